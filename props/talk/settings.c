@@ -71,6 +71,7 @@ static void try_interface(struct o2_settings_run *run, struct o2_choice *c, stru
 	struct o2_ni_config config = o2_settings_good_ni((uint32_t)o2_draw(c, 1));
 	struct o2_settings_verdict expected = {.limit = O2_NO_LIMIT, .kind = O2_LIMIT_BOUND};
 	struct o2_error error = {0}, idle = {0};
+	uint32_t windows;
 	struct o2_ni ni;
 	int rc;
 
@@ -119,8 +120,11 @@ static void try_interface(struct o2_settings_run *run, struct o2_choice *c, stru
 	run->tally.seen[rc == 0 ? NI_OPENED : NI_REFUSED]++;
 	if (rc != 0)
 		return;
-	if (ni.arena.nwindows != (config.windows == 0 ? O2_ARENA_WINDOWS : config.windows))
-		o2_report_fail(report, "settings/windows", "%s: %" PRIu32, run->text, ni.arena.nwindows);
+	windows = config.windows == 0 ? O2_ARENA_WINDOWS : config.windows;
+	/* A quarter of them, rounded up, is kept for the peers: docs/transport.md, "Windows". */
+	if (ni.arena.nwindows != windows || ni.kept_windows != windows / 4 + (windows % 4 != 0))
+		o2_report_fail(report, "settings/windows", "%s: %" PRIu32 ", of which %" PRIu32 " are kept",
+			       run->text, ni.arena.nwindows, ni.kept_windows);
 	if ((o2_ni_fd(&ni) >= 0) != config.events)
 		o2_report_fail(report, "settings/events", "%s: descriptor %d", run->text, o2_ni_fd(&ni));
 	if (o2_ni_check_idle(&ni, &idle) != 0)

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "mem/kmap.h"
 #include "props/talk/settings_plan.h"
 #include "props/world/device.h"
 
@@ -197,6 +198,62 @@ static void try_window(struct o2_settings_run *run, struct o2_choice *c, struct 
 	run->tally.seen[O2_SETTINGS_NO_PAGES]++;
 }
 
+/* As many mappings as one may have at a time, and one more. */
+static void try_many(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report,
+		     const struct o2_arena *arena)
+{
+	struct o2_settings_verdict expected =
+		o2_settings_refuse("kmap/too-many", "kmaps", O2_KMAPS_MAX + 1, O2_KMAPS_MAX);
+	const struct o2_settings_verdict none = {.code = 0};
+	const uint32_t most = (uint32_t)o2_draw_range(c, 1, O2_KMAPS_MAX + 1);
+	struct o2_kmapping mapping[O2_KMAPS_MAX + 1];
+	uint32_t made = 0;
+
+	expected.code = -ENOSPC;
+	for (uint32_t i = 0; i < most; i++) {
+		struct o2_error error = {0};
+		const int rc = o2_kmap(arena, i % PAGES, &mapping[i], &error);
+
+		o2_settings_check(run, report, rc, &error, i < O2_KMAPS_MAX ? &none : &expected);
+		made += rc == 0;
+	}
+	o2_settings_same(run, report, "mappings at a time", arena->kmaps->live, made);
+	while (made-- > 0)
+		o2_kunmap(&mapping[made]);
+}
+
+/* Pages lose their mapping and get it back: those are without one that are said to be, and no other. */
+static void try_mapped(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report,
+		       const struct o2_settings_place *p)
+{
+	struct o2_arena *arena = &p->ni->arena;
+	bool without[WIDE + 1] = {false};
+
+	snprintf(run->text, sizeof(run->text), "pages without a mapping, of %" PRIu32, p->npages);
+	for (uint64_t left = o2_draw_range(c, 1, 6); left > 0; left--) {
+		const uint32_t page = (uint32_t)o2_draw(c, p->npages); /* one more than there are */
+
+		without[page] = !without[page];
+		o2_arena_set_mapped(arena, page, !without[page]);
+	}
+	for (uint32_t page = 0; page < p->npages; page++) {
+		struct o2_kmapping mapping;
+		struct o2_error error;
+
+		o2_settings_same(run, report, "a mapping of a page", o2_arena_is_mapped(arena, page),
+				 !without[page]);
+		if (o2_kmap(arena, page, &mapping, &error) != 0)
+			continue;
+		o2_settings_same(run, report, "a temporary one", mapping.temporary, without[page]);
+		o2_kunmap(&mapping);
+		if (without[page])
+			o2_arena_set_mapped(arena, page, true);
+	}
+	try_many(run, c, report, arena);
+	o2_settings_same(run, report, "temporary mappings", arena->kmaps->live, 0);
+	run->tally.seen[O2_SETTINGS_UNMAPPED]++;
+}
+
 /* Which lists a view has is not worked out: where there are views, there are enough for all. */
 static void keep_windows(struct o2_choice *c, struct o2_settings_place *p)
 {
@@ -211,9 +268,11 @@ static void use_domain(struct o2_settings_run *run, struct o2_choice *c, struct 
 		keep_windows(c, p);
 	for (uint64_t steps = o2_draw(c, 12); steps > 0 && !report->failed; steps--) {
 		const uint32_t slot = (uint32_t)o2_draw_pick(c, O2_SETTINGS_BINDINGS);
-		const uint64_t what = o2_draw(c, 15);
+		const uint64_t what = o2_draw(c, 16);
 
-		if (what == 15) {
+		if (what == 16) {
+			try_mapped(run, c, report, p);
+		} else if (what == 15) {
 			keep_windows(c, p);
 		} else if (what == 14) {
 			try_domain(run, c, report, p);

@@ -50,6 +50,7 @@
 	ENTRY(O2_SETTINGS_BIND_NO_WINDOW, "not_bound_no_window")                \
 	ENTRY(O2_SETTINGS_NO_DOMAIN, "domain_refused")                          \
 	ENTRY(O2_SETTINGS_NO_PAGES, "window_refused")                           \
+	ENTRY(O2_SETTINGS_UNMAPPED, "pages_without_a_mapping")                  \
 	ENTRY(O2_SETTINGS_ANSWERED, "answered")                                 \
 	ENTRY(O2_SETTINGS_NOT_ANSWERED, "not_answered")                         \
 	ENTRY(O2_SETTINGS_PUTS, "puts_that_meet")
