@@ -227,7 +227,9 @@ static void try_mapped(struct o2_settings_run *run, struct o2_choice *c, struct 
 		       const struct o2_settings_place *p)
 {
 	struct o2_arena *arena = &p->ni->arena;
+	const uint64_t temporary = arena->kmaps->temporary;
 	bool without[WIDE + 1] = {false};
+	uint32_t count = 0;
 
 	snprintf(run->text, sizeof(run->text), "pages without a mapping, of %" PRIu32, p->npages);
 	for (uint64_t left = o2_draw_range(c, 1, 6); left > 0; left--) {
@@ -246,9 +248,11 @@ static void try_mapped(struct o2_settings_run *run, struct o2_choice *c, struct 
 			continue;
 		o2_settings_same(run, report, "a temporary one", mapping.temporary, without[page]);
 		o2_kunmap(&mapping);
+		count += without[page];
 		if (without[page])
 			o2_arena_set_mapped(arena, page, true);
 	}
+	o2_settings_same(run, report, "temporary mappings made", arena->kmaps->temporary, temporary + count);
 	try_many(run, c, report, arena);
 	o2_settings_same(run, report, "temporary mappings", arena->kmaps->live, 0);
 	run->tally.seen[O2_SETTINGS_UNMAPPED]++;
