@@ -39,6 +39,18 @@ void o2_wronging_spoil(struct o2_wronging *wronging, uint32_t at, uint32_t width
 	wrong->value = value;
 }
 
+void o2_wronging_tell(struct o2_wronging *wronging, const char *id, enum o2_msg_type type, uint32_t lnet_type,
+		      uint32_t spares)
+{
+	wronging->probes = 1;
+	snprintf(wronging->probe[0], sizeof(wronging->probe[0]), "%s", id);
+	wronging->wrong->in = O2_WRONG_MESSAGE;
+	wronging->wrong->type = (uint8_t)type;
+	wronging->wrong->lnet_type = lnet_type;
+	wronging->wrong->spares = spares;
+	wronging->heard = "a message of ";
+}
+
 static void draw(struct o2_wronging *wronging)
 {
 	static void (*const kinds[])(struct o2_wronging * wronging) = {

@@ -4,6 +4,7 @@
 
 #include "props/command/trial.h"
 #include "props/command/wrong.h"
+#include "wire/msg.h"
 
 /* What a peer says wrong, in which probe of conform, and what conform says of it. */
 
@@ -28,6 +29,10 @@ void o2_wronging_see(struct o2_wronging *wronging, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /* What becomes of bytes of it. */
 void o2_wronging_spoil(struct o2_wronging *wronging, uint32_t at, uint32_t width, uint64_t value);
+
+/* In that probe, in such a message; of those, so many are spared. */
+void o2_wronging_tell(struct o2_wronging *wronging, const char *id, enum o2_msg_type type, uint32_t lnet_type,
+		      uint32_t spares);
 
 /* wronging_connect.c: replies to requests for connections, and rejects. */
 void o2_wronging_reply(struct o2_wronging *wronging);

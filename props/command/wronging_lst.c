@@ -62,15 +62,9 @@ static const struct framework {
 
 static void in_probe(struct o2_wronging *wronging, const char *id, enum reply reply, uint32_t number)
 {
+	o2_wronging_tell(wronging, id, O2_MSG_IMMEDIATE, O2_LNET_PUT, number);
 	wronging->trial->lst = true;
-	wronging->probes = 1;
-	snprintf(wronging->probe[0], sizeof(wronging->probe[0]), "%s", id);
-	wronging->wrong->in = O2_WRONG_MESSAGE;
-	wronging->wrong->type = O2_MSG_IMMEDIATE;
-	wronging->wrong->lnet_type = O2_LNET_PUT;
 	wronging->wrong->lst_type = reply;
-	wronging->wrong->spares = number;
-	wronging->heard = "a message of ";
 }
 
 static int draw_code(struct o2_choice *c)

@@ -42,21 +42,6 @@ static const struct {
 
 #define NMOVING (sizeof(moving) / sizeof(moving[0]))
 
-static void answer(struct o2_wronging *wronging, uint8_t type, uint32_t lnet_type, uint32_t spares)
-{
-	wronging->wrong->in = O2_WRONG_MESSAGE;
-	wronging->wrong->type = type;
-	wronging->wrong->lnet_type = lnet_type;
-	wronging->wrong->spares = spares;
-	wronging->heard = "a message of ";
-}
-
-static void in_probe(struct o2_wronging *wronging, const char *id)
-{
-	snprintf(wronging->probe[0], sizeof(wronging->probe[0]), "%s", id);
-	wronging->probes = 1;
-}
-
 /* A status of a GET_DONE: how much, or what went wrong. */
 static void draw_status(struct o2_wronging *wronging, const char *what, uint32_t size, uint32_t offset)
 {
@@ -124,7 +109,6 @@ void o2_wronging_move(struct o2_wronging *wronging)
 	const uint32_t *sizes = moving[which].sizes;
 	uint32_t count = 0, at, size, before = 0;
 
-	in_probe(wronging, moving[which].id);
 	while (count < 4 && sizes[count] != 0)
 		count++;
 	at = (uint32_t)o2_draw(c, count - 1);
@@ -132,7 +116,7 @@ void o2_wronging_move(struct o2_wronging *wronging)
 	if (o2_draw_bool(c, 2, 1)) {
 		const uint64_t told = o2_draw(c, size - 1);
 
-		answer(wronging, O2_MSG_IMMEDIATE, O2_LNET_ACK, at);
+		o2_wronging_tell(wronging, moving[which].id, O2_MSG_IMMEDIATE, O2_LNET_ACK, at);
 		o2_wronging_spoil(wronging, ACK_LENGTH, 4, told);
 		o2_wronging_see(wronging, "PUT of %" PRIu32 " bytes at offset %" PRIu32, size,
 				moving[which].offset);
@@ -150,10 +134,10 @@ void o2_wronging_move(struct o2_wronging *wronging)
 	for (uint32_t i = 0; i < at; i++)
 		before += (sizes[i] <= IMMEDIATE) == (size <= IMMEDIATE);
 	if (size <= IMMEDIATE) {
-		answer(wronging, O2_MSG_IMMEDIATE, O2_LNET_REPLY, before);
+		o2_wronging_tell(wronging, moving[which].id, O2_MSG_IMMEDIATE, O2_LNET_REPLY, before);
 		spoil_bytes(wronging, size, moving[which].offset, stream_of(moving[which].id) + at + 1);
 	} else {
-		answer(wronging, O2_MSG_GET_DONE, 0, before);
+		o2_wronging_tell(wronging, moving[which].id, O2_MSG_GET_DONE, 0, before);
 		draw_status(wronging, "GET", size, moving[which].offset);
 	}
 }
@@ -171,13 +155,12 @@ void o2_wronging_twice(struct o2_wronging *wronging)
 	char id[32];
 
 	snprintf(id, sizeof(id), "get/size-%" PRIu32, size);
-	in_probe(wronging, id);
 	if (size > IMMEDIATE) {
-		answer(wronging, O2_MSG_GET_DONE, 0, second);
+		o2_wronging_tell(wronging, id, O2_MSG_GET_DONE, 0, second);
 		draw_status(wronging, "GET", size, 0);
 		return;
 	}
-	answer(wronging, O2_MSG_IMMEDIATE, O2_LNET_REPLY, second);
+	o2_wronging_tell(wronging, id, O2_MSG_IMMEDIATE, O2_LNET_REPLY, second);
 	at = (uint32_t)o2_draw(c, size - width);
 	value = o2_draw(c, width == 8 ? UINT64_MAX : (UINT64_C(1) << 8 * width) - 1);
 	o2_wronging_spoil(wronging, PAYLOAD + at, width, value);
@@ -207,8 +190,7 @@ void o2_wronging_place(struct o2_wronging *wronging)
 	const int code = codes[o2_draw_pick(wronging->c, 4)];
 	char name[O2_ERRNO_TEXT_BYTES];
 
-	in_probe(wronging, probes[which]);
-	answer(wronging, which % 2 == 0 ? O2_MSG_PUT_NAK : O2_MSG_GET_DONE, 0, 0);
+	o2_wronging_tell(wronging, probes[which], which % 2 == 0 ? O2_MSG_PUT_NAK : O2_MSG_GET_DONE, 0, 0);
 	if (which % 2 == 1 && o2_draw_bool(wronging->c, 1, 1)) {
 		const uint64_t told = o2_draw(wronging->c, 8192);
 

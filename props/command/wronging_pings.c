@@ -21,13 +21,7 @@
 
 static void in_probe(struct o2_wronging *wronging, const char *id, uint32_t lnet_type, uint32_t spares)
 {
-	wronging->probes = 1;
-	snprintf(wronging->probe[0], sizeof(wronging->probe[0]), "%s", id);
-	wronging->wrong->in = O2_WRONG_MESSAGE;
-	wronging->wrong->type = O2_MSG_IMMEDIATE;
-	wronging->wrong->lnet_type = lnet_type;
-	wronging->wrong->spares = spares;
-	wronging->heard = "a message of ";
+	o2_wronging_tell(wronging, id, O2_MSG_IMMEDIATE, lnet_type, spares);
 }
 
 static void spoil_magic(struct o2_wronging *wronging)
