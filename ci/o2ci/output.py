@@ -8,7 +8,7 @@ from pathlib import Path
 from . import coverage_page, junit, page, table
 from .result import FORM, VERSION
 
-OURS = ("log", "work", "failures", "corpora", "report.json", "report.txt", "junit.xml", "index.html", coverage_page.NAME)
+OURS = ("log", "work", "failures", "corpora", "shards", "report.json", "report.txt", "junit.xml", "index.html", coverage_page.NAME)
 
 
 def usable(folder):

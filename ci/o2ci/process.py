@@ -171,6 +171,16 @@ def side_by_side(children, *lanes):
         raise problem
 
 
+def work_off(jobs):
+    """Run what is in the deque, with other lanes or alone."""
+    while jobs:
+        try:
+            job = jobs.popleft()
+        except IndexError:
+            return  # the other lane took the last one
+        job()
+
+
 class Interrupted(Exception):
     """SIGINT or SIGTERM reached this program."""
 

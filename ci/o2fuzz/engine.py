@@ -146,19 +146,28 @@ class Engine:
         """Copy what the engine starts from into work/in: the committed corpus and what an earlier run kept.
 
         A file that fails already is a finding, and left out: an engine would not get past it.  AFL++ refuses empty
-        files and an empty folder.
+        files and an empty folder.  A file that is gone when it is copied is one that another run with these corpora,
+        whose engine goes on, has replaced by a smaller one.
         """
         self.progress = f"{target.name}: replays the corpus"
         files = target.corpus_files() + sorted(self.merged(target).glob("*")) + sorted(self.kept(target).glob("*"))
-        all_pass = not files or not findings.run_once([self.binary(target), *files])[0]
+        copies = []
         for number, file in enumerate(files):
-            if not 0 < file.stat().st_size <= target.max_len:
+            copy = work / "in" / f"{number:06}"
+            try:
+                shutil.copyfile(file, copy)
+            except FileNotFoundError:
                 continue
-            failed, report = (False, "") if all_pass else findings.run_once([self.binary(target), file])
-            if failed:
-                self.take(target, result, file, "crash", report)
+            if 0 < copy.stat().st_size <= target.max_len:
+                copies.append(copy)
             else:
-                shutil.copyfile(file, work / "in" / f"{number:06}")
+                copy.unlink()
+        all_pass = not copies or not findings.run_once([self.binary(target), *copies])[0]
+        for copy in [] if all_pass else copies:
+            failed, report = findings.run_once([self.binary(target), copy])
+            if failed:
+                self.take(target, result, copy, "crash", report)
+                copy.unlink()
         if not any((work / "in").iterdir()):
             (work / "in" / "zero").write_bytes(b"\0")
 

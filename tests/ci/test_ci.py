@@ -20,9 +20,10 @@ sys.dont_write_bytecode = True
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "ci"))
 
-from o2ci import against, fuzzing, junit, output, page, parts, place, process, simulation, table, transfer  # noqa: E402
+from o2ci import against, fuzzing, jobs, junit, output, page, parts, place, process, simulation, table, transfer  # noqa: E402
 from o2ci.failures import Failures  # noqa: E402
-from o2fuzz.engine import Engine, Plan  # noqa: E402
+from o2fuzz import targets as fuzz_targets  # noqa: E402
+from o2fuzz.engine import Engine, Plan, Result  # noqa: E402
 from o2ci.result import CANNOT_RUN, FINDING, HELD, Finding, Report, Row, derived_seed  # noqa: E402
 
 sys.path.insert(0, str(ROOT / "tests" / "system"))
@@ -257,6 +258,21 @@ class Engines(TemporaryFolder):
             self.assertLess(time.monotonic(), end, f"{state.parent} is still there")
             time.sleep(0.01)
 
+    def test_a_shared_corpus_in_which_files_go(self):
+        engine = Engine(Plan(self.folder, self.folder, 30, 1, self.folder, self.folder))
+        engine.name, target = "some", fuzz_targets.read_targets()["json"]
+        program = engine.binary(target)
+        program.parent.mkdir(parents=True)
+        program.write_text("#!/bin/sh\ntrue\n")
+        program.chmod(0o755)
+        engine.kept(target).mkdir(parents=True)
+        (engine.kept(target) / "here").write_text("input")
+        (engine.kept(target) / "gone").symlink_to("replaced")  # listed, and not there when it is opened
+        result, work = Result(target.name, engine.name), engine.fresh_folder(target)
+        engine.prepare(target, result, work)
+        self.assertEqual(len(list((work / "in").iterdir())), len(target.corpus_files()) + 1)
+        self.assertEqual(result.found.list(), [])
+
 
 class Fuzzing(TemporaryFolder):
     def rows(self, **changes):
@@ -485,6 +501,30 @@ class Coverage(unittest.TestCase):
                                      (4, 3, 3, True, False, False), (5, 2, 0, False, False, False)), [(3, "return f(x,")])
 
 
+class Jobs(unittest.TestCase):
+    """A campaign on all processors."""
+    # Seconds of the steps of profile quick on one machine, and of a guest's start.
+    GUEST, HOST, BOOT = (115, 100, 60, 40, 45), (70, 8, 13, 2, 3, 33, 24, 9, 9, 8, 7, 7, 30), 10
+
+    def test_as_many_shards_as_processors_and_memory_allow(self):
+        self.assertEqual([jobs.shards_for(n, None) for n in (1, 2, 3, 4, 5, 64)], [1, 1, 1, 2, 2, 32])
+        self.assertEqual([jobs.shards_for(64, mib) for mib in (100, jobs.SHARD_MIB, 5 * jobs.SHARD_MIB + 1)], [1, 1, 5])
+
+    def busy(self, processors, minutes):
+        """The share of the test time in which they work: two lanes of a shard, each takes what is next, then the engines."""
+        shards, ends = jobs.shards_for(processors, None), [0.0, 0.0]
+        queues = [[self.BOOT + seconds / shards for seconds in self.GUEST], [seconds / shards for seconds in self.HOST]]
+        while queues[0] or queues[1]:
+            lane = ends.index(min(ends))
+            ends[lane] += (queues[lane] or queues[1 - lane]).pop(0)
+        wall = max(60 * minutes, max(ends) + 5 * len(fuzzing.target_names()))
+        return shards * (sum(ends) + 2 * (wall - max(ends))) / (processors * wall)
+
+    def test_nine_tenths_of_all_processors_are_used(self):
+        for processors in (2, 8, 64):
+            self.assertGreaterEqual(self.busy(processors, 10), 0.9, processors)
+
+
 class Against(unittest.TestCase):
     """This tree beside an earlier commit (docs/performance.md)."""
 
@@ -510,7 +550,8 @@ class Campaign(TemporaryFolder):
     """The command itself, on the device in process."""
 
     def campaign(self, *arguments):
-        command = [ROOT / "ci" / "campaign", "--no-setup", "--no-build", "--report", self.folder / "report", *arguments]
+        command = [ROOT / "ci" / "campaign", "--no-setup", "--no-build", "--report", self.folder / "report",
+                   *(() if "--jobs" in arguments else ("--jobs", "2")), *arguments]
         return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
 
     def test_defect_makes_it_red(self):
@@ -532,6 +573,20 @@ class Campaign(TemporaryFolder):
         failures = tree.parse(self.folder / "report" / "junit.xml").getroot().findall(".//failure")
         self.assertGreaterEqual(len(failures), 1)
 
+    def test_shards_side_by_side_make_one_report(self):
+        done = self.campaign("--only", "model,properties", "--mutant", "forget-last-fragment", "--seed", "5", "--jobs", "4")
+        if jobs.shards_for(4, jobs.available_mib()) == 1:
+            self.skipTest("no memory for two shards")
+        self.assertEqual(done.returncode, 1, done.stdout)
+        report = json.loads((self.folder / "report" / "report.json").read_text())
+        self.assertEqual({run["shard"] for row in report["rows"] for run in row["runs"]}, {"1/2", "2/2"})
+        rows = {row["name"]: row for row in report["rows"]}
+        self.assertEqual(rows["codec"]["figures"]["cases"], 200_000)
+        found = rows["memory model"]["findings"][0]
+        for name in found["files"]:
+            self.assertTrue((ROOT / name).is_file(), name)
+        self.assertEqual(subprocess.run(found["replay"].split(), cwd=ROOT, capture_output=True, check=False).returncode, 1)
+
     def test_defect_makes_the_simulation_red(self):
         done = self.campaign("--only", "simulation", "--sim-operations", "500", "--mutant", "reserved-lost", "--seed", "5")
         if not place.program("o2props-mutants", simulation.PRESET).is_file():
@@ -542,7 +597,7 @@ class Campaign(TemporaryFolder):
 
     def test_usage(self):
         for arguments in (["--minutes", "-1"], ["--profile", "huge"], ["--seed", "x"], ["--only", "x"],
-                          ["--sim-operations", "-1"]):
+                          ["--sim-operations", "-1"], ["--jobs", "0"], ["--jobs", "2", "--seed", "1", "--shard", "1/2"]):
             self.assertEqual(self.campaign(*arguments).returncode, 2, arguments)
 
     def test_interrupt(self):
