@@ -91,8 +91,9 @@ void o2_settings_unchanged(struct o2_settings_run *run, struct o2_report *report
 /* An interface on device loop0 or loop1. */
 struct o2_ni_config o2_settings_good_ni(uint32_t index);
 
-/* LNet's place by itself; the choice of a mode; plans that are registered, good and
- * spoiled; calls and allocations that fail; PUTs that serve looks at. */
+/* A connection; LNet's place by itself; the choice of a mode; plans that are registered, good and spoiled;
+ * calls and allocations that fail; PUTs that serve looks at. */
+void o2_settings_connection(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report);
 void o2_settings_lnet(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report);
 void o2_settings_answer(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report);
 void o2_settings_mode(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report);

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "lnd/conn/conn.h"
+#include "lnd/ni/counts.h"
+#include "props/talk/settings_internal.h"
+
+/* Connections: each setting, what two ends agree, and what is connected twice. */
+
+#define WQ_ENTRIES 16384u /* of a queue of the device */
+
+/* A value of low to high: at an end, or (bad) one past it. */
+static uint32_t draw_edge(struct o2_choice *c, uint32_t low, uint32_t high, bool bad)
+{
+	if (bad)
+		return o2_draw_bool(c, 1, 1) && low > 0 ? low - 1 : high + 1 + (uint32_t)o2_draw(c, 1);
+	return o2_draw_bool(c, 1, 1) ? low : high;
+}
+
+struct range {
+	const char *rule, *field;
+	size_t at, bytes;
+	uint32_t low, high;
+};
+
+#define RANGE(rule_, member, low_, high_)                                            \
+	{                                                                            \
+		rule_, #member, offsetof(struct o2_conn_config, member),             \
+			sizeof(((struct o2_conn_config *)NULL)->member), low_, high_ \
+	}
+
+/* docs/transport.md, "Tunables". */
+static const struct range ranges[] = {
+	RANGE("conn/queue-depth", queue_depth, 2, 255),
+	RANGE("conn/max-frags", max_frags, 1, 257),
+	RANGE("conn/wrq-sge", wrq_sge, 1, 32),
+	RANGE("conn/retry-count", retry_count, 0, 6),
+	RANGE("conn/rnr-retry-count", rnr_retry_count, 0, 6),
+	RANGE("conn/ack-timeout", ack_timeout, 0, 31),
+	RANGE("conn/version", version, 0x11, 0x12),
+	RANGE("conn/max-transfers", max_transfers, 1, 65535),
+	RANGE("conn/peer-tx-credits", peer_tx_credits, 0, 255),
+	RANGE("conn/order", order, O2_LITTLE_ENDIAN, O2_BIG_ENDIAN),
+	RANGE("conn/cksum-flavour", cksum_flavour, O2_CKSUM_NONE, O2_CKSUM_SIGNED),
+};
+#define RANGES (sizeof(ranges) / sizeof(ranges[0]))
+
+static void put(struct o2_conn_config *config, const struct range *range, uint32_t value)
+{
+	memcpy((uint8_t *)config + range->at, &value, range->bytes); /* little-endian machines alone */
+}
+
+/* At most one setting that is none; *expected says which. */
+static struct o2_conn_config draw_conn(struct o2_choice *c, bool may_fail,
+				       struct o2_settings_verdict *expected)
+{
+	struct o2_conn_config config = O2_CONN_DEFAULTS;
+	const size_t bad = may_fail && o2_draw_bool(c, 1, 1) ? o2_draw_pick(c, RANGES) : RANGES;
+
+	*expected = (struct o2_settings_verdict){.code = 0};
+	for (size_t i = 0; i < RANGES; i++) {
+		const struct range *range = &ranges[i];
+		uint32_t low = range->low, value;
+
+		/* Version 1 has another least depth: below. */
+		if (i != bad && (range->low == 0x11 || !o2_draw_bool(c, 3, 1)))
+			continue;
+		value = draw_edge(c, low, range->high, i == bad);
+		if (i != bad && value == O2_MAX_TRANSFERS && !o2_draw_bool(c, 15, 1))
+			value = 300;
+		put(&config, range, value);
+		if (i == bad)
+			*expected = (struct o2_settings_verdict){-EINVAL,
+								 range->rule,
+								 range->field,
+								 value,
+								 value < low ? low : range->high,
+								 O2_LIMIT_BOUND};
+	}
+	if (bad == RANGES && o2_draw_bool(c, 3, 1)) {
+		config.version = 0x11;
+		if (config.queue_depth == 2)
+			*expected = (struct o2_settings_verdict){
+				-EINVAL, "conn/queue-depth", "queue_depth", 2, 3, O2_LIMIT_BOUND};
+	}
+	return config;
+}
+
+static struct o2_conn *make(struct o2_settings_run *run, struct o2_report *report, uint32_t side,
+			    const struct o2_conn_config *config, const struct o2_settings_verdict *expected)
+{
+	static const struct o2_conn_ops ops;
+	struct o2_error error = {0};
+	struct o2_conn *conn = NULL;
+	struct o2_conn_address address;
+	const int rc = o2_conn_create(&run->ni[side], config, &ops, run, &conn, &error);
+
+	o2_settings_check(run, report, rc, &error, expected);
+	run->tally.seen[rc == 0 ? CONN_MADE : CONN_REFUSED]++;
+	if (rc != 0 || report->failed)
+		return conn;
+	o2_conn_get_address(conn, &address);
+	if (address.nid != run->ni[side].config.nid || address.incarnation != 5 ||
+	    address.max_frags != config->max_frags || address.queue_depth > config->queue_depth ||
+	    address.qp_num > 0xffffff || address.psn > 0xffffff ||
+	    memcmp(&address.gid, &run->ni[side].gid, sizeof(address.gid)) != 0 ||
+	    (2 * (config->queue_depth + 8) * (config->max_frags + 3) <= WQ_ENTRIES &&
+	     address.queue_depth != config->queue_depth))
+		o2_report_fail(report, "settings/address", "%s: depth %" PRIu32 ", fragments %" PRIu32,
+			       run->text, address.queue_depth, address.max_frags);
+	if (o2_conn_get_state(conn) != O2_CONN_INIT)
+		o2_report_fail(report, "settings/state", "%s: %d", run->text, (int)o2_conn_get_state(conn));
+	if (o2_conn_arm(conn) != -EOPNOTSUPP)
+		o2_report_fail(report, "settings/arm", "%s: without events", run->text);
+	return conn;
+}
+
+/* --- what is agreed --- */
+
+static void try_peer(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report,
+		     struct o2_conn *conn, const struct o2_conn_config *config)
+{
+	struct o2_conn_address own;
+	struct o2_conn_peer peer = {.nid = 7, .version = config->version, .max_msg_bytes = O2_MSG_BYTES};
+	const uint64_t bad = o2_draw(c, 7);
+	const uint32_t least = config->version == 0x11 ? 3 : 2;
+	struct o2_settings_verdict expected = {.code = 0};
+	struct o2_error error = {0};
+	int rc;
+
+	o2_conn_get_address(conn, &own);
+	peer.queue_depth = draw_edge(c, least, own.queue_depth, bad == 1);
+	peer.max_frags = draw_edge(c, 1, config->max_frags, bad == 2);
+	peer.max_msg_bytes = draw_edge(c, O2_MIN_MSG_BYTES, O2_MSG_BYTES, bad == 3);
+	if (bad == 0)
+		peer.version = config->version ^ 3;
+	if (bad == 0)
+		expected = (struct o2_settings_verdict){-EPROTO,      "conn/peer-version", "version",
+							peer.version, config->version,	   O2_LIMIT_EXACT};
+	else if (bad == 1)
+		expected = (struct o2_settings_verdict){-EPROTO,
+							"conn/peer-queue-depth",
+							"queue_depth",
+							peer.queue_depth,
+							peer.queue_depth < least ? least : own.queue_depth,
+							O2_LIMIT_BOUND};
+	else if (bad == 2)
+		expected = (struct o2_settings_verdict){-EPROTO,
+							"conn/peer-max-frags",
+							"max_frags",
+							peer.max_frags,
+							peer.max_frags < 1 ? 1 : config->max_frags,
+							O2_LIMIT_BOUND};
+	else if (bad == 3)
+		expected = (struct o2_settings_verdict){
+			-EPROTO,
+			"conn/peer-max-msg",
+			"max_msg_bytes",
+			peer.max_msg_bytes,
+			peer.max_msg_bytes < O2_MIN_MSG_BYTES ? O2_MIN_MSG_BYTES : O2_MSG_BYTES,
+			O2_LIMIT_BOUND};
+	rc = o2_conn_set_peer(conn, &peer, &error);
+	o2_settings_check(run, report, rc, &error, &expected);
+	run->tally.seen[rc == 0 ? PEER_TAKEN : PEER_REFUSED]++;
+}
+
+static void try_limits(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report,
+		       struct o2_conn *conn, const struct o2_conn_config *config)
+{
+	struct o2_conn_config limits = *config;
+	const uint64_t bad = o2_draw(c, 7);
+	struct o2_settings_verdict expected = {.code = 0};
+	struct o2_error error = {0};
+	int rc;
+
+	limits.max_frags = draw_edge(c, 1, config->max_frags, bad == 0);
+	limits.wrq_sge = draw_edge(c, 1, config->wrq_sge, bad == 1);
+	limits.order = (enum o2_byte_order)(bad == 2 ? 2 : o2_draw(c, 1));
+	limits.cksum_flavour =
+		(enum o2_cksum_flavour)(bad == 3 ? O2_CKSUM_SIGNED + 1 : o2_draw(c, O2_CKSUM_SIGNED));
+	if (bad == 0)
+		expected = (struct o2_settings_verdict){-EINVAL,	  "conn/max-frags",  "max_frags",
+							limits.max_frags, config->max_frags, O2_LIMIT_BOUND};
+	else if (bad == 1)
+		expected = (struct o2_settings_verdict){-EINVAL,	"conn/wrq-sge",	 "wrq_sge",
+							limits.wrq_sge, config->wrq_sge, O2_LIMIT_BOUND};
+	else if (bad == 2)
+		expected = (struct o2_settings_verdict){-EINVAL, "conn/order",	"order",
+							2,	 O2_BIG_ENDIAN, O2_LIMIT_BOUND};
+	else if (bad == 3)
+		expected = (struct o2_settings_verdict){-EINVAL,	 "conn/cksum-flavour",
+							"cksum_flavour", O2_CKSUM_SIGNED + 1,
+							O2_CKSUM_SIGNED, O2_LIMIT_BOUND};
+	rc = o2_conn_set_limits(conn, &limits, &error);
+	o2_settings_check(run, report, rc, &error, &expected);
+	run->tally.seen[rc == 0 ? LIMITS_SET : LIMITS_REFUSED]++;
+}
+
+static void try_connect(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report,
+			struct o2_conn *conn, struct o2_conn *peer)
+{
+	struct o2_conn_address address;
+	struct o2_settings_verdict expected = {.code = 0};
+	struct o2_error error = {0};
+	const uint64_t bad = o2_draw(c, 4);
+	int rc;
+
+	o2_conn_get_address(peer, &address);
+	if (bad == 0) {
+		address.qp_num |= 1u << 24;
+		expected = (struct o2_settings_verdict){-EINVAL,	"conn/peer-qp-num", "qp_num",
+							address.qp_num, 0xffffff,	    O2_LIMIT_BOUND};
+	} else if (bad == 1) {
+		address.psn |= 1u << 24;
+		expected = (struct o2_settings_verdict){-EINVAL,     "conn/peer-psn", "psn",
+							address.psn, 0xffffff,	      O2_LIMIT_BOUND};
+	} else if (bad == 2) {
+		address.psn = 0xffffff;
+	}
+	rc = o2_conn_connect(conn, &address, &error);
+	o2_settings_check(run, report, rc, &error, &expected);
+	run->tally.seen[rc == 0 ? CONNECTED : NOT_CONNECTED]++;
+	if ((o2_conn_get_state(conn) == O2_CONN_ESTABLISHED) != (rc == 0))
+		o2_report_fail(report, "settings/state", "%s: %d", run->text, (int)o2_conn_get_state(conn));
+	if (rc != 0 || report->failed)
+		return;
+	expected = (struct o2_settings_verdict){-EISCONN,     "conn/not-init", "state", O2_CONN_ESTABLISHED,
+						O2_CONN_INIT, O2_LIMIT_EXACT};
+	memset(&error, 0, sizeof(error));
+	rc = o2_conn_connect(conn, &address, &error);
+	o2_settings_check(run, report, rc, &error, &expected);
+	run->tally.seen[TWICE]++;
+}
+
+void o2_settings_connection(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report)
+{
+	struct o2_settings_verdict expected, none = {.code = 0};
+	const struct o2_conn_config config = draw_conn(c, true, &expected);
+	struct o2_conn *conn, *peer = NULL;
+	struct o2_error idle = {0};
+	const uint64_t then = o2_draw(c, 2);
+
+	snprintf(run->text, sizeof(run->text),
+		 "a connection of version 0x%x, depth %" PRIu32 ", %" PRIu32 " fragments of %" PRIu32
+		 " entries, then %" PRIu64,
+		 config.version, config.queue_depth, config.max_frags, config.wrq_sge, then);
+	conn = make(run, report, 0, &config, &expected);
+	if (conn != NULL && !report->failed) {
+		if (then == 0)
+			try_peer(run, c, report, conn, &config);
+		else if (then == 1)
+			try_limits(run, c, report, conn, &config);
+		else
+			peer = make(run, report, 1, &config, &none);
+		if (peer != NULL && !report->failed)
+			try_connect(run, c, report, conn, peer);
+	}
+	o2_conn_destroy(conn);
+	o2_conn_destroy(peer);
+	for (uint32_t i = 0; i < 2; i++)
+		if (!report->failed && o2_ni_check_idle(&run->ni[i], &idle) != 0)
+			o2_report_fail(report, "settings/idle", "%s: %s", run->text, idle.rule);
+}
