@@ -101,7 +101,7 @@ class Run:
 
     def again(self, arguments):
         """A command line for a reader, from the repository's root."""
-        program = [place.shown(self.program_path()), *arguments, *self.mutant_options()]
+        program = [place.shown(self.program_path()), *arguments, *([] if "--mutant" in arguments else self.mutant_options())]
         return " ".join([*self.vm_run(), "--", *program] if self.device in IN_GUEST else program)
 
     def whole(self, device):
@@ -253,7 +253,7 @@ def bad_end(failures, run, outcome, work, result, explained):
     current = (work / "current-case").read_text(errors="replace").strip() if (work / "current-case").exists() else ""
     device_words = re.search(r"--device (\S+)", current)
     device = device_words[1] if device_words else run.device_words
-    replay = run.again(current.split()[1:]) if current.startswith("o2props ") else run.whole(device)
+    replay = run.again(current.split()[1:]) if current.startswith(("o2props ", "o2props-mutants ")) else run.whole(device)
     guest_lines = [line for line in outcome.text().splitlines() if line.startswith("guest kernel ")]
     title = None
     if run.device in IN_GUEST and outcome.status in (KERNEL_WARNING, KERNEL_PANIC) and guest_lines:

@@ -70,6 +70,8 @@ const char *o2_props_again(const struct o2_props_arguments *a)
 		fprintf(out, " --connect %s", a->connect);
 	add_gid_index(a, out);
 	add_space(a, out);
+	if (a->mutant != NULL)
+		fprintf(out, " --mutant %s", a->mutant);
 	fclose(out);
 	return text;
 }

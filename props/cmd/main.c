@@ -91,6 +91,7 @@ static int run_cases(struct o2_props_arguments *a, const struct o2_property *pro
 {
 	int rc;
 
+	a->run.program = a->mutant == NULL ? "o2props" : "o2props-mutants";
 	a->run.again = o2_props_again(a);
 	fprintf(stderr, "o2props: %s on %s, seed 0x%llx\n", property->ops->name, a->device,
 		(unsigned long long)a->run.seed);

@@ -73,7 +73,8 @@ static void write_files(const struct runner *r, const uint8_t *bytes, size_t len
 	snprintf(path, sizeof(path), "%s/%s-%s", r->options->out_dir, ops->name, name);
 	if (o2_case_write(path, bytes, length) == 0)
 		json_object_set_new(finding, "case_file", json_string(path));
-	json_object_set_new(finding, "replay", json_sprintf("o2props replay %s %s", path, r->options->again));
+	json_object_set_new(finding, "replay",
+			    json_sprintf("%s replay %s %s", r->options->program, path, r->options->again));
 	if (ops->to_json == NULL)
 		return;
 	strncat(path, ".json", sizeof(path) - strlen(path) - 1);
@@ -100,9 +101,9 @@ static void print_finding(const struct runner *r, const json_t *finding, uint64_
 	if (replay != NULL && scenario != NULL)
 		fprintf(stderr, "  explain: o2ref explain %s --svg picture.svg\n", scenario);
 	if (replay == NULL)
-		fprintf(stderr, "  replay: o2props run %s %s --seed 0x%llx --first %llu --cases 1\n",
-			r->property->ops->name, r->options->again, (unsigned long long)r->options->seed,
-			(unsigned long long)index);
+		fprintf(stderr, "  replay: %s run %s %s --seed 0x%llx --first %llu --cases 1\n",
+			r->options->program, r->property->ops->name, r->options->again,
+			(unsigned long long)r->options->seed, (unsigned long long)index);
 	fflush(stderr);
 }
 
@@ -203,9 +204,9 @@ static void note_current(const struct runner *r, uint64_t index)
 	if (r->current_fd < 0)
 		return;
 	n = snprintf(text, sizeof(text),
-		     "o2props run %s %s --seed 0x%llx --first %llu --cases 1                    \n",
-		     r->property->ops->name, r->options->again, (unsigned long long)r->options->seed,
-		     (unsigned long long)index);
+		     "%s run %s %s --seed 0x%llx --first %llu --cases 1                    \n",
+		     r->options->program, r->property->ops->name, r->options->again,
+		     (unsigned long long)r->options->seed, (unsigned long long)index);
 	assert(n > 0 && (size_t)n < sizeof(text));
 	if (pwrite(r->current_fd, text, (size_t)n, 0) < 0)
 		return; /* only a crash would have needed it */

@@ -23,9 +23,10 @@ struct o2_property;
 /* The random runner: cases from a seed until a bound is reached, findings shrunk and written to files. */
 
 struct o2_run_options {
-	const char *device;	  /* as the user named it: for reports */
-	const char *connect;	  /* likewise, how the ends are connected; NULL: they are not */
-	const char *again;	  /* options that draw the same cases on the same device, for replay lines */
+	const char *device;  /* as the user named it: for reports */
+	const char *connect; /* likewise, how the ends are connected; NULL: they are not */
+	const char *program; /* for replay lines; and options that draw the same cases on the same device */
+	const char *again;
 	const char *hw_device[2]; /* names under /sys/class/infiniband whose counters are read; may be NULL */
 	uint64_t seed;
 	uint64_t first_case;

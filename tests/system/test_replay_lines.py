@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
 import suite  # noqa: E402
 
 PROGRAM = suite.program()
-MUTANT = ["--mutant", "fmr-page-order"]  # what prints the line does not know that there are defects to choose from
+MUTANT = ["--mutant", "fmr-page-order"]
 SHRINK = ["--shrink-calls", "20"]
 RUN = ["run", "transfer", *MUTANT, *SHRINK, "--cases", "200", "--seed", "5", "--findings", "1", "--device", "loop"]
 
@@ -28,7 +28,7 @@ def started(words):
 
 
 def replay_line(text):
-    lines = [line.split("replay: o2props ", 1)[1] for line in text.splitlines() if "  replay: " in line]
+    lines = [line.split("replay: o2props-mutants ", 1)[1] for line in text.splitlines() if "  replay: " in line]
     return lines[0]
 
 
@@ -42,13 +42,13 @@ class ReplayLines(unittest.TestCase):
                 line = replay_line(text)
                 for name, value in zip(options[::2], options[1::2]):
                     self.assertIn(f" {name} {value}", line)
-                status, text = started([*shlex.split(line), *MUTANT, *SHRINK])
+                status, text = started([*shlex.split(line), *SHRINK])
                 self.assertEqual(status, 1, f"{line}\n{text}")
                 self.assertIn("wrong-bytes", text)
         return line
 
     def test_nothing_chosen(self):
-        self.assertRegex(self.repeats(), r" --device loop$")
+        self.assertRegex(self.repeats(), r" --device loop --mutant fmr-page-order$")
 
     def test_modes(self):
         self.repeats("--modes", "global,fmr")

@@ -147,6 +147,7 @@ static json_t *run_with(enum leak leak, uint64_t first, uint64_t cases, int expe
 	struct run run = {.leak = leak};
 	const struct o2_property property = o2_tally_property(&ops, &run.tally, NULL, 0, 0);
 	const struct o2_run_options options = {.device = "model",
+					       .program = "o2props",
 					       .again = "",
 					       .seed = SEED,
 					       .first_case = first,
