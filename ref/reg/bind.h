@@ -95,7 +95,6 @@ void o2_binding_invalidate_wr(const struct o2_binding *binding, uint64_t wr_id, 
 /* The invalidate was posted (ok), or could not be. */
 void o2_binding_invalidate_posted(struct o2_binding *binding, bool ok);
 /* The invalidate has completed: the key is dead. */
-/* The invalidate has completed: the key is dead. */
 void o2_binding_invalidated(struct o2_binding *binding);
 
 /*
