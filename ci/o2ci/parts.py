@@ -107,9 +107,9 @@ def of_ctest(junit):
 
 
 def ctest(children, preset, *only):
-    """The unit tests of one build: all, or those named; one more than there are cores, as many of them wait for time-outs."""
+    """The unit tests of one build: all, or those named; two for each core, as many of them wait for time-outs."""
     junit = children.log_dir / f"ctest-{preset}.xml"
-    command = ["ctest", "--test-dir", place.BUILD / preset, "--output-on-failure", "-j", str((os.cpu_count() or 1) + 1),
+    command = ["ctest", "--test-dir", place.BUILD / preset, "--output-on-failure", "-j", str(2 * (os.cpu_count() or 1)),
                "--output-junit", junit, "--test-output-size-passed", "1000000", "--test-output-size-failed", "1000000",
                *(["-R", f"^({'|'.join(only)})$"] if only else [])]
     outcome = children.run(f"ctest {preset}", command, cwd=place.ROOT, timeout=CTEST_TIMEOUT_S, every=1)
