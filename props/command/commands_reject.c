@@ -10,17 +10,6 @@
 
 #define MOST_BYTES (O2_RM_BYTES + 40u)
 
-static const char *const reasons[] = {"",
-				      "connection-race",
-				      "no-resources",
-				      "fatal",
-				      "incompatible-version",
-				      "stale",
-				      "fragment-count",
-				      "queue-depth",
-				      "invalid-service-id",
-				      "too-early"};
-
 static void draw_record(struct o2_choice *c, struct o2_reject *record)
 {
 	*record = (struct o2_reject){
@@ -56,7 +45,7 @@ static void dump(FILE *out, const struct o2_reject *record, const uint8_t *bytes
 {
 	char why[48];
 
-	snprintf(why, sizeof(why), " %s", reasons[record->ibr_why]);
+	snprintf(why, sizeof(why), " %s", o2_rm_reasons[record->ibr_why]);
 	row(out, bytes, 0, 4, "ibr_magic", "magic", record->generic_magic ? 0x45726963 : 0x0be91b91,
 	    record->order == O2_BIG_ENDIAN ? " big-endian" : " little-endian");
 	row(out, bytes, 4, 2, "ibr_version", "hex", record->ibr_version, "");
@@ -83,14 +72,14 @@ static json_t *to_json(const struct o2_reject *record, bool output)
 	json_t *reject;
 
 	snprintf(incarnation, sizeof(incarnation), "0x%" PRIx64, record->ibr_incarnation);
-	reject =
-		json_pack("{s:s, s:s, s:i, s:i, s:s, s:s, s:{s:i, s:i, s:I}}", "byte_order",
-			  record->order == O2_BIG_ENDIAN ? "big" : "little", "ibr_magic",
-			  record->generic_magic ? "lnet" : "o2iblnd", "ibr_version", (int)record->ibr_version,
-			  "ibr_why", (int)record->ibr_why, "why", reasons[record->ibr_why], "ibr_incarnation",
-			  incarnation, "ibr_cp", "ibcp_queue_depth", (int)record->ibr_cp.ibcp_queue_depth,
-			  "ibcp_max_frags", (int)record->ibr_cp.ibcp_max_frags, "ibcp_max_msg_size",
-			  (json_int_t)record->ibr_cp.ibcp_max_msg_size);
+	reject = json_pack("{s:s, s:s, s:i, s:i, s:s, s:s, s:{s:i, s:i, s:I}}", "byte_order",
+			   record->order == O2_BIG_ENDIAN ? "big" : "little", "ibr_magic",
+			   record->generic_magic ? "lnet" : "o2iblnd", "ibr_version",
+			   (int)record->ibr_version, "ibr_why", (int)record->ibr_why, "why",
+			   o2_rm_reasons[record->ibr_why], "ibr_incarnation", incarnation, "ibr_cp",
+			   "ibcp_queue_depth", (int)record->ibr_cp.ibcp_queue_depth, "ibcp_max_frags",
+			   (int)record->ibr_cp.ibcp_max_frags, "ibcp_max_msg_size",
+			   (json_int_t)record->ibr_cp.ibcp_max_msg_size);
 	return json_pack("{s:s, s:i, s:o}", "form",
 			 output ? "o2ref/reject_decode/output" : "o2ref/reject_encode/input", "version", 1,
 			 "reject", reject);

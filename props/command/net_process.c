@@ -12,7 +12,6 @@
 
 #include "cli/cli.h"
 #include "cli/net/commands.h"
-#include "cli/net/judging.h"
 #include "cli/net/session.h"
 
 #define MOST_CPU_S 20 /* whoever hangs is killed */
@@ -62,26 +61,7 @@ static int execute(struct o2_command_run *run)
 	status = o2_net_options_read((int)run->words, words, &options);
 	if (status <= 0)
 		return O2_CLI_USAGE;
-	if (options.judge && (options.judging = o2_net_judging_new(&options)) == NULL)
-		return O2_CLI_USAGE;
-	switch (options.command) {
-	case O2_NET_CONFORM:
-		status = o2_net_conform(&options, (int)run->words, words);
-		break;
-	case O2_NET_LST:
-		status = o2_net_lst(&options);
-		break;
-	case O2_NET_PING:
-		status = o2_net_ping(&options);
-		break;
-	case O2_NET_PUT:
-	case O2_NET_GET:
-		status = o2_net_move(&options);
-		break;
-	default:
-		status = o2_net_serve(&options);
-	}
-	return o2_cli_finish(stdout, o2_net_judging_end(options.judging, status));
+	return o2_net_run_command(&options, (int)run->words, words);
 }
 
 void o2_net_process(struct o2_command_run *run, const struct o2_net_inside *network)

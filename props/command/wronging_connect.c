@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What is granted, and what is refused: docs/connection.md, "Checks of a CONNACK" and "Reject". */
 #include "props/command/wronging.h"
+#include "props/model/reject_model.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -167,16 +168,6 @@ static void see_reject(struct o2_wronging *wronging, const char *why, uint32_t n
 static void spoil_limit(struct o2_wronging *wronging, uint32_t asked)
 {
 	struct o2_choice *c = wronging->c;
-	static const char *const whys[] = {NULL,
-					   "connection-race",
-					   "no-resources",
-					   "fatal",
-					   "incompatible-version",
-					   "stale",
-					   "fragment-count",
-					   "queue-depth",
-					   "invalid-service-id",
-					   "too-early"};
 	uint32_t value, still;
 
 	wronging->wrong->most = 1 + (uint32_t)o2_draw(c, 1);
@@ -202,7 +193,7 @@ static void spoil_limit(struct o2_wronging *wronging, uint32_t asked)
 		value = (uint32_t)o2_draw_range(c, 1, 9);
 		o2_wronging_spoil(wronging, 6, 1, value);
 		if (value != 7 && (value != 5 || wronging->wrong->most == 2))
-			see_reject(wronging, whys[value], value, DEPTH, FRAGS);
+			see_reject(wronging, o2_rm_reasons[value], value, DEPTH, FRAGS);
 		break;
 	case 2:
 		o2_wronging_spoil(wronging, 0, 4, 1 + o2_draw(c, 1000));

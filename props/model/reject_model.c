@@ -7,11 +7,24 @@
 
 #define MAGIC	  0x0be91b91u
 #define GENERIC	  0x45726963u
-#define LAST_WHY  9u
+#define LAST_WHY  (O2_RM_REASONS - 1)
 #define V1_BYTES  7u
 #define V1	  0x11u
 #define V2	  0x12u
 #define V1_FIELDS 2u /* version and reason */
+
+const char *const o2_rm_reasons[O2_RM_REASONS] = {
+	"",
+	"connection-race",
+	"no-resources",
+	"fatal",
+	"incompatible-version",
+	"stale",
+	"fragment-count",
+	"queue-depth",
+	"invalid-service-id",
+	"too-early",
+};
 
 #define FIELD(name_, at_, bytes_, member_)                                                                \
 	{                                                                                                 \

@@ -12,6 +12,10 @@
 
 #define O2_RM_BYTES 24u
 
+/* Of ibr_why, from 1 to 9; the first is empty. */
+#define O2_RM_REASONS 10u
+extern const char *const o2_rm_reasons[O2_RM_REASONS];
+
 /* What the rule that refuses says; refused is false where none does. */
 struct o2_rm_verdict {
 	bool refused;

@@ -13,6 +13,9 @@ int o2_net_move(struct o2_net_options *options); /* put and get */
 int o2_net_lst(struct o2_net_options *options);
 int o2_net_conform(struct o2_net_options *options, int argc, char **argv);
 
+/* The one that the options name, judged where they ask for it; argv: its words, for its report. */
+int o2_net_run_command(struct o2_net_options *options, int argc, char **argv);
+
 /* SIGINT or SIGTERM has come: end soon.  The only thing that the program shares with its signal handler. */
 extern volatile sig_atomic_t o2_net_stop;
 

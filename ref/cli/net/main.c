@@ -4,7 +4,6 @@
 
 #include "cli/cli.h"
 #include "cli/net/commands.h"
-#include "cli/net/judging.h"
 
 /*
  * serve, ping, put, get, lst and conform of the o2ref command, which runs this program for them.  There are two of
@@ -34,25 +33,5 @@ int main(int argc, char **argv)
 		return status < 0 ? O2_CLI_USAGE : o2_cli_finish(stdout, O2_CLI_OK);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	if (options.judge && (options.judging = o2_net_judging_new(&options)) == NULL)
-		return O2_CLI_USAGE;
-	switch (options.command) {
-	case O2_NET_SERVE:
-		status = o2_net_serve(&options);
-		break;
-	case O2_NET_PING:
-		status = o2_net_ping(&options);
-		break;
-	case O2_NET_PUT:
-	case O2_NET_GET:
-		status = o2_net_move(&options);
-		break;
-	case O2_NET_LST:
-		status = o2_net_lst(&options);
-		break;
-	case O2_NET_CONFORM:
-		status = o2_net_conform(&options, argc - 1, argv + 1);
-		break;
-	}
-	return o2_cli_finish(stdout, o2_net_judging_end(options.judging, status));
+	return o2_net_run_command(&options, argc - 1, argv + 1);
 }
