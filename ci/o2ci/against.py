@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Properties and fuzz targets of this tree beside those of an earlier commit, in turn (ci/bench --against)."""
 import json
-import os
 import re
 import statistics
 import subprocess
 import tempfile
 
+from . import cpu
 from .place import ROOT
 
 SEED = 7
@@ -46,25 +46,12 @@ def build(tree, preset, *targets):
             raise AgainstError(f"{tree}: {' '.join(step)}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
 
 
-def used(command, **options):
-    """(processor seconds, KiB resident) of a command that succeeds, and what it said."""
-    with tempfile.TemporaryFile() as output:
-        with subprocess.Popen([str(word) for word in command], stdout=output, stderr=subprocess.STDOUT, **options) as child:
-            _, status, usage = os.wait4(child.pid, 0)
-            child.returncode = os.waitstatus_to_exitcode(status)
-        output.seek(0)
-        text = output.read().decode(errors="replace")
-    if child.returncode != 0:
-        raise AgainstError(f"{' '.join(map(str, command))}: status {child.returncode}\n{text[-2000:]}")
-    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss, text
-
-
 def fuzz(trees, side, target, *bound):
     """A run of libFuzzer over the old tree's corpus, which both get."""
     corpus = [folder for folder in (trees["old"] / "corpus" / target / kind for kind in ("seed", "found", "regress"))
               if folder.is_dir()]
     with tempfile.TemporaryDirectory(prefix="o2ref-against-") as scratch:
-        return used([trees[side] / "build" / "libfuzzer" / f"fuzz_{target}", f"-seed={SEED}", "-max_len=4096",
+        return cpu.used([trees[side] / "build" / "libfuzzer" / f"fuzz_{target}", f"-seed={SEED}", "-max_len=4096",
                      "-detect_leaks=0", f"-artifact_prefix={scratch}/", *bound, scratch, *corpus], cwd=scratch)
 
 
@@ -132,7 +119,7 @@ def bench(commit, rounds, with_fuzz, with_rxe, edge_seconds):
         print_row(rows[-1])
 
     for name, (cases, goal) in PROPERTIES.items():
-        add(name, goal, measure(rounds, lambda side: used([trees[side] / "build" / "gcc" / "o2props", "run", name, "--device", "loop",
+        add(name, goal, measure(rounds, lambda side: cpu.used([trees[side] / "build" / "gcc" / "o2props", "run", name, "--device", "loop",
                                                            "--cases", cases, "--seed", SEED])))
     for name, (runs, goal) in TARGETS.items() if with_fuzz else ():
         add(f"fuzz {name}", goal, measure(rounds, lambda side: fuzz(trees, side, name, f"-runs={runs}")))

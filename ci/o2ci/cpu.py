@@ -2,6 +2,8 @@
 """The processor time of a program and of all that it started: what does not depend on what else the machine does."""
 
 import os
+import subprocess
+import tempfile
 from pathlib import Path
 
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -39,3 +41,20 @@ def of_ended(pid):
         return None
     stat = stat_of(Path("/proc") / str(pid))
     return stat and stat[1] / TICKS
+
+
+class Failed(Exception):
+    """A command whose use was asked for has not succeeded."""
+
+
+def used(command, said=True, **options):
+    """(processor seconds, KiB that were resident at most, what it said) of a command that succeeds; said: "" if not wanted."""
+    with tempfile.TemporaryFile() if said else open(os.devnull, "r+b") as output:
+        with subprocess.Popen([str(word) for word in command], stdout=output, stderr=subprocess.STDOUT, **options) as child:
+            _, status, usage = os.wait4(child.pid, 0)
+            child.returncode = os.waitstatus_to_exitcode(status)
+        output.seek(0)
+        text = output.read().decode(errors="replace")
+    if child.returncode != 0:
+        raise Failed(f"{' '.join(map(str, command))}: status {child.returncode}\n{text[-2000:]}")
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss, text

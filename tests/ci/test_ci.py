@@ -20,7 +20,7 @@ sys.dont_write_bytecode = True
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "ci"))
 
-from o2ci import against, fuzzing, jobs, junit, output, page, parts, place, process, simulation, table, transfer  # noqa: E402
+from o2ci import against, cpu, fuzzing, jobs, junit, output, page, parts, place, process, simulation, table, transfer  # noqa: E402
 from o2ci.failures import Failures  # noqa: E402
 from o2fuzz import targets as fuzz_targets  # noqa: E402
 from o2fuzz.engine import Engine, Plan, Result  # noqa: E402
@@ -537,8 +537,8 @@ class Against(unittest.TestCase):
         self.assertEqual(row["resident_kib"], {"old": 1024, "new": 1024})
 
     def test_a_program_that_fails_is_named(self):
-        with self.assertRaisesRegex(against.AgainstError, "false: status 1"):
-            against.used(["false"])
+        with self.assertRaisesRegex(cpu.Failed, "false: status 1"):
+            cpu.used(["false"])
 
     def test_a_commit_that_is_not_there_is_refused(self):
         done = subprocess.run([ROOT / "ci" / "bench", "--against", "nonsense"], capture_output=True, text=True, check=False)
