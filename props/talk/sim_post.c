@@ -28,14 +28,12 @@ static struct o2_sim_end *end_of(const struct ibv_qp *qp)
 	return end != NULL ? end : seam.sim->acting;
 }
 
-static void leaves(struct o2_sim_end *end, const struct ibv_send_wr *wr)
+static void leaves(struct o2_sim_end *end, const struct o2_seen_message *message)
 {
-	struct o2_seen_message message;
 	struct o2_account account;
 	char signature[64];
 
-	o2_seen_message((const uint8_t *)(uintptr_t)wr->sg_list[0].addr, &message);
-	if (o2_receives_leave(&end->receives, end->depth, &message, &account) || end->forged ||
+	if (o2_receives_leave(&end->receives, end->depth, message, &account) || end->forged ||
 	    end->other->forged)
 		return;
 	snprintf(signature, sizeof(signature), "sim/%s", account.what);
@@ -43,10 +41,10 @@ static void leaves(struct o2_sim_end *end, const struct ibv_send_wr *wr)
 		       "end %" PRIu32 " sends a message of type 0x%x with %" PRIu32
 		       " credits: what may come then, and what has come, takes %" PRIu64
 		       " receives, expected %" PRIu64 " at most",
-		       end->index, message.type, message.credits, account.is, account.expected);
+		       end->index, message->type, message->credits, account.is, account.expected);
 }
 
-/* Whose message it is. */
+/* Whose message it is, and what it gives away if it leaves. */
 static void note(struct o2_sim_end *end, const struct ibv_send_wr *wr, int rc)
 {
 	const uint8_t *bytes = (const uint8_t *)(uintptr_t)wr->sg_list[0].addr;
@@ -55,6 +53,8 @@ static void note(struct o2_sim_end *end, const struct ibv_send_wr *wr, int rc)
 	o2_seen_message(bytes, &message);
 	o2_sim_stand_posted(end, wr, o2_sim_op_of(end, bytes, wr->sg_list[0].length, message.type),
 			    message.type, rc);
+	if (rc == 0)
+		leaves(end, &message);
 }
 
 /* What the device refuses has never left, and ends the connection. */
@@ -63,14 +63,11 @@ static int post_send(struct ibv_qp *qp, struct ibv_send_wr *list, struct ibv_sen
 	struct o2_sim_end *end = end_of(qp);
 	int rc = seam.post_send(qp, list, bad);
 
-	for (const struct ibv_send_wr *wr = list; end != NULL && wr != NULL; wr = wr->next) {
+	for (const struct ibv_send_wr *wr = list; end != NULL && wr != NULL; wr = wr->next)
 		if (wr->opcode == IBV_WR_SEND)
 			note(end, wr, rc);
 		else if (rc != 0 && wr->next == NULL) /* a LOCAL_INV by itself */
 			o2_sim_stand_posted(end, wr, NULL, 0, rc);
-		if (wr->opcode == IBV_WR_SEND && rc == 0)
-			leaves(end, wr);
-	}
 	return rc;
 }
 
