@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "props/command/commands.h"
 #include "props/command/wrong.h"
@@ -30,7 +29,6 @@ static void taken(struct o2_commands_run *run, struct o2_wrong *wrong)
 	if (verbose)
 		o2_commands_words(run, "--verbose");
 	o2_commands_words(run, which == 3 ? PEER " ping" : PEER);
-	run->tally.seen[O2_COMMANDS_PORT_TAKEN]++;
 	o2_wrong_execute(&run->command, wrong);
 	if (run->command.status != 0 ||
 	    strstr(run->command.out, which == 0 ? " us, pid " : ": 1 done, 0 failed, ") == NULL)
@@ -128,26 +126,21 @@ static void try_in_vain(struct o2_commands_run *run, struct o2_wrong *wrong)
 void o2_commands_gone(struct o2_commands_run *run)
 {
 	static const uint32_t weights[] = {4, 4, 2, 2};
-	struct o2_wrong *wrong =
-		mmap(NULL, sizeof(*wrong), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	size_t kind;
+	const size_t kind = o2_draw_weighted(run->c, weights, 4);
+	struct o2_wrong wrong = {.in = O2_WRONG_NOWHERE};
 
-	if (wrong == MAP_FAILED)
-		return;
-	kind = o2_draw_weighted(run->c, weights, 4);
 	/* Who waits for a deadline waits for a second. */
-	wrong->mute = (kind == 1 || kind == 2) && o2_draw_bool(run->c, 1, 1);
-	wrong->absent = kind != 0 && !wrong->mute;
-	run->tally.seen[wrong->mute	? O2_COMMANDS_MUTE
-			: wrong->absent ? O2_COMMANDS_ABSENT
-					: O2_COMMANDS_PORT_TAKEN]++;
+	wrong.mute = (kind == 1 || kind == 2) && o2_draw_bool(run->c, 1, 1);
+	wrong.absent = kind != 0 && !wrong.mute;
+	run->tally.seen[wrong.mute     ? O2_COMMANDS_MUTE
+			: wrong.absent ? O2_COMMANDS_ABSENT
+				       : O2_COMMANDS_PORT_TAKEN]++;
 	if (kind == 0)
-		taken(run, wrong);
+		taken(run, &wrong);
 	else if (kind == 1)
-		move_in_vain(run, wrong);
+		move_in_vain(run, &wrong);
 	else if (kind == 2)
-		ask_in_vain(run, wrong);
+		ask_in_vain(run, &wrong);
 	else
-		try_in_vain(run, wrong);
-	munmap(wrong, sizeof(*wrong));
+		try_in_vain(run, &wrong);
 }

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "base/errno_name.h"
 #include "props/command/commands.h"
@@ -238,12 +237,9 @@ static void draw(struct spoilt *spoilt)
 void o2_commands_lst_wrong(struct o2_commands_run *run)
 {
 	static void (*const kinds[])(struct spoilt * spoilt) = {spoil_step, spoil_test, spoil_counter};
-	struct spoilt spoilt = {.run = run};
+	struct o2_wrong wrong;
+	struct spoilt spoilt = {.run = run, .wrong = &wrong};
 
-	spoilt.wrong =
-		mmap(NULL, sizeof(*spoilt.wrong), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (spoilt.wrong == MAP_FAILED)
-		return;
 	draw(&spoilt);
 	kinds[o2_draw_pick(run->c, 3)](&spoilt);
 	run->tally.seen[O2_COMMANDS_LST_FAILED]++;
@@ -262,5 +258,4 @@ void o2_commands_lst_wrong(struct o2_commands_run *run)
 		o2_report_add(run->report, "%u bytes at %u are %s%" PRIu64 " in reply %u, expected %s",
 			      spoilt.wrong->width, spoilt.wrong->at, spoilt.wrong->adds ? "more by " : "",
 			      spoilt.wrong->value, spoilt.wrong->lst_type, spoilt.err);
-	munmap(spoilt.wrong, sizeof(*spoilt.wrong));
 }

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "props/command/commands.h"
 #include "props/command/serving.h"
@@ -305,19 +304,16 @@ static void check(struct o2_serving *serving)
 void o2_commands_serve(struct o2_commands_run *run)
 {
 	static struct o2_serving serving; /* large */
-	struct o2_serve_script *script =
-		mmap(NULL, sizeof(*script), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	static struct o2_serve_script script;
 
-	if (script == MAP_FAILED)
-		return;
 	memset(&serving, 0, sizeof(serving));
+	memset(&script, 0, sizeof(script));
 	serving.run = run;
-	serving.script = script;
+	serving.script = &script;
 	o2_serving_draw(&serving);
 	run->tally.seen[O2_COMMANDS_SERVE]++;
-	o2_serve_execute(&run->command, script);
+	o2_serve_execute(&run->command, &script);
 	check(&serving);
-	for (uint32_t i = 0; i < script->nops && run->report->failed; i++)
-		add_step(run->report, &script->op[i], i);
-	munmap(script, sizeof(*script));
+	for (uint32_t i = 0; i < script.nops && run->report->failed; i++)
+		add_step(run->report, &script.op[i], i);
 }

@@ -4,7 +4,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "judge/rules.h"
 #include "props/command/wronging.h"
@@ -146,12 +145,9 @@ void o2_commands_wrongly(struct o2_commands_run *run)
 {
 	static struct o2_trial trial; /* large */
 	static struct o2_probe_quirk quirk;
-	struct o2_wronging wronging = {.c = run->c, .trial = &trial};
-	struct o2_wrong *wrong =
-		mmap(NULL, sizeof(*wrong), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct o2_wrong wrong = {.lst_type = O2_WRONG_ANY, .answers = 1, .most = 1};
+	struct o2_wronging wronging = {.c = run->c, .trial = &trial, .wrong = &wrong};
 
-	if (wrong == MAP_FAILED)
-		return;
 	memset(&trial, 0, sizeof(trial));
 	memset(&quirk, 0, sizeof(quirk));
 	trial.run = run;
@@ -162,11 +158,8 @@ void o2_commands_wrongly(struct o2_commands_run *run)
 	wronging.place_bytes = o2_draw_bool(run->c, 1, 9)
 				       ? LEAST_PLACE + 4096 * (uint32_t)o2_draw(run->c, 100)
 				       : WHOLE_PLACE;
-	wrong->lst_type = O2_WRONG_ANY;
-	wrong->answers = wrong->most = 1;
-	wronging.wrong = wrong;
 	draw(&wronging);
-	wrong->from += trial.lst ? SURVEY_LST : SURVEY;
+	wrong.from += trial.lst ? SURVEY_LST : SURVEY;
 	quirk.heard = wronging.heard;
 	for (uint32_t i = 0; i < wronging.probes; i++) {
 		struct o2_trial_row *row = add_row(&trial, wronging.probe[i]);
@@ -177,12 +170,12 @@ void o2_commands_wrongly(struct o2_commands_run *run)
 			find(&wronging, row);
 	}
 	draw_words(&wronging);
-	o2_wrong_execute(&run->command, wrong);
+	o2_wrong_execute(&run->command, &wrong);
 	add_judged(&trial, &wronging);
 	if (run->command.status != (o2_trial_count(&trial, "FINDING") > 0 ? 1 : 0) ||
 	    run->command.err[0] != '\0')
 		o2_commands_wrong(run, "status");
-	else if (wrong->told == 0)
+	else if (wrong.told == 0)
 		o2_commands_wrong(run, "untold");
 	else if (trial.json)
 		o2_trial_check_json(&trial, run->command.out);
@@ -192,7 +185,6 @@ void o2_commands_wrongly(struct o2_commands_run *run)
 	if (!run->report->failed && !o2_wronging_returned(&wronging, trial.row[wronging.at].seen))
 		o2_commands_wrong(run, "returns");
 	if (run->report->failed)
-		o2_report_add(run->report, "%u bytes at %u are %s%" PRIu64 " in %s", wrong->width, wrong->at,
-			      wrong->adds ? "more by " : "", wrong->value, wronging.probe[wronging.at]);
-	munmap(wrong, sizeof(*wrong));
+		o2_report_add(run->report, "%u bytes at %u are %s%" PRIu64 " in %s", wrong.width, wrong.at,
+			      wrong.adds ? "more by " : "", wrong.value, wronging.probe[wronging.at]);
 }

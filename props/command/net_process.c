@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -62,6 +63,19 @@ static int execute(struct o2_command_run *run)
 	if (status <= 0)
 		return O2_CLI_USAGE;
 	return o2_net_run_command(&options, (int)run->words, words);
+}
+
+void *o2_net_share(const void *told, size_t bytes)
+{
+	void *shared = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	return shared == MAP_FAILED ? NULL : memcpy(shared, told, bytes);
+}
+
+void o2_net_unshare(void *shared, void *told, size_t bytes)
+{
+	memcpy(told, shared, bytes);
+	munmap(shared, bytes);
 }
 
 void o2_net_process(struct o2_command_run *run, const struct o2_net_inside *network)

@@ -14,6 +14,11 @@ struct o2_net_inside {
 	bool sleeps; /* only time brings on what is next; else it is asked again at once */
 };
 
+/* A copy that both processes will have, while the command runs; NULL: no memory. */
+void *o2_net_share(const void *told, size_t bytes);
+/* What became of it comes back. */
+void o2_net_unshare(void *shared, void *told, size_t bytes);
+
 /* One run of the words. */
 void o2_net_process(struct o2_command_run *run, const struct o2_net_inside *inside);
 

@@ -41,7 +41,7 @@ struct o2_serve_op {
 	uint8_t data[O2_SERVE_OP_BYTES]; /* PUT: those that it brings; GET, PING: those that came */
 };
 
-/* Shared by the two processes. */
+/* What came of it comes back from the process of serve. */
 struct o2_serve_script {
 	uint16_t port;
 	uint32_t nops;

@@ -226,6 +226,10 @@ void o2_serve_execute(struct o2_command_run *run, struct o2_serve_script *script
 	static const struct o2_net_inside inside = {
 		.open = open_network, .close = close_network, .progress = progress};
 
-	desk.script = script;
+	run->status = -1;
+	desk.script = o2_net_share(script, sizeof(*script));
+	if (desk.script == NULL)
+		return;
 	o2_net_process(run, &inside);
+	o2_net_unshare(desk.script, script, sizeof(*script));
 }

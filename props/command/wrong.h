@@ -40,7 +40,7 @@ struct o2_wrong {
 	bool mute;   /* once connected it says nothing */
 };
 
-/* The wrong one is shared by both processes, so that its count comes back. */
+/* What was told comes back from its process. */
 void o2_wrong_execute(struct o2_command_run *run, struct o2_wrong *wrong);
 
 #endif

@@ -14,6 +14,7 @@
 #include "props/command/net_process.h"
 #include "props/model/wire_model.h"
 #include "props/world/device.h"
+#include "props/world/receives.h"
 #include "wire/layout.h"
 #include "wire/nid.h"
 
@@ -91,18 +92,12 @@ static bool is_meant(const uint8_t *bytes)
 static int post_wrongly(void *context, struct ibv_qp *qp, struct ibv_send_wr *list, struct ibv_send_wr **bad,
 			const struct o2_rdma_desc *sink)
 {
-	const struct ibv_send_wr *last = list;
+	uint8_t *bytes = o2_seen_posted(list);
 
 	(void)context;
 	(void)sink;
-	while (last->next != NULL)
-		last = last->next;
-	if (last->opcode == IBV_WR_SEND) {
-		uint8_t *bytes = (uint8_t *)(uintptr_t)last->sg_list[0].addr;
-
-		if (is_meant(bytes))
-			spoil(bytes);
-	}
+	if (bytes != NULL && is_meant(bytes))
+		spoil(bytes);
 	return ibv_post_send(qp, list, bad);
 }
 
@@ -231,6 +226,10 @@ void o2_wrong_execute(struct o2_command_run *run, struct o2_wrong *wrong)
 	static const struct o2_net_inside inside = {
 		.open = open_network, .close = close_network, .progress = progress, .sleeps = true};
 
-	peer.wrong = wrong;
+	run->status = -1;
+	peer.wrong = o2_net_share(wrong, sizeof(*wrong));
+	if (peer.wrong == NULL)
+		return;
 	o2_net_process(run, &inside);
+	o2_net_unshare(peer.wrong, wrong, sizeof(*wrong));
 }

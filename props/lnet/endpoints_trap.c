@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "props/lnet/endpoints_internal.h"
+#include "props/world/receives.h"
 #include "wire/layout.h"
 #include "wire/msg.h"
 
@@ -23,19 +24,15 @@ static const struct {
 
 #define STEPS (sizeof(steps) / sizeof(steps[0]))
 
-/* The chain's last request is the message; the writes of a transfer stand before it. */
 static int post_send(void *context, struct ibv_qp *qp, struct ibv_send_wr *list, struct ibv_send_wr **bad,
 		     const struct o2_rdma_desc *sink)
 {
 	struct o2_endpoints_seat *seat = context;
 	struct o2_endpoints_trap *trap = &seat->endpoints->trap;
-	const struct ibv_send_wr *last = list;
+	const uint8_t *bytes = o2_seen_posted(list);
 
 	(void)sink;
-	while (last->next != NULL)
-		last = last->next;
-	if (trap->armed && trap->at == seat->index && last->opcode == IBV_WR_SEND &&
-	    ((const uint8_t *)(uintptr_t)last->sg_list[0].addr)[O2_AT_TYPE] == trap->type) {
+	if (trap->armed && trap->at == seat->index && bytes != NULL && bytes[O2_AT_TYPE] == trap->type) {
 		trap->sprung = trap->after == 0;
 		trap->after -= trap->after > 0;
 	}

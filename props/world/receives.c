@@ -13,6 +13,13 @@ void o2_seen_message(const uint8_t *bytes, struct o2_seen_message *message)
 		message->cookie |= (uint64_t)bytes[at + i] << 8 * i;
 }
 
+uint8_t *o2_seen_posted(const struct ibv_send_wr *list)
+{
+	while (list->next != NULL)
+		list = list->next;
+	return list->opcode == IBV_WR_SEND ? (uint8_t *)(uintptr_t)list->sg_list[0].addr : NULL;
+}
+
 bool o2_seen_costs(uint16_t version, uint8_t type)
 {
 	return type == O2_MSG_IMMEDIATE || type == O2_MSG_PUT_REQ || type == O2_MSG_GET_REQ ||

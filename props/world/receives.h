@@ -2,6 +2,7 @@
 #ifndef O2_PROPS_RECEIVES_H
 #define O2_PROPS_RECEIVES_H
 
+#include <infiniband/verbs.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -48,6 +49,8 @@ struct o2_seen_message {
 };
 
 void o2_seen_message(const uint8_t *bytes, struct o2_seen_message *message);
+/* The bytes of the message in a chain that is posted, which stands behind the writes of its transfer; NULL: none. */
+uint8_t *o2_seen_posted(const struct ibv_send_wr *list);
 
 /* Does a message of this type take a credit? */
 bool o2_seen_costs(uint16_t version, uint8_t type);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "props/world/receives.h"
 #include "tests/lib/net_world.h"
 #include "wire/bytes.h"
 #include "wire/layout.h"
@@ -79,18 +80,12 @@ static bool is_meant(const uint8_t *bytes)
 static int post_falsely(void *context, struct ibv_qp *qp, struct ibv_send_wr *list, struct ibv_send_wr **bad,
 			const struct o2_rdma_desc *sink)
 {
-	struct ibv_send_wr *last = list;
+	uint8_t *bytes = o2_seen_posted(list);
 
 	(void)context;
 	(void)sink;
-	while (last->next != NULL)
-		last = last->next;
-	if (last->opcode == IBV_WR_SEND) {
-		uint8_t *bytes = (uint8_t *)(uintptr_t)last->sg_list[0].addr;
-
-		if (is_meant(bytes))
-			put(bytes);
-	}
+	if (bytes != NULL && is_meant(bytes))
+		put(bytes);
 	return ibv_post_send(qp, list, bad);
 }
 
