@@ -5,14 +5,13 @@
 
 #include "base/plain.h"
 
-int o2_vcomplain(const char *program, const char *format, va_list arguments)
+void o2_vcomplain(const char *program, const char *format, va_list arguments)
 {
 	char text[1200];
 
 	vsnprintf(text, sizeof(text), format, arguments);
 	o2_make_plain(text);
 	fprintf(stderr, "%s: %s\n", program, text);
-	return O2_EXIT_USAGE;
 }
 
 int o2_complain(const char *program, const char *format, ...)

@@ -10,11 +10,11 @@
 #define O2_EXIT_USAGE 2
 
 /*
- * Names and file contents come from outside, so control characters become question marks (plain.h). Returns
- * O2_EXIT_USAGE.
+ * Names and file contents come from outside, so control characters become question marks (plain.h). The
+ * first returns O2_EXIT_USAGE.
  */
 int o2_complain(const char *program, const char *format, ...) __attribute__((format(printf, 2, 3)));
-int o2_vcomplain(const char *program, const char *format, va_list arguments)
+void o2_vcomplain(const char *program, const char *format, va_list arguments)
 	__attribute__((format(printf, 2, 0)));
 
 #endif

@@ -12,7 +12,6 @@
 
 static_assert(O2_PCAP_WHY_BYTES >= PCAP_ERRBUF_SIZE, "libpcap writes there too");
 
-#define NS_PER_S 1000000000u
 /* How long a frame may lie in the kernel, and how long a signal waits at most. */
 #define TURN_MS	       50
 #define SNAPSHOT_BYTES 65535
@@ -104,7 +103,7 @@ int o2_capture_open_live(const char *interface, int buffer_bytes, const struct o
 
 	*capture = (struct o2_capture){.live = true, .end = *end};
 	if (end->seconds != 0)
-		capture->end_ns = o2_monotonic_ns() + end->seconds * NS_PER_S;
+		capture->end_ns = o2_monotonic_ns() + end->seconds * O2_NS_PER_S;
 	capture->pcap = pcap_create(interface, why);
 	if (capture->pcap == NULL)
 		return -EIO;
@@ -163,7 +162,7 @@ int o2_capture_next(struct o2_capture *capture, struct o2_frame *frame, uint64_t
 		return capture->live || ferror(pcap_file(capture->pcap)) ? -EIO : -EPROTO;
 	}
 	/* The seconds of a pcap file have 32 bits, and libpcap takes the highest for a sign. */
-	*time_ns = (uint64_t)(uint32_t)header->ts.tv_sec * NS_PER_S +
+	*time_ns = (uint64_t)(uint32_t)header->ts.tv_sec * O2_NS_PER_S +
 		   (uint64_t)header->ts.tv_usec * capture->ns_per_tick;
 	frame->link_type = pcap_datalink(capture->pcap);
 	frame->seen_bytes = header->caplen;

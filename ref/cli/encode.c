@@ -167,10 +167,15 @@ static int encode_file(const char *path, const struct encode_options *options)
 	if (!o2_input_read(path, O2_CLI_MESSAGE_FILE_BYTES, &input))
 		return O2_CLI_USAGE;
 	form = json_loadb((const char *)input.bytes, input.length_bytes, JSON_REJECT_DUPLICATES, &wrong);
-	if (form == NULL)
+	/* Without memory jansson has nothing to say. */
+	if (form == NULL && wrong.text[0] == '\0') {
+		o2_cli_complain("%s: not enough memory", input.name);
+		status = O2_CLI_USAGE;
+	} else if (form == NULL) {
 		o2_cli_complain("%s:%d:%d: %s", input.name, wrong.line, wrong.column, wrong.text);
-	else
+	} else {
 		status = encode_form(&input, form, options);
+	}
 	json_decref(form);
 	o2_input_free(&input);
 	return status;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/flows.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,16 +12,20 @@
 /* A retransmission is at most as far back as packets may be outstanding; further back is a new beginning. */
 #define PSN_REPEAT_MAX 0x10000u
 
-struct o2_flows *o2_flows_new(void)
-{
-	return calloc(1, sizeof(struct o2_flows));
-}
+/* Room is doubled until it is the most. */
+#define FIRST_ROOM	 8u
+#define FIRST_KEPT_BYTES 512u
 
-void o2_flows_free(struct o2_flows *flows)
+#define IS_DOUBLED(first, most) ((most) % (first) == 0 && ((most) / (first) & ((most) / (first)-1)) == 0)
+static_assert(IS_DOUBLED(FIRST_ROOM, O2_FLOWS_MAX), "the directions");
+static_assert(IS_DOUBLED(FIRST_KEPT_BYTES, O2_FLOW_KEPT_BYTES), "the bytes of a message");
+
+void o2_flows_end(struct o2_flows *flows)
 {
-	for (size_t i = 0; flows != NULL && i < O2_FLOWS_MAX; i++)
+	for (size_t i = 0; i < flows->count; i++)
 		free(flows->flow[i].kept);
-	free(flows);
+	free(flows->flow);
+	*flows = (struct o2_flows){.count = 0};
 }
 
 static bool same_address(const struct o2_roce_address *a, const struct o2_roce_address *b)
@@ -31,47 +36,69 @@ static bool same_address(const struct o2_roce_address *a, const struct o2_roce_a
 static void start(struct o2_flow *flow, const struct o2_roce_packet *packet)
 {
 	uint8_t *kept = flow->kept;
+	const size_t kept_room = flow->kept_room;
 
 	*flow = (struct o2_flow){.used = true,
 				 .src = packet->src,
 				 .dst = packet->dst,
 				 .dest_qp = packet->dest_qp,
-				 .kept = kept};
+				 .kept = kept,
+				 .kept_room = kept_room};
+}
+
+/* Room for one more where there may be more.  False: there is no memory. */
+static bool grow(struct o2_flows *flows)
+{
+	const size_t room = flows->room == 0 ? FIRST_ROOM : 2 * flows->room;
+	struct o2_flow *more;
+
+	if (flows->count < flows->room || flows->room == O2_FLOWS_MAX)
+		return true;
+	more = realloc(flows->flow, room * sizeof(*more));
+	if (more == NULL)
+		return false;
+	flows->flow = more;
+	flows->room = room;
+	return true;
 }
 
 struct o2_flow *o2_flows_of(struct o2_flows *flows, const struct o2_roce_packet *packet, struct o2_flow *lost)
 {
-	struct o2_flow *oldest = &flows->flow[0];
+	size_t oldest = 0;
 
 	lost->used = false;
 	flows->clock++;
-	for (size_t i = 0; i < O2_FLOWS_MAX; i++) {
+	for (size_t i = 0; i < flows->count; i++) {
 		struct o2_flow *flow = &flows->flow[i];
 
-		if (flow->used && flow->dest_qp == packet->dest_qp &&
-		    same_address(&flow->dst, &packet->dst) && same_address(&flow->src, &packet->src)) {
+		if (flow->dest_qp == packet->dest_qp && same_address(&flow->dst, &packet->dst) &&
+		    same_address(&flow->src, &packet->src)) {
 			flow->last_use = flows->clock;
 			return flow;
 		}
-		if (flow->last_use < oldest->last_use)
-			oldest = flow;
-		/* They are taken in order, so none is in use after the first that is not. */
-		if (!flow->used)
-			break;
+		if (flow->last_use < flows->flow[oldest].last_use)
+			oldest = i;
 	}
-	*lost = *oldest;
-	lost->kept = NULL;
-	start(oldest, packet);
-	oldest->last_use = flows->clock;
-	return oldest;
+	if (!grow(flows))
+		return NULL;
+	if (flows->count < flows->room) {
+		oldest = flows->count++;
+		flows->flow[oldest] = (struct o2_flow){.used = false};
+	} else {
+		*lost = flows->flow[oldest];
+		lost->kept = NULL;
+	}
+	start(&flows->flow[oldest], packet);
+	flows->flow[oldest].last_use = flows->clock;
+	return &flows->flow[oldest];
 }
 
 void o2_flows_forget(struct o2_flows *flows, const struct o2_roce_address *dst, uint32_t dest_qp)
 {
-	for (size_t i = 0; i < O2_FLOWS_MAX; i++) {
+	for (size_t i = 0; i < flows->count; i++) {
 		struct o2_flow *flow = &flows->flow[i];
 
-		if (flow->used && flow->dest_qp == dest_qp && same_address(&flow->dst, dst)) {
+		if (flow->dest_qp == dest_qp && same_address(&flow->dst, dst)) {
 			flow->known = false;
 			flow->has_gap = false;
 			flow->open = false;
@@ -124,6 +151,24 @@ void o2_flow_open(struct o2_flow *flow, const struct o2_roce_packet *packet)
 	flow->kept_bytes = 0;
 }
 
+/* Room for so many bytes of the message.  False: there is no memory. */
+static bool keep(struct o2_flow *flow, size_t bytes)
+{
+	size_t room = flow->kept_room == 0 ? FIRST_KEPT_BYTES : flow->kept_room;
+	uint8_t *more;
+
+	if (bytes <= flow->kept_room)
+		return true;
+	while (room < bytes)
+		room *= 2;
+	more = realloc(flow->kept, room);
+	if (more == NULL)
+		return false;
+	flow->kept = more;
+	flow->kept_room = room;
+	return true;
+}
+
 bool o2_flow_add(struct o2_flow *flow, const struct o2_roce_packet *packet)
 {
 	const size_t room = O2_FLOW_KEPT_BYTES - flow->kept_bytes;
@@ -134,9 +179,7 @@ bool o2_flow_add(struct o2_flow *flow, const struct o2_roce_packet *packet)
 	flow->cut = flow->cut || packet->seen_bytes < packet->payload_bytes;
 	if (flow->kind != O2_ROCE_SEND || count == 0)
 		return true;
-	if (flow->kept == NULL)
-		flow->kept = malloc(O2_FLOW_KEPT_BYTES);
-	if (flow->kept == NULL)
+	if (!keep(flow, flow->kept_bytes + count))
 		return false;
 	memcpy(flow->kept + flow->kept_bytes, packet->payload, count);
 	flow->kept_bytes += count;

@@ -38,22 +38,27 @@ struct o2_flow {
 	uint64_t bytes;
 	uint64_t va;
 	uint32_t rkey, dma_bytes;
-	size_t kept_bytes;
-	uint8_t *kept; /* O2_FLOW_KEPT_BYTES, owned; NULL until needed */
+	size_t kept_bytes, kept_room;
+	uint8_t *kept; /* kept_room bytes, owned: at most O2_FLOW_KEPT_BYTES, NULL until needed */
 };
-
-struct o2_flows {
-	uint64_t clock;
-	struct o2_flow flow[O2_FLOWS_MAX];
-};
-
-/* NULL when memory runs out. */
-struct o2_flows *o2_flows_new(void);
-void o2_flows_free(struct o2_flows *flows);
 
 /*
- * The flow that the packet belongs to, a new one if need be.  *lost: a copy of the flow that was forgotten to
- * make room, without the kept bytes; lost->used is false if there was room.
+ * Room for them grows as they come: most captures hold a few, and those of a fuzzer are many and short.  All
+ * zero is empty.
+ */
+struct o2_flows {
+	uint64_t clock;
+	size_t count, room;
+	struct o2_flow *flow; /* `count` of them, each in use */
+};
+
+/* What they hold goes back to the process; they are empty again. */
+void o2_flows_end(struct o2_flows *flows);
+
+/*
+ * The flow that the packet belongs to, a new one if need be; NULL when memory runs out.  It may lie elsewhere
+ * after the next call.  *lost: a copy of the flow that was forgotten to make room, without the kept bytes;
+ * lost->used is false if there was room.
  */
 struct o2_flow *o2_flows_of(struct o2_flows *flows, const struct o2_roce_packet *packet,
 			    struct o2_flow *lost);

@@ -5,9 +5,8 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/monotonic.h"
 #include "wire/nid.h"
-
-#define NS_PER_S 1000000000u
 
 static const char *wire_rule_of(const struct o2_judge_finding *finding)
 {

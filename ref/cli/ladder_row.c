@@ -5,13 +5,11 @@
 #include <string.h>
 
 #include "base/markup.h"
+#include "base/monotonic.h"
 #include "cli/ladder_bar.h"
 #include "cli/ladder_bytes.h"
 #include "cli/summary.h"
 #include "wire/msg_type.h"
-
-#define NS_PER_S  1000000000u
-#define NS_PER_US 1000u
 
 void o2_ladder_name(unsigned int file, const struct o2_ladder_event *event, char name[O2_LADDER_NAME_BYTES])
 {
@@ -290,7 +288,7 @@ static void put_where(const struct o2_ladder_page *page, const struct o2_ladder_
 		severity < O2_JUDGE_SEVERITIES ? " shows " : "",
 		severity < O2_JUDGE_SEVERITIES ? o2_judge_severity_names[severity] : "",
 		is_back(page->ladder, event) ? " earlier" : "", name, event->number, backwards ? "-" : "",
-		time_ns / NS_PER_S, time_ns % NS_PER_S / NS_PER_US);
+		time_ns / O2_NS_PER_S, time_ns % O2_NS_PER_S / O2_NS_PER_US);
 }
 
 void o2_ladder_row_html(struct o2_ladder_page *page, struct o2_ladder_event *event)

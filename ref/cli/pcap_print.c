@@ -7,14 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/monotonic.h"
 #include "cli/cli.h"
 #include "cli/flows.h"
 #include "cli/pcap_json.h"
 #include "cli/pcap_walk.h"
 #include "cli/summary.h"
-
-#define NS_PER_S  1000000000
-#define NS_PER_US 1000
 
 struct print {
 	bool json;
@@ -32,20 +30,21 @@ static const char *paint(const struct print *print, const char *code)
 static void print_where(struct print *print, const struct o2_event *event)
 {
 	char src[O2_ROCE_ADDRESS_TEXT_BYTES], dst[O2_ROCE_ADDRESS_TEXT_BYTES];
-	int64_t since;
+	uint64_t apart_ns;
+	bool earlier;
 
 	if (!print->has_start) {
 		print->has_start = true;
 		print->start_ns = event->time_ns;
 	}
 	/* Packets of a capture need not be in order of time. */
-	since = (int64_t)(event->time_ns - print->start_ns);
+	earlier = event->time_ns < print->start_ns;
+	apart_ns = earlier ? print->start_ns - event->time_ns : event->time_ns - print->start_ns;
 	o2_roce_address_text(&event->src, src);
 	o2_roce_address_text(&event->dst, dst);
-	printf("%s%6" PRIu64 " %s%5" PRId64 ".%06" PRId64 "  %s -> %s qp 0x%" PRIx32 "%s  ",
-	       paint(print, "\033[2m"), event->frame, since < 0 ? "-" : " ",
-	       (since < 0 ? -since : since) / NS_PER_S, (since < 0 ? -since : since) % NS_PER_S / NS_PER_US,
-	       src, dst, event->dest_qp, paint(print, "\033[0m"));
+	printf("%s%6" PRIu64 " %s%5" PRIu64 ".%06" PRIu64 "  %s -> %s qp 0x%" PRIx32 "%s  ",
+	       paint(print, "\033[2m"), event->frame, earlier ? "-" : " ", apart_ns / O2_NS_PER_S,
+	       apart_ns % O2_NS_PER_S / O2_NS_PER_US, src, dst, event->dest_qp, paint(print, "\033[0m"));
 }
 
 static void print_refused(const struct print *print, const struct o2_event *event)

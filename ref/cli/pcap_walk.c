@@ -21,7 +21,7 @@ struct walk {
 	o2_event_sink sink;
 	void *context;
 	struct o2_walk_totals *totals;
-	struct o2_flows *flows;
+	struct o2_flows flows;
 	struct o2_capture *capture;
 	uint64_t time_ns;  /* of the packet at work */
 	struct o2_msg msg; /* large */
@@ -125,11 +125,11 @@ static void report_part(struct walk *walk, const struct o2_flow *flow, const str
 	report(walk, &event);
 }
 
-/* The direction that the packet belongs to.  For a new one the quietest may have to go. */
+/* The direction that the packet belongs to, NULL without memory.  For a new one the quietest may have to go. */
 static struct o2_flow *flow_of(struct walk *walk, const struct o2_roce_packet *packet)
 {
 	struct o2_flow lost = {.used = false};
-	struct o2_flow *flow = o2_flows_of(walk->flows, packet, &lost);
+	struct o2_flow *flow = o2_flows_of(&walk->flows, packet, &lost);
 	const struct o2_roce_packet last = {
 		.src = lost.src, .dst = lost.dst, .dest_qp = lost.dest_qp, .psn = lost.next_psn};
 
@@ -147,8 +147,11 @@ static struct o2_flow *flow_of(struct walk *walk, const struct o2_roce_packet *p
 static int take_request(struct walk *walk, const struct o2_roce_packet *packet)
 {
 	struct o2_flow *flow = flow_of(walk, packet);
-	const enum o2_flow_order order = o2_flow_advance(flow, packet);
+	enum o2_flow_order order;
 
+	if (flow == NULL)
+		return -ENOMEM;
+	order = o2_flow_advance(flow, packet);
 	if (order == O2_FLOW_REPEATED) {
 		walk->totals->repeated++;
 		return 0;
@@ -218,7 +221,7 @@ static void take_cm(struct walk *walk, const struct o2_roce_packet *packet)
 	walk->totals->cm++;
 	event.bytes = event.cm.private_bytes;
 	if (event.cm.kind == O2_CM_REQ || event.cm.kind == O2_CM_REP)
-		o2_flows_forget(walk->flows, &packet->src, event.cm.qp);
+		o2_flows_forget(&walk->flows, &packet->src, event.cm.qp);
 	decode_private(walk, &event);
 	report(walk, &event);
 }
@@ -232,6 +235,18 @@ static void take_ack(struct walk *walk, const struct o2_roce_packet *packet)
 	walk->totals->naks += !positive;
 	event.syndrome = packet->syndrome;
 	report(walk, &event);
+}
+
+/* A packet that takes a place in its direction, and of which no more is told. */
+static int take_other(struct walk *walk, const struct o2_roce_packet *packet)
+{
+	struct o2_flow *flow = flow_of(walk, packet);
+
+	if (flow == NULL)
+		return -ENOMEM;
+	o2_flow_advance(flow, packet);
+	note(walk, packet, packet->kind == O2_ROCE_READ ? "an RDMA READ request" : "an atomic operation");
+	return 0;
 }
 
 static int take_packet(struct walk *walk, const struct o2_roce_packet *packet)
@@ -253,10 +268,7 @@ static int take_packet(struct walk *walk, const struct o2_roce_packet *packet)
 		return 0;
 	case O2_ROCE_READ:
 	case O2_ROCE_ATOMIC:
-		o2_flow_advance(flow_of(walk, packet), packet);
-		note(walk, packet,
-		     packet->kind == O2_ROCE_READ ? "an RDMA READ request" : "an atomic operation");
-		return 0;
+		return take_other(walk, packet);
 	case O2_ROCE_READ_RESPONSE:
 		return 0;
 	case O2_ROCE_OTHER:
@@ -292,12 +304,12 @@ static int take_frame(struct walk *walk, const struct o2_frame *frame)
 /* What is still open when the file ends. */
 static void finish(struct walk *walk)
 {
-	for (size_t i = 0; i < O2_FLOWS_MAX; i++) {
-		const struct o2_flow *flow = &walk->flows->flow[i];
+	for (size_t i = 0; i < walk->flows.count; i++) {
+		const struct o2_flow *flow = &walk->flows.flow[i];
 		const struct o2_roce_packet end = {
 			.src = flow->src, .dst = flow->dst, .dest_qp = flow->dest_qp, .psn = flow->next_psn};
 
-		if (flow->used && flow->open)
+		if (flow->open)
 			note(walk, &end, incomplete_text(flow));
 	}
 }
@@ -332,12 +344,9 @@ int o2_capture_walk(struct o2_capture *capture, const struct o2_wire_options *op
 	int rc;
 
 	memset(totals, 0, sizeof(*totals));
-	walk.flows = o2_flows_new();
-	if (walk.flows == NULL)
-		return no_memory(why, "flows", O2_FLOWS_MAX);
 	rc = walk_frames(&walk, why);
 	finish(&walk);
-	o2_flows_free(walk.flows);
+	o2_flows_end(&walk.flows);
 	return rc;
 }
 
@@ -360,9 +369,13 @@ int o2_pcap_walk_bytes(const uint8_t *bytes, size_t length_bytes, const struct o
 {
 	/* It is only read. */
 	FILE *file = fmemopen((void *)(uintptr_t)bytes, length_bytes, "r");
+	char buffer[BUFSIZ];
 
-	if (file != NULL)
+	if (file != NULL) {
+		/* The file is closed before this returns: it need not allocate one. */
+		setvbuf(file, buffer, _IOFBF, sizeof(buffer));
 		return o2_pcap_walk(file, options, sink, context, totals, why);
+	}
 	memset(totals, 0, sizeof(*totals));
 	return no_memory(why, "bytes", length_bytes);
 }

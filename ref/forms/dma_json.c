@@ -99,7 +99,7 @@ static int read_unmapped(const json_t *array, struct o2_dma_input *input, struct
 					 (uint32_t)i, 0, O2_NO_LIMIT);
 		if (page < 0 || page >= (json_int_t)npages)
 			return o2_refuse(error, -EINVAL, "json/integer-out-of-range", "device.unmapped[]",
-					 (uint32_t)i, (uint64_t)page, npages);
+					 (uint32_t)i, (uint64_t)page, npages == 0 ? O2_NO_LIMIT : npages - 1);
 		input->unmapped[page / 8] |= (uint8_t)(1u << (page % 8));
 	}
 	return 0;

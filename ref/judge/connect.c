@@ -75,6 +75,11 @@ void o2_judge_request(const struct o2_judging *at)
 
 	if (!is_message(at, O2_MSG_CONNREQ))
 		return;
+	/* What is found in it has a name. */
+	conn->end[at->from].nid = msg->ibm_srcnid;
+	conn->end[at->from].stamp = msg->ibm_srcstamp;
+	conn->end[at->to].nid = msg->ibm_dstnid;
+	conn->end[at->to].stamp = msg->ibm_dststamp;
 	judge_limits(at, msg);
 	judge_retry(at, msg);
 	conn->asked = true;
@@ -83,10 +88,6 @@ void o2_judge_request(const struct o2_judging *at)
 	conn->asked_depth = msg->u.connparams.ibcp_queue_depth;
 	conn->asked_frags = msg->u.connparams.ibcp_max_frags;
 	conn->asked_msg_bytes = msg->u.connparams.ibcp_max_msg_size;
-	conn->end[at->from].nid = msg->ibm_srcnid;
-	conn->end[at->from].stamp = msg->ibm_srcstamp;
-	conn->end[at->to].nid = msg->ibm_dstnid;
-	conn->end[at->to].stamp = msg->ibm_dststamp;
 }
 
 static void judge_granted(const struct o2_judging *at, const char *field, uint32_t granted, uint32_t asked)

@@ -5,8 +5,7 @@
  */
 #include "judge/internal.h"
 
-#define NS_PER_MS 1000000u
-#define NS_PER_S  1000000000u
+#include "base/monotonic.h"
 
 #define EMPTY_NOOPS_MAX 16u /* docs/transport.md, "NOOP": in a second */
 
@@ -115,12 +114,12 @@ static void judge_noop(const struct o2_judging *at)
 	const uint64_t quiet_ns = conn->now_ns - from->last_message_ns;
 
 	if (conn->queue_depth != 0 && credits < least_mark(conn) && from->last_message_ns != 0 &&
-	    quiet_ns < at->judge->options.keepalive_ms * NS_PER_MS)
+	    quiet_ns < at->judge->options.keepalive_ms * O2_NS_PER_MS)
 		o2_judge_over(at, O2_JUDGE_CREDITS_NOOP_UNCALLED, 0, "ibm_credits", credits,
 			      least_mark(conn));
 	if (credits != 0)
 		return;
-	if (from->empty_noops == 0 || conn->now_ns - from->empty_noops_ns >= NS_PER_S) {
+	if (from->empty_noops == 0 || conn->now_ns - from->empty_noops_ns >= O2_NS_PER_S) {
 		from->empty_noops = 0;
 		from->empty_noops_ns = conn->now_ns;
 	}
@@ -183,11 +182,12 @@ void o2_judge_credits_time(const struct o2_judging *at)
 	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
 		struct o2_judge_end *end = &at->conn->end[side];
 
-		if (!end->empty || end->withheld_said || now_ns - end->empty_since_ns <= limit_ms * NS_PER_MS)
+		if (!end->empty || end->withheld_said ||
+		    now_ns - end->empty_since_ns <= limit_ms * O2_NS_PER_MS)
 			continue;
 		end->withheld_said = true;
 		o2_judge_broken(at, O2_JUDGE_CREDITS_WITHHELD, o2_judge_other((enum o2_judge_side)side), 0,
-				"milliseconds", (now_ns - end->empty_since_ns) / NS_PER_MS, limit_ms,
+				"milliseconds", (now_ns - end->empty_since_ns) / O2_NS_PER_MS, limit_ms,
 				O2_LIMIT_BOUND);
 	}
 }

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/monotonic.h"
 #include "wire/desc_codec.h"
 
-#define NS_PER_MS	   1000000u
 #define O2_JUDGE_ERRNO_MAX 4095 /* what a kernel keeps for errnos */
 
 static void forget(struct o2_judge *judge, struct o2_judge_end *asker, struct o2_judge_transfer *transfer)
@@ -320,7 +320,7 @@ void o2_judge_transfer_time(const struct o2_judging *at)
 		struct o2_judge_transfer *transfer;
 
 		TAILQ_FOREACH(transfer, &at->conn->end[side].open, link) {
-			const uint64_t age_ms = (at->conn->now_ns - transfer->time_ns) / NS_PER_MS;
+			const uint64_t age_ms = (at->conn->now_ns - transfer->time_ns) / O2_NS_PER_MS;
 
 			/* Those behind it are younger. */
 			if (age_ms <= limit_ms)

@@ -145,6 +145,12 @@ static int attach_ping(struct o2_lnet *lnet, struct o2_error *error)
 	return rc < 0 ? rc : 0;
 }
 
+static int refuse_memory(const struct o2_lnet_config *config, struct o2_error *error)
+{
+	return o2_refuse_value(error, -ENOMEM, "lnet/memory", "max_messages", config->max_messages,
+			       O2_NO_LIMIT);
+}
+
 static int check_config(const struct o2_lnet_config *config, const struct o2_arena *arena,
 			struct o2_error *error)
 {
@@ -170,7 +176,7 @@ int o2_lnet_create(const struct o2_lnet_config *config, const struct o2_lnet_tra
 		return rc;
 	lnet = calloc(1, sizeof(*lnet));
 	if (lnet == NULL)
-		return -ENOMEM;
+		return refuse_memory(config, error);
 	lnet->config = *config;
 	lnet->transport = *transport;
 	lnet->arena = arena;
@@ -180,8 +186,8 @@ int o2_lnet_create(const struct o2_lnet_config *config, const struct o2_lnet_tra
 	lnet->message = calloc(config->max_messages, sizeof(*lnet->message));
 	lnet->free_index = calloc(config->max_messages, sizeof(*lnet->free_index));
 	rc = o2_match_table_create(config->max_entries, &lnet->table);
-	if (rc == 0 && (lnet->message == NULL || lnet->free_index == NULL))
-		rc = -ENOMEM;
+	if (rc != 0 || lnet->message == NULL || lnet->free_index == NULL)
+		rc = refuse_memory(config, error);
 	if (rc == 0)
 		rc = attach_ping(lnet, error);
 	if (rc != 0) {

@@ -5,13 +5,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/monotonic.h"
 #include "lst/console_internal.h"
 #include "lst/wire/range.h"
 
 /* The session: what is asked of the node's framework, one request after the other, and what its replies mean. */
 
 #define MAX_ERRNO   4095u
-#define MS_PER_S    1000u
 #define ALIVE_SHARE 2u /* of the node's timeout, without a word: then it is asked something */
 
 static void enter(struct o2_lst_console *console, enum o2_lst_console_step step);
@@ -100,6 +100,16 @@ static bool is_lost(struct o2_lst_console *console, struct o2_lst_sid sid)
 	return true;
 }
 
+static void refuse_sid(struct o2_lst_sid found, struct o2_lst_sid ours, struct o2_error *error)
+{
+	static const char rule[] = "lst/console/session";
+
+	if (found.ses_nid != ours.ses_nid)
+		o2_refuse_other(error, -EPROTO, rule, "mksn_sid.ses_nid", found.ses_nid, ours.ses_nid);
+	else
+		o2_refuse_other(error, -EPROTO, rule, "mksn_sid.ses_stamp", found.ses_stamp, ours.ses_stamp);
+}
+
 static void take_mksn(struct o2_lst_console *console, const struct o2_lst_msg *msg)
 {
 	const struct o2_lst_mksn_reply *reply = &msg->u.mksn_reply;
@@ -116,8 +126,7 @@ static void take_mksn(struct o2_lst_console *console, const struct o2_lst_msg *m
 		return;
 	}
 	if (!o2_lst_sid_equal(reply->mksn_sid, console->config.sid)) {
-		o2_refuse_other(&error, -EPROTO, "lst/console/session", "mksn_sid", reply->mksn_sid.ses_stamp,
-				console->config.sid.ses_stamp);
+		refuse_sid(reply->mksn_sid, console->config.sid, &error);
 		report->left = true;
 		fail(console, -EPROTO, &error);
 		return;
@@ -269,6 +278,8 @@ void o2_lst_console_ask(struct o2_lst_console *console, uint32_t type)
 static void enter(struct o2_lst_console *console, enum o2_lst_console_step step)
 {
 	console->step = step;
+	if (console->report.status == 0)
+		console->report.step = step;
 	switch (step) {
 	case O2_LST_STEP_MAKE:
 		o2_lst_console_ask(console, O2_LST_MKSN_REQST);
@@ -418,7 +429,7 @@ void o2_lst_console_check_time(struct o2_lst_console *console)
 {
 	const struct o2_lst_console_config *config = &console->config;
 	const uint64_t now_ms = o2_clock_ms(console->clock);
-	const uint64_t quiet_ms = (uint64_t)console->report.session_timeout_s * MS_PER_S / ALIVE_SHARE;
+	const uint64_t quiet_ms = (uint64_t)console->report.session_timeout_s * O2_MS_PER_S / ALIVE_SHARE;
 
 	if (console->step != O2_LST_STEP_RUN)
 		return;

@@ -91,7 +91,7 @@ struct o2_lst_console_ops {
 
 /* What it came to. */
 struct o2_lst_console_report {
-	/* Where and why it failed: status 0 or -errno. -EBUSY: the node is in the session of owner.  -ESTALE:
+	/* Where it is; or where and why it failed: status 0 or -errno. -EBUSY: the node is in the session of owner.  -ESTALE:
 	 * another session has taken it. */
 	enum o2_lst_console_step step;
 	int status;

@@ -5,11 +5,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/monotonic.h"
 #include "lst/node_internal.h"
 
 /* A test node as a whole: what it is made of, and what its owner tells it. */
-
-#define MS_PER_S 1000u
 
 static struct o2_lst_rpc_config rpc_config(const struct o2_lst_node_config *config)
 {
@@ -258,7 +257,7 @@ bool o2_lst_node_event(struct o2_lst_node *node, const struct o2_lnet_event *eve
 
 void o2_lst_node_check_time(struct o2_lst_node *node)
 {
-	const uint64_t timeout_ms = (uint64_t)node->config.session_timeout_s * MS_PER_S;
+	const uint64_t timeout_ms = (uint64_t)node->config.session_timeout_s * O2_MS_PER_S;
 
 	o2_lst_rpc_check_time(node->rpc);
 	if (timeout_ms != 0 && node->session != NULL &&

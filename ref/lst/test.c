@@ -5,10 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/monotonic.h"
 #include "lst/wire/range.h"
-
-#define MS_PER_S  1000u
-#define NS_PER_MS 1000000u
 
 /* One that is under way. */
 struct slot {
@@ -55,8 +53,8 @@ static struct o2_lst_msg request_of(const struct o2_lst_tester *tester, const st
 	msg.msg_type = O2_LST_PING_REQST;
 	msg.u.ping_reqst.pnr_magic = O2_LST_PING_MAGIC;
 	msg.u.ping_reqst.pnr_seq = tester == NULL ? 0 : tester->next_ping;
-	msg.u.ping_reqst.pnr_time_sec = now_ms / MS_PER_S;
-	msg.u.ping_reqst.pnr_time_nsec = now_ms % MS_PER_S * NS_PER_MS;
+	msg.u.ping_reqst.pnr_time_sec = now_ms / O2_MS_PER_S;
+	msg.u.ping_reqst.pnr_time_nsec = now_ms % O2_MS_PER_S * O2_NS_PER_MS;
 	return msg;
 }
 

@@ -171,6 +171,9 @@ static bool take_frames(struct program *program, struct batch *batch)
 
 	for (;;) {
 		skip_unsent(program, batch);
+		/* What is left was not asked for, whatever it is. */
+		if (batch->next == batch->count)
+			return true;
 		switch (o2_frame_look(&program->in, &length)) {
 		case O2_FRAME_PARTIAL:
 			return true;
@@ -182,8 +185,6 @@ static bool take_frames(struct program *program, struct batch *batch)
 		case O2_FRAME_WHOLE:
 			break;
 		}
-		if (batch->next == batch->count)
-			return true;
 		take_answer(program, batch, program->in.bytes + O2_FRAME_HEAD_BYTES, length);
 		o2_frame_consume(&program->in, O2_FRAME_HEAD_BYTES + length);
 	}

@@ -54,6 +54,11 @@ struct o2_stage_ops {
 			const struct o2_answer *expected, const struct o2_answer *found);
 };
 
+/* What every stage has; the functions of its file are called as the members are.  entry_: in struct o2_impl_2. */
+#define O2_STAGE_OPS(entry_)                                                               \
+	.entry = offsetof(struct o2_impl_2, entry_), .call = call, .put = put, .get = get, \
+	.reference = reference
+
 /* NULL for a stage of version 1. */
 const struct o2_stage_ops *o2_stage_ops(enum o2_stage stage);
 

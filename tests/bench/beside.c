@@ -9,8 +9,6 @@
 #define ROUNDS	   5
 #define DEFAULT_MS 100
 #define MOST_MS	   10000
-#define NS_PER_MS  1000000u
-#define NS_PER_S   1000000000u
 
 /* Nanoseconds of one call. */
 static double time_batch(void (*run)(void), unsigned int batch)
@@ -69,5 +67,5 @@ uint64_t o2_bench_ns(int argc, char **argv)
 		fprintf(stderr, "usage: %s [MILLISECONDS, 1 to %d]\n", argv[0], MOST_MS);
 		exit(2);
 	}
-	return ms * NS_PER_MS;
+	return ms * O2_NS_PER_MS;
 }

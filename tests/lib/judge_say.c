@@ -4,11 +4,11 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/monotonic.h"
 #include "tests/lib/unit_test.h"
 
-#define NS_PER_MS 1000000u
-#define STAMP_A	  0x1111u
-#define STAMP_B	  0x2222u
+#define STAMP_A 0x1111u
+#define STAMP_B 0x2222u
 
 static void take(void *context, const struct o2_judge_finding *finding)
 {
@@ -20,7 +20,7 @@ static void take(void *context, const struct o2_judge_finding *finding)
 
 void say_open(struct say *say, const struct o2_judge_options *options)
 {
-	*say = (struct say){.now_ns = NS_PER_MS};
+	*say = (struct say){.now_ns = O2_NS_PER_MS};
 	say->judge = o2_judge_new(options, take, say);
 	assert_non_null(say->judge);
 }
@@ -38,7 +38,7 @@ void say_meet(struct say *say, enum o2_judge_seen seen)
 
 void say_later(struct say *say, uint64_t ms)
 {
-	say->now_ns += ms * NS_PER_MS;
+	say->now_ns += ms * O2_NS_PER_MS;
 }
 
 void say_event(struct say *say, struct o2_judge_event event)

@@ -14,10 +14,7 @@
 
 /* lst: a console of LNet selftest at one node.  Source: docs/lst.md, "The command". */
 
-#define NS_PER_US      1000u
-#define NS_PER_MS      1000000u
-#define MS_PER_S       1000u
-#define CHECK_EVERY_NS (100u * NS_PER_MS)
+#define CHECK_EVERY_NS (100u * O2_NS_PER_MS)
 #define SESSION_NAME   "o2ref"
 
 struct lst {
@@ -130,7 +127,7 @@ static void configure(struct lst *lst)
 
 	lst->config = (struct o2_lst_console_config){
 		.nid = options->peer,
-		.sid = {options->nid, o2_wall_ns() / NS_PER_US},
+		.sid = {options->nid, o2_wall_ns() / O2_NS_PER_US},
 		.name = {SESSION_NAME},
 		.force = options->force,
 		.batch = 1,
@@ -139,7 +136,7 @@ static void configure(struct lst *lst)
 		.reverse = options->reverse,
 		.concurrency = options->concurrency,
 		.count = options->count,
-		.duration_ms = (uint64_t)options->seconds * MS_PER_S,
+		.duration_ms = (uint64_t)options->seconds * O2_MS_PER_S,
 		/* A bulk is a list of pages, which have no virtual address of their own. */
 		.mode = options->mode == O2_REG_USER ? O2_REG_FASTREG : options->mode,
 	};
@@ -154,7 +151,7 @@ static void configure_rpc(struct lst *lst)
 	lst->rpc_config.max_served = 1;
 	lst->rpc_config.timeout_ms = options->timeout_ms;
 	lst->rpc_config.mode = lst->config.mode;
-	lst->rpc_config.first_id = (o2_wall_ns() / MS_PER_S / NS_PER_MS << 48) + 1;
+	lst->rpc_config.first_id = (o2_wall_ns() / O2_MS_PER_S / O2_NS_PER_MS << 48) + 1;
 }
 
 static uint32_t lay(struct lst *lst)
@@ -307,8 +304,8 @@ static void take_stock(struct lst *lst)
 	report->failed = session->has_after
 				 ? session->after.str_fw.brw_errors + session->after.str_fw.ping_errors
 				 : served->wrong_writes;
-	report->started_ns = session->started_ms * NS_PER_MS;
-	report->ended_ns = session->ended_ms * NS_PER_MS;
+	report->started_ns = session->started_ms * O2_NS_PER_MS;
+	report->ended_ns = session->ended_ms * O2_NS_PER_MS;
 }
 
 static int conclude(struct lst *lst, bool in_order)
@@ -324,9 +321,10 @@ static int conclude(struct lst *lst, bool in_order)
 	o2_net_lst_complain_session(lst->options, session, &lst->fault);
 	if (!in_order)
 		o2_cli_complain("ended in the middle of step %s", o2_lst_console_step_name(session->step));
-	o2_net_lst_print_summary(lst->options, &lst->report, session);
-	return in_order && all && lst->report.failed == 0 && session->status == 0 ? O2_CLI_OK
-										  : O2_CLI_REFUSED;
+	return o2_net_lst_print_summary(lst->options, &lst->report, session,
+					in_order && all && lst->report.failed == 0 && session->status == 0
+						? O2_CLI_OK
+						: O2_CLI_REFUSED);
 }
 
 static int serve_itself(struct lst *lst)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "base/json.h"
 #include "cli/cli.h"
 #include "cli/net/session.h"
 #include "wire/nid.h"
@@ -76,7 +77,10 @@ bool o2_net_lst_open(const struct o2_net_options *options, const struct o2_ni *n
 	if (!options->lst ||
 	    o2_lst_node_create(&config, lnet, &ni->arena, &ni->clock, &ops, lst, &lst->node, &error) == 0)
 		return true;
-	o2_net_complain_error("test node", &error);
+	if (error.code != 0)
+		o2_net_complain_error("test node", &error);
+	else
+		o2_cli_complain("not enough memory for the test node");
 	return false;
 }
 
@@ -139,6 +143,6 @@ json_t *o2_net_lst_to_json(const struct o2_net_lst_node *lst)
 	json_t *object = json_object();
 
 	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
-		json_object_set_new(object, members[i].name, json_integer((json_int_t)members[i].value));
+		object = o2_json_with(object, members[i].name, json_integer((json_int_t)members[i].value));
 	return object;
 }

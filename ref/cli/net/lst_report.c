@@ -166,32 +166,32 @@ static json_t *session_to_json(const struct o2_lst_console_report *session)
 	json_t *object = json_object();
 	char text[O2_NID_TEXT_BYTES], name[O2_ERRNO_TEXT_BYTES];
 
-	json_object_set_new(object, "made", json_boolean(session->made));
-	json_object_set_new(object, "left", json_boolean(session->left));
+	object = o2_json_with(object, "made", json_boolean(session->made));
+	object = o2_json_with(object, "left", json_boolean(session->left));
 	if (session->made)
-		json_object_set_new(object, "timeout_s", json_integer(session->session_timeout_s));
+		object = o2_json_with(object, "timeout_s", json_integer(session->session_timeout_s));
 	if (session->status == 0)
 		return object;
-	json_object_set_new(object, "failed_at", json_string(o2_lst_console_step_name(session->step)));
-	json_object_set_new(object, "status", json_string(o2_errno_text(session->status, name)));
+	object = o2_json_with(object, "failed_at", json_string(o2_lst_console_step_name(session->step)));
+	object = o2_json_with(object, "status", json_string(o2_errno_text(session->status, name)));
 	if (session->status == -ESTALE || (session->status == -EBUSY && session->step == O2_LST_STEP_MAKE)) {
 		o2_nid_to_text(session->owner.ses_nid, text, sizeof(text));
-		json_object_set_new(object, "owner", json_string(text));
+		object = o2_json_with(object, "owner", json_string(text));
 	}
 	return object;
 }
 
-static void add_test(json_t *object, const struct o2_net_options *options)
+static json_t *add_test(json_t *object, const struct o2_net_options *options)
 {
-	json_object_set_new(object, "test", json_string(o2_net_lst_test_names[options->test]));
+	object = o2_json_with(object, "test", json_string(o2_net_lst_test_names[options->test]));
 	if (options->reverse)
-		json_object_set_new(object, "reverse", json_true());
-	json_object_set_new(object, "concurrency", json_integer(options->concurrency));
+		object = o2_json_with(object, "reverse", json_true());
+	object = o2_json_with(object, "concurrency", json_integer(options->concurrency));
 	if (options->test == O2_NET_LST_PING)
-		return;
-	json_object_set_new(object, "size", json_integer(options->size_bytes));
-	json_object_set_new(object, "offset", json_integer((json_int_t)options->offset));
-	json_object_set_new(object, "check", json_string(o2_net_lst_check_names[options->check]));
+		return object;
+	object = o2_json_with(object, "size", json_integer(options->size_bytes));
+	object = o2_json_with(object, "offset", json_integer((json_int_t)options->offset));
+	return o2_json_with(object, "check", json_string(o2_net_lst_check_names[options->check]));
 }
 
 static json_t *failures_to_json(const struct o2_lst_console_report *session)
@@ -199,8 +199,8 @@ static json_t *failures_to_json(const struct o2_lst_console_report *session)
 	json_t *object = json_object();
 
 	for (unsigned int i = O2_LST_FAIL_LOCAL; i < O2_LST_OUTCOMES; i++)
-		json_object_set_new(object, o2_lst_outcome_name(i),
-				    json_integer((json_int_t)session->outcome[i]));
+		object = o2_json_with(object, o2_lst_outcome_name(i),
+				      json_integer((json_int_t)session->outcome[i]));
 	return object;
 }
 
@@ -209,27 +209,28 @@ static json_t *counters_to_json(const struct o2_lst_console_report *session)
 	json_t *object = json_object();
 
 	for (size_t i = 0; i < ROWS; i++)
-		json_object_set_new(object, rows[i].name,
-				    json_integer((json_int_t)difference(session, &rows[i])));
+		object = o2_json_with(object, rows[i].name,
+				      json_integer((json_int_t)difference(session, &rows[i])));
 	return object;
 }
 
-void o2_net_lst_print_summary(const struct o2_net_options *options, const struct o2_net_report *report,
-			      const struct o2_lst_console_report *session)
+int o2_net_lst_print_summary(const struct o2_net_options *options, const struct o2_net_report *report,
+			     const struct o2_lst_console_report *session, int status)
 {
 	json_t *object;
 
 	if (!options->json) {
-		o2_net_report_print(report, options);
+		status = o2_net_report_print(report, options, status);
 		print_words(session);
-		return;
+		return status;
 	}
 	object = o2_net_report_to_json(report, options);
-	add_test(object, options);
-	json_object_set_new(object, "canceled", json_integer((json_int_t)session->outcome[O2_LST_CANCELED]));
-	json_object_set_new(object, "failures", failures_to_json(session));
-	json_object_set_new(object, "session", session_to_json(session));
+	object = add_test(object, options);
+	object =
+		o2_json_with(object, "canceled", json_integer((json_int_t)session->outcome[O2_LST_CANCELED]));
+	object = o2_json_with(object, "failures", failures_to_json(session));
+	object = o2_json_with(object, "session", session_to_json(session));
 	if (session->has_before && session->has_after)
-		json_object_set_new(object, "node", counters_to_json(session));
-	o2_net_print_json(object);
+		object = o2_json_with(object, "node", counters_to_json(session));
+	return o2_net_print_json(object, status);
 }

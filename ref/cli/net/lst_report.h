@@ -22,7 +22,7 @@ void o2_net_lst_complain_session(const struct o2_net_options *options,
 				 const struct o2_transfer_fault *fault);
 
 /* The summary, in words or as JSON. */
-void o2_net_lst_print_summary(const struct o2_net_options *options, const struct o2_net_report *report,
-			      const struct o2_lst_console_report *session);
+int o2_net_lst_print_summary(const struct o2_net_options *options, const struct o2_net_report *report,
+			     const struct o2_lst_console_report *session, int status);
 
 #endif

@@ -341,7 +341,8 @@ static void move_all(struct mover *mover)
 
 static int run(struct mover *mover)
 {
-	if (!lay(mover)) {
+	mover->lane = calloc(mover->options->in_flight, sizeof(*mover->lane));
+	if (mover->lane == NULL || !lay(mover)) {
 		o2_cli_complain("not enough memory for %" PRIu32 " operations at a time",
 				mover->options->in_flight);
 		return O2_CLI_USAGE;
@@ -349,10 +350,11 @@ static int run(struct mover *mover)
 	mover->report.started_ns = o2_monotonic_ns();
 	move_all(mover);
 	mover->report.ended_ns = o2_monotonic_ns();
-	o2_net_report_print(&mover->report, mover->options);
-	return mover->report.failed + mover->report.wrong > 0 || mover->report.done < mover->options->count
-		       ? O2_CLI_REFUSED
-		       : O2_CLI_OK;
+	return o2_net_report_print(&mover->report, mover->options,
+				   mover->report.failed + mover->report.wrong > 0 ||
+						   mover->report.done < mover->options->count
+					   ? O2_CLI_REFUSED
+					   : O2_CLI_OK);
 }
 
 int o2_net_move(struct o2_net_options *options)
@@ -369,9 +371,7 @@ int o2_net_move(struct o2_net_options *options)
 	status = o2_net_session_open(options, pages, &ops, &mover, &mover.session);
 	if (status != O2_CLI_OK)
 		return status;
-	mover.lane = calloc(options->in_flight, sizeof(*mover.lane));
-	if (mover.lane != NULL)
-		status = run(&mover);
+	status = run(&mover);
 	mover.told = true; /* what a signal has left open ends now, and need not be told */
 	o2_net_session_close(&mover.session);
 	for (uint32_t i = 0; mover.lane != NULL && i < options->in_flight; i++) {

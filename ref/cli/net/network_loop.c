@@ -23,7 +23,6 @@ static_assert(O2_LOOP_GAP_ENTRIES == O2_MAX_FRAGS, "the device's regions hold wh
 #define OUR_DEVICE   "loop0"
 #define THEIR_DEVICE "loop1"
 #define OUR_ADDRESS  0x0a000001u /* 10.0.0.1, unless the peer wants it */
-#define NS_PER_MS    1000000u
 
 struct loop {
 	struct o2_cm_loop *wire;
@@ -119,7 +118,7 @@ static bool open_peer(struct loop *loop)
 		o2_net_complain_error("peer in the process", &error);
 		return false;
 	}
-	o2_endpoint_clock(&loop->endpoint, o2_monotonic_ns() / NS_PER_MS);
+	o2_endpoint_clock(&loop->endpoint, o2_monotonic_ns() / O2_NS_PER_MS);
 	if (!o2_net_offer(&loop->options, &loop->asked, &loop->ni.arena, loop->endpoint.lnet, loop->memory)) {
 		o2_cli_complain("not enough memory for the peer's buffer");
 		return false;

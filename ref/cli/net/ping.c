@@ -12,14 +12,13 @@
 #include "cli/net/session.h"
 #include "wire/nid.h"
 
-#define NS_PER_MS 1000000u
-
 struct pinger {
 	struct o2_net_options *options;
 	struct o2_net_session session;
 	struct o2_net_report report;
 	struct o2_net_memory sink;
 	bool waiting;
+	bool lost;	 /* the device: it has been told */
 	uint64_t number; /* from 0 */
 	uint64_t started_ns;
 	int status;
@@ -106,21 +105,23 @@ static bool ping(struct pinger *pinger)
 		o2_net_complain_error("ping", &error);
 		return false;
 	}
-	while (pinger->waiting && o2_net_stop == 0)
-		if (!o2_net_session_step(&pinger->session, UINT64_MAX))
-			return false;
-	return !pinger->waiting && conclude(pinger);
+	while (pinger->waiting && o2_net_stop == 0 && !pinger->lost)
+		pinger->lost = !o2_net_session_step(&pinger->session, UINT64_MAX);
+	return !pinger->lost && !pinger->waiting && conclude(pinger);
 }
 
 static void ping_all(struct pinger *pinger)
 {
-	const uint64_t interval_ns = (uint64_t)pinger->options->interval_ms * NS_PER_MS;
+	const uint64_t interval_ns = (uint64_t)pinger->options->interval_ms * O2_NS_PER_MS;
 
 	pinger->report.started_ns = o2_monotonic_ns();
 	while (ping(pinger) && ++pinger->number < pinger->options->count)
-		while (o2_net_stop == 0 && o2_monotonic_ns() - pinger->started_ns < interval_ns)
-			if (!o2_net_session_step(&pinger->session, pinger->started_ns + interval_ns))
+		while (o2_net_stop == 0 && o2_monotonic_ns() - pinger->started_ns < interval_ns) {
+			pinger->lost =
+				!o2_net_session_step(&pinger->session, pinger->started_ns + interval_ns);
+			if (pinger->lost)
 				return;
+		}
 }
 
 int o2_net_ping(struct o2_net_options *options)
@@ -134,10 +135,14 @@ int o2_net_ping(struct o2_net_options *options)
 	if (o2_net_memory_lay(&pinger.session.network.ni.arena, O2_NET_LNET_PAGES, O2_PING_SINK_BYTES, 1,
 			      options->mode, &pinger.sink) == 0)
 		ping_all(&pinger);
+	else
+		o2_cli_complain("not enough memory for the answer");
 	pinger.report.ended_ns = o2_monotonic_ns();
+	if (pinger.report.failed > 0 || pinger.report.done == 0 || pinger.lost)
+		status = O2_CLI_REFUSED;
 	if (options->json || options->count > 1)
-		o2_net_report_print(&pinger.report, options);
+		status = o2_net_report_print(&pinger.report, options, status);
 	o2_net_session_close(&pinger.session);
 	o2_net_memory_free(&pinger.sink);
-	return pinger.report.failed > 0 || pinger.report.done == 0 ? O2_CLI_REFUSED : O2_CLI_OK;
+	return status;
 }

@@ -8,13 +8,11 @@
 
 #include "base/errno_name.h"
 #include "base/json.h"
+#include "base/monotonic.h"
 #include "cli/cli.h"
 #include "cli/net/judging.h"
 #include "cli/net/lst_node.h"
 #include "wire/nid.h"
-
-#define NS_PER_S  1000000000u
-#define NS_PER_US 1000u
 
 void o2_net_report_done(struct o2_net_report *report, uint64_t bytes, uint64_t took_ns)
 {
@@ -30,7 +28,7 @@ void o2_net_report_done(struct o2_net_report *report, uint64_t bytes, uint64_t t
 static double seconds(const struct o2_net_report *report, uint64_t now_ns)
 {
 	/* Never 0: rates are quotients. */
-	return (double)(now_ns - report->started_ns + 1) / NS_PER_S;
+	return (double)(now_ns - report->started_ns + 1) / O2_NS_PER_S;
 }
 
 void o2_net_report_progress(struct o2_net_report *report, const struct o2_net_options *options,
@@ -44,7 +42,7 @@ void o2_net_report_progress(struct o2_net_report *report, const struct o2_net_op
 		fprintf(stderr, "%s: %" PRIu64 " done, %" PRIu64 " failed, %.1f MB/s, %.0f/s\n",
 			o2_net_command_name(options->command), report->done, report->failed,
 			(double)report->bytes / took / 1e6, (double)report->done / took);
-	report->next_progress_ns = now_ns + NS_PER_S;
+	report->next_progress_ns = now_ns + O2_NS_PER_S;
 }
 
 static void print_words(const struct o2_net_report *report, const struct o2_net_options *options)
@@ -55,8 +53,9 @@ static void print_words(const struct o2_net_report *report, const struct o2_net_
 	       o2_net_command_name(options->command), report->done, report->failed, report->bytes, took,
 	       (double)report->bytes / took / 1e6, (double)report->done / took);
 	if (report->sum_ns > 0)
-		printf("; %" PRIu64 "/%" PRIu64 "/%" PRIu64 " us (min/mean/max)", report->min_ns / NS_PER_US,
-		       report->sum_ns / report->done / NS_PER_US, report->max_ns / NS_PER_US);
+		printf("; %" PRIu64 "/%" PRIu64 "/%" PRIu64 " us (min/mean/max)",
+		       report->min_ns / O2_NS_PER_US, report->sum_ns / report->done / O2_NS_PER_US,
+		       report->max_ns / O2_NS_PER_US);
 	putchar('\n');
 	if (options->verify && options->command == O2_NET_SERVE)
 		printf("verify: %" PRIu64 " looked at, %" PRIu64 " wrong, %" PRIu64 " not told apart\n",
@@ -76,51 +75,57 @@ json_t *o2_net_report_to_json(const struct o2_net_report *report, const struct o
 	snprintf(form, sizeof(form), "o2ref/%s/output", o2_net_command_name(options->command));
 	object = o2_json_form(form);
 	o2_nid_to_text(options->nid, nid, sizeof(nid));
-	json_object_set_new(object, "nid", json_string(nid));
+	object = o2_json_with(object, "nid", json_string(nid));
 	if (options->command != O2_NET_SERVE) {
 		o2_nid_to_text(options->peer, nid, sizeof(nid));
-		json_object_set_new(object, "peer", json_string(nid));
+		object = o2_json_with(object, "peer", json_string(nid));
 	}
-	json_object_set_new(object, "done", json_integer((json_int_t)report->done));
-	json_object_set_new(object, "failed", json_integer((json_int_t)report->failed));
-	json_object_set_new(object, "bytes", json_integer((json_int_t)report->bytes));
-	json_object_set_new(object, "seconds", json_real(took));
-	json_object_set_new(object, "bytes_per_second", json_real((double)report->bytes / took));
-	json_object_set_new(object, "operations_per_second", json_real((double)report->done / took));
+	object = o2_json_with(object, "done", json_integer((json_int_t)report->done));
+	object = o2_json_with(object, "failed", json_integer((json_int_t)report->failed));
+	object = o2_json_with(object, "bytes", json_integer((json_int_t)report->bytes));
+	object = o2_json_with(object, "seconds", json_real(took));
+	object = o2_json_with(object, "bytes_per_second", json_real((double)report->bytes / took));
+	object = o2_json_with(object, "operations_per_second", json_real((double)report->done / took));
 	if (report->sum_ns > 0) {
-		json_object_set_new(object, "min_us", json_integer((json_int_t)(report->min_ns / NS_PER_US)));
-		json_object_set_new(object, "mean_us",
-				    json_integer((json_int_t)(report->sum_ns / report->done / NS_PER_US)));
-		json_object_set_new(object, "max_us", json_integer((json_int_t)(report->max_ns / NS_PER_US)));
+		object = o2_json_with(object, "min_us",
+				      json_integer((json_int_t)(report->min_ns / O2_NS_PER_US)));
+		object = o2_json_with(
+			object, "mean_us",
+			json_integer((json_int_t)(report->sum_ns / report->done / O2_NS_PER_US)));
+		object = o2_json_with(object, "max_us",
+				      json_integer((json_int_t)(report->max_ns / O2_NS_PER_US)));
 	}
-	json_object_set_new(object, "verified", json_integer((json_int_t)report->verified));
-	json_object_set_new(object, "wrong", json_integer((json_int_t)report->wrong));
+	object = o2_json_with(object, "verified", json_integer((json_int_t)report->verified));
+	object = o2_json_with(object, "wrong", json_integer((json_int_t)report->wrong));
 	if (options->command == O2_NET_SERVE)
-		json_object_set_new(object, "not_told_apart",
-				    json_integer((json_int_t)report->not_told_apart));
+		object = o2_json_with(object, "not_told_apart",
+				      json_integer((json_int_t)report->not_told_apart));
 	else if (options->command != O2_NET_PING && options->command != O2_NET_LST)
-		json_object_set_new(object, "short", json_integer((json_int_t)report->short_ones));
+		object = o2_json_with(object, "short", json_integer((json_int_t)report->short_ones));
 	if (options->lst_node != NULL)
-		json_object_set_new(object, "lst", o2_net_lst_to_json(options->lst_node));
+		object = o2_json_with(object, "lst", o2_net_lst_to_json(options->lst_node));
 	if (options->judging != NULL)
-		json_object_set_new(object, "judge", o2_net_judging_to_json(options->judging));
+		object = o2_json_with(object, "judge", o2_net_judging_to_json(options->judging));
 	return object;
 }
 
-void o2_net_print_json(json_t *object)
+int o2_net_print_json(json_t *object, int status)
 {
-	if (object == NULL || json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) != 0)
+	if (object == NULL || json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) != 0) {
 		o2_cli_complain("not enough memory for the JSON form");
+		status = O2_CLI_USAGE;
+	}
 	putchar('\n');
 	json_decref(object);
+	return status;
 }
 
-void o2_net_report_print(const struct o2_net_report *report, const struct o2_net_options *options)
+int o2_net_report_print(const struct o2_net_report *report, const struct o2_net_options *options, int status)
 {
 	if (options->json)
-		o2_net_print_json(o2_net_report_to_json(report, options));
-	else
-		print_words(report, options);
+		return o2_net_print_json(o2_net_report_to_json(report, options), status);
+	print_words(report, options);
+	return status;
 }
 
 const char *o2_net_meaning(int status)

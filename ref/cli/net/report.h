@@ -32,12 +32,12 @@ void o2_net_report_done(struct o2_net_report *report, uint64_t bytes, uint64_t t
 void o2_net_report_progress(struct o2_net_report *report, const struct o2_net_options *options,
 			    uint64_t now_ns);
 
-/* The summary, in words or as JSON. */
-void o2_net_report_print(const struct o2_net_report *report, const struct o2_net_options *options);
+/* The summary, in words or as JSON.  Returns status, or O2_CLI_USAGE after a line on stderr: memory ran out. */
+int o2_net_report_print(const struct o2_net_report *report, const struct o2_net_options *options, int status);
 
 /* What of it all commands have; NULL when memory runs out, and print says so.  print frees it. */
 json_t *o2_net_report_to_json(const struct o2_net_report *report, const struct o2_net_options *options);
-void o2_net_print_json(json_t *object);
+int o2_net_print_json(json_t *object, int status);
 
 /* What an errno, of ours or the peer's, means here. */
 const char *o2_net_meaning(int status);

@@ -161,10 +161,12 @@ static int serve(struct server *server)
 		o2_net_report_progress(&server->report, server->options, o2_monotonic_ns());
 	}
 	server->report.ended_ns = o2_monotonic_ns();
-	o2_net_report_print(&server->report, server->options);
+	if (server->report.failed + server->report.wrong + server->lst.wrong > 0)
+		status = O2_CLI_REFUSED;
+	status = o2_net_report_print(&server->report, server->options, status);
 	if (!server->options->json)
 		o2_net_lst_print(&server->lst);
-	return server->report.failed + server->report.wrong + server->lst.wrong > 0 ? O2_CLI_REFUSED : status;
+	return status;
 }
 
 int o2_net_serve(struct o2_net_options *options)

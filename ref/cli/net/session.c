@@ -13,10 +13,7 @@
 
 #define SPINS	       2000u /* rounds without work before it sleeps */
 #define MAX_RESOLVE_MS 5000u
-#define NS_PER_US      1000u
-#define NS_PER_MS      1000000u
-#define NS_PER_S       1000000000u
-#define CLOCK_EVERY_NS (250u * NS_PER_MS)
+#define CLOCK_EVERY_NS (250u * O2_NS_PER_MS)
 
 /*
  * What one peer can have open: an operation, its ACK or REPLY, for each in flight, and messages that it has
@@ -28,8 +25,8 @@
 struct timespec o2_net_timespec(uint64_t duration_ns)
 {
 	return (struct timespec){
-		.tv_sec = (time_t)(duration_ns / NS_PER_S),
-		.tv_nsec = (long)(duration_ns % NS_PER_S),
+		.tv_sec = (time_t)(duration_ns / O2_NS_PER_S),
+		.tv_nsec = (long)(duration_ns % O2_NS_PER_S),
 	};
 }
 
@@ -41,7 +38,7 @@ struct o2_ni_config o2_net_ni_config(uint64_t nid, const char *device, uint8_t g
 		.port = 1,
 		.gid_index = gid_index,
 		.nid = nid,
-		.incarnation = o2_wall_ns() / NS_PER_US,
+		.incarnation = o2_wall_ns() / O2_NS_PER_US,
 		.dma_kind = O2_DMA_BUS,
 		.arena_pages = arena_pages,
 		.plain_arena = true,
@@ -101,7 +98,7 @@ static uint64_t tick(struct o2_net_session *session)
 	const uint64_t now_ns = o2_monotonic_ns();
 
 	if (now_ns >= session->next_clock_ns) {
-		o2_endpoint_clock(&session->endpoint, now_ns / NS_PER_MS);
+		o2_endpoint_clock(&session->endpoint, now_ns / O2_NS_PER_MS);
 		session->next_clock_ns = now_ns + CLOCK_EVERY_NS;
 	}
 	return now_ns;
@@ -188,7 +185,7 @@ const struct o2_transfer_fault *o2_net_fault(const struct o2_lnet_result *result
 	return result->fault != NULL ? result->fault : &none;
 }
 
-static bool lost(int code)
+bool o2_net_lost(int code)
 {
 	if (code < 0)
 		o2_cli_complain("the device is lost: %s", strerror(-code));
@@ -212,15 +209,15 @@ bool o2_net_session_step(struct o2_net_session *session, uint64_t until_ns)
 	const uint32_t messages = o2_lnet_messages(lnet);
 	const uint64_t now_ns = tick(session);
 	int completions = o2_endpoint_progress(&session->endpoint);
-	int events = o2_net_network_progress(&session->network, now_ns / NS_PER_MS);
+	int events = o2_net_network_progress(&session->network, now_ns / O2_NS_PER_MS);
 	/* What a deadline has ended is no event, and the caller is to see it all the same. */
 	const bool worked = completions + events > 0 || o2_lnet_messages(lnet) != messages;
 
-	if (lost(events))
+	if (o2_net_lost(events))
 		return false;
 	session->idle = worked ? 0 : session->idle + 1;
 	if (session->idle > SPINS)
-		return !lost(sleep_until(session, until_ns));
+		return !o2_net_lost(sleep_until(session, until_ns));
 	if (session->idle > 0)
 		sched_yield();
 	return true;

@@ -54,6 +54,9 @@ void o2_net_session_stop(struct o2_net_session *session);
 /* What is known about a failure beyond its status; side O2_FAULT_NONE: nothing. */
 const struct o2_transfer_fault *o2_net_fault(const struct o2_lnet_result *result);
 
+/* Whether that is an errno, with which the device is lost; then it has complained. */
+bool o2_net_lost(int code);
+
 /*
  * One round: completions, the connection manager's events, the time.  When nothing has happened for a while
  * it sleeps until something does, at most until until_ns (of o2_net_now_ns) or the next clock.  Returns

@@ -6,8 +6,6 @@
 
 #include "base/monotonic.h"
 
-#define NS_PER_MS 1000000u
-
 /* A connection.  side[ours]: who the peer is, and who we are. */
 struct conn {
 	LIST_ENTRY(conn) entry;
@@ -95,7 +93,7 @@ static void tell(struct o2_end_judge *end, const struct conn *conn, const struct
 		.kind = kinds[watched->kind],
 		.from = conn->side[watched->ours],
 		.number = ++end->heard.number,
-		.time_ns = end->now_ms == NULL ? o2_monotonic_ns() : *end->now_ms * NS_PER_MS,
+		.time_ns = end->now_ms == NULL ? o2_monotonic_ns() : *end->now_ms * O2_NS_PER_MS,
 		.bytes = watched->length_bytes,
 		.addr = watched->addr,
 		.rkey = watched->rkey,

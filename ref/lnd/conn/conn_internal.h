@@ -2,6 +2,8 @@
 #ifndef O2_LND_CONN_INTERNAL_H
 #define O2_LND_CONN_INTERNAL_H
 
+#include <stddef.h>
+
 #include "lnd/conn/conn.h"
 #include "lnd/conn/credits.h"
 #include "lnd/conn/immediate.h"
@@ -90,11 +92,15 @@ struct o2_conn {
 	uint32_t recv_wrs;
 	uint32_t cq_entries;
 
+	struct o2_post_chain chain;
+
+	/* Never read before they are written.  O2_CONN_STATE_BYTES are all that stands before them. */
 	struct o2_msg rx_msg; /* the message being handled */
 	struct o2_msg tx_msg; /* the message being made */
-	struct o2_post_chain chain;
 	struct o2_scratch scratch;
 };
+
+#define O2_CONN_STATE_BYTES offsetof(struct o2_conn, rx_msg)
 
 /*
  * wr_id: what completed in the lowest bits, which one in the others: the number of a receive, or the address of

@@ -259,7 +259,7 @@ static void compare(struct o2_comparison *comparison, const struct o2_case *aske
 }
 
 const struct o2_stage_ops o2_stage_chain = {
-	.entry = offsetof(struct o2_impl_2, rdma_chain),
+	O2_STAGE_OPS(rdma_chain),
 	.refused_legal = O2_CHECK_CHAIN_REFUSED_LEGAL,
 	.error = O2_CHECK_CHAIN_ERRNO,
 	.rule = O2_CHECK_CHAIN_RULE,
@@ -275,9 +275,5 @@ const struct o2_stage_ops o2_stage_chain = {
 	.result = chain_fields,
 	.result_at = offsetof(struct o2_answer, chain),
 	.member = "chain",
-	.call = call,
-	.put = put,
-	.get = get,
-	.reference = reference,
 	.compare = compare,
 };

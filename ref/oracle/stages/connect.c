@@ -159,7 +159,7 @@ static void compare(struct o2_comparison *comparison, const struct o2_case *aske
 #define PARAMS "{\"ibm_version\":18,\"queue_depth\":8,\"max_frags\":256,\"max_msg_size\":4096}"
 
 const struct o2_stage_ops o2_stage_connect = {
-	.entry = offsetof(struct o2_impl_2, connect),
+	O2_STAGE_OPS(connect),
 	.refused_legal = O2_CHECK_CONNECT_REFUSED_LEGAL,
 	.error = O2_CHECK_CONNECT_ERRNO,
 	.rule = O2_CHECK_CONNECT_RULE,
@@ -175,9 +175,5 @@ const struct o2_stage_ops o2_stage_connect = {
 	.result = result_fields,
 	.result_at = offsetof(struct o2_answer, connect),
 	.member = "connect",
-	.call = call,
-	.put = put,
-	.get = get,
-	.reference = reference,
 	.compare = compare,
 };

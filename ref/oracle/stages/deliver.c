@@ -130,7 +130,7 @@ static void compare(struct o2_comparison *comparison, const struct o2_case *aske
 	"911be90b1200d0043000000000000000010aa8c000000500f6e5d4c3b2a10500020aa8c000000500ffeeddccbbaa0500"
 
 const struct o2_stage_ops o2_stage_deliver = {
-	.entry = offsetof(struct o2_impl_2, deliver),
+	O2_STAGE_OPS(deliver),
 	.refused_legal = O2_CHECK_DELIVER_REFUSED_LEGAL,
 	.error = O2_CHECK_DELIVER_ERRNO,
 	.rule = O2_CHECK_DELIVER_RULE,
@@ -145,9 +145,5 @@ const struct o2_stage_ops o2_stage_deliver = {
 	.result = result_fields,
 	.result_at = offsetof(struct o2_answer, deliver),
 	.member = "deliver",
-	.call = call,
-	.put = put,
-	.get = get,
-	.reference = reference,
 	.compare = compare,
 };

@@ -160,7 +160,7 @@ static void compare(struct o2_comparison *comparison, const struct o2_case *aske
 }
 
 const struct o2_stage_ops o2_stage_device = {
-	.entry = offsetof(struct o2_impl_2, device),
+	O2_STAGE_OPS(device),
 	.refused_legal = O2_CHECK_DEVICE_REFUSED_LEGAL,
 	.error = O2_CHECK_DEVICE_ERRNO,
 	.rule = O2_CHECK_DEVICE_RULE,
@@ -176,9 +176,5 @@ const struct o2_stage_ops o2_stage_device = {
 	.result = result_fields,
 	.result_at = offsetof(struct o2_answer, device),
 	.member = "device",
-	.call = call,
-	.put = put,
-	.get = get,
-	.reference = reference,
 	.compare = compare,
 };

@@ -164,7 +164,7 @@ static int reference(const struct o2_case *asked, struct o2_answer *answer, stru
 }
 
 const struct o2_stage_ops o2_stage_flow = {
-	.entry = offsetof(struct o2_impl_2, flow),
+	O2_STAGE_OPS(flow),
 	.refused_legal = O2_CHECK_FLOW_REFUSED_LEGAL,
 	.error = O2_CHECKS,
 	.rule = O2_CHECKS,
@@ -181,9 +181,5 @@ const struct o2_stage_ops o2_stage_flow = {
 	.result_at = offsetof(struct o2_answer, flow),
 	.question_check = question_check,
 	.result_check = one_step_each,
-	.call = call,
-	.put = put,
-	.get = get,
-	.reference = reference,
 	.compare = o2_flow_compare,
 };

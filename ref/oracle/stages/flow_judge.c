@@ -4,11 +4,11 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/monotonic.h"
 #include "judge/judge.h"
 #include "wire/msg.h"
 
-#define ASKED	  O2_JUDGE_A /* the end whose answer it is */
-#define NS_PER_MS 1000000u
+#define ASKED O2_JUDGE_A /* the end whose answer it is */
 /* Longer than any conversation: that nothing is withheld is known better, by when it could be sent. */
 #define NEVER_MS UINT32_MAX
 
@@ -75,7 +75,7 @@ static void tell(struct hearing *hearing, enum o2_judge_event_kind kind, enum o2
 		.kind = kind,
 		.from = from,
 		.number = ++hearing->number,
-		.time_ns = (hearing->now_ms + 1) * NS_PER_MS,
+		.time_ns = (hearing->now_ms + 1) * O2_NS_PER_MS,
 		.msg = kind == O2_JUDGE_DISCONNECT ? NULL : &hearing->msg,
 		.bytes = hearing->msg.ibm_nob,
 	};

@@ -320,7 +320,7 @@ static void compare(struct o2_comparison *comparison, const struct o2_case *aske
 }
 
 const struct o2_stage_ops o2_stage_keys = {
-	.entry = offsetof(struct o2_impl_2, keys),
+	O2_STAGE_OPS(keys),
 	.refused_legal = O2_CHECK_KEYS_REFUSED_LEGAL,
 	.error = O2_CHECK_KEYS_ERRNO,
 	.rule = O2_CHECK_KEYS_RULE,
@@ -336,9 +336,5 @@ const struct o2_stage_ops o2_stage_keys = {
 	.result = result_fields,
 	.result_at = offsetof(struct o2_answer, keys),
 	.result_check = one_step_each,
-	.call = call,
-	.put = put,
-	.get = get,
-	.reference = reference,
 	.compare = compare,
 };

@@ -244,7 +244,7 @@ static void compare(struct o2_comparison *comparison, const struct o2_case *aske
 }
 
 const struct o2_stage_ops o2_stage_send = {
-	.entry = offsetof(struct o2_impl_2, send_plan),
+	O2_STAGE_OPS(send_plan),
 	.refused_legal = O2_CHECK_SEND_REFUSED_LEGAL,
 	.error = O2_CHECK_SEND_ERRNO,
 	.rule = O2_CHECK_SEND_RULE,
@@ -269,9 +269,5 @@ const struct o2_stage_ops o2_stage_send = {
 	.member = "send",
 	.result_to_json = result_to_json,
 	.result_from_json = result_from_json,
-	.call = call,
-	.put = put,
-	.get = get,
-	.reference = reference,
 	.compare = compare,
 };

@@ -250,7 +250,7 @@ static void compare(struct o2_comparison *comparison, const struct o2_case *aske
 }
 
 const struct o2_stage_ops o2_stage_setup = {
-	.entry = offsetof(struct o2_impl_2, setup),
+	O2_STAGE_OPS(setup),
 	.refused_legal = O2_CHECK_SETUP_REFUSED_LEGAL,
 	.error = O2_CHECKS,
 	.rule = O2_CHECKS,
@@ -265,9 +265,5 @@ const struct o2_stage_ops o2_stage_setup = {
 	.result = result_fields,
 	.result_at = offsetof(struct o2_answer, setup),
 	.result_check = check_events,
-	.call = call,
-	.put = put,
-	.get = get,
-	.reference = reference,
 	.compare = compare,
 };

@@ -118,13 +118,25 @@ static int32_t msg_decode(const struct o2_impl_msg_decode_in *in, struct o2_impl
 	return O2_IMPL_NOT_IMPLEMENTED;
 }
 
+/* Some do so when they are loaded. */
 const struct o2_impl *o2_impl_v1(void)
 {
-	static const struct o2_impl impl = {
+	static struct o2_impl impl = {
 		O2_IMPL_HEAD("misbehave"),
 		.msg_decode = msg_decode,
 		.sg_build = sg_build,
 	};
+	const char *how = getenv("O2_MISBEHAVE");
 
-	return &impl;
+	if (how == NULL)
+		return &impl;
+	if (strcmp(how, "load-abort") == 0)
+		abort_aloud();
+	if (strcmp(how, "load-exit") == 0)
+		exit(3);
+	if (strcmp(how, "other-version") == 0)
+		impl.abi_version += 6;
+	if (strcmp(how, "other-size") == 0)
+		impl.struct_bytes -= 8;
+	return strcmp(how, "no-table") == 0 ? NULL : &impl;
 }

@@ -54,13 +54,12 @@ static struct o2_transfer_memory memory_of(struct seat *seat, struct op *op, uin
 	return memory;
 }
 
-static uint8_t *place(struct seat *seat, struct op *op, uint32_t k, bool there, uint32_t at)
+static uint8_t *place(const struct seat *seat, const struct o2_transfer_memory *memory, uint32_t at)
 {
-	struct o2_transfer_memory memory = memory_of(seat, op, k, there);
-	const struct o2_kiov *kiov = memory.buffer.kiov;
+	const struct o2_kiov *kiov = memory->buffer.kiov;
 
-	if (memory.buffer.kind == O2_IOV)
-		return (uint8_t *)(uintptr_t)memory.buffer.iov->base + at;
+	if (memory->buffer.kind == O2_IOV)
+		return (uint8_t *)(uintptr_t)memory->buffer.iov->base + at;
 	if (at >= kiov[0].len) {
 		at -= kiov[0].len;
 		kiov++;
@@ -71,17 +70,19 @@ static uint8_t *place(struct seat *seat, struct op *op, uint32_t k, bool there, 
 static void fill(struct seat *seat, uint32_t who, uint32_t k, bool there, bool source)
 {
 	struct op *op = &talk.seat[who].op[k];
+	const struct o2_transfer_memory memory = memory_of(seat, op, k, there);
 
 	for (uint32_t at = 0; at < op->nob; at++)
-		*place(seat, op, k, there, at) = source ? byte_at(who, k, at) : 0;
+		*place(seat, &memory, at) = source ? byte_at(who, k, at) : 0;
 }
 
 static void check_bytes(struct seat *seat, uint32_t who, uint32_t k, bool there)
 {
 	struct op *op = &talk.seat[who].op[k];
+	const struct o2_transfer_memory memory = memory_of(seat, op, k, there);
 
 	for (uint32_t at = 0; at < op->nob; at++)
-		EXPECT(*place(seat, op, k, there, at) == byte_at(who, k, at),
+		EXPECT(*place(seat, &memory, at) == byte_at(who, k, at),
 		       "operation %" PRIu32 " of node %" PRIu32 " has ended well, and byte %" PRIu32
 		       " is wrong",
 		       k, who, at);

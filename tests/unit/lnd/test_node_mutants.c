@@ -313,93 +313,30 @@ static void killed_by(const char *name, bool (*meeting)(void))
 	assert_int_equal(o2_mutant_select("none"), 0);
 }
 
-TEST(forget_negotiated)
-{
-	killed_by("forget-negotiated", terms_kept);
-}
+/* A test for each defect, by its name. */
+#define KILLED_BY(test, defect, meeting)    \
+	TEST(test)                          \
+	{                                   \
+		killed_by(defect, meeting); \
+	}
 
-TEST(offer_tunable)
-{
-	killed_by("offer-tunable", fragments_kept);
-}
-
-TEST(fragments_by_page_size)
-{
-	killed_by("fragments-by-page-size", fragments_kept);
-}
-
-TEST(waiting_left)
-{
-	killed_by("waiting-left", waiting_kept);
-}
-
-TEST(pool_clock_stands)
-{
-	killed_by("pool-clock-stands", idle_pools_unmade);
-}
-
-TEST(waiting_undated)
-{
-	killed_by("waiting-undated", waiting_dated);
-}
-
-TEST(reject_unnamed)
-{
-	killed_by("reject-unnamed", unnamed_silent);
-}
-
-TEST(attempt_keeps_code)
-{
-	killed_by("attempt-keeps-code", attempt_aborted);
-}
-
-TEST(own_attempts_count)
-{
-	killed_by("own-attempts-count", both_served);
-}
-
-TEST(attempt_halved)
-{
-	killed_by("attempt-halved", attempt_in_time);
-}
-
-TEST(overtime_for_age)
-{
-	killed_by("overtime-for-age", attempt_in_time);
-}
-
-TEST(deaf_refuses)
-{
-	killed_by("deaf-refuses", deafness_told);
-}
-
-TEST(reject_own_version)
-{
-	killed_by("reject-own-version", answers_in_version);
-}
-
-TEST(stamp_unsaid)
-{
-	killed_by("stamp-unsaid", life_said);
-}
-
-TEST(ended_by_nobody)
-{
-	killed_by("ended-by-nobody", closer_named);
-}
-
-TEST(stale_the_other_way)
-{
-	killed_by("stale-the-other-way", new_life_named);
-}
-
-TEST(depth_over_a_byte)
-{
-	killed_by("depth-over-a-byte", depth_bounded);
-}
+KILLED_BY(forget_negotiated, "forget-negotiated", terms_kept)
+KILLED_BY(offer_tunable, "offer-tunable", fragments_kept)
+KILLED_BY(fragments_by_page_size, "fragments-by-page-size", fragments_kept)
+KILLED_BY(waiting_left, "waiting-left", waiting_kept)
+KILLED_BY(pool_clock_stands, "pool-clock-stands", idle_pools_unmade)
+KILLED_BY(waiting_undated, "waiting-undated", waiting_dated)
+KILLED_BY(reject_unnamed, "reject-unnamed", unnamed_silent)
+KILLED_BY(attempt_keeps_code, "attempt-keeps-code", attempt_aborted)
+KILLED_BY(own_attempts_count, "own-attempts-count", both_served)
+KILLED_BY(attempt_halved, "attempt-halved", attempt_in_time)
+KILLED_BY(overtime_for_age, "overtime-for-age", attempt_in_time)
+KILLED_BY(deaf_refuses, "deaf-refuses", deafness_told)
+KILLED_BY(reject_own_version, "reject-own-version", answers_in_version)
+KILLED_BY(stamp_unsaid, "stamp-unsaid", life_said)
+KILLED_BY(ended_by_nobody, "ended-by-nobody", closer_named)
+KILLED_BY(stale_the_other_way, "stale-the-other-way", new_life_named)
+KILLED_BY(depth_over_a_byte, "depth-over-a-byte", depth_bounded)
 
 /* The last: it leaves behind what nobody can reach. */
-TEST(peer_freed_early)
-{
-	killed_by("peer-freed-early", closing_peer_kept);
-}
+KILLED_BY(peer_freed_early, "peer-freed-early", closing_peer_kept)

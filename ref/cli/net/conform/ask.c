@@ -130,7 +130,7 @@ static void wait_for_answer(struct o2_conform *conform, struct asker *asker)
 	while (asker->waits && o2_monotonic_ms() < end_ms && !conform->lost && o2_net_stop == 0) {
 		const int events = o2_net_network_progress(&conform->session.network, o2_monotonic_ms());
 
-		conform->lost |= events < 0;
+		conform->lost |= o2_net_lost(events);
 		if (events == 0)
 			sched_yield();
 	}

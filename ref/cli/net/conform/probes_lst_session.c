@@ -11,7 +11,6 @@
 #define SESSIONS "lst.md#sessions"
 #define TESTS	 "lst.md#tests-and-batches"
 #define STATUS	 "lst.md#status"
-#define MS_PER_S 1000u
 #define TIMER_S	 10u /* a kernel looks at its timers every 8 s */
 #define PINGS	 10u
 
@@ -200,7 +199,7 @@ static void big_endian(struct o2_conform *conform, const struct o2_conform_probe
 
 static bool wait_s(struct o2_conform *conform, uint32_t seconds)
 {
-	const uint64_t end_ms = o2_monotonic_ms() + (uint64_t)seconds * MS_PER_S;
+	const uint64_t end_ms = o2_monotonic_ms() + (uint64_t)seconds * O2_MS_PER_S;
 
 	while (o2_monotonic_ms() < end_ms)
 		if (!o2_conform_lst_step(conform))
@@ -218,7 +217,7 @@ static void expire(struct o2_conform *conform, const struct o2_conform_probe *pr
 	if (!begin(conform))
 		return;
 	wait = conform->lst->session_timeout_s;
-	if (wait == 0 || wait >= conform->options->timeout_ms / MS_PER_S) {
+	if (wait == 0 || wait >= conform->options->timeout_ms / O2_MS_PER_S) {
 		if (o2_conform_lst_end(conform))
 			o2_conform_skip(conform,
 					wait == 0 ? "its sessions are for ever"

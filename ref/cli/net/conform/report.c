@@ -264,10 +264,12 @@ bool o2_conform_report_json(const struct o2_conform_report *report, FILE *out)
 
 bool o2_conform_report_end(struct o2_conform_report *report)
 {
-	if (!report->options->json)
+	if (!report->options->json) {
 		print_end(report, stdout);
-	else if (!o2_conform_report_json(report, stdout))
+	} else if (!o2_conform_report_json(report, stdout)) {
 		o2_cli_complain("not enough memory for the JSON form");
+		return false;
+	}
 	return report->options->out == NULL || o2_conform_report_files(report);
 }
 
