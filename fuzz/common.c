@@ -5,6 +5,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/*
+ * Read by AddressSanitizer.  What an input frees only that input could use again, so that what is kept of freed
+ * memory need not hold more than one input's: the default, 256 MiB, is all fresh pages, and the program's size.
+ */
+const char *__asan_default_options(void);
+
+const char *__asan_default_options(void)
+{
+	return "quarantine_size_mb=16";
+}
+
 void o2_fuzz_fail(const char *format, ...)
 {
 	va_list args;

@@ -7,6 +7,8 @@
 
 #include "oracle/stage_ops.h"
 #include "oracle/stages/flow_end.h"
+#include "props/check/forms_tables.h"
+#include "props/model/refusals.h"
 #include "props/scenario/draw.h"
 
 #define SITUATION_LIST(ENTRY)                            \
@@ -20,7 +22,14 @@
 	ENTRY(ENCODED, "encoded_byte")                   \
 	ENTRY(CONDUCT, "conduct")                        \
 	ENTRY(MAP, "error_map")                          \
-	ENTRY(KNOWN, "known_differences")
+	ENTRY(KNOWN, "known_differences")                \
+	ENTRY(FLAVOUR, "one_flavour_of_checksum")        \
+	ENTRY(IMPOSSIBLE, "source_that_no_caller_has")   \
+	ENTRY(TABLE, "table_of_fields")                  \
+	ENTRY(VERDICTS, "two_verdicts")                  \
+	ENTRY(SET_UP, "any_set_up")                      \
+	ENTRY(KEY_LIFE, "any_life_of_a_key")             \
+	ENTRY(TALK, "conversation_with_one_fault")
 
 enum situation {
 	OF_STAGE, /* and the other stages behind it */
@@ -28,11 +37,11 @@ enum situation {
 	SITUATION_LIST(O2_SITUATION_ID) SITUATIONS,
 };
 
-static const struct o2_tally_row situations[SITUATIONS] = {
-	{"msg_decode", true}, {"msg_encode", true}, {"sg_build", true}, {"dma_map", true},
-	{"reg_plan", true},   {"rdma_plan", true},  {"transfer", true}, {"device", true},
-	{"rdma_chain", true}, {"connect", true},    {"deliver", true},	{"keys", true},
-	{"send_plan", true},  {"setup", true},	    {"flow", true},	SITUATION_LIST(O2_SITUATION_ROW)};
+static const char *const situations[SITUATIONS] = {
+	"msg_decode", "msg_encode", "sg_build", "dma_map",
+	"reg_plan",   "rdma_plan",  "transfer", "device",
+	"rdma_chain", "connect",    "deliver",	"keys",
+	"send_plan",  "setup",	    "flow",	SITUATION_LIST(O2_SITUATION_NAME)};
 
 static void fail(struct o2_forms_run *run, struct o2_report *report, const char *what, const json_t *form)
 {
@@ -85,6 +94,8 @@ static void check_changed_question(struct o2_forms_run *run, const json_t *form,
 	if (rc != 0) {
 		if (rc != -EINVAL || error.code != rc || error.rule == NULL || error.field == NULL)
 			fail(run, report, "refusal-says-nothing", form);
+		else if (!o2_refusal_is_true(&error))
+			fail(run, report, "refusal-of-what-is-allowed", form);
 		else if (strcmp(error.rule, O2_FLOW_QUESTION) != 0 &&
 			 !o2_form_names(&run->change, error.field)) {
 			fail(run, report, "refusal-of-another-field", form);
@@ -169,6 +180,50 @@ static bool is_implied(const struct o2_form_change *change)
 	return false;
 }
 
+/* docs/oracle.md, "Classes": fragments of nothing, beyond the last address, or of more than a transfer moves. */
+static bool no_caller_has(const struct o2_rdma_desc *source)
+{
+	uint64_t left = 1u << 20;
+
+	for (uint32_t i = 0; i < source->rd_nfrags; i++) {
+		const uint32_t nob = source->rd_frags[i].rf_nob;
+
+		if (nob == 0 || nob > left || nob > UINT64_MAX - source->rd_frags[i].rf_addr)
+			return true;
+		left -= nob;
+	}
+	return false;
+}
+
+/* What differs for such a source is of one check, which names the other one that it would be; else of none such. */
+static bool is_of_its_class(struct o2_forms_run *run)
+{
+	const struct o2_case *asked = &run->asked;
+	const struct o2_rdma_desc *source = asked->stage == O2_STAGE_RDMA_PLAN	  ? &asked->rdma.source
+					    : asked->stage == O2_STAGE_RDMA_CHAIN ? &asked->chain.rdma.source
+										  : NULL;
+	const bool impossible = source != NULL && no_caller_has(source);
+
+	for (uint32_t i = 0; i < run->comparison.count; i++) {
+		const struct o2_difference *item = &run->comparison.item[i];
+		const char *name = o2_check_name(item->check), *end = strstr(item->cause, ": ");
+		char other[80];
+
+		if (strncmp(name, "run/", 4) == 0 || strncmp(name, "protocol/", 9) == 0)
+			continue;
+		if ((strcmp(name, "rdma/impossible-source") == 0) != impossible)
+			return false;
+		if (!impossible)
+			continue;
+		snprintf(other, sizeof(other), "%.*s", end == NULL ? 0 : (int)(end - item->cause),
+			 item->cause);
+		run->tally.seen[IMPOSSIBLE]++;
+		if (o2_check_find(other) == O2_CHECKS)
+			return false;
+	}
+	return true;
+}
+
 /* Where, what was expected, and what is there. */
 static bool says_what_differs(const struct o2_comparison *comparison)
 {
@@ -197,6 +252,8 @@ static void judge_read_answer(struct o2_forms_run *run, const json_t *before, co
 		differ = found != 0;
 	if (!says_what_differs(&run->comparison))
 		fail(run, report, "difference-without-words", written);
+	else if (!is_of_its_class(run))
+		fail(run, report, "difference-of-another-class", written);
 	else if (run->found.kind == O2_ANSWER_RESULT && !is_implied(&run->change) &&
 		 !o2_form_agrees(written, form, &run->change))
 		fail(run, report, "answer-read-as-another", written);
@@ -209,7 +266,21 @@ static void judge_read_answer(struct o2_forms_run *run, const json_t *before, co
 		if (!differ)
 			o2_report_add(report, "%s", o2_check_name(run->comparison.item[0].check));
 	}
+	if (!report->failed)
+		o2_forms_check_words(run, before, form, report);
 	json_decref(written);
+}
+
+/* "x is 4, limit 4": what is said to be wrong is not what is allowed. */
+static bool is_true(const char *text)
+{
+	const char *is = strstr(text, " is "), *allowed = strstr(text, ", limit ");
+	unsigned long long value, limit;
+
+	if (allowed == NULL)
+		allowed = strstr(text, ", expected ");
+	return is == NULL || allowed == NULL || sscanf(is, " is %llu,", &value) != 1 ||
+	       sscanf(allowed, ", %*s %llu", &limit) != 1 || value != limit;
 }
 
 static void check_changed_answer(struct o2_forms_run *run, const json_t *before, const json_t *form,
@@ -227,6 +298,8 @@ static void check_changed_answer(struct o2_forms_run *run, const json_t *before,
 		judge_read_answer(run, before, form, found, report);
 	else if (run->found.fault.check >= O2_CHECKS || run->found.fault.text[0] == '\0' || found == 0)
 		fail(run, report, "broken-answer-without-a-check", form);
+	else if (!is_true(run->found.fault.text))
+		fail(run, report, "broken-by-what-is-allowed", form);
 }
 
 /* --- the case --- */
@@ -268,7 +341,13 @@ enum part {
 	MAP_ONLY,
 	KNOWN_ONLY,
 	STAGES_2,
-	LAST_PART = STAGES_2 + O2_STAGES - O2_STAGES_1 - 1,
+	FLAVOUR_ONLY = STAGES_2 + O2_STAGES - O2_STAGES_1,
+	TABLE_ONLY,
+	VERDICTS_ONLY,
+	SETUP_ONLY,
+	KEYS_ONLY,
+	FLOW_ONLY,
+	LAST_PART = FLOW_ONLY,
 };
 
 static void check_part(struct o2_forms_run *run, uint64_t part, struct o2_choice *choice,
@@ -291,6 +370,24 @@ static void check_part(struct o2_forms_run *run, uint64_t part, struct o2_choice
 	} else if (part == MAP_ONLY) {
 		seen[MAP]++;
 		o2_forms_check_map(choice, report);
+	} else if (part == FLAVOUR_ONLY) {
+		seen[FLAVOUR]++;
+		o2_forms_check_flavour(run, choice, report);
+	} else if (part == TABLE_ONLY) {
+		seen[TABLE]++;
+		o2_forms_check_table(choice, report);
+	} else if (part == VERDICTS_ONLY) {
+		seen[VERDICTS]++;
+		o2_forms_check_verdicts(run, choice, report);
+	} else if (part == SETUP_ONLY) {
+		seen[SET_UP]++;
+		o2_forms_check_setup(run, choice, report);
+	} else if (part == KEYS_ONLY) {
+		seen[KEY_LIFE]++;
+		o2_forms_check_keys(run, choice, report);
+	} else if (part == FLOW_ONLY) {
+		seen[TALK]++;
+		o2_forms_check_flow(run, choice, report);
 	} else {
 		seen[KNOWN]++;
 		o2_forms_check_known(run, choice, report);
@@ -307,7 +404,7 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 	o2_report_clear(report);
 	memset(&run->asked, 0, sizeof(run->asked));
 	memset(&run->expected, 0, sizeof(run->expected));
-	if (kind >= REFUSED_ONLY && kind < STAGES_2) {
+	if ((kind >= REFUSED_ONLY && kind < STAGES_2) || kind >= FLAVOUR_ONLY) {
 		check_part(run, kind, choice, report);
 		run->tally.cases++;
 		return o2_choice_status(choice, report->failed ? O2_STATUS_INTERESTING : O2_STATUS_VALID);
@@ -343,5 +440,5 @@ struct o2_property o2_forms_property(struct o2_forms_run *run)
 		"forms", "JSON forms are read as what was written, changed ones refused by a field or read "
 			 "as they stand, and answers that differ are told apart")};
 
-	return o2_tally_property(&ops, run == NULL ? NULL : &run->tally, situations, SITUATIONS, 20000);
+	return o2_tally_property(&ops, run, situations, SITUATIONS, 20000);
 }

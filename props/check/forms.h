@@ -34,6 +34,12 @@ struct o2_form_change {
 /* Change a form in one place.  False when there is nothing to change. */
 bool o2_form_change(struct o2_choice *choice, json_t *form, struct o2_form_change *change);
 
+/* What is there; NULL: nothing, or no more. */
+json_t *o2_form_at(const json_t *form, const struct o2_form_change *change);
+
+/* Whether it is a number, written as one or as hex digits. */
+bool o2_form_number(const json_t *value, uint64_t *number);
+
 /* Whether a refusal's field is one on the way to the change. */
 bool o2_form_names(const struct o2_form_change *change, const char *field);
 
@@ -66,9 +72,32 @@ struct o2_forms_run {
 /* run->comparison of what was expected and found, without a map. */
 void o2_forms_compare(struct o2_forms_run *run);
 
+/* Which differences two answers must have, and in which words, where the two forms tell. */
+void o2_forms_check_words(struct o2_forms_run *run, const json_t *before, const json_t *after,
+			  struct o2_report *report);
+
+/* The first difference of a check that is not its field's, in words that the next call overwrites; NULL: none. */
+const char *o2_forms_other_check(const struct o2_forms_run *run);
+
+/* The check of one byte of an encoded message. */
+const char *o2_forms_check_at(const struct o2_msg *msg, uint32_t at);
+
 /* A wrong byte of an encoded message, and conduct: which check, where, and in which words. */
 void o2_forms_check_encoded(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report);
 void o2_forms_check_conduct(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report);
+
+/* Who knows one flavour of checksum: how that is asked, and what it explains. */
+void o2_forms_check_flavour(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report);
+
+/* Any two verdicts, refusals mostly. */
+void o2_forms_check_verdicts(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report);
+
+/* Any set-up, and any life of a key: what is wrong with them, and in which words. */
+void o2_forms_check_setup(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report);
+void o2_forms_check_keys(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report);
+
+/* A conversation of which one thing is another. */
+void o2_forms_check_flow(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report);
 
 /* Lists of the author's: what its errors stand for, and which differences are known of which questions. */
 void o2_forms_check_map(struct o2_choice *choice, struct o2_report *report);

@@ -23,6 +23,23 @@ static json_int_t other_number(struct o2_choice *c, json_int_t was)
 	return pick < 4 ? was - (was != INT64_MIN) : edges[pick - 4];
 }
 
+/* A character is another: mostly the last one. */
+static json_t *other_character(struct o2_choice *c, const char *was)
+{
+	size_t at = strlen(was) - 1;
+	char *text = strdup(was);
+	json_t *string;
+
+	if (o2_draw_bool(c, 1, 1))
+		at = o2_draw(c, at);
+	if (text == NULL)
+		return NULL;
+	text[at] = text[at] == '7' ? '3' : '7';
+	string = json_string(text);
+	free(text);
+	return string;
+}
+
 static json_t *other_text(struct o2_choice *c, const char *was)
 {
 	static const char *const texts[] = {"",
@@ -44,14 +61,15 @@ static json_t *other_text(struct o2_choice *c, const char *was)
 	char text[80];
 	const size_t length = strlen(was);
 
+	if (length >= sizeof(text) && o2_draw_bool(c, 1, 2))
+		return other_character(c, was);
 	if (length == 0 || length >= sizeof(text) || o2_draw_bool(c, 1, 1))
 		return json_string(texts[o2_draw(c, sizeof(texts) / sizeof(texts[0]) - 1)]);
-	/* The last character is another, or there is one more or one less. */
+	/* A character is another, or there is one more or one less. */
 	snprintf(text, sizeof(text), "%s", was);
 	switch (o2_draw(c, 2)) {
 	case 0:
-		text[length - 1] = text[length - 1] == '7' ? '3' : '7';
-		break;
+		return other_character(c, was);
 	case 1:
 		text[length - 1] = '\0';
 		break;
@@ -82,10 +100,28 @@ static json_t *other_type(struct o2_choice *c, const json_t *was)
 	}
 }
 
+/* As many elements as there may be, or about; those that are new are like the last one. */
+static json_t *resized(struct o2_choice *c, const json_t *was)
+{
+	static const size_t counts[] = {0,  1,	2,  3,	4,  7,	 8,   9,   15,	16,  17,
+					31, 32, 33, 64, 65, 128, 255, 256, 257, 512, 513};
+	const uint64_t edges = sizeof(counts) / sizeof(counts[0]);
+	const size_t size = json_array_size(was);
+	const uint64_t pick = o2_draw(c, edges + 1);
+	const size_t count = pick < 2 ? size - 1 + 2 * pick : counts[pick - 2];
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(array, json_deep_copy(json_array_get(was, i < size ? i : size - 1)));
+	return array;
+}
+
 static json_t *other_value(struct o2_choice *c, const json_t *was)
 {
 	if (o2_draw_bool(c, 4, 1))
 		return other_type(c, was);
+	if (json_array_size(was) > 0 && o2_draw_bool(c, 1, 2))
+		return resized(c, was);
 	if (json_is_integer(was))
 		return json_integer(other_number(c, json_integer_value(was)));
 	if (json_is_string(was))
@@ -212,9 +248,14 @@ bool o2_form_names(const struct o2_form_change *change, const char *field)
 	return false;
 }
 
+json_t *o2_form_at(const json_t *form, const struct o2_form_change *change)
+{
+	return walk(form, change, change->steps);
+}
+
 /* --- what became of it --- */
 
-static bool number_of(const json_t *value, uint64_t *number)
+bool o2_form_number(const json_t *value, uint64_t *number)
 {
 	const char *text = json_string_value(value);
 
@@ -227,7 +268,7 @@ static bool equal_values(const json_t *a, const json_t *b)
 {
 	uint64_t one, other;
 
-	return json_equal(a, b) || (number_of(a, &one) && number_of(b, &other) && one == other);
+	return json_equal(a, b) || (o2_form_number(a, &one) && o2_form_number(b, &other) && one == other);
 }
 
 /* A set of numbers: one that is named twice is there once. */

@@ -34,7 +34,7 @@ static uint32_t used_of_lnet(uint32_t type)
 }
 
 /* The field of a byte, by docs/wire.md. */
-static const char *check_at(const struct o2_msg *msg, uint32_t at)
+const char *o2_forms_check_at(const struct o2_msg *msg, uint32_t at)
 {
 	const uint8_t type = msg->ibm_type;
 	const bool lnet = type == O2_MSG_IMMEDIATE || type == O2_MSG_PUT_REQ || type == O2_MSG_GET_REQ;
@@ -131,7 +131,7 @@ void o2_forms_check_encoded(struct o2_forms_run *run, struct o2_choice *choice, 
 	found->bytes[at] ^= (uint8_t)(1 + o2_draw(choice, 254));
 	o2_forms_compare(run);
 	if (at < 12 || at >= 16)
-		check_byte(run, at, check_at(msg, at), report);
+		check_byte(run, at, o2_forms_check_at(msg, at), report);
 	else if (run->comparison.count != 1 || strcmp(run->comparison.item[0].field, "ibm_cksum") != 0)
 		fail(&run->comparison, "encoded-checksum", "ibm_cksum", report);
 }

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,10 @@
 /* Calls that shrinking a finding may cost: real devices are a hundred times slower. */
 #define SHRINK_CALLS_IN_PROCESS 4000u
 #define SHRINK_CALLS_DEVICE	400u
+
+/* What malloc keeps: pieces of so many bytes (mallopt(3) has this limit), and so many in all. */
+#define KEPT_PIECE_BYTES (32 << 20)
+#define KEPT_BYTES	 (256 << 20)
 
 /* Draw from the modes that the command line names; none: from all, as the space has it. */
 static void choose_modes(const bool *named, struct o2_scenario_space *space)
@@ -368,14 +373,23 @@ static int check_arguments(int count, char **arguments)
 	return 0;
 }
 
+/* What a case has given back the next one takes: to have pages from the kernel anew takes longer than most cases do. */
+static void keep_memory(void)
+{
+	mallopt(M_MMAP_THRESHOLD, KEPT_PIECE_BYTES);
+	mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
+}
+
 int main(int argc, char **argv)
 {
 	struct o2_props_arguments a;
 	const char *command, *argument, *name;
 	struct o2_property property;
 	size_t length;
-	int first, status = other_command(argc, argv);
+	int first, status;
 
+	keep_memory();
+	status = other_command(argc, argv);
 	if (status >= 0)
 		return status;
 	first = o2_props_parse(argc, argv, &a);

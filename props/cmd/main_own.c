@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "props/check/forms.h"
+#include "props/check/hosts.h"
 #include "props/cmd/rung_open.h"
 #include "props/command/commands.h"
 #include "props/hostile/hostile_random.h"
@@ -23,6 +24,7 @@
 #include "props/talk/settings.h"
 #include "props/talk/sim.h"
 #include "props/talk/wrap/alloc_fault.h"
+#include "props/talk/wrap/exec.h"
 #include "props/transfer/transfer_run.h"
 #include "props/verbs/verbs.h"
 
@@ -44,6 +46,15 @@ struct o2_ground_devices *o2_own_devices(struct o2_props_arguments *a)
 #endif
 	return &devices;
 }
+
+#ifdef O2_PROPS_IN_PROCESS
+static const struct o2_command_memory memory = {.fail = o2_alloc_fault_arm,
+						.failed = o2_alloc_fault_fired,
+						.hold = o2_alloc_fault_hold,
+						.go_on = o2_alloc_fault_go_on,
+						.live = o2_alloc_live,
+						.exec_as = o2_exec_as};
+#endif
 
 /* Those that need loopverbs in this process; the others come before them. */
 static struct o2_property in_process_property(size_t i)
@@ -91,6 +102,7 @@ static struct o2_property own_property(struct o2_props_arguments *a, size_t i)
 	static struct o2_commands_run commands;
 	static struct o2_endpoints_run endpoints = {.ground = GROUND};
 	static struct o2_lst_run lst;
+	static struct o2_hosts_run hosts;
 
 	switch (i) {
 	case 0:
@@ -124,11 +136,21 @@ static struct o2_property own_property(struct o2_props_arguments *a, size_t i)
 #endif
 		return o2_verdicts_property(&verdicts);
 	case 12:
+#ifdef O2_PROPS_IN_PROCESS
+		commands.command.memory = &memory;
+#endif
 		return o2_commands_property(&commands);
 	case 13:
+#ifdef O2_PROPS_IN_PROCESS
+		lst.fail_allocation = o2_alloc_fault_arm;
+		lst.allocation_failed = o2_alloc_fault_fired;
+		lst.allocated = o2_alloc_live;
+#endif
 		return o2_lst_property(&lst);
+	case 14:
+		return o2_hosts_property(&hosts);
 	default:
-		return in_process_property(i - 14);
+		return in_process_property(i - 15);
 	}
 }
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define NS_PER_S UINT64_C(1000000000)
+#include "base/monotonic.h"
 
 void o2_capture_store(uint8_t *bytes, size_t count, uint64_t value)
 {
@@ -24,6 +24,17 @@ const char *o2_capture_address(const struct o2_capture_file *file, int host)
 	static const char *const lids[2] = {"lid 1", "lid 2"};
 
 	return is_infiniband(file) ? lids[host] : texts[file->net != O2_CAPTURE_IPV4][host];
+}
+
+/* Numbers in addresses. */
+static unsigned int source_of(const struct o2_capture_packet *packet)
+{
+	return 1 + 2 * packet->pair + (unsigned int)packet->from;
+}
+
+static unsigned int sink_of(const struct o2_capture_packet *packet)
+{
+	return 2 + 2 * packet->pair - (unsigned int)packet->from;
 }
 
 /* A number of the file's own, of 4 bytes. */
@@ -61,8 +72,8 @@ static void add_frame(struct o2_capture_file *file, uint64_t time_ns, const uint
 		return;
 	}
 	file->last_record = file->length;
-	put32(file, (uint32_t)(time_ns / NS_PER_S));
-	put32(file, (uint32_t)(time_ns % NS_PER_S));
+	put32(file, (uint32_t)(time_ns / O2_NS_PER_S));
+	put32(file, (uint32_t)(time_ns % O2_NS_PER_S));
 	put32(file, (uint32_t)(bytes - unseen));
 	put32(file, (uint32_t)bytes);
 	memcpy(file->bytes + file->length, frame, bytes - unseen);
@@ -88,19 +99,20 @@ static size_t put_link(const struct o2_capture_file *file, uint8_t *frame, unsig
 	return bytes;
 }
 
-static size_t put_ipv6(uint8_t *ip, int from, size_t bytes, uint8_t next)
+static size_t put_ipv6(uint8_t *ip, const struct o2_capture_packet *packet, size_t bytes, uint8_t next)
 {
 	ip[0] = 0x60;
 	o2_capture_store(ip + 4, 2, bytes);
 	ip[6] = next;
 	ip[7] = 64;
 	ip[8] = ip[24] = 0xfd;
-	ip[23] = (uint8_t)(1 + from);
-	ip[39] = (uint8_t)(2 - from);
+	ip[23] = (uint8_t)source_of(packet);
+	ip[39] = (uint8_t)sink_of(packet);
 	return 40;
 }
 
-static size_t put_ipv4(const struct o2_capture_file *file, uint8_t *ip, int from, size_t bytes)
+static size_t put_ipv4(const struct o2_capture_file *file, uint8_t *ip,
+		       const struct o2_capture_packet *packet, size_t bytes)
 {
 	const size_t header_bytes = 20 + 4 * file->options;
 
@@ -108,21 +120,22 @@ static size_t put_ipv4(const struct o2_capture_file *file, uint8_t *ip, int from
 	o2_capture_store(ip + 2, 2, header_bytes + bytes);
 	ip[8] = 64;
 	ip[9] = 17;
-	o2_capture_store(ip + 12, 4, 0x0a000001u + (unsigned int)from);
-	o2_capture_store(ip + 16, 4, 0x0a000002u - (unsigned int)from);
+	o2_capture_store(ip + 12, 4, 0x0a000000u + source_of(packet));
+	o2_capture_store(ip + 16, 4, 0x0a000000u + sink_of(packet));
 	return header_bytes;
 }
 
 /* All that is in front of the transport headers, for so many bytes behind them.  Returns its length. */
-static size_t put_ethernet(const struct o2_capture_file *file, uint8_t *frame, int from, size_t bytes)
+static size_t put_ethernet(const struct o2_capture_file *file, uint8_t *frame,
+			   const struct o2_capture_packet *packet, size_t bytes)
 {
 	static const unsigned int types[] = {0x0800, 0x86dd, 0x8915};
 	size_t at = put_link(file, frame, types[file->net]);
 
 	if (file->net == O2_CAPTURE_GLOBAL)
-		return at + put_ipv6(frame + at, from, bytes, 0x1b);
-	at += file->net == O2_CAPTURE_IPV6 ? put_ipv6(frame + at, from, 8 + bytes, 17)
-					   : put_ipv4(file, frame + at, from, 8 + bytes);
+		return at + put_ipv6(frame + at, packet, bytes, 0x1b);
+	at += file->net == O2_CAPTURE_IPV6 ? put_ipv6(frame + at, packet, 8 + bytes, 17)
+					   : put_ipv4(file, frame + at, packet, 8 + bytes);
 	o2_capture_store(frame + at, 2, 0xc000);
 	o2_capture_store(frame + at + 2, 2, 4791);
 	o2_capture_store(frame + at + 4, 2, 8 + bytes);
@@ -143,17 +156,18 @@ static size_t put_erf(const struct o2_capture_file *file, uint8_t *frame, uint8_
 	return header_bytes;
 }
 
-static size_t put_infiniband(const struct o2_capture_file *file, uint8_t *frame, int from, size_t bytes)
+static size_t put_infiniband(const struct o2_capture_file *file, uint8_t *frame,
+			     const struct o2_capture_packet *packet, size_t bytes)
 {
 	const size_t whole = 8 + (file->global ? 40u : 0) + bytes;
 	size_t at = file->link == O2_CAPTURE_ERF ? put_erf(file, frame, 21, whole) : 0;
 
 	frame[at + 1] = file->global ? 3 : 2;
-	o2_capture_store(frame + at + 2, 2, (unsigned int)(2 - from));
+	o2_capture_store(frame + at + 2, 2, sink_of(packet));
 	o2_capture_store(frame + at + 4, 2, whole / 4);
-	o2_capture_store(frame + at + 6, 2, (unsigned int)(1 + from));
+	o2_capture_store(frame + at + 6, 2, source_of(packet));
 	at += 8;
-	return file->global ? at + put_ipv6(frame + at, from, bytes, 0x1b) : at;
+	return file->global ? at + put_ipv6(frame + at, packet, bytes, 0x1b) : at;
 }
 
 void o2_capture_add(struct o2_capture_file *file, const struct o2_capture_packet *packet)
@@ -161,8 +175,8 @@ void o2_capture_add(struct o2_capture_file *file, const struct o2_capture_packet
 	uint8_t frame[4500] = {0};
 	const size_t padding = -packet->payload_bytes & 3;
 	const size_t transport_bytes = 12 + packet->extra_bytes + packet->payload_bytes + padding + 4;
-	const size_t at = is_infiniband(file) ? put_infiniband(file, frame, packet->from, transport_bytes)
-					      : put_ethernet(file, frame, packet->from, transport_bytes);
+	const size_t at = is_infiniband(file) ? put_infiniband(file, frame, packet, transport_bytes)
+					      : put_ethernet(file, frame, packet, transport_bytes);
 	const size_t bytes = at + transport_bytes + file->padding;
 
 	frame[at] = packet->opcode;
@@ -204,7 +218,7 @@ void o2_capture_add_other(struct o2_capture_file *file, uint32_t which, uint64_t
 	} else if (which == 0 || file->net == O2_CAPTURE_GLOBAL) {
 		at = put_link(file, frame, 0x0806);
 	} else {
-		at = put_ethernet(file, frame, 0, 60);
+		at = put_ethernet(file, frame, &(const struct o2_capture_packet){.from = 0}, 60);
 		if (which == 1)
 			frame[at - 5] ^= 1; /* another port */
 		else if (file->net == O2_CAPTURE_IPV6)

@@ -48,7 +48,8 @@ struct o2_capture_file {
 };
 
 struct o2_capture_packet {
-	int from; /* of two hosts, 0 and 1 */
+	int from;      /* of two hosts, 0 and 1 */
+	uint32_t pair; /* of hosts: the first is 0 */
 	uint8_t opcode;
 	uint32_t dest_qp, psn;
 	uint8_t extra[28]; /* headers behind the base transport header */

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/own_path.h"
+#include "props/command/net_process.h"
 
 #define PROGRAM "o2ref"
 #define FILES	(3 + O2_COMMAND_FILES)
@@ -71,7 +73,8 @@ bool o2_command_execute(struct o2_command_run *run)
 	size_t written = 0;
 
 	for (uint32_t i = 0; i < FILES; i++) {
-		fd[i] = memfd_create("o2ref", MFD_CLOEXEC);
+		fd[i] = run->full && i == 1 ? open("/dev/full", O_WRONLY | O_CLOEXEC)
+					    : memfd_create("o2ref", MFD_CLOEXEC);
 		ready = ready && fd[i] >= 0;
 	}
 	run->status = -1;
@@ -85,7 +88,8 @@ bool o2_command_execute(struct o2_command_run *run)
 	}
 	if (ready) {
 		lseek(fd[0], 0, SEEK_SET);
-		run->status = spawn(run, path, fd);
+		run->status = run->command != NULL ? o2_own_process(run, run->command, fd, FILES)
+						   : spawn(run, path, fd);
 		o2_command_take(fd[1], run->out);
 		o2_command_take(fd[2], run->err);
 		for (uint32_t i = 0; i < O2_COMMAND_FILES; i++)

@@ -16,12 +16,30 @@
 #define O2_COMMAND_FILE	 "/proc/self/fd/%u"
 #define O2_COMMAND_FD(i) (3u + (i))
 
+/* Where allocations of a command in a process of ours can fail, and are counted (props/talk/wrap/alloc_fault.h). */
+struct o2_command_memory {
+	void (*fail)(uint32_t nth);
+	bool (*failed)(void);
+	uint32_t (*hold)(void);
+	void (*go_on)(uint32_t held);
+	int64_t (*live)(void);
+	/* props/talk/wrap/exec.h */
+	void (*exec_as)(int (*function)(const char *path, char *const argv[]));
+};
+
 struct o2_command_run {
 	uint32_t words;
 	char word[O2_COMMAND_WORDS][O2_COMMAND_WORD];
 	/* Standard input; NULL: nothing. */
 	const uint8_t *input;
 	size_t input_bytes;
+	/* The program's own function for it, called in a process of ours; NULL: the program is run. */
+	int (*command)(int argc, char **argv);
+	bool full;				/* nothing can be written to its standard output */
+	const struct o2_command_memory *memory; /* NULL: nowhere */
+	uint32_t fail_nth;			/* allocation of the command's own; 0: none */
+	bool failed;				/* it has */
+	int64_t left;				/* pieces that it has not freed */
 	/* What came of it.  status: of the exit; -1: it was killed, or could not be run. */
 	int status;
 	char out[O2_COMMAND_BYTES + 1], err[O2_COMMAND_BYTES + 1];

@@ -14,42 +14,56 @@
  * of captures (docs/properties.md, "The commands property").
  */
 
-enum o2_commands_situation {
-	O2_COMMANDS_PING,
-	O2_COMMANDS_PUT,
-	O2_COMMANDS_GET,
-	O2_COMMANDS_OTHER_BYTES,
-	O2_COMMANDS_NO_ROOM,
-	O2_COMMANDS_CONFORM,
-	O2_COMMANDS_CONFORM_FOUND,
-	O2_COMMANDS_CONFORM_LST,
-	O2_COMMANDS_WRONG_NOT,
-	O2_COMMANDS_WRONG_REPLY,
-	O2_COMMANDS_WRONG_REJECT,
-	O2_COMMANDS_WRONG_BYTES,
-	O2_COMMANDS_WRONG_PING,
-	O2_COMMANDS_WRONG_RETURNS,
-	O2_COMMANDS_WRONG_LST,
-	O2_COMMANDS_AT_LIMIT,
-	O2_COMMANDS_PAST_LIMIT,
-	O2_COMMANDS_PORT_TAKEN,
-	O2_COMMANDS_ABSENT,
-	O2_COMMANDS_MUTE,
-	O2_COMMANDS_JUDGED,
-	O2_COMMANDS_JUDGED_FOUND,
-	O2_COMMANDS_DECODED,
-	O2_COMMANDS_MESSAGE,
-	O2_COMMANDS_LINES,
-	O2_COMMANDS_RECORD,
-	O2_COMMANDS_LST,
-	O2_COMMANDS_LST_WRONG,
-	O2_COMMANDS_LST_REFUSED,
-	O2_COMMANDS_LST_REVERSE,
-	O2_COMMANDS_LST_FAILED,
-	O2_COMMANDS_SERVE,
-	O2_COMMANDS_SERVE_BACK,
-	O2_COMMANDS_SITUATIONS,
-};
+#define O2_COMMANDS_SITUATION_LIST(ENTRY)                                       \
+	ENTRY(O2_COMMANDS_PING, "ping")                                         \
+	ENTRY(O2_COMMANDS_PUT, "put")                                           \
+	ENTRY(O2_COMMANDS_GET, "get")                                           \
+	ENTRY(O2_COMMANDS_OTHER_BYTES, "other_bytes_than_expected")             \
+	ENTRY(O2_COMMANDS_NO_ROOM, "past_the_end")                              \
+	ENTRY(O2_COMMANDS_CONFORM, "conform")                                   \
+	ENTRY(O2_COMMANDS_CONFORM_FOUND, "conform_with_a_quirk")                \
+	ENTRY(O2_COMMANDS_CONFORM_LST, "conform_of_a_test_node")                \
+	ENTRY(O2_COMMANDS_CONFORM_HOSTILE, "conform_with_misbehaviours")        \
+	ENTRY(O2_COMMANDS_LIAR, "conform_with_a_liar")                          \
+	ENTRY(O2_COMMANDS_LIAR_GONE, "conform_with_a_liar_that_does_not_end")   \
+	ENTRY(O2_COMMANDS_WRONG_NOT, "conform_of_a_peer_that_says_what_it_may") \
+	ENTRY(O2_COMMANDS_WRONG_REPLY, "conform_of_a_wrong_reply")              \
+	ENTRY(O2_COMMANDS_WRONG_REJECT, "conform_of_a_wrong_reject")            \
+	ENTRY(O2_COMMANDS_WRONG_BYTES, "conform_of_wrong_bytes")                \
+	ENTRY(O2_COMMANDS_WRONG_PING, "conform_of_a_wrong_ping")                \
+	ENTRY(O2_COMMANDS_WRONG_RETURNS, "conform_of_wrong_returns")            \
+	ENTRY(O2_COMMANDS_WRONG_LST, "conform_of_a_wrong_test_node")            \
+	ENTRY(O2_COMMANDS_AT_LIMIT, "option_at_its_limit")                      \
+	ENTRY(O2_COMMANDS_PAST_LIMIT, "option_past_its_limit")                  \
+	ENTRY(O2_COMMANDS_PORT_TAKEN, "port_taken")                             \
+	ENTRY(O2_COMMANDS_ABSENT, "peer_not_there")                             \
+	ENTRY(O2_COMMANDS_MUTE, "peer_says_nothing")                            \
+	ENTRY(O2_COMMANDS_JUDGED, "capture_judged")                             \
+	ENTRY(O2_COMMANDS_JUDGED_FOUND, "capture_with_a_finding")               \
+	ENTRY(O2_COMMANDS_JUDGED_SEVERAL, "capture_of_several_conversations")   \
+	ENTRY(O2_COMMANDS_JUDGED_LOST, "capture_judged_with_a_loss")            \
+	ENTRY(O2_COMMANDS_JUDGED_NAK, "capture_judged_with_a_nak")              \
+	ENTRY(O2_COMMANDS_JUDGED_REJECT, "capture_judged_with_a_reject")        \
+	ENTRY(O2_COMMANDS_DECODED, "capture_decoded")                           \
+	ENTRY(O2_COMMANDS_NO_CAPTURE, "capture_that_is_none")                   \
+	ENTRY(O2_COMMANDS_MESSAGE, "message")                                   \
+	ENTRY(O2_COMMANDS_LINES, "line")                                        \
+	ENTRY(O2_COMMANDS_RECORD, "reject_record")                              \
+	ENTRY(O2_COMMANDS_LST, "lst")                                           \
+	ENTRY(O2_COMMANDS_LST_WRONG, "lst_with_a_wrong_bit")                    \
+	ENTRY(O2_COMMANDS_LST_REFUSED, "lst_out_of_range")                      \
+	ENTRY(O2_COMMANDS_LST_REVERSE, "lst_reverse")                           \
+	ENTRY(O2_COMMANDS_LST_FAILED, "lst_with_a_wrong_reply")                 \
+	ENTRY(O2_COMMANDS_SERVE, "serve")                                       \
+	ENTRY(O2_COMMANDS_SERVE_BACK, "serve_whose_client_comes_back")          \
+	ENTRY(O2_COMMANDS_SHORT, "short_of_memory")                             \
+	ENTRY(O2_COMMANDS_SHORT_INSIDE, "capture_or_message_short_of_memory")   \
+	ENTRY(O2_COMMANDS_DEVICE, "device_looked_for")                          \
+	ENTRY(O2_COMMANDS_DEVICE_LOST, "device_lost")                           \
+	ENTRY(O2_COMMANDS_FULL, "own_words_and_full_files")                     \
+	ENTRY(O2_COMMANDS_OPTIONS, "numbers_of_a_command")
+
+enum o2_commands_situation { O2_COMMANDS_SITUATION_LIST(O2_SITUATION_ID) O2_COMMANDS_SITUATIONS };
 
 struct o2_commands_run {
 	struct o2_tally tally; /* first: props/engine/tally.h */
@@ -57,6 +71,9 @@ struct o2_commands_run {
 	struct o2_choice *c;
 	struct o2_report *report;
 	struct o2_hearing hearing;
+	/* What has no network is executed in this program, and that allocation is refused to it; 0: none. */
+	bool inside;
+	uint32_t fail_nth;
 };
 
 /* *run: zeros at first, the caller's.  It is large: keep it off the stack. */
@@ -82,11 +99,16 @@ void o2_commands_conform(struct o2_commands_run *run);
 void o2_commands_wrongly(struct o2_commands_run *run);
 void o2_commands_misused(struct o2_commands_run *run);
 void o2_commands_gone(struct o2_commands_run *run);
+void o2_commands_liar(struct o2_commands_run *run);
 void o2_commands_lines(struct o2_commands_run *run);
 void o2_commands_reject(struct o2_commands_run *run);
 void o2_commands_lst(struct o2_commands_run *run);
 void o2_commands_lst_wrong(struct o2_commands_run *run);
 void o2_commands_serve(struct o2_commands_run *run);
+void o2_commands_options(struct o2_commands_run *run);
+void o2_commands_own(struct o2_commands_run *run);
+void o2_commands_device(struct o2_commands_run *run);
+void o2_commands_short(struct o2_commands_run *run);
 void o2_commands_capture(struct o2_commands_run *run);
 /* msg: as it was encoded into the bytes. */
 void o2_commands_message(struct o2_commands_run *run, const struct o2_msg *msg, const uint8_t *bytes);

@@ -206,7 +206,8 @@ static void judge(struct o2_commands_run *run, const struct o2_hearing *h)
 	o2_command_word(&run->command, "--timeout=%" PRIu64, h->options.timeout_ms);
 	o2_command_word(&run->command, "--keepalive=%" PRIu64, h->options.keepalive_ms);
 	for (uint32_t i = 0; i < VIEWS; i++) {
-		wanted[i] = o2_draw_bool(run->c, 1, 2);
+		/* The bytes of a reject as a page has them are held by what dumps one. */
+		wanted[i] = o2_draw_bool(run->c, 1, 2) && !(i == HTML && (told.rejected || told.ntwins > 0));
 		if (wanted[i])
 			o2_command_word(&run->command, "--%s=" O2_COMMAND_FILE, names[i], O2_COMMAND_FD(i));
 	}
@@ -216,6 +217,10 @@ static void judge(struct o2_commands_run *run, const struct o2_hearing *h)
 	}
 	o2_command_word(&run->command, "-");
 	run->tally.seen[h->nlog == 0 ? O2_COMMANDS_JUDGED : O2_COMMANDS_JUDGED_FOUND]++;
+	run->tally.seen[O2_COMMANDS_JUDGED_SEVERAL] += told.ntwins > 0;
+	run->tally.seen[O2_COMMANDS_JUDGED_LOST] += told.lost;
+	run->tally.seen[O2_COMMANDS_JUDGED_NAK] += told.nacked;
+	run->tally.seen[O2_COMMANDS_JUDGED_REJECT] += told.rejected;
 	if (!o2_commands_go(run, report.times[O2_JUDGE_MUST] != 0))
 		return;
 	check_report(run, &report, json);
@@ -227,11 +232,54 @@ static void judge(struct o2_commands_run *run, const struct o2_hearing *h)
 		check_sarif(run, &report);
 }
 
+/* A file that is none, is of a link that is not known, or ends in the middle of a packet: one line says so. */
+static void read_in_vain(struct o2_commands_run *run)
+{
+	static const uint32_t others[] = {105, 0, 2, 112, 114, 198, 246, 248, 275, 277};
+	static const char *const reads[] = {"decode --pcap -", "decode --pcap --json -", "judge -",
+					    "judge --json -"};
+	const uint64_t which = o2_draw(run->c, 3), reader = o2_draw(run->c, 3);
+	const uint32_t other = others[o2_draw_pick(run->c, sizeof(others) / sizeof(others[0]))];
+	char expected[128];
+
+	run->command.words = 0;
+	run->command.input = file.bytes;
+	run->command.input_bytes = file.length;
+	snprintf(expected, sizeof(expected), "o2ref: standard input: truncated dump file; tried to read ");
+	if (which == 0) {
+		run->command.input_bytes = o2_draw(run->c, 23);
+	} else if (which == 1) {
+		for (int i = 0; i < 4; i++)
+			file.bytes[20 + i] = (uint8_t)(other >> 8 * (file.big_endian ? 3 - i : i));
+		snprintf(expected, sizeof(expected),
+			 "o2ref: standard input: cli/pcap/link-type: link_type is %" PRIu32 " (", other);
+	} else if (which == 2) {
+		file.bytes[0] ^= 0x55;
+		snprintf(expected, sizeof(expected), "o2ref: standard input: unknown file format");
+	} else {
+		run->command.input_bytes = file.last_record + 1 + o2_draw(run->c, 14);
+		snprintf(expected, sizeof(expected),
+			 "o2ref: standard input: packet %" PRIu32
+			 ": truncated dump file; tried to read 16 header bytes, only got %zu",
+			 file.packets, run->command.input_bytes - file.last_record);
+	}
+	o2_commands_words(run, reads[reader]);
+	run->tally.seen[O2_COMMANDS_NO_CAPTURE]++;
+	if (!o2_commands_go(run, 1))
+		return;
+	if (strstr(run->command.err, expected) == NULL)
+		o2_commands_wrong(run, "no-capture");
+	/* What comes before the end of a file that is cut is said. */
+	if (which < 3 && reader < 2 && run->command.out[0] != '\0')
+		o2_commands_wrong(run, "no-capture-output");
+}
+
 void o2_commands_capture(struct o2_commands_run *run)
 {
 	static struct o2_tally counts;
 	struct o2_hearing *h = &run->hearing;
-	const uint64_t kind = o2_draw(run->c, 4);
+	static const uint32_t kinds[] = {2, 2, 1, 1, 1};
+	const uint64_t kind = o2_draw_weighted(run->c, kinds, 5);
 	char *text = NULL;
 	size_t text_bytes = 0;
 
@@ -247,11 +295,18 @@ void o2_commands_capture(struct o2_commands_run *run)
 	told.decoded = kind == 2 || kind == 3;
 	told.text = open_memstream(&text, &text_bytes);
 	o2_told_start(&told);
+	if (kind < 2)
+		o2_told_twins(&told);
 	o2_verdicts_tell(h, &counts);
 	o2_told_end(&told);
 	fclose(told.text);
+	/* What one request was told is held against the next one. */
+	told.untold |= told.rejected && told.ntwins > 0;
 	if (!told.untold && !file.full && h->nlog < O2_HEARING_LOG && !run->report->failed) {
-		switch (kind) {
+		switch (file.packets != 0 && o2_draw_bool(run->c, 9, 1) ? 5 : kind) {
+		case 5:
+			read_in_vain(run);
+			break;
 		case 0:
 		case 1:
 			judge(run, h);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "props/command/trial.h"
+#include "props/hostile/hostile.h"
 
 #define PEER	   "10.99.0.1@o2ib"
 #define PATTERN	   UINT64_C(0xeeb0eeb1eeb2eeb3) /* docs/lst.md, "Constants": a word of each bulk */
@@ -46,6 +47,45 @@ static void draw_only(struct o2_trial *trial)
 		used += (size_t)snprintf(trial->only + used, sizeof(trial->only) - used, "%s%s",
 					 used == 0 ? "" : ",",
 					 folder ? folders[lst ? 12 : o2_draw_pick(c, 12)] : probe.id);
+	}
+}
+
+/*
+ * One or two misbehaviours by their names, which are not tried: the network in the process is no device.  As
+ * docs/hostile.md has them, "The table": what the peer does, and the reaction to it.
+ */
+static void add_hostile(struct o2_trial *trial)
+{
+	static const char lacks[] = "the liar needs an RDMA device";
+	const struct o2_misbehaviour *list;
+	const size_t most = o2_misbehaviours(&list);
+	char row[O2_MISBEHAVIOUR_ROW_BYTES], *cell[5] = {NULL}, *rest = row;
+	struct o2_trial_row *last;
+
+	for (size_t i = 0; i < most; i++) {
+		if (!o2_draw_bool(trial->run->c, (uint32_t)most - 1, 1) && (i + 1 < most || trial->hostile))
+			continue;
+		trial->hostile = true;
+		snprintf(trial->only + strlen(trial->only), sizeof(trial->only) - strlen(trial->only),
+			 ",hostile/%s", list[i].name);
+		last = add_row(trial, "", "not tried");
+		snprintf(last->probe.id, sizeof(last->probe.id), "hostile/%s", list[i].name);
+		snprintf(last->again, sizeof(last->again), "hostile/%s", list[i].name);
+		snprintf(last->probe.source, sizeof(last->probe.source), "hostile.md#the-table");
+		last->expected = lacks;
+		o2_misbehaviour_row(&list[i], row);
+		rest = row + 2;
+		for (size_t k = 0; k < 5 && rest != NULL; k++) {
+			cell[k] = rest;
+			rest = strstr(rest, " | ");
+			if (rest != NULL) {
+				*rest = '\0';
+				rest += 3;
+			}
+		}
+		snprintf(last->probe.sentence, sizeof(last->probe.sentence), "%s: %s", cell[2], cell[4]);
+		if (strlen(trial->only) > O2_COMMAND_WORD - 50)
+			return;
 	}
 }
 
@@ -153,6 +193,8 @@ static void draw_words(struct o2_trial *trial, bool known)
 		o2_command_word(command, "--json");
 	if (trial->lst)
 		o2_command_word(command, "--lst");
+	if (trial->hostile)
+		o2_command_word(command, "--hostile");
 	if (trial->quirk->quirk != NULL)
 		o2_command_word(command, "--loop-quirk=%s", trial->quirk->quirk);
 	if (trial->kernel)
@@ -223,7 +265,7 @@ static void check_files(struct o2_trial *trial)
 		free(text[i]);
 }
 
-static void try_probes(struct o2_commands_run *run)
+static void try_probes(struct o2_commands_run *run, bool hostile)
 {
 	static struct o2_trial trial; /* large */
 	static char known_text[2048];
@@ -232,34 +274,39 @@ static void try_probes(struct o2_commands_run *run)
 
 	memset(&trial, 0, sizeof(trial));
 	trial.run = run;
-	trial.quirk = &o2_probe_quirks[o2_draw_bool(c, 2, 1) ? 0 : o2_draw_pick(c, O2_PROBE_QUIRKS)];
+	trial.quirk =
+		&o2_probe_quirks[hostile || o2_draw_bool(c, 2, 1) ? 0 : o2_draw_pick(c, O2_PROBE_QUIRKS)];
 	trial.seed = 1 + o2_draw(c, 1000);
 	trial.lst = trial.quirk->lst || (trial.quirk->quirk == NULL && o2_draw_bool(c, 1, 1));
 	run->tally.seen[O2_COMMANDS_CONFORM_LST] += trial.lst;
 	trial.json = o2_draw_bool(c, 1, 1);
 	trial.rounds = o2_draw_bool(c, 1, 2) ? 1 + (uint32_t)o2_draw(c, 2) : 1;
 	trial.kernel = o2_draw_bool(c, 3, 1);
-	trial.lacks = trial.quirk->quirk == NULL && o2_draw_bool(c, 5, 1)
+	trial.lacks = !hostile && trial.quirk->quirk == NULL && o2_draw_bool(c, 5, 1)
 			      ? "nothing takes PUTs at portal 7: --portal, --match-bits"
 			      : NULL;
-	trial.all = trial.lacks == NULL && trial.quirk->quirk == NULL && o2_draw_bool(c, 1, 1);
+	trial.all = !hostile && trial.lacks == NULL && trial.quirk->quirk == NULL && o2_draw_bool(c, 1, 1);
 	if (trial.lacks == NULL && !trial.all)
 		draw_only(&trial);
 	else if (!trial.all)
 		snprintf(trial.only, sizeof(trial.only), "end/,ping/,put/size-1,mode/,get/size-3977,frags/2");
 	foretell(&trial);
+	/* What it says for a place that it looks for is not foretold. */
+	if (hostile)
+		add_hostile(&trial);
 	known = !trial.kernel && !trial.quirk->mute && o2_draw_bool(c, 2, 1);
 	if (known) {
 		draw_known(&trial, known_text, sizeof(known_text));
 		run->command.input = (const uint8_t *)known_text;
 		run->command.input_bytes = strlen(known_text);
 	}
-	if (o2_draw_bool(c, 1, 2)) {
+	if (!hostile && o2_draw_bool(c, 1, 2)) {
 		snprintf(trial.folder, sizeof(trial.folder), "/tmp/o2props-XXXXXX");
 		if (mkdtemp(trial.folder) == NULL)
 			trial.folder[0] = '\0';
 	}
 	draw_words(&trial, known);
+	run->tally.seen[O2_COMMANDS_CONFORM_HOSTILE] += trial.hostile;
 	run->tally.seen[o2_trial_count(&trial, "FINDING") > 0 ? O2_COMMANDS_CONFORM_FOUND
 							      : O2_COMMANDS_CONFORM]++;
 	if (o2_commands_go(run, o2_trial_count(&trial, "FINDING") > 0 ? 1 : 0) && run->command.err[0] != '\0')
@@ -334,16 +381,19 @@ static void ask_wrongly(struct o2_commands_run *run)
 
 void o2_commands_conform(struct o2_commands_run *run)
 {
-	static const uint32_t weights[] = {12, 1, 3};
+	static const uint32_t weights[] = {12, 1, 3, 8};
 
-	switch (o2_draw_weighted(run->c, weights, 3)) {
+	switch (o2_draw_weighted(run->c, weights, 4)) {
 	case 0:
-		try_probes(run);
+		try_probes(run, false);
 		break;
 	case 1:
 		list(run);
 		break;
-	default:
+	case 2:
 		ask_wrongly(run);
+		break;
+	default:
+		try_probes(run, true);
 	}
 }

@@ -123,17 +123,64 @@ static void try_in_vain(struct o2_commands_run *run, struct o2_wrong *wrong)
 	o2_commands_says(run, "output", run->command.out, "%s", "");
 }
 
+static void check_lost(struct o2_commands_run *run, size_t which)
+{
+	static const char *const steps[] = {"make session", "add test", "counters", "run"};
+	static const char lost[] = "o2ref: the device is lost: No such device\n";
+	const char *said = run->command.err, *rest = said + strlen(lost);
+	const bool began = which == 3 && strncmp(run->command.out, "lst: 0 ", 7) != 0;
+	bool right = false;
+
+	if (run->command.status != 1 || strncmp(said, lost, strlen(lost)) != 0) {
+		o2_commands_wrong(run, "lost");
+		return;
+	}
+	/* The test is far from its end. */
+	for (size_t i = began ? 3 : 0; i < 4 && which == 3; i++)
+		right |= strncmp(rest, "o2ref: ended in the middle of step ", 35) == 0 &&
+			 strncmp(rest + 35, steps[i], strlen(steps[i])) == 0 &&
+			 strcmp(rest + 35 + strlen(steps[i]), "\n") == 0;
+	if (which < 3)
+		right = *rest == '\0';
+	else if (which == 4)
+		right = strstr(rest, "o2ref: the device is lost\n") != NULL || strstr(rest, lost) != NULL;
+	if (!right)
+		o2_commands_wrong(run, "lost-where");
+}
+
+/* The device goes, at any time; what is left is not waited for. */
+static void lose(struct o2_commands_run *run, struct o2_wrong *wrong)
+{
+	static const char *const lines[] = {
+		"ping --count=1000000 --interval=0",
+		"put --count=1000000 --size=5000",
+		"get --count=1000000 --size=3000 --json",
+		"lst --count=1000000 10.99.0.1@o2ib write",
+		"conform --rounds=1000",
+	};
+	const size_t which = o2_draw_pick(run->c, 5);
+
+	wrong->lost_after = 1 + (uint32_t)o2_draw(run->c, o2_draw_bool(run->c, 1, 1) ? 500 : 20);
+	o2_commands_words(run, lines[which]);
+	o2_commands_words(run, "--device=loop --nid=10.77.3.4@o2ib");
+	if (which != 3)
+		o2_commands_words(run, PEER);
+	o2_wrong_execute(&run->command, wrong);
+	check_lost(run, which);
+}
+
 void o2_commands_gone(struct o2_commands_run *run)
 {
-	static const uint32_t weights[] = {4, 4, 2, 2};
-	const size_t kind = o2_draw_weighted(run->c, weights, 4);
+	static const uint32_t weights[] = {4, 4, 2, 2, 4};
+	const size_t kind = o2_draw_weighted(run->c, weights, 5);
 	struct o2_wrong wrong = {.in = O2_WRONG_NOWHERE};
 
 	/* Who waits for a deadline waits for a second. */
 	wrong.mute = (kind == 1 || kind == 2) && o2_draw_bool(run->c, 1, 1);
-	wrong.absent = kind != 0 && !wrong.mute;
+	wrong.absent = kind != 0 && kind != 4 && !wrong.mute;
 	run->tally.seen[wrong.mute     ? O2_COMMANDS_MUTE
 			: wrong.absent ? O2_COMMANDS_ABSENT
+			: kind == 4    ? O2_COMMANDS_DEVICE_LOST
 				       : O2_COMMANDS_PORT_TAKEN]++;
 	if (kind == 0)
 		taken(run, &wrong);
@@ -141,6 +188,8 @@ void o2_commands_gone(struct o2_commands_run *run)
 		move_in_vain(run, &wrong);
 	else if (kind == 2)
 		ask_in_vain(run, &wrong);
-	else
+	else if (kind == 3)
 		try_in_vain(run, &wrong);
+	else
+		lose(run, &wrong);
 }

@@ -88,7 +88,7 @@ static void wrong_line(struct o2_commands_run *run)
 	const size_t count = sizeof(wrong_lines) / sizeof(wrong_lines[0]);
 	size_t which = o2_draw_pick(run->c, count);
 
-	for (int i = 0; i < 8 && !run->report->failed; i++, which = (which + 1) % count) {
+	for (int i = 0; i < 24 && !run->report->failed; i++, which = (which + 1) % count) {
 		run->command.words = 0;
 		o2_commands_words(run, wrong_lines[which].line);
 		if (!o2_commands_go(run, 2))
@@ -137,6 +137,24 @@ static void far_offset(struct o2_commands_run *run)
 			 "o2ref: --offset is %" PRIu64 ": the last of %" PRIu64 " in flight, %" PRIu64
 			 " bytes apart, is at %" PRIu64 ", limit 4294967295 (see: o2ref put --help)\n",
 			 offset, lanes, size, last);
+}
+
+/* What it begins with, and what is in it. */
+static void help_of(struct o2_commands_run *run, const char *line, const char *begins,
+		    const char *const has[4])
+{
+	o2_commands_words(run, line);
+	if (!o2_commands_go(run, 0))
+		return;
+	if (strncmp(run->command.out, begins, strlen(begins)) != 0)
+		o2_commands_wrong(run, "help");
+	for (size_t i = 0; i < 4 && !run->report->failed; i++)
+		if (strstr(run->command.out, has[i]) == NULL)
+			o2_commands_wrong(run, "help");
+	for (const char *at = run->command.out; *at != '\0' && !run->report->failed;
+	     at += strcspn(at, "\n") + 1)
+		if (strcspn(at, "\n") > 100 || at[strcspn(at, "\n")] != '\n')
+			o2_commands_wrong(run, "help");
 }
 
 /* Of the program, and of each command: what it is called with comes first, and its options one by one. */
@@ -189,20 +207,13 @@ static void help(struct o2_commands_run *run)
 		 "usage: o2ref conform [OPTION]... NID\n       o2ref conform --list\n\n",
 		 {"\n  --only ", "\n  --known ", "\n  --out ", "\n  --rounds N "}},
 	};
-	const size_t which = o2_draw_pick(run->c, sizeof(helps) / sizeof(helps[0]));
+	const size_t count = sizeof(helps) / sizeof(helps[0]);
+	size_t which = o2_draw_pick(run->c, count);
 
-	o2_commands_words(run, helps[which].line);
-	if (!o2_commands_go(run, 0))
-		return;
-	if (strncmp(run->command.out, helps[which].begins, strlen(helps[which].begins)) != 0)
-		o2_commands_wrong(run, "help");
-	for (size_t i = 0; i < 4 && !run->report->failed; i++)
-		if (strstr(run->command.out, helps[which].has[i]) == NULL)
-			o2_commands_wrong(run, "help");
-	for (const char *line = run->command.out; *line != '\0' && !run->report->failed;
-	     line += strcspn(line, "\n") + 1)
-		if (strcspn(line, "\n") > 100 || line[strcspn(line, "\n")] != '\n')
-			o2_commands_wrong(run, "help");
+	for (int i = 0; i < 5 && !run->report->failed; i++, which = (which + 1) % count) {
+		run->command.words = 0;
+		help_of(run, helps[which].line, helps[which].begins, helps[which].has);
+	}
 }
 
 /* --- peers that misbehave --- */

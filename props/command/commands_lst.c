@@ -375,7 +375,7 @@ static void no_session(struct o2_commands_run *run)
 
 void o2_commands_lst(struct o2_commands_run *run)
 {
-	static const uint32_t weights[] = {9, 5, 5, 2, 16};
+	static const uint32_t weights[] = {9, 5, 5, 4, 14};
 
 	switch (o2_draw_weighted(run->c, weights, 5)) {
 	case 0:

@@ -218,7 +218,7 @@ static int draw_outcome(struct o2_commands_run *run, struct moving *moving, uint
 		o2_command_word(&run->command, "--timeout=1");
 		return 1;
 	}
-	if ((kind == 5 || kind == 6) && gets && moving->verify) {
+	if (kind >= 4 && kind <= 6 && gets && moving->verify) {
 		run->tally.seen[O2_COMMANDS_OTHER_BYTES]++;
 		/* One byte in 256 is the same in two streams. */
 		moving->wrong = moving->size > 64 ? moving->count : UINT64_MAX;

@@ -180,6 +180,32 @@ static void refuse(struct o2_commands_run *run, struct o2_reject *record)
 	json_decref(form);
 }
 
+/* What decode has said of one that it refused holds nothing to encode. */
+static void encode_refusal(struct o2_commands_run *run, struct o2_reject *record)
+{
+	uint8_t bytes[O2_RM_BYTES];
+	struct o2_rm_verdict verdict;
+	char *text;
+
+	record->ibr_version = 0x13;
+	o2_rm_encode(record, bytes, sizeof(bytes), &verdict);
+	o2_command_word(&run->command, "decode");
+	o2_commands_words(run, "--reject --json --raw-input -");
+	feed(run, bytes, sizeof(bytes));
+	if (!o2_commands_go(run, 1))
+		return;
+	text = strdup(run->command.out);
+	run->command.words = 0;
+	o2_commands_words(run, "encode --hex -");
+	feed(run, text, text == NULL ? 0 : strlen(text));
+	if (text != NULL && o2_commands_go(run, 1) &&
+	    (strstr(run->command.err, ": cli/encode-refused: reject ") == NULL ||
+	     run->command.out[0] != '\0'))
+		o2_commands_wrong(run, "refusal");
+	feed(run, NULL, 0);
+	free(text);
+}
+
 void o2_commands_reject(struct o2_commands_run *run)
 {
 	uint8_t bytes[MOST_BYTES] = {0};
@@ -189,12 +215,15 @@ void o2_commands_reject(struct o2_commands_run *run)
 	draw_record(run->c, &record);
 	o2_rm_encode(&record, bytes, O2_RM_BYTES, &verdict);
 	run->tally.seen[O2_COMMANDS_RECORD]++;
-	switch (o2_draw(run->c, 2)) {
+	switch (o2_draw(run->c, 3)) {
 	case 0:
 		decode(run, &record, bytes);
 		break;
 	case 1:
 		encode(run, &record, bytes);
+		break;
+	case 2:
+		encode_refusal(run, &record);
 		break;
 	default:
 		refuse(run, &record);

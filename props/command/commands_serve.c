@@ -119,7 +119,9 @@ static void move(struct o2_serving *serving, uint32_t i)
 	add(serving->events, serving->out, "%s%s %" PRIu64 " bytes at offset %" PRIu64 " of buffer %d\n",
 	    line_begin(begin, op->client), puts ? "PUT" : "GET", length, op->offset,
 	    (int)(buffer - serving->buffer));
-	check_end(serving, i, 0, puts && !op->ack && op->bytes <= IMMEDIATE ? op->bytes : length);
+	/* Of what is cut to nothing the PUT_NAK says no more than of what nothing fits: docs/peer.md. */
+	check_end(serving, i, puts && op->bytes > IMMEDIATE && length == 0 ? -ENODATA : 0,
+		  puts && !op->ack && op->bytes <= IMMEDIATE ? op->bytes : length);
 	if (puts) {
 		memcpy(buffer->bytes + op->offset, op->data, length);
 		if (serving->verify)

@@ -92,10 +92,19 @@ static void find(struct o2_wronging *wronging, struct o2_trial_row *row)
 
 static void draw_words(const struct o2_wronging *wronging)
 {
+	/* It is the peer's, whatever it is called. */
+	static const char *const devices[] = {"loop", "a b", "it's", "'", "$(x)", "\"a\"'b'", ";"};
 	const struct o2_trial *trial = wronging->trial;
 	struct o2_command_run *command = &trial->run->command;
+	const size_t device = o2_draw_bool(wronging->c, 1, 1) ? 0 : o2_draw_pick(wronging->c, 7);
 
-	o2_commands_words(trial->run, "conform --device=loop --nid=" US " --timeout=2");
+	o2_commands_words(trial->run, "conform --nid=" US " --timeout=2");
+	if (o2_draw_bool(wronging->c, 1, 1)) {
+		o2_command_word(command, "--device=%s", devices[device]);
+	} else {
+		o2_command_word(command, "--device");
+		o2_command_word(command, "%s", devices[device]);
+	}
 	if (wronging->place_bytes != WHOLE_PLACE)
 		o2_command_word(command, "--place-bytes=%" PRIu32, wronging->place_bytes);
 	o2_command_word(command, "--rounds=%" PRIu32, trial->rounds);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "props/command/net_process.h"
 
+#include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,20 +21,43 @@
 volatile sig_atomic_t o2_net_stop;
 
 static const struct o2_net_inside *inside;
+static const struct o2_command_memory *memory;
+
+uint32_t o2_net_hold(void)
+{
+	return memory == NULL ? 0 : memory->hold();
+}
+
+void o2_net_go_on(uint32_t held)
+{
+	if (memory != NULL)
+		memory->go_on(held);
+}
 
 bool o2_net_network_open(struct o2_net_options *options, uint32_t arena_pages, struct o2_net_network *network)
 {
-	return inside->open(options, arena_pages, network);
+	const uint32_t held = o2_net_hold();
+	const bool open = inside->open(options, arena_pages, network);
+
+	o2_net_go_on(held);
+	return open;
 }
 
 void o2_net_network_close(struct o2_net_network *network)
 {
+	const uint32_t held = o2_net_hold();
+
 	inside->close(network);
+	o2_net_go_on(held);
 }
 
 int o2_net_network_progress(struct o2_net_network *network, uint64_t now_ms)
 {
-	return inside->progress(network, now_ms);
+	const uint32_t held = o2_net_hold();
+	const int events = inside->progress(network, now_ms);
+
+	o2_net_go_on(held);
+	return events;
 }
 
 int o2_net_network_sleep(struct o2_net_network *network, struct o2_endpoint *endpoint, uint64_t sleep_ns)
@@ -48,21 +72,25 @@ int o2_net_network_sleep(struct o2_net_network *network, struct o2_endpoint *end
 }
 
 /* As ref/cli/net/main.c has it. */
-static int execute(struct o2_command_run *run)
+static int execute_net(int argc, char **argv)
+{
+	struct o2_net_options options;
+
+	if (o2_net_options_read(argc, argv, &options) <= 0)
+		return O2_CLI_USAGE;
+	return o2_net_run_command(&options, argc, argv);
+}
+
+static int execute(struct o2_command_run *run, int (*command)(int argc, char **argv))
 {
 	const struct itimerval most = {.it_value = {.tv_sec = MOST_CPU_S}};
 	char *words[O2_COMMAND_WORDS + 1];
-	struct o2_net_options options;
-	int status;
 
 	setitimer(ITIMER_PROF, &most, NULL);
 	for (uint32_t i = 0; i < run->words; i++)
 		words[i] = run->word[i];
 	words[run->words] = NULL;
-	status = o2_net_options_read((int)run->words, words, &options);
-	if (status <= 0)
-		return O2_CLI_USAGE;
-	return o2_net_run_command(&options, (int)run->words, words);
+	return command((int)run->words, words);
 }
 
 void *o2_net_share(const void *told, size_t bytes)
@@ -78,23 +106,63 @@ void o2_net_unshare(void *shared, void *told, size_t bytes)
 	munmap(shared, bytes);
 }
 
-void o2_net_process(struct o2_command_run *run, const struct o2_net_inside *network)
+/* Comes back from the process. */
+struct account {
+	bool failed;
+	int64_t left;
+};
+
+static int execute_counted(struct o2_command_run *run, int (*command)(int argc, char **argv),
+			   struct account *account)
 {
-	const int out = memfd_create("out", MFD_CLOEXEC), err = memfd_create("err", MFD_CLOEXEC);
+	int64_t before;
+	int status;
+
+	memory = run->memory;
+	if (memory == NULL || account == NULL)
+		return execute(run, command);
+	/* What the command makes of JSON is its own as well. */
+	json_set_alloc_funcs(malloc, free);
+	before = memory->live();
+	memory->fail(run->fail_nth);
+	status = execute(run, command);
+	account->failed = memory->failed();
+	memory->fail(0);
+	account->left = memory->live() - before;
+	return status;
+}
+
+int o2_own_process(struct o2_command_run *run, int (*command)(int argc, char **argv), const int *fd, int fds)
+{
+	struct account account = {.failed = false}, *shared = o2_net_share(&account, sizeof(account));
 	int status = -1;
 	pid_t pid;
 
 	fflush(NULL);
-	pid = out < 0 || err < 0 ? -1 : fork();
+	pid = fork();
 	if (pid == 0) {
-		if (dup2(out, STDOUT_FILENO) < 0 || dup2(err, STDERR_FILENO) < 0)
-			_exit(O2_CLI_USAGE);
-		inside = network;
-		exit(execute(run)); /* whatever looks at what a process leaves does */
+		for (int i = 0; i < fds; i++)
+			if (dup2(fd[i], i) < 0)
+				_exit(O2_CLI_USAGE);
+		/* Whatever looks at what a process leaves does. */
+		exit(execute_counted(run, command, shared));
 	}
-	run->status = pid > 0 && TEMP_FAILURE_RETRY(waitpid(pid, &status, 0)) == pid && WIFEXITED(status)
-			      ? WEXITSTATUS(status)
-			      : -1;
+	if (pid < 0 || TEMP_FAILURE_RETRY(waitpid(pid, &status, 0)) != pid || !WIFEXITED(status))
+		status = -1;
+	if (shared != NULL)
+		o2_net_unshare(shared, &account, sizeof(account));
+	run->failed = account.failed;
+	run->left = account.left;
+	return status < 0 ? -1 : WEXITSTATUS(status);
+}
+
+void o2_net_process(struct o2_command_run *run, const struct o2_net_inside *network)
+{
+	const int out = memfd_create("out", MFD_CLOEXEC), err = memfd_create("err", MFD_CLOEXEC);
+	const int fd[] = {STDIN_FILENO, out, err};
+
+	inside = network;
+	run->status = out < 0 || err < 0 ? -1 : o2_own_process(run, execute_net, fd, 3);
 	o2_command_take(out, run->out);
 	o2_command_take(err, run->err);
 	close(out);

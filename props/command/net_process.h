@@ -14,12 +14,22 @@ struct o2_net_inside {
 	bool sleeps; /* only time brings on what is next; else it is asked again at once */
 };
 
+/* Between them no allocation fails, and none is counted: what the network takes is not the command's. */
+uint32_t o2_net_hold(void);
+void o2_net_go_on(uint32_t held);
+
 /* A copy that both processes will have, while the command runs; NULL: no memory. */
 void *o2_net_share(const void *told, size_t bytes);
 /* What became of it comes back. */
 void o2_net_unshare(void *shared, void *told, size_t bytes);
 
-/* One run of the words. */
+/*
+ * One run of the words by the command, in a process of its own, whose first descriptors are those.  Returns its exit
+ * status; -1: it was killed, or could not be run.
+ */
+int o2_own_process(struct o2_command_run *run, int (*command)(int argc, char **argv), const int *fd, int fds);
+
+/* One run of the words of a network command. */
 void o2_net_process(struct o2_command_run *run, const struct o2_net_inside *inside);
 
 #endif

@@ -10,6 +10,7 @@
 
 enum cm_kind {
 	CM_REQ = 0x10,
+	CM_REJ = 0x12,
 	CM_REP = 0x13,
 	CM_RTU = 0x14,
 	CM_DREQ = 0x15,
@@ -87,7 +88,7 @@ static size_t encode(struct o2_told *told, const struct o2_msg *msg, struct o2_m
 static json_t *add_cm(struct o2_told *told, int from, enum cm_kind kind, const uint8_t *data,
 		      uint64_t time_ns)
 {
-	static const char *const names[] = {"REQ", NULL, NULL, "REP", "RTU", "DREQ"};
+	static const char *const names[] = {"REQ", NULL, "REJ", "REP", "RTU", "DREQ"};
 	uint8_t mad[O2_CAPTURE_MAD] = {1, 7, 2};
 	struct o2_capture_packet packet = {.from = from,
 					   .opcode = O2_TOLD_UD_SEND,
@@ -104,7 +105,7 @@ static json_t *add_cm(struct o2_told *told, int from, enum cm_kind kind, const u
 	o2_capture_store(mad + 24, 4, told->cm_id[from]);
 	if (kind != CM_REQ)
 		o2_capture_store(mad + 28, 4, told->cm_id[1 - from]);
-	o2_capture_add(told->file, &packet);
+	o2_told_add(told, &packet);
 	told->cm++;
 	object = o2_told_row(told, "CM", from, 1, packet.psn, time_ns);
 	json_object_set_new(object, "cm", json_string(names[kind - CM_REQ]));
@@ -149,9 +150,36 @@ static void tell_terms(struct o2_told *told, const struct o2_judge_event *event,
 			 (uint32_t)(sizeof(data) - (size_t)(asks ? 140 + 36 : 36) - length));
 	if (asks)
 		return;
+	told->answered = true;
 	memset(data, 0, sizeof(data));
 	add_cm(told, 1 - from, CM_RTU, data, time_ns);
 	fputc('\n', told->text);
+}
+
+/* docs/connection.md, "What a reject means": the reason is that of a consumer. */
+static void tell_reject(struct o2_told *told, const struct o2_judge_event *event, uint64_t time_ns)
+{
+	uint8_t data[O2_CAPTURE_MAD - 24] = {0};
+	struct o2_reject record;
+	json_t *object;
+
+	if (event->reject == NULL) {
+		told->untold = true;
+		return;
+	}
+	record = *event->reject;
+	record.order = o2_draw_bool(told->c, 1, 1) ? O2_BIG_ENDIAN : O2_LITTLE_ENDIAN;
+	if (o2_reject_encode(&record, data + 84, O2_REJECT_PRIVATE_BYTES, NULL) < 0) {
+		told->untold = true;
+		return;
+	}
+	o2_capture_store(data + 10, 2, 28);
+	object = add_cm(told, event->from, CM_REJ, data, time_ns);
+	o2_told_say_reject(told, object, 28, &record);
+	fputc('\n', told->text);
+	told->rejected = true;
+	told->packet_of[event->number] = told->file->packets;
+	o2_told_remember(told, event, NULL, NULL, 0);
 }
 
 /* --- messages and WRITEs --- */
@@ -189,8 +217,9 @@ static uint32_t add_packets(struct o2_told *told, const struct o2_judge_event *e
 			packet.opcode = (uint8_t)(packet.opcode + O2_TOLD_IMMEDIATE);
 			packet.extra_bytes += 4;
 		}
-		o2_capture_add(told->file, &packet);
+		o2_told_add(told, &packet);
 		told->psn[from] = (told->psn[from] + 1) & O2_TOLD_PSN_MASK;
+		told->sent[from] = true;
 		at += piece;
 		count++;
 	} while (at < length);
@@ -275,6 +304,7 @@ static void tell_nak(struct o2_told *told, const struct o2_judge_event *event, u
 	json_object_set_new(object, "syndrome", o2_told_number(syndrome));
 	fprintf(told->text, "%s psn 0x%" PRIx32 "\n", words[which], psn);
 	told->naks++;
+	told->nacked = true;
 	told->packet_of[event->number] = told->file->packets;
 	o2_told_remember(told, event, NULL, NULL, 0);
 }
@@ -305,6 +335,12 @@ void o2_told_event(void *context, const struct o2_judge_event *event)
 		break;
 	case O2_JUDGE_NAK:
 		tell_nak(told, event, time_ns);
+		break;
+	case O2_JUDGE_LOST:
+		o2_told_lost(told, event, time_ns);
+		break;
+	case O2_JUDGE_REJECT:
+		tell_reject(told, event, time_ns);
 		break;
 	case O2_JUDGE_DISCONNECT:
 		add_cm(told, event->from, CM_DREQ, nothing, time_ns);

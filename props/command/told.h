@@ -14,6 +14,7 @@
 
 #define O2_TOLD_EVENTS 4096u
 #define O2_TOLD_OPEN   26u
+#define O2_TOLD_TWINS  12u
 
 /* An event of which the judge is told. */
 struct o2_told_step {
@@ -37,8 +38,22 @@ struct o2_told {
 	bool untold;  /* something of it cannot be said in packets */
 	bool decoded; /* only decode will read it: what strangers say may be cut or missing */
 	uint32_t qp[2], cm_id[2], psn[2], mtu;
+	/* Of what a side sends: it has sent something; from where on the last gap is, until it goes back there. */
+	bool sent[2], has_gap[2];
+	uint32_t gap[2];
 	uint64_t base_ns, start_ns;
 	uint64_t packet_of[O2_TOLD_EVENTS]; /* by the event's number */
+	/*
+	 * Others that say the same at the same time, each packet of theirs in front of this one's: over other queue pairs,
+	 * or between other hosts.
+	 */
+	uint32_t ntwins;
+	struct {
+		bool elsewhere; /* between hosts of their own */
+		uint32_t qp[2], cm_id[2];
+	} twin[O2_TOLD_TWINS];
+	/* Of the connection: its answer was a REP; or a REJ; something was lost; something was not taken. */
+	bool answered, rejected, lost, nacked;
 	uint64_t sends, writes, write_bytes, cm, acks, naks, repeated, others, cut, refused;
 	uint32_t strangers; /* queue pairs that have been heard of besides the two */
 	/* What never ends: the packets that would come next, in the order of their queue pairs. */
@@ -56,6 +71,8 @@ struct o2_told {
 };
 
 void o2_told_start(struct o2_told *told);
+/* Behind it, before the first event: others that say the same. */
+void o2_told_twins(struct o2_told *told);
 /* context: a struct o2_told. */
 void o2_told_event(void *context, const struct o2_judge_event *event);
 /* The same, after the judge has heard it. */

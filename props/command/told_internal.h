@@ -28,7 +28,14 @@ json_t *o2_told_row(struct o2_told *told, const char *what, int from, uint32_t d
 /* The event as a step: said, if it says something, is in bytes. */
 void o2_told_remember(struct o2_told *told, const struct o2_judge_event *event, const struct o2_msg *said,
 		      const uint8_t *bytes, uint32_t behind);
+/* A packet of the conversation, and of each twin. */
+void o2_told_add(struct o2_told *told, const struct o2_capture_packet *packet);
 void o2_told_ack(struct o2_told *told, int from, uint8_t syndrome, uint64_t time_ns);
+/* A REJ of the connection manager: of that reason, with the record if it is a consumer's. */
+void o2_told_say_reject(struct o2_told *told, json_t *object, uint16_t reason,
+			const struct o2_reject *record);
+/* A packet that shows that something before it was not captured. */
+void o2_told_lost(struct o2_told *told, const struct o2_judge_event *event, uint64_t time_ns);
 /* Behind an event what has nothing to do with it. */
 void o2_told_noise(struct o2_told *told, const struct o2_judge_event *event, uint64_t time_ns);
 /* The packet is a stranger's, who speaks LNet selftest in it; row: that of the packet that was added last. */

@@ -17,7 +17,7 @@ void o2_told_ack(struct o2_told *told, int from, uint8_t syndrome, uint64_t time
 						 .extra_bytes = 4,
 						 .time_ns = time_ns};
 
-	o2_capture_add(told->file, &packet);
+	o2_told_add(told, &packet);
 }
 
 /* --- strangers: each speaks to a queue pair of its own --- */
@@ -151,8 +151,7 @@ static struct o2_capture_packet datagram(struct o2_told *told, const uint8_t mad
 					  .time_ns = time_ns};
 }
 
-/* Why nobody wanted a connection: a record in the private data where the reason is that of a consumer. */
-static void reject(struct o2_told *told, json_t *object, uint8_t data[O2_CAPTURE_MAD - 24], uint16_t reason)
+void o2_told_say_reject(struct o2_told *told, json_t *object, uint16_t reason, const struct o2_reject *record)
 {
 	static const struct {
 		uint16_t reason;
@@ -161,7 +160,6 @@ static void reject(struct o2_told *told, json_t *object, uint8_t data[O2_CAPTURE
 		     {8, " (invalid service id)"},
 		     {10, " (stale connection)"},
 		     {28, " (consumer)"}};
-	struct o2_reject record = {.order = o2_draw_bool(told->c, 1, 1) ? O2_BIG_ENDIAN : O2_LITTLE_ENDIAN};
 	json_t *form;
 
 	json_object_set_new(object, "reason", o2_told_number(reason));
@@ -171,6 +169,28 @@ static void reject(struct o2_told *told, json_t *object, uint8_t data[O2_CAPTURE
 			fputs(names[i].name, told->text);
 	if (reason != 28)
 		return;
+	form = o2_reject_decode_output_to_json(record, NULL);
+	json_object_set(object, "reject", json_object_get(form, "reject"));
+	json_decref(form);
+	fprintf(told->text, " %u %s version 0x%x", record->ibr_why, o2_reject_why_name(record->ibr_why),
+		record->ibr_version);
+	if (record->ibr_version == 0x12)
+		fprintf(told->text, " depth %u frags %u size %" PRIu32 " stamp 0x%" PRIx64,
+			record->ibr_cp.ibcp_queue_depth, record->ibr_cp.ibcp_max_frags,
+			record->ibr_cp.ibcp_max_msg_size, record->ibr_incarnation);
+	if (record->order == O2_BIG_ENDIAN)
+		fputs(" big-endian", told->text);
+}
+
+/* Why nobody wanted a connection: a record in the private data where the reason is that of a consumer. */
+static void reject(struct o2_told *told, json_t *object, uint8_t data[O2_CAPTURE_MAD - 24], uint16_t reason)
+{
+	struct o2_reject record = {.order = o2_draw_bool(told->c, 1, 1) ? O2_BIG_ENDIAN : O2_LITTLE_ENDIAN};
+
+	if (reason != 28) {
+		o2_told_say_reject(told, object, reason, NULL);
+		return;
+	}
 	record.ibr_version = o2_draw_bool(told->c, 1, 1) ? 0x11 : 0x12;
 	record.ibr_why = (uint8_t)(1 + o2_draw(told->c, 8));
 	if (record.ibr_version == 0x12) {
@@ -181,17 +201,7 @@ static void reject(struct o2_told *told, json_t *object, uint8_t data[O2_CAPTURE
 	}
 	if (o2_reject_encode(&record, data + 84, O2_REJECT_PRIVATE_BYTES, NULL) < 0)
 		told->untold = true;
-	form = o2_reject_decode_output_to_json(&record, NULL);
-	json_object_set(object, "reject", json_object_get(form, "reject"));
-	json_decref(form);
-	fprintf(told->text, " %u %s version 0x%x", record.ibr_why, o2_reject_why_name(record.ibr_why),
-		record.ibr_version);
-	if (record.ibr_version == 0x12)
-		fprintf(told->text, " depth %u frags %u size %" PRIu32 " stamp 0x%" PRIx64,
-			record.ibr_cp.ibcp_queue_depth, record.ibr_cp.ibcp_max_frags,
-			record.ibr_cp.ibcp_max_msg_size, record.ibr_incarnation);
-	if (record.order == O2_BIG_ENDIAN)
-		fputs(" big-endian", told->text);
+	o2_told_say_reject(told, object, reason, &record);
 }
 
 /* A datagram to queue pair 1 that is of no connection here. */
@@ -311,6 +321,45 @@ static void gone_back(struct o2_told *told, uint64_t time_ns)
 	/* What is older than what has come. */
 	follow(told, &packet, O2_TOLD_WRITE_FIRST + O2_TOLD_MIDDLE, O2_TOLD_PSN_MASK);
 	told->repeated++;
+}
+
+/*
+ * What the judge is told of the conversation itself.  Of a side that has sent something: the end of a message
+ * or of a WRITE in its place, a packet behind a gap, and the first of those in the gap, which it goes back to.
+ */
+void o2_told_lost(struct o2_told *told, const struct o2_judge_event *event, uint64_t time_ns)
+{
+	static const uint8_t bytes[64] = {0x42}, opcodes[] = {0x02, 0x08, 0x01, 0x07};
+	const int from = event->from;
+	uint32_t *psn = &told->psn[from];
+	struct o2_capture_packet packet = {
+		.from = from, .dest_qp = told->qp[1 - from], .payload = bytes, .time_ns = time_ns};
+	const uint64_t kind = o2_draw(told->c, told->has_gap[from] ? 5 : 3);
+
+	if (!told->sent[from]) {
+		told->untold = true;
+		return;
+	}
+	told->lost = true;
+	packet.payload_bytes = o2_draw(told->c, sizeof(bytes));
+	packet.opcode = opcodes[kind < 4 ? kind : 2];
+	if (kind >= 4) {
+		*psn = told->gap[from];
+	} else if (kind >= 2) {
+		told->gap[from] = *psn;
+		*psn = (*psn + 1 + (uint32_t)o2_draw(told->c, 99)) & O2_TOLD_PSN_MASK;
+	}
+	told->has_gap[from] = kind < 4 && (kind >= 2 || told->has_gap[from]);
+	packet.psn = *psn;
+	o2_told_add(told, &packet);
+	*psn = (*psn + 1) & O2_TOLD_PSN_MASK;
+	if (kind < 4)
+		note(told, &packet,
+		     kind >= 2	 ? "packets before this one are missing"
+		     : kind == 0 ? "a SEND without its first packets"
+				 : "a WRITE without its first packets");
+	told->packet_of[event->number] = told->file->packets;
+	o2_told_remember(told, event, NULL, NULL, 0);
 }
 
 /* Of the packet's end something was not captured. */

@@ -159,6 +159,8 @@ static void ladder(struct o2_page *page)
 		gap(page, i - shown);
 		page->gap = i != shown ? i : page->gap;
 		o2_page_row(page, i);
+		/* What was lost may have been a WRITE. */
+		page->gap = o2_page_step(page, i)->kind == O2_JUDGE_LOST ? i : page->gap;
 		if (run >= A_RUN) {
 			fprintf(page->out,
 				"<details class=\"run\"><summary>%" PRIu32 " WRITEs more</summary>\n",
@@ -176,9 +178,12 @@ static void ladder(struct o2_page *page)
 
 static void head(const struct o2_page *page, enum o2_judge_side side)
 {
-	fprintf(page->out, "<span class=\"head\"><b>%s</b><small>%s qp 0x%" PRIx32 "</small></span>",
-		page->report->nid[side], o2_capture_address(page->told->file, (int)side),
-		page->told->qp[side]);
+	fprintf(page->out, "<span class=\"head\"><b>%s</b><small>%s", page->report->nid[side],
+		o2_capture_address(page->told->file, (int)side));
+	/* The other side's is in its answer. */
+	if (side == O2_JUDGE_A || page->told->answered)
+		fprintf(page->out, " qp 0x%" PRIx32, page->told->qp[side]);
+	fputs("</small></span>", page->out);
 }
 
 static void connection(struct o2_page *page)

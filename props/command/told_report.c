@@ -10,6 +10,7 @@
 
 #define UNPROVEN "not proven: packets of the other side may be missing at the end"
 #define NAME	 "standard input"
+#define UNKNOWN	 "(unknown)" /* nobody has said who that is */
 #define SCHEMA	 "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json"
 
 static void set_what(const struct o2_error *error, char text[O2_TOLD_WHAT])
@@ -54,17 +55,17 @@ static void add(struct o2_told_report *report, const struct o2_judge_finding *fi
 	*found = (struct o2_told_found){.rule = &o2_judge_rules[finding->rule],
 					.finding = finding,
 					.who = finding->who,
-					.packet = told->packet_of[finding->number]};
+					.packet = told->packet_of[finding->number] - told->ntwins};
 	found->severity = finding->unproven ? O2_JUDGE_NOTE : found->rule->severity;
 	if (finding->earlier != 0)
-		found->earlier = told->packet_of[finding->earlier];
+		found->earlier = told->packet_of[finding->earlier] - told->ntwins;
 	set_what(&finding->error, found->what);
-	report->times[found->severity]++;
+	report->times[found->severity] += 1 + told->ntwins;
 	while (row < report->nrows && !o2_told_is_of(report, report->nfound - 1, row))
 		row++;
 	if (row == report->nrows)
 		report->row[report->nrows++].first = report->nfound - 1;
-	report->row[row].times++;
+	report->row[row].times += 1 + told->ntwins;
 }
 
 void o2_told_add_up(struct o2_told_report *report, const struct o2_told *told,
@@ -74,7 +75,10 @@ void o2_told_add_up(struct o2_told_report *report, const struct o2_told *told,
 	report->told = told;
 	report->hearing = hearing;
 	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++)
-		o2_nid_to_text(hearing->end[side].nid, report->nid[side], O2_NID_TEXT_BYTES);
+		if (hearing->end[side].nid != 0)
+			o2_nid_to_text(hearing->end[side].nid, report->nid[side], O2_NID_TEXT_BYTES);
+		else
+			snprintf(report->nid[side], O2_NID_TEXT_BYTES, "%s", UNKNOWN);
 	for (uint32_t i = 0; i < hearing->nlog; i++)
 		add(report, &hearing->log[i]);
 }
@@ -90,17 +94,19 @@ void o2_told_seen(FILE *out, const struct o2_told_report *report)
 {
 	const struct o2_hearing_end *a = &report->hearing->end[O2_JUDGE_A],
 				    *b = &report->hearing->end[O2_JUDGE_B];
-	const uint64_t messages = a->messages + b->messages, writes = a->writes + b->writes;
+	const uint64_t conns = 1 + report->told->ntwins, messages = conns * (a->messages + b->messages),
+		       writes = conns * (a->writes + b->writes);
 
 	fprintf(out,
 		"%" PRIu32 " packets: %" PRIu64 " message%s and %" PRIu64 " WRITE%s (%" PRIu64
-		" bytes) on 1 connection\n",
+		" bytes) on %" PRIu64 " connection%s\n",
 		report->told->file->packets, messages, plural(messages), writes, plural(writes),
-		a->write_bytes + b->write_bytes);
+		conns * (a->write_bytes + b->write_bytes), conns, plural(conns));
 	if (!report->hearing->whole)
 		fprintf(out,
-			"not seen: the beginning, or something later, of 1 connection; what one side says, "
-			"of 0\n");
+			"not seen: the beginning, or something later, of %" PRIu64
+			" connection%s; what one side says, of 0\n",
+			conns, plural(conns));
 }
 
 /* Who has done it, and where. */
@@ -149,17 +155,22 @@ static json_t *number(uint64_t value)
 	return value > INT64_MAX ? json_sprintf("0x%" PRIx64, value) : json_integer((json_int_t)value);
 }
 
+static json_t *nid_form(const struct o2_told_report *report, enum o2_judge_side side)
+{
+	return strcmp(report->nid[side], UNKNOWN) == 0 ? json_null() : json_string(report->nid[side]);
+}
+
 static json_t *row_form(const struct o2_told_report *report, const struct o2_told_row *row)
 {
 	static const char *const kinds[] = {
 		[O2_LIMIT_BOUND] = "bound", [O2_LIMIT_EXACT] = "exact", [O2_LIMIT_MULTIPLE] = "multiple"};
 	const struct o2_told_found *found = &report->found[row->first];
 	const struct o2_error *error = &found->finding->error;
-	json_t *form = json_pack("{s:s, s:s, s:b, s:s, s:s, s:I, s:I, s:I, s:s, s:s}", "rule",
+	json_t *form = json_pack("{s:s, s:s, s:b, s:o, s:o, s:I, s:I, s:I, s:s, s:s}", "rule",
 				 found->rule->id, "severity", o2_judge_severity_names[found->severity],
-				 "proven", !found->finding->unproven, "who", report->nid[found->who], "peer",
-				 report->nid[1 - (int)found->who], "times", (json_int_t)row->times, "packet",
-				 (json_int_t)found->packet, "time_ns",
+				 "proven", !found->finding->unproven, "who", nid_form(report, found->who),
+				 "peer", nid_form(report, (enum o2_judge_side)(1 - (int)found->who)), "times",
+				 (json_int_t)row->times, "packet", (json_int_t)found->packet, "time_ns",
 				 (json_int_t)report->told->base_ns + (json_int_t)found->finding->time_ns,
 				 "sentence", found->rule->sentence, "source", found->rule->source);
 
@@ -180,18 +191,19 @@ json_t *o2_told_json(const struct o2_told_report *report)
 {
 	const struct o2_hearing_end *a = &report->hearing->end[O2_JUDGE_A],
 				    *b = &report->hearing->end[O2_JUDGE_B];
+	const json_int_t conns = 1 + (json_int_t)report->told->ntwins;
 	json_t *rows = json_array();
 
 	for (uint32_t i = 0; i < report->nrows; i++)
 		json_array_append_new(rows, row_form(report, &report->row[i]));
 	return json_pack(
-		"{s:s, s:i, s:{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:I, s:I, s:I}, s:I, s:I, s:I, s:i, s:o}",
+		"{s:s, s:i, s:{s:i, s:i, s:i, s:I, s:I, s:i, s:i, s:I, s:I, s:I}, s:I, s:I, s:I, s:i, s:o}",
 		"form", "o2ref/judge/output", "version", 1, "seen", "packets",
-		(int)report->told->file->packets, "cut", 0, "dropped", 0, "connections", 1, "whole",
-		(int)report->hearing->whole, "one_way", 0, "forgotten", 0, "messages",
-		(json_int_t)a->messages + (json_int_t)b->messages, "writes",
-		(json_int_t)a->writes + (json_int_t)b->writes, "write_bytes",
-		(json_int_t)a->write_bytes + (json_int_t)b->write_bytes, "must",
+		(int)report->told->file->packets, "cut", 0, "dropped", 0, "connections", conns, "whole",
+		report->hearing->whole ? conns : 0, "one_way", 0, "forgotten", 0, "messages",
+		conns * (json_int_t)(a->messages + b->messages), "writes",
+		conns * (json_int_t)(a->writes + b->writes), "write_bytes",
+		conns * (json_int_t)(a->write_bytes + b->write_bytes), "must",
 		(json_int_t)report->times[O2_JUDGE_MUST], "should",
 		(json_int_t)report->times[O2_JUDGE_SHOULD], "note", (json_int_t)report->times[O2_JUDGE_NOTE],
 		"more", 0, "findings", rows);

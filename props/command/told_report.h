@@ -35,7 +35,7 @@ struct o2_told_report {
 	struct o2_told_row row[O2_HEARING_LOG];
 };
 
-/* All that is in the hearing's log. */
+/* All that is in the hearing's log, of each conversation; the first is that of the first twin. */
 void o2_told_add_up(struct o2_told_report *report, const struct o2_told *told,
 		    const struct o2_hearing *hearing);
 /* Does a finding belong to that row? */

@@ -193,6 +193,7 @@ static void what(const struct o2_page *page, const struct o2_told_step *step)
 		[O2_JUDGE_REQUEST] = "<i>CM REQ</i> ",
 		[O2_JUDGE_REPLY] = "<i>CM REP</i> ",
 		[O2_JUDGE_MESSAGE] = "",
+		[O2_JUDGE_LOST] = "something that was sent before this packet is not in the capture",
 		[O2_JUDGE_NAK] = "<b>NAK</b> a packet was not taken",
 		[O2_JUDGE_DISCONNECT] = "<i>CM DREQ</i> the connection ends",
 	};
@@ -247,8 +248,9 @@ static void lane(struct o2_page *page, uint32_t at)
 void o2_page_row(struct o2_page *page, uint32_t at)
 {
 	static const char *const kinds[] = {
-		[O2_JUDGE_REQUEST] = "cm",  [O2_JUDGE_REPLY] = "cm", [O2_JUDGE_MESSAGE] = "msg",
-		[O2_JUDGE_WRITE] = "write", [O2_JUDGE_NAK] = "nak",  [O2_JUDGE_DISCONNECT] = "cm"};
+		[O2_JUDGE_REQUEST] = "cm",   [O2_JUDGE_REPLY] = "cm",  [O2_JUDGE_MESSAGE] = "msg",
+		[O2_JUDGE_WRITE] = "write",  [O2_JUDGE_LOST] = "lost", [O2_JUDGE_NAK] = "nak",
+		[O2_JUDGE_DISCONNECT] = "cm"};
 	const struct o2_told_step *step = o2_page_step(page, at);
 	const uint64_t since_us = (step->time_ns - o2_page_step(page, 0)->time_ns) / 1000;
 	const int severity = o2_page_severest(page, at);

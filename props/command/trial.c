@@ -22,6 +22,22 @@ uint64_t o2_trial_count(const struct o2_trial *trial, const char *outcome)
 	return count;
 }
 
+/* As a shell reads it: what has another character than these stands in quotes, which a quote ends. */
+static size_t quoted(const char *word, char *text, size_t bytes)
+{
+	size_t used = 0;
+
+	for (const char *at = word; *at != '\0'; at++)
+		if (!isalnum((unsigned char)*at) && strchr("@%+=:,./_-", *at) == NULL) {
+			used += (size_t)snprintf(text, bytes, " '");
+			for (at = word; *at != '\0'; at++)
+				used += (size_t)snprintf(text + used, bytes - used,
+							 *at == '\'' ? "'\\%c'" : "%c", *at);
+			return used + (size_t)snprintf(text + used, bytes - used, "'");
+		}
+	return (size_t)snprintf(text, bytes, " %s", word);
+}
+
 /* Of the command line, what is left out of one that tries again, is left out: docs/conform.md. */
 static void again(const struct o2_trial *trial, const char *id, char *text, size_t bytes)
 {
@@ -39,7 +55,7 @@ static void again(const struct o2_trial *trial, const char *id, char *text, size
 				i += k < 3 && word[strlen(left_out[k])] == '\0';
 			}
 		if (!drop)
-			used += (size_t)snprintf(text + used, bytes - used, " %s", word);
+			used += quoted(word, text + used, bytes - used);
 	}
 	snprintf(text + used, bytes - used, " --only %s", id);
 }

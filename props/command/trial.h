@@ -29,6 +29,7 @@ struct o2_trial {
 	char only[200];
 	bool json, kernel, lst;
 	bool all; /* there is no --only */
+	bool hostile;
 	uint64_t seed;
 	uint32_t rounds;   /* of --rounds */
 	const char *lacks; /* why probes of the place are not tried; NULL: it is there */

@@ -38,6 +38,9 @@ struct o2_wrong {
 	int listen_errno;
 	bool absent; /* there is no peer at all */
 	bool mute;   /* once connected it says nothing */
+	bool events; /* our interface is one of a device, on which one can sleep */
+	/* Our device is lost after so many rounds; 0: it is not. */
+	uint32_t lost_after, rounds;
 };
 
 /* What was told comes back from its process. */

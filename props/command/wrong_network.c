@@ -2,6 +2,8 @@
 /* The process of conform: a network inside it, and a peer that says one thing wrong. */
 #include "props/command/wrong.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -29,7 +31,7 @@ static struct {
 	struct o2_net_options options;
 	struct o2_net_memory memory[2];
 	struct o2_net_lst_node lst;
-	const struct o2_cm_ops *true_ops;
+	const struct o2_cm_ops *true_ops, *our_true_ops;
 	struct o2_cm_ops ops, our_ops;
 	uint32_t answers; /* to requests for connections */
 } peer;
@@ -108,6 +110,24 @@ static int listen_in_vain(struct o2_cm *cm, uint16_t port, struct o2_error *erro
 	return o2_refuse_value(error, -peer.wrong->listen_errno, "cm/listen", "port", port, O2_NO_LIMIT);
 }
 
+/* One allocation: a request that could not be written would be one that is lost. */
+static int connect_surely(struct o2_cm *cm, const struct o2_cm_target *target,
+			  const struct o2_cm_param *param, void *context, struct o2_cm_id **id,
+			  struct o2_error *error)
+{
+	void *piece = malloc(1);
+	uint32_t held;
+	int rc;
+
+	if (piece == NULL)
+		return o2_refuse_value(error, -ENOMEM, "cm/memory", "id", 0, O2_NO_LIMIT);
+	free(piece);
+	held = o2_net_hold();
+	rc = peer.our_true_ops->connect(cm, target, param, context, id, error);
+	o2_net_go_on(held);
+	return rc;
+}
+
 static void note_done(void *context, const struct o2_lnet_result *result)
 {
 	(void)context;
@@ -130,6 +150,8 @@ static bool open_ni(uint64_t nid, const char *device, uint32_t pages, const stru
 	config.watch = watch;
 	if (ni == &peer.ni)
 		config.work_ops = &post_ops;
+	else
+		config.events = peer.wrong->events;
 	return o2_ni_open(&config, ni, NULL) == 0 &&
 	       o2_cm_loop_attach(peer.wire, ni, o2_nid_address(nid), cm, NULL) == 0;
 }
@@ -172,11 +194,12 @@ static bool open_network(struct o2_net_options *options, uint32_t arena_pages, s
 	if (peer.wire == NULL || !open_ni(options->nid, "loop0", arena_pages,
 					  o2_net_judging_watch(options->judging), &network->ni, &network->cm))
 		return false;
-	if (peer.wrong->listen_errno != 0) {
-		peer.our_ops = *network->cm->ops;
+	peer.our_true_ops = network->cm->ops;
+	peer.our_ops = *network->cm->ops;
+	peer.our_ops.connect = connect_surely;
+	if (peer.wrong->listen_errno != 0)
 		peer.our_ops.listen = listen_in_vain;
-		network->cm->ops = &peer.our_ops;
-	}
+	network->cm->ops = &peer.our_ops;
 	if (peer.wrong->absent)
 		return true;
 	return open_ni(options->peer, "loop1",
@@ -212,6 +235,8 @@ static int progress(struct o2_net_network *network, uint64_t now_ms)
 	int events = 0;
 
 	(void)network;
+	if (peer.wrong->lost_after != 0 && ++peer.wrong->rounds >= peer.wrong->lost_after)
+		return -ENODEV;
 	while (o2_cm_loop_deliver(peer.wire, 0))
 		events++;
 	if (peer.wrong->absent || (peer.wrong->mute && peer.answers > 0))

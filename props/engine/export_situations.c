@@ -53,7 +53,7 @@ static int export_one(struct search *search, struct o2_choice *choice, uint8_t *
 	for (size_t i = 0; i < length; i++)
 		bytes[i] = choice->record[i];
 	rc = o2_shrink(meets, search, bytes, &length, SHRINK_CALLS, NULL);
-	snprintf(path, sizeof(path), "%s/%s", directory, tally->situation[search->situation].name);
+	snprintf(path, sizeof(path), "%s/%s", directory, tally->situation[search->situation]);
 	return rc != 0 ? rc : o2_case_write(path, bytes, length);
 }
 

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where to give back takes long: no reading sooner. */
+/* Where to give back takes long: what every case leaves is seen after so many, and no reading sooner than that. */
+#define CASES_FEW   2u
 #define CASES_FIRST 1024u
 
 /* At most so many cases between two readings; a power of two.  A reading takes as long as some hundred cases
@@ -16,7 +17,7 @@ bool o2_left_due(const struct o2_property *property, uint64_t cases)
 	const bool doubled = (cases & (cases - 1)) == 0;
 
 	if (property->gives_back_slowly)
-		return doubled && cases >= CASES_FIRST;
+		return doubled && (cases <= CASES_FEW || cases >= CASES_FIRST);
 	return doubled || cases % CASES_BETWEEN == 0;
 }
 

@@ -6,10 +6,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-struct o2_property o2_tally_property(const struct o2_property_ops *ops, struct o2_tally *tally,
-				     const struct o2_tally_row *situation, uint32_t situations,
-				     uint64_t enough_cases)
+struct o2_property o2_tally_property(const struct o2_property_ops *ops, void *run,
+				     const char *const *situation, uint32_t situations, uint64_t enough_cases)
 {
+	struct o2_tally *tally = run;
+
 	assert(situations <= O2_TALLY_MAX);
 	if (tally != NULL) {
 		tally->situation = situation;
@@ -24,6 +25,13 @@ struct o2_property o2_tally_property(const struct o2_property_ops *ops, struct o
 	};
 }
 
+enum o2_status o2_tally_case(struct o2_tally *tally, const struct o2_choice *choice,
+			     const struct o2_report *report)
+{
+	tally->cases += o2_choice_ok(choice);
+	return o2_choice_status(choice, report->failed ? O2_STATUS_INTERESTING : O2_STATUS_VALID);
+}
+
 void o2_tally_result(const void *context, const struct o2_run_options *options, json_t *result)
 {
 	const struct o2_tally *tally = context;
@@ -31,7 +39,7 @@ void o2_tally_result(const void *context, const struct o2_run_options *options, 
 
 	(void)options;
 	for (uint32_t i = 0; i < tally->situations; i++)
-		json_object_set_new(situations, tally->situation[i].name,
+		json_object_set_new(situations, tally->situation[i],
 				    json_integer((json_int_t)tally->seen[i]));
 	json_object_set_new(result, "cases", json_integer((json_int_t)tally->cases));
 	json_object_set_new(result, "situations", situations);
@@ -44,8 +52,8 @@ json_t *o2_tally_missing(const void *context, uint64_t packets_sent)
 
 	(void)packets_sent;
 	for (uint32_t i = 0; i < tally->situations && tally->cases >= tally->enough_cases; i++)
-		if (tally->situation[i].required && tally->seen[i] == 0)
-			json_array_append_new(names, json_string(tally->situation[i].name));
+		if (!tally->excused[i] && tally->seen[i] == 0)
+			json_array_append_new(names, json_string(tally->situation[i]));
 	return names;
 }
 

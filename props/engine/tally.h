@@ -18,33 +18,33 @@
  */
 #define O2_TALLY_MAX 128u
 
-struct o2_tally_row {
-	const char *name; /* in results: words joined by _ */
-	bool required;	  /* a run of enough cases without it fails */
-};
-
 /*
- * Situations that are all required, as a list `#define LIST(ENTRY) ENTRY(constant, "name") ...`: the enumerators
- * LIST(O2_SITUATION_ID), and the rows LIST(O2_SITUATION_ROW).
+ * Situations as a list `#define LIST(ENTRY) ENTRY(constant, "name") ...`: the enumerators LIST(O2_SITUATION_ID),
+ * and their names LIST(O2_SITUATION_NAME).
  */
-#define O2_SITUATION_ID(id, name)  id,
-#define O2_SITUATION_ROW(id, name) [id] = {name, true},
+#define O2_SITUATION_ID(id, name)   id,
+#define O2_SITUATION_NAME(id, name) [id] = name,
 
 struct o2_tally {
-	const struct o2_tally_row *situation; /* borrowed */
-	uint32_t situations;		      /* at most O2_TALLY_MAX */
-	uint64_t enough_cases;		      /* a run of fewer cases need not meet every situation */
+	const char *const *situation; /* in results: words joined by _; borrowed */
+	uint32_t situations;	      /* at most O2_TALLY_MAX */
+	uint64_t enough_cases;	      /* a run of as many cases that lacks a situation fails */
+	bool excused[O2_TALLY_MAX];   /* but for those that cannot occur everywhere */
 	uint64_t cases;
 	uint64_t seen[O2_TALLY_MAX];
 };
 
 /*
- * The property of a run whose first member is this tally, NULL: only to list the property, without a run.
- * situation and enough_cases: as in the tally.
+ * The property of a run whose first member is a struct o2_tally; NULL: only to list the property, without a run.
+ * situation, enough_cases: as in the tally.
  */
-struct o2_property o2_tally_property(const struct o2_property_ops *ops, struct o2_tally *tally,
-				     const struct o2_tally_row *situation, uint32_t situations,
+struct o2_property o2_tally_property(const struct o2_property_ops *ops, void *run,
+				     const char *const *situation, uint32_t situations,
 				     uint64_t enough_cases);
+
+/* The end of a case: it is counted unless its draws ran out.  What run_case returns. */
+enum o2_status o2_tally_case(struct o2_tally *tally, const struct o2_choice *choice,
+			     const struct o2_report *report);
 
 /* The members "cases" and "situations" of a result. */
 void o2_tally_result(const void *tally, const struct o2_run_options *options, json_t *result);

@@ -30,6 +30,7 @@ enum o2_hostile_ni {
 #define O2_LIAR_SENDS 64u
 
 #define O2_LIAR_MEMORY_BYTES (1u << 20)
+#define O2_LIAR_BYTES	     ((size_t)(O2_LIAR_RECVS + O2_LIAR_SENDS) * O2_MSG_BYTES + O2_LIAR_MEMORY_BYTES)
 
 /* The liar: a queue pair without a protocol. */
 struct o2_liar {
@@ -37,8 +38,13 @@ struct o2_liar {
 	struct ibv_cq *cq;
 	struct ibv_qp *qp;
 	struct ibv_mr *mr;
-	uint8_t *slots; /* receives, then sends, O2_MSG_BYTES each; then memory to be written to */
-	uint32_t next_send;
+	/*
+	 * O2_LIAR_BYTES: receives, then sends, O2_MSG_BYTES each; then memory to be written to, which nobody reads.
+	 * Mapped (o2_liar_map), because pages that a case does not touch cost nothing then.
+	 */
+	uint8_t *slots;
+	bool lent; /* slots are another's, who gets them back as if they were new */
+	uint32_t received, next_send;
 	struct o2_msg begun;
 	struct o2_msg heard[8]; /* by type, from NOOP on */
 	uint32_t nheard[8];
@@ -85,6 +91,7 @@ struct o2_hostile {
 	struct o2_victim victim;	       /* if it is in this process */
 	struct o2_friend friend;	       /* the honest peer */
 	struct o2_liar liar;
+	uint8_t *liar_slots;	  /* lent to one liar after another; NULL: it has its own */
 	uint64_t tries;		  /* of the honest peer */
 	bool endless;		  /* something did not come to rest */
 	uint32_t patience_ms;	  /* after which the victim has given up; 0: after ours */
@@ -136,7 +143,9 @@ static inline uint64_t o2_liar_memory(const struct o2_liar *liar)
 	return (uintptr_t)liar->slots + (uint64_t)(O2_LIAR_RECVS + O2_LIAR_SENDS) * O2_MSG_BYTES;
 }
 
-/* A queue pair on ni in INIT, with receives posted; 0 or -errno. */
+/* NULL when there is no memory; back with munmap. */
+uint8_t *o2_liar_map(void);
+/* A queue pair on ni in INIT, with receives posted, in slots that are lent or its own; 0 or -errno. */
 int o2_liar_open(struct o2_liar *liar, const struct o2_ni *ni);
 /* Forgets everything except what is set anew for each victim: names, connection manager. */
 void o2_liar_close(struct o2_liar *liar);

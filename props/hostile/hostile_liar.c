@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "props/hostile/hostile_internal.h"
 
@@ -32,6 +32,13 @@ static int take_to_init(const struct o2_liar *liar)
 		       : -EIO;
 }
 
+uint8_t *o2_liar_map(void)
+{
+	void *slots = mmap(NULL, O2_LIAR_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return slots == MAP_FAILED ? NULL : slots;
+}
+
 int o2_liar_open(struct o2_liar *liar, const struct o2_ni *ni)
 {
 	struct ibv_qp_init_attr init = {
@@ -39,16 +46,17 @@ int o2_liar_open(struct o2_liar *liar, const struct o2_ni *ni)
 		.sq_sig_all = 1,
 		.cap = {O2_LIAR_SENDS, O2_LIAR_RECVS, 1, 1, 0},
 	};
-	size_t bytes = (size_t)(O2_LIAR_RECVS + O2_LIAR_SENDS) * O2_MSG_BYTES + O2_LIAR_MEMORY_BYTES;
 
 	liar->ni = ni;
-	liar->slots = calloc(1, bytes);
+	if (!liar->lent)
+		liar->slots = o2_liar_map();
 	liar->cq = ibv_create_cq(ni->context, 2 * (O2_LIAR_RECVS + O2_LIAR_SENDS), NULL, NULL, 0);
 	if (liar->slots == NULL || liar->cq == NULL)
 		return -ENOMEM;
 	init.send_cq = init.recv_cq = liar->cq;
 	liar->qp = ibv_create_qp(ni->pd, &init);
-	liar->mr = ibv_reg_mr(ni->pd, liar->slots, bytes, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+	liar->mr = ibv_reg_mr(ni->pd, liar->slots, O2_LIAR_BYTES,
+			      IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
 	if (liar->qp == NULL || liar->mr == NULL)
 		return -ENOMEM;
 	if (take_to_init(liar) != 0)
@@ -74,16 +82,32 @@ void o2_liar_tell(const struct o2_liar *liar, enum o2_watched_kind kind, bool ou
 		o2_watch_tell_cm(liar->ni->config.watch, liar->qp, kind, ours, bytes, length_bytes);
 }
 
+/* Zero again what messages have touched: they take their slots in turn. */
+static void renew_slots(struct o2_liar *liar)
+{
+	const uint32_t sends = liar->next_send < O2_LIAR_SENDS ? liar->next_send : O2_LIAR_SENDS;
+	struct ibv_wc wc;
+
+	while (liar->cq != NULL && ibv_poll_cq(liar->cq, 1, &wc) == 1)
+		liar->received += wc.status == IBV_WC_SUCCESS && wc.wr_id < O2_LIAR_RECVS;
+	memset(liar->slots, 0,
+	       (size_t)(liar->received < O2_LIAR_RECVS ? liar->received : O2_LIAR_RECVS) * O2_MSG_BYTES);
+	memset(liar->slots + (size_t)O2_LIAR_RECVS * O2_MSG_BYTES, 0, (size_t)sends * O2_MSG_BYTES);
+}
+
 void o2_liar_close(struct o2_liar *liar)
 {
 	o2_liar_tell(liar, O2_WATCHED_GONE, true, NULL, 0);
+	if (liar->lent)
+		renew_slots(liar);
 	if (liar->qp != NULL)
 		ibv_destroy_qp(liar->qp);
 	if (liar->cq != NULL)
 		ibv_destroy_cq(liar->cq);
 	if (liar->mr != NULL)
 		ibv_dereg_mr(liar->mr);
-	free(liar->slots);
+	if (liar->slots != NULL && !liar->lent)
+		munmap(liar->slots, O2_LIAR_BYTES);
 	*liar = (struct o2_liar){
 		.nid = liar->nid,
 		.stamp = liar->stamp,
@@ -118,6 +142,7 @@ int o2_liar_progress(struct o2_liar *liar)
 		if (wc.status != IBV_WC_SUCCESS) {
 			liar->errors++;
 		} else if (wc.opcode & IBV_WC_RECV) {
+			liar->received++;
 			o2_liar_tell(liar, O2_WATCHED_MESSAGE, false, liar->slots + wc.wr_id * O2_MSG_BYTES,
 				     wc.byte_len);
 			hear(liar, liar->slots + wc.wr_id * O2_MSG_BYTES, wc.byte_len);

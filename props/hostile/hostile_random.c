@@ -31,7 +31,7 @@ enum situation {
 	SITUATION_LIST(O2_SITUATION_ID) SITUATIONS,
 };
 
-static const struct o2_tally_row situations[SITUATIONS] = {SITUATION_LIST(O2_SITUATION_ROW)};
+static const char *const situations[SITUATIONS] = {SITUATION_LIST(O2_SITUATION_NAME)};
 
 static const char *const kind_names[O2_HOSTILE_STEP_KINDS] = {"answer", "say",	 "settle", "put",  "get",
 							      "send",	"clock", "noise",  "write"};
@@ -353,5 +353,5 @@ struct o2_property o2_hostile_property(struct o2_hostile_run *run)
 		O2_TALLY_PROPERTY("hostile", "a hostile peer can only get its own connection closed"),
 		.reset = close_world, .give_back = close_world};
 
-	return o2_tally_property(&ops, run == NULL ? NULL : &run->tally, situations, SITUATIONS, ENOUGH);
+	return o2_tally_property(&ops, run, situations, SITUATIONS, ENOUGH);
 }

@@ -16,16 +16,19 @@
  * gives them may be in the same process or in another (docs/hostile.md, "A victim of its own process").
  */
 
-#define O2_HOSTILE_PAGES 320u
+#define O2_HOSTILE_PAGES 64u
 /* Of nodes and of the liar: a guest on a busy host must not take its own slowness for a lost packet. */
 #define O2_HOSTILE_ACK_TIMEOUT 16u
 #define O2_HONEST_BYTES	       9000u
 
-/* Where memory stands in an arena: bytes from its start. */
+/*
+ * Where memory stands in an arena: bytes from its start.  All of the arena is looked at when a liar is done, so
+ * it is not much larger than what it holds; a liar writes at most 16,096 bytes behind where it may begin.
+ */
 #define O2_SERVED_AT 99u /* what the liar is given */
-#define O2_GET_AT    (100u * 4096u + 99u)
-#define O2_PUT_AT    (160u * 4096u + 99u)
-#define O2_HONEST_AT (240u * 4096u + 99u)
+#define O2_GET_AT    (16u * 4096u + 99u)
+#define O2_PUT_AT    (32u * 4096u + 99u)
+#define O2_HONEST_AT (48u * 4096u + 99u)
 
 /* What one end of a connection was told. */
 struct o2_hostile_end {

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "lnd/ni/path.h"
 #include "props/hostile/hostile_internal.h"
@@ -113,6 +114,9 @@ int o2_hostile_open(struct o2_hostile *h)
 	deep.max_frags = DEEP_FRAGS;
 
 	h->world = &world;
+	h->liar_slots = o2_liar_map();
+	if (h->liar_slots == NULL)
+		return -ENOMEM;
 	for (int i = 0; i < O2_HOSTILE_NIS && rc == 0; i++) {
 		const struct o2_ni_config config = o2_hostile_ni_config((enum o2_hostile_ni)i);
 
@@ -174,6 +178,8 @@ int o2_hostile_meet(struct o2_hostile *h, const struct o2_conn_config *config)
 	h->victim.liar_nid = O2_LIAR_NID;
 	o2_hostile_order(h, O2_ACT_MEET, 0, 0, &answer);
 	h->liar = o2_liar_of_loop;
+	h->liar.slots = h->liar_slots;
+	h->liar.lent = true;
 	rc = make_conn(&h->place[O2_NI_VICTIM].ni, &h->victim.liar, config);
 	if (rc == 0) {
 		/* Less than was asked for, where the device's queues are too small. */
@@ -201,6 +207,8 @@ void o2_hostile_part(struct o2_hostile *h)
 void o2_hostile_close(struct o2_hostile *h)
 {
 	o2_hostile_part(h);
+	if (h->liar_slots != NULL)
+		munmap(h->liar_slots, O2_LIAR_BYTES);
 	o2_victim_close(&h->victim);
 	o2_conn_destroy(h->friend.end.conn);
 	for (int i = 0; i < O2_HOSTILE_NIS; i++)

@@ -4,9 +4,9 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/monotonic.h"
 #include "wire/msg_type.h"
 
-#define NS_PER_MS UINT64_C(1000000)
 #define NO_HANDLE UINT64_MAX /* docs/wire.md: no answer is wanted */
 
 /* --- credits --- */
@@ -45,7 +45,7 @@ void o2_fair_noop(struct o2_hearing *h, enum o2_judge_side from)
 	if (owed <= 0 || (h->version == O2_MSG_VERSION_1 && o2_hearing_credits(h, from) <= 0))
 		return;
 	if (owed < o2_fair_mark(h))
-		o2_hearing_pass_ns(h, h->options.keepalive_ms * NS_PER_MS);
+		o2_hearing_pass_ns(h, h->options.keepalive_ms * O2_NS_PER_MS);
 	msg.ibm_credits = (uint8_t)owed;
 	o2_hearing_message(h, from, &msg);
 }
@@ -372,7 +372,7 @@ static void step(struct o2_hearing *h)
 	struct o2_hearing_transfer *t = &h->transfer[o2_draw(h->c, O2_HEARING_TRANSFERS - 1)];
 	struct o2_msg msg;
 
-	o2_hearing_pass_ns(h, o2_draw(h->c, 2 * NS_PER_MS));
+	o2_hearing_pass_ns(h, o2_draw(h->c, 2 * O2_NS_PER_MS));
 	if (kind < 2) {
 		msg = o2_fair_immediate(h, side, o2_draw(h->c, h->max_msg_bytes - 120));
 		o2_hearing_message(h, side, &msg);
@@ -388,7 +388,7 @@ static void step(struct o2_hearing *h)
 	} else if (kind < 15) {
 		keep_promise(h);
 	} else {
-		o2_hearing_pass_ns(h, o2_draw(h->c, h->options.timeout_ms / 8) * NS_PER_MS);
+		o2_hearing_pass_ns(h, o2_draw(h->c, h->options.timeout_ms / 8) * O2_NS_PER_MS);
 	}
 }
 

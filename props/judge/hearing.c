@@ -6,9 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/monotonic.h"
 #include "wire/msg_type.h"
-
-#define NS_PER_MS UINT64_C(1000000)
 
 static void take(void *context, const struct o2_judge_finding *finding)
 {
@@ -54,7 +53,7 @@ void o2_hearing_expect_times(struct o2_hearing *h)
 				struct o2_hearing_transfer *t = &h->transfer[i];
 
 				if (t->open && t->followed && !t->late && (int)t->asker == side &&
-				    h->now_ns - t->time_ns >= (limit_ms + 1) * NS_PER_MS &&
+				    h->now_ns - t->time_ns >= (limit_ms + 1) * O2_NS_PER_MS &&
 				    (oldest == NULL || t->number < oldest->number))
 					oldest = t;
 			}
@@ -65,7 +64,7 @@ void o2_hearing_expect_times(struct o2_hearing *h)
 				h, O2_HEARING_BOTH, O2_JUDGE_TRANSFER_UNANSWERED,
 				oldest->described && !oldest->is_get ? oldest->asker
 								     : o2_hearing_other(oldest->asker),
-				oldest->number, "milliseconds", (h->now_ns - oldest->time_ns) / NS_PER_MS,
+				oldest->number, "milliseconds", (h->now_ns - oldest->time_ns) / O2_NS_PER_MS,
 				limit_ms, O2_LIMIT_BOUND);
 		}
 	}
@@ -73,12 +72,12 @@ void o2_hearing_expect_times(struct o2_hearing *h)
 		struct o2_hearing_end *end = &h->end[side];
 
 		if (end->empty_ns == 0 || end->withheld_said ||
-		    h->now_ns <= end->empty_ns + limit_ms * NS_PER_MS)
+		    h->now_ns <= end->empty_ns + limit_ms * O2_NS_PER_MS)
 			continue;
 		end->withheld_said = true;
 		o2_hearing_expect(h, O2_HEARING_BOTH, O2_JUDGE_CREDITS_WITHHELD,
 				  o2_hearing_other((enum o2_judge_side)side), 0, "milliseconds",
-				  (h->now_ns - end->empty_ns) / NS_PER_MS, limit_ms, O2_LIMIT_BOUND);
+				  (h->now_ns - end->empty_ns) / O2_NS_PER_MS, limit_ms, O2_LIMIT_BOUND);
 	}
 }
 
@@ -367,7 +366,7 @@ bool o2_hearing_meet(struct o2_hearing *h, enum o2_judge_seen seen)
 
 bool o2_hearing_open(struct o2_hearing *h, enum o2_judge_seen seen)
 {
-	h->now_ns = NS_PER_MS;
+	h->now_ns = O2_NS_PER_MS;
 	/* NULL: the defaults, for those that are these. */
 	h->judge = o2_judge_new(h->options.timeout_ms == 50000 && h->options.keepalive_ms == 1000 &&
 						!h->options.lossy

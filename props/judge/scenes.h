@@ -27,6 +27,8 @@ extern const struct o2_scene o2_scenes_payload[O2_SCENES_PAYLOAD];
 
 /* A connection that is asked for, answered or refused, a few times: all of its findings are foretold. */
 void o2_scene_connect(struct o2_hearing *h);
+/* One connection that is asked for, of which the answer is a reject that can be sent. */
+void o2_scene_refused(struct o2_hearing *h);
 /* More transfers than are followed at a time: what is open is forgotten, and nothing is found. */
 void o2_scene_many(struct o2_hearing *h);
 /* An allocation of the judge's fails, where the program can do that. */

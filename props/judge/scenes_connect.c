@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Coming to terms: requests, replies and rejects with fields beside their limits. */
 #include <errno.h>
+#include <string.h>
 
 #include "props/judge/fair.h"
 #include "props/judge/scenes.h"
@@ -182,6 +183,11 @@ static void reject(struct o2_hearing *h, const struct meeting *meeting, struct t
 	record.ibr_cp.ibcp_queue_depth = (uint16_t)near(h, depth, UINT16_MAX);
 	record.ibr_cp.ibcp_max_frags = (uint16_t)near(h, frags, UINT16_MAX);
 	record.ibr_incarnation = o2_draw(h->c, 9);
+	/* Of the first version there is no more than the reason. */
+	if (record.ibr_version == O2_MSG_VERSION_1) {
+		memset(&record.ibr_cp, 0, sizeof(record.ibr_cp));
+		record.ibr_incarnation = 0;
+	}
 	if (meeting->number != 0)
 		expect_refused(h, meeting, &record);
 	o2_hearing_tell(h, (struct o2_judge_event){.kind = O2_JUDGE_REJECT, .from = B, .reject = &record});
@@ -300,6 +306,21 @@ static void many_told(struct o2_hearing *h)
 		if (!meet_again(h))
 			return;
 	}
+}
+
+void o2_scene_refused(struct o2_hearing *h)
+{
+	struct meeting meeting = {.number = 0};
+	struct told told = {0};
+	const uint64_t asker = o2_draw(h->c, 200), target = o2_draw(h->c, 200);
+
+	draw_request(h, &meeting, asker, target);
+	request(h, &meeting, &told);
+	if (meeting.number != 0)
+		reject(h, &meeting, &told);
+	else
+		h->end[A].nid = h->end[B].nid = 0; /* it was none, and has named nobody */
+	h->over = true;
 }
 
 void o2_scene_connect(struct o2_hearing *h)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Credits: each to the last one that there is, or that can be. */
+#include "base/monotonic.h"
 #include "props/judge/fair.h"
 #include "props/judge/scenes.h"
 
-#define NS_PER_MS UINT64_C(1000000)
-#define NS_PER_S  UINT64_C(1000000000)
 /* docs/transport.md, "NOOP". */
 #define EMPTY_NOOPS 16u
 
@@ -17,11 +16,11 @@ static void noop(struct o2_hearing *h, enum o2_judge_side from, uint8_t credits)
 
 	msg.ibm_credits = credits;
 	if (credits < mark && end->said_ns != 0 &&
-	    h->now_ns < end->said_ns + h->options.keepalive_ms * NS_PER_MS)
+	    h->now_ns < end->said_ns + h->options.keepalive_ms * O2_NS_PER_MS)
 		o2_hearing_expect(h, O2_HEARING_TERMS, O2_JUDGE_CREDITS_NOOP_UNCALLED, from, 0, "ibm_credits",
 				  credits, mark, O2_LIMIT_BOUND);
 	if (credits == 0) {
-		if (h->now_ns >= end->empty_noops_ns + NS_PER_S)
+		if (h->now_ns >= end->empty_noops_ns + O2_NS_PER_S)
 			end->empty_noops = 0;
 		if (end->empty_noops++ == 0)
 			end->empty_noops_ns = h->now_ns;
@@ -34,7 +33,7 @@ static void noop(struct o2_hearing *h, enum o2_judge_side from, uint8_t credits)
 
 static void quiet_noop(struct o2_hearing *h, enum o2_judge_side from, uint8_t credits)
 {
-	o2_hearing_pass_ns(h, h->options.keepalive_ms * NS_PER_MS + NS_PER_S);
+	o2_hearing_pass_ns(h, h->options.keepalive_ms * O2_NS_PER_MS + O2_NS_PER_S);
 	noop(h, from, credits);
 }
 
@@ -109,7 +108,7 @@ static void over_owed(struct o2_hearing *h, bool broken)
 		if (h->transfer[i].open && !h->transfer[i].described)
 			o2_fair_advance(h, &h->transfer[i], true);
 	if (is_noop)
-		o2_hearing_pass_ns(h, h->options.keepalive_ms * NS_PER_MS + NS_PER_S);
+		o2_hearing_pass_ns(h, h->options.keepalive_ms * O2_NS_PER_MS + O2_NS_PER_S);
 	else
 		o2_fair_ensure(h, from);
 	owed = o2_hearing_owed_most(h, from);
@@ -181,7 +180,8 @@ static void uncalled(struct o2_hearing *h, bool broken)
 		noop(h, from, (uint8_t)mark);
 		return;
 	}
-	o2_hearing_pass_ns(h, h->options.keepalive_ms * NS_PER_MS - (broken && h->options.keepalive_ms != 0));
+	o2_hearing_pass_ns(h,
+			   h->options.keepalive_ms * O2_NS_PER_MS - (broken && h->options.keepalive_ms != 0));
 	noop(h, from, (uint8_t)(owed < mark - 1 ? owed : mark - 1));
 }
 
@@ -192,10 +192,10 @@ static void storm(struct o2_hearing *h, bool broken)
 
 	if (h->version == O2_MSG_VERSION_1)
 		return;
-	o2_hearing_pass_ns(h, NS_PER_S);
+	o2_hearing_pass_ns(h, O2_NS_PER_S);
 	for (uint32_t i = 0; i <= EMPTY_NOOPS; i++) {
 		if (i > 0)
-			o2_hearing_pass_ns(h, NS_PER_S / EMPTY_NOOPS - (broken && i == EMPTY_NOOPS));
+			o2_hearing_pass_ns(h, O2_NS_PER_S / EMPTY_NOOPS - (broken && i == EMPTY_NOOPS));
 		noop(h, from, 0);
 	}
 	if (broken)
@@ -211,7 +211,7 @@ static void withheld(struct o2_hearing *h, bool broken)
 		return;
 	if (old)
 		quiet_noop(h, from, 0);
-	o2_hearing_pass_ns(h, h->options.timeout_ms * NS_PER_MS + broken);
+	o2_hearing_pass_ns(h, h->options.timeout_ms * O2_NS_PER_MS + broken);
 	o2_fair_noop(h, o2_hearing_other(from));
 	o2_fair_settle(h);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Transfers: what answers what, what is described, and what the end of one reports. */
+#include "base/monotonic.h"
 #include "props/judge/fair.h"
 #include "props/judge/scenes.h"
 #include "wire/msg_type.h"
 
-#define NS_PER_MS UINT64_C(1000000)
 /* docs/judge.md, "Captures": messages of a side for which LNet wants an answer. */
 #define PROMISES_KNOWN 64u
 
@@ -292,7 +292,7 @@ static void bytes(struct o2_hearing *h, bool broken)
 /* The answer comes in the last millisecond, or after it; the time of a PUT_ACK is another one. */
 static void unanswered(struct o2_hearing *h, bool broken)
 {
-	const uint64_t last_ns = (h->options.timeout_ms + 1) * NS_PER_MS - 1;
+	const uint64_t last_ns = (h->options.timeout_ms + 1) * O2_NS_PER_MS - 1;
 	struct o2_hearing_transfer *t;
 
 	o2_fair_settle(h);

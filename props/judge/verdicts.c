@@ -32,7 +32,7 @@ static_assert(SITUATIONS <= O2_TALLY_MAX, "they are counted");
 
 #define NAME_BYTES 48u
 static char names[SITUATIONS][NAME_BYTES];
-static struct o2_tally_row situations[SITUATIONS];
+static const char *situations[SITUATIONS];
 
 static void name_situations(void)
 {
@@ -48,7 +48,7 @@ static void name_situations(void)
 		for (char *c = names[i]; *c != '\0'; c++)
 			if (*c == '/' || *c == '-')
 				*c = '_';
-		situations[i] = (struct o2_tally_row){names[i], true};
+		situations[i] = names[i];
 	}
 }
 
@@ -206,6 +206,20 @@ static void run_scenes(struct o2_hearing *h, struct o2_tally *tally)
 	}
 }
 
+/* Something was lost, or not taken, or both, and they talk on. */
+static void run_below(struct o2_hearing *h)
+{
+	for (uint32_t i = 0; i < O2_SCENES_MESSAGE; i++) {
+		const enum o2_judge_rule_id rule = o2_scenes_message[i].rule;
+
+		if ((rule != O2_JUDGE_TRANSPORT_LOST && rule != O2_JUDGE_TRANSPORT_NAK) ||
+		    !o2_draw_bool(h->c, 1, 2))
+			continue;
+		o2_scenes_message[i].play(h, true);
+		o2_fair_steps(h, (uint32_t)o2_draw(h->c, 20));
+	}
+}
+
 void o2_verdicts_tell(struct o2_hearing *h, struct o2_tally *tally)
 {
 	h->found_of = tally->seen;
@@ -215,9 +229,18 @@ void o2_verdicts_tell(struct o2_hearing *h, struct o2_tally *tally)
 	h->options.lossy = true;
 	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++)
 		h->end[side].nid = UINT64_C(0x000500000a000001) + (uint64_t)side + (o2_draw(h->c, 255) << 8);
+	if (o2_draw_bool(h->c, 3, 1)) {
+		if (o2_hearing_open(h, O2_JUDGE_WHOLE)) {
+			o2_scene_refused(h);
+			o2_hearing_close(h);
+		}
+		return;
+	}
 	if (!begin(h, FROM_THE_REQUEST))
 		return;
 	o2_fair_steps(h, (uint32_t)o2_draw(h->c, 40));
+	if (o2_draw_bool(h->c, 1, 1))
+		run_below(h);
 	run_scenes(h, tally);
 	o2_hearing_close(h);
 }
@@ -243,6 +266,7 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 
 	o2_report_clear(report);
 	memset(h, 0, sizeof(*h));
+	h->tap_context = &run->ends;
 	h->c = choice;
 	h->report = report;
 	h->fail_allocation = run->fail_allocation;
@@ -251,14 +275,19 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 	h->unproven = &run->tally.seen[NOT_PROVEN];
 	h->scene = connects ? "coming to terms" : "none";
 	run->tally.cases++;
+	memset(&run->ends, 0, sizeof(run->ends));
+	run->ends.h = h;
 	draw_terms(h);
 	if (connects) {
+		h->tap = o2_ends_hear;
 		if (!o2_hearing_open(h, O2_JUDGE_WHOLE))
 			return O2_STATUS_INVALID;
 		o2_scene_connect(h);
 	} else {
 		how = (enum hearing)o2_draw(choice, HEARINGS - 1);
 		run->tally.seen[HEARD + how]++;
+		if (how == FROM_THE_REQUEST)
+			h->tap = o2_ends_hear;
 		if (!begin(h, how))
 			return O2_STATUS_INVALID;
 		o2_fair_steps(h, (uint32_t)o2_draw(choice, 40));
@@ -267,6 +296,7 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 		run_scenes(h, &run->tally);
 		run_bounds(h);
 	}
+	o2_ends_close(&run->ends);
 	o2_hearing_close(h);
 	return o2_choice_status(choice, report->failed ? O2_STATUS_INTERESTING : O2_STATUS_VALID);
 }
@@ -303,5 +333,5 @@ struct o2_property o2_verdicts_property(struct o2_verdicts_run *run)
 	};
 
 	name_situations();
-	return o2_tally_property(&ops, run == NULL ? NULL : &run->tally, situations, SITUATIONS, 10000);
+	return o2_tally_property(&ops, run, situations, SITUATIONS, 10000);
 }

@@ -4,6 +4,7 @@
 
 #include "props/engine/property.h"
 #include "props/engine/tally.h"
+#include "props/judge/ends.h"
 #include "props/judge/hearing.h"
 
 /*
@@ -15,6 +16,7 @@
 struct o2_verdicts_run {
 	struct o2_tally tally; /* first: props/engine/tally.h */
 	struct o2_hearing hearing;
+	struct o2_ends ends;
 	/* Where allocations of the program can fail: the nth from now on, and whether it has; NULL: nowhere. */
 	void (*fail_allocation)(uint32_t nth);
 	bool (*allocation_failed)(void);

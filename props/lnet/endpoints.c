@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "props/lnet/endpoints_internal.h"
 
@@ -16,64 +15,8 @@
 #define HOUR_MS	     3600000u
 #define MANY	     200u
 
-static const struct o2_tally_row situations[O2_ENDPOINTS_SITUATIONS] = {
-	[O2_ENDPOINTS_SEEN_PUT_IMMEDIATE] = {"put_in_a_message", true},
-	[O2_ENDPOINTS_SEEN_PUT_RDMA] = {"put_by_rdma", true},
-	[O2_ENDPOINTS_SEEN_PUT_EMPTY] = {"put_of_nothing", true},
-	[O2_ENDPOINTS_SEEN_GET_IMMEDIATE] = {"get_in_messages", true},
-	[O2_ENDPOINTS_SEEN_GET_RDMA] = {"get_by_rdma", true},
-	[O2_ENDPOINTS_SEEN_PING] = {"ping", true},
-	[O2_ENDPOINTS_SEEN_PUSH] = {"push", true},
-	[O2_ENDPOINTS_SEEN_ACK] = {"ack", true},
-	[O2_ENDPOINTS_SEEN_ACK_DISABLED] = {"ack_disabled", true},
-	[O2_ENDPOINTS_SEEN_TRUNCATED] = {"truncated", true},
-	[O2_ENDPOINTS_SEEN_NOTHING_LEFT] = {"nothing_left_by_rdma", true},
-	[O2_ENDPOINTS_SEEN_LOCAL_OFFSET] = {"local_offset", true},
-	[O2_ENDPOINTS_SEEN_REMOTE_OFFSET] = {"remote_offset", true},
-	[O2_ENDPOINTS_SEEN_SECOND_ENTRY] = {"passed_over_a_used_up_entry", true},
-	[O2_ENDPOINTS_SEEN_USED_UP] = {"dropped_all_used_up", true},
-	[O2_ENDPOINTS_SEEN_NO_MATCH] = {"dropped_no_match", true},
-	[O2_ENDPOINTS_SEEN_PAST_END] = {"dropped_offset_past_end", true},
-	[O2_ENDPOINTS_SEEN_TOO_LONG] = {"dropped_too_long", true},
-	[O2_ENDPOINTS_SEEN_NO_ANSWER] = {"no_answer_in_time", true},
-	[O2_ENDPOINTS_SEEN_DETACH_BUSY] = {"detach_while_in_use", true},
-	[O2_ENDPOINTS_SEEN_UNLINKED_BY_USES] = {"unlinked_with_the_last_use", true},
-	[O2_ENDPOINTS_SEEN_UNLINK_IN_USE] = {"unlink_while_in_use", true},
-	[O2_ENDPOINTS_SEEN_CANCELED_PUT] = {"put_cancelled", true},
-	[O2_ENDPOINTS_SEEN_CANCELED_GET] = {"get_cancelled", true},
-	[O2_ENDPOINTS_SEEN_CANCELED_TOO_LATE] = {"cancelled_and_still_done", true},
-	[O2_ENDPOINTS_SEEN_OTHER_PID] = {"to_another_pid", true},
-	[O2_ENDPOINTS_SEEN_OWN_TIMEOUT] = {"late_by_its_own_time", true},
-	[O2_ENDPOINTS_SEEN_TABLE_FULL] = {"table_full", true},
-	[O2_ENDPOINTS_SEEN_GAPS] = {"gaps", true},
-	[O2_ENDPOINTS_SEEN_SCATTERED] = {"scattered", true},
-	[O2_ENDPOINTS_SEEN_NO_WINDOW] = {"windows_run_out", true},
-	[O2_ENDPOINTS_SEEN_FOLLOWED] = {"started_from_done", true},
-	[O2_ENDPOINTS_SEEN_THREE] = {"three_endpoints", true},
-	[O2_ENDPOINTS_SEEN_FOUR] = {"four_endpoints", true},
-	[O2_ENDPOINTS_SEEN_MANY] = {"two_hundred_in_flight", true},
-	[O2_ENDPOINTS_SEEN_DEEP] = {"depth_255", true},
-	[O2_ENDPOINTS_SEEN_HOURS_IDLE] = {"hours_without_a_message", true},
-	[O2_ENDPOINTS_SEEN_HOURS_BUSY] = {"hours_in_the_middle", true},
-	[O2_ENDPOINTS_SEEN_NETWORK_FAILED] = {"network_failed", true},
-	[O2_ENDPOINTS_SEEN_KILLED] = {"queue_pair_killed", true},
-	[O2_ENDPOINTS_SEEN_CLOSED_PEER] = {"peer_closed", true},
-	[O2_ENDPOINTS_SEEN_LEFT] = {"endpoint_left", true},
-	[O2_ENDPOINTS_SEEN_RETURNED] = {"endpoint_returned", true},
-	[O2_ENDPOINTS_SEEN_ASKED_WHILE_AWAY] = {"asked_while_away", true},
-	[O2_ENDPOINTS_SEEN_START_WHILE_CLOSING] = {"start_refused_while_closing", true},
-	[O2_ENDPOINTS_SEEN_AT_IMMEDIATE] = {"harm_at_immediate", true},
-	[O2_ENDPOINTS_SEEN_AT_PUT_REQ] = {"harm_at_put_req", true},
-	[O2_ENDPOINTS_SEEN_AT_PUT_ACK] = {"harm_at_put_ack", true},
-	[O2_ENDPOINTS_SEEN_AT_PUT_NAK] = {"harm_at_put_nak", true},
-	[O2_ENDPOINTS_SEEN_AT_PUT_DONE] = {"harm_at_put_done", true},
-	[O2_ENDPOINTS_SEEN_AT_GET_REQ] = {"harm_at_get_req", true},
-	[O2_ENDPOINTS_SEEN_AT_GET_DONE] = {"harm_at_get_done", true},
-	[O2_ENDPOINTS_SEEN_LOST_HERE] = {"lost_at_its_initiator", true},
-	[O2_ENDPOINTS_SEEN_LOST_THERE] = {"lost_at_its_target", true},
-	[O2_ENDPOINTS_SEEN_LOST_WAITING] = {"lost_waiting_for_an_answer", true},
-	[O2_ENDPOINTS_SEEN_LATE] = {"late", true},
-};
+static const char *const situations[O2_ENDPOINTS_SITUATIONS] = {
+	O2_ENDPOINTS_SITUATION_LIST(O2_SITUATION_NAME)};
 
 enum step {
 	STEP_PROGRESS,
@@ -112,6 +55,12 @@ static void burst(struct o2_endpoints *endpoints, struct o2_endpoints_seat *seat
 		o2_endpoints_seen(endpoints, O2_ENDPOINTS_SEEN_MANY);
 }
 
+static void deliver_some(struct o2_endpoints *endpoints)
+{
+	endpoints->ground.ops->deliver(&endpoints->ground);
+	o2_endpoints_wake(endpoints);
+}
+
 /* Of what makes no trouble. */
 static void run_quiet_step(struct o2_endpoints *endpoints, enum step step, struct o2_endpoints_seat *seat,
 			   uint32_t to)
@@ -119,7 +68,7 @@ static void run_quiet_step(struct o2_endpoints *endpoints, enum step step, struc
 	struct o2_choice *c = endpoints->choice;
 
 	if (step == STEP_DELIVER)
-		endpoints->ground.ops->deliver(&endpoints->ground);
+		deliver_some(endpoints);
 	else if (step == STEP_CLOCK)
 		o2_endpoints_clock(endpoints, o2_draw(c, 250));
 	else if (step == STEP_SETTLE)
@@ -129,7 +78,7 @@ static void run_quiet_step(struct o2_endpoints *endpoints, enum step step, struc
 	else if (!seat->open)
 		return;
 	else if (step == STEP_PROGRESS)
-		o2_endpoint_progress(&seat->endpoint);
+		o2_endpoints_look(seat);
 	else if (step == STEP_ATTACH)
 		o2_endpoints_attach(seat);
 	else if (step == STEP_DETACH)
@@ -205,8 +154,7 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 	if (!report->failed)
 		o2_endpoints_settle(run->endpoints);
 	o2_endpoints_close(run->endpoints);
-	run->tally.cases += o2_choice_ok(choice);
-	return o2_choice_status(choice, report->failed ? O2_STATUS_INTERESTING : O2_STATUS_VALID);
+	return o2_tally_case(&run->tally, choice, report);
 }
 
 static void give_back(void *context)
@@ -286,12 +234,10 @@ struct o2_property o2_endpoints_property(struct o2_endpoints_run *run)
 	/* What takes more than two devices, or a network that fails. */
 	static const enum o2_endpoints_situation of_loop[] = {O2_ENDPOINTS_SEEN_THREE, O2_ENDPOINTS_SEEN_FOUR,
 							      O2_ENDPOINTS_SEEN_NETWORK_FAILED};
+	const bool here = run == NULL || run->ground->may_fail;
 
-	if (run == NULL)
-		return o2_tally_property(&ops, NULL, situations, O2_ENDPOINTS_SITUATIONS, ENOUGH_CASES);
-	memcpy(run->situation, situations, sizeof(situations));
-	for (size_t i = 0; i < sizeof(of_loop) / sizeof(of_loop[0]) && !run->ground->may_fail; i++)
-		run->situation[of_loop[i]].required = false;
-	return o2_tally_property(&ops, &run->tally, run->situation, O2_ENDPOINTS_SITUATIONS,
-				 run->ground->may_fail ? ENOUGH_CASES : ENOUGH_THERE);
+	for (size_t i = 0; i < sizeof(of_loop) / sizeof(of_loop[0]) && !here; i++)
+		run->tally.excused[of_loop[i]] = true;
+	return o2_tally_property(&ops, run, situations, O2_ENDPOINTS_SITUATIONS,
+				 here ? ENOUGH_CASES : ENOUGH_THERE);
 }

@@ -22,71 +22,70 @@
  *   - nothing is left when it is over.
  */
 
-enum o2_endpoints_situation {
-	O2_ENDPOINTS_SEEN_PUT_IMMEDIATE,
-	O2_ENDPOINTS_SEEN_PUT_RDMA,
-	O2_ENDPOINTS_SEEN_PUT_EMPTY,
-	O2_ENDPOINTS_SEEN_GET_IMMEDIATE,
-	O2_ENDPOINTS_SEEN_GET_RDMA,
-	O2_ENDPOINTS_SEEN_PING,
-	O2_ENDPOINTS_SEEN_PUSH,
-	O2_ENDPOINTS_SEEN_ACK,
-	O2_ENDPOINTS_SEEN_ACK_DISABLED,
-	O2_ENDPOINTS_SEEN_TRUNCATED,
-	O2_ENDPOINTS_SEEN_NOTHING_LEFT,
-	O2_ENDPOINTS_SEEN_LOCAL_OFFSET,
-	O2_ENDPOINTS_SEEN_REMOTE_OFFSET,
-	O2_ENDPOINTS_SEEN_SECOND_ENTRY,
-	O2_ENDPOINTS_SEEN_USED_UP,
-	O2_ENDPOINTS_SEEN_NO_MATCH,
-	O2_ENDPOINTS_SEEN_PAST_END,
-	O2_ENDPOINTS_SEEN_TOO_LONG,
-	O2_ENDPOINTS_SEEN_NO_ANSWER,
-	O2_ENDPOINTS_SEEN_DETACH_BUSY,
-	O2_ENDPOINTS_SEEN_UNLINKED_BY_USES,
-	O2_ENDPOINTS_SEEN_UNLINK_IN_USE,
-	O2_ENDPOINTS_SEEN_CANCELED_PUT,
-	O2_ENDPOINTS_SEEN_CANCELED_GET,
-	O2_ENDPOINTS_SEEN_CANCELED_TOO_LATE,
-	O2_ENDPOINTS_SEEN_OTHER_PID,
-	O2_ENDPOINTS_SEEN_OWN_TIMEOUT,
-	O2_ENDPOINTS_SEEN_TABLE_FULL,
-	O2_ENDPOINTS_SEEN_GAPS,
-	O2_ENDPOINTS_SEEN_SCATTERED,
-	O2_ENDPOINTS_SEEN_NO_WINDOW,
-	O2_ENDPOINTS_SEEN_FOLLOWED,
-	O2_ENDPOINTS_SEEN_THREE,
-	O2_ENDPOINTS_SEEN_FOUR,
-	O2_ENDPOINTS_SEEN_MANY,
-	O2_ENDPOINTS_SEEN_DEEP,
-	O2_ENDPOINTS_SEEN_HOURS_IDLE,
-	O2_ENDPOINTS_SEEN_HOURS_BUSY,
-	O2_ENDPOINTS_SEEN_NETWORK_FAILED,
-	O2_ENDPOINTS_SEEN_KILLED,
-	O2_ENDPOINTS_SEEN_CLOSED_PEER,
-	O2_ENDPOINTS_SEEN_LEFT,
-	O2_ENDPOINTS_SEEN_RETURNED,
-	O2_ENDPOINTS_SEEN_ASKED_WHILE_AWAY,
-	O2_ENDPOINTS_SEEN_START_WHILE_CLOSING,
-	O2_ENDPOINTS_SEEN_AT_IMMEDIATE,
-	O2_ENDPOINTS_SEEN_AT_PUT_REQ,
-	O2_ENDPOINTS_SEEN_AT_PUT_ACK,
-	O2_ENDPOINTS_SEEN_AT_PUT_NAK,
-	O2_ENDPOINTS_SEEN_AT_PUT_DONE,
-	O2_ENDPOINTS_SEEN_AT_GET_REQ,
-	O2_ENDPOINTS_SEEN_AT_GET_DONE,
-	O2_ENDPOINTS_SEEN_LOST_HERE,
-	O2_ENDPOINTS_SEEN_LOST_THERE,
-	O2_ENDPOINTS_SEEN_LOST_WAITING,
-	O2_ENDPOINTS_SEEN_LATE,
-	O2_ENDPOINTS_SITUATIONS,
-};
+#define O2_ENDPOINTS_SITUATION_LIST(ENTRY)                                          \
+	ENTRY(O2_ENDPOINTS_SEEN_PUT_IMMEDIATE, "put_in_a_message")                  \
+	ENTRY(O2_ENDPOINTS_SEEN_PUT_RDMA, "put_by_rdma")                            \
+	ENTRY(O2_ENDPOINTS_SEEN_PUT_EMPTY, "put_of_nothing")                        \
+	ENTRY(O2_ENDPOINTS_SEEN_GET_IMMEDIATE, "get_in_messages")                   \
+	ENTRY(O2_ENDPOINTS_SEEN_GET_RDMA, "get_by_rdma")                            \
+	ENTRY(O2_ENDPOINTS_SEEN_PING, "ping")                                       \
+	ENTRY(O2_ENDPOINTS_SEEN_PUSH, "push")                                       \
+	ENTRY(O2_ENDPOINTS_SEEN_ACK, "ack")                                         \
+	ENTRY(O2_ENDPOINTS_SEEN_ACK_DISABLED, "ack_disabled")                       \
+	ENTRY(O2_ENDPOINTS_SEEN_TRUNCATED, "truncated")                             \
+	ENTRY(O2_ENDPOINTS_SEEN_NOTHING_LEFT, "nothing_left_by_rdma")               \
+	ENTRY(O2_ENDPOINTS_SEEN_LOCAL_OFFSET, "local_offset")                       \
+	ENTRY(O2_ENDPOINTS_SEEN_REMOTE_OFFSET, "remote_offset")                     \
+	ENTRY(O2_ENDPOINTS_SEEN_SECOND_ENTRY, "passed_over_a_used_up_entry")        \
+	ENTRY(O2_ENDPOINTS_SEEN_USED_UP, "dropped_all_used_up")                     \
+	ENTRY(O2_ENDPOINTS_SEEN_NO_MATCH, "dropped_no_match")                       \
+	ENTRY(O2_ENDPOINTS_SEEN_PAST_END, "dropped_offset_past_end")                \
+	ENTRY(O2_ENDPOINTS_SEEN_TOO_LONG, "dropped_too_long")                       \
+	ENTRY(O2_ENDPOINTS_SEEN_NO_ANSWER, "no_answer_in_time")                     \
+	ENTRY(O2_ENDPOINTS_SEEN_DETACH_BUSY, "detach_while_in_use")                 \
+	ENTRY(O2_ENDPOINTS_SEEN_UNLINKED_BY_USES, "unlinked_with_the_last_use")     \
+	ENTRY(O2_ENDPOINTS_SEEN_UNLINK_IN_USE, "unlink_while_in_use")               \
+	ENTRY(O2_ENDPOINTS_SEEN_CANCELED_PUT, "put_cancelled")                      \
+	ENTRY(O2_ENDPOINTS_SEEN_CANCELED_GET, "get_cancelled")                      \
+	ENTRY(O2_ENDPOINTS_SEEN_CANCELED_TOO_LATE, "cancelled_and_still_done")      \
+	ENTRY(O2_ENDPOINTS_SEEN_OTHER_PID, "to_another_pid")                        \
+	ENTRY(O2_ENDPOINTS_SEEN_OWN_TIMEOUT, "late_by_its_own_time")                \
+	ENTRY(O2_ENDPOINTS_SEEN_TABLE_FULL, "table_full")                           \
+	ENTRY(O2_ENDPOINTS_SEEN_GAPS, "gaps")                                       \
+	ENTRY(O2_ENDPOINTS_SEEN_SCATTERED, "scattered")                             \
+	ENTRY(O2_ENDPOINTS_SEEN_NO_WINDOW, "windows_run_out")                       \
+	ENTRY(O2_ENDPOINTS_SEEN_FOLLOWED, "started_from_done")                      \
+	ENTRY(O2_ENDPOINTS_SEEN_THREE, "three_endpoints")                           \
+	ENTRY(O2_ENDPOINTS_SEEN_FOUR, "four_endpoints")                             \
+	ENTRY(O2_ENDPOINTS_SEEN_MANY, "two_hundred_in_flight")                      \
+	ENTRY(O2_ENDPOINTS_SEEN_DEEP, "depth_255")                                  \
+	ENTRY(O2_ENDPOINTS_SEEN_HOURS_IDLE, "hours_without_a_message")              \
+	ENTRY(O2_ENDPOINTS_SEEN_HOURS_BUSY, "hours_in_the_middle")                  \
+	ENTRY(O2_ENDPOINTS_SEEN_NETWORK_FAILED, "network_failed")                   \
+	ENTRY(O2_ENDPOINTS_SEEN_KILLED, "queue_pair_killed")                        \
+	ENTRY(O2_ENDPOINTS_SEEN_CLOSED_PEER, "peer_closed")                         \
+	ENTRY(O2_ENDPOINTS_SEEN_LEFT, "endpoint_left")                              \
+	ENTRY(O2_ENDPOINTS_SEEN_RETURNED, "endpoint_returned")                      \
+	ENTRY(O2_ENDPOINTS_SEEN_ASKED_WHILE_AWAY, "asked_while_away")               \
+	ENTRY(O2_ENDPOINTS_SEEN_START_WHILE_CLOSING, "start_refused_while_closing") \
+	ENTRY(O2_ENDPOINTS_SEEN_AT_IMMEDIATE, "harm_at_immediate")                  \
+	ENTRY(O2_ENDPOINTS_SEEN_AT_PUT_REQ, "harm_at_put_req")                      \
+	ENTRY(O2_ENDPOINTS_SEEN_AT_PUT_ACK, "harm_at_put_ack")                      \
+	ENTRY(O2_ENDPOINTS_SEEN_AT_PUT_NAK, "harm_at_put_nak")                      \
+	ENTRY(O2_ENDPOINTS_SEEN_AT_PUT_DONE, "harm_at_put_done")                    \
+	ENTRY(O2_ENDPOINTS_SEEN_AT_GET_REQ, "harm_at_get_req")                      \
+	ENTRY(O2_ENDPOINTS_SEEN_AT_GET_DONE, "harm_at_get_done")                    \
+	ENTRY(O2_ENDPOINTS_SEEN_LOST_HERE, "lost_at_its_initiator")                 \
+	ENTRY(O2_ENDPOINTS_SEEN_LOST_THERE, "lost_at_its_target")                   \
+	ENTRY(O2_ENDPOINTS_SEEN_LOST_WAITING, "lost_waiting_for_an_answer")         \
+	ENTRY(O2_ENDPOINTS_SEEN_LATE, "late")
+
+enum o2_endpoints_situation { O2_ENDPOINTS_SITUATION_LIST(O2_SITUATION_ID) O2_ENDPOINTS_SITUATIONS };
 
 struct o2_endpoints;
 
 struct o2_endpoints_run {
 	struct o2_tally tally; /* first: props/engine/tally.h */
-	struct o2_tally_row situation[O2_ENDPOINTS_SITUATIONS];
 	const struct o2_ground_ops *ground;
 	struct o2_ground_devices *devices; /* NULL: on loopverbs */
 	struct o2_endpoints *endpoints;	   /* the case at hand; NULL before the first */

@@ -110,6 +110,8 @@ struct o2_endpoints_seat {
 	struct o2_endpoint endpoint;
 	bool open;    /* the endpoint is */
 	bool closing; /* it is being closed */
+	/* It may sleep: completions make events; and it does: nothing was to be done, and each will make one. */
+	bool sleeper, asleep;
 	struct o2_node_config node_config;
 	struct o2_lnet_config lnet_config;
 	uint32_t life;
@@ -258,6 +260,10 @@ void o2_endpoints_spring(struct o2_endpoints *endpoints);
 void o2_endpoints_clock(struct o2_endpoints *endpoints, uint64_t ms);
 /* Until all is at rest, and is as it should be. */
 void o2_endpoints_settle(struct o2_endpoints *endpoints);
+/* What an endpoint does between two sleeps.  Returns how much that was. */
+int o2_endpoints_look(struct o2_endpoints_seat *seat);
+/* Something else than a completion has happened: nobody sleeps. */
+void o2_endpoints_wake(struct o2_endpoints *endpoints);
 /* Nobody has anything to say for so long. */
 void o2_endpoints_idle(struct o2_endpoints *endpoints, uint64_t ms);
 /* Have all interfaces everything back? */
@@ -270,6 +276,5 @@ void o2_endpoints_return(struct o2_endpoints_seat *seat);
 void o2_endpoints_kill(struct o2_endpoints_seat *seat, uint32_t to);
 void o2_endpoints_close_peer(struct o2_endpoints_seat *seat, uint32_t to, int code);
 void o2_endpoints_close(struct o2_endpoints *endpoints);
-/* What is kept from case to case. */
 
 #endif

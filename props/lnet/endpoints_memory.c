@@ -48,6 +48,7 @@ void o2_endpoints_lay_lnet(struct o2_endpoints_seat *seat)
 {
 	static const uint32_t bytes[O2_ENDPOINTS_LNET] = {O2_ENDPOINTS_INFO_BYTES, PAGE_BYTES};
 
+	o2_shadow_touch(&seat->place.shadow, 0, O2_ENDPOINTS_LNET * PAGE_BYTES);
 	write_info(seat, seat->place.shadow.bytes);
 	for (uint32_t i = 0; i < O2_ENDPOINTS_LNET; i++) {
 		seat->entry[i].memory = pages(seat, i, 1);

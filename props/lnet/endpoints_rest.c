@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
+#include <poll.h>
 
 #include "lnd/ni/counts.h"
 #include "props/lnet/endpoints_internal.h"
@@ -7,6 +8,7 @@
 /* Time, and how a case comes to rest. */
 
 #define REST_MS	   240000u /* more than all deadlines that can follow each other */
+#define EVENT_MS   5000	   /* more than a device takes from a completion to its event */
 #define ATTEMPT_MS 5000u   /* no attempt to connect has less time (docs/connection.md, "Times") */
 
 /* The least time that any deadline leaves. */
@@ -29,6 +31,7 @@ static void tell_time(struct o2_endpoints *endpoints)
 
 void o2_endpoints_clock(struct o2_endpoints *endpoints, uint64_t ms)
 {
+	o2_endpoints_wake(endpoints);
 	endpoints->ground.ops->pass(&endpoints->ground, ms);
 	if (endpoints->ground.now_ms - endpoints->exhausted_ms >= patience_ms(endpoints))
 		for (uint32_t i = 0; i < endpoints->nseats; i++)
@@ -86,6 +89,51 @@ static bool waits_for_window(const struct o2_endpoints_seat *seat)
 	return false;
 }
 
+/* As who waits for events does: it is armed, and looks once more, before it sleeps. */
+static int arm(struct o2_endpoints_seat *seat)
+{
+	const int found = o2_endpoint_arm(&seat->endpoint);
+
+	if (found < 0)
+		o2_report_fail(seat->endpoints->report, "endpoint/arm", "endpoint %" PRIu32 ": %d",
+			       seat->index, found);
+	seat->asleep = found == 0;
+	return found > 0 ? found : 0;
+}
+
+int o2_endpoints_look(struct o2_endpoints_seat *seat)
+{
+	struct pollfd event = {.fd = o2_ni_fd(&seat->place.ni), .events = POLLIN};
+	const bool woken = !seat->asleep || poll(&event, 1, 0) > 0;
+	int handled = o2_endpoint_progress(&seat->endpoint);
+
+	/* It may have come in between; a kernel's device makes the event behind the completion. */
+	if (!woken && handled > 0 && poll(&event, 1, EVENT_MS) <= 0)
+		o2_report_fail(seat->endpoints->report, "endpoint/asleep",
+			       "%d completions of endpoint %" PRIu32 " made no event", handled, seat->index);
+	if (handled > 0 || woken)
+		seat->asleep = false;
+	return handled + (seat->sleeper && !seat->asleep && handled == 0 ? arm(seat) : 0);
+}
+
+void o2_endpoints_wake(struct o2_endpoints *endpoints)
+{
+	for (uint32_t i = 0; i < endpoints->nseats; i++)
+		endpoints->seat[i].asleep = false;
+}
+
+/* Nothing is to be done by anybody: whoever may sleep does. */
+static void check_sleep(struct o2_endpoints *endpoints)
+{
+	for (uint32_t i = 0; i < endpoints->nseats; i++) {
+		struct o2_endpoints_seat *seat = &endpoints->seat[i];
+
+		if (seat->open && seat->sleeper && arm(seat) != 0)
+			o2_report_fail(endpoints->report, "endpoint/sleepless",
+				       "endpoint %" PRIu32 " finds something to do where nothing is", i);
+	}
+}
+
 static void progress(struct o2_endpoints_seat *seat, int *handled)
 {
 	if (!seat->open)
@@ -93,17 +141,20 @@ static void progress(struct o2_endpoints_seat *seat, int *handled)
 	if (o2_arena_windows_free(&seat->place.ni.arena) <= seat->place.ni.kept_windows &&
 	    waits_for_window(seat))
 		o2_endpoints_seen(seat->endpoints, O2_ENDPOINTS_SEEN_NO_WINDOW);
-	*handled += o2_endpoint_progress(&seat->endpoint);
+	*handled += o2_endpoints_look(seat);
 }
 
 static int pump_all(void *context)
 {
 	struct o2_endpoints *endpoints = context;
-	int handled = 0;
+	int handled = 0, events;
 
 	for (uint32_t i = 0; i < endpoints->nseats; i++)
 		progress(&endpoints->seat[i], &handled);
-	handled += o2_ground_pump(&endpoints->ground);
+	events = o2_ground_pump(&endpoints->ground);
+	if (events > 0)
+		o2_endpoints_wake(endpoints);
+	handled += events;
 	o2_endpoints_spring(endpoints);
 	return handled;
 }
@@ -127,8 +178,10 @@ static void settle(struct o2_endpoints *endpoints)
 		o2_endpoints_clock(endpoints, patience_ms(endpoints) * 4 / 5);
 		exhaust(endpoints);
 	}
-	if (at_rest(endpoints))
+	if (at_rest(endpoints)) {
+		check_sleep(endpoints);
 		return;
+	}
 	o2_endpoints_check_idle(endpoints);
 	if (!endpoints->report->failed)
 		o2_report_fail(endpoints->report, "endpoint/restless",

@@ -88,6 +88,7 @@ static int open_place(struct o2_endpoints_seat *seat, struct o2_error *error)
 {
 	struct o2_endpoints *endpoints = seat->endpoints;
 	struct o2_ni_config config = {
+		.events = seat->index % 2 == 0,
 		.incarnation = 0x0006000000000001ull + seat->index,
 		.dma_kind = O2_DMA_BUS,
 		.arena_pages = o2_endpoints_pages(endpoints),
@@ -98,8 +99,11 @@ static int open_place(struct o2_endpoints_seat *seat, struct o2_error *error)
 		.sizes = {.tx_size = 8, .reg_size = 4},
 		.work_ops = &seat->work_ops,
 	};
-	int rc = endpoints->ground.ops->device(&endpoints->ground, seat->index, &config, &seat->address,
-					       error);
+	int rc;
+
+	seat->sleeper = config.events;
+	seat->asleep = false;
+	rc = endpoints->ground.ops->device(&endpoints->ground, seat->index, &config, &seat->address, error);
 
 	if (rc != 0)
 		return rc;

@@ -7,13 +7,14 @@
 #include <string.h>
 
 #include "props/lst/lst_internal.h"
+#include "props/lst/lst_work.h"
 
 #define LABEL_STEP 1u
 #define STEPS	   300u
 #define MORE	   255u
 #define RUN_OUT_MS 1000000u /* longer than any timeout */
 
-static const struct o2_tally_row situations[] = {O2_LST_SITUATIONS(O2_SITUATION_ROW)};
+static const char *const situations[] = {O2_LST_SITUATIONS(O2_SITUATION_NAME)};
 
 /* The nodes, over a pair that is open. */
 static int open_nodes(struct o2_lst_case *the)
@@ -24,7 +25,7 @@ static int open_nodes(struct o2_lst_case *the)
 	return rc != 0 ? rc : o2_lst_side_open(&the->b, &the->lnet.b, &config);
 }
 
-static void clock_to(struct o2_lst_case *the, uint64_t now_ms)
+void o2_lst_clock_to(struct o2_lst_case *the, uint64_t now_ms)
 {
 	the->now_ms = now_ms;
 	o2_lnet_side_clock(&the->lnet.a, now_ms);
@@ -35,10 +36,15 @@ static void clock_to(struct o2_lst_case *the, uint64_t now_ms)
 
 static void pass_time(struct o2_lst_case *the)
 {
+	const uint64_t over_ms = the->account.heard_ms + O2_LST_CASE_TIMEOUT_MS;
 	const uint32_t ms =
 		o2_draw_bool(the->choice, 2, 1) ? o2_lst_draw(the, 120000) : o2_lst_draw(the, 3000);
 
-	clock_to(the, the->now_ms + ms);
+	/* Any; or the very moment at which the session is over, or just before it. */
+	if (o2_draw_bool(the->choice, 3, 1) && over_ms > the->now_ms + 1)
+		o2_lst_clock_to(the, over_ms - o2_lst_draw(the, 1));
+	else
+		o2_lst_clock_to(the, the->now_ms + ms);
 	o2_lst_account_clock(the);
 }
 
@@ -79,6 +85,15 @@ static bool has_ended(const struct o2_lst_side *side, char name, struct o2_repor
 	return false;
 }
 
+static void check_ended(struct o2_lst_case *the, const char *with)
+{
+	for (uint32_t i = 0; i < O2_LST_OPERATIONS; i++)
+		if (the->operation[i].busy)
+			o2_report_fail(the->report, "lst/ended",
+				       "a bulk of %" PRIu32 " bytes has not ended with %s",
+				       the->operation[i].len, with);
+}
+
 /* Nothing new; what is under way ends, or at its timeout.  Returns whether all has ended. */
 static bool come_to_an_end(struct o2_lst_case *the)
 {
@@ -87,13 +102,15 @@ static bool come_to_an_end(struct o2_lst_case *the)
 	the->seen[TEST_ADDED] += the->b.node->nhalves > 0;
 	the->seen[TEST_RAN] += o2_lst_node_report(the->b.node)->tries > 0;
 	o2_lst_node_stop(the->b.node, -ESHUTDOWN);
+	if (o2_draw_bool(the->choice, 1, 1)) {
+		the->seen[STOPPED_AT_ONCE]++;
+		o2_lst_node_stop(the->a.node, -ESHUTDOWN);
+		o2_lst_deliver_all(the);
+		check_ended(the, "its node");
+	}
 	o2_lst_deliver_all(the);
-	clock_to(the, the->now_ms + RUN_OUT_MS);
-	for (uint32_t i = 0; i < O2_LST_OPERATIONS; i++)
-		if (the->operation[i].busy)
-			o2_report_fail(the->report, "lst/ended",
-				       "a bulk of %" PRIu32 " bytes has not ended with its timeout",
-				       the->operation[i].len);
+	o2_lst_clock_to(the, the->now_ms + RUN_OUT_MS);
+	check_ended(the, "its timeout");
 	o2_lst_node_stop(the->a.node, -ESHUTDOWN);
 	o2_lst_deliver_all(the);
 	a_ended = has_ended(&the->a, 'A', the->report);
@@ -127,6 +144,7 @@ static void begin_case(struct o2_lst_run *run, struct o2_choice *choice, struct 
 	the->choice = choice;
 	the->report = report;
 	the->seen = run->tally.seen;
+	the->run = run;
 	the->account = (struct o2_lst_account){.sid = O2_LST_NO_SID};
 	the->now_ms = 0;
 	the->steps = 0;
@@ -164,10 +182,26 @@ static bool node_case(struct o2_lst_case *the)
 {
 	if (open_nodes(the) != 0)
 		return true;
-	clock_to(the, 0);
+	o2_lst_clock_to(the, 0);
 	if (!the->report->failed)
 		o2_draw_steps(the->choice, LABEL_STEP, STEPS, MORE, take_step, the);
 	return come_to_an_end(the);
+}
+
+static bool draw_case(struct o2_lst_case *the)
+{
+	static const uint32_t weights[] = {8, 8, 4, 1};
+
+	switch (o2_draw_weighted(the->choice, weights, 4)) {
+	case 0:
+		return node_case(the);
+	case 1:
+		return o2_lst_talk_case(the);
+	case 2:
+		return o2_lst_work_case(the) && come_to_an_end(the);
+	default:
+		return o2_lst_short_case(the);
+	}
 }
 
 static enum o2_status run_case(void *context, struct o2_choice *choice, struct o2_report *report)
@@ -182,14 +216,13 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 	if (the == NULL)
 		return O2_STATUS_INVALID;
 	begin_case(run, choice, report);
-	if (!(o2_draw_bool(choice, 1, 1) ? o2_lst_talk_case(the) : node_case(the))) {
+	if (!draw_case(the)) {
 		run->the_case = NULL; /* what still uses it cannot be freed */
 	} else if (!close_parts(the)) {
 		free(the);
 		run->the_case = NULL;
 	}
-	run->tally.cases += o2_choice_ok(choice);
-	return o2_choice_status(choice, report->failed ? O2_STATUS_INTERESTING : O2_STATUS_VALID);
+	return o2_tally_case(&run->tally, choice, report);
 }
 
 static void print(const void *context, uint32_t pieces, FILE *out)
@@ -219,6 +252,5 @@ struct o2_property o2_lst_property(struct o2_lst_run *run)
 					 "believes no node, by accounts"),
 		.give_back = give_back};
 
-	return o2_tally_property(&ops, run == NULL ? NULL : &run->tally, situations, O2_LST_SITUATION_COUNT,
-				 1000);
+	return o2_tally_property(&ops, run, situations, O2_LST_SITUATION_COUNT, 1000);
 }

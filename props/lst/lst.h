@@ -16,6 +16,10 @@ struct o2_lst_case;
 struct o2_lst_run {
 	struct o2_tally tally;	      /* first: props/engine/tally.h */
 	struct o2_lst_case *the_case; /* the case at hand, made before the first; NULL: none yet */
+	/* The nth allocation fails; did it; how many are there (props/talk/wrap/alloc_fault.h).  NULL: none can. */
+	void (*fail_allocation)(uint32_t nth);
+	bool (*allocation_failed)(void);
+	int64_t (*allocated)(void);
 };
 
 /* *run: zeros at first, the caller's.  NULL: to speak of the property. */

@@ -7,7 +7,7 @@
 
 /* The account: what the node's session is, of the requests that arrive and the clock alone. */
 
-#define TIMEOUT_MS 100000u
+#define TIMEOUT_MS O2_LST_CASE_TIMEOUT_MS
 
 static bool has_session(const struct o2_lst_account *account)
 {

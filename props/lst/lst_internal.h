@@ -52,12 +52,21 @@
 	ENTRY(TEST_ILLEGAL, "test_out_of_range")        \
 	ENTRY(BATCH_ILLEGAL, "batch_index_negative")    \
 	ENTRY(BATCH_ABSENT, "batch_or_test_not_there")  \
-	ENTRY(BATCH_ANSWERED, "batch_answered")
+	ENTRY(BATCH_ANSWERED, "batch_answered")         \
+	ENTRY(SHORT_OF_MEMORY, "short_of_memory")       \
+	ENTRY(SHORT_OF_ENTRIES, "short_of_entries")     \
+	ENTRY(STOPPED_AT_ONCE, "stopped_at_once")       \
+	ENTRY(WORK_RAN, "work_ran")                     \
+	ENTRY(WORK_NO_ROOM, "work_no_room")             \
+	ENTRY(WORK_ACTIVE, "work_active")               \
+	ENTRY(WORK_STOPPED, "work_stopped")             \
+	ENTRY(WORK_WRONG, "work_wrong_word")
 
 enum o2_lst_situation { O2_LST_SITUATIONS(O2_SITUATION_ID) O2_LST_SITUATION_COUNT };
 
-#define O2_LST_OPERATIONS 6u
-#define O2_LST_SLOT_PAGES 6u /* of the memory of an operation: one in front and one behind are left out */
+#define O2_LST_OPERATIONS      6u
+#define O2_LST_CASE_TIMEOUT_MS 100000u /* of a session: docs/lst.md, "Constants" */
+#define O2_LST_SLOT_PAGES      6u /* of the memory of an operation: one in front and one behind are left out */
 
 /* A bulk that the console asks for. */
 struct o2_lst_operation {
@@ -106,12 +115,25 @@ struct o2_lst_case {
 	struct o2_transfer_memory list; /* of destinations */
 	struct o2_lst_account account;
 	struct o2_lst_talk talk; /* the other half */
+	const struct o2_lst_run *run;
 };
 
 static inline uint32_t o2_lst_draw(struct o2_lst_case *the, uint32_t max)
 {
 	return (uint32_t)o2_draw(the->choice, max);
 }
+
+/* The time goes on, for both sides and their nodes. */
+void o2_lst_clock_to(struct o2_lst_case *the, uint64_t now_ms);
+
+/*
+ * lst_short.c: what is made without enough memory, or with too few of LNet's entries, is refused, and leaves nothing.
+ * False: the LNets are gone.
+ */
+bool o2_lst_short_case(struct o2_lst_case *the);
+/* The console of a talk is drawn, and made. */
+void o2_lst_talk_begin(struct o2_lst_case *the);
+int o2_lst_talk_open(struct o2_lst_talk *talk);
 
 /*
  * lst_talk.c: a case of a console and a node that says what it likes, in place of two nodes.  Returns whether nothing is

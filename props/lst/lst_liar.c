@@ -59,8 +59,10 @@ static void send(struct o2_lst_talk *talk, struct o2_talk_slot *slot, bool is_ge
 
 /* --- replies --- */
 
-static struct o2_lst_msg honest(const struct o2_lst_talk *talk, const struct o2_lst_msg *msg)
+static struct o2_lst_msg honest(struct o2_lst_talk *talk, const struct o2_lst_msg *msg)
 {
+	/* Of a session, in seconds; 0: it has none. */
+	static const uint32_t timeouts[] = {100, 100, 100, 1, 2, 7, 0, UINT32_MAX};
 	struct o2_lst_msg reply = {.order = talk->order,
 				   .msg_version = O2_LST_MSG_VERSION,
 				   .msg_type = msg->msg_type + 1,
@@ -73,7 +75,9 @@ static struct o2_lst_msg honest(const struct o2_lst_talk *talk, const struct o2_
 		reply.u.reply.sid = msg->msg_type == O2_LST_RMSN_REQST ? O2_LST_NO_SID : talk->config.sid;
 	}
 	if (msg->msg_type == O2_LST_MKSN_REQST)
-		reply.u.mksn_reply.mksn_timeout = O2_LST_SESSION_TIMEOUT_S;
+		reply.u.mksn_reply.mksn_timeout = timeouts[o2_talk_draw(talk, 7)];
+	else if (msg->msg_type == O2_LST_STAT_REQST)
+		reply.u.stat_reply.str_fw.running_ms = o2_talk_draw(talk, UINT32_MAX);
 	return reply;
 }
 
@@ -82,6 +86,7 @@ static void bend(struct o2_lst_talk *talk, struct o2_lst_msg *reply)
 {
 	static const uint32_t statuses[] = {EBUSY, ESRCH, ENOENT, EPROTO, EBADMSG, EINVAL, UINT32_MAX};
 	const bool is_ping = reply->msg_type == O2_LST_PING_REPLY;
+	const struct o2_lst_sid ours = talk->config.sid;
 
 	switch (o2_talk_draw(talk, 4)) {
 	case 0:
@@ -90,8 +95,10 @@ static void bend(struct o2_lst_talk *talk, struct o2_lst_msg *reply)
 	case 1:
 		if (is_ping)
 			reply->u.ping_reply.pnr_seq ^= 1u << o2_talk_draw(talk, 31);
+		else if (o2_talk_draw(talk, 1) == 0)
+			reply->u.reply.sid = (struct o2_lst_sid){O2_LNET_NID_B, ours.ses_stamp};
 		else
-			reply->u.reply.sid = (struct o2_lst_sid){O2_LNET_NID_B, o2_talk_draw(talk, 3)};
+			reply->u.reply.sid = (struct o2_lst_sid){ours.ses_nid, o2_talk_draw(talk, 3)};
 		break;
 	case 2:
 		reply->msg_ses_feats = o2_talk_draw(talk, 3);

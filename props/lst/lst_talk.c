@@ -80,6 +80,8 @@ static void draw_config(struct o2_lst_talk *talk)
 	talk->config.before = o2_draw_bool(talk->choice, 1, 1);
 	talk->config.concurrency = 1 + o2_talk_draw(talk, O2_TALK_LANES - 1);
 	talk->config.count = 1 + o2_talk_draw(talk, 11);
+	if (o2_draw_bool(talk->choice, 3, 1))
+		talk->config.duration_ms = 1 + o2_talk_draw(talk, 20000);
 	talk->order = o2_draw_bool(talk->choice, 2, 1) ? O2_BIG_ENDIAN : O2_LITTLE_ENDIAN;
 }
 
@@ -108,7 +110,7 @@ static int attach(struct o2_lst_talk *talk)
 	return rc < 0 ? rc : 0;
 }
 
-static int open_talk(struct o2_lst_talk *talk)
+int o2_lst_talk_open(struct o2_lst_talk *talk)
 {
 	static const struct o2_lst_console_ops ops = {note_began, note_ended};
 	struct o2_lst_rpc_config config = O2_LST_RPC_DEFAULTS;
@@ -118,6 +120,9 @@ static int open_talk(struct o2_lst_talk *talk)
 	config.first_page = RPC_PAGE;
 	config.max_calls = O2_TALK_LANES + 1;
 	config.max_served = 1;
+	/* Numbers that come to their end: 0 is none. */
+	if (o2_draw_bool(talk->choice, 3, 1))
+		config.first_id = UINT64_MAX - o2_talk_draw(talk, 5);
 	rc = o2_lst_rpc_create(&config, a->lnet, &a->arena, &a->clock, &talk->rpc, NULL);
 	if (rc == 0)
 		rc = o2_lst_console_create(&talk->config, talk->rpc, &a->arena, &a->clock, &ops, talk,
@@ -194,6 +199,26 @@ static void clock_to(struct o2_lst_talk *talk, uint64_t now_ms)
 	o2_lnet_side_clock(talk->b, now_ms);
 	o2_lst_rpc_check_time(talk->rpc);
 	o2_lst_console_check_time(talk->console);
+	o2_talk_enter(talk);
+	o2_talk_check_alive(talk);
+}
+
+/* Up to a moment at which something is due, or just before it; or any. */
+static uint64_t draw_moment(struct o2_lst_talk *talk)
+{
+	const uint32_t which = o2_talk_draw(talk, O2_TALK_ASKED);
+	uint64_t due = 0;
+
+	if (o2_draw_bool(talk->choice, 1, 1) && which < talk->nasked)
+		due = talk->asked[which].asked_ms + O2_TALK_TIMEOUT_MS;
+	else if (o2_draw_bool(talk->choice, 1, 1))
+		due = talk->heard_ms + (uint64_t)talk->session_timeout_s * 500;
+	else if (talk->config.duration_ms != 0)
+		due = o2_lst_console_report(talk->console)->started_ms + talk->config.duration_ms;
+	due -= o2_talk_draw(talk, 1);
+	if (due > talk->now_ms && due - talk->now_ms <= 70000)
+		return due;
+	return talk->now_ms + o2_talk_draw(talk, o2_draw_bool(talk->choice, 2, 1) ? 70000 : 3000);
 }
 
 static bool take_step(void *context)
@@ -212,8 +237,7 @@ static bool take_step(void *context)
 		o2_talk_lie(talk);
 		break;
 	case 2:
-		clock_to(talk,
-			 talk->now_ms + o2_talk_draw(talk, o2_draw_bool(talk->choice, 2, 1) ? 70000 : 3000));
+		clock_to(talk, draw_moment(talk));
 		break;
 	default:
 		o2_talk_cancel(talk);
@@ -221,6 +245,7 @@ static bool take_step(void *context)
 		break;
 	}
 	o2_talk_enter(talk);
+	o2_talk_listen(talk);
 	for (int i = 0; i < 2; i++) {
 		const struct o2_lnet_side *side = i == 0 ? talk->a : talk->b;
 
@@ -237,6 +262,7 @@ static void deliver_all(struct o2_lst_talk *talk)
 	while (talk->a->nletters + talk->b->nletters > 0) {
 		deliver(talk, talk->a->nletters > 0 ? talk->a : talk->b, 0);
 		o2_talk_enter(talk);
+		o2_talk_listen(talk);
 	}
 }
 
@@ -248,7 +274,6 @@ static bool come_to_an_end(struct o2_lst_talk *talk)
 	deliver_all(talk);
 	for (uint32_t i = 0; i < ROUNDS && !o2_lst_console_is_over(talk->console); i++) {
 		clock_to(talk, talk->now_ms + LATER_MS);
-		o2_talk_enter(talk);
 		deliver_all(talk);
 	}
 	if (o2_lst_console_is_over(talk->console))
@@ -267,17 +292,22 @@ static bool come_to_an_end(struct o2_lst_talk *talk)
 	return false;
 }
 
+void o2_lst_talk_begin(struct o2_lst_case *the)
+{
+	the->talk = (struct o2_lst_talk){.choice = the->choice,
+					 .report = the->report,
+					 .seen = the->seen,
+					 .a = &the->lnet.a,
+					 .b = &the->lnet.b};
+	draw_config(&the->talk);
+}
+
 bool o2_lst_talk_case(struct o2_lst_case *the)
 {
 	struct o2_lst_talk *talk = &the->talk;
 
-	*talk = (struct o2_lst_talk){.choice = the->choice,
-				     .report = the->report,
-				     .seen = the->seen,
-				     .a = &the->lnet.a,
-				     .b = &the->lnet.b};
-	draw_config(talk);
-	if (open_talk(talk) != 0)
+	o2_lst_talk_begin(the);
+	if (o2_lst_talk_open(talk) != 0)
 		return true;
 	o2_lst_console_start(talk->console);
 	o2_talk_enter(talk);

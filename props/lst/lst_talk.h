@@ -28,6 +28,8 @@ struct o2_talk_asked {
 	bool is_test; /* of a lane */
 	bool ended;   /* and that lane's console was told */
 	bool doomed;  /* it ends as failed: its time is over, its connection, or it was cancelled */
+	int doom;     /* with that; 0: not known */
+	bool heard;   /* what it was answered with has been taken */
 	/* The first reply that could be taken, and whether it is one. */
 	bool replied, valid;
 	struct o2_lst_msg reply;
@@ -59,6 +61,10 @@ struct o2_lst_talk {
 	uint64_t now_ms;
 	uint32_t steps;
 	bool canceled;
+	/* Of the node, until the console removes it. */
+	uint32_t session_timeout_s;
+	uint64_t heard_ms; /* when the node's framework was last heard */
+	uint64_t told[O2_LST_OUTCOMES], told_bytes;
 	/* Lanes: tests that began and whose requests are not in the account yet; what each waits for. */
 	uint32_t nbegun, begun[O2_TALK_LANES];
 	uint32_t lane[O2_TALK_LANES];
@@ -87,6 +93,18 @@ void o2_talk_clock(struct o2_lst_talk *talk);
 void o2_talk_cancel(struct o2_lst_talk *talk);
 /* The console tells that the RPC of a lane has ended. */
 void o2_talk_ended(struct o2_lst_talk *talk, const struct o2_lst_console_result *result);
+/* A request of the framework was answered as a console must want it. */
+bool o2_talk_is_well(const struct o2_lst_talk *talk, const struct o2_talk_asked *asked);
+/* Of a request of the framework all has come; neither: it is under way. */
+bool o2_talk_is_open(const struct o2_talk_asked *asked);
+
+/* lst_talk_report.c */
+/* After each step: what has been heard of the node. */
+void o2_talk_listen(struct o2_lst_talk *talk);
+/* The clock has gone on: a session that is quiet for too long must have been asked for. */
+void o2_talk_check_alive(struct o2_lst_talk *talk);
+/* The console asks whether the session is there: not before it is time. */
+void o2_talk_check_early(struct o2_lst_talk *talk);
 /* The console is over. */
 void o2_talk_check_report(struct o2_lst_talk *talk);
 

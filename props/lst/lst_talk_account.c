@@ -37,6 +37,11 @@ static struct o2_talk_asked *find(struct o2_lst_talk *talk, uint64_t match_bits,
 	return NULL;
 }
 
+static bool has_bulk(const struct o2_talk_asked *asked)
+{
+	return asked->msg.msg_type == O2_LST_BRW_REQST;
+}
+
 static void check_range(struct o2_lst_talk *talk, const struct o2_lst_msg *msg)
 {
 	struct o2_error error;
@@ -60,8 +65,14 @@ static void enter(struct o2_lst_talk *talk, const struct o2_lst_msg *msg)
 		memmove(talk->begun, talk->begun + 1, --talk->nbegun * sizeof(talk->begun[0]));
 	}
 	talk->nasked++;
-	talk->seen[CONSOLE_ALIVE] += msg->msg_type == O2_LST_DEBUG_REQST;
+	if (msg->msg_type == O2_LST_DEBUG_REQST) {
+		talk->seen[CONSOLE_ALIVE]++;
+		o2_talk_check_early(talk);
+	}
 	check_range(talk, msg);
+	if (msg->u.reqst.rpyid == 0 || (has_bulk(asked) && msg->u.brw_reqst.brw_bulkid == 0))
+		o2_report_fail(talk->report, "lst/console-number",
+			       "a request of type %" PRIu32 " has number 0", msg->msg_type);
 }
 
 void o2_talk_enter(struct o2_lst_talk *talk)
@@ -75,11 +86,6 @@ void o2_talk_enter(struct o2_lst_talk *talk)
 
 /* --- what has come --- */
 
-static bool has_bulk(const struct o2_talk_asked *asked)
-{
-	return asked->msg.msg_type == O2_LST_BRW_REQST;
-}
-
 /* Nothing more is waited for: a reply that is none ends it at once, any other when the request is out too. */
 static bool is_complete(const struct o2_talk_asked *asked)
 {
@@ -91,6 +97,11 @@ static bool is_complete(const struct o2_talk_asked *asked)
 static bool is_open(const struct o2_talk_asked *asked)
 {
 	return !asked->ended && !asked->doomed && !is_complete(asked);
+}
+
+bool o2_talk_is_open(const struct o2_talk_asked *asked)
+{
+	return is_open(asked);
 }
 
 /* A reply that is not longer than the memory for it: the first is taken. */
@@ -151,6 +162,7 @@ static void take_bulk(struct o2_lst_talk *talk, struct o2_talk_asked *asked, con
 		return;
 	asked->moving = true;
 	asked->doomed = fails;
+	asked->doom = fails ? -EIO : 0;
 	asked->moved_bytes = length;
 	asked->moved = !fails && (is_put || by_rdma);
 	if (!is_put)
@@ -219,6 +231,8 @@ void o2_talk_is_lost(struct o2_lst_talk *talk, const struct o2_letter *letter, b
 		return;
 	asked->sent = true;
 	/* What was answered was sent. */
+	if (known && !asked->replied && is_open(asked))
+		asked->doom = -ECONNABORTED;
 	asked->doomed |= known && !asked->replied;
 }
 
@@ -227,8 +241,10 @@ void o2_talk_clock(struct o2_lst_talk *talk)
 	for (uint32_t i = 0; i < talk->nasked; i++) {
 		struct o2_talk_asked *asked = &talk->asked[i];
 
-		if (talk->now_ms - asked->asked_ms >= O2_TALK_TIMEOUT_MS && is_open(asked))
-			asked->doomed = true;
+		if (talk->now_ms - asked->asked_ms < O2_TALK_TIMEOUT_MS || !is_open(asked))
+			continue;
+		asked->doomed = true;
+		asked->doom = -ETIMEDOUT;
 	}
 }
 
@@ -296,6 +312,8 @@ void o2_talk_ended(struct o2_lst_talk *talk, const struct o2_lst_console_result 
 	const bool complete = is_complete(asked) && !asked->doomed;
 
 	talk->nended++;
+	talk->told[result->outcome]++;
+	talk->told_bytes += result->outcome == O2_LST_WELL ? result->bytes : 0;
 	if (asked->ended || !asked->is_test || (!complete && !gives_up(result->outcome)) ||
 	    (complete && outcome_of(talk, asked) != result->outcome)) {
 		o2_report_fail(talk->report, "lst/console-outcome",
@@ -311,7 +329,7 @@ void o2_talk_ended(struct o2_lst_talk *talk, const struct o2_lst_console_result 
 }
 
 /* A request of the framework was answered as a console must want it. */
-static bool is_well(const struct o2_lst_talk *talk, const struct o2_talk_asked *asked)
+bool o2_talk_is_well(const struct o2_lst_talk *talk, const struct o2_talk_asked *asked)
 {
 	const struct o2_lst_generic_reply *reply = &asked->reply.u.reply;
 
@@ -321,30 +339,4 @@ static bool is_well(const struct o2_lst_talk *talk, const struct o2_talk_asked *
 		return reply->status == 0 || reply->status == ESRCH;
 	return reply->status == 0 && o2_lst_sid_equal(reply->sid, talk->config.sid) &&
 	       (asked->msg.msg_type != O2_LST_MKSN_REQST || asked->reply.msg_ses_feats == O2_LST_FEATS_MASK);
-}
-
-void o2_talk_check_report(struct o2_lst_talk *talk)
-{
-	const struct o2_lst_console_report *report = o2_lst_console_report(talk->console);
-	uint64_t outcomes = 0;
-	bool well = true;
-
-	for (uint32_t i = 0; i < talk->nasked; i++)
-		well = well && (talk->asked[i].is_test || is_well(talk, &talk->asked[i]));
-	for (uint32_t i = 0; i < O2_LST_OUTCOMES; i++)
-		outcomes += report->outcome[i];
-	if (outcomes != report->begun || talk->nended != report->begun)
-		o2_report_fail(talk->report, "lst/console-count",
-			       "%" PRIu64 " RPCs were begun, %" PRIu64 " have an outcome, %" PRIu32
-			       " were told",
-			       report->begun, outcomes, talk->nended);
-	if (!talk->canceled && (report->status == 0) != well)
-		o2_report_fail(talk->report, "lst/console-status",
-			       "the session ends with %d; by what has come it has %s", report->status,
-			       well ? "gone well" : "failed");
-	talk->seen[CONSOLE_ALL_WELL] +=
-		report->status == 0 && report->begun > 0 && report->outcome[O2_LST_WELL] == report->begun;
-	talk->seen[CONSOLE_BUSY] += report->status == -EBUSY && report->step == O2_LST_STEP_MAKE;
-	talk->seen[CONSOLE_STALE] += report->status == -ESTALE;
-	talk->seen[CONSOLE_LEFT] += report->left;
 }

@@ -65,3 +65,12 @@ uint32_t o2_refusals_check(const struct o2_refusals *refusals, int rc, const str
 			return i;
 	return fail(refusals, error, stage, "refused-for-another-reason", report);
 }
+
+bool o2_refusal_is_true(const struct o2_error *error)
+{
+	if (error->limit_kind == O2_LIMIT_OTHER || error->limit == O2_NO_LIMIT)
+		return true;
+	if (error->limit_kind == O2_LIMIT_MULTIPLE && error->limit != 0)
+		return error->value == 0 || error->value % error->limit != 0;
+	return error->value != error->limit;
+}

@@ -31,4 +31,7 @@ void o2_refusals_add(struct o2_refusals *refusals, int code, const char *rule, u
 uint32_t o2_refusals_check(const struct o2_refusals *refusals, int rc, const struct o2_error *error,
 			   const char *stage, struct o2_report *report);
 
+/* Whether the value that it names is none that its own limit allows. */
+bool o2_refusal_is_true(const struct o2_error *error);
+
 #endif

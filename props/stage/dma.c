@@ -34,19 +34,19 @@ enum situation {
 	SITUATION_LIST(O2_SITUATION_ID) SITUATIONS,
 };
 
-static const struct o2_tally_row situations[SITUATIONS] = {{"refused_kind", true},
-							   {"refused_page_size", true},
-							   {"refused_base_alignment", true},
-							   {"refused_base_wraps", true},
-							   {"refused_count", true},
-							   {"refused_no_such_page", true},
-							   {"refused_entry_past_page", true},
-							   {"refused_no_table", true},
-							   {"refused_no_such_device_page", true},
-							   {"refused_mapping_failed", true},
-							   {"refused_mapped_nothing", true},
-							   {"refused_no_cpu_mapping", true},
-							   SITUATION_LIST(O2_SITUATION_ROW)};
+static const char *const situations[SITUATIONS] = {"refused_kind",
+						   "refused_page_size",
+						   "refused_base_alignment",
+						   "refused_base_wraps",
+						   "refused_count",
+						   "refused_no_such_page",
+						   "refused_entry_past_page",
+						   "refused_no_table",
+						   "refused_no_such_device_page",
+						   "refused_mapping_failed",
+						   "refused_mapped_nothing",
+						   "refused_no_cpu_mapping",
+						   SITUATION_LIST(O2_SITUATION_NAME)};
 
 static void count_mapped(struct o2_dma_run *run)
 {
@@ -224,8 +224,7 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 		}
 		o2_span_end(choice);
 	}
-	run->tally.cases += o2_choice_ok(choice);
-	return o2_choice_status(choice, report->failed ? O2_STATUS_INTERESTING : O2_STATUS_VALID);
+	return o2_tally_case(&run->tally, choice, report);
 }
 
 static void print(const void *context, uint32_t pieces, FILE *out)
@@ -273,5 +272,5 @@ struct o2_property o2_dma_property(struct o2_dma_run *run)
 		"dma",
 		"dma_map covers each byte of its list where the device has it, or refuses by a broken rule")};
 
-	return o2_tally_property(&ops, run == NULL ? NULL : &run->tally, situations, SITUATIONS, 10000);
+	return o2_tally_property(&ops, run, situations, SITUATIONS, 10000);
 }

@@ -33,7 +33,7 @@ enum situation {
 	SITUATION_LIST(O2_SITUATION_ID) SITUATIONS,
 };
 
-static const struct o2_tally_row situations[SITUATIONS] = {SITUATION_LIST(O2_SITUATION_ROW)};
+static const char *const situations[SITUATIONS] = {SITUATION_LIST(O2_SITUATION_NAME)};
 
 static const char *const step_names[O2_KEY_STEPS] = {
 	"map", "post", "unmap", "chain", "invalidate", "invalidate-posted", "invalidated", "replaced"};
@@ -327,8 +327,7 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 		}
 		o2_span_end(choice);
 	}
-	run->tally.cases += o2_choice_ok(choice);
-	return o2_choice_status(choice, report->failed ? O2_STATUS_INTERESTING : O2_STATUS_VALID);
+	return o2_tally_case(&run->tally, choice, report);
 }
 
 static void print(const void *context, uint32_t pieces, FILE *out)
@@ -371,5 +370,5 @@ struct o2_property o2_keys_property(struct o2_keys_run *run)
 	static const struct o2_property_ops ops = {O2_TALLY_PROPERTY(
 		"keys", "the life of a fast-registration key is what a model and a strict device say")};
 
-	return o2_tally_property(&ops, run == NULL ? NULL : &run->tally, situations, SITUATIONS, 10000);
+	return o2_tally_property(&ops, run, situations, SITUATIONS, 10000);
 }

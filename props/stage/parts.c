@@ -9,8 +9,7 @@
 #include "props/stage/parts_internal.h"
 #include "wire/nid.h"
 
-static const struct o2_tally_row situations[O2_PARTS_SITUATIONS] = {
-	O2_PARTS_SITUATION_LIST(O2_SITUATION_ROW)};
+static const char *const situations[O2_PARTS_SITUATIONS] = {O2_PARTS_SITUATION_LIST(O2_SITUATION_NAME)};
 
 /* --- reject records --- */
 
@@ -295,7 +294,7 @@ static void run_read(struct o2_parts_run *run, struct o2_choice *c, struct o2_re
 static enum o2_status run_case(void *context, struct o2_choice *choice, struct o2_report *report)
 {
 	struct o2_parts_run *run = context;
-	const uint64_t kind = o2_draw(choice, 12);
+	const uint64_t kind = o2_draw(choice, 13);
 
 	o2_report_clear(report);
 	run->text[0] = '\0';
@@ -317,6 +316,8 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 		o2_parts_fault(run, choice, report);
 	else if (kind == 12)
 		o2_parts_markup(run, choice, report);
+	else if (kind == 13)
+		o2_parts_path(run, choice, report);
 	else
 		o2_parts_lst(run, choice, report);
 	run->tally.cases++;
@@ -357,6 +358,5 @@ struct o2_property o2_parts_property(struct o2_parts_run *run)
 		O2_TALLY_OPS,
 	};
 
-	return o2_tally_property(&ops, run == NULL ? NULL : &run->tally, situations, O2_PARTS_SITUATIONS,
-				 10000);
+	return o2_tally_property(&ops, run, situations, O2_PARTS_SITUATIONS, 10000);
 }

@@ -48,3 +48,19 @@ void o2_parts_fill_row(FILE *out, const char *name, const char *value, const cha
 		"");
 	o2_parts_fill(out, help, TEXT_AT, TEXT_AT);
 }
+
+/* What scripts complete a line from: the options of property parts' own command (props/stage/parts_options.c). */
+void o2_parts_list(FILE *out, unsigned int which)
+{
+	static const char colours[] = "red green blue";
+
+	if (which == 0)
+		fputs("A\n[OPTIONS]\n", out);
+	fputs("--one\tN\t\n--two\tN\t\n--four-bytes-of-a-number\tNUMBER\t\n--eight\tN\t\n", out);
+	if ((which & 1) != 0)
+		fputs("--flag\t-\t\n", out);
+	fprintf(out, "--set\t-\t\n--text\tT\t\n--named\tCOLOUR\t%s\n--name\tCOLOUR\t%s\n", colours, colours);
+	if ((which & 2) != 0)
+		fprintf(out, "--place\tCOLOUR\t%s\n", colours);
+	fprintf(out, "--names\tA,B\t%s\n--read\tR\t\n--help\t-\t\n", colours);
+}

@@ -24,6 +24,7 @@
 	ENTRY(O2_PARTS_OPTIONS_READ, "options_read")     \
 	ENTRY(O2_PARTS_OPTION_REFUSED, "option_refused") \
 	ENTRY(O2_PARTS_HELP, "help")                     \
+	ENTRY(O2_PARTS_LIST, "list_of_options")          \
 	ENTRY(O2_PARTS_ERRNO, "errno")                   \
 	ENTRY(O2_PARTS_QUIRKS_ADDED, "quirks_added")     \
 	ENTRY(O2_PARTS_QUIRKS_REFUSED, "quirks_refused") \
@@ -32,6 +33,7 @@
 	ENTRY(O2_PARTS_PING_READ, "ping_read")           \
 	ENTRY(O2_PARTS_PING_REFUSED, "ping_refused")     \
 	ENTRY(O2_PARTS_MARKUP, "markup")                 \
+	ENTRY(O2_PARTS_PATH, "own_path")                 \
 	ENTRY(O2_PARTS_LST_SENT, "lst_may_be_sent")      \
 	ENTRY(O2_PARTS_LST_NOT_SENT, "lst_may_not_be_sent")
 
@@ -51,6 +53,9 @@ void o2_parts_lst(struct o2_parts_run *run, struct o2_choice *c, struct o2_repor
 /* What is answered to pings. */
 void o2_parts_ping(struct o2_parts_run *run, struct o2_choice *c, struct o2_report *report);
 
+/* Files beside the program. */
+void o2_parts_path(struct o2_parts_run *run, struct o2_choice *c, struct o2_report *report);
+
 /* Text in HTML, SVG and XML. */
 void o2_parts_markup(struct o2_parts_run *run, struct o2_choice *c, struct o2_report *report);
 
@@ -58,5 +63,8 @@ void o2_parts_markup(struct o2_parts_run *run, struct o2_choice *c, struct o2_re
 void o2_parts_fill(FILE *out, const char *text, size_t column, size_t indent);
 /* A row of help: an option with its value, which may be NULL, and what it does. */
 void o2_parts_fill_row(FILE *out, const char *name, const char *value, const char *help);
+
+/* The list of the options that property parts makes, with the command in `which`. */
+void o2_parts_list(FILE *out, unsigned int which);
 
 #endif

@@ -253,11 +253,11 @@ static void draw_value(struct o2_choice *c, enum row row, char text[WORD_BYTES /
 
 /* A command line, and what was foretold of it so far. */
 struct line {
-	char word[WORDS + 2][WORD_BYTES];
+	char word[WORDS + 3][WORD_BYTES];
 	int count;
 	int others;	   /* that are not options */
 	bool ended, wrong; /* "--" was there; something that ends the reading was */
-	bool help;
+	bool help, list;
 };
 
 static void add_word(struct line *line, const char *word)
@@ -394,14 +394,19 @@ void o2_parts_options(struct o2_parts_run *run, struct o2_choice *c, struct o2_r
 		.which = (unsigned int)o2_draw(c, 3),
 		.end = "Exit status: 0.",
 	};
-	struct made made = {.target = {.eight = 9}};
 	struct target target = {.eight = 9};
+	struct made made = {.target = target};
 	struct heard out = {0}, err = {0}, expected = {0};
-	char *argv[WORDS + 3];
+	char *argv[WORDS + 4];
 	int argc, result;
 
 	command.name = command.which == 0 ? NULL : "go";
 	draw_line(c, command.which, &line, &made);
+	line.list = o2_draw_bool(c, 15, 1);
+	if (line.list) {
+		add_word(&line, O2_OPTION_LIST);
+		made = (struct made){.target = target};
+	}
 	argc = line.count;
 	for (int i = 0; i < argc; i++)
 		argv[i] = line.word[i];
@@ -413,16 +418,20 @@ void o2_parts_options(struct o2_parts_run *run, struct o2_choice *c, struct o2_r
 	stop_listening(&err, &stderr);
 	stop_listening(&out, &stdout);
 	expected.now = open_memstream(&expected.text, &expected.bytes);
-	if (line.help && expected.now != NULL)
+	if (line.list && expected.now != NULL)
+		o2_parts_list(expected.now, command.which);
+	else if (line.help && expected.now != NULL)
 		help_of(expected.now, &command);
 	if (expected.now != NULL)
 		fclose(expected.now);
-	run->tally.seen[line.help	  ? O2_PARTS_HELP
+	run->tally.seen[line.list	  ? O2_PARTS_LIST
+			: line.help	  ? O2_PARTS_HELP
 			: made.result < 0 ? O2_PARTS_OPTION_REFUSED
 					  : O2_PARTS_OPTIONS_READ]++;
-	if (result != (line.help ? 0 : made.result))
-		o2_report_fail(report, "parts/options/result", "%d, expected %d", result,
-			       line.help ? 0 : made.result);
+	if (line.help)
+		made.result = 0;
+	if (result != made.result)
+		o2_report_fail(report, "parts/options/result", "%d, expected %d", result, made.result);
 	compare_targets(&target, &made.target, report);
 	compare_texts(err.text, made.said, "stderr", report);
 	compare_texts(out.text, expected.text == NULL ? "" : expected.text, "stdout", report);

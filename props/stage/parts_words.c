@@ -1,14 +1,37 @@
 /* SPDX-License-Identifier: MIT */
-/* What is said in words: errnos, and quirks. */
+/* What is said in words: numbers of the wire, errnos, and quirks. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/errno_name.h"
 #include "base/option.h"
+#include "props/model/reject_model.h"
 #include "props/stage/parts_internal.h"
 #include "quirk/quirk.h"
+#include "wire/msg_type.h"
+
+/* --- numbers of the wire --- */
+
+/* docs/wire.md: what has a name has that one, and nothing else has any. */
+static void check_names(struct o2_report *report)
+{
+	for (int byte = 0; byte <= UINT8_MAX; byte++) {
+		const struct o2_wm_type *type = o2_wm_type((uint8_t)byte);
+		const char *of_type = o2_msg_type_name((uint8_t)byte);
+		const char *of_reason = o2_reject_why_name((uint8_t)byte);
+		const char *reason = byte >= 1 && byte < (int)O2_RM_REASONS ? o2_rm_reasons[byte] : NULL;
+
+		if ((type == NULL) != (of_type == NULL) ||
+		    (type != NULL && strcasecmp(type->name, of_type) != 0))
+			o2_report_fail(report, "parts/name/type", "0x%x", byte);
+		if ((reason == NULL) != (of_reason == NULL) ||
+		    (reason != NULL && strcmp(reason, of_reason) != 0))
+			o2_report_fail(report, "parts/name/reason", "%d", byte);
+	}
+}
 
 /* --- errnos --- */
 
@@ -39,6 +62,7 @@ void o2_parts_errno(struct o2_parts_run *run, struct o2_choice *c, struct o2_rep
 		o2_report_fail(report, "parts/errno/symbol", "errno %" PRId64, wild);
 	if (strcmp(o2_errno_text(wild, text), expected) != 0)
 		o2_report_fail(report, "parts/errno/text", "errno %" PRId64, wild);
+	check_names(report);
 	if (o2_errno_from_name("ENOTHING") != 0)
 		o2_report_fail(report, "parts/errno/name", "a name of nothing");
 }

@@ -10,7 +10,7 @@
 #define LABEL_STEP 1u
 #define MORE	   31u /* weight of another step */
 
-static const struct o2_tally_row situations[O2_POOL_SITUATIONS] = {O2_POOL_SEEN(O2_SITUATION_ROW)};
+static const char *const situations[O2_POOL_SITUATIONS] = {O2_POOL_SEEN(O2_SITUATION_NAME)};
 
 /* --- steps that every kind has --- */
 
@@ -253,8 +253,7 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 	if (!report->failed)
 		finish(run, report);
 	count_pools(run);
-	run->tally.cases += o2_choice_ok(choice);
-	return o2_choice_status(choice, report->failed ? O2_STATUS_INTERESTING : O2_STATUS_VALID);
+	return o2_tally_case(&run->tally, choice, report);
 }
 
 static void print_step(const struct o2_pools_run *run, uint32_t i, FILE *out)
@@ -326,6 +325,5 @@ struct o2_property o2_pools_property(struct o2_pools_run *run)
 	static const struct o2_property_ops ops = {O2_TALLY_PROPERTY(
 		"pools", "pool sets do what models foretell, with time, failing devices and failover")};
 
-	return o2_tally_property(&ops, run == NULL ? NULL : &run->tally, situations, O2_POOL_SITUATIONS,
-				 5000);
+	return o2_tally_property(&ops, run, situations, O2_POOL_SITUATIONS, 5000);
 }

@@ -39,15 +39,15 @@ static const char *const rules[NOTHING - REFUSED] = {
 	"rdma/nob",	"rdma/source-too-small", "rdma/sink-too-small", "rdma/too-many-work-requests",
 };
 
-static const struct o2_tally_row situations[SITUATIONS] = {{"refused_max_wrs", true},
-							   {"refused_wrq_sge", true},
-							   {"refused_source_nfrags", true},
-							   {"refused_sink_nfrags", true},
-							   {"refused_nob", true},
-							   {"refused_source_too_small", true},
-							   {"refused_sink_too_small", true},
-							   {"refused_too_many_work_requests", true},
-							   SITUATION_LIST(O2_SITUATION_ROW)};
+static const char *const situations[SITUATIONS] = {"refused_max_wrs",
+						   "refused_wrq_sge",
+						   "refused_source_nfrags",
+						   "refused_sink_nfrags",
+						   "refused_nob",
+						   "refused_source_too_small",
+						   "refused_sink_too_small",
+						   "refused_too_many_work_requests",
+						   SITUATION_LIST(O2_SITUATION_NAME)};
 
 static bool has_empty(const struct o2_rdma_desc *desc)
 {
@@ -114,8 +114,7 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 	o2_rdma_check(&run->asked, &run->outcome, report);
 	if (!report->failed)
 		count(run);
-	run->tally.cases++;
-	return o2_choice_status(choice, report->failed ? O2_STATUS_INTERESTING : O2_STATUS_VALID);
+	return o2_tally_case(&run->tally, choice, report);
 }
 
 static void print_descriptor(const struct o2_rdma_desc *desc, const char *name, uint32_t pieces, FILE *out)
@@ -158,5 +157,5 @@ struct o2_property o2_rdma_property(struct o2_rdma_run *run)
 		O2_TALLY_PROPERTY("rdma", "rdma_plan takes each byte of the source to its place in the sink, "
 					  "within every limit, or refuses by a broken rule")};
 
-	return o2_tally_property(&ops, run == NULL ? NULL : &run->tally, situations, SITUATIONS, 50000);
+	return o2_tally_property(&ops, run, situations, SITUATIONS, 50000);
 }

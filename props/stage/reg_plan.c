@@ -21,56 +21,56 @@ enum situation {
 	SITUATIONS,
 };
 
-static const struct o2_tally_row situations[SITUATIONS] = {
-	{"refused_mode", true},
-	{"refused_side", true},
-	{"refused_page_size", true},
-	{"refused_max_pages", true},
-	{"refused_peer_max_frags", true},
-	{"refused_count", true},
-	{"refused_empty_segment", true},
-	{"refused_segment_wraps", true},
-	{"refused_too_long", true},
-	{"refused_too_many_pages", true},
-	{"refused_fmr_undeclared_gap", true},
-	{"refused_fastreg_gaps", true},
-	{"refused_fastreg_short_map", true},
-	{"refused_fastreg_iova_wraps", true},
-	{"refused_user_not_contiguous", true},
-	{"refused_user_address_wraps", true},
-	{"refused_phys_gaps", true},
-	{"refused_phys_undeclared_gap", true},
-	{"refused_phys_iova_alignment", true},
-	{"refused_phys_iova_wraps", true},
-	{"refused_fastreg_gaps_too_many_entries", true},
-	{"refused_fastreg_gaps_iova_wraps", true},
-	{"refused_more_fragments_than_peer_accepts", true},
-	[PLANNED + O2_REG_GLOBAL] = {"planned_global", true},
-	[PLANNED + O2_REG_FMR] = {"planned_fmr", true},
-	[PLANNED + O2_REG_FASTREG] = {"planned_fastreg", true},
-	[PLANNED + O2_REG_USER] = {"planned_user", true},
-	[PLANNED + O2_REG_PHYS] = {"planned_phys", true},
-	[PLANNED + O2_REG_FASTREG_GAPS] = {"planned_fastreg_gaps", true},
-	[PLANNED_GAPS] = {"planned_global_with_gaps", true},
-	[PLANNED_GAPS + 1] = {"planned_fmr_with_gaps", true},
-	[PLANNED_GAPS + 2] = {"planned_user_with_gaps", true},
-	[PLANNED_GAPS + 3] = {"planned_fastreg_gaps_with_gaps", true},
-	[PHYS_INSIDE_PAGE] = {"planned_phys_at_an_iova_inside_a_page", true},
-	[PAGES_254] = {"pages_254", true},
-	[PAGES_254 + 1] = {"pages_255", true},
-	[PAGES_254 + 2] = {"pages_256", true},
-	[PAGES_254 + 3] = {"pages_257", true},
-	[FRAGMENTS_254] = {"fragments_254", true},
-	[FRAGMENTS_254 + 1] = {"fragments_255", true},
-	[FRAGMENTS_254 + 2] = {"fragments_256", true},
-	[FRAGMENTS_254 + 3] = {"fragments_257", true},
-	[BYTES_MIB] = {"a_mebibyte_planned", true},
-	[BYTES_MIB_AND_ONE] = {"a_mebibyte_and_one_refused", true},
-	[SHARED_PAGE] = {"segments_that_share_a_page", true},
-	[SEVERAL_PAGES] = {"segment_of_several_pages", true},
-	[SOURCES] = {"sources", true},
-	[SINKS] = {"sinks", true},
-	[AS_MANY_AS_ACCEPTED] = {"as_many_fragments_as_the_peer_accepts", true},
+static const char *const situations[SITUATIONS] = {
+	"refused_mode",
+	"refused_side",
+	"refused_page_size",
+	"refused_max_pages",
+	"refused_peer_max_frags",
+	"refused_count",
+	"refused_empty_segment",
+	"refused_segment_wraps",
+	"refused_too_long",
+	"refused_too_many_pages",
+	"refused_fmr_undeclared_gap",
+	"refused_fastreg_gaps",
+	"refused_fastreg_short_map",
+	"refused_fastreg_iova_wraps",
+	"refused_user_not_contiguous",
+	"refused_user_address_wraps",
+	"refused_phys_gaps",
+	"refused_phys_undeclared_gap",
+	"refused_phys_iova_alignment",
+	"refused_phys_iova_wraps",
+	"refused_fastreg_gaps_too_many_entries",
+	"refused_fastreg_gaps_iova_wraps",
+	"refused_more_fragments_than_peer_accepts",
+	[PLANNED + O2_REG_GLOBAL] = "planned_global",
+	[PLANNED + O2_REG_FMR] = "planned_fmr",
+	[PLANNED + O2_REG_FASTREG] = "planned_fastreg",
+	[PLANNED + O2_REG_USER] = "planned_user",
+	[PLANNED + O2_REG_PHYS] = "planned_phys",
+	[PLANNED + O2_REG_FASTREG_GAPS] = "planned_fastreg_gaps",
+	[PLANNED_GAPS] = "planned_global_with_gaps",
+	[PLANNED_GAPS + 1] = "planned_fmr_with_gaps",
+	[PLANNED_GAPS + 2] = "planned_user_with_gaps",
+	[PLANNED_GAPS + 3] = "planned_fastreg_gaps_with_gaps",
+	[PHYS_INSIDE_PAGE] = "planned_phys_at_an_iova_inside_a_page",
+	[PAGES_254] = "pages_254",
+	[PAGES_254 + 1] = "pages_255",
+	[PAGES_254 + 2] = "pages_256",
+	[PAGES_254 + 3] = "pages_257",
+	[FRAGMENTS_254] = "fragments_254",
+	[FRAGMENTS_254 + 1] = "fragments_255",
+	[FRAGMENTS_254 + 2] = "fragments_256",
+	[FRAGMENTS_254 + 3] = "fragments_257",
+	[BYTES_MIB] = "a_mebibyte_planned",
+	[BYTES_MIB_AND_ONE] = "a_mebibyte_and_one_refused",
+	[SHARED_PAGE] = "segments_that_share_a_page",
+	[SEVERAL_PAGES] = "segment_of_several_pages",
+	[SOURCES] = "sources",
+	[SINKS] = "sinks",
+	[AS_MANY_AS_ACCEPTED] = "as_many_fragments_as_the_peer_accepts",
 };
 
 static void count_planned(struct o2_plan_run *run)
@@ -139,8 +139,7 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 		o2_plan_check(run, report);
 	if (run->code == 0 && !report->failed)
 		count_planned(run);
-	run->tally.cases++;
-	return o2_choice_status(choice, report->failed ? O2_STATUS_INTERESTING : O2_STATUS_VALID);
+	return o2_tally_case(&run->tally, choice, report);
 }
 
 static void print(const void *context, uint32_t pieces, FILE *out)
@@ -181,5 +180,5 @@ struct o2_property o2_plan_property(struct o2_plan_run *run)
 		O2_TALLY_PROPERTY("reg_plan", "a plan publishes and registers exactly the bytes of its "
 					      "segments, or a broken rule refuses it")};
 
-	return o2_tally_property(&ops, run == NULL ? NULL : &run->tally, situations, SITUATIONS, 50000);
+	return o2_tally_property(&ops, run, situations, SITUATIONS, 50000);
 }

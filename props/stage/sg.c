@@ -43,16 +43,16 @@ static const char *const rules[IOV - REFUSED] = {
 	"sg/vector-too-short", "sg/too-many-entries",  "sg/iov/no-page",
 };
 
-static const struct o2_tally_row situations[SITUATIONS] = {{"refused_page_size", true},
-							   {"refused_max_entries", true},
-							   {"refused_nob", true},
-							   {"refused_iov_wraps", true},
-							   {"refused_no_such_page", true},
-							   {"refused_entry_past_page", true},
-							   {"refused_vector_too_short", true},
-							   {"refused_too_many_entries", true},
-							   {"refused_no_page", true},
-							   SITUATION_LIST(O2_SITUATION_ROW)};
+static const char *const situations[SITUATIONS] = {"refused_page_size",
+						   "refused_max_entries",
+						   "refused_nob",
+						   "refused_iov_wraps",
+						   "refused_no_such_page",
+						   "refused_entry_past_page",
+						   "refused_vector_too_short",
+						   "refused_too_many_entries",
+						   "refused_no_page",
+						   SITUATION_LIST(O2_SITUATION_NAME)};
 
 static uint64_t length_of(const struct o2_buffer *buffer, uint32_t i)
 {
@@ -138,8 +138,7 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 		    &run->outcome, report);
 	if (!report->failed)
 		count(run);
-	run->tally.cases++;
-	return o2_choice_status(choice, report->failed ? O2_STATUS_INTERESTING : O2_STATUS_VALID);
+	return o2_tally_case(&run->tally, choice, report);
 }
 
 static void print(const void *context, uint32_t pieces, FILE *out)
@@ -186,5 +185,5 @@ struct o2_property o2_sg_property(struct o2_sg_run *run)
 		O2_TALLY_PROPERTY("sg", "sg_build lists each byte where the buffer has it, with the verdict "
 					"on gaps, or refuses by a broken rule")};
 
-	return o2_tally_property(&ops, run == NULL ? NULL : &run->tally, situations, SITUATIONS, 50000);
+	return o2_tally_property(&ops, run, situations, SITUATIONS, 50000);
 }

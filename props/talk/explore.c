@@ -15,10 +15,14 @@
 struct node {
 	uint64_t hash;
 	uint32_t parent;
-	uint16_t length;		  /* events from the start */
-	uint8_t event;			  /* the last of them */
-	uint8_t enabled;		  /* set of events */
-	uint64_t next[O2_EXPLORE_EVENTS]; /* hash of the state after each */
+	uint16_t length; /* events from the start */
+	uint8_t event;	 /* the last of them */
+	uint8_t enabled; /* set of events */
+};
+
+/* Of a state: the hash of the one after each event. */
+struct after {
+	uint64_t hash[O2_EXPLORE_EVENTS];
 };
 
 /* Another way to a state: by that event from node `from`. */
@@ -33,7 +37,9 @@ struct search {
 	struct o2_report *report;
 	struct node *node;
 	uint32_t nodes, room;
-	struct way *way; /* only where they are verified */
+	/* Only where ways are verified: */
+	struct after *after; /* by node */
+	struct way *way;
 	uint32_t ways, way_room;
 	uint32_t *slot; /* open hashing: number of the node + 1 */
 	uint32_t slots; /* a power of two */
@@ -61,17 +67,25 @@ static bool grow_slots(struct search *s)
 
 static bool make_room(struct search *s)
 {
+	uint32_t room = s->room == 0 ? 4096 : 2 * s->room;
+	struct after *after;
 	struct node *node;
 
 	if (2 * s->nodes >= s->slots && !grow_slots(s))
 		return false;
 	if (s->nodes < s->room)
 		return true;
-	s->room = s->room == 0 ? 4096 : 2 * s->room;
-	node = realloc(s->node, s->room * sizeof(*node));
+	node = realloc(s->node, room * sizeof(*node));
 	if (node == NULL)
 		return false;
 	s->node = node;
+	if (s->world->config->verify) {
+		after = realloc(s->after, room * sizeof(*after));
+		if (after == NULL)
+			return false;
+		s->after = after;
+	}
+	s->room = room;
 	return true;
 }
 
@@ -135,16 +149,15 @@ static int arrive(struct search *s, uint32_t parent, uint32_t event, uint32_t le
 
 	if (!make_room(s))
 		return -ENOMEM;
-	if (length > 0)
-		s->node[parent].next[event] = hash;
+	if (length > 0 && s->after != NULL)
+		s->after[parent].hash[event] = hash;
 	slot = find(s, hash);
 	if (*slot != 0) {
 		if (s->node[*slot - 1].enabled != enabled)
 			differ(s, "what can happen");
 		return note_other_way(s, parent, event, *slot - 1);
 	}
-	s->node[s->nodes] =
-		(struct node){hash, parent, (uint16_t)length, (uint8_t)event, (uint8_t)enabled, {0}};
+	s->node[s->nodes] = (struct node){hash, parent, (uint16_t)length, (uint8_t)event, (uint8_t)enabled};
 	*slot = ++s->nodes;
 	result->states++;
 	result->longest = length > result->longest ? length : result->longest;
@@ -215,7 +228,8 @@ static void verify(struct search *s)
 			way[length] = (uint8_t)event;
 			s->result->verified++;
 			go(s, way, length + 1);
-			if (!s->report->failed && o2_explore_hash(s->world) != to->next[event])
+			if (!s->report->failed &&
+			    o2_explore_hash(s->world) != s->after[s->way[i].to].hash[event])
 				differ(s, "what comes next");
 			o2_explore_close(s->world);
 			if (s->report->failed)
@@ -268,6 +282,7 @@ int o2_explore(const struct o2_explore_config *config, struct o2_explore_result 
 		result->all = false;
 	free_world(s.world);
 	free(s.node);
+	free(s.after);
 	free(s.way);
 	free(s.slot);
 	return rc;

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "props/talk/nodes_internal.h"
 
@@ -12,54 +11,7 @@
 #define MORE	     127u /* weight of another step */
 #define ENOUGH_CASES 200u
 
-static const struct o2_tally_row situations[O2_NODES_SITUATIONS] = {
-	[O2_NODES_SEEN_PUT] = {"put", true},
-	[O2_NODES_SEEN_GET] = {"get", true},
-	[O2_NODES_SEEN_IMMEDIATE] = {"immediate", true},
-	[O2_NODES_SEEN_THREE] = {"three_nodes", true},
-	[O2_NODES_SEEN_RACE] = {"connection_race", true},
-	[O2_NODES_SEEN_REJECT_DEPTH] = {"rejected_for_queue_depth", true},
-	[O2_NODES_SEEN_REJECT_FRAGS] = {"rejected_for_fragments", true},
-	[O2_NODES_SEEN_REJECT_VERSION] = {"rejected_for_version", true},
-	[O2_NODES_SEEN_STALE] = {"rejected_as_stale", true},
-	[O2_NODES_SEEN_NO_RESOURCES] = {"rejected_for_resources", true},
-	[O2_NODES_SEEN_NO_LISTENER] = {"nobody_listens", true},
-	[O2_NODES_SEEN_UNREACHABLE] = {"unreachable", true},
-	[O2_NODES_SEEN_LOST] = {"message_lost", true},
-	[O2_NODES_SEEN_REFUSED] = {"operation_refused", true},
-	[O2_NODES_SEEN_BUSY] = {"start_refused_too_many_wait", true},
-	[O2_NODES_SEEN_RECONNECT] = {"reconnected", true},
-	[O2_NODES_SEEN_SEVERAL] = {"several_connections", true},
-	[O2_NODES_SEEN_RESTART] = {"node_restarted", true},
-	[O2_NODES_SEEN_CLOSE] = {"peer_closed", true},
-	[O2_NODES_SEEN_RECONFIGURED] = {"node_reconfigured", true},
-	[O2_NODES_SEEN_HEADER_REFUSED] = {"lnet_header_refused", true},
-	[O2_NODES_SEEN_SHORT_PUT] = {"short_put", true},
-	[O2_NODES_SEEN_SHORT_GET] = {"short_get", true},
-	[O2_NODES_SEEN_NO_MATCH] = {"no_match", true},
-	[O2_NODES_SEEN_DENIED] = {"answered_with_an_errno", true},
-	[O2_NODES_SEEN_GAPS] = {"gaps", true},
-	[O2_NODES_SEEN_GAPS_REFUSED] = {"gaps_refused", true},
-	[O2_NODES_SEEN_TOO_MANY_FRAGS] = {"too_many_fragments", true},
-	[O2_NODES_SEEN_GLOBAL] = {"mode_global", true},
-	[O2_NODES_SEEN_FMR] = {"mode_fmr", true},
-	[O2_NODES_SEEN_FASTREG] = {"mode_fastreg", true},
-	[O2_NODES_SEEN_USER] = {"mode_user", true},
-	[O2_NODES_SEEN_PHYS] = {"mode_phys", true},
-	[O2_NODES_SEEN_FASTREG_GAPS] = {"mode_fastreg_gaps", true},
-	[O2_NODES_SEEN_KILL] = {"queue_pair_killed", true},
-	[O2_NODES_SEEN_LOST_UNDER_WAY] = {"lost_under_way", true},
-	[O2_NODES_SEEN_VERSION_1] = {"version_1", true},
-	[O2_NODES_SEEN_NO_CREDITS] = {"credits_exhausted", true},
-	[O2_NODES_SEEN_NO_RESERVED] = {"reservations_exhausted", true},
-	[O2_NODES_SEEN_NOOP] = {"noop", true},
-	[O2_NODES_SEEN_BOTH_ENDS] = {"both_ends_compared", true},
-	[O2_NODES_SEEN_SHRUNK] = {"idle_pools_unmade", true},
-	[O2_NODES_SEEN_GROWN_LATE] = {"pool_made_after_a_failure", true},
-	[O2_NODES_SEEN_DEEP] = {"deeper_than_32", true},
-	[O2_NODES_SEEN_BURST] = {"burst_of_more_than_32", true},
-	[O2_NODES_SEEN_SETTINGS_REFUSED] = {"settings_refused", true},
-};
+static const char *const situations[O2_NODES_SITUATIONS] = {O2_NODES_SITUATION_LIST(O2_SITUATION_NAME)};
 
 /*
  * All that the network would have to do by itself, that takes three devices, or queues so deep that a kernel would
@@ -144,8 +96,7 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 	if (!report->failed)
 		o2_nodes_check_burst(run->nodes);
 	o2_nodes_close(run->nodes);
-	run->tally.cases += o2_choice_ok(choice);
-	return o2_choice_status(choice, report->failed ? O2_STATUS_INTERESTING : O2_STATUS_VALID);
+	return o2_tally_case(&run->tally, choice, report);
 }
 
 static void give_back(void *context)
@@ -213,11 +164,12 @@ struct o2_property o2_nodes_property(struct o2_nodes_run *run)
 		.print_held = print_held,
 		O2_TALLY_OPS,
 	};
+	struct o2_property property =
+		o2_tally_property(&ops, run, situations, O2_NODES_SITUATIONS, ENOUGH_CASES);
 
-	if (run == NULL)
-		return o2_tally_property(&ops, NULL, situations, O2_NODES_SITUATIONS, ENOUGH_CASES);
-	memcpy(run->situation, situations, sizeof(situations));
-	for (size_t i = 0; i < sizeof(of_loop) / sizeof(of_loop[0]) && !run->ground->may_fail; i++)
-		run->situation[of_loop[i]].required = false;
-	return o2_tally_property(&ops, &run->tally, run->situation, O2_NODES_SITUATIONS, ENOUGH_CASES);
+	for (size_t i = 0; i < sizeof(of_loop) / sizeof(of_loop[0]) && run != NULL && !run->ground->may_fail;
+	     i++)
+		run->tally.excused[of_loop[i]] = true;
+	property.gives_back_slowly = true;
+	return property;
 }

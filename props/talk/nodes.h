@@ -21,61 +21,60 @@
  *   - once the network is well again all comes to rest, and nothing is left when it is over.
  */
 
-enum o2_nodes_situation {
-	O2_NODES_SEEN_PUT,
-	O2_NODES_SEEN_GET,
-	O2_NODES_SEEN_IMMEDIATE,
-	O2_NODES_SEEN_THREE,
-	O2_NODES_SEEN_RACE,
-	O2_NODES_SEEN_REJECT_DEPTH,
-	O2_NODES_SEEN_REJECT_FRAGS,
-	O2_NODES_SEEN_REJECT_VERSION,
-	O2_NODES_SEEN_STALE,
-	O2_NODES_SEEN_NO_RESOURCES,
-	O2_NODES_SEEN_NO_LISTENER,
-	O2_NODES_SEEN_UNREACHABLE,
-	O2_NODES_SEEN_LOST,
-	O2_NODES_SEEN_REFUSED,
-	O2_NODES_SEEN_BUSY,
-	O2_NODES_SEEN_RECONNECT,
-	O2_NODES_SEEN_SEVERAL,
-	O2_NODES_SEEN_RESTART,
-	O2_NODES_SEEN_RECONFIGURED,
-	O2_NODES_SEEN_CLOSE,
-	O2_NODES_SEEN_HEADER_REFUSED,
-	O2_NODES_SEEN_SHORT_PUT,
-	O2_NODES_SEEN_SHORT_GET,
-	O2_NODES_SEEN_NO_MATCH,
-	O2_NODES_SEEN_DENIED,
-	O2_NODES_SEEN_GAPS,
-	O2_NODES_SEEN_GAPS_REFUSED,
-	O2_NODES_SEEN_TOO_MANY_FRAGS,
-	O2_NODES_SEEN_GLOBAL,
-	O2_NODES_SEEN_FMR,
-	O2_NODES_SEEN_FASTREG,
-	O2_NODES_SEEN_USER,
-	O2_NODES_SEEN_PHYS,
-	O2_NODES_SEEN_FASTREG_GAPS,
-	O2_NODES_SEEN_KILL,
-	O2_NODES_SEEN_LOST_UNDER_WAY,
-	O2_NODES_SEEN_VERSION_1,
-	O2_NODES_SEEN_NO_CREDITS,
-	O2_NODES_SEEN_NO_RESERVED,
-	O2_NODES_SEEN_NOOP,
-	O2_NODES_SEEN_BOTH_ENDS,
-	O2_NODES_SEEN_SHRUNK,
-	O2_NODES_SEEN_GROWN_LATE,
-	O2_NODES_SEEN_DEEP,
-	O2_NODES_SEEN_BURST,
-	O2_NODES_SEEN_SETTINGS_REFUSED,
-	O2_NODES_SITUATIONS,
-};
+#define O2_NODES_SITUATION_LIST(ENTRY)                                \
+	ENTRY(O2_NODES_SEEN_PUT, "put")                               \
+	ENTRY(O2_NODES_SEEN_GET, "get")                               \
+	ENTRY(O2_NODES_SEEN_IMMEDIATE, "immediate")                   \
+	ENTRY(O2_NODES_SEEN_THREE, "three_nodes")                     \
+	ENTRY(O2_NODES_SEEN_RACE, "connection_race")                  \
+	ENTRY(O2_NODES_SEEN_REJECT_DEPTH, "rejected_for_queue_depth") \
+	ENTRY(O2_NODES_SEEN_REJECT_FRAGS, "rejected_for_fragments")   \
+	ENTRY(O2_NODES_SEEN_REJECT_VERSION, "rejected_for_version")   \
+	ENTRY(O2_NODES_SEEN_STALE, "rejected_as_stale")               \
+	ENTRY(O2_NODES_SEEN_NO_RESOURCES, "rejected_for_resources")   \
+	ENTRY(O2_NODES_SEEN_NO_LISTENER, "nobody_listens")            \
+	ENTRY(O2_NODES_SEEN_UNREACHABLE, "unreachable")               \
+	ENTRY(O2_NODES_SEEN_LOST, "message_lost")                     \
+	ENTRY(O2_NODES_SEEN_REFUSED, "operation_refused")             \
+	ENTRY(O2_NODES_SEEN_BUSY, "start_refused_too_many_wait")      \
+	ENTRY(O2_NODES_SEEN_RECONNECT, "reconnected")                 \
+	ENTRY(O2_NODES_SEEN_SEVERAL, "several_connections")           \
+	ENTRY(O2_NODES_SEEN_RESTART, "node_restarted")                \
+	ENTRY(O2_NODES_SEEN_RECONFIGURED, "node_reconfigured")        \
+	ENTRY(O2_NODES_SEEN_CLOSE, "peer_closed")                     \
+	ENTRY(O2_NODES_SEEN_HEADER_REFUSED, "lnet_header_refused")    \
+	ENTRY(O2_NODES_SEEN_SHORT_PUT, "short_put")                   \
+	ENTRY(O2_NODES_SEEN_SHORT_GET, "short_get")                   \
+	ENTRY(O2_NODES_SEEN_NO_MATCH, "no_match")                     \
+	ENTRY(O2_NODES_SEEN_DENIED, "answered_with_an_errno")         \
+	ENTRY(O2_NODES_SEEN_GAPS, "gaps")                             \
+	ENTRY(O2_NODES_SEEN_GAPS_REFUSED, "gaps_refused")             \
+	ENTRY(O2_NODES_SEEN_TOO_MANY_FRAGS, "too_many_fragments")     \
+	ENTRY(O2_NODES_SEEN_GLOBAL, "mode_global")                    \
+	ENTRY(O2_NODES_SEEN_FMR, "mode_fmr")                          \
+	ENTRY(O2_NODES_SEEN_FASTREG, "mode_fastreg")                  \
+	ENTRY(O2_NODES_SEEN_USER, "mode_user")                        \
+	ENTRY(O2_NODES_SEEN_PHYS, "mode_phys")                        \
+	ENTRY(O2_NODES_SEEN_FASTREG_GAPS, "mode_fastreg_gaps")        \
+	ENTRY(O2_NODES_SEEN_KILL, "queue_pair_killed")                \
+	ENTRY(O2_NODES_SEEN_LOST_UNDER_WAY, "lost_under_way")         \
+	ENTRY(O2_NODES_SEEN_VERSION_1, "version_1")                   \
+	ENTRY(O2_NODES_SEEN_NO_CREDITS, "credits_exhausted")          \
+	ENTRY(O2_NODES_SEEN_NO_RESERVED, "reservations_exhausted")    \
+	ENTRY(O2_NODES_SEEN_NOOP, "noop")                             \
+	ENTRY(O2_NODES_SEEN_BOTH_ENDS, "both_ends_compared")          \
+	ENTRY(O2_NODES_SEEN_SHRUNK, "idle_pools_unmade")              \
+	ENTRY(O2_NODES_SEEN_GROWN_LATE, "pool_made_after_a_failure")  \
+	ENTRY(O2_NODES_SEEN_DEEP, "deeper_than_32")                   \
+	ENTRY(O2_NODES_SEEN_BURST, "burst_of_more_than_32")           \
+	ENTRY(O2_NODES_SEEN_SETTINGS_REFUSED, "settings_refused")
+
+enum o2_nodes_situation { O2_NODES_SITUATION_LIST(O2_SITUATION_ID) O2_NODES_SITUATIONS };
 
 struct o2_nodes;
 
 struct o2_nodes_run {
 	struct o2_tally tally; /* first: props/engine/tally.h */
-	struct o2_tally_row situation[O2_NODES_SITUATIONS];
 	const struct o2_ground_ops *ground;
 	struct o2_nodes *nodes;		   /* the case at hand; NULL before the first */
 	struct o2_ground_devices *devices; /* NULL: on loopverbs */

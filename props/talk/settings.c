@@ -8,8 +8,7 @@
 #include "lnd/ni/counts.h"
 #include "props/talk/settings_internal.h"
 
-static const struct o2_tally_row situations[O2_SETTINGS_SITUATIONS] = {
-	O2_SETTINGS_SITUATION_LIST(O2_SITUATION_ROW)};
+static const char *const situations[O2_SETTINGS_SITUATIONS] = {O2_SETTINGS_SITUATION_LIST(O2_SITUATION_NAME)};
 
 void o2_settings_check(struct o2_settings_run *run, struct o2_report *report, int rc,
 		       const struct o2_error *error, const struct o2_settings_verdict *expected)
@@ -146,9 +145,11 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 		o2_report_fail(report, "settings/open", "the devices cannot be opened");
 		return O2_STATUS_INTERESTING;
 	}
-	if (o2_draw_bool(choice, 15, 1))
+	if (o2_draw_bool(choice, 15, 1)) {
 		try_interface(run, choice, report);
-	else if (o2_draw_bool(choice, 7, 1))
+		if (!report->failed)
+			o2_settings_known(run, choice, report);
+	} else if (o2_draw_bool(choice, 7, 1))
 		o2_settings_mode(run, choice, report);
 	else if (o2_draw_bool(choice, 7, 1))
 		o2_settings_lnet(run, choice, report);
@@ -198,6 +199,5 @@ struct o2_property o2_settings_property(struct o2_settings_run *run)
 				  "refuse one further"),
 	};
 
-	return o2_tally_property(&ops, run == NULL ? NULL : &run->tally, situations, O2_SETTINGS_SITUATIONS,
-				 3000);
+	return o2_tally_property(&ops, run, situations, O2_SETTINGS_SITUATIONS, 3000);
 }

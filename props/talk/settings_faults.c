@@ -91,6 +91,20 @@ static void refused_so(struct o2_settings_run *run, struct o2_report *report, in
 			       error->code, error->rule == NULL ? "nothing" : error->rule);
 }
 
+/* What was not made has no limit, but for memory that may be locked; what there is one of has no number. */
+static void made_nothing(struct o2_settings_run *run, struct o2_report *report, const struct o2_error *error)
+{
+	static const char *const single[] = {"ni/alloc-pd", "ni/device-list"};
+
+	for (size_t i = 0; i < sizeof(single) / sizeof(single[0]); i++)
+		if (strcmp(error->rule, single[i]) == 0 && error->value != 0)
+			o2_report_fail(report, "settings/fault", "%s: %s has value %" PRIu64, run->text,
+				       error->rule, error->value);
+	if (error->limit != O2_NO_LIMIT && strcmp(error->rule, "bind/memlock") != 0)
+		o2_report_fail(report, "settings/fault", "%s: %s has limit %" PRIu64 ", and there is none",
+			       run->text, error->rule, error->limit);
+}
+
 /* --- memory --- */
 
 /* One range of bus addresses, or with gaps; the modes that need none of that take what they are given. */
@@ -321,6 +335,8 @@ void o2_settings_faults(struct o2_settings_run *run, struct o2_choice *c, struct
 	rc = o2_ni_open(&config, &ni, &error);
 	expected = disarm(&fault);
 	refused_so(run, report, rc, expected, &error);
+	if (rc == expected && rc != 0)
+		made_nothing(run, report, &error);
 	run->tally.seen[rc == 0 ? O2_SETTINGS_OPENED : O2_SETTINGS_NOT_OPENED]++;
 	if (rc == 0) {
 		use_memory(run, c, report, &ni);

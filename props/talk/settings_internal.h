@@ -101,6 +101,9 @@ void o2_settings_bind(struct o2_settings_run *run, struct o2_choice *c, struct o
 void o2_settings_faults(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report);
 void o2_settings_puts(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report);
 
+/* Requests of nodes, by what is known of them. */
+void o2_settings_known(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report);
+
 /* One attempt to connect over the connection manager in the process. */
 void o2_settings_meet(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report);
 

@@ -81,6 +81,7 @@ static bool is_sized(const struct o2_sim_end *end)
 
 	return ibv_query_qp(o2_conn_qp(end->conn), &attr, IBV_QP_CAP, &init) == 0 &&
 	       init.cap.max_send_wr == limits->send_wrs && init.cap.max_recv_wr == limits->recv_wrs &&
+	       init.cap.max_recv_sge == 1 && /* a message arrives in one piece */
 	       (uint32_t)o2_conn_cq(end->conn)->cqe >= limits->cq_entries;
 }
 

@@ -126,8 +126,11 @@ static int make_end(struct o2_sim *sim, struct o2_sim_end *end, uint32_t depth)
 
 	config.queue_depth = depth;
 	sim->acting = end;
+	/* Its receives are fresh pages that nobody has read: only what is posted again is scribbled on. */
+	o2_loop_set_option(O2_LOOP_SCRIBBLE, 0);
 	rc = o2_conn_create(&sim->node[end->node].place.ni, &config, &o2_sim_conn_ops, end, &end->conn,
 			    &error);
+	o2_loop_set_option(O2_LOOP_SCRIBBLE, 1);
 	o2_sim_fault_after(sim, end);
 	sim->acting = NULL;
 	if (rc != 0)

@@ -13,8 +13,8 @@
 #define FIRST	     10u /* regions and windows to start from */
 #define ENOUGH_CASES 3000u
 
-static const struct o2_tally_row situations[O2_VERBS_SITUATIONS] = {
-#define ROW(id, name) [O2_VERBS_SEEN_##id] = {name, true},
+static const char *const situations[O2_VERBS_SITUATIONS] = {
+#define ROW(id, name) [O2_VERBS_SEEN_##id] = name,
 	O2_VERBS_SITUATION_LIST(ROW)
 #undef ROW
 };
@@ -149,6 +149,5 @@ struct o2_property o2_verbs_property(struct o2_verbs_run *run)
 				  "of verbs foretells"),
 	};
 
-	return o2_tally_property(&ops, run == NULL ? NULL : &run->tally, situations, O2_VERBS_SITUATIONS,
-				 ENOUGH_CASES);
+	return o2_tally_property(&ops, run, situations, O2_VERBS_SITUATIONS, ENOUGH_CASES);
 }

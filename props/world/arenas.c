@@ -2,9 +2,14 @@
 #include "props/world/arenas.h"
 
 #include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
 #include <unistd.h>
+
+/* So many times that an arena is taken, all of it is zeroed once. */
+#define SWEEP_EVERY 64u
 
 /* Its arena has memory. */
 static bool is_made(const struct o2_arenas_pair *pair)
@@ -44,16 +49,52 @@ static void set_mapped(struct o2_arenas_pair *pair, uint32_t unmapped_every)
 	pair->unmapped_every = unmapped_every;
 }
 
-static void renew(struct o2_arena *arena)
+static void clear_run(const struct o2_arena *arena, uint32_t page, uint32_t npages)
 {
-	clear_pages(arena);
-	memset(arena->kmaps, 0, sizeof(*arena->kmaps));
+	memset(o2_arena_page(arena, page), 0, (size_t)npages * arena->page_bytes);
+}
+
+/* The pages that were touched, and what takes their place for a device that bounces. */
+static void clear_touched(const struct o2_arena *arena, const uint8_t *touched, bool bounced)
+{
+	for (uint32_t page = 0, run; page < arena->npages; page += run) {
+		run = 1;
+		while (page + run < arena->npages && touched[page + run] == touched[page])
+			run++;
+		if (touched[page] == 0)
+			continue;
+		clear_run(arena, page, run);
+		for (int d = 0; d < O2_DMA_DIRECTIONS && bounced; d++)
+			clear_run(arena, o2_arena_bounce(arena, (enum o2_dma_direction)d, page), run);
+	}
+}
+
+static void renew(struct o2_arenas_pair *pair)
+{
+	if (!pair->watched || ++pair->takes % SWEEP_EVERY == 0) {
+		clear_pages(&pair->arena);
+		clear_pages(&pair->copy);
+	} else {
+		clear_touched(&pair->arena, pair->touched, pair->bounced);
+		clear_touched(&pair->copy, pair->touched, false);
+	}
+	pair->watched = false;
+	memset(pair->arena.kmaps, 0, sizeof(*pair->arena.kmaps));
+}
+
+uint8_t *o2_arenas_watch(struct o2_arenas_pair *pair, bool bounced)
+{
+	pair->watched = true;
+	pair->bounced = bounced;
+	return memset(pair->touched, 0, pair->arena.npages);
 }
 
 static void unmake(struct o2_arenas_pair *pair)
 {
 	o2_arena_destroy(&pair->arena);
 	o2_arena_destroy(&pair->copy);
+	free(pair->touched);
+	pair->touched = NULL;
 }
 
 static int make(struct o2_arenas_pair *pair, uint32_t npages, bool plain, struct o2_error *error)
@@ -64,6 +105,12 @@ static int make(struct o2_arenas_pair *pair, uint32_t npages, bool plain, struct
 	if (rc != 0)
 		return rc;
 	rc = o2_arena_create_plain(npages, &pair->copy, error);
+	pair->watched = false;
+	pair->touched = rc == 0 ? malloc(npages) : NULL;
+	if (rc == 0 && pair->touched == NULL) {
+		rc = o2_refuse_value(error, -ENOMEM, "arenas/touched", "npages", npages, O2_NO_LIMIT);
+		o2_arena_destroy(&pair->copy);
+	}
 	if (rc != 0)
 		o2_arena_destroy(&pair->arena);
 	return rc;
@@ -98,8 +145,7 @@ int o2_arenas_take(struct o2_arenas *arenas, uint32_t npages, bool plain, uint32
 	int rc = 0;
 
 	if (is_like(pair, npages, plain)) {
-		renew(&pair->arena);
-		renew(&pair->copy);
+		renew(pair);
 	} else {
 		if (is_made(pair))
 			unmake(pair);

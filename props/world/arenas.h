@@ -19,6 +19,9 @@ struct o2_arenas_pair {
 	struct o2_arena arena;
 	struct o2_arena copy;	 /* as large: bytes that a shadow keeps (props/world/shadow.h) */
 	uint32_t unmapped_every; /* as it was taken last */
+	uint32_t takes;
+	uint8_t *touched; /* a byte for each page, 1: it may hold something; where it is watched */
+	bool watched, bounced;
 	bool taken;
 };
 
@@ -34,6 +37,12 @@ struct o2_arenas {
  */
 int o2_arenas_take(struct o2_arenas *arenas, uint32_t npages, bool plain, uint32_t unmapped_every,
 		   struct o2_arenas_pair **taken, struct o2_error *error);
+/*
+ * Who has taken it, and has not written to it, keeps account of its pages: a byte for each, which becomes 1 before
+ * the page or its copy is written to.  Then only those are zeroed when it is taken again, and what takes their
+ * place for a device, if it bounces.  Every so often all is, so that what was written elsewhere does not stay.
+ */
+uint8_t *o2_arenas_watch(struct o2_arenas_pair *pair, bool bounced);
 /* Nothing uses it any more.  NULL: does nothing. */
 void o2_arenas_give(struct o2_arenas_pair *pair);
 /* Everything has been given: back to the process. */

@@ -67,6 +67,11 @@ struct o2_ground_ops {
 	bool (*left_behind)(void);
 };
 
+/* What both have; the functions of its file are called as the members are. */
+#define O2_GROUND_OPS                                                                                        \
+	.open = open_network, .device = find_device, .attach = attach, .detach = detach, .deliver = deliver, \
+	.pump = pump, .pass = pass, .close = close_network
+
 extern const struct o2_ground_ops o2_ground_on_loop;
 extern const struct o2_ground_ops o2_ground_on_kernel;
 

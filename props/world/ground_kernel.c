@@ -84,12 +84,5 @@ const struct o2_ground_ops o2_ground_on_kernel = {
 	.ack_timeout = 16, /* 0.27 s: slowness of a busy host is no lost packet */
 	.most_nodes = 2,
 	.moment_ms = 50,
-	.open = open_network,
-	.device = find_device,
-	.attach = attach,
-	.detach = detach,
-	.deliver = deliver,
-	.pump = pump,
-	.pass = pass,
-	.close = close_network,
+	O2_GROUND_OPS,
 };

@@ -46,10 +46,12 @@ int o2_place_remember(struct o2_place *place, uint32_t node)
 {
 	int rc = 0;
 
-	if (place->pair != NULL)
+	if (place->pair != NULL) {
 		o2_shadow_open_over(&place->shadow, &place->ni.arena, place->pair->copy.memory, node);
-	else
+		place->shadow.touched = o2_arenas_watch(place->pair, place->ni.config.bounce);
+	} else {
 		rc = o2_shadow_open(&place->shadow, &place->ni.arena, node);
+	}
 
 	place->shadow.bounces = place->ni.config.bounce;
 	return rc;

@@ -30,9 +30,19 @@ void o2_shadow_close(struct o2_shadow *shadow)
 	*shadow = (struct o2_shadow){.arena = NULL};
 }
 
+void o2_shadow_touch(struct o2_shadow *shadow, uint64_t at, uint64_t length_bytes)
+{
+	const uint64_t page_bytes = shadow->arena->page_bytes;
+	const uint64_t first = at / page_bytes, end = (at + length_bytes + page_bytes - 1) / page_bytes;
+
+	if (shadow->touched != NULL && length_bytes > 0)
+		memset(shadow->touched + first, 1, end - first);
+}
+
 void o2_shadow_fill(struct o2_shadow *shadow, uint64_t at, uint64_t length_bytes, uint64_t seed,
 		    struct o2_origin origin)
 {
+	o2_shadow_touch(shadow, at, length_bytes);
 	o2_fill(shadow->bytes + at, length_bytes, seed, origin);
 	memcpy(shadow->arena->memory + at, shadow->bytes + at, length_bytes);
 }

@@ -21,6 +21,7 @@ struct o2_shadow {
 	bool owned;		      /* bytes are */
 	uint32_t node;		      /* whose arena it is, for findings */
 	bool bounces;		      /* its device works in other memory (mem/bounce.h) */
+	uint8_t *touched;	      /* NULL: nobody asks; else a byte for each page, 1: it was filled */
 };
 
 /* Of an arena that is all zero and outlives it.  0 or -ENOMEM. */
@@ -29,6 +30,9 @@ int o2_shadow_open(struct o2_shadow *shadow, const struct o2_arena *arena, uint3
 void o2_shadow_open_over(struct o2_shadow *shadow, const struct o2_arena *arena, uint8_t *bytes,
 			 uint32_t node);
 void o2_shadow_close(struct o2_shadow *shadow);
+
+/* These bytes of arena and copy change in another way than by what follows. */
+void o2_shadow_touch(struct o2_shadow *shadow, uint64_t at, uint64_t length_bytes);
 
 /* The pattern's bytes from origin on into length bytes of the arena, from byte `at` of it on. */
 void o2_shadow_fill(struct o2_shadow *shadow, uint64_t at, uint64_t length_bytes, uint64_t seed,

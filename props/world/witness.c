@@ -3,8 +3,9 @@
 
 #include <stdlib.h>
 
-#define CONNS	  256u
-#define NS_PER_MS 1000000u
+#include "base/monotonic.h"
+
+#define CONNS 256u
 
 struct heard {
 	struct o2_judge_conn *conn; /* NULL: not in use */
@@ -46,7 +47,7 @@ static void forget(struct o2_witness *witness, struct heard *heard)
 static void tell(struct o2_witness *witness, const struct heard *heard, struct o2_judge_event *event)
 {
 	event->number = ++witness->number;
-	event->time_ns = *witness->now_ms * NS_PER_MS;
+	event->time_ns = *witness->now_ms * O2_NS_PER_MS;
 	if (o2_judge_hear(witness->judge, heard->conn, event) != 0 && witness->report != NULL)
 		o2_report_fail(witness->report, "judge/memory", "no memory for a transfer");
 }

@@ -86,7 +86,7 @@ class Body:
     def is_cast(self, end):
         """The bracket that closes there is a type."""
         inside = self.words[self.match[end] + 1:end]
-        if not inside or self.words[end] != ")":
+        if not inside or self.words[end] != ")" or self.words[self.match[end] - 1] in UNEVALUATED:
             return False
         named = inside[0] in TYPES or re.fullmatch(r"\w+_t", inside[0])
         return bool(named) and all(word == "*" or NAME.fullmatch(word) for word in inside)

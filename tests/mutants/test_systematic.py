@@ -88,6 +88,7 @@ class Operators(unittest.TestCase):
                 ("if (a) g(1);", "deleted", "g ( 1 ) ;", ""),
                 ("while (a) { if (b) break; g(); }", "deleted", "break ;", ""),
                 ("return fail(a, 3);", "0 instead", "fail ( a , 3 )", "((void)(fail ( a , 3 )), 0)"),
+                ("x = a + sizeof(uint32_t) && b;", "+ becomes -", "a + sizeof ( uint32_t )", "a - sizeof ( uint32_t )"),
                 ("uint32_t x = (uint32_t)a + b;", "+ becomes -", "( uint32_t ) a + b", "( uint32_t ) a - b")):
             with self.subTest(statement=statement, operator=operator):
                 self.assertEqual(offered(statement).get((operator, text)), broken)

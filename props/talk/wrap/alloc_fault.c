@@ -3,14 +3,19 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
 
 /* Names that the linker knows (ld(1), --wrap). */
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *piece, size_t size);
+void *__wrap_realloc(void *piece, size_t size);
 void *__real_aligned_alloc(size_t alignment, size_t size);
 void *__wrap_malloc(size_t size);
 void *__wrap_aligned_alloc(size_t alignment, size_t size);
 void *__wrap_calloc(size_t count, size_t size);
+FILE *__real_open_memstream(char **text, size_t *bytes);
+FILE *__wrap_open_memstream(char **text, size_t *bytes);
 void __real_free(void *piece);
 void __wrap_free(void *piece);
 
@@ -75,9 +80,22 @@ void *__wrap_calloc(size_t count, size_t size)
 	return fails() ? NULL : counted(__real_calloc(count, size));
 }
 
+void *__wrap_realloc(void *piece, size_t size)
+{
+	if (fails())
+		return NULL;
+	return piece == NULL ? counted(__real_realloc(NULL, size)) : __real_realloc(piece, size);
+}
+
 void *__wrap_aligned_alloc(size_t alignment, size_t size)
 {
 	return fails() ? NULL : counted(__real_aligned_alloc(alignment, size));
+}
+
+/* What it makes is the program's to free. */
+FILE *__wrap_open_memstream(char **text, size_t *bytes)
+{
+	return fails() ? NULL : counted(__real_open_memstream(text, bytes));
 }
 
 void __wrap_free(void *piece)

@@ -7,7 +7,7 @@
 
 /*
  * Allocations that fail on purpose, in programs that are linked with -Wl,--wrap=malloc,--wrap=calloc,
- * --wrap=aligned_alloc,--wrap=free (CMakeLists.txt, o2_with_alloc_faults).  One count for the process: the linker leaves no other place.
+ * --wrap=realloc,--wrap=aligned_alloc,--wrap=free,--wrap=open_memstream (CMakeLists.txt, o2_with_alloc_faults).  One count for the process: the linker leaves no other place.
  */
 
 /* The nth allocation from now on fails, 1 being the next; 0: none does. */

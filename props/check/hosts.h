@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_PROPS_HOSTS_H
+#define O2_PROPS_HOSTS_H
+
+#include <limits.h>
+
+#include "oracle/host.h"
+#include "props/engine/property.h"
+#include "props/engine/report.h"
+#include "props/engine/tally.h"
+#include "props/scenario/scenario.h"
+
+/*
+ * The property: whatever a process does that is asked questions, each question has one answer, which says what
+ * the process did, in its order (docs/properties.md, "The hosts property").
+ */
+
+#define O2_HOSTS_HEAD_BYTES  4u /* of a frame: its length (docs/oracle.md, "Process protocol") */
+#define O2_HOSTS_ASKED	     4u
+#define O2_HOSTS_PATIENCE_MS 60000u
+#define O2_HOSTS_LONG	     400000u /* of the one frame that comes in parts */
+#define O2_HOSTS_MURMUR	     24000u  /* of standard error */
+
+/* What one answer has to be.  Texts of a fault; "": any, or none. */
+struct o2_hosts_due {
+	enum o2_answer_kind kind;
+	int error;	   /* REFUSED */
+	char name[16];	   /* REFUSED */
+	const char *check; /* BROKEN: its name */
+	char text[O2_ANSWER_TEXT_BYTES];
+	char text_end[O2_ANSWER_TEXT_BYTES]; /* where only the end of the text is foretold */
+	char site[O2_ANSWER_SITE_BYTES];
+	char conduct[O2_ANSWER_TEXT_BYTES]; /* "": it has behaved */
+};
+
+struct o2_hosts_run {
+	struct o2_tally tally; /* first: props/engine/tally.h */
+	struct o2_choice *c;
+	struct o2_report *report;
+	struct o2_scenario scenario;
+	struct o2_case asked[O2_HOSTS_ASKED];
+	uint32_t nasked, answered;
+	uint64_t lives;
+	struct o2_hosts_due due[O2_HOSTS_ASKED];
+	char said[O2_HOSTS_LONG], murmur[O2_HOSTS_MURMUR];
+	size_t said_bytes, murmur_bytes;
+	char script[256], object[PATH_MAX];
+	const char *calls; /* of a shared object: the function that ends the process; NULL: nobody sees it */
+};
+
+/* *run: zeros at first, the caller's.  It is large: keep it off the stack. */
+struct o2_property o2_hosts_property(struct o2_hosts_run *run);
+
+#define O2_HOSTS_SITUATION_LIST(ENTRY)                         \
+	ENTRY(O2_HOSTS_ANSWERED, "all_answered")               \
+	ENTRY(O2_HOSTS_IN_PARTS, "frame_in_parts")             \
+	ENTRY(O2_HOSTS_NO_JSON, "no_json")                     \
+	ENTRY(O2_HOSTS_OTHER_FORM, "form_of_another_stage")    \
+	ENTRY(O2_HOSTS_NO_FRAME, "no_frame")                   \
+	ENTRY(O2_HOSTS_HALF, "half_a_frame")                   \
+	ENTRY(O2_HOSTS_EXIT, "exit")                           \
+	ENTRY(O2_HOSTS_SIGNAL, "signal")                       \
+	ENTRY(O2_HOSTS_ABSENT, "stage_not_there")              \
+	ENTRY(O2_HOSTS_BEHIND, "bytes_behind_the_last_answer") \
+	ENTRY(O2_HOSTS_HANG, "hang")                           \
+	ENTRY(O2_HOSTS_AGAIN, "begun_again")                   \
+	ENTRY(O2_HOSTS_SITE, "place_named_on_standard_error")  \
+	ENTRY(O2_HOSTS_FORGOTTEN, "place_too_far_back")        \
+	ENTRY(O2_HOSTS_OBJECT, "shared_object")                \
+	ENTRY(O2_HOSTS_UNUSABLE, "shared_object_that_cannot_be_asked")
+
+enum o2_hosts_situation { O2_HOSTS_SITUATION_LIST(O2_SITUATION_ID) O2_HOSTS_SITUATIONS };
+
+/* How a life of a program ends. */
+struct o2_hosts_ending {
+	bool ends;
+	struct o2_hosts_due due; /* of the question at hand */
+	char command[64];
+	bool absent; /* and of all others */
+	uint32_t timeout_ms;
+};
+
+/* Part of what a program says: a frame; an answer in one; the one answer, in one that comes in parts. */
+void o2_hosts_say_frame(struct o2_hosts_run *run, const char *text);
+void o2_hosts_say_answer(struct o2_hosts_run *run, struct o2_hosts_due *due);
+void o2_hosts_say_long(struct o2_hosts_run *run);
+/* And the end.  words, site: of standard error. */
+struct o2_hosts_ending o2_hosts_draw_ending(struct o2_hosts_run *run, const char *words, const char *site);
+/* Part of a case: what stands on standard error, and what is said of that: words behind ": ", and the site. */
+void o2_hosts_draw_murmur(struct o2_hosts_run *run, char *words, char *site);
+/* A case of a shared object that misbehaves, where it is beside this program. */
+void o2_hosts_object(struct o2_hosts_run *run);
+/* Before the first case. */
+void o2_hosts_prepare(void);
+/* Where an object has ended the process. */
+void o2_hosts_check_calls(struct o2_hosts_run *run, const struct o2_answer_fault *fault);
+/* An answer is what was foretold; as o2_host_answered.  context: struct o2_hosts_run. */
+void o2_hosts_take(void *context, uint32_t index, const struct o2_answer *answer);
+/* All of them are there, and it was begun as often as it had to be. */
+void o2_hosts_ask(struct o2_hosts_run *run, struct o2_host *host);
+
+#endif

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "props/lst/lst_internal.h"
+
+/* What a console reports at its end, and when it asks whether its session is there: docs/lst.md, "The console of o2ref". */
+
+#define MAX_ERRNO 4095u
+
+/* --- a session that nobody hears of --- */
+
+/* Half of the node's timeout; 0: it has none. */
+static uint64_t quiet_ms(const struct o2_lst_talk *talk)
+{
+	return (uint64_t)talk->session_timeout_s * 1000 / 2;
+}
+
+void o2_talk_listen(struct o2_lst_talk *talk)
+{
+	for (uint32_t i = 0; i < talk->nasked; i++) {
+		struct o2_talk_asked *asked = &talk->asked[i];
+
+		if (asked->is_test || asked->heard || asked->doomed || !asked->valid ||
+		    o2_talk_is_open(asked))
+			continue;
+		asked->heard = true;
+		talk->heard_ms = talk->now_ms;
+		if (asked->msg.msg_type == O2_LST_MKSN_REQST)
+			talk->session_timeout_s = asked->reply.u.mksn_reply.mksn_timeout;
+	}
+}
+
+void o2_talk_check_early(struct o2_lst_talk *talk)
+{
+	if (quiet_ms(talk) == 0 || talk->now_ms - talk->heard_ms < quiet_ms(talk))
+		o2_report_fail(talk->report, "lst/console-alive",
+			       "the node is asked for the session %" PRIu64 " ms after its last word",
+			       talk->now_ms - talk->heard_ms);
+}
+
+void o2_talk_check_alive(struct o2_lst_talk *talk)
+{
+	bool tests = talk->nbegun > 0, asks = false;
+
+	for (uint32_t i = 0; i < talk->nasked; i++) {
+		const struct o2_talk_asked *asked = &talk->asked[i];
+
+		tests |= asked->is_test && !asked->ended;
+		/* One that has not left ends when it has. */
+		asks |= !asked->is_test && (o2_talk_is_open(asked) || !asked->sent);
+	}
+	if (tests && !asks && quiet_ms(talk) != 0 && talk->now_ms - talk->heard_ms >= quiet_ms(talk))
+		o2_report_fail(talk->report, "lst/console-alive",
+			       "the node is not asked for the session %" PRIu64 " ms after its last word",
+			       talk->now_ms - talk->heard_ms);
+}
+
+/* --- what is reported --- */
+
+static void wrong(struct o2_lst_talk *talk, const char *what, int64_t found, int64_t expected)
+{
+	if (found != expected)
+		o2_report_fail(talk->report, "lst/console-report",
+			       "%s: %" PRId64 ", and by what has come %" PRId64, what, found, expected);
+}
+
+static int errno_of(uint32_t status)
+{
+	return status <= MAX_ERRNO ? -(int)status : -EPROTO;
+}
+
+/* What a request of the framework has failed with; 0: it is not known. */
+static int failure_of(const struct o2_lst_talk *talk, const struct o2_talk_asked *asked)
+{
+	const struct o2_lst_generic_reply *reply = &asked->reply.u.reply;
+	const bool ours = o2_lst_sid_equal(reply->sid, talk->config.sid);
+
+	if (asked->doomed || o2_talk_is_open(asked))
+		return asked->doom;
+	if (!asked->valid)
+		return -EBADMSG;
+	if (asked->msg.msg_type == O2_LST_MKSN_REQST)
+		return reply->status != 0 ? errno_of(reply->status) : -EPROTO;
+	if (asked->msg.msg_type == O2_LST_RMSN_REQST)
+		return reply->status == EBUSY && !ours ? -ESTALE : errno_of(reply->status);
+	return ours ? errno_of(reply->status) : -ESTALE;
+}
+
+static enum o2_lst_console_step step_of(const struct o2_talk_asked *asked, bool ran)
+{
+	switch (asked->msg.msg_type) {
+	case O2_LST_MKSN_REQST:
+		return O2_LST_STEP_MAKE;
+	case O2_LST_TEST_REQST:
+		return O2_LST_STEP_TEST;
+	case O2_LST_STAT_REQST:
+		return ran ? O2_LST_STEP_AFTER : O2_LST_STEP_BEFORE;
+	case O2_LST_DEBUG_REQST:
+		return O2_LST_STEP_RUN;
+	default:
+		return O2_LST_STEP_REMOVE;
+	}
+}
+
+/* The first that failed is told. */
+static void check_failure(struct o2_lst_talk *talk, const struct o2_lst_console_report *report)
+{
+	bool ran = false;
+
+	for (uint32_t i = 0; i < talk->nasked; i++) {
+		const struct o2_talk_asked *asked = &talk->asked[i];
+		int status;
+
+		ran |= asked->is_test;
+		if (asked->is_test || o2_talk_is_well(talk, asked))
+			continue;
+		status = failure_of(talk, asked);
+		if (status != 0)
+			wrong(talk, "status", report->status, status);
+		wrong(talk, "step", report->step, step_of(asked, ran));
+		return;
+	}
+}
+
+/* A session that is not ours has another node's NID, or another stamp. */
+static void check_refused(struct o2_lst_talk *talk, const struct o2_lst_console_report *report,
+			  struct o2_lst_sid found)
+{
+	const struct o2_lst_sid ours = talk->config.sid;
+	const bool nid = found.ses_nid != ours.ses_nid;
+	const struct o2_error *error = &report->error;
+	const char *field = nid ? "mksn_sid.ses_nid" : "mksn_sid.ses_stamp";
+
+	if (!report->has_error || strcmp(error->rule, "lst/console/session") != 0 ||
+	    strcmp(error->field, field) != 0 || error->value != (nid ? found.ses_nid : found.ses_stamp) ||
+	    error->limit != (nid ? ours.ses_nid : ours.ses_stamp))
+		o2_report_fail(talk->report, "lst/console-refusal",
+			       "another session is not refused by its %s", field);
+}
+
+/* Of the session, as the node said itself. */
+static void check_session(struct o2_lst_talk *talk, const struct o2_lst_console_report *report)
+{
+	const struct o2_talk_asked *first = &talk->asked[0];
+	const struct o2_lst_mksn_reply *reply = &first->reply.u.mksn_reply;
+	const bool answered = first->heard;
+	const bool ours =
+		answered && reply->mksn_status == 0 && o2_lst_sid_equal(reply->mksn_sid, talk->config.sid);
+
+	wrong(talk, "made", report->made, ours);
+	if (ours)
+		wrong(talk, "session_timeout_s", report->session_timeout_s, reply->mksn_timeout);
+	if (answered && reply->mksn_status == 0 && !ours)
+		check_refused(talk, report, reply->mksn_sid);
+	if (!answered || reply->mksn_status != EBUSY)
+		return;
+	wrong(talk, "owner_timeout_s", report->owner_timeout_s, reply->mksn_timeout);
+	wrong(talk, "owner", o2_lst_sid_equal(report->owner, reply->mksn_sid), true);
+	wrong(talk, "owner_name", memcmp(&report->owner_name, &reply->mksn_name, sizeof(reply->mksn_name)),
+	      0);
+}
+
+/* The counters that came before the test and after it. */
+static void check_counters(struct o2_lst_talk *talk, const struct o2_lst_console_report *report)
+{
+	bool before = false, after = false, ran = false;
+
+	for (uint32_t i = 0; i < talk->nasked; i++) {
+		const struct o2_talk_asked *asked = &talk->asked[i];
+		const struct o2_lst_stat_reply *reply = &asked->reply.u.stat_reply;
+
+		ran |= asked->is_test;
+		if (asked->msg.msg_type != O2_LST_STAT_REQST || !o2_talk_is_well(talk, asked))
+			continue;
+		before |= !ran;
+		after |= ran;
+		wrong(talk, "running_ms",
+		      ran ? report->after.str_fw.running_ms : report->before.str_fw.running_ms,
+		      reply->str_fw.running_ms);
+	}
+	wrong(talk, "has_before", report->has_before, before);
+	wrong(talk, "has_after", report->has_after, after);
+}
+
+static void check_counts(struct o2_lst_talk *talk, const struct o2_lst_console_report *report)
+{
+	const uint64_t given_up = talk->told[O2_LST_FAIL_LOCAL] + talk->told[O2_LST_FAIL_TIMEOUT];
+	uint64_t outcomes = 0;
+
+	for (uint32_t i = 0; i < O2_LST_OUTCOMES; i++) {
+		outcomes += report->outcome[i];
+		wrong(talk, o2_lst_outcome_name(i), (int64_t)report->outcome[i], (int64_t)talk->told[i]);
+	}
+	wrong(talk, "bytes", (int64_t)report->bytes, (int64_t)talk->told_bytes);
+	if (outcomes != report->begun || talk->nended != report->begun)
+		o2_report_fail(talk->report, "lst/console-count",
+			       "%" PRIu64 " RPCs were begun, %" PRIu64 " have an outcome, %" PRIu32
+			       " were told",
+			       report->begun, outcomes, talk->nended);
+	/* As many as were asked for, if nothing has made it stop; and never more. */
+	if (report->begun > talk->config.count ||
+	    (report->status == 0 && !talk->canceled && given_up == 0 && talk->config.duration_ms == 0 &&
+	     report->begun != talk->config.count))
+		o2_report_fail(talk->report, "lst/console-count", "%" PRIu64 " RPCs were begun, of %" PRIu64,
+			       report->begun, talk->config.count);
+}
+
+void o2_talk_check_report(struct o2_lst_talk *talk)
+{
+	const struct o2_lst_console_report *report = o2_lst_console_report(talk->console);
+	bool well = true;
+
+	for (uint32_t i = 0; i < talk->nasked; i++)
+		well = well && (talk->asked[i].is_test || o2_talk_is_well(talk, &talk->asked[i]));
+	check_counts(talk, report);
+	if (!talk->canceled && (report->status == 0) != well)
+		o2_report_fail(talk->report, "lst/console-status",
+			       "the session ends with %d; by what has come it has %s", report->status,
+			       well ? "gone well" : "failed");
+	if (!talk->canceled) {
+		check_failure(talk, report);
+		check_session(talk, report);
+		check_counters(talk, report);
+	}
+	talk->seen[CONSOLE_ALL_WELL] +=
+		report->status == 0 && report->begun > 0 && report->outcome[O2_LST_WELL] == report->begun;
+	talk->seen[CONSOLE_BUSY] += report->status == -EBUSY && report->step == O2_LST_STEP_MAKE;
+	talk->seen[CONSOLE_STALE] += report->status == -ESTALE;
+	talk->seen[CONSOLE_LEFT] += report->left;
+}

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: MIT */
+#include "props/lst/lst_work.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "props/lst/lst_requests.h"
+
+#define LIST_PAGE   64u
+#define CALLS	    8u /* that the console may have under way: o2_lst_side_config */
+#define ROUNDS	    5u
+#define ABSENT_NID  UINT64_C(0x000500000a4d0009)
+#define TIMEOUT_MS  O2_LST_CASE_TIMEOUT_MS
+#define SERVER_WORD UINT64_C(0xeeb0eeb1eeb2eeb3)
+
+/* What was asked, and what it has to be answered with. */
+struct question {
+	struct o2_work *work;
+	uint32_t type, status, features, active;
+	bool queries, answered;
+	struct o2_lst_stat_reply stat; /* of a STAT */
+};
+
+static struct question question[CALLS];
+static uint32_t nquestions;
+
+static void note_answer(void *context, const struct o2_lst_answer *answer)
+{
+	struct question *asked = context;
+	struct o2_report *report = asked->work->the->report;
+	const struct o2_lst_msg *reply = answer->reply;
+
+	asked->answered = true;
+	if (answer->status != 0) {
+		o2_report_fail(report, "lst/work-answer", "a request of type %" PRIu32 " ends with %d",
+			       asked->type, answer->status);
+		return;
+	}
+	if (reply->u.reply.status != asked->status)
+		o2_report_fail(report, "lst/work-status",
+			       "a request of type %" PRIu32 " is answered with %" PRIu32 ", not %" PRIu32,
+			       asked->type, reply->u.reply.status, asked->status);
+	else if (reply->msg_ses_feats != asked->features)
+		o2_report_fail(report, "lst/work-features", "an answer has features %" PRIu32,
+			       reply->msg_ses_feats);
+	else if (asked->queries && asked->status == 0 && reply->u.batch_reply.bar_active != asked->active)
+		o2_report_fail(report, "lst/work-active", "%" PRIu32 " are active, not %" PRIu32,
+			       reply->u.batch_reply.bar_active, asked->active);
+	if (reply->msg_type == O2_LST_STAT_REPLY)
+		asked->stat = reply->u.stat_reply;
+}
+
+/* Returns where its answer will be; it leaves when letters of A's are delivered. */
+static struct question *ask(struct o2_work *work, struct o2_lst_msg msg, uint32_t status)
+{
+	struct o2_lst_case *the = work->the;
+	struct question *asked = &question[nquestions++];
+	struct o2_lst_call call = {
+		.nid = O2_LNET_NID_B, .request = &msg, .done = note_answer, .context = asked};
+	int rc;
+
+	/* Of no session any more it has all features. */
+	*asked = (struct question){.work = work,
+				   .type = msg.msg_type,
+				   .status = status,
+				   .features = msg.msg_type == O2_LST_RMSN_REQST ? O2_LST_FEATS_MASK
+										 : work->features};
+	msg.msg_ses_feats = work->features;
+	if (msg.msg_type == O2_LST_TEST_REQST && msg.u.test_reqst.tsr_is_client != 0) {
+		call.bulk = &the->list;
+		call.bulk_is_source = true;
+	}
+	work->requests++;
+	work->refused += status != 0;
+	rc = o2_lst_call_start(the->a.node->rpc, &call, NULL, NULL);
+	if (rc != 0)
+		o2_report_fail(the->report, "lst/work-start", "a request is not sent: %d", rc);
+	return asked;
+}
+
+/* --- the network --- */
+
+static void deliver(struct o2_work *work, struct o2_lnet_side *side)
+{
+	o2_work_letter(work, &side->letter[0]);
+	side->nevents = side->nresults = side->peer->nevents = side->peer->nresults = 0;
+	o2_lnet_deliver(side);
+}
+
+static void deliver_ours(struct o2_work *work)
+{
+	while (work->the->lnet.a.nletters > 0)
+		deliver(work, &work->the->lnet.a);
+}
+
+/* In any order; all that was asked is answered then. */
+static void deliver_all(struct o2_work *work)
+{
+	struct o2_lnet_side *a = &work->the->lnet.a, *b = &work->the->lnet.b;
+
+	while (a->nletters + b->nletters > 0) {
+		struct o2_lnet_side *side = o2_draw_bool(work->the->choice, 1, 1) ? b : a;
+
+		deliver(work, side->nletters > 0 ? side : side->peer);
+	}
+	for (uint32_t i = 0; i < nquestions; i++)
+		if (!question[i].answered)
+			o2_report_fail(work->the->report, "lst/work-answer",
+				       "a request of type %" PRIu32 " is not answered", question[i].type);
+	nquestions = 0;
+}
+
+/* --- tests --- */
+
+/* The word with the wrong bit, in pieces of the client's pages: docs/peer.md, "Quirks". */
+static bool is_found(const struct o2_work_half *half)
+{
+	const uint32_t most = half->length_bytes < 4096 ? half->length_bytes : 4096;
+	const uint32_t word = most / 2 / 8 * 8, at = half->offset + word;
+
+	if (half->check == O2_LST_CHECK_FULL)
+		return true;
+	return half->check == O2_LST_CHECK_SIMPLE &&
+	       (word == 0 || word + 8 == half->length_bytes || at % 4096 == 0 || (at + 8) % 4096 == 0);
+}
+
+static void draw_bulk(struct o2_work *work, struct o2_work_half *half)
+{
+	static const uint32_t lengths[] = {8, 16, 24, 2048, 3976, 3984, 4088, 4096, 4104, 8192, 1048576};
+	struct o2_lst_test_reqst *asked = &half->asked;
+	struct o2_choice *c = work->the->choice;
+
+	half->is_brw = true;
+	asked->tsr_service = O2_LST_SERVICE_BRW;
+	half->is_read = o2_draw_bool(c, 1, 2);
+	half->check = 1 + (uint32_t)o2_draw(c, 3);
+	half->length_bytes = lengths[o2_draw(c, o2_draw_bool(c, 7, 1) ? 10 : 9)];
+	if (half->length_bytes > 100000)
+		asked->tsr_loop = asked->tsr_loop > 2 ? 2 : asked->tsr_loop;
+	if (work->features == 0) {
+		half->length_bytes = (half->length_bytes + 4095) / 4096 * 4096;
+		if (o2_draw_bool(c, 9, 1))
+			half->length_bytes = o2_draw_bool(c, 1, 1) ? 0 : 257 * 4096;
+		asked->tsr_u.bulk_v0 = (struct o2_lst_bulk_v0){half->is_read ? 1 : 2,
+							       half->length_bytes / 4096, half->check};
+	} else {
+		if (half->length_bytes % 4096 != 0)
+			half->offset = 8 * (uint32_t)o2_draw(c, (4096 - half->length_bytes % 4096) / 8);
+		if (o2_draw_bool(c, 9, 1))
+			half->length_bytes = o2_draw_bool(c, 1, 1) ? 0 : half->length_bytes + 4;
+		else if (o2_draw_bool(c, 9, 1))
+			half->offset += o2_draw_bool(c, 1, 1) ? 4 : 4096;
+		asked->tsr_u.bulk_v1 =
+			(struct o2_lst_bulk_v1){(uint16_t)(half->is_read ? 1 : 2), (uint16_t)half->check,
+						half->length_bytes, half->offset};
+	}
+	half->fails = half->is_read && work->flips && is_found(half);
+}
+
+static void lay_list(struct o2_work *work, const struct o2_work_half *half)
+{
+	struct o2_lst_case *the = work->the;
+	uint8_t *bytes = o2_lnet_side_bytes(&the->lnet.a, LIST_PAGE);
+	const uint64_t nobody = o2_draw_bool(the->choice, 1, 1) ? ABSENT_NID : O2_LNET_NID_B;
+
+	the->list_kiov = (struct o2_kiov){LIST_PAGE, 0, half->asked.tsr_ndest * O2_LST_DEST_BYTES};
+	the->list = (struct o2_transfer_memory){
+		.buffer = {.kind = O2_KIOV, .count = 1, .nob = the->list_kiov.len, .kiov = &the->list_kiov},
+		.mode = O2_REG_GLOBAL};
+	for (uint32_t i = 0; i < half->asked.tsr_ndest; i++) {
+		const struct o2_lst_dest dest = {half->absent[i] ? nobody : O2_LNET_NID_A,
+						 O2_LNET_PID_KERNEL};
+
+		o2_lst_dest_store(&dest, work->order, bytes + (size_t)i * O2_LST_DEST_BYTES);
+	}
+}
+
+static void add_half(struct o2_work *work)
+{
+	struct o2_choice *c = work->the->choice;
+	struct o2_work_half *half = &work->half[work->nhalves++];
+	struct o2_lst_msg msg;
+
+	*half = (struct o2_work_half){.batch = 1 + (uint32_t)o2_draw(c, O2_WORK_BATCHES - 1)};
+	half->is_client = o2_draw_bool(c, 1, 5);
+	msg = o2_lst_ask_test(o2_lst_sid_of(1), half->is_client, 1 + (uint32_t)o2_draw(c, 1));
+	half->asked = msg.u.test_reqst;
+	half->asked.tsr_bid = half->batch;
+	half->asked.tsr_concur = 1 + (uint32_t)o2_draw(c, 3);
+	half->asked.tsr_loop = 1 + (uint32_t)o2_draw(c, 3);
+	half->asked.tsr_stop_onerr = (uint8_t)o2_draw(c, 1);
+	half->absent[0] = o2_draw_bool(c, 7, 1);
+	half->absent[1] = o2_draw_bool(c, 7, 1);
+	if (o2_draw_bool(c, 1, 1))
+		draw_bulk(work, half);
+	lay_list(work, half);
+	msg.u.test_reqst = half->asked;
+	ask(work, msg, o2_work_add(work, half));
+	deliver_all(work);
+	work->the->seen[WORK_NO_ROOM] += !half->there;
+}
+
+/* --- rounds --- */
+
+static void query(struct o2_work *work)
+{
+	const uint32_t batch = 1 + (uint32_t)o2_draw(work->the->choice, O2_WORK_BATCHES - 1);
+	const uint32_t index = (uint32_t)o2_draw(work->the->choice, 3);
+	uint32_t active;
+	const uint32_t status = o2_work_query(work, batch, index, &active);
+	struct question *asked =
+		ask(work, o2_lst_ask_batch(o2_lst_sid_of(1), batch, O2_LST_BATCH_QUERY, index, 0), status);
+
+	asked->queries = true;
+	asked->active = active;
+	work->the->seen[WORK_ACTIVE] += active > 0;
+}
+
+static void control(struct o2_work *work, uint32_t opcode)
+{
+	const uint32_t batch = 1 + (uint32_t)o2_draw(work->the->choice, O2_WORK_BATCHES - 1);
+	const bool force = o2_draw_bool(work->the->choice, 1, 1);
+	const uint32_t status =
+		opcode == O2_LST_BATCH_RUN ? o2_work_run(work, batch) : o2_work_stop(work, batch, force);
+
+	ask(work, o2_lst_ask_batch(o2_lst_sid_of(1), batch, opcode, 0, force), status);
+	work->the->seen[WORK_STOPPED] += opcode == O2_LST_BATCH_STOP && status == 0;
+}
+
+/* All of it comes to the node before anything of the node's comes to anybody. */
+static void round_of(struct o2_work *work)
+{
+	static const uint32_t weights[] = {4, 4, 1};
+	struct o2_choice *c = work->the->choice;
+
+	while (nquestions < CALLS && o2_draw_bool(c, 1, 3)) {
+		const size_t what = o2_draw_weighted(c, weights, 3);
+
+		/* What comes now comes while these are under way. */
+		work->most = work->calls > work->most ? work->calls : work->most;
+		if (what == 0)
+			control(work, O2_LST_BATCH_RUN);
+		else if (what == 1)
+			query(work);
+		else
+			control(work, O2_LST_BATCH_STOP);
+		deliver_ours(work);
+	}
+	deliver_all(work);
+	o2_work_finish(work);
+}
+
+/* --- what is counted --- */
+
+static void count_wrong(struct o2_work *work, const char *what, uint64_t found, uint64_t expected)
+{
+	if (found != expected)
+		o2_report_fail(work->the->report, "lst/work-count",
+			       "%s: %" PRIu64 ", and %" PRIu64 " were foretold", what, found, expected);
+}
+
+static void check_stat(struct o2_work *work, const struct o2_lst_stat_reply *stat,
+		       const struct o2_lst_lnet_counters *lnet, uint64_t started_ms)
+{
+	count_wrong(work, "running_ms", stat->str_fw.running_ms, work->the->now_ms - started_ms);
+	count_wrong(work, "active_batches", stat->str_fw.active_batches, 0);
+	count_wrong(work, "zombie_sessions", stat->str_fw.zombie_sessions, 0);
+	count_wrong(work, "brw_errors", stat->str_fw.brw_errors, work->brw_errors);
+	count_wrong(work, "ping_errors", stat->str_fw.ping_errors, work->ping_errors);
+	count_wrong(work, "errors", stat->str_rpc.errors, 0);
+	count_wrong(work, "rpcs_sent", stat->str_rpc.rpcs_sent, work->tries);
+	count_wrong(work, "rpcs_rcvd", stat->str_rpc.rpcs_rcvd, work->requests);
+	count_wrong(work, "rpcs_dropped", stat->str_rpc.rpcs_dropped, 0);
+	count_wrong(work, "rpcs_expired", stat->str_rpc.rpcs_expired, 0);
+	count_wrong(work, "bulk_get", stat->str_rpc.bulk_get, work->fetched_bytes);
+	count_wrong(work, "bulk_put", stat->str_rpc.bulk_put, 0);
+	if (work->forced)
+		return;
+	count_wrong(work, "lcc_errors", stat->str_lnet.lcc_errors, 0);
+	count_wrong(work, "lcc_drop_count", stat->str_lnet.lcc_drop_count, 0);
+	count_wrong(work, "lcc_send_count", stat->str_lnet.lcc_send_count, lnet->lcc_send_count);
+	count_wrong(work, "lcc_send_length", stat->str_lnet.lcc_send_length, lnet->lcc_send_length);
+	count_wrong(work, "lcc_recv_count", stat->str_lnet.lcc_recv_count, lnet->lcc_recv_count);
+	count_wrong(work, "lcc_recv_length", stat->str_lnet.lcc_recv_length, lnet->lcc_recv_length);
+	count_wrong(work, "lcc_msgs_alloc", stat->str_lnet.lcc_msgs_alloc, 0);
+	count_wrong(work, "lcc_msgs_max large enough", stat->str_lnet.lcc_msgs_max >= work->most, 1);
+}
+
+static void check_reports(struct o2_work *work)
+{
+	struct o2_lst_case *the = work->the;
+	const struct o2_lst_node_report *b = o2_lst_node_report(the->b.node),
+					*a = o2_lst_node_report(the->a.node);
+
+	count_wrong(work, "tries", b->tries, work->tries);
+	count_wrong(work, "failed", b->failed, work->failed);
+	count_wrong(work, "refused", b->refused, work->refused);
+	count_wrong(work, "sessions", b->sessions, 1);
+	count_wrong(work, "pings that were served", a->pings, work->pings);
+	count_wrong(work, "writes that were wrong", a->wrong_writes, 0);
+	if (work->forced)
+		return;
+	count_wrong(work, "reads that were served", a->reads, work->reads);
+	count_wrong(work, "writes that were served", a->writes, work->writes);
+	count_wrong(work, "bytes that were served", a->bytes, work->bytes);
+	count_wrong(work, "wrong words", the->b.nwrong, work->wrong);
+}
+
+/* Of those that were told the last: the bit that the other node turns over. */
+static void check_wrong(struct o2_work *work)
+{
+	const struct o2_lst_node_wrong *wrong = &work->the->b.wrong;
+	const uint32_t at = (wrong->len < 4096 ? wrong->len : 4096) / 2;
+	const uint32_t bit = work->order == O2_LITTLE_ENDIAN ? at % 8 * 8 : 56 - at % 8 * 8;
+
+	if (work->the->b.nwrong == 0)
+		return;
+	work->the->seen[WORK_WRONG]++;
+	if (wrong->nid != O2_LNET_NID_A || !wrong->is_client || wrong->word.at != at / 8 * 8 ||
+	    wrong->word.want != SERVER_WORD || wrong->word.got != (SERVER_WORD ^ UINT64_C(1) << bit))
+		o2_report_fail(work->the->report, "lst/work-wrong",
+			       "of a read of %" PRIu32 " bytes, byte %" PRIu32 " is told as 0x%016" PRIx64,
+			       wrong->len, wrong->word.at, wrong->word.got);
+}
+
+/* By the console, or when nothing has been heard for so long, and not before. */
+static void leave(struct o2_work *work)
+{
+	struct o2_lst_case *the = work->the;
+	const struct o2_lst_node *node = the->b.node;
+
+	if (o2_draw_bool(the->choice, 1, 1)) {
+		ask(work, o2_lst_ask_rmsn(o2_lst_sid_of(1)), 0);
+		deliver_all(work);
+	} else {
+		const uint64_t heard_ms = the->now_ms;
+
+		o2_lst_clock_to(the, heard_ms + TIMEOUT_MS - 1);
+		if (o2_lst_sid_is_none(o2_lst_node_sid(node)))
+			o2_report_fail(the->report, "lst/work-session", "the session is gone too early");
+		o2_lst_clock_to(the, heard_ms + TIMEOUT_MS);
+		count_wrong(work, "sessions that have expired", node->report.expired, 1);
+	}
+	if (!o2_lst_sid_is_none(o2_lst_node_sid(node)) ||
+	    node->nsessions + node->nbatches + node->nhalves + node->nunits > 0)
+		o2_report_fail(the->report, "lst/work-session", "of the session something is left");
+}
+
+static void draw_configs(struct o2_work *work, struct o2_lst_node_config *other)
+{
+	struct o2_choice *c = work->the->choice;
+
+	work->config = *other = o2_lst_side_config();
+	work->config.max_calls = 1 + (uint32_t)o2_draw(c, 7);
+	work->config.max_tests = 1 + (uint32_t)o2_draw(c, 4);
+	work->config.max_batches = 1 + (uint32_t)o2_draw(c, 3);
+	work->config.max_units = 1 + (uint32_t)o2_draw(c, 19);
+	work->config.client_pages = 256 + (uint32_t)o2_draw(c, 2);
+	work->config.order = o2_draw_bool(c, 3, 1) ? O2_BIG_ENDIAN : O2_LITTLE_ENDIAN;
+	/* Numbers that come to their end: 0 is none. */
+	work->config.first_id = o2_draw_bool(c, 3, 1) ? UINT64_MAX - o2_draw(c, 5) : 1;
+	other->order = work->order = o2_draw_bool(c, 3, 1) ? O2_BIG_ENDIAN : O2_LITTLE_ENDIAN;
+	other->flip_bit = work->flips = o2_draw_bool(c, 1, 1);
+	work->features = (uint32_t)o2_draw(c, 1);
+}
+
+static void talk(struct o2_work *work)
+{
+	struct o2_lst_case *the = work->the;
+	const uint64_t started_ms = o2_draw(the->choice, 5000);
+	struct o2_lst_lnet_counters lnet;
+	struct question *stat;
+
+	o2_lst_clock_to(the, started_ms);
+	ask(work, o2_lst_ask_mksn(o2_lst_sid_of(1), 0, "work"), 0);
+	deliver_all(work);
+	for (uint32_t i = 0; i < ROUNDS && !the->report->failed; i++) {
+		while (work->nhalves < O2_WORK_HALVES && o2_draw_bool(the->choice, 1, 2))
+			add_half(work);
+		o2_lst_clock_to(the, the->now_ms + o2_draw(the->choice, 5000));
+		round_of(work);
+		the->steps++;
+	}
+	stat = ask(work, o2_lst_ask_stat(o2_lst_sid_of(1)), 0);
+	deliver_ours(work);
+	lnet = work->lnet;
+	deliver_all(work);
+	the->seen[WORK_RAN] += work->tries > 0;
+	check_stat(work, &stat->stat, &lnet, started_ms);
+	check_reports(work);
+	check_wrong(work);
+	leave(work);
+}
+
+bool o2_lst_work_case(struct o2_lst_case *the)
+{
+	static struct o2_work work;
+	struct o2_lst_node_config other;
+
+	memset(&work, 0, sizeof(work));
+	work.the = the;
+	nquestions = 0;
+	draw_configs(&work, &other);
+	if (o2_lst_side_open(&the->a, &the->lnet.a, &other) != 0 ||
+	    o2_lst_side_open(&the->b, &the->lnet.b, &work.config) != 0)
+		return true;
+	talk(&work);
+	return true;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_PROPS_LST_WORK_H
+#define O2_PROPS_LST_WORK_H
+
+#include "props/lst/lst_internal.h"
+
+/*
+ * A console that is in no hurry, over a network that loses nothing: what a node does of the tests that it was
+ * given, and what it counts, is then known to the last RPC (docs/properties.md, "The lst property").
+ */
+
+#define O2_WORK_HALVES	6u
+#define O2_WORK_BATCHES 4u
+#define O2_WORK_UNITS	128u
+#define O2_WORK_DESTS	2u
+
+/* A half of a test, as it was asked for. */
+struct o2_work_half {
+	uint32_t batch; /* from 1 */
+	struct o2_lst_test_reqst asked;
+	bool there; /* it was added */
+	bool is_client, is_brw, is_read;
+	uint32_t length_bytes, offset, check;
+	bool absent
+		[O2_WORK_DESTS]; /* nobody is at that destination, or the node itself, which is no peer of its own */
+	bool fails;		 /* each of its RPCs does */
+	uint32_t active;	 /* units */
+	bool stopped;
+};
+
+/* A unit that waits, or does an RPC. */
+struct o2_work_unit {
+	struct o2_work_half *half;
+	bool absent, trying;
+	bool ended;
+};
+
+/* The account: what the node has to have done. */
+struct o2_work {
+	struct o2_lst_case *the;
+	struct o2_lst_node_config config;
+	bool flips;
+	enum o2_byte_order order; /* of the other node */
+	uint32_t features;
+	uint32_t nhalves, nadded, nunits;
+	struct o2_work_half half[O2_WORK_HALVES];
+	bool made[O2_WORK_BATCHES + 1]; /* a batch is there */
+	uint32_t nbatches;
+	uint32_t nqueue;
+	struct o2_work_unit queue[O2_WORK_UNITS];
+	uint32_t calls, pages; /* of units at work */
+	uint32_t most;	       /* calls under way at a time when the node heard something */
+	bool forced;	       /* some were, in the middle of an RPC */
+	/* Counts. */
+	uint64_t tries, failed, pings, reads, writes, bytes, wrong;
+	uint64_t brw_errors, ping_errors, fetched_bytes, requests, refused;
+	struct o2_lst_lnet_counters lnet;
+};
+
+/* What a TEST is answered with; the half is there from now on if that is 0. */
+uint32_t o2_work_add(struct o2_work *work, struct o2_work_half *half);
+/* RUN, STOP, and QUERY of the half that was added as the index-th, 0: of the batch; *active is what it tells. */
+uint32_t o2_work_run(struct o2_work *work, uint32_t batch);
+uint32_t o2_work_stop(struct o2_work *work, uint32_t batch, bool force);
+uint32_t o2_work_query(struct o2_work *work, uint32_t batch, uint32_t index, uint32_t *active);
+/* All that is under way comes to its end. */
+void o2_work_finish(struct o2_work *work);
+/* A letter arrives, of either side. */
+void o2_work_letter(struct o2_work *work, const struct o2_letter *letter);
+
+/* The case.  Returns whether nothing is left. */
+bool o2_lst_work_case(struct o2_lst_case *the);
+
+#endif

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+#include "props/lst/lst_work.h"
+
+#include <errno.h>
+
+/* What a node has to do of its tests: docs/lst.md, "Tests and batches", "The node" and "Counters". */
+
+#define PAGE_BYTES 4096u
+#define DEST_BYTES 12u
+#define MAX_BYTES  1048576u
+
+static bool may_be_asked(const struct o2_work *work, const struct o2_work_half *half)
+{
+	const uint32_t unit = work->features != 0 ? 8 : PAGE_BYTES;
+	const uint32_t rest = half->length_bytes % PAGE_BYTES;
+
+	if (!half->is_brw)
+		return true;
+	return half->length_bytes >= unit && half->length_bytes <= MAX_BYTES &&
+	       half->length_bytes % unit == 0 && half->offset % 8 == 0 &&
+	       half->offset <= (rest == 0 ? 0 : PAGE_BYTES - rest);
+}
+
+static bool runs(const struct o2_work *work, uint32_t batch)
+{
+	for (uint32_t i = 0; i < work->nhalves; i++)
+		if (work->half[i].there && work->half[i].batch == batch && work->half[i].active > 0)
+			return true;
+	return false;
+}
+
+uint32_t o2_work_add(struct o2_work *work, struct o2_work_half *half)
+{
+	const uint32_t units = half->is_client ? half->asked.tsr_ndest * half->asked.tsr_concur : 0;
+
+	if (!work->made[half->batch] && work->nbatches == work->config.max_batches)
+		return ENOMEM;
+	work->nbatches += !work->made[half->batch];
+	work->made[half->batch] = true;
+	if (runs(work, half->batch))
+		return EBUSY;
+	if (half->is_client)
+		work->fetched_bytes += (uint64_t)half->asked.tsr_ndest * DEST_BYTES;
+	if (half->is_client && !may_be_asked(work, half))
+		return EINVAL;
+	if (work->nadded == work->config.max_tests || units > work->config.max_units - work->nunits)
+		return ENOMEM;
+	work->nadded++;
+	work->nunits += units;
+	half->there = true;
+	return 0;
+}
+
+static uint32_t pages_of(const struct o2_work_half *half)
+{
+	return half->is_brw ? (half->offset + half->length_bytes + PAGE_BYTES - 1) / PAGE_BYTES : 0;
+}
+
+static void note_error(struct o2_work *work, const struct o2_work_half *half)
+{
+	work->brw_errors += !half->stopped && half->is_brw;
+	work->ping_errors += !half->stopped && !half->is_brw;
+}
+
+static void end_unit(struct o2_work_unit *unit)
+{
+	unit->ended = true;
+	unit->half->active--;
+}
+
+/* Those that wait begin in their order, until one finds no room; one that can reach nobody ends. */
+static void pump(struct o2_work *work)
+{
+	for (uint32_t i = 0; i < work->nqueue; i++) {
+		struct o2_work_unit *unit = &work->queue[i];
+		const uint32_t pages = pages_of(unit->half);
+
+		if (unit->ended || unit->trying)
+			continue;
+		if (work->calls == work->config.max_calls || work->pages + pages > work->config.client_pages)
+			return;
+		if (unit->absent) {
+			note_error(work, unit->half);
+			end_unit(unit);
+			continue;
+		}
+		unit->trying = true;
+		work->calls++;
+		work->pages += pages;
+	}
+}
+
+uint32_t o2_work_run(struct o2_work *work, uint32_t batch)
+{
+	if (!work->made[batch])
+		return ENOENT;
+	if (runs(work, batch))
+		return 0;
+	for (uint32_t i = 0; i < work->nhalves; i++) {
+		struct o2_work_half *half = &work->half[i];
+
+		half->stopped &= half->batch != batch;
+		for (uint32_t k = 0; half->there && half->is_client && half->batch == batch &&
+				     k < half->asked.tsr_ndest * half->asked.tsr_concur;
+		     k++) {
+			work->queue[work->nqueue++] = (struct o2_work_unit){
+				.half = half, .absent = half->absent[k / half->asked.tsr_concur]};
+			half->active++;
+		}
+	}
+	pump(work);
+	return 0;
+}
+
+/* One RPC of the unit, of which the bytes arrive. */
+static void count_try(struct o2_work *work, const struct o2_work_half *half)
+{
+	work->tries++;
+	work->pings += !half->is_brw;
+	work->reads += half->is_brw && half->is_read;
+	work->writes += half->is_brw && !half->is_read;
+	work->bytes += half->is_brw ? half->length_bytes : 0;
+}
+
+uint32_t o2_work_stop(struct o2_work *work, uint32_t batch, bool force)
+{
+	for (uint32_t i = 0; i < work->nhalves; i++)
+		work->half[i].stopped |= work->half[i].batch == batch && work->half[i].active > 0;
+	for (uint32_t i = 0; i < work->nqueue; i++) {
+		struct o2_work_unit *unit = &work->queue[i];
+
+		if (unit->ended || unit->half->batch != batch)
+			continue;
+		if (!unit->trying) {
+			end_unit(unit);
+		} else if (force) {
+			/* Its request has left: it ends when that has arrived. */
+			count_try(work, unit->half);
+			work->failed++;
+			work->forced = true;
+			unit->ended = true;
+		}
+	}
+	if (!work->made[batch])
+		return ENOENT;
+	pump(work);
+	return 0;
+}
+
+uint32_t o2_work_query(struct o2_work *work, uint32_t batch, uint32_t index, uint32_t *active)
+{
+	uint32_t count = 0;
+
+	*active = 0;
+	if (!work->made[batch])
+		return ENOENT;
+	for (uint32_t i = 0; i < work->nhalves; i++) {
+		const struct o2_work_half *half = &work->half[i];
+
+		if (!half->there || half->batch != batch)
+			continue;
+		if (index == 0)
+			*active += half->active > 0;
+		else if (++count == index)
+			*active = half->active;
+	}
+	return index > count ? ENOENT : 0;
+}
+
+void o2_work_finish(struct o2_work *work)
+{
+	for (uint32_t i = 0; i < work->nqueue; i++) {
+		struct o2_work_unit *unit = &work->queue[i];
+		struct o2_work_half *half = unit->half;
+		uint32_t times = half->asked.tsr_loop;
+
+		if (unit->ended)
+			continue;
+		if (half->stopped || (half->fails && half->asked.tsr_stop_onerr != 0))
+			times = 1;
+		if (unit->absent) {
+			note_error(work, half);
+			times = 0;
+		}
+		for (; times > 0; times--) {
+			count_try(work, half);
+			work->wrong += half->fails;
+			work->failed += half->fails;
+			if (half->fails)
+				note_error(work, half);
+		}
+		unit->ended = true;
+	}
+	for (uint32_t i = 0; i < work->nhalves; i++)
+		work->half[i].active = 0;
+	work->nqueue = work->calls = work->pages = 0;
+}
+
+static void count(uint32_t *messages, uint64_t *bytes, uint64_t length)
+{
+	(*messages)++;
+	*bytes += length;
+}
+
+/* What the node B counts of it: a GET and its answer are two messages, one each way. */
+void o2_work_letter(struct o2_work *work, const struct o2_letter *letter)
+{
+	struct o2_lst_lnet_counters *lnet = &work->lnet;
+	const bool by_rdma = letter->kind != O2_LETTER_IMMEDIATE;
+	const bool sent = letter->from == &work->the->lnet.b;
+	const uint32_t type = letter->hdr.type;
+	const uint64_t length =
+		type == O2_LNET_GET ? letter->hdr.msg.get.sink_length : letter->hdr.payload_length;
+
+	if (type == O2_LNET_GET && !by_rdma)
+		return;
+	if (type != O2_LNET_PUT) {
+		/* The answer goes the other way. */
+		const bool answered = type == O2_LNET_REPLY ? sent : !sent;
+
+		count(&lnet->lcc_send_count, &lnet->lcc_send_length, answered ? length : 0);
+		count(&lnet->lcc_recv_count, &lnet->lcc_recv_length, answered ? 0 : length);
+	} else if (sent) {
+		count(&lnet->lcc_send_count, &lnet->lcc_send_length, length);
+	} else {
+		count(&lnet->lcc_recv_count, &lnet->lcc_recv_length, length);
+	}
+}
