@@ -10,7 +10,7 @@ TIMEOUT_S = 3600
 def execute(children, failures, work, full):
     work.mkdir(parents=True, exist_ok=True)
     file = work / "explore.json"
-    command = [place.ROOT / "tests" / "system" / "test_explore.py", *(["--full"] if full else []), "--json", file,
+    command = [place.ROOT / "tests" / "system" / "test_explore.py", *(["--full", "--jobs", 2] if full else []), "--json", file,
                place.program("o2props").parent]
     outcome = children.run("explore", command, cwd=place.ROOT, timeout=TIMEOUT_S)
     again = "tests/system/test_explore.py" + (" --full" if full else "") + " build/gcc"

@@ -27,7 +27,7 @@ def ticks_of(end):
 
 
 def lanes_of(rows):
-    """[(label, [(number of the row, row, run)])]: the targets of an engine take turns, and share a line."""
+    """[(label, [(number of the row, row, run)])]: the targets of an engine share a line."""
     lanes = {}
     for number, row in enumerate(rows):
         engine = row.figures.get("engine")
@@ -58,5 +58,5 @@ def html(rows):
     ticks = "".join(f'<span style="left:{at * 100 / end:.2f}%">{clock(at)}</span>' for at in ticks_of(end))
     shards = " Each shard counts from its own start" if any("shard" in run for run in runs) else ""
     return (f'<div class="time">\n{lines}<span>min:s</span><div class="ticks">{ticks}</div>\n</div>\n'
-            '<p class="note">each bar leads to its row; red: a finding. Targets of one engine take turns on its line.'
+            '<p class="note">each bar leads to its row; red: a finding. Targets of one engine share a line.'
             f"{shards}</p>\n")

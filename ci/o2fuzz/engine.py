@@ -185,7 +185,7 @@ class Engine:
 
         Returns its status, or None if it had to be stopped.  Nothing that it started is left.
         """
-        run = f"{os.getpid()}-{self.name}"
+        run = f"{os.getpid()}-{threading.get_ident()}"
         try:
             return self.watch(self.start(command, log, {**environment, RUN: run}), seconds, poll)
         finally:

@@ -166,7 +166,11 @@ class Rxe(unittest.TestCase):
                 status, out, err = client("get", "--accept-short", "--json", *common)
                 report = json.loads(out)
                 self.assertEqual((status, err, report["bytes"], report["short"], report["wrong"]), (OK, "", 2000, 1, 0))
-            self.assertEqual(server.end()[0], OK)
+            # The client may have left before its device has acknowledged the last message to the server.
+            status, out, _ = server.end()
+            failed = int(re.search(r"serve: \d+ done, (\d+) failed", out)[1])
+            self.assertEqual(status, FAILED if failed else OK, out)
+            self.assertLessEqual(failed, 4, out)
 
     def test_the_peer_asks_us(self):
         """Who asks can be asked meanwhile, from a host where the port is a server's."""
