@@ -113,6 +113,17 @@ static int part(struct nodes_rung *rung, struct o2_error *error)
 	return rc;
 }
 
+/* After a failure.  An end that has gone is the cause of what the other one said. */
+static int give_up(struct nodes_rung *rung, int rc, struct o2_error *error)
+{
+	struct o2_error later = {0};
+
+	if (part(rung, &later) != -EPIPE)
+		return rc;
+	*error = later;
+	return -EPIPE;
+}
+
 /* By one end alone. */
 static int part_from(struct nodes_rung *rung, enum o2_side closer, struct o2_error *error)
 {
@@ -206,17 +217,14 @@ static int leave(struct nodes_rung *rung, const struct o2_scenario *scenario, st
 		 struct o2_error *error)
 {
 	int rc = observed->stuck ? 0 : settle(rung, error);
-	struct o2_error later;
 
 	if (rc == -EPIPE)
 		return rc;
 	if (rc != 0 || observed->stuck)
 		return part(rung, error);
 	rc = check_kept(rung, error);
-	if (rc != 0) {
-		part(rung, &later);
-		return rc;
-	}
+	if (rc != 0)
+		return give_up(rung, rc, error);
 	if (o2_rung_tries_key(scenario) && observed->initiator.status == 0 && observed->responder.involved &&
 	    observed->responder.status == 0) {
 		rc = try_key(rung, observed, error);
@@ -264,7 +272,7 @@ static int nodes_transfer(struct o2_rung *base, const struct o2_scenario *scenar
 	if (rc == 0)
 		rc = leave(rung, scenario, observed, error);
 	else if (rc != -EPIPE)
-		part(rung, &later);
+		rc = give_up(rung, rc, error);
 	if (rc == 0)
 		rc = rest(rung, error);
 	else
