@@ -40,6 +40,8 @@ FAR = 40
 SSHD = None  # --ssh: its path
 FAR_TIMEOUT = 25  # of one that is killed
 SECONDS = 3600  # for one pair, at most
+DIES_S = 200  # for one of which a guest dies: deadlines of seconds, and 50 s of the other's kernel
+OF_COMMAND = 1  # the status of a command whose peer has gone
 ON = "--device $O2REF_WIRE_RXE"
 AT = "$O2REF_WIRE_PEER@o2ib"
 READY = ["--after", "serving as"]
@@ -146,14 +148,19 @@ class Pairs(unittest.TestCase):
                 b = (f"{PROGRAM} serve {ON} --mode fmr --verbose | while read line; do case $line in serving*) echo up ;; "
                      "*PUT*) echo dies > $O2REF_SHARE/current-case; echo " + key + " > /proc/sysrq-trigger; sleep 1000 ;; esac; done")
                 began = time.monotonic()
-                status, out, err = self.run_pair(a, b, "--after", "up", "--timeout", "120")
+                status, out, err = self.run_pair(a, b, "--after", "up", "--timeout", str(2 * DIES_S))
                 self.assertEqual(status, expected, (out, err))
                 self.assertIn(said, err)
                 self.assertEqual("b: guest was at: dies" in err, key == "c", err)
                 self.assertRegex("\n".join(out), r"a: put: \d+ done, [1-9]\d* failed")
                 self.assertRegex(err, r"a: o2ref: PUT \d+ at .*")
-                self.assertIn(f"vm: a: status 1, b: status {expected}\n", err)
-                self.assertLess(time.monotonic() - began, 100)
+                self.assertRegex(err, rf"vm: a: status ({OF_COMMAND}|{common.EX_KERNEL_WARNING}), b: status {expected}\n")
+                if f"vm: a: status {common.EX_KERNEL_WARNING}" in err:
+                    # A packet that the machine that has gone did not take holds its queue pair (docs/vm.md).
+                    self.assertIn(f"vm: a: the command's own status was {OF_COMMAND}\n", err)
+                    for line in re.findall(r"a: guest kernel warning: (.*)", err):
+                        self.assertRegex(line, r"rxe_pool\.c:\d+ __rxe_cleanup|^taint changed")
+                self.assertLess(time.monotonic() - began, DIES_S)
                 self.assertIn("judge: 0 must, 0 should, ", "\n".join(out))
                 for name in ("a/dmesg.txt", "b/console.log", "b/stdout", "wire.pcapng"):
                     self.assertTrue(os.path.exists(os.path.join(self.log, name)), name)
