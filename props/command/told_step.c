@@ -47,11 +47,12 @@ void o2_told_remember(struct o2_told *told, const struct o2_judge_event *event, 
 void o2_told_heard(void *context, const struct o2_judge_conn *conn, const struct o2_judge_event *event)
 {
 	struct o2_told *told = context;
-	struct o2_told_step *step = &told->step[told->nsteps - 1];
+	struct o2_told_step *step;
 
 	(void)event;
 	if (told->untold || told->nsteps == 0)
 		return;
+	step = &told->step[told->nsteps - 1];
 	told->view = o2_judge_view(conn);
 	memcpy(step->least, told->view.least_credits, sizeof(step->least));
 	memcpy(step->most, told->view.most_credits, sizeof(step->most));

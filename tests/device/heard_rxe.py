@@ -41,6 +41,8 @@ TIMED = {"transfer/unanswered", "credits/withheld"}
 SERVE_TIMEOUT_S = 2
 JUDGE_TIMEOUT_MS = 1500
 PATIENCE_S = 10
+# A victim in a process of its own may have ended the PUT before the second answer is sent: it answers nothing then.
+MAY_BE_LATE = {"acks-twice": "transfer/unasked", "nak-after-ack": "transfer/unasked"}
 CANNOT_TELL = ("silent-to-get",)  # to a peer that takes no orders: nothing makes it ask for that
 
 
@@ -146,6 +148,8 @@ def main():
     options = parser.parse_args()
     lies, defects = rows("Misbehaviours"), rows("Deliberate defects")
     names = set(options.names) or ({*lies, *DEFECTS} if options.all else {*sample(lies, options.seed), *SAMPLE})
+    for name, rule in MAY_BE_LATE.items():
+        lies[name].add(rule)
     timed = [name for name in lies if name in names and lies[name] <= TIMED and name not in CANNOT_TELL]
     told = [name for name in lies if name in names and not lies[name] <= TIMED]
     built = [name for name in DEFECTS if name in names]
