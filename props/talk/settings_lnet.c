@@ -200,10 +200,11 @@ void o2_settings_lnet(struct o2_settings_run *run, struct o2_choice *c, struct o
 		failed = run->allocation_failed();
 		run->fail_allocation(0);
 	}
-	if (failed && rc != -ENOMEM)
-		o2_report_fail(report, "settings/lnet", "%s: %d, and there is no memory", run->text, rc);
-	else if (!failed)
-		o2_settings_check(run, report, rc, &error, &expected);
+	if (failed)
+		expected = (struct o2_settings_verdict){-ENOMEM,	"lnet/memory",
+							"max_messages", config.max_messages,
+							O2_NO_LIMIT,	O2_LIMIT_BOUND};
+	o2_settings_check(run, report, rc, &error, &expected);
 	run->tally.seen[rc == 0 ? O2_SETTINGS_PLACE : O2_SETTINGS_NO_PLACE]++;
 	if (rc != 0)
 		return;
