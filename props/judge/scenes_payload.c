@@ -12,6 +12,7 @@
 #define MOST_BYTES  3976u /* and the largest for these */
 #define SHOWN_BYTES 16u	  /* right ones in a row, by which they are known; so many show a place */
 #define PORTAL	    7u	  /* nobody else's */
+#define REMEMBERED  32u	  /* PUTs of a side whose place is known: docs/judge.md, "Payload" */
 
 struct payload {
 	uint32_t bytes;
@@ -56,12 +57,20 @@ static void shift(struct o2_hearing *h, struct payload *payload, uint64_t stream
 	payload->expected = offset + at;
 }
 
-static void make(struct o2_hearing *h, uint64_t stream, uint64_t offset, bool broken, struct payload *payload)
+static uint32_t draw_bytes(struct o2_hearing *h, uint32_t most)
 {
-	const uint32_t most = h->max_msg_bytes - 120;
-	const bool large = o2_draw_bool(h->c, 1, 1);
+	return o2_draw_bool(h->c, 1, 1) ? (uint32_t)o2_draw_range(h->c, LEAST_BYTES, most) : LEAST_BYTES;
+}
 
-	payload->bytes = large ? (uint32_t)o2_draw_range(h->c, LEAST_BYTES, most) : LEAST_BYTES;
+static uint32_t most_bytes(const struct o2_hearing *h)
+{
+	return h->max_msg_bytes - 120;
+}
+
+static void make(struct o2_hearing *h, uint64_t stream, uint64_t offset, uint32_t most, bool broken,
+		 struct payload *payload)
+{
+	payload->bytes = draw_bytes(h, most);
 	payload->field = "payload[]";
 	o2_stream_fill(payload->byte, payload->bytes, h->options.seed, stream, offset);
 	if (broken && o2_draw_bool(h->c, 1, 1))
@@ -73,6 +82,21 @@ static void make(struct o2_hearing *h, uint64_t stream, uint64_t offset, bool br
 			payload->byte[at] ^= 0x80;
 }
 
+/* A PUT of these bytes into a place of the portal. */
+static struct o2_msg put_into(struct o2_hearing *h, enum o2_judge_side from, uint64_t match_bits,
+			      uint32_t offset, uint64_t stream, const struct payload *payload)
+{
+	struct o2_msg msg = o2_fair_immediate(h, from, payload->bytes);
+	struct o2_lnet_hdr *hdr = &msg.u.immediate.hdr;
+
+	hdr->msg.put.ptl_index = PORTAL;
+	hdr->msg.put.match_bits = match_bits;
+	hdr->msg.put.offset = offset;
+	hdr->msg.put.hdr_data = stream;
+	msg.u.immediate.payload = payload->byte;
+	return msg;
+}
+
 static void put(struct o2_hearing *h, bool broken)
 {
 	const enum o2_judge_side from = (enum o2_judge_side)o2_draw(h->c, 1);
@@ -80,15 +104,68 @@ static void put(struct o2_hearing *h, bool broken)
 	static struct payload payload; /* large */
 	struct o2_msg msg;
 
-	make(h, stream, 0, broken, &payload);
-	msg = o2_fair_immediate(h, from, payload.bytes);
-	msg.u.immediate.hdr.msg.put.ptl_index = PORTAL;
-	msg.u.immediate.hdr.msg.put.hdr_data = stream;
-	msg.u.immediate.payload = payload.byte;
+	make(h, stream, 0, most_bytes(h), broken, &payload);
+	msg = put_into(h, from, 0, 0, stream, &payload);
 	if (broken)
 		o2_hearing_expect(h, O2_HEARING_EVENT, O2_JUDGE_PAYLOAD_PUT, from, 0, payload.field,
 				  payload.is, payload.expected, O2_LIMIT_EXACT);
 	o2_hearing_message(h, from, &msg);
+}
+
+/* What a GET will read: where, and which bytes of which stream the place holds. */
+struct place {
+	uint64_t match_bits;
+	uint32_t offset, bytes; /* at most */
+	uint64_t stream, stream_offset;
+	bool forgotten; /* too much was PUT elsewhere since */
+};
+
+/* A PUT of bytes that are right; in front of it, where that is wished for, one into the same place. */
+static void write_place(struct o2_hearing *h, enum o2_judge_side from, struct place *place)
+{
+	const uint32_t before = (uint32_t)o2_draw(h->c, 1);
+	static struct payload payload; /* large */
+	struct o2_msg msg;
+
+	for (uint32_t i = 0; i <= before; i++) {
+		place->stream = 1 + o2_draw(h->c, UINT32_MAX);
+		payload.bytes = draw_bytes(h, most_bytes(h));
+		o2_stream_fill(payload.byte, payload.bytes, h->options.seed, place->stream, 0);
+		msg = put_into(h, from, place->match_bits, place->offset, place->stream, &payload);
+		o2_hearing_message(h, from, &msg);
+	}
+	place->bytes = payload.bytes;
+}
+
+/*
+ * What a PUT wrote, and others into other places behind it; so many are remembered, that one included.  Of what was
+ * forgotten nothing can be said.
+ */
+static void write_first(struct o2_hearing *h, enum o2_judge_side from, bool broken, struct place *place)
+{
+	const uint32_t most = broken ? REMEMBERED - 1 : REMEMBERED + 1;
+	const uint32_t others =
+		(uint32_t)(o2_draw_bool(h->c, 2, 1) ? most - o2_draw(h->c, 2) : o2_draw(h->c, 3));
+	static struct payload other = {.bytes = LEAST_BYTES};
+	uint32_t skip;
+
+	write_place(h, from, place);
+	for (uint32_t i = 0; i < others; i++) {
+		/* Beside it on either side, at other match bits. */
+		struct o2_msg msg =
+			i % 3 == 0 ? put_into(h, from, place->match_bits, place->offset + place->bytes, 0,
+					      &other)
+			: i % 3 == 1
+				? put_into(h, from, place->match_bits, place->offset - other.bytes, 0, &other)
+				: put_into(h, from, ~place->match_bits, place->offset, 0, &other);
+
+		o2_hearing_message(h, from, &msg);
+	}
+	place->forgotten = others >= REMEMBERED;
+	skip = (uint32_t)o2_draw(h->c, place->bytes - LEAST_BYTES);
+	place->offset += skip;
+	place->stream_offset = skip;
+	place->bytes -= skip;
 }
 
 /* The two halves of a handle that nobody else has. */
@@ -97,36 +174,62 @@ static struct o2_lnet_handle handle(struct o2_hearing *h)
 	return (struct o2_lnet_handle){UINT64_C(1) << 63 | PORTAL, ++h->next_cookie};
 }
 
+static struct o2_msg get_from(struct o2_hearing *h, enum o2_judge_side asker, const struct place *place,
+			      const struct o2_lnet_handle *wanted, uint32_t bytes)
+{
+	struct o2_msg msg;
+
+	o2_fair_ensure(h, o2_hearing_other(asker));
+	o2_fair_ensure(h, asker);
+	msg = o2_hearing_header(h, asker, O2_MSG_IMMEDIATE);
+	msg.u.immediate.hdr.type = O2_LNET_GET;
+	msg.u.immediate.hdr.msg.get.return_wmd = *wanted;
+	msg.u.immediate.hdr.msg.get.ptl_index = PORTAL;
+	msg.u.immediate.hdr.msg.get.match_bits = place->match_bits;
+	msg.u.immediate.hdr.msg.get.src_offset = place->offset;
+	msg.u.immediate.hdr.msg.get.sink_length = bytes;
+	return msg;
+}
+
+static struct o2_msg reply_to(struct o2_hearing *h, enum o2_judge_side asker,
+			      const struct o2_lnet_handle *wanted, const struct payload *payload)
+{
+	const enum o2_judge_side other = o2_hearing_other(asker);
+	struct o2_msg msg;
+
+	o2_fair_ensure(h, other);
+	msg = o2_hearing_header(h, other, O2_MSG_IMMEDIATE);
+	msg.u.immediate.hdr.type = O2_LNET_REPLY;
+	msg.u.immediate.hdr.payload_length = payload->bytes;
+	msg.u.immediate.hdr.msg.reply.dst_wmd = *wanted;
+	msg.u.immediate.payload = payload->byte;
+	return msg;
+}
+
 static void get(struct o2_hearing *h, bool broken)
 {
 	const enum o2_judge_side asker = (enum o2_judge_side)o2_draw(h->c, 1),
 				 other = o2_hearing_other(asker);
-	const uint32_t offset = (uint32_t)o2_draw(h->c, UINT32_MAX);
 	const struct o2_lnet_handle wanted = handle(h);
+	struct place place = {.match_bits = h->next_cookie,
+			      .offset = (uint32_t)o2_draw_range(h->c, LEAST_BYTES, INT32_MAX),
+			      .bytes = most_bytes(h),
+			      .stream = O2_STREAM_MEMORY};
 	static struct payload payload; /* large */
 	struct o2_msg msg;
 	uint64_t number;
 
 	if (h->one_way)
 		return;
-	make(h, O2_STREAM_MEMORY, offset, broken, &payload);
-	o2_fair_ensure(h, other);
-	o2_fair_ensure(h, asker);
-	msg = o2_hearing_header(h, asker, O2_MSG_IMMEDIATE);
-	msg.u.immediate.hdr.type = O2_LNET_GET;
-	msg.u.immediate.hdr.msg.get.return_wmd = wanted;
-	msg.u.immediate.hdr.msg.get.ptl_index = PORTAL;
-	msg.u.immediate.hdr.msg.get.match_bits = h->next_cookie;
-	msg.u.immediate.hdr.msg.get.src_offset = offset;
-	msg.u.immediate.hdr.msg.get.sink_length = payload.bytes;
+	if (o2_draw_bool(h->c, 1, 1))
+		write_first(h, asker, broken, &place);
+	else
+		place.stream_offset = place.offset;
+	make(h, place.stream, place.stream_offset, place.bytes, broken || place.forgotten, &payload);
+	msg = get_from(h, asker, &place, &wanted, payload.bytes);
 	o2_hearing_message(h, asker, &msg);
 	number = h->number;
-	o2_fair_ensure(h, other);
-	msg = o2_hearing_header(h, other, O2_MSG_IMMEDIATE);
-	msg.u.immediate.hdr.type = O2_LNET_REPLY;
-	msg.u.immediate.hdr.payload_length = payload.bytes;
-	msg.u.immediate.hdr.msg.reply.dst_wmd = wanted;
-	msg.u.immediate.payload = payload.byte;
+	msg = reply_to(h, asker, &wanted, &payload);
 	if (broken)
 		o2_hearing_expect(h, O2_HEARING_BOTH, O2_JUDGE_PAYLOAD_GET, other, number, payload.field,
 				  payload.is, payload.expected, O2_LIMIT_EXACT);
