@@ -98,6 +98,7 @@ static const struct refusal refusals[] = {
 
 #define NOBODY_S_NID UINT64_C(0x000500000a630000) /* and those behind it */
 #define MOST_PEERS   3u
+#define AT_A_TIME    100u /* attempts in one turn: docs/connection.md */
 
 static void count_done(void *context, uint64_t nid, const struct o2_transfer_result *result)
 {
@@ -144,11 +145,31 @@ static void check_asked(struct o2_nodes_seat *seat, uint32_t npeers, uint32_t mo
 	crowd_is(seat, "the reason", reject.ibr_why, O2_REJECT_NO_RESOURCES);
 }
 
+/* All attempts are due, and so many are made in one turn. */
+static void check_turn(struct o2_nodes_seat *seat, struct o2_node *node, uint32_t npeers)
+{
+	const uint32_t due = npeers * seat->config.conns_per_peer;
+	uint32_t made = 0;
+	struct o2_peer_view view;
+
+	o2_node_progress(node);
+	for (uint32_t i = 0; i < npeers; i++) {
+		o2_node_peer(node, NOBODY_S_NID + i, &view);
+		made += view.attempts;
+	}
+	crowd_is(seat, "the attempts of one turn", made, due < AT_A_TIME ? due : AT_A_TIME);
+}
+
 /* It keeps record of as many as it may, and sends to no other one; what waits ends with the node. */
 static void check_crowd(struct o2_nodes_seat *seat)
 {
 	static const struct o2_node_ops ops = {.done = count_done};
-	const uint32_t most = (uint32_t)o2_draw_range(seat->nodes->choice, 1, MOST_PEERS);
+	struct o2_choice *c = seat->nodes->choice;
+	/* So many queue pairs at a time are for devices in the process. */
+	const bool inside = seat->nodes->ground.ops->live_cqs != NULL;
+	const bool crowded = inside && o2_draw_bool(c, 3, 1);
+	const uint32_t most = (uint32_t)(crowded ? o2_draw_range(c, AT_A_TIME - 1, AT_A_TIME + 1)
+						 : o2_draw_range(c, 1, MOST_PEERS));
 	const struct o2_lnet_hdr hdr = {.type = O2_LNET_ACK};
 	struct o2_node_config config = seat->config;
 	struct o2_node *node = NULL;
@@ -180,6 +201,8 @@ static void check_crowd(struct o2_nodes_seat *seat)
 		crowd_is(seat, "operations that wait", view.waiting, full ? 0 : i % 2 + 1);
 	}
 	crowd_is(seat, "the number of records", o2_node_npeers(node), most);
+	if (inside)
+		check_turn(seat, node, most);
 	o2_node_destroy(node);
 	crowd_is(seat, "what has ended with the node", aborted, 2 * most);
 	for (uint32_t npeers = most - 1; npeers <= most + 1; npeers++)

@@ -98,19 +98,32 @@ static void check_conn(struct o2_nodes *nodes, const struct o2_nodes_seat *a, co
 		fail_account(nodes, a, b, &account);
 }
 
+/* Each connection of a peer is in one state: attempts of either side and what is established are some of them. */
+static void check_states(const struct o2_nodes *nodes, uint32_t i, uint32_t j,
+			 const struct o2_peer_view *view)
+{
+	if ((uint64_t)view->connecting + view->accepting + view->established > view->links)
+		o2_report_fail(nodes->report, "nodes/link-states",
+			       "node %" PRIu32 " has %" PRIu32 " connections with node %" PRIu32
+			       ", of which it asks for %" PRIu32 ", has accepted %" PRIu32
+			       " and established %" PRIu32,
+			       i, view->links, j, view->connecting, view->accepting, view->established);
+}
+
 /* Each connection, also one that is closing, is one of a peer that its node knows; each has a completion queue. */
 static void check_known(struct o2_nodes *nodes)
 {
 	struct o2_peer_view view;
 	uint32_t known = 0, live;
 
-	if (nodes->ground.ops->live_cqs == NULL)
-		return;
 	for (uint32_t i = 0; i < nodes->nseats; i++)
 		for (uint32_t j = 0; j < nodes->nseats; j++) {
 			o2_node_peer(nodes->seat[i].node, o2_nodes_nid(nodes, j), &view);
+			check_states(nodes, i, j, &view);
 			known += view.links;
 		}
+	if (nodes->ground.ops->live_cqs == NULL)
+		return;
 	live = nodes->ground.ops->live_cqs();
 	if (live != known)
 		o2_report_fail(nodes->report, "nodes/unknown-peer",

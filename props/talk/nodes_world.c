@@ -73,9 +73,9 @@ static void open_seat(struct o2_nodes *nodes, uint32_t i)
 		o2_report_fail(nodes->report, "nodes/open", "node %" PRIu32 " cannot be opened: %s", i, text);
 		return;
 	}
-	o2_nodes_tap(seat);
 	if (o2_draw_bool(nodes->choice, 3, 1))
 		o2_nodes_check_refusal(seat);
+	o2_nodes_tap(seat);
 	make_node(seat);
 	for (uint32_t j = 0; j < nodes->nseats; j++)
 		o2_nodes_unknown(seat, j);
@@ -84,9 +84,14 @@ static void open_seat(struct o2_nodes *nodes, uint32_t i)
 static void note_failure(void *context, enum o2_cm_loop_fate fate, uint32_t from, uint32_t to)
 {
 	struct o2_nodes *nodes = context;
-	struct o2_nodes_pair *pair = &nodes->seat[o2_nodes_index(nodes, o2_nodes_nid_at(from))]
-					      .pair[o2_nodes_index(nodes, o2_nodes_nid_at(to))];
+	const uint32_t i = o2_nodes_index(nodes, o2_nodes_nid_at(from)),
+		       j = o2_nodes_index(nodes, o2_nodes_nid_at(to));
+	struct o2_nodes_pair *pair;
 
+	/* Somebody has asked for nobody. */
+	if (i >= nodes->nseats || j >= nodes->nseats)
+		return;
+	pair = &nodes->seat[i].pair[j];
 	if (fate == O2_CM_LOOP_LOSE)
 		o2_nodes_seen(nodes, O2_NODES_SEEN_LOST);
 	/* What the sender will hear of it. */
