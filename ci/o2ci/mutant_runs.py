@@ -156,7 +156,8 @@ def targets_of(programs, runs):
     """What ninja has to build for them, and what scripts that are given the whole folder call."""
     words = [Path(word) for run in runs for word in run.command]
     found = {str(word.relative_to(programs)) for word in words if word.is_absolute() and word.is_relative_to(programs)}
-    return sorted((found - {"."}) | set(SIBLINGS))
+    # Deliberate defects are not in sources with other switches: those programs are brought.
+    return sorted((found - {".", *WITH_DEFECTS}) | set(SIBLINGS))
 
 
 def limits(child, seconds):

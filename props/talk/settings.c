@@ -149,6 +149,8 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 		try_interface(run, choice, report);
 		if (!report->failed)
 			o2_settings_known(run, choice, report);
+		if (!report->failed)
+			o2_settings_requests(run, choice, report);
 	} else if (o2_draw_bool(choice, 7, 1))
 		o2_settings_mode(run, choice, report);
 	else if (o2_draw_bool(choice, 7, 1))

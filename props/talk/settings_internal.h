@@ -101,7 +101,8 @@ void o2_settings_bind(struct o2_settings_run *run, struct o2_choice *c, struct o
 void o2_settings_faults(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report);
 void o2_settings_puts(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report);
 
-/* Requests of nodes, by what is known of them. */
+/* Requests of nodes, by what they say; by what is known of them. */
+void o2_settings_requests(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report);
 void o2_settings_known(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report);
 
 /* One attempt to connect over the connection manager in the process. */
