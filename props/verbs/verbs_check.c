@@ -160,7 +160,7 @@ static void check_side(struct o2_verbs_world *world, const struct o2_verbs_side 
 	for (i = 0; i < O2_VERBS_REGIONS; i++)
 		if (side->region[i].mr != NULL) {
 			o2_verbs_expect(world, "lkey", side->region[i].mr->lkey, side->region[i].key);
-			o2_verbs_expect(world, "rkey", side->region[i].mr->rkey, side->region[i].key);
+			o2_verbs_expect(world, "rkey", side->region[i].mr->rkey, side->region[i].rkey);
 		}
 }
 

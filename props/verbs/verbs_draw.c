@@ -128,7 +128,7 @@ void o2_verbs_draw_target(struct o2_verbs_world *world, uint32_t side, uint32_t 
 	} else if (region != NULL) {
 		base = region->iova;
 		room = region->bytes;
-		*key = region->key;
+		*key = region->rkey;
 	}
 	*at = base + (room > bytes ? o2_draw(c, room - bytes) : 0);
 	if (o2_draw_bool(c, 40, 1))

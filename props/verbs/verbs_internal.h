@@ -48,7 +48,7 @@ struct o2_verbs_region {
 	struct ibv_mr *mr; /* NULL: there is none */
 	enum o2_verbs_kind kind;
 	uint32_t domain;
-	uint32_t key;
+	uint32_t key, rkey; /* from here, and from the other side */
 	uint32_t access;
 	uint32_t windows; /* bound to it */
 	uint64_t iova, bytes;
@@ -306,7 +306,9 @@ void o2_verbs_query(struct o2_verbs_world *world, struct o2_verbs_qp *qp);
 uint64_t o2_verbs_sum(const uint8_t *bytes, uint64_t count);
 
 /* verbs_memory.c: who may reach which byte. */
-struct o2_verbs_region *o2_verbs_region_by_key(struct o2_verbs_side *side, uint32_t domain, uint32_t key);
+/* The region of the domain that a key opens from here, or, remote, from the other side; NULL: none. */
+struct o2_verbs_region *o2_verbs_region_by_key(struct o2_verbs_side *side, uint32_t domain, uint32_t key,
+					       bool remote);
 struct o2_verbs_window *o2_verbs_window_by_key(struct o2_verbs_side *side, uint32_t key);
 bool o2_verbs_inside(uint64_t at, uint64_t bytes, uint64_t base, uint64_t base_bytes);
 /* Where byte k of a region lies. */

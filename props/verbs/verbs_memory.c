@@ -5,13 +5,14 @@
 #define CHANGES	    ((uint32_t)(IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC))
 #define NUMBER(key) ((key) >> 8) /* the rest is the program's */
 
-struct o2_verbs_region *o2_verbs_region_by_key(struct o2_verbs_side *side, uint32_t domain, uint32_t key)
+struct o2_verbs_region *o2_verbs_region_by_key(struct o2_verbs_side *side, uint32_t domain, uint32_t key,
+					       bool remote)
 {
 	for (uint32_t i = 0; i < O2_VERBS_REGIONS; i++) {
 		struct o2_verbs_region *region = &side->region[i];
 
-		if (region->mr != NULL && region->key == key && region->domain == domain &&
-		    (region->kind != O2_VERBS_FAST || region->registered))
+		if (region->mr != NULL && (remote ? region->rkey : region->key) == key &&
+		    region->domain == domain && (region->kind != O2_VERBS_FAST || region->registered))
 			return region;
 	}
 	return NULL;
@@ -61,7 +62,8 @@ void o2_verbs_list(struct o2_verbs_side *side, uint32_t domain, const struct ibv
 	for (uint32_t i = 0; i < sges && found->count < bytes; i++) {
 		const uint64_t wanted =
 			sge[i].length < bytes - found->count ? sge[i].length : bytes - found->count;
-		const struct o2_verbs_region *region = o2_verbs_region_by_key(side, domain, sge[i].lkey);
+		const struct o2_verbs_region *region =
+			o2_verbs_region_by_key(side, domain, sge[i].lkey, false);
 
 		if (wanted == 0)
 			continue;
@@ -115,7 +117,7 @@ bool o2_verbs_reach(struct o2_verbs_world *world, struct o2_verbs_qp *qp, uint32
 		    uint64_t bytes, uint32_t access, struct o2_verbs_bytes *found)
 {
 	struct o2_verbs_side *side = &world->side[qp->side];
-	const struct o2_verbs_region *region = o2_verbs_region_by_key(side, qp->domain, key);
+	const struct o2_verbs_region *region = o2_verbs_region_by_key(side, qp->domain, key, true);
 
 	if (region != NULL && (region->access & access) != access)
 		return false;
@@ -172,7 +174,7 @@ enum ibv_wc_status o2_verbs_bind(struct o2_verbs_world *world, struct o2_verbs_q
 	struct o2_verbs_region *region = NULL;
 
 	if (send->region != O2_VERBS_NONE)
-		region = o2_verbs_region_by_key(side, qp->domain, send->region_key);
+		region = o2_verbs_region_by_key(side, qp->domain, send->region_key, false);
 	if (window == NULL || (send->region != O2_VERBS_NONE && region == NULL) ||
 	    !may_bind(qp, window, region, send)) {
 		o2_verbs_saw(world, O2_VERBS_SEEN_BIND_REFUSED);
@@ -243,7 +245,7 @@ bool o2_verbs_register(struct o2_verbs_world *world, struct o2_verbs_qp *qp, con
 	region->iova = region->mapped_iova;
 	region->mapped = 0;
 	region->registered = true;
-	region->key = send->new_key;
+	region->key = region->rkey = send->new_key;
 	region->access = send->access;
 	world->counters.binds++;
 	o2_verbs_saw(world, O2_VERBS_SEEN_FAST);

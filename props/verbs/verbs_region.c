@@ -71,6 +71,11 @@ static void keep(struct o2_verbs_world *world, struct o2_verbs_side *side, struc
 {
 	made.mr = mr;
 	made.key = mr->lkey;
+	made.rkey = mr->rkey;
+	/* Two keys with one number; a registration gives a region one. */
+	o2_verbs_expect(world, "the key for the other side", made.rkey == made.key,
+			made.kind == O2_VERBS_FAST);
+	o2_verbs_expect(world, "the number of that key", made.rkey >> 8, made.key >> 8);
 	for (uint32_t s = 0; s < O2_VERBS_SIDES; s++)
 		for (uint32_t i = 0; i < O2_VERBS_REGIONS; i++)
 			if (world->side[s].region[i].mr != NULL)

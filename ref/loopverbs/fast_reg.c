@@ -32,6 +32,8 @@ struct ibv_mr *o2_loop_alloc_mr(struct ibv_pd *pd, uint32_t max_entries)
 	error = fast ? o2l_fault(O2_LOOP_CALL_REGISTER, 0) : ENOMEM;
 	mr = error ? NULL : o2l_mr_make(pd, NULL, 0, 0, 0);
 	if (mr) {
+		/* A registration gives it one key for both. */
+		mr->rkey = mr->lkey;
 		fast->max_entries = max_entries;
 		O2L_CONTAINER(mr, struct o2l_mr, ibv)->fast = fast;
 	}

@@ -286,6 +286,7 @@ int o2l_check_range(const void *addr, size_t length, unsigned int access); /* 0 
 /* Under the lock; the range was checked.  NULL: no memory. */
 struct ibv_mr *o2l_mr_make(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned int access);
 struct o2l_mr *o2l_mr_by_lkey(const struct ibv_pd *pd, uint32_t lkey);
+struct o2l_mr *o2l_mr_by_rkey(const struct ibv_pd *pd, uint32_t rkey);
 bool o2l_range_in(uint64_t addr, uint64_t length, uint64_t base, uint64_t base_length);
 
 /* mw.c */

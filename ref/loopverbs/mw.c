@@ -173,7 +173,7 @@ uint8_t *o2l_remote_range(const struct o2l_qp *qp, uint32_t rkey, uint64_t addr,
 
 	if (rkey >> 8 >= O2L_FIRST_MW_INDEX)
 		return window_range(qp, rkey, addr, length, access);
-	mr = o2l_mr_by_lkey(qp->ibv.pd, rkey); /* a region's keys are equal */
+	mr = o2l_mr_by_rkey(qp->ibv.pd, rkey);
 	if (!mr || (mr->access & access) != access || !o2l_range_in(addr, length, mr->iova, mr->ibv.length))
 		return NULL;
 	return (uint8_t *)mr->ibv.addr + (addr - mr->iova);

@@ -19,6 +19,12 @@
 			IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND | IBV_ACCESS_OPTIONAL_RANGE) | \
 	 REFUSED)
 
+/*
+ * A region's two keys differ, also where most devices give it one: whoever publishes an lkey, or gathers through an
+ * rkey, is refused here.
+ */
+#define OTHER_KEY 0x80u
+
 struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
 {
 	struct o2l_pd *pd = calloc(1, sizeof(*pd));
@@ -121,7 +127,7 @@ struct ibv_mr *o2l_mr_make(struct ibv_pd *pd, void *addr, size_t length, uint64_
 	mr->ibv.length = length;
 	mr->ibv.handle = o2l_next_handle();
 	mr->ibv.lkey = o2l_key(index);
-	mr->ibv.rkey = mr->ibv.lkey;
+	mr->ibv.rkey = mr->ibv.lkey ^ OTHER_KEY;
 	mr->iova = iova;
 	mr->access = access;
 	O2L_CONTAINER(pd, struct o2l_pd, ibv)->users++;
@@ -186,11 +192,26 @@ int ibv_dereg_mr(struct ibv_mr *ibv)
 	return error;
 }
 
+/* The region with the number that a key has in its upper bits; NULL: none of this domain that is registered. */
+static struct o2l_mr *by_number(const struct ibv_pd *pd, uint32_t key)
+{
+	struct o2l_mr *mr = o2l_index_get(&o2l_fabric.mrs, key >> 8);
+
+	return mr && mr->ibv.pd == pd && !o2l_fast_is_free(mr) ? mr : NULL;
+}
+
 struct o2l_mr *o2l_mr_by_lkey(const struct ibv_pd *pd, uint32_t lkey)
 {
-	struct o2l_mr *mr = o2l_index_get(&o2l_fabric.mrs, lkey >> 8);
+	struct o2l_mr *mr = by_number(pd, lkey);
 
-	return mr && mr->ibv.lkey == lkey && mr->ibv.pd == pd && !o2l_fast_is_free(mr) ? mr : NULL;
+	return mr && mr->ibv.lkey == lkey ? mr : NULL;
+}
+
+struct o2l_mr *o2l_mr_by_rkey(const struct ibv_pd *pd, uint32_t rkey)
+{
+	struct o2l_mr *mr = by_number(pd, rkey);
+
+	return mr && mr->ibv.rkey == rkey ? mr : NULL;
 }
 
 /* Neither range may wrap: a region whose addresses run over 2^64 registers, but nothing lies in it. */
