@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "lnd/ni/counts.h"
 #include "props/talk/sim_internal.h"
 #include "props/talk/wrap/alloc_fault.h"
 
@@ -267,6 +268,31 @@ static void close_end(struct o2_sim *sim, struct o2_sim_end *end, bool destroy)
 	sim->acting = NULL;
 }
 
+/* Also of what is in use, and on pools that have failed: each pool is somewhere, and each descriptor has its window. */
+static void check_pools(struct o2_sim *sim, uint32_t node)
+{
+	struct o2_ni_counts counts;
+	uint64_t descriptors, windows;
+
+	o2_ni_get_counts(&sim->node[node].place.ni, &counts);
+	for (int kind = 0; kind < O2_NI_POOL_KINDS; kind++) {
+		const struct o2_ni_pool_counts *of = &counts.pool[kind];
+
+		if (of->created - of->destroyed != (uint64_t)of->live + of->failed || of->idle > of->elements)
+			o2_report_fail(sim->report, "sim/pools",
+				       "pools %s: %" PRIu64 " made, %" PRIu64 " gone, %" PRIu32
+				       " live, %" PRIu32 " failed; %" PRIu64 " of %" PRIu64 " elements idle",
+				       o2_ni_pool_name((enum o2_ni_pool_kind)kind), of->created,
+				       of->destroyed, of->live, of->failed, of->idle, of->elements);
+	}
+	descriptors = counts.pool[O2_NI_POOL_FRD].elements + counts.pool[O2_NI_POOL_FRD_GAPS].elements;
+	windows = (uint64_t)counts.live.mws + counts.live.descriptor_regions;
+	if (windows != descriptors)
+		o2_report_fail(sim->report, "sim/pools",
+			       "%" PRIu64 " descriptors, and %" PRIu64 " windows and regions of descriptors",
+			       descriptors, windows);
+}
+
 /* The node's device has gone, and another one has taken its place. */
 static void fail_over(struct o2_sim *sim, uint32_t node)
 {
@@ -281,6 +307,7 @@ static void fail_over(struct o2_sim *sim, uint32_t node)
 				o2_sim_may_close(&sim->end[i], O2_FAULT_DEVICE, -ENETDOWN,
 						 "pool/other-device");
 	o2_ni_failover(&sim->node[node].place.ni);
+	check_pools(sim, node);
 }
 
 /* From now on the unit between memory and the first node's device maps nothing; until the next such fault. */
