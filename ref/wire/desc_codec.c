@@ -4,12 +4,18 @@
 #include <stdbool.h>
 
 #include "wire/bytes.h"
-#include "wire/checks.h"
 #include "wire/layout.h"
 #include "wire/rules.h"
 
 /* Makes a loop whose byte order is a constant: the order is decided once, not per fragment. */
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+int o2_check_options(const struct o2_wire_options *options, struct o2_error *error)
+{
+	if (options->max_frags == O2_MAX_FRAGS || options->max_frags == O2_MAX_FRAGS_LEGACY)
+		return 0;
+	return o2_wire_refuse(error, O2_RULE_OPTION_MAX_FRAGS, O2_NO_INDEX, options->max_frags, O2_MAX_FRAGS);
+}
 
 static int refuse(struct o2_error *error, unsigned int first_rule, enum o2_desc_fault fault, uint32_t index,
 		  uint64_t value, uint64_t limit)
@@ -127,23 +133,15 @@ int o2_desc_load(const struct o2_desc_place *place, struct o2_rdma_desc *desc, s
 	return wrong ? check_frags(desc, place->first_rule, error) : 0;
 }
 
-ALWAYS_INLINE void store_frags(const struct o2_rdma_desc *desc, const enum o2_byte_order order,
-			       uint8_t *bytes)
-{
-	for (uint32_t i = 0; i < desc->rd_nfrags; i++, bytes += O2_FRAG_BYTES) {
-		o2_store32(bytes + O2_FRAG_AT_NOB, order, desc->rd_frags[i].rf_nob);
-		o2_store64(bytes + O2_FRAG_AT_ADDR, order, desc->rd_frags[i].rf_addr);
-	}
-}
-
 void o2_desc_store(const struct o2_rdma_desc *desc, enum o2_byte_order order, uint8_t *bytes)
 {
 	o2_store32(bytes + O2_DESC_AT_KEY, order, desc->rd_key);
 	o2_store32(bytes + O2_DESC_AT_NFRAGS, order, desc->rd_nfrags);
-	if (order == O2_LITTLE_ENDIAN)
-		store_frags(desc, O2_LITTLE_ENDIAN, bytes + O2_DESC_AT_FRAGS);
-	else
-		store_frags(desc, O2_BIG_ENDIAN, bytes + O2_DESC_AT_FRAGS);
+	bytes += O2_DESC_AT_FRAGS;
+	for (uint32_t i = 0; i < desc->rd_nfrags; i++, bytes += O2_FRAG_BYTES) {
+		o2_store32(bytes + O2_FRAG_AT_NOB, order, desc->rd_frags[i].rf_nob);
+		o2_store64(bytes + O2_FRAG_AT_ADDR, order, desc->rd_frags[i].rf_addr);
+	}
 }
 
 int o2_desc_decode(const uint8_t *bytes, size_t length_bytes, enum o2_byte_order order,

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "wire/checks.h"
 #include "wire/rules.h"
 
 enum o2_nid_fault o2_nid_check(uint64_t nid, bool any_lnd)

@@ -59,6 +59,9 @@ enum o2_nid_fault {
 
 enum o2_nid_fault o2_nid_check(uint64_t nid, bool any_lnd);
 
+/* The same of both NIDs of a header, source first: 0, or -EPROTO with the rule of the codec. */
+int o2_check_nids(uint64_t srcnid, uint64_t dstnid, bool any_lnd, struct o2_error *error);
+
 /*
  * "192.168.10.1@o2ib7"; network 0 has no number ("192.168.10.1@o2ib"); "0@lo".  What has no such form is
  * written as "0x" and 16 digits.  Returns the length of the text.
