@@ -81,24 +81,19 @@ void o2_chain_gather(struct o2_post_chain *chain, const struct o2_post_message *
 	chain->wr[chain->nwr - 1].num_sge++;
 }
 
-static int post(struct o2_post_chain *chain, struct ibv_qp *qp, struct ibv_send_wr **bad)
-{
-	const struct o2_work_ops *ops = chain->ops;
-
-	if (ops == NULL || ops->post_send == NULL)
-		return ibv_post_send(qp, chain->wr, bad);
-	return ops->post_send(ops->context, qp, chain->wr, bad, chain->sink);
-}
-
 int o2_chain_post(struct o2_post_chain *chain, struct ibv_qp *qp, uint32_t *nposted, struct o2_error *error)
 {
+	const struct o2_work_ops *ops = chain->ops;
 	struct ibv_send_wr *bad = NULL;
 	int rc;
 
 	*nposted = chain->nwr;
 	if (chain->nwr == 0)
 		return 0;
-	rc = post(chain, qp, &bad);
+	if (ops != NULL && ops->post_send != NULL)
+		rc = ops->post_send(ops->context, qp, chain->wr, &bad, chain->sink);
+	else
+		rc = ibv_post_send(qp, chain->wr, &bad);
 	if (rc == 0)
 		return 0;
 	*nposted = bad == NULL ? 0 : (uint32_t)(bad - chain->wr);

@@ -7,29 +7,16 @@
 /* How far into a descriptor the walk has come; the descriptors themselves stay as they are. */
 struct cursor {
 	const struct o2_rdma_desc *desc;
-	uint32_t index;
-	uint32_t used_bytes; /* of the fragment at index */
+	uint32_t next;		  /* fragment that was not entered yet */
+	struct o2_rdma_frag rest; /* of the one before it */
 };
 
-static uint32_t left_in_fragment(const struct cursor *at)
-{
-	return at->desc->rd_frags[at->index].rf_nob - at->used_bytes;
-}
-
-static uint64_t address(const struct cursor *at)
-{
-	return at->desc->rd_frags[at->index].rf_addr + at->used_bytes;
-}
-
-/* Returns true when the fragment is used up and the cursor has moved to the next. */
+/* Returns true when the fragment is used up. */
 static bool consume(struct cursor *at, uint32_t bytes)
 {
-	at->used_bytes += bytes;
-	if (at->used_bytes < at->desc->rd_frags[at->index].rf_nob)
-		return false;
-	at->index++;
-	at->used_bytes = 0;
-	return true;
+	at->rest.rf_addr += bytes;
+	at->rest.rf_nob -= bytes;
+	return at->rest.rf_nob == 0;
 }
 
 static int check_inputs(const struct o2_rdma_desc *source, const struct o2_rdma_desc *sink, uint64_t nob,
@@ -52,15 +39,16 @@ static int check_inputs(const struct o2_rdma_desc *source, const struct o2_rdma_
 	return 0;
 }
 
-/* Fragments that hold nothing take no part; what is left must hold a byte. */
+/* Enter the next fragment that holds a byte when there is nothing left of this one. */
 static int settle(struct cursor *at, const char *rule, const char *field, uint64_t nob, uint64_t left,
 		  struct o2_error *error)
 {
-	while (at->index < at->desc->rd_nfrags && at->desc->rd_frags[at->index].rf_nob == 0)
-		at->index++;
-	if (at->index < at->desc->rd_nfrags)
-		return 0;
-	return o2_refuse_value(error, -EPROTO, rule, field, nob, nob - left);
+	while (at->rest.rf_nob == 0) {
+		if (at->next >= at->desc->rd_nfrags)
+			return o2_refuse_value(error, -EPROTO, rule, field, nob, nob - left);
+		at->rest = at->desc->rd_frags[at->next++];
+	}
+	return 0;
 }
 
 /* Append a gather entry; it opens a work request when none is open.  The caller has checked the room. */
@@ -70,17 +58,10 @@ static void gather(struct o2_rdma_plan *plan, const struct cursor *source, const
 	struct o2_rdma_wr *wr = &plan->wr[plan->nwr];
 
 	if (!open)
-		*wr = (struct o2_rdma_wr){.remote_addr = address(sink), .first_sge = plan->nsge};
-	plan->sge[plan->nsge++] = (struct o2_rdma_sge){.addr = address(source), .length = bytes};
+		*wr = (struct o2_rdma_wr){.remote_addr = sink->rest.rf_addr, .first_sge = plan->nsge};
+	plan->sge[plan->nsge++] = (struct o2_rdma_sge){.addr = source->rest.rf_addr, .length = bytes};
 	wr->num_sge++;
 	wr->length += bytes;
-}
-
-static uint32_t smallest(uint32_t a, uint32_t b, uint64_t c)
-{
-	uint32_t least = a < b ? a : b;
-
-	return c < least ? (uint32_t)c : least;
 }
 
 int o2_rdma_plan(const struct o2_rdma_desc *source, const struct o2_rdma_desc *sink, uint64_t nob,
@@ -110,7 +91,9 @@ int o2_rdma_plan(const struct o2_rdma_desc *source, const struct o2_rdma_desc *s
 		if (plan->nwr == limits->max_wrs)
 			return o2_refuse_value(error, -EMSGSIZE, "rdma/too-many-work-requests", "nwr",
 					       (uint64_t)limits->max_wrs + 1, limits->max_wrs);
-		bytes = smallest(left_in_fragment(&from), left_in_fragment(&to), left);
+		bytes = from.rest.rf_nob < to.rest.rf_nob ? from.rest.rf_nob : to.rest.rf_nob;
+		if (bytes > left)
+			bytes = (uint32_t)left;
 		gather(plan, &from, &to, bytes, open);
 		left -= bytes;
 		consume(&from, bytes);
