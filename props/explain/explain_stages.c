@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "mem/sg_build.h"
-#include "mem/virtual_range.h"
 #include "props/explain/explain.h"
 #include "props/transfer/transfer_internal.h"
 #include "wire/desc_codec.h"

@@ -138,7 +138,8 @@ static void progress(struct o2_endpoints_seat *seat, int *handled)
 {
 	if (!seat->open)
 		return;
-	if (o2_arena_windows_free(&seat->place.ni.arena) <= seat->place.ni.kept_windows &&
+	if (seat->place.ni.arena.nwindows - seat->place.ni.arena.windows_in_use <=
+		    seat->place.ni.kept_windows &&
 	    waits_for_window(seat))
 		o2_endpoints_seen(seat->endpoints, O2_ENDPOINTS_SEEN_NO_WINDOW);
 	*handled += o2_endpoints_look(seat);

@@ -14,7 +14,7 @@ struct o2_settings_holds o2_settings_holds(const struct o2_ni *ni)
 		.fmr_regions = domain->live.fmr_regions,
 		.descriptor_regions = domain->live.descriptor_regions,
 		.bound = domain->nbound,
-		.windows = o2_arena_windows_free(&ni->arena),
+		.windows = ni->arena.nwindows - ni->arena.windows_in_use,
 		.pinned_bytes = domain->live.pinned_bytes,
 		.local = domain->global_local,
 		.remote = domain->global_remote,

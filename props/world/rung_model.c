@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "mem/sg_build.h"
-#include "mem/virtual_range.h"
 #include "props/world/rung.h"
 #include "rdma/rdma_plan.h"
 #include "wire/msg.h"

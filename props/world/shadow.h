@@ -20,7 +20,7 @@ struct o2_shadow {
 	uint8_t *bytes;		      /* as large as the arena */
 	bool owned;		      /* bytes are */
 	uint32_t node;		      /* whose arena it is, for findings */
-	bool bounces;		      /* its device works in other memory (mem/bounce.h) */
+	bool bounces;		      /* its device works in other memory (mem/kmap.h) */
 	uint8_t *touched;	      /* NULL: nobody asks; else a byte for each page, 1: it was filled */
 };
 

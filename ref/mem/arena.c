@@ -31,17 +31,6 @@ static uint64_t memory_bytes(const struct o2_arena *arena)
 	return (uint64_t)arena->npages * arena->page_bytes;
 }
 
-/* With the pages of a device that bounces. */
-static uint64_t file_pages(const struct o2_arena *arena)
-{
-	return (uint64_t)arena->npages * (1 + O2_DMA_DIRECTIONS);
-}
-
-static uint64_t slot_bytes(const struct o2_arena *arena)
-{
-	return (uint64_t)O2_MAX_FRAGS * arena->page_bytes;
-}
-
 /* A view's table has two halves: the page at each position, and the position of each page. */
 static const uint32_t *positions(const struct o2_arena *arena, uint32_t view)
 {
@@ -167,7 +156,7 @@ int o2_arena_map_bounced(struct o2_arena *arena, struct o2_error *error)
 
 static int make_memory(struct o2_arena *arena, struct o2_error *error)
 {
-	uint64_t length_bytes = file_pages(arena) * arena->page_bytes;
+	uint64_t length_bytes = arena->file_pages * arena->page_bytes;
 	void *memory;
 
 	arena->fd = memfd_create("o2ref-arena", MFD_CLOEXEC);
@@ -187,7 +176,7 @@ static int make_memory(struct o2_arena *arena, struct o2_error *error)
 	arena->unmapped = calloc(((size_t)arena->npages + 7) / 8, 1);
 	if (arena->unmapped == NULL || arena->kmaps == NULL)
 		return o2_refuse_value(error, -ENOMEM, "arena/bitmap", "npages", arena->npages, O2_NO_LIMIT);
-	arena->window_area = reserve(O2_ARENA_WINDOWS * slot_bytes(arena));
+	arena->window_area = reserve(O2_ARENA_WINDOWS * arena->slot_bytes);
 	if (arena->window_area == NULL)
 		return o2_refuse_value(error, -errno, "arena/windows", "slots", O2_ARENA_WINDOWS,
 				       O2_NO_LIMIT);
@@ -202,6 +191,8 @@ static int create(uint32_t npages, uint32_t nviews, struct o2_arena *arena, stru
 	arena->fd = -1;
 	arena->page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
 	arena->npages = npages;
+	arena->file_pages = (uint64_t)npages * (1 + O2_DMA_DIRECTIONS);
+	arena->slot_bytes = (uint64_t)O2_MAX_FRAGS * arena->page_bytes;
 	arena->nviews = nviews;
 	arena->nwindows = O2_ARENA_WINDOWS;
 	if (npages == 0)
@@ -234,12 +225,12 @@ void o2_arena_destroy(struct o2_arena *arena)
 		free((void *)(uintptr_t)arena->view[view].page);
 	}
 	if (arena->window_area != NULL)
-		munmap(arena->window_area, O2_ARENA_WINDOWS * slot_bytes(arena));
+		munmap(arena->window_area, O2_ARENA_WINDOWS * arena->slot_bytes);
 	for (int d = 0; d < O2_DMA_DIRECTIONS; d++)
 		if (arena->bounce_view[d] != NULL)
 			munmap(arena->bounce_view[d], memory_bytes(arena));
 	if (arena->memory != NULL)
-		munmap(arena->memory, file_pages(arena) * arena->page_bytes);
+		munmap(arena->memory, arena->file_pages * arena->page_bytes);
 	if (arena->linear != NULL)
 		munmap(arena->linear, memory_bytes(arena));
 	free(arena->kmaps);
@@ -305,12 +296,12 @@ static int map_slot(struct o2_arena *arena, const uint32_t *page, uint32_t npage
 	int32_t slot = 0;
 	int rc;
 
-	if (o2_arena_windows_free(arena) <= arena->windows_kept)
+	if (arena->nwindows - arena->windows_in_use <= arena->windows_kept)
 		return o2_refuse_value(error, -ENOBUFS, "arena/window/all-in-use", "windows",
 				       arena->windows_in_use, arena->nwindows);
 	while (arena->window_used[slot])
 		slot++;
-	window->addr = arena->window_area + (uint64_t)slot * slot_bytes(arena);
+	window->addr = arena->window_area + (uint64_t)slot * arena->slot_bytes;
 	rc = map_pages(arena, window->addr, 0, page, npages, "arena/window/map", error);
 	if (rc != 0)
 		return rc;
@@ -318,11 +309,6 @@ static int map_slot(struct o2_arena *arena, const uint32_t *page, uint32_t npage
 	arena->window_used[slot] = true;
 	arena->windows_in_use++;
 	return 0;
-}
-
-uint32_t o2_arena_windows_free(const struct o2_arena *arena)
-{
-	return arena->nwindows - arena->windows_in_use;
 }
 
 int o2_arena_window_open(struct o2_arena *arena, const uint32_t *page, uint32_t npages,
@@ -334,9 +320,9 @@ int o2_arena_window_open(struct o2_arena *arena, const uint32_t *page, uint32_t 
 	if (npages == 0 || npages > O2_MAX_FRAGS)
 		return o2_refuse_value(error, -EINVAL, "arena/window/npages", "npages", npages, O2_MAX_FRAGS);
 	for (uint32_t i = 0; i < npages; i++)
-		if (page[i] >= file_pages(arena))
+		if (page[i] >= arena->file_pages)
 			return o2_refuse(error, -EINVAL, "arena/window/no-such-page", "page[]", i, page[i],
-					 file_pages(arena));
+					 arena->file_pages);
 	addr = find_run(arena, page, npages);
 	for (uint32_t view = 1; addr == NULL && view < arena->nviews; view++) {
 		addr = find_in_view(arena, view, page, npages);

@@ -20,7 +20,7 @@
  * pages. What a device sees is decided by the o2_dma_device, not by the arena.
  *
  * Behind its pages an arena has two more sets of as many, one per direction: what a device that bounces works
- * in (mem/bounce.h).  They take memory only when they are used.
+ * in (mem/kmap.h).  They take memory only when they are used.
  *
  * o2iblnd: none, its pages are the machine's
  */
@@ -56,6 +56,7 @@ struct o2_kmap_account {
 struct o2_arena {
 	uint32_t page_bytes; /* the host's */
 	uint32_t npages;
+	uint64_t file_pages; /* with those of a device that bounces */
 	int fd;
 	uint8_t *memory; /* page n at memory + n * page_bytes: what the harness and device-wide regions use */
 	/* The bounced pages in the order of O2_ARENA_IOMMU_VIEW, once o2_arena_map_bounced was called. */
@@ -70,10 +71,11 @@ struct o2_arena {
 	uint8_t *linear;
 	struct o2_kmap_account *kmaps;
 	uint8_t *window_area; /* O2_ARENA_WINDOWS slots of O2_MAX_FRAGS pages each */
+	uint64_t slot_bytes;
 	bool window_used[O2_ARENA_WINDOWS];
-	uint32_t nwindows; /* slots that may be used, O2_ARENA_WINDOWS unless the user makes it less */
-	uint32_t windows_in_use;
-	uint32_t windows_kept; /* slots that opening a window leaves free; the user sets it, 0 at first */
+	uint32_t nwindows;	 /* slots that may be used, O2_ARENA_WINDOWS unless the user makes it less */
+	uint32_t windows_in_use; /* of nwindows; the others are free */
+	uint32_t windows_kept;	 /* slots that opening a window leaves free; the user sets it, 0 at first */
 };
 
 /*
@@ -145,9 +147,6 @@ struct o2_arena_window {
  */
 int o2_arena_window_open(struct o2_arena *arena, const uint32_t *page, uint32_t npages,
 			 struct o2_arena_window *window, struct o2_error *error);
-
-/* Slots that are not in use. */
-uint32_t o2_arena_windows_free(const struct o2_arena *arena);
 
 /* Give the slot back.  The memory may stay mapped, but must not be used any more. */
 void o2_arena_window_close(struct o2_arena *arena, struct o2_arena_window *window);

@@ -62,14 +62,6 @@ static uint64_t address_of(const struct o2_dma_device *device, const struct o2_s
 	return device->base + (uint64_t)page * device->page_bytes + entry->offset;
 }
 
-/* Whether entry `index`, which is not the first, goes into the segment before it. */
-static bool merges(const struct o2_dma_device *device, uint32_t index, const struct o2_dma_segment *before,
-		   uint64_t addr)
-{
-	return device->kind == O2_DMA_IOMMU && (device->iommu.merge >> (index % 64) & 1) != 0 &&
-	       before->addr + before->length == addr;
-}
-
 /* A mapping that fails has mapped nothing, and one that mapped nothing has failed. */
 static int check_fault(const struct o2_dma_device *device, uint32_t count, struct o2_error *error)
 {
@@ -84,6 +76,8 @@ static int check_fault(const struct o2_dma_device *device, uint32_t count, struc
 int o2_dma_map(const struct o2_sg_list *sg, const struct o2_dma_device *device, struct o2_dma_list *list,
 	       struct o2_error *error)
 {
+	const uint64_t merge = device->kind == O2_DMA_IOMMU ? device->iommu.merge : 0;
+	struct o2_dma_segment *last = NULL;
 	int rc = check_device(device, error);
 
 	if (rc != 0)
@@ -100,10 +94,12 @@ int o2_dma_map(const struct o2_sg_list *sg, const struct o2_dma_device *device, 
 		if (rc != 0)
 			return rc;
 		addr = address_of(device, entry);
-		if (i > 0 && merges(device, i, &list->segment[list->count - 1], addr))
-			list->segment[list->count - 1].length += entry->length;
-		else
-			list->segment[list->count++] = (struct o2_dma_segment){addr, entry->length};
+		if (last != NULL && (merge >> (i % 64) & 1) != 0 && last->addr + last->length == addr) {
+			last->length += entry->length;
+		} else {
+			last = &list->segment[list->count++];
+			*last = (struct o2_dma_segment){addr, entry->length};
+		}
 		list->nob += entry->length;
 	}
 	return check_fault(device, sg->count, error);
@@ -150,11 +146,6 @@ bool o2_ledger_balanced(const struct o2_dma_ledger *ledger)
 	       ledger->wrong_unmaps == 0;
 }
 
-static bool bounces(const struct o2_dma_single *single)
-{
-	return single->device != single->cpu;
-}
-
 int o2_dma_map_single(void *cpu, size_t bytes, enum o2_dma_direction direction, bool bounce,
 		      struct o2_dma_single *single, struct o2_error *error)
 {
@@ -174,26 +165,21 @@ int o2_dma_map_single(void *cpu, size_t bytes, enum o2_dma_direction direction, 
 
 void o2_dma_unmap_single(struct o2_dma_single *single)
 {
-	if (single->bytes != 0 && bounces(single))
+	if (single->device != single->cpu)
 		free(single->device);
 	*single = (struct o2_dma_single){.bytes = 0};
 }
 
-static void check_range(const struct o2_dma_single *single, size_t offset, size_t bytes)
-{
-	assert(offset <= single->bytes && bytes <= single->bytes - offset);
-}
-
 void o2_dma_sync_for_device(const struct o2_dma_single *single, size_t offset, size_t bytes)
 {
-	check_range(single, offset, bytes);
-	if (bounces(single) && single->direction == O2_DMA_TO_DEVICE)
+	assert(offset <= single->bytes && bytes <= single->bytes - offset);
+	if (single->device != single->cpu && single->direction == O2_DMA_TO_DEVICE)
 		memcpy(single->device + offset, single->cpu + offset, bytes);
 }
 
 void o2_dma_sync_for_cpu(const struct o2_dma_single *single, size_t offset, size_t bytes)
 {
-	check_range(single, offset, bytes);
-	if (bounces(single) && single->direction == O2_DMA_FROM_DEVICE)
+	assert(offset <= single->bytes && bytes <= single->bytes - offset);
+	if (single->device != single->cpu && single->direction == O2_DMA_FROM_DEVICE)
 		memcpy(single->cpu + offset, single->device + offset, bytes);
 }

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "mem/arena.h"
-#include "mem/buffer.h"
+#include "mem/sg_build.h"
 
 /*
  * How the CPU gets at a page: a mapping for a moment.  Source: docs/mapping.md, "Temporary mappings".
@@ -66,5 +66,23 @@ int o2_copy_to_buffer(const struct o2_arena *arena, const struct o2_buffer *buff
 /* LNet: lnet_copy_kiov2flat, lnet_copy_iov2flat */
 int o2_copy_from_buffer(const struct o2_arena *arena, const struct o2_buffer *buffer, uint8_t *bytes,
 			struct o2_error *error);
+
+/*
+ * A device that bounces: it works in memory of its own, and the bytes of a mapping are copied between that
+ * and the pages when it is made and undone, by its direction.  Source: docs/mapping.md, "A device that
+ * bounces"; the kernel's swiotlb.
+ *
+ * The device's memory is the arena's second half (o2_arena_bounce).  What is registered for a source lies in
+ * that of TO_DEVICE, for a sink in that of FROM_DEVICE, so a mapping in the wrong direction moves nothing.
+ *
+ * o2_bounce_map: the entries were mapped, and the device sees what the pages hold.  Also in direction
+ * FROM_DEVICE, because the device may write less than was mapped, and all of it is copied back.
+ * o2_bounce_unmap: they are unmapped, and what the device wrote is in the pages, if it was to write.
+ * Both return 0, or what o2_kmap refuses.
+ */
+int o2_bounce_map(const struct o2_arena *arena, const struct o2_sg_list *sg, enum o2_dma_direction direction,
+		  struct o2_error *error);
+int o2_bounce_unmap(const struct o2_arena *arena, const struct o2_sg_list *sg,
+		    enum o2_dma_direction direction, struct o2_error *error);
 
 #endif

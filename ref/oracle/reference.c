@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "mem/virtual_range.h"
+#include "mem/sg_build.h"
 #include "oracle/gap_rules.h"
 #include "oracle/stage_ops.h"
 

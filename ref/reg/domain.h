@@ -97,7 +97,7 @@ struct o2_reg_config {
 	struct ibv_pd *pd;
 	struct o2_arena *arena;
 	enum o2_dma_kind kind;
-	bool bounce; /* the device works in memory of its own (mem/bounce.h) */
+	bool bounce; /* the device works in memory of its own (mem/kmap.h) */
 	/* Device address of the first page (kinds bus and iommu), a multiple of the page size; ignored for
 	 * kind virtual, whose page 0 is the arena's memory. */
 	uint64_t base;

@@ -41,7 +41,7 @@ struct o2_reg_request {
 	 * Mode phys: where the caller wants the first page, a multiple of the page size; or the first byte,
 	 * at the offset in a page that it has in its own.
 	 * Mode user: the virtual address of the first byte; contiguous says whether there is one
-	 * (mem/virtual_range.h).
+	 * (mem/sg_build.h).
 	 */
 	uint64_t iova;
 	bool contiguous;

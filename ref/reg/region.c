@@ -173,7 +173,7 @@ static bool has_window(struct o2_reg_domain *domain)
 	bool has;
 
 	pthread_mutex_lock(&domain->lock);
-	has = o2_arena_windows_free(domain->arena) > 0;
+	has = domain->arena->windows_in_use < domain->arena->nwindows;
 	pthread_mutex_unlock(&domain->lock);
 	return has;
 }

@@ -13,7 +13,6 @@
 
 #include "mem/dma_map.h"
 #include "mem/sg_build.h"
-#include "mem/virtual_range.h"
 #include "rdma/rdma_plan.h"
 #include "reg/plan.h"
 #include "tests/bench/beside.h"

@@ -5,8 +5,8 @@
 
 #include "base/breaks.h"
 #include "lnd/conn/conn_internal.h"
-#include "mem/bounce.h"
-#include "mem/virtual_range.h"
+#include "mem/kmap.h"
+#include "mem/sg_build.h"
 #include "wire/layout.h"
 
 /* Codes below this are not errnos on any Linux; a peer may send any number (docs/transport.md, "Errors"). */

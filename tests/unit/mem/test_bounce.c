@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
-#include "mem/bounce.h"
 #include "mem/dma_map.h"
+#include "mem/kmap.h"
 #include "tests/lib/unit_test.h"
 
 /* A device that bounces sees other memory; bytes cross when something is mapped, synced or unmapped. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "mem/virtual_range.h"
+#include "mem/sg_build.h"
 #include "props/world/device.h"
 #include "tests/lib/lnd_memory.h"
 #include "tests/lib/lnd_pair.h"

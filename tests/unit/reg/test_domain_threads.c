@@ -9,7 +9,7 @@
 
 #include <pthread.h>
 
-#include "mem/virtual_range.h"
+#include "mem/sg_build.h"
 #include "props/engine/prng.h"
 #include "reg/bind.h"
 #include "tests/lib/thread_check.h"
