@@ -36,7 +36,7 @@ static int dereg(struct ibv_mr *mr)
 	return error != 0 ? error : ibv_dereg_mr(mr);
 }
 
-static const struct o2_reg_verbs failing_verbs = {o2_reg_mr, dereg};
+static const struct o2_reg_verbs failing_verbs = {ibv_reg_mr_iova2, dereg};
 
 static int on_call(void *context, enum o2_loop_call call, uint32_t qp)
 {

@@ -48,6 +48,14 @@ int o2_reg_bind(struct o2_reg_domain *domain, uint32_t cpt, const struct o2_reg_
 	return 0;
 }
 
+int o2_reg_deliver(const struct o2_reg_domain *domain, const struct o2_binding *binding, uint64_t nob,
+		   struct o2_error *error)
+{
+	const struct o2_reg_mode_ops *mode = o2_reg_modes[binding->mode];
+
+	return binding->bound && mode->deliver != NULL ? mode->deliver(domain, binding, nob, error) : 0;
+}
+
 int o2_reg_unbind_region(struct o2_reg_domain *domain, struct o2_binding *binding, bool failed,
 			 struct o2_error *error)
 {

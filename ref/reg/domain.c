@@ -5,6 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/*
+ * The symbols of libibverbs that registration needs.  A domain is given them here, when it is opened, so that
+ * a program that only plans links none of them (docs/architecture.md, "Rooms").
+ */
+const struct o2_reg_verbs o2_reg_libibverbs = {ibv_reg_mr_iova2, ibv_dereg_mr};
 const struct o2_reg_ops o2_reg_verbs_ops = {&o2_reg_verbs_fmr, &o2_reg_verbs_frd};
 
 static struct o2_dma_device describe_device(const struct o2_arena *arena, enum o2_dma_kind kind,
@@ -241,4 +246,25 @@ int o2_reg_domain_set_bounce(struct o2_reg_domain *domain, bool bounce, struct o
 	const struct o2_dma_device dma = domain->dma;
 
 	return change(domain, &dma, bounce, error);
+}
+
+int o2_reg_detect(struct ibv_context *context, struct o2_reg_caps *caps, struct o2_error *error)
+{
+	const unsigned int mw_type_2 = IBV_DEVICE_MEM_WINDOW_TYPE_2A | IBV_DEVICE_MEM_WINDOW_TYPE_2B;
+	struct ibv_device_attr attr;
+	int rc;
+
+	memset(&attr, 0, sizeof(attr));
+	rc = ibv_query_device(context, &attr);
+	if (rc != 0)
+		return o2_refuse_value(error, o2_errno_or(rc, EIO), "bind/query-device", "device", 0,
+				       O2_NO_LIMIT);
+	/* Any device registers memory, and a contiguous buffer can stand in for a region with gaps. */
+	*caps = (struct o2_reg_caps){
+		.global = true,
+		.fmr = true,
+		.fastreg = (attr.device_cap_flags & mw_type_2) != 0,
+		.gaps = true,
+	};
+	return 0;
 }

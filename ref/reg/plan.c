@@ -81,19 +81,6 @@ static int check_segments(const struct o2_dma_list *segments, struct o2_error *e
 	return 0;
 }
 
-/*
- * A peer that takes fewer fragments than we would publish gets none of them: the transfer fails here, where
- * the reason is known, and not at the peer.
- */
-static int check_published(const struct o2_reg_request *request, const struct o2_reg_plan *plan,
-			   struct o2_error *error)
-{
-	if (request->side == O2_SINK && plan->nfrags > request->peer_max_frags)
-		return o2_refuse_value(error, -EFBIG, "reg/more-fragments-than-peer-accepts", "nfrags",
-				       plan->nfrags, request->peer_max_frags);
-	return 0;
-}
-
 int o2_reg_plan(const struct o2_reg_request *request, const struct o2_dma_list *segments,
 		struct o2_reg_plan *plan, struct o2_error *error)
 {
@@ -114,7 +101,13 @@ int o2_reg_plan(const struct o2_reg_request *request, const struct o2_dma_list *
 	plan->nentries = 0;
 	plan->nfrags = 0;
 	rc = o2_reg_modes[request->mode]->plan(request, segments, plan, error);
-	return rc != 0 ? rc : check_published(request, plan, error);
+	if (rc != 0)
+		return rc;
+	/* The transfer fails here, where the reason is known, and not at the peer. */
+	if (request->side == O2_SINK && plan->nfrags > request->peer_max_frags)
+		return o2_refuse_value(error, -EFBIG, "reg/more-fragments-than-peer-accepts", "nfrags",
+				       plan->nfrags, request->peer_max_frags);
+	return 0;
 }
 
 /* --- choosing a mode --- */

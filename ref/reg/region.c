@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <sys/resource.h>
 
 #include "reg/domain.h"
 
@@ -23,10 +24,30 @@ void o2_reg_region_count(struct o2_reg_domain *domain, const struct ibv_mr *mr)
 	domain->live.pinned_bytes += mr->length;
 }
 
+int o2_reg_mr(const struct o2_reg_verbs *verbs, struct ibv_pd *pd, void *addr, uint64_t length, uint64_t iova,
+	      int access, struct ibv_mr **mr, struct o2_error *error)
+{
+	struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
+	int code;
+
+	errno = 0;
+	*mr = verbs->reg_mr(pd, addr, length, iova, (unsigned int)access);
+	if (*mr != NULL)
+		return 0;
+	code = o2_errno_or(errno, EIO);
+	if (code == -ENOMEM || code == -EAGAIN)
+		getrlimit(RLIMIT_MEMLOCK, &limit);
+	if (limit.rlim_cur != RLIM_INFINITY)
+		return o2_refuse_value(error, -ENOMEM, "bind/memlock",
+				       "bytes to lock in memory (RLIMIT_MEMLOCK, ulimit -l)", length,
+				       limit.rlim_cur);
+	return o2_refuse_value(error, code, "bind/register", "length", length, O2_NO_LIMIT);
+}
+
 int o2_reg_region_make(struct o2_reg_domain *domain, void *addr, uint64_t length, uint64_t iova, int access,
 		       struct ibv_mr **mr, struct o2_error *error)
 {
-	int rc = domain->verbs->reg_mr(domain->pd, addr, length, iova, access, mr, error);
+	int rc = o2_reg_mr(domain->verbs, domain->pd, addr, length, iova, access, mr, error);
 
 	if (rc == 0)
 		o2_reg_region_count(domain, *mr);

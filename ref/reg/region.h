@@ -107,19 +107,17 @@ void o2_reg_region_count(struct o2_reg_domain *domain, const struct ibv_mr *mr);
 void o2_reg_staging_release(struct o2_reg_domain *domain, struct o2_staging **staging);
 void o2_reg_staging_close(struct o2_reg_domain *domain);
 
-/* --- libibverbs (verbs.c) --- */
-
-/* ibv_reg_mr_iova(3), with an error that tells a memlock limit from other failures (docs/transport.md). */
-int o2_reg_mr(struct ibv_pd *pd, void *addr, uint64_t length, uint64_t iova, int access, struct ibv_mr **mr,
-	      struct o2_error *error);
-
-/* What a domain registers with. */
+/* What a domain registers with: ibv_reg_mr_iova(3), ibv_dereg_mr(3). */
 struct o2_reg_verbs {
-	int (*reg_mr)(struct ibv_pd *pd, void *addr, uint64_t length, uint64_t iova, int access,
-		      struct ibv_mr **mr, struct o2_error *error);
+	struct ibv_mr *(*reg_mr)(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova,
+				 unsigned int access);
 	int (*dereg_mr)(struct ibv_mr *mr);
 };
 
 extern const struct o2_reg_verbs o2_reg_libibverbs;
+
+/* verbs->reg_mr, with an error that tells a memlock limit from other failures (docs/transport.md). */
+int o2_reg_mr(const struct o2_reg_verbs *verbs, struct ibv_pd *pd, void *addr, uint64_t length, uint64_t iova,
+	      int access, struct ibv_mr **mr, struct o2_error *error);
 
 #endif

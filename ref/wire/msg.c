@@ -276,7 +276,7 @@ int o2_msg_decode(const uint8_t *bytes, size_t length_bytes, const struct o2_wir
 
 /* --- encode --- */
 
-static int check_header(const struct o2_msg *msg, const struct o2_wire_options *options,
+static int check_header(const struct o2_msg *msg, uint64_t nob, const struct o2_wire_options *options,
 			struct o2_error *error)
 {
 	int rc = o2_check_options(options, error);
@@ -293,9 +293,8 @@ static int check_header(const struct o2_msg *msg, const struct o2_wire_options *
 	if (rc != 0)
 		return rc;
 	/* Only a payload can make a message too long: a descriptor's count has a rule of its own. */
-	if (msg->ibm_type == O2_MSG_IMMEDIATE && o2_msg_canonical_bytes(msg) > O2_MSG_BYTES)
-		return o2_wire_refuse(error, O2_RULE_NOB_OVER_LIMIT, O2_NO_INDEX, o2_msg_canonical_bytes(msg),
-				      O2_MSG_BYTES);
+	if (msg->ibm_type == O2_MSG_IMMEDIATE && nob > O2_MSG_BYTES)
+		return o2_wire_refuse(error, O2_RULE_NOB_OVER_LIMIT, O2_NO_INDEX, nob, O2_MSG_BYTES);
 	if (options->require_checksum && msg->cksum_flavour == O2_CKSUM_NONE)
 		return o2_wire_refuse(error, O2_RULE_CHECKSUM_ABSENT, O2_NO_INDEX, 0, 1);
 	return o2_check_nids(msg->ibm_srcnid, msg->ibm_dstnid, options->any_lnd, error);
@@ -383,20 +382,19 @@ int o2_msg_encode(const struct o2_msg *msg, const struct o2_wire_options *option
 {
 	const struct o2_wire_options chosen = options == NULL ? O2_WIRE_DEFAULTS : *options;
 	const struct o2_msg_type_info *info = o2_msg_type_info(msg->ibm_type);
-	uint32_t nob;
+	const uint64_t nob = o2_msg_canonical_bytes(msg);
 	int rc;
 
 	o2_error_clear(error);
-	rc = check_header(msg, &chosen, error);
+	rc = check_header(msg, nob, &chosen, error);
 	if (rc == 0)
 		rc = check_body(msg, info, &chosen, error);
 	if (rc != 0)
 		return rc;
-	nob = (uint32_t)o2_msg_canonical_bytes(msg);
 	if (capacity_bytes < nob)
 		return o2_wire_refuse(error, O2_RULE_ENCODE_CAPACITY, O2_NO_INDEX, capacity_bytes, nob);
 	store_body(msg, info->body, bytes);
-	store_header(msg, nob, bytes);
+	store_header(msg, (uint32_t)nob, bytes);
 	if (msg->cksum_flavour != O2_CKSUM_NONE)
 		o2_store32(bytes + O2_AT_CKSUM, msg->order,
 			   o2_checksum_of(o2_msg_checksum_both(bytes, nob), msg->cksum_flavour));

@@ -63,7 +63,7 @@ static int make_rx_area(struct o2_conn *conn, struct o2_error *error)
 			       &conn->rx_dma, error);
 	if (rc != 0)
 		return rc;
-	return o2_reg_mr(conn->ni->pd, conn->rx_dma.device, rx_area_bytes(conn),
+	return o2_reg_mr(&o2_reg_libibverbs, conn->ni->pd, conn->rx_dma.device, rx_area_bytes(conn),
 			 (uintptr_t)conn->rx_dma.device, access, &conn->rx_mr, error);
 }
 

@@ -201,7 +201,7 @@ void o2_tx_post(struct o2_conn *conn, struct o2_tx *tx)
 	struct o2_error error;
 	struct ibv_send_wr lead[O2_BINDING_CHAIN];
 	uint32_t nlead, nposted, length;
-	int rc = o2_tx_check_device(tx->set, &tx->base, conn->device, &error);
+	int rc = o2_pool_set_check(&tx->set->set, &tx->base.pool->base, conn->device, &error);
 
 	if (rc != 0) {
 		o2_tx_move(conn, tx, O2_LIST_ACTIVE);

@@ -240,7 +240,6 @@ int o2_reg_release_fastreg(struct o2_reg_domain *domain, struct o2_binding *bind
 			   struct o2_error *error)
 {
 	struct o2_frd_set *set = set_of(domain, binding);
-
 	const struct o2_frd_key *key = &binding->frd->key;
 	const bool unknown = failed && key->order == O2_FRD_INVALIDATE_FIRST && key->state != O2_FRD_PREPARED;
 
@@ -256,27 +255,17 @@ int o2_reg_release_fastreg(struct o2_reg_domain *domain, struct o2_binding *bind
  * becomes verbs.
  */
 
-static void invalidate_request(uint32_t rkey, uint64_t wr_id, struct ibv_send_wr *wr)
-{
-	*wr = (struct ibv_send_wr){.wr_id = wr_id, .opcode = IBV_WR_LOCAL_INV, .invalidate_rkey = rkey};
-}
-
-/* Fill *wr with the request that registers the binding's descriptor; false: that is an MW's. */
-static bool fast_request(const struct o2_binding *binding, uint32_t key, struct ibv_send_wr *wr)
+/* What makes the key alive: the descriptor's registration in the kernel's order, else the bind of its MW. */
+static void key_request(const struct o2_binding *binding, uint32_t key, struct ibv_send_wr *wr)
 {
 	const struct o2_descriptor *descriptor = binding->frd->handle;
 	const uint32_t access = binding->side == O2_SINK ? O2_ACCESS_LOCAL_WRITE | O2_ACCESS_REMOTE_WRITE : 0;
 
-	if (descriptor->fast == NULL)
-		return false;
-	descriptor->calls->request(descriptor->fast, key, (unsigned int)o2_reg_access_flags(access), wr);
-	return true;
-}
-
-static void bind_request(const struct o2_binding *binding, uint32_t key, struct ibv_send_wr *wr)
-{
-	const struct o2_descriptor *descriptor = binding->frd->handle;
-
+	if (descriptor->fast != NULL) {
+		descriptor->calls->request(descriptor->fast, key, (unsigned int)o2_reg_access_flags(access),
+					   wr);
+		return;
+	}
 	*wr = (struct ibv_send_wr){
 		.opcode = IBV_WR_BIND_MW,
 		.bind_mw = {.mw = descriptor->mw,
@@ -297,12 +286,12 @@ uint32_t o2_binding_chain(const struct o2_binding *binding, uint64_t wr_id,
 	if (binding->frd == NULL || o2_frd_chain(&binding->frd->key, &chain, NULL) != 0)
 		return 0;
 	if (chain.invalidate)
-		invalidate_request(chain.invalidate_rkey, wr_id, &wr[count++]);
-	if (chain.bind) {
-		if (!fast_request(binding, chain.bind_key, &wr[count]))
-			bind_request(binding, chain.bind_key, &wr[count]);
-		wr[count++].wr_id = wr_id;
-	}
+		wr[count++] = (struct ibv_send_wr){.opcode = IBV_WR_LOCAL_INV,
+						   .invalidate_rkey = chain.invalidate_rkey};
+	if (chain.bind)
+		key_request(binding, chain.bind_key, &wr[count++]);
+	for (uint32_t i = 0; i < count; i++)
+		wr[i].wr_id = wr_id;
 	assert(count == chain.count);
 	return count;
 }
@@ -333,8 +322,12 @@ bool o2_binding_needs_invalidate(const struct o2_binding *binding)
 
 void o2_binding_invalidate_wr(const struct o2_binding *binding, uint64_t wr_id, struct ibv_send_wr *wr)
 {
-	invalidate_request(o2_frd_published(&binding->frd->key), wr_id, wr);
-	wr->send_flags = IBV_SEND_SIGNALED;
+	*wr = (struct ibv_send_wr){
+		.wr_id = wr_id,
+		.opcode = IBV_WR_LOCAL_INV,
+		.send_flags = IBV_SEND_SIGNALED,
+		.invalidate_rkey = o2_frd_published(&binding->frd->key),
+	};
 }
 
 void o2_binding_invalidate_posted(struct o2_binding *binding, bool ok)

@@ -244,12 +244,12 @@ int o2_reg_region_of_ranges(struct o2_reg_domain *domain, const struct o2_reg_pl
 				       : staged_region(domain, plan, access, region, error);
 }
 
-int o2_reg_deliver(const struct o2_reg_domain *domain, const struct o2_binding *binding, uint64_t nob,
-		   struct o2_error *error)
+static int deliver_staged(const struct o2_reg_domain *domain, const struct o2_binding *binding, uint64_t nob,
+			  struct o2_error *error)
 {
-	const struct o2_descriptor *descriptor = binding->frd != NULL ? binding->frd->handle : NULL;
+	const struct o2_descriptor *descriptor = binding->frd->handle;
 
-	if (descriptor == NULL || descriptor->region.staging == NULL || binding->side != O2_SINK)
+	if (descriptor->region.staging == NULL || binding->side != O2_SINK)
 		return 0;
 	return copy_entries(domain, descriptor->region.staging, nob < binding->length ? nob : binding->length,
 			    O2_SINK, error);
@@ -258,5 +258,6 @@ int o2_reg_deliver(const struct o2_reg_domain *domain, const struct o2_binding *
 const struct o2_reg_mode_ops o2_reg_mode_fastreg_gaps = {
 	.plan = plan_fastreg_gaps,
 	.bind = o2_reg_bind_fastreg,
+	.deliver = deliver_staged,
 	.release = o2_reg_release_fastreg,
 };

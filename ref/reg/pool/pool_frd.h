@@ -82,9 +82,8 @@ struct o2_frd {
 
 /* o2iblnd: kib_fmr_pool */
 struct o2_frd_pool {
-	struct o2_pool base;
+	struct o2_pool base; /* stays the first member */
 	STAILQ_HEAD(, o2_frd) idle;
-	uint32_t nidle;
 	struct o2_frd frd[]; /* pool_size */
 };
 

@@ -17,17 +17,6 @@ uint64_t o2_tx_area_bytes(uint32_t pool_size, uint32_t page_bytes)
 	return (bytes + page_bytes - 1) / page_bytes * page_bytes;
 }
 
-static struct o2_tx_pool *tx_pool(struct o2_pool *pool)
-{
-	return (struct o2_tx_pool *)pool; /* its first member */
-}
-
-static void push(struct o2_tx_pool *pool, struct o2_pool_tx *tx)
-{
-	SLIST_INSERT_HEAD(&pool->idle, tx, link);
-	pool->nidle++;
-}
-
 static size_t aligned(size_t bytes)
 {
 	const size_t unit = alignof(max_align_t);
@@ -129,7 +118,7 @@ static int create_pool(void *owner, uint64_t device, struct o2_pool **made, stru
 			return o2_refuse(error, rc, "pool/tx/slot", "slots", i, i, O2_NO_LIMIT);
 		}
 		pool->nmapped++;
-		push(pool, tx);
+		SLIST_INSERT_HEAD(&pool->idle, tx, link);
 	}
 	*made = &pool->base;
 	return 0;
@@ -137,14 +126,14 @@ static int create_pool(void *owner, uint64_t device, struct o2_pool **made, stru
 
 static void destroy_pool(void *owner, struct o2_pool *pool)
 {
-	free_pool(&((const struct o2_tx_set *)owner)->config, tx_pool(pool));
+	free_pool(&((const struct o2_tx_set *)owner)->config, (struct o2_tx_pool *)pool);
 }
 
 /* request: where the transmit goes. */
 static int take(void *owner, struct o2_pool *base, void *request, struct o2_error *error)
 {
 	struct o2_tx_set *set = owner;
-	struct o2_tx_pool *pool = tx_pool(base);
+	struct o2_tx_pool *pool = (struct o2_tx_pool *)base;
 	struct o2_pool_tx *tx = SLIST_FIRST(&pool->idle);
 
 	(void)error;
@@ -152,7 +141,6 @@ static int take(void *owner, struct o2_pool *base, void *request, struct o2_erro
 		return O2_POOL_EXHAUSTED;
 	assert(!tx->taken && tx->held == 0);
 	SLIST_REMOVE_HEAD(&pool->idle, link);
-	pool->nidle--;
 	tx->taken = true;
 	tx->cookie = set->next_cookie++;
 	*(struct o2_pool_tx **)request = tx;
@@ -167,13 +155,18 @@ static int give(void *owner, struct o2_pool *pool, void *element)
 	if (!tx->taken)
 		return -EINVAL;
 	tx->taken = false;
-	push(tx_pool(pool), tx);
+	SLIST_INSERT_HEAD(&((struct o2_tx_pool *)pool)->idle, tx, link);
 	return 0;
 }
 
 static uint32_t idle(struct o2_pool *pool)
 {
-	return tx_pool(pool)->nidle;
+	const struct o2_pool_tx *tx;
+	uint32_t n = 0;
+
+	SLIST_FOREACH(tx, &((const struct o2_tx_pool *)pool)->idle, link)
+	n++;
+	return n;
 }
 
 static const struct o2_pool_kind tx_kind = {
@@ -216,10 +209,4 @@ int o2_tx_put(struct o2_tx_set *set, struct o2_pool_tx *tx, struct o2_error *err
 	if (tx->held != 0)
 		return o2_refuse_value(error, -EINVAL, "tx/idle", "held", tx->held, 0);
 	return o2_pool_set_put(&set->set, &tx->pool->base, tx, error);
-}
-
-int o2_tx_check_device(struct o2_tx_set *set, const struct o2_pool_tx *tx, uint64_t device,
-		       struct o2_error *error)
-{
-	return o2_pool_set_check(&set->set, &tx->pool->base, device, error);
 }

@@ -81,9 +81,8 @@ struct o2_pool_tx {
 
 /* o2iblnd: kib_tx_pool */
 struct o2_tx_pool {
-	struct o2_pool base;
+	struct o2_pool base; /* stays the first member */
 	SLIST_HEAD(, o2_pool_tx) idle;
-	uint32_t nidle;
 	uint32_t nmapped; /* slots, counted from 0, that slot_map was called for */
 	bool area_ready;
 	void *made; /* what area lies in: memory that has to be freed */
@@ -117,9 +116,5 @@ int o2_tx_take(struct o2_tx_set *set, struct o2_pool_tx **tx, struct o2_error *e
 
 /* Put it back.  -EINVAL when something of it is held ("tx/idle"), or it is not taken: it stays with the caller. */
 int o2_tx_put(struct o2_tx_set *set, struct o2_pool_tx *tx, struct o2_error *error);
-
-/* May it be posted to a connection on `device`?  0, or -ENETDOWN. */
-int o2_tx_check_device(struct o2_tx_set *set, const struct o2_pool_tx *tx, uint64_t device,
-		       struct o2_error *error);
 
 #endif

@@ -32,14 +32,11 @@ static uint64_t now_ms(const struct o2_pool_set *set)
 }
 
 /* now + delay, or the end of time. */
-static uint64_t later(uint64_t now, uint32_t delay_ms)
+static uint64_t later(const struct o2_pool_set *set, uint32_t delay_ms)
 {
-	return now > UINT64_MAX - delay_ms ? UINT64_MAX : now + delay_ms;
-}
+	const uint64_t now = now_ms(set);
 
-static void touch(const struct o2_pool_set *set, struct o2_pool *pool)
-{
-	pool->deadline_ms = later(now_ms(set), O2_POOL_LIFE_MS);
+	return now > UINT64_MAX - delay_ms ? UINT64_MAX : now + delay_ms;
 }
 
 /* Pools that left every list.  Called without the lock. */
@@ -78,7 +75,7 @@ static int scan(struct o2_pool_set *set, void *request, struct o2_pool **from, s
 		int rc;
 
 		if (set->kind->scan_is_use)
-			touch(set, pool);
+			pool->deadline_ms = later(set, O2_POOL_LIFE_MS);
 		pool->users++;
 		if (set->kind->take_unlocked)
 			pthread_mutex_unlock(&set->lock);
@@ -86,7 +83,7 @@ static int scan(struct o2_pool_set *set, void *request, struct o2_pool **from, s
 		if (set->kind->take_unlocked)
 			pthread_mutex_lock(&set->lock);
 		if (rc == 0) {
-			touch(set, pool);
+			pool->deadline_ms = later(set, O2_POOL_LIFE_MS);
 			*from = pool;
 			return 0;
 		}
@@ -133,7 +130,7 @@ static int grow(struct o2_pool_set *set, struct o2_pool_list *doomed, struct o2_
 	pthread_cond_broadcast(&set->grown);
 	if (rc != 0) {
 		set->create_failures++;
-		set->next_retry_ms = later(now_ms(set), O2_POOL_RETRY_MS);
+		set->next_retry_ms = later(set, O2_POOL_RETRY_MS);
 		return rc;
 	}
 	set->created++;
@@ -144,7 +141,7 @@ static int grow(struct o2_pool_set *set, struct o2_pool_list *doomed, struct o2_
 		TAILQ_INSERT_HEAD(doomed, pool, link);
 		return 0;
 	}
-	touch(set, pool);
+	pool->deadline_ms = later(set, O2_POOL_LIFE_MS);
 	TAILQ_INSERT_TAIL(&set->live, pool, link);
 	set->version++;
 	return 0;

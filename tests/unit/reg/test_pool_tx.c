@@ -157,9 +157,9 @@ TEST(test_idle)
 	assert_int_equal(o2_tx_put(&set, tx, NULL), 0);
 	assert_error(o2_tx_put(&set, tx, &error), -EINVAL, &error, "pool/put/not-in-use");
 	assert_int_equal(o2_tx_take(&set, &tx, NULL), 0);
-	assert_int_equal(o2_tx_check_device(&set, tx, 0, &error), 0);
+	assert_int_equal(o2_pool_set_check(&set.set, &tx->pool->base, 0, &error), 0);
 	o2_pool_set_fail(&set.set, 1);
-	assert_int_equal(o2_tx_check_device(&set, tx, 0, &error), -ENETDOWN);
+	assert_int_equal(o2_pool_set_check(&set.set, &tx->pool->base, 0, &error), -ENETDOWN);
 	assert_int_equal(o2_tx_put(&set, tx, NULL), 0);
 	assert_int_equal(d.slots + d.areas, 0);
 	assert_int_equal(o2_pool_set_close(&set.set, NULL), 0);
