@@ -109,9 +109,16 @@ void o2_commands_words(struct o2_commands_run *run, const char *line)
 	}
 }
 
+#define KINDS 15u
+
+static void (*const kinds[KINDS])(struct o2_commands_run *run) = {
+	o2_commands_net,    o2_commands_misused, o2_commands_capture, o2_commands_conform, o2_commands_lines,
+	o2_commands_reject, o2_commands_lst,	 o2_commands_serve,   o2_commands_wrongly, o2_commands_gone,
+	o2_commands_short,  o2_commands_device,	 o2_commands_options, o2_commands_liar,	   o2_commands_own};
+static const uint32_t weights[KINDS] = {14, 3, 16, 5, 4, 2, 11, 8, 16, 6, 4, 2, 2, 5, 3};
+
 static enum o2_status run_case(void *context, struct o2_choice *choice, struct o2_report *report)
 {
-	static const uint32_t weights[] = {14, 3, 16, 5, 4, 2, 11, 8, 16, 6, 4, 2, 2, 5, 3};
 	struct o2_commands_run *run = context;
 
 	o2_report_clear(report);
@@ -129,53 +136,7 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 	run->command.failed = false;
 	run->command.left = 0;
 	run->tally.cases++;
-	switch (o2_draw_weighted(choice, weights, 15)) {
-	case 0:
-		o2_commands_net(run);
-		break;
-	case 1:
-		o2_commands_misused(run);
-		break;
-	case 2:
-		o2_commands_capture(run);
-		break;
-	case 3:
-		o2_commands_conform(run);
-		break;
-	case 4:
-		o2_commands_lines(run);
-		break;
-	case 5:
-		o2_commands_reject(run);
-		break;
-	case 6:
-		o2_commands_lst(run);
-		break;
-	case 7:
-		o2_commands_serve(run);
-		break;
-	case 8:
-		o2_commands_wrongly(run);
-		break;
-	case 9:
-		o2_commands_gone(run);
-		break;
-	case 10:
-		o2_commands_short(run);
-		break;
-	case 11:
-		o2_commands_device(run);
-		break;
-	case 12:
-		o2_commands_options(run);
-		break;
-	case 13:
-		o2_commands_liar(run);
-		break;
-	default:
-		o2_commands_own(run);
-		break;
-	}
+	kinds[o2_draw_weighted(choice, weights, KINDS)](run);
 	if (!report->failed && run->command.left != 0) {
 		o2_commands_wrong(run, "left");
 		o2_report_add(report, "%d allocations are left", (int)run->command.left);

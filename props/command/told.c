@@ -6,16 +6,6 @@
 
 #include "forms/msg_json.h"
 
-#define SERVICE_ID UINT64_C(0x00000000010603db) /* port 987 of the RDMA connection manager's services */
-
-enum cm_kind {
-	CM_REQ = 0x10,
-	CM_REJ = 0x12,
-	CM_REP = 0x13,
-	CM_RTU = 0x14,
-	CM_DREQ = 0x15,
-};
-
 json_t *o2_told_hex(uint64_t value)
 {
 	return json_sprintf("0x%" PRIx64, value);
@@ -52,7 +42,7 @@ json_t *o2_told_row(struct o2_told *told, const char *what, int from, uint32_t d
 	return object;
 }
 
-static void set_message(json_t *object, const struct o2_msg *msg)
+void o2_told_set_message(json_t *object, const struct o2_msg *msg)
 {
 	json_t *form = o2_msg_decode_output_to_json(msg, NULL);
 
@@ -60,9 +50,8 @@ static void set_message(json_t *object, const struct o2_msg *msg)
 	json_decref(form);
 }
 
-/* The message in any order, with a sum if it has one.  Returns its length; 0: it cannot be said. */
-static size_t encode(struct o2_told *told, const struct o2_msg *msg, struct o2_msg *said,
-		     uint8_t bytes[O2_MSG_BYTES])
+size_t o2_told_encode(struct o2_told *told, const struct o2_msg *msg, struct o2_msg *said,
+		      uint8_t bytes[O2_MSG_BYTES])
 {
 	static uint8_t payload[O2_MSG_BYTES];
 	int length;
@@ -81,105 +70,6 @@ static size_t encode(struct o2_told *told, const struct o2_msg *msg, struct o2_m
 		memcpy(told->bytes, bytes, (size_t)length);
 	}
 	return said->ibm_nob;
-}
-
-/* --- the connection manager --- */
-
-static json_t *add_cm(struct o2_told *told, int from, enum cm_kind kind, const uint8_t *data,
-		      uint64_t time_ns)
-{
-	static const char *const names[] = {"REQ", NULL, "REJ", "REP", "RTU", "DREQ"};
-	uint8_t mad[O2_CAPTURE_MAD] = {1, 7, 2};
-	struct o2_capture_packet packet = {.from = from,
-					   .opcode = O2_TOLD_UD_SEND,
-					   .dest_qp = 1,
-					   .psn = told->file->packets,
-					   .extra_bytes = 8,
-					   .payload = mad,
-					   .payload_bytes = sizeof(mad),
-					   .time_ns = time_ns};
-	json_t *object;
-
-	memcpy(mad + 24, data, sizeof(mad) - 24);
-	o2_capture_store(mad + 16, 2, kind);
-	o2_capture_store(mad + 24, 4, told->cm_id[from]);
-	if (kind != CM_REQ)
-		o2_capture_store(mad + 28, 4, told->cm_id[1 - from]);
-	o2_told_add(told, &packet);
-	told->cm++;
-	object = o2_told_row(told, "CM", from, 1, packet.psn, time_ns);
-	json_object_set_new(object, "cm", json_string(names[kind - CM_REQ]));
-	json_object_set_new(object, "local_id", o2_told_hex(told->cm_id[from]));
-	json_object_set_new(object, "remote_id", o2_told_hex(kind == CM_REQ ? 0 : told->cm_id[1 - from]));
-	fprintf(told->text, "CM %s", names[kind - CM_REQ]);
-	return object;
-}
-
-static void tell_terms(struct o2_told *told, const struct o2_judge_event *event, uint64_t time_ns)
-{
-	const bool asks = event->kind == O2_JUDGE_REQUEST;
-	const int from = event->from;
-	const uint32_t psn = told->psn[1 - from];
-	uint8_t data[O2_CAPTURE_MAD - 24] = {0}, bytes[O2_MSG_BYTES];
-	struct o2_msg said;
-	json_t *object;
-	size_t length;
-
-	if (event->msg == NULL || (length = encode(told, event->msg, &said, bytes)) == 0) {
-		told->untold = true;
-		return;
-	}
-	memcpy(data + (asks ? 140 + 36 : 36), bytes, length);
-	o2_capture_store(data + (asks ? 32 : 12), 3, told->qp[from]);
-	o2_capture_store(data + (asks ? 44 : 20), 3, psn);
-	if (asks)
-		o2_capture_store(data + 8, 8, SERVICE_ID);
-	object = add_cm(told, from, asks ? CM_REQ : CM_REP, data, time_ns);
-	if (asks) {
-		json_object_set_new(object, "service_id", o2_told_hex(SERVICE_ID));
-		fprintf(told->text, " service 0x%" PRIx64, SERVICE_ID);
-	}
-	json_object_set_new(object, "qp", o2_told_number(told->qp[from]));
-	json_object_set_new(object, "starting_psn", o2_told_number(psn));
-	set_message(object, &said);
-	fprintf(told->text, " from qp 0x%" PRIx32 " ", told->qp[from]);
-	o2_told_summary(told->text, &said);
-	fputc('\n', told->text);
-	told->packet_of[event->number] = told->file->packets;
-	o2_told_remember(told, event, &said, bytes,
-			 (uint32_t)(sizeof(data) - (size_t)(asks ? 140 + 36 : 36) - length));
-	if (asks)
-		return;
-	told->answered = true;
-	memset(data, 0, sizeof(data));
-	add_cm(told, 1 - from, CM_RTU, data, time_ns);
-	fputc('\n', told->text);
-}
-
-/* docs/connection.md, "What a reject means": the reason is that of a consumer. */
-static void tell_reject(struct o2_told *told, const struct o2_judge_event *event, uint64_t time_ns)
-{
-	uint8_t data[O2_CAPTURE_MAD - 24] = {0};
-	struct o2_reject record;
-	json_t *object;
-
-	if (event->reject == NULL) {
-		told->untold = true;
-		return;
-	}
-	record = *event->reject;
-	record.order = o2_draw_bool(told->c, 1, 1) ? O2_BIG_ENDIAN : O2_LITTLE_ENDIAN;
-	if (o2_reject_encode(&record, data + 84, O2_REJECT_PRIVATE_BYTES, NULL) < 0) {
-		told->untold = true;
-		return;
-	}
-	o2_capture_store(data + 10, 2, 28);
-	object = add_cm(told, event->from, CM_REJ, data, time_ns);
-	o2_told_say_reject(told, object, 28, &record);
-	fputc('\n', told->text);
-	told->rejected = true;
-	told->packet_of[event->number] = told->file->packets;
-	o2_told_remember(told, event, NULL, NULL, 0);
 }
 
 /* --- messages and WRITEs --- */
@@ -234,7 +124,7 @@ static void tell_message(struct o2_told *told, const struct o2_judge_event *even
 	size_t length;
 	uint32_t packets;
 
-	if (event->msg == NULL || (length = encode(told, event->msg, &said, bytes)) == 0 ||
+	if (event->msg == NULL || (length = o2_told_encode(told, event->msg, &said, bytes)) == 0 ||
 	    length != event->bytes || event->msg->ibm_nob != length) {
 		told->untold = true;
 		return;
@@ -244,7 +134,7 @@ static void tell_message(struct o2_told *told, const struct o2_judge_event *even
 			     (told->psn[event->from] - 1) & O2_TOLD_PSN_MASK, time_ns);
 	json_object_set_new(object, "bytes", o2_told_number(length));
 	json_object_set_new(object, "packets", o2_told_number(packets));
-	set_message(object, &said);
+	o2_told_set_message(object, &said);
 	fprintf(told->text, "SEND %zu ", length);
 	o2_told_summary(told->text, &said);
 	fputc('\n', told->text);
@@ -313,7 +203,6 @@ void o2_told_event(void *context, const struct o2_judge_event *event)
 {
 	struct o2_told *told = context;
 	const uint64_t time_ns = told->base_ns + event->time_ns;
-	const uint8_t nothing[O2_CAPTURE_MAD - 24] = {0};
 
 	if (told->nsteps == 0)
 		o2_judge_listen(told->hearing->judge, o2_told_heard, told);
@@ -325,7 +214,7 @@ void o2_told_event(void *context, const struct o2_judge_event *event)
 	switch (event->kind) {
 	case O2_JUDGE_REQUEST:
 	case O2_JUDGE_REPLY:
-		tell_terms(told, event, time_ns);
+		o2_told_terms(told, event, time_ns);
 		return;
 	case O2_JUDGE_MESSAGE:
 		tell_message(told, event, time_ns);
@@ -340,13 +229,10 @@ void o2_told_event(void *context, const struct o2_judge_event *event)
 		o2_told_lost(told, event, time_ns);
 		break;
 	case O2_JUDGE_REJECT:
-		tell_reject(told, event, time_ns);
+		o2_told_reject(told, event, time_ns);
 		break;
 	case O2_JUDGE_DISCONNECT:
-		add_cm(told, event->from, CM_DREQ, nothing, time_ns);
-		fputc('\n', told->text);
-		told->packet_of[event->number] = told->file->packets;
-		o2_told_remember(told, event, NULL, NULL, 0);
+		o2_told_disconnect(told, event, time_ns);
 		break;
 	default:
 		told->untold = true;

@@ -31,9 +31,16 @@ void o2_told_remember(struct o2_told *told, const struct o2_judge_event *event, 
 /* A packet of the conversation, and of each twin. */
 void o2_told_add(struct o2_told *told, const struct o2_capture_packet *packet);
 void o2_told_ack(struct o2_told *told, int from, uint8_t syndrome, uint64_t time_ns);
-/* A REJ of the connection manager: of that reason, with the record if it is a consumer's. */
-void o2_told_say_reject(struct o2_told *told, json_t *object, uint16_t reason,
-			const struct o2_reject *record);
+void o2_told_set_message(json_t *object, const struct o2_msg *msg);
+/* The message in any order, with a sum if it has one.  Returns its length; 0: it cannot be said. */
+size_t o2_told_encode(struct o2_told *told, const struct o2_msg *msg, struct o2_msg *said,
+		      uint8_t bytes[O2_MSG_BYTES]);
+/* What the connection manager says of an event. */
+void o2_told_terms(struct o2_told *told, const struct o2_judge_event *event, uint64_t time_ns);
+void o2_told_reject(struct o2_told *told, const struct o2_judge_event *event, uint64_t time_ns);
+void o2_told_disconnect(struct o2_told *told, const struct o2_judge_event *event, uint64_t time_ns);
+/* A datagram to queue pair 1 that is of no connection here. */
+void o2_told_management(struct o2_told *told, uint64_t time_ns);
 /* A packet that shows that something before it was not captured. */
 void o2_told_lost(struct o2_told *told, const struct o2_judge_event *event, uint64_t time_ns);
 /* Behind an event what has nothing to do with it. */

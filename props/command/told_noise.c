@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "forms/msg_json.h"
-#include "forms/reject_json.h"
 #include "props/command/told_internal.h"
 
 void o2_told_ack(struct o2_told *told, int from, uint8_t syndrome, uint64_t time_ns)
@@ -136,115 +135,6 @@ static void stranger_ack(struct o2_told *told, uint64_t time_ns)
 	packet.extra[0] = (uint8_t)o2_draw(told->c, 0x1f);
 	add(told, &packet);
 	told->acks++;
-}
-
-static struct o2_capture_packet datagram(struct o2_told *told, const uint8_t mad[O2_CAPTURE_MAD],
-					 uint64_t time_ns)
-{
-	return (struct o2_capture_packet){.from = (int)o2_draw(told->c, 1),
-					  .opcode = 0x64,
-					  .dest_qp = 1,
-					  .psn = told->file->packets,
-					  .extra_bytes = 8,
-					  .payload = mad,
-					  .payload_bytes = O2_CAPTURE_MAD,
-					  .time_ns = time_ns};
-}
-
-void o2_told_say_reject(struct o2_told *told, json_t *object, uint16_t reason, const struct o2_reject *record)
-{
-	static const struct {
-		uint16_t reason;
-		const char *name;
-	} names[] = {{4, " (timeout)"},
-		     {8, " (invalid service id)"},
-		     {10, " (stale connection)"},
-		     {28, " (consumer)"}};
-	json_t *form;
-
-	json_object_set_new(object, "reason", o2_told_number(reason));
-	fprintf(told->text, " reason %u", reason);
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (names[i].reason == reason)
-			fputs(names[i].name, told->text);
-	if (reason != 28)
-		return;
-	form = o2_reject_decode_output_to_json(record, NULL);
-	json_object_set(object, "reject", json_object_get(form, "reject"));
-	json_decref(form);
-	fprintf(told->text, " %u %s version 0x%x", record->ibr_why, o2_reject_why_name(record->ibr_why),
-		record->ibr_version);
-	if (record->ibr_version == 0x12)
-		fprintf(told->text, " depth %u frags %u size %" PRIu32 " stamp 0x%" PRIx64,
-			record->ibr_cp.ibcp_queue_depth, record->ibr_cp.ibcp_max_frags,
-			record->ibr_cp.ibcp_max_msg_size, record->ibr_incarnation);
-	if (record->order == O2_BIG_ENDIAN)
-		fputs(" big-endian", told->text);
-}
-
-/* Why nobody wanted a connection: a record in the private data where the reason is that of a consumer. */
-static void reject(struct o2_told *told, json_t *object, uint8_t data[O2_CAPTURE_MAD - 24], uint16_t reason)
-{
-	struct o2_reject record = {.order = o2_draw_bool(told->c, 1, 1) ? O2_BIG_ENDIAN : O2_LITTLE_ENDIAN};
-
-	if (reason != 28) {
-		o2_told_say_reject(told, object, reason, NULL);
-		return;
-	}
-	record.ibr_version = o2_draw_bool(told->c, 1, 1) ? 0x11 : 0x12;
-	record.ibr_why = (uint8_t)(1 + o2_draw(told->c, 8));
-	if (record.ibr_version == 0x12) {
-		record.ibr_incarnation = o2_draw(told->c, UINT32_MAX);
-		record.ibr_cp.ibcp_queue_depth = (uint16_t)o2_draw(told->c, 255);
-		record.ibr_cp.ibcp_max_frags = (uint16_t)o2_draw(told->c, 257);
-		record.ibr_cp.ibcp_max_msg_size = (uint32_t)o2_draw(told->c, 4096);
-	}
-	if (o2_reject_encode(&record, data + 84, O2_REJECT_PRIVATE_BYTES, NULL) < 0)
-		told->untold = true;
-	o2_told_say_reject(told, object, reason, &record);
-}
-
-/* A datagram to queue pair 1 that is of no connection here. */
-static void management(struct o2_told *told, uint64_t time_ns)
-{
-	static const struct {
-		uint16_t kind;
-		const char *name, *text;
-	} kinds[] = {{0x11, "MRA", "MRA"},	    {0x12, "REJ", "REJ"},   {0x14, "RTU", "RTU"},
-		     {0x15, "DREQ", "DREQ"},	    {0x16, "DREP", "DREP"}, {0x17, "0x17", "attribute 0x17"},
-		     {0x0f, "0xf", "attribute 0xf"}};
-	const size_t which = o2_draw_pick(told->c, sizeof(kinds) / sizeof(kinds[0]));
-	const bool other = o2_draw_bool(told->c, 5, 1);
-	const uint16_t reason = (uint16_t)(o2_draw_bool(told->c, 1, 1) ? 28 : o2_draw(told->c, 30));
-	uint8_t mad[O2_CAPTURE_MAD] = {1, other ? 4 : 7, 2};
-	struct o2_capture_packet packet = datagram(told, mad, time_ns);
-	const uint32_t local_id = ~told->cm_id[packet.from], remote_id = ~told->cm_id[1 - packet.from];
-	json_t *object;
-
-	/* The row is that of the last packet: what its words are changes the packet. */
-	o2_capture_store(mad + 16, 2, kinds[which].kind);
-	o2_capture_store(mad + 24, 4, local_id);
-	o2_capture_store(mad + 28, 4, remote_id);
-	o2_capture_store(mad + 24 + 10, 2, reason);
-	told->file->packets++;
-	object = row(told, &packet, other ? "note" : "CM");
-	told->file->packets--;
-	if (other) {
-		static const char text[] = "a management datagram that is not the connection manager's";
-
-		json_object_set_new(object, "note", json_string(text));
-		fprintf(told->text, "(%s)", text);
-	} else {
-		json_object_set_new(object, "cm", json_string(kinds[which].name));
-		json_object_set_new(object, "local_id", o2_told_hex(local_id));
-		json_object_set_new(object, "remote_id", o2_told_hex(remote_id));
-		fprintf(told->text, "CM %s", kinds[which].text);
-		if (kinds[which].kind == 0x12)
-			reject(told, object, mad + 24, reason);
-		told->cm++;
-	}
-	fputc('\n', told->text);
-	add(told, &packet);
 }
 
 /* --- of which something is missing --- */
@@ -441,8 +331,8 @@ void o2_told_selftest(struct o2_told *told, uint64_t time_ns)
 static void from_strangers(struct o2_told *told, uint64_t time_ns)
 {
 	static void (*const kinds[])(struct o2_told * told, uint64_t time_ns) = {
-		one_packet, stranger_ack, management, without_first, incomplete,
-		gone_back,  cut,	  refused,    unfinished};
+		one_packet, stranger_ack, o2_told_management, without_first, incomplete, gone_back,
+		cut,	    refused,	  unfinished};
 
 	/* What is missing may be missing of the conversation, for all that the judge knows. */
 	if (told->strangers < STRANGERS)
