@@ -46,6 +46,9 @@ void o2_lst_console_conclude(struct o2_lst_console *console);
 
 void o2_lst_console_ask(struct o2_lst_console *console, uint32_t type);
 
+/* console_config.c: the request of that type; that of a batch is without its body. */
+struct o2_lst_msg o2_lst_console_request(const struct o2_lst_console_config *config, uint32_t type);
+
 /* console_reverse.c: a test that the node runs. */
 int o2_lst_reverse_open(struct o2_lst_console *console);
 void o2_lst_reverse_half(const struct o2_lst_console_config *config, struct o2_lst_test_reqst *test);
