@@ -85,6 +85,20 @@ void o2_differ_hex(struct o2_comparison *comparison, enum o2_check_id check, con
 	differ(comparison, check, field, index, expected, found, true);
 }
 
+void o2_expect(struct o2_comparison *comparison, enum o2_check_id check, const char *field, uint32_t index,
+	       uint64_t expected, uint64_t found)
+{
+	if (expected != found)
+		differ(comparison, check, field, index, expected, found, false);
+}
+
+void o2_expect_hex(struct o2_comparison *comparison, enum o2_check_id check, const char *field,
+		   uint32_t index, uint64_t expected, uint64_t found)
+{
+	if (expected != found)
+		differ(comparison, check, field, index, expected, found, true);
+}
+
 static void say_place(const struct o2_stream *stream, uint64_t byte, char *text, size_t text_bytes)
 {
 	if (byte >= stream->nob)

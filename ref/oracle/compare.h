@@ -89,7 +89,13 @@ void o2_differ(struct o2_comparison *comparison, enum o2_check_id check, const c
 void o2_differ_hex(struct o2_comparison *comparison, enum o2_check_id check, const char *field,
 		   uint32_t index, uint64_t expected, uint64_t found);
 
-/* The same in words, by a cause; reason: or "".  NULL when there is nothing to fill in. */
+/* Numbers that have to be the same. */
+void o2_expect(struct o2_comparison *comparison, enum o2_check_id check, const char *field, uint32_t index,
+	       uint64_t expected, uint64_t found);
+void o2_expect_hex(struct o2_comparison *comparison, enum o2_check_id check, const char *field,
+		   uint32_t index, uint64_t expected, uint64_t found);
+
+/* A difference in words, by a cause; reason: or "".  NULL when there is nothing to fill in. */
 struct o2_difference *o2_differ_text(struct o2_comparison *comparison, enum o2_check_id check,
 				     const char *field, const char *reason);
 

@@ -48,8 +48,7 @@ static bool check_shape(struct o2_comparison *comparison, const struct o2_rdma_p
 			return false;
 		}
 	}
-	if (next != plan->nsge)
-		o2_differ(comparison, checks[SHAPE_INDEX], "nsge", O2_NO_INDEX, next, plan->nsge);
+	o2_expect(comparison, checks[SHAPE_INDEX], "nsge", O2_NO_INDEX, next, plan->nsge);
 	return true;
 }
 
@@ -102,9 +101,7 @@ void o2_compare_rdma(struct o2_comparison *comparison, const struct o2_rdma_inpu
 	if (found->rkey != expected->rkey && found->nwr > 0)
 		o2_differ_hex(comparison, O2_CHECK_RDMA_RKEY, "rkey", O2_NO_INDEX, expected->rkey,
 			      found->rkey);
-	if (found->nob != expected->nob)
-		o2_differ(comparison, O2_CHECK_RDMA_BYTES_MOVED, "nob", O2_NO_INDEX, expected->nob,
-			  found->nob);
+	o2_expect(comparison, O2_CHECK_RDMA_BYTES_MOVED, "nob", O2_NO_INDEX, expected->nob, found->nob);
 	if (!check_shape(comparison, found, asked->limits.max_wrs, asked->limits.wrq_sge, shape))
 		return;
 	o2_stream_clear(&comparison->found_from);
@@ -120,9 +117,7 @@ void o2_compare_rdma(struct o2_comparison *comparison, const struct o2_rdma_inpu
 	o2_differ_stream(comparison, O2_CHECK_RDMA_SINK_BYTES, "sink", &comparison->expected_to,
 			 &comparison->found_to);
 	check_fragments(comparison, &asked->sink, found);
-	if (found->nwr != expected->nwr)
-		o2_differ(comparison, O2_CHECK_RDMA_WORK_REQUESTS, "nwr", O2_NO_INDEX, expected->nwr,
-			  found->nwr);
+	o2_expect(comparison, O2_CHECK_RDMA_WORK_REQUESTS, "nwr", O2_NO_INDEX, expected->nwr, found->nwr);
 }
 
 /* --- whole transfers --- */
@@ -173,9 +168,8 @@ static void compare_published(struct o2_comparison *comparison, const struct o2_
 
 	for (uint32_t i = 0; i < plan->nfrags; i++)
 		found += plan->frag[i].rf_nob;
-	if (found != due)
-		o2_differ(comparison, O2_CHECK_TRANSFER_PUBLISHED,
-			  side == O2_SINK ? "sink.frags" : "source.frags", O2_NO_INDEX, due, found);
+	o2_expect(comparison, O2_CHECK_TRANSFER_PUBLISHED, side == O2_SINK ? "sink.frags" : "source.frags",
+		  O2_NO_INDEX, due, found);
 }
 
 static void compare_nodes(struct o2_comparison *comparison, const struct o2_case_transfer *asked,
@@ -191,10 +185,9 @@ static void compare_nodes(struct o2_comparison *comparison, const struct o2_case
 		enum o2_region_fit fit = O2_REGION_EXACT;
 
 		compare_published(comparison, asked, plan, (enum o2_side)i);
-		if (writes != (i == O2_SINK))
-			o2_differ(comparison,
-				  i == O2_SINK ? O2_CHECK_TRANSFER_ACCESS : O2_CHECK_TRANSFER_SOURCE_ACCESS,
-				  access[i], O2_NO_INDEX, i == O2_SINK, writes);
+		o2_expect(comparison,
+			  i == O2_SINK ? O2_CHECK_TRANSFER_ACCESS : O2_CHECK_TRANSFER_SOURCE_ACCESS,
+			  access[i], O2_NO_INDEX, i == O2_SINK, writes);
 		if (plan->mode != O2_REG_GLOBAL)
 			fit = o2_region_fit(plan, page_bytes);
 		if (fit != O2_REGION_EXACT)
@@ -219,15 +212,11 @@ void o2_compare_transfer(struct o2_comparison *comparison, const struct o2_case_
 	const struct o2_rdma_plan *plan = &found->plan;
 
 	compare_nodes(comparison, asked, found);
-	if (plan->lkey != asked->node[O2_SOURCE].key)
-		o2_differ_hex(comparison, O2_CHECK_TRANSFER_KEYS, "plan.lkey", O2_NO_INDEX,
-			      asked->node[O2_SOURCE].key, plan->lkey);
-	if (plan->rkey != asked->node[O2_SINK].key)
-		o2_differ_hex(comparison, O2_CHECK_TRANSFER_KEYS, "plan.rkey", O2_NO_INDEX,
-			      asked->node[O2_SINK].key, plan->rkey);
-	if (plan->nob != expected->plan.nob)
-		o2_differ(comparison, O2_CHECK_TRANSFER_NOB, "plan.nob", O2_NO_INDEX, expected->plan.nob,
-			  plan->nob);
+	o2_expect_hex(comparison, O2_CHECK_TRANSFER_KEYS, "plan.lkey", O2_NO_INDEX,
+		      asked->node[O2_SOURCE].key, plan->lkey);
+	o2_expect_hex(comparison, O2_CHECK_TRANSFER_KEYS, "plan.rkey", O2_NO_INDEX, asked->node[O2_SINK].key,
+		      plan->rkey);
+	o2_expect(comparison, O2_CHECK_TRANSFER_NOB, "plan.nob", O2_NO_INDEX, expected->plan.nob, plan->nob);
 	if (!check_shape(comparison, plan, asked->max_frags, asked->wrq_sge, shape) ||
 	    !carry_out(comparison, found, &comparison->found_from, &comparison->found_to) ||
 	    !carry_out(comparison, expected, &comparison->expected_from, &comparison->expected_to))

@@ -222,9 +222,8 @@ void o2_compare_send(struct o2_comparison *comparison, const struct o2_case_send
 	compare_entries(comparison, asked, expected, found);
 	o2_send_message(asked, expected, &right);
 	if (found->nsge > 0 && gather(comparison, asked, found, right.length_bytes, &message)) {
-		if (message.length_bytes != right.length_bytes)
-			o2_differ(comparison, O2_CHECK_SEND_LENGTH, "length", O2_NO_INDEX, right.length_bytes,
-				  message.length_bytes);
+		o2_expect(comparison, O2_CHECK_SEND_LENGTH, "length", O2_NO_INDEX, right.length_bytes,
+			  message.length_bytes);
 		compare_payload(comparison, &right, &message);
 		o2_compare_checksum(comparison, O2_CHECK_SEND_CHECKSUM, &asked->msg, &message);
 		/* Of an IMMEDIATE the payload was looked at. */

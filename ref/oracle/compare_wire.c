@@ -80,12 +80,10 @@ static void compare_frags(struct o2_comparison *c, const struct o2_rdma_desc *e,
 		return;
 	}
 	for (uint32_t i = 0; i < e->rd_nfrags; i++) {
-		if (e->rd_frags[i].rf_nob != f->rd_frags[i].rf_nob)
-			o2_differ(c, O2_CHECK_WIRE_DECODE_RF_NOB, "rd_frags[].rf_nob", i,
-				  e->rd_frags[i].rf_nob, f->rd_frags[i].rf_nob);
-		if (e->rd_frags[i].rf_addr != f->rd_frags[i].rf_addr)
-			o2_differ_hex(c, O2_CHECK_WIRE_DECODE_RF_ADDR, "rd_frags[].rf_addr", i,
-				      e->rd_frags[i].rf_addr, f->rd_frags[i].rf_addr);
+		o2_expect(c, O2_CHECK_WIRE_DECODE_RF_NOB, "rd_frags[].rf_nob", i, e->rd_frags[i].rf_nob,
+			  f->rd_frags[i].rf_nob);
+		o2_expect_hex(c, O2_CHECK_WIRE_DECODE_RF_ADDR, "rd_frags[].rf_addr", i,
+			      e->rd_frags[i].rf_addr, f->rd_frags[i].rf_addr);
 	}
 }
 
@@ -265,9 +263,8 @@ void o2_compare_fields(struct o2_comparison *comparison, const struct o2_msg *ms
 void o2_compare_encoded(struct o2_comparison *comparison, const struct o2_msg *msg,
 			const struct o2_answer_bytes *expected, const struct o2_answer_bytes *found)
 {
-	if (expected->length_bytes != found->length_bytes)
-		o2_differ(comparison, O2_CHECK_WIRE_ENCODE_LENGTH, "length_bytes", O2_NO_INDEX,
-			  expected->length_bytes, found->length_bytes);
+	o2_expect(comparison, O2_CHECK_WIRE_ENCODE_LENGTH, "length_bytes", O2_NO_INDEX,
+		  expected->length_bytes, found->length_bytes);
 	o2_compare_fields(comparison, msg, expected, found);
 	o2_compare_checksum(comparison, O2_CHECK_WIRE_ENCODE_CHECKSUM, msg, found);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "oracle/stage_ops.h"
 
+#include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/fields_json.h"
@@ -46,6 +48,34 @@ bool o2_result_is_legal(const struct o2_field *fields, const void *result, struc
 		return false;
 	}
 	return true;
+}
+
+uint32_t o2_stage_get_steps(struct o2_impl_slot *slot, enum o2_impl_part part, uint32_t count,
+			    size_t step_bytes, bool (*is_legal)(const void *step, struct o2_answer *answer),
+			    void *steps, struct o2_answer *answer)
+{
+	const uint8_t *step = o2_impl_take(slot, part, count, (uint32_t)step_bytes, answer);
+
+	for (uint32_t i = 0; step != NULL && i < count; i++) {
+		if (!is_legal(step + i * step_bytes, answer))
+			break;
+		memcpy((uint8_t *)steps + i * step_bytes, step + i * step_bytes, step_bytes);
+	}
+	return step == NULL ? 0 : count;
+}
+
+bool o2_stage_fits(const char *what, uint32_t count, uint32_t room, struct o2_answer *answer)
+{
+	if (count <= room)
+		return true;
+	o2_answer_break(answer, O2_CHECK_RUN_COUNT_OVER_CAPACITY,
+			"a step counts %" PRIu32 " %s, capacity %" PRIu32, count, what, room);
+	return false;
+}
+
+int o2_stage_one_step_each(const char *rule, uint32_t steps, uint32_t events, struct o2_error *error)
+{
+	return steps == events ? 0 : o2_refuse_other(error, -EINVAL, rule, "steps", steps, events);
 }
 
 bool o2_stage_has(const struct o2_stage_ops *ops, const struct o2_impl_2 *impl)

@@ -54,7 +54,14 @@ struct o2_stage_ops {
 			const struct o2_answer *expected, const struct o2_answer *found);
 };
 
-/* What every stage has; the functions of its file are called as the members are.  entry_: in struct o2_impl_2. */
+/* The functions of a stage's file are called as the members are; this one calls entry_ of struct o2_impl_2. */
+#define O2_STAGE_CALL(entry_, slot_)                                                       \
+	static int32_t call(const struct o2_impl_2 *impl, const struct o2_impl_slot *slot) \
+	{                                                                                  \
+		return impl->entry_(&slot->in->slot_, &slot->out->slot_, slot->refusal);   \
+	}
+
+/* What every stage has. */
 #define O2_STAGE_OPS(entry_)                                                               \
 	.entry = offsetof(struct o2_impl_2, entry_), .call = call, .put = put, .get = get, \
 	.reference = reference
@@ -69,6 +76,18 @@ extern const struct o2_stage_ops o2_stage_device, o2_stage_chain, o2_stage_conne
 
 /* Is what a number of the answer's struct holds one that its form can say?  Else the answer is broken. */
 bool o2_result_is_legal(const struct o2_field *fields, const void *result, struct o2_answer *answer);
+
+/*
+ * Steps of a result, of which each is legal, into an array of the answer's.  Returns how many the implementation
+ * has made; 0 where they cannot be read.
+ */
+uint32_t o2_stage_get_steps(struct o2_impl_slot *slot, enum o2_impl_part part, uint32_t count,
+			    size_t step_bytes, bool (*is_legal)(const void *step, struct o2_answer *answer),
+			    void *steps, struct o2_answer *answer);
+/* Has a step no more parts than there is room for? */
+bool o2_stage_fits(const char *what, uint32_t count, uint32_t room, struct o2_answer *answer);
+/* Is there a step for each event? */
+int o2_stage_one_step_each(const char *rule, uint32_t steps, uint32_t events, struct o2_error *error);
 
 /* Has the table its function? */
 bool o2_stage_has(const struct o2_stage_ops *ops, const struct o2_impl_2 *impl);

@@ -66,10 +66,7 @@ static int case_from_json(const json_t *form, struct o2_case *asked, struct o2_e
 	return rc != 0 ? rc : o2_fields_from_json(form, message_fields, &asked->chain, error);
 }
 
-static int32_t call(const struct o2_impl_2 *impl, const struct o2_impl_slot *slot)
-{
-	return impl->rdma_chain(&slot->in->chain, &slot->out->chain, slot->refusal);
-}
+O2_STAGE_CALL(rdma_chain, chain)
 
 static void put(const struct o2_case *asked, struct o2_impl_slot *slot)
 {
@@ -172,15 +169,12 @@ static void compare_message(struct o2_comparison *comparison, const struct o2_ca
 		return;
 	}
 	sge = &found->sge[wr->first_sge];
-	if (sge->addr != asked->message.addr)
-		o2_differ_hex(comparison, O2_CHECK_CHAIN_MESSAGE_BYTES, "sge[].addr", wr->first_sge,
-			      asked->message.addr, sge->addr);
-	if (sge->length != asked->message.length)
-		o2_differ(comparison, O2_CHECK_CHAIN_MESSAGE_BYTES, "sge[].length", wr->first_sge,
-			  asked->message.length, sge->length);
-	if (sge->lkey != asked->message.lkey)
-		o2_differ_hex(comparison, O2_CHECK_CHAIN_MESSAGE_BYTES, "sge[].lkey", wr->first_sge,
-			      asked->message.lkey, sge->lkey);
+	o2_expect_hex(comparison, O2_CHECK_CHAIN_MESSAGE_BYTES, "sge[].addr", wr->first_sge,
+		      asked->message.addr, sge->addr);
+	o2_expect(comparison, O2_CHECK_CHAIN_MESSAGE_BYTES, "sge[].length", wr->first_sge,
+		  asked->message.length, sge->length);
+	o2_expect_hex(comparison, O2_CHECK_CHAIN_MESSAGE_BYTES, "sge[].lkey", wr->first_sge,
+		      asked->message.lkey, sge->lkey);
 }
 
 bool o2_chain_writes(const struct o2_case_chain *asked, const struct o2_answer_chain *chain,
@@ -219,13 +213,11 @@ static void compare_keys(struct o2_comparison *comparison, const struct o2_answe
 			 const struct o2_rdma_plan *plan)
 {
 	for (uint32_t i = 0; i < plan->nwr; i++)
-		if (chain->wr[i].rkey != plan->rkey)
-			o2_differ_hex(comparison, O2_CHECK_CHAIN_WRITES, "wr[].rkey", i, plan->rkey,
-				      chain->wr[i].rkey);
+		o2_expect_hex(comparison, O2_CHECK_CHAIN_WRITES, "wr[].rkey", i, plan->rkey,
+			      chain->wr[i].rkey);
 	for (uint32_t i = 0; i < plan->nsge; i++)
-		if (chain->sge[i].lkey != plan->lkey)
-			o2_differ_hex(comparison, O2_CHECK_CHAIN_WRITES, "sge[].lkey", i, plan->lkey,
-				      chain->sge[i].lkey);
+		o2_expect_hex(comparison, O2_CHECK_CHAIN_WRITES, "sge[].lkey", i, plan->lkey,
+			      chain->sge[i].lkey);
 }
 
 static void compare(struct o2_comparison *comparison, const struct o2_case *asked,

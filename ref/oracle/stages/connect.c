@@ -42,10 +42,7 @@ static const struct o2_field result_fields[] = {
 	{0},
 };
 
-static int32_t call(const struct o2_impl_2 *impl, const struct o2_impl_slot *slot)
-{
-	return impl->connect(&slot->in->connect, &slot->out->connect, slot->refusal);
-}
+O2_STAGE_CALL(connect, connect)
 
 static void put(const struct o2_case *asked, struct o2_impl_slot *slot)
 {
@@ -136,24 +133,17 @@ static void compare(struct o2_comparison *comparison, const struct o2_case *aske
 	const struct o2_impl_connect_out *e = &expected->connect, *f = &found->connect;
 
 	(void)asked;
-	if (e->params.ibm_version != f->params.ibm_version)
-		o2_differ(comparison, O2_CHECK_CONNECT_VERSION, "params.ibm_version", O2_NO_INDEX,
-			  e->params.ibm_version, f->params.ibm_version);
-	if (e->params.queue_depth != f->params.queue_depth)
-		o2_differ(comparison, O2_CHECK_CONNECT_DEPTH, "params.queue_depth", O2_NO_INDEX,
-			  e->params.queue_depth, f->params.queue_depth);
-	if (e->params.max_frags != f->params.max_frags)
-		o2_differ(comparison, O2_CHECK_CONNECT_FRAGS, "params.max_frags", O2_NO_INDEX,
-			  e->params.max_frags, f->params.max_frags);
-	if (e->params.max_msg_size != f->params.max_msg_size)
-		o2_differ(comparison, O2_CHECK_CONNECT_MSG_SIZE, "params.max_msg_size", O2_NO_INDEX,
-			  e->params.max_msg_size, f->params.max_msg_size);
-	if (e->peer_nid != f->peer_nid)
-		o2_differ_hex(comparison, O2_CHECK_CONNECT_PEER, "peer_nid", O2_NO_INDEX, e->peer_nid,
-			      f->peer_nid);
-	if (e->peer_incarnation != f->peer_incarnation)
-		o2_differ_hex(comparison, O2_CHECK_CONNECT_PEER, "peer_incarnation", O2_NO_INDEX,
-			      e->peer_incarnation, f->peer_incarnation);
+	o2_expect(comparison, O2_CHECK_CONNECT_VERSION, "params.ibm_version", O2_NO_INDEX,
+		  e->params.ibm_version, f->params.ibm_version);
+	o2_expect(comparison, O2_CHECK_CONNECT_DEPTH, "params.queue_depth", O2_NO_INDEX,
+		  e->params.queue_depth, f->params.queue_depth);
+	o2_expect(comparison, O2_CHECK_CONNECT_FRAGS, "params.max_frags", O2_NO_INDEX, e->params.max_frags,
+		  f->params.max_frags);
+	o2_expect(comparison, O2_CHECK_CONNECT_MSG_SIZE, "params.max_msg_size", O2_NO_INDEX,
+		  e->params.max_msg_size, f->params.max_msg_size);
+	o2_expect_hex(comparison, O2_CHECK_CONNECT_PEER, "peer_nid", O2_NO_INDEX, e->peer_nid, f->peer_nid);
+	o2_expect_hex(comparison, O2_CHECK_CONNECT_PEER, "peer_incarnation", O2_NO_INDEX, e->peer_incarnation,
+		      f->peer_incarnation);
 }
 
 #define PARAMS "{\"ibm_version\":18,\"queue_depth\":8,\"max_frags\":256,\"max_msg_size\":4096}"

@@ -26,10 +26,7 @@ static const struct o2_field result_fields[] = {
 	{0},
 };
 
-static int32_t call(const struct o2_impl_2 *impl, const struct o2_impl_slot *slot)
-{
-	return impl->deliver(&slot->in->deliver, &slot->out->deliver, slot->refusal);
-}
+O2_STAGE_CALL(deliver, deliver)
 
 static void put(const struct o2_case *asked, struct o2_impl_slot *slot)
 {
@@ -119,11 +116,9 @@ static void compare(struct o2_comparison *comparison, const struct o2_case *aske
 	const struct o2_impl_deliver_out *e = &expected->deliver, *f = &found->deliver;
 
 	(void)asked;
-	if (e->status != f->status)
-		o2_differ_hex(comparison, O2_CHECK_DELIVER_STATUS, "status", O2_NO_INDEX, (uint32_t)e->status,
-			      (uint32_t)f->status);
-	if (e->length != f->length)
-		o2_differ(comparison, O2_CHECK_DELIVER_LENGTH, "length", O2_NO_INDEX, e->length, f->length);
+	o2_expect_hex(comparison, O2_CHECK_DELIVER_STATUS, "status", O2_NO_INDEX, (uint32_t)e->status,
+		      (uint32_t)f->status);
+	o2_expect(comparison, O2_CHECK_DELIVER_LENGTH, "length", O2_NO_INDEX, e->length, f->length);
 }
 
 #define NOOP \

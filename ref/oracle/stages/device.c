@@ -66,10 +66,7 @@ static const struct o2_field result_fields[] = {
 	{0},
 };
 
-static int32_t call(const struct o2_impl_2 *impl, const struct o2_impl_slot *slot)
-{
-	return impl->device(&slot->in->device, &slot->out->device, slot->refusal);
-}
+O2_STAGE_CALL(device, device)
 
 static void put(const struct o2_case *asked, struct o2_impl_slot *slot)
 {
@@ -137,26 +134,17 @@ static void compare(struct o2_comparison *comparison, const struct o2_case *aske
 
 	(void)asked;
 	for (uint32_t mode = 0; mode < O2_REG_MODES; mode++)
-		if ((e->usable >> mode & 1) != (f->usable >> mode & 1))
-			o2_differ(comparison, O2_CHECK_DEVICE_USABLE, o2_reg_mode_names[mode], O2_NO_INDEX,
-				  e->usable >> mode & 1, f->usable >> mode & 1);
-	if (e->mode != f->mode)
-		o2_differ(comparison, O2_CHECK_DEVICE_MODE, "mode", O2_NO_INDEX, e->mode, f->mode);
-	if (e->queue_depth != f->queue_depth)
-		o2_differ(comparison, O2_CHECK_DEVICE_QUEUE_DEPTH, "queue_depth", O2_NO_INDEX, e->queue_depth,
-			  f->queue_depth);
-	if (e->concurrent_sends != f->concurrent_sends)
-		o2_differ(comparison, O2_CHECK_DEVICE_CONCURRENT_SENDS, "concurrent_sends", O2_NO_INDEX,
-			  e->concurrent_sends, f->concurrent_sends);
-	if (e->send_wrs != f->send_wrs)
-		o2_differ(comparison, O2_CHECK_DEVICE_SEND_WRS, "send_wrs", O2_NO_INDEX, e->send_wrs,
-			  f->send_wrs);
-	if (e->recv_wrs != f->recv_wrs)
-		o2_differ(comparison, O2_CHECK_DEVICE_RECV_WRS, "recv_wrs", O2_NO_INDEX, e->recv_wrs,
-			  f->recv_wrs);
-	if (e->cq_entries != f->cq_entries)
-		o2_differ(comparison, O2_CHECK_DEVICE_CQ_ENTRIES, "cq_entries", O2_NO_INDEX, e->cq_entries,
-			  f->cq_entries);
+		o2_expect(comparison, O2_CHECK_DEVICE_USABLE, o2_reg_mode_names[mode], O2_NO_INDEX,
+			  e->usable >> mode & 1, f->usable >> mode & 1);
+	o2_expect(comparison, O2_CHECK_DEVICE_MODE, "mode", O2_NO_INDEX, e->mode, f->mode);
+	o2_expect(comparison, O2_CHECK_DEVICE_QUEUE_DEPTH, "queue_depth", O2_NO_INDEX, e->queue_depth,
+		  f->queue_depth);
+	o2_expect(comparison, O2_CHECK_DEVICE_CONCURRENT_SENDS, "concurrent_sends", O2_NO_INDEX,
+		  e->concurrent_sends, f->concurrent_sends);
+	o2_expect(comparison, O2_CHECK_DEVICE_SEND_WRS, "send_wrs", O2_NO_INDEX, e->send_wrs, f->send_wrs);
+	o2_expect(comparison, O2_CHECK_DEVICE_RECV_WRS, "recv_wrs", O2_NO_INDEX, e->recv_wrs, f->recv_wrs);
+	o2_expect(comparison, O2_CHECK_DEVICE_CQ_ENTRIES, "cq_entries", O2_NO_INDEX, e->cq_entries,
+		  f->cq_entries);
 }
 
 const struct o2_stage_ops o2_stage_device = {

@@ -71,16 +71,10 @@ static int question_check(const struct o2_case *asked, struct o2_error *error)
 
 static int one_step_each(const struct o2_case *asked, const struct o2_answer *answer, struct o2_error *error)
 {
-	return answer->flow.count == asked->flow.count
-		       ? 0
-		       : o2_refuse_other(error, -EINVAL, "flow/steps", "steps", answer->flow.count,
-					 asked->flow.count);
+	return o2_stage_one_step_each("flow/steps", answer->flow.count, asked->flow.count, error);
 }
 
-static int32_t call(const struct o2_impl_2 *impl, const struct o2_impl_slot *slot)
-{
-	return impl->flow(&slot->in->flow, &slot->out->flow, slot->refusal);
-}
+O2_STAGE_CALL(flow, flow)
 
 static void put(const struct o2_case *asked, struct o2_impl_slot *slot)
 {
@@ -101,14 +95,12 @@ static void put(const struct o2_case *asked, struct o2_impl_slot *slot)
 }
 
 /* Each number is one that the form can say; a type is one that travels over a connection. */
-static bool is_legal(const struct o2_impl_flow_step *step, struct o2_answer *answer)
+static bool is_legal(const void *of, struct o2_answer *answer)
 {
-	if (step->count > O2_IMPL_FLOW_MESSAGES) {
-		o2_answer_break(answer, O2_CHECK_RUN_COUNT_OVER_CAPACITY,
-				"a step counts %" PRIu32 " messages, capacity %u", step->count,
-				O2_IMPL_FLOW_MESSAGES);
+	const struct o2_impl_flow_step *step = of;
+
+	if (!o2_stage_fits("messages", step->count, O2_IMPL_FLOW_MESSAGES, answer))
 		return false;
-	}
 	if (step->closed > 1) {
 		o2_answer_break(answer, O2_CHECK_RUN_VALUE,
 				"steps[].closed is %" PRIu32 ", expected at most 1", step->closed);
@@ -128,18 +120,10 @@ static bool is_legal(const struct o2_impl_flow_step *step, struct o2_answer *ans
 
 static void get(const struct o2_case *asked, struct o2_impl_slot *slot, struct o2_answer *answer)
 {
-	const struct o2_impl_flow_step *step =
-		o2_impl_take(slot, O2_PART_SGE, slot->out->flow.count, sizeof(*step), answer);
-
 	(void)asked;
-	if (step == NULL)
-		return;
-	answer->flow.count = slot->out->flow.count;
-	for (uint32_t i = 0; i < answer->flow.count; i++) {
-		if (!is_legal(&step[i], answer))
-			return;
-		answer->flow.step[i] = step[i];
-	}
+	answer->flow.count =
+		o2_stage_get_steps(slot, O2_PART_SGE, slot->out->flow.count, sizeof(answer->flow.step[0]),
+				   is_legal, answer->flow.step, answer);
 }
 
 static int reference(const struct o2_case *asked, struct o2_answer *answer, struct o2_error *error)

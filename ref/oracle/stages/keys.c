@@ -61,16 +61,10 @@ static const struct o2_field result_fields[] = {
 
 static int one_step_each(const struct o2_case *asked, const struct o2_answer *answer, struct o2_error *error)
 {
-	return answer->keys.count == asked->keys.count
-		       ? 0
-		       : o2_refuse_other(error, -EINVAL, "keys/steps", "steps", answer->keys.count,
-					 asked->keys.count);
+	return o2_stage_one_step_each("keys/steps", answer->keys.count, asked->keys.count, error);
 }
 
-static int32_t call(const struct o2_impl_2 *impl, const struct o2_impl_slot *slot)
-{
-	return impl->keys(&slot->in->keys, &slot->out->keys, slot->refusal);
-}
+O2_STAGE_CALL(keys, keys)
 
 static void put(const struct o2_case *asked, struct o2_impl_slot *slot)
 {
@@ -88,14 +82,12 @@ static void put(const struct o2_case *asked, struct o2_impl_slot *slot)
 						  sizeof(struct o2_impl_key_step));
 }
 
-static bool is_legal(const struct o2_impl_key_step *step, struct o2_answer *answer)
+static bool is_legal(const void *of, struct o2_answer *answer)
 {
-	if (step->count > O2_IMPL_KEY_REQUESTS) {
-		o2_answer_break(answer, O2_CHECK_RUN_COUNT_OVER_CAPACITY,
-				"a step counts %" PRIu32 " requests, capacity %u", step->count,
-				O2_IMPL_KEY_REQUESTS);
+	const struct o2_impl_key_step *step = of;
+
+	if (!o2_stage_fits("requests", step->count, O2_IMPL_KEY_REQUESTS, answer))
 		return false;
-	}
 	for (uint32_t i = 0; i < step->count; i++)
 		if (!o2_result_is_legal(request_fields, &step->request[i], answer))
 			return false;
@@ -104,18 +96,10 @@ static bool is_legal(const struct o2_impl_key_step *step, struct o2_answer *answ
 
 static void get(const struct o2_case *asked, struct o2_impl_slot *slot, struct o2_answer *answer)
 {
-	const struct o2_impl_key_step *step =
-		o2_impl_take(slot, O2_PART_A, slot->out->keys.count, sizeof(*step), answer);
-
 	(void)asked;
-	if (step == NULL)
-		return;
-	answer->keys.count = slot->out->keys.count;
-	for (uint32_t i = 0; i < answer->keys.count; i++) {
-		if (!is_legal(&step[i], answer))
-			return;
-		answer->keys.step[i] = step[i];
-	}
+	answer->keys.count =
+		o2_stage_get_steps(slot, O2_PART_A, slot->out->keys.count, sizeof(answer->keys.step[0]),
+				   is_legal, answer->keys.step, answer);
 }
 
 /* --- the reference --- */
@@ -283,14 +267,12 @@ static void differ_live(struct o2_comparison *comparison, uint32_t index, const 
 static void differ_requests(struct o2_comparison *comparison, uint32_t index,
 			    const struct o2_impl_key_step *e, const struct o2_impl_key_step *f)
 {
-	if (e->count != f->count)
-		o2_differ(comparison, O2_CHECK_KEYS_REQUESTS, "step[].count", index, e->count, f->count);
+	o2_expect(comparison, O2_CHECK_KEYS_REQUESTS, "step[].count", index, e->count, f->count);
 	for (uint32_t i = 0; i < e->count && i < f->count; i++) {
-		if (e->request[i].op != f->request[i].op)
-			o2_differ(comparison, O2_CHECK_KEYS_REQUESTS, "step[].op", index, e->request[i].op,
-				  f->request[i].op);
-		else if (e->request[i].key != f->request[i].key && e->request[i].op != O2_IMPL_KEY_MESSAGE)
-			o2_differ_hex(comparison, O2_CHECK_KEYS_REQUESTS, "step[].key", index,
+		o2_expect(comparison, O2_CHECK_KEYS_REQUESTS, "step[].op", index, e->request[i].op,
+			  f->request[i].op);
+		if (e->request[i].op == f->request[i].op && e->request[i].op != O2_IMPL_KEY_MESSAGE)
+			o2_expect_hex(comparison, O2_CHECK_KEYS_REQUESTS, "step[].key", index,
 				      e->request[i].key, f->request[i].key);
 	}
 }
@@ -305,13 +287,10 @@ static void compare(struct o2_comparison *comparison, const struct o2_case *aske
 
 		o2_keys_device(&asked->keys.event[i], right, &e);
 		o2_keys_device(&asked->keys.event[i], is, &f);
-		if (right->published != is->published)
-			o2_differ_hex(comparison, O2_CHECK_KEYS_PUBLISHED, "step[].published", i,
-				      right->published, is->published);
-		if (e.messages != f.messages)
-			o2_differ(comparison, O2_CHECK_KEYS_MESSAGE, "messages", O2_NO_INDEX, e.messages,
-				  f.messages);
-		else if (f.message_early)
+		o2_expect_hex(comparison, O2_CHECK_KEYS_PUBLISHED, "step[].published", i, right->published,
+			      is->published);
+		o2_expect(comparison, O2_CHECK_KEYS_MESSAGE, "messages", O2_NO_INDEX, e.messages, f.messages);
+		if (e.messages == f.messages && f.message_early)
 			o2_differ(comparison, O2_CHECK_KEYS_MESSAGE, "messages in front of the chain",
 				  O2_NO_INDEX, 0, 1);
 		differ_live(comparison, i, &e, &f);

@@ -124,10 +124,7 @@ static int result_from_json(const struct o2_case *asked, const json_t *member, s
 
 /* --- the structs of the ABI --- */
 
-static int32_t call(const struct o2_impl_2 *impl, const struct o2_impl_slot *slot)
-{
-	return impl->send_plan(&slot->in->send, &slot->out->send, slot->refusal);
-}
+O2_STAGE_CALL(send_plan, send)
 
 static void put(const struct o2_case *asked, struct o2_impl_slot *slot)
 {

@@ -113,10 +113,7 @@ static int check_events(const struct o2_case *asked, const struct o2_answer *ans
 		       : other(error, "setup/rounds", "events", O2_NO_INDEX, returned, asked->setup.count);
 }
 
-static int32_t call(const struct o2_impl_2 *impl, const struct o2_impl_slot *slot)
-{
-	return impl->setup(&slot->in->setup, &slot->out->setup, slot->refusal);
-}
+O2_STAGE_CALL(setup, setup)
 
 static void put(const struct o2_case *asked, struct o2_impl_slot *slot)
 {
@@ -136,21 +133,19 @@ static void put(const struct o2_case *asked, struct o2_impl_slot *slot)
 						    sizeof(struct o2_impl_setup_event));
 }
 
+static bool is_legal(const void *event, struct o2_answer *answer)
+{
+	return o2_result_is_legal(event_fields, event, answer);
+}
+
 static void get(const struct o2_case *asked, struct o2_impl_slot *slot, struct o2_answer *answer)
 {
-	const struct o2_impl_setup_event *event =
-		o2_impl_take(slot, O2_PART_SGE, slot->out->setup.count, sizeof(*event), answer);
-
 	(void)asked;
-	if (event == NULL)
-		return;
-	answer->setup.count = slot->out->setup.count;
-	for (uint32_t i = 0; i < answer->setup.count; i++) {
-		if (!o2_result_is_legal(event_fields, &event[i], answer))
-			return;
-		answer->setup.event[i] = event[i];
+	answer->setup.count =
+		o2_stage_get_steps(slot, O2_PART_SGE, slot->out->setup.count, sizeof(answer->setup.event[0]),
+				   is_legal, answer->setup.event, answer);
+	for (uint32_t i = 0; i < answer->setup.count; i++)
 		answer->setup.event[i].reserved = 0;
-	}
 }
 
 /* --- the reference --- */
