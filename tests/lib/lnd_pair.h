@@ -71,6 +71,8 @@ struct pair *pair_open_ni(const struct o2_ni_config *a, const struct o2_ni_confi
 			  const struct o2_conn_config *conn_a, const struct o2_conn_config *conn_b);
 struct pair *pair_open(const struct o2_conn_config *a, const struct o2_conn_config *b);
 struct pair *pair_default(void);
+/* With such a pair, which is closed behind it. */
+#define PAIR_TEST(name) TEST_ON(name, struct pair, pair, pair_default(), pair_close)
 void pair_close(struct pair *pair);
 
 /*

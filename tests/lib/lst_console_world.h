@@ -26,6 +26,7 @@ extern const struct o2_lst_sid console_sid;
 int console_setup(void **state);
 int console_setup_big(void **state);
 int console_teardown(void **state);
+#define CONSOLE_TEST(name) TEST_OF(name, console_setup, console_teardown, struct console_world, world)
 
 /* A console is made, and begins. */
 void console_start(struct console_world *world);

@@ -60,6 +60,8 @@ void world_answer(struct world *world, uint32_t nob, enum o2_reg_mode mode);
 
 /* Two nodes that answer; NULL: the usual configuration. */
 struct world *world_two(const struct o2_node_config *a, const struct o2_node_config *b);
+/* With two as they are usually. */
+#define WORLD_TEST(name) TEST_ON(name, struct world, world, world_two(NULL, NULL), world_close)
 
 /* The two have `count` connections with each other and nothing under way. */
 void assert_linked(const struct world *world, uint32_t i, uint32_t j, uint32_t count);

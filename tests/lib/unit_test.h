@@ -29,6 +29,8 @@
  *	}
  *
  * TEST_WITH: with a set-up and a tear-down of its own, either of which may be NULL.
+ * TEST_OF: the same, of whose state the body has a name and a type.
+ * TEST_ON: of what open returns, which is closed behind the body when that has gone well.
  * ALSO_TEST: a function that stands elsewhere, because others call it too.
  * GROUP_SETUP: what is called once, before the first test.
  *
@@ -40,6 +42,24 @@
 	static void name(void **state);         \
 	REGISTER_TEST_(name, set_up, tear_down) \
 	static void name(void **state)
+
+#define TEST_OF(name, set_up, tear_down, type, var) \
+	static void name##_of(type *var);           \
+	TEST_WITH(name, set_up, tear_down)          \
+	{                                           \
+		name##_of(*state);                  \
+	}                                           \
+	static void name##_of(type *var)
+
+#define TEST_ON(name, type, var, open, close) \
+	static void name##_on(type *var);     \
+	TEST(name)                            \
+	{                                     \
+		type *opened_ = open;         \
+		name##_on(opened_);           \
+		close(opened_);               \
+	}                                     \
+	static void name##_on(type *var)
 
 #define ALSO_TEST(name) REGISTER_TEST_(name, NULL, NULL)
 

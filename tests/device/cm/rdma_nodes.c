@@ -5,6 +5,8 @@
  */
 #include "tests/device/cm/rdma_world.h"
 
+#define WORLD_OPEN_TEST(name) TEST_ON(name, struct world, world, world_open(NULL, NULL), world_close)
+
 TEST(bytes_arrive)
 {
 	static const enum o2_reg_mode modes[] = {O2_REG_GLOBAL, O2_REG_FMR, O2_REG_FASTREG};
@@ -76,22 +78,17 @@ TEST(several_connections)
 	world_close(world);
 }
 
-TEST(race)
+WORLD_OPEN_TEST(race)
 {
-	struct world *world = world_open(NULL, NULL);
-
 	put(world, 0);
 	put(world, 1);
 	world_until(world, world->seat[0].nended == 1 && world->seat[1].nended == 1);
 	assert_int_equal(world->seat[0].status[0], 0);
 	assert_int_equal(world->seat[1].status[0], 0);
-	world_close(world);
 }
 
-TEST(closed_by_either)
+WORLD_OPEN_TEST(closed_by_either)
 {
-	struct world *world = world_open(NULL, NULL);
-
 	for (uint32_t closer = 0; closer < 2; closer++) {
 		put(world, 0);
 		world_until(world, world->seat[0].nended == closer + 1 && world->seat[1].nup == closer + 1);
@@ -101,7 +98,6 @@ TEST(closed_by_either)
 		assert_int_equal(world->seat[1 - closer].down.code, 0);
 		world_until(world, !view_at(world, 0).known && !view_at(world, 1).known);
 	}
-	world_close(world);
 }
 
 TEST(nobody_there)
@@ -122,9 +118,8 @@ TEST(nobody_there)
 	world_close(world);
 }
 
-TEST(too_early)
+WORLD_OPEN_TEST(too_early)
 {
-	struct world *world = world_open(NULL, NULL);
 	struct seat *a = &world->seat[0];
 
 	o2_node_set_up(world->seat[1].node, false);
@@ -136,12 +131,10 @@ TEST(too_early)
 	put(world, 0);
 	world_until(world, a->nended == 2);
 	assert_int_equal(a->status[1], 0);
-	world_close(world);
 }
 
-TEST(peer_restarts)
+WORLD_OPEN_TEST(peer_restarts)
 {
-	struct world *world = world_open(NULL, NULL);
 	struct seat *a = &world->seat[0], *b = &world->seat[1];
 
 	put(world, 0);
@@ -157,15 +150,12 @@ TEST(peer_restarts)
 	world_until(world, a->nended == 2);
 	assert_int_equal(a->status[1], 0);
 	assert_int_equal(view_at(world, 0).incarnation, b->side.ni.config.incarnation);
-	world_close(world);
 }
 
 /* A queue pair that fails under a transfer: both sides end all that was open, once, and find each other
  * again. */
-TEST(queue_pair_killed)
+WORLD_OPEN_TEST(queue_pair_killed)
 {
-	struct world *world = world_open(NULL, NULL);
-
 	for (uint32_t killer = 0; killer < 2; killer++) {
 		struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
 		uint32_t first = world->seat[0].nstarted;
@@ -187,5 +177,4 @@ TEST(queue_pair_killed)
 	put(world, 0);
 	world_until(world, world->seat[0].nended == world->seat[0].nstarted);
 	assert_int_equal(world->seat[0].status[world->seat[0].nstarted - 1], 0);
-	world_close(world);
 }

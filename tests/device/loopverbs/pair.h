@@ -191,6 +191,10 @@ static inline void pair_close(struct pair *p)
 			 0);
 }
 
+/* With both ends connected, or each by itself. */
+#define PAIR_TEST(name)	 TEST_ON(name, struct pair, p, pair_open(&pair_defaults), pair_close)
+#define APART_TEST(name) TEST_ON(name, struct pair, p, pair_open(NULL), pair_close)
+
 static inline struct ibv_sge sge_of(const struct ibv_mr *mr, uint64_t addr, uint32_t length)
 {
 	return (struct ibv_sge){addr, length, mr->lkey};

@@ -129,6 +129,8 @@ static void table_clear(struct table *table)
 	free(table);
 }
 
+#define TABLE_TEST(name) TEST_ON(name, struct table, table, table_set(), table_clear)
+
 static void ask_at(struct table *table, uint32_t address, uint16_t port)
 {
 	struct o2_cm_target target = {.address = address, .port = port};
@@ -174,10 +176,8 @@ static void assert_bytes(const struct seat *seat, uint32_t index, const char *te
 	assert_memory_equal(seat->bytes[index], expected, padded_bytes);
 }
 
-TEST(accepted)
+TABLE_TEST(accepted)
 {
-	struct table *table = table_set();
-
 	ask(table);
 	assert_int_equal(table->b.nevents, 0); /* nothing happens inside a call */
 	run(table);
@@ -200,13 +200,10 @@ TEST(accepted)
 	table->b.cm->ops->disconnect(table->b.id); /* nothing is left to end */
 	run(table);
 	assert_int_equal(table->a.nevents + table->b.nevents, 5);
-	table_clear(table);
 }
 
-TEST(refused)
+TABLE_TEST(refused)
 {
-	struct table *table = table_set();
-
 	table->b.accept = false;
 	table->b.reject = true;
 	ask(table);
@@ -215,7 +212,6 @@ TEST(refused)
 	assert_told(&table->a, 0, O2_CM_REJECTED);
 	assert_int_equal(table->a.event[0].reason, O2_CM_REJECT_CONSUMER);
 	assert_bytes(&table->a, 0, "no", O2_CM_REJECT_BYTES);
-	table_clear(table);
 }
 
 /* A fate of one message, and what both sides are told after it. */
@@ -259,10 +255,8 @@ TEST(fates)
 	}
 }
 
-TEST(nobody_there)
+TABLE_TEST(nobody_there)
 {
-	struct table *table = table_set();
-
 	ask_at(table, 0x01020304, PORT);
 	run(table);
 	assert_told(&table->a, 0, O2_CM_UNRESOLVED);
@@ -272,7 +266,6 @@ TEST(nobody_there)
 	run(table);
 	assert_told(&table->a, 1, O2_CM_REJECTED);
 	assert_int_equal(table->a.event[1].reason, O2_CM_REJECT_NO_LISTENER);
-	table_clear(table);
 }
 
 /* An id goes away at each point of an attempt: the other side hears of it, itself no more. */
@@ -304,9 +297,8 @@ TEST(destroyed)
 }
 
 /* Two attempts, one in each direction: messages of different ids may be delivered in any order. */
-TEST(any_order)
+TABLE_TEST(any_order)
 {
-	struct table *table = table_set();
 	struct o2_cm_target target = {.address = ADDRESS_A, .port = PORT};
 	struct o2_cm_param from_b = param(&table->b, "me too");
 	struct o2_cm_id *id;
@@ -326,12 +318,10 @@ TEST(any_order)
 	run(table);
 	assert_told(&table->a, 1, O2_CM_REJECTED);
 	assert_false(o2_cm_loop_deliver(table->loop, 0));
-	table_clear(table);
 }
 
-TEST(private_data_limits)
+TABLE_TEST(private_data_limits)
 {
-	struct table *table = table_set();
 	struct o2_cm_target target = {.address = ADDRESS_B, .port = PORT};
 	struct o2_cm_param ask_too_much = param(&table->a, "");
 	uint8_t bytes[O2_CM_REPLY_BYTES + 1] = {0};
@@ -353,5 +343,4 @@ TEST(private_data_limits)
 	assert_int_equal(table->b.cm->ops->accept(table->b.id, &ask_too_much, &error), -EINVAL);
 	assert_int_equal(o2_cm_loop_attach(table->loop, &table->pair->a.ni, ADDRESS_A, &cm, &error),
 			 -EADDRINUSE);
-	table_clear(table);
 }

@@ -22,9 +22,8 @@ static void assert_refused(struct seat *seat, uint64_t nid)
 }
 
 /* In the middle of an operation over a connection that is up. */
-TEST(connections_end)
+WORLD_TEST(connections_end)
 {
-	struct world *world = world_two(NULL, NULL);
 	struct seat *a = &world->seat[0], *b = &world->seat[1];
 
 	world_put(world, a, NID(1));
@@ -48,7 +47,6 @@ TEST(connections_end)
 	assert_int_equal(b->nended, 1);
 	assert_true(b->status[0] < 0);
 	assert_int_equal(a->nup, 1);
-	world_close(world);
 }
 
 /* Attempts of ours, attempts of a peer's, what waits for them, and a connection that is being closed. */

@@ -18,9 +18,8 @@ static void put_fails(struct pair *pair, const struct o2_transfer_memory *from,
 	assert_int_equal(pair->b.result[0].status, status);
 }
 
-TEST(refuses_what_a_sink_cannot_map)
+PAIR_TEST(refuses_what_a_sink_cannot_map)
 {
-	struct pair *pair = pair_default();
 	struct images images = images_take(&pair->a, &pair->b, 3);
 	struct o2_transfer_memory good = dense(kiov_from, 0, 5000, O2_REG_FMR);
 	struct o2_transfer_memory bad = gapped(kiov_to, 300, 10, 500, O2_REG_FASTREG);
@@ -42,7 +41,6 @@ TEST(refuses_what_a_sink_cannot_map)
 	assert_int_equal(pair->b.result[1].status, -EPROTONOSUPPORT);
 	images_check(&images, &pair->a, NULL, &pair->b, NULL, 0);
 	assert_alive(pair);
-	pair_close(pair);
 }
 
 TEST(refuses_more_fragments_than_agreed)
@@ -95,9 +93,8 @@ TEST(refuses_more_work_requests_than_agreed)
 }
 
 /* An upper layer that answers with more than was offered is stopped before anything is mapped. */
-TEST(refuses_a_match_that_is_too_long)
+PAIR_TEST(refuses_a_match_that_is_too_long)
 {
-	struct pair *pair = pair_default();
 	struct o2_transfer_memory memory = dense(kiov_from, 0, 4000, O2_REG_FMR);
 
 	pair->b.answer = dense(kiov_to, 300, 4001, O2_REG_FMR);
@@ -110,7 +107,6 @@ TEST(refuses_a_match_that_is_too_long)
 		assert_int_equal(pair->b.result[i].fault.error.limit, 4000);
 	}
 	assert_alive(pair);
-	pair_close(pair);
 }
 
 /*
@@ -224,9 +220,8 @@ TEST(keys_die_before_completion)
 	key_is_dead(O2_REG_FASTREG);
 }
 
-TEST(reports_a_peer_that_is_gone)
+PAIR_TEST(reports_a_peer_that_is_gone)
 {
-	struct pair *pair = pair_default();
 	struct o2_transfer_memory from = dense(kiov_from, 0, 9000, O2_REG_FASTREG);
 	uint64_t cookie;
 
@@ -241,5 +236,4 @@ TEST(reports_a_peer_that_is_gone)
 	assert_int_equal(pair->a.result[0].cookie, cookie);
 	assert_int_equal(pair->a.result[0].fault.wc_status, IBV_WC_RETRY_EXC_ERR);
 	assert_int_equal(pair->a.result[0].health, O2_HEALTH_REMOTE_DROPPED);
-	pair_close(pair);
 }

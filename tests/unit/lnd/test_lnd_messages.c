@@ -158,9 +158,8 @@ TEST(refuses_impossible_statuses)
 	refuses_impossible_status(O2_MSG_PUT_NAK, 1, "conn/nak-status");
 }
 
-TEST(reports_any_negative_status)
+PAIR_TEST(reports_any_negative_status)
 {
-	struct pair *pair = pair_default();
 	struct o2_transfer_memory memory = dense(kiov_from, 0, 9000, O2_REG_FASTREG);
 
 	assert_int_equal(start_get(pair->a.conn, &memory, 0, NULL, NULL), 0);
@@ -169,7 +168,6 @@ TEST(reports_any_negative_status)
 	assert_int_equal(pair->a.result[0].status, -EIO); /* no errno of any Linux */
 	assert_int_equal(pair->a.result[0].fault.side, O2_FAULT_PEER_STATUS);
 	assert_true(pair->a.result[0].fault.error.value == 0x80000000u);
-	pair_close(pair);
 }
 
 /* Whatever state transfers are in, closing ends each of them once and hands everything back. */
@@ -240,9 +238,8 @@ TEST(survives_a_failed_post)
 }
 
 /* A header that the codec refuses is never sent, and the connection does not suffer. */
-TEST(refuses_to_send_what_nobody_may_receive)
+PAIR_TEST(refuses_to_send_what_nobody_may_receive)
 {
-	struct pair *pair = pair_default();
 	struct o2_transfer_memory memory = dense(kiov_from, 0, 9000, O2_REG_FASTREG);
 	uint64_t nid = pair->a.conn->self.nid;
 	struct o2_conn_view view;
@@ -261,13 +258,11 @@ TEST(refuses_to_send_what_nobody_may_receive)
 	assert_int_equal(view.reserved, view.queue_depth);
 	pair->a.conn->self.nid = nid;
 	assert_alive(pair);
-	pair_close(pair);
 }
 
 /* Requests that come while every transmit is taken wait, in order, and are served. */
-TEST(parks_requests)
+PAIR_TEST(parks_requests)
 {
-	struct pair *pair = pair_default();
 	struct o2_conn *b = pair->b.conn;
 	struct o2_transfer_memory memory = dense(kiov_from, 0, 9000, O2_REG_FMR);
 	uint32_t depth = O2_CONN_DEFAULTS.queue_depth;
@@ -295,7 +290,6 @@ TEST(parks_requests)
 	for (uint32_t i = 0; i < 2 * depth; i++)
 		if (i != 3)
 			o2_tx_drop(b, taken[i]);
-	pair_close(pair);
 }
 
 /* The answer may overtake the completion of our own send: the operation ends after both. */
@@ -346,10 +340,8 @@ static void done_and_next(void *context, const struct o2_transfer_result *result
 		assert_int_equal(start_put(side->conn, &next_memory, side->nresults, NULL, NULL), 0);
 }
 
-TEST(may_be_used_by_done)
+PAIR_TEST(may_be_used_by_done)
 {
-	struct pair *pair = pair_default();
-
 	next_memory = dense(kiov_from, 0, 9000, O2_REG_FASTREG);
 	pair->b.answer = dense(kiov_to, 300, 9000, O2_REG_FASTREG);
 	pair->a.conn->ops.done = done_and_next;
@@ -358,7 +350,6 @@ TEST(may_be_used_by_done)
 	pair_run(pair, 47, 47);
 	for (uint32_t i = 0; i < 47; i++)
 		assert_int_equal(pair->a.result[i].status, 0);
-	pair_close(pair);
 }
 
 TEST(refuses_bad_configurations)

@@ -93,10 +93,8 @@ TEST(moves_page_lists_with_gaps)
 		    true);
 }
 
-TEST(moves_virtual_buffers)
+PAIR_TEST(moves_virtual_buffers)
 {
-	struct pair *pair = pair_default();
-
 	/* The base of a view belongs to each side's own arena, so PUT and GET need buffers of their own. */
 	for (int op = O2_OP_PUT; op <= O2_OP_GET; op++) {
 		struct side *source = op == O2_OP_PUT ? &pair->a : &pair->b;
@@ -120,7 +118,6 @@ TEST(moves_virtual_buffers)
 			move(pair, (enum o2_transfer_op)op, from, to);
 		}
 	}
-	pair_close(pair);
 }
 
 TEST(moves_the_largest_transfer)
@@ -136,17 +133,14 @@ TEST(moves_one_byte)
 	put_and_get(pair_default(), dense_kiov(kiov_from, 0, 4095, 1), dense_kiov(kiov_to, 500, 7, 1), false);
 }
 
-TEST(moves_short_gets_and_truncated_puts)
+PAIR_TEST(moves_short_gets_and_truncated_puts)
 {
-	struct pair *pair = pair_default();
-
 	/* A GET whose source has less than the sink described ends inside a fragment of the sink. */
 	each_mode_pair(pair, O2_OP_GET, dense_kiov(kiov_from, 0, 100, 50001),
 		       dense_kiov(kiov_to, 300, 5, 90000), false);
 	/* A PUT whose sink takes less than what was offered. */
 	each_mode_pair(pair, O2_OP_PUT, dense_kiov(kiov_from, 0, 100, 90000),
 		       dense_kiov(kiov_to, 300, 5, 50001), false);
-	pair_close(pair);
 }
 
 TEST(moves_in_the_other_byte_order)
@@ -164,9 +158,8 @@ TEST(moves_in_the_other_byte_order)
 }
 
 /* The request tells the upper layer what it needs to know. */
-TEST(tells_match_about_the_request)
+PAIR_TEST(tells_match_about_the_request)
 {
-	struct pair *pair = pair_default();
 	struct o2_transfer_memory from = {.buffer = dense_kiov(kiov_from, 0, 100, 5000), .mode = O2_REG_FMR};
 	struct o2_transfer_memory to = {.buffer = dense_kiov(kiov_to, 300, 4000, 5000),
 					.mode = O2_REG_FASTREG};
@@ -186,7 +179,6 @@ TEST(tells_match_about_the_request)
 	assert_int_equal(pair->b.request.u.get.hdr.msg.get.match_bits, 0x1234);
 	assert_int_equal(pair->b.request.u.get.hdr.msg.get.sink_length, 5000);
 	assert_int_equal(pair->b.sink_bytes, 5000);
-	pair_close(pair);
 }
 
 /* More operations at a time than there are credits, in both directions; and more than there may be. */
@@ -235,9 +227,8 @@ TEST(runs_full_queues_both_ways)
 }
 
 /* A key has 8 bits that count: past 255 binds they wrap, and windows are used again. */
-TEST(rotates_keys)
+PAIR_TEST(rotates_keys)
 {
-	struct pair *pair = pair_default();
 	struct o2_transfer_memory from = {.buffer = dense_kiov(kiov_from, 0, 100, 9000),
 					  .mode = O2_REG_FASTREG};
 	struct o2_transfer_memory to = {.buffer = dense_kiov(kiov_to, 300, 4000, 9000),
@@ -253,12 +244,10 @@ TEST(rotates_keys)
 		assert_int_equal(pair->b.result[i % PAIR_RESULTS].nob, 9000);
 	}
 	move(pair, O2_OP_PUT, from, to);
-	pair_close(pair);
 }
 
-TEST(answers_without_a_match)
+PAIR_TEST(answers_without_a_match)
 {
-	struct pair *pair = pair_default();
 	struct o2_transfer_memory memory = {.buffer = dense_kiov(kiov_from, 0, 100, 9000),
 					    .mode = O2_REG_FASTREG};
 	struct images images = images_take(&pair->a, &pair->b, 1);
@@ -292,5 +281,4 @@ TEST(answers_without_a_match)
 		assert_int_equal(pair->b.result[i].status, 0);
 	}
 	images_check(&images, &pair->a, NULL, &pair->b, NULL, 0);
-	pair_close(pair);
 }

@@ -2,6 +2,8 @@
 #include "tests/lib/faulty_pair.h"
 #include "tests/lib/lnd_memory.h"
 
+#define FAULTY_TEST(name) TEST_ON(name, struct pair, pair, faulty_pair_open(NULL), pair_close)
+
 /*
  * The pools of an interface under transfers (docs/pools.md, "At an interface"): how they grow and go, what a
  * device that fails does to them, failover, lists that are kept, and what is left afterwards.
@@ -116,9 +118,8 @@ TEST(serves_a_peer_from_one_partition)
 /* --- growth and life --- */
 
 /* Six transfers at a time need three pools of two; 300 s later all but the first go. */
-TEST(grows_and_shrinks)
+FAULTY_TEST(grows_and_shrinks)
 {
-	struct pair *pair = faulty_pair_open(NULL);
 	static const enum o2_reg_mode modes[] = {O2_REG_FMR, O2_REG_FASTREG, O2_REG_FASTREG_GAPS};
 	struct o2_transfer_memory from = dense(kiov_from, 0, 9000, O2_REG_GLOBAL);
 
@@ -145,7 +146,6 @@ TEST(grows_and_shrinks)
 		assert_int_equal(pool.version, 5);
 		assert_int_equal(pool.destroyed, 2);
 	}
-	pair_close(pair);
 }
 
 static void one_pool(struct o2_ni_config *config)
@@ -178,10 +178,8 @@ TEST(keeps_to_the_cap)
 
 /* --- a device that fails --- */
 
-TEST(survives_failing_registrations)
+FAULTY_TEST(survives_failing_registrations)
 {
-	struct pair *pair = faulty_pair_open(NULL);
-
 	faults.fmr_map = -ENOSPC;
 	assert_put_refused(pair, O2_REG_FMR, -ENOSPC, "pool/fmr/map");
 	faults.fmr_map = 0;
@@ -197,13 +195,11 @@ TEST(survives_failing_registrations)
 		faults.frd_short = false;
 		assert_put_moved(pair, mode);
 	}
-	pair_close(pair);
 }
 
 /* A pool that cannot grow says try again, and is asked again after a second. */
-TEST(survives_failing_growth)
+FAULTY_TEST(survives_failing_growth)
 {
-	struct pair *pair = faulty_pair_open(NULL);
 	struct o2_transfer_memory from = dense(kiov_from, 0, 9000, O2_REG_GLOBAL);
 	uint32_t refusals = 0;
 
@@ -229,14 +225,12 @@ TEST(survives_failing_growth)
 	pair_run(pair, 8, 8);
 	for (uint32_t i = 4; i < 8; i++)
 		assert_int_equal(pair->b.result[i].status, 0);
-	pair_close(pair);
 }
 
 /* Mode fmr promises a dead key.  Where the device does not keep it, the transfer fails, and the region is not
  * given to another before it was flushed. */
-TEST(fails_when_a_key_stays_alive)
+FAULTY_TEST(fails_when_a_key_stays_alive)
 {
-	struct pair *pair = faulty_pair_open(NULL);
 	struct o2_transfer_memory from = dense(kiov_from, 0, 9000, O2_REG_GLOBAL);
 	struct o2_error error;
 
@@ -254,7 +248,6 @@ TEST(fails_when_a_key_stays_alive)
 	o2_reg_flush(&pair->b.ni.domain);
 	assert_int_equal(pair->b.ni.domain.live.fmr_regions, 0);
 	assert_put_moved(pair, O2_REG_FMR);
-	pair_close(pair);
 }
 
 /* --- failover --- */
@@ -301,9 +294,8 @@ TEST(fails_over_with_a_transfer_open)
 }
 
 /* What was taken before may not be posted either. */
-TEST(refuses_to_post_from_a_failed_pool)
+FAULTY_TEST(refuses_to_post_from_a_failed_pool)
 {
-	struct pair *pair = faulty_pair_open(NULL);
 	struct o2_transfer_memory from = dense(kiov_from, 0, 9000, O2_REG_FMR);
 
 	/* b puts: its PUT_DONE would go out of the slot of its PUT_REQ. */
@@ -317,7 +309,6 @@ TEST(refuses_to_post_from_a_failed_pool)
 	assert_int_equal(pair->b.result[0].status, -ENETDOWN);
 	reconnect(pair);
 	assert_put_moved(pair, O2_REG_FASTREG);
-	pair_close(pair);
 }
 
 /* --- kept lists --- */

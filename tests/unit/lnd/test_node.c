@@ -6,9 +6,8 @@
 #include "tests/lib/lnd_memory.h"
 #include "tests/lib/node_world.h"
 
-TEST(first_put_connects)
+WORLD_TEST(first_put_connects)
 {
-	struct world *world = world_two(NULL, NULL);
 	struct seat *a = &world->seat[0], *b = &world->seat[1];
 	struct o2_peer_view view;
 
@@ -34,12 +33,10 @@ TEST(first_put_connects)
 	world_put(world, a, NID(1));
 	assert_int_equal(world->nsent[O2_CM_LOOP_REQUEST], 1);
 	assert_linked(world, 0, 1, 1);
-	world_close(world);
 }
 
-TEST(bytes_arrive)
+WORLD_TEST(bytes_arrive)
 {
-	struct world *world = world_two(NULL, NULL);
 	struct seat *a = &world->seat[0], *b = &world->seat[1];
 	struct o2_kiov from[O2_MAX_FRAGS], to[O2_MAX_FRAGS];
 	static const enum o2_reg_mode modes[] = {O2_REG_GLOBAL, O2_REG_FMR, O2_REG_FASTREG};
@@ -61,7 +58,6 @@ TEST(bytes_arrive)
 		assert_int_equal(a->status[2 * i + 1], 0);
 		images_check(&images, &b->side, &sink.buffer, &a->side, &source.buffer, 70000);
 	}
-	world_close(world);
 }
 
 static uint64_t sent_over(const struct seat *seat, uint64_t nid, uint32_t index)
@@ -103,9 +99,8 @@ TEST(many_wait)
 /*
  * Small messages wait for a connection as all operations do: pieces of memory, plain bytes, nothing at all.
  */
-TEST(small_messages)
+WORLD_TEST(small_messages)
 {
-	struct world *world = world_two(NULL, NULL);
 	struct seat *a = &world->seat[0], *b = &world->seat[1];
 	struct o2_lnet_hdr put = lnet_hdr(a, NID(1), O2_LNET_PUT, 0),
 			   ack = lnet_hdr(a, NID(1), O2_LNET_ACK, 0);
@@ -132,7 +127,6 @@ TEST(small_messages)
 	}
 	assert_int_equal(o2_node_send_bytes(a->node, NID(1), &put, bytes, sizeof(bytes), 0, &error),
 			 -EMSGSIZE);
-	world_close(world);
 }
 
 /* What both sides have agreed upon, and in how many requests. */
@@ -177,22 +171,18 @@ TEST(terms)
 }
 
 /* All fragments that were agreed upon can be used: a GET describes its sink in 64 of them. */
-TEST(fragments_as_agreed)
+WORLD_TEST(fragments_as_agreed)
 {
-	struct world *world = world_two(NULL, NULL);
-
 	world_answer(world, 64 * 4096, O2_REG_GLOBAL);
 	assert_int_equal(seat_start_op(&world->seat[0], NID(1), O2_LNET_GET, 64 * 4096, O2_REG_GLOBAL, NULL),
 			 0);
 	world_settle(world);
 	assert_int_equal(world->seat[0].status[0], 0);
-	world_close(world);
 }
 
 /* The passive side's queue pair works before it knows that the active side is ready: what arrives is kept. */
-TEST(early_message)
+WORLD_TEST(early_message)
 {
-	struct world *world = world_two(NULL, NULL);
 	struct seat *b = &world->seat[1];
 
 	seat_put(&world->seat[0], NID(1));
@@ -208,7 +198,6 @@ TEST(early_message)
 	assert_int_equal(b->side.nmatched, 1);
 	world_settle(world);
 	assert_int_equal(world->seat[0].status[0], 0);
-	world_close(world);
 }
 
 TEST(broken_at_once)
@@ -252,9 +241,8 @@ TEST(closed_by_either)
 }
 
 /* What is started from inside done, while its connection is taken apart, waits for another one. */
-TEST(started_as_it_closes)
+WORLD_TEST(started_as_it_closes)
 {
-	struct world *world = world_two(NULL, NULL);
 	struct seat *a = &world->seat[0];
 
 	world_put(world, a, NID(1));
@@ -266,13 +254,11 @@ TEST(started_as_it_closes)
 	assert_int_equal(a->status[1], -ECONNABORTED);
 	assert_int_equal(a->status[2], 0);
 	assert_linked(world, 0, 1, 1);
-	world_close(world);
 }
 
 /* A peer that has started anew is another one: its earlier connection goes, its request is served. */
-TEST(peer_restarts)
+WORLD_TEST(peer_restarts)
 {
-	struct world *world = world_two(NULL, NULL);
 	struct seat *a = &world->seat[0], *b = &world->seat[1];
 
 	world_put(world, a, NID(1));
@@ -291,7 +277,6 @@ TEST(peer_restarts)
 	assert_int_equal(b->down.code, -ESTALE);
 	assert_int_equal(peer_view(b, NID(0)).incarnation, a->side.ni.config.incarnation);
 	assert_linked(world, 0, 1, 1);
-	world_close(world);
 }
 
 /* Nodes go away at each point of an attempt, with operations of both: all of them end. */

@@ -78,10 +78,8 @@ TEST(messages_lost)
 }
 
 /* The passive side never hears that the active side is ready: it gives up, and the other notices. */
-TEST(ready_lost)
+WORLD_TEST(ready_lost)
 {
-	struct world *world = world_two(NULL, NULL);
-
 	world->fate[O2_CM_LOOP_READY] = O2_CM_LOOP_LOSE;
 	world_put(world, &world->seat[0], NID(1));
 	assert_int_equal(peer_view(&world->seat[1], NID(0)).accepting, 1);
@@ -89,16 +87,13 @@ TEST(ready_lost)
 	assert_int_equal(world->seat[0].nended, 1);
 	assert_true(world->seat[0].status[0] < 0);
 	assert_int_equal(world->seat[1].down.code, -ENETDOWN);
-	world_close(world);
 }
 
 /*
  * The active side is up; the other one has not heard of it, and gives up: that ends the connection at once.
  */
-TEST(passive_gives_up)
+WORLD_TEST(passive_gives_up)
 {
-	struct world *world = world_two(NULL, NULL);
-
 	world->fate[O2_CM_LOOP_READY] = O2_CM_LOOP_LOSE;
 	world_put(world, &world->seat[0], NID(1));
 	assert_int_equal(world->seat[0].nup, 1);
@@ -110,13 +105,11 @@ TEST(passive_gives_up)
 	world->fate[O2_CM_LOOP_READY] = O2_CM_LOOP_PASS;
 	world_put(world, &world->seat[0], NID(1));
 	assert_int_equal(world->seat[0].status[1], 0);
-	world_close(world);
 }
 
 /* Whatever the peer is closed with, an attempt that is given up is aborted, and so is what waits for it. */
-TEST(attempt_given_up)
+WORLD_TEST(attempt_given_up)
 {
-	struct world *world = world_two(NULL, NULL);
 	struct seat *a = &world->seat[0];
 
 	seat_put(a, NID(1));
@@ -129,7 +122,6 @@ TEST(attempt_given_up)
 	assert_int_equal(a->fault[0].error.value, ECONNRESET);
 	assert_int_equal(a->down.code, -ECONNABORTED);
 	world_settle(world);
-	world_close(world);
 }
 
 TEST(nobody_there)
@@ -146,9 +138,8 @@ TEST(nobody_there)
 	world_close(world);
 }
 
-TEST(too_early)
+WORLD_TEST(too_early)
 {
-	struct world *world = world_two(NULL, NULL);
 	struct seat *a = &world->seat[0];
 
 	o2_node_set_up(world->seat[1].node, false);
@@ -159,7 +150,6 @@ TEST(too_early)
 	o2_node_set_up(world->seat[1].node, true);
 	world_put(world, a, NID(1));
 	assert_int_equal(a->status[1], 0);
-	world_close(world);
 }
 
 /* What a peer may use up of us. */
@@ -213,9 +203,8 @@ TEST(other_limits)
 }
 
 /* A node at another address that gives itself this NID is refused. */
-TEST(borrowed_nid)
+WORLD_TEST(borrowed_nid)
 {
-	struct world *world = world_two(NULL, NULL);
 	struct seat *a = &world->seat[0];
 
 	o2_node_destroy(a->node);
@@ -227,7 +216,6 @@ TEST(borrowed_nid)
 	assert_int_equal(a->down.side, O2_FAULT_REJECTED);
 	assert_int_equal(a->down.cm_reason, O2_CM_REJECT_CONSUMER);
 	assert_int_equal(a->down.reject_why, O2_REJECT_FATAL);
-	world_close(world);
 }
 
 /* How many of the device's objects cannot be made for want of memory. */

@@ -7,9 +7,8 @@
 /* Sizes on both sides of what fits into an IMMEDIATE, and the largest transfer. */
 static const uint32_t sizes[] = {1, 100, 3976, 3977, 65536, O2_MAX_TRANSFER_BYTES};
 
-TEST_WITH(test_ping, lnet_pair_setup, lnet_pair_teardown)
+LNET_PAIR_TEST(test_ping)
 {
-	struct o2_lnet_pair *pair = *state;
 	const struct o2_transfer_memory sink = lnet_side_memory(&pair->a, 0, 2, O2_PING_SINK_BYTES);
 	const struct o2_lnet_target target = {
 		.nid = NID_B, .portal = O2_PING_PORTAL, .match_bits = O2_PING_MATCH_BITS};
@@ -32,9 +31,8 @@ TEST_WITH(test_ping, lnet_pair_setup, lnet_pair_teardown)
 	}
 }
 
-TEST_WITH(test_push, lnet_pair_setup, lnet_pair_teardown)
+LNET_PAIR_TEST(test_push)
 {
-	struct o2_lnet_pair *pair = *state;
 	const struct o2_ping_info info = o2_ping_info_make(NID_A, 12345, 0x1e, 2);
 	const struct o2_transfer_memory source = lnet_side_memory(&pair->a, 0, 2, O2_PING_INFO_BYTES);
 	const struct o2_lnet_target target = {
@@ -47,10 +45,8 @@ TEST_WITH(test_push, lnet_pair_setup, lnet_pair_teardown)
 	assert_memory_equal(o2_lnet_side_bytes(&pair->b, 1), o2_lnet_side_bytes(&pair->a, 2), 48);
 }
 
-TEST_WITH(test_put, lnet_pair_setup, lnet_pair_teardown)
+LNET_PAIR_TEST(test_put)
 {
-	struct o2_lnet_pair *pair = *state;
-
 	lnet_offer(&pair->b, 0);
 	for (unsigned int i = 0; i < 2 * sizeof(sizes) / sizeof(sizes[0]); i++) {
 		const uint32_t size = sizes[i / 2];
@@ -73,10 +69,8 @@ TEST_WITH(test_put, lnet_pair_setup, lnet_pair_teardown)
 	}
 }
 
-TEST_WITH(test_get, lnet_pair_setup, lnet_pair_teardown)
+LNET_PAIR_TEST(test_get)
 {
-	struct o2_lnet_pair *pair = *state;
-
 	lnet_offer(&pair->b, 0);
 	fill_bytes(o2_lnet_side_bytes(&pair->b, 256), O2_MAX_TRANSFER_BYTES, 3);
 	for (unsigned int i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
@@ -98,10 +92,8 @@ TEST_WITH(test_get, lnet_pair_setup, lnet_pair_teardown)
 }
 
 /* A peer that takes shorter messages. */
-TEST_WITH(test_small_messages, lnet_pair_setup, lnet_pair_teardown)
+LNET_PAIR_TEST(test_small_messages)
 {
-	struct o2_lnet_pair *pair = *state;
-
 	lnet_offer(&pair->b, 0);
 	pair->a.immediate_max = pair->b.immediate_max = 28;
 	for (uint32_t size = 28; size <= 29; size++) {
@@ -121,9 +113,8 @@ TEST_WITH(test_small_messages, lnet_pair_setup, lnet_pair_teardown)
 	}
 }
 
-TEST_WITH(test_offset_and_truncation, lnet_pair_setup, lnet_pair_teardown)
+LNET_PAIR_TEST(test_offset_and_truncation)
 {
-	struct o2_lnet_pair *pair = *state;
 	const struct o2_transfer_memory memory = lnet_side_memory(&pair->a, 0, 2, 65536);
 	struct o2_lnet_target target = target_at(NID_B, true);
 
@@ -149,9 +140,8 @@ TEST_WITH(test_offset_and_truncation, lnet_pair_setup, lnet_pair_teardown)
 }
 
 /* The header has 32 bits for it: no place is reached by another one's number. */
-TEST_WITH(test_offset_too_large, lnet_pair_setup, lnet_pair_teardown)
+LNET_PAIR_TEST(test_offset_too_large)
 {
-	struct o2_lnet_pair *pair = *state;
 	const struct o2_transfer_memory memory = lnet_side_memory(&pair->a, 0, 2, 8192);
 	struct o2_lnet_target target = target_at(NID_B, true);
 	struct o2_error error;
@@ -167,9 +157,8 @@ TEST_WITH(test_offset_too_large, lnet_pair_setup, lnet_pair_teardown)
 	assert_int_equal(o2_lnet_messages(pair->a.lnet), 0);
 }
 
-TEST_WITH(test_no_match, lnet_pair_setup, lnet_pair_teardown)
+LNET_PAIR_TEST(test_no_match)
 {
-	struct o2_lnet_pair *pair = *state;
 	const struct o2_lnet_config defaults = O2_LNET_DEFAULTS;
 
 	for (unsigned int i = 0; i < 4; i++) {
@@ -202,10 +191,9 @@ TEST_WITH(test_no_match, lnet_pair_setup, lnet_pair_teardown)
 	assert_int_equal(o2_lnet_messages(pair->b.lnet), 0);
 }
 
-TEST_WITH(test_transport_refuses, lnet_pair_setup, lnet_pair_teardown)
+LNET_PAIR_TEST(test_transport_refuses)
 {
 	const struct o2_transfer_fault dreq = {.side = O2_FAULT_PEER_CLOSED};
-	struct o2_lnet_pair *pair = *state;
 	struct o2_error error;
 
 	pair->a.refuse = -ENETDOWN;
@@ -245,10 +233,8 @@ TEST_WITH(test_transport_refuses, lnet_pair_setup, lnet_pair_teardown)
 	assert_int_equal(pair->b.event[pair->b.nevents - 1].status, -ENETDOWN);
 }
 
-TEST_WITH(test_transfer_fails, lnet_pair_setup, lnet_pair_teardown)
+LNET_PAIR_TEST(test_transfer_fails)
 {
-	struct o2_lnet_pair *pair = *state;
-
 	lnet_offer(&pair->b, 0);
 	pair->a.fail_transfer = -ECONNABORTED;
 	for (unsigned int i = 0; i < 2; i++) {
@@ -306,9 +292,8 @@ TEST(test_limits)
 	assert_int_equal(pair.b.result[0].status, -ECONNABORTED);
 }
 
-TEST_WITH(test_what_a_caller_may_not_ask, lnet_pair_setup, lnet_pair_teardown)
+LNET_PAIR_TEST(test_what_a_caller_may_not_ask)
 {
-	struct o2_lnet_pair *pair = *state;
 	const struct o2_lnet_target target = target_at(NID_B, true);
 	struct o2_transfer_memory memory = lnet_side_memory(&pair->a, 0, 2, 100);
 	const struct o2_lnet_transport transport = o2_lnet_side_transport(&pair->a);

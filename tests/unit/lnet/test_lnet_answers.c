@@ -5,10 +5,8 @@
 #include "tests/lib/lnet_pair.h"
 
 /* An ACK or REPLY may be there before our own send has completed. */
-TEST_WITH(test_answer_before_completion, lnet_pair_setup, lnet_pair_teardown)
+LNET_PAIR_TEST(test_answer_before_completion)
 {
-	struct o2_lnet_pair *pair = *state;
-
 	lnet_offer(&pair->b, 0);
 	for (unsigned int i = 0; i < 2; i++) {
 		const struct o2_transfer_memory memory = lnet_side_memory(&pair->a, 0, 2, 100);
@@ -29,9 +27,8 @@ TEST_WITH(test_answer_before_completion, lnet_pair_setup, lnet_pair_teardown)
 }
 
 /* The sink is small enough for an IMMEDIATE, but the peer replies by RDMA. */
-TEST_WITH(test_reply_by_rdma, lnet_pair_setup, lnet_pair_teardown)
+LNET_PAIR_TEST(test_reply_by_rdma)
 {
-	struct o2_lnet_pair *pair = *state;
 	const struct o2_transfer_memory sink = lnet_side_memory(&pair->a, 0, 2, 1000);
 	const struct o2_lnet_target target = target_at(NID_B, false);
 	struct o2_lnet_hdr reply = {
@@ -65,9 +62,8 @@ TEST_WITH(test_reply_by_rdma, lnet_pair_setup, lnet_pair_teardown)
 	lnet_expect_result(&pair->a, -EIO, 0);
 }
 
-TEST_WITH(test_long_reply, lnet_pair_setup, lnet_pair_teardown)
+LNET_PAIR_TEST(test_long_reply)
 {
-	struct o2_lnet_pair *pair = *state;
 	const struct o2_transfer_memory sink = lnet_side_memory(&pair->a, 0, 2, 1000);
 	const struct o2_lnet_target target = target_at(NID_B, false);
 	struct o2_lnet_hdr reply = {
@@ -96,9 +92,8 @@ TEST_WITH(test_long_reply, lnet_pair_setup, lnet_pair_teardown)
 }
 
 /* Answers to what was not asked: each is dropped, the connection stays, the operation goes on. */
-TEST_WITH(test_answers_that_nobody_asked_for, lnet_pair_setup, lnet_pair_teardown)
+LNET_PAIR_TEST(test_answers_that_nobody_asked_for)
 {
-	struct o2_lnet_pair *pair = *state;
 	const struct o2_transfer_memory memory = lnet_side_memory(&pair->a, 0, 2, 100);
 	const struct o2_transfer_memory large = lnet_side_memory(&pair->a, 1, 4, 5000);
 	struct o2_lnet_hdr ack = {.dest_nid = NID_A, .src_nid = NID_B, .type = O2_LNET_ACK};
@@ -161,9 +156,8 @@ TEST_WITH(test_answers_that_nobody_asked_for, lnet_pair_setup, lnet_pair_teardow
 }
 
 /* An ACK that contradicts what the RDMA moved. */
-TEST_WITH(test_ack_against_rdma, lnet_pair_setup, lnet_pair_teardown)
+LNET_PAIR_TEST(test_ack_against_rdma)
 {
-	struct o2_lnet_pair *pair = *state;
 	const struct o2_transfer_memory memory = lnet_side_memory(&pair->a, 0, 2, 8192);
 	const struct o2_lnet_target target = target_at(NID_B, true);
 	struct o2_lnet_hdr ack = {.dest_nid = NID_A, .src_nid = NID_B, .type = O2_LNET_ACK};
@@ -178,9 +172,8 @@ TEST_WITH(test_ack_against_rdma, lnet_pair_setup, lnet_pair_teardown)
 	pair->a.nletters = 0;
 }
 
-TEST_WITH(test_headers_that_are_not_for_us, lnet_pair_setup, lnet_pair_teardown)
+LNET_PAIR_TEST(test_headers_that_are_not_for_us)
 {
-	struct o2_lnet_pair *pair = *state;
 	const struct {
 		uint64_t dest;
 		bool rdma_get;

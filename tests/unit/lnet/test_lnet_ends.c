@@ -38,10 +38,9 @@ static int attach(struct o2_lnet_side *side, uint32_t options, uint32_t uses)
 	return o2_lnet_attach(side->lnet, &entry, NULL);
 }
 
-TEST_WITH(test_unlinked_with_its_last_use, lnet_pair_setup, lnet_pair_teardown)
+LNET_PAIR_TEST(test_unlinked_with_its_last_use)
 {
 	const struct o2_lnet_target target = target_at(NID_B, false);
-	struct o2_lnet_pair *pair = *state;
 
 	for (unsigned int i = 0; i < 4; i++) {
 		const bool get = i % 2 == 1;
@@ -60,7 +59,7 @@ TEST_WITH(test_unlinked_with_its_last_use, lnet_pair_setup, lnet_pair_teardown)
 }
 
 /* A PUT by RDMA has begun: the entry takes nothing more, and goes with its end. */
-TEST_WITH(test_unlink_in_use, lnet_pair_setup, lnet_pair_teardown)
+LNET_PAIR_TEST(test_unlink_in_use)
 {
 	const struct o2_lnet_hdr put = {
 		.dest_nid = NID_B,
@@ -68,7 +67,6 @@ TEST_WITH(test_unlink_in_use, lnet_pair_setup, lnet_pair_teardown)
 		.type = O2_LNET_PUT,
 		.payload_length = 8192,
 		.msg.put = {.ack_wmd = {UINT64_MAX, UINT64_MAX}, .match_bits = 0x1234, .ptl_index = 60}};
-	struct o2_lnet_pair *pair = *state;
 	struct o2_transfer_memory memory;
 	uint64_t tag, other;
 
@@ -107,10 +105,9 @@ TEST(test_no_room_uses_nothing)
 	lnet_pair_close(&pair);
 }
 
-TEST_WITH(test_cancel_of_what_waits, lnet_pair_setup, lnet_pair_teardown)
+LNET_PAIR_TEST(test_cancel_of_what_waits)
 {
 	const struct o2_lnet_target target = target_at(NID_B, true);
-	struct o2_lnet_pair *pair = *state;
 
 	for (unsigned int i = 0; i < 2; i++) {
 		uint64_t operation;
@@ -133,7 +130,7 @@ TEST_WITH(test_cancel_of_what_waits, lnet_pair_setup, lnet_pair_teardown)
 }
 
 /* What the transport has keeps its memory: it ends when that is done, and by its own outcome if it has one. */
-TEST_WITH(test_cancel_in_transport, lnet_pair_setup, lnet_pair_teardown)
+LNET_PAIR_TEST(test_cancel_in_transport)
 {
 	static const struct {
 		bool get, ack;
@@ -147,7 +144,6 @@ TEST_WITH(test_cancel_in_transport, lnet_pair_setup, lnet_pair_teardown)
 		{false, true, 8192, -ECANCELED}, /* the ACK comes behind */
 		{true, false, 8192, 0},
 	};
-	struct o2_lnet_pair *pair = *state;
 
 	assert_true(attach(&pair->b, 0, O2_LNET_USES_ENDLESS) >= 0);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -164,10 +160,9 @@ TEST_WITH(test_cancel_in_transport, lnet_pair_setup, lnet_pair_teardown)
 }
 
 /* A REPLY by RDMA is on its way into the sink: it is waited for. */
-TEST_WITH(test_cancel_while_replying, lnet_pair_setup, lnet_pair_teardown)
+LNET_PAIR_TEST(test_cancel_while_replying)
 {
 	const struct o2_lnet_target target = target_at(NID_B, false);
-	struct o2_lnet_pair *pair = *state;
 	struct o2_transfer_memory memory;
 	struct o2_lnet_hdr reply;
 	uint64_t operation, tag;
@@ -186,10 +181,9 @@ TEST_WITH(test_cancel_while_replying, lnet_pair_setup, lnet_pair_teardown)
 }
 
 /* Each operation may have a time of its own. */
-TEST_WITH(test_own_response_timeout, lnet_pair_setup, lnet_pair_teardown)
+LNET_PAIR_TEST(test_own_response_timeout)
 {
 	const struct o2_lnet_config defaults = O2_LNET_DEFAULTS;
-	struct o2_lnet_pair *pair = *state;
 
 	for (unsigned int i = 0; i < 2; i++) {
 		struct o2_lnet_target target = target_at(NID_B, true);
@@ -208,10 +202,9 @@ TEST_WITH(test_own_response_timeout, lnet_pair_setup, lnet_pair_teardown)
 }
 
 /* To which process of the peer's it goes. */
-TEST_WITH(test_pid, lnet_pair_setup, lnet_pair_teardown)
+LNET_PAIR_TEST(test_pid)
 {
 	static const uint32_t pids[][2] = {{0, O2_LNET_PID_KERNEL}, {7, 7}, {UINT32_MAX, UINT32_MAX}};
-	struct o2_lnet_pair *pair = *state;
 
 	for (unsigned int i = 0; i < 6; i++) {
 		struct o2_lnet_target target = target_at(NID_B, false);

@@ -43,6 +43,8 @@ static int teardown(void **state)
 	return 0;
 }
 
+#define TABLE_TEST(name) TEST_OF(name, setup, teardown, struct o2_match_table, table)
+
 static void refused(struct o2_match_table *table, const struct o2_match_request *request, const char *rule)
 {
 	struct o2_match match;
@@ -51,9 +53,8 @@ static void refused(struct o2_match_table *table, const struct o2_match_request 
 	assert_error(o2_match_take(table, request, &match, &error), -ENODATA, &error, rule);
 }
 
-TEST_WITH(test_each_criterion_counts, setup, teardown)
+TABLE_TEST(test_each_criterion_counts)
 {
-	struct o2_match_table *table = *state;
 	struct o2_lnet_entry only = entry(O2_LNET_MD_OP_PUT);
 	struct o2_match_request request;
 	struct o2_match match;
@@ -83,9 +84,8 @@ TEST_WITH(test_each_criterion_counts, setup, teardown)
 	assert_int_equal(o2_match_take(table, &put_100, &match, NULL), 0);
 }
 
-TEST_WITH(test_first_attached_matches_first, setup, teardown)
+TABLE_TEST(test_first_attached_matches_first)
 {
-	struct o2_match_table *table = *state;
 	struct o2_lnet_entry once = entry(O2_LNET_MD_OP_PUT), always = entry(O2_LNET_MD_OP_PUT);
 	struct o2_match match;
 
@@ -102,9 +102,8 @@ TEST_WITH(test_first_attached_matches_first, setup, teardown)
 	assert_int_equal(match.index, 0);
 }
 
-TEST_WITH(test_offsets, setup, teardown)
+TABLE_TEST(test_offsets)
 {
-	struct o2_match_table *table = *state;
 	struct o2_lnet_entry local = entry(O2_LNET_MD_OP_PUT);
 	struct o2_match_request request = put_100;
 	struct o2_transfer_memory memory;
@@ -145,9 +144,8 @@ TEST_WITH(test_offsets, setup, teardown)
 	refused(table, &request, "lnet/match/offset-past-end");
 }
 
-TEST_WITH(test_truncation, setup, teardown)
+TABLE_TEST(test_truncation)
 {
-	struct o2_match_table *table = *state;
 	struct o2_lnet_entry cut = entry(O2_LNET_MD_OP_PUT | O2_LNET_MD_TRUNCATE | O2_LNET_MD_MANAGE_REMOTE);
 	struct o2_match_request request = put_100;
 	struct o2_match match;
@@ -161,9 +159,8 @@ TEST_WITH(test_truncation, setup, teardown)
 	assert_int_equal(match.length_bytes, 0);
 }
 
-TEST_WITH(test_attaching, setup, teardown)
+TABLE_TEST(test_attaching)
 {
-	struct o2_match_table *table = *state;
 	struct o2_lnet_entry good = entry(O2_LNET_MD_OP_GET), bad = good;
 	struct o2_error error;
 
@@ -185,9 +182,8 @@ TEST_WITH(test_attaching, setup, teardown)
 }
 
 /* With O2_LNET_MD_UNLINK: the last use closes it, the end of the last user removes it. */
-TEST_WITH(test_unlinked_by_its_uses, setup, teardown)
+TABLE_TEST(test_unlinked_by_its_uses)
 {
-	struct o2_match_table *table = *state;
 	struct o2_lnet_entry twice = entry(O2_LNET_MD_OP_PUT | O2_LNET_MD_UNLINK);
 	struct o2_match match;
 
@@ -212,9 +208,8 @@ TEST_WITH(test_unlinked_by_its_uses, setup, teardown)
 	assert_int_equal(o2_match_unlink(table, 0), 0);
 }
 
-TEST_WITH(test_unlink_of_one_in_use, setup, teardown)
+TABLE_TEST(test_unlink_of_one_in_use)
 {
-	struct o2_match_table *table = *state;
 	struct o2_lnet_entry first = entry(O2_LNET_MD_OP_PUT), second = first;
 	struct o2_match match;
 

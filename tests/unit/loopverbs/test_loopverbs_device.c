@@ -19,9 +19,8 @@ TEST(two_devices)
 	ibv_free_device_list(list);
 }
 
-TEST(port_and_tables)
+APART_TEST(port_and_tables)
 {
-	struct pair *p = pair_open(NULL);
 	struct ibv_port_attr port;
 	union ibv_gid gid[2];
 	struct ibv_gid_entry entries[2];
@@ -43,12 +42,10 @@ TEST(port_and_tables)
 	assert_int_equal(ibv_query_pkey(p->a.context, 1, 0, &pkey), 0);
 	assert_int_equal(ibv_get_pkey_index(p->a.context, 1, pkey), 0);
 	assert_int_equal(ibv_query_pkey(p->a.context, 1, 1, &pkey), -1);
-	pair_close(p);
 }
 
-TEST(device_attributes)
+APART_TEST(device_attributes)
 {
-	struct pair *p = pair_open(NULL);
 	struct ibv_device_attr attr;
 	struct ibv_device_attr_ex ex;
 
@@ -60,12 +57,10 @@ TEST(device_attributes)
 	assert_int_equal(ibv_query_device_ex(p->a.context, NULL, &ex), 0);
 	assert_memory_equal(&ex.orig_attr, &attr, sizeof(attr));
 	assert_int_equal(ex.odp_caps.general_caps, 0);
-	pair_close(p);
 }
 
-TEST(busy_objects_stay)
+APART_TEST(busy_objects_stay)
 {
-	struct pair *p = pair_open(NULL);
 	struct ibv_comp_channel *channel = ibv_create_comp_channel(p->a.context);
 	struct ibv_cq *cq = ibv_create_cq(p->a.context, 4, NULL, channel, 0);
 
@@ -75,12 +70,10 @@ TEST(busy_objects_stay)
 	assert_int_equal(cq->cqe, 7); /* 2^n - 1, as measured */
 	assert_int_equal(ibv_destroy_cq(cq), 0);
 	assert_int_equal(ibv_destroy_comp_channel(channel), 0);
-	pair_close(p);
 }
 
-TEST(queue_limits)
+APART_TEST(queue_limits)
 {
-	struct pair *p = pair_open(NULL);
 	struct ibv_qp_init_attr init = {
 		.send_cq = p->a.scq, .recv_cq = p->a.rcq, .qp_type = IBV_QPT_RC, .cap = {4, 4, 33, 1, 0}};
 	struct ibv_qp *qp;
@@ -106,12 +99,10 @@ TEST(queue_limits)
 	init.send_cq = p->b.scq; /* another device's */
 	assert_null(ibv_create_qp(p->a.pd, &init));
 	assert_int_equal(errno, EINVAL);
-	pair_close(p);
 }
 
-TEST(address_handles)
+APART_TEST(address_handles)
 {
-	struct pair *p = pair_open(NULL);
 	struct ibv_ah_attr attr = {.port_num = 1, .dlid = 1};
 	struct ibv_ah *ah;
 
@@ -125,13 +116,11 @@ TEST(address_handles)
 	assert_int_equal(ibv_destroy_ah(ah), 0);
 	attr.grh.sgid_index = 200;
 	assert_null(ibv_create_ah(p->a.pd, &attr));
-	pair_close(p);
 }
 
 /* A datagram arrives behind its route header, from which the way back can be made. */
-TEST(datagram)
+APART_TEST(datagram)
 {
-	struct pair *p = pair_open(NULL);
 	struct ibv_qp_init_attr init = {
 		.send_cq = p->a.scq, .recv_cq = p->a.rcq, .qp_type = IBV_QPT_UD, .cap = {4, 4, 2, 2, 0}};
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = 1, .qkey = 0x1234};
@@ -170,7 +159,6 @@ TEST(datagram)
 	expect_empty(p->a.rcq);
 	assert_int_equal(ibv_destroy_ah(wr.wr.ud.ah), 0);
 	assert_int_equal(ibv_destroy_qp(qp), 0);
-	pair_close(p);
 }
 
 TEST(names_and_rates)

@@ -160,9 +160,8 @@ TEST(receive_not_ready)
 	}
 }
 
-TEST(waits_for_a_receive)
+PAIR_TEST(waits_for_a_receive)
 {
-	struct pair *p = pair_open(&pair_defaults);
 	struct ibv_sge sge = sge_of(p->b.mr, addr_of(p->b.buf), 64);
 
 	assert_int_equal(post_send(p->a.qp, 1, IBV_WR_SEND, IBV_SEND_SIGNALED, NULL, 0), 0);
@@ -174,7 +173,6 @@ TEST(waits_for_a_receive)
 	expect_wc(p->a.scq, 2, IBV_WC_SUCCESS);
 	expect_wc(p->b.rcq, 3, IBV_WC_SUCCESS);
 	/* A finite count is enough if the receive comes before it is used up. */
-	pair_close(p);
 }
 
 /* Nobody answers: gone, in error, reset, or expecting another packet. */
@@ -215,10 +213,8 @@ TEST(nobody_answers)
 	}
 }
 
-TEST(error_by_hand)
+PAIR_TEST(error_by_hand)
 {
-	struct pair *p = pair_open(&pair_defaults);
-
 	for (uint64_t i = 0; i < 4; i++)
 		assert_int_equal(post_recv(p->b.qp, i, NULL, 0), 0);
 	for (uint64_t i = 0; i < 3; i++)
@@ -234,5 +230,4 @@ TEST(error_by_hand)
 	assert_int_equal(post_recv(p->b.qp, 1, NULL, 0), 0);
 	assert_int_equal(pair_to_state(p->b.qp, IBV_QPS_RESET), 0);
 	expect_empty(p->b.rcq);
-	pair_close(p);
 }

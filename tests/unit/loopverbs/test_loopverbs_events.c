@@ -13,9 +13,8 @@ static int readable(int fd)
 	return poll(&f, 1, 0);
 }
 
-TEST(channel_names_the_queue)
+APART_TEST(channel_names_the_queue)
 {
-	struct pair *p = pair_open(NULL);
 	struct ibv_comp_channel *channel = ibv_create_comp_channel(p->b.context);
 	struct ibv_cq *cq[2], *got;
 	int tags[2];
@@ -54,7 +53,6 @@ TEST(channel_names_the_queue)
 	assert_int_equal(ibv_destroy_comp_channel(channel), 0);
 	p->b.scq = ibv_create_cq(p->b.context, 1, NULL, NULL, 0);
 	p->b.rcq = ibv_create_cq(p->b.context, 1, NULL, NULL, 0);
-	pair_close(p);
 }
 
 /* A queue pair of this side with a completion queue that tells the channel. */
@@ -75,9 +73,8 @@ static void leave_channel(struct side *side, struct ibv_cq **queue, struct ibv_c
 	*queue = plain;
 }
 
-TEST(solicited_only)
+APART_TEST(solicited_only)
 {
-	struct pair *p = pair_open(NULL);
 	struct ibv_comp_channel *channel = ibv_create_comp_channel(p->b.context);
 	struct ibv_cq *plain = p->b.rcq;
 
@@ -96,12 +93,10 @@ TEST(solicited_only)
 	assert_int_equal(readable(channel->fd), 0);
 	p->b.rcq = plain;
 	assert_int_equal(ibv_destroy_comp_channel(channel), 0);
-	pair_close(p);
 }
 
-TEST(overrun)
+APART_TEST(overrun)
 {
-	struct pair *p = pair_open(NULL);
 	struct ibv_cq *big = p->a.scq;
 	struct ibv_async_event event;
 
@@ -133,12 +128,10 @@ TEST(overrun)
 	for (uint64_t i = 0; i < 12; i++)
 		expect_wc(p->a.scq, i, IBV_WC_SUCCESS);
 	assert_int_equal(ibv_destroy_cq(big), 0);
-	pair_close(p);
 }
 
-TEST(shared_receive_queue)
+APART_TEST(shared_receive_queue)
 {
-	struct pair *p = pair_open(NULL);
 	struct ibv_srq_init_attr srq_init = {.attr = {.max_wr = 8, .max_sge = 1, .srq_limit = 2}};
 	struct ibv_srq *srq = ibv_create_srq(p->b.pd, &srq_init);
 	struct ibv_qp_init_attr init = {.send_cq = p->b.scq,
@@ -173,7 +166,6 @@ TEST(shared_receive_queue)
 	assert_int_equal(ibv_destroy_qp(p->b.qp), 0);
 	p->b.qp = NULL;
 	assert_int_equal(ibv_destroy_srq(srq), 0);
-	pair_close(p);
 }
 
 /* One thread sleeps on its channel, the other sends. */
@@ -187,9 +179,8 @@ static void *sender(void *arg)
 	return NULL;
 }
 
-TEST(two_threads)
+APART_TEST(two_threads)
 {
-	struct pair *p = pair_open(NULL);
 	struct ibv_comp_channel *channel = ibv_create_comp_channel(p->b.context);
 	struct ibv_cq *plain = p->b.rcq, *got;
 	pthread_t thread;
@@ -214,7 +205,6 @@ TEST(two_threads)
 	}
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	leave_channel(&p->b, &p->b.rcq, plain, channel);
-	pair_close(p);
 }
 
 /* A program that arms its queue and sleeps in poll(2) hears of exhausted retries too. */

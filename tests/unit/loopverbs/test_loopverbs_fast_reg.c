@@ -66,9 +66,8 @@ static void write_all(struct pair *p, uint32_t key, uint32_t at, uint8_t seed)
 	free(image);
 }
 
-TEST(life_of_a_region)
+PAIR_TEST(life_of_a_region)
 {
-	struct pair *p = pair_open(&pair_defaults);
 	struct ibv_mr *mr = o2_loop_alloc_mr(p->b.pd, 2);
 	const uint32_t first = mr->rkey, second = ibv_inc_rkey(first), third = ibv_inc_rkey(second);
 
@@ -100,13 +99,11 @@ TEST(life_of_a_region)
 	write_all(p, third, 300, 5);
 	assert_int_equal(ibv_dereg_mr(mr), 0);
 	assert_false(opens(p, third, IOVA, 1));
-	pair_close(p);
 }
 
 /* The local key is as alive as the remote one. */
-TEST(local_use)
+PAIR_TEST(local_use)
 {
-	struct pair *p = pair_open(&pair_defaults);
 	struct ibv_mr *mr = o2_loop_alloc_mr(p->b.pd, 2);
 	struct ibv_sge from, to = sge_of(p->a.mr, addr_of(p->a.buf), 150);
 
@@ -125,12 +122,10 @@ TEST(local_use)
 	assert_memory_equal(p->a.buf, p->b.buf + 10, 100);
 	assert_memory_equal(p->a.buf + 100, p->b.buf + 1010, 50);
 	assert_int_equal(ibv_dereg_mr(mr), 0);
-	pair_close(p);
 }
 
-TEST(refused)
+PAIR_TEST(refused)
 {
-	struct pair *p = pair_open(&pair_defaults);
 	struct ibv_mr *mr = o2_loop_alloc_mr(p->b.pd, 2), *foreign = o2_loop_alloc_mr(p->a.pd, 2);
 	struct ibv_sge entry[3] = {{.addr = addr_of(p->b.buf), .length = 1}};
 	struct ibv_send_wr wr, *bad;
@@ -156,5 +151,4 @@ TEST(refused)
 	assert_int_equal(invalidate(p, foreign->rkey), IBV_WC_LOC_QP_OP_ERR);
 	assert_int_equal(ibv_dereg_mr(mr), 0);
 	assert_int_equal(ibv_dereg_mr(foreign), 0);
-	pair_close(p);
 }

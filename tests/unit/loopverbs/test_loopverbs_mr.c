@@ -12,9 +12,8 @@
 		assert_int_equal(errno, error); \
 	} while (0)
 
-TEST(registration_rules)
+APART_TEST(registration_rules)
 {
-	struct pair *p = pair_open(NULL);
 	uint8_t *b = p->a.buf;
 	struct ibv_mr *mr;
 
@@ -36,12 +35,10 @@ TEST(registration_rules)
 			 IBV_REREG_MR_ERR_CMD);
 	assert_int_equal(errno, EOPNOTSUPP);
 	assert_int_equal(ibv_dereg_mr(mr), 0);
-	pair_close(p);
 }
 
-TEST(pages_are_checked)
+APART_TEST(pages_are_checked)
 {
-	struct pair *p = pair_open(NULL);
 	uint8_t *m = mmap(NULL, 3 * PAIR_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct ibv_mr *mr;
 
@@ -64,7 +61,6 @@ TEST(pages_are_checked)
 	assert_int_equal(o2_loop_set_option(O2_LOOP_CHECK_PAGES, 2), -EINVAL);
 	munmap(m, PAIR_PAGE);
 	munmap(m + 2 * PAIR_PAGE, PAIR_PAGE);
-	pair_close(p);
 }
 
 /* One write of 64 bytes to an address under a key. */
@@ -115,9 +111,8 @@ TEST(iova_translates)
 	pair_close(p);
 }
 
-TEST(wrapping_region_is_empty)
+PAIR_TEST(wrapping_region_is_empty)
 {
-	struct pair *p = pair_open(&pair_defaults);
 	uint64_t iova = UINT64_MAX - 4095;
 	struct ibv_mr *mr = ibv_reg_mr_iova(p->b.pd, p->b.buf, 3 * PAIR_PAGE, iova, PAIR_ALL_ACCESS);
 
@@ -125,12 +120,10 @@ TEST(wrapping_region_is_empty)
 	assert_int_equal(try_write(p, iova, mr->rkey, 64), IBV_WC_REM_ACCESS_ERR);
 	assert_int_equal(try_write(p, 0, mr->rkey, 64), IBV_WC_REM_ACCESS_ERR);
 	assert_int_equal(ibv_dereg_mr(mr), 0);
-	pair_close(p);
 }
 
-TEST(keys_and_rights)
+PAIR_TEST(keys_and_rights)
 {
-	struct pair *p = pair_open(&pair_defaults);
 	struct ibv_pd *other = ibv_alloc_pd(p->b.context);
 	uint64_t at = addr_of(p->b.buf);
 	struct ibv_mr *read_only = ibv_reg_mr(p->b.pd, p->b.buf, 4096, IBV_ACCESS_REMOTE_READ);
@@ -157,7 +150,6 @@ TEST(keys_and_rights)
 	assert_int_equal(ibv_dereg_mr(local), 0);
 	assert_int_equal(ibv_dereg_mr(read_only), 0);
 	assert_int_equal(ibv_dealloc_pd(other), 0);
-	pair_close(p);
 }
 
 /*
@@ -205,9 +197,8 @@ static void collect(const uint8_t *buffer, uint8_t bytes[GAP_BYTES])
 }
 
 /* A SEND into pieces lands in them and nowhere else; one from pieces arrives in their order. */
-TEST(gaps_send_and_receive)
+PAIR_TEST(gaps_send_and_receive)
 {
-	struct pair *p = pair_open(&pair_defaults);
 	struct ibv_mr *mr = register_pieces(&p->b, IBV_ACCESS_LOCAL_WRITE);
 	struct ibv_sge to = sge_of(mr, GAP_IOVA + 50, 2000), from = sge_of(p->a.mr, addr_of(p->a.buf), 2000);
 	uint8_t *image = calloc(1, PAIR_BUF_BYTES), bytes[GAP_BYTES];
@@ -234,13 +225,11 @@ TEST(gaps_send_and_receive)
 	expect_wc(p->b.scq, 5, IBV_WC_LOC_PROT_ERR);
 	assert_int_equal(ibv_dereg_mr(mr), 0);
 	free(image);
-	pair_close(p);
 }
 
 /* RDMA from and to pieces at our end, and to pieces at the other end. */
-TEST(gaps_read_and_write)
+PAIR_TEST(gaps_read_and_write)
 {
-	struct pair *p = pair_open(&pair_defaults);
 	struct ibv_mr *ours = register_pieces(&p->a, IBV_ACCESS_LOCAL_WRITE);
 	struct ibv_mr *theirs = register_pieces(&p->b, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
 							       IBV_ACCESS_REMOTE_READ);
@@ -278,13 +267,11 @@ TEST(gaps_read_and_write)
 	assert_int_equal(ibv_dereg_mr(ours), 0);
 	assert_int_equal(ibv_dereg_mr(theirs), 0);
 	free(image);
-	pair_close(p);
 }
 
 /* A receive is spoilt when it is posted: the pieces, and nothing between them. */
-TEST(gaps_are_scribbled_over)
+PAIR_TEST(gaps_are_scribbled_over)
 {
-	struct pair *p = pair_open(&pair_defaults);
 	struct ibv_mr *mr = register_pieces(&p->b, IBV_ACCESS_LOCAL_WRITE);
 	struct ibv_sge to = sge_of(mr, GAP_IOVA, GAP_BYTES);
 	uint8_t *before = malloc(PAIR_BUF_BYTES);
@@ -305,13 +292,11 @@ TEST(gaps_are_scribbled_over)
 	assert_memory_equal(p->b.buf, before, PAIR_BUF_BYTES);
 	assert_int_equal(ibv_dereg_mr(mr), 0);
 	free(before);
-	pair_close(p);
 }
 
 /* A shared receive queue's receives as well. */
-TEST(shared_receives_are_scribbled_over)
+APART_TEST(shared_receives_are_scribbled_over)
 {
-	struct pair *p = pair_open(NULL);
 	struct ibv_srq_init_attr init = {.attr = {.max_wr = 1, .max_sge = 1}};
 	struct ibv_srq *srq = ibv_create_srq(p->b.pd, &init);
 	struct ibv_sge to = sge_of(p->b.mr, addr_of(p->b.buf) + 1, 9);
@@ -324,7 +309,6 @@ TEST(shared_receives_are_scribbled_over)
 	for (uint32_t i = 0; i < 11; i++)
 		assert_true((p->b.buf[i] != 0) == (i >= 1 && i < 10));
 	assert_int_equal(ibv_destroy_srq(srq), 0);
-	pair_close(p);
 }
 
 /* What the tap was told last. */

@@ -54,9 +54,8 @@ static enum ibv_wc_status use(struct pair *p, enum ibv_wr_opcode opcode, uint64_
 
 #define WRITE(p, remote, rkey, length) use(p, IBV_WR_RDMA_WRITE, remote, rkey, length)
 
-TEST(type2_life)
+PAIR_TEST(type2_life)
 {
-	struct pair *p = pair_open(&pair_defaults);
 	struct ibv_mw *mw = ibv_alloc_mw(p->b.pd, IBV_MW_TYPE_2);
 	uint64_t at = addr_of(p->b.buf) + WINDOW_AT;
 	uint32_t unbound = mw->rkey, old;
@@ -84,12 +83,10 @@ TEST(type2_life)
 	}
 	assert_int_equal(ibv_dealloc_mw(mw), 0);
 	assert_int_equal(WRITE(p, at, old, 64), IBV_WC_REM_ACCESS_ERR);
-	pair_close(p);
 }
 
-TEST(bounds_are_enforced)
+PAIR_TEST(bounds_are_enforced)
 {
-	struct pair *p = pair_open(&pair_defaults);
 	struct ibv_mw *mw = ibv_alloc_mw(p->b.pd, IBV_MW_TYPE_2);
 	uint64_t at = addr_of(p->b.buf) + WINDOW_AT;
 
@@ -111,7 +108,6 @@ TEST(bounds_are_enforced)
 	assert_int_equal(WRITE(p, WINDOW_BYTES - 63, mw->rkey, 64), IBV_WC_REM_ACCESS_ERR);
 	assert_int_equal(WRITE(p, at, mw->rkey, 64), IBV_WC_REM_ACCESS_ERR);
 	assert_int_equal(ibv_dealloc_mw(mw), 0); /* while bound: allowed */
-	pair_close(p);
 }
 
 /* A bind that must fail: the queue pair goes to error and nothing is bound. */
@@ -127,9 +123,8 @@ static void bind_bad(struct pair *p, struct ibv_mw *mw, struct ibv_mw_bind_info 
 	pair_reconnect(p, &pair_defaults);
 }
 
-TEST(bad_binds)
+PAIR_TEST(bad_binds)
 {
-	struct pair *p = pair_open(&pair_defaults);
 	struct ibv_mw *mw = ibv_alloc_mw(p->b.pd, IBV_MW_TYPE_2);
 	struct ibv_mr *plain = ibv_reg_mr(p->b.pd, p->b.buf, 8192, IBV_ACCESS_LOCAL_WRITE);
 	struct ibv_mr *read_only = ibv_reg_mr(p->b.pd, p->b.buf, 8192, IBV_ACCESS_MW_BIND);
@@ -162,12 +157,10 @@ TEST(bad_binds)
 	assert_int_equal(ibv_dereg_mr(read_only), 0);
 	assert_int_equal(ibv_dereg_mr(foreign), 0);
 	assert_int_equal(ibv_dealloc_pd(other), 0);
-	pair_close(p);
 }
 
-TEST(only_the_binding_queue_pair)
+PAIR_TEST(only_the_binding_queue_pair)
 {
-	struct pair *p = pair_open(&pair_defaults);
 	struct ibv_mw *mw = ibv_alloc_mw(p->b.pd, IBV_MW_TYPE_2);
 	struct ibv_qp *first = p->b.qp;
 
@@ -180,13 +173,11 @@ TEST(only_the_binding_queue_pair)
 	expect_wc(p->b.scq, 2, IBV_WC_LOC_QP_OP_ERR);
 	assert_int_equal(ibv_dealloc_mw(mw), 0);
 	assert_int_equal(ibv_destroy_qp(first), 0);
-	pair_close(p);
 }
 
 /* LOCAL_INV of what is not bound: an error of the work request and no more. */
-TEST(invalidating_nothing)
+PAIR_TEST(invalidating_nothing)
 {
-	struct pair *p = pair_open(&pair_defaults);
 	struct ibv_mw *mw = ibv_alloc_mw(p->b.pd, IBV_MW_TYPE_2);
 	const uint32_t keys[] = {mw->rkey, mw->rkey + 0x100, 0, p->b.mr->rkey};
 
@@ -197,12 +188,10 @@ TEST(invalidating_nothing)
 		pair_reconnect(p, &pair_defaults);
 	}
 	assert_int_equal(ibv_dealloc_mw(mw), 0);
-	pair_close(p);
 }
 
-TEST(remote_invalidate)
+PAIR_TEST(remote_invalidate)
 {
-	struct pair *p = pair_open(&pair_defaults);
 	struct ibv_mw *mw = ibv_alloc_mw(p->b.pd, IBV_MW_TYPE_2);
 	struct ibv_sge to = sge_of(p->b.mr, addr_of(p->b.buf), 64);
 	struct ibv_wc wc;
@@ -225,12 +214,10 @@ TEST(remote_invalidate)
 	expect_state(p->a.qp, IBV_QPS_RTS);
 	expect_state(p->b.qp, IBV_QPS_ERR);
 	assert_int_equal(ibv_dealloc_mw(mw), 0);
-	pair_close(p);
 }
 
-TEST(type1_life)
+PAIR_TEST(type1_life)
 {
-	struct pair *p = pair_open(&pair_defaults);
 	struct ibv_mw *mw = ibv_alloc_mw(p->b.pd, IBV_MW_TYPE_1);
 	struct ibv_mw_bind bind = {
 		.wr_id = 3, .send_flags = IBV_SEND_SIGNALED, .bind_info = window(p, IBV_ACCESS_REMOTE_WRITE)};
@@ -254,5 +241,4 @@ TEST(type1_life)
 	/* A type 1 window cannot be bound by a posted request. */
 	assert_int_equal(post_bind(p->b.qp, 4, mw, mw->rkey, window(p, IBV_ACCESS_REMOTE_WRITE)), EINVAL);
 	assert_int_equal(ibv_dealloc_mw(mw), 0);
-	pair_close(p);
 }

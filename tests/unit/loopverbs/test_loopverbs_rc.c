@@ -88,9 +88,8 @@ TEST(send_scatters)
 	pair_close(p);
 }
 
-TEST(immediate_and_inline)
+PAIR_TEST(immediate_and_inline)
 {
-	struct pair *p = pair_open(&pair_defaults);
 	struct ibv_sge from, to = sge_of(p->b.mr, addr_of(p->b.buf), 512);
 	struct ibv_send_wr wr = {.wr_id = 1, .sg_list = &from, .num_sge = 1, .opcode = IBV_WR_SEND_WITH_IMM},
 			   *bad;
@@ -124,12 +123,10 @@ TEST(immediate_and_inline)
 	assert_int_equal(wc.byte_len, 300);
 	assert_memory_equal(p->b.buf + 8192, p->a.buf, 300);
 	assert_int_equal(p->b.buf[0], 0);
-	pair_close(p);
 }
 
-TEST(atomics)
+PAIR_TEST(atomics)
 {
-	struct pair *p = pair_open(&pair_defaults);
 	struct ibv_sge to = sge_of(p->a.mr, addr_of(p->a.buf), 8);
 	struct ibv_send_wr wr = {.wr_id = 1, .sg_list = &to, .num_sge = 1, .send_flags = IBV_SEND_SIGNALED},
 			   *bad;
@@ -155,12 +152,10 @@ TEST(atomics)
 	assert_int_equal(got, 7);
 	wr.wr.atomic.remote_addr++;
 	assert_int_equal(ibv_post_send(p->a.qp, &wr, &bad), EINVAL);
-	pair_close(p);
 }
 
-TEST(empty_messages)
+PAIR_TEST(empty_messages)
 {
-	struct pair *p = pair_open(&pair_defaults);
 	struct ibv_sge none = {0};
 
 	assert_int_equal(post_rdma(p->a.qp, 1, IBV_WR_RDMA_WRITE, NULL, 0, 0, 0), 0);
@@ -174,12 +169,10 @@ TEST(empty_messages)
 	assert_int_equal(post_send(p->a.qp, 5, IBV_WR_SEND, 0, NULL, 0), 0); /* unsignalled: no completion */
 	assert_int_equal(expect_wc(p->b.rcq, 4, IBV_WC_SUCCESS).byte_len, 0);
 	expect_empty(p->a.scq);
-	pair_close(p);
 }
 
-TEST(posting_limits)
+PAIR_TEST(posting_limits)
 {
-	struct pair *p = pair_open(&pair_defaults);
 	struct ibv_sge sges[33];
 	struct ibv_send_wr wr[2] =
 		{{.wr_id = 1, .next = &wr[1], .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED},
@@ -205,12 +198,10 @@ TEST(posting_limits)
 	for (int i = 0; i < 64; i++)
 		assert_int_equal(post_recv(p->a.qp, 1, NULL, 0), 0);
 	assert_int_equal(post_recv(p->a.qp, 1, NULL, 0), ENOMEM);
-	pair_close(p);
 }
 
-TEST(posting_by_state)
+APART_TEST(posting_by_state)
 {
-	struct pair *p = pair_open(NULL);
 	struct ibv_qp *qp = p->a.qp;
 
 	assert_int_equal(post_send(qp, 1, IBV_WR_SEND, 0, NULL, 0), EINVAL);
@@ -230,13 +221,11 @@ TEST(posting_by_state)
 	expect_empty(p->a.scq);
 	assert_int_equal(pair_to_state(qp, IBV_QPS_RTS), 0);
 	expect_wc(p->a.scq, 1, IBV_WC_SUCCESS);
-	pair_close(p);
 }
 
 /* Every change that leaves out a needed attribute, or brings one that has no business there, is refused. */
-TEST(state_machine)
+APART_TEST(state_machine)
 {
-	struct pair *p = pair_open(NULL);
 	struct ibv_qp *qp = p->a.qp;
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = 1};
 	int full = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
@@ -268,13 +257,11 @@ TEST(state_machine)
 	assert_int_equal(pair_to_state(qp, IBV_QPS_RTS), EINVAL);
 	assert_int_equal(pair_to_state(qp, IBV_QPS_ERR), 0);
 	assert_int_equal(pair_to_state(qp, IBV_QPS_RESET), 0);
-	pair_close(p);
 }
 
 /* A queue pair may be connected to itself, and two may share a device. */
-TEST(loop_back)
+APART_TEST(loop_back)
 {
-	struct pair *p = pair_open(NULL);
 	struct ibv_sge from = sge_of(p->a.mr, addr_of(p->a.buf), 9000),
 		       to = sge_of(p->a.mr, addr_of(p->a.buf) + 16384, 9000);
 
@@ -293,5 +280,4 @@ TEST(loop_back)
 	expect_wc(p->a.scq, 4, IBV_WC_REM_ACCESS_ERR);
 	expect_wc(p->a.rcq, 3, IBV_WC_WR_FLUSH_ERR);
 	expect_empty(p->a.scq);
-	pair_close(p);
 }

@@ -10,9 +10,8 @@
 
 static const struct o2_lst_sid theirs = {NID_B, 7};
 
-TEST_WITH(test_session, console_setup, console_teardown)
+CONSOLE_TEST(test_session)
 {
-	struct console_world *world = *state;
 	const struct o2_lst_msg *asked = world->seat.asked;
 
 	console_run(world);
@@ -42,10 +41,8 @@ TEST_WITH(test_session, console_setup, console_teardown)
 
 /* --- sessions --- */
 
-TEST_WITH(test_busy, console_setup, console_teardown)
+CONSOLE_TEST(test_busy)
 {
-	struct console_world *world = *state;
-
 	world->seat.status[O2_LST_MKSN_REQST] = EBUSY;
 	world->seat.says[O2_LST_MKSN_REQST] = &theirs;
 	console_run(world);
@@ -57,20 +54,16 @@ TEST_WITH(test_busy, console_setup, console_teardown)
 	assert_false(world->report->made || world->report->left);
 }
 
-TEST_WITH(test_force, console_setup, console_teardown)
+CONSOLE_TEST(test_force)
 {
-	struct console_world *world = *state;
-
 	world->config.force = true;
 	console_run(world);
 	assert_int_equal(world->seat.asked[0].u.mksn_reqst.mksn_force, 1);
 	console_expect_over(world, 0, 0);
 }
 
-TEST_WITH(test_test_is_refused, console_setup, console_teardown)
+CONSOLE_TEST(test_test_is_refused)
 {
-	struct console_world *world = *state;
-
 	world->seat.status[O2_LST_TEST_REQST] = EINVAL;
 	console_run(world);
 	console_expect_asked(world, "MKSN TEST RMSN");
@@ -79,10 +72,8 @@ TEST_WITH(test_test_is_refused, console_setup, console_teardown)
 }
 
 /* A number of the peer's: none that a caller would take for success or for an errno. */
-TEST_WITH(test_mad_status, console_setup, console_teardown)
+CONSOLE_TEST(test_mad_status)
 {
-	struct console_world *world = *state;
-
 	world->seat.status[O2_LST_STAT_REQST] = UINT32_MAX;
 	console_run(world);
 	console_expect_asked(world, "MKSN TEST PING PING PING STAT RMSN");
@@ -90,7 +81,7 @@ TEST_WITH(test_mad_status, console_setup, console_teardown)
 }
 
 /* Another has taken the node: so do TEST, STAT and DEBUG say; the session is not console_sid to remove. */
-TEST_WITH(test_stolen, console_setup, console_teardown)
+CONSOLE_TEST(test_stolen)
 {
 	static const struct {
 		uint32_t type;
@@ -100,7 +91,6 @@ TEST_WITH(test_stolen, console_setup, console_teardown)
 		{O2_LST_TEST_REQST, "MKSN TEST", O2_LST_STEP_TEST},
 		{O2_LST_STAT_REQST, "MKSN TEST PING PING PING STAT", O2_LST_STEP_AFTER},
 	};
-	struct console_world *world = *state;
 
 	for (size_t i = 0; i < 2; i++) {
 		memset(world->seat.says, 0, sizeof(world->seat.says));
@@ -116,10 +106,8 @@ TEST_WITH(test_stolen, console_setup, console_teardown)
 	}
 }
 
-TEST_WITH(test_stolen_before_its_end, console_setup, console_teardown)
+CONSOLE_TEST(test_stolen_before_its_end)
 {
-	struct console_world *world = *state;
-
 	world->seat.says[O2_LST_RMSN_REQST] = &theirs;
 	world->seat.status[O2_LST_RMSN_REQST] = EBUSY;
 	console_run(world);
@@ -128,19 +116,15 @@ TEST_WITH(test_stolen_before_its_end, console_setup, console_teardown)
 }
 
 /* Gone is gone. */
-TEST_WITH(test_gone_before_its_end, console_setup, console_teardown)
+CONSOLE_TEST(test_gone_before_its_end)
 {
-	struct console_world *world = *state;
-
 	world->seat.status[O2_LST_RMSN_REQST] = ESRCH;
 	console_run(world);
 	console_expect_over(world, 0, 0);
 }
 
-TEST_WITH(test_strange_replies_to_mksn, console_setup, console_teardown)
+CONSOLE_TEST(test_strange_replies_to_mksn)
 {
-	struct console_world *world = *state;
-
 	world->seat.says[O2_LST_MKSN_REQST] = &theirs;
 	console_run(world);
 	console_expect_asked(world, "MKSN");
@@ -159,7 +143,7 @@ TEST_WITH(test_strange_replies_to_mksn, console_setup, console_teardown)
 /* --- time --- */
 
 /* A node that does not answer: at each step the time ends it. */
-TEST_WITH(test_silence, console_setup, console_teardown)
+CONSOLE_TEST(test_silence)
 {
 	static const struct {
 		uint32_t type;
@@ -172,7 +156,6 @@ TEST_WITH(test_silence, console_setup, console_teardown)
 		{O2_LST_STAT_REQST, O2_LST_STEP_AFTER, false, "MKSN TEST PING PING PING STAT RMSN"},
 		{O2_LST_RMSN_REQST, O2_LST_STEP_REMOVE, true, "MKSN TEST PING PING PING STAT RMSN"},
 	};
-	struct console_world *world = *state;
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		memset(world->seat.silent, 0, sizeof(world->seat.silent));
@@ -190,10 +173,8 @@ TEST_WITH(test_silence, console_setup, console_teardown)
 }
 
 /* What is not answered ends the test, for the others would not be either. */
-TEST_WITH(test_silence_in_the_test, console_setup, console_teardown)
+CONSOLE_TEST(test_silence_in_the_test)
 {
-	struct console_world *world = *state;
-
 	world->config.concurrency = 2;
 	world->seat.silent[O2_LST_PING_REQST] = true;
 	console_run(world);
@@ -204,10 +185,8 @@ TEST_WITH(test_silence_in_the_test, console_setup, console_teardown)
 }
 
 /* The node hears of us before half its timeout is over, and what it says counts. */
-TEST_WITH(test_keeps_the_session, console_setup, console_teardown)
+CONSOLE_TEST(test_keeps_the_session)
 {
-	struct console_world *world = *state;
-
 	world->seat.silent[O2_LST_PING_REQST] = true;
 	console_run(world);
 	console_pass(world, 49999);
@@ -223,10 +202,9 @@ TEST_WITH(test_keeps_the_session, console_setup, console_teardown)
 	assert_int_equal(world->report->outcome[O2_LST_CANCELED], 1);
 }
 
-TEST_WITH(test_stolen_meanwhile, console_setup, console_teardown)
+CONSOLE_TEST(test_stolen_meanwhile)
 {
 	const struct o2_lst_sid none = O2_LST_NO_SID;
-	struct console_world *world = *state;
 
 	world->seat.silent[O2_LST_PING_REQST] = true;
 	world->seat.says[O2_LST_DEBUG_REQST] = &none;
@@ -239,10 +217,8 @@ TEST_WITH(test_stolen_meanwhile, console_setup, console_teardown)
 	assert_true(o2_lst_sid_is_none(world->report->owner));
 }
 
-TEST_WITH(test_duration, console_setup, console_teardown)
+CONSOLE_TEST(test_duration)
 {
-	struct console_world *world = *state;
-
 	world->config.count = 0;
 	world->config.duration_ms = 1000;
 	console_start(world);
@@ -255,10 +231,8 @@ TEST_WITH(test_duration, console_setup, console_teardown)
 	assert_true(world->report->outcome[O2_LST_WELL] > 1);
 }
 
-TEST_WITH(test_stop, console_setup, console_teardown)
+CONSOLE_TEST(test_stop)
 {
-	struct console_world *world = *state;
-
 	/* Those under way end by themselves. */
 	world->config.count = 0;
 	console_run_until_asked(world, 5);
@@ -286,10 +260,8 @@ TEST_WITH(test_stop, console_setup, console_teardown)
 
 /* --- what is not sent --- */
 
-TEST_WITH(test_transport_refuses, console_setup, console_teardown)
+CONSOLE_TEST(test_transport_refuses)
 {
-	struct console_world *world = *state;
-
 	world->pair.a.refuse = -ENETDOWN;
 	console_run(world);
 	console_expect_over(world, -ENETDOWN, O2_LST_STEP_MAKE);
@@ -306,7 +278,7 @@ TEST_WITH(test_transport_refuses, console_setup, console_teardown)
 	world->pair.a.refuse = 0;
 }
 
-TEST_WITH(test_ranges, console_setup, console_teardown)
+CONSOLE_TEST(test_ranges)
 {
 	static const struct {
 		const char *rule;
@@ -326,7 +298,6 @@ TEST_WITH(test_ranges, console_setup, console_teardown)
 		{"lst/send/concur", 0, 1, 1, 3, 4096, 0, 0},
 		{"lst/send/concur", 1025, 1024, 1, 3, 4096, 0, 1025},
 	};
-	struct console_world *world = *state;
 	const struct o2_lst_console_ops ops = {0};
 	struct o2_error error;
 
@@ -351,9 +322,8 @@ TEST_WITH(test_ranges, console_setup, console_teardown)
 	assert_int_equal(world->seat.nasked, 0);
 }
 
-TEST_WITH(test_names_and_pages, console_setup, console_teardown)
+CONSOLE_TEST(test_names_and_pages)
 {
-	struct console_world *world = *state;
 	const struct o2_lst_console_config good = world->config;
 	const struct o2_lst_console_ops ops = {0};
 	struct o2_error error;

@@ -52,10 +52,8 @@ TEST_WITH(test_every_bulk_of_the_other_order, console_setup_big, console_teardow
 	move_all(*state);
 }
 
-TEST_WITH(test_many_at_a_time, console_setup, console_teardown)
+CONSOLE_TEST(test_many_at_a_time)
 {
-	struct console_world *world = *state;
-
 	world->config.test.service = O2_LST_SERVICE_BRW;
 	world->config.concurrency = 8;
 	world->config.count = 30;
@@ -75,7 +73,7 @@ TEST_WITH(test_many_at_a_time, console_setup, console_teardown)
 
 /* --- what came is not what must have --- */
 
-TEST_WITH(test_a_bit_is_found_where_it_is, console_setup, console_teardown)
+CONSOLE_TEST(test_a_bit_is_found_where_it_is)
 {
 	static const uint8_t word[8] = {0xb3, 0xee, 0xb2, 0xee, 0xb1, 0xee, 0xb0, 0xee};
 	static const struct {
@@ -90,7 +88,6 @@ TEST_WITH(test_a_bit_is_found_where_it_is, console_setup, console_teardown)
 		{O2_LST_CHECK_SIMPLE, true, 1027, 1024},
 		{O2_LST_CHECK_NONE, true, 16, 16},
 	};
-	struct console_world *world = *state;
 
 	world->config.test.service = O2_LST_SERVICE_BRW;
 	world->config.count = 2;
@@ -115,10 +112,8 @@ TEST_WITH(test_a_bit_is_found_where_it_is, console_setup, console_teardown)
 	}
 }
 
-TEST_WITH(test_length, console_setup, console_teardown)
+CONSOLE_TEST(test_length)
 {
-	struct console_world *world = *state;
-
 	world->config.test.service = O2_LST_SERVICE_BRW;
 	world->seat.bulk_less = 8;
 	for (unsigned int rw = O2_LST_BRW_READ; rw <= O2_LST_BRW_WRITE; rw++) {
@@ -131,10 +126,8 @@ TEST_WITH(test_length, console_setup, console_teardown)
 	}
 }
 
-TEST_WITH(test_ping_answers, console_setup, console_teardown)
+CONSOLE_TEST(test_ping_answers)
 {
-	struct console_world *world = *state;
-
 	world->seat.seq_more = 1;
 	console_run(world);
 	console_expect_over(world, 0, 0);
@@ -147,10 +140,8 @@ TEST_WITH(test_ping_answers, console_setup, console_teardown)
 }
 
 /* A status of the test's is an error of that RPC, and no more. */
-TEST_WITH(test_status, console_setup, console_teardown)
+CONSOLE_TEST(test_status)
 {
-	struct console_world *world = *state;
-
 	world->config.test.service = O2_LST_SERVICE_BRW;
 	world->seat.status[O2_LST_BRW_REQST] = EBADMSG;
 	console_run(world);
@@ -203,9 +194,8 @@ static void expect_recorded(const struct o2_lst_msg *asked, const char *id)
 	assert_memory_equal(ours, kernels, sizeof(ours));
 }
 
-TEST_WITH(test_as_recorded, console_setup, console_teardown)
+CONSOLE_TEST(test_as_recorded)
 {
-	struct console_world *world = *state;
 	const struct o2_lst_msg *asked = world->seat.asked;
 	struct o2_lst_test *test = &world->config.test;
 

@@ -22,6 +22,8 @@ static int teardown(void **state)
 	return 0;
 }
 
+#define LST_PAIR_TEST(name) TEST_OF(name, setup, teardown, struct lst_pair, pair)
+
 static void make(struct lst_pair *pair)
 {
 	const struct o2_lst_msg msg = o2_lst_ask_mksn(OURS, 0, "ours");
@@ -36,9 +38,8 @@ static void expect(struct lst_pair *pair, const struct o2_lst_msg *msg, int stat
 	assert_true(o2_lst_sid_equal(pair->reply.u.reply.sid, sid));
 }
 
-TEST_WITH(test_make_session, setup, teardown)
+LST_PAIR_TEST(test_make_session)
 {
-	struct lst_pair *pair = *state;
 	struct o2_lst_msg msg = o2_lst_ask_mksn(O2_LST_NO_SID, 0, "none");
 
 	expect(pair, &msg, EINVAL, O2_LST_NO_SID);
@@ -65,9 +66,8 @@ TEST_WITH(test_make_session, setup, teardown)
 	assert_int_equal(o2_lst_node_report(pair->b.node)->sessions, 2);
 }
 
-TEST_WITH(test_remove_session, setup, teardown)
+LST_PAIR_TEST(test_remove_session)
 {
-	struct lst_pair *pair = *state;
 	struct o2_lst_msg msg = o2_lst_ask_rmsn(OURS);
 
 	expect(pair, &msg, ESRCH, O2_LST_NO_SID);
@@ -83,9 +83,8 @@ TEST_WITH(test_remove_session, setup, teardown)
 	expect(pair, &msg, ESRCH, O2_LST_NO_SID);
 }
 
-TEST_WITH(test_debug_stat_and_join, setup, teardown)
+LST_PAIR_TEST(test_debug_stat_and_join)
 {
-	struct lst_pair *pair = *state;
 	struct o2_lst_msg msg = o2_lst_ask_debug();
 
 	expect(pair, &msg, ESRCH, O2_LST_NO_SID);
@@ -112,9 +111,8 @@ TEST_WITH(test_debug_stat_and_join, setup, teardown)
 	expect(pair, &msg, ESRCH, O2_LST_NO_SID);
 }
 
-TEST_WITH(test_features_of_a_session, setup, teardown)
+LST_PAIR_TEST(test_features_of_a_session)
 {
-	struct lst_pair *pair = *state;
 	struct o2_lst_msg msg;
 
 	make(pair);
@@ -130,9 +128,8 @@ TEST_WITH(test_features_of_a_session, setup, teardown)
 }
 
 /* Each of the framework's requests is a sign of life, whatever comes of it; those of tests are none. */
-TEST_WITH(test_expiry, setup, teardown)
+LST_PAIR_TEST(test_expiry)
 {
-	struct lst_pair *pair = *state;
 	const struct o2_lst_msg stat = o2_lst_ask_stat(OTHER), join = {.msg_type = O2_LST_JOIN_REQST};
 	const struct o2_lst_msg brw = o2_lst_ask_brw(O2_LST_BRW_READ, O2_LST_CHECK_NONE, 8);
 
@@ -162,9 +159,8 @@ TEST(test_a_session_that_never_expires)
 }
 
 /* TEST, in the order of its checks. */
-TEST_WITH(test_fields_of_a_test, setup, teardown)
+LST_PAIR_TEST(test_fields_of_a_test)
 {
-	struct lst_pair *pair = *state;
 	const struct {
 		uint32_t loop, concur, ndest, service;
 		bool is_client;
@@ -193,9 +189,8 @@ TEST_WITH(test_fields_of_a_test, setup, teardown)
 	expect(pair, &msg, 0, OURS);
 }
 
-TEST_WITH(test_parameters_of_brw, setup, teardown)
+LST_PAIR_TEST(test_parameters_of_brw)
 {
-	struct lst_pair *pair = *state;
 	const struct {
 		struct o2_lst_bulk_v1 bulk;
 		int status;
@@ -227,9 +222,8 @@ TEST_WITH(test_parameters_of_brw, setup, teardown)
 	}
 }
 
-TEST_WITH(test_batches, setup, teardown)
+LST_PAIR_TEST(test_batches)
 {
-	struct lst_pair *pair = *state;
 	struct o2_lst_msg msg = o2_lst_ask_batch(OURS, 1, O2_LST_BATCH_RUN, 0, 0);
 
 	expect(pair, &msg, ESRCH, O2_LST_NO_SID);
@@ -259,9 +253,8 @@ TEST_WITH(test_batches, setup, teardown)
 }
 
 /* Memory is bounded: what is too much is refused, and the session goes on. */
-TEST_WITH(test_limits, setup, teardown)
+LST_PAIR_TEST(test_limits)
 {
-	struct lst_pair *pair = *state;
 	struct o2_lst_msg msg = o2_lst_ask_test(OURS, true, 17);
 
 	make(pair);
@@ -285,9 +278,8 @@ TEST_WITH(test_limits, setup, teardown)
 }
 
 /* The list of destinations does not come, or is too short: no reply. */
-TEST_WITH(test_destinations_that_do_not_come, setup, teardown)
+LST_PAIR_TEST(test_destinations_that_do_not_come)
 {
-	struct lst_pair *pair = *state;
 	struct o2_lst_msg msg = o2_lst_ask_test(OURS, true, 2);
 
 	make(pair);

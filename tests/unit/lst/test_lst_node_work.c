@@ -23,6 +23,8 @@ static int teardown(void **state)
 	return 0;
 }
 
+#define LST_PAIR_TEST(name) TEST_OF(name, setup, teardown, struct lst_pair, pair)
+
 static uint8_t *bulk_of(struct lst_pair *pair)
 {
 	return o2_lnet_side_bytes(&pair->lnet.a, LST_SIDE_BULK);
@@ -30,9 +32,8 @@ static uint8_t *bulk_of(struct lst_pair *pair)
 
 /* --- as a server --- */
 
-TEST_WITH(test_pings, setup, teardown)
+LST_PAIR_TEST(test_pings)
 {
-	struct lst_pair *pair = *state;
 	struct o2_lst_msg msg = {.msg_type = O2_LST_PING_REQST, .msg_ses_feats = 1};
 
 	msg.u.ping_reqst.pnr_magic = O2_LST_PING_MAGIC;
@@ -50,10 +51,9 @@ TEST_WITH(test_pings, setup, teardown)
 	lst_pair_clock(pair, 64000);
 }
 
-TEST_WITH(test_bulks, setup, teardown)
+LST_PAIR_TEST(test_bulks)
 {
 	static const uint32_t lengths[] = {8, 2048, 3976, 3984, 4096, 8000, 65536};
-	struct lst_pair *pair = *state;
 	uint64_t total = 0;
 
 	for (size_t i = 0; i < 4 * sizeof(lengths) / sizeof(lengths[0]); i++) {
@@ -86,9 +86,8 @@ TEST_WITH(test_bulks, setup, teardown)
 }
 
 /* What comes from a node of the other order is in that order. */
-TEST_WITH(test_bulk_of_the_other_order, setup, teardown)
+LST_PAIR_TEST(test_bulk_of_the_other_order)
 {
-	struct lst_pair *pair = *state;
 	const struct o2_lst_msg msg = o2_lst_ask_brw(O2_LST_BRW_WRITE, O2_LST_CHECK_FULL, 64);
 
 	o2_lst_pattern_fill(bulk_of(pair), 64, 0, O2_LST_CHECK_FULL, O2_BIG_ENDIAN);
@@ -96,9 +95,8 @@ TEST_WITH(test_bulk_of_the_other_order, setup, teardown)
 	assert_true(pair->b.wrong.word.got == UINT64_C(0xb3eeb2eeb1eeb0ee));
 }
 
-TEST_WITH(test_brw_out_of_range, setup, teardown)
+LST_PAIR_TEST(test_brw_out_of_range)
 {
-	struct lst_pair *pair = *state;
 	const struct {
 		uint32_t rw, check, len, features;
 		int status;
@@ -120,9 +118,8 @@ TEST_WITH(test_brw_out_of_range, setup, teardown)
 }
 
 /* The client's memory is shorter than announced. */
-TEST_WITH(test_memory_that_is_short, setup, teardown)
+LST_PAIR_TEST(test_memory_that_is_short)
 {
-	struct lst_pair *pair = *state;
 	struct o2_lst_msg msg = o2_lst_ask_brw(O2_LST_BRW_READ, O2_LST_CHECK_NONE, 8192);
 
 	/* PUT_NAK: the reply says 0 all the same, and the reader waits for its bulk in vain. */
@@ -141,9 +138,8 @@ TEST_WITH(test_memory_that_is_short, setup, teardown)
 }
 
 /* There is room for one bulk of 1 MiB: the others wait in order, and the last is dropped with the session. */
-TEST_WITH(test_requests_that_wait_for_pages, setup, teardown)
+LST_PAIR_TEST(test_requests_that_wait_for_pages)
 {
-	struct lst_pair *pair = *state;
 	const struct o2_lst_msg msg =
 		o2_lst_ask_brw(O2_LST_BRW_READ, O2_LST_CHECK_FULL, O2_LST_MAX_BULK_BYTES);
 	const struct o2_lst_msg small = o2_lst_ask_brw(O2_LST_BRW_READ, O2_LST_CHECK_FULL, 4096);
@@ -244,9 +240,8 @@ static struct o2_lst_msg brw_test(enum o2_lst_brw_rw rw, uint32_t len, uint32_t 
 	return test;
 }
 
-TEST_WITH(test_tests_that_end, setup, teardown)
+LST_PAIR_TEST(test_tests_that_end)
 {
-	struct lst_pair *pair = *state;
 	struct o2_lst_msg test = o2_lst_ask_test(OURS, true, 2);
 
 	test.u.test_reqst.tsr_concur = 3;
@@ -274,9 +269,8 @@ TEST_WITH(test_tests_that_end, setup, teardown)
 }
 
 /* Without end: it goes on until it is stopped, and a batch that runs takes no more tests. */
-TEST_WITH(test_endless, setup, teardown)
+LST_PAIR_TEST(test_endless)
 {
-	struct lst_pair *pair = *state;
 	struct o2_lst_msg test = o2_lst_ask_test(OURS, true, 1);
 	uint64_t tries;
 
@@ -300,9 +294,8 @@ TEST_WITH(test_endless, setup, teardown)
 }
 
 /* By force those under way are given up, and are no errors. */
-TEST_WITH(test_stop_by_force, setup, teardown)
+LST_PAIR_TEST(test_stop_by_force)
 {
-	struct lst_pair *pair = *state;
 	struct o2_lst_msg test = brw_test(O2_LST_BRW_WRITE, 2048, 0);
 
 	test.u.test_reqst.tsr_loop = UINT32_MAX;
@@ -319,9 +312,8 @@ TEST_WITH(test_stop_by_force, setup, teardown)
 }
 
 /* A server that does not answer well. */
-TEST_WITH(test_errors_of_tests, setup, teardown)
+LST_PAIR_TEST(test_errors_of_tests)
 {
-	struct lst_pair *pair = *state;
 	struct o2_lst_msg test = brw_test(O2_LST_BRW_READ, 4096, 0);
 
 	pair->a.node->config.flip_bit = true;
@@ -341,9 +333,8 @@ TEST_WITH(test_errors_of_tests, setup, teardown)
 }
 
 /* Nobody is at the destination: what cannot be begun ends. */
-TEST_WITH(test_unreachable, setup, teardown)
+LST_PAIR_TEST(test_unreachable)
 {
-	struct lst_pair *pair = *state;
 	struct o2_lst_msg test = o2_lst_ask_test(OURS, true, 2);
 
 	test.u.test_reqst.tsr_loop = UINT32_MAX;
@@ -356,9 +347,8 @@ TEST_WITH(test_unreachable, setup, teardown)
 }
 
 /* Units wait for calls and pages: all get their turn. */
-TEST_WITH(test_units_that_wait, setup, teardown)
+LST_PAIR_TEST(test_units_that_wait)
 {
-	struct lst_pair *pair = *state;
 	struct o2_lst_msg test = o2_lst_ask_test(OURS, true, 1);
 
 	test.u.test_reqst.tsr_concur = 12;
@@ -374,9 +364,8 @@ TEST_WITH(test_units_that_wait, setup, teardown)
 }
 
 /* A session that is taken while its tests run waits for LNet, and is counted; there are only so many. */
-TEST_WITH(test_zombies, setup, teardown)
+LST_PAIR_TEST(test_zombies)
 {
-	struct lst_pair *pair = *state;
 	struct o2_lst_msg test = o2_lst_ask_test(OURS, true, 1), msg;
 	static struct o2_letter kept;
 

@@ -83,6 +83,8 @@ static int teardown(void **state)
 	return 0;
 }
 
+#define CLIENT_TEST(name) TEST_OF(name, setup, teardown, struct client, client)
+
 enum bulk { NONE, READ, WRITE };
 
 static int try_start(struct client *client, enum bulk kind, struct o2_error *error)
@@ -187,14 +189,13 @@ static void expect(struct client *client, int status, const char *rule)
 	assert_int_equal(o2_lst_rpc_active(client->rpc), 0);
 }
 
-TEST_WITH(test_what_is_sent, setup, teardown)
+CLIENT_TEST(test_what_is_sent)
 {
 	static const struct {
 		enum bulk kind;
 		uint32_t service;
 		uint64_t rpyid, bulkid;
 	} rows[] = {{NONE, 12, FIRST_ID, 0}, {READ, 11, FIRST_ID + 1, FIRST_ID + 2}};
-	struct client *client = *state;
 
 	for (size_t i = 0; i < 2; i++) {
 		struct o2_lst_msg msg;
@@ -221,10 +222,9 @@ TEST_WITH(test_what_is_sent, setup, teardown)
 }
 
 /* Request sent, reply and bulk in any order: it is over with the last. */
-TEST_WITH(test_every_order, setup, teardown)
+CLIENT_TEST(test_every_order)
 {
 	static const char *const orders[] = {"srb", "sbr", "rsb", "rbs", "bsr", "brs"};
-	struct client *client = *state;
 	uint64_t id = FIRST_ID;
 
 	for (unsigned int i = 0; i < 12; i++, id += 2) {
@@ -250,10 +250,8 @@ TEST_WITH(test_every_order, setup, teardown)
 }
 
 /* A status ends the wait for the bulk, which then finds nothing. */
-TEST_WITH(test_status_ends_the_wait_for_bulk, setup, teardown)
+CLIENT_TEST(test_status_ends_the_wait_for_bulk)
 {
-	struct client *client = *state;
-
 	start(client, READ);
 	sent(client, 0);
 	reply(client, FIRST_ID, O2_LST_BRW_REPLY, 74);
@@ -266,10 +264,9 @@ TEST_WITH(test_status_ends_the_wait_for_bulk, setup, teardown)
 	lnet_expect_dropped(&client->pair.a, "lnet/match/none");
 }
 
-TEST_WITH(test_bad_replies, setup, teardown)
+CLIENT_TEST(test_bad_replies)
 {
 	static const uint8_t nothing[O2_LST_MSG_BYTES] = {0};
-	struct client *client = *state;
 	struct o2_lnet_hdr hdr;
 
 	start(client, NONE);
@@ -297,11 +294,10 @@ TEST_WITH(test_bad_replies, setup, teardown)
 }
 
 /* The version of a reply is not looked at. */
-TEST_WITH(test_reply_of_another_version, setup, teardown)
+CLIENT_TEST(test_reply_of_another_version)
 {
 	const struct o2_lst_msg msg = {
 		.order = O2_LITTLE_ENDIAN, .msg_version = 9, .msg_type = O2_LST_PING_REPLY};
-	struct client *client = *state;
 	uint8_t bytes[O2_LST_MSG_BYTES];
 
 	assert_int_equal(o2_lst_msg_encode(&msg, bytes, NULL), 0);
@@ -311,10 +307,8 @@ TEST_WITH(test_reply_of_another_version, setup, teardown)
 	expect(client, 0, "");
 }
 
-TEST_WITH(test_timeout, setup, teardown)
+CLIENT_TEST(test_timeout)
 {
-	struct client *client = *state;
-
 	start(client, WRITE);
 	sent(client, 0);
 	o2_lnet_side_clock(&client->pair.a, TIMEOUT_MS - 1);
@@ -336,9 +330,8 @@ TEST_WITH(test_timeout, setup, teardown)
 }
 
 /* A bulk by RDMA is on its way: its memory is not let go of before its end, however the call ends. */
-TEST_WITH(test_bulk_in_use, setup, teardown)
+CLIENT_TEST(test_bulk_in_use)
 {
-	struct client *client = *state;
 	const struct o2_lnet_hdr hdr = put_from(NID_B, O2_LNET_PID_KERNEL, FIRST_ID + 1, BULK_BYTES);
 	struct o2_transfer_memory memory;
 	uint64_t tag;
@@ -365,10 +358,8 @@ TEST_WITH(test_bulk_in_use, setup, teardown)
 	expect(client, -EIO, "");
 }
 
-TEST_WITH(test_send_fails, setup, teardown)
+CLIENT_TEST(test_send_fails)
 {
-	struct client *client = *state;
-
 	start(client, READ);
 	sent(client, -EHOSTUNREACH);
 	expect(client, -EHOSTUNREACH, "");
@@ -381,10 +372,8 @@ TEST_WITH(test_send_fails, setup, teardown)
 }
 
 /* Who is gone will not answer: only calls to that node end. */
-TEST_WITH(test_peer_down, setup, teardown)
+CLIENT_TEST(test_peer_down)
 {
-	struct client *client = *state;
-
 	start(client, READ);
 	sent(client, 0);
 	o2_lst_rpc_peer_down(client->rpc, NID_B + 1, -ECONNRESET);
@@ -393,9 +382,8 @@ TEST_WITH(test_peer_down, setup, teardown)
 	expect(client, -ECONNRESET, "");
 }
 
-TEST_WITH(test_limits_and_stop, setup, teardown)
+CLIENT_TEST(test_limits_and_stop)
 {
-	struct client *client = *state;
 	struct o2_error error;
 
 	start(client, READ);
@@ -410,9 +398,8 @@ TEST_WITH(test_limits_and_stop, setup, teardown)
 	assert_int_equal(client->answer.status, -ESHUTDOWN);
 }
 
-TEST_WITH(test_what_a_caller_may_not_ask, setup, teardown)
+CLIENT_TEST(test_what_a_caller_may_not_ask)
 {
-	struct client *client = *state;
 	const struct o2_transfer_memory memory = lnet_side_memory(&client->pair.a, 0, BULK_PAGE, 8);
 	struct o2_lst_msg msg = {.msg_type = O2_LST_PING_REPLY};
 	struct o2_lst_call call = {.nid = NID_B, .request = &msg, .done = note_answer, .context = client};

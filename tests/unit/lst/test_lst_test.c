@@ -147,6 +147,8 @@ static int teardown(void **state)
 	return 0;
 }
 
+#define TESTER_TEST(name) TEST_OF(name, setup, teardown, struct world, world)
+
 static int try_test(struct world *world, const struct o2_lst_test *test, struct o2_error *error);
 
 static const struct o2_lst_test ping = {.service = O2_LST_SERVICE_PING, .features = 1};
@@ -195,10 +197,8 @@ static struct o2_lst_test brw(enum o2_lst_brw_rw rw, enum o2_lst_brw_check check
 				    .offset = offset};
 }
 
-TEST_WITH(test_pings, setup, teardown)
+TESTER_TEST(test_pings)
 {
-	struct world *world = *state;
-
 	run(world, &ping, WELL, O2_LST_FAILURE_NONE, 0);
 	assert_int_equal(world->seen.u.ping_reqst.pnr_seq, 0);
 	assert_int_equal(world->seen.u.ping_reqst.pnr_magic, 0xbabeface);
@@ -213,10 +213,8 @@ TEST_WITH(test_pings, setup, teardown)
 }
 
 /* One after the other, each from inside the end of the one before. */
-TEST_WITH(test_again_from_inside, setup, teardown)
+TESTER_TEST(test_again_from_inside)
 {
-	struct world *world = *state;
-
 	world->again = 5;
 	assert_int_equal(try_test(world, &ping, NULL), 0);
 	o2_lnet_deliver_all(&world->pair);
@@ -224,14 +222,13 @@ TEST_WITH(test_again_from_inside, setup, teardown)
 	assert_int_equal(world->seen.u.ping_reqst.pnr_seq, 5);
 }
 
-TEST_WITH(test_every_size, setup, teardown)
+TESTER_TEST(test_every_size)
 {
 	static const struct {
 		uint32_t len, offset;
 	} rows[] = {{8, 0},	{8, 4088},   {2048, 512},
 		    {4096, 0},	{8000, 192}, {4104, 4088},
 		    {65536, 0}, {57352, 8},  {O2_LST_MAX_BULK_BYTES, 0}};
-	struct world *world = *state;
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const uint32_t len = rows[i].len;
@@ -251,9 +248,8 @@ TEST_WITH(test_every_size, setup, teardown)
 }
 
 /* What check simple does not look at is found where every word is asked for. */
-TEST_WITH(test_every_word, setup, teardown)
+TESTER_TEST(test_every_word)
 {
-	struct world *world = *state;
 	struct o2_lst_test test = brw(O2_LST_BRW_READ, O2_LST_CHECK_SIMPLE, 4096, 0);
 
 	world->flip_at = 2003;
@@ -266,9 +262,8 @@ TEST_WITH(test_every_word, setup, teardown)
 	run(world, &test, FLIP, O2_LST_FAILURE_NONE, 0);
 }
 
-TEST_WITH(test_failures_of_brw, setup, teardown)
+TESTER_TEST(test_failures_of_brw)
 {
-	struct world *world = *state;
 	const struct o2_lst_test read = brw(O2_LST_BRW_READ, O2_LST_CHECK_NONE, 2048, 512);
 	const struct o2_lst_test write = brw(O2_LST_BRW_WRITE, O2_LST_CHECK_FULL, 2048, 512);
 
@@ -286,9 +281,8 @@ TEST_WITH(test_failures_of_brw, setup, teardown)
 	assert_int_equal(world->result.ended_ms - world->result.started_ms, 64000);
 }
 
-TEST_WITH(test_limits, setup, teardown)
+TESTER_TEST(test_limits)
 {
-	struct world *world = *state;
 	const struct o2_lst_test large = brw(O2_LST_BRW_READ, O2_LST_CHECK_NONE, O2_LST_MAX_BULK_BYTES, 0);
 	struct o2_lst_pages *few = NULL;
 	struct o2_lst_bulk bulk;
@@ -317,9 +311,8 @@ TEST_WITH(test_limits, setup, teardown)
 		     -EINVAL, &error, "lst/config/max-tests");
 }
 
-TEST_WITH(test_bytes_across_pages, setup, teardown)
+TESTER_TEST(test_bytes_across_pages)
 {
-	struct world *world = *state;
 	uint8_t bytes[5000], read[5000];
 	struct o2_lst_bulk bulk;
 

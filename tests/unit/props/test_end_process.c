@@ -44,6 +44,8 @@ static int close_world(void **state)
 	return 0;
 }
 
+#define PROCESS_TEST(name) TEST_OF(name, open_world, close_world, struct world, world)
+
 static void start(struct world *world)
 {
 	struct o2_error error;
@@ -62,9 +64,8 @@ static int ask(struct world *world, enum o2_end_verb verb)
 }
 
 /* A scenario that nothing can be done with: both its sides are empty. */
-TEST_WITH(answers, open_world, close_world)
+PROCESS_TEST(answers)
 {
-	struct world *world = *state;
 	struct o2_end_farewell farewell;
 	struct o2_error error;
 
@@ -84,10 +85,8 @@ TEST_WITH(answers, open_world, close_world)
 }
 
 /* Nobody is at the peer's address, so the greeting cannot arrive, and that is said. */
-TEST_WITH(no_peer, open_world, close_world)
+PROCESS_TEST(no_peer)
 {
-	struct world *world = *state;
-
 	start(world);
 	world->question.peer = world->process.nid + 1;
 	assert_int_equal(ask(world, O2_END_BEGIN), 0);
@@ -97,10 +96,8 @@ TEST_WITH(no_peer, open_world, close_world)
 	assert_string_equal(world->answer.error.rule, "cm/unresolved");
 }
 
-TEST_WITH(killed, open_world, close_world)
+PROCESS_TEST(killed)
 {
-	struct world *world = *state;
-
 	for (int i = 0; i < 2; i++) { /* another one takes its place */
 		start(world);
 		kill(world->process.pid, SIGKILL);
@@ -112,9 +109,8 @@ TEST_WITH(killed, open_world, close_world)
 	}
 }
 
-TEST_WITH(killed_before_its_end, open_world, close_world)
+PROCESS_TEST(killed_before_its_end)
 {
-	struct world *world = *state;
 	struct o2_end_farewell farewell;
 	struct o2_error error;
 
@@ -126,10 +122,8 @@ TEST_WITH(killed_before_its_end, open_world, close_world)
 }
 
 /* It is there and says nothing: it is ended, and that is said. */
-TEST_WITH(silent, open_world, close_world)
+PROCESS_TEST(silent)
 {
-	struct world *world = *state;
-
 	start(world);
 	world->process.answer_ms = 100;
 	kill(world->process.pid, SIGSTOP);
@@ -139,9 +133,8 @@ TEST_WITH(silent, open_world, close_world)
 	assert_int_equal(world->process.pid, 0);
 }
 
-TEST_WITH(cannot_open, open_world, close_world)
+PROCESS_TEST(cannot_open)
 {
-	struct world *world = *state;
 	struct o2_error error;
 
 	world->config.device = "loop77";

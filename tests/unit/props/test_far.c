@@ -154,6 +154,8 @@ static int close_near(void **state)
 	return 0;
 }
 
+#define NEAR_TEST(name) TEST_OF(name, open_near, close_near, struct near, near)
+
 static int start(struct near *near, const char *part)
 {
 	int rc;
@@ -172,9 +174,8 @@ static int ask(struct near *near, enum o2_end_verb verb)
 }
 
 /* All that an end without a peer can be asked. */
-TEST_WITH(answers, open_near, close_near)
+NEAR_TEST(answers)
 {
-	struct near *near = *state;
 	struct o2_end_farewell farewell = {0};
 
 	assert_int_equal(start(near, "honest"), 0);
@@ -202,9 +203,8 @@ static void is_refused(struct near *near, const char *part, int code, const char
 	assert_int_equal(near->far.pid, 0);
 }
 
-TEST_WITH(does_not_start, open_near, close_near)
+NEAR_TEST(does_not_start)
 {
-	struct near *near = *state;
 	is_refused(near, "another", -EPROTO, "far/another-program");
 	is_refused(near, "no-device", -ENODEV, "network/no-such-device");
 	assert_non_null(strstr(near->error.field, "the far end's"));
@@ -236,10 +236,8 @@ static void is_lost(struct near *near, const char *lie, const char *rule)
 	assert_int_equal(near->far.pid, 0);
 }
 
-TEST_WITH(is_gone_or_lies, open_near, close_near)
+NEAR_TEST(is_gone_or_lies)
 {
-	struct near *near = *state;
-
 	near->argv[1] = "liar";
 	near->patience_ms = 20000;
 	is_lost(near, "dies", "far/killed");
@@ -284,9 +282,8 @@ static json_t *fill(const char *kind, int page)
 			 page);
 }
 
-TEST_WITH(wrong_questions, open_near, close_near)
+NEAR_TEST(wrong_questions)
 {
-	struct near *near = *state;
 	struct o2_far_message message = {0};
 
 	ends_with(near, json_object());
@@ -310,9 +307,8 @@ TEST_WITH(wrong_questions, open_near, close_near)
 }
 
 /* Its stream ends while it waits for what does not come: it goes long before it would give that up. */
-TEST_WITH(deserted_while_it_waits, open_near, close_near)
+NEAR_TEST(deserted_while_it_waits)
 {
-	struct near *near = *state;
 	const struct o2_end_question question = {.verb = O2_END_WAIT, .until = O2_END_GREETED};
 	const uint64_t until_ms = o2_monotonic_ms() + 10000;
 	struct o2_far_message message = {0};

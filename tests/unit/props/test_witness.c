@@ -14,9 +14,8 @@ static void talk(struct world *world)
 	}
 }
 
-TEST(all_is_heard)
+WORLD_TEST(all_is_heard)
 {
-	struct world *world = world_two(NULL, NULL);
 	struct o2_report report;
 	struct o2_witness *witness;
 	const struct o2_judged before = o2_judged_all;
@@ -36,13 +35,11 @@ TEST(all_is_heard)
 	assert_int_equal(o2_judged_all.connections - before.connections, 1);
 	assert_int_equal(o2_judged_all.messages - before.messages, totals.messages);
 	assert_int_equal(o2_judged_all.writes - before.writes, totals.writes);
-	world_close(world);
 }
 
 /* A node that gives credits which it does not owe. */
-TEST(a_lie_is_a_finding)
+WORLD_TEST(a_lie_is_a_finding)
 {
-	struct world *world = world_two(NULL, NULL);
 	struct o2_report report;
 	struct o2_witness *witness;
 
@@ -55,5 +52,4 @@ TEST(a_lie_is_a_finding)
 	assert_true(report.failed);
 	assert_string_equal(report.signature, "judge/credits/over-owed");
 	o2_witness_close(witness);
-	world_close(world);
 }

@@ -230,14 +230,12 @@ TEST(every_cell)
 }
 
 /* Modes that cannot express a list with gaps refuse it before there is a key. */
-TEST(gapped_lists_get_no_key)
+PAIR_TEST(gapped_lists_get_no_key)
 {
-	struct pair *pair = pair_default();
 	struct o2_reg_plan plan;
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		assert_int_equal(make_plan(&pair->b, &rows[i], O2_SINK, true, &plan), rows[i].gapped);
-	pair_close(pair);
 }
 
 /* A region of byte ranges: every address is a byte of the transfer, and the holes keep what they have. */
@@ -308,9 +306,8 @@ TEST(lazy_keys_live_until_the_flush)
  * What is kept is found again by the same list and no other; and when the arena has no window left for a new
  * list, whatever its mode, what is kept makes room.
  */
-TEST(lazy_regions_are_shared_and_make_room)
+PAIR_TEST(lazy_regions_are_shared_and_make_room)
 {
-	struct pair *pair = pair_default();
 	struct o2_reg_domain *domain = &pair->b.ni.domain;
 	struct row row = {.mode = O2_REG_FMR};
 	struct o2_binding binding, again;
@@ -341,5 +338,4 @@ TEST(lazy_regions_are_shared_and_make_room)
 	}
 	o2_reg_flush(domain);
 	assert_int_equal(domain->live.fmr_regions, 0);
-	pair_close(pair);
 }
