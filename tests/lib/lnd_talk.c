@@ -84,6 +84,12 @@ void assert_settled(const struct pair *pair)
 	assert_direction(&pair->b, &pair->a);
 }
 
+void pair_close_settled(struct pair *pair)
+{
+	assert_settled(pair);
+	pair_close(pair);
+}
+
 void send_text(struct side *side, uint32_t nob)
 {
 	struct o2_lnet_hdr hdr = o2_conn_lnet_hdr(side->conn, O2_LNET_PUT, 0, 0);

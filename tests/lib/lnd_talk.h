@@ -38,6 +38,7 @@ struct o2_conn_view view_of(const struct side *side);
 
 /* Nothing is open, and the account balances both ways. */
 void assert_settled(const struct pair *pair);
+void pair_close_settled(struct pair *pair);
 
 /* An IMMEDIATE with nob zeros. */
 void send_text(struct side *side, uint32_t nob);

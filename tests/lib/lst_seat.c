@@ -91,9 +91,6 @@ static void note_moved(void *context, uint64_t served, int status, uint64_t byte
 
 static void note_over(void *context, uint64_t served, int status)
 {
-	(void)context;
-	(void)served;
-	(void)status;
 }
 
 static bool listen_done(void *rpc, const struct o2_lnet_result *result)

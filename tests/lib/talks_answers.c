@@ -132,8 +132,7 @@ void cannot_plan_its_writes(void **state)
 		assert_int_equal(pair->a.result[i].status, -EMSGSIZE);
 		assert_int_equal(pair->b.result[i].status, -EMSGSIZE);
 	}
-	assert_settled(pair);
-	pair_close(pair);
+	pair_close_settled(pair);
 }
 
 /* Messages of another life, of either end. */
@@ -166,6 +165,5 @@ void says_how_long_it_is(void **state)
 	assert_int_equal(held.wc[0].byte_len, O2_AT_GET_REQ_DESC + O2_DESC_AT_FRAGS + O2_FRAG_BYTES);
 	release(&pair->b, &held);
 	quiet(pair);
-	assert_settled(pair);
-	pair_close(pair);
+	pair_close_settled(pair);
 }

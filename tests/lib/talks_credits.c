@@ -26,8 +26,7 @@ void leaves_room_for_noops(void **state)
 	while (held.count > 0)
 		release(&pair->a, &held);
 	quiet(pair);
-	assert_settled(pair);
-	pair_close(pair);
+	pair_close_settled(pair);
 }
 
 /* Version 1: the credit of a NOOP goes back with the first message that its credits allow. */
@@ -42,8 +41,7 @@ void returns_the_credit_of_a_noop(void **state)
 	assert_int_equal(view_of(&pair->b).noops_sent, 1);
 	assert_int_equal(view_of(&pair->a).credits_sent, 1);
 	assert_int_equal(view_of(&pair->a).outstanding, 0);
-	assert_settled(pair);
-	pair_close(pair);
+	pair_close_settled(pair);
 }
 
 /* Tunables for a depth of `full` with their least mark, and a peer that agrees to less. */
@@ -66,8 +64,7 @@ void returns_credits_in_proportion(void **state)
 	quiet(pair);
 	assert_int_equal(view_of(&pair->b).noops_sent, 1);
 	assert_int_equal(view_of(&pair->a).credits, 8);
-	assert_settled(pair);
-	pair_close(pair);
+	pair_close_settled(pair);
 }
 
 /* Two fifths of 2 are less than 1: who owes nothing gives nothing back. */
@@ -80,6 +77,5 @@ void returns_the_only_credit(void **state)
 	quiet(pair);
 	assert_int_equal(view_of(&pair->b).noops_sent, 1);
 	assert_int_equal(view_of(&pair->a).noops_sent, 0);
-	assert_settled(pair);
-	pair_close(pair);
+	pair_close_settled(pair);
 }

@@ -219,8 +219,7 @@ void hears_early(void **state)
 	o2_conn_establish(pair->b.conn);
 	assert_int_equal(early_received, 8);
 	quiet(pair);
-	assert_settled(pair);
-	pair_close(pair);
+	pair_close_settled(pair);
 }
 
 /* A payload is read before its receive is posted again; a GET, which has none, gives its credit first. */
@@ -275,8 +274,7 @@ void gathers_a_payload(void **state)
 	assert_int_equal(ngathered, 3500);
 	assert_memory_equal(gathered, o2_arena_page(&pair->a.ni.arena, scattered_page(5)) + 3000, 1096);
 	assert_memory_equal(gathered + 1096, o2_arena_page(&pair->a.ni.arena, scattered_page(6)), 2404);
-	assert_settled(pair);
-	pair_close(pair);
+	pair_close_settled(pair);
 }
 
 static struct side *closing_side;
@@ -391,6 +389,5 @@ void is_answered_before_it_is_sent(void **state)
 	assert_int_equal(pair->a.nresults, 1);
 	assert_int_equal(pair->a.result[0].nob, 9000);
 	assert_int_equal(pair->b.nresults, 1);
-	assert_settled(pair);
-	pair_close(pair);
+	pair_close_settled(pair);
 }

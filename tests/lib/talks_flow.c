@@ -30,8 +30,7 @@ static void talk_of_everything(uint16_t version, uint32_t depth)
 		assert_int_equal(pair->a.result[i].status, 0);
 		assert_int_equal(pair->b.result[i].status, 0);
 	}
-	assert_settled(pair);
-	pair_close(pair);
+	pair_close_settled(pair);
 }
 
 void talks_of_everything(void **state)
@@ -136,8 +135,7 @@ void talks_with_few_sends(void **state)
 		release(&pair->a, &held);
 	quiet(pair);
 	assert_int_equal(pair->a.nresults, 8);
-	assert_settled(pair);
-	pair_close(pair);
+	pair_close_settled(pair);
 }
 
 /* More credits than there can be. */
@@ -295,8 +293,7 @@ void fills_its_queues(void **state)
 		release(&pair->a, &held);
 	quiet(pair);
 	assert_int_equal(pair->a.nresults, 4);
-	assert_settled(pair);
-	pair_close(pair);
+	pair_close_settled(pair);
 }
 
 static int pick_nobody(void *arg, const uint32_t *qp_nums, unsigned int count)

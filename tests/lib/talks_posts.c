@@ -13,7 +13,6 @@ static struct {
 
 static int note_call(void *arg, enum o2_loop_call call, uint32_t qp_num)
 {
-	(void)arg;
 	if (qp_num != calls.qp_num || calls.count + 1 >= sizeof(calls.order))
 		return 0;
 	if (call == O2_LOOP_CALL_POST_RECV)
@@ -36,8 +35,7 @@ void posts_before_it_gives(void **state)
 	o2_loop_set_fault(NULL, NULL);
 	assert_string_equal(calls.order, "rs");
 	quiet(pair);
-	assert_settled(pair);
-	pair_close(pair);
+	pair_close_settled(pair);
 }
 
 /* The tunables say 32, the depth of 4 allows two for each. */
@@ -66,8 +64,7 @@ void returns_seven_in_version_1(void **state)
 	}
 	assert_int_equal(view_of(&pair->b).noops_sent, 1);
 	quiet(pair);
-	assert_settled(pair);
-	pair_close(pair);
+	pair_close_settled(pair);
 }
 
 /* 254 credits that are owed travel in one byte. */
@@ -88,8 +85,7 @@ void returns_254_at_once(void **state)
 	assert_int_equal(view_of(&pair->b).credits_sent, 254);
 	quiet(pair);
 	assert_int_equal(view_of(&pair->a).credits, 255);
-	assert_settled(pair);
-	pair_close(pair);
+	pair_close_settled(pair);
 }
 
 /* Both processes are LNet's own. */
@@ -128,6 +124,5 @@ void sums_each_message(void **state)
 		     noop[O2_AT_CKSUM + 3]) != 0);
 	release(&pair->a, &held);
 	quiet(pair);
-	assert_settled(pair);
-	pair_close(pair);
+	pair_close_settled(pair);
 }

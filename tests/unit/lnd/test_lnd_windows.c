@@ -152,8 +152,7 @@ TEST(parks_for_windows)
 	assert_ended(&pair->a, MANY);
 	assert_int_equal(pair->b.nmatched, MANY);
 	assert_false(view_of(&pair->b).parked_for_window);
-	assert_settled(pair);
-	pair_close(pair);
+	pair_close_settled(pair);
 }
 
 /* Both sides start as many as they can: the windows that are kept let the answers pass. */
@@ -172,8 +171,7 @@ TEST(waits_on_both_sides)
 	assert_int_equal(pair->b.nresults, 2 * MANY);
 	for (uint32_t i = 0; i < 2 * MANY; i++)
 		assert_int_equal(pair->a.result[i].status | pair->b.result[i].status, 0);
-	assert_settled(pair);
-	pair_close(pair);
+	pair_close_settled(pair);
 }
 
 /* The same for a request that is parked. */
@@ -281,8 +279,7 @@ TEST(does_not_wait_in_vain)
 	o2_arena_window_close(&pair->a.ni.arena, &lost[0][1]);
 	for (uint32_t i = 0; i < FEW; i++)
 		o2_arena_window_close(&pair->b.ni.arena, &lost[1][i]);
-	assert_settled(pair);
-	pair_close(pair);
+	pair_close_settled(pair);
 }
 
 /* An interface has 2 to O2_ARENA_WINDOWS windows. */

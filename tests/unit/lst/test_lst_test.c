@@ -74,16 +74,11 @@ static void serve_request(void *context, const struct o2_lst_request *request)
 
 static void serve_moved(void *context, uint64_t served, int status, uint64_t bytes)
 {
-	(void)status;
-	(void)bytes;
 	reply_to(context, served, O2_LST_BRW_REPLY);
 }
 
 static void serve_over(void *context, uint64_t served, int status)
 {
-	(void)context;
-	(void)served;
-	(void)status;
 }
 
 static const struct o2_lst_service_ops service_ops = {serve_request, serve_moved, serve_over};

@@ -114,9 +114,6 @@ static void give_back(void *context)
 
 static void print(const void *context, uint32_t pieces, FILE *out)
 {
-	(void)context;
-	(void)pieces;
-	(void)out;
 }
 
 /* The first case after the first one that leaves something: what that one leaves is there from the start. */

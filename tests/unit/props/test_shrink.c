@@ -211,7 +211,6 @@ static enum o2_status run_nested(void *context, struct o2_choice *c)
 {
 	uint64_t leaves = 0;
 	bool flag = false, more = true, inner;
-	(void)context;
 
 	for (size_t n = 0; more; n++) {
 		o2_span_begin(c, 1);
@@ -320,7 +319,6 @@ TEST(test_keeps_signature)
 static enum o2_status run_elsewhere(void *context, struct o2_choice *c)
 {
 	const uint8_t *hit = c->input_bytes == 0 ? NULL : memchr(c->input, 0x42, c->input_bytes);
-	(void)context;
 
 	o2_choice_opaque(c);
 	for (; hit != NULL && hit + 1 < c->input + c->input_bytes; hit++) {

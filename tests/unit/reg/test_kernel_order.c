@@ -19,9 +19,6 @@ static uint32_t may_take; /* requests that a post takes before it fails */
 
 static int pick(void *arg, const uint32_t *qp_nums, unsigned int count)
 {
-	(void)arg;
-	(void)qp_nums;
-	(void)count;
 	if (may_run == 0)
 		return -1;
 	may_run--;
@@ -30,8 +27,6 @@ static int pick(void *arg, const uint32_t *qp_nums, unsigned int count)
 
 static int refuse_post(void *arg, enum o2_loop_call call, uint32_t qp_num)
 {
-	(void)arg;
-	(void)qp_num;
 	if (call != O2_LOOP_CALL_POST_SEND || may_take-- > 0)
 		return 0;
 	return ENOMEM;
