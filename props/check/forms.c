@@ -347,65 +347,43 @@ enum part {
 	SETUP_ONLY,
 	KEYS_ONLY,
 	FLOW_ONLY,
-	LAST_PART = FLOW_ONLY,
+	PARTS,
 };
 
-static void check_part(struct o2_forms_run *run, uint64_t part, struct o2_choice *choice,
-		       struct o2_report *report)
-{
-	uint64_t *seen = run->tally.seen;
-
-	snprintf(run->change.text, sizeof(run->change.text), "part %" PRIu64, part);
-	if (part == REFUSED_ONLY) {
-		o2_forms_check_refused(choice, &run->change, report);
-	} else if (part == SLOTS_ONLY) {
-		seen[SLOTS]++;
-		o2_forms_check_slots(choice, report);
-	} else if (part == ENCODED_ONLY) {
-		seen[ENCODED]++;
-		o2_forms_check_encoded(run, choice, report);
-	} else if (part == CONDUCT_ONLY) {
-		seen[CONDUCT]++;
-		o2_forms_check_conduct(run, choice, report);
-	} else if (part == MAP_ONLY) {
-		seen[MAP]++;
-		o2_forms_check_map(choice, report);
-	} else if (part == FLAVOUR_ONLY) {
-		seen[FLAVOUR]++;
-		o2_forms_check_flavour(run, choice, report);
-	} else if (part == TABLE_ONLY) {
-		seen[TABLE]++;
-		o2_forms_check_table(choice, report);
-	} else if (part == VERDICTS_ONLY) {
-		seen[VERDICTS]++;
-		o2_forms_check_verdicts(run, choice, report);
-	} else if (part == SETUP_ONLY) {
-		seen[SET_UP]++;
-		o2_forms_check_setup(run, choice, report);
-	} else if (part == KEYS_ONLY) {
-		seen[KEY_LIFE]++;
-		o2_forms_check_keys(run, choice, report);
-	} else if (part == FLOW_ONLY) {
-		seen[TALK]++;
-		o2_forms_check_flow(run, choice, report);
-	} else {
-		seen[KNOWN]++;
-		o2_forms_check_known(run, choice, report);
-	}
-}
+/* Of some it is counted that they were looked at. */
+static const struct {
+	void (*check)(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report);
+	enum situation seen;
+} parts[PARTS] = {
+	[REFUSED_ONLY] = {o2_forms_check_refused, SITUATIONS},
+	[SLOTS_ONLY] = {o2_forms_check_slots, SLOTS},
+	[ENCODED_ONLY] = {o2_forms_check_encoded, ENCODED},
+	[CONDUCT_ONLY] = {o2_forms_check_conduct, CONDUCT},
+	[MAP_ONLY] = {o2_forms_check_map, MAP},
+	[KNOWN_ONLY] = {o2_forms_check_known, KNOWN},
+	[FLAVOUR_ONLY] = {o2_forms_check_flavour, FLAVOUR},
+	[TABLE_ONLY] = {o2_forms_check_table, TABLE},
+	[VERDICTS_ONLY] = {o2_forms_check_verdicts, VERDICTS},
+	[SETUP_ONLY] = {o2_forms_check_setup, SET_UP},
+	[KEYS_ONLY] = {o2_forms_check_keys, KEY_LIFE},
+	[FLOW_ONLY] = {o2_forms_check_flow, TALK},
+};
 
 static enum o2_status run_case(void *context, struct o2_choice *choice, struct o2_report *report)
 {
 	struct o2_forms_run *run = context;
-	const uint64_t kind = o2_draw(choice, LAST_PART);
+	const uint64_t kind = o2_draw(choice, PARTS - 1);
 	const enum o2_stage stage = (enum o2_stage)(kind < STAGES_2 ? kind : O2_STAGES_1 + kind - STAGES_2);
 
 	o2_draw_prepare();
 	o2_report_clear(report);
 	memset(&run->asked, 0, sizeof(run->asked));
 	memset(&run->expected, 0, sizeof(run->expected));
-	if ((kind >= REFUSED_ONLY && kind < STAGES_2) || kind >= FLAVOUR_ONLY) {
-		check_part(run, kind, choice, report);
+	if (parts[kind].check != NULL) {
+		snprintf(run->change.text, sizeof(run->change.text), "part %" PRIu64, kind);
+		if (parts[kind].seen != SITUATIONS)
+			run->tally.seen[parts[kind].seen]++;
+		parts[kind].check(run, choice, report);
 		run->tally.cases++;
 		return o2_choice_status(choice, report->failed ? O2_STATUS_INTERESTING : O2_STATUS_VALID);
 	}

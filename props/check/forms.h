@@ -49,16 +49,9 @@ bool o2_form_names(const struct o2_form_change *change, const char *field);
  */
 bool o2_form_agrees(const json_t *written, const json_t *read, const struct o2_form_change *change);
 
-/* The member "refused" of output forms, by itself. */
-void o2_forms_check_refused(struct o2_choice *choice, struct o2_form_change *change,
-			    struct o2_report *report);
-
 /* Whether the oracle of its stage finds a plan wrong, that of a registration or of work requests, in what matters to others. */
 bool o2_forms_plan_is_wrong(const struct o2_case *asked, const struct o2_answer *expected,
 			    const struct o2_answer *found);
-
-/* What the oracle shares with a shared object: the places, what is noticed beside them, and in which words. */
-void o2_forms_check_slots(struct o2_choice *choice, struct o2_report *report);
 
 struct o2_forms_run {
 	struct o2_tally tally; /* first: props/engine/tally.h */
@@ -82,6 +75,12 @@ const char *o2_forms_other_check(const struct o2_forms_run *run);
 /* The check of one byte of an encoded message. */
 const char *o2_forms_check_at(const struct o2_msg *msg, uint32_t at);
 
+/* The member "refused" of output forms, by itself. */
+void o2_forms_check_refused(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report);
+
+/* What the oracle shares with a shared object: the places, what is noticed beside them, and in which words. */
+void o2_forms_check_slots(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report);
+
 /* A wrong byte of an encoded message, and conduct: which check, where, and in which words. */
 void o2_forms_check_encoded(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report);
 void o2_forms_check_conduct(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report);
@@ -100,7 +99,7 @@ void o2_forms_check_keys(struct o2_forms_run *run, struct o2_choice *choice, str
 void o2_forms_check_flow(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report);
 
 /* Lists of the author's: what its errors stand for, and which differences are known of which questions. */
-void o2_forms_check_map(struct o2_choice *choice, struct o2_report *report);
+void o2_forms_check_map(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report);
 void o2_forms_check_known(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report);
 
 /* *run: zeros at first, the caller's.  It is large: keep it off the stack. */

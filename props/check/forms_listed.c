@@ -118,7 +118,7 @@ static void must_refuse(struct o2_report *report, const json_t *form, const char
 		fail(report, "words", form, text);
 }
 
-void o2_forms_check_map(struct o2_choice *c, struct o2_report *report)
+void o2_forms_check_map(struct o2_forms_run *run, struct o2_choice *c, struct o2_report *report)
 {
 	static const char *const said[SPOILTS] = {
 		[OTHER_FORM] = "",
@@ -133,6 +133,7 @@ void o2_forms_check_map(struct o2_choice *c, struct o2_report *report)
 	char path[40], text[300] = "";
 	int fd, rc;
 
+	(void)run;
 	if (spoilt == WRONG_NAME || spoilt == WRONG_TYPE) {
 		json_decref(rules);
 		rules = spoilt == WRONG_NAME ? json_string("no/such") : json_integer(1);

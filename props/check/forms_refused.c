@@ -74,8 +74,9 @@ static void check_changed(const struct o2_form_change *change, const struct o2_r
 	json_decref(written);
 }
 
-void o2_forms_check_refused(struct o2_choice *choice, struct o2_form_change *change, struct o2_report *report)
+void o2_forms_check_refused(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report)
 {
+	struct o2_form_change *change = &run->change;
 	static const int codes[] = {EINVAL, EPROTO, EFBIG, ENOMEM, EMSGSIZE, ENOSPC, EIO, ETIMEDOUT};
 	char rule[O2_REFUSED_TEXT_BYTES], field[O2_REFUSED_TEXT_BYTES];
 	struct o2_error drawn = {.code = -codes[o2_draw(choice, sizeof(codes) / sizeof(codes[0]) - 1)]};

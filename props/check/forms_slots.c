@@ -207,10 +207,11 @@ static void explain_others(struct desk *desk)
 	must(desk, "last", o2_impl_slots_explain(&desk->slots, to - 1, &overrun, &input, text, sizeof(text)));
 }
 
-void o2_forms_check_slots(struct o2_choice *choice, struct o2_report *report)
+void o2_forms_check_slots(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report)
 {
 	struct desk desk = {.c = choice, .report = report};
 
+	(void)run;
 	if (o2_impl_slots_create(SLOTS, &desk.slots) != 0)
 		return;
 	desk.slot = &desk.slots.slot[o2_draw(choice, SLOTS - 1)];

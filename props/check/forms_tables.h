@@ -65,6 +65,7 @@ void o2_table_wrong(struct o2_choice *c, const struct o2_field *row, const uint8
 		    struct o2_table_wrong *wrong);
 
 /* The case. */
-void o2_forms_check_table(struct o2_choice *c, struct o2_report *report);
+struct o2_forms_run;
+void o2_forms_check_table(struct o2_forms_run *run, struct o2_choice *c, struct o2_report *report);
 
 #endif

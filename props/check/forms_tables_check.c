@@ -319,10 +319,11 @@ static void check_flat(struct o2_choice *c, struct o2_report *report)
 		fail(report, "from-flat");
 }
 
-void o2_forms_check_table(struct o2_choice *c, struct o2_report *report)
+void o2_forms_check_table(struct o2_forms_run *run, struct o2_choice *c, struct o2_report *report)
 {
 	const uint64_t kind = o2_draw(c, 5);
 
+	(void)run;
 	o2_table_draw(c, &it.table);
 	if (kind < 3)
 		check_read(c, report);

@@ -249,16 +249,10 @@ static void print(const void *context, uint32_t pieces, FILE *out)
 		run->script, run->said_bytes, run->murmur_bytes);
 }
 
-static void print_held(const void *context, FILE *out)
-{
-	(void)context;
-	fprintf(out, "held\n");
-}
-
 struct o2_property o2_hosts_property(struct o2_hosts_run *run)
 {
-	static const struct o2_property_ops ops = {O2_TALLY_PROPERTY(
-		"hosts", "whatever a process does that is asked questions, its answers say it")};
+	static const struct o2_property_ops ops = {O2_TALLY_HELD(
+		"hosts", "whatever a process does that is asked questions, its answers say it", "")};
 
 	/* An installation does not have it. */
 	if (run != NULL)

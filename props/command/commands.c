@@ -156,18 +156,12 @@ static void print(const void *context, uint32_t pieces, FILE *out)
 		run->command.input_bytes);
 }
 
-static void print_held(const void *context, FILE *out)
-{
-	(void)context;
-	fprintf(out, "held\n");
-}
-
 struct o2_property o2_commands_property(struct o2_commands_run *run)
 {
 	static const struct o2_property_ops ops = {
-		O2_TALLY_PROPERTY(
-			"commands",
-			"o2ref says what it was asked for: what it moves, and what is in a capture"),
+		O2_TALLY_HELD("commands",
+			      "o2ref says what it was asked for: what it moves, and what is in a capture",
+			      ""),
 	};
 
 	return o2_tally_property(&ops, run, situations, O2_COMMANDS_SITUATIONS, 1000);

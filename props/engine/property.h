@@ -40,8 +40,9 @@ struct o2_property_ops {
 
 	/* The case at hand, for people; pieces: list entries to print, at most. */
 	void (*print)(const void *context, uint32_t pieces, FILE *out);
-	/* One line on how it held. */
+	/* One line on how it held; NULL: "held", and behind it `held`, or what print says where that is NULL. */
 	void (*print_held)(const void *context, FILE *out);
+	const char *held;
 	/* Optional.  The case at hand as a file that outlives changes of the generator; a new object. */
 	json_t *(*to_json)(const void *context);
 	/* Optional.  Run such an object.  0 and *status, or -errno with *error filled. */
@@ -59,8 +60,9 @@ struct o2_property_ops {
 };
 
 /* What every property has; the functions of its file are called as the members are. */
-#define O2_PROPERTY_OPS(name_, summary_) \
-	.name = name_, .summary = summary_, .run_case = run_case, .print = print, .print_held = print_held
+#define O2_PROPERTY_HELD(name_, summary_, held_) \
+	.name = name_, .summary = summary_, .run_case = run_case, .print = print, .held = held_
+#define O2_PROPERTY_OPS(name_, summary_) O2_PROPERTY_HELD(name_, summary_, NULL), .print_held = print_held
 
 struct o2_property {
 	const struct o2_property_ops *ops;

@@ -56,6 +56,20 @@ static int replay_bytes(const struct o2_property *property, const char *path, st
 	return rc;
 }
 
+static void print_held(const struct o2_property *property)
+{
+	const struct o2_property_ops *ops = property->ops;
+
+	if (ops->print_held != NULL) {
+		ops->print_held(property->context, stdout);
+	} else if (ops->held != NULL) {
+		printf("held%s\n", ops->held);
+	} else {
+		printf("held: ");
+		ops->print(property->context, 0, stdout);
+	}
+}
+
 int o2_run_replay(const struct o2_property *property, const char *path)
 {
 	size_t length = strlen(path);
@@ -72,7 +86,7 @@ int o2_run_replay(const struct o2_property *property, const char *path)
 	for (uint32_t i = 0; i < report.lines; i++)
 		printf("  %s\n", report.line[i]);
 	if (rc == 0)
-		property->ops->print_held(property->context, stdout);
+		print_held(property);
 	else
 		printf("failed: %s\n", report.signature);
 	if (property->ops->reset != NULL)

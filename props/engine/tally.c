@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 struct o2_property o2_tally_property(const struct o2_property_ops *ops, void *run,
 				     const char *const *situation, uint32_t situations, uint64_t enough_cases)
@@ -23,6 +24,16 @@ struct o2_property o2_tally_property(const struct o2_property_ops *ops, void *ru
 		.counters = tally,
 		.counters_bytes = sizeof(*tally),
 	};
+}
+
+void *o2_tally_place(void *place, size_t bytes, const char *signature, struct o2_report *report)
+{
+	o2_report_clear(report);
+	if (place == NULL)
+		place = calloc(1, bytes);
+	if (place == NULL)
+		o2_report_fail(report, signature, "no memory for what cases run on");
+	return place;
 }
 
 enum o2_status o2_tally_case(struct o2_tally *tally, const struct o2_choice *choice,

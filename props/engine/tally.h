@@ -42,6 +42,9 @@ struct o2_property o2_tally_property(const struct o2_property_ops *ops, void *ru
 				     const char *const *situation, uint32_t situations,
 				     uint64_t enough_cases);
 
+/* What a property's cases run on, made at the first of them.  NULL fills *report. */
+void *o2_tally_place(void *place, size_t bytes, const char *signature, struct o2_report *report);
+
 /* The end of a case: it is counted unless its draws ran out.  What run_case returns. */
 enum o2_status o2_tally_case(struct o2_tally *tally, const struct o2_choice *choice,
 			     const struct o2_report *report);
@@ -59,6 +62,7 @@ void o2_tally_line(const void *tally, double seconds, char *text, size_t text_by
 #define O2_TALLY_OPS .result = o2_tally_result, .missing = o2_tally_missing, .line = o2_tally_line
 
 /* All such properties; their functions are called as the members are. */
-#define O2_TALLY_PROPERTY(name_, summary_) O2_PROPERTY_OPS(name_, summary_), O2_TALLY_OPS
+#define O2_TALLY_PROPERTY(name_, summary_)    O2_PROPERTY_OPS(name_, summary_), O2_TALLY_OPS
+#define O2_TALLY_HELD(name_, summary_, held_) O2_PROPERTY_HELD(name_, summary_, held_), O2_TALLY_OPS
 
 #endif

@@ -318,18 +318,13 @@ static void print(const void *context, uint32_t pieces, FILE *out)
 		h->options.timeout_ms, h->options.keepalive_ms, h->options.lossy ? ", with losses" : "");
 }
 
-static void print_held(const void *context, FILE *out)
-{
-	(void)context;
-	fprintf(out, "held: the judge has found what was foretold\n");
-}
-
 struct o2_property o2_verdicts_property(struct o2_verdicts_run *run)
 {
 	static const struct o2_property_ops ops = {
-		O2_TALLY_PROPERTY(
+		O2_TALLY_HELD(
 			"verdicts",
-			"the judge finds in a conversation what goes one step too far, and nothing else"),
+			"the judge finds in a conversation what goes one step too far, and nothing else",
+			": the judge has found what was foretold"),
 	};
 
 	name_situations();

@@ -138,13 +138,9 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 {
 	struct o2_endpoints_run *run = context;
 
-	o2_report_clear(report);
+	run->endpoints = o2_tally_place(run->endpoints, sizeof(*run->endpoints), "endpoint/memory", report);
 	if (run->endpoints == NULL)
-		run->endpoints = calloc(1, sizeof(*run->endpoints));
-	if (run->endpoints == NULL) {
-		o2_report_fail(report, "endpoint/memory", "no memory for endpoints");
 		return O2_STATUS_INTERESTING;
-	}
 	run->endpoints->run = run;
 	run->endpoints->choice = choice;
 	run->endpoints->report = report;

@@ -238,18 +238,14 @@ static void print(const void *context, uint32_t pieces, FILE *out)
 			run->the_case->now_ms + run->the_case->talk.now_ms);
 }
 
-static void print_held(const void *context, FILE *out)
-{
-	(void)context;
-	fprintf(out,
-		"held: the node answers and the console reports as the accounts say, and nothing is left\n");
-}
-
 struct o2_property o2_lst_property(struct o2_lst_run *run)
 {
 	static const struct o2_property_ops ops = {
-		O2_TALLY_PROPERTY("lst", "a test node of LNet selftest answers any console, and a console "
-					 "believes no node, by accounts"),
+		O2_TALLY_HELD("lst",
+			      "a test node of LNet selftest answers any console, and a console "
+			      "believes no node, by accounts",
+			      ": the node answers and the console reports as the accounts say, and nothing "
+			      "is left"),
 		.give_back = give_back};
 
 	return o2_tally_property(&ops, run, situations, O2_LST_SITUATION_COUNT, 1000);

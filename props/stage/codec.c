@@ -224,9 +224,7 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 	struct o2_codec_run *run = context;
 	uint32_t nob;
 
-	report->failed = false;
-	report->lines = 0;
-	report->signature[0] = '\0';
+	o2_report_clear(report);
 	o2_codec_draw(choice, &run->now);
 	if (!o2_choice_ok(choice))
 		return o2_choice_status(choice, O2_STATUS_VALID);

@@ -340,22 +340,14 @@ static void print(const void *context, uint32_t pieces, FILE *out)
 	fprintf(out, "\n");
 }
 
-static void print_held(const void *context, FILE *out)
-{
-	(void)context;
-	fprintf(out, "held\n");
-}
-
 struct o2_property o2_parts_property(struct o2_parts_run *run)
 {
 	static const struct o2_property_ops ops = {
-		.name = "parts",
-		.summary = "reject records, answers to pings, NIDs as text, options, quirks and errnos are "
-			   "written, read and refused as their texts say",
-		.run_case = run_case,
-		.print = print,
-		.print_held = print_held,
-		O2_TALLY_OPS,
+		O2_TALLY_HELD(
+			"parts",
+			"reject records, answers to pings, NIDs as text, options, quirks and errnos are "
+			"written, read and refused as their texts say",
+			""),
 	};
 
 	return o2_tally_property(&ops, run, situations, O2_PARTS_SITUATIONS, 10000);

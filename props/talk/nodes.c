@@ -74,13 +74,9 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 {
 	struct o2_nodes_run *run = context;
 
-	o2_report_clear(report);
+	run->nodes = o2_tally_place(run->nodes, sizeof(*run->nodes), "nodes/memory", report);
 	if (run->nodes == NULL)
-		run->nodes = calloc(1, sizeof(*run->nodes));
-	if (run->nodes == NULL) {
-		o2_report_fail(report, "nodes/memory", "no memory for nodes");
 		return O2_STATUS_INTERESTING;
-	}
 	run->nodes->run = run;
 	run->nodes->choice = choice;
 	run->nodes->report = report;

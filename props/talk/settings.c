@@ -186,19 +186,14 @@ static void print(const void *context, uint32_t pieces, FILE *out)
 	fprintf(out, "%s\n", ((const struct o2_settings_run *)context)->text);
 }
 
-static void print_held(const void *context, FILE *out)
-{
-	fputs("held: ", out);
-	print(context, 0, out);
-}
-
 struct o2_property o2_settings_property(struct o2_settings_run *run)
 {
 	static const struct o2_property_ops ops = {
 		.give_back = give_back,
-		O2_TALLY_PROPERTY("settings",
-				  "interfaces and connections take each setting up to its limit, and "
-				  "refuse one further"),
+		O2_TALLY_HELD("settings",
+			      "interfaces and connections take each setting up to its limit, and "
+			      "refuse one further",
+			      NULL),
 	};
 
 	return o2_tally_property(&ops, run, situations, O2_SETTINGS_SITUATIONS, 3000);

@@ -39,13 +39,9 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 {
 	struct o2_sim_run *run = context;
 
-	o2_report_clear(report);
+	run->sim = o2_tally_place(run->sim, sizeof(*run->sim), "sim/memory", report);
 	if (run->sim == NULL)
-		run->sim = calloc(1, sizeof(*run->sim));
-	if (run->sim == NULL) {
-		o2_report_fail(report, "sim/memory", "no memory for a simulation");
 		return O2_STATUS_INTERESTING;
-	}
 	run->sim->run = run;
 	run->sim->choice = choice;
 	run->sim->report = report;

@@ -339,9 +339,7 @@ enum o2_status o2_transfer_scenario(struct o2_transfer_run *run, struct o2_repor
 	/* What is kept after the first time is found the second time. */
 	const int times = run->scenario.source.lazy || run->scenario.sink.lazy ? 2 : 1;
 
-	report->failed = false;
-	report->lines = 0;
-	report->signature[0] = '\0';
+	o2_report_clear(report);
 	if (run->rung->over)
 		return O2_STATUS_INVALID;
 	if (o2_transfer_is_closed(run)) {

@@ -134,19 +134,14 @@ static void print(const void *context, uint32_t pieces, FILE *out)
 		fprintf(out, "%" PRIu32 " steps, the last: %s\n", world->step, world->text);
 }
 
-static void print_held(const void *context, FILE *out)
-{
-	fputs("held: ", out);
-	print(context, 0, out);
-}
-
 struct o2_property o2_verbs_property(struct o2_verbs_run *run)
 {
 	static const struct o2_property_ops ops = {
 		.give_back = give_back,
-		O2_TALLY_PROPERTY("verbs",
-				  "the in-process devices answer, complete, write and count as a model "
-				  "of verbs foretells"),
+		O2_TALLY_HELD("verbs",
+			      "the in-process devices answer, complete, write and count as a model "
+			      "of verbs foretells",
+			      NULL),
 	};
 
 	return o2_tally_property(&ops, run, situations, O2_VERBS_SITUATIONS, ENOUGH_CASES);
