@@ -23,130 +23,107 @@ const char *const o2_judge_severity_names[] = {"must", "should", "note"};
 #define PAYLOADS    "docs/judge.md, \"Payloads\""
 #define TRANSPORT   "docs/judge.md, \"What it cannot see\""
 
-#define RULE(id, severity, proof, sentence, source)                         \
-	{                                                                   \
-		id, O2_JUDGE_##severity, O2_JUDGE_##proof, sentence, source \
-	}
+#define RULE(rule, id, severity, proof, source, sentence) \
+	[O2_JUDGE_##rule] = {id, O2_JUDGE_##severity, O2_JUDGE_##proof, sentence, source}
 
 const struct o2_judge_rule o2_judge_rules[O2_JUDGE_RULES] = {
-	[O2_JUDGE_CONNECT_TYPE] = RULE("connect/type", MUST, PROVEN,
-				       "a request carries a CONNREQ and a reply a CONNACK", NEGOTIATION),
-	[O2_JUDGE_CONNECT_LIMITS] =
-		RULE("connect/limits", SHOULD, PROVEN,
-		     "depth, fragments and message size are what a connection can live with", NEGOTIATION),
-	[O2_JUDGE_CONNECT_VERSION] =
-		RULE("connect/version", MUST, PROVEN, "a CONNACK has the version of its CONNREQ", CONNACK),
-	[O2_JUDGE_CONNECT_NIDS] =
-		RULE("connect/nids", MUST, PROVEN,
-		     "a CONNACK goes from the NID that was asked to the one that asks", CONNACK),
-	[O2_JUDGE_CONNECT_STAMP] = RULE("connect/stamp", MUST, PROVEN,
-					"a CONNACK names the incarnation of the node that asks", CONNACK),
-	[O2_JUDGE_CONNECT_OVER_ASKED] = RULE("connect/over-asked", MUST, PROVEN,
-					     "a CONNACK grants no more than the CONNREQ asks for", CONNACK),
-	[O2_JUDGE_CONNECT_REJECT_UNTRUE] =
-		RULE("connect/reject-untrue", SHOULD, PROVEN,
-		     "a reject for a limit tells one that the request is beyond", REJECTS),
-	[O2_JUDGE_CONNECT_REFUSED] = RULE("connect/refused", NOTE, PROVEN,
-					  "a request asks for what the other side grants", REJECTS),
-	[O2_JUDGE_CONNECT_REJECT_VERSION] =
-		RULE("connect/reject-version", SHOULD, PROVEN,
-		     "a reject of a request that was understood has its version", REJECTS),
-	[O2_JUDGE_CONNECT_RETRY] =
-		RULE("connect/retry", NOTE, PROVEN,
-		     "a request that follows a reject heeds what the reject has told", REJECTS),
+	RULE(CONNECT_TYPE, "connect/type", MUST, PROVEN, NEGOTIATION,
+	     "a request carries a CONNREQ and a reply a CONNACK"),
+	RULE(CONNECT_LIMITS, "connect/limits", SHOULD, PROVEN, NEGOTIATION,
+	     "depth, fragments and message size are what a connection can live with"),
+	RULE(CONNECT_VERSION, "connect/version", MUST, PROVEN, CONNACK,
+	     "a CONNACK has the version of its CONNREQ"),
+	RULE(CONNECT_NIDS, "connect/nids", MUST, PROVEN, CONNACK,
+	     "a CONNACK goes from the NID that was asked to the one that asks"),
+	RULE(CONNECT_STAMP, "connect/stamp", MUST, PROVEN, CONNACK,
+	     "a CONNACK names the incarnation of the node that asks"),
+	RULE(CONNECT_OVER_ASKED, "connect/over-asked", MUST, PROVEN, CONNACK,
+	     "a CONNACK grants no more than the CONNREQ asks for"),
+	RULE(CONNECT_REJECT_UNTRUE, "connect/reject-untrue", SHOULD, PROVEN, REJECTS,
+	     "a reject for a limit tells one that the request is beyond"),
+	RULE(CONNECT_REFUSED, "connect/refused", NOTE, PROVEN, REJECTS,
+	     "a request asks for what the other side grants"),
+	RULE(CONNECT_REJECT_VERSION, "connect/reject-version", SHOULD, PROVEN, REJECTS,
+	     "a reject of a request that was understood has its version"),
+	RULE(CONNECT_RETRY, "connect/retry", NOTE, PROVEN, REJECTS,
+	     "a request that follows a reject heeds what the reject has told"),
 
-	[O2_JUDGE_MESSAGE_WIRE] =
-		RULE("message/wire", MUST, PROVEN, "every message keeps to the rules of the codec", WIRE),
-	[O2_JUDGE_MESSAGE_TYPE] = RULE("message/type", MUST, PROVEN,
-				       "no CONNREQ and no CONNACK travels over a connection", RECEIVING),
-	[O2_JUDGE_MESSAGE_VERSION] = RULE("message/version", MUST, PROVEN,
-					  "every message has the version of the connection", RECEIVING),
-	[O2_JUDGE_MESSAGE_NIDS] =
-		RULE("message/nids", MUST, PROVEN,
-		     "every message goes from and to the NIDs of the connection", RECEIVING),
-	[O2_JUDGE_MESSAGE_STAMPS] = RULE("message/stamps", MUST, PROVEN,
-					 "every message names the incarnations of both ends", RECEIVING),
-	[O2_JUDGE_MESSAGE_SIZE] =
-		RULE("message/size", MUST, PROVEN, "no message is longer than was agreed", NEGOTIATION),
-	[O2_JUDGE_MESSAGE_LENGTH] =
-		RULE("message/length", SHOULD, PROVEN, "a message is as long as what is in it", WIRE),
+	RULE(MESSAGE_WIRE, "message/wire", MUST, PROVEN, WIRE,
+	     "every message keeps to the rules of the codec"),
+	RULE(MESSAGE_TYPE, "message/type", MUST, PROVEN, RECEIVING,
+	     "no CONNREQ and no CONNACK travels over a connection"),
+	RULE(MESSAGE_VERSION, "message/version", MUST, PROVEN, RECEIVING,
+	     "every message has the version of the connection"),
+	RULE(MESSAGE_NIDS, "message/nids", MUST, PROVEN, RECEIVING,
+	     "every message goes from and to the NIDs of the connection"),
+	RULE(MESSAGE_STAMPS, "message/stamps", MUST, PROVEN, RECEIVING,
+	     "every message names the incarnations of both ends"),
+	RULE(MESSAGE_SIZE, "message/size", MUST, PROVEN, NEGOTIATION, "no message is longer than was agreed"),
+	RULE(MESSAGE_LENGTH, "message/length", SHOULD, PROVEN, WIRE, "a message is as long as what is in it"),
 
-	[O2_JUDGE_MESSAGE_UNSUMMED] = RULE("message/unsummed", NOTE, PROVEN,
-					   "a side that sums its messages sums each of them", CHECKSUM),
-	[O2_JUDGE_CREDITS_NONE] =
-		RULE("credits/none", MUST, OF_PEER, "a message that takes a credit has one", FLOW),
-	[O2_JUDGE_CREDITS_OVER_OWED] = RULE("credits/over-owed", MUST, OF_PEER,
-					    "no more credits are given back than are owed", FLOW),
-	[O2_JUDGE_CREDITS_LAST] =
-		RULE("credits/last", MUST, OF_PEER, "in version 1 the last credit is for a NOOP", PUMP),
-	[O2_JUDGE_CREDITS_REQUESTS] =
-		RULE("credits/requests", MUST, OF_PEER,
-		     "no more requests are without an answer than the queue is deep", FLOW),
-	[O2_JUDGE_CREDITS_NOOP_UNCALLED] = RULE("credits/noop-uncalled", SHOULD, PROVEN,
-						"a NOOP gives back a high-water mark, or keeps alive", PUMP),
-	[O2_JUDGE_CREDITS_NOOP_STORM] =
-		RULE("credits/noop-storm", MUST, PROVEN,
-		     "a second has at most 16 NOOPs of a side that give nothing", NOOPS),
-	[O2_JUDGE_CREDITS_WITHHELD] = RULE("credits/withheld", SHOULD, OF_CULPRIT,
-					   "a peer without credits gets some within the time-out", FLOW),
+	RULE(MESSAGE_UNSUMMED, "message/unsummed", NOTE, PROVEN, CHECKSUM,
+	     "a side that sums its messages sums each of them"),
+	RULE(CREDITS_NONE, "credits/none", MUST, OF_PEER, FLOW, "a message that takes a credit has one"),
+	RULE(CREDITS_OVER_OWED, "credits/over-owed", MUST, OF_PEER, FLOW,
+	     "no more credits are given back than are owed"),
+	RULE(CREDITS_LAST, "credits/last", MUST, OF_PEER, PUMP, "in version 1 the last credit is for a NOOP"),
+	RULE(CREDITS_REQUESTS, "credits/requests", MUST, OF_PEER, FLOW,
+	     "no more requests are without an answer than the queue is deep"),
+	RULE(CREDITS_NOOP_UNCALLED, "credits/noop-uncalled", SHOULD, PROVEN, PUMP,
+	     "a NOOP gives back a high-water mark, or keeps alive"),
+	RULE(CREDITS_NOOP_STORM, "credits/noop-storm", MUST, PROVEN, NOOPS,
+	     "a second has at most 16 NOOPs of a side that give nothing"),
+	RULE(CREDITS_WITHHELD, "credits/withheld", SHOULD, OF_CULPRIT, FLOW,
+	     "a peer without credits gets some within the time-out"),
 
-	[O2_JUDGE_TRANSFER_COOKIE_REUSED] = RULE("transfer/cookie-reused", MUST, OF_PEER,
-						 "a cookie names one operation at a time", LISTS),
-	[O2_JUDGE_TRANSFER_UNASKED] =
-		RULE("transfer/unasked", MUST, OF_PEER,
-		     "an answer has the cookie of what it answers, and answers it once", LISTS),
-	[O2_JUDGE_TRANSFER_KIND] = RULE("transfer/kind", MUST, OF_PEER,
-					"each request is answered by a message of the right type", LISTS),
-	[O2_JUDGE_TRANSFER_FRAGS] = RULE("transfer/frags", MUST, PROVEN,
-					 "a descriptor has no more fragments than were agreed", NEGOTIATION),
-	[O2_JUDGE_TRANSFER_SINK] = RULE("transfer/sink", MUST, OF_PEER,
-					"a sink describes no more bytes than the request is about", PUT),
-	[O2_JUDGE_TRANSFER_STATUS] = RULE("transfer/status", MUST, OF_PEER,
-					  "a PUT moves what the sink described, a GET at most that", PUT),
-	[O2_JUDGE_TRANSFER_ERRNO] =
-		RULE("transfer/errno", SHOULD, PROVEN,
-		     "a NAK reports no bytes, and a failure is an errno: -1 to -4095", PUT),
-	[O2_JUDGE_TRANSFER_BYTES] = RULE("transfer/bytes-written", MUST, PROVEN,
-					 "the bytes written are those that are reported", PLAN),
-	[O2_JUDGE_TRANSFER_UNANSWERED] = RULE("transfer/unanswered", SHOULD, OF_CULPRIT,
-					      "a request is answered within the time-out", TIME),
+	RULE(TRANSFER_COOKIE_REUSED, "transfer/cookie-reused", MUST, OF_PEER, LISTS,
+	     "a cookie names one operation at a time"),
+	RULE(TRANSFER_UNASKED, "transfer/unasked", MUST, OF_PEER, LISTS,
+	     "an answer has the cookie of what it answers, and answers it once"),
+	RULE(TRANSFER_KIND, "transfer/kind", MUST, OF_PEER, LISTS,
+	     "each request is answered by a message of the right type"),
+	RULE(TRANSFER_FRAGS, "transfer/frags", MUST, PROVEN, NEGOTIATION,
+	     "a descriptor has no more fragments than were agreed"),
+	RULE(TRANSFER_SINK, "transfer/sink", MUST, OF_PEER, PUT,
+	     "a sink describes no more bytes than the request is about"),
+	RULE(TRANSFER_STATUS, "transfer/status", MUST, OF_PEER, PUT,
+	     "a PUT moves what the sink described, a GET at most that"),
+	RULE(TRANSFER_ERRNO, "transfer/errno", SHOULD, PROVEN, PUT,
+	     "a NAK reports no bytes, and a failure is an errno: -1 to -4095"),
+	RULE(TRANSFER_BYTES, "transfer/bytes-written", MUST, PROVEN, PLAN,
+	     "the bytes written are those that are reported"),
+	RULE(TRANSFER_UNANSWERED, "transfer/unanswered", SHOULD, OF_CULPRIT, TIME,
+	     "a request is answered within the time-out"),
 
-	[O2_JUDGE_WRITE_KEY] =
-		RULE("write/key", MUST, OF_PEER, "an RDMA WRITE uses a key that was offered", PLAN),
-	[O2_JUDGE_WRITE_ENDED] = RULE("write/ended", MUST, OF_PEER,
-				      "no RDMA WRITE comes after the message that ends its transfer", PUT),
-	[O2_JUDGE_WRITE_OUTSIDE] = RULE("write/outside", MUST, OF_PEER,
-					"an RDMA WRITE stays inside one fragment of its descriptor", PLAN),
-	[O2_JUDGE_WRITE_TWICE] =
-		RULE("write/twice", MUST, OF_PEER, "each byte of a sink is written once", PLAN),
-	[O2_JUDGE_WRITE_ORDER] = RULE("write/order", SHOULD, OF_PEER,
-				      "fragments are filled in their order, without holes", PLAN),
-	[O2_JUDGE_WRITE_ANNOUNCED] = RULE("write/announced", MUST, PROVEN,
-					  "an RDMA WRITE has as many bytes as its first packet says", PLAN),
+	RULE(WRITE_KEY, "write/key", MUST, OF_PEER, PLAN, "an RDMA WRITE uses a key that was offered"),
+	RULE(WRITE_ENDED, "write/ended", MUST, OF_PEER, PUT,
+	     "no RDMA WRITE comes after the message that ends its transfer"),
+	RULE(WRITE_OUTSIDE, "write/outside", MUST, OF_PEER, PLAN,
+	     "an RDMA WRITE stays inside one fragment of its descriptor"),
+	RULE(WRITE_TWICE, "write/twice", MUST, OF_PEER, PLAN, "each byte of a sink is written once"),
+	RULE(WRITE_ORDER, "write/order", SHOULD, OF_PEER, PLAN,
+	     "fragments are filled in their order, without holes"),
+	RULE(WRITE_ANNOUNCED, "write/announced", MUST, PROVEN, PLAN,
+	     "an RDMA WRITE has as many bytes as its first packet says"),
 
-	[O2_JUDGE_KEY_IN_USE] = RULE("key/in-use", NOTE, OF_PEER,
-				     "memory under one key is offered to one transfer at a time", KEYS),
+	RULE(KEY_IN_USE, "key/in-use", NOTE, OF_PEER, KEYS,
+	     "memory under one key is offered to one transfer at a time"),
 
-	[O2_JUDGE_LNET_ACK] =
-		RULE("lnet/ack", MUST, OF_PEER, "an ACK says how many bytes the PUT has moved", ANSWERS),
-	[O2_JUDGE_LNET_UNASKED] =
-		RULE("lnet/unasked", SHOULD, PROVEN, "no ACK comes for a PUT that wants none", ANSWERS),
-	[O2_JUDGE_LNET_REPLY] = RULE("lnet/reply", MUST, OF_PEER,
-				     "a REPLY has no more bytes than the GET has room for", ANSWERS),
+	RULE(LNET_ACK, "lnet/ack", MUST, OF_PEER, ANSWERS, "an ACK says how many bytes the PUT has moved"),
+	RULE(LNET_UNASKED, "lnet/unasked", SHOULD, PROVEN, ANSWERS, "no ACK comes for a PUT that wants none"),
+	RULE(LNET_REPLY, "lnet/reply", MUST, OF_PEER, ANSWERS,
+	     "a REPLY has no more bytes than the GET has room for"),
 
-	[O2_JUDGE_PAYLOAD_PUT] = RULE("payload/put", MUST, OF_PEER,
-				      "each byte of a PUT is the one that belongs there", PAYLOADS),
-	[O2_JUDGE_PAYLOAD_GET] =
-		RULE("payload/get", SHOULD, OF_PEER,
-		     "a GET brings what is served there, or what the same node has PUT there", PAYLOADS),
+	RULE(PAYLOAD_PUT, "payload/put", MUST, OF_PEER, PAYLOADS,
+	     "each byte of a PUT is the one that belongs there"),
+	RULE(PAYLOAD_GET, "payload/get", SHOULD, OF_PEER, PAYLOADS,
+	     "a GET brings what is served there, or what the same node has PUT there"),
 
-	[O2_JUDGE_END_MESSAGE] =
-		RULE("end/message", SHOULD, PROVEN, "who disconnects sends no more messages", CLOSING),
-	[O2_JUDGE_END_OPEN] =
-		RULE("end/open", NOTE, PROVEN, "a connection ended with a transfer under way", CLOSING),
+	RULE(END_MESSAGE, "end/message", SHOULD, PROVEN, CLOSING, "who disconnects sends no more messages"),
+	RULE(END_OPEN, "end/open", NOTE, PROVEN, CLOSING, "a connection ended with a transfer under way"),
 
-	[O2_JUDGE_TRANSPORT_LOST] =
-		RULE("transport/lost", NOTE, PROVEN, "packets are missing from what was seen", TRANSPORT),
-	[O2_JUDGE_TRANSPORT_NAK] = RULE("transport/nak", NOTE, PROVEN,
-					"a receiver was not ready, or asked for packets again", TRANSPORT),
+	RULE(TRANSPORT_LOST, "transport/lost", NOTE, PROVEN, TRANSPORT,
+	     "packets are missing from what was seen"),
+	RULE(TRANSPORT_NAK, "transport/nak", NOTE, PROVEN, TRANSPORT,
+	     "a receiver was not ready, or asked for packets again"),
 };
