@@ -14,23 +14,22 @@
 
 static const char style[] =
 	"body{font:15px/1.5 sans-serif;margin:2em auto;max-width:75em;padding:0 "
-	"1em;color:#222;background:#fff}"
-	"table{border-collapse:collapse}td,th{border:1px solid #ccc;padding:.3em .7em;text-align:left;"
-	"vertical-align:top}th{white-space:nowrap}.name{white-space:normal;overflow-wrap:anywhere}.values "
-	"td+td{overflow-wrap:anywhere}table{margin:.7em 0}"
-	"pre{background:#f6f6f6;padding:.7em;font-size:13px;line-height:1.35;margin:0;white-space:pre-wrap;"
-	"overflow-wrap:anywhere}code{overflow-wrap:anywhere}"
-	".ok{background:#e4f5e4}.bad{background:#fbe3e3}.none{color:#666}"
-	".sides{width:100%;table-layout:fixed;font:13px/1.35 monospace}"
-	".sides td{white-space:pre-wrap;overflow-wrap:anywhere;border-width:0 1px;padding:0 "
-	".5em;background:#f6f6f6}"
-	".sides .mark,.bytes .mark{background:#ffd7d7;font-weight:bold}"
-	"h1,h2,h3,h4{overflow-wrap:anywhere}h3 code{font-size:1.1em}.tag{border-radius:.3em;padding:.1em "
-	".5em;color:#fff;background:#b22}"
-	".tag.soft{background:#976400}.holds{max-width:55em}figure{margin:.7em 0;overflow-x:auto}"
-	"figcaption{position:sticky;left:0}figure svg{width:100%;min-width:60em;height:auto;overflow:hidden}"
-	".cause{border-top:3px solid #ccc;margin-top:2em;break-before:page}.also{margin-left:1.5em}"
-	"@media(max-width:30em){body{padding:0 .4em}td,th{padding:.3em .4em}.also{margin-left:.5em}}";
+	"1em;color:#222;background:#fff}table{border-collapse:collapse}td,th{border:1px solid "
+	"#ccc;padding:.3em "
+	".7em;text-align:left;vertical-align:top}th{white-space:nowrap}.name{white-space:normal;overflow-"
+	"wrap:anywhere}.values td+td{overflow-wrap:anywhere}table{margin:.7em "
+	"0}pre{background:#f6f6f6;padding:.7em;font-size:13px;line-height:1.35;margin:0;white-space:pre-wrap;"
+	"overflow-wrap:anywhere}code{overflow-wrap:anywhere}.ok{background:#e4f5e4}.bad{background:#fbe3e3}."
+	"none{color:#666}.sides{width:100%;table-layout:fixed;font:13px/1.35 monospace}.sides "
+	"td{white-space:pre-wrap;overflow-wrap:anywhere;border-width:0 1px;padding:0 "
+	".5em;background:#f6f6f6}.sides .mark,.bytes "
+	".mark{background:#ffd7d7;font-weight:bold}h1,h2,h3,h4{overflow-wrap:anywhere}h3 "
+	"code{font-size:1.1em}.tag{border-radius:.3em;padding:.1em "
+	".5em;color:#fff;background:#b22}.tag.soft{background:#976400}.holds{max-width:55em}figure{margin:."
+	"7em 0;overflow-x:auto}figcaption{position:sticky;left:0}figure "
+	"svg{width:100%;min-width:60em;height:auto;overflow:hidden}.cause{border-top:3px solid "
+	"#ccc;margin-top:2em;break-before:page}.also{margin-left:1.5em}@media(max-width:30em){body{padding:0 "
+	".4em}td,th{padding:.3em .4em}.also{margin-left:.5em}}";
 
 /* The answer, decoded, one member a line. */
 static char *lines_of(const json_t *answer)
@@ -169,8 +168,9 @@ static void put_head(const json_t *finding, const char *level, FILE *out)
 	fprintf(out, "</%s>\n", level);
 	o2_markup(out,
 		  "<p class=\"holds\">%s</p>\n"
-		  "<table class=\"values\"><tr><th>field</th><th>reference</th><th>implementation</th></tr>"
-		  "<tr><td>%s</td><td>%s</td><td class=\"bad\">%s</td></tr></table>\n",
+		  "<table "
+		  "class=\"values\"><tr><th>field</th><th>reference</th><th>implementation</th></"
+		  "tr><tr><td>%s</td><td>%s</td><td class=\"bad\">%s</td></tr></table>\n",
 		  o2_view_text(finding, "holds"), o2_view_text(finding, "field"),
 		  o2_view_text(finding, "expected"), o2_view_text(finding, "found"));
 }
@@ -345,9 +345,8 @@ void o2_check_html(const json_t *result, FILE *out)
 	size_t i;
 
 	fprintf(out,
-		"<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
-		"<meta name=\"viewport\" content=\"width=device-width\"><title>o2ref check</title>"
-		"<style>%s</style></head><body>\n",
+		"<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
+		"content=\"width=device-width\"><title>o2ref check</title><style>%s</style></head><body>\n",
 		style);
 	o2_markup(out, "<h1>o2ref check</h1>\n<p>Profile %s, seed %s.</p>\n", o2_view_text(result, "profile"),
 		  o2_view_text(result, "seed"));

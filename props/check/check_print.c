@@ -209,8 +209,7 @@ static void print_one(const json_t *one, bool several, bool color, FILE *out)
 	if (o2_view_number(one, "unmapped_names") > 0)
 		fprintf(out,
 			"\n  note: %" PRIu64
-			" refusals carry names that no error map knows; only their errno was "
-			"compared\n",
+			" refusals carry names that no error map knows; only their errno was compared\n",
 			o2_view_number(one, "unmapped_names"));
 	print_accepted(one, out);
 }

@@ -251,8 +251,7 @@ static void put_plan(struct o2_reproducer *r)
 			"\t\tfind(&out, in.request.page_bytes, %d, out_frag[i].rf_addr, out_frag[i].rf_nob, "
 			"&runs);\n"
 			"\tsay_runs(\"fragments, by device address\", right, sizeof(right) / "
-			"sizeof(right[0]), "
-			"&runs);\n"
+			"sizeof(right[0]), &runs);\n"
 			"\tsay_range(\"registered and not published\", &out, %d);\n",
 			request->mode == O2_REG_GLOBAL, range_counts(r, request->mode));
 		fprintf(r->out, "\tsay(\"iova\", 0x%" PRIx64 "u, out.iova, %d);\n", right->iova, has_iova);

@@ -8,8 +8,7 @@
 
 static const char text_of_bytes[] =
 	"/* What stands at an address that the device, or in mode user a process, has for the memory; -1: "
-	"none "
-	"is there. */\n"
+	"none is there. */\n"
 	"static int byte_behind(uint64_t addr)\n"
 	"{\n"
 	"\tconst struct o2_impl_device *device = &in.memory.device;\n"

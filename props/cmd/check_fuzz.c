@@ -21,9 +21,8 @@ int o2_check_fuzz(const struct o2_check_arguments *a)
 	if (realpath(a->file[0], library) == NULL)
 		return o2_complain(a->name, "check: %s: %s", a->file[0], strerror(errno));
 	if (o2_own_path("o2ref-fuzz-impl", path, sizeof(path)) != 0 || access(path, X_OK) != 0) {
-		o2_complain(a->name,
-			    "check: the fuzzer (o2ref-fuzz-impl) is not beside this program: it is built "
-			    "where clang brings libFuzzer along");
+		o2_complain(a->name, "check: the fuzzer (o2ref-fuzz-impl) is not beside this program: it is "
+				     "built where clang brings libFuzzer along");
 		return O2_CHECK_EXIT_CANNOT;
 	}
 	setenv("O2REF_IMPL", library, 1);

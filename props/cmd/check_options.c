@@ -59,8 +59,7 @@ static const struct o2_option option_table[] = {
 	 O2_NUMBER(host.growth_mib, 0, MAX_GROWTH_MIB)},
 	{O2_TITLE("what counts")},
 	{"profile", "P",
-	 "strict (default), or kernel: what public trees do where the reference is stricter is no "
-	 "difference",
+	 "strict (default), or kernel: what public trees do where the reference is stricter is no difference",
 	 O2_NAME_OF(options.profile, profile_name)},
 	{"map", "FILE", "error map: the implementation's error names as rules of the reference",
 	 O2_TEXT(map)},
@@ -94,14 +93,13 @@ static const struct o2_command check_command = {
 	.name = "check",
 	.usage = "[OPTION]... LIBRARY.so...\n"
 		 "[OPTION]... [FILE]... -- PROGRAM [ARGUMENT]...",
-	.about = "Hold implementations against the reference, stage by stage, and say where they differ, "
-		 "on the smallest input that shows it.  A LIBRARY defines o2_impl_v1 (o2ref/impl.h); a "
-		 "PROGRAM speaks the process protocol (o2ref-impl(7)).  A FILE that is no .so is a program "
-		 "without arguments.",
+	.about = "Hold implementations against the reference, stage by stage, and say where they differ, on "
+		 "the smallest input that shows it.  A LIBRARY defines o2_impl_v1 (o2ref/impl.h); a PROGRAM "
+		 "speaks the process protocol (o2ref-impl(7)).  A FILE that is no .so is a program without "
+		 "arguments.",
 	.options = option_table,
 	.end = "Exit status: 0 all agree, 1 a difference (with --compare: a new one), 2 usage or a file that "
-	       "cannot be read, 77 cannot "
-	       "run here.",
+	       "cannot be read, 77 cannot run here.",
 };
 
 /* Take what stands behind -- away from the command line.  Returns what is left of argc. */

@@ -30,8 +30,7 @@ static const struct o2_option option_table[] = {
 	 O2_TEXT(connect), .names = ways},
 	{"far", "WORDS",
 	 "of a transfer's two ends: the other one is on another machine, where WORDS start this program, "
-	 "e.g. 'ssh "
-	 "node2'; they speak over its standard streams",
+	 "e.g. 'ssh node2'; they speak over its standard streams",
 	 O2_TEXT(far)},
 	{"far-side", "SIDE", "which end that is: sink (the default) or source",
 	 O2_NAME(far_side, o2_props_sides)},
@@ -86,18 +85,17 @@ const struct o2_command o2_props_command = {
 		 "far --device DEVICE [--far-side SIDE]    (what run --far starts)\n"
 		 "explain FILE [--svg PICTURE] [--all] [--mutant NAME]\n"
 		 "explore [OPTIONS]    (o2props explore --help)",
-	.about = "Property transfer (the default) moves randomly fragmented buffers and holds every byte "
-		 "of both sides to what it must be. The others need no device and hold a part of the "
-		 "library to a model of it; `o2props list` has them all. nodes and endpoint run in the "
-		 "process, and with --device DEV,DEV2 on two RDMA devices as well.\n"
-		 "With --far the two ends of a transfer are on two machines: --far 'ssh node2' or --far "
-		 "'srun -w "
-		 "node2'. --device names this machine's device, or where the names differ the source's and "
-		 "the sink's.\n"
-		 "FILE is a case (bytes) or a scenario (.json); a name like codec-0123 is a case of "
-		 "property codec.\n"
-		 "export writes random transfers, or of another property the smallest case of each "
-		 "situation.",
+	.about =
+		"Property transfer (the default) moves randomly fragmented buffers and holds every byte of "
+		"both sides to what it must be. The others need no device and hold a part of the library to "
+		"a model of it; `o2props list` has them all. nodes and endpoint run in the process, and with "
+		"--device DEV,DEV2 on two RDMA devices as well.\n"
+		"With --far the two ends of a transfer are on two machines: --far 'ssh node2' or --far 'srun "
+		"-w node2'. --device names this machine's device, or where the names differ the source's and "
+		"the sink's.\n"
+		"FILE is a case (bytes) or a scenario (.json); a name like codec-0123 is a case of property "
+		"codec.\n"
+		"export writes random transfers, or of another property the smallest case of each situation.",
 	.options = option_table,
 	.end = "Exit status: 0 all held, 1 a finding, 2 usage, 77 cannot run here.",
 };

@@ -49,28 +49,27 @@ static const struct {
 	 "3 bytes cannot be in 4 pieces (see: o2ref put --help)"},
 	{"put --device=loop --offset=4294967296 " PEER,
 	 "--offset is '4294967296', not a number of 0 to 4294967295 (see: o2ref put --help)"},
-	{"get --device=loop --mode=x " PEER, "--mode is 'x', not global, fmr, fastreg, user, phys or "
-					     "fastreg_gaps (see: o2ref get --help)"},
+	{"get --device=loop --mode=x " PEER,
+	 "--mode is 'x', not global, fmr, fastreg, user, phys or fastreg_gaps (see: o2ref get --help)"},
 	{"get --device=loop --checksum=x " PEER,
 	 "--checksum is 'x', not off, unsigned, signed or auto (see: o2ref get --help)"},
 	{"conform --device=loop --profile=x " PEER,
 	 "--profile is 'x', not strict or kernel (see: o2ref conform --help)"},
 	{"serve --device=loop", "device loop is a network inside the process: nobody could reach the server"},
 	{"serve --device=loop x", "'x' is one argument too many (see: o2ref serve --help)"},
-	{"serve --device=loop --buffer=5", "--buffer is '5', not PORTAL:MATCHBITS[:BYTES][:ro], or "
-					   "one too many (see: o2ref serve --help)"},
+	{"serve --device=loop --buffer=5",
+	 "--buffer is '5', not PORTAL:MATCHBITS[:BYTES][:ro], or one too many (see: o2ref serve --help)"},
 	{"serve --device=loop --buffer=5:6:7:rw",
-	 "--buffer is '5:6:7:rw', not PORTAL:MATCHBITS[:BYTES][:ro], or one too many (see: o2ref "
-	 "serve --help)"},
-	{"serve --device=loop --buffer=5:6:0",
-	 "--buffer is '5:6:0', not PORTAL:MATCHBITS[:BYTES][:ro], or one too many (see: o2ref serve "
+	 "--buffer is '5:6:7:rw', not PORTAL:MATCHBITS[:BYTES][:ro], or one too many (see: o2ref serve "
 	 "--help)"},
+	{"serve --device=loop --buffer=5:6:0",
+	 "--buffer is '5:6:0', not PORTAL:MATCHBITS[:BYTES][:ro], or one too many (see: o2ref serve --help)"},
 	{"serve --device=loop --buffer=4294967296:6",
-	 "--buffer is '4294967296:6', not PORTAL:MATCHBITS[:BYTES][:ro], or one too many (see: o2ref "
-	 "serve --help)"},
+	 "--buffer is '4294967296:6', not PORTAL:MATCHBITS[:BYTES][:ro], or one too many (see: o2ref serve "
+	 "--help)"},
 	{"serve --device=loop --buffer=5:6:67108865",
-	 "--buffer is '5:6:67108865', not PORTAL:MATCHBITS[:BYTES][:ro], or one too many (see: o2ref "
-	 "serve --help)"},
+	 "--buffer is '5:6:67108865', not PORTAL:MATCHBITS[:BYTES][:ro], or one too many (see: o2ref serve "
+	 "--help)"},
 	{"serve --device=loop --fragments=5 --buffer=1:0x2:4:ro",
 	 "4 bytes cannot be in 5 pieces (see: o2ref serve --help)"},
 	{"encode /no/such/file", "/no/such/file: No such file or directory"},
@@ -108,11 +107,11 @@ static void many_buffers(struct o2_commands_run *run)
 		o2_command_word(&run->command, "--buffer=%" PRIu64 ":0x%" PRIx64 ":ro", i, i);
 	if (!o2_commands_go(run, 2))
 		return;
-	o2_commands_says(run, "complaint", run->command.err, "o2ref: %s\n",
-			 count == 16 ? "device loop is a network inside the process: nobody could reach the "
-				       "server"
-				     : "--buffer is '17:0x11:ro', not PORTAL:MATCHBITS[:BYTES][:ro], or one "
-				       "too many (see: o2ref serve --help)");
+	o2_commands_says(
+		run, "complaint", run->command.err, "o2ref: %s\n",
+		count == 16 ? "device loop is a network inside the process: nobody could reach the server"
+			    : "--buffer is '17:0x11:ro', not PORTAL:MATCHBITS[:BYTES][:ro], or one too many "
+			      "(see: o2ref serve --help)");
 }
 
 /* The last of those in flight has to lie below 2^32. */
@@ -273,9 +272,7 @@ static void past_the_end(struct o2_commands_run *run)
 				: "o2ref: GET 0 at " PEER
 				  ": it has nothing at that portal and match bits, or no room there "
 				  "(ENODATA): the peer reports a failure: transfer/peer-status: -ibcm_status "
-				  "is 61 (No "
-				  "data "
-				  "available)\n");
+				  "is 61 (No data available)\n");
 	summary(run, &bent, claims, -1,
 		"2 messages and 0 WRITEs of ours on 1 connections: 0 must, 0 should, 0 notes");
 }
@@ -291,14 +288,13 @@ static void no_such_place(struct o2_commands_run *run)
 	o2_commands_words(run, PEER);
 	if (!o2_commands_go(run, 1))
 		return;
-	o2_commands_says(
-		run, "complaint", run->command.err,
-		"o2ref: %s 0 at " PEER
-		": it has nothing at that portal and match bits, or no room there (ENODATA): the peer "
-		"reports a failure: %s (No data available)\n",
-		gets ? "GET" : "PUT",
-		gets ? "transfer/peer-status: -ibcm_status is 61"
-		     : "lnet/put/no-match: PUT_NAK's status is 0");
+	o2_commands_says(run, "complaint", run->command.err,
+			 "o2ref: %s 0 at " PEER
+			 ": it has nothing at that portal and match bits, or no room there (ENODATA): the "
+			 "peer reports a failure: %s (No data available)\n",
+			 gets ? "GET" : "PUT",
+			 gets ? "transfer/peer-status: -ibcm_status is 61"
+			      : "lnet/put/no-match: PUT_NAK's status is 0");
 	summary(run, &bent, false, -1,
 		"2 messages and 0 WRITEs of ours on 1 connections: 0 must, 0 should, 0 notes");
 }
@@ -312,9 +308,8 @@ static void other_sum(struct o2_commands_run *run)
 			  "wire/header/checksum: ibm_cksum is #, expected # (Protocol error); "
 			  "--tolerate-immediate-checksum accepts it\n";
 	const char *rule = "o2ref: judge: must message/wire: " PEER
-			   " (to 10.0.0.1@o2ib): wire/header/checksum: ibm_cksum "
-			   "is #, expected #; it should be so: every message keeps to the rules of the codec "
-			   "(docs/wire.md, \"Rules\")\n";
+			   " (to 10.0.0.1@o2ib): wire/header/checksum: ibm_cksum is #, expected #; it should "
+			   "be so: every message keeps to the rules of the codec (docs/wire.md, \"Rules\")\n";
 
 	start(run, &bent, "sums-other-bytes");
 	if (takes)
@@ -362,9 +357,8 @@ static void wrong_page(struct o2_commands_run *run)
 		o2_commands_says(
 			run, "complaint", run->command.err,
 			"o2ref: judge: should payload/get: " PEER
-			" (to 10.0.0.1@o2ib): payload[#] is 238, expected %u; it should "
-			"be so: a GET brings what is served there, or what the same node has PUT there "
-			"(docs/judge.md, "
+			" (to 10.0.0.1@o2ib): payload[#] is 238, expected %u; it should be so: a GET brings "
+			"what is served there, or what the same node has PUT there (docs/judge.md, "
 			"\"Payloads\")\no2ref: GET 0: byte # is 0xee, not 0x%02x (seed 1)\n",
 			right, right);
 	summary(run, &bent, true, 1,
@@ -382,12 +376,10 @@ static void closes(struct o2_commands_run *run)
 	o2_commands_words(run, PEER);
 	if (!o2_commands_go(run, 1))
 		return;
-	o2_commands_says(
-		run, "complaint", run->command.err,
-		"o2ref: %s 0 at " PEER
-		": the connection is gone (ECONNRESET): the connection has ended: the peer has ended the "
-		"connection (DREQ)\n",
-		pings ? "ping" : "GET");
+	o2_commands_says(run, "complaint", run->command.err,
+			 "o2ref: %s 0 at " PEER ": the connection is gone (ECONNRESET): the connection has "
+						"ended: the peer has ended the connection (DREQ)\n",
+			 pings ? "ping" : "GET");
 	if (!pings)
 		summary(run, &bent, false, -1,
 			"1 messages and 0 WRITEs of ours on 1 connections: 0 must, 0 should, 0 notes");

@@ -126,8 +126,7 @@ static char *expected_dump(const struct odd_message *m)
 	if (m->odd.refused)
 		fprintf(out,
 			"refused: wire/header/checksum (the connection closes)\n  ibm_cksum at offset 12: "
-			"value "
-			"%" PRIu32 " (0x%" PRIx32 "), expected %" PRIu32 " (0x%" PRIx32
+			"value %" PRIu32 " (0x%" PRIx32 "), expected %" PRIu32 " (0x%" PRIx32
 			") (the unsigned sum)\n",
 			m->sum, m->sum, m->odd.unsigned_sum, m->odd.unsigned_sum);
 	else if (m->odd.wrong)

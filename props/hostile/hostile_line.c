@@ -34,8 +34,7 @@ void o2_line_answer(const struct o2_victim_answer *answer, uint32_t work, char t
 	snprintf(text, O2_LINE_BYTES,
 		 "status %d, values 0x%" PRIx64 " 0x%" PRIx64
 		 ", work %u, open %d, closed %u code %d side %d rule %s, started %u matched %u done %u "
-		 "received %u "
-		 "last %d: %s\n",
+		 "received %u last %d: %s\n",
 		 answer->status, answer->value[0], answer->value[1], work, report->open, report->closed,
 		 report->code, (int)report->side, report->rule, report->started, report->matched,
 		 report->done, report->received, report->status, answer->why);
@@ -50,8 +49,7 @@ bool o2_line_read_answer(const char *text, struct o2_victim_answer *answer, uint
 	if (sscanf(text,
 		   "status %d, values 0x%" SCNx64 " 0x%" SCNx64
 		   ", work %u, open %d, closed %u code %d side %d rule %63[^,], started %u matched %u done "
-		   "%u "
-		   "received %u last %d:%n",
+		   "%u received %u last %d:%n",
 		   &answer->status, &answer->value[0], &answer->value[1], work, &open, &report->closed,
 		   &report->code, &side, report->rule, &report->started, &report->matched, &report->done,
 		   &report->received, &report->status, &end) != 14 ||

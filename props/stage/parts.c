@@ -343,11 +343,10 @@ static void print(const void *context, uint32_t pieces, FILE *out)
 struct o2_property o2_parts_property(struct o2_parts_run *run)
 {
 	static const struct o2_property_ops ops = {
-		O2_TALLY_HELD(
-			"parts",
-			"reject records, answers to pings, NIDs as text, options, quirks and errnos are "
-			"written, read and refused as their texts say",
-			""),
+		O2_TALLY_HELD("parts",
+			      "reject records, answers to pings, NIDs as text, options, quirks and errnos "
+			      "are written, read and refused as their texts say",
+			      ""),
 	};
 
 	return o2_tally_property(&ops, run, situations, O2_PARTS_SITUATIONS, 10000);

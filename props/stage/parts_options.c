@@ -54,8 +54,7 @@ static const struct o2_option rows[ROWS + 1] = {
 	[ONE] = {"one", "N", "a number of one byte", O2_NUMBER(one, 3, 200)},
 	[TWO] = {"two", "N",
 		 "a number of two bytes, about which there is so much to be said that it does not go into "
-		 "one "
-		 "line, nor into two,\nso that it is broken",
+		 "one line, nor into two,\nso that it is broken",
 		 O2_NUMBER(two, 0, 600), .unit = 100},
 	[FOUR] = {"four-bytes-of-a-number", "NUMBER", "its name is long", O2_NUMBER(four, 1, UINT32_MAX)},
 	[EIGHT] = {"eight", "N", "all there is", O2_NUMBER(eight, 0, UINT64_MAX)},

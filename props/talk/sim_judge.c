@@ -245,8 +245,7 @@ void o2_sim_judge_closed(struct o2_sim *sim, struct o2_sim_end *end)
 	if (late && !o2_sim_stand_oldest(end, fault))
 		o2_report_fail(sim->report, "sim/oldest",
 			       "end %" PRIu32 " closes for what is %" PRIu64
-			       " ms old and has waited for %s, and "
-			       "something was %" PRIu64 " ms old%s",
+			       " ms old and has waited for %s, and something was %" PRIu64 " ms old%s",
 			       end->index, fault->error.value, o2_wait_text(fault->wait), end->oldest_ms,
 			       end->oldest_sent ? " and sent" : "");
 	if (!o2_sim_record_of_close(fault))

@@ -144,13 +144,12 @@ bool o2_transfer_sweep(struct o2_transfer_run *run, struct o2_report *report)
 		if (is_alias(run, i) || o2_image_sweep(*image_at(run, i), &page))
 			continue;
 		snprintf(report->signature, sizeof(report->signature), "sweep");
-		o2_report_add(
-			report,
-			"page %u of the %s's memory (%s addresses) changed although no transfer names it; "
-			"the cause is one of the last %u cases",
-			page, i / O2_DMA_KINDS == O2_SOURCE ? "source" : "sink",
-			is_alias(run, i + 1) ? "all" : kinds[i % O2_DMA_KINDS],
-			run->sweep_always ? 1 : O2_SWEEP_CASES);
+		o2_report_add(report,
+			      "page %u of the %s's memory (%s addresses) changed although no transfer names "
+			      "it; the cause is one of the last %u cases",
+			      page, i / O2_DMA_KINDS == O2_SOURCE ? "source" : "sink",
+			      is_alias(run, i + 1) ? "all" : kinds[i % O2_DMA_KINDS],
+			      run->sweep_always ? 1 : O2_SWEEP_CASES);
 		return false;
 	}
 	return true;
@@ -256,13 +255,12 @@ static void check_ledger(struct o2_transfer_run *run, struct o2_report *report)
 	if (now.live != run->ledger.live || now.live_entries != run->ledger.live_entries ||
 	    now.wrong_unmaps != run->ledger.wrong_unmaps) {
 		snprintf(report->signature, sizeof(report->signature), "ledger");
-		o2_report_add(
-			report,
-			"the ledger of mappings: %u mappings of %llu entries were left, %u unmapped that "
-			"were not mapped",
-			now.live - run->ledger.live,
-			(unsigned long long)(now.live_entries - run->ledger.live_entries),
-			now.wrong_unmaps - run->ledger.wrong_unmaps);
+		o2_report_add(report,
+			      "the ledger of mappings: %u mappings of %llu entries were left, %u unmapped "
+			      "that were not mapped",
+			      now.live - run->ledger.live,
+			      (unsigned long long)(now.live_entries - run->ledger.live_entries),
+			      now.wrong_unmaps - run->ledger.wrong_unmaps);
 	}
 	run->ledger = now;
 }
@@ -311,8 +309,7 @@ static enum o2_status run_once(struct o2_transfer_run *run, struct o2_report *re
 	if (run->observed.initiator.mapped || run->observed.responder.mapped) {
 		snprintf(report->signature, sizeof(report->signature), "told-while-mapped");
 		o2_report_add(report,
-			      "the %s was told that the transfer is over before its memory was "
-			      "unmapped",
+			      "the %s was told that the transfer is over before its memory was unmapped",
 			      run->observed.initiator.mapped ? "initiator" : "other side");
 	}
 	/* After these, which say more of the cause. */

@@ -95,13 +95,12 @@ bool o2_held_to_json(const struct o2_held *before, const struct o2_held *most, c
 				      "after", to_json(after)));
 	if (o2_held_equal(before, after))
 		return processes_left_nothing(before, after, result);
-	snprintf(
-		text, sizeof(text),
-		"left after all was closed: %llu KiB pinned (%llu before), %u regions (%u), %u windows (%u), "
-		"%u queue pairs (%u), %u other objects (%u)",
-		(unsigned long long)after->pinned_kib, (unsigned long long)before->pinned_kib, after->regions,
-		before->regions, after->windows, before->windows, after->queue_pairs, before->queue_pairs,
-		after->others, before->others);
+	snprintf(text, sizeof(text),
+		 "left after all was closed: %llu KiB pinned (%llu before), %u regions (%u), %u windows "
+		 "(%u), %u queue pairs (%u), %u other objects (%u)",
+		 (unsigned long long)after->pinned_kib, (unsigned long long)before->pinned_kib,
+		 after->regions, before->regions, after->windows, before->windows, after->queue_pairs,
+		 before->queue_pairs, after->others, before->others);
 	add_finding(result, "left-behind", text);
 	return false;
 }

@@ -24,11 +24,10 @@ static int check_link_type(const struct o2_capture *capture, char why[O2_PCAP_WH
 
 	if (o2_frame_link_type_name(number) != NULL)
 		return 0;
-	snprintf(
-		why, O2_PCAP_WHY_BYTES,
-		"cli/pcap/link-type: link_type is %d (%s), expected 1 (Ethernet), 113 or 276 (Linux cooked), "
-		"197 (ERF) or 247 (InfiniBand)",
-		number, name == NULL ? "unknown" : name);
+	snprintf(why, O2_PCAP_WHY_BYTES,
+		 "cli/pcap/link-type: link_type is %d (%s), expected 1 (Ethernet), 113 or 276 (Linux "
+		 "cooked), 197 (ERF) or 247 (InfiniBand)",
+		 number, name == NULL ? "unknown" : name);
 	return -ENOTSUP;
 }
 

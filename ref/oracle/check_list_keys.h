@@ -20,12 +20,10 @@ SAYS_RULE(KEYS, "keys")
 SAYS_INDEX(KEYS, "keys")
 OF_KEYS(PUBLISHED, "published", MUST,
 	"The key that a descriptor carries: its low byte counts with each mapping, modulo 256, the other "
-	"bits "
-	"stay; a mapping that was given up without a post is taken up again under the same key.")
+	"bits stay; a mapping that was given up without a post is taken up again under the same key.")
 OF_KEYS(LIVE, "live", MUST,
 	"Carried out on a device, the requests that were accepted leave the same key alive after each event, "
-	"and "
-	"none is registered while another is alive.")
+	"and none is registered while another is alive.")
 OF_KEYS(MESSAGE, "message", MUST,
 	"Each post hands over its message, once, and behind the requests that make its key valid.")
 OF_KEYS(REQUESTS, "requests", SHOULD,

@@ -195,8 +195,7 @@ static void explain_silence(struct talk *t, const char *step)
 	if (!t->ended) {
 		say(t, false, step,
 		    "no answer within %u ms: is the length read as four bytes, little-endian, and no more "
-		    "than "
-		    "that many bytes behind it?",
+		    "than that many bytes behind it?",
 		    t->timeout_ms);
 		return;
 	}

@@ -122,8 +122,8 @@ static const struct o2_option option_table[] = {
 	{"seed", "N", "of the bytes that it holds at first, and of those that --verify expects (default: 1)",
 	 O2_NUMBER(seed, 0, UINT64_MAX), .commands = SERVE},
 	{"verify", NULL,
-	 "look at every byte that a PUT brings: they must be what `o2ref put` sends; if others write to "
-	 "the same place at the same time, they may be theirs, and that is counted apart",
+	 "look at every byte that a PUT brings: they must be what `o2ref put` sends; if others write to the "
+	 "same place at the same time, they may be theirs, and that is counted apart",
 	 O2_FLAG(verify), .commands = SERVE},
 	{"requests", "N", "end after so many PUTs and GETs", O2_NUMBER(requests, 1, UINT64_MAX),
 	 .commands = SERVE},
@@ -255,8 +255,8 @@ static const struct o2_option option_table[] = {
 	{"max-frags", "N", "fragments to ask for, 257 (the default) or 256",
 	 O2_NUMBER(max_frags, O2_MAX_FRAGS_LEGACY, O2_MAX_FRAGS)},
 	{"ack-timeout", "N",
-	 "1 to 31: the device sends again when nothing was acknowledged for 4.096 us times 2 to the power "
-	 "of N (default: 19, that is 2.1 s)",
+	 "1 to 31: the device sends again when nothing was acknowledged for 4.096 us times 2 to the power of "
+	 "N (default: 19, that is 2.1 s)",
 	 O2_NUMBER(ack_timeout, 1, O2_MAX_ACK_TIMEOUT)},
 	{"retries", "N", "how often it does before it gives up, 0 to 6 (default: 5)",
 	 O2_NUMBER(retries, 0, O2_MAX_RETRIES)},
@@ -271,8 +271,7 @@ static const struct o2_option option_table[] = {
 
 	{"judge", NULL,
 	 "hold what goes to and fro against the rules of the protocol: a line on standard error for each "
-	 "that "
-	 "was broken, by either side; exit status 1 if it must hold",
+	 "that was broken, by either side; exit status 1 if it must hold",
 	 O2_FLAG(judge), .commands = SERVE | PING | MOVES | LST},
 
 	{O2_TITLE("output")},
@@ -296,12 +295,11 @@ static const char exits[] =
 
 static const struct o2_command commands[] = {
 	{"o2ref", "serve", "[OPTION]...",
-	 .about = "Be a peer: answer LNet pings, and offer memory to PUTs and GETs, until SIGINT or "
-		  "SIGTERM.",
+	 .about = "Be a peer: answer LNet pings, and offer memory to PUTs and GETs, until SIGINT or SIGTERM.",
 	 .options = option_table, .which = SERVE, .end = exits},
 	{"o2ref", "ping", "[OPTION]... NID",
-	 .about = "Ask the node what it is: LNet's ping, a GET at portal 0.  Shows its NIDs and how long "
-		  "it took.",
+	 .about = "Ask the node what it is: LNet's ping, a GET at portal 0.  Shows its NIDs and how long it "
+		  "took.",
 	 .options = option_table, .which = PING, .end = exits},
 	{"o2ref", "put", "[OPTION]... NID",
 	 .about = "PUT to the node's memory, and wait for LNet's acknowledgement of each.",

@@ -155,10 +155,9 @@ const struct o2_stage_ops o2_stage_flow = {
 	.index = O2_CHECKS,
 	.cost = O2_CHECKS,
 	.request = "{\"form\":\"o2ref/flow/"
-		   "input\",\"version\":1,\"ibm_version\":18,\"queue_depth\":8,\"high_water\":4,"
-		   "\"concurrent_sends\":8,\"keepalive_ms\":0,\"events\":[{\"event\":\"queue\",\"type\":"
-		   "\"IMMEDIATE\"},{\"event\":\"sent\"},{\"event\":\"receive\",\"type\":\"NOOP\","
-		   "\"credits\":1}]}",
+		   "input\",\"version\":1,\"ibm_version\":18,\"queue_depth\":8,\"high_water\":4,\"concurrent_"
+		   "sends\":8,\"keepalive_ms\":0,\"events\":[{\"event\":\"queue\",\"type\":\"IMMEDIATE\"},{"
+		   "\"event\":\"sent\"},{\"event\":\"receive\",\"type\":\"NOOP\",\"credits\":1}]}",
 	.question = question_fields,
 	.question_at = offsetof(struct o2_case, flow),
 	.result = result_fields,

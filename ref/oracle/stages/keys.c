@@ -305,11 +305,10 @@ const struct o2_stage_ops o2_stage_keys = {
 	.rule = O2_CHECK_KEYS_RULE,
 	.index = O2_CHECK_KEYS_INDEX,
 	.cost = O2_CHECKS,
-	.request =
-		"{\"form\":\"o2ref/keys/"
-		"input\",\"version\":1,\"order\":\"invalidate-first\",\"lkey\":\"0x100\","
-		"\"rkey\":\"0x200\",\"events\":[{\"event\":\"map\",\"side\":\"sink\"},{\"event\":\"post\"},"
-		"{\"event\":\"unmap\"}]}",
+	.request = "{\"form\":\"o2ref/keys/"
+		   "input\",\"version\":1,\"order\":\"invalidate-first\",\"lkey\":\"0x100\",\"rkey\":"
+		   "\"0x200\",\"events\":[{\"event\":\"map\",\"side\":\"sink\"},{\"event\":\"post\"},{"
+		   "\"event\":\"unmap\"}]}",
 	.question = question_fields,
 	.question_at = offsetof(struct o2_case, keys),
 	.result = result_fields,

@@ -248,17 +248,15 @@ const struct o2_stage_ops o2_stage_send = {
 	.index = O2_CHECKS,
 	.cost = O2_CHECKS,
 	.request =
-		"{\"form\":\"o2ref/send_plan/input\",\"version\":1,\"max_msg_size\":4096,\"max_frags\":257,"
-		"\"max_sge\":2,\"slot_addr\":\"0x8000\",\"slot_lkey\":\"0x33\",\"message\":{\"byte_order\":"
-		"\"little\",\"ibm_version\":18,\"ibm_type\":\"NOOP\",\"ibm_credits\":4,\"cksum_flavour\":"
-		"\"none\","
-		"\"ibm_srcnid\":\"192.168.10.1@o2ib\",\"ibm_srcstamp\":\"0x0\",\"ibm_dstnid\":"
-		"\"192.168.10.2@o2ib\",\"ibm_dststamp\":\"0x0\",\"body\":{}},\"memory\":{\"mode\":\"global\","
-		"\"max_pages\":257,\"iova\":\"0x0\",\"key\":\"0x51\",\"space\":{\"page_bytes\":4096,"
-		"\"npages\":1,"
-		"\"ranges\":[]},\"buffer\":{\"kind\":\"kiov\",\"offset\":0,\"nob\":0,\"pieces\":[]},"
-		"\"device\":{"
-		"\"kind\":\"bus\",\"page_bytes\":4096,\"npages\":1,\"base\":\"0x0\",\"unmapped\":[]}}}",
+		"{\"form\":\"o2ref/send_plan/"
+		"input\",\"version\":1,\"max_msg_size\":4096,\"max_frags\":257,\"max_sge\":2,\"slot_addr\":"
+		"\"0x8000\",\"slot_lkey\":\"0x33\",\"message\":{\"byte_order\":\"little\",\"ibm_version\":18,"
+		"\"ibm_type\":\"NOOP\",\"ibm_credits\":4,\"cksum_flavour\":\"none\",\"ibm_srcnid\":\"192.168."
+		"10.1@o2ib\",\"ibm_srcstamp\":\"0x0\",\"ibm_dstnid\":\"192.168.10.2@o2ib\",\"ibm_dststamp\":"
+		"\"0x0\",\"body\":{}},\"memory\":{\"mode\":\"global\",\"max_pages\":257,\"iova\":\"0x0\","
+		"\"key\":\"0x51\",\"space\":{\"page_bytes\":4096,\"npages\":1,\"ranges\":[]},\"buffer\":{"
+		"\"kind\":\"kiov\",\"offset\":0,\"nob\":0,\"pieces\":[]},\"device\":{\"kind\":\"bus\",\"page_"
+		"bytes\":4096,\"npages\":1,\"base\":\"0x0\",\"unmapped\":[]}}}",
 	.case_to_json = case_to_json,
 	.case_from_json = case_from_json,
 	.result = result_fields,

@@ -51,9 +51,8 @@ TEST_WITH(a_peer_that_breaks_a_rule_is_named, world_setup, NULL)
 	world.round = move_round;
 	assert_int_equal(o2_quirks_add(&world.quirks, "sums-other-bytes", NULL, 0), 0);
 	assert_int_equal(world_run("serve --judge --timeout 2 --requests 1"), O2_CLI_REFUSED);
-	assert_non_null(strstr(world.err,
-			       "o2ref: judge: must message/wire: 10.77.0.2@o2ib (to 10.77.0.1@o2ib): "
-			       "wire/header/checksum: ibm_cksum is "));
+	assert_non_null(strstr(world.err, "o2ref: judge: must message/wire: 10.77.0.2@o2ib (to "
+					  "10.77.0.1@o2ib): wire/header/checksum: ibm_cksum is "));
 }
 
 /* What is told here, in place of an interface. */

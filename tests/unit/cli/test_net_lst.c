@@ -105,9 +105,8 @@ TEST_WITH(a_busy_node_is_named, setup, NULL)
 {
 	peer.busy = true;
 	assert_int_equal(run("lst --json 10.77.0.2@o2ib ping"), 1);
-	assert_string_equal(world.err,
-			    "o2ref: 10.77.0.2@o2ib is busy: it is in session 'theirs' of 10.77.0.9@o2ib, "
-			    "for 100 s after its last word (--force takes it)\n");
+	assert_string_equal(world.err, "o2ref: 10.77.0.2@o2ib is busy: it is in session 'theirs' of "
+				       "10.77.0.9@o2ib, for 100 s after its last word (--force takes it)\n");
 	assert_int_equal(world_number("done"), 0);
 	expect_session("failed_at", "make session");
 	expect_session("status", "EBUSY");

@@ -162,11 +162,10 @@ TEST(test_wrong_write)
 	assert_int_equal(peer.result.status, -EBADMSG);
 	assert_non_null(strstr(world.out, "\"writes\": 0"));
 	assert_non_null(strstr(world.out, "\"wrong\": 2"));
-	assert_string_equal(world.err,
-			    "o2ref: 10.77.0.2@o2ib lst write of 8192 bytes: the word at byte 96 is "
-			    "0xeeb0eeb0eeb2eeb3, not 0xeeb0eeb1eeb2eeb3\n"
-			    "o2ref: 10.77.0.2@o2ib lst write of 8192 bytes: the word at byte 96 is "
-			    "0xeeb0eeb0eeb2eeb3, not 0xeeb0eeb1eeb2eeb3\n");
+	assert_string_equal(world.err, "o2ref: 10.77.0.2@o2ib lst write of 8192 bytes: the word at byte 96 "
+				       "is 0xeeb0eeb0eeb2eeb3, not 0xeeb0eeb1eeb2eeb3\n"
+				       "o2ref: 10.77.0.2@o2ib lst write of 8192 bytes: the word at byte 96 "
+				       "is 0xeeb0eeb0eeb2eeb3, not 0xeeb0eeb1eeb2eeb3\n");
 }
 
 TEST(test_without_it_nobody_answers)

@@ -172,11 +172,10 @@ static void compare(struct meeting *m, const struct said *right, const struct sa
 		const struct o2_impl_flow_message *r = &right->message[i], *h = &heard->message[i];
 
 		if (i >= right->count || i >= heard->count || r->type != h->type || r->credits != h->credits)
-			fail_msg(
-				"conversation %llu, event %u, message %u of %u and %u: 0x%x with %u credits, "
-				"the connection sends 0x%x with %u",
-				(unsigned long long)m->index, m->asked.count - 1, i, right->count,
-				heard->count, r->type, r->credits, h->type, h->credits);
+			fail_msg("conversation %llu, event %u, message %u of %u and %u: 0x%x with %u "
+				 "credits, the connection sends 0x%x with %u",
+				 (unsigned long long)m->index, m->asked.count - 1, i, right->count,
+				 heard->count, r->type, r->credits, h->type, h->credits);
 		m->sent[h->type]++;
 		m->credits += h->credits;
 	}

@@ -53,39 +53,23 @@ static const struct {
 	const char *text;
 } forms[] = {
 	{"sg_build/input", read_sg_input,
-	 "{'form':'o2ref/sg_build/input','version':1,'max_entries':257,'space':{'page_bytes':4096,'npages':8,"
-	 "'ranges':[{'base':'0x1000','pages':[3,1]},{'base':'0x8000','pages':[7]}]},"
-	 "'buffer':{'kind':'kiov','offset':0,'nob':8,'pieces':[{'page':1,'offset':2,'len':3},"
-	 "{'page':4,'offset':5,'len':6}]}}"},
+	 "{'form':'o2ref/sg_build/input','version':1,'max_entries':257,'space':{'page_bytes':4096,'npages':8,'ranges':[{'base':'0x1000','pages':[3,1]},{'base':'0x8000','pages':[7]}]},'buffer':{'kind':'kiov','offset':0,'nob':8,'pieces':[{'page':1,'offset':2,'len':3},{'page':4,'offset':5,'len':6}]}}"},
 	{"sg_build/output", read_sg_output,
-	 "{'form':'o2ref/sg_build/output','version':1,'list':{'gaps':true,'nob':9,'entries':["
-	 "{'page':1,'offset':2,'length':3},{'page':4,'offset':5,'length':6}]}}"},
+	 "{'form':'o2ref/sg_build/output','version':1,'list':{'gaps':true,'nob':9,'entries':[{'page':1,'offset':2,'length':3},{'page':4,'offset':5,'length':6}]}}"},
 	{"dma_map/input", read_dma_input,
-	 "{'form':'o2ref/dma_map/input','version':1,'device':{'kind':'bus','page_bytes':4096,'npages':8,"
-	 "'base':'0x10000','unmapped':[0,7]},'list':{'gaps':true,'nob':9,'entries':["
-	 "{'page':1,'offset':2,'length':9}]}}"},
+	 "{'form':'o2ref/dma_map/input','version':1,'device':{'kind':'bus','page_bytes':4096,'npages':8,'base':'0x10000','unmapped':[0,7]},'list':{'gaps':true,'nob':9,'entries':[{'page':1,'offset':2,'length':9}]}}"},
 	{"dma_map/output", read_dma_output,
-	 "{'form':'o2ref/dma_map/output','version':1,'list':{'nob':9,'segments':["
-	 "{'addr':'0x1000','length':4},{'addr':'0x2000','length':5}]}}"},
+	 "{'form':'o2ref/dma_map/output','version':1,'list':{'nob':9,'segments':[{'addr':'0x1000','length':4},{'addr':'0x2000','length':5}]}}"},
 	{"reg_plan/input", read_reg_input,
-	 "{'form':'o2ref/reg_plan/input','version':1,'request':{'mode':'fmr','side':'sink','page_bytes':4096,"
-	 "'max_pages':257,'peer_max_frags':256,'gaps':false},'list':{'nob':4,'segments':["
-	 "{'addr':'0x1000','length':4}]}}"},
+	 "{'form':'o2ref/reg_plan/input','version':1,'request':{'mode':'fmr','side':'sink','page_bytes':4096,'max_pages':257,'peer_max_frags':256,'gaps':false},'list':{'nob':4,'segments':[{'addr':'0x1000','length':4}]}}"},
 	{"reg_plan/output", read_reg_output,
-	 "{'form':'o2ref/reg_plan/output','version':1,'plan':{'mode':'fmr','side':'sink','page_bytes':4096,"
-	 "'local_write':true,'remote_write':false,'iova':'0x0','length':4,'page_offset':0,"
-	 "'pages':['0x1000','0x2000'],'frags':[{'rf_nob':4,'rf_addr':'0x0'}]}}"},
+	 "{'form':'o2ref/reg_plan/output','version':1,'plan':{'mode':'fmr','side':'sink','page_bytes':4096,'local_write':true,'remote_write':false,'iova':'0x0','length':4,'page_offset':0,'pages':['0x1000','0x2000'],'frags':[{'rf_nob':4,'rf_addr':'0x0'}]}}"},
 	{"rdma_plan/input", read_rdma_input,
-	 "{'form':'o2ref/rdma_plan/input','version':1,'nob':4,'limits':{'max_wrs':257,'wrq_sge':2},"
-	 "'source':{'rd_key':'0x1','rd_frags':[{'rf_nob':4,'rf_addr':'0x0'}]},"
-	 "'sink':{'rd_key':'0x2','rd_frags':[{'rf_nob':4,'rf_addr':'0x9'},{'rf_nob':5,'rf_addr':'0x8'}]}}"},
+	 "{'form':'o2ref/rdma_plan/input','version':1,'nob':4,'limits':{'max_wrs':257,'wrq_sge':2},'source':{'rd_key':'0x1','rd_frags':[{'rf_nob':4,'rf_addr':'0x0'}]},'sink':{'rd_key':'0x2','rd_frags':[{'rf_nob':4,'rf_addr':'0x9'},{'rf_nob':5,'rf_addr':'0x8'}]}}"},
 	{"rdma_plan/output", read_rdma_output,
-	 "{'form':'o2ref/rdma_plan/output','version':1,'plan':{'lkey':'0x1','rkey':'0x2','nob':4,"
-	 "'wr':[{'remote_addr':'0x9','length':4,'first_sge':0,'num_sge':2}],"
-	 "'sge':[{'addr':'0x0','length':3},{'addr':'0x5','length':1}]}}"},
+	 "{'form':'o2ref/rdma_plan/output','version':1,'plan':{'lkey':'0x1','rkey':'0x2','nob':4,'wr':[{'remote_addr':'0x9','length':4,'first_sge':0,'num_sge':2}],'sge':[{'addr':'0x0','length':3},{'addr':'0x5','length':1}]}}"},
 	{"refused", read_dma_output,
-	 "{'form':'o2ref/dma_map/output','version':1,'refused':{'errno':'EINVAL','rule':'dma/count',"
-	 "'field':'count','value':0,'limit':257,'index':3}}"},
+	 "{'form':'o2ref/dma_map/output','version':1,'refused':{'errno':'EINVAL','rule':'dma/count','field':'count','value':0,'limit':257,'index':3}}"},
 };
 /* clang-format on */
 

@@ -103,15 +103,13 @@ TEST(test_round_trip)
 static json_t *sample(void)
 {
 	static const char text[] =
-		"{'form': 'o2ref/scenario', 'version': 1, 'op': 'put', 'max_frags': 257, 'wrq_sge': 2,"
-		" 'order': 'big-endian', 'cksum_flavour': 'signed', 'pattern_seed': '0xfedcba9876543210',"
-		" 'source': {'mode': 'fmr', 'kind': 'bus', 'vector': 'kiov', 'offset_bytes': 12, 'nob': 500,"
-		"   'unmapped_page': 9, 'pieces': [{'page': 3, 'offset': 96, 'len': 412},"
-		"     {'page': 3, 'offset': 0, 'len': 100}]},"
-		" 'sink': {'mode': 'fastreg', 'kind': 'virtual', 'vector': 'iov', 'view': 2, 'offset_bytes': "
-		"0,"
-		"   'nob': 9000, 'unmapped_page': 0, 'pieces': [{'base': 4095, 'len': 9000},"
-		"     {'base': 13095, 'len': 1}]}}";
+		"{'form': 'o2ref/scenario', 'version': 1, 'op': 'put', 'max_frags': 257, 'wrq_sge': 2, "
+		"'order': 'big-endian', 'cksum_flavour': 'signed', 'pattern_seed': '0xfedcba9876543210', "
+		"'source': {'mode': 'fmr', 'kind': 'bus', 'vector': 'kiov', 'offset_bytes': 12, 'nob': 500,  "
+		" 'unmapped_page': 9, 'pieces': [{'page': 3, 'offset': 96, 'len': 412},     {'page': 3, "
+		"'offset': 0, 'len': 100}]}, 'sink': {'mode': 'fastreg', 'kind': 'virtual', 'vector': 'iov', "
+		"'view': 2, 'offset_bytes': 0,   'nob': 9000, 'unmapped_page': 0, 'pieces': [{'base': 4095, "
+		"'len': 9000},     {'base': 13095, 'len': 1}]}}";
 	char quoted[sizeof(text)];
 	json_t *object;
 
