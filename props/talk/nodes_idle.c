@@ -29,19 +29,22 @@ static const struct {
 
 /* --- a device that makes no descriptors while it is told so --- */
 
+static struct o2_nodes_seat *seat_of(void *context)
+{
+	return (void *)((char *)context - offsetof(struct o2_nodes_seat, place.ni.domain));
+}
+
 static int frd_create(void *context, uint64_t device, uint32_t max_pages, bool gaps,
 		      struct o2_frd_object *object, struct o2_error *error)
 {
-	const struct o2_nodes_seat *seat =
-		(const void *)((const char *)context - offsetof(struct o2_nodes_seat, place.ni.domain));
-
-	return seat->no_descriptors
+	return seat_of(context)->no_descriptors
 		       ? -ENOSPC
 		       : o2_reg_verbs_frd.create(context, device, max_pages, gaps, object, error);
 }
 
 static void frd_destroy(void *context, void *handle)
 {
+	seat_of(context)->descriptors_gone++;
 	o2_reg_verbs_frd.destroy(context, handle);
 }
 
@@ -61,6 +64,19 @@ static const struct o2_frd_ops frd_ops = {frd_create, frd_destroy, frd_map, frd_
 const struct o2_reg_ops o2_nodes_reg_ops = {&o2_reg_verbs_fmr, &frd_ops};
 
 /* --- sets shrink --- */
+
+/*
+ * Descriptors that went otherwise than with their pools: those of transfers that have failed are replaced, of
+ * others none.
+ */
+static uint64_t replaced(struct o2_nodes_seat *seat)
+{
+	struct o2_ni_counts counts;
+
+	o2_ni_get_counts(&seat->place.ni, &counts);
+	return seat->descriptors_gone - O2_NODES_POOL * (counts.pool[O2_NI_POOL_FRD].destroyed +
+							 counts.pool[O2_NI_POOL_FRD_GAPS].destroyed);
+}
 
 static uint32_t live(struct o2_nodes_seat *seat, enum o2_ni_pool_kind kind)
 {
@@ -128,9 +144,22 @@ static void check_served(struct o2_nodes *nodes, const struct o2_nodes_seat *sea
 			       seat->index, took_ms, op->to, CONNECT_MS);
 }
 
+static bool all_well(const struct o2_nodes *nodes)
+{
+	bool well = true;
+
+	for (uint32_t i = 0; i < nodes->nseats; i++) {
+		const struct o2_nodes_op *op = &nodes->seat[i].op[nodes->seat[i].nops - 1];
+
+		well = well && op->status == 0 && op->status_there == 0 && op->ended_there > 0;
+	}
+	return well;
+}
+
 /* One operation from each node to the next, of which a set has to serve two at most: none has to grow. */
 static void use_each(struct o2_nodes *nodes, uint32_t which, uint32_t before[O2_NODES_MAX][O2_NI_POOL_KINDS])
 {
+	uint64_t gone[O2_NODES_MAX];
 	bool can[O2_NODES_MAX];
 
 	for (uint32_t i = 0; i < nodes->nseats && !nodes->report->failed; i++) {
@@ -139,9 +168,16 @@ static void use_each(struct o2_nodes *nodes, uint32_t which, uint32_t before[O2_
 
 		can[i] = o2_nodes_count_ends(seat, to, true) > 0 ||
 			 o2_nodes_can_connect(seat, &nodes->seat[to]);
+		gone[i] = replaced(seat);
 		start_as(nodes, seat, to, pooled[which].mode, 0);
 	}
 	o2_nodes_settle(nodes);
+	for (uint32_t i = 0; i < nodes->nseats && !nodes->report->failed && all_well(nodes); i++)
+		if (replaced(&nodes->seat[i]) != gone[i])
+			o2_report_fail(nodes->report, "nodes/descriptor-replaced",
+				       "node %" PRIu32 " has replaced %" PRIu64
+				       " descriptors, and no transfer has failed",
+				       i, replaced(&nodes->seat[i]) - gone[i]);
 	for (uint32_t i = 0; i < nodes->nseats && !nodes->report->failed; i++) {
 		struct o2_nodes_seat *seat = &nodes->seat[i];
 		const struct o2_nodes_op *op = &seat->op[seat->nops - 1];

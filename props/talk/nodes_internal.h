@@ -136,6 +136,7 @@ struct o2_nodes_seat {
 	uint32_t address;
 	struct o2_place place;
 	bool no_descriptors; /* the device makes none */
+	uint64_t descriptors_gone;
 	struct o2_cm *cm;
 	struct o2_node *node;
 	struct o2_node_config config;
