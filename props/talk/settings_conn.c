@@ -10,7 +10,9 @@
 
 /* Connections: each setting, what two ends agree, and what is connected twice. */
 
-#define WQ_ENTRIES 16384u /* of a queue of the device */
+#define WQ_ENTRIES	16384u /* of a queue of the device */
+#define PIECE_BYTES	16u
+#define PIECES_PER_PAGE 32u
 
 /* A value of low to high: at an end, or (bad) one past it. */
 static uint32_t draw_edge(struct o2_choice *c, uint32_t low, uint32_t high, bool bad)
@@ -89,10 +91,16 @@ static struct o2_conn_config draw_conn(struct o2_choice *c, bool may_fail,
 	return config;
 }
 
+static void forget(void *context, const struct o2_transfer_result *result)
+{
+	(void)context;
+	(void)result;
+}
+
 static struct o2_conn *make(struct o2_settings_run *run, struct o2_report *report, uint32_t side,
 			    const struct o2_conn_config *config, const struct o2_settings_verdict *expected)
 {
-	static const struct o2_conn_ops ops;
+	static const struct o2_conn_ops ops = {.done = forget};
 	struct o2_error error = {0};
 	struct o2_conn *conn = NULL;
 	struct o2_conn_address address;
@@ -199,6 +207,35 @@ static void try_limits(struct o2_settings_run *run, struct o2_choice *c, struct 
 	run->tally.seen[rc == 0 ? LIMITS_SET : LIMITS_REFUSED]++;
 }
 
+/*
+ * A sink of as many pieces that do not abut as there may be fragments by what both ends have said, or one more:
+ * that is refused here, before the peer hears of it.
+ */
+static void try_fragments(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report,
+			  struct o2_conn *conn, uint32_t agreed)
+{
+	static struct o2_kiov piece[O2_MAX_FRAGS];
+	const uint32_t pieces = agreed + (uint32_t)o2_draw(c, agreed < O2_MAX_FRAGS ? 1 : 0);
+	const struct o2_transfer_memory sink = {
+		.buffer = {.kind = O2_KIOV, .count = pieces, .kiov = piece, .nob = PIECE_BYTES * pieces},
+		.mode = O2_REG_GLOBAL,
+	};
+	const struct o2_lnet_hdr hdr = o2_conn_lnet_hdr(conn, O2_LNET_GET, 1, sink.buffer.nob);
+	struct o2_settings_verdict expected = {.code = 0};
+	struct o2_error error = {0};
+	int rc;
+
+	for (uint32_t i = 0; i < pieces; i++)
+		piece[i] = (struct o2_kiov){i / PIECES_PER_PAGE, i % PIECES_PER_PAGE * 2 * PIECE_BYTES,
+					    PIECE_BYTES};
+	if (pieces > agreed)
+		expected = (struct o2_settings_verdict){-EFBIG,	  "reg/more-fragments-than-peer-accepts",
+							"nfrags", pieces,
+							agreed,	  O2_LIMIT_BOUND};
+	rc = o2_conn_get(conn, &hdr, &sink, NULL, &error);
+	o2_settings_check(run, report, rc, &error, &expected);
+}
+
 static void try_connect(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report,
 			struct o2_conn *conn, struct o2_conn *peer)
 {
@@ -206,9 +243,14 @@ static void try_connect(struct o2_settings_run *run, struct o2_choice *c, struct
 	struct o2_settings_verdict expected = {.code = 0};
 	struct o2_error error = {0};
 	const uint64_t bad = o2_draw(c, 4);
+	uint32_t most_frags;
 	int rc;
 
 	o2_conn_get_address(peer, &address);
+	most_frags = address.max_frags;
+	/* The other end can do less, or does not say. */
+	if (o2_draw_bool(c, 1, 1))
+		address.max_frags = (uint32_t)o2_draw(c, address.max_frags);
 	if (bad == 0) {
 		address.qp_num |= 1u << 24;
 		expected = (struct o2_settings_verdict){-EINVAL,	"conn/peer-qp-num", "qp_num",
@@ -233,6 +275,8 @@ static void try_connect(struct o2_settings_run *run, struct o2_choice *c, struct
 	rc = o2_conn_connect(conn, &address, &error);
 	o2_settings_check(run, report, rc, &error, &expected);
 	run->tally.seen[TWICE]++;
+	if (!report->failed)
+		try_fragments(run, c, report, conn, address.max_frags == 0 ? most_frags : address.max_frags);
 }
 
 void o2_settings_connection(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report)

@@ -268,7 +268,10 @@ static void close_end(struct o2_sim *sim, struct o2_sim_end *end, bool destroy)
 	sim->acting = NULL;
 }
 
-/* Also of what is in use, and on pools that have failed: each pool is somewhere, and each descriptor has its window. */
+/*
+ * All pools have failed.  Those that are in use are kept until then: each pool is somewhere, and each descriptor
+ * has its window.
+ */
 static void check_pools(struct o2_sim *sim, uint32_t node)
 {
 	struct o2_ni_counts counts;
@@ -278,7 +281,8 @@ static void check_pools(struct o2_sim *sim, uint32_t node)
 	for (int kind = 0; kind < O2_NI_POOL_KINDS; kind++) {
 		const struct o2_ni_pool_counts *of = &counts.pool[kind];
 
-		if (of->created - of->destroyed != (uint64_t)of->live + of->failed || of->idle > of->elements)
+		if (of->created - of->destroyed != (uint64_t)of->live + of->failed || of->live != 0 ||
+		    of->idle > of->elements)
 			o2_report_fail(sim->report, "sim/pools",
 				       "pools %s: %" PRIu64 " made, %" PRIu64 " gone, %" PRIu32
 				       " live, %" PRIu32 " failed; %" PRIu64 " of %" PRIu64 " elements idle",
