@@ -158,7 +158,7 @@ static int pump(void)
 		if (!desk.client[i].open)
 			continue;
 		o2_endpoint_clock(&desk.client[i].endpoint, 1000);
-		events += o2_endpoint_progress(&desk.client[i].endpoint);
+		events += o2_node_progress(desk.client[i].endpoint.node);
 	}
 	return events;
 }

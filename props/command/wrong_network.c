@@ -243,7 +243,7 @@ static int progress(struct o2_net_network *network, uint64_t now_ms)
 		return events;
 	o2_endpoint_clock(&peer.endpoint, now_ms);
 	o2_net_lst_round(&peer.lst);
-	return events + o2_endpoint_progress(&peer.endpoint);
+	return events + o2_node_progress(peer.endpoint.node);
 }
 
 void o2_wrong_execute(struct o2_command_run *run, struct o2_wrong *wrong)

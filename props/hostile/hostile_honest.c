@@ -86,7 +86,7 @@ static bool ends(struct o2_net_liar *net, int started, const char *what, char *w
 	/* Its deadlines are by the clock, and one of them comes before ours. */
 	while (net->waiting && o2_monotonic_ms() < end_ms) {
 		o2_endpoint_clock(&net->endpoint, o2_monotonic_ms());
-		if (o2_net_liar_pump(net) + o2_endpoint_progress(&net->endpoint) == 0)
+		if (o2_net_liar_pump(net) + o2_node_progress(net->endpoint.node) == 0)
 			sched_yield();
 	}
 	if (net->waiting)

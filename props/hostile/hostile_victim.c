@@ -43,7 +43,7 @@ int o2_victim_open(struct o2_victim *victim, struct o2_ni *ni)
 {
 	memset(victim, 0, sizeof(*victim));
 	victim->ni = ni;
-	o2_ni_clock(ni, 0);
+	o2_clock_tell(&ni->clock, 0);
 	if (o2_shadow_open(&victim->shadow, &ni->arena, 0) != 0)
 		return -ENOMEM;
 	fill(victim, 0, ARENA_BYTES);

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "lnd/conn/immediate.h"
+#include "lnd/conn/transfer.h"
 #include "props/lnet/endpoints_internal.h"
 
 /* What applications are told of operations, and whether that is what it should be. */

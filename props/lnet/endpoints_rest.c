@@ -92,7 +92,7 @@ static bool waits_for_window(const struct o2_endpoints_seat *seat)
 /* As who waits for events does: it is armed, and looks once more, before it sleeps. */
 static int arm(struct o2_endpoints_seat *seat)
 {
-	const int found = o2_endpoint_arm(&seat->endpoint);
+	const int found = o2_node_arm(seat->endpoint.node);
 
 	if (found < 0)
 		o2_report_fail(seat->endpoints->report, "endpoint/arm", "endpoint %" PRIu32 ": %d",
@@ -105,7 +105,7 @@ int o2_endpoints_look(struct o2_endpoints_seat *seat)
 {
 	struct pollfd event = {.fd = o2_ni_fd(&seat->place.ni), .events = POLLIN};
 	const bool woken = !seat->asleep || poll(&event, 1, 0) > 0;
-	int handled = o2_endpoint_progress(&seat->endpoint);
+	int handled = o2_node_progress(seat->endpoint.node);
 
 	/* It may have come in between; a kernel's device makes the event behind the completion. */
 	if (!woken && handled > 0 && poll(&event, 1, EVENT_MS) <= 0)

@@ -51,17 +51,17 @@ static uint32_t immediate_max(void *context, uint64_t nid)
 	return 3976;
 }
 
-static int note(void *context, uint64_t nid, const struct o2_lnet_hdr *hdr,
-		const struct o2_transfer_memory *payload, uint64_t tag, struct o2_error *error)
+static int note(void *context, uint64_t nid, enum o2_lnd_form form, const struct o2_lnet_hdr *hdr,
+		const struct o2_transfer_memory *memory, struct o2_error *error)
 {
 	struct told *told = context;
 
 	(void)nid;
-	(void)payload;
+	(void)form;
 	(void)error;
 	told->sent++;
 	told->hdr = *hdr;
-	told->tag = tag;
+	told->tag = memory->tag;
 	return 0;
 }
 

@@ -43,16 +43,16 @@ static uint32_t immediate_max(void *context, uint64_t nid)
 }
 
 /* It is sent, and nothing comes back. */
-static int send_none(void *context, uint64_t nid, const struct o2_lnet_hdr *hdr,
-		     const struct o2_transfer_memory *payload, uint64_t tag, struct o2_error *error)
+static int send_none(void *context, uint64_t nid, enum o2_lnd_form form, const struct o2_lnet_hdr *hdr,
+		     const struct o2_transfer_memory *memory, struct o2_error *error)
 {
 	struct place *place = context;
 
 	(void)nid;
 	(void)hdr;
-	(void)payload;
+	(void)form;
 	(void)error;
-	place->tag[place->sent++ % 8] = tag;
+	place->tag[place->sent++ % 8] = memory->tag;
 	return 0;
 }
 

@@ -63,7 +63,7 @@ static bool open_node(struct o2_sim *sim, uint32_t i)
 			       error.code);
 		return false;
 	}
-	o2_ni_clock(&node->place.ni, 0);
+	o2_clock_tell(&node->place.ni.clock, 0);
 	return true;
 }
 

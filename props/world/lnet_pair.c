@@ -55,48 +55,31 @@ static int side_refuses(const struct o2_lnet_side *side, uint64_t nid, const cha
 	return side->refuse == 0 ? 0 : o2_refuse_value(error, side->refuse, "test/refused", what, 0, 0);
 }
 
-static int side_send(void *context, uint64_t nid, const struct o2_lnet_hdr *hdr,
-		     const struct o2_transfer_memory *payload, uint64_t tag, struct o2_error *error)
+static int side_send(void *context, uint64_t nid, enum o2_lnd_form form, const struct o2_lnet_hdr *hdr,
+		     const struct o2_transfer_memory *memory, struct o2_error *error)
 {
+	static const int kinds[] = {
+		[O2_FORM_IMMEDIATE] = O2_LETTER_IMMEDIATE,
+		[O2_FORM_PUT_REQ] = O2_LETTER_PUT,
+		[O2_FORM_GET_REQ] = O2_LETTER_GET,
+	};
 	struct o2_lnet_side *side = context;
-	int rc = side_refuses(side, nid, "send", error);
+	const bool immediate = form == O2_FORM_IMMEDIATE;
+	const uint64_t nob = form == O2_FORM_GET_REQ ? memory->buffer.nob : hdr->payload_length;
+	const int rc = side_refuses(side, nid, "send", error);
 	struct o2_letter *letter;
 
 	if (rc != 0)
 		return rc;
-	check(side,
-	      hdr->payload_length <= side->immediate_max &&
-		      (payload == NULL ? 0 : payload->buffer.nob) == hdr->payload_length,
+	check(side, !immediate || (nob <= side->immediate_max && memory->buffer.nob == nob),
 	      "an IMMEDIATE is too long, or not as long as its payload");
-	letter = side_post(side, O2_LETTER_IMMEDIATE, hdr, NULL, tag);
-	if (letter == NULL || hdr->payload_length > sizeof(letter->payload))
+	check(side, immediate || nob > side->immediate_max, "a transfer by RDMA would go into an IMMEDIATE");
+	letter = side_post(side, kinds[form], hdr, immediate ? NULL : memory, memory->tag);
+	if (letter == NULL || (immediate && nob > sizeof(letter->payload)))
 		return -ENOBUFS;
-	return payload == NULL ? 0
-			       : o2_copy_from_buffer(&side->arena, &payload->buffer, letter->payload, error);
-}
-
-static int side_rdma(struct o2_lnet_side *side, uint64_t nid, int kind, const struct o2_lnet_hdr *hdr,
-		     const struct o2_transfer_memory *memory, uint64_t tag, struct o2_error *error)
-{
-	int rc = side_refuses(side, nid, kind == O2_LETTER_PUT ? "put" : "get", error);
-
-	if (rc != 0)
-		return rc;
-	check(side, (kind == O2_LETTER_PUT ? hdr->payload_length : memory->buffer.nob) > side->immediate_max,
-	      "a transfer by RDMA would go into an IMMEDIATE");
-	return side_post(side, kind, hdr, memory, tag) == NULL ? -ENOBUFS : 0;
-}
-
-static int side_put(void *context, uint64_t nid, const struct o2_lnet_hdr *hdr,
-		    const struct o2_transfer_memory *source, uint64_t tag, struct o2_error *error)
-{
-	return side_rdma(context, nid, O2_LETTER_PUT, hdr, source, tag, error);
-}
-
-static int side_get(void *context, uint64_t nid, const struct o2_lnet_hdr *hdr,
-		    const struct o2_transfer_memory *sink, uint64_t tag, struct o2_error *error)
-{
-	return side_rdma(context, nid, O2_LETTER_GET, hdr, sink, tag, error);
+	if (!immediate || nob == 0)
+		return 0;
+	return o2_copy_from_buffer(&side->arena, &memory->buffer, letter->payload, error);
 }
 
 void o2_lnet_move_bytes(const struct o2_lnet_side *source, struct o2_buffer from,
@@ -217,7 +200,7 @@ static void side_event(void *context, const struct o2_lnet_event *event)
 
 struct o2_lnet_transport o2_lnet_side_transport(struct o2_lnet_side *side)
 {
-	return (struct o2_lnet_transport){side, side_immediate_max, side_send, side_put, side_get};
+	return (struct o2_lnet_transport){side, side_immediate_max, side_send};
 }
 
 /* All but the arena, which is there, is as at first. */

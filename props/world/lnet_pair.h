@@ -2,7 +2,6 @@
 #ifndef O2_PROPS_LNET_PAIR_H
 #define O2_PROPS_LNET_PAIR_H
 
-#include "lnd/conn/immediate.h"
 #include "lnet/lnet.h"
 #include "mem/arena.h"
 #include "wire/nid.h"

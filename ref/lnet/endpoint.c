@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <stddef.h>
 
-#include "lnd/conn/immediate.h"
-
 /* LNet asks the node. */
 
 static uint32_t immediate_max(void *context, uint64_t nid)
@@ -16,42 +14,20 @@ static uint32_t immediate_max(void *context, uint64_t nid)
 	return conn == NULL ? O2_IMMEDIATE_MAX : o2_conn_immediate_max(conn);
 }
 
-static struct o2_transfer_memory tagged(const struct o2_transfer_memory *memory, uint64_t tag)
+static int send_message(void *context, uint64_t nid, enum o2_lnd_form form, const struct o2_lnet_hdr *hdr,
+			const struct o2_transfer_memory *memory, struct o2_error *error)
 {
-	struct o2_transfer_memory copy = *memory;
+	const struct o2_endpoint *endpoint = context;
 
-	copy.tag = tag;
-	return copy;
-}
-
-static int send_immediate(void *context, uint64_t nid, const struct o2_lnet_hdr *hdr,
-			  const struct o2_transfer_memory *payload, uint64_t tag, struct o2_error *error)
-{
-	struct o2_endpoint *endpoint = context;
-	struct o2_transfer_memory memory;
-
-	if (payload == NULL)
-		return o2_node_send_bytes(endpoint->node, nid, hdr, NULL, 0, tag, error);
-	memory = tagged(payload, tag);
-	return o2_node_send(endpoint->node, nid, hdr, &memory, error);
-}
-
-static int put(void *context, uint64_t nid, const struct o2_lnet_hdr *hdr,
-	       const struct o2_transfer_memory *source, uint64_t tag, struct o2_error *error)
-{
-	struct o2_endpoint *endpoint = context;
-	const struct o2_transfer_memory memory = tagged(source, tag);
-
-	return o2_node_put(endpoint->node, nid, hdr, &memory, error);
-}
-
-static int get(void *context, uint64_t nid, const struct o2_lnet_hdr *hdr,
-	       const struct o2_transfer_memory *sink, uint64_t tag, struct o2_error *error)
-{
-	struct o2_endpoint *endpoint = context;
-	const struct o2_transfer_memory memory = tagged(sink, tag);
-
-	return o2_node_get(endpoint->node, nid, hdr, &memory, error);
+	switch (form) {
+	case O2_FORM_PUT_REQ:
+		return o2_node_put(endpoint->node, nid, hdr, memory, error);
+	case O2_FORM_GET_REQ:
+		return o2_node_get(endpoint->node, nid, hdr, memory, error);
+	case O2_FORM_IMMEDIATE:
+		break;
+	}
+	return o2_node_send(endpoint->node, nid, hdr, memory, error);
 }
 
 /* The node tells LNet. */
@@ -62,14 +38,9 @@ static int match(void *context, uint64_t nid, const struct o2_msg *request, uint
 	struct o2_endpoint *endpoint = context;
 	const struct o2_lnet_hdr *hdr =
 		request->ibm_type == O2_MSG_PUT_REQ ? &request->u.putreq.hdr : &request->u.get.hdr;
-	uint64_t tag;
-	int rc;
 
 	(void)sink_bytes; /* the RDMA itself is held to it */
-	rc = o2_lnet_match(endpoint->lnet, nid, hdr, memory, &tag, NULL);
-	if (rc == 0)
-		memory->tag = tag;
-	return rc;
+	return o2_lnet_match(endpoint->lnet, nid, hdr, memory, &memory->tag, NULL);
 }
 
 static int receive(void *context, uint64_t nid, const struct o2_msg *msg)
@@ -102,7 +73,7 @@ int o2_endpoint_open(struct o2_ni *ni, struct o2_cm *cm, const struct o2_node_co
 		     const struct o2_lnet_config *lnet_config, const struct o2_lnet_ops *ops, void *context,
 		     struct o2_endpoint *endpoint, struct o2_error *error)
 {
-	const struct o2_lnet_transport transport = {endpoint, immediate_max, send_immediate, put, get};
+	const struct o2_lnet_transport transport = {endpoint, immediate_max, send_message};
 	const struct o2_node_ops node_ops = {.match = match, .receive = receive, .done = done, .down = down};
 	int rc;
 
@@ -128,14 +99,4 @@ void o2_endpoint_clock(struct o2_endpoint *endpoint, uint64_t now_ms)
 {
 	o2_node_clock(endpoint->node, now_ms);
 	o2_lnet_check_time(endpoint->lnet);
-}
-
-int o2_endpoint_progress(struct o2_endpoint *endpoint)
-{
-	return o2_node_progress(endpoint->node);
-}
-
-int o2_endpoint_arm(struct o2_endpoint *endpoint)
-{
-	return o2_node_arm(endpoint->node);
 }

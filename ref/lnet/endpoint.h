@@ -10,7 +10,7 @@
 
 /*
  * A whole peer: LNet's place over a node of o2iblnd.  It is driven as the node is, by o2_endpoint_clock,
- * o2_endpoint_progress and o2_endpoint_arm (and by the connection manager's own loop), and used as LNet is.
+ * o2_node_progress and o2_node_arm (and by the connection manager's own loop), and used as LNet is.
  * Source: docs/peer.md, "The layers".
  */
 
@@ -41,11 +41,5 @@ void o2_endpoint_close(struct o2_endpoint *endpoint);
  * Event: it is now_ms.  The one call that tells the time to a whole peer: o2_node_clock, o2_lnet_check_time.
  */
 void o2_endpoint_clock(struct o2_endpoint *endpoint, uint64_t now_ms);
-
-/* Returns how many completions were handled. */
-int o2_endpoint_progress(struct o2_endpoint *endpoint);
-
-/* Before a loop sleeps: o2_node_arm. */
-int o2_endpoint_arm(struct o2_endpoint *endpoint);
 
 #endif

@@ -6,12 +6,6 @@
 
 /* Our own PUTs and GETs (docs/peer.md, "Operations"). */
 
-bool o2_lnet_operation_waits(const struct o2_lnet_message *message)
-{
-	return (message->kind == O2_LNET_OUR_PUT || message->kind == O2_LNET_OUR_GET) &&
-	       !message->in_transport && !message->replying;
-}
-
 void o2_lnet_operation_end(struct o2_lnet *lnet, struct o2_lnet_message *message, int status)
 {
 	const uint64_t length_bytes = message->answered ? message->answer_bytes : message->moved_bytes;
@@ -29,10 +23,10 @@ void o2_lnet_operation_end(struct o2_lnet *lnet, struct o2_lnet_message *message
 	lnet->ops.done(lnet->context, &result);
 }
 
-static bool wants_ack(const struct o2_lnet_hdr *hdr)
+bool o2_lnet_wants_ack(const struct o2_lnet_hdr *put)
 {
-	return hdr->msg.put.ack_wmd.wh_interface_cookie != UINT64_MAX ||
-	       hdr->msg.put.ack_wmd.wh_object_cookie != UINT64_MAX;
+	return put->msg.put.ack_wmd.wh_interface_cookie != UINT64_MAX ||
+	       put->msg.put.ack_wmd.wh_object_cookie != UINT64_MAX;
 }
 
 /* The transport is done and had no error: is the peer, and what is the outcome? */
@@ -55,7 +49,7 @@ static int outcome_of_put(struct o2_lnet_message *message, bool *over)
 		message->fault = o2_fault_of(O2_FAULT_PEER_STATUS, rc, &error);
 		return rc;
 	}
-	*over = message->answered || !wants_ack(&message->hdr);
+	*over = message->answered || !o2_lnet_wants_ack(&message->hdr);
 	return 0;
 }
 
@@ -98,109 +92,70 @@ int o2_lnet_cancel(struct o2_lnet *lnet, uint64_t operation)
 	return 0;
 }
 
-static int check_target(const struct o2_lnet_target *target, const struct o2_transfer_memory *memory,
-			uint64_t least_bytes, struct o2_error *error)
+/* A PUT or GET of ours.  memory may be NULL: a PUT of no bytes. */
+static int operate(struct o2_lnet *lnet, enum o2_lnet_message_kind kind, const struct o2_lnet_target *target,
+		   const struct o2_transfer_memory *memory, uint64_t *operation, struct o2_error *error)
 {
+	const bool put = kind == O2_LNET_OUR_PUT;
 	const uint64_t nob = memory == NULL ? 0 : memory->buffer.nob;
+	struct o2_lnet_hdr hdr =
+		o2_lnet_hdr_to(lnet, target->nid, target->pid != 0 ? target->pid : O2_LNET_PID_KERNEL,
+			       put ? O2_LNET_PUT : O2_LNET_GET);
+	struct o2_lnet_handle handle = {lnet->config.interface_cookie, UINT64_MAX};
+	struct o2_lnet_message *message;
+	int rc;
 
 	if (target->offset > O2_LNET_OFFSET_MAX)
 		return o2_refuse_value(error, -EINVAL, "lnet/offset", "target.offset", target->offset,
 				       O2_LNET_OFFSET_MAX);
-	if (nob >= least_bytes && nob <= O2_MAX_TRANSFER_BYTES)
-		return 0;
-	return o2_refuse_value(error, -EINVAL, "lnet/length", "memory.buffer.nob", nob,
-			       nob < least_bytes ? least_bytes : O2_MAX_TRANSFER_BYTES);
-}
-
-static uint32_t pid_of(const struct o2_lnet_target *target)
-{
-	return target->pid != 0 ? target->pid : O2_LNET_PID_KERNEL;
-}
-
-static struct o2_lnet_message *new_operation(struct o2_lnet *lnet, enum o2_lnet_message_kind kind,
-					     const struct o2_lnet_target *target,
-					     const struct o2_lnet_hdr *hdr, struct o2_error *error)
-{
-	struct o2_lnet_message *message = o2_lnet_message_new(lnet, kind, target->nid, hdr, error);
-
+	rc = o2_refuse_range(error, -EINVAL, "lnet/length", "memory.buffer.nob", nob, put ? 0 : 1,
+			     O2_MAX_TRANSFER_BYTES);
+	if (rc != 0)
+		return rc;
+	message = o2_lnet_message_new(lnet, kind, target->nid, &hdr, error);
 	if (message == NULL)
-		return NULL;
+		return -ENOSPC;
+	if (memory != NULL)
+		message->memory = *memory;
 	message->tag = target->tag;
 	message->timeout_ms = target->response_timeout_ms != 0 ? target->response_timeout_ms
 							       : lnet->config.response_timeout_ms;
-	return message;
-}
-
-/* Transport has refused: the operation never was. */
-static int give_up(struct o2_lnet *lnet, struct o2_lnet_message *message, int rc)
-{
-	o2_lnet_message_free(lnet, message);
+	handle.wh_object_cookie = o2_lnet_tag(lnet, message);
+	if (operation != NULL)
+		*operation = handle.wh_object_cookie;
+	if (put) {
+		hdr.payload_length = (uint32_t)nob;
+		hdr.msg.put.ack_wmd = target->ack ? handle : (struct o2_lnet_handle){UINT64_MAX, UINT64_MAX};
+		hdr.msg.put.match_bits = target->match_bits;
+		hdr.msg.put.hdr_data = target->hdr_data;
+		hdr.msg.put.ptl_index = target->portal;
+		hdr.msg.put.offset = (uint32_t)target->offset;
+		message->moved_bytes = nob; /* an IMMEDIATE arrives as a whole, or not at all */
+	} else {
+		hdr.msg.get.return_wmd = handle;
+		hdr.msg.get.match_bits = target->match_bits;
+		hdr.msg.get.ptl_index = target->portal;
+		hdr.msg.get.src_offset = (uint32_t)target->offset;
+		hdr.msg.get.sink_length = (uint32_t)nob;
+	}
+	message->hdr = hdr;
+	rc = o2_lnet_transmit(lnet, message, &hdr, error);
+	/* What the transport has refused never was an operation. */
+	if (rc != 0)
+		o2_lnet_message_free(lnet, message);
 	return rc;
 }
 
 int o2_lnet_put(struct o2_lnet *lnet, const struct o2_lnet_target *target,
 		const struct o2_transfer_memory *source, uint64_t *operation, struct o2_error *error)
 {
-	struct o2_lnet_hdr hdr = o2_lnet_hdr_to(lnet, target->nid, pid_of(target), O2_LNET_PUT);
-	struct o2_lnet_message *message;
-	int rc = check_target(target, source, 0, error);
-
-	if (rc != 0)
-		return rc;
-	message = new_operation(lnet, O2_LNET_OUR_PUT, target, &hdr, error);
-	if (message == NULL)
-		return -ENOSPC;
-	if (source != NULL)
-		message->memory = *source;
-	hdr.payload_length = (uint32_t)message->memory.buffer.nob;
-	hdr.msg.put.ack_wmd = target->ack ? o2_lnet_handle_of(lnet, message)
-					  : (struct o2_lnet_handle){UINT64_MAX, UINT64_MAX};
-	hdr.msg.put.match_bits = target->match_bits;
-	hdr.msg.put.hdr_data = target->hdr_data;
-	hdr.msg.put.ptl_index = target->portal;
-	hdr.msg.put.offset = (uint32_t)target->offset;
-	message->hdr = hdr;
-	message->moved_bytes = hdr.payload_length; /* an IMMEDIATE arrives as a whole, or not at all */
-	if (operation != NULL)
-		*operation = o2_lnet_tag(lnet, message);
-	rc = o2_lnet_transmit(lnet, message, &hdr, error);
-	return rc == 0 ? 0 : give_up(lnet, message, rc);
+	return operate(lnet, O2_LNET_OUR_PUT, target, source, operation, error);
 }
 
 int o2_lnet_get(struct o2_lnet *lnet, const struct o2_lnet_target *target,
 		const struct o2_transfer_memory *sink, uint64_t *operation, struct o2_error *error)
 {
-	struct o2_lnet_hdr hdr = o2_lnet_hdr_to(lnet, target->nid, pid_of(target), O2_LNET_GET);
-	struct o2_lnet_message *message;
-	int rc = check_target(target, sink, 1, error);
-
-	if (rc != 0)
-		return rc;
-	message = new_operation(lnet, O2_LNET_OUR_GET, target, &hdr, error);
-	if (message == NULL)
-		return -ENOSPC;
-	message->memory = *sink;
-	hdr.msg.get.return_wmd = o2_lnet_handle_of(lnet, message);
-	hdr.msg.get.match_bits = target->match_bits;
-	hdr.msg.get.ptl_index = target->portal;
-	hdr.msg.get.src_offset = (uint32_t)target->offset;
-	hdr.msg.get.sink_length = (uint32_t)sink->buffer.nob;
-	message->hdr = hdr;
-	if (operation != NULL)
-		*operation = o2_lnet_tag(lnet, message);
-	rc = o2_lnet_transmit(lnet, message, &hdr, error);
-	return rc == 0 ? 0 : give_up(lnet, message, rc);
-}
-
-/*
- * Of several answers to one operation the first counts, and a GET by RDMA is answered by its GET_DONE alone.
- */
-static bool awaits_answer(const struct o2_lnet_message *message)
-{
-	if (message->answered || message->replying)
-		return false;
-	return message->kind == O2_LNET_OUR_PUT ? wants_ack(&message->hdr)
-						: message->kind == O2_LNET_OUR_GET && !message->by_rdma;
+	return operate(lnet, O2_LNET_OUR_GET, target, sink, operation, error);
 }
 
 /* The operation that an answer names: ours, to this peer, and of that kind; or NULL. */
@@ -211,7 +166,10 @@ static struct o2_lnet_message *asked_for(struct o2_lnet *lnet, uint64_t nid, str
 
 	if (handle.wh_interface_cookie == lnet->config.interface_cookie)
 		message = o2_lnet_find(lnet, handle.wh_object_cookie);
-	if (message != NULL && message->nid == nid && message->kind == kind && awaits_answer(message))
+	/* Of several answers the first counts, and a GET by RDMA is answered by its GET_DONE alone. */
+	if (message != NULL && message->nid == nid && message->kind == kind && !message->answered &&
+	    !message->replying &&
+	    (kind == O2_LNET_OUR_PUT ? o2_lnet_wants_ack(&message->hdr) : !message->by_rdma))
 		return message;
 	o2_refuse_value(error, -ENODATA, "lnet/unknown-handle", "dst_wmd", handle.wh_object_cookie,
 			O2_NO_LIMIT);

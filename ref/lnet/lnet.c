@@ -49,6 +49,12 @@ struct o2_lnet_message *o2_lnet_find(struct o2_lnet *lnet, uint64_t tag)
 	return message->kind != O2_LNET_FREE && message->generation == tag >> 32 ? message : NULL;
 }
 
+bool o2_lnet_operation_waits(const struct o2_lnet_message *message)
+{
+	return (message->kind == O2_LNET_OUR_PUT || message->kind == O2_LNET_OUR_GET) &&
+	       !message->in_transport && !message->replying;
+}
+
 struct o2_lnet_hdr o2_lnet_hdr_to(const struct o2_lnet *lnet, uint64_t nid, uint32_t pid,
 				  enum o2_lnet_type type)
 {
@@ -61,35 +67,24 @@ struct o2_lnet_hdr o2_lnet_hdr_to(const struct o2_lnet *lnet, uint64_t nid, uint
 	};
 }
 
-struct o2_lnet_handle o2_lnet_handle_of(const struct o2_lnet *lnet, const struct o2_lnet_message *message)
-{
-	return (struct o2_lnet_handle){lnet->config.interface_cookie, o2_lnet_tag(lnet, message)};
-}
-
 int o2_lnet_transmit(struct o2_lnet *lnet, struct o2_lnet_message *message, const struct o2_lnet_hdr *hdr,
 		     struct o2_error *error)
 {
 	const struct o2_lnet_transport *transport = &lnet->transport;
-	const struct o2_transfer_memory *memory = &message->memory;
-	const uint64_t tag = o2_lnet_tag(lnet, message);
+	struct o2_transfer_memory memory = message->memory;
 	const struct o2_lnd_question question = {
 		.type = (enum o2_lnet_type)hdr->type,
-		.nob = memory->buffer.nob,
+		.nob = memory.buffer.nob,
 		.immediate_max = transport->immediate_max(transport->context, message->nid),
 	};
 	const enum o2_lnd_form form = o2_lnd_choose(&question);
 
 	message->by_rdma = form != O2_FORM_IMMEDIATE;
-	switch (form) {
-	case O2_FORM_PUT_REQ:
-		return transport->put(transport->context, message->nid, hdr, memory, tag, error);
-	case O2_FORM_GET_REQ:
-		return transport->get(transport->context, message->nid, hdr, memory, tag, error);
-	case O2_FORM_IMMEDIATE:
-		break;
-	}
-	return transport->send(transport->context, message->nid, hdr,
-			       hdr->payload_length == 0 ? NULL : memory, tag, error);
+	memory.tag = o2_lnet_tag(lnet, message);
+	/* The sink of a GET is for the REPLY then. */
+	if (form == O2_FORM_IMMEDIATE)
+		memory.buffer.nob = hdr->payload_length;
+	return transport->send(transport->context, message->nid, form, hdr, &memory, error);
 }
 
 void o2_lnet_dropped(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hdr,
@@ -248,22 +243,20 @@ void o2_lnet_peer_down(struct o2_lnet *lnet, uint64_t nid, int code, const struc
 	}
 }
 
-/* It was sent, and no answer has come. */
-static void expire(struct o2_lnet *lnet, struct o2_lnet_message *message)
-{
-	const uint64_t limit_ms = message->timeout_ms;
-
-	message->fault = o2_fault_late(
-		message->kind == O2_LNET_OUR_PUT ? O2_WAIT_LNET_ACK : O2_WAIT_LNET_REPLY, -ETIMEDOUT,
-		"lnet/deadline", o2_clock_ms(lnet->clock) - message->deadline_ms + limit_ms, limit_ms);
-	o2_lnet_operation_end(lnet, message, -ETIMEDOUT);
-}
-
 void o2_lnet_check_time(struct o2_lnet *lnet)
 {
 	const uint64_t now_ms = o2_clock_ms(lnet->clock);
 
-	for (uint32_t i = 0; i < lnet->nused; i++)
-		if (o2_lnet_operation_waits(&lnet->message[i]) && now_ms >= lnet->message[i].deadline_ms)
-			expire(lnet, &lnet->message[i]);
+	for (uint32_t i = 0; i < lnet->nused; i++) {
+		struct o2_lnet_message *message = &lnet->message[i];
+		const uint64_t limit_ms = message->timeout_ms;
+
+		if (!o2_lnet_operation_waits(message) || now_ms < message->deadline_ms)
+			continue;
+		/* It was sent, and no answer has come. */
+		message->fault = o2_fault_late(
+			message->kind == O2_LNET_OUR_PUT ? O2_WAIT_LNET_ACK : O2_WAIT_LNET_REPLY, -ETIMEDOUT,
+			"lnet/deadline", now_ms - message->deadline_ms + limit_ms, limit_ms);
+		o2_lnet_operation_end(lnet, message, -ETIMEDOUT);
+	}
 }

@@ -2,7 +2,6 @@
 #ifndef O2_LNET_LNET_INTERNAL_H
 #define O2_LNET_LNET_INTERNAL_H
 
-#include "lnd/conn/immediate.h"
 #include "lnet/lnet.h"
 
 /* The inside of LNet's place; shared by the files of this room (docs/peer.md). */
@@ -69,11 +68,12 @@ struct o2_lnet_message *o2_lnet_message_new(struct o2_lnet *lnet, enum o2_lnet_m
 void o2_lnet_message_free(struct o2_lnet *lnet, struct o2_lnet_message *message);
 uint64_t o2_lnet_tag(const struct o2_lnet *lnet, const struct o2_lnet_message *message);
 struct o2_lnet_message *o2_lnet_find(struct o2_lnet *lnet, uint64_t tag);
+/* Is this an operation of ours that only waits for the peer's answer? */
+bool o2_lnet_operation_waits(const struct o2_lnet_message *message);
 
 /* A header to a peer; everything of the union is zero. */
 struct o2_lnet_hdr o2_lnet_hdr_to(const struct o2_lnet *lnet, uint64_t nid, uint32_t pid,
 				  enum o2_lnet_type type);
-struct o2_lnet_handle o2_lnet_handle_of(const struct o2_lnet *lnet, const struct o2_lnet_message *message);
 
 /*
  * Hand a message to the transport, as an IMMEDIATE or by RDMA, whichever its size asks for: a PUT or REPLY
@@ -87,8 +87,8 @@ void o2_lnet_dropped(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hd
 
 /* initiator.c */
 
-/* Is this an operation of ours that only waits for the peer's answer? */
-bool o2_lnet_operation_waits(const struct o2_lnet_message *message);
+/* Does this PUT ask for an acknowledgement? */
+bool o2_lnet_wants_ack(const struct o2_lnet_hdr *put);
 /* The transport, or the peer's answer, has brought one of our operations further: end it if it is over. */
 void o2_lnet_operation_advance(struct o2_lnet *lnet, struct o2_lnet_message *message);
 void o2_lnet_operation_end(struct o2_lnet *lnet, struct o2_lnet_message *message, int status);

@@ -21,14 +21,9 @@ static struct o2_match_list *list_for(const struct o2_match_table *table, uint32
 	return &table->list[(mixed >> 40) & (table->nlists - 1)];
 }
 
-static struct o2_match_list *list_of_others(const struct o2_match_table *table)
-{
-	return &table->list[table->nlists];
-}
-
 static struct o2_match_list *list_of(const struct o2_match_table *table, const struct o2_lnet_entry *entry)
 {
-	return entry->ignore_bits != 0 ? list_of_others(table)
+	return entry->ignore_bits != 0 ? &table->list[table->nlists]
 				       : list_for(table, entry->portal, entry->match_bits);
 }
 
@@ -144,22 +139,20 @@ int o2_match_detach(struct o2_match_table *table, uint32_t index)
 
 /* --- requests --- */
 
-static bool fits(const struct o2_lnet_entry *entry, const struct o2_match_request *request)
-{
-	return (entry->options & request->operation) != 0 && entry->uses > 0 &&
-	       entry->portal == request->portal &&
-	       ((entry->match_bits ^ request->match_bits) & ~entry->ignore_bits) == 0 &&
-	       (entry->nid == O2_NID_ANY || entry->nid == request->nid) &&
-	       (entry->pid == O2_LNET_PID_ANY || entry->pid == request->pid);
-}
-
 /* The first in a list that the request is for; NULL: none. */
 static struct o2_match_slot *first_fit(const struct o2_match_table *table, const struct o2_match_list *list,
 				       const struct o2_match_request *request)
 {
-	for (uint32_t i = list->first; i != NONE; i = table->slot[i].next)
-		if (fits(&table->slot[i].entry, request))
+	for (uint32_t i = list->first; i != NONE; i = table->slot[i].next) {
+		const struct o2_lnet_entry *entry = &table->slot[i].entry;
+
+		if ((entry->options & request->operation) != 0 && entry->uses > 0 &&
+		    entry->portal == request->portal &&
+		    ((entry->match_bits ^ request->match_bits) & ~entry->ignore_bits) == 0 &&
+		    (entry->nid == O2_NID_ANY || entry->nid == request->nid) &&
+		    (entry->pid == O2_LNET_PID_ANY || entry->pid == request->pid))
 			return &table->slot[i];
+	}
 	return NULL;
 }
 
@@ -168,7 +161,7 @@ static struct o2_match_slot *find(const struct o2_match_table *table, const stru
 {
 	struct o2_match_slot *exact =
 		first_fit(table, list_for(table, request->portal, request->match_bits), request);
-	struct o2_match_slot *other = first_fit(table, list_of_others(table), request);
+	struct o2_match_slot *other = first_fit(table, &table->list[table->nlists], request);
 
 	if (exact == NULL || other == NULL)
 		return exact != NULL ? exact : other;

@@ -25,15 +25,6 @@ static int take(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hd
 	return o2_match_take(&lnet->table, &request, match, error);
 }
 
-static bool ack_wanted(const struct o2_lnet *lnet, const struct o2_lnet_hdr *hdr,
-		       const struct o2_match *match)
-{
-	const struct o2_lnet_handle *handle = &hdr->msg.put.ack_wmd;
-
-	return (handle->wh_interface_cookie != UINT64_MAX || handle->wh_object_cookie != UINT64_MAX) &&
-	       (lnet->table.slot[match->index].entry.options & O2_LNET_MD_ACK_DISABLE) == 0;
-}
-
 static void send_ack(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *put, uint64_t length_bytes)
 {
 	struct o2_lnet_hdr hdr = o2_lnet_hdr_to(lnet, put->src_nid, put->src_pid, O2_LNET_ACK);
@@ -75,7 +66,9 @@ static struct o2_lnet_event event_of(const struct o2_lnet *lnet, uint64_t nid, c
 static void conclude(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hdr,
 		     const struct o2_match *match, uint64_t request, int status)
 {
-	const bool ack = hdr->type == O2_LNET_PUT && status == 0 && ack_wanted(lnet, hdr, match);
+	const uint32_t options = lnet->table.slot[match->index].entry.options;
+	const bool ack = hdr->type == O2_LNET_PUT && status == 0 && o2_lnet_wants_ack(hdr) &&
+			 (options & O2_LNET_MD_ACK_DISABLE) == 0;
 	struct o2_lnet_event event = event_of(lnet, nid, hdr, match, request);
 
 	event.status = status;
@@ -173,10 +166,10 @@ static int check_nids(const struct o2_lnet *lnet, uint64_t nid, const struct o2_
 		      struct o2_error *error)
 {
 	const uint64_t own = lnet->config.nid, dest = hdr->dest_nid;
-	const bool here = o2_nid_lnd(dest) == O2_LND_LO || (o2_nid_lnd(dest) == o2_nid_lnd(own) &&
-							    o2_nid_network(dest) == o2_nid_network(own));
 
-	if (dest != own && (here || optimised))
+	if (dest != own &&
+	    (optimised || o2_nid_lnd(dest) == O2_LND_LO ||
+	     (o2_nid_lnd(dest) == o2_nid_lnd(own) && o2_nid_network(dest) == o2_nid_network(own))))
 		return o2_refuse_other(error, -EPROTO, "lnet/header/dest-nid", "dest_nid", dest, own);
 	if (dest != own)
 		return o2_refuse_other(error, -ENODATA, "lnet/header/not-routed", "dest_nid", dest, own);

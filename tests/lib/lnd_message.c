@@ -16,7 +16,7 @@ void send_raw(struct side *side, const void *bytes, uint32_t length)
 		assert_int_equal(o2_tx_take(&side->ni.tx_sets[0], &side->raw, NULL), 0);
 	memcpy(side->raw->message, bytes, length);
 	sge.addr = side->raw->message_addr;
-	sge.lkey = o2_ni_slot_lkey(side->raw);
+	sge.lkey = o2_ni_slot_ready(side->raw, length);
 	assert_int_equal(ibv_post_send(conn->qp, &wr, &bad), 0);
 	if (conn->credits.credits > 0)
 		conn->credits.credits -= o2_takes_credit(conn->credits.version, type);

@@ -80,7 +80,7 @@ void side_open_config(struct side *side, const struct o2_ni_config *config)
 		show_error("o2_ni_open", &error);
 		fail();
 	}
-	o2_ni_clock(&side->ni, 0); /* the time that tests count from */
+	o2_clock_tell(&side->ni.clock, 0); /* the time that tests count from */
 }
 
 void side_open(struct side *side, bool first, enum o2_dma_kind kind, uint64_t base)

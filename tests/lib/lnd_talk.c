@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/lib/lnd_talk.h"
 
-#include "lnd/conn/immediate.h"
-
 struct o2_kiov talk_kiov[2][O2_MAX_FRAGS];
 
 uint32_t work_bit(enum o2_work work)

@@ -104,7 +104,7 @@ int o2_net_network_progress(struct o2_net_network *network, uint64_t now_ms)
 	while (o2_cm_loop_deliver(world.wire, 0))
 		events++;
 	o2_endpoint_clock(&world.endpoint, now_ms);
-	events += o2_endpoint_progress(&world.endpoint);
+	events += o2_node_progress(world.endpoint.node);
 	if (world.round != NULL)
 		world.round();
 	return events;

@@ -126,7 +126,7 @@ static int progress(struct o2_network *network)
 	int busy = peer->below->ops->progress(peer->below);
 
 	o2_endpoint_clock(&peer->endpoint, o2_monotonic_ms());
-	return busy + o2_endpoint_progress(&peer->endpoint);
+	return busy + o2_node_progress(peer->endpoint.node);
 }
 
 static void close_network(struct o2_network *network)

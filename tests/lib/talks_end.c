@@ -3,7 +3,7 @@
 
 #include <sys/mman.h>
 
-#include "lnd/conn/immediate.h"
+#include "lnd/conn/transfer.h"
 #include "lnd/ni/path.h"
 #include "loopverbs/loopverbs.h"
 

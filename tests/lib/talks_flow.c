@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/lib/lnd_talks.h"
 
-#include "lnd/conn/immediate.h"
+#include "lnd/conn/transfer.h"
 #include "loopverbs/loopverbs.h"
 
 /* Conversations about flow control (docs/transport.md, "Flow control"). */

@@ -197,7 +197,7 @@ int o2_net_network_progress(struct o2_net_network *network, uint64_t now_ms)
 		events++;
 	o2_endpoint_clock(&loop->endpoint, now_ms);
 	o2_net_lst_round(&loop->lst);
-	return events + o2_endpoint_progress(&loop->endpoint);
+	return events + o2_node_progress(loop->endpoint.node);
 }
 
 /* Both ends are ours, and neither has anything to do: only time can change that. */

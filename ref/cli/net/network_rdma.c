@@ -62,7 +62,7 @@ int o2_net_network_sleep(struct o2_net_network *network, struct o2_endpoint *end
 		{.fd = o2_ni_fd(&network->ni), .events = POLLIN},
 	};
 	const struct timespec sleep = o2_net_timespec(sleep_ns);
-	int rc = o2_endpoint_arm(endpoint);
+	int rc = o2_node_arm(endpoint->node);
 
 	if (rc != 0)
 		return rc < 0 ? rc : 0;

@@ -208,7 +208,7 @@ bool o2_net_session_step(struct o2_net_session *session, uint64_t until_ns)
 	const struct o2_lnet *lnet = session->endpoint.lnet;
 	const uint32_t messages = o2_lnet_messages(lnet);
 	const uint64_t now_ns = tick(session);
-	int completions = o2_endpoint_progress(&session->endpoint);
+	int completions = o2_node_progress(session->endpoint.node);
 	int events = o2_net_network_progress(&session->network, now_ns / O2_NS_PER_MS);
 	/* What a deadline has ended is no event, and the caller is to see it all the same. */
 	const bool worked = completions + events > 0 || o2_lnet_messages(lnet) != messages;

@@ -18,44 +18,6 @@ static int poll_cq(struct o2_conn *conn, int count, struct ibv_wc *wc)
 	return ops->poll_cq(ops->context, conn->cq, count, wc, o2_clock_ms(&conn->ni->clock));
 }
 
-/* A send has completed, and with it the unsignalled requests ahead of it. */
-static void complete_message(struct o2_conn *conn, struct o2_tx *tx)
-{
-	/* While PUT_REQ's completion is missing the transmit's type may be PUT_DONE already; neither is a
-	 * NOOP. */
-	o2_credits_sent(&conn->credits, tx->type);
-	conn->send_wrs -= tx->posted_wrs[0];
-	tx->posted_wrs[0] = tx->posted_wrs[1];
-	tx->nsends--;
-	o2_tx_check_done(conn, tx);
-}
-
-static void complete_invalidate(struct o2_conn *conn, struct o2_tx *tx)
-{
-	conn->send_wrs--;
-	conn->invalidates_in_flight--;
-	tx->invalidating = false;
-	o2_binding_invalidated(&tx->binding);
-	o2_tx_check_done(conn, tx);
-}
-
-static void succeed(struct o2_conn *conn, const struct ibv_wc *wc)
-{
-	switch (O2_WR_ID_WORK(wc->wr_id)) {
-	case O2_WORK_RECV:
-		o2_receive_completed(conn, O2_RX_OF(wc->wr_id), wc->byte_len);
-		break;
-	case O2_WORK_MESSAGE:
-		complete_message(conn, O2_TX_OF(wc->wr_id));
-		break;
-	case O2_WORK_INV:
-		complete_invalidate(conn, O2_TX_OF(wc->wr_id));
-		break;
-	case O2_WORK_SILENT: /* unsignalled: success says nothing */
-		break;
-	}
-}
-
 /* Whose work request it is.  NULL: a receive, or one that says nothing when it succeeds and whose transmit has ended. */
 static struct o2_tx *owner_of(const struct o2_conn *conn, uint64_t wr_id)
 {
@@ -93,13 +55,37 @@ static void fail_completion(struct o2_conn *conn, const struct ibv_wc *first)
 
 void o2_conn_complete(struct o2_conn *conn, const struct ibv_wc *wc)
 {
+	struct o2_tx *tx = O2_TX_OF(wc->wr_id);
+
 	if (conn->state == O2_CONN_DISCONNECTED)
 		return;
 	if (wc->status != IBV_WC_SUCCESS) {
 		fail_completion(conn, wc);
 		return;
 	}
-	succeed(conn, wc);
+	switch (O2_WR_ID_WORK(wc->wr_id)) {
+	case O2_WORK_RECV:
+		o2_receive_completed(conn, O2_RX_OF(wc->wr_id), wc->byte_len);
+		break;
+	case O2_WORK_MESSAGE: /* and with it the unsignalled requests ahead of it */
+		/* While PUT_REQ's completion is missing the transmit's type may be PUT_DONE already; neither is
+		 * a NOOP. */
+		o2_credits_sent(&conn->credits, tx->type);
+		conn->send_wrs -= tx->posted_wrs[0];
+		tx->posted_wrs[0] = tx->posted_wrs[1];
+		tx->nsends--;
+		o2_tx_check_done(conn, tx);
+		break;
+	case O2_WORK_INV:
+		conn->send_wrs--;
+		conn->invalidates_in_flight--;
+		tx->invalidating = false;
+		o2_binding_invalidated(&tx->binding);
+		o2_tx_check_done(conn, tx);
+		break;
+	case O2_WORK_SILENT: /* unsignalled: success says nothing */
+		break;
+	}
 	o2_receive_parked(conn);
 	o2_pump(conn);
 }
@@ -118,8 +104,8 @@ static const struct ibv_wc *telling(const struct ibv_wc *batch, int count)
 	return batch;
 }
 
-/* Something was released since somebody here found no window. */
-static bool windows_came_back(const struct o2_conn *conn)
+/* Another connection of the interface may have given back a window that is waited for here. */
+static int go_on(struct o2_conn *conn, int handled)
 {
 	const uint64_t unbinds = conn->ni->domain.unbinds;
 	const bool ours = !TAILQ_EMPTY(&conn->list[O2_LIST_WINDOW]) && conn->window_unbinds != unbinds;
@@ -127,13 +113,7 @@ static bool windows_came_back(const struct o2_conn *conn)
 	const bool theirs =
 		conn->parked_for_window && o2_tx_left(conn, O2_TX_PEERS) && conn->parked_unbinds != unbinds;
 
-	return ours || theirs;
-}
-
-/* Another connection of the interface may have given back what is waited for here. */
-static int go_on(struct o2_conn *conn, int handled)
-{
-	if (!windows_came_back(conn))
+	if (!ours && !theirs)
 		return handled;
 	o2_receive_parked(conn);
 	o2_pump(conn);
@@ -159,6 +139,6 @@ int o2_conn_progress(struct o2_conn *conn)
 	if (count == 0)
 		return go_on(conn, handled);
 	o2_refuse_value(&error, -EIO, "conn/poll", "ibv_poll_cq", (uint64_t) - (int64_t)count, O2_NO_LIMIT);
-	o2_conn_fail_device(conn, &error, NULL);
+	o2_conn_fail_by(conn, O2_FAULT_DEVICE, &error, NULL);
 	return closed_code(conn);
 }

@@ -149,7 +149,7 @@ int o2_conn_arm(struct o2_conn *conn)
 		if (rc != 0) {
 			o2_refuse_value(&error, -EIO, "conn/arm", "ibv_req_notify_cq", (uint64_t)rc,
 					O2_NO_LIMIT);
-			o2_conn_fail_device(conn, &error, NULL);
+			o2_conn_fail_by(conn, O2_FAULT_DEVICE, &error, NULL);
 		}
 		conn->armed = rc == 0;
 	}

@@ -239,7 +239,7 @@ uint32_t o2_conn_immediate_max(const struct o2_conn *conn);
 void o2_conn_complete(struct o2_conn *conn, const struct ibv_wc *wc);
 
 /*
- * Event: it is now_ms.  Tells the interface's clock (o2_ni_clock), then does what o2_conn_check_time does; to
+ * Event: it is now_ms.  Tells the interface's clock, then does what o2_conn_check_time does; to
  * be called about four times per timeout.
  */
 void o2_conn_clock(struct o2_conn *conn, uint64_t now_ms);

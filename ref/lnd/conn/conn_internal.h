@@ -6,8 +6,6 @@
 
 #include "lnd/conn/conn.h"
 #include "lnd/conn/credits.h"
-#include "lnd/conn/immediate.h"
-#include "lnd/conn/outcome.h"
 #include "lnd/conn/qp.h"
 #include "lnd/conn/tx.h"
 #include "mem/dma_map.h"
@@ -128,16 +126,11 @@ static_assert(O2_WORK_SILENT <= O2_WORK_MASK && _Alignof(struct o2_tx) > O2_WORK
 /* pump.c: what waits, in order, until it may be posted */
 
 /*
- * Start an operation of our own: a transmit with its memory mapped, or nothing at all.  types: set of the
- * LNet types that it may carry (bit t for type t).
+ * Map a request of ours, and fill in what its message says of that.  *waits: all that is missing is a window that
+ * comes back; nothing is mapped then.  Returns 0, or what mapping fails with.
  */
-int o2_submit_start(struct o2_conn *conn, enum o2_transfer_op op, enum o2_side side,
-		    const struct o2_lnet_hdr *hdr, uint32_t types, struct o2_tx **tx, struct o2_error *error);
-/* It becomes known to the upper layer and is queued: from now on ops->done reports. */
-void o2_submit(struct o2_conn *conn, struct o2_tx *tx, enum o2_msg_type type, uint64_t *cookie_out);
-/* A request with memory: map it, or let it wait for a window, and submit it.  On failure it is given back. */
-int o2_submit_request(struct o2_conn *conn, struct o2_tx *tx, enum o2_msg_type type,
-		      const struct o2_transfer_memory *memory, uint64_t *cookie_out, struct o2_error *error);
+int o2_tx_map_request(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_memory *memory,
+		      bool *waits, struct o2_error *error);
 /* Post whatever may be posted now, in order.  May call ops->done, and may close the connection. */
 void o2_pump(struct o2_conn *conn);
 /* A NOOP has arrived.  Too many that say nothing close the connection. */
@@ -173,37 +166,22 @@ void o2_receive_completed(struct o2_conn *conn, uint32_t rx, uint32_t length);
 /* Handle messages that wait, as far as they can be handled now. */
 void o2_receive_parked(struct o2_conn *conn);
 
-/* put.c, get.c, immediate.c: one function per message received, which is in conn->rx_msg */
-
-/* tx: a fresh transmit for the request.  True: answered with PUT_ACK. */
-bool o2_put_handle_req(struct o2_conn *conn, struct o2_tx *tx);
-void o2_put_handle_ack(struct o2_conn *conn);
-void o2_get_handle_req(struct o2_conn *conn, struct o2_tx *tx);
-void o2_immediate_handle(struct o2_conn *conn);
-
 /* end.c */
 
-/* What a transmit is waiting for. */
-enum o2_wait o2_deadline_wait(const struct o2_conn *conn, const struct o2_tx *tx);
-/* What the age and the place of a transmit say when its connection is taken down. */
-enum o2_health o2_deadline_health(const struct o2_tx *tx, bool timed_out);
 /* Close because of *fault.  culprit, may be NULL: the operation that it is about, which ends with it; all
  * others end with -ECONNABORTED. */
 void o2_conn_fail(struct o2_conn *conn, const struct o2_transfer_fault *fault, struct o2_tx *culprit);
-/*
- * match has answered rc for the request of tx.  True: that is the end of it, because match has closed the
- * connection from inside, or because the LNet header is not acceptable and the connection closes now.  What
- * match has accepted is reported all the same.
- */
-bool o2_match_ended(struct o2_conn *conn, struct o2_tx *tx, int rc, const struct o2_transfer_memory *memory,
-		    uint32_t lnet_type);
-/* A call to the device has failed: *error says which and why. */
-void o2_conn_fail_stage(struct o2_conn *conn, const struct o2_error *error, struct o2_tx *culprit);
-/* The device fails where none that works does, or another one has taken its place. */
-void o2_conn_fail_device(struct o2_conn *conn, const struct o2_error *error, struct o2_tx *culprit);
+/* The same with what a rule or the device says, and whose doing that is. */
+void o2_conn_fail_by(struct o2_conn *conn, enum o2_fault_side side, const struct o2_error *error,
+		     struct o2_tx *culprit);
 /* The peer broke a rule. */
-void o2_conn_refuse_peer(struct o2_conn *conn, struct o2_tx *culprit, const struct o2_error *error);
 void o2_conn_refuse_message(struct o2_conn *conn, struct o2_tx *culprit, const char *rule, const char *field,
 			    uint64_t value, uint64_t limit);
+/*
+ * match has answered rc for the request of tx, and that is the end of it: it has closed the connection from
+ * inside, or the LNet header is not acceptable and the connection closes now.  What it accepted is reported.
+ */
+void o2_match_ended(struct o2_conn *conn, struct o2_tx *tx, int rc, const struct o2_transfer_memory *memory,
+		    uint32_t lnet_type);
 
 #endif

@@ -27,6 +27,11 @@ void o2_flow_resolve(struct o2_flow_tunables *tunables, uint16_t version)
 			clamp(tunables->concurrent_sends, O2_CONCURRENT_MIN_V1, O2_CONCURRENT_MAX_V1);
 }
 
+uint32_t o2_full_transfers(const struct o2_flow_tunables *flow)
+{
+	return flow->queue_depth > flow->concurrent_sends ? flow->queue_depth : flow->concurrent_sends;
+}
+
 /* Scaled to the depth that was agreed: a mark above what can be owed would never be reached. */
 static uint32_t high_water(uint16_t version, uint32_t queue_depth, const struct o2_flow_tunables *tunables)
 {
@@ -61,12 +66,6 @@ bool o2_takes_credit(uint16_t version, enum o2_msg_type type)
 bool o2_takes_reserve(enum o2_msg_type type)
 {
 	return type == O2_MSG_PUT_REQ || type == O2_MSG_GET_REQ;
-}
-
-/* PUT_ACK, PUT_NAK, GET_DONE: what a request has reserved room for. */
-static bool is_answer(enum o2_msg_type type)
-{
-	return type == O2_MSG_PUT_ACK || type == O2_MSG_PUT_NAK || type == O2_MSG_GET_DONE;
 }
 
 bool o2_credits_may_post(const struct o2_credits *credits, enum o2_msg_type type)
@@ -113,7 +112,9 @@ void o2_credits_post(struct o2_credits *credits, enum o2_msg_type type)
 		credits->noops_in_flight++;
 		credits->noops_sent++;
 	}
-	if (is_answer(type) && credits->peer_requests > 0)
+	/* What a request has reserved room for. */
+	if ((type == O2_MSG_PUT_ACK || type == O2_MSG_PUT_NAK || type == O2_MSG_GET_DONE) &&
+	    credits->peer_requests > 0)
 		credits->peer_requests--;
 }
 
@@ -191,16 +192,6 @@ void o2_credits_repost(struct o2_credits *credits, enum o2_msg_type type, enum o
 		credits->reserved++;
 }
 
-void o2_credits_reserve(struct o2_credits *credits)
-{
-	credits->reserved--;
-}
-
-void o2_credits_unreserve(struct o2_credits *credits)
-{
-	credits->reserved++;
-}
-
 /*
  * Version 2: may the last NOOPs that gave credits still wait in the receives that the peer keeps for them?
  * Who has used a credit that came with one, or after it, has handled it.
@@ -229,4 +220,20 @@ bool o2_need_noop(const struct o2_credits *credits, const struct o2_noop_questio
 	if (credits->credits == 1 && credits->outstanding == 0)
 		return false;
 	return !question->queued || credits->credits == 1;
+}
+
+int o2_outcome_judge(enum o2_msg_type type, int32_t status, uint64_t nob, struct o2_error *error)
+{
+	assert(type == O2_MSG_PUT_NAK || type == O2_MSG_PUT_DONE || type == O2_MSG_GET_DONE);
+	if (status < 0)
+		return 0;
+	if (type == O2_MSG_PUT_NAK && status > 0)
+		return o2_refuse_peer(error, -EPROTO, "conn/nak-status", "ibcm_status", (uint64_t)status, 0);
+	if (type == O2_MSG_PUT_DONE && (uint64_t)status != nob)
+		return o2_refuse_peer_other(error, -EPROTO, "conn/put-done-status", "ibcm_status",
+					    (uint64_t)status, nob);
+	if (type == O2_MSG_GET_DONE && (uint64_t)status > nob)
+		return o2_refuse_peer(error, -EPROTO, "conn/get-done-status", "ibcm_status", (uint64_t)status,
+				      nob);
+	return 0;
 }

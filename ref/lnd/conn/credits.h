@@ -10,7 +10,8 @@
 #include "wire/msg.h"
 
 /*
- * Flow control as arithmetic: what a connection may send, what it owes its peer, and what the peer may send.
+ * Flow control as arithmetic: what a connection may send, what it owes its peer, what the peer may send, and
+ * what it may say of an operation.
  * Source: docs/transport.md, "Flow control".  Pure: no queue, no verbs, no clock.
  */
 
@@ -52,6 +53,9 @@ struct o2_flow_tunables {
  * o2iblnd: kiblnd_tunables_setup, kiblnd_concurrent_sends
  */
 void o2_flow_resolve(struct o2_flow_tunables *tunables, uint16_t version);
+
+/* Transfers that the send queue has room for, and the most keys that may wait for their invalidate at a time. */
+uint32_t o2_full_transfers(const struct o2_flow_tunables *flow);
 
 /*
  * Who gains a credit or a reservation when a receive is posted again.
@@ -149,13 +153,6 @@ enum o2_repost o2_repost_of(uint16_t version, enum o2_msg_type type, bool counte
  */
 void o2_credits_repost(struct o2_credits *credits, enum o2_msg_type type, enum o2_repost repost);
 
-/*
- * Take a reservation for a request that moves to list QUEUE; give it back when the request could not be
- * posted.
- */
-void o2_credits_reserve(struct o2_credits *credits);
-void o2_credits_unreserve(struct o2_credits *credits);
-
 /* What need_noop looks at besides the credits. */
 struct o2_noop_question {
 	bool keepalive_due;
@@ -169,5 +166,13 @@ struct o2_noop_question {
  * o2iblnd: kiblnd_need_noop
  */
 bool o2_need_noop(const struct o2_credits *credits, const struct o2_noop_question *question);
+
+/*
+ * May a PUT_NAK, PUT_DONE or GET_DONE say this of an operation of nob bytes?  A status below 0 is an errno;
+ * else how many bytes have moved: of a NAK none, of a PUT all of them, of a GET no more than were asked for.
+ * Returns 0, or -EPROTO with *error.  Source: docs/transport.md, "Operations".
+ * o2iblnd: kiblnd_handle_completion
+ */
+int o2_outcome_judge(enum o2_msg_type type, int32_t status, uint64_t nob, struct o2_error *error);
 
 #endif

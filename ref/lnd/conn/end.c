@@ -27,33 +27,45 @@ static void destroy_qp(struct o2_conn *conn)
 		;
 }
 
+/* What the age and the place of a transmit say when its connection is taken down (docs/transport.md, "Health"). */
+static enum o2_health deadline_health(const struct o2_tx *tx, bool timed_out)
+{
+	bool queued = tx->list != O2_LIST_ACTIVE && tx->list != O2_LIST_INVALIDATE;
+
+	if (!timed_out)
+		return queued ? O2_HEALTH_LOCAL_ERROR : O2_HEALTH_OK;
+	if (queued)
+		return O2_HEALTH_LOCAL_TIMEOUT;
+	if (tx->nsends > 0)
+		return O2_HEALTH_NETWORK_TIMEOUT;
+	return tx->waiting ? O2_HEALTH_REMOTE_TIMEOUT : O2_HEALTH_OK;
+}
+
 /* Nothing of it is under way any more: the queue pair is gone. */
 static void abort_tx(struct o2_conn *conn, struct o2_tx *tx)
 {
 	if (tx->fault.side == O2_FAULT_NONE) {
 		if (tx->health == O2_HEALTH_OK)
-			tx->health = o2_deadline_health(tx, conn->fault.code == -ETIMEDOUT);
+			tx->health = deadline_health(tx, conn->fault.code == -ETIMEDOUT);
 		tx->fault = o2_fault_closed(&conn->fault);
 	}
 	o2_tx_end(conn, tx);
 }
 
-bool o2_match_ended(struct o2_conn *conn, struct o2_tx *tx, int rc, const struct o2_transfer_memory *memory,
+void o2_match_ended(struct o2_conn *conn, struct o2_tx *tx, int rc, const struct o2_transfer_memory *memory,
 		    uint32_t lnet_type)
 {
-	if (conn->state == O2_CONN_ESTABLISHED && rc != -EPROTO)
-		return false;
-	if (rc == 0) {
-		/* It was on no list when the connection was taken down. */
-		tx->silent = false;
-		tx->tag = memory->tag;
-		abort_tx(conn, tx);
-		return true;
+	if (rc != 0) {
+		o2_tx_drop(conn, tx);
+		if (rc == -EPROTO)
+			o2_conn_refuse_message(conn, NULL, "conn/lnet-header", "hdr.type", lnet_type,
+					       O2_NO_LIMIT);
+		return;
 	}
-	o2_tx_drop(conn, tx);
-	if (rc == -EPROTO)
-		o2_conn_refuse_message(conn, NULL, "conn/lnet-header", "hdr.type", lnet_type, O2_NO_LIMIT);
-	return true;
+	/* It was on no list when the connection was taken down. */
+	tx->silent = false;
+	tx->tag = memory->tag;
+	abort_tx(conn, tx);
 }
 
 /* In the order of the lists, which is that of o2iblnd. */
@@ -81,16 +93,10 @@ void o2_conn_fail(struct o2_conn *conn, const struct o2_transfer_fault *fault, s
 		conn->ops.closed(conn->context, &conn->fault);
 }
 
-void o2_conn_fail_stage(struct o2_conn *conn, const struct o2_error *error, struct o2_tx *culprit)
+void o2_conn_fail_by(struct o2_conn *conn, enum o2_fault_side side, const struct o2_error *error,
+		     struct o2_tx *culprit)
 {
-	struct o2_transfer_fault fault = o2_fault_of(O2_FAULT_LOCAL_STAGE, error->code, error);
-
-	o2_conn_fail(conn, &fault, culprit);
-}
-
-void o2_conn_refuse_peer(struct o2_conn *conn, struct o2_tx *culprit, const struct o2_error *error)
-{
-	struct o2_transfer_fault fault = o2_fault_of(O2_FAULT_PEER_MESSAGE, error->code, error);
+	const struct o2_transfer_fault fault = o2_fault_of(side, error->code, error);
 
 	o2_conn_fail(conn, &fault, culprit);
 }
@@ -101,14 +107,7 @@ void o2_conn_refuse_message(struct o2_conn *conn, struct o2_tx *culprit, const c
 	struct o2_error error;
 
 	o2_refuse_peer(&error, -EPROTO, rule, field, value, limit);
-	o2_conn_refuse_peer(conn, culprit, &error);
-}
-
-void o2_conn_fail_device(struct o2_conn *conn, const struct o2_error *error, struct o2_tx *culprit)
-{
-	struct o2_transfer_fault fault = o2_fault_of(O2_FAULT_DEVICE, error->code, error);
-
-	o2_conn_fail(conn, &fault, culprit);
+	o2_conn_fail_by(conn, O2_FAULT_PEER_MESSAGE, &error, culprit);
 }
 
 void o2_conn_end(struct o2_conn *conn, const struct o2_transfer_fault *fault)
@@ -123,20 +122,7 @@ void o2_conn_close(struct o2_conn *conn, int code)
 	o2_conn_fail(conn, &fault, NULL);
 }
 
-/* Deadlines and what they say about the path (docs/transport.md, "Time" and "Health"). */
-
-enum o2_health o2_deadline_health(const struct o2_tx *tx, bool timed_out)
-{
-	bool queued = tx->list != O2_LIST_ACTIVE && tx->list != O2_LIST_INVALIDATE;
-
-	if (!timed_out)
-		return queued ? O2_HEALTH_LOCAL_ERROR : O2_HEALTH_OK;
-	if (queued)
-		return O2_HEALTH_LOCAL_TIMEOUT;
-	if (tx->nsends > 0)
-		return O2_HEALTH_NETWORK_TIMEOUT;
-	return tx->waiting ? O2_HEALTH_REMOTE_TIMEOUT : O2_HEALTH_OK;
-}
+/* Deadlines, and what a transmit waits for (docs/transport.md, "Time"). */
 
 /* An answer cannot be missed before the send that asks for it is known to have arrived. */
 static enum o2_wait wait_of_active(const struct o2_tx *tx)
@@ -157,7 +143,7 @@ static enum o2_wait wait_of_active(const struct o2_tx *tx)
 	}
 }
 
-enum o2_wait o2_deadline_wait(const struct o2_conn *conn, const struct o2_tx *tx)
+static enum o2_wait deadline_wait(const struct o2_conn *conn, const struct o2_tx *tx)
 {
 	switch (tx->list) {
 	case O2_LIST_RESERVED:
@@ -178,26 +164,23 @@ enum o2_wait o2_deadline_wait(const struct o2_conn *conn, const struct o2_tx *tx
 	}
 }
 
-static bool is_late(const struct o2_conn *conn, const struct o2_tx *tx)
-{
-	return o2_clock_ms(&conn->ni->clock) >= tx->deadline_ms;
-}
-
-/* The oldest; among equals one that was sent: what waits in a queue waits because of it. */
+/* The oldest that is late; among equals one that was sent: what waits in a queue waits because of it. */
 static struct o2_tx *find_expired(const struct o2_conn *conn)
 {
+	const uint64_t now_ms = o2_clock_ms(&conn->ni->clock);
 	struct o2_tx *oldest = NULL, *tx;
 
 	for (int list = O2_TX_LISTS - 1; list >= O2_LIST_NOOPS; list--)
 		TAILQ_FOREACH(tx, &conn->list[list], link)
-			if (is_late(conn, tx) && (oldest == NULL || tx->deadline_ms < oldest->deadline_ms))
+			if (tx->deadline_ms <= now_ms &&
+			    (oldest == NULL || tx->deadline_ms < oldest->deadline_ms))
 				oldest = tx;
 	return oldest;
 }
 
 static struct o2_transfer_fault lateness(const struct o2_conn *conn, const struct o2_tx *tx)
 {
-	return o2_fault_late(o2_deadline_wait(conn, tx), -ETIMEDOUT, "conn/deadline",
+	return o2_fault_late(deadline_wait(conn, tx), -ETIMEDOUT, "conn/deadline",
 			     o2_clock_ms(&conn->ni->clock) - tx->deadline_ms + conn->config.timeout_ms,
 			     conn->config.timeout_ms);
 }
@@ -205,41 +188,37 @@ static struct o2_transfer_fault lateness(const struct o2_conn *conn, const struc
 /* Whatever is late says so itself, and what it waited for; the rest only loses its connection. */
 static void blame_late(struct o2_conn *conn)
 {
+	const uint64_t now_ms = o2_clock_ms(&conn->ni->clock);
 	struct o2_tx *tx;
 
 	for (int list = O2_LIST_NOOPS; list < O2_TX_LISTS; list++)
 		TAILQ_FOREACH(tx, &conn->list[list], link) {
-			if (!is_late(conn, tx) || tx->fault.side != O2_FAULT_NONE)
+			if (tx->deadline_ms > now_ms || tx->fault.side != O2_FAULT_NONE)
 				continue;
-			tx->health = o2_deadline_health(tx, true);
+			tx->health = deadline_health(tx, true);
 			tx->fault = lateness(conn, tx);
 		}
 }
 
-/* One operation that is late costs the whole connection: nobody knows what became of its memory. */
-static void fail_expired(struct o2_conn *conn, struct o2_tx *tx)
-{
-	struct o2_transfer_fault fault = lateness(conn, tx);
-
-	blame_late(conn);
-	o2_conn_fail(conn, &fault, tx);
-}
-
 void o2_conn_clock(struct o2_conn *conn, uint64_t now_ms)
 {
-	o2_ni_clock(conn->ni, now_ms);
+	o2_clock_tell(&conn->ni->clock, now_ms);
 	o2_conn_check_time(conn);
 }
 
 void o2_conn_check_time(struct o2_conn *conn)
 {
+	struct o2_transfer_fault fault;
 	struct o2_tx *expired;
 
 	if (conn->state != O2_CONN_ESTABLISHED)
 		return;
 	expired = find_expired(conn);
+	/* One operation that is late costs the whole connection: nobody knows what became of its memory. */
 	if (expired != NULL) {
-		fail_expired(conn, expired);
+		fault = lateness(conn, expired);
+		blame_late(conn);
+		o2_conn_fail(conn, &fault, expired);
 		return;
 	}
 	o2_receive_parked(conn);

@@ -139,10 +139,9 @@ static void add_message(struct o2_conn *conn, const struct o2_tx *tx, uint32_t l
 	struct o2_post_message message = {
 		.addr = tx->base.message_addr,
 		.length = tx->gather ? (uint32_t)O2_AT_PAYLOAD : length,
-		.lkey = o2_ni_slot_lkey(&tx->base),
 	};
 
-	o2_ni_slot_sync(&tx->base, message.length);
+	message.lkey = o2_ni_slot_ready(&tx->base, message.length);
 	o2_chain_add_message(&conn->chain, &message, O2_WR_ID_TX(tx, O2_WORK_MESSAGE));
 	for (uint32_t i = 0; tx->gather && i < tx->arrays->desc.rd_nfrags; i++) {
 		message.addr = tx->arrays->desc.rd_frags[i].rf_addr;
@@ -157,41 +156,32 @@ static void fail_encode(struct o2_conn *conn, struct o2_tx *tx, int rc, const st
 {
 	if (!tx->initiator || tx->type == O2_MSG_PUT_DONE) {
 		o2_tx_move(conn, tx, O2_LIST_ACTIVE);
-		o2_conn_fail_stage(conn, error, tx);
+		o2_conn_fail_by(conn, O2_FAULT_LOCAL_STAGE, error, tx);
 		return;
 	}
 	if (o2_takes_reserve(tx->type))
-		o2_credits_unreserve(&conn->credits);
+		conn->credits.reserved++;
 	tx->waiting = false;
 	o2_tx_fault_stage(tx, rc, error);
 	o2_tx_end(conn, tx);
 }
 
-/* The message is on its way; one whose post fails counts for nothing. */
-static void account(struct o2_conn *conn, struct o2_tx *tx)
-{
-	assert(tx->nsends < sizeof(tx->posted_wrs) / sizeof(tx->posted_wrs[0]));
-	tx->posted_wrs[tx->nsends++] = conn->chain.nwr;
-	conn->send_wrs += conn->chain.nwr;
-	conn->last_post_ms = o2_clock_ms(&conn->ni->clock);
-	o2_credits_post(&conn->credits, tx->type);
-}
-
 static void tell_watch(const struct o2_conn *conn, const struct o2_tx *tx, const struct o2_rdma_plan *plan,
 		       uint32_t length)
 {
+	const struct o2_watch *watch = conn->ni->config.watch;
 	struct o2_watched watched = {.kind = O2_WATCHED_WRITE, .ours = true, .conn = conn};
 
 	for (uint32_t i = 0; plan != NULL && i < plan->nwr; i++) {
 		watched.addr = plan->wr[i].remote_addr;
 		watched.rkey = plan->rkey;
 		watched.length_bytes = plan->wr[i].length;
-		o2_watch_tell(conn->ni->config.watch, &watched);
+		o2_watch_tell(watch, &watched);
 	}
 	watched.kind = O2_WATCHED_MESSAGE;
 	watched.bytes = tx->gather ? NULL : tx->base.message;
 	watched.length_bytes = length;
-	o2_watch_tell(conn->ni->config.watch, &watched);
+	o2_watch_tell(watch, &watched);
 }
 
 void o2_tx_post(struct o2_conn *conn, struct o2_tx *tx)
@@ -205,7 +195,7 @@ void o2_tx_post(struct o2_conn *conn, struct o2_tx *tx)
 
 	if (rc != 0) {
 		o2_tx_move(conn, tx, O2_LIST_ACTIVE);
-		o2_conn_fail_device(conn, &error, tx);
+		o2_conn_fail_by(conn, O2_FAULT_DEVICE, &error, tx);
 		return;
 	}
 	rc = encode(conn, tx, &error);
@@ -222,17 +212,23 @@ void o2_tx_post(struct o2_conn *conn, struct o2_tx *tx)
 		o2_chain_add_plan(&conn->chain, plan, silent);
 	if (ends_writes(tx))
 		conn->chain.sink = &tx->arrays->sink_desc;
-	add_message(conn, tx, (uint32_t)rc);
+	add_message(conn, tx, length);
 	o2_tx_move(conn, tx, O2_LIST_ACTIVE);
 	rc = o2_chain_post(&conn->chain, conn->qp, &nposted, &error);
 	/* What was taken may be executed, whatever became of the requests behind it. */
 	o2_binding_posted(&tx->binding, conn->qp->qp_num, nposted < nlead ? nposted : nlead, rc == 0);
 	if (rc != 0) {
-		o2_conn_fail_stage(conn, &error, tx);
+		o2_conn_fail_by(conn, O2_FAULT_LOCAL_STAGE, &error, tx);
 		return;
 	}
-	tell_watch(conn, tx, plan, length);
-	account(conn, tx);
+	if (conn->ni->config.watch != NULL)
+		tell_watch(conn, tx, plan, length);
+	/* The message is on its way; one whose post fails counts for nothing. */
+	assert(tx->nsends < sizeof(tx->posted_wrs) / sizeof(tx->posted_wrs[0]));
+	tx->posted_wrs[tx->nsends++] = conn->chain.nwr;
+	conn->send_wrs += conn->chain.nwr;
+	conn->last_post_ms = o2_clock_ms(&conn->ni->clock);
+	o2_credits_post(&conn->credits, tx->type);
 }
 
 void o2_tx_post_invalidate(struct o2_conn *conn, struct o2_tx *tx)
@@ -249,5 +245,5 @@ void o2_tx_post_invalidate(struct o2_conn *conn, struct o2_tx *tx)
 	rc = o2_chain_post(&conn->chain, conn->qp, &nposted, &error);
 	o2_binding_invalidate_posted(&tx->binding, rc == 0);
 	if (rc != 0)
-		o2_conn_fail_stage(conn, &error, tx);
+		o2_conn_fail_by(conn, O2_FAULT_LOCAL_STAGE, &error, tx);
 }

@@ -19,12 +19,6 @@
 #define O2_IMMEDIATE_SGE 5u
 static_assert(O2_IMMEDIATE_SGE <= O2_MAX_WRQ_SGE, "a work request holds them");
 
-/*
- * Transfers that the send queue has room for, each with all its requests; and the most keys that may wait for
- * their invalidate at a time.
- */
-uint32_t o2_full_transfers(const struct o2_flow_tunables *flow);
-
 /* What a device has for each queue pair. */
 struct o2_qp_device {
 	uint32_t max_sge; /* gather entries of a work request */

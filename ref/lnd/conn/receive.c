@@ -5,6 +5,7 @@
 #include "base/breaks.h"
 #include "lnd/conn/conn_internal.h"
 #include "wire/checksum.h"
+#include "wire/desc_codec.h"
 
 /* Receives, and what happens to a message that has arrived (docs/transport.md, "Receiving"). */
 
@@ -43,7 +44,7 @@ static void fail_stale(struct o2_conn *conn, const char *rule, const char *field
 	struct o2_error error;
 
 	o2_refuse_peer_other(&error, -ESTALE, rule, field, value, expected);
-	o2_conn_refuse_peer(conn, NULL, &error);
+	o2_conn_fail_by(conn, O2_FAULT_PEER_MESSAGE, &error, NULL);
 }
 
 /* A message that names another node, or another life of this one, ends the connection. */
@@ -70,7 +71,7 @@ static void repost(struct o2_conn *conn, uint32_t rx, enum o2_msg_type type, enu
 	if (conn->state != O2_CONN_ESTABLISHED)
 		return;
 	if (o2_rx_post(conn, rx, &error) != 0) {
-		o2_conn_fail_stage(conn, &error, NULL);
+		o2_conn_fail_by(conn, O2_FAULT_LOCAL_STAGE, &error, NULL);
 		return;
 	}
 	o2_credits_repost(&conn->credits, type, value);
@@ -83,13 +84,102 @@ static void repost(struct o2_conn *conn, uint32_t rx, enum o2_msg_type type, enu
  */
 static void handle_immediate(struct o2_conn *conn, uint32_t rx)
 {
-	bool first = conn->rx_msg.u.immediate.hdr.type == O2_LNET_GET;
+	const uint32_t lnet_type = conn->rx_msg.u.immediate.hdr.type;
+	const bool first = lnet_type == O2_LNET_GET;
+
 	if (first)
 		repost(conn, rx, O2_MSG_IMMEDIATE, O2_REPOST_PEER);
-	if (conn->state == O2_CONN_ESTABLISHED)
-		o2_immediate_handle(conn);
+	if (conn->state == O2_CONN_ESTABLISHED && conn->ops.receive != NULL &&
+	    conn->ops.receive(conn->context, &conn->rx_msg) < 0)
+		o2_conn_refuse_message(conn, NULL, "conn/lnet-header", "hdr.type", lnet_type, O2_NO_LIMIT);
 	if (!first)
 		repost(conn, rx, O2_MSG_IMMEDIATE, O2_REPOST_PEER);
+}
+
+/* Map what match has said for a request.  0, or the errno that the peer is told. */
+static int map_matched(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_memory *memory,
+		       uint64_t offered_bytes)
+{
+	const bool put = tx->op == O2_OP_PUT;
+	struct o2_error error;
+	int rc = 0;
+
+	tx->silent = false;
+	tx->tag = memory->tag;
+	if (memory->buffer.nob > offered_bytes)
+		rc = o2_refuse_value(&error, -EINVAL,
+				     put ? "conn/match-longer-than-offered" : "conn/match-longer-than-sink",
+				     "buffer.nob", memory->buffer.nob, offered_bytes);
+	else if (memory->buffer.nob > 0)
+		rc = o2_tx_map(conn, tx, memory, &error);
+	if (rc != 0)
+		o2_tx_fault_stage(tx, rc, &error);
+	return rc;
+}
+
+/*
+ * PUT_REQ, GET_REQ: match says where to, or what.  The answer is PUT_ACK if there are bytes to be PUT and the
+ * sink is mapped; else PUT_NAK, with status 0 where nothing matched; and always GET_DONE, with the bytes of the
+ * source or an errno of ours.  True: it is PUT_ACK.
+ * o2iblnd: kiblnd_recv
+ */
+static bool handle_request(struct o2_conn *conn, struct o2_tx *tx)
+{
+	const struct o2_msg *request = &conn->rx_msg;
+	const bool put = tx->op == O2_OP_PUT;
+	const struct o2_lnet_hdr *hdr = put ? &request->u.putreq.hdr : &request->u.get.hdr;
+	struct o2_transfer_memory memory = {.mode = O2_REG_GLOBAL};
+	enum o2_msg_type answer = O2_MSG_GET_DONE;
+	uint64_t sink_bytes = 0;
+	int rc;
+
+	tx->peer_cookie = put ? request->u.putreq.ibprm_cookie : request->u.get.ibgm_cookie;
+	if (!put) {
+		tx->arrays->sink_desc = request->u.get.ibgm_rd;
+		sink_bytes = o2_desc_bytes(&tx->arrays->sink_desc);
+	}
+	rc = conn->ops.match(conn->context, request, sink_bytes, &memory);
+	if (conn->state != O2_CONN_ESTABLISHED || rc == -EPROTO) {
+		o2_match_ended(conn, tx, rc, &memory, hdr->type);
+		return false;
+	}
+	if (rc == 0) {
+		tx->nfrags = put ? 0 : tx->arrays->sink_desc.rd_nfrags;
+		rc = map_matched(conn, tx, &memory, put ? hdr->payload_length : sink_bytes);
+	}
+	if (!put) {
+		tx->status = rc != 0 ? rc : (int64_t)tx->nob_mapped;
+	} else if (rc != 0 || tx->nob_mapped == 0) {
+		answer = O2_MSG_PUT_NAK;
+		tx->status = rc == -ENODATA ? 0 : rc;
+	} else {
+		answer = O2_MSG_PUT_ACK;
+		tx->nfrags = tx->arrays->desc.rd_nfrags;
+		conn->puts_accepted++;
+	}
+	o2_tx_queue(conn, tx, answer);
+	o2_pump(conn);
+	return answer == O2_MSG_PUT_ACK;
+}
+
+/*
+ * The sink has described its memory.  Whatever it says gets an answer: when the writes cannot be planned that is
+ * a PUT_DONE with the errno, and the transfer fails on our side as well.
+ */
+static void handle_put_ack(struct o2_conn *conn)
+{
+	const struct o2_msg *ack = &conn->rx_msg;
+	struct o2_tx *tx =
+		o2_tx_find(conn, ack->u.putack.ibpam_src_cookie, O2_MSG_PUT_REQ, "ibpam_src_cookie");
+
+	if (tx == NULL)
+		return;
+	tx->arrays->sink_desc = ack->u.putack.ibpam_rd;
+	tx->nfrags = tx->arrays->sink_desc.rd_nfrags;
+	tx->peer_cookie = ack->u.putack.ibpam_dst_cookie;
+	tx->status = (int64_t)o2_desc_bytes(&tx->arrays->sink_desc);
+	o2_tx_queue(conn, tx, O2_MSG_PUT_DONE);
+	o2_pump(conn);
 }
 
 /*
@@ -110,7 +200,7 @@ static void handle_completion(struct o2_conn *conn, enum o2_msg_type type)
 		return;
 	conn->puts_accepted -= type == O2_MSG_PUT_DONE;
 	if (o2_outcome_judge(type, status, tx->nob_mapped, &error) != 0) {
-		o2_conn_refuse_peer(conn, tx, &error);
+		o2_conn_fail_by(conn, O2_FAULT_PEER_MESSAGE, &error, tx);
 		return;
 	}
 	if (status < 0)
@@ -132,13 +222,11 @@ static void handle(struct o2_conn *conn, uint32_t rx, struct o2_tx *tx)
 		handle_immediate(conn, rx);
 		return;
 	case O2_MSG_PUT_REQ:
-		counted = o2_put_handle_req(conn, tx);
+	case O2_MSG_GET_REQ:
+		counted = handle_request(conn, tx);
 		break;
 	case O2_MSG_PUT_ACK:
-		o2_put_handle_ack(conn);
-		break;
-	case O2_MSG_GET_REQ:
-		o2_get_handle_req(conn, tx);
+		handle_put_ack(conn);
 		break;
 	case O2_MSG_PUT_NAK:
 	case O2_MSG_PUT_DONE:
@@ -187,23 +275,18 @@ static void refuse_undecoded(struct o2_conn *conn, const struct o2_parked *messa
  */
 static bool decode(struct o2_conn *conn, const struct o2_parked *message, bool *dropped)
 {
-	const struct o2_watched watched = {.kind = O2_WATCHED_MESSAGE,
-					   .conn = conn,
-					   .bytes = o2_rx_bytes(conn, message->rx),
-					   .length_bytes = message->length};
+	const uint8_t *bytes = o2_rx_bytes(conn, message->rx);
+	const struct o2_watched watched = {
+		.kind = O2_WATCHED_MESSAGE, .conn = conn, .bytes = bytes, .length_bytes = message->length};
 	struct o2_error error;
 
-	if (!message->accounted)
+	if (conn->ni->config.watch != NULL && !message->accounted)
 		o2_watch_tell(conn->ni->config.watch, &watched);
 	o2_error_clear(&error);
-	*dropped = false;
-	if (o2_msg_decode(o2_rx_bytes(conn, message->rx), message->length, &conn->config.wire, &conn->rx_msg,
-			  &error) != 0) {
-		if (error.class != O2_CLASS_MESSAGE) {
-			refuse_undecoded(conn, message, &error);
-			return false;
-		}
-		*dropped = true;
+	*dropped = o2_msg_decode(bytes, message->length, &conn->config.wire, &conn->rx_msg, &error) != 0;
+	if (*dropped && error.class != O2_CLASS_MESSAGE) {
+		refuse_undecoded(conn, message, &error);
+		return false;
 	}
 	return check_endpoints(conn);
 }
@@ -216,8 +299,6 @@ bool o2_cksum_wanted(const struct o2_conn *conn)
 /* What goes out from now on has the peer's flavour, this message's answer included. */
 static void learn_checksum(struct o2_conn *conn, const struct o2_parked *message)
 {
-	if (!o2_cksum_wanted(conn))
-		return;
 	conn->config.cksum_flavour = o2_msg_checksum_shown(o2_rx_bytes(conn, message->rx), message->length);
 	if (conn->config.cksum_flavour != O2_CKSUM_NONE && conn->ops.checksum_shown != NULL)
 		conn->ops.checksum_shown(conn->context, conn->config.cksum_flavour);
@@ -233,26 +314,13 @@ static bool account(struct o2_conn *conn, struct o2_parked *message)
 	message->accounted = true;
 	if (o2_credits_receive(&conn->credits, (enum o2_msg_type)conn->rx_msg.ibm_type,
 			       conn->rx_msg.ibm_credits, &error) != 0) {
-		o2_conn_refuse_peer(conn, NULL, &error);
+		o2_conn_fail_by(conn, O2_FAULT_PEER_MESSAGE, &error, NULL);
 		return false;
 	}
 	/* What has waited for these credits goes ahead of what the message brings about. */
 	if (conn->rx_msg.ibm_credits != 0)
 		o2_pump(conn);
 	return conn->state == O2_CONN_ESTABLISHED;
-}
-
-/* Before match is asked: is there a window for what it may answer, or nobody who will give one back? */
-static bool request_has_window(struct o2_conn *conn)
-{
-	struct o2_reg_domain *domain = &conn->ni->domain;
-	const uint64_t unbinds = domain->unbinds;
-	const bool has = o2_reg_window_free(domain);
-
-	conn->parked_for_window = !has && o2_window_comes_back(conn, -ENOBUFS, unbinds);
-	if (conn->parked_for_window)
-		conn->parked_unbinds = unbinds;
-	return !conn->parked_for_window;
 }
 
 /*
@@ -264,16 +332,22 @@ static bool must_wait(struct o2_conn *conn, bool in_line, struct o2_tx **tx)
 {
 	const bool put = conn->rx_msg.ibm_type == O2_MSG_PUT_REQ;
 	const bool request = put || conn->rx_msg.ibm_type == O2_MSG_GET_REQ;
+	struct o2_reg_domain *domain = &conn->ni->domain;
+	const uint64_t unbinds = domain->unbinds;
 
 	*tx = NULL;
 	if (in_line && (request || conn->rx_msg.ibm_type == O2_MSG_IMMEDIATE))
 		return true;
 	if (!request)
 		return false;
-	if (!request_has_window(conn))
+	/* Is there a window for what match may answer, or nobody who will give one back? */
+	conn->parked_for_window =
+		!o2_reg_window_free(domain) && o2_window_comes_back(conn, -ENOBUFS, unbinds);
+	if (conn->parked_for_window) {
+		conn->parked_unbinds = unbinds;
 		return true;
-	*tx = o2_tx_start(conn, O2_TX_PEERS, put ? O2_OP_PUT : O2_OP_GET, put ? O2_SINK : O2_SOURCE, NULL);
-	return *tx == NULL;
+	}
+	return o2_tx_start(conn, O2_TX_PEERS, put ? O2_OP_PUT : O2_OP_GET, tx, NULL) != 0;
 }
 
 /* in_line: others wait already.  False: this one has to wait as well. */
@@ -284,7 +358,8 @@ static bool receive(struct o2_conn *conn, struct o2_parked *message, bool in_lin
 
 	if (!decode(conn, message, &dropped))
 		return true;
-	learn_checksum(conn, message);
+	if (o2_cksum_wanted(conn))
+		learn_checksum(conn, message);
 	if (!account(conn, message))
 		return true;
 	if (dropped) {

@@ -9,11 +9,6 @@
  * Pure.
  */
 
-uint32_t o2_full_transfers(const struct o2_flow_tunables *flow)
-{
-	return flow->queue_depth > flow->concurrent_sends ? flow->queue_depth : flow->concurrent_sends;
-}
-
 /*
  * Full transfers, with the requests for the life of their keys: as many as may be in flight.  So nothing ever
  * waits for room in the send queue.

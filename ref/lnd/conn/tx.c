@@ -37,30 +37,15 @@ bool o2_tx_left(const struct o2_conn *conn, enum o2_tx_owner owner)
 	return conn->ntaken[owner] < conn->most[owner];
 }
 
-/*
- * One from the pool of the peer's CPU partition.  All transmits of a connection come from one set, so no two of
- * them have the same cookie.
- */
-static struct o2_tx *take(struct o2_conn *conn, struct o2_error *error)
-{
-	struct o2_tx_set *set = &conn->ni->tx_sets[conn->cpt];
-	struct o2_pool_tx *base;
-	struct o2_tx *tx;
-
-	if (o2_tx_take(set, &base, error) != 0)
-		return NULL;
-	tx = (struct o2_tx *)(void *)base; /* its first member */
-	memset((uint8_t *)tx + sizeof(*base), 0, sizeof(*tx) - sizeof(*base));
-	tx->set = set;
-	tx->arrays = base->storage;
-	return tx;
-}
-
-/* What a transmit still has of anything; sends count while there is a queue pair that can complete them. */
-static uint32_t held(const struct o2_conn *conn, const struct o2_tx *tx)
+static void give(struct o2_conn *conn, struct o2_tx *tx)
 {
 	uint32_t held = 0;
+	int rc;
 
+	o2_tx_move(conn, tx, O2_LIST_NONE);
+	conn->nopen -= tx->owner != O2_TX_NOOPS;
+	conn->ntaken[tx->owner]--;
+	/* What it still has of anything; sends count while there is a queue pair that can complete them. */
 	if (conn->qp != NULL && tx->nsends > 0)
 		held |= O2_TX_HELD_SENDS;
 	if (conn->qp != NULL && tx->waiting)
@@ -71,42 +56,40 @@ static uint32_t held(const struct o2_conn *conn, const struct o2_tx *tx)
 		held |= O2_TX_HELD_MAPPING;
 	if (tx->binding.bound)
 		held |= O2_TX_HELD_KEY;
-	return held;
-}
-
-static void give(struct o2_conn *conn, struct o2_tx *tx)
-{
-	int rc;
-
-	o2_tx_move(conn, tx, O2_LIST_NONE);
-	conn->nopen -= tx->owner != O2_TX_NOOPS;
-	conn->ntaken[tx->owner]--;
-	tx->base.held = held(conn, tx);
+	tx->base.held = held;
 	rc = o2_tx_put(tx->set, &tx->base, NULL);
 	assert(rc == 0);
 }
 
-struct o2_tx *o2_tx_start(struct o2_conn *conn, enum o2_tx_owner owner, enum o2_transfer_op op,
-			  enum o2_side side, struct o2_error *error)
+int o2_tx_start(struct o2_conn *conn, enum o2_tx_owner owner, enum o2_transfer_op op, struct o2_tx **tx_out,
+		struct o2_error *error)
 {
+	/* All transmits of a connection come from one set, so no two of them have the same cookie. */
+	struct o2_tx_set *set = &conn->ni->tx_sets[conn->cpt];
+	struct o2_pool_tx *base;
 	struct o2_tx *tx;
+	int rc;
 
-	if (!o2_tx_left(conn, owner)) {
-		o2_refuse_value(error, -EBUSY, "conn/too-many-transfers", "operations open or queued",
-				(uint64_t)conn->config.max_transfers + 1, conn->config.max_transfers);
-		return NULL;
-	}
-	tx = take(conn, error);
-	if (tx == NULL)
-		return NULL;
+	if (!o2_tx_left(conn, owner))
+		return o2_refuse_value(error, -EBUSY, "conn/too-many-transfers", "operations open or queued",
+				       (uint64_t)conn->config.max_transfers + 1, conn->config.max_transfers);
+	rc = o2_tx_take(set, &base, error);
+	if (rc != 0)
+		return rc;
+	tx = (struct o2_tx *)(void *)base; /* its first member */
+	memset((uint8_t *)tx + sizeof(*base), 0, sizeof(*tx) - sizeof(*base));
+	tx->set = set;
+	tx->arrays = base->storage;
 	tx->owner = owner;
 	tx->op = op;
-	tx->side = side;
+	/* Who GETs is the sink, and so is whom a peer PUTs to. */
+	tx->side = (op == O2_OP_GET) != (owner == O2_TX_PEERS) ? O2_SINK : O2_SOURCE;
 	tx->initiator = owner == O2_TX_OURS;
 	tx->silent = true;
 	conn->ntaken[owner]++;
 	conn->nopen += owner != O2_TX_NOOPS;
-	return tx;
+	*tx_out = tx;
+	return 0;
 }
 
 /* An equal cookie of a transmit that waits for something else, or for nothing, is not a match. */
@@ -140,15 +123,26 @@ void o2_tx_await_window(struct o2_conn *conn, struct o2_tx *tx, enum o2_msg_type
 
 void o2_tx_queue(struct o2_conn *conn, struct o2_tx *tx, enum o2_msg_type type)
 {
-	enum o2_tx_place list = type == O2_MSG_NOOP ? O2_LIST_NOOPS : O2_LIST_QUEUE;
+	enum o2_tx_place list = O2_LIST_NOCRED;
 
+	switch (type) {
+	case O2_MSG_PUT_REQ:
+	case O2_MSG_GET_REQ:
+		list = O2_LIST_RESERVED;
+		break;
+	case O2_MSG_IMMEDIATE:
+		list = O2_LIST_QUEUE;
+		break;
+	case O2_MSG_NOOP:
+		if (conn->credits.version == O2_MSG_VERSION_1)
+			list = O2_LIST_NOOPS;
+		break;
+	default: /* an answer */
+		break;
+	}
 	tx->type = type;
 	tx->deadline_ms = deadline_of(conn);
-	tx->waiting = o2_takes_reserve(type) || type == O2_MSG_PUT_ACK;
-	if (o2_takes_reserve(type))
-		list = O2_LIST_RESERVED;
-	else if (!o2_takes_credit(conn->credits.version, type))
-		list = O2_LIST_NOCRED;
+	tx->waiting = list == O2_LIST_RESERVED || type == O2_MSG_PUT_ACK;
 	o2_tx_move(conn, tx, list);
 }
 
@@ -272,81 +266,60 @@ int o2_tx_plan(struct o2_conn *conn, const struct o2_tx *tx, const struct o2_tra
 	return o2_reg_plan(&request, &scratch->dma, &scratch->reg, error);
 }
 
-/* The kernel's mapping call takes note of it, and copies for a device that bounces. */
-static int map_frags(struct o2_conn *conn, struct o2_tx *tx, struct o2_error *error)
+int o2_tx_map(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_memory *memory,
+	      struct o2_error *error)
 {
 	const enum o2_dma_direction direction = o2_dma_direction_of(tx->side);
 	const struct o2_sg_list *sg = &conn->scratch.sg;
 	struct o2_ni *ni = conn->ni;
-	int rc = o2_ledger_map(&ni->ledger, sg->count, direction, &tx->mapping, error);
-
-	if (rc != 0 || !ni->domain.bounce)
-		return rc;
-	tx->arrays->frags.count = sg->count;
-	memcpy(tx->arrays->frags.entry, sg->entry, sg->count * sizeof(sg->entry[0]));
-	rc = o2_bounce_map(&ni->arena, &tx->arrays->frags, direction, error);
-	/* Nothing is mapped then, so nothing comes back. */
-	if (rc != 0)
-		o2_ledger_unmap(&ni->ledger, direction, &tx->mapping, NULL);
-	return rc;
-}
-
-static void unmap_frags(struct o2_conn *conn, struct o2_tx *tx)
-{
-	const enum o2_dma_direction direction = o2_dma_direction_of(tx->side);
-	struct o2_ni *ni = conn->ni;
-	struct o2_error error;
-	int rc = 0;
-
-	if (tx->mapping.ledger == NULL)
-		return;
-	o2_ledger_unmap(&ni->ledger, direction, &tx->mapping, NULL);
-	if (ni->domain.bounce)
-		rc = o2_bounce_unmap(&ni->arena, &tx->arrays->frags, direction, &error);
-	if (rc != 0)
-		o2_tx_fault_stage(tx, rc, &error);
-}
-
-int o2_tx_map(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_memory *memory,
-	      struct o2_error *error)
-{
-	struct o2_ni *ni = conn->ni;
-	struct o2_scratch *scratch = &conn->scratch;
 	int rc = o2_tx_plan(conn, tx, memory, error);
 
 	if (rc == 0)
-		rc = map_frags(conn, tx, error);
+		rc = o2_ledger_map(&ni->ledger, sg->count, direction, &tx->mapping, error);
 	if (rc != 0)
 		return rc;
+	if (ni->domain.bounce) {
+		tx->arrays->frags.count = sg->count;
+		memcpy(tx->arrays->frags.entry, sg->entry, sg->count * sizeof(sg->entry[0]));
+		rc = o2_bounce_map(&ni->arena, &tx->arrays->frags, direction, error);
+	}
+	if (rc != 0) {
+		/* Nothing is mapped then, so nothing comes back. */
+		o2_ledger_unmap(&ni->ledger, direction, &tx->mapping, NULL);
+		return rc;
+	}
 	/* With nothing bound the kept ones would be waited for without end. */
 	o2_reg_keep_windows(&ni->domain,
 			    tx->owner == O2_TX_OURS && ni->domain.nbound > 0 ? ni->kept_windows : 0);
-	rc = o2_reg_bind(&ni->domain, conn->cpt, &scratch->reg, &tx->binding, error);
+	rc = o2_reg_bind(&ni->domain, conn->cpt, &conn->scratch.reg, &tx->binding, error);
 	if (rc != 0)
 		return rc;
-	o2_binding_desc(&tx->binding, &scratch->reg, &tx->arrays->desc);
-	tx->nob_mapped = scratch->sg.nob;
+	o2_binding_desc(&tx->binding, &conn->scratch.reg, &tx->arrays->desc);
+	tx->nob_mapped = sg->nob;
 	return 0;
-}
-
-static void unbind(struct o2_conn *conn, struct o2_tx *tx)
-{
-	struct o2_reg_domain *domain = &conn->ni->domain;
-	const bool failed = tx->fault.code != 0;
-	struct o2_error error;
-	int rc = failed ? 0 : o2_reg_deliver(domain, &tx->binding, tx->nob, &error);
-
-	if (rc != 0)
-		o2_tx_fault_stage(tx, rc, &error);
-	rc = o2_reg_unbind(domain, &tx->binding, failed, &error);
-	if (rc != 0)
-		o2_tx_fault_stage(tx, rc, &error);
 }
 
 /* The registration goes before the mapping under it; a transfer that failed to map has none. */
 void o2_tx_unmap(struct o2_conn *conn, struct o2_tx *tx)
 {
-	if (tx->binding.bound)
-		unbind(conn, tx);
-	unmap_frags(conn, tx);
+	const enum o2_dma_direction direction = o2_dma_direction_of(tx->side);
+	const bool failed = tx->fault.code != 0;
+	struct o2_ni *ni = conn->ni;
+	struct o2_error error;
+	int rc;
+
+	if (tx->binding.bound) {
+		rc = failed ? 0 : o2_reg_deliver(&ni->domain, &tx->binding, tx->nob, &error);
+		if (rc != 0)
+			o2_tx_fault_stage(tx, rc, &error);
+		rc = o2_reg_unbind(&ni->domain, &tx->binding, failed, &error);
+		if (rc != 0)
+			o2_tx_fault_stage(tx, rc, &error);
+	}
+	if (tx->mapping.ledger == NULL)
+		return;
+	o2_ledger_unmap(&ni->ledger, direction, &tx->mapping, NULL);
+	rc = ni->domain.bounce ? o2_bounce_unmap(&ni->arena, &tx->arrays->frags, direction, &error) : 0;
+	if (rc != 0)
+		o2_tx_fault_stage(tx, rc, &error);
 }

@@ -105,10 +105,12 @@ TAILQ_HEAD(o2_tx_list, o2_tx);
 void o2_tx_init(struct o2_conn *conn, const uint32_t most[O2_TX_OWNERS]);
 /* May this owner take one more? */
 bool o2_tx_left(const struct o2_conn *conn, enum o2_tx_owner owner);
-/* A transmit, silent and on no list.  NULL with *error filled: the owner has as many as it may, or the pool has
- * none. */
-struct o2_tx *o2_tx_start(struct o2_conn *conn, enum o2_tx_owner owner, enum o2_transfer_op op,
-			  enum o2_side side, struct o2_error *error);
+/*
+ * A transmit, silent and on no list.  Returns 0, or -errno with *error (may be NULL): the owner has as many as it
+ * may, or the pool has none.
+ */
+int o2_tx_start(struct o2_conn *conn, enum o2_tx_owner owner, enum o2_transfer_op op, struct o2_tx **tx,
+		struct o2_error *error);
 /* Move to the end of that list. */
 void o2_tx_move(struct o2_conn *conn, struct o2_tx *tx, enum o2_tx_place list);
 /*

@@ -188,18 +188,13 @@ static void area_destroy(void *context, void *handle)
 	end_area(area);
 }
 
-static size_t offset_of_slot(const struct slot_area *area, const void *slot)
-{
-	return (size_t)((const uint8_t *)slot - area->dma.cpu);
-}
-
 /* The area's region has the addresses of this process. */
 static int slot_map(void *context, void *handle, void *slot, uint64_t *addr)
 {
 	const struct slot_area *area = handle;
 
 	(void)context;
-	*addr = (uintptr_t)area->dma.device + offset_of_slot(area, slot);
+	*addr = (uintptr_t)area->dma.device + (size_t)((uint8_t *)slot - area->dma.cpu);
 	return 0;
 }
 
@@ -356,21 +351,12 @@ int o2_ni_take_events(struct o2_ni *ni)
 	return o2_errno_or(errno, EIO);
 }
 
-uint32_t o2_ni_slot_lkey(const struct o2_pool_tx *tx)
-{
-	return ((const struct slot_area *)tx->pool->area_handle)->mr->lkey;
-}
-
-void o2_ni_slot_sync(const struct o2_pool_tx *tx, size_t bytes)
+uint32_t o2_ni_slot_ready(const struct o2_pool_tx *tx, size_t bytes)
 {
 	const struct slot_area *area = tx->pool->area_handle;
 
-	o2_dma_sync_for_device(&area->dma, offset_of_slot(area, tx->message), bytes);
-}
-
-void o2_ni_clock(struct o2_ni *ni, uint64_t now_ms)
-{
-	o2_clock_tell(&ni->clock, now_ms);
+	o2_dma_sync_for_device(&area->dma, (size_t)((uint8_t *)tx->message - area->dma.cpu), bytes);
+	return area->mr->lkey;
 }
 
 int o2_ni_set_dma(struct o2_ni *ni, enum o2_dma_kind kind, uint64_t base, struct o2_error *error)

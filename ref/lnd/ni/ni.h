@@ -84,7 +84,11 @@ struct o2_ni {
 	struct o2_dma_ledger ledger; /* of the mappings of its transfers */
 	uint32_t kept_windows;	     /* for what peers start, while anything is open */
 	uint64_t device;	     /* counts failovers: what pools and connections are built on */
-	struct o2_clock clock;	     /* o2_ni_clock */
+	/*
+	 * The clock of all that is built on the interface, told the time by o2_clock_tell: on any scale that never
+	 * goes back.  o2_conn_clock, o2_node_clock and o2_endpoint_clock do that.
+	 */
+	struct o2_clock clock;
 };
 
 /*
@@ -103,13 +107,6 @@ int o2_ni_open(const struct o2_ni_config *config, struct o2_ni *ni, struct o2_er
  * o2iblnd: kiblnd_shutdown
  */
 void o2_ni_close(struct o2_ni *ni);
-
-/*
- * Tell the time: now_ms on any scale that never goes back; what is before an earlier one is ignored.  This is
- * the clock of all that is built on the interface.  o2_conn_clock, o2_node_clock and o2_endpoint_clock call
- * this, so a caller of theirs does not.
- */
-void o2_ni_clock(struct o2_ni *ni, uint64_t now_ms);
 
 /*
  * A descriptor for poll(2): readable when a connection of this interface that was armed (o2_conn_arm,
@@ -143,11 +140,8 @@ int o2_ni_set_bounce(struct o2_ni *ni, bool bounce, struct o2_error *error);
  */
 uint32_t o2_ni_cpt(const struct o2_ni *ni, uint64_t nid);
 
-/* The lkey under which the device reads the message slot of a transmit. */
-uint32_t o2_ni_slot_lkey(const struct o2_pool_tx *tx);
-
-/* The slot's first `bytes` bytes were written: the device may read them. */
-void o2_ni_slot_sync(const struct o2_pool_tx *tx, size_t bytes);
+/* The first `bytes` bytes of a transmit's slot were written: the device may read them under this lkey. */
+uint32_t o2_ni_slot_ready(const struct o2_pool_tx *tx, size_t bytes);
 
 /*
  * Another device has taken the place of the interface's: all pools have failed, new ones are made on demand.

@@ -13,6 +13,11 @@ uint32_t o2_node_connect_ms(const struct o2_node *node)
 	return quarter_ms > O2_CONNECT_MIN_MS ? quarter_ms : O2_CONNECT_MIN_MS;
 }
 
+uint64_t o2_node_waiting_ms(const struct o2_node *node)
+{
+	return (uint64_t)o2_node_connect_ms(node) + O2_WAITING_EXTRA_MS;
+}
+
 /* --- events of the connection manager --- */
 
 static bool is_attempt(const struct o2_link *link)
@@ -229,16 +234,32 @@ static void check_link(struct o2_link *link)
 	}
 }
 
+/* Operations that have waited too long for a connection to the peer. */
+static void expire_waiting(struct o2_peer *peer)
+{
+	const uint64_t now_ms = o2_clock_ms(&peer->node->ni->clock);
+	const struct o2_node_op *op;
+
+	while ((op = STAILQ_FIRST(&peer->waiting)) != NULL && op->deadline_ms <= now_ms) {
+		const uint64_t limit_ms = o2_node_waiting_ms(peer->node);
+		const struct o2_transfer_fault fault =
+			o2_fault_late(O2_WAIT_CONNECTION, -ETIMEDOUT, "node/waiting",
+				      now_ms - op->deadline_ms + limit_ms, limit_ms);
+
+		o2_peer_fail_first(peer, &fault);
+	}
+}
+
 void o2_node_clock(struct o2_node *node, uint64_t now_ms)
 {
 	struct o2_peer *peer;
 	struct o2_link *link;
 
-	o2_ni_clock(node->ni, now_ms);
+	o2_clock_tell(&node->ni->clock, now_ms);
 	LIST_FOREACH(peer, &node->peers, entry) {
 		LIST_FOREACH(link, &peer->links, entry)
 			check_link(link);
-		o2_peer_expire_waiting(peer);
+		expire_waiting(peer);
 	}
 	o2_node_work(node);
 }
@@ -260,11 +281,6 @@ int o2_node_progress(struct o2_node *node)
 	return handled;
 }
 
-static bool attempt_is_due(const struct o2_node *node, const struct o2_peer *peer)
-{
-	return peer->attempts_due > 0 && peer->due_ms <= o2_clock_ms(&node->ni->clock);
-}
-
 int o2_node_arm(struct o2_node *node)
 {
 	int rc = o2_ni_take_events(node->ni);
@@ -278,31 +294,25 @@ int o2_node_arm(struct o2_node *node)
 		LIST_FOREACH(link, &peer->links, entry)
 			if (link->state < O2_LINK_CLOSING)
 				found += o2_conn_arm(link->conn) != 0;
-		found += attempt_is_due(node, peer);
+		found += peer->attempts_due > 0 && peer->due_ms <= o2_clock_ms(&node->ni->clock);
 	}
 	return found;
 }
 
-static void free_links(struct o2_peer *peer)
-{
-	struct o2_link *link = LIST_FIRST(&peer->links), *next;
-
-	for (; link != NULL; link = next) {
-		next = LIST_NEXT(link, entry);
-		if (link->state != O2_LINK_DISCONNECTED)
-			continue;
-		LIST_REMOVE(link, entry);
-		o2_link_free(link);
-	}
-}
-
 static void free_idle_peers(struct o2_node *node)
 {
-	struct o2_peer *peer = LIST_FIRST(&node->peers), *next;
+	struct o2_peer *peer = LIST_FIRST(&node->peers), *next_peer;
+	struct o2_link *link, *next;
 
-	for (; peer != NULL; peer = next) {
-		next = LIST_NEXT(peer, entry);
-		free_links(peer);
+	for (; peer != NULL; peer = next_peer) {
+		next_peer = LIST_NEXT(peer, entry);
+		for (link = LIST_FIRST(&peer->links); link != NULL; link = next) {
+			next = LIST_NEXT(link, entry);
+			if (link->state != O2_LINK_DISCONNECTED)
+				continue;
+			LIST_REMOVE(link, entry);
+			o2_link_free(link);
+		}
 		if (!LIST_EMPTY(&peer->links) || !STAILQ_EMPTY(&peer->waiting) || peer->attempts_due > 0)
 			continue;
 		LIST_REMOVE(peer, entry);
@@ -369,45 +379,4 @@ void o2_node_destroy(struct o2_node *node)
 	free_idle_peers(node);
 	node->cm->handler = NULL;
 	free(node);
-}
-
-/* A node's numbers, for those who look on. */
-
-void o2_node_peer(const struct o2_node *node, uint64_t nid, struct o2_peer_view *view)
-{
-	const struct o2_peer *peer = o2_peer_find(node, nid);
-
-	*view = (struct o2_peer_view){.known = peer != NULL};
-	if (peer == NULL)
-		return;
-	view->version = peer->version;
-	view->incarnation = peer->incarnation;
-	view->queue_depth = peer->queue_depth;
-	view->max_frags = peer->max_frags;
-	view->connecting = peer->connecting;
-	view->accepting = peer->accepting;
-	view->attempts_due = peer->attempts_due;
-	view->attempts = peer->attempts;
-	view->races = peer->races;
-	view->waiting = peer->nwaiting;
-	view->established = o2_peer_established(peer);
-	view->links = o2_peer_nlinks(peer);
-}
-
-uint32_t o2_node_npeers(const struct o2_node *node)
-{
-	return node->npeers;
-}
-
-struct o2_conn *o2_node_conn(const struct o2_node *node, uint64_t nid, uint32_t index)
-{
-	const struct o2_peer *peer = o2_peer_find(node, nid);
-	const struct o2_link *link;
-
-	if (peer == NULL)
-		return NULL;
-	LIST_FOREACH(link, &peer->links, entry)
-		if (link->state == O2_LINK_ESTABLISHED && index-- == 0)
-			return link->conn;
-	return NULL;
 }

@@ -114,7 +114,7 @@ int o2_node_send_bytes(struct o2_node *node, uint64_t nid, const struct o2_lnet_
 		       uint32_t payload_bytes, uint64_t tag, struct o2_error *error);
 
 /*
- * Event: it is now_ms.  Tells the interface's clock (o2_ni_clock) and checks the deadlines of connections,
+ * Event: it is now_ms.  Tells the interface's clock and checks the deadlines of connections,
  * attempts and what waits; to be called about four times a second.
  * o2iblnd: kiblnd_connd
  */

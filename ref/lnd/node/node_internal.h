@@ -100,6 +100,8 @@ struct o2_node {
 /* node.c */
 
 uint32_t o2_node_connect_ms(const struct o2_node *node);
+/* How long an operation may wait for a connection. */
+uint64_t o2_node_waiting_ms(const struct o2_node *node);
 
 /* op.c: operations */
 
@@ -133,7 +135,8 @@ void o2_peer_want(struct o2_peer *peer);
 /* An attempt has ended without a connection: what waits ends with it, unless there is another hope. */
 void o2_peer_failed(struct o2_peer *peer, const struct o2_transfer_fault *fault);
 void o2_peer_fail_waiting(struct o2_peer *peer, const struct o2_transfer_fault *fault);
-void o2_peer_expire_waiting(struct o2_peer *peer);
+/* The first of those. */
+void o2_peer_fail_first(struct o2_peer *peer, const struct o2_transfer_fault *fault);
 /* Close the established links for which this is another life or version than they were made with. */
 void o2_peer_close_stale(struct o2_peer *peer, uint64_t incarnation, uint16_t version);
 

@@ -119,15 +119,9 @@ static struct o2_node_op *take_first(struct o2_peer *peer)
 	return op;
 }
 
-/* How long an operation may wait for a connection. */
-static uint64_t waiting_ms(const struct o2_node *node)
-{
-	return (uint64_t)o2_node_connect_ms(node) + O2_WAITING_EXTRA_MS;
-}
-
 void o2_peer_wait(struct o2_peer *peer, struct o2_node_op *op)
 {
-	op->deadline_ms = o2_clock_ms(&peer->node->ni->clock) + waiting_ms(peer->node);
+	op->deadline_ms = o2_clock_ms(&peer->node->ni->clock) + o2_node_waiting_ms(peer->node);
 	STAILQ_INSERT_TAIL(&peer->waiting, op, entry);
 	peer->nwaiting++;
 }
@@ -153,13 +147,18 @@ void o2_peer_flush(struct o2_peer *peer, struct o2_link *link)
 	}
 }
 
+void o2_peer_fail_first(struct o2_peer *peer, const struct o2_transfer_fault *fault)
+{
+	o2_op_fail(peer, take_first(peer), fault);
+}
+
 void o2_peer_fail_waiting(struct o2_peer *peer, const struct o2_transfer_fault *fault)
 {
 	/* Those that are started from inside done are not among them. */
 	uint32_t count = peer->nwaiting;
 
 	while (count-- > 0 && !STAILQ_EMPTY(&peer->waiting))
-		o2_op_fail(peer, take_first(peer), fault);
+		o2_peer_fail_first(peer, fault);
 }
 
 static bool has_hope(const struct o2_peer *peer)
@@ -185,20 +184,6 @@ void o2_peer_failed(struct o2_peer *peer, const struct o2_transfer_fault *fault)
 	/* Those that were started from inside done want an attempt of their own. */
 	if (!STAILQ_EMPTY(&peer->waiting))
 		o2_peer_want(peer);
-}
-
-void o2_peer_expire_waiting(struct o2_peer *peer)
-{
-	const uint64_t now_ms = o2_clock_ms(&peer->node->ni->clock);
-	const uint64_t limit_ms = waiting_ms(peer->node);
-
-	while (!STAILQ_EMPTY(&peer->waiting) && STAILQ_FIRST(&peer->waiting)->deadline_ms <= now_ms) {
-		const struct o2_transfer_fault fault = o2_fault_late(
-			O2_WAIT_CONNECTION, -ETIMEDOUT, "node/waiting",
-			now_ms - STAILQ_FIRST(&peer->waiting)->deadline_ms + limit_ms, limit_ms);
-
-		o2_op_fail(peer, take_first(peer), &fault);
-	}
 }
 
 static struct o2_link *find_stale(const struct o2_peer *peer, uint64_t incarnation, uint16_t version)
@@ -322,8 +307,13 @@ static int start(struct o2_node *node, uint64_t nid, struct o2_node_op *op, stru
 	return 0;
 }
 
-static int check(const struct o2_node *node, uint64_t nid, struct o2_error *error)
+static int submit(struct o2_node *node, uint64_t nid, enum o2_node_op_kind kind,
+		  const struct o2_lnet_hdr *hdr, const struct o2_transfer_memory *memory, const void *payload,
+		  uint32_t payload_bytes, uint64_t tag, struct o2_error *error)
 {
+	struct o2_node_op *op;
+	int rc;
+
 	if (node->ending)
 		return o2_refuse_value(error, -ESHUTDOWN, "node/ending", "node", 0, O2_NO_LIMIT);
 	if (node->lost)
@@ -332,18 +322,6 @@ static int check(const struct o2_node *node, uint64_t nid, struct o2_error *erro
 		return o2_refuse_value(error, -EINVAL, "node/own-nid", "nid", nid, O2_NO_LIMIT);
 	if (o2_nid_check(nid, node->self.any_lnd) != O2_NID_GOOD)
 		return o2_refuse_value(error, -EINVAL, "node/nid", "nid", nid, O2_NO_LIMIT);
-	return 0;
-}
-
-static int submit(struct o2_node *node, uint64_t nid, enum o2_node_op_kind kind,
-		  const struct o2_lnet_hdr *hdr, const struct o2_transfer_memory *memory, const void *payload,
-		  uint32_t payload_bytes, uint64_t tag, struct o2_error *error)
-{
-	struct o2_node_op *op;
-	int rc = check(node, nid, error);
-
-	if (rc != 0)
-		return rc;
 	op = calloc(1, sizeof(*op) + payload_bytes);
 	if (op == NULL)
 		return o2_refuse_value(error, -ENOMEM, "node/memory", "operation",
@@ -390,4 +368,45 @@ int o2_node_send_bytes(struct o2_node *node, uint64_t nid, const struct o2_lnet_
 		return o2_refuse_value(error, -EMSGSIZE, "node/payload", "payload_bytes", payload_bytes,
 				       O2_MSG_BYTES);
 	return submit(node, nid, O2_NODE_SEND_BYTES, hdr, NULL, payload, payload_bytes, tag, error);
+}
+
+/* A node's numbers, for those who look on. */
+
+void o2_node_peer(const struct o2_node *node, uint64_t nid, struct o2_peer_view *view)
+{
+	const struct o2_peer *peer = o2_peer_find(node, nid);
+
+	*view = (struct o2_peer_view){.known = peer != NULL};
+	if (peer == NULL)
+		return;
+	view->version = peer->version;
+	view->incarnation = peer->incarnation;
+	view->queue_depth = peer->queue_depth;
+	view->max_frags = peer->max_frags;
+	view->connecting = peer->connecting;
+	view->accepting = peer->accepting;
+	view->attempts_due = peer->attempts_due;
+	view->attempts = peer->attempts;
+	view->races = peer->races;
+	view->waiting = peer->nwaiting;
+	view->established = o2_peer_established(peer);
+	view->links = o2_peer_nlinks(peer);
+}
+
+uint32_t o2_node_npeers(const struct o2_node *node)
+{
+	return node->npeers;
+}
+
+struct o2_conn *o2_node_conn(const struct o2_node *node, uint64_t nid, uint32_t index)
+{
+	const struct o2_peer *peer = o2_peer_find(node, nid);
+	const struct o2_link *link;
+
+	if (peer == NULL)
+		return NULL;
+	LIST_FOREACH(link, &peer->links, entry)
+		if (link->state == O2_LINK_ESTABLISHED && index-- == 0)
+			return link->conn;
+	return NULL;
 }

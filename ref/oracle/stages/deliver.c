@@ -2,7 +2,7 @@
 #include <errno.h>
 
 #include "base/fields.h"
-#include "lnd/conn/outcome.h"
+#include "lnd/conn/credits.h"
 #include "oracle/stage_ops.h"
 #include "wire/desc_codec.h"
 

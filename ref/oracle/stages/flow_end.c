@@ -200,7 +200,7 @@ uint32_t o2_flow_waiting(const struct o2_flow_end *end)
 static void move_reserved(struct o2_flow_end *end)
 {
 	while (length_of(&end->reserved) > 0 && end->credits.reserved > 0) {
-		o2_credits_reserve(&end->credits);
+		end->credits.reserved--;
 		push(&end->queue, shift(&end->reserved));
 	}
 }

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "lnd/conn/immediate.h"
+#include "lnd/conn/transfer.h"
 #include "mem/kmap.h"
 #include "tests/lib/unit_test.h"
 #include "wire/nid.h"
@@ -28,29 +28,21 @@ static uint32_t immediate_max(void *context, uint64_t nid)
 	return O2_IMMEDIATE_MAX;
 }
 
-static int send_immediate(void *context, uint64_t nid, const struct o2_lnet_hdr *hdr,
-			  const struct o2_transfer_memory *payload, uint64_t tag, struct o2_error *error)
+static int send_message(void *context, uint64_t nid, enum o2_lnd_form form, const struct o2_lnet_hdr *hdr,
+			const struct o2_transfer_memory *memory, struct o2_error *error)
 {
+	static const enum o2_msg_type types[] = {
+		[O2_FORM_IMMEDIATE] = O2_MSG_IMMEDIATE,
+		[O2_FORM_PUT_REQ] = O2_MSG_PUT_REQ,
+		[O2_FORM_GET_REQ] = O2_MSG_GET_REQ,
+	};
 	struct lnet_play *play = context;
-	struct lnet_play_sent *sent = note(play, O2_MSG_IMMEDIATE, hdr, tag);
+	struct lnet_play_sent *sent = note(play, types[form], hdr, memory->tag);
 
-	if (payload != NULL)
-		assert_int_equal(o2_copy_from_buffer(&play->arena, &payload->buffer, sent->payload, error),
-				 0);
-	return 0;
-}
-
-static int put(void *context, uint64_t nid, const struct o2_lnet_hdr *hdr,
-	       const struct o2_transfer_memory *source, uint64_t tag, struct o2_error *error)
-{
-	note(context, O2_MSG_PUT_REQ, hdr, tag)->memory = *source;
-	return 0;
-}
-
-static int get(void *context, uint64_t nid, const struct o2_lnet_hdr *hdr,
-	       const struct o2_transfer_memory *sink, uint64_t tag, struct o2_error *error)
-{
-	note(context, O2_MSG_GET_REQ, hdr, tag)->memory = *sink;
+	if (form != O2_FORM_IMMEDIATE)
+		sent->memory = *memory;
+	else if (memory->buffer.nob > 0)
+		assert_int_equal(o2_copy_from_buffer(&play->arena, &memory->buffer, sent->payload, error), 0);
 	return 0;
 }
 
@@ -326,7 +318,7 @@ static void inject(struct lnet_play *play, const struct player_step *step)
 void lnet_play_open(struct lnet_play *play, const struct player_script *script, bool we_are_a, uint32_t pages,
 		    uint32_t first_page, const struct lnet_play_hooks *hooks)
 {
-	const struct o2_lnet_transport transport = {play, immediate_max, send_immediate, put, get};
+	const struct o2_lnet_transport transport = {play, immediate_max, send_message};
 	const struct o2_lnet_ops ops = {.done = note_done, .event = note_event};
 	struct o2_lnet_config config = player_lnet_config(script, we_are_a);
 	struct o2_error error;

@@ -27,7 +27,7 @@ void stage_settle(struct stage *stage)
 	for (int quiet = 0; quiet < QUIET;) {
 		bool busy = o2_cm_loop_deliver(stage->wire, 0);
 
-		busy |= o2_endpoint_progress(&stage->endpoint) > 0;
+		busy |= o2_node_progress(stage->endpoint.node) > 0;
 		busy |= player_peer_poll(&stage->peer) > 0;
 		quiet = busy ? 0 : quiet + 1;
 	}

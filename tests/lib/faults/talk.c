@@ -65,7 +65,7 @@ static int open_seat(struct seat *seat)
 	config.conn.max_frags = 8;
 	config.conn.queue_depth = 4;
 	rc = o2_ni_open(&ni, &seat->ni, &error);
-	o2_ni_clock(&seat->ni, talk.now_ms);
+	o2_clock_tell(&seat->ni.clock, talk.now_ms);
 	if (rc == 0)
 		rc = o2_cm_loop_attach(talk.loop, &seat->ni, FIRST_ADDRESS + seat->index, &seat->cm, &error);
 	if (rc == 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-#include "lnd/conn/immediate.h"
+#include "lnd/conn/transfer.h"
 #include "tests/lib/unit_test.h"
 
 /* The table of docs/transport.md, "Small and large", row by row. */

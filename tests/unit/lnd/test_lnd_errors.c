@@ -126,7 +126,7 @@ static void tampered_get(enum o2_reg_mode mode, uint32_t key_xor, int64_t addr_a
 
 	pair->b.answer = source;
 	/* What o2_conn_get does, but for the descriptor: the window is not bound, its key is not alive. */
-	tx = o2_tx_start(a, O2_TX_OURS, O2_OP_GET, O2_SINK, NULL);
+	assert_int_equal(o2_tx_start(a, O2_TX_OURS, O2_OP_GET, &tx, NULL), 0);
 	assert_int_equal(o2_tx_map(a, tx, &sink, NULL), 0);
 	msg = o2_msg_begin(a, O2_MSG_GET_REQ);
 	msg->u.get.hdr = o2_conn_lnet_hdr(a, O2_LNET_GET, 0, 20000);

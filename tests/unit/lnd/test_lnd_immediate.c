@@ -2,7 +2,7 @@
 #include "tests/lib/lnd_memory.h"
 #include "tests/lib/lnd_pair.h"
 
-#include "lnd/conn/immediate.h"
+#include "lnd/conn/transfer.h"
 #include "wire/nid.h"
 
 /* IMMEDIATE: what arrives, in one message, copied or gathered (docs/transport.md, "IMMEDIATE"). */

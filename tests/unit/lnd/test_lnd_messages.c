@@ -266,14 +266,12 @@ PAIR_TEST(parks_requests)
 	struct o2_conn *b = pair->b.conn;
 	struct o2_transfer_memory memory = dense(kiov_from, 0, 9000, O2_REG_FMR);
 	uint32_t depth = O2_CONN_DEFAULTS.queue_depth;
-	struct o2_tx *taken[2 * O2_MAX_QUEUE_DEPTH];
+	struct o2_tx *taken[2 * O2_MAX_QUEUE_DEPTH], *more;
 
 	pair->b.answer = dense(kiov_to, 300, 9000, O2_REG_FMR);
-	for (uint32_t i = 0; i < 2 * depth; i++) {
-		taken[i] = o2_tx_start(b, O2_TX_PEERS, O2_OP_PUT, O2_SINK, NULL);
-		assert_non_null(taken[i]);
-	}
-	assert_null(o2_tx_start(b, O2_TX_PEERS, O2_OP_PUT, O2_SINK, NULL));
+	for (uint32_t i = 0; i < 2 * depth; i++)
+		assert_int_equal(o2_tx_start(b, O2_TX_PEERS, O2_OP_PUT, &taken[i], NULL), 0);
+	assert_int_equal(o2_tx_start(b, O2_TX_PEERS, O2_OP_PUT, &more, NULL), -EBUSY);
 	for (uint32_t i = 0; i < depth; i++)
 		assert_int_equal(start_put(pair->a.conn, &memory, 100 + i, NULL, NULL), 0);
 	side_run_until(&pair->b, &b->nparked, depth);

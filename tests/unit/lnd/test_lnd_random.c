@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "lnd/conn/immediate.h"
 #include "loopverbs/loopverbs.h"
 #include "tests/lib/draw.h"
 #include "tests/lib/lnd_talk.h"

@@ -138,8 +138,8 @@ FAULTY_TEST(grows_and_shrinks)
 		assert_int_equal(pool.elements - pool.idle, 6);
 		pair_run(pair, results + 6, results + 6);
 		side_assert_idle(&pair->b);
-		o2_ni_clock(&pair->b.ni, o2_clock_ms(&pair->b.ni.clock) + O2_POOL_LIFE_MS);
-		o2_ni_clock(&pair->b.ni, 1); /* does not go back */
+		o2_clock_tell(&pair->b.ni.clock, o2_clock_ms(&pair->b.ni.clock) + O2_POOL_LIFE_MS);
+		o2_clock_tell(&pair->b.ni.clock, 1); /* does not go back */
 		assert_put_moved(pair, modes[kind]);
 		pool = ni_pool_counts(&pair->b, (enum o2_ni_pool_kind)kind);
 		assert_int_equal(pool.live, 1);
@@ -219,7 +219,7 @@ FAULTY_TEST(survives_failing_growth)
 	assert_int_equal(refusals, 2);
 	assert_int_equal(ni_pool_counts(&pair->b, O2_NI_POOL_FRD).create_failures, 1);
 	faults.frd_create = 0;
-	o2_ni_clock(&pair->b.ni, o2_clock_ms(&pair->b.ni.clock) + O2_POOL_RETRY_MS);
+	o2_clock_tell(&pair->b.ni.clock, o2_clock_ms(&pair->b.ni.clock) + O2_POOL_RETRY_MS);
 	for (uint32_t i = 0; i < 4; i++)
 		assert_int_equal(start_put(pair->a.conn, &from, 0, NULL, NULL), 0);
 	pair_run(pair, 8, 8);

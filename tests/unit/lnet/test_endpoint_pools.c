@@ -166,7 +166,7 @@ static bool progress(struct peers *peers)
 	bool busy = o2_cm_loop_deliver(peers->wire, 0);
 
 	for (uint32_t i = 0; i < 2; i++)
-		busy |= o2_endpoint_progress(&peers->peer[i].endpoint) > 0;
+		busy |= o2_node_progress(peers->peer[i].endpoint.node) > 0;
 	return busy;
 }
 

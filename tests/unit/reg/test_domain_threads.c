@@ -165,7 +165,7 @@ static void disturb(struct worker *w)
 	struct o2_ni *ni = &w->b->ni;
 
 	if (w->index == 0 && o2_prng_upto(&w->prng, 3) == 0)
-		o2_ni_clock(ni, o2_clock_ms(&ni->clock) + O2_POOL_LIFE_MS / 2);
+		o2_clock_tell(&ni->clock, o2_clock_ms(&ni->clock) + O2_POOL_LIFE_MS / 2);
 	if (o2_prng_upto(&w->prng, 40) == 0)
 		o2_reg_flush(&ni->domain);
 	if (o2_prng_upto(&w->prng, 80) == 0)
