@@ -99,12 +99,4 @@ int o2_lnet_match_reply(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet
 			struct o2_transfer_memory *memory, uint64_t *tag, struct o2_error *error);
 void o2_lnet_reply_finished(struct o2_lnet *lnet, struct o2_lnet_message *message);
 
-/* target.c */
-void o2_lnet_take_put(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hdr,
-		      const uint8_t *payload);
-void o2_lnet_take_get(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hdr);
-int o2_lnet_match_request(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hdr,
-			  struct o2_transfer_memory *memory, uint64_t *tag, struct o2_error *error);
-void o2_lnet_request_finished(struct o2_lnet *lnet, struct o2_lnet_message *message);
-
 #endif

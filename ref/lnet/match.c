@@ -7,7 +7,6 @@
 
 #include "wire/nid.h"
 
-#define NONE	  UINT32_MAX
 #define MAX_LISTS 65536u
 
 /* --- lists --- */
@@ -27,48 +26,25 @@ static struct o2_match_list *list_of(const struct o2_match_table *table, const s
 				       : list_for(table, entry->portal, entry->match_bits);
 }
 
-static void enter(struct o2_match_table *table, struct o2_match_slot *slot)
-{
-	struct o2_match_list *list = list_of(table, &slot->entry);
-	const uint32_t index = (uint32_t)(slot - table->slot);
-
-	slot->prev = list->last;
-	slot->next = NONE;
-	if (list->last == NONE)
-		list->first = index;
-	else
-		table->slot[list->last].next = index;
-	list->last = index;
-}
-
 /* No request finds it any more. */
 static void leave(struct o2_match_table *table, struct o2_match_slot *slot)
 {
-	struct o2_match_list *list = list_of(table, &slot->entry);
-
 	assert(!slot->leaving);
 	slot->leaving = true;
-	if (slot->prev == NONE)
-		list->first = slot->next;
-	else
-		table->slot[slot->prev].next = slot->next;
-	if (slot->next == NONE)
-		list->last = slot->prev;
-	else
-		table->slot[slot->next].prev = slot->prev;
+	TAILQ_REMOVE(list_of(table, &slot->entry), slot, link);
 }
 
 static void set_free(struct o2_match_table *table, struct o2_match_slot *slot)
 {
-	*slot = (struct o2_match_slot){.next = table->first_free};
-	table->first_free = (uint32_t)(slot - table->slot);
+	*slot = (struct o2_match_slot){.order = 0};
+	TAILQ_INSERT_HEAD(&table->free, slot, link);
 }
 
 /* --- entries come and go --- */
 
 int o2_match_table_create(uint32_t max, struct o2_match_table *table)
 {
-	*table = (struct o2_match_table){.max = max, .next_order = 1, .first_free = NONE, .nlists = 1};
+	*table = (struct o2_match_table){.max = max, .next_order = 1, .nlists = 1};
 	if (max == 0)
 		return -EINVAL;
 	while (table->nlists < max && table->nlists < MAX_LISTS)
@@ -80,7 +56,8 @@ int o2_match_table_create(uint32_t max, struct o2_match_table *table)
 		return -ENOMEM;
 	}
 	for (uint32_t i = 0; i <= table->nlists; i++)
-		table->list[i] = (struct o2_match_list){NONE, NONE};
+		TAILQ_INIT(&table->list[i]);
+	TAILQ_INIT(&table->free);
 	for (uint32_t i = max; i > 0; i--)
 		set_free(table, &table->slot[i - 1]);
 	return 0;
@@ -95,8 +72,7 @@ void o2_match_table_destroy(struct o2_match_table *table)
 
 int o2_match_attach(struct o2_match_table *table, const struct o2_lnet_entry *entry, struct o2_error *error)
 {
-	const uint32_t index = table->first_free;
-	struct o2_match_slot *slot;
+	struct o2_match_slot *slot = TAILQ_FIRST(&table->free);
 
 	if ((entry->options & (O2_LNET_MD_OP_PUT | O2_LNET_MD_OP_GET)) == 0)
 		return o2_refuse_value(error, -EINVAL, "lnet/entry/operation", "options", entry->options,
@@ -105,14 +81,13 @@ int o2_match_attach(struct o2_match_table *table, const struct o2_lnet_entry *en
 		return o2_refuse_value(error, -EINVAL, "lnet/entry/uses", "uses", 0, 1);
 	if (entry->memory.buffer.nob == 0)
 		return o2_refuse_value(error, -EINVAL, "lnet/entry/empty", "memory.buffer.nob", 0, 1);
-	if (index == NONE)
+	if (slot == NULL)
 		return o2_refuse_value(error, -ENOSPC, "lnet/entry/table-full", "entries", table->max,
 				       table->max);
-	slot = &table->slot[index];
-	table->first_free = slot->next;
+	TAILQ_REMOVE(&table->free, slot, link);
 	*slot = (struct o2_match_slot){.entry = *entry, .order = table->next_order++};
-	enter(table, slot);
-	return (int)index;
+	TAILQ_INSERT_TAIL(list_of(table, entry), slot, link);
+	return (int)(slot - table->slot);
 }
 
 int o2_match_unlink(struct o2_match_table *table, uint32_t index)
@@ -140,28 +115,30 @@ int o2_match_detach(struct o2_match_table *table, uint32_t index)
 /* --- requests --- */
 
 /* The first in a list that the request is for; NULL: none. */
-static struct o2_match_slot *first_fit(const struct o2_match_table *table, const struct o2_match_list *list,
+static struct o2_match_slot *first_fit(const struct o2_match_list *list,
 				       const struct o2_match_request *request)
 {
-	for (uint32_t i = list->first; i != NONE; i = table->slot[i].next) {
-		const struct o2_lnet_entry *entry = &table->slot[i].entry;
+	struct o2_match_slot *slot;
+
+	TAILQ_FOREACH(slot, list, link) {
+		const struct o2_lnet_entry *entry = &slot->entry;
 
 		if ((entry->options & request->operation) != 0 && entry->uses > 0 &&
 		    entry->portal == request->portal &&
 		    ((entry->match_bits ^ request->match_bits) & ~entry->ignore_bits) == 0 &&
 		    (entry->nid == O2_NID_ANY || entry->nid == request->nid) &&
 		    (entry->pid == O2_LNET_PID_ANY || entry->pid == request->pid))
-			return &table->slot[i];
+			break;
 	}
-	return NULL;
+	return slot;
 }
 
 /* The first entry, in the order in which they were attached, that the request is for. */
 static struct o2_match_slot *find(const struct o2_match_table *table, const struct o2_match_request *request)
 {
 	struct o2_match_slot *exact =
-		first_fit(table, list_for(table, request->portal, request->match_bits), request);
-	struct o2_match_slot *other = first_fit(table, &table->list[table->nlists], request);
+		first_fit(list_for(table, request->portal, request->match_bits), request);
+	struct o2_match_slot *other = first_fit(&table->list[table->nlists], request);
 
 	if (exact == NULL || other == NULL)
 		return exact != NULL ? exact : other;

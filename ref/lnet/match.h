@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 #include "base/error.h"
 #include "lnd/conn/transfer.h"
@@ -52,15 +53,12 @@ struct o2_match_slot {
 	struct o2_lnet_entry entry;
 	uint64_t order; /* of attaching: the entry that came first matches first; 0: the slot is free */
 	uint64_t local_offset;
-	uint32_t users;	     /* requests under way */
-	bool leaving;	     /* takes no more requests; gone when its users are */
-	uint32_t prev, next; /* in its list, by order; next of a free slot: the next free one */
+	uint32_t users; /* requests under way */
+	bool leaving;	/* takes no more requests; gone when its users are */
+	TAILQ_ENTRY(o2_match_slot) link;
 };
 
-/* Entries in the order of attaching, by index; UINT32_MAX: none. */
-struct o2_match_list {
-	uint32_t first, last;
-};
+TAILQ_HEAD(o2_match_list, o2_match_slot); /* by order */
 
 /*
  * Entries that ignore no bit are in lists by portal and match bits, all others in one list: a request is
@@ -69,7 +67,7 @@ struct o2_match_list {
 struct o2_match_table {
 	uint32_t max;
 	uint64_t next_order;
-	uint32_t first_free;
+	struct o2_match_list free;
 	struct o2_match_slot *slot;
 	uint32_t nlists; /* a power of two; behind them is the list of those that ignore bits */
 	struct o2_match_list *list;

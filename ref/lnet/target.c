@@ -79,8 +79,17 @@ static void conclude(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hd
 		send_ack(lnet, nid, hdr, match->length_bytes);
 }
 
-void o2_lnet_take_put(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hdr,
-		      const uint8_t *payload)
+static void request_finished(struct o2_lnet *lnet, struct o2_lnet_message *message)
+{
+	const struct o2_lnet_message ended = *message;
+	const uint64_t request = o2_lnet_tag(lnet, message);
+
+	o2_lnet_message_free(lnet, message);
+	conclude(lnet, ended.nid, &ended.hdr, &ended.match, request, ended.status);
+}
+
+static void take_put(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hdr,
+		     const uint8_t *payload)
 {
 	struct o2_error error;
 	struct o2_match match;
@@ -94,7 +103,7 @@ void o2_lnet_take_put(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_h
 	conclude(lnet, nid, hdr, &match, 0, o2_copy_to_buffer(lnet->arena, &memory.buffer, payload, &error));
 }
 
-void o2_lnet_take_get(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hdr)
+static void take_get(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hdr)
 {
 	struct o2_lnet_hdr reply = o2_lnet_hdr_to(lnet, hdr->src_nid, hdr->src_pid, O2_LNET_REPLY);
 	struct o2_lnet_message *message;
@@ -116,11 +125,11 @@ void o2_lnet_take_get(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_h
 	reply.msg.reply.dst_wmd = hdr->msg.get.return_wmd;
 	message->status = o2_lnet_transmit(lnet, message, &reply, &error);
 	if (message->status != 0)
-		o2_lnet_request_finished(lnet, message);
+		request_finished(lnet, message);
 }
 
-int o2_lnet_match_request(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hdr,
-			  struct o2_transfer_memory *memory, uint64_t *tag, struct o2_error *error)
+static int match_request(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hdr,
+			 struct o2_transfer_memory *memory, uint64_t *tag, struct o2_error *error)
 {
 	struct o2_lnet_message *message;
 	struct o2_match match;
@@ -145,15 +154,6 @@ int o2_lnet_match_request(struct o2_lnet *lnet, uint64_t nid, const struct o2_ln
 		lnet->ops.started(lnet->context, &event);
 	}
 	return 0;
-}
-
-void o2_lnet_request_finished(struct o2_lnet *lnet, struct o2_lnet_message *message)
-{
-	const struct o2_lnet_message ended = *message;
-	const uint64_t request = o2_lnet_tag(lnet, message);
-
-	o2_lnet_message_free(lnet, message);
-	conclude(lnet, ended.nid, &ended.hdr, &ended.match, request, ended.status);
 }
 
 /* What the transport tells: the LNet header is looked at, and the message goes where its type says. */
@@ -203,10 +203,10 @@ int o2_lnet_receive(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr
 		o2_lnet_take_ack(lnet, nid, hdr);
 		return 0;
 	case O2_LNET_PUT:
-		o2_lnet_take_put(lnet, nid, hdr, payload);
+		take_put(lnet, nid, hdr, payload);
 		return 0;
 	case O2_LNET_GET:
-		o2_lnet_take_get(lnet, nid, hdr);
+		take_get(lnet, nid, hdr);
 		return 0;
 	case O2_LNET_REPLY:
 		o2_lnet_take_reply(lnet, nid, hdr, payload);
@@ -227,7 +227,7 @@ int o2_lnet_match(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *
 	if (rc == 0 && hdr->type == O2_LNET_REPLY)
 		rc = o2_lnet_match_reply(lnet, nid, hdr, memory, tag, &why);
 	else if (rc == 0)
-		rc = o2_lnet_match_request(lnet, nid, hdr, memory, tag, &why);
+		rc = match_request(lnet, nid, hdr, memory, tag, &why);
 	if (rc == 0)
 		return 0;
 	if (rc != -EPROTO)
@@ -260,7 +260,7 @@ void o2_lnet_finished(struct o2_lnet *lnet, uint64_t tag, int status, uint64_t l
 		return;
 	case O2_LNET_PEER_PUT:
 	case O2_LNET_PEER_GET:
-		o2_lnet_request_finished(lnet, message);
+		request_finished(lnet, message);
 		return;
 	case O2_LNET_OUR_ACK:
 	case O2_LNET_FREE:

@@ -117,7 +117,8 @@ struct o2_loop_id *o2_loop_id_new(struct o2_loop_endpoint *here, enum o2_loop_id
 	return id;
 }
 
-void o2_loop_set_param(struct o2_loop_id *id, const struct o2_cm_param *param)
+/* Whose queue pair it is from now on. */
+static void set_param(struct o2_loop_id *id, const struct o2_cm_param *param)
 {
 	id->param = *param;
 	id->local = (struct o2_loop_qp){
@@ -181,7 +182,7 @@ static int loop_connect(struct o2_cm *cm, const struct o2_cm_target *target, con
 	if (id == NULL)
 		return o2_refuse_value(error, -ENOMEM, "cm/memory", "id", here->nids, O2_NO_LIMIT);
 	id->base.context = context;
-	o2_loop_set_param(id, param);
+	set_param(id, param);
 	message = o2_loop_send(here->loop, O2_CM_LOOP_REQUEST, id, NULL);
 	if (message != NULL)
 		message->port = target->port;
@@ -197,7 +198,7 @@ static int loop_accept(struct o2_cm_id *base, const struct o2_cm_param *param, s
 
 	if (rc != 0)
 		return rc;
-	o2_loop_set_param(id, param);
+	set_param(id, param);
 	rc = o2_loop_to_rts(id, error);
 	if (rc != 0)
 		return rc;

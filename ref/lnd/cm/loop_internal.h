@@ -82,8 +82,6 @@ void o2_loop_tell(struct o2_loop_id *id, enum o2_cm_event_type event, uint32_t r
 struct o2_loop_endpoint *o2_loop_find(const struct o2_cm_loop *loop, uint32_t address);
 struct o2_loop_id *o2_loop_id_new(struct o2_loop_endpoint *here, enum o2_loop_id_state state,
 				  uint32_t peer_address);
-/* Whose queue pair it is from now on. */
-void o2_loop_set_param(struct o2_loop_id *id, const struct o2_cm_param *param);
 int o2_loop_to_rts(struct o2_loop_id *id, struct o2_error *error);
 void o2_loop_reject(struct o2_loop_id *id, uint32_t reason, const uint8_t *bytes, size_t length_bytes);
 

@@ -19,7 +19,7 @@
 #define FIRST_PRIVILEGED_PORT 1023
 #define LAST_PRIVILEGED_PORT  512
 
-struct sockaddr_in o2_rdma_sockaddr(uint32_t address, uint16_t port)
+static struct sockaddr_in sockaddr_of(uint32_t address, uint16_t port)
 {
 	return (struct sockaddr_in){
 		.sin_family = AF_INET,
@@ -74,10 +74,15 @@ int o2_cm_rdma_fd(const struct o2_cm *cm)
 
 /* --- calls --- */
 
+static struct o2_rdma_id *id_of(struct o2_cm_id *id)
+{
+	return (struct o2_rdma_id *)id;
+}
+
 static int rdma_listen_on(struct o2_cm *base, uint16_t port, struct o2_error *error)
 {
 	struct o2_cm_rdma *cm = o2_cm_rdma_of(base);
-	struct sockaddr_in address = o2_rdma_sockaddr(cm->address, port);
+	struct sockaddr_in address = sockaddr_of(cm->address, port);
 	const char *what = "cm/listen";
 	int rc;
 
@@ -127,7 +132,7 @@ struct o2_rdma_id *o2_rdma_id_asked(struct o2_cm_rdma *cm, struct rdma_cm_id *cm
 static int bind_privileged(struct o2_cm_rdma *cm, struct rdma_cm_id *cma, struct o2_error *error)
 {
 	for (uint16_t port = FIRST_PRIVILEGED_PORT; port >= LAST_PRIVILEGED_PORT; port--) {
-		struct sockaddr_in source = o2_rdma_sockaddr(cm->address, port);
+		struct sockaddr_in source = sockaddr_of(cm->address, port);
 
 		errno = 0;
 		if (rdma_bind_addr(cma, (struct sockaddr *)&source) == 0)
@@ -143,8 +148,8 @@ static int bind_privileged(struct o2_cm_rdma *cm, struct rdma_cm_id *cma, struct
 static int resolve(struct o2_cm_rdma *cm, struct o2_rdma_id *id, const struct o2_cm_target *target,
 		   struct o2_error *error)
 {
-	struct sockaddr_in source = o2_rdma_sockaddr(cm->address, 0);
-	struct sockaddr_in destination = o2_rdma_sockaddr(target->address, target->port);
+	struct sockaddr_in source = sockaddr_of(cm->address, 0);
+	struct sockaddr_in destination = sockaddr_of(target->address, target->port);
 	struct sockaddr *from = (struct sockaddr *)&source;
 	int rc;
 
@@ -211,7 +216,7 @@ static int rdma_ask(struct o2_cm *base, const struct o2_cm_target *target, const
 
 static int rdma_reply(struct o2_cm_id *base, const struct o2_cm_param *param, struct o2_error *error)
 {
-	struct o2_rdma_id *id = o2_rdma_id_of(base);
+	struct o2_rdma_id *id = id_of(base);
 	struct rdma_conn_param conn;
 	int rc = copy_private(id, param, O2_CM_REPLY_BYTES, error);
 
@@ -230,7 +235,7 @@ static int rdma_reply(struct o2_cm_id *base, const struct o2_cm_param *param, st
 
 static void rdma_refuse(struct o2_cm_id *base, const uint8_t *private_data, size_t private_bytes)
 {
-	struct o2_rdma_id *id = o2_rdma_id_of(base);
+	struct o2_rdma_id *id = id_of(base);
 	size_t length = private_bytes < O2_CM_REJECT_BYTES ? private_bytes : O2_CM_REJECT_BYTES;
 
 	/* A failure changes nothing: the id is destroyed next, and the other side sees that. */
@@ -240,7 +245,7 @@ static void rdma_refuse(struct o2_cm_id *base, const uint8_t *private_data, size
 
 static void rdma_end(struct o2_cm_id *base)
 {
-	struct o2_rdma_id *id = o2_rdma_id_of(base);
+	struct o2_rdma_id *id = id_of(base);
 
 	if (id->state != O2_RDMA_ID_CONNECTED && id->state != O2_RDMA_ID_ACCEPTED)
 		return;
@@ -251,7 +256,7 @@ static void rdma_end(struct o2_cm_id *base)
 
 static void rdma_forget(struct o2_cm_id *base)
 {
-	struct o2_rdma_id *id = o2_rdma_id_of(base);
+	struct o2_rdma_id *id = id_of(base);
 
 	/* All of its events have been acknowledged, so this does not wait for us. */
 	rdma_destroy_id(id->cma);

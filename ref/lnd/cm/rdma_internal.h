@@ -45,14 +45,8 @@ static inline struct o2_cm_rdma *o2_cm_rdma_of(struct o2_cm *cm)
 	return (struct o2_cm_rdma *)cm;
 }
 
-static inline struct o2_rdma_id *o2_rdma_id_of(struct o2_cm_id *id)
-{
-	return (struct o2_rdma_id *)id;
-}
-
 extern const struct o2_cm_ops o2_cm_rdma_ops;
 
-struct sockaddr_in o2_rdma_sockaddr(uint32_t address, uint16_t port);
 /* An id of ours for one that librdmacm made; NULL: no memory. */
 struct o2_rdma_id *o2_rdma_id_asked(struct o2_cm_rdma *cm, struct rdma_cm_id *cma);
 /* The values of o2iblnd (docs/connection.md, "On librdmacm"), with the id's queue pair and private data. */

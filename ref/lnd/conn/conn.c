@@ -18,20 +18,16 @@ static uint64_t rx_area_bytes(const struct o2_conn *conn)
 	return (uint64_t)conn->nrecv * O2_MSG_BYTES;
 }
 
-/* A peer may start as many transfers as it has credits before we have seen the end of those before. */
-static void count_txs(const struct o2_conn *conn, uint32_t count[O2_TX_OWNERS])
-{
-	count[O2_TX_OURS] = conn->config.max_transfers;
-	count[O2_TX_PEERS] = 2 * conn->config.queue_depth;
-	count[O2_TX_NOOPS] = O2_NOOP_TXS;
-}
-
 static int make_arrays(struct o2_conn *conn, struct o2_error *error)
 {
-	uint32_t count[O2_TX_OWNERS];
 	uint32_t max_frags = conn->config.max_frags;
 
-	count_txs(conn, count);
+	for (int list = 0; list < O2_TX_LISTS; list++)
+		TAILQ_INIT(&conn->list[list]);
+	conn->most[O2_TX_OURS] = conn->config.max_transfers;
+	/* A peer may start as many transfers as it has credits before we have seen the end of those before. */
+	conn->most[O2_TX_PEERS] = 2 * conn->config.queue_depth;
+	conn->most[O2_TX_NOOPS] = O2_NOOP_TXS;
 	conn->nrecv = o2_qp_recv_wrs(&conn->config);
 	conn->chain.wr_capacity = max_frags + O2_TX_EXTRA_WRS;
 	conn->chain.sge_capacity = max_frags * conn->config.wrq_sge + O2_IMMEDIATE_SGE;
@@ -41,7 +37,6 @@ static int make_arrays(struct o2_conn *conn, struct o2_error *error)
 	conn->chain.ops = conn->ni->config.work_ops;
 	if (conn->parked == NULL || conn->chain.wr == NULL || conn->chain.sge == NULL)
 		return o2_refuse_value(error, -ENOMEM, "conn/memory", "receives", conn->nrecv, O2_NO_LIMIT);
-	o2_tx_init(conn, count);
 	return 0;
 }
 
@@ -69,10 +64,8 @@ static int make_rx_area(struct o2_conn *conn, struct o2_error *error)
 
 static int fill(struct o2_conn *conn, struct o2_error *error)
 {
-	int rc = o2_qp_fit(conn->ni, &conn->config, &conn->flow, error);
+	int rc = o2_qp_create(conn, error);
 
-	if (rc == 0)
-		rc = o2_qp_create(conn, error);
 	if (rc == 0)
 		rc = make_arrays(conn, error);
 	if (rc == 0)

@@ -32,11 +32,6 @@ static inline uint32_t o2_min_queue_depth(uint16_t version)
 #define O2_CONCURRENT_MAX_V1 16u
 static_assert(O2_CONCURRENT_MIN_V1 <= O2_CONCURRENT_MAX_V1, "a range");
 
-static inline uint32_t o2_min_concurrent_sends(uint16_t version)
-{
-	return version == O2_MSG_VERSION_1 ? O2_CONCURRENT_MIN_V1 : 1;
-}
-
 /* Version 2: NOOPs that may be under way, for which the receiver keeps receives beside those of credits. */
 #define O2_OOB_MESSAGES 2u /* o2iblnd: IBLND_OOB_MSGS, IBLND_OOB_CAPABLE */
 

@@ -12,12 +12,14 @@
  */
 static void destroy_qp(struct o2_conn *conn)
 {
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
 	struct o2_tx *tx;
 	struct ibv_wc wc;
 
 	if (conn->qp == NULL)
 		return;
-	o2_qp_fail(conn);
+	/* What is posted is flushed.  A failure changes nothing: the queue pair is destroyed next. */
+	ibv_modify_qp(conn->qp, &attr, IBV_QP_STATE);
 	for (int list = O2_LIST_NOOPS; list < O2_TX_LISTS; list++)
 		TAILQ_FOREACH(tx, &conn->list[list], link)
 			(void)o2_reg_unbind(&conn->ni->domain, &tx->binding, true, NULL);

@@ -5,8 +5,9 @@
 #include "lnd/conn/conn_internal.h"
 #include "lnd/ni/path.h"
 
-int o2_qp_fit(struct o2_ni *ni, struct o2_conn_config *config, struct o2_flow_tunables *flow,
-	      struct o2_error *error)
+/* Tunables and depth as the interface's device allows them. */
+static int fit(struct o2_ni *ni, struct o2_conn_config *config, struct o2_flow_tunables *flow,
+	       struct o2_error *error)
 {
 	struct ibv_device_attr attr;
 	struct o2_qp_device device;
@@ -59,16 +60,6 @@ static int create_queues(struct o2_conn *conn, struct o2_error *error)
 			       o2_qp_send_wrs(&conn->config, &conn->flow), O2_NO_LIMIT);
 }
 
-/* Where memory is short a smaller depth may do. */
-static int create_as_deep_as_possible(struct o2_conn *conn, struct o2_error *error)
-{
-	int rc;
-
-	while ((rc = create_queues(conn, error)) == -ENOMEM && o2_qp_shrink(&conn->config, &conn->flow))
-		;
-	return rc;
-}
-
 int o2_qp_create(struct o2_conn *conn, struct o2_error *error)
 {
 	struct o2_ni *ni = conn->ni;
@@ -77,8 +68,13 @@ int o2_qp_create(struct o2_conn *conn, struct o2_error *error)
 		.port_num = ni->config.port,
 		.qp_access_flags = IBV_ACCESS_REMOTE_WRITE,
 	};
-	int rc = create_as_deep_as_possible(conn, error);
+	int rc = fit(ni, &conn->config, &conn->flow, error);
 
+	if (rc != 0)
+		return rc;
+	/* Where memory is short a smaller depth may do. */
+	while ((rc = create_queues(conn, error)) == -ENOMEM && o2_qp_shrink(&conn->config, &conn->flow))
+		;
 	if (rc != 0)
 		return rc;
 	conn->self = (struct o2_conn_address){
@@ -96,12 +92,4 @@ int o2_qp_create(struct o2_conn *conn, struct o2_error *error)
 		return 0;
 	return o2_refuse_value(error, o2_errno_or(rc, EIO), "conn/modify-qp", "qp_state", attr.qp_state,
 			       O2_NO_LIMIT);
-}
-
-void o2_qp_fail(struct o2_conn *conn)
-{
-	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
-
-	/* A failure changes nothing: the queue pair is destroyed next. */
-	ibv_modify_qp(conn->qp, &attr, IBV_QP_STATE);
 }

@@ -32,9 +32,6 @@ struct o2_qp_device {
  */
 int o2_qp_fit_device(const struct o2_qp_device *device, struct o2_conn_config *config,
 		     struct o2_flow_tunables *flow, struct o2_error *error);
-/* The same for the interface's device. */
-int o2_qp_fit(struct o2_ni *ni, struct o2_conn_config *config, struct o2_flow_tunables *flow,
-	      struct o2_error *error);
 /* Room for one transfer less: queue_depth and concurrent_sends follow.  False: it is the least there is. */
 bool o2_qp_shrink(struct o2_conn_config *config, struct o2_flow_tunables *flow);
 /*
@@ -50,14 +47,9 @@ uint32_t o2_qp_cq_entries(const struct o2_conn_config *config, const struct o2_f
 uint32_t o2_qp_send_sge(const struct o2_conn_config *config);
 
 /*
- * Make the queue pair and take it to INIT; queue_depth shrinks while the device has no memory for it.
+ * Make the queue pair, as deep as the interface's device allows, and take it to INIT; queue_depth shrinks while
+ * the device has no memory for it.
  * kernel: rdma_create_qp
  */
 int o2_qp_create(struct o2_conn *conn, struct o2_error *error);
-/*
- * Take the queue pair to ERROR, which flushes what is posted.
- * o2iblnd: kiblnd_abort_receives
- */
-void o2_qp_fail(struct o2_conn *conn);
-
 #endif

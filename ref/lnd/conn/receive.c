@@ -63,8 +63,11 @@ static bool check_endpoints(struct o2_conn *conn)
 	return conn->state == O2_CONN_ESTABLISHED;
 }
 
-/* The receive goes back to the queue pair; what that is worth is counted, and may let something be sent. */
-static void repost(struct o2_conn *conn, uint32_t rx, enum o2_msg_type type, enum o2_repost value)
+/*
+ * The receive goes back to the queue pair; what that is worth is counted, and may let something be sent.
+ * counted: see o2_repost_of.
+ */
+static void repost(struct o2_conn *conn, uint32_t rx, enum o2_msg_type type, bool counted)
 {
 	struct o2_error error;
 
@@ -74,7 +77,7 @@ static void repost(struct o2_conn *conn, uint32_t rx, enum o2_msg_type type, enu
 		o2_conn_fail_by(conn, O2_FAULT_LOCAL_STAGE, &error, NULL);
 		return;
 	}
-	o2_credits_repost(&conn->credits, type, value);
+	o2_credits_repost(&conn->credits, type, o2_repost_of(conn->credits.version, type, counted));
 	o2_pump(conn);
 }
 
@@ -88,12 +91,12 @@ static void handle_immediate(struct o2_conn *conn, uint32_t rx)
 	const bool first = lnet_type == O2_LNET_GET;
 
 	if (first)
-		repost(conn, rx, O2_MSG_IMMEDIATE, O2_REPOST_PEER);
+		repost(conn, rx, O2_MSG_IMMEDIATE, false);
 	if (conn->state == O2_CONN_ESTABLISHED && conn->ops.receive != NULL &&
 	    conn->ops.receive(conn->context, &conn->rx_msg) < 0)
 		o2_conn_refuse_message(conn, NULL, "conn/lnet-header", "hdr.type", lnet_type, O2_NO_LIMIT);
 	if (!first)
-		repost(conn, rx, O2_MSG_IMMEDIATE, O2_REPOST_PEER);
+		repost(conn, rx, O2_MSG_IMMEDIATE, false);
 }
 
 /* Map what match has said for a request.  0, or the errno that the peer is told. */
@@ -243,7 +246,7 @@ static void handle(struct o2_conn *conn, uint32_t rx, struct o2_tx *tx)
 					       O2_NO_LIMIT);
 		break;
 	}
-	repost(conn, rx, type, o2_repost_of(conn->credits.version, type, counted));
+	repost(conn, rx, type, counted);
 }
 
 /* Would the option have let it pass? */
@@ -363,7 +366,7 @@ static bool receive(struct o2_conn *conn, struct o2_parked *message, bool in_lin
 	if (!account(conn, message))
 		return true;
 	if (dropped) {
-		repost(conn, message->rx, O2_MSG_IMMEDIATE, O2_REPOST_PEER);
+		repost(conn, message->rx, O2_MSG_IMMEDIATE, false);
 		return true;
 	}
 	if (must_wait(conn, in_line, &tx))

@@ -87,8 +87,9 @@ static void resolve(const struct o2_conn_config *config, struct o2_flow_tunables
 bool o2_qp_shrink(struct o2_conn_config *config, struct o2_flow_tunables *flow)
 {
 	uint32_t full = o2_full_transfers(flow) - 1;
+	uint32_t least_sends = config->version == O2_MSG_VERSION_1 ? O2_CONCURRENT_MIN_V1 : 1;
 
-	if (full < o2_min_queue_depth(config->version) || full < o2_min_concurrent_sends(config->version))
+	if (full < o2_min_queue_depth(config->version) || full < least_sends)
 		return false;
 	if (flow->concurrent_sends > full)
 		flow->concurrent_sends = full;

@@ -25,13 +25,6 @@ void o2_tx_move(struct o2_conn *conn, struct o2_tx *tx, enum o2_tx_place list)
 	}
 }
 
-void o2_tx_init(struct o2_conn *conn, const uint32_t most[O2_TX_OWNERS])
-{
-	for (int list = 0; list < O2_TX_LISTS; list++)
-		TAILQ_INIT(&conn->list[list]);
-	memcpy(conn->most, most, sizeof(conn->most));
-}
-
 bool o2_tx_left(const struct o2_conn *conn, enum o2_tx_owner owner)
 {
 	return conn->ntaken[owner] < conn->most[owner];

@@ -101,8 +101,6 @@ static_assert(sizeof(struct o2_tx_arrays) <= O2_NI_TX_STORAGE_BYTES, "and for th
 
 TAILQ_HEAD(o2_tx_list, o2_tx);
 
-/* Make the lists.  most: how many transmits each owner may have at a time. */
-void o2_tx_init(struct o2_conn *conn, const uint32_t most[O2_TX_OWNERS]);
 /* May this owner take one more? */
 bool o2_tx_left(const struct o2_conn *conn, enum o2_tx_owner owner);
 /*

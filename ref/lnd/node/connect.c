@@ -157,8 +157,6 @@ void o2_node_on_reject(struct o2_link *link, const struct o2_cm_event *event)
 
 /* The passive side: requests of peers. */
 
-static_assert(O2_REJECT_BYTES <= O2_CM_REJECT_BYTES, "the connection manager carries a reject record");
-
 static void refuse_request(struct o2_node *node, const struct o2_cm_event *event,
 			   const struct o2_reject *reject)
 {

@@ -11,14 +11,10 @@
 #include "wire/layout.h"
 #include "wire/nid.h"
 
-static_assert(O2_CONNREQ_BYTES <= O2_CM_REQUEST_BYTES && O2_CONNREQ_BYTES <= O2_CM_REPLY_BYTES,
-	      "the connection manager carries a CONNREQ and a CONNACK");
-static_assert(O2_HIGH_WATER_V1 == O2_QUEUE_DEPTH_V1 - 1, "version 1 owes all but one of its credits");
-
 /* What of a CONNREQ must be there for its sender's version to be told. */
 #define BYTES_TO_VERSION 6u
 static_assert(BYTES_TO_VERSION == O2_AT_VERSION + 2, "they end with the version");
-static_assert(O2_HIGH_WATER_V1 == O2_QUEUE_DEPTH_V1 - 1, "all but one of its credits");
+static_assert(O2_HIGH_WATER_V1 == O2_QUEUE_DEPTH_V1 - 1, "version 1 owes all but one of its credits");
 static_assert(O2_CONNREQ_BYTES == O2_AT_MAX_MSG_SIZE + 4, "a CONNREQ ends with the size of messages");
 
 uint16_t o2_connreq_queue_depth(const struct o2_connreq_self *self, uint16_t version)

@@ -39,17 +39,6 @@ static void tell_down(struct o2_link *link, const struct o2_transfer_fault *faul
 		link->node->ops.down(link->node->context, link->peer->nid, fault);
 }
 
-static void tell_ended(const struct o2_link *link, bool ours)
-{
-	o2_watch_tell_cm(link->node->ni->config.watch, link->conn, O2_WATCHED_DISCONNECT, ours, NULL, 0);
-}
-
-void o2_link_ended_there(const struct o2_link *link)
-{
-	if (link->state == O2_LINK_ESTABLISHED)
-		tell_ended(link, false);
-}
-
 /* The connection is gone, by its own decision or by ours. */
 static void on_closed(void *context, const struct o2_transfer_fault *fault)
 {
@@ -60,7 +49,7 @@ static void on_closed(void *context, const struct o2_transfer_fault *fault)
 	case O2_LINK_ESTABLISHED:
 		link->state = O2_LINK_CLOSING;
 		link->deadline_ms = o2_clock_ms(&node->ni->clock) + o2_node_connect_ms(node);
-		tell_ended(link, true);
+		o2_watch_tell_cm(node->ni->config.watch, link->conn, O2_WATCHED_DISCONNECT, true, NULL, 0);
 		node->cm->ops->disconnect(link->id);
 		tell_down(link, fault);
 		break;

@@ -115,7 +115,9 @@ static void on_cm_event(void *context, const struct o2_cm_event *event)
 		fail_attempt(link, -ENOTCONN, "cm/connect-error", event);
 		break;
 	case O2_CM_DISCONNECTED:
-		o2_link_ended_there(link);
+		if (link->state == O2_LINK_ESTABLISHED)
+			o2_watch_tell_cm(link->node->ni->config.watch, link->conn, O2_WATCHED_DISCONNECT,
+					 false, NULL, 0);
 		on_ended(link, event);
 		break;
 	}

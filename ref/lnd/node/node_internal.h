@@ -21,23 +21,17 @@
 /* Attempts that one call starts. */
 #define O2_RECONNECTS_AT_A_TIME 100u /* o2iblnd: KIB_RECONN_BREAK */
 
-enum o2_node_op_kind {
-	O2_NODE_PUT,
-	O2_NODE_GET,
-	O2_NODE_SEND,
-	O2_NODE_SEND_BYTES,
-};
-
 /* One operation of the application, from its start to done. */
 struct o2_node_op {
 	STAILQ_ENTRY(o2_node_op) entry; /* while it waits */
-	enum o2_node_op_kind kind;
+	enum o2_transfer_op op;
 	struct o2_lnet_hdr hdr;
 	struct o2_transfer_memory memory; /* tag: points to the operation */
 	uint64_t tag;			  /* the application's */
 	uint64_t deadline_ms;
+	bool plain; /* SEND: what follows, not what lies in memory */
 	uint32_t payload_bytes;
-	uint8_t payload[]; /* SEND_BYTES */
+	uint8_t payload[];
 };
 
 /*
@@ -103,16 +97,10 @@ uint32_t o2_node_connect_ms(const struct o2_node *node);
 /* How long an operation may wait for a connection. */
 uint64_t o2_node_waiting_ms(const struct o2_node *node);
 
-/* op.c: operations */
+/* peer.c: peers, and operations for them */
 
-/* Hand an operation to an established link.  0, or -errno: it is still ours, and was not reported. */
-int o2_op_submit(struct o2_node_op *op, struct o2_link *link, struct o2_error *error);
-/* Report an operation that never got to a connection, and free it. */
-void o2_op_fail(struct o2_peer *peer, struct o2_node_op *op, const struct o2_transfer_fault *fault);
 /* o2_conn_ops.done of a link's connection: the result, with the application's tag in place of ours. */
 void o2_op_done(void *link, const struct o2_transfer_result *result);
-
-/* peer.c: peers and what waits for them */
 
 struct o2_peer *o2_peer_find(const struct o2_node *node, uint64_t nid);
 /* The peer with this NID, made if need be.  Returns 0, -ENOMEM, or -EBUSY: no room for another one. */
@@ -122,16 +110,10 @@ void o2_peer_learn_checksum(struct o2_peer *peer, const uint8_t *message, size_t
 /* This node as that peer is to see it. */
 struct o2_connreq_self o2_peer_self(const struct o2_peer *peer);
 uint32_t o2_peer_established(const struct o2_peer *peer);
-uint32_t o2_peer_nlinks(const struct o2_peer *peer);
 /* Those that count against max_conns_per_peer. */
 uint32_t o2_peer_nconns(const struct o2_peer *peer);
-/* The established link whose turn it is; NULL: none. */
-struct o2_link *o2_peer_next_link(struct o2_peer *peer);
-void o2_peer_wait(struct o2_peer *peer, struct o2_node_op *op);
 /* Everything that waits goes to the link; if the link does not last, to the next, or ends. */
 void o2_peer_flush(struct o2_peer *peer, struct o2_link *link);
-/* Ask for attempts, unless there is one under way or due; o2_node_work starts them. */
-void o2_peer_want(struct o2_peer *peer);
 /* An attempt has ended without a connection: what waits ends with it, unless there is another hope. */
 void o2_peer_failed(struct o2_peer *peer, const struct o2_transfer_fault *fault);
 void o2_peer_fail_waiting(struct o2_peer *peer, const struct o2_transfer_fault *fault);
@@ -158,8 +140,6 @@ void o2_link_drop(struct o2_link *link, int code);
 void o2_link_failed(struct o2_link *link, const struct o2_transfer_fault *fault);
 /* End the link in whatever state it is; fault->code 0: in good order. */
 void o2_link_close(struct o2_link *link, const struct o2_transfer_fault *fault);
-/* Tell who watches that the peer ends a link that is up. */
-void o2_link_ended_there(const struct o2_link *link);
 /* The device is gone: the link ends in whatever state it is, and so does the connection manager's part. */
 void o2_link_lost(struct o2_link *link, const struct o2_transfer_fault *fault);
 /* The connection manager's part of a link that was up is over. */

@@ -68,16 +68,6 @@ uint32_t o2_peer_established(const struct o2_peer *peer)
 	return count;
 }
 
-uint32_t o2_peer_nlinks(const struct o2_peer *peer)
-{
-	const struct o2_link *link;
-	uint32_t count = 0;
-
-	LIST_FOREACH(link, &peer->links, entry)
-		count++;
-	return count;
-}
-
 /* Not our own attempts: of two nodes that ask each other at once both would be refused. */
 uint32_t o2_peer_nconns(const struct o2_peer *peer)
 {
@@ -95,8 +85,8 @@ static bool takes_operations(const struct o2_link *link)
 	return link->state == O2_LINK_ESTABLISHED && o2_conn_get_state(link->conn) == O2_CONN_ESTABLISHED;
 }
 
-/* Taking turns. */
-struct o2_link *o2_peer_next_link(struct o2_peer *peer)
+/* The link whose turn it is; NULL: none. */
+static struct o2_link *next_link(struct o2_peer *peer)
 {
 	struct o2_link *link;
 	uint32_t count = 0, skip;
@@ -110,6 +100,54 @@ struct o2_link *o2_peer_next_link(struct o2_peer *peer)
 	return link;
 }
 
+/* Hand an operation to a link that is up.  0, or -errno: it is still ours, and was not reported. */
+static int op_submit(struct o2_node_op *op, struct o2_link *link, struct o2_error *error)
+{
+	switch (op->op) {
+	case O2_OP_PUT:
+		return o2_conn_put(link->conn, &op->hdr, &op->memory, NULL, error);
+	case O2_OP_GET:
+		return o2_conn_get(link->conn, &op->hdr, &op->memory, NULL, error);
+	case O2_OP_SEND:
+		break;
+	}
+	if (op->plain)
+		return o2_conn_send_bytes(link->conn, &op->hdr, op->payload, op->payload_bytes,
+					  op->memory.tag, NULL, error);
+	return o2_conn_send(link->conn, &op->hdr, &op->memory, NULL, error);
+}
+
+static enum o2_health health_of(int code)
+{
+	switch (code) {
+	case -EHOSTUNREACH:
+	case -ETIMEDOUT:
+		return O2_HEALTH_NETWORK_TIMEOUT;
+	case -ECONNREFUSED:
+		return O2_HEALTH_REMOTE_DROPPED;
+	default:
+		return O2_HEALTH_LOCAL_DROPPED;
+	}
+}
+
+/* Report an operation that never got to a connection, and free it. */
+static void op_fail(struct o2_peer *peer, struct o2_node_op *op, const struct o2_transfer_fault *fault)
+{
+	struct o2_node *node = peer->node;
+	struct o2_transfer_result result = {
+		.op = op->op,
+		.initiator = true,
+		.side = op->op == O2_OP_GET ? O2_SINK : O2_SOURCE,
+		.tag = op->tag,
+		.health = health_of(fault->code),
+		.status = fault->code,
+		.fault = *fault,
+	};
+
+	free(op);
+	node->ops.done(node->context, peer->nid, &result);
+}
+
 static struct o2_node_op *take_first(struct o2_peer *peer)
 {
 	struct o2_node_op *op = STAILQ_FIRST(&peer->waiting);
@@ -119,37 +157,30 @@ static struct o2_node_op *take_first(struct o2_peer *peer)
 	return op;
 }
 
-void o2_peer_wait(struct o2_peer *peer, struct o2_node_op *op)
-{
-	op->deadline_ms = o2_clock_ms(&peer->node->ni->clock) + o2_node_waiting_ms(peer->node);
-	STAILQ_INSERT_TAIL(&peer->waiting, op, entry);
-	peer->nwaiting++;
-}
-
 void o2_peer_flush(struct o2_peer *peer, struct o2_link *link)
 {
 	while (link != NULL && !STAILQ_EMPTY(&peer->waiting)) {
 		struct o2_node_op *op = take_first(peer);
 		struct o2_error error;
-		int rc = takes_operations(link) ? o2_op_submit(op, link, &error) : -ENOTCONN;
+		int rc = takes_operations(link) ? op_submit(op, link, &error) : -ENOTCONN;
 
 		if (rc == 0)
 			continue;
 		if (rc == -ENOTCONN) {
 			STAILQ_INSERT_HEAD(&peer->waiting, op, entry);
 			peer->nwaiting++;
-			link = o2_peer_next_link(peer);
+			link = next_link(peer);
 		} else {
 			const struct o2_transfer_fault fault = o2_fault_of(O2_FAULT_LOCAL_STAGE, rc, &error);
 
-			o2_op_fail(peer, op, &fault);
+			op_fail(peer, op, &fault);
 		}
 	}
 }
 
 void o2_peer_fail_first(struct o2_peer *peer, const struct o2_transfer_fault *fault)
 {
-	o2_op_fail(peer, take_first(peer), fault);
+	op_fail(peer, take_first(peer), fault);
 }
 
 void o2_peer_fail_waiting(struct o2_peer *peer, const struct o2_transfer_fault *fault)
@@ -166,7 +197,8 @@ static bool has_hope(const struct o2_peer *peer)
 	return peer->connecting > 0 || peer->accepting > 0 || peer->attempts_due > 0;
 }
 
-void o2_peer_want(struct o2_peer *peer)
+/* Ask for attempts, unless there is one under way or due; o2_node_work starts them. */
+static void want(struct o2_peer *peer)
 {
 	if (has_hope(peer) || peer->node->ending || peer->node->lost)
 		return;
@@ -183,7 +215,7 @@ void o2_peer_failed(struct o2_peer *peer, const struct o2_transfer_fault *fault)
 		o2_peer_fail_waiting(peer, fault);
 	/* Those that were started from inside done want an attempt of their own. */
 	if (!STAILQ_EMPTY(&peer->waiting))
-		o2_peer_want(peer);
+		want(peer);
 }
 
 static struct o2_link *find_stale(const struct o2_peer *peer, uint64_t incarnation, uint16_t version)
@@ -217,58 +249,6 @@ void o2_peer_close_stale(struct o2_peer *peer, uint64_t incarnation, uint16_t ve
 
 /* Operations: from the application to a connection, and back.  Each ends exactly once. */
 
-int o2_op_submit(struct o2_node_op *op, struct o2_link *link, struct o2_error *error)
-{
-	switch (op->kind) {
-	case O2_NODE_PUT:
-		return o2_conn_put(link->conn, &op->hdr, &op->memory, NULL, error);
-	case O2_NODE_GET:
-		return o2_conn_get(link->conn, &op->hdr, &op->memory, NULL, error);
-	case O2_NODE_SEND:
-		return o2_conn_send(link->conn, &op->hdr, &op->memory, NULL, error);
-	case O2_NODE_SEND_BYTES:
-		return o2_conn_send_bytes(link->conn, &op->hdr, op->payload, op->payload_bytes,
-					  op->memory.tag, NULL, error);
-	}
-	return -EINVAL;
-}
-
-static enum o2_health health_of(int code)
-{
-	switch (code) {
-	case -EHOSTUNREACH:
-	case -ETIMEDOUT:
-		return O2_HEALTH_NETWORK_TIMEOUT;
-	case -ECONNREFUSED:
-		return O2_HEALTH_REMOTE_DROPPED;
-	default:
-		return O2_HEALTH_LOCAL_DROPPED;
-	}
-}
-
-void o2_op_fail(struct o2_peer *peer, struct o2_node_op *op, const struct o2_transfer_fault *fault)
-{
-	static const enum o2_transfer_op ops[] = {
-		[O2_NODE_PUT] = O2_OP_PUT,
-		[O2_NODE_GET] = O2_OP_GET,
-		[O2_NODE_SEND] = O2_OP_SEND,
-		[O2_NODE_SEND_BYTES] = O2_OP_SEND,
-	};
-	struct o2_node *node = peer->node;
-	struct o2_transfer_result result = {
-		.op = ops[op->kind],
-		.initiator = true,
-		.side = op->kind == O2_NODE_GET ? O2_SINK : O2_SOURCE,
-		.tag = op->tag,
-		.health = health_of(fault->code),
-		.status = fault->code,
-		.fault = *fault,
-	};
-
-	free(op);
-	node->ops.done(node->context, peer->nid, &result);
-}
-
 void o2_op_done(void *context, const struct o2_transfer_result *result)
 {
 	struct o2_link *link = context;
@@ -294,22 +274,25 @@ static int start(struct o2_node *node, uint64_t nid, struct o2_node_op *op, stru
 	if (rc != 0)
 		return rc;
 	/* A link may break under the call: what was not taken then goes to the next. */
-	while ((link = o2_peer_next_link(peer)) != NULL) {
-		rc = o2_op_submit(op, link, error);
+	while ((link = next_link(peer)) != NULL) {
+		rc = op_submit(op, link, error);
 		if (rc != -ENOTCONN)
 			return rc;
 	}
 	if (peer->nwaiting >= node->config.max_waiting)
 		return o2_refuse_value(error, -EBUSY, "node/max-waiting", "waiting", peer->nwaiting,
 				       node->config.max_waiting);
-	o2_peer_wait(peer, op);
-	o2_peer_want(peer);
+	op->deadline_ms = o2_clock_ms(&node->ni->clock) + o2_node_waiting_ms(node);
+	STAILQ_INSERT_TAIL(&peer->waiting, op, entry);
+	peer->nwaiting++;
+	want(peer);
 	return 0;
 }
 
-static int submit(struct o2_node *node, uint64_t nid, enum o2_node_op_kind kind,
-		  const struct o2_lnet_hdr *hdr, const struct o2_transfer_memory *memory, const void *payload,
-		  uint32_t payload_bytes, uint64_t tag, struct o2_error *error)
+/* memory NULL: a SEND of plain bytes. */
+static int submit(struct o2_node *node, uint64_t nid, enum o2_transfer_op kind, const struct o2_lnet_hdr *hdr,
+		  const struct o2_transfer_memory *memory, const void *payload, uint32_t payload_bytes,
+		  uint64_t tag, struct o2_error *error)
 {
 	struct o2_node_op *op;
 	int rc;
@@ -326,7 +309,8 @@ static int submit(struct o2_node *node, uint64_t nid, enum o2_node_op_kind kind,
 	if (op == NULL)
 		return o2_refuse_value(error, -ENOMEM, "node/memory", "operation",
 				       sizeof(*op) + payload_bytes, O2_NO_LIMIT);
-	op->kind = kind;
+	op->op = kind;
+	op->plain = memory == NULL;
 	op->hdr = *hdr;
 	if (memory != NULL)
 		op->memory = *memory;
@@ -344,21 +328,21 @@ static int submit(struct o2_node *node, uint64_t nid, enum o2_node_op_kind kind,
 int o2_node_put(struct o2_node *node, uint64_t nid, const struct o2_lnet_hdr *hdr,
 		const struct o2_transfer_memory *source, struct o2_error *error)
 {
-	return submit(node, nid, O2_NODE_PUT, hdr, source, NULL, 0, source->tag, error);
+	return submit(node, nid, O2_OP_PUT, hdr, source, NULL, 0, source->tag, error);
 }
 
 int o2_node_get(struct o2_node *node, uint64_t nid, const struct o2_lnet_hdr *hdr,
 		const struct o2_transfer_memory *sink, struct o2_error *error)
 {
-	return submit(node, nid, O2_NODE_GET, hdr, sink, NULL, 0, sink->tag, error);
+	return submit(node, nid, O2_OP_GET, hdr, sink, NULL, 0, sink->tag, error);
 }
 
 int o2_node_send(struct o2_node *node, uint64_t nid, const struct o2_lnet_hdr *hdr,
 		 const struct o2_transfer_memory *memory, struct o2_error *error)
 {
 	if (memory == NULL)
-		return submit(node, nid, O2_NODE_SEND_BYTES, hdr, NULL, NULL, 0, 0, error);
-	return submit(node, nid, O2_NODE_SEND, hdr, memory, NULL, 0, memory->tag, error);
+		return submit(node, nid, O2_OP_SEND, hdr, NULL, NULL, 0, 0, error);
+	return submit(node, nid, O2_OP_SEND, hdr, memory, NULL, 0, memory->tag, error);
 }
 
 int o2_node_send_bytes(struct o2_node *node, uint64_t nid, const struct o2_lnet_hdr *hdr, const void *payload,
@@ -367,7 +351,7 @@ int o2_node_send_bytes(struct o2_node *node, uint64_t nid, const struct o2_lnet_
 	if (payload_bytes > O2_MSG_BYTES)
 		return o2_refuse_value(error, -EMSGSIZE, "node/payload", "payload_bytes", payload_bytes,
 				       O2_MSG_BYTES);
-	return submit(node, nid, O2_NODE_SEND_BYTES, hdr, NULL, payload, payload_bytes, tag, error);
+	return submit(node, nid, O2_OP_SEND, hdr, NULL, payload, payload_bytes, tag, error);
 }
 
 /* A node's numbers, for those who look on. */
@@ -375,6 +359,7 @@ int o2_node_send_bytes(struct o2_node *node, uint64_t nid, const struct o2_lnet_
 void o2_node_peer(const struct o2_node *node, uint64_t nid, struct o2_peer_view *view)
 {
 	const struct o2_peer *peer = o2_peer_find(node, nid);
+	const struct o2_link *link;
 
 	*view = (struct o2_peer_view){.known = peer != NULL};
 	if (peer == NULL)
@@ -390,7 +375,8 @@ void o2_node_peer(const struct o2_node *node, uint64_t nid, struct o2_peer_view 
 	view->races = peer->races;
 	view->waiting = peer->nwaiting;
 	view->established = o2_peer_established(peer);
-	view->links = o2_peer_nlinks(peer);
+	LIST_FOREACH(link, &peer->links, entry)
+		view->links++;
 }
 
 uint32_t o2_node_npeers(const struct o2_node *node)
