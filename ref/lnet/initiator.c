@@ -53,18 +53,12 @@ static int outcome_of_put(struct o2_lnet_message *message, bool *over)
 	return 0;
 }
 
-static int outcome_of_get(const struct o2_lnet_message *message, bool *over)
-{
-	*over = message->by_rdma || message->answered;
-	return message->answer_status;
-}
-
 void o2_lnet_operation_advance(struct o2_lnet *lnet, struct o2_lnet_message *message)
 {
 	/* To an IMMEDIATE that was answered it does not matter what its own send completion said. */
 	const bool failed = message->status != 0 && (message->by_rdma || !message->answered);
-	bool over;
-	int status;
+	bool over = message->by_rdma || message->answered;
+	int status = message->answer_status; /* of a GET */
 
 	if (message->in_transport || message->replying)
 		return;
@@ -72,8 +66,8 @@ void o2_lnet_operation_advance(struct o2_lnet *lnet, struct o2_lnet_message *mes
 		o2_lnet_operation_end(lnet, message, message->status);
 		return;
 	}
-	status = message->kind == O2_LNET_OUR_PUT ? outcome_of_put(message, &over)
-						  : outcome_of_get(message, &over);
+	if (message->kind == O2_LNET_OUR_PUT)
+		status = outcome_of_put(message, &over);
 	if (over || message->cancelled)
 		o2_lnet_operation_end(lnet, message, over ? status : -ECANCELED);
 	else

@@ -86,8 +86,7 @@ void o2_conn_complete(struct o2_conn *conn, const struct ibv_wc *wc)
 	case O2_WORK_SILENT: /* unsignalled: success says nothing */
 		break;
 	}
-	o2_receive_parked(conn);
-	o2_pump(conn);
+	o2_conn_resume(conn);
 }
 
 static int closed_code(const struct o2_conn *conn)
@@ -115,8 +114,7 @@ static int go_on(struct o2_conn *conn, int handled)
 
 	if (!ours && !theirs)
 		return handled;
-	o2_receive_parked(conn);
-	o2_pump(conn);
+	o2_conn_resume(conn);
 	return conn->state == O2_CONN_DISCONNECTED ? closed_code(conn) : handled + 1;
 }
 

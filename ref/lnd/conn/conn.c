@@ -237,8 +237,7 @@ void o2_conn_establish(struct o2_conn *conn)
 		return;
 	conn->last_post_ms = o2_clock_ms(&conn->ni->clock);
 	conn->state = O2_CONN_ESTABLISHED;
-	o2_receive_parked(conn);
-	o2_pump(conn);
+	o2_conn_resume(conn);
 }
 
 static uint32_t smaller(uint32_t ours, uint32_t theirs)

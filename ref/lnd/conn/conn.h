@@ -48,11 +48,10 @@ struct o2_conn_address {
 struct o2_conn_peer {
 	uint64_t nid;
 	uint64_t incarnation;
-	uint16_t version;     /* what the connection was created with */
-	uint32_t queue_depth; /* 2 (version 1: 3) to what the connection was created with */
-	uint32_t max_frags;   /* 1 to what the connection was created with */
-	uint32_t
-		max_msg_bytes; /* the largest message that the peer takes, O2_MIN_MSG_BYTES to O2_MSG_BYTES */
+	uint16_t version;	/* what the connection was created with */
+	uint32_t queue_depth;	/* 2 (version 1: 3) to what the connection was created with */
+	uint32_t max_frags;	/* 1 to what the connection was created with */
+	uint32_t max_msg_bytes; /* the largest message that it takes, O2_MIN_MSG_BYTES to O2_MSG_BYTES */
 	enum o2_cksum_flavour cksum_flavour; /* that its sums have shown; O2_CKSUM_NONE: not yet */
 };
 

@@ -133,8 +133,8 @@ int o2_tx_map_request(struct o2_conn *conn, struct o2_tx *tx, const struct o2_tr
 		      bool *waits, struct o2_error *error);
 /* Post whatever may be posted now, in order.  May call ops->done, and may close the connection. */
 void o2_pump(struct o2_conn *conn);
-/* A NOOP has arrived.  Too many that say nothing close the connection. */
-void o2_noop_handle(struct o2_conn *conn);
+/* After an event: handle messages that wait, as far as they can be handled now, then the same. */
+void o2_conn_resume(struct o2_conn *conn);
 /*
  * Is rc the failure of an attempt to map that ends by itself: no window of the arena is free, and something
  * that is bound is released, or has been since the attempt?  unbinds: domain.unbinds before the attempt.

@@ -223,6 +223,5 @@ void o2_conn_check_time(struct o2_conn *conn)
 		o2_conn_fail(conn, &fault, expired);
 		return;
 	}
-	o2_receive_parked(conn);
-	o2_pump(conn);
+	o2_conn_resume(conn);
 }

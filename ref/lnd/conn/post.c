@@ -204,6 +204,7 @@ void o2_tx_post(struct o2_conn *conn, struct o2_tx *tx)
 		return;
 	}
 	length = (uint32_t)rc;
+	o2_tx_move(conn, tx, O2_LIST_ACTIVE);
 	o2_chain_reset(&conn->chain);
 	/* First of all, because a source gathers under such a key as well. */
 	nlead = o2_binding_chain(&tx->binding, silent, lead);
@@ -213,7 +214,6 @@ void o2_tx_post(struct o2_conn *conn, struct o2_tx *tx)
 	if (ends_writes(tx))
 		conn->chain.sink = &tx->arrays->sink_desc;
 	add_message(conn, tx, length);
-	o2_tx_move(conn, tx, O2_LIST_ACTIVE);
 	rc = o2_chain_post(&conn->chain, conn->qp, &nposted, &error);
 	/* What was taken may be executed, whatever became of the requests behind it. */
 	o2_binding_posted(&tx->binding, conn->qp->qp_num, nposted < nlead ? nposted : nlead, rc == 0);

@@ -74,12 +74,7 @@ static void advance_requests(struct o2_conn *conn)
 	}
 }
 
-/* NOOPs: credits that no other message takes along, and signs of life (docs/transport.md, "NOOP"). */
-
-/* NOOPs that carry no credit say that their sender lives; more of them than this in a second say nothing. */
-#define EMPTY_NOOPS_MAX 16u
-#define EMPTY_NOOPS_MS	1000u
-
+/* A NOOP: credits that no other message takes along, or a sign of life (docs/transport.md, "NOOP"). */
 static bool noop_needed(const struct o2_conn *conn)
 {
 	const uint64_t silent_ms = o2_clock_ms(&conn->ni->clock) - conn->last_post_ms;
@@ -91,19 +86,6 @@ static bool noop_needed(const struct o2_conn *conn)
 	};
 
 	return o2_need_noop(&conn->credits, &question);
-}
-
-void o2_noop_handle(struct o2_conn *conn)
-{
-	if (conn->rx_msg.ibm_credits != 0)
-		return;
-	if (o2_clock_ms(&conn->ni->clock) - conn->empty_noops_since_ms >= EMPTY_NOOPS_MS) {
-		conn->empty_noops_since_ms = o2_clock_ms(&conn->ni->clock);
-		conn->empty_noops = 0;
-	}
-	if (++conn->empty_noops > EMPTY_NOOPS_MAX)
-		o2_conn_refuse_message(conn, NULL, "conn/noop-storm", "empty NOOPs in a second",
-				       conn->empty_noops, EMPTY_NOOPS_MAX);
 }
 
 /* The send pump: what may be posted is posted, strictly in order (docs/transport.md, "The pump"). */
@@ -152,4 +134,11 @@ void o2_pump(struct o2_conn *conn)
 	while (conn->state == O2_CONN_ESTABLISHED && post_next(conn))
 		;
 	conn->pumping = false;
+}
+
+void o2_conn_resume(struct o2_conn *conn)
+{
+	if (conn->nparked > 0)
+		o2_receive_parked(conn);
+	o2_pump(conn);
 }

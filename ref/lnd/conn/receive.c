@@ -213,6 +213,23 @@ static void handle_completion(struct o2_conn *conn, enum o2_msg_type type)
 	o2_tx_settle(conn, tx);
 }
 
+/* NOOPs that carry no credit say that their sender lives; more of them than this in a second say nothing. */
+#define EMPTY_NOOPS_MAX 16u
+#define EMPTY_NOOPS_MS	1000u
+
+static void handle_noop(struct o2_conn *conn)
+{
+	if (conn->rx_msg.ibm_credits != 0)
+		return;
+	if (o2_clock_ms(&conn->ni->clock) - conn->empty_noops_since_ms >= EMPTY_NOOPS_MS) {
+		conn->empty_noops_since_ms = o2_clock_ms(&conn->ni->clock);
+		conn->empty_noops = 0;
+	}
+	if (++conn->empty_noops > EMPTY_NOOPS_MAX)
+		o2_conn_refuse_message(conn, NULL, "conn/noop-storm", "empty NOOPs in a second",
+				       conn->empty_noops, EMPTY_NOOPS_MAX);
+}
+
 /* The message is in conn->rx_msg: act upon it, then post its receive again.  tx: kept for a request. */
 static void handle(struct o2_conn *conn, uint32_t rx, struct o2_tx *tx)
 {
@@ -237,7 +254,7 @@ static void handle(struct o2_conn *conn, uint32_t rx, struct o2_tx *tx)
 		handle_completion(conn, type);
 		break;
 	case O2_MSG_NOOP:
-		o2_noop_handle(conn);
+		handle_noop(conn);
 		break;
 	case O2_MSG_CONNREQ:
 	case O2_MSG_CONNACK:
@@ -249,26 +266,16 @@ static void handle(struct o2_conn *conn, uint32_t rx, struct o2_tx *tx)
 	repost(conn, rx, type, counted);
 }
 
-/* Would the option have let it pass? */
-static bool is_tolerable(struct o2_conn *conn, const struct o2_parked *message)
-{
-	struct o2_wire_options options = conn->config.wire;
-
-	options.tolerate_immediate_checksum = true;
-	return o2_msg_decode(o2_rx_bytes(conn, message->rx), message->length, &options, &conn->rx_msg,
-			     NULL) == 0;
-}
-
 static void refuse_undecoded(struct o2_conn *conn, const struct o2_parked *message,
 			     const struct o2_error *error)
 {
-	const struct o2_transfer_fault fault = {
-		.side = O2_FAULT_PEER_MESSAGE,
-		.code = error->code,
-		.error = *error,
-		.tolerable = is_tolerable(conn, message),
-	};
+	struct o2_transfer_fault fault = o2_fault_of(O2_FAULT_PEER_MESSAGE, error->code, error);
+	struct o2_wire_options options = conn->config.wire;
 
+	/* Would the option have let it pass? */
+	options.tolerate_immediate_checksum = true;
+	fault.tolerable = o2_msg_decode(o2_rx_bytes(conn, message->rx), message->length, &options,
+					&conn->rx_msg, NULL) == 0;
 	o2_conn_fail(conn, &fault, NULL);
 }
 

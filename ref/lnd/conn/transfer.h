@@ -15,8 +15,7 @@
 struct o2_transfer_memory {
 	struct o2_buffer buffer;
 	enum o2_reg_mode mode;
-	uint64_t
-		iova; /* mode phys: where the region's first page, or its first byte, is to be (reg/plan.h) */
+	uint64_t iova;	/* mode phys: where the region's first page, or first byte, is to be (reg/plan.h) */
 	bool by_policy; /* the interface's policy chooses the mode (ref/reg/plan.h), .mode is ignored */
 	uint64_t tag;	/* the upper layer's own: comes back in the result */
 };

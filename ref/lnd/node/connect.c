@@ -50,8 +50,8 @@ static int ask(struct o2_link *link, struct o2_error *error)
 			      error);
 	if (rc < 0)
 		return rc;
-	o2_link_param(link, bytes, (size_t)rc, &param);
 	length = (size_t)rc;
+	param = o2_link_param(link, bytes, length);
 	rc = node->cm->ops->connect(node->cm, &target, &param, link, &link->id, error);
 	if (rc == 0)
 		tell_watch(node, link->conn, O2_WATCHED_REQUEST, true, bytes, length);
@@ -220,8 +220,8 @@ static int accept(struct o2_link *link, const struct o2_cm_event *event, const s
 	rc = o2_connack_build(&self, request, &agreed, bytes, sizeof(bytes), error);
 	if (rc < 0)
 		return rc;
-	o2_link_param(link, bytes, (size_t)rc, &param);
 	length = (size_t)rc;
+	param = o2_link_param(link, bytes, length);
 	rc = node->cm->ops->accept(link->id, &param, error);
 	if (rc == 0) {
 		tell_watch(node, link->conn, O2_WATCHED_REQUEST, false, event->private_data,

@@ -109,12 +109,11 @@ struct o2_link *o2_link_new(struct o2_peer *peer, struct o2_conn_params *params,
 	return link;
 }
 
-void o2_link_param(const struct o2_link *link, const uint8_t *bytes, size_t length_bytes,
-		   struct o2_cm_param *param)
+struct o2_cm_param o2_link_param(const struct o2_link *link, const uint8_t *bytes, size_t length_bytes)
 {
 	const struct o2_conn_config *config = &link->node->config.conn;
 
-	*param = (struct o2_cm_param){
+	return (struct o2_cm_param){
 		.qp = o2_conn_qp(link->conn),
 		.retry_count = config->retry_count,
 		.rnr_retry_count = config->rnr_retry_count,

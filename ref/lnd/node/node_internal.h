@@ -126,8 +126,7 @@ void o2_peer_close_stale(struct o2_peer *peer, uint64_t incarnation, uint16_t ve
 
 /* A link with a connection in INIT that can do params; params->queue_depth may shrink.  NULL: *error. */
 struct o2_link *o2_link_new(struct o2_peer *peer, struct o2_conn_params *params, struct o2_error *error);
-void o2_link_param(const struct o2_link *link, const uint8_t *bytes, size_t length_bytes,
-		   struct o2_cm_param *param);
+struct o2_cm_param o2_link_param(const struct o2_link *link, const uint8_t *bytes, size_t length_bytes);
 int o2_link_set_peer(struct o2_link *link, const struct o2_conn_params *agreed, uint64_t incarnation,
 		     struct o2_error *error);
 /* The attempt has ended well: the connection comes up and takes what waits. */
