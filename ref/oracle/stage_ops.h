@@ -61,10 +61,14 @@ struct o2_stage_ops {
 		return impl->entry_(&slot->in->slot_, &slot->out->slot_, slot->refusal);   \
 	}
 
-/* What every stage has. */
-#define O2_STAGE_OPS(entry_)                                                               \
-	.entry = offsetof(struct o2_impl_2, entry_), .call = call, .put = put, .get = get, \
-	.reference = reference
+/* What every stage has: its function, and the checks as they stand above. */
+#define O2_STAGE_OPS(entry_, refused_legal_, error_, rule_, index_, cost_)                       \
+	.entry = offsetof(struct o2_impl_2, entry_), .call = call, .put = put, .get = get,       \
+	.reference = reference, .refused_legal = refused_legal_, .error = error_, .rule = rule_, \
+	.index = index_, .cost = cost_
+/* Its tables question_fields and result_fields, and where in the structs they begin. */
+#define O2_STAGE_QUESTION(at_) .question = question_fields, .question_at = offsetof(struct o2_case, at_)
+#define O2_STAGE_RESULT(at_)   .result = result_fields, .result_at = offsetof(struct o2_answer, at_)
 
 /* NULL for a stage of version 1. */
 const struct o2_stage_ops *o2_stage_ops(enum o2_stage stage);

@@ -38,7 +38,7 @@ static const struct o2_field wr_fields[] = {
 	{0},
 };
 
-static const struct o2_field chain_fields[] = {
+static const struct o2_field result_fields[] = {
 	{O2_FIELD("chain.wr", LIST, struct o2_answer_chain, wr), .part = wr_fields,
 	 .stride_bytes = sizeof(struct o2_impl_chain_wr),
 	 .count_bytes = offsetof(struct o2_answer_chain, nwr)},
@@ -251,12 +251,8 @@ static void compare(struct o2_comparison *comparison, const struct o2_case *aske
 }
 
 const struct o2_stage_ops o2_stage_chain = {
-	O2_STAGE_OPS(rdma_chain),
-	.refused_legal = O2_CHECK_CHAIN_REFUSED_LEGAL,
-	.error = O2_CHECK_CHAIN_ERRNO,
-	.rule = O2_CHECK_CHAIN_RULE,
-	.index = O2_CHECKS,
-	.cost = O2_CHECKS,
+	O2_STAGE_OPS(rdma_chain, O2_CHECK_CHAIN_REFUSED_LEGAL, O2_CHECK_CHAIN_ERRNO, O2_CHECK_CHAIN_RULE,
+		     O2_CHECKS, O2_CHECKS),
 	.request =
 		"{\"form\":\"o2ref/rdma_chain/input\",\"version\":1,\"nob\":512,\"limits\":{\"max_wrs\":257,"
 		"\"wrq_sge\":2},\"source\":{\"rd_key\":\"0x11\",\"rd_frags\":[{\"rf_nob\":512,\"rf_addr\":"
@@ -264,8 +260,7 @@ const struct o2_stage_ops o2_stage_chain = {
 		"\"0x1000\"}]},\"message\":{\"addr\":\"0x8000\",\"length\":60,\"lkey\":\"0x33\"}}",
 	.case_to_json = case_to_json,
 	.case_from_json = case_from_json,
-	.result = chain_fields,
-	.result_at = offsetof(struct o2_answer, chain),
+	O2_STAGE_RESULT(chain),
 	.member = "chain",
 	.compare = compare,
 };

@@ -149,21 +149,15 @@ static void compare(struct o2_comparison *comparison, const struct o2_case *aske
 #define PARAMS "{\"ibm_version\":18,\"queue_depth\":8,\"max_frags\":256,\"max_msg_size\":4096}"
 
 const struct o2_stage_ops o2_stage_connect = {
-	O2_STAGE_OPS(connect),
-	.refused_legal = O2_CHECK_CONNECT_REFUSED_LEGAL,
-	.error = O2_CHECK_CONNECT_ERRNO,
-	.rule = O2_CHECK_CONNECT_RULE,
-	.index = O2_CHECK_CONNECT_WHY,
-	.cost = O2_CHECKS,
+	O2_STAGE_OPS(connect, O2_CHECK_CONNECT_REFUSED_LEGAL, O2_CHECK_CONNECT_ERRNO, O2_CHECK_CONNECT_RULE,
+		     O2_CHECK_CONNECT_WHY, O2_CHECKS),
 	.request = "{\"form\":\"o2ref/connect/input\",\"version\":1,\"event\":\"reject\",\"cm_reason\":8,"
 		   "\"nid\":\"0x50000c0a80a01\",\"incarnation\":\"0x1\",\"registers\":true,\"own\":" PARAMS
 		   ",\"asked\":" PARAMS ",\"bytes\":\"\"}",
-	.question = question_fields,
-	.question_at = offsetof(struct o2_case, connect.in),
+	O2_STAGE_QUESTION(connect.in),
 	.bytes = {offsetof(struct o2_case, connect.bytes), O2_IMPL_CONNECT_BYTES,
 		  offsetof(struct o2_case, connect.in.length_bytes)},
-	.result = result_fields,
-	.result_at = offsetof(struct o2_answer, connect),
+	O2_STAGE_RESULT(connect),
 	.member = "connect",
 	.compare = compare,
 };

@@ -125,20 +125,14 @@ static void compare(struct o2_comparison *comparison, const struct o2_case *aske
 	"911be90b1200d0043000000000000000010aa8c000000500f6e5d4c3b2a10500020aa8c000000500ffeeddccbbaa0500"
 
 const struct o2_stage_ops o2_stage_deliver = {
-	O2_STAGE_OPS(deliver),
-	.refused_legal = O2_CHECK_DELIVER_REFUSED_LEGAL,
-	.error = O2_CHECK_DELIVER_ERRNO,
-	.rule = O2_CHECK_DELIVER_RULE,
-	.index = O2_CHECKS,
-	.cost = O2_CHECK_DELIVER_COST,
+	O2_STAGE_OPS(deliver, O2_CHECK_DELIVER_REFUSED_LEGAL, O2_CHECK_DELIVER_ERRNO, O2_CHECK_DELIVER_RULE,
+		     O2_CHECKS, O2_CHECK_DELIVER_COST),
 	.request = "{\"form\":\"o2ref/deliver/input\",\"version\":1,\"awaits\":\"nothing\",\"max_frags\":257,"
 		   "\"cookie\":\"0x0\",\"nob\":0,\"bytes\":\"" NOOP "\"}",
-	.question = question_fields,
-	.question_at = offsetof(struct o2_case, deliver.in),
+	O2_STAGE_QUESTION(deliver.in),
 	.bytes = {offsetof(struct o2_case, deliver.bytes), O2_CASE_MSG_BYTES,
 		  offsetof(struct o2_case, deliver.in.length_bytes)},
-	.result = result_fields,
-	.result_at = offsetof(struct o2_answer, deliver),
+	O2_STAGE_RESULT(deliver),
 	.member = "deliver",
 	.compare = compare,
 };

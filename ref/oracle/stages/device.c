@@ -148,21 +148,15 @@ static void compare(struct o2_comparison *comparison, const struct o2_case *aske
 }
 
 const struct o2_stage_ops o2_stage_device = {
-	O2_STAGE_OPS(device),
-	.refused_legal = O2_CHECK_DEVICE_REFUSED_LEGAL,
-	.error = O2_CHECK_DEVICE_ERRNO,
-	.rule = O2_CHECK_DEVICE_RULE,
-	.index = O2_CHECKS,
-	.cost = O2_CHECKS,
+	O2_STAGE_OPS(device, O2_CHECK_DEVICE_REFUSED_LEGAL, O2_CHECK_DEVICE_ERRNO, O2_CHECK_DEVICE_RULE,
+		     O2_CHECKS, O2_CHECKS),
 	.request = "{\"form\":\"o2ref/device/input\",\"version\":1,\"global\":true,\"fmr\":true,\"fastreg\":"
 		   "true,\"gaps\":false,\"max_sge\":16,\"max_qp_wr\":16384,\"max_cqe\":32768,\"preference\":"
 		   "\"mapping\",\"map_on_demand\":1,\"use_gaps\":false,\"segments\":2,\"ibm_version\":18,"
 		   "\"queue_depth\":8,\"max_frags\":256,\"wrq_sge\":2,\"peer_tx_credits\":0,"
 		   "\"concurrent_sends\":0}",
-	.question = question_fields,
-	.question_at = offsetof(struct o2_case, device),
-	.result = result_fields,
-	.result_at = offsetof(struct o2_answer, device),
+	O2_STAGE_QUESTION(device),
+	O2_STAGE_RESULT(device),
 	.member = "device",
 	.compare = compare,
 };

@@ -148,20 +148,13 @@ static int reference(const struct o2_case *asked, struct o2_answer *answer, stru
 }
 
 const struct o2_stage_ops o2_stage_flow = {
-	O2_STAGE_OPS(flow),
-	.refused_legal = O2_CHECK_FLOW_REFUSED_LEGAL,
-	.error = O2_CHECKS,
-	.rule = O2_CHECKS,
-	.index = O2_CHECKS,
-	.cost = O2_CHECKS,
+	O2_STAGE_OPS(flow, O2_CHECK_FLOW_REFUSED_LEGAL, O2_CHECKS, O2_CHECKS, O2_CHECKS, O2_CHECKS),
 	.request = "{\"form\":\"o2ref/flow/"
 		   "input\",\"version\":1,\"ibm_version\":18,\"queue_depth\":8,\"high_water\":4,\"concurrent_"
 		   "sends\":8,\"keepalive_ms\":0,\"events\":[{\"event\":\"queue\",\"type\":\"IMMEDIATE\"},{"
 		   "\"event\":\"sent\"},{\"event\":\"receive\",\"type\":\"NOOP\",\"credits\":1}]}",
-	.question = question_fields,
-	.question_at = offsetof(struct o2_case, flow),
-	.result = result_fields,
-	.result_at = offsetof(struct o2_answer, flow),
+	O2_STAGE_QUESTION(flow),
+	O2_STAGE_RESULT(flow),
 	.question_check = question_check,
 	.result_check = one_step_each,
 	.compare = o2_flow_compare,

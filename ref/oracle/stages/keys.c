@@ -299,20 +299,14 @@ static void compare(struct o2_comparison *comparison, const struct o2_case *aske
 }
 
 const struct o2_stage_ops o2_stage_keys = {
-	O2_STAGE_OPS(keys),
-	.refused_legal = O2_CHECK_KEYS_REFUSED_LEGAL,
-	.error = O2_CHECK_KEYS_ERRNO,
-	.rule = O2_CHECK_KEYS_RULE,
-	.index = O2_CHECK_KEYS_INDEX,
-	.cost = O2_CHECKS,
+	O2_STAGE_OPS(keys, O2_CHECK_KEYS_REFUSED_LEGAL, O2_CHECK_KEYS_ERRNO, O2_CHECK_KEYS_RULE,
+		     O2_CHECK_KEYS_INDEX, O2_CHECKS),
 	.request = "{\"form\":\"o2ref/keys/"
 		   "input\",\"version\":1,\"order\":\"invalidate-first\",\"lkey\":\"0x100\",\"rkey\":"
 		   "\"0x200\",\"events\":[{\"event\":\"map\",\"side\":\"sink\"},{\"event\":\"post\"},{"
 		   "\"event\":\"unmap\"}]}",
-	.question = question_fields,
-	.question_at = offsetof(struct o2_case, keys),
-	.result = result_fields,
-	.result_at = offsetof(struct o2_answer, keys),
+	O2_STAGE_QUESTION(keys),
+	O2_STAGE_RESULT(keys),
 	.result_check = one_step_each,
 	.compare = compare,
 };

@@ -241,12 +241,8 @@ static void compare(struct o2_comparison *comparison, const struct o2_case *aske
 }
 
 const struct o2_stage_ops o2_stage_send = {
-	O2_STAGE_OPS(send_plan),
-	.refused_legal = O2_CHECK_SEND_REFUSED_LEGAL,
-	.error = O2_CHECK_SEND_ERRNO,
-	.rule = O2_CHECK_SEND_RULE,
-	.index = O2_CHECKS,
-	.cost = O2_CHECKS,
+	O2_STAGE_OPS(send_plan, O2_CHECK_SEND_REFUSED_LEGAL, O2_CHECK_SEND_ERRNO, O2_CHECK_SEND_RULE,
+		     O2_CHECKS, O2_CHECKS),
 	.request =
 		"{\"form\":\"o2ref/send_plan/"
 		"input\",\"version\":1,\"max_msg_size\":4096,\"max_frags\":257,\"max_sge\":2,\"slot_addr\":"
@@ -259,8 +255,7 @@ const struct o2_stage_ops o2_stage_send = {
 		"bytes\":4096,\"npages\":1,\"base\":\"0x0\",\"unmapped\":[]}}}",
 	.case_to_json = case_to_json,
 	.case_from_json = case_from_json,
-	.result = result_fields,
-	.result_at = offsetof(struct o2_answer, send),
+	O2_STAGE_RESULT(send),
 	.member = "send",
 	.result_to_json = result_to_json,
 	.result_from_json = result_from_json,

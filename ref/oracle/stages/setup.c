@@ -245,20 +245,13 @@ static void compare(struct o2_comparison *comparison, const struct o2_case *aske
 }
 
 const struct o2_stage_ops o2_stage_setup = {
-	O2_STAGE_OPS(setup),
-	.refused_legal = O2_CHECK_SETUP_REFUSED_LEGAL,
-	.error = O2_CHECKS,
-	.rule = O2_CHECKS,
-	.index = O2_CHECKS,
-	.cost = O2_CHECKS,
+	O2_STAGE_OPS(setup, O2_CHECK_SETUP_REFUSED_LEGAL, O2_CHECKS, O2_CHECKS, O2_CHECKS, O2_CHECKS),
 	.request =
 		"{\"form\":\"o2ref/setup/input\",\"version\":1,\"mode\":\"global\",\"queue_depth\":2,"
 		"\"tx_count\":1,\"pool_size\":1,\"error\":12,\"rounds\":[{\"fails_at\":0},{\"fails_at\":2}]}",
-	.question = question_fields,
-	.question_at = offsetof(struct o2_case, setup),
+	O2_STAGE_QUESTION(setup),
 	.question_check = question_check,
-	.result = result_fields,
-	.result_at = offsetof(struct o2_answer, setup),
+	O2_STAGE_RESULT(setup),
 	.result_check = check_events,
 	.compare = compare,
 };
