@@ -90,6 +90,7 @@ void o2_commands_words(struct o2_commands_run *run, const char *line);
 /* The whole text has to be that; '#' stands for any number.  what: of the finding. */
 void o2_commands_says(struct o2_commands_run *run, const char *what, const char *text, const char *format,
 		      ...) __attribute__((format(printf, 4, 5)));
+#define o2_commands_complains(run, ...) o2_commands_says(run, "complaint", (run)->command.err, __VA_ARGS__)
 /* Whether the times and rates of a summary fit to each other and to what it counts. */
 bool o2_commands_rates_fit(const json_t *summary);
 

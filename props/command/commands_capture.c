@@ -44,9 +44,7 @@ static void decode_json(struct o2_commands_run *run)
 	json_t *expected;
 
 	start(run, "decode");
-	o2_command_word(&run->command, "--pcap");
-	o2_command_word(&run->command, "--json");
-	o2_command_word(&run->command, "-");
+	o2_commands_words(run, "--pcap --json -");
 	if (!decoded(run))
 		return;
 	json_array_foreach(told.rows, i, expected) {
@@ -73,8 +71,7 @@ static void decode_text(struct o2_commands_run *run, const char *expected)
 	size_t at = 0;
 
 	start(run, "decode");
-	o2_command_word(&run->command, "--pcap");
-	o2_command_word(&run->command, "-");
+	o2_commands_words(run, "--pcap -");
 	if (!decoded(run) || strcmp(run->command.out, expected) == 0)
 		return;
 	for (size_t i = 0; expected[i] != '\0' && expected[i] == run->command.out[i]; i++)

@@ -336,9 +336,7 @@ static void list(struct o2_commands_run *run)
 	for (uint32_t i = 0; o2_probe_at(i, &probe); i++)
 		fprintf(out, "%-22s %s (docs/%s)\n", probe.id, probe.sentence, probe.source);
 	fclose(out);
-	o2_command_word(&run->command, "conform");
-	o2_command_word(&run->command, "--device=loop");
-	o2_command_word(&run->command, "--list");
+	o2_commands_words(run, "conform --device=loop --list");
 	if (o2_commands_go(run, 0) && strcmp(run->command.out, expected) != 0)
 		o2_commands_wrong(run, "list");
 	free(expected);
@@ -365,8 +363,7 @@ static void ask_wrongly(struct o2_commands_run *run)
 	};
 	const size_t which = o2_draw_pick(run->c, sizeof(wrong) / sizeof(wrong[0]));
 
-	o2_command_word(&run->command, "conform");
-	o2_command_word(&run->command, "--device=loop");
+	o2_commands_words(run, "conform --device=loop");
 	o2_command_word(&run->command, "--only=%s", wrong[which].only);
 	if (wrong[which].known != NULL) {
 		o2_command_word(&run->command, "--known=/dev/stdin");

@@ -34,11 +34,11 @@ static void taken(struct o2_commands_run *run, struct o2_wrong *wrong)
 	    strstr(run->command.out, which == 0 ? " us, pid " : ": 1 done, 0 failed, ") == NULL)
 		o2_commands_wrong(run, "status");
 	if (verbose)
-		o2_commands_says(run, "complaint", run->command.err,
-				 "o2ref: port %" PRIu32 " is %s, so the peer cannot connect to us\n", port,
-				 wrong->listen_errno == EACCES ? "not for us" : "taken");
+		o2_commands_complains(run,
+				      "o2ref: port %" PRIu32 " is %s, so the peer cannot connect to us\n",
+				      port, wrong->listen_errno == EACCES ? "not for us" : "taken");
 	else
-		o2_commands_says(run, "complaint", run->command.err, "%s", "");
+		o2_commands_complains(run, "%s", "");
 }
 
 /* Several are under way; of those that fail the one is told that waits for the peer itself. */
@@ -79,11 +79,11 @@ static void move_in_vain(struct o2_commands_run *run, struct o2_wrong *wrong)
 	o2_wrong_execute(&run->command, wrong);
 	if (run->command.status != 1)
 		o2_commands_wrong(run, "status");
-	o2_commands_says(run, "complaint", run->command.err, "o2ref: %s 0 at " PEER ": %s\n",
-			 which == 0   ? "ping"
-			 : which == 1 ? "PUT"
-				      : "GET",
-			 why);
+	o2_commands_complains(run, "o2ref: %s 0 at " PEER ": %s\n",
+			      which == 0   ? "ping"
+			      : which == 1 ? "PUT"
+					   : "GET",
+			      why);
 	/* One ping has no summary. */
 	if (which == 0 && count == 1)
 		o2_commands_says(run, "output", run->command.out, "%s", "");
@@ -100,8 +100,8 @@ static void ask_in_vain(struct o2_commands_run *run, struct o2_wrong *wrong)
 	o2_wrong_execute(&run->command, wrong);
 	if (run->command.status != 1)
 		o2_commands_wrong(run, "status");
-	o2_commands_says(
-		run, "complaint", run->command.err, "o2ref: " PEER ": make session: %s\n",
+	o2_commands_complains(
+		run, "o2ref: " PEER ": make session: %s\n",
 		wrong->absent
 			? "there is no way to it, or nobody listens at that port (EHOSTUNREACH): " UNRESOLVED
 			: "no answer in time (ETIMEDOUT): lst/rpc-timeout: timeout_ms is #, limit 1000 "
@@ -118,8 +118,8 @@ static void try_in_vain(struct o2_commands_run *run, struct o2_wrong *wrong)
 	o2_wrong_execute(&run->command, wrong);
 	if (run->command.status != 77)
 		o2_commands_wrong(run, "status");
-	o2_commands_says(run, "complaint", run->command.err,
-			 "o2ref: GET of 3960 bytes at offset 0 ends with EHOSTUNREACH: " UNRESOLVED "\n");
+	o2_commands_complains(run, "o2ref: GET of 3960 bytes at offset 0 ends with EHOSTUNREACH: " UNRESOLVED
+				   "\n");
 	o2_commands_says(run, "output", run->command.out, "%s", "");
 }
 

@@ -92,7 +92,7 @@ static void wrong_line(struct o2_commands_run *run)
 		o2_commands_words(run, wrong_lines[which].line);
 		if (!o2_commands_go(run, 2))
 			return;
-		o2_commands_says(run, "complaint", run->command.err, "o2ref: %s\n", wrong_lines[which].said);
+		o2_commands_complains(run, "o2ref: %s\n", wrong_lines[which].said);
 		o2_commands_says(run, "output", run->command.out, "%s", "");
 	}
 }
@@ -107,8 +107,8 @@ static void many_buffers(struct o2_commands_run *run)
 		o2_command_word(&run->command, "--buffer=%" PRIu64 ":0x%" PRIx64 ":ro", i, i);
 	if (!o2_commands_go(run, 2))
 		return;
-	o2_commands_says(
-		run, "complaint", run->command.err, "o2ref: %s\n",
+	o2_commands_complains(
+		run, "o2ref: %s\n",
 		count == 16 ? "device loop is a network inside the process: nobody could reach the server"
 			    : "--buffer is '17:0x11:ro', not PORTAL:MATCHBITS[:BYTES][:ro], or one too many "
 			      "(see: o2ref serve --help)");
@@ -132,10 +132,10 @@ static void far_offset(struct o2_commands_run *run)
 	o2_commands_words(run, PEER);
 	if (!o2_commands_go(run, 2))
 		return;
-	o2_commands_says(run, "complaint", run->command.err,
-			 "o2ref: --offset is %" PRIu64 ": the last of %" PRIu64 " in flight, %" PRIu64
-			 " bytes apart, is at %" PRIu64 ", limit 4294967295 (see: o2ref put --help)\n",
-			 offset, lanes, size, last);
+	o2_commands_complains(run,
+			      "o2ref: --offset is %" PRIu64 ": the last of %" PRIu64 " in flight, %" PRIu64
+			      " bytes apart, is at %" PRIu64 ", limit 4294967295 (see: o2ref put --help)\n",
+			      offset, lanes, size, last);
 }
 
 /* What it begins with, and what is in it. */
@@ -267,12 +267,13 @@ static void past_the_end(struct o2_commands_run *run)
 	o2_commands_words(run, PEER);
 	if (!o2_commands_go(run, claims ? 0 : 1))
 		return;
-	o2_commands_says(run, "complaint", run->command.err, "%s",
-			 claims ? ""
-				: "o2ref: GET 0 at " PEER
-				  ": it has nothing at that portal and match bits, or no room there "
-				  "(ENODATA): the peer reports a failure: transfer/peer-status: -ibcm_status "
-				  "is 61 (No data available)\n");
+	o2_commands_complains(
+		run, "%s",
+		claims ? ""
+		       : "o2ref: GET 0 at " PEER
+			 ": it has nothing at that portal and match bits, or no room there "
+			 "(ENODATA): the peer reports a failure: transfer/peer-status: -ibcm_status "
+			 "is 61 (No data available)\n");
 	summary(run, &bent, claims, -1,
 		"2 messages and 0 WRITEs of ours on 1 connections: 0 must, 0 should, 0 notes");
 }
@@ -288,13 +289,14 @@ static void no_such_place(struct o2_commands_run *run)
 	o2_commands_words(run, PEER);
 	if (!o2_commands_go(run, 1))
 		return;
-	o2_commands_says(run, "complaint", run->command.err,
-			 "o2ref: %s 0 at " PEER
-			 ": it has nothing at that portal and match bits, or no room there (ENODATA): the "
-			 "peer reports a failure: %s (No data available)\n",
-			 gets ? "GET" : "PUT",
-			 gets ? "transfer/peer-status: -ibcm_status is 61"
-			      : "lnet/put/no-match: PUT_NAK's status is 0");
+	o2_commands_complains(
+		run,
+		"o2ref: %s 0 at " PEER
+		": it has nothing at that portal and match bits, or no room there (ENODATA): the "
+		"peer reports a failure: %s (No data available)\n",
+		gets ? "GET" : "PUT",
+		gets ? "transfer/peer-status: -ibcm_status is 61"
+		     : "lnet/put/no-match: PUT_NAK's status is 0");
 	summary(run, &bent, false, -1,
 		"2 messages and 0 WRITEs of ours on 1 connections: 0 must, 0 should, 0 notes");
 }
@@ -318,8 +320,8 @@ static void other_sum(struct o2_commands_run *run)
 	if (!o2_commands_go(run, takes ? 0 : 1))
 		return;
 	if (!takes)
-		o2_commands_says(run, "complaint", run->command.err, "%so2ref: %s 0 at " PEER ": %s",
-				 bent.judge ? rule : "", pings ? "ping" : "GET", why);
+		o2_commands_complains(run, "%so2ref: %s 0 at " PEER ": %s", bent.judge ? rule : "",
+				      pings ? "ping" : "GET", why);
 	if (!pings)
 		summary(run, &bent, takes, -1,
 			takes ? "2 messages and 0 WRITEs of ours on 1 connections: 0 must, 0 should, 0 notes"
@@ -351,11 +353,10 @@ static void wrong_page(struct o2_commands_run *run)
 	if (strstr(run->command.err, "payload[") == NULL && bent.judge)
 		o2_commands_wrong(run, "judge");
 	if (!bent.judge)
-		o2_commands_says(run, "complaint", run->command.err,
-				 "o2ref: GET 0: byte # is 0xee, not 0x%02x (seed 1)\n", right);
+		o2_commands_complains(run, "o2ref: GET 0: byte # is 0xee, not 0x%02x (seed 1)\n", right);
 	else
-		o2_commands_says(
-			run, "complaint", run->command.err,
+		o2_commands_complains(
+			run,
 			"o2ref: judge: should payload/get: " PEER
 			" (to 10.0.0.1@o2ib): payload[#] is 238, expected %u; it should be so: a GET brings "
 			"what is served there, or what the same node has PUT there (docs/judge.md, "
@@ -376,10 +377,11 @@ static void closes(struct o2_commands_run *run)
 	o2_commands_words(run, PEER);
 	if (!o2_commands_go(run, 1))
 		return;
-	o2_commands_says(run, "complaint", run->command.err,
-			 "o2ref: %s 0 at " PEER ": the connection is gone (ECONNRESET): the connection has "
-						"ended: the peer has ended the connection (DREQ)\n",
-			 pings ? "ping" : "GET");
+	o2_commands_complains(run,
+			      "o2ref: %s 0 at " PEER
+			      ": the connection is gone (ECONNRESET): the connection has "
+			      "ended: the peer has ended the connection (DREQ)\n",
+			      pings ? "ping" : "GET");
 	if (!pings)
 		summary(run, &bent, false, -1,
 			"1 messages and 0 WRITEs of ours on 1 connections: 0 must, 0 should, 0 notes");

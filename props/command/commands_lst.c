@@ -297,10 +297,10 @@ static void wrong_bit(struct o2_commands_run *run)
 	if (!o2_commands_go(run, is_found(&tried)))
 		return;
 	if (is_found(&tried))
-		o2_commands_says(run, "complaint", run->command.err,
-				 "o2ref: read # at " PEER ": data: bytes %" PRIu64 " to %" PRIu64
-				 " are 0x%016" PRIx64 ", not 0x%016" PRIx64 "\n",
-				 byte / 8 * 8, byte / 8 * 8 + 7, got, WORD);
+		o2_commands_complains(run,
+				      "o2ref: read # at " PEER ": data: bytes %" PRIu64 " to %" PRIu64
+				      " are 0x%016" PRIx64 ", not 0x%016" PRIx64 "\n",
+				      byte / 8 * 8, byte / 8 * 8 + 7, got, WORD);
 	check_said(run, &tried);
 }
 
@@ -341,10 +341,10 @@ static void out_of_range(struct o2_commands_run *run)
 	tell(run, &tried);
 	if (!o2_commands_go(run, 2))
 		return;
-	o2_commands_says(run, "complaint", run->command.err,
-			 "o2ref: not to be asked of a node: lst/send/%s: %s is %" PRIu64
-			 ", %s (Invalid argument)\n",
-			 rule, field, value, more);
+	o2_commands_complains(run,
+			      "o2ref: not to be asked of a node: lst/send/%s: %s is %" PRIu64
+			      ", %s (Invalid argument)\n",
+			      rule, field, value, more);
 	o2_commands_says(run, "output", run->command.out, "%s",
 			 tried.judge && !tried.json ? "judge: 0 messages and 0 WRITEs of ours on 0 "
 						      "connections: 0 must, 0 should, 0 notes\n"
@@ -363,11 +363,12 @@ static void no_session(struct o2_commands_run *run)
 	o2_commands_words(run, test_names[test]);
 	if (!o2_commands_go(run, 1))
 		return;
-	o2_commands_says(run, "complaint", run->command.err, "o2ref: " PEER ": make session: %s\n",
-			 closes ? "the connection is gone (ECONNRESET): the peer has ended the connection "
-				  "(DREQ)"
-				: "Protocol error (EPROTO): the peer has broken a rule: "
-				  "wire/header/checksum: ibm_cksum is #, expected # (Protocol error)");
+	o2_commands_complains(
+		run, "o2ref: " PEER ": make session: %s\n",
+		closes ? "the connection is gone (ECONNRESET): the peer has ended the connection "
+			 "(DREQ)"
+		       : "Protocol error (EPROTO): the peer has broken a rule: "
+			 "wire/header/checksum: ibm_cksum is #, expected # (Protocol error)");
 	o2_commands_says(run, "words", run->command.out,
 			 "lst: 0 done, 0 failed, 0 bytes in # s: # MB/s, #/s\n%s",
 			 test == READ ? "verify: 0 looked at, 0 wrong\n" : "");

@@ -54,8 +54,7 @@ static void as_json(struct o2_commands_run *run, json_t *form)
 {
 	json_t *found;
 
-	o2_command_word(&run->command, "--json");
-	o2_command_word(&run->command, "-");
+	o2_commands_words(run, "--json -");
 	if (!o2_commands_go(run, 0))
 		return;
 	found = json_loads(run->command.out, 0, NULL);
@@ -72,8 +71,7 @@ static void encode(struct o2_commands_run *run, const json_t *form, const uint8_
 	if (text == NULL)
 		return;
 	feed(run, "encode", text, strlen(text));
-	o2_command_word(&run->command, "--hex");
-	o2_command_word(&run->command, "-");
+	o2_commands_words(run, "--hex -");
 	for (size_t i = 0; i < count; i++)
 		sprintf(digits + 2 * i, "%02x", bytes[i]);
 	strcpy(digits + 2 * count, "\n");
@@ -94,8 +92,7 @@ static void cut(struct o2_commands_run *run, const uint8_t *bytes, size_t count)
 		return;
 	o2_error_text(&error, text, sizeof(text));
 	feed(run, "decode", bytes, count);
-	o2_command_word(&run->command, "--raw-input");
-	o2_command_word(&run->command, "-");
+	o2_commands_words(run, "--raw-input -");
 	if (!o2_commands_go(run, 1))
 		return;
 	if (strstr(run->command.err, text) == NULL || strstr(run->command.out, "refused: ") == NULL)

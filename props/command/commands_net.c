@@ -179,8 +179,7 @@ static void ping(struct o2_commands_run *run)
 	uint64_t lines = 0;
 
 	moving.count = 1 + o2_draw(run->c, 3);
-	o2_command_word(&run->command, "ping");
-	o2_command_word(&run->command, "--device=loop");
+	o2_commands_words(run, "ping --device=loop");
 	o2_command_word(&run->command, "--count=%" PRIu64, moving.count);
 	o2_command_word(&run->command, "--interval=%" PRIu64, o2_draw(run->c, 2));
 	draw_connection(run, 0);
@@ -312,10 +311,10 @@ static void try_limit(struct o2_commands_run *run, const struct limited *option,
 	run->tally.seen[past ? O2_COMMANDS_PAST_LIMIT : O2_COMMANDS_AT_LIMIT]++;
 	if (!o2_commands_go(run, past ? 2 : 0) || !past)
 		return;
-	o2_commands_says(run, "complaint", run->command.err,
-			 "o2ref: --%s is '%" PRIu64 "', not a number of %" PRIu64 " to %" PRIu64
-			 " (see: o2ref %s --help)\n",
-			 option->option, value, option->least, option->most, option->command);
+	o2_commands_complains(run,
+			      "o2ref: --%s is '%" PRIu64 "', not a number of %" PRIu64 " to %" PRIu64
+			      " (see: o2ref %s --help)\n",
+			      option->option, value, option->least, option->most, option->command);
 	o2_commands_says(run, "output", run->command.out, "%s", "");
 }
 

@@ -150,11 +150,11 @@ static void check(struct o2_commands_run *run, const struct odd_message *m, cons
 			      run->command.out + at);
 	}
 	if (m->odd.refused)
-		o2_commands_says(run, "complaint", run->command.err,
-				 "o2ref: standard input: wire/header/checksum: ibm_cksum is %" PRIu32
-				 ", expected %" PRIu32 " (Protocol error)%s\n",
-				 m->sum, m->odd.unsigned_sum,
-				 may_pass(m->msg) ? "; --tolerate-immediate-checksum accepts it" : "");
+		o2_commands_complains(run,
+				      "o2ref: standard input: wire/header/checksum: ibm_cksum is %" PRIu32
+				      ", expected %" PRIu32 " (Protocol error)%s\n",
+				      m->sum, m->odd.unsigned_sum,
+				      may_pass(m->msg) ? "; --tolerate-immediate-checksum accepts it" : "");
 }
 
 void o2_commands_odd(struct o2_commands_run *run, const struct o2_msg *msg, const uint8_t *bytes)

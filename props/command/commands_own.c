@@ -33,7 +33,7 @@ static void say_own(struct o2_commands_run *run)
 		if (!o2_commands_go(run, own[i].status))
 			return;
 		o2_commands_says(run, "words", run->command.out, "%s", own[i].out);
-		o2_commands_says(run, "complaint", run->command.err, "%s", own[i].err);
+		o2_commands_complains(run, "%s", own[i].err);
 	}
 }
 
@@ -78,8 +78,8 @@ static void say_in_vain(struct o2_commands_run *run)
 		o2_commands_words(run, "-");
 	}
 	if (o2_commands_go(run, 2))
-		o2_commands_says(run, "complaint", run->command.err, "o2ref: %s: No space left on device\n",
-				 which < nlines ? "standard output" : "/dev/full");
+		o2_commands_complains(run, "o2ref: %s: No space left on device\n",
+				      which < nlines ? "standard output" : "/dev/full");
 	run->command.full = false;
 	run->command.input = NULL;
 }

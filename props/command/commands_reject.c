@@ -107,9 +107,7 @@ static void decode(struct o2_commands_run *run, const struct o2_reject *record, 
 	}
 	dump(out, record, bytes, behind);
 	fclose(out);
-	o2_command_word(&run->command, "decode");
-	o2_command_word(&run->command, "--reject");
-	o2_command_word(&run->command, "--raw-input");
+	o2_commands_words(run, "decode --reject --raw-input");
 	if (json)
 		o2_command_word(&run->command, "--json");
 	o2_command_word(&run->command, "-");
@@ -189,8 +187,7 @@ static void encode_refusal(struct o2_commands_run *run, struct o2_reject *record
 
 	record->ibr_version = 0x13;
 	o2_rm_encode(record, bytes, sizeof(bytes), &verdict);
-	o2_command_word(&run->command, "decode");
-	o2_commands_words(run, "--reject --json --raw-input -");
+	o2_commands_words(run, "decode --reject --json --raw-input -");
 	feed(run, bytes, sizeof(bytes));
 	if (!o2_commands_go(run, 1))
 		return;

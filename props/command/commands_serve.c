@@ -295,7 +295,7 @@ static void check(struct o2_serving *serving)
 		o2_commands_wrong(run, "status");
 	else if (serving->script->was_told == serving->stops)
 		o2_commands_wrong(run, "stop");
-	o2_commands_says(run, "complaint", run->command.err, "%s", serving->err);
+	o2_commands_complains(run, "%s", serving->err);
 	if (serving->json && !run->report->failed)
 		check_json(serving);
 	else
