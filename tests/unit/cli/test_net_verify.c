@@ -157,6 +157,8 @@ static void desk_close(struct desk *desk)
 	o2_arena_destroy(&desk->arena);
 }
 
+#define DESK_TEST(name) TEST_ON(name, struct desk, desk, desk_open(), desk_close)
+
 /* Of 100 bytes at that offset; its request is its stream. */
 static struct o2_net_put put_at(uint64_t offset, uint64_t stream)
 {
@@ -184,10 +186,8 @@ static enum o2_net_verdict end(struct desk *desk, uint64_t offset, uint64_t stre
 	return o2_net_puts_end(desk->puts, &put, &desk->arena, &desk->entry, &desk->wrong);
 }
 
-TEST(overlap_in_time_and_place)
+DESK_TEST(overlap_in_time_and_place)
 {
-	struct desk *desk = desk_open();
-
 	/* Under way when it is looked at; and the other one has it all. */
 	begin(desk, 0, 1);
 	begin(desk, 60, 2);
@@ -219,13 +219,11 @@ TEST(overlap_in_time_and_place)
 	assert_int_equal(end(desk, 0, 7), O2_NET_WRONG);
 	assert_int_equal(desk->wrong.at, 0);
 	end(desk, 100, 8);
-	desk_close(desk);
 }
 
 /* What has failed may have written; what nobody wrote is wrong all the same. */
-TEST(one_that_failed)
+DESK_TEST(one_that_failed)
 {
-	struct desk *desk = desk_open();
 	struct o2_net_put failed = put_at(0, 1);
 
 	begin(desk, 0, 1);
@@ -241,14 +239,11 @@ TEST(one_that_failed)
 	assert_int_equal(end(desk, 0, 4), O2_NET_WRONG);
 	assert_int_equal(desk->wrong.at, 50);
 	assert_int_equal(end(desk, 0, 3), O2_NET_WRONG);
-	desk_close(desk);
 }
 
 /* Where more overlap than are kept, nothing is called wrong that may be one of those. */
-TEST(more_than_are_kept)
+DESK_TEST(more_than_are_kept)
 {
-	struct desk *desk = desk_open();
-
 	begin(desk, 0, 1);
 	for (uint64_t stream = 2; stream < O2_NET_PUTS + 2; stream++) {
 		begin(desk, 0, stream);
@@ -277,5 +272,4 @@ TEST(more_than_are_kept)
 	/* It is forgotten when all have ended. */
 	begin(desk, 0, 1);
 	assert_int_equal(end(desk, 0, 1), O2_NET_WRONG);
-	desk_close(desk);
 }

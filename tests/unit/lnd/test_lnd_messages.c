@@ -7,10 +7,9 @@
 
 static struct o2_kiov kiov_from[O2_MAX_FRAGS], kiov_to[O2_MAX_FRAGS];
 
-TEST(refuses_bytes_that_are_no_message)
+PAIR_TEST(refuses_bytes_that_are_no_message)
 {
 	static const uint8_t noise[48] = {0x6f, 0x32, 1, 2, 3};
-	struct pair *pair = pair_default();
 	struct o2_transfer_memory memory = dense(kiov_from, 0, 9000, O2_REG_FASTREG);
 
 	assert_int_equal(start_get(pair->a.conn, &memory, 0, NULL, NULL), 0);
@@ -22,7 +21,6 @@ TEST(refuses_bytes_that_are_no_message)
 	assert_int_equal(pair->a.nresults, 1);
 	assert_int_equal(pair->a.result[0].status, -ECONNABORTED);
 	assert_int_equal(pair->a.result[0].fault.side, O2_FAULT_CLOSED);
-	pair_close(pair);
 }
 
 /* Good messages that have no business here, or none yet. */

@@ -327,10 +327,9 @@ TEST(bad_calls)
 	world_close(world);
 }
 
-TEST(bad_configs)
+WORLD_TEST(bad_configs)
 {
 	static const struct o2_node_ops none = {0};
-	struct world *world = world_two(NULL, NULL);
 	struct seat *a = &world->seat[0];
 	struct o2_node *node = NULL;
 	struct o2_error error;
@@ -348,5 +347,4 @@ TEST(bad_configs)
 			     &error, "node/config");
 		assert_null(node);
 	}
-	world_close(world);
 }

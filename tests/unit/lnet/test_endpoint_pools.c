@@ -154,6 +154,8 @@ static void peers_close(struct peers *peers)
 	free(peers);
 }
 
+#define PEERS_TEST(name) TEST_ON(name, struct peers, peers, peers_open(), peers_close)
+
 static void tell(struct peers *peers, uint64_t now_ms)
 {
 	peers->now_ms = now_ms;
@@ -226,10 +228,8 @@ static void put_all(struct peers *peers, uint32_t count)
 
 /* A burst makes several pools of every kind.  Nothing goes by itself; with what is put back after 300 s idle,
  * all but the first do. */
-TEST(shrink_after_a_life)
+PEERS_TEST(shrink_after_a_life)
 {
-	struct peers *peers = peers_open();
-
 	tell(peers, 5000);
 	put_all(peers, 1); /* the connection is there */
 	put_all(peers, BURST);
@@ -251,14 +251,12 @@ TEST(shrink_after_a_life)
 	for (uint32_t i = 0; i < 2; i++)
 		for (int kind = 0; kind < O2_NI_POOL_KINDS; kind++)
 			assert_int_equal(live(peers, i, (enum o2_ni_pool_kind)kind), 1);
-	peers_close(peers);
 }
 
 /* One pool that cannot be made is no reason to refuse for good. */
-TEST(grow_a_second_after_a_failure)
+PEERS_TEST(grow_a_second_after_a_failure)
 {
 	const uint32_t fastreg = 1;
-	struct peers *peers = peers_open();
 	struct o2_error error;
 
 	assert_int_equal(pooled[fastreg].mode, O2_REG_FASTREG);
@@ -275,19 +273,15 @@ TEST(grow_a_second_after_a_failure)
 	assert_int_equal(start(peers, fastreg, &error), 0);
 	assert_int_equal(live(peers, 0, O2_NI_POOL_FRD), 2);
 	run(peers);
-	peers_close(peers);
 }
 
 /* What was started before anybody told the time is not late when somebody does. */
-TEST(starts_before_the_first_tick)
+PEERS_TEST(starts_before_the_first_tick)
 {
-	struct peers *peers = peers_open();
-
 	assert_int_equal(start(peers, 0, NULL), 0);
 	tell(peers, UINT64_C(1) << 40);
 	run(peers);
 	assert_int_equal(start(peers, 0, NULL), 0);
 	tell(peers, 1); /* does not go back */
 	run(peers);
-	peers_close(peers);
 }

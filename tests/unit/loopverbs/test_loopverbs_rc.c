@@ -29,10 +29,9 @@ static void copy_out(uint8_t *to, const struct ibv_sge *sges, uint32_t count)
 	}
 }
 
-TEST(gather_write_read)
+PAIR_TEST(gather_write_read)
 {
 	static uint8_t want[32 * 700], got[32 * 700];
-	struct pair *p = pair_open(&pair_defaults);
 
 	for (uint32_t count = 1; count <= 32; count++) {
 		struct ibv_sge sges[32];
@@ -58,13 +57,11 @@ TEST(gather_write_read)
 		copy_out(got, sges, count);
 		assert_memory_equal(got, want, total);
 	}
-	pair_close(p);
 }
 
-TEST(send_scatters)
+PAIR_TEST(send_scatters)
 {
 	static uint8_t want[32 * 700], got[64 * 1024];
-	struct pair *p = pair_open(&pair_defaults);
 
 	for (uint32_t i = 1; i < 32; i++) {
 		struct ibv_sge from[32], to[32];
@@ -85,7 +82,6 @@ TEST(send_scatters)
 		copy_out(got, to, 33 - i);
 		assert_memory_equal(got, want, total);
 	}
-	pair_close(p);
 }
 
 PAIR_TEST(immediate_and_inline)

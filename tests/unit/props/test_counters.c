@@ -101,6 +101,8 @@ static struct o2_transfer_run *full_run(uint64_t moved)
 	return run;
 }
 
+#define FULL_TEST(name) TEST_ON(name, struct o2_transfer_run, run, full_run(0), free)
+
 /* How much is missing, and the first of it. */
 static size_t missing(const struct o2_transfer_run *run, char *first, size_t bytes)
 {
@@ -142,10 +144,8 @@ TEST(test_nothing_missing)
 	}
 }
 
-TEST(test_each_situation)
+FULL_TEST(test_each_situation)
 {
-	struct o2_transfer_run *run = full_run(0);
-
 	for (uint32_t i = 0; i < O2_SITUATIONS; i++) {
 		const char *name = o2_situation_name((enum o2_situation)i);
 
@@ -168,13 +168,10 @@ TEST(test_each_situation)
 	check_needed(run, &run->counters.source_vector[O2_KIOV], 1000, "KIOV");
 	check_needed(run, &run->counters.gaps, 1000, "gaps");
 	check_needed(run, &run->rung->connections, 32, "connections closed and made again");
-	free(run);
 }
 
-TEST(test_each_refusal)
+FULL_TEST(test_each_refusal)
 {
-	struct o2_transfer_run *run = full_run(0);
-
 	for (uint32_t i = O2_PREDICT_ENTRIES; i < O2_PREDICT_RULES; i++) {
 		const char *name = o2_predict_rule_name((enum o2_predict_rule)i);
 
@@ -183,12 +180,10 @@ TEST(test_each_refusal)
 		if (i != O2_PREDICT_WORK_REQUESTS)
 			check_needed(run, &run->counters.rule[O2_SINK][i], 2000, name);
 	}
-	free(run);
 }
 
-TEST(test_each_pair)
+FULL_TEST(test_each_pair)
 {
-	struct o2_transfer_run *run = full_run(0);
 	char first[128];
 
 	for (uint32_t i = 0; i < O2_REG_MODES * O2_REG_MODES; i++)
@@ -203,7 +198,6 @@ TEST(test_each_pair)
 	memset(run->counters.pair[O2_REG_PHYS], 0, sizeof(run->counters.pair[0]));
 	run->counters.moved = 50000;
 	assert_int_equal(missing(run, first, sizeof(first)), 0);
-	free(run);
 }
 
 /* --- the cross table --- */

@@ -25,6 +25,8 @@ static struct o2_rung_judge *met(void)
 	return judge;
 }
 
+#define JUDGE_TEST(name) TEST_ON(name, struct o2_rung_judge, judge, met(), o2_rung_judge_free)
+
 static void tell(struct o2_rung_judge *judge, enum o2_watched_kind kind, bool ours, enum o2_judge_side from,
 		 const uint8_t *bytes, size_t length_bytes)
 {
@@ -48,9 +50,8 @@ static void post_noop(struct o2_rung_judge *judge, enum o2_judge_side from, bool
 	tell(judge, O2_WATCHED_MESSAGE, ours, from, bytes, (size_t)length);
 }
 
-TEST(credits_that_nobody_owes)
+JUDGE_TEST(credits_that_nobody_owes)
 {
-	struct o2_rung_judge *judge = met();
 	struct o2_error error;
 
 	/* That it has come to the other end is not news. */
@@ -61,30 +62,25 @@ TEST(credits_that_nobody_owes)
 	assert_int_equal(error.value, SAY_DEPTH);
 	/* Once. */
 	assert_null(o2_rung_judge_broken(judge, &error));
-	o2_rung_judge_free(judge);
 }
 
-TEST(bytes_and_writes)
+JUDGE_TEST(bytes_and_writes)
 {
 	static const uint8_t bytes[64];
-	struct o2_rung_judge *judge = met();
 	struct o2_error error;
 
 	tell(judge, O2_WATCHED_WRITE, true, O2_JUDGE_B, NULL, 100);
 	assert_string_equal(o2_rung_judge_broken(judge, &error), "write/key");
 	tell(judge, O2_WATCHED_MESSAGE, true, O2_JUDGE_B, bytes, sizeof(bytes));
 	assert_string_equal(o2_rung_judge_broken(judge, &error), "message/wire");
-	o2_rung_judge_free(judge);
 }
 
-TEST(a_connection_that_is_gone)
+JUDGE_TEST(a_connection_that_is_gone)
 {
-	struct o2_rung_judge *judge = met();
 	struct o2_error error;
 
 	tell(judge, O2_WATCHED_GONE, true, O2_JUDGE_B, NULL, 0);
 	tell(judge, O2_WATCHED_GONE, true, O2_JUDGE_A, NULL, 0);
 	post_noop(judge, O2_JUDGE_A, true, SAY_DEPTH);
 	assert_null(o2_rung_judge_broken(judge, &error));
-	o2_rung_judge_free(judge);
 }
