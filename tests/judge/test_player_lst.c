@@ -14,12 +14,11 @@
 #include "lst/node_internal.h"
 #include "mem/kmap.h"
 #include "tests/judge/player/lst_stage.h"
+#include "tests/judge/player/play.h"
 #include "tests/lib/unit_test.h"
 
-#define ARENA_PAGES 900u
-#define FIRST_PAGE  4u /* of the memory of our operations */
-#define NODE_PAGE   100u
-#define LATER_MS    1000000u
+#define NODE_PAGE 100u
+#define LATER_MS  1000000u
 
 struct recording {
 	struct player_recording script;
@@ -193,12 +192,8 @@ static void open_stage(struct stage *stage, const struct recording *recording, b
 
 	memset(stage, 0, sizeof(*stage));
 	stage->recording = recording;
-	stage->lst.lnet = &stage->lnet;
 	stage->lst.source_offset = recording->source_offset;
-	stage->lst.script = player_script_read(&recording->script, we_are_a);
-	assert_non_null(stage->lst.script);
-	lnet_play_open(&stage->lnet, stage->lst.script, we_are_a, ARENA_PAGES, FIRST_PAGE, &hooks);
-	o2_clock_tell(&stage->lnet.clock, 0);
+	lst_stage_open(&stage->lst, &stage->lnet, &recording->script, we_are_a, &hooks);
 	config.first_page = NODE_PAGE;
 	config.server_pages = 256;
 	config.client_pages = 256;
@@ -245,8 +240,6 @@ static void play(const struct recording *recording, bool we_are_a)
 	open_stage(&stage, recording, we_are_a);
 	for (uint32_t i = 0; i < stage.lst.script->count; i++) {
 		const struct player_step *step = &stage.lst.script->step[i];
-		const struct o2_lnet_hdr *hdr = player_lnet_hdr(step);
-		struct o2_lst_msg msg;
 
 		if (recording->late.ms > 0 && step->frame == recording->late.frame) {
 			o2_clock_tell(&stage.lnet.clock, recording->late.ms);
@@ -255,10 +248,7 @@ static void play(const struct recording *recording, bool we_are_a)
 		for (uint32_t k = 0;
 		     !we_are_a && k < recording->own.times && step->frame == recording->own.frame; k++)
 			make_own_session(&stage);
-		if (hdr != NULL && step->from_a != we_are_a && step->msg.ibm_type == O2_MSG_IMMEDIATE &&
-		    lst_stage_decode(step->payload, hdr, &msg))
-			lst_stage_learn_request(&stage.lst, &msg);
-		lnet_play_step(&stage.lnet, step);
+		lst_stage_step(&stage.lst, step);
 	}
 	/* Nothing said too much; every RPC of ours was answered. */
 	assert_int_equal(stage.lnet.nsent, 0);
@@ -286,11 +276,5 @@ static void play_sides(void **state)
 
 int main(void)
 {
-	struct CMUnitTest tests[RECORDINGS];
-
-	for (unsigned int i = 0; i < RECORDINGS; i++)
-		tests[i] = (struct CMUnitTest){.name = recordings[i].script.name,
-					       .test_func = play_sides,
-					       .initial_state = (void *)(uintptr_t)&recordings[i]};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return player_run_rows(recordings, RECORDINGS, sizeof(recordings[0]), play_sides);
 }

@@ -12,13 +12,12 @@
 
 #include "lst/console.h"
 #include "tests/judge/player/lst_stage.h"
+#include "tests/judge/player/play.h"
 #include "tests/lib/unit_test.h"
 
-#define ARENA_PAGES 900u
-#define FIRST_PAGE  4u /* of the memory of LNet's own operations */
-#define RPC_PAGE    100u
-#define LANE_PAGE   200u
-#define TIMEOUT_MS  (O2_LST_RPC_TIMEOUT_S * 1000u)
+#define RPC_PAGE   100u
+#define LANE_PAGE  200u
+#define TIMEOUT_MS (O2_LST_RPC_TIMEOUT_S * 1000u)
 
 struct recording {
 	struct player_recording script;
@@ -152,12 +151,8 @@ static void open_stage(struct stage *stage, const struct recording *recording)
 	struct o2_lst_rpc_config config = O2_LST_RPC_DEFAULTS;
 
 	memset(stage, 0, sizeof(*stage));
-	stage->lst.lnet = &stage->lnet;
 	stage->lst.source_offset = recording->source_offset;
-	stage->lst.script = player_script_read(&recording->script, true);
-	assert_non_null(stage->lst.script);
-	lnet_play_open(&stage->lnet, stage->lst.script, true, ARENA_PAGES, FIRST_PAGE, &hooks);
-	o2_clock_tell(&stage->lnet.clock, 0);
+	lst_stage_open(&stage->lst, &stage->lnet, &recording->script, true, &hooks);
 	stage->config = config_of(stage->lst.script);
 	config.first_page = RPC_PAGE;
 	config.max_calls = o2_lst_console_calls(&stage->config);
@@ -198,16 +193,8 @@ static void play(void **state)
 	const struct recording *recording = *state;
 
 	open_stage(&stage, recording);
-	for (uint32_t i = 0; i < stage.lst.script->count; i++) {
-		const struct player_step *step = &stage.lst.script->step[i];
-		const struct o2_lnet_hdr *hdr = player_lnet_hdr(step);
-		struct o2_lst_msg msg;
-
-		if (hdr != NULL && !step->from_a && step->msg.ibm_type == O2_MSG_IMMEDIATE &&
-		    lst_stage_decode(step->payload, hdr, &msg))
-			lst_stage_learn_request(&stage.lst, &msg);
-		lnet_play_step(&stage.lnet, step);
-	}
+	for (uint32_t i = 0; i < stage.lst.script->count; i++)
+		lst_stage_step(&stage.lst, &stage.lst.script->step[i]);
 	assert_int_equal(stage.lnet.nsent, 0);
 	check_report(&stage, recording);
 	assert_int_equal(o2_lst_rpc_active(stage.rpc), 0);
@@ -220,11 +207,5 @@ static void play(void **state)
 
 int main(void)
 {
-	struct CMUnitTest tests[RECORDINGS];
-
-	for (unsigned int i = 0; i < RECORDINGS; i++)
-		tests[i] = (struct CMUnitTest){.name = recordings[i].script.name,
-					       .test_func = play,
-					       .initial_state = (void *)(uintptr_t)&recordings[i]};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return player_run_rows(recordings, RECORDINGS, sizeof(recordings[0]), play);
 }

@@ -9,6 +9,9 @@
 #include "mem/kmap.h"
 #include "tests/lib/unit_test.h"
 
+#define ARENA_PAGES 900u
+#define FIRST_PAGE  4u
+
 bool lst_stage_is_lst(const struct o2_lnet_hdr *hdr)
 {
 	const uint32_t portal = hdr->type == O2_LNET_PUT   ? hdr->msg.put.ptl_index
@@ -134,7 +137,8 @@ static void learn(struct lst_stage *stage, uint64_t recorded, uint64_t ours)
 	stage->id[stage->nids++].ours = ours;
 }
 
-void lst_stage_learn_request(struct lst_stage *stage, const struct o2_lst_msg *msg)
+/* A recorded request: what its reply and its bulk are held to. */
+static void learn_request(struct lst_stage *stage, const struct o2_lst_msg *msg)
 {
 	if (msg->msg_type == O2_LST_BATCH_REQST && msg->u.batch_reqst.bar_opc == O2_LST_BATCH_QUERY) {
 		assert_true(stage->nqueries < LST_STAGE_IDS);
@@ -145,6 +149,28 @@ void lst_stage_learn_request(struct lst_stage *stage, const struct o2_lst_msg *m
 	assert_true(stage->nbrws < LST_STAGE_IDS);
 	stage->brw[stage->nbrws].bulkid = msg->u.brw_reqst.brw_bulkid;
 	stage->brw[stage->nbrws++].reqst = msg->u.brw_reqst;
+}
+
+void lst_stage_open(struct lst_stage *stage, struct lnet_play *lnet, const struct player_recording *recording,
+		    bool we_are_a, const struct lnet_play_hooks *hooks)
+{
+	stage->lnet = lnet;
+	stage->we_are_a = we_are_a;
+	stage->script = player_script_read(recording, we_are_a);
+	assert_non_null(stage->script);
+	lnet_play_open(lnet, stage->script, we_are_a, ARENA_PAGES, FIRST_PAGE, hooks);
+	o2_clock_tell(&lnet->clock, 0);
+}
+
+void lst_stage_step(struct lst_stage *stage, const struct player_step *step)
+{
+	const struct o2_lnet_hdr *hdr = player_lnet_hdr(step);
+	struct o2_lst_msg msg;
+
+	if (hdr != NULL && step->from_a != stage->we_are_a && step->msg.ibm_type == O2_MSG_IMMEDIATE &&
+	    lst_stage_decode(step->payload, hdr, &msg))
+		learn_request(stage, &msg);
+	lnet_play_step(stage->lnet, step);
 }
 
 static bool same_hdr(const struct o2_lnet_hdr *ours, const struct o2_lnet_hdr *recorded)
@@ -179,7 +205,7 @@ bool lst_stage_same(void *context, const struct lnet_play_sent *sent, const stru
 		learn(stage, theirs.u.reqst.rpyid, ours.u.reqst.rpyid);
 		if (lst_stage_has_bulk(&theirs))
 			learn(stage, theirs.u.reqst.bulkid, ours.u.reqst.bulkid);
-		lst_stage_learn_request(stage, &theirs);
+		learn_request(stage, &theirs);
 	}
 	return true;
 }

@@ -14,6 +14,7 @@
 
 struct lst_stage {
 	struct player_script *script;
+	bool we_are_a;
 	struct lnet_play *lnet;
 	/* A write by RDMA under check simple: where its memory begins in the client's first page. */
 	uint32_t source_offset;
@@ -33,12 +34,16 @@ struct lst_stage {
 	uint64_t query[LST_STAGE_IDS];
 };
 
+/* Of LNet's own operations memory begins at page 4; from page 100 on it is the caller's. */
+void lst_stage_open(struct lst_stage *stage, struct lnet_play *lnet, const struct player_recording *recording,
+		    bool we_are_a, const struct lnet_play_hooks *hooks);
+/* A step, of which the other side's request is learnt. */
+void lst_stage_step(struct lst_stage *stage, const struct player_step *step);
+
 bool lst_stage_is_lst(const struct o2_lnet_hdr *hdr);
 /* It is a message of LNet selftest. */
 bool lst_stage_decode(const uint8_t *payload, const struct o2_lnet_hdr *hdr, struct o2_lst_msg *msg);
 bool lst_stage_has_bulk(const struct o2_lst_msg *msg);
-/* A recorded request: what its reply and its bulk are held to. */
-void lst_stage_learn_request(struct lst_stage *stage, const struct o2_lst_msg *msg);
 
 /* lnet_play_hooks: the same but for ids, times, counters, and what a status does not warrant. */
 bool lst_stage_same(void *context, const struct lnet_play_sent *ours, const struct player_step *step);

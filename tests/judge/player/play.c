@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/judge/player/play.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "tests/lib/unit_test.h"
 #include "wire/nid.h"
+
+#define PLAYER_ROWS 64u
 
 static player_play play_side;
 
@@ -46,14 +49,22 @@ static void play_both(void **state)
 	play_side(*state, false);
 }
 
+int player_run_rows(const void *rows, unsigned int count, size_t row_bytes, void (*play)(void **state))
+{
+	struct CMUnitTest tests[PLAYER_ROWS] = {{0}};
+
+	assert(count <= PLAYER_ROWS);
+	for (unsigned int i = 0; i < count; i++) {
+		const struct player_recording *row = (const void *)((const char *)rows + i * row_bytes);
+
+		tests[i] = (struct CMUnitTest){
+			.name = row->name, .test_func = play, .initial_state = (void *)(uintptr_t)row};
+	}
+	return _cmocka_run_group_tests("tests", tests, count, NULL, NULL);
+}
+
 int player_run(player_play play)
 {
-	struct CMUnitTest tests[PLAYER_RECORDINGS];
-
 	play_side = play;
-	for (unsigned int i = 0; i < PLAYER_RECORDINGS; i++)
-		tests[i] = (struct CMUnitTest){.name = player_recordings[i].name,
-					       .test_func = play_both,
-					       .initial_state = (void *)(uintptr_t)&player_recordings[i]};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return player_run_rows(player_recordings, PLAYER_RECORDINGS, sizeof(player_recordings[0]), play_both);
 }

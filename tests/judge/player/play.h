@@ -15,5 +15,7 @@ void player_offer(struct o2_lnet *lnet, const struct player_script *script, bool
 /* Play every recording, each of its sides in turn; returns what main() does. */
 typedef void (*player_play)(const struct player_recording *recording, bool we_are_a);
 int player_run(player_play play);
+/* A test for each row of a table, which begins with its recording: play is told the row.  Returns what main() does. */
+int player_run_rows(const void *rows, unsigned int count, size_t row_bytes, void (*play)(void **state));
 
 #endif
