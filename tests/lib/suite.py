@@ -3,6 +3,7 @@
 
 import os
 import shlex
+import subprocess
 import sys
 import unittest
 from pathlib import Path
@@ -13,6 +14,20 @@ def program():
     words = [word for word in sys.argv[1:] if not word.startswith("-")]
     built = Path(__file__).resolve().parents[2] / "build" / "gcc" / "o2ref"
     return words[0] if words else os.environ.get("O2REF_CLI") or str(built)
+
+
+def build():
+    """The build folder that a script tests: its first argument; else build/gcc."""
+    words = [word for word in sys.argv[1:] if not word.startswith("-")]
+    return Path(words[0] if words else Path(__file__).resolve().parents[2] / "build" / "gcc").resolve()
+
+
+def ended(words, statuses, **options):
+    """A program that was run, and both its outputs.  A crash, or a finding of a sanitizer, is never a way to end."""
+    done = subprocess.run([*map(str, words)], capture_output=True, check=False, **options)
+    if done.returncode not in statuses:
+        raise AssertionError(f"{words}: status {done.returncode}: {done.stderr}")
+    return done
 
 
 def of(source):

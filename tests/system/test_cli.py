@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """The o2ref command: what it prints, what it refuses, how it ends.  docs/cli.md is what it promises.
 
-usage: test_cli.py [O2REF]   the program; else $O2REF_CLI, else build/o2ref.  Last line "N passed, N failed".
+usage: test_cli.py [O2REF]   the program; else $O2REF_CLI, else build/gcc/o2ref.  Last line "N passed, N failed".
 """
 
 import json
@@ -21,8 +21,11 @@ ROOT = Path(__file__).resolve().parents[2]
 CAPTURES = ROOT / "corpus" / "captures"
 HINT = r"wire/header/checksum: .*\); --tolerate-immediate-checksum accepts it\n$"
 sys.dont_write_bytecode = True
+sys.path.insert(0, str(ROOT / "tests" / "lib"))
 
-PROGRAM = os.environ.get("O2REF_CLI") or str(ROOT / "build" / "o2ref")
+import suite  # noqa: E402
+
+PROGRAM = suite.program()
 
 DECODED, REFUSED, USAGE = 0, 1, 2
 NOOP = bytes.fromhex(
@@ -37,14 +40,8 @@ PUT_ACK_BIG = bytes.fromhex(
 
 
 def run(*arguments, data=b"", environment=None):
-    done = subprocess.run(
-        [PROGRAM, *map(str, arguments)], input=data, capture_output=True, timeout=60, check=False,
-        env={**os.environ, **(environment or {})},
-    )
-    # A crash, or a finding of a sanitizer, is never a way to end.
-    if done.returncode not in (DECODED, REFUSED, USAGE):
-        raise AssertionError(f"{arguments}: status {done.returncode}: {done.stderr.decode()}")
-    return done
+    return suite.ended([PROGRAM, *arguments], (DECODED, REFUSED, USAGE), input=data, timeout=60,
+                       env={**os.environ, **(environment or {})})
 
 
 def messages():
@@ -420,26 +417,9 @@ class Json(unittest.TestCase):
             self.assertNotIn(b"\x1b", done.stderr)
 
 
-def main():
-    global PROGRAM
-    if len(sys.argv) > 1 and not sys.argv[1].startswith("-"):
-        PROGRAM = sys.argv.pop(1)
-    if not os.access(PROGRAM, os.X_OK):
-        print(f"{PROGRAM}: no such program")
-        return 77
-    loader = unittest.TestLoader()
+if __name__ == "__main__":
     # The walks of captures stand in a file of their own.
-    sys.path.insert(0, str(ROOT / "tests" / "system"))
-    from cli import pcap_cases  # pylint: disable=import-outside-toplevel
+    from cli import pcap_cases
 
     pcap_cases.run = run
-    suite = unittest.TestSuite([loader.loadTestsFromModule(sys.modules[__name__]),
-                                loader.loadTestsFromModule(pcap_cases)])
-    result = unittest.TextTestRunner(stream=sys.stdout).run(suite)
-    failed = len(result.failures) + len(result.errors)
-    print(f"{result.testsRun - failed} passed, {failed} failed")
-    return 0 if result.wasSuccessful() and result.testsRun > 0 else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(suite.run(unittest.TestSuite([suite.of(sys.modules[__name__]), suite.of(pcap_cases)])))

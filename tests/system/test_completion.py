@@ -23,7 +23,7 @@ sys.path.insert(0, str(ROOT / "tests" / "lib"))
 
 import suite  # noqa: E402
 
-BUILD = Path(next((a for a in sys.argv[1:] if not a.startswith("-")), ROOT / "build" / "gcc")).resolve()
+BUILD = suite.build()
 SCRIPT = ROOT / "ref" / "cli" / "completion.bash"
 O2REF, O2PROPS = BUILD / "o2ref", BUILD / "o2props"
 

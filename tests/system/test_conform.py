@@ -31,12 +31,7 @@ LAST = re.compile(r"^(\d+) hold, (\d+) findings, (\d+) known, (\d+) tolerated, (
 
 
 def run(*arguments):
-    done = subprocess.run([PROGRAM, "conform", *map(str, arguments)], stdin=subprocess.DEVNULL, capture_output=True,
-                          timeout=250, check=False, text=True)
-    # A crash, or a finding of a sanitizer, is never a way to end.
-    if done.returncode not in (OK, FOUND, USAGE, CANNOT):
-        raise AssertionError(f"{arguments}: status {done.returncode}: {done.stderr}")
-    return done
+    return suite.ended([PROGRAM, "conform", *arguments], (OK, FOUND, USAGE, CANNOT), stdin=subprocess.DEVNULL, timeout=250, text=True)
 
 
 def loop(*arguments):

@@ -8,7 +8,6 @@ compared.  Last line "N passed, N failed".
 """
 
 import json
-import subprocess
 import sys
 import tempfile
 import unittest
@@ -37,13 +36,7 @@ BUILD = Path(next((a for a in sys.argv[1:] if not a.startswith("-")), ROOT / "bu
 
 
 def explain(*arguments, program="o2props"):
-    done = subprocess.run(
-        [str(BUILD / program), "explain", *map(str, arguments)], capture_output=True, timeout=60, check=False
-    )
-    # A crash, or a finding of a sanitizer, is never a way to end.
-    if done.returncode not in (HELD, FAILED, USAGE):
-        raise AssertionError(f"{arguments}: status {done.returncode}: {done.stderr.decode()}")
-    return done
+    return suite.ended([BUILD / program, "explain", *arguments], (HELD, FAILED, USAGE), timeout=60)
 
 
 def cases():

@@ -21,7 +21,7 @@ sys.path.insert(0, str(ROOT / "tests" / "lib"))
 
 import suite  # noqa: E402
 
-BUILD = Path(next((a for a in sys.argv[1:] if not a.startswith("-")), ROOT / "build" / "gcc")).resolve()
+BUILD = suite.build()
 MANUALS = sorted((ROOT / "docs" / "man").iterdir())
 INSTALLED = ("bin/o2ref", "bin/o2props", "bin/o2ref-net-loop", "include/o2ref/impl.h", "include/o2ref/guard.h", "share/pkgconfig/o2ref.pc", "share/man/man1/o2ref.1.gz",
              "share/man/man1/o2props.1.gz", "share/man/man7/o2ref-impl.7.gz", "share/doc/o2ref/oracle.md", "share/bash-completion/completions/o2ref", "share/bash-completion/completions/o2props",

@@ -26,12 +26,7 @@ MODES = ("global", "fmr", "fastreg", "user", "phys", "fastreg_gaps")
 
 
 def run(*arguments):
-    done = subprocess.run([PROGRAM, *map(str, arguments)], stdin=subprocess.DEVNULL, capture_output=True, timeout=60,
-                          check=False, text=True)
-    # A crash, or a finding of a sanitizer, is never a way to end.
-    if done.returncode not in (OK, FAILED, USAGE):
-        raise AssertionError(f"{arguments}: status {done.returncode}: {done.stderr}")
-    return done
+    return suite.ended([PROGRAM, *arguments], (OK, FAILED, USAGE), stdin=subprocess.DEVNULL, timeout=60, text=True)
 
 
 def loop(command, *arguments, peer=PEER):
