@@ -300,9 +300,9 @@ int o2_host_open_object(const char *path, const struct o2_host_options *options,
 			.ops = &object_ops, .name = path, .has_capacity = true, .options = *options};
 		object->printed = -1;
 		rc = open_parts(object);
-		if (rc != 0)
-			snprintf(text, text_bytes, "%s", strerror(-rc));
 	}
+	if (rc != 0)
+		snprintf(text, text_bytes, "%s", strerror(-rc));
 	/* dlopen looks for a name without a slash elsewhere. */
 	if (rc == 0 && realpath(path, object->path) == NULL) {
 		rc = -errno;
