@@ -206,10 +206,38 @@ static void listen(struct o2_hosts_run *run)
 	close(ears);
 }
 
+/* Programs that are asked one to four questions. */
+static void run_programs(struct o2_hosts_run *run)
+{
+	const enum o2_stage stage = (enum o2_stage)o2_draw(run->c, O2_STAGES_1 - 1);
+
+	run->nasked = 1 + (uint32_t)o2_draw(run->c, O2_HOSTS_ASKED - 1);
+	for (uint32_t i = 0; i < run->nasked; i++)
+		o2_draw_case(run->c, stage, &run->asked[i], &run->scenario);
+	if (!o2_choice_ok(run->c) || !frames_of(run))
+		return;
+	if (o2_draw_bool(run->c, 2, 1)) {
+		listen(run);
+	} else {
+		run->said_bytes = 0;
+		talk(run);
+	}
+}
+
+static void run_long(struct o2_hosts_run *run)
+{
+	run->nasked = 1;
+	o2_draw_case(run->c, O2_STAGE_SG_BUILD, &run->asked[0], &run->scenario);
+	if (o2_choice_ok(run->c) && frames_of(run))
+		o2_hosts_grow(run);
+}
+
 static enum o2_status run_case(void *context, struct o2_choice *choice, struct o2_report *report)
 {
+	static void (*const kinds[])(struct o2_hosts_run *) = {run_programs, o2_hosts_object,
+							       o2_hosts_selftest, o2_hosts_start, run_long};
+	static const uint32_t weights[] = {60, 10, 10, 8, 1};
 	struct o2_hosts_run *run = context;
-	enum o2_stage stage;
 
 	signal(SIGPIPE, SIG_IGN);
 	o2_hosts_prepare();
@@ -218,25 +246,11 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 	run->c = choice;
 	run->report = report;
 	run->said_bytes = run->murmur_bytes = 0;
+	run->nasked = 0;
 	run->calls = NULL;
 	snprintf(run->script, sizeof(run->script), "none");
 	run->tally.cases++;
-	if (o2_draw_bool(choice, 7, 1)) {
-		o2_hosts_object(run);
-		return o2_choice_status(choice, report->failed ? O2_STATUS_INTERESTING : O2_STATUS_VALID);
-	}
-	stage = (enum o2_stage)o2_draw(choice, O2_STAGES_1 - 1);
-	run->nasked = 1 + (uint32_t)o2_draw(choice, O2_HOSTS_ASKED - 1);
-	for (uint32_t i = 0; i < run->nasked; i++)
-		o2_draw_case(choice, stage, &run->asked[i], &run->scenario);
-	if (!o2_choice_ok(choice) || !frames_of(run))
-		return o2_choice_status(choice, O2_STATUS_VALID);
-	if (o2_draw_bool(choice, 2, 1)) {
-		listen(run);
-	} else {
-		run->said_bytes = 0;
-		talk(run);
-	}
+	kinds[o2_draw_weighted(choice, weights, sizeof(weights) / sizeof(weights[0]))](run);
 	return o2_choice_status(choice, report->failed ? O2_STATUS_INTERESTING : O2_STATUS_VALID);
 }
 
@@ -255,7 +269,9 @@ struct o2_property o2_hosts_property(struct o2_hosts_run *run)
 		"hosts", "whatever a process does that is asked questions, its answers say it", "")};
 
 	/* An installation does not have it. */
-	if (run != NULL)
+	if (run != NULL) {
 		run->tally.excused[O2_HOSTS_OBJECT] = run->tally.excused[O2_HOSTS_UNUSABLE] = true;
+		run->tally.excused[O2_HOSTS_NO_MEMORY] = run->fail_allocation == NULL;
+	}
 	return o2_tally_property(&ops, run, situations, O2_HOSTS_SITUATIONS, 800);
 }

@@ -44,30 +44,42 @@ struct o2_hosts_run {
 	struct o2_hosts_due due[O2_HOSTS_ASKED];
 	char said[O2_HOSTS_LONG], murmur[O2_HOSTS_MURMUR];
 	size_t said_bytes, murmur_bytes;
-	char script[256], object[PATH_MAX];
+	char script[400], object[PATH_MAX];
+	void (*fail_allocation)(uint32_t nth); /* NULL: none can be made to fail */
+	int64_t (*allocated)(void);
 	const char *calls; /* of a shared object: the function that ends the process; NULL: nobody sees it */
 };
 
 /* *run: zeros at first, the caller's.  It is large: keep it off the stack. */
 struct o2_property o2_hosts_property(struct o2_hosts_run *run);
 
-#define O2_HOSTS_SITUATION_LIST(ENTRY)                         \
-	ENTRY(O2_HOSTS_ANSWERED, "all_answered")               \
-	ENTRY(O2_HOSTS_IN_PARTS, "frame_in_parts")             \
-	ENTRY(O2_HOSTS_NO_JSON, "no_json")                     \
-	ENTRY(O2_HOSTS_OTHER_FORM, "form_of_another_stage")    \
-	ENTRY(O2_HOSTS_NO_FRAME, "no_frame")                   \
-	ENTRY(O2_HOSTS_HALF, "half_a_frame")                   \
-	ENTRY(O2_HOSTS_EXIT, "exit")                           \
-	ENTRY(O2_HOSTS_SIGNAL, "signal")                       \
-	ENTRY(O2_HOSTS_ABSENT, "stage_not_there")              \
-	ENTRY(O2_HOSTS_BEHIND, "bytes_behind_the_last_answer") \
-	ENTRY(O2_HOSTS_HANG, "hang")                           \
-	ENTRY(O2_HOSTS_AGAIN, "begun_again")                   \
-	ENTRY(O2_HOSTS_SITE, "place_named_on_standard_error")  \
-	ENTRY(O2_HOSTS_FORGOTTEN, "place_too_far_back")        \
-	ENTRY(O2_HOSTS_OBJECT, "shared_object")                \
-	ENTRY(O2_HOSTS_UNUSABLE, "shared_object_that_cannot_be_asked")
+#define O2_HOSTS_SITUATION_LIST(ENTRY)                                 \
+	ENTRY(O2_HOSTS_ANSWERED, "all_answered")                       \
+	ENTRY(O2_HOSTS_IN_PARTS, "frame_in_parts")                     \
+	ENTRY(O2_HOSTS_NO_JSON, "no_json")                             \
+	ENTRY(O2_HOSTS_OTHER_FORM, "form_of_another_stage")            \
+	ENTRY(O2_HOSTS_NO_FRAME, "no_frame")                           \
+	ENTRY(O2_HOSTS_HALF, "half_a_frame")                           \
+	ENTRY(O2_HOSTS_EXIT, "exit")                                   \
+	ENTRY(O2_HOSTS_SIGNAL, "signal")                               \
+	ENTRY(O2_HOSTS_ABSENT, "stage_not_there")                      \
+	ENTRY(O2_HOSTS_BEHIND, "bytes_behind_the_last_answer")         \
+	ENTRY(O2_HOSTS_HANG, "hang")                                   \
+	ENTRY(O2_HOSTS_AGAIN, "begun_again")                           \
+	ENTRY(O2_HOSTS_SITE, "place_named_on_standard_error")          \
+	ENTRY(O2_HOSTS_FORGOTTEN, "place_too_far_back")                \
+	ENTRY(O2_HOSTS_OBJECT, "shared_object")                        \
+	ENTRY(O2_HOSTS_UNUSABLE, "shared_object_that_cannot_be_asked") \
+	ENTRY(O2_HOSTS_TRIED_RIGHT, "selftest_of_what_is_right")       \
+	ENTRY(O2_HOSTS_TRIED_WRONG, "selftest_of_what_is_wrong")       \
+	ENTRY(O2_HOSTS_TRIED_GONE, "selftest_of_what_ends")            \
+	ENTRY(O2_HOSTS_TRIED_SILENT, "selftest_of_what_says_nothing")  \
+	ENTRY(O2_HOSTS_TRIED_MORE, "selftest_of_what_says_more")       \
+	ENTRY(O2_HOSTS_TRIED_NONE, "selftest_of_no_stage")             \
+	ENTRY(O2_HOSTS_TRIED_CANNOT, "selftest_without_a_process")     \
+	ENTRY(O2_HOSTS_NOT_BEGUN, "cannot_be_begun")                   \
+	ENTRY(O2_HOSTS_NO_MEMORY, "without_memory")                    \
+	ENTRY(O2_HOSTS_GROWN, "memory_that_grows")
 
 enum o2_hosts_situation { O2_HOSTS_SITUATION_LIST(O2_SITUATION_ID) O2_HOSTS_SITUATIONS };
 
@@ -90,6 +102,11 @@ struct o2_hosts_ending o2_hosts_draw_ending(struct o2_hosts_run *run, const char
 void o2_hosts_draw_murmur(struct o2_hosts_run *run, char *words, char *site);
 /* A case of a shared object that misbehaves, where it is beside this program. */
 void o2_hosts_object(struct o2_hosts_run *run);
+/* A trial of the framing, o2_oracle_selftest, of a program that misbehaves in one way. */
+void o2_hosts_selftest(struct o2_hosts_run *run);
+/* What cannot be begun, or not once more; and one that is asked for long; said: the frame of its question. */
+void o2_hosts_start(struct o2_hosts_run *run);
+void o2_hosts_grow(struct o2_hosts_run *run);
 /* Before the first case. */
 void o2_hosts_prepare(void);
 /* Where an object has ended the process. */

@@ -148,6 +148,10 @@ static struct o2_property own_property(struct o2_props_arguments *a, size_t i)
 #endif
 		return o2_lst_property(&lst);
 	case 14:
+#ifdef O2_PROPS_IN_PROCESS
+		hosts.fail_allocation = o2_alloc_fault_arm;
+		hosts.allocated = o2_alloc_live;
+#endif
 		return o2_hosts_property(&hosts);
 	default:
 		return in_process_property(i - 15);
