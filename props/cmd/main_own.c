@@ -71,6 +71,9 @@ static struct o2_property in_process_property(size_t i)
 	case 1:
 		return o2_hostile_property(&hostile);
 	case 2:
+		verbs.fail_allocation = o2_alloc_fault_arm;
+		verbs.allocation_failed = o2_alloc_fault_fired;
+		verbs.allocated = o2_alloc_live;
 		return o2_verbs_property(&verbs);
 	case 3:
 		settings.fail_allocation = o2_alloc_fault_arm;

@@ -29,6 +29,7 @@ static const struct {
 	{o2_verbs_step_notify, 4}, {o2_verbs_step_event, 3},  {o2_verbs_step_async, 3},
 	{o2_verbs_step_queue, 1},  {o2_verbs_step_shared, 2}, {o2_verbs_step_domain, 1},
 	{o2_verbs_step_hook, 2},   {o2_verbs_step_beyond, 5}, {o2_verbs_step_limits, 1},
+	{o2_verbs_step_short, 1},
 };
 #define STEPS (sizeof(steps) / sizeof(steps[0]))
 
@@ -103,6 +104,7 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 	world->choice = choice;
 	world->report = report;
 	world->seen = run->tally.seen;
+	world->run = run;
 	o2_verbs_open(world);
 	if (o2_choice_ok(choice)) {
 		take_steps(world);

@@ -19,6 +19,10 @@ struct o2_verbs_world;
 struct o2_verbs_run {
 	struct o2_tally tally;	      /* first: props/engine/tally.h */
 	struct o2_verbs_world *world; /* made by the first case; NULL: none */
+	/* The nth allocation fails; did it; how many are there (props/talk/wrap/alloc_fault.h).  NULL: none can. */
+	void (*fail_allocation)(uint32_t nth);
+	bool (*allocation_failed)(void);
+	int64_t (*allocated)(void);
 };
 
 /* *run: zeros at first, the caller's. */

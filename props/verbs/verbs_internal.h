@@ -11,6 +11,7 @@
 #include "props/engine/choice.h"
 #include "props/engine/report.h"
 #include "props/engine/tally.h"
+#include "props/verbs/verbs.h"
 
 /*
  * What the files of the property verbs share: the objects of a case, each with what the model knows of it.
@@ -209,6 +210,7 @@ struct o2_verbs_world {
 	struct o2_choice *choice;
 	struct o2_report *report;
 	uint64_t *seen; /* of situations */
+	const struct o2_verbs_run *run;
 	struct o2_verbs_side side[O2_VERBS_SIDES];
 	struct o2_verbs_hook device_hook, hook;
 	struct o2_verbs_log device_log, log;
@@ -283,7 +285,10 @@ struct o2_verbs_world {
 	ENTRY(PICKED, "picked_order")                                  \
 	ENTRY(FORGED, "forged_message")                                \
 	ENTRY(ADMITTED, "admitted_write")                              \
-	ENTRY(LIMITS, "limits_and_one_more")
+	ENTRY(LIMITS, "limits_and_one_more")                           \
+	ENTRY(NO_GID, "address_that_is_no_gid")                        \
+	ENTRY(KEYS_UNLIKE, "keys_in_no_order")                         \
+	ENTRY(SHORT, "short_of_memory")
 
 #define O2_VERBS_ID(id, name) O2_VERBS_SEEN_##id,
 enum o2_verbs_situation { O2_VERBS_SITUATION_LIST(O2_VERBS_ID) O2_VERBS_SITUATIONS };
@@ -404,6 +409,9 @@ void o2_verbs_step_limits(struct o2_verbs_world *world);
 void o2_verbs_step_region(struct o2_verbs_world *world);
 void o2_verbs_step_window(struct o2_verbs_world *world);
 void o2_verbs_step_map(struct o2_verbs_world *world);
+
+/* verbs_short.c */
+void o2_verbs_step_short(struct o2_verbs_world *world);
 
 /* verbs_draw.c, verbs_request.c, verbs_post.c, verbs_wait.c */
 void o2_verbs_draw_list(struct o2_verbs_world *world, uint32_t side, uint32_t domain, uint32_t bytes,

@@ -9,6 +9,10 @@
 
 /* Exported by libibverbs, declared in none of its headers. */
 int ibv_query_gid_type(struct ibv_context *context, uint8_t port_num, unsigned int index, int *type);
+int ibv_read_sysfs_file(const char *dir, const char *file, char *buf, size_t size);
+const char *ibv_get_sysfs_path(void);
+int ibv_dontfork_range(void *base, size_t size);
+int ibv_dofork_range(void *base, size_t size);
 
 /* docs/loopverbs.md, "What it offers" and "Limits". */
 static void query_limits(struct o2_verbs_world *world, const struct o2_verbs_side *side)
@@ -36,6 +40,34 @@ static void query_limits(struct o2_verbs_world *world, const struct o2_verbs_sid
 	SAME(attr.node_guid == ibv_get_device_guid(side->context->device), 1);
 	SAME(attr.sys_image_guid == attr.node_guid, 1);
 	SAME(memcmp(&attr.node_guid, &side->gid[0].raw[8], 8), 0); /* as link-local addresses are made */
+}
+
+/* The extended form says the same, and so does the form of old programs, which have no room for the newest field. */
+static void query_other_forms(struct o2_verbs_world *world, const struct o2_verbs_side *side)
+{
+	const size_t old = offsetof(struct ibv_port_attr, port_cap_flags2);
+	struct ibv_device_attr plain;
+	struct ibv_device_attr_ex all;
+	struct ibv_port_attr port;
+	union {
+		struct ibv_port_attr attr;
+		uint8_t bytes[sizeof(struct ibv_port_attr)];
+	} filled;
+
+	memset(&all, 0xa5, sizeof(all));
+	ibv_query_device(side->context, &plain);
+	SAME(ibv_query_device_ex(side->context, NULL, &all), 0);
+	SAME(memcmp(&all.orig_attr, &plain, sizeof(plain)), 0);
+	SAME(all.device_cap_flags_ex, plain.device_cap_flags);
+	SAME(all.phys_port_cnt_ex, 1);
+	SAME(all.comp_mask, 0);
+	ibv_query_port(side->context, 1, &port);
+	memset(&filled, 0xa5, sizeof(filled));
+	SAME((ibv_query_port)(side->context, 1, (struct _compat_ibv_port_attr *)(void *)&filled), 0);
+	SAME(memcmp(&filled, &port, old), 0);
+	SAME(filled.bytes[old], 0xa5);
+	SAME((ibv_query_port)(side->context, 2, (struct _compat_ibv_port_attr *)(void *)&filled), EINVAL);
+	SAME(ibv_get_device_index(side->context->device), side - world->side);
 }
 
 static void query_port(struct o2_verbs_world *world, const struct o2_verbs_side *side)
@@ -166,18 +198,26 @@ static void ask_for_what_is_not(struct o2_verbs_world *world, struct o2_verbs_si
 			SAME(ibv_qp_to_qp_ex(side->qp[i].qp) == NULL, 1);
 			SAME(ibv_query_qp_data_in_order(side->qp[i].qp, IBV_WR_SEND, 0), 0);
 		}
+	ibv_unimport_pd(side->pd[0]);
+	ibv_unimport_mr(NULL);
+	ibv_unimport_dm(NULL);
+	SAME(ibv_read_sysfs_file("/proc/self", "comm", (char *)mac, sizeof(mac)), -1);
+	SAME(strcmp(ibv_get_sysfs_path(), "/sys") != 0, 1);
+	SAME(ibv_dontfork_range(side->arena, O2_VERBS_PAGE), 0);
+	SAME(ibv_dofork_range(side->arena, O2_VERBS_PAGE), 0);
 	SAME(ibv_fork_init(), 0);
 	SAME(ibv_is_fork_initialized(), IBV_FORK_UNNEEDED);
 	SAME(ibv_destroy_comp_channel(side->channel), EBUSY); /* a queue has it */
 }
 
-/* The way back to who sent a datagram. */
+/* The way back to who sent a datagram: an address handle of the domain, which it uses until it goes. */
 static void answer_datagram(struct o2_verbs_world *world, const struct o2_verbs_side *side)
 {
 	const struct o2_verbs_side *other = &world->side[side == &world->side[0]];
 	struct ibv_wc wc = {.wc_flags = IBV_WC_GRH, .sl = 3};
 	struct ibv_ah_attr attr;
 	struct ibv_grh grh;
+	struct ibv_ah *ah;
 
 	for (uint32_t i = 0; i < 2; i++) {
 		memset(&grh, 0, sizeof(grh));
@@ -189,9 +229,19 @@ static void answer_datagram(struct o2_verbs_world *world, const struct o2_verbs_
 		SAME(attr.is_global, 1);
 		SAME(attr.port_num, 1);
 		SAME(attr.sl, 3);
+		ah = ibv_create_ah_from_wc(side->pd[0], &wc, &grh, 1);
+		SAME(ah != NULL && ah->pd == side->pd[0], 1);
+		SAME(ah == NULL ? -1 : ibv_destroy_ah(ah), 0);
 	}
+	/* To none of the port's addresses: what it comes from is one of them all the same. */
+	memset(&grh.dgid, 0, sizeof(grh.dgid));
+	SAME(ibv_init_ah_from_wc(side->context, 1, &wc, &grh, &attr), 0);
+	SAME(attr.grh.sgid_index <= 1, 1);
+	errno = 0;
+	SAME(ibv_create_ah_from_wc(side->pd[0], &wc, &grh, 2) == NULL && errno == EINVAL, 1);
 	wc.wc_flags = 0;
 	SAME(ibv_init_ah_from_wc(side->context, 1, &wc, &grh, &attr), -1);
+	SAME(ibv_create_ah_from_wc(side->pd[0], &wc, &grh, 1) == NULL, 1);
 }
 
 /* The extended form, which says nothing that the plain one cannot. */
@@ -223,10 +273,76 @@ static void create_extended(struct o2_verbs_world *world, struct o2_verbs_side *
 		SAME(ibv_destroy_qp(qp), 0);
 }
 
+static const char *name_of(uint32_t list, int value)
+{
+	switch (list) {
+	case 0:
+		return ibv_wc_status_str((enum ibv_wc_status)value);
+	case 1:
+		return ibv_event_type_str((enum ibv_event_type)value);
+	case 2:
+		return ibv_port_state_str((enum ibv_port_state)value);
+	default:
+		return ibv_node_type_str((enum ibv_node_type)value);
+	}
+}
+
+/* What there is has a name of its own; what there is not is unknown. */
+static void query_names(struct o2_verbs_world *world)
+{
+	static const struct {
+		int first, last;
+	} lists[] = {{IBV_WC_SUCCESS, IBV_WC_TM_RNDV_INCOMPLETE},
+		     {IBV_EVENT_CQ_ERR, IBV_EVENT_WQ_FATAL},
+		     {IBV_PORT_NOP, IBV_PORT_ACTIVE_DEFER},
+		     {IBV_NODE_CA, IBV_NODE_UNSPECIFIED}};
+
+	for (uint32_t list = 0; list < sizeof(lists) / sizeof(lists[0]); list++) {
+		SAME(strcmp(name_of(list, lists[list].first - 1), "unknown"), 0);
+		SAME(strcmp(name_of(list, lists[list].last + 1), "unknown"), 0);
+		for (int i = lists[list].first; i <= lists[list].last; i++) {
+			SAME(strcmp(name_of(list, i), "unknown") != 0, 1);
+			for (int k = lists[list].first; k < i; k++)
+				SAME(strcmp(name_of(list, i), name_of(list, k)) != 0, 1);
+		}
+	}
+}
+
+/* Each key has a number of its own, and its low byte is not to be told from the last two. */
+static void compare_keys(struct o2_verbs_world *world, const struct o2_verbs_side *side)
+{
+	enum { KEYS = 4 };
+	struct ibv_mw *mw[KEYS];
+	uint32_t key[KEYS];
+
+	/* A fault that is to come stays for another step. */
+	if (world->hook.after[O2_LOOP_CALL_MAKE] != 0)
+		return;
+	for (uint32_t i = 0; i < KEYS; i++) {
+		mw[i] = ibv_alloc_mw(side->pd[0], IBV_MW_TYPE_1);
+		key[i] = mw[i]->rkey;
+		for (uint32_t k = 0; k < i; k++)
+			SAME(key[i] >> 8 != key[k] >> 8, 1);
+	}
+	for (uint32_t i = 2; i < KEYS; i++) {
+		const uint8_t step = (uint8_t)(key[i] - key[i - 1]),
+			      last = (uint8_t)(key[i - 1] - key[i - 2]);
+
+		/* More than what is carried into it makes of one step. */
+		if ((uint8_t)(step - last + 1) > 2)
+			o2_verbs_saw(world, O2_VERBS_SEEN_KEYS_UNLIKE);
+	}
+	for (uint32_t i = 0; i < KEYS; i++)
+		SAME(ibv_dealloc_mw(mw[i]), 0);
+}
+
 void o2_verbs_query_device(struct o2_verbs_world *world, struct o2_verbs_side *side)
 {
 	query_limits(world, side);
+	query_other_forms(world, side);
 	query_port(world, side);
+	query_names(world);
+	compare_keys(world, side);
 	query_gids(world, side);
 	query_rates(world);
 	answer_datagram(world, side);

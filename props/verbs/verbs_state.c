@@ -187,6 +187,20 @@ static bool modify(struct o2_verbs_world *world, struct o2_verbs_qp *qp, struct 
 
 /* --- what is drawn --- */
 
+/* An address that no port has: a bit of one, or next to nothing, which is what tables hold where they are empty. */
+static void draw_nobody(struct o2_verbs_world *world, union ibv_gid *gid)
+{
+	struct o2_choice *c = world->choice;
+
+	if (o2_draw_bool(c, 1, 1)) {
+		gid->raw[o2_draw(c, 15)] ^= 0x40;
+		return;
+	}
+	memset(gid, 0, sizeof(*gid));
+	gid->raw[15 * o2_draw(c, 1)] = (uint8_t)o2_draw(c, O2_VERBS_SIDES);
+	o2_verbs_saw(world, O2_VERBS_SEEN_NO_GID);
+}
+
 static void draw_attr(struct o2_verbs_world *world, const struct o2_verbs_qp *qp, struct ibv_qp_attr *attr)
 {
 	struct o2_choice *c = world->choice;
@@ -219,7 +233,7 @@ static void draw_attr(struct o2_verbs_world *world, const struct o2_verbs_qp *qp
 	if (o2_draw_bool(c, 20, 1)) /* not all rights */
 		attr->qp_access_flags &= ~(IBV_ACCESS_REMOTE_WRITE << o2_draw(c, 2));
 	if (o2_draw_bool(c, 40, 1))
-		attr->ah_attr.grh.dgid.raw[o2_draw(c, 15)] ^= 0x40;
+		draw_nobody(world, &attr->ah_attr.grh.dgid);
 	if (o2_draw_bool(c, 40, 1))
 		attr->sq_psn += 1;
 }
