@@ -318,6 +318,8 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 		o2_parts_markup(run, choice, report);
 	else if (kind == 13)
 		o2_parts_path(run, choice, report);
+	else if (kind == 11)
+		o2_parts_lst_code(run, choice, report);
 	else
 		o2_parts_lst(run, choice, report);
 	run->tally.cases++;

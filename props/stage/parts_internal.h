@@ -9,33 +9,35 @@
 
 /* What the files of the property parts share: its situations, and its cases that are about words. */
 
-#define O2_PARTS_SITUATION_LIST(ENTRY)                   \
-	ENTRY(DECODED, "record_decoded")                 \
-	ENTRY(DECODE_REFUSED, "record_refused")          \
-	ENTRY(ENCODED, "record_encoded")                 \
-	ENTRY(ENCODE_REFUSED, "record_not_encoded")      \
-	ENTRY(VERSION_1, "version_1")                    \
-	ENTRY(IN_BIG_ENDIAN, "big_endian")               \
-	ENTRY(GENERIC_MAGIC, "generic_magic")            \
-	ENTRY(NID_WRITTEN, "nid_written")                \
-	ENTRY(NID_AS_NUMBER, "nid_as_a_number")          \
-	ENTRY(NID_READ, "nid_read")                      \
-	ENTRY(NID_REFUSED, "nid_refused")                \
-	ENTRY(O2_PARTS_OPTIONS_READ, "options_read")     \
-	ENTRY(O2_PARTS_OPTION_REFUSED, "option_refused") \
-	ENTRY(O2_PARTS_HELP, "help")                     \
-	ENTRY(O2_PARTS_LIST, "list_of_options")          \
-	ENTRY(O2_PARTS_ERRNO, "errno")                   \
-	ENTRY(O2_PARTS_QUIRKS_ADDED, "quirks_added")     \
-	ENTRY(O2_PARTS_QUIRKS_REFUSED, "quirks_refused") \
-	ENTRY(O2_PARTS_FAULT, "fault")                   \
-	ENTRY(O2_PARTS_PING_WRITTEN, "ping_written")     \
-	ENTRY(O2_PARTS_PING_READ, "ping_read")           \
-	ENTRY(O2_PARTS_PING_REFUSED, "ping_refused")     \
-	ENTRY(O2_PARTS_MARKUP, "markup")                 \
-	ENTRY(O2_PARTS_PATH, "own_path")                 \
-	ENTRY(O2_PARTS_LST_SENT, "lst_may_be_sent")      \
-	ENTRY(O2_PARTS_LST_NOT_SENT, "lst_may_not_be_sent")
+#define O2_PARTS_SITUATION_LIST(ENTRY)                      \
+	ENTRY(DECODED, "record_decoded")                    \
+	ENTRY(DECODE_REFUSED, "record_refused")             \
+	ENTRY(ENCODED, "record_encoded")                    \
+	ENTRY(ENCODE_REFUSED, "record_not_encoded")         \
+	ENTRY(VERSION_1, "version_1")                       \
+	ENTRY(IN_BIG_ENDIAN, "big_endian")                  \
+	ENTRY(GENERIC_MAGIC, "generic_magic")               \
+	ENTRY(NID_WRITTEN, "nid_written")                   \
+	ENTRY(NID_AS_NUMBER, "nid_as_a_number")             \
+	ENTRY(NID_READ, "nid_read")                         \
+	ENTRY(NID_REFUSED, "nid_refused")                   \
+	ENTRY(O2_PARTS_OPTIONS_READ, "options_read")        \
+	ENTRY(O2_PARTS_OPTION_REFUSED, "option_refused")    \
+	ENTRY(O2_PARTS_HELP, "help")                        \
+	ENTRY(O2_PARTS_LIST, "list_of_options")             \
+	ENTRY(O2_PARTS_ERRNO, "errno")                      \
+	ENTRY(O2_PARTS_QUIRKS_ADDED, "quirks_added")        \
+	ENTRY(O2_PARTS_QUIRKS_REFUSED, "quirks_refused")    \
+	ENTRY(O2_PARTS_FAULT, "fault")                      \
+	ENTRY(O2_PARTS_PING_WRITTEN, "ping_written")        \
+	ENTRY(O2_PARTS_PING_READ, "ping_read")              \
+	ENTRY(O2_PARTS_PING_REFUSED, "ping_refused")        \
+	ENTRY(O2_PARTS_MARKUP, "markup")                    \
+	ENTRY(O2_PARTS_PATH, "own_path")                    \
+	ENTRY(O2_PARTS_LST_SENT, "lst_may_be_sent")         \
+	ENTRY(O2_PARTS_LST_NOT_SENT, "lst_may_not_be_sent") \
+	ENTRY(O2_PARTS_LST_WRITTEN, "lst_written")          \
+	ENTRY(O2_PARTS_LST_NOT_WRITTEN, "lst_not_written")
 
 enum o2_parts_situation { O2_PARTS_SITUATION_LIST(O2_SITUATION_ID) O2_PARTS_SITUATIONS };
 
@@ -47,8 +49,9 @@ void o2_parts_quirks(struct o2_parts_run *run, struct o2_choice *c, struct o2_re
 /* Why something failed, in words. */
 void o2_parts_fault(struct o2_parts_run *run, struct o2_choice *c, struct o2_report *report);
 
-/* Which requests of LNet selftest may be sent. */
+/* Which requests of LNet selftest may be sent, and which of its messages can be written. */
 void o2_parts_lst(struct o2_parts_run *run, struct o2_choice *c, struct o2_report *report);
+void o2_parts_lst_code(struct o2_parts_run *run, struct o2_choice *c, struct o2_report *report);
 
 /* What is answered to pings. */
 void o2_parts_ping(struct o2_parts_run *run, struct o2_choice *c, struct o2_report *report);

@@ -163,7 +163,8 @@ static void draw_request(struct o2_choice *c, struct o2_lst_msg *msg, struct ver
 void o2_parts_lst(struct o2_parts_run *run, struct o2_choice *c, struct o2_report *report)
 {
 	struct verdict verdict = {NULL, NULL, 0, 0};
-	struct o2_error error = {0};
+	/* What an earlier call has left. */
+	struct o2_error error = {.code = -1, .rule = "", .field = ""};
 	struct o2_lst_msg msg;
 	int rc;
 
@@ -171,9 +172,9 @@ void o2_parts_lst(struct o2_parts_run *run, struct o2_choice *c, struct o2_repor
 	rc = o2_lst_range_check(&msg, &error);
 	run->tally.seen[verdict.rule == NULL ? O2_PARTS_LST_SENT : O2_PARTS_LST_NOT_SENT]++;
 	snprintf(run->text, sizeof(run->text), "LNet selftest, type %" PRIu32, msg.msg_type);
-	if (rc == 0 && verdict.rule == NULL)
+	if (rc == 0 && verdict.rule == NULL && error.code == 0 && error.rule == NULL)
 		return;
-	if (rc != (verdict.rule == NULL ? 0 : -EINVAL) || error.rule == NULL ||
+	if (rc != -EINVAL || verdict.rule == NULL || error.rule == NULL ||
 	    strcmp(error.rule, verdict.rule) != 0 || strcmp(error.field, verdict.field) != 0 ||
 	    error.value != verdict.value || error.limit != verdict.limit)
 		o2_report_fail(report, "parts/lst/range",
