@@ -78,6 +78,9 @@ static struct o2_lst_msg honest(struct o2_lst_talk *talk, const struct o2_lst_ms
 		reply.u.mksn_reply.mksn_timeout = timeouts[o2_talk_draw(talk, 7)];
 	else if (msg->msg_type == O2_LST_STAT_REQST)
 		reply.u.stat_reply.str_fw.running_ms = o2_talk_draw(talk, UINT32_MAX);
+	else if (msg->msg_type == O2_LST_BATCH_REQST)
+		reply.u.batch_reply.bar_active =
+			o2_draw_bool(talk->choice, 1, 1) ? 1 + o2_talk_draw(talk, 2) : 0;
 	return reply;
 }
 
@@ -159,11 +162,12 @@ static void fill(const struct o2_lst_talk *talk, uint8_t *bytes)
 
 static void move(struct o2_lst_talk *talk, struct o2_talk_asked *asked, unsigned int how)
 {
-	const struct o2_lst_brw_reqst *brw = &asked->msg.u.brw_reqst;
-	const uint32_t others[] = {brw->brw_len - 8, brw->brw_len + 8, brw->brw_len / 2, brw->brw_len + 4096,
-				   8};
-	const uint32_t length = (how & OTHER_LENGTH) != 0 ? others[o2_talk_draw(talk, 4)] : brw->brw_len;
-	const bool is_get = (brw->brw_rw == O2_LST_BRW_WRITE) != ((how & OTHER_WAY) != 0);
+	const uint32_t right = o2_talk_bulk_bytes(asked);
+	const uint32_t others[] = {right - 8, right + 8, right / 2, right + 4096, 8};
+	const uint32_t length = (how & OTHER_LENGTH) != 0 ? others[o2_talk_draw(talk, 4)] : right;
+	const bool gets =
+		asked->msg.msg_type == O2_LST_TEST_REQST || asked->msg.u.brw_reqst.brw_rw == O2_LST_BRW_WRITE;
+	const bool is_get = gets != ((how & OTHER_WAY) != 0);
 	uint8_t *bytes;
 	struct o2_talk_slot *slot = take_slot(talk, is_get && length == 0 ? 8 : length, &bytes);
 
@@ -171,9 +175,9 @@ static void move(struct o2_lst_talk *talk, struct o2_talk_asked *asked, unsigned
 		return;
 	fill(talk, bytes);
 	if ((how & HARMED) != 0)
-		bytes[o2_talk_draw(talk, brw->brw_len - 1)] ^= (uint8_t)(1u << o2_talk_draw(talk, 7));
+		bytes[o2_talk_draw(talk, right - 1)] ^= (uint8_t)(1u << o2_talk_draw(talk, 7));
 	asked->sent_bulk = true;
-	send(talk, slot, is_get, brw->brw_bulkid);
+	send(talk, slot, is_get, asked->msg.u.reqst.bulkid);
 }
 
 /* --- what it does --- */
@@ -197,7 +201,7 @@ static void be_honest(struct o2_lst_talk *talk, struct o2_talk_asked *asked)
 {
 	if (asked->msg.msg_type == O2_LST_MKSN_REQST && o2_draw_bool(talk->choice, 15, 1))
 		reply_to(talk, asked, BUSY_SESSION);
-	else if (asked->msg.msg_type == O2_LST_BRW_REQST && !asked->sent_bulk)
+	else if (o2_talk_has_bulk(asked) && !asked->sent_bulk)
 		move(talk, asked, 0);
 	else
 		reply_to(talk, asked, 0);
@@ -216,7 +220,7 @@ void o2_talk_lie(struct o2_lst_talk *talk)
 		be_honest(talk, asked);
 	else if (what <= 4)
 		reply_to(talk, asked, 1u << (what - 1));
-	else if (what >= 6 && what <= 8 && asked->msg.msg_type == O2_LST_BRW_REQST && !asked->sent_bulk)
+	else if (what >= 6 && what <= 8 && o2_talk_has_bulk(asked) && !asked->sent_bulk)
 		move(talk, asked, 1u << (what - 6));
 	else
 		reply_to(talk, asked, 0);

@@ -7,14 +7,17 @@
 
 /* A case of a console and a node that says what it likes: steps, the network between them, and the end. */
 
-#define LABEL_STEP 2u
-#define STEPS	   200u
-#define MORE	   250u
-#define LANE_PAGE  16u
-#define RPC_PAGE   560u
-#define ENTRY_PAGE 2u
-#define LATER_MS   100000u /* more than an RPC waits */
-#define ROUNDS	   12u	   /* of that, until a console must be over: its steps, and one DEBUG */
+#define LABEL_STEP  2u
+#define STEPS	    200u
+#define MORE	    250u
+#define LANE_PAGE   16u
+#define RPC_PAGE    560u
+#define ENTRY_PAGE  2u
+#define BRIEF_BYTES 100u
+#define QUERY_MS    200u
+#define REFUSED	    (-ENETUNREACH)
+#define LATER_MS    100000u /* more than an RPC waits */
+#define ROUNDS	    12u	    /* of that, until a console must be over: its steps, and one DEBUG */
 
 static bool told_done(void *listener, const struct o2_lnet_result *result)
 {
@@ -54,6 +57,24 @@ static void note_ended(void *context, const struct o2_lst_console_result *result
 
 /* --- beginning --- */
 
+/* Of a test that the node runs: endless, few, or at the end of what it counts, and of what we count. */
+static uint64_t draw_count(struct o2_lst_talk *talk)
+{
+	const uint64_t most = (uint64_t)INT32_MAX * talk->config.concurrency;
+
+	switch (o2_talk_draw(talk, 5)) {
+	case 0:
+	case 1:
+		return 0;
+	case 2:
+		return most - talk->config.concurrency + o2_talk_draw(talk, 2 * O2_TALK_LANES);
+	case 3:
+		return UINT64_MAX - o2_talk_draw(talk, O2_TALK_LANES);
+	default:
+		return talk->config.count;
+	}
+}
+
 static void draw_config(struct o2_lst_talk *talk)
 {
 	static const uint32_t lengths[] = {8, 16, 2048, 3976, 3984, 4096, 4104, 8000, 16384};
@@ -82,7 +103,11 @@ static void draw_config(struct o2_lst_talk *talk)
 	talk->config.count = 1 + o2_talk_draw(talk, 11);
 	if (o2_draw_bool(talk->choice, 3, 1))
 		talk->config.duration_ms = 1 + o2_talk_draw(talk, 20000);
+	talk->config.reverse = o2_draw_bool(talk->choice, 2, 1);
+	if (talk->config.reverse)
+		talk->config.count = draw_count(talk);
 	talk->order = o2_draw_bool(talk->choice, 2, 1) ? O2_BIG_ENDIAN : O2_LITTLE_ENDIAN;
+	talk->ours = o2_draw_bool(talk->choice, 3, 1) ? O2_BIG_ENDIAN : O2_LITTLE_ENDIAN;
 }
 
 /* The liar takes every request; what it does with it comes later. */
@@ -118,8 +143,9 @@ int o2_lst_talk_open(struct o2_lst_talk *talk)
 	int rc;
 
 	config.first_page = RPC_PAGE;
-	config.max_calls = O2_TALK_LANES + 1;
+	config.max_calls = o2_lst_console_calls(&talk->config);
 	config.max_served = 1;
+	config.order = talk->ours;
 	/* Numbers that come to their end: 0 is none. */
 	if (o2_draw_bool(talk->choice, 3, 1))
 		config.first_id = UINT64_MAX - o2_talk_draw(talk, 5);
@@ -129,6 +155,9 @@ int o2_lst_talk_open(struct o2_lst_talk *talk)
 					   &talk->console, NULL);
 	if (rc == 0)
 		rc = attach(talk);
+	/* A node whose every word is a transfer by RDMA. */
+	if (o2_draw_bool(talk->choice, 7, 1))
+		b->immediate_max = BRIEF_BYTES;
 	a->listener = b->listener = talk;
 	a->listen_done = told_done;
 	a->listen_event = told_event;
@@ -179,6 +208,17 @@ static void deliver(struct o2_lst_talk *talk, struct o2_lnet_side *side, size_t 
 	o2_lnet_finished(side->lnet, letter.tag, known ? -ECONNABORTED : 0, 0, NULL);
 }
 
+/* What the console wants to send in this step is not taken. */
+static void shut(struct o2_lst_talk *talk, bool on)
+{
+	if (talk->a->refusals > talk->nrefused && !talk->unsent) {
+		talk->unsent = true;
+		talk->unsent_at = talk->nasked;
+		talk->seen[CONSOLE_REFUSED]++;
+	}
+	talk->refused = talk->a->refuse = on ? REFUSED : 0;
+}
+
 static void deliver_one(struct o2_lst_talk *talk)
 {
 	static const uint32_t fates[] = {40, 1, 2};
@@ -187,8 +227,12 @@ static void deliver_one(struct o2_lst_talk *talk)
 
 	if (side->nletters == 0)
 		side = side->peer;
-	if (side->nletters > 0)
-		deliver(talk, side, fate);
+	if (side->nletters == 0)
+		return;
+	/* The answer to a GET is LNet's own. */
+	shut(talk, side->letter[0].hdr.type == O2_LNET_PUT && o2_draw_bool(talk->choice, 60, 1));
+	deliver(talk, side, fate);
+	shut(talk, false);
 }
 
 static void clock_to(struct o2_lst_talk *talk, uint64_t now_ms)
@@ -201,6 +245,7 @@ static void clock_to(struct o2_lst_talk *talk, uint64_t now_ms)
 	o2_lst_console_check_time(talk->console);
 	o2_talk_enter(talk);
 	o2_talk_check_alive(talk);
+	o2_talk_check_batch(talk);
 }
 
 /* Up to a moment at which something is due, or just before it; or any. */
@@ -213,6 +258,8 @@ static uint64_t draw_moment(struct o2_lst_talk *talk)
 		due = talk->asked[which].asked_ms + O2_TALK_TIMEOUT_MS;
 	else if (o2_draw_bool(talk->choice, 1, 1))
 		due = talk->heard_ms + (uint64_t)talk->session_timeout_s * 500;
+	else if (talk->config.reverse && o2_draw_bool(talk->choice, 1, 1))
+		due = talk->heard_ms + QUERY_MS;
 	else if (talk->config.duration_ms != 0)
 		due = o2_lst_console_report(talk->console)->started_ms + talk->config.duration_ms;
 	due -= o2_talk_draw(talk, 1);
@@ -221,15 +268,26 @@ static uint64_t draw_moment(struct o2_lst_talk *talk)
 	return talk->now_ms + o2_talk_draw(talk, o2_draw_bool(talk->choice, 2, 1) ? 70000 : 3000);
 }
 
+/* What else is on its way arrives all the same. */
+static void lose_peer(struct o2_lst_talk *talk)
+{
+	const bool ours = o2_draw_bool(talk->choice, 1, 3);
+
+	if (ours)
+		o2_talk_is_down(talk, -ECONNRESET);
+	o2_lst_rpc_peer_down(talk->rpc, ours ? O2_LNET_NID_B : O2_LNET_NID_A, -ECONNRESET);
+}
+
 static bool take_step(void *context)
 {
-	static const uint32_t weights[] = {240, 160, 12, 1};
+	static const uint32_t weights[] = {240, 160, 12, 1, 1};
 	struct o2_lst_talk *talk = context;
+	bool waits;
 
 	if (talk->nasked >= O2_TALK_ASKED - O2_TALK_LANES - 1)
 		return false;
 	talk->steps++;
-	switch (o2_draw_weighted(talk->choice, weights, 4)) {
+	switch (o2_draw_weighted(talk->choice, weights, 5)) {
 	case 0:
 		deliver_one(talk);
 		break;
@@ -237,11 +295,19 @@ static bool take_step(void *context)
 		o2_talk_lie(talk);
 		break;
 	case 2:
+		shut(talk, o2_draw_bool(talk->choice, 15, 1));
 		clock_to(talk, draw_moment(talk));
+		shut(talk, false);
+		break;
+	case 3:
+		waits = o2_draw_bool(talk->choice, 1, 1);
+		if (!waits)
+			o2_talk_cancel(talk);
+		talk->stopped = true;
+		o2_lst_console_stop(talk->console, !waits);
 		break;
 	default:
-		o2_talk_cancel(talk);
-		o2_lst_console_stop(talk->console, true);
+		lose_peer(talk);
 		break;
 	}
 	o2_talk_enter(talk);

@@ -33,7 +33,7 @@ struct o2_talk_asked {
 	/* The first reply that could be taken, and whether it is one. */
 	bool replied, valid;
 	struct o2_lst_msg reply;
-	/* The first bulk that could be taken. */
+	/* The first bulk that could be taken: of a read or write, or the list of destinations. */
 	bool moving, moved;
 	uint64_t handle; /* moving: a GET by IMMEDIATE, of that cookie */
 	uint32_t moved_bytes;
@@ -60,7 +60,12 @@ struct o2_lst_talk {
 	struct o2_lst_console_config config;
 	uint64_t now_ms;
 	uint32_t steps;
-	bool canceled;
+	bool stopped;	   /* the user has had enough; */
+	bool canceled;	   /* and does not wait for what is under way */
+	int refused;	   /* what the transport says to what leaves now; 0: nothing */
+	uint32_t nrefused; /* RPCs of lanes to which it has said so */
+	bool unsent;	   /* and a request of the framework, when so many had been asked */
+	uint32_t unsent_at;
 	/* Of the node, until the console removes it. */
 	uint32_t session_timeout_s;
 	uint64_t heard_ms; /* when the node's framework was last heard */
@@ -72,6 +77,7 @@ struct o2_lst_talk {
 	uint32_t nasked;
 	struct o2_talk_asked asked[O2_TALK_ASKED];
 	enum o2_byte_order order; /* of the liar */
+	enum o2_byte_order ours;  /* of the console */
 	struct o2_talk_slot slot[O2_TALK_SLOTS];
 };
 
@@ -97,6 +103,19 @@ void o2_talk_ended(struct o2_lst_talk *talk, const struct o2_lst_console_result 
 bool o2_talk_is_well(const struct o2_lst_talk *talk, const struct o2_talk_asked *asked);
 /* Of a request of the framework all has come; neither: it is under way. */
 bool o2_talk_is_open(const struct o2_talk_asked *asked);
+
+/* Nothing more comes from the node: that is what its connection says. */
+void o2_talk_is_down(struct o2_lst_talk *talk, int code);
+/* Whether it has bulk, and how many bytes. */
+bool o2_talk_has_bulk(const struct o2_talk_asked *asked);
+uint32_t o2_talk_bulk_bytes(const struct o2_talk_asked *asked);
+
+/* lst_talk_batch.c: what is asked of a node that is to run a test, and of one that is to serve it. */
+void o2_talk_check_request(struct o2_lst_talk *talk, const struct o2_lst_msg *msg);
+/* The node has the list of destinations. */
+void o2_talk_check_list(struct o2_lst_talk *talk, const uint8_t *bytes, uint32_t count);
+/* The clock has gone on: a batch that runs must have been asked for. */
+void o2_talk_check_batch(struct o2_lst_talk *talk);
 
 /* lst_talk_report.c */
 /* After each step: what has been heard of the node. */

@@ -14,6 +14,7 @@
 
 #define PAGE_BYTES 4096u
 #define WORD_BYTES 8u
+#define DEST_BYTES 12u
 
 /* --- requests --- */
 
@@ -23,6 +24,18 @@ static bool is_request(const struct o2_letter *letter, struct o2_lst_msg *msg)
 	       o2_lst_msg_decode(letter->payload, letter->hdr.payload_length, msg, NULL) == 0;
 }
 
+bool o2_talk_has_bulk(const struct o2_talk_asked *asked)
+{
+	return asked->msg.msg_type == O2_LST_BRW_REQST ||
+	       (asked->msg.msg_type == O2_LST_TEST_REQST && asked->msg.u.test_reqst.tsr_is_client != 0);
+}
+
+/* One destination is as long. */
+uint32_t o2_talk_bulk_bytes(const struct o2_talk_asked *asked)
+{
+	return asked->msg.msg_type == O2_LST_BRW_REQST ? asked->msg.u.brw_reqst.brw_len : DEST_BYTES;
+}
+
 static struct o2_talk_asked *find(struct o2_lst_talk *talk, uint64_t match_bits, bool bulk)
 {
 	for (uint32_t i = 0; i < talk->nasked; i++) {
@@ -30,16 +43,10 @@ static struct o2_talk_asked *find(struct o2_lst_talk *talk, uint64_t match_bits,
 
 		if (!bulk && asked->msg.u.reqst.rpyid == match_bits)
 			return asked;
-		if (bulk && asked->msg.msg_type == O2_LST_BRW_REQST &&
-		    asked->msg.u.brw_reqst.brw_bulkid == match_bits)
+		if (bulk && o2_talk_has_bulk(asked) && asked->msg.u.reqst.bulkid == match_bits)
 			return asked;
 	}
 	return NULL;
-}
-
-static bool has_bulk(const struct o2_talk_asked *asked)
-{
-	return asked->msg.msg_type == O2_LST_BRW_REQST;
 }
 
 static void check_range(struct o2_lst_talk *talk, const struct o2_lst_msg *msg)
@@ -70,7 +77,8 @@ static void enter(struct o2_lst_talk *talk, const struct o2_lst_msg *msg)
 		o2_talk_check_early(talk);
 	}
 	check_range(talk, msg);
-	if (msg->u.reqst.rpyid == 0 || (has_bulk(asked) && msg->u.brw_reqst.brw_bulkid == 0))
+	o2_talk_check_request(talk, msg);
+	if (msg->u.reqst.rpyid == 0 || (o2_talk_has_bulk(asked) && msg->u.reqst.bulkid == 0))
 		o2_report_fail(talk->report, "lst/console-number",
 			       "a request of type %" PRIu32 " has number 0", msg->msg_type);
 }
@@ -79,6 +87,8 @@ void o2_talk_enter(struct o2_lst_talk *talk)
 {
 	struct o2_lst_msg msg;
 
+	/* It asks because of what has come. */
+	o2_talk_listen(talk);
 	for (uint32_t i = 0; i < talk->a->nletters && talk->nasked < O2_TALK_ASKED; i++)
 		if (is_request(&talk->a->letter[i], &msg) && find(talk, msg.u.reqst.rpyid, false) == NULL)
 			enter(talk, &msg);
@@ -91,7 +101,7 @@ static bool is_complete(const struct o2_talk_asked *asked)
 {
 	if (!asked->replied || !asked->valid)
 		return asked->replied;
-	return asked->sent && (asked->reply.u.reply.status != 0 || !has_bulk(asked) || asked->moved);
+	return asked->sent && (asked->reply.u.reply.status != 0 || !o2_talk_has_bulk(asked) || asked->moved);
 }
 
 static bool is_open(const struct o2_talk_asked *asked)
@@ -105,16 +115,28 @@ bool o2_talk_is_open(const struct o2_talk_asked *asked)
 }
 
 /* A reply that is not longer than the memory for it: the first is taken. */
-static void take_reply(struct o2_lst_talk *talk, struct o2_talk_asked *asked, const struct o2_letter *letter)
+static void take_reply(struct o2_lst_talk *talk, struct o2_talk_asked *asked, const struct o2_letter *letter,
+		       bool fails)
 {
 	struct o2_error error = {.code = 0};
+	uint8_t bytes[O2_LST_MSG_BYTES];
 	int rc;
 
 	talk->seen[CONSOLE_LATE] += !is_open(asked);
 	if (!is_open(asked) || asked->replied || letter->hdr.payload_length > O2_LST_MSG_BYTES)
 		return;
+	if (letter->kind != O2_LETTER_IMMEDIATE && fails) {
+		asked->doomed = true;
+		asked->doom = -EIO;
+		talk->seen[CONSOLE_REPLY_FAILED]++;
+		return;
+	}
 	asked->replied = true;
-	rc = o2_lst_msg_decode(letter->payload, letter->hdr.payload_length, &asked->reply, &error);
+	if (letter->kind == O2_LETTER_IMMEDIATE)
+		memcpy(bytes, letter->payload, letter->hdr.payload_length);
+	else
+		o2_copy_from_buffer(&talk->b->arena, &letter->memory.buffer, bytes, NULL);
+	rc = o2_lst_msg_decode(bytes, letter->hdr.payload_length, &asked->reply, &error);
 	/* The version of a reply is nobody's business. */
 	asked->valid = (rc == 0 || strcmp(error.rule, "lst/version") == 0) &&
 		       asked->reply.msg_type == asked->msg.msg_type + 1;
@@ -157,8 +179,9 @@ static void take_bulk(struct o2_lst_talk *talk, struct o2_talk_asked *asked, con
 	const uint32_t length = is_put ? letter->hdr.payload_length : letter->hdr.msg.get.sink_length;
 	const bool by_rdma = letter->kind != O2_LETTER_IMMEDIATE;
 
-	if (!is_open(asked) || asked->moving || length > asked->msg.u.brw_reqst.brw_len ||
-	    is_put != (asked->msg.u.brw_reqst.brw_rw == O2_LST_BRW_READ))
+	if (!is_open(asked) || asked->moving || length > o2_talk_bulk_bytes(asked) ||
+	    is_put != (asked->msg.msg_type == O2_LST_BRW_REQST &&
+		       asked->msg.u.brw_reqst.brw_rw == O2_LST_BRW_READ))
 		return;
 	asked->moving = true;
 	asked->doomed = fails;
@@ -187,6 +210,8 @@ static void end_get(struct o2_lst_talk *talk, const struct o2_letter *letter, bo
 			continue;
 		asked->moved = !failed;
 		asked->doomed = failed && !is_complete(asked);
+		if (!failed && asked->msg.msg_type == O2_LST_TEST_REQST)
+			o2_talk_check_list(talk, letter->payload, letter->hdr.payload_length);
 	}
 }
 
@@ -207,7 +232,7 @@ void o2_talk_arrives(struct o2_lst_talk *talk, const struct o2_letter *letter, b
 	if (hdr->type == O2_LNET_PUT) {
 		asked = find(talk, hdr->msg.put.match_bits, false);
 		if (asked != NULL)
-			take_reply(talk, asked, letter);
+			take_reply(talk, asked, letter, fails);
 	}
 	if (hdr->type != O2_LNET_PUT && hdr->type != O2_LNET_GET)
 		return;
@@ -248,9 +273,22 @@ void o2_talk_clock(struct o2_lst_talk *talk)
 	}
 }
 
+void o2_talk_is_down(struct o2_lst_talk *talk, int code)
+{
+	for (uint32_t i = 0; i < talk->nasked; i++) {
+		struct o2_talk_asked *asked = &talk->asked[i];
+
+		if (!is_open(asked))
+			continue;
+		asked->doomed = true;
+		asked->doom = code;
+		talk->seen[CONSOLE_DOWN]++;
+	}
+}
+
 void o2_talk_cancel(struct o2_lst_talk *talk)
 {
-	talk->canceled = true;
+	talk->stopped = talk->canceled = true;
 	for (uint32_t i = 0; i < talk->nasked; i++)
 		if (talk->asked[i].is_test && is_open(&talk->asked[i]))
 			talk->asked[i].doomed = true;
@@ -267,7 +305,7 @@ static enum o2_lst_outcome outcome_of(const struct o2_lst_talk *talk, const stru
 		return O2_LST_FAIL_MALFORMED;
 	if (asked->reply.u.reply.status != 0)
 		return O2_LST_FAIL_STATUS;
-	if (!has_bulk(asked))
+	if (!o2_talk_has_bulk(asked))
 		return ping->pnr_magic == O2_LST_PING_MAGIC &&
 				       ping->pnr_seq == asked->msg.u.ping_reqst.pnr_seq
 			       ? O2_LST_WELL
@@ -281,9 +319,9 @@ static enum o2_lst_outcome outcome_of(const struct o2_lst_talk *talk, const stru
 
 static void count_well(struct o2_lst_talk *talk, const struct o2_talk_asked *asked)
 {
-	const bool is_read = has_bulk(asked) && talk->config.test.rw == O2_LST_BRW_READ;
+	const bool is_read = o2_talk_has_bulk(asked) && talk->config.test.rw == O2_LST_BRW_READ;
 
-	talk->seen[!has_bulk(asked) ? CONSOLE_PING : is_read ? CONSOLE_READ : CONSOLE_WRITE]++;
+	talk->seen[!o2_talk_has_bulk(asked) ? CONSOLE_PING : is_read ? CONSOLE_READ : CONSOLE_WRITE]++;
 	talk->seen[CONSOLE_BIG] += asked->reply.order == O2_BIG_ENDIAN;
 	talk->seen[CONSOLE_UNSEEN] += is_read && asked->unseen;
 }
@@ -306,6 +344,25 @@ static bool gives_up(enum o2_lst_outcome outcome)
 	return outcome == O2_LST_FAIL_TIMEOUT || outcome == O2_LST_FAIL_LOCAL || outcome == O2_LST_CANCELED;
 }
 
+/* One whose request has not left: the transport has refused it, and ends the test. */
+static bool is_refused(struct o2_lst_talk *talk, const struct o2_lst_console_result *result)
+{
+	uint32_t i = 0;
+
+	while (i < talk->nbegun && talk->begun[i] != result->lane)
+		i++;
+	if (i == talk->nbegun)
+		return false;
+	talk->nbegun--;
+	memmove(&talk->begun[i], &talk->begun[i + 1], (talk->nbegun - i) * sizeof(talk->begun[0]));
+	if (talk->refused == 0 || result->outcome != O2_LST_FAIL_LOCAL || result->status != talk->refused)
+		o2_report_fail(talk->report, "lst/console-outcome",
+			       "RPC %" PRIu64 " ends as '%s' with %d; nothing of it has left", result->number,
+			       o2_lst_outcome_name(result->outcome), result->status);
+	talk->nrefused++;
+	return true;
+}
+
 void o2_talk_ended(struct o2_lst_talk *talk, const struct o2_lst_console_result *result)
 {
 	struct o2_talk_asked *asked = &talk->asked[talk->lane[result->lane]];
@@ -314,6 +371,8 @@ void o2_talk_ended(struct o2_lst_talk *talk, const struct o2_lst_console_result 
 	talk->nended++;
 	talk->told[result->outcome]++;
 	talk->told_bytes += result->outcome == O2_LST_WELL ? result->bytes : 0;
+	if (is_refused(talk, result))
+		return;
 	if (asked->ended || !asked->is_test || (!complete && !gives_up(result->outcome)) ||
 	    (complete && outcome_of(talk, asked) != result->outcome)) {
 		o2_report_fail(talk->report, "lst/console-outcome",

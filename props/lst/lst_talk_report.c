@@ -51,7 +51,8 @@ void o2_talk_check_alive(struct o2_lst_talk *talk)
 		/* One that has not left ends when it has. */
 		asks |= !asked->is_test && (o2_talk_is_open(asked) || !asked->sent);
 	}
-	if (tests && !asks && quiet_ms(talk) != 0 && talk->now_ms - talk->heard_ms >= quiet_ms(talk))
+	if (tests && !asks && talk->refused == 0 && quiet_ms(talk) != 0 &&
+	    talk->now_ms - talk->heard_ms >= quiet_ms(talk))
 		o2_report_fail(talk->report, "lst/console-alive",
 			       "the node is not asked for the session %" PRIu64 " ms after its last word",
 			       talk->now_ms - talk->heard_ms);
@@ -88,6 +89,12 @@ static int failure_of(const struct o2_lst_talk *talk, const struct o2_talk_asked
 	return ours ? errno_of(reply->status) : -ESTALE;
 }
 
+/* The test has begun. */
+static bool is_of_run(const struct o2_talk_asked *asked)
+{
+	return asked->is_test || asked->msg.msg_type == O2_LST_BATCH_REQST;
+}
+
 static enum o2_lst_console_step step_of(const struct o2_talk_asked *asked, bool ran)
 {
 	switch (asked->msg.msg_type) {
@@ -98,6 +105,7 @@ static enum o2_lst_console_step step_of(const struct o2_talk_asked *asked, bool 
 	case O2_LST_STAT_REQST:
 		return ran ? O2_LST_STEP_AFTER : O2_LST_STEP_BEFORE;
 	case O2_LST_DEBUG_REQST:
+	case O2_LST_BATCH_REQST:
 		return O2_LST_STEP_RUN;
 	default:
 		return O2_LST_STEP_REMOVE;
@@ -109,11 +117,11 @@ static void check_failure(struct o2_lst_talk *talk, const struct o2_lst_console_
 {
 	bool ran = false;
 
-	for (uint32_t i = 0; i < talk->nasked; i++) {
+	for (uint32_t i = 0; i < talk->nasked && !(talk->unsent && i == talk->unsent_at); i++) {
 		const struct o2_talk_asked *asked = &talk->asked[i];
 		int status;
 
-		ran |= asked->is_test;
+		ran |= is_of_run(asked);
 		if (asked->is_test || o2_talk_is_well(talk, asked))
 			continue;
 		status = failure_of(talk, asked);
@@ -122,6 +130,39 @@ static void check_failure(struct o2_lst_talk *talk, const struct o2_lst_console_
 		wrong(talk, "step", report->step, step_of(asked, ran));
 		return;
 	}
+	if (talk->unsent)
+		wrong(talk, "status", report->status, -ENETUNREACH);
+}
+
+/* The node says that it is in another session. */
+static bool is_lost(const struct o2_lst_talk *talk)
+{
+	for (uint32_t i = 1; i < talk->nasked; i++)
+		if (!talk->asked[i].is_test && talk->asked[i].heard &&
+		    !o2_lst_sid_equal(talk->asked[i].reply.u.reply.sid, talk->config.sid))
+			return true;
+	return false;
+}
+
+/* Whether the session may be there still, as far as we know. */
+static bool may_be_left(const struct o2_lst_talk *talk, bool ours)
+{
+	const struct o2_talk_asked *first = &talk->asked[0], *last = NULL;
+
+	if (talk->nasked == 0 || !first->heard)
+		return first->doom == -ETIMEDOUT;
+	if (!ours)
+		return first->reply.u.mksn_reply.mksn_status == 0;
+	for (uint32_t i = 0; i < talk->nasked; i++)
+		if (talk->asked[i].msg.msg_type == O2_LST_RMSN_REQST)
+			last = &talk->asked[i];
+	/* It could not be asked to remove it, or said that another has it. */
+	if (last == NULL)
+		return talk->unsent && !is_lost(talk);
+	if (last->heard && last->reply.u.rmsn_reply.rmsn_status == EBUSY &&
+	    !o2_lst_sid_equal(last->reply.u.rmsn_reply.rmsn_sid, talk->config.sid))
+		return false;
+	return !o2_talk_is_well(talk, last);
 }
 
 /* A session that is not ours has another node's NID, or another stamp. */
@@ -150,6 +191,7 @@ static void check_session(struct o2_lst_talk *talk, const struct o2_lst_console_
 		answered && reply->mksn_status == 0 && o2_lst_sid_equal(reply->mksn_sid, talk->config.sid);
 
 	wrong(talk, "made", report->made, ours);
+	wrong(talk, "left", report->left, may_be_left(talk, ours));
 	if (ours)
 		wrong(talk, "session_timeout_s", report->session_timeout_s, reply->mksn_timeout);
 	if (answered && reply->mksn_status == 0 && !ours)
@@ -171,7 +213,7 @@ static void check_counters(struct o2_lst_talk *talk, const struct o2_lst_console
 		const struct o2_talk_asked *asked = &talk->asked[i];
 		const struct o2_lst_stat_reply *reply = &asked->reply.u.stat_reply;
 
-		ran |= asked->is_test;
+		ran |= is_of_run(asked);
 		if (asked->msg.msg_type != O2_LST_STAT_REQST || !o2_talk_is_well(talk, asked))
 			continue;
 		before |= !ran;
@@ -199,10 +241,12 @@ static void check_counts(struct o2_lst_talk *talk, const struct o2_lst_console_r
 			       "%" PRIu64 " RPCs were begun, %" PRIu64 " have an outcome, %" PRIu32
 			       " were told",
 			       report->begun, outcomes, talk->nended);
-	/* As many as were asked for, if nothing has made it stop; and never more. */
-	if (report->begun > talk->config.count ||
-	    (report->status == 0 && !talk->canceled && given_up == 0 && talk->config.duration_ms == 0 &&
-	     report->begun != talk->config.count))
+	/* As many as were asked for, if nothing has made it stop; and never more; none where the node does them. */
+	if (talk->config.reverse)
+		wrong(talk, "begun", (int64_t)report->begun, 0);
+	else if (report->begun > talk->config.count ||
+		 (report->status == 0 && !talk->stopped && given_up == 0 && talk->config.duration_ms == 0 &&
+		  report->begun != talk->config.count))
 		o2_report_fail(talk->report, "lst/console-count", "%" PRIu64 " RPCs were begun, of %" PRIu64,
 			       report->begun, talk->config.count);
 }
@@ -210,7 +254,7 @@ static void check_counts(struct o2_lst_talk *talk, const struct o2_lst_console_r
 void o2_talk_check_report(struct o2_lst_talk *talk)
 {
 	const struct o2_lst_console_report *report = o2_lst_console_report(talk->console);
-	bool well = true;
+	bool well = !talk->unsent;
 
 	for (uint32_t i = 0; i < talk->nasked; i++)
 		well = well && (talk->asked[i].is_test || o2_talk_is_well(talk, &talk->asked[i]));
@@ -226,6 +270,7 @@ void o2_talk_check_report(struct o2_lst_talk *talk)
 	}
 	talk->seen[CONSOLE_ALL_WELL] +=
 		report->status == 0 && report->begun > 0 && report->outcome[O2_LST_WELL] == report->begun;
+	talk->seen[REVERSE_RAN] += report->status == 0 && talk->config.reverse && report->has_after;
 	talk->seen[CONSOLE_BUSY] += report->status == -EBUSY && report->step == O2_LST_STEP_MAKE;
 	talk->seen[CONSOLE_STALE] += report->status == -ESTALE;
 	talk->seen[CONSOLE_LEFT] += report->left;

@@ -47,12 +47,14 @@ static uint32_t side_immediate_max(void *context, uint64_t nid)
 	return side->immediate_max;
 }
 
-static int side_refuses(const struct o2_lnet_side *side, uint64_t nid, const char *what,
-			struct o2_error *error)
+static int side_refuses(struct o2_lnet_side *side, uint64_t nid, const char *what, struct o2_error *error)
 {
 	if (nid != side->peer->nid) /* nobody is there */
 		return o2_refuse_value(error, -EHOSTUNREACH, "test/nid", "nid", nid, side->peer->nid);
-	return side->refuse == 0 ? 0 : o2_refuse_value(error, side->refuse, "test/refused", what, 0, 0);
+	if (side->refuse == 0)
+		return 0;
+	side->refusals++;
+	return o2_refuse_value(error, side->refuse, "test/refused", what, 0, 0);
 }
 
 static int side_send(void *context, uint64_t nid, enum o2_lnd_form form, const struct o2_lnet_hdr *hdr,

@@ -42,6 +42,7 @@ struct o2_lnet_side {
 	/* Faults: what the transport answers, what a transfer ends with. */
 	int refuse;
 	int fail_transfer;
+	uint32_t refusals; /* how often it has answered so */
 	/* What was sent and has not been delivered. */
 	uint32_t nletters;
 	struct o2_letter letter[O2_LNET_SIDE_LETTERS];

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <string.h>
+
+#include "props/lst/lst_internal.h"
+
+/*
+ * What a console asks for of a test, and of a batch that the node runs towards it: docs/lst.md, "The console of
+ * o2ref".
+ */
+
+#define QUERY_EVERY_MS 200u
+#define ENDLESS	       ((uint32_t)INT32_MAX + 1) /* and above: docs/lst.md, "Tests and batches" */
+
+static void wrong(struct o2_lst_talk *talk, const char *what, uint64_t found, uint64_t expected)
+{
+	if (found != expected)
+		o2_report_fail(talk->report, "lst/console-asks", "%s is %" PRIu64 ", not %" PRIu64, what,
+			       found, expected);
+}
+
+/* --- a test --- */
+
+/* As many as each unit does; the node counts them in 31 bits. */
+static uint32_t loops_of(const struct o2_lst_console_config *config)
+{
+	const uint64_t share =
+		config->count / config->concurrency + (config->count % config->concurrency != 0);
+
+	return share < INT32_MAX ? (uint32_t)share : INT32_MAX;
+}
+
+static void check_test(struct o2_lst_talk *talk, const struct o2_lst_test_reqst *test)
+{
+	const struct o2_lst_console_config *config = &talk->config;
+	const struct o2_lst_bulk_v1 *bulk = &test->tsr_u.bulk_v1;
+
+	wrong(talk, "the batch", test->tsr_bid, config->batch);
+	wrong(talk, "the session", o2_lst_sid_equal(test->tsr_sid, config->sid), true);
+	wrong(talk, "the service", test->tsr_service, config->test.service);
+	wrong(talk, "the concurrency", test->tsr_concur, config->concurrency);
+	wrong(talk, "whether it stops at an error", test->tsr_stop_onerr, 1);
+	wrong(talk, "whether the node is the client", test->tsr_is_client, config->reverse);
+	if (config->reverse)
+		wrong(talk, "the number of destinations", test->tsr_ndest, 1);
+	if (config->reverse && config->count == 0) {
+		wrong(talk, "whether it is endless", test->tsr_loop >= ENDLESS, true);
+		talk->seen[REVERSE_ENDLESS]++;
+	} else {
+		wrong(talk, "the loop", test->tsr_loop,
+		      config->reverse ? loops_of(config) : config->concurrency);
+	}
+	if (config->test.service != O2_LST_SERVICE_BRW)
+		return;
+	wrong(talk, "the way of the bulk", bulk->blk_opc, config->test.rw);
+	wrong(talk, "the check", bulk->blk_flags, config->test.check);
+	wrong(talk, "the length", bulk->blk_len, config->test.len);
+	wrong(talk, "the offset", bulk->blk_offset, config->test.offset);
+}
+
+/* Us, in our order, or as much of it as the node has asked for. */
+void o2_talk_check_list(struct o2_lst_talk *talk, const uint8_t *bytes, uint32_t count)
+{
+	static const uint8_t little[] = {0x01, 0x00, 0x4d, 0x0a, 0x00, 0x00,
+					 0x05, 0x00, 0x39, 0x30, 0x00, 0x00};
+	static const uint8_t big[] = {0x00, 0x05, 0x00, 0x00, 0x0a, 0x4d, 0x00, 0x01, 0x00, 0x00, 0x30, 0x39};
+
+	if (count > sizeof(big) || memcmp(bytes, talk->ours == O2_BIG_ENDIAN ? big : little, count) != 0)
+		o2_report_fail(talk->report, "lst/console-asks", "%" PRIu32 " bytes of a list are not us",
+			       count);
+	talk->seen[REVERSE_LIST]++;
+}
+
+/* --- a batch --- */
+
+static uint32_t times_of(const struct o2_lst_talk *talk, uint32_t opcode)
+{
+	uint32_t times = 0;
+
+	for (uint32_t i = 0; i < talk->nasked; i++)
+		times += talk->asked[i].msg.msg_type == O2_LST_BATCH_REQST &&
+			 talk->asked[i].msg.u.batch_reqst.bar_opc == opcode;
+	return times;
+}
+
+/* The time that was given is over, or the user has had enough. */
+static bool must_stop(const struct o2_lst_talk *talk)
+{
+	const uint64_t started_ms = o2_lst_console_report(talk->console)->started_ms;
+
+	return talk->stopped ||
+	       (talk->config.duration_ms != 0 && talk->now_ms - started_ms >= talk->config.duration_ms);
+}
+
+static void check_batch(struct o2_lst_talk *talk, const struct o2_lst_batch_reqst *batch)
+{
+	const uint32_t opcode = batch->bar_opc;
+	const bool stops = opcode == O2_LST_BATCH_STOP;
+
+	wrong(talk, "the batch", batch->bar_bid, talk->config.batch);
+	wrong(talk, "the session", o2_lst_sid_equal(batch->bar_sid, talk->config.sid), true);
+	wrong(talk, "the test", batch->bar_testidx, 0);
+	wrong(talk, "whether it is by force", batch->bar_arg, stops && talk->canceled);
+	wrong(talk, "RUN", times_of(talk, O2_LST_BATCH_RUN), 1);
+	if (stops) {
+		wrong(talk, "STOP", times_of(talk, O2_LST_BATCH_STOP), 1);
+		wrong(talk, "whether it is to stop", must_stop(talk), true);
+		talk->seen[REVERSE_STOPPED]++;
+	}
+	if (opcode == O2_LST_BATCH_QUERY && talk->now_ms - talk->heard_ms < QUERY_EVERY_MS)
+		o2_report_fail(talk->report, "lst/console-asks",
+			       "the node is asked for its batch %" PRIu64 " ms after its last word",
+			       talk->now_ms - talk->heard_ms);
+}
+
+/* What was asked so was answered, and so that the node runs the batch. */
+static bool runs(struct o2_lst_talk *talk, const struct o2_talk_asked *asked)
+{
+	const bool query = asked->msg.u.batch_reqst.bar_opc == O2_LST_BATCH_QUERY;
+
+	if (!asked->heard || !o2_talk_is_well(talk, asked))
+		return false;
+	if (asked->msg.msg_type != O2_LST_BATCH_REQST)
+		return asked->msg.msg_type == O2_LST_DEBUG_REQST;
+	if (query && asked->reply.u.batch_reply.bar_active == 0)
+		return false;
+	talk->seen[REVERSE_ACTIVE] += query;
+	return true;
+}
+
+/* It is asked for while it runs, and left when it does not or something has failed. */
+static void check_turn(struct o2_lst_talk *talk, const struct o2_lst_msg *msg)
+{
+	const uint32_t type = msg->msg_type;
+	const bool starts = type == O2_LST_BATCH_REQST && msg->u.batch_reqst.bar_opc == O2_LST_BATCH_RUN;
+
+	if (!talk->config.reverse || talk->nasked < 2 || talk->a->refusals > 0 || starts)
+		return;
+	wrong(talk, "whether the batch runs when it is asked for", runs(talk, &talk->asked[talk->nasked - 2]),
+	      type == O2_LST_BATCH_REQST || type == O2_LST_DEBUG_REQST);
+}
+
+void o2_talk_check_request(struct o2_lst_talk *talk, const struct o2_lst_msg *msg)
+{
+	if (msg->msg_type == O2_LST_TEST_REQST)
+		check_test(talk, &msg->u.test_reqst);
+	else if (msg->msg_type == O2_LST_BATCH_REQST)
+		check_batch(talk, &msg->u.batch_reqst);
+	check_turn(talk, msg);
+	if (msg->order != talk->ours)
+		o2_report_fail(talk->report, "lst/console-asks", "a request is not in our order");
+}
+
+void o2_talk_check_batch(struct o2_lst_talk *talk)
+{
+	if (!talk->config.reverse || talk->a->refusals > 0 || talk->nasked == 0 ||
+	    !runs(talk, &talk->asked[talk->nasked - 1]))
+		return;
+	if (talk->now_ms - talk->heard_ms >= QUERY_EVERY_MS)
+		o2_report_fail(talk->report, "lst/console-asks",
+			       "the node is not asked for its batch %" PRIu64 " ms after its last word",
+			       talk->now_ms - talk->heard_ms);
+	else if (must_stop(talk) && times_of(talk, O2_LST_BATCH_STOP) == 0)
+		o2_report_fail(talk->report, "lst/console-asks", "the node is not told to stop");
+}
