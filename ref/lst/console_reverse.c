@@ -26,8 +26,9 @@ int o2_lst_reverse_open(struct o2_lst_console *console)
 /* Each unit does its share.  A loop that is negative as a signed number would be without end. */
 void o2_lst_reverse_half(const struct o2_lst_console_config *config, struct o2_lst_test_reqst *test)
 {
-	const uint64_t loop =
-		config->count / config->concurrency + (config->count % config->concurrency != 0);
+	/* Of no units at all, which is refused when the request is looked at, one does it. */
+	const uint64_t units = config->concurrency > 0 ? config->concurrency : 1;
+	const uint64_t loop = config->count / units + (config->count % units != 0);
 
 	test->tsr_is_client = 1;
 	test->tsr_ndest = 1;
