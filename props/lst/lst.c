@@ -190,15 +190,19 @@ static bool node_case(struct o2_lst_case *the)
 
 static bool draw_case(struct o2_lst_case *the)
 {
-	static const uint32_t weights[] = {8, 8, 4, 1};
+	static const uint32_t weights[] = {8, 8, 4, 1, 1, 1};
 
-	switch (o2_draw_weighted(the->choice, weights, 4)) {
+	switch (o2_draw_weighted(the->choice, weights, 6)) {
 	case 0:
 		return node_case(the);
 	case 1:
 		return o2_lst_talk_case(the);
 	case 2:
 		return o2_lst_work_case(the) && come_to_an_end(the);
+	case 3:
+		return o2_lst_vain_case(the);
+	case 4:
+		return o2_lst_limits_case(the);
 	default:
 		return o2_lst_short_case(the);
 	}

@@ -8,66 +8,70 @@
 
 /* The inside of property lst; shared by the files lst*.c. */
 
-#define O2_LST_SITUATIONS(ENTRY)                            \
-	ENTRY(READ_RIGHT, "read_right")                     \
-	ENTRY(WRITE_RIGHT, "write_right")                   \
-	ENTRY(WRITE_WRONG, "write_wrong")                   \
-	ENTRY(WRITE_WRONG_UNSEEN, "write_wrong_unseen")     \
-	ENTRY(OUT_OF_RANGE, "out_of_range")                 \
-	ENTRY(MADE, "made")                                 \
-	ENTRY(MADE_AGAIN, "made_again")                     \
-	ENTRY(LEFT_ONCE, "left_once")                       \
-	ENTRY(BUSY, "busy")                                 \
-	ENTRY(STOLEN, "stolen")                             \
-	ENTRY(REMOVED, "removed")                           \
-	ENTRY(EXPIRED, "expired")                           \
-	ENTRY(KEPT_ALIVE, "kept_alive")                     \
-	ENTRY(NO_SESSION, "no_session")                     \
-	ENTRY(TEST_ADDED, "test_added")                     \
-	ENTRY(TEST_RAN, "test_ran")                         \
-	ENTRY(UNITS_ALL, "units_all")                       \
-	ENTRY(LOST, "lost")                                 \
-	ENTRY(DOUBLED, "doubled")                           \
-	ENTRY(CHANGED, "changed")                           \
-	ENTRY(TRANSFER_FAILED, "transfer_failed")           \
-	ENTRY(CONSOLE_PING, "console_ping")                 \
-	ENTRY(CONSOLE_READ, "console_read")                 \
-	ENTRY(CONSOLE_WRITE, "console_write")               \
-	ENTRY(CONSOLE_BIG, "console_big_endian")            \
-	ENTRY(CONSOLE_UNSEEN, "console_wrong_unseen")       \
-	ENTRY(CONSOLE_CANCELED, "console_canceled")         \
-	ENTRY(CONSOLE_TRANSPORT, "console_transport")       \
-	ENTRY(CONSOLE_TIMEOUT, "console_timeout")           \
-	ENTRY(CONSOLE_MALFORMED, "console_malformed")       \
-	ENTRY(CONSOLE_STATUS, "console_status")             \
-	ENTRY(CONSOLE_ANSWER, "console_answer")             \
-	ENTRY(CONSOLE_LENGTH, "console_length")             \
-	ENTRY(CONSOLE_DATA, "console_data")                 \
-	ENTRY(CONSOLE_LATE, "console_late")                 \
-	ENTRY(CONSOLE_ALIVE, "console_alive")               \
-	ENTRY(CONSOLE_ALL_WELL, "console_all_well")         \
-	ENTRY(CONSOLE_BUSY, "console_busy")                 \
-	ENTRY(CONSOLE_STALE, "console_stale")               \
-	ENTRY(CONSOLE_LEFT, "console_left")                 \
-	ENTRY(CONSOLE_REPLY_FAILED, "console_reply_failed") \
-	ENTRY(CONSOLE_DOWN, "console_peer_down")            \
-	ENTRY(CONSOLE_REFUSED, "console_not_sent")          \
-	ENTRY(REVERSE_LIST, "reverse_list")                 \
-	ENTRY(REVERSE_ENDLESS, "reverse_endless")           \
-	ENTRY(REVERSE_ACTIVE, "reverse_active")             \
-	ENTRY(REVERSE_STOPPED, "reverse_stopped")           \
-	ENTRY(REVERSE_RAN, "reverse_ran")                   \
-	ENTRY(TEST_ILLEGAL, "test_out_of_range")            \
-	ENTRY(BATCH_ILLEGAL, "batch_index_negative")        \
-	ENTRY(BATCH_ABSENT, "batch_or_test_not_there")      \
-	ENTRY(BATCH_ANSWERED, "batch_answered")             \
-	ENTRY(SHORT_OF_MEMORY, "short_of_memory")           \
-	ENTRY(SHORT_OF_ENTRIES, "short_of_entries")         \
-	ENTRY(STOPPED_AT_ONCE, "stopped_at_once")           \
-	ENTRY(WORK_RAN, "work_ran")                         \
-	ENTRY(WORK_NO_ROOM, "work_no_room")                 \
-	ENTRY(WORK_ACTIVE, "work_active")                   \
-	ENTRY(WORK_STOPPED, "work_stopped")                 \
+#define O2_LST_SITUATIONS(ENTRY)                                     \
+	ENTRY(READ_RIGHT, "read_right")                              \
+	ENTRY(WRITE_RIGHT, "write_right")                            \
+	ENTRY(WRITE_WRONG, "write_wrong")                            \
+	ENTRY(WRITE_WRONG_UNSEEN, "write_wrong_unseen")              \
+	ENTRY(OUT_OF_RANGE, "out_of_range")                          \
+	ENTRY(MADE, "made")                                          \
+	ENTRY(MADE_AGAIN, "made_again")                              \
+	ENTRY(LEFT_ONCE, "left_once")                                \
+	ENTRY(BUSY, "busy")                                          \
+	ENTRY(STOLEN, "stolen")                                      \
+	ENTRY(REMOVED, "removed")                                    \
+	ENTRY(EXPIRED, "expired")                                    \
+	ENTRY(KEPT_ALIVE, "kept_alive")                              \
+	ENTRY(NO_SESSION, "no_session")                              \
+	ENTRY(TEST_ADDED, "test_added")                              \
+	ENTRY(TEST_RAN, "test_ran")                                  \
+	ENTRY(UNITS_ALL, "units_all")                                \
+	ENTRY(LOST, "lost")                                          \
+	ENTRY(DOUBLED, "doubled")                                    \
+	ENTRY(CHANGED, "changed")                                    \
+	ENTRY(TRANSFER_FAILED, "transfer_failed")                    \
+	ENTRY(CONSOLE_PING, "console_ping")                          \
+	ENTRY(CONSOLE_READ, "console_read")                          \
+	ENTRY(CONSOLE_WRITE, "console_write")                        \
+	ENTRY(CONSOLE_BIG, "console_big_endian")                     \
+	ENTRY(CONSOLE_UNSEEN, "console_wrong_unseen")                \
+	ENTRY(CONSOLE_CANCELED, "console_canceled")                  \
+	ENTRY(CONSOLE_TRANSPORT, "console_transport")                \
+	ENTRY(CONSOLE_TIMEOUT, "console_timeout")                    \
+	ENTRY(CONSOLE_MALFORMED, "console_malformed")                \
+	ENTRY(CONSOLE_STATUS, "console_status")                      \
+	ENTRY(CONSOLE_ANSWER, "console_answer")                      \
+	ENTRY(CONSOLE_LENGTH, "console_length")                      \
+	ENTRY(CONSOLE_DATA, "console_data")                          \
+	ENTRY(CONSOLE_LATE, "console_late")                          \
+	ENTRY(CONSOLE_ALIVE, "console_alive")                        \
+	ENTRY(CONSOLE_ALL_WELL, "console_all_well")                  \
+	ENTRY(CONSOLE_BUSY, "console_busy")                          \
+	ENTRY(CONSOLE_STALE, "console_stale")                        \
+	ENTRY(CONSOLE_LEFT, "console_left")                          \
+	ENTRY(CONSOLE_REPLY_FAILED, "console_reply_failed")          \
+	ENTRY(CONSOLE_DOWN, "console_peer_down")                     \
+	ENTRY(CONSOLE_REFUSED, "console_not_sent")                   \
+	ENTRY(REVERSE_LIST, "reverse_list")                          \
+	ENTRY(REVERSE_ENDLESS, "reverse_endless")                    \
+	ENTRY(REVERSE_ACTIVE, "reverse_active")                      \
+	ENTRY(REVERSE_STOPPED, "reverse_stopped")                    \
+	ENTRY(REVERSE_RAN, "reverse_ran")                            \
+	ENTRY(TEST_ILLEGAL, "test_out_of_range")                     \
+	ENTRY(BATCH_ILLEGAL, "batch_index_negative")                 \
+	ENTRY(BATCH_ABSENT, "batch_or_test_not_there")               \
+	ENTRY(BATCH_ANSWERED, "batch_answered")                      \
+	ENTRY(SHORT_OF_MEMORY, "short_of_memory")                    \
+	ENTRY(SHORT_OF_ENTRIES, "short_of_entries")                  \
+	ENTRY(CALL_IN_VAIN, "call_in_vain")                          \
+	ENTRY(CALL_NO_ENTRY_FOR_BULK, "call_without_entry_for_bulk") \
+	ENTRY(CONFIG_REFUSED, "configuration_refused")               \
+	ENTRY(CONFIG_TAKEN, "configuration_taken")                   \
+	ENTRY(STOPPED_AT_ONCE, "stopped_at_once")                    \
+	ENTRY(WORK_RAN, "work_ran")                                  \
+	ENTRY(WORK_NO_ROOM, "work_no_room")                          \
+	ENTRY(WORK_ACTIVE, "work_active")                            \
+	ENTRY(WORK_STOPPED, "work_stopped")                          \
 	ENTRY(WORK_WRONG, "work_wrong_word")
 
 enum o2_lst_situation { O2_LST_SITUATIONS(O2_SITUATION_ID) O2_LST_SITUATION_COUNT };
@@ -139,6 +143,10 @@ void o2_lst_clock_to(struct o2_lst_case *the, uint64_t now_ms);
  * False: the LNets are gone.
  */
 bool o2_lst_short_case(struct o2_lst_case *the);
+/* lst_vain.c: calls that cannot be started.  As above. */
+bool o2_lst_vain_case(struct o2_lst_case *the);
+/* lst_limits.c: configurations at their limits and past them.  As above. */
+bool o2_lst_limits_case(struct o2_lst_case *the);
 /* The console of a talk is drawn, and made. */
 void o2_lst_talk_begin(struct o2_lst_case *the);
 int o2_lst_talk_open(struct o2_lst_talk *talk);
