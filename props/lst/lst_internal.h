@@ -71,6 +71,8 @@
 	ENTRY(WORK_RAN, "work_ran")                                  \
 	ENTRY(WORK_NO_ROOM, "work_no_room")                          \
 	ENTRY(WORK_ACTIVE, "work_active")                            \
+	ENTRY(WORK_NO_MEMORY, "work_without_memory")                 \
+	ENTRY(WORK_WAITED, "work_waited_for_pages")                  \
 	ENTRY(WORK_STOPPED, "work_stopped")                          \
 	ENTRY(WORK_WRONG, "work_wrong_word")
 

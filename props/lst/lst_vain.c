@@ -159,10 +159,8 @@ static void start(struct vain *vain)
 /* Entries that no call has are to be had, and not one more. */
 static void check_room(struct vain *vain)
 {
-	const struct o2_lnet_entry entry = {.portal = 7,
-					    O2_LNET_FOR_ANYBODY,
-					    .options = O2_LNET_MD_OP_PUT,
-					    .memory = vain->memory};
+	const struct o2_lnet_entry entry = {
+		.portal = 7, O2_LNET_FOR_ANYBODY, .options = O2_LNET_MD_OP_PUT, .memory = vain->memory};
 	uint32_t count = 0;
 
 	while (o2_lnet_attach(vain->the->lnet.a.lnet, &entry, NULL) >= 0)

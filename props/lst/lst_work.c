@@ -10,6 +10,7 @@
 #define LIST_PAGE   64u
 #define CALLS	    8u /* that the console may have under way: o2_lst_side_config */
 #define ROUNDS	    5u
+#define MORE_PAGES  50u
 #define ABSENT_NID  UINT64_C(0x000500000a4d0009)
 #define TIMEOUT_MS  O2_LST_CASE_TIMEOUT_MS
 #define SERVER_WORD UINT64_C(0xeeb0eeb1eeb2eeb3)
@@ -86,6 +87,7 @@ static void deliver(struct o2_work *work, struct o2_lnet_side *side)
 	o2_work_letter(work, &side->letter[0]);
 	side->nevents = side->nresults = side->peer->nevents = side->peer->nresults = 0;
 	o2_lnet_deliver(side);
+	work->the->seen[WORK_WAITED] += !TAILQ_EMPTY(&work->the->a.node->waiting);
 }
 
 static void deliver_ours(struct o2_work *work)
@@ -109,6 +111,42 @@ static void deliver_all(struct o2_work *work)
 			o2_report_fail(work->the->report, "lst/work-answer",
 				       "a request of type %" PRIu32 " is not answered", question[i].type);
 	nquestions = 0;
+}
+
+/* --- memory --- */
+
+#define ALLOCATIONS 4u /* that adding a test takes */
+
+/* One of the next allocations is to fail; 0: none. */
+static uint32_t draw_nth(struct o2_work *work)
+{
+	const uint32_t nth = o2_draw_bool(work->the->choice, 5, 1)
+				     ? 1 + (uint32_t)o2_draw(work->the->choice, ALLOCATIONS - 1)
+				     : 0;
+
+	return work->the->run->fail_allocation == NULL ? 0 : nth;
+}
+
+/* What was asked comes to the node and its answer back, while the nth allocation fails. */
+static void deliver_without(struct o2_work *work, uint32_t nth)
+{
+	const struct o2_lst_run *run = work->the->run;
+	struct o2_lnet_side *a = &work->the->lnet.a, *b = &work->the->lnet.b;
+	const bool lacking = nth > 0 && work->nth == 0;
+	bool failed;
+
+	if (nth == 0)
+		return;
+	run->fail_allocation(nth);
+	while (a->nletters > 0 || (b->nletters > 0 && work->nqueue == 0))
+		deliver(work, a->nletters > 0 ? a : b);
+	failed = run->allocation_failed();
+	run->fail_allocation(0);
+	work->nth = 0;
+	if (failed != lacking)
+		o2_report_fail(work->the->report, "lst/work-memory", "allocation %" PRIu32 " %s", nth,
+			       failed ? "is one more than there are" : "is not made");
+	work->the->seen[WORK_NO_MEMORY] += failed;
 }
 
 /* --- tests --- */
@@ -135,7 +173,8 @@ static void draw_bulk(struct o2_work *work, struct o2_work_half *half)
 	asked->tsr_service = O2_LST_SERVICE_BRW;
 	half->is_read = o2_draw_bool(c, 1, 2);
 	half->check = 1 + (uint32_t)o2_draw(c, 3);
-	half->length_bytes = lengths[o2_draw(c, o2_draw_bool(c, 7, 1) ? 10 : 9)];
+	half->length_bytes =
+		lengths[o2_draw_bool(c, work->config.client_pages > 258 ? 4 : 80, 1) ? 10 : o2_draw(c, 9)];
 	if (half->length_bytes > 100000)
 		asked->tsr_loop = asked->tsr_loop > 2 ? 2 : asked->tsr_loop;
 	if (work->features == 0) {
@@ -181,6 +220,7 @@ static void add_half(struct o2_work *work)
 	struct o2_choice *c = work->the->choice;
 	struct o2_work_half *half = &work->half[work->nhalves++];
 	struct o2_lst_msg msg;
+	uint32_t nth;
 
 	*half = (struct o2_work_half){.batch = 1 + (uint32_t)o2_draw(c, O2_WORK_BATCHES - 1)};
 	half->is_client = o2_draw_bool(c, 1, 5);
@@ -196,7 +236,12 @@ static void add_half(struct o2_work *work)
 		draw_bulk(work, half);
 	lay_list(work, half);
 	msg.u.test_reqst = half->asked;
+	work->nth = draw_nth(work);
+	if (!o2_work_answers(work, half))
+		work->nth = 0;
+	nth = work->nth;
 	ask(work, msg, o2_work_add(work, half));
+	deliver_without(work, nth);
 	deliver_all(work);
 	work->the->seen[WORK_NO_ROOM] += !half->there;
 }
@@ -221,10 +266,13 @@ static void control(struct o2_work *work, uint32_t opcode)
 {
 	const uint32_t batch = 1 + (uint32_t)o2_draw(work->the->choice, O2_WORK_BATCHES - 1);
 	const bool force = o2_draw_bool(work->the->choice, 1, 1);
-	const uint32_t status =
-		opcode == O2_LST_BATCH_RUN ? o2_work_run(work, batch) : o2_work_stop(work, batch, force);
+	const uint32_t nth = opcode == O2_LST_BATCH_RUN ? draw_nth(work) : 0;
+	uint32_t status;
 
+	work->nth = nth;
+	status = opcode == O2_LST_BATCH_RUN ? o2_work_run(work, batch) : o2_work_stop(work, batch, force);
 	ask(work, o2_lst_ask_batch(o2_lst_sid_of(1), batch, opcode, 0, force), status);
+	deliver_without(work, nth);
 	work->the->seen[WORK_STOPPED] += opcode == O2_LST_BATCH_STOP && status == 0;
 }
 
@@ -357,12 +405,30 @@ static void draw_configs(struct o2_work *work, struct o2_lst_node_config *other)
 	work->config.max_batches = 1 + (uint32_t)o2_draw(c, 3);
 	work->config.max_units = 1 + (uint32_t)o2_draw(c, 19);
 	work->config.client_pages = 256 + (uint32_t)o2_draw(c, 2);
+	/* More than the other node has to serve: some of what is asked there waits. */
+	if (o2_draw_bool(c, 3, 1))
+		work->config.client_pages += MORE_PAGES;
+	other->server_pages = 256 + (uint32_t)o2_draw(c, 2);
 	work->config.order = o2_draw_bool(c, 3, 1) ? O2_BIG_ENDIAN : O2_LITTLE_ENDIAN;
 	/* Numbers that come to their end: 0 is none. */
 	work->config.first_id = o2_draw_bool(c, 3, 1) ? UINT64_MAX - o2_draw(c, 5) : 1;
 	other->order = work->order = o2_draw_bool(c, 3, 1) ? O2_BIG_ENDIAN : O2_LITTLE_ENDIAN;
 	other->flip_bit = work->flips = o2_draw_bool(c, 1, 1);
 	work->features = (uint32_t)o2_draw(c, 1);
+}
+
+/* Without memory for it there is none, and one can be made later. */
+static void make_session(struct o2_work *work)
+{
+	const uint32_t nth = draw_nth(work) > 0;
+
+	if (nth > 0) {
+		ask(work, o2_lst_ask_mksn(o2_lst_sid_of(1), 0, "work"), ENOMEM)->features = O2_LST_FEATS_MASK;
+		deliver_without(work, nth);
+		deliver_all(work);
+	}
+	ask(work, o2_lst_ask_mksn(o2_lst_sid_of(1), 0, "work"), 0);
+	deliver_all(work);
 }
 
 static void talk(struct o2_work *work)
@@ -373,8 +439,7 @@ static void talk(struct o2_work *work)
 	struct question *stat;
 
 	o2_lst_clock_to(the, started_ms);
-	ask(work, o2_lst_ask_mksn(o2_lst_sid_of(1), 0, "work"), 0);
-	deliver_all(work);
+	make_session(work);
 	for (uint32_t i = 0; i < ROUNDS && !the->report->failed; i++) {
 		while (work->nhalves < O2_WORK_HALVES && o2_draw_bool(the->choice, 1, 2))
 			add_half(work);

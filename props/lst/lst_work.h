@@ -51,6 +51,7 @@ struct o2_work {
 	uint32_t calls, pages; /* of units at work */
 	uint32_t most;	       /* calls under way at a time when the node heard something */
 	bool forced;	       /* some were, in the middle of an RPC */
+	uint32_t nth;	       /* of the allocations that come now, the one that fails; 0: none does */
 	/* Counts. */
 	uint64_t tries, failed, pings, reads, writes, bytes, wrong;
 	uint64_t brw_errors, ping_errors, fetched_bytes, requests, refused;
@@ -59,6 +60,8 @@ struct o2_work {
 
 /* What a TEST is answered with; the half is there from now on if that is 0. */
 uint32_t o2_work_add(struct o2_work *work, struct o2_work_half *half);
+/* False: without that allocation it is not answered at all. */
+bool o2_work_answers(const struct o2_work *work, const struct o2_work_half *half);
 /* RUN, STOP, and QUERY of the half that was added as the index-th, 0: of the batch; *active is what it tells. */
 uint32_t o2_work_run(struct o2_work *work, uint32_t batch);
 uint32_t o2_work_stop(struct o2_work *work, uint32_t batch, bool force);

@@ -29,26 +29,45 @@ static bool runs(const struct o2_work *work, uint32_t batch)
 	return false;
 }
 
+/* An allocation of the node's. */
+static bool is_lacking(struct o2_work *work)
+{
+	return work->nth > 0 && --work->nth == 0;
+}
+
 uint32_t o2_work_add(struct o2_work *work, struct o2_work_half *half)
 {
 	const uint32_t units = half->is_client ? half->asked.tsr_ndest * half->asked.tsr_concur : 0;
 
-	if (!work->made[half->batch] && work->nbatches == work->config.max_batches)
+	if (!work->made[half->batch] && (work->nbatches == work->config.max_batches || is_lacking(work)))
 		return ENOMEM;
 	work->nbatches += !work->made[half->batch];
 	work->made[half->batch] = true;
 	if (runs(work, half->batch))
 		return EBUSY;
-	if (half->is_client)
+	if (half->is_client) {
+		/* Memory for the list; it is there: o2_work_answers. */
+		(void)is_lacking(work);
 		work->fetched_bytes += (uint64_t)half->asked.tsr_ndest * DEST_BYTES;
+	}
 	if (half->is_client && !may_be_asked(work, half))
 		return EINVAL;
-	if (work->nadded == work->config.max_tests || units > work->config.max_units - work->nunits)
+	if (work->nadded == work->config.max_tests || is_lacking(work) ||
+	    units > work->config.max_units - work->nunits)
+		return ENOMEM;
+	if (half->is_client && is_lacking(work))
 		return ENOMEM;
 	work->nadded++;
 	work->nunits += units;
 	half->there = true;
 	return 0;
+}
+
+bool o2_work_answers(const struct o2_work *work, const struct o2_work_half *half)
+{
+	const bool makes = !work->made[half->batch] && work->nbatches < work->config.max_batches;
+
+	return !half->is_client || work->nth != 1 + (uint32_t)makes;
 }
 
 static uint32_t pages_of(const struct o2_work_half *half)
@@ -79,7 +98,8 @@ static void pump(struct o2_work *work)
 			continue;
 		if (work->calls == work->config.max_calls || work->pages + pages > work->config.client_pages)
 			return;
-		if (unit->absent) {
+		/* Memory for its pages comes first; who cannot be reached shows when it is asked. */
+		if ((pages > 0 && is_lacking(work)) || unit->absent) {
 			note_error(work, unit->half);
 			end_unit(unit);
 			continue;
