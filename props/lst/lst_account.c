@@ -105,7 +105,7 @@ static int account_of_test(struct o2_lst_case *the, const struct o2_lst_test_req
 		batch->asked++;
 		batch->clients += asked->tsr_is_client != 0;
 	}
-	return -1;
+	return O2_LST_UNKNOWN;
 }
 
 static int account_of_batch(struct o2_lst_case *the, const struct o2_lst_batch_reqst *asked)
@@ -118,16 +118,18 @@ static int account_of_batch(struct o2_lst_case *the, const struct o2_lst_batch_r
 	if (asked->bar_testidx > INT32_MAX)
 		return EINVAL;
 	if (account->nbatches == O2_LST_BATCHES)
-		return -1;
+		return O2_LST_UNKNOWN;
 	if (batch == NULL || batch->asked == 0)
 		return ENOENT;
 	if (asked->bar_opc == O2_LST_BATCH_RUN || asked->bar_opc == O2_LST_BATCH_STOP)
-		return batch->there > 0 ? 0 : -1;
-	if (asked->bar_opc != O2_LST_BATCH_QUERY)
-		return -1;
+		return batch->there > 0 ? 0 : O2_LST_UNKNOWN;
+	if (asked->bar_opc != O2_LST_BATCH_QUERY) {
+		the->seen[NO_OPERATION] += batch->there > 0;
+		return batch->there > 0 ? O2_LST_SILENCE : O2_LST_UNKNOWN;
+	}
 	if (asked->bar_testidx > batch->asked)
 		return ENOENT;
-	return batch->there > 0 && asked->bar_testidx <= batch->there ? 0 : -1;
+	return batch->there > 0 && asked->bar_testidx <= batch->there ? 0 : O2_LST_UNKNOWN;
 }
 
 int o2_lst_account_of(struct o2_lst_case *the, const struct o2_lst_msg *msg)
@@ -136,6 +138,11 @@ int o2_lst_account_of(struct o2_lst_case *the, const struct o2_lst_msg *msg)
 	const bool is_first = msg->msg_type == O2_LST_MKSN_REQST || msg->msg_type == O2_LST_DEBUG_REQST;
 	int expected;
 
+	/* That is a console's, and no business of the session. */
+	if (msg->msg_type == O2_LST_JOIN_REQST) {
+		the->seen[JOINED]++;
+		return ESRCH;
+	}
 	account->heard_late |= the->now_ms - account->heard_ms > TIMEOUT_MS / 2;
 	account->heard_ms = the->now_ms;
 	if (!is_first && has_session(account) && msg->msg_ses_feats != account->features)
@@ -163,7 +170,7 @@ int o2_lst_account_of(struct o2_lst_case *the, const struct o2_lst_msg *msg)
 	case O2_LST_TEST_REQST:
 		return account_of_test(the, &msg->u.test_reqst);
 	default:
-		return -1;
+		return O2_LST_UNKNOWN;
 	}
 }
 
@@ -221,6 +228,28 @@ static void check_fields(struct o2_lst_case *the, const struct o2_lst_msg *reply
 			       reply->msg_type, status);
 }
 
+void o2_lst_check_version(struct o2_lst_case *the, const struct o2_lst_msg *request)
+{
+	struct o2_lst_msg reply;
+
+	the->seen[OTHER_VERSION]++;
+	if (!find_answer(the, request, &reply) || reply.u.reply.status != EPROTO ||
+	    !o2_lst_sid_is_none(reply.u.reply.sid) || reply.msg_ses_feats != O2_LST_FEATS_MASK)
+		o2_report_fail(the->report, "lst/version",
+			       "a request of version %" PRIu32 " and type %" PRIu32 " is not refused by that",
+			       request->msg_version, request->msg_type);
+}
+
+void o2_lst_check_silence(struct o2_lst_case *the, uint64_t rpyid)
+{
+	const struct o2_lnet_side *b = &the->lnet.b;
+
+	the->seen[NOT_ANSWERED]++;
+	for (uint32_t i = 0; i < b->nletters; i++)
+		if (b->letter[i].hdr.type == O2_LNET_PUT && b->letter[i].hdr.msg.put.match_bits == rpyid)
+			o2_report_fail(the->report, "lst/answer", "what cannot be answered is answered");
+}
+
 void o2_lst_check_answer(struct o2_lst_case *the, const struct o2_lst_msg *request, int expected)
 {
 	struct o2_lst_msg reply;
@@ -233,7 +262,8 @@ void o2_lst_check_answer(struct o2_lst_case *the, const struct o2_lst_msg *reque
 		o2_report_fail(the->report, "lst/status",
 			       "a request of type %" PRIu32 " is answered with %" PRIu32 ", not %d",
 			       request->msg_type, reply.u.reply.status, expected);
-	else if (!o2_lst_sid_equal(reply.u.reply.sid, the->account.sid))
+	else if (!o2_lst_sid_equal(reply.u.reply.sid,
+				   request->msg_type == O2_LST_JOIN_REQST ? O2_LST_NO_SID : the->account.sid))
 		o2_report_fail(the->report, "lst/sid",
 			       "an answer of type %" PRIu32 " names session %" PRIu64 ", not %" PRIu64,
 			       reply.msg_type, reply.u.reply.sid.ses_stamp, the->account.sid.ses_stamp);

@@ -49,8 +49,8 @@ static struct o2_lst_msg draw_batch(struct o2_lst_case *the, struct o2_lst_sid s
 
 static struct o2_lst_msg draw_request(struct o2_lst_case *the)
 {
-	static const uint32_t weights[] = {2, 3, 2, 1, 1, 1};
-	const uint32_t what = (uint32_t)o2_draw_weighted(the->choice, weights, 6);
+	static const uint32_t weights[] = {8, 12, 8, 4, 4, 1, 4};
+	const uint32_t what = (uint32_t)o2_draw_weighted(the->choice, weights, 7);
 	const uint32_t stamp = 1 + o2_lst_draw(the, 1);
 	const struct o2_lst_sid sid = o2_draw_bool(the->choice, 9, 1) ? O2_LST_NO_SID : o2_lst_sid_of(stamp);
 
@@ -65,6 +65,8 @@ static struct o2_lst_msg draw_request(struct o2_lst_case *the)
 		return o2_lst_ask_rmsn(sid);
 	case 4:
 		return o2_lst_ask_stat(sid);
+	case 5:
+		return o2_lst_ask_join(sid);
 	default:
 		return o2_lst_ask_debug();
 	}

@@ -61,6 +61,10 @@
 	ENTRY(BATCH_ILLEGAL, "batch_index_negative")                 \
 	ENTRY(BATCH_ABSENT, "batch_or_test_not_there")               \
 	ENTRY(BATCH_ANSWERED, "batch_answered")                      \
+	ENTRY(OTHER_VERSION, "other_version")                        \
+	ENTRY(NOT_ANSWERED, "not_answered")                          \
+	ENTRY(NO_OPERATION, "operation_unknown")                     \
+	ENTRY(JOINED, "join")                                        \
 	ENTRY(SHORT_OF_MEMORY, "short_of_memory")                    \
 	ENTRY(SHORT_OF_ENTRIES, "short_of_entries")                  \
 	ENTRY(CALL_IN_VAIN, "call_in_vain")                          \
@@ -167,12 +171,17 @@ void o2_lst_start_bulk(struct o2_lst_case *the);
 void o2_lst_start_request(struct o2_lst_case *the);
 
 /* lst_account.c */
-/* What the request that arrives now is answered with; -1: the account does not say. */
+#define O2_LST_UNKNOWN (-1)
+#define O2_LST_SILENCE (-2)
+/* What the request that arrives now is answered with; UNKNOWN: the account does not say; SILENCE: it is not. */
 int o2_lst_account_of(struct o2_lst_case *the, const struct o2_lst_msg *msg);
 /* A TEST of which the account does not say: what it is answered with, if that is at once. */
 void o2_lst_account_test(struct o2_lst_case *the, const struct o2_lst_msg *request);
 /* B's newest answer to this request. */
 void o2_lst_check_answer(struct o2_lst_case *the, const struct o2_lst_msg *request, int expected);
+/* That to one of another version; that there is none to the one with this number. */
+void o2_lst_check_version(struct o2_lst_case *the, const struct o2_lst_msg *request);
+void o2_lst_check_silence(struct o2_lst_case *the, uint64_t rpyid);
 /* The clock has gone on to now_ms: a session may be over. */
 void o2_lst_account_clock(struct o2_lst_case *the);
 /* What is true after every step. */

@@ -4,8 +4,13 @@
 
 #include "lst/rpc_internal.h"
 #include "props/lst/lst_internal.h"
+#include "wire/bytes.h"
 
 /* A network that loses, doubles and changes what it carries. */
+
+/* docs/lst.md, "The message" */
+#define FEATS_AT 20u
+#define RPYID_AT 24u
 
 static struct o2_letter taken(struct o2_lnet_side *side)
 {
@@ -16,12 +21,43 @@ static struct o2_letter taken(struct o2_lnet_side *side)
 	return letter;
 }
 
-static bool is_framework_request(const struct o2_letter *letter, struct o2_lst_msg *msg)
+/* What a letter is to a service of the framework. */
+enum letter { NO_REQUEST, REQUEST, OF_OTHER_VERSION, NONSENSE };
+
+static enum letter kind_of(const struct o2_letter *letter, struct o2_lst_msg *msg)
 {
-	return letter->kind == O2_LETTER_IMMEDIATE && letter->hdr.type == O2_LNET_PUT &&
-	       letter->hdr.msg.put.ptl_index == O2_LST_PORTAL_FRAMEWORK &&
-	       o2_lst_msg_decode(letter->payload, letter->hdr.payload_length, msg, NULL) == 0 &&
-	       o2_lst_request_type(letter->hdr.msg.put.match_bits) == (int)msg->msg_type;
+	const uint64_t service = letter->hdr.msg.put.match_bits;
+	struct o2_error error = {.code = 0};
+	bool other_version;
+	int rc;
+
+	if (letter->kind != O2_LETTER_IMMEDIATE || letter->hdr.type != O2_LNET_PUT ||
+	    letter->hdr.msg.put.ptl_index != O2_LST_PORTAL_FRAMEWORK || o2_lst_request_type(service) < 0)
+		return NO_REQUEST;
+	rc = o2_lst_msg_decode(letter->payload, letter->hdr.payload_length, msg, &error);
+	other_version = rc != 0 && strcmp(error.rule, "lst/version") == 0;
+	if ((rc != 0 && !other_version) || o2_lst_request_type(service) != (int)msg->msg_type)
+		return NONSENSE;
+	return other_version ? OF_OTHER_VERSION : REQUEST;
+}
+
+/* The number of its reply, as the console has written it. */
+static uint64_t rpyid_of(const struct o2_letter *letter)
+{
+	return o2_load64_le(letter->payload + RPYID_AT);
+}
+
+static void judge(struct o2_lst_case *the, const struct o2_letter *letter, enum letter kind,
+		  const struct o2_lst_msg *msg, int expected)
+{
+	if (kind == OF_OTHER_VERSION)
+		o2_lst_check_version(the, msg);
+	else if (kind == NONSENSE || expected == O2_LST_SILENCE)
+		o2_lst_check_silence(the, rpyid_of(letter));
+	else if (expected >= 0)
+		o2_lst_check_answer(the, msg, expected);
+	else if (msg->msg_type == O2_LST_TEST_REQST)
+		o2_lst_account_test(the, msg);
 }
 
 /* An IMMEDIATE comes to its receiver; what the account says of it holds. */
@@ -30,33 +66,35 @@ static void receive(struct o2_lst_case *the, const struct o2_letter *letter)
 	struct o2_lnet_side *to = letter->from->peer;
 	struct o2_lst_msg msg;
 	/* One more than may be served at a time is dropped. */
-	const bool judged = to == &the->lnet.b && the->b.node->rpc->nfree_served > 0 &&
-			    is_framework_request(letter, &msg);
-	const int expected = judged ? o2_lst_account_of(the, &msg) : -1;
+	const bool judged = to == &the->lnet.b && the->b.node->rpc->nfree_served > 0;
+	const enum letter kind = judged ? kind_of(letter, &msg) : NO_REQUEST;
+	const int expected = kind == REQUEST ? o2_lst_account_of(the, &msg) : O2_LST_UNKNOWN;
 
 	to->nevents = 0;
 	o2_lnet_receive(to->lnet, letter->from->nid, &letter->hdr, letter->payload, &to->error);
-	if (expected >= 0)
-		o2_lst_check_answer(the, &msg, expected);
-	else if (judged && msg.msg_type == O2_LST_TEST_REQST)
-		o2_lst_account_test(the, &msg);
+	if (kind != NO_REQUEST)
+		judge(the, letter, kind, &msg, expected);
 }
 
-/* A request that its console did not send so: fields behind the ids, so that answers still find their way. */
+/* A request that its console did not send so: fields around the ids, so that answers still find their way. */
 static void change(struct o2_lst_case *the, struct o2_letter *letter)
 {
 	struct o2_lst_msg msg;
 	uint32_t at;
 
-	if (!is_framework_request(letter, &msg))
+	if (kind_of(letter, &msg) != REQUEST)
 		return;
-	at = 20 + o2_lst_draw(the, 3);
+	the->seen[CHANGED]++;
+	if (o2_draw_bool(the->choice, 2, 1)) {
+		letter->payload[o2_lst_draw(the, FEATS_AT - 1)] ^= (uint8_t)(1u << o2_lst_draw(the, 7));
+		return;
+	}
+	at = FEATS_AT + o2_lst_draw(the, 3);
 	letter->payload[at] ^= (uint8_t)(1u << o2_lst_draw(the, 7));
 	if (o2_draw_bool(the->choice, 1, 1)) {
 		at = 40 + o2_lst_draw(the, 53);
 		letter->payload[at] ^= (uint8_t)(1u << o2_lst_draw(the, 7));
 	}
-	the->seen[CHANGED]++;
 }
 
 static void deliver_transfer(struct o2_lst_case *the, struct o2_lnet_side *side, bool fails)

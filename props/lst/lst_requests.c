@@ -38,6 +38,15 @@ struct o2_lst_msg o2_lst_ask_debug(void)
 	return request(O2_LST_DEBUG_REQST);
 }
 
+struct o2_lst_msg o2_lst_ask_join(struct o2_lst_sid sid)
+{
+	struct o2_lst_msg msg = request(O2_LST_JOIN_REQST);
+
+	msg.u.join_reqst.join_sid = sid;
+	memcpy(msg.u.join_reqst.join_group.text, "group", sizeof("group"));
+	return msg;
+}
+
 struct o2_lst_msg o2_lst_ask_stat(struct o2_lst_sid sid)
 {
 	struct o2_lst_msg msg = request(O2_LST_STAT_REQST);
