@@ -19,9 +19,11 @@ static const char *const situations[] = {O2_LST_SITUATIONS(O2_SITUATION_NAME)};
 /* The nodes, over a pair that is open. */
 static int open_nodes(struct o2_lst_case *the)
 {
-	const struct o2_lst_node_config config = o2_lst_side_config();
+	struct o2_lst_node_config config = o2_lst_side_config();
 	int rc = o2_lst_side_open(&the->a, &the->lnet.a, &config);
 
+	if (o2_draw_bool(the->choice, 3, 1))
+		config.max_served = 1 + o2_lst_draw(the, 2);
 	return rc != 0 ? rc : o2_lst_side_open(&the->b, &the->lnet.b, &config);
 }
 

@@ -132,6 +132,44 @@ static int account_of_batch(struct o2_lst_case *the, const struct o2_lst_batch_r
 	return batch->there > 0 && asked->bar_testidx <= batch->there ? 0 : O2_LST_UNKNOWN;
 }
 
+/* Anybody may ping; what is no ping is not answered. */
+static int account_of_ping(struct o2_lst_case *the, const struct o2_lst_msg *msg)
+{
+	const int status = msg->msg_ses_feats > 1 ? EPROTO : 0;
+
+	if (msg->u.ping_reqst.pnr_magic != 0xbabeface)
+		return O2_LST_SILENCE;
+	the->seen[status == 0 ? PINGED : PING_REFUSED]++;
+	return status;
+}
+
+/* What is in range is answered when its bulk has moved. */
+static int account_of_brw(const struct o2_lst_msg *msg)
+{
+	const struct o2_lst_brw_reqst *asked = &msg->u.brw_reqst;
+	const uint32_t unit = msg->msg_ses_feats == 1 ? 8 : 4096;
+
+	if (msg->msg_ses_feats > 1)
+		return EPROTO;
+	return asked->brw_rw < 1 || asked->brw_rw > 2 || asked->brw_flags < 1 || asked->brw_flags > 4 ||
+			       asked->brw_len < unit || asked->brw_len > 1048576 || asked->brw_len % unit != 0
+		       ? EINVAL
+		       : O2_LST_UNKNOWN;
+}
+
+/* The ping's own magic and number come back, and its features if there are such. */
+static void check_pong(struct o2_lst_case *the, const struct o2_lst_msg *request,
+		       const struct o2_lst_msg *reply)
+{
+	const struct o2_lst_ping_reqst *asked = &request->u.ping_reqst;
+	const uint32_t features = request->msg_ses_feats > 1 ? 1 : request->msg_ses_feats;
+
+	if (reply->u.ping_reply.pnr_magic != asked->pnr_magic ||
+	    reply->u.ping_reply.pnr_seq != asked->pnr_seq || reply->msg_ses_feats != features)
+		o2_report_fail(the->report, "lst/fields", "ping %" PRIu32 " is answered as %" PRIu32,
+			       asked->pnr_seq, reply->u.ping_reply.pnr_seq);
+}
+
 int o2_lst_account_of(struct o2_lst_case *the, const struct o2_lst_msg *msg)
 {
 	struct o2_lst_account *account = &the->account;
@@ -143,6 +181,10 @@ int o2_lst_account_of(struct o2_lst_case *the, const struct o2_lst_msg *msg)
 		the->seen[JOINED]++;
 		return ESRCH;
 	}
+	if (msg->msg_type == O2_LST_PING_REQST)
+		return account_of_ping(the, msg);
+	if (msg->msg_type == O2_LST_BRW_REQST)
+		return account_of_brw(msg);
 	account->heard_late |= the->now_ms - account->heard_ms > TIMEOUT_MS / 2;
 	account->heard_ms = the->now_ms;
 	if (!is_first && has_session(account) && msg->msg_ses_feats != account->features)
@@ -240,14 +282,21 @@ void o2_lst_check_version(struct o2_lst_case *the, const struct o2_lst_msg *requ
 			       request->msg_version, request->msg_type);
 }
 
-void o2_lst_check_silence(struct o2_lst_case *the, uint64_t rpyid)
+uint32_t o2_lst_answers(const struct o2_lst_case *the, uint64_t rpyid)
 {
 	const struct o2_lnet_side *b = &the->lnet.b;
+	uint32_t count = 0;
 
-	the->seen[NOT_ANSWERED]++;
 	for (uint32_t i = 0; i < b->nletters; i++)
-		if (b->letter[i].hdr.type == O2_LNET_PUT && b->letter[i].hdr.msg.put.match_bits == rpyid)
-			o2_report_fail(the->report, "lst/answer", "what cannot be answered is answered");
+		count += b->letter[i].hdr.type == O2_LNET_PUT && b->letter[i].hdr.msg.put.match_bits == rpyid;
+	return count;
+}
+
+void o2_lst_check_silence(struct o2_lst_case *the, uint64_t rpyid, uint32_t before)
+{
+	the->seen[NOT_ANSWERED]++;
+	if (o2_lst_answers(the, rpyid) != before)
+		o2_report_fail(the->report, "lst/answer", "what cannot be answered is answered");
 }
 
 void o2_lst_check_answer(struct o2_lst_case *the, const struct o2_lst_msg *request, int expected)
@@ -262,7 +311,10 @@ void o2_lst_check_answer(struct o2_lst_case *the, const struct o2_lst_msg *reque
 		o2_report_fail(the->report, "lst/status",
 			       "a request of type %" PRIu32 " is answered with %" PRIu32 ", not %d",
 			       request->msg_type, reply.u.reply.status, expected);
-	else if (!o2_lst_sid_equal(reply.u.reply.sid,
+	else if (request->msg_type == O2_LST_PING_REQST)
+		check_pong(the, request, &reply);
+	else if (request->msg_type != O2_LST_BRW_REQST &&
+		 !o2_lst_sid_equal(reply.u.reply.sid,
 				   request->msg_type == O2_LST_JOIN_REQST ? O2_LST_NO_SID : the->account.sid))
 		o2_report_fail(the->report, "lst/sid",
 			       "an answer of type %" PRIu32 " names session %" PRIu64 ", not %" PRIu64,

@@ -67,7 +67,7 @@ static void note_answer(void *context, const struct o2_lst_answer *answer)
 		check_slot(operation, answer->bulk_moved);
 	if (answer->status != 0)
 		return;
-	check_status(operation, status, !operation->in_range ? EINVAL : operation->expected);
+	check_status(operation, status, operation->expected);
 	if (!operation->in_range)
 		seen[OUT_OF_RANGE]++;
 	else if (!is_read)
@@ -161,9 +161,14 @@ void o2_lst_start_bulk(struct o2_lst_case *the)
 	if (!operation->in_range) {
 		uint32_t *const field[] = {&msg.u.brw_reqst.brw_rw, &msg.u.brw_reqst.brw_flags,
 					   &msg.u.brw_reqst.brw_len};
-		const uint32_t which = o2_lst_draw(the, 2);
+		const uint32_t which = o2_lst_draw(the, 3);
 
-		*field[which] = bad[which];
+		if (which < 3)
+			*field[which] = bad[which];
+		else
+			msg.msg_ses_feats = 2 + o2_lst_draw(the, 5);
+		operation->expected = which < 3 ? EINVAL : EPROTO;
+		the->seen[OTHER_FEATURES] += which == 3;
 	}
 	call.bulk = &operation->memory;
 	call.bulk_is_source = operation->rw == O2_LST_BRW_WRITE;

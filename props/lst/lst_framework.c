@@ -47,10 +47,20 @@ static struct o2_lst_msg draw_batch(struct o2_lst_case *the, struct o2_lst_sid s
 	return o2_lst_ask_batch(sid, batch, opcode, index, o2_lst_draw(the, 1));
 }
 
+static struct o2_lst_msg draw_ping(struct o2_lst_case *the)
+{
+	struct o2_lst_msg msg = o2_lst_ask_ping(o2_lst_draw(the, UINT32_MAX));
+
+	msg.msg_ses_feats = o2_lst_draw(the, 2);
+	if (o2_draw_bool(the->choice, 3, 1))
+		msg.u.ping_reqst.pnr_magic ^= 1u << o2_lst_draw(the, 31);
+	return msg;
+}
+
 static struct o2_lst_msg draw_request(struct o2_lst_case *the)
 {
-	static const uint32_t weights[] = {8, 12, 8, 4, 4, 1, 4};
-	const uint32_t what = (uint32_t)o2_draw_weighted(the->choice, weights, 7);
+	static const uint32_t weights[] = {8, 12, 8, 4, 4, 1, 2, 4};
+	const uint32_t what = (uint32_t)o2_draw_weighted(the->choice, weights, 8);
 	const uint32_t stamp = 1 + o2_lst_draw(the, 1);
 	const struct o2_lst_sid sid = o2_draw_bool(the->choice, 9, 1) ? O2_LST_NO_SID : o2_lst_sid_of(stamp);
 
@@ -67,6 +77,8 @@ static struct o2_lst_msg draw_request(struct o2_lst_case *the)
 		return o2_lst_ask_stat(sid);
 	case 5:
 		return o2_lst_ask_join(sid);
+	case 6:
+		return draw_ping(the);
 	default:
 		return o2_lst_ask_debug();
 	}

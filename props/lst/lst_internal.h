@@ -65,6 +65,11 @@
 	ENTRY(NOT_ANSWERED, "not_answered")                          \
 	ENTRY(NO_OPERATION, "operation_unknown")                     \
 	ENTRY(JOINED, "join")                                        \
+	ENTRY(PINGED, "ping")                                        \
+	ENTRY(PING_REFUSED, "ping_refused")                          \
+	ENTRY(NODE_SHUT, "node_cannot_answer")                       \
+	ENTRY(NODE_BUSY, "too_many_requests")                        \
+	ENTRY(OTHER_FEATURES, "bulk_of_other_features")              \
 	ENTRY(SHORT_OF_MEMORY, "short_of_memory")                    \
 	ENTRY(SHORT_OF_ENTRIES, "short_of_entries")                  \
 	ENTRY(CALL_IN_VAIN, "call_in_vain")                          \
@@ -179,9 +184,11 @@ int o2_lst_account_of(struct o2_lst_case *the, const struct o2_lst_msg *msg);
 void o2_lst_account_test(struct o2_lst_case *the, const struct o2_lst_msg *request);
 /* B's newest answer to this request. */
 void o2_lst_check_answer(struct o2_lst_case *the, const struct o2_lst_msg *request, int expected);
-/* That to one of another version; that there is none to the one with this number. */
+/* How many are on their way to the one with this number. */
+uint32_t o2_lst_answers(const struct o2_lst_case *the, uint64_t rpyid);
+/* That to one of another version; that there is no other one to the one with this number. */
 void o2_lst_check_version(struct o2_lst_case *the, const struct o2_lst_msg *request);
-void o2_lst_check_silence(struct o2_lst_case *the, uint64_t rpyid);
+void o2_lst_check_silence(struct o2_lst_case *the, uint64_t rpyid, uint32_t before);
 /* The clock has gone on to now_ms: a session may be over. */
 void o2_lst_account_clock(struct o2_lst_case *the);
 /* What is true after every step. */

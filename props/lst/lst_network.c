@@ -21,8 +21,18 @@ static struct o2_letter taken(struct o2_lnet_side *side)
 	return letter;
 }
 
-/* What a letter is to a service of the framework. */
+/* What a letter is to a service. */
 enum letter { NO_REQUEST, REQUEST, OF_OTHER_VERSION, NONSENSE };
+
+static bool is_to_service(const struct o2_letter *letter)
+{
+	const uint64_t service = letter->hdr.msg.put.match_bits;
+	const uint32_t portal = letter->hdr.msg.put.ptl_index;
+
+	return letter->kind == O2_LETTER_IMMEDIATE && letter->hdr.type == O2_LNET_PUT &&
+	       (portal == O2_LST_PORTAL_FRAMEWORK || portal == O2_LST_PORTAL_TEST) &&
+	       o2_lst_request_type(service) >= 0;
+}
 
 static enum letter kind_of(const struct o2_letter *letter, struct o2_lst_msg *msg)
 {
@@ -31,8 +41,7 @@ static enum letter kind_of(const struct o2_letter *letter, struct o2_lst_msg *ms
 	bool other_version;
 	int rc;
 
-	if (letter->kind != O2_LETTER_IMMEDIATE || letter->hdr.type != O2_LNET_PUT ||
-	    letter->hdr.msg.put.ptl_index != O2_LST_PORTAL_FRAMEWORK || o2_lst_request_type(service) < 0)
+	if (!is_to_service(letter))
 		return NO_REQUEST;
 	rc = o2_lst_msg_decode(letter->payload, letter->hdr.payload_length, msg, &error);
 	other_version = rc != 0 && strcmp(error.rule, "lst/version") == 0;
@@ -48,12 +57,12 @@ static uint64_t rpyid_of(const struct o2_letter *letter)
 }
 
 static void judge(struct o2_lst_case *the, const struct o2_letter *letter, enum letter kind,
-		  const struct o2_lst_msg *msg, int expected)
+		  const struct o2_lst_msg *msg, int expected, uint32_t before)
 {
 	if (kind == OF_OTHER_VERSION)
 		o2_lst_check_version(the, msg);
 	else if (kind == NONSENSE || expected == O2_LST_SILENCE)
-		o2_lst_check_silence(the, rpyid_of(letter));
+		o2_lst_check_silence(the, rpyid_of(letter), before);
 	else if (expected >= 0)
 		o2_lst_check_answer(the, msg, expected);
 	else if (msg->msg_type == O2_LST_TEST_REQST)
@@ -65,15 +74,24 @@ static void receive(struct o2_lst_case *the, const struct o2_letter *letter)
 {
 	struct o2_lnet_side *to = letter->from->peer;
 	struct o2_lst_msg msg;
+	const enum letter kind = to == &the->lnet.b ? kind_of(letter, &msg) : NO_REQUEST;
 	/* One more than may be served at a time is dropped. */
-	const bool judged = to == &the->lnet.b && the->b.node->rpc->nfree_served > 0;
-	const enum letter kind = judged ? kind_of(letter, &msg) : NO_REQUEST;
-	const int expected = kind == REQUEST ? o2_lst_account_of(the, &msg) : O2_LST_UNKNOWN;
+	const bool served = the->b.node->rpc->nfree_served > 0;
+	/* What it says to anybody while this arrives does not leave; what LNet answers by itself does. */
+	const bool shut = kind != NO_REQUEST && o2_draw_bool(the->choice, 40, 1);
+	const int expected = kind == REQUEST && served ? o2_lst_account_of(the, &msg) : O2_LST_UNKNOWN;
+	const uint32_t before = o2_lst_answers(the, rpyid_of(letter));
 
 	to->nevents = 0;
+	to->refuse = shut ? -ENETUNREACH : 0;
 	o2_lnet_receive(to->lnet, letter->from->nid, &letter->hdr, letter->payload, &to->error);
-	if (kind != NO_REQUEST)
-		judge(the, letter, kind, &msg, expected);
+	to->refuse = 0;
+	the->seen[NODE_SHUT] += shut && expected >= 0;
+	the->seen[NODE_BUSY] += kind != NO_REQUEST && !served;
+	if (kind != NO_REQUEST && (shut || !served))
+		o2_lst_check_silence(the, rpyid_of(letter), before);
+	else if (kind != NO_REQUEST)
+		judge(the, letter, kind, &msg, expected, before);
 }
 
 /* A request that its console did not send so: fields around the ids, so that answers still find their way. */
@@ -82,7 +100,7 @@ static void change(struct o2_lst_case *the, struct o2_letter *letter)
 	struct o2_lst_msg msg;
 	uint32_t at;
 
-	if (kind_of(letter, &msg) != REQUEST)
+	if (letter->hdr.msg.put.ptl_index != O2_LST_PORTAL_FRAMEWORK || kind_of(letter, &msg) != REQUEST)
 		return;
 	the->seen[CHANGED]++;
 	if (o2_draw_bool(the->choice, 2, 1)) {

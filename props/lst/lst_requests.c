@@ -47,6 +47,15 @@ struct o2_lst_msg o2_lst_ask_join(struct o2_lst_sid sid)
 	return msg;
 }
 
+struct o2_lst_msg o2_lst_ask_ping(uint32_t sequence)
+{
+	struct o2_lst_msg msg = request(O2_LST_PING_REQST);
+
+	msg.u.ping_reqst.pnr_magic = O2_LST_PING_MAGIC;
+	msg.u.ping_reqst.pnr_seq = sequence;
+	return msg;
+}
+
 struct o2_lst_msg o2_lst_ask_stat(struct o2_lst_sid sid)
 {
 	struct o2_lst_msg msg = request(O2_LST_STAT_REQST);

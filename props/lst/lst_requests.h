@@ -10,6 +10,7 @@ struct o2_lst_sid o2_lst_sid_of(uint64_t stamp);
 struct o2_lst_msg o2_lst_ask_mksn(struct o2_lst_sid sid, uint32_t force, const char *name);
 struct o2_lst_msg o2_lst_ask_rmsn(struct o2_lst_sid sid);
 struct o2_lst_msg o2_lst_ask_debug(void);
+struct o2_lst_msg o2_lst_ask_ping(uint32_t sequence);
 struct o2_lst_msg o2_lst_ask_join(struct o2_lst_sid sid);
 struct o2_lst_msg o2_lst_ask_stat(struct o2_lst_sid sid);
 struct o2_lst_msg o2_lst_ask_batch(struct o2_lst_sid sid, uint64_t batch, uint32_t opc, uint32_t index,
