@@ -31,8 +31,13 @@ static bool check_shape(struct o2_comparison *comparison, const struct o2_rdma_p
 		const struct o2_rdma_wr *wr = &plan->wr[i];
 		uint64_t length = 0;
 
-		if (wr->first_sge != next || wr->num_sge > plan->nsge - next) {
+		if (wr->first_sge != next) {
 			o2_differ(comparison, checks[SHAPE_INDEX], "wr[].first_sge", i, next, wr->first_sge);
+			return false;
+		}
+		if (wr->num_sge > plan->nsge - next) {
+			o2_differ(comparison, checks[SHAPE_INDEX], "wr[].num_sge", i, plan->nsge - next,
+				  wr->num_sge);
 			return false;
 		}
 		if (wr->num_sge == 0 || wr->num_sge > wrq_sge)

@@ -163,9 +163,18 @@ static void compare_message(struct o2_comparison *comparison, const struct o2_ca
 	const struct o2_impl_chain_wr *wr = &found->wr[found->nwr - 1];
 	const struct o2_impl_gather *sge;
 
-	if (wr->num_sge != 1 || wr->first_sge >= found->nsge) {
+	if (wr->num_sge != 1) {
 		o2_differ(comparison, O2_CHECK_CHAIN_MESSAGE_BYTES, "wr[].num_sge", found->nwr - 1, 1,
 			  wr->num_sge);
+		return;
+	}
+	if (found->nsge == 0) {
+		o2_differ(comparison, O2_CHECK_CHAIN_MESSAGE_BYTES, "nsge", O2_NO_INDEX, 1, 0);
+		return;
+	}
+	if (wr->first_sge >= found->nsge) {
+		o2_differ(comparison, O2_CHECK_CHAIN_MESSAGE_BYTES, "wr[].first_sge", found->nwr - 1,
+			  found->nsge - 1, wr->first_sge);
 		return;
 	}
 	sge = &found->sge[wr->first_sge];
