@@ -29,7 +29,11 @@
 	ENTRY(VERDICTS, "two_verdicts")                  \
 	ENTRY(SET_UP, "any_set_up")                      \
 	ENTRY(KEY_LIFE, "any_life_of_a_key")             \
-	ENTRY(TALK, "conversation_with_one_fault")
+	ENTRY(TALK, "conversation_with_one_fault")       \
+	ENTRY(WAITS, "noop_that_may_wait")               \
+	ENTRY(LIMITS, "list_at_its_limit")               \
+	ENTRY(CHAIN, "chain_with_another_message")       \
+	ENTRY(SHORT, "form_without_memory")
 
 enum situation {
 	OF_STAGE, /* and the other stages behind it */
@@ -106,6 +110,9 @@ static void check_changed_question(struct o2_forms_run *run, const json_t *form,
 	written = o2_case_to_json(&run->again);
 	if (written == NULL || !o2_form_agrees(written, form, &run->change))
 		fail(run, report, "question-read-as-another", written);
+	else if (!run->change.deleted && o2_form_at(written, &run->change) == NULL &&
+		 !o2_form_is_default(o2_form_at(form, &run->change), &run->change))
+		fail(run, report, "member-not-read", form);
 	json_decref(written);
 }
 
@@ -224,14 +231,17 @@ static bool is_of_its_class(struct o2_forms_run *run)
 	return true;
 }
 
-/* Where, what was expected, and what is there. */
-static bool says_what_differs(const struct o2_comparison *comparison)
+/* Where, what was expected, and what is there, which is another. */
+static bool says_what_differs(const struct o2_comparison *comparison, enum o2_stage stage)
 {
+	/* Of a piece or a region the length may be right where it lies elsewhere; of work requests no number is. */
+	const bool numbers = stage == O2_STAGE_RDMA_PLAN || stage == O2_STAGE_RDMA_CHAIN;
+
 	for (uint32_t i = 0; i < comparison->count; i++) {
 		const struct o2_difference *item = &comparison->item[i];
 
 		if (item->check >= O2_CHECKS || item->field[0] == '\0' || item->expected[0] == '\0' ||
-		    item->found[0] == '\0')
+		    item->found[0] == '\0' || (numbers && strcmp(item->expected, item->found) == 0))
 			return false;
 	}
 	return true;
@@ -250,7 +260,7 @@ static void judge_read_answer(struct o2_forms_run *run, const json_t *before, co
 		differ = refusals_differ(run);
 	else if (is_free(run->asked.stage) && !same)
 		differ = found != 0;
-	if (!says_what_differs(&run->comparison))
+	if (!says_what_differs(&run->comparison, run->asked.stage))
 		fail(run, report, "difference-without-words", written);
 	else if (!is_of_its_class(run))
 		fail(run, report, "difference-of-another-class", written);
@@ -347,8 +357,17 @@ enum part {
 	SETUP_ONLY,
 	KEYS_ONLY,
 	FLOW_ONLY,
+	WAITS_ONLY,
+	LIMITS_ONLY,
+	CHAIN_ONLY,
+	SHORT_ONLY,
 	PARTS,
 };
+
+static void waits(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report)
+{
+	run->tally.seen[WAITS] += o2_forms_check_flow_waits(run, choice, report);
+}
 
 /* Of some it is counted that they were looked at. */
 static const struct {
@@ -367,6 +386,10 @@ static const struct {
 	[SETUP_ONLY] = {o2_forms_check_setup, SET_UP},
 	[KEYS_ONLY] = {o2_forms_check_keys, KEY_LIFE},
 	[FLOW_ONLY] = {o2_forms_check_flow, TALK},
+	[WAITS_ONLY] = {waits, SITUATIONS},
+	[LIMITS_ONLY] = {o2_forms_check_limits, LIMITS},
+	[CHAIN_ONLY] = {o2_forms_check_chain, CHAIN},
+	[SHORT_ONLY] = {o2_forms_check_short, SHORT},
 };
 
 static enum o2_status run_case(void *context, struct o2_choice *choice, struct o2_report *report)
@@ -418,5 +441,7 @@ struct o2_property o2_forms_property(struct o2_forms_run *run)
 		"forms", "JSON forms are read as what was written, changed ones refused by a field or read "
 			 "as they stand, and answers that differ are told apart")};
 
+	if (run != NULL)
+		run->tally.excused[SHORT] = run->fail_allocation == NULL;
 	return o2_tally_property(&ops, run, situations, SITUATIONS, 20000);
 }

@@ -37,6 +37,9 @@ bool o2_form_change(struct o2_choice *choice, json_t *form, struct o2_form_chang
 /* What is there; NULL: nothing, or no more. */
 json_t *o2_form_at(const json_t *form, const struct o2_form_change *change);
 
+/* Whether it is what is meant where nothing is said: then it need not be written. */
+bool o2_form_is_default(const json_t *value, const struct o2_form_change *change);
+
 /* Whether it is a number, written as one or as hex digits. */
 bool o2_form_number(const json_t *value, uint64_t *number);
 
@@ -60,6 +63,9 @@ struct o2_forms_run {
 	struct o2_answer expected, found;
 	struct o2_comparison comparison;
 	struct o2_form_change change;
+	void (*fail_allocation)(uint32_t nth); /* NULL: none can be made to fail */
+	bool (*allocation_failed)(void);
+	int64_t (*allocated)(void);
 };
 
 /* run->comparison of what was expected and found, without a map. */
@@ -88,6 +94,19 @@ void o2_forms_check_conduct(struct o2_forms_run *run, struct o2_choice *choice, 
 /* Who knows one flavour of checksum: how that is asked, and what it explains. */
 void o2_forms_check_flavour(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report);
 
+/*
+ * What the oracle shares with a shared object: the places, what is noticed beside them, and in which words; and
+ * each list of each stage about as long as it may be.
+ */
+void o2_forms_check_slots(struct o2_choice *choice, struct o2_report *report);
+void o2_forms_check_limits(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report);
+
+/* A chain of which the message is another. */
+void o2_forms_check_chain(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report);
+
+/* What is read without memory. */
+void o2_forms_check_short(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report);
+
 /* Any two verdicts, refusals mostly. */
 void o2_forms_check_verdicts(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report);
 
@@ -95,7 +114,8 @@ void o2_forms_check_verdicts(struct o2_forms_run *run, struct o2_choice *choice,
 void o2_forms_check_setup(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report);
 void o2_forms_check_keys(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report);
 
-/* A conversation of which one thing is another. */
+/* A conversation of which one thing is another; one that lacks a NOOP, and whether that may wait. */
+bool o2_forms_check_flow_waits(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report);
 void o2_forms_check_flow(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report);
 
 /* Lists of the author's: what its errors stand for, and which differences are known of which questions. */

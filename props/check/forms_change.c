@@ -255,6 +255,16 @@ json_t *o2_form_at(const json_t *form, const struct o2_form_change *change)
 
 /* --- what became of it --- */
 
+bool o2_form_is_default(const json_t *value, const struct o2_form_change *change)
+{
+	const char *key = change->steps == 0 ? "" : change->key[change->steps - 1];
+	uint64_t number;
+
+	if (strcmp(key, "capacity_bytes") == 0)
+		return json_is_integer(value) && json_integer_value(value) == 4096;
+	return json_is_false(value) || (o2_form_number(value, &number) && number == 0);
+}
+
 bool o2_form_number(const json_t *value, uint64_t *number)
 {
 	const char *text = json_string_value(value);

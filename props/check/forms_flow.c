@@ -96,15 +96,20 @@ static bool more_credits(struct subject *s)
 	return true;
 }
 
+/* docs/oracle.md: what an arrival without credits changes for NOOPs is looked at when its receive is posted again. */
+static bool may_wait(const struct o2_impl_flow_event *event)
+{
+	return event->kind == O2_IMPL_FLOW_RECEIVE && event->credits == 0;
+}
+
 static bool drop_last(struct subject *s)
 {
-	const bool may_wait = s->event->kind == O2_IMPL_FLOW_RECEIVE && s->event->credits == 0;
 	const struct o2_impl_flow_message *last = s->step->message;
 
 	if (s->step->count == 0)
 		return false;
 	last += s->step->count - 1;
-	if (last->type == O2_MSG_NOOP && may_wait)
+	if (last->type == O2_MSG_NOOP && may_wait(s->event))
 		return false;
 	s->said.checks = last->type == O2_MSG_NOOP ? "flow/noop-missing" : "flow/stuck";
 	s->said.fields = last->type != O2_MSG_NOOP     ? "messages"
@@ -277,4 +282,77 @@ void o2_forms_check_flow(struct o2_forms_run *run, struct o2_choice *c, struct o
 		o2_report_add(report, "found %s: %s: %s, %s", o2_check_name(item->check), item->field,
 			      item->expected, item->found);
 	}
+}
+
+/*
+ * The peer sends, and gets nothing but NOOPs: soon a third one waits until it has used a credit that came with one
+ * of the others.
+ */
+static void draw_one_way(struct o2_choice *c, struct o2_case *asked)
+{
+	static const uint32_t kinds[] = {O2_IMPL_FLOW_REPOST, O2_IMPL_FLOW_SENT, O2_IMPL_FLOW_RECEIVE};
+	struct o2_case_flow *flow = &asked->flow;
+	const uint32_t depth = 3 + (uint32_t)o2_draw(c, 3);
+	struct o2_impl_flow_message message;
+	struct o2_flow_end end;
+
+	memset(asked, 0, sizeof(*asked));
+	asked->stage = O2_STAGE_FLOW;
+	*flow = (struct o2_case_flow){.ibm_version = O2_MSG_VERSION_2,
+				      .queue_depth = depth,
+				      .high_water = o2_flow_least_mark(depth),
+				      .concurrent_sends = depth};
+	o2_flow_begin(&end, flow);
+	while (flow->count < O2_IMPL_FLOW_EVENTS) {
+		const uint32_t weights[] = {end.arrived.first < end.arrived.end ? 3 : 0,
+					    end.credits.in_flight > 0 ? 3 : 0,
+					    end.credits.granted > 0 ? 2 : 0};
+		struct o2_impl_flow_event *event = &flow->event[flow->count];
+
+		if (weights[0] + weights[1] + weights[2] == 0)
+			return;
+		event->kind = kinds[o2_draw_weighted(c, weights, 3)];
+		event->type = event->kind == O2_IMPL_FLOW_RECEIVE ? O2_MSG_IMMEDIATE : 0;
+		(void)o2_flow_take(&end, flow->count++);
+		while (o2_flow_next(&end, &message))
+			o2_flow_post(&end, &message);
+	}
+}
+
+/* A conversation that ends with a NOOP which is not sent: nothing is said where it may wait, and there alone. */
+bool o2_forms_check_flow_waits(struct o2_forms_run *run, struct o2_choice *c, struct o2_report *report)
+{
+	struct o2_case_flow *asked = &run->asked.flow;
+	const bool waits = o2_draw_bool(c, 1, 2);
+	struct o2_impl_flow_step *step = NULL;
+	const struct o2_difference *item = &run->comparison.item[0];
+	bool right;
+
+	draw_one_way(c, &run->asked);
+	if (!o2_choice_ok(c))
+		return false;
+	o2_answer_of_reference(&run->asked, &run->expected);
+	run->found = run->expected;
+	run->found.conduct.check = O2_CHECKS;
+	for (uint32_t i = 0; i < asked->count && step == NULL; i++) {
+		struct o2_impl_flow_step *one = &run->found.flow.step[i];
+
+		if (one->count == 0 || one->message[one->count - 1].type != O2_MSG_NOOP ||
+		    may_wait(&asked->event[i]) != waits)
+			continue;
+		step = one;
+		asked->count = run->expected.flow.count = run->found.flow.count = i + 1;
+	}
+	if (step == NULL)
+		return false;
+	step->count--;
+	o2_forms_compare(run);
+	right = waits ? run->comparison.count == 0
+		      : run->comparison.count == 1 &&
+				strcmp(o2_check_name(item->check), "flow/noop-missing") == 0 &&
+				strcmp(item->expected, "NOOP") == 0 && strcmp(item->found, "nothing") == 0;
+	if (!right)
+		o2_report_fail(report, "forms/flow/waits", "at event %" PRIu32 ": %" PRIu32 " differences",
+			       asked->count - 1, run->comparison.count);
+	return waits;
 }

@@ -126,6 +126,11 @@ static struct o2_property own_property(struct o2_props_arguments *a, size_t i)
 		nodes.devices = o2_own_devices(a);
 		return o2_nodes_property(&nodes);
 	case 8:
+#ifdef O2_PROPS_IN_PROCESS
+		forms.fail_allocation = o2_alloc_fault_arm;
+		forms.allocation_failed = o2_alloc_fault_fired;
+		forms.allocated = o2_alloc_live;
+#endif
 		return o2_forms_property(&forms);
 	case 9:
 		return o2_parts_property(&parts);

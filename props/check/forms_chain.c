@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* Chains whose last work request, the message, is another: what is said of it, whole (docs/oracle.md, "A chain"). */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "props/check/forms.h"
+#include "props/scenario/draw.h"
+
+#define CHECK "chain/message-bytes"
+#define MOST  3u
+
+struct dues {
+	uint32_t count;
+	struct due {
+		char field[48], expected[24], found[24];
+	} due[MOST];
+};
+
+static void add(struct dues *dues, const char *list, uint32_t index, const char *member, bool hex,
+		uint64_t expected, uint64_t found)
+{
+	const char *format = hex ? "0x%" PRIx64 : "%" PRIu64;
+
+	if (expected == found)
+		return;
+	snprintf(dues->due[dues->count].field, sizeof(dues->due[0].field), "%s[%" PRIu32 "].%s", list, index,
+		 member);
+	snprintf(dues->due[dues->count].expected, sizeof(dues->due[0].expected), format, expected);
+	snprintf(dues->due[dues->count].found, sizeof(dues->due[0].found), format, found);
+	dues->count++;
+}
+
+/* One entry of those that there are, which has what the question says. */
+static void foretell(const struct o2_case_chain *asked, const struct o2_answer_chain *found,
+		     struct dues *dues)
+{
+	const uint32_t at = found->nwr - 1, first = found->wr[at].first_sge;
+	const struct o2_impl_gather *sge = &found->sge[first < found->nsge ? first : 0];
+
+	add(dues, "wr", at, "num_sge", false, 1, found->wr[at].num_sge);
+	if (dues->count == 0 && found->nsge == 0)
+		dues->due[dues->count++] = (struct due){"nsge", "1", "0"};
+	else if (dues->count == 0 && first >= found->nsge)
+		add(dues, "wr", at, "first_sge", false, found->nsge - 1, first);
+	if (dues->count != 0)
+		return;
+	add(dues, "sge", first, "addr", true, asked->message.addr, sge->addr);
+	add(dues, "sge", first, "length", false, asked->message.length, sge->length);
+	add(dues, "sge", first, "lkey", true, asked->message.lkey, sge->lkey);
+}
+
+static void change(struct o2_choice *c, struct o2_answer_chain *found)
+{
+	struct o2_impl_chain_wr *last = &found->wr[found->nwr - 1];
+	struct o2_impl_gather *sge = &found->sge[found->nsge - 1];
+
+	switch (o2_draw(c, 7)) {
+	case 0: /* the first one that is not there */
+		last->first_sge = found->nsge;
+		break;
+	case 1:
+		last->first_sge = found->nsge - 2 + (uint32_t)o2_draw(c, 3);
+		break;
+	case 2:
+		last->first_sge = UINT32_MAX;
+		break;
+	case 3:
+		last->num_sge = 2 * (uint32_t)o2_draw(c, 1);
+		break;
+	case 4: /* it is not there any more */
+		found->nsge--;
+		break;
+	case 5:
+		sge->addr += 1 + o2_draw(c, 255);
+		break;
+	case 6:
+		sge->length -= 1 + (uint32_t)o2_draw(c, 1);
+		break;
+	default:
+		sge->lkey ^= 1;
+	}
+}
+
+void o2_forms_check_chain(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report)
+{
+	struct dues dues = {0};
+	uint32_t said = 0;
+
+	o2_draw_case(choice, O2_STAGE_RDMA_CHAIN, &run->asked, &run->scenario);
+	if (!o2_choice_ok(choice))
+		return;
+	o2_answer_of_reference(&run->asked, &run->expected);
+	if (run->expected.kind != O2_ANSWER_RESULT)
+		return;
+	run->found = run->expected;
+	run->found.conduct.check = O2_CHECKS;
+	for (uint64_t left = 1 + o2_draw(choice, 1); left > 0 && run->found.chain.nsge > 0; left--)
+		change(choice, &run->found.chain);
+	foretell(&run->asked.chain, &run->found.chain, &dues);
+	o2_forms_compare(run);
+	for (uint32_t i = 0; i < run->comparison.count; i++) {
+		const struct o2_difference *item = &run->comparison.item[i];
+
+		/* For a source that no caller has it stands under the check of those. */
+		if (strcmp(o2_check_name(item->check), CHECK) != 0 &&
+		    strncmp(item->cause, CHECK ":", sizeof(CHECK)) != 0)
+			continue;
+		if (said >= dues.count || strcmp(item->field, dues.due[said].field) != 0 ||
+		    strcmp(item->expected, dues.due[said].expected) != 0 ||
+		    strcmp(item->found, dues.due[said].found) != 0)
+			o2_report_fail(report, "forms/chain", "found %s: %s, %s", item->field, item->expected,
+				       item->found);
+		said++;
+	}
+	if (said < dues.count)
+		o2_report_fail(report, "forms/chain", "%" PRIu32 " differences of the message", said);
+	for (uint32_t i = 0; report->failed && i < dues.count; i++)
+		o2_report_add(report, "expected %s: %s, %s", dues.due[i].field, dues.due[i].expected,
+			      dues.due[i].found);
+}
