@@ -234,9 +234,9 @@ static void run_long(struct o2_hosts_run *run)
 
 static enum o2_status run_case(void *context, struct o2_choice *choice, struct o2_report *report)
 {
-	static void (*const kinds[])(struct o2_hosts_run *) = {run_programs, o2_hosts_object,
-							       o2_hosts_selftest, o2_hosts_start, run_long};
-	static const uint32_t weights[] = {60, 10, 10, 8, 1};
+	static void (*const kinds[])(struct o2_hosts_run *) = {
+		run_programs, o2_hosts_object, o2_hosts_selftest, o2_hosts_start, run_long, o2_hosts_frames};
+	static const uint32_t weights[] = {60, 10, 10, 8, 1, 5};
 	struct o2_hosts_run *run = context;
 
 	signal(SIGPIPE, SIG_IGN);

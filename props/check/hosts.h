@@ -79,7 +79,8 @@ struct o2_property o2_hosts_property(struct o2_hosts_run *run);
 	ENTRY(O2_HOSTS_TRIED_CANNOT, "selftest_without_a_process")     \
 	ENTRY(O2_HOSTS_NOT_BEGUN, "cannot_be_begun")                   \
 	ENTRY(O2_HOSTS_NO_MEMORY, "without_memory")                    \
-	ENTRY(O2_HOSTS_GROWN, "memory_that_grows")
+	ENTRY(O2_HOSTS_GROWN, "memory_that_grows")                     \
+	ENTRY(O2_HOSTS_FRAMES, "frames_where_memory_ends")
 
 enum o2_hosts_situation { O2_HOSTS_SITUATION_LIST(O2_SITUATION_ID) O2_HOSTS_SITUATIONS };
 
@@ -107,7 +108,10 @@ void o2_hosts_selftest(struct o2_hosts_run *run);
 /* What cannot be begun, or not once more; and one that is asked for long; said: the frame of its question. */
 void o2_hosts_start(struct o2_hosts_run *run);
 void o2_hosts_grow(struct o2_hosts_run *run);
-/* Before the first case. */
+/* What is read of a frame, in no program. */
+void o2_hosts_frames(struct o2_hosts_run *run);
+void o2_hosts_frames_prepare(void);
+/* Before a case. */
 void o2_hosts_prepare(void);
 /* Where an object has ended the process. */
 void o2_hosts_check_calls(struct o2_hosts_run *run, const struct o2_answer_fault *fault);

@@ -40,7 +40,9 @@ static char how[40] = "O2_MISBEHAVE=none";
 
 void o2_hosts_prepare(void)
 {
+	snprintf(how, sizeof(how), "O2_MISBEHAVE=none");
 	putenv(how);
+	o2_hosts_frames_prepare();
 }
 
 /* The calls that led to the end: the function, and who called it, each with its line. */
