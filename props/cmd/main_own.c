@@ -53,7 +53,9 @@ static const struct o2_command_memory memory = {.fail = o2_alloc_fault_arm,
 						.hold = o2_alloc_fault_hold,
 						.go_on = o2_alloc_fault_go_on,
 						.live = o2_alloc_live,
-						.exec_as = o2_exec_as};
+						.exec_as = o2_exec_as,
+						.lacks_pipe = o2_exec_lacks_pipe,
+						.lacks_process = o2_exec_lacks_process};
 #endif
 
 /* Those that need loopverbs in this process; the others come before them. */

@@ -25,6 +25,8 @@ struct o2_command_memory {
 	int64_t (*live)(void);
 	/* props/talk/wrap/exec.h */
 	void (*exec_as)(int (*function)(const char *path, char *const argv[]));
+	void (*lacks_pipe)(unsigned int nth, int code);
+	void (*lacks_process)(unsigned int nth, int code);
 };
 
 struct o2_command_run {

@@ -26,6 +26,8 @@
 	ENTRY(O2_COMMANDS_CONFORM_HOSTILE, "conform_with_misbehaviours")        \
 	ENTRY(O2_COMMANDS_LIAR, "conform_with_a_liar")                          \
 	ENTRY(O2_COMMANDS_LIAR_GONE, "conform_with_a_liar_that_does_not_end")   \
+	ENTRY(O2_COMMANDS_LIAR_NAMED, "conform_with_a_liar_that_breaks_rules")  \
+	ENTRY(O2_COMMANDS_LIAR_UNSTARTED, "conform_without_a_liar_to_start")    \
 	ENTRY(O2_COMMANDS_WRONG_NOT, "conform_of_a_peer_that_says_what_it_may") \
 	ENTRY(O2_COMMANDS_WRONG_REPLY, "conform_of_a_wrong_reply")              \
 	ENTRY(O2_COMMANDS_WRONG_REJECT, "conform_of_a_wrong_reject")            \

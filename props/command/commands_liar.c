@@ -4,229 +4,211 @@
  * (docs/conform.md, "Misbehaviours").  In place of that program a function of ours says what was drawn.
  */
 #include <assert.h>
+#include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/own_path.h"
 #include "props/command/commands.h"
+#include "props/command/liar_stand.h"
 #include "props/command/net_process.h"
 #include "props/command/probes.h"
 #include "props/command/wrong.h"
-#include "props/hostile/hostile.h"
+#include "props/model/wire_model.h"
 
 #define PEER	   "10.99.0.1@o2ib"
-#define LIES	   5u
 #define WORDS_SAID 1024u
-#define GID_INDEX  1u /* that of a device in the process */
-#define SHOWN	   192u
-
-enum outcome {
-	MET,
-	TOLERATED,
-	NOT_MET,
-	NOT_TRIED,
-};
-
-struct lie {
-	char name[48], sentence[SHOWN], why[80];
-	enum outcome outcome;
-};
-
-/* Of the liar's processes; what it was told comes back. */
-static struct stand_in {
-	uint32_t nlies;
-	struct lie lie[LIES];
-	uint32_t rows;	       /* of its table, from the first lie on; the others it does not have */
-	int list_status;       /* of the table */
-	int status;	       /* of all others; -1: it is killed */
-	char told[WORDS_SAID]; /* the words of the second call, with a blank behind each */
-	uint32_t calls;
-} * liar;
-
-static void list_lies(void)
-{
-	dprintf(STDOUT_FILENO,
-		"| Name | Group | What the peer does | Rule | Reaction | Tolerated by |\n|---|---|---|\n");
-	for (uint32_t i = 0; i < liar->rows; i++) {
-		const struct o2_misbehaviour *list;
-		const size_t most = o2_misbehaviours(&list);
-		char row[O2_MISBEHAVIOUR_ROW_BYTES];
-
-		for (size_t k = 0; k < most; k++)
-			if (strcmp(list[k].name, liar->lie[i].name) == 0) {
-				o2_misbehaviour_row(&list[k], row);
-				dprintf(STDOUT_FILENO, "%s\n", row);
-			}
-	}
-	dprintf(STDOUT_FILENO, "\n%u rows\n", liar->rows);
-}
-
-static void tell_lies(char *const argv[])
-{
-	static const char *const words[] = {"met", "TOLERATED (known): ", "NOT MET: ", "not tried: "};
-	size_t used = 0;
-
-	for (size_t i = 0; argv[i] != NULL; i++)
-		used += (size_t)snprintf(liar->told + used, used < WORDS_SAID ? WORDS_SAID - used : 0, "%s ",
-					 argv[i]);
-	dprintf(STDOUT_FILENO, "seed 0x1\n");
-	for (uint32_t i = 0; i < liar->rows; i++) {
-		const struct lie *lie = &liar->lie[i];
-
-		dprintf(STDOUT_FILENO, "try %s\n", lie->name);
-		dprintf(STDOUT_FILENO, "%-24s %s%s\n", lie->name, words[lie->outcome],
-			lie->outcome == MET ? "" : lie->why);
-	}
-	dprintf(STDOUT_FILENO, "%u passed, 0 failed\n", liar->rows);
-}
-
-/* What execv(3) is while this case runs. */
-static int be_liar(const char *path, char *const argv[])
-{
-	const bool lists =
-		argv[0] != NULL && argv[1] != NULL && argv[2] != NULL && strcmp(argv[2], "--list") == 0;
-
-	if (strrchr(path, '/') == NULL || strcmp(strrchr(path, '/'), "/o2props") != 0)
-		_exit(99);
-	liar->calls++;
-	if (lists)
-		list_lies();
-	else
-		tell_lies(argv);
-	if (!lists && liar->status < 0)
-		raise(SIGKILL);
-	_exit(lists ? liar->list_status : liar->status);
-}
-
-static void draw_lies(struct o2_choice *c, struct stand_in *drawn)
-{
-	static const char *const whys[] = {"it said nothing for 3 s", "not met", "a|b met: ", "x"};
-	const struct o2_misbehaviour *list;
-	const size_t most = o2_misbehaviours(&list);
-	size_t at = o2_draw_pick(c, most);
-
-	drawn->nlies = 1 + (uint32_t)o2_draw(c, LIES - 1);
-	for (uint32_t i = 0; i < drawn->nlies; i++) {
-		struct lie *lie = &drawn->lie[i];
-		char row[O2_MISBEHAVIOUR_ROW_BYTES], *cell[5] = {NULL}, *rest = row + 2;
-
-		o2_misbehaviour_row(&list[at], row);
-		for (size_t k = 0; k < 5 && rest != NULL; k++) {
-			cell[k] = rest;
-			rest = strstr(rest, " | ");
-			if (rest != NULL) {
-				*rest = '\0';
-				rest += 3;
-			}
-		}
-		snprintf(lie->name, sizeof(lie->name), "%s", list[at].name);
-		snprintf(lie->sentence, sizeof(lie->sentence), "%s: %s", cell[2], cell[4]);
-		snprintf(lie->why, sizeof(lie->why), "%s", whys[o2_draw_pick(c, 4)]);
-		lie->outcome = (enum outcome)o2_draw(c, NOT_TRIED);
-		/* In the order of the table. */
-		at += 1 + o2_draw(c, 3);
-		if (at >= most)
-			drawn->nlies = i + 1;
-	}
-	drawn->rows = drawn->nlies - (uint32_t)o2_draw_bool(c, 5, 1);
-	drawn->list_status = o2_draw_bool(c, 9, 1) ? 2 : 0;
-	drawn->status = o2_draw_bool(c, 2, 1) ? (int)o2_draw(c, 5) - 1 : (int)o2_draw(c, 1);
-}
+#define GID_INDEX  1u	      /* that of a device in the process */
+#define FILE_BYTES (4u << 20) /* of a capture */
 
 /* What the report is to say of it. */
 struct foretold {
-	bool kernel, json, whole;
-	char again[512]; /* the command, without --only and --json */
-	uint32_t count[NOT_TRIED + 1], lies;
+	bool kernel, json;
+	bool table, started, whole;
+	char again[512]; /* the command, without --only, --out and --json */
+	char folder[40]; /* of --out; "": there is none */
+	uint32_t read;	 /* lies of the table that it knows */
+	uint32_t count[O2_LIAR_NOT_TRIED + 1], lies, named;
+	uint64_t packets; /* of the capture, before the first lie's */
 };
 
-static void say_rows(FILE *out, const struct foretold *foretold, const struct stand_in *drawn)
+static void foretell(struct foretold *foretold, const struct o2_liar_stand *drawn)
+{
+	foretold->table = drawn->unstarted != 1 && drawn->list_status == 0 && drawn->others + drawn->rows > 0;
+	foretold->read = foretold->table ? o2_liar_stand_rows(drawn) : 0;
+	foretold->started = foretold->read > 0 && drawn->unstarted != 2;
+	foretold->whole =
+		foretold->table &&
+		(foretold->read == 0 || (foretold->started && (drawn->status == 0 || drawn->status == 1)));
+	foretold->lies = foretold->started ? foretold->read : 0;
+	for (uint32_t i = 0; i < foretold->lies; i++) {
+		char named[256];
+
+		foretold->count[drawn->lie[i].outcome]++;
+		o2_liar_talk_named(&drawn->lie[i].talk, named, sizeof(named));
+		foretold->named += named[0] != '\0';
+	}
+}
+
+/* The packets of one of them; last: of what was said before, where it says nothing. */
+static void packets_of(const struct foretold *foretold, const struct o2_liar_stand *drawn, uint32_t lie,
+		       uint64_t *first, uint64_t *last)
+{
+	*last = foretold->packets;
+	for (uint32_t i = 0; i < lie; i++)
+		*last += o2_liar_talk_packets(&drawn->lie[i].talk);
+	*first = *last + 1;
+	*last += o2_liar_talk_packets(&drawn->lie[lie].talk);
+	*first = *first > *last ? *last : *first;
+}
+
+static void say_rows(FILE *out, const struct foretold *foretold, const struct o2_liar_stand *drawn)
 {
 	static const char *const names[] = {"holds", "tolerated", "FINDING", "not tried"};
 
-	for (uint32_t i = 0; i < drawn->rows && foretold->lies > 0; i++) {
-		const struct lie *lie = &drawn->lie[i];
-		char id[64];
+	for (uint32_t i = 0; i < foretold->lies; i++) {
+		const struct o2_liar_lie *lie = &drawn->lie[i];
+		char id[64], sentence[O2_LIAR_SHOWN], text[256];
+		uint64_t first, last;
 
+		o2_liar_stand_sentence(lie, sentence);
+		o2_liar_talk_named(&lie->talk, text, sizeof(text));
 		snprintf(id, sizeof(id), "hostile/%s", lie->name);
-		fprintf(out, "%-9s %-22s %s%s\n", names[lie->outcome], id,
-			lie->outcome == MET ? lie->sentence : lie->why,
-			lie->outcome == NOT_TRIED ? "" : "; the judge names it: no rule");
-		if (lie->outcome == MET || lie->outcome == NOT_TRIED)
+		fprintf(out, "%-9s %-22s %s", names[lie->outcome], id,
+			lie->outcome == O2_LIAR_MET ? sentence : lie->why);
+		if (lie->outcome != O2_LIAR_NOT_TRIED)
+			fprintf(out, "; the judge names it: %s", text[0] == '\0' ? "no rule" : text);
+		fputc('\n', out);
+		if (lie->outcome == O2_LIAR_MET || lie->outcome == O2_LIAR_NOT_TRIED)
 			continue;
+		o2_liar_talk_heard(&lie->talk, text, sizeof(text));
 		fprintf(out,
 			"          it should be so: %s (docs/hostile.md#the-table)\n"
 			"          again: %s --only %s\n",
-			lie->sentence, foretold->again, id);
-		if (lie->outcome == NOT_MET)
-			fputs("          the peer said last: nothing\n", out);
+			sentence, foretold->again, id);
+		if (lie->outcome == O2_LIAR_NOT_MET)
+			fprintf(out, "          the peer said last: %s\n", text);
+		packets_of(foretold, drawn, i, &first, &last);
+		if (foretold->folder[0] != '\0')
+			fprintf(out, "          said: packets %" PRIu64 " to %" PRIu64 " of %s/said.pcapng\n",
+				first, last, foretold->folder);
 	}
 }
 
 /* '#' stands for a number, so there is none in what is drawn. */
-static void say_text(FILE *out, const struct foretold *foretold, const struct stand_in *drawn,
+static void say_text(FILE *out, const struct foretold *foretold, const struct o2_liar_stand *drawn,
 		     const char *sentence)
 {
-	uint32_t lies = 0;
+	const uint32_t lies = foretold->lies - foretold->count[O2_LIAR_NOT_TRIED];
 
 	fprintf(out, "%-9s %-22s %s\n", "holds", "ping/one", sentence);
 	say_rows(out, foretold, drawn);
 	fputs("judged: # messages and # WRITEs of ours on # connections\n", out);
-	for (uint32_t i = 0; i < drawn->rows && foretold->lies > 0; i++)
-		lies += drawn->lie[i].outcome != NOT_TRIED;
 	if (lies > 0)
-		fprintf(out, "lies: the judge names 0 of %" PRIu32 " by a rule; not", lies);
-	for (uint32_t i = 0; i < drawn->rows && lies > 0; i++)
-		if (drawn->lie[i].outcome != NOT_TRIED)
+		fprintf(out, "lies: the judge names %" PRIu32 " of %" PRIu32 " by a rule%s", foretold->named,
+			lies, foretold->named < lies ? "; not" : "");
+	for (uint32_t i = 0; i < foretold->lies && lies > 0; i++) {
+		char named[256];
+
+		o2_liar_talk_named(&drawn->lie[i].talk, named, sizeof(named));
+		if (drawn->lie[i].outcome != O2_LIAR_NOT_TRIED && named[0] == '\0')
 			fprintf(out, " hostile/%s", drawn->lie[i].name);
+	}
 	if (lies > 0)
 		fputc('\n', out);
 	fprintf(out,
 		"%" PRIu32 " hold, %" PRIu32 " findings, 0 known, %" PRIu32 " tolerated, %" PRIu32
 		" not tried; seed #\n",
-		1 + foretold->count[MET], foretold->count[NOT_MET], foretold->count[TOLERATED],
-		foretold->count[NOT_TRIED]);
+		1 + foretold->count[O2_LIAR_MET], foretold->count[O2_LIAR_NOT_MET],
+		foretold->count[O2_LIAR_TOLERATED], foretold->count[O2_LIAR_NOT_TRIED]);
+}
+
+/* "a, b" */
+static json_t *names_of(const char *text)
+{
+	json_t *names = json_array();
+
+	while (*text != '\0') {
+		const char *end = strstr(text, ", ");
+
+		json_array_append_new(names, end == NULL ? json_string(text)
+							 : json_stringn(text, (size_t)(end - text)));
+		text = end == NULL ? strchr(text, '\0') : end + 2;
+	}
+	return names;
+}
+
+static json_t *row_of(const struct foretold *foretold, const struct o2_liar_stand *drawn, uint32_t i)
+{
+	static const char *const names[] = {"holds", "tolerated", "finding", "not tried"};
+	const struct o2_liar_lie *lie = &drawn->lie[i];
+	char sentence[O2_LIAR_SHOWN], text[256];
+	uint64_t first, last;
+	json_t *row;
+
+	o2_liar_stand_sentence(lie, sentence);
+	row = json_pack("{s:o, s:s, s:s, s:s}", "id", json_sprintf("hostile/%s", lie->name), "outcome",
+			names[lie->outcome], "sentence", sentence, "source", "hostile.md#the-table");
+	packets_of(foretold, drawn, i, &first, &last);
+	if (foretold->folder[0] != '\0') {
+		json_object_set_new(row, "first_packet", json_integer((json_int_t)first));
+		json_object_set_new(row, "last_packet", json_integer((json_int_t)last));
+	}
+	o2_liar_talk_named(&lie->talk, text, sizeof(text));
+	if (lie->outcome != O2_LIAR_NOT_TRIED)
+		json_object_set_new(row, "named", names_of(text));
+	o2_liar_talk_heard(&lie->talk, text, sizeof(text));
+	if (lie->outcome == O2_LIAR_NOT_MET)
+		json_object_set_new(row, "heard", json_string(text));
+	if (lie->outcome != O2_LIAR_MET) {
+		json_object_set_new(row, "seen", json_string(lie->why));
+		json_object_set_new(row, "again",
+				    json_sprintf("%s --only hostile/%s", foretold->again, lie->name));
+	}
+	return row;
+}
+
+static void add_rows(struct o2_report *report, const json_t *expected, const json_t *found)
+{
+	char *lines[] = {json_dumps(expected, JSON_SORT_KEYS), json_dumps(found, JSON_SORT_KEYS)};
+
+	o2_report_add(report, "expected %s", lines[0] == NULL ? "" : lines[0]);
+	o2_report_add(report, "found    %s", lines[1] == NULL ? "" : lines[1]);
+	free(lines[0]);
+	free(lines[1]);
+}
+
+static bool number_is(const json_t *object, const char *key, uint32_t value)
+{
+	return json_integer_value(json_object_get(object, key)) == value;
 }
 
 static void check_json(struct o2_commands_run *run, const struct foretold *foretold,
-		       const struct stand_in *drawn)
+		       const struct o2_liar_stand *drawn)
 {
-	static const char *const names[] = {"holds", "tolerated", "finding", "not tried"};
-	const uint32_t rows = foretold->lies == 0 ? 0 : drawn->rows;
+	const uint32_t *count = foretold->count;
 	json_t *found = json_loads(run->command.out, 0, NULL), *probes = json_object_get(found, "probes");
-	bool equal =
-		json_array_size(probes) == 1 + rows &&
-		json_is_true(json_object_get(found, "whole")) == foretold->whole &&
-		json_integer_value(json_object_get(found, "holds")) == 1 + foretold->count[MET] &&
-		json_integer_value(json_object_get(found, "findings")) == foretold->count[NOT_MET] &&
-		json_integer_value(json_object_get(found, "not_tried")) == foretold->count[NOT_TRIED] &&
-		json_integer_value(json_object_get(found, "tolerated")) == foretold->count[TOLERATED] &&
-		json_integer_value(json_object_get(found, "lies")) == rows - foretold->count[NOT_TRIED] &&
-		json_integer_value(json_object_get(found, "lies_named")) == 0;
+	bool equal = json_array_size(probes) == 1 + foretold->lies &&
+		     json_is_true(json_object_get(found, "whole")) == foretold->whole &&
+		     number_is(found, "holds", 1 + count[O2_LIAR_MET]) &&
+		     number_is(found, "findings", count[O2_LIAR_NOT_MET]) &&
+		     number_is(found, "not_tried", count[O2_LIAR_NOT_TRIED]) &&
+		     number_is(found, "tolerated", count[O2_LIAR_TOLERATED]) &&
+		     number_is(found, "lies", foretold->lies - count[O2_LIAR_NOT_TRIED]) &&
+		     number_is(found, "lies_named", foretold->named);
 
-	for (uint32_t i = 0; i < rows && equal; i++) {
-		const struct lie *lie = &drawn->lie[i];
-		json_t *row = json_array_get(probes, 1 + i);
-		json_t *expected = json_pack(
-			"{s:o, s:s, s:s, s:s}", "id", json_sprintf("hostile/%s", lie->name), "outcome",
-			names[lie->outcome], "sentence", lie->sentence, "source", "hostile.md#the-table");
+	for (uint32_t i = 0; i < foretold->lies && equal; i++) {
+		json_t *row = json_array_get(probes, 1 + i), *expected = row_of(foretold, drawn, i);
 
-		if (lie->outcome != NOT_TRIED)
-			json_object_set_new(expected, "named", json_array());
-		if (lie->outcome == NOT_MET)
-			json_object_set_new(expected, "heard", json_string("nothing"));
-		if (lie->outcome != MET) {
-			json_object_set_new(expected, "seen", json_string(lie->why));
-			json_object_set_new(expected, "again",
-					    json_sprintf("%s --only hostile/%s", foretold->again, lie->name));
-		}
 		equal = json_real_value(json_object_get(row, "seconds")) >= 0 &&
 			json_real_value(json_object_get(row, "seconds")) < 60;
 		json_object_del(row, "seconds");
 		equal = equal && json_equal(row, expected);
+		if (!equal)
+			add_rows(run->report, expected, row);
 		json_decref(expected);
 	}
 	if (!equal)
@@ -270,26 +252,85 @@ static void hold_lines(struct o2_commands_run *run, char *expected)
 		o2_commands_wrong(run, "more");
 }
 
-/* Exit status and complaints; the words of the liar; the report. */
-static void check(struct o2_commands_run *run, const struct foretold *foretold, const struct stand_in *drawn,
-		  const char *told)
+/* All complaints, in their order. */
+static void complain(const struct foretold *foretold, const struct o2_liar_stand *drawn, char *text,
+		     size_t bytes)
 {
-	const bool table = drawn->list_status == 0 && drawn->rows > 0;
-	const int status = foretold->count[NOT_MET] > 0 || !foretold->whole ? 1 : 0;
-	char *text = NULL, complaint[128] = "";
+	static const int codes[] = {EMFILE, EAGAIN, ENOENT};
+	char path[4096] = "";
+	size_t used = 0;
+
+	text[0] = '\0';
+	if (drawn->unstarted == 1 || (drawn->unstarted == 2 && foretold->read > 0)) {
+		(void)o2_own_path("o2props", path, sizeof(path));
+		used += (size_t)snprintf(text, bytes, "o2ref: %s: %s\n", path, strerror(codes[drawn->lack]));
+	}
+	if (!foretold->table)
+		used += (size_t)snprintf(text + used, bytes - used,
+					 "o2ref: --hostile: there is no table of misbehaviours\n");
+	else if (!foretold->whole && (foretold->started || drawn->lack == O2_LIAR_NO_PROGRAM))
+		used += (size_t)snprintf(text + used, bytes - used,
+					 "o2ref: --hostile: it did not come to its end (status %d)\n",
+					 foretold->started ? drawn->status : 77);
+	if (!foretold->whole)
+		snprintf(text + used, bytes - used, "o2ref: it did not come to its end\n");
+}
+
+/* What was said is all there, behind what the probe has said; the number of packets of that. */
+static void check_capture(struct o2_commands_run *run, struct foretold *foretold,
+			  const struct o2_liar_stand *drawn)
+{
+	static uint8_t bytes[FILE_BYTES];
+	static const char *const others[] = {"report.txt", "report.json", "report.junit.xml"};
+	size_t count = 0, at = 60, total;
+	uint64_t packets = 0, lies = 0;
+	char path[80];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/said.pcapng", foretold->folder);
+	file = fopen(path, "rb");
+	if (file != NULL) {
+		count = fread(bytes, 1, sizeof(bytes), file);
+		fclose(file);
+	}
+	unlink(path);
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		snprintf(path, sizeof(path), "%s/%s", foretold->folder, others[i]);
+		unlink(path);
+	}
+	rmdir(foretold->folder);
+	for (uint32_t i = 0; i < foretold->lies; i++)
+		lies += o2_liar_talk_packets(&drawn->lie[i].talk);
+	for (size_t next = at; next + 8 <= count && (total = o2_wm_load(bytes + next + 4, 4, true)) >= 36;
+	     next += total)
+		packets++;
+	if (packets <= lies) {
+		o2_commands_wrong(run, "capture");
+		return;
+	}
+	foretold->packets = packets - lies;
+	for (uint64_t i = foretold->packets; i > 0; i--)
+		at += o2_wm_load(bytes + at + 4, 4, true);
+	for (uint32_t i = 0; i < foretold->lies && !run->report->failed; i++)
+		if (!o2_liar_talk_captured(&drawn->lie[i].talk, bytes, count, &at)) {
+			o2_commands_wrong(run, "captured");
+			o2_report_add(run->report, "what was said in %s is not there", drawn->lie[i].name);
+		}
+}
+
+/* Exit status and complaints; the words of the liar; the report. */
+static void check(struct o2_commands_run *run, const struct foretold *foretold,
+		  const struct o2_liar_stand *drawn, const char *told)
+{
+	const int status = foretold->count[O2_LIAR_NOT_MET] > 0 || !foretold->whole ? 1 : 0;
+	const uint32_t calls = (drawn->unstarted == 1 ? 0 : 1) + foretold->started;
+	char *text = NULL, complaint[4400];
 	size_t bytes;
 	FILE *out;
 
-	if (!table)
-		snprintf(complaint, sizeof(complaint),
-			 "o2ref: --hostile: there is no table of misbehaviours\n");
-	else if (!foretold->whole)
-		snprintf(complaint, sizeof(complaint),
-			 "o2ref: --hostile: it did not come to its end (status %d)\n", drawn->status);
-	if (!foretold->whole)
-		strcat(complaint, "o2ref: it did not come to its end\n");
+	complain(foretold, drawn, complaint, sizeof(complaint));
 	if (run->command.status != status || strcmp(run->command.err, complaint) != 0 ||
-	    drawn->calls != (table ? 2 : 1) || strcmp(drawn->told, table ? told : "") != 0) {
+	    drawn->calls != calls || strcmp(drawn->told, foretold->started ? told : "") != 0) {
 		o2_commands_wrong(run, "liar");
 		o2_report_add(run->report, "exit status %d, complaint \"%s\"", status, complaint);
 		o2_report_add(run->report, "the liar was to be told \"%s\", and was told \"%s\"", told,
@@ -310,8 +351,8 @@ static void check(struct o2_commands_run *run, const struct foretold *foretold, 
 }
 
 /* The command line, what `again` has of it, and the words of the liar. */
-static void draw_words(struct o2_commands_run *run, const struct stand_in *drawn, struct foretold *foretold,
-		       char *told, size_t told_bytes)
+static void draw_words(struct o2_commands_run *run, const struct o2_liar_stand *drawn,
+		       struct foretold *foretold, char *told, size_t told_bytes)
 {
 	struct o2_choice *c = run->c;
 	const uint64_t timeout = 1 + o2_draw(c, 300), port = 1 + o2_draw(c, 65534);
@@ -335,6 +376,8 @@ static void draw_words(struct o2_commands_run *run, const struct stand_in *drawn
 			 O2_COMMAND_WORD - strlen(run->command.word[run->command.words]), ",hostile/%s",
 			 drawn->lie[i].name);
 	run->command.words++;
+	if (foretold->folder[0] != '\0')
+		o2_command_word(&run->command, "--out=%s", foretold->folder);
 	o2_commands_words(run, rest);
 	used = (size_t)snprintf(told, told_bytes,
 				"o2props hostile --device loop0 --peer " PEER
@@ -344,35 +387,43 @@ static void draw_words(struct o2_commands_run *run, const struct stand_in *drawn
 	if (place)
 		used += (size_t)snprintf(told + used, told_bytes - used,
 					 "--portal %" PRIu64 " --match-bits %" PRIu64 " ", portal, bits);
-	for (uint32_t i = 0; i < drawn->rows; i++)
+	for (uint32_t i = 0; i < foretold->read; i++)
 		used += (size_t)snprintf(told + used, told_bytes - used, "%s ", drawn->lie[i].name);
 }
 
 void o2_commands_liar(struct o2_commands_run *run)
 {
 	static char told[WORDS_SAID];
-	struct stand_in drawn = {.nlies = 0};
-	struct foretold foretold = {.whole = true};
+	static struct o2_liar_stand drawn; /* large */
+	struct foretold foretold = {.kernel = false};
 	struct o2_wrong wrong = {.in = O2_WRONG_NOWHERE, .events = true};
+	struct o2_liar_stand *shared;
 
 	if (run->command.memory == NULL)
 		return;
-	draw_lies(run->c, &drawn);
+	memset(&drawn, 0, sizeof(drawn));
+	o2_liar_stand_draw(run->c, &drawn);
 	foretold.json = o2_draw_bool(run->c, 1, 1);
 	foretold.kernel = o2_draw_bool(run->c, 2, 1);
+	foretell(&foretold, &drawn);
+	if (o2_draw_bool(run->c, 1, 1)) {
+		snprintf(foretold.folder, sizeof(foretold.folder), "/tmp/o2props-XXXXXX");
+		if (mkdtemp(foretold.folder) == NULL)
+			foretold.folder[0] = '\0';
+	}
 	draw_words(run, &drawn, &foretold, told, sizeof(told));
-	if (drawn.list_status == 0 && drawn.rows > 0)
-		foretold.lies = drawn.rows;
-	for (uint32_t i = 0; i < foretold.lies; i++)
-		foretold.count[drawn.lie[i].outcome]++;
-	foretold.whole = foretold.lies > 0 && (drawn.status == 0 || drawn.status == 1);
-	liar = o2_net_share(&drawn, sizeof(drawn));
-	if (liar == NULL)
+	shared = o2_net_share(&drawn, sizeof(drawn));
+	if (shared == NULL)
 		return;
-	run->command.memory->exec_as(be_liar);
+	o2_liar_stand_in(run->command.memory, shared);
 	o2_wrong_execute(&run->command, &wrong);
-	run->command.memory->exec_as(NULL);
-	o2_net_unshare(liar, &drawn, sizeof(drawn));
+	o2_liar_stand_down(run->command.memory);
+	o2_net_unshare(shared, &drawn, sizeof(drawn));
 	run->tally.seen[foretold.whole ? O2_COMMANDS_LIAR : O2_COMMANDS_LIAR_GONE]++;
-	check(run, &foretold, &drawn, told);
+	run->tally.seen[O2_COMMANDS_LIAR_NAMED] += foretold.named > 0;
+	run->tally.seen[O2_COMMANDS_LIAR_UNSTARTED] += drawn.unstarted > 0 && !foretold.whole;
+	if (foretold.folder[0] != '\0')
+		check_capture(run, &foretold, &drawn);
+	if (!run->report->failed)
+		check(run, &foretold, &drawn, told);
 }

@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "props/talk/wrap/exec.h"
 
+#include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 /* Names that the linker knows (ld(1), --wrap). */
 int __real_execv(const char *path, char *const argv[]);
 int __wrap_execv(const char *path, char *const argv[]);
+int __real_pipe(int fds[2]);
+int __wrap_pipe(int fds[2]);
+pid_t __real_fork(void);
+pid_t __wrap_fork(void);
 
 static int (*instead)(const char *path, char *const argv[]);
 
@@ -17,4 +24,38 @@ void o2_exec_as(int (*function)(const char *path, char *const argv[]))
 int __wrap_execv(const char *path, char *const argv[])
 {
 	return instead != NULL ? instead(path, argv) : __real_execv(path, argv);
+}
+
+struct lack {
+	unsigned int left;
+	int code;
+};
+static struct lack pipes, processes;
+
+void o2_exec_lacks_pipe(unsigned int nth, int code)
+{
+	pipes = (struct lack){nth, code};
+}
+
+void o2_exec_lacks_process(unsigned int nth, int code)
+{
+	processes = (struct lack){nth, code};
+}
+
+static bool lacks(struct lack *lack)
+{
+	if (lack->left == 0 || --lack->left > 0)
+		return false;
+	errno = lack->code;
+	return true;
+}
+
+int __wrap_pipe(int fds[2])
+{
+	return lacks(&pipes) ? -1 : __real_pipe(fds);
+}
+
+pid_t __wrap_fork(void)
+{
+	return lacks(&processes) ? -1 : __real_fork();
 }
