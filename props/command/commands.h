@@ -35,6 +35,7 @@
 	ENTRY(O2_COMMANDS_WRONG_PING, "conform_of_a_wrong_ping")                \
 	ENTRY(O2_COMMANDS_WRONG_RETURNS, "conform_of_wrong_returns")            \
 	ENTRY(O2_COMMANDS_WRONG_LST, "conform_of_a_wrong_test_node")            \
+	ENTRY(O2_COMMANDS_WRONG_BUSY, "conform_of_a_test_node_that_is_taken")   \
 	ENTRY(O2_COMMANDS_AT_LIMIT, "option_at_its_limit")                      \
 	ENTRY(O2_COMMANDS_PAST_LIMIT, "option_past_its_limit")                  \
 	ENTRY(O2_COMMANDS_PORT_TAKEN, "port_taken")                             \

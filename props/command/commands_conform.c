@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "judge/rules.h"
 #include "props/command/trial.h"
 #include "props/hostile/hostile.h"
 
@@ -89,18 +90,21 @@ static void add_hostile(struct o2_trial *trial)
 	}
 }
 
-/* Known findings, on standard input: some of the probes. */
+/* Known findings, on standard input: some of the probes, and a rule of the judge's. */
 static void draw_known(struct o2_trial *trial, char *text, size_t bytes)
 {
 	struct o2_choice *c = trial->run->c;
+	const char *rule = o2_judge_rules[o2_draw_pick(c, O2_JUDGE_RULES)].id;
+	bool there = !o2_draw_bool(c, 1, 3);
 	size_t used = (size_t)snprintf(text, bytes, o2_draw_bool(c, 1, 1) ? "# why\n\n" : "\n");
 
 	for (uint32_t i = 0; i < trial->rows; i++) {
 		struct o2_trial_row *row = &trial->row[i];
 		const bool finding = strcmp(row->outcome, "FINDING") == 0;
 
-		if (strncmp(row->probe.id, "judge/", 6) == 0 || strcmp(row->outcome, "not tried") == 0 ||
-		    (!finding && trial->ngone == 4) || !o2_draw_bool(c, finding ? 1 : 6, 1))
+		there |= strncmp(row->probe.id, "judge/", 6) == 0 && strcmp(row->probe.id + 6, rule) == 0;
+		if (strcmp(row->outcome, "not tried") == 0 || (!finding && trial->ngone == 4) ||
+		    !o2_draw_bool(c, finding ? 1 : 6, 1))
 			continue;
 		used += (size_t)snprintf(text + used, bytes - used, "  %s%s\n", row->probe.id,
 					 o2_draw_bool(c, 1, 1) ? "  # seen before" : "");
@@ -109,6 +113,9 @@ static void draw_known(struct o2_trial *trial, char *text, size_t bytes)
 		else
 			snprintf(trial->gone[trial->ngone++], sizeof(trial->gone[0]), "%s", row->probe.id);
 	}
+	/* A rule of the judge that nobody breaks is known all the same, and nothing is said of it. */
+	if (!there)
+		snprintf(text + used, bytes - used, "judge/%s\n", rule);
 }
 
 static bool needs_place(const char *id)

@@ -12,7 +12,8 @@
  * a peer does, but for one field of what it says.
  */
 
-#define O2_WRONG_ANY UINT32_MAX
+#define O2_WRONG_ANY  UINT32_MAX
+#define O2_WRONG_MORE 4u
 
 struct o2_wrong {
 	enum o2_wrong_in {
@@ -29,6 +30,12 @@ struct o2_wrong {
 	uint32_t at, width;
 	uint64_t value;
 	bool adds; /* the value is added to what is there */
+	/* And of others in the same. */
+	struct o2_wrong_more {
+		uint32_t at, width;
+		uint64_t value;
+	} more[O2_WRONG_MORE];
+	uint32_t nmore;
 	/* When: from that answer to a request for a connection on, 0 is the first, up to so many behind it; */
 	uint32_t from, answers;
 	/* and there of those that are meant so many are spared. */

@@ -52,6 +52,8 @@ static void spoil(uint8_t *bytes)
 	wrong->told++;
 	o2_wm_store(at, wrong->width, true,
 		    wrong->value + (wrong->adds ? o2_wm_load(at, wrong->width, true) : 0));
+	for (uint32_t i = 0; i < wrong->nmore; i++)
+		o2_wm_store(bytes + wrong->more[i].at, wrong->more[i].width, true, wrong->more[i].value);
 }
 
 static int accept_wrongly(struct o2_cm_id *id, const struct o2_cm_param *param, struct o2_error *error)

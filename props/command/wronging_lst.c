@@ -11,14 +11,16 @@
 #include "wire/msg.h"
 
 /* docs/lst.md, "The message"; it is the payload of an IMMEDIATE. */
-#define MESSAGE	  120u
-#define STATUS	  24u
-#define SESSION	  28u
-#define TIMEOUT	  44u /* of MKSN_REPLY and DEBUG_REPLY, and what of a batch is active */
-#define COUNTERS  44u
-#define TIMEOUT_S 100u
-#define OTHER	  UINT64_C(0x000500000a000002)
-#define FOREVER	  UINT32_MAX
+#define MESSAGE	   120u
+#define STATUS	   24u
+#define SESSION	   28u
+#define TIMEOUT	   44u /* of MKSN_REPLY and DEBUG_REPLY, and what of a batch is active */
+#define NAME	   48u /* of MKSN_REPLY */
+#define DEBUG_NAME 52u
+#define COUNTERS   44u
+#define TIMEOUT_S  100u
+#define OTHER	   UINT64_C(0x000500000a000002)
+#define FOREVER	   UINT32_MAX
 
 enum reply {
 	MKSN = 1,
@@ -243,11 +245,56 @@ static void spoil_returns(struct o2_wronging *wronging)
 			spares / rounds * probes[which].stride, o2_errno_text(code, name));
 }
 
+static void spoil_also(struct o2_wronging *wronging, uint32_t at, uint32_t width, uint64_t value)
+{
+	struct o2_wrong *wrong = wronging->wrong;
+
+	wrong->more[wrong->nmore++] = (struct o2_wrong_more){MESSAGE + at, width, value};
+}
+
+/*
+ * The node is in a session of somebody else's, which is not to be touched: already when it is asked whether it is
+ * there, or only when a probe wants one of its own.
+ */
+static void spoil_busy(struct o2_wronging *wronging)
+{
+	static const char *const probes[] = {
+		"lst/session", "lst/session-twice", "lst/busy",	  "lst/force", "lst/none",
+		"lst/other",   "lst/features",	    "lst/halves", "lst/batch", "lst/stat",
+		"lst/ping",    "lst/read-4096",	    "lst/write-8"};
+	struct o2_choice *c = wronging->c;
+	const char *probe = probes[o2_draw_pick(c, sizeof(probes) / sizeof(probes[0]))];
+	const bool survey = o2_draw_bool(c, 2, 1);
+	const uint32_t address = 2 + (uint32_t)o2_draw(c, 252), seconds = (uint32_t)o2_draw(c, 1000);
+	char name[8] = "";
+
+	in_probe(wronging, probe, survey ? DEBUG : MKSN, 0);
+	/* Whether it is there is asked just before the first probe. */
+	wronging->wrong->from = survey ? UINT32_MAX : 0;
+	o2_wronging_spoil(wronging, MESSAGE + STATUS, 4, survey ? 0 : EBUSY);
+	for (uint64_t i = o2_draw(c, sizeof(name) - 1); i > 0; i--)
+		name[i - 1] = (char)('a' + o2_draw(c, 25));
+	spoil_also(wronging, SESSION, 8, OTHER - 2 + address);
+	spoil_also(wronging, TIMEOUT, 4, seconds);
+	for (uint32_t i = 0; i < 2; i++)
+		spoil_also(wronging, (survey ? DEBUG_NAME : NAME) + 4 * i, 4,
+			   (uint64_t)(uint8_t)name[4 * i] | (uint64_t)(uint8_t)name[4 * i + 1] << 8 |
+				   (uint64_t)(uint8_t)name[4 * i + 2] << 16 |
+				   (uint64_t)(uint8_t)name[4 * i + 3] << 24);
+	wronging->skips = true;
+	o2_wronging_see(wronging,
+			"it is in session '%s' of 10.0.0.%" PRIu32 "@o2ib, for %" PRIu32
+			" s after its last word",
+			name, address, seconds);
+}
+
 void o2_wronging_lst(struct o2_wronging *wronging)
 {
 	static void (*const kinds[])(struct o2_wronging * wronging) = {
-		spoil_framework, spoil_more, spoil_test, spoil_longer, spoil_returns};
-	static const uint32_t weights[] = {6, 4, 3, 1, 2};
+		spoil_framework, spoil_more, spoil_test, spoil_longer, spoil_returns, spoil_busy};
+	static const uint32_t weights[] = {6, 4, 3, 1, 2, 6};
+	const size_t kind = o2_draw_weighted(wronging->c, weights, 6);
 
-	kinds[o2_draw_weighted(wronging->c, weights, 5)](wronging);
+	kinds[kind](wronging);
+	wronging->trial->run->tally.seen[O2_COMMANDS_WRONG_BUSY] += kind == 5;
 }
