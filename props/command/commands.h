@@ -16,6 +16,8 @@
 
 #define O2_COMMANDS_SITUATION_LIST(ENTRY)                                       \
 	ENTRY(O2_COMMANDS_PING, "ping")                                         \
+	ENTRY(O2_COMMANDS_NO_ANSWER, "ping_with_an_answer_that_is_none")        \
+	ENTRY(O2_COMMANDS_ODD_ANSWER, "ping_with_an_odd_answer")                \
 	ENTRY(O2_COMMANDS_PUT, "put")                                           \
 	ENTRY(O2_COMMANDS_GET, "get")                                           \
 	ENTRY(O2_COMMANDS_OTHER_BYTES, "other_bytes_than_expected")             \
@@ -101,6 +103,7 @@ bool o2_commands_rates_fit(const json_t *summary);
 void o2_commands_net(struct o2_commands_run *run);
 void o2_commands_conform(struct o2_commands_run *run);
 void o2_commands_wrongly(struct o2_commands_run *run);
+void o2_commands_answer(struct o2_commands_run *run);
 void o2_commands_misused(struct o2_commands_run *run);
 void o2_commands_gone(struct o2_commands_run *run);
 void o2_commands_liar(struct o2_commands_run *run);

@@ -1,25 +1,41 @@
 /* SPDX-License-Identifier: MIT */
 /* A network command to which an allocation is refused: docs/peer.md, "When it does not work". */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "props/command/commands.h"
+#include "props/command/serve.h"
 #include "props/command/wrong.h"
 
 #define PEER "10.99.0.1@o2ib"
-#define MOST 52u /* allocations of those that have the most */
+#define RUNS 2u /* of one command in a case, each with another allocation that is refused */
 
 /* What has been done, and said, if all is as it is with all memory: the end of it. */
 struct line {
 	const char *words, *done;
+	uint32_t count, most; /* what is asked for; about as many allocations as there are */
 };
 
+/* How many have ended how, as words or as JSON; false: that is not said. */
+static bool read_counts(const char *out, uint64_t *done, uint64_t *failed)
+{
+	const char *words = strstr(out, " done, "), *json = strstr(out, "\"done\": ");
+
+	while (words != NULL && words > out && words[-1] >= '0' && words[-1] <= '9')
+		words--;
+	if (words != NULL)
+		return sscanf(words, "%" SCNu64 " done, %" SCNu64 " failed", done, failed) == 2;
+	return json != NULL && sscanf(json, "\"done\": %" SCNu64 ", \"failed\": %" SCNu64, done, failed) == 2;
+}
+
 /* Some can do without what was refused, all others say what they lacked. */
-static void check(struct o2_commands_run *run, const char *done)
+static void check(struct o2_commands_run *run, const struct line *line)
 {
 	const struct o2_command_run *command = &run->command;
-	const bool as_ever = strstr(command->out, done) != NULL;
+	const bool as_ever = strstr(command->out, line->done) != NULL;
 	const char *said = command->err;
+	uint64_t done = 0, failed = 0;
 
 	/* Of what the judge could not keep it says so. */
 	if (strcmp(said, "o2ref: judge: not enough memory, so not all was heard\n") == 0)
@@ -31,26 +47,18 @@ static void check(struct o2_commands_run *run, const char *done)
 		o2_commands_wrong(run, "cause");
 	else if (strstr(said, "no error") != NULL)
 		o2_commands_wrong(run, "no-error");
+	else if (read_counts(command->out, &done, &failed) &&
+		 (done > line->count || failed > line->count || done + failed > line->count))
+		o2_commands_wrong(run, "count");
 }
 
-void o2_commands_short(struct o2_commands_run *run)
+static void refuse(struct o2_commands_run *run, const struct line *line, uint32_t nth)
 {
-	static const struct line lines[] = {
-		{"ping --judge", " us, pid "},
-		{"ping --json", "\"done\": 1,"},
-		{"put --verify --size=5000 --fragments=3 --mode=fmr", ": 1 done, 0 failed, "},
-		{"put --size=9 --count=3 --in-flight=2 --judge", ": 3 done, 0 failed, "},
-		{"get --judge --json --size=3000", "\"done\": 1,"},
-		{"get --verify --count=2 --size=70000", ": 2 done, 0 failed, "},
-		{"lst --count=2 --judge " PEER " read", ": 2 done, 0 failed, "},
-		{"lst --count=2 --concurrency=2 --json " PEER " ping", "\"done\": 2,"},
-		{"conform --only=ping/one,connect/version-1,put/size-1", "3 hold, 0 findings"},
-		{"conform --lst --only=ping/one,lst/ping", "2 hold, 0 findings"},
-	};
-	const struct line *line = &lines[o2_draw_pick(run->c, sizeof(lines) / sizeof(lines[0]))];
 	struct o2_wrong wrong = {.in = O2_WRONG_NOWHERE};
 
-	run->command.fail_nth = 1 + (uint32_t)o2_draw(run->c, MOST - 1);
+	run->command.words = 0;
+	run->command.fail_nth = nth;
+	run->command.failed = false;
 	o2_commands_words(run, line->words);
 	o2_commands_words(run, "--device=loop --nid=10.77.3.4@o2ib --timeout=1");
 	if (strncmp(line->words, "lst", 3) != 0)
@@ -58,7 +66,33 @@ void o2_commands_short(struct o2_commands_run *run)
 	o2_wrong_execute(&run->command, &wrong);
 	run->tally.seen[O2_COMMANDS_SHORT] += run->command.failed;
 	if (run->command.failed || run->command.status != 0)
-		check(run, line->done);
+		check(run, line);
 	if (run->report->failed)
-		o2_report_add(run->report, "allocation %u is refused", run->command.fail_nth);
+		o2_report_add(run->report, "allocation %" PRIu32 " is refused", nth);
+}
+
+void o2_commands_short(struct o2_commands_run *run)
+{
+	static const struct line lines[] = {
+		{"ping --judge", " us, pid ", 1, 29},
+		{"ping --json", "\"done\": 1,", 1, 62},
+		{"put --verify --size=5000 --fragments=3 --mode=fmr", ": 1 done, 0 failed, ", 1, 32},
+		{"put --size=9 --count=3 --in-flight=2 --judge", ": 3 done, 0 failed, ", 3, 36},
+		{"get --judge --json --size=3000", "\"done\": 1,", 1, 91},
+		{"get --verify --count=2 --size=70000", ": 2 done, 0 failed, ", 2, 33},
+		{"lst --count=2 --judge " PEER " read", ": 2 done, 0 failed, ", 2, 55},
+		{"lst --count=2 --concurrency=2 --json " PEER " ping", "\"done\": 2,", 2, 127},
+		{"lst --reverse --count=2 " PEER " write", ": 2 done, 0 failed, ", 2, 40},
+		{"conform --only=ping/one,connect/version-1,put/size-1", "3 hold, 0 findings", UINT32_MAX,
+		 52},
+		{"conform --lst --only=ping/one,lst/ping", "2 hold, 0 findings", UINT32_MAX, 52},
+	};
+	const struct line *line = &lines[o2_draw_pick(run->c, sizeof(lines) / sizeof(lines[0]))];
+
+	/* The first ones are the network's, in each of them. */
+	for (uint32_t i = 0; i < RUNS && !run->report->failed && run->command.left == 0; i++) {
+		const uint32_t before = o2_draw_bool(run->c, 3, 1) ? 0 : line->most / 2;
+
+		refuse(run, line, 1 + before + (uint32_t)o2_draw(run->c, line->most - before - 1));
+	}
 }
