@@ -2,7 +2,6 @@
 #ifndef O2_WIRE_BYTES_H
 #define O2_WIRE_BYTES_H
 
-#include <endian.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -17,12 +16,15 @@
  * o2iblnd: none, it swaps a message in place
  */
 
+/* Of this machine. */
+#define O2_HOST_ORDER (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? O2_LITTLE_ENDIAN : O2_BIG_ENDIAN)
+
 static inline uint16_t o2_load16(const uint8_t *bytes, enum o2_byte_order order)
 {
 	uint16_t value;
 
 	memcpy(&value, bytes, sizeof(value));
-	return order == O2_LITTLE_ENDIAN ? le16toh(value) : be16toh(value);
+	return order == O2_HOST_ORDER ? value : __builtin_bswap16(value);
 }
 
 static inline uint32_t o2_load32(const uint8_t *bytes, enum o2_byte_order order)
@@ -30,7 +32,7 @@ static inline uint32_t o2_load32(const uint8_t *bytes, enum o2_byte_order order)
 	uint32_t value;
 
 	memcpy(&value, bytes, sizeof(value));
-	return order == O2_LITTLE_ENDIAN ? le32toh(value) : be32toh(value);
+	return order == O2_HOST_ORDER ? value : __builtin_bswap32(value);
 }
 
 static inline uint64_t o2_load64(const uint8_t *bytes, enum o2_byte_order order)
@@ -38,24 +40,24 @@ static inline uint64_t o2_load64(const uint8_t *bytes, enum o2_byte_order order)
 	uint64_t value;
 
 	memcpy(&value, bytes, sizeof(value));
-	return order == O2_LITTLE_ENDIAN ? le64toh(value) : be64toh(value);
+	return order == O2_HOST_ORDER ? value : __builtin_bswap64(value);
 }
 
 static inline void o2_store16(uint8_t *bytes, enum o2_byte_order order, uint16_t value)
 {
-	value = order == O2_LITTLE_ENDIAN ? htole16(value) : htobe16(value);
+	value = order == O2_HOST_ORDER ? value : __builtin_bswap16(value);
 	memcpy(bytes, &value, sizeof(value));
 }
 
 static inline void o2_store32(uint8_t *bytes, enum o2_byte_order order, uint32_t value)
 {
-	value = order == O2_LITTLE_ENDIAN ? htole32(value) : htobe32(value);
+	value = order == O2_HOST_ORDER ? value : __builtin_bswap32(value);
 	memcpy(bytes, &value, sizeof(value));
 }
 
 static inline void o2_store64(uint8_t *bytes, enum o2_byte_order order, uint64_t value)
 {
-	value = order == O2_LITTLE_ENDIAN ? htole64(value) : htobe64(value);
+	value = order == O2_HOST_ORDER ? value : __builtin_bswap64(value);
 	memcpy(bytes, &value, sizeof(value));
 }
 

@@ -10,13 +10,6 @@
 /* Makes a loop whose byte order is a constant: the order is decided once, not per fragment. */
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-int o2_check_options(const struct o2_wire_options *options, struct o2_error *error)
-{
-	if (options->max_frags == O2_MAX_FRAGS || options->max_frags == O2_MAX_FRAGS_LEGACY)
-		return 0;
-	return o2_wire_refuse(error, O2_RULE_OPTION_MAX_FRAGS, O2_NO_INDEX, options->max_frags, O2_MAX_FRAGS);
-}
-
 static int refuse(struct o2_error *error, unsigned int first_rule, enum o2_desc_fault fault, uint32_t index,
 		  uint64_t value, uint64_t limit)
 {

@@ -18,9 +18,6 @@ struct o2_desc_place {
 	unsigned int first_rule; /* O2_RULE_..._DESC */
 };
 
-/* Of every call of the codec: max_frags is 256 or 257.  0 or -EINVAL. */
-int o2_check_options(const struct o2_wire_options *options, struct o2_error *error);
-
 /*
  * Decode and check.  Returns 0 or -EPROTO.
  * o2iblnd: kiblnd_unpack_rd

@@ -13,7 +13,40 @@
 #include "wire/nid.h"
 #include "wire/rules.h"
 
+const struct o2_lnet_hdr *o2_msg_lnet_hdr(const struct o2_msg *msg)
+{
+	switch (msg->ibm_type) {
+	case O2_MSG_IMMEDIATE:
+		return &msg->u.immediate.hdr;
+	case O2_MSG_PUT_REQ:
+		return &msg->u.putreq.hdr;
+	case O2_MSG_GET_REQ:
+		return &msg->u.get.hdr;
+	default:
+		return NULL;
+	}
+}
+
+const struct o2_rdma_desc *o2_msg_desc(const struct o2_msg *msg)
+{
+	switch (msg->ibm_type) {
+	case O2_MSG_PUT_ACK:
+		return &msg->u.putack.ibpam_rd;
+	case O2_MSG_GET_REQ:
+		return &msg->u.get.ibgm_rd;
+	default:
+		return NULL;
+	}
+}
+
 /* --- checks of both ways, so that the two cannot disagree --- */
+
+int o2_check_options(const struct o2_wire_options *options, struct o2_error *error)
+{
+	if (options->max_frags == O2_MAX_FRAGS || options->max_frags == O2_MAX_FRAGS_LEGACY)
+		return 0;
+	return o2_wire_refuse(error, O2_RULE_OPTION_MAX_FRAGS, O2_NO_INDEX, options->max_frags, O2_MAX_FRAGS);
+}
 
 static int check_version(uint16_t version, struct o2_error *error)
 {

@@ -181,6 +181,9 @@ struct o2_wire_options {
 
 #define O2_WIRE_DEFAULTS ((struct o2_wire_options){.max_frags = O2_MAX_FRAGS})
 
+/* What every call of the codec asks first: 0, or -EINVAL when an option is not legal. */
+int o2_check_options(const struct o2_wire_options *options, struct o2_error *error);
+
 /*
  * Decode the message that starts at bytes[0]; length_bytes were received (the message may be shorter).
  * options may be NULL: O2_WIRE_DEFAULTS.
@@ -214,6 +217,10 @@ int o2_msg_encode(const struct o2_msg *msg, const struct o2_wire_options *option
  */
 int o2_desc_decode(const uint8_t *bytes, size_t length_bytes, enum o2_byte_order order,
 		   const struct o2_wire_options *options, struct o2_rdma_desc *desc, struct o2_error *error);
+
+/* The LNet header, the descriptor of the types that have one, else NULL. */
+const struct o2_lnet_hdr *o2_msg_lnet_hdr(const struct o2_msg *msg);
+const struct o2_rdma_desc *o2_msg_desc(const struct o2_msg *msg);
 
 /*
  * "PUT_REQ" and so on; NULL for a value that is not a type.

@@ -87,32 +87,6 @@ const char *o2_msg_type_name(uint8_t type)
 	return type <= LAST ? o2_msg_type_names[type] : NULL;
 }
 
-const struct o2_lnet_hdr *o2_msg_lnet_hdr(const struct o2_msg *msg)
-{
-	switch (msg->ibm_type) {
-	case O2_MSG_IMMEDIATE:
-		return &msg->u.immediate.hdr;
-	case O2_MSG_PUT_REQ:
-		return &msg->u.putreq.hdr;
-	case O2_MSG_GET_REQ:
-		return &msg->u.get.hdr;
-	default:
-		return NULL;
-	}
-}
-
-const struct o2_rdma_desc *o2_msg_desc(const struct o2_msg *msg)
-{
-	switch (msg->ibm_type) {
-	case O2_MSG_PUT_ACK:
-		return &msg->u.putack.ibpam_rd;
-	case O2_MSG_GET_REQ:
-		return &msg->u.get.ibgm_rd;
-	default:
-		return NULL;
-	}
-}
-
 uint64_t o2_msg_canonical_bytes(const struct o2_msg *msg)
 {
 	const struct o2_msg_type_info *info = o2_msg_type_info(msg->ibm_type);

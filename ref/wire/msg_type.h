@@ -40,8 +40,4 @@ extern const char *const o2_msg_type_names[];
  */
 const struct o2_msg_type_info *o2_msg_type_info(uint8_t type);
 
-/* The LNet header, the descriptor of the types that have one, else NULL. */
-const struct o2_lnet_hdr *o2_msg_lnet_hdr(const struct o2_msg *msg);
-const struct o2_rdma_desc *o2_msg_desc(const struct o2_msg *msg);
-
 #endif

@@ -2,7 +2,7 @@
 #include <errno.h>
 
 #include "lnd/conn/qp.h"
-#include "wire/desc_codec.h"
+#include "wire/msg.h"
 
 /*
  * How deep the queues are: what was asked for, and what the device can do (docs/transport.md, "Sizes").

@@ -193,14 +193,14 @@ void o2_packet_cm(struct o2_packet *packet, enum o2_cm_kind kind, const struct o
 
 /* --- pcapng, little-endian --- */
 
-#define BLOCK_SECTION	 0x0a0d0d0au
-#define BLOCK_INTERFACE	 1u
-#define BLOCK_PACKET	 6u
-#define BYTE_ORDER_MAGIC 0x1a2b3c4du
-#define OPTION_TSRESOL	 9u
-#define SECTION_BYTES	 28u
-#define INTERFACE_BYTES	 32u
-#define PACKET_FIXED	 32u
+#define BLOCK_SECTION	0x0a0d0d0au
+#define BLOCK_INTERFACE 1u
+#define BLOCK_PACKET	6u
+#define BYTE_ORDER	0x1a2b3c4du
+#define OPTION_TSRESOL	9u
+#define SECTION_BYTES	28u
+#define INTERFACE_BYTES 32u
+#define PACKET_FIXED	32u
 
 static_assert(SECTION_BYTES + INTERFACE_BYTES <= O2_PCAPNG_HEAD_BYTES, "the head has room");
 
@@ -211,7 +211,7 @@ size_t o2_pcapng_head(uint8_t bytes[O2_PCAPNG_HEAD_BYTES])
 	memset(bytes, 0, O2_PCAPNG_HEAD_BYTES);
 	o2_store32_le(bytes, BLOCK_SECTION);
 	o2_store32_le(bytes + 4, SECTION_BYTES);
-	o2_store32_le(bytes + 8, BYTE_ORDER_MAGIC);
+	o2_store32_le(bytes + 8, BYTE_ORDER);
 	o2_store16(bytes + 12, O2_LITTLE_ENDIAN, 1); /* version 1.0 */
 	o2_store64_le(bytes + 16, UINT64_MAX);	     /* how long the section is, is not said */
 	o2_store32_le(bytes + 24, SECTION_BYTES);
