@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "props/check/check_steer.h"
 #include "props/check/draw_stage.h"
-#include "reg/pool/frd_key.h"
+#include "reg/pool/pool_frd.h"
 
 /* Conversations with a key: what its state allows, mostly; now and then a post of which some is not accepted. */
 

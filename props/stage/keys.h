@@ -5,10 +5,10 @@
 #include "props/engine/property.h"
 #include "props/engine/tally.h"
 #include "props/model/keys_model.h"
-#include "reg/pool/frd_key.h"
+#include "reg/pool/pool_frd.h"
 
 /*
- * The property: after any sequence of steps the life of a key (reg/pool/frd_key.h) is what a model of flags
+ * The property: after any sequence of steps the life of a key (reg/pool/pool_frd.h) is what a model of flags
  * says, and a strict device agrees with every request (docs/properties.md, "The keys property").
  *
  *   - the key that is published is the one that gets bound, and it was never bound before;

@@ -10,12 +10,12 @@
 #include "base/option.h"
 #include "lnd/conn/conn.h"
 #include "lnd/ni/ni.h"
-#include "rdma/work_ops.h"
+#include "rdma/post.h"
 
 /*
  * Quirks: behaviour that a peer may show, and that we must live with, or must be able to name.  One end is
  * given some, so that the other one can be tried on them.  ref/lnd does not know them: they change its
- * configuration, or what it posts and polls (rdma/work_ops.h).  Source: docs/peer.md, "Quirks".
+ * configuration, or what it posts and polls (rdma/post.h).  Source: docs/peer.md, "Quirks".
  */
 
 enum o2_quirk {

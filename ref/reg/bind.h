@@ -63,7 +63,7 @@ int o2_reg_unbind(struct o2_reg_domain *domain, struct o2_binding *binding, bool
 /*
  * The life of a key that work requests make and end: sinks of modes fastreg and fastreg_gaps.  For all other
  * bindings these return false and do nothing.  Its state is in binding->frd->key and nowhere else
- * (pool/frd_key.h).
+ * (pool/pool_frd.h).
  */
 
 #define O2_BINDING_CHAIN 2u

@@ -18,12 +18,6 @@ int o2_reg_access_flags(uint32_t plan_access)
 	       (plan_access & O2_ACCESS_REMOTE_WRITE ? IBV_ACCESS_REMOTE_WRITE : 0);
 }
 
-void o2_reg_region_count(struct o2_reg_domain *domain, const struct ibv_mr *mr)
-{
-	domain->live.regions++;
-	domain->live.pinned_bytes += mr->length;
-}
-
 int o2_reg_mr(const struct o2_reg_verbs *verbs, struct ibv_pd *pd, void *addr, uint64_t length, uint64_t iova,
 	      int access, struct ibv_mr **mr, struct o2_error *error)
 {
@@ -49,9 +43,11 @@ int o2_reg_region_make(struct o2_reg_domain *domain, void *addr, uint64_t length
 {
 	int rc = o2_reg_mr(domain->verbs, domain->pd, addr, length, iova, access, mr, error);
 
-	if (rc == 0)
-		o2_reg_region_count(domain, *mr);
-	return rc;
+	if (rc != 0)
+		return rc;
+	domain->live.regions++;
+	domain->live.pinned_bytes += (*mr)->length;
+	return 0;
 }
 
 int o2_reg_region_end(struct o2_reg_domain *domain, struct ibv_mr **mr)
@@ -189,23 +185,19 @@ static int open_window(struct o2_reg_domain *domain, const uint32_t *page, uint3
 	}
 }
 
-static bool has_window(struct o2_reg_domain *domain)
-{
-	bool has;
-
-	pthread_mutex_lock(&domain->lock);
-	has = domain->arena->windows_in_use < domain->arena->nwindows;
-	pthread_mutex_unlock(&domain->lock);
-	return has;
-}
-
 bool o2_reg_window_free(struct o2_reg_domain *domain)
 {
-	if (has_window(domain))
-		return true;
-	if (domain->live.fmr_regions > 0)
+	bool flushed = false, is_free;
+
+	for (;;) {
+		pthread_mutex_lock(&domain->lock);
+		is_free = domain->arena->windows_in_use < domain->arena->nwindows;
+		pthread_mutex_unlock(&domain->lock);
+		if (is_free || flushed || domain->live.fmr_regions == 0)
+			return is_free;
 		o2_reg_flush(domain);
-	return has_window(domain);
+		flushed = true;
+	}
 }
 
 void o2_reg_keep_windows(struct o2_reg_domain *domain, uint32_t windows)

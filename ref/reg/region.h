@@ -97,9 +97,6 @@ int o2_reg_region_end(struct o2_reg_domain *domain, struct ibv_mr **mr);
 /* What lies at domain->dma.base for the transfers of one side: memory of the arena's size. */
 uint8_t *o2_reg_device_memory(const struct o2_reg_domain *domain, enum o2_side side);
 
-/* Count a region that was made by other means. */
-void o2_reg_region_count(struct o2_reg_domain *domain, const struct ibv_mr *mr);
-
 /*
  * The contiguous buffer in place of byte ranges (modes/fastreg_gaps.c): give one back, so that *staging is
  * NULL; free the idle ones.

@@ -11,7 +11,7 @@
 #include "lnd/ni/watch.h"
 #include "mem/arena.h"
 #include "mem/dma_map.h"
-#include "rdma/work_ops.h"
+#include "rdma/post.h"
 #include "reg/bind.h"
 #include "reg/plan.h"
 #include "reg/pool/pool_tx.h"

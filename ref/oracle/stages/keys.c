@@ -7,7 +7,7 @@
 #include "base/fields.h"
 #include "oracle/stage_ops.h"
 #include "oracle/stages/keys.h"
-#include "reg/pool/frd_key.h"
+#include "reg/pool/pool_frd.h"
 
 /* The life of a key: events of who holds a descriptor, and what it hands over to the device (docs/pools.md). */
 

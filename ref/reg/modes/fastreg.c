@@ -251,7 +251,7 @@ int o2_reg_release_fastreg(struct o2_reg_domain *domain, struct o2_binding *bind
 
 /*
  * The life of a key: made and ended by work requests, ordered with the messages of the queue pair.  What
- * those must be, and what has happened, is the business of the key's state machine (pool/frd_key.h); here it
+ * those must be, and what has happened, is the business of the key's state machine (pool/pool_frd.h); here it
  * becomes verbs.
  */
 
@@ -326,7 +326,7 @@ void o2_binding_invalidate_wr(const struct o2_binding *binding, uint64_t wr_id, 
 		.wr_id = wr_id,
 		.opcode = IBV_WR_LOCAL_INV,
 		.send_flags = IBV_SEND_SIGNALED,
-		.invalidate_rkey = o2_frd_published(&binding->frd->key),
+		.invalidate_rkey = binding->key,
 	};
 }
 

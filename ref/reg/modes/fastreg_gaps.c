@@ -88,7 +88,8 @@ static int own_region(struct o2_reg_domain *domain, const struct o2_reg_plan *pl
 	if (region->mr == NULL)
 		return o2_refuse_value(error, o2_errno_or(errno, EIO), "bind/register", "length",
 				       plan->length, O2_NO_LIMIT);
-	o2_reg_region_count(domain, region->mr);
+	domain->live.regions++;
+	domain->live.pinned_bytes += region->mr->length;
 	return 0;
 }
 

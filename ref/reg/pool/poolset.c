@@ -72,18 +72,18 @@ static int scan(struct o2_pool_set *set, void *request, struct o2_pool **from, s
 
 	while (pool != NULL) {
 		const uint64_t version = set->version;
+		const uint64_t deadline_ms = later(set, O2_POOL_LIFE_MS);
 		int rc;
 
-		if (set->kind->scan_is_use)
-			pool->deadline_ms = later(set, O2_POOL_LIFE_MS);
 		pool->users++;
 		if (set->kind->take_unlocked)
 			pthread_mutex_unlock(&set->lock);
 		rc = set->kind->take(set->owner, pool, request, error);
 		if (set->kind->take_unlocked)
 			pthread_mutex_lock(&set->lock);
+		if (rc == 0 || set->kind->scan_is_use)
+			pool->deadline_ms = deadline_ms;
 		if (rc == 0) {
-			pool->deadline_ms = later(set, O2_POOL_LIFE_MS);
 			*from = pool;
 			return 0;
 		}

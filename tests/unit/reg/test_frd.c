@@ -4,7 +4,7 @@
  * kernels keep.  Random sequences are the property keys (props/stage/keys.h).
  */
 
-#include "reg/pool/frd_key.h"
+#include "reg/pool/pool_frd.h"
 #include "tests/lib/unit_test.h"
 
 #define KEY   0x00abcd10u
