@@ -28,21 +28,24 @@ static uint8_t *slot_bytes(const struct o2_lst_operation *operation)
 /* Its memory is the pattern (moved) or as it was before, and what is around it was never written. */
 static void check_slot(const struct o2_lst_operation *operation, bool moved)
 {
+	static uint8_t want[SLOT_BYTES];
 	const uint8_t *bytes = slot_bytes(operation);
 	const uint32_t first = PAGE_BYTES + operation->offset;
+	uint32_t at = 0;
+	bool inside;
 
-	for (uint32_t i = 0; i < SLOT_BYTES; i++) {
-		const bool inside = i >= first && i < first + operation->len;
-		const uint8_t want = inside && moved ? word[(i - first) % 8] : POISON;
-
-		if (bytes[i] == want)
-			continue;
-		o2_report_fail(operation->of->report, inside ? "lst/read" : "lst/around",
-			       "a read of %" PRIu32 " bytes, %s: byte %" PRId64 " is 0x%02x and not 0x%02x",
-			       operation->len, moved ? "moved" : "not moved", (int64_t)i - first, bytes[i],
-			       want);
+	memset(want, POISON, sizeof(want));
+	for (uint32_t i = 0; moved && i < operation->len; i++)
+		want[first + i] = word[i % 8];
+	if (memcmp(bytes, want, sizeof(want)) == 0)
 		return;
-	}
+	while (bytes[at] == want[at])
+		at++;
+	inside = at >= first && at < first + operation->len;
+	o2_report_fail(operation->of->report, inside ? "lst/read" : "lst/around",
+		       "a read of %" PRIu32 " bytes, %s: byte %" PRId64 " is 0x%02x and not 0x%02x",
+		       operation->len, moved ? "moved" : "not moved", (int64_t)at - first, bytes[at],
+		       want[at]);
 }
 
 static void check_status(const struct o2_lst_operation *operation, int status, int expected)

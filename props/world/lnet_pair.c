@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "mem/kmap.h"
@@ -205,7 +206,7 @@ struct o2_lnet_transport o2_lnet_side_transport(struct o2_lnet_side *side)
 	return (struct o2_lnet_transport){side, side_immediate_max, side_send};
 }
 
-/* All but the arena, which is there, is as at first. */
+/* All but the arena, which is there, is as at first; a letter is cleared when it is posted. */
 static int side_begin(struct o2_lnet_side *side, uint64_t nid, uint64_t cookie, struct o2_lnet_side *peer,
 		      const struct o2_lnet_config *base)
 {
@@ -214,7 +215,8 @@ static int side_begin(struct o2_lnet_side *side, uint64_t nid, uint64_t cookie, 
 	const struct o2_lnet_transport transport = o2_lnet_side_transport(side);
 	const struct o2_lnet_ops ops = {.done = side_done, .started = side_started, .event = side_event};
 
-	memset(side, 0, sizeof(*side));
+	memset(side, 0, offsetof(struct o2_lnet_side, letter));
+	memset(&side->nresults, 0, sizeof(*side) - offsetof(struct o2_lnet_side, nresults));
 	side->arena = arena;
 	side->nid = nid;
 	side->peer = peer;
