@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "props/engine/case_file.h"
@@ -34,20 +35,42 @@ static enum o2_status meets(void *context, struct o2_choice *choice)
 	return status == O2_STATUS_INTERESTING ? O2_STATUS_VALID : status;
 }
 
+/* The first case of each situation, CASES_AT_MOST where none has it: one pass, as a case costs the same for all of them. */
+static void find_first(const struct o2_property *property, struct o2_report *report, struct o2_choice *choice,
+		       uint64_t seed, uint64_t first[O2_TALLY_MAX])
+{
+	const struct o2_tally *tally = property->counters;
+	uint64_t before[O2_TALLY_MAX];
+	uint32_t left = tally->situations;
+
+	for (uint32_t s = 0; s < tally->situations; s++)
+		first[s] = CASES_AT_MOST;
+	for (uint64_t i = 0; i < CASES_AT_MOST && left > 0; i++) {
+		memcpy(before, tally->seen, sizeof(before));
+		o2_choice_random(choice, seed, i);
+		if (property->ops->run_case(property->context, choice, report) != O2_STATUS_VALID)
+			continue;
+		for (uint32_t s = 0; s < tally->situations; s++) {
+			if (first[s] != CASES_AT_MOST || tally->seen[s] == before[s])
+				continue;
+			first[s] = i;
+			left--;
+		}
+	}
+}
+
 static int export_one(struct search *search, struct o2_choice *choice, uint8_t *bytes, const char *directory,
-		      uint64_t seed)
+		      uint64_t seed, uint64_t first)
 {
 	const struct o2_tally *tally = search->property->counters;
-	enum o2_status status = O2_STATUS_VALID;
 	size_t length;
 	char path[512];
 	int rc;
 
-	for (uint64_t i = 0; i < CASES_AT_MOST && status != O2_STATUS_INTERESTING; i++) {
-		o2_choice_random(choice, seed, i);
-		status = meets(search, choice);
-	}
-	if (status != O2_STATUS_INTERESTING)
+	if (first == CASES_AT_MOST)
+		return -ENOENT;
+	o2_choice_random(choice, seed, first);
+	if (meets(search, choice) != O2_STATUS_INTERESTING)
 		return -ENOENT;
 	length = choice->record_bytes;
 	for (size_t i = 0; i < length; i++)
@@ -62,15 +85,18 @@ int o2_export_situations(const struct o2_property *property, const char *directo
 	struct search *search = calloc(1, sizeof(*search));
 	struct o2_choice *choice = calloc(1, sizeof(*choice));
 	uint8_t *bytes = malloc(O2_CHOICE_MAX_BYTES);
+	uint64_t first[O2_TALLY_MAX];
 	int rc = search == NULL || choice == NULL || bytes == NULL ? -ENOMEM : 0;
 
 	if (rc == 0 && mkdir(directory, 0777) != 0 && errno != EEXIST)
 		rc = -errno;
-	if (rc == 0)
+	if (rc == 0) {
 		search->property = property;
+		find_first(property, &search->report, choice, seed, first);
+	}
 	for (uint32_t i = 0; rc == 0 && i < ((const struct o2_tally *)property->counters)->situations; i++) {
 		search->situation = i;
-		rc = export_one(search, choice, bytes, directory, seed);
+		rc = export_one(search, choice, bytes, directory, seed, first[i]);
 	}
 	free(search);
 	free(choice);
