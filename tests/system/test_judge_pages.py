@@ -295,17 +295,20 @@ class Browser(Page):
       bar: [...row.querySelectorAll(".bar")].map(box), now: [...row.querySelectorAll(".now")].map(box)}))});
 }</script>"""
 
-    def chromium(self, *words):
-        return pages.chromium(self.path / "profile", *words)
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.browser = pages.Browser()
+        cls.addClassCleanup(cls.browser.close)
 
     def page(self, *words):
         done, _ = super().page(*words)
-        return done, Document(self.chromium("--dump-dom", f"file://{self.path}/page.html")).root
+        return done, Document(self.browser.dom(self.path / "page.html")).root
 
-    def measure(self, width, opened, *words):
+    def measure(self, width, opened, scheme=""):
         measure = self.MEASURE.replace("WIDTH", str(width)).replace("OPEN", opened)
         (self.path / "measure.html").write_text(measure, encoding="utf-8")
-        dom = Document(self.chromium("--window-size=1400,900", *words, "--dump-dom", f"file://{self.path}/measure.html")).root
+        dom = Document(self.browser.dom(self.path / "measure.html", scheme)).root
         return json.loads(dom.find("pre")[0].text())
 
     def test_it_fits_a_desk_and_a_phone(self):
@@ -331,8 +334,8 @@ class Browser(Page):
 
     def test_light_and_dark(self):
         self.page(self.put("broken.pcap", wrong_status()[0].bytes()))
-        for scheme, dark in ((1, False), (0, True)):
-            seen = self.measure(1280, "false", f"--blink-settings=preferredColorScheme={scheme}")
+        for scheme, dark in (("light", False), ("dark", True)):
+            seen = self.measure(1280, "false", scheme)
             paper, ink = (sum(map(int, re.findall(r"\d+", seen[name])[:3])) / 3 for name in ("paper", "ink"))
             self.assertEqual(paper < 64, dark, seen["paper"])
             self.assertGreater(abs(paper - ink), 128)
@@ -342,10 +345,8 @@ class Browser(Page):
 
     def test_a_picture(self):
         self.page(self.put("frags.pcap", transfer(FRAGS, WRITES, 8463)))
-        for width in (1280, 500):  # the narrowest window that there is
-            shot = self.path / "shot.png"
-            self.chromium(f"--window-size={width},1200", f"--screenshot={shot}", f"file://{self.path}/page.html")
-            data, at, pixels = shot.read_bytes(), 8, b""
+        for width in (1280, 500):
+            data, at, pixels = self.browser.picture(self.path / "page.html", width, 1200), 8, b""
             self.assertEqual(struct.unpack_from(">II", data, 16), (width, 1200))
             while at < len(data):
                 size, kind = struct.unpack_from(">I4s", data, at)
