@@ -84,9 +84,6 @@ const char *o2_forms_check_at(const struct o2_msg *msg, uint32_t at);
 /* The member "refused" of output forms, by itself. */
 void o2_forms_check_refused(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report);
 
-/* What the oracle shares with a shared object: the places, what is noticed beside them, and in which words. */
-void o2_forms_check_slots(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report);
-
 /* A wrong byte of an encoded message, and conduct: which check, where, and in which words. */
 void o2_forms_check_encoded(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report);
 void o2_forms_check_conduct(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report);
@@ -98,7 +95,7 @@ void o2_forms_check_flavour(struct o2_forms_run *run, struct o2_choice *choice, 
  * What the oracle shares with a shared object: the places, what is noticed beside them, and in which words; and
  * each list of each stage about as long as it may be.
  */
-void o2_forms_check_slots(struct o2_choice *choice, struct o2_report *report);
+void o2_forms_check_slots(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report);
 void o2_forms_check_limits(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report);
 
 /* A chain of which the message is another. */
