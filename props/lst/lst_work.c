@@ -7,13 +7,12 @@
 
 #include "props/lst/lst_requests.h"
 
-#define LIST_PAGE   64u
-#define CALLS	    8u /* that the console may have under way: o2_lst_side_config */
-#define ROUNDS	    5u
-#define MORE_PAGES  50u
-#define ABSENT_NID  UINT64_C(0x000500000a4d0009)
-#define TIMEOUT_MS  O2_LST_CASE_TIMEOUT_MS
-#define SERVER_WORD UINT64_C(0xeeb0eeb1eeb2eeb3)
+#define LIST_PAGE  64u
+#define CALLS	   8u /* that the console may have under way: o2_lst_side_config */
+#define ROUNDS	   5u
+#define MORE_PAGES 50u
+#define ABSENT_NID UINT64_C(0x000500000a4d0009)
+#define TIMEOUT_MS O2_LST_CASE_TIMEOUT_MS
 
 /* What was asked, and what it has to be answered with. */
 struct question {
@@ -299,78 +298,7 @@ static void round_of(struct o2_work *work)
 	o2_work_finish(work);
 }
 
-/* --- what is counted --- */
-
-static void count_wrong(struct o2_work *work, const char *what, uint64_t found, uint64_t expected)
-{
-	if (found != expected)
-		o2_report_fail(work->the->report, "lst/work-count",
-			       "%s: %" PRIu64 ", and %" PRIu64 " were foretold", what, found, expected);
-}
-
-static void check_stat(struct o2_work *work, const struct o2_lst_stat_reply *stat,
-		       const struct o2_lst_lnet_counters *lnet, uint64_t started_ms)
-{
-	count_wrong(work, "running_ms", stat->str_fw.running_ms, work->the->now_ms - started_ms);
-	count_wrong(work, "active_batches", stat->str_fw.active_batches, 0);
-	count_wrong(work, "zombie_sessions", stat->str_fw.zombie_sessions, 0);
-	count_wrong(work, "brw_errors", stat->str_fw.brw_errors, work->brw_errors);
-	count_wrong(work, "ping_errors", stat->str_fw.ping_errors, work->ping_errors);
-	count_wrong(work, "errors", stat->str_rpc.errors, 0);
-	count_wrong(work, "rpcs_sent", stat->str_rpc.rpcs_sent, work->tries);
-	count_wrong(work, "rpcs_rcvd", stat->str_rpc.rpcs_rcvd, work->requests);
-	count_wrong(work, "rpcs_dropped", stat->str_rpc.rpcs_dropped, 0);
-	count_wrong(work, "rpcs_expired", stat->str_rpc.rpcs_expired, 0);
-	count_wrong(work, "bulk_get", stat->str_rpc.bulk_get, work->fetched_bytes);
-	count_wrong(work, "bulk_put", stat->str_rpc.bulk_put, 0);
-	if (work->forced)
-		return;
-	count_wrong(work, "lcc_errors", stat->str_lnet.lcc_errors, 0);
-	count_wrong(work, "lcc_drop_count", stat->str_lnet.lcc_drop_count, 0);
-	count_wrong(work, "lcc_send_count", stat->str_lnet.lcc_send_count, lnet->lcc_send_count);
-	count_wrong(work, "lcc_send_length", stat->str_lnet.lcc_send_length, lnet->lcc_send_length);
-	count_wrong(work, "lcc_recv_count", stat->str_lnet.lcc_recv_count, lnet->lcc_recv_count);
-	count_wrong(work, "lcc_recv_length", stat->str_lnet.lcc_recv_length, lnet->lcc_recv_length);
-	count_wrong(work, "lcc_msgs_alloc", stat->str_lnet.lcc_msgs_alloc, 0);
-	count_wrong(work, "lcc_msgs_max large enough", stat->str_lnet.lcc_msgs_max >= work->most, 1);
-}
-
-static void check_reports(struct o2_work *work)
-{
-	struct o2_lst_case *the = work->the;
-	const struct o2_lst_node_report *b = o2_lst_node_report(the->b.node),
-					*a = o2_lst_node_report(the->a.node);
-
-	count_wrong(work, "tries", b->tries, work->tries);
-	count_wrong(work, "failed", b->failed, work->failed);
-	count_wrong(work, "refused", b->refused, work->refused);
-	count_wrong(work, "sessions", b->sessions, 1);
-	count_wrong(work, "pings that were served", a->pings, work->pings);
-	count_wrong(work, "writes that were wrong", a->wrong_writes, 0);
-	if (work->forced)
-		return;
-	count_wrong(work, "reads that were served", a->reads, work->reads);
-	count_wrong(work, "writes that were served", a->writes, work->writes);
-	count_wrong(work, "bytes that were served", a->bytes, work->bytes);
-	count_wrong(work, "wrong words", the->b.nwrong, work->wrong);
-}
-
-/* Of those that were told the last: the bit that the other node turns over. */
-static void check_wrong(struct o2_work *work)
-{
-	const struct o2_lst_node_wrong *wrong = &work->the->b.wrong;
-	const uint32_t at = (wrong->len < 4096 ? wrong->len : 4096) / 2;
-	const uint32_t bit = work->order == O2_LITTLE_ENDIAN ? at % 8 * 8 : 56 - at % 8 * 8;
-
-	if (work->the->b.nwrong == 0)
-		return;
-	work->the->seen[WORK_WRONG]++;
-	if (wrong->nid != O2_LNET_NID_A || !wrong->is_client || wrong->word.at != at / 8 * 8 ||
-	    wrong->word.want != SERVER_WORD || wrong->word.got != (SERVER_WORD ^ UINT64_C(1) << bit))
-		o2_report_fail(work->the->report, "lst/work-wrong",
-			       "of a read of %" PRIu32 " bytes, byte %" PRIu32 " is told as 0x%016" PRIx64,
-			       wrong->len, wrong->word.at, wrong->word.got);
-}
+/* --- the case --- */
 
 /* By the console, or when nothing has been heard for so long, and not before. */
 static void leave(struct o2_work *work)
@@ -388,7 +316,7 @@ static void leave(struct o2_work *work)
 		if (o2_lst_sid_is_none(o2_lst_node_sid(node)))
 			o2_report_fail(the->report, "lst/work-session", "the session is gone too early");
 		o2_lst_clock_to(the, heard_ms + TIMEOUT_MS);
-		count_wrong(work, "sessions that have expired", node->report.expired, 1);
+		o2_work_count_wrong(work, "sessions that have expired", node->report.expired, 1);
 	}
 	if (!o2_lst_sid_is_none(o2_lst_node_sid(node)) ||
 	    node->nsessions + node->nbatches + node->nhalves + node->nunits > 0)
@@ -452,9 +380,7 @@ static void talk(struct o2_work *work)
 	lnet = work->lnet;
 	deliver_all(work);
 	the->seen[WORK_RAN] += work->tries > 0;
-	check_stat(work, &stat->stat, &lnet, started_ms);
-	check_reports(work);
-	check_wrong(work);
+	o2_work_check_counts(work, &stat->stat, &lnet, started_ms);
 	leave(work);
 }
 

@@ -71,6 +71,12 @@ void o2_work_finish(struct o2_work *work);
 /* A letter arrives, of either side. */
 void o2_work_letter(struct o2_work *work, const struct o2_letter *letter);
 
+/* lst_work_count.c */
+void o2_work_count_wrong(struct o2_work *work, const char *what, uint64_t found, uint64_t expected);
+/* The answer to STAT, with what LNet had counted when it was asked for, and the reports of both. */
+void o2_work_check_counts(struct o2_work *work, const struct o2_lst_stat_reply *stat,
+			  const struct o2_lst_lnet_counters *lnet, uint64_t started_ms);
+
 /* The case.  Returns whether nothing is left. */
 bool o2_lst_work_case(struct o2_lst_case *the);
 
