@@ -316,6 +316,8 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 		o2_parts_fault(run, choice, report);
 	else if (kind == 12)
 		o2_parts_markup(run, choice, report);
+	else if (kind == 13 && o2_draw_bool(choice, 1, 3))
+		o2_parts_room(run, choice, report);
 	else if (kind == 13)
 		o2_parts_path(run, choice, report);
 	else if (kind == 11)

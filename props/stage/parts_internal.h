@@ -34,6 +34,8 @@
 	ENTRY(O2_PARTS_PING_REFUSED, "ping_refused")        \
 	ENTRY(O2_PARTS_MARKUP, "markup")                    \
 	ENTRY(O2_PARTS_PATH, "own_path")                    \
+	ENTRY(O2_PARTS_ROOM, "room_for_all_words")          \
+	ENTRY(O2_PARTS_NO_ROOM, "room_for_some_words")      \
 	ENTRY(O2_PARTS_LST_SENT, "lst_may_be_sent")         \
 	ENTRY(O2_PARTS_LST_NOT_SENT, "lst_may_not_be_sent") \
 	ENTRY(O2_PARTS_LST_WRITTEN, "lst_written")          \
@@ -58,6 +60,9 @@ void o2_parts_ping(struct o2_parts_run *run, struct o2_choice *c, struct o2_repo
 
 /* Files beside the program. */
 void o2_parts_path(struct o2_parts_run *run, struct o2_choice *c, struct o2_report *report);
+
+/* Words into room that may be too small for them. */
+void o2_parts_room(struct o2_parts_run *run, struct o2_choice *c, struct o2_report *report);
 
 /* Text in HTML, SVG and XML. */
 void o2_parts_markup(struct o2_parts_run *run, struct o2_choice *c, struct o2_report *report);

@@ -7,7 +7,7 @@
 
 #include "base/errno_name.h"
 #include "base/fields.h"
-#include "cli/words.h"
+#include "base/words.h"
 #include "lst/wire/rules.h"
 #include "wire/nid.h"
 

@@ -3,9 +3,9 @@
 
 #include <inttypes.h>
 
+#include "base/words.h"
 #include "cli/errno_text.h"
 #include "cli/lst_text.h"
-#include "cli/words.h"
 #include "wire/desc_codec.h"
 #include "wire/lnet_hdr.h"
 #include "wire/msg_type.h"

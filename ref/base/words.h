@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef O2_CLI_WORDS_H
-#define O2_CLI_WORDS_H
+#ifndef O2_BASE_WORDS_H
+#define O2_BASE_WORDS_H
 
 #include <stddef.h>
 
