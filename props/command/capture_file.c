@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "props/command/capture_file.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/monotonic.h"
@@ -26,6 +28,18 @@ const char *o2_capture_address(const struct o2_capture_file *file, int host)
 	return is_infiniband(file) ? lids[host] : texts[file->net != O2_CAPTURE_IPV4][host];
 }
 
+void o2_capture_address_of(const struct o2_capture_file *file, uint32_t pair, int host,
+			   char text[O2_CAPTURE_ADDRESS])
+{
+	const uint32_t number = 1 + 2 * pair + (uint32_t)host;
+
+	if (is_infiniband(file))
+		snprintf(text, O2_CAPTURE_ADDRESS, "lid %" PRIu32, number);
+	else
+		snprintf(text, O2_CAPTURE_ADDRESS,
+			 file->net == O2_CAPTURE_IPV4 ? "10.0.0.%" PRIu32 : "fd00::%" PRIx32, number);
+}
+
 /* Numbers in addresses. */
 static unsigned int source_of(const struct o2_capture_packet *packet)
 {
@@ -38,10 +52,16 @@ static unsigned int sink_of(const struct o2_capture_packet *packet)
 }
 
 /* A number of the file's own, of 4 bytes. */
+static void put32_at(struct o2_capture_file *file, size_t at, uint32_t value)
+{
+	for (size_t i = 0; i < 4; i++)
+		file->bytes[at + i] = (uint8_t)(value >> 8 * (file->big_endian ? 3 - i : i));
+}
+
 static void put32(struct o2_capture_file *file, uint32_t value)
 {
-	for (int i = 0; i < 4; i++)
-		file->bytes[file->length++] = (uint8_t)(value >> 8 * (file->big_endian ? 3 - i : i));
+	put32_at(file, file->length, value);
+	file->length += 4;
 }
 
 void o2_capture_start(struct o2_capture_file *file)
@@ -126,16 +146,19 @@ static size_t put_ipv4(const struct o2_capture_file *file, uint8_t *ip,
 }
 
 /* All that is in front of the transport headers, for so many bytes behind them.  Returns its length. */
-static size_t put_ethernet(const struct o2_capture_file *file, uint8_t *frame,
+static size_t put_ethernet(struct o2_capture_file *file, uint8_t *frame,
 			   const struct o2_capture_packet *packet, size_t bytes)
 {
 	static const unsigned int types[] = {0x0800, 0x86dd, 0x8915};
 	size_t at = put_link(file, frame, types[file->net]);
 
-	if (file->net == O2_CAPTURE_GLOBAL)
-		return at + put_ipv6(frame + at, packet, bytes, 0x1b);
+	if (file->net == O2_CAPTURE_GLOBAL) {
+		file->hosts_bytes = at + put_ipv6(frame + at, packet, bytes, 0x1b);
+		return file->hosts_bytes;
+	}
 	at += file->net == O2_CAPTURE_IPV6 ? put_ipv6(frame + at, packet, 8 + bytes, 17)
 					   : put_ipv4(file, frame + at, packet, 8 + bytes);
+	file->hosts_bytes = at;
 	o2_capture_store(frame + at, 2, 0xc000);
 	o2_capture_store(frame + at + 2, 2, 4791);
 	o2_capture_store(frame + at + 4, 2, 8 + bytes);
@@ -156,7 +179,7 @@ static size_t put_erf(const struct o2_capture_file *file, uint8_t *frame, uint8_
 	return header_bytes;
 }
 
-static size_t put_infiniband(const struct o2_capture_file *file, uint8_t *frame,
+static size_t put_infiniband(struct o2_capture_file *file, uint8_t *frame,
 			     const struct o2_capture_packet *packet, size_t bytes)
 {
 	const size_t whole = 8 + (file->global ? 40u : 0) + bytes;
@@ -167,6 +190,8 @@ static size_t put_infiniband(const struct o2_capture_file *file, uint8_t *frame,
 	o2_capture_store(frame + at + 4, 2, whole / 4);
 	o2_capture_store(frame + at + 6, 2, source_of(packet));
 	at += 8;
+	/* By their LIDs. */
+	file->hosts_bytes = at;
 	return file->global ? at + put_ipv6(frame + at, packet, bytes, 0x1b) : at;
 }
 
@@ -179,6 +204,7 @@ void o2_capture_add(struct o2_capture_file *file, const struct o2_capture_packet
 					      : put_ethernet(file, frame, packet, transport_bytes);
 	const size_t bytes = at + transport_bytes + file->padding;
 
+	file->pair_bytes = at + 12;
 	frame[at] = packet->opcode;
 	frame[at + 1] = (uint8_t)(0x40 | padding << 4);
 	o2_capture_store(frame + at + 2, 2, 0xffff);
@@ -189,6 +215,14 @@ void o2_capture_add(struct o2_capture_file *file, const struct o2_capture_packet
 		memcpy(frame + at + 12 + packet->extra_bytes, packet->payload, packet->payload_bytes);
 	add_frame(file, packet->time_ns, frame, bytes,
 		  packet->unseen_bytes == 0 ? 0 : packet->unseen_bytes + padding + 4 + file->padding);
+}
+
+void o2_capture_cut(struct o2_capture_file *file, size_t bytes)
+{
+	if (file->full)
+		return;
+	put32_at(file, file->last_record + 8, (uint32_t)bytes);
+	file->length = file->last_record + 16 + bytes;
 }
 
 void o2_capture_repeat(struct o2_capture_file *file)
@@ -208,17 +242,25 @@ void o2_capture_repeat(struct o2_capture_file *file)
 void o2_capture_add_other(struct o2_capture_file *file, uint32_t which, uint64_t time_ns)
 {
 	uint8_t frame[160] = {0};
+	const bool is_record = file->link == O2_CAPTURE_ERF && which % 2 != 0;
 	size_t at;
 
+	file->hosts_bytes = SIZE_MAX;
 	if (is_infiniband(file)) {
 		/* Raw packets; records of Ethernet. */
-		at = file->link == O2_CAPTURE_ERF ? put_erf(file, frame, which % 2 == 0 ? 21 : 2, 64) : 0;
+		at = file->link == O2_CAPTURE_ERF ? put_erf(file, frame, is_record ? 2 : 21, 64) : 0;
 		frame[at + 1] = (uint8_t)(which % 2);
 		o2_capture_store(frame + at + 4, 2, 16);
+		file->other_bytes = is_record ? 16 : at + 8;
 	} else if (which == 0 || file->net == O2_CAPTURE_GLOBAL) {
 		at = put_link(file, frame, 0x0806);
+		file->other_bytes = at;
 	} else {
 		at = put_ethernet(file, frame, &(const struct o2_capture_packet){.from = 0}, 60);
+		/* What comes with IPv4 are its first words, with IPv6 all of it. */
+		file->other_bytes = which == 1			   ? at
+				    : file->net == O2_CAPTURE_IPV6 ? at - 8
+								   : at - 8 - 4 * file->options;
 		if (which == 1)
 			frame[at - 5] ^= 1; /* another port */
 		else if (file->net == O2_CAPTURE_IPV6)

@@ -44,6 +44,11 @@ struct o2_capture_file {
 	bool full;	     /* there was no room: what is there is not all */
 	uint32_t packets;
 	size_t length, last_record; /* where the last packet begins */
+	/*
+	 * Of the last packet, how many bytes tell between which hosts it goes, and how many to which queue pair; a frame of
+	 * another protocol is known as such by so many.
+	 */
+	size_t hosts_bytes, pair_bytes, other_bytes;
 	uint8_t bytes[O2_CAPTURE_BYTES];
 };
 
@@ -60,8 +65,11 @@ struct o2_capture_packet {
 	uint64_t time_ns;
 };
 
-/* "10.0.0.1" and so on. */
+/* "10.0.0.1" and so on, of the first pair of hosts; and of any. */
+#define O2_CAPTURE_ADDRESS 24u
 const char *o2_capture_address(const struct o2_capture_file *file, int host);
+void o2_capture_address_of(const struct o2_capture_file *file, uint32_t pair, int host,
+			   char text[O2_CAPTURE_ADDRESS]);
 
 /* The bytes of a number, the highest first. */
 void o2_capture_store(uint8_t *bytes, size_t count, uint64_t value);
@@ -70,6 +78,8 @@ void o2_capture_start(struct o2_capture_file *file);
 void o2_capture_add(struct o2_capture_file *file, const struct o2_capture_packet *packet);
 /* The last packet once more. */
 void o2_capture_repeat(struct o2_capture_file *file);
+/* Of the last packet no more bytes were captured. */
+void o2_capture_cut(struct o2_capture_file *file, size_t bytes);
 /* A frame of another protocol; which: up to O2_CAPTURE_OTHERS. */
 #define O2_CAPTURE_OTHERS 4u
 void o2_capture_add_other(struct o2_capture_file *file, uint32_t which, uint64_t time_ns);

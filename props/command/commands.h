@@ -49,8 +49,13 @@
 	ENTRY(O2_COMMANDS_JUDGED_LOST, "capture_judged_with_a_loss")            \
 	ENTRY(O2_COMMANDS_JUDGED_NAK, "capture_judged_with_a_nak")              \
 	ENTRY(O2_COMMANDS_JUDGED_REJECT, "capture_judged_with_a_reject")        \
+	ENTRY(O2_COMMANDS_JUDGED_ENDED, "capture_judged_to_its_end")            \
+	ENTRY(O2_COMMANDS_JUDGED_FILES, "several_files_judged")                 \
+	ENTRY(O2_COMMANDS_PAGE_REJECT, "page_with_a_reject")                    \
+	ENTRY(O2_COMMANDS_PAGE_SEVERAL, "page_of_several_conversations")        \
 	ENTRY(O2_COMMANDS_DECODED, "capture_decoded")                           \
 	ENTRY(O2_COMMANDS_NO_CAPTURE, "capture_that_is_none")                   \
+	ENTRY(O2_COMMANDS_FRONTS, "capture_of_fronts_of_packets")               \
 	ENTRY(O2_COMMANDS_MESSAGE, "message")                                   \
 	ENTRY(O2_COMMANDS_LINES, "line")                                        \
 	ENTRY(O2_COMMANDS_RECORD, "reject_record")                              \

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/ladder.h"
 #include "props/command/commands.h"
 #include "props/command/told_report.h"
 #include "props/judge/verdicts.h"
@@ -140,12 +141,19 @@ static void check_page(struct o2_commands_run *run, const struct o2_told_report 
 	static const char start_of[] = "<!DOCTYPE html>\n<html lang=\"en\"><head>";
 	const char *body = strstr(run->command.file[HTML], "</style></head><body>\n");
 	char *text = NULL;
+	size_t before;
 
 	SAY(text, o2_told_page(out, report, first));
-	if (body == NULL || strncmp(run->command.file[HTML], start_of, sizeof(start_of) - 1) != 0)
+	if (body == NULL || strncmp(run->command.file[HTML], start_of, sizeof(start_of) - 1) != 0) {
 		o2_commands_wrong(run, "page");
-	else
-		hold(run, "judge/page", strchr(body, '\n') + 1, text);
+	} else {
+		body = strchr(body, '\n') + 1;
+		before = (size_t)(body - run->command.file[HTML]);
+		/* Of a long one the beginning was kept. */
+		if (strlen(text) > O2_COMMAND_BYTES - before)
+			text[O2_COMMAND_BYTES - before] = '\0';
+		hold(run, "judge/page", body, text);
+	}
 	free(text);
 }
 
@@ -171,21 +179,86 @@ static void check_sarif(struct o2_commands_run *run, const struct o2_told_report
 	json_decref(found);
 }
 
+/* Each on a line of its own. */
+static void check_objects(struct o2_commands_run *run, const struct o2_told_report *report)
+{
+	const char *line = run->command.out;
+
+	for (uint32_t i = 0; i < report->nfiles; i++) {
+		json_t *found;
+
+		if (report->file[i].why != NULL)
+			continue;
+		found = json_loads(line, JSON_DISABLE_EOF_CHECK, NULL);
+		hold_json(run, "judge/report", found, o2_told_json(report, report->file[i].name));
+		json_decref(found);
+		line += strcspn(line, "\n");
+		line += line[0] == '\n';
+	}
+	if (line[0] != '\0' && !run->report->failed)
+		o2_commands_wrong(run, "more-reports");
+}
+
 static void check_report(struct o2_commands_run *run, const struct o2_told_report *report, bool json)
 {
 	char *text = NULL;
-	json_t *found;
 
-	if (!json) {
-		SAY(text, o2_told_text(out, report));
-		hold(run, "judge/text", run->command.out, text);
-		free(text);
+	if (json) {
+		check_objects(run, report);
 		return;
 	}
-	found = json_loads(run->command.out, 0, NULL);
-	json_object_del(found, "file");
-	hold_json(run, "judge/report", found, o2_told_json(report));
-	json_decref(found);
+	SAY(text, o2_told_text(out, report));
+	hold(run, "judge/text", run->command.out, text);
+	free(text);
+}
+
+/* The same capture more than once, and what is none. */
+static const struct o2_told_file other_files[] = {
+	{.name = "/proc/self/fd/0"},
+	{.name = "/dev/null",
+	 .why = "truncated dump file; tried to read 4 file header bytes, only got 0",
+	 .opened = true},
+	{.name = "/nowhere", .why = "cannot be opened"},
+};
+
+/* Standard input may be read from once. */
+static void draw_files(struct o2_choice *c, struct o2_told_report *report)
+{
+	const uint32_t count = 2 + (uint32_t)o2_draw(c, O2_TOLD_FILES - 2);
+	const uint32_t first = (uint32_t)o2_draw_pick(c, count);
+
+	for (uint32_t i = 0; i < count; i++)
+		if (i != first)
+			report->file[i] =
+				other_files[o2_draw_pick(c, sizeof(other_files) / sizeof(other_files[0]))];
+	report->file[first] = (struct o2_told_file){.name = "standard input"};
+	report->nfiles = count;
+}
+
+/* The worst of what the files come to. */
+static int status_of(const struct o2_told_report *report)
+{
+	int status = report->times[O2_JUDGE_MUST] != 0;
+
+	for (uint32_t i = 0; i < report->nfiles; i++)
+		if (report->file[i].why != NULL)
+			status = !report->file[i].opened || status == 2 ? 2 : 1;
+	return status;
+}
+
+static void check_complaints(struct o2_commands_run *run, const struct o2_told_report *report)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	for (uint32_t i = 0; i < report->nfiles; i++)
+		if (report->file[i].why != NULL)
+			fprintf(out, "o2ref: %s: %s\n", report->file[i].name,
+				report->file[i].opened ? report->file[i].why : "No such file or directory");
+	fclose(out);
+	hold(run, "judge/complaints", run->command.err, text);
+	free(text);
 }
 
 static void judge(struct o2_commands_run *run, const struct o2_hearing *h)
@@ -203,8 +276,8 @@ static void judge(struct o2_commands_run *run, const struct o2_hearing *h)
 	o2_command_word(&run->command, "--timeout=%" PRIu64, h->options.timeout_ms);
 	o2_command_word(&run->command, "--keepalive=%" PRIu64, h->options.keepalive_ms);
 	for (uint32_t i = 0; i < VIEWS; i++) {
-		/* The bytes of a reject as a page has them are held by what dumps one. */
-		wanted[i] = o2_draw_bool(run->c, 1, 2) && !(i == HTML && (told.rejected || told.ntwins > 0));
+		wanted[i] = o2_draw_bool(run->c, 1, 2) &&
+			    !(i == HTML && told.nsteps * (told.ntwins + 1) > O2_LADDER_RECENT);
 		if (wanted[i])
 			o2_command_word(&run->command, "--%s=" O2_COMMAND_FILE, names[i], O2_COMMAND_FD(i));
 	}
@@ -212,14 +285,23 @@ static void judge(struct o2_commands_run *run, const struct o2_hearing *h)
 		first = o2_draw(run->c, o2_draw_bool(run->c, 1, 1) ? 4 : told.nsteps);
 		o2_command_word(&run->command, "--events=%" PRIu64, first);
 	}
-	o2_command_word(&run->command, "-");
+	if (o2_draw_bool(run->c, 3, 1))
+		draw_files(run->c, &report);
+	for (uint32_t i = 0; i < report.nfiles; i++)
+		o2_command_word(&run->command, "%s",
+				report.file[i].name[0] == '/' ? report.file[i].name : "-");
 	run->tally.seen[h->nlog == 0 ? O2_COMMANDS_JUDGED : O2_COMMANDS_JUDGED_FOUND]++;
+	run->tally.seen[O2_COMMANDS_JUDGED_FILES] += report.nfiles > 1;
+	run->tally.seen[O2_COMMANDS_PAGE_REJECT] += wanted[HTML] && told.rejected;
+	run->tally.seen[O2_COMMANDS_PAGE_SEVERAL] += wanted[HTML] && told.ntwins > 0 && h->nlog != 0;
+	run->tally.seen[O2_COMMANDS_JUDGED_ENDED] += told.ended;
 	run->tally.seen[O2_COMMANDS_JUDGED_SEVERAL] += told.ntwins > 0;
 	run->tally.seen[O2_COMMANDS_JUDGED_LOST] += told.lost;
 	run->tally.seen[O2_COMMANDS_JUDGED_NAK] += told.nacked;
 	run->tally.seen[O2_COMMANDS_JUDGED_REJECT] += told.rejected;
-	if (!o2_commands_go(run, report.times[O2_JUDGE_MUST] != 0))
+	if (!o2_commands_go(run, status_of(&report)))
 		return;
+	check_complaints(run, &report);
 	check_report(run, &report, json);
 	if (wanted[HTML])
 		check_page(run, &report, first);
@@ -275,7 +357,7 @@ void o2_commands_capture(struct o2_commands_run *run)
 {
 	static struct o2_tally counts;
 	struct o2_hearing *h = &run->hearing;
-	static const uint32_t kinds[] = {2, 2, 1, 1, 1};
+	static const uint32_t kinds[] = {4, 4, 2, 2, 3};
 	const uint64_t kind = o2_draw_weighted(run->c, kinds, 5);
 	char *text = NULL;
 	size_t text_bytes = 0;
@@ -300,10 +382,7 @@ void o2_commands_capture(struct o2_commands_run *run)
 	/* What one request was told is held against the next one. */
 	told.untold |= told.rejected && told.ntwins > 0;
 	if (!told.untold && !file.full && h->nlog < O2_HEARING_LOG && !run->report->failed) {
-		switch (file.packets != 0 && o2_draw_bool(run->c, 9, 1) ? 5 : kind) {
-		case 5:
-			read_in_vain(run);
-			break;
+		switch (kind) {
 		case 0:
 		case 1:
 			judge(run, h);
@@ -319,6 +398,10 @@ void o2_commands_capture(struct o2_commands_run *run)
 			break;
 		}
 		run->tally.seen[O2_COMMANDS_DECODED]++;
+		run->tally.seen[O2_COMMANDS_FRONTS] += told.fronts;
+		/* It costs little. */
+		if (!run->report->failed && file.packets != 0 && o2_draw_bool(run->c, 1, 1))
+			read_in_vain(run);
 	}
 	o2_told_free(&told);
 	free(text);

@@ -106,7 +106,14 @@ void o2_commands_message(struct o2_commands_run *run, const struct o2_msg *msg, 
 	const size_t count = msg->ibm_nob;
 
 	run->tally.seen[O2_COMMANDS_MESSAGE]++;
-	switch (o2_draw(run->c, 4)) {
+	if (o2_draw_bool(run->c, 1, 1)) {
+		encode(run, form, bytes, count);
+		if (run->report->failed) {
+			json_decref(form);
+			return;
+		}
+	}
+	switch (o2_draw(run->c, 3)) {
 	case 0:
 		feed(run, "decode", bytes, count);
 		o2_command_word(&run->command, "-");
@@ -120,9 +127,6 @@ void o2_commands_message(struct o2_commands_run *run, const struct o2_msg *msg, 
 	case 2:
 		feed(run, "decode", bytes, count);
 		as_json(run, form);
-		break;
-	case 3:
-		encode(run, form, bytes, count);
 		break;
 	default:
 		cut(run, bytes, count - 1 - o2_draw(run->c, 7));

@@ -20,8 +20,8 @@ json_t *o2_told_number(uint64_t value)
 json_t *o2_told_row(struct o2_told *told, const char *what, int from, uint32_t dest_qp, uint32_t psn,
 		    uint64_t time_ns)
 {
-	const char *src = o2_capture_address(told->file, from),
-		   *dst = o2_capture_address(told->file, 1 - from);
+	const char *src = from == O2_TOLD_NOBODY ? "::" : o2_capture_address(told->file, from);
+	const char *dst = from == O2_TOLD_NOBODY ? "::" : o2_capture_address(told->file, 1 - from);
 	json_t *object = json_object();
 
 	if (json_array_size(told->rows) == 0)
@@ -275,6 +275,8 @@ void o2_told_end(struct o2_told *told)
 {
 	if (told->decoded && o2_draw_bool(told->c, 1, 1))
 		o2_told_selftest(told, told->last_ns);
+	if (told->decoded && o2_draw_bool(told->c, 1, 1))
+		o2_told_cuts(told, told->last_ns);
 	if (told->decoded)
 		o2_told_unfinished(told);
 	fprintf(told->text,

@@ -25,7 +25,8 @@ struct o2_told_step {
 	uint32_t least[O2_JUDGE_SIDES], most[O2_JUDGE_SIDES];
 	uint64_t bytes, addr; /* MESSAGE; WRITE */
 	uint32_t rkey, announced;
-	/* What it says; NULL: nothing.  Owned. */
+	uint32_t found; /* so many findings there were when the judge had heard it */
+	/* What it says; NULL: nothing, of a reject no message.  Owned. */
 	struct o2_msg *msg;
 	char *summary, *dump;
 	uint32_t behind; /* zeros behind the message */
@@ -52,8 +53,9 @@ struct o2_told {
 		bool elsewhere; /* between hosts of their own */
 		uint32_t qp[2], cm_id[2];
 	} twin[O2_TOLD_TWINS];
-	/* Of the connection: its answer was a REP; or a REJ; something was lost; something was not taken. */
-	bool answered, rejected, lost, nacked;
+	/* Of the connection: its answer was a REP; or a REJ; something was lost; something was not taken; one left. */
+	bool answered, rejected, lost, nacked, ended;
+	bool fronts; /* packets of which only the front is there, at every place */
 	uint64_t sends, writes, write_bytes, cm, acks, naks, repeated, others, cut, refused;
 	uint32_t strangers; /* queue pairs that have been heard of besides the two */
 	/* What never ends: the packets that would come next, in the order of their queue pairs. */
@@ -83,6 +85,9 @@ void o2_told_end(struct o2_told *told);
 void o2_told_free(struct o2_told *told);
 /* The line of a message, as docs/cli.md, "Captures", has it. */
 void o2_told_summary(FILE *out, const struct o2_msg *msg);
+/* The words of a reject record; and its dump, with zeros behind it. */
+void o2_told_summary_reject(FILE *out, const struct o2_reject *record);
+void o2_told_dump_reject(FILE *out, const struct o2_reject *record, const uint8_t *bytes, size_t behind);
 /* What may be odd about one that is dumped. */
 struct o2_told_odd {
 	const uint8_t *front; /* the IP-CM header in front of it, 36 bytes; NULL: there is none */

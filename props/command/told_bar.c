@@ -33,7 +33,8 @@ static void bar_begin(const struct o2_page *page, const struct o2_page_sink *sin
 
 static void bar_end(const struct o2_page *page, uint32_t of)
 {
-	fprintf(page->out, "<use href=\"#f1-e%" PRIu32 "d\"/></svg>", of + 1);
+	fprintf(page->out, "<use href=\"#f%" PRIu32 "-e%" PRIu64 "d\"/></svg>", page->file,
+		o2_page_id(page, of));
 }
 
 static void bar_offer(const struct o2_page *page, uint32_t at)
@@ -43,7 +44,8 @@ static void bar_offer(const struct o2_page *page, uint32_t at)
 	uint64_t offset = 0;
 
 	bar_begin(page, &page->sink[at]);
-	fprintf(page->out, "<path class=\"marks\" id=\"f1-e%" PRIu32 "d\" d=\"M0 %dV14", at + 1, top);
+	fprintf(page->out, "<path class=\"marks\" id=\"f%" PRIu32 "-e%" PRIu64 "d\" d=\"M0 %dV14", page->file,
+		o2_page_id(page, at), top);
 	for (uint32_t i = 0; i < desc->rd_nfrags; i++) {
 		offset += desc->rd_frags[i].rf_nob;
 		fprintf(page->out, "M%.1f %dV14", x_of(&page->sink[at], offset), top);

@@ -114,14 +114,8 @@ static void say_reject(struct o2_told *told, json_t *object, uint16_t reason, co
 	form = o2_reject_decode_output_to_json(record, NULL);
 	json_object_set(object, "reject", json_object_get(form, "reject"));
 	json_decref(form);
-	fprintf(told->text, " %u %s version 0x%x", record->ibr_why, o2_reject_why_name(record->ibr_why),
-		record->ibr_version);
-	if (record->ibr_version == 0x12)
-		fprintf(told->text, " depth %u frags %u size %" PRIu32 " stamp 0x%" PRIx64,
-			record->ibr_cp.ibcp_queue_depth, record->ibr_cp.ibcp_max_frags,
-			record->ibr_cp.ibcp_max_msg_size, record->ibr_incarnation);
-	if (record->order == O2_BIG_ENDIAN)
-		fputs(" big-endian", told->text);
+	fputc(' ', told->text);
+	o2_told_summary_reject(told->text, record);
 }
 
 /* docs/connection.md, "What a reject means": the reason is that of a consumer. */
@@ -147,7 +141,7 @@ void o2_told_reject(struct o2_told *told, const struct o2_judge_event *event, ui
 	fputc('\n', told->text);
 	told->rejected = true;
 	told->packet_of[event->number] = told->file->packets;
-	o2_told_remember(told, event, NULL, NULL, 0);
+	o2_told_remember_reject(told, event, &record, data + 84);
 }
 
 void o2_told_disconnect(struct o2_told *told, const struct o2_judge_event *event, uint64_t time_ns)
@@ -155,6 +149,7 @@ void o2_told_disconnect(struct o2_told *told, const struct o2_judge_event *event
 	const uint8_t nothing[O2_CAPTURE_MAD - 24] = {0};
 
 	add_cm(told, event->from, CM_DREQ, nothing, time_ns);
+	told->ended = true;
 	fputc('\n', told->text);
 	told->packet_of[event->number] = told->file->packets;
 	o2_told_remember(told, event, NULL, NULL, 0);

@@ -22,12 +22,17 @@ FILE *o2_told_open(char **text, size_t *bytes);
 /* Numbers of a row. */
 json_t *o2_told_hex(uint64_t value);
 json_t *o2_told_number(uint64_t value);
+/* Its addresses are not there. */
+#define O2_TOLD_NOBODY (-1)
 /* A row of the packet that was added last, which told->rows owns; of the text it is the beginning. */
 json_t *o2_told_row(struct o2_told *told, const char *what, int from, uint32_t dest_qp, uint32_t psn,
 		    uint64_t time_ns);
 /* The event as a step: said, if it says something, is in bytes. */
 void o2_told_remember(struct o2_told *told, const struct o2_judge_event *event, const struct o2_msg *said,
 		      const uint8_t *bytes, uint32_t behind);
+/* The same of a reject: its record, and the bytes that it has been captured with. */
+void o2_told_remember_reject(struct o2_told *told, const struct o2_judge_event *event,
+			     const struct o2_reject *record, const uint8_t *bytes);
 /* A packet of the conversation, and of each twin. */
 void o2_told_add(struct o2_told *told, const struct o2_capture_packet *packet);
 void o2_told_ack(struct o2_told *told, int from, uint8_t syndrome, uint64_t time_ns);
@@ -50,6 +55,10 @@ void o2_told_tests(struct o2_told *told, struct o2_capture_packet *packet,
 		   json_t *(*row)(struct o2_told *told, const struct o2_capture_packet *packet,
 				  const char *what));
 void o2_told_selftest(struct o2_told *told, uint64_t time_ns);
+/* The same: of a packet only the front is there. */
+void o2_told_lost_front(struct o2_told *told, const struct o2_judge_event *event, uint64_t time_ns);
+/* At the end, packets of which only the front is there. */
+void o2_told_cuts(struct o2_told *told, uint64_t time_ns);
 /* At the end: what never ends. */
 void o2_told_unfinished(struct o2_told *told);
 

@@ -13,6 +13,12 @@
 #define EACH   4u /* findings of a row that stand at their events */
 #define A_RUN  6u
 
+#define NO_RULE "<p>No rule was broken in what could be seen.</p>\n"
+#define LEGEND                                                                                           \
+	" Times are seconds since the first one. The strips beside the life lines are the credits that " \
+	"each "                                                                                          \
+	"side has; a line opens on its bytes.</p>\n"
+
 const struct o2_rdma_desc *o2_page_desc(const struct o2_page *page, uint32_t i)
 {
 	const struct o2_msg *msg = o2_page_step(page, i)->msg;
@@ -73,7 +79,7 @@ static uint32_t find_cause(const struct o2_page *page, uint32_t at)
 			if (of_key && touches(desc, step))
 				return i;
 			missed = of_key && missed == O2_PAGE_NONE ? i : missed;
-		} else if (step->kind == O2_JUDGE_REPLY) {
+		} else if (step->kind == O2_JUDGE_REPLY || step->kind == O2_JUDGE_REJECT) {
 			if (earlier->kind == O2_JUDGE_REQUEST)
 				return i;
 		} else if (step->msg != NULL && earlier->msg != NULL && answers(step->msg, earlier->msg)) {
@@ -85,42 +91,60 @@ static uint32_t find_cause(const struct o2_page *page, uint32_t at)
 
 static void keep(struct o2_page *page, int64_t first, int64_t last)
 {
+	bool *kept = page->kept[page->conn];
+
 	for (int64_t i = first < 0 ? 0 : first; i <= last && i < page->steps; i++)
-		for (uint32_t k = (uint32_t)i; k != O2_PAGE_NONE && !page->kept[k]; k = page->cause[k])
-			page->kept[k] = true;
+		for (uint32_t k = (uint32_t)i; k != O2_PAGE_NONE && !kept[k]; k = page->cause[k])
+			kept[k] = true;
 }
 
 uint32_t o2_page_at(const struct o2_page *page, uint64_t packet)
 {
 	for (uint32_t i = page->steps; i-- > 0;)
-		if (o2_page_step(page, i)->packet == packet)
+		if (o2_page_step(page, i)->packet - page->told->ntwins == packet)
 			return i;
 	return O2_PAGE_NONE;
 }
 
-static void choose(struct o2_page *page, uint64_t first)
+/* Of each row, how many findings stand at their events. */
+static void place(struct o2_page *page, uint32_t i, uint32_t *count)
 {
 	const struct o2_told_report *report = page->report;
+	const struct o2_told_found *found = &report->found[i];
+	const uint32_t at = o2_page_at(page, found->packet);
+	uint32_t row = 0;
+
+	while (!o2_told_is_of(report, i, row))
+		row++;
+	if (count[row]++ >= EACH)
+		return;
+	page->placed[page->conn][i] = true;
+	page->shown[page->nshown].found = i;
+	page->shown[page->nshown++].conn = page->conn;
+	keep(page, (int64_t)at - BEFORE, (int64_t)at + AFTER);
+	if (found->earlier != 0)
+		keep(page, o2_page_at(page, found->earlier), o2_page_at(page, found->earlier));
+}
+
+/* What a step shows is found in one conversation after the other; what shows at the end, too. */
+static void choose(struct o2_page *page, uint64_t first)
+{
+	uint32_t count[O2_HEARING_LOG] = {0}, from = 0;
 
 	for (uint32_t i = 0; i < page->steps; i++)
 		page->cause[i] = find_cause(page, i);
-	keep(page, 0, (int64_t)first - 1);
-	for (uint32_t row = 0; row < report->nrows; row++) {
-		uint32_t count = 0;
+	for (uint32_t i = 0; i < page->steps; i++)
+		for (page->conn = 0; page->conn < page->conns; page->conn++)
+			if (o2_page_id(page, i) <= first)
+				keep(page, i, i);
+	for (uint32_t step = 0; step <= page->steps; step++) {
+		const uint32_t to =
+			step < page->steps ? o2_page_step(page, step)->found : page->report->nfound;
 
-		for (uint32_t i = 0; i < report->nfound && count < EACH; i++) {
-			const struct o2_told_found *found = &report->found[i];
-			const uint32_t at = o2_page_at(page, found->packet);
-
-			if (!o2_told_is_of(report, i, row))
-				continue;
-			count++;
-			page->placed[i] = true;
-			keep(page, (int64_t)at - BEFORE, (int64_t)at + AFTER);
-			if (found->earlier != 0)
-				keep(page, o2_page_at(page, found->earlier),
-				     o2_page_at(page, found->earlier));
-		}
+		for (page->conn = 0; page->conn < page->conns; page->conn++)
+			for (uint32_t i = from; i < to; i++)
+				place(page, i, count);
+		from = to;
 	}
 }
 
@@ -132,7 +156,7 @@ static uint32_t run_length(const struct o2_page *page, uint32_t at)
 	const struct o2_told_step *first = o2_page_step(page, at);
 	uint32_t i = at + 1;
 
-	while (first->kind == O2_JUDGE_WRITE && i < page->steps && page->kept[i] &&
+	while (first->kind == O2_JUDGE_WRITE && i < page->steps && page->kept[page->conn][i] &&
 	       o2_page_step(page, i)->kind == O2_JUDGE_WRITE && o2_page_step(page, i)->from == first->from &&
 	       page->cause[i] == page->cause[at] && o2_page_severest(page, i) == O2_JUDGE_SEVERITIES)
 		i++;
@@ -154,7 +178,7 @@ static void ladder(struct o2_page *page)
 	for (uint32_t i = 0; i < page->steps; i++) {
 		const uint32_t run = run_length(page, i);
 
-		if (!page->kept[i])
+		if (!page->kept[page->conn][i])
 			continue;
 		gap(page, i - shown);
 		page->gap = i != shown ? i : page->gap;
@@ -178,11 +202,17 @@ static void ladder(struct o2_page *page)
 
 static void head(const struct o2_page *page, enum o2_judge_side side)
 {
-	fprintf(page->out, "<span class=\"head\"><b>%s</b><small>%s", page->report->nid[side],
-		o2_capture_address(page->told->file, (int)side));
+	const struct o2_told *told = page->told;
+	const bool is_twin = page->conn < told->ntwins;
+	const uint32_t pair = is_twin && told->twin[page->conn].elsewhere ? page->conn + 1 : 0;
+	char address[O2_CAPTURE_ADDRESS];
+
+	o2_capture_address_of(told->file, pair, (int)side, address);
+	fprintf(page->out, "<span class=\"head\"><b>%s</b><small>%s", page->report->nid[side], address);
 	/* The other side's is in its answer. */
-	if (side == O2_JUDGE_A || page->told->answered)
-		fprintf(page->out, " qp 0x%" PRIx32, page->told->qp[side]);
+	if (side == O2_JUDGE_A || told->answered)
+		fprintf(page->out, " qp 0x%" PRIx32,
+			is_twin ? told->twin[page->conn].qp[side] : told->qp[side]);
 	fputs("</small></span>", page->out);
 }
 
@@ -191,7 +221,8 @@ static void connection(struct o2_page *page)
 	const struct o2_judge_view *view = &page->told->view;
 	FILE *out = page->out;
 
-	fputs("<section class=\"conn\"><h3>Connection 1</h3>\n<p class=\"facts\">", out);
+	fprintf(out, "<section class=\"conn\"><h3>Connection %" PRIu32 "</h3>\n<p class=\"facts\">",
+		page->conn + 1);
 	if (view->queue_depth != 0)
 		fprintf(out, "version 0x%x, depth %" PRIu32 ", at most %" PRIu32 " fragments; ",
 			view->version, view->queue_depth, view->max_frags);
@@ -208,7 +239,7 @@ static void connection(struct o2_page *page)
 
 /* --- the top --- */
 
-static void index_row(const struct o2_page *page, uint32_t k)
+static void index_row(struct o2_page *page, uint32_t k)
 {
 	const struct o2_told_row *row_of = &page->report->row[k];
 	const struct o2_told_found *first = &page->report->found[row_of->first];
@@ -219,13 +250,15 @@ static void index_row(const struct o2_page *page, uint32_t k)
 	fprintf(out, "<li class=\"%s\"><b class=\"tag %s\">%s</b> <code>%s</code> by <b>%s</b> towards %s: ",
 		severity, severity, severity, first->rule->id, page->report->nid[first->who],
 		page->report->nid[1 - (int)first->who]);
-	for (uint32_t i = 0; i < page->report->nfound; i++) {
-		const struct o2_told_found *found = &page->report->found[i];
+	for (uint32_t i = 0; i < page->nshown; i++) {
+		const struct o2_told_found *found = &page->report->found[page->shown[i].found];
 
-		if (page->placed[i] && o2_told_is_of(page->report, i, k))
-			fprintf(out, "%s<a href=\"#f1-e%" PRIu32 "\">packet %" PRIu64 "</a>",
-				linked++ == 0 ? "" : ", ", o2_page_at(page, found->packet) + 1,
-				found->packet);
+		page->conn = page->shown[i].conn;
+		if (o2_told_is_of(page->report, page->shown[i].found, k))
+			fprintf(out, "%s<a href=\"#f%" PRIu32 "-e%" PRIu64 "\">packet %" PRIu64 "</a>",
+				linked++ == 0 ? "" : ", ", page->file,
+				o2_page_id(page, o2_page_at(page, found->packet)),
+				o2_page_packet(page, found->packet));
 	}
 	if (row_of->times > linked)
 		fprintf(out, "; %" PRIu64 " times in all", row_of->times);
@@ -236,54 +269,132 @@ static void index_row(const struct o2_page *page, uint32_t k)
 	fputs("</span></li>\n", out);
 }
 
-static void top(const struct o2_page *page)
+static void counts(FILE *out, const uint64_t times[O2_JUDGE_SEVERITIES])
 {
-	const struct o2_told_report *report = page->report;
-	FILE *out = page->out;
-	char *seen = NULL;
-	size_t bytes;
-	FILE *lines = o2_told_open(&seen, &bytes);
-
-	o2_told_seen(lines, report);
-	fclose(lines);
-	fputs("<h1>o2ref judge</h1>\n<section class=\"file\" id=\"f1\"><h2>standard input</h2>\n<p "
-	      "class=\"verdict\">",
-	      out);
 	for (int i = 0; i < O2_JUDGE_SEVERITIES; i++)
 		fprintf(out, "<span class=\"tag %s\">%" PRIu64 " %s</span> ",
-			report->times[i] == 0 ? "none" : o2_judge_severity_names[i], report->times[i],
+			times[i] == 0 ? "none" : o2_judge_severity_names[i], times[i],
 			o2_judge_severity_names[i]);
-	fprintf(out, "</p>\n<p class=\"seen\">%s</p>\n", seen);
-	free(seen);
-	if (report->nrows == 0)
-		fputs("<p>No rule was broken in what could be seen.</p>\n", out);
-	else
-		fputs("<ul class=\"index\">\n", out);
+}
+
+static void index_rows(struct o2_page *page)
+{
+	const struct o2_told_report *report = page->report;
+
+	if (report->nrows == 0) {
+		fputs(NO_RULE, page->out);
+		return;
+	}
+	fputs("<ul class=\"index\">\n", page->out);
 	for (int severity = 0; severity < O2_JUDGE_SEVERITIES; severity++)
 		for (uint32_t i = 0; i < report->nrows; i++)
 			if ((int)report->found[report->row[i].first].severity == severity)
 				index_row(page, i);
-	if (report->nrows != 0)
-		fputs("</ul>\n", out);
+	fputs("</ul>\n", page->out);
+}
+
+static void seen(const struct o2_page *page)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *lines = o2_told_open(&text, &bytes);
+
+	o2_told_seen(lines, page->report);
+	fclose(lines);
+	fprintf(page->out, "<p class=\"seen\">%s</p>\n", text);
+	free(text);
 }
 
 static void how_much(const struct o2_page *page, uint64_t first)
 {
+	const uint32_t events = page->steps * page->conns;
 	uint32_t kept = 0;
 
-	for (uint32_t i = 0; i < page->steps; i++)
-		kept += page->kept[i];
+	for (uint32_t conn = 0; conn < page->conns; conn++)
+		for (uint32_t i = 0; i < page->steps; i++)
+			kept += page->kept[conn][i];
 	fputs("<p class=\"facts\">", page->out);
-	if (kept == page->steps)
+	if (kept == events)
 		fprintf(page->out, "All %" PRIu32 " events are on this page.", kept);
 	else
 		fprintf(page->out,
 			"%" PRIu32 " of %" PRIu32 " events are on this page: the first %" PRIu64
 			", and those around findings (--events).",
-			kept, page->steps, first);
-	fputs(" Times are seconds since the first one. The strips beside the life lines are the credits that "
-	      "each side has; a line opens on its bytes.</p>\n",
-	      page->out);
+			kept, events, first);
+	fputs(LEGEND, page->out);
+}
+
+/* One of which no event is left is not there. */
+static void connections(struct o2_page *page)
+{
+	for (page->conn = 0; page->conn < page->conns; page->conn++) {
+		for (uint32_t i = 0; i < page->steps; i++) {
+			page->sink[i].filled = 0;
+			page->sink[i].nspans = 0;
+		}
+		for (uint32_t i = 0; i < page->steps; i++)
+			if (page->kept[page->conn][i]) {
+				connection(page);
+				break;
+			}
+	}
+}
+
+/* The file was not a capture, or not there. */
+static void no_capture(FILE *out, const struct o2_told_file *file)
+{
+	const uint64_t none[O2_JUDGE_SEVERITIES] = {0};
+
+	counts(out, none);
+	fprintf(out, "</p>\n<p class=\"why\">It was not judged to its end: %s.</p>\n", file->why);
+	if (file->opened)
+		fprintf(out,
+			"<p class=\"seen\">0 packets: 0 messages and 0 WRITEs (0 bytes) on 0 "
+			"connections\n</p>\n"
+			"%s<p class=\"facts\">All 0 events are on this page.%s",
+			NO_RULE, LEGEND);
+}
+
+static void section(struct o2_page *page, uint64_t first)
+{
+	const struct o2_told_file *file = &page->report->file[page->file - 1];
+
+	fprintf(page->out, "<section class=\"file\" id=\"f%" PRIu32 "\"><h2>%s</h2>\n<p class=\"verdict\">",
+		page->file, file->name);
+	if (file->why != NULL) {
+		no_capture(page->out, file);
+	} else {
+		counts(page->out, page->report->times);
+		fputs("</p>\n", page->out);
+		seen(page);
+		index_rows(page);
+		how_much(page, first);
+		connections(page);
+	}
+	fputs("</section>\n", page->out);
+}
+
+/* What all files come to. */
+static void files(const struct o2_page *page)
+{
+	const struct o2_told_report *report = page->report;
+	uint64_t times[O2_JUDGE_SEVERITIES] = {0};
+	const uint64_t none[O2_JUDGE_SEVERITIES] = {0};
+
+	for (uint32_t i = 0; i < report->nfiles; i++)
+		for (int k = 0; k < O2_JUDGE_SEVERITIES; k++)
+			times[k] += report->file[i].why == NULL ? report->times[k] : 0;
+	fputs("<p class=\"verdict\">", page->out);
+	counts(page->out, times);
+	fprintf(page->out, "in %" PRIu32 " captures</p>\n<table class=\"files\">\n", report->nfiles);
+	for (uint32_t i = 0; i < report->nfiles; i++) {
+		const struct o2_told_file *file = &report->file[i];
+
+		fprintf(page->out, "<tr><td><a href=\"#f%" PRIu32 "\">%s</a></td><td>", i + 1, file->name);
+		counts(page->out, file->why == NULL ? report->times : none);
+		fprintf(page->out, "</td><td>%s</td></tr>\n", file->why == NULL ? "" : file->why);
+	}
+	fputs("</table>\n", page->out);
 }
 
 void o2_told_page(FILE *out, const struct o2_told_report *report, uint64_t first)
@@ -296,6 +407,7 @@ void o2_told_page(FILE *out, const struct o2_told_report *report, uint64_t first
 	page->report = report;
 	page->told = report->told;
 	page->steps = report->told->nsteps;
+	page->conns = report->told->ntwins + 1;
 	for (uint32_t i = 0; i < page->steps; i++) {
 		const struct o2_rdma_desc *desc = o2_page_desc(page, i);
 
@@ -303,14 +415,11 @@ void o2_told_page(FILE *out, const struct o2_told_report *report, uint64_t first
 			page->sink[i].total += desc->rd_frags[k].rf_nob;
 	}
 	choose(page, first);
-	top(page);
-	how_much(page, first);
-	/* One of which no event is left is not there. */
-	for (uint32_t i = 0; i < page->steps; i++)
-		if (page->kept[i]) {
-			connection(page);
-			break;
-		}
-	fputs("</section>\n</body></html>\n", out);
+	fputs("<h1>o2ref judge</h1>\n", out);
+	if (report->nfiles > 1)
+		files(page);
+	for (page->file = 1; page->file <= report->nfiles; page->file++)
+		section(page, first);
+	fputs("</body></html>\n", out);
 	free(page);
 }

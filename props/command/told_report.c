@@ -9,7 +9,6 @@
 #include "props/command/told_internal.h"
 
 #define UNPROVEN "not proven: packets of the other side may be missing at the end"
-#define NAME	 "standard input"
 #define UNKNOWN	 "(unknown)" /* nobody has said who that is */
 #define SCHEMA	 "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json"
 
@@ -74,6 +73,8 @@ void o2_told_add_up(struct o2_told_report *report, const struct o2_told *told,
 	memset(report, 0, sizeof(*report));
 	report->told = told;
 	report->hearing = hearing;
+	report->nfiles = 1;
+	report->file[0] = (struct o2_told_file){.name = "standard input"};
 	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++)
 		if (hearing->end[side].nid != 0)
 			o2_nid_to_text(hearing->end[side].nid, report->nid[side], O2_NID_TEXT_BYTES);
@@ -107,6 +108,9 @@ void o2_told_seen(FILE *out, const struct o2_told_report *report)
 			"not seen: the beginning, or something later, of %" PRIu64
 			" connection%s; what one side says, of 0\n",
 			conns, plural(conns));
+	if (report->told->cut != 0)
+		fprintf(out, "%" PRIu64 " packet%s not captured as a whole\n", report->told->cut,
+			report->told->cut == 1 ? " was" : "s were");
 }
 
 /* Who has done it, and where. */
@@ -122,7 +126,7 @@ static void where(FILE *out, const struct o2_told_report *report, const struct o
 		fprintf(out, ", about packet %" PRIu64, found->earlier);
 }
 
-void o2_told_text(FILE *out, const struct o2_told_report *report)
+static void one_text(FILE *out, const struct o2_told_report *report)
 {
 	o2_told_seen(out, report);
 	for (int severity = 0; severity < O2_JUDGE_SEVERITIES; severity++) {
@@ -145,6 +149,19 @@ void o2_told_text(FILE *out, const struct o2_told_report *report)
 	fprintf(out, "%" PRIu64 " must, %" PRIu64 " should, %" PRIu64 " note%s\n",
 		report->times[O2_JUDGE_MUST], report->times[O2_JUDGE_SHOULD], report->times[O2_JUDGE_NOTE],
 		plural(report->times[O2_JUDGE_NOTE]));
+}
+
+void o2_told_text(FILE *out, const struct o2_told_report *report)
+{
+	for (uint32_t i = 0; i < report->nfiles; i++) {
+		const struct o2_told_file *file = &report->file[i];
+
+		if (report->nfiles > 1)
+			fprintf(out, "%s== %s ==\n", i == 0 ? "" : "\n",
+				strcmp(file->name, "standard input") == 0 ? "-" : file->name);
+		if (file->why == NULL)
+			one_text(out, report);
+	}
 }
 
 /* --- JSON --- */
@@ -187,7 +204,7 @@ static json_t *row_form(const struct o2_told_report *report, const struct o2_tol
 	return form;
 }
 
-json_t *o2_told_json(const struct o2_told_report *report)
+json_t *o2_told_json(const struct o2_told_report *report, const char *name)
 {
 	const struct o2_hearing_end *a = &report->hearing->end[O2_JUDGE_A],
 				    *b = &report->hearing->end[O2_JUDGE_B];
@@ -197,10 +214,11 @@ json_t *o2_told_json(const struct o2_told_report *report)
 	for (uint32_t i = 0; i < report->nrows; i++)
 		json_array_append_new(rows, row_form(report, &report->row[i]));
 	return json_pack(
-		"{s:s, s:i, s:{s:i, s:i, s:i, s:I, s:I, s:i, s:i, s:I, s:I, s:I}, s:I, s:I, s:I, s:i, s:o}",
-		"form", "o2ref/judge/output", "version", 1, "seen", "packets",
-		(int)report->told->file->packets, "cut", 0, "dropped", 0, "connections", conns, "whole",
-		report->hearing->whole ? conns : 0, "one_way", 0, "forgotten", 0, "messages",
+		"{s:s, s:i, s:s, s:{s:i, s:i, s:i, s:I, s:I, s:i, s:i, s:I, s:I, s:I}, s:I, s:I, s:I, s:i, "
+		"s:o}",
+		"form", "o2ref/judge/output", "version", 1, "file", name, "seen", "packets",
+		(int)report->told->file->packets, "cut", (int)report->told->cut, "dropped", 0, "connections",
+		conns, "whole", report->hearing->whole ? conns : 0, "one_way", 0, "forgotten", 0, "messages",
 		conns * (json_int_t)(a->messages + b->messages), "writes",
 		conns * (json_int_t)(a->writes + b->writes), "write_bytes",
 		conns * (json_int_t)(a->write_bytes + b->write_bytes), "must",
@@ -214,14 +232,34 @@ json_t *o2_told_json(const struct o2_told_report *report)
 static const char *const levels[] = {
 	[O2_JUDGE_MUST] = "error", [O2_JUDGE_SHOULD] = "warning", [O2_JUDGE_NOTE] = "note"};
 
-static json_t *location(uint64_t packet)
+/* A path is absolute. */
+static json_t *artifact(const struct o2_told_report *report, uint32_t file)
 {
-	return json_pack("{s:{s:{s:s, s:i}}, s:[{s:o, s:s}]}", "physicalLocation", "artifactLocation", "uri",
-			 "standard%20input", "index", 0, "logicalLocations", "name",
+	const char *name = report->file[file].name;
+
+	return json_pack("{s:o, s:i}", "uri",
+			 name[0] == '/' ? json_sprintf("file://%s", name) : json_string("standard%20input"),
+			 "index", (int)file);
+}
+
+static json_t *location(const struct o2_told_report *report, uint32_t file, uint64_t packet)
+{
+	return json_pack("{s:{s:o}, s:[{s:o, s:s}]}", "physicalLocation", "artifactLocation",
+			 artifact(report, file), "logicalLocations", "name",
 			 json_sprintf("packet %" PRIu64, packet), "kind", "packet");
 }
 
-static json_t *result(const struct o2_told_report *report, const struct o2_told_row *row)
+static json_t *invocation(const struct o2_told_report *report, uint32_t file)
+{
+	if (report->file[file].why == NULL)
+		return json_pack("{s:b}", "executionSuccessful", 1);
+	return json_pack("{s:b, s:[{s:s, s:{s:s}, s:[{s:{s:o}}]}]}", "executionSuccessful", 0,
+			 "toolExecutionNotifications", "level", "error", "message", "text",
+			 report->file[file].why, "locations", "physicalLocation", "artifactLocation",
+			 artifact(report, file));
+}
+
+static json_t *result(const struct o2_told_report *report, uint32_t file, const struct o2_told_row *row)
 {
 	const struct o2_told_found *found = &report->found[row->first];
 	char *text = NULL;
@@ -236,11 +274,11 @@ static json_t *result(const struct o2_told_report *report, const struct o2_told_
 	form = json_pack("{s:s, s:I, s:s, s:{s:s}, s:I, s:[o], s:o}", "ruleId", found->rule->id, "ruleIndex",
 			 (json_int_t)(found->rule - o2_judge_rules), "level", levels[found->severity],
 			 "message", "text", text, "occurrenceCount", (json_int_t)row->times, "locations",
-			 location(found->packet), "properties", row_form(report, row));
+			 location(report, file, found->packet), "properties", row_form(report, row));
 	free(text);
 	if (found->earlier == 0)
 		return form;
-	earlier = location(found->earlier);
+	earlier = location(report, file, found->earlier);
 	json_object_set_new(earlier, "id", json_integer(1));
 	json_object_set_new(earlier, "message", json_pack("{s:s}", "text", "what it goes back to"));
 	json_object_set_new(form, "relatedLocations", json_pack("[o]", earlier));
@@ -249,7 +287,8 @@ static json_t *result(const struct o2_told_report *report, const struct o2_told_
 
 json_t *o2_told_sarif(const struct o2_told_report *report)
 {
-	json_t *rules = json_array(), *results = json_array();
+	json_t *rules = json_array(), *results = json_array(), *invocations = json_array(),
+	       *artifacts = json_array();
 
 	for (uint32_t i = 0; i < O2_JUDGE_RULES; i++) {
 		const struct o2_judge_rule *rule = &o2_judge_rules[i];
@@ -260,12 +299,15 @@ json_t *o2_told_sarif(const struct o2_told_report *report)
 						       "text", help, "defaultConfiguration", "level",
 						       levels[rule->severity]));
 	}
-	for (uint32_t i = 0; i < report->nrows; i++)
-		json_array_append_new(results, result(report, &report->row[i]));
-	return json_pack("{s:s, s:s, s:[{s:{s:{s:s, s:o}}, s:[{s:b}], s:[{s:{s:s, s:i}}], s:o}]}", "$schema",
-			 SCHEMA, "version", "2.1.0", "runs", "tool", "driver", "name", "o2ref judge", "rules",
-			 rules, "invocations", "executionSuccessful", 1, "artifacts", "location", "uri",
-			 "standard%20input", "index", 0, "results", results);
+	for (uint32_t file = 0; file < report->nfiles; file++) {
+		json_array_append_new(invocations, invocation(report, file));
+		json_array_append_new(artifacts, json_pack("{s:o}", "location", artifact(report, file)));
+		for (uint32_t i = 0; i < report->nrows && report->file[file].why == NULL; i++)
+			json_array_append_new(results, result(report, file, &report->row[i]));
+	}
+	return json_pack("{s:s, s:s, s:[{s:{s:{s:s, s:o}}, s:o, s:o, s:o}]}", "$schema", SCHEMA, "version",
+			 "2.1.0", "runs", "tool", "driver", "name", "o2ref judge", "rules", rules,
+			 "invocations", invocations, "artifacts", artifacts, "results", results);
 }
 
 /* --- JUnit --- */
@@ -332,7 +374,8 @@ static void case_rows(FILE *out, const struct o2_told_report *report, const stru
 		fputs(notes ? "</system-out>" : "</failure>", out);
 }
 
-void o2_told_junit(FILE *out, const struct o2_told_report *report)
+/* A file that could not be judged has broken no rule. */
+static void suite(FILE *out, const struct o2_told_report *report, const struct o2_told_file *file)
 {
 	char *cases = NULL;
 	size_t bytes;
@@ -344,19 +387,29 @@ void o2_told_junit(FILE *out, const struct o2_told_report *report)
 
 		fprintf(rest, "  <testcase classname=\"o2ref.judge\" name=\"%s\">", o2_judge_rules[i].id);
 		before = ftell(rest);
-		case_rows(rest, report, &o2_judge_rules[i], false);
+		if (file->why == NULL)
+			case_rows(rest, report, &o2_judge_rules[i], false);
 		after = ftell(rest);
 		failures += before != after;
-		case_rows(rest, report, &o2_judge_rules[i], true);
+		if (file->why == NULL)
+			case_rows(rest, report, &o2_judge_rules[i], true);
 		fputs("</testcase>\n", rest);
 	}
 	fclose(rest);
 	fprintf(out,
-		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"o2ref judge\">\n"
-		" <testsuite name=\"" NAME "\" tests=\"%u\" failures=\"%" PRIu32
-		"\" errors=\"0\" skipped=\"0\">\n"
-		"  <testcase classname=\"o2ref.judge\" name=\"capture\"></testcase>\n%s"
-		" </testsuite>\n</testsuites>\n",
-		O2_JUDGE_RULES + 1u, failures, cases);
+		" <testsuite name=\"%s\" tests=\"%u\" failures=\"%" PRIu32 "\" errors=\"%d\" skipped=\"0\">\n"
+		"  <testcase classname=\"o2ref.judge\" name=\"capture\">",
+		file->name, O2_JUDGE_RULES + 1u, failures, file->why != NULL);
+	if (file->why != NULL)
+		fprintf(out, "<error type=\"capture\" message=\"%s\"/>", file->why);
+	fprintf(out, "</testcase>\n%s </testsuite>\n", cases);
 	free(cases);
+}
+
+void o2_told_junit(FILE *out, const struct o2_told_report *report)
+{
+	fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"o2ref judge\">\n", out);
+	for (uint32_t i = 0; i < report->nfiles; i++)
+		suite(out, report, &report->file[i]);
+	fputs("</testsuites>\n", out);
 }

@@ -25,8 +25,20 @@ struct o2_told_row {
 	uint64_t times;
 };
 
+/* One that is judged. */
+struct o2_told_file {
+	const char *name;
+	const char *why; /* it could not be; NULL: it is the capture */
+	bool opened;
+};
+
+#define O2_TOLD_FILES 5u
+
 struct o2_told_report {
 	const struct o2_told *told;
+	/* Most often standard input alone. */
+	uint32_t nfiles;
+	struct o2_told_file file[O2_TOLD_FILES];
 	const struct o2_hearing *hearing;
 	char nid[O2_JUDGE_SIDES][O2_NID_TEXT_BYTES];
 	uint64_t times[O2_JUDGE_SEVERITIES];
@@ -47,8 +59,8 @@ void o2_told_text(FILE *out, const struct o2_told_report *report);
 void o2_told_junit(FILE *out, const struct o2_told_report *report);
 /* The body of the page; first: so many events are on it whatever they are (told_page.c). */
 void o2_told_page(FILE *out, const struct o2_told_report *report, uint64_t first);
-/* The form o2ref/judge/output without the file's name; SARIF without the version of o2ref.  New objects. */
-json_t *o2_told_json(const struct o2_told_report *report);
+/* The form o2ref/judge/output of such a file; SARIF without the version of o2ref.  New objects. */
+json_t *o2_told_json(const struct o2_told_report *report, const char *name);
 json_t *o2_told_sarif(const struct o2_told_report *report);
 /* What should be, and whether the finding is proven. */
 void o2_told_holds(FILE *out, const struct o2_told_found *found);

@@ -20,8 +20,10 @@ static void finding(const struct o2_page *page, uint32_t i)
 	o2_told_escaped(out, found->what);
 	fputs("</strong>", out);
 	if (found->earlier != 0)
-		fprintf(out, ". It goes back to <a href=\"#f1-e%" PRIu32 "\">packet %" PRIu64 "</a>",
-			o2_page_at(page, found->earlier) + 1, found->earlier);
+		fprintf(out,
+			". It goes back to <a href=\"#f%" PRIu32 "-e%" PRIu64 "\">packet %" PRIu64 "</a>",
+			page->file, o2_page_id(page, o2_page_at(page, found->earlier)),
+			o2_page_packet(page, found->earlier));
 	fputs(".<br><span class=\"so\">", out);
 	o2_told_holds(out, found);
 	fputs("</span></div>", out);
@@ -32,14 +34,16 @@ static void findings(const struct o2_page *page, uint32_t at)
 	for (uint32_t i = 0; i < page->report->nfound; i++) {
 		const struct o2_told_found *found = &page->report->found[i];
 
-		if (page->placed[i] && o2_page_at(page, found->packet) == at)
+		if (page->placed[page->conn][i] && o2_page_at(page, found->packet) == at)
 			finding(page, i);
-		if (page->placed[i] && found->earlier != 0 && o2_page_at(page, found->earlier) == at)
+		if (page->placed[page->conn][i] && found->earlier != 0 &&
+		    o2_page_at(page, found->earlier) == at)
 			fprintf(page->out,
-				"<div class=\"finding back %s\"> <a href=\"#f1-e%" PRIu32 "\">packet %" PRIu64
-				"</a> goes back to this: <code>%s</code></div>",
-				o2_judge_severity_names[found->severity], o2_page_at(page, found->packet) + 1,
-				found->packet, found->rule->id);
+				"<div class=\"finding back %s\"> <a href=\"#f%" PRIu32 "-e%" PRIu64
+				"\">packet %" PRIu64 "</a> goes back to this: <code>%s</code></div>",
+				o2_judge_severity_names[found->severity], page->file,
+				o2_page_id(page, o2_page_at(page, found->packet)),
+				o2_page_packet(page, found->packet), found->rule->id);
 	}
 }
 
@@ -48,7 +52,7 @@ int o2_page_severest(const struct o2_page *page, uint32_t at)
 	int severest = O2_JUDGE_SEVERITIES;
 
 	for (uint32_t i = 0; i < page->report->nfound; i++)
-		if (page->placed[i] && o2_page_at(page, page->report->found[i].packet) == at)
+		if (page->placed[page->conn][i] && o2_page_at(page, page->report->found[i].packet) == at)
 			severest = O2_PAGE_LEAST(severest, (int)page->report->found[i].severity);
 	return severest;
 }
@@ -58,7 +62,7 @@ static bool is_gone_back_to(const struct o2_page *page, uint32_t at)
 	for (uint32_t i = 0; i < page->report->nfound; i++) {
 		const struct o2_told_found *found = &page->report->found[i];
 
-		if (page->placed[i] && found->earlier != 0 && found->severity != O2_JUDGE_NOTE &&
+		if (page->placed[page->conn][i] && found->earlier != 0 && found->severity != O2_JUDGE_NOTE &&
 		    o2_page_at(page, found->earlier) == at)
 			return true;
 	}
@@ -73,7 +77,7 @@ static bool is_accused(const struct o2_page *page, uint32_t at, const char *name
 		const struct o2_told_found *found = &page->report->found[i];
 		const char *field = found->finding->error.field;
 
-		if (!page->placed[i] || field == NULL || o2_page_at(page, found->packet) != at)
+		if (!page->placed[page->conn][i] || field == NULL || o2_page_at(page, found->packet) != at)
 			continue;
 		if (strcmp(field, "bytes written") == 0)
 			field = "ibcm_status";
@@ -153,7 +157,7 @@ static void bytes_of(const struct o2_page *page, uint32_t at)
 {
 	const struct o2_told_step *step = o2_page_step(page, at);
 
-	if (step->msg != NULL)
+	if (step->dump != NULL)
 		bytes_of_message(page, at);
 	else if (step->kind == O2_JUDGE_WRITE)
 		fprintf(page->out,
@@ -192,6 +196,7 @@ static void what(const struct o2_page *page, const struct o2_told_step *step)
 	static const char *const carriers[] = {
 		[O2_JUDGE_REQUEST] = "<i>CM REQ</i> ",
 		[O2_JUDGE_REPLY] = "<i>CM REP</i> ",
+		[O2_JUDGE_REJECT] = "<i>CM REJ</i> ",
 		[O2_JUDGE_MESSAGE] = "",
 		[O2_JUDGE_LOST] = "something that was sent before this packet is not in the capture",
 		[O2_JUDGE_NAK] = "<b>NAK</b> a packet was not taken",
@@ -205,7 +210,7 @@ static void what(const struct o2_page *page, const struct o2_told_step *step)
 		return;
 	}
 	fputs(carriers[step->kind], out);
-	if (step->msg != NULL) {
+	if (step->summary != NULL) {
 		const size_t first = strcspn(step->summary, " ");
 
 		fprintf(out, "<b>%.*s</b>", (int)first, step->summary);
@@ -236,9 +241,9 @@ static void lane(struct o2_page *page, uint32_t at)
 	if (of != O2_PAGE_NONE)
 		o2_page_bar_text(page, at, of);
 	if (cause != O2_PAGE_NONE)
-		fprintf(out, " <a href=\"#f1-e%" PRIu32 "\">%s%" PRIu64 "</a>", cause + 1,
-			step->kind == O2_JUDGE_WRITE ? "into " : "answers ",
-			o2_page_step(page, cause)->packet);
+		fprintf(out, " <a href=\"#f%" PRIu32 "-e%" PRIu64 "\">%s%" PRIu64 "</a>", page->file,
+			o2_page_id(page, cause), step->kind == O2_JUDGE_WRITE ? "into " : "answers ",
+			o2_page_packet(page, o2_page_step(page, cause)->packet - page->told->ntwins));
 	fputs("</span><span class=\"arrow\"></span>", out);
 	if (of != O2_PAGE_NONE)
 		o2_page_bar(page, at, of);
@@ -248,9 +253,9 @@ static void lane(struct o2_page *page, uint32_t at)
 void o2_page_row(struct o2_page *page, uint32_t at)
 {
 	static const char *const kinds[] = {
-		[O2_JUDGE_REQUEST] = "cm",   [O2_JUDGE_REPLY] = "cm",  [O2_JUDGE_MESSAGE] = "msg",
-		[O2_JUDGE_WRITE] = "write",  [O2_JUDGE_LOST] = "lost", [O2_JUDGE_NAK] = "nak",
-		[O2_JUDGE_DISCONNECT] = "cm"};
+		[O2_JUDGE_REQUEST] = "cm",  [O2_JUDGE_REPLY] = "cm",	 [O2_JUDGE_MESSAGE] = "msg",
+		[O2_JUDGE_WRITE] = "write", [O2_JUDGE_LOST] = "lost",	 [O2_JUDGE_NAK] = "nak",
+		[O2_JUDGE_REJECT] = "cm",   [O2_JUDGE_DISCONNECT] = "cm"};
 	const struct o2_told_step *step = o2_page_step(page, at);
 	const uint64_t since_us = (step->time_ns - o2_page_step(page, 0)->time_ns) / 1000;
 	const int severity = o2_page_severest(page, at);
@@ -260,9 +265,10 @@ void o2_page_row(struct o2_page *page, uint32_t at)
 	if (severity != O2_JUDGE_SEVERITIES)
 		fprintf(out, " shows %s", o2_judge_severity_names[severity]);
 	fprintf(out,
-		"%s\" id=\"f1-e%" PRIu32 "\"><details><summary><span class=\"no\">%" PRIu64
+		"%s\" id=\"f%" PRIu32 "-e%" PRIu64 "\"><details><summary><span class=\"no\">%" PRIu64
 		"</span><span class=\"t\">%" PRIu64 ".%06" PRIu64 "</span>",
-		is_gone_back_to(page, at) ? " earlier" : "", at + 1, step->packet, since_us / 1000000,
+		is_gone_back_to(page, at) ? " earlier" : "", page->file, o2_page_id(page, at),
+		o2_page_packet(page, step->packet - page->told->ntwins), since_us / 1000000,
 		since_us % 1000000);
 	credits(page, step, O2_JUDGE_A);
 	lane(page, at);

@@ -44,6 +44,22 @@ void o2_told_remember(struct o2_told *told, const struct o2_judge_event *event, 
 	fclose(out);
 }
 
+void o2_told_remember_reject(struct o2_told *told, const struct o2_judge_event *event,
+			     const struct o2_reject *record, const uint8_t *bytes)
+{
+	struct o2_told_step *step = &told->step[told->nsteps];
+	size_t size;
+	FILE *out;
+
+	o2_told_remember(told, event, NULL, NULL, 0);
+	out = o2_told_open(&step->summary, &size);
+	o2_told_summary_reject(out, record);
+	fclose(out);
+	out = o2_told_open(&step->dump, &size);
+	o2_told_dump_reject(out, record, bytes, O2_REJECT_PRIVATE_BYTES - O2_REJECT_BYTES);
+	fclose(out);
+}
+
 void o2_told_heard(void *context, const struct o2_judge_conn *conn, const struct o2_judge_event *event)
 {
 	struct o2_told *told = context;
@@ -56,6 +72,7 @@ void o2_told_heard(void *context, const struct o2_judge_conn *conn, const struct
 	told->view = o2_judge_view(conn);
 	memcpy(step->least, told->view.least_credits, sizeof(step->least));
 	memcpy(step->most, told->view.most_credits, sizeof(step->most));
+	step->found = told->hearing->nlog;
 }
 
 void o2_told_free(struct o2_told *told)

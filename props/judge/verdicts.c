@@ -220,6 +220,18 @@ static void run_below(struct o2_hearing *h)
 	}
 }
 
+/* One of them leaves, and something is still open, or is said after that; or nothing is. */
+static void run_end(struct o2_hearing *h)
+{
+	const bool open = o2_draw_bool(h->c, 1, 1), broken = o2_draw_bool(h->c, 1, 1);
+	const enum o2_judge_rule_id rule = open ? O2_JUDGE_END_OPEN : O2_JUDGE_END_MESSAGE;
+
+	h->scene = o2_judge_rules[rule].id;
+	for (uint32_t i = 0; i < O2_SCENES_MESSAGE; i++)
+		if (o2_scenes_message[i].rule == rule)
+			o2_scenes_message[i].play(h, broken);
+}
+
 void o2_verdicts_tell(struct o2_hearing *h, struct o2_tally *tally)
 {
 	h->found_of = tally->seen;
@@ -242,6 +254,8 @@ void o2_verdicts_tell(struct o2_hearing *h, struct o2_tally *tally)
 	if (o2_draw_bool(h->c, 1, 1))
 		run_below(h);
 	run_scenes(h, tally);
+	if (!h->over && !h->report->failed && o2_draw_bool(h->c, 1, 1))
+		run_end(h);
 	o2_hearing_close(h);
 }
 

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* Packets of which only the front was captured, at every place: docs/cli.md, "Captures". */
+#include <string.h>
+
+#include "props/command/told_internal.h"
+
+#define WRITE_OF_RC (O2_TOLD_WRITE_FIRST + O2_TOLD_SEND_ONLY)
+
+/* What can be said of the packet that was added last depends on how much of it is there. */
+static void cut_at(struct o2_told *told, const struct o2_capture_packet *packet, size_t bytes)
+{
+	static const char text[] = "a packet that was not captured as a whole";
+	const bool has_hosts = bytes >= told->file->hosts_bytes, has_pair = bytes >= told->file->pair_bytes;
+	json_t *row;
+
+	o2_capture_cut(told->file, bytes);
+	row = o2_told_row(told, "note", has_hosts ? packet->from : O2_TOLD_NOBODY,
+			  has_pair ? packet->dest_qp : 0, has_pair ? packet->psn : 0, packet->time_ns);
+	json_object_set_new(row, "note", json_string(text));
+	fprintf(told->text, "(%s)\n", text);
+	told->cut++;
+}
+
+/* Of the headers something is missing, so that it says nothing. */
+static struct o2_capture_packet draw_packet(struct o2_told *told, uint64_t time_ns)
+{
+	static const struct {
+		uint8_t opcode, extra_bytes;
+	} kinds[] = {{WRITE_OF_RC, 16}, {O2_TOLD_ACK, 4}, {O2_TOLD_UD_SEND, 8}};
+	const size_t kind = o2_draw_pick(told->c, sizeof(kinds) / sizeof(kinds[0]));
+	static const uint8_t bytes[64];
+
+	return (struct o2_capture_packet){.opcode = kinds[kind].opcode,
+					  .extra_bytes = kinds[kind].extra_bytes,
+					  .payload = bytes,
+					  .payload_bytes = o2_draw(told->c, sizeof(bytes)),
+					  .psn = (uint32_t)o2_draw(told->c, O2_TOLD_PSN_MASK),
+					  .time_ns = time_ns};
+}
+
+/* It is of no queue pair yet. */
+static void cut_headers(struct o2_told *told, uint64_t time_ns)
+{
+	struct o2_capture_packet packet = draw_packet(told, time_ns);
+
+	packet.from = (int)o2_draw(told->c, 1);
+	packet.dest_qp = 2 + (uint32_t)o2_draw(told->c, 99);
+	o2_capture_add(told->file, &packet);
+	for (size_t i = 0; i < told->file->pair_bytes + packet.extra_bytes; i++) {
+		if (i != 0)
+			o2_capture_add(told->file, &packet);
+		cut_at(told, &packet, i);
+	}
+}
+
+/* Of another protocol is what is long enough to show it. */
+static void cut_other(struct o2_told *told, uint32_t which, uint64_t time_ns)
+{
+	const struct o2_capture_packet none = {.time_ns = time_ns};
+
+	o2_capture_add_other(told->file, which, time_ns);
+	for (size_t i = 0; i < told->file->other_bytes; i++) {
+		told->file->pair_bytes = SIZE_MAX;
+		cut_at(told, &none, i);
+		o2_capture_add_other(told->file, which, time_ns);
+	}
+	o2_capture_cut(told->file, told->file->other_bytes);
+	told->others++;
+}
+
+/* docs/judge.md, "Captures": of any connection, where it cannot be told of which. */
+void o2_told_lost_front(struct o2_told *told, const struct o2_judge_event *event, uint64_t time_ns)
+{
+	struct o2_capture_packet packet = draw_packet(told, time_ns);
+	const bool is_known = event->from == O2_JUDGE_B || o2_draw_bool(told->c, 1, 1);
+	size_t front;
+
+	packet.from = (int)event->from;
+	packet.dest_qp = told->qp[1 - packet.from];
+	o2_capture_add(told->file, &packet);
+	front = told->file->pair_bytes;
+	cut_at(told, &packet,
+	       is_known ? front + o2_draw(told->c, packet.extra_bytes - 1) : o2_draw(told->c, front - 1));
+	told->fronts = true;
+}
+
+void o2_told_cuts(struct o2_told *told, uint64_t time_ns)
+{
+	cut_headers(told, time_ns);
+	for (uint32_t which = 0; which < O2_CAPTURE_OTHERS; which++)
+		cut_other(told, which, time_ns);
+	told->fronts = true;
+	told->untold |= told->file->full;
+}
