@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -65,29 +66,57 @@ static int spawn(struct o2_command_run *run, const char *path, const int fd[FILE
 	return WEXITSTATUS(status);
 }
 
+/* A file in memory that has those bytes.  Returns -1: there is none. */
+static int open_input(const uint8_t *bytes, size_t count)
+{
+	const int fd = memfd_create("o2ref", MFD_CLOEXEC);
+	size_t written = 0;
+
+	while (fd >= 0 && written < count) {
+		const ssize_t now = write(fd, bytes + written, count - written);
+
+		if (now <= 0)
+			break;
+		written += (size_t)now;
+	}
+	if (fd >= 0)
+		lseek(fd, 0, SEEK_SET);
+	return fd;
+}
+
+/* A socket whose other end has said that, and was closed without having heard what was said to it: unix(7).  What does not go
+ * in is not said. */
+static int open_broken(const uint8_t *bytes, size_t count)
+{
+	int fd[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fd) != 0)
+		return -1;
+	if (count > 0)
+		send(fd[1], bytes, count, MSG_DONTWAIT);
+	send(fd[0], "?", 1, MSG_DONTWAIT);
+	close(fd[1]);
+	return fd[0];
+}
+
 bool o2_command_execute(struct o2_command_run *run)
 {
 	char path[4096];
 	int fd[FILES];
 	bool ready = path_of_program(path, sizeof(path));
-	size_t written = 0;
 
 	for (uint32_t i = 0; i < FILES; i++) {
-		fd[i] = run->full && i == 1 ? open("/dev/full", O_WRONLY | O_CLOEXEC)
-					    : memfd_create("o2ref", MFD_CLOEXEC);
+		if (i == 0)
+			fd[i] = run->broken ? open_broken(run->input, run->input_bytes)
+					    : open_input(run->input, run->input_bytes);
+		else
+			fd[i] = run->full && i == 1 ? open("/dev/full", O_WRONLY | O_CLOEXEC)
+						    : memfd_create("o2ref", MFD_CLOEXEC);
 		ready = ready && fd[i] >= 0;
 	}
 	run->status = -1;
 	run->out[0] = run->err[0] = '\0';
-	while (ready && written < run->input_bytes) {
-		const ssize_t count = write(fd[0], run->input + written, run->input_bytes - written);
-
-		if (count <= 0)
-			break;
-		written += (size_t)count;
-	}
 	if (ready) {
-		lseek(fd[0], 0, SEEK_SET);
 		run->status = run->command != NULL ? o2_own_process(run, run->command, fd, FILES)
 						   : spawn(run, path, fd);
 		o2_command_take(fd[1], run->out);

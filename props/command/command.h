@@ -38,6 +38,7 @@ struct o2_command_run {
 	/* The program's own function for it, called in a process of ours; NULL: the program is run. */
 	int (*command)(int argc, char **argv);
 	bool full;				/* nothing can be written to its standard output */
+	bool broken;				/* its standard input fails behind those bytes: ECONNRESET */
 	const struct o2_command_memory *memory; /* NULL: nowhere */
 	uint32_t fail_nth;			/* allocation of the command's own; 0: none */
 	bool failed;				/* it has */

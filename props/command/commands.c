@@ -129,6 +129,7 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 	run->command.input = NULL;
 	run->command.input_bytes = 0;
 	run->command.fail_nth = 0;
+	run->command.broken = false;
 	run->command.command = NULL;
 	run->inside = o2_draw_bool(choice, 1, 2);
 	run->fail_nth = 0;

@@ -55,6 +55,7 @@
 	ENTRY(O2_COMMANDS_PAGE_SEVERAL, "page_of_several_conversations")        \
 	ENTRY(O2_COMMANDS_DECODED, "capture_decoded")                           \
 	ENTRY(O2_COMMANDS_NO_CAPTURE, "capture_that_is_none")                   \
+	ENTRY(O2_COMMANDS_BROKEN, "input_that_fails")                           \
 	ENTRY(O2_COMMANDS_FRONTS, "capture_of_fronts_of_packets")               \
 	ENTRY(O2_COMMANDS_MESSAGE, "message")                                   \
 	ENTRY(O2_COMMANDS_LINES, "line")                                        \

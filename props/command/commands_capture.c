@@ -10,6 +10,8 @@
 #include "props/judge/verdicts.h"
 #include "wire/nid.h"
 
+#define BROKEN_MOST 20000u /* bytes before an input fails: as many as a socket takes at once */
+
 static struct o2_capture_file file;
 static struct o2_told told;
 static struct o2_judge_finding findings[O2_HEARING_LOG];
@@ -353,6 +355,28 @@ static void read_in_vain(struct o2_commands_run *run)
 		o2_commands_wrong(run, "no-capture-output");
 }
 
+/* What is read fails in its middle: the line says why. */
+static void read_broken(struct o2_commands_run *run)
+{
+	static const char *const reads[] = {"decode --pcap -", "judge -",  "judge --json -",
+					    "decode -",	       "encode -", "decode --reject -"};
+	const size_t reader = o2_draw_pick(run->c, sizeof(reads) / sizeof(reads[0]));
+	static const char why[] = ": Connection reset by peer\n";
+	const char *err = run->command.err;
+
+	run->command.words = 0;
+	run->command.input = file.bytes;
+	run->command.input_bytes = o2_draw(run->c, file.length < BROKEN_MOST ? file.length : BROKEN_MOST);
+	run->command.broken = true;
+	o2_commands_words(run, reads[reader]);
+	run->tally.seen[O2_COMMANDS_BROKEN]++;
+	if (o2_commands_go(run, 2) &&
+	    (strncmp(err, "o2ref: standard input: ", 23) != 0 || strlen(err) < sizeof(why) ||
+	     strcmp(err + strlen(err) + 1 - sizeof(why), why) != 0))
+		o2_commands_wrong(run, "broken");
+	run->command.broken = false;
+}
+
 void o2_commands_capture(struct o2_commands_run *run)
 {
 	static struct o2_tally counts;
@@ -400,6 +424,8 @@ void o2_commands_capture(struct o2_commands_run *run)
 		run->tally.seen[O2_COMMANDS_DECODED]++;
 		run->tally.seen[O2_COMMANDS_FRONTS] += told.fronts;
 		/* It costs little. */
+		if (!run->report->failed && o2_draw_bool(run->c, 1, 1))
+			read_broken(run);
 		if (!run->report->failed && file.packets != 0 && o2_draw_bool(run->c, 1, 1))
 			read_in_vain(run);
 	}

@@ -32,13 +32,13 @@ static const char *read_all(FILE *file, size_t limit_bytes, struct o2_input *inp
 	do {
 		if (input->length_bytes == capacity_bytes && !grow(input, &capacity_bytes))
 			return "not enough memory";
-		errno = 0;
 		got = fread(input->bytes + input->length_bytes, 1, capacity_bytes - input->length_bytes,
 			    file);
 		input->length_bytes += got;
 		if (input->length_bytes > limit_bytes)
 			return "";
-	} while (got != 0);
+		/* Asked once more, what has failed may say that it is at its end. */
+	} while (got != 0 && !ferror(file));
 	return ferror(file) ? strerror(errno) : NULL;
 }
 
