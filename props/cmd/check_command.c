@@ -334,7 +334,7 @@ int o2_check_command(const char *program, int argc, char **argv)
 	switch (a.action) {
 	case O2_CHECK_ACTION_LIST:
 		list_checks();
-		return fflush(stdout) == 0 ? 0 : O2_CHECK_EXIT_USAGE;
+		return O2_CHECK_EXIT_AGREE;
 	case O2_CHECK_ACTION_SELFTEST:
 		return o2_oracle_selftest(a.program, a.host.timeout_ms, stdout);
 	case O2_CHECK_ACTION_FUZZ:

@@ -380,18 +380,17 @@ static void keep_memory(void)
 	mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	struct o2_props_arguments a;
 	const char *command, *argument, *name;
 	struct o2_property property;
 	size_t length;
-	int first, status;
+	const int other = other_command(argc, argv);
+	int first;
 
-	keep_memory();
-	status = other_command(argc, argv);
-	if (status >= 0)
-		return status;
+	if (other >= 0)
+		return other;
 	first = o2_props_parse(argc, argv, &a);
 	if (first <= 0)
 		return first < 0 ? O2_PROPS_EXIT_USAGE : 0;
@@ -427,4 +426,17 @@ int main(int argc, char **argv)
 	if (takes_devices(&property) && !in_process(&a) && strcmp(command, "export") != 0)
 		return run_on_devices(&a, &property, command, argument);
 	return run_own(&a, &property, command, argument);
+}
+
+/* Nobody has been told what could not be written. */
+int main(int argc, char **argv)
+{
+	int status;
+
+	keep_memory();
+	status = run(argc, argv);
+	if (status == O2_PROPS_EXIT_USAGE || (fflush(stdout) == 0 && !ferror(stdout)))
+		return status;
+	o2_complain(basename(argv[0]), "standard output: %s", strerror(errno));
+	return O2_PROPS_EXIT_USAGE;
 }

@@ -72,7 +72,8 @@
 	ENTRY(O2_COMMANDS_SHORT_INSIDE, "capture_or_message_short_of_memory")   \
 	ENTRY(O2_COMMANDS_DEVICE, "device_looked_for")                          \
 	ENTRY(O2_COMMANDS_DEVICE_LOST, "device_lost")                           \
-	ENTRY(O2_COMMANDS_FULL, "own_words_and_full_files")                     \
+	ENTRY(O2_COMMANDS_OWN, "own_words")                                     \
+	ENTRY(O2_COMMANDS_FULL, "full_files")                                   \
 	ENTRY(O2_COMMANDS_OPTIONS, "numbers_of_a_command")
 
 enum o2_commands_situation { O2_COMMANDS_SITUATION_LIST(O2_SITUATION_ID) O2_COMMANDS_SITUATIONS };

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* o2ref by itself, and what it says into a file that takes nothing. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "forms/msg_json.h"
 #include "props/command/commands.h"
 
-#define PEER "10.99.0.1@o2ib"
+#define PEER	 "10.99.0.1@o2ib"
+#define NO_SPACE "No space left on device"
 
 /* Its own words: docs/man/o2ref.1. */
 static void say_own(struct o2_commands_run *run)
@@ -37,16 +40,93 @@ static void say_own(struct o2_commands_run *run)
 	}
 }
 
-/* Nothing can be written to standard output, or to a report. */
-static void say_in_vain(struct o2_commands_run *run)
+/* A capture without a packet: link type Ethernet. */
+static const uint8_t no_packets[24] = {0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, [18] = 1, [20] = 1};
+
+static bool fails(struct o2_commands_run *run, const char *name, const char *why)
+{
+	if (!o2_commands_go(run, 2))
+		return false;
+	o2_commands_complains(run, "o2ref: %s: %s\n", name, why);
+	return !run->report->failed;
+}
+
+static void report_in_vain(struct o2_commands_run *run)
+{
+	static const char *const reports[] = {"html", "junit", "sarif"};
+	static const struct {
+		const char *path, *why;
+	} places[] = {{"/dev/full", NO_SPACE}, {"/nowhere/report", "No such file or directory"}};
+
+	run->command.input = no_packets;
+	run->command.input_bytes = sizeof(no_packets);
+	for (size_t i = 0; i < 6; i++) {
+		run->command.words = 0;
+		o2_commands_words(run, "judge");
+		o2_command_word(&run->command, "--%s=%s", reports[i / 2], places[i % 2].path);
+		o2_commands_words(run, "-");
+		if (!fails(run, places[i % 2].path, places[i % 2].why))
+			break;
+	}
+	run->command.input = NULL;
+}
+
+/* A message that can be read, and what is said of it cannot be written. */
+static void message_in_vain(struct o2_commands_run *run)
+{
+	static const char *const lines[] = {"decode --raw-input -", "decode --raw-input --json -", "encode -",
+					    "encode --hex -"};
+	const struct o2_msg noop = {.ibm_version = O2_MSG_VERSION_2,
+				    .ibm_type = O2_MSG_NOOP,
+				    .ibm_srcnid = UINT64_C(0x000500000a000001),
+				    .ibm_srcstamp = 1,
+				    .ibm_dstnid = UINT64_C(0x000500000a000002),
+				    .ibm_dststamp = 2};
+	uint8_t bytes[O2_MSG_BYTES];
+	const struct o2_wire_options options = O2_WIRE_DEFAULTS;
+	const int length = o2_msg_encode(&noop, NULL, bytes, sizeof(bytes), NULL);
+	json_t *form = o2_msg_encode_input_to_json(&noop, &options);
+	char *text = json_dumps(form, JSON_COMPACT);
+
+	for (size_t i = 0; length > 0 && text != NULL && i < sizeof(lines) / sizeof(lines[0]); i++) {
+		run->command.words = 0;
+		o2_commands_words(run, lines[i]);
+		run->command.input = i < 2 ? bytes : (const uint8_t *)text;
+		run->command.input_bytes = i < 2 ? (size_t)length : strlen(text);
+		if (!fails(run, "standard output", NO_SPACE))
+			break;
+	}
+	run->command.input = NULL;
+	free(text);
+	json_decref(form);
+}
+
+/* Each command has a help, and a list of its options. */
+static void words_in_vain(struct o2_commands_run *run)
+{
+	static const char *const own[] = {"--help", "-h", "help", "--version", "-V", "--list-options"};
+	static const char *const names[] = {"decode", "judge", "encode", "check",   "explain", "ping",
+					    "put",    "get",   "lst",	 "conform", "serve"};
+	const char *name = names[o2_draw_pick(run->c, sizeof(names) / sizeof(names[0]))];
+	bool good = true;
+
+	for (size_t i = 0; good && i < sizeof(own) / sizeof(own[0]); i++) {
+		run->command.words = 0;
+		o2_commands_words(run, own[i]);
+		good = fails(run, "standard output", NO_SPACE);
+	}
+	for (size_t i = 0; good && i < 2; i++) {
+		run->command.words = 0;
+		o2_commands_words(run, name);
+		o2_commands_words(run, i == 0 ? "--help" : "--list-options");
+		good = fails(run, "standard output", NO_SPACE);
+	}
+}
+
+static void line_in_vain(struct o2_commands_run *run)
 {
 	static const char *const lines[] = {
-		"--help",
-		"--version",
-		"--list-options",
-		"judge --help",
-		"serve --help",
-		"decode --list-options",
+		"check --list",
 		"conform --device=loop --list",
 		"ping --device=loop " PEER,
 		"ping --device=loop --json " PEER,
@@ -60,35 +140,34 @@ static void say_in_vain(struct o2_commands_run *run)
 		"judge --json -",
 		"decode --pcap -",
 	};
-	static const char *const reports[] = {"html", "junit", "sarif"};
-	/* A capture without a packet: link type Ethernet. */
-	static const uint8_t capture[24] = {0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, [18] = 1, [20] = 1};
-	const size_t which = o2_draw_pick(run->c, sizeof(lines) / sizeof(lines[0]) + 3);
-	const size_t nlines = sizeof(lines) / sizeof(lines[0]);
 
-	run->command.input = capture;
-	run->command.input_bytes = sizeof(capture);
-	run->command.full = which < nlines;
-	if (which < nlines)
-		o2_commands_words(run, lines[which]);
-	else
-		o2_command_word(&run->command, "judge");
-	if (which >= nlines) {
-		o2_command_word(&run->command, "--%s=/dev/full", reports[which - nlines]);
-		o2_commands_words(run, "-");
-	}
-	if (o2_commands_go(run, 2))
-		o2_commands_complains(run, "o2ref: %s: No space left on device\n",
-				      which < nlines ? "standard output" : "/dev/full");
-	run->command.full = false;
+	run->command.words = 0;
+	run->command.input = no_packets;
+	run->command.input_bytes = sizeof(no_packets);
+	o2_commands_words(run, lines[o2_draw_pick(run->c, sizeof(lines) / sizeof(lines[0]))]);
+	fails(run, "standard output", NO_SPACE);
 	run->command.input = NULL;
+}
+
+/* Nothing can be written to standard output, or to a report. */
+static void say_in_vain(struct o2_commands_run *run)
+{
+	static void (*const kinds[])(struct o2_commands_run * run) = {words_in_vain, line_in_vain,
+								      message_in_vain, report_in_vain};
+	const size_t kind = o2_draw_pick(run->c, sizeof(kinds) / sizeof(kinds[0]));
+
+	run->command.full = kind != 3;
+	kinds[kind](run);
+	run->command.full = false;
 }
 
 void o2_commands_own(struct o2_commands_run *run)
 {
-	run->tally.seen[O2_COMMANDS_FULL]++;
-	if (o2_draw_bool(run->c, 2, 1))
-		say_own(run);
-	else
+	const bool full = o2_draw_bool(run->c, 1, 3);
+
+	run->tally.seen[full ? O2_COMMANDS_FULL : O2_COMMANDS_OWN]++;
+	if (full)
 		say_in_vain(run);
+	else
+		say_own(run);
 }
