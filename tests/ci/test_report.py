@@ -315,9 +315,10 @@ class Browser(OnDisk):
         report.against = baseline.compare(self.report(), report, "build/last")
         self.write(report)
         (self.folder / "measure.html").write_text(self.MEASURE, encoding="utf-8")
+        browser = pages.Browser()
+        self.addCleanup(browser.close)
         for dark in (False, True):
-            dom = pages.chromium(self.folder.parent / "profile", f"--blink-settings=preferredColorScheme={int(not dark)}",
-                                 "--window-size=1400,900", "--dump-dom", f"file://{self.folder}/measure.html")
+            dom = browser.dom(self.folder / "measure.html", "dark" if dark else "light")
             for width, seen in zip((1280, 390) * 2, json.loads(pages.Document(dom).root.find("pre")[0].text())):
                 with self.subTest(f"{width} pixels, dark {dark}"):
                     self.assertLessEqual(seen["wide"], width)

@@ -70,14 +70,6 @@ OPTIONS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usa
 ANSWER_S = 120
 
 
-def chromium(profile, *words):
-    """What a browser without a window printed; profile: a folder for what it keeps."""
-    done = subprocess.run(["chromium", *OPTIONS, f"--user-data-dir={profile}", *words], capture_output=True, timeout=ANSWER_S, check=False)
-    if done.returncode != 0:
-        raise AssertionError(done.stderr[-2000:])
-    return done.stdout.decode()
-
-
 class Browser:
     """A browser for many pages: to start one takes longer than to draw a page.  It is asked by the DevTools protocol, over pipes."""
 
