@@ -151,9 +151,9 @@ static uint32_t spoil(struct o2_choice *c, uint8_t *bytes, uint32_t length)
 		return length;
 	case 3:
 		if (o2_draw_bool(c, 1, 1))
-			o2_store32_le(bytes, O2_LNET_PROTO_MAGIC);
+			o2_store32(bytes, O2_LITTLE_ENDIAN, O2_LNET_PROTO_MAGIC);
 		else
-			o2_store32_be(bytes, O2_LNET_PROTO_MAGIC);
+			o2_store32(bytes, O2_BIG_ENDIAN, O2_LNET_PROTO_MAGIC);
 		return length;
 	case 4:
 		return O2_IMPL_CONNECT_BYTES;

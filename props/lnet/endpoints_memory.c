@@ -34,14 +34,14 @@ static struct o2_op_memory pages(struct o2_endpoints_seat *seat, uint32_t first_
 static void write_info(const struct o2_endpoints_seat *seat, uint8_t *bytes)
 {
 	memset(bytes, 0, O2_ENDPOINTS_INFO_BYTES);
-	o2_store32_le(bytes, 0x70696e67);
-	o2_store32_le(bytes + 4, seat->lnet_config.ping_features);
-	o2_store32_le(bytes + 8, seat->lnet_config.pid);
-	o2_store32_le(bytes + 12, 2);
-	o2_store64_le(bytes + 16, (uint64_t)O2_LND_LO << 48);
-	o2_store32_le(bytes + 24, seat->lnet_config.ping_sequence);
-	o2_store64_le(bytes + 32, o2_endpoints_nid(seat->endpoints, seat->index));
-	o2_store32_le(bytes + 40, 0x15aac0de);
+	o2_store32(bytes, O2_LITTLE_ENDIAN, 0x70696e67);
+	o2_store32(bytes + 4, O2_LITTLE_ENDIAN, seat->lnet_config.ping_features);
+	o2_store32(bytes + 8, O2_LITTLE_ENDIAN, seat->lnet_config.pid);
+	o2_store32(bytes + 12, O2_LITTLE_ENDIAN, 2);
+	o2_store64(bytes + 16, O2_LITTLE_ENDIAN, (uint64_t)O2_LND_LO << 48);
+	o2_store32(bytes + 24, O2_LITTLE_ENDIAN, seat->lnet_config.ping_sequence);
+	o2_store64(bytes + 32, O2_LITTLE_ENDIAN, o2_endpoints_nid(seat->endpoints, seat->index));
+	o2_store32(bytes + 40, O2_LITTLE_ENDIAN, 0x15aac0de);
 }
 
 void o2_endpoints_lay_lnet(struct o2_endpoints_seat *seat)

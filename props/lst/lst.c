@@ -264,5 +264,5 @@ struct o2_property o2_lst_property(struct o2_lst_run *run)
 			      "is left"),
 		.give_back = give_back};
 
-	return o2_tally_property(&ops, run, situations, O2_LST_SITUATION_COUNT, 1000);
+	return o2_tally_property(&ops, run, situations, O2_LST_SITUATION_COUNT, 10000);
 }

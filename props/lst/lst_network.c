@@ -53,7 +53,7 @@ static enum letter kind_of(const struct o2_letter *letter, struct o2_lst_msg *ms
 /* The number of its reply, as the console has written it. */
 static uint64_t rpyid_of(const struct o2_letter *letter)
 {
-	return o2_load64_le(letter->payload + RPYID_AT);
+	return o2_load64(letter->payload + RPYID_AT, O2_LITTLE_ENDIAN);
 }
 
 static void judge(struct o2_lst_case *the, const struct o2_letter *letter, enum letter kind,

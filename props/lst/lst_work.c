@@ -173,7 +173,7 @@ static void draw_bulk(struct o2_work *work, struct o2_work_half *half)
 	half->is_read = o2_draw_bool(c, 1, 2);
 	half->check = 1 + (uint32_t)o2_draw(c, 3);
 	half->length_bytes =
-		lengths[o2_draw_bool(c, work->config.client_pages > 258 ? 4 : 80, 1) ? 10 : o2_draw(c, 9)];
+		lengths[o2_draw_bool(c, work->config.client_pages > 258 ? 1 : 80, 1) ? 10 : o2_draw(c, 9)];
 	if (half->length_bytes > 100000)
 		asked->tsr_loop = asked->tsr_loop > 2 ? 2 : asked->tsr_loop;
 	if (work->features == 0) {

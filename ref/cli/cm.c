@@ -14,7 +14,7 @@ static void set_private(struct o2_cm_mad *cm, const uint8_t *data, size_t at)
 
 static void read_request(struct o2_cm_mad *cm, const uint8_t *data)
 {
-	cm->service_id = o2_load64_be(data + O2_CM_REQ_AT_SERVICE_ID);
+	cm->service_id = o2_load64(data + O2_CM_REQ_AT_SERVICE_ID, O2_BIG_ENDIAN);
 	cm->qp = o2_load32_be(data + O2_CM_REQ_AT_QP) >> 8;
 	cm->psn = o2_load32_be(data + O2_CM_REQ_AT_PSN) >> 8;
 	set_private(cm, data, O2_CM_REQ_AT_PRIVATE);
@@ -33,7 +33,7 @@ bool o2_cm_parse(const uint8_t *mad, size_t length_bytes, struct o2_cm_mad *cm)
 	if (length_bytes < O2_MAD_BYTES || mad[O2_MAD_AT_CLASS] != O2_MAD_CLASS_CM)
 		return false;
 	data = mad + O2_MAD_AT_DATA;
-	cm->kind = o2_load16_be(mad + O2_MAD_AT_ATTRIBUTE);
+	cm->kind = o2_load16(mad + O2_MAD_AT_ATTRIBUTE, O2_BIG_ENDIAN);
 	cm->local_id = o2_load32_be(data + O2_CM_AT_LOCAL_ID);
 	if (cm->kind != O2_CM_REQ)
 		cm->remote_id = o2_load32_be(data + O2_CM_AT_REMOTE_ID);
@@ -47,7 +47,7 @@ bool o2_cm_parse(const uint8_t *mad, size_t length_bytes, struct o2_cm_mad *cm)
 		set_private(cm, data, O2_CM_REP_AT_PRIVATE);
 		break;
 	case O2_CM_REJ:
-		cm->reason = o2_load16_be(data + O2_CM_REJ_AT_REASON);
+		cm->reason = o2_load16(data + O2_CM_REJ_AT_REASON, O2_BIG_ENDIAN);
 		set_private(cm, data, O2_CM_REJ_AT_PRIVATE);
 		break;
 	default:

@@ -17,10 +17,10 @@ static void show_half(const struct o2_rows *rows, size_t at, const char *name)
 {
 	if (!o2_row_has(rows, at, 8, name))
 		return;
-	if (o2_load64_le(rows->bytes + at) == UINT64_MAX)
+	if (o2_load64(rows->bytes + at, O2_LITTLE_ENDIAN) == UINT64_MAX)
 		o2_row(rows, at, 8, name, "none");
 	else
-		o2_row(rows, at, 8, name, "0x%" PRIx64, o2_load64_le(rows->bytes + at));
+		o2_row(rows, at, 8, name, "0x%" PRIx64, o2_load64(rows->bytes + at, O2_LITTLE_ENDIAN));
 }
 
 static void show_handle(const struct o2_rows *rows, size_t at, const struct o2_field *handle)

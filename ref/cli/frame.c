@@ -81,10 +81,10 @@ static enum o2_roce_verdict pass_ipv4(struct o2_span *span, struct o2_roce_packe
 	if (header[0] >> 4 != 4 || header[O2_IPV4_AT_PROTOCOL] != O2_PROTOCOL_UDP)
 		return O2_ROCE_NOT_ROCE;
 	/* RoCE packets are never fragmented. */
-	if ((o2_load16_be(header + O2_IPV4_AT_FRAGMENT) & IPV4_FRAGMENT) != 0)
+	if ((o2_load16(header + O2_IPV4_AT_FRAGMENT, O2_BIG_ENDIAN) & IPV4_FRAGMENT) != 0)
 		return O2_ROCE_NOT_ROCE;
 	header_bytes = 4u * (header[0] & 15u);
-	total_bytes = o2_load16_be(header + O2_IPV4_AT_TOTAL);
+	total_bytes = o2_load16(header + O2_IPV4_AT_TOTAL, O2_BIG_ENDIAN);
 	if (header_bytes < O2_IPV4_BYTES || total_bytes < header_bytes)
 		return O2_ROCE_MALFORMED;
 	if (o2_span_take(span, header_bytes) == NULL)
@@ -115,9 +115,9 @@ static enum o2_roce_verdict pass_udp(struct o2_span *span)
 
 	if (header == NULL)
 		return o2_span_short_of(span, O2_UDP_BYTES);
-	if (o2_load16_be(header + O2_UDP_AT_DST) != O2_ROCE_UDP_PORT)
+	if (o2_load16(header + O2_UDP_AT_DST, O2_BIG_ENDIAN) != O2_ROCE_UDP_PORT)
 		return O2_ROCE_NOT_ROCE;
-	length_bytes = o2_load16_be(header + O2_UDP_AT_LENGTH);
+	length_bytes = o2_load16(header + O2_UDP_AT_LENGTH, O2_BIG_ENDIAN);
 	if (length_bytes < O2_UDP_BYTES + TRANSPORT_BYTES || span->length_bytes < length_bytes - O2_UDP_BYTES)
 		return O2_ROCE_MALFORMED;
 	limit(span, length_bytes - O2_UDP_BYTES);
@@ -133,7 +133,7 @@ static enum o2_roce_verdict pass_global(struct o2_span *span, struct o2_roce_pac
 
 	if (verdict != O2_ROCE_PACKET)
 		return verdict;
-	length_bytes = o2_load16_be(header + 4);
+	length_bytes = o2_load16(header + 4, O2_BIG_ENDIAN);
 	if (length_bytes < TRANSPORT_BYTES || span->length_bytes < length_bytes)
 		return O2_ROCE_MALFORMED;
 	limit(span, length_bytes);
@@ -152,7 +152,7 @@ static enum o2_roce_verdict pass_ethertype(struct o2_span *span, uint16_t type, 
 
 		if (tag == NULL)
 			return o2_span_short_of(span, VLAN_TAG_BYTES);
-		type = o2_load16_be(tag + 2);
+		type = o2_load16(tag + 2, O2_BIG_ENDIAN);
 	}
 	if (type == ETHERTYPE_ROCE)
 		return pass_global(span, packet);
@@ -179,7 +179,7 @@ static enum o2_roce_verdict pass_link(struct o2_span *span, size_t header_bytes,
 
 	if (header == NULL)
 		return no_link(span, header_bytes);
-	return pass_ethertype(span, o2_load16_be(header + type_at), packet);
+	return pass_ethertype(span, o2_load16(header + type_at, O2_BIG_ENDIAN), packet);
 }
 
 static enum o2_roce_verdict pass_ethernet(struct o2_span *span, struct o2_roce_packet *packet)
@@ -213,7 +213,7 @@ static enum o2_roce_verdict pass_infiniband(struct o2_span *span, struct o2_roce
 	next = header[1] & LRH_NEXT;
 	if (next != LRH_NEXT_BTH && next != LRH_NEXT_GRH)
 		return O2_ROCE_NOT_ROCE;
-	length_bytes = 4u * (o2_load16_be(header + 4) & LRH_LENGTH);
+	length_bytes = 4u * (o2_load16(header + 4, O2_BIG_ENDIAN) & LRH_LENGTH);
 	if (length_bytes < LRH_BYTES + TRANSPORT_BYTES + (next == LRH_NEXT_GRH ? GRH_BYTES : 0) ||
 	    span->length_bytes + O2_ICRC_BYTES < length_bytes)
 		return O2_ROCE_MALFORMED;
@@ -245,8 +245,8 @@ static enum o2_roce_verdict pass_erf(struct o2_span *span, struct o2_roce_packet
 		type = extension[0];
 		passed_bytes += ERF_EXTENSION_BYTES;
 	}
-	record_bytes = o2_load16_be(header + ERF_AT_RLEN);
-	wire_bytes = o2_load16_be(header + ERF_AT_WLEN);
+	record_bytes = o2_load16(header + ERF_AT_RLEN, O2_BIG_ENDIAN);
+	wire_bytes = o2_load16(header + ERF_AT_WLEN, O2_BIG_ENDIAN);
 	if (record_bytes < passed_bytes)
 		return O2_ROCE_MALFORMED;
 	limit(span, record_bytes - passed_bytes);

@@ -69,7 +69,7 @@ static void read_extra(const struct opcode *opcode, const uint8_t *extra, struct
 		opcode->first && (packet->kind == O2_ROCE_WRITE || packet->kind == O2_ROCE_READ);
 
 	if (has_reth) {
-		packet->va = o2_load64_be(extra + O2_RETH_AT_VA);
+		packet->va = o2_load64(extra + O2_RETH_AT_VA, O2_BIG_ENDIAN);
 		packet->rkey = o2_load32_be(extra + O2_RETH_AT_RKEY);
 		packet->dma_bytes = o2_load32_be(extra + O2_RETH_AT_LENGTH);
 	}
@@ -126,7 +126,8 @@ void o2_roce_address_text(const struct o2_roce_address *address, char text[O2_RO
 	const int family = address->family_bytes == 4 ? AF_INET : AF_INET6;
 
 	if (address->family_bytes == 2)
-		snprintf(text, O2_ROCE_ADDRESS_TEXT_BYTES, "lid %u", o2_load16_be(address->bytes));
+		snprintf(text, O2_ROCE_ADDRESS_TEXT_BYTES, "lid %u",
+			 o2_load16(address->bytes, O2_BIG_ENDIAN));
 	else if (inet_ntop(family, address->bytes, text, O2_ROCE_ADDRESS_TEXT_BYTES) == NULL)
 		strcpy(text, "?");
 }

@@ -41,15 +41,15 @@ int o2_ping_encode(const struct o2_ping_info *info, uint8_t *bytes, size_t capac
 	if (info->nnis > O2_PING_MAX_NIS || length_bytes > capacity_bytes)
 		return -ENOSPC;
 	memset(bytes, 0, length_bytes);
-	o2_store32_le(bytes + AT_MAGIC, O2_PING_MAGIC);
-	o2_store32_le(bytes + AT_FEATURES, info->features);
-	o2_store32_le(bytes + AT_PID, info->pid);
-	o2_store32_le(bytes + AT_NNIS, info->nnis);
+	o2_store32(bytes + AT_MAGIC, O2_LITTLE_ENDIAN, O2_PING_MAGIC);
+	o2_store32(bytes + AT_FEATURES, O2_LITTLE_ENDIAN, info->features);
+	o2_store32(bytes + AT_PID, O2_LITTLE_ENDIAN, info->pid);
+	o2_store32(bytes + AT_NNIS, O2_LITTLE_ENDIAN, info->nnis);
 	for (uint32_t i = 0; i < info->nnis; i++) {
 		uint8_t *ni = bytes + O2_PING_HEADER_BYTES + (size_t)i * O2_PING_NI_BYTES;
 
-		o2_store64_le(ni + AT_NID, info->ni[i].nid);
-		o2_store32_le(ni + AT_STATUS, info->ni[i].status);
+		o2_store64(ni + AT_NID, O2_LITTLE_ENDIAN, info->ni[i].nid);
+		o2_store32(ni + AT_STATUS, O2_LITTLE_ENDIAN, info->ni[i].status);
 	}
 	return (int)length_bytes;
 }
@@ -57,24 +57,21 @@ int o2_ping_encode(const struct o2_ping_info *info, uint8_t *bytes, size_t capac
 int o2_ping_decode(const uint8_t *bytes, size_t length_bytes, struct o2_ping_info *info,
 		   struct o2_error *error)
 {
-	uint32_t (*load32)(const uint8_t *) = o2_load32_le;
-	uint64_t (*load64)(const uint8_t *) = o2_load64_le;
+	enum o2_byte_order order = O2_LITTLE_ENDIAN;
 	uint32_t present;
 
 	memset(info, 0, sizeof(*info));
 	if (length_bytes < O2_PING_HEADER_BYTES)
 		return o2_refuse_value(error, -EPROTO, "lnet/ping/short", "length", length_bytes,
 				       O2_PING_HEADER_BYTES);
-	if (o2_load32_be(bytes + AT_MAGIC) == O2_PING_MAGIC) {
-		load32 = o2_load32_be;
-		load64 = o2_load64_be;
-	} else if (o2_load32_le(bytes + AT_MAGIC) != O2_PING_MAGIC) {
+	if (o2_load32_be(bytes + AT_MAGIC) == O2_PING_MAGIC)
+		order = O2_BIG_ENDIAN;
+	else if (o2_load32_le(bytes + AT_MAGIC) != O2_PING_MAGIC)
 		return o2_refuse_other(error, -EPROTO, "lnet/ping/magic", "pi_magic",
 				       o2_load32_le(bytes + AT_MAGIC), O2_PING_MAGIC);
-	}
-	info->features = load32(bytes + AT_FEATURES);
-	info->pid = load32(bytes + AT_PID);
-	info->nnis = load32(bytes + AT_NNIS);
+	info->features = o2_load32(bytes + AT_FEATURES, order);
+	info->pid = o2_load32(bytes + AT_PID, order);
+	info->nnis = o2_load32(bytes + AT_NNIS, order);
 	if ((info->features & O2_PING_NI_STATUS) == 0)
 		return o2_limit_is(o2_refuse_value(error, -EPROTO, "lnet/ping/features", "pi_features",
 						   info->features, O2_PING_NI_STATUS),
@@ -87,8 +84,8 @@ int o2_ping_decode(const uint8_t *bytes, size_t length_bytes, struct o2_ping_inf
 	for (uint32_t i = 0; i < present; i++) {
 		const uint8_t *ni = bytes + O2_PING_HEADER_BYTES + (size_t)i * O2_PING_NI_BYTES;
 
-		info->ni[i].nid = load64(ni + AT_NID);
-		info->ni[i].status = load32(ni + AT_STATUS);
+		info->ni[i].nid = o2_load64(ni + AT_NID, order);
+		info->ni[i].status = o2_load32(ni + AT_STATUS, order);
 	}
 	return (int)present;
 }

@@ -207,8 +207,8 @@ static bool is_folded(struct o2_comparison *comparison, const struct o2_msg *msg
 
 	if (at == 0 || at + 8 > expected->length_bytes || at + 8 > found->length_bytes)
 		return false;
-	e = o2_load64_le(expected->bytes + at);
-	f = o2_load64_le(found->bytes + at);
+	e = o2_load64(expected->bytes + at, O2_LITTLE_ENDIAN);
+	f = o2_load64(found->bytes + at, O2_LITTLE_ENDIAN);
 	if (folded(e) != folded(f))
 		return false;
 	o2_differ_hex(comparison, O2_CHECK_WIRE_LNET_NID_FOLDED,

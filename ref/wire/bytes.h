@@ -63,11 +63,6 @@ static inline void o2_store64(uint8_t *bytes, enum o2_byte_order order, uint64_t
 
 /* Formats of one order. */
 
-static inline uint16_t o2_load16_be(const uint8_t *bytes)
-{
-	return o2_load16(bytes, O2_BIG_ENDIAN);
-}
-
 static inline uint32_t o2_load32_le(const uint8_t *bytes)
 {
 	return o2_load32(bytes, O2_LITTLE_ENDIAN);
@@ -76,36 +71,6 @@ static inline uint32_t o2_load32_le(const uint8_t *bytes)
 static inline uint32_t o2_load32_be(const uint8_t *bytes)
 {
 	return o2_load32(bytes, O2_BIG_ENDIAN);
-}
-
-static inline uint64_t o2_load64_le(const uint8_t *bytes)
-{
-	return o2_load64(bytes, O2_LITTLE_ENDIAN);
-}
-
-static inline uint64_t o2_load64_be(const uint8_t *bytes)
-{
-	return o2_load64(bytes, O2_BIG_ENDIAN);
-}
-
-static inline void o2_store32_le(uint8_t *bytes, uint32_t value)
-{
-	o2_store32(bytes, O2_LITTLE_ENDIAN, value);
-}
-
-static inline void o2_store32_be(uint8_t *bytes, uint32_t value)
-{
-	o2_store32(bytes, O2_BIG_ENDIAN, value);
-}
-
-static inline void o2_store64_le(uint8_t *bytes, uint64_t value)
-{
-	o2_store64(bytes, O2_LITTLE_ENDIAN, value);
-}
-
-static inline void o2_store64_be(uint8_t *bytes, uint64_t value)
-{
-	o2_store64(bytes, O2_BIG_ENDIAN, value);
 }
 
 #endif

@@ -105,9 +105,9 @@ static uint64_t one_changed_message(uint64_t so_far)
 		change_byte(bytes, random_below((uint32_t)length));
 	if (o2_msg_decode(bytes, (size_t)length, NULL, &msg, &error) != 0) {
 		/* As bytes of a fixed order. */
-		o2_store64_le(canonical, error.value);
-		o2_store64_le(canonical + 8, error.limit);
-		o2_store64_le(canonical + 16, error.index);
+		o2_store64(canonical, O2_LITTLE_ENDIAN, error.value);
+		o2_store64(canonical + 8, O2_LITTLE_ENDIAN, error.limit);
+		o2_store64(canonical + 16, O2_LITTLE_ENDIAN, error.index);
 		return digest(digest(so_far, error.rule, strlen(error.rule)), canonical, 24);
 	}
 	length = o2_msg_encode(&msg, NULL, canonical, sizeof(canonical), &error);

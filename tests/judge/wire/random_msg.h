@@ -45,8 +45,8 @@ static inline void random_hdr(struct o2_lnet_hdr *hdr, uint32_t type, uint32_t p
 
 	for (size_t i = 0; i < sizeof(bytes); i++)
 		bytes[i] = (uint8_t)random64();
-	o2_store32_le(bytes + O2_LNET_AT_TYPE, type);
-	o2_store32_le(bytes + O2_LNET_AT_PAYLOAD_LENGTH, payload_length);
+	o2_store32(bytes + O2_LNET_AT_TYPE, O2_LITTLE_ENDIAN, type);
+	o2_store32(bytes + O2_LNET_AT_PAYLOAD_LENGTH, O2_LITTLE_ENDIAN, payload_length);
 	o2_lnet_hdr_load(bytes, hdr);
 }
 

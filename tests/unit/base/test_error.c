@@ -229,12 +229,12 @@ TEST(test_texts_of_the_codec)
 		struct o2_msg msg;
 		char text[256], wanted[256];
 
-		o2_store32_le(bytes + O2_AT_MAGIC, rows[i].magic);
+		o2_store32(bytes + O2_AT_MAGIC, O2_LITTLE_ENDIAN, rows[i].magic);
 		o2_store16(bytes + O2_AT_VERSION, O2_LITTLE_ENDIAN, O2_MSG_VERSION_2);
 		bytes[O2_AT_TYPE] = rows[i].type;
-		o2_store32_le(bytes + O2_AT_NOB, sizeof(bytes));
-		o2_store64_le(bytes + O2_AT_SRCNID, rows[i].srcnid);
-		o2_store64_le(bytes + O2_AT_DSTNID, rows[i].dstnid);
+		o2_store32(bytes + O2_AT_NOB, O2_LITTLE_ENDIAN, sizeof(bytes));
+		o2_store64(bytes + O2_AT_SRCNID, O2_LITTLE_ENDIAN, rows[i].srcnid);
+		o2_store64(bytes + O2_AT_DSTNID, O2_LITTLE_ENDIAN, rows[i].dstnid);
 		assert_int_equal(o2_msg_decode(bytes, sizeof(bytes), &options, &msg, &error), -EPROTO);
 		o2_error_text(&error, text, sizeof(text));
 		snprintf(wanted, sizeof(wanted), "wire/%s (Protocol error)", rows[i].text);

@@ -108,7 +108,7 @@ static void say(const struct o2_watch *watch, enum o2_watched_kind kind, bool ou
 	watched.bytes = bytes;
 	watched.length_bytes = (size_t)length + more_bytes;
 	if (more_bytes > 0)
-		o2_store32_le(bytes + O2_AT_NOB, (uint32_t)watched.length_bytes);
+		o2_store32(bytes + O2_AT_NOB, O2_LITTLE_ENDIAN, (uint32_t)watched.length_bytes);
 	watch->hear(watch->context, &watched);
 }
 

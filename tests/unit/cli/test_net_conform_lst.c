@@ -50,7 +50,7 @@ static void spoil_reply(uint8_t *bytes)
 		peer.spoil.spares--;
 		return;
 	}
-	o2_store32_le(field, (peer.spoil.adds ? o2_load32_le(field) : 0) + peer.spoil.value);
+	o2_store32(field, O2_LITTLE_ENDIAN, (peer.spoil.adds ? o2_load32_le(field) : 0) + peer.spoil.value);
 	peer.nspoilt++;
 }
 

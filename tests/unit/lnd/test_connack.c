@@ -112,7 +112,7 @@ TEST(recorded_requests)
 	assert_int_equal(read_private_data("005_CONNREQ_n00056_b2a", request_bytes, sizeof(request_bytes)),
 			 92);
 	assert_int_equal(read_private_data("006_CONNACK_n00056_a2b", recorded, sizeof(recorded)), 196);
-	self.incarnation = o2_load64_le(recorded + O2_AT_SRCSTAMP);
+	self.incarnation = o2_load64(recorded + O2_AT_SRCSTAMP, O2_LITTLE_ENDIAN);
 	assert_int_equal(o2_connreq_judge(&self, &origin, request_bytes + 36, 56, &request, &reject, NULL),
 			 0);
 	assert_int_equal(request.nid, 0x000500000a4d0002);

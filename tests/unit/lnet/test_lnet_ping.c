@@ -49,10 +49,10 @@ TEST(test_other_order)
 
 	assert_int_equal(o2_ping_encode(&made, bytes, sizeof(bytes)), sizeof(bytes));
 	for (unsigned int at = 0; at < O2_PING_HEADER_BYTES; at += 4)
-		o2_store32_be(swapped + at, o2_load32_le(bytes + at));
+		o2_store32(swapped + at, O2_BIG_ENDIAN, o2_load32_le(bytes + at));
 	for (unsigned int at = O2_PING_HEADER_BYTES; at < sizeof(bytes); at += O2_PING_NI_BYTES) {
-		o2_store64_be(swapped + at, o2_load64_le(bytes + at));
-		o2_store32_be(swapped + at + 8, o2_load32_le(bytes + at + 8));
+		o2_store64(swapped + at, O2_BIG_ENDIAN, o2_load64(bytes + at, O2_LITTLE_ENDIAN));
+		o2_store32(swapped + at + 8, O2_BIG_ENDIAN, o2_load32_le(bytes + at + 8));
 	}
 	assert_int_equal(o2_ping_decode(swapped, sizeof(swapped), &info, NULL), 2);
 	assert_memory_equal(&info, &made, sizeof(info));
@@ -78,10 +78,10 @@ TEST(test_what_is_refused)
 		assert_int_equal(info.nnis, 2);
 	}
 	/* More NIs than there is room for, here and in the sink. */
-	o2_store32_le(bytes + 12, UINT32_MAX);
+	o2_store32(bytes + 12, O2_LITTLE_ENDIAN, UINT32_MAX);
 	assert_int_equal(o2_ping_decode(bytes, sizeof(bytes), &info, &error), O2_PING_MAX_NIS);
 	assert_int_equal(info.nnis, UINT32_MAX);
-	o2_store32_le(bytes + 4, O2_PING_BASE | O2_PING_MULTI_RAIL);
+	o2_store32(bytes + 4, O2_LITTLE_ENDIAN, O2_PING_BASE | O2_PING_MULTI_RAIL);
 	assert_error(o2_ping_decode(bytes, sizeof(bytes), &info, &error), -EPROTO, &error,
 		     "lnet/ping/features");
 	o2_error_text(&error, text, sizeof(text));

@@ -134,7 +134,7 @@ TEST(lnet_header_by_its_offsets)
 	for (uint32_t type = O2_LNET_ACK; type <= O2_LNET_HELLO; type++) {
 		for (size_t i = 0; i < sizeof(in); i++)
 			in[i] = (uint8_t)i;
-		o2_store32_le(in + 24, type);
+		o2_store32(in + 24, O2_LITTLE_ENDIAN, type);
 		o2_lnet_hdr_load(in, &hdr);
 		assert_int_equal(hdr.dest_nid, 0x0706050403020100u);
 		assert_int_equal(hdr.src_nid, 0x0f0e0d0c0b0a0908u);

@@ -177,7 +177,8 @@ TEST_WITH(cookies_and_lnet_have_no_order, random_start, NULL)
 		length = encode(&msg, little);
 		msg.order = O2_BIG_ENDIAN;
 		assert_int_equal(encode(&msg, big), length);
-		assert_int_equal(o2_load64_le(little + O2_AT_SRCSTAMP), o2_load64_be(big + O2_AT_SRCSTAMP));
+		assert_int_equal(o2_load64(little + O2_AT_SRCSTAMP, O2_LITTLE_ENDIAN),
+				 o2_load64(big + O2_AT_SRCSTAMP, O2_BIG_ENDIAN));
 		check_opaque(little, big, &msg);
 	}
 }
@@ -333,7 +334,7 @@ TEST_WITH(decoding_is_total, random_start, NULL)
 		struct o2_error error;
 
 		for (size_t b = 0; b < n; b += 8)
-			o2_store64_le(bytes + b, random64());
+			o2_store64(bytes + b, O2_LITTLE_ENDIAN, random64());
 		for (int order = O2_LITTLE_ENDIAN; order <= O2_BIG_ENDIAN; order++) {
 			uint8_t *copy = guarded_copy(bytes, n);
 			int rc;

@@ -122,20 +122,20 @@ TEST(no_immediate_without_payload)
 	for (uint32_t type = O2_LNET_ACK; type <= O2_LNET_HELLO + 1; type++) {
 		start_immediate(O2_LITTLE_ENDIAN, O2_LNET_PUT, 5);
 		length = encode_wrong();
-		o2_store32_le(bytes + O2_AT_LNET_HDR + O2_LNET_AT_TYPE, type);
+		o2_store32(bytes + O2_AT_LNET_HDR + O2_LNET_AT_TYPE, O2_LITTLE_ENDIAN, type);
 		if (type != O2_LNET_PUT && type != O2_LNET_REPLY)
 			expect_refused(length, &tolerant, "wire/header/checksum");
 	}
 	start_immediate(O2_LITTLE_ENDIAN, O2_LNET_PUT, 5);
 	length = encode_wrong();
-	o2_store32_le(bytes + O2_AT_LNET_HDR + O2_LNET_AT_PAYLOAD_LENGTH, 6);
+	o2_store32(bytes + O2_AT_LNET_HDR + O2_LNET_AT_PAYLOAD_LENGTH, O2_LITTLE_ENDIAN, 6);
 	expect_refused(sizeof(bytes), &tolerant, "wire/header/checksum");
-	o2_store32_le(bytes + O2_AT_LNET_HDR + O2_LNET_AT_PAYLOAD_LENGTH, 1);
-	o2_store32_le(bytes + O2_AT_NOB, 120);
+	o2_store32(bytes + O2_AT_LNET_HDR + O2_LNET_AT_PAYLOAD_LENGTH, O2_LITTLE_ENDIAN, 1);
+	o2_store32(bytes + O2_AT_NOB, O2_LITTLE_ENDIAN, 120);
 	expect_refused(length, &tolerant, "wire/header/checksum");
-	o2_store32_le(bytes + O2_AT_NOB, 119);
+	o2_store32(bytes + O2_AT_NOB, O2_LITTLE_ENDIAN, 119);
 	expect_refused(length, &tolerant, "wire/header/checksum");
-	o2_store32_le(bytes + O2_AT_NOB, 121);
+	o2_store32(bytes + O2_AT_NOB, O2_LITTLE_ENDIAN, 121);
 	assert_int_equal(o2_msg_decode(bytes, length, &tolerant, &msg, &error), 0);
 }
 

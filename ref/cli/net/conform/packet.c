@@ -32,7 +32,7 @@ static void put_mac(uint8_t *bytes, uint32_t address)
 {
 	bytes[0] = 0x02;
 	bytes[1] = 0;
-	o2_store32_be(bytes + 2, address);
+	o2_store32(bytes + 2, O2_BIG_ENDIAN, address);
 }
 
 static uint16_t ipv4_sum(const uint8_t *header)
@@ -40,7 +40,7 @@ static uint16_t ipv4_sum(const uint8_t *header)
 	uint32_t sum = 0;
 
 	for (unsigned int i = 0; i < O2_IPV4_BYTES; i += 2)
-		sum += o2_load16_be(header + i);
+		sum += o2_load16(header + i, O2_BIG_ENDIAN);
 	sum = (sum & 0xffff) + (sum >> 16);
 	sum = (sum & 0xffff) + (sum >> 16);
 	return (uint16_t)~sum;
@@ -62,8 +62,8 @@ static void put_network(struct o2_packet *packet, uint32_t from, uint32_t to, si
 	store16_be(ipv4 + O2_IPV4_AT_FRAGMENT, 0x4000); /* not to be cut */
 	ipv4[O2_IPV4_AT_TTL] = 64;
 	ipv4[O2_IPV4_AT_PROTOCOL] = O2_PROTOCOL_UDP;
-	o2_store32_be(ipv4 + O2_IPV4_AT_SRC, from);
-	o2_store32_be(ipv4 + O2_IPV4_AT_DST, to);
+	o2_store32(ipv4 + O2_IPV4_AT_SRC, O2_BIG_ENDIAN, from);
+	o2_store32(ipv4 + O2_IPV4_AT_DST, O2_BIG_ENDIAN, to);
 	store16_be(ipv4 + O2_IPV4_AT_SUM, ipv4_sum(ipv4));
 	store16_be(udp + O2_UDP_AT_SRC, UDP_PORT_FROM);
 	store16_be(udp + O2_UDP_AT_DST, O2_ROCE_UDP_PORT);
@@ -82,8 +82,8 @@ static void put_bth(struct o2_packet *packet, uint8_t opcode, uint32_t pad, uint
 	bth[O2_BTH_AT_OPCODE] = opcode;
 	bth[O2_BTH_AT_FLAGS] = (uint8_t)(0x40 | pad << O2_BTH_PAD_SHIFT);
 	store16_be(bth + O2_BTH_AT_PKEY, 0xffff);
-	o2_store32_be(bth + O2_BTH_AT_QP, qp);
-	o2_store32_be(bth + O2_BTH_AT_PSN, psn & O2_24_BITS);
+	o2_store32(bth + O2_BTH_AT_QP, O2_BIG_ENDIAN, qp);
+	o2_store32(bth + O2_BTH_AT_PSN, O2_BIG_ENDIAN, psn & O2_24_BITS);
 }
 
 void o2_packet_skip(struct o2_packet_end *from, uint32_t count)
@@ -121,9 +121,9 @@ void o2_packet_write(struct o2_packet *packet, struct o2_packet_end *from, const
 	put_network(packet, from->address, to->address, O2_BTH_BYTES + reth + count + pad + O2_ICRC_BYTES);
 	put_bth(packet, write_operation(first, last), pad, to->qp, from->psn);
 	if (first) {
-		o2_store64_be(extension + O2_RETH_AT_VA, write->addr);
-		o2_store32_be(extension + O2_RETH_AT_RKEY, write->rkey);
-		o2_store32_be(extension + O2_RETH_AT_LENGTH, (uint32_t)write->length_bytes);
+		o2_store64(extension + O2_RETH_AT_VA, O2_BIG_ENDIAN, write->addr);
+		o2_store32(extension + O2_RETH_AT_RKEY, O2_BIG_ENDIAN, write->rkey);
+		o2_store32(extension + O2_RETH_AT_LENGTH, O2_BIG_ENDIAN, (uint32_t)write->length_bytes);
 	}
 	packet->seen_bytes = AT_EXTENSION + reth;
 	o2_packet_skip(from, 1);
@@ -142,16 +142,16 @@ static void put_ip_cm(uint8_t *header, const struct o2_packet_end *from, const s
 {
 	header[1] = 0x40;
 	store16_be(header + 2, UDP_PORT_FROM);
-	o2_store32_be(header + 16, from->address);
-	o2_store32_be(header + 32, to->address);
+	o2_store32(header + 16, O2_BIG_ENDIAN, from->address);
+	o2_store32(header + 32, O2_BIG_ENDIAN, to->address);
 }
 
 static void put_request(uint8_t *data, const struct o2_packet_end *from, const struct o2_packet_end *to,
 			uint16_t port, const uint8_t *bytes, size_t count)
 {
-	o2_store64_be(data + O2_CM_REQ_AT_SERVICE_ID, O2_RDMA_SERVICE_TCP | port);
-	o2_store32_be(data + O2_CM_REQ_AT_QP, from->qp << 8);
-	o2_store32_be(data + O2_CM_REQ_AT_PSN, 0);
+	o2_store64(data + O2_CM_REQ_AT_SERVICE_ID, O2_BIG_ENDIAN, O2_RDMA_SERVICE_TCP | port);
+	o2_store32(data + O2_CM_REQ_AT_QP, O2_BIG_ENDIAN, from->qp << 8);
+	o2_store32(data + O2_CM_REQ_AT_PSN, O2_BIG_ENDIAN, 0);
 	put_ip_cm(data + O2_CM_REQ_AT_PRIVATE, from, to);
 	put_private(data, O2_CM_REQ_AT_PRIVATE + O2_IP_CM_BYTES, bytes, count);
 }
@@ -167,23 +167,23 @@ void o2_packet_cm(struct o2_packet *packet, enum o2_cm_kind kind, const struct o
 		    O2_BTH_BYTES + O2_DETH_BYTES + O2_MAD_BYTES + O2_ICRC_BYTES);
 	put_bth(packet, O2_SERVICE_UD << O2_SERVICE_SHIFT | O2_OPERATION_SEND_ONLY, 0, O2_GSI_QP, 0);
 	memset(deth, 0, O2_DETH_BYTES + O2_MAD_BYTES + O2_ICRC_BYTES);
-	o2_store32_be(deth + O2_DETH_AT_QKEY, GSI_QKEY);
-	o2_store32_be(deth + O2_DETH_AT_QP, O2_GSI_QP);
+	o2_store32(deth + O2_DETH_AT_QKEY, O2_BIG_ENDIAN, GSI_QKEY);
+	o2_store32(deth + O2_DETH_AT_QP, O2_BIG_ENDIAN, O2_GSI_QP);
 	mad[0] = 1; /* version of the datagram */
 	mad[O2_MAD_AT_CLASS] = O2_MAD_CLASS_CM;
 	mad[2] = 2; /* version of the class */
 	mad[3] = 3; /* Send */
-	o2_store32_be(mad + O2_MAD_AT_TRANSACTION, from->cm_id);
+	o2_store32(mad + O2_MAD_AT_TRANSACTION, O2_BIG_ENDIAN, from->cm_id);
 	store16_be(mad + O2_MAD_AT_ATTRIBUTE, kind);
-	o2_store32_be(data + O2_CM_AT_LOCAL_ID, from->cm_id);
+	o2_store32(data + O2_CM_AT_LOCAL_ID, O2_BIG_ENDIAN, from->cm_id);
 	if (kind == O2_CM_REQ) {
 		put_request(data, from, to, port, private_data, private_bytes);
 		return;
 	}
-	o2_store32_be(data + O2_CM_AT_REMOTE_ID, to->cm_id);
+	o2_store32(data + O2_CM_AT_REMOTE_ID, O2_BIG_ENDIAN, to->cm_id);
 	if (kind == O2_CM_REP) {
-		o2_store32_be(data + O2_CM_REP_AT_QP, from->qp << 8);
-		o2_store32_be(data + O2_CM_REP_AT_PSN, 0);
+		o2_store32(data + O2_CM_REP_AT_QP, O2_BIG_ENDIAN, from->qp << 8);
+		o2_store32(data + O2_CM_REP_AT_PSN, O2_BIG_ENDIAN, 0);
 		put_private(data, O2_CM_REP_AT_PRIVATE, private_data, private_bytes);
 	} else if (kind == O2_CM_REJ) {
 		store16_be(data + O2_CM_REJ_AT_REASON, O2_CM_REASON_CONSUMER);
@@ -209,20 +209,20 @@ size_t o2_pcapng_head(uint8_t bytes[O2_PCAPNG_HEAD_BYTES])
 	uint8_t *interface = bytes + SECTION_BYTES;
 
 	memset(bytes, 0, O2_PCAPNG_HEAD_BYTES);
-	o2_store32_le(bytes, BLOCK_SECTION);
-	o2_store32_le(bytes + 4, SECTION_BYTES);
-	o2_store32_le(bytes + 8, BYTE_ORDER);
-	o2_store16(bytes + 12, O2_LITTLE_ENDIAN, 1); /* version 1.0 */
-	o2_store64_le(bytes + 16, UINT64_MAX);	     /* how long the section is, is not said */
-	o2_store32_le(bytes + 24, SECTION_BYTES);
-	o2_store32_le(interface, BLOCK_INTERFACE);
-	o2_store32_le(interface + 4, INTERFACE_BYTES);
+	o2_store32(bytes, O2_LITTLE_ENDIAN, BLOCK_SECTION);
+	o2_store32(bytes + 4, O2_LITTLE_ENDIAN, SECTION_BYTES);
+	o2_store32(bytes + 8, O2_LITTLE_ENDIAN, BYTE_ORDER);
+	o2_store16(bytes + 12, O2_LITTLE_ENDIAN, 1);	      /* version 1.0 */
+	o2_store64(bytes + 16, O2_LITTLE_ENDIAN, UINT64_MAX); /* how long the section is, is not said */
+	o2_store32(bytes + 24, O2_LITTLE_ENDIAN, SECTION_BYTES);
+	o2_store32(interface, O2_LITTLE_ENDIAN, BLOCK_INTERFACE);
+	o2_store32(interface + 4, O2_LITTLE_ENDIAN, INTERFACE_BYTES);
 	o2_store16(interface + 8, O2_LITTLE_ENDIAN, DLT_EN10MB);
-	o2_store32_le(interface + 12, O2_PACKET_BYTES);
+	o2_store32(interface + 12, O2_LITTLE_ENDIAN, O2_PACKET_BYTES);
 	o2_store16(interface + 16, O2_LITTLE_ENDIAN, OPTION_TSRESOL);
 	o2_store16(interface + 18, O2_LITTLE_ENDIAN, 1);
 	interface[20] = 9; /* nanoseconds; an option's value is padded, and four zeros end the list */
-	o2_store32_le(interface + 28, INTERFACE_BYTES);
+	o2_store32(interface + 28, O2_LITTLE_ENDIAN, INTERFACE_BYTES);
 	return SECTION_BYTES + INTERFACE_BYTES;
 }
 
@@ -232,13 +232,13 @@ void o2_pcapng_packet(const struct o2_packet *packet, uint64_t time_ns, struct o
 	const uint32_t total = PACKET_FIXED + (uint32_t)packet->seen_bytes + pad;
 
 	memset(block, 0, sizeof(*block));
-	o2_store32_le(block->head, BLOCK_PACKET);
-	o2_store32_le(block->head + 4, total);
-	o2_store32_le(block->head + 12, (uint32_t)(time_ns >> 32));
-	o2_store32_le(block->head + 16, (uint32_t)time_ns);
-	o2_store32_le(block->head + 20, (uint32_t)packet->seen_bytes);
-	o2_store32_le(block->head + 24, (uint32_t)packet->length_bytes);
+	o2_store32(block->head, O2_LITTLE_ENDIAN, BLOCK_PACKET);
+	o2_store32(block->head + 4, O2_LITTLE_ENDIAN, total);
+	o2_store32(block->head + 12, O2_LITTLE_ENDIAN, (uint32_t)(time_ns >> 32));
+	o2_store32(block->head + 16, O2_LITTLE_ENDIAN, (uint32_t)time_ns);
+	o2_store32(block->head + 20, O2_LITTLE_ENDIAN, (uint32_t)packet->seen_bytes);
+	o2_store32(block->head + 24, O2_LITTLE_ENDIAN, (uint32_t)packet->length_bytes);
 	block->head_bytes = sizeof(block->head);
-	o2_store32_le(block->tail + pad, total);
+	o2_store32(block->tail + pad, O2_LITTLE_ENDIAN, total);
 	block->tail_bytes = pad + 4;
 }
