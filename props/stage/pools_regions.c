@@ -50,7 +50,7 @@ static void check_taken(const struct o2_pool_subject *s, const struct o2_fmr *fm
 		 mapped->length != request->length || mapped->access != request->access)
 		o2_report_fail(report, "pools/region/mapping",
 			       "region %" PRIu32 " is mapped to another list than was asked for, or under "
-						 "another key than the 0x%" PRIx32 " of the device",
+			       "another key than the 0x%" PRIx32 " of the device",
 			       element, key);
 }
 

@@ -186,8 +186,8 @@ static void after_work(struct o2_nodes_seat *seat)
 			o2_nodes_unknown(seat, j);
 		else if (view.races != seat->pair[j].known.races)
 			o2_report_fail(nodes->report, "nodes/races",
-				       "node %" PRIu32 " has lost %" PRIu32
-				       " races with node %" PRIu32 " in a row, expected %" PRIu32,
+				       "node %" PRIu32 " has lost %" PRIu32 " races with node %" PRIu32
+				       " in a row, expected %" PRIu32,
 				       seat->index, view.races, j, seat->pair[j].known.races);
 		if (!view.known && o2_nodes_count_ends(seat, j, false) > 0)
 			o2_report_fail(nodes->report, "nodes/forgotten",
