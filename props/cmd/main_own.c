@@ -58,14 +58,27 @@ static const struct o2_command_memory memory = {.fail = o2_alloc_fault_arm,
 						.lacks_process = o2_exec_lacks_process};
 #endif
 
+#ifdef O2_PROPS_IN_PROCESS
+#define FAILS_AND_COUNTS .fail_allocation = o2_alloc_fault_arm, .allocated = o2_alloc_live
+#define FAILS_AND_SAYS	 .fail_allocation = o2_alloc_fault_arm, .allocation_failed = o2_alloc_fault_fired
+#define ALLOCATIONS	 FAILS_AND_SAYS, .allocated = o2_alloc_live
+#define OWN_MEMORY	 .command.memory = &memory
+#else
+/* No allocation can be made to fail. */
+#define FAILS_AND_COUNTS .fail_allocation = NULL
+#define FAILS_AND_SAYS	 .fail_allocation = NULL
+#define ALLOCATIONS	 .fail_allocation = NULL
+#define OWN_MEMORY	 .command.memory = NULL
+#endif
+
 /* Those that need loopverbs in this process; the others come before them. */
 static struct o2_property in_process_property(size_t i)
 {
 #ifdef O2_PROPS_IN_PROCESS
 	static struct o2_sim_run sim;
 	static struct o2_hostile_run hostile;
-	static struct o2_verbs_run verbs;
-	static struct o2_settings_run settings;
+	static struct o2_verbs_run verbs = {ALLOCATIONS};
+	static struct o2_settings_run settings = {ALLOCATIONS};
 
 	switch (i) {
 	case 0:
@@ -73,14 +86,8 @@ static struct o2_property in_process_property(size_t i)
 	case 1:
 		return o2_hostile_property(&hostile);
 	case 2:
-		verbs.fail_allocation = o2_alloc_fault_arm;
-		verbs.allocation_failed = o2_alloc_fault_fired;
-		verbs.allocated = o2_alloc_live;
 		return o2_verbs_property(&verbs);
 	case 3:
-		settings.fail_allocation = o2_alloc_fault_arm;
-		settings.allocation_failed = o2_alloc_fault_fired;
-		settings.allocated = o2_alloc_live;
 		return o2_settings_property(&settings);
 	default:
 		break;
@@ -101,13 +108,13 @@ static struct o2_property own_property(struct o2_props_arguments *a, size_t i)
 	static struct o2_sg_run sg;
 	static struct o2_rdma_run rdma;
 	static struct o2_nodes_run nodes = {.ground = GROUND};
-	static struct o2_forms_run forms;
+	static struct o2_forms_run forms = {ALLOCATIONS};
 	static struct o2_parts_run parts;
-	static struct o2_verdicts_run verdicts;
-	static struct o2_commands_run commands;
+	static struct o2_verdicts_run verdicts = {FAILS_AND_SAYS};
+	static struct o2_commands_run commands = {OWN_MEMORY};
 	static struct o2_endpoints_run endpoints = {.ground = GROUND};
-	static struct o2_lst_run lst;
-	static struct o2_hosts_run hosts;
+	static struct o2_lst_run lst = {ALLOCATIONS};
+	static struct o2_hosts_run hosts = {FAILS_AND_COUNTS};
 
 	switch (i) {
 	case 0:
@@ -128,11 +135,6 @@ static struct o2_property own_property(struct o2_props_arguments *a, size_t i)
 		nodes.devices = o2_own_devices(a);
 		return o2_nodes_property(&nodes);
 	case 8:
-#ifdef O2_PROPS_IN_PROCESS
-		forms.fail_allocation = o2_alloc_fault_arm;
-		forms.allocation_failed = o2_alloc_fault_fired;
-		forms.allocated = o2_alloc_live;
-#endif
 		return o2_forms_property(&forms);
 	case 9:
 		return o2_parts_property(&parts);
@@ -140,28 +142,12 @@ static struct o2_property own_property(struct o2_props_arguments *a, size_t i)
 		endpoints.devices = o2_own_devices(a);
 		return o2_endpoints_property(&endpoints);
 	case 11:
-#ifdef O2_PROPS_IN_PROCESS
-		verdicts.fail_allocation = o2_alloc_fault_arm;
-		verdicts.allocation_failed = o2_alloc_fault_fired;
-#endif
 		return o2_verdicts_property(&verdicts);
 	case 12:
-#ifdef O2_PROPS_IN_PROCESS
-		commands.command.memory = &memory;
-#endif
 		return o2_commands_property(&commands);
 	case 13:
-#ifdef O2_PROPS_IN_PROCESS
-		lst.fail_allocation = o2_alloc_fault_arm;
-		lst.allocation_failed = o2_alloc_fault_fired;
-		lst.allocated = o2_alloc_live;
-#endif
 		return o2_lst_property(&lst);
 	case 14:
-#ifdef O2_PROPS_IN_PROCESS
-		hosts.fail_allocation = o2_alloc_fault_arm;
-		hosts.allocated = o2_alloc_live;
-#endif
 		return o2_hosts_property(&hosts);
 	default:
 		return in_process_property(i - 15);
