@@ -52,6 +52,7 @@
 	ENTRY(O2_COMMANDS_JUDGED_ENDED, "capture_judged_to_its_end")            \
 	ENTRY(O2_COMMANDS_JUDGED_FILES, "several_files_judged")                 \
 	ENTRY(O2_COMMANDS_PAGE_REJECT, "page_with_a_reject")                    \
+	ENTRY(O2_COMMANDS_PAGE_SEVERAL, "page_of_several_conversations")        \
 	ENTRY(O2_COMMANDS_DECODED, "capture_decoded")                           \
 	ENTRY(O2_COMMANDS_NO_CAPTURE, "capture_that_is_none")                   \
 	ENTRY(O2_COMMANDS_BROKEN, "input_that_fails")                           \

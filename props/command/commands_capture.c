@@ -279,7 +279,7 @@ static void judge(struct o2_commands_run *run, const struct o2_hearing *h)
 	o2_command_word(&run->command, "--keepalive=%" PRIu64, h->options.keepalive_ms);
 	for (uint32_t i = 0; i < VIEWS; i++) {
 		wanted[i] = o2_draw_bool(run->c, 1, 2) &&
-			    !(i == HTML && (told.ntwins > 0 || told.nsteps > O2_LADDER_RECENT));
+			    !(i == HTML && told.nsteps * (told.ntwins + 1) > O2_LADDER_RECENT);
 		if (wanted[i])
 			o2_command_word(&run->command, "--%s=" O2_COMMAND_FILE, names[i], O2_COMMAND_FD(i));
 	}
@@ -295,6 +295,7 @@ static void judge(struct o2_commands_run *run, const struct o2_hearing *h)
 	run->tally.seen[h->nlog == 0 ? O2_COMMANDS_JUDGED : O2_COMMANDS_JUDGED_FOUND]++;
 	run->tally.seen[O2_COMMANDS_JUDGED_FILES] += report.nfiles > 1;
 	run->tally.seen[O2_COMMANDS_PAGE_REJECT] += wanted[HTML] && told.rejected;
+	run->tally.seen[O2_COMMANDS_PAGE_SEVERAL] += wanted[HTML] && told.ntwins > 0 && h->nlog != 0;
 	run->tally.seen[O2_COMMANDS_JUDGED_ENDED] += told.ended;
 	run->tally.seen[O2_COMMANDS_JUDGED_SEVERAL] += told.ntwins > 0;
 	run->tally.seen[O2_COMMANDS_JUDGED_LOST] += told.lost;

@@ -80,7 +80,7 @@ struct o2_ladder_finding {
 struct o2_ladder {
 	struct o2_wire_options wire; /* how messages are decoded */
 	uint32_t first;		     /* events that are kept whatever they are */
-	bool failed;		     /* memory ran out: events are missing */
+	bool failed;		     /* memory ran out: something is missing */
 	uint64_t heard, kept;	     /* events */
 	uint64_t start_ns;	     /* of the first one */
 	const struct o2_event *now;  /* that the judge is being told of; NULL: none */

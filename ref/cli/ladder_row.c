@@ -153,8 +153,10 @@ static struct o2_ladder_bar *bar_of(const struct o2_ladder_page *page, struct o2
 
 	if (event == NULL || !event->has_desc)
 		return NULL;
-	if (event->bar == NULL && o2_ladder_say(page->ladder, event, &said) && said.msg != NULL)
+	if (event->bar == NULL && o2_ladder_say(page->ladder, event, &said) && said.msg != NULL) {
 		event->bar = o2_ladder_bar_new(o2_msg_desc(said.msg));
+		page->ladder->failed = page->ladder->failed || event->bar == NULL;
+	}
 	return event->bar;
 }
 
