@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "props/scenario/image.h"
 
-#include <sys/types.h>
-#include <unistd.h>
-
 static void fill(struct o2_image *image, uint32_t page, uint64_t seed, enum o2_fill_kind kind, uint32_t id,
 		 uint64_t offset)
 {
@@ -39,21 +36,8 @@ void o2_image_init(struct o2_image *image, struct o2_arena *arena, uint64_t seed
 		o2_image_fill_red(image, page);
 }
 
-/* A page that was read or written takes memory: zeros that were written are seen as well. */
-static bool is_untouched(const struct o2_arena *arena, uint32_t *page)
-{
-	const off_t at = lseek(arena->fd, 0, SEEK_DATA);
-
-	if (at < 0 || (uint64_t)at >= (uint64_t)arena->npages * arena->page_bytes)
-		return true;
-	*page = (uint32_t)((uint64_t)at / arena->page_bytes);
-	return false;
-}
-
 bool o2_image_sweep(const struct o2_image *image, uint32_t *page)
 {
-	if (image->inits == 0)
-		return is_untouched(image->arena, page);
 	for (uint32_t i = 0; i < O2_SCENARIO_PAGES; i++) {
 		const struct o2_page_state *state = &image->page[i];
 		uint32_t page_bytes = image->arena->page_bytes;

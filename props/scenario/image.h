@@ -22,7 +22,7 @@ struct o2_page_state {
 struct o2_image {
 	struct o2_arena *arena;
 	uint64_t seed;	/* of the red bytes */
-	uint32_t inits; /* how often all was filled: whoever has a copy fills that, too; 0: it is untouched */
+	uint32_t inits; /* how often all of it was filled: whoever has a copy fills that, too */
 	struct o2_page_state page[O2_SCENARIO_PAGES];
 };
 
@@ -37,7 +37,7 @@ void o2_image_fill_data(struct o2_image *image, uint32_t page, uint64_t seed);
 void o2_image_fill_poison(struct o2_image *image, uint32_t page, uint64_t seed, uint32_t epoch);
 void o2_image_fill_red(struct o2_image *image, uint32_t page);
 
-/* Are all pages that hold one thing still what they are, or untouched?  *page: the first that is not. */
+/* Are all pages that hold one thing still what they are?  *page: the first that is not. */
 bool o2_image_sweep(const struct o2_image *image, uint32_t *page);
 
 #endif

@@ -34,22 +34,8 @@ static int make_image(struct o2_transfer_run *run, uint32_t i)
 	*image_at(run, i) = calloc(1, sizeof(struct o2_image));
 	if (*image_at(run, i) == NULL)
 		return -ENOMEM;
-	(*image_at(run, i))->arena = arena;
+	o2_image_init(*image_at(run, i), arena, run->seed);
 	return 0;
-}
-
-static void fill(struct o2_transfer_run *run, struct o2_image *image)
-{
-	if (image->inits == 0)
-		o2_image_init(image, image->arena, run->seed);
-}
-
-/* What a device has for all kinds of address it registers as a whole; of the others most processes need few. */
-static void fill_shared(struct o2_transfer_run *run)
-{
-	for (uint32_t i = 0; i < IMAGES; i++)
-		if (is_alias(run, i))
-			fill(run, *image_at(run, i));
 }
 
 /* Memory of the rung, as it is before the first case. */
@@ -62,7 +48,6 @@ static int make_memory(struct o2_transfer_run *run)
 	for (uint32_t i = 0; i < IMAGES; i++)
 		if (make_image(run, i) != 0)
 			return -ENOMEM;
-	fill_shared(run);
 	if (run->rung->ops->images != NULL)
 		run->rung->ops->images(
 			run->rung, (struct o2_image *[]){run->image[O2_SOURCE][0], run->image[O2_SINK][0]});
@@ -298,8 +283,6 @@ static enum o2_status run_once(struct o2_transfer_run *run, struct o2_report *re
 	int rc;
 
 	run->epoch++;
-	fill(run, run->image[O2_SOURCE][run->scenario.source.kind]);
-	fill(run, run->image[O2_SINK][run->scenario.sink.kind]);
 	if (o2_transfer_prepare(run) != 0)
 		return O2_STATUS_INVALID;
 	set_unmapped(run, false);
