@@ -121,9 +121,12 @@ bool o2_hosts_heard(const struct o2_hosts_trial *t)
 
 static size_t frame(uint8_t *bytes, const char *text, bool little, uint64_t length)
 {
+	size_t used = O2_HOSTS_HEAD_BYTES;
+
 	o2_wm_store(bytes, O2_HOSTS_HEAD_BYTES, little, length);
-	memcpy(bytes + O2_HOSTS_HEAD_BYTES, text, strlen(text));
-	return O2_HOSTS_HEAD_BYTES + strlen(text);
+	while (*text != '\0')
+		bytes[used++] = (uint8_t)*text++;
+	return used;
 }
 
 /* Long enough for every length to be met. */
@@ -204,7 +207,8 @@ static size_t no_frame(struct o2_hosts_trial *t, enum o2_hosts_way way, const ch
 			 "only %zu bytes came: a frame begins with four bytes of length", used);
 		return used;
 	case O2_HOSTS_BARE:
-		memcpy(bytes, text, length);
+		for (size_t i = 0; i < length; i++)
+			bytes[i] = (uint8_t)text[i];
 		show(bytes, length, shown);
 		snprintf(t->words, sizeof(t->words),
 			 "the answer begins with its JSON ('%s'): four bytes of length go first", shown);

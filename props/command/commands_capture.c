@@ -254,6 +254,8 @@ static void check_complaints(struct o2_commands_run *run, const struct o2_told_r
 	size_t bytes;
 	FILE *out = open_memstream(&text, &bytes);
 
+	if (out == NULL)
+		return;
 	for (uint32_t i = 0; i < report->nfiles; i++)
 		if (report->file[i].why != NULL)
 			fprintf(out, "o2ref: %s: %s\n", report->file[i].name,

@@ -45,7 +45,7 @@ void o2_parts_room(struct o2_parts_run *run, struct o2_choice *c, struct o2_repo
 	for (uint32_t i = 0; i < pieces; i++)
 		o2_words_add(&words, "%.*s", (int)length[i], all + end[i] - length[i]);
 	run->tally.seen[at < room ? O2_PARTS_ROOM : O2_PARTS_NO_ROOM]++;
-	snprintf(run->text, sizeof(run->text), "%s in %zu characters", all, room);
+	snprintf(run->text, sizeof(run->text), "%.40s in %zu characters", all, room);
 	if (words.length != expected)
 		o2_report_fail(report, "parts/room/length", "it has %zu characters, expected %zu",
 			       words.length, expected);

@@ -48,6 +48,8 @@ static void query_other_forms(struct o2_verbs_world *world, const struct o2_verb
 	const size_t old = offsetof(struct ibv_port_attr, port_cap_flags2);
 	struct ibv_device_attr plain;
 	struct ibv_device_attr_ex all;
+	/* Padding as well: one is filled as the other is. */
+	const uint8_t *all_bytes = (const void *)&all.orig_attr, *plain_bytes = (const void *)&plain;
 	struct ibv_port_attr port;
 	union {
 		struct ibv_port_attr attr;
@@ -57,7 +59,7 @@ static void query_other_forms(struct o2_verbs_world *world, const struct o2_verb
 	memset(&all, 0xa5, sizeof(all));
 	ibv_query_device(side->context, &plain);
 	SAME(ibv_query_device_ex(side->context, NULL, &all), 0);
-	SAME(memcmp(&all.orig_attr, &plain, sizeof(plain)), 0);
+	SAME(memcmp(all_bytes, plain_bytes, sizeof(plain)), 0);
 	SAME(all.device_cap_flags_ex, plain.device_cap_flags);
 	SAME(all.phys_port_cnt_ex, 1);
 	SAME(all.comp_mask, 0);
@@ -312,14 +314,17 @@ static void query_names(struct o2_verbs_world *world)
 static void compare_keys(struct o2_verbs_world *world, const struct o2_verbs_side *side)
 {
 	enum { KEYS = 4 };
-	struct ibv_mw *mw[KEYS];
-	uint32_t key[KEYS];
+	struct ibv_mw *mw[KEYS] = {NULL};
+	uint32_t key[KEYS] = {0};
 
 	/* A fault that is to come stays for another step. */
 	if (world->hook.after[O2_LOOP_CALL_MAKE] != 0)
 		return;
 	for (uint32_t i = 0; i < KEYS; i++) {
 		mw[i] = ibv_alloc_mw(side->pd[0], IBV_MW_TYPE_1);
+		SAME(mw[i] != NULL, 1);
+		if (mw[i] == NULL)
+			return;
 		key[i] = mw[i]->rkey;
 		for (uint32_t k = 0; k < i; k++)
 			SAME(key[i] >> 8 != key[k] >> 8, 1);

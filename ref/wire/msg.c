@@ -350,8 +350,9 @@ static int check_body(const struct o2_msg *msg, const struct o2_msg_type_info *i
 		rc = o2_desc_check(desc, options->max_frags, info->desc_rule, error);
 	if (rc == 0 && info->body == O2_BODY_COMPLETION)
 		rc = check_status(info, msg->u.completion.ibcm_status, error);
-	if (rc == 0 && hdr != NULL)
-		rc = check_payload(info, hdr, error);
+	if (rc != 0 || hdr == NULL)
+		return rc;
+	rc = check_payload(info, hdr, error);
 	if (rc == 0 && info->body == O2_BODY_IMMEDIATE && hdr->payload_length != 0 &&
 	    msg->u.immediate.payload == NULL)
 		rc = o2_wire_refuse(error, O2_RULE_ENCODE_PAYLOAD, O2_NO_INDEX, 0, hdr->payload_length);
