@@ -68,6 +68,9 @@ struct o2_forms_run {
 	int64_t (*allocated)(void);
 };
 
+/* Draw a question of the stage; what is found is what the reference answers.  False: that is no result. */
+bool o2_forms_begin(struct o2_forms_run *run, struct o2_choice *choice, enum o2_stage stage);
+
 /* run->comparison of what was expected and found, without a map. */
 void o2_forms_compare(struct o2_forms_run *run);
 

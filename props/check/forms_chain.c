@@ -87,14 +87,8 @@ void o2_forms_check_chain(struct o2_forms_run *run, struct o2_choice *choice, st
 	struct dues dues = {0};
 	uint32_t said = 0;
 
-	o2_draw_case(choice, O2_STAGE_RDMA_CHAIN, &run->asked, &run->scenario);
-	if (!o2_choice_ok(choice))
+	if (!o2_forms_begin(run, choice, O2_STAGE_RDMA_CHAIN))
 		return;
-	o2_answer_of_reference(&run->asked, &run->expected);
-	if (run->expected.kind != O2_ANSWER_RESULT)
-		return;
-	run->found = run->expected;
-	run->found.conduct.check = O2_CHECKS;
 	for (uint64_t left = 1 + o2_draw(choice, 1); left > 0 && run->found.chain.nsge > 0; left--)
 		change(choice, &run->found.chain);
 	foretell(&run->asked.chain, &run->found.chain, &dues);

@@ -105,20 +105,25 @@ static void check_byte(const struct o2_forms_run *run, uint32_t at, const char *
 	}
 }
 
+bool o2_forms_begin(struct o2_forms_run *run, struct o2_choice *choice, enum o2_stage stage)
+{
+	o2_draw_case(choice, stage, &run->asked, &run->scenario);
+	if (!o2_choice_ok(choice))
+		return false;
+	o2_answer_of_reference(&run->asked, &run->expected);
+	run->found = run->expected;
+	run->found.conduct.check = O2_CHECKS;
+	return run->expected.kind == O2_ANSWER_RESULT;
+}
+
 void o2_forms_check_encoded(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report)
 {
 	const struct o2_msg *msg = &run->asked.msg_encode.msg;
 	struct o2_answer_bytes *found = &run->found.msg_encode;
 	uint32_t at;
 
-	o2_draw_case(choice, O2_STAGE_MSG_ENCODE, &run->asked, &run->scenario);
-	if (!o2_choice_ok(choice))
+	if (!o2_forms_begin(run, choice, O2_STAGE_MSG_ENCODE))
 		return;
-	o2_answer_of_reference(&run->asked, &run->expected);
-	if (run->expected.kind != O2_ANSWER_RESULT)
-		return;
-	run->found = run->expected;
-	run->found.conduct.check = O2_CHECKS;
 	at = (uint32_t)o2_draw(choice, found->length_bytes - 1);
 	if (o2_draw_bool(choice, 7, 1)) {
 		found->length_bytes -= (uint32_t)(1 + o2_draw(choice, found->length_bytes - 1));

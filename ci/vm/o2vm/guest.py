@@ -19,8 +19,8 @@ DRAIN_SECONDS = 30
 # nokaslr: addresses in two logs compare. oops=panic: an oops ends the run at once, with its cause named. What guards against
 # strangers costs time, and the guest has none: indirect calls go straight, and pages are not cleared twice.  Nor does the kernel try
 # its own ciphers at each start.
-KERNEL_ARGUMENTS = ("console=ttyS0 loglevel=5 panic=-1 oops=panic nokaslr mitigations=off init_on_alloc=0 cryptomgr.notests no_timer_check "
-                    "random.trust_cpu=on rdinit=/init")
+KERNEL_ARGUMENTS = ("console=ttyS0 loglevel=5 panic=-1 oops=panic nokaslr mitigations=off init_on_alloc=0 cryptomgr.notests "
+                    "no_timer_check random.trust_cpu=on rdinit=/init")
 
 
 def die_with_parent():
