@@ -17,6 +17,9 @@ SOURCE_FOLDERS = ("ref", "props", "fuzz", "tests")
 SUMS = re.compile(r"(\d+) passed, (\d+) failed(?:, (\d+) skipped)?(?: \(.*\))?\s*$")
 # After a script in the guest ci/vm/run may still have something to say.
 LAST_LINES = 10
+# How a test script says what failed, with what the program said after it; so much of it is shown beside the sums.
+FAILED = re.compile(r"^FAIL(ED)?:?\b")
+SHOWN_FAILURES, SHOWN_LINES, SHOWN_COLUMNS = 3, 6, 300
 CMOCKA_PASSED = re.compile(r"^\[  PASSED  \] (\d+) test\(s\)", re.M)
 CMOCKA_FAILED = re.compile(r"^\[  FAILED  \] *(?:tests: )?(\d+) test\(s\)", re.M)
 
@@ -37,6 +40,13 @@ class Tally:
         return f"{self.passed} passed, {self.failed} failed" + (f", {self.skipped} skipped" if self.skipped else "")
 
 
+def failures(text):
+    """The first failures of a script, each with the lines that follow it: a log may be gone when they are read."""
+    lines = text.splitlines()
+    found = [number for number, line in enumerate(lines) if FAILED.match(line)][:SHOWN_FAILURES]
+    return "".join(f"\n    {line[:SHOWN_COLUMNS]}" for number in found for line in lines[number:number + SHOWN_LINES])
+
+
 def of_script(outcome, may_skip):
     """What a test script's end says.  The sums in its last line count; its status has to agree."""
     if outcome.status == EXIT_CANNOT_RUN:
@@ -52,7 +62,7 @@ def of_script(outcome, may_skip):
         tally.failed += 1
         tally.note = f"status {outcome.status} after '{match[0]}'"
     elif tally.failed:
-        tally.note = f"see {place.shown(outcome.log)}"
+        tally.note = f"see {place.shown(outcome.log)}{failures(outcome.text())}"
     return tally
 
 

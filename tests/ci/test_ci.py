@@ -429,6 +429,15 @@ class Parts(TemporaryFolder):
         self.assertEqual(self.sums(77, "cannot run here: no qemu\n", True), (0, 0, 1))
         self.assertEqual(self.sums(77, "cannot run here\n"), (0, 1, 0))
 
+    def test_what_failed_stands_in_the_note(self):
+        note = parts.of_script(self.outcome(1, "FAIL a: 5\nmore\nok   b\n1 passed, 1 failed\n"), False).note
+        self.assertIn("FAIL a: 5\n    more", note)
+        text = "".join(f"FAILED {number}: {'x' * 1000}\n" for number in range(9)) + "0 passed, 9 failed\n"
+        lines = parts.of_script(self.outcome(1, text), False).note.splitlines()
+        self.assertLessEqual(len(lines), 1 + parts.SHOWN_FAILURES * parts.SHOWN_LINES)
+        self.assertLess(max(map(len, lines)), 400)
+        self.assertNotIn("FAIL", parts.of_script(self.outcome(0, "FAIL-safe\n1 passed, 0 failed\n"), False).note)
+
     def test_cmocka_and_plain_programs(self):
         good = "[==========] Running 3 test(s).\n[  PASSED  ] 3 test(s).\n"
         bad = "[  PASSED  ] 2 test(s).\n[  FAILED  ] tests: 1 test(s), listed below:\n[  FAILED  ] test_x\n"
