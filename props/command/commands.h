@@ -67,6 +67,7 @@
 	ENTRY(O2_COMMANDS_LST_FAILED, "lst_with_a_wrong_reply")                 \
 	ENTRY(O2_COMMANDS_SERVE, "serve")                                       \
 	ENTRY(O2_COMMANDS_SERVE_BACK, "serve_whose_client_comes_back")          \
+	ENTRY(O2_COMMANDS_SERVE_FAILED, "serve_with_a_transfer_that_fails")     \
 	ENTRY(O2_COMMANDS_SHORT, "short_of_memory")                             \
 	ENTRY(O2_COMMANDS_SHORT_INSIDE, "capture_or_message_short_of_memory")   \
 	ENTRY(O2_COMMANDS_DEVICE, "device_looked_for")                          \

@@ -8,10 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/errno_name.h"
 #include "props/command/commands.h"
 #include "props/command/serving.h"
 
-#define IMMEDIATE  3976u /* docs/wire.md: the longest payload of a message */
+#define IMMEDIATE  O2_SERVE_IMMEDIATE
 #define PING_BYTES 48u
 #define CLIENT	   "10.77.0.%" PRIu32 "@o2ib"
 
@@ -102,6 +103,24 @@ static void look(struct o2_serving *serving, const struct o2_serve_op *op, uint6
 	}
 }
 
+/* Its bytes are there, and who has written them says that it could not: nothing is made of them, and an ACK
+ * does not come.  After the last request serve has no more to wait for, and ends the connection before the
+ * client gives up. */
+static void fail(struct o2_serving *serving, uint32_t i, struct o2_serving_buffer *buffer, uint64_t length)
+{
+	const struct o2_serve_op *op = &serving->script->op[i];
+	const bool is_last = serving->stops && i + 1 == serving->script->nops;
+	char begin[48], name[O2_ERRNO_TEXT_BYTES];
+
+	serving->failed++;
+	serving->run->tally.seen[O2_COMMANDS_SERVE_FAILED]++;
+	memcpy(buffer->bytes + op->offset, op->data, length);
+	add(serving->events, serving->out, "%sPUT %" PRIu64 " bytes at offset %" PRIu64 " of buffer %d: %s\n",
+	    line_begin(begin, op->client), length, op->offset, (int)(buffer - serving->buffer),
+	    o2_errno_text(-op->fails, name));
+	check_end(serving, i, !op->ack ? 0 : is_last ? -ECONNRESET : -ECANCELED, length);
+}
+
 static void move(struct o2_serving *serving, uint32_t i)
 {
 	const struct o2_serve_op *op = &serving->script->op[i];
@@ -112,6 +131,10 @@ static void move(struct o2_serving *serving, uint32_t i)
 
 	if (!o2_serving_takes(serving, op, &buffer, &length)) {
 		drop(serving, i, buffer);
+		return;
+	}
+	if (puts && op->fails != 0 && length > 0) {
+		fail(serving, i, buffer, length);
 		return;
 	}
 	serving->done++;
@@ -217,8 +240,8 @@ static void announce(struct o2_serving *serving)
 static void sum_up(struct o2_serving *serving)
 {
 	add(!serving->json, serving->out,
-	    "serve: %" PRIu64 " done, 0 failed, %" PRIu64 " bytes in # s: # MB/s, #/s\n", serving->done,
-	    serving->bytes);
+	    "serve: %" PRIu64 " done, %" PRIu64 " failed, %" PRIu64 " bytes in # s: # MB/s, #/s\n",
+	    serving->done, serving->failed, serving->bytes);
 	add(!serving->json && serving->verify, serving->out,
 	    "verify: %" PRIu64 " looked at, %" PRIu64 " wrong, 0 not told apart\n", serving->verified,
 	    serving->wrong);
@@ -260,11 +283,11 @@ static void check_judge(struct o2_serving *serving, json_t *object)
 static void check_json(struct o2_serving *serving)
 {
 	json_t *object = json_loads(serving->run->command.out, 0, NULL);
-	json_t *expected =
-		json_pack("{s:s, s:i, s:s, s:I, s:i, s:I, s:I, s:I, s:i}", "form", "o2ref/serve/output",
-			  "version", 1, "nid", O2_SERVE_NID, "done", (json_int_t)serving->done, "failed", 0,
-			  "bytes", (json_int_t)serving->bytes, "verified", (json_int_t)serving->verified,
-			  "wrong", (json_int_t)serving->wrong, "not_told_apart", 0);
+	json_t *expected = json_pack(
+		"{s:s, s:i, s:s, s:I, s:I, s:I, s:I, s:I, s:i}", "form", "o2ref/serve/output", "version", 1,
+		"nid", O2_SERVE_NID, "done", (json_int_t)serving->done, "failed", (json_int_t)serving->failed,
+		"bytes", (json_int_t)serving->bytes, "verified", (json_int_t)serving->verified, "wrong",
+		(json_int_t)serving->wrong, "not_told_apart", 0);
 	const double took = json_real_value(json_object_get(object, "seconds"));
 	const double bytes = json_real_value(json_object_get(object, "bytes_per_second")) * took;
 	const double done = json_real_value(json_object_get(object, "operations_per_second")) * took;
@@ -276,8 +299,15 @@ static void check_json(struct o2_serving *serving)
 	json_object_del(object, "seconds");
 	json_object_del(object, "bytes_per_second");
 	json_object_del(object, "operations_per_second");
-	if (!serving->run->report->failed && !json_equal(object, expected))
+	if (!serving->run->report->failed && !json_equal(object, expected)) {
+		char *text = json_dumps(object, JSON_COMPACT), *foretold = json_dumps(expected, JSON_COMPACT);
+
 		o2_commands_wrong(serving->run, "json");
+		o2_report_add(serving->run->report, "expected %s", foretold == NULL ? "" : foretold);
+		o2_report_add(serving->run->report, "found    %s", text == NULL ? "" : text);
+		free(text);
+		free(foretold);
+	}
 	json_decref(object);
 	json_decref(expected);
 }
@@ -291,7 +321,7 @@ static void check(struct o2_serving *serving)
 	sum_up(serving);
 	if (run->report->failed)
 		return;
-	if (run->command.status != (serving->wrong > 0 ? 1 : 0))
+	if (run->command.status != (serving->wrong + serving->failed > 0 ? 1 : 0))
 		o2_commands_wrong(run, "status");
 	else if (serving->script->was_told == serving->stops)
 		o2_commands_wrong(run, "stop");

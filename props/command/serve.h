@@ -12,10 +12,11 @@
  * have: they come, ask, leave, and come back as others.
  */
 
-#define O2_SERVE_CLIENTS  2u
-#define O2_SERVE_OPS	  12u
-#define O2_SERVE_OP_BYTES 100000u
-#define O2_SERVE_SINK	  3960u /* of a ping: docs/peer.md, "Ping" */
+#define O2_SERVE_CLIENTS   2u
+#define O2_SERVE_OPS	   12u
+#define O2_SERVE_OP_BYTES  100000u
+#define O2_SERVE_IMMEDIATE 3976u /* docs/wire.md: the longest payload of a message */
+#define O2_SERVE_SINK	   3960u /* of a ping: docs/peer.md, "Ping" */
 
 enum o2_serve_kind {
 	O2_SERVE_PUT,
@@ -34,6 +35,7 @@ struct o2_serve_op {
 	uint32_t bytes;
 	bool ack;	 /* PUT */
 	uint64_t stream; /* PUT: what it says of its bytes */
+	int fails;	 /* PUT by RDMA: the errno that is told when its bytes are there; 0: it goes well */
 	/* What came of it. */
 	bool ended;
 	int status;

@@ -9,10 +9,14 @@
 #include "loopverbs/loopverbs.h"
 #include "props/command/net_process.h"
 #include "props/command/serve.h"
+#include "props/model/wire_model.h"
 #include "props/world/device.h"
+#include "props/world/receives.h"
+#include "wire/layout.h"
 
 #define CLIENT_PAGES (O2_NET_LNET_PAGES + O2_SERVE_OP_BYTES / 4096 + 1)
-#define QUIET_ROUNDS 64u /* after so many in which nothing has happened nothing is on its way */
+#define CLIENTS	     "loop1" /* their device */
+#define QUIET_ROUNDS 64u     /* after so many in which nothing has happened nothing is on its way */
 
 struct client {
 	struct o2_ni ni;
@@ -177,13 +181,30 @@ static int progress(struct o2_net_network *network, uint64_t now_ms)
 	return events + 1;
 }
 
+/* Who has written may say that it could not. */
+static int post_failed(void *context, struct ibv_qp *qp, struct ibv_send_wr *list, struct ibv_send_wr **bad,
+		       const struct o2_rdma_desc *sink)
+{
+	uint8_t *bytes = o2_seen_posted(list);
+	const struct o2_serve_op *op = current();
+
+	(void)context;
+	(void)sink;
+	if (bytes != NULL && op != NULL && op->fails != 0 && bytes[O2_AT_TYPE] == O2_MSG_PUT_DONE)
+		o2_wm_store(bytes + O2_AT_STATUS, 4, true, (uint32_t)-op->fails);
+	return ibv_post_send(qp, list, bad);
+}
+
 static bool open_ni(uint64_t nid, const char *device, uint32_t pages, const struct o2_watch *watch,
 		    struct o2_ni *ni, struct o2_cm **cm)
 {
+	static const struct o2_work_ops post_ops = {.post_send = post_failed};
 	struct o2_ni_config config = o2_net_ni_config(nid, device, O2_LOOP_GID_INDEX, pages);
 
 	config.reg_gaps = o2_device_reg_gaps();
 	config.watch = watch;
+	if (strcmp(device, CLIENTS) == 0)
+		config.work_ops = &post_ops;
 	return o2_ni_open(&config, ni, NULL) == 0 &&
 	       o2_cm_loop_attach(desk.wire, ni, (uint32_t)nid, cm, NULL) == 0;
 }
@@ -197,7 +218,7 @@ static bool open_network(struct o2_net_options *options, uint32_t arena_pages, s
 	for (uint32_t i = 0; i < O2_SERVE_CLIENTS; i++) {
 		struct client *client = &desk.client[i];
 
-		if (!open_ni(options->nid - 9 + O2_SERVE_FIRST + i, "loop1", CLIENT_PAGES, NULL, &client->ni,
+		if (!open_ni(options->nid - 9 + O2_SERVE_FIRST + i, CLIENTS, CLIENT_PAGES, NULL, &client->ni,
 			     &client->cm))
 			return false;
 		client->iov.base = client->ni.arena.view[0].base +

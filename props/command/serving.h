@@ -32,7 +32,7 @@ struct o2_serving {
 	bool stops;  /* by itself, after the last of them */
 	struct o2_serving_buffer buffer[O2_SERVING_BUFFERS];
 	bool connected[O2_SERVE_CLIENTS], vanished[O2_SERVE_CLIENTS];
-	uint64_t done, bytes, verified, wrong;
+	uint64_t done, failed, bytes, verified, wrong;
 	uint64_t connections;
 	char out[O2_SERVING_TEXT], err[O2_SERVING_TEXT];
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What serve is told, and what its clients do: drawn. */
+#include <errno.h>
 #include <inttypes.h>
 
 #include "props/command/serving.h"
@@ -104,6 +105,17 @@ static void draw_place(struct o2_serving *serving, struct o2_serve_op *op)
 						   : o2_draw(c, buffer->size - op->bytes);
 }
 
+/* What has come by RDMA can still be told as failed. */
+static void draw_failure(struct o2_serving *serving, struct o2_serve_op *op)
+{
+	static const int codes[] = {EIO, ENOMEM, ECONNRESET, EFAULT};
+
+	if (op->bytes <= O2_SERVE_IMMEDIATE || !o2_draw_bool(serving->run->c, 3, 1))
+		return;
+	op->fails = codes[o2_draw_pick(serving->run->c, sizeof(codes) / sizeof(codes[0]))];
+	serving->plain = false;
+}
+
 static void draw_op(struct o2_serving *serving, struct o2_serve_op *op)
 {
 	static const uint32_t weights[] = {6, 5, 2, 1, 1};
@@ -123,6 +135,7 @@ static void draw_op(struct o2_serving *serving, struct o2_serve_op *op)
 		return;
 	op->ack = o2_draw_bool(c, 1, 2);
 	op->stream = o2_draw(c, UINT32_MAX);
+	draw_failure(serving, op);
 	for (uint32_t i = 0; i < op->bytes; i++)
 		op->data[i] = o2_serving_byte(serving->seed, op->stream, i);
 	if (o2_draw_bool(c, 5, 1)) {
