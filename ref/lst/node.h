@@ -59,9 +59,11 @@ struct o2_lst_node_wrong {
 	struct o2_lst_wrong word;
 };
 
+/* Each may be NULL, and is called from inside of what the node is told. */
 struct o2_lst_node_ops {
-	/* May be NULL.  Called from inside of what the node is told. */
 	void (*wrong)(void *context, const struct o2_lst_node_wrong *wrong);
+	/* What the NID asks for cannot be begun here, for -errno, and is dropped: it waits for its reply in vain. */
+	void (*unserved)(void *context, uint64_t nid, int code);
 };
 
 /* What it has done since it was made. */

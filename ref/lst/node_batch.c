@@ -181,7 +181,7 @@ static void fetch_destinations(struct o2_lst_node *node, const struct o2_lst_req
 		rc = o2_lst_served_get(node->rpc, request->served, &fetch->memory, NULL);
 	}
 	if (rc != 0)
-		o2_lst_served_drop(node->rpc, request->served, rc);
+		o2_lst_node_unserved(node, request->nid, request->served, rc);
 }
 
 static struct o2_lst_fetch *find_fetch(struct o2_lst_node *node, uint64_t served)

@@ -119,6 +119,8 @@ struct o2_lst_node {
 
 /* node.c */
 void o2_lst_node_reply(struct o2_lst_node *node, uint64_t served, struct o2_lst_msg *reply, uint32_t status);
+/* It cannot be begun: it is told, and dropped. */
+void o2_lst_node_unserved(struct o2_lst_node *node, uint64_t nid, uint64_t served, int code);
 
 /* node_session.c: requests of the framework.  At its end, a reply or a drop. */
 extern const struct o2_lst_service_ops o2_lst_node_framework_ops;

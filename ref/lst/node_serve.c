@@ -92,6 +92,13 @@ static int move(struct o2_lst_node *node, struct o2_lst_brw_slot *slot)
 	return rc != 0 ? rc : o2_lst_served_put(node->rpc, slot->served, &slot->memory, NULL);
 }
 
+void o2_lst_node_unserved(struct o2_lst_node *node, uint64_t nid, uint64_t served, int code)
+{
+	if (node->ops.unserved != NULL)
+		node->ops.unserved(node->context, nid, code);
+	o2_lst_served_drop(node->rpc, served, code);
+}
+
 /* Returns whether it had to wait, in which case nothing has happened. */
 static bool try_move(struct o2_lst_node *node, struct o2_lst_brw_slot *slot)
 {
@@ -102,7 +109,7 @@ static bool try_move(struct o2_lst_node *node, struct o2_lst_brw_slot *slot)
 	if (rc == 0)
 		rc = move(node, slot);
 	if (rc != 0)
-		o2_lst_served_drop(node->rpc, slot->served, rc);
+		o2_lst_node_unserved(node, slot->nid, slot->served, rc);
 	return false;
 }
 

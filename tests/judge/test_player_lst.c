@@ -188,7 +188,7 @@ static void open_stage(struct stage *stage, const struct recording *recording, b
 	const struct lnet_play_hooks hooks = {
 		stage, operate, lst_stage_same, lst_stage_heard, lst_stage_arrived, note_done, note_event};
 	struct o2_lst_node_config config = O2_LST_NODE_DEFAULTS;
-	const struct o2_lst_node_ops ops = {NULL};
+	const struct o2_lst_node_ops ops = {.wrong = NULL};
 
 	memset(stage, 0, sizeof(*stage));
 	stage->recording = recording;

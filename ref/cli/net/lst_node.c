@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/json.h"
@@ -65,10 +66,21 @@ static void note_wrong(void *context, const struct o2_lst_node_wrong *wrong)
 			wrong->word.got, wrong->word.want);
 }
 
+static void note_unserved(void *context, uint64_t nid, int code)
+{
+	const struct o2_net_lst_node *lst = context;
+	char text[O2_NID_TEXT_BYTES];
+
+	if (lst->quiet)
+		return;
+	o2_nid_to_text(nid, text, sizeof(text));
+	o2_cli_complain("%s waits in vain for a reply of LNet selftest: %s", text, strerror(-code));
+}
+
 bool o2_net_lst_open(const struct o2_net_options *options, const struct o2_ni *ni, struct o2_lnet *lnet,
 		     uint32_t first_page, struct o2_net_lst_node *lst)
 {
-	const struct o2_lst_node_ops ops = {.wrong = note_wrong};
+	const struct o2_lst_node_ops ops = {.wrong = note_wrong, .unserved = note_unserved};
 	struct o2_lst_node_config config = config_of(options);
 	struct o2_error error = {.code = 0};
 

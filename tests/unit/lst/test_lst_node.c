@@ -300,7 +300,7 @@ TEST(test_what_a_node_cannot_be_made_of)
 {
 	static struct lst_pair pair;
 	struct o2_lst_node_config config = o2_lst_side_config();
-	const struct o2_lst_node_ops ops = {NULL};
+	const struct o2_lst_node_ops ops = {.wrong = NULL};
 	struct o2_lst_node *node = NULL;
 	struct o2_error error;
 
