@@ -17,6 +17,8 @@ struct conn {
 struct o2_end_judge {
 	struct o2_watch watch;
 	struct o2_judge *judge;
+	o2_judge_sink sink;
+	void *context; /* its */
 	struct o2_wire_options wire;
 	const uint64_t *now_ms;
 	struct o2_end_heard heard;
@@ -25,6 +27,15 @@ struct o2_end_judge {
 	struct o2_reject reject;
 	struct o2_error refused;
 };
+
+/* What would be found without what was not kept need not be so. */
+static void note(void *context, const struct o2_judge_finding *finding)
+{
+	struct o2_end_judge *end = context;
+
+	if (!end->heard.failed)
+		end->sink(end->context, finding);
+}
 
 static void forget(struct o2_end_judge *end, struct conn *conn)
 {
@@ -132,11 +143,13 @@ struct o2_end_judge *o2_end_judge_new(const struct o2_end_judge_options *options
 	struct o2_end_judge *end = calloc(1, sizeof(*end));
 
 	if (end != NULL)
-		end->judge = o2_judge_new(&options->judge, sink, context);
+		end->judge = o2_judge_new(&options->judge, note, end);
 	if (end == NULL || end->judge == NULL) {
 		free(end);
 		return NULL;
 	}
+	end->sink = sink;
+	end->context = context;
 	end->watch = (struct o2_watch){end, hear};
 	end->wire = options->wire;
 	end->now_ms = options->now_ms;

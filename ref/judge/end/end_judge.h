@@ -23,7 +23,7 @@ struct o2_end_judge_options {
 struct o2_end_heard {
 	uint64_t number; /* of the last event, as in findings */
 	uint64_t connections, messages, writes;
-	bool failed; /* memory ran out: there was more */
+	bool failed; /* memory ran out: there was more, and nothing is found from there on */
 };
 
 /* NULL: no memory.  Outlives the interface that has its watch. */
