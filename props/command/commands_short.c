@@ -47,6 +47,10 @@ static void check(struct o2_commands_run *run, const struct line *line)
 		o2_commands_wrong(run, "cause");
 	else if (strstr(said, "no error") != NULL)
 		o2_commands_wrong(run, "no-error");
+	else if (strstr(command->out, "FINDING") != NULL || strstr(command->out, "\"finding\"") != NULL)
+		o2_commands_wrong(run, "accused");
+	else if (command->status != 0 && strstr(command->out, "\"whole\": true") != NULL)
+		o2_commands_wrong(run, "whole");
 	else if (read_counts(command->out, &done, &failed) &&
 		 (done > line->count || failed > line->count || done + failed > line->count))
 		o2_commands_wrong(run, "count");
@@ -83,9 +87,14 @@ void o2_commands_short(struct o2_commands_run *run)
 		{"lst --count=2 --judge " PEER " read", ": 2 done, 0 failed, ", 2, 55},
 		{"lst --count=2 --concurrency=2 --json " PEER " ping", "\"done\": 2,", 2, 127},
 		{"lst --reverse --count=2 " PEER " write", ": 2 done, 0 failed, ", 2, 46},
-		{"conform --only=ping/one,connect/version-1,put/size-1", "3 hold, 0 findings", UINT32_MAX,
-		 52},
-		{"conform --lst --only=ping/one,lst/ping", "2 hold, 0 findings", UINT32_MAX, 52},
+		{"conform --place-bytes=2097152 --only=ping/one,connect/version-1,put/size-1",
+		 "3 hold, 0 findings", UINT32_MAX, 284},
+		{"conform --place-bytes=2097152 --json --only=ping/one,put/no-ack,get/size-1",
+		 "\"holds\": 3,", UINT32_MAX, 330},
+		{"conform --place-bytes=2097152 --lst --only=ping/one,lst/ping", "2 hold, 0 findings",
+		 UINT32_MAX, 330},
+		{"conform --place-bytes=2097152 --lst --only=lst/session,lst/read-longer",
+		 "2 hold, 0 findings", UINT32_MAX, 330},
 	};
 	static const uint32_t begin[] = {0, 4, 6, 6}; /* eighths */
 	const struct line *line = &lines[o2_draw_pick(run->c, sizeof(lines) / sizeof(lines[0]))];

@@ -188,6 +188,7 @@ bool o2_conform_ask(struct o2_conform *conform, const struct o2_conn_params *off
 		rc = ask(conform, conn, &asker, bytes, length);
 		o2_conn_destroy(conn);
 	}
+	conform->starved |= rc == -ENOMEM;
 	if (rc != 0)
 		o2_conform_skip(conform, "our end cannot ask: %s", strerror(-rc));
 	else if (o2_net_stop != 0)

@@ -161,8 +161,8 @@ static int reach(struct o2_conform *conform)
 	o2_conform_listener_at(conform->listener, first->id);
 	if (o2_conform_start(conform, NULL)) {
 		o2_conform_ping(conform, NULL);
-		if (conform->nops > 0 &&
-		    (conform->op[0].status == -EHOSTUNREACH || conform->op[0].status == -ENETDOWN))
+		/* Where it could not even begin, that is 0. */
+		if (conform->op[0].status == -EHOSTUNREACH || conform->op[0].status == -ENETDOWN)
 			status = conform->op[0].status;
 	}
 	o2_conform_stop(conform);
@@ -232,8 +232,12 @@ static int run(struct o2_conform *conform, struct o2_conform_report *report)
 		o2_net_network_close(&conform->session.network);
 	if (status != O2_CLI_OK)
 		return status;
+	report->whole &= !conform->starved && !report->starved;
 	if (!report->whole)
-		o2_cli_complain(conform->lost ? "the device is lost" : "it did not come to its end");
+		o2_cli_complain(conform->lost	   ? "the device is lost"
+				: conform->starved ? "not enough memory, so not all was tried"
+				: report->starved  ? "not enough memory, so not all is reported"
+						   : "it did not come to its end");
 	if (!o2_conform_report_end(report))
 		return O2_CLI_USAGE;
 	return report->count[O2_CONFORM_FINDING] > 0 || !report->whole ? O2_CLI_REFUSED : O2_CLI_OK;

@@ -97,7 +97,8 @@ struct o2_conform {
 	uint64_t stream;		  /* the last one that was PUT */
 	struct o2_conform_result *result; /* of the probe that is tried */
 	struct o2_conform_listener *listener;
-	bool lost; /* the device */
+	bool lost;    /* the device */
+	bool starved; /* of memory, so that something was not tried */
 	/* --lst: conform/lst.h */
 	struct o2_conform_lst *lst; /* NULL: the endpoint has no RPCs */
 	uint32_t lst_page;	    /* of the arena, the first that is theirs */
@@ -142,6 +143,9 @@ void o2_conform_find(struct o2_conform *conform, const char *format, ...)
 /* It could not be tried. */
 void o2_conform_skip(struct o2_conform *conform, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+/* Likewise, for want of memory of our own: not all was tried then. */
+void o2_conform_starve(struct o2_conform *conform, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 static inline bool o2_conform_said(const struct o2_conform *conform)
 {
 	return conform->result->outcome != O2_CONFORM_HOLDS;
@@ -168,6 +172,8 @@ struct o2_conform_op *o2_conform_begin(struct o2_conform *conform, bool is_get,
 /* Wait until it has ended; all of them. */
 bool o2_conform_wait_for(struct o2_conform *conform, const struct o2_conform_op *op);
 bool o2_conform_wait(struct o2_conform *conform);
+/* It has failed for want of memory on our own side, wherever that was; and that is said. */
+bool o2_conform_was_starved(struct o2_conform *conform, const struct o2_conform_op *op);
 /* It has ended with success, and moved all. */
 bool o2_conform_moved(struct o2_conform *conform, const struct o2_conform_op *op);
 /* A GET: the bytes are those of its stream, as far as they were reported, and no others were written. */

@@ -105,7 +105,7 @@ bool o2_conform_lst_start_in(struct o2_conform *conform, enum o2_byte_order orde
 	lst = calloc(1, sizeof(*lst));
 	conform->lst = lst;
 	if (lst == NULL || open_parts(conform, lst, &config, &error) != 0) {
-		o2_conform_skip(conform, "not enough memory");
+		o2_conform_starve(conform, "not enough memory");
 		o2_conform_lst_free(conform);
 		return false;
 	}

@@ -28,6 +28,7 @@ struct o2_conform_lst_asked {
 /* Tests of one kind. */
 struct o2_conform_lst_tries {
 	uint32_t begun, ended, failed;
+	bool starved;			     /* one of them, of memory on our own side */
 	uint32_t first;			     /* that failed: which of the kinds */
 	char why[O2_CONFORM_TEXT_BYTES / 2]; /* its */
 };

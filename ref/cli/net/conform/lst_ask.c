@@ -71,6 +71,9 @@ static void tell_failed(struct o2_conform *conform, const struct o2_lst_msg *req
 	const struct o2_conform_lst_asked *asked = &conform->lst->asked;
 	char name[O2_ERRNO_TEXT_BYTES];
 
+	/* A node that has none says so in a reply. */
+	if (asked->status == -ENOMEM)
+		o2_conform_starve(conform, "%s: not enough memory", o2_lst_type_name(request->msg_type));
 	o2_conform_find(conform, "%s: %s (%s)%s%s", o2_lst_type_name(request->msg_type),
 			asked->status == -ETIMEDOUT ? "no answer in time" : o2_net_meaning(asked->status),
 			o2_errno_text(asked->status, name), asked->why[0] == '\0' ? "" : ": ", asked->why);

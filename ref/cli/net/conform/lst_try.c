@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <assert.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -37,6 +38,8 @@ static void note_result(void *context, const struct o2_lst_test_result *result)
 	struct o2_conform_lst_tries *tries = context;
 
 	tries->ended++;
+	/* A node that has none says so in a reply. */
+	tries->starved |= result->failure == O2_LST_FAILURE_RPC && result->status == -ENOMEM;
 	if (result->failure == O2_LST_FAILURE_NONE || tries->failed++ > 0)
 		return;
 	tries->first = (uint32_t)result->tag;
@@ -77,6 +80,8 @@ bool o2_conform_lst_try(struct o2_conform *conform, const struct o2_lst_test *te
 	if (tries->failed == 0)
 		return true;
 	test_text(&tests[tries->first], what, sizeof(what));
+	if (tries->starved)
+		o2_conform_starve(conform, "%s: not enough memory", what);
 	o2_conform_find(conform, "%s: %" PRIu32 " of %" PRIu32 " failed, the first so: %s", what,
 			tries->failed, tries->begun, tries->why);
 	return false;

@@ -107,7 +107,7 @@ static bool prepare(struct o2_conform *conform, const struct o2_lst_test *test, 
 		rc = test->rw == O2_LST_BRW_READ ? o2_lst_bulk_poison(&lst->bulk)
 						 : o2_lst_bulk_fill(&lst->bulk, lst->order);
 	if (rc != 0)
-		o2_conform_skip(conform, "not enough memory");
+		o2_conform_starve(conform, "not enough memory");
 	lst->memory = o2_lst_bulk_memory(&lst->bulk);
 	return rc == 0;
 }

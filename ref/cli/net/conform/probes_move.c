@@ -60,7 +60,7 @@ static void get_twice(struct o2_conform *conform, const struct o2_conform_move *
 		at = a[i] != b[i] ? i : at;
 	}
 	if (a == NULL || b == NULL)
-		o2_conform_skip(conform, "not enough memory");
+		o2_conform_starve(conform, "not enough memory");
 	else if (missed > 0)
 		o2_conform_find(conform,
 				"GET of %" PRIu32 " bytes twice: %" PRIu64 " bytes differ, from byte %" PRIu64

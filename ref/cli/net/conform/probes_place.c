@@ -148,7 +148,11 @@ static void lacks(struct o2_conform *conform, unsigned int bit, const char *form
 {
 	char *text = conform->lacks[bit];
 
-	snprintf(text, sizeof(conform->lacks[bit]), format, value);
+	/* Whoever could not look does not know. */
+	if (conform->result->outcome == O2_CONFORM_NOT_TRIED)
+		snprintf(text, sizeof(conform->lacks[bit]), "%.150s", conform->result->text);
+	else
+		snprintf(text, sizeof(conform->lacks[bit]), format, value);
 }
 
 /* It may be there for IMMEDIATEs, and then it is the large ones that do not work. */
@@ -170,8 +174,8 @@ static bool takes(struct o2_conform *conform, bool is_get, uint32_t portal, uint
 	move.portal = portal;
 	move.offset = offset;
 	op = o2_conform_begin(conform, is_get, &move);
-	return op != NULL && o2_conform_wait_for(conform, op) && op->status != -ENODATA &&
-	       (offset == 0 || op->length_bytes > 0);
+	return op != NULL && o2_conform_wait_for(conform, op) && !o2_conform_was_starved(conform, op) &&
+	       op->status != -ENODATA && (offset == 0 || op->length_bytes > 0);
 }
 
 /* What fails otherwise is for the probes to say. */

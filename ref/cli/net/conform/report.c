@@ -149,7 +149,7 @@ void o2_conform_report_add(struct o2_conform_report *report, const char *id, con
 	struct o2_conform_row *row;
 
 	if (rows == NULL) {
-		o2_cli_complain("not enough memory for the report");
+		report->starved = true;
 		report->count[result->outcome]++;
 		return;
 	}
@@ -172,6 +172,15 @@ void o2_conform_report_add(struct o2_conform_report *report, const char *id, con
 	fflush(stdout);
 }
 
+/* As o2_json_with(): what could not be appended makes it NULL. */
+static json_t *appended(json_t *array, json_t *value)
+{
+	if (json_array_append_new(array, value) == 0)
+		return array;
+	json_decref(array);
+	return NULL;
+}
+
 /* "a, b" */
 static json_t *named_json(const char *text)
 {
@@ -180,7 +189,7 @@ static json_t *named_json(const char *text)
 	while (*text != '\0') {
 		const size_t length = strcspn(text, ",");
 
-		json_array_append_new(named, json_stringn(text, length));
+		named = appended(named, json_stringn(text, length));
 		text += length;
 		text += strspn(text, ", ");
 	}
@@ -220,7 +229,7 @@ static json_t *gone_json(const struct o2_conform_report *report)
 
 	for (uint32_t i = 0; i < report->known.count; i++)
 		if (is_gone(&report->known.entry[i]))
-			json_array_append_new(gone, json_string(report->known.entry[i].id));
+			gone = appended(gone, json_string(report->known.entry[i].id));
 	return gone;
 }
 
@@ -231,7 +240,7 @@ static json_t *report_json(const struct o2_conform_report *report)
 	char nid[O2_NID_TEXT_BYTES];
 
 	for (uint32_t i = 0; i < report->nrows; i++)
-		json_array_append_new(rows, row_json(report, &report->rows[i]));
+		rows = appended(rows, row_json(report, &report->rows[i]));
 	o2_nid_to_text(report->options->nid, nid, sizeof(nid));
 	object = o2_json_with(object, "nid", json_string(nid));
 	o2_nid_to_text(report->options->peer, nid, sizeof(nid));

@@ -33,7 +33,8 @@ struct o2_conform_report {
 	/* What the peer has to do before anything else can be tried, and does not; NULL: it does. */
 	const struct o2_conform_probe *mute;
 	struct o2_end_heard judged;
-	bool whole; /* all that was wanted was tried */
+	bool whole;   /* all that was wanted was tried */
+	bool starved; /* of memory: a row is missing */
 };
 
 /* The capture, in the folder of --out. */

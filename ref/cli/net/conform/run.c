@@ -51,6 +51,16 @@ void o2_conform_skip(struct o2_conform *conform, const char *format, ...)
 	va_end(list);
 }
 
+void o2_conform_starve(struct o2_conform *conform, const char *format, ...)
+{
+	va_list list;
+
+	conform->starved = true;
+	va_start(list, format);
+	say(conform, O2_CONFORM_NOT_TRIED, format, list);
+	va_end(list);
+}
+
 static void note_done(void *context, const struct o2_lnet_result *result)
 {
 	struct o2_conform *conform = context;
@@ -91,11 +101,13 @@ bool o2_conform_start_with(struct o2_conform *conform, const struct o2_node_conf
 	struct o2_node_config config = *node;
 	struct o2_error error;
 	char text[256];
+	int rc;
 
 	assert(!conform->started);
-	if (o2_net_session_start(&conform->session, conform->options, &config, lnet, &ops, conform, &error) !=
-	    0) {
+	rc = o2_net_session_start(&conform->session, conform->options, &config, lnet, &ops, conform, &error);
+	if (rc != 0) {
 		o2_error_text(&error, text, sizeof(text));
+		conform->starved |= rc == -ENOMEM;
 		o2_conform_skip(conform, "our end cannot start: %s", text);
 		return false;
 	}
@@ -159,10 +171,25 @@ static bool is_own(const struct o2_transfer_fault *fault)
 	       (fault->side == O2_FAULT_PEER_STATUS && fault->code == -EPROTONOSUPPORT);
 }
 
+bool o2_conform_was_starved(struct o2_conform *conform, const struct o2_conform_op *op)
+{
+	const struct o2_transfer_fault *fault = &op->fault;
+	char what[96];
+
+	if (fault->side == O2_FAULT_PEER_STATUS ||
+	    (op->status != -ENOMEM && fault->code != -ENOMEM && fault->error.code != -ENOMEM))
+		return false;
+	op_text(op, what, sizeof(what));
+	o2_conform_starve(conform, "%s: not enough memory", what);
+	return true;
+}
+
 static void tell_failed(struct o2_conform *conform, const struct o2_conform_op *op)
 {
 	char what[96], why[400] = "", name[O2_ERRNO_TEXT_BYTES];
 
+	if (o2_conform_was_starved(conform, op))
+		return;
 	op_text(op, what, sizeof(what));
 	if (op->fault.side != O2_FAULT_NONE)
 		o2_fault_text(&op->fault, why, sizeof(why));
@@ -214,7 +241,7 @@ struct o2_conform_op *o2_conform_begin(struct o2_conform *conform, bool is_get,
 	op->stream = is_get ? move->stream : ++conform->stream;
 	target.hdr_data = op->stream;
 	if (!prepare(conform, op, move)) {
-		o2_conform_skip(conform, "not enough memory");
+		o2_conform_starve(conform, "not enough memory");
 		o2_net_memory_free(&op->memory);
 		return NULL;
 	}
@@ -276,7 +303,7 @@ bool o2_conform_right(struct o2_conform *conform, const struct o2_conform_op *op
 	char what[96], text[160];
 
 	if (!o2_net_look(arena, &op->part, op->length_bytes, &belong, &look)) {
-		o2_conform_skip(conform, "not enough memory to look at the bytes");
+		o2_conform_starve(conform, "not enough memory to look at the bytes");
 		return false;
 	}
 	if (o2_net_look_right(&look))
