@@ -55,7 +55,8 @@ static const struct o2_command_memory memory = {.fail = o2_alloc_fault_arm,
 						.live = o2_alloc_live,
 						.exec_as = o2_exec_as,
 						.lacks_pipe = o2_exec_lacks_pipe,
-						.lacks_process = o2_exec_lacks_process};
+						.lacks_process = o2_exec_lacks_process,
+						.lacks_stream = o2_exec_lacks_stream};
 #endif
 
 #ifdef O2_PROPS_IN_PROCESS

@@ -27,6 +27,7 @@ struct o2_command_memory {
 	void (*exec_as)(int (*function)(const char *path, char *const argv[]));
 	void (*lacks_pipe)(unsigned int nth, int code);
 	void (*lacks_process)(unsigned int nth, int code);
+	void (*lacks_stream)(unsigned int nth, int code);
 };
 
 struct o2_command_run {

@@ -38,6 +38,10 @@
 	ENTRY(O2_COMMANDS_WRONG_RETURNS, "conform_of_wrong_returns")            \
 	ENTRY(O2_COMMANDS_WRONG_LST, "conform_of_a_wrong_test_node")            \
 	ENTRY(O2_COMMANDS_WRONG_BUSY, "conform_of_a_test_node_that_is_taken")   \
+	ENTRY(O2_COMMANDS_PLACES, "conform_of_other_places")                    \
+	ENTRY(O2_COMMANDS_UNWRITTEN, "conform_that_cannot_write")               \
+	ENTRY(O2_COMMANDS_WRONG_LATE, "conform_of_a_peer_that_takes_its_time")  \
+	ENTRY(O2_COMMANDS_LIAR_ALONE, "conform_whose_children_nobody_awaits")   \
 	ENTRY(O2_COMMANDS_AT_LIMIT, "option_at_its_limit")                      \
 	ENTRY(O2_COMMANDS_PAST_LIMIT, "option_past_its_limit")                  \
 	ENTRY(O2_COMMANDS_PORT_TAKEN, "port_taken")                             \
@@ -111,6 +115,7 @@ bool o2_commands_rates_fit(const json_t *summary);
 void o2_commands_net(struct o2_commands_run *run);
 void o2_commands_conform(struct o2_commands_run *run);
 void o2_commands_wrongly(struct o2_commands_run *run);
+void o2_commands_places(struct o2_commands_run *run);
 void o2_commands_answer(struct o2_commands_run *run);
 void o2_commands_misused(struct o2_commands_run *run);
 void o2_commands_gone(struct o2_commands_run *run);

@@ -256,7 +256,7 @@ static void hold_lines(struct o2_commands_run *run, char *expected)
 static void complain(const struct foretold *foretold, const struct o2_liar_stand *drawn, char *text,
 		     size_t bytes)
 {
-	static const int codes[] = {EMFILE, EAGAIN, ENOENT};
+	static const int codes[] = {EMFILE, EAGAIN, ENOENT, ENOMEM};
 	char path[4096] = "";
 	size_t used = 0;
 
@@ -411,6 +411,7 @@ void o2_commands_liar(struct o2_commands_run *run)
 		if (mkdtemp(foretold.folder) == NULL)
 			foretold.folder[0] = '\0';
 	}
+	wrong.alone = o2_draw_bool(run->c, 1, 1);
 	draw_words(run, &drawn, &foretold, told, sizeof(told));
 	shared = o2_net_share(&drawn, sizeof(drawn));
 	if (shared == NULL)
@@ -420,6 +421,7 @@ void o2_commands_liar(struct o2_commands_run *run)
 	o2_liar_stand_down(run->command.memory);
 	o2_net_unshare(shared, &drawn, sizeof(drawn));
 	run->tally.seen[foretold.whole ? O2_COMMANDS_LIAR : O2_COMMANDS_LIAR_GONE]++;
+	run->tally.seen[O2_COMMANDS_LIAR_ALONE] += wrong.alone && foretold.started;
 	run->tally.seen[O2_COMMANDS_LIAR_NAMED] += foretold.named > 0;
 	run->tally.seen[O2_COMMANDS_LIAR_UNSTARTED] += drawn.unstarted > 0 && !foretold.whole;
 	if (foretold.folder[0] != '\0')

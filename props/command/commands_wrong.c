@@ -65,6 +65,7 @@ static void draw(struct o2_wronging *wronging)
 
 	kinds[kind](wronging);
 	wronging->trial->run->tally.seen[wronging->seen[0] == '\0' ? O2_COMMANDS_WRONG_NOT
+					 : wronging->late	   ? O2_COMMANDS_WRONG_LATE
 					 : wronging->returns	   ? O2_COMMANDS_WRONG_RETURNS
 								   : situations[kind]]++;
 }

@@ -136,6 +136,8 @@ void o2_liar_stand_in(const struct o2_command_memory *memory, struct o2_liar_sta
 		return;
 	if (stand->lack == O2_LIAR_NO_PIPE)
 		memory->lacks_pipe(stand->unstarted, EMFILE);
+	if (stand->lack == O2_LIAR_NO_STREAM)
+		memory->lacks_stream(stand->unstarted, ENOMEM);
 	/* The first process is the command's. */
 	if (stand->lack == O2_LIAR_NO_PROCESS)
 		memory->lacks_process(stand->unstarted + 1, EAGAIN);
@@ -145,6 +147,7 @@ void o2_liar_stand_down(const struct o2_command_memory *memory)
 {
 	memory->lacks_pipe(0, 0);
 	memory->lacks_process(0, 0);
+	memory->lacks_stream(0, 0);
 	memory->exec_as(NULL);
 }
 
@@ -202,7 +205,7 @@ void o2_liar_stand_draw(struct o2_choice *c, struct o2_liar_stand *drawn)
 	if (!o2_draw_bool(c, 4, 1))
 		return;
 	drawn->unstarted = 1 + (uint32_t)o2_draw(c, 1);
-	drawn->lack = (enum o2_liar_lack)o2_draw(c, 2);
+	drawn->lack = (enum o2_liar_lack)o2_draw(c, O2_LIAR_NO_STREAM);
 }
 
 uint32_t o2_liar_stand_rows(const struct o2_liar_stand *drawn)

@@ -36,7 +36,7 @@ struct o2_liar_stand {
 	int status;	    /* of all others; -1: it is killed */
 	bool odd;	    /* what it says has other lines in it */
 	uint32_t unstarted; /* 1: its table cannot be asked for, 2: nor can it be started; 0: it can */
-	enum o2_liar_lack { O2_LIAR_NO_PIPE, O2_LIAR_NO_PROCESS, O2_LIAR_NO_PROGRAM } lack;
+	enum o2_liar_lack { O2_LIAR_NO_PIPE, O2_LIAR_NO_PROCESS, O2_LIAR_NO_PROGRAM, O2_LIAR_NO_STREAM } lack;
 	char told[1024]; /* the words of the second call, with a blank behind each */
 	uint32_t calls;
 };

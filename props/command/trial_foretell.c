@@ -263,6 +263,9 @@ static bool foretell_leaving(const struct o2_tried *tried, const char *id, struc
 		which++;
 	said = tried->said;
 	steps = (tried->said.requests + rounds) / (2 * rounds);
+	/* No transfer has ended before anything has happened. */
+	if (which < 4 && steps < 2)
+		o2_tried_word(f->text, 0, "leaves after each step");
 	for (uint32_t silent = 1; which < 4 && steps > 1 && steps < LEAVES_MOST && silent < steps; silent++) {
 		*f = start;
 		memset(f->text, 0, sizeof(*f->text));

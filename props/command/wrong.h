@@ -41,6 +41,15 @@ struct o2_wrong {
 	/* and there of those that are meant so many are spared. */
 	uint32_t spares, most;
 	uint32_t told; /* how often it was */
+	/* Its side of the network goes on in one of so many rounds, and something happens in all of them; 0: in each. */
+	uint32_t late;
+	/* Its places, where they are not those that the command looks for: to write to, and to read. */
+	bool places, truncates;
+	struct o2_wrong_place {
+		uint32_t portal, bytes;
+		uint64_t bits;
+		bool puts_only;
+	} place[2];
 	/* Our own side may not listen: EADDRINUSE, EACCES; 0: it may. */
 	int listen_errno;
 	bool absent; /* there is no peer at all */
@@ -48,6 +57,7 @@ struct o2_wrong {
 	bool events; /* our interface is one of a device, on which one can sleep */
 	/* Our device is lost after so many rounds; 0: it is not. */
 	uint32_t lost_after, rounds;
+	bool alone; /* nobody can wait for what our side starts, as some who start it have it */
 };
 
 /* What was told comes back from its process. */

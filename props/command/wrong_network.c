@@ -3,6 +3,7 @@
 #include "props/command/wrong.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,6 +21,7 @@
 #include "wire/layout.h"
 #include "wire/nid.h"
 
+#define NO_PORTAL   63u
 #define LST_TYPE_AT 8u /* docs/lst.md, "The message" */
 #define QUIET_MS    200u
 #define HURRY_MS    500u /* more in a round */
@@ -38,6 +40,7 @@ static struct {
 	uint32_t answers; /* to requests for connections */
 	/* The time of the last round, of the last one in which something has happened; what is added for the peer. */
 	uint64_t now_ms, active_ms, ahead_ms;
+	uint32_t turns;	  /* of its side of the network, with those that it leaves out */
 } peer;
 
 static void spoil(uint8_t *bytes)
@@ -162,6 +165,22 @@ static bool open_ni(uint64_t nid, const char *device, uint32_t pages, const stru
 	       o2_cm_loop_attach(peer.wire, ni, o2_nid_address(nid), cm, NULL) == 0;
 }
 
+/* Who offers memory by itself has it for reading too: what is for PUTs alone is the same memory elsewhere. */
+static bool offer_places(void)
+{
+	const struct o2_wrong_place *puts = &peer.wrong->place[0];
+	struct o2_lnet_entry entry = {.portal = puts->portal,
+				      .match_bits = puts->bits,
+				      O2_LNET_FOR_ANYBODY,
+				      .options = O2_LNET_MD_OP_PUT | O2_LNET_MD_MANAGE_REMOTE,
+				      .tag = 2};
+
+	if (!o2_net_offer(&peer.options, &O2_NET_WHOLE, &peer.ni.arena, peer.endpoint.lnet, peer.memory))
+		return false;
+	entry.memory = peer.memory[0].memory;
+	return !puts->puts_only || o2_lnet_attach(peer.endpoint.lnet, &entry, NULL) >= 0;
+}
+
 static bool open_peer(void)
 {
 	const struct o2_lnet_ops ops = {.done = note_done, .event = note_event};
@@ -177,25 +196,42 @@ static bool open_peer(void)
 			     NULL) != 0)
 		return false;
 	o2_endpoint_clock(&peer.endpoint, o2_monotonic_ms());
-	return o2_net_offer(&peer.options, &O2_NET_WHOLE, &peer.ni.arena, peer.endpoint.lnet, peer.memory) &&
+	return offer_places() &&
 	       o2_net_lst_open(&peer.options, &peer.ni, peer.endpoint.lnet,
 			       O2_NET_LNET_PAGES +
 				       o2_net_offer_pages(&peer.options, peer.ni.arena.page_bytes),
 			       &peer.lst);
 }
 
+static void choose_places(const struct o2_net_options *options)
+{
+	o2_net_default_offers(&peer.options);
+	for (uint32_t i = 0; i < peer.options.noffers && options->command == O2_NET_CONFORM; i++) {
+		const struct o2_wrong_place *place = &peer.wrong->place[i];
+		struct o2_net_offer *offer = &peer.options.offer[i];
+
+		offer->size_bytes = options->place_bytes;
+		if (!peer.wrong->places)
+			continue;
+		offer->portal = place->puts_only ? NO_PORTAL : place->portal;
+		offer->match_bits = place->bits;
+		offer->size_bytes = place->bytes;
+		peer.options.truncate = peer.wrong->truncates;
+	}
+}
+
 static bool open_network(struct o2_net_options *options, uint32_t arena_pages, struct o2_net_network *network)
 {
 	const uint32_t page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
 
+	if (peer.wrong->alone)
+		signal(SIGCHLD, SIG_IGN);
 	peer.options = *options;
 	peer.options.command = O2_NET_SERVE;
 	peer.options.nid = options->peer;
 	peer.options.seed = O2_NET_SEED;
 	peer.options.lst = peer.options.lst_quiet = options->try_lst || options->command == O2_NET_LST;
-	o2_net_default_offers(&peer.options);
-	for (uint32_t i = 0; i < peer.options.noffers && options->command == O2_NET_CONFORM; i++)
-		peer.options.offer[i].size_bytes = options->place_bytes;
+	choose_places(options);
 	peer.wire = o2_cm_loop_create();
 	if (peer.wire == NULL || !open_ni(options->nid, "loop0", arena_pages,
 					  o2_net_judging_watch(options->judging), &network->ni, &network->cm))
@@ -254,6 +290,8 @@ static int progress(struct o2_net_network *network, uint64_t now_ms)
 	(void)network;
 	if (peer.wrong->lost_after != 0 && ++peer.wrong->rounds >= peer.wrong->lost_after)
 		return -ENODEV;
+	if (peer.wrong->late > 0 && ++peer.turns % peer.wrong->late != 0)
+		return 1;
 	while (o2_cm_loop_deliver(peer.wire, 0))
 		events++;
 	if (peer.wrong->absent || (peer.wrong->mute && peer.answers > 0))

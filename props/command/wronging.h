@@ -19,6 +19,7 @@ struct o2_wronging {
 	uint32_t probes, at; /* in which of them it is told */
 	char seen[500];	     /* "": it holds */
 	bool skips;	     /* not tried: why is what is seen */
+	bool late;	     /* nothing of ours comes to its end before as many steps as are tried */
 	bool returns;	     /* it is told whenever we come back, but so often: */
 	uint32_t good;
 	const char *heard; /* how what the peer said last begins */

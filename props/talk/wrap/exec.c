@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 /* Names that the linker knows (ld(1), --wrap). */
@@ -13,6 +14,8 @@ int __real_pipe(int fds[2]);
 int __wrap_pipe(int fds[2]);
 pid_t __real_fork(void);
 pid_t __wrap_fork(void);
+FILE *__real_fdopen(int fd, const char *mode);
+FILE *__wrap_fdopen(int fd, const char *mode);
 
 static int (*instead)(const char *path, char *const argv[]);
 
@@ -30,7 +33,7 @@ struct lack {
 	unsigned int left;
 	int code;
 };
-static struct lack pipes, processes;
+static struct lack pipes, processes, streams;
 
 void o2_exec_lacks_pipe(unsigned int nth, int code)
 {
@@ -40,6 +43,11 @@ void o2_exec_lacks_pipe(unsigned int nth, int code)
 void o2_exec_lacks_process(unsigned int nth, int code)
 {
 	processes = (struct lack){nth, code};
+}
+
+void o2_exec_lacks_stream(unsigned int nth, int code)
+{
+	streams = (struct lack){nth, code};
 }
 
 static bool lacks(struct lack *lack)
@@ -53,6 +61,11 @@ static bool lacks(struct lack *lack)
 int __wrap_pipe(int fds[2])
 {
 	return lacks(&pipes) ? -1 : __real_pipe(fds);
+}
+
+FILE *__wrap_fdopen(int fd, const char *mode)
+{
+	return lacks(&streams) ? NULL : __real_fdopen(fd, mode);
 }
 
 pid_t __wrap_fork(void)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/net/conform/hostile.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -134,8 +136,21 @@ static FILE *start(struct words *words, pid_t *pid)
 	if (!o2_cli_sibling("o2props", path, sizeof(path)))
 		return NULL;
 	fflush(stdout);
-	if (pipe(fds) != 0 || (*pid = fork()) < 0) {
+	/* Whoever has started us may have it that nobody waits for children; then nobody can. */
+	signal(SIGCHLD, SIG_DFL);
+	if (pipe(fds) != 0) {
 		o2_cli_complain("%s: %s", path, strerror(errno));
+		return NULL;
+	}
+	out = fdopen(fds[0], "r");
+	*pid = out == NULL ? -1 : fork();
+	if (*pid < 0) {
+		o2_cli_complain("%s: %s", path, strerror(errno));
+		if (out != NULL)
+			fclose(out);
+		else
+			close(fds[0]);
+		close(fds[1]);
 		return NULL;
 	}
 	if (*pid == 0) {
@@ -147,9 +162,6 @@ static FILE *start(struct words *words, pid_t *pid)
 		_exit(O2_CONFORM_CANNOT);
 	}
 	close(fds[1]);
-	out = fdopen(fds[0], "r");
-	if (out == NULL)
-		close(fds[0]);
 	return out;
 }
 
@@ -158,11 +170,9 @@ static int finish(FILE *out, pid_t pid)
 {
 	int status = 0;
 
-	if (out != NULL)
-		fclose(out);
+	fclose(out);
 	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return -1;
+		assert(errno == EINTR);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 

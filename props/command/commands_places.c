@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * conform of a peer whose places are others than the command says (docs/conform.md, "What is not tried"), and where it cannot
+ * write what was said.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "props/command/trial.h"
+#include "props/command/wrong.h"
+
+#define US	    "10.0.0.1@o2ib"
+#define PEER	    "10.99.0.1@o2ib"
+#define LEAST_PLACE (2u << 20)
+#define BLOCK	    4096u /* docs/conform.md, "What is not tried": what is moved to find a place's end */
+#define LEAST	    64u	  /* and to find one that is smaller than that */
+#define PORTALS	    60u
+
+/* What the command is told of the places, and what it has to say of them; "": nothing. */
+struct places {
+	uint32_t bytes, portal[2];
+	uint64_t bits;
+	char lacks[2][100], no_end[100];
+};
+
+/* Bytes there, so that what takes PUTs ends where it is looked for, or does not. */
+static uint32_t draw_bytes(struct o2_choice *c, uint32_t bytes, bool truncate, bool *ends)
+{
+	const uint32_t more = o2_draw_bool(c, 1, 1) ? 0 : (uint32_t)o2_draw(c, 2 * BLOCK),
+		       less = o2_draw_bool(c, 1, 1) ? BLOCK : BLOCK + (uint32_t)o2_draw(c, BLOCK);
+
+	*ends = false;
+	switch (o2_draw(c, 3)) {
+	case 0:
+		return bytes - less;
+	case 1:
+		return LEAST + (uint32_t)o2_draw(c, BLOCK - LEAST - 1);
+	default:
+		/* Less than a block behind the end is taken by who takes a part. */
+		*ends = more == 0 || (more < BLOCK && !truncate);
+		return bytes + more;
+	}
+}
+
+/* It is elsewhere, or of others. */
+static void miss(struct o2_choice *c, struct o2_wrong_place *place)
+{
+	if (o2_draw_bool(c, 1, 1))
+		place->portal = PORTALS + 1;
+	else
+		place->bits ^= UINT64_C(1) << o2_draw(c, 63);
+}
+
+static void draw_places(struct o2_choice *c, struct places *places, struct o2_wrong *wrong)
+{
+	struct o2_wrong_place *written = &wrong->place[0], *read = &wrong->place[1];
+	bool ends;
+
+	places->bytes = LEAST_PLACE + (uint32_t)o2_draw(c, 100000);
+	places->portal[0] = 1 + (uint32_t)o2_draw(c, PORTALS - 1);
+	places->portal[1] = 1 + (places->portal[0] + (uint32_t)o2_draw(c, PORTALS - 2)) % PORTALS;
+	places->bits = o2_draw(c, UINT64_MAX);
+	wrong->places = true;
+	wrong->truncates = o2_draw_bool(c, 1, 1);
+	*written = (struct o2_wrong_place){.portal = places->portal[0], .bits = places->bits};
+	written->bytes = draw_bytes(c, places->bytes, wrong->truncates, &ends);
+	if (!ends)
+		snprintf(places->no_end, sizeof(places->no_end),
+			 "the place does not end after %" PRIu32 " bytes: --place-bytes", places->bytes);
+	*read = (struct o2_wrong_place){.portal = places->portal[1], .bits = places->bits};
+	read->bytes = o2_draw_bool(c, 1, 1) ? places->bytes : LEAST + (uint32_t)o2_draw(c, BLOCK);
+	switch (o2_draw(c, 5)) {
+	case 0:
+		miss(c, written);
+		snprintf(places->lacks[0], sizeof(places->lacks[0]),
+			 "nothing takes PUTs at portal %" PRIu32 ": --portal, --match-bits",
+			 places->portal[0]);
+		break;
+	case 1:
+		written->puts_only = true;
+		snprintf(places->lacks[0], sizeof(places->lacks[0]),
+			 "what takes PUTs at portal %" PRIu32 " takes no GETs", places->portal[0]);
+		break;
+	case 2:
+		miss(c, read);
+		snprintf(places->lacks[1], sizeof(places->lacks[1]),
+			 "nothing takes GETs at portal %" PRIu32 ": --read-portal, --match-bits",
+			 places->portal[1]);
+		break;
+	default:
+		break;
+	}
+}
+
+static void add_row(struct o2_trial *trial, const char *id, const char *lacks)
+{
+	struct o2_trial_row *row = &trial->row[trial->rows++];
+
+	for (uint32_t i = 0; o2_probe_at(i, &row->probe); i++)
+		if (strcmp(row->probe.id, id) == 0)
+			break;
+	row->outcome = lacks[0] == '\0' ? "holds" : "not tried";
+	row->expected = lacks;
+	snprintf(trial->only + strlen(trial->only), sizeof(trial->only) - strlen(trial->only), "%s%s",
+		 trial->rows == 1 ? "" : ",", id);
+}
+
+/* What each probe needs is there, or is not, and then that is said of it which is missed first. */
+static void look_for_places(struct o2_commands_run *run)
+{
+	static const char *const past_end[] = {"end/put", "end/get", "end/put-small", "end/get-small"};
+	static struct o2_trial trial; /* large */
+	static struct o2_probe_quirk quirk;
+	struct o2_command_run *command = &run->command;
+	struct o2_wrong wrong = {.lst_type = O2_WRONG_ANY};
+	struct places places = {.bytes = 0};
+
+	memset(&trial, 0, sizeof(trial));
+	trial.run = run;
+	trial.quirk = &quirk;
+	trial.json = o2_draw_bool(run->c, 1, 1);
+	trial.seed = 1 + o2_draw(run->c, 1000);
+	draw_places(run->c, &places, &wrong);
+	add_row(&trial, "ping/one", "");
+	add_row(&trial, past_end[o2_draw_pick(run->c, 4)],
+		places.lacks[0][0] != '\0' ? places.lacks[0] : places.no_end);
+	add_row(&trial, "put/size-1", places.lacks[0]);
+	add_row(&trial, "get/size-1", places.lacks[1]);
+	o2_commands_words(run, "conform --device=loop --nid=" US " --timeout=2");
+	o2_command_word(command, "--place-bytes=%" PRIu32, places.bytes);
+	o2_command_word(command, "--portal=%" PRIu32, places.portal[0]);
+	o2_command_word(command, "--read-portal=%" PRIu32, places.portal[1]);
+	o2_command_word(command, "--match-bits=0x%" PRIx64, places.bits);
+	o2_command_word(command, "--seed=%" PRIu64, trial.seed);
+	if (trial.json)
+		o2_command_word(command, "--json");
+	o2_command_word(command, "--only=%s", trial.only);
+	o2_command_word(command, PEER);
+	o2_wrong_execute(command, &wrong);
+	run->tally.seen[O2_COMMANDS_PLACES] += o2_trial_count(&trial, "not tried") > 0;
+	if (command->status != 0 || command->err[0] != '\0')
+		o2_commands_wrong(run, "places");
+	else if (trial.json)
+		o2_trial_check_json(&trial, command->out);
+	else
+		o2_trial_check_text(&trial, command->out);
+}
+
+/* The folder cannot be made, or the capture; nothing is tried then. */
+static void write_in_vain(struct o2_commands_run *run)
+{
+	struct o2_wrong wrong = {.lst_type = O2_WRONG_ANY};
+	char folder[] = "/tmp/o2props-XXXXXX", path[80];
+	const bool capture = o2_draw_bool(run->c, 1, 1), file = o2_draw_bool(run->c, 1, 1);
+
+	if (mkdtemp(folder) == NULL)
+		return;
+	snprintf(path, sizeof(path), "%s/said.pcapng", folder);
+	if (mkdir(path, 0700) != 0)
+		return;
+	o2_commands_words(run, "conform --device=loop --nid=" US " --only=ping/one");
+	if (capture)
+		o2_command_word(&run->command, "--out=%s", folder);
+	else
+		o2_command_word(&run->command, "--out=%s%s", file ? "/dev/null" : folder,
+				file ? "" : "/none/there");
+	o2_command_word(&run->command, PEER);
+	o2_wrong_execute(&run->command, &wrong);
+	rmdir(path);
+	rmdir(folder);
+	run->tally.seen[O2_COMMANDS_UNWRITTEN]++;
+	if (run->command.status != 2 || run->command.out[0] != '\0')
+		o2_commands_wrong(run, "unwritten");
+	if (capture)
+		o2_commands_complains(run, "o2ref: %s: Is a directory\n", path);
+	else if (file)
+		o2_commands_complains(run, "o2ref: /dev/null: Permission denied\n");
+	else
+		o2_commands_complains(run, "o2ref: %s/none/there: No such file or directory\n", folder);
+}
+
+void o2_commands_places(struct o2_commands_run *run)
+{
+	if (o2_draw_bool(run->c, 3, 1))
+		write_in_vain(run);
+	else
+		look_for_places(run);
+}
