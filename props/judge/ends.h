@@ -24,6 +24,8 @@ struct o2_ends {
 	enum o2_judge_side us;
 	uint64_t now_ms, id; /* of the connection that is open; 0: none */
 	bool opened;	     /* there is memory for both */
+	uint64_t lacks_at;   /* the first allocation of the end's own in that event is refused; 0: none is */
+	bool is_short;	     /* it was */
 	struct o2_judge *plain;
 	struct o2_judge_conn *conn;
 	struct o2_end_judge *end;
