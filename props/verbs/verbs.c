@@ -29,7 +29,7 @@ static const struct {
 	{o2_verbs_step_notify, 4}, {o2_verbs_step_event, 3},  {o2_verbs_step_async, 3},
 	{o2_verbs_step_queue, 1},  {o2_verbs_step_shared, 2}, {o2_verbs_step_domain, 1},
 	{o2_verbs_step_hook, 2},   {o2_verbs_step_beyond, 5}, {o2_verbs_step_limits, 1},
-	{o2_verbs_step_short, 1},
+	{o2_verbs_step_short, 1},  {o2_verbs_step_sleep, 1},
 };
 #define STEPS (sizeof(steps) / sizeof(steps[0]))
 
@@ -84,6 +84,8 @@ static void look_at_all(struct o2_verbs_world *world)
 			o2_verbs_check_wc(world, &wc[k], &cq->wc[k]);
 		cq->count = 0;
 	}
+	for (uint32_t i = 0; i < O2_VERBS_SIDES; i++)
+		o2_verbs_readable(world, &world->side[i]);
 	if (!world->report->failed)
 		o2_verbs_check(world);
 }
@@ -95,8 +97,10 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 
 	o2_report_clear(report);
 	o2_loop_reset();
-	if (run->world == NULL)
+	if (run->world == NULL) {
 		run->world = malloc(sizeof(*run->world));
+		o2_verbs_warm_up();
+	}
 	if (run->world == NULL)
 		return O2_STATUS_INVALID;
 	world = run->world;

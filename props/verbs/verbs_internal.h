@@ -189,7 +189,6 @@ struct o2_verbs_log {
 	struct o2_verbs_tapped tap[O2_VERBS_LOG];
 	struct o2_verbs_picked pick[O2_VERBS_LOG];
 };
-
 /* Faults, and the choice of what runs next: the same for both from the same numbers. */
 struct o2_verbs_hook {
 	uint32_t after[O2_LOOP_CALLS]; /* calls until it fails; 0: it does not */
@@ -197,7 +196,6 @@ struct o2_verbs_hook {
 	bool picks;
 	uint64_t random; /* what picks draw from */
 };
-
 /* Places in a side's memory, one for each byte, or bytes by value. */
 struct o2_verbs_bytes {
 	uint32_t count;
@@ -288,7 +286,11 @@ struct o2_verbs_world {
 	ENTRY(LIMITS, "limits_and_one_more")                           \
 	ENTRY(NO_GID, "address_that_is_no_gid")                        \
 	ENTRY(KEYS_UNLIKE, "keys_in_no_order")                         \
-	ENTRY(SHORT, "short_of_memory")
+	ENTRY(SHORT, "short_of_memory")                                \
+	ENTRY(SHORT_CHANGE, "change_short_of_memory")                  \
+	ENTRY(NO_DESCRIPTOR, "short_of_descriptors")                   \
+	ENTRY(ASLEEP, "asleep_until_an_event")                         \
+	ENTRY(INTERRUPTED, "interrupted_sleep")
 
 #define O2_VERBS_ID(id, name) O2_VERBS_SEEN_##id,
 enum o2_verbs_situation { O2_VERBS_SITUATION_LIST(O2_VERBS_ID) O2_VERBS_SITUATIONS };
@@ -306,7 +308,6 @@ void o2_verbs_check(struct o2_verbs_world *world);
 void o2_verbs_check_wc(struct o2_verbs_world *world, const struct ibv_wc *found,
 		       const struct ibv_wc *expected);
 void o2_verbs_query(struct o2_verbs_world *world, struct o2_verbs_qp *qp);
-
 /* Of the first bytes of a message. */
 uint64_t o2_verbs_sum(const uint8_t *bytes, uint64_t count);
 
@@ -347,7 +348,6 @@ void o2_verbs_wake(struct o2_verbs_world *world, const struct o2_verbs_ring *rin
 void o2_verbs_stop(struct o2_verbs_world *world, struct o2_verbs_qp *qp); /* off both lists */
 void o2_verbs_error(struct o2_verbs_world *world, struct o2_verbs_qp *qp);
 void o2_verbs_reset(struct o2_verbs_world *world, struct o2_verbs_qp *qp);
-
 /* verbs_execute.c: one request. */
 enum o2_verbs_verdict { O2_VERBS_DONE, O2_VERBS_RNR, O2_VERBS_LOST, O2_VERBS_FAILED };
 struct o2_verbs_outcome {
@@ -386,7 +386,6 @@ void o2_verbs_scribble(struct o2_verbs_world *world, struct o2_verbs_side *side,
 
 /* verbs_query.c: with a domain 0 and a first completion queue. */
 void o2_verbs_query_device(struct o2_verbs_world *world, struct o2_verbs_side *side);
-
 /* verbs_state.c */
 bool o2_verbs_may_change(const struct o2_verbs_qp *qp, enum ibv_qp_state from, enum ibv_qp_state to,
 			 const struct ibv_qp_attr *attr, int mask);
@@ -394,6 +393,7 @@ void o2_verbs_step_modify(struct o2_verbs_world *world);
 /* Connect one of which an end is in error. */
 void o2_verbs_mend(struct o2_verbs_world *world);
 void o2_verbs_connect(struct o2_verbs_world *world, uint32_t index); /* both ends */
+void o2_verbs_end_pair(struct o2_verbs_world *world, struct o2_verbs_qp *qp);
 
 /* verbs_world.c, verbs_object.c, verbs_region.c: steps that make, change and destroy. */
 void o2_verbs_open(struct o2_verbs_world *world);
@@ -410,7 +410,9 @@ void o2_verbs_step_region(struct o2_verbs_world *world);
 void o2_verbs_step_window(struct o2_verbs_world *world);
 void o2_verbs_step_map(struct o2_verbs_world *world);
 
-/* verbs_short.c */
+/* verbs_short.c: now and then an allocation of the next call fails; ends that, and says whether one did. */
+void o2_verbs_run_short(struct o2_verbs_world *world);
+bool o2_verbs_ran_short(struct o2_verbs_world *world);
 void o2_verbs_step_short(struct o2_verbs_world *world);
 
 /* verbs_draw.c, verbs_request.c, verbs_post.c, verbs_wait.c */
@@ -433,6 +435,13 @@ void o2_verbs_step_poll(struct o2_verbs_world *world);
 void o2_verbs_step_notify(struct o2_verbs_world *world);
 void o2_verbs_step_event(struct o2_verbs_world *world);
 void o2_verbs_step_async(struct o2_verbs_world *world);
+void o2_verbs_readable(struct o2_verbs_world *world, const struct o2_verbs_side *side);
+/* What ibv_get_async_event has said; error: errno, 0: an event. */
+void o2_verbs_heard(struct o2_verbs_world *world, struct o2_verbs_side *side, int error,
+		    struct ibv_async_event *event);
+/* verbs_sleep.c: what the process keeps for threads is there before anything is weighed. */
+void o2_verbs_warm_up(void);
+void o2_verbs_step_sleep(struct o2_verbs_world *world);
 /* The device tells the world. */
 void o2_verbs_hook(struct o2_verbs_world *world);
 void o2_verbs_step_hook(struct o2_verbs_world *world);

@@ -76,16 +76,20 @@ static void resize_cq(struct o2_verbs_world *world, struct o2_verbs_side *side, 
 {
 	struct o2_verbs_cq *cq = &side->cq[index];
 	const uint32_t entries = (uint32_t)o2_draw(world->choice, O2_VERBS_ENTRIES);
-	const int error = entries == 0 || entries < cq->count ? EINVAL : 0;
+	int found, error = entries == 0 || entries < cq->count ? EINVAL : 0;
 
 	snprintf(world->text, sizeof(world->text), "ibv_resize_cq %td.%u to %u", side - world->side, index,
 		 entries);
-	o2_verbs_expect(world, "ibv_resize_cq", ibv_resize_cq(cq->cq, (int)entries), error);
-	if (error != 0)
-		return;
-	cq->entries = power_less_one(entries);
+	o2_verbs_run_short(world);
+	found = ibv_resize_cq(cq->cq, (int)entries);
+	if (o2_verbs_ran_short(world))
+		error = ENOMEM;
+	o2_verbs_expect(world, "ibv_resize_cq", found, error);
+	if (error == 0) {
+		cq->entries = power_less_one(entries);
+		o2_verbs_saw(world, O2_VERBS_SEEN_RESIZED);
+	}
 	o2_verbs_expect(world, "cqe", cq->cq->cqe, cq->entries);
-	o2_verbs_saw(world, O2_VERBS_SEEN_RESIZED);
 }
 
 void o2_verbs_step_queue(struct o2_verbs_world *world)
@@ -137,14 +141,18 @@ static void modify_srq(struct o2_verbs_world *world, struct o2_verbs_side *side)
 				    .srq_limit = (uint32_t)o2_draw(c, O2_VERBS_DEPTH)};
 	const int mask = (int)o2_draw(c, 3) | (o2_draw_bool(c, 16, 1) ? 4 : 0);
 	const uint32_t most = mask & IBV_SRQ_MAX_WR ? attr.max_wr : side->shared.max;
-	int error = 0;
+	int found, error = 0;
 
 	if (mask & 4 || (mask & IBV_SRQ_LIMIT && attr.srq_limit > most) ||
 	    (mask & IBV_SRQ_MAX_WR && (attr.max_wr == 0 || attr.max_wr < side->shared.count)))
 		error = EINVAL;
 	snprintf(world->text, sizeof(world->text), "ibv_modify_srq %td, mask %d, %u, limit %u",
 		 side - world->side, mask, attr.max_wr, attr.srq_limit);
-	o2_verbs_expect(world, "ibv_modify_srq", ibv_modify_srq(side->srq, &attr, mask), error);
+	o2_verbs_run_short(world);
+	found = ibv_modify_srq(side->srq, &attr, mask);
+	if (o2_verbs_ran_short(world))
+		error = ENOMEM;
+	o2_verbs_expect(world, "ibv_modify_srq", found, error);
 	if (error == 0 && mask & IBV_SRQ_MAX_WR) {
 		side->shared.max = attr.max_wr;
 		o2_verbs_saw(world, O2_VERBS_SEEN_SHARED_RESIZED);

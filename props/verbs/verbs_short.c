@@ -2,6 +2,7 @@
 /* An object is made and the nth allocation fails: it is not there, errno says why, and nothing is left of it. */
 #include <errno.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "props/verbs/verbs_internal.h"
 
@@ -95,6 +96,45 @@ static int unmake(void *object, enum kind kind)
 	}
 }
 
+void o2_verbs_run_short(struct o2_verbs_world *world)
+{
+	if (o2_draw_bool(world->choice, 4, 1) && world->run->fail_allocation != NULL)
+		world->run->fail_allocation(1 + (uint32_t)o2_draw(world->choice, 1));
+}
+
+bool o2_verbs_ran_short(struct o2_verbs_world *world)
+{
+	bool failed;
+
+	if (world->run->fail_allocation == NULL)
+		return false;
+	failed = world->run->allocation_failed();
+	world->run->fail_allocation(0);
+	if (failed)
+		o2_verbs_saw(world, O2_VERBS_SEEN_SHORT_CHANGE);
+	return failed;
+}
+
+/* What has a descriptor, while the process may have no more of them. */
+static void without_descriptors(struct o2_verbs_world *world, struct o2_verbs_side *side)
+{
+	const enum kind kind = o2_draw_bool(world->choice, 1, 1) ? CHANNEL : CONTEXT;
+	struct rlimit before, none;
+	void *object;
+
+	snprintf(world->text, sizeof(world->text), "object of kind %d without descriptors", (int)kind);
+	if (getrlimit(RLIMIT_NOFILE, &before) != 0)
+		return;
+	none = (struct rlimit){.rlim_cur = 0, .rlim_max = before.rlim_max};
+	if (setrlimit(RLIMIT_NOFILE, &none) != 0)
+		return;
+	errno = 0;
+	object = make(side, kind);
+	setrlimit(RLIMIT_NOFILE, &before);
+	o2_verbs_made(world, "without descriptors", object, EMFILE);
+	o2_verbs_saw(world, O2_VERBS_SEEN_NO_DESCRIPTOR);
+}
+
 /* What else could fail it is left alone: a fault that is to come stays for another step. */
 static bool may_be_made(const struct o2_verbs_world *world, const struct o2_verbs_side *side)
 {
@@ -112,6 +152,10 @@ void o2_verbs_step_short(struct o2_verbs_world *world)
 	void *object;
 	bool failed;
 
+	if (o2_draw_bool(world->choice, 3, 1)) {
+		without_descriptors(world, side);
+		return;
+	}
 	snprintf(world->text, sizeof(world->text), "object of kind %d without allocation %u", (int)kind, nth);
 	if (run->fail_allocation == NULL || !may_be_made(world, side))
 		return;

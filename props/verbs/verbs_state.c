@@ -238,51 +238,77 @@ static void draw_attr(struct o2_verbs_world *world, const struct o2_verbs_qp *qp
 		attr->sq_psn += 1;
 }
 
-/* One value that is the last or the first past it. */
-static void spoil(struct o2_verbs_world *world, struct ibv_qp_attr *attr)
+static void spoil_address(struct o2_choice *c, struct ibv_ah_attr *to, uint8_t past)
 {
-	struct o2_choice *c = world->choice;
-	const uint8_t past = o2_draw_bool(c, 1, 1);
-
-	switch (o2_draw(c, 12)) {
+	switch (o2_draw(c, 2)) {
 	case 0:
-		attr->port_num += past ? 1 : UINT8_MAX;
+		to->is_global = past;
 		break;
 	case 1:
-		attr->pkey_index = past;
-		break;
-	case 2:
-		attr->ah_attr.is_global = past;
-		break;
-	case 3:
-		attr->ah_attr.grh.sgid_index = 1 + past;
-		break;
-	case 4:
-		attr->path_mtu = past ? IBV_MTU_4096 + 1 : 0;
-		break;
-	case 5:
-		attr->timeout = 31 + past;
-		break;
-	case 6:
-		attr->retry_cnt = 7 + past;
-		break;
-	case 7:
-		attr->rnr_retry = 7 + past;
-		break;
-	case 8:
-		attr->min_rnr_timer = 31 + past;
-		break;
-	case 9:
-		attr->max_rd_atomic = MOST_RD_ATOMIC + past;
-		break;
-	case 10:
-		attr->max_dest_rd_atomic = MOST_RD_ATOMIC + past;
-		break;
-	case 11:
-		attr->en_sqd_async_notify = 1;
+		to->grh.sgid_index = 1 + past;
 		break;
 	default:
-		attr->ah_attr.port_num = past ? 2 : 0;
+		to->port_num = past ? 2 : 0;
+	}
+}
+
+/* One of the values that the mask has is the last that may be, or the first past it. */
+static void spoil(struct o2_verbs_world *world, struct ibv_qp_attr *attr, int mask)
+{
+	struct o2_choice *c = world->choice;
+	static const int bits[] = {IBV_QP_PORT,
+				   IBV_QP_PKEY_INDEX,
+				   IBV_QP_AV,
+				   IBV_QP_PATH_MTU,
+				   IBV_QP_TIMEOUT,
+				   IBV_QP_RETRY_CNT,
+				   IBV_QP_RNR_RETRY,
+				   IBV_QP_MIN_RNR_TIMER,
+				   IBV_QP_MAX_QP_RD_ATOMIC,
+				   IBV_QP_MAX_DEST_RD_ATOMIC,
+				   IBV_QP_EN_SQD_ASYNC_NOTIFY};
+	int has[sizeof(bits) / sizeof(bits[0])];
+	const uint8_t past = o2_draw_bool(c, 1, 1);
+	uint32_t count = 0;
+
+	for (size_t i = 0; i < sizeof(bits) / sizeof(bits[0]); i++)
+		if (mask & bits[i])
+			has[count++] = bits[i];
+	if (count == 0)
+		return;
+	switch (has[o2_draw_pick(c, count)]) {
+	case IBV_QP_PORT:
+		attr->port_num += past ? 1 : UINT8_MAX;
+		break;
+	case IBV_QP_PKEY_INDEX:
+		attr->pkey_index = past;
+		break;
+	case IBV_QP_AV:
+		spoil_address(c, &attr->ah_attr, past);
+		break;
+	case IBV_QP_PATH_MTU:
+		attr->path_mtu = past ? IBV_MTU_4096 + 1 : 0;
+		break;
+	case IBV_QP_TIMEOUT:
+		attr->timeout = 31 + past;
+		break;
+	case IBV_QP_RETRY_CNT:
+		attr->retry_cnt = 7 + past;
+		break;
+	case IBV_QP_RNR_RETRY:
+		attr->rnr_retry = 7 + past;
+		break;
+	case IBV_QP_MIN_RNR_TIMER:
+		attr->min_rnr_timer = 31 + past;
+		break;
+	case IBV_QP_MAX_QP_RD_ATOMIC:
+		attr->max_rd_atomic = MOST_RD_ATOMIC + past;
+		break;
+	case IBV_QP_MAX_DEST_RD_ATOMIC:
+		attr->max_dest_rd_atomic = MOST_RD_ATOMIC + past;
+		break;
+	default:
+		attr->en_sqd_async_notify = 1;
 	}
 }
 
@@ -297,8 +323,6 @@ void o2_verbs_step_modify(struct o2_verbs_world *world)
 	if (qp->qp == NULL)
 		return;
 	draw_attr(world, qp, &attr);
-	if (o2_draw_bool(c, 3, 1))
-		spoil(world, &attr);
 	to = (enum ibv_qp_state)(o2_draw_bool(c, 2, 1)	    ? o2_draw(c, IBV_QPS_ERR)
 				 : qp->state < IBV_QPS_RTS  ? qp->state + 1
 				 : qp->state == IBV_QPS_RTS ? IBV_QPS_SQD
@@ -310,6 +334,8 @@ void o2_verbs_step_modify(struct o2_verbs_world *world)
 			mask |= bit;
 	if (o2_draw_bool(c, 4, 1))
 		mask ^= 1 << o2_draw(c, 25); /* one too many or too few */
+	if (o2_draw_bool(c, 3, 1))
+		spoil(world, &attr, mask);
 	attr.cur_qp_state = o2_draw_bool(c, 3, 1) ? (enum ibv_qp_state)o2_draw(c, IBV_QPS_ERR) : qp->state;
 	attr.qp_state = to;
 	if (to != qp->state || o2_draw_bool(c, 1, 1))
@@ -319,7 +345,14 @@ void o2_verbs_step_modify(struct o2_verbs_world *world)
 	modify(world, qp, &attr, mask);
 }
 
-/* From any state to RTS, each change as it should be. */
+void o2_verbs_end_pair(struct o2_verbs_world *world, struct o2_verbs_qp *qp)
+{
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
+
+	modify(world, qp, &attr, IBV_QP_STATE);
+}
+
+/* From any state to RTS, each change as it should be; one with a value at its limit may go ahead of it. */
 static void bring_up(struct o2_verbs_world *world, struct o2_verbs_qp *qp, struct ibv_qp_attr *attr)
 {
 	static const enum ibv_qp_state way[] = {IBV_QPS_RESET, IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS};
@@ -330,6 +363,13 @@ static void bring_up(struct o2_verbs_world *world, struct o2_verbs_qp *qp, struc
 		if (i > 0)
 			needs_of(qp->type, way[i - 1], way[i], &must, &may);
 		attr->qp_state = way[i];
+		if (o2_draw_bool(world->choice, 24, 1)) {
+			struct ibv_qp_attr spoilt = *attr;
+
+			spoil(world, &spoilt, must);
+			if (modify(world, qp, &spoilt, must | IBV_QP_STATE))
+				continue;
+		}
 		if (!modify(world, qp, attr, must | IBV_QP_STATE))
 			return;
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Steps that poll, wait and are told; and those beyond verbs. */
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 
 #include "props/verbs/verbs_internal.h"
@@ -94,6 +95,18 @@ static void acknowledge(struct o2_verbs_world *world, struct o2_verbs_side *side
 	}
 }
 
+/* Each stands for what waits behind it, so that a program may sleep on it in poll(2). */
+void o2_verbs_readable(struct o2_verbs_world *world, const struct o2_verbs_side *side)
+{
+	struct pollfd p[] = {{.fd = side->channel->fd, .events = POLLIN},
+			     {.fd = side->context->async_fd, .events = POLLIN}};
+
+	poll(p, 2, 0);
+	o2_verbs_expect(world, "the channel can be read", p[0].revents, side->readies > 0 ? POLLIN : 0);
+	o2_verbs_expect(world, "an asynchronous event can be read", p[1].revents,
+			side->events > 0 ? POLLIN : 0);
+}
+
 void o2_verbs_step_event(struct o2_verbs_world *world)
 {
 	struct o2_verbs_side *side = &world->side[o2_draw(world->choice, 1)];
@@ -103,6 +116,7 @@ void o2_verbs_step_event(struct o2_verbs_world *world)
 	int found;
 
 	snprintf(world->text, sizeof(world->text), "ibv_get_cq_event %td", side - world->side);
+	o2_verbs_readable(world, side);
 	if (sleeps_for_ever(world))
 		return;
 	errno = 0;
@@ -126,6 +140,19 @@ void o2_verbs_step_event(struct o2_verbs_world *world)
 	acknowledge(world, side);
 }
 
+void o2_verbs_heard(struct o2_verbs_world *world, struct o2_verbs_side *side, int error,
+		    struct ibv_async_event *event)
+{
+	o2_verbs_expect(world, "ibv_get_async_event", error, side->events == 0 ? EAGAIN : 0);
+	if (side->events == 0 || world->report->failed)
+		return;
+	o2_verbs_expect(world, "event", event->event_type, side->event[0].type);
+	o2_verbs_expect(world, "its object", event->element.cq == side->event[0].element, 1);
+	ibv_ack_async_event(event);
+	memmove(&side->event[0], &side->event[1], --side->events * sizeof(side->event[0]));
+	o2_verbs_saw(world, O2_VERBS_SEEN_ASYNC);
+}
+
 void o2_verbs_step_async(struct o2_verbs_world *world)
 {
 	struct o2_verbs_side *side = &world->side[o2_draw(world->choice, 1)];
@@ -135,14 +162,7 @@ void o2_verbs_step_async(struct o2_verbs_world *world)
 	snprintf(world->text, sizeof(world->text), "ibv_get_async_event %td", side - world->side);
 	errno = 0;
 	found = ibv_get_async_event(side->context, &event);
-	o2_verbs_expect(world, "ibv_get_async_event", found == 0 ? 0 : errno, side->events == 0 ? EAGAIN : 0);
-	if (side->events == 0 || world->report->failed)
-		return;
-	o2_verbs_expect(world, "event", event.event_type, side->event[0].type);
-	o2_verbs_expect(world, "its object", event.element.cq == side->event[0].element, 1);
-	ibv_ack_async_event(&event);
-	memmove(&side->event[0], &side->event[1], --side->events * sizeof(side->event[0]));
-	o2_verbs_saw(world, O2_VERBS_SEEN_ASYNC);
+	o2_verbs_heard(world, side, found == 0 ? 0 : errno, &event);
 }
 
 /* --- beyond verbs --- */

@@ -90,6 +90,7 @@ static bool open_side(struct o2_verbs_world *world, struct o2_verbs_side *side, 
 	uint8_t *base;
 
 	side->context = ibv_open_device(device);
+	o2_verbs_expect(world, "ibv_open_device", side->context != NULL, true);
 	if (side->context == NULL)
 		return false;
 	base = mmap(NULL, O2_VERBS_ARENA_BYTES + 2 * O2_VERBS_PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS,
@@ -106,6 +107,12 @@ static bool open_side(struct o2_verbs_world *world, struct o2_verbs_side *side, 
 	for (uint32_t i = 0; i < O2_VERBS_DOMAINS; i++)
 		side->pd[i] = ibv_alloc_pd(side->context);
 	side->channel = ibv_create_comp_channel(side->context);
+	o2_verbs_expect(world, "ibv_create_comp_channel", side->channel != NULL, true);
+	if (side->channel == NULL)
+		return false;
+	/* No program that is started has them. */
+	o2_verbs_expect(world, "flags of a channel", fcntl(side->channel->fd, F_GETFD), FD_CLOEXEC);
+	o2_verbs_expect(world, "flags of a device", fcntl(side->context->async_fd, F_GETFD), FD_CLOEXEC);
 	fcntl(side->channel->fd, F_SETFL, O_NONBLOCK);
 	fcntl(side->context->async_fd, F_SETFL, O_NONBLOCK);
 	world->counters.live_contexts++;

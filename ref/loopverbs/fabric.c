@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The one fabric of the process: lock, numbers, options, counters, reset. */
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -7,7 +8,8 @@
 
 struct o2l_fabric o2l_fabric;
 
-static pthread_mutex_t fabric_lock = PTHREAD_MUTEX_INITIALIZER;
+/* It says so when who has it locks it again, or who has it not unlocks it. */
+static pthread_mutex_t fabric_lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
 static void *mr_slots[O2L_MR_SLOTS];
 static void *mw_slots[O2L_MW_SLOTS];
 static void *qp_slots[O2L_QP_SLOTS];
@@ -52,14 +54,20 @@ static void set_up(void)
 
 void o2l_lock(void)
 {
-	pthread_mutex_lock(&fabric_lock);
+	const int error = pthread_mutex_lock(&fabric_lock);
+
+	assert(error == 0);
+	(void)error;
 	if (!o2l_fabric.ready)
 		set_up();
 }
 
 void o2l_unlock(void)
 {
-	pthread_mutex_unlock(&fabric_lock);
+	const int error = pthread_mutex_unlock(&fabric_lock);
+
+	assert(error == 0);
+	(void)error;
 }
 
 int o2l_index_add(struct o2l_index *index, void *object, uint32_t *number)

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/* A thread of the program sleeps until something asynchronous happens, or a signal comes. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "props/verbs/verbs_internal.h"
+
+#define PATIENCE_S 20 /* for a thread that does not wake, on a slow machine: a finding */
+
+struct sleeper {
+	struct ibv_context *context;
+	struct ibv_async_event event;
+	int error;
+	_Atomic pid_t id;
+	atomic_bool over;
+};
+
+static void *sleep_there(void *arg)
+{
+	struct sleeper *sleeper = arg;
+
+	errno = 0;
+	sleeper->id = gettid();
+	sleeper->error = ibv_get_async_event(sleeper->context, &sleeper->event) == 0 ? 0 : errno;
+	sleeper->over = true;
+	return NULL;
+}
+
+static bool is_asleep(pid_t id)
+{
+	char path[48], line[128] = "";
+	const char *end;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)id);
+	file = fopen(path, "r");
+	if (file == NULL)
+		return false;
+	if (fgets(line, sizeof(line), file) == NULL)
+		line[0] = '\0';
+	fclose(file);
+	end = strrchr(line, ')');
+	return end != NULL && strncmp(end, ") S", 3) == 0;
+}
+
+/* Until it sleeps (wanted) or has come back; false: neither. */
+static bool settle(const struct sleeper *sleeper, bool wanted)
+{
+	const time_t started = time(NULL);
+
+	while (!sleeper->over && !(wanted && sleeper->id != 0 && is_asleep(sleeper->id))) {
+		if (time(NULL) - started > PATIENCE_S)
+			return false;
+		sched_yield();
+	}
+	return true;
+}
+
+static void on_signal(int number)
+{
+	(void)number;
+}
+
+/* ibv_get_async_event(3), poll(2): it comes back with EINTR. */
+static void interrupt(struct o2_verbs_world *world, struct sleeper *sleeper, pthread_t thread)
+{
+	const struct sigaction caught = {.sa_handler = on_signal};
+	struct sigaction before;
+
+	sigaction(SIGURG, &caught, &before);
+	if (!sleeper->over)
+		pthread_kill(thread, SIGURG);
+	o2_verbs_expect(world, "an interrupted sleep ends", settle(sleeper, false), true);
+	if (!sleeper->over) { /* so that it can be joined */
+		fcntl(sleeper->context->async_fd, F_SETFL, O_NONBLOCK);
+		pthread_kill(thread, SIGURG);
+	}
+	pthread_join(thread, NULL);
+	sigaction(SIGURG, &before, NULL);
+	o2_verbs_expect(world, "an interrupted ibv_get_async_event", sleeper->error, EINTR);
+	o2_verbs_saw(world, O2_VERBS_SEEN_INTERRUPTED);
+}
+
+/* A queue pair with a shared queue says so when it ends. */
+static void wake(struct o2_verbs_world *world, struct o2_verbs_side *side, struct sleeper *sleeper,
+		 pthread_t thread, struct o2_verbs_qp *qp)
+{
+	bool woken;
+
+	o2_verbs_end_pair(world, qp);
+	woken = settle(sleeper, false);
+	o2_verbs_expect(world, "a sleeper wakes with an event", woken, true);
+	if (!woken) {
+		pthread_cancel(thread);
+		pthread_join(thread, NULL);
+		return;
+	}
+	pthread_join(thread, NULL);
+	o2_verbs_heard(world, side, sleeper->error, &sleeper->event);
+	o2_verbs_saw(world, O2_VERBS_SEEN_ASLEEP);
+}
+
+static void *allocate(void *arg)
+{
+	void *volatile some = malloc(1);
+
+	free(some);
+	return arg;
+}
+
+void o2_verbs_warm_up(void)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, allocate, NULL) == 0)
+		pthread_join(thread, NULL);
+}
+
+void o2_verbs_step_sleep(struct o2_verbs_world *world)
+{
+	struct o2_verbs_side *side = &world->side[o2_draw(world->choice, 1)];
+	const bool seldom = o2_draw_bool(world->choice, 5, 1); /* a thread costs as much as many steps */
+	const bool interrupted = o2_draw_bool(world->choice, 1, 1);
+	struct sleeper sleeper = {.context = side->context};
+	struct o2_verbs_qp *qp = NULL;
+	pthread_t thread;
+
+	for (uint32_t i = 0; i < O2_VERBS_PAIRS; i++)
+		if (side->qp[i].qp != NULL && side->qp[i].shared && side->qp[i].state != IBV_QPS_ERR)
+			qp = &side->qp[i];
+	snprintf(world->text, sizeof(world->text), "asleep in ibv_get_async_event %td, interrupted %d",
+		 side - world->side, interrupted);
+	if (!seldom || side->events > 0 || (!interrupted && qp == NULL))
+		return;
+	fcntl(side->context->async_fd, F_SETFL, 0);
+	if (pthread_create(&thread, NULL, sleep_there, &sleeper) == 0) {
+		o2_verbs_expect(world, "asleep", settle(&sleeper, true), true);
+		if (interrupted)
+			interrupt(world, &sleeper, thread);
+		else
+			wake(world, side, &sleeper, thread, qp);
+	}
+	fcntl(side->context->async_fd, F_SETFL, O_NONBLOCK);
+}
