@@ -12,18 +12,7 @@
 #include "lst/wire/msg_json.h"
 #include "lst/wire/range.h"
 #include "props/model/lst_model.h"
-
-static void check_verdict(int rc, const struct o2_error *error, const struct o2_lstm_verdict *model)
-{
-	const char *rule = rc == 0 ? "none" : error->rule,
-		   *wanted = model->rule == NULL ? "none" : model->rule;
-
-	if ((rc == 0) != (model->rule == NULL) || strcmp(rule, wanted) != 0)
-		o2_fuzz_fail("lst: the codec says %s, the model %s", rule, wanted);
-	if (rc != 0 && (error->value != model->value || error->limit != model->limit || error->code != rc))
-		o2_fuzz_fail("lst: %s with value %llu, the model has %llu", rule,
-			     (unsigned long long)error->value, (unsigned long long)model->value);
-}
+#include "props/stage/parts.h"
 
 static void check_bytes(const struct o2_lst_msg *msg, const uint8_t *expected, const char *what)
 {
@@ -63,23 +52,17 @@ static void check_range(const struct o2_lst_msg *msg)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	uint8_t same[O2_LSTM_BYTES], other[O2_LSTM_BYTES];
-	struct o2_lstm_verdict model;
-	struct o2_error error = {0};
+	uint8_t same[O2_LSTM_BYTES];
+	struct o2_report report;
 	struct o2_lst_msg msg;
-	const int rc = o2_lst_msg_decode(data, size, &msg, &error);
+	bool is_read;
 
-	o2_lstm_decode(data, size, &model);
-	check_verdict(rc, &error, &model);
-	if (!model.is_read)
-		return 0;
-	if ((msg.order == O2_BIG_ENDIAN) != model.big)
-		o2_fuzz_fail("lst: the byte order is not the magic's");
-	o2_lstm_again(data, model.big, same, other);
-	check_bytes(&msg, same, "in its order");
-	check_json(&msg, same);
-	check_range(&msg);
-	msg.order = model.big ? O2_LITTLE_ENDIAN : O2_BIG_ENDIAN;
-	check_bytes(&msg, other, "in the other order");
+	o2_report_clear(&report);
+	is_read = o2_parts_lst_bytes(data, size, &msg, same, &report);
+	o2_fuzz_report("lst", &report);
+	if (is_read) {
+		check_json(&msg, same);
+		check_range(&msg);
+	}
 	return 0;
 }

@@ -52,6 +52,7 @@
 	ENTRY(CONSOLE_REPLY_FAILED, "console_reply_failed")          \
 	ENTRY(CONSOLE_DOWN, "console_peer_down")                     \
 	ENTRY(CONSOLE_REFUSED, "console_not_sent")                   \
+	ENTRY(CONSOLE_NOT_RUN, "console_stopped_before_it_runs")     \
 	ENTRY(REVERSE_LIST, "reverse_list")                          \
 	ENTRY(REVERSE_ENDLESS, "reverse_endless")                    \
 	ENTRY(REVERSE_ACTIVE, "reverse_active")                      \
@@ -195,6 +196,8 @@ void o2_lst_account_clock(struct o2_lst_case *the);
 void o2_lst_check_state(struct o2_lst_case *the);
 
 /* lst_network.c */
+/* A request goes where its service is; any other PUT is a reply or bulk. */
+void o2_lst_check_portal(struct o2_report *report, const struct o2_letter *letter);
 /* The oldest letter of one side arrives, or what a bad network does with it. */
 void o2_lst_deliver(struct o2_lst_case *the);
 /* All that is on its way arrives, and what comes of it. */

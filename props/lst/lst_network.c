@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "lst/rpc_internal.h"
@@ -12,6 +13,13 @@
 #define FEATS_AT 20u
 #define RPYID_AT 24u
 
+/* docs/lst.md, "Services" */
+#define TESTS_PORTAL	 50u
+#define FRAMEWORK_PORTAL 51u
+#define RDMA_PORTAL	 52u
+#define BRW		 11u
+#define PING		 12u
+
 static struct o2_letter taken(struct o2_lnet_side *side)
 {
 	const struct o2_letter letter = side->letter[0];
@@ -19,6 +27,17 @@ static struct o2_letter taken(struct o2_lnet_side *side)
 	side->nletters--;
 	memmove(side->letter, side->letter + 1, side->nletters * sizeof(letter));
 	return letter;
+}
+
+void o2_lst_check_portal(struct o2_report *report, const struct o2_letter *letter)
+{
+	const uint64_t service = letter->hdr.msg.put.match_bits;
+	const uint32_t portal = letter->hdr.msg.put.ptl_index;
+
+	if (letter->hdr.type == O2_LNET_PUT && portal != RDMA_PORTAL &&
+	    portal != (service == BRW || service == PING ? TESTS_PORTAL : FRAMEWORK_PORTAL))
+		o2_report_fail(report, "lst/portal",
+			       "a request to service %" PRIu64 " goes to portal %" PRIu32, service, portal);
 }
 
 /* What a letter is to a service. */
@@ -82,6 +101,7 @@ static void receive(struct o2_lst_case *the, const struct o2_letter *letter)
 	const int expected = kind == REQUEST && served ? o2_lst_account_of(the, &msg) : O2_LST_UNKNOWN;
 	const uint32_t before = o2_lst_answers(the, rpyid_of(letter));
 
+	o2_lst_check_portal(the->report, letter);
 	to->nevents = 0;
 	to->refuse = shut ? -ENETUNREACH : 0;
 	o2_lnet_receive(to->lnet, letter->from->nid, &letter->hdr, letter->payload, &to->error);

@@ -90,8 +90,10 @@ void o2_talk_enter(struct o2_lst_talk *talk)
 	/* It asks because of what has come. */
 	o2_talk_listen(talk);
 	for (uint32_t i = 0; i < talk->a->nletters && talk->nasked < O2_TALK_ASKED; i++)
-		if (is_request(&talk->a->letter[i], &msg) && find(talk, msg.u.reqst.rpyid, false) == NULL)
+		if (is_request(&talk->a->letter[i], &msg) && find(talk, msg.u.reqst.rpyid, false) == NULL) {
+			o2_lst_check_portal(talk->report, &talk->a->letter[i]);
 			enter(talk, &msg);
+		}
 }
 
 /* --- what has come --- */

@@ -271,6 +271,7 @@ void o2_talk_check_report(struct o2_lst_talk *talk)
 	talk->seen[CONSOLE_ALL_WELL] +=
 		report->status == 0 && report->begun > 0 && report->outcome[O2_LST_WELL] == report->begun;
 	talk->seen[REVERSE_RAN] += report->status == 0 && talk->config.reverse && report->has_after;
+	talk->seen[CONSOLE_NOT_RUN] += report->status == 0 && report->has_before && !report->has_after;
 	talk->seen[CONSOLE_BUSY] += report->status == -EBUSY && report->step == O2_LST_STEP_MAKE;
 	talk->seen[CONSOLE_STALE] += report->status == -ESTALE;
 	talk->seen[CONSOLE_LEFT] += report->left;

@@ -2,6 +2,7 @@
 #ifndef O2_PROPS_PARTS_H
 #define O2_PROPS_PARTS_H
 
+#include "lst/wire/msg.h"
 #include "props/engine/property.h"
 #include "props/engine/tally.h"
 #include "props/model/reject_model.h"
@@ -23,5 +24,12 @@ struct o2_parts_run {
 
 /* *run: zeros at first, the caller's. */
 struct o2_property o2_parts_property(struct o2_parts_run *run);
+
+/*
+ * Any bytes as a message of LNet selftest: refused, or read, as a model of widths says, and written again in either byte
+ * order.  True: *msg was read, and holds; *same: 160 bytes, what is written of it in its own order.
+ */
+bool o2_parts_lst_bytes(const uint8_t *bytes, size_t length_bytes, struct o2_lst_msg *msg, uint8_t *same,
+			struct o2_report *report);
 
 #endif

@@ -39,7 +39,9 @@
 	ENTRY(O2_PARTS_LST_SENT, "lst_may_be_sent")         \
 	ENTRY(O2_PARTS_LST_NOT_SENT, "lst_may_not_be_sent") \
 	ENTRY(O2_PARTS_LST_WRITTEN, "lst_written")          \
-	ENTRY(O2_PARTS_LST_NOT_WRITTEN, "lst_not_written")
+	ENTRY(O2_PARTS_LST_NOT_WRITTEN, "lst_not_written")  \
+	ENTRY(O2_PARTS_LST_READ, "lst_read")                \
+	ENTRY(O2_PARTS_LST_NOT_READ, "lst_not_read")
 
 enum o2_parts_situation { O2_PARTS_SITUATION_LIST(O2_SITUATION_ID) O2_PARTS_SITUATIONS };
 
@@ -54,6 +56,10 @@ void o2_parts_fault(struct o2_parts_run *run, struct o2_choice *c, struct o2_rep
 /* Which requests of LNet selftest may be sent, and which of its messages can be written. */
 void o2_parts_lst(struct o2_parts_run *run, struct o2_choice *c, struct o2_report *report);
 void o2_parts_lst_code(struct o2_parts_run *run, struct o2_choice *c, struct o2_report *report);
+/* By type; NULL: none has that. */
+char *o2_parts_lst_name(struct o2_lst_msg *msg);
+/* Which can be read, and what is written of them. */
+void o2_parts_lst_read(struct o2_parts_run *run, struct o2_choice *c, struct o2_report *report);
 
 /* What is answered to pings. */
 void o2_parts_ping(struct o2_parts_run *run, struct o2_choice *c, struct o2_report *report);

@@ -13,8 +13,7 @@
 #define NAME_BYTES 32u
 #define POISON	   0xa5u
 
-/* By type; NULL: none has that. */
-static char *name_in(struct o2_lst_msg *msg)
+char *o2_parts_lst_name(struct o2_lst_msg *msg)
 {
 	switch (msg->msg_type) {
 	case O2_LST_MKSN_REQST:
@@ -48,7 +47,7 @@ static const char *draw_message(struct o2_choice *c, struct o2_lst_msg *msg, uin
 	msg->order = o2_draw_bool(c, 1, 1) ? O2_BIG_ENDIAN : O2_LITTLE_ENDIAN;
 	msg->msg_version = (uint32_t)o2_draw_wild(c);
 	msg->msg_type = o2_draw_bool(c, 3, 1) ? past(c, TYPES - 1) : (uint32_t)o2_draw(c, TYPES - 1);
-	name = msg->msg_type < TYPES ? name_in(msg) : NULL;
+	name = msg->msg_type < TYPES ? o2_parts_lst_name(msg) : NULL;
 	if (name != NULL) {
 		const bool without_zero = o2_draw_bool(c, 1, 1);
 

@@ -16,6 +16,9 @@
 #define TIMED_OUT 4u /* the specification's reason of a reject: "timeout" */
 
 enum answer { ACCEPT, REJECT, DESTROY, IGNORE, ANSWERS };
+/* How far an id has come; which allocation fails: of whom asks, of his message, of whom is asked. */
+enum state { NO_ID, PENDING, CONNECTED_ID, OVER };
+enum lack { ALL_THERE, NO_ASKER, NO_MESSAGE, NO_ASKED, LACKS };
 
 /* One case; heard and expected are what the two are told, as words. */
 struct meeting {
@@ -30,6 +33,8 @@ struct meeting {
 	int accepted;		    /* what accepting returned */
 	enum o2_cm_loop_message at; /* which message has another fate */
 	enum o2_cm_loop_fate fate;
+	enum lack lack;
+	enum state state[2]; /* as foretold */
 	char heard[400], expected[400];
 };
 
@@ -130,6 +135,9 @@ static void expect(struct meeting *meeting, uint32_t side, enum o2_cm_event_type
 		   int code)
 {
 	append(meeting->expected, "%u:%d/%" PRIu32 "/%d ", side, (int)type, reason, code);
+	meeting->state[side] = type == O2_CM_REQUEST	   ? PENDING
+			       : type == O2_CM_ESTABLISHED ? CONNECTED_ID
+							   : OVER;
 }
 
 /* A message of that side is on its way.  False: it does not arrive, and its sender is told why or is not. */
@@ -151,13 +159,13 @@ static bool arrives(struct meeting *meeting, uint32_t side, enum o2_cm_loop_mess
 /* True: both are connected. */
 static bool foretell(struct meeting *meeting, const struct o2_cm_target *target)
 {
-	if (!arrives(meeting, 0, O2_CM_LOOP_REQUEST))
+	if (meeting->lack == NO_MESSAGE || !arrives(meeting, 0, O2_CM_LOOP_REQUEST))
 		return false;
 	if (target->address == NOBODY) {
 		expect(meeting, 0, O2_CM_UNRESOLVED, 0, -EHOSTUNREACH);
 		return false;
 	}
-	if (target->port != PORT) {
+	if (target->port != PORT || meeting->lack == NO_ASKED) {
 		expect(meeting, 0, O2_CM_REJECTED, O2_CM_REJECT_NO_LISTENER, 0);
 		return false;
 	}
@@ -165,6 +173,7 @@ static bool foretell(struct meeting *meeting, const struct o2_cm_target *target)
 	if (meeting->answer == IGNORE)
 		return false;
 	if (meeting->answer != ACCEPT || meeting->said > O2_CM_REPLY_BYTES) {
+		meeting->state[1] = OVER;
 		if (arrives(meeting, 1, O2_CM_LOOP_REJECT))
 			expect(meeting, 0, O2_CM_REJECTED,
 			       meeting->answer == DESTROY ? TIMED_OUT : O2_CM_REJECT_CONSUMER, 0);
@@ -177,6 +186,12 @@ static bool foretell(struct meeting *meeting, const struct o2_cm_target *target)
 		return false;
 	expect(meeting, 1, O2_CM_ESTABLISHED, 0, 0);
 	return true;
+}
+
+static void lack(const struct meeting *meeting, uint32_t nth)
+{
+	if (meeting->lack != ALL_THERE)
+		meeting->run->fail_allocation(nth);
 }
 
 static void deliver_all(struct o2_cm_loop *loop, struct o2_choice *c)
@@ -232,24 +247,58 @@ static void meet(struct meeting *meeting, struct o2_cm_loop *loop, struct o2_cho
 		expected = -ENODEV;
 		rule = "cm/device-lost";
 	}
+	if (meeting->lack == NO_ASKER && !lost) {
+		expected = -ENOMEM;
+		rule = "cm/memory";
+	}
 	if (meeting->param[0].private_bytes > O2_CM_REQUEST_BYTES) {
 		expected = -EINVAL;
 		rule = "cm/private-data";
 	}
+	lack(meeting, meeting->lack == NO_ASKED ? 0 : meeting->lack);
 	rc = meeting->cm[0]->ops->connect(meeting->cm[0], &target, &meeting->param[0], meeting,
 					  &meeting->id[0], &error);
 	if (rc != expected || (rc != 0 && strcmp(error.rule, rule) != 0))
 		o2_report_fail(meeting->report, "settings/cm", "connecting: %d by %s, expected %d", rc,
 			       rc == 0 ? "nothing" : error.rule, expected);
 	meeting->run->tally.seen[rc == 0 ? O2_SETTINGS_ASKED : O2_SETTINGS_NOT_ASKED]++;
+	meeting->run->tally.seen[O2_SETTINGS_NO_MEMORY] += rc == -ENOMEM;
+	lack(meeting, 0);
 	if (rc != 0 || meeting->report->failed)
 		return;
+	meeting->state[0] = PENDING;
+	/* The request is the first that arrives, and needs nothing but an id. */
+	lack(meeting, meeting->lack == NO_ASKED ? 1 : 0);
+	o2_cm_loop_deliver(loop, 0);
+	lack(meeting, 0);
 	deliver_all(loop, c);
 	if (foretell(meeting, &target) && !meeting->report->failed &&
 	    strcmp(meeting->heard, meeting->expected) == 0) {
 		meeting->run->tally.seen[O2_SETTINGS_MET]++;
 		leave(meeting, loop, c);
 	}
+}
+
+/* One goes: who still waits for it is told, and once. */
+static void part(struct meeting *meeting, struct o2_cm_loop *loop, struct o2_choice *c)
+{
+	const uint32_t first = (uint32_t)o2_draw(c, 1);
+	const bool lost = o2_draw_bool(c, 7, 1), other = meeting->id[1 - first] != NULL;
+
+	if (meeting->id[first] == NULL)
+		return;
+	if (lost && meeting->state[first] != NO_ID) {
+		o2_cm_loop_lose_device(meeting->cm[first]);
+		append(meeting->expected, "%u:%d/0/%d ", first, (int)O2_CM_DEVICE_LOST, -ENODEV);
+	} else if (meeting->state[first] == PENDING && other && meeting->state[1] != NO_ID) {
+		if (meeting->at != O2_CM_LOOP_REJECT || meeting->fate == O2_CM_LOOP_PASS)
+			expect(meeting, 1 - first, O2_CM_REJECTED, TIMED_OUT, 0);
+	} else if (meeting->state[first] == CONNECTED_ID && other) {
+		expect(meeting, 1 - first, O2_CM_DISCONNECTED, 0, 0);
+	}
+	meeting->cm[first]->ops->destroy(meeting->id[first]);
+	meeting->id[first] = NULL;
+	deliver_all(loop, c);
 }
 
 static void draw(struct meeting *meeting, struct o2_choice *c)
@@ -268,6 +317,8 @@ static void draw(struct meeting *meeting, struct o2_choice *c)
 		o2_draw_bool(c, 3, 1) ? O2_CM_REPLY_BYTES + o2_draw(c, 1) : o2_draw(c, O2_CM_REPLY_BYTES);
 	meeting->fate = (enum o2_cm_loop_fate)(o2_draw_bool(c, 2, 1) ? o2_draw(c, O2_CM_LOOP_REFUSE) : 0);
 	meeting->at = (enum o2_cm_loop_message)o2_draw(c, O2_CM_LOOP_READY);
+	if (meeting->run->fail_allocation != NULL && o2_draw_bool(c, 7, 1))
+		meeting->lack = (enum lack)o2_draw_range(c, NO_ASKER, LACKS - 1);
 }
 
 void o2_settings_meet(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report)
@@ -296,12 +347,22 @@ void o2_settings_meet(struct o2_settings_run *run, struct o2_choice *c, struct o
 		if (o2_cm_loop_attach(loop, &run->ni[0], ASKER, &third, &error) != -EADDRINUSE)
 			o2_report_fail(report, "settings/cm", "an address is given twice");
 		draw(&meeting, c);
+		lack(&meeting, 1);
+		if (meeting.lack != ALL_THERE &&
+		    (o2_cm_loop_attach(loop, &run->ni[0], NOBODY, &third, &error) != -ENOMEM ||
+		     strcmp(error.rule, "cm/memory") != 0))
+			o2_report_fail(report, "settings/cm", "a third is there without memory");
+		lack(&meeting, 0);
 		snprintf(run->text, sizeof(run->text),
 			 "a meeting: answer %d, %zu bytes, message %d with fate %d", (int)meeting.answer,
 			 meeting.said, (int)meeting.at, (int)meeting.fate);
 		o2_cm_loop_set_fate(loop, fate_of, &meeting);
 		meeting.cm[1]->ops->listen(meeting.cm[1], PORT, &error);
 		meet(&meeting, loop, c);
+		if (!report->failed)
+			compare(&meeting);
+		if (!report->failed)
+			part(&meeting, loop, c);
 		if (!report->failed)
 			compare(&meeting);
 	}

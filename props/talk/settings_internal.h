@@ -22,6 +22,7 @@
 	ENTRY(O2_SETTINGS_ASKED, "asked")                                       \
 	ENTRY(O2_SETTINGS_NOT_ASKED, "not_asked")                               \
 	ENTRY(O2_SETTINGS_MET, "met")                                           \
+	ENTRY(O2_SETTINGS_NO_MEMORY, "not_asked_for_want_of_memory")            \
 	ENTRY(O2_SETTINGS_PLACE, "place_made")                                  \
 	ENTRY(O2_SETTINGS_NO_PLACE, "place_refused")                            \
 	ENTRY(O2_SETTINGS_CHOSEN, "mode_chosen")                                \

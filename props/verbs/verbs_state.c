@@ -252,7 +252,7 @@ static void spoil_address(struct o2_choice *c, struct ibv_ah_attr *to, uint8_t p
 	}
 }
 
-/* One of the values that the mask has is the last that may be, or the first past it. */
+/* One of the mask's values is the last that may be, or the first past it.  What is not asked for may be anything. */
 static void spoil(struct o2_verbs_world *world, struct ibv_qp_attr *attr, int mask)
 {
 	struct o2_choice *c = world->choice;
@@ -335,7 +335,7 @@ void o2_verbs_step_modify(struct o2_verbs_world *world)
 	if (o2_draw_bool(c, 4, 1))
 		mask ^= 1 << o2_draw(c, 25); /* one too many or too few */
 	if (o2_draw_bool(c, 3, 1))
-		spoil(world, &attr, mask);
+		spoil(world, &attr, o2_draw_bool(c, 2, 1) ? ~mask : mask);
 	attr.cur_qp_state = o2_draw_bool(c, 3, 1) ? (enum ibv_qp_state)o2_draw(c, IBV_QPS_ERR) : qp->state;
 	attr.qp_state = to;
 	if (to != qp->state || o2_draw_bool(c, 1, 1))
@@ -366,7 +366,7 @@ static void bring_up(struct o2_verbs_world *world, struct o2_verbs_qp *qp, struc
 		if (o2_draw_bool(world->choice, 24, 1)) {
 			struct ibv_qp_attr spoilt = *attr;
 
-			spoil(world, &spoilt, must);
+			spoil(world, &spoilt, o2_draw_bool(world->choice, 2, 1) ? ~must : must);
 			if (modify(world, qp, &spoilt, must | IBV_QP_STATE))
 				continue;
 		}

@@ -165,11 +165,12 @@ void o2_verbs_open(struct o2_verbs_world *world)
 	}
 	for (uint32_t i = 0; i < O2_VERBS_SIDES; i++)
 		if (!open_side(world, &world->side[i], list[i])) {
-			o2_choice_reject(world->choice);
+			if (!world->report->failed)
+				o2_choice_reject(world->choice);
 			break;
 		}
 	ibv_free_device_list(list);
-	if (!o2_choice_ok(world->choice))
+	if (!o2_choice_ok(world->choice) || world->report->failed)
 		return;
 	for (uint32_t i = 0; i < O2_VERBS_SIDES; i++)
 		make_ah(world, &world->side[i]);
