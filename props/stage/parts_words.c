@@ -40,24 +40,26 @@ void o2_parts_errno(struct o2_parts_run *run, struct o2_choice *c, struct o2_rep
 {
 	static const int returned[] = {EINVAL, ENOMEM, EIO,	 EPROTO, ETIMEDOUT,
 				       ENOSPC, EFAULT, EMSGSIZE, ENOENT};
-	const int64_t wild = (int64_t)o2_draw(c, 8200) - 4100;
+	/* Also what would be an errno if it were cut to 32 bits. */
+	const int64_t high = ((int64_t)o2_draw(c, 2) - 1) * ((int64_t)1 << 32);
+	const int64_t wild = (int64_t)o2_draw(c, 8200) - 4100 + high;
 	const int code = returned[o2_draw_pick(c, 9)] * (o2_draw_bool(c, 1, 1) ? -1 : 1);
 	const char *symbol =
 		wild == 0 || wild > 4095 || wild < -4095 ? NULL : strerrorname_np(abs((int)wild));
-	const char *name = o2_errno_name((int)wild);
+	const char *name = o2_errno_name((int)(wild - high));
 	const char *found = o2_errno_symbol(wild);
 	char text[O2_ERRNO_TEXT_BYTES], expected[O2_ERRNO_TEXT_BYTES];
 
 	snprintf(run->text, sizeof(run->text), "errno %" PRId64, wild);
-	snprintf(expected, sizeof(expected), "errno %d", abs((int)wild));
+	snprintf(expected, sizeof(expected), "errno %" PRId64, wild < 0 ? -wild : wild);
 	if (symbol != NULL)
 		snprintf(expected, sizeof(expected), "%s", symbol);
 	run->tally.seen[O2_PARTS_ERRNO]++;
 	if (strcmp(o2_errno_name(code) == NULL ? "" : o2_errno_name(code), strerrorname_np(abs(code))) != 0 ||
 	    o2_errno_from_name(strerrorname_np(abs(code))) != abs(code))
 		o2_report_fail(report, "parts/errno/name", "errno %d", code);
-	if (name != NULL && o2_errno_from_name(name) != abs((int)wild))
-		o2_report_fail(report, "parts/errno/name", "%s is not errno %" PRId64, name, wild);
+	if (name != NULL && o2_errno_from_name(name) != abs((int)(wild - high)))
+		o2_report_fail(report, "parts/errno/name", "%s is not errno %" PRId64, name, wild - high);
 	if ((found == NULL) != (symbol == NULL) || (symbol != NULL && strcmp(found, symbol) != 0))
 		o2_report_fail(report, "parts/errno/symbol", "errno %" PRId64, wild);
 	if (strcmp(o2_errno_text(wild, text), expected) != 0)
