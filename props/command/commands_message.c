@@ -81,6 +81,42 @@ static void encode(struct o2_commands_run *run, const json_t *form, const uint8_
 	free(text);
 }
 
+/* Of another form, or cut off: one line says so, and nothing is written. */
+static void encode_no_form(struct o2_commands_run *run, json_t *form)
+{
+	const bool is_cut = o2_draw_bool(run->c, 1, 1);
+	char *text = json_dumps(form, JSON_COMPACT);
+	json_t *other = json_copy(form);
+	json_error_t wrong;
+
+	if (!is_cut) {
+		free(text);
+		json_object_set_new(other, "form",
+				    o2_draw_bool(run->c, 1, 1) ? json_string("o2ref/msg") : json_integer(1));
+		text = json_dumps(other, JSON_COMPACT);
+	}
+	json_decref(other);
+	if (text == NULL)
+		return;
+	if (is_cut)
+		text[o2_draw(run->c, strlen(text) - 1)] = '\0';
+	feed(run, "encode", text, strlen(text));
+	o2_commands_words(run, "--hex -");
+	if (o2_commands_go(run, 1)) {
+		if (run->command.out[0] != '\0')
+			o2_commands_wrong(run, "output");
+		if (!is_cut)
+			o2_commands_complains(run, "o2ref: standard input: \"form\" is none of "
+						   "o2ref/{msg,reject}_encode/input and "
+						   "o2ref/{msg,reject}_decode/output\n");
+		else if (json_loads(text, JSON_REJECT_DUPLICATES, &wrong) == NULL)
+			o2_commands_complains(run, "o2ref: standard input:%d:%d: %s\n", wrong.line,
+					      wrong.column, wrong.text);
+	}
+	run->command.input = NULL;
+	free(text);
+}
+
 /* A byte less than the message says: the refusal is that of the codec, and the dump shows where. */
 static void cut(struct o2_commands_run *run, const uint8_t *bytes, size_t count)
 {
@@ -108,6 +144,8 @@ void o2_commands_message(struct o2_commands_run *run, const struct o2_msg *msg, 
 	run->tally.seen[O2_COMMANDS_MESSAGE]++;
 	if (o2_draw_bool(run->c, 1, 1)) {
 		encode(run, form, bytes, count);
+		if (!run->report->failed)
+			encode_no_form(run, form);
 		if (run->report->failed) {
 			json_decref(form);
 			return;
