@@ -41,6 +41,11 @@ int o2_refuse_value(struct o2_error *error, int code, const char *rule, const ch
 	return o2_refuse(error, code, rule, field, O2_NO_INDEX, value, limit);
 }
 
+int o2_fail(struct o2_error *error, int code, const char *rule, const char *field, uint64_t value)
+{
+	return o2_refuse_value(error, code, rule, field, value, O2_NO_LIMIT);
+}
+
 int o2_refuse_range(struct o2_error *error, int code, const char *rule, const char *field, uint64_t value,
 		    uint64_t low, uint64_t high)
 {

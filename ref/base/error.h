@@ -66,6 +66,9 @@ int o2_refuse_other(struct o2_error *error, int code, const char *rule, const ch
 int o2_refuse_value(struct o2_error *error, int code, const char *rule, const char *field, uint64_t value,
 		    uint64_t limit);
 
+/* As o2_refuse_value() where there is no limit to name: a call has failed, something is not there. */
+int o2_fail(struct o2_error *error, int code, const char *rule, const char *field, uint64_t value);
+
 /* 0 for a value from low to high; else o2_refuse_value() with the bound that it breaks. */
 int o2_refuse_range(struct o2_error *error, int code, const char *rule, const char *field, uint64_t value,
 		    uint64_t low, uint64_t high);

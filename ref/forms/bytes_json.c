@@ -35,7 +35,7 @@ int o2_bytes_from_json(const json_t *object, const char *key, const char *field,
 	const size_t digits = json_string_length(member);
 
 	if (text == NULL)
-		return o2_refuse_value(error, -EINVAL, "json/not-a-string", field, 0, O2_NO_LIMIT);
+		return o2_fail(error, -EINVAL, "json/not-a-string", field, 0);
 	if (digits % 2 != 0)
 		return o2_refuse_value(error, -EINVAL, "json/odd-digits", field, digits, digits - 1);
 	if (digits / 2 > capacity_bytes)

@@ -87,8 +87,7 @@ static int read_unmapped(const json_t *array, struct o2_dma_input *input, struct
 				       O2_DMA_JSON_MAX_PAGES);
 	input->unmapped = calloc(npages / 8 + 1, 1);
 	if (input->unmapped == NULL)
-		return o2_refuse_value(error, -ENOMEM, "json/no-memory", "device.unmapped", count,
-				       O2_NO_LIMIT);
+		return o2_fail(error, -ENOMEM, "json/no-memory", "device.unmapped", count);
 	input->device.unmapped = input->unmapped;
 	for (size_t i = 0; i < count; i++) {
 		const json_t *item = json_array_get(array, i);
@@ -114,8 +113,7 @@ static int read_device_pages(const json_t *array, struct o2_dma_input *input, st
 				       json_array_size(array), npages);
 	input->device_page = calloc((size_t)npages + 1, sizeof(*input->device_page));
 	if (input->device_page == NULL)
-		return o2_refuse_value(error, -ENOMEM, "json/no-memory", "device.iommu.device_pages", npages,
-				       O2_NO_LIMIT);
+		return o2_fail(error, -ENOMEM, "json/no-memory", "device.iommu.device_pages", npages);
 	input->device.iommu.device_page = input->device_page;
 	return o2_elements_from_json(array, page_fields, input->device_page, sizeof(*input->device_page),
 				     error);

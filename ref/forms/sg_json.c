@@ -105,7 +105,7 @@ json_t *o2_sg_output_to_json(const struct o2_sg_list *list, const struct o2_erro
 
 static int out_of_memory(struct o2_error *error, const char *field, uint64_t count)
 {
-	return o2_refuse_value(error, -ENOMEM, "json/no-memory", field, count, O2_NO_LIMIT);
+	return o2_fail(error, -ENOMEM, "json/no-memory", field, count);
 }
 
 static int read_pieces(const json_t *array, struct o2_sg_input *input, struct o2_error *error)

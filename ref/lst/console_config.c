@@ -66,8 +66,7 @@ int o2_lst_console_check(const struct o2_lst_console_config *config, struct o2_e
 		rc = o2_refuse_value(error, -EINVAL, "lst/console/name", "name", O2_LST_NAME_BYTES,
 				     O2_LST_NAME_BYTES - 1);
 	if (rc == 0 && o2_lst_sid_is_none(config->sid))
-		rc = o2_refuse_value(error, -EINVAL, "lst/console/sid", "sid", config->sid.ses_stamp,
-				     O2_NO_LIMIT);
+		rc = o2_fail(error, -EINVAL, "lst/console/sid", "sid", config->sid.ses_stamp);
 	return rc;
 }
 

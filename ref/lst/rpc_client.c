@@ -229,11 +229,11 @@ static int check_call(const struct o2_lst_rpc *rpc, const struct o2_lst_call *as
 	const uint32_t type = asked->request->msg_type;
 
 	if (rpc->stopped)
-		return o2_refuse_value(error, -ESHUTDOWN, "lst/stopped", "rpc", 0, O2_NO_LIMIT);
+		return o2_fail(error, -ESHUTDOWN, "lst/stopped", "rpc", 0);
 	if (type >= O2_LST_TYPE_COUNT || o2_lst_type_is_reply(type))
-		return o2_refuse_value(error, -EINVAL, "lst/request-type", "msg_type", type, O2_NO_LIMIT);
+		return o2_fail(error, -EINVAL, "lst/request-type", "msg_type", type);
 	if (asked->bulk != NULL && type != O2_LST_TEST_REQST && type != O2_LST_BRW_REQST)
-		return o2_refuse_value(error, -EINVAL, "lst/no-bulk", "msg_type", type, O2_NO_LIMIT);
+		return o2_fail(error, -EINVAL, "lst/no-bulk", "msg_type", type);
 	if (rpc->nfree_calls == 0)
 		return o2_refuse_value(error, -ENOSPC, "lst/calls", "calls", rpc->config.max_calls,
 				       rpc->config.max_calls);

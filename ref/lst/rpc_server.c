@@ -153,9 +153,9 @@ int o2_lst_serve(struct o2_lst_rpc *rpc, enum o2_lst_service service, const stru
 	int rc;
 
 	if (o2_lst_request_type(service) < 0)
-		return o2_refuse_value(error, -EINVAL, "lst/service", "service", service, O2_NO_LIMIT);
+		return o2_fail(error, -EINVAL, "lst/service", "service", service);
 	if (rpc->service[service].ops != NULL)
-		return o2_refuse_value(error, -EEXIST, "lst/service-there", "service", service, O2_NO_LIMIT);
+		return o2_fail(error, -EEXIST, "lst/service-there", "service", service);
 	entry.memory = o2_lst_buffer_memory(rpc, o2_lst_buffer_service(service));
 	rc = o2_lnet_attach(rpc->lnet, &entry, error);
 	if (rc < 0)

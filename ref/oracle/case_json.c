@@ -266,5 +266,5 @@ int o2_case_from_json(const json_t *object, struct o2_case *asked, struct o2_err
 	default:
 		break;
 	}
-	return o2_refuse_value(error, -EINVAL, "json/unknown-name", "form", 0, O2_NO_LIMIT);
+	return o2_fail(error, -EINVAL, "json/unknown-name", "form", 0);
 }

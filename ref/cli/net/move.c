@@ -126,8 +126,7 @@ static int start_get(struct mover *mover, struct lane *lane, const struct o2_net
 
 	if (mover->options->verify && !o2_net_fill(&mover->session.network.ni.arena, &sink->memory,
 						   mover->options->seed, stream, offset, true))
-		return o2_refuse_value(error, -ENOMEM, "net/memory", "bytes", mover->options->size_bytes,
-				       O2_NO_LIMIT);
+		return o2_fail(error, -ENOMEM, "net/memory", "bytes", mover->options->size_bytes);
 	return o2_lnet_get(mover->session.endpoint.lnet, &target, &sink->memory, &lane->operation, error);
 }
 
@@ -137,8 +136,7 @@ static int start_put(struct mover *mover, struct lane *lane, struct o2_error *er
 
 	if (!o2_net_fill(&mover->session.network.ni.arena, &lane->memory.memory, mover->options->seed,
 			 lane->number + 1, 0, false))
-		return o2_refuse_value(error, -ENOMEM, "net/memory", "bytes", mover->options->size_bytes,
-				       O2_NO_LIMIT);
+		return o2_fail(error, -ENOMEM, "net/memory", "bytes", mover->options->size_bytes);
 	return o2_lnet_put(mover->session.endpoint.lnet, &target, &lane->memory.memory, &lane->operation,
 			   error);
 }

@@ -140,7 +140,7 @@ static int reference(const struct o2_case *asked, struct o2_answer *answer, stru
 	int rc;
 
 	if (posted == NULL)
-		return o2_refuse_value(error, -ENOMEM, "chain/memory", "bytes", sizeof(*posted), O2_NO_LIMIT);
+		return o2_fail(error, -ENOMEM, "chain/memory", "bytes", sizeof(*posted));
 	chain = (struct o2_post_chain){.wr = posted->wr,
 				       .sge = posted->sge,
 				       .wr_capacity = O2_CHAIN_WRS,

@@ -56,8 +56,7 @@ static int check_question(const struct o2_case_send *send, struct o2_error *erro
 	const bool immediate = send->msg.ibm_type == O2_MSG_IMMEDIATE;
 
 	if (send->msg.ibm_type == O2_MSG_CONNREQ || send->msg.ibm_type == O2_MSG_CONNACK)
-		return o2_refuse_value(error, -EINVAL, "case/not-posted", "ibm_type", send->msg.ibm_type,
-				       O2_NO_LIMIT);
+		return o2_fail(error, -EINVAL, "case/not-posted", "ibm_type", send->msg.ibm_type);
 	if (immediate && send->msg.u.immediate.hdr.payload_length != 0)
 		return o2_refuse_value(error, -EINVAL, "case/payload", "hdr.payload_length",
 				       send->msg.u.immediate.hdr.payload_length, 0);
