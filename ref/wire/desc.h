@@ -11,19 +11,15 @@
  * Source: docs/wire.md, "Descriptor".  Field names are Lustre's.
  */
 
-/*
- * 12 bytes on the wire.
- * o2iblnd: kib_rdma_frag
- */
+/* 12 bytes on the wire. */
+/* o2iblnd: kib_rdma_frag */
 struct o2_rdma_frag {
 	uint32_t rf_nob;  /* bytes, 1 to 1 MiB */
 	uint64_t rf_addr; /* address in the terms of the key; rf_addr + rf_nob does not wrap */
 };
 
-/*
- * 8 + 12 * rd_nfrags bytes on the wire.  One key covers all fragments.
- * o2iblnd: kib_rdma_desc
- */
+/* 8 + 12 * rd_nfrags bytes on the wire.  One key covers all fragments. */
+/* o2iblnd: kib_rdma_desc */
 struct o2_rdma_desc {
 	uint32_t rd_key;
 	uint32_t rd_nfrags; /* 1 to O2_MAX_FRAGS; the sum of all rf_nob is at most 1 MiB */

@@ -18,10 +18,8 @@ struct o2_desc_place {
 	unsigned int first_rule; /* O2_RULE_..._DESC */
 };
 
-/*
- * Decode and check.  Returns 0 or -EPROTO.
- * o2iblnd: kiblnd_unpack_rd
- */
+/* Decode and check.  Returns 0 or -EPROTO. */
+/* o2iblnd: kiblnd_unpack_rd */
 int o2_desc_load(const struct o2_desc_place *place, struct o2_rdma_desc *desc, struct o2_error *error);
 
 /* The checks alone, in their order: each over all fragments before the next one. */
@@ -31,10 +29,8 @@ int o2_desc_check(const struct o2_rdma_desc *desc, uint32_t max_frags, unsigned 
 /* Write 8 + 12 * rd_nfrags bytes.  *desc has been checked. */
 void o2_desc_store(const struct o2_rdma_desc *desc, enum o2_byte_order order, uint8_t *bytes);
 
-/*
- * What the fragments of a descriptor hold together.
- * o2iblnd: kiblnd_rd_size
- */
+/* What the fragments of a descriptor hold together. */
+/* o2iblnd: kiblnd_rd_size */
 uint64_t o2_desc_bytes(const struct o2_rdma_desc *desc);
 
 #endif

@@ -8,16 +8,12 @@
 
 /* The 72-byte LNet header inside IMMEDIATE, PUT_REQ and GET_REQ.  Source: docs/wire.md, "LNet header". */
 
-/*
- * bytes: O2_LNET_HDR_BYTES of them.  The members of the union that the type does not use are zero.
- * LNet: lnet_hdr_from_nid4
- */
+/* bytes: O2_LNET_HDR_BYTES of them.  The members of the union that the type does not use are zero. */
+/* LNet: lnet_hdr_from_nid4 */
 void o2_lnet_hdr_load(const uint8_t *bytes, struct o2_lnet_hdr *hdr);
 
-/*
- * The bytes of the union that the type does not use are written as zero.
- * LNet: lnet_hdr_to_nid4
- */
+/* The bytes of the union that the type does not use are written as zero. */
+/* LNet: lnet_hdr_to_nid4 */
 void o2_lnet_hdr_store(const struct o2_lnet_hdr *hdr, uint8_t *bytes);
 
 /* By LNet type: "PUT" and so on. */

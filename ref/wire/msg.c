@@ -203,9 +203,8 @@ static int decode_immediate(const struct decode *d, const struct o2_msg_type_inf
 {
 	struct o2_lnet_hdr *hdr = &d->msg->u.immediate.hdr;
 	const uint32_t room_bytes = d->msg->ibm_nob - O2_AT_PAYLOAD;
-	int rc;
+	int rc = decode_lnet_hdr(d, info, hdr);
 
-	rc = decode_lnet_hdr(d, info, hdr);
 	if (rc == 0)
 		rc = check_payload(info, hdr, d->error);
 	if (rc != 0)

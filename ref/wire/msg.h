@@ -63,19 +63,15 @@ enum o2_lnet_type {
 	O2_LNET_HELLO = 4, /* LNet: LNET_MSG_HELLO */
 };
 
-/*
- * 16 opaque bytes that only their creator understands; they are never swapped.
- * LNet: lnet_handle_wire
- */
+/* 16 opaque bytes that only their creator understands; they are never swapped. */
+/* LNet: lnet_handle_wire */
 struct o2_lnet_handle {
 	uint64_t wh_interface_cookie; /* the bytes read as little-endian, on every host */
 	uint64_t wh_object_cookie;
 };
 
-/*
- * The embedded LNet header, nid4 form: 72 bytes, little-endian in every message.
- * LNet: lnet_hdr_nid4
- */
+/* The embedded LNet header, nid4 form: 72 bytes, little-endian in every message. */
+/* LNet: lnet_hdr_nid4 */
 struct o2_lnet_hdr {
 	uint64_t dest_nid;
 	uint64_t src_nid;
@@ -114,12 +110,10 @@ struct o2_lnet_hdr {
 	} msg;
 };
 
-/*
- * One decoded message.  About 3.3 KiB: it holds a whole descriptor.
- * o2iblnd: kib_msg
- * o2iblnd: kib_connparams, kib_immediate_msg, kib_putreq_msg, kib_putack_msg, kib_get_msg
- * o2iblnd: kib_completion_msg
- */
+/* One decoded message.  About 3.3 KiB: it holds a whole descriptor. */
+/* o2iblnd: kib_msg */
+/* o2iblnd: kib_connparams, kib_immediate_msg, kib_putreq_msg, kib_putack_msg, kib_get_msg */
+/* o2iblnd: kib_completion_msg */
 struct o2_msg {
 	enum o2_byte_order order;
 	uint16_t ibm_version;
@@ -222,10 +216,8 @@ int o2_desc_decode(const uint8_t *bytes, size_t length_bytes, enum o2_byte_order
 const struct o2_lnet_hdr *o2_msg_lnet_hdr(const struct o2_msg *msg);
 const struct o2_rdma_desc *o2_msg_desc(const struct o2_msg *msg);
 
-/*
- * "PUT_REQ" and so on; NULL for a value that is not a type.
- * o2iblnd: kiblnd_msgtype2str
- */
+/* "PUT_REQ" and so on; NULL for a value that is not a type. */
+/* o2iblnd: kiblnd_msgtype2str */
 const char *o2_msg_type_name(uint8_t type);
 
 /*

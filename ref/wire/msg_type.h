@@ -34,10 +34,8 @@ struct o2_msg_type_info {
 /* By type: "PUT_REQ" and so on; NULL for what is none. */
 extern const char *const o2_msg_type_names[];
 
-/*
- * NULL for a value that is not a type.
- * o2iblnd: kiblnd_msgtype2size
- */
+/* NULL for a value that is not a type. */
+/* o2iblnd: kiblnd_msgtype2size */
 const struct o2_msg_type_info *o2_msg_type_info(uint8_t type);
 
 #endif

@@ -153,13 +153,11 @@ int o2_nid_from_text(const char *text, uint64_t *nid, struct o2_error *error)
 		return 0;
 	}
 	if (strchr(text, ':') != NULL)
-		return o2_refuse_value(error, -EAFNOSUPPORT, "nid/ipv6", "nid", 0, O2_NO_LIMIT);
+		return o2_fail(error, -EAFNOSUPPORT, "nid/ipv6", "nid", 0);
 	if (!read_ipv4(&rest, &address))
-		return o2_refuse_value(error, -EINVAL, "nid/address", "nid", (uint64_t)(rest - text),
-				       O2_NO_LIMIT);
+		return o2_fail(error, -EINVAL, "nid/address", "nid", (uint64_t)(rest - text));
 	if (*rest != '@' || !read_network(rest + 1, &lnd, &number))
-		return o2_refuse_value(error, -EINVAL, "nid/network", "nid", (uint64_t)(rest - text),
-				       O2_NO_LIMIT);
+		return o2_fail(error, -EINVAL, "nid/network", "nid", (uint64_t)(rest - text));
 	*nid = o2_nid_make(lnd, (uint16_t)number, address);
 	return 0;
 }

@@ -6,23 +6,22 @@
 
 #include "wire/bytes.h"
 
+// clang-format off
+#define CLOSES(name, field, at, limit) {"wire/reject/" name, field, O2_CLASS_CONNECTION, EPROTO, at, limit}
+#define LOCAL(name, field, code, at, limit) {"wire/reject/" name, field, O2_CLASS_NONE, code, at, limit}
+
 static const struct o2_wire_rule rules[O2_REJECT_RULE_COUNT] = {
-	[O2_REJECT_RULE_ORDER] = {"wire/reject/order", "order", O2_CLASS_NONE, EINVAL, 0, O2_LIMIT_BOUND},
-	[O2_REJECT_RULE_V1_PARAMS] = {"wire/reject/version-1-params", "ibr_incarnation", O2_CLASS_NONE,
-				      EINVAL, O2_REJECT_AT_INCARNATION, O2_LIMIT_EXACT},
-	[O2_REJECT_RULE_CAPACITY] = {"wire/reject/capacity", "capacity_bytes", O2_CLASS_NONE, ENOSPC, 0,
-				     O2_LIMIT_BOUND},
-	[O2_REJECT_RULE_SHORT_FOR_WHY] = {"wire/reject/short-for-why", "length_bytes", O2_CLASS_CONNECTION,
-					  EPROTO, 0, O2_LIMIT_BOUND},
-	[O2_REJECT_RULE_MAGIC] = {"wire/reject/magic", "ibr_magic", O2_CLASS_CONNECTION, EPROTO,
-				  O2_REJECT_AT_MAGIC, O2_LIMIT_EXACT},
-	[O2_REJECT_RULE_VERSION] = {"wire/reject/version", "ibr_version", O2_CLASS_CONNECTION, EPROTO,
-				    O2_REJECT_AT_VERSION, O2_LIMIT_BOUND},
-	[O2_REJECT_RULE_WHY] = {"wire/reject/why", "ibr_why", O2_CLASS_CONNECTION, EPROTO, O2_REJECT_AT_WHY,
-				O2_LIMIT_BOUND},
-	[O2_REJECT_RULE_SHORT_FOR_PARAMS] = {"wire/reject/short-for-params", "length_bytes",
-					     O2_CLASS_CONNECTION, EPROTO, 0, O2_LIMIT_BOUND},
+	[O2_REJECT_RULE_ORDER] = LOCAL("order", "order", EINVAL, 0, O2_LIMIT_BOUND),
+	[O2_REJECT_RULE_V1_PARAMS] = LOCAL("version-1-params", "ibr_incarnation", EINVAL,
+					   O2_REJECT_AT_INCARNATION, O2_LIMIT_EXACT),
+	[O2_REJECT_RULE_CAPACITY] = LOCAL("capacity", "capacity_bytes", ENOSPC, 0, O2_LIMIT_BOUND),
+	[O2_REJECT_RULE_SHORT_FOR_WHY] = CLOSES("short-for-why", "length_bytes", 0, O2_LIMIT_BOUND),
+	[O2_REJECT_RULE_MAGIC] = CLOSES("magic", "ibr_magic", O2_REJECT_AT_MAGIC, O2_LIMIT_EXACT),
+	[O2_REJECT_RULE_VERSION] = CLOSES("version", "ibr_version", O2_REJECT_AT_VERSION, O2_LIMIT_BOUND),
+	[O2_REJECT_RULE_WHY] = CLOSES("why", "ibr_why", O2_REJECT_AT_WHY, O2_LIMIT_BOUND),
+	[O2_REJECT_RULE_SHORT_FOR_PARAMS] = CLOSES("short-for-params", "length_bytes", 0, O2_LIMIT_BOUND),
 };
+// clang-format on
 
 const char *const o2_reject_why_names[] = {
 	[O2_REJECT_CONN_RACE] = "connection-race",
