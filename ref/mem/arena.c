@@ -83,22 +83,19 @@ static int map_pages(const struct o2_arena *arena, uint8_t *to, uint32_t first, 
 }
 
 /* Address space that nothing else takes; touching it is a fault until pages are mapped over it. */
-static uint8_t *reserve(uint64_t length_bytes)
+static int reserve(uint64_t length_bytes, uint8_t **area, const char *rule, const char *field, uint64_t value,
+		   struct o2_error *error)
 {
-	void *area = mmap(NULL, length_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *made = mmap(NULL, length_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	return area == MAP_FAILED ? NULL : area;
+	*area = made == MAP_FAILED ? NULL : made;
+	return made == MAP_FAILED ? o2_fail(error, -errno, rule, field, value) : 0;
 }
 
 /* Addresses for all pages, in some order. */
 static int reserve_view(const struct o2_arena *arena, uint8_t **base, struct o2_error *error)
 {
-	uint32_t npages = arena->npages;
-
-	*base = reserve(memory_bytes(arena));
-	if (*base == NULL)
-		return o2_refuse_value(error, -errno, "arena/view-reserve", "npages", npages, O2_NO_LIMIT);
-	return 0;
+	return reserve(memory_bytes(arena), base, "arena/view-reserve", "npages", arena->npages, error);
 }
 
 static int make_view(struct o2_arena *arena, uint32_t view, struct o2_error *error)
@@ -109,7 +106,7 @@ static int make_view(struct o2_arena *arena, uint32_t view, struct o2_error *err
 	int rc = 0;
 
 	if (table == NULL)
-		return o2_refuse_value(error, -ENOMEM, "arena/view-table", "npages", npages, O2_NO_LIMIT);
+		return o2_fail(error, -ENOMEM, "arena/view-table", "npages", npages);
 	arena->view[view].page = table;
 	if (view == 0)
 		for (uint32_t i = 0; i < npages; i++)
@@ -161,26 +158,23 @@ static int make_memory(struct o2_arena *arena, struct o2_error *error)
 
 	arena->fd = memfd_create("o2ref-arena", MFD_CLOEXEC);
 	if (arena->fd < 0)
-		return o2_refuse_value(error, -errno, "arena/memfd", "npages", arena->npages, O2_NO_LIMIT);
+		return o2_fail(error, -errno, "arena/memfd", "npages", arena->npages);
 	if (ftruncate(arena->fd, (off_t)length_bytes) != 0)
-		return o2_refuse_value(error, -errno, "arena/size", "npages", arena->npages, O2_NO_LIMIT);
+		return o2_fail(error, -errno, "arena/size", "npages", arena->npages);
 	memory = mmap(NULL, length_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, arena->fd, 0);
 	if (memory == MAP_FAILED)
-		return o2_refuse_value(error, -errno, "arena/map", "npages", arena->npages, O2_NO_LIMIT);
+		return o2_fail(error, -errno, "arena/map", "npages", arena->npages);
 	arena->memory = memory;
 	memory = mmap(NULL, memory_bytes(arena), PROT_READ | PROT_WRITE, MAP_SHARED, arena->fd, 0);
 	if (memory == MAP_FAILED)
-		return o2_refuse_value(error, -errno, "arena/map", "npages", arena->npages, O2_NO_LIMIT);
+		return o2_fail(error, -errno, "arena/map", "npages", arena->npages);
 	arena->linear = memory;
 	arena->kmaps = calloc(1, sizeof(*arena->kmaps));
 	arena->unmapped = calloc(((size_t)arena->npages + 7) / 8, 1);
 	if (arena->unmapped == NULL || arena->kmaps == NULL)
-		return o2_refuse_value(error, -ENOMEM, "arena/bitmap", "npages", arena->npages, O2_NO_LIMIT);
-	arena->window_area = reserve(O2_ARENA_WINDOWS * arena->slot_bytes);
-	if (arena->window_area == NULL)
-		return o2_refuse_value(error, -errno, "arena/windows", "slots", O2_ARENA_WINDOWS,
-				       O2_NO_LIMIT);
-	return 0;
+		return o2_fail(error, -ENOMEM, "arena/bitmap", "npages", arena->npages);
+	return reserve(O2_ARENA_WINDOWS * arena->slot_bytes, &arena->window_area, "arena/windows", "slots",
+		       O2_ARENA_WINDOWS, error);
 }
 
 static int create(uint32_t npages, uint32_t nviews, struct o2_arena *arena, struct o2_error *error)

@@ -11,20 +11,16 @@
  * Source: docs/mapping.md, "Buffers".
  */
 
-/*
- * A piece of virtually contiguous memory; its pages may lie anywhere.
- * kernel: kvec
- */
+/* A piece of virtually contiguous memory; its pages may lie anywhere. */
+/* kernel: kvec */
 struct o2_iov {
 	uint64_t base; /* virtual address */
 	uint64_t len;  /* bytes; 0 is legal and describes nothing */
 };
 
-/*
- * A piece of one page.
- * LNet: lnet_kiov_t
- * kernel: bio_vec
- */
+/* A piece of one page. */
+/* LNet: lnet_kiov_t */
+/* kernel: bio_vec */
 struct o2_kiov {
 	uint32_t page;	 /* page number */
 	uint32_t offset; /* bytes from the start of the page */

@@ -127,8 +127,7 @@ int o2_ledger_unmap(struct o2_dma_ledger *ledger, enum o2_dma_direction directio
 
 	if (mapping->ledger != ledger) {
 		ledger->wrong_unmaps++;
-		return o2_refuse_value(error, -EINVAL, "ledger/not-mapped", "entries", mapping->entries,
-				       O2_NO_LIMIT);
+		return o2_fail(error, -EINVAL, "ledger/not-mapped", "entries", mapping->entries);
 	}
 	ledger->unmaps++;
 	ledger->live--;
@@ -156,8 +155,7 @@ int o2_dma_map_single(void *cpu, size_t bytes, enum o2_dma_direction direction, 
 	if (bounce) {
 		device = calloc(1, bytes);
 		if (device == NULL)
-			return o2_refuse_value(error, -ENOMEM, "dma/bounce-memory", "bytes", bytes,
-					       O2_NO_LIMIT);
+			return o2_fail(error, -ENOMEM, "dma/bounce-memory", "bytes", bytes);
 	}
 	*single = (struct o2_dma_single){cpu, device, bytes, direction};
 	return 0;

@@ -31,30 +31,24 @@ enum o2_side {
 	O2_SINK,   /* written by the peer: remote key, published in a message */
 };
 
-/*
- * Which way bytes go over a mapping.
- * kernel: dma_data_direction
- */
+/* Which way bytes go over a mapping. */
+/* kernel: dma_data_direction */
 enum o2_dma_direction {
 	O2_DMA_TO_DEVICE,   /* the device reads: a source, a message that is sent */
 	O2_DMA_FROM_DEVICE, /* the device writes: a sink, a message that is received */
 	O2_DMA_DIRECTIONS,
 };
 
-/*
- * The direction of a transfer's memory is that of its role.
- * o2iblnd: tx_dmadir
- */
+/* The direction of a transfer's memory is that of its role. */
+/* o2iblnd: tx_dmadir */
 static inline enum o2_dma_direction o2_dma_direction_of(enum o2_side side)
 {
 	return side == O2_SOURCE ? O2_DMA_TO_DEVICE : O2_DMA_FROM_DEVICE;
 }
 
-/*
- * How a remapping fails, if it does (docs/mapping.md, "Remapping").
- * o2iblnd: kiblnd_dma_mapping_error
- * kernel: ib_dma_mapping_error
- */
+/* How a remapping fails, if it does (docs/mapping.md, "Remapping"). */
+/* o2iblnd: kiblnd_dma_mapping_error */
+/* kernel: ib_dma_mapping_error */
 enum o2_dma_fault {
 	O2_DMA_NO_FAULT,
 	O2_DMA_FAULT_EIO,     /* the mapping call fails */
@@ -79,10 +73,8 @@ struct o2_dma_device {
 	struct o2_dma_iommu iommu; /* kind iommu only */
 };
 
-/*
- * length >= 1 contiguous bytes at a device address.
- * o2iblnd: kiblnd_sg_dma_address, kiblnd_sg_dma_len
- */
+/* length >= 1 contiguous bytes at a device address. */
+/* o2iblnd: kiblnd_sg_dma_address, kiblnd_sg_dma_len */
 struct o2_dma_segment {
 	uint64_t addr;
 	uint32_t length;
@@ -192,10 +184,8 @@ void o2_dma_unmap_single(struct o2_dma_single *single);
  */
 void o2_dma_sync_for_device(const struct o2_dma_single *single, size_t offset, size_t bytes);
 
-/*
- * The CPU may: what the device has written is there, if it is the device that writes.
- * kernel: ib_dma_sync_single_for_cpu
- */
+/* The CPU may: what the device has written is there, if it is the device that writes. */
+/* kernel: ib_dma_sync_single_for_cpu */
 void o2_dma_sync_for_cpu(const struct o2_dma_single *single, size_t offset, size_t bytes);
 
 #endif

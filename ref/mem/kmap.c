@@ -8,18 +8,6 @@
 
 static _Thread_local uint32_t kmaps_here;
 
-static int map_page(const struct o2_arena *arena, uint32_t page, struct o2_kmapping *mapping,
-		    struct o2_error *error)
-{
-	void *addr = mmap(NULL, arena->page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, arena->fd,
-			  (off_t)((uint64_t)page * arena->page_bytes));
-
-	if (addr == MAP_FAILED)
-		return o2_refuse_value(error, -ENOMEM, "kmap/map", "page", page, O2_NO_LIMIT);
-	mapping->addr = addr;
-	return 0;
-}
-
 int o2_kmap(const struct o2_arena *arena, uint32_t page, struct o2_kmapping *mapping, struct o2_error *error)
 {
 	assert(page < arena->npages);
@@ -28,10 +16,12 @@ int o2_kmap(const struct o2_arena *arena, uint32_t page, struct o2_kmapping *map
 		return o2_refuse_value(error, -ENOSPC, "kmap/too-many", "kmaps", kmaps_here + 1,
 				       O2_KMAPS_MAX);
 	if (mapping->temporary) {
-		int rc = map_page(arena, page, mapping, error);
+		void *addr = mmap(NULL, arena->page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, arena->fd,
+				  (off_t)((uint64_t)page * arena->page_bytes));
 
-		if (rc != 0)
-			return rc;
+		if (addr == MAP_FAILED)
+			return o2_fail(error, -ENOMEM, "kmap/map", "page", page);
+		mapping->addr = addr;
 	} else {
 		mapping->addr = arena->linear + (uint64_t)page * arena->page_bytes;
 	}
@@ -80,45 +70,40 @@ int o2_kmap_write(const struct o2_arena *arena, uint32_t page, uint32_t offset, 
 	return 0;
 }
 
-static int build(const struct o2_arena *arena, const struct o2_buffer *buffer, struct o2_sg_list *list,
-		 struct o2_error *error)
+/* Between a buffer and plain bytes: to the buffer from `in`, or, where that is NULL, from it to `out`. */
+static int copy(const struct o2_arena *arena, const struct o2_buffer *buffer, const uint8_t *in, uint8_t *out,
+		struct o2_error *error)
 {
-	struct o2_address_space space = o2_arena_space(arena);
+	const struct o2_address_space space = o2_arena_space(arena);
+	struct o2_sg_list list;
+	uint64_t at = 0;
+	int rc = 0;
 
-	list->count = 0;
-	if (buffer->nob == 0)
-		return 0;
-	return o2_sg_build(buffer, &space, O2_MAX_FRAGS, list, error);
+	list.count = 0;
+	if (buffer->nob > 0)
+		rc = o2_sg_build(buffer, &space, O2_MAX_FRAGS, &list, error);
+	for (uint32_t i = 0; rc == 0 && i < list.count; i++) {
+		const struct o2_sg_entry *entry = &list.entry[i];
+
+		if (in != NULL)
+			rc = o2_kmap_write(arena, entry->page, entry->offset, in + at, entry->length, error);
+		else
+			rc = o2_kmap_read(arena, entry->page, entry->offset, out + at, entry->length, error);
+		at += entry->length;
+	}
+	return rc;
 }
 
 int o2_copy_to_buffer(const struct o2_arena *arena, const struct o2_buffer *buffer, const uint8_t *bytes,
 		      struct o2_error *error)
 {
-	struct o2_sg_list list;
-	int rc = build(arena, buffer, &list, error);
-
-	for (uint32_t i = 0; rc == 0 && i < list.count; i++) {
-		const struct o2_sg_entry *entry = &list.entry[i];
-
-		rc = o2_kmap_write(arena, entry->page, entry->offset, bytes, entry->length, error);
-		bytes += entry->length;
-	}
-	return rc;
+	return copy(arena, buffer, bytes, NULL, error);
 }
 
 int o2_copy_from_buffer(const struct o2_arena *arena, const struct o2_buffer *buffer, uint8_t *bytes,
 			struct o2_error *error)
 {
-	struct o2_sg_list list;
-	int rc = build(arena, buffer, &list, error);
-
-	for (uint32_t i = 0; rc == 0 && i < list.count; i++) {
-		const struct o2_sg_entry *entry = &list.entry[i];
-
-		rc = o2_kmap_read(arena, entry->page, entry->offset, bytes, entry->length, error);
-		bytes += entry->length;
-	}
-	return rc;
+	return copy(arena, buffer, NULL, bytes, error);
 }
 
 static uint8_t *seen(const struct o2_arena *arena, const struct o2_sg_entry *entry,

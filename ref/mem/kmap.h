@@ -36,16 +36,12 @@ struct o2_kmapping {
  */
 int o2_kmap(const struct o2_arena *arena, uint32_t page, struct o2_kmapping *mapping, struct o2_error *error);
 
-/*
- * Undo it.  What is not mapped any more is counted as wrong.
- * kernel: kunmap_local
- */
+/* Undo it.  What is not mapped any more is counted as wrong. */
+/* kernel: kunmap_local */
 void o2_kunmap(struct o2_kmapping *mapping);
 
-/*
- * Copy bytes that lie in one page.  Returns 0, or what o2_kmap refuses: then nothing was copied.
- * kernel: memcpy_from_page
- */
+/* Copy bytes that lie in one page.  Returns 0, or what o2_kmap refuses: then nothing was copied. */
+/* kernel: memcpy_from_page */
 int o2_kmap_read(const struct o2_arena *arena, uint32_t page, uint32_t offset, void *to, uint32_t length,
 		 struct o2_error *error);
 /* kernel: memcpy_to_page */
