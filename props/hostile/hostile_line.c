@@ -14,6 +14,16 @@ void o2_line_order(const struct o2_victim_line *line, char text[O2_LINE_BYTES])
 			 line->order.value, o2_reg_mode_name(line->order.mode));
 }
 
+static bool read_mode(const char *name, enum o2_reg_mode *mode)
+{
+	for (unsigned int i = 0; i < O2_REG_MODES; i++)
+		if (strcmp(name, o2_reg_mode_names[i]) == 0) {
+			*mode = (enum o2_reg_mode)i;
+			return true;
+		}
+	return false;
+}
+
 bool o2_line_read_order(const char *text, struct o2_victim_line *line)
 {
 	char name[16] = "", mode[16] = "global";
@@ -23,8 +33,7 @@ bool o2_line_read_order(const char *text, struct o2_victim_line *line)
 		return false;
 	line->settle = strcmp(name, "settle") == 0;
 	line->order.act = o2_victim_act_find(name);
-	return (line->settle || line->order.act != O2_VICTIM_ACTS) &&
-	       o2_reg_mode_from_name(mode, &line->order.mode) == 0;
+	return (line->settle || line->order.act != O2_VICTIM_ACTS) && read_mode(mode, &line->order.mode);
 }
 
 void o2_line_answer(const struct o2_victim_answer *answer, uint32_t work, char text[O2_LINE_BYTES])

@@ -312,8 +312,9 @@ void o2_pools_put_frd(struct o2_pools_run *run, struct o2_pool_subject *s, uint3
 		return;
 	if (frd->key.state != (key->valid ? O2_FRD_IDLE_PREPARED : O2_FRD_FRESH) ||
 	    s->device.element[element].mapped)
-		o2_report_fail(report, "pools/descriptor/idle", "descriptor %" PRIu32 " was put back %s",
-			       element, o2_frd_state_name(frd->key.state));
+		o2_report_fail(report, "pools/descriptor/idle",
+			       "descriptor %" PRIu32 " was put back in state %d", element,
+			       (int)frd->key.state);
 	if (way == 2) {
 		step->how = " twice";
 		o2_pools_expect(s, "put", o2_frd_put(&s->frd, frd, &error), -EINVAL, "frd/unmap/state",

@@ -6,9 +6,12 @@
 
 #include "reg/mode.h"
 
-static int check_plan(const struct o2_reg_domain *domain, uint32_t cpt, const struct o2_reg_plan *plan,
-		      struct o2_error *error)
+int o2_reg_bind(struct o2_reg_domain *domain, uint32_t cpt, const struct o2_reg_plan *plan,
+		struct o2_binding *binding, struct o2_error *error)
 {
+	int rc;
+
+	*binding = (struct o2_binding){.bound = false};
 	if ((uint32_t)plan->mode >= O2_REG_MODES)
 		return o2_refuse_value(error, -EINVAL, "bind/mode", "mode", plan->mode, O2_REG_MODES - 1);
 	if (plan->side != O2_SOURCE && plan->side != O2_SINK)
@@ -20,19 +23,8 @@ static int check_plan(const struct o2_reg_domain *domain, uint32_t cpt, const st
 				       domain->dma.page_bytes);
 	if (plan->nfrags == 0 || plan->nfrags > O2_MAX_FRAGS)
 		return o2_refuse_value(error, -EINVAL, "bind/nfrags", "nfrags", plan->nfrags, O2_MAX_FRAGS);
-	return 0;
-}
-
-int o2_reg_bind(struct o2_reg_domain *domain, uint32_t cpt, const struct o2_reg_plan *plan,
-		struct o2_binding *binding, struct o2_error *error)
-{
-	int rc = check_plan(domain, cpt, plan, error);
-
-	*binding = (struct o2_binding){.bound = false};
-	if (rc == 0 && !o2_reg_caps_permit(&domain->caps, plan->mode))
-		rc = o2_refuse_value(error, -EINVAL, "bind/no-way", "mode", plan->mode, O2_NO_LIMIT);
-	if (rc != 0)
-		return rc;
+	if (!o2_reg_caps_permit(&domain->caps, plan->mode))
+		return o2_fail(error, -EINVAL, "bind/no-way", "mode", plan->mode);
 	binding->mode = plan->mode;
 	binding->side = plan->side;
 	binding->cpt = cpt;
@@ -62,9 +54,7 @@ int o2_reg_unbind_region(struct o2_reg_domain *domain, struct o2_binding *bindin
 	int rc = o2_reg_region_release(domain, &binding->region);
 
 	(void)failed;
-	return rc == 0 ? 0
-		       : o2_refuse_value(error, rc, "bind/deregister", "length", binding->length,
-					 O2_NO_LIMIT);
+	return rc == 0 ? 0 : o2_fail(error, rc, "bind/deregister", "length", binding->length);
 }
 
 int o2_reg_unbind(struct o2_reg_domain *domain, struct o2_binding *binding, bool failed,

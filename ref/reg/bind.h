@@ -19,10 +19,8 @@
  * Several threads may bind and unbind on one domain at once; a binding belongs to the one that holds it.
  */
 
-/*
- * One transfer's registration.  All zero: none.
- * o2iblnd: kib_fmr
- */
+/* One transfer's registration.  All zero: none. */
+/* o2iblnd: kib_fmr */
 struct o2_binding {
 	bool bound;
 	enum o2_reg_mode mode;
@@ -86,10 +84,8 @@ void o2_binding_posted(struct o2_binding *binding, uint32_t qp_num, uint32_t acc
 /* The peer could use the key: an invalidate has to be posted and completed before the release. */
 bool o2_binding_needs_invalidate(const struct o2_binding *binding);
 
-/*
- * Fill *wr with the signalled LOCAL_INV, for a binding that needs it.
- * kernel: IB_WR_LOCAL_INV
- */
+/* Fill *wr with the signalled LOCAL_INV, for a binding that needs it. */
+/* kernel: IB_WR_LOCAL_INV */
 void o2_binding_invalidate_wr(const struct o2_binding *binding, uint64_t wr_id, struct ibv_send_wr *wr);
 
 /* The invalidate was posted (ok), or could not be. */

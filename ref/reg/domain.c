@@ -39,7 +39,7 @@ static int check_device(const struct o2_dma_device *dma, struct o2_error *error)
 	if ((uint32_t)dma->kind >= O2_DMA_KINDS)
 		return o2_refuse_value(error, -EINVAL, "bind/dma-kind", "kind", dma->kind, O2_DMA_KINDS - 1);
 	if (dma->kind == O2_DMA_IOMMU && dma->iommu.device_page == NULL)
-		return o2_refuse_value(error, -EINVAL, "bind/no-iommu-view", "kind", dma->kind, O2_NO_LIMIT);
+		return o2_fail(error, -EINVAL, "bind/no-iommu-view", "kind", dma->kind);
 	if (dma->base % dma->page_bytes != 0)
 		return o2_limit_is(o2_refuse_value(error, -EINVAL, "bind/base-alignment", "base", dma->base,
 						   dma->page_bytes),
@@ -48,17 +48,6 @@ static int check_device(const struct o2_dma_device *dma, struct o2_error *error)
 		return o2_refuse_value(error, -EINVAL, "bind/base-wraps", "base", dma->base,
 				       UINT64_MAX - (uint64_t)dma->npages * dma->page_bytes);
 	return 0;
-}
-
-static const char *const kind_names[O2_REG_POOL_KINDS] = {
-	[O2_REG_POOL_FMR] = "fmr",
-	[O2_REG_POOL_FRD] = "frd",
-	[O2_REG_POOL_FRD_GAPS] = "frd_gaps",
-};
-
-const char *o2_reg_pool_name(enum o2_reg_pool_kind kind)
-{
-	return (uint32_t)kind < O2_REG_POOL_KINDS ? kind_names[kind] : NULL;
 }
 
 /* The set of one kind for one partition; the context of its calls is the domain. */
@@ -116,8 +105,7 @@ static int open_pools(struct o2_reg_domain *domain, const struct o2_reg_config *
 		return o2_refuse_value(error, -EINVAL, "bind/ncpts", "ncpts", 0, 1);
 	domain->pools = calloc(config->ncpts, sizeof(*domain->pools));
 	if (domain->pools == NULL)
-		return o2_refuse_value(error, -ENOMEM, "bind/pools-memory", "ncpts", config->ncpts,
-				       O2_NO_LIMIT);
+		return o2_fail(error, -ENOMEM, "bind/pools-memory", "ncpts", config->ncpts);
 	domain->ncpts = config->ncpts;
 	for (uint32_t cpt = 0; cpt < config->ncpts; cpt++)
 		for (int kind = 0; kind < O2_REG_POOL_KINDS && rc == 0; kind++)
@@ -145,19 +133,6 @@ void o2_reg_fail_pools(struct o2_reg_domain *domain, uint64_t device)
 				(void)o2_pool_set_fail(domain->pools[cpt].set[kind], device);
 }
 
-void o2_reg_pools_counts(struct o2_reg_pools *pools, enum o2_reg_pool_kind kind,
-			 struct o2_reg_pool_counts *counts)
-{
-	struct o2_pool_set *set = pools->set[kind];
-
-	*counts = (struct o2_reg_pool_counts){0};
-	if (set == NULL)
-		return;
-	o2_pool_set_counts(set, &counts->set);
-	counts->elements = (uint64_t)(counts->set.live + counts->set.failed) * pools->pool_size;
-	counts->idle = o2_pool_set_idle(set);
-}
-
 int o2_reg_domain_open(const struct o2_reg_config *config, struct o2_reg_domain *domain,
 		       struct o2_error *error)
 {
@@ -175,7 +150,7 @@ int o2_reg_domain_open(const struct o2_reg_config *config, struct o2_reg_domain 
 	rc = -pthread_mutex_init(&domain->lock, NULL);
 	if (rc != 0) {
 		domain->pd = NULL;
-		return o2_refuse_value(error, rc, "bind/lock", "lock", 0, O2_NO_LIMIT);
+		return o2_fail(error, rc, "bind/lock", "lock", 0);
 	}
 	rc = check_device(&domain->dma, error);
 	if (rc == 0)
@@ -257,8 +232,7 @@ int o2_reg_detect(struct ibv_context *context, struct o2_reg_caps *caps, struct 
 	memset(&attr, 0, sizeof(attr));
 	rc = ibv_query_device(context, &attr);
 	if (rc != 0)
-		return o2_refuse_value(error, o2_errno_or(rc, EIO), "bind/query-device", "device", 0,
-				       O2_NO_LIMIT);
+		return o2_fail(error, o2_errno_or(rc, EIO), "bind/query-device", "device", 0);
 	/* Any device registers memory, and a contiguous buffer can stand in for a region with gaps. */
 	*caps = (struct o2_reg_caps){
 		.global = true,

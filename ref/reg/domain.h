@@ -85,13 +85,6 @@ struct o2_reg_pools {
 	uint32_t pool_size; /* elements of each pool */
 };
 
-/* What a set has, now. */
-struct o2_reg_pool_counts {
-	struct o2_pool_counts set;
-	uint64_t elements; /* of all pools, live and failed */
-	uint64_t idle;	   /* of them in a queue, ready to be taken; in mode fmr also dirty ones */
-};
-
 /* o2iblnd: fmr_cache */
 struct o2_reg_config {
 	struct ibv_pd *pd;
@@ -164,10 +157,8 @@ extern const struct o2_frd_ops o2_reg_fast_frd;
 int o2_reg_domain_open(const struct o2_reg_config *config, struct o2_reg_domain *domain,
 		       struct o2_error *error);
 
-/*
- * Close it.  Every binding must have been released.  Does nothing to one that is not open.
- * o2iblnd: kiblnd_net_fini_pools
- */
+/* Close it.  Every binding must have been released.  Does nothing to one that is not open. */
+/* o2iblnd: kiblnd_net_fini_pools */
 void o2_reg_domain_close(struct o2_reg_domain *domain);
 
 /*
@@ -191,29 +182,18 @@ void o2_reg_keep_windows(struct o2_reg_domain *domain, uint32_t windows);
 /* Deregister what mode fmr has kept.  Only now are those keys dead. */
 void o2_reg_flush(struct o2_reg_domain *domain);
 
-/*
- * The two regions of mode global, and taking them away again.
- * o2iblnd: kiblnd_hdev_setup_mrs
- * kernel: ib_get_dma_mr
- */
+/* The two regions of mode global, and taking them away again. */
+/* o2iblnd: kiblnd_hdev_setup_mrs */
+/* kernel: ib_get_dma_mr */
 int o2_reg_global_open(struct o2_reg_domain *domain, struct o2_error *error);
 /* o2iblnd: kiblnd_hdev_cleanup_mrs */
 void o2_reg_global_close(struct o2_reg_domain *domain);
 
-/* "fmr", "frd", "frd_gaps"; NULL for a value that is none. */
-const char *o2_reg_pool_name(enum o2_reg_pool_kind kind);
-
-/* All 0 for a kind that the domain does not have.  Consistent while no thread takes or puts. */
-void o2_reg_pools_counts(struct o2_reg_pools *pools, enum o2_reg_pool_kind kind,
-			 struct o2_reg_pool_counts *counts);
-
 /* Failover: all pools have failed; new ones are made on demand, for `device` (docs/pools.md, "Failover"). */
 void o2_reg_fail_pools(struct o2_reg_domain *domain, uint64_t device);
 
-/*
- * What a device can do, as far as these stages use it.  Returns 0 or -errno of ibv_query_device(3).
- * o2iblnd: kiblnd_hdev_get_attr
- */
+/* What a device can do, as far as these stages use it.  Returns 0 or -errno of ibv_query_device(3). */
+/* o2iblnd: kiblnd_hdev_get_attr */
 int o2_reg_detect(struct ibv_context *context, struct o2_reg_caps *caps, struct o2_error *error);
 
 /* Whether mode fastreg_gaps uses regions with gaps here, and not a contiguous region in their place. */

@@ -22,9 +22,7 @@ struct o2_reg_mode_ops {
 	 */
 	int (*bind)(struct o2_reg_domain *domain, const struct o2_reg_plan *plan, struct o2_binding *binding,
 		    struct o2_error *error);
-	/*
-	 * Does what o2_reg_deliver says for a binding of this mode.  NULL: the bytes are in their place.
-	 */
+	/* Does what o2_reg_deliver says for a binding of this mode.  NULL: the bytes are in their place. */
 	int (*deliver)(const struct o2_reg_domain *domain, const struct o2_binding *binding, uint64_t nob,
 		       struct o2_error *error);
 	/*

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <string.h>
 
 #include "reg/mode.h"
 
@@ -25,17 +24,6 @@ const char *const o2_side_names[] = {[O2_SOURCE] = "source", [O2_SINK] = "sink"}
 const char *o2_reg_mode_name(unsigned int mode)
 {
 	return mode < O2_REG_MODES ? o2_reg_mode_names[mode] : NULL;
-}
-
-int o2_reg_mode_from_name(const char *name, enum o2_reg_mode *mode)
-{
-	for (uint32_t i = 0; i < O2_REG_MODES; i++) {
-		if (strcmp(name, o2_reg_mode_names[i]) == 0) {
-			*mode = (enum o2_reg_mode)i;
-			return 0;
-		}
-	}
-	return -EINVAL;
 }
 
 static int check_request(const struct o2_reg_request *request, struct o2_error *error)

@@ -101,9 +101,6 @@ extern const char *const o2_side_names[O2_SINK + 1];
  * options ask by (base/option.h). */
 const char *o2_reg_mode_name(unsigned int mode);
 
-/* The mode of that name: 0, or -EINVAL. */
-int o2_reg_mode_from_name(const char *name, enum o2_reg_mode *mode);
-
 /* --- choosing a mode --- */
 
 /*
@@ -111,11 +108,9 @@ int o2_reg_mode_from_name(const char *name, enum o2_reg_mode *mode);
  * Source: docs/modes.md, "Choosing a mode".  Pure.
  */
 
-/*
- * What the device offers.
- * o2iblnd: IBLND_DEV_CAPS_FMR_ENABLED, IBLND_DEV_CAPS_FASTREG_ENABLED
- * o2iblnd: IBLND_DEV_CAPS_FASTREG_GAPS_SUPPORT
- */
+/* What the device offers. */
+/* o2iblnd: IBLND_DEV_CAPS_FMR_ENABLED, IBLND_DEV_CAPS_FASTREG_ENABLED */
+/* o2iblnd: IBLND_DEV_CAPS_FASTREG_GAPS_SUPPORT */
 struct o2_reg_caps {
 	bool global;  /* one region over all memory */
 	bool fmr;     /* page-list pools */

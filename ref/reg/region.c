@@ -35,7 +35,7 @@ int o2_reg_mr(const struct o2_reg_verbs *verbs, struct ibv_pd *pd, void *addr, u
 		return o2_refuse_value(error, -ENOMEM, "bind/memlock",
 				       "bytes to lock in memory (RLIMIT_MEMLOCK, ulimit -l)", length,
 				       limit.rlim_cur);
-	return o2_refuse_value(error, code, "bind/register", "length", length, O2_NO_LIMIT);
+	return o2_fail(error, code, "bind/register", "length", length);
 }
 
 int o2_reg_region_make(struct o2_reg_domain *domain, void *addr, uint64_t length, uint64_t iova, int access,
@@ -159,8 +159,7 @@ int o2_reg_check_bytes(const struct o2_reg_domain *domain, const struct o2_page_
 		return o2_refuse_value(error, -EINVAL, "bind/page-offset", "page_offset", bytes->page_offset,
 				       page_bytes - 1);
 	if (bytes->iova % page_bytes != bytes->page_offset)
-		return o2_refuse_value(error, -EINVAL, "bind/iova-not-congruent", "iova", bytes->iova,
-				       O2_NO_LIMIT);
+		return o2_fail(error, -EINVAL, "bind/iova-not-congruent", "iova", bytes->iova);
 	room = (uint64_t)bytes->npages * page_bytes - bytes->page_offset;
 	if (bytes->length == 0 || bytes->length > room)
 		return o2_refuse_value(error, -EINVAL, "bind/length", "length", bytes->length, room);
@@ -171,32 +170,29 @@ int o2_reg_check_bytes(const struct o2_reg_domain *domain, const struct o2_page_
 static int open_window(struct o2_reg_domain *domain, const uint32_t *page, uint32_t npages,
 		       struct o2_arena_window *window, struct o2_error *error)
 {
-	bool flushed = false;
 	int rc;
 
-	for (;;) {
+	for (bool flushed = false;; flushed = true) {
 		pthread_mutex_lock(&domain->lock);
 		rc = o2_arena_window_open(domain->arena, page, npages, window, error);
 		pthread_mutex_unlock(&domain->lock);
 		if (rc != -ENOBUFS || flushed || domain->live.fmr_regions == 0)
 			return rc;
 		o2_reg_flush(domain);
-		flushed = true;
 	}
 }
 
 bool o2_reg_window_free(struct o2_reg_domain *domain)
 {
-	bool flushed = false, is_free;
+	bool is_free;
 
-	for (;;) {
+	for (bool flushed = false;; flushed = true) {
 		pthread_mutex_lock(&domain->lock);
 		is_free = domain->arena->windows_in_use < domain->arena->nwindows;
 		pthread_mutex_unlock(&domain->lock);
 		if (is_free || flushed || domain->live.fmr_regions == 0)
 			return is_free;
 		o2_reg_flush(domain);
-		flushed = true;
 	}
 }
 

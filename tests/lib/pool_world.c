@@ -95,7 +95,7 @@ void pool_world_hold(struct pool_world *w, struct o2_pool **held, uint32_t count
 
 void pool_world_put(struct pool_world *w, struct o2_pool *pool)
 {
-	assert_int_equal(o2_pool_set_put(&w->set, pool, w, &w->error), 0);
+	assert_int_equal(o2_pool_set_put(&w->set, pool, w, true, &w->error), 0);
 }
 
 int pool_world_refuses(struct pool_world *w)

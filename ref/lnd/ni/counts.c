@@ -6,58 +6,45 @@
 
 const char *o2_ni_pool_name(enum o2_ni_pool_kind kind)
 {
-	return kind == O2_NI_POOL_TX ? "tx" : o2_reg_pool_name((enum o2_reg_pool_kind)kind);
+	static const char *const names[O2_NI_POOL_KINDS] = {
+		[O2_NI_POOL_FMR] = "fmr",
+		[O2_NI_POOL_FRD] = "frd",
+		[O2_NI_POOL_FRD_GAPS] = "frd_gaps",
+		[O2_NI_POOL_TX] = "tx",
+	};
+
+	return (uint32_t)kind < O2_NI_POOL_KINDS ? names[kind] : NULL;
 }
 
-static void add_set(struct o2_ni_pool_counts *sum, const struct o2_pool_counts *set, uint64_t elements,
-		    uint64_t idle)
+static void add_set(struct o2_ni_pool_counts *sum, struct o2_pool_set *set, uint32_t pool_size)
 {
+	struct o2_pool_counts counts;
+
+	if (set == NULL)
+		return;
+	o2_pool_set_counts(set, &counts);
 	sum->sets++;
-	sum->live += set->live;
-	sum->failed += set->failed;
-	sum->elements += elements;
-	sum->idle += idle;
-	sum->users += set->live_users + set->failed_users;
-	sum->version += set->version;
-	sum->created += set->created;
-	sum->destroyed += set->destroyed;
-	sum->create_failures += set->create_failures;
-}
-
-static void count_registrations(struct o2_ni *ni, struct o2_ni_counts *counts)
-{
-	for (uint32_t cpt = 0; cpt < ni->domain.ncpts; cpt++) {
-		struct o2_reg_pools *pools = &ni->domain.pools[cpt];
-
-		for (uint32_t kind = 0; kind < O2_REG_POOL_KINDS; kind++) {
-			struct o2_reg_pool_counts one;
-
-			if (pools->set[kind] == NULL)
-				continue;
-			o2_reg_pools_counts(pools, (enum o2_reg_pool_kind)kind, &one);
-			add_set(&counts->pool[kind], &one.set, one.elements, one.idle);
-		}
-	}
-}
-
-static void count_transmits(struct o2_ni *ni, struct o2_ni_counts *counts)
-{
-	for (uint32_t cpt = 0; cpt < ni->ntx_sets; cpt++) {
-		struct o2_tx_set *set = &ni->tx_sets[cpt];
-		struct o2_pool_counts one;
-
-		o2_pool_set_counts(&set->set, &one);
-		add_set(&counts->pool[O2_NI_POOL_TX], &one,
-			(uint64_t)(one.live + one.failed) * set->config.pool_size,
-			o2_pool_set_idle(&set->set));
-	}
+	sum->live += counts.live;
+	sum->failed += counts.failed;
+	sum->elements += (uint64_t)(counts.live + counts.failed) * pool_size;
+	sum->idle += o2_pool_set_idle(set);
+	sum->users += counts.live_users + counts.failed_users;
+	sum->version += counts.version;
+	sum->created += counts.created;
+	sum->destroyed += counts.destroyed;
+	sum->create_failures += counts.create_failures;
 }
 
 void o2_ni_get_counts(struct o2_ni *ni, struct o2_ni_counts *counts)
 {
 	memset(counts, 0, sizeof(*counts));
-	count_registrations(ni, counts);
-	count_transmits(ni, counts);
+	for (uint32_t cpt = 0; cpt < ni->domain.ncpts; cpt++)
+		for (uint32_t kind = 0; kind < O2_REG_POOL_KINDS; kind++)
+			add_set(&counts->pool[kind], ni->domain.pools[cpt].set[kind],
+				ni->domain.pools[cpt].pool_size);
+	for (uint32_t cpt = 0; cpt < ni->ntx_sets; cpt++)
+		add_set(&counts->pool[O2_NI_POOL_TX], &ni->tx_sets[cpt].set,
+			ni->tx_sets[cpt].config.pool_size);
 	counts->bindings = ni->domain.nbound;
 	counts->mappings = ni->ledger.live;
 	counts->mapped_entries = ni->ledger.live_entries;
@@ -67,11 +54,6 @@ void o2_ni_get_counts(struct o2_ni *ni, struct o2_ni_counts *counts)
 	counts->arena_windows = ni->arena.windows_in_use;
 	counts->idle_stagings = ni->domain.nidle_staging;
 	counts->live = ni->domain.live;
-}
-
-static uint32_t global_regions(const struct o2_ni *ni)
-{
-	return (ni->domain.global_local != NULL) + (ni->domain.global_remote != NULL);
 }
 
 static int check_pools(const struct o2_ni_counts *counts, struct o2_error *error)
@@ -109,7 +91,8 @@ int o2_ni_check_idle(struct o2_ni *ni, struct o2_error *error)
 		{"ni/counts/kmaps", "kmaps", counts.kmaps, 0},
 		{"ni/counts/wrong-kunmaps", "wrong_kunmaps", counts.wrong_kunmaps, 0},
 		{"ni/counts/regions", "live.regions", counts.live.regions,
-		 (uint64_t)global_regions(ni) + counts.pool[O2_NI_POOL_TX].live + counts.live.fmr_regions +
+		 (uint64_t)(ni->domain.global_local != NULL) + (ni->domain.global_remote != NULL) +
+			 counts.pool[O2_NI_POOL_TX].live + counts.live.fmr_regions +
 			 counts.live.descriptor_regions},
 		{"ni/counts/windows", "live.windows",
 		 (uint64_t)counts.live.mws + counts.live.descriptor_regions,

@@ -24,7 +24,7 @@ struct o2_ni_pool_counts {
 	uint32_t sets;
 	uint32_t live, failed; /* pools */
 	uint64_t elements;     /* of both */
-	uint64_t idle;	       /* of them in queues */
+	uint64_t idle;	       /* of them in queues, ready to be taken; in mode fmr also dirty ones */
 	uint64_t users;	       /* "map count"; more than elements are in use where a key is shared */
 	uint64_t version;      /* how often the lists of live pools changed */
 	uint64_t created, destroyed, create_failures; /* pools, ever */
@@ -46,10 +46,8 @@ struct o2_ni_counts {
 /* "fmr", "frd", "frd_gaps", "tx"; NULL for a value that is none. */
 const char *o2_ni_pool_name(enum o2_ni_pool_kind kind);
 
-/*
- * Fill *counts.  For a moment in which no other thread uses the interface.
- * o2iblnd: ibn_npeers, ibn_nconns
- */
+/* Fill *counts.  For a moment in which no other thread uses the interface. */
+/* o2iblnd: ibn_npeers, ibn_nconns */
 void o2_ni_get_counts(struct o2_ni *ni, struct o2_ni_counts *counts);
 
 /*

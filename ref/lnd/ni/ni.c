@@ -16,8 +16,7 @@ static int open_device(const char *name, struct ibv_context **context, struct o2
 	int rc = 0;
 
 	if (list == NULL)
-		return o2_refuse_value(error, o2_errno_or(errno, ENODEV), "ni/device-list", "device", 0,
-				       O2_NO_LIMIT);
+		return o2_fail(error, o2_errno_or(errno, ENODEV), "ni/device-list", "device", 0);
 	*context = NULL;
 	for (int i = 0; i < ndevices && *context == NULL && rc == 0; i++) {
 		if (strcmp(ibv_get_device_name(list[i]), name) != 0)
@@ -25,13 +24,13 @@ static int open_device(const char *name, struct ibv_context **context, struct o2
 		errno = 0;
 		*context = ibv_open_device(list[i]);
 		if (*context == NULL)
-			rc = o2_refuse_value(error, o2_errno_or(errno, ENODEV), "ni/open-device", "device",
-					     (uint64_t)i, O2_NO_LIMIT);
+			rc = o2_fail(error, o2_errno_or(errno, ENODEV), "ni/open-device", "device",
+				     (uint64_t)i);
 	}
 	ibv_free_device_list(list);
 	if (rc == 0 && *context == NULL)
-		rc = o2_refuse_value(error, -ENODEV, "ni/no-such-device", "device (number of devices there)",
-				     (uint64_t)ndevices, O2_NO_LIMIT);
+		rc = o2_fail(error, -ENODEV, "ni/no-such-device", "device (number of devices there)",
+			     (uint64_t)ndevices);
 	return rc;
 }
 
@@ -45,7 +44,7 @@ static int check_port(struct o2_ni *ni, struct o2_error *error)
 	memset(&attr, 0, sizeof(attr));
 	rc = ibv_query_port(ni->context, port, &attr);
 	if (rc != 0)
-		return o2_refuse_value(error, o2_errno_or(rc, EINVAL), "ni/port", "port", port, O2_NO_LIMIT);
+		return o2_fail(error, o2_errno_or(rc, EINVAL), "ni/port", "port", port);
 	if (attr.state != IBV_PORT_ACTIVE)
 		return o2_refuse_other(error, -ENETDOWN, "ni/port-not-active", "port state", attr.state,
 				       IBV_PORT_ACTIVE);
@@ -55,8 +54,7 @@ static int check_port(struct o2_ni *ni, struct o2_error *error)
 				       ni->config.gid_index, (uint64_t)attr.gid_tbl_len);
 	rc = ibv_query_gid(ni->context, port, ni->config.gid_index, &ni->gid);
 	if (rc != 0 || memcmp(&ni->gid, &empty, sizeof(empty)) == 0)
-		return o2_refuse_value(error, -EADDRNOTAVAIL, "ni/gid-empty", "gid_index",
-				       ni->config.gid_index, O2_NO_LIMIT);
+		return o2_fail(error, -EADDRNOTAVAIL, "ni/gid-empty", "gid_index", ni->config.gid_index);
 	return 0;
 }
 
@@ -68,13 +66,11 @@ static int open_channel(struct o2_ni *ni, struct o2_error *error)
 	errno = 0;
 	ni->channel = ibv_create_comp_channel(ni->context);
 	if (ni->channel == NULL)
-		return o2_refuse_value(error, o2_errno_or(errno, ENOMEM), "ni/channel", "channel", 0,
-				       O2_NO_LIMIT);
+		return o2_fail(error, o2_errno_or(errno, ENOMEM), "ni/channel", "channel", 0);
 	flags = fcntl(ni->channel->fd, F_GETFL);
 	if (flags >= 0 && fcntl(ni->channel->fd, F_SETFL, flags | O_NONBLOCK) == 0)
 		return 0;
-	return o2_refuse_value(error, o2_errno_or(errno, EIO), "ni/channel", "fd", (uint64_t)ni->channel->fd,
-			       O2_NO_LIMIT);
+	return o2_fail(error, o2_errno_or(errno, EIO), "ni/channel", "fd", (uint64_t)ni->channel->fd);
 }
 
 static uint32_t value_or(uint32_t value, uint32_t otherwise)
@@ -167,7 +163,7 @@ static int area_create(void *context, uint64_t device, void *area, size_t bytes,
 
 	(void)device;
 	if (made == NULL)
-		return o2_refuse_value(error, -ENOMEM, "ni/slots", "bytes", sizeof(*made), O2_NO_LIMIT);
+		return o2_fail(error, -ENOMEM, "ni/slots", "bytes", sizeof(*made));
 	rc = o2_dma_map_single(area, bytes, O2_DMA_TO_DEVICE, ni->config.bounce, &made->dma, error);
 	if (rc == 0)
 		rc = o2_reg_region_make(&ni->domain, made->dma.device, bytes, (uintptr_t)made->dma.device, 0,
@@ -216,7 +212,7 @@ static int open_tx_sets(struct o2_ni *ni, struct o2_error *error)
 
 	ni->tx_sets = calloc(ncpts, sizeof(*ni->tx_sets));
 	if (ni->tx_sets == NULL)
-		return o2_refuse_value(error, -ENOMEM, "ni/tx-sets", "ncpts", ncpts, O2_NO_LIMIT);
+		return o2_fail(error, -ENOMEM, "ni/tx-sets", "ncpts", ncpts);
 	for (; ni->ntx_sets < ncpts; ni->ntx_sets++) {
 		const struct o2_tx_config config = {
 			.set = {.clock = &ni->clock, .device = ni->device, .max_pools = ni->config.max_pools},
@@ -291,8 +287,7 @@ int o2_ni_open(const struct o2_ni_config *config, struct o2_ni *ni, struct o2_er
 		errno = 0;
 		ni->pd = ibv_alloc_pd(ni->context);
 		if (ni->pd == NULL)
-			rc = o2_refuse_value(error, o2_errno_or(errno, ENOMEM), "ni/alloc-pd", "pd", 0,
-					     O2_NO_LIMIT);
+			rc = o2_fail(error, o2_errno_or(errno, ENOMEM), "ni/alloc-pd", "pd", 0);
 	}
 	if (rc == 0 && config->events)
 		rc = open_channel(ni, error);

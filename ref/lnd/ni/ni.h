@@ -102,10 +102,8 @@ struct o2_ni {
  */
 int o2_ni_open(const struct o2_ni_config *config, struct o2_ni *ni, struct o2_error *error);
 
-/*
- * Every connection must have been destroyed.  Does nothing to an interface that is not open.
- * o2iblnd: kiblnd_shutdown
- */
+/* Every connection must have been destroyed.  Does nothing to an interface that is not open. */
+/* o2iblnd: kiblnd_shutdown */
 void o2_ni_close(struct o2_ni *ni);
 
 /*
@@ -134,10 +132,8 @@ int o2_ni_set_dma(struct o2_ni *ni, enum o2_dma_kind kind, uint64_t base, struct
  */
 int o2_ni_set_bounce(struct o2_ni *ni, bool bounce, struct o2_error *error);
 
-/*
- * The CPU partition that serves a peer: below config.tunables.ncpts, the same for a NID every time.
- * LNet: lnet_cpt_of_nid
- */
+/* The CPU partition that serves a peer: below config.tunables.ncpts, the same for a NID every time. */
+/* LNet: lnet_cpt_of_nid */
 uint32_t o2_ni_cpt(const struct o2_ni *ni, uint64_t nid);
 
 /* The first `bytes` bytes of a transmit's slot were written: the device may read them under this lkey. */

@@ -17,8 +17,7 @@ static int modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct 
 
 	if (rc == 0)
 		return 0;
-	return o2_refuse_value(error, o2_errno_or(rc, EIO), "conn/modify-qp", "qp_state", attr->qp_state,
-			       O2_NO_LIMIT);
+	return o2_fail(error, o2_errno_or(rc, EIO), "conn/modify-qp", "qp_state", attr->qp_state);
 }
 
 int o2_qp_to_rts(const struct o2_ni *ni, struct ibv_qp *qp, const struct o2_qp_path *path,

@@ -29,10 +29,8 @@ static_assert(O2_QP_MIN_RNR_TIMER < 1u << 5, "a code of 5 bits");
 /* Any number will do for the first packet; one that differs between queue pairs shows a stray packet. */
 uint32_t o2_qp_psn(const struct ibv_qp *qp);
 
-/*
- * From INIT to RTS.  Returns 0 or -errno with *error: a number out of range, or what the device says.
- * kernel: ib_modify_qp
- */
+/* From INIT to RTS.  Returns 0 or -errno with *error: a number out of range, or what the device says. */
+/* kernel: ib_modify_qp */
 int o2_qp_to_rts(const struct o2_ni *ni, struct ibv_qp *qp, const struct o2_qp_path *path,
 		 struct o2_error *error);
 

@@ -65,16 +65,15 @@ static int create_descriptor(void *context, uint64_t device, uint32_t max_pages,
 	(void)max_pages;
 	(void)gaps;
 	if (descriptor == NULL)
-		return o2_refuse_value(error, -ENOMEM, "bind/fastreg/memory", "bytes", sizeof(*descriptor),
-				       O2_NO_LIMIT);
+		return o2_fail(error, -ENOMEM, "bind/fastreg/memory", "bytes", sizeof(*descriptor));
 	errno = 0;
 	descriptor->mw = ibv_alloc_mw(domain->pd, IBV_MW_TYPE_2);
 	if (descriptor->mw == NULL) {
 		int code = o2_errno_or(errno, EIO);
 
 		free(descriptor);
-		return o2_refuse_value(error, code, "bind/fastreg/alloc-window", "windows",
-				       (uint64_t)domain->live.mws + 1, O2_NO_LIMIT);
+		return o2_fail(error, code, "bind/fastreg/alloc-window", "windows",
+			       (uint64_t)domain->live.mws + 1);
 	}
 	domain->live.mws++;
 	*object = (struct o2_frd_object){.handle = descriptor, .rkey = descriptor->mw->rkey};
@@ -101,10 +100,8 @@ static void destroy_descriptor(void *context, void *handle)
 	free(descriptor);
 }
 
-/*
- * A sink's region is out of reach but through its MW; a source's is its device's alone.
- * kernel: ib_map_mr_sg
- */
+/* A sink's region is out of reach but through its MW; a source's is its device's alone. */
+/* kernel: ib_map_mr_sg */
 static int map_descriptor(void *context, void *handle, const struct o2_frd_request *request, uint32_t *lkey,
 			  struct o2_error *error)
 {
@@ -144,16 +141,15 @@ static int create_fast(void *context, uint64_t device, uint32_t max_pages, bool 
 	(void)device;
 	(void)gaps;
 	if (descriptor == NULL)
-		return o2_refuse_value(error, -ENOMEM, "bind/fastreg/memory", "bytes", sizeof(*descriptor),
-				       O2_NO_LIMIT);
+		return o2_fail(error, -ENOMEM, "bind/fastreg/memory", "bytes", sizeof(*descriptor));
 	errno = 0;
 	descriptor->fast = domain->fast->alloc(domain->pd, max_pages);
 	if (descriptor->fast == NULL) {
 		const int code = o2_errno_or(errno, EIO);
 
 		free(descriptor);
-		return o2_refuse_value(error, code, "bind/fastreg/alloc-region", "regions",
-				       (uint64_t)domain->live.descriptor_regions + 1, O2_NO_LIMIT);
+		return o2_fail(error, code, "bind/fastreg/alloc-region", "regions",
+			       (uint64_t)domain->live.descriptor_regions + 1);
 	}
 	descriptor->calls = domain->fast;
 	domain->live.regions++;
@@ -192,7 +188,7 @@ static int map_fast(void *context, void *handle, const struct o2_frd_request *re
 		return rc;
 	rc = descriptor->calls->map(descriptor->fast, entry, bytes.npages, bytes.iova);
 	if (rc < 0)
-		return o2_refuse_value(error, rc, "bind/register", "length", bytes.length, O2_NO_LIMIT);
+		return o2_fail(error, rc, "bind/register", "length", bytes.length);
 	return rc;
 }
 

@@ -86,8 +86,7 @@ static int own_region(struct o2_reg_domain *domain, const struct o2_reg_plan *pl
 	errno = 0;
 	region->mr = domain->reg_gaps(domain->pd, entry, plan->nentries, plan->iova, (unsigned int)access);
 	if (region->mr == NULL)
-		return o2_refuse_value(error, o2_errno_or(errno, EIO), "bind/register", "length",
-				       plan->length, O2_NO_LIMIT);
+		return o2_fail(error, o2_errno_or(errno, EIO), "bind/register", "length", plan->length);
 	domain->live.regions++;
 	domain->live.pinned_bytes += region->mr->length;
 	return 0;
@@ -176,14 +175,12 @@ static int take_staging(struct o2_reg_domain *domain, struct o2_staging **out, s
 		return 0;
 	staging = calloc(1, sizeof(*staging));
 	if (staging == NULL)
-		return o2_refuse_value(error, -ENOMEM, "bind/fastreg_gaps/staging", "bytes", sizeof(*staging),
-				       O2_NO_LIMIT);
+		return o2_fail(error, -ENOMEM, "bind/fastreg_gaps/staging", "bytes", sizeof(*staging));
 	staging->size = O2_MAX_TRANSFER_BYTES + domain->dma.page_bytes;
 	memory = mmap(NULL, staging->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (memory == MAP_FAILED) {
 		free(staging);
-		return o2_refuse_value(error, -ENOMEM, "bind/fastreg_gaps/staging", "bytes",
-				       O2_MAX_TRANSFER_BYTES, O2_NO_LIMIT);
+		return o2_fail(error, -ENOMEM, "bind/fastreg_gaps/staging", "bytes", O2_MAX_TRANSFER_BYTES);
 	}
 	staging->memory = memory;
 	*out = staging;

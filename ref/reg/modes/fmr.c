@@ -77,8 +77,7 @@ static int create_region(void *context, uint64_t device, uint32_t max_pages, uin
 	(void)page_bytes;
 	*handle = calloc(1, sizeof(struct o2_region));
 	if (*handle == NULL)
-		return o2_refuse_value(error, -ENOMEM, "bind/fmr/memory", "bytes", sizeof(struct o2_region),
-				       O2_NO_LIMIT);
+		return o2_fail(error, -ENOMEM, "bind/fmr/memory", "bytes", sizeof(struct o2_region));
 	return 0;
 }
 
@@ -114,7 +113,7 @@ static int map_region(void *context, void *handle, const struct o2_fmr_request *
 	int rc = end_mapping(domain, region);
 
 	if (rc != 0)
-		return o2_refuse_value(error, rc, "bind/deregister", "npages", request->npages, O2_NO_LIMIT);
+		return o2_fail(error, rc, "bind/deregister", "npages", request->npages);
 	rc = o2_reg_region_of_pages(domain, &bytes, o2_reg_access_flags(request->access), region, error);
 	if (rc != 0)
 		return rc;

@@ -70,11 +70,10 @@ static int bind_user(struct o2_reg_domain *domain, const struct o2_reg_plan *pla
 	int rc;
 
 	if (plan->length == 0)
-		return o2_refuse_value(error, -EINVAL, "bind/length", "length", 0, O2_NO_LIMIT);
+		return o2_fail(error, -EINVAL, "bind/length", "length", 0);
 	view = find_view(domain->arena, plan->iova, plan->length);
 	if (view == NULL)
-		return o2_refuse_value(error, -EFAULT, "bind/user/no-such-memory", "iova", plan->iova,
-				       O2_NO_LIMIT);
+		return o2_fail(error, -EFAULT, "bind/user/no-such-memory", "iova", plan->iova);
 	if (domain->bounce)
 		rc = register_bounced(domain, view, plan, &binding->region, error);
 	else

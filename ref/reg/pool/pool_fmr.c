@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "reg/pool/pool_fmr.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -255,8 +254,7 @@ static int create_pool(void *owner, uint64_t device, struct o2_pool **made, stru
 	struct o2_fmr_pool *pool = alloc_pool(config);
 
 	if (pool == NULL)
-		return o2_refuse_value(error, -ENOMEM, "pool/fmr/memory", "pool_size", config->pool_size,
-				       O2_NO_LIMIT);
+		return o2_fail(error, -ENOMEM, "pool/fmr/memory", "pool_size", config->pool_size);
 	for (uint32_t i = 0; i < config->pool_size; i++) {
 		struct o2_fmr *fmr = &pool->fmr[i];
 		int rc;
@@ -379,7 +377,7 @@ int o2_fmr_put(struct o2_fmr_set *set, struct o2_fmr *fmr, bool transfer_failed,
 	unmapped = flush_list(config, pool, &dying);
 	if (transfer_failed || flush)
 		flush_pool(config, pool, transfer_failed);
-	rc = o2_pool_set_put(&set->set, &pool->base, NULL, error);
+	rc = o2_pool_set_put(&set->set, &pool->base, NULL, true, error);
 	if (rc == 0 && unmapped != 0)
 		rc = o2_refuse_value(error, unmapped, "pool/fmr/key-alive", "regions", 1, 0);
 	return rc;

@@ -86,10 +86,8 @@ enum o2_fmr_place {
 
 struct o2_fmr_pool;
 
-/*
- * Belongs to its pool, which guards it.  Holders read handle, lkey, rkey and mapped.
- * kernel: ib_pool_fmr
- */
+/* Belongs to its pool, which guards it.  Holders read handle, lkey, rkey and mapped. */
+/* kernel: ib_pool_fmr */
 struct o2_fmr {
 	TAILQ_ENTRY(o2_fmr) link;	/* FREE, DIRTY, FLUSHING */
 	LIST_ENTRY(o2_fmr) cached_link; /* same bucket */
@@ -155,10 +153,8 @@ int o2_fmr_take(struct o2_fmr_set *set, const struct o2_fmr_request *request, st
  */
 int o2_fmr_put(struct o2_fmr_set *set, struct o2_fmr *fmr, bool transfer_failed, struct o2_error *error);
 
-/*
- * Flush those pools that want it, or (all) every live pool, free regions included.
- * kernel: ib_flush_fmr_pool
- */
+/* Flush those pools that want it, or (all) every live pool, free regions included. */
+/* kernel: ib_flush_fmr_pool */
 void o2_fmr_set_flush(struct o2_fmr_set *set, bool all);
 
 #endif

@@ -8,17 +8,6 @@
 
 /* --- the life of a key: docs/pools.md, "The life of a key", has states and steps --- */
 
-static const char *const state_names[O2_FRD_STATES] = {
-	[O2_FRD_FRESH] = "fresh", [O2_FRD_PREPARED] = "prepared", [O2_FRD_IDLE_PREPARED] = "idle-prepared",
-	[O2_FRD_LIVE] = "live",	  [O2_FRD_SPENT] = "spent",	  [O2_FRD_INVALIDATING] = "invalidating",
-	[O2_FRD_DEAD] = "dead",	  [O2_FRD_DOOMED] = "doomed",
-};
-
-const char *o2_frd_state_name(enum o2_frd_state state)
-{
-	return (unsigned int)state < O2_FRD_STATES ? state_names[state] : NULL;
-}
-
 uint32_t o2_frd_bump(uint32_t key)
 {
 	return (key & 0xffffff00u) | ((key + 1) & 0xffu);
@@ -47,7 +36,7 @@ uint32_t o2_frd_published(const struct o2_frd_key *key)
 /* No limit: several states would allow the step. */
 static int refuse_state(const struct o2_frd_key *key, const char *rule, struct o2_error *error)
 {
-	return o2_refuse_value(error, -EINVAL, rule, "state", key->state, O2_NO_LIMIT);
+	return o2_fail(error, -EINVAL, rule, "state", key->state);
 }
 
 int o2_frd_map(struct o2_frd_key *key, enum o2_side side, struct o2_error *error)
@@ -197,8 +186,7 @@ static int create_pool(void *owner, uint64_t device, struct o2_pool **pool, stru
 
 	made = calloc(1, sizeof(*made) + config->pool_size * sizeof(made->frd[0]));
 	if (made == NULL)
-		return o2_refuse_value(error, -ENOMEM, "pool/frd/memory", "pool_size", config->pool_size,
-				       O2_NO_LIMIT);
+		return o2_fail(error, -ENOMEM, "pool/frd/memory", "pool_size", config->pool_size);
 	STAILQ_INIT(&made->idle);
 	for (uint32_t i = 0; i < config->pool_size; i++) {
 		struct o2_frd_object object = {0};
@@ -291,20 +279,6 @@ static void end_mapping(const struct o2_frd_config *config, struct o2_frd *frd)
 		config->ops->unmap(config->context, frd->handle);
 }
 
-/* The request is wrong for any descriptor of this set. */
-static int check_request(const struct o2_frd_config *config, const struct o2_frd_request *request,
-			 struct o2_error *error)
-{
-	if (request->gaps && !config->gaps)
-		return o2_refuse_value(error, -EPROTONOSUPPORT, "pool/frd/gaps", "gaps", 1, 0);
-	if (request->side != O2_SINK && request->side != O2_SOURCE)
-		return o2_refuse_value(error, -EINVAL, "pool/frd/side", "side", request->side, O2_SINK);
-	if (request->entries == 0 || request->entries > config->max_pages)
-		return o2_refuse_value(error, -EINVAL, "pool/frd/entries", "entries", request->entries,
-				       config->max_pages);
-	return 0;
-}
-
 /* Ask the device.  0, or -errno with nothing mapped. */
 static int map_list(const struct o2_frd_config *config, struct o2_frd *frd,
 		    const struct o2_frd_request *request, struct o2_error *error)
@@ -333,10 +307,16 @@ int o2_frd_take(struct o2_frd_set *set, const struct o2_frd_request *request, st
 	const struct o2_frd_config *config = &set->config;
 	struct o2_pool *pool;
 	struct o2_frd *taken;
-	int rc = check_request(config, request, error);
+	int rc;
 
-	if (rc != 0)
-		return rc;
+	/* What is wrong for any descriptor of this set. */
+	if (request->gaps && !config->gaps)
+		return o2_refuse_value(error, -EPROTONOSUPPORT, "pool/frd/gaps", "gaps", 1, 0);
+	if (request->side != O2_SINK && request->side != O2_SOURCE)
+		return o2_refuse_value(error, -EINVAL, "pool/frd/side", "side", request->side, O2_SINK);
+	if (request->entries == 0 || request->entries > config->max_pages)
+		return o2_refuse_value(error, -EINVAL, "pool/frd/entries", "entries", request->entries,
+				       config->max_pages);
 	rc = o2_pool_set_take(&set->set, &taken, &pool, error);
 	if (rc != 0)
 		return rc;
@@ -350,20 +330,19 @@ int o2_frd_take(struct o2_frd_set *set, const struct o2_frd_request *request, st
 	}
 	/* Both the descriptor and the pool's user were taken before the device was asked. */
 	(void)o2_frd_unmap(&taken->key, NULL);
-	(void)o2_pool_set_undo(&set->set, pool, taken, NULL);
+	(void)o2_pool_set_put(&set->set, pool, taken, false, NULL);
 	return rc;
 }
 
 int o2_frd_put(struct o2_frd_set *set, struct o2_frd *frd, struct o2_error *error)
 {
-	int rc;
-
 	/* Idle states refuse, so a descriptor that is not taken does not get further. */
-	rc = o2_frd_unmap(&frd->key, error);
+	int rc = o2_frd_unmap(&frd->key, error);
+
 	if (rc != 0)
 		return rc;
 	end_mapping(&set->config, frd);
-	return o2_pool_set_put(&set->set, &frd->pool->base, frd, error);
+	return o2_pool_set_put(&set->set, &frd->pool->base, frd, true, error);
 }
 
 int o2_frd_discard(struct o2_frd_set *set, struct o2_frd *frd, struct o2_error *error)
@@ -371,10 +350,9 @@ int o2_frd_discard(struct o2_frd_set *set, struct o2_frd *frd, struct o2_error *
 	const struct o2_frd_config *config = &set->config;
 	struct o2_pool *pool = &frd->pool->base;
 	struct o2_frd_object object = {0};
-	int rc;
-
 	/* The state says whether it is taken; the new keys come below. */
-	rc = o2_frd_replaced(&frd->key, 0, 0, error);
+	int rc = o2_frd_replaced(&frd->key, 0, 0, error);
+
 	if (rc != 0)
 		return rc;
 	config->ops->destroy(config->context, frd->handle);
@@ -388,5 +366,5 @@ int o2_frd_discard(struct o2_frd_set *set, struct o2_frd *frd, struct o2_error *
 	} else {
 		o2_pool_set_retire(&set->set, pool);
 	}
-	return o2_pool_set_put(&set->set, pool, frd, error);
+	return o2_pool_set_put(&set->set, pool, frd, true, error);
 }

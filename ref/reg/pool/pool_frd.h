@@ -65,19 +65,15 @@ struct o2_frd_chain {
 	uint32_t bind_key; /* rkey of a sink, lkey of a source */
 };
 
-/*
- * The low byte counts, modulo 256; the other bits name the region and stay.
- * kernel: ib_inc_rkey, ib_update_fast_reg_key
- */
+/* The low byte counts, modulo 256; the other bits name the region and stay. */
+/* kernel: ib_inc_rkey, ib_update_fast_reg_key */
 uint32_t o2_frd_bump(uint32_t key);
 
 /* Start with a region that was just allocated. */
 void o2_frd_init(struct o2_frd_key *key, enum o2_frd_order order, uint32_t lkey, uint32_t rkey);
 
-/*
- * The two flags by which kernels know these states.
- * o2iblnd: frd_valid, frd_posted
- */
+/* The two flags by which kernels know these states. */
+/* o2iblnd: frd_valid, frd_posted */
 bool o2_frd_valid(const struct o2_frd_key *key);  /* the chain that is prepared was not used yet */
 bool o2_frd_posted(const struct o2_frd_key *key); /* the chain was posted with the transfer's first message */
 
@@ -137,9 +133,6 @@ int o2_frd_unmap(struct o2_frd_key *key, struct o2_error *error);
  * IDLE_PREPARED, to FRESH.
  */
 int o2_frd_replaced(struct o2_frd_key *key, uint32_t lkey, uint32_t rkey, struct o2_error *error);
-
-/* "fresh", "prepared", ...; NULL for a value that is not a state. */
-const char *o2_frd_state_name(enum o2_frd_state state);
 
 /* --- pools of descriptors --- */
 
@@ -202,10 +195,8 @@ struct o2_frd_config {
 
 struct o2_frd_pool;
 
-/*
- * Belongs to its pool; handle and key to the holder between o2_frd_take and o2_frd_put.
- * o2iblnd: kib_fast_reg_descriptor
- */
+/* Belongs to its pool; handle and key to the holder between o2_frd_take and o2_frd_put. */
+/* o2iblnd: kib_fast_reg_descriptor */
 struct o2_frd {
 	STAILQ_ENTRY(o2_frd) link;
 	struct o2_frd_pool *pool;

@@ -51,12 +51,6 @@ static void free_pool(const struct o2_tx_config *config, struct o2_tx_pool *pool
 	free(pool);
 }
 
-/* Of the first page boundary at `memory` or behind it. */
-static size_t offset_of_page(const void *memory, uint32_t page_bytes)
-{
-	return (page_bytes - (uintptr_t)memory % page_bytes) % page_bytes;
-}
-
 /* The memory of a pool, without a word to the device. */
 static struct o2_tx_pool *alloc_pool(const struct o2_tx_config *config)
 {
@@ -75,7 +69,9 @@ static struct o2_tx_pool *alloc_pool(const struct o2_tx_config *config)
 		free_pool(config, pool);
 		return NULL;
 	}
-	pool->area = (char *)pool->made + offset_of_page(pool->made, config->page_bytes);
+	/* The first page boundary in it. */
+	pool->area = (char *)pool->made +
+		     (config->page_bytes - (uintptr_t)pool->made % config->page_bytes) % config->page_bytes;
 	for (uint32_t i = 0; i < config->pool_size; i++) {
 		struct o2_pool_tx *tx = tx_at(config, pool, i);
 
@@ -94,8 +90,7 @@ static int create_pool(void *owner, uint64_t device, struct o2_pool **made, stru
 	int rc;
 
 	if (pool == NULL)
-		return o2_refuse_value(error, -ENOMEM, "pool/tx/memory", "pool_size", config->pool_size,
-				       O2_NO_LIMIT);
+		return o2_fail(error, -ENOMEM, "pool/tx/memory", "pool_size", config->pool_size);
 	if (config->ops->area_create != NULL) {
 		o2_error_clear(error);
 		rc = config->ops->area_create(config->context, device, pool->area,
@@ -208,5 +203,5 @@ int o2_tx_put(struct o2_tx_set *set, struct o2_pool_tx *tx, struct o2_error *err
 {
 	if (tx->held != 0)
 		return o2_refuse_value(error, -EINVAL, "tx/idle", "held", tx->held, 0);
-	return o2_pool_set_put(&set->set, &tx->pool->base, tx, error);
+	return o2_pool_set_put(&set->set, &tx->pool->base, tx, true, error);
 }

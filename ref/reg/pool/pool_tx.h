@@ -108,10 +108,8 @@ uint64_t o2_tx_area_bytes(uint32_t pool_size, uint32_t page_bytes);
  */
 int o2_tx_set_init(struct o2_tx_set *set, const struct o2_tx_config *config, struct o2_error *error);
 
-/*
- * Take a transmit.  -ENOMEM or -EBUSY: o2_pool_set_take.
- * o2iblnd: kiblnd_tx_init
- */
+/* Take a transmit.  -ENOMEM or -EBUSY: o2_pool_set_take. */
+/* o2iblnd: kiblnd_tx_init */
 int o2_tx_take(struct o2_tx_set *set, struct o2_pool_tx **tx, struct o2_error *error);
 
 /* Put it back.  -EINVAL when something of it is held ("tx/idle"), or it is not taken: it stays with the caller. */

@@ -204,8 +204,8 @@ static void sweep(struct o2_pool_set *set, struct o2_pool_list *doomed)
 	}
 }
 
-static int put(struct o2_pool_set *set, struct o2_pool *pool, void *element, bool sweeping,
-	       struct o2_error *error)
+int o2_pool_set_put(struct o2_pool_set *set, struct o2_pool *pool, void *element, bool used,
+		    struct o2_error *error)
 {
 	struct o2_pool_list doomed = TAILQ_HEAD_INITIALIZER(doomed);
 	int rc = -EINVAL;
@@ -218,21 +218,11 @@ static int put(struct o2_pool_set *set, struct o2_pool *pool, void *element, boo
 		return o2_refuse_value(error, rc, "pool/put/not-in-use", "element", 0, 1);
 	}
 	leave(set, pool, &doomed);
-	if (sweeping)
+	if (used)
 		sweep(set, &doomed);
 	pthread_mutex_unlock(&set->lock);
 	destroy_all(set, &doomed);
 	return 0;
-}
-
-int o2_pool_set_put(struct o2_pool_set *set, struct o2_pool *pool, void *element, struct o2_error *error)
-{
-	return put(set, pool, element, true, error);
-}
-
-int o2_pool_set_undo(struct o2_pool_set *set, struct o2_pool *pool, void *element, struct o2_error *error)
-{
-	return put(set, pool, element, false, error);
 }
 
 /* Off the list of live pools.  Called with the lock held. */
@@ -329,7 +319,7 @@ int o2_pool_set_check(struct o2_pool_set *set, const struct o2_pool *pool, uint6
 	failed = pool->failed;
 	pthread_mutex_unlock(&set->lock);
 	if (failed)
-		return o2_refuse_value(error, -ENETDOWN, "pool/failed", "failed", 1, O2_NO_LIMIT);
+		return o2_fail(error, -ENETDOWN, "pool/failed", "failed", 1);
 	if (pool->device != device)
 		return o2_refuse_other(error, -ENETDOWN, "pool/other-device", "device", pool->device, device);
 	return 0;
@@ -379,11 +369,11 @@ int o2_pool_set_init(struct o2_pool_set *set, const struct o2_pool_kind *kind, v
 	TAILQ_INIT(&set->failed);
 	rc = pthread_mutex_init(&set->lock, NULL);
 	if (rc != 0)
-		return o2_refuse_value(error, -rc, "pool/init/lock", "lock", 0, O2_NO_LIMIT);
+		return o2_fail(error, -rc, "pool/init/lock", "lock", 0);
 	rc = pthread_cond_init(&set->grown, NULL);
 	if (rc != 0) {
 		pthread_mutex_destroy(&set->lock);
-		return o2_refuse_value(error, -rc, "pool/init/lock", "grown", 0, O2_NO_LIMIT);
+		return o2_fail(error, -rc, "pool/init/lock", "grown", 0);
 	}
 	pthread_mutex_lock(&set->lock);
 	rc = grow(set, &doomed, error);

@@ -58,10 +58,8 @@ static_assert(O2_POOL_REG_SIZE >= O2_POOL_NTX / 4, "what o2_pool_sizes demands o
 /* What the kind's take() returns when a pool has nothing left; not an error, the next pool is searched. */
 #define O2_POOL_EXHAUSTED 1
 
-/*
- * Tunables of one network interface, and what every CPU partition makes of them.
- * o2iblnd: ntx, fmr_pool_size, fmr_flush_trigger
- */
+/* Tunables of one network interface, and what every CPU partition makes of them. */
+/* o2iblnd: ntx, fmr_pool_size, fmr_flush_trigger */
 struct o2_pool_tunables {
 	uint32_t ntx;
 	uint32_t fmr_pool_size;
@@ -82,10 +80,8 @@ struct o2_pool_sizes {
 int o2_pool_sizes(const struct o2_pool_tunables *tunables, struct o2_pool_sizes *sizes,
 		  struct o2_error *error);
 
-/*
- * What every pool has.  Read and written by poolset.c under the lock of the set, device excepted.
- * o2iblnd: kib_pool
- */
+/* What every pool has.  Read and written by poolset.c under the lock of the set, device excepted. */
+/* o2iblnd: kib_pool */
 struct o2_pool {
 	TAILQ_ENTRY(o2_pool) link;
 	uint64_t device;      /* the device it was built on; never changes */
@@ -179,15 +175,13 @@ int o2_pool_set_init(struct o2_pool_set *set, const struct o2_pool_kind *kind, v
 int o2_pool_set_take(struct o2_pool_set *set, void *request, struct o2_pool **from, struct o2_error *error);
 
 /*
- * Put an element back, then give up what is idle.  Returns 0; -EINVAL when nothing of `pool` is in use, or
- * what the kind's give() says when `element` is not: nothing changed then.  pool must not be used after a 0:
- * it may be gone.
+ * Put an element back, then give up what is idle; but not after an element whose use never began (a failed
+ * mapping): used is false then.  Returns 0; -EINVAL when nothing of `pool` is in use, or what the kind's give()
+ * says when `element` is not: nothing changed then.  pool must not be used after a 0: it may be gone.
  * o2iblnd: kiblnd_pool_free_node
  */
-int o2_pool_set_put(struct o2_pool_set *set, struct o2_pool *pool, void *element, struct o2_error *error);
-
-/* The same for an element whose use never began (a failed mapping): nothing else is given up. */
-int o2_pool_set_undo(struct o2_pool_set *set, struct o2_pool *pool, void *element, struct o2_error *error);
+int o2_pool_set_put(struct o2_pool_set *set, struct o2_pool *pool, void *element, bool used,
+		    struct o2_error *error);
 
 /*
  * Failover: every live pool has failed; those in use wait on the failed list for their last user, the others
@@ -226,10 +220,8 @@ uint64_t o2_pool_set_idle(struct o2_pool_set *set);
 int o2_pool_refuse_op(struct o2_error *error, int code, const char *rule, const char *field, uint32_t index,
 		      uint64_t value, uint64_t limit);
 
-/*
- * Destroy all.  -EBUSY while anything is in use: nothing happened then.
- * o2iblnd: kiblnd_fini_poolset
- */
+/* Destroy all.  -EBUSY while anything is in use: nothing happened then. */
+/* o2iblnd: kiblnd_fini_poolset */
 int o2_pool_set_close(struct o2_pool_set *set, struct o2_error *error);
 
 #endif

@@ -180,8 +180,6 @@ TEST(test_flags_of_a_kernel)
 		assert_int_equal(o2_frd_valid(&key), rows[i].valid);
 		assert_int_equal(o2_frd_posted(&key), rows[i].posted);
 	}
-	assert_string_equal(o2_frd_state_name(O2_FRD_IDLE_PREPARED), "idle-prepared");
-	assert_null(o2_frd_state_name(O2_FRD_STATES));
 }
 
 /* A mapping that is dropped unposted keeps its key and its invalidate for the next one; the second post has

@@ -66,7 +66,7 @@ static void *one_take(void *argument)
 	/* cmocka's assertions are for its own thread only. */
 	if (rc != (g->result == 0 ? 0 : -EAGAIN))
 		abort();
-	if (rc == 0 && o2_pool_set_put(&g->set, pool, NULL, NULL) != 0)
+	if (rc == 0 && o2_pool_set_put(&g->set, pool, NULL, true, NULL) != 0)
 		abort();
 	return NULL;
 }

@@ -115,7 +115,7 @@ TEST(test_undo_gives_up_nothing)
 	pool_world_hold(&w, held, 3);
 	pool_world_put(&w, held[1]);
 	w.clock.now_ms += O2_POOL_LIFE_MS;
-	assert_int_equal(o2_pool_set_undo(&w.set, held[2], &w, &w.error), 0);
+	assert_int_equal(o2_pool_set_put(&w.set, held[2], &w, false, &w.error), 0);
 	assert_int_equal(pool_world_counts(&w).live, 3);
 	pool_world_put(&w, held[0]);
 	assert_int_equal(pool_world_counts(&w).live, 1);
@@ -160,7 +160,7 @@ TEST(test_retire)
 	o2_pool_set_retire(&w.set, held); /* once is enough */
 	assert_int_equal(pool_world_counts(&w).failed, 1);
 	pool_world_put(&w, pool_world_take(&w, 1));
-	assert_int_equal(o2_pool_set_undo(&w.set, held, &w, &w.error), 0);
+	assert_int_equal(o2_pool_set_put(&w.set, held, &w, false, &w.error), 0);
 	assert_int_equal(pool_world_counts(&w).failed, 0);
 	pool_world_close(&w);
 }
@@ -172,11 +172,12 @@ TEST(test_misuse)
 
 	pool_world_open(&w, 2, false, 0);
 	held = pool_world_take(&w, 0);
-	assert_int_equal(o2_pool_set_put(&w.set, held, NULL, &w.error), -EINVAL); /* give() refuses */
+	assert_int_equal(o2_pool_set_put(&w.set, held, NULL, true, &w.error), -EINVAL); /* give() refuses */
 	assert_int_equal(o2_pool_set_close(&w.set, &w.error), -EBUSY);
 	assert_int_equal(w.error.value, 1);
 	pool_world_put(&w, held);
-	assert_error(o2_pool_set_put(&w.set, held, &w, &w.error), -EINVAL, &w.error, "pool/put/not-in-use");
+	assert_error(o2_pool_set_put(&w.set, held, &w, true, &w.error), -EINVAL, &w.error,
+		     "pool/put/not-in-use");
 	w.take_error = -EIO;
 	assert_int_equal(pool_world_refuses(&w), -EIO);
 	assert_string_equal(w.error.rule, "test/take");

@@ -357,13 +357,7 @@ TEST(test_mode_names)
 	static const char *const names[O2_REG_MODES] = {"global", "fmr",  "fastreg",
 							"user",	  "phys", "fastreg_gaps"};
 
-	for (uint32_t i = 0; i < O2_REG_MODES; i++) {
-		enum o2_reg_mode mode = O2_REG_MODES;
-
-		assert_string_equal(o2_reg_mode_name((enum o2_reg_mode)i), names[i]);
-		assert_int_equal(o2_reg_mode_from_name(names[i], &mode), 0);
-		assert_int_equal(mode, i);
-		assert_int_equal(o2_reg_mode_from_name("FMR", &mode), -EINVAL);
-	}
+	for (uint32_t i = 0; i < O2_REG_MODES; i++)
+		assert_string_equal(o2_reg_mode_name(i), names[i]);
 	assert_null(o2_reg_mode_name(O2_REG_MODES));
 }
