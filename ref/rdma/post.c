@@ -5,13 +5,6 @@
 #include <errno.h>
 #include <stddef.h>
 
-void o2_chain_reset(struct o2_post_chain *chain)
-{
-	chain->nwr = 0;
-	chain->nsge = 0;
-	chain->sink = NULL;
-}
-
 struct ibv_send_wr *o2_chain_add(struct o2_post_chain *chain)
 {
 	struct ibv_send_wr *wr = &chain->wr[chain->nwr];
@@ -84,21 +77,25 @@ void o2_chain_gather(struct o2_post_chain *chain, const struct o2_post_message *
 int o2_chain_post(struct o2_post_chain *chain, struct ibv_qp *qp, uint32_t *nposted, struct o2_error *error)
 {
 	const struct o2_work_ops *ops = chain->ops;
+	const uint32_t nwr = chain->nwr;
 	struct ibv_send_wr *bad = NULL;
 	int rc;
 
-	*nposted = chain->nwr;
-	if (chain->nwr == 0)
+	*nposted = nwr;
+	if (nwr == 0)
 		return 0;
 	if (ops != NULL && ops->post_send != NULL)
 		rc = ops->post_send(ops->context, qp, chain->wr, &bad, chain->sink);
 	else
 		rc = ibv_post_send(qp, chain->wr, &bad);
+	chain->nwr = 0;
+	chain->nsge = 0;
+	chain->sink = NULL;
 	if (rc == 0)
 		return 0;
 	*nposted = bad == NULL ? 0 : (uint32_t)(bad - chain->wr);
 	/* ibv_post_send(3) returns the errno; -1 is what some providers have returned instead. */
 	if (rc < 0)
 		rc = errno != 0 ? errno : EIO;
-	return o2_refuse_other(error, -rc, "post/send", "posted work requests", *nposted, chain->nwr);
+	return o2_refuse_other(error, -rc, "post/send", "posted work requests", *nposted, nwr);
 }

@@ -44,7 +44,7 @@ struct o2_post_chain {
 	uint32_t nwr;
 	uint32_t nsge;
 	const struct o2_work_ops *ops;	 /* NULL: libibverbs */
-	const struct o2_rdma_desc *sink; /* goes to o2_work_ops.post_send; NULL after a reset */
+	const struct o2_rdma_desc *sink; /* goes to o2_work_ops.post_send; NULL in an empty chain */
 };
 
 /* Where a message, or a piece of one, is sent from. */
@@ -53,9 +53,6 @@ struct o2_post_message {
 	uint32_t length;
 	uint32_t lkey;
 };
-
-/* Forget what is in the chain. */
-void o2_chain_reset(struct o2_post_chain *chain);
 
 /*
  * A zeroed request at the end of the chain, linked to the one before it.  The caller has left room for it
@@ -66,10 +63,8 @@ struct ibv_send_wr *o2_chain_add(struct o2_post_chain *chain);
 /* Copies of `count` requests, in this order.  They gather nothing. */
 void o2_chain_add_requests(struct o2_post_chain *chain, const struct ibv_send_wr *wr, uint32_t count);
 
-/*
- * The plan's work requests as unsignalled RDMA WRITEs, all with this wr_id.
- * o2iblnd: kiblnd_init_rdma
- */
+/* The plan's work requests as unsignalled RDMA WRITEs, all with this wr_id. */
+/* o2iblnd: kiblnd_init_rdma */
 void o2_chain_add_plan(struct o2_post_chain *chain, const struct o2_rdma_plan *plan, uint64_t wr_id);
 
 /* A signalled SEND. */
@@ -79,8 +74,8 @@ void o2_chain_add_message(struct o2_post_chain *chain, const struct o2_post_mess
 void o2_chain_gather(struct o2_post_chain *chain, const struct o2_post_message *piece);
 
 /*
- * Post the chain.  *nposted: how many of its requests the queue pair has taken, all of them unless the call
- * failed. Returns 0 or -errno of ibv_post_send.
+ * Post the chain, which is empty afterwards in any case.  *nposted: how many of its requests the queue pair has
+ * taken, all of them unless the call failed.  Returns 0 or -errno of ibv_post_send.
  * kernel: ib_post_send
  */
 int o2_chain_post(struct o2_post_chain *chain, struct ibv_qp *qp, uint32_t *nposted, struct o2_error *error);

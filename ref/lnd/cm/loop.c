@@ -71,7 +71,8 @@ static void send_bytes(struct o2_loop_message *message, const uint8_t *bytes, si
 
 void o2_loop_tell(struct o2_loop_id *id, enum o2_cm_event_type event, uint32_t reason, int code)
 {
-	struct o2_loop_message *message = o2_loop_send(id->here->loop, O2_CM_LOOP_FAILURE, NULL, id);
+	struct o2_loop_message *message =
+		id == NULL ? NULL : o2_loop_send(id->here->loop, O2_CM_LOOP_FAILURE, NULL, id);
 
 	if (message == NULL)
 		return;
@@ -145,9 +146,7 @@ int o2_loop_to_rts(struct o2_loop_id *id, struct o2_error *error)
 
 static int check_device(const struct o2_loop_endpoint *here, struct o2_error *error)
 {
-	return here->lost ? o2_refuse_value(error, -ENODEV, "cm/device-lost", "address", here->address,
-					    O2_NO_LIMIT)
-			  : 0;
+	return here->lost ? o2_fail(error, -ENODEV, "cm/device-lost", "address", here->address) : 0;
 }
 
 static int loop_listen(struct o2_cm *cm, uint16_t port, struct o2_error *error)
@@ -180,7 +179,7 @@ static int loop_connect(struct o2_cm *cm, const struct o2_cm_target *target, con
 		return rc;
 	id = o2_loop_id_new(here, O2_LOOP_ID_ASKING, target->address);
 	if (id == NULL)
-		return o2_refuse_value(error, -ENOMEM, "cm/memory", "id", here->nids, O2_NO_LIMIT);
+		return o2_fail(error, -ENOMEM, "cm/memory", "id", here->nids);
 	id->base.context = context;
 	set_param(id, param);
 	message = o2_loop_send(here->loop, O2_CM_LOOP_REQUEST, id, NULL);
@@ -286,11 +285,10 @@ int o2_cm_loop_attach(struct o2_cm_loop *loop, const struct o2_ni *ni, uint32_t 
 	struct o2_loop_endpoint *endpoint;
 
 	if (o2_loop_find(loop, address) != NULL)
-		return o2_refuse_value(error, -EADDRINUSE, "cm/address", "address", address, O2_NO_LIMIT);
+		return o2_fail(error, -EADDRINUSE, "cm/address", "address", address);
 	endpoint = calloc(1, sizeof(*endpoint));
 	if (endpoint == NULL)
-		return o2_refuse_value(error, -ENOMEM, "cm/memory", "endpoint", sizeof(*endpoint),
-				       O2_NO_LIMIT);
+		return o2_fail(error, -ENOMEM, "cm/memory", "endpoint", sizeof(*endpoint));
 	endpoint->base.ops = &loop_ops;
 	endpoint->loop = loop;
 	endpoint->ni = ni;

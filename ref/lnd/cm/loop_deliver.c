@@ -60,15 +60,13 @@ static void deliver_request(struct o2_cm_loop *loop, const struct o2_loop_messag
 	struct o2_loop_id *id;
 
 	if (there == NULL) {
-		if (from != NULL)
-			o2_loop_tell(from, O2_CM_UNRESOLVED, 0, -EHOSTUNREACH);
+		o2_loop_tell(from, O2_CM_UNRESOLVED, 0, -EHOSTUNREACH);
 		return;
 	}
 	id = listens(there, message->port) ? o2_loop_id_new(there, O2_LOOP_ID_ASKED, message->from_address)
 					   : NULL;
 	if (id == NULL) {
-		if (from != NULL)
-			o2_loop_tell(from, O2_CM_REJECTED, O2_CM_REJECT_NO_LISTENER, 0);
+		o2_loop_tell(from, O2_CM_REJECTED, O2_CM_REJECT_NO_LISTENER, 0);
 		return;
 	}
 	id->remote = message->qp;
@@ -196,16 +194,13 @@ bool o2_cm_loop_deliver(struct o2_cm_loop *loop, size_t index)
 	case O2_CM_LOOP_LOSE:
 		break;
 	case O2_CM_LOOP_UNREACHABLE:
-		if (message.from != NULL)
-			o2_loop_tell(message.from, O2_CM_UNREACHABLE, 0, -ETIMEDOUT);
+		o2_loop_tell(message.from, O2_CM_UNREACHABLE, 0, -ETIMEDOUT);
 		break;
 	case O2_CM_LOOP_UNRESOLVED:
-		if (message.from != NULL)
-			o2_loop_tell(message.from, O2_CM_UNRESOLVED, 0, -EHOSTUNREACH);
+		o2_loop_tell(message.from, O2_CM_UNRESOLVED, 0, -EHOSTUNREACH);
 		break;
 	case O2_CM_LOOP_REFUSE:
-		if (message.from != NULL)
-			o2_loop_tell(message.from, O2_CM_REJECTED, O2_CM_REJECT_NO_LISTENER, 0);
+		o2_loop_tell(message.from, O2_CM_REJECTED, O2_CM_REJECT_NO_LISTENER, 0);
 		break;
 	}
 	return true;

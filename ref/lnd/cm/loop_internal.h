@@ -77,7 +77,7 @@ struct o2_cm_loop {
 /* Put a message on the network.  NULL: no memory, and then it is lost, which a network may do. */
 struct o2_loop_message *o2_loop_send(struct o2_cm_loop *loop, enum o2_cm_loop_message type,
 				     struct o2_loop_id *from, struct o2_loop_id *to);
-/* The network itself tells an id how its attempt ended. */
+/* The network itself tells an id how its attempt ended; NULL: it is gone, and nobody is told. */
 void o2_loop_tell(struct o2_loop_id *id, enum o2_cm_event_type event, uint32_t reason, int code);
 struct o2_loop_endpoint *o2_loop_find(const struct o2_cm_loop *loop, uint32_t address);
 struct o2_loop_id *o2_loop_id_new(struct o2_loop_endpoint *here, enum o2_loop_id_state state,

@@ -34,22 +34,20 @@ int o2_cm_rdma_open(const struct o2_ni *ni, uint32_t address, struct o2_cm **cm_
 	int rc;
 
 	if (cm == NULL)
-		return o2_refuse_value(error, -ENOMEM, "cm/memory", "connection manager", sizeof(*cm),
-				       O2_NO_LIMIT);
+		return o2_fail(error, -ENOMEM, "cm/memory", "connection manager", sizeof(*cm));
 	cm->base.ops = &o2_cm_rdma_ops;
 	cm->ni = ni;
 	cm->address = address;
 	errno = 0;
 	cm->channel = rdma_create_event_channel();
 	if (cm->channel == NULL) {
-		rc = o2_refuse_value(error, o2_errno_or(errno, EIO), "cm/event-channel", "rdma_cm", 0,
-				     O2_NO_LIMIT);
+		rc = o2_fail(error, o2_errno_or(errno, EIO), "cm/event-channel", "rdma_cm", 0);
 		free(cm);
 		return rc;
 	}
 	if (fcntl(cm->channel->fd, F_SETFL, fcntl(cm->channel->fd, F_GETFL) | O_NONBLOCK) != 0) {
-		rc = o2_refuse_value(error, o2_errno_or(errno, EIO), "cm/event-channel", "fd",
-				     (uint64_t)cm->channel->fd, O2_NO_LIMIT);
+		rc = o2_fail(error, o2_errno_or(errno, EIO), "cm/event-channel", "fd",
+			     (uint64_t)cm->channel->fd);
 		o2_cm_rdma_close(&cm->base);
 		return rc;
 	}
@@ -87,20 +85,19 @@ static int rdma_listen_on(struct o2_cm *base, uint16_t port, struct o2_error *er
 	int rc;
 
 	if (cm->lost)
-		return o2_refuse_value(error, -ENODEV, "cm/device-lost", "port", port, O2_NO_LIMIT);
+		return o2_fail(error, -ENODEV, "cm/device-lost", "port", port);
 	if (cm->listener != NULL)
 		rdma_destroy_id(cm->listener);
 	errno = 0;
 	if (rdma_create_id(cm->channel, &cm->listener, NULL, RDMA_PS_TCP) != 0) {
 		cm->listener = NULL;
-		return o2_refuse_value(error, o2_errno_or(errno, EIO), "cm/create-id", "listener", port,
-				       O2_NO_LIMIT);
+		return o2_fail(error, o2_errno_or(errno, EIO), "cm/create-id", "listener", port);
 	}
 	if (rdma_bind_addr(cm->listener, (struct sockaddr *)&address) != 0)
 		what = "cm/bind";
 	else if (rdma_listen(cm->listener, BACKLOG) == 0)
 		return 0;
-	rc = o2_refuse_value(error, o2_errno_or(errno, EIO), what, "port", port, O2_NO_LIMIT);
+	rc = o2_fail(error, o2_errno_or(errno, EIO), what, "port", port);
 	rdma_destroy_id(cm->listener);
 	cm->listener = NULL;
 	return rc;
@@ -138,11 +135,9 @@ static int bind_privileged(struct o2_cm_rdma *cm, struct rdma_cm_id *cma, struct
 		if (rdma_bind_addr(cma, (struct sockaddr *)&source) == 0)
 			return 0;
 		if (errno != EADDRINUSE && errno != EADDRNOTAVAIL)
-			return o2_refuse_value(error, o2_errno_or(errno, EIO), "cm/bind", "source port", port,
-					       O2_NO_LIMIT);
+			return o2_fail(error, o2_errno_or(errno, EIO), "cm/bind", "source port", port);
 	}
-	return o2_refuse_value(error, -EADDRINUSE, "cm/bind", "source port", LAST_PRIVILEGED_PORT,
-			       O2_NO_LIMIT);
+	return o2_fail(error, -EADDRINUSE, "cm/bind", "source port", LAST_PRIVILEGED_PORT);
 }
 
 static int resolve(struct o2_cm_rdma *cm, struct o2_rdma_id *id, const struct o2_cm_target *target,
@@ -163,8 +158,7 @@ static int resolve(struct o2_cm_rdma *cm, struct o2_rdma_id *id, const struct o2
 	if (rdma_resolve_addr(id->cma, from, (struct sockaddr *)&destination,
 			      (int)target->resolve_timeout_ms) == 0)
 		return 0;
-	return o2_refuse_value(error, o2_errno_or(errno, EIO), "cm/resolve-address", "address",
-			       target->address, O2_NO_LIMIT);
+	return o2_fail(error, o2_errno_or(errno, EIO), "cm/resolve-address", "address", target->address);
 }
 
 static int copy_private(struct o2_rdma_id *id, const struct o2_cm_param *param, size_t limit_bytes,
@@ -188,19 +182,17 @@ static int rdma_ask(struct o2_cm *base, const struct o2_cm_target *target, const
 	int rc;
 
 	if (cm->lost)
-		return o2_refuse_value(error, -ENODEV, "cm/device-lost", "address", target->address,
-				       O2_NO_LIMIT);
+		return o2_fail(error, -ENODEV, "cm/device-lost", "address", target->address);
 	id = new_id(cm, O2_RDMA_ID_RESOLVING);
 	if (id == NULL)
-		return o2_refuse_value(error, -ENOMEM, "cm/memory", "id", sizeof(*id), O2_NO_LIMIT);
+		return o2_fail(error, -ENOMEM, "cm/memory", "id", sizeof(*id));
 	id->base.context = context;
 	id->resolve_timeout_ms = target->resolve_timeout_ms;
 	rc = copy_private(id, param, O2_CM_REQUEST_BYTES, error);
 	errno = 0;
 	if (rc == 0 && rdma_create_id(cm->channel, &id->cma, id, RDMA_PS_TCP) != 0) {
 		id->cma = NULL;
-		rc = o2_refuse_value(error, o2_errno_or(errno, EIO), "cm/create-id", "active", 0,
-				     O2_NO_LIMIT);
+		rc = o2_fail(error, o2_errno_or(errno, EIO), "cm/create-id", "active", 0);
 	}
 	if (rc == 0)
 		rc = resolve(cm, id, target, error);
@@ -227,8 +219,7 @@ static int rdma_reply(struct o2_cm_id *base, const struct o2_cm_param *param, st
 	conn = o2_rdma_conn_param(id);
 	errno = 0;
 	if (rdma_accept(id->cma, &conn) != 0)
-		return o2_refuse_value(error, o2_rdma_errno(), "cm/accept", "qp_num", param->qp->qp_num,
-				       O2_NO_LIMIT);
+		return o2_fail(error, o2_rdma_errno(), "cm/accept", "qp_num", param->qp->qp_num);
 	id->state = O2_RDMA_ID_ACCEPTED;
 	return 0;
 }

@@ -53,13 +53,12 @@ static int modify(const struct o2_rdma_id *id, enum ibv_qp_state state, struct o
 	attr.qp_state = state;
 	errno = 0;
 	if (rdma_init_qp_attr(id->cma, &attr, &mask) != 0)
-		return o2_refuse_value(error, o2_rdma_errno(), "cm/init-qp-attr", "qp_state", state,
-				       O2_NO_LIMIT);
+		return o2_fail(error, o2_rdma_errno(), "cm/init-qp-attr", "qp_state", state);
 	set_attr(id, &attr);
 	rc = ibv_modify_qp(id->param.qp, &attr, mask);
 	if (rc == 0)
 		return 0;
-	return o2_refuse_value(error, o2_errno_or(rc, EIO), "cm/modify-qp", "qp_state", state, O2_NO_LIMIT);
+	return o2_fail(error, o2_errno_or(rc, EIO), "cm/modify-qp", "qp_state", state);
 }
 
 int o2_rdma_to_rts(const struct o2_rdma_id *id, struct o2_error *error)

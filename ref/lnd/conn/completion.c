@@ -46,7 +46,7 @@ static void fail_completion(struct o2_conn *conn, const struct ibv_wc *first)
 			cause = wc;
 	fault.wc_status = cause.status;
 	fault.wc_opcode = cause.opcode;
-	o2_refuse_value(&fault.error, -EIO, "conn/completion", "wc.status", cause.status, O2_NO_LIMIT);
+	o2_fail(&fault.error, -EIO, "conn/completion", "wc.status", cause.status);
 	culprit = owner_of(conn, cause.wr_id);
 	if (culprit != NULL)
 		culprit->health = O2_HEALTH_REMOTE_DROPPED;
@@ -94,10 +94,10 @@ static int closed_code(const struct o2_conn *conn)
 	return conn->fault.code != 0 ? conn->fault.code : -ENOTCONN;
 }
 
-/* Of the completions that were taken from the queue together, the one that tells most about a failure. */
+/* Of what was taken from the queue together with a flushed one, the completion that tells most about the failure. */
 static const struct ibv_wc *telling(const struct ibv_wc *batch, int count)
 {
-	for (int i = 0; i < count && batch[0].status == IBV_WC_WR_FLUSH_ERR; i++)
+	for (int i = 0; i < count; i++)
 		if (batch[i].status != IBV_WC_SUCCESS && batch[i].status != IBV_WC_WR_FLUSH_ERR)
 			return &batch[i];
 	return batch;
@@ -129,14 +129,16 @@ int o2_conn_progress(struct o2_conn *conn)
 		return closed_code(conn);
 	while ((count = poll_cq(conn, POLL_BATCH, batch)) > 0) {
 		for (int i = 0; i < count && conn->state != O2_CONN_DISCONNECTED; i++)
-			o2_conn_complete(conn, telling(&batch[i], count - i));
+			o2_conn_complete(conn, batch[i].status == IBV_WC_WR_FLUSH_ERR
+						       ? telling(&batch[i], count - i)
+						       : &batch[i]);
 		handled += count;
 		if (conn->state == O2_CONN_DISCONNECTED)
 			return closed_code(conn);
 	}
 	if (count == 0)
 		return go_on(conn, handled);
-	o2_refuse_value(&error, -EIO, "conn/poll", "ibv_poll_cq", (uint64_t) - (int64_t)count, O2_NO_LIMIT);
+	o2_fail(&error, -EIO, "conn/poll", "ibv_poll_cq", (uint64_t) - (int64_t)count);
 	o2_conn_fail_by(conn, O2_FAULT_DEVICE, &error, NULL);
 	return closed_code(conn);
 }

@@ -36,7 +36,7 @@ static int make_arrays(struct o2_conn *conn, struct o2_error *error)
 	conn->chain.sge = calloc(conn->chain.sge_capacity, sizeof(*conn->chain.sge));
 	conn->chain.ops = conn->ni->config.work_ops;
 	if (conn->parked == NULL || conn->chain.wr == NULL || conn->chain.sge == NULL)
-		return o2_refuse_value(error, -ENOMEM, "conn/memory", "receives", conn->nrecv, O2_NO_LIMIT);
+		return o2_fail(error, -ENOMEM, "conn/memory", "receives", conn->nrecv);
 	return 0;
 }
 
@@ -49,8 +49,7 @@ static int make_rx_area(struct o2_conn *conn, struct o2_error *error)
 	int rc;
 
 	if (area == MAP_FAILED)
-		return o2_refuse_value(error, -errno, "conn/slots", "message slots", conn->nrecv,
-				       O2_NO_LIMIT);
+		return o2_fail(error, -errno, "conn/slots", "message slots", conn->nrecv);
 	conn->rx_area = area;
 	if (!o2_breaks("reg/slots-local", true))
 		access |= IBV_ACCESS_REMOTE_WRITE;
@@ -83,8 +82,7 @@ int o2_conn_create(struct o2_ni *ni, const struct o2_conn_config *config, const 
 
 	*conn_out = NULL;
 	if (conn == NULL)
-		return o2_refuse_value(error, -ENOMEM, "conn/memory", "connection", sizeof(*conn),
-				       O2_NO_LIMIT);
+		return o2_fail(error, -ENOMEM, "conn/memory", "connection", sizeof(*conn));
 	/* To clear the rest as well, some hundred KiB, would be most of what it costs to make one. */
 	memset(conn, 0, O2_CONN_STATE_BYTES);
 	conn->ni = ni;
@@ -140,8 +138,7 @@ int o2_conn_arm(struct o2_conn *conn)
 	if (conn->state != O2_CONN_DISCONNECTED && !conn->armed) {
 		rc = ibv_req_notify_cq(conn->cq, 0);
 		if (rc != 0) {
-			o2_refuse_value(&error, -EIO, "conn/arm", "ibv_req_notify_cq", (uint64_t)rc,
-					O2_NO_LIMIT);
+			o2_fail(&error, -EIO, "conn/arm", "ibv_req_notify_cq", (uint64_t)rc);
 			o2_conn_fail_by(conn, O2_FAULT_DEVICE, &error, NULL);
 		}
 		conn->armed = rc == 0;

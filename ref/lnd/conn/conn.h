@@ -55,11 +55,9 @@ struct o2_conn_peer {
 	enum o2_cksum_flavour cksum_flavour; /* that its sums have shown; O2_CKSUM_NONE: not yet */
 };
 
-/*
- * Defaults and limits are those of o2iblnd (docs/transport.md, "Tunables").
- * o2iblnd: peer_credits, peer_credits_hiw, concurrent_sends, wrq_sge, timeout, keepalive
- * o2iblnd: cksum, retry_count, rnr_retry_count
- */
+/* Defaults and limits are those of o2iblnd (docs/transport.md, "Tunables"). */
+/* o2iblnd: peer_credits, peer_credits_hiw, concurrent_sends, wrq_sge, timeout, keepalive */
+/* o2iblnd: cksum, retry_count, rnr_retry_count */
 struct o2_conn_config {
 	uint16_t version; /* O2_MSG_VERSION_1 or O2_MSG_VERSION_2 */
 	/* Credits of each side, 2 (version 1: 3) to O2_MAX_QUEUE_DEPTH; the device may allow less. */
@@ -231,10 +229,8 @@ int o2_conn_send_bytes(struct o2_conn *conn, const struct o2_lnet_hdr *hdr, cons
 /* The longest payload of one message to this peer. */
 uint32_t o2_conn_immediate_max(const struct o2_conn *conn);
 
-/*
- * Event: one work completion of this connection's queue pair.  Nothing happens once it is DISCONNECTED.
- * o2iblnd: kiblnd_complete
- */
+/* Event: one work completion of this connection's queue pair.  Nothing happens once it is DISCONNECTED. */
+/* o2iblnd: kiblnd_complete */
 void o2_conn_complete(struct o2_conn *conn, const struct ibv_wc *wc);
 
 /*
@@ -283,10 +279,8 @@ void o2_conn_close(struct o2_conn *conn, int code);
  * what ends with it. */
 void o2_conn_end(struct o2_conn *conn, const struct o2_transfer_fault *fault);
 
-/*
- * Close if need be, hand everything back, free.  NULL is allowed; not to be called from inside ops.
- * o2iblnd: kiblnd_destroy_conn
- */
+/* Close if need be, hand everything back, free.  NULL is allowed; not to be called from inside ops. */
+/* o2iblnd: kiblnd_destroy_conn */
 void o2_conn_destroy(struct o2_conn *conn);
 
 /* The numbers of a connection, for properties and for people (docs/transport.md, "Flow control"). */
@@ -333,10 +327,8 @@ struct o2_conn_view {
 	uint64_t noops_received;
 };
 
-/*
- * Fill *view.  Of a connection in any state.
- * o2iblnd: kiblnd_debug_conn
- */
+/* Fill *view.  Of a connection in any state. */
+/* o2iblnd: kiblnd_debug_conn */
 void o2_conn_view(const struct o2_conn *conn, struct o2_conn_view *view);
 
 #endif

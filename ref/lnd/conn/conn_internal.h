@@ -22,10 +22,8 @@
 /* NOOPs that may exist at a time: those in flight, one that is being decided on, and one in reserve. */
 #define O2_NOOP_TXS (O2_OOB_MESSAGES + 2)
 
-/*
- * A message that waits in its receive, which is posted again when it was handled.
- * o2iblnd: kib_rx
- */
+/* A message that waits in its receive, which is posted again when it was handled. */
+/* o2iblnd: kib_rx */
 struct o2_parked {
 	uint32_t rx;
 	uint32_t length;

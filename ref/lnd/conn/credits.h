@@ -43,19 +43,15 @@ struct o2_flow_tunables {
 	uint32_t concurrent_sends;
 };
 
-/*
- * Fill in the tunables that are 0, and clamp as o2iblnd does (docs/transport.md, "Tunables").
- * o2iblnd: kiblnd_tunables_setup, kiblnd_concurrent_sends
- */
+/* Fill in the tunables that are 0, and clamp as o2iblnd does (docs/transport.md, "Tunables"). */
+/* o2iblnd: kiblnd_tunables_setup, kiblnd_concurrent_sends */
 void o2_flow_resolve(struct o2_flow_tunables *tunables, uint16_t version);
 
 /* Transfers that the send queue has room for, and the most keys that may wait for their invalidate at a time. */
 uint32_t o2_full_transfers(const struct o2_flow_tunables *flow);
 
-/*
- * Who gains a credit or a reservation when a receive is posted again.
- * o2iblnd: IBLND_POSTRX_NO_CREDIT, IBLND_POSTRX_PEER_CREDIT, IBLND_POSTRX_RSRVD_CREDIT
- */
+/* Who gains a credit or a reservation when a receive is posted again. */
+/* o2iblnd: IBLND_POSTRX_NO_CREDIT, IBLND_POSTRX_PEER_CREDIT, IBLND_POSTRX_RSRVD_CREDIT */
 enum o2_repost {
 	O2_REPOST_NONE,	    /* to nobody: kept for a message that takes no credit */
 	O2_REPOST_PEER,	    /* one credit to the peer */
@@ -90,10 +86,8 @@ struct o2_credits {
 	uint64_t given_before[O2_OOB_MESSAGES];
 };
 
-/*
- * The start of a connection.  tunables: resolved; queue_depth: as agreed, at most that of the tunables.
- * o2iblnd: kiblnd_credits_highwater, IBLND_CREDITS_HIGHWATER
- */
+/* The start of a connection.  tunables: resolved; queue_depth: as agreed, at most that of the tunables. */
+/* o2iblnd: kiblnd_credits_highwater, IBLND_CREDITS_HIGHWATER */
 void o2_credits_init(struct o2_credits *credits, uint16_t version, uint32_t queue_depth,
 		     const struct o2_flow_tunables *tunables);
 
@@ -103,25 +97,19 @@ bool o2_takes_credit(uint16_t version, enum o2_msg_type type);
 /* A request that reserves room for its answer: PUT_REQ, GET_REQ. */
 bool o2_takes_reserve(enum o2_msg_type type);
 
-/*
- * May a message of this type be posted now?  Says nothing about its reservation.
- * o2iblnd: kiblnd_post_tx_locked
- */
+/* May a message of this type be posted now?  Says nothing about its reservation. */
+/* o2iblnd: kiblnd_post_tx_locked */
 bool o2_credits_may_post(const struct o2_credits *credits, enum o2_msg_type type);
 
-/*
- * Version 2: as many NOOPs as may be are on their way; another one is not sent.
- * o2iblnd: kiblnd_post_tx_locked
- */
+/* Version 2: as many NOOPs as may be are on their way; another one is not sent. */
+/* o2iblnd: kiblnd_post_tx_locked */
 bool o2_credits_noops_out(const struct o2_credits *credits);
 
 /* The credit byte of a message that is posted now: what is outstanding. */
 uint8_t o2_credits_byte(const struct o2_credits *credits);
 
-/*
- * A message of this type, with that credit byte, is being posted.
- * o2iblnd: kiblnd_post_tx_locked
- */
+/* A message of this type, with that credit byte, is being posted. */
+/* o2iblnd: kiblnd_post_tx_locked */
 void o2_credits_post(struct o2_credits *credits, enum o2_msg_type type);
 
 /* Its send has completed. */
@@ -142,10 +130,8 @@ int o2_credits_receive(struct o2_credits *credits, enum o2_msg_type type, uint8_
  */
 enum o2_repost o2_repost_of(uint16_t version, enum o2_msg_type type, bool counted);
 
-/*
- * The receive of a handled message was posted again.
- * o2iblnd: kiblnd_post_rx, IBLND_POSTRX_DONT_POST
- */
+/* The receive of a handled message was posted again. */
+/* o2iblnd: kiblnd_post_rx, IBLND_POSTRX_DONT_POST */
 void o2_credits_repost(struct o2_credits *credits, enum o2_msg_type type, enum o2_repost repost);
 
 /* What need_noop looks at besides the credits. */
@@ -156,10 +142,8 @@ struct o2_noop_question {
 	bool queued;	    /* a message that needs a credit waits */
 };
 
-/*
- * Has a NOOP to go out?
- * o2iblnd: kiblnd_need_noop
- */
+/* Has a NOOP to go out? */
+/* o2iblnd: kiblnd_need_noop */
 bool o2_need_noop(const struct o2_credits *credits, const struct o2_noop_question *question);
 
 /*

@@ -23,7 +23,7 @@ struct o2_transfer_fault o2_fault_local_close(int code)
 	struct o2_transfer_fault fault = o2_fault_of(code == 0 ? O2_FAULT_NONE : O2_FAULT_CLOSED, code, NULL);
 
 	if (code != 0)
-		o2_refuse_value(&fault.error, code, "conn/closed", "errno", (uint64_t)-code, O2_NO_LIMIT);
+		o2_fail(&fault.error, code, "conn/closed", "errno", (uint64_t)-code);
 	return fault;
 }
 
@@ -133,12 +133,6 @@ static int stage_text(const struct o2_transfer_fault *fault, const char *who, ch
 	return snprintf(text, text_bytes, "%s", who);
 }
 
-static int deadline_text(const struct o2_transfer_fault *fault, char *text, size_t text_bytes)
-{
-	return snprintf(text, text_bytes, "our deadline: waited %" PRIu64 " ms for %s, limit %" PRIu64 " ms",
-			fault->error.value, o2_wait_text(fault->wait), fault->error.limit);
-}
-
 /* The rule that has refused the answer; NULL where it only says that the reason is what it is. */
 static const char *rule_of_reject(const struct o2_transfer_fault *fault)
 {
@@ -184,7 +178,9 @@ static int side_text(enum o2_fault_side side, const struct o2_transfer_fault *fa
 	case O2_FAULT_CLOSED:
 		return stage_text(fault, "we have closed the connection", text, text_bytes);
 	case O2_FAULT_DEADLINE:
-		return deadline_text(fault, text, text_bytes);
+		return snprintf(text, text_bytes,
+				"our deadline: waited %" PRIu64 " ms for %s, limit %" PRIu64 " ms",
+				fault->error.value, o2_wait_text(fault->wait), fault->error.limit);
 	case O2_FAULT_PEER_CLOSED:
 		return snprintf(text, text_bytes, "the peer has ended the connection (DREQ)");
 	case O2_FAULT_REJECTED:

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <assert.h>
-#include <errno.h>
 #include <string.h>
 
 #include "lnd/conn/conn_internal.h"
@@ -205,7 +204,6 @@ void o2_tx_post(struct o2_conn *conn, struct o2_tx *tx)
 	}
 	length = (uint32_t)rc;
 	o2_tx_move(conn, tx, O2_LIST_ACTIVE);
-	o2_chain_reset(&conn->chain);
 	/* First of all, because a source gathers under such a key as well. */
 	nlead = o2_binding_chain(&tx->binding, silent, lead);
 	o2_chain_add_requests(&conn->chain, lead, nlead);
@@ -225,8 +223,8 @@ void o2_tx_post(struct o2_conn *conn, struct o2_tx *tx)
 		tell_watch(conn, tx, plan, length);
 	/* The message is on its way; one whose post fails counts for nothing. */
 	assert(tx->nsends < sizeof(tx->posted_wrs) / sizeof(tx->posted_wrs[0]));
-	tx->posted_wrs[tx->nsends++] = conn->chain.nwr;
-	conn->send_wrs += conn->chain.nwr;
+	tx->posted_wrs[tx->nsends++] = nposted;
+	conn->send_wrs += nposted;
 	conn->last_post_ms = o2_clock_ms(&conn->ni->clock);
 	o2_credits_post(&conn->credits, tx->type);
 }
@@ -238,7 +236,6 @@ void o2_tx_post_invalidate(struct o2_conn *conn, struct o2_tx *tx)
 	int rc;
 
 	o2_tx_move(conn, tx, O2_LIST_ACTIVE);
-	o2_chain_reset(&conn->chain);
 	o2_binding_invalidate_wr(&tx->binding, O2_WR_ID_TX(tx, O2_WORK_INV), o2_chain_add(&conn->chain));
 	conn->invalidates_in_flight++;
 	conn->send_wrs++;

@@ -16,8 +16,7 @@ static int fit(struct o2_ni *ni, struct o2_conn_config *config, struct o2_flow_t
 	memset(&attr, 0, sizeof(attr));
 	rc = ibv_query_device(ni->context, &attr);
 	if (rc != 0)
-		return o2_refuse_value(error, o2_errno_or(rc, EIO), "conn/query-device", "device", 0,
-				       O2_NO_LIMIT);
+		return o2_fail(error, o2_errno_or(rc, EIO), "conn/query-device", "device", 0);
 	device = (struct o2_qp_device){
 		.max_sge = (uint32_t)attr.max_sge,
 		.max_wr = (uint32_t)attr.max_qp_wr,
@@ -44,8 +43,7 @@ static int create_queues(struct o2_conn *conn, struct o2_error *error)
 	errno = 0;
 	conn->cq = ibv_create_cq(conn->ni->context, (int)cqe, &conn->armed, conn->ni->channel, 0);
 	if (conn->cq == NULL)
-		return o2_refuse_value(error, o2_errno_or(errno, EIO), "conn/create-cq", "cqe", cqe,
-				       O2_NO_LIMIT);
+		return o2_fail(error, o2_errno_or(errno, EIO), "conn/create-cq", "cqe", cqe);
 	init.send_cq = conn->cq;
 	init.recv_cq = conn->cq;
 	conn->qp = ibv_create_qp(conn->ni->pd, &init);
@@ -56,8 +54,8 @@ static int create_queues(struct o2_conn *conn, struct o2_error *error)
 	code = o2_errno_or(errno, EIO);
 	ibv_destroy_cq(conn->cq);
 	conn->cq = NULL;
-	return o2_refuse_value(error, code, "conn/create-qp", "max_send_wr",
-			       o2_qp_send_wrs(&conn->config, &conn->flow), O2_NO_LIMIT);
+	return o2_fail(error, code, "conn/create-qp", "max_send_wr",
+		       o2_qp_send_wrs(&conn->config, &conn->flow));
 }
 
 int o2_qp_create(struct o2_conn *conn, struct o2_error *error)
@@ -90,6 +88,5 @@ int o2_qp_create(struct o2_conn *conn, struct o2_error *error)
 			   IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
 	if (rc == 0)
 		return 0;
-	return o2_refuse_value(error, o2_errno_or(rc, EIO), "conn/modify-qp", "qp_state", attr.qp_state,
-			       O2_NO_LIMIT);
+	return o2_fail(error, o2_errno_or(rc, EIO), "conn/modify-qp", "qp_state", attr.qp_state);
 }

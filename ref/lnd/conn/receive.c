@@ -32,8 +32,7 @@ int o2_rx_post(struct o2_conn *conn, uint32_t rx, struct o2_error *error)
 	o2_dma_sync_for_device(&conn->rx_dma, (size_t)rx * O2_MSG_BYTES, O2_MSG_BYTES);
 	rc = ibv_post_recv(conn->qp, &wr, &bad);
 	if (rc != 0)
-		return o2_refuse_value(error, o2_errno_or(rc, EIO), "conn/post-recv", "slot", rx,
-				       O2_NO_LIMIT);
+		return o2_fail(error, o2_errno_or(rc, EIO), "conn/post-recv", "slot", rx);
 	conn->recv_wrs++;
 	return 0;
 }

@@ -26,10 +26,8 @@ enum o2_transfer_op {
 	O2_OP_SEND, /* an IMMEDIATE of ours */
 };
 
-/*
- * What a failure says about the health of the path, in LNet's terms (docs/transport.md, "Health").
- * LNet: lnet_msg_hstatus
- */
+/* What a failure says about the health of the path, in LNet's terms (docs/transport.md, "Health"). */
+/* LNet: lnet_msg_hstatus */
 enum o2_health {
 	O2_HEALTH_OK,
 	O2_HEALTH_LOCAL_ERROR,	   /* it never left the queue */

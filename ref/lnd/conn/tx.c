@@ -193,11 +193,7 @@ void o2_tx_drop(struct o2_conn *conn, struct o2_tx *tx)
 void o2_tx_fault_stage(struct o2_tx *tx, int code, const struct o2_error *error)
 {
 	if (tx->fault.side == O2_FAULT_NONE)
-		tx->fault = (struct o2_transfer_fault){
-			.side = O2_FAULT_LOCAL_STAGE,
-			.code = code,
-			.error = *error,
-		};
+		tx->fault = o2_fault_of(O2_FAULT_LOCAL_STAGE, code, error);
 }
 
 void o2_tx_fault_peer(struct o2_tx *tx, int32_t status)
@@ -209,8 +205,7 @@ void o2_tx_fault_peer(struct o2_tx *tx, int32_t status)
 	tx->health = O2_HEALTH_REMOTE_ERROR;
 	tx->fault.side = O2_FAULT_PEER_STATUS;
 	tx->fault.code = code;
-	o2_refuse_value(&tx->fault.error, code, "transfer/peer-status", "-ibcm_status",
-			(uint64_t)(-(int64_t)status), O2_NO_LIMIT);
+	o2_fail(&tx->fault.error, code, "transfer/peer-status", "-ibcm_status", (uint64_t)(-(int64_t)status));
 }
 
 /* The mapping of a transmit's memory: made when it starts, undone once, when it ends. */

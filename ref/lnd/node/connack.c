@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <string.h>
 
 #include "base/breaks.h"
 #include "lnd/node/negotiate.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <assert.h>
 #include <errno.h>
 
 #include "lnd/node/node_internal.h"

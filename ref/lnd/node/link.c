@@ -79,7 +79,7 @@ struct o2_link *o2_link_new(struct o2_peer *peer, struct o2_conn_params *params,
 	struct o2_conn_address address;
 
 	if (link == NULL) {
-		o2_refuse_value(error, -ENOMEM, "node/memory", "link", sizeof(*link), O2_NO_LIMIT);
+		o2_fail(error, -ENOMEM, "node/memory", "link", sizeof(*link));
 		return NULL;
 	}
 	config.version = params->version;

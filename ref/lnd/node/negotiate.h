@@ -103,10 +103,8 @@ int o2_connreq_build(const struct o2_connreq_self *self, const struct o2_conn_pa
 		     uint64_t peer_nid, uint64_t dststamp, uint8_t *bytes, size_t capacity_bytes,
 		     struct o2_error *error);
 
-/*
- * The CONNACK that accepts *request with these parameters.  Returns its length or -errno.
- * o2iblnd: kiblnd_passive_connect
- */
+/* The CONNACK that accepts *request with these parameters.  Returns its length or -errno. */
+/* o2iblnd: kiblnd_passive_connect */
 int o2_connack_build(const struct o2_connreq_self *self, const struct o2_connreq *request,
 		     const struct o2_conn_params *agreed, uint8_t *bytes, size_t capacity_bytes,
 		     struct o2_error *error);
@@ -155,18 +153,14 @@ struct o2_reject_verdict {
 	struct o2_error error;
 };
 
-/*
- * cm_reason: of the connection manager.  bytes: the private data, may be empty.
- * o2iblnd: kiblnd_rejected
- */
+/* cm_reason: of the connection manager.  bytes: the private data, may be empty. */
+/* o2iblnd: kiblnd_rejected */
 void o2_reject_judge(const struct o2_connreq_self *self, const struct o2_conn_params *asked,
 		     uint32_t cm_reason, const uint8_t *bytes, size_t length_bytes,
 		     struct o2_reject_verdict *verdict);
 
-/*
- * The queue depths that a version of us offers and accepts: at most, and at least.
- * o2iblnd: kiblnd_msg_queue_size
- */
+/* The queue depths that a version of us offers and accepts: at most, and at least. */
+/* o2iblnd: kiblnd_msg_queue_size */
 uint16_t o2_connreq_queue_depth(const struct o2_connreq_self *self, uint16_t version);
 uint16_t o2_connreq_queue_depth_min(uint16_t version);
 

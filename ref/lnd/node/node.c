@@ -32,7 +32,7 @@ static void fail_attempt(struct o2_link *link, int code, const char *rule, const
 
 	if (!is_attempt(link))
 		return;
-	o2_refuse_value(&fault.error, code, rule, "errno", (uint64_t)-event->code, O2_NO_LIMIT);
+	o2_fail(&fault.error, code, rule, "errno", (uint64_t)-event->code);
 	o2_link_failed(link, &fault);
 }
 
@@ -48,8 +48,8 @@ static void on_ended(struct o2_link *link, const struct o2_cm_event *event)
 
 	fault.cm_reason = event->reason;
 	if (is_attempt(link)) {
-		o2_refuse_value(&fault.error, fault.code, reject ? "cm/rejected" : "cm/disconnected",
-				"cm reason", event->reason, O2_NO_LIMIT);
+		o2_fail(&fault.error, fault.code, reject ? "cm/rejected" : "cm/disconnected", "cm reason",
+			event->reason);
 		o2_link_failed(link, &fault);
 		return;
 	}
@@ -66,7 +66,7 @@ static void on_device_lost(struct o2_node *node)
 	struct o2_link *link;
 	struct o2_transfer_fault fault = o2_fault_of(O2_FAULT_DEVICE, -ENODEV, NULL);
 
-	o2_refuse_value(&fault.error, -ENODEV, "node/device-lost", "device", 0, O2_NO_LIMIT);
+	o2_fail(&fault.error, -ENODEV, "node/device-lost", "device", 0);
 	node->lost = true;
 	LIST_FOREACH(peer, &node->peers, entry) {
 		peer->attempts_due = 0;
@@ -78,20 +78,15 @@ static void on_device_lost(struct o2_node *node)
 
 static void on_cm_event(void *context, const struct o2_cm_event *event)
 {
-	struct o2_link *link;
+	/* A request has no link yet. */
+	struct o2_link *link = event->type == O2_CM_DEVICE_LOST ? NULL : event->id->context;
 
-	if (event->type == O2_CM_REQUEST) {
-		o2_node_on_request(context, event);
-		return;
-	}
-	if (event->type == O2_CM_DEVICE_LOST) {
-		on_device_lost(context);
-		return;
-	}
-	link = event->id->context;
 	switch (event->type) {
 	case O2_CM_REQUEST:
+		o2_node_on_request(context, event);
+		break;
 	case O2_CM_DEVICE_LOST:
+		on_device_lost(context);
 		break;
 	case O2_CM_ESTABLISHED:
 		if (link->state == O2_LINK_ACTIVE_CONNECT)
@@ -159,7 +154,7 @@ int o2_node_create(struct o2_ni *ni, struct o2_cm *cm, const struct o2_node_conf
 		return rc;
 	node = calloc(1, sizeof(*node));
 	if (node == NULL)
-		return o2_refuse_value(error, -ENOMEM, "node/memory", "node", sizeof(*node), O2_NO_LIMIT);
+		return o2_fail(error, -ENOMEM, "node/memory", "node", sizeof(*node));
 	node->ni = ni;
 	node->cm = cm;
 	node->config = *config;

@@ -24,10 +24,8 @@
 
 #define O2_MAX_CONNS_PER_PEER 127u
 
-/*
- * Defaults are o2iblnd's where it has them (docs/connection.md, "Tunables").
- * o2iblnd: service, require_privileged_port, use_privileged_port, conns_per_peer
- */
+/* Defaults are o2iblnd's where it has them (docs/connection.md, "Tunables"). */
+/* o2iblnd: service, require_privileged_port, use_privileged_port, conns_per_peer */
 struct o2_node_config {
 	struct o2_conn_config conn; /* of every connection; its timeout is also that of the attempts */
 	uint16_t port;		    /* that the node listens on, and asks its peers at */
@@ -131,16 +129,12 @@ int o2_node_progress(struct o2_node *node);
  */
 int o2_node_arm(struct o2_node *node);
 
-/*
- * Start attempts that are due and free what has ended; o2_node_clock and o2_node_progress call it.
- * o2iblnd: kiblnd_connd
- */
+/* Start attempts that are due and free what has ended; o2_node_clock and o2_node_progress call it. */
+/* o2iblnd: kiblnd_connd */
 void o2_node_work(struct o2_node *node);
 
-/*
- * Close all connections to a peer and give up attempts; what waits ends with -ECONNABORTED.
- * o2iblnd: kiblnd_del_peer, kiblnd_close_peer_conns_locked
- */
+/* Close all connections to a peer and give up attempts; what waits ends with -ECONNABORTED. */
+/* o2iblnd: kiblnd_del_peer, kiblnd_close_peer_conns_locked */
 void o2_node_close_peer(struct o2_node *node, uint64_t nid, int code);
 
 /* Close everything, end every operation, free.  NULL is allowed. */
@@ -175,10 +169,8 @@ struct o2_peer_view {
 	uint32_t established, links; /* connections; those in any state */
 };
 
-/*
- * Fill *view; .known is false, and the rest 0, for a NID of which the node has no record.
- * o2iblnd: kiblnd_get_peer_info, kiblnd_get_conn_by_idx, kiblnd_ctl
- */
+/* Fill *view; .known is false, and the rest 0, for a NID of which the node has no record. */
+/* o2iblnd: kiblnd_get_peer_info, kiblnd_get_conn_by_idx, kiblnd_ctl */
 void o2_node_peer(const struct o2_node *node, uint64_t nid, struct o2_peer_view *view);
 /* Peers that the node keeps a record of. */
 uint32_t o2_node_npeers(const struct o2_node *node);

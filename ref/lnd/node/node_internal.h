@@ -34,10 +34,8 @@ struct o2_node_op {
 	uint8_t payload[];
 };
 
-/*
- * One connection to a peer, from the first attempt on.
- * o2iblnd: kib_conn
- */
+/* One connection to a peer, from the first attempt on. */
+/* o2iblnd: kib_conn */
 struct o2_link {
 	LIST_ENTRY(o2_link) entry;
 	struct o2_node *node;
@@ -51,10 +49,8 @@ struct o2_link {
 	uint64_t deadline_ms;	      /* of the attempt; in CLOSING of the connection manager's part */
 };
 
-/*
- * A node that we have, had a moment ago, or want a connection with.
- * o2iblnd: kib_peer_ni
- */
+/* A node that we have, had a moment ago, or want a connection with. */
+/* o2iblnd: kib_peer_ni */
 struct o2_peer {
 	LIST_ENTRY(o2_peer) entry;
 	struct o2_node *node;

@@ -31,7 +31,7 @@ int o2_peer_get(struct o2_node *node, uint64_t nid, struct o2_peer **out, struct
 				       node->config.max_peers);
 	peer = calloc(1, sizeof(*peer));
 	if (peer == NULL)
-		return o2_refuse_value(error, -ENOMEM, "node/memory", "peer", sizeof(*peer), O2_NO_LIMIT);
+		return o2_fail(error, -ENOMEM, "node/memory", "peer", sizeof(*peer));
 	peer->node = node;
 	peer->nid = nid;
 	peer->queue_depth = node->self.queue_depth;
@@ -298,17 +298,16 @@ static int submit(struct o2_node *node, uint64_t nid, enum o2_transfer_op kind, 
 	int rc;
 
 	if (node->ending)
-		return o2_refuse_value(error, -ESHUTDOWN, "node/ending", "node", 0, O2_NO_LIMIT);
+		return o2_fail(error, -ESHUTDOWN, "node/ending", "node", 0);
 	if (node->lost)
-		return o2_refuse_value(error, -ENODEV, "node/device-lost", "device", 0, O2_NO_LIMIT);
+		return o2_fail(error, -ENODEV, "node/device-lost", "device", 0);
 	if (nid == node->self.nid)
-		return o2_refuse_value(error, -EINVAL, "node/own-nid", "nid", nid, O2_NO_LIMIT);
+		return o2_fail(error, -EINVAL, "node/own-nid", "nid", nid);
 	if (o2_nid_check(nid, node->self.any_lnd) != O2_NID_GOOD)
-		return o2_refuse_value(error, -EINVAL, "node/nid", "nid", nid, O2_NO_LIMIT);
+		return o2_fail(error, -EINVAL, "node/nid", "nid", nid);
 	op = calloc(1, sizeof(*op) + payload_bytes);
 	if (op == NULL)
-		return o2_refuse_value(error, -ENOMEM, "node/memory", "operation",
-				       sizeof(*op) + payload_bytes, O2_NO_LIMIT);
+		return o2_fail(error, -ENOMEM, "node/memory", "operation", sizeof(*op) + payload_bytes);
 	op->op = kind;
 	op->plain = memory == NULL;
 	op->hdr = *hdr;

@@ -87,7 +87,6 @@ static uint32_t post(uint32_t take)
 	assert_int_equal(lead[0].opcode, IBV_WR_LOCAL_INV);
 	assert_int_equal(lead[1].opcode, O2_LOOP_WR_REG_MR);
 	assert_int_equal(lead[0].send_flags | lead[1].send_flags, 0);
-	o2_chain_reset(&chain);
 	o2_chain_add_requests(&chain, lead, nlead);
 	o2_chain_add_message(&chain, &message, 9);
 	may_take = take;
