@@ -44,8 +44,7 @@ static int outcome_of_put(struct o2_lnet_message *message, bool *over)
 	}
 	/* A PUT_NAK with status 0: nothing matched, or there was no room for a single byte. */
 	if (message->by_rdma && !message->answered && message->moved_bytes == 0) {
-		rc = o2_refuse_value(&error, -ENODATA, "lnet/put/no-match", "PUT_NAK's status", 0,
-				     O2_NO_LIMIT);
+		rc = o2_fail(&error, -ENODATA, "lnet/put/no-match", "PUT_NAK's status", 0);
 		message->fault = o2_fault_of(O2_FAULT_PEER_STATUS, rc, &error);
 		return rc;
 	}
@@ -165,8 +164,7 @@ static struct o2_lnet_message *asked_for(struct o2_lnet *lnet, uint64_t nid, str
 	    !message->replying &&
 	    (kind == O2_LNET_OUR_PUT ? o2_lnet_wants_ack(&message->hdr) : !message->by_rdma))
 		return message;
-	o2_refuse_value(error, -ENODATA, "lnet/unknown-handle", "dst_wmd", handle.wh_object_cookie,
-			O2_NO_LIMIT);
+	o2_fail(error, -ENODATA, "lnet/unknown-handle", "dst_wmd", handle.wh_object_cookie);
 	return NULL;
 }
 

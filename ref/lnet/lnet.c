@@ -140,15 +140,13 @@ static int attach_ping(struct o2_lnet *lnet, struct o2_error *error)
 	return rc < 0 ? rc : 0;
 }
 
-static int refuse_memory(const struct o2_lnet_config *config, struct o2_error *error)
+int o2_lnet_create(const struct o2_lnet_config *config, const struct o2_lnet_transport *transport,
+		   const struct o2_arena *arena, const struct o2_clock *clock, const struct o2_lnet_ops *ops,
+		   void *context, struct o2_lnet **lnet_out, struct o2_error *error)
 {
-	return o2_refuse_value(error, -ENOMEM, "lnet/memory", "max_messages", config->max_messages,
-			       O2_NO_LIMIT);
-}
+	struct o2_lnet *lnet;
+	int rc;
 
-static int check_config(const struct o2_lnet_config *config, const struct o2_arena *arena,
-			struct o2_error *error)
-{
 	if (config->max_messages == 0)
 		return o2_refuse_value(error, -EINVAL, "lnet/config/max-messages", "max_messages", 0, 1);
 	if (config->max_entries < 2)
@@ -157,21 +155,9 @@ static int check_config(const struct o2_lnet_config *config, const struct o2_are
 	if (arena->npages < 2 || config->first_page > arena->npages - 2)
 		return o2_refuse_value(error, -EINVAL, "lnet/config/first-page", "first_page",
 				       config->first_page, arena->npages);
-	return 0;
-}
-
-int o2_lnet_create(const struct o2_lnet_config *config, const struct o2_lnet_transport *transport,
-		   const struct o2_arena *arena, const struct o2_clock *clock, const struct o2_lnet_ops *ops,
-		   void *context, struct o2_lnet **lnet_out, struct o2_error *error)
-{
-	struct o2_lnet *lnet;
-	int rc = check_config(config, arena, error);
-
-	if (rc != 0)
-		return rc;
 	lnet = calloc(1, sizeof(*lnet));
 	if (lnet == NULL)
-		return refuse_memory(config, error);
+		return o2_fail(error, -ENOMEM, "lnet/memory", "max_messages", config->max_messages);
 	lnet->config = *config;
 	lnet->transport = *transport;
 	lnet->arena = arena;
@@ -182,7 +168,7 @@ int o2_lnet_create(const struct o2_lnet_config *config, const struct o2_lnet_tra
 	lnet->free_index = calloc(config->max_messages, sizeof(*lnet->free_index));
 	rc = o2_match_table_create(config->max_entries, &lnet->table);
 	if (rc != 0 || lnet->message == NULL || lnet->free_index == NULL)
-		rc = refuse_memory(config, error);
+		rc = o2_fail(error, -ENOMEM, "lnet/memory", "max_messages", config->max_messages);
 	if (rc == 0)
 		rc = attach_ping(lnet, error);
 	if (rc != 0) {

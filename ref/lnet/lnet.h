@@ -191,10 +191,8 @@ int o2_lnet_cancel(struct o2_lnet *lnet, uint64_t operation);
  * hdr and payload is not to be trusted.
  */
 
-/*
- * An IMMEDIATE came; payload has hdr->payload_length bytes.  Returns 0, or -EPROTO: close the connection.
- * LNet: lnet_parse
- */
+/* An IMMEDIATE came; payload has hdr->payload_length bytes.  Returns 0, or -EPROTO: close the connection. */
+/* LNet: lnet_parse */
 int o2_lnet_receive(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hdr, const uint8_t *payload,
 		    struct o2_error *error);
 

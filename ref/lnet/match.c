@@ -133,28 +133,20 @@ static struct o2_match_slot *first_fit(const struct o2_match_list *list,
 	return slot;
 }
 
-/* The first entry, in the order in which they were attached, that the request is for. */
-static struct o2_match_slot *find(const struct o2_match_table *table, const struct o2_match_request *request)
-{
-	struct o2_match_slot *exact =
-		first_fit(list_for(table, request->portal, request->match_bits), request);
-	struct o2_match_slot *other = first_fit(&table->list[table->nlists], request);
-
-	if (exact == NULL || other == NULL)
-		return exact != NULL ? exact : other;
-	return exact->order < other->order ? exact : other;
-}
-
 int o2_match_take(struct o2_match_table *table, const struct o2_match_request *request,
 		  struct o2_match *match, struct o2_error *error)
 {
-	struct o2_match_slot *slot = find(table, request);
+	struct o2_match_slot *slot =
+		first_fit(list_for(table, request->portal, request->match_bits), request);
+	struct o2_match_slot *other = first_fit(&table->list[table->nlists], request);
 	const struct o2_lnet_entry *entry;
 	uint64_t offset, room_bytes;
 
+	/* Of two that the request is for, the one that was attached first. */
+	if (slot == NULL || (other != NULL && other->order < slot->order))
+		slot = other;
 	if (slot == NULL)
-		return o2_refuse_value(error, -ENODATA, "lnet/match/none", "match_bits", request->match_bits,
-				       O2_NO_LIMIT);
+		return o2_fail(error, -ENODATA, "lnet/match/none", "match_bits", request->match_bits);
 	entry = &slot->entry;
 	offset = (entry->options & O2_LNET_MD_MANAGE_REMOTE) != 0 ? request->offset : slot->local_offset;
 	if (offset > entry->memory.buffer.nob)

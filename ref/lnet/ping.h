@@ -27,11 +27,9 @@
 /* The sink of lctl's ping: what fits into one IMMEDIATE, less a header of ping info. */
 #define O2_PING_SINK_BYTES 3960u
 
-/*
- * Features.
- * LNet: LNET_PING_FEAT_BASE, LNET_PING_FEAT_NI_STATUS, LNET_PING_FEAT_RTE_DISABLED
- * LNet: LNET_PING_FEAT_MULTI_RAIL, LNET_PING_FEAT_DISCOVERY
- */
+/* Features. */
+/* LNet: LNET_PING_FEAT_BASE, LNET_PING_FEAT_NI_STATUS, LNET_PING_FEAT_RTE_DISABLED */
+/* LNet: LNET_PING_FEAT_MULTI_RAIL, LNET_PING_FEAT_DISCOVERY */
 #define O2_PING_BASE		      (1u << 0)
 #define O2_PING_NI_STATUS	      (1u << 1) /* status of each interface; senders insist on it */
 #define O2_PING_RTE_OFF		      (1u << 2) /* does not route */
