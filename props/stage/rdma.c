@@ -26,7 +26,9 @@
 	ENTRY(ENDS_INSIDE_A_FRAGMENT, "ends_inside_a_fragment_of_the_sink")       \
 	ENTRY(EMPTY_FRAGMENT, "empty_fragment")                                   \
 	ENTRY(ONE_BYTE, "one_byte")                                               \
-	ENTRY(LAST_WORK_REQUEST_ALLOWED, "as_many_work_requests_as_allowed")
+	ENTRY(LAST_WORK_REQUEST_ALLOWED, "as_many_work_requests_as_allowed")      \
+	ENTRY(POSTED, "posted")                                                   \
+	ENTRY(NOT_POSTED, "posted_in_part")
 
 enum situation {
 	REFUSED, /* and the other rules behind it */
@@ -114,6 +116,8 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 	o2_rdma_check(&run->asked, &run->outcome, report);
 	if (!report->failed)
 		count(run);
+	if (!report->failed && run->outcome.error.code == 0 && o2_draw_bool(choice, 7, 1))
+		run->tally.seen[o2_rdma_post(run, choice, report) ? POSTED : NOT_POSTED]++;
 	return o2_tally_case(&run->tally, choice, report);
 }
 

@@ -2,6 +2,7 @@
 #ifndef O2_PROPS_RDMA_H
 #define O2_PROPS_RDMA_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "forms/rdma_json.h"
@@ -46,6 +47,9 @@ struct o2_rdma_run {
 	struct o2_rdma_input asked;
 	struct o2_rdma_outcome outcome;
 };
+
+/* rdma_post.c: the plan, which was accepted, is posted with what goes around it.  True: all of it is taken. */
+bool o2_rdma_post(struct o2_rdma_run *run, struct o2_choice *c, struct o2_report *report);
 
 /* *run: zeros at first, the caller's. */
 struct o2_property o2_rdma_property(struct o2_rdma_run *run);
