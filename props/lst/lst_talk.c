@@ -14,6 +14,7 @@
 #define RPC_PAGE    560u
 #define ENTRY_PAGE  2u
 #define BRIEF_BYTES 100u
+#define BEHIND	    0x5au /* bytes of the page behind the console's */
 #define QUERY_MS    200u
 #define REFUSED	    (-ENETUNREACH)
 #define LATER_MS    100000u /* more than an RPC waits */
@@ -135,6 +136,27 @@ static int attach(struct o2_lst_talk *talk)
 	return rc < 0 ? rc : 0;
 }
 
+/* The page behind the console's own; NULL: it has none. */
+static uint8_t *page_behind(const struct o2_lst_talk *talk)
+{
+	const struct o2_lst_test *test = &talk->config.test;
+	const uint32_t pages = (test->offset + test->len + O2_LST_PAGE_BYTES - 1) / O2_LST_PAGE_BYTES;
+
+	if (talk->config.reverse || test->service != O2_LST_SERVICE_BRW)
+		return NULL;
+	return o2_arena_page(&talk->a->arena, LANE_PAGE + talk->config.concurrency * pages);
+}
+
+static void check_behind(struct o2_lst_talk *talk)
+{
+	const uint8_t *page = page_behind(talk);
+
+	for (uint32_t i = 0; page != NULL && i < O2_LST_PAGE_BYTES && !talk->report->failed; i++)
+		if (page[i] != BEHIND)
+			o2_report_fail(talk->report, "lst/console-behind",
+				       "byte %" PRIu32 " behind the console's pages is written", i);
+}
+
 int o2_lst_talk_open(struct o2_lst_talk *talk)
 {
 	static const struct o2_lst_console_ops ops = {note_began, note_ended};
@@ -142,6 +164,8 @@ int o2_lst_talk_open(struct o2_lst_talk *talk)
 	struct o2_lnet_side *a = talk->a, *b = talk->b;
 	int rc;
 
+	if (page_behind(talk) != NULL)
+		memset(page_behind(talk), BEHIND, O2_LST_PAGE_BYTES);
 	config.first_page = RPC_PAGE;
 	config.max_calls = o2_lst_console_calls(&talk->config);
 	config.max_served = 1;
@@ -344,6 +368,7 @@ static bool come_to_an_end(struct o2_lst_talk *talk)
 		clock_to(talk, talk->now_ms + LATER_MS);
 		deliver_all(talk);
 	}
+	check_behind(talk);
 	if (o2_lst_console_is_over(talk->console))
 		o2_talk_check_report(talk);
 	else
