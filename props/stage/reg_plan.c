@@ -102,6 +102,7 @@ static void check_refusal(struct o2_plan_run *run, const struct o2_error *error,
 			  struct o2_report *report)
 {
 	const char *name = error->rule == NULL ? "none" : error->rule;
+	struct o2_plan_figures figures;
 	uint32_t rule = 0;
 
 	while (rule < O2_PLAN_RULES && strcmp(name, o2_plan_rules[rule].name) != 0)
@@ -111,8 +112,17 @@ static void check_refusal(struct o2_plan_run *run, const struct o2_error *error,
 		o2_report_fail(report, "reg_plan/refusal", "refused with %d by rule %s, expected %s",
 			       run->code, name,
 			       broken == 0 ? "a plan" : o2_plan_rules[__builtin_ctz(broken)].name);
-	else
+	else {
+		figures = o2_plan_figures(run, rule);
+		if (error->index != figures.index || error->value != figures.value ||
+		    error->limit != figures.limit)
+			o2_report_fail(report, "reg_plan/figures",
+				       "%s of [%" PRIu32 "]: %" PRIu64 ", limit %" PRIu64
+				       "; expected [%" PRIu32 "]: %" PRIu64 ", limit %" PRIu64,
+				       name, error->index, error->value, error->limit, figures.index,
+				       figures.value, figures.limit);
 		run->tally.seen[RULE + rule]++;
+	}
 	run->tally.seen[BYTES_MIB_AND_ONE] +=
 		strcmp(name, "reg/too-long") == 0 && run->list.nob == O2_MAX_TRANSFER_BYTES + 1;
 }

@@ -37,6 +37,13 @@ extern const struct o2_plan_rule o2_plan_rules[O2_PLAN_RULES];
 /* The rules that are broken, of the first stage that has any, as bits in the order of o2_plan_rules. */
 uint32_t o2_plan_broken(const struct o2_plan_run *run);
 
+/* What a refusal by the rule of that number says, one of those that are broken: docs/modes.md, "Refusals of reg_plan". */
+struct o2_plan_figures {
+	uint32_t index;
+	uint64_t value, limit;
+};
+struct o2_plan_figures o2_plan_figures(const struct o2_plan_run *run, uint32_t rule);
+
 /* Is every seam one that a list of pages can express? */
 bool o2_plan_is_dense(const struct o2_plan_run *run);
 

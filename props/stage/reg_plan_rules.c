@@ -117,12 +117,12 @@ bool o2_plan_is_dense(const struct o2_plan_run *run)
 }
 
 /* A page is listed at each byte that is the first of a page, or that the page before does not go on to. */
-uint64_t o2_plan_slots(const struct o2_plan_run *run)
+static uint64_t slots_of(const struct o2_plan_run *run, uint32_t count)
 {
 	const uint32_t page_bytes = run->request.page_bytes;
 	uint64_t slots = 0;
 
-	for (uint32_t i = 0; i < run->list.count; i++) {
+	for (uint32_t i = 0; i < count; i++) {
 		const struct o2_dma_segment *segment = &run->list.segment[i];
 		const struct o2_dma_segment *before = segment - 1;
 		const uint64_t first = segment->addr / page_bytes;
@@ -133,6 +133,11 @@ uint64_t o2_plan_slots(const struct o2_plan_run *run)
 		slots += last - first + !goes_on;
 	}
 	return slots;
+}
+
+uint64_t o2_plan_slots(const struct o2_plan_run *run)
+{
+	return slots_of(run, run->list.count);
 }
 
 static uint32_t broken_by_mode(const struct o2_plan_run *run)
@@ -188,4 +193,81 @@ uint32_t o2_plan_broken(const struct o2_plan_run *run)
 		return first != 0 ? first : broken;
 	return bit(FRAGMENTS,
 		   r->side == O2_SINK && one_per_segment(r) && run->list.count > r->peer_max_frags);
+}
+
+/* --- what a refusal says --- */
+
+/* The first segment that the rule is about, with its figures. */
+static struct o2_plan_figures of_segments(const struct o2_plan_run *run, uint32_t rule)
+{
+	const struct o2_dma_segment *segment = run->list.segment;
+	const uint64_t page_bytes = run->request.page_bytes;
+	uint64_t total = 0;
+
+	for (uint32_t i = 0; i < run->list.count; i++) {
+		const uint64_t start = segment[i].addr;
+		const uint64_t end = i == 0 ? start : (uint64_t)end_of(&segment[i - 1]);
+
+		total += segment[i].length;
+		if (rule == EMPTY && segment[i].length == 0)
+			return (struct o2_plan_figures){i, 0, 1};
+		if (rule == WRAPS && end_of(&segment[i]) > UINT64_MAX)
+			return (struct o2_plan_figures){i, segment[i].length, UINT64_MAX - start};
+		if (rule == TOO_LONG && total > 1u << 20)
+			return (struct o2_plan_figures){i, total, 1u << 20};
+		if (rule == TOO_MANY_PAGES && slots_of(run, i + 1) > run->request.max_pages)
+			return (struct o2_plan_figures){i, run->request.max_pages + UINT64_C(1),
+							run->request.max_pages};
+		if ((rule == FMR_GAP || rule == FASTREG_SHORT || rule == PHYS_GAP) && start != end &&
+		    (start % page_bytes != 0 || end % page_bytes != 0))
+			return (struct o2_plan_figures){i, start, end};
+	}
+	return (struct o2_plan_figures){O2_NO_INDEX, 0, 0};
+}
+
+struct o2_plan_figures o2_plan_figures(const struct o2_plan_run *run, uint32_t rule)
+{
+	const struct o2_reg_request *r = &run->request;
+	/* Of a request that is not right nothing of this is asked. */
+	const uint32_t page_bytes = is_page_size(r->page_bytes) ? r->page_bytes : 1;
+	const uint64_t first = run->list.segment[0].addr;
+	uint64_t total = 0;
+
+	for (uint32_t i = 0; rule > COUNT && i < run->list.count; i++)
+		total += run->list.segment[i].length;
+	switch (rule) {
+	case MODE:
+		return (struct o2_plan_figures){O2_NO_INDEX, r->mode, O2_REG_FASTREG_GAPS};
+	case SIDE:
+		return (struct o2_plan_figures){O2_NO_INDEX, r->side, O2_SINK};
+	case PAGE_SIZE:
+		return (struct o2_plan_figures){O2_NO_INDEX, r->page_bytes, 65536};
+	case MAX_PAGES:
+		return (struct o2_plan_figures){O2_NO_INDEX, r->max_pages, 257};
+	case PEER_MAX_FRAGS:
+		return (struct o2_plan_figures){O2_NO_INDEX, r->peer_max_frags, 257};
+	case COUNT:
+		return (struct o2_plan_figures){O2_NO_INDEX, run->list.count, 257};
+	case FASTREG_GAPS:
+	case PHYS_GAPS:
+		return (struct o2_plan_figures){O2_NO_INDEX, 1, 0};
+	case USER_RANGE:
+		return (struct o2_plan_figures){O2_NO_INDEX, 0, 1};
+	case FASTREG_WRAPS:
+	case GAPS_WRAPS:
+		return (struct o2_plan_figures){0, total, UINT64_MAX - first};
+	case USER_WRAPS:
+		return (struct o2_plan_figures){O2_NO_INDEX, total, UINT64_MAX - r->iova};
+	case PHYS_ALIGNMENT:
+		return (struct o2_plan_figures){O2_NO_INDEX, r->iova, r->page_bytes};
+	case PHYS_WRAPS:
+		return (struct o2_plan_figures){O2_NO_INDEX, first % page_bytes + total,
+						UINT64_MAX - r->iova / page_bytes * page_bytes};
+	case GAPS_ENTRIES:
+		return (struct o2_plan_figures){O2_NO_INDEX, run->list.count, r->max_pages};
+	case FRAGMENTS:
+		return (struct o2_plan_figures){O2_NO_INDEX, run->list.count, r->peer_max_frags};
+	default:
+		return of_segments(run, rule);
+	}
 }
