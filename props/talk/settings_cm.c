@@ -19,6 +19,7 @@ enum answer { ACCEPT, REJECT, DESTROY, IGNORE, ANSWERS };
 /* How far an id has come; which allocation fails: of whom asks, of his message, of whom is asked. */
 enum state { NO_ID, PENDING, CONNECTED_ID, OVER };
 enum lack { ALL_THERE, NO_ASKER, NO_MESSAGE, NO_ASKED, LACKS };
+#define NOBODYS_PAIR 2u
 
 /* One case; heard and expected are what the two are told, as words. */
 struct meeting {
@@ -34,6 +35,7 @@ struct meeting {
 	enum o2_cm_loop_message at; /* which message has another fate */
 	enum o2_cm_loop_fate fate;
 	enum lack lack;
+	uint32_t stuck;	     /* whose queue pair cannot change its state; NOBODYS_PAIR */
 	enum state state[2]; /* as foretold */
 	char heard[400], expected[400];
 };
@@ -80,8 +82,12 @@ static void answer(struct meeting *meeting, struct o2_cm_id *id)
 		meeting->accepted = cm->ops->accept(id, &meeting->param[1], &error);
 		if (meeting->accepted == 0)
 			break;
-		if (error.rule == NULL || strcmp(error.rule, "cm/private-data") != 0 ||
-		    error.value != meeting->said || error.limit != O2_CM_REPLY_BYTES)
+		if (error.rule == NULL ||
+		    (meeting->said > O2_CM_REPLY_BYTES &&
+		     (strcmp(error.rule, "cm/private-data") != 0 || error.value != meeting->said ||
+		      error.limit != O2_CM_REPLY_BYTES)) ||
+		    (meeting->said <= O2_CM_REPLY_BYTES &&
+		     (meeting->accepted != -ENOMEM || meeting->stuck != 1)))
 			o2_report_fail(meeting->report, "settings/cm", "accepting is refused by %s",
 				       error.rule == NULL ? "nothing" : error.rule);
 		cm->ops->reject(id, NULL, 0);
@@ -116,6 +122,9 @@ static void on_event(struct meeting *meeting, uint32_t side, const struct o2_cm_
 				  meeting->said < O2_CM_REJECT_BYTES ? meeting->said : O2_CM_REJECT_BYTES,
 				  O2_CM_REJECT_BYTES);
 	}
+	if (event->type == O2_CM_REJECTED || event->type == O2_CM_UNREACHABLE ||
+	    event->type == O2_CM_UNRESOLVED)
+		right &= event->private_bytes == (event->type == O2_CM_REJECTED ? O2_CM_REJECT_BYTES : 0);
 	if (!right)
 		o2_report_fail(meeting->report, "settings/cm", "event %d at %u: other private data or origin",
 			       (int)event->type, side);
@@ -172,7 +181,7 @@ static bool foretell(struct meeting *meeting, const struct o2_cm_target *target)
 	expect(meeting, 1, O2_CM_REQUEST, 0, 0);
 	if (meeting->answer == IGNORE)
 		return false;
-	if (meeting->answer != ACCEPT || meeting->said > O2_CM_REPLY_BYTES) {
+	if (meeting->answer != ACCEPT || meeting->said > O2_CM_REPLY_BYTES || meeting->stuck == 1) {
 		meeting->state[1] = OVER;
 		if (arrives(meeting, 1, O2_CM_LOOP_REJECT))
 			expect(meeting, 0, O2_CM_REJECTED,
@@ -181,11 +190,27 @@ static bool foretell(struct meeting *meeting, const struct o2_cm_target *target)
 	}
 	if (!arrives(meeting, 1, O2_CM_LOOP_REPLY))
 		return false;
+	if (meeting->stuck == 0) {
+		expect(meeting, 0, O2_CM_CONNECT_ERROR, 0, -ENOMEM);
+		if (arrives(meeting, 0, O2_CM_LOOP_REJECT))
+			expect(meeting, 1, O2_CM_REJECTED, O2_CM_REJECT_CONSUMER, 0);
+		return false;
+	}
 	expect(meeting, 0, O2_CM_ESTABLISHED, 0, 0);
 	if (!arrives(meeting, 0, O2_CM_LOOP_READY))
 		return false;
 	expect(meeting, 1, O2_CM_ESTABLISHED, 0, 0);
 	return true;
+}
+
+static int fault_of(void *arg, enum o2_loop_call call, uint32_t qp_num)
+{
+	const struct meeting *meeting = arg;
+
+	return call == O2_LOOP_CALL_MODIFY && meeting->stuck != NOBODYS_PAIR &&
+			       qp_num == meeting->param[meeting->stuck].qp->qp_num
+		       ? ENOMEM
+		       : 0;
 }
 
 static void lack(const struct meeting *meeting, uint32_t nth)
@@ -317,6 +342,7 @@ static void draw(struct meeting *meeting, struct o2_choice *c)
 		o2_draw_bool(c, 3, 1) ? O2_CM_REPLY_BYTES + o2_draw(c, 1) : o2_draw(c, O2_CM_REPLY_BYTES);
 	meeting->fate = (enum o2_cm_loop_fate)(o2_draw_bool(c, 2, 1) ? o2_draw(c, O2_CM_LOOP_REFUSE) : 0);
 	meeting->at = (enum o2_cm_loop_message)o2_draw(c, O2_CM_LOOP_READY);
+	meeting->stuck = o2_draw_bool(c, 7, 1) ? (uint32_t)o2_draw(c, 1) : NOBODYS_PAIR;
 	if (meeting->run->fail_allocation != NULL && o2_draw_bool(c, 7, 1))
 		meeting->lack = (enum lack)o2_draw_range(c, NO_ASKER, LACKS - 1);
 }
@@ -358,11 +384,13 @@ void o2_settings_meet(struct o2_settings_run *run, struct o2_choice *c, struct o
 			 meeting.said, (int)meeting.at, (int)meeting.fate);
 		o2_cm_loop_set_fate(loop, fate_of, &meeting);
 		meeting.cm[1]->ops->listen(meeting.cm[1], PORT, &error);
+		o2_loop_set_fault(fault_of, &meeting);
 		meet(&meeting, loop, c);
 		if (!report->failed)
 			compare(&meeting);
 		if (!report->failed)
 			part(&meeting, loop, c);
+		o2_loop_set_fault(NULL, NULL);
 		if (!report->failed)
 			compare(&meeting);
 	}
