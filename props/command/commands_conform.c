@@ -13,7 +13,6 @@
 #define PEER	   "10.99.0.1@o2ib"
 #define PATTERN	   UINT64_C(0xeeb0eeb1eeb2eeb3) /* docs/lst.md, "Constants": a word of each bulk */
 #define FILE_BYTES (24u << 20)			/* of a report or a capture */
-#define LINE_MOST  1021u			/* docs/conform.md, "Known findings": characters of a line */
 #define FLIP_MOST  2048u			/* docs/peer.md, "Quirks": the last byte that is flipped */
 
 static struct o2_trial_row *add_row(struct o2_trial *trial, const char *id, const char *outcome)
@@ -248,7 +247,7 @@ static char *take_file(const struct o2_trial *trial, const char *name, size_t *b
 	return text;
 }
 
-static void check_files(struct o2_trial *trial)
+void o2_trial_check_files(struct o2_trial *trial)
 {
 	static const char *const names[] = {"report.txt", "report.json", "report.junit.xml", "said.pcapng"};
 	const struct o2_report *report = trial->run->report;
@@ -320,7 +319,7 @@ static void try_probes(struct o2_commands_run *run, bool hostile)
 	if (o2_commands_go(run, o2_trial_count(&trial, "FINDING") > 0 ? 1 : 0) && run->command.err[0] != '\0')
 		o2_commands_wrong(run, "complaint");
 	if (trial.folder[0] != '\0')
-		check_files(&trial);
+		o2_trial_check_files(&trial);
 	else if (run->report->failed)
 		return;
 	else if (trial.json)
@@ -330,7 +329,7 @@ static void try_probes(struct o2_commands_run *run, bool hostile)
 	run->command.input = NULL;
 }
 
-/* --- what is asked for wrongly, and what is only listed --- */
+/* --- what is only listed --- */
 
 static void list(struct o2_commands_run *run)
 {
@@ -350,87 +349,16 @@ static void list(struct o2_commands_run *run)
 	free(expected);
 }
 
-/* Words that are no probe. */
-static void ask_for_nothing(struct o2_commands_run *run)
-{
-	static const char *const wrong[][2] = {
-		{"put", "put"}, {"ping/one,put/size-2", "put/size-2"}, {"hostile/magic", "hostile/magic"}};
-	const size_t which = o2_draw_pick(run->c, sizeof(wrong) / sizeof(wrong[0]));
-
-	o2_commands_words(run, "conform --device=loop " PEER);
-	o2_command_word(&run->command, "--only=%s", wrong[which][0]);
-	if (o2_commands_go(run, 2))
-		o2_commands_complains(run, "o2ref: --only: '%s' is no probe (see: o2ref conform --list)\n",
-				      wrong[which][1]);
-}
-
-/* Lines that are right, *last being what is listed in the last of them that lists anything; the next one's number. */
-static unsigned int draw_list(struct o2_choice *c, char *text, size_t bytes, struct o2_probe *last)
-{
-	struct o2_probe probe;
-	unsigned int number = 1;
-	size_t used = 0;
-
-	text[0] = last->id[0] = '\0';
-	for (uint32_t at = (uint32_t)o2_draw(c, 30); o2_draw_bool(c, 1, 6) && number < 40; number++) {
-		if (o2_draw_bool(c, 1, 1) || !o2_probe_at(at, &probe)) {
-			used += (size_t)snprintf(text + used, bytes - used, "%*s\n",
-						 o2_draw_bool(c, 9, 1) ? (int)LINE_MOST : 0,
-						 o2_draw_bool(c, 1, 1) ? "" : "\t # nothing");
-			continue;
-		}
-		at += 1 + (uint32_t)o2_draw(c, 3);
-		*last = probe;
-		used += (size_t)snprintf(text + used, bytes - used, "%s%s%s\n",
-					 o2_draw_bool(c, 1, 1) ? "" : " \t", probe.id,
-					 o2_draw_bool(c, 1, 1) ? "" : "#twice");
-	}
-	return number;
-}
-
-/* Lists of known findings with a line that is wrong. */
-static void know_wrongly(struct o2_commands_run *run)
-{
-	static const char *const ids[] = {
-		"end/gets", "judge/no/rule",
-		"judge/",   "put/",
-		"twice",    "a-name-that-is-longer-than-any-of-them-all-may-be-in-such-a-list"};
-	static char text[64 * LINE_MOST];
-	struct o2_probe last;
-	const unsigned int number = draw_list(run->c, text, sizeof(text), &last);
-	const size_t which = o2_draw_pick(run->c, 7), used = strlen(text);
-	const bool twice = which == 4 && last.id[0] != '\0', is_long = which == 6;
-	const char *id = twice ? last.id : is_long ? "x" : ids[which];
-	const int width = is_long ? (int)LINE_MOST + 1 + (int)o2_draw(run->c, 40) : 0;
-
-	snprintf(text + used, sizeof(text) - used, "%-*s%s\nend/get\n", width, id, is_long ? "" : " # why");
-	o2_commands_words(run, "conform --device=loop --only=ping/one --known=/dev/stdin " PEER);
-	run->command.input = (const uint8_t *)text;
-	run->command.input_bytes = strlen(text);
-	if (o2_commands_go(run, 2))
-		o2_commands_complains(run, "o2ref: /dev/stdin: line %u: '%.60s' %s\n", number, id,
-				      twice	? "is there twice"
-				      : is_long ? "begins a line that is too long"
-						: "is no id of a finding (see: o2ref conform --list)");
-	run->command.input = NULL;
-}
-
 void o2_commands_conform(struct o2_commands_run *run)
 {
-	static const uint32_t weights[] = {12, 1, 2, 8, 8};
+	static const uint32_t weights[] = {12, 1, 8};
 
-	switch (o2_draw_weighted(run->c, weights, 5)) {
+	switch (o2_draw_weighted(run->c, weights, 3)) {
 	case 0:
 		try_probes(run, false);
 		break;
 	case 1:
 		list(run);
-		break;
-	case 2:
-		ask_for_nothing(run);
-		break;
-	case 3:
-		know_wrongly(run);
 		break;
 	default:
 		try_probes(run, true);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * conform of a peer whose places are others than the command says (docs/conform.md, "What is not tried"), and where it cannot
- * write what was said.
+ * conform of a peer whose places are others than the command says (docs/conform.md, "What is not tried"), where it cannot
+ * write what was said, and of words and lists that are wrong.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,6 +19,7 @@
 #define BLOCK	    4096u /* docs/conform.md, "What is not tried": what is moved to find a place's end */
 #define LEAST	    64u	  /* and to find one that is smaller than that */
 #define PORTALS	    60u
+#define LINE_MOST   1021u /* docs/conform.md, "Known findings": characters of a line */
 
 /* What the command is told of the places, and what it has to say of them; "": nothing. */
 struct places {
@@ -183,10 +184,76 @@ static void write_in_vain(struct o2_commands_run *run)
 		o2_commands_complains(run, "o2ref: %s/none/there: No such file or directory\n", folder);
 }
 
+/* Words that are no probe. */
+static void ask_for_nothing(struct o2_commands_run *run)
+{
+	static const char *const wrong[][2] = {
+		{"put", "put"}, {"ping/one,put/size-2", "put/size-2"}, {"hostile/magic", "hostile/magic"}};
+	const size_t which = o2_draw_pick(run->c, sizeof(wrong) / sizeof(wrong[0]));
+
+	o2_commands_words(run, "conform --device=loop " PEER);
+	o2_command_word(&run->command, "--only=%s", wrong[which][0]);
+	if (o2_commands_go(run, 2))
+		o2_commands_complains(run, "o2ref: --only: '%s' is no probe (see: o2ref conform --list)\n",
+				      wrong[which][1]);
+}
+
+/* Lines that are right, *last being what is listed in the last of them that lists anything; the next one's number. */
+static unsigned int draw_list(struct o2_choice *c, char *text, size_t bytes, struct o2_probe *last)
+{
+	struct o2_probe probe;
+	unsigned int number = 1;
+	size_t used = 0;
+
+	text[0] = last->id[0] = '\0';
+	for (uint32_t at = (uint32_t)o2_draw(c, 30); o2_draw_bool(c, 1, 6) && number < 40; number++) {
+		if (o2_draw_bool(c, 1, 1) || !o2_probe_at(at, &probe)) {
+			used += (size_t)snprintf(text + used, bytes - used, "%*s\n",
+						 o2_draw_bool(c, 9, 1) ? (int)LINE_MOST : 0,
+						 o2_draw_bool(c, 1, 1) ? "" : "\t # nothing");
+			continue;
+		}
+		at += 1 + (uint32_t)o2_draw(c, 3);
+		*last = probe;
+		used += (size_t)snprintf(text + used, bytes - used, "%s%s%s\n",
+					 o2_draw_bool(c, 1, 1) ? "" : " \t", probe.id,
+					 o2_draw_bool(c, 1, 1) ? "" : "#twice");
+	}
+	return number;
+}
+
+/* Lists of known findings with a line that is wrong. */
+static void know_wrongly(struct o2_commands_run *run)
+{
+	static const char *const ids[] = {
+		"end/gets", "judge/no/rule",
+		"judge/",   "put/",
+		"twice",    "a-name-that-is-longer-than-any-of-them-all-may-be-in-such-a-list"};
+	static char text[64 * LINE_MOST];
+	struct o2_probe last;
+	const unsigned int number = draw_list(run->c, text, sizeof(text), &last);
+	const size_t which = o2_draw_pick(run->c, 7), used = strlen(text);
+	const bool twice = which == 4 && last.id[0] != '\0', is_long = which == 6;
+	const char *id = twice ? last.id : is_long ? "x" : ids[which];
+	const int width = is_long ? (int)LINE_MOST + 1 + (int)o2_draw(run->c, 40) : 0;
+
+	snprintf(text + used, sizeof(text) - used, "%-*s%s\nend/get\n", width, id, is_long ? "" : " # why");
+	o2_commands_words(run, "conform --device=loop --only=ping/one --known=/dev/stdin " PEER);
+	run->command.input = (const uint8_t *)text;
+	run->command.input_bytes = strlen(text);
+	if (o2_commands_go(run, 2))
+		o2_commands_complains(run, "o2ref: /dev/stdin: line %u: '%.60s' %s\n", number, id,
+				      twice	? "is there twice"
+				      : is_long ? "begins a line that is too long"
+						: "is no id of a finding (see: o2ref conform --list)");
+	run->command.input = NULL;
+}
+
 void o2_commands_places(struct o2_commands_run *run)
 {
-	if (o2_draw_bool(run->c, 3, 1))
-		write_in_vain(run);
-	else
-		look_for_places(run);
+	static void (*const kinds[])(struct o2_commands_run * run) = {look_for_places, write_in_vain,
+								      ask_for_nothing, know_wrongly};
+	static const uint32_t weights[] = {6, 1, 1, 4};
+
+	kinds[o2_draw_weighted(run->c, weights, 4)](run);
 }

@@ -49,6 +49,10 @@ static void check(struct o2_commands_run *run, const struct line *line)
 		o2_commands_wrong(run, "no-error");
 	else if (strstr(command->out, "FINDING") != NULL || strstr(command->out, "\"finding\"") != NULL)
 		o2_commands_wrong(run, "accused");
+	else if (strncmp(line->words, "conform", 7) == 0 && command->status == 1 &&
+		 strstr(command->out, ", 0 tolerated, ") == NULL &&
+		 strstr(command->out, "\"tolerated\": 0,") == NULL)
+		o2_commands_wrong(run, "tolerated");
 	else if (command->status != 0 && strstr(command->out, "\"whole\": true") != NULL)
 		o2_commands_wrong(run, "whole");
 	else if (read_counts(command->out, &done, &failed) &&

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "judge/rules.h"
@@ -114,6 +115,8 @@ static void draw_words(const struct o2_wronging *wronging)
 		o2_command_word(command, "--json");
 	if (trial->lst)
 		o2_command_word(command, "--lst");
+	if (trial->folder[0] != '\0')
+		o2_command_word(command, "--out=%s", trial->folder);
 	o2_command_word(command, "--only=%s", trial->only);
 	o2_command_word(command, PEER);
 }
@@ -144,7 +147,8 @@ static void add_judged(struct o2_trial *trial, const struct o2_wronging *wrongin
 static void check_judged(struct o2_trial *trial, const struct o2_wronging *wronging)
 {
 	char by[64];
-	const int length = snprintf(by, sizeof(by), "the peer, in %s: ", wronging->probe[wronging->at]);
+	const int length = snprintf(by, sizeof(by), "the peer, in %s%s", wronging->probe[wronging->at],
+				    trial->folder[0] == '\0' ? ": " : " (packet ");
 
 	for (uint32_t i = wronging->probes; i < trial->rows && !trial->run->report->failed; i++)
 		if (strncmp(trial->row[i].seen, by, (size_t)length) != 0)
@@ -179,6 +183,11 @@ void o2_commands_wrongly(struct o2_commands_run *run)
 		if (i == wronging.at)
 			find(&wronging, row);
 	}
+	if (o2_draw_bool(run->c, 1, 1)) {
+		snprintf(trial.folder, sizeof(trial.folder), "/tmp/o2props-XXXXXX");
+		if (mkdtemp(trial.folder) == NULL)
+			trial.folder[0] = '\0';
+	}
 	draw_words(&wronging);
 	o2_wrong_execute(&run->command, &wrong);
 	add_judged(&trial, &wronging);
@@ -187,9 +196,11 @@ void o2_commands_wrongly(struct o2_commands_run *run)
 		o2_commands_wrong(run, "status");
 	else if (wrong.told == 0)
 		o2_commands_wrong(run, "untold");
-	else if (trial.json)
+	if (trial.folder[0] != '\0')
+		o2_trial_check_files(&trial);
+	else if (!run->report->failed && trial.json)
 		o2_trial_check_json(&trial, run->command.out);
-	else
+	else if (!run->report->failed)
 		o2_trial_check_text(&trial, run->command.out);
 	check_judged(&trial, &wronging);
 	if (!run->report->failed && !o2_wronging_returned(&wronging, trial.row[wronging.at].seen))

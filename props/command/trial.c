@@ -317,7 +317,9 @@ static void put_case(const json_t *object, FILE *out)
 		o2_told_escaped(out, json_string_value(json_object_get(object, "sentence")));
 		fputs(" (docs/", out);
 		o2_told_escaped(out, json_string_value(json_object_get(object, "source")));
-		fprintf(out, ")\nagain: %s\n</failure>", json_string_value(json_object_get(object, "again")));
+		fputs(")\nagain: ", out);
+		o2_told_escaped(out, json_string_value(json_object_get(object, "again")));
+		fputs("\n</failure>", out);
 	} else if (strcmp(outcome, "not tried") == 0) {
 		fputs("<skipped message=\"", out);
 		o2_told_escaped(out, seen);

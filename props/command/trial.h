@@ -46,6 +46,8 @@ uint64_t o2_trial_count(const struct o2_trial *trial, const char *outcome);
 void o2_trial_check_text(struct o2_trial *trial, const char *text);
 void o2_trial_check_json(struct o2_trial *trial, const char *text);
 void o2_trial_check_junit(struct o2_trial *trial, const char *text, const char *json_text);
+/* All of them, in the folder of --out, which goes. */
+void o2_trial_check_files(struct o2_trial *trial);
 /* The capture in the folder; peer, ours: IPv4 addresses. */
 void o2_trial_check_said(struct o2_trial *trial, const uint8_t *bytes, size_t count);
 

@@ -11,16 +11,17 @@
 #include "wire/msg.h"
 
 /* docs/lst.md, "The message"; it is the payload of an IMMEDIATE. */
-#define MESSAGE	   120u
-#define STATUS	   24u
-#define SESSION	   28u
-#define TIMEOUT	   44u /* of MKSN_REPLY and DEBUG_REPLY, and what of a batch is active */
-#define NAME	   48u /* of MKSN_REPLY */
-#define DEBUG_NAME 52u
-#define COUNTERS   44u
-#define TIMEOUT_S  100u
-#define OTHER	   UINT64_C(0x000500000a000002)
-#define FOREVER	   UINT32_MAX
+#define MESSAGE	     120u
+#define STATUS	     24u
+#define SESSION	     28u
+#define TIMEOUT	     44u /* of MKSN_REPLY and DEBUG_REPLY, and what of a batch is active */
+#define NAME	     48u /* of MKSN_REPLY */
+#define DEBUG_NAME   52u
+#define COUNTERS     44u
+#define TIMEOUT_S    100u
+#define SESSION_NAME "o2ref conform"
+#define OTHER	     UINT64_C(0x000500000a000002)
+#define FOREVER	     UINT32_MAX
 
 enum reply {
 	MKSN = 1,
@@ -108,7 +109,7 @@ static void spoil_more(struct o2_wronging *wronging)
 {
 	struct o2_choice *c = wronging->c;
 	const uint32_t more = (uint32_t)o2_draw(c, 1000), which = (uint32_t)o2_draw(c, 2);
-	const uint64_t kind = o2_draw(c, 5);
+	const uint64_t kind = o2_draw(c, 6);
 
 	switch (kind) {
 	case 0:
@@ -146,6 +147,12 @@ static void spoil_more(struct o2_wronging *wronging)
 			o2_wronging_see(wronging, "its sessions last %" PRIu32 " s: --timeout", more);
 		break;
 	case 4:
+		in_probe(wronging, "lst/busy", MKSN, 1);
+		o2_wronging_spoil(wronging, MESSAGE + NAME + which, 1, 'X');
+		o2_wronging_see(wronging, "MKSN_REPLY: EBUSY with the name '%.*sX%s', timeout 100",
+				(int)which, SESSION_NAME, SESSION_NAME + which + 1);
+		break;
+	case 5:
 		/* active_batches, brw_errors and ping_errors */
 		in_probe(wronging, "lst/stat", STAT, 1);
 		o2_wronging_spoil(wronging, MESSAGE + COUNTERS + (which == 0 ? 4 : 8 + 4 * which), 4, more);

@@ -204,21 +204,20 @@ static const char *sentence_of(const struct table *table, const char *name)
 	return "";
 }
 
-/* What is asked for by --only; the whole table without it. */
-static uint32_t add_names(struct words *words, const struct table *table,
-			  const struct o2_net_options *options)
+/* What is asked for by --only; the whole table without it.  False: nothing. */
+static bool add_names(struct words *words, const struct table *table, const struct o2_net_options *options)
 {
 	char id[2 * O2_CONFORM_ID_BYTES];
-	uint32_t count = 0;
+	bool any = false;
 
 	for (uint32_t i = 0; i < table->count; i++) {
 		snprintf(id, sizeof(id), O2_CONFORM_HOSTILE "%s", table->row[i].name);
 		if (!o2_conform_wanted(options, id))
 			continue;
 		add(words, table->row[i].name);
-		count++;
+		any = true;
 	}
-	return count;
+	return any;
 }
 
 static void compose(const struct o2_conform_hostile *hostile, const struct o2_net_options *options,
@@ -355,7 +354,7 @@ bool o2_conform_hostile_try(const struct o2_conform_hostile *hostile, struct o2_
 	}
 	if (hostile->device != NULL)
 		compose(hostile, report->options, &words);
-	if (add_names(&words, &table, report->options) == 0)
+	if (!add_names(&words, &table, report->options))
 		return true;
 	if (hostile->device != NULL)
 		return run_liar(&words, &table, listener, report);

@@ -63,7 +63,6 @@ static void note_down(void *context, uint64_t nid, const struct o2_transfer_faul
 	conform->lst->down_code = fault->code != 0 ? fault->code : -ECONNRESET;
 }
 
-/* -errno: nothing is left of it. */
 static int open_parts(struct o2_conform *conform, struct o2_conform_lst *lst,
 		      const struct o2_lst_rpc_config *config, struct o2_error *error)
 {
@@ -79,6 +78,24 @@ static int open_parts(struct o2_conform *conform, struct o2_conform_lst *lst,
 		rc = o2_lst_tester_create(O2_CONFORM_LST_MANY, lst->rpc, lst->pages, &ni->clock, &lst->tester,
 					  error);
 	return rc;
+}
+
+/* NULL: of no effect. */
+static void free_parts(struct o2_conform_lst *lst)
+{
+	if (lst == NULL)
+		return;
+	o2_lst_bulk_put(&lst->bulk);
+	o2_lst_tester_destroy(lst->tester);
+	o2_lst_pages_destroy(lst->pages);
+	o2_lst_rpc_destroy(lst->rpc);
+	free(lst);
+}
+
+void o2_conform_lst_free(struct o2_conform *conform)
+{
+	free_parts(conform->lst);
+	conform->lst = NULL;
 }
 
 static bool start_endpoint(struct o2_conform *conform, const struct o2_lst_rpc_config *config)
@@ -103,12 +120,12 @@ bool o2_conform_lst_start_in(struct o2_conform *conform, enum o2_byte_order orde
 	if (!start_endpoint(conform, &config))
 		return false;
 	lst = calloc(1, sizeof(*lst));
-	conform->lst = lst;
 	if (lst == NULL || open_parts(conform, lst, &config, &error) != 0) {
 		o2_conform_starve(conform, "not enough memory");
-		o2_conform_lst_free(conform);
+		free_parts(lst);
 		return false;
 	}
+	conform->lst = lst;
 	conform->lst_endpoints++;
 	conform->session.endpoint.down = note_down;
 	lst->order = order;
@@ -128,20 +145,6 @@ void o2_conform_lst_stop(struct o2_conform *conform)
 {
 	if (conform->lst != NULL)
 		o2_lst_rpc_stop(conform->lst->rpc, -ECANCELED);
-}
-
-void o2_conform_lst_free(struct o2_conform *conform)
-{
-	struct o2_conform_lst *lst = conform->lst;
-
-	if (lst == NULL)
-		return;
-	o2_lst_bulk_put(&lst->bulk);
-	o2_lst_tester_destroy(lst->tester);
-	o2_lst_pages_destroy(lst->pages);
-	o2_lst_rpc_destroy(lst->rpc);
-	free(lst);
-	conform->lst = NULL;
 }
 
 /* Who is gone does not answer any more. */
