@@ -265,7 +265,9 @@ void o2_flow_post(struct o2_flow_end *end, const struct o2_impl_flow_message *me
 
 uint32_t o2_flow_least_mark(uint32_t depth)
 {
-	return depth < 3 ? 1 : (depth - 1) / 2;
+	const uint32_t mark = (depth - 1) / 2;
+
+	return mark > 1 ? mark : 1;
 }
 
 static int check_terms(const struct o2_case_flow *asked, struct o2_error *error)
