@@ -218,9 +218,7 @@ int o2_reg_domain_set_dma(struct o2_reg_domain *domain, enum o2_dma_kind kind, u
 
 int o2_reg_domain_set_bounce(struct o2_reg_domain *domain, bool bounce, struct o2_error *error)
 {
-	const struct o2_dma_device dma = domain->dma;
-
-	return change(domain, &dma, bounce, error);
+	return change(domain, &domain->dma, bounce, error);
 }
 
 int o2_reg_detect(struct ibv_context *context, struct o2_reg_caps *caps, struct o2_error *error)

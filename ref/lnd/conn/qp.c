@@ -86,7 +86,6 @@ int o2_qp_create(struct o2_conn *conn, struct o2_error *error)
 	};
 	rc = ibv_modify_qp(conn->qp, &attr,
 			   IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
-	if (rc == 0)
-		return 0;
-	return o2_fail(error, o2_errno_or(rc, EIO), "conn/modify-qp", "qp_state", attr.qp_state);
+	return rc == 0 ? 0
+		       : o2_fail(error, o2_errno_or(rc, EIO), "conn/modify-qp", "qp_state", attr.qp_state);
 }

@@ -339,9 +339,7 @@ int o2_node_get(struct o2_node *node, uint64_t nid, const struct o2_lnet_hdr *hd
 int o2_node_send(struct o2_node *node, uint64_t nid, const struct o2_lnet_hdr *hdr,
 		 const struct o2_transfer_memory *memory, struct o2_error *error)
 {
-	if (memory == NULL)
-		return submit(node, nid, O2_OP_SEND, hdr, NULL, NULL, 0, 0, error);
-	return submit(node, nid, O2_OP_SEND, hdr, memory, NULL, 0, memory->tag, error);
+	return submit(node, nid, O2_OP_SEND, hdr, memory, NULL, 0, memory != NULL ? memory->tag : 0, error);
 }
 
 int o2_node_send_bytes(struct o2_node *node, uint64_t nid, const struct o2_lnet_hdr *hdr, const void *payload,

@@ -126,13 +126,11 @@ static int map_region(void *context, void *handle, const struct o2_fmr_request *
 /* Those before the one that fails are unmapped, which does no harm when the call is repeated. */
 static int unmap_regions(void *context, void *const *handles, uint32_t count)
 {
-	for (uint32_t i = 0; i < count; i++) {
-		int rc = end_mapping(context, handles[i]);
+	int rc = 0;
 
-		if (rc != 0)
-			return rc;
-	}
-	return 0;
+	for (uint32_t i = 0; rc == 0 && i < count; i++)
+		rc = end_mapping(context, handles[i]);
+	return rc;
 }
 
 const struct o2_fmr_ops o2_reg_verbs_fmr = {create_region, destroy_region, map_region, unmap_regions};

@@ -336,9 +336,10 @@ int o2_frd_take(struct o2_frd_set *set, const struct o2_frd_request *request, st
 
 int o2_frd_put(struct o2_frd_set *set, struct o2_frd *frd, struct o2_error *error)
 {
-	/* Idle states refuse, so a descriptor that is not taken does not get further. */
-	int rc = o2_frd_unmap(&frd->key, error);
+	int rc;
 
+	/* Idle states refuse, so a descriptor that is not taken does not get further. */
+	rc = o2_frd_unmap(&frd->key, error);
 	if (rc != 0)
 		return rc;
 	end_mapping(&set->config, frd);
