@@ -137,11 +137,7 @@ bool o2_rdma_post(struct o2_rdma_run *run, struct o2_choice *c, struct o2_report
 	int rc;
 
 	draw(c, &taker);
-	/* Of an earlier post nothing is left. */
-	chain.nwr = (uint32_t)o2_draw(c, 2);
-	chain.nsge = chain.nwr;
 	chain.ops = &ops;
-	o2_chain_reset(&chain);
 	rc = o2_chain_post(&chain, NULL, &posted, &error);
 	wrong(&taker, "the result of no requests", (uint64_t)rc | posted, 0);
 	for (uint32_t i = 0; i < LEADS; i++)
@@ -153,6 +149,8 @@ bool o2_rdma_post(struct o2_rdma_run *run, struct o2_choice *c, struct o2_report
 		o2_chain_gather(&chain, &taker.piece);
 	chain.sink = taker.sink;
 	rc = o2_chain_post(&chain, NULL, &posted, &error);
+	wrong(&taker, "what is left in the chain", (uint64_t)chain.nwr + chain.nsge + (chain.sink != NULL),
+	      0);
 	if (!report->failed)
 		check_result(&taker, rc, posted, &error);
 	return taker.result == 0;
