@@ -72,7 +72,8 @@ static void cut_other(struct o2_told *told, uint32_t which, uint64_t time_ns)
 void o2_told_lost_front(struct o2_told *told, const struct o2_judge_event *event, uint64_t time_ns)
 {
 	struct o2_capture_packet packet = draw_packet(told, time_ns);
-	const bool is_known = event->from == O2_JUDGE_B || o2_draw_bool(told->c, 1, 1);
+	/* What cannot be told is taken for the first side's, which is seldom drawn. */
+	const bool is_known = event->from == O2_JUDGE_B || o2_draw_bool(told->c, 4, 1);
 	size_t front;
 
 	packet.from = (int)event->from;

@@ -226,7 +226,7 @@ void o2_told_lost(struct o2_told *told, const struct o2_judge_event *event, uint
 		.from = from, .dest_qp = told->qp[1 - from], .payload = bytes, .time_ns = time_ns};
 	const uint64_t kind = o2_draw(told->c, told->has_gap[from] ? 5 : 3);
 
-	if (told->ntwins == 0 && o2_draw_bool(told->c, 2, 1)) {
+	if (told->ntwins == 0 && o2_draw_bool(told->c, 1, 2)) {
 		told->lost = true;
 		o2_told_lost_front(told, event, time_ns);
 		told->packet_of[event->number] = told->file->packets;
