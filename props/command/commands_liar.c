@@ -358,6 +358,7 @@ static void draw_words(struct o2_commands_run *run, const struct o2_liar_stand *
 	const uint64_t timeout = 1 + o2_draw(c, 300), port = 1 + o2_draw(c, 65534);
 	const bool place = o2_draw_bool(c, 1, 3);
 	const uint64_t portal = place ? 60 : 7, bits = place ? 0x1234 : 1 + o2_draw(c, 99);
+	const bool folder = drawn->others == 0 && o2_draw_bool(c, 1, 1);
 	char rest[256];
 	size_t used;
 
@@ -370,8 +371,10 @@ static void draw_words(struct o2_commands_run *run, const struct o2_liar_stand *
 	if (foretold->json)
 		o2_command_word(&run->command, "--json");
 	o2_command_word(&run->command, "--only");
-	snprintf(run->command.word[run->command.words], O2_COMMAND_WORD, "ping/one");
-	for (uint32_t i = 0; i < drawn->nlies; i++)
+	/* By their names, or all that the table has. */
+	snprintf(run->command.word[run->command.words], O2_COMMAND_WORD,
+		 folder ? "ping/one,hostile/" : "ping/one");
+	for (uint32_t i = 0; i < drawn->nlies && !folder; i++)
 		snprintf(strchr(run->command.word[run->command.words], '\0'),
 			 O2_COMMAND_WORD - strlen(run->command.word[run->command.words]), ",hostile/%s",
 			 drawn->lie[i].name);

@@ -17,6 +17,10 @@
 #define US	    UINT64_C(0x000500000a000001)
 #define THEM	    UINT64_C(0x000500000a630001)
 #define GRANTS	    8u
+/* Reasons of a reject: docs/wire.md, "Reject record". */
+#define FATAL	     3u
+#define UNCOMPATIBLE 4u
+#define STALE	     5u
 
 struct terms {
 	uint32_t depth, frags, bytes, version;
@@ -207,6 +211,20 @@ static void spoil_limit(struct o2_wronging *wronging, uint32_t asked)
 	}
 }
 
+/* Who is known by another version is told so first; one that says it does not speak this one is not blamed. */
+static void spoil_version(struct o2_wronging *wronging)
+{
+	const uint32_t why = (uint32_t)o2_draw_range(wronging->c, 1, 9);
+
+	snprintf(wronging->probe[0], sizeof(wronging->probe[0]), "connect/version-1");
+	o2_wronging_spoil(wronging, 6, 1, why);
+	if (why == STALE)
+		return;
+	wronging->skips = why == UNCOMPATIBLE || why == FATAL;
+	o2_wronging_see(wronging, "%srejected: %s (reason %" PRIu32 "), version 0x#, depth #, # fragments",
+			wronging->skips ? "it does not speak it: " : "", o2_rm_reasons[why], why);
+}
+
 void o2_wronging_reject(struct o2_wronging *wronging)
 {
 	static const uint32_t deep[] = {16, 32, 128, 255};
@@ -215,6 +233,10 @@ void o2_wronging_reject(struct o2_wronging *wronging)
 	wronging->wrong->in = O2_WRONG_REJECT;
 	wronging->heard = "a reject of ";
 	wronging->probes = 1;
+	if (o2_draw_bool(wronging->c, 2, 1)) {
+		spoil_version(wronging);
+		return;
+	}
 	snprintf(wronging->probe[0], sizeof(wronging->probe[0]), "connect/depth-%" PRIu32, asked);
 	spoil_limit(wronging, asked);
 }
