@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -186,6 +187,9 @@ static void compare_message(struct o2_comparison *comparison, const struct o2_ca
 		      asked->message.lkey, sge->lkey);
 }
 
+static_assert(sizeof(((struct o2_rdma_plan *)NULL)->sge) / sizeof(struct o2_rdma_sge) == O2_CHAIN_SGE - 1,
+	      "a plan holds all that a chain gathers but the message");
+
 bool o2_chain_writes(const struct o2_case_chain *asked, const struct o2_answer_chain *chain,
 		     struct o2_rdma_plan *plan)
 {
@@ -209,8 +213,6 @@ bool o2_chain_writes(const struct o2_case_chain *asked, const struct o2_answer_c
 		plan->nob += length;
 	}
 	plan->nsge = chain->nsge > 0 ? chain->nsge - 1 : 0;
-	if (plan->nsge > sizeof(plan->sge) / sizeof(plan->sge[0]))
-		plan->nsge = sizeof(plan->sge) / sizeof(plan->sge[0]);
 	for (uint32_t i = 0; i < plan->nsge; i++)
 		plan->sge[i] =
 			(struct o2_rdma_sge){.addr = chain->sge[i].addr, .length = chain->sge[i].length};
