@@ -18,6 +18,7 @@
 #define LEAST_PLACE (2u << 20)
 #define BLOCK	    4096u /* docs/conform.md, "What is not tried": what is moved to find a place's end */
 #define LEAST	    64u	  /* and to find one that is smaller than that */
+#define SMALL	    2000u /* what each probe says: the least of what reaches past the end */
 #define PORTALS	    60u
 #define LINE_MOST   1021u /* docs/conform.md, "Known findings": characters of a line */
 
@@ -31,8 +32,11 @@ struct places {
 /* Bytes there, so that what takes PUTs ends where it is looked for, or does not. */
 static uint32_t draw_bytes(struct o2_choice *c, uint32_t bytes, bool truncate, bool *ends)
 {
-	const uint32_t more = o2_draw_bool(c, 1, 1) ? 0 : (uint32_t)o2_draw(c, 2 * BLOCK),
-		       less = o2_draw_bool(c, 1, 1) ? BLOCK : BLOCK + (uint32_t)o2_draw(c, BLOCK);
+	/* Within half of the smallest of those that reach past the end, or past what is moved to find it. */
+	const uint32_t more = o2_draw_bool(c, 1, 1)   ? 0
+			      : o2_draw_bool(c, 1, 1) ? (uint32_t)o2_draw(c, SMALL / 2 - 1)
+						      : BLOCK + (uint32_t)o2_draw(c, BLOCK);
+	const uint32_t less = o2_draw_bool(c, 1, 1) ? BLOCK : BLOCK + (uint32_t)o2_draw(c, BLOCK);
 
 	*ends = false;
 	switch (o2_draw(c, 3)) {

@@ -172,6 +172,7 @@ void o2_commands_wrongly(struct o2_commands_run *run)
 	wronging.place_bytes = o2_draw_bool(run->c, 1, 9)
 				       ? LEAST_PLACE + 4096 * (uint32_t)o2_draw(run->c, 100)
 				       : WHOLE_PLACE;
+	trial.other_place = wronging.place_bytes != WHOLE_PLACE;
 	draw(&wronging);
 	wrong.from += trial.lst ? SURVEY_LST : SURVEY;
 	quirk.heard = wronging.heard;

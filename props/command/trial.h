@@ -28,7 +28,8 @@ struct o2_trial {
 	char folder[40]; /* of --out; "": there is none */
 	char only[200];
 	bool json, kernel, lst;
-	bool all; /* there is no --only */
+	bool all;	  /* there is no --only */
+	bool other_place; /* --place-bytes: what is said of its end is not foretold */
 	bool hostile;
 	uint64_t seed;
 	uint32_t rounds;   /* of --rounds */
