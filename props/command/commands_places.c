@@ -70,7 +70,7 @@ static void draw_places(struct o2_choice *c, struct places *places, struct o2_wr
 	places->portal[1] = 1 + (places->portal[0] + (uint32_t)o2_draw(c, PORTALS - 2)) % PORTALS;
 	places->bits = o2_draw(c, UINT64_MAX);
 	wrong->places = true;
-	wrong->truncates = o2_draw_bool(c, 1, 1);
+	wrong->truncates = o2_draw_bool(c, 1, 2);
 	*written = (struct o2_wrong_place){.portal = places->portal[0], .bits = places->bits};
 	written->bytes = draw_bytes(c, places->bytes, wrong->truncates, &ends);
 	if (!ends)
@@ -78,7 +78,7 @@ static void draw_places(struct o2_choice *c, struct places *places, struct o2_wr
 			 "the place does not end after %" PRIu32 " bytes: --place-bytes", places->bytes);
 	*read = (struct o2_wrong_place){.portal = places->portal[1], .bits = places->bits};
 	read->bytes = o2_draw_bool(c, 1, 1) ? places->bytes : LEAST + (uint32_t)o2_draw(c, BLOCK);
-	switch (o2_draw(c, 5)) {
+	switch (o2_draw(c, 8)) {
 	case 0:
 		miss(c, written);
 		snprintf(places->lacks[0], sizeof(places->lacks[0]),
@@ -257,7 +257,7 @@ void o2_commands_places(struct o2_commands_run *run)
 {
 	static void (*const kinds[])(struct o2_commands_run * run) = {look_for_places, write_in_vain,
 								      ask_for_nothing, know_wrongly};
-	static const uint32_t weights[] = {6, 1, 1, 4};
+	static const uint32_t weights[] = {8, 1, 1, 4};
 
 	kinds[o2_draw_weighted(run->c, weights, 4)](run);
 }
