@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -45,22 +46,44 @@ void o2_command_take(int fd, char *text)
 	text[length] = '\0';
 }
 
+/* All that comes goes to a file; the first of it says that the process is at work. */
+static void pass_on(int from, int to, pid_t pid, int signal_number)
+{
+	char text[4096];
+	ssize_t count;
+
+	while ((count = TEMP_FAILURE_RETRY(read(from, text, sizeof(text)))) > 0) {
+		if (signal_number != 0)
+			kill(pid, signal_number);
+		signal_number = 0;
+		if (write(to, text, (size_t)count) != count)
+			break;
+	}
+	close(from);
+}
+
 /* in, out, err, and those that it is told of: files in memory, none at a lower number than its place. */
 static int spawn(struct o2_command_run *run, const char *path, const int fd[FILES])
 {
 	char *words[O2_COMMAND_WORDS + 2] = {(char[]){PROGRAM}};
+	int rc, status = -1, out[2] = {-1, -1};
 	posix_spawn_file_actions_t actions;
-	int rc, status = -1;
 	pid_t pid;
 
 	for (uint32_t i = 0; i < run->words; i++)
 		words[1 + i] = run->word[i];
+	if (run->signal != 0 && pipe2(out, O_CLOEXEC) != 0)
+		return -1;
 	rc = posix_spawn_file_actions_init(&actions);
 	for (int i = 0; i < (int)FILES && rc == 0; i++)
-		rc = posix_spawn_file_actions_adddup2(&actions, fd[i], i);
+		rc = posix_spawn_file_actions_adddup2(&actions, i == 1 && out[1] >= 0 ? out[1] : fd[i], i);
 	if (rc == 0)
 		rc = posix_spawn(&pid, path, &actions, NULL, words, environ);
 	posix_spawn_file_actions_destroy(&actions);
+	if (out[1] >= 0) {
+		close(out[1]);
+		pass_on(out[0], fd[1], rc == 0 ? pid : 0, rc == 0 ? run->signal : 0);
+	}
 	if (rc != 0 || TEMP_FAILURE_RETRY(waitpid(pid, &status, 0)) != pid || !WIFEXITED(status))
 		return -1;
 	return WEXITSTATUS(status);

@@ -40,10 +40,12 @@ struct o2_command_run {
 	int (*command)(int argc, char **argv);
 	bool full;				/* nothing can be written to its standard output */
 	bool broken;				/* its standard input fails behind those bytes: ECONNRESET */
+	int signal;				/* that it gets when it has said something; 0: none */
 	const struct o2_command_memory *memory; /* NULL: nowhere */
 	uint32_t fail_nth;			/* allocation of the command's own; 0: none */
 	bool failed;				/* it has */
 	int64_t left;				/* pieces that it has not freed */
+	int open;				/* files that it has opened and not closed */
 	/* What came of it.  status: of the exit; -1: it was killed, or could not be run. */
 	int status;
 	char out[O2_COMMAND_BYTES + 1], err[O2_COMMAND_BYTES + 1];

@@ -137,11 +137,16 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 		run->fail_nth = 1 + (uint32_t)o2_draw(choice, o2_draw_bool(choice, 1, 1) ? 15 : 400);
 	run->command.failed = false;
 	run->command.left = 0;
+	run->command.open = run->command.signal = 0;
 	run->tally.cases++;
 	kinds[o2_draw_weighted(choice, weights, KINDS)](run);
 	if (!report->failed && run->command.left != 0) {
 		o2_commands_wrong(run, "left");
 		o2_report_add(report, "%d allocations are left", (int)run->command.left);
+	}
+	if (!report->failed && run->command.open != 0) {
+		o2_commands_wrong(run, "open");
+		o2_report_add(report, "%d files are open still", run->command.open);
 	}
 	return o2_choice_status(choice, report->failed ? O2_STATUS_INTERESTING : O2_STATUS_VALID);
 }

@@ -197,7 +197,9 @@ static void help(struct o2_commands_run *run)
 		  "\n\nexit status: 0 all is well"}},
 		{"serve --device=loop --help",
 		 "usage: o2ref serve [OPTION]...\n\n",
-		 {"\n  --buffer ", "\n  --truncate ", "\n  second-page-wrong ", "\n  --features N "}},
+		 {"\n  --buffer ", "\n  --truncate ", "may be given several times:\n  sums-signed ",
+		  "\n  lst-flip-bit         one bit of each bulk that LNet selftest reads from it is "
+		  "wrong\n  -h, --help "}},
 		{"lst --device=loop --help",
 		 "usage: o2ref lst [OPTION]... NID ping|read|write\n\n",
 		 {"\n  --check KIND ", "\n  --concurrency N ", "\n  --force ",
@@ -207,9 +209,8 @@ static void help(struct o2_commands_run *run)
 		 {"\n  --only ", "\n  --known ", "\n  --out ", "\n  --rounds N "}},
 	};
 	const size_t count = sizeof(helps) / sizeof(helps[0]);
-	size_t which = o2_draw_pick(run->c, count);
 
-	for (int i = 0; i < 5 && !run->report->failed; i++, which = (which + 1) % count) {
+	for (size_t which = 0; which < count && !run->report->failed; which++) {
 		run->command.words = 0;
 		help_of(run, helps[which].line, helps[which].begins, helps[which].has);
 	}

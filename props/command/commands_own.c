@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* o2ref by itself, and what it says into a file that takes nothing. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,9 @@
 
 #define PEER	 "10.99.0.1@o2ib"
 #define NO_SPACE "No space left on device"
+
+#define NOWHERE	  "/nowhere"
+#define NOT_THERE "o2ref: " NOWHERE ": No such file or directory\n"
 
 /* Its own words: docs/man/o2ref.1. */
 static void say_own(struct o2_commands_run *run)
@@ -27,6 +31,13 @@ static void say_own(struct o2_commands_run *run)
 		 "decode\njudge\nencode\ncheck\nexplain\nping\nput\nget\nlst\nconform\nserve\n"
 		 "--help\t-\t\n--version\t-\t\n",
 		 ""},
+		{"decode " NOWHERE, 2, "", NOT_THERE},
+		{"decode --pcap " NOWHERE, 2, "", NOT_THERE},
+		{"decode --pcap --json " NOWHERE " " NOWHERE, 2, "", NOT_THERE NOT_THERE},
+		{"decode --reject " NOWHERE " " NOWHERE, 2, "== " NOWHERE " ==\n\n== " NOWHERE " ==\n",
+		 NOT_THERE NOT_THERE},
+		{"encode " NOWHERE, 2, "", NOT_THERE},
+		{"judge " NOWHERE, 2, "", NOT_THERE},
 	};
 
 	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]) && !run->report->failed; i++) {
@@ -38,6 +49,20 @@ static void say_own(struct o2_commands_run *run)
 		o2_commands_says(run, "words", run->command.out, "%s", own[i].out);
 		o2_commands_complains(run, "%s", own[i].err);
 	}
+}
+
+/* A signal ends what would go on for hours, and what was done is said. */
+static void end_by_signal(struct o2_commands_run *run)
+{
+	run->command.signal = o2_draw_bool(run->c, 1, 1) ? SIGTERM : SIGINT;
+	run->command.words = 0;
+	o2_commands_words(run, "ping --device=loop --count=1000000 --interval=3600000 " PEER);
+	if (o2_commands_go(run, 0))
+		o2_commands_says(run, "output", run->command.out,
+				 PEER ": # us, pid 12345, features 0xe: 0@lo " PEER
+				      "\nping: 1 done, 0 failed, 48 bytes in # s: # MB/s, #/s; #/#/# us "
+				      "(min/mean/max)\n");
+	run->command.signal = 0;
 }
 
 /* A capture without a packet: link type Ethernet. */
@@ -170,4 +195,6 @@ void o2_commands_own(struct o2_commands_run *run)
 		say_in_vain(run);
 	else
 		say_own(run);
+	if (!full && !run->report->failed)
+		end_by_signal(run);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "props/command/net_process.h"
 
+#include <fcntl.h>
 #include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@
 #include "cli/net/session.h"
 
 #define MOST_CPU_S 20 /* whoever hangs is killed */
+#define MOST_FILES 128
 
 volatile sig_atomic_t o2_net_stop;
 
@@ -110,13 +112,24 @@ void o2_net_unshare(void *shared, void *told, size_t bytes)
 struct account {
 	bool failed;
 	int64_t left;
+	int open;
 };
+
+/* Files that are open, at numbers that commands here get to. */
+static int open_files(void)
+{
+	int count = 0;
+
+	for (int fd = 0; fd < MOST_FILES; fd++)
+		count += fcntl(fd, F_GETFD) >= 0;
+	return count;
+}
 
 static int execute_counted(struct o2_command_run *run, int (*command)(int argc, char **argv),
 			   struct account *account)
 {
 	int64_t before;
-	int status;
+	int status, files;
 
 	memory = run->memory;
 	if (memory == NULL || account == NULL)
@@ -124,11 +137,13 @@ static int execute_counted(struct o2_command_run *run, int (*command)(int argc, 
 	/* What the command makes of JSON is its own as well. */
 	json_set_alloc_funcs(malloc, free);
 	before = memory->live();
+	files = open_files();
 	memory->fail(run->fail_nth);
 	status = execute(run, command);
 	account->failed = memory->failed();
 	memory->fail(0);
 	account->left = memory->live() - before;
+	account->open = open_files() - files;
 	return status;
 }
 
@@ -153,6 +168,7 @@ int o2_own_process(struct o2_command_run *run, int (*command)(int argc, char **a
 		o2_net_unshare(shared, &account, sizeof(account));
 	run->failed = account.failed;
 	run->left = account.left;
+	run->open = account.open;
 	return status < 0 ? -1 : WEXITSTATUS(status);
 }
 
