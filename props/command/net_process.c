@@ -167,8 +167,8 @@ int o2_own_process(struct o2_command_run *run, int (*command)(int argc, char **a
 	if (shared != NULL)
 		o2_net_unshare(shared, &account, sizeof(account));
 	run->failed = account.failed;
-	run->left = account.left;
-	run->open = account.open;
+	run->left += account.left;
+	run->open += account.open;
 	return status < 0 ? -1 : WEXITSTATUS(status);
 }
 
