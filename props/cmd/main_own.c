@@ -25,6 +25,7 @@
 #include "props/talk/sim.h"
 #include "props/talk/wrap/alloc_fault.h"
 #include "props/talk/wrap/exec.h"
+#include "props/command/wrap/pcap.h"
 #include "props/transfer/transfer_run.h"
 #include "props/verbs/verbs.h"
 
@@ -53,6 +54,7 @@ static const struct o2_command_memory memory = {.fail = o2_alloc_fault_arm,
 						.hold = o2_alloc_fault_hold,
 						.go_on = o2_alloc_fault_go_on,
 						.live = o2_alloc_live,
+						.pcap_live = o2_pcap_live,
 						.exec_as = o2_exec_as,
 						.lacks_pipe = o2_exec_lacks_pipe,
 						.lacks_process = o2_exec_lacks_process,

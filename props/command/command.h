@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "props/command/wrap/pcap.h"
+
 /* One run of o2ref, which is beside this program: what it is told, and what it says. */
 
 #define O2_COMMAND_WORDS 48u
@@ -23,6 +25,7 @@ struct o2_command_memory {
 	uint32_t (*hold)(void);
 	void (*go_on)(uint32_t held);
 	int64_t (*live)(void);
+	void (*pcap_live)(const struct o2_pcap_live *live);
 	/* props/talk/wrap/exec.h */
 	void (*exec_as)(int (*function)(const char *path, char *const argv[]));
 	void (*lacks_pipe)(unsigned int nth, int code);

@@ -61,6 +61,13 @@ bool o2_commands_go(struct o2_commands_run *run, int status)
 	run->tally.seen[O2_COMMANDS_SHORT_INSIDE] += run->command.command != NULL && run->command.failed;
 	if (run->command.command != NULL && lacks_memory(&run->command))
 		return false;
+	if (run->greeting != NULL && strncmp(run->command.err, run->greeting, strlen(run->greeting)) == 0)
+		memmove(run->command.err, run->command.err + strlen(run->greeting),
+			strlen(run->command.err + strlen(run->greeting)) + 1);
+	else if (run->greeting != NULL)
+		o2_commands_wrong(run, "greeting");
+	if (run->report->failed)
+		return false;
 	if (run->command.status == status && (status != 0 || run->command.err[0] == '\0'))
 		return true;
 	o2_commands_wrong(run, "status");
@@ -133,6 +140,7 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 	run->command.command = NULL;
 	run->inside = o2_draw_bool(choice, 1, 2);
 	run->fail_nth = 0;
+	run->greeting = NULL;
 	if (run->inside && o2_draw_bool(choice, 1, 1))
 		run->fail_nth = 1 + (uint32_t)o2_draw(choice, o2_draw_bool(choice, 1, 1) ? 15 : 400);
 	run->command.failed = false;

@@ -55,6 +55,7 @@
 	ENTRY(O2_COMMANDS_JUDGED_REJECT, "capture_judged_with_a_reject")        \
 	ENTRY(O2_COMMANDS_JUDGED_ENDED, "capture_judged_to_its_end")            \
 	ENTRY(O2_COMMANDS_JUDGED_FILES, "several_files_judged")                 \
+	ENTRY(O2_COMMANDS_LIVE, "interface_judged")                             \
 	ENTRY(O2_COMMANDS_PAGE_REJECT, "page_with_a_reject")                    \
 	ENTRY(O2_COMMANDS_PAGE_SEVERAL, "page_of_several_conversations")        \
 	ENTRY(O2_COMMANDS_DECODED, "capture_decoded")                           \
@@ -91,6 +92,8 @@ struct o2_commands_run {
 	/* What has no network is executed in this program, and that allocation is refused to it; 0: none. */
 	bool inside;
 	uint32_t fail_nth;
+	/* What its standard error begins with, which is no complaint; NULL: nothing. */
+	const char *greeting;
 };
 
 /* *run: zeros at first, the caller's.  It is large: keep it off the stack. */

@@ -6,6 +6,7 @@
 
 #include "cli/ladder.h"
 #include "props/command/commands.h"
+#include "props/command/commands_live.h"
 #include "props/command/told_report.h"
 #include "props/judge/verdicts.h"
 #include "wire/nid.h"
@@ -270,8 +271,9 @@ static void judge(struct o2_commands_run *run, const struct o2_hearing *h)
 	static const char *const names[] = {[HTML] = "html", [JUNIT] = "junit", [SARIF] = "sarif"};
 	static struct o2_told_report report;
 	const bool json = o2_draw_bool(run->c, 1, 1);
+	const bool listens = o2_commands_can_listen(run, &file) && o2_draw_bool(run->c, 1, 1);
 	uint64_t first = 1000;
-	bool wanted[VIEWS];
+	bool wanted[VIEWS], good;
 
 	o2_told_add_up(&report, &told, h);
 	start(run, "judge");
@@ -289,9 +291,11 @@ static void judge(struct o2_commands_run *run, const struct o2_hearing *h)
 		first = o2_draw(run->c, o2_draw_bool(run->c, 1, 1) ? 4 : told.nsteps);
 		o2_command_word(&run->command, "--events=%" PRIu64, first);
 	}
-	if (o2_draw_bool(run->c, 3, 1))
+	if (listens)
+		o2_commands_listen(run, &file, &report);
+	else if (o2_draw_bool(run->c, 3, 1))
 		draw_files(run->c, &report);
-	for (uint32_t i = 0; i < report.nfiles; i++)
+	for (uint32_t i = 0; i < report.nfiles && !listens; i++)
 		o2_command_word(&run->command, "%s",
 				report.file[i].name[0] == '/' ? report.file[i].name : "-");
 	run->tally.seen[h->nlog == 0 ? O2_COMMANDS_JUDGED : O2_COMMANDS_JUDGED_FOUND]++;
@@ -303,8 +307,13 @@ static void judge(struct o2_commands_run *run, const struct o2_hearing *h)
 	run->tally.seen[O2_COMMANDS_JUDGED_LOST] += told.lost;
 	run->tally.seen[O2_COMMANDS_JUDGED_NAK] += told.nacked;
 	run->tally.seen[O2_COMMANDS_JUDGED_REJECT] += told.rejected;
-	if (!o2_commands_go(run, status_of(&report)))
+	good = o2_commands_go(run, status_of(&report));
+	if (listens)
+		o2_commands_listened(run);
+	if (!good)
 		return;
+	if (listens)
+		o2_commands_take_findings(run, &report);
 	check_complaints(run, &report);
 	check_report(run, &report, json);
 	if (wanted[HTML])
@@ -428,6 +437,8 @@ void o2_commands_capture(struct o2_commands_run *run)
 		/* It costs little. */
 		if (!run->report->failed && o2_draw_bool(run->c, 1, 1))
 			read_broken(run);
+		if (!run->report->failed && o2_commands_can_listen(run, &file) && o2_draw_bool(run->c, 1, 1))
+			o2_commands_listen_in_vain(run, &file);
 		if (!run->report->failed && file.packets != 0 && o2_draw_bool(run->c, 1, 1))
 			read_in_vain(run);
 	}

@@ -111,6 +111,8 @@ void o2_told_seen(FILE *out, const struct o2_told_report *report)
 	if (report->told->cut != 0)
 		fprintf(out, "%" PRIu64 " packet%s not captured as a whole\n", report->told->cut,
 			report->told->cut == 1 ? " was" : "s were");
+	if (report->dropped != 0)
+		fprintf(out, "%" PRIu64 " packets came too fast to be read\n", report->dropped);
 }
 
 /* Who has done it, and where. */
@@ -214,11 +216,12 @@ json_t *o2_told_json(const struct o2_told_report *report, const char *name)
 	for (uint32_t i = 0; i < report->nrows; i++)
 		json_array_append_new(rows, row_form(report, &report->row[i]));
 	return json_pack(
-		"{s:s, s:i, s:s, s:{s:i, s:i, s:i, s:I, s:I, s:i, s:i, s:I, s:I, s:I}, s:I, s:I, s:I, s:i, "
+		"{s:s, s:i, s:s, s:{s:i, s:i, s:I, s:I, s:I, s:i, s:i, s:I, s:I, s:I}, s:I, s:I, s:I, s:i, "
 		"s:o}",
 		"form", "o2ref/judge/output", "version", 1, "file", name, "seen", "packets",
-		(int)report->told->file->packets, "cut", (int)report->told->cut, "dropped", 0, "connections",
-		conns, "whole", report->hearing->whole ? conns : 0, "one_way", 0, "forgotten", 0, "messages",
+		(int)report->told->file->packets, "cut", (int)report->told->cut, "dropped",
+		(json_int_t)report->dropped, "connections", conns, "whole",
+		report->hearing->whole ? conns : 0, "one_way", 0, "forgotten", 0, "messages",
 		conns * (json_int_t)(a->messages + b->messages), "writes",
 		conns * (json_int_t)(a->writes + b->writes), "write_bytes",
 		conns * (json_int_t)(a->write_bytes + b->write_bytes), "must",
@@ -232,13 +235,15 @@ json_t *o2_told_json(const struct o2_told_report *report, const char *name)
 static const char *const levels[] = {
 	[O2_JUDGE_MUST] = "error", [O2_JUDGE_SHOULD] = "warning", [O2_JUDGE_NOTE] = "note"};
 
-/* A path is absolute. */
+/* A path is absolute; an interface has its name. */
 static json_t *artifact(const struct o2_told_report *report, uint32_t file)
 {
 	const char *name = report->file[file].name;
 
 	return json_pack("{s:o, s:i}", "uri",
-			 name[0] == '/' ? json_sprintf("file://%s", name) : json_string("standard%20input"),
+			 name[0] == '/'		     ? json_sprintf("file://%s", name)
+			 : strchr(name, ' ') != NULL ? json_string("standard%20input")
+						     : json_string(name),
 			 "index", (int)file);
 }
 

@@ -39,6 +39,7 @@ struct o2_told_report {
 	/* Most often standard input alone. */
 	uint32_t nfiles;
 	struct o2_told_file file[O2_TOLD_FILES];
+	uint64_t dropped; /* by an interface */
 	const struct o2_hearing *hearing;
 	char nid[O2_JUDGE_SIDES][O2_NID_TEXT_BYTES];
 	uint64_t times[O2_JUDGE_SEVERITIES];
