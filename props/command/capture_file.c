@@ -225,6 +225,12 @@ void o2_capture_cut(struct o2_capture_file *file, size_t bytes)
 	file->length = file->last_record + 16 + bytes;
 }
 
+void o2_capture_set_length(struct o2_capture_file *file, size_t bytes)
+{
+	if (!file->full)
+		put32_at(file, file->last_record + 12, (uint32_t)bytes);
+}
+
 void o2_capture_repeat(struct o2_capture_file *file)
 {
 	const size_t bytes = file->length - file->last_record;

@@ -80,6 +80,8 @@ void o2_capture_add(struct o2_capture_file *file, const struct o2_capture_packet
 void o2_capture_repeat(struct o2_capture_file *file);
 /* Of the last packet no more bytes were captured. */
 void o2_capture_cut(struct o2_capture_file *file, size_t bytes);
+/* The last packet, of which less was captured, had so many bytes and no more. */
+void o2_capture_set_length(struct o2_capture_file *file, size_t bytes);
 /* A frame of another protocol; which: up to O2_CAPTURE_OTHERS. */
 #define O2_CAPTURE_OTHERS 4u
 void o2_capture_add_other(struct o2_capture_file *file, uint32_t which, uint64_t time_ns);

@@ -117,7 +117,34 @@ static void encode_no_form(struct o2_commands_run *run, json_t *form)
 	free(text);
 }
 
-/* A byte less than the message says: the refusal is that of the codec, and the dump shows where. */
+/* docs/wire.md, "Header": each field that is there is shown, and the one that ends in its middle is said to. */
+static void check_fields(struct o2_commands_run *run, size_t count)
+{
+	static const struct {
+		size_t at, width;
+		const char *name;
+	} fields[] = {{0x00, 4, " ibm_magic "},	  {0x04, 2, " ibm_version "},  {0x06, 1, " ibm_type "},
+		      {0x07, 1, " ibm_credits "}, {0x08, 4, " ibm_nob "},      {0x0c, 4, " ibm_cksum "},
+		      {0x10, 8, " ibm_srcnid "},  {0x18, 8, " ibm_srcstamp "}, {0x20, 8, " ibm_dstnid "},
+		      {0x28, 8, " ibm_dststamp "}};
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]) && !run->report->failed; i++) {
+		const char *line = strstr(run->command.out, fields[i].name);
+		char rest[64] = "(cut short: ", shown[200] = "";
+
+		if (line != NULL)
+			snprintf(shown, sizeof(shown), "%.*s", (int)strcspn(line, "\n"), line);
+		if (fields[i].at < count && fields[i].at + fields[i].width > count)
+			snprintf(rest, sizeof(rest), "(cut short: %zu of %zu bytes)", count - fields[i].at,
+				 fields[i].width);
+		if ((line != NULL) != (fields[i].at < count) ||
+		    (strstr(shown, rest) != NULL) !=
+			    (fields[i].at < count && fields[i].at + fields[i].width > count))
+			o2_commands_wrong(run, "fields");
+	}
+}
+
+/* Fewer bytes than the message says: the refusal is that of the codec, and the dump shows where. */
 static void cut(struct o2_commands_run *run, const uint8_t *bytes, size_t count)
 {
 	struct o2_msg msg;
@@ -133,6 +160,7 @@ static void cut(struct o2_commands_run *run, const uint8_t *bytes, size_t count)
 		return;
 	if (strstr(run->command.err, text) == NULL || strstr(run->command.out, "refused: ") == NULL)
 		o2_commands_wrong(run, "refusal");
+	check_fields(run, count);
 }
 
 void o2_commands_message(struct o2_commands_run *run, const struct o2_msg *msg, const uint8_t *bytes)
@@ -168,6 +196,10 @@ void o2_commands_message(struct o2_commands_run *run, const struct o2_msg *msg, 
 		break;
 	default:
 		cut(run, bytes, count - 1 - o2_draw(run->c, 7));
+		for (int i = 0; i < 4 && !run->report->failed; i++)
+			cut(run, bytes,
+			    (size_t)o2_draw(run->c, 6) * 8 +
+				    (o2_draw_bool(run->c, 1, 1) ? 0 : o2_draw(run->c, 7)));
 		break;
 	}
 	/* Each costs little. */

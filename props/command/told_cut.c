@@ -68,6 +68,25 @@ static void cut_other(struct o2_told *told, uint32_t which, uint64_t time_ns)
 	told->others++;
 }
 
+/* A frame that is no longer than its first header: what has not even so much is of another protocol. */
+static void cut_link(struct o2_told *told, uint64_t time_ns)
+{
+	const struct o2_capture_packet none = {.time_ns = time_ns};
+	size_t header;
+
+	if (told->file->link > O2_CAPTURE_COOKED2 || told->file->tags != 0)
+		return;
+	o2_capture_add_other(told->file, 0, time_ns);
+	header = told->file->other_bytes;
+	told->file->pair_bytes = SIZE_MAX;
+	cut_at(told, &none, (size_t)o2_draw(told->c, header - 1));
+	o2_capture_set_length(told->file, header);
+	o2_capture_add_other(told->file, 0, time_ns);
+	o2_capture_cut(told->file, (size_t)o2_draw(told->c, header - 1));
+	o2_capture_set_length(told->file, header - 1);
+	told->others++;
+}
+
 /* docs/judge.md, "Captures": of any connection, where it cannot be told of which. */
 void o2_told_lost_front(struct o2_told *told, const struct o2_judge_event *event, uint64_t time_ns)
 {
@@ -90,6 +109,7 @@ void o2_told_cuts(struct o2_told *told, uint64_t time_ns)
 	cut_headers(told, time_ns);
 	for (uint32_t which = 0; which < O2_CAPTURE_OTHERS; which++)
 		cut_other(told, which, time_ns);
+	cut_link(told, time_ns);
 	told->fronts = true;
 	told->untold |= told->file->full;
 }
