@@ -8,6 +8,7 @@
 #include "props/check/hosts.h"
 #include "props/cmd/rung_open.h"
 #include "props/command/commands.h"
+#include "props/command/wrap/pcap.h"
 #include "props/hostile/hostile_random.h"
 #include "props/judge/verdicts.h"
 #include "props/lnet/endpoints.h"
@@ -25,7 +26,6 @@
 #include "props/talk/sim.h"
 #include "props/talk/wrap/alloc_fault.h"
 #include "props/talk/wrap/exec.h"
-#include "props/command/wrap/pcap.h"
 #include "props/transfer/transfer_run.h"
 #include "props/verbs/verbs.h"
 

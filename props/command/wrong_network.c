@@ -40,7 +40,7 @@ static struct {
 	uint32_t answers; /* to requests for connections */
 	/* The time of the last round, of the last one in which something has happened; what is added for the peer. */
 	uint64_t now_ms, active_ms, ahead_ms;
-	uint32_t turns;	  /* of its side of the network, with those that it leaves out */
+	uint32_t turns; /* of its side of the network, with those that it leaves out */
 } peer;
 
 static void spoil(uint8_t *bytes)
