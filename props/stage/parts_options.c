@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Options of a command: how a command line is read, refused, and what --help prints. */
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,8 +9,10 @@
 #include "props/stage/parts_internal.h"
 
 #define WORDS	     8u
-#define WORD_BYTES   64u
-#define WHY_BYTES    900u
+#define VALUE_BYTES  1200u
+#define WORD_BYTES   1250u
+#define WHY_BYTES    1000u /* what is said of a value is cut there, with its end */
+#define USAGE_BYTES  1050u /* of a line */
 #define MADE_PROGRAM "o2made"
 
 /* --- a command of our own --- */
@@ -73,8 +76,9 @@ static const struct o2_option rows[ROWS + 1] = {
 
 struct made {
 	struct target target;
-	int result;	 /* of o2_options_read */
-	char said[1400]; /* on stderr */
+	unsigned int which; /* of the command */
+	int result;	    /* of o2_options_read */
+	char said[1400];    /* on stderr */
 };
 
 static bool is_of(enum row row, unsigned int which)
@@ -114,25 +118,33 @@ static int place_of(const char *text, size_t length)
 	return -1;
 }
 
-static void say(struct made *made, unsigned int which, const char *why)
+/* What is wrong, cut to so many bytes with its end.  False. */
+static __attribute__((format(printf, 3, 4))) bool refuse(struct made *made, size_t most, const char *format,
+							 ...)
 {
+	const char *name = made->which == 0 ? "" : "go ";
+	char why[USAGE_BYTES];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(why, most, format, arguments);
+	va_end(arguments);
 	made->result = -1;
 	snprintf(made->said, sizeof(made->said), MADE_PROGRAM ": %s (see: " MADE_PROGRAM " %s--help)\n", why,
-		 which == 0 ? "" : "go ");
+		 name);
+	return false;
 }
 
-static bool take_names(struct made *made, const char *text, char *why)
+static bool take_names(struct made *made, const char *text)
 {
 	memset(made->target.names, 0, sizeof(made->target.names));
 	for (;; text++) {
 		const size_t length = strcspn(text, ",");
 		const int place = place_of(text, length);
 
-		if (place < 0) {
-			snprintf(why, WHY_BYTES, "--names has '%.*s', not red, green or blue", (int)length,
-				 text);
-			return false;
-		}
+		if (place < 0)
+			return refuse(made, WHY_BYTES, "--names has '%.*s', not red, green or blue",
+				      (int)length, text);
 		made->target.names[place] = true;
 		text += length;
 		if (*text == '\0')
@@ -140,17 +152,15 @@ static bool take_names(struct made *made, const char *text, char *why)
 	}
 }
 
-static bool take_number(struct made *made, enum row row, const char *text, char *why)
+static bool take_number(struct made *made, enum row row, const char *text)
 {
 	const uint64_t least = row == ONE ? 3 : row == FOUR;
 	const uint64_t most = row == ONE ? 200 : row == TWO ? 600 : row == FOUR ? UINT32_MAX : UINT64_MAX;
 	uint64_t value;
 
-	if (!number_of(text, &value) || value < least || value > most) {
-		snprintf(why, WHY_BYTES, "--%s is '%s', not a number of %" PRIu64 " to %" PRIu64,
-			 rows[row].name, text, least, most);
-		return false;
-	}
+	if (!number_of(text, &value) || value < least || value > most)
+		return refuse(made, WHY_BYTES, "--%s is '%s', not a number of %" PRIu64 " to %" PRIu64,
+			      rows[row].name, text, least, most);
 	if (row == ONE)
 		made->target.one = (uint8_t)value;
 	else if (row == TWO)
@@ -162,10 +172,10 @@ static bool take_number(struct made *made, enum row row, const char *text, char 
 	return true;
 }
 
-static bool take(struct made *made, enum row row, const char *text, char *why)
+static bool take(struct made *made, enum row row, const char *text)
 {
 	if (row <= EIGHT)
-		return take_number(made, row, text, why);
+		return take_number(made, row, text);
 	switch (row) {
 	case FLAG:
 		made->target.flag = true;
@@ -177,18 +187,15 @@ static bool take(struct made *made, enum row row, const char *text, char *why)
 		made->target.text = text;
 		return true;
 	case NAMES:
-		return take_names(made, text, why);
+		return take_names(made, text);
 	case READ:
 		made->target.read = strlen(text);
-		snprintf(why, WHY_BYTES, "--read does not like '%s'", text);
-		return strcmp(text, "no") != 0;
+		return strcmp(text, "no") != 0 || refuse(made, WHY_BYTES, "--read does not like '%s'", text);
 	default:
 		break;
 	}
-	if (place_of(text, strlen(text)) < 0) {
-		snprintf(why, WHY_BYTES, "--%s is '%s', not red, green or blue", rows[row].name, text);
-		return false;
-	}
+	if (place_of(text, strlen(text)) < 0)
+		return refuse(made, WHY_BYTES, "--%s is '%s', not red, green or blue", rows[row].name, text);
 	if (row == NAMED)
 		made->target.named = text;
 	else
@@ -226,7 +233,7 @@ static void help_of(FILE *out, const struct o2_command *command)
 
 /* --- a case --- */
 
-static void draw_value(struct o2_choice *c, enum row row, char text[WORD_BYTES / 2])
+static void draw_value(struct o2_choice *c, enum row row, char text[VALUE_BYTES])
 {
 	static const char *const wrong[] = {"",	    "x", "3x", "-3", " 3", "0x", "18446744073709551616",
 					    "red,", "no"};
@@ -234,29 +241,32 @@ static void draw_value(struct o2_choice *c, enum row row, char text[WORD_BYTES /
 	static const uint64_t edges[] = {
 		0, 1, 2, 3, 200, 201, 600, 601, UINT32_MAX, UINT64_C(1) << 32, UINT64_MAX};
 
-	if (o2_draw_bool(c, 7, 1))
-		snprintf(text, WORD_BYTES / 2, "%s", wrong[o2_draw_pick(c, 9)]);
+	/* So long that what is said of it is about as long as may be. */
+	if (o2_draw_bool(c, 31, 1))
+		snprintf(text, VALUE_BYTES, "%0*d", 900 + (int)o2_draw(c, 150), 0);
+	else if (o2_draw_bool(c, 7, 1))
+		snprintf(text, VALUE_BYTES, "%s", wrong[o2_draw_pick(c, 9)]);
 	else if (row <= EIGHT) {
 		const bool hex = o2_draw_bool(c, 2, 1);
 
-		snprintf(text, WORD_BYTES / 2, hex ? "0x%" PRIx64 : "%" PRIu64,
+		snprintf(text, VALUE_BYTES, hex ? "0x%" PRIx64 : "%" PRIu64,
 			 o2_draw_bool(c, 1, 1) ? o2_draw_range(c, 3, 200) : edges[o2_draw_pick(c, 11)]);
 	} else if (row == NAMES && o2_draw_bool(c, 1, 1)) {
 		const char *first = named[o2_draw_pick(c, 5)];
 
-		snprintf(text, WORD_BYTES / 2, "%s,%s", first, named[o2_draw_pick(c, 3)]);
+		snprintf(text, VALUE_BYTES, "%s,%s", first, named[o2_draw_pick(c, 3)]);
 	} else {
-		snprintf(text, WORD_BYTES / 2, "%s", named[o2_draw(c, o2_draw_bool(c, 7, 1) ? 4 : 2)]);
+		snprintf(text, VALUE_BYTES, "%s", named[o2_draw(c, o2_draw_bool(c, 7, 1) ? 4 : 2)]);
 	}
 }
 
 /* A command line, and what was foretold of it so far. */
 struct line {
-	char word[WORDS + 3][WORD_BYTES];
 	int count;
 	int others;	   /* that are not options */
 	bool ended, wrong; /* "--" was there; something that ends the reading was */
 	bool help, list;
+	char word[WORDS + 3][WORD_BYTES]; /* last: it is not cleared */
 };
 
 static void add_word(struct line *line, const char *word)
@@ -265,23 +275,14 @@ static void add_word(struct line *line, const char *word)
 	line->others += line->ended;
 }
 
-static void refuse_word(struct line *line, struct made *made, unsigned int which)
-{
-	char why[WHY_BYTES];
-
-	snprintf(why, sizeof(why), "'%s' is no option, or its value is missing", line->word[line->count - 1]);
-	say(made, which, why);
-	line->wrong = true;
-}
-
 enum form { OTHER, OTHER_TOO, END, HELP, UNKNOWN, WITHOUT_VALUE, TOO_MUCH, JOINED, APART, FORMS = 16 };
 
 /* An option, in one or two words.  False: nothing may follow it. */
-static bool draw_option(struct o2_choice *c, struct line *line, struct made *made, unsigned int which,
-			enum form form, enum row row)
+static bool draw_option(struct o2_choice *c, struct line *line, struct made *made, enum form form,
+			enum row row)
 {
 	const bool takes = rows[row].value != NULL, joined = takes && form != WITHOUT_VALUE && form % 2 == 1;
-	char value[WORD_BYTES / 2] = "", word[WORD_BYTES], why[WHY_BYTES];
+	char value[VALUE_BYTES] = "", word[WORD_BYTES];
 
 	if (takes)
 		draw_value(c, row, value);
@@ -292,29 +293,28 @@ static bool draw_option(struct o2_choice *c, struct line *line, struct made *mad
 		 joined ? value : "");
 	add_word(line, word);
 	if (!line->ended && !line->wrong &&
-	    (form == UNKNOWN || !is_of(row, which) || (form == TOO_MUCH && !takes) ||
+	    (form == UNKNOWN || !is_of(row, made->which) || (form == TOO_MUCH && !takes) ||
 	     (form == WITHOUT_VALUE && takes)))
-		refuse_word(line, made, which);
+		line->wrong = !refuse(made, USAGE_BYTES, "'%s' is no option, or its value is missing",
+				      line->word[line->count - 1]);
 	if (form == WITHOUT_VALUE && takes)
 		return line->ended;
 	if (takes && !joined)
 		add_word(line, value);
 	if (line->ended || line->wrong)
 		return true;
-	if (!take(made, row,
-		  joined ? strchr(line->word[line->count - 1], '=') + 1 : line->word[line->count - 1], why)) {
-		say(made, which, why);
-		line->wrong = true;
-	}
+	line->wrong =
+		!take(made, row,
+		      joined ? strchr(line->word[line->count - 1], '=') + 1 : line->word[line->count - 1]);
 	return true;
 }
 
 /* Draw words, and foretell what becomes of each, up to the first that is wrong. */
-static void draw_line(struct o2_choice *c, unsigned int which, struct line *line, struct made *made)
+static void draw_line(struct o2_choice *c, struct line *line, struct made *made)
 {
 	bool more = true;
 
-	memset(line, 0, sizeof(*line));
+	memset(line, 0, offsetof(struct line, word));
 	add_word(line, MADE_PROGRAM);
 	while (more && line->count < (int)WORDS && o2_draw_bool(c, 1, 5)) {
 		const enum form form = (enum form)o2_draw(c, FORMS - 1);
@@ -331,7 +331,7 @@ static void draw_line(struct o2_choice *c, unsigned int which, struct line *line
 			line->wrong |= !line->ended;
 			add_word(line, o2_draw_bool(c, 1, 1) ? "--help" : "-h");
 		} else {
-			more = draw_option(c, line, made, which, form, row);
+			more = draw_option(c, line, made, form, row);
 		}
 	}
 	if (!line->wrong)
@@ -394,13 +394,13 @@ void o2_parts_options(struct o2_parts_run *run, struct o2_choice *c, struct o2_r
 		.end = "Exit status: 0.",
 	};
 	struct target target = {.eight = 9};
-	struct made made = {.target = target};
+	struct made made = {.target = target, .which = command.which};
 	struct heard out = {0}, err = {0}, expected = {0};
 	char *argv[WORDS + 4];
 	int argc, result;
 
 	command.name = command.which == 0 ? NULL : "go";
-	draw_line(c, command.which, &line, &made);
+	draw_line(c, &line, &made);
 	line.list = o2_draw_bool(c, 15, 1);
 	if (line.list) {
 		add_word(&line, O2_OPTION_LIST);
