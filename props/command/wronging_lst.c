@@ -150,7 +150,7 @@ static void spoil_more(struct o2_wronging *wronging)
 		in_probe(wronging, "lst/busy", MKSN, 1);
 		o2_wronging_spoil(wronging, MESSAGE + NAME + which, 1, 'X');
 		o2_wronging_see(wronging, "MKSN_REPLY: EBUSY with the name '%.*sX%s', timeout 100",
-				(int)which, SESSION_NAME, SESSION_NAME + which + 1);
+				(int)which, SESSION_NAME, &SESSION_NAME[which + 1]);
 		break;
 	case 5:
 		/* active_batches, brw_errors and ping_errors */
