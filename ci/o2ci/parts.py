@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from . import compilers, place
 from .result import CANNOT_RUN, EXIT_CANNOT_RUN
 
-CTEST_TIMEOUT_S = 1800
+CTEST_TIMEOUT_S = 3600
 SOURCE_FOLDERS = ("ref", "props", "fuzz", "tests")
 
 # The last line of a test script, which may go on in parentheses; and cmocka's summary lines of a test program.
@@ -66,14 +66,14 @@ def of_script(outcome, may_skip):
     return tally
 
 
-def script(children, tag, command, *, in_guest=False, may_skip=False, timeout=900):
+def script(children, tag, command, *, in_guest=False, may_skip=False, timeout=1800):
     """A program that prints `N passed, N failed` as its last line."""
     outcome = children.run(tag, command, cwd=place.ROOT, timeout=timeout)
     return of_script(outcome, in_guest or may_skip)
 
 
 def inside_guest(log_dir, *command):
-    return [place.ROOT / "ci" / "vm" / "run", "--timeout", "600", "--log-dir", log_dir, "--", *command]
+    return [place.ROOT / "ci" / "vm" / "run", "--timeout", "1200", "--log-dir", log_dir, "--", *command]
 
 
 def of_rows(rows, in_guest=False):
