@@ -199,8 +199,9 @@ class Programs(unittest.TestCase):
 
     def test_each_mistake_is_a_finding(self):
         def ask(mistake):
-            # An answer that is late once and in time when asked for again is none; whoever hangs is always late.
-            cases, timeout_ms = (20, 60) if mistake in ("hang", "no-flush") else (5, 5000)
+            # An answer that is late once and in time when asked for again is none; who leaves is to be waited for.
+            cases = 20 if mistake in ("hang", "no-flush") else 5
+            timeout_ms = 5000 if mistake in ("crash", "exit", "one-request") else 60
             return result("--cases", cases, "--no-corpus", "--stage", "sg_build", "--timeout-ms", timeout_ms, "--shrink", 3, "--",
                           sys.executable, TALKER, mistake, expect=DIFFER)
 
