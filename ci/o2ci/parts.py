@@ -18,7 +18,7 @@ SUMS = re.compile(r"(\d+) passed, (\d+) failed(?:, (\d+) skipped)?(?: \(.*\))?\s
 # After a script in the guest ci/vm/run may still have something to say.
 LAST_LINES = 10
 # How a test script says what failed, with what the program said after it; so much of it is shown beside the sums.
-FAILED = re.compile(r"^FAIL(ED)?:?\b")
+FAILED = re.compile(r"^FAIL(ED)?\b")
 SHOWN_FAILURES, SHOWN_LINES, SHOWN_COLUMNS = 3, 6, 300
 CMOCKA_PASSED = re.compile(r"^\[  PASSED  \] (\d+) test\(s\)", re.M)
 CMOCKA_FAILED = re.compile(r"^\[  FAILED  \] *(?:tests: )?(\d+) test\(s\)", re.M)

@@ -20,6 +20,12 @@
 #define PROGRAM "o2ref"
 #define FILES	(3 + O2_COMMAND_FILES)
 
+void o2_command_input(struct o2_command_run *run, const void *bytes, size_t count)
+{
+	run->input = bytes;
+	run->input_bytes = count;
+}
+
 void o2_command_word(struct o2_command_run *run, const char *format, ...)
 {
 	va_list arguments;

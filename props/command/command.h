@@ -55,6 +55,8 @@ struct o2_command_run {
 	char file[O2_COMMAND_FILES][O2_COMMAND_BYTES + 1];
 };
 
+/* What standard input says; it outlives the run.  NULL and 0: nothing. */
+void o2_command_input(struct o2_command_run *run, const void *bytes, size_t count);
 /* Another word of the command line, printed. */
 void o2_command_word(struct o2_command_run *run, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

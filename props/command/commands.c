@@ -133,8 +133,7 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 	run->c = choice;
 	run->report = report;
 	run->command.words = 0;
-	run->command.input = NULL;
-	run->command.input_bytes = 0;
+	o2_command_input(&run->command, NULL, 0);
 	run->command.fail_nth = 0;
 	run->command.broken = run->command.full = false;
 	run->command.command = NULL;

@@ -20,8 +20,7 @@ static struct o2_judge_finding findings[O2_HEARING_LOG];
 static void start(struct o2_commands_run *run, const char *command)
 {
 	run->command.words = 0;
-	run->command.input = file.bytes;
-	run->command.input_bytes = file.length;
+	o2_command_input(&run->command, file.bytes, file.length);
 	o2_command_word(&run->command, "%s", command);
 }
 
@@ -335,8 +334,7 @@ static void read_in_vain(struct o2_commands_run *run)
 	char expected[128];
 
 	run->command.words = 0;
-	run->command.input = file.bytes;
-	run->command.input_bytes = file.length;
+	o2_command_input(&run->command, file.bytes, file.length);
 	snprintf(expected, sizeof(expected), "o2ref: standard input: truncated dump file; tried to read ");
 	if (which == 0) {
 		run->command.input_bytes = o2_draw(run->c, 23);
@@ -376,8 +374,8 @@ static void read_broken(struct o2_commands_run *run)
 	const char *err = run->command.err;
 
 	run->command.words = 0;
-	run->command.input = file.bytes;
-	run->command.input_bytes = o2_draw(run->c, file.length < BROKEN_MOST ? file.length : BROKEN_MOST);
+	o2_command_input(&run->command, file.bytes,
+			 o2_draw(run->c, file.length < BROKEN_MOST ? file.length : BROKEN_MOST));
 	run->command.broken = true;
 	o2_commands_words(run, reads[reader]);
 	run->tally.seen[O2_COMMANDS_BROKEN]++;

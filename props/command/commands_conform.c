@@ -304,8 +304,7 @@ static void try_probes(struct o2_commands_run *run, bool hostile)
 	known = !trial.kernel && !trial.quirk->mute && o2_draw_bool(c, 2, 1);
 	if (known) {
 		draw_known(&trial, known_text, sizeof(known_text));
-		run->command.input = (const uint8_t *)known_text;
-		run->command.input_bytes = strlen(known_text);
+		o2_command_input(&run->command, known_text, strlen(known_text));
 	}
 	if (!hostile && o2_draw_bool(c, 1, 2)) {
 		snprintf(trial.folder, sizeof(trial.folder), "/tmp/o2props-XXXXXX");
@@ -326,7 +325,7 @@ static void try_probes(struct o2_commands_run *run, bool hostile)
 		o2_trial_check_json(&trial, run->command.out);
 	else
 		o2_trial_check_text(&trial, run->command.out);
-	run->command.input = NULL;
+	o2_command_input(&run->command, NULL, 0);
 }
 
 /* --- what is only listed --- */

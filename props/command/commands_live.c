@@ -8,6 +8,7 @@
 
 #include "props/command/commands.h"
 #include "props/command/commands_live.h"
+#include "props/model/wire_model.h"
 
 #define INTERFACE "o2wire0"
 
@@ -16,11 +17,7 @@ static struct o2_pcap_live live;
 
 static uint32_t load32(const struct o2_capture_file *file, size_t at)
 {
-	uint32_t value = 0;
-
-	for (size_t i = 0; i < 4; i++)
-		value |= (uint32_t)file->bytes[at + i] << 8 * (file->big_endian ? 3 - i : i);
-	return value;
+	return (uint32_t)o2_wm_load(file->bytes + at, 4, !file->big_endian);
 }
 
 /* Does every packet have a time that microseconds can tell? */

@@ -24,8 +24,7 @@ static size_t spell(struct o2_choice *c, const uint8_t *bytes, size_t count, cha
 static void feed(struct o2_commands_run *run, const char *command, const void *bytes, size_t count)
 {
 	run->command.words = 0;
-	run->command.input = bytes;
-	run->command.input_bytes = count;
+	o2_command_input(&run->command, bytes, count);
 	o2_command_word(&run->command, "%s", command);
 }
 
@@ -77,7 +76,7 @@ static void encode(struct o2_commands_run *run, const json_t *form, const uint8_
 	strcpy(digits + 2 * count, "\n");
 	if (o2_commands_go(run, 0) && strcmp(run->command.out, digits) != 0)
 		o2_commands_wrong(run, "bytes");
-	run->command.input = NULL;
+	o2_command_input(&run->command, NULL, 0);
 	free(text);
 }
 
@@ -85,16 +84,14 @@ static void encode(struct o2_commands_run *run, const json_t *form, const uint8_
 static void encode_no_form(struct o2_commands_run *run, json_t *form)
 {
 	const bool is_cut = o2_draw_bool(run->c, 1, 1);
-	char *text = json_dumps(form, JSON_COMPACT);
 	json_t *other = json_copy(form);
 	json_error_t wrong;
+	char *text;
 
-	if (!is_cut) {
-		free(text);
+	if (!is_cut)
 		json_object_set_new(other, "form",
 				    o2_draw_bool(run->c, 1, 1) ? json_string("o2ref/msg") : json_integer(1));
-		text = json_dumps(other, JSON_COMPACT);
-	}
+	text = json_dumps(other, JSON_COMPACT);
 	json_decref(other);
 	if (text == NULL)
 		return;
@@ -113,7 +110,7 @@ static void encode_no_form(struct o2_commands_run *run, json_t *form)
 			o2_commands_complains(run, "o2ref: standard input:%d:%d: %s\n", wrong.line,
 					      wrong.column, wrong.text);
 	}
-	run->command.input = NULL;
+	o2_command_input(&run->command, NULL, 0);
 	free(text);
 }
 

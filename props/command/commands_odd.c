@@ -166,8 +166,7 @@ void o2_commands_odd(struct o2_commands_run *run, const struct o2_msg *msg, cons
 	m.msg = msg;
 	draw(run->c, bytes, &m);
 	run->command.words = 0;
-	run->command.input = m.bytes;
-	run->command.input_bytes = m.length;
+	o2_command_input(&run->command, m.bytes, m.length);
 	o2_commands_words(run, "decode --raw-input");
 	if (m.odd.all)
 		o2_commands_words(run, "--all");
@@ -180,5 +179,5 @@ void o2_commands_odd(struct o2_commands_run *run, const struct o2_msg *msg, cons
 	if (expected != NULL && o2_commands_go(run, m.odd.refused))
 		check(run, &m, expected);
 	free(expected);
-	run->command.input = NULL;
+	o2_command_input(&run->command, NULL, 0);
 }

@@ -83,8 +83,7 @@ static void report_in_vain(struct o2_commands_run *run)
 		const char *path, *why;
 	} places[] = {{"/dev/full", NO_SPACE}, {"/nowhere/report", "No such file or directory"}};
 
-	run->command.input = no_packets;
-	run->command.input_bytes = sizeof(no_packets);
+	o2_command_input(&run->command, no_packets, sizeof(no_packets));
 	for (size_t i = 0; i < 6; i++) {
 		run->command.words = 0;
 		o2_commands_words(run, "judge");
@@ -93,7 +92,7 @@ static void report_in_vain(struct o2_commands_run *run)
 		if (!fails(run, places[i % 2].path, places[i % 2].why))
 			break;
 	}
-	run->command.input = NULL;
+	o2_command_input(&run->command, NULL, 0);
 }
 
 /* A message that can be read, and what is said of it cannot be written. */
@@ -116,12 +115,12 @@ static void message_in_vain(struct o2_commands_run *run)
 	for (size_t i = 0; length > 0 && text != NULL && i < sizeof(lines) / sizeof(lines[0]); i++) {
 		run->command.words = 0;
 		o2_commands_words(run, lines[i]);
-		run->command.input = i < 2 ? bytes : (const uint8_t *)text;
-		run->command.input_bytes = i < 2 ? (size_t)length : strlen(text);
+		o2_command_input(&run->command, i < 2 ? bytes : (const void *)text,
+				 i < 2 ? (size_t)length : strlen(text));
 		if (!fails(run, "standard output", NO_SPACE))
 			break;
 	}
-	run->command.input = NULL;
+	o2_command_input(&run->command, NULL, 0);
 	free(text);
 	json_decref(form);
 }
@@ -167,11 +166,10 @@ static void line_in_vain(struct o2_commands_run *run)
 	};
 
 	run->command.words = 0;
-	run->command.input = no_packets;
-	run->command.input_bytes = sizeof(no_packets);
+	o2_command_input(&run->command, no_packets, sizeof(no_packets));
 	o2_commands_words(run, lines[o2_draw_pick(run->c, sizeof(lines) / sizeof(lines[0]))]);
 	fails(run, "standard output", NO_SPACE);
-	run->command.input = NULL;
+	o2_command_input(&run->command, NULL, 0);
 }
 
 /* Nothing can be written to standard output, or to a report. */

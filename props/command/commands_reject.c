@@ -48,8 +48,7 @@ static json_t *to_json(const struct o2_reject *record, bool output)
 
 static void feed(struct o2_commands_run *run, const void *bytes, size_t count)
 {
-	run->command.input = bytes;
-	run->command.input_bytes = count;
+	o2_command_input(&run->command, bytes, count);
 }
 
 static void decode(struct o2_commands_run *run, const struct o2_reject *record, const uint8_t *bytes)

@@ -33,6 +33,8 @@ struct o2_trial {
 	bool hostile;
 	uint64_t seed;
 	uint32_t rounds;   /* of --rounds */
+	uint32_t told;	   /* the depth that its rejects name; 0: that of the peer */
+	bool stale;	   /* its first reject is for a connection of before */
 	const char *lacks; /* why probes of the place are not tried; NULL: it is there */
 	char gone[4][32];  /* known findings that do not occur any more */
 	uint32_t ngone;

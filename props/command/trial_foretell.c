@@ -305,6 +305,8 @@ bool o2_tried_foretell(const struct o2_tried *tried, const char *id, struct o2_t
 				   .depth = 8,
 				   .frags = 257,
 				   .version = 0x12,
+				   .told = tried->trial->told,
+				   .stale = tried->trial->stale,
 				   .pieces = 1};
 
 	for (size_t i = 0; i < sizeof(probes) / sizeof(probes[0]); i++) {

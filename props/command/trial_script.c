@@ -34,9 +34,16 @@ static void asks(struct o2_foretelling *f)
 	const bool again = deep || f->known != f->version || f->another_life;
 
 	o2_foretell_asks(f, f->depth, "");
+	if (f->stale && deep) {
+		o2_tried_word(f->text, 0, "rejected");
+		o2_foretell_asks(f, f->depth, "");
+	}
 	if (again) {
 		o2_tried_word(f->text, 0, "rejected");
-		o2_foretell_asks(f, deep ? PEER_DEPTH : f->depth,
+		o2_foretell_asks(f,
+				 !deep		? f->depth
+				 : f->told != 0 ? f->told
+						: PEER_DEPTH,
 				 f->alone && !deep    ? ""
 				 : f->version == 0x11 ? " of another life"
 						      : " of this life");

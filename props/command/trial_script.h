@@ -11,6 +11,8 @@ struct o2_foretelling {
 	uint32_t known; /* the version that the peer knows us by */
 	uint32_t n;	/* the number in the probe's id */
 	uint32_t depth, frags, version;
+	uint32_t told; /* as in struct o2_trial */
+	bool stale;
 	bool big, alone;   /* alone: the request is all there is */
 	bool another_life; /* than the one that asked before */
 	uint32_t pieces, first_byte;

@@ -182,6 +182,7 @@ static void spoil_limit(struct o2_wronging *wronging, uint32_t asked)
 				  : o2_draw_bool(c, 1, 1) ? DEPTH
 							  : LEAST_DEPTH);
 		still = wronging->wrong->most == 2 ? value : DEPTH;
+		wronging->trial->told = value;
 		o2_wronging_spoil(wronging, 16, 2, value);
 		if (value >= asked || value < LEAST_DEPTH) {
 			see_reject(wronging, "queue-depth", 7, value, FRAGS);
@@ -195,6 +196,7 @@ static void spoil_limit(struct o2_wronging *wronging, uint32_t asked)
 		break;
 	case 1:
 		value = (uint32_t)o2_draw_range(c, 1, 9);
+		wronging->trial->stale = value == STALE;
 		o2_wronging_spoil(wronging, 6, 1, value);
 		if (value != 7 && (value != 5 || wronging->wrong->most == 2))
 			see_reject(wronging, o2_rm_reasons[value], value, DEPTH, FRAGS);

@@ -5,6 +5,7 @@
 
 #include "lst/wire/msg.h"
 #include "props/model/lst_model.h"
+#include "props/model/wire_model.h"
 #include "props/scenario/draw.h"
 #include "props/stage/parts_internal.h"
 
@@ -82,12 +83,6 @@ bool o2_parts_lst_bytes(const uint8_t *bytes, size_t length_bytes, struct o2_lst
 	return !report->failed;
 }
 
-static void put(uint8_t *bytes, uint32_t value, bool big)
-{
-	for (uint32_t i = 0; i < 4; i++)
-		bytes[big ? i : 3 - i] = (uint8_t)(value >> (24 - 8 * i));
-}
-
 void o2_parts_lst_read(struct o2_parts_run *run, struct o2_choice *c, struct o2_report *report)
 {
 	const bool big = o2_draw_bool(c, 1, 1);
@@ -101,12 +96,12 @@ void o2_parts_lst_read(struct o2_parts_run *run, struct o2_choice *c, struct o2_
 	/* Where a name may end. */
 	for (uint64_t zeros = o2_draw(c, 8); zeros > 0; zeros--)
 		bytes[o2_draw(c, BYTES - 1)] = 0;
-	put(bytes, o2_draw_bool(c, 31, 1) ? (uint32_t)o2_draw_wild(c) : MAGIC, big);
-	put(bytes + 4, o2_draw_bool(c, 15, 1) ? (uint32_t)o2_draw_wild(c) : 1, big);
-	put(bytes + 8, type, big);
-	put(bytes + FEATS_AT, (uint32_t)o2_draw(c, 3), big);
+	o2_wm_store(bytes, 4, !big, o2_draw_bool(c, 31, 1) ? (uint32_t)o2_draw_wild(c) : MAGIC);
+	o2_wm_store(bytes + 4, 4, !big, o2_draw_bool(c, 15, 1) ? (uint32_t)o2_draw_wild(c) : 1);
+	o2_wm_store(bytes + 8, 4, !big, type);
+	o2_wm_store(bytes + FEATS_AT, 4, !big, (uint32_t)o2_draw(c, 3));
 	if (type == O2_LST_TEST_REQST)
-		put(bytes + SERVICE_AT, (uint32_t)o2_draw_range(c, 10, 13), big);
+		o2_wm_store(bytes + SERVICE_AT, 4, !big, (uint32_t)o2_draw_range(c, 10, 13));
 	snprintf(run->text, sizeof(run->text), "%zu bytes of a message of LNet selftest, type %" PRIu32,
 		 length_bytes, type);
 	run->tally

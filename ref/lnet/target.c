@@ -178,6 +178,11 @@ static int check_nids(const struct o2_lnet *lnet, uint64_t nid, const struct o2_
 	return 0;
 }
 
+static int refuse_type(const struct o2_lnet_hdr *hdr, struct o2_error *error)
+{
+	return o2_refuse_value(error, -EPROTO, "lnet/header/type", "type", hdr->type, O2_LNET_REPLY);
+}
+
 int o2_lnet_receive(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hdr, const uint8_t *payload,
 		    struct o2_error *error)
 {
@@ -207,7 +212,7 @@ int o2_lnet_receive(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr
 		o2_lnet_take_reply(lnet, nid, hdr, payload);
 		return 0;
 	default:
-		return o2_refuse_value(error, -EPROTO, "lnet/header/type", "type", hdr->type, O2_LNET_REPLY);
+		return refuse_type(hdr, error);
 	}
 }
 
@@ -218,7 +223,7 @@ int o2_lnet_match(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *
 	int rc = check_nids(lnet, nid, hdr, hdr->type == O2_LNET_GET, &why);
 
 	if (rc == 0 && hdr->type != O2_LNET_PUT && hdr->type != O2_LNET_GET && hdr->type != O2_LNET_REPLY)
-		rc = o2_refuse_value(&why, -EPROTO, "lnet/header/type", "type", hdr->type, O2_LNET_REPLY);
+		rc = refuse_type(hdr, &why);
 	if (rc == 0 && hdr->type == O2_LNET_REPLY)
 		rc = o2_lnet_match_reply(lnet, nid, hdr, memory, tag, &why);
 	else if (rc == 0)

@@ -63,29 +63,17 @@ static int set(pcap_t *pcap, int *to, int value, enum o2_pcap_step step)
 	return PCAP_ERROR_ACTIVATED;
 }
 
-int __wrap_pcap_set_snaplen(pcap_t *pcap, int bytes)
-{
-	return live == NULL ? __real_pcap_set_snaplen(pcap, bytes)
-			    : set(pcap, &state.snaplen, bytes, O2_PCAP_SNAPLEN);
-}
+#define SETS(name, member, step)                                             \
+	int __wrap_pcap_set_##name(pcap_t *pcap, int value)                  \
+	{                                                                    \
+		return live == NULL ? __real_pcap_set_##name(pcap, value)    \
+				    : set(pcap, &state.member, value, step); \
+	}
 
-int __wrap_pcap_set_promisc(pcap_t *pcap, int wanted)
-{
-	return live == NULL ? __real_pcap_set_promisc(pcap, wanted)
-			    : set(pcap, &state.promisc, wanted, O2_PCAP_PROMISC);
-}
-
-int __wrap_pcap_set_timeout(pcap_t *pcap, int ms)
-{
-	return live == NULL ? __real_pcap_set_timeout(pcap, ms)
-			    : set(pcap, &state.timeout_ms, ms, O2_PCAP_TIMEOUT);
-}
-
-int __wrap_pcap_set_buffer_size(pcap_t *pcap, int bytes)
-{
-	return live == NULL ? __real_pcap_set_buffer_size(pcap, bytes)
-			    : set(pcap, &state.buffer_bytes, bytes, O2_PCAP_BUFFER);
-}
+SETS(snaplen, snaplen, O2_PCAP_SNAPLEN)
+SETS(promisc, promisc, O2_PCAP_PROMISC)
+SETS(timeout, timeout_ms, O2_PCAP_TIMEOUT)
+SETS(buffer_size, buffer_bytes, O2_PCAP_BUFFER)
 
 int __wrap_pcap_set_tstamp_precision(pcap_t *pcap, int precision)
 {
