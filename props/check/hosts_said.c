@@ -209,7 +209,7 @@ static void say_half(struct o2_hosts_run *run, struct o2_hosts_ending *end, cons
 
 struct o2_hosts_ending o2_hosts_draw_ending(struct o2_hosts_run *run, const char *words, const char *site)
 {
-	static const uint32_t weights[] = {16, 24, 12, 12, 1};
+	static const uint32_t weights[] = {16, 24, 12, 12, 2};
 	struct o2_hosts_ending end = {.ends = true, .timeout_ms = O2_HOSTS_PATIENCE_MS};
 
 	switch (o2_draw_weighted(run->c, weights, 5)) {

@@ -39,7 +39,9 @@ static const struct o2_option option_table[] = {
 	 O2_NUMBER(far_timeout_s, 1, MAX_PROGRESS)},
 	{"gid-index", "N", "RoCEv2 GID of a real device (default $O2REF_GID_INDEX, else 1)",
 	 O2_NUMBER(gid_index, 0, UINT8_MAX)},
-	{"cases", "N", "stop after N cases (default 1000 when no other bound is given)",
+	{"cases", "N",
+	 "stop after N cases (default 1000 when no other bound is given); what lacks a situation that has "
+	 "to occur goes on, to 3 N at most",
 	 O2_NUMBER(run.cases, 0, UINT64_MAX)},
 	{"moved", "N", "go on until N transfers have moved bytes", O2_NUMBER(run.moved, 0, UINT64_MAX)},
 	{"min-per-pair", "N", "... and every ordered pair of modes has done so N times",

@@ -212,6 +212,16 @@ static void note_current(const struct runner *r, uint64_t index)
 		return; /* only a crash would have needed it */
 }
 
+/* Has a situation not occurred that had to? */
+static bool lacks_a_situation(const struct runner *r)
+{
+	json_t *missing = r->property->ops->missing(r->property->context, UINT64_MAX);
+	const bool lacks = json_array_size(missing) > 0;
+
+	json_decref(missing);
+	return lacks;
+}
+
 static bool enough(const struct runner *r, uint64_t done)
 {
 	const struct o2_run_options *o = r->options;
@@ -221,7 +231,7 @@ static bool enough(const struct runner *r, uint64_t done)
 		return true;
 	if (o->seconds > 0 && o2_monotonic_seconds() - r->start >= o->seconds)
 		return true;
-	if (o->cases > 0 && done >= o->cases)
+	if (o->cases > 0 && done >= o->cases && (done / O2_RUN_ON >= o->cases || !lacks_a_situation(r)))
 		return true;
 	return property->ops->enough != NULL && property->ops->enough(property->context, o);
 }

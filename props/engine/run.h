@@ -14,6 +14,9 @@ struct o2_property;
 /* The most kinds of failure after which a run stops. */
 #define O2_RUN_MAX_FINDINGS 5u
 
+/* A run that lacks a situation at its last case goes on: to so many times as many cases at most. */
+#define O2_RUN_ON 3u
+
 /* How the ends of a rung are connected by default: each is told the other's address. */
 #define O2_RUN_CONNECT_DIRECT "direct"
 
@@ -30,7 +33,7 @@ struct o2_run_options {
 	const char *hw_device[2]; /* names under /sys/class/infiniband whose counters are read; may be NULL */
 	uint64_t seed;
 	uint64_t first_case;
-	uint64_t cases;		       /* 0: no bound */
+	uint64_t cases;		       /* 0: no bound; see O2_RUN_ON */
 	uint64_t moved;		       /* go on until that many transfers moved bytes; 0: no bound */
 	uint64_t min_per_pair;	       /* and each ordered pair of modes in use did so that often */
 	double seconds;		       /* stop after; 0: no bound */

@@ -178,10 +178,14 @@ static int judge_one(const char *name, FILE *file, const struct judge_options *o
 	judging.judge = o2_judge_new(&options->judge, find, &judging);
 	if (judging.judge != NULL && o2_judge_out_begin(out, judging.judge, &options->wire))
 		judging.links = o2_links_new(judging.judge);
-	if (judging.links != NULL)
+	if (judging.links != NULL) {
 		status = judge_all(file, options, &judging);
-	else
+	} else {
 		snprintf(judging.why, sizeof(judging.why), "not enough memory");
+		/* Who walks a file closes it. */
+		if (file != NULL && file != stdin)
+			fclose(file);
+	}
 	status = tell(name, &judging, status, options, out);
 	o2_judge_free(judging.judge);
 	return status;
