@@ -279,6 +279,11 @@ class Refusals(unittest.TestCase):
             with self.subTest(arguments=arguments):
                 self.refused(USAGE, pattern, *arguments)
 
+    def test_who_runs_them_has_no_others(self):
+        for program in ("o2ref-net", "o2ref-net-loop"):
+            done = suite.ended([Path(PROGRAM).with_name(program), "decode", PEER], (USAGE,), text=True)
+            self.assertEqual(done.stderr, "o2ref: 'decode' is no command of this program (see: o2ref --help)\n")
+
     def test_no_device(self):
         self.refused(USAGE, r"there is no RDMA device none9 ", "ping", "--device", "none9", PEER)
         self.refused(USAGE, r"device loop is a network inside the process", "serve", "--device", "loop")

@@ -432,8 +432,12 @@ int o2_net_options_read(int argc, char **argv, struct o2_net_options *options)
 	const struct o2_command *command = commands;
 	int first;
 
-	while (command < &commands[COMMANDS - 1] && strcmp(command->name, argv[0]) != 0)
+	while (command < &commands[COMMANDS] && strcmp(command->name, argv[0]) != 0)
 		command++;
+	if (command == &commands[COMMANDS]) {
+		o2_cli_complain("'%s' is no command of this program (see: o2ref --help)", argv[0]);
+		return -1;
+	}
 	*options = defaults(command->which);
 	first = o2_options_read(command, argc, argv, options);
 	if (first > 0 && check(command, first, argc, argv, options) != O2_CLI_OK)
