@@ -103,9 +103,10 @@ static void mix_numbers(uint64_t *hash, const struct o2_conn *conn)
 	struct o2_conn_view view;
 
 	o2_conn_view(conn, &view);
-	mix(hash, (uint64_t)view.state << 48 | (uint64_t)view.credits << 32 | view.outstanding);
-	mix(hash, (uint64_t)view.reserved << 48 | (uint64_t)view.granted << 32 | view.peer_requests);
-	mix(hash, (uint64_t)view.sends_in_flight << 32 | view.noops_in_flight);
+	mix(hash, (uint64_t)view.state << 48 | (uint64_t)view.flow.credits << 32 | view.flow.outstanding);
+	mix(hash,
+	    (uint64_t)view.flow.reserved << 48 | (uint64_t)view.flow.granted << 32 | view.flow.peer_requests);
+	mix(hash, (uint64_t)view.flow.in_flight << 32 | view.flow.noops_in_flight);
 	mix(hash, (uint64_t)view.puts_accepted << 48 | (uint64_t)view.parked << 32 | view.open);
 	mix(hash, (uint64_t)view.send_wrs << 32 | view.recv_wrs);
 	mix(hash, (uint64_t)conn->empty_noops << 32 | conn->invalidates_in_flight);

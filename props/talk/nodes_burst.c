@@ -68,13 +68,13 @@ static void check_sent(struct o2_nodes_seat *seat, const struct o2_nodes_end *en
 	uint64_t sent;
 
 	o2_conn_view(o2_node_conn(seat->node, o2_nodes_nid(seat->nodes, end->to), 0), &view);
-	sent = view.credit_messages_sent - before;
+	sent = view.flow.messages_sent - before;
 	/* The last credit of version 1 is for a NOOP. */
-	if (sent > depth - first || view.credits > first)
+	if (sent > depth - first || view.flow.credits > first)
 		o2_report_fail(seat->nodes->report, "nodes/burst",
 			       "%" PRIu64 " messages have gone out at depth %" PRIu32 ", %" PRIu32
 			       " credits are left",
-			       sent, depth, view.credits);
+			       sent, depth, view.flow.credits);
 	if (sent > 32)
 		o2_nodes_seen(seat->nodes, O2_NODES_SEEN_BURST);
 }
@@ -96,7 +96,7 @@ void o2_nodes_check_burst(struct o2_nodes *nodes)
 	for (uint32_t n = 0; n < count && !nodes->report->failed; n++)
 		send(seat, 1, n);
 	if (!nodes->report->failed)
-		check_sent(seat, end, view.credit_messages_sent);
+		check_sent(seat, end, view.flow.messages_sent);
 	if (!nodes->report->failed)
 		o2_nodes_settle(nodes);
 	if (!nodes->report->failed && (seat->burst_ended != count || there->burst_arrived != count))

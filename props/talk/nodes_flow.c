@@ -54,13 +54,13 @@ static void fail_account(struct o2_nodes *nodes, const struct o2_nodes_seat *a, 
 
 static void count(struct o2_nodes *nodes, const struct o2_conn_view *view)
 {
-	if (view->queued > 0 && view->credits == 0)
+	if (view->queued > 0 && view->flow.credits == 0)
 		o2_nodes_seen(nodes, O2_NODES_SEEN_NO_CREDITS);
-	if (view->queued_reserved > 0 && view->reserved == 0)
+	if (view->queued_reserved > 0 && view->flow.reserved == 0)
 		o2_nodes_seen(nodes, O2_NODES_SEEN_NO_RESERVED);
-	if (view->noops_in_flight > 0)
+	if (view->flow.noops_in_flight > 0)
 		o2_nodes_seen(nodes, O2_NODES_SEEN_NOOP);
-	if (view->version == O2_MSG_VERSION_1 && view->active > 0)
+	if (view->flow.version == O2_MSG_VERSION_1 && view->active > 0)
 		o2_nodes_seen(nodes, O2_NODES_SEEN_VERSION_1);
 }
 

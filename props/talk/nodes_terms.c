@@ -25,18 +25,18 @@ static void expect(struct o2_nodes *nodes, const struct o2_nodes_seat *a, const 
 	struct o2_conn_view view;
 
 	o2_conn_view(conn, &view);
-	if (view.queue_depth > 32)
+	if (view.flow.queue_depth > 32)
 		o2_nodes_seen(nodes, O2_NODES_SEEN_DEEP);
-	if (end == NULL || !end->up || view.version != end->terms.version ||
-	    view.queue_depth != end->terms.queue_depth || conn->config.max_frags != end->terms.max_frags ||
-	    conn->peer.incarnation != end->incarnation)
-		o2_report_fail(nodes->report, "nodes/terms",
-			       "node %" PRIu32 " is connected with node %" PRIu32
-			       " in version 0x%x, depth %" PRIu32 ", %" PRIu32
-			       " fragments; said was 0x%x, %u, %u",
-			       a->index, b->index, view.version, view.queue_depth, conn->config.max_frags,
-			       end != NULL ? end->terms.version : 0, end != NULL ? end->terms.queue_depth : 0,
-			       end != NULL ? end->terms.max_frags : 0);
+	if (end == NULL || !end->up || view.flow.version != end->terms.version ||
+	    view.flow.queue_depth != end->terms.queue_depth ||
+	    conn->config.max_frags != end->terms.max_frags || conn->peer.incarnation != end->incarnation)
+		o2_report_fail(
+			nodes->report, "nodes/terms",
+			"node %" PRIu32 " is connected with node %" PRIu32 " in version 0x%x, depth %" PRIu32
+			", %" PRIu32 " fragments; said was 0x%x, %u, %u",
+			a->index, b->index, view.flow.version, view.flow.queue_depth, conn->config.max_frags,
+			end != NULL ? end->terms.version : 0, end != NULL ? end->terms.queue_depth : 0,
+			end != NULL ? end->terms.max_frags : 0);
 	else if (same_life && (end->terms.version > smaller(x->version, y->version) ||
 			       end->terms.max_frags > smaller(x->max_frags, y->max_frags) ||
 			       (end->terms.version != O2_MSG_VERSION_1 &&

@@ -161,9 +161,9 @@ static int make(struct message *m, const struct o2_sim_end *to, enum o2_sim_lie 
 	begin(m, to, O2_MSG_NOOP, 48);
 	switch (lie) {
 	case LIE_CREDITS_OVER_DEPTH:
-		if (to->view.queue_depth - to->view.credits == UINT8_MAX)
+		if (to->view.flow.queue_depth - to->view.flow.credits == UINT8_MAX)
 			return 0; /* one more is no number that a byte can say */
-		put(m, O2_AT_CREDITS, 1, to->view.queue_depth - to->view.credits + 1);
+		put(m, O2_AT_CREDITS, 1, to->view.flow.queue_depth - to->view.flow.credits + 1);
 		return -EPROTO;
 	case LIE_NO_CREDIT:
 		with_header(m, to, O2_MSG_IMMEDIATE, 120, O2_LNET_ACK);
@@ -207,8 +207,8 @@ static bool tell(struct o2_sim *sim, struct o2_sim_end *to, const struct message
 static bool at_limit(const struct o2_conn_view *view, enum o2_sim_lie lie)
 {
 	if (lie == LIE_NO_CREDIT)
-		return view->granted == 0;
-	return view->granted > 0 && view->peer_requests >= view->queue_depth;
+		return view->flow.granted == 0;
+	return view->flow.granted > 0 && view->flow.peer_requests >= view->flow.queue_depth;
 }
 
 /*
@@ -224,7 +224,7 @@ static bool flood(struct o2_sim *sim, struct o2_sim_end *to, enum o2_sim_lie lie
 		o2_conn_view(to->conn, &to->view);
 		if (at_limit(&to->view, lie))
 			return true;
-		if (to->view.granted > 0 ? !tell(sim, to, m) : !o2_sim_execute_one(sim, to))
+		if (to->view.flow.granted > 0 ? !tell(sim, to, m) : !o2_sim_execute_one(sim, to))
 			return false;
 	}
 	return false;

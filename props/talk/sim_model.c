@@ -36,16 +36,16 @@ static void check_direction(struct o2_sim *sim, const struct o2_sim_end *a, cons
 	if (!o2_account_pair(va, vb, depth, &account))
 		fail_account(sim, a, &account);
 	/* The same from the fabric alone: what was taken, and what came back. */
-	if (va->credits != depth + b->wire.handled_credits - va->credit_messages_sent)
-		fail(sim, "sim/credits-seen", a, va->credits,
-		     depth + b->wire.handled_credits - va->credit_messages_sent);
-	if (a->wire.credit_messages > va->credit_messages_sent || a->wire.credits > va->credits_sent ||
-	    a->wire.noops > va->noops_sent)
+	if (va->flow.credits != depth + b->wire.handled_credits - va->flow.messages_sent)
+		fail(sim, "sim/credits-seen", a, va->flow.credits,
+		     depth + b->wire.handled_credits - va->flow.messages_sent);
+	if (a->wire.credit_messages > va->flow.messages_sent || a->wire.credits > va->flow.credits_sent ||
+	    a->wire.noops > va->flow.noops_sent)
 		fail(sim, "sim/more-on-the-fabric-than-sent", a, a->wire.credit_messages,
-		     va->credit_messages_sent);
-	if (a->wire.credit_messages > vb->credit_messages_handled + depth)
+		     va->flow.messages_sent);
+	if (a->wire.credit_messages > vb->flow.messages_handled + depth)
 		fail(sim, "sim/credits-overdrawn", a, a->wire.credit_messages,
-		     vb->credit_messages_handled + depth);
+		     vb->flow.messages_handled + depth);
 }
 
 /* NOOPs with a high-water mark of credits that the other end has not handled. */
@@ -87,7 +87,8 @@ static void check_queues(struct o2_sim *sim, const struct o2_sim_end *end)
 		fail_account(sim, end, &account);
 	if (entries > end->limits.cq_entries)
 		fail(sim, "sim/completion-queue", end, entries, end->limits.cq_entries);
-	if (giving_noops(end) > 2 && view->version == O2_MSG_VERSION_2 && end->sim->config.keepalive_ms == 0)
+	if (giving_noops(end) > 2 && view->flow.version == O2_MSG_VERSION_2 &&
+	    end->sim->config.keepalive_ms == 0)
 		fail(sim, "sim/noops-waiting", end, giving_noops(end), 2);
 }
 
@@ -95,13 +96,13 @@ static void count_situations(struct o2_sim *sim, const struct o2_conn_view *view
 {
 	bool credits_needed = view->queued > 0;
 
-	if (credits_needed && view->credits == 0)
+	if (credits_needed && view->flow.credits == 0)
 		o2_sim_seen(sim, O2_SIM_SEEN_NO_CREDITS);
-	if (view->queued_reserved > 0 && view->reserved == 0)
+	if (view->queued_reserved > 0 && view->flow.reserved == 0)
 		o2_sim_seen(sim, O2_SIM_SEEN_NO_RESERVED);
-	if (view->sends_in_flight == view->concurrent_sends)
+	if (view->flow.in_flight == view->flow.concurrent_sends)
 		o2_sim_seen(sim, O2_SIM_SEEN_SENDS_LIMITED);
-	if (view->sends_in_flight > UINT8_MAX)
+	if (view->flow.in_flight > UINT8_MAX)
 		o2_sim_seen(sim, O2_SIM_SEEN_MANY_IN_FLIGHT);
 	if (view->queued_nocred > 0 || credits_needed)
 		o2_sim_seen(sim, O2_SIM_SEEN_QUEUED);
@@ -125,7 +126,8 @@ static void look(struct o2_sim *sim, struct o2_sim_end *end)
 	if (end->conn == NULL)
 		return;
 	o2_conn_view(end->conn, &end->view);
-	if (end->view.noops_in_flight == 0 && end->view.queued_noops == 0 && end->view.queued_nocred == 0)
+	if (end->view.flow.noops_in_flight == 0 && end->view.queued_noops == 0 &&
+	    end->view.queued_nocred == 0)
 		end->no_noops_ms = sim->now_ms;
 	for (uint32_t i = 0; end->silent_since_ms != 0 && i < sim->nops; i++) {
 		const struct o2_sim_op *op = &sim->op[i];
@@ -157,7 +159,7 @@ static bool has_third_noop(const struct o2_sim_end *from)
 	o2_conn_view(from->conn, &here);
 	o2_conn_view(to->conn, &there);
 	return from->wire.count + there.parked == 2 * from->depth + 2 &&
-	       here.noops_sent - there.noops_received > 2;
+	       here.flow.noops_sent - there.flow.noops_received > 2;
 }
 
 void o2_sim_not_ready(struct o2_sim *sim, struct o2_sim_end *from)
@@ -224,8 +226,8 @@ static void check_pair(struct o2_sim *sim, const struct o2_sim_end *a)
 
 	if (!o2_account_rest(view, &a->other->view, &a->limits, &account))
 		fail_account(sim, a, &account);
-	if (a->wire.credit_messages != view->credit_messages_sent || a->wire.credits != view->credits_sent)
-		fail(sim, "sim/seen-at-rest", a, a->wire.credits, view->credits_sent);
+	if (a->wire.credit_messages != view->flow.messages_sent || a->wire.credits != view->flow.credits_sent)
+		fail(sim, "sim/seen-at-rest", a, a->wire.credits, view->flow.credits_sent);
 	for (uint32_t i = 0; i < sim->nops; i++) {
 		const struct o2_sim_op *op = &sim->op[i];
 

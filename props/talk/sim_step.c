@@ -186,14 +186,14 @@ void o2_sim_clock(struct o2_sim *sim, uint64_t ms)
 
 		if (end->conn == NULL)
 			continue;
-		noops = end->view.noops_sent;
+		noops = end->view.flow.noops_sent;
 		sim->acting = end;
 		o2_sim_tell_time(end);
 		sim->acting = NULL;
 		o2_sim_fault_after(sim, end);
 		check_deadlines(sim, end);
 		o2_conn_view(end->conn, &end->view);
-		if (end->view.noops_sent > noops)
+		if (end->view.flow.noops_sent > noops)
 			o2_sim_seen(sim, O2_SIM_SEEN_KEEPALIVE);
 		end->deadline_due = false;
 	}
@@ -376,7 +376,7 @@ static void check_keepalive(struct o2_sim *sim)
 	uint64_t noops[O2_SIM_ENDS];
 
 	for (uint32_t i = 0; i < sim->nends; i++)
-		noops[i] = sim->end[i].view.noops_sent;
+		noops[i] = sim->end[i].view.flow.noops_sent;
 	o2_sim_clock(sim, sim->config.keepalive_ms + 1);
 	run_to_rest(sim);
 	o2_sim_check_rest(sim);
@@ -386,12 +386,12 @@ static void check_keepalive(struct o2_sim *sim)
 		if (end->conn == NULL || end->view.state != O2_CONN_ESTABLISHED || end->broken ||
 		    end->other->broken)
 			continue;
-		if (end->view.noops_sent == noops[i])
+		if (end->view.flow.noops_sent == noops[i])
 			o2_report_fail(sim->report, "sim/no-keepalive", "end %" PRIu32 " stays silent",
 				       end->index);
-		else if (end->view.noops_sent > noops[i] + 4)
+		else if (end->view.flow.noops_sent > noops[i] + 4)
 			o2_report_fail(sim->report, "sim/noops", "end %" PRIu32 " sends %" PRIu64 " NOOPs",
-				       end->index, end->view.noops_sent - noops[i]);
+				       end->index, end->view.flow.noops_sent - noops[i]);
 	}
 }
 

@@ -129,9 +129,9 @@ bool o2_account_sizes(const struct o2_conn_view *end, const struct o2_account_li
 		      struct o2_account *account)
 {
 	*account = (struct o2_account){.what = NULL};
-	return equal(account, "depth", end->queue_depth, limits->depth) &&
-	       equal(account, "high-water", end->high_water, limits->high_water) &&
-	       equal(account, "sends-at-a-time", end->concurrent_sends, limits->concurrent_sends) &&
+	return equal(account, "depth", end->flow.queue_depth, limits->depth) &&
+	       equal(account, "high-water", end->flow.high_water, limits->high_water) &&
+	       equal(account, "sends-at-a-time", end->flow.concurrent_sends, limits->concurrent_sends) &&
 	       equal(account, "send-queue-made", end->send_wrs_max, limits->send_wrs) &&
 	       equal(account, "receive-queue-made", end->recv_wrs_max, limits->recv_wrs) &&
 	       equal(account, "completion-queue-made", end->cq_entries, limits->cq_entries);
@@ -145,10 +145,10 @@ bool o2_account_queues(const struct o2_conn_view *end, const struct o2_account_l
 	       at_most(account, "receive-queue", end->recv_wrs, limits->recv_wrs) &&
 	       at_most(account, "completion-queue", (uint64_t)end->send_wrs + end->recv_wrs + end->parked,
 		       limits->cq_entries) &&
-	       at_most(account, "concurrent-sends", end->sends_in_flight, limits->concurrent_sends) &&
-	       at_most(account, "unacknowledged", end->sends_in_flight, 2 * limits->depth + 2) &&
-	       (end->version != O2_MSG_VERSION_2 ||
-		at_most(account, "noops-in-flight", end->noops_in_flight, 2));
+	       at_most(account, "concurrent-sends", end->flow.in_flight, limits->concurrent_sends) &&
+	       at_most(account, "unacknowledged", end->flow.in_flight, 2 * limits->depth + 2) &&
+	       (end->flow.version != O2_MSG_VERSION_2 ||
+		at_most(account, "noops-in-flight", end->flow.noops_in_flight, 2));
 }
 
 bool o2_account_end(const struct o2_conn_view *end, const struct o2_account_limits *limits,
@@ -157,17 +157,18 @@ bool o2_account_end(const struct o2_conn_view *end, const struct o2_account_limi
 	const uint32_t depth = limits->depth;
 
 	*account = (struct o2_account){.what = NULL};
-	return equal(account, "credits-spent", end->credits + end->credit_messages_sent,
-		     depth + end->credits_received) &&
-	       equal(account, "credits-owed", end->credits_sent + end->outstanding + end->puts_accepted,
-		     end->credit_messages_handled) &&
-	       equal(account, "reserved", (uint64_t)end->reserved + end->waiting, depth) &&
+	return equal(account, "credits-spent", end->flow.credits + end->flow.messages_sent,
+		     depth + end->flow.credits_received) &&
+	       equal(account, "credits-owed",
+		     end->flow.credits_sent + end->flow.outstanding + end->puts_accepted,
+		     end->flow.messages_handled) &&
+	       equal(account, "reserved", (uint64_t)end->flow.reserved + end->waiting, depth) &&
 	       /* What has arrived and waits in its receive was granted, and is not handled. */
-	       at_most(account, "granted", end->granted + end->credit_messages_handled,
-		       depth + end->credits_sent) &&
-	       at_most(account, "granted-and-parked", depth + end->credits_sent,
-		       end->granted + end->credit_messages_handled + end->parked) &&
-	       at_most(account, "peer-requests", end->peer_requests, depth) &&
+	       at_most(account, "granted", end->flow.granted + end->flow.messages_handled,
+		       depth + end->flow.credits_sent) &&
+	       at_most(account, "granted-and-parked", depth + end->flow.credits_sent,
+		       end->flow.granted + end->flow.messages_handled + end->parked) &&
+	       at_most(account, "peer-requests", end->flow.peer_requests, depth) &&
 	       o2_account_queues(end, limits, account);
 }
 
@@ -175,15 +176,15 @@ bool o2_account_pair(const struct o2_conn_view *a, const struct o2_conn_view *b,
 		     struct o2_account *account)
 {
 	*account = (struct o2_account){.what = NULL};
-	return equal(account, "depth", a->queue_depth, depth) &&
-	       equal(account, "depth", b->queue_depth, depth) &&
+	return equal(account, "depth", a->flow.queue_depth, depth) &&
+	       equal(account, "depth", b->flow.queue_depth, depth) &&
 	       equal(account, "credits",
-		     a->credits + (a->credit_messages_sent - b->credit_messages_handled) + b->puts_accepted +
-			     b->outstanding + (b->credits_sent - a->credits_received),
+		     a->flow.credits + (a->flow.messages_sent - b->flow.messages_handled) + b->puts_accepted +
+			     b->flow.outstanding + (b->flow.credits_sent - a->flow.credits_received),
 		     depth) &&
-	       equal(account, "reserved", (uint64_t)a->reserved + a->waiting, depth) &&
-	       at_most(account, "handled-unsent", b->credit_messages_handled, a->credit_messages_sent) &&
-	       at_most(account, "received-ungiven", a->credits_received, b->credits_sent);
+	       equal(account, "reserved", (uint64_t)a->flow.reserved + a->waiting, depth) &&
+	       at_most(account, "handled-unsent", b->flow.messages_handled, a->flow.messages_sent) &&
+	       at_most(account, "received-ungiven", a->flow.credits_received, b->flow.credits_sent);
 }
 
 bool o2_account_rest(const struct o2_conn_view *a, const struct o2_conn_view *b,
@@ -196,12 +197,12 @@ bool o2_account_rest(const struct o2_conn_view *a, const struct o2_conn_view *b,
 		     (uint64_t)a->open + a->queued + a->queued_reserved + a->queued_nocred + a->queued_noops,
 		     0) &&
 	       equal(account, "unacknowledged", a->active, 0) &&
-	       equal(account, "unhandled", b->credit_messages_handled, a->credit_messages_sent) &&
-	       equal(account, "reserved-at-rest", a->reserved, depth) &&
-	       equal(account, "credits-at-rest", (uint64_t)a->credits + b->outstanding, depth) &&
+	       equal(account, "unhandled", b->flow.messages_handled, a->flow.messages_sent) &&
+	       equal(account, "reserved-at-rest", a->flow.reserved, depth) &&
+	       equal(account, "credits-at-rest", (uint64_t)a->flow.credits + b->flow.outstanding, depth) &&
 	       /*
 	        * A third NOOP waits until the peer has used a credit of the two before; it has these to use.
 	        */
-	       (b->credits >= 2 * mark ||
-		at_most(account, "owed-at-rest", (uint64_t)a->outstanding + 1, mark));
+	       (b->flow.credits >= 2 * mark ||
+		at_most(account, "owed-at-rest", (uint64_t)a->flow.outstanding + 1, mark));
 }

@@ -281,12 +281,12 @@ static void look(struct o2_end *end, struct o2_end_answer *answer)
 	if (conn == NULL)
 		return;
 	o2_conn_view(conn, &view);
-	answer->version = view.version;
-	answer->queue_depth = view.queue_depth;
-	answer->messages_sent = view.credit_messages_sent;
-	answer->messages_handled = view.credit_messages_handled;
-	answer->noops_sent = view.noops_sent;
-	answer->noops_received = view.noops_received;
+	answer->version = view.flow.version;
+	answer->queue_depth = view.flow.queue_depth;
+	answer->messages_sent = view.flow.messages_sent;
+	answer->messages_handled = view.flow.messages_handled;
+	answer->noops_sent = view.flow.noops_sent;
+	answer->noops_received = view.flow.noops_received;
 }
 
 void o2_end_ask(struct o2_end *end, const struct o2_end_question *question, struct o2_end_answer *answer)
@@ -375,7 +375,7 @@ static bool is_still(const struct o2_end *end)
 	if (conn == NULL)
 		return true;
 	o2_conn_view(conn, &view);
-	return view.sends_in_flight == 0 && view.active == 0 && view.queued_noops == 0 && view.queued == 0 &&
+	return view.flow.in_flight == 0 && view.active == 0 && view.queued_noops == 0 && view.queued == 0 &&
 	       view.queued_reserved == 0 && view.queued_nocred == 0;
 }
 

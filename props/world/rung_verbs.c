@@ -237,7 +237,7 @@ static uint32_t sends_in_flight(const struct link *link)
 
 	o2_conn_view(link->conn[O2_SOURCE], &a);
 	o2_conn_view(link->conn[O2_SINK], &b);
-	return a.sends_in_flight + b.sends_in_flight;
+	return a.flow.in_flight + b.flow.in_flight;
 }
 
 /* The transfer has ended, but a NOOP of either end may be on its way, and holds a message slot. */

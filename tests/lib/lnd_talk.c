@@ -61,15 +61,16 @@ static void assert_direction(const struct side *from, const struct side *to)
 {
 	struct o2_conn_view a = view_of(from), b = view_of(to);
 
-	assert_int_equal(a.credits + b.parked + b.puts_accepted + b.outstanding, a.queue_depth);
-	assert_int_equal(a.reserved + a.waiting, a.queue_depth);
-	assert_int_equal(b.granted, a.credits);
-	assert_true(b.outstanding < b.high_water || a.credits >= 2 * b.high_water);
-	assert_int_equal(a.sends_in_flight, 0);
+	assert_int_equal(a.flow.credits + b.parked + b.puts_accepted + b.flow.outstanding,
+			 a.flow.queue_depth);
+	assert_int_equal(a.flow.reserved + a.waiting, a.flow.queue_depth);
+	assert_int_equal(b.flow.granted, a.flow.credits);
+	assert_true(b.flow.outstanding < b.flow.high_water || a.flow.credits >= 2 * b.flow.high_water);
+	assert_int_equal(a.flow.in_flight, 0);
 	assert_int_equal(a.send_wrs, 0);
 	assert_int_equal(a.recv_wrs, a.recv_wrs_max);
-	assert_int_equal(a.credit_messages_sent, b.credit_messages_handled);
-	assert_int_equal(a.credits_sent, b.credits_received);
+	assert_int_equal(a.flow.messages_sent, b.flow.messages_handled);
+	assert_int_equal(a.flow.credits_sent, b.flow.credits_received);
 }
 
 void assert_settled(const struct pair *pair)

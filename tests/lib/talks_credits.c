@@ -9,20 +9,20 @@ void leaves_room_for_noops(void **state)
 	struct pair *pair = pair_of(O2_MSG_VERSION_2, 3);
 	struct held held = {.count = 0};
 
-	assert_int_equal(view_of(&pair->b).high_water, 1);
+	assert_int_equal(view_of(&pair->b).flow.high_water, 1);
 	for (uint32_t i = 0; i < 3; i++) {
 		send_text(&pair->a, 10);
 		deliver(&pair->b, &held, 0);
 	}
-	assert_int_equal(view_of(&pair->b).noops_sent, 2);
-	assert_int_equal(view_of(&pair->b).outstanding, 1);
+	assert_int_equal(view_of(&pair->b).flow.noops_sent, 2);
+	assert_int_equal(view_of(&pair->b).flow.outstanding, 1);
 	/* It handles the first, and says so by spending what that gave. */
 	deliver(&pair->a, &held, work_bit(O2_WORK_RECV));
 	release(&pair->a, &held);
 	send_text(&pair->a, 10);
 	deliver(&pair->b, &held, 0);
-	assert_int_equal(view_of(&pair->b).noops_sent, 3);
-	assert_int_equal(view_of(&pair->b).outstanding, 0);
+	assert_int_equal(view_of(&pair->b).flow.noops_sent, 3);
+	assert_int_equal(view_of(&pair->b).flow.outstanding, 0);
 	while (held.count > 0)
 		release(&pair->a, &held);
 	quiet(pair);
@@ -38,9 +38,9 @@ void returns_the_credit_of_a_noop(void **state)
 		send_text(&pair->a, 10);
 	assert_int_equal(view_of(&pair->a).queued, 1);
 	quiet(pair);
-	assert_int_equal(view_of(&pair->b).noops_sent, 1);
-	assert_int_equal(view_of(&pair->a).credits_sent, 1);
-	assert_int_equal(view_of(&pair->a).outstanding, 0);
+	assert_int_equal(view_of(&pair->b).flow.noops_sent, 1);
+	assert_int_equal(view_of(&pair->a).flow.credits_sent, 1);
+	assert_int_equal(view_of(&pair->a).flow.outstanding, 0);
 	pair_close_settled(pair);
 }
 
@@ -62,8 +62,8 @@ void returns_credits_in_proportion(void **state)
 	for (uint32_t i = 0; i < 4; i++)
 		send_text(&pair->a, 10);
 	quiet(pair);
-	assert_int_equal(view_of(&pair->b).noops_sent, 1);
-	assert_int_equal(view_of(&pair->a).credits, 8);
+	assert_int_equal(view_of(&pair->b).flow.noops_sent, 1);
+	assert_int_equal(view_of(&pair->a).flow.credits, 8);
 	pair_close_settled(pair);
 }
 
@@ -72,10 +72,10 @@ void returns_the_only_credit(void **state)
 {
 	struct pair *pair = pair_in_proportion(5, 2);
 
-	assert_int_equal(view_of(&pair->b).high_water, 1);
+	assert_int_equal(view_of(&pair->b).flow.high_water, 1);
 	send_text(&pair->a, 10);
 	quiet(pair);
-	assert_int_equal(view_of(&pair->b).noops_sent, 1);
-	assert_int_equal(view_of(&pair->a).noops_sent, 0);
+	assert_int_equal(view_of(&pair->b).flow.noops_sent, 1);
+	assert_int_equal(view_of(&pair->a).flow.noops_sent, 0);
 	pair_close_settled(pair);
 }

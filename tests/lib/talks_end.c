@@ -358,7 +358,7 @@ void gives_back_its_receives(void **state)
 
 	deep.queue_depth = 16;
 	pair = pair_open(&deep, &small);
-	assert_int_equal(view_of(&pair->a).queue_depth, 8);
+	assert_int_equal(view_of(&pair->a).flow.queue_depth, 8);
 	last = o2_rx_bytes(pair->a.conn, view_of(&pair->a).recv_wrs_max - 1);
 	assert_int_equal(mincore(last, 1, &resident), 0);
 	o2_conn_destroy(pair->a.conn);

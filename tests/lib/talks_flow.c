@@ -60,7 +60,7 @@ static void talk_one_way(uint16_t version, uint32_t depth)
 		assert_settled(pair);
 	}
 	/* Each NOOP takes at least a high-water mark of credits back. */
-	assert_true(view_of(&pair->b).noops_sent * view_of(&pair->b).high_water <= 120 + 40);
+	assert_true(view_of(&pair->b).flow.noops_sent * view_of(&pair->b).flow.high_water <= 120 + 40);
 	pair_close(pair);
 }
 
@@ -126,10 +126,10 @@ void talks_with_few_sends(void **state)
 	for (uint32_t i = 0; i < 8; i++)
 		send_text(&pair->a, 10);
 	deliver(&pair->a, &held, work_bit(O2_WORK_MESSAGE));
-	assert_int_equal(view_of(&pair->a).sends_in_flight, 4);
+	assert_int_equal(view_of(&pair->a).flow.in_flight, 4);
 	assert_int_equal(view_of(&pair->a).queued, 4);
 	release(&pair->a, &held);
-	assert_int_equal(view_of(&pair->a).sends_in_flight, 4);
+	assert_int_equal(view_of(&pair->a).flow.in_flight, 4);
 	assert_int_equal(view_of(&pair->a).queued, 3);
 	while (held.count > 0)
 		release(&pair->a, &held);
@@ -161,7 +161,7 @@ static struct pair *pair_with_a_silent(struct held *held)
 	for (uint32_t i = 0; i < 4; i++)
 		send_text(&pair->a, 0);
 	deliver(&pair->a, held, work_bit(O2_WORK_MESSAGE));
-	assert_int_equal(view_of(&pair->a).sends_in_flight, 4);
+	assert_int_equal(view_of(&pair->a).flow.in_flight, 4);
 	return pair;
 }
 
@@ -174,8 +174,8 @@ void hears_without_credit(void **state)
 	for (uint32_t i = 0; i < 8; i++)
 		send_plain(&pair->b, O2_MSG_IMMEDIATE, 0);
 	deliver(&pair->a, &held, work_bit(O2_WORK_MESSAGE));
-	assert_int_equal(view_of(&pair->a).granted, 0);
-	assert_int_equal(view_of(&pair->a).outstanding, 8);
+	assert_int_equal(view_of(&pair->a).flow.granted, 0);
+	assert_int_equal(view_of(&pair->a).flow.outstanding, 8);
 	send_plain(&pair->b, O2_MSG_IMMEDIATE, 0);
 	deliver(&pair->a, &held, work_bit(O2_WORK_MESSAGE));
 	assert_refused(&pair->a, "conn/no-credit");
@@ -192,14 +192,14 @@ void hears_too_many_requests(void **state)
 	for (uint32_t i = 0; i < 8; i++)
 		send_plain(&pair->b, O2_MSG_GET_REQ, 0);
 	deliver(&pair->a, &held, work_bit(O2_WORK_MESSAGE));
-	assert_int_equal(view_of(&pair->a).peer_requests, 8);
+	assert_int_equal(view_of(&pair->a).flow.peer_requests, 8);
 	/* One answer goes out, and all credits with it. */
 	release(&pair->a, &held);
-	assert_int_equal(view_of(&pair->a).peer_requests, 7);
-	assert_int_equal(view_of(&pair->a).granted, 8);
+	assert_int_equal(view_of(&pair->a).flow.peer_requests, 7);
+	assert_int_equal(view_of(&pair->a).flow.granted, 8);
 	send_plain(&pair->b, O2_MSG_GET_REQ, 0);
 	deliver(&pair->a, &held, work_bit(O2_WORK_MESSAGE));
-	assert_int_equal(view_of(&pair->a).peer_requests, 8);
+	assert_int_equal(view_of(&pair->a).flow.peer_requests, 8);
 	send_plain(&pair->b, O2_MSG_GET_REQ, 0);
 	deliver(&pair->a, &held, work_bit(O2_WORK_MESSAGE));
 	assert_refused(&pair->a, "conn/too-many-requests");
@@ -235,19 +235,19 @@ void keeps_alive(void **state)
 
 		o2_conn_clock(pair->a.conn, 100000);
 		quiet(pair);
-		assert_int_equal(view_of(&pair->a).noops_sent, 0);
+		assert_int_equal(view_of(&pair->a).flow.noops_sent, 0);
 		o2_conn_clock(pair->a.conn, 100001);
 		quiet(pair);
-		assert_int_equal(view_of(&pair->a).noops_sent, 1);
-		assert_int_equal(view_of(&pair->b).noops_received, 1);
+		assert_int_equal(view_of(&pair->a).flow.noops_sent, 1);
+		assert_int_equal(view_of(&pair->b).flow.noops_received, 1);
 		o2_conn_clock(pair->a.conn, 200001);
 		quiet(pair);
-		assert_int_equal(view_of(&pair->a).noops_sent, 1);
+		assert_int_equal(view_of(&pair->a).flow.noops_sent, 1);
 		/* Time does not go back. */
 		o2_conn_clock(pair->a.conn, 5);
 		o2_conn_clock(pair->a.conn, 200002);
 		quiet(pair);
-		assert_int_equal(view_of(&pair->a).noops_sent, 2);
+		assert_int_equal(view_of(&pair->a).flow.noops_sent, 2);
 		assert_settled(pair);
 		pair_close(pair);
 	}
@@ -286,7 +286,7 @@ void fills_its_queues(void **state)
 		deliver(&pair->a, &held, work_bit(O2_WORK_INV) | work_bit(O2_WORK_MESSAGE));
 	}
 	view = view_of(&pair->a);
-	assert_int_equal(view.sends_in_flight, 2);
+	assert_int_equal(view.flow.in_flight, 2);
 	assert_int_equal(view.send_wrs, 2 + 2 * 2);
 	assert_true(view.send_wrs <= view.send_wrs_max);
 	while (held.count > 0)

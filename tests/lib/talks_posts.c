@@ -48,7 +48,7 @@ void sends_what_its_depth_allows(void **state)
 	config.peer_tx_credits = 16;
 	config.concurrent_sends = 32;
 	pair = pair_open(&config, &config);
-	assert_int_equal(view_of(&pair->a).concurrent_sends, 8);
+	assert_int_equal(view_of(&pair->a).flow.concurrent_sends, 8);
 	pair_close(pair);
 }
 
@@ -58,11 +58,11 @@ void returns_seven_in_version_1(void **state)
 	struct pair *pair = pair_of(O2_MSG_VERSION_1, 8);
 
 	for (uint32_t i = 0; i < 7; i++) {
-		assert_int_equal(view_of(&pair->b).noops_sent, 0);
+		assert_int_equal(view_of(&pair->b).flow.noops_sent, 0);
 		send_text(&pair->a, 10);
 		deliver(&pair->b, NULL, 0);
 	}
-	assert_int_equal(view_of(&pair->b).noops_sent, 1);
+	assert_int_equal(view_of(&pair->b).flow.noops_sent, 1);
 	quiet(pair);
 	pair_close_settled(pair);
 }
@@ -79,12 +79,12 @@ void returns_254_at_once(void **state)
 	pair = pair_open(&config, &config);
 	for (uint32_t i = 0; i < 254; i++)
 		send_text(&pair->a, 10);
-	assert_int_equal(view_of(&pair->a).credits, 1);
+	assert_int_equal(view_of(&pair->a).flow.credits, 1);
 	deliver(&pair->b, NULL, 0);
-	assert_int_equal(view_of(&pair->b).noops_sent, 1);
-	assert_int_equal(view_of(&pair->b).credits_sent, 254);
+	assert_int_equal(view_of(&pair->b).flow.noops_sent, 1);
+	assert_int_equal(view_of(&pair->b).flow.credits_sent, 254);
 	quiet(pair);
-	assert_int_equal(view_of(&pair->a).credits, 255);
+	assert_int_equal(view_of(&pair->a).flow.credits, 255);
 	pair_close_settled(pair);
 }
 

@@ -322,21 +322,9 @@ static uint32_t count_waiting(const struct o2_conn *conn)
 
 void o2_conn_view(const struct o2_conn *conn, struct o2_conn_view *view)
 {
-	const struct o2_credits *credits = &conn->credits;
-
 	*view = (struct o2_conn_view){
 		.state = conn->state,
-		.version = credits->version,
-		.queue_depth = credits->queue_depth,
-		.high_water = credits->high_water,
-		.concurrent_sends = credits->concurrent_sends,
-		.credits = credits->credits,
-		.outstanding = credits->outstanding,
-		.reserved = credits->reserved,
-		.granted = credits->granted,
-		.peer_requests = credits->peer_requests,
-		.sends_in_flight = credits->in_flight,
-		.noops_in_flight = credits->noops_in_flight,
+		.flow = conn->credits,
 		.queued_noops = conn->nlisted[O2_LIST_NOOPS],
 		.queued = conn->nlisted[O2_LIST_QUEUE],
 		.queued_reserved = conn->nlisted[O2_LIST_RESERVED],
@@ -353,11 +341,5 @@ void o2_conn_view(const struct o2_conn *conn, struct o2_conn_view *view)
 		.recv_wrs = conn->recv_wrs,
 		.recv_wrs_max = conn->nrecv,
 		.cq_entries = conn->cq_entries,
-		.credit_messages_sent = credits->messages_sent,
-		.credit_messages_handled = credits->messages_handled,
-		.credits_sent = credits->credits_sent,
-		.credits_received = credits->credits_received,
-		.noops_sent = credits->noops_sent,
-		.noops_received = credits->noops_received,
 	};
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "lnd/conn/credits.h"
 #include "lnd/conn/transfer.h"
 #include "lnd/ni/ni.h"
 #include "rdma/rdma_plan.h"
@@ -286,19 +287,8 @@ void o2_conn_destroy(struct o2_conn *conn);
 /* The numbers of a connection, for properties and for people (docs/transport.md, "Flow control"). */
 struct o2_conn_view {
 	enum o2_conn_state state;
-	uint16_t version;
-	uint32_t queue_depth; /* as agreed */
-	uint32_t high_water;
-	uint32_t concurrent_sends;
+	struct o2_credits flow;
 
-	uint32_t credits;	/* messages that we may still send */
-	uint32_t outstanding;	/* receives posted again that the peer was not told of yet */
-	uint32_t reserved;	/* requests whose answer we still have room for */
-	uint32_t granted;	/* messages that the peer may still send us */
-	uint32_t peer_requests; /* requests of the peer that no answer was posted for */
-
-	uint32_t sends_in_flight; /* messages posted and not completed */
-	uint32_t noops_in_flight;
 	uint32_t queued_noops; /* lengths of the queues */
 	uint32_t queued;
 	uint32_t queued_reserved;
@@ -317,14 +307,6 @@ struct o2_conn_view {
 	uint32_t recv_wrs;
 	uint32_t recv_wrs_max;
 	uint32_t cq_entries;
-
-	/* Since establishment. */
-	uint64_t credit_messages_sent;	  /* messages that took a credit of ours */
-	uint64_t credit_messages_handled; /* the peer's */
-	uint64_t credits_sent;		  /* sum of the credit bytes of our messages */
-	uint64_t credits_received;	  /* and of the peer's */
-	uint64_t noops_sent;
-	uint64_t noops_received;
 };
 
 /* Fill *view.  Of a connection in any state. */

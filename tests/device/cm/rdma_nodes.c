@@ -55,8 +55,8 @@ TEST(terms)
 		world_until(world, world->seat[0].nended == 1);
 		assert_int_equal(world->seat[0].status[0], 0);
 		o2_conn_view(o2_node_conn(world->seat[0].node, seat_nid(world, 1), 0), &view);
-		assert_int_equal(view.version, rows[i].version);
-		assert_int_equal(view.queue_depth, rows[i].depth);
+		assert_int_equal(view.flow.version, rows[i].version);
+		assert_int_equal(view.flow.queue_depth, rows[i].depth);
 		assert_int_equal(view_at(world, 0).max_frags, rows[i].frags);
 		world_close(world);
 	}

@@ -200,8 +200,8 @@ static void check_account(struct traffic *traffic, const struct o2_conn *conn)
 	struct o2_account account;
 
 	o2_conn_view(conn, &view);
-	config.conn.version = view.version;
-	o2_account_limits_between(&config.conn, view.queue_depth, &limits);
+	config.conn.version = view.flow.version;
+	o2_account_limits_between(&config.conn, view.flow.queue_depth, &limits);
 	if (o2_account_end(&view, &limits, &account)) {
 		traffic->accounts++;
 		return;

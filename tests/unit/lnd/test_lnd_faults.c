@@ -242,8 +242,8 @@ TEST(shrinks_without_memory)
 		if (rc == 0) {
 			o2_conn_get_address(side.conn, &address);
 			assert_int_equal(address.queue_depth, rows[i].depth);
-			assert_int_equal(view_of(&side).queue_depth, rows[i].depth);
-			assert_true(view_of(&side).high_water <= rows[i].depth);
+			assert_int_equal(view_of(&side).flow.queue_depth, rows[i].depth);
+			assert_true(view_of(&side).flow.high_water <= rows[i].depth);
 			assert_int_equal(view_of(&side).recv_wrs,
 					 2 * rows[i].depth + (rows[i].version == O2_MSG_VERSION_2 ? 2 : 0));
 			o2_conn_destroy(side.conn);

@@ -84,7 +84,7 @@ TEST(says_which_answer)
 	send_text(&pair->a, 5);
 	send_text(&pair->a, 5);
 	deliver(&pair->a, NULL, 0);
-	assert_int_equal(view_of(&pair->a).sends_in_flight, 0);
+	assert_int_equal(view_of(&pair->a).flow.in_flight, 0);
 	o2_conn_clock(pair->a.conn, 50000);
 	assert_closed(&pair->a, O2_FAULT_DEADLINE, -ETIMEDOUT);
 	assert_int_equal(pair->a.nresults, 4);

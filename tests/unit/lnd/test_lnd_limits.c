@@ -222,9 +222,9 @@ TEST(fits_the_device)
 		config.concurrent_sends = rows[i].concurrent_sends;
 		assert_int_equal(o2_conn_create(&side.ni, &config, side_ops(), &side, &side.conn, NULL), 0);
 		o2_conn_view(side.conn, &view);
-		assert_int_equal(view.queue_depth, rows[i].depth);
-		assert_int_equal(view.concurrent_sends, rows[i].sends);
-		assert_int_equal(view.high_water, rows[i].high_water);
+		assert_int_equal(view.flow.queue_depth, rows[i].depth);
+		assert_int_equal(view.flow.concurrent_sends, rows[i].sends);
+		assert_int_equal(view.flow.high_water, rows[i].high_water);
 		o2_conn_destroy(side.conn);
 	}
 	o2_ni_close(&side.ni);

@@ -228,8 +228,8 @@ TEST(survives_a_failed_post)
 		assert_int_equal(result->fault.side, O2_FAULT_LOCAL_STAGE);
 		assert_string_equal(result->fault.error.rule, "post/send");
 		o2_conn_view(pair->b.conn, &view);
-		assert_int_equal(view.credits, view.queue_depth);
-		assert_int_equal(view.sends_in_flight + view.send_wrs + view.credit_messages_sent, 0);
+		assert_int_equal(view.flow.credits, view.flow.queue_depth);
+		assert_int_equal(view.flow.in_flight + view.send_wrs + view.flow.messages_sent, 0);
 		assert_closed(&pair->b, O2_FAULT_LOCAL_STAGE, result->status);
 		pair_close(pair);
 	}
@@ -252,8 +252,8 @@ PAIR_TEST(refuses_to_send_what_nobody_may_receive)
 		assert_true(pair->a.result[i].status < 0);
 	}
 	o2_conn_view(pair->a.conn, &view);
-	assert_int_equal(view.credits, view.queue_depth);
-	assert_int_equal(view.reserved, view.queue_depth);
+	assert_int_equal(view.flow.credits, view.flow.queue_depth);
+	assert_int_equal(view.flow.reserved, view.flow.queue_depth);
 	pair->a.conn->self.nid = nid;
 	assert_alive(pair);
 }

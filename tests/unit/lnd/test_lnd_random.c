@@ -35,17 +35,19 @@ static struct side *side_of(struct talk *talk, int end)
 static void check_direction(const struct side *from, const struct side *to)
 {
 	struct o2_conn_view a = view_of(from), b = view_of(to);
-	uint64_t unhandled = a.credit_messages_sent - b.credit_messages_handled;
-	uint64_t returning = b.credits_sent - a.credits_received;
+	uint64_t unhandled = a.flow.messages_sent - b.flow.messages_handled;
+	uint64_t returning = b.flow.credits_sent - a.flow.credits_received;
 
-	assert_int_equal(a.credits + unhandled + b.puts_accepted + b.outstanding + returning, a.queue_depth);
-	assert_int_equal(a.reserved + a.waiting, a.queue_depth);
-	assert_true(a.sends_in_flight <= a.concurrent_sends);
-	assert_true(a.noops_in_flight <= (a.version == O2_MSG_VERSION_1 ? a.concurrent_sends : 2));
+	assert_int_equal(a.flow.credits + unhandled + b.puts_accepted + b.flow.outstanding + returning,
+			 a.flow.queue_depth);
+	assert_int_equal(a.flow.reserved + a.waiting, a.flow.queue_depth);
+	assert_true(a.flow.in_flight <= a.flow.concurrent_sends);
+	assert_true(a.flow.noops_in_flight <=
+		    (a.flow.version == O2_MSG_VERSION_1 ? a.flow.concurrent_sends : 2));
 	assert_true(a.send_wrs <= a.send_wrs_max);
 	assert_true(a.recv_wrs <= a.recv_wrs_max);
 	assert_true(a.send_wrs_max + a.recv_wrs_max <= a.cq_entries);
-	assert_true(a.peer_requests <= a.queue_depth);
+	assert_true(a.flow.peer_requests <= a.flow.queue_depth);
 }
 
 static void check(struct talk *talk)

@@ -65,7 +65,7 @@ static uint64_t sent_over(const struct seat *seat, uint64_t nid, uint32_t index)
 	struct o2_conn_view view;
 
 	o2_conn_view(o2_node_conn(seat->node, nid, index), &view);
-	return view.credit_messages_sent;
+	return view.flow.messages_sent;
 }
 
 /* Operations that were started before there was a connection all go over the first that is up. */
@@ -159,10 +159,10 @@ TEST(terms)
 		assert_linked(world, 0, 1, 1);
 		o2_conn_view(o2_node_conn(world->seat[0].node, NID(1), 0), &view_a);
 		o2_conn_view(o2_node_conn(world->seat[1].node, NID(0), 0), &view_b);
-		assert_int_equal(view_a.version, rows[i].version);
-		assert_int_equal(view_b.version, rows[i].version);
-		assert_int_equal(view_a.queue_depth, rows[i].depth);
-		assert_int_equal(view_b.queue_depth, rows[i].depth);
+		assert_int_equal(view_a.flow.version, rows[i].version);
+		assert_int_equal(view_b.flow.version, rows[i].version);
+		assert_int_equal(view_a.flow.queue_depth, rows[i].depth);
+		assert_int_equal(view_b.flow.queue_depth, rows[i].depth);
 		assert_int_equal(peer_view(&world->seat[0], NID(1)).max_frags, rows[i].frags);
 		if (rows[i].version_a != 0x11)
 			assert_int_equal(peer_view(&world->seat[0], NID(1)).queue_depth, rows[i].depth);

@@ -250,7 +250,7 @@ TEST(short_of_memory)
 		assert_int_equal(world->nsent[O2_CM_LOOP_REQUEST], 1);
 		for (uint32_t i = 0; i < 2; i++) {
 			o2_conn_view(o2_node_conn(world->seat[i].node, NID(1 - i), 0), &view[i]);
-			assert_int_equal(view[i].queue_depth, 5);
+			assert_int_equal(view[i].flow.queue_depth, 5);
 		}
 		assert_int_equal(peer_view(&world->seat[side], NID(1 - side)).queue_depth, 5);
 		world_close(world);

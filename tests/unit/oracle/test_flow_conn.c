@@ -54,8 +54,8 @@ static void open_meeting(struct meeting *m, const struct o2_case_flow *drawn)
 	view = view_of(&m->pair->a);
 	m->asked = *drawn;
 	m->asked.count = 0;
-	m->asked.high_water = view.high_water;
-	m->asked.concurrent_sends = view.concurrent_sends;
+	m->asked.high_water = view.flow.high_water;
+	m->asked.concurrent_sends = view.flow.concurrent_sends;
 	m->held.count = m->empty_noops = 0;
 	m->pair->a.match_rc = -ENODATA;
 	memset(m->open, 0, sizeof(m->open));

@@ -141,7 +141,7 @@ static void version_1(struct o2_conform *conform, const struct o2_conform_probe 
 	conn = o2_node_conn(conform->session.endpoint.node, conform->options->peer, 0);
 	if (conn != NULL)
 		o2_conn_view(conn, &view);
-	if (conn == NULL || view.version != probe->value)
+	if (conn == NULL || view.flow.version != probe->value)
 		o2_conform_skip(conform, "it did not come to a connection in that version");
 }
 
