@@ -93,7 +93,7 @@ static void check_encode(struct o2_parts_run *run, struct o2_report *report)
 {
 	uint8_t expected[O2_RM_BYTES], found[O2_RM_BYTES + 8], behind[8];
 	struct o2_rm_verdict verdict;
-	struct o2_error error = {0};
+	struct o2_error error = {.code = -EIO, .rule = "another"};
 	int rc;
 
 	memset(found, 0xa5, sizeof(found));
@@ -109,6 +109,8 @@ static void check_encode(struct o2_parts_run *run, struct o2_report *report)
 		o2_report_fail(report, "parts/encode/bytes", "the bytes are not those of the layout");
 	else if (memcmp(found + O2_RM_BYTES, behind, sizeof(behind)) != 0)
 		o2_report_fail(report, "parts/encode/behind", "bytes behind the record were written");
+	else if (error.code != 0 || error.rule != NULL)
+		o2_report_fail(report, "parts/encode/error", "%d by %s is left", error.code, error.rule);
 }
 
 static void run_record(struct o2_parts_run *run, struct o2_choice *c, struct o2_report *report)

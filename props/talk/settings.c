@@ -54,6 +54,20 @@ struct o2_ni_config o2_settings_good_ni(uint32_t index)
 	};
 }
 
+/* A pool has a region for one transmit in four at least: docs/pools.md, "Sizes". */
+static void draw_tunables(struct o2_choice *c, struct o2_pool_tunables *tunables,
+			  struct o2_settings_verdict *expected)
+{
+	const uint32_t least = (uint32_t)o2_draw_range(c, 2, 500);
+
+	tunables->ntx = 4 * least + (uint32_t)o2_draw(c, 3);
+	tunables->fmr_pool_size = least - (uint32_t)o2_draw(c, least > 3 ? 2 : 1);
+	if (tunables->fmr_pool_size < least)
+		*expected = (struct o2_settings_verdict){-EINVAL,	  "pool/sizes/fmr-pool-size",
+							 "fmr_pool_size", tunables->fmr_pool_size,
+							 least,		  O2_LIMIT_BOUND};
+}
+
 static void try_interface(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report)
 {
 	struct o2_ni_config config = o2_settings_good_ni((uint32_t)o2_draw(c, 1));
@@ -96,6 +110,8 @@ static void try_interface(struct o2_settings_run *run, struct o2_choice *c, stru
 			config.arena_pages = 0;
 			expected = (struct o2_settings_verdict){-EINVAL, "arena/no-pages", "npages", 0,
 								1,	 O2_LIMIT_BOUND};
+		} else {
+			draw_tunables(c, &config.tunables, &expected);
 		}
 		break;
 	default:

@@ -192,9 +192,8 @@ static int take_request(struct walk *walk, const struct o2_roce_packet *packet)
 static void decode_private(struct walk *walk, struct o2_event *event)
 {
 	const struct o2_cm_mad *cm = &event->cm;
-	const bool is_ours = cm->kind != O2_CM_REQ || cm->ip_cm_bytes != 0;
 
-	if ((cm->kind == O2_CM_REQ && is_ours) || cm->kind == O2_CM_REP) {
+	if ((cm->kind == O2_CM_REQ && cm->ip_cm_bytes != 0) || cm->kind == O2_CM_REP) {
 		decode_message(walk, cm->private_data, cm->private_bytes, event);
 	} else if (cm->kind == O2_CM_REJ && cm->reason == O2_CM_REASON_CONSUMER) {
 		event->raw = cm->private_data;

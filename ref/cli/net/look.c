@@ -64,15 +64,15 @@ bool o2_net_look_right(const struct o2_net_look *look)
 	return look->right == look->reported && look->beyond == 0;
 }
 
-int o2_net_look_text(const struct o2_net_look *look, uint64_t seed, char *text, size_t text_bytes)
+void o2_net_look_text(const struct o2_net_look *look, uint64_t seed, char *text, size_t text_bytes)
 {
 	if (look->untouched > 0)
-		return snprintf(text, text_bytes,
-				"the peer reports %" PRIu64 " bytes and wrote %" PRIu64 " of them",
-				look->reported, look->reported - look->untouched);
-	if (look->right < look->reported)
-		return snprintf(text, text_bytes, "byte %" PRIu64 " is 0x%02x, not 0x%02x (seed %" PRIu64 ")",
-				look->right, look->got, look->want, seed);
-	return snprintf(text, text_bytes, "the peer reports %" PRIu64 " bytes and wrote %" PRIu64 " more",
-			look->reported, look->beyond);
+		snprintf(text, text_bytes, "the peer reports %" PRIu64 " bytes and wrote %" PRIu64 " of them",
+			 look->reported, look->reported - look->untouched);
+	else if (look->right < look->reported)
+		snprintf(text, text_bytes, "byte %" PRIu64 " is 0x%02x, not 0x%02x (seed %" PRIu64 ")",
+			 look->right, look->got, look->want, seed);
+	else
+		snprintf(text, text_bytes, "the peer reports %" PRIu64 " bytes and wrote %" PRIu64 " more",
+			 look->reported, look->beyond);
 }

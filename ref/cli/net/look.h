@@ -37,7 +37,7 @@ bool o2_net_look(const struct o2_arena *arena, const struct o2_transfer_memory *
 /* No fault was found. */
 bool o2_net_look_right(const struct o2_net_look *look);
 
-/* The fault in words: "the peer reports 8192 bytes and wrote 0 of them", as snprintf(3) does. */
-int o2_net_look_text(const struct o2_net_look *look, uint64_t seed, char *text, size_t text_bytes);
+/* The fault in words: "the peer reports 8192 bytes and wrote 0 of them". */
+void o2_net_look_text(const struct o2_net_look *look, uint64_t seed, char *text, size_t text_bytes);
 
 #endif

@@ -311,16 +311,16 @@ static bool lay(struct mover *mover)
 static bool start_more(struct mover *mover)
 {
 	const struct o2_net_options *options = mover->options;
-	uint32_t busy = 0;
+	bool busy = false;
 
 	for (uint32_t i = 0; i < options->in_flight; i++) {
 		struct lane *lane = &mover->lane[i];
 
 		if (lane->state == LANE_IDLE && mover->next < options->count && !mover->giving_up)
 			start(mover, lane);
-		busy += lane->state != LANE_IDLE;
+		busy = busy || lane->state != LANE_IDLE;
 	}
-	return busy > 0;
+	return busy;
 }
 
 /* Nothing is slept for once the last one has ended. */
