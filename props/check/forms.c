@@ -110,6 +110,8 @@ static void check_changed_question(struct o2_forms_run *run, const json_t *form,
 	written = o2_case_to_json(&run->again);
 	if (written == NULL || !o2_form_agrees(written, form, &run->change))
 		fail(run, report, "question-read-as-another", written);
+	else if (!o2_forms_may_be_asked(&run->again))
+		fail(run, report, "question-that-none-may-ask", form);
 	else if (!run->change.deleted && o2_form_at(written, &run->change) == NULL &&
 		 !o2_form_is_default(o2_form_at(form, &run->change), &run->change))
 		fail(run, report, "member-not-read", form);

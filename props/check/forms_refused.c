@@ -8,7 +8,8 @@
 
 /* The member "refused" of an output form, of any refusal and not only of those that the stages make. */
 
-#define FORM "o2ref/sg_build/output"
+#define FORM	   "o2ref/sg_build/output"
+#define TEXT_BYTES 64u /* of a name, with the 0 at its end */
 
 static void draw_text(struct o2_choice *c, char *text)
 {
@@ -62,6 +63,13 @@ static void check_changed(const struct o2_form_change *change, const struct o2_r
 		if (error.code != -EINVAL || error.rule == NULL || error.field == NULL ||
 		    !o2_form_names(change, error.field))
 			fail(report, "refusal-of-another-field", change, form);
+		else if (strcmp(error.rule, "json/text-too-long") == 0 &&
+			 (error.value < TEXT_BYTES || error.limit != TEXT_BYTES - 1))
+			fail(report, "refusal-of-another-length", change, form);
+		return;
+	}
+	if (found.code == 0 && json_object_get(form, "refused") != NULL) {
+		fail(report, "read-as-none", change, form);
 		return;
 	}
 	written = form_of(&found);

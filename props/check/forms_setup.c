@@ -384,3 +384,26 @@ void o2_forms_check_setup(struct o2_forms_run *run, struct o2_choice *c, struct 
 	for (uint32_t i = 0; i < book.nfaults && i < 6; i++)
 		report_fault(report, "expected", &book.fault[i]);
 }
+
+static bool is_between(uint32_t low, uint32_t value, uint32_t high)
+{
+	return value >= low && value <= high;
+}
+
+bool o2_forms_may_be_asked(const struct o2_case *asked)
+{
+	const struct o2_case_setup *setup = &asked->setup;
+	const struct o2_case_flow *flow = &asked->flow;
+	const bool v1 = flow->ibm_version == 0x11;
+	const uint32_t depth = flow->queue_depth, least = (depth - 1) / 2;
+
+	if (asked->stage == O2_STAGE_SETUP)
+		return is_between(2, setup->queue_depth, 16) && is_between(1, setup->tx_count, 16) &&
+		       is_between(1, setup->pool_size, 16) && setup->error >= 1 &&
+		       is_between(1, setup->count, 4);
+	if (asked->stage == O2_STAGE_FLOW)
+		return (v1 || flow->ibm_version == 0x12) && is_between(v1 ? 3 : 2, depth, 16) &&
+		       is_between(least < 1 ? 1 : least, flow->high_water, v1 ? depth - 1 : depth) &&
+		       flow->concurrent_sends >= 1 && (flow->keepalive_ms == 0 || flow->keepalive_ms >= 100);
+	return true;
+}
