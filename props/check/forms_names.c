@@ -191,6 +191,13 @@ static bool is_of(const struct row *row, const char *first, const char *id)
 	return false;
 }
 
+/* What a source's region admits to the peer has a check of its own. */
+static bool is_of_side(const struct o2_case *asked, const char *field, const char *id)
+{
+	return asked->stage != O2_STAGE_REG_PLAN || strcmp(field, "remote_write") != 0 ||
+	       (strcmp(id, "reg/source-access") == 0) == (asked->reg.request.side == O2_SOURCE);
+}
+
 static bool is_of_byte(const struct o2_msg *msg, const char *field, const char *id)
 {
 	uint32_t at = 0;
@@ -214,7 +221,7 @@ const char *o2_forms_other_check(const struct o2_forms_run *run)
 			snprintf(id, sizeof(id), "%.*s", (int)strcspn(item->cause, ":"), item->cause);
 		if (row == NULL		  ? !has_rows(run->asked.stage)
 		    : row->checks == NULL ? is_of_byte(&run->asked.send.msg, item->field, id)
-					  : is_of(row, first, id))
+					  : is_of(row, first, id) && is_of_side(&run->asked, item->field, id))
 			continue;
 		snprintf(text, sizeof(text), "%s of %s", item->field, id);
 		return text;
