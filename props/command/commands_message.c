@@ -8,6 +8,8 @@
 #include "props/command/commands.h"
 #include "props/command/told.h"
 
+#define MOST_BYTES (1u << 20)
+
 /* The bytes as hexadecimal digits, broken anywhere. */
 static size_t spell(struct o2_choice *c, const uint8_t *bytes, size_t count, char *text)
 {
@@ -160,6 +162,24 @@ static void cut(struct o2_commands_run *run, const uint8_t *bytes, size_t count)
 	check_fields(run, count);
 }
 
+/* Zeros, about as many as are read: docs/cli.md, "Input". */
+static void long_input(struct o2_commands_run *run)
+{
+	static const uint8_t zeros[MOST_BYTES + 2];
+	const size_t count = MOST_BYTES - 1 + o2_draw(run->c, 3);
+
+	feed(run, "decode", zeros, count);
+	o2_commands_words(run, "--raw-input -");
+	if (!o2_commands_go(run, count > MOST_BYTES ? 2 : 1))
+		return;
+	if (count > MOST_BYTES)
+		o2_commands_complains(run, "o2ref: standard input: more than 1048576 bytes\n");
+	else
+		o2_commands_complains(run,
+				      "o2ref: standard input: wire/header/magic: ibm_magic is 0, expected "
+				      "199826321 (Protocol error)\n");
+}
+
 void o2_commands_message(struct o2_commands_run *run, const struct o2_msg *msg, const uint8_t *bytes)
 {
 	static char spelt[4 * O2_MSG_BYTES];
@@ -202,5 +222,7 @@ void o2_commands_message(struct o2_commands_run *run, const struct o2_msg *msg, 
 	/* Each costs little. */
 	for (int i = 0; i < 4 && !run->report->failed; i++)
 		o2_commands_odd(run, msg, bytes);
+	if (!run->report->failed && o2_draw_bool(run->c, 1, 1))
+		long_input(run);
 	json_decref(form);
 }
