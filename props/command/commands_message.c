@@ -162,6 +162,19 @@ static void cut(struct o2_commands_run *run, const uint8_t *bytes, size_t count)
 	check_fields(run, count);
 }
 
+/* Digits of which one is lost, or is none. */
+static void no_digits(struct o2_commands_run *run, char *spelt, size_t length)
+{
+	const bool lost = o2_draw_bool(run->c, 1, 1);
+
+	if (!lost)
+		spelt[0] = 'g';
+	feed(run, "decode", spelt + lost, length - lost);
+	o2_commands_words(run, "--hex-input -");
+	if (o2_commands_go(run, 2))
+		o2_commands_complains(run, "o2ref: standard input: not pairs of hexadecimal digits\n");
+}
+
 /* Zeros, about as many as are read: docs/cli.md, "Input". */
 static void long_input(struct o2_commands_run *run)
 {
@@ -224,5 +237,7 @@ void o2_commands_message(struct o2_commands_run *run, const struct o2_msg *msg, 
 		o2_commands_odd(run, msg, bytes);
 	if (!run->report->failed && o2_draw_bool(run->c, 1, 1))
 		long_input(run);
+	if (!run->report->failed)
+		no_digits(run, spelt, spell(run->c, bytes, count, spelt));
 	json_decref(form);
 }

@@ -109,7 +109,7 @@ static void check_encode(struct o2_parts_run *run, struct o2_report *report)
 		o2_report_fail(report, "parts/encode/bytes", "the bytes are not those of the layout");
 	else if (memcmp(found + O2_RM_BYTES, behind, sizeof(behind)) != 0)
 		o2_report_fail(report, "parts/encode/behind", "bytes behind the record were written");
-	else if (error.code != 0 || error.rule != NULL)
+	else if (error.code != 0 || error.rule != NULL || error.index != O2_NO_INDEX)
 		o2_report_fail(report, "parts/encode/error", "%d by %s is left", error.code, error.rule);
 }
 

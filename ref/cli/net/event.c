@@ -30,19 +30,21 @@ static void what_text(const struct o2_lnet_event *event, char *text, size_t text
 		snprintf(text, text_bytes, "ping");
 }
 
-int o2_net_event_text(const struct o2_lnet_event *event, char *text, size_t text_bytes)
+void o2_net_event_text(const struct o2_lnet_event *event, char *text, size_t text_bytes)
 {
 	char nid[O2_NID_TEXT_BYTES], what[256], name[O2_ERRNO_TEXT_BYTES];
 
 	o2_nid_to_text(event->nid, nid, sizeof(nid));
 	if (event->kind == O2_LNET_EVENT_DROPPED) {
 		o2_error_text(event->error, what, sizeof(what));
-		return snprintf(text, text_bytes, "%s: dropped: %s", nid, what);
+		snprintf(text, text_bytes, "%s: dropped: %s", nid, what);
+		return;
 	}
 	what_text(event, what, sizeof(what));
 	if (event->status == 0)
-		return snprintf(text, text_bytes, "%s: %s", nid, what);
-	return snprintf(text, text_bytes, "%s: %s: %s", nid, what, o2_errno_text(event->status, name));
+		snprintf(text, text_bytes, "%s: %s", nid, what);
+	else
+		snprintf(text, text_bytes, "%s: %s: %s", nid, what, o2_errno_text(event->status, name));
 }
 
 void o2_net_print_event(const struct o2_lnet_event *event)

@@ -12,8 +12,8 @@
 /* A ping, or a push: at the place that LNet keeps for them, whatever memory is offered elsewhere. */
 bool o2_net_is_ping(const struct o2_lnet_hdr *hdr);
 
-/* "10.77.0.1@o2ib: ping", without a newline, as snprintf(3) does. */
-int o2_net_event_text(const struct o2_lnet_event *event, char *text, size_t text_bytes);
+/* "10.77.0.1@o2ib: ping", without a newline. */
+void o2_net_event_text(const struct o2_lnet_event *event, char *text, size_t text_bytes);
 
 /* The same as a line on standard output. */
 void o2_net_print_event(const struct o2_lnet_event *event);
