@@ -235,6 +235,7 @@ static void answer_datagram(struct o2_verbs_world *world, const struct o2_verbs_
 		SAME(ibv_init_ah_from_wc(side->context, 1, &wc, &grh, &attr), 0);
 		SAME(attr.grh.sgid_index, 1 - i);
 		SAME(memcmp(&attr.grh.dgid, &other->gid[i], 16), 0);
+		SAME(attr.grh.hop_limit, 255);
 		SAME(attr.is_global, 1);
 		SAME(attr.port_num, 1);
 		SAME(attr.sl, 3);
