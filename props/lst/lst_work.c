@@ -7,12 +7,13 @@
 
 #include "props/lst/lst_requests.h"
 
-#define LIST_PAGE  64u
-#define CALLS	   8u /* that the console may have under way: o2_lst_side_config */
-#define ROUNDS	   5u
-#define MORE_PAGES 50u
-#define ABSENT_NID UINT64_C(0x000500000a4d0009)
-#define TIMEOUT_MS O2_LST_CASE_TIMEOUT_MS
+#define LIST_PAGE   64u
+#define CALLS	    8u /* that the console may have under way: o2_lst_side_config */
+#define ROUNDS	    5u
+#define MORE_PAGES  50u
+#define LARGE_BYTES 100000u
+#define ABSENT_NID  UINT64_C(0x000500000a4d0009)
+#define TIMEOUT_MS  O2_LST_CASE_TIMEOUT_MS
 
 /* What was asked, and what it has to be answered with. */
 struct question {
@@ -174,7 +175,9 @@ static void draw_bulk(struct o2_work *work, struct o2_work_half *half)
 	half->check = 1 + (uint32_t)o2_draw(c, 3);
 	half->length_bytes =
 		lengths[o2_draw_bool(c, work->config.client_pages > 258 ? 1 : 80, 1) ? 10 : o2_draw(c, 9)];
-	if (half->length_bytes > 100000)
+	if (half->length_bytes > LARGE_BYTES && work->kept)
+		half->length_bytes = 4096;
+	if (half->length_bytes > LARGE_BYTES)
 		asked->tsr_loop = asked->tsr_loop > 2 ? 2 : asked->tsr_loop;
 	if (work->features == 0) {
 		half->length_bytes = (half->length_bytes + 4095) / 4096 * 4096;
@@ -261,10 +264,23 @@ static void query(struct o2_work *work)
 	work->the->seen[WORK_ACTIVE] += active > 0;
 }
 
+/*
+ * What takes all pages of the other node waits there as long as a write of which nothing comes any more has
+ * some: until then nothing of it is foretold, so both do not occur in one case.
+ */
+static bool has_large(const struct o2_work *work)
+{
+	for (uint32_t i = 0; i < work->nhalves; i++)
+		if (work->half[i].length_bytes > LARGE_BYTES)
+			return true;
+	return false;
+}
+
 static void control(struct o2_work *work, uint32_t opcode)
 {
 	const uint32_t batch = 1 + (uint32_t)o2_draw(work->the->choice, O2_WORK_BATCHES - 1);
-	const bool force = o2_draw_bool(work->the->choice, 1, 1);
+	const bool force =
+		o2_draw_bool(work->the->choice, 1, 1) && !(has_large(work) && o2_work_writes(work, batch));
 	const uint32_t nth = opcode == O2_LST_BATCH_RUN ? draw_nth(work) : 0;
 	uint32_t status;
 

@@ -51,6 +51,7 @@ struct o2_work {
 	uint32_t calls, pages; /* of units at work */
 	uint32_t most;	       /* calls under way at a time when the node heard something */
 	bool forced;	       /* some were, in the middle of an RPC */
+	bool kept;	       /* and pages of the other node wait for what one of these was to write */
 	uint32_t nth;	       /* of the allocations that come now, the one that fails; 0: none does */
 	/* Counts. */
 	uint64_t tries, failed, pings, reads, writes, bytes, wrong;
@@ -65,6 +66,8 @@ bool o2_work_answers(const struct o2_work *work, const struct o2_work_half *half
 /* RUN, STOP, and QUERY of the half that was added as the index-th, 0: of the batch; *active is what it tells. */
 uint32_t o2_work_run(struct o2_work *work, uint32_t batch);
 uint32_t o2_work_stop(struct o2_work *work, uint32_t batch, bool force);
+/* Has the batch a unit that writes just now? */
+bool o2_work_writes(const struct o2_work *work, uint32_t batch);
 uint32_t o2_work_query(struct o2_work *work, uint32_t batch, uint32_t index, uint32_t *active);
 /* All that is under way comes to its end. */
 void o2_work_finish(struct o2_work *work);

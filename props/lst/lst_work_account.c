@@ -142,6 +142,19 @@ static void count_try(struct o2_work *work, const struct o2_work_half *half)
 	work->bytes += half->is_brw ? half->length_bytes : 0;
 }
 
+static bool writes(const struct o2_work_unit *unit)
+{
+	return unit->trying && !unit->ended && unit->half->is_brw && !unit->half->is_read;
+}
+
+bool o2_work_writes(const struct o2_work *work, uint32_t batch)
+{
+	for (uint32_t i = 0; i < work->nqueue; i++)
+		if (work->queue[i].half->batch == batch && writes(&work->queue[i]))
+			return true;
+	return false;
+}
+
 uint32_t o2_work_stop(struct o2_work *work, uint32_t batch, bool force)
 {
 	for (uint32_t i = 0; i < work->nhalves; i++)
@@ -158,6 +171,7 @@ uint32_t o2_work_stop(struct o2_work *work, uint32_t batch, bool force)
 			count_try(work, unit->half);
 			work->failed++;
 			work->forced = true;
+			work->kept |= writes(unit);
 			unit->ended = true;
 		}
 	}
