@@ -312,7 +312,7 @@ static void judge(struct o2_commands_run *run, const struct o2_hearing *h)
 	if (!good)
 		return;
 	if (listens)
-		o2_commands_take_findings(run, &report);
+		o2_commands_take_findings(run, &report, json);
 	check_complaints(run, &report);
 	check_report(run, &report, json);
 	if (wanted[HTML])

@@ -78,10 +78,12 @@ void o2_commands_listened(struct o2_commands_run *run)
 }
 
 /* Of a rule that was broken, as a line or as an object. */
-static bool is_finding(const struct o2_told_report *report, const char *line)
+static bool is_finding(const struct o2_told_report *report, const char *line, bool json)
 {
 	char text[512];
 
+	if (json != (line[0] == '{'))
+		return false;
 	snprintf(text, sizeof(text), "%.*s", (int)strcspn(line, "\n"), line);
 	for (uint32_t i = 0; i < report->nfound; i++)
 		if (strstr(text, report->found[i].rule->id) != NULL)
@@ -89,14 +91,14 @@ static bool is_finding(const struct o2_told_report *report, const char *line)
 	return false;
 }
 
-void o2_commands_take_findings(struct o2_commands_run *run, const struct o2_told_report *report)
+void o2_commands_take_findings(struct o2_commands_run *run, const struct o2_told_report *report, bool json)
 {
 	char *line = run->command.out;
 	uint64_t left = 0;
 
 	for (int severity = 0; severity < O2_JUDGE_SEVERITIES; severity++)
 		left += report->times[severity];
-	for (; left > 0 && is_finding(report, line); left--)
+	for (; left > 0 && is_finding(report, line, json); left--)
 		line += strcspn(line, "\n") + 1;
 	if (left > 0)
 		o2_commands_wrong(run, "live-finding");

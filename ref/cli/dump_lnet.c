@@ -64,8 +64,7 @@ void o2_dump_lnet_hdr(const struct o2_rows *rows, uint32_t *payload_bytes)
 	name = o2_lnet_type_name(type);
 	o2_row(&little, HDR + O2_LNET_AT_TYPE, 4, "hdr.type", "%" PRIu32 " %s", type,
 	       name == NULL ? "(unknown)" : name);
-	o2_row_uint(&little, HDR + O2_LNET_AT_PAYLOAD_LENGTH, 4, "hdr.payload_length");
-	if (rows->length_bytes >= HDR + O2_LNET_AT_UNION)
+	if (o2_row_uint(&little, HDR + O2_LNET_AT_PAYLOAD_LENGTH, 4, "hdr.payload_length"))
 		*payload_bytes = o2_load32_le(rows->bytes + HDR + O2_LNET_AT_PAYLOAD_LENGTH);
 	show_variant(&little, type);
 	o2_row_block(&little, UNION + o2_lnet_variant_bytes(type), END, "(unused)", "");

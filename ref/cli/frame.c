@@ -85,8 +85,9 @@ static enum o2_roce_verdict pass_ipv4(struct o2_span *span, struct o2_roce_packe
 		return O2_ROCE_NOT_ROCE;
 	header_bytes = 4u * (header[0] & 15u);
 	total_bytes = o2_load16(header + O2_IPV4_AT_TOTAL, O2_BIG_ENDIAN);
-	if (header_bytes < O2_IPV4_BYTES || total_bytes < header_bytes)
+	if (header_bytes < O2_IPV4_BYTES || total_bytes < header_bytes || span->length_bytes < total_bytes)
 		return O2_ROCE_MALFORMED;
+	limit(span, total_bytes);
 	if (o2_span_take(span, header_bytes) == NULL)
 		return o2_span_short_of(span, header_bytes);
 	set_address(&packet->src, header + O2_IPV4_AT_SRC, 4);

@@ -102,10 +102,10 @@ static uint64_t load(const struct o2_rows *rows, size_t at, size_t width_bytes)
 	}
 }
 
-void o2_row_uint(const struct o2_rows *rows, size_t at, size_t width_bytes, const char *name)
+bool o2_row_uint(const struct o2_rows *rows, size_t at, size_t width_bytes, const char *name)
 {
-	if (o2_row_has(rows, at, width_bytes, name))
-		o2_row(rows, at, width_bytes, name, "%" PRIu64, load(rows, at, width_bytes));
+	return o2_row_has(rows, at, width_bytes, name) &&
+	       o2_row(rows, at, width_bytes, name, "%" PRIu64, load(rows, at, width_bytes));
 }
 
 void o2_row_hex(const struct o2_rows *rows, size_t at, size_t width_bytes, const char *name)

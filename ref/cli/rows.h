@@ -46,8 +46,8 @@ bool o2_row(const struct o2_rows *rows, size_t at, size_t width_bytes, const cha
 	    ...) __attribute__((format(printf, 5, 6)));
 bool o2_row_has(const struct o2_rows *rows, size_t at, size_t width_bytes, const char *name);
 
-/* Numbers in the order of rows: of 1, 2, 4 or 8 bytes; a NID. */
-void o2_row_uint(const struct o2_rows *rows, size_t at, size_t width_bytes, const char *name);
+/* Numbers in the order of rows: of 1, 2, 4 or 8 bytes, true if they are all there; a NID. */
+bool o2_row_uint(const struct o2_rows *rows, size_t at, size_t width_bytes, const char *name);
 void o2_row_hex(const struct o2_rows *rows, size_t at, size_t width_bytes, const char *name);
 void o2_row_nid(const struct o2_rows *rows, size_t at, const char *name);
 

@@ -337,6 +337,20 @@ TEST(padding_and_headers_of_the_transport)
 	assert_int_equal(parse(&made, made.length_bytes, &packet), O2_ROCE_MALFORMED);
 }
 
+TEST(what_ip_says_ends_the_packet)
+{
+	static const uint8_t bad[] = {19, 20, 63, 65}; /* the UDP header says 44, and the frame has no more */
+	struct made made;
+	struct o2_roce_packet packet;
+
+	make(ETHERNET, &made);
+	assert_int_equal(parse(&made, made.length_bytes, &packet), O2_ROCE_PACKET);
+	for (size_t i = 0; i < sizeof(bad); i++) {
+		made.bytes[17] = bad[i];
+		assert_int_equal(parse(&made, made.length_bytes, &packet), O2_ROCE_MALFORMED);
+	}
+}
+
 TEST(a_link_type_that_is_not_read)
 {
 	struct made made;
