@@ -47,6 +47,7 @@ struct o2_command_run {
 	const struct o2_command_memory *memory; /* NULL: nowhere */
 	uint32_t fail_nth;			/* allocation of the command's own; 0: none */
 	bool failed;				/* it has */
+	uint32_t made;				/* allocations up to its end; known if none was to fail */
 	int64_t left;				/* pieces that it has not freed */
 	int open;				/* files that it has opened and not closed */
 	/* What came of it.  status: of the exit; -1: it was killed, or could not be run. */

@@ -9,6 +9,8 @@
 
 #include "cli/cli.h"
 
+#define STARVED 4u /* runs of one command, in each of which another allocation is refused */
+
 static const char *const situations[O2_COMMANDS_SITUATIONS] = {O2_COMMANDS_SITUATION_LIST(O2_SITUATION_NAME)};
 
 static void add_line(struct o2_report *report, const char *what, const char *text)
@@ -40,7 +42,6 @@ static void choose_place(struct o2_commands_run *run)
 	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]) && run->inside && command->memory != NULL; i++)
 		if (strcmp(command->word[0], own[i].name) == 0)
 			command->command = own[i].command;
-	command->fail_nth = command->command == NULL ? 0 : run->fail_nth;
 }
 
 /* It says that it lacked memory: that is the end of it.  Without memory jansson finds fault with the text that encode reads. */
@@ -51,6 +52,51 @@ static bool lacks_memory(const struct o2_command_run *run)
 	       strstr(run->err, "no error") == NULL;
 }
 
+static bool same(const struct o2_command_run *run, const struct o2_command_run *other)
+{
+	for (uint32_t i = 0; i < O2_COMMAND_FILES; i++)
+		if (strcmp(run->file[i], other->file[i]) != 0)
+			return false;
+	return run->status == other->status && strcmp(run->out, other->out) == 0 &&
+	       strcmp(run->err, other->err) == 0;
+}
+
+/* What came of it; of its texts no more than there is. */
+static void keep(struct o2_command_run *run, const struct o2_command_run *other)
+{
+	memcpy(run, other, offsetof(struct o2_command_run, out));
+	strcpy(run->out, other->out);
+	strcpy(run->err, other->err);
+	for (uint32_t i = 0; i < O2_COMMAND_FILES; i++)
+		strcpy(run->file[i], other->file[i]);
+}
+
+/* Whichever allocation is refused: it says so, or does what it has done with all of them. */
+static void starve(struct o2_commands_run *run)
+{
+	static struct o2_command_run whole;
+	struct o2_command_run *command = &run->command;
+	const char *what = NULL;
+
+	keep(&whole, command);
+	for (uint32_t i = 0; i < STARVED && whole.made != 0 && whole.left == 0 && !run->report->failed; i++) {
+		command->fail_nth = 1 + (uint32_t)o2_draw(run->c, UINT32_MAX) % whole.made;
+		o2_command_execute(command);
+		run->tally.seen[O2_COMMANDS_SHORT_INSIDE] += command->failed;
+		what = command->left != 0				  ? "left"
+		       : command->open != 0				  ? "open"
+		       : !lacks_memory(command) && !same(command, &whole) ? "starved"
+									  : NULL;
+		if (what != NULL) {
+			o2_commands_wrong(run, what);
+			o2_report_add(run->report, "allocation %" PRIu32 " of %" PRIu32 " is refused",
+				      command->fail_nth, whole.made);
+		}
+	}
+	if (!run->report->failed)
+		keep(command, &whole);
+}
+
 bool o2_commands_go(struct o2_commands_run *run, int status)
 {
 	choose_place(run);
@@ -58,9 +104,8 @@ bool o2_commands_go(struct o2_commands_run *run, int status)
 		o2_report_fail(run->report, "commands/no-program", "o2ref is not beside this program");
 		return false;
 	}
-	run->tally.seen[O2_COMMANDS_SHORT_INSIDE] += run->command.command != NULL && run->command.failed;
-	if (run->command.command != NULL && lacks_memory(&run->command))
-		return false;
+	if (run->command.command != NULL && run->starved)
+		starve(run);
 	if (run->greeting != NULL && strncmp(run->command.err, run->greeting, strlen(run->greeting)) == 0)
 		memmove(run->command.err, run->command.err + strlen(run->greeting),
 			strlen(run->command.err + strlen(run->greeting)) + 1);
@@ -138,10 +183,8 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 	run->command.broken = run->command.full = false;
 	run->command.command = NULL;
 	run->inside = o2_draw_bool(choice, 1, 2);
-	run->fail_nth = 0;
+	run->starved = run->inside && o2_draw_bool(choice, 1, 1);
 	run->greeting = NULL;
-	if (run->inside && o2_draw_bool(choice, 1, 1))
-		run->fail_nth = 1 + (uint32_t)o2_draw(choice, o2_draw_bool(choice, 1, 1) ? 15 : 400);
 	run->command.failed = false;
 	run->command.left = 0;
 	run->command.open = run->command.signal = 0;

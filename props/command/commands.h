@@ -89,9 +89,8 @@ struct o2_commands_run {
 	struct o2_choice *c;
 	struct o2_report *report;
 	struct o2_hearing hearing;
-	/* What has no network is executed in this program, and that allocation is refused to it; 0: none. */
-	bool inside;
-	uint32_t fail_nth;
+	/* What has no network is executed in this program; also without some of its memory. */
+	bool inside, starved;
 	/* What its standard error begins with, which is no complaint; NULL: nothing. */
 	const char *greeting;
 };

@@ -13,8 +13,7 @@ void o2_commands_listen(struct o2_commands_run *run, const struct o2_capture_fil
 			struct o2_told_report *report);
 void o2_commands_listened(struct o2_commands_run *run);
 /* What is found is said at once, before the report: what is left is the report. */
-void o2_commands_take_findings(struct o2_commands_run *run, const struct o2_told_report *report,
-				bool json);
+void o2_commands_take_findings(struct o2_commands_run *run, const struct o2_told_report *report, bool json);
 /* One step of it fails: one line says so. */
 void o2_commands_listen_in_vain(struct o2_commands_run *run, const struct o2_capture_file *file);
 

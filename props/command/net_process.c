@@ -111,6 +111,7 @@ void o2_net_unshare(void *shared, void *told, size_t bytes)
 /* Comes back from the process. */
 struct account {
 	bool failed;
+	uint32_t made;
 	int64_t left;
 	int open;
 };
@@ -138,10 +139,10 @@ static int execute_counted(struct o2_command_run *run, int (*command)(int argc, 
 	json_set_alloc_funcs(malloc, free);
 	before = memory->live();
 	files = open_files();
-	memory->fail(run->fail_nth);
+	memory->fail(run->fail_nth == 0 ? UINT32_MAX : run->fail_nth);
 	status = execute(run, command);
 	account->failed = memory->failed();
-	memory->fail(0);
+	account->made = UINT32_MAX - memory->hold();
 	account->left = memory->live() - before;
 	account->open = open_files() - files;
 	return status;
@@ -167,6 +168,7 @@ int o2_own_process(struct o2_command_run *run, int (*command)(int argc, char **a
 	if (shared != NULL)
 		o2_net_unshare(shared, &account, sizeof(account));
 	run->failed = account.failed;
+	run->made = account.made;
 	run->left += account.left;
 	run->open += account.open;
 	return status < 0 ? -1 : WEXITSTATUS(status);

@@ -139,12 +139,12 @@ static bool end_all(struct o2_judge_out *out)
 		out->html.error = errno != 0 ? errno : ENOMEM;
 	if (out->junit.out != NULL)
 		o2_judge_junit_end(out->junit.out);
-	if (out->sarif.out != NULL && out->log == NULL) {
+	if (out->log != NULL && json_dumpf(out->log, out->sarif.out, JSON_INDENT(1)) == 0) {
+		putc('\n', out->sarif.out);
+	} else if (out->sarif.out != NULL && !ferror(out->sarif.out)) {
 		o2_cli_complain("%s: not enough memory", out->sarif.path);
 		good = false;
 	}
-	if (out->log != NULL && json_dumpf(out->log, out->sarif.out, JSON_INDENT(1)) == 0)
-		putc('\n', out->sarif.out);
 	json_decref(out->log);
 	return good;
 }
