@@ -174,6 +174,7 @@ static void after_work(struct o2_nodes_seat *seat)
 {
 	struct o2_nodes *nodes = seat->nodes;
 	struct o2_peer_view view;
+	uint32_t known = 0;
 
 	for (uint32_t n = 0; n < O2_NODES_ENDS; n++)
 		if (seat->end[n].gone)
@@ -182,6 +183,7 @@ static void after_work(struct o2_nodes_seat *seat)
 		if (j == seat->index)
 			continue;
 		o2_node_peer(seat->node, o2_nodes_nid(nodes, j), &view);
+		known += view.known;
 		if (!view.known)
 			o2_nodes_unknown(seat, j);
 		else if (view.races != seat->pair[j].known.races)
@@ -195,6 +197,11 @@ static void after_work(struct o2_nodes_seat *seat)
 				       ", and has a connection with it",
 				       seat->index, j);
 	}
+	if (o2_node_npeers(seat->node) != known)
+		o2_report_fail(nodes->report, "nodes/records",
+			       "node %" PRIu32 " counts %" PRIu32 " nodes that it keeps record of, and knows "
+			       "%" PRIu32,
+			       seat->index, o2_node_npeers(seat->node), known);
 }
 
 void o2_nodes_finish(struct o2_nodes_seat *seat)

@@ -87,8 +87,7 @@ void o2_cm_loop_set_tap(struct o2_cm_loop *loop, o2_cm_loop_tap_fn tap, void *ar
 /* How many messages may be delivered next: the owner chooses one of them. */
 size_t o2_cm_loop_choices(const struct o2_cm_loop *loop);
 
-/* Deliver one of them; its receiver's handler is called.  index is taken modulo the number of choices; false: there is
- * none. */
+/* Deliver one of them; its receiver's handler is called.  False: there are not so many. */
 bool o2_cm_loop_deliver(struct o2_cm_loop *loop, size_t index);
 
 #endif

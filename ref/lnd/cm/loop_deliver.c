@@ -176,13 +176,12 @@ static void tell_tap(const struct o2_cm_loop *loop, const struct o2_loop_message
 
 bool o2_cm_loop_deliver(struct o2_cm_loop *loop, size_t index)
 {
-	size_t choices = o2_cm_loop_choices(loop);
 	struct o2_loop_message message;
 	size_t at;
 
-	if (choices == 0)
+	if (index >= o2_cm_loop_choices(loop))
 		return false;
-	at = choice_at(loop, index % choices);
+	at = choice_at(loop, index);
 	message = loop->message[at];
 	loop->nmessages--;
 	memmove(&loop->message[at], &loop->message[at + 1], (loop->nmessages - at) * sizeof(message));

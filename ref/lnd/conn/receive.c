@@ -344,7 +344,6 @@ static bool must_wait(struct o2_conn *conn, bool in_line, struct o2_tx **tx)
 	struct o2_reg_domain *domain = &conn->ni->domain;
 	const uint64_t unbinds = domain->unbinds;
 
-	*tx = NULL;
 	if (in_line && (request || conn->rx_msg.ibm_type == O2_MSG_IMMEDIATE))
 		return true;
 	if (!request)
@@ -362,7 +361,7 @@ static bool must_wait(struct o2_conn *conn, bool in_line, struct o2_tx **tx)
 /* in_line: others wait already.  False: this one has to wait as well. */
 static bool receive(struct o2_conn *conn, struct o2_parked *message, bool in_line)
 {
-	struct o2_tx *tx;
+	struct o2_tx *tx = NULL;
 	bool dropped;
 
 	if (!decode(conn, message, &dropped))

@@ -102,7 +102,7 @@ static void random_step(struct sleepers *sleepers)
 		o2_loop_progress();
 		break;
 	case 4:
-		deliver(sleepers, draw(64));
+		deliver(sleepers, draw(2));
 		break;
 	default:
 		wake(sleepers, i);

@@ -191,7 +191,8 @@ static void random_step(struct world *world)
 		}
 		break;
 	default:
-		o2_cm_loop_deliver(world->loop, draw(64));
+		if (o2_cm_loop_choices(world->loop) > 0)
+			o2_cm_loop_deliver(world->loop, draw(o2_cm_loop_choices(world->loop)));
 		break;
 	}
 }
