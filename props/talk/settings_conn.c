@@ -260,7 +260,7 @@ static void try_connect(struct o2_settings_run *run, struct o2_choice *c, struct
 		expected = (struct o2_settings_verdict){-EINVAL,     "conn/peer-psn", "psn",
 							address.psn, 0xffffff,	      O2_LIMIT_BOUND};
 	} else if (bad == 2) {
-		address.psn = 0xffffff;
+		address.qp_num = address.psn = 0xffffff;
 	}
 	rc = o2_conn_connect(conn, &address, &error);
 	o2_settings_check(run, report, rc, &error, &expected);

@@ -149,6 +149,7 @@ struct o2_sim_end {
 	const struct o2_sim_op
 		*hearing;   /* a message of this one is being handled: it may not have been yet */
 	uint32_t sends;	    /* messages posted whose completion was not handled */
+	uint64_t posted_ms; /* its last message; without any, when it was established */
 	bool in_progress;   /* it handles many completions, and nobody sees which it is at */
 	uint64_t oldest_ms; /* of what was late: the greatest age */
 	bool oldest_sent;   /* and one that old had all that was due posted */
@@ -166,6 +167,7 @@ struct o2_sim_node {
 	struct o2_place place;
 	bool used_up;	   /* to be made anew for the next case: its pools are not what they were */
 	uint64_t since_ms; /* its clock, when the case began */
+	uint64_t told_ms;  /* what it was told last of how late it is */
 	uint32_t next_page;
 	struct o2_sim_codes failed;  /* while connections are made: errnos of what was made to fail */
 	bool gone;		     /* its device is, and another has taken its place */

@@ -44,6 +44,21 @@ static void leaves(struct o2_sim_end *end, const struct o2_seen_message *message
 		       end->index, message->type, message->credits, account.is, account.expected);
 }
 
+/* A NOOP without credits is a sign of life, of an end that has said nothing for so long. */
+static void keeps_alive(struct o2_sim_end *end, const struct o2_seen_message *message)
+{
+	const uint64_t now_ms = end->sim->node[end->node].told_ms;
+	const uint32_t keepalive_ms = end->sim->config.keepalive_ms;
+
+	if (message->type == O2_MSG_NOOP && message->credits == 0 &&
+	    (keepalive_ms == 0 || now_ms - end->posted_ms <= keepalive_ms))
+		o2_report_fail(end->sim->report, "sim/noop-early",
+			       "end %" PRIu32 " sends a NOOP without credits %" PRIu64
+			       " ms after its last message, with a keep-alive of %" PRIu32 " ms",
+			       end->index, now_ms - end->posted_ms, keepalive_ms);
+	end->posted_ms = now_ms;
+}
+
 /* Whose message it is, and what it gives away if it leaves. */
 static void note(struct o2_sim_end *end, const struct ibv_send_wr *wr, int rc)
 {
@@ -53,8 +68,10 @@ static void note(struct o2_sim_end *end, const struct ibv_send_wr *wr, int rc)
 	o2_seen_message(bytes, &message);
 	o2_sim_stand_posted(end, wr, o2_sim_op_of(end, bytes, wr->sg_list[0].length, message.type),
 			    message.type, rc);
-	if (rc == 0)
-		leaves(end, &message);
+	if (rc != 0)
+		return;
+	leaves(end, &message);
+	keeps_alive(end, &message);
 }
 
 /* What the device refuses has never left, and ends the connection. */

@@ -114,7 +114,10 @@ struct o2_sim_end *o2_sim_end_of_qp(struct o2_sim *sim, uint32_t qp_num)
 /* Nodes have lived before the case, and their clocks go on. */
 void o2_sim_tell_time(struct o2_sim_end *end)
 {
-	o2_conn_clock(end->conn, end->sim->node[end->node].since_ms + end->sim->now_ms);
+	struct o2_sim_node *node = &end->sim->node[end->node];
+
+	node->told_ms = end->sim->now_ms;
+	o2_conn_clock(end->conn, node->since_ms + node->told_ms);
 }
 
 static int make_end(struct o2_sim *sim, struct o2_sim_end *end, uint32_t depth)
@@ -245,6 +248,7 @@ void o2_sim_establish(struct o2_sim *sim, struct o2_sim_end *end)
 	o2_sim_log(sim, O2_SIM_EV_ESTABLISH, end, 0, 0);
 	sim->acting = end;
 	o2_sim_tell_time(end);
+	end->posted_ms = sim->now_ms;
 	o2_conn_establish(end->conn);
 	sim->acting = NULL;
 	o2_sim_fault_after(sim, end);
