@@ -7,8 +7,9 @@
 #include "props/check/forms.h"
 #include "props/scenario/draw.h"
 
-#define CHECK "chain/message-bytes"
-#define MOST  3u
+#define CHECK	 "chain/message-bytes"
+#define SIGNALED "chain/signaled"
+#define MOST	 3u
 
 struct dues {
 	uint32_t count;
@@ -82,17 +83,52 @@ static void change(struct o2_choice *c, struct o2_answer_chain *found)
 	}
 }
 
+/* One that is signaled, and should not be, or the other way round: its place; none: nwr. */
+static uint32_t change_signaled(struct o2_choice *c, struct o2_answer_chain *found)
+{
+	uint32_t at;
+
+	if (found->nwr == 0 || !o2_draw_bool(c, 1, 1))
+		return found->nwr;
+	at = (uint32_t)o2_draw_pick(c, found->nwr);
+	found->wr[at].signaled = found->wr[at].signaled == 0;
+	return at;
+}
+
+static void check_signaled(const struct o2_forms_run *run, uint32_t changed, struct o2_report *report)
+{
+	char field[48];
+	bool said = changed == run->found.chain.nwr;
+
+	snprintf(field, sizeof(field), "wr[%" PRIu32 "].signaled", changed);
+	for (uint32_t i = 0; i < run->comparison.count; i++) {
+		const struct o2_difference *item = &run->comparison.item[i];
+
+		if (strcmp(o2_check_name(item->check), SIGNALED) != 0 &&
+		    strncmp(item->cause, SIGNALED ":", sizeof(SIGNALED)) != 0)
+			continue;
+		if (said || strcmp(item->field, field) != 0)
+			o2_report_fail(report, "forms/chain", "found %s, expected %s once", item->field,
+				       field);
+		said = true;
+	}
+	if (!said)
+		o2_report_fail(report, "forms/chain", "nothing is said of %s", field);
+}
+
 void o2_forms_check_chain(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report)
 {
 	struct dues dues = {0};
-	uint32_t said = 0;
+	uint32_t said = 0, signaled;
 
 	if (!o2_forms_begin(run, choice, O2_STAGE_RDMA_CHAIN))
 		return;
 	for (uint64_t left = 1 + o2_draw(choice, 1); left > 0 && run->found.chain.nsge > 0; left--)
 		change(choice, &run->found.chain);
 	foretell(&run->asked.chain, &run->found.chain, &dues);
+	signaled = change_signaled(choice, &run->found.chain);
 	o2_forms_compare(run);
+	check_signaled(run, signaled, report);
 	for (uint32_t i = 0; i < run->comparison.count; i++) {
 		const struct o2_difference *item = &run->comparison.item[i];
 

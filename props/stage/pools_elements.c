@@ -139,6 +139,22 @@ static const char *draw_request(const struct o2_pool_subject *s, struct o2_choic
 	return request->entries == 2 ? NULL : "pool/frd/entries";
 }
 
+/* Of which it is said what it had, and what it may have at most. */
+static void check_refused(const struct o2_pool_subject *s, const struct o2_frd_request *request,
+			  const struct o2_error *error, struct o2_report *report)
+{
+	const bool gaps = request->gaps && !s->frd.config.gaps;
+	const bool side = request->side != O2_SINK && request->side != O2_SOURCE;
+	const uint64_t value = gaps ? 1 : side ? (uint64_t)request->side : request->entries;
+	const uint64_t limit = gaps ? 0 : side ? O2_SINK : O2_MAX_FRAGS;
+
+	if (error->value != value || error->limit != limit)
+		o2_report_fail(report, "pools/descriptor/refused",
+			       "refused by %s with %" PRIu64 " and the limit %" PRIu64 ", expected %" PRIu64
+			       " and %" PRIu64,
+			       error->rule, error->value, error->limit, value, limit);
+}
+
 /* The post that follows: all well, nothing accepted, or a part.  The model of the key takes the same step. */
 static void post(struct o2_pools_run *run, struct o2_pool_subject *s, uint32_t element, struct o2_frd *frd,
 		 struct o2_choice *c, struct o2_report *report)
@@ -218,9 +234,10 @@ void o2_pools_take_frd(struct o2_pools_run *run, struct o2_pool_subject *s, stru
 	uint32_t element = 0;
 	const char *rule = draw_request(s, c, &request);
 	const int map_error = draw_map(run, c);
+	const bool bad_request = rule != NULL;
 	int want;
 
-	if (rule != NULL) {
+	if (bad_request) {
 		want = request.gaps && !s->frd.config.gaps ? -EPROTONOSUPPORT : -EINVAL;
 		run->tally.seen[want == -EINVAL ? O2_POOL_SEEN_BAD_REQUEST : O2_POOL_SEEN_GAPS_REFUSED]++;
 	} else {
@@ -232,7 +249,11 @@ void o2_pools_take_frd(struct o2_pools_run *run, struct o2_pool_subject *s, stru
 		want = map_model(run, s, element, request.side == O2_SOURCE, map_error, &rule);
 	step->number = element;
 	step->code = o2_frd_take(&s->frd, &request, &frd, &error);
-	if (!o2_pools_expect(s, "take", step->code, want, rule, &error, report) || want != 0)
+	if (!o2_pools_expect(s, "take", step->code, want, rule, &error, report))
+		return;
+	if (bad_request)
+		check_refused(s, &request, &error, report);
+	if (want != 0)
 		return;
 	check_taken(s, frd, element, report);
 	o2_pools_hold(s, element, frd);
