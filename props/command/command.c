@@ -8,9 +8,12 @@
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -128,19 +131,53 @@ static int open_broken(const uint8_t *bytes, size_t count)
 	return fd[0];
 }
 
+/* One end of a terminal: the other one stays open with it. */
+static int open_terminal(int *master)
+{
+	*master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (*master < 0 || grantpt(*master) != 0 || unlockpt(*master) != 0)
+		return -1;
+	return open(ptsname(*master), O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
+}
+
+static int open_output(const struct o2_command_run *run, int *master)
+{
+	if (run->full)
+		return open("/dev/full", O_WRONLY | O_CLOEXEC);
+	return run->terminal ? open_terminal(master) : memfd_create("o2ref", MFD_CLOEXEC);
+}
+
+/* A copy of the program, in memory: nothing is in its folder.  Its path is that of the file here. */
+static int copy_program(char *path, size_t bytes)
+{
+	const int from = open(path, O_RDONLY | O_CLOEXEC), to = memfd_create("o2ref", MFD_CLOEXEC);
+	struct stat program;
+	off_t done = 0;
+
+	if (from >= 0 && fstat(from, &program) == 0)
+		while (done < program.st_size &&
+		       sendfile(to, from, &done, (size_t)(program.st_size - done)) > 0)
+			;
+	if (from >= 0)
+		close(from);
+	snprintf(path, bytes, "/proc/%d/fd/%d", (int)getpid(), to);
+	return to;
+}
+
 bool o2_command_execute(struct o2_command_run *run)
 {
 	char path[4096];
-	int fd[FILES];
+	int fd[FILES], master = -1, copy = -1;
 	bool ready = path_of_program(path, sizeof(path));
 
+	if (ready && run->alone)
+		copy = copy_program(path, sizeof(path));
 	for (uint32_t i = 0; i < FILES; i++) {
 		if (i == 0)
 			fd[i] = run->broken ? open_broken(run->input, run->input_bytes)
 					    : open_input(run->input, run->input_bytes);
 		else
-			fd[i] = run->full && i == 1 ? open("/dev/full", O_WRONLY | O_CLOEXEC)
-						    : memfd_create("o2ref", MFD_CLOEXEC);
+			fd[i] = i == 1 ? open_output(run, &master) : memfd_create("o2ref", MFD_CLOEXEC);
 		ready = ready && fd[i] >= 0;
 	}
 	run->status = -1;
@@ -156,5 +193,9 @@ bool o2_command_execute(struct o2_command_run *run)
 	for (uint32_t i = 0; i < FILES; i++)
 		if (fd[i] >= 0)
 			close(fd[i]);
+	if (master >= 0)
+		close(master);
+	if (copy >= 0)
+		close(copy);
 	return ready;
 }

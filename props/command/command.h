@@ -42,6 +42,8 @@ struct o2_command_run {
 	/* The program's own function for it, called in a process of ours; NULL: the program is run. */
 	int (*command)(int argc, char **argv);
 	bool full;				/* nothing can be written to its standard output */
+	bool terminal;				/* which is a terminal, whose text is not kept */
+	bool alone;				/* no other program is beside it */
 	bool broken;				/* its standard input fails behind those bytes: ECONNRESET */
 	int signal;				/* that it gets when it has said something; 0: none */
 	const struct o2_command_memory *memory; /* NULL: nowhere */

@@ -51,6 +51,35 @@ static void say_own(struct o2_commands_run *run)
 	}
 }
 
+/* Bytes are not for a terminal; and what another program does cannot be done without it. */
+static void refuse_place(struct o2_commands_run *run)
+{
+	static const struct {
+		const char *words, *program;
+	} others[] = {{"ping " PEER, "o2ref-net"},
+		      {"put --device=loop " PEER, "o2ref-net-loop"},
+		      {"explain x", "o2props"},
+		      {"check --list", "o2props"}};
+
+	run->command.words = 0;
+	o2_commands_words(run, "encode -");
+	run->command.terminal = true;
+	if (o2_commands_go(run, 2))
+		o2_commands_complains(run,
+				      "o2ref: bytes would go to the terminal: redirect them, or --hex (see: "
+				      "o2ref encode --help)\n");
+	run->command.terminal = false;
+	run->command.alone = true;
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]) && !run->report->failed; i++) {
+		run->command.words = 0;
+		o2_commands_words(run, others[i].words);
+		if (o2_commands_go(run, 2))
+			o2_commands_complains(run, "o2ref: /%s: No such file or directory\n",
+					      others[i].program);
+	}
+	run->command.alone = false;
+}
+
 /* A signal ends what would go on for hours, and what was done is said. */
 static void end_by_signal(struct o2_commands_run *run)
 {
@@ -195,4 +224,6 @@ void o2_commands_own(struct o2_commands_run *run)
 		say_own(run);
 	if (!full && !run->report->failed)
 		end_by_signal(run);
+	if (!full && !run->report->failed)
+		refuse_place(run);
 }

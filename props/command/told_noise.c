@@ -350,7 +350,7 @@ void o2_told_noise(struct o2_told *told, const struct o2_judge_event *event, uin
 {
 	const bool carries = event->kind == O2_JUDGE_MESSAGE || event->kind == O2_JUDGE_WRITE;
 
-	switch (o2_draw(told->c, 8)) {
+	switch (o2_draw(told->c, 10)) {
 	case 5:
 		told->repeated += carries;
 		if (carries)
@@ -366,6 +366,8 @@ void o2_told_noise(struct o2_told *told, const struct o2_judge_event *event, uin
 			o2_told_ack(told, 1 - (int)event->from, 0x1f, time_ns);
 		break;
 	case 8:
+	case 9:
+	case 10:
 		from_strangers(told, time_ns);
 		break;
 	default:
