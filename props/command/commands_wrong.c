@@ -95,10 +95,10 @@ static void find(struct o2_wronging *wronging, struct o2_trial_row *row)
 static void draw_words(const struct o2_wronging *wronging)
 {
 	/* It is the peer's, whatever it is called. */
-	static const char *const devices[] = {"loop", "a b", "it's", "'", "$(x)", "\"a\"'b'", ";"};
+	static const char *const devices[] = {"loop", "a b", "it's", "'", "$(x)", "\"a\"'b'", ";", "x"};
 	const struct o2_trial *trial = wronging->trial;
 	struct o2_command_run *command = &trial->run->command;
-	const size_t device = o2_draw_bool(wronging->c, 1, 1) ? 0 : o2_draw_pick(wronging->c, 7);
+	const size_t device = o2_draw_bool(wronging->c, 1, 1) ? 0 : o2_draw_pick(wronging->c, 8);
 
 	o2_commands_words(trial->run, "conform --nid=" US " --timeout=2");
 	if (o2_draw_bool(wronging->c, 1, 1)) {
@@ -113,6 +113,8 @@ static void draw_words(const struct o2_wronging *wronging)
 	o2_command_word(command, "--seed=%" PRIu64, trial->seed);
 	if (trial->json)
 		o2_command_word(command, "--json");
+	if (o2_draw_bool(wronging->c, 1, 1)) /* nothing is known */
+		o2_command_word(command, "--known=/dev/null");
 	if (trial->lst)
 		o2_command_word(command, "--lst");
 	if (trial->folder[0] != '\0')
