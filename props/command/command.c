@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/monotonic.h"
 #include "base/own_path.h"
 #include "props/command/net_process.h"
 
@@ -180,6 +181,7 @@ bool o2_command_execute(struct o2_command_run *run)
 			fd[i] = i == 1 ? open_output(run, &master) : memfd_create("o2ref", MFD_CLOEXEC);
 		ready = ready && fd[i] >= 0;
 	}
+	run->began_ns = o2_wall_ns();
 	run->status = -1;
 	run->out[0] = run->err[0] = '\0';
 	if (ready) {

@@ -52,6 +52,7 @@ struct o2_command_run {
 	uint32_t made;				/* allocations up to its end; known if none was to fail */
 	int64_t left;				/* pieces that it has not freed */
 	int open;				/* files that it has opened and not closed */
+	uint64_t began_ns;			/* on the clock of the wall */
 	/* What came of it.  status: of the exit; -1: it was killed, or could not be run. */
 	int status;
 	char out[O2_COMMAND_BYTES + 1], err[O2_COMMAND_BYTES + 1];

@@ -40,9 +40,9 @@ static void check(struct o2_commands_run *run, const struct line *line)
 	/* Of what the judge could not keep it says so. */
 	if (strcmp(said, "o2ref: judge: not enough memory, so not all was heard\n") == 0)
 		said = "";
-	if (command->status == 0 ? !as_ever || said[0] != '\0'
-				 : command->status < 0 || command->status > 2 ||
-					   strncmp(said, "o2ref: ", 7) != 0)
+	if (command->status == 0
+		    ? !as_ever || said[0] != '\0'
+		    : command->status < 0 || command->status > 2 || strncmp(said, "o2ref: ", 7) != 0)
 		o2_commands_wrong(run, "short");
 	else if (command->status != 0 && strstr(said, "memory") == NULL)
 		o2_commands_wrong(run, "cause");

@@ -130,6 +130,8 @@ static void add_judged(struct o2_trial *trial, const struct o2_wronging *wrongin
 	struct o2_trial_row *row;
 	char id[40];
 
+	if (strstr(out, " (1 times)") != NULL)
+		o2_commands_wrong(trial->run, "times");
 	for (unsigned int i = 0; i < O2_JUDGE_RULES && wronging->seen[0] != '\0'; i++) {
 		const struct o2_judge_rule *rule = &o2_judge_rules[i];
 

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/monotonic.h"
 #include "cli/cli.h"
 #include "cli/net/commands.h"
 #include "cli/net/session.h"
@@ -154,6 +155,7 @@ int o2_own_process(struct o2_command_run *run, int (*command)(int argc, char **a
 	int status = -1;
 	pid_t pid;
 
+	run->began_ns = o2_wall_ns();
 	fflush(NULL);
 	pid = fork();
 	if (pid == 0) {

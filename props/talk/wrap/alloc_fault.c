@@ -2,8 +2,12 @@
 #include "props/talk/wrap/alloc_fault.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
+
+#define SPOILT_BYTES 4096u /* of what is large, the beginning: its pages take time */
 
 /* Names that the linker knows (ld(1), --wrap). */
 void *__real_malloc(size_t size);
@@ -61,6 +65,12 @@ static void *counted(void *piece)
 	return piece;
 }
 
+/* Nobody may count on what is in it. */
+static void *spoilt(void *piece, size_t size)
+{
+	return piece == NULL ? NULL : memset(piece, 0xa5, size < SPOILT_BYTES ? size : SPOILT_BYTES);
+}
+
 static bool fails(void)
 {
 	if (left == 0 || --left > 0)
@@ -72,7 +82,7 @@ static bool fails(void)
 
 void *__wrap_malloc(size_t size)
 {
-	return fails() ? NULL : counted(__real_malloc(size));
+	return fails() ? NULL : counted(spoilt(__real_malloc(size), size));
 }
 
 void *__wrap_calloc(size_t count, size_t size)
@@ -82,14 +92,20 @@ void *__wrap_calloc(size_t count, size_t size)
 
 void *__wrap_realloc(void *piece, size_t size)
 {
+	const size_t before = piece == NULL ? 0 : malloc_usable_size(piece);
+	char *other;
+
 	if (fails())
 		return NULL;
-	return piece == NULL ? counted(__real_realloc(NULL, size)) : __real_realloc(piece, size);
+	other = __real_realloc(piece, size);
+	if (other != NULL && size > before)
+		spoilt(other + before, size - before);
+	return piece == NULL ? counted(other) : other;
 }
 
 void *__wrap_aligned_alloc(size_t alignment, size_t size)
 {
-	return fails() ? NULL : counted(__real_aligned_alloc(alignment, size));
+	return fails() ? NULL : counted(spoilt(__real_aligned_alloc(alignment, size), size));
 }
 
 /* What it makes is the program's to free. */

@@ -8,6 +8,7 @@
 /*
  * Allocations that fail on purpose, in programs that are linked with -Wl,--wrap=malloc,--wrap=calloc,
  * --wrap=realloc,--wrap=aligned_alloc,--wrap=free,--wrap=open_memstream (CMakeLists.txt, o2_with_alloc_faults).  One count for the process: the linker leaves no other place.
+ * What is allocated, and not by calloc, begins with 0xa5, up to 4096 of them.
  */
 
 /* The nth allocation from now on fails, 1 being the next; 0: none does. */
