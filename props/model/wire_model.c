@@ -170,8 +170,10 @@ static bool check_sum(const uint8_t *bytes, const struct o2_wire_options *option
 	plain = plain == 0 ? 1 : plain;
 	extended = o2_wm_sum(bytes, msg->ibm_nob, true);
 	extended = extended == 0 ? 1 : extended;
-	msg->cksum_flavour = found == plain ? O2_CKSUM_UNSIGNED : O2_CKSUM_SIGNED;
-	if (found == plain || found == extended)
+	msg->cksum_flavour = found == plain && options->only_flavour != O2_CKSUM_SIGNED ? O2_CKSUM_UNSIGNED
+											: O2_CKSUM_SIGNED;
+	if (msg->cksum_flavour == O2_CKSUM_UNSIGNED ||
+	    (found == extended && options->only_flavour != O2_CKSUM_UNSIGNED))
 		return true;
 	if (options->tolerate_immediate_checksum && bytes[6] == 0xd1 && msg->ibm_nob >= PAYLOAD_AT) {
 		lnet_type = (uint32_t)o2_wm_load(bytes + LNET_AT + 24, 4, true);
@@ -181,7 +183,9 @@ static bool check_sum(const uint8_t *bytes, const struct o2_wire_options *option
 		    payload <= msg->ibm_nob - PAYLOAD_AT)
 			return true;
 	}
-	return o2_wm_refuse(verdict, "header", "checksum", 12, found, plain), false;
+	return o2_wm_refuse(verdict, "header", "checksum", 12, found,
+			    options->only_flavour == O2_CKSUM_SIGNED ? extended : plain),
+	       false;
 }
 
 static void load_body(const uint8_t *bytes, const struct o2_wm_type *type, struct o2_msg *msg)
