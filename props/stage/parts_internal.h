@@ -41,7 +41,9 @@
 	ENTRY(O2_PARTS_LST_WRITTEN, "lst_written")          \
 	ENTRY(O2_PARTS_LST_NOT_WRITTEN, "lst_not_written")  \
 	ENTRY(O2_PARTS_LST_READ, "lst_read")                \
-	ENTRY(O2_PARTS_LST_NOT_READ, "lst_not_read")
+	ENTRY(O2_PARTS_LST_NOT_READ, "lst_not_read")        \
+	ENTRY(O2_PARTS_AT_ONCE, "leaves_at_once")           \
+	ENTRY(O2_PARTS_BY_RDMA, "leaves_by_rdma")
 
 enum o2_parts_situation { O2_PARTS_SITUATION_LIST(O2_SITUATION_ID) O2_PARTS_SITUATIONS };
 
@@ -63,6 +65,9 @@ void o2_parts_lst_read(struct o2_parts_run *run, struct o2_choice *c, struct o2_
 
 /* What is answered to pings. */
 void o2_parts_ping(struct o2_parts_run *run, struct o2_choice *c, struct o2_report *report);
+
+/* As which message LNet's leave. */
+void o2_parts_form(struct o2_parts_run *run, struct o2_choice *c, struct o2_report *report);
 
 /* Files beside the program. */
 void o2_parts_path(struct o2_parts_run *run, struct o2_choice *c, struct o2_report *report);

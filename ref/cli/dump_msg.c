@@ -143,7 +143,6 @@ static size_t show_body(const struct o2_rows *rows, uint8_t type, size_t nob_end
 		end = field->wire_at + field->width_bytes;
 		if (field->part == o2_lnet_hdr_fields) {
 			o2_dump_lnet_hdr(rows, &payload_bytes);
-			end = field->wire_at + O2_LNET_HDR_BYTES;
 		} else if (field->part == o2_desc_fields) {
 			end = show_desc(rows, field->wire_at, field->name);
 		} else if (field->kind == O2_FIELD_INT) {
