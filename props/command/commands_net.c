@@ -17,8 +17,11 @@ struct moving {
 	uint64_t count, size;
 	bool verify, json, ours;
 	uint64_t wrong;
-	uint64_t failed; /* 0, or at least 1: how many is not known */
+	uint64_t failed;  /* 0, or at least 1: how many is not known */
+	uint64_t late_ms; /* by which its peer handles each completion late; 0: at once */
 };
+
+#define LATE_MOST 4u /* operations, with a peer that takes its time */
 
 static uint64_t draw_size(struct o2_choice *c)
 {
@@ -32,7 +35,10 @@ static void draw_memory(struct o2_commands_run *run, uint64_t size)
 	static const char *const modes[] = {"global", "fmr", "fastreg_gaps", "fastreg", "phys", "user"};
 	struct o2_choice *c = run->c;
 	const uint64_t most = size < 256 ? size : 256;
-	const uint64_t pieces = o2_draw_bool(c, 1, 1) ? 1 + o2_draw(c, most - 1) : 1;
+	const uint64_t pages = (size + 4095) / 4096;
+	const uint64_t pieces = pages <= most && o2_draw_bool(c, 3, 1) ? pages
+				: o2_draw_bool(c, 1, 1)		       ? 1 + o2_draw(c, most - 1)
+								       : 1;
 
 	/* With more than one piece there may be gaps, which the first three can describe. */
 	o2_command_word(&run->command, "--mode");
@@ -99,6 +105,12 @@ static bool is_prompt(const json_t *object, const struct moving *moving)
 	       (double)number_of(object, "max_us") * 4 > took * 1e6 - 4000;
 }
 
+/* Each waits for a completion of a peer that is late, by a clock of milliseconds. */
+static uint64_t least_us(const struct moving *moving)
+{
+	return moving->late_ms == 0 ? 0 : (moving->late_ms - 1) * 1000;
+}
+
 static void check_json(struct o2_commands_run *run, const struct moving *moving)
 {
 	json_t *object = json_loads(run->command.out, 0, NULL);
@@ -130,6 +142,8 @@ static void check_json(struct o2_commands_run *run, const struct moving *moving)
 		o2_commands_wrong(run, "verified");
 	else if (!o2_commands_rates_fit(object) || !is_prompt(object, moving))
 		o2_commands_wrong(run, "rates");
+	else if (done > 0 && number_of(object, "min_us") < least_us(moving))
+		o2_commands_wrong(run, "late");
 	json_decref(object);
 }
 
@@ -159,6 +173,7 @@ static void check_words(struct o2_commands_run *run, const struct moving *moving
 		       &words[3], &words[4], &words[5]);
 	if (count < (moving->failed == 0 ? 9 : 6) || words[0] != done || words[2] != done * moving->size ||
 	    (words[1] != 0) != (moving->failed != 0) || words[3] > words[4] || words[4] > words[5] ||
+	    (done > 0 && words[3] < least_us(moving)) ||
 	    (double)words[5] > took * 1e6 + 1000 /* of which the last digit is */ ||
 	    !rates_agree(rate, each, moving->size)) {
 		o2_commands_wrong(run, "words");
@@ -244,8 +259,12 @@ static void move(struct o2_commands_run *run)
 	moving.verify = o2_draw_bool(c, 1, 2);
 	moving.json = o2_draw_bool(c, 1, 1);
 	moving.ours = o2_draw_bool(c, 3, 1);
+	if (moving.count <= LATE_MOST && o2_draw_bool(c, 1, 1))
+		moving.late_ms = 2 + o2_draw(c, 10);
 	o2_command_word(&run->command, "%s", moving.command);
 	o2_command_word(&run->command, "--device=loop");
+	if (moving.late_ms > 0)
+		o2_command_word(&run->command, "--loop-quirk=late=%" PRIu64, moving.late_ms);
 	o2_command_word(&run->command, "--size=%" PRIu64, moving.size);
 	o2_command_word(&run->command, "--count=%" PRIu64, moving.count);
 	o2_command_word(&run->command, "--in-flight=%" PRIu64, in_flight);
