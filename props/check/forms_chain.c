@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Chains whose last work request, the message, is another: what is said of it, whole (docs/oracle.md, "A chain"). */
+/* Chains whose last work request, the message, is another: what is said of it, whole (docs/oracle.md, "A chain").  And a
+ * message that is gathered from more pieces. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 
 #define CHECK	 "chain/message-bytes"
 #define SIGNALED "chain/signaled"
+#define PIECES	 "send/entries"
 #define MOST	 3u
 
 struct dues {
@@ -116,11 +118,57 @@ static void check_signaled(const struct o2_forms_run *run, uint32_t changed, str
 		o2_report_fail(report, "forms/chain", "nothing is said of %s", field);
 }
 
+/* Cut one of the message's pieces in two, up to so many more: the bytes are the same. */
+static void cut_pieces(struct o2_choice *c, struct o2_answer_send *found, uint32_t times)
+{
+	for (; times > 0 && found->nsge > 0 && found->nsge < O2_SEND_SGE; times--) {
+		const uint32_t at = (uint32_t)o2_draw_pick(c, found->nsge);
+		struct o2_impl_gather *sge = &found->sge[at];
+		uint32_t front;
+
+		if (sge->length < 2)
+			return;
+		front = 1 + (uint32_t)o2_draw(c, sge->length - 2);
+		memmove(sge + 1, sge, (found->nsge - at) * sizeof(*sge));
+		found->nsge++;
+		sge[0].length = front;
+		sge[1].addr += front;
+		sge[1].length -= front;
+	}
+}
+
+/* No more pieces than a work request may have, and at least one. */
+static void check_pieces(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report)
+{
+	struct o2_answer_send *found = &run->found.send;
+	const char *said = NULL;
+	bool wrong;
+
+	if (!o2_forms_begin(run, choice, O2_STAGE_SEND_PLAN))
+		return;
+	if (o2_draw_bool(choice, 5, 1))
+		found->nsge = 0;
+	cut_pieces(choice, found, (uint32_t)o2_draw(choice, run->asked.send.max_sge + 1));
+	wrong = found->nsge == 0 || found->nsge > run->asked.send.max_sge;
+	o2_forms_compare(run);
+	for (uint32_t i = 0; i < run->comparison.count; i++)
+		if (strcmp(o2_check_name(run->comparison.item[i].check), PIECES) == 0)
+			said = run->comparison.item[i].field;
+	if (wrong != (said != NULL && strcmp(said, "nsge") == 0))
+		o2_report_fail(report, "forms/pieces",
+			       "%" PRIu32 " pieces, of at most %" PRIu32 ": of %s is said that it is wrong",
+			       found->nsge, run->asked.send.max_sge, said == NULL ? "nothing" : said);
+}
+
 void o2_forms_check_chain(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report)
 {
 	struct dues dues = {0};
 	uint32_t said = 0, signaled;
 
+	if (o2_draw_bool(choice, 2, 1)) {
+		check_pieces(run, choice, report);
+		return;
+	}
 	if (!o2_forms_begin(run, choice, O2_STAGE_RDMA_CHAIN))
 		return;
 	for (uint64_t left = 1 + o2_draw(choice, 1); left > 0 && run->found.chain.nsge > 0; left--)
