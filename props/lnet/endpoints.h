@@ -78,7 +78,9 @@
 	ENTRY(O2_ENDPOINTS_SEEN_LOST_HERE, "lost_at_its_initiator")                 \
 	ENTRY(O2_ENDPOINTS_SEEN_LOST_THERE, "lost_at_its_target")                   \
 	ENTRY(O2_ENDPOINTS_SEEN_LOST_WAITING, "lost_waiting_for_an_answer")         \
-	ENTRY(O2_ENDPOINTS_SEEN_LATE, "late")
+	ENTRY(O2_ENDPOINTS_SEEN_LATE, "late")                                       \
+	ENTRY(O2_ENDPOINTS_SEEN_STRAY_REFUSED, "stray_refused")                     \
+	ENTRY(O2_ENDPOINTS_SEEN_STRAY_DROPPED, "stray_dropped")
 
 enum o2_endpoints_situation { O2_ENDPOINTS_SITUATION_LIST(O2_SITUATION_ID) O2_ENDPOINTS_SITUATIONS };
 

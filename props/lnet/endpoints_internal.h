@@ -101,6 +101,12 @@ struct o2_endpoints_op {
 	bool judged;	   /* the two ends agree, and the bytes are right */
 };
 
+/* A header that is nobody's: while it is looked at, what is dropped is that. */
+struct o2_endpoints_stray {
+	bool expected, dropped;
+	struct o2_error error;
+};
+
 struct o2_endpoints_seat {
 	struct o2_endpoints *endpoints;
 	uint32_t index;
@@ -120,6 +126,7 @@ struct o2_endpoints_seat {
 	struct o2_endpoints_entry entry[O2_ENDPOINTS_ENTRIES];
 	uint64_t next_order;
 	struct o2_work_ops work_ops;
+	struct o2_endpoints_stray stray;
 	uint32_t downs; /* connections that went down, or were not made */
 	struct o2_transfer_fault fault;
 };
@@ -234,6 +241,9 @@ uint32_t o2_endpoints_users(const struct o2_endpoints_seat *seat, uint32_t numbe
 void o2_endpoints_start(struct o2_endpoints *endpoints, struct o2_endpoints_seat *seat, uint32_t to);
 void o2_endpoints_cancel(struct o2_endpoints_seat *seat);
 void o2_endpoints_follow(struct o2_endpoints_seat *seat, const struct o2_endpoints_op *op);
+
+/* endpoints_stray.c: a header that is not for one of them, or not from its peer. */
+void o2_endpoints_stray(struct o2_endpoints *endpoints);
 
 /* endpoints_judge.c: what an application is told. */
 extern const struct o2_lnet_ops o2_endpoints_ops;

@@ -377,6 +377,11 @@ static void event(void *context, const struct o2_lnet_event *told)
 	const uint32_t type = told->hdr->type;
 	struct o2_endpoints_op *op;
 
+	if (seat->stray.expected) {
+		seat->stray.dropped = told->kind == O2_LNET_EVENT_DROPPED;
+		seat->stray.error = *told->error;
+		return;
+	}
 	if (type == O2_LNET_ACK || type == O2_LNET_REPLY) {
 		answer_dropped(seat, told);
 		return;
