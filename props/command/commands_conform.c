@@ -33,7 +33,7 @@ static void draw_only(struct o2_trial *trial)
 					      "leave/",	 "restart/", "lst/"};
 	struct o2_choice *c = trial->run->c;
 	struct o2_probe probe;
-	uint64_t words = 1 + o2_draw(c, 3);
+	uint64_t words = 1 + o2_draw(c, 5);
 	size_t used = (size_t)snprintf(trial->only, sizeof(trial->only), "%s", trial->quirk->draw);
 
 	/* With this one each transfer by RDMA would wait for its time. */

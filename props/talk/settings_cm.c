@@ -221,7 +221,8 @@ static void lack(const struct meeting *meeting, uint32_t nth)
 
 static void deliver_all(struct o2_cm_loop *loop, struct o2_choice *c)
 {
-	while (o2_cm_loop_deliver(loop, o2_draw_pick(c, o2_cm_loop_choices(loop) + (o2_cm_loop_choices(loop) == 0))))
+	while (o2_cm_loop_deliver(
+		loop, o2_draw_pick(c, o2_cm_loop_choices(loop) + (o2_cm_loop_choices(loop) == 0))))
 		;
 }
 
