@@ -7,9 +7,9 @@
 #define WRITE_OF_RC (O2_TOLD_WRITE_FIRST + O2_TOLD_SEND_ONLY)
 
 /* What can be said of the packet that was added last depends on how much of it is there. */
-static void cut_at(struct o2_told *told, const struct o2_capture_packet *packet, size_t bytes)
+static void leave(struct o2_told *told, const struct o2_capture_packet *packet, size_t bytes,
+		  const char *text)
 {
-	static const char text[] = "a packet that was not captured as a whole";
 	const bool has_hosts = bytes >= told->file->hosts_bytes, has_pair = bytes >= told->file->pair_bytes;
 	json_t *row;
 
@@ -18,6 +18,11 @@ static void cut_at(struct o2_told *told, const struct o2_capture_packet *packet,
 			  has_pair ? packet->dest_qp : 0, has_pair ? packet->psn : 0, packet->time_ns);
 	json_object_set_new(row, "note", json_string(text));
 	fprintf(told->text, "(%s)\n", text);
+}
+
+static void cut_at(struct o2_told *told, const struct o2_capture_packet *packet, size_t bytes)
+{
+	leave(told, packet, bytes, "a packet that was not captured as a whole");
 	told->cut++;
 }
 
@@ -87,6 +92,26 @@ static void cut_link(struct o2_told *told, uint64_t time_ns)
 	told->others++;
 }
 
+/* A frame that ends with a tag, or a byte before: all of that tag has to be there. */
+static void cut_tags(struct o2_told *told, uint64_t time_ns)
+{
+	const struct o2_capture_packet none = {.time_ns = time_ns};
+
+	for (uint32_t left = 0; told->file->link <= O2_CAPTURE_COOKED2 && left < told->file->tags; left++)
+		for (int sent = 0; sent < 2; sent++) {
+			size_t end;
+
+			o2_capture_add_other(told->file, 0, time_ns);
+			end = told->file->other_bytes - 4 * (size_t)left;
+			told->file->pair_bytes = SIZE_MAX;
+			if (sent != 0)
+				cut_at(told, &none, end - 1);
+			else
+				leave(told, &none, end - 1, "a packet whose lengths contradict each other");
+			o2_capture_set_length(told->file, sent != 0 ? end : end - 1);
+		}
+}
+
 /* docs/judge.md, "Captures": of any connection, where it cannot be told of which. */
 void o2_told_lost_front(struct o2_told *told, const struct o2_judge_event *event, uint64_t time_ns)
 {
@@ -110,6 +135,7 @@ void o2_told_cuts(struct o2_told *told, uint64_t time_ns)
 	for (uint32_t which = 0; which < O2_CAPTURE_OTHERS; which++)
 		cut_other(told, which, time_ns);
 	cut_link(told, time_ns);
+	cut_tags(told, time_ns);
 	told->fronts = true;
 	told->untold |= told->file->full;
 }
