@@ -291,6 +291,10 @@ void o2_settings_connection(struct o2_settings_run *run, struct o2_choice *c, st
 		 "a connection of version 0x%x, depth %" PRIu32 ", %" PRIu32 " fragments of %" PRIu32
 		 " entries, then %" PRIu64,
 		 config.version, config.queue_depth, config.max_frags, config.wrq_sge, then);
+	if (expected.code == 0 && o2_draw_bool(c, 1, 1))
+		o2_settings_device(run, c, &config, report);
+	if (report->failed)
+		return;
 	conn = make(run, report, 0, &config, &expected);
 	if (conn != NULL && !report->failed) {
 		if (then == 0)

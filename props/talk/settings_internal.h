@@ -54,7 +54,9 @@
 	ENTRY(O2_SETTINGS_UNMAPPED, "pages_without_a_mapping")                  \
 	ENTRY(O2_SETTINGS_ANSWERED, "answered")                                 \
 	ENTRY(O2_SETTINGS_NOT_ANSWERED, "not_answered")                         \
-	ENTRY(O2_SETTINGS_PUTS, "puts_that_meet")
+	ENTRY(O2_SETTINGS_PUTS, "puts_that_meet")                               \
+	ENTRY(O2_SETTINGS_SHRUNK, "fewer_for_a_small_device")                   \
+	ENTRY(O2_SETTINGS_TOO_SMALL, "device_too_small")
 
 enum o2_settings_situation { O2_SETTINGS_SITUATION_LIST(O2_SITUATION_ID) O2_SETTINGS_SITUATIONS };
 
@@ -95,6 +97,10 @@ struct o2_ni_config o2_settings_good_ni(uint32_t index);
 /* A connection; LNet's place by itself; the choice of a mode; plans that are registered, good and spoiled;
  * calls and allocations that fail; PUTs that serve looks at. */
 void o2_settings_connection(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report);
+struct o2_conn_config;
+/* Of a good one: whether a device is too small for it. */
+void o2_settings_device(struct o2_settings_run *run, struct o2_choice *c, const struct o2_conn_config *config,
+			struct o2_report *report);
 void o2_settings_lnet(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report);
 void o2_settings_answer(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report);
 void o2_settings_mode(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report);

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* Devices whose queues are just as long as a connection needs, or one shorter: docs/transport.md, "Sizes". */
+#include <errno.h>
+#include <inttypes.h>
+
+#include "lnd/conn/credits.h"
+#include "lnd/conn/qp.h"
+#include "props/scenario/draw.h"
+#include "props/talk/settings_internal.h"
+
+/* What a connection of that configuration comes to with that device. */
+struct fitted {
+	struct o2_conn_config config;
+	struct o2_flow_tunables flow;
+	struct o2_error error;
+	int rc;
+};
+
+static struct fitted fit(const struct o2_conn_config *config, const struct o2_qp_device *device)
+{
+	struct fitted fitted = {.config = *config};
+
+	fitted.rc = o2_qp_fit_device(device, &fitted.config, &fitted.flow, &fitted.error);
+	return fitted;
+}
+
+static struct o2_qp_device needs(const struct fitted *fitted)
+{
+	const uint32_t sends = o2_qp_send_wrs(&fitted->config, &fitted->flow),
+		       receives = o2_qp_recv_wrs(&fitted->config);
+
+	return (struct o2_qp_device){.max_sge = O2_MAX_WRQ_SGE,
+				     .max_wr = sends > receives ? sends : receives,
+				     .max_cqe = o2_qp_cq_entries(&fitted->config, &fitted->flow)};
+}
+
+static bool has_all(const struct fitted *found, const struct fitted *all)
+{
+	return found->rc == 0 && found->config.queue_depth == all->config.queue_depth &&
+	       found->flow.concurrent_sends == all->flow.concurrent_sends;
+}
+
+void o2_settings_device(struct o2_settings_run *run, struct o2_choice *c, const struct o2_conn_config *config,
+			struct o2_report *report)
+{
+	const struct o2_qp_device wide = {O2_MAX_WRQ_SGE, UINT32_MAX, UINT32_MAX};
+	const struct fitted all = fit(config, &wide);
+	struct o2_qp_device device = needs(&all), due;
+	struct fitted found = fit(config, &device);
+
+	if (all.rc != 0 || !has_all(&found, &all)) {
+		o2_report_fail(report, "settings/device",
+			       "%s: depth %" PRIu32 " of %" PRIu32 " with all that it needs", run->text,
+			       found.config.queue_depth, all.config.queue_depth);
+		return;
+	}
+	if (o2_draw_bool(c, 1, 1))
+		device.max_wr -= 1 + (uint32_t)o2_draw(c, o2_draw_bool(c, 1, 1) ? 0 : device.max_wr - 1);
+	else
+		device.max_cqe -= 1 + (uint32_t)o2_draw(c, o2_draw_bool(c, 1, 1) ? 0 : device.max_cqe - 1);
+	found = fit(config, &device);
+	due = needs(&found);
+	run->tally.seen[found.rc == 0 ? O2_SETTINGS_SHRUNK : O2_SETTINGS_TOO_SMALL]++;
+	if (has_all(&found, &all) ||
+	    (found.rc == 0 && (due.max_wr > device.max_wr || due.max_cqe > device.max_cqe)))
+		o2_report_fail(report, "settings/device",
+			       "%s: depth %" PRIu32 " with %" PRIu32 " requests and %" PRIu32
+			       " entries, of which it needs %" PRIu32 " and %" PRIu32,
+			       run->text, found.config.queue_depth, device.max_wr, device.max_cqe, due.max_wr,
+			       due.max_cqe);
+	else if (found.rc != 0 && (found.rc != -EINVAL || found.error.rule == NULL))
+		o2_report_fail(report, "settings/device", "%s: %d", run->text, found.rc);
+}
