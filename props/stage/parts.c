@@ -296,7 +296,7 @@ static void run_read(struct o2_parts_run *run, struct o2_choice *c, struct o2_re
 static enum o2_status run_case(void *context, struct o2_choice *choice, struct o2_report *report)
 {
 	struct o2_parts_run *run = context;
-	const uint64_t kind = o2_draw(choice, 15);
+	const uint64_t kind = o2_draw(choice, 16);
 
 	o2_report_clear(report);
 	run->text[0] = '\0';
@@ -328,6 +328,8 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 		o2_parts_lst_read(run, choice, report);
 	else if (kind == 15)
 		o2_parts_form(run, choice, report);
+	else if (kind == 16)
+		o2_parts_pattern(run, choice, report);
 	else
 		o2_parts_lst(run, choice, report);
 	run->tally.cases++;

@@ -43,7 +43,9 @@
 	ENTRY(O2_PARTS_LST_READ, "lst_read")                \
 	ENTRY(O2_PARTS_LST_NOT_READ, "lst_not_read")        \
 	ENTRY(O2_PARTS_AT_ONCE, "leaves_at_once")           \
-	ENTRY(O2_PARTS_BY_RDMA, "leaves_by_rdma")
+	ENTRY(O2_PARTS_BY_RDMA, "leaves_by_rdma")           \
+	ENTRY(O2_PARTS_PATTERN, "lst_word_that_is_checked") \
+	ENTRY(O2_PARTS_NO_PATTERN, "lst_word_that_is_not")
 
 enum o2_parts_situation { O2_PARTS_SITUATION_LIST(O2_SITUATION_ID) O2_PARTS_SITUATIONS };
 
@@ -65,6 +67,9 @@ void o2_parts_lst_read(struct o2_parts_run *run, struct o2_choice *c, struct o2_
 
 /* What is answered to pings. */
 void o2_parts_ping(struct o2_parts_run *run, struct o2_choice *c, struct o2_report *report);
+
+/* What the bytes of LNet selftest are. */
+void o2_parts_pattern(struct o2_parts_run *run, struct o2_choice *c, struct o2_report *report);
 
 /* As which message LNet's leave. */
 void o2_parts_form(struct o2_parts_run *run, struct o2_choice *c, struct o2_report *report);
