@@ -229,6 +229,9 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 
 	o2_report_clear(report);
 	o2_codec_draw(choice, &run->now);
+	/* Which the questions to other implementations do not have. */
+	if (o2_draw_bool(choice, 3, 1))
+		run->now.options.only_flavour = (enum o2_cksum_flavour)o2_draw(choice, 4);
 	if (!o2_choice_ok(choice))
 		return o2_choice_status(choice, O2_STATUS_VALID);
 	run->counters.cases++;

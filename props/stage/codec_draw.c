@@ -31,7 +31,6 @@ static void draw_options(struct o2_choice *choice, struct o2_wire_options *optio
 	options->require_checksum = o2_draw_bool(choice, 7, 1);
 	options->any_lnd = o2_draw_bool(choice, 7, 1);
 	options->tolerate_immediate_checksum = o2_draw_bool(choice, 7, 1);
-	options->only_flavour = o2_draw_bool(choice, 3, 1) ? (enum o2_cksum_flavour)o2_draw(choice, 4) : 0;
 }
 
 static void draw_fields(struct o2_choice *choice, const struct o2_wm_field *field, uint32_t fields,

@@ -6,6 +6,8 @@
 #include "lnd/node/negotiate.h"
 #include "props/talk/nodes_internal.h"
 
+#define FAST_ATTEMPTS 10u
+
 /* Events of the connection manager on their way to a node, and the moments in which it does something. */
 
 #define ANOTHER 0x100u /* no node of a case has an address that differs from another one's in this bit */
@@ -169,6 +171,25 @@ void o2_nodes_begin(struct o2_nodes_seat *seat, enum o2_nodes_doing doing, uint3
 	seat->now.code = code;
 }
 
+/* Once there have been many in a row, there is one in a second: docs/connection.md, "Times". */
+static void check_attempts(struct o2_nodes_seat *seat, uint32_t j, const struct o2_peer_view *view)
+{
+	struct o2_nodes_pair *pair = &seat->pair[j];
+	const uint64_t now_ms = seat->nodes->ground.now_ms;
+
+	if (view->attempts > pair->attempts && pair->attempts >= FAST_ATTEMPTS) {
+		o2_nodes_seen(seat->nodes, O2_NODES_SEEN_SLOW);
+		if (now_ms - pair->attempt_ms < 1000)
+			o2_report_fail(seat->nodes->report, "nodes/attempt-early",
+				       "node %" PRIu32 " makes attempt %" PRIu32
+				       " to connect with node %" PRIu32 " %" PRIu64 " ms after the last one",
+				       seat->index, view->attempts, j, now_ms - pair->attempt_ms);
+	}
+	if (view->attempts != pair->attempts)
+		pair->attempt_ms = now_ms;
+	pair->attempts = view->attempts;
+}
+
 /* The node frees what is gone, and forgets whom it has nothing with. */
 static void after_work(struct o2_nodes_seat *seat)
 {
@@ -184,6 +205,7 @@ static void after_work(struct o2_nodes_seat *seat)
 			continue;
 		o2_node_peer(seat->node, o2_nodes_nid(nodes, j), &view);
 		known += view.known;
+		check_attempts(seat, j, &view);
 		if (!view.known)
 			o2_nodes_unknown(seat, j);
 		else if (view.races != seat->pair[j].known.races)

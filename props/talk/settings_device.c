@@ -5,7 +5,6 @@
 
 #include "lnd/conn/credits.h"
 #include "lnd/conn/qp.h"
-#include "props/scenario/draw.h"
 #include "props/talk/settings_internal.h"
 
 /* What a connection of that configuration comes to with that device. */
