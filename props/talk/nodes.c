@@ -14,12 +14,12 @@
 static const char *const situations[O2_NODES_SITUATIONS] = {O2_NODES_SITUATION_LIST(O2_SITUATION_NAME)};
 
 /*
- * All that the network would have to do by itself, that takes three devices, or queues so deep that a kernel would
- * have to make room for them all at once.
+ * All that the network would have to do by itself (ten attempts in a row that fail as well), that takes three
+ * devices, or queues so deep that a kernel would have to make room for them all at once.
  */
 static const enum o2_nodes_situation of_loop[] = {O2_NODES_SEEN_THREE, O2_NODES_SEEN_UNREACHABLE,
-						  O2_NODES_SEEN_LOST, O2_NODES_SEEN_DEEP,
-						  O2_NODES_SEEN_BURST};
+						  O2_NODES_SEEN_LOST,  O2_NODES_SEEN_DEEP,
+						  O2_NODES_SEEN_BURST, O2_NODES_SEEN_SLOW};
 
 enum step {
 	STEP_DELIVER,
