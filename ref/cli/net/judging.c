@@ -107,20 +107,25 @@ void o2_net_judging_free(struct o2_net_judging *judging)
 	if (judging == NULL)
 		return;
 	o2_end_judge_forget(judging->end);
-	if (o2_end_judge_heard(judging->end).failed)
-		o2_cli_complain("judge: not enough memory, so not all was heard");
 	o2_end_judge_free(judging->end);
 	free(judging);
 }
 
 int o2_net_judging_end(struct o2_net_judging *judging, int status)
 {
+	bool broken;
+
 	if (judging == NULL)
 		return status;
 	o2_end_judge_forget(judging->end);
 	if (!judging->json)
 		print(judging);
-	if (status == O2_CLI_OK && judging->report.times[O2_JUDGE_MUST] != 0)
+	broken = judging->report.times[O2_JUDGE_MUST] != 0;
+	if (o2_end_judge_heard(judging->end).failed) {
+		o2_cli_complain("judge: not enough memory, so not all was heard");
+		broken = true;
+	}
+	if (status == O2_CLI_OK && broken)
 		status = O2_CLI_REFUSED;
 	o2_net_judging_free(judging);
 	return status;

@@ -35,7 +35,8 @@ json_t *o2_net_judging_to_json(const struct o2_net_judging *judging);
 
 /*
  * Nothing more will be heard: say what was, unless options want JSON, and free.  May be NULL.  Returns the
- * command's exit status, which is O2_CLI_REFUSED at least if a rule was broken that must hold.
+ * command's exit status, which is O2_CLI_REFUSED at least if a rule was broken that must hold, or memory ran
+ * out, so that not all was heard: that is said.
  */
 int o2_net_judging_end(struct o2_net_judging *judging, int status);
 

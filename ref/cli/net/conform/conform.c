@@ -232,12 +232,13 @@ static int run(struct o2_conform *conform, struct o2_conform_report *report)
 		o2_net_network_close(&conform->session.network);
 	if (status != O2_CLI_OK)
 		return status;
-	report->whole &= !conform->starved && !report->starved;
+	report->whole &= !conform->starved && !report->judged.failed && !report->starved;
 	if (!report->whole)
-		o2_cli_complain(conform->lost	   ? "the device is lost"
-				: conform->starved ? "not enough memory, so not all was tried"
-				: report->starved  ? "not enough memory, so not all is reported"
-						   : "it did not come to its end");
+		o2_cli_complain(conform->lost		? "the device is lost"
+				: conform->starved	? "not enough memory, so not all was tried"
+				: report->judged.failed ? "not enough memory, so not all was judged"
+				: report->starved	? "not enough memory, so not all is reported"
+							: "it did not come to its end");
 	if (!o2_conform_report_end(report))
 		return O2_CLI_USAGE;
 	return report->count[O2_CONFORM_FINDING] > 0 || !report->whole ? O2_CLI_REFUSED : O2_CLI_OK;
