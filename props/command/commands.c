@@ -39,7 +39,9 @@ static void choose_place(struct o2_commands_run *run)
 	struct o2_command_run *command = &run->command;
 
 	command->command = NULL;
-	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]) && run->inside && command->memory != NULL; i++)
+	if (!run->inside || command->memory == NULL || command->words == 0)
+		return;
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
 		if (strcmp(command->word[0], own[i].name) == 0)
 			command->command = own[i].command;
 }
@@ -180,7 +182,7 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 	run->command.words = 0;
 	o2_command_input(&run->command, NULL, 0);
 	run->command.fail_nth = 0;
-	run->command.broken = run->command.full = false;
+	run->command.broken = run->command.full = run->command.terminal = run->command.alone = false;
 	run->command.command = NULL;
 	run->inside = o2_draw_bool(choice, 1, 2);
 	run->starved = run->inside && o2_draw_bool(choice, 1, 1);
