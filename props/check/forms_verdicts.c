@@ -380,21 +380,25 @@ static void check_asked(struct o2_forms_run *run, enum o2_profile profile, struc
 		fail(run, "room", &none, report);
 }
 
-/* Which stages an implementation has: those of version 1 all have, the others have to be named. */
+/*
+ * Which stages an implementation has: those of version 1 all have, the others have to be named.  What else is in the
+ * list, at either end of it, names none.
+ */
 static void check_stages(const struct o2_forms_run *run, struct o2_choice *c, struct o2_report *report)
 {
 	static const struct foretold none;
-	const uint64_t named = o2_draw(c, (UINT64_C(1) << O2_STAGES) - 1);
+	const uint64_t named = o2_draw(c, (UINT64_C(1) << O2_STAGES) - 1), odd = o2_draw(c, 3);
 	json_t *stages = json_array(), *object;
-	bool absent[O2_STAGES] = {false};
+	bool absent[O2_STAGES + 1] = {[O2_STAGES] = true}; /* the last one is none of its */
 
 	for (int stage = 0; stage < O2_STAGES; stage++)
 		if ((named >> stage & 1) != 0)
 			json_array_append_new(stages, json_string(o2_stage_name((enum o2_stage)stage)));
-	json_array_append_new(stages, json_string("no_such_stage"));
+	json_array_insert_new(stages, odd % 2 == 0 ? 0 : json_array_size(stages),
+			      odd < 2 ? json_string("no_such_stage") : json_integer(O2_STAGES - 1));
 	object = json_pack("{s:o}", "stages", stages);
 	o2_answer_stages(object, absent);
-	for (int stage = 0; stage < O2_STAGES; stage++)
+	for (int stage = 0; stage <= O2_STAGES; stage++)
 		if (absent[stage] != (stage >= O2_STAGES_1 && (named >> stage & 1) == 0))
 			fail(run, "stages", &none, report);
 	json_decref(object);

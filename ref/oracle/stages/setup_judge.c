@@ -174,14 +174,16 @@ static void check_leak(struct setup_judge *j, const char *reason)
 {
 	uint32_t left = 0, first = 0;
 
-	for (uint32_t i = 0; i <= j->at; i++)
-		if (event_of(j, i)->round == j->round && j->was[i] && left++ == 0)
+	for (uint32_t i = 0; i <= j->at; i++) {
+		if (event_of(j, i)->round != j->round || !j->was[i])
+			continue;
+		if (left++ == 0)
 			first = i;
+		j->was[i] = false;
+	}
 	if (left != 0)
 		fault(j, O2_CHECK_SETUP_LEAK, "alive", reason, "0", "%" PRIu32 ", the first one of kind %s",
 		      left, o2_setup_kind_names[event_of(j, first)->kind]);
-	for (uint32_t i = 0; i <= j->at; i++)
-		j->was[i] &= event_of(j, i)->round != j->round;
 }
 
 static void check_complete(struct setup_judge *j)

@@ -93,6 +93,15 @@ TEST(test_a_leak)
 	assert_string_equal(faults[0].reason, "after a failure");
 }
 
+/* What the last event of all acquires is left as well. */
+TEST(test_a_leak_at_the_end)
+{
+	begin();
+	both.found.setup.count = 1;
+	expect(1, O2_CHECK_SETUP_LEAK, 0);
+	assert_string_equal(faults[0].found, "1, the first one of kind other");
+}
+
 TEST(test_a_release_of_nothing)
 {
 	begin();
@@ -275,6 +284,11 @@ TEST(test_events_that_cannot_be)
 	json_t *form;
 
 	assert_int_equal(o2_impl_slots_create(1, &slots), 0);
+	begin();
+	event(3)->op = O2_IMPL_SETUP_RETURN + 1;
+	answer_in_slot(&slots);
+	assert_int_equal(both.found.fault.check, O2_CHECK_RUN_VALUE);
+	assert_string_equal(both.found.fault.text, "events[].op is 4, expected at most 3");
 	for (uint32_t how = 0; how < 8; how++) {
 		begin();
 		if (how % 4 == 0)
