@@ -324,9 +324,30 @@ static enum o2_check_id unflag(const char *pieces)
 	o2_answer_of_reference(&w->asked, &w->found);
 	assert_true(SG.gaps);
 	SG.gaps = false;
+	/* What lies behind a list is no entry of it. */
+	w->expected.sg.entry[SG.count] = SG.entry[SG.count] = (struct o2_sg_entry){.page = 7, .offset = 1};
 	o2_compare(&w->comparison, &w->asked, &w->expected, &w->found);
 	assert_int_equal(w->comparison.count, 1);
 	return w->comparison.item[0].check;
+}
+
+/* Both sides of a difference in what the peer may do are told. */
+TEST_WITH(test_what_is_said_of_access, set_up, tear_down)
+{
+	bool seen[2] = {false, false};
+
+	for (uint64_t index = 0; index < CASES && !(seen[0] && seen[1]); index++) {
+		if (!draw(O2_STAGE_REG_PLAN, index) || !IS_RESULT)
+			continue;
+		REG.access ^= O2_ACCESS_REMOTE_WRITE;
+		o2_compare(&w->comparison, &w->asked, &w->expected, &w->found);
+		assert_int_equal(w->comparison.count, 1);
+		assert_string_equal(w->comparison.item[0].field, "remote_write");
+		assert_string_equal(w->comparison.item[0].expected, SINK ? "1" : "0");
+		assert_string_equal(w->comparison.item[0].found, SINK ? "0" : "1");
+		seen[SINK] = true;
+	}
+	assert_true(seen[0] && seen[1]);
 }
 
 TEST_WITH(test_the_exact_rule_of_gaps, set_up, tear_down)
