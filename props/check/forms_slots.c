@@ -10,11 +10,12 @@
  * noticed of what was written beside an answer, and what is said of an address.
  */
 
-#define SLOTS  2u
-#define PAGE   4096u
-#define ZONE   64u  /* in front of an array, and on both sides of what the out page has between them */
-#define POISON 0xa5 /* what stands where an answer is to be written */
-#define ARRAYS (O2_PARTS - O2_PART_ARRAYS)
+#define SLOTS	   2u
+#define PAGE	   4096u
+#define ZONE	   64u	/* in front of an array, and on both sides of what the out page has between them */
+#define POISON	   0xa5 /* what stands where an answer is to be written */
+#define ARRAYS	   (O2_PARTS - O2_PART_ARRAYS)
+#define ERRNO_MOST 4095u /* errno(3) of Linux */
 
 struct desk {
 	struct o2_choice *c;
@@ -207,11 +208,43 @@ static void explain_others(struct desk *desk)
 	must(desk, "last", o2_impl_slots_explain(&desk->slots, to - 1, &overrun, &input, text, sizeof(text)));
 }
 
+/* What a refusal in the slot says, or why it is none. */
+static void refuse(struct desk *desk, struct o2_forms_run *run)
+{
+	static const uint32_t errors[] = {22, 1, ERRNO_MOST, 0, ERRNO_MOST + 1};
+	struct o2_impl_refusal *refusal = desk->slot->refusal;
+	const struct o2_answer *found = &run->found;
+	const bool ends = o2_draw_bool(desk->c, 3, 1);
+	enum o2_check_id check = O2_CHECKS;
+
+	refusal->error = errors[o2_draw_pick(desk->c, sizeof(errors) / sizeof(errors[0]))];
+	refusal->cost = (uint32_t)o2_draw(desk->c, O2_IMPL_COST_CONNECTION + 1);
+	refusal->where = (uint32_t)o2_draw(desk->c, O2_IMPL_WHERE_WRITES + 1);
+	refusal->index = (uint32_t)o2_draw(desk->c, 9);
+	memset(refusal->name, 'x', sizeof(refusal->name));
+	if (ends)
+		refusal->name[o2_draw(desk->c, sizeof(refusal->name) - 1)] = '\0';
+	if (refusal->error == 0 || refusal->error > ERRNO_MOST || !ends)
+		check = O2_CHECK_RUN_STATUS;
+	else if (refusal->cost > O2_IMPL_COST_CONNECTION || refusal->where > O2_IMPL_WHERE_WRITES)
+		check = O2_CHECK_RUN_VALUE;
+	o2_impl_get_answer(&run->asked, desk->slot, O2_IMPL_REFUSED, &run->found);
+	if (check != O2_CHECKS) {
+		must(desk, "no-refusal", found->kind == O2_ANSWER_BROKEN && found->fault.check == check);
+		return;
+	}
+	must(desk, "refused",
+	     found->kind == O2_ANSWER_REFUSED && found->refusal.error == (int)refusal->error &&
+		     found->refusal.cost == (enum o2_answer_cost)refusal->cost &&
+		     found->refusal.where == (enum o2_answer_where)refusal->where &&
+		     found->refusal.index == refusal->index &&
+		     strcmp(found->refusal.name, refusal->name) == 0);
+}
+
 void o2_forms_check_slots(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report)
 {
 	struct desk desk = {.c = choice, .report = report};
 
-	(void)run;
 	if (o2_impl_slots_create(SLOTS, &desk.slots) != 0)
 		return;
 	desk.slot = &desk.slots.slot[o2_draw(choice, SLOTS - 1)];
@@ -224,6 +257,7 @@ void o2_forms_check_slots(struct o2_forms_run *run, struct o2_choice *choice, st
 		add_arrays(&desk);
 		fill(&desk);
 		explain(&desk);
+		refuse(&desk, run);
 		stray(&desk);
 	}
 	explain_others(&desk);

@@ -183,6 +183,7 @@ enum o2_flow_verdict o2_flow_take(struct o2_flow_end *end, uint32_t event)
 {
 	enum o2_flow_verdict verdict;
 
+	assert(event < end->asked->count);
 	if (end->closed)
 		return O2_FLOW_TAKEN;
 	verdict = take(end, event);

@@ -144,8 +144,6 @@ static void get(const struct o2_case *asked, struct o2_impl_slot *slot, struct o
 	answer->setup.count =
 		o2_stage_get_steps(slot, O2_PART_SGE, slot->out->setup.count, sizeof(answer->setup.event[0]),
 				   is_legal, answer->setup.event, answer);
-	for (uint32_t i = 0; i < answer->setup.count; i++)
-		answer->setup.event[i].reserved = 0;
 }
 
 /* --- the reference --- */
