@@ -47,6 +47,7 @@ struct o2_hosts_run {
 	char script[400], object[PATH_MAX];
 	void (*fail_allocation)(uint32_t nth); /* NULL: none can be made to fail */
 	int64_t (*allocated)(void);
+	void (*lacks_process)(unsigned int nth, int code); /* props/talk/wrap/exec.h; with fail_allocation */
 	const char *calls; /* of a shared object: the function that ends the process; NULL: nobody sees it */
 };
 

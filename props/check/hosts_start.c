@@ -130,6 +130,22 @@ static void without_memory(struct o2_hosts_run *run, bool object)
 	run->tally.seen[O2_HOSTS_NO_MEMORY]++;
 }
 
+static void without_a_process(struct o2_hosts_run *run, bool object)
+{
+	char shell[] = "sh", text[160] = "";
+	char *argv[] = {shell, NULL};
+	struct o2_host *host = NULL;
+	int rc;
+
+	if (run->lacks_process == NULL)
+		return;
+	snprintf(run->script, sizeof(run->script), "no process for %s", object ? "an object" : "a program");
+	run->lacks_process(1, EAGAIN);
+	rc = open_one(run, object, argv, &host, text);
+	run->lacks_process(0, 0);
+	check(run, rc, -EAGAIN, object ? "cannot fork: Resource temporarily unavailable" : NULL, text, host);
+}
+
 /* --- one that is there, and cannot be begun again --- */
 
 static void take(void *context, uint32_t index, const struct o2_answer *answer)
@@ -146,16 +162,19 @@ static void take(void *context, uint32_t index, const struct o2_answer *answer)
 /* It leaves with each question; what is not asked any more is not answered. */
 static void not_again(struct o2_hosts_run *run)
 {
-	static const char *const whys[] = {"descriptors", "memory"};
-	const uint64_t why = run->fail_allocation == NULL ? 0 : o2_draw(run->c, 1);
+	static const struct {
+		const char *lacks;
+		int code;
+	} whys[] = {{"descriptors", -EMFILE}, {"memory", -ENOMEM}, {"a process", -EAGAIN}};
+	const uint64_t why = run->fail_allocation == NULL ? 0 : o2_draw(run->c, 2);
 	struct o2_case *asked[O2_HOSTS_ASKED];
 	char shell[] = "sh", flag[] = "-c", command[] = "exit 3", text[160];
 	char *argv[] = {shell, flag, command, NULL};
 	struct o2_host *host;
-	const uint32_t due = why == 0 ? 1 : 0;
+	const uint32_t due = why == 1 ? 0 : 1;
 	int rc = o2_host_open_program(argv, &options, &host, text, sizeof(text));
 
-	snprintf(run->script, sizeof(run->script), "a shell that leaves, without %s", whys[why]);
+	snprintf(run->script, sizeof(run->script), "a shell that leaves, without %s", whys[why].lacks);
 	if (rc != 0) {
 		o2_report_fail(run->report, "hosts/open", "%d: %s", rc, text);
 		return;
@@ -165,15 +184,19 @@ static void not_again(struct o2_hosts_run *run)
 	run->answered = 0;
 	if (why == 0)
 		o2_hosts_scarce(0);
-	else
+	else if (why == 1)
 		run->fail_allocation(1);
+	else
+		run->lacks_process(1, EAGAIN);
 	rc = host->ops->ask(host, asked, run->nasked, take, run);
 	if (why == 0)
 		o2_hosts_plenty();
-	else
+	else if (why == 1)
 		run->fail_allocation(0);
-	if (why == 0 && run->nasked == 1 ? rc != 0 : rc != (why == 0 ? -EMFILE : -ENOMEM))
-		o2_report_fail(run->report, "hosts/start-again", "%d without %s", rc, whys[why]);
+	else
+		run->lacks_process(0, 0);
+	if (rc != (due == run->nasked ? 0 : whys[why].code))
+		o2_report_fail(run->report, "hosts/start-again", "%d without %s", rc, whys[why].lacks);
 	else if (run->answered != due)
 		o2_report_fail(run->report, "hosts/start-again", "%" PRIu32 " answers, expected %" PRIu32,
 			       run->answered, due);
@@ -193,7 +216,7 @@ void o2_hosts_start(struct o2_hosts_run *run)
 		 access(run->object, R_OK) == 0;
 	if (!o2_choice_ok(c))
 		return;
-	switch (o2_draw(c, 3)) {
+	switch (o2_draw(c, 4)) {
 	case 0:
 		no_program(run);
 		break;
@@ -202,6 +225,9 @@ void o2_hosts_start(struct o2_hosts_run *run)
 		break;
 	case 2:
 		without_memory(run, object);
+		break;
+	case 3:
+		without_a_process(run, object);
 		break;
 	default:
 		not_again(run);

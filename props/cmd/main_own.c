@@ -62,10 +62,12 @@ static const struct o2_command_memory memory = {.fail = o2_alloc_fault_arm,
 #endif
 
 #ifdef O2_PROPS_IN_PROCESS
-#define FAILS_AND_COUNTS .fail_allocation = o2_alloc_fault_arm, .allocated = o2_alloc_live
-#define FAILS_AND_SAYS	 .fail_allocation = o2_alloc_fault_arm, .allocation_failed = o2_alloc_fault_fired
-#define ALLOCATIONS	 FAILS_AND_SAYS, .allocated = o2_alloc_live
-#define OWN_MEMORY	 .command.memory = &memory
+#define FAILS_AND_COUNTS                                                   \
+	.fail_allocation = o2_alloc_fault_arm, .allocated = o2_alloc_live, \
+	.lacks_process = o2_exec_lacks_process
+#define FAILS_AND_SAYS .fail_allocation = o2_alloc_fault_arm, .allocation_failed = o2_alloc_fault_fired
+#define ALLOCATIONS    FAILS_AND_SAYS, .allocated = o2_alloc_live
+#define OWN_MEMORY     .command.memory = &memory
 #else
 /* No allocation can be made to fail. */
 #define FAILS_AND_COUNTS .fail_allocation = NULL
