@@ -73,8 +73,8 @@ static int set_up(pcap_t *pcap, int buffer_bytes)
 	return rc == PCAP_ERROR_TSTAMP_PRECISION_NOTSUP ? 0 : rc;
 }
 
-/* Returns 0, or -EIO and *why: one line. */
-static int activate(struct o2_capture *capture, int buffer_bytes, char why[O2_PCAP_WHY_BYTES])
+/* False: *why is one line. */
+static bool activate(struct o2_capture *capture, int buffer_bytes, char why[O2_PCAP_WHY_BYTES])
 {
 	pcap_t *pcap = capture->pcap;
 	int rc = set_up(pcap, buffer_bytes);
@@ -86,30 +86,28 @@ static int activate(struct o2_capture *capture, int buffer_bytes, char why[O2_PC
 
 		snprintf(why, O2_PCAP_WHY_BYTES, "%s", words[0] != '\0' ? words : pcap_statustostr(rc));
 		why[strcspn(why, "\n")] = '\0';
-		return -EIO;
+		return false;
 	}
 	/* Waiting is done here, so that it has an end. */
 	if (pcap_setnonblock(pcap, 1, why) != 0)
-		return -EIO;
+		return false;
 	capture->ns_per_tick = pcap_get_tstamp_precision(pcap) == PCAP_TSTAMP_PRECISION_NANO ? 1 : 1000;
-	return check_link_type(capture, why) == 0 ? 0 : -EIO;
+	return check_link_type(capture, why) == 0;
 }
 
 int o2_capture_open_live(const char *interface, int buffer_bytes, const struct o2_capture_end *end,
 			 struct o2_capture *capture, char why[O2_PCAP_WHY_BYTES])
 {
-	int rc;
-
 	*capture = (struct o2_capture){.live = true, .end = *end};
 	if (end->seconds != 0)
 		capture->end_ns = o2_monotonic_ns() + end->seconds * O2_NS_PER_S;
 	capture->pcap = pcap_create(interface, why);
 	if (capture->pcap == NULL)
 		return -EIO;
-	rc = activate(capture, buffer_bytes, why);
-	if (rc != 0)
-		o2_capture_close(capture);
-	return rc;
+	if (activate(capture, buffer_bytes, why))
+		return 0;
+	o2_capture_close(capture);
+	return -EIO;
 }
 
 uint64_t o2_capture_dropped(const struct o2_capture *capture)

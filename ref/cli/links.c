@@ -166,16 +166,21 @@ static int tell(struct o2_links *links, struct link *link, enum o2_judge_side fr
 	return o2_judge_hear(links->judge, link->conn, &told);
 }
 
+static bool is_at(const struct link *link, enum o2_judge_side side, const struct o2_roce_address *addr,
+		  uint32_t qp)
+{
+	return link->conn != NULL && link->has_qp[side] && link->qp[side] == qp &&
+	       same(&link->addr[side], addr);
+}
+
 /* A queue pair of that address begins another life: what is known of the one before is over. */
 static void forget_qp(struct o2_links *links, const struct o2_roce_address *addr, uint32_t qp)
 {
 	for (size_t i = 0; i < O2_LINKS_MAX; i++) {
 		struct link *link = &links->link[i];
 
-		for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++)
-			if (link->conn != NULL && link->has_qp[side] && link->qp[side] == qp &&
-			    same(&link->addr[side], addr))
-				drop(links, link);
+		if (is_at(link, O2_JUDGE_A, addr, qp) || is_at(link, O2_JUDGE_B, addr, qp))
+			drop(links, link);
 	}
 }
 

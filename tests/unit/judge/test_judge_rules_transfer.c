@@ -207,6 +207,8 @@ static void payload_put(struct say *say, bool broken)
 	say_put_ack(say, B, 1, 2, &sink, 0);
 	say_part(say, A, 7, 0, 0, 4096, UINT32_MAX);
 	say_write(say, A, sink.rkey, sink.addr, 4096);
+	/* What lies behind the last fragment is none of its bytes. */
+	say_part(say, A, 7, 4196, 4196, 4096, 4000);
 	say_part(say, A, 7, 4096, 4096, 4096, broken ? 4095 : UINT32_MAX);
 	say_write(say, A, sink.rkey, sink.addr + 4096, 4096);
 	say_done(say, A, O2_MSG_PUT_DONE, 2, SINK_BYTES, 0);

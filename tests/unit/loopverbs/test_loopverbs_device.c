@@ -101,6 +101,26 @@ APART_TEST(queue_limits)
 	assert_int_equal(errno, EINVAL);
 }
 
+/* There are as many queue pairs as the devices say, and not one more. */
+APART_TEST(queue_pairs_run_out)
+{
+	static struct ibv_qp *qp[1u << 16];
+	struct ibv_qp_init_attr init = {
+		.send_cq = p->a.scq, .recv_cq = p->a.rcq, .qp_type = IBV_QPT_RC, .cap = {1, 1, 1, 1, 0}};
+	const uint32_t own = (p->a.qp != NULL) + (p->b.qp != NULL);
+	struct ibv_device_attr attr;
+	uint32_t count = 0;
+
+	assert_int_equal(ibv_query_device(p->a.context, &attr), 0);
+	assert_in_range(attr.max_qp, 1, (1u << 16) - 1);
+	while (count <= (uint32_t)attr.max_qp && (qp[count] = ibv_create_qp(p->a.pd, &init)) != NULL)
+		count++;
+	assert_int_equal(errno, ENOMEM);
+	assert_int_equal(count + own, attr.max_qp);
+	while (count > 0)
+		assert_int_equal(ibv_destroy_qp(qp[--count]), 0);
+}
+
 APART_TEST(address_handles)
 {
 	struct ibv_ah_attr attr = {.port_num = 1, .dlid = 1};

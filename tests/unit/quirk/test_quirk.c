@@ -136,6 +136,21 @@ TEST(test_signed_sums)
 	close_pair(pair, &quirks);
 }
 
+/* What the queue pair refuses is refused, whatever is done to its work requests. */
+TEST(test_a_refused_post)
+{
+	static const struct o2_conn_config ours = O2_CONN_DEFAULTS;
+	struct o2_quirks quirks;
+	struct pair *pair = open_pair(&quirks, "sums-signed", &ours);
+	const struct o2_work_ops *ops = &quirks.ops;
+	struct ibv_sge sge[33] = {{0}};
+	struct ibv_send_wr wr = {.opcode = IBV_WR_RDMA_WRITE, .sg_list = sge, .num_sge = 33}, *bad = NULL;
+
+	assert_int_equal(ops->post_send(ops->context, o2_conn_qp(pair->b.conn), &wr, &bad, 0), EINVAL);
+	assert_ptr_equal(bad, &wr);
+	close_pair(pair, &quirks);
+}
+
 TEST(test_other_bytes_are_summed)
 {
 	struct o2_conn_config tolerant = O2_CONN_DEFAULTS;

@@ -147,6 +147,22 @@ TEST(test_phys_iova)
 	}
 }
 
+/* It may go up to the last address but one: the end is an address as well. */
+TEST(test_phys_iova_at_the_end)
+{
+	struct o2_reg_request request = {O2_REG_PHYS,  O2_SINK, 4096, O2_MAX_FRAGS,
+					 O2_MAX_FRAGS, false,	0,    false};
+	struct o2_dma_list list = {.count = 1, .segment = {{0x10000001, 4094}}};
+	struct o2_reg_plan plan;
+	struct o2_error error;
+
+	request.iova = UINT64_MAX - 4095;
+	assert_int_equal(o2_reg_plan(&request, &list, &plan, NULL), 0);
+	assert_true(plan.iova == UINT64_MAX - 4094 && plan.length == 4094);
+	list.segment[0].length++;
+	assert_error(o2_reg_plan(&request, &list, &plan, &error), -EINVAL, &error, "reg/phys/iova-wraps");
+}
+
 /* --- page counts --- */
 
 /* `count` pages, all but the first whole, the first from offset; every other page of the address space. */

@@ -135,7 +135,6 @@ static void version_1(struct o2_conform *conform, const struct o2_conform_probe 
 	struct o2_conn_view view;
 
 	node.conn.version = (uint16_t)probe->value;
-	node.conn.queue_depth = O2_QUEUE_DEPTH_V1;
 	if (!o2_conform_start(conform, &node) || !pings_at_once(conform, 2 * O2_QUEUE_DEPTH_V1))
 		return;
 	conn = o2_node_conn(conform->session.endpoint.node, conform->options->peer, 0);
