@@ -3,9 +3,11 @@
 /* What the network commands move: docs/peer.md, "Fragments" and "Verifying". */
 
 #include "base/mix.h"
+#include "base/monotonic.h"
 #include "base/stream.h"
 #include "cli/net/look.h"
 #include "cli/net/memory.h"
+#include "cli/net/report.h"
 #include "cli/net/session.h"
 #include "mem/sg_build.h"
 #include "tests/lib/unit_test.h"
@@ -171,4 +173,33 @@ TEST(test_one_wrong_byte)
 	}
 	o2_net_memory_free(&memory);
 	o2_arena_destroy(&arena);
+}
+
+/* Once a second, and rates are those of the whole run so far. */
+TEST(test_progress)
+{
+	const struct o2_net_options options = {.command = O2_NET_PUT, .progress = true};
+	struct o2_net_report report = {
+		.started_ns = 1, .done = 30, .failed = 2, .bytes = 12000000, .next_progress_ns = 0};
+	static const struct {
+		uint64_t now_ns;
+		const char *said;
+	} rows[] = {{O2_NS_PER_S, ""},
+		    {2 * O2_NS_PER_S - 1, ""},
+		    {3 * O2_NS_PER_S, "put: 30 done, 2 failed, 4.0 MB/s, 10/s\n"},
+		    {4 * O2_NS_PER_S - 1, ""}};
+	char *text;
+	size_t bytes;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		FILE *was = stderr;
+
+		stderr = open_memstream(&text, &bytes);
+		assert_non_null(stderr);
+		o2_net_report_progress(&report, &options, rows[i].now_ns);
+		fclose(stderr);
+		stderr = was;
+		assert_string_equal(text, rows[i].said);
+		free(text);
+	}
 }

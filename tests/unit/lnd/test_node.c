@@ -280,6 +280,25 @@ WORLD_TEST(peer_restarts)
 }
 
 /* Nodes go away at each point of an attempt, with operations of both: all of them end. */
+/* What is started from inside the end of the last one, because nobody answers, has attempts of its own. */
+WORLD_TEST(started_as_attempts_fail)
+{
+	struct seat *a = &world->seat[0];
+	uint32_t attempts;
+
+	world->fate[O2_CM_LOOP_REQUEST] = O2_CM_LOOP_UNREACHABLE;
+	seat_put(a, NID(1));
+	world_settle(world);
+	assert_int_equal(a->nended, 1);
+	attempts = world->nsent[O2_CM_LOOP_REQUEST];
+	assert_true(attempts > 0);
+	a->again = NID(1);
+	seat_put(a, NID(1));
+	world_settle(world);
+	assert_int_equal(a->nended, 3);
+	assert_int_equal(world->nsent[O2_CM_LOOP_REQUEST], 3 * attempts);
+}
+
 TEST(destroyed_at_each_point)
 {
 	for (uint32_t which = 0; which < 2; which++) {

@@ -40,7 +40,9 @@ static void reply_to(struct world *world, uint64_t served, uint32_t type)
 		reply.u.ping_reply.pnr_seq =
 			world->seen.u.ping_reqst.pnr_seq + (world->act == WRONG_SEQ ? 1 : 0);
 	}
-	reply.u.reply.status = world->act == STATUS ? EBADMSG : world->act == LARGE_STATUS ? world->status : 0;
+	reply.u.reply.status = world->act == STATUS	    ? EBADMSG
+			       : world->act == LARGE_STATUS ? world->status
+							    : 0;
 	o2_lst_served_reply(world->server, served, &reply);
 }
 

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* Parts of what reads and judges captures, by themselves: sequence numbers, and the rows of a report. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/flows.h"
+#include "cli/judge_page.h"
+#include "cli/ladder.h"
+#include "tests/lib/judge_say.h"
+#include "tests/lib/unit_test.h"
+
+#define REPEATS 0x10000u /* so far back a packet has come before: docs/judge.md, "Captures" */
+
+TEST(test_a_first_packet_far_behind_is_new)
+{
+	for (uint32_t more = 0; more < 2; more++) {
+		struct o2_flow flow = {.known = true, .next_psn = 5};
+		const struct o2_roce_packet packet = {
+			.kind = O2_ROCE_SEND, .first = true, .psn = (5 - REPEATS - more) & 0xffffff};
+
+		assert_int_equal(o2_flow_advance(&flow, &packet),
+				 more == 0 ? O2_FLOW_REPEATED : O2_FLOW_NEXT);
+		assert_int_equal(flow.next_psn, more == 0 ? 5 : packet.psn + 1);
+	}
+}
+
+/* The first of all rules, broken by nobody knows whom, has a row as well. */
+TEST(test_rows_of_a_report)
+{
+	static struct o2_judge_report report;
+	struct o2_judge_finding finding = {.rule = (enum o2_judge_rule_id)0};
+	struct say say;
+
+	say_open(&say, NULL);
+	say_meet(&say, O2_JUDGE_LATER);
+	finding.conn = say.conn;
+	for (uint32_t i = 0; i < 3; i++)
+		o2_judge_report_add(&report, &finding);
+	assert_int_equal(report.count, 1);
+	assert_int_equal(report.row[0].times, 3);
+	say_close(&say);
+}
+
+/* What the page says of where a row stands, if its events are not on it. */
+static char *place_of(uint64_t times)
+{
+	static const struct o2_judge_seen_totals totals;
+	static const struct o2_wire_options wire;
+	static struct o2_judge_report report;
+	struct o2_judge_result result = {.name = "x", .report = &report, .totals = &totals};
+	struct o2_ladder *ladder = o2_ladder_new(O2_LADDER_FIRST, &wire);
+	struct o2_judge_page *page;
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	report.count = 1;
+	report.row[0] = (struct o2_judge_row){.times = times, .number = 5};
+	page = o2_judge_page_new(out);
+	assert_non_null(page);
+	o2_judge_page_add(page, &result, ladder);
+	assert_true(o2_judge_page_end(page));
+	o2_ladder_free(ladder);
+	fclose(out);
+	return text;
+}
+
+TEST(test_places_that_are_not_on_the_page)
+{
+	char *text = place_of(1);
+
+	assert_non_null(strstr(text, ": packet 5<br>"));
+	free(text);
+	text = place_of(2);
+	assert_non_null(strstr(text, ": packet 5 first; 2 times in all<br>"));
+	free(text);
+}
