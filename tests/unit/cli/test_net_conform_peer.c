@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "props/world/receives.h"
@@ -89,7 +90,21 @@ static int post_falsely(void *context, struct ibv_qp *qp, struct ibv_send_wr *li
 
 static const struct o2_work_ops post_ops = {.post_send = post_falsely};
 
-/* The peer is there: it has both places, and breaks what is to be spoilt. */
+/* The peer has no place, and breaks what is to be spoilt. */
+static void be_empty(void)
+{
+	true_ops = world.cm->ops;
+	false_ops = *true_ops;
+	if (spoil.in == IN_REPLY)
+		false_ops.accept = accept_falsely;
+	else if (spoil.in == IN_REJECT)
+		false_ops.reject = reject_falsely;
+	else if (spoil.in == IN_MESSAGE)
+		world.ni.config.work_ops = &post_ops;
+	world.cm->ops = &false_ops;
+}
+
+/* It has both. */
 static void be_false(void)
 {
 	static struct o2_iov iov[2];
@@ -104,15 +119,7 @@ static void be_false(void)
 					    PLACE_BYTES, &iov[i]);
 		assert_true(o2_lnet_attach(world.endpoint.lnet, &entry, NULL) >= 0);
 	}
-	true_ops = world.cm->ops;
-	false_ops = *true_ops;
-	if (spoil.in == IN_REPLY)
-		false_ops.accept = accept_falsely;
-	else if (spoil.in == IN_REJECT)
-		false_ops.reject = reject_falsely;
-	else if (spoil.in == IN_MESSAGE)
-		world.ni.config.work_ops = &post_ops;
-	world.cm->ops = &false_ops;
+	be_empty();
 }
 
 /* The probe is a finding that says this. */
@@ -237,4 +244,32 @@ TEST(the_judge_hears_what_goes_on)
 	expect("ping/twenty",
 	       LNET(O2_LNET_REPLY, .at = O2_AT_SRCSTAMP, .width = 8, .value = 1, .adds = true, .spares = 2),
 	       "judge/message/stamps");
+}
+
+/* How often we come to a peer that breaks nothing. */
+static uint32_t connections(void (*start)(void), uint32_t rounds, const char *probe)
+{
+	char line[200];
+
+	world_setup(NULL);
+	world.start = start;
+	spoil = (struct spoil){.in = IN_REPLY, .spares = UINT32_MAX};
+	snprintf(line, sizeof(line),
+		 "conform --timeout 2 --place-bytes 2097152 --rounds %" PRIu32 " 10.77.0.2@o2ib --only %s",
+		 rounds, probe);
+	if (world_run(line) != O2_CLI_OK)
+		fail_msg("%s%s", world.out, world.err);
+	return UINT32_MAX - spoil.spares;
+}
+
+/* With many under way once in each round; and afterwards we see that all is well, with its memory or without. */
+TEST(how_often_it_leaves)
+{
+	const uint32_t ping = connections(be_false, 1, "ping/one"),
+		       rest = connections(be_empty, 1, "ping/one");
+
+	for (uint32_t rounds = 1; rounds < 4; rounds++)
+		assert_int_equal(connections(be_false, rounds, "leave/many"), ping + rounds);
+	assert_int_equal(connections(be_false, 1, "leave/ping") - ping,
+			 connections(be_empty, 1, "leave/ping") - rest);
 }
