@@ -168,6 +168,12 @@ class Conduct(unittest.TestCase):
         document = result("--cases", 50, "--no-corpus", MISBEHAVE, env={"O2_MISBEHAVE": "overrun"})
         self.assertIn("array entry, 0 bytes behind its end", findings(document)["run/overrun"]["found"])
 
+    def test_it_is_said_how_much_it_leaks(self):
+        document = result("--cases", 50, "--no-corpus", MISBEHAVE, env={"O2_MISBEHAVE": "leak"})
+        said = re.search(r"grows by (\d+) bytes with each call", findings(document)["run/leak"]["found"])
+        # tests/impl/reference/misbehave.c loses 100, and the heap has pieces of its own sizes.
+        self.assertTrue(100 <= int(said[1]) < 200, said[0])
+
     def test_hanging_stages_are_given_up(self):
         document = result("--cases", 300, "--timeout-ms", 50, MISBEHAVE, env={"O2_MISBEHAVE": "hang"})
         stages = {each["stage"]: each for each in document["implementations"][0]["stages"]}

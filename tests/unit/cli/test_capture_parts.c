@@ -41,37 +41,62 @@ TEST(test_rows_of_a_report)
 	say_close(&say);
 }
 
-/* What the page says of where a row stands, if its events are not on it. */
-static char *place_of(uint64_t times)
+static const struct o2_wire_options wire;
+
+/* The page of one file.  The caller frees it. */
+static char *page_of(const struct o2_judge_report *report, struct o2_ladder *ladder)
 {
 	static const struct o2_judge_seen_totals totals;
-	static const struct o2_wire_options wire;
-	static struct o2_judge_report report;
-	struct o2_judge_result result = {.name = "x", .report = &report, .totals = &totals};
-	struct o2_ladder *ladder = o2_ladder_new(O2_LADDER_FIRST, &wire);
+	const struct o2_judge_result result = {.name = "x", .report = report, .totals = &totals};
 	struct o2_judge_page *page;
 	char *text = NULL;
 	size_t bytes;
 	FILE *out = open_memstream(&text, &bytes);
 
-	report.count = 1;
-	report.row[0] = (struct o2_judge_row){.times = times, .number = 5};
 	page = o2_judge_page_new(out);
 	assert_non_null(page);
 	o2_judge_page_add(page, &result, ladder);
 	assert_true(o2_judge_page_end(page));
-	o2_ladder_free(ladder);
 	fclose(out);
 	return text;
 }
 
+/* Where a row stands whose events are not on the page. */
 TEST(test_places_that_are_not_on_the_page)
 {
-	char *text = place_of(1);
+	static const char *const places[] = {": packet 5<br>", ": packet 5 first; 2 times in all<br>"};
+	static struct o2_judge_report report = {.count = 1};
 
-	assert_non_null(strstr(text, ": packet 5<br>"));
+	for (uint32_t more = 0; more < 2; more++) {
+		struct o2_ladder *ladder = o2_ladder_new(O2_LADDER_FIRST, &wire);
+		char *text;
+
+		report.row[0] = (struct o2_judge_row){.times = 1 + more, .number = 5};
+		text = page_of(&report, ladder);
+		assert_non_null(strstr(text, places[more]));
+		free(text);
+		o2_ladder_free(ladder);
+	}
+}
+
+/* Times of packets need not rise: one may lie before the first. */
+TEST(test_a_time_before_the_first)
+{
+	static const struct o2_judge_report report;
+	struct o2_ladder *ladder = o2_ladder_new(O2_LADDER_FIRST, &wire);
+	struct say say;
+	char *text;
+
+	say_open(&say, NULL);
+	o2_judge_listen(say.judge, o2_ladder_hear, ladder);
+	say.now_ns = 3000000000;
+	say_connected(&say);
+	say.now_ns = 1749995000;
+	say_noop(&say, O2_JUDGE_A, 1);
+	text = page_of(&report, ladder);
+	assert_non_null(strstr(text, "<span class=\"t\">0.000000</span>"));
+	assert_non_null(strstr(text, "<span class=\"t\">-1.250005</span>"));
 	free(text);
-	text = place_of(2);
-	assert_non_null(strstr(text, ": packet 5 first; 2 times in all<br>"));
-	free(text);
+	say_close(&say);
+	o2_ladder_free(ladder);
 }
