@@ -58,23 +58,56 @@ static void check(struct o2_commands_run *run, const struct line *line)
 		o2_commands_wrong(run, "count");
 }
 
-static void refuse(struct o2_commands_run *run, const struct line *line, uint32_t nth)
+static void ask_a_peer(struct o2_commands_run *run, const struct line *line)
 {
 	struct o2_wrong wrong = {.in = O2_WRONG_NOWHERE};
 
-	run->command.words = 0;
-	run->command.fail_nth = nth;
-	run->command.failed = false;
-	o2_commands_words(run, line->words);
 	o2_commands_words(run, "--device=loop --nid=10.77.3.4@o2ib --timeout=1");
 	if (strncmp(line->words, "lst", 3) != 0)
 		o2_commands_words(run, PEER);
 	o2_wrong_execute(&run->command, &wrong);
+}
+
+/* Nobody comes, and then it is told to stop. */
+static void serve_nobody(struct o2_commands_run *run)
+{
+	static struct o2_serve_script script; /* large */
+
+	memset(&script, 0, sizeof(script));
+	o2_commands_words(run, "--device=loop0 --nid=" O2_SERVE_NID);
+	o2_serve_execute(&run->command, &script);
+}
+
+static void refuse(struct o2_commands_run *run, const struct line *line, uint32_t nth)
+{
+	run->command.words = 0;
+	run->command.fail_nth = nth;
+	run->command.failed = false;
+	o2_commands_words(run, line->words);
+	if (strncmp(line->words, "serve", 5) == 0)
+		serve_nobody(run);
+	else
+		ask_a_peer(run, line);
 	run->tally.seen[O2_COMMANDS_SHORT] += run->command.failed;
 	if (run->command.failed || run->command.status != 0)
 		check(run, line);
 	if (run->report->failed)
 		o2_report_add(run->report, "allocation %" PRIu32 " is refused", nth);
+}
+
+/* Each of its own, one after the other. */
+static void refuse_each(struct o2_commands_run *run)
+{
+	static const struct line lines[] = {
+		{"serve --verify", "serve: 0 done, 0 failed, ", 0, 0},
+		{"serve --lst --judge --json", "\"done\": 0,", 0, 0},
+	};
+	const struct line *line = &lines[o2_draw_pick(run->c, sizeof(lines) / sizeof(lines[0]))];
+	uint32_t nth = 0;
+
+	do
+		refuse(run, line, ++nth);
+	while (run->command.failed && !run->report->failed && run->command.left == 0);
 }
 
 void o2_commands_short(struct o2_commands_run *run)
@@ -101,6 +134,10 @@ void o2_commands_short(struct o2_commands_run *run)
 	static const uint32_t begin[] = {0, 4, 6, 6}; /* eighths */
 	const struct line *line = &lines[o2_draw_pick(run->c, sizeof(lines) / sizeof(lines[0]))];
 
+	if (o2_draw_bool(run->c, 3, 1)) {
+		refuse_each(run);
+		return;
+	}
 	/* The first ones are the network's, in each of them; what is special comes last. */
 	for (uint32_t i = 0; i < RUNS && !run->report->failed && run->command.left == 0; i++) {
 		const uint32_t before = begin[o2_draw_pick(run->c, 4)] * (line->most / 8);
