@@ -282,9 +282,8 @@ uint32_t o2_binding_chain(const struct o2_binding *binding, uint64_t wr_id,
 	if (binding->frd == NULL || o2_frd_chain(&binding->frd->key, &chain, NULL) != 0)
 		return 0;
 	if (chain.invalidate)
-		wr[count++] = (struct ibv_send_wr){.wr_id = wr_id,
-						   .opcode = IBV_WR_LOCAL_INV,
-						   .invalidate_rkey = chain.invalidate_rkey};
+		wr[count++] = (struct ibv_send_wr){
+			.wr_id = wr_id, .opcode = IBV_WR_LOCAL_INV, .invalidate_rkey = chain.invalidate_rkey};
 	if (chain.bind) {
 		key_request(binding, chain.bind_key, &wr[count]);
 		wr[count++].wr_id = wr_id;
