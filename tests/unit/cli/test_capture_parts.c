@@ -100,3 +100,25 @@ TEST(test_a_time_before_the_first)
 	say_close(&say);
 	o2_ladder_free(ladder);
 }
+
+/* So many findings are shown at their events, of each rule and pair of nodes only a few. */
+TEST(test_findings_at_their_events)
+{
+	static char rules[200][8];
+	struct o2_judge_finding finding = {.rule = O2_JUDGE_MESSAGE_WIRE};
+	struct o2_ladder *ladder = o2_ladder_new(O2_LADDER_FIRST, &wire);
+	struct say say;
+
+	say_open(&say, NULL);
+	say_meet(&say, O2_JUDGE_WHOLE);
+	finding.conn = say.conn;
+	for (uint32_t i = 0; i < 1000; i++) {
+		finding.error.rule = rules[i / 5];
+		o2_ladder_find(ladder, &finding);
+		assert_int_equal(ladder->findings, i / 5 * 4 + i % 5 + 1 - i % 5 / 4 < 512
+							   ? i / 5 * 4 + i % 5 + 1 - i % 5 / 4
+							   : 512);
+	}
+	say_close(&say);
+	o2_ladder_free(ladder);
+}

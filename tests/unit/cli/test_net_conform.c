@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 
+#include <malloc.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "cli/net/conform/hostile.h"
+#include "cli/net/conform/known.h"
 #include "cli/net/conform/listen.h"
 #include "tests/lib/unit_test.h"
 #include "wire/bytes.h"
@@ -202,4 +207,31 @@ TEST(a_liar_is_named_and_is_no_finding)
 	assert_non_null(strstr(report.rows[0].result.text, "this end, in ping/info: "));
 	o2_conform_report_free(&report);
 	noop.ours = false;
+}
+
+static bool is_any(const char *id)
+{
+	return id[0] != '\0';
+}
+
+/* What is listed was neither tried nor met before something was, whatever its memory had in it. */
+TEST(what_is_known_begins_as_not_tried)
+{
+	static const char text[] = "ping/one\nput/size-1 # why\n";
+	const int fd = memfd_create("known", 0);
+	struct o2_conform_known known;
+	char path[40];
+
+	assert_int_equal(write(fd, text, sizeof(text) - 1), sizeof(text) - 1);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	mallopt(M_PERTURB, 0x5a);
+	assert_true(o2_conform_known_read(path, is_any, &known));
+	mallopt(M_PERTURB, 0);
+	assert_int_equal(known.count, 2);
+	for (uint32_t i = 0; i < 2; i++)
+		assert_false(known.entry[i].tried || known.entry[i].occurs);
+	assert_true(o2_conform_known_note(&known, "ping/one", true));
+	assert_true(known.entry[0].tried && known.entry[0].occurs && !known.entry[1].tried);
+	o2_conform_known_free(&known);
+	close(fd);
 }

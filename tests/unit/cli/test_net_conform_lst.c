@@ -276,6 +276,27 @@ TEST_WITH(coming_back_goes_wrong, setup, NULL)
 	expect_finding("lst/leave-read", " went wrong, first after step 0: RMSN_REPLY: the status is EPERM");
 }
 
+/* How many sessions it takes to leave at each step of that. */
+static uint32_t sessions_of(const char *probe)
+{
+	char line[200];
+
+	setup(NULL);
+	snprintf(line, sizeof(line), RUN "%s", probe);
+	if (run(line) != O2_CLI_OK)
+		fail_msg("%s%s", world.out, world.err);
+	return peer.sessions;
+}
+
+/* A read has as many steps as a write. */
+TEST(each_step_is_tried)
+{
+	const uint32_t sessions = sessions_of("lst/leave-read");
+
+	assert_in_range(sessions, 7, 100);
+	assert_int_equal(sessions_of("lst/leave-write"), sessions);
+}
+
 /* --- who is not tried --- */
 
 TEST_WITH(nobody_serves_it, setup, NULL)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Connections that are not seen as a whole: fewer verdicts, and none that is wrong. */
+#include "base/stream.h"
 #include "tests/lib/judge_say.h"
 #include "tests/lib/unit_test.h"
 
@@ -253,4 +254,33 @@ TEST(test_what_a_stale_reject_is_about)
 		assert_int_equal(error->value, named == 2 ? 99 : O2_REJECT_CONN_STALE);
 	}
 	say_close(&say);
+}
+
+/* What a REPLY has may be from before a PUT or from after it, if that came in between: whichever GET it was. */
+TEST(test_a_put_between_a_get_and_its_reply)
+{
+	for (uint32_t i = 0; i < 4; i++) {
+		const uint64_t asked = 1 + i / 2;
+		const bool between = i % 2 != 0;
+		struct o2_msg reply = say_header(B, O2_MSG_IMMEDIATE, 0);
+		uint8_t bytes[64] = {0};
+		struct say say;
+
+		say_open(&say, NULL);
+		say_connected(&say);
+		say_immediate(&say, A, O2_LNET_GET, 1, sizeof(bytes), 0);
+		say_immediate(&say, A, O2_LNET_GET, 2, sizeof(bytes), 0);
+		if (between)
+			say_immediate(&say, A, O2_LNET_PUT, 3, sizeof(bytes), 0);
+		/* The second half is wrong. */
+		o2_stream_fill(bytes, sizeof(bytes) / 2, 1, O2_STREAM_MEMORY, 0);
+		reply.u.immediate.hdr.type = O2_LNET_REPLY;
+		reply.u.immediate.hdr.payload_length = sizeof(bytes);
+		reply.u.immediate.hdr.msg.reply.dst_wmd = (struct o2_lnet_handle){1, asked};
+		reply.u.immediate.payload = bytes;
+		say_msg(&say, B, &reply);
+		assert_int_equal(findings(&say), !between);
+		assert_int_equal(say.times[O2_JUDGE_PAYLOAD_GET], !between);
+		say_close(&say);
+	}
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Choosing a registration mode (docs/modes.md): every combination of what a device offers, by row. */
 
+#include "reg/domain.h"
 #include "reg/plan.h"
 #include "tests/lib/unit_test.h"
 
@@ -67,4 +68,35 @@ TEST(refusals)
 	assert_error(o2_reg_choose(&caps, &policy, 0, &mode, &error), -EINVAL, &error, "choose/segments");
 	policy.preference = (enum o2_reg_preference)2;
 	assert_error(o2_reg_choose(&caps, &policy, 1, &mode, &error), -EINVAL, &error, "choose/preference");
+}
+
+static unsigned int flags;
+
+/* Names that the linker knows (ld(1), --wrap). */
+int __wrap_ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr);
+
+int __wrap_ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
+{
+	*attr = (struct ibv_device_attr){.device_cap_flags = flags};
+	return 0;
+}
+
+/* A window that work requests bind is what mode fastreg needs; the rest any device can do. */
+TEST(what_a_device_can)
+{
+	static const struct {
+		unsigned int flags;
+		bool fastreg;
+	} devices[] = {{0, false},
+		       {IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_MGT_EXTENSIONS, false},
+		       {IBV_DEVICE_MEM_WINDOW_TYPE_2A, true},
+		       {IBV_DEVICE_MEM_WINDOW_TYPE_2B, true}};
+	struct o2_reg_caps caps;
+
+	for (size_t i = 0; i < sizeof(devices) / sizeof(devices[0]); i++) {
+		flags = devices[i].flags;
+		assert_int_equal(o2_reg_detect(NULL, &caps, NULL), 0);
+		assert_int_equal(caps.fastreg, devices[i].fastreg);
+		assert_true(caps.global && caps.fmr && caps.gaps);
+	}
 }
