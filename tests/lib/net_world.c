@@ -53,6 +53,14 @@ static void world_ni(uint64_t nid, const char *name, uint32_t pages, const struc
 	assert_int_equal(o2_cm_loop_attach(world.wire, ni, o2_nid_address(nid), cm, NULL), 0);
 }
 
+static int world_connect(struct o2_cm *cm, const struct o2_cm_target *target, const struct o2_cm_param *param,
+			 void *context, struct o2_cm_id **id, struct o2_error *error)
+{
+	return world.connect_error != 0 && world.connects-- == 0
+		       ? world.connect_error
+		       : world_cm_ops->connect(cm, target, param, context, id, error);
+}
+
 bool o2_net_network_open(struct o2_net_options *options, uint32_t arena_pages, struct o2_net_network *network)
 {
 	static struct o2_cm_ops ops;
@@ -69,6 +77,7 @@ bool o2_net_network_open(struct o2_net_options *options, uint32_t arena_pages, s
 	world_cm_ops = network->cm->ops;
 	ops = *world_cm_ops;
 	ops.listen = world_listen;
+	ops.connect = world_connect;
 	network->cm->ops = &ops;
 	node.conn = world.conn;
 	o2_quirks_bend_conn(&world.quirks, &node.conn);

@@ -26,7 +26,9 @@ struct net_world {
 	struct o2_conn_config conn; /* of the peer's */
 	struct o2_quirks quirks;    /* likewise */
 	int listen_error;	    /* what becomes of our listening; 0: it goes well */
-	struct o2_lst_rpc *rpc;	    /* of the peer, told of what its LNet is; NULL: none */
+	int connect_error;	    /* likewise of a request of ours, behind this many; 0: all go well */
+	uint32_t connects;
+	struct o2_lst_rpc *rpc; /* of the peer, told of what its LNet is; NULL: none */
 	/* The peer. */
 	struct o2_cm_loop *wire;
 	struct o2_ni ni;

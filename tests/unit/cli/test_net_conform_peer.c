@@ -273,3 +273,47 @@ TEST(how_often_it_leaves)
 	assert_int_equal(connections(be_false, 1, "leave/ping") - ping,
 			 connections(be_empty, 1, "leave/ping") - rest);
 }
+
+/* Requests of ours that nobody answers: behind so many that somebody does. */
+static uint32_t answered;
+
+static enum o2_cm_loop_fate be_out_of_reach(void *arg, enum o2_cm_loop_message message, uint32_t from,
+					    uint32_t to)
+{
+	return message == O2_CM_LOOP_REQUEST && from == o2_nid_address(WORLD_US) && answered-- == 0
+		       ? O2_CM_LOOP_UNREACHABLE
+		       : O2_CM_LOOP_PASS;
+}
+
+static void be_found_at_first(void)
+{
+	be_false();
+	o2_cm_loop_set_fate(world.wire, be_out_of_reach, NULL);
+}
+
+/* The requests of the ping and of the survey go well, that of the probe does not. */
+#define SURVEYED 6u
+
+TEST(a_request_that_nobody_answers)
+{
+	world_setup(NULL);
+	world.start = be_found_at_first;
+	spoil = (struct spoil){.in = IN_NOTHING};
+	answered = SURVEYED;
+	assert_int_equal(world_run(RUN "connect/depth-4"), O2_CLI_REFUSED);
+	assert_non_null(strstr(world.out, "FINDING   connect/depth-4 "));
+	assert_non_null(strstr(world.out, "no answer: ETIMEDOUT\n"));
+}
+
+TEST(a_request_that_cannot_be_made)
+{
+	world_setup(NULL);
+	world.start = be_false;
+	spoil = (struct spoil){.in = IN_NOTHING};
+	world.connect_error = -ENOMEM;
+	world.connects = SURVEYED;
+	assert_int_equal(world_run(RUN "connect/depth-4"), O2_CLI_REFUSED);
+	assert_non_null(strstr(world.out, "not tried connect/depth-4 "));
+	assert_non_null(strstr(world.out, "our end cannot ask: Cannot allocate memory"));
+	assert_string_equal(world.err, "o2ref: not enough memory, so not all was tried\n");
+}
