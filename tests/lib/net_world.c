@@ -145,7 +145,7 @@ static void read_back(FILE *file, char *text, size_t text_bytes)
 
 int world_run(const char *line)
 {
-	char copy[512], *argv[32], *save = NULL;
+	char copy[2048], *argv[32], *save = NULL;
 	struct o2_net_options options;
 	FILE *out = tmpfile(), *err = tmpfile();
 	const int saved[2] = {dup(1), dup(2)};

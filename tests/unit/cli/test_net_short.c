@@ -352,3 +352,18 @@ TEST(events_in_words)
 	o2_net_event_text(&event, text, sizeof(text));
 	assert_non_null(strstr(text, "10.77.0.2@o2ib: dropped: lnet/match/none: "));
 }
+
+/* What is wrong with a value is told up to 999 characters of it. */
+TEST(a_value_that_is_very_long)
+{
+	static const char begin[] = "serve --buffer=", end[] = " (see: o2ref serve --help)\n";
+	char line[1200];
+
+	memset(line, 'x', sizeof(line) - 1);
+	line[sizeof(line) - 1] = '\0';
+	memcpy(line, begin, sizeof(begin) - 1);
+	world_setup(NULL);
+	assert_int_equal(world_run(line), O2_CLI_USAGE);
+	assert_int_equal(strlen(world.err), strlen("o2ref: ") + 999 + strlen(end));
+	assert_string_equal(world.err + strlen(world.err) - strlen(end), end);
+}
