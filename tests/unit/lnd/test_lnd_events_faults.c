@@ -134,16 +134,19 @@ TEST(ends_with_an_event)
 	world_after_work(world, -ECONNABORTED);
 }
 
-static bool no_channel;
+static bool no_channel, no_file; /* there is none; or there is, and nothing can be asked of it */
 
 struct ibv_comp_channel *__real_ibv_create_comp_channel(struct ibv_context *context);
 struct ibv_comp_channel *__wrap_ibv_create_comp_channel(struct ibv_context *context);
 struct ibv_comp_channel *__wrap_ibv_create_comp_channel(struct ibv_context *context)
 {
-	if (!no_channel)
-		return __real_ibv_create_comp_channel(context);
-	errno = EMFILE;
-	return NULL;
+	struct ibv_comp_channel *channel = no_channel ? NULL : __real_ibv_create_comp_channel(context);
+
+	if (channel == NULL)
+		errno = EMFILE;
+	else if (no_file)
+		close(channel->fd);
+	return channel;
 }
 
 TEST(opening_fails)
@@ -157,6 +160,13 @@ TEST(opening_fails)
 	assert_int_equal(o2_ni_open(&config, &ni, &error), -EMFILE);
 	no_channel = false;
 	assert_string_equal(error.rule, "ni/channel");
+	assert_string_equal(error.field, "channel");
+	assert_objects(0, 0, 0);
+	no_file = true;
+	assert_int_equal(o2_ni_open(&config, &ni, &error), -EBADF);
+	no_file = false;
+	assert_string_equal(error.rule, "ni/channel");
+	assert_string_equal(error.field, "fd");
 	assert_objects(0, 0, 0);
 	assert_int_equal(o2_ni_open(&config, &ni, &error), 0);
 	assert_true(o2_ni_fd(&ni) >= 0);
