@@ -233,6 +233,20 @@ TEST_WITH(a_ping_that_is_none_is_answered, setup, NULL)
 	expect_finding("lst/ping-magic", "PING_REQST that is to get no reply has ended: there is one");
 }
 
+static void leave(void *context, const struct o2_lst_request *request)
+{
+	o2_node_close_peer(world.endpoint.node, WORLD_US, -ESHUTDOWN);
+}
+
+/* Who has gone is not waited for. */
+TEST_WITH(a_node_that_leaves, setup, NULL)
+{
+	static const struct o2_lst_service_ops ops = {.request = leave, .over = note_over};
+
+	peer.pings = &ops;
+	expect_finding("lst/ping", "1 of 1 failed, the first so: the connection is gone (ECONNRESET)");
+}
+
 TEST(bulk)
 {
 	static const char *const probes[] = {"lst/read-8", "lst/read-1048576"};
