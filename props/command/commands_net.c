@@ -118,7 +118,7 @@ static void check_json(struct o2_commands_run *run, const struct moving *moving)
 	uint64_t done, failed;
 	char form[32];
 
-	for (int tries = 1; tries < 5 && !is_prompt(object, moving); tries++) {
+	for (int tries = 1; tries < 20 && !is_prompt(object, moving); tries++) {
 		json_decref(object);
 		if (!o2_commands_go(run, run->command.status))
 			return;

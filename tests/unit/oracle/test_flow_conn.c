@@ -74,10 +74,10 @@ static enum o2_flow_verdict take(struct meeting *m, struct o2_impl_flow_event ev
 {
 	enum o2_flow_verdict verdict;
 
-	m->asked.event[m->asked.count] = event;
-	verdict = o2_flow_take(&m->end, m->asked.count);
-	if (verdict != O2_FLOW_IMPOSSIBLE)
-		m->asked.count++;
+	m->asked.event[m->asked.count++] = event;
+	verdict = o2_flow_take(&m->end, m->asked.count - 1);
+	if (verdict == O2_FLOW_IMPOSSIBLE)
+		m->asked.count--;
 	while (!is_under_way(&event) && o2_flow_next(&m->end, &said->message[said->count])) {
 		o2_flow_post(&m->end, &said->message[said->count]);
 		said->count++;
