@@ -279,8 +279,9 @@ static void move(struct o2_commands_run *run)
 		o2_command_word(&run->command, "--json");
 	if (moving.ours)
 		o2_command_word(&run->command, "--nid=10.77.3.4@o2ib");
-	/* Without an answer nobody knows that a small one had no room. */
-	if (strcmp(moving.command, "put") == 0 && moving.failed == 0 && o2_draw_bool(c, 3, 1))
+	/* Without an answer nobody knows that a small one had no room, and nobody waits for a peer that is late. */
+	if (strcmp(moving.command, "put") == 0 && moving.failed == 0 && moving.late_ms == 0 &&
+	    o2_draw_bool(c, 3, 1))
 		o2_command_word(&run->command, "--no-ack");
 	o2_command_word(&run->command, PEER);
 	run->tally.seen[strcmp(moving.command, "put") == 0 ? O2_COMMANDS_PUT : O2_COMMANDS_GET]++;
