@@ -86,21 +86,55 @@ static void no_program(struct o2_hosts_run *run)
 	check(run, rc, due, NULL, text, host);
 }
 
-/* --- without descriptors, and without memory --- */
+/* --- without descriptors, without memory, and without a process --- */
+
+enum lack { DESCRIPTORS, MEMORY, PROCESS };
+
+/* n: how many descriptors are left; which allocation, or process, from now on is refused. */
+static void take_away(const struct o2_hosts_run *run, enum lack what, uint32_t n)
+{
+	if (what == DESCRIPTORS)
+		o2_hosts_scarce(n);
+	else if (what == MEMORY)
+		run->fail_allocation(n);
+	else
+		run->lacks_process(n, EAGAIN);
+}
+
+static void give_back(const struct o2_hosts_run *run, enum lack what)
+{
+	if (what == DESCRIPTORS)
+		o2_hosts_plenty();
+	else if (what == MEMORY)
+		run->fail_allocation(0);
+	else
+		run->lacks_process(0, 0);
+}
+
+/* A shell, or the object. */
+static int open_without(struct o2_hosts_run *run, enum lack what, uint32_t n, bool object,
+			struct o2_host **host, char text[160])
+{
+	char shell[] = "sh";
+	char *argv[] = {shell, NULL};
+	int rc;
+
+	take_away(run, what, n);
+	rc = open_one(run, object, argv, host, text);
+	give_back(run, what);
+	return rc;
+}
 
 static void without_descriptors(struct o2_hosts_run *run, bool object)
 {
 	const uint32_t left = (uint32_t)o2_draw(run->c, 8), needed = object ? OF_OBJECT : OF_PROGRAM;
-	char shell[] = "sh", text[160] = "";
-	char *argv[] = {shell, NULL};
+	char text[160] = "";
 	struct o2_host *host = NULL;
 	int rc;
 
 	snprintf(run->script, sizeof(run->script), "%" PRIu32 " descriptors for %s", left,
 		 object ? "an object" : "a program");
-	o2_hosts_scarce(left);
-	rc = open_one(run, object, argv, &host, text);
-	o2_hosts_plenty();
+	rc = open_without(run, DESCRIPTORS, left, object, &host, text);
 	/* The first one of an object is its file for what it prints. */
 	check(run, rc, left >= needed ? 0 : -EMFILE,
 	      object && left > 0 ? "cannot fork: Too many open files" : NULL, text, host);
@@ -109,8 +143,7 @@ static void without_descriptors(struct o2_hosts_run *run, bool object)
 static void without_memory(struct o2_hosts_run *run, bool object)
 {
 	const uint32_t nth = 1 + (uint32_t)o2_draw(run->c, ALLOCATIONS - 1);
-	char shell[] = "sh", text[160] = "";
-	char *argv[] = {shell, NULL};
+	char text[160] = "";
 	struct o2_host *host = NULL;
 	int64_t before;
 	int rc;
@@ -120,9 +153,7 @@ static void without_memory(struct o2_hosts_run *run, bool object)
 	snprintf(run->script, sizeof(run->script), "allocation %" PRIu32 " of %s is refused", nth,
 		 object ? "an object" : "a program");
 	before = run->allocated();
-	run->fail_allocation(nth);
-	rc = open_one(run, object, argv, &host, text);
-	run->fail_allocation(0);
+	rc = open_without(run, MEMORY, nth, object, &host, text);
 	check(run, rc, -ENOMEM, NULL, text, host);
 	if (run->allocated() != before)
 		o2_report_fail(run->report, "hosts/left", "%" PRId64 " allocations are left",
@@ -132,17 +163,14 @@ static void without_memory(struct o2_hosts_run *run, bool object)
 
 static void without_a_process(struct o2_hosts_run *run, bool object)
 {
-	char shell[] = "sh", text[160] = "";
-	char *argv[] = {shell, NULL};
+	char text[160] = "";
 	struct o2_host *host = NULL;
 	int rc;
 
 	if (run->lacks_process == NULL)
 		return;
 	snprintf(run->script, sizeof(run->script), "no process for %s", object ? "an object" : "a program");
-	run->lacks_process(1, EAGAIN);
-	rc = open_one(run, object, argv, &host, text);
-	run->lacks_process(0, 0);
+	rc = open_without(run, PROCESS, 1, object, &host, text);
 	check(run, rc, -EAGAIN, object ? "cannot fork: Resource temporarily unavailable" : NULL, text, host);
 }
 
@@ -163,18 +191,23 @@ static void take(void *context, uint32_t index, const struct o2_answer *answer)
 static void not_again(struct o2_hosts_run *run)
 {
 	static const struct {
-		const char *lacks;
+		const char *name;
+		uint32_t n;
 		int code;
-	} whys[] = {{"descriptors", -EMFILE}, {"memory", -ENOMEM}, {"a process", -EAGAIN}};
-	const uint64_t why = run->fail_allocation == NULL ? 0 : o2_draw(run->c, 2);
+		uint32_t due; /* answers, before it is seen */
+	} lacks[] = {[DESCRIPTORS] = {"descriptors", 0, -EMFILE, 1},
+		     [MEMORY] = {"memory", 1, -ENOMEM, 0},
+		     [PROCESS] = {"a process", 1, -EAGAIN, 1}};
+	const enum lack what =
+		run->fail_allocation == NULL ? DESCRIPTORS : (enum lack)o2_draw(run->c, PROCESS);
+	const uint32_t due = lacks[what].due;
 	struct o2_case *asked[O2_HOSTS_ASKED];
 	char shell[] = "sh", flag[] = "-c", command[] = "exit 3", text[160];
 	char *argv[] = {shell, flag, command, NULL};
 	struct o2_host *host;
-	const uint32_t due = why == 1 ? 0 : 1;
 	int rc = o2_host_open_program(argv, &options, &host, text, sizeof(text));
 
-	snprintf(run->script, sizeof(run->script), "a shell that leaves, without %s", whys[why].lacks);
+	snprintf(run->script, sizeof(run->script), "a shell that leaves, without %s", lacks[what].name);
 	if (rc != 0) {
 		o2_report_fail(run->report, "hosts/open", "%d: %s", rc, text);
 		return;
@@ -182,21 +215,11 @@ static void not_again(struct o2_hosts_run *run)
 	for (uint32_t i = 0; i < run->nasked; i++)
 		asked[i] = &run->asked[i];
 	run->answered = 0;
-	if (why == 0)
-		o2_hosts_scarce(0);
-	else if (why == 1)
-		run->fail_allocation(1);
-	else
-		run->lacks_process(1, EAGAIN);
+	take_away(run, what, lacks[what].n);
 	rc = host->ops->ask(host, asked, run->nasked, take, run);
-	if (why == 0)
-		o2_hosts_plenty();
-	else if (why == 1)
-		run->fail_allocation(0);
-	else
-		run->lacks_process(0, 0);
-	if (rc != (due == run->nasked ? 0 : whys[why].code))
-		o2_report_fail(run->report, "hosts/start-again", "%d without %s", rc, whys[why].lacks);
+	give_back(run, what);
+	if (rc != (due == run->nasked ? 0 : lacks[what].code))
+		o2_report_fail(run->report, "hosts/start-again", "%d without %s", rc, lacks[what].name);
 	else if (run->answered != due)
 		o2_report_fail(run->report, "hosts/start-again", "%" PRIu32 " answers, expected %" PRIu32,
 			       run->answered, due);

@@ -175,21 +175,17 @@ static const uint32_t weights[KINDS] = {14, 3, 20, 8, 9, 3, 11, 8, 16, 6, 4, 2, 
 static enum o2_status run_case(void *context, struct o2_choice *choice, struct o2_report *report)
 {
 	struct o2_commands_run *run = context;
+	const struct o2_command_memory *memory = run->command.memory;
 
 	o2_report_clear(report);
 	run->c = choice;
 	run->report = report;
-	run->command.words = 0;
-	o2_command_input(&run->command, NULL, 0);
-	run->command.fail_nth = 0;
-	run->command.broken = run->command.full = run->command.terminal = run->command.alone = false;
-	run->command.command = NULL;
+	/* All of it but what came of the last one, which is long. */
+	memset(&run->command, 0, offsetof(struct o2_command_run, status));
+	run->command.memory = memory;
 	run->inside = o2_draw_bool(choice, 1, 2);
 	run->starved = run->inside && o2_draw_bool(choice, 1, 1);
 	run->greeting = NULL;
-	run->command.failed = false;
-	run->command.left = 0;
-	run->command.open = run->command.signal = 0;
 	run->tally.cases++;
 	kinds[o2_draw_weighted(choice, weights, KINDS)](run);
 	if (!report->failed && run->command.left != 0) {

@@ -110,7 +110,8 @@ static void refuse_each(struct o2_commands_run *run)
 	while (run->command.failed && !run->report->failed && run->command.left == 0);
 }
 
-void o2_commands_short(struct o2_commands_run *run)
+/* Some of them: there are many, and each costs as much as the command. */
+static void refuse_some(struct o2_commands_run *run)
 {
 	static const struct line lines[] = {
 		{"ping --judge", " us, pid ", 1, 29},
@@ -134,14 +135,18 @@ void o2_commands_short(struct o2_commands_run *run)
 	static const uint32_t begin[] = {0, 4, 6, 6}; /* eighths */
 	const struct line *line = &lines[o2_draw_pick(run->c, sizeof(lines) / sizeof(lines[0]))];
 
-	if (o2_draw_bool(run->c, 3, 1)) {
-		refuse_each(run);
-		return;
-	}
 	/* The first ones are the network's, in each of them; what is special comes last. */
 	for (uint32_t i = 0; i < RUNS && !run->report->failed && run->command.left == 0; i++) {
 		const uint32_t before = begin[o2_draw_pick(run->c, 4)] * (line->most / 8);
 
 		refuse(run, line, 1 + before + (uint32_t)o2_draw(run->c, line->most - before - 1));
 	}
+}
+
+void o2_commands_short(struct o2_commands_run *run)
+{
+	if (o2_draw_bool(run->c, 3, 1))
+		refuse_each(run);
+	else
+		refuse_some(run);
 }
