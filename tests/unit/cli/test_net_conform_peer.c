@@ -104,7 +104,7 @@ static void be_empty(void)
 	world.cm->ops = &false_ops;
 }
 
-/* It has both. */
+/* It has both places. */
 static void be_false(void)
 {
 	static struct o2_iov iov[2];
@@ -254,9 +254,7 @@ static uint32_t connections(void (*start)(void), uint32_t rounds, const char *pr
 	world_setup(NULL);
 	world.start = start;
 	spoil = (struct spoil){.in = IN_REPLY, .spares = UINT32_MAX};
-	snprintf(line, sizeof(line),
-		 "conform --timeout 2 --place-bytes 2097152 --rounds %" PRIu32 " 10.77.0.2@o2ib --only %s",
-		 rounds, probe);
+	snprintf(line, sizeof(line), RUN "%s --rounds %" PRIu32, probe, rounds);
 	if (world_run(line) != O2_CLI_OK)
 		fail_msg("%s%s", world.out, world.err);
 	return UINT32_MAX - spoil.spares;

@@ -279,7 +279,6 @@ WORLD_TEST(peer_restarts)
 	assert_linked(world, 0, 1, 1);
 }
 
-/* Nodes go away at each point of an attempt, with operations of both: all of them end. */
 /* What is started from inside the end of the last one, because nobody answers, waits for attempts of its own. */
 WORLD_TEST(started_as_attempts_fail)
 {
@@ -298,6 +297,7 @@ WORLD_TEST(started_as_attempts_fail)
 	assert_int_equal(a->nended, 2);
 }
 
+/* Nodes go away at each point of an attempt, with operations of both: all of them end. */
 TEST(destroyed_at_each_point)
 {
 	for (uint32_t which = 0; which < 2; which++) {

@@ -13,7 +13,7 @@
 #define BULK_PAGES 260u
 
 /* What the server does. */
-enum act { WELL, STATUS, LARGE_STATUS, WRONG_MAGIC, WRONG_SEQ, FLIP, SHORT, SILENT };
+enum act { WELL, STATUS, WRONG_MAGIC, WRONG_SEQ, FLIP, SHORT, SILENT };
 
 struct world {
 	struct o2_lnet_pair pair;
@@ -22,7 +22,7 @@ struct world {
 	struct o2_lst_tester *tester;
 	enum act act;
 	uint32_t flip_at;	/* byte of a read */
-	uint32_t status;	/* of LARGE_STATUS */
+	uint32_t status;	/* of STATUS */
 	uint32_t again;		/* how many more are started from inside */
 	struct o2_lst_msg seen; /* the last request */
 	struct o2_transfer_memory memory;
@@ -40,9 +40,7 @@ static void reply_to(struct world *world, uint64_t served, uint32_t type)
 		reply.u.ping_reply.pnr_seq =
 			world->seen.u.ping_reqst.pnr_seq + (world->act == WRONG_SEQ ? 1 : 0);
 	}
-	reply.u.reply.status = world->act == STATUS	    ? EBADMSG
-			       : world->act == LARGE_STATUS ? world->status
-							    : 0;
+	reply.u.reply.status = world->act == STATUS ? world->status : 0;
 	o2_lst_served_reply(world->server, served, &reply);
 }
 
@@ -117,6 +115,7 @@ static int setup(void **state)
 	struct o2_lnet_side *a = &world.pair.a;
 
 	memset(&world, 0, sizeof(world));
+	world.status = EBADMSG;
 	lnet_pair_open(&world.pair, NULL);
 	world.client = open_rpc(a, O2_LITTLE_ENDIAN);
 	world.server = open_rpc(&world.pair.b, O2_BIG_ENDIAN);
@@ -207,9 +206,9 @@ TESTER_TEST(test_pings)
 	assert_int_equal(world->seen.u.ping_reqst.pnr_seq, 3);
 	/* What no errno can be is not taken for one. */
 	world->status = INT32_MAX;
-	run(world, &ping, LARGE_STATUS, O2_LST_FAILURE_STATUS, -INT32_MAX);
+	run(world, &ping, STATUS, O2_LST_FAILURE_STATUS, -INT32_MAX);
 	world->status++;
-	run(world, &ping, LARGE_STATUS, O2_LST_FAILURE_STATUS, -EPROTO);
+	run(world, &ping, STATUS, O2_LST_FAILURE_STATUS, -EPROTO);
 	o2_lst_tester_new_ping(world->tester);
 	run(world, &ping, WELL, O2_LST_FAILURE_NONE, 0);
 	assert_int_equal(world->seen.u.ping_reqst.pnr_seq, 0);
