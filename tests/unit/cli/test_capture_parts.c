@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Parts of what reads and judges captures, by themselves: sequence numbers, and the rows of a report. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "cli/flows.h"
 #include "cli/judge_page.h"
 #include "cli/ladder.h"
+#include "cli/ladder_bytes.h"
 #include "tests/lib/judge_say.h"
 #include "tests/lib/unit_test.h"
 
@@ -41,7 +43,7 @@ TEST(test_rows_of_a_report)
 	say_close(&say);
 }
 
-static const struct o2_wire_options wire;
+static const struct o2_wire_options wire = {.max_frags = O2_MAX_FRAGS};
 
 /* The page of one file.  The caller frees it. */
 static char *page_of(const struct o2_judge_report *report, struct o2_ladder *ladder)
@@ -98,6 +100,41 @@ TEST(test_a_time_before_the_first)
 	assert_non_null(strstr(text, "<span class=\"t\">-1.250005</span>"));
 	free(text);
 	say_close(&say);
+	o2_ladder_free(ladder);
+}
+
+/* A table of so many lines is there as a whole; of a longer one the last line says how many there are. */
+TEST(test_lines_of_a_table)
+{
+	struct o2_ladder *ladder = o2_ladder_new(O2_LADDER_FIRST, &wire);
+	struct o2_msg msg = say_header(O2_JUDGE_B, O2_MSG_PUT_ACK, 0);
+	struct o2_rdma_desc *desc = &msg.u.putack.ibpam_rd;
+
+	for (uint32_t frags = 73; frags < 75; frags++) {
+		uint8_t bytes[O2_MSG_BYTES];
+		struct o2_ladder_event event = {.kind = O2_JUDGE_MESSAGE, .raw = bytes};
+		char *text = NULL, line[80];
+		uint32_t lines = 0;
+		size_t size;
+		FILE *out = open_memstream(&text, &size);
+		int length;
+
+		/* Header, cookies, key, number of fragments: 14. */
+		desc->rd_nfrags = frags;
+		for (uint32_t i = 0; i < frags; i++)
+			desc->rd_frags[i].rf_nob = 1;
+		length = o2_msg_encode(&msg, NULL, bytes, sizeof(bytes), NULL);
+		assert_true(length > 0);
+		event.raw_bytes = (size_t)length;
+		o2_ladder_bytes_html(ladder, &event, out);
+		fclose(out);
+		for (const char *at = text; (at = strstr(at, "<tr>")) != NULL; at++)
+			lines++;
+		assert_int_equal(lines, 160 + (frags - 73));
+		snprintf(line, sizeof(line), "<td>%" PRIu32 " lines in all</td>", 14 + 2 * frags);
+		assert_int_equal(strstr(text, line) != NULL, frags > 73);
+		free(text);
+	}
 	o2_ladder_free(ladder);
 }
 
