@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 
 #include <malloc.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include "cli/net/conform/capture.h"
 #include "cli/net/conform/hostile.h"
 #include "cli/net/conform/known.h"
 #include "cli/net/conform/listen.h"
+#include "cli/net/conform/report.h"
 #include "tests/lib/unit_test.h"
 #include "wire/bytes.h"
 #include "wire/layout.h"
@@ -207,6 +211,66 @@ TEST(a_liar_is_named_and_is_no_finding)
 	assert_non_null(strstr(report.rows[0].result.text, "this end, in ping/info: "));
 	o2_conform_report_free(&report);
 	noop.ours = false;
+}
+
+/* Room that came back later does not bring what had none meanwhile. */
+TEST(a_capture_with_a_gap_is_not_whole)
+{
+	const uint8_t bytes[O2_CM_REQUEST_BYTES] = {0};
+	const struct o2_watched request = {.kind = O2_WATCHED_REQUEST,
+					   .ours = true,
+					   .conn = &msg_name,
+					   .bytes = bytes,
+					   .length_bytes = sizeof(bytes)};
+	const struct o2_watched write = {
+		.kind = O2_WATCHED_WRITE, .ours = true, .conn = &msg_name, .length_bytes = 1u << 20};
+	void (*const before)(int) = signal(SIGXFSZ, SIG_IGN);
+	const int file = memfd_create("said", 0);
+	struct o2_conform_capture *capture;
+	struct rlimit limit;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	for (int narrow = 0; narrow < 2; narrow++) {
+		capture = o2_conform_capture_open(path, US, THEM, 987);
+		assert_non_null(capture);
+		o2_conform_capture_hear(capture, &request);
+		assert_int_equal(setrlimit(RLIMIT_FSIZE,
+					   &(struct rlimit){narrow ? 4096 : limit.rlim_cur, limit.rlim_max}),
+				 0);
+		o2_conform_capture_hear(capture, &write);
+		assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+		assert_int_equal(o2_conform_capture_close(capture), !narrow);
+	}
+	close(file);
+	signal(SIGXFSZ, before);
+}
+
+static const char *again(char *const *argv, int argc, char *text, size_t bytes)
+{
+	const struct o2_conform_report report = {.argc = argc, .argv = (char **)argv};
+
+	o2_conform_again(&report, "ping/one", text, bytes);
+	return text;
+}
+
+/* A shell makes of the command what was given; what is too long is cut, and ends in its place. */
+TEST(a_finding_is_tried_again_by_the_same_words)
+{
+	char *const odd[] = {"conform", "", "it's", "a b", "--only=x", "10.77.0.2@o2ib"};
+	char *const two[] = {"conform", "a b c d e f"};
+	char text[100];
+
+	assert_string_equal(again(odd, 6, text, sizeof(text)),
+			    "o2ref conform '' 'it'\\''s' 'a b' 10.77.0.2@o2ib --only ping/one");
+	assert_string_equal(again(two, 2, text, 22), "o2ref conform 'a' --o");
+	for (size_t bytes = 1; bytes < 50; bytes++) {
+		memset(text, 'x', sizeof(text));
+		assert_true(strlen(again(two, 2, text, bytes)) < bytes);
+		for (size_t i = bytes; i < sizeof(text); i++)
+			assert_int_equal(text[i], 'x');
+	}
 }
 
 static bool is_any(const char *id)

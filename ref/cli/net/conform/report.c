@@ -31,7 +31,8 @@ static size_t quote(const char *text, char *out, size_t bytes)
 	used += (size_t)snprintf(out, bytes, " '");
 	for (; *text != '\0' && used + 6 < bytes; text++)
 		used += (size_t)snprintf(out + used, bytes - used, *text == '\'' ? "'\\''" : "%c", *text);
-	return used + (size_t)snprintf(out + used, bytes - used, "'");
+	/* Where not even the first quote has a place, there is none for the last. */
+	return used < bytes ? used + (size_t)snprintf(out + used, bytes - used, "'") : used;
 }
 
 /*
