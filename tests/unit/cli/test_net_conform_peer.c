@@ -246,18 +246,42 @@ TEST(the_judge_hears_what_goes_on)
 	       "judge/message/stamps");
 }
 
-/* How often we come to a peer that breaks nothing. */
-static uint32_t connections(void (*start)(void), uint32_t rounds, const char *probe)
+/* How many of those come of a peer that breaks nothing. */
+static uint32_t count(struct spoil what, void (*start)(void), uint32_t rounds, const char *probe)
 {
 	char line[200];
 
 	world_setup(NULL);
 	world.start = start;
-	spoil = (struct spoil){.in = IN_REPLY, .spares = UINT32_MAX};
+	spoil = what;
+	spoil.spares = UINT32_MAX;
 	snprintf(line, sizeof(line), RUN "%s --rounds %" PRIu32, probe, rounds);
 	if (world_run(line) != O2_CLI_OK)
 		fail_msg("%s%s", world.out, world.err);
 	return UINT32_MAX - spoil.spares;
+}
+
+static uint32_t connections(void (*start)(void), uint32_t rounds, const char *probe)
+{
+	return count((struct spoil){.in = IN_REPLY}, start, rounds, probe);
+}
+
+/* Beyond the one of ping/one, and those that everything begins with. */
+static uint32_t pings_of(const char *probe)
+{
+	const struct spoil answers = LNET(O2_LNET_REPLY, .width = 0);
+
+	return count(answers, be_empty, 1, probe) - count(answers, be_empty, 1, "ping/one");
+}
+
+/* docs/conform.md, "What each probe says". */
+TEST(how_often_it_pings)
+{
+	assert_int_equal(pings_of("ping/twenty"), 20 - 1);
+	assert_int_equal(pings_of("ping/many"), 64 - 1);
+	assert_int_equal(pings_of("flow/version-1"), 16 - 1);
+	assert_int_equal(pings_of("flow/big-endian"), 16 - 1);
+	assert_int_equal(pings_of("flow/depth-3"), 6 - 1);
 }
 
 /* With many under way once in each round; and afterwards we see that all is well, with its memory or without. */
