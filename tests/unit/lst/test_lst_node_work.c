@@ -137,6 +137,25 @@ LST_PAIR_TEST(test_memory_that_is_short)
 	assert_int_equal(pair->status, -ETIMEDOUT);
 }
 
+/* A write of a client that has not announced its memory as LNet selftest does, and brings less than it said. */
+LST_PAIR_TEST(test_write_that_is_short)
+{
+	struct o2_lst_msg msg = o2_lst_ask_brw(O2_LST_BRW_WRITE, O2_LST_CHECK_NONE, 64);
+	const struct o2_lnet_entry entry = {
+		.portal = O2_LST_PORTAL_RDMA,
+		.match_bits = 77,
+		O2_LNET_FOR_ANYBODY,
+		.options = O2_LNET_MD_OP_GET | O2_LNET_MD_TRUNCATE,
+		.memory = lnet_side_memory(&pair->lnet.a, 0, LST_SIDE_BULK, 32),
+	};
+
+	assert_true(o2_lnet_attach(pair->lnet.a.lnet, &entry, NULL) >= 0);
+	msg.u.brw_reqst.brw_bulkid = 77;
+	assert_int_equal(lst_pair_ask(pair, &msg), EBADMSG);
+	assert_int_equal(o2_lst_node_report(pair->b.node)->wrong_writes, 1);
+	assert_int_equal(o2_lst_node_report(pair->b.node)->writes, 0);
+}
+
 /* There is room for one bulk of 1 MiB: the others wait in order, and the last is dropped with the session. */
 LST_PAIR_TEST(test_requests_that_wait_for_pages)
 {

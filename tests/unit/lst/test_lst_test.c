@@ -313,6 +313,22 @@ TESTER_TEST(test_limits)
 		     -EINVAL, &error, "lst/config/max-tests");
 }
 
+/* Without a way to its bytes no bulk is begun, and nothing of it is left. */
+TESTER_TEST(test_page_that_cannot_be_mapped)
+{
+	const struct o2_lst_test read = brw(O2_LST_BRW_READ, O2_LST_CHECK_FULL, 4096, 0);
+	const struct o2_lst_test write = brw(O2_LST_BRW_WRITE, O2_LST_CHECK_FULL, 4096, 0);
+	struct o2_arena *arena = &world->pair.a.arena;
+	const int fd = arena->fd;
+
+	o2_arena_set_mapped(arena, BULK_PAGE, false);
+	arena->fd = -1;
+	assert_int_equal(try_test(world, &read, NULL), -ENOMEM);
+	assert_int_equal(try_test(world, &write, NULL), -ENOMEM);
+	arena->fd = fd;
+	o2_arena_set_mapped(arena, BULK_PAGE, true);
+}
+
 TESTER_TEST(test_bytes_across_pages)
 {
 	uint8_t bytes[5000], read[5000];
