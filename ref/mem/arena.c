@@ -271,12 +271,12 @@ static uint8_t *find_run(const struct o2_arena *arena, const uint32_t *page, uin
 
 /*
  * Whether the view has the pages of the list side by side: only one place can be theirs, so nothing is
- * searched.  No view has bounced ones.
+ * searched.  No view has bounced ones: at the place of the page that one stands for, it is another.
  */
 static uint8_t *find_in_view(const struct o2_arena *arena, uint32_t view, const uint32_t *page,
 			     uint32_t npages)
 {
-	uint32_t at = page[0] < arena->npages ? positions(arena, view)[page[0]] : arena->npages;
+	uint32_t at = positions(arena, view)[page[0] % arena->npages];
 
 	if (npages > arena->npages - at ||
 	    memcmp(&arena->view[view].page[at], page, npages * sizeof(*page)) != 0)

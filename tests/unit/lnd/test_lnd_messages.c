@@ -258,6 +258,27 @@ PAIR_TEST(refuses_to_send_what_nobody_may_receive)
 	assert_alive(pair);
 }
 
+/* But a DONE must never be missing: the peer would wait for it, so the connection closes. */
+TEST(closes_when_the_codec_refuses_a_done)
+{
+	for (int op = O2_OP_PUT; op <= O2_OP_GET; op++) {
+		struct pair *pair = pair_default();
+		struct side *writer = op == O2_OP_PUT ? &pair->a : &pair->b;
+		struct o2_transfer_memory memory = dense(kiov_from, 0, 9000, O2_REG_FASTREG);
+
+		pair->b.answer = dense(kiov_to, 300, 9000, O2_REG_FASTREG);
+		assert_int_equal(
+			(op == O2_OP_PUT ? start_put : start_get)(pair->a.conn, &memory, 0, NULL, NULL), 0);
+		writer->conn->peer.max_msg_bytes = O2_MSG_HEADER_BYTES;
+		pair_run_until_closed(pair, writer->conn);
+		assert_closed(writer, O2_FAULT_LOCAL_STAGE, -ENOSPC);
+		assert_int_equal(writer->nresults, 1);
+		assert_int_equal(writer->result[0].status, -ENOSPC);
+		assert_string_equal(writer->result[0].fault.error.rule, "wire/encode/capacity");
+		pair_close(pair);
+	}
+}
+
 /* Requests that come while every transmit is taken wait, in order, and are served. */
 PAIR_TEST(parks_requests)
 {

@@ -263,6 +263,24 @@ TEST_WITH(changes_how_addresses_look, open_side, close_side)
 	refuses(&plan, -EINVAL, "bind/page-outside-device");
 }
 
+/* An IOMMU whose pages cannot be put behind its addresses is none, with bounced pages or without. */
+TEST_WITH(pages_of_an_iommu_cannot_be_mapped, open_side, close_side)
+{
+	struct o2_arena *arena = &side.ni.arena;
+	const int fd = arena->fd;
+	struct o2_error error;
+
+	for (int bounce = 0; bounce < 2; bounce++) {
+		assert_int_equal(o2_ni_set_bounce(&side.ni, bounce, NULL), 0);
+		arena->fd = -1;
+		assert_error(o2_ni_set_dma(&side.ni, O2_DMA_IOMMU, 0, &error), -EBADF, &error,
+			     "arena/view-map");
+		arena->fd = fd;
+		assert_int_equal(side.ni.domain.dma.kind, O2_DMA_BUS);
+	}
+	assert_int_equal(o2_ni_set_dma(&side.ni, O2_DMA_IOMMU, 0, NULL), 0);
+}
+
 TEST(says_what_an_interface_lacks)
 {
 	struct o2_ni_config config = {.device = "no-such-device", .port = 1, .arena_pages = 1};
