@@ -269,6 +269,14 @@ DESK_TEST(more_than_are_kept)
 	for (uint64_t stream = 1; stream <= O2_NET_PUTS; stream++)
 		assert_int_equal(end(desk, 0, stream), O2_NET_NOT_TOLD_APART);
 	assert_int_equal(end(desk, 0, O2_NET_PUTS + 1), O2_NET_RIGHT);
+	/* So too when the one too many has ended before them. */
+	for (uint64_t stream = 1; stream <= O2_NET_PUTS + 1; stream++)
+		begin(desk, 0, stream);
+	land(desk, 0, O2_NET_PUTS + 1);
+	assert_int_equal(end(desk, 0, O2_NET_PUTS + 1), O2_NET_RIGHT);
+	land(desk, 50, 9999);
+	for (uint64_t stream = 1; stream <= O2_NET_PUTS; stream++)
+		assert_int_equal(end(desk, 0, stream), O2_NET_NOT_TOLD_APART);
 	/* It is forgotten when all have ended. */
 	begin(desk, 0, 1);
 	assert_int_equal(end(desk, 0, 1), O2_NET_WRONG);
