@@ -62,6 +62,8 @@
 	ENTRY(O2_COMMANDS_NO_CAPTURE, "capture_that_is_none")                   \
 	ENTRY(O2_COMMANDS_BROKEN, "input_that_fails")                           \
 	ENTRY(O2_COMMANDS_FRONTS, "capture_of_fronts_of_packets")               \
+	ENTRY(O2_COMMANDS_MIDDLE, "capture_from_its_middle")                    \
+	ENTRY(O2_COMMANDS_MANY, "capture_of_more_than_are_followed")            \
 	ENTRY(O2_COMMANDS_MESSAGE, "message")                                   \
 	ENTRY(O2_COMMANDS_LINES, "line")                                        \
 	ENTRY(O2_COMMANDS_RECORD, "reject_record")                              \
@@ -132,6 +134,7 @@ void o2_commands_own(struct o2_commands_run *run);
 void o2_commands_device(struct o2_commands_run *run);
 void o2_commands_short(struct o2_commands_run *run);
 void o2_commands_capture(struct o2_commands_run *run);
+void o2_commands_middle(struct o2_commands_run *run);
 /* msg: as it was encoded into the bytes. */
 void o2_commands_message(struct o2_commands_run *run, const struct o2_msg *msg, const uint8_t *bytes);
 /* The same, of which something is odd that a dump shows. */

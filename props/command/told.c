@@ -242,7 +242,7 @@ void o2_told_event(void *context, const struct o2_judge_event *event)
 	told->untold |= told->file->full;
 }
 
-static void draw_carrier(struct o2_choice *c, struct o2_capture_file *file)
+void o2_told_carrier(struct o2_choice *c, struct o2_capture_file *file)
 {
 	file->big_endian = o2_draw_bool(c, 1, 1);
 	file->link = (enum o2_capture_link)o2_draw(c, O2_CAPTURE_LINKS - 1);
@@ -252,14 +252,14 @@ static void draw_carrier(struct o2_choice *c, struct o2_capture_file *file)
 	file->extensions = (uint32_t)o2_draw(c, 2);
 	file->global = o2_draw_bool(c, 1, 1);
 	file->padding = o2_draw_bool(c, 2, 1) ? 1 + (uint32_t)o2_draw(c, 7) : 0;
+	o2_capture_start(file);
 }
 
 void o2_told_start(struct o2_told *told)
 {
 	struct o2_choice *c = told->c;
 
-	draw_carrier(c, told->file);
-	o2_capture_start(told->file);
+	o2_told_carrier(c, told->file);
 	told->mtu = o2_draw_bool(c, 1, 1) ? 1024 : 4096;
 	told->base_ns = o2_draw_bool(c, 1, 1) ? o2_draw(c, 2000000000) * 1000000000 : 0;
 	for (int i = 0; i < 2; i++) {

@@ -35,13 +35,11 @@ struct o2_links *o2_links_new(struct o2_judge *judge)
 	return links;
 }
 
-static void count(const struct link *link, struct o2_links_totals *totals)
+/* What was said over it. */
+static void count_said(const struct link *link, struct o2_links_totals *totals)
 {
 	const struct o2_judge_view view = o2_judge_view(link->conn);
 
-	totals->connections++;
-	totals->whole += view.seen == O2_JUDGE_WHOLE;
-	totals->one_way += view.seen == O2_JUDGE_ONE_WAY;
 	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
 		totals->messages += view.messages[side];
 		totals->writes += view.writes[side];
@@ -49,11 +47,26 @@ static void count(const struct link *link, struct o2_links_totals *totals)
 	}
 }
 
+static void count(const struct link *link, struct o2_links_totals *totals)
+{
+	const struct o2_judge_view view = o2_judge_view(link->conn);
+
+	totals->connections++;
+	totals->whole += view.seen == O2_JUDGE_WHOLE;
+	totals->one_way += view.seen == O2_JUDGE_ONE_WAY;
+	count_said(link, totals);
+}
+
+static void part(struct o2_links *links, struct link *link)
+{
+	o2_judge_part(links->judge, link->conn);
+	*link = (struct link){.conn = NULL};
+}
+
 static void drop(struct o2_links *links, struct link *link)
 {
 	count(link, &links->totals);
-	o2_judge_part(links->judge, link->conn);
-	*link = (struct link){.conn = NULL};
+	part(links, link);
 }
 
 void o2_links_free(struct o2_links *links)
@@ -324,10 +337,9 @@ static int take_ack(struct o2_links *links, const struct o2_event *event)
 		return 0;
 	}
 	/* What each has said was judged by itself, and has no common order with the other's. */
-	drop(links, other);
-	links->totals.connections--;
-	count(link, &links->totals);
-	links->totals.connections--;
+	count_said(other, &links->totals);
+	count_said(link, &links->totals);
+	part(links, other);
 	o2_judge_part(links->judge, link->conn);
 	link->conn = o2_judge_meet(links->judge, O2_JUDGE_LATER);
 	return link->conn == NULL ? -ENOMEM : 0;

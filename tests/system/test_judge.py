@@ -257,6 +257,7 @@ class SeenInPart(unittest.TestCase):
                 with self.subTest(f"{name} from {number} on"):
                     status, report, found = findings(capture.bytes(without=range(1, number)))
                     self.assertEqual((status, report["must"], report["should"]), (HELD, 0, 0), found)
+                    self.assertLessEqual(report["seen"]["one_way"], report["seen"]["connections"])
 
     def test_one_way(self):
         capture = Capture("put_3977.plain.pcap")
