@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Captures in which nobody comes to terms: of connections that were there before, whose ways belong together as soon
- * as an acknowledgement shows it, and of more than are followed at a time (docs/judge.md, "Captures").
+ * as an acknowledgement shows it, and of more than are followed at a time (docs/judge.md and docs/cli.md, "Captures").
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -263,7 +263,7 @@ static void decode(struct crowd *crowd, char **text)
 	if (crowd->flows.lost != 0)
 		fprintf(crowd->text,
 			"%" PRIu64 " times the quietest of 1024 directions of connections was forgotten for "
-				   "another one\n",
+			"another one\n",
 			crowd->flows.lost);
 	fflush(crowd->text);
 	o2_command_input(&run->command, file.bytes, file.length);

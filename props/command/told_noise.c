@@ -23,6 +23,7 @@ void o2_told_ack(struct o2_told *told, int from, uint8_t syndrome, uint64_t time
 
 #define STRANGERS   O2_TOLD_OPEN
 #define STRANGER_QP 0xfffff3u /* above those that are drawn */
+#define FURTHEST    0x10000u  /* that a packet that has come before lies behind the next one */
 
 static struct o2_capture_packet stranger(struct o2_told *told, uint8_t opcode, size_t extra_bytes,
 					 uint64_t time_ns)
@@ -213,6 +214,24 @@ static void gone_back(struct o2_told *told, uint64_t time_ns)
 	told->repeated++;
 }
 
+/* A WRITE, and one whose number lies far behind: it has come before, or from further back on is a new beginning. */
+static void far_behind(struct o2_told *told, uint64_t time_ns)
+{
+	struct o2_capture_packet packet = stranger(told, O2_TOLD_WRITE_FIRST + O2_TOLD_SEND_ONLY, 0, time_ns);
+	const uint32_t further = (uint32_t)o2_draw(told->c, 2);
+
+	packet.payload_bytes = o2_draw(told->c, 99);
+	announce(&packet, (uint32_t)packet.payload_bytes);
+	for (uint32_t i = 0; i < 2; i++) {
+		add(told, &packet);
+		if (i == 0 || further != 0)
+			written(told, &packet, packet.payload_bytes, 1, (uint32_t)packet.payload_bytes);
+		else
+			told->repeated++;
+		packet.psn = (packet.psn + 1 - FURTHEST - further) & O2_TOLD_PSN_MASK;
+	}
+}
+
 /*
  * What the judge is told of the conversation itself.  Of a side that has sent something: the end of a message
  * or of a WRITE in its place, a packet behind a gap, and the first of those in the gap, which it goes back to.
@@ -339,11 +358,11 @@ static void from_strangers(struct o2_told *told, uint64_t time_ns)
 {
 	static void (*const kinds[])(struct o2_told * told, uint64_t time_ns) = {
 		one_packet, stranger_ack, o2_told_management, without_first, incomplete, gone_back,
-		cut,	    refused,	  unfinished};
+		cut,	    refused,	  unfinished,	      far_behind};
 
 	/* What is missing may be missing of the conversation, for all that the judge knows. */
 	if (told->strangers < STRANGERS)
-		kinds[o2_draw(told->c, told->decoded ? 8 : 2)](told, time_ns);
+		kinds[o2_draw(told->c, told->decoded ? 9 : 2)](told, time_ns);
 }
 
 void o2_told_noise(struct o2_told *told, const struct o2_judge_event *event, uint64_t time_ns)
