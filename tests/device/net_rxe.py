@@ -97,6 +97,10 @@ class Rxe(unittest.TestCase):
         if "verify" in out:
             self.assertIn(f"verify: {count} looked at, 0 wrong\n", out)
 
+    def ended_well(self, server):
+        status, out, err = server.end()
+        self.assertEqual(status, OK, out + err)
+
     def test_every_mode_and_form(self):
         with Server("--verify") as server:
             status, out, err = client("ping")
@@ -123,7 +127,7 @@ class Rxe(unittest.TestCase):
                     common = ("--mode", mode, "--fragments", fragments, "--count", 4, "--verify")
                     self.moved(client("put", *common), 4)
                     self.moved(client("get", *common), 4)
-            self.assertEqual(server.end()[0], OK)
+            self.ended_well(server)
 
     def test_wrong_bytes_are_found_out(self):
         with Server("--seed", 2) as server:
@@ -135,7 +139,7 @@ class Rxe(unittest.TestCase):
             status, _, err = client("put", "--portal", 61)
             self.assertEqual(status, FAILED)
             self.assertRegex(err, r"^o2ref: PUT 0 at .*ENODATA[^\n]*\n$")
-            self.assertEqual(server.end()[0], OK)
+            self.ended_well(server)
         with Server("--verify", "--seed", 3) as server:
             client("put", "--count", 2)
             status, out, err = server.end()
@@ -185,7 +189,7 @@ class Rxe(unittest.TestCase):
             status, out, err = finish(running)
             self.assertEqual((status, err), (OK, ""))
             self.assertIn(f"{PEER}: ping\n", out)
-            self.assertEqual(server.end()[0], OK)
+            self.ended_well(server)
 
     def test_an_end_by_count(self):
         # One after the other: a second process of the same NID would be taken for the first one's next life.
@@ -200,7 +204,7 @@ class Rxe(unittest.TestCase):
                 status, out, _ = client("put", "--json", "--checksum", ours, "--count", 5, "--size", 3000)
                 report = json.loads(out)
                 self.assertEqual((status, report["done"], report["bytes"], report["peer"]), (OK, 5, 15000, PEER))
-                self.assertEqual(server.end()[0], OK)
+                self.ended_well(server)
 
     def failed(self, pattern, *arguments, peer=PEER):
         status, _, err = client(*arguments, peer=peer)

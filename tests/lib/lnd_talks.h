@@ -46,6 +46,7 @@
 	talk(renews_a_deadline);             \
 	talk(starts_in_every_state);         \
 	talk(ends_what_is_open);             \
+	talk(counts_what_was_sent);          \
 	talk(hears_early);                   \
 	talk(reads_before_it_reposts);       \
 	talk(gathers_a_payload);             \

@@ -122,6 +122,40 @@ static void note_closed(void *context, const struct o2_transfer_fault *fault)
 }
 
 /* Every list holds something when the connection closes: the queues are emptied first, in their order. */
+/* Whoever leaves in order has acknowledged what is in our queue; what it has said stays there. */
+void counts_what_was_sent(void **state)
+{
+	static const struct o2_transfer_fault faults[] = {{.side = O2_FAULT_PEER_CLOSED},
+							  {.side = O2_FAULT_CLOSED, .code = -ESHUTDOWN}};
+	struct o2_transfer_memory memory = talk_memory(0, 9000, O2_REG_FASTREG);
+
+	for (int i = 0; i < 2; i++) {
+		struct pair *pair = pair_of(O2_MSG_VERSION_2, 8);
+		struct ibv_wc request;
+		uint64_t put;
+
+		pair->b.answer = talk_memory(1, 9000, O2_REG_FASTREG);
+		assert_int_equal(start_get(pair->a.conn, &memory, 0, NULL, NULL), 0);
+		assert_int_equal(ibv_poll_cq(pair->b.conn->cq, 1, &request), 1);
+		o2_conn_complete(pair->b.conn, &request); /* and GET_DONE goes out */
+		send_text(&pair->b, 5);
+		assert_int_equal(start_put(pair->b.conn, &memory, 0, &put, NULL), 0);
+		send_text(&pair->a, 5);
+		assert_int_equal(pair->b.nresults, 0);
+		o2_conn_end(pair->b.conn, &faults[i]);
+		assert_int_equal(pair->b.nmatched, 1);
+		assert_int_equal(pair->b.nresults, 3);
+		assert_int_equal(pair->b.result[0].op, O2_OP_GET);
+		assert_int_equal(pair->b.result[0].status, i == 0 ? 0 : -ECONNABORTED);
+		assert_int_equal(pair->b.result[1].op, O2_OP_SEND);
+		assert_int_equal(pair->b.result[1].status, i == 0 ? 0 : -ECONNABORTED);
+		/* Its request has arrived, and is not answered. */
+		assert_true(pair->b.result[2].cookie == put);
+		assert_int_equal(pair->b.result[2].status, -ECONNABORTED);
+		pair_close(pair);
+	}
+}
+
 void ends_what_is_open(void **state)
 {
 	struct o2_conn_config config = O2_CONN_DEFAULTS;

@@ -53,16 +53,10 @@ static void fail_completion(struct o2_conn *conn, const struct ibv_wc *first)
 	o2_conn_fail(conn, &fault, culprit);
 }
 
-void o2_conn_complete(struct o2_conn *conn, const struct ibv_wc *wc)
+static void succeeded(struct o2_conn *conn, const struct ibv_wc *wc)
 {
 	struct o2_tx *tx = O2_TX_OF(wc->wr_id);
 
-	if (conn->state == O2_CONN_DISCONNECTED)
-		return;
-	if (wc->status != IBV_WC_SUCCESS) {
-		fail_completion(conn, wc);
-		return;
-	}
 	switch (O2_WR_ID_WORK(wc->wr_id)) {
 	case O2_WORK_RECV:
 		o2_receive_completed(conn, O2_RX_OF(wc->wr_id), wc->byte_len);
@@ -86,7 +80,27 @@ void o2_conn_complete(struct o2_conn *conn, const struct ibv_wc *wc)
 	case O2_WORK_SILENT: /* unsignalled: success says nothing */
 		break;
 	}
+}
+
+void o2_conn_complete(struct o2_conn *conn, const struct ibv_wc *wc)
+{
+	if (conn->state == O2_CONN_DISCONNECTED)
+		return;
+	if (wc->status != IBV_WC_SUCCESS) {
+		fail_completion(conn, wc);
+		return;
+	}
+	succeeded(conn, wc);
 	o2_conn_resume(conn);
+}
+
+void o2_conn_settle(struct o2_conn *conn)
+{
+	struct ibv_wc wc;
+
+	/* What has failed follows from the end; messages are parked for good. */
+	while (poll_cq(conn, 1, &wc) > 0 && wc.status == IBV_WC_SUCCESS)
+		succeeded(conn, &wc);
 }
 
 static int closed_code(const struct o2_conn *conn)

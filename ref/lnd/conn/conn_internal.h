@@ -133,6 +133,13 @@ int o2_tx_map_request(struct o2_conn *conn, struct o2_tx *tx, const struct o2_tr
 void o2_pump(struct o2_conn *conn);
 /* After an event: handle messages that wait, as far as they can be handled now, then the same. */
 void o2_conn_resume(struct o2_conn *conn);
+
+/*
+ * The peer has left: count what the completion queue says was acknowledged before.  The connection manager's
+ * events and that queue have no common order.
+ * o2iblnd: none, the driver takes completions until the queue pair is flushed
+ */
+void o2_conn_settle(struct o2_conn *conn);
 /*
  * Is rc the failure of an attempt to map that ends by itself: no window of the arena is free, and something
  * that is bound is released, or has been since the attempt?  unbinds: domain.unbinds before the attempt.

@@ -88,6 +88,8 @@ void o2_conn_fail(struct o2_conn *conn, const struct o2_transfer_fault *fault, s
 	conn->fault = *fault;
 	if (culprit != NULL && culprit->fault.side == O2_FAULT_NONE)
 		culprit->fault = *fault;
+	if (fault->side == O2_FAULT_PEER_CLOSED)
+		o2_conn_settle(conn);
 	destroy_qp(conn);
 	abort_all(conn);
 	conn->state = O2_CONN_DISCONNECTED;
