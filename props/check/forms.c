@@ -112,6 +112,8 @@ static void check_changed_question(struct o2_forms_run *run, const json_t *form,
 		fail(run, report, "question-read-as-another", written);
 	else if (!o2_forms_may_be_asked(&run->again))
 		fail(run, report, "question-that-none-may-ask", form);
+	else if (!o2_forms_tables_end(&run->again))
+		fail(run, report, "question-with-more-pages", form);
 	else if (!run->change.deleted && o2_form_at(written, &run->change) == NULL &&
 		 !o2_form_is_default(o2_form_at(form, &run->change), &run->change))
 		fail(run, report, "member-not-read", form);
@@ -189,50 +191,6 @@ static bool is_implied(const struct o2_form_change *change)
 	return false;
 }
 
-/* docs/oracle.md, "Classes": fragments of nothing, beyond the last address, or of more than a transfer moves. */
-static bool no_caller_has(const struct o2_rdma_desc *source)
-{
-	uint64_t left = 1u << 20;
-
-	for (uint32_t i = 0; i < source->rd_nfrags; i++) {
-		const uint32_t nob = source->rd_frags[i].rf_nob;
-
-		if (nob == 0 || nob > left || nob > UINT64_MAX - source->rd_frags[i].rf_addr)
-			return true;
-		left -= nob;
-	}
-	return false;
-}
-
-/* What differs for such a source is of one check, which names the other one that it would be; else of none such. */
-static bool is_of_its_class(struct o2_forms_run *run)
-{
-	const struct o2_case *asked = &run->asked;
-	const struct o2_rdma_desc *source = asked->stage == O2_STAGE_RDMA_PLAN	  ? &asked->rdma.source
-					    : asked->stage == O2_STAGE_RDMA_CHAIN ? &asked->chain.rdma.source
-										  : NULL;
-	const bool impossible = source != NULL && no_caller_has(source);
-
-	for (uint32_t i = 0; i < run->comparison.count; i++) {
-		const struct o2_difference *item = &run->comparison.item[i];
-		const char *name = o2_check_name(item->check), *end = strstr(item->cause, ": ");
-		char other[80];
-
-		if (strncmp(name, "run/", 4) == 0 || strncmp(name, "protocol/", 9) == 0)
-			continue;
-		if ((strcmp(name, "rdma/impossible-source") == 0) != impossible)
-			return false;
-		if (!impossible)
-			continue;
-		snprintf(other, sizeof(other), "%.*s", end == NULL ? 0 : (int)(end - item->cause),
-			 item->cause);
-		run->tally.seen[IMPOSSIBLE]++;
-		if (o2_check_find(other) == O2_CHECKS)
-			return false;
-	}
-	return true;
-}
-
 /* Where, what was expected, and what is there, which is another. */
 static bool says_what_differs(const struct o2_comparison *comparison, enum o2_stage stage)
 {
@@ -264,7 +222,7 @@ static void judge_read_answer(struct o2_forms_run *run, const json_t *before, co
 		differ = found != 0;
 	if (!says_what_differs(&run->comparison, run->asked.stage))
 		fail(run, report, "difference-without-words", written);
-	else if (!is_of_its_class(run))
+	else if (!o2_forms_is_of_its_class(run, &run->tally.seen[IMPOSSIBLE]))
 		fail(run, report, "difference-of-another-class", written);
 	else if (run->found.kind == O2_ANSWER_RESULT && !is_implied(&run->change) &&
 		 !o2_form_agrees(written, form, &run->change))

@@ -71,6 +71,15 @@ struct o2_forms_run {
 /* Draw a question of the stage; what is found is what the reference answers.  False: that is no result. */
 bool o2_forms_begin(struct o2_forms_run *run, struct o2_choice *choice, enum o2_stage stage);
 
+/*
+ * Differences for a source that no caller has are of one check, which names the other one that each would be, and
+ * are counted; of other sources none are.
+ */
+bool o2_forms_is_of_its_class(const struct o2_forms_run *run, uint64_t *impossible_found);
+
+/* Nothing is read into tables of pages behind the last page. */
+bool o2_forms_tables_end(const struct o2_case *asked);
+
 /* run->comparison of what was expected and found, without a map. */
 void o2_forms_compare(struct o2_forms_run *run);
 

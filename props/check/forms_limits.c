@@ -10,7 +10,8 @@
 
 /*
  * Each list that a shared object may fill, at its limit (o2ref/impl.h): what it is told of the room, where that
- * ends, and what is read of an answer that has one element less, as many, or one more than that.
+ * ends, and what is read of an answer that has one element less, as many, or one more than that.  And where the
+ * question ends that it is asked.
  */
 
 #define POISON	0xa5
@@ -99,6 +100,20 @@ static bool check_room(const struct o2_impl_slot *slot, const struct row *row, u
 	return part < O2_PARTS || wrong(report, row, "room", part, O2_PARTS);
 }
 
+/* The question is written where room was taken for it, and nowhere behind that. */
+static void check_question(const struct o2_forms_run *run, struct o2_impl_slot *slot, const struct row *row,
+			   struct o2_report *report)
+{
+	uint8_t *input = slot->part[O2_PART_INPUT];
+	const size_t room = o2_impl_part_bytes(O2_PART_INPUT);
+
+	memset(input, POISON, room);
+	o2_impl_put_case(&run->asked, slot);
+	for (size_t i = slot->in_used; i < room && !report->failed; i++)
+		if (input[i] != POISON)
+			wrong(report, row, "question", i, slot->in_used);
+}
+
 static void set_count(struct o2_impl_slot *slot, const struct row *row, uint64_t count)
 {
 	uint8_t *at = (uint8_t *)slot->out + row->count_at;
@@ -144,6 +159,32 @@ static void check_count(struct o2_forms_run *run, struct o2_impl_slot *slot, con
 			wrong(report, row, "left", i, count * row->element_bytes);
 }
 
+static bool table_ends(const struct o2_case_device *device)
+{
+	const uint32_t npages = device->device.npages;
+	bool ends = true;
+
+	for (uint32_t page = npages; page < O2_CASE_PAGES; page++)
+		ends = ends && (device->unmapped[page / 8] >> page % 8 & 1) == 0 &&
+		       device->device_page[page] == 0;
+	return ends;
+}
+
+bool o2_forms_tables_end(const struct o2_case *asked)
+{
+	switch (asked->stage) {
+	case O2_STAGE_DMA_MAP:
+		return table_ends(&asked->dma.device);
+	case O2_STAGE_TRANSFER:
+		return table_ends(&asked->transfer.node[O2_SOURCE].device) &&
+		       table_ends(&asked->transfer.node[O2_SINK].device);
+	case O2_STAGE_SEND_PLAN:
+		return table_ends(&asked->send.memory.device);
+	default:
+		return true;
+	}
+}
+
 void o2_forms_check_limits(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report)
 {
 	const struct row *row = &rows[o2_draw(choice, sizeof(rows) / sizeof(rows[0]) - 1)];
@@ -156,6 +197,7 @@ void o2_forms_check_limits(struct o2_forms_run *run, struct o2_choice *choice, s
 	if (row->stage == O2_STAGE_MSG_ENCODE)
 		limit = run->asked.msg_encode.capacity_bytes;
 	snprintf(run->change.text, sizeof(run->change.text), "list %s of %" PRIu32, row->name, limit);
+	check_question(run, &slots.slot[0], row, report);
 	for (uint64_t count = limit + 1; count + 1 >= limit && !report->failed; count--) {
 		check_count(run, &slots.slot[0], row, limit, count, report);
 		if (count == 0)

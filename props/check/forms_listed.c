@@ -281,7 +281,7 @@ static json_t *no_condition(struct o2_choice *c)
 static const char *spoil(struct o2_choice *c, json_t *form, json_t *entry, char *said, size_t bytes)
 {
 	const char *name = json_string_value(json_object_get(entry, "check"));
-	const uint64_t kind = o2_draw(c, 5);
+	const uint64_t kind = o2_draw(c, 6);
 	const bool other = o2_draw_bool(c, 1, 1);
 
 	snprintf(said, bytes, "%s has no reason", name);
@@ -302,6 +302,9 @@ static const char *spoil(struct o2_choice *c, json_t *form, json_t *entry, char 
 		snprintf(said, bytes, "'%s' is no check (see: o2ref check --list-checks)",
 			 other ? "" : "no/such");
 		json_object_set_new(entry, "check", other ? json_null() : json_string("no/such"));
+	} else if (kind == 5) {
+		said[0] = '\0';
+		json_object_set_new(form, "form", json_string(other ? "o2ref/error_map" : ""));
 	} else {
 		snprintf(said, bytes, "differences is not an array");
 		json_object_set_new(form, "differences", json_object());

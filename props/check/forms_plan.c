@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdio.h>
 #include <string.h>
 
 #include "props/check/forms.h"
@@ -70,4 +71,47 @@ bool o2_forms_plan_is_wrong(const struct o2_case *asked, const struct o2_answer 
 	if (asked->stage == O2_STAGE_TRANSFER)
 		return moves_others(&expected->transfer.plan, &found->transfer.plan);
 	return asked->stage == O2_STAGE_RDMA_PLAN && work_is_wrong(&asked->rdma, &found->rdma);
+}
+
+/* docs/oracle.md, "Classes": fragments of nothing, beyond the last address, or of more than a transfer moves. */
+static bool no_caller_has(const struct o2_rdma_desc *source)
+{
+	uint64_t left = 1u << 20;
+
+	for (uint32_t i = 0; i < source->rd_nfrags; i++) {
+		const uint32_t nob = source->rd_frags[i].rf_nob;
+
+		if (nob == 0 || nob > left || nob > UINT64_MAX - source->rd_frags[i].rf_addr)
+			return true;
+		left -= nob;
+	}
+	return false;
+}
+
+bool o2_forms_is_of_its_class(const struct o2_forms_run *run, uint64_t *impossible_found)
+{
+	const struct o2_case *asked = &run->asked;
+	const struct o2_rdma_desc *source = asked->stage == O2_STAGE_RDMA_PLAN	  ? &asked->rdma.source
+					    : asked->stage == O2_STAGE_RDMA_CHAIN ? &asked->chain.rdma.source
+										  : NULL;
+	const bool impossible = source != NULL && no_caller_has(source);
+
+	for (uint32_t i = 0; i < run->comparison.count; i++) {
+		const struct o2_difference *item = &run->comparison.item[i];
+		const char *name = o2_check_name(item->check), *end = strstr(item->cause, ": ");
+		char other[80];
+
+		if (strncmp(name, "run/", 4) == 0 || strncmp(name, "protocol/", 9) == 0)
+			continue;
+		if ((strcmp(name, "rdma/impossible-source") == 0) != impossible)
+			return false;
+		if (!impossible)
+			continue;
+		snprintf(other, sizeof(other), "%.*s", end == NULL ? 0 : (int)(end - item->cause),
+			 item->cause);
+		++*impossible_found;
+		if (o2_check_find(other) == O2_CHECKS)
+			return false;
+	}
+	return true;
 }

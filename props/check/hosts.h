@@ -31,6 +31,7 @@ struct o2_hosts_due {
 	char text_end[O2_ANSWER_TEXT_BYTES]; /* where only the end of the text is foretold */
 	char site[O2_ANSWER_SITE_BYTES];
 	char conduct[O2_ANSWER_TEXT_BYTES]; /* "": it has behaved */
+	uint32_t lost_bytes;		    /* with each call, which is its conduct; 0: none */
 };
 
 struct o2_hosts_run {

@@ -13,6 +13,7 @@
 
 #define OBJECT	     "impl_misbehave.so"
 #define IMPATIENT_MS 300u
+#define LOST_BYTES   100u /* with each call, when it leaks */
 
 /* Of an answer that is none: check and text.  Of one that is: the conduct. */
 static const struct way {
@@ -33,6 +34,7 @@ static const struct way {
 	{"crash", "run/crash", "it was ended by SIGSEGV (Segmentation fault) at address 0x8", "", true,
 	 "crash"},
 	{"input", "run/input-written", "it wrote at inside the input", "", true, "answer"},
+	{"leak", NULL, NULL, "", false, NULL},
 };
 
 /* In this process's environment, as long as it runs: setenv(3) would keep each value. */
@@ -125,7 +127,7 @@ void o2_hosts_object(struct o2_hosts_run *run)
 						.growth_mib = 1000};
 	char text[160];
 	struct o2_host *host;
-	bool ended = false;
+	bool ended = false, lost = false;
 
 	run->nasked = 1 + (uint32_t)o2_draw(run->c, hangs ? 0 : O2_HOSTS_ASKED - 1);
 	run->lives = 1;
@@ -156,6 +158,10 @@ void o2_hosts_object(struct o2_hosts_run *run)
 			due->kind = O2_ANSWER_REFUSED;
 			due->error = 22;
 			snprintf(due->name, sizeof(due->name), "Mine");
+		} else if (strcmp(way->name, "leak") == 0) {
+			/* It is said once of a stage. */
+			due->lost_bytes = lost ? 0 : LOST_BYTES;
+			lost = true;
 		}
 		snprintf(due->conduct, sizeof(due->conduct), "%s", way->conduct);
 	}

@@ -256,38 +256,70 @@ static void summary(struct o2_commands_run *run, const struct bent *bent, bool d
 	o2_commands_says(run, "summary", run->command.out, "%s", text);
 }
 
-static void past_the_end(struct o2_commands_run *run, bool claims, bool looks)
+/* The peer has said that there is no such place.  looks: at what has arrived, which is nothing. */
+static void has_nothing(struct o2_commands_run *run, const struct bent *bent, bool looks)
 {
-	struct bent bent = {.command = "get", .size = o2_draw_range(run->c, 3977, 1048576)};
+	const bool gets = strcmp(bent->command, "get") == 0;
+
+	o2_commands_complains(
+		run,
+		"o2ref: %s 0 at " PEER
+		": it has nothing at that portal and match bits, or no room there (ENODATA): the "
+		"peer reports a failure: %s (No data available)\n",
+		gets ? "GET" : "PUT",
+		gets ? "transfer/peer-status: -ibcm_status is 61"
+		     : "lnet/put/no-match: PUT_NAK's status is 0");
+	summary(run, bent, false, looks ? 0 : -1,
+		"2 messages and 0 WRITEs of ours on 1 connections: 0 must, 0 should, 0 notes");
+}
+
+/* Bytes whose first ones at least have a place, and whose last one has none. */
+static struct bent past_the_end(struct o2_commands_run *run, const char *command, const char *quirk)
+{
+	struct bent bent = {.command = command, .size = o2_draw_range(run->c, 3977, 1048576)};
 
 	run->tally.seen[O2_COMMANDS_NO_ROOM]++;
 	run->command.words = 0;
 	bent.offset = PLACE_BYTES - bent.size + 1 + o2_draw(run->c, bent.size - 1);
-	start(run, &bent, claims ? "short-get-claims" : NULL);
+	start(run, &bent, quirk);
+	return bent;
+}
+
+/* One quirk says that all was moved, which who looks at the bytes sees. */
+static void get_that_is_claimed(struct o2_commands_run *run, bool looks)
+{
+	const struct bent bent = past_the_end(run, "get", "short-get-claims");
+
 	o2_commands_words(run, looks ? "--verify " PEER : PEER);
-	if (!o2_commands_go(run, claims && !looks ? 0 : 1))
+	if (!o2_commands_go(run, looks ? 1 : 0))
 		return;
 	if (looks)
 		o2_commands_complains(
 			run, "o2ref: GET 0: the peer reports %" PRIu64 " bytes and wrote 0 of them\n",
 			bent.size);
 	else
-		o2_commands_complains(
-			run, "%s",
-			claims ? ""
-			       : "o2ref: GET 0 at " PEER
-				 ": it has nothing at that portal and match bits, or no room there "
-				 "(ENODATA): the peer reports a failure: transfer/peer-status: -ibcm_status "
-				 "is 61 (No data available)\n");
-	summary(run, &bent, claims, looks ? 1 : -1,
+		o2_commands_complains(run, "%s", "");
+	summary(run, &bent, true, looks ? 1 : -1,
 		"2 messages and 0 WRITEs of ours on 1 connections: 0 must, 0 should, 0 notes");
 }
 
-/* Past the end there is nothing; one quirk says that all was moved, which who looks at the bytes sees. */
+static void no_room_for(struct o2_commands_run *run, const char *command, bool looks)
+{
+	const struct bent bent = past_the_end(run, command, NULL);
+
+	o2_commands_words(run, looks ? "--verify " PEER : PEER);
+	if (o2_commands_go(run, 1))
+		has_nothing(run, &bent, looks);
+}
+
+/* Past the end there is nothing, and no more for who reads back what was PUT. */
 static void no_room(struct o2_commands_run *run)
 {
-	for (int i = 0; i < 3 && !run->report->failed; i++)
-		past_the_end(run, i > 0, i > 1);
+	no_room_for(run, "get", false);
+	if (!run->report->failed)
+		no_room_for(run, "put", true);
+	for (int looks = 0; looks < 2 && !run->report->failed; looks++)
+		get_that_is_claimed(run, looks != 0);
 }
 
 /* A portal where nothing is. */
@@ -299,18 +331,8 @@ static void no_such_place(struct o2_commands_run *run)
 	start(run, &bent, NULL);
 	o2_command_word(&run->command, "--portal=%" PRIu64, 1 + o2_draw(run->c, 50));
 	o2_commands_words(run, PEER);
-	if (!o2_commands_go(run, 1))
-		return;
-	o2_commands_complains(
-		run,
-		"o2ref: %s 0 at " PEER
-		": it has nothing at that portal and match bits, or no room there (ENODATA): the "
-		"peer reports a failure: %s (No data available)\n",
-		gets ? "GET" : "PUT",
-		gets ? "transfer/peer-status: -ibcm_status is 61"
-		     : "lnet/put/no-match: PUT_NAK's status is 0");
-	summary(run, &bent, false, -1,
-		"2 messages and 0 WRITEs of ours on 1 connections: 0 must, 0 should, 0 notes");
+	if (o2_commands_go(run, 1))
+		has_nothing(run, &bent, false);
 }
 
 /* The checksum of the answer is of other bytes; one option takes it. */
@@ -420,7 +442,7 @@ static void peace(struct o2_commands_run *run)
 void o2_commands_lines(struct o2_commands_run *run)
 {
 	static void (*const kinds[])(struct o2_commands_run *) = {
-		wrong_line, wrong_line,	   many_buffers, help,	     help,   far_offset,
+		wrong_line, wrong_line,	   many_buffers, help,	     help,   far_offset, no_room,
 		no_room,    no_such_place, other_sum,	 wrong_page, closes, peace};
 
 	run->tally.seen[O2_COMMANDS_LINES]++;

@@ -101,6 +101,8 @@ static void refuse_each(struct o2_commands_run *run)
 	static const struct line lines[] = {
 		{"serve --verify", "serve: 0 done, 0 failed, ", 0, 0},
 		{"serve --lst --judge --json", "\"done\": 0,", 0, 0},
+		{"conform --place-bytes=2097152 --lst --only=lst/session", "1 hold, 0 findings", UINT32_MAX,
+		 0},
 	};
 	const struct line *line = &lines[o2_draw_pick(run->c, sizeof(lines) / sizeof(lines[0]))];
 	uint32_t nth = 0;
