@@ -32,3 +32,22 @@ json_t *o2_hw_counters(const char *device)
 	closedir(directory);
 	return counters;
 }
+
+void o2_hw_counters_moved(const char *device, const json_t *before, char *text, size_t bytes)
+{
+	json_t *now = o2_hw_counters(device);
+	json_t *value;
+	const char *name;
+	size_t used = 0;
+
+	text[0] = '\0';
+	json_object_foreach(now, name, value) {
+		const json_int_t moved =
+			json_integer_value(value) - json_integer_value(json_object_get(before, name));
+
+		if (moved != 0 && used < bytes)
+			used += (size_t)snprintf(text + used, bytes - used, "%s%s %lld", used > 0 ? ", " : "",
+						 name, (long long)moved);
+	}
+	json_decref(now);
+}

@@ -88,6 +88,7 @@ static void print_finding(const struct runner *r, const json_t *finding, uint64_
 {
 	const char *replay = json_string_value(json_object_get(finding, "replay"));
 	const char *scenario = json_string_value(json_object_get(finding, "scenario_file"));
+	char counters[1000];
 
 	fflush(stdout);
 	fprintf(stderr, "FINDING %s on %s: %s (seed 0x%llx, case %llu)\n", r->property->ops->name,
@@ -96,6 +97,12 @@ static void print_finding(const struct runner *r, const json_t *finding, uint64_
 	for (uint32_t i = 0; i < r->report.lines; i++)
 		fprintf(stderr, "  %s\n", r->report.line[i]);
 	r->property->ops->print(r->property->context, PIECES_SHOWN, stderr);
+	for (int i = 0; i < 2 && r->hw_before[i] != NULL; i++) {
+		o2_hw_counters_moved(r->options->hw_device[i], r->hw_before[i], counters, sizeof(counters));
+		if (counters[0] != '\0')
+			fprintf(stderr, "  counted by %s since the run began: %s\n", r->options->hw_device[i],
+				counters);
+	}
 	if (replay != NULL)
 		fprintf(stderr, "  replay: %s\n", replay);
 	if (replay != NULL && scenario != NULL)
@@ -306,7 +313,6 @@ static void begin_result(const struct o2_property *property, const struct o2_run
 int o2_run(const struct o2_property *property, const struct o2_run_options *options, json_t **result)
 {
 	struct runner *r = calloc(1, sizeof(*r));
-	json_t *before[2] = {NULL, NULL};
 	json_t *counters = json_object();
 	uint64_t packets = UINT64_MAX;
 	const struct o2_property_ops *ops = property->ops;
@@ -327,7 +333,8 @@ int o2_run(const struct o2_property *property, const struct o2_run_options *opti
 		r->current_fd =
 			open(options->current_case_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	for (int i = 0; i < 2; i++)
-		before[i] = options->hw_device[i] != NULL ? o2_hw_counters(options->hw_device[i]) : NULL;
+		r->hw_before[i] =
+			options->hw_device[i] != NULL ? o2_hw_counters(options->hw_device[i]) : NULL;
 	r->start = o2_monotonic_seconds();
 	run_cases(r);
 	if (ops->sweep != NULL && !ops->sweep(property->context, &sweep))
@@ -336,14 +343,14 @@ int o2_run(const struct o2_property *property, const struct o2_run_options *opti
 	begin_result(property, options, *result);
 	ops->result(property->context, options, *result);
 	json_object_set_new(*result, "seconds", json_real(o2_monotonic_seconds() - r->start));
-	for (int i = 0; i < 2 && before[i] != NULL; i++) {
+	for (int i = 0; i < 2 && r->hw_before[i] != NULL; i++) {
 		json_t *after = o2_hw_counters(options->hw_device[i]);
-		uint64_t sent = packets_between(before[i], after);
+		uint64_t sent = packets_between(r->hw_before[i], after);
 
 		if (sent != UINT64_MAX)
 			packets = packets == UINT64_MAX ? sent : packets + sent;
 		json_object_set_new(counters, options->hw_device[i],
-				    json_pack("{s:o, s:o}", "before", before[i], "after", after));
+				    json_pack("{s:o, s:o}", "before", r->hw_before[i], "after", after));
 	}
 	json_object_set_new(*result, "hw_counters", counters);
 	json_object_set_new(*result, "missing", ops->missing(property->context, packets));

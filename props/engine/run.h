@@ -66,4 +66,7 @@ int o2_export_situations(const struct o2_property *property, const char *directo
  */
 json_t *o2_hw_counters(const char *device);
 
+/* Those that have moved since *before was read, as "NAME N, NAME N"; "" when none has. */
+void o2_hw_counters_moved(const char *device, const json_t *before, char *text, size_t bytes);
+
 #endif

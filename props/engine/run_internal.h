@@ -10,6 +10,7 @@ struct runner {
 	struct o2_choice *choice;
 	struct o2_report report;
 	json_t *findings;
+	json_t *hw_before[2]; /* of options->hw_device; NULL: there is none */
 	char signature[O2_RUN_MAX_FINDINGS][sizeof(((struct o2_report *)0)->signature)];
 	uint32_t nsignatures;
 	uint32_t failures;
