@@ -70,15 +70,20 @@ static bool is_named(const char *name, bool there)
 }
 
 /* What there is has a name; nothing else has. */
-static void check_names(struct o2_report *report, uint32_t type, uint32_t value)
+static void check_names(struct o2_report *report, uint32_t type, uint32_t value, uint32_t service)
 {
+	const bool is_service = service <= 6 || service == 11 || service == 12;
+
 	if (!is_named(o2_lst_type_name(type), type < TYPES) ||
 	    (o2_lst_body_bytes(type) != 0) != (type < TYPES) ||
 	    !is_named(o2_lst_rw_name(value), value == 1 || value == 2) ||
 	    !is_named(o2_lst_check_name(value), value >= 1 && value <= 4) ||
-	    !is_named(o2_lst_opc_name(value), value >= 1 && value <= 3))
-		o2_report_fail(report, "parts/lst/name", "of type %" PRIu32 " or number %" PRIu32, type,
-			       value);
+	    !is_named(o2_lst_opc_name(value), value >= 1 && value <= 3) ||
+	    !is_named(o2_lst_service_name(service), is_service) ||
+	    (o2_lst_request_type(service) >= 0) != is_service)
+		o2_report_fail(report, "parts/lst/name",
+			       "of type %" PRIu32 ", number %" PRIu32 " or service %" PRIu32, type, value,
+			       service);
 }
 
 /* It begins with the magic in its order, and what was there before is gone: a version may look like it. */
@@ -111,7 +116,7 @@ void o2_parts_lst_code(struct o2_parts_run *run, struct o2_choice *c, struct o2_
 	run->tally.seen[rule == NULL ? O2_PARTS_LST_WRITTEN : O2_PARTS_LST_NOT_WRITTEN]++;
 	snprintf(run->text, sizeof(run->text), "a message of LNet selftest, type %" PRIu32 ", order %u",
 		 msg.msg_type, (unsigned int)msg.order);
-	check_names(report, msg.msg_type, (uint32_t)o2_draw(c, 6));
+	check_names(report, msg.msg_type, (uint32_t)o2_draw(c, 6), (uint32_t)o2_draw(c, 14));
 	if (rule == NULL && (rc != 0 || error.code != 0 || error.rule != NULL || !is_written(&msg, bytes)))
 		o2_report_fail(report, "parts/lst/written", "type %" PRIu32 ": %d by %s", msg.msg_type, rc,
 			       error.rule == NULL ? "nothing" : error.rule);

@@ -42,27 +42,36 @@ const char *const o2_lst_type_names[O2_LST_TYPE_COUNT] = {
 	[O2_LST_JOIN_REQST] = "JOIN_REQST",   [O2_LST_JOIN_REPLY] = "JOIN_REPLY",
 };
 
-/* By service: the type of its request, and its name. */
-static const struct service_info {
-	const char *name; /* NULL: no service */
-	uint32_t request;
-} services[] = {
-	[O2_LST_SERVICE_DEBUG] = {"debug", O2_LST_DEBUG_REQST},
-	[O2_LST_SERVICE_MAKE_SESSION] = {"make session", O2_LST_MKSN_REQST},
-	[O2_LST_SERVICE_REMOVE_SESSION] = {"remove session", O2_LST_RMSN_REQST},
-	[O2_LST_SERVICE_BATCH] = {"batch", O2_LST_BATCH_REQST},
-	[O2_LST_SERVICE_TEST] = {"test", O2_LST_TEST_REQST},
-	[O2_LST_SERVICE_QUERY_STAT] = {"query stat", O2_LST_STAT_REQST},
-	[O2_LST_SERVICE_JOIN] = {"join", O2_LST_JOIN_REQST},
-	[O2_LST_SERVICE_BRW] = {"brw", O2_LST_BRW_REQST},
-	[O2_LST_SERVICE_PING] = {"ping", O2_LST_PING_REQST},
+static const char *const service_names[] = {
+	[O2_LST_SERVICE_DEBUG] = "debug",
+	[O2_LST_SERVICE_MAKE_SESSION] = "make session",
+	[O2_LST_SERVICE_REMOVE_SESSION] = "remove session",
+	[O2_LST_SERVICE_BATCH] = "batch",
+	[O2_LST_SERVICE_TEST] = "test",
+	[O2_LST_SERVICE_QUERY_STAT] = "query stat",
+	[O2_LST_SERVICE_JOIN] = "join",
+	[O2_LST_SERVICE_BRW] = "brw",
+	[O2_LST_SERVICE_PING] = "ping",
 };
 
-#define SERVICES (sizeof(services) / sizeof(services[0]))
+static const char *const rw_names[] = {[O2_LST_BRW_READ] = "read", [O2_LST_BRW_WRITE] = "write"};
+static const char *const check_names[] = {[O2_LST_CHECK_NONE] = "none",
+					  [O2_LST_CHECK_SIMPLE] = "simple",
+					  [O2_LST_CHECK_FULL] = "full",
+					  [O2_LST_CHECK_DISCARD] = "discard"};
+static const char *const opc_names[] = {
+	[O2_LST_BATCH_RUN] = "run", [O2_LST_BATCH_STOP] = "stop", [O2_LST_BATCH_QUERY] = "query"};
+
+#define NAME_IN(names, number) name_in(names, sizeof(names) / sizeof((names)[0]), number)
+
+static const char *name_in(const char *const *names, size_t count, uint64_t number)
+{
+	return number < count ? names[number] : NULL;
+}
 
 const char *o2_lst_type_name(uint32_t msg_type)
 {
-	return msg_type < O2_LST_TYPE_COUNT ? o2_lst_type_names[msg_type] : NULL;
+	return NAME_IN(o2_lst_type_names, msg_type);
 }
 
 uint32_t o2_lst_body_bytes(uint32_t msg_type)
@@ -78,35 +87,28 @@ enum o2_lst_service o2_lst_service_of_type(uint32_t msg_type)
 
 const char *o2_lst_service_name(uint64_t service)
 {
-	return service < SERVICES ? services[service].name : NULL;
+	return NAME_IN(service_names, service);
 }
 
 int o2_lst_request_type(uint64_t service)
 {
-	return o2_lst_service_name(service) == NULL ? -1 : (int)services[service].request;
+	for (uint32_t type = 0; type < O2_LST_TYPE_COUNT; type++)
+		if (types[type].service == service)
+			return (int)type; /* its reply's type follows */
+	return -1;
 }
-
-static const char *const rw_names[] = {[O2_LST_BRW_READ] = "read", [O2_LST_BRW_WRITE] = "write"};
-static const char *const check_names[] = {[O2_LST_CHECK_NONE] = "none",
-					  [O2_LST_CHECK_SIMPLE] = "simple",
-					  [O2_LST_CHECK_FULL] = "full",
-					  [O2_LST_CHECK_DISCARD] = "discard"};
-static const char *const opc_names[] = {
-	[O2_LST_BATCH_RUN] = "run", [O2_LST_BATCH_STOP] = "stop", [O2_LST_BATCH_QUERY] = "query"};
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 const char *o2_lst_rw_name(uint32_t rw)
 {
-	return rw < COUNT(rw_names) ? rw_names[rw] : NULL;
+	return NAME_IN(rw_names, rw);
 }
 
 const char *o2_lst_check_name(uint32_t check)
 {
-	return check < COUNT(check_names) ? check_names[check] : NULL;
+	return NAME_IN(check_names, check);
 }
 
 const char *o2_lst_opc_name(uint32_t opc)
 {
-	return opc < COUNT(opc_names) ? opc_names[opc] : NULL;
+	return NAME_IN(opc_names, opc);
 }
