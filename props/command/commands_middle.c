@@ -47,11 +47,6 @@ static void start(struct o2_commands_run *run)
 	run->command.words = 0;
 }
 
-static const char *plural(uint64_t count)
-{
-	return &"s"[count == 1];
-}
-
 static void judge(struct o2_commands_run *run, const struct sums *sums)
 {
 	char forgotten[128] = "";
@@ -70,8 +65,9 @@ static void judge(struct o2_commands_run *run, const struct sums *sums)
 			 " bytes) on %" PRIu64
 			 " connection%s\nnot seen: the beginning, or something later, of %" PRIu64
 			 " connection%s; what one side says, of %" PRIu64 "\n%s0 must, 0 should, 0 notes\n",
-			 file.packets, sums->writes, plural(sums->writes), sums->bytes, sums->conns,
-			 plural(sums->conns), sums->conns, plural(sums->conns), sums->one_way, forgotten);
+			 file.packets, sums->writes, o2_told_plural(sums->writes), sums->bytes, sums->conns,
+			 o2_told_plural(sums->conns), sums->conns, o2_told_plural(sums->conns), sums->one_way,
+			 forgotten);
 }
 
 /* --- ways that belong together --- */

@@ -17,6 +17,9 @@
 #define O2_TOLD_SEND_ONLY 4u
 #define O2_TOLD_IMMEDIATE 1u /* more than O2_TOLD_LAST, or than an only one */
 
+/* The end of a noun of which there are so many. */
+const char *o2_told_plural(uint64_t count);
+
 /* How packets are carried is drawn, and a file of them begins. */
 void o2_told_carrier(struct o2_choice *c, struct o2_capture_file *file);
 /* As open_memstream(3); it does not fail. */

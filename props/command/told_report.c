@@ -86,7 +86,7 @@ void o2_told_add_up(struct o2_told_report *report, const struct o2_told *told,
 
 /* --- text --- */
 
-static const char *plural(uint64_t count)
+const char *o2_told_plural(uint64_t count)
 {
 	return &"s"[count == 1];
 }
@@ -101,13 +101,14 @@ void o2_told_seen(FILE *out, const struct o2_told_report *report)
 	fprintf(out,
 		"%" PRIu32 " packets: %" PRIu64 " message%s and %" PRIu64 " WRITE%s (%" PRIu64
 		" bytes) on %" PRIu64 " connection%s\n",
-		report->told->file->packets, messages, plural(messages), writes, plural(writes),
-		conns * (a->write_bytes + b->write_bytes), conns, plural(conns));
+		report->told->file->packets, messages, o2_told_plural(messages), writes,
+		o2_told_plural(writes), conns * (a->write_bytes + b->write_bytes), conns,
+		o2_told_plural(conns));
 	if (!report->hearing->whole)
 		fprintf(out,
 			"not seen: the beginning, or something later, of %" PRIu64
 			" connection%s; what one side says, of 0\n",
-			conns, plural(conns));
+			conns, o2_told_plural(conns));
 	if (report->told->cut != 0)
 		fprintf(out, "%" PRIu64 " packet%s not captured as a whole\n", report->told->cut,
 			report->told->cut == 1 ? " was" : "s were");
@@ -150,7 +151,7 @@ static void one_text(FILE *out, const struct o2_told_report *report)
 	}
 	fprintf(out, "%" PRIu64 " must, %" PRIu64 " should, %" PRIu64 " note%s\n",
 		report->times[O2_JUDGE_MUST], report->times[O2_JUDGE_SHOULD], report->times[O2_JUDGE_NOTE],
-		plural(report->times[O2_JUDGE_NOTE]));
+		o2_told_plural(report->times[O2_JUDGE_NOTE]));
 }
 
 void o2_told_text(FILE *out, const struct o2_told_report *report)
