@@ -115,6 +115,7 @@ static void check_changed_question(struct o2_forms_run *run, const json_t *form,
 	else if (!o2_forms_tables_end(&run->again))
 		fail(run, report, "question-with-more-pages", form);
 	else if (!run->change.deleted && o2_form_at(written, &run->change) == NULL &&
+		 !o2_form_is_of_set(&run->change) &&
 		 !o2_form_is_default(o2_form_at(form, &run->change), &run->change))
 		fail(run, report, "member-not-read", form);
 	json_decref(written);

@@ -37,6 +37,9 @@ bool o2_form_change(struct o2_choice *choice, json_t *form, struct o2_form_chang
 /* What is there; NULL: nothing, or no more. */
 json_t *o2_form_at(const json_t *form, const struct o2_form_change *change);
 
+/* Whether it is one of a set of numbers: what is named twice there is written once. */
+bool o2_form_is_of_set(const struct o2_form_change *change);
+
 /* Whether it is what is meant where nothing is said: then it need not be written. */
 bool o2_form_is_default(const json_t *value, const struct o2_form_change *change);
 

@@ -255,6 +255,11 @@ json_t *o2_form_at(const json_t *form, const struct o2_form_change *change)
 
 /* --- what became of it --- */
 
+bool o2_form_is_of_set(const struct o2_form_change *change)
+{
+	return change->steps >= 2 && strcmp(change->key[change->steps - 2], "unmapped") == 0;
+}
+
 bool o2_form_is_default(const json_t *value, const struct o2_form_change *change)
 {
 	const char *key = change->steps == 0 ? "" : change->key[change->steps - 1];

@@ -20,14 +20,17 @@ struct o2_wronging {
 	char seen[500];	     /* "": it holds */
 	bool skips;	     /* not tried: why is what is seen */
 	bool late;	     /* nothing of ours comes to its end before as many steps as are tried */
-	bool returns;	     /* it is told whenever we come back, but so often: */
-	uint32_t good;
-	const char *heard; /* how what the peer said last begins */
+	bool returns;	     /* it is told when we come back: */
+	uint32_t good;	     /* after so many times, */
+	bool once;	     /* and never again */
+	const char *heard;   /* how what the peer said last begins */
 };
 
 /* What is seen. */
 void o2_wronging_see(struct o2_wronging *wronging, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+/* It is told when we come back: once, or from that time on. */
+void o2_wronging_return(struct o2_wronging *wronging, uint32_t good);
 /* What becomes of bytes of it. */
 void o2_wronging_spoil(struct o2_wronging *wronging, uint32_t at, uint32_t width, uint64_t value);
 

@@ -228,7 +228,7 @@ static void spoil_longer(struct o2_wronging *wronging)
 			reads ? "read" : "write", sizes[which], code);
 }
 
-/* Each time that we come back our session cannot be ended. */
+/* When we come back our session cannot be ended. */
 static void spoil_returns(struct o2_wronging *wronging)
 {
 	static const struct {
@@ -242,9 +242,7 @@ static void spoil_returns(struct o2_wronging *wronging)
 	char name[O2_ERRNO_TEXT_BYTES];
 
 	in_probe(wronging, probes[which].probe, RMSN, spares);
-	wronging->wrong->answers = wronging->wrong->most = FOREVER;
-	wronging->good = spares;
-	wronging->returns = true;
+	o2_wronging_return(wronging, spares);
 	o2_wronging_spoil(wronging, MESSAGE + STATUS, 4, (uint64_t)code);
 	o2_wronging_see(wronging,
 			"of # times that we came back # went wrong, first after step %" PRIu32

@@ -71,7 +71,16 @@ static void spoil_push(struct o2_wronging *wronging)
 	o2_wronging_see(wronging, "PUT of 48 bytes at offset 0: the peer reports %" PRIu64 " bytes", told);
 }
 
-/* From one of the first times on that we come back nothing is as it was. */
+void o2_wronging_return(struct o2_wronging *wronging, uint32_t good)
+{
+	wronging->returns = true;
+	wronging->good = good;
+	wronging->once = o2_draw_bool(wronging->c, 1, 1);
+	wronging->wrong->answers = FOREVER;
+	wronging->wrong->most = wronging->once ? 1 : FOREVER;
+}
+
+/* One of the first times that we come back, or from then on, nothing is as it was. */
 static void spoil_returns(struct o2_wronging *wronging)
 {
 	static const char *const probes[] = {"leave/ping", "leave/put", "leave/get", "leave/put-small"};
@@ -79,9 +88,7 @@ static void spoil_returns(struct o2_wronging *wronging)
 	const uint32_t spares = (uint32_t)o2_draw(wronging->c, rounds);
 
 	in_probe(wronging, probes[o2_draw_pick(wronging->c, 4)], O2_LNET_REPLY, spares);
-	wronging->wrong->answers = wronging->wrong->most = FOREVER;
-	wronging->good = spares;
-	wronging->returns = true;
+	o2_wronging_return(wronging, spares);
 	wronging->late = o2_draw_bool(wronging->c, 2, 1);
 	if (wronging->late)
 		wronging->wrong->late = STEPS + (uint32_t)o2_draw(wronging->c, 20);
@@ -148,7 +155,7 @@ bool o2_wronging_returned(const struct o2_wronging *wronging, const char *seen)
 		      &times, &bad, &first, &steps);
 	/* A step of LNet selftest has no number. */
 	steps = read == 3 ? times / rounds - 1 : steps;
-	return read >= 3 && times == (steps + 1) * rounds && bad == times - wronging->good &&
-	       (read == 3) == wronging->trial->lst &&
+	return read >= 3 && times == (steps + 1) * rounds &&
+	       bad == (wronging->once ? 1 : times - wronging->good) && (read == 3) == wronging->trial->lst &&
 	       (wronging->late ? steps == STEPS - 1 : steps > 1 && steps < STEPS - 1);
 }

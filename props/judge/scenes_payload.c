@@ -35,15 +35,20 @@ static void spoil_byte(struct o2_hearing *h, struct payload *payload)
 	payload->is = payload->byte[at];
 }
 
-/* From one on they are those of another place.  So many of them are enough to be found there. */
+/*
+ * From one on they are those of another place.  So many of them are enough to be found there; what lies behind the
+ * payload would go on from them.
+ */
 static void shift(struct o2_hearing *h, struct payload *payload, uint64_t stream, uint64_t offset)
 {
-	uint32_t at = (uint32_t)o2_draw_range(h->c, SHOWN_BYTES, payload->bytes - 1);
+	const bool at_end = payload->bytes >= 2 * SHOWN_BYTES && o2_draw_bool(h->c, 1, 1);
+	const uint32_t least = at_end ? payload->bytes - SHOWN_BYTES : SHOWN_BYTES;
+	uint32_t at = (uint32_t)o2_draw_range(h->c, least, payload->bytes - 1);
 	const uint64_t far = o2_draw_range(h->c, 1, INT32_MAX);
 	uint8_t right[MOST_BYTES];
 
 	memcpy(right, payload->byte, payload->bytes);
-	o2_stream_fill(payload->byte + at, payload->bytes - at, h->options.seed, stream, offset + at + far);
+	o2_stream_fill(payload->byte + at, MOST_BYTES - at, h->options.seed, stream, offset + at + far);
 	while (at < payload->bytes && payload->byte[at] == right[at])
 		at++;
 	if (at == payload->bytes) /* by chance nothing is another one */

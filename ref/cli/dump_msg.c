@@ -108,7 +108,7 @@ static size_t show_desc(const struct o2_rows *rows, size_t at, const char *prefi
 		nfrags = o2_load32(rows->bytes + at - 4, rows->order);
 	if (nfrags > O2_MAX_FRAGS)
 		return at;
-	for (uint32_t i = 0; i < nfrags && at < rows->length_bytes; i++, at += O2_FRAG_BYTES) {
+	for (uint32_t i = 0; i < nfrags; i++, at += O2_FRAG_BYTES) {
 		snprintf(name, sizeof(name), "%s.rd_frags[%" PRIu32 "].rf_nob", prefix, i);
 		if (o2_row_has(rows, at + O2_FRAG_AT_NOB, 4, name)) {
 			const uint32_t nob = o2_load32(rows->bytes + at, rows->order);

@@ -175,14 +175,11 @@ static void stop_half(struct o2_lst_node *node, struct o2_lst_half *half, bool f
 
 void o2_lst_batch_stop(struct o2_lst_node *node, struct o2_lst_batch *batch, bool force)
 {
-	struct o2_lst_node_session *session = batch->session;
 	struct o2_lst_half *half;
 
-	/* Its last unit may end here. */
-	session->held++;
+	/* Its last unit may end here, and the session is not to go with it. */
+	assert(batch->session == node->session || batch->session->held > 0);
 	STAILQ_FOREACH(half, &batch->halves, link)
 		if (half->nactive > 0)
 			stop_half(node, half, force);
-	session->held--;
-	o2_lst_session_release(node, session);
 }

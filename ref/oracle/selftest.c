@@ -141,12 +141,12 @@ static uint32_t big_endian(const uint8_t *head)
 	return (uint32_t)head[0] << 24 | (uint32_t)head[1] << 16 | (uint32_t)head[2] << 8 | head[3];
 }
 
-static bool is_text(const uint8_t *bytes, size_t length)
+static bool is_text(const uint8_t head[O2_FRAME_HEAD_BYTES])
 {
-	for (size_t i = 0; i < length; i++)
-		if (!isprint(bytes[i]) && !isspace(bytes[i]))
+	for (size_t i = 0; i < O2_FRAME_HEAD_BYTES; i++)
+		if (!isprint(head[i]) && !isspace(head[i]))
 			return false;
-	return length > 0;
+	return true;
 }
 
 /* Bytes have come and are no frame. */
@@ -159,10 +159,10 @@ static void explain_bytes(struct talk *t, const char *step)
 	if (t->in.used < O2_FRAME_HEAD_BYTES) {
 		say(t, false, step, "only %zu bytes came: a frame begins with four bytes of length",
 		    t->in.used);
-	} else if (t->in.bytes[0] == '{' && is_text(t->in.bytes, O2_FRAME_HEAD_BYTES)) {
+	} else if (t->in.bytes[0] == '{' && is_text(t->in.bytes)) {
 		say(t, false, step, "the answer begins with its JSON ('%s'): four bytes of length go first",
 		    excerpt);
-	} else if (is_text(t->in.bytes, O2_FRAME_HEAD_BYTES)) {
+	} else if (is_text(t->in.bytes)) {
 		say(t, false, step,
 		    "text came ('%s'): standard output is for frames, print to standard error", excerpt);
 	} else if (big_endian(t->in.bytes) + O2_FRAME_HEAD_BYTES == t->in.used) {

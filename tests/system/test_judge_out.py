@@ -16,7 +16,8 @@ from urllib.parse import unquote
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from cli.judge_cases import GET_DONE, PROGRAM, Files, judge, lost, rules, wrong_status  # noqa: E402
+from cli.judge_cases import GET_DONE, IMMEDIATE, PROGRAM, THERE, Files, judge, lost, message, rules, wrong_status  # noqa: E402
+from cli.pcap_cases import pcap, send  # noqa: E402
 from test_judge import FOLDER, HELD, MESSAGE, USAGE, Capture, suite  # noqa: E402
 
 LEVELS = {"must": "error", "should": "warning", "note": "note"}
@@ -165,6 +166,17 @@ class Unproven(Files):
         self.assertEqual((done.returncode, found["rule"], found["severity"], found["proven"], found["packet"]),
                          (HELD, "transfer/unasked", "note", False, number))
         self.assertIn(b"not proven", judge(path).stdout)
+
+
+class Nobody(Files):
+    def test_who_has_not_said_a_name_has_none(self):
+        """One message of a version that nobody knows, so that none of its fields says who sent it."""
+        alone = message(IMMEDIATE)
+        alone[4] = 0x77
+        path = self.put("alone.pcap", pcap(send(bytes(alone), 100, **THERE)))
+        found, = json.loads(judge("--json", path).stdout)["findings"]
+        self.assertEqual((found["wire_rule"], found["who"], found["peer"]), ("wire/header/version", None, None))
+        self.assertIn(b"(unknown) (to (unknown)): packet 1", judge(path).stdout)
 
 
 class CannotBeWritten(Files):

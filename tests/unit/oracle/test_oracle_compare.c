@@ -308,6 +308,25 @@ TEST_WITH(test_flavours, set_up, tear_down)
 	}
 }
 
+/* What is refused with the same errno is right, although the flavour would be a reason as well. */
+TEST_WITH(test_the_flavour_is_no_cause_of_the_same_errno, set_up, tear_down)
+{
+	uint32_t explained = 0;
+
+	for (uint64_t index = 0; index < CASES; index++) {
+		if (!draw(O2_STAGE_MSG_DECODE, index) || IS_RESULT)
+			continue;
+		w->found.refusal.name[0] = '\0';
+		for (uint32_t taken = O2_CKSUM_UNSIGNED; taken <= O2_CKSUM_SIGNED; taken++) {
+			w->comparison.flavour = (enum o2_cksum_flavour)taken;
+			o2_compare(&w->comparison, &w->asked, &w->expected, &w->found);
+			assert_int_equal(w->comparison.count, 0);
+			explained += o2_flavour_explains(&w->comparison, &w->asked, &w->found.refusal);
+		}
+	}
+	assert_true(explained > 20);
+}
+
 /* The two questions differ in nothing but the checksum, and tell which flavour is taken. */
 TEST_WITH(test_the_question_of_a_flavour, set_up, tear_down)
 {

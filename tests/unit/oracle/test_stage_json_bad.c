@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "forms/msg_json.h"
 #include "tests/unit/oracle/stage_outputs.h"
 
 static int read_sg_input(const json_t *form, struct o2_refused *refused, struct o2_error *error)
@@ -46,6 +47,16 @@ static int read_rdma_input(const json_t *form, struct o2_refused *refused, struc
 	return o2_rdma_input_from_json(form, &input, error);
 }
 
+static int read_encode_output(const json_t *form, struct o2_refused *refused, struct o2_error *error)
+{
+	struct o2_wire_bytes bytes;
+	struct o2_wire_refused read;
+	const int rc = o2_msg_encode_output_from_json(form, &bytes, &read, error);
+
+	*refused = read.refused;
+	return rc;
+}
+
 /* clang-format off */
 static const struct {
 	const char *name;
@@ -70,6 +81,7 @@ static const struct {
 	 "{'form':'o2ref/rdma_plan/output','version':1,'plan':{'lkey':'0x1','rkey':'0x2','nob':4,'wr':[{'remote_addr':'0x9','length':4,'first_sge':0,'num_sge':2}],'sge':[{'addr':'0x0','length':3},{'addr':'0x5','length':1}]}}"},
 	{"refused", read_dma_output,
 	 "{'form':'o2ref/dma_map/output','version':1,'refused':{'errno':'EINVAL','rule':'dma/count','field':'count','value':0,'limit':257,'index':3}}"},
+	{"msg_encode/output", read_encode_output, "{'form':'o2ref/msg_encode/output','version':1,'bytes':'be0d'}"},
 };
 /* clang-format on */
 
