@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "judge/rules.h"
@@ -230,19 +231,20 @@ static void draw_words(struct o2_trial *trial, bool known)
 /* A file of the folder, which goes. */
 static char *take_file(const struct o2_trial *trial, const char *name, size_t *bytes)
 {
-	char path[80], *text = calloc(1, FILE_BYTES + 1);
+	struct stat found = {.st_size = 0};
+	char path[80], *text;
 	FILE *file;
+	size_t room;
 
 	snprintf(path, sizeof(path), "%s/%s", trial->folder, name);
 	file = fopen(path, "rb");
-	*bytes = 0;
-	if (file == NULL) {
-		if (!trial->run->report->failed)
-			o2_report_fail(trial->run->report, "commands/conform/file", "there is no %s", name);
-		return text;
-	}
-	*bytes = text == NULL ? 0 : fread(text, 1, FILE_BYTES, file);
-	fclose(file);
+	if ((file == NULL || fstat(fileno(file), &found) != 0) && !trial->run->report->failed)
+		o2_report_fail(trial->run->report, "commands/conform/file", "there is no %s", name);
+	room = found.st_size < (off_t)FILE_BYTES ? (size_t)found.st_size : FILE_BYTES;
+	text = calloc(1, room + 1);
+	*bytes = text == NULL || file == NULL ? 0 : fread(text, 1, room, file);
+	if (file != NULL)
+		fclose(file);
 	unlink(path);
 	return text;
 }
