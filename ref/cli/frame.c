@@ -18,6 +18,7 @@
 #define VLAN_TAGS_MAX	   2u
 #define IPV4_FRAGMENT	   0x3fffu /* "more fragments" and the offset */
 #define IPV6_BYTES	   40u
+#define IPV6_AT_LENGTH	   4u /* of what follows */
 
 #define ERF_BYTES	    16u
 #define ERF_AT_TYPE	    8u
@@ -125,20 +126,30 @@ static enum o2_roce_verdict pass_udp(struct o2_span *span)
 	return O2_ROCE_PACKET;
 }
 
-/* RoCE without IP. */
-static enum o2_roce_verdict pass_global(struct o2_span *span, struct o2_roce_packet *packet)
+/* With what it says of its length, which ends the packet. */
+static enum o2_roce_verdict pass_whole_ipv6(struct o2_span *span, uint8_t protocol,
+					    struct o2_roce_packet *packet)
 {
 	const uint8_t *header = span->bytes;
-	const enum o2_roce_verdict verdict = pass_ipv6(span, GRH_PROTOCOL_BTH, packet);
+	const enum o2_roce_verdict verdict = pass_ipv6(span, protocol, packet);
 	size_t length_bytes;
 
 	if (verdict != O2_ROCE_PACKET)
 		return verdict;
-	length_bytes = o2_load16(header + 4, O2_BIG_ENDIAN);
-	if (length_bytes < TRANSPORT_BYTES || span->length_bytes < length_bytes)
+	length_bytes = o2_load16(header + IPV6_AT_LENGTH, O2_BIG_ENDIAN);
+	if (span->length_bytes < length_bytes)
 		return O2_ROCE_MALFORMED;
 	limit(span, length_bytes);
 	return O2_ROCE_PACKET;
+}
+
+/* RoCE without IP. */
+static enum o2_roce_verdict pass_global(struct o2_span *span, struct o2_roce_packet *packet)
+{
+	const enum o2_roce_verdict verdict = pass_whole_ipv6(span, GRH_PROTOCOL_BTH, packet);
+
+	return verdict == O2_ROCE_PACKET && span->length_bytes < TRANSPORT_BYTES ? O2_ROCE_MALFORMED
+										 : verdict;
 }
 
 /* What an Ethernet type says, behind the tags of virtual networks. */
@@ -160,7 +171,7 @@ static enum o2_roce_verdict pass_ethertype(struct o2_span *span, uint16_t type, 
 	if (type == O2_ETHERTYPE_IPV4)
 		verdict = pass_ipv4(span, packet);
 	else if (type == ETHERTYPE_IPV6)
-		verdict = pass_ipv6(span, O2_PROTOCOL_UDP, packet);
+		verdict = pass_whole_ipv6(span, O2_PROTOCOL_UDP, packet);
 	else
 		return O2_ROCE_NOT_ROCE;
 	return verdict == O2_ROCE_PACKET ? pass_udp(span) : verdict;

@@ -251,6 +251,35 @@ TEST(lengths_are_held_against_the_frame)
 	}
 }
 
+/* What IPv6 says of its length, in a frame with so many bytes behind the packet. */
+static enum o2_roce_verdict ipv6_of(uint8_t length_bytes, size_t padding_bytes)
+{
+	struct made made;
+	struct o2_roce_packet packet = {.payload_bytes = PAYLOAD_BYTES};
+	enum o2_roce_verdict verdict;
+
+	make(ETHERNET_IPV6, &made);
+	made.bytes[14 + 5] = length_bytes;
+	made.length_bytes += padding_bytes;
+	verdict = parse(&made, made.length_bytes, &packet);
+	assert_int_equal(packet.payload_bytes, verdict == O2_ROCE_PACKET ? PAYLOAD_BYTES : 0);
+	return verdict;
+}
+
+TEST(the_length_of_ipv6_is_held_against_that_of_udp)
+{
+	const uint8_t whole = 8 + TRANSPORT_BYTES;
+
+	assert_int_equal(ipv6_of(whole, 0), O2_ROCE_PACKET);
+	assert_int_equal(ipv6_of(whole, 3), O2_ROCE_PACKET);
+	assert_int_equal(ipv6_of(whole + 3, 3), O2_ROCE_PACKET);
+	assert_int_equal(ipv6_of(whole + 1, 0), O2_ROCE_MALFORMED);
+	assert_int_equal(ipv6_of(whole - 1, 0), O2_ROCE_MALFORMED);
+	assert_int_equal(ipv6_of(whole - 1, 3), O2_ROCE_MALFORMED);
+	assert_int_equal(ipv6_of(7, 0), O2_ROCE_MALFORMED);
+	assert_int_equal(ipv6_of(0, 0), O2_ROCE_MALFORMED);
+}
+
 /* The frame with one byte changed. */
 static enum o2_roce_verdict with(enum way way, size_t at, uint8_t value)
 {
