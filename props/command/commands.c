@@ -172,7 +172,7 @@ static void (*const kinds[KINDS])(struct o2_commands_run *run) = {
 	o2_commands_reject, o2_commands_lst,	 o2_commands_serve,   o2_commands_wrongly, o2_commands_gone,
 	o2_commands_short,  o2_commands_device,	 o2_commands_options, o2_commands_liar,	   o2_commands_answer,
 	o2_commands_own,    o2_commands_places,	 o2_commands_middle};
-static const uint32_t weights[KINDS] = {14, 3, 20, 8, 9, 3, 11, 8, 16, 6, 4, 2, 2, 5, 6, 4, 7, 4};
+static const uint32_t weights[KINDS] = {14, 3, 20, 8, 9, 3, 11, 8, 16, 6, 4, 6, 2, 5, 6, 4, 7, 4};
 
 static enum o2_status run_case(void *context, struct o2_choice *choice, struct o2_report *report)
 {
