@@ -342,7 +342,9 @@ static void close_peer(struct o2_peer *peer, const struct o2_transfer_fault *fau
 	const struct o2_transfer_fault aborted = o2_fault_closed(fault);
 	struct o2_link *link;
 
+	/* What is asked for from now on is as with a peer that nobody has tried. */
 	peer->attempts_due = 0;
+	peer->attempts = 0;
 	/* An attempt that is given up ends as what waits for it: aborted, whatever the peer is closed with. */
 	LIST_FOREACH(link, &peer->links, entry)
 		o2_link_close(link, link->state == O2_LINK_ESTABLISHED ? fault : &aborted);
