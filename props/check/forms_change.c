@@ -255,9 +255,15 @@ json_t *o2_form_at(const json_t *form, const struct o2_form_change *change)
 
 /* --- what became of it --- */
 
+/* Of the members, whose order and repetitions say nothing. */
+static bool is_set(const char *key)
+{
+	return strcmp(key, "unmapped") == 0;
+}
+
 bool o2_form_is_of_set(const struct o2_form_change *change)
 {
-	return change->steps >= 2 && strcmp(change->key[change->steps - 2], "unmapped") == 0;
+	return change->steps >= 2 && is_set(change->key[change->steps - 2]);
 }
 
 bool o2_form_is_default(const json_t *value, const struct o2_form_change *change)
@@ -334,7 +340,7 @@ static bool agrees(const json_t *written, const json_t *read, const struct o2_fo
 
 		if (way && change->deleted && depth + 1 == change->steps)
 			continue;
-		if (strcmp(key, "unmapped") == 0 && equal_sets(member, json_object_get(read, key)))
+		if (is_set(key) && equal_sets(member, json_object_get(read, key)))
 			continue;
 		if (!agrees(member, json_object_get(read, key), change, way ? depth + 1 : UINT32_MAX))
 			return false;

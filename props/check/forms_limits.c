@@ -210,44 +210,44 @@ static void check_list(struct o2_forms_run *run, struct o2_choice *choice, struc
 /* A device with a list of pages has so many of them, or one more: that is one too many. */
 static void check_device(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report)
 {
-	static const struct {
+	static const struct place {
 		enum o2_stage stage;
 		const char *node; /* NULL: the question has it itself */
 	} places[] = {{O2_STAGE_DMA_MAP, NULL},
 		      {O2_STAGE_TRANSFER, "source"},
 		      {O2_STAGE_TRANSFER, "sink"},
 		      {O2_STAGE_SEND_PLAN, "memory"}};
-	const size_t place = o2_draw_pick(choice, sizeof(places) / sizeof(places[0]));
+	const struct place *place = &places[o2_draw_pick(choice, sizeof(places) / sizeof(places[0]))];
 	const uint32_t npages = O2_CASE_PAGES + (uint32_t)o2_draw(choice, 1);
 	struct o2_error error = {0};
 	json_t *form, *device;
+	bool right;
 	int rc;
 
-	o2_draw_case(choice, places[place].stage, &run->asked, &run->scenario);
+	o2_draw_case(choice, place->stage, &run->asked, &run->scenario);
 	form = o2_choice_ok(choice) ? o2_case_to_json(&run->asked) : NULL;
 	if (form == NULL)
 		return;
-	device = places[place].node == NULL ? form : json_object_get(form, places[place].node);
-	device = json_object_get(device, "device");
+	device = json_object_get(place->node == NULL ? form : json_object_get(form, place->node), "device");
 	json_object_set_new(device, "kind", json_string("bus"));
 	json_object_set_new(device, "npages", json_integer(npages));
 	json_object_set_new(device, "unmapped", json_pack("[i]", (int)npages - 1));
 	rc = o2_case_from_json(form, &run->again, &error);
 	json_decref(form);
-	if (npages == O2_CASE_PAGES
-		    ? rc != 0
-		    : rc != -EINVAL || error.field == NULL || error.value != npages ||
-			      error.limit != O2_CASE_PAGES || strstr(error.field, "device.npages") == NULL)
+	right = rc == 0;
+	if (npages > O2_CASE_PAGES)
+		right = rc == -EINVAL && error.field != NULL && error.value == npages &&
+			error.limit == O2_CASE_PAGES && strstr(error.field, "device.npages") != NULL;
+	if (!right)
 		o2_report_fail(report, "forms/limits/device", "%" PRIu32 " pages of %s of %s: %d, %s", npages,
-			       places[place].node == NULL ? "the device" : places[place].node,
-			       o2_stage_name(places[place].stage), rc, error.field);
+			       place->node == NULL ? "the device" : place->node, o2_stage_name(place->stage),
+			       rc, error.field);
 }
 
 void o2_forms_check_limits(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report)
 {
-	if (o2_draw_bool(choice, 7, 1)) {
+	if (o2_draw_bool(choice, 7, 1))
 		check_device(run, choice, report);
-		return;
-	}
-	check_list(run, choice, report);
+	else
+		check_list(run, choice, report);
 }

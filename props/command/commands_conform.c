@@ -231,20 +231,25 @@ static void draw_words(struct o2_trial *trial, bool known)
 /* A file of the folder, which goes. */
 static char *take_file(const struct o2_trial *trial, const char *name, size_t *bytes)
 {
-	struct stat found = {.st_size = 0};
+	struct stat found;
 	char path[80], *text;
 	FILE *file;
 	size_t room;
 
 	snprintf(path, sizeof(path), "%s/%s", trial->folder, name);
 	file = fopen(path, "rb");
-	if ((file == NULL || fstat(fileno(file), &found) != 0) && !trial->run->report->failed)
-		o2_report_fail(trial->run->report, "commands/conform/file", "there is no %s", name);
+	*bytes = 0;
+	if (file == NULL || fstat(fileno(file), &found) != 0) {
+		if (!trial->run->report->failed)
+			o2_report_fail(trial->run->report, "commands/conform/file", "there is no %s", name);
+		if (file != NULL)
+			fclose(file);
+		return calloc(1, 1);
+	}
 	room = found.st_size < (off_t)FILE_BYTES ? (size_t)found.st_size : FILE_BYTES;
 	text = calloc(1, room + 1);
-	*bytes = text == NULL || file == NULL ? 0 : fread(text, 1, room, file);
-	if (file != NULL)
-		fclose(file);
+	*bytes = text == NULL ? 0 : fread(text, 1, room, file);
+	fclose(file);
 	unlink(path);
 	return text;
 }

@@ -29,8 +29,6 @@ struct o2_wronging {
 /* What is seen. */
 void o2_wronging_see(struct o2_wronging *wronging, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* It is told when we come back: once, or from that time on. */
-void o2_wronging_return(struct o2_wronging *wronging, uint32_t good);
 /* What becomes of bytes of it. */
 void o2_wronging_spoil(struct o2_wronging *wronging, uint32_t at, uint32_t width, uint64_t value);
 
@@ -43,7 +41,8 @@ void o2_wronging_reply(struct o2_wronging *wronging);
 void o2_wronging_reject(struct o2_wronging *wronging);
 /* wronging_pings.c: answers to pings. */
 void o2_wronging_ping(struct o2_wronging *wronging);
-/* How often it went wrong to come back is what it has to be. */
+/* It is told when we come back: once, or from that time on.  Then how often that went wrong is what it has to be. */
+void o2_wronging_return(struct o2_wronging *wronging, uint32_t good);
 bool o2_wronging_returned(const struct o2_wronging *wronging, const char *seen);
 /* wronging_lst.c: replies of a test node. */
 void o2_wronging_lst(struct o2_wronging *wronging);

@@ -141,7 +141,7 @@ void o2_lst_node_control(struct o2_lst_node *node, const struct o2_lst_request *
 
 /* node_unit.c: client halves at work. */
 void o2_lst_batch_run(struct o2_lst_node *node, struct o2_lst_batch *batch);
-/* force: RPCs under way are given up. */
+/* force: RPCs under way are given up.  Its session is the node's, or held. */
 void o2_lst_batch_stop(struct o2_lst_node *node, struct o2_lst_batch *batch, bool force);
 /* Begin RPCs of units that wait. */
 void o2_lst_node_pump(struct o2_lst_node *node);

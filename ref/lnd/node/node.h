@@ -163,7 +163,7 @@ struct o2_peer_view {
 	uint32_t max_frags;
 	uint32_t connecting, accepting; /* attempts of ours, of the peer's */
 	uint32_t attempts_due;
-	uint32_t attempts;	     /* since the last connection came up */
+	uint32_t attempts;	     /* in a row: since one came up, all failed, or the peer was closed */
 	uint32_t races;		     /* in a row */
 	uint32_t waiting;	     /* operations */
 	uint32_t established, links; /* connections; those in any state */

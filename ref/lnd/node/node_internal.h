@@ -66,7 +66,7 @@ struct o2_peer {
 	uint32_t attempts_due;		     /* to be started at due_ms */
 	uint64_t due_ms;
 	uint64_t attempt_ms; /* when the last one started */
-	uint32_t attempts;   /* since the last connection came up */
+	uint32_t attempts;   /* in a row: since one came up, all failed, or the peer was closed */
 	uint32_t turn;	     /* counts operations, for taking turns */
 	uint32_t races;
 	LIST_HEAD(, o2_link) links; /* in any state, the newest first */
