@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <sched.h>
-
 #include "base/monotonic.h"
 #include "props/world/ground.h"
 
@@ -68,7 +66,7 @@ static void deliver(struct o2_ground *ground)
 	uint64_t end_ms = o2_monotonic_ms() + DELIVER_MS;
 
 	while (pump(ground) == 0 && ground->expects(ground->context) && o2_monotonic_ms() < end_ms)
-		sched_yield();
+		o2_ground_pause();
 }
 
 static void close_network(struct o2_ground *ground)
