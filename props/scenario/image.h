@@ -26,7 +26,7 @@ struct o2_image {
 	struct o2_page_state page[O2_SCENARIO_PAGES];
 };
 
-/* Fill the whole arena with red bytes.  The arena has O2_SCENARIO_PAGES pages. */
+/* Fill the whole arena with red bytes.  The arena has O2_SCENARIO_PAGES pages.  Until then `inits` is 0. */
 void o2_image_init(struct o2_image *image, struct o2_arena *arena, uint64_t seed);
 
 /*
