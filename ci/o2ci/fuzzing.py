@@ -26,14 +26,15 @@ def share_of(seconds_left):
     return max(MIN_SECONDS, int(seconds_left / len(target_names())))
 
 
-def execute(children, failures, work, seconds, seed, shard=Shard(), corpora=None):
-    """Run ci/fuzz on what was built; returns rows.  Its corpora go into the folder of that name, else where ci/fuzz has them."""
+def execute(children, failures, work, seconds, seed, shard=Shard(), corpora=None, lanes=1):
+    """Run ci/fuzz on what was built; returns rows.  Its corpora go into the folder of that name, else where ci/fuzz has them.
+    lanes: targets of an engine at a time."""
     work.mkdir(parents=True, exist_ok=True)
     file = work / "fuzz.json"
     # Two shards may run on one machine.
     out = place.BUILD / "fuzz" if shard.is_whole else work / "out"
     command = [place.ROOT / "ci" / "fuzz", "--build", place.BUILD, "--no-build", "--out", out,
-               "--seconds", str(seconds), "--seed", str(seed), "--json", file]
+               "--seconds", str(seconds), "--seed", str(seed), "--lanes", str(lanes), "--json", file]
     command += [] if shard.is_whole else ["--shard", str(shard)]
     command += ["--corpora", corpora] if corpora else []
     outcome = children.run("fuzz", command, cwd=place.ROOT, timeout=len(target_names()) * (seconds + GRACE_S) + 300)

@@ -116,12 +116,13 @@ def of_ctest(junit):
     return tally
 
 
-def ctest(children, preset, *only):
-    """The unit tests of one build: all, or those named; two for each core, as many of them wait for time-outs."""
+def ctest(children, preset, *only, but=None):
+    """The unit tests of one build: all, or those named, but those of a label; two for each core, as many of them wait for
+    time-outs."""
     junit = children.log_dir / f"ctest-{preset}.xml"
     command = ["ctest", "--test-dir", place.BUILD / preset, "--output-on-failure", "-j", str(2 * (os.cpu_count() or 1)),
                "--output-junit", junit, "--test-output-size-passed", "1000000", "--test-output-size-failed", "1000000",
-               *(["-R", f"^({'|'.join(only)})$"] if only else [])]
+               *(["-R", f"^({'|'.join(only)})$"] if only else []), *(["-LE", f"^{but}$"] if but else [])]
     outcome = children.run(f"ctest {preset}", command, cwd=place.ROOT, timeout=CTEST_TIMEOUT_S, every=1)
     try:
         tally = of_ctest(junit)
