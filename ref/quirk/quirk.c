@@ -15,7 +15,7 @@ struct row {
 	const char *form; /* NULL: the name is all */
 	const char *text;
 	void (*conn)(struct o2_conn_config *config); /* settings of its connections */
-	int (*post)(struct o2_quirk_post *post);     /* messages, just before they are posted */
+	void (*post)(struct o2_quirk_post *post);    /* messages, just before they are posted */
 	void (*complete)(struct ibv_wc *wc);	     /* completions, just before the connection sees them */
 };
 
@@ -167,16 +167,9 @@ static int post_send(void *context, struct ibv_qp *qp, struct ibv_send_wr *list,
 		post.send = post.send->next;
 	if (post.send->opcode == IBV_WR_SEND)
 		post.bytes = (uint8_t *)(uintptr_t)post.send->sg_list[0].addr;
-	for (unsigned int i = 0; post.bytes != NULL && i < O2_QUIRKS; i++) {
-		int rc = 0;
-
+	for (unsigned int i = 0; post.bytes != NULL && i < O2_QUIRKS; i++)
 		if (o2_quirks_have(quirks, i) && rows[i].post != NULL)
-			rc = rows[i].post(&post);
-		if (rc != 0) {
-			*bad = list;
-			return rc;
-		}
-	}
+			rows[i].post(&post);
 	return ibv_post_send(qp, post.list, bad);
 }
 

@@ -13,13 +13,11 @@ struct o2_quirk_post {
 	struct ibv_sge sge[3];		 /* room for other gather entries */
 };
 
-/*
- * quirk_post.c: each may change *post.  Returns 0, or an errno: it is not posted, and the connection closes.
- */
-int o2_quirk_other_bytes(struct o2_quirk_post *post);
-int o2_quirk_second_page(struct o2_quirk_post *post);
-int o2_quirk_claim_short_get(struct o2_quirk_post *post);
-int o2_quirk_swallow_refusal(struct o2_quirk_post *post);
+/* quirk_post.c: each may change *post. */
+void o2_quirk_other_bytes(struct o2_quirk_post *post);
+void o2_quirk_second_page(struct o2_quirk_post *post);
+void o2_quirk_claim_short_get(struct o2_quirk_post *post);
+void o2_quirk_swallow_refusal(struct o2_quirk_post *post);
 void o2_quirk_fail_receive(struct ibv_wc *wc);
 
 /* quirk_late.c: of struct o2_work_ops, with struct o2_quirks as context. */

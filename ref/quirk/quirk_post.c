@@ -50,17 +50,16 @@ static bool gathers(const struct o2_quirk_post *post)
 }
 
 /* The slot holds the payload for the sake of the sum alone; nobody sends it from there. */
-int o2_quirk_other_bytes(struct o2_quirk_post *post)
+void o2_quirk_other_bytes(struct o2_quirk_post *post)
 {
 	uint32_t nob = field_of(post->bytes, O2_AT_NOB);
 	enum o2_cksum_flavour flavour = flavour_of(post->bytes);
 
 	if (!gathers(post) || flavour == O2_CKSUM_NONE)
-		return 0;
+		return;
 	for (uint32_t i = O2_AT_PAYLOAD; i < nob; i++)
 		post->bytes[i] ^= 0xff;
 	sum_anew(post->bytes, flavour);
-	return 0;
 }
 
 /* Bytes of the payload up to the end of its first page, or of its first piece. */
@@ -73,17 +72,17 @@ static uint32_t first_page_bytes(const struct ibv_sge *first)
 }
 
 /* The rest is sent from the slot, behind the header, where other bytes are. */
-int o2_quirk_second_page(struct o2_quirk_post *post)
+void o2_quirk_second_page(struct o2_quirk_post *post)
 {
 	const struct ibv_sge *list = post->send->sg_list;
 	uint32_t payload_bytes, first_bytes;
 
 	if (!gathers(post))
-		return 0;
+		return;
 	payload_bytes = field_of(post->bytes, O2_AT_NOB) - O2_AT_PAYLOAD;
 	first_bytes = first_page_bytes(&list[1]);
 	if (first_bytes == payload_bytes)
-		return 0;
+		return;
 	memset(post->bytes + O2_AT_PAYLOAD, O2_QUIRK_WRONG_BYTE, payload_bytes);
 	post->sge[0] = list[0];
 	post->sge[1] = (struct ibv_sge){list[1].addr, first_bytes, list[1].lkey};
@@ -91,7 +90,6 @@ int o2_quirk_second_page(struct o2_quirk_post *post)
 		(struct ibv_sge){list[0].addr + O2_AT_PAYLOAD, payload_bytes - first_bytes, list[0].lkey};
 	post->send->sg_list = post->sge;
 	post->send->num_sge = 3;
-	return 0;
 }
 
 static int32_t status_of(const struct o2_quirk_post *post)
@@ -99,20 +97,19 @@ static int32_t status_of(const struct o2_quirk_post *post)
 	return (int32_t)field_of(post->bytes, O2_AT_STATUS);
 }
 
-int o2_quirk_claim_short_get(struct o2_quirk_post *post)
+void o2_quirk_claim_short_get(struct o2_quirk_post *post)
 {
 	enum o2_cksum_flavour flavour = flavour_of(post->bytes);
 	uint64_t asked_bytes;
 
 	if (post->bytes[O2_AT_TYPE] != O2_MSG_GET_DONE || post->sink == NULL || status_of(post) < 0)
-		return 0;
+		return;
 	asked_bytes = o2_desc_bytes(post->sink);
 	if ((uint64_t)status_of(post) >= asked_bytes)
-		return 0;
+		return;
 	post->list = post->send;
 	set_field(post->bytes, O2_AT_STATUS, (uint32_t)asked_bytes);
 	sum_anew(post->bytes, flavour);
-	return 0;
 }
 
 /* Credits that it was to take along go in a NOOP: what is not answered must not starve what is. */
@@ -136,15 +133,14 @@ static void become_nothing(struct o2_quirk_post *post)
 	post->bytes = NULL;
 }
 
-int o2_quirk_swallow_refusal(struct o2_quirk_post *post)
+void o2_quirk_swallow_refusal(struct o2_quirk_post *post)
 {
 	if (post->bytes[O2_AT_TYPE] != O2_MSG_GET_DONE || status_of(post) != -EPROTONOSUPPORT)
-		return 0;
+		return;
 	if (post->bytes[O2_AT_CREDITS] != 0)
 		become_noop(post);
 	else
 		become_nothing(post);
-	return 0;
 }
 
 /* A message has come: the failed completion closes the connection before anybody looks at it. */

@@ -290,6 +290,12 @@ class Fuzzing(TemporaryFolder):
         self.assertEqual({row.verdict for row in rows}, {HELD})
         self.assertEqual(len(rows), 1 + 2 * len(fuzzing.target_names()))
 
+    def test_usage(self):
+        for words, said in ((("--lanes", "0"), "--lanes is 0, allowed are 1 to 64"), (("--lanes", "65"), "--lanes is 65, "),
+                            (("--seconds", "0"), "--seconds is 0, allowed are 1 to 86400"), (("--target", "x"), "no target 'x'")):
+            done = subprocess.run([ROOT / "ci" / "fuzz", "--no-build", *words], capture_output=True, text=True, check=False)
+            self.assertEqual((done.returncode, said in done.stderr), (2, True), done.stderr)
+
     def test_finding_is_copied(self):
         crash = self.folder / "sg_iov-12"
         crash.write_bytes(b"x")
