@@ -5,7 +5,7 @@
     ci/vm/run -- tests/device/lst_rxe.py [O2REF [TEST]...]
 
 O2REF: the program; else build/gcc/o2ref.  TEST: Lst.test_many and so on.  Last line "N passed, N failed".
-The environment variable O2REF_LST_COUNT is how many operations test_many does of each kind (default: 2000).
+The environment variable O2REF_LST_COUNT is how many operations test_many does of each kind (default: 1000).
 
 It takes the two devices and their addresses from the variables that ci/vm/run sets (docs/vm.md).
 """
@@ -21,7 +21,7 @@ sys.dont_write_bytecode = True
 import net_rxe  # noqa: E402
 from net_rxe import FAILED, MODES, OK, PEER, SECONDS, US, Server, finish  # noqa: E402
 
-COUNT = int(os.environ.get("O2REF_LST_COUNT", "2000"))
+COUNT = int(os.environ.get("O2REF_LST_COUNT", "1000"))
 
 
 def start(test, *options):
