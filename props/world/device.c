@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "props/world/device.h"
 
+#include <time.h>
+
 #include "loopverbs/loopverbs.h"
 
 #pragma weak o2_loop_reg_gaps
@@ -25,4 +27,9 @@ void o2_device_trust_pages(void)
 {
 	if (o2_loop_set_option != NULL)
 		o2_loop_set_option(O2_LOOP_CHECK_PAGES, 0);
+}
+
+void o2_device_pause(void)
+{
+	nanosleep(&(struct timespec){.tv_nsec = 500000}, NULL);
 }

@@ -21,4 +21,7 @@ const struct o2_reg_fast *o2_device_reg_fast(void);
  */
 void o2_device_trust_pages(void);
 
+/* Nothing has come from a kernel's device: it goes on, and others have the processor, for half a millisecond. */
+void o2_device_pause(void);
+
 #endif

@@ -5,14 +5,13 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "base/monotonic.h"
+#include "props/world/device.h"
 #include "props/world/end_watch.h"
 
 #define REST_EVENTS  100000u /* at one time */
 #define QUIET_ROUNDS 3u
-#define PAUSE_NS     500000
 
 static void fail(const struct o2_ground *ground, const char *what, const char *why, int value)
 {
@@ -49,11 +48,6 @@ int o2_ground_pump(struct o2_ground *ground)
 	return events;
 }
 
-void o2_ground_pause(void)
-{
-	nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
-}
-
 void o2_ground_exhaust(struct o2_ground *ground, int (*pump)(void *context), bool (*rests)(void *context))
 {
 	const uint32_t moment_ms = ground->ops->moment_ms;
@@ -66,7 +60,7 @@ void o2_ground_exhaust(struct o2_ground *ground, int (*pump)(void *context), boo
 		if (pump(ground->context) == 0) {
 			quiet++;
 			if (moment_ms > 0)
-				o2_ground_pause();
+				o2_device_pause();
 			continue;
 		}
 		quiet = 0;

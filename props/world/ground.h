@@ -106,9 +106,6 @@ void o2_ground_unwatch(struct o2_ground *ground);
 /* ops->pump; that the network has failed is a finding. */
 int o2_ground_pump(struct o2_ground *ground);
 
-/* Nothing has come from a kernel's devices: they go on, and others have the processor, for half a millisecond. */
-void o2_ground_pause(void);
-
 /*
  * Until nothing happens any more at this time; what is due is started in one round, and ends in others.  On a
  * kernel's device what is on its way is not seen, so nothing must have happened for a moment; who is at rest waits

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/monotonic.h"
+#include "props/world/device.h"
 #include "props/world/ground.h"
 
 /*
@@ -66,7 +67,7 @@ static void deliver(struct o2_ground *ground)
 	uint64_t end_ms = o2_monotonic_ms() + DELIVER_MS;
 
 	while (pump(ground) == 0 && ground->expects(ground->context) && o2_monotonic_ms() < end_ms)
-		o2_ground_pause();
+		o2_device_pause();
 }
 
 static void close_network(struct o2_ground *ground)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/lib/lnd_pair.h"
 
-#include <time.h>
-
 #include "loopverbs/loopverbs.h"
 #include "props/world/device.h"
 #include "tests/lib/lnd_memory.h"
@@ -214,7 +212,6 @@ int start_get(struct o2_conn *conn, const struct o2_transfer_memory *sink, uint6
 /* Rounds in which nothing moved: the in-process device does nothing by itself, and so nothing will. */
 #define IDLE_ROUNDS 10000u
 #define SPINS	    100u
-#define PAUSE_NS    500000
 
 struct wait {
 	time_t end;
@@ -234,7 +231,7 @@ static bool goes_on(struct wait *wait, int handled_a, int handled_b)
 		return false;
 	/* A kernel's device goes on by itself, and may wait for its own time-outs. */
 	if (wait->idle > SPINS && o2_loop_get_counters == NULL)
-		nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
+		o2_device_pause();
 	return pair_now() <= wait->end;
 }
 
