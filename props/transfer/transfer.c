@@ -35,9 +35,7 @@ static int make_image(struct o2_transfer_run *run, uint32_t i)
 	if (*image_at(run, i) == NULL)
 		return -ENOMEM;
 	(*image_at(run, i))->arena = arena;
-	/* What a case uses is filled before it; a copy at the far end begins with what this one has. */
-	if (run->rung->ops->images != NULL)
-		o2_image_init(*image_at(run, i), arena, run->seed);
+	/* Filled before the first case that uses it: fill_images. */
 	return 0;
 }
 
