@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/json_read.h"
 #include "forms/dma_json.h"
 #include "forms/msg_json.h"
 #include "forms/plan_json.h"
@@ -281,6 +282,7 @@ static void check_frames(const uint8_t *data, size_t size)
 {
 	struct o2_frame_buffer in = {0}, out = {0};
 	uint32_t length, again;
+	json_error_t where;
 	char excerpt[60];
 
 	if (o2_frame_reserve(&in, size) != 0)
@@ -288,8 +290,8 @@ static void check_frames(const uint8_t *data, size_t size)
 	memcpy(in.bytes, data, size);
 	in.used = size;
 	while (o2_frame_look(&in, &length) == O2_FRAME_WHOLE) {
-		json_t *object = json_loadb((const char *)in.bytes + O2_FRAME_HEAD_BYTES, length,
-					    JSON_REJECT_DUPLICATES, NULL);
+		json_t *object = o2_json_read((const char *)in.bytes + O2_FRAME_HEAD_BYTES, length,
+					      JSON_REJECT_DUPLICATES, &where);
 		json_t *read;
 
 		o2_frame_excerpt(in.bytes, in.used, excerpt, sizeof(excerpt));
@@ -300,7 +302,7 @@ static void check_frames(const uint8_t *data, size_t size)
 		}
 		if (o2_frame_look(&out, &again) != O2_FRAME_WHOLE || out.used != O2_FRAME_HEAD_BYTES + again)
 			o2_fuzz_fail("json: a frame that was written is none");
-		read = json_loadb((const char *)out.bytes + O2_FRAME_HEAD_BYTES, again, 0, NULL);
+		read = o2_json_read((const char *)out.bytes + O2_FRAME_HEAD_BYTES, again, 0, &where);
 		if (!json_equal(read, object))
 			o2_fuzz_fail("json: a frame that was written is another object");
 		o2_frame_consume(&out, out.used);
@@ -322,6 +324,25 @@ static void json_free(void *piece)
 	free(piece);
 }
 
+/* Whichever allocation is refused, there is an object that is the same, or none. */
+static json_t *read_text(const char *text, size_t length, uint32_t nth)
+{
+	json_error_t where, fault;
+	json_t *object = o2_json_read(text, length, JSON_REJECT_DUPLICATES, &where), *again;
+	bool fired;
+
+	o2_alloc_fault_arm(nth);
+	again = o2_json_read(text, length, JSON_REJECT_DUPLICATES, &fault);
+	fired = o2_alloc_fault_fired();
+	o2_alloc_fault_arm(0);
+	if (fired ? again != NULL || strcmp(fault.text, "not enough memory") != 0
+		  : (again == NULL) != (object == NULL) || strcmp(fault.text, where.text) != 0)
+		o2_fuzz_fail("json: without memory a text is another one: %s, expected %s", fault.text,
+			     where.text);
+	json_decref(again);
+	return object;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const uint32_t form = size > 0 ? data[0] % (READERS + 1) : 0;
@@ -336,7 +357,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	}
 	live = o2_alloc_live();
-	object = json_loadb((const char *)data + HEAD_BYTES, size - HEAD_BYTES, JSON_REJECT_DUPLICATES, NULL);
+	object = read_text((const char *)data + HEAD_BYTES, size - HEAD_BYTES, data[1]);
 	if (object != NULL)
 		check_reader(&readers[form], data, object);
 	json_decref(object);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_read.h"
 #include "props/cmd/options.h"
 #include "props/engine/case_file.h"
 #include "props/scenario/scenario_io.h"
@@ -77,9 +78,10 @@ static int read_scenario(const struct arguments *a, struct o2_scenario *scenario
 	if (file != NULL)
 		fclose(file);
 	if (rc == 0) {
-		object = json_loadb(text, length, JSON_REJECT_DUPLICATES, &where);
+		object = o2_json_read(text, length, JSON_REJECT_DUPLICATES, &where);
 		if (object == NULL)
-			rc = o2_complain(a->program, "%s: %s (line %d)", a->path, where.text, where.line);
+			rc = o2_complain(a->program, "%s: %s", a->path,
+					 o2_json_where(&where, words, sizeof(words)));
 	}
 	if (rc == 0 && o2_scenario_from_json(object, scenario, &error) != 0) {
 		o2_error_text(&error, words, sizeof(words));

@@ -48,12 +48,11 @@ static void choose_place(struct o2_commands_run *run)
 			command->command = own[i].command;
 }
 
-/* It says that it lacked memory: that is the end of it.  Without memory jansson finds fault with the text that encode reads. */
+/* It says that it lacked memory: that is the end of it. */
 static bool lacks_memory(const struct o2_command_run *run)
 {
 	return run->failed && run->status > 0 && strncmp(run->err, "o2ref: ", 7) == 0 &&
-	       (strstr(run->err, "memory") != NULL || strcmp(run->word[0], "encode") == 0) &&
-	       strstr(run->err, "no error") == NULL;
+	       strstr(run->err, "memory") != NULL && strstr(run->err, "no error") == NULL;
 }
 
 static bool same(const struct o2_command_run *run, const struct o2_command_run *other)

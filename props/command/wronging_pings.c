@@ -85,9 +85,11 @@ static void spoil_returns(struct o2_wronging *wronging)
 {
 	static const char *const probes[] = {"leave/ping", "leave/put", "leave/get", "leave/put-small"};
 	const uint32_t rounds = wronging->trial->rounds;
-	const uint32_t spares = (uint32_t)o2_draw(wronging->c, rounds);
+	const size_t probe = o2_draw_pick(wronging->c, 4);
+	/* A ping may be answered in its first step, before we leave it: that answer is none to who comes back. */
+	const uint32_t spares = (uint32_t)o2_draw(wronging->c, probe == 0 ? rounds - 1 : rounds);
 
-	in_probe(wronging, probes[o2_draw_pick(wronging->c, 4)], O2_LNET_REPLY, spares);
+	in_probe(wronging, probes[probe], O2_LNET_REPLY, spares);
 	o2_wronging_return(wronging, spares);
 	wronging->late = o2_draw_bool(wronging->c, 2, 1);
 	if (wronging->late)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_read.h"
 #include "props/engine/case_file.h"
 #include "props/engine/left_behind.h"
 #include "props/engine/property.h"
@@ -16,11 +17,11 @@ static int replay_scenario(const struct o2_property *property, const char *path,
 	struct o2_error error = {0};
 	json_error_t where;
 	char text[200];
-	json_t *object = json_load_file(path, 0, &where);
+	json_t *object = o2_json_read_file(path, 0, &where);
 	int rc;
 
 	if (object == NULL) {
-		fprintf(stderr, "o2props: %s: %s (line %d)\n", path, where.text, where.line);
+		fprintf(stderr, "o2props: %s: %s\n", path, o2_json_where(&where, text, sizeof(text)));
 		return 2;
 	}
 	if (property->ops->run_json == NULL)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "base/json_read.h"
 #include "base/monotonic.h"
 #include "props/world/far_words.h"
 
@@ -122,7 +123,7 @@ static int take_frame(struct o2_far_talk *talk, uint32_t length, struct o2_error
 	uint64_t behind = 0;
 	int rc = 0;
 
-	talk->object = json_loadb((const char *)bytes, length, JSON_REJECT_DUPLICATES, &where);
+	talk->object = o2_json_read((const char *)bytes, length, JSON_REJECT_DUPLICATES, &where);
 	if (!json_is_object(talk->object))
 		rc = garbage(bytes, length, "place of the first mistake in JSON", (uint64_t)where.position,
 			     O2_NO_LIMIT, error);

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json_read.h"
 #include "base/limits.h"
 #include "base/option.h"
 #include "cli/cli.h"
@@ -166,10 +167,9 @@ static int encode_file(const char *path, const struct encode_options *options)
 
 	if (!o2_input_read(path, O2_CLI_MESSAGE_FILE_BYTES, &input))
 		return O2_CLI_USAGE;
-	form = json_loadb((const char *)input.bytes, input.length_bytes, JSON_REJECT_DUPLICATES, &wrong);
-	/* Without memory jansson has nothing to say. */
-	if (form == NULL && wrong.text[0] == '\0') {
-		o2_cli_complain("%s: not enough memory", input.name);
+	form = o2_json_read((const char *)input.bytes, input.length_bytes, JSON_REJECT_DUPLICATES, &wrong);
+	if (form == NULL && wrong.line == 0) {
+		o2_cli_complain("%s: %s", input.name, wrong.text);
 		status = O2_CLI_USAGE;
 	} else if (form == NULL) {
 		o2_cli_complain("%s:%d:%d: %s", input.name, wrong.line, wrong.column, wrong.text);

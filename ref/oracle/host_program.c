@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/json_read.h"
 #include "base/monotonic.h"
 #include "oracle/child.h"
 #include "oracle/frame.h"
@@ -132,7 +133,7 @@ static void take_answer(struct program *program, struct batch *batch, const uint
 {
 	char excerpt[60];
 	json_error_t error;
-	json_t *object = json_loadb((const char *)bytes, length_bytes, JSON_REJECT_DUPLICATES, &error);
+	json_t *object = o2_json_read((const char *)bytes, length_bytes, JSON_REJECT_DUPLICATES, &error);
 
 	if (json_is_object(object)) {
 		o2_answer_stages(object, program->host.absent);

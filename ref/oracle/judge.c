@@ -6,17 +6,18 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/json_read.h"
 #include "wire/rules.h"
 
 json_t *o2_form_load(const char *path, const char *form, char *text, size_t text_bytes)
 {
 	struct o2_error error = {0};
 	json_error_t where;
-	json_t *object = json_load_file(path, JSON_REJECT_DUPLICATES, &where);
+	json_t *object = o2_json_read_file(path, JSON_REJECT_DUPLICATES, &where);
 	char words[160];
 
 	if (object == NULL) {
-		snprintf(text, text_bytes, "%s: %s (line %d)", path, where.text, where.line);
+		snprintf(text, text_bytes, "%s: %s", path, o2_json_where(&where, words, sizeof(words)));
 		return NULL;
 	}
 	if (o2_json_expect_form(object, form, &error) != 0) {

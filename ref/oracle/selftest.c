@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/json_read.h"
 #include "base/monotonic.h"
 #include "oracle/answer.h"
 #include "oracle/child.h"
@@ -216,7 +217,7 @@ static bool judge(struct talk *t, const char *step, enum o2_stage stage, uint32_
 	const char *text = (const char *)t->in.bytes + O2_FRAME_HEAD_BYTES;
 	const char *expected = o2_stage_output_form(stage);
 	json_error_t error;
-	json_t *object = json_loadb(text, length, 0, &error);
+	json_t *object = o2_json_read(text, length, 0, &error);
 	const char *form = json_string_value(json_object_get(object, "form"));
 	bool holds = false;
 

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* Text is read whole or not at all, whichever allocation is refused, and whether or not those behind it are. */
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "base/json_read.h"
+#include "tests/lib/unit_test.h"
+
+#define LONGEST 70u
+
+static uint32_t countdown; /* allocations until one is refused; 0: none is */
+static bool for_good;	   /* and all that come behind it */
+static int64_t live;
+
+static void *counted(size_t bytes)
+{
+	if (countdown > 0 && --countdown == 0) {
+		countdown = for_good;
+		return NULL;
+	}
+	live++;
+	return malloc(bytes);
+}
+
+static void counted_free(void *piece)
+{
+	live -= piece != NULL;
+	free(piece);
+}
+
+static json_t *read_with(const char *text, uint32_t refused, bool all, json_error_t *where)
+{
+	json_t *value;
+
+	for_good = all;
+	countdown = refused;
+	value = o2_json_read(text, strlen(text), JSON_REJECT_DUPLICATES, where);
+	countdown = 0;
+	return value;
+}
+
+/* Returns how many allocations it takes. */
+static uint32_t check_text(const char *text, bool all)
+{
+	json_error_t where = {0}, refused = {0};
+	json_t *whole = read_with(text, 0, false, &where), *value = NULL;
+	uint32_t nth = 1;
+
+	for (;; nth++) {
+		value = read_with(text, nth, all, &refused);
+		if (value != NULL || strcmp(refused.text, "not enough memory") != 0)
+			break;
+		assert_int_equal(refused.line, 0);
+	}
+	assert_true(whole == NULL ? value == NULL : json_equal(whole, value));
+	assert_string_equal(where.text, refused.text);
+	assert_int_equal(where.line, refused.line);
+	json_decref(value);
+	json_decref(whole);
+	return nth;
+}
+
+TEST(test_each_allocation_refused)
+{
+	static const char *const ends[] = {"\"",   "\\\"\"", "\\u00e9\"", "\xf0\x9f\x98\x80\"",
+					   "\xff", "",	     "\n\""};
+	char text[LONGEST + 32];
+
+	json_set_alloc_funcs(counted, counted_free);
+	for (uint32_t length = 0; length < LONGEST; length++) {
+		for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+			snprintf(text, sizeof(text), "[\"%.*s%s, %.*s]", (int)length,
+				 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+				 ends[i], (int)(length % 19), "1234567890123456789");
+			assert_true(check_text(text, false) > 1);
+			assert_true(check_text(text, true) > 1);
+		}
+	}
+	assert_int_equal(live, 0);
+	json_set_alloc_funcs(malloc, free);
+}
+
+TEST(test_files_and_what_is_wrong_with_them)
+{
+	static const struct {
+		const char *path, *expected;
+	} wrong[] = {{"/no/such/file", "No such file or directory"},
+		     {"/", "Is a directory"},
+		     {"/dev/null", "'[' or '{' expected near end of file (line 1)"}};
+	json_error_t where;
+	char text[128];
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		assert_null(o2_json_read_file(wrong[i].path, 0, &where));
+		assert_string_equal(o2_json_where(&where, text, sizeof(text)), wrong[i].expected);
+	}
+}
