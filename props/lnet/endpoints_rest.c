@@ -39,14 +39,56 @@ void o2_endpoints_clock(struct o2_endpoints *endpoints, uint64_t ms)
 	tell_time(endpoints);
 }
 
+/* Each connection of i to j is established, and j has it too.  view: what i knows of j. */
+static bool connections_agree(const struct o2_endpoints *endpoints, uint32_t i, uint32_t j,
+			      struct o2_peer_view *view)
+{
+	struct o2_peer_view there = {0};
+
+	o2_node_peer(endpoints->seat[i].endpoint.node, o2_endpoints_nid(endpoints, j), view);
+	if (endpoints->seat[j].open)
+		o2_node_peer(endpoints->seat[j].endpoint.node, o2_endpoints_nid(endpoints, i), &there);
+	return view->links == view->established && view->established == there.established;
+}
+
 static bool connections_rest(const struct o2_endpoints *endpoints, uint32_t i, uint32_t j)
 {
-	struct o2_peer_view here, there;
+	struct o2_peer_view view;
 
-	o2_node_peer(endpoints->seat[i].endpoint.node, o2_endpoints_nid(endpoints, j), &here);
-	o2_node_peer(endpoints->seat[j].endpoint.node, o2_endpoints_nid(endpoints, i), &there);
-	return here.links == here.established && here.established == there.established &&
-	       here.attempts_due + here.waiting == 0;
+	return connections_agree(endpoints, i, j, &view) && view.attempts_due + view.waiting == 0;
+}
+
+static bool sends_are_complete(const struct o2_endpoints *endpoints, uint32_t i, uint32_t j)
+{
+	struct o2_conn_view view;
+	const struct o2_conn *conn;
+
+	for (uint32_t n = 0;; n++) {
+		conn = o2_node_conn(endpoints->seat[i].endpoint.node, o2_endpoints_nid(endpoints, j), n);
+		if (conn == NULL)
+			return true;
+		o2_conn_view(conn, &view);
+		if (view.send_wrs > 0)
+			return false;
+	}
+}
+
+/*
+ * Nothing is on its way.  What an operation still waits for comes with time, or never.  A send that is complete has
+ * arrived: its receiver finds it in the rounds that nothing may happen in.
+ */
+static bool is_silent(void *context)
+{
+	const struct o2_endpoints *endpoints = context;
+	struct o2_peer_view view;
+
+	for (uint32_t i = 0; i < endpoints->nseats; i++)
+		for (uint32_t j = 0; j < endpoints->nseats; j++)
+			if (i != j && endpoints->seat[i].open &&
+			    (!connections_agree(endpoints, i, j, &view) ||
+			     !sends_are_complete(endpoints, i, j)))
+				return false;
+	return true;
 }
 
 /* A NOOP that a kernel's device has not completed is still on its way, when all operations have ended. */
@@ -58,10 +100,8 @@ static bool seat_rests(struct o2_endpoints_seat *seat)
 	       o2_ni_check_idle(&seat->place.ni, &error) == 0;
 }
 
-static bool at_rest(void *context)
+static bool at_rest(struct o2_endpoints *endpoints)
 {
-	struct o2_endpoints *endpoints = context;
-
 	for (uint32_t i = 0; i < endpoints->nseats; i++) {
 		if (!seat_rests(&endpoints->seat[i]))
 			return false;
@@ -162,7 +202,7 @@ static int pump_all(void *context)
 
 static void exhaust(struct o2_endpoints *endpoints)
 {
-	o2_ground_exhaust(&endpoints->ground, pump_all, at_rest);
+	o2_ground_exhaust(&endpoints->ground, pump_all, is_silent);
 	endpoints->exhausted_ms = endpoints->ground.now_ms;
 }
 

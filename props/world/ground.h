@@ -108,8 +108,8 @@ int o2_ground_pump(struct o2_ground *ground);
 
 /*
  * Until nothing happens any more at this time; what is due is started in one round, and ends in others.  On a
- * kernel's device what is on its way is not seen, so nothing must have happened for a moment; who is at rest waits
- * for nothing.  pump: whatever is there, of all; how much.  context: the owner's.
+ * kernel's device what is on its way is not seen, so nothing must have happened for a moment, unless rests says that
+ * nothing is on its way.  pump: whatever is there, of all; how much.  context: the owner's.
  */
 void o2_ground_exhaust(struct o2_ground *ground, int (*pump)(void *context), bool (*rests)(void *context));
 
