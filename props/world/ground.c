@@ -53,13 +53,14 @@ void o2_ground_exhaust(struct o2_ground *ground, int (*pump)(void *context), boo
 	const uint32_t moment_ms = ground->ops->moment_ms;
 	uint64_t since_ms = moment_ms > 0 ? o2_monotonic_ms() : 0;
 	uint32_t quiet = 0, busy = 0;
+	bool waits = false; /* for what may be on its way */
 
 	while (!ground->report->failed &&
-	       (quiet < QUIET_ROUNDS ||
-		(moment_ms > 0 && o2_monotonic_ms() - since_ms < moment_ms && !rests(ground->context)))) {
+	       (quiet < QUIET_ROUNDS || (waits && o2_monotonic_ms() - since_ms < moment_ms))) {
 		if (pump(ground->context) == 0) {
 			quiet++;
-			if (moment_ms > 0)
+			waits = moment_ms > 0 && !rests(ground->context);
+			if (waits)
 				o2_device_pause();
 			continue;
 		}
