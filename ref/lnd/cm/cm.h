@@ -27,10 +27,19 @@ struct o2_cm {
 	void *context;							 /* of handler */
 };
 
+enum o2_cm_id_state {
+	O2_CM_ID_ASKING,   /* active: the request is out, or will be once the way there is known */
+	O2_CM_ID_ASKED,	   /* passive: not answered yet */
+	O2_CM_ID_ACCEPTED, /* passive: the reply is out */
+	O2_CM_ID_CONNECTED,
+	O2_CM_ID_OVER, /* refused, failed or disconnected: the other side needs to hear nothing */
+};
+
 /* One attempt to connect, later one connection.  Whoever made it, or got it in a request, destroys it. */
 struct o2_cm_id {
 	struct o2_cm *cm;
-	void *context; /* the owner's */
+	void *context;		   /* the owner's */
+	enum o2_cm_id_state state; /* the connection manager's */
 };
 
 enum o2_cm_event_type {
@@ -98,10 +107,7 @@ struct o2_cm_target {
 
 /* kernel: rdma_connect, rdma_accept, rdma_reject, rdma_listen, rdma_disconnect */
 struct o2_cm_ops {
-	/*
-	 * Report requests for this port from now on, and no longer those for the port before.  Returns 0 or
-	 * -errno.
-	 */
+	/* Report requests for this port from now on, and no more for the one before.  Returns 0 or -errno. */
 	int (*listen)(struct o2_cm *cm, uint16_t port, struct o2_error *error);
 	/*
 	 * Start an attempt to connect.  Returns 0 with *id; ESTABLISHED, REJECTED, UNRESOLVED, UNREACHABLE or

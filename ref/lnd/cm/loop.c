@@ -103,7 +103,7 @@ struct o2_loop_endpoint *o2_loop_find(const struct o2_cm_loop *loop, uint32_t ad
 	return endpoint;
 }
 
-struct o2_loop_id *o2_loop_id_new(struct o2_loop_endpoint *here, enum o2_loop_id_state state,
+struct o2_loop_id *o2_loop_id_new(struct o2_loop_endpoint *here, enum o2_cm_id_state state,
 				  uint32_t peer_address)
 {
 	struct o2_loop_id *id = calloc(1, sizeof(*id));
@@ -112,7 +112,7 @@ struct o2_loop_id *o2_loop_id_new(struct o2_loop_endpoint *here, enum o2_loop_id
 		return NULL;
 	id->base.cm = &here->base;
 	id->here = here;
-	id->state = state;
+	id->base.state = state;
 	id->peer_address = peer_address;
 	here->nids++;
 	return id;
@@ -158,26 +158,20 @@ static int loop_listen(struct o2_cm *cm, uint16_t port, struct o2_error *error)
 	return rc;
 }
 
-static int check_length(size_t length_bytes, size_t limit_bytes, struct o2_error *error)
-{
-	if (length_bytes <= limit_bytes)
-		return 0;
-	return o2_refuse_value(error, -EINVAL, "cm/private-data", "private_bytes", length_bytes, limit_bytes);
-}
-
 static int loop_connect(struct o2_cm *cm, const struct o2_cm_target *target, const struct o2_cm_param *param,
 			void *context, struct o2_cm_id **id_out, struct o2_error *error)
 {
 	struct o2_loop_endpoint *here = endpoint_of(cm);
 	struct o2_loop_message *message;
 	struct o2_loop_id *id;
-	int rc = check_length(param->private_bytes, O2_CM_REQUEST_BYTES, error);
+	int rc = o2_refuse_range(error, -EINVAL, "cm/private-data", "private_bytes", param->private_bytes, 0,
+				 O2_CM_REQUEST_BYTES);
 
 	if (rc == 0)
 		rc = check_device(here, error);
 	if (rc != 0)
 		return rc;
-	id = o2_loop_id_new(here, O2_LOOP_ID_ASKING, target->address);
+	id = o2_loop_id_new(here, O2_CM_ID_ASKING, target->address);
 	if (id == NULL)
 		return o2_fail(error, -ENOMEM, "cm/memory", "id", here->nids);
 	id->base.context = context;
@@ -193,7 +187,8 @@ static int loop_connect(struct o2_cm *cm, const struct o2_cm_target *target, con
 static int loop_accept(struct o2_cm_id *base, const struct o2_cm_param *param, struct o2_error *error)
 {
 	struct o2_loop_id *id = id_of(base);
-	int rc = check_length(param->private_bytes, O2_CM_REPLY_BYTES, error);
+	int rc = o2_refuse_range(error, -EINVAL, "cm/private-data", "private_bytes", param->private_bytes, 0,
+				 O2_CM_REPLY_BYTES);
 
 	if (rc != 0)
 		return rc;
@@ -201,7 +196,7 @@ static int loop_accept(struct o2_cm_id *base, const struct o2_cm_param *param, s
 	rc = o2_loop_to_rts(id, error);
 	if (rc != 0)
 		return rc;
-	id->state = O2_LOOP_ID_ACCEPTED;
+	id->base.state = O2_CM_ID_ACCEPTED;
 	if (id->peer == NULL)
 		o2_loop_tell(id, O2_CM_REJECTED, REASON_NO_COMM_ID, 0);
 	else
@@ -214,7 +209,7 @@ void o2_loop_reject(struct o2_loop_id *id, uint32_t reason, const uint8_t *bytes
 {
 	struct o2_loop_message *message;
 
-	id->state = O2_LOOP_ID_OVER;
+	id->base.state = O2_CM_ID_OVER;
 	if (id->peer == NULL)
 		return;
 	message = o2_loop_send(id->here->loop, O2_CM_LOOP_REJECT, id, id->peer);
@@ -232,9 +227,9 @@ static void loop_disconnect(struct o2_cm_id *base)
 {
 	struct o2_loop_id *id = id_of(base);
 
-	if (id->state != O2_LOOP_ID_CONNECTED && id->state != O2_LOOP_ID_ACCEPTED)
+	if (id->base.state != O2_CM_ID_CONNECTED && id->base.state != O2_CM_ID_ACCEPTED)
 		return;
-	id->state = O2_LOOP_ID_OVER;
+	id->base.state = O2_CM_ID_OVER;
 	if (id->here->lost)
 		return;
 	if (id->peer != NULL)
@@ -251,9 +246,9 @@ static void loop_destroy(struct o2_cm_id *base)
 
 	if (id->here->lost)
 		; /* nothing leaves */
-	else if (id->peer != NULL && id->state == O2_LOOP_ID_CONNECTED)
+	else if (id->peer != NULL && id->base.state == O2_CM_ID_CONNECTED)
 		o2_loop_send(loop, O2_CM_LOOP_DISCONNECT, id, id->peer);
-	else if (id->peer != NULL && id->state != O2_LOOP_ID_OVER)
+	else if (id->peer != NULL && id->base.state != O2_CM_ID_OVER)
 		o2_loop_reject(id, REASON_TIMEOUT, NULL, 0);
 	if (id->peer != NULL)
 		id->peer->peer = NULL;

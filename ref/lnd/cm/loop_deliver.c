@@ -26,18 +26,14 @@ size_t o2_cm_loop_choices(const struct o2_cm_loop *loop)
 	return count;
 }
 
-/* Where choice `index` stands among the messages. */
+/* Where choice `index` stands among the messages; behind all of them: there are not so many. */
 static size_t choice_at(const struct o2_cm_loop *loop, size_t index)
 {
 	size_t at = 0;
 
-	for (;; at++) {
-		if (!is_choice(loop, at))
-			continue;
-		if (index == 0)
-			return at;
-		index--;
-	}
+	while (at < loop->nmessages && (!is_choice(loop, at) || index-- > 0))
+		at++;
+	return at;
 }
 
 static void report(struct o2_loop_id *id, const struct o2_cm_event *event)
@@ -63,7 +59,7 @@ static void deliver_request(struct o2_cm_loop *loop, const struct o2_loop_messag
 		o2_loop_tell(from, O2_CM_UNRESOLVED, 0, -EHOSTUNREACH);
 		return;
 	}
-	id = listens(there, message->port) ? o2_loop_id_new(there, O2_LOOP_ID_ASKED, message->from_address)
+	id = listens(there, message->port) ? o2_loop_id_new(there, O2_CM_ID_ASKED, message->from_address)
 					   : NULL;
 	if (id == NULL) {
 		o2_loop_tell(from, O2_CM_REJECTED, O2_CM_REJECT_NO_LISTENER, 0);
@@ -97,7 +93,7 @@ static void deliver_reply(const struct o2_loop_message *message)
 		o2_loop_reject(id, O2_CM_REJECT_CONSUMER, NULL, 0);
 		event.type = O2_CM_CONNECT_ERROR;
 	} else {
-		id->state = O2_LOOP_ID_CONNECTED;
+		id->base.state = O2_CM_ID_CONNECTED;
 		if (id->peer != NULL)
 			o2_loop_send(id->here->loop, O2_CM_LOOP_READY, id, id->peer);
 	}
@@ -124,25 +120,25 @@ static void deliver_passed(struct o2_cm_loop *loop, const struct o2_loop_message
 	case O2_CM_LOOP_READY:
 		event.type = O2_CM_ESTABLISHED;
 		/* Ours may have ended it already. */
-		if (id->state == O2_LOOP_ID_ACCEPTED)
-			id->state = O2_LOOP_ID_CONNECTED;
+		if (id->base.state == O2_CM_ID_ACCEPTED)
+			id->base.state = O2_CM_ID_CONNECTED;
 		break;
 	case O2_CM_LOOP_REJECT:
 		event.type = O2_CM_REJECTED;
 		event.private_bytes = O2_CM_REJECT_BYTES;
-		id->state = O2_LOOP_ID_OVER;
+		id->base.state = O2_CM_ID_OVER;
 		break;
 	case O2_CM_LOOP_DISCONNECT:
-		if (id->state != O2_LOOP_ID_OVER && id->peer != NULL)
+		if (id->base.state != O2_CM_ID_OVER && id->peer != NULL)
 			o2_loop_send(loop, O2_CM_LOOP_DISCONNECTED, id, id->peer);
-		id->state = O2_LOOP_ID_OVER;
+		id->base.state = O2_CM_ID_OVER;
 		break;
 	case O2_CM_LOOP_DISCONNECTED:
 		break;
 	case O2_CM_LOOP_FAILURE:
 		event.type = message->event;
 		event.private_bytes = message->event == O2_CM_REJECTED ? O2_CM_REJECT_BYTES : 0;
-		id->state = O2_LOOP_ID_OVER;
+		id->base.state = O2_CM_ID_OVER;
 		break;
 	}
 	report(id, &event);
@@ -176,12 +172,11 @@ static void tell_tap(const struct o2_cm_loop *loop, const struct o2_loop_message
 
 bool o2_cm_loop_deliver(struct o2_cm_loop *loop, size_t index)
 {
+	const size_t at = choice_at(loop, index);
 	struct o2_loop_message message;
-	size_t at;
 
-	if (index >= o2_cm_loop_choices(loop))
+	if (at == loop->nmessages)
 		return false;
-	at = choice_at(loop, index);
 	message = loop->message[at];
 	loop->nmessages--;
 	memmove(&loop->message[at], &loop->message[at + 1], (loop->nmessages - at) * sizeof(message));

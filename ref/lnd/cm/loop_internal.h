@@ -12,14 +12,6 @@
  * o2iblnd: none, a network in one process is for tests
  */
 
-enum o2_loop_id_state {
-	O2_LOOP_ID_ASKING,   /* active: the request is out */
-	O2_LOOP_ID_ASKED,    /* passive: not answered yet */
-	O2_LOOP_ID_ACCEPTED, /* passive: the reply is out */
-	O2_LOOP_ID_CONNECTED,
-	O2_LOOP_ID_OVER, /* refused, failed or disconnected: the other side needs to hear nothing */
-};
-
 struct o2_loop_endpoint {
 	struct o2_cm base;
 	struct o2_cm_loop *loop;
@@ -43,7 +35,6 @@ struct o2_loop_id {
 	struct o2_loop_endpoint *here;
 	struct o2_loop_id *peer; /* NULL: none yet, or none any more */
 	uint32_t peer_address;
-	enum o2_loop_id_state state;
 	struct o2_cm_param param; /* without private data; param.qp is there until ESTABLISHED */
 	struct o2_loop_qp local;
 	struct o2_loop_qp remote;
@@ -80,7 +71,7 @@ struct o2_loop_message *o2_loop_send(struct o2_cm_loop *loop, enum o2_cm_loop_me
 /* The network itself tells an id how its attempt ended; NULL: it is gone, and nobody is told. */
 void o2_loop_tell(struct o2_loop_id *id, enum o2_cm_event_type event, uint32_t reason, int code);
 struct o2_loop_endpoint *o2_loop_find(const struct o2_cm_loop *loop, uint32_t address);
-struct o2_loop_id *o2_loop_id_new(struct o2_loop_endpoint *here, enum o2_loop_id_state state,
+struct o2_loop_id *o2_loop_id_new(struct o2_loop_endpoint *here, enum o2_cm_id_state state,
 				  uint32_t peer_address);
 int o2_loop_to_rts(struct o2_loop_id *id, struct o2_error *error);
 void o2_loop_reject(struct o2_loop_id *id, uint32_t reason, const uint8_t *bytes, size_t length_bytes);

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
-#include <poll.h>
 #include <rdma/rdma_cma.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,25 +102,14 @@ static int rdma_listen_on(struct o2_cm *base, uint16_t port, struct o2_error *er
 	return rc;
 }
 
-static struct o2_rdma_id *new_id(struct o2_cm_rdma *cm, enum o2_rdma_id_state state)
+struct o2_rdma_id *o2_rdma_id_new(struct o2_cm_rdma *cm, enum o2_cm_id_state state)
 {
 	struct o2_rdma_id *id = calloc(1, sizeof(*id));
 
 	if (id == NULL)
 		return NULL;
 	id->base.cm = &cm->base;
-	id->state = state;
-	return id;
-}
-
-struct o2_rdma_id *o2_rdma_id_asked(struct o2_cm_rdma *cm, struct rdma_cm_id *cma)
-{
-	struct o2_rdma_id *id = new_id(cm, O2_RDMA_ID_ASKED);
-
-	if (id == NULL)
-		return NULL;
-	id->cma = cma;
-	cma->context = id;
+	id->base.state = state;
 	return id;
 }
 
@@ -183,7 +171,7 @@ static int rdma_ask(struct o2_cm *base, const struct o2_cm_target *target, const
 
 	if (cm->lost)
 		return o2_fail(error, -ENODEV, "cm/device-lost", "address", target->address);
-	id = new_id(cm, O2_RDMA_ID_RESOLVING);
+	id = o2_rdma_id_new(cm, O2_CM_ID_ASKING);
 	if (id == NULL)
 		return o2_fail(error, -ENOMEM, "cm/memory", "id", sizeof(*id));
 	id->base.context = context;
@@ -220,7 +208,7 @@ static int rdma_reply(struct o2_cm_id *base, const struct o2_cm_param *param, st
 	errno = 0;
 	if (rdma_accept(id->cma, &conn) != 0)
 		return o2_fail(error, o2_rdma_errno(), "cm/accept", "qp_num", param->qp->qp_num);
-	id->state = O2_RDMA_ID_ACCEPTED;
+	id->base.state = O2_CM_ID_ACCEPTED;
 	return 0;
 }
 
@@ -231,16 +219,16 @@ static void rdma_refuse(struct o2_cm_id *base, const uint8_t *private_data, size
 
 	/* A failure changes nothing: the id is destroyed next, and the other side sees that. */
 	rdma_reject(id->cma, private_data, (uint8_t)length);
-	id->state = O2_RDMA_ID_OVER;
+	id->base.state = O2_CM_ID_OVER;
 }
 
 static void rdma_end(struct o2_cm_id *base)
 {
 	struct o2_rdma_id *id = id_of(base);
 
-	if (id->state != O2_RDMA_ID_CONNECTED && id->state != O2_RDMA_ID_ACCEPTED)
+	if (id->base.state != O2_CM_ID_CONNECTED && id->base.state != O2_CM_ID_ACCEPTED)
 		return;
-	id->state = O2_RDMA_ID_OVER;
+	id->base.state = O2_CM_ID_OVER;
 	/* If it fails, the peer has been faster, and its event is on the way. */
 	rdma_disconnect(id->cma);
 }

@@ -100,7 +100,7 @@ static void report(struct o2_rdma_id *id, const struct incoming *incoming, enum 
 		event.origin.port = ntohs(rdma_get_dst_port(id->cma));
 	}
 	if (type == O2_CM_REJECTED || type == O2_CM_DISCONNECTED || code != 0)
-		id->state = O2_RDMA_ID_OVER;
+		id->base.state = O2_CM_ID_OVER;
 	cm->handler(cm->context, &event);
 }
 
@@ -111,13 +111,15 @@ static int status_code(const struct incoming *incoming, int otherwise)
 
 static void on_request(struct o2_cm_rdma *cm, const struct incoming *incoming)
 {
-	struct o2_rdma_id *id = cm->base.handler != NULL ? o2_rdma_id_asked(cm, incoming->cma) : NULL;
+	struct o2_rdma_id *id = cm->base.handler != NULL ? o2_rdma_id_new(cm, O2_CM_ID_ASKED) : NULL;
 
 	if (id == NULL) {
 		rdma_reject(incoming->cma, NULL, 0);
 		rdma_destroy_id(incoming->cma);
 		return;
 	}
+	id->cma = incoming->cma;
+	id->cma->context = id;
 	report(id, incoming, O2_CM_REQUEST, 0);
 }
 
@@ -142,8 +144,6 @@ static void on_route(struct o2_rdma_id *id, const struct incoming *incoming)
 
 	if (rdma_connect(id->cma, &conn) != 0)
 		report(id, incoming, O2_CM_CONNECT_ERROR, -ENOTCONN);
-	else
-		id->state = O2_RDMA_ID_ASKING;
 }
 
 /* The reply: our queue pair follows, and the other side is told. */
@@ -154,7 +154,7 @@ static void on_reply(struct o2_rdma_id *id, const struct incoming *incoming)
 		report(id, incoming, O2_CM_CONNECT_ERROR, -ENOTCONN);
 		return;
 	}
-	id->state = O2_RDMA_ID_CONNECTED;
+	id->base.state = O2_CM_ID_CONNECTED;
 	report(id, incoming, O2_CM_ESTABLISHED, 0);
 }
 
@@ -202,8 +202,8 @@ static void dispatch(struct o2_cm_rdma *cm, const struct incoming *incoming)
 		on_reply(id, incoming);
 		break;
 	case RDMA_CM_EVENT_ESTABLISHED:
-		if (id->state == O2_RDMA_ID_ACCEPTED) {
-			id->state = O2_RDMA_ID_CONNECTED;
+		if (id->base.state == O2_CM_ID_ACCEPTED) {
+			id->base.state = O2_CM_ID_CONNECTED;
 			report(id, incoming, O2_CM_ESTABLISHED, 0);
 		}
 		break;
@@ -218,7 +218,7 @@ static void dispatch(struct o2_cm_rdma *cm, const struct incoming *incoming)
 		break;
 	case RDMA_CM_EVENT_DISCONNECTED:
 		/* The peer waits for our answer; if it was ours to end it, this one is the peer's. */
-		if (id->state == O2_RDMA_ID_CONNECTED || id->state == O2_RDMA_ID_ACCEPTED)
+		if (id->base.state == O2_CM_ID_CONNECTED || id->base.state == O2_CM_ID_ACCEPTED)
 			rdma_disconnect(id->cma);
 		report(id, incoming, O2_CM_DISCONNECTED, 0);
 		break;

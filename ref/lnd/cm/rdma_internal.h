@@ -2,7 +2,6 @@
 #ifndef O2_LND_CM_RDMA_INTERNAL_H
 #define O2_LND_CM_RDMA_INTERNAL_H
 
-#include <netinet/in.h>
 #include <rdma/rdma_cma.h>
 
 #include "lnd/cm/rdma.h"
@@ -22,19 +21,9 @@ struct o2_cm_rdma {
 	bool lost;		     /* the device is gone */
 };
 
-enum o2_rdma_id_state {
-	O2_RDMA_ID_RESOLVING, /* active: address, then route */
-	O2_RDMA_ID_ASKING,    /* active: the request is out */
-	O2_RDMA_ID_ASKED,     /* passive: not answered yet */
-	O2_RDMA_ID_ACCEPTED,  /* passive: the reply is out */
-	O2_RDMA_ID_CONNECTED,
-	O2_RDMA_ID_OVER,
-};
-
 struct o2_rdma_id {
 	struct o2_cm_id base;
 	struct rdma_cm_id *cma;
-	enum o2_rdma_id_state state;
 	uint32_t resolve_timeout_ms;
 	struct o2_cm_param param; /* private_data points below */
 	uint8_t private_data[O2_CM_REPLY_BYTES];
@@ -47,8 +36,8 @@ static inline struct o2_cm_rdma *o2_cm_rdma_of(struct o2_cm *cm)
 
 extern const struct o2_cm_ops o2_cm_rdma_ops;
 
-/* An id of ours for one that librdmacm made; NULL: no memory. */
-struct o2_rdma_id *o2_rdma_id_asked(struct o2_cm_rdma *cm, struct rdma_cm_id *cma);
+/* An id without one of librdmacm's; NULL: no memory. */
+struct o2_rdma_id *o2_rdma_id_new(struct o2_cm_rdma *cm, enum o2_cm_id_state state);
 /* The values of o2iblnd (docs/connection.md, "On librdmacm"), with the id's queue pair and private data. */
 struct rdma_conn_param o2_rdma_conn_param(const struct o2_rdma_id *id);
 /* errno of a call of librdmacm that has failed, as -errno; -ECONNRESET: the other side has given up. */
