@@ -179,18 +179,13 @@ void o2_conn_destroy(struct o2_conn *conn)
 
 /* From INIT to ESTABLISHED: who the peer is and what was agreed (docs/transport.md, "Setting up"). */
 
-static int check_state(const struct o2_conn *conn, struct o2_error *error)
-{
-	if (conn->state == O2_CONN_INIT)
-		return 0;
-	return o2_refuse_other(error, -EISCONN, "conn/not-init", "state", conn->state, O2_CONN_INIT);
-}
-
 static int check_peer(const struct o2_conn *conn, const struct o2_conn_peer *peer, struct o2_error *error)
 {
 	uint32_t least = o2_min_queue_depth(peer->version), depth = conn->flow.queue_depth;
 	int rc;
 
+	if (conn->state != O2_CONN_INIT)
+		return o2_refuse_other(error, -EISCONN, "conn/not-init", "state", conn->state, O2_CONN_INIT);
 	/* Receives and tunables are those of the version that the connection was created with. */
 	if (peer->version != conn->config.version)
 		return o2_refuse_other(error, -EPROTO, "conn/peer-version", "version", peer->version,
@@ -219,10 +214,8 @@ static void adopt_peer(struct o2_conn *conn, const struct o2_conn_peer *peer)
 
 int o2_conn_set_peer(struct o2_conn *conn, const struct o2_conn_peer *peer, struct o2_error *error)
 {
-	int rc = check_state(conn, error);
+	int rc = check_peer(conn, peer, error);
 
-	if (rc == 0)
-		rc = check_peer(conn, peer, error);
 	if (rc == 0)
 		adopt_peer(conn, peer);
 	return rc;
@@ -261,10 +254,8 @@ int o2_conn_connect(struct o2_conn *conn, const struct o2_conn_address *address,
 		.rnr_retry_count = conn->config.rnr_retry_count,
 		.ack_timeout = conn->config.ack_timeout,
 	};
-	int rc = check_state(conn, error);
+	int rc = check_peer(conn, &peer, error);
 
-	if (rc == 0)
-		rc = check_peer(conn, &peer, error);
 	if (rc == 0)
 		rc = o2_qp_to_rts(conn->ni, conn->qp, &path, error);
 	if (rc != 0)
@@ -274,28 +265,20 @@ int o2_conn_connect(struct o2_conn *conn, const struct o2_conn_address *address,
 	return 0;
 }
 
-/* The arrays were sized for what the connection was created with; that stays the ceiling. */
-static uint32_t most_frags(const struct o2_conn *conn)
-{
-	return conn->chain.wr_capacity - O2_TX_EXTRA_WRS;
-}
-
-static uint32_t most_sge(const struct o2_conn *conn)
-{
-	return (conn->chain.sge_capacity - O2_IMMEDIATE_SGE) / most_frags(conn);
-}
-
 int o2_conn_set_limits(struct o2_conn *conn, const struct o2_conn_config *config, struct o2_error *error)
 {
+	/* The arrays were sized for what the connection was created with; that stays the ceiling. */
+	const uint32_t most_frags = conn->chain.wr_capacity - O2_TX_EXTRA_WRS;
+	const uint32_t most_sge = (conn->chain.sge_capacity - O2_IMMEDIATE_SGE) / most_frags;
+
 	if (conn->nopen > 0)
 		return o2_refuse_value(error, -EBUSY, "conn/transfer-open", "operations open", conn->nopen,
 				       0);
-	if (config->max_frags == 0 || config->max_frags > most_frags(conn))
+	if (config->max_frags == 0 || config->max_frags > most_frags)
 		return o2_refuse_value(error, -EINVAL, "conn/max-frags", "max_frags", config->max_frags,
-				       most_frags(conn));
-	if (config->wrq_sge == 0 || config->wrq_sge > most_sge(conn))
-		return o2_refuse_value(error, -EINVAL, "conn/wrq-sge", "wrq_sge", config->wrq_sge,
-				       most_sge(conn));
+				       most_frags);
+	if (config->wrq_sge == 0 || config->wrq_sge > most_sge)
+		return o2_refuse_value(error, -EINVAL, "conn/wrq-sge", "wrq_sge", config->wrq_sge, most_sge);
 	if (config->order != O2_LITTLE_ENDIAN && config->order != O2_BIG_ENDIAN)
 		return o2_refuse_value(error, -EINVAL, "conn/order", "order", config->order, O2_BIG_ENDIAN);
 	if ((uint32_t)config->cksum_flavour > O2_CKSUM_SIGNED)

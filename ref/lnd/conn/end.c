@@ -58,7 +58,7 @@ void o2_match_ended(struct o2_conn *conn, struct o2_tx *tx, int rc, const struct
 		    uint32_t lnet_type)
 {
 	if (rc != 0) {
-		o2_tx_drop(conn, tx);
+		o2_tx_end(conn, tx);
 		if (rc == -EPROTO)
 			o2_conn_refuse_message(conn, NULL, "conn/lnet-header", "hdr.type", lnet_type,
 					       O2_NO_LIMIT);

@@ -133,13 +133,13 @@ static int stage_text(const struct o2_transfer_fault *fault, const char *who, ch
 	return snprintf(text, text_bytes, "%s", who);
 }
 
-/* The rule that has refused the answer; NULL where it only says that the reason is what it is. */
+/* The rule that has refused the answer; "" where it only says that the reason is what it is. */
 static const char *rule_of_reject(const struct o2_transfer_fault *fault)
 {
 	const char *rule = fault->error.rule;
 
 	if (rule == NULL || strcmp(rule, "reject/why") == 0 || strcmp(rule, "reject/cm-reason") == 0)
-		return NULL;
+		return "";
 	return rule;
 }
 
@@ -147,16 +147,14 @@ static int reject_text(const struct o2_transfer_fault *fault, char *text, size_t
 {
 	const char *why = o2_reject_why_name(fault->reject_why);
 	const char *reason = o2_cm_reason_text(fault->cm_reason);
-	const char *rule = rule_of_reject(fault);
+	const char *rule = rule_of_reject(fault), *colon = rule[0] != '\0' ? ": " : "";
 
 	if (why != NULL)
 		return snprintf(text, text_bytes, "the peer has rejected the connection: %s (reason %u)%s%s",
-				why, (unsigned int)fault->reject_why, rule != NULL ? ": " : "",
-				rule != NULL ? rule : "");
+				why, (unsigned int)fault->reject_why, colon, rule);
 	return snprintf(text, text_bytes,
 			"the connection was rejected: %s (connection manager's reason %" PRIu32 ")%s%s",
-			reason != NULL ? reason : "unknown", fault->cm_reason, rule != NULL ? ": " : "",
-			rule != NULL ? rule : "");
+			reason != NULL ? reason : "unknown", fault->cm_reason, colon, rule);
 }
 
 /* Who, how, and the figures: of an operation, or of a connection. */

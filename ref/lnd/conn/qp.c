@@ -84,8 +84,6 @@ int o2_qp_create(struct o2_conn *conn, struct o2_error *error)
 		.queue_depth = conn->config.queue_depth,
 		.max_frags = conn->config.max_frags,
 	};
-	rc = ibv_modify_qp(conn->qp, &attr,
-			   IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
-	return rc == 0 ? 0
-		       : o2_fail(error, o2_errno_or(rc, EIO), "conn/modify-qp", "qp_state", attr.qp_state);
+	return o2_qp_modify(conn->qp, &attr,
+			    IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS, error);
 }

@@ -15,16 +15,10 @@ enum o2_lnd_form o2_lnd_choose(const struct o2_lnd_question *question)
 {
 	bool large = question->nob > 0 && (question->force_rdma || question->nob > question->immediate_max);
 
-	switch (question->type) {
-	case O2_LNET_PUT:
-	case O2_LNET_REPLY:
-		return large ? O2_FORM_PUT_REQ : O2_FORM_IMMEDIATE;
-	case O2_LNET_GET:
-		return large && !question->routed ? O2_FORM_GET_REQ : O2_FORM_IMMEDIATE;
-	case O2_LNET_ACK:
-	case O2_LNET_HELLO:
-		break;
-	}
+	if (large && (question->type == O2_LNET_PUT || question->type == O2_LNET_REPLY))
+		return O2_FORM_PUT_REQ;
+	if (large && question->type == O2_LNET_GET && !question->routed)
+		return O2_FORM_GET_REQ;
 	return O2_FORM_IMMEDIATE;
 }
 
@@ -79,7 +73,7 @@ static int request(struct o2_conn *conn, enum o2_transfer_op op, uint32_t types,
 	/* Those that came before go first, also if this one needs no window. */
 	rc = waits ? o2_tx_plan(conn, tx, memory, error) : o2_tx_map_request(conn, tx, memory, &waits, error);
 	if (rc != 0) {
-		o2_tx_drop(conn, tx);
+		o2_tx_end(conn, tx);
 		return rc;
 	}
 	tx->tag = memory->tag;
@@ -151,7 +145,7 @@ int o2_conn_send(struct o2_conn *conn, const struct o2_lnet_hdr *hdr, const stru
 		rc = o2_copy_from_buffer(&conn->ni->arena, &memory->buffer,
 					 (uint8_t *)tx->base.message + O2_AT_PAYLOAD, error);
 	if (rc != 0) {
-		o2_tx_drop(conn, tx);
+		o2_tx_end(conn, tx);
 		return rc;
 	}
 	submit(conn, tx, O2_MSG_IMMEDIATE, false, cookie_out);

@@ -90,12 +90,9 @@ struct o2_tx *o2_tx_find(struct o2_conn *conn, uint64_t cookie, enum o2_msg_type
 {
 	struct o2_tx *tx;
 
-	TAILQ_FOREACH(tx, &conn->list[O2_LIST_ACTIVE], link) {
-		if (tx->base.cookie != cookie)
-			continue;
-		if (tx->waiting && tx->type == type)
+	TAILQ_FOREACH(tx, &conn->list[O2_LIST_ACTIVE], link)
+		if (tx->base.cookie == cookie && tx->waiting && tx->type == type)
 			return tx;
-	}
 	if (o2_breaks("conn/unknown-cookie", true))
 		o2_conn_refuse_message(conn, NULL, "conn/unknown-cookie", field, cookie, O2_NO_LIMIT);
 	return NULL;
@@ -116,23 +113,14 @@ void o2_tx_await_window(struct o2_conn *conn, struct o2_tx *tx, enum o2_msg_type
 
 void o2_tx_queue(struct o2_conn *conn, struct o2_tx *tx, enum o2_msg_type type)
 {
-	enum o2_tx_place list = O2_LIST_NOCRED;
+	enum o2_tx_place list = O2_LIST_NOCRED; /* an answer, or a NOOP of version 2 */
 
-	switch (type) {
-	case O2_MSG_PUT_REQ:
-	case O2_MSG_GET_REQ:
+	if (type == O2_MSG_PUT_REQ || type == O2_MSG_GET_REQ)
 		list = O2_LIST_RESERVED;
-		break;
-	case O2_MSG_IMMEDIATE:
+	else if (type == O2_MSG_IMMEDIATE)
 		list = O2_LIST_QUEUE;
-		break;
-	case O2_MSG_NOOP:
-		if (conn->credits.version == O2_MSG_VERSION_1)
-			list = O2_LIST_NOOPS;
-		break;
-	default: /* an answer */
-		break;
-	}
+	else if (type == O2_MSG_NOOP && conn->credits.version == O2_MSG_VERSION_1)
+		list = O2_LIST_NOOPS;
 	tx->type = type;
 	tx->deadline_ms = deadline_of(conn);
 	tx->waiting = list == O2_LIST_RESERVED || type == O2_MSG_PUT_ACK;
@@ -184,12 +172,6 @@ void o2_tx_end(struct o2_conn *conn, struct o2_tx *tx)
 		conn->ops.done(conn->context, &result);
 }
 
-void o2_tx_drop(struct o2_conn *conn, struct o2_tx *tx)
-{
-	o2_tx_unmap(conn, tx);
-	give(conn, tx);
-}
-
 void o2_tx_fault_stage(struct o2_tx *tx, int code, const struct o2_error *error)
 {
 	if (tx->fault.side == O2_FAULT_NONE)
@@ -203,8 +185,7 @@ void o2_tx_fault_peer(struct o2_tx *tx, int32_t status)
 	if (tx->fault.side != O2_FAULT_NONE)
 		return;
 	tx->health = O2_HEALTH_REMOTE_ERROR;
-	tx->fault.side = O2_FAULT_PEER_STATUS;
-	tx->fault.code = code;
+	tx->fault = o2_fault_of(O2_FAULT_PEER_STATUS, code, NULL);
 	o2_fail(&tx->fault.error, code, "transfer/peer-status", "-ibcm_status", (uint64_t)(-(int64_t)status));
 }
 

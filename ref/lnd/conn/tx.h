@@ -129,8 +129,6 @@ void o2_tx_settle(struct o2_conn *conn, struct o2_tx *tx);
 void o2_tx_check_done(struct o2_conn *conn, struct o2_tx *tx);
 /* Release everything, make the transmit idle and report it, unless it is silent. */
 void o2_tx_end(struct o2_conn *conn, struct o2_tx *tx);
-/* Give back a transmit that never started. */
-void o2_tx_drop(struct o2_conn *conn, struct o2_tx *tx);
 /* Note why the operation fails; the first fault stays. */
 void o2_tx_fault_stage(struct o2_tx *tx, int code, const struct o2_error *error);
 void o2_tx_fault_peer(struct o2_tx *tx, int32_t status);

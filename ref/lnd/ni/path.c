@@ -11,7 +11,7 @@ uint32_t o2_qp_psn(const struct ibv_qp *qp)
 	return qp->qp_num * 0x9e3779b1u >> 8 & NUMBER_MASK;
 }
 
-static int modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct o2_error *error)
+int o2_qp_modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct o2_error *error)
 {
 	int rc = ibv_modify_qp(qp, attr, mask);
 
@@ -42,21 +42,18 @@ int o2_qp_to_rts(const struct o2_ni *ni, struct ibv_qp *qp, const struct o2_qp_p
 		.retry_cnt = path->retry_count,
 		.rnr_retry = path->rnr_retry_count,
 	};
-	int rc;
+	const int rtr_mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+			     IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+	const int rts_mask = IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+			     IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC;
+	int rc = o2_refuse_range(error, -EINVAL, "conn/peer-qp-num", "qp_num", path->dest_qp_num, 0,
+				 NUMBER_MASK);
 
-	if (path->dest_qp_num > NUMBER_MASK)
-		return o2_refuse_value(error, -EINVAL, "conn/peer-qp-num", "qp_num", path->dest_qp_num,
-				       NUMBER_MASK);
-	if (path->dest_psn > NUMBER_MASK)
-		return o2_refuse_value(error, -EINVAL, "conn/peer-psn", "psn", path->dest_psn, NUMBER_MASK);
-	rc = modify(qp, &rtr,
-		    IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-			    IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER,
-		    error);
-	if (rc != 0)
-		return rc;
-	return modify(qp, &rts,
-		      IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
-			      IBV_QP_MAX_QP_RD_ATOMIC,
-		      error);
+	if (rc == 0)
+		rc = o2_refuse_range(error, -EINVAL, "conn/peer-psn", "psn", path->dest_psn, 0, NUMBER_MASK);
+	if (rc == 0)
+		rc = o2_qp_modify(qp, &rtr, rtr_mask, error);
+	if (rc == 0)
+		rc = o2_qp_modify(qp, &rts, rts_mask, error);
+	return rc;
 }

@@ -29,6 +29,9 @@ static_assert(O2_QP_MIN_RNR_TIMER < 1u << 5, "a code of 5 bits");
 /* Any number will do for the first packet; one that differs between queue pairs shows a stray packet. */
 uint32_t o2_qp_psn(const struct ibv_qp *qp);
 
+/* Change *attr, of which mask names the members.  Returns 0 or -errno with *error. */
+int o2_qp_modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct o2_error *error);
+
 /* From INIT to RTS.  Returns 0 or -errno with *error: a number out of range, or what the device says. */
 /* kernel: ib_modify_qp */
 int o2_qp_to_rts(const struct o2_ni *ni, struct ibv_qp *qp, const struct o2_qp_path *path,

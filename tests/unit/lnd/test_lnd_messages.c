@@ -295,7 +295,7 @@ PAIR_TEST(parks_requests)
 		assert_int_equal(start_put(pair->a.conn, &memory, 100 + i, NULL, NULL), 0);
 	side_run_until(&pair->b, &b->nparked, depth);
 	assert_int_equal(pair->b.nmatched, 0);
-	o2_tx_drop(b, taken[3]);
+	o2_tx_end(b, taken[3]);
 	/* An event of any kind lets the first of them go on. */
 	o2_conn_clock(b, 1);
 	assert_int_equal(pair->b.nmatched, 1);
@@ -306,7 +306,7 @@ PAIR_TEST(parks_requests)
 		assert_int_equal(pair->a.result[i].status, 0);
 	for (uint32_t i = 0; i < 2 * depth; i++)
 		if (i != 3)
-			o2_tx_drop(b, taken[i]);
+			o2_tx_end(b, taken[i]);
 }
 
 /* The answer may overtake the completion of our own send: the operation ends after both. */
