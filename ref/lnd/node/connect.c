@@ -35,7 +35,6 @@ static int ask(struct o2_link *link, struct o2_error *error)
 	struct o2_peer *peer = link->peer;
 	const struct o2_connreq_self self = o2_peer_self(peer);
 	uint8_t bytes[O2_CONNREQ_BYTES];
-	size_t length;
 	struct o2_cm_param param;
 	struct o2_cm_target target = {
 		.address = o2_nid_address(peer->nid),
@@ -49,11 +48,10 @@ static int ask(struct o2_link *link, struct o2_error *error)
 			      error);
 	if (rc < 0)
 		return rc;
-	length = (size_t)rc;
-	param = o2_link_param(link, bytes, length);
+	param = o2_link_param(link, bytes, (size_t)rc);
 	rc = node->cm->ops->connect(node->cm, &target, &param, link, &link->id, error);
 	if (rc == 0)
-		tell_watch(node, link->conn, O2_WATCHED_REQUEST, true, bytes, length);
+		tell_watch(node, link->conn, O2_WATCHED_REQUEST, true, bytes, param.private_bytes);
 	return rc;
 }
 
@@ -93,7 +91,6 @@ void o2_node_on_reply(struct o2_link *link, const struct o2_cm_event *event)
 		   event->private_bytes);
 	rc = o2_connack_judge(&link->node->self, &link->params, event->private_data, event->private_bytes,
 			      &agreed, &incarnation, &error);
-
 	if (rc == 0) {
 		o2_peer_learn_checksum(link->peer, event->private_data, event->private_bytes);
 		rc = o2_link_set_peer(link, &agreed, incarnation, &error);
@@ -209,7 +206,6 @@ static int accept(struct o2_link *link, const struct o2_cm_event *event, const s
 	struct o2_conn_params agreed = link->params;
 	uint8_t bytes[O2_CONNREQ_BYTES];
 	struct o2_cm_param param;
-	size_t length;
 	int rc = o2_link_set_peer(link, &link->params, request->incarnation, error);
 
 	if (rc != 0)
@@ -219,13 +215,12 @@ static int accept(struct o2_link *link, const struct o2_cm_event *event, const s
 	rc = o2_connack_build(&self, request, &agreed, bytes, sizeof(bytes), error);
 	if (rc < 0)
 		return rc;
-	length = (size_t)rc;
-	param = o2_link_param(link, bytes, length);
+	param = o2_link_param(link, bytes, (size_t)rc);
 	rc = node->cm->ops->accept(link->id, &param, error);
 	if (rc == 0) {
 		tell_watch(node, link->conn, O2_WATCHED_REQUEST, false, event->private_data,
 			   event->private_bytes);
-		tell_watch(node, link->conn, O2_WATCHED_REPLY, true, bytes, length);
+		tell_watch(node, link->conn, O2_WATCHED_REPLY, true, bytes, param.private_bytes);
 	}
 	return rc;
 }

@@ -39,28 +39,25 @@ static void tell_down(struct o2_link *link, const struct o2_transfer_fault *faul
 		link->node->ops.down(link->node->context, link->peer->nid, fault);
 }
 
+bool o2_link_is_attempt(const struct o2_link *link)
+{
+	return link->state == O2_LINK_ACTIVE_CONNECT || link->state == O2_LINK_PASSIVE_WAIT;
+}
+
 /* The connection is gone, by its own decision or by ours. */
 static void on_closed(void *context, const struct o2_transfer_fault *fault)
 {
 	struct o2_link *link = context;
 	struct o2_node *node = link->node;
 
-	switch (link->state) {
-	case O2_LINK_ESTABLISHED:
+	if (link->state == O2_LINK_ESTABLISHED) {
 		link->state = O2_LINK_CLOSING;
 		link->deadline_ms = o2_clock_ms(&node->ni->clock) + o2_node_connect_ms(node);
 		o2_watch_tell_cm(node->ni->config.watch, link->conn, O2_WATCHED_DISCONNECT, true, NULL, 0);
 		node->cm->ops->disconnect(link->id);
 		tell_down(link, fault);
-		break;
-	case O2_LINK_ACTIVE_CONNECT:
-	case O2_LINK_PASSIVE_WAIT:
+	} else if (o2_link_is_attempt(link)) {
 		o2_link_failed(link, fault);
-		break;
-	case O2_LINK_INIT:
-	case O2_LINK_CLOSING:
-	case O2_LINK_DISCONNECTED:
-		break;
 	}
 }
 
@@ -93,8 +90,7 @@ struct o2_link *o2_link_new(struct o2_peer *peer, struct o2_conn_params *params,
 	if (address.queue_depth < o2_connreq_queue_depth_min(params->version)) {
 		o2_refuse_value(error, -ENOMEM, "node/device-depth", "queue_depth", address.queue_depth,
 				o2_connreq_queue_depth_min(params->version));
-		o2_conn_destroy(link->conn);
-		free(link);
+		o2_link_free(link);
 		return NULL;
 	}
 	/* The device has less; it will not have more next time. */
@@ -222,19 +218,10 @@ void o2_link_failed(struct o2_link *link, const struct o2_transfer_fault *why)
 
 void o2_link_close(struct o2_link *link, const struct o2_transfer_fault *fault)
 {
-	switch (link->state) {
-	case O2_LINK_INIT:
-	case O2_LINK_ACTIVE_CONNECT:
-	case O2_LINK_PASSIVE_WAIT:
+	if (link->state < O2_LINK_ESTABLISHED)
 		o2_link_failed(link, fault);
-		break;
-	case O2_LINK_ESTABLISHED:
+	else if (link->state == O2_LINK_ESTABLISHED)
 		o2_conn_end(link->conn, fault);
-		break;
-	case O2_LINK_CLOSING:
-	case O2_LINK_DISCONNECTED:
-		break;
-	}
 }
 
 void o2_link_lost(struct o2_link *link, const struct o2_transfer_fault *fault)

@@ -20,17 +20,12 @@ uint64_t o2_node_waiting_ms(const struct o2_node *node)
 
 /* --- events of the connection manager --- */
 
-static bool is_attempt(const struct o2_link *link)
-{
-	return link->state == O2_LINK_ACTIVE_CONNECT || link->state == O2_LINK_PASSIVE_WAIT;
-}
-
 /* The connection manager could not connect; the event's own errno says more. */
 static void fail_attempt(struct o2_link *link, int code, const char *rule, const struct o2_cm_event *event)
 {
 	struct o2_transfer_fault fault = o2_fault_of(O2_FAULT_CONNECT, code, NULL);
 
-	if (!is_attempt(link))
+	if (!o2_link_is_attempt(link))
 		return;
 	o2_fail(&fault.error, code, rule, "errno", (uint64_t)-event->code);
 	o2_link_failed(link, &fault);
@@ -44,10 +39,10 @@ static void on_ended(struct o2_link *link, const struct o2_cm_event *event)
 {
 	const bool reject = event->type == O2_CM_REJECTED;
 	struct o2_transfer_fault fault = o2_fault_of(reject ? O2_FAULT_REJECTED : O2_FAULT_PEER_CLOSED,
-						     is_attempt(link) ? -ECONNRESET : 0, NULL);
+						     o2_link_is_attempt(link) ? -ECONNRESET : 0, NULL);
 
 	fault.cm_reason = event->reason;
-	if (is_attempt(link)) {
+	if (o2_link_is_attempt(link)) {
 		o2_fail(&fault.error, fault.code, reject ? "cm/rejected" : "cm/disconnected", "cm reason",
 			event->reason);
 		o2_link_failed(link, &fault);
@@ -210,25 +205,15 @@ static void expire_attempt(struct o2_link *link, uint64_t now_ms)
 
 static void check_link(struct o2_link *link)
 {
-	uint64_t now_ms = o2_clock_ms(&link->node->ni->clock);
+	const uint64_t now_ms = o2_clock_ms(&link->node->ni->clock);
+	const bool late = link->deadline_ms <= now_ms;
 
-	switch (link->state) {
-	case O2_LINK_ACTIVE_CONNECT:
-	case O2_LINK_PASSIVE_WAIT:
-		if (link->deadline_ms <= now_ms)
-			expire_attempt(link, now_ms);
-		break;
-	case O2_LINK_ESTABLISHED:
+	if (link->state == O2_LINK_ESTABLISHED)
 		o2_conn_check_time(link->conn);
-		break;
-	case O2_LINK_CLOSING:
-		if (link->deadline_ms <= now_ms)
-			o2_link_parted(link);
-		break;
-	case O2_LINK_INIT:
-	case O2_LINK_DISCONNECTED:
-		break;
-	}
+	else if (late && o2_link_is_attempt(link))
+		expire_attempt(link, now_ms);
+	else if (late && link->state == O2_LINK_CLOSING)
+		o2_link_parted(link);
 }
 
 /* Operations that have waited too long for a connection to the peer. */

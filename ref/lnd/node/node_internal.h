@@ -125,6 +125,8 @@ struct o2_link *o2_link_new(struct o2_peer *peer, struct o2_conn_params *params,
 struct o2_cm_param o2_link_param(const struct o2_link *link, const uint8_t *bytes, size_t length_bytes);
 int o2_link_set_peer(struct o2_link *link, const struct o2_conn_params *agreed, uint64_t incarnation,
 		     struct o2_error *error);
+/* Has it been asked for, or accepted, and is not up yet? */
+bool o2_link_is_attempt(const struct o2_link *link);
 /* The attempt has ended well: the connection comes up and takes what waits. */
 void o2_link_up(struct o2_link *link);
 /* It was up for the connection manager, but what the peer said of it is not acceptable. */

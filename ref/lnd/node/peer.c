@@ -103,14 +103,10 @@ static struct o2_link *next_link(struct o2_peer *peer)
 /* Hand an operation to a link that is up.  0, or -errno: it is still ours, and was not reported. */
 static int op_submit(struct o2_node_op *op, struct o2_link *link, struct o2_error *error)
 {
-	switch (op->op) {
-	case O2_OP_PUT:
+	if (op->op == O2_OP_PUT)
 		return o2_conn_put(link->conn, &op->hdr, &op->memory, NULL, error);
-	case O2_OP_GET:
+	if (op->op == O2_OP_GET)
 		return o2_conn_get(link->conn, &op->hdr, &op->memory, NULL, error);
-	case O2_OP_SEND:
-		break;
-	}
 	if (op->plain)
 		return o2_conn_send_bytes(link->conn, &op->hdr, op->payload, op->payload_bytes,
 					  op->memory.tag, NULL, error);
