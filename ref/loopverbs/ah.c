@@ -11,10 +11,8 @@ struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 
 	error = o2l_check_ah_attr(o2l_context_of(pd->context)->device, attr);
 	ah = error ? NULL : calloc(1, sizeof(*ah));
-	if (!ah) {
-		errno = error ? error : ENOMEM;
-		return NULL;
-	}
+	if (!ah)
+		return o2l_refuse_object(error ? error : ENOMEM);
 	ah->attr = *attr;
 	o2l_lock();
 	ah->ibv = (struct ibv_ah){pd->context, pd, o2l_next_handle()};
@@ -50,10 +48,8 @@ int ibv_init_ah_from_wc(struct ibv_context *context, uint8_t port_num, struct ib
 	memset(attr, 0, sizeof(*attr));
 	attr->port_num = port_num;
 	attr->sl = wc->sl;
-	if (!(wc->wc_flags & IBV_WC_GRH)) {
-		errno = EINVAL;
-		return -1;
-	}
+	if (!(wc->wc_flags & IBV_WC_GRH))
+		return o2l_refuse_call(EINVAL);
 	attr->is_global = 1;
 	attr->grh.dgid = grh->sgid;
 	attr->grh.hop_limit = UINT8_MAX;

@@ -21,10 +21,8 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *cq_cont
 	int fault;
 
 	if (cqe < 1 || cqe > (int)O2L_MAX_CQE || comp_vector < 0 ||
-	    comp_vector >= context->num_comp_vectors || (channel && channel->context != context)) {
-		errno = EINVAL;
-		return NULL;
-	}
+	    comp_vector >= context->num_comp_vectors || (channel && channel->context != context))
+		return o2l_refuse_object(EINVAL);
 	o2l_lock();
 	fault = o2l_fault(O2_LOOP_CALL_MAKE, 0);
 	o2l_unlock();
@@ -35,8 +33,7 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *cq_cont
 	}
 	if (!cq || !cq->ring) {
 		free(cq);
-		errno = ENOMEM;
-		return NULL;
+		return o2l_refuse_object(ENOMEM);
 	}
 	cq->ibv.context = context;
 	cq->ibv.channel = channel;

@@ -53,10 +53,8 @@ struct ibv_device **ibv_get_device_list(int *num_devices)
 {
 	struct ibv_device **list = calloc(O2_LOOP_DEVICES + 1, sizeof(*list));
 
-	if (!list) {
-		errno = ENOMEM;
-		return NULL;
-	}
+	if (!list)
+		return o2l_refuse_object(ENOMEM);
 	o2l_lock();
 	for (uint32_t i = 0; i < O2_LOOP_DEVICES; i++) {
 		if (!o2l_fabric.device[i].ibv.name[0])
@@ -102,10 +100,8 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 	struct o2l_context *c = calloc(1, sizeof(*c));
 	struct ibv_context *ibv;
 
-	if (!c) {
-		errno = ENOMEM;
-		return NULL;
-	}
+	if (!c)
+		return o2l_refuse_object(ENOMEM);
 	ibv = &c->verbs.context;
 	ibv->async_fd = eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC);
 	if (ibv->async_fd < 0) {
@@ -128,25 +124,23 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 	return ibv;
 }
 
+#define FREE_ALL(list, free_one)                    \
+	do {                                        \
+		while (!LIST_EMPTY(list))           \
+			free_one(LIST_FIRST(list)); \
+	} while (0)
+
 /* What a program leaves behind goes with its context, as the kernel would have it. */
 void o2l_context_free(struct o2l_context *c)
 {
-	while (!LIST_EMPTY(&c->mws))
-		o2l_mw_free(LIST_FIRST(&c->mws));
-	while (!LIST_EMPTY(&c->qps))
-		o2l_qp_free(LIST_FIRST(&c->qps));
-	while (!LIST_EMPTY(&c->srqs))
-		o2l_srq_free(LIST_FIRST(&c->srqs));
-	while (!LIST_EMPTY(&c->cqs))
-		o2l_cq_free(LIST_FIRST(&c->cqs));
-	while (!LIST_EMPTY(&c->channels))
-		o2l_channel_free(LIST_FIRST(&c->channels));
-	while (!LIST_EMPTY(&c->ahs))
-		o2l_ah_free(LIST_FIRST(&c->ahs));
-	while (!LIST_EMPTY(&c->mrs))
-		o2l_mr_free(LIST_FIRST(&c->mrs));
-	while (!LIST_EMPTY(&c->pds))
-		o2l_pd_free(LIST_FIRST(&c->pds));
+	FREE_ALL(&c->mws, o2l_mw_free);
+	FREE_ALL(&c->qps, o2l_qp_free);
+	FREE_ALL(&c->srqs, o2l_srq_free);
+	FREE_ALL(&c->cqs, o2l_cq_free);
+	FREE_ALL(&c->channels, o2l_channel_free);
+	FREE_ALL(&c->ahs, o2l_ah_free);
+	FREE_ALL(&c->mrs, o2l_mr_free);
+	FREE_ALL(&c->pds, o2l_pd_free);
 	o2l_async_forget(c, NULL);
 	LIST_REMOVE(c, link);
 	o2l_fabric.counters.live_contexts--;

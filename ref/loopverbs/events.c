@@ -24,10 +24,8 @@ static int wait_readable(int fd)
 
 	if (flags < 0)
 		return -1;
-	if (flags & O_NONBLOCK) {
-		errno = EAGAIN;
-		return -1;
-	}
+	if (flags & O_NONBLOCK)
+		return o2l_refuse_call(EAGAIN);
 	return poll(&p, 1, -1) < 0 ? -1 : 0;
 }
 
@@ -35,10 +33,8 @@ struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
 {
 	struct o2l_channel *channel = calloc(1, sizeof(*channel));
 
-	if (!channel) {
-		errno = ENOMEM;
-		return NULL;
-	}
+	if (!channel)
+		return o2l_refuse_object(ENOMEM);
 	channel->ibv.context = context;
 	channel->ibv.fd = eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC);
 	if (channel->ibv.fd < 0) {

@@ -7,8 +7,7 @@
 
 #include "loopverbs/internal.h"
 
-#define KEY_BYTE 0xffu
-#define GRANTED	 ((unsigned int)(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ))
+#define GRANTED ((unsigned int)(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ))
 
 struct o2l_fast {
 	uint32_t max_entries;
@@ -21,12 +20,10 @@ struct ibv_mr *o2_loop_alloc_mr(struct ibv_pd *pd, uint32_t max_entries)
 {
 	struct o2l_fast *fast;
 	struct ibv_mr *mr;
-	int error = max_entries == 0 || max_entries > O2_LOOP_GAP_ENTRIES ? EINVAL : 0;
+	int error;
 
-	if (error) {
-		errno = error;
-		return NULL;
-	}
+	if (max_entries == 0 || max_entries > O2_LOOP_GAP_ENTRIES)
+		return o2l_refuse_object(EINVAL);
 	fast = calloc(1, sizeof(*fast));
 	o2l_lock();
 	error = fast ? o2l_fault(O2_LOOP_CALL_REGISTER, 0) : ENOMEM;

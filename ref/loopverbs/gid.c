@@ -14,10 +14,8 @@ int ibv_query_gid_type(struct ibv_context *context, uint8_t port_num, unsigned i
 
 int ibv_query_gid(struct ibv_context *context, uint8_t port_num, int index, union ibv_gid *gid)
 {
-	if (port_num != 1 || index < 0 || (uint32_t)index >= O2L_GIDS) {
-		errno = EINVAL;
-		return -1;
-	}
+	if (port_num != 1 || index < 0 || (uint32_t)index >= O2L_GIDS)
+		return o2l_refuse_call(EINVAL);
 	*gid = o2l_context_of(context)->device->gid[index];
 	return 0;
 }
@@ -25,10 +23,8 @@ int ibv_query_gid(struct ibv_context *context, uint8_t port_num, int index, unio
 int ibv_query_gid_type(struct ibv_context *context, uint8_t port_num, unsigned int index, int *type)
 {
 	(void)context;
-	if (port_num != 1 || index >= O2L_GIDS) {
-		errno = EINVAL;
-		return -1;
-	}
+	if (port_num != 1 || index >= O2L_GIDS)
+		return o2l_refuse_call(EINVAL);
 	*type = SYSFS_ROCE_V2;
 	return 0;
 }
@@ -72,10 +68,8 @@ ssize_t _ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *
 int ibv_query_pkey(struct ibv_context *context, uint8_t port_num, int index, __be16 *pkey)
 {
 	(void)context;
-	if (port_num != 1 || index != 0) {
-		errno = EINVAL;
-		return -1;
-	}
+	if (port_num != 1 || index != 0)
+		return o2l_refuse_call(EINVAL);
 	*pkey = htons(DEFAULT_PKEY);
 	return 0;
 }
@@ -83,9 +77,7 @@ int ibv_query_pkey(struct ibv_context *context, uint8_t port_num, int index, __b
 int ibv_get_pkey_index(struct ibv_context *context, uint8_t port_num, __be16 pkey)
 {
 	(void)context;
-	if (port_num != 1 || pkey != htons(DEFAULT_PKEY)) {
-		errno = EINVAL;
-		return -1;
-	}
+	if (port_num != 1 || pkey != htons(DEFAULT_PKEY))
+		return o2l_refuse_call(EINVAL);
 	return 0;
 }

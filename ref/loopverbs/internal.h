@@ -8,6 +8,7 @@
  */
 
 #include <assert.h>
+#include <errno.h>
 #include <infiniband/verbs.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,6 +50,19 @@ static_assert(O2_LOOP_DEVICES < UINT8_MAX, "an address ends with a device's numb
 static_assert(O2L_RETRY_FOREVER == (1u << 3) - 1, "retries are counted in 3 bits");
 
 #define O2L_CONTAINER(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
+
+/* How verbs refuse that make an object, and how others do that say why in errno.  Without the lock as well. */
+static inline void *o2l_refuse_object(int error)
+{
+	errno = error;
+	return NULL;
+}
+
+static inline int o2l_refuse_call(int error)
+{
+	errno = error;
+	return -1;
+}
 
 /* Numbers handed out in turn, so that a freed one does not come back soon. */
 struct o2l_index {
@@ -319,9 +333,11 @@ void o2l_ah_free(struct o2l_ah *ah);
 /* srq.c */
 int o2l_rq_init(struct o2l_rq *rq, uint32_t max_wr, uint32_t max_sge); /* 0 or errno */
 void o2l_rq_fini(struct o2l_rq *rq);
-int o2l_rq_post(struct o2l_rq *rq, const struct ibv_recv_wr *wr); /* 0 or errno */
-const struct ibv_sge *o2l_rq_sges(const struct o2l_rq *rq);	  /* of the receive at the head */
-void o2l_rq_pop(struct o2l_qp *qp);				  /* consume the receive at the head */
+/* A list of receives, up to the first that is refused, which *bad is then.  0 or errno.  qp_num 0: of no queue pair. */
+int o2l_rq_post(struct o2l_rq *rq, const struct ibv_pd *pd, uint32_t qp_num, struct ibv_recv_wr *wr,
+		struct ibv_recv_wr **bad);
+const struct ibv_sge *o2l_rq_sges(const struct o2l_rq *rq); /* of the receive at the head */
+void o2l_rq_pop(struct o2l_qp *qp);			    /* consume the receive at the head */
 int o2l_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad); /* locks */
 void o2l_srq_free(struct o2l_srq *srq);
 

@@ -13,17 +13,14 @@ struct ibv_mw *o2l_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
 	struct o2l_mw *mw;
 	uint32_t index;
 
-	if (type != IBV_MW_TYPE_1 && type != IBV_MW_TYPE_2) {
-		errno = EINVAL;
-		return NULL;
-	}
+	if (type != IBV_MW_TYPE_1 && type != IBV_MW_TYPE_2)
+		return o2l_refuse_object(EINVAL);
 	mw = calloc(1, sizeof(*mw));
 	o2l_lock();
 	if (!mw || o2l_fault(O2_LOOP_CALL_MAKE, 0) || o2l_index_add(&o2l_fabric.mws, mw, &index)) {
 		o2l_unlock();
 		free(mw);
-		errno = ENOMEM;
-		return NULL;
+		return o2l_refuse_object(ENOMEM);
 	}
 	mw->rkey = o2l_key(index);
 	mw->ibv = (struct ibv_mw){pd->context, pd, mw->rkey, o2l_next_handle(), type};

@@ -29,10 +29,8 @@ struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
 {
 	struct o2l_pd *pd = calloc(1, sizeof(*pd));
 
-	if (!pd) {
-		errno = ENOMEM;
-		return NULL;
-	}
+	if (!pd)
+		return o2l_refuse_object(ENOMEM);
 	o2l_lock();
 	pd->ibv.context = context;
 	pd->ibv.handle = o2l_next_handle();

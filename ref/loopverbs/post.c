@@ -181,21 +181,14 @@ int o2l_post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr
 int o2l_post_recv(struct ibv_qp *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
 	struct o2l_qp *qp = O2L_CONTAINER(ibv, struct o2l_qp, ibv);
-	int error = 0;
+	int error;
 
 	o2l_lock();
 	if (wr && (ibv->srq || qp->state == IBV_QPS_RESET)) {
 		error = EINVAL;
 		*bad = wr;
-	}
-	for (; wr && !error; wr = wr->next) {
-		error = o2l_fault(O2_LOOP_CALL_POST_RECV, ibv->qp_num);
-		if (!error)
-			error = o2l_rq_post(&qp->own_rq, wr);
-		if (!error)
-			o2l_scribble(ibv->pd, wr);
-		if (error)
-			*bad = wr;
+	} else {
+		error = o2l_rq_post(&qp->own_rq, ibv->pd, ibv->qp_num, wr, bad);
 	}
 	o2l_wake_rnr(&qp->own_rq);
 	o2l_run();

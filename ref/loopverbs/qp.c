@@ -100,15 +100,11 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
 	uint32_t qpn;
 	int error = check_init(pd, init);
 
-	if (error) {
-		errno = error;
-		return NULL;
-	}
+	if (error)
+		return o2l_refuse_object(error);
 	qp = calloc(1, sizeof(*qp));
-	if (!qp) {
-		errno = ENOMEM;
-		return NULL;
-	}
+	if (!qp)
+		return o2l_refuse_object(ENOMEM);
 	qp->init = *init;
 	grant(&qp->init.cap, init->srq != NULL);
 	error = alloc_rings(qp);
@@ -119,8 +115,7 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
 		o2l_unlock();
 		free_rings(qp);
 		free(qp);
-		errno = ENOMEM;
-		return NULL;
+		return o2l_refuse_object(ENOMEM);
 	}
 	fill_qp(qp, pd, init, qpn);
 	init->cap = qp->init.cap;
@@ -134,10 +129,8 @@ struct ibv_qp *o2l_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_
 	(void)context;
 	if (!(init->comp_mask & IBV_QP_INIT_ATTR_PD) ||
 	    init->comp_mask & ~(uint32_t)(IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS) ||
-	    (init->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS && init->create_flags)) {
-		errno = EOPNOTSUPP;
-		return NULL;
-	}
+	    (init->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS && init->create_flags))
+		return o2l_refuse_object(EOPNOTSUPP);
 	/* verbs.h makes the plain structure the beginning of the extended one, and relies on it likewise. */
 	return ibv_create_qp(init->pd, (struct ibv_qp_init_attr *)(void *)init);
 }

@@ -11,12 +11,6 @@ const char *ibv_get_sysfs_path(void);
 int ibv_dontfork_range(void *base, size_t size);
 int ibv_dofork_range(void *base, size_t size);
 
-static void *refuse_object(void)
-{
-	errno = EOPNOTSUPP;
-	return NULL;
-}
-
 int ibv_rereg_mr(struct ibv_mr *mr, int flags, struct ibv_pd *pd, void *addr, size_t length, int access)
 {
 	(void)mr, (void)pd, (void)access;
@@ -33,7 +27,7 @@ struct ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t leng
 				 int access)
 {
 	(void)pd, (void)offset, (void)length, (void)iova, (void)fd, (void)access;
-	return refuse_object();
+	return o2l_refuse_object(EOPNOTSUPP);
 }
 
 int ibv_attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid)
@@ -52,20 +46,19 @@ int ibv_resolve_eth_l2_from_gid(struct ibv_context *context, struct ibv_ah_attr 
 				uint8_t eth_mac[ETHERNET_LL_SIZE], uint16_t *vid)
 {
 	(void)context, (void)attr, (void)eth_mac, (void)vid;
-	errno = EOPNOTSUPP;
-	return -1;
+	return o2l_refuse_call(EOPNOTSUPP);
 }
 
 struct ibv_context *ibv_import_device(int cmd_fd)
 {
 	(void)cmd_fd;
-	return refuse_object();
+	return o2l_refuse_object(EOPNOTSUPP);
 }
 
 struct ibv_pd *ibv_import_pd(struct ibv_context *context, uint32_t pd_handle)
 {
 	(void)context, (void)pd_handle;
-	return refuse_object();
+	return o2l_refuse_object(EOPNOTSUPP);
 }
 
 void ibv_unimport_pd(struct ibv_pd *pd)
@@ -76,7 +69,7 @@ void ibv_unimport_pd(struct ibv_pd *pd)
 struct ibv_mr *ibv_import_mr(struct ibv_pd *pd, uint32_t mr_handle)
 {
 	(void)pd, (void)mr_handle;
-	return refuse_object();
+	return o2l_refuse_object(EOPNOTSUPP);
 }
 
 void ibv_unimport_mr(struct ibv_mr *mr)
@@ -87,7 +80,7 @@ void ibv_unimport_mr(struct ibv_mr *mr)
 struct ibv_dm *ibv_import_dm(struct ibv_context *context, uint32_t dm_handle)
 {
 	(void)context, (void)dm_handle;
-	return refuse_object();
+	return o2l_refuse_object(EOPNOTSUPP);
 }
 
 void ibv_unimport_dm(struct ibv_dm *dm)

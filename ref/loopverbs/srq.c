@@ -27,7 +27,7 @@ void o2l_rq_fini(struct o2l_rq *rq)
 	rq->sges = NULL;
 }
 
-int o2l_rq_post(struct o2l_rq *rq, const struct ibv_recv_wr *wr)
+static int post_one(struct o2l_rq *rq, const struct ibv_recv_wr *wr)
 {
 	uint32_t slot;
 
@@ -43,6 +43,23 @@ int o2l_rq_post(struct o2l_rq *rq, const struct ibv_recv_wr *wr)
 	rq->count++;
 	o2l_fabric.counters.posted_recvs++;
 	return 0;
+}
+
+int o2l_rq_post(struct o2l_rq *rq, const struct ibv_pd *pd, uint32_t qp_num, struct ibv_recv_wr *wr,
+		struct ibv_recv_wr **bad)
+{
+	int error = 0;
+
+	for (; wr && !error; wr = wr->next) {
+		error = o2l_fault(O2_LOOP_CALL_POST_RECV, qp_num);
+		if (!error)
+			error = post_one(rq, wr);
+		if (!error)
+			o2l_scribble(pd, wr);
+		else
+			*bad = wr;
+	}
+	return error;
 }
 
 const struct ibv_sge *o2l_rq_sges(const struct o2l_rq *rq)
@@ -74,15 +91,12 @@ struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init
 	struct o2l_srq *srq;
 
 	if (init->attr.max_wr == 0 || init->attr.max_wr > O2L_MAX_SRQ_WR ||
-	    init->attr.max_sge > O2L_MAX_SGE || init->attr.srq_limit > init->attr.max_wr) {
-		errno = EINVAL;
-		return NULL;
-	}
+	    init->attr.max_sge > O2L_MAX_SGE || init->attr.srq_limit > init->attr.max_wr)
+		return o2l_refuse_object(EINVAL);
 	srq = calloc(1, sizeof(*srq));
 	if (!srq || o2l_rq_init(&srq->rq, init->attr.max_wr, init->attr.max_sge)) {
 		free(srq);
-		errno = ENOMEM;
-		return NULL;
+		return o2l_refuse_object(ENOMEM);
 	}
 	srq->limit = init->attr.srq_limit;
 	srq->ibv.context = pd->context;
@@ -181,18 +195,10 @@ int ibv_destroy_srq(struct ibv_srq *ibv)
 int o2l_post_srq_recv(struct ibv_srq *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
 	struct o2l_srq *srq = O2L_CONTAINER(ibv, struct o2l_srq, ibv);
-	int error = 0;
+	int error;
 
 	o2l_lock();
-	for (; wr && !error; wr = wr->next) {
-		error = o2l_fault(O2_LOOP_CALL_POST_RECV, 0);
-		if (!error)
-			error = o2l_rq_post(&srq->rq, wr);
-		if (!error)
-			o2l_scribble(ibv->pd, wr);
-		else
-			*bad = wr;
-	}
+	error = o2l_rq_post(&srq->rq, ibv->pd, 0, wr, bad);
 	o2l_wake_rnr(&srq->rq);
 	o2l_run();
 	o2l_unlock();

@@ -114,12 +114,17 @@ static const struct rate {
 
 #define RATES (sizeof(rates) / sizeof(rates[0]))
 
-int ibv_rate_to_mult(enum ibv_rate rate)
+static const struct rate *find_rate(enum ibv_rate rate)
 {
 	for (size_t i = 0; i < RATES; i++)
 		if (rates[i].rate == rate)
-			return rates[i].multiple;
-	return -1;
+			return &rates[i];
+	return NULL;
+}
+
+int ibv_rate_to_mult(enum ibv_rate rate)
+{
+	return find_rate(rate) ? find_rate(rate)->multiple : -1;
 }
 
 enum ibv_rate mult_to_ibv_rate(int mult)
@@ -132,10 +137,7 @@ enum ibv_rate mult_to_ibv_rate(int mult)
 
 int ibv_rate_to_mbps(enum ibv_rate rate)
 {
-	for (size_t i = 0; i < RATES; i++)
-		if (rates[i].rate == rate)
-			return rates[i].mbps;
-	return -1;
+	return find_rate(rate) ? find_rate(rate)->mbps : -1;
 }
 
 enum ibv_rate mbps_to_ibv_rate(int mbps)
