@@ -236,33 +236,26 @@ void o2_lst_console_ask(struct o2_lst_console *console, uint32_t type)
 
 static void enter(struct o2_lst_console *console, enum o2_lst_console_step step)
 {
+	static const uint32_t asks[] = {
+		[O2_LST_STEP_MAKE] = O2_LST_MKSN_REQST,	  [O2_LST_STEP_TEST] = O2_LST_TEST_REQST,
+		[O2_LST_STEP_BEFORE] = O2_LST_STAT_REQST, [O2_LST_STEP_AFTER] = O2_LST_STAT_REQST,
+		[O2_LST_STEP_REMOVE] = O2_LST_RMSN_REQST,
+	};
+
 	console->step = step;
 	if (console->report.status == 0)
 		console->report.step = step;
-	switch (step) {
-	case O2_LST_STEP_MAKE:
-		o2_lst_console_ask(console, O2_LST_MKSN_REQST);
-		break;
-	case O2_LST_STEP_TEST:
-		o2_lst_console_ask(console, O2_LST_TEST_REQST);
-		break;
-	case O2_LST_STEP_BEFORE:
-	case O2_LST_STEP_AFTER:
-		o2_lst_console_ask(console, O2_LST_STAT_REQST);
-		break;
-	case O2_LST_STEP_RUN:
-		console->report.started_ms = o2_clock_ms(console->clock);
-		if (console->config.reverse)
-			o2_lst_reverse_run(console);
-		else
-			o2_lst_console_pump(console);
-		break;
-	case O2_LST_STEP_REMOVE:
-		o2_lst_console_ask(console, O2_LST_RMSN_REQST);
-		break;
-	case O2_LST_STEP_OVER:
-		break;
+	if (step == O2_LST_STEP_OVER)
+		return;
+	if (step != O2_LST_STEP_RUN) {
+		o2_lst_console_ask(console, asks[step]);
+		return;
 	}
+	console->report.started_ms = o2_clock_ms(console->clock);
+	if (console->config.reverse)
+		o2_lst_reverse_run(console);
+	else
+		o2_lst_console_pump(console);
 }
 
 /* --- what the owner calls --- */

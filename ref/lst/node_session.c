@@ -221,11 +221,20 @@ static bool other_features(const struct o2_lst_node *node, const struct o2_lst_m
 /* LNet: sfw_handle_server_rpc */
 static void framework_request(void *context, const struct o2_lst_request *request)
 {
+	static void (*const handle[])(struct o2_lst_node *, const struct o2_lst_request *) = {
+		[O2_LST_MKSN_REQST] = make_session,
+		[O2_LST_RMSN_REQST] = remove_session,
+		[O2_LST_BATCH_REQST] = o2_lst_node_control,
+		[O2_LST_TEST_REQST] = o2_lst_node_add_test,
+		[O2_LST_STAT_REQST] = get_stats,
+		[O2_LST_DEBUG_REQST] = debug,
+	};
+	const uint32_t type = request->msg->msg_type;
 	struct o2_lst_node *node = context;
-	struct o2_lst_msg reply = {.msg_type = request->msg->msg_type + 1};
+	struct o2_lst_msg reply = {.msg_type = type + 1};
 
 	/* That is a console's, and no business of the session. */
-	if (request->msg->msg_type == O2_LST_JOIN_REQST) {
+	if (type == O2_LST_JOIN_REQST) {
 		join(node, request);
 		return;
 	}
@@ -234,27 +243,8 @@ static void framework_request(void *context, const struct o2_lst_request *reques
 		o2_lst_framework_reply(node, request->served, &reply, EPROTO);
 		return;
 	}
-	switch (request->msg->msg_type) {
-	case O2_LST_MKSN_REQST:
-		make_session(node, request);
-		break;
-	case O2_LST_RMSN_REQST:
-		remove_session(node, request);
-		break;
-	case O2_LST_BATCH_REQST:
-		o2_lst_node_control(node, request);
-		break;
-	case O2_LST_TEST_REQST:
-		o2_lst_node_add_test(node, request);
-		break;
-	case O2_LST_STAT_REQST:
-		get_stats(node, request);
-		break;
-	default:
-		assert(request->msg->msg_type == O2_LST_DEBUG_REQST);
-		debug(node, request);
-		break;
-	}
+	assert(type < sizeof(handle) / sizeof(handle[0]) && handle[type] != NULL);
+	handle[type](node, request);
 }
 
 /* Of the framework's requests only TEST has bulk. */
