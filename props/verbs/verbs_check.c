@@ -30,6 +30,14 @@ bool o2_verbs_made(struct o2_verbs_world *world, const char *what, const void *o
 	return object != NULL && error == 0;
 }
 
+bool o2_verbs_destroyed(struct o2_verbs_world *world, const char *what, int found, int error)
+{
+	o2_verbs_expect(world, what, found, error);
+	if (error != 0)
+		o2_verbs_saw(world, O2_VERBS_SEEN_BUSY);
+	return error == 0;
+}
+
 uint64_t o2_verbs_sum(const uint8_t *bytes, uint64_t count)
 {
 	uint64_t sum = UINT64_C(0xcbf29ce484222325);

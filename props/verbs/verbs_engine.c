@@ -102,7 +102,8 @@ static void wait_no_more(struct o2_verbs_world *world, struct o2_verbs_qp *qp)
 	drop(world->waiting, &world->waitings, qp);
 }
 
-void o2_verbs_stop(struct o2_verbs_world *world, struct o2_verbs_qp *qp)
+/* Off both lists. */
+static void stop(struct o2_verbs_world *world, struct o2_verbs_qp *qp)
 {
 	drop(world->runnable, &world->runnables, qp);
 	wait_no_more(world, qp);
@@ -186,7 +187,7 @@ void o2_verbs_error(struct o2_verbs_world *world, struct o2_verbs_qp *qp)
 
 	if (qp->state == IBV_QPS_ERR)
 		return;
-	o2_verbs_stop(world, qp);
+	stop(world, qp);
 	qp->state = IBV_QPS_ERR;
 	while (qp->sends > 0)
 		o2_verbs_complete(world, qp, IBV_WC_WR_FLUSH_ERR, 0);
@@ -202,7 +203,7 @@ void o2_verbs_error(struct o2_verbs_world *world, struct o2_verbs_qp *qp)
 
 void o2_verbs_reset(struct o2_verbs_world *world, struct o2_verbs_qp *qp)
 {
-	o2_verbs_stop(world, qp);
+	stop(world, qp);
 	qp->sends = 0;
 	qp->own.count = 0;
 	qp->state = IBV_QPS_RESET;

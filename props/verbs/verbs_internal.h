@@ -304,6 +304,8 @@ static inline void o2_verbs_saw(struct o2_verbs_world *world, enum o2_verbs_situ
 void o2_verbs_expect(struct o2_verbs_world *world, const char *what, int64_t found, int64_t expected);
 /* A call that returns an object, or NULL with errno; error: what it should be, 0: an object. */
 bool o2_verbs_made(struct o2_verbs_world *world, const char *what, const void *object, int error);
+/* A call that ends an object, or returns error because it is in use: then false. */
+bool o2_verbs_destroyed(struct o2_verbs_world *world, const char *what, int found, int error);
 void o2_verbs_check(struct o2_verbs_world *world);
 void o2_verbs_check_wc(struct o2_verbs_world *world, const struct ibv_wc *found,
 		       const struct ibv_wc *expected);
@@ -312,13 +314,6 @@ void o2_verbs_query(struct o2_verbs_world *world, struct o2_verbs_qp *qp);
 uint64_t o2_verbs_sum(const uint8_t *bytes, uint64_t count);
 
 /* verbs_memory.c: who may reach which byte. */
-/* The region of the domain that a key opens from here, or, remote, from the other side; NULL: none. */
-struct o2_verbs_region *o2_verbs_region_by_key(struct o2_verbs_side *side, uint32_t domain, uint32_t key,
-					       bool remote);
-struct o2_verbs_window *o2_verbs_window_by_key(struct o2_verbs_side *side, uint32_t key);
-bool o2_verbs_inside(uint64_t at, uint64_t bytes, uint64_t base, uint64_t base_bytes);
-/* Where byte k of a region lies. */
-uint32_t o2_verbs_place(const struct o2_verbs_region *region, uint64_t k);
 /* Up to bytes of a list, until the first fault. */
 void o2_verbs_list(struct o2_verbs_side *side, uint32_t domain, const struct ibv_sge *sge, uint32_t sges,
 		   uint64_t bytes, uint32_t access, uint32_t mtu, struct o2_verbs_bytes *found);
@@ -345,7 +340,6 @@ void o2_verbs_kick(struct o2_verbs_world *world, struct o2_verbs_qp *qp);
 void o2_verbs_run(struct o2_verbs_world *world);
 bool o2_verbs_tick(struct o2_verbs_world *world);
 void o2_verbs_wake(struct o2_verbs_world *world, const struct o2_verbs_ring *ring);
-void o2_verbs_stop(struct o2_verbs_world *world, struct o2_verbs_qp *qp); /* off both lists */
 void o2_verbs_error(struct o2_verbs_world *world, struct o2_verbs_qp *qp);
 void o2_verbs_reset(struct o2_verbs_world *world, struct o2_verbs_qp *qp);
 /* verbs_execute.c: one request. */
@@ -387,8 +381,6 @@ void o2_verbs_scribble(struct o2_verbs_world *world, struct o2_verbs_side *side,
 /* verbs_query.c: with a domain 0 and a first completion queue. */
 void o2_verbs_query_device(struct o2_verbs_world *world, struct o2_verbs_side *side);
 /* verbs_state.c */
-bool o2_verbs_may_change(const struct o2_verbs_qp *qp, enum ibv_qp_state from, enum ibv_qp_state to,
-			 const struct ibv_qp_attr *attr, int mask);
 void o2_verbs_step_modify(struct o2_verbs_world *world);
 /* Connect one of which an end is in error. */
 void o2_verbs_mend(struct o2_verbs_world *world);

@@ -5,8 +5,9 @@
 #define CHANGES	    ((uint32_t)(IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC))
 #define NUMBER(key) ((key) >> 8) /* the rest is the program's */
 
-struct o2_verbs_region *o2_verbs_region_by_key(struct o2_verbs_side *side, uint32_t domain, uint32_t key,
-					       bool remote)
+/* The region of the domain that a key opens from here, or, remote, from the other side; NULL: none. */
+static struct o2_verbs_region *region_by_key(struct o2_verbs_side *side, uint32_t domain, uint32_t key,
+					     bool remote)
 {
 	for (uint32_t i = 0; i < O2_VERBS_REGIONS; i++) {
 		struct o2_verbs_region *region = &side->region[i];
@@ -18,7 +19,7 @@ struct o2_verbs_region *o2_verbs_region_by_key(struct o2_verbs_side *side, uint3
 	return NULL;
 }
 
-struct o2_verbs_window *o2_verbs_window_by_key(struct o2_verbs_side *side, uint32_t key)
+static struct o2_verbs_window *window_by_key(struct o2_verbs_side *side, uint32_t key)
 {
 	for (uint32_t i = 0; i < O2_VERBS_WINDOWS; i++)
 		if (side->window[i].mw != NULL && side->window[i].key == key)
@@ -26,14 +27,15 @@ struct o2_verbs_window *o2_verbs_window_by_key(struct o2_verbs_side *side, uint3
 	return NULL;
 }
 
-bool o2_verbs_inside(uint64_t at, uint64_t bytes, uint64_t base, uint64_t base_bytes)
+static bool inside(uint64_t at, uint64_t bytes, uint64_t base, uint64_t base_bytes)
 {
 	const __uint128_t end = (__uint128_t)base + base_bytes;
 
 	return end < (__uint128_t)1 << 64 && at >= base && (__uint128_t)at + bytes <= end;
 }
 
-uint32_t o2_verbs_place(const struct o2_verbs_region *region, uint64_t k)
+/* Where byte k of a region lies. */
+static uint32_t place_of(const struct o2_verbs_region *region, uint64_t k)
 {
 	uint32_t i = 0;
 
@@ -46,7 +48,7 @@ static void add_places(struct o2_verbs_side *side, const struct o2_verbs_region 
 		       uint64_t bytes, struct o2_verbs_bytes *found)
 {
 	for (uint64_t k = 0; k < bytes; k++) {
-		const uint32_t place = o2_verbs_place(region, at - region->iova + k);
+		const uint32_t place = place_of(region, at - region->iova + k);
 
 		found->place[found->count] = place;
 		found->value[found->count++] = side->model[place];
@@ -62,8 +64,7 @@ void o2_verbs_list(struct o2_verbs_side *side, uint32_t domain, const struct ibv
 	for (uint32_t i = 0; i < sges && found->count < bytes; i++) {
 		const uint64_t wanted =
 			sge[i].length < bytes - found->count ? sge[i].length : bytes - found->count;
-		const struct o2_verbs_region *region =
-			o2_verbs_region_by_key(side, domain, sge[i].lkey, false);
+		const struct o2_verbs_region *region = region_by_key(side, domain, sge[i].lkey, false);
 
 		if (wanted == 0)
 			continue;
@@ -76,7 +77,7 @@ void o2_verbs_list(struct o2_verbs_side *side, uint32_t domain, const struct ibv
 
 			if (piece > wanted - done)
 				piece = wanted - done;
-			if (!o2_verbs_inside(sge[i].addr + done, piece, region->iova, region->bytes) ||
+			if (!inside(sge[i].addr + done, piece, region->iova, region->bytes) ||
 			    sge[i].addr + done < sge[i].addr) {
 				found->status = IBV_WC_LOC_PROT_ERR;
 				return;
@@ -92,7 +93,7 @@ static const struct o2_verbs_region *through_window(struct o2_verbs_world *world
 						    uint32_t access)
 {
 	struct o2_verbs_side *side = &world->side[qp->side];
-	const struct o2_verbs_window *window = o2_verbs_window_by_key(side, key);
+	const struct o2_verbs_window *window = window_by_key(side, key);
 	const struct o2_verbs_region *region;
 	uint64_t base;
 
@@ -102,13 +103,13 @@ static const struct o2_verbs_region *through_window(struct o2_verbs_world *world
 		return NULL;
 	region = &side->region[window->region];
 	base = window->access & IBV_ACCESS_ZERO_BASED ? 0 : window->at;
-	if (!o2_verbs_inside(*at, bytes, base, window->bytes)) {
+	if (!inside(*at, bytes, base, window->bytes)) {
 		o2_verbs_saw(world, O2_VERBS_SEEN_PAST_WINDOW);
 		if (world->option[O2_LOOP_WINDOW_BOUNDS])
 			return NULL;
 	}
 	*at = *at - base + window->at;
-	if (o2_verbs_inside(*at, bytes, region->iova, region->bytes))
+	if (inside(*at, bytes, region->iova, region->bytes))
 		o2_verbs_saw(world, O2_VERBS_SEEN_THROUGH_WINDOW);
 	return region;
 }
@@ -117,13 +118,13 @@ bool o2_verbs_reach(struct o2_verbs_world *world, struct o2_verbs_qp *qp, uint32
 		    uint64_t bytes, uint32_t access, struct o2_verbs_bytes *found)
 {
 	struct o2_verbs_side *side = &world->side[qp->side];
-	const struct o2_verbs_region *region = o2_verbs_region_by_key(side, qp->domain, key, true);
+	const struct o2_verbs_region *region = region_by_key(side, qp->domain, key, true);
 
 	if (region != NULL && (region->access & access) != access)
 		return false;
 	if (region == NULL)
 		region = through_window(world, qp, key, &at, bytes, access);
-	if (region == NULL || !o2_verbs_inside(at, bytes, region->iova, region->bytes))
+	if (region == NULL || !inside(at, bytes, region->iova, region->bytes))
 		return false;
 	if (region->kind != O2_VERBS_PLAIN)
 		o2_verbs_saw(world, O2_VERBS_SEEN_THROUGH_GAPS);
@@ -163,18 +164,18 @@ static bool may_bind(const struct o2_verbs_qp *qp, const struct o2_verbs_window 
 		return false;
 	if (send->access & IBV_ACCESS_REMOTE_ATOMIC && region->kind != O2_VERBS_PLAIN)
 		return false; /* docs/loopverbs.md, "Regions with gaps" */
-	return send->length == 0 || o2_verbs_inside(send->at, send->length, region->iova, region->bytes);
+	return send->length == 0 || inside(send->at, send->length, region->iova, region->bytes);
 }
 
 enum ibv_wc_status o2_verbs_bind(struct o2_verbs_world *world, struct o2_verbs_qp *qp,
 				 const struct o2_verbs_send *send)
 {
 	struct o2_verbs_side *side = &world->side[qp->side];
-	struct o2_verbs_window *window = o2_verbs_window_by_key(side, send->old_key);
+	struct o2_verbs_window *window = window_by_key(side, send->old_key);
 	struct o2_verbs_region *region = NULL;
 
 	if (send->region != O2_VERBS_NONE)
-		region = o2_verbs_region_by_key(side, qp->domain, send->region_key, false);
+		region = region_by_key(side, qp->domain, send->region_key, false);
 	if (window == NULL || (send->region != O2_VERBS_NONE && region == NULL) ||
 	    !may_bind(qp, window, region, send)) {
 		o2_verbs_saw(world, O2_VERBS_SEEN_BIND_REFUSED);
@@ -213,7 +214,7 @@ static struct o2_verbs_region *fast_by_number(struct o2_verbs_world *world, stru
 bool o2_verbs_invalidate(struct o2_verbs_world *world, struct o2_verbs_qp *qp, uint32_t key)
 {
 	struct o2_verbs_side *side = &world->side[qp->side];
-	struct o2_verbs_window *window = o2_verbs_window_by_key(side, key);
+	struct o2_verbs_window *window = window_by_key(side, key);
 	struct o2_verbs_region *region = fast_by_number(world, qp, key);
 
 	if (region != NULL && (!region->registered || region->key == key))

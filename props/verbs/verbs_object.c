@@ -61,11 +61,8 @@ static void destroy_cq(struct o2_verbs_world *world, struct o2_verbs_side *side,
 	const int error = cq->users > 0 || cq->delivered != cq->acked ? EBUSY : 0;
 
 	snprintf(world->text, sizeof(world->text), "ibv_destroy_cq %td.%u", side - world->side, index);
-	o2_verbs_expect(world, "ibv_destroy_cq", ibv_destroy_cq(cq->cq), error);
-	if (error != 0) {
-		o2_verbs_saw(world, O2_VERBS_SEEN_BUSY);
+	if (!o2_verbs_destroyed(world, "ibv_destroy_cq", ibv_destroy_cq(cq->cq), error))
 		return;
-	}
 	drop_ready(side, index);
 	o2_verbs_forget(side, element);
 	memset(cq, 0, sizeof(*cq));
@@ -171,11 +168,8 @@ static void destroy_srq(struct o2_verbs_world *world, struct o2_verbs_side *side
 	const void *element = side->srq;
 
 	snprintf(world->text, sizeof(world->text), "ibv_destroy_srq %td", side - world->side);
-	o2_verbs_expect(world, "ibv_destroy_srq", ibv_destroy_srq(side->srq), error);
-	if (error != 0) {
-		o2_verbs_saw(world, O2_VERBS_SEEN_BUSY);
+	if (!o2_verbs_destroyed(world, "ibv_destroy_srq", ibv_destroy_srq(side->srq), error))
 		return;
-	}
 	side->shared.count = 0;
 	o2_verbs_wake(world, &side->shared);
 	o2_verbs_forget(side, element);
@@ -287,11 +281,8 @@ static void destroy_pair(struct o2_verbs_world *world, struct o2_verbs_side *sid
 	const void *element = qp->qp;
 
 	snprintf(world->text, sizeof(world->text), "ibv_destroy_qp %u.%u", qp->side, qp->index);
-	o2_verbs_expect(world, "ibv_destroy_qp", ibv_destroy_qp(qp->qp), error);
-	if (error != 0) {
-		o2_verbs_saw(world, O2_VERBS_SEEN_BUSY);
+	if (!o2_verbs_destroyed(world, "ibv_destroy_qp", ibv_destroy_qp(qp->qp), error))
 		return;
-	}
 	o2_verbs_reset(world, qp);
 	o2_verbs_forget(side, element);
 	side->cq[qp->send_cq].users--;

@@ -216,11 +216,8 @@ static void deregister(struct o2_verbs_world *world, struct o2_verbs_side *side,
 
 	snprintf(world->text, sizeof(world->text), "ibv_dereg_mr %td.%td", side - world->side,
 		 region - side->region);
-	o2_verbs_expect(world, "ibv_dereg_mr", ibv_dereg_mr(region->mr), expected);
-	if (expected != 0) {
-		o2_verbs_saw(world, O2_VERBS_SEEN_BUSY);
+	if (!o2_verbs_destroyed(world, "ibv_dereg_mr", ibv_dereg_mr(region->mr), expected))
 		return;
-	}
 	region->mr = NULL;
 	side->pd_users[region->domain]--;
 	world->counters.live_mrs--;

@@ -81,8 +81,8 @@ static bool values_fit(const struct ibv_qp_attr *attr, int mask)
 	return true;
 }
 
-bool o2_verbs_may_change(const struct o2_verbs_qp *qp, enum ibv_qp_state from, enum ibv_qp_state to,
-			 const struct ibv_qp_attr *attr, int mask)
+static bool may_change(const struct o2_verbs_qp *qp, enum ibv_qp_state from, enum ibv_qp_state to,
+		       const struct ibv_qp_attr *attr, int mask)
 {
 	int must, may;
 
@@ -162,7 +162,7 @@ static int foretell(struct o2_verbs_world *world, struct o2_verbs_qp *qp, const 
 	to = mask & IBV_QP_STATE ? attr->qp_state : from;
 	if (to != IBV_QPS_ERR && o2_verbs_fault(&world->hook, O2_LOOP_CALL_MODIFY))
 		return ENOMEM;
-	if (!o2_verbs_may_change(qp, from, to, attr, mask)) {
+	if (!may_change(qp, from, to, attr, mask)) {
 		o2_verbs_saw(world, O2_VERBS_SEEN_STATE_REFUSED);
 		return EINVAL;
 	}
