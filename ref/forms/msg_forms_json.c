@@ -54,13 +54,9 @@ json_t *o2_msg_decode_output_to_json(const struct o2_msg *msg, const struct o2_e
 int o2_msg_decode_output_from_json(const json_t *object, struct o2_msg_json *read,
 				   struct o2_wire_refused *refused, struct o2_error *error)
 {
-	const json_t *child;
-	int rc = o2_wire_output_expect(object, O2_MSG_DECODE_OUTPUT_FORM, refused, error);
+	const int rc = o2_wire_output_expect(object, O2_MSG_DECODE_OUTPUT_FORM, refused, error);
 
-	if (rc != 0 || refused->refused.code != 0)
-		return rc;
-	rc = o2_json_get_object(object, "message", &child, error);
-	return rc != 0 ? rc : o2_msg_from_json(child, read, error);
+	return rc != 0 || refused->refused.code != 0 ? rc : o2_msg_member_from_json(object, read, error);
 }
 
 json_t *o2_msg_encode_input_to_json(const struct o2_msg *msg, const struct o2_wire_options *options)
@@ -72,14 +68,11 @@ json_t *o2_msg_encode_input_to_json(const struct o2_msg *msg, const struct o2_wi
 int o2_msg_encode_input_from_json(const json_t *object, struct o2_msg_json *read,
 				  struct o2_wire_options *options, struct o2_error *error)
 {
-	const json_t *child;
 	int rc = o2_json_expect_form(object, O2_MSG_ENCODE_INPUT_FORM, error);
 
 	if (rc == 0)
 		rc = read_options(object, options, error);
-	if (rc == 0)
-		rc = o2_json_get_object(object, "message", &child, error);
-	return rc != 0 ? rc : o2_msg_from_json(child, read, error);
+	return rc != 0 ? rc : o2_msg_member_from_json(object, read, error);
 }
 
 json_t *o2_msg_encode_output_to_json(const uint8_t *bytes, size_t length_bytes,

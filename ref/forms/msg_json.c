@@ -53,3 +53,11 @@ int o2_msg_from_json(const json_t *object, struct o2_msg_json *read, struct o2_e
 		rc = read_payload(body, read, error);
 	return rc;
 }
+
+int o2_msg_member_from_json(const json_t *form, struct o2_msg_json *read, struct o2_error *error)
+{
+	const json_t *message;
+	const int rc = o2_json_get_object(form, "message", &message, error);
+
+	return rc != 0 ? rc : o2_msg_from_json(message, read, error);
+}

@@ -45,6 +45,8 @@ struct o2_msg_json {
 
 json_t *o2_msg_to_json(const struct o2_msg *msg);
 int o2_msg_from_json(const json_t *object, struct o2_msg_json *read, struct o2_error *error);
+/* The member "message" of a form. */
+int o2_msg_member_from_json(const json_t *form, struct o2_msg_json *read, struct o2_error *error);
 
 json_t *o2_msg_decode_input_to_json(const uint8_t *bytes, size_t length_bytes,
 				    const struct o2_wire_options *options);

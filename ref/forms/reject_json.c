@@ -12,10 +12,10 @@ json_t *o2_reject_to_json(const struct o2_reject *reject)
 	return o2_fields_to_json(o2_reject_fields, reject);
 }
 
-int o2_reject_from_json(const json_t *object, struct o2_reject *reject, struct o2_error *error)
+static int read_reject(const json_t *form, struct o2_reject *reject, struct o2_error *error)
 {
 	memset(reject, 0, sizeof(*reject));
-	return o2_fields_from_json(object, o2_reject_fields, reject, error);
+	return o2_part_from_json(form, "reject", o2_reject_fields, reject, error);
 }
 
 json_t *o2_reject_decode_output_to_json(const struct o2_reject *reject, const struct o2_error *refused)
@@ -29,13 +29,9 @@ json_t *o2_reject_decode_output_to_json(const struct o2_reject *reject, const st
 int o2_reject_decode_output_from_json(const json_t *object, struct o2_reject *reject,
 				      struct o2_wire_refused *refused, struct o2_error *error)
 {
-	const json_t *child;
-	int rc = o2_wire_output_expect(object, O2_REJECT_DECODE_OUTPUT_FORM, refused, error);
+	const int rc = o2_wire_output_expect(object, O2_REJECT_DECODE_OUTPUT_FORM, refused, error);
 
-	if (rc != 0 || refused->refused.code != 0)
-		return rc;
-	rc = o2_json_get_object(object, "reject", &child, error);
-	return rc != 0 ? rc : o2_reject_from_json(child, reject, error);
+	return rc != 0 || refused->refused.code != 0 ? rc : read_reject(object, reject, error);
 }
 
 json_t *o2_reject_encode_input_to_json(const struct o2_reject *reject)
@@ -45,10 +41,7 @@ json_t *o2_reject_encode_input_to_json(const struct o2_reject *reject)
 
 int o2_reject_encode_input_from_json(const json_t *object, struct o2_reject *reject, struct o2_error *error)
 {
-	const json_t *child;
-	int rc = o2_json_expect_form(object, O2_REJECT_ENCODE_INPUT_FORM, error);
+	const int rc = o2_json_expect_form(object, O2_REJECT_ENCODE_INPUT_FORM, error);
 
-	if (rc == 0)
-		rc = o2_json_get_object(object, "reject", &child, error);
-	return rc != 0 ? rc : o2_reject_from_json(child, reject, error);
+	return rc != 0 ? rc : read_reject(object, reject, error);
 }

@@ -22,7 +22,6 @@
 #define O2_REJECT_ENCODE_INPUT_FORM  "o2ref/reject_encode/input"
 
 json_t *o2_reject_to_json(const struct o2_reject *reject);
-int o2_reject_from_json(const json_t *object, struct o2_reject *reject, struct o2_error *error);
 
 /* refused: what o2_reject_decode filled in; the record is written only if its code is 0. */
 json_t *o2_reject_decode_output_to_json(const struct o2_reject *reject, const struct o2_error *refused);

@@ -69,16 +69,13 @@ static int check_question(const struct o2_case_send *send, struct o2_error *erro
 static int case_from_json(const json_t *form, struct o2_case *asked, struct o2_error *error)
 {
 	struct o2_case_send *send = &asked->send;
-	const json_t *message = NULL;
 	struct o2_msg_json read;
 	int rc = o2_json_expect_form(form, o2_stage_input_form(O2_STAGE_SEND_PLAN), error);
 
 	if (rc == 0)
 		rc = o2_fields_from_json(form, question_fields, send, error);
 	if (rc == 0)
-		rc = o2_json_get_object(form, "message", &message, error);
-	if (rc == 0)
-		rc = o2_msg_from_json(message, &read, error);
+		rc = o2_msg_member_from_json(form, &read, error);
 	if (rc != 0)
 		return rc;
 	send->msg = read.msg;
