@@ -12,6 +12,9 @@
 #define O2_FRAME_HEAD_BYTES 4u
 #define O2_FRAME_MAX_BYTES  (16u << 20)
 
+/* What a program leaves with that is asked for a stage that it does not have. */
+#define O2_EXIT_NOT_IMPLEMENTED 89
+
 /* Bytes that grow; owned, free with o2_frame_buffer_free. */
 struct o2_frame_buffer {
 	uint8_t *bytes;

@@ -18,11 +18,10 @@
 
 /* A program that speaks the process protocol (docs/oracle.md). */
 
-#define EXIT_NOT_IMPLEMENTED 89
-#define READ_BYTES	     (64u << 10)
-#define WARM_BATCHES	     16u
-#define START_FACTOR	     10u
-#define NOISE_BYTES	     (1u << 20) /* of standard error that are kept */
+#define READ_BYTES   (64u << 10)
+#define WARM_BATCHES 16u
+#define START_FACTOR 10u
+#define NOISE_BYTES  (1u << 20) /* of standard error that are kept */
 
 struct program {
 	struct o2_host host;
@@ -115,7 +114,7 @@ static void ended(struct program *program, struct batch *batch, enum o2_check_id
 		return;
 	}
 	o2_child_reap(&program->child, &status);
-	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_NOT_IMPLEMENTED) {
+	if (WIFEXITED(status) && WEXITSTATUS(status) == O2_EXIT_NOT_IMPLEMENTED) {
 		program->host.absent[batch->asked[batch->next]->stage] = true;
 		program->answer.kind = O2_ANSWER_NOT_IMPLEMENTED;
 	} else {

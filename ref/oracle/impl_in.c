@@ -73,8 +73,7 @@ static void put_encode(const struct o2_case_msg_encode *asked, struct o2_impl_sl
 		o2_impl_put_frags(slot, o2_msg_desc(&asked->msg), &out->rd);
 	if (asked->msg.ibm_type == O2_MSG_IMMEDIATE) {
 		out->payload_capacity_bytes = sizeof(asked->payload);
-		out->payload = o2_impl_slot_input(slot, sizeof(asked->payload));
-		memcpy(out->payload, asked->payload, sizeof(asked->payload));
+		out->payload = o2_impl_slot_copy(slot, asked->payload, sizeof(asked->payload));
 	}
 	slot->out->msg_encode.capacity_bytes = asked->capacity_bytes;
 	slot->out->msg_encode.bytes = o2_impl_slot_array(slot, O2_PART_A, "bytes", asked->capacity_bytes, 1);
@@ -87,7 +86,6 @@ static void put_buffer(struct o2_impl_slot *slot, const struct o2_case_buffer *m
 	struct o2_impl_kiov *kiov;
 	struct o2_impl_iov *iov;
 	struct o2_impl_vrange *range;
-	uint32_t *pages;
 
 	*buffer = (struct o2_impl_buffer){
 		.kind = from->kind, .count = from->count, .offset = from->offset, .nob = from->nob};
@@ -106,11 +104,12 @@ static void put_buffer(struct o2_impl_slot *slot, const struct o2_case_buffer *m
 	}
 	range = o2_impl_slot_input(slot, memory->space.nranges * sizeof(*range));
 	for (uint32_t i = 0; i < memory->space.nranges; i++) {
-		pages = o2_impl_slot_input(slot, memory->space.range[i].npages * sizeof(*pages));
-		memcpy(pages, memory->space.range[i].page, memory->space.range[i].npages * sizeof(*pages));
-		range[i] = (struct o2_impl_vrange){.base = memory->space.range[i].base,
-						   .npages = memory->space.range[i].npages,
-						   .page = pages};
+		const struct o2_vrange *known = &memory->space.range[i];
+
+		range[i] = (struct o2_impl_vrange){
+			.base = known->base,
+			.npages = known->npages,
+			.page = o2_impl_slot_copy(slot, known->page, known->npages * sizeof(known->page[0]))};
 	}
 	*space = (struct o2_impl_space){.page_bytes = memory->space.page_bytes,
 					.npages = memory->space.npages,
@@ -121,27 +120,20 @@ static void put_buffer(struct o2_impl_slot *slot, const struct o2_case_buffer *m
 static void put_device(struct o2_impl_slot *slot, const struct o2_dma_device *from,
 		       struct o2_impl_device *device)
 {
-	uint8_t *unmapped;
-	uint32_t *pages;
-
 	*device = (struct o2_impl_device){
 		.kind = from->kind,
 		.page_bytes = from->page_bytes,
 		.npages = from->npages,
 		.base = from->base,
 	};
-	if (from->unmapped != NULL) {
-		unmapped = o2_impl_slot_input(slot, (from->npages + 7) / 8);
-		memcpy(unmapped, from->unmapped, (from->npages + 7) / 8);
-		device->unmapped = unmapped;
-	}
+	if (from->unmapped != NULL)
+		device->unmapped = o2_impl_slot_copy(slot, from->unmapped, (from->npages + 7) / 8);
 	if (from->kind != O2_DMA_IOMMU)
 		return;
 	device->fault = from->iommu.fault;
 	device->merge = from->iommu.merge;
-	pages = o2_impl_slot_input(slot, from->npages * sizeof(*pages));
-	memcpy(pages, from->iommu.device_page, from->npages * sizeof(*pages));
-	device->device_page = pages;
+	device->device_page = o2_impl_slot_copy(slot, from->iommu.device_page,
+						from->npages * sizeof(from->iommu.device_page[0]));
 }
 
 static void put_segments(struct o2_impl_slot *slot, const struct o2_dma_list *from,

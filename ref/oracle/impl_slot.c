@@ -104,6 +104,11 @@ void *o2_impl_slot_input(struct o2_impl_slot *slot, size_t bytes)
 	return at;
 }
 
+void *o2_impl_slot_copy(struct o2_impl_slot *slot, const void *from, size_t bytes)
+{
+	return memcpy(o2_impl_slot_input(slot, bytes), from, bytes);
+}
+
 /* The zone in front of an array: as much of it as there is. */
 static size_t zone_bytes(const struct o2_impl_slot *slot, uint32_t index)
 {

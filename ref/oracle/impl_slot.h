@@ -107,6 +107,8 @@ size_t o2_impl_part_bytes(enum o2_impl_part part);
 
 /* Room in the slot's input for bytes that the input struct points to; as large as any case needs. */
 void *o2_impl_slot_input(struct o2_impl_slot *slot, size_t bytes);
+/* So many bytes there, copied. */
+void *o2_impl_slot_copy(struct o2_impl_slot *slot, const void *from, size_t bytes);
 
 /* Begin a question: forget the input, poison what the last answer used, clear the out struct. */
 void o2_impl_slot_reset(struct o2_impl_slot *slot);

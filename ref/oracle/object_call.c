@@ -70,30 +70,30 @@ bool o2_object_load(const char *path, struct o2_object *object, char *text, size
 	       (table_2 == NULL || take_2(table_2(), object, text, text_bytes));
 }
 
+/* Has a table a function at this place? */
+static bool has_function(const void *table, size_t place)
+{
+	void (*function)(void);
+
+	memcpy(&function, (const uint8_t *)table + place, sizeof(function));
+	return function != NULL;
+}
+
 bool o2_object_has(const struct o2_object *object, enum o2_stage stage)
 {
-	const struct o2_impl *impl = &object->v1;
+	static const size_t entry_1[O2_STAGES_1] = {
+		[O2_STAGE_MSG_DECODE] = offsetof(struct o2_impl, msg_decode),
+		[O2_STAGE_MSG_ENCODE] = offsetof(struct o2_impl, msg_encode),
+		[O2_STAGE_SG_BUILD] = offsetof(struct o2_impl, sg_build),
+		[O2_STAGE_DMA_MAP] = offsetof(struct o2_impl, dma_map),
+		[O2_STAGE_REG_PLAN] = offsetof(struct o2_impl, reg_plan),
+		[O2_STAGE_RDMA_PLAN] = offsetof(struct o2_impl, rdma_plan),
+		[O2_STAGE_TRANSFER] = offsetof(struct o2_impl, transfer),
+	};
+	const struct o2_stage_ops *ops = o2_stage_ops(stage);
 
-	if (o2_stage_ops(stage) != NULL)
-		return o2_stage_has(o2_stage_ops(stage), &object->v2);
-	switch (stage) {
-	case O2_STAGE_MSG_DECODE:
-		return impl->msg_decode != NULL;
-	case O2_STAGE_MSG_ENCODE:
-		return impl->msg_encode != NULL;
-	case O2_STAGE_SG_BUILD:
-		return impl->sg_build != NULL;
-	case O2_STAGE_DMA_MAP:
-		return impl->dma_map != NULL;
-	case O2_STAGE_REG_PLAN:
-		return impl->reg_plan != NULL;
-	case O2_STAGE_RDMA_PLAN:
-		return impl->rdma_plan != NULL;
-	case O2_STAGE_TRANSFER:
-	default:
-		break;
-	}
-	return impl->transfer != NULL;
+	return ops != NULL ? has_function(&object->v2, ops->entry)
+			   : has_function(&object->v1, entry_1[stage]);
 }
 
 int32_t o2_object_call(const struct o2_object *object, enum o2_stage stage, const struct o2_impl_slot *slot)

@@ -20,9 +20,8 @@
 #include "oracle/selftest_requests.h"
 #include "oracle/stage.h"
 
-#define EXIT_NOT_IMPLEMENTED 89
-#define EXIT_CANNOT	     77
-#define PAUSE_MS	     20u /* between the pieces of a request */
+#define EXIT_CANNOT 77
+#define PAUSE_MS    20u /* between the pieces of a request */
 
 /* --- talking --- */
 
@@ -269,7 +268,7 @@ static bool find_stages(struct talk *t, enum o2_stage *first)
 		put_request(t, stage);
 		if (get(t, 10 * t->timeout_ms, &length) == O2_FRAME_PARTIAL && t->in.used == 0 && t->ended) {
 			o2_child_reap(&t->child, &status);
-			if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_NOT_IMPLEMENTED) {
+			if (WIFEXITED(status) && WEXITSTATUS(status) == O2_EXIT_NOT_IMPLEMENTED) {
 				fprintf(t->out, "      %-28s not implemented (exit status 89)\n",
 					o2_stage_name(stage));
 				continue;

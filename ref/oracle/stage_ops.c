@@ -78,14 +78,6 @@ int o2_stage_one_step_each(const char *rule, uint32_t steps, uint32_t events, st
 	return steps == events ? 0 : o2_refuse_other(error, -EINVAL, rule, "steps", steps, events);
 }
 
-bool o2_stage_has(const struct o2_stage_ops *ops, const struct o2_impl_2 *impl)
-{
-	void (*function)(void);
-
-	memcpy(&function, (const uint8_t *)impl + ops->entry, sizeof(function));
-	return function != NULL;
-}
-
 /* --- forms --- */
 
 json_t *o2_stage_case_to_json(const struct o2_case *asked)

@@ -2,6 +2,7 @@
 #ifndef O2_ORACLE_STAGE_OPS_H
 #define O2_ORACLE_STAGE_OPS_H
 
+#include "base/fields.h"
 #include "oracle/answer.h"
 #include "oracle/case.h"
 #include "oracle/compare.h"
@@ -69,6 +70,13 @@ struct o2_stage_ops {
 /* Its tables question_fields and result_fields, and where in the structs they begin. */
 #define O2_STAGE_QUESTION(at_) .question = question_fields, .question_at = offsetof(struct o2_case, at_)
 #define O2_STAGE_RESULT(at_)   .result = result_fields, .result_at = offsetof(struct o2_answer, at_)
+/* A row of such a table: a list of structs, with its count in the same struct. */
+#define O2_STAGE_LIST(name_, type_, member_, count_, fields_)                                               \
+	{                                                                                                   \
+		O2_FIELD(name_, LIST, type_, member_), .part = (fields_),                                   \
+						       .stride_bytes = sizeof(((type_ *)NULL)->member_[0]), \
+						       .count_bytes = offsetof(type_, count_)               \
+	}
 
 /* NULL for a stage of version 1. */
 const struct o2_stage_ops *o2_stage_ops(enum o2_stage stage);
@@ -92,9 +100,6 @@ uint32_t o2_stage_get_steps(struct o2_impl_slot *slot, enum o2_impl_part part, u
 bool o2_stage_fits(const char *what, uint32_t count, uint32_t room, struct o2_answer *answer);
 /* Is there a step for each event? */
 int o2_stage_one_step_each(const char *rule, uint32_t steps, uint32_t events, struct o2_error *error);
-
-/* Has the table its function? */
-bool o2_stage_has(const struct o2_stage_ops *ops, const struct o2_impl_2 *impl);
 
 /* The memory of one node, as member `name` of a form. */
 json_t *o2_case_node_to_json(const struct o2_case_node *node);

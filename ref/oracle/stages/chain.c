@@ -40,12 +40,8 @@ static const struct o2_field wr_fields[] = {
 };
 
 static const struct o2_field result_fields[] = {
-	{O2_FIELD("chain.wr", LIST, struct o2_answer_chain, wr), .part = wr_fields,
-	 .stride_bytes = sizeof(struct o2_impl_chain_wr),
-	 .count_bytes = offsetof(struct o2_answer_chain, nwr)},
-	{O2_FIELD("chain.sge", LIST, struct o2_answer_chain, sge), .part = gather_fields,
-	 .stride_bytes = sizeof(struct o2_impl_gather),
-	 .count_bytes = offsetof(struct o2_answer_chain, nsge)},
+	O2_STAGE_LIST("chain.wr", struct o2_answer_chain, wr, nwr, wr_fields),
+	O2_STAGE_LIST("chain.sge", struct o2_answer_chain, sge, nsge, gather_fields),
 	{0},
 };
 

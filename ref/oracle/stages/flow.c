@@ -33,9 +33,7 @@ static const struct o2_field question_fields[] = {
 	{O2_FIELD("high_water", UINT, struct o2_case_flow, high_water)},
 	{O2_FIELD("concurrent_sends", UINT, struct o2_case_flow, concurrent_sends)},
 	{O2_FIELD("keepalive_ms", UINT, struct o2_case_flow, keepalive_ms)},
-	{O2_FIELD("events", LIST, struct o2_case_flow, event), .part = event_fields,
-	 .stride_bytes = sizeof(struct o2_impl_flow_event),
-	 .count_bytes = offsetof(struct o2_case_flow, count)},
+	O2_STAGE_LIST("events", struct o2_case_flow, event, count, event_fields),
 	{0},
 };
 
@@ -51,16 +49,12 @@ static const struct o2_field message_fields[] = {
 static const struct o2_field step_fields[] = {
 	{O2_FIELD("steps[].closed", BOOL, struct o2_impl_flow_step, closed), .sparse = true},
 	{O2_FIELD("steps[].queued", UINT, struct o2_impl_flow_step, queued), .sparse = true},
-	{O2_FIELD("steps[].messages", LIST, struct o2_impl_flow_step, message), .part = message_fields,
-	 .stride_bytes = sizeof(struct o2_impl_flow_message),
-	 .count_bytes = offsetof(struct o2_impl_flow_step, count)},
+	O2_STAGE_LIST("steps[].messages", struct o2_impl_flow_step, message, count, message_fields),
 	{0},
 };
 
 static const struct o2_field result_fields[] = {
-	{O2_FIELD("steps", LIST, struct o2_answer_flow, step), .part = step_fields,
-	 .stride_bytes = sizeof(struct o2_impl_flow_step),
-	 .count_bytes = offsetof(struct o2_answer_flow, count)},
+	O2_STAGE_LIST("steps", struct o2_answer_flow, step, count, step_fields),
 	{0},
 };
 
@@ -79,16 +73,15 @@ O2_STAGE_CALL(flow, flow)
 static void put(const struct o2_case *asked, struct o2_impl_slot *slot)
 {
 	const struct o2_case_flow *flow = &asked->flow;
-	struct o2_impl_flow_event *event = o2_impl_slot_input(slot, flow->count * sizeof(*event));
 
-	memcpy(event, flow->event, flow->count * sizeof(*event));
-	slot->in->flow = (struct o2_impl_flow_in){.ibm_version = flow->ibm_version,
-						  .queue_depth = flow->queue_depth,
-						  .high_water = flow->high_water,
-						  .concurrent_sends = flow->concurrent_sends,
-						  .keepalive_ms = flow->keepalive_ms,
-						  .count = flow->count,
-						  .event = event};
+	slot->in->flow = (struct o2_impl_flow_in){
+		.ibm_version = flow->ibm_version,
+		.queue_depth = flow->queue_depth,
+		.high_water = flow->high_water,
+		.concurrent_sends = flow->concurrent_sends,
+		.keepalive_ms = flow->keepalive_ms,
+		.count = flow->count,
+		.event = o2_impl_slot_copy(slot, flow->event, flow->count * sizeof(flow->event[0]))};
 	slot->out->flow.capacity = O2_IMPL_FLOW_EVENTS;
 	slot->out->flow.step = o2_impl_slot_array(slot, O2_PART_SGE, "step", O2_IMPL_FLOW_EVENTS,
 						  sizeof(struct o2_impl_flow_step));

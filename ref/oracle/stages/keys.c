@@ -31,9 +31,7 @@ static const struct o2_field question_fields[] = {
 	{O2_FIELD("order", NAME, struct o2_case_keys, order), .names = order_names, .limit = 2},
 	{O2_FIELD("lkey", HEX, struct o2_case_keys, lkey)},
 	{O2_FIELD("rkey", HEX, struct o2_case_keys, rkey)},
-	{O2_FIELD("events", LIST, struct o2_case_keys, event), .part = event_fields,
-	 .stride_bytes = sizeof(struct o2_impl_key_event),
-	 .count_bytes = offsetof(struct o2_case_keys, count)},
+	O2_STAGE_LIST("events", struct o2_case_keys, event, count, event_fields),
 	{0},
 };
 
@@ -46,16 +44,12 @@ static const struct o2_field request_fields[] = {
 
 static const struct o2_field step_fields[] = {
 	{O2_FIELD("steps[].published", HEX, struct o2_impl_key_step, published)},
-	{O2_FIELD("steps[].requests", LIST, struct o2_impl_key_step, request), .part = request_fields,
-	 .stride_bytes = sizeof(struct o2_impl_key_request),
-	 .count_bytes = offsetof(struct o2_impl_key_step, count)},
+	O2_STAGE_LIST("steps[].requests", struct o2_impl_key_step, request, count, request_fields),
 	{0},
 };
 
 static const struct o2_field result_fields[] = {
-	{O2_FIELD("steps", LIST, struct o2_answer_keys, step), .part = step_fields,
-	 .stride_bytes = sizeof(struct o2_impl_key_step),
-	 .count_bytes = offsetof(struct o2_answer_keys, count)},
+	O2_STAGE_LIST("steps", struct o2_answer_keys, step, count, step_fields),
 	{0},
 };
 
@@ -69,14 +63,13 @@ O2_STAGE_CALL(keys, keys)
 static void put(const struct o2_case *asked, struct o2_impl_slot *slot)
 {
 	const struct o2_case_keys *keys = &asked->keys;
-	struct o2_impl_key_event *event = o2_impl_slot_input(slot, keys->count * sizeof(*event));
 
-	memcpy(event, keys->event, keys->count * sizeof(*event));
-	slot->in->keys = (struct o2_impl_keys_in){.order = keys->order,
-						  .lkey = keys->lkey,
-						  .rkey = keys->rkey,
-						  .count = keys->count,
-						  .event = event};
+	slot->in->keys = (struct o2_impl_keys_in){
+		.order = keys->order,
+		.lkey = keys->lkey,
+		.rkey = keys->rkey,
+		.count = keys->count,
+		.event = o2_impl_slot_copy(slot, keys->event, keys->count * sizeof(keys->event[0]))};
 	slot->out->keys.capacity = O2_IMPL_MAX_EVENTS;
 	slot->out->keys.step = o2_impl_slot_array(slot, O2_PART_A, "step", O2_IMPL_MAX_EVENTS,
 						  sizeof(struct o2_impl_key_step));

@@ -35,8 +35,7 @@ static const struct o2_field gather_fields[] = {
 };
 
 static const struct o2_field result_fields[] = {
-	{O2_FIELD("send.sge", LIST, struct o2_answer_send, sge), .part = gather_fields,
-	 .stride_bytes = sizeof(struct o2_impl_gather), .count_bytes = offsetof(struct o2_answer_send, nsge)},
+	O2_STAGE_LIST("send.sge", struct o2_answer_send, sge, nsge, gather_fields),
 	{0},
 };
 

@@ -30,9 +30,7 @@ static const struct o2_field question_fields[] = {
 	{O2_FIELD("tx_count", UINT, struct o2_case_setup, tx_count), .limit = O2_IMPL_SETUP_MOST},
 	{O2_FIELD("pool_size", UINT, struct o2_case_setup, pool_size), .limit = O2_IMPL_SETUP_MOST},
 	{O2_FIELD("error", UINT, struct o2_case_setup, error), .limit = LAST_ERRNO},
-	{O2_FIELD("rounds", LIST, struct o2_case_setup, round), .part = round_fields,
-	 .stride_bytes = sizeof(struct o2_impl_setup_round),
-	 .count_bytes = offsetof(struct o2_case_setup, count)},
+	O2_STAGE_LIST("rounds", struct o2_case_setup, round, count, round_fields),
 	{0},
 };
 
@@ -50,9 +48,7 @@ static const struct o2_field event_fields[] = {
 };
 
 static const struct o2_field result_fields[] = {
-	{O2_FIELD("events", LIST, struct o2_answer_setup, event), .part = event_fields,
-	 .stride_bytes = sizeof(struct o2_impl_setup_event),
-	 .count_bytes = offsetof(struct o2_answer_setup, count)},
+	O2_STAGE_LIST("events", struct o2_answer_setup, event, count, event_fields),
 	{0},
 };
 
@@ -118,16 +114,15 @@ O2_STAGE_CALL(setup, setup)
 static void put(const struct o2_case *asked, struct o2_impl_slot *slot)
 {
 	const struct o2_case_setup *setup = &asked->setup;
-	struct o2_impl_setup_round *round = o2_impl_slot_input(slot, setup->count * sizeof(*round));
 
-	memcpy(round, setup->round, setup->count * sizeof(*round));
-	slot->in->setup = (struct o2_impl_setup_in){.mode = setup->mode,
-						    .queue_depth = setup->queue_depth,
-						    .tx_count = setup->tx_count,
-						    .pool_size = setup->pool_size,
-						    .error = setup->error,
-						    .count = setup->count,
-						    .round = round};
+	slot->in->setup = (struct o2_impl_setup_in){
+		.mode = setup->mode,
+		.queue_depth = setup->queue_depth,
+		.tx_count = setup->tx_count,
+		.pool_size = setup->pool_size,
+		.error = setup->error,
+		.count = setup->count,
+		.round = o2_impl_slot_copy(slot, setup->round, setup->count * sizeof(setup->round[0]))};
 	slot->out->setup.capacity = O2_IMPL_SETUP_EVENTS;
 	slot->out->setup.event = o2_impl_slot_array(slot, O2_PART_SGE, "event", O2_IMPL_SETUP_EVENTS,
 						    sizeof(struct o2_impl_setup_event));
