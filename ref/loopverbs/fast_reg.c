@@ -35,11 +35,10 @@ struct ibv_mr *o2_loop_alloc_mr(struct ibv_pd *pd, uint32_t max_entries)
 		O2L_CONTAINER(mr, struct o2l_mr, ibv)->fast = fast;
 	}
 	o2l_unlock();
-	if (!mr) {
-		free(fast);
-		errno = error ? error : ENOMEM;
-	}
-	return mr;
+	if (mr)
+		return mr;
+	free(fast);
+	return o2l_refuse_object(error ? error : ENOMEM);
 }
 
 void o2l_fast_free(struct o2l_mr *mr)

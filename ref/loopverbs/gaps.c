@@ -82,9 +82,7 @@ struct ibv_mr *o2_loop_reg_gaps(struct ibv_pd *pd, const struct ibv_sge *entry, 
 	else
 		o2l_gaps_free(gaps);
 	o2l_unlock();
-	if (!mr)
-		errno = error ? error : ENOMEM;
-	return mr;
+	return mr ? mr : o2l_refuse_object(error ? error : ENOMEM);
 }
 
 uint8_t *o2l_gaps_resolve(uint8_t *place, size_t *length)

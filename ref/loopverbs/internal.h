@@ -49,6 +49,8 @@ static_assert(O2_LOOP_GID_INDEX < O2L_GIDS, "the port has this GID");
 static_assert(O2_LOOP_DEVICES < UINT8_MAX, "an address ends with a device's number, from 1");
 static_assert(O2L_RETRY_FOREVER == (1u << 3) - 1, "retries are counted in 3 bits");
 
+#define O2L_REMOTE_CHANGE ((unsigned int)(IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC))
+
 #define O2L_CONTAINER(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
 /* How verbs refuse that make an object, and how others do that say why in errno.  Without the lock as well. */

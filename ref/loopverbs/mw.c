@@ -5,8 +5,7 @@
 
 #include "loopverbs/internal.h"
 
-#define REMOTE_CHANGE ((unsigned int)(IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC))
-#define KEY_BYTE      0xffu
+#define KEY_BYTE 0xffu
 
 struct ibv_mw *o2l_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
 {
@@ -92,7 +91,7 @@ static bool bind_allowed(const struct o2l_qp *qp, const struct o2l_mw *mw, const
 		return wr->bind.length == 0;
 	if (mr->ibv.pd != qp->ibv.pd || !(mr->access & IBV_ACCESS_MW_BIND))
 		return false;
-	if (wr->bind.access & REMOTE_CHANGE && !(mr->access & IBV_ACCESS_LOCAL_WRITE))
+	if (wr->bind.access & O2L_REMOTE_CHANGE && !(mr->access & IBV_ACCESS_LOCAL_WRITE))
 		return false;
 	if (wr->bind.access & IBV_ACCESS_REMOTE_ATOMIC && mr->gaps)
 		return false; /* an atomic might lie across two entries, as in o2_loop_reg_gaps */

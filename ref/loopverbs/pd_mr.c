@@ -11,9 +11,8 @@
 #endif
 
 /* What needs the pages to be writable: these, and remote rights, which need local write too. */
-#define WRITING	      ((unsigned int)(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND))
-#define REMOTE_CHANGE ((unsigned int)(IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC))
-#define REFUSED	      ((unsigned int)(IBV_ACCESS_ZERO_BASED | IBV_ACCESS_ON_DEMAND | IBV_ACCESS_HUGETLB))
+#define WRITING ((unsigned int)(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND))
+#define REFUSED ((unsigned int)(IBV_ACCESS_ZERO_BASED | IBV_ACCESS_ON_DEMAND | IBV_ACCESS_HUGETLB))
 #define KNOWN                                                                                        \
 	((unsigned int)(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |  \
 			IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND | IBV_ACCESS_OPTIONAL_RANGE) | \
@@ -94,7 +93,7 @@ static int check_pages(const void *addr, size_t length, unsigned int access)
 		return 0;
 	last = (last + O2L_PAGE_BYTES - 1) & ~(uint64_t)(O2L_PAGE_BYTES - 1);
 	return advise(first, last - first,
-		      access & (WRITING | REMOTE_CHANGE) ? MADV_POPULATE_WRITE : MADV_POPULATE_READ)
+		      access & (WRITING | O2L_REMOTE_CHANGE) ? MADV_POPULATE_WRITE : MADV_POPULATE_READ)
 		       ? EFAULT
 		       : 0;
 }
@@ -105,7 +104,7 @@ int o2l_check_range(const void *addr, size_t length, unsigned int access)
 		return EINVAL;
 	if (access & REFUSED)
 		return EOPNOTSUPP;
-	if (access & REMOTE_CHANGE && !(access & IBV_ACCESS_LOCAL_WRITE))
+	if (access & O2L_REMOTE_CHANGE && !(access & IBV_ACCESS_LOCAL_WRITE))
 		return EINVAL;
 	return check_pages(addr, length, access);
 }
@@ -150,9 +149,7 @@ struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, ui
 	if (!error)
 		mr = o2l_mr_make(pd, addr, length, iova, access);
 	o2l_unlock();
-	if (!mr)
-		errno = error ? error : ENOMEM;
-	return mr;
+	return mr ? mr : o2l_refuse_object(error ? error : ENOMEM);
 }
 
 struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int access)
