@@ -154,6 +154,35 @@ void o2_commands_says(struct o2_commands_run *run, const char *what, const char 
 	o2_report_add(run->report, "expected %s", pattern);
 }
 
+void o2_commands_other_line(struct o2_report *report, const char *signature, const char *expected,
+			    const char *found)
+{
+	o2_report_fail(report, signature, "expected %.*s", (int)strcspn(expected, "\n"), expected);
+	o2_report_add(report, "found    %.*s", (int)strcspn(found, "\n"), found);
+}
+
+size_t o2_commands_differ_at(const char *expected, const char *found, size_t *line)
+{
+	size_t at = 0;
+
+	*line = 0;
+	for (; expected[at] != '\0' && expected[at] == found[at]; at++)
+		if (expected[at] == '\n')
+			*line = at + 1;
+	return at;
+}
+
+void o2_commands_prints(struct o2_commands_run *run, const char *signature, const char *expected)
+{
+	const char *found = run->command.out;
+	size_t line;
+
+	if (run->report->failed || strcmp(found, expected) == 0)
+		return;
+	(void)o2_commands_differ_at(expected, found, &line);
+	o2_commands_other_line(run->report, signature, expected + line, found + line);
+}
+
 void o2_commands_words(struct o2_commands_run *run, const char *line)
 {
 	while (*line != '\0') {

@@ -71,19 +71,10 @@ static void decode_json(struct o2_commands_run *run)
 
 static void decode_text(struct o2_commands_run *run, const char *expected)
 {
-	size_t at = 0;
-
 	start(run, "decode");
 	o2_commands_words(run, "--pcap -");
-	if (!decoded(run) || strcmp(run->command.out, expected) == 0)
-		return;
-	for (size_t i = 0; expected[i] != '\0' && expected[i] == run->command.out[i]; i++)
-		if (expected[i] == '\n')
-			at = i + 1;
-	o2_report_fail(run->report, "commands/decode/line", "expected %.*s",
-		       (int)strcspn(expected + at, "\n"), expected + at);
-	o2_report_add(run->report, "found    %.*s", (int)strcspn(run->command.out + at, "\n"),
-		      run->command.out + at);
+	if (decoded(run))
+		o2_commands_prints(run, "commands/decode/line", expected);
 }
 
 /* --- judge --- */
@@ -108,20 +99,16 @@ enum view {
 /* Both are equal; else from the line on in which they differ. */
 static void hold(struct o2_commands_run *run, const char *what, const char *found, const char *expected)
 {
-	size_t at = 0, k = 0;
+	size_t at, line;
 	char signature[64];
 
 	if (strcmp(found, expected) == 0)
 		return;
-	for (; expected[k] != '\0' && expected[k] == found[k]; k++)
-		if (expected[k] == '\n')
-			at = k + 1;
+	at = o2_commands_differ_at(expected, found, &line);
 	/* Some lines are long. */
-	at = k - at > 60 ? k - 60 : at;
+	line = at - line > 60 ? at - 60 : line;
 	snprintf(signature, sizeof(signature), "commands/%s", what);
-	o2_report_fail(run->report, signature, "expected %.*s", (int)strcspn(expected + at, "\n"),
-		       expected + at);
-	o2_report_add(run->report, "found    %.*s", (int)strcspn(found + at, "\n"), found + at);
+	o2_commands_other_line(run->report, signature, expected + line, found + line);
 }
 
 static void hold_json(struct o2_commands_run *run, const char *what, const json_t *found, json_t *expected)

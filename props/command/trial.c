@@ -68,8 +68,7 @@ static void differs(struct o2_trial *trial, const char *what, const char *expect
 	if (report->failed)
 		return;
 	snprintf(signature, sizeof(signature), "commands/conform/%s", what);
-	o2_report_fail(report, signature, "expected %.*s", (int)strcspn(expected, "\n"), expected);
-	o2_report_add(report, "found    %.*s", (int)strcspn(found, "\n"), found);
+	o2_commands_other_line(report, signature, expected, found);
 }
 
 /* --- text --- */
