@@ -20,15 +20,6 @@
 #define BRW		 11u
 #define PING		 12u
 
-static struct o2_letter taken(struct o2_lnet_side *side)
-{
-	const struct o2_letter letter = side->letter[0];
-
-	side->nletters--;
-	memmove(side->letter, side->letter + 1, side->nletters * sizeof(letter));
-	return letter;
-}
-
 void o2_lst_check_portal(struct o2_report *report, const struct o2_letter *letter)
 {
 	const uint64_t service = letter->hdr.msg.put.match_bits;
@@ -165,7 +156,7 @@ void o2_lst_deliver(struct o2_lst_case *the)
 		deliver_transfer(the, side, fate == 1);
 		return;
 	}
-	letter = taken(side);
+	letter = o2_lnet_take_letter(side);
 	if (fate == 1) {
 		const bool known = o2_draw_bool(the->choice, 1, 1);
 

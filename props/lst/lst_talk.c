@@ -192,15 +192,6 @@ int o2_lst_talk_open(struct o2_lst_talk *talk)
 
 /* --- steps --- */
 
-static struct o2_letter taken(struct o2_lnet_side *side)
-{
-	const struct o2_letter letter = side->letter[0];
-
-	side->nletters--;
-	memmove(side->letter, side->letter + 1, side->nletters * sizeof(letter));
-	return letter;
-}
-
 static void arrive(struct o2_lst_talk *talk, const struct o2_letter *letter)
 {
 	struct o2_lnet_side *to = letter->from->peer;
@@ -222,7 +213,7 @@ static void deliver(struct o2_lst_talk *talk, struct o2_lnet_side *side, size_t 
 		side->fail_transfer = 0;
 		return;
 	}
-	letter = taken(side);
+	letter = o2_lnet_take_letter(side);
 	if (fate == 1)
 		o2_talk_is_lost(talk, &letter, known);
 	else

@@ -124,15 +124,21 @@ static int deliver_rdma(struct o2_lnet_side *to, const struct o2_letter *letter)
 	return 0;
 }
 
+struct o2_letter o2_lnet_take_letter(struct o2_lnet_side *side)
+{
+	const struct o2_letter letter = side->letter[0];
+
+	assert(side->nletters > 0);
+	side->nletters--;
+	memmove(side->letter, side->letter + 1, side->nletters * sizeof(letter));
+	return letter;
+}
+
 int o2_lnet_deliver(struct o2_lnet_side *from)
 {
-	static struct o2_letter letter;
+	const struct o2_letter letter = o2_lnet_take_letter(from);
 	int rc;
 
-	assert(from->nletters > 0);
-	letter = from->letter[0];
-	from->nletters--;
-	memmove(from->letter, from->letter + 1, from->nletters * sizeof(letter));
 	if (letter.kind != O2_LETTER_IMMEDIATE)
 		return deliver_rdma(from->peer, &letter);
 	rc = o2_lnet_receive(from->peer->lnet, from->nid, &letter.hdr, letter.payload, &from->peer->error);

@@ -77,6 +77,9 @@ struct o2_lnet_transport o2_lnet_side_transport(struct o2_lnet_side *side);
 void o2_lnet_move_bytes(const struct o2_lnet_side *source, struct o2_buffer from,
 			const struct o2_lnet_side *sink, struct o2_buffer to);
 
+/* The oldest letter of a side, of which there is one: it is not on its way any more. */
+struct o2_letter o2_lnet_take_letter(struct o2_lnet_side *side);
+
 /* The oldest letter of a side arrives.  Returns what its receiver says. */
 int o2_lnet_deliver(struct o2_lnet_side *from);
 

@@ -65,14 +65,14 @@ void o2_memory_fill(const struct o2_op_memory *m, uint64_t seed, enum o2_fill_ki
 		       (struct o2_origin){.kind = kind});
 }
 
-/* Where byte k lies in the arena, and how many follow it without a break. */
-static uint64_t place(const struct o2_op_memory *m, uint64_t k, uint64_t *run)
+/* Where byte k lies in the arena, and how many of the next ones follow it without a break. */
+static uint64_t place(const struct o2_op_memory *m, uint64_t k, uint64_t most, uint64_t *run)
 {
 	uint32_t i = 0;
 
 	while (k >= m->kiov[i].len)
 		k -= m->kiov[i++].len;
-	*run = m->kiov[i].len - k;
+	*run = m->kiov[i].len - k < most ? m->kiov[i].len - k : most;
 	return (uint64_t)m->kiov[i].page * m->shadow->arena->page_bytes + m->kiov[i].offset + k;
 }
 
@@ -80,13 +80,9 @@ void o2_memory_move(const struct o2_op_memory *sink, uint64_t to, const struct o
 		    uint64_t from, uint64_t nob)
 {
 	for (uint64_t k = 0, n; k < nob; k += n) {
-		uint64_t run, there, here = place(source, from + k, &n);
+		const uint64_t here = place(source, from + k, nob - k, &n);
+		const uint64_t there = place(sink, to + k, n, &n);
 
-		there = place(sink, to + k, &run);
-		if (run < n)
-			n = run;
-		if (nob - k < n)
-			n = nob - k;
 		memcpy(sink->shadow->bytes + there, source->shadow->bytes + here, n);
 	}
 }
@@ -94,10 +90,8 @@ void o2_memory_move(const struct o2_op_memory *sink, uint64_t to, const struct o
 void o2_memory_accept(const struct o2_op_memory *m, uint64_t from, uint64_t nob)
 {
 	for (uint64_t k = 0, n; k < nob; k += n) {
-		uint64_t at = place(m, from + k, &n);
+		const uint64_t at = place(m, from + k, nob - k, &n);
 
-		if (nob - k < n)
-			n = nob - k;
 		o2_shadow_accept(m->shadow, at, n);
 	}
 }
@@ -106,10 +100,8 @@ void o2_memory_check(const struct o2_op_memory *m, uint64_t from, uint64_t nob, 
 		     const char *signature, const char *when)
 {
 	for (uint64_t k = 0, n; k < nob; k += n) {
-		uint64_t at = place(m, from + k, &n);
+		const uint64_t at = place(m, from + k, nob - k, &n);
 
-		if (nob - k < n)
-			n = nob - k;
 		o2_shadow_check_bytes(m->shadow, at, n, report, signature, when);
 	}
 }
@@ -135,10 +127,8 @@ bool o2_memory_comes_later(const struct o2_op_memory *sink)
 bool o2_memory_equals(const struct o2_op_memory *m, const uint8_t *bytes, uint64_t nob)
 {
 	for (uint64_t k = 0, n; k < nob; k += n) {
-		uint64_t from = place(m, k, &n);
+		const uint64_t from = place(m, k, nob - k, &n);
 
-		if (nob - k < n)
-			n = nob - k;
 		if (memcmp(m->shadow->bytes + from, bytes + k, n) != 0)
 			return false;
 	}
