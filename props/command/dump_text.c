@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "props/command/told.h"
+#include "props/model/wire_model.h"
 #include "wire/nid.h"
 
 struct dump {
@@ -158,11 +159,9 @@ static void sink(const struct dump *dump, size_t at, const char *prefix, const s
 static void header(const struct dump *dump, const struct o2_msg *msg)
 {
 	const bool big = msg->order == O2_BIG_ENDIAN;
+	const uint32_t sum = (uint32_t)o2_wm_load(dump->bytes + AT_SUM, 4, !big);
 	char text[64];
-	uint32_t sum = 0;
 
-	for (int i = 0; i < 4; i++)
-		sum |= (uint32_t)dump->bytes[12 + i] << 8 * (big ? 3 - i : i);
 	row(dump, 0, 4, "ibm_magic", big ? "0x0be91b91 big-endian" : "0x0be91b91 little-endian");
 	hex(dump, 4, 2, "ibm_version", msg->ibm_version);
 	snprintf(text, sizeof(text), "0x%02x ", msg->ibm_type);

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stddef.h>
 
+#include "props/model/wire_model.h"
 #include "props/talk/nodes_internal.h"
 #include "wire/checksum.h"
 #include "wire/layout.h"
@@ -25,15 +26,6 @@ struct field {
 	uint64_t expected;
 };
 
-static uint64_t number(const uint8_t *bytes, uint32_t at, uint32_t width, bool big)
-{
-	uint64_t value = 0;
-
-	for (uint32_t i = 0; i < width; i++)
-		value |= (uint64_t)bytes[at + i] << 8 * (big ? width - 1 - i : i);
-	return value;
-}
-
 /* signature: "nodes/WHAT"; the fields follow each other without a gap. */
 static void check(struct o2_nodes_seat *seat, const char *signature, const uint8_t *bytes, size_t length,
 		  const struct field *fields, size_t nfields)
@@ -48,7 +40,7 @@ static void check(struct o2_nodes_seat *seat, const char *signature, const uint8
 		return;
 	}
 	for (size_t i = 0; i < nfields; i++) {
-		const uint64_t is = number(bytes, fields[i].at, fields[i].width, big);
+		const uint64_t is = o2_wm_load(bytes + fields[i].at, fields[i].width, !big);
 
 		if (is != fields[i].expected)
 			o2_report_fail(seat->nodes->report, signature,

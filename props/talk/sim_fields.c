@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "props/model/wire_model.h"
 #include "props/talk/sim_internal.h"
 #include "wire/layout.h"
 
@@ -24,7 +25,7 @@ struct seen {
 
 static uint64_t number(const struct seen *m, uint32_t at, uint32_t width)
 {
-	return o2_sim_number(m->bytes, at, width, m->big);
+	return o2_wm_load(m->bytes + at, width, !m->big);
 }
 
 static void expect(const struct seen *m, const char *field, uint64_t is, uint64_t expected)

@@ -355,8 +355,6 @@ void o2_sim_forge(struct o2_sim *sim);
 /* sim_wire.c */
 
 void o2_sim_tap(void *arg, const struct o2_loop_seen *seen);
-/* A number of the sender's at its place in a message. */
-uint64_t o2_sim_number(const uint8_t *bytes, uint32_t at, uint32_t width, bool big);
 /* The operation that a message of this end is about; NULL: none, or nobody's. */
 struct o2_sim_op *o2_sim_op_of(struct o2_sim_end *from, const uint8_t *bytes, uint64_t length, uint8_t type);
 /* Message completions of this end that are about to be handled. */

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "props/model/wire_model.h"
 #include "props/talk/sim_internal.h"
 #include "props/talk/wrap/alloc_fault.h"
 #include "wire/layout.h"
@@ -10,15 +11,6 @@
  * What is seen on the fabric.  Nothing of the library's codec is used: a byte or a number at its place
  * (docs/wire.md), in the sender's order.
  */
-
-uint64_t o2_sim_number(const uint8_t *bytes, uint32_t at, uint32_t width, bool big)
-{
-	uint64_t value = 0;
-
-	for (uint32_t i = 0; i < width; i++)
-		value |= (uint64_t)bytes[at + i] << 8 * (big ? width - 1 - i : i);
-	return value;
-}
 
 /* An operation between these two whose cookie this is; started: by `from`. */
 static struct o2_sim_op *by_cookie(struct o2_sim_end *initiator, uint64_t cookie, bool of_ack)
@@ -39,9 +31,9 @@ static struct o2_sim_op *by_cookie(struct o2_sim_end *initiator, uint64_t cookie
 static struct o2_sim_op *by_number(struct o2_sim_end *from, const uint8_t *bytes)
 {
 	struct o2_sim *sim = from->sim;
-	uint32_t lnet_type = (uint32_t)o2_sim_number(bytes, O2_AT_LNET_HDR + O2_LNET_AT_TYPE, 4, false);
+	uint32_t lnet_type = (uint32_t)o2_wm_load(bytes + O2_AT_LNET_HDR + O2_LNET_AT_TYPE, 4, true);
 	uint32_t at = lnet_type == O2_LNET_REPLY ? 8 : 16;
-	uint64_t id = o2_sim_number(bytes, O2_AT_LNET_HDR + O2_LNET_AT_UNION + at, 8, false);
+	uint64_t id = o2_wm_load(bytes + O2_AT_LNET_HDR + O2_LNET_AT_UNION + at, 8, true);
 
 	/* A request may be seen from inside the call that starts it, when it is the newest of all. */
 	return id < sim->nops && sim->op[id].end == from ? &sim->op[id] : NULL;
@@ -55,12 +47,12 @@ struct o2_sim_op *o2_sim_op_of(struct o2_sim_end *from, const uint8_t *bytes, ui
 	case O2_MSG_GET_REQ:
 		return length < O2_AT_PAYLOAD ? NULL : by_number(from, bytes);
 	case O2_MSG_PUT_ACK:
-		return by_cookie(from->other, o2_sim_number(bytes, O2_AT_SRC_COOKIE, 8, false), false);
+		return by_cookie(from->other, o2_wm_load(bytes + O2_AT_SRC_COOKIE, 8, true), false);
 	case O2_MSG_PUT_DONE: /* it goes the way of its request and has the cookie of the PUT_ACK */
-		return by_cookie(from, o2_sim_number(bytes, O2_AT_COMPLETION_COOKIE, 8, false), true);
+		return by_cookie(from, o2_wm_load(bytes + O2_AT_COMPLETION_COOKIE, 8, true), true);
 	case O2_MSG_PUT_NAK:
 	case O2_MSG_GET_DONE:
-		return by_cookie(from->other, o2_sim_number(bytes, O2_AT_COMPLETION_COOKIE, 8, false), false);
+		return by_cookie(from->other, o2_wm_load(bytes + O2_AT_COMPLETION_COOKIE, 8, true), false);
 	default:
 		return NULL;
 	}
@@ -71,9 +63,9 @@ static void note_descriptor(struct o2_sim_op *op, const uint8_t *bytes, uint32_t
 {
 	uint64_t frags;
 
-	op->key = (uint32_t)o2_sim_number(bytes, at + O2_DESC_AT_KEY, 4, big);
-	op->key_addr = o2_sim_number(bytes, at + O2_DESC_AT_FRAGS + O2_FRAG_AT_ADDR, 8, big);
-	frags = o2_sim_number(bytes, at + O2_DESC_AT_NFRAGS, 4, big);
+	op->key = (uint32_t)o2_wm_load(bytes + at + O2_DESC_AT_KEY, 4, !big);
+	op->key_addr = o2_wm_load(bytes + at + O2_DESC_AT_FRAGS + O2_FRAG_AT_ADDR, 8, !big);
+	frags = o2_wm_load(bytes + at + O2_DESC_AT_NFRAGS, 4, !big);
 	op->frags = (uint32_t)frags;
 	if (frags >= O2_MEMORY_PIECES - 2 && frags <= O2_MEMORY_PIECES)
 		o2_sim_seen(op->end->sim, O2_SIM_SEEN_FRAGS_257 - (O2_MEMORY_PIECES - (uint32_t)frags));
@@ -92,15 +84,15 @@ static bool note(struct o2_sim_op *op, const uint8_t *bytes, uint8_t type, bool 
 		return true;
 	*seen = true;
 	if (type == O2_MSG_PUT_REQ || type == O2_MSG_GET_REQ)
-		op->cookie = o2_sim_number(bytes, O2_AT_PUT_REQ_COOKIE, 8, false);
+		op->cookie = o2_wm_load(bytes + O2_AT_PUT_REQ_COOKIE, 8, true);
 	if (type == O2_MSG_GET_REQ)
 		note_descriptor(op, bytes, O2_AT_GET_REQ_DESC, big);
 	if (type == O2_MSG_PUT_ACK) {
-		op->cookie_there = o2_sim_number(bytes, O2_AT_DST_COOKIE, 8, false);
+		op->cookie_there = o2_wm_load(bytes + O2_AT_DST_COOKIE, 8, true);
 		note_descriptor(op, bytes, O2_AT_PUT_ACK_DESC, big);
 	}
 	if (seen == &op->status_sent)
-		op->wire_status = (int32_t)(uint32_t)o2_sim_number(bytes, O2_AT_STATUS, 4, big);
+		op->wire_status = (int32_t)(uint32_t)o2_wm_load(bytes + O2_AT_STATUS, 4, !big);
 	return false;
 }
 
