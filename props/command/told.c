@@ -201,6 +201,18 @@ static void tell_nak(struct o2_told *told, const struct o2_judge_event *event, u
 
 void o2_told_event(void *context, const struct o2_judge_event *event)
 {
+	static void (*const tells[])(struct o2_told * told, const struct o2_judge_event *event,
+				     uint64_t time_ns) = {
+		[O2_JUDGE_REQUEST] = o2_told_terms,
+		[O2_JUDGE_REPLY] = o2_told_terms,
+		[O2_JUDGE_MESSAGE] = tell_message,
+		[O2_JUDGE_WRITE] = tell_write,
+		[O2_JUDGE_NAK] = tell_nak,
+		[O2_JUDGE_LOST] = o2_told_lost,
+		[O2_JUDGE_REJECT] = o2_told_reject,
+		[O2_JUDGE_DISCONNECT] = o2_told_disconnect,
+		[O2_JUDGE_PART] = NULL,
+	};
 	struct o2_told *told = context;
 	const uint64_t time_ns = told->base_ns + event->time_ns;
 
@@ -211,33 +223,13 @@ void o2_told_event(void *context, const struct o2_judge_event *event)
 		told->untold = true;
 		return;
 	}
-	switch (event->kind) {
-	case O2_JUDGE_REQUEST:
-	case O2_JUDGE_REPLY:
-		o2_told_terms(told, event, time_ns);
-		return;
-	case O2_JUDGE_MESSAGE:
-		tell_message(told, event, time_ns);
-		break;
-	case O2_JUDGE_WRITE:
-		tell_write(told, event, time_ns);
-		break;
-	case O2_JUDGE_NAK:
-		tell_nak(told, event, time_ns);
-		break;
-	case O2_JUDGE_LOST:
-		o2_told_lost(told, event, time_ns);
-		break;
-	case O2_JUDGE_REJECT:
-		o2_told_reject(told, event, time_ns);
-		break;
-	case O2_JUDGE_DISCONNECT:
-		o2_told_disconnect(told, event, time_ns);
-		break;
-	default:
+	if (tells[event->kind] == NULL) {
 		told->untold = true;
 		return;
 	}
+	tells[event->kind](told, event, time_ns);
+	if (event->kind == O2_JUDGE_REQUEST || event->kind == O2_JUDGE_REPLY)
+		return;
 	o2_told_noise(told, event, time_ns);
 	told->untold |= told->file->full;
 }

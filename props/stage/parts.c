@@ -293,45 +293,31 @@ static void run_read(struct o2_parts_run *run, struct o2_choice *c, struct o2_re
 
 /* --- the case --- */
 
+static void room_or_path(struct o2_parts_run *run, struct o2_choice *choice, struct o2_report *report)
+{
+	if (o2_draw_bool(choice, 1, 3))
+		o2_parts_room(run, choice, report);
+	else
+		o2_parts_path(run, choice, report);
+}
+
+#define PARTS 17u
+
+static void (*const parts[PARTS])(struct o2_parts_run *run, struct o2_choice *choice,
+				  struct o2_report *report) = {
+	run_record,	  run_record,	     run_write,	      run_read,	     o2_parts_options,
+	o2_parts_options, o2_parts_errno,    o2_parts_quirks, o2_parts_ping, o2_parts_fault,
+	o2_parts_lst,	  o2_parts_lst_code, o2_parts_markup, room_or_path,  o2_parts_lst_read,
+	o2_parts_form,	  o2_parts_pattern,
+};
+
 static enum o2_status run_case(void *context, struct o2_choice *choice, struct o2_report *report)
 {
 	struct o2_parts_run *run = context;
-	const uint64_t kind = o2_draw(choice, 16);
 
 	o2_report_clear(report);
 	run->text[0] = '\0';
-	if (kind < 2)
-		run_record(run, choice, report);
-	else if (kind == 2)
-		run_write(run, choice, report);
-	else if (kind == 3)
-		run_read(run, choice, report);
-	else if (kind < 6)
-		o2_parts_options(run, choice, report);
-	else if (kind == 6)
-		o2_parts_errno(run, choice, report);
-	else if (kind == 7)
-		o2_parts_quirks(run, choice, report);
-	else if (kind == 8)
-		o2_parts_ping(run, choice, report);
-	else if (kind == 9)
-		o2_parts_fault(run, choice, report);
-	else if (kind == 12)
-		o2_parts_markup(run, choice, report);
-	else if (kind == 13 && o2_draw_bool(choice, 1, 3))
-		o2_parts_room(run, choice, report);
-	else if (kind == 13)
-		o2_parts_path(run, choice, report);
-	else if (kind == 11)
-		o2_parts_lst_code(run, choice, report);
-	else if (kind == 14)
-		o2_parts_lst_read(run, choice, report);
-	else if (kind == 15)
-		o2_parts_form(run, choice, report);
-	else if (kind == 16)
-		o2_parts_pattern(run, choice, report);
-	else
-		o2_parts_lst(run, choice, report);
+	parts[o2_draw_pick(choice, PARTS)](run, choice, report);
 	run->tally.cases++;
 	return o2_choice_status(choice, report->failed ? O2_STATUS_INTERESTING : O2_STATUS_VALID);
 }

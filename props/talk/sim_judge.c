@@ -49,27 +49,22 @@ static void fail_record(struct o2_sim *sim, const struct o2_sim_end *end, int co
 
 void o2_sim_judge_start(struct o2_sim *sim, struct o2_sim_op *op, int code, const struct o2_error *error)
 {
+	static const struct {
+		int code;
+		enum o2_sim_situation situation;
+	} refusals[] = {
+		{-ENOTCONN, O2_SIM_SEEN_NOT_CONNECTED},
+		{-EBUSY, O2_SIM_SEEN_TOO_MANY},
+		{-EMSGSIZE, O2_SIM_SEEN_TOO_LONG},
+		{-EFBIG, O2_SIM_SEEN_TOO_MANY_FRAGS},
+		{-EPROTONOSUPPORT, O2_SIM_SEEN_GAPS_REFUSED},
+	};
+
 	o2_sim_fault_after(sim, op->end);
 	sim->at_work = NULL;
-	switch (code) {
-	case -ENOTCONN:
-		o2_sim_seen(sim, O2_SIM_SEEN_NOT_CONNECTED);
-		break;
-	case -EBUSY:
-		o2_sim_seen(sim, O2_SIM_SEEN_TOO_MANY);
-		break;
-	case -EMSGSIZE:
-		o2_sim_seen(sim, O2_SIM_SEEN_TOO_LONG);
-		break;
-	case -EFBIG:
-		o2_sim_seen(sim, O2_SIM_SEEN_TOO_MANY_FRAGS);
-		break;
-	case -EPROTONOSUPPORT:
-		o2_sim_seen(sim, O2_SIM_SEEN_GAPS_REFUSED);
-		break;
-	default:
-		break;
-	}
+	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++)
+		if (code == refusals[i].code)
+			o2_sim_seen(sim, refusals[i].situation);
 	if (code == op->start_code && !o2_sim_record_of_start(op, code, error))
 		fail_record(sim, op->end, code, error);
 	if (code == op->start_code || (code != 0 && o2_sim_may_fail(op, op->end, code)))
