@@ -40,6 +40,12 @@ void o2_command_word(struct o2_command_run *run, const char *format, ...)
 	va_end(arguments);
 }
 
+void o2_command_word_if(struct o2_command_run *run, bool has, const char *word)
+{
+	if (has)
+		o2_command_word(run, "%s", word);
+}
+
 static bool path_of_program(char *path, size_t bytes)
 {
 	return o2_own_path(PROGRAM, path, bytes) == 0 && access(path, X_OK) == 0;

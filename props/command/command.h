@@ -64,6 +64,8 @@ void o2_command_input(struct o2_command_run *run, const void *bytes, size_t coun
 /* Another word of the command line, printed. */
 void o2_command_word(struct o2_command_run *run, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+/* A word, as it is, where the line has it. */
+void o2_command_word_if(struct o2_command_run *run, bool has, const char *word);
 
 /* False: the program is not there. */
 bool o2_command_execute(struct o2_command_run *run);

@@ -127,8 +127,7 @@ void o2_commands_answer(struct o2_commands_run *run)
 	done = ends ? at : count;
 	o2_commands_words(run, "ping --device=loop --nid=10.77.3.4@o2ib --interval=0");
 	o2_command_word(&run->command, "--count=%" PRIu32, count);
-	if (json)
-		o2_commands_words(run, "--json");
+	o2_command_word_if(&run->command, json, "--json");
 	o2_commands_words(run, PEER);
 	for (uint32_t i = 0; i < done; i++)
 		used += add_line(text + used, sizeof(text) - used, i == at ? &answer : &plain);

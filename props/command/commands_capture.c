@@ -263,8 +263,7 @@ static void judge(struct o2_commands_run *run, const struct o2_hearing *h)
 
 	o2_told_add_up(&report, &told, h);
 	start(run, "judge");
-	if (json)
-		o2_command_word(&run->command, "--json");
+	o2_command_word_if(&run->command, json, "--json");
 	o2_command_word(&run->command, "--timeout=%" PRIu64, h->options.timeout_ms);
 	o2_command_word(&run->command, "--keepalive=%" PRIu64, h->options.keepalive_ms);
 	for (uint32_t i = 0; i < VIEWS; i++) {

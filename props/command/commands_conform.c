@@ -195,22 +195,15 @@ static void draw_words(struct o2_trial *trial, bool known)
 	o2_command_word(command, "--device=loop");
 	o2_command_word(command, "--rounds=%" PRIu32, trial->rounds);
 	o2_command_word(command, "--seed=%" PRIu64, trial->seed);
-	if (trial->quirk->rule != NULL)
-		o2_command_word(command, "--timeout=1");
-	if (trial->json)
-		o2_command_word(command, "--json");
-	if (trial->lst)
-		o2_command_word(command, "--lst");
-	if (trial->hostile)
-		o2_command_word(command, "--hostile");
+	o2_command_word_if(command, trial->quirk->rule != NULL, "--timeout=1");
+	o2_command_word_if(command, trial->json, "--json");
+	o2_command_word_if(command, trial->lst, "--lst");
+	o2_command_word_if(command, trial->hostile, "--hostile");
 	if (trial->quirk->quirk != NULL)
 		o2_command_word(command, "--loop-quirk=%s", trial->quirk->quirk);
-	if (trial->kernel)
-		o2_command_word(command, "--profile=kernel");
-	if (trial->lacks != NULL)
-		o2_command_word(command, "--portal=7");
-	if (known)
-		o2_command_word(command, "--known=/dev/stdin");
+	o2_command_word_if(command, trial->kernel, "--profile=kernel");
+	o2_command_word_if(command, trial->lacks != NULL, "--portal=7");
+	o2_command_word_if(command, known, "--known=/dev/stdin");
 	if (!trial->all && o2_draw_bool(c, 1, 1)) {
 		o2_command_word(command, "--only=%s", trial->only);
 	} else if (!trial->all) {

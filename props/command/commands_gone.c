@@ -26,8 +26,7 @@ static void taken(struct o2_commands_run *run, struct o2_wrong *wrong)
 	o2_commands_words(run, commands[which]);
 	o2_commands_words(run, "--device=loop --nid=10.77.3.4@o2ib --count=1");
 	o2_command_word(&run->command, "--port=%" PRIu32, port);
-	if (verbose)
-		o2_commands_words(run, "--verbose");
+	o2_command_word_if(&run->command, verbose, "--verbose");
 	o2_commands_words(run, which == 3 ? PEER " ping" : PEER);
 	o2_wrong_execute(&run->command, wrong);
 	if (run->command.status != 0 ||
@@ -171,6 +170,8 @@ static void lose(struct o2_commands_run *run, struct o2_wrong *wrong)
 
 void o2_commands_gone(struct o2_commands_run *run)
 {
+	static void (*const kinds[])(struct o2_commands_run * run, struct o2_wrong * wrong) = {
+		taken, move_in_vain, ask_in_vain, try_in_vain, lose};
 	static const uint32_t weights[] = {4, 4, 2, 2, 4};
 	const size_t kind = o2_draw_weighted(run->c, weights, 5);
 	struct o2_wrong wrong = {.in = O2_WRONG_NOWHERE};
@@ -182,14 +183,5 @@ void o2_commands_gone(struct o2_commands_run *run)
 			: wrong.absent ? O2_COMMANDS_ABSENT
 			: kind == 4    ? O2_COMMANDS_DEVICE_LOST
 				       : O2_COMMANDS_PORT_TAKEN]++;
-	if (kind == 0)
-		taken(run, &wrong);
-	else if (kind == 1)
-		move_in_vain(run, &wrong);
-	else if (kind == 2)
-		ask_in_vain(run, &wrong);
-	else if (kind == 3)
-		try_in_vain(run, &wrong);
-	else
-		lose(run, &wrong);
+	kinds[kind](run, &wrong);
 }

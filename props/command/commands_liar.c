@@ -368,8 +368,7 @@ static void draw_words(struct o2_commands_run *run, const struct o2_liar_stand *
 		 timeout, port, foretold->kernel ? " --profile=kernel" : "", place ? "" : " --portal=7");
 	snprintf(foretold->again, sizeof(foretold->again), "o2ref conform %s", rest);
 	o2_command_word(&run->command, "conform");
-	if (foretold->json)
-		o2_command_word(&run->command, "--json");
+	o2_command_word_if(&run->command, foretold->json, "--json");
 	o2_command_word(&run->command, "--only");
 	/* By their names, or all that the table has. */
 	snprintf(run->command.word[run->command.words], O2_COMMAND_WORD,

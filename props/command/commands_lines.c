@@ -235,8 +235,7 @@ static void start(struct o2_commands_run *run, struct bent *bent, const char *qu
 	}
 	if (quirk != NULL)
 		o2_command_word(&run->command, "--loop-quirk=%s", quirk);
-	if (bent->judge)
-		o2_commands_words(run, "--judge");
+	o2_command_word_if(&run->command, bent->judge, "--judge");
 }
 
 /* The summary of one that was done, or has failed; verified: how many were looked at, and wrong. */
@@ -348,8 +347,7 @@ static void other_sum(struct o2_commands_run *run)
 			   "be so: every message keeps to the rules of the codec (docs/wire.md, \"Rules\")\n";
 
 	start(run, &bent, "sums-other-bytes");
-	if (takes)
-		o2_commands_words(run, "--tolerate-immediate-checksum");
+	o2_command_word_if(&run->command, takes, "--tolerate-immediate-checksum");
 	o2_commands_words(run, PEER);
 	if (!o2_commands_go(run, takes ? 0 : 1))
 		return;

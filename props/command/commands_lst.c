@@ -86,20 +86,13 @@ static void tell(struct o2_commands_run *run, const struct tried *tried)
 	o2_command_word(&run->command, "--mode=%s", tried->mode);
 	if (o2_draw_bool(c, 3, 1))
 		o2_command_word(&run->command, "--queue-depth=%" PRIu64, 2 + o2_draw(c, 253));
-	if (o2_draw_bool(c, 3, 1))
-		o2_commands_words(run, "--force");
-	if (tried->every_word)
-		o2_commands_words(run, "--every-word");
-	if (tried->json)
-		o2_commands_words(run, "--json");
-	if (tried->judge)
-		o2_commands_words(run, "--judge");
-	if (tried->ours)
-		o2_commands_words(run, "--nid=10.77.3.4@o2ib");
-	if (tried->reverse)
-		o2_commands_words(run, "--reverse");
-	if (tried->flips)
-		o2_commands_words(run, "--loop-quirk=lst-flip-bit");
+	o2_command_word_if(&run->command, o2_draw_bool(c, 3, 1), "--force");
+	o2_command_word_if(&run->command, tried->every_word, "--every-word");
+	o2_command_word_if(&run->command, tried->json, "--json");
+	o2_command_word_if(&run->command, tried->judge, "--judge");
+	o2_command_word_if(&run->command, tried->ours, "--nid=10.77.3.4@o2ib");
+	o2_command_word_if(&run->command, tried->reverse, "--reverse");
+	o2_command_word_if(&run->command, tried->flips, "--loop-quirk=lst-flip-bit");
 	o2_commands_words(run, PEER);
 	o2_commands_words(run, test_names[tried->test]);
 }

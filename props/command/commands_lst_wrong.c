@@ -228,8 +228,7 @@ static void draw(struct spoilt *spoilt)
 	o2_commands_words(spoilt->run, "lst --device=loop --concurrency=1 --nid=" US);
 	o2_command_word(&spoilt->run->command, "--count=%" PRIu32, spoilt->count);
 	o2_command_word(&spoilt->run->command, "--size=%u", SIZE);
-	if (spoilt->json)
-		o2_commands_words(spoilt->run, "--json");
+	o2_command_word_if(&spoilt->run->command, spoilt->json, "--json");
 	o2_commands_words(spoilt->run, PEER);
 	o2_commands_words(spoilt->run, test == 0 ? "ping" : test == 1 ? "read" : "write");
 }

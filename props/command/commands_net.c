@@ -198,8 +198,7 @@ static void ping(struct o2_commands_run *run)
 	o2_command_word(&run->command, "--count=%" PRIu64, moving.count);
 	o2_command_word(&run->command, "--interval=%" PRIu64, o2_draw(run->c, 2));
 	draw_connection(run, 0);
-	if (moving.json)
-		o2_command_word(&run->command, "--json");
+	o2_command_word_if(&run->command, moving.json, "--json");
 	o2_command_word(&run->command, PEER);
 	run->tally.seen[O2_COMMANDS_PING]++;
 	if (!o2_commands_go(run, 0))
@@ -273,12 +272,9 @@ static void move(struct o2_commands_run *run)
 	status = draw_outcome(run, &moving, in_flight);
 	if (status < 0)
 		return;
-	if (moving.verify)
-		o2_command_word(&run->command, "--verify");
-	if (moving.json)
-		o2_command_word(&run->command, "--json");
-	if (moving.ours)
-		o2_command_word(&run->command, "--nid=10.77.3.4@o2ib");
+	o2_command_word_if(&run->command, moving.verify, "--verify");
+	o2_command_word_if(&run->command, moving.json, "--json");
+	o2_command_word_if(&run->command, moving.ours, "--nid=10.77.3.4@o2ib");
 	/* Without an answer nobody knows that a small one had no room, and nobody waits for a peer that is late. */
 	if (strcmp(moving.command, "put") == 0 && moving.failed == 0 && moving.late_ms == 0 &&
 	    o2_draw_bool(c, 3, 1))

@@ -159,12 +159,9 @@ void o2_commands_odd(struct o2_commands_run *run, const struct o2_msg *msg, cons
 	run->command.words = 0;
 	o2_command_input(&run->command, m.bytes, m.length);
 	o2_commands_words(run, "decode --raw-input");
-	if (m.odd.all)
-		o2_commands_words(run, "--all");
-	if (m.colours)
-		o2_commands_words(run, "--color=always");
-	if (m.tolerated)
-		o2_commands_words(run, "--tolerate-immediate-checksum");
+	o2_command_word_if(&run->command, m.odd.all, "--all");
+	o2_command_word_if(&run->command, m.colours, "--color=always");
+	o2_command_word_if(&run->command, m.tolerated, "--tolerate-immediate-checksum");
 	o2_commands_words(run, "-");
 	expected = expected_dump(&m);
 	if (expected != NULL && o2_commands_go(run, m.odd.refused))

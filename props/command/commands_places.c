@@ -141,8 +141,7 @@ static void look_for_places(struct o2_commands_run *run)
 	o2_command_word(command, "--read-portal=%" PRIu32, places.portal[1]);
 	o2_command_word(command, "--match-bits=0x%" PRIx64, places.bits);
 	o2_command_word(command, "--seed=%" PRIu64, trial.seed);
-	if (trial.json)
-		o2_command_word(command, "--json");
+	o2_command_word_if(command, trial.json, "--json");
 	o2_command_word(command, "--only=%s", trial.only);
 	o2_command_word(command, PEER);
 	o2_wrong_execute(command, &wrong);

@@ -68,8 +68,7 @@ static void decode(struct o2_commands_run *run, const struct o2_reject *record, 
 	o2_told_dump_reject(out, record, bytes, behind);
 	fclose(out);
 	o2_commands_words(run, "decode --reject --raw-input");
-	if (json)
-		o2_command_word(&run->command, "--json");
+	o2_command_word_if(&run->command, json, "--json");
 	o2_command_word(&run->command, "-");
 	feed(run, bytes, O2_RM_BYTES + behind);
 	if (o2_commands_go(run, 0)) {
@@ -93,8 +92,7 @@ static void encode(struct o2_commands_run *run, const struct o2_reject *record, 
 		sprintf(digits + 2 * i, "%02x", bytes[i]);
 	strcpy(digits + 2 * O2_RM_BYTES, "\n");
 	o2_command_word(&run->command, "encode");
-	if (hex)
-		o2_command_word(&run->command, "--hex");
+	o2_command_word_if(&run->command, hex, "--hex");
 	o2_command_word(&run->command, "-");
 	feed(run, text, strlen(text));
 	if (o2_commands_go(run, 0) &&
@@ -123,8 +121,7 @@ static void refuse(struct o2_commands_run *run, struct o2_reject *record)
 	text = json_dumps(form, JSON_COMPACT);
 	o2_command_word(&run->command, json ? "encode" : "decode");
 	o2_command_word(&run->command, json ? "--hex" : "--reject");
-	if (!json)
-		o2_command_word(&run->command, "--raw-input");
+	o2_command_word_if(&run->command, !json, "--raw-input");
 	o2_command_word(&run->command, "-");
 	feed(run, json ? (const void *)text : bytes, json ? strlen(text) : sizeof(bytes));
 	snprintf(expected, sizeof(expected), "o2ref: standard input: %s: ", verdict.rule);

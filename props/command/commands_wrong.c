@@ -111,12 +111,10 @@ static void draw_words(const struct o2_wronging *wronging)
 		o2_command_word(command, "--place-bytes=%" PRIu32, wronging->place_bytes);
 	o2_command_word(command, "--rounds=%" PRIu32, trial->rounds);
 	o2_command_word(command, "--seed=%" PRIu64, trial->seed);
-	if (trial->json)
-		o2_command_word(command, "--json");
-	if (o2_draw_bool(wronging->c, 1, 1)) /* nothing is known */
-		o2_command_word(command, "--known=/dev/null");
-	if (trial->lst)
-		o2_command_word(command, "--lst");
+	o2_command_word_if(command, trial->json, "--json");
+	o2_command_word_if(command, o2_draw_bool(wronging->c, 1, 1),
+			   "--known=/dev/null"); /* nothing is known */
+	o2_command_word_if(command, trial->lst, "--lst");
 	if (trial->folder[0] != '\0')
 		o2_command_word(command, "--out=%s", trial->folder);
 	o2_command_word(command, "--only=%s", trial->only);

@@ -73,14 +73,10 @@ static void draw_words(struct o2_serving *serving)
 	serving->plain = depth >= CLIENT_DEPTH;
 	o2_command_word(command, "--queue-depth=%" PRIu64, depth);
 	o2_command_word(command, "--features=%" PRIu32, serving->features);
-	if (serving->verify)
-		o2_commands_words(serving->run, "--verify");
-	if (serving->json)
-		o2_commands_words(serving->run, "--json");
-	if (serving->verbose)
-		o2_commands_words(serving->run, "--verbose");
-	if (serving->truncate)
-		o2_commands_words(serving->run, "--truncate");
+	o2_command_word_if(&serving->run->command, serving->verify, "--verify");
+	o2_command_word_if(&serving->run->command, serving->json, "--json");
+	o2_command_word_if(&serving->run->command, serving->verbose, "--verbose");
+	o2_command_word_if(&serving->run->command, serving->truncate, "--truncate");
 	draw_buffers(serving, fragments);
 }
 
@@ -209,8 +205,6 @@ void o2_serving_draw(struct o2_serving *serving)
 	draw_requests(serving);
 	serving->judge = o2_draw_bool(serving->run->c, 1, 7) && serving->plain && !puts_and_gets(script);
 	serving->lst = o2_draw_bool(serving->run->c, 1, 1);
-	if (serving->judge)
-		o2_commands_words(serving->run, "--judge");
-	if (serving->lst)
-		o2_commands_words(serving->run, "--lst");
+	o2_command_word_if(&serving->run->command, serving->judge, "--judge");
+	o2_command_word_if(&serving->run->command, serving->lst, "--lst");
 }
