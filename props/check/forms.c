@@ -47,15 +47,21 @@ static const char *const situations[SITUATIONS] = {
 	"rdma_chain", "connect",    "deliver",	"keys",
 	"send_plan",  "setup",	    "flow",	SITUATION_LIST(O2_SITUATION_NAME)};
 
-static void fail(struct o2_forms_run *run, struct o2_report *report, const char *what, const json_t *form)
+void o2_forms_fail(struct o2_report *report, const char *of, const char *what,
+		   const struct o2_form_change *change, const json_t *form)
 {
 	char *text = json_dumps(form, JSON_COMPACT);
 	char signature[64];
 
-	snprintf(signature, sizeof(signature), "forms/%s/%s", o2_stage_name(run->asked.stage), what);
-	o2_report_fail(report, signature, "%s", run->change.text);
+	snprintf(signature, sizeof(signature), "forms/%s/%s", of, what);
+	o2_report_fail(report, signature, "%s", change->text);
 	o2_report_add(report, "%.300s", text == NULL ? "(nothing)" : text);
 	free(text);
+}
+
+static void fail(struct o2_forms_run *run, struct o2_report *report, const char *what, const json_t *form)
+{
+	o2_forms_fail(report, o2_stage_name(run->asked.stage), what, &run->change, form);
 }
 
 /* --- questions --- */

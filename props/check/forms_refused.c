@@ -40,18 +40,6 @@ static json_t *form_of(const struct o2_refused *refused)
 	return o2_output_form(FORM, &error);
 }
 
-static void fail(struct o2_report *report, const char *what, const struct o2_form_change *change,
-		 const json_t *form)
-{
-	char signature[64];
-	char *text = json_dumps(form, JSON_COMPACT);
-
-	snprintf(signature, sizeof(signature), "forms/refused/%s", what);
-	o2_report_fail(report, signature, "%s", change->text);
-	o2_report_add(report, "%.300s", text == NULL ? "(nothing)" : text);
-	free(text);
-}
-
 static void check_changed(const struct o2_form_change *change, const struct o2_refused *was,
 			  const json_t *form, struct o2_report *report)
 {
@@ -62,22 +50,22 @@ static void check_changed(const struct o2_form_change *change, const struct o2_r
 	if (o2_output_expect(form, FORM, &found, &error) != 0) {
 		if (error.code != -EINVAL || error.rule == NULL || error.field == NULL ||
 		    !o2_form_names(change, error.field))
-			fail(report, "refusal-of-another-field", change, form);
+			o2_forms_fail(report, "refused", "refusal-of-another-field", change, form);
 		else if (strcmp(error.rule, "json/text-too-long") == 0 &&
 			 (error.value < TEXT_BYTES || error.limit != TEXT_BYTES - 1))
-			fail(report, "refusal-of-another-length", change, form);
+			o2_forms_fail(report, "refused", "refusal-of-another-length", change, form);
 		return;
 	}
 	if (found.code == 0 && json_object_get(form, "refused") != NULL) {
-		fail(report, "read-as-none", change, form);
+		o2_forms_fail(report, "refused", "read-as-none", change, form);
 		return;
 	}
 	written = form_of(&found);
 	before = form_of(was);
 	if (written == NULL || !o2_form_agrees(written, form, change))
-		fail(report, "read-as-another", change, written);
+		o2_forms_fail(report, "refused", "read-as-another", change, written);
 	else if (found.code != 0 && o2_refused_equal(was, &found) != json_equal(written, before))
-		fail(report, "equal", change, written);
+		o2_forms_fail(report, "refused", "equal", change, written);
 	json_decref(before);
 	json_decref(written);
 }
@@ -104,7 +92,7 @@ void o2_forms_check_refused(struct o2_forms_run *run, struct o2_choice *choice, 
 	if (o2_output_expect(form, FORM, &found, NULL) != 0 || found.code != drawn.code ||
 	    strcmp(found.rule, rule) != 0 || strcmp(found.field, field) != 0 || found.index != drawn.index ||
 	    found.value != drawn.value || found.limit != drawn.limit || !o2_refused_equal(&expected, &found))
-		fail(report, "not-read", change, form);
+		o2_forms_fail(report, "refused", "not-read", change, form);
 	else if (o2_form_change(choice, form, change))
 		check_changed(change, &expected, form, report);
 	json_decref(form);

@@ -28,18 +28,17 @@ static void put_members(struct o2_reproducer *r, const struct member *member, si
 		fprintf(r->out, "\t.%s = 0x%" PRIx64 "u,\n", member[i].name, member[i].value);
 }
 
-/* Private data, or a message: an array of its own, and where the question points to it. */
-static void put_bytes(struct o2_reproducer *r, const uint8_t *bytes, uint64_t length_bytes)
+/* `in` of this type, with private data, or a message, which is an array of its own. */
+static void put_with_bytes(struct o2_reproducer *r, const char *type, const struct member *member,
+			   size_t count, const uint8_t *bytes, uint64_t length_bytes)
 {
 	/* An array of no bytes is none. */
 	fputs("static const uint8_t in_bytes[] = {", r->out);
 	for (uint64_t i = 0; i < length_bytes; i++)
 		fprintf(r->out, "%s0x%02x,", i % 12 == 0 ? "\n\t" : " ", bytes[i]);
 	fputs(length_bytes == 0 ? "0};\n" : "\n};\n", r->out);
-}
-
-static void point_to_bytes(struct o2_reproducer *r, uint64_t length_bytes)
-{
+	fprintf(r->out, "static const struct %s in = {\n", type);
+	put_members(r, member, count);
 	fprintf(r->out, "\t.bytes = in_bytes, .length_bytes = %" PRIu64 ",\n};\n", length_bytes);
 }
 
@@ -103,10 +102,8 @@ static void put_connect(struct o2_reproducer *r)
 		{"asked.max_msg_size", in->asked.max_msg_size},
 	};
 
-	put_bytes(r, r->asked.connect.bytes, in->length_bytes);
-	fputs("static const struct o2_impl_connect_in in = {\n", r->out);
-	put_members(r, members, sizeof(members) / sizeof(members[0]));
-	point_to_bytes(r, in->length_bytes);
+	put_with_bytes(r, "o2_impl_connect_in", members, sizeof(members) / sizeof(members[0]),
+		       r->asked.connect.bytes, in->length_bytes);
 }
 
 static void compare_connect(struct o2_reproducer *r)
@@ -134,10 +131,8 @@ static void put_deliver(struct o2_reproducer *r)
 					 {"cookie", in->cookie},
 					 {"nob", in->nob}};
 
-	put_bytes(r, r->asked.deliver.bytes, in->length_bytes);
-	fputs("static const struct o2_impl_deliver_in in = {\n", r->out);
-	put_members(r, members, sizeof(members) / sizeof(members[0]));
-	point_to_bytes(r, in->length_bytes);
+	put_with_bytes(r, "o2_impl_deliver_in", members, sizeof(members) / sizeof(members[0]),
+		       r->asked.deliver.bytes, in->length_bytes);
 }
 
 static void compare_deliver(struct o2_reproducer *r)
