@@ -39,6 +39,13 @@ void tests_take_numbers(int argc, char **argv, uint64_t *first, uint64_t *second
 		*second = strtoull(argv[2], NULL, 0);
 }
 
+uint64_t tests_seed(uint64_t otherwise)
+{
+	const char *text = getenv("O2_TEST_SEED");
+
+	return text != NULL ? strtoull(text, NULL, 0) : otherwise;
+}
+
 int tests_run(void)
 {
 	assert(ntests > 0);

@@ -83,6 +83,8 @@ void group_setup_register(CMFixtureFunction function);
 int tests_run(void);
 /* The arguments of a test that draws: which seed or case it begins with, and how many; what is left out stays. */
 void tests_take_numbers(int argc, char **argv, uint64_t *first, uint64_t *second);
+/* What a test without arguments draws from: $O2_TEST_SEED, or what it has where that is not set. */
+uint64_t tests_seed(uint64_t otherwise);
 
 /* Read a file of less than capacity_bytes; fails the test when it cannot. */
 size_t test_read(const char *path, void *bytes, size_t capacity_bytes);

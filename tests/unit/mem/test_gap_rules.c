@@ -94,8 +94,7 @@ static uint64_t draw_buffer(struct o2_prng *prng, struct o2_iov *iov, struct o2_
 /* Whatever the exact rule, which knows the addresses, cannot express is flagged by G3, which does not. */
 TEST(g3_misses_nothing)
 {
-	const char *text = getenv("O2_TEST_SEED");
-	uint64_t seed = text != NULL ? strtoull(text, NULL, 0) : 1;
+	const uint64_t seed = tests_seed(1);
 	static struct o2_sg_list sg;
 	static struct o2_dma_list dma;
 	uint32_t seen[2][2] = {{0}};

@@ -220,8 +220,7 @@ static void compare(const struct scenario *s, const char *replay)
 
 TEST(test_against_oracle)
 {
-	const char *text = getenv("O2_TEST_SEED");
-	uint64_t seed = text != NULL ? strtoull(text, NULL, 0) : 1;
+	const uint64_t seed = tests_seed(1);
 	static struct scenario s;
 	uint32_t gapped = 0;
 	uint32_t dense = 0;

@@ -285,8 +285,7 @@ static void round_trip_rdma(struct o2_prng *prng, uint32_t count)
 TEST(test_round_trips)
 {
 	static const uint32_t counts[] = {0, 1, 2, 3, 8, 31, 32, 254, 255, 256, 257};
-	const char *text = getenv("O2_TEST_SEED");
-	uint64_t seed = text != NULL ? strtoull(text, NULL, 0) : 1;
+	const uint64_t seed = tests_seed(1);
 
 	print_message("replay: O2_TEST_SEED=%" PRIu64 " test_stage_json\n", seed);
 	for (uint32_t n = 0; n < 66; n++) {

@@ -236,19 +236,12 @@ TEST(test_unmapped)
 
 /* --- drawn scenarios --- */
 
-static uint64_t seed(void)
-{
-	const char *text = getenv("O2_TEST_SEED");
-
-	return text == NULL ? SEED : strtoull(text, NULL, 0);
-}
-
 static void draw(uint64_t index, struct o2_scenario *scenario)
 {
 	static struct o2_choice choice;
 	static const struct o2_scenario_space all = O2_SCENARIO_SPACE_ALL;
 
-	o2_choice_random(&choice, seed(), index);
+	o2_choice_random(&choice, tests_seed(SEED), index);
 	o2_scenario_draw(&choice, &all, scenario);
 }
 
@@ -315,7 +308,7 @@ TEST(test_extents)
 	static struct o2_extent extent[O2_SCENARIO_EXTENTS];
 	static uint32_t byte[MAX_BYTES];
 
-	print_message("replay: O2_TEST_SEED=0x%llx test_predict\n", (unsigned long long)seed());
+	print_message("replay: O2_TEST_SEED=0x%llx test_predict\n", (unsigned long long)tests_seed(SEED));
 	for (uint64_t i = 0; i < 300; i++) {
 		const struct o2_scenario_side *side = i % 2 ? &scenario.source : &scenario.sink;
 		uint32_t total;

@@ -66,8 +66,7 @@ TEST(test_round_trip)
 	static struct o2_choice choice;
 	static struct o2_scenario drawn, read;
 	static const struct o2_scenario_space all = O2_SCENARIO_SPACE_ALL;
-	const char *from = getenv("O2_TEST_SEED");
-	uint64_t seed = from == NULL ? SEED : strtoull(from, NULL, 0);
+	const uint64_t seed = tests_seed(SEED);
 
 	print_message("replay: O2_TEST_SEED=0x%llx test_scenario_io\n", (unsigned long long)seed);
 	for (uint64_t i = 0; i < 1000; i++) {

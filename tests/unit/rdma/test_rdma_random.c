@@ -158,8 +158,7 @@ static int predict(const struct scenario *s, uint32_t *requests, uint32_t *piece
 
 TEST(test_against_oracle)
 {
-	const char *text = getenv("O2_TEST_SEED");
-	uint64_t seed = text != NULL ? strtoull(text, NULL, 0) : 1;
+	const uint64_t seed = tests_seed(1);
 	static struct scenario s;
 	static struct scenario before;
 	uint32_t seen[3] = {0}; /* planned, EPROTO, EMSGSIZE */

@@ -232,9 +232,7 @@ static void run(bool staging)
 
 TEST(every_mode)
 {
-	const char *text = getenv("O2_TEST_SEED");
-
-	seed = text != NULL ? strtoull(text, NULL, 0) : 1;
+	seed = tests_seed(1);
 	run(false);
 	run(true);
 }

@@ -332,9 +332,7 @@ static void run(enum kind kind)
 
 TEST(test_kinds)
 {
-	const char *text = getenv("O2_TEST_SEED");
-
-	seed = text != NULL ? strtoull(text, NULL, 0) : 1;
+	seed = tests_seed(1);
 	for (int kind = TX; kind <= FMR; kind++)
 		run((enum kind)kind);
 }
