@@ -11,8 +11,6 @@
 #include "tests/judge/player/play.h"
 #include "tests/judge/player/stage.h"
 
-#include <errno.h>
-
 /* A message of the other side that is in no recording. */
 static struct o2_msg extra(const struct stage *stage, enum o2_msg_type type)
 {

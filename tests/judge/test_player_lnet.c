@@ -6,9 +6,6 @@
  * either side.
  */
 
-#include <errno.h>
-#include <stdlib.h>
-
 #include "tests/judge/player/lnet_play.h"
 #include "tests/lib/unit_test.h"
 

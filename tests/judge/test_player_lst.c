@@ -7,10 +7,6 @@
  * by the test: its RPCs are ours.
  */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "lst/node_internal.h"
 #include "mem/kmap.h"
 #include "tests/judge/player/lst_stage.h"

@@ -6,10 +6,6 @@
  * console does what ours does are here; corpus/captures/lst/README.md says why others are not.
  */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "lst/console.h"
 #include "tests/judge/player/lst_stage.h"
 #include "tests/judge/player/play.h"

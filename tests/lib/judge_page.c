@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/lib/judge_page.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "tests/lib/unit_test.h"
 
 const char *judge_misbehaviours(void)

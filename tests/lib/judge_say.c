@@ -2,7 +2,6 @@
 #include "tests/lib/judge_say.h"
 
 #include <assert.h>
-#include <string.h>
 
 #include "base/monotonic.h"
 #include "tests/lib/unit_test.h"

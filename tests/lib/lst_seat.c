@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/lib/lst_seat.h"
 
-#include <errno.h>
-
 #include "lst/pattern.h"
 
 static void reply_to(struct lst_seat *seat, uint64_t served, const struct o2_lst_msg *msg)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/lib/net_lst_peer.h"
 
-#include <stdlib.h>
-
 struct o2_lst_node_config net_lst_config(void)
 {
 	struct o2_lst_node_config config = O2_LST_NODE_DEFAULTS;

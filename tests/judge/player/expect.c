@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <string.h>
-
 #include "mem/kmap.h"
 #include "tests/judge/player/stage.h"
 

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/judge/player/lnet_play.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "lnd/conn/transfer.h"
 #include "mem/kmap.h"
 #include "tests/lib/unit_test.h"

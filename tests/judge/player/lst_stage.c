@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/judge/player/lst_stage.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "lst/pattern.h"
 #include "mem/kmap.h"
 #include "tests/lib/unit_test.h"

@@ -2,7 +2,6 @@
 #include "tests/judge/player/play.h"
 
 #include <assert.h>
-#include <string.h>
 
 #include "tests/lib/unit_test.h"
 #include "wire/nid.h"

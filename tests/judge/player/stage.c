@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/judge/player/stage.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "loopverbs/loopverbs.h"
 #include "tests/judge/player/play.h"
 #include "wire/nid.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Text is read whole or not at all, whichever allocation is refused, and whether or not those behind it are. */
 #include <stdbool.h>
-#include <stdlib.h>
 
 #include "base/json_read.h"
 #include "tests/lib/unit_test.h"

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <errno.h>
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/own_path.h"
 #include "tests/lib/unit_test.h"

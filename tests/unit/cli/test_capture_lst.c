@@ -2,9 +2,6 @@
 /* What is said of LNet selftest's messages inside IMMEDIATEs, and of what only looks like one. */
 #include "tests/lib/unit_test.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "cli/lst_text.h"
 #include "cli/summary.h"
 

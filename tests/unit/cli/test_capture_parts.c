@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Parts of what reads and judges captures, by themselves: sequence numbers, and the rows of a report. */
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "cli/flows.h"
 #include "cli/judge_page.h"

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "cli/net/conform/hostile.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "props/world/receives.h"
 #include "tests/lib/net_world.h"

@@ -14,10 +14,6 @@
 #include "lnet/endpoint.h"
 #include "loopverbs/loopverbs.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define PER_CALL_MAX 5000u
 
 static const struct talk_config talks[] = {

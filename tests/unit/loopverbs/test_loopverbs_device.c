@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the devices say about themselves, and the objects that carry no data. */
 #include <arpa/inet.h>
-#include <stdio.h>
 
 #include "tests/device/loopverbs/pair.h"
 

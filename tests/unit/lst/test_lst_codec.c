@@ -2,10 +2,6 @@
 /* What the vectors (test_lst_vectors.c) do not ask of the codec: services, encoding, and the table of rules. */
 #include "tests/lib/unit_test.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "lst/wire/fields.h"
 #include "lst/wire/layout.h"
 #include "lst/wire/msg.h"

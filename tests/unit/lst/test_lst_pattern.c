@@ -2,8 +2,6 @@
 /* Where the data word stands, by the definition: a word by word count of what lies in which page. */
 #include "tests/lib/unit_test.h"
 
-#include <string.h>
-
 #include "lst/pattern.h"
 
 #define MOST 16384u

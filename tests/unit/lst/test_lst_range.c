@@ -2,9 +2,6 @@
 /* What may be sent: for each rule the values on both sides of its limit, and what it does not ask. */
 #include "tests/lib/unit_test.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "lst/wire/msg.h"
 #include "lst/wire/range.h"
 #include "lst/wire/rules.h"

@@ -5,11 +5,7 @@
  */
 #include "tests/lib/unit_test.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "lst/wire/fields.h"
 #include "lst/wire/msg.h"

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "mem/arena.h"
 #include "tests/lib/unit_test.h"
 

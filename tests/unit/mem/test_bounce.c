@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <string.h>
-
 #include "mem/dma_map.h"
 #include "mem/kmap.h"
 #include "tests/lib/unit_test.h"

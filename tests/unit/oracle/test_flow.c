@@ -3,7 +3,6 @@
  * Stage flow: what the reference answers holds before the judge and before who follows it, and draws come to
  * what the stage is about.
  */
-#include <errno.h>
 
 #include "oracle/stages/flow_end.h"
 #include "oracle/stages/flow_follow.h"

@@ -4,7 +4,6 @@
  * credits at the same events.  A connection acts upon a message, answers it and posts its receive again in one event,
  * so each arrival is followed by that at once.  Nothing matches: a PUT ends with its PUT_NAK, a GET with its GET_DONE.
  */
-#include <errno.h>
 
 #include "oracle/stages/flow_end.h"
 #include "props/scenario/draw.h"

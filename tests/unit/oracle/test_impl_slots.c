@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Pages that cannot be protected: then there are no slots, and an object is not asked (docs/oracle.md). */
-#include <errno.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "base/own_path.h"

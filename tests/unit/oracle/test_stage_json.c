@@ -3,11 +3,7 @@
  * The JSON forms of the stages: what is written reads back as it was, and what is not a form is refused by
  * name.  O2_TEST_SEED=n replays the random part.
  */
-#include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/json.h"
 #include "props/engine/prng.h"

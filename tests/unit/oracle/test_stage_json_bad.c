@@ -2,11 +2,7 @@
 /*
  * What is not a form: one legal text per form, one thing changed at a time, and the reader must name it.
  */
-#include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/json.h"
 #include "forms/msg_json.h"

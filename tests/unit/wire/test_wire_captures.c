@@ -4,7 +4,6 @@
 #include "tests/judge/wire/wire_test.h"
 
 #include <jansson.h>
-#include <stdlib.h>
 
 #include "wire/reject.h"
 #include "wire/rules.h"

@@ -5,8 +5,6 @@
  */
 #include "tests/judge/wire/wire_test.h"
 
-#include <errno.h>
-
 #include "base/fields.h"
 
 #define MIB O2_MAX_TRANSFER_BYTES

@@ -3,8 +3,6 @@
 #include "tests/judge/wire/golden.h"
 #include "tests/judge/wire/random_msg.h"
 
-#include <errno.h>
-
 #include "forms/msg_json.h"
 
 static struct o2_msg_json read_msg;

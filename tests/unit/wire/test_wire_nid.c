@@ -2,8 +2,6 @@
 /* NIDs as text, both ways (docs/wire.md, "NIDs"). */
 #include "tests/judge/wire/wire_test.h"
 
-#include <errno.h>
-
 TEST(text_both_ways)
 {
 	static const struct {

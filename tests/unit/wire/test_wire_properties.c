@@ -4,8 +4,6 @@
 #include "tests/judge/wire/guarded.h"
 #include "tests/judge/wire/random_msg.h"
 
-#include <errno.h>
-
 #include "wire/checksum.h"
 
 #define MESSAGES 4000

@@ -5,9 +5,6 @@
  */
 #include "tests/judge/wire/wire_test.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
 #include <jansson.h>
 
 #include "forms/reject_json.h"

@@ -5,9 +5,6 @@
  */
 #include "tests/judge/wire/rule_cases.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
 #include "wire/checksum.h"
 
 #define BUFFER_BYTES 8192u
