@@ -67,15 +67,17 @@ struct o2_pool_kind pool_world_kind(bool scan_is_use)
 	return (struct o2_pool_kind){create, destroy, take, give, -EAGAIN, scan_is_use, false, NULL};
 }
 
-void pool_world_open(struct pool_world *w, uint32_t pool_size, bool scan_is_use, uint32_t max_pools)
+struct pool_world *pool_world_open(uint32_t pool_size, bool scan_is_use, uint32_t max_pools)
 {
-	struct o2_pool_set_config config = {.clock = &w->clock, .device = 1, .max_pools = max_pools};
+	static struct pool_world w;
+	const struct o2_pool_set_config config = {.clock = &w.clock, .device = 1, .max_pools = max_pools};
 
-	memset(w, 0, sizeof(*w));
-	w->pool_size = pool_size;
-	w->clock.now_ms = 1000000;
-	w->kind = pool_world_kind(scan_is_use);
-	assert_int_equal(o2_pool_set_init(&w->set, &w->kind, w, &config, &w->error), 0);
+	memset(&w, 0, sizeof(w));
+	w.pool_size = pool_size;
+	w.clock.now_ms = 1000000;
+	w.kind = pool_world_kind(scan_is_use);
+	assert_int_equal(o2_pool_set_init(&w.set, &w.kind, &w, &config, &w.error), 0);
+	return &w;
 }
 
 struct o2_pool *pool_world_take(struct pool_world *w, uint32_t id)
@@ -96,6 +98,12 @@ void pool_world_hold(struct pool_world *w, struct o2_pool **held, uint32_t count
 void pool_world_put(struct pool_world *w, struct o2_pool *pool)
 {
 	assert_int_equal(o2_pool_set_put(&w->set, pool, w, true, &w->error), 0);
+}
+
+void pool_world_put_all(struct pool_world *w, struct o2_pool **held, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		pool_world_put(w, held[i]);
 }
 
 int pool_world_refuses(struct pool_world *w)

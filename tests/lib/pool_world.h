@@ -26,8 +26,13 @@ struct pool_world {
 /* The kind of such a set, for an owner that is a pool_world. */
 struct o2_pool_kind pool_world_kind(bool scan_is_use);
 
-/* Pools of pool_size elements; closing asserts that all are back. */
-void pool_world_open(struct pool_world *w, uint32_t pool_size, bool scan_is_use, uint32_t max_pools);
+/* Pools of pool_size elements; closing asserts that all are back.  One at a time. */
+struct pool_world *pool_world_open(uint32_t pool_size, bool scan_is_use, uint32_t max_pools);
+void pool_world_close(struct pool_world *w);
+/* With such a world, which is closed behind it. */
+#define POOL_TEST(name, pool_size, scan_is_use, max_pools)                                      \
+	TEST_ON(name, struct pool_world, w, pool_world_open(pool_size, scan_is_use, max_pools), \
+		pool_world_close)
 
 /* Take one and expect it from the pool of that id. */
 struct o2_pool *pool_world_take(struct pool_world *w, uint32_t id);
@@ -35,13 +40,12 @@ struct o2_pool *pool_world_take(struct pool_world *w, uint32_t id);
 /* The same of pools 0, 1, 2... */
 void pool_world_hold(struct pool_world *w, struct o2_pool **held, uint32_t count);
 
-/* Put one back. */
+/* Put one back; all of them. */
 void pool_world_put(struct pool_world *w, struct o2_pool *pool);
+void pool_world_put_all(struct pool_world *w, struct o2_pool **held, uint32_t count);
 
 /* What taking one is refused with. */
 int pool_world_refuses(struct pool_world *w);
-
-void pool_world_close(struct pool_world *w);
 
 /* o2_pool_set_counts, held to what is alive. */
 struct o2_pool_counts pool_world_counts(struct pool_world *w);

@@ -76,6 +76,30 @@ static struct o2_frd_config config_of(struct device *d, uint32_t pool_size, enum
 				      .max_pages = 257};
 }
 
+/* A set, and the device of its descriptors. */
+struct world {
+	struct device d;
+	struct o2_frd_set set;
+};
+
+static struct world *open_world(uint32_t pool_size, enum o2_frd_order order)
+{
+	static struct world w;
+	const struct o2_frd_config config = config_of(&w.d, pool_size, order);
+
+	assert_int_equal(o2_frd_set_init(&w.set, &config, NULL), 0);
+	return &w;
+}
+
+static void close_world(struct world *w)
+{
+	assert_int_equal(o2_pool_set_close(&w->set.set, NULL), 0);
+	assert_int_equal(w->d.alive, 0);
+}
+
+#define FRD_TEST(name, pool_size, order) \
+	TEST_ON(name, struct world, w, open_world(pool_size, order), close_world)
+
 static const struct o2_frd_request request = {.side = O2_SINK, .entries = 3, .list = "list"};
 
 static struct o2_frd *take(struct o2_frd_set *set)
@@ -96,29 +120,22 @@ static uint64_t users(struct o2_frd_set *set)
 }
 
 /* A queue: a key rests for as long as there are others. */
-TEST(test_order)
+FRD_TEST(test_order, 3, O2_FRD_INVALIDATE_FIRST)
 {
-	struct device d;
-	struct o2_frd_config config = config_of(&d, 3, O2_FRD_INVALIDATE_FIRST);
-	struct o2_frd_set set;
-
-	assert_int_equal(o2_frd_set_init(&set, &config, NULL), 0);
-	assert_int_equal(d.max_pages, 257);
+	assert_int_equal(w->d.max_pages, 257);
 	for (uint32_t i = 0; i < 9; i++) {
-		struct o2_frd *frd = take(&set);
+		struct o2_frd *frd = take(&w->set);
 
-		assert_ptr_equal(d.list, request.list);
+		assert_ptr_equal(w->d.list, request.list);
 		assert_int_equal(frd->key.rkey, ((i % 3 + 1) << 8) + i / 3 + 1);
 		assert_int_equal(o2_frd_post_done(&frd->key, 1, 2, true, NULL), 0);
-		assert_int_equal(o2_frd_put(&set, frd, NULL), 0);
+		assert_int_equal(o2_frd_put(&w->set, frd, NULL), 0);
 		assert_int_equal(frd->key.state, O2_FRD_FRESH);
 	}
-	assert_int_equal(o2_pool_set_close(&set.set, NULL), 0);
-	assert_int_equal(d.alive, 0);
 }
 
 /* Whatever map() answers, the pool of one descriptor is whole again: the next mapping finds it. */
-TEST(test_every_error_of_a_mapping)
+FRD_TEST(test_every_error_of_a_mapping, 1, O2_FRD_INVALIDATE_FIRST)
 {
 	static const struct {
 		int result, want;
@@ -126,38 +143,33 @@ TEST(test_every_error_of_a_mapping)
 	} rows[] = {{2, -EINVAL, "pool/frd/short-map"}, {1, -EINVAL, "pool/frd/short-map"},
 		    {4, -EINVAL, "pool/frd/short-map"}, {-EINVAL, -EINVAL, "pool/frd/map"},
 		    {-ENOMEM, -ENOMEM, "pool/frd/map"}, {-EAGAIN, -EAGAIN, "pool/frd/map"}};
-	struct device d;
-	struct o2_frd_config config = config_of(&d, 1, O2_FRD_INVALIDATE_FIRST);
 	struct o2_frd_chain chain;
-	struct o2_frd_set set;
 	struct o2_frd *frd = NULL;
 
-	assert_int_equal(o2_frd_set_init(&set, &config, NULL), 0);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct o2_error error = {0};
 
-		d.result = rows[i].result;
-		assert_int_equal(o2_frd_take(&set, &request, &frd, &error), rows[i].want);
+		w->d.result = rows[i].result;
+		assert_int_equal(o2_frd_take(&w->set, &request, &frd, &error), rows[i].want);
 		assert_string_equal(error.rule, rows[i].rule);
 		assert_null(frd);
-		assert_int_equal(users(&set), 0);
-		assert_int_equal(d.mapped, 0);
+		assert_int_equal(users(&w->set), 0);
+		assert_int_equal(w->d.mapped, 0);
 		if (rows[i].result > 0)
 			continue;
-		d.says_why = true;
-		assert_int_equal(o2_frd_take(&set, &request, &frd, &error), rows[i].want);
+		w->d.says_why = true;
+		assert_int_equal(o2_frd_take(&w->set, &request, &frd, &error), rows[i].want);
 		assert_string_equal(error.rule, "device/why");
-		d.says_why = false;
+		w->d.says_why = false;
 	}
-	d.result = 0;
-	frd = take(&set);
-	assert_int_equal(d.creates, 1); /* no second pool was made */
+	w->d.result = 0;
+	frd = take(&w->set);
+	assert_int_equal(w->d.creates, 1); /* no second pool was made */
 	/* Nothing of it was posted: one count of the key, and the invalidate of the key before. */
 	assert_int_equal(o2_frd_chain(&frd->key, &chain, NULL), 0);
 	assert_int_equal(chain.invalidate_rkey, 0x100);
 	assert_int_equal(chain.bind_key, 0x101);
-	assert_int_equal(o2_frd_put(&set, frd, NULL), 0);
-	assert_int_equal(o2_pool_set_close(&set.set, NULL), 0);
+	assert_int_equal(o2_frd_put(&w->set, frd, NULL), 0);
 }
 
 TEST(test_requests)
@@ -196,112 +208,91 @@ TEST(test_requests)
 }
 
 /* An exhausted pool makes another; one that cannot says try again, not something that ends the search. */
-TEST(test_exhausted)
+FRD_TEST(test_exhausted, 1, O2_FRD_INVALIDATE_FIRST)
 {
-	struct device d;
-	struct o2_frd_config config = config_of(&d, 1, O2_FRD_INVALIDATE_FIRST);
 	struct o2_frd *frd[2], *none = NULL;
 	struct o2_error error;
-	struct o2_frd_set set;
 
-	assert_int_equal(o2_frd_set_init(&set, &config, NULL), 0);
-	frd[0] = take(&set);
-	frd[1] = take(&set);
-	assert_int_equal(d.creates, 2);
-	d.fail_at = 2;
-	assert_error(o2_frd_take(&set, &request, &none, &error), -EAGAIN, &error, "pool/exhausted");
-	assert_int_equal(o2_pool_set_close(&set.set, &error), -EBUSY);
-	assert_int_equal(o2_frd_put(&set, frd[0], NULL), 0);
-	assert_int_equal(o2_frd_put(&set, frd[1], NULL), 0);
-	assert_int_equal(o2_frd_put(&set, frd[1], &error), -EINVAL);
-	assert_int_equal(o2_frd_discard(&set, frd[1], &error), -EINVAL);
-	assert_int_equal(users(&set), 0);
-	assert_int_equal(o2_pool_set_close(&set.set, NULL), 0);
-	assert_int_equal(d.alive, 0);
+	frd[0] = take(&w->set);
+	frd[1] = take(&w->set);
+	assert_int_equal(w->d.creates, 2);
+	w->d.fail_at = 2;
+	assert_error(o2_frd_take(&w->set, &request, &none, &error), -EAGAIN, &error, "pool/exhausted");
+	assert_int_equal(o2_pool_set_close(&w->set.set, &error), -EBUSY);
+	assert_int_equal(o2_frd_put(&w->set, frd[0], NULL), 0);
+	assert_int_equal(o2_frd_put(&w->set, frd[1], NULL), 0);
+	assert_int_equal(o2_frd_put(&w->set, frd[1], &error), -EINVAL);
+	assert_int_equal(o2_frd_discard(&w->set, frd[1], &error), -EINVAL);
+	assert_int_equal(users(&w->set), 0);
 }
 
 /* User verbs: no release while the key is alive; with the queue pair in error the region is made anew. */
-TEST(test_alive_keys)
+FRD_TEST(test_alive_keys, 2, O2_FRD_INVALIDATE_LAST)
 {
-	struct device d;
-	struct o2_frd_config config = config_of(&d, 2, O2_FRD_INVALIDATE_LAST);
 	struct o2_error error;
-	struct o2_frd_set set;
 	struct o2_frd *frd;
 
-	assert_int_equal(o2_frd_set_init(&set, &config, NULL), 0);
-	frd = take(&set);
+	frd = take(&w->set);
 	assert_int_equal(o2_frd_post_done(&frd->key, 9, 1, true, NULL), 0);
-	assert_error(o2_frd_put(&set, frd, &error), -EBUSY, &error, "frd/unmap/key-alive");
-	assert_int_equal(users(&set), 1);
+	assert_error(o2_frd_put(&w->set, frd, &error), -EBUSY, &error, "frd/unmap/key-alive");
+	assert_int_equal(users(&w->set), 1);
 	assert_int_equal(o2_frd_invalidate_posted(&frd->key, true, NULL), 0);
 	assert_int_equal(o2_frd_invalidated(&frd->key, true, NULL), 0);
-	assert_int_equal(o2_frd_put(&set, frd, NULL), 0);
+	assert_int_equal(o2_frd_put(&w->set, frd, NULL), 0);
 
-	frd = take(&set); /* the other one */
+	frd = take(&w->set); /* the other one */
 	assert_int_equal(o2_frd_post_done(&frd->key, 9, 1, true, NULL), 0);
-	assert_int_equal(o2_frd_discard(&set, frd, NULL), 0);
+	assert_int_equal(o2_frd_discard(&w->set, frd, NULL), 0);
 	assert_int_equal(frd->key.rkey, 0x300); /* the third region that was made */
-	assert_int_equal(users(&set), 0);
-	assert_int_equal(d.alive, 2);
+	assert_int_equal(users(&w->set), 0);
+	assert_int_equal(w->d.alive, 2);
 
 	/* No new region: the pool retires, and goes with its last user. */
-	frd = take(&set);
+	frd = take(&w->set);
 	assert_int_equal(o2_frd_post_done(&frd->key, 9, 1, true, NULL), 0);
-	d.fail_at = d.creates;
-	assert_int_equal(o2_frd_discard(&set, frd, NULL), 0);
-	assert_int_equal(d.alive, 0);
-	assert_int_equal(o2_pool_set_close(&set.set, NULL), 0);
+	w->d.fail_at = w->d.creates;
+	assert_int_equal(o2_frd_discard(&w->set, frd, NULL), 0);
+	assert_int_equal(w->d.alive, 0);
 }
 
 /* User verbs: a source gathers through the lkey of its own mapping, posts nothing and uses up no key. */
-TEST(test_sources_bind_nothing)
+FRD_TEST(test_sources_bind_nothing, 1, O2_FRD_INVALIDATE_LAST)
 {
 	struct o2_frd_request source = {.side = O2_SOURCE, .entries = 3};
-	struct device d;
-	struct o2_frd_config config = config_of(&d, 1, O2_FRD_INVALIDATE_LAST);
 	struct o2_frd_chain chain;
-	struct o2_frd_set set;
 	struct o2_frd *frd;
 
-	assert_int_equal(o2_frd_set_init(&set, &config, NULL), 0);
-	d.own_lkey = 0x777;
+	w->d.own_lkey = 0x777;
 	for (int i = 0; i < 3; i++) {
-		assert_int_equal(o2_frd_take(&set, &source, &frd, NULL), 0);
+		assert_int_equal(o2_frd_take(&w->set, &source, &frd, NULL), 0);
 		assert_int_equal(o2_frd_published(&frd->key), 0x777);
 		assert_int_equal(o2_frd_chain(&frd->key, &chain, NULL), 0);
 		assert_true(chain.count == 0 && !chain.bind && !chain.invalidate);
 		assert_int_equal(o2_frd_post_done(&frd->key, 9, 0, true, NULL), 0);
-		assert_int_equal(d.mapped, 1);
-		assert_int_equal(o2_frd_put(&set, frd, NULL), 0);
-		assert_int_equal(d.mapped, 0);
+		assert_int_equal(w->d.mapped, 1);
+		assert_int_equal(o2_frd_put(&w->set, frd, NULL), 0);
+		assert_int_equal(w->d.mapped, 0);
 	}
-	frd = take(&set);
+	frd = take(&w->set);
 	assert_int_equal(frd->key.rkey, 0x101);
-	assert_int_equal(o2_frd_put(&set, frd, NULL), 0);
-	assert_int_equal(o2_pool_set_close(&set.set, NULL), 0);
+	assert_int_equal(o2_frd_put(&w->set, frd, NULL), 0);
 }
 
 /* On a pool that failed already no region is made for nobody. */
-TEST(test_discard_after_failover)
+FRD_TEST(test_discard_after_failover, 2, O2_FRD_INVALIDATE_LAST)
 {
-	struct device d;
-	struct o2_frd_config config = config_of(&d, 2, O2_FRD_INVALIDATE_LAST);
 	struct o2_frd *frd[2];
-	struct o2_frd_set set;
 
-	assert_int_equal(o2_frd_set_init(&set, &config, NULL), 0);
 	for (int i = 0; i < 2; i++) {
-		frd[i] = take(&set);
+		frd[i] = take(&w->set);
 		assert_int_equal(o2_frd_post_done(&frd[i]->key, 9, 1, true, NULL), 0);
 	}
-	assert_int_equal(o2_pool_set_fail(&set.set, 5), 1);
-	assert_int_equal(o2_frd_discard(&set, frd[0], NULL), 0);
-	assert_int_equal(d.creates, 2);
-	assert_int_equal(d.alive, 1);
-	assert_int_equal(o2_frd_discard(&set, frd[1], NULL), 0);
-	assert_int_equal(d.alive, 0);
-	assert_int_equal(o2_pool_set_close(&set.set, NULL), 0);
+	assert_int_equal(o2_pool_set_fail(&w->set.set, 5), 1);
+	assert_int_equal(o2_frd_discard(&w->set, frd[0], NULL), 0);
+	assert_int_equal(w->d.creates, 2);
+	assert_int_equal(w->d.alive, 1);
+	assert_int_equal(o2_frd_discard(&w->set, frd[1], NULL), 0);
+	assert_int_equal(w->d.alive, 0);
 }
 
 TEST(test_creation_fails)

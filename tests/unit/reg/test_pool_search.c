@@ -9,21 +9,17 @@ static void fail_once(struct pool_world *w)
 	o2_pool_set_fail(&w->set, 7);
 }
 
-TEST(test_failover_during_growth)
+POOL_TEST(test_failover_during_growth, 1, false, 0)
 {
 	struct o2_pool *held[2];
-	struct pool_world w;
 
-	pool_world_open(&w, 1, false, 0);
-	held[0] = pool_world_take(&w, 0);
-	w.during_create = fail_once;
-	held[1] = pool_world_take(&w, 2); /* 1 was for the old device */
-	assert_int_equal(w.last_device, 7);
+	held[0] = pool_world_take(w, 0);
+	w->during_create = fail_once;
+	held[1] = pool_world_take(w, 2); /* 1 was for the old device */
+	assert_int_equal(w->last_device, 7);
 	assert_int_equal(held[1]->device, 7);
-	assert_int_equal(pool_world_counts(&w).live, 1);
-	pool_world_put(&w, held[0]);
-	pool_world_put(&w, held[1]);
-	pool_world_close(&w);
+	assert_int_equal(pool_world_counts(w).live, 1);
+	pool_world_put_all(w, held, 2);
 }
 
 /* take() without the lock: the list of pools changes under the search. */
@@ -32,28 +28,24 @@ static void fail_everything(struct pool_world *w)
 	o2_pool_set_fail(&w->set, 8);
 }
 
-TEST(test_list_changes_during_search)
+POOL_TEST(test_list_changes_during_search, 1, true, 0)
 {
 	struct o2_pool *held[3];
-	struct pool_world w;
 
-	pool_world_open(&w, 1, true, 0);
-	w.kind.take_unlocked = true;
-	pool_world_hold(&w, held, 2);
-	w.during_take = fail_everything; /* while pool 0, exhausted, is asked */
-	held[2] = pool_world_take(&w, 2);
-	assert_int_equal(pool_world_counts(&w).failed, 2);
-	for (int i = 0; i < 3; i++)
-		pool_world_put(&w, held[i]);
-	assert_int_equal(pool_world_counts(&w).live, 1);
+	w->kind.take_unlocked = true;
+	pool_world_hold(w, held, 2);
+	w->during_take = fail_everything; /* while pool 0, exhausted, is asked */
+	held[2] = pool_world_take(w, 2);
+	assert_int_equal(pool_world_counts(w).failed, 2);
+	pool_world_put_all(w, held, 3);
+	assert_int_equal(pool_world_counts(w).live, 1);
 	/* The pool that is asked fails, and nobody else uses it: it goes when the search leaves it. */
-	w.take_error = -EIO;
-	w.during_take = fail_everything;
-	assert_int_equal(pool_world_refuses(&w), -EIO);
-	assert_int_equal(pool_world_counts(&w).live + pool_world_counts(&w).failed, 0);
-	w.take_error = 0;
-	pool_world_put(&w, pool_world_take(&w, 3));
-	pool_world_close(&w);
+	w->take_error = -EIO;
+	w->during_take = fail_everything;
+	assert_int_equal(pool_world_refuses(w), -EIO);
+	assert_int_equal(pool_world_counts(w).live + pool_world_counts(w).failed, 0);
+	w->take_error = 0;
+	pool_world_put(w, pool_world_take(w, 3));
 }
 
 static struct o2_pool *to_put;
@@ -70,20 +62,16 @@ static void wait_for_the_second(struct pool_world *w)
 	w->during_take = put_during_the_second;
 }
 
-TEST(test_search_begins_again)
+POOL_TEST(test_search_begins_again, 1, true, 0)
 {
 	struct o2_pool *held[3];
-	struct pool_world w;
 
-	pool_world_open(&w, 1, true, 0);
-	pool_world_hold(&w, held, 3);
-	pool_world_put(&w, held[2]);
-	w.kind.take_unlocked = true;
-	w.during_take = wait_for_the_second;
+	pool_world_hold(w, held, 3);
+	pool_world_put(w, held[2]);
+	w->kind.take_unlocked = true;
+	w->during_take = wait_for_the_second;
 	to_put = held[0];
-	held[0] = pool_world_take(&w, 0); /* without a second look a new pool would be made */
-	assert_int_equal(pool_world_counts(&w).live, 2);
-	pool_world_put(&w, held[0]);
-	pool_world_put(&w, held[1]);
-	pool_world_close(&w);
+	held[0] = pool_world_take(w, 0); /* without a second look a new pool would be made */
+	assert_int_equal(pool_world_counts(w).live, 2);
+	pool_world_put_all(w, held, 2);
 }

@@ -16,171 +16,148 @@ TEST(test_init_fails)
 		     "pool/config/clock");
 }
 
-TEST(test_growth_and_retry)
+POOL_TEST(test_growth_and_retry, 1, false, 0)
 {
 	struct o2_pool *held[3];
-	struct pool_world w;
 
-	pool_world_open(&w, 1, false, 0);
-	pool_world_hold(&w, held, 2);
-	assert_int_equal(w.attempts, 2);
+	pool_world_hold(w, held, 2);
+	assert_int_equal(w->attempts, 2);
 	/* One attempt, and no other within a second. */
-	w.create_error = -ENOSPC;
-	assert_int_equal(pool_world_refuses(&w), -EAGAIN);
-	assert_int_equal(w.attempts, 3);
-	w.clock.now_ms += O2_POOL_RETRY_MS - 1;
-	w.create_error = 0;
-	assert_int_equal(pool_world_refuses(&w), -EAGAIN);
-	assert_string_equal(w.error.rule, "pool/exhausted");
-	assert_int_equal(w.attempts, 3);
-	w.clock.now_ms++;
-	held[2] = pool_world_take(&w, 2);
-	assert_int_equal(pool_world_counts(&w).create_failures, 1);
+	w->create_error = -ENOSPC;
+	assert_int_equal(pool_world_refuses(w), -EAGAIN);
+	assert_int_equal(w->attempts, 3);
+	w->clock.now_ms += O2_POOL_RETRY_MS - 1;
+	w->create_error = 0;
+	assert_int_equal(pool_world_refuses(w), -EAGAIN);
+	assert_string_equal(w->error.rule, "pool/exhausted");
+	assert_int_equal(w->attempts, 3);
+	w->clock.now_ms++;
+	held[2] = pool_world_take(w, 2);
+	assert_int_equal(pool_world_counts(w).create_failures, 1);
 	/* The kind's own word for it. */
-	w.kind.exhausted_errno = -ENOMEM;
-	w.create_error = -ENOSPC;
-	assert_int_equal(pool_world_refuses(&w), -ENOMEM);
+	w->kind.exhausted_errno = -ENOMEM;
+	w->create_error = -ENOSPC;
+	assert_int_equal(pool_world_refuses(w), -ENOMEM);
 	/* What was put back is found without growth, in the order of the list. */
-	pool_world_put(&w, held[1]);
-	held[1] = pool_world_take(&w, 1);
-	for (int i = 0; i < 3; i++)
-		pool_world_put(&w, held[i]);
-	pool_world_close(&w);
+	pool_world_put(w, held[1]);
+	held[1] = pool_world_take(w, 1);
+	pool_world_put_all(w, held, 3);
 }
 
-TEST(test_cap)
+POOL_TEST(test_cap, 1, false, 2)
 {
 	struct o2_pool *held[2];
-	struct pool_world w;
 
-	pool_world_open(&w, 1, false, 2);
-	pool_world_hold(&w, held, 2);
-	assert_int_equal(pool_world_refuses(&w), -EBUSY);
-	assert_int_equal(w.error.limit, 2);
-	pool_world_put(&w, held[0]);
-	held[0] = pool_world_take(&w, 0);
-	pool_world_put(&w, held[0]);
-	pool_world_put(&w, held[1]);
-	pool_world_close(&w);
+	pool_world_hold(w, held, 2);
+	assert_int_equal(pool_world_refuses(w), -EBUSY);
+	assert_int_equal(w->error.limit, 2);
+	pool_world_put(w, held[0]);
+	held[0] = pool_world_take(w, 0);
+	pool_world_put_all(w, held, 2);
 }
 
-TEST(test_lifetime)
+POOL_TEST(test_lifetime, 1, false, 0)
 {
 	struct o2_pool *held[3];
-	struct pool_world w;
 
-	pool_world_open(&w, 1, false, 0);
-	pool_world_hold(&w, held, 3);
+	pool_world_hold(w, held, 3);
 	/* 300 s from the last use, not a millisecond less; the first pool stays however idle. */
-	w.clock.now_ms += O2_POOL_LIFE_MS - 1;
-	pool_world_put(&w, held[1]);
-	pool_world_put(&w, held[0]);
-	assert_int_equal(pool_world_counts(&w).live, 3);
-	w.clock.now_ms++;
-	assert_int_equal(pool_world_counts(&w).live, 3); /* nothing happens by itself */
-	pool_world_put(&w, held[2]);
-	assert_int_equal(pool_world_counts(&w).live, 1);
-	assert_int_equal(pool_world_counts(&w).destroyed, 2);
-	assert_int_equal(pool_world_counts(&w).version, 5); /* three appended, two gone */
-	pool_world_put(&w, pool_world_take(&w, 0));
-	pool_world_close(&w);
+	w->clock.now_ms += O2_POOL_LIFE_MS - 1;
+	pool_world_put(w, held[1]);
+	pool_world_put(w, held[0]);
+	assert_int_equal(pool_world_counts(w).live, 3);
+	w->clock.now_ms++;
+	assert_int_equal(pool_world_counts(w).live, 3); /* nothing happens by itself */
+	pool_world_put(w, held[2]);
+	assert_int_equal(pool_world_counts(w).live, 1);
+	assert_int_equal(pool_world_counts(w).destroyed, 2);
+	assert_int_equal(pool_world_counts(w).version, 5); /* three appended, two gone */
+	pool_world_put(w, pool_world_take(w, 0));
 }
 
 /* Under scan_is_use a pool that is asked in vain lives on; else only success counts. */
 TEST(test_scan_is_use)
 {
 	for (int scan_is_use = 0; scan_is_use < 2; scan_is_use++) {
+		struct pool_world *w = pool_world_open(1, scan_is_use != 0, 0);
 		struct o2_pool *held[3];
-		struct pool_world w;
 
-		pool_world_open(&w, 1, scan_is_use != 0, 0);
-		pool_world_hold(&w, held, 3);
-		pool_world_put(&w, held[2]);
-		w.clock.now_ms += O2_POOL_LIFE_MS;
-		held[2] = pool_world_take(&w, 2); /* asks 0 and 1 first */
-		pool_world_put(&w, held[1]);
-		assert_int_equal(pool_world_counts(&w).live, scan_is_use != 0 ? 3 : 2);
-		pool_world_put(&w, held[0]);
-		pool_world_put(&w, held[2]);
-		pool_world_close(&w);
+		pool_world_hold(w, held, 3);
+		pool_world_put(w, held[2]);
+		w->clock.now_ms += O2_POOL_LIFE_MS;
+		held[2] = pool_world_take(w, 2); /* asks 0 and 1 first */
+		pool_world_put(w, held[1]);
+		assert_int_equal(pool_world_counts(w).live, scan_is_use != 0 ? 3 : 2);
+		pool_world_put(w, held[0]);
+		pool_world_put(w, held[2]);
+		pool_world_close(w);
 	}
 }
 
-TEST(test_undo_gives_up_nothing)
+POOL_TEST(test_undo_gives_up_nothing, 1, false, 0)
 {
 	struct o2_pool *held[3];
-	struct pool_world w;
 
-	pool_world_open(&w, 1, false, 0);
-	pool_world_hold(&w, held, 3);
-	pool_world_put(&w, held[1]);
-	w.clock.now_ms += O2_POOL_LIFE_MS;
-	assert_int_equal(o2_pool_set_put(&w.set, held[2], &w, false, &w.error), 0);
-	assert_int_equal(pool_world_counts(&w).live, 3);
-	pool_world_put(&w, held[0]);
-	assert_int_equal(pool_world_counts(&w).live, 1);
-	pool_world_close(&w);
+	pool_world_hold(w, held, 3);
+	pool_world_put(w, held[1]);
+	w->clock.now_ms += O2_POOL_LIFE_MS;
+	assert_int_equal(o2_pool_set_put(&w->set, held[2], w, false, &w->error), 0);
+	assert_int_equal(pool_world_counts(w).live, 3);
+	pool_world_put(w, held[0]);
+	assert_int_equal(pool_world_counts(w).live, 1);
 }
 
-TEST(test_failover)
+POOL_TEST(test_failover, 1, false, 0)
 {
 	struct o2_pool *old, *new;
-	struct pool_world w;
 
-	pool_world_open(&w, 1, false, 0);
-	old = pool_world_take(&w, 0);
-	pool_world_put(&w, pool_world_take(&w, 1));
-	assert_int_equal(o2_pool_set_check(&w.set, old, 1, &w.error), 0);
-	assert_error(o2_pool_set_check(&w.set, old, 2, &w.error), -ENETDOWN, &w.error, "pool/other-device");
+	old = pool_world_take(w, 0);
+	pool_world_put(w, pool_world_take(w, 1));
+	assert_int_equal(o2_pool_set_check(&w->set, old, 1, &w->error), 0);
+	assert_error(o2_pool_set_check(&w->set, old, 2, &w->error), -ENETDOWN, &w->error,
+		     "pool/other-device");
 	/* Idle pools go at once, used ones wait for their last user. */
-	assert_int_equal(o2_pool_set_fail(&w.set, 2), 1);
-	assert_int_equal(pool_world_counts(&w).live, 0);
-	assert_int_equal(pool_world_counts(&w).failed, 1);
-	assert_error(o2_pool_set_check(&w.set, old, 1, &w.error), -ENETDOWN, &w.error, "pool/failed");
-	new = pool_world_take(&w, 2);
-	assert_int_equal(w.last_device, 2);
-	assert_int_equal(o2_pool_set_check(&w.set, new, 2, &w.error), 0);
-	pool_world_put(&w, old);
-	assert_int_equal(pool_world_counts(&w).failed, 0);
+	assert_int_equal(o2_pool_set_fail(&w->set, 2), 1);
+	assert_int_equal(pool_world_counts(w).live, 0);
+	assert_int_equal(pool_world_counts(w).failed, 1);
+	assert_error(o2_pool_set_check(&w->set, old, 1, &w->error), -ENETDOWN, &w->error, "pool/failed");
+	new = pool_world_take(w, 2);
+	assert_int_equal(w->last_device, 2);
+	assert_int_equal(o2_pool_set_check(&w->set, new, 2, &w->error), 0);
+	pool_world_put(w, old);
+	assert_int_equal(pool_world_counts(w).failed, 0);
 	/* The new pool heads the list: now it is the one that stays. */
-	w.clock.now_ms += 2 * O2_POOL_LIFE_MS;
-	pool_world_put(&w, new);
-	assert_int_equal(pool_world_counts(&w).live, 1);
-	pool_world_close(&w);
+	w->clock.now_ms += 2 * O2_POOL_LIFE_MS;
+	pool_world_put(w, new);
+	assert_int_equal(pool_world_counts(w).live, 1);
 }
 
-TEST(test_retire)
+POOL_TEST(test_retire, 2, false, 0)
 {
 	struct o2_pool *held;
-	struct pool_world w;
 
-	pool_world_open(&w, 2, false, 0);
-	held = pool_world_take(&w, 0);
-	o2_pool_set_retire(&w.set, held);
-	o2_pool_set_retire(&w.set, held); /* once is enough */
-	assert_int_equal(pool_world_counts(&w).failed, 1);
-	pool_world_put(&w, pool_world_take(&w, 1));
-	assert_int_equal(o2_pool_set_put(&w.set, held, &w, false, &w.error), 0);
-	assert_int_equal(pool_world_counts(&w).failed, 0);
-	pool_world_close(&w);
+	held = pool_world_take(w, 0);
+	o2_pool_set_retire(&w->set, held);
+	o2_pool_set_retire(&w->set, held); /* once is enough */
+	assert_int_equal(pool_world_counts(w).failed, 1);
+	pool_world_put(w, pool_world_take(w, 1));
+	assert_int_equal(o2_pool_set_put(&w->set, held, w, false, &w->error), 0);
+	assert_int_equal(pool_world_counts(w).failed, 0);
 }
 
-TEST(test_misuse)
+POOL_TEST(test_misuse, 2, false, 0)
 {
 	struct o2_pool *held;
-	struct pool_world w;
 
-	pool_world_open(&w, 2, false, 0);
-	held = pool_world_take(&w, 0);
-	assert_int_equal(o2_pool_set_put(&w.set, held, NULL, true, &w.error), -EINVAL); /* give() refuses */
-	assert_int_equal(o2_pool_set_close(&w.set, &w.error), -EBUSY);
-	assert_int_equal(w.error.value, 1);
-	pool_world_put(&w, held);
-	assert_error(o2_pool_set_put(&w.set, held, &w, true, &w.error), -EINVAL, &w.error,
+	held = pool_world_take(w, 0);
+	assert_int_equal(o2_pool_set_put(&w->set, held, NULL, true, &w->error), -EINVAL); /* give() refuses */
+	assert_int_equal(o2_pool_set_close(&w->set, &w->error), -EBUSY);
+	assert_int_equal(w->error.value, 1);
+	pool_world_put(w, held);
+	assert_error(o2_pool_set_put(&w->set, held, w, true, &w->error), -EINVAL, &w->error,
 		     "pool/put/not-in-use");
-	w.take_error = -EIO;
-	assert_int_equal(pool_world_refuses(&w), -EIO);
-	assert_string_equal(w.error.rule, "test/take");
-	assert_int_equal(pool_world_counts(&w).live_users, 0);
-	pool_world_close(&w);
+	w->take_error = -EIO;
+	assert_int_equal(pool_world_refuses(w), -EIO);
+	assert_string_equal(w->error.rule, "test/take");
+	assert_int_equal(pool_world_counts(w).live_users, 0);
 }
