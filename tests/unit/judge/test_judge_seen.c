@@ -9,6 +9,17 @@
 
 static const struct say_sink sink = {0x77, 0x10000, 2, 4096};
 
+static struct say *opened(void)
+{
+	static struct say say;
+
+	say_open(&say, NULL);
+	return &say;
+}
+
+/* With a conversation that has yet to begin. */
+#define SAY_TEST(name) TEST_ON(name, struct say, say, opened(), say_close)
+
 static uint32_t findings(const struct say *say)
 {
 	uint32_t count = 0;
@@ -36,42 +47,34 @@ static void say_ends(struct say *say)
 	say_immediate(say, B, O2_LNET_REPLY, 12, 5, 0);
 }
 
-TEST(test_what_came_before_is_not_judged)
+SAY_TEST(test_what_came_before_is_not_judged)
 {
-	struct say say;
-
-	say_open(&say, NULL);
-	say_meet(&say, O2_JUDGE_LATER);
-	say_ends(&say);
-	assert_int_equal(findings(&say), 0);
-	assert_int_equal(o2_judge_view(say.conn).seen, O2_JUDGE_LATER);
+	say_meet(say, O2_JUDGE_LATER);
+	say_ends(say);
+	assert_int_equal(findings(say), 0);
+	assert_int_equal(o2_judge_view(say->conn).seen, O2_JUDGE_LATER);
 	/* What begins from then on is. */
-	say_get_req(&say, A, 1, &sink, 0);
-	say_done(&say, B, O2_MSG_GET_DONE, 1, 1, 0);
-	assert_int_equal(say.times[O2_JUDGE_TRANSFER_BYTES], 1);
-	assert_int_equal(findings(&say), 1);
-	say_close(&say);
+	say_get_req(say, A, 1, &sink, 0);
+	say_done(say, B, O2_MSG_GET_DONE, 1, 1, 0);
+	assert_int_equal(say->times[O2_JUDGE_TRANSFER_BYTES], 1);
+	assert_int_equal(findings(say), 1);
 }
 
-TEST(test_what_was_lost_is_not_judged)
+SAY_TEST(test_what_was_lost_is_not_judged)
 {
-	struct say say;
-
-	say_open(&say, NULL);
-	say_connected(&say);
-	say_put_req(&say, A, 1, 8192, 0);
-	say_get_req(&say, A, 2, &sink, 0);
-	lose(&say, B);
-	assert_int_equal(say.times[O2_JUDGE_TRANSPORT_LOST], 1);
-	assert_int_equal(o2_judge_view(say.conn).open[A], 0);
-	say_ends(&say);
+	say_connected(say);
+	say_put_req(say, A, 1, 8192, 0);
+	say_get_req(say, A, 2, &sink, 0);
+	lose(say, B);
+	assert_int_equal(say->times[O2_JUDGE_TRANSPORT_LOST], 1);
+	assert_int_equal(o2_judge_view(say->conn).open[A], 0);
+	say_ends(say);
 	/* The answers may have been among what was lost. */
-	say_put_req(&say, A, 1, 8192, 0);
-	say_later(&say, 60000);
-	say_done(&say, B, O2_MSG_PUT_NAK, 1, 0, 0);
-	assert_int_equal(say.times[O2_JUDGE_TRANSFER_UNANSWERED], 1);
-	assert_int_equal(findings(&say), 1);
-	say_close(&say);
+	say_put_req(say, A, 1, 8192, 0);
+	say_later(say, 60000);
+	say_done(say, B, O2_MSG_PUT_NAK, 1, 0, 0);
+	assert_int_equal(say->times[O2_JUDGE_TRANSFER_UNANSWERED], 1);
+	assert_int_equal(findings(say), 1);
 }
 
 /* Whatever the credits were before, more than a depth cannot go, and more than a depth cannot come. */
@@ -103,29 +106,26 @@ TEST(test_credits_are_bounds)
 }
 
 /* One way: a message by itself is judged, what another side would have said is not missed. */
-TEST(test_one_way)
+SAY_TEST(test_one_way)
 {
 	struct o2_msg msg;
-	struct say say;
 
-	say_open(&say, NULL);
-	say_meet(&say, O2_JUDGE_ONE_WAY);
+	say_meet(say, O2_JUDGE_ONE_WAY);
 	for (uint32_t i = 0; i < 1000; i++) {
-		say_get_req(&say, A, i % 3, &sink, 0);
-		say_write(&say, A, 0x55, 0, 100);
-		say_later(&say, 10000);
+		say_get_req(say, A, i % 3, &sink, 0);
+		say_write(say, A, 0x55, 0, 100);
+		say_later(say, 10000);
 	}
-	assert_int_equal(findings(&say), 0);
+	assert_int_equal(findings(say), 0);
 	msg = say_header(A, O2_MSG_NOOP, 0);
 	msg.ibm_srcstamp++;
-	say_msg(&say, A, &msg);
-	assert_int_equal(say.times[O2_JUDGE_MESSAGE_STAMPS], 1);
+	say_msg(say, A, &msg);
+	assert_int_equal(say->times[O2_JUDGE_MESSAGE_STAMPS], 1);
 	/* Now the other side is seen, and answers. */
-	o2_judge_both_ways(say.conn);
-	say_get_req(&say, A, 7, &sink, 0);
-	say_done(&say, B, O2_MSG_GET_DONE, 7, 1, 0);
-	assert_int_equal(say.times[O2_JUDGE_TRANSFER_BYTES], 1);
-	say_close(&say);
+	o2_judge_both_ways(say->conn);
+	say_get_req(say, A, 7, &sink, 0);
+	say_done(say, B, O2_MSG_GET_DONE, 7, 1, 0);
+	assert_int_equal(say->times[O2_JUDGE_TRANSFER_BYTES], 1);
 }
 
 /* At an end: what the other side writes leaves no trace, so how much of it was written is not known. */
@@ -179,81 +179,67 @@ TEST(test_many_transfers)
 }
 
 /* One cause is one finding: the account begins anew. */
-TEST(test_one_finding_for_a_cause)
+SAY_TEST(test_one_finding_for_a_cause)
 {
-	struct say say;
-
-	say_open(&say, NULL);
-	say_connected(&say);
+	say_connected(say);
 	for (uint32_t i = 0; i < SAY_DEPTH + 3; i++)
-		say_immediate(&say, A, O2_LNET_PUT, 0, 1, 0);
-	assert_int_equal(say.times[O2_JUDGE_CREDITS_NONE], 1);
-	assert_int_equal(say.last[O2_JUDGE_CREDITS_NONE].number, 2 + SAY_DEPTH + 1);
-	assert_int_equal(say.last[O2_JUDGE_CREDITS_NONE].who, A);
-	say_close(&say);
+		say_immediate(say, A, O2_LNET_PUT, 0, 1, 0);
+	assert_int_equal(say->times[O2_JUDGE_CREDITS_NONE], 1);
+	assert_int_equal(say->last[O2_JUDGE_CREDITS_NONE].number, 2 + SAY_DEPTH + 1);
+	assert_int_equal(say->last[O2_JUDGE_CREDITS_NONE].who, A);
 }
 
 /* A finding says where it goes back to, and what was allowed. */
-TEST(test_a_finding)
+SAY_TEST(test_a_finding)
 {
 	struct o2_judge_finding found;
-	struct say say;
 
-	say_open(&say, NULL);
-	say_connected(&say);
-	say_get_req(&say, A, 1, &sink, 0);
-	say_write(&say, B, sink.rkey, sink.addr, 4096);
-	say_done(&say, B, O2_MSG_GET_DONE, 1, 8192, 0);
-	found = say.last[O2_JUDGE_TRANSFER_BYTES];
+	say_connected(say);
+	say_get_req(say, A, 1, &sink, 0);
+	say_write(say, B, sink.rkey, sink.addr, 4096);
+	say_done(say, B, O2_MSG_GET_DONE, 1, 8192, 0);
+	found = say->last[O2_JUDGE_TRANSFER_BYTES];
 	assert_int_equal(found.who, B);
 	assert_int_equal(found.number, 5);
 	assert_int_equal(found.earlier, 3);
 	assert_int_equal(found.error.value, 4096);
 	assert_int_equal(found.error.limit, 8192);
 	assert_string_equal(found.error.rule, "transfer/bytes-written");
-	assert_ptr_equal(found.conn, say.conn);
-	say_close(&say);
+	assert_ptr_equal(found.conn, say->conn);
 }
 
 /* The account of credits begins anew after a finding; what was seen of the connection is all of it still. */
-TEST(test_a_finding_about_credits_unsees_nothing)
+SAY_TEST(test_a_finding_about_credits_unsees_nothing)
 {
-	struct say say;
-
-	say_open(&say, NULL);
-	say_connected(&say);
-	say_noop(&say, B, 1);
-	assert_int_equal(say.times[O2_JUDGE_CREDITS_OVER_OWED], 1);
-	assert_int_equal(o2_judge_view(say.conn).seen, O2_JUDGE_WHOLE);
+	say_connected(say);
+	say_noop(say, B, 1);
+	assert_int_equal(say->times[O2_JUDGE_CREDITS_OVER_OWED], 1);
+	assert_int_equal(o2_judge_view(say->conn).seen, O2_JUDGE_WHOLE);
 	/* So what answers nothing is known to. */
-	say_done(&say, B, O2_MSG_GET_DONE, 10, 0, 0);
-	assert_int_equal(say.times[O2_JUDGE_TRANSFER_UNASKED], 1);
-	lose(&say, A);
-	assert_int_equal(o2_judge_view(say.conn).seen, O2_JUDGE_LATER);
-	say_close(&say);
+	say_done(say, B, O2_MSG_GET_DONE, 10, 0, 0);
+	assert_int_equal(say->times[O2_JUDGE_TRANSFER_UNASKED], 1);
+	lose(say, A);
+	assert_int_equal(o2_judge_view(say->conn).seen, O2_JUDGE_LATER);
 }
 
 /* A stale reject is about the life that the request names; if that is none, or this one, about who asks. */
-TEST(test_what_a_stale_reject_is_about)
+SAY_TEST(test_what_a_stale_reject_is_about)
 {
 	struct o2_msg request = say_request_of(SAY_DEPTH, SAY_FRAGS);
 	const struct o2_error *error;
-	struct say say;
 
-	say_open(&say, NULL);
-	error = &say.last[O2_JUDGE_CONNECT_REFUSED].error;
+	error = &say->last[O2_JUDGE_CONNECT_REFUSED].error;
 	for (uint64_t named = 0; named < 3; named++) {
 		const uint64_t lives[] = {0, say_header(B, O2_MSG_NOOP, 0).ibm_srcstamp, 99};
 
 		request.ibm_dststamp = lives[named];
-		say_meet(&say, O2_JUDGE_WHOLE);
-		say_request(&say, &request);
-		say_reject(&say, O2_REJECT_CONN_STALE, 0, 0);
-		assert_int_equal(say.times[O2_JUDGE_CONNECT_REFUSED], named + 1);
+		say_meet(say, O2_JUDGE_WHOLE);
+		say_request(say, &request);
+		say_reject(say, O2_REJECT_CONN_STALE, 0, 0);
+		assert_int_equal(say->times[O2_JUDGE_CONNECT_REFUSED], named + 1);
 		assert_string_equal(error->field, named == 2 ? "ibm_dststamp" : "ibr_why");
 		assert_int_equal(error->value, named == 2 ? 99 : O2_REJECT_CONN_STALE);
 	}
-	say_close(&say);
 }
 
 /* What a REPLY has may be from before a PUT or from after it, if that came in between: whichever GET it was. */
