@@ -109,20 +109,30 @@ static bool closing_peer_kept(void)
 	return well;
 }
 
-/* Who is not named in a request says nothing of itself. */
-static bool unnamed_silent(void)
+/* What a request to that NID is rejected with. */
+static struct o2_reject rejected(const struct o2_connreq_self *asked, const struct o2_conn_params *offer,
+				 uint64_t nid)
 {
-	const struct o2_connreq_self asks = connreq_self(true), asked = connreq_self(false);
-	const struct o2_conn_params offer = V2(8, 256, O2_MSG_BYTES);
+	const struct o2_connreq_self asks = connreq_self(true);
 	const struct o2_cm_origin origin = {.port = 1};
 	uint8_t bytes[O2_CM_REQUEST_BYTES];
 	struct o2_connreq request;
 	struct o2_reject reject;
-	int length = o2_connreq_build(&asks, &offer, asked.nid + 1, 0, bytes, sizeof(bytes), NULL);
+	int length = o2_connreq_build(&asks, offer, nid, 0, bytes, sizeof(bytes), NULL);
 
 	assert_true(length > 0);
-	assert_int_equal(o2_connreq_judge(&asked, &origin, bytes, (size_t)length, &request, &reject, NULL),
+	assert_int_equal(o2_connreq_judge(asked, &origin, bytes, (size_t)length, &request, &reject, NULL),
 			 -EPROTO);
+	return reject;
+}
+
+/* Who is not named in a request says nothing of itself. */
+static bool unnamed_silent(void)
+{
+	const struct o2_connreq_self asked = connreq_self(false);
+	const struct o2_conn_params offer = V2(8, 256, O2_MSG_BYTES);
+	const struct o2_reject reject = rejected(&asked, &offer, asked.nid + 1);
+
 	return reject.ibr_why == O2_REJECT_FATAL && reject.ibr_incarnation == 0;
 }
 
@@ -196,18 +206,10 @@ static bool deafness_told(void)
 /* A node of version 0x12 refuses a request of version 0x11 in that version. */
 static bool answers_in_version(void)
 {
-	const struct o2_connreq_self asks = connreq_self(true), asked = connreq_self(false);
+	const struct o2_connreq_self asked = connreq_self(false);
 	const struct o2_conn_params offer = V1(7, 256, O2_MSG_BYTES);
-	const struct o2_cm_origin origin = {.port = 1};
-	uint8_t bytes[O2_CM_REQUEST_BYTES];
-	struct o2_connreq request;
-	struct o2_reject reject;
-	int length = o2_connreq_build(&asks, &offer, asked.nid, 0, bytes, sizeof(bytes), NULL);
 
-	assert_true(length > 0);
-	assert_int_equal(o2_connreq_judge(&asked, &origin, bytes, (size_t)length, &request, &reject, NULL),
-			 -EPROTO);
-	return reject.ibr_version == O2_MSG_VERSION_1;
+	return rejected(&asked, &offer, asked.nid).ibr_version == O2_MSG_VERSION_1;
 }
 
 static uint64_t dststamp; /* of the last request that was delivered */
