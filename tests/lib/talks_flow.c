@@ -88,8 +88,7 @@ void talks_at_once(void **state)
 			quiet(pair);
 			assert_int_equal(pair->a.nresults, 30);
 			assert_int_equal(pair->b.nresults, 30);
-			assert_settled(pair);
-			pair_close(pair);
+			pair_close_settled(pair);
 		}
 }
 
@@ -248,8 +247,7 @@ void keeps_alive(void **state)
 		o2_conn_clock(pair->a.conn, 200002);
 		quiet(pair);
 		assert_int_equal(view_of(&pair->a).flow.noops_sent, 2);
-		assert_settled(pair);
-		pair_close(pair);
+		pair_close_settled(pair);
 	}
 }
 

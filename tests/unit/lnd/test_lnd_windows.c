@@ -113,6 +113,17 @@ TEST(sees_it_when_it_is_parked)
 	close_both(pair, second);
 }
 
+/* The windows of the other side are all in use, so that a request over the second connection is parked. */
+static void park_one(struct pair *pair, struct pair *second)
+{
+	put_from(pair, O2_REG_PHYS, 0);
+	put_from(pair, O2_REG_PHYS, 1);
+	deliver(&pair->b, NULL, 0);
+	put_from(second, O2_REG_PHYS, 0);
+	deliver(&second->b, NULL, 0);
+	assert_true(view_of(&second->b).parked_for_window);
+}
+
 /*
  * A request that waits for a window while every transmit for requests is in use is no work: a loop may
  * sleep.
@@ -123,12 +134,7 @@ TEST(does_not_look_without_a_transmit)
 	struct pair *second = second_of(pair);
 	uint32_t most;
 
-	put_from(pair, O2_REG_PHYS, 0);
-	put_from(pair, O2_REG_PHYS, 1);
-	deliver(&pair->b, NULL, 0);
-	put_from(second, O2_REG_PHYS, 0);
-	deliver(&second->b, NULL, 0);
-	assert_true(view_of(&second->b).parked_for_window);
+	park_one(pair, second);
 	quiet(pair);
 	most = second->b.conn->most[O2_TX_PEERS];
 	second->b.conn->most[O2_TX_PEERS] = second->b.conn->ntaken[O2_TX_PEERS];
@@ -184,12 +190,7 @@ TEST(is_unparked_by_another_connection)
 	struct pair *pair = pair_with_windows(0, FEW);
 	struct pair *second = second_of(pair);
 
-	put_from(pair, O2_REG_PHYS, 0);
-	put_from(pair, O2_REG_PHYS, 1);
-	deliver(&pair->b, NULL, 0);
-	put_from(second, O2_REG_PHYS, 0);
-	deliver(&second->b, NULL, 0);
-	assert_true(view_of(&second->b).parked_for_window);
+	park_one(pair, second);
 	assert_int_equal(o2_conn_progress(second->b.conn), 0);
 	quiet(pair);
 	assert_ended(&pair->a, 2);
