@@ -13,7 +13,7 @@
 #define SMALL	  1000u	 /* as IMMEDIATE */
 
 /* The peer's script: so many PUTs, in_flight at a time, all to the same place, the n-th of them forged. */
-static struct {
+static struct script {
 	uint32_t count, forged;
 	uint32_t size_bytes;
 	bool mixed; /* small ones between them */
@@ -72,16 +72,12 @@ static void expect(long verified)
 }
 
 /* Each of them is right, whatever of it the next ones have left to be seen. */
-TEST_WITH(many_to_one_place, world_setup, NULL)
+TEST(many_to_one_place)
 {
 	for (int i = 0; i < 4; i++) {
 		world_setup(NULL);
-		script.count = 320;
-		script.forged = 0;
-		script.size_bytes = LARGE;
-		script.mixed = i % 2 == 1;
-		script.ack = i / 2 == 1;
-		script.apart = false;
+		script = (struct script){
+			.count = 320, .size_bytes = LARGE, .mixed = i % 2 == 1, .ack = i / 2 == 1};
 		assert_int_equal(serve(""), 0);
 		assert_string_equal(world.err, "");
 		expect(320);
@@ -95,12 +91,7 @@ TEST_WITH(many_to_one_place, world_setup, NULL)
 /* In places of their own every one of them can be told. */
 TEST_WITH(each_in_its_place, world_setup, NULL)
 {
-	world_setup(NULL);
-	script.count = 128;
-	script.forged = 0;
-	script.size_bytes = LARGE;
-	script.mixed = script.ack = false;
-	script.apart = true;
+	script = (struct script){.count = 128, .size_bytes = LARGE, .apart = true};
 	assert_int_equal(serve(""), 0);
 	expect(128);
 	assert_int_equal(world_number("wrong"), 0);
@@ -108,15 +99,13 @@ TEST_WITH(each_in_its_place, world_setup, NULL)
 }
 
 /* Bytes that nobody meant to write are wrong: alone in their place, and last of many in one. */
-TEST_WITH(forged, world_setup, NULL)
+TEST(forged)
 {
 	for (int i = 0; i < 3; i++) {
 		world_setup(NULL);
-		script.count = i == 2 ? 1 : 64;
+		script = (struct script){
+			.count = i == 2 ? 1 : 64, .size_bytes = i == 2 ? SMALL : LARGE, .apart = i == 0};
 		script.forged = script.count;
-		script.size_bytes = i == 2 ? SMALL : LARGE;
-		script.mixed = script.ack = false;
-		script.apart = i == 0;
 		assert_int_equal(serve(""), 1);
 		expect(script.count);
 		/* In one place others end while those bytes are there: they are of none of them. */
