@@ -26,6 +26,21 @@ void lst_pair_close(struct lst_pair *pair)
 	o2_lst_node_destroy(pair->b.node);
 }
 
+int lst_pair_setup(void **state)
+{
+	static struct lst_pair pair;
+
+	lst_pair_open(&pair, NULL);
+	*state = &pair;
+	return 0;
+}
+
+int lst_pair_teardown(void **state)
+{
+	lst_pair_close(*state);
+	return 0;
+}
+
 void lst_pair_clock(struct lst_pair *pair, uint64_t now_ms)
 {
 	o2_lnet_side_clock(&pair->lnet.a, now_ms);

@@ -7,23 +7,6 @@
 #define OURS  o2_lst_sid_of(1)
 #define OTHER o2_lst_sid_of(2)
 
-static int setup(void **state)
-{
-	static struct lst_pair pair;
-
-	lst_pair_open(&pair, NULL);
-	*state = &pair;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	lst_pair_close(*state);
-	return 0;
-}
-
-#define LST_PAIR_TEST(name) TEST_OF(name, setup, teardown, struct lst_pair, pair)
-
 static void make(struct lst_pair *pair)
 {
 	const struct o2_lst_msg msg = o2_lst_ask_mksn(OURS, 0, "ours");

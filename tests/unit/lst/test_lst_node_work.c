@@ -8,22 +8,14 @@
 
 static int setup(void **state)
 {
-	static struct lst_pair pair;
 	const struct o2_lst_msg msg = o2_lst_ask_mksn(OURS, 0, "ours");
 
-	lst_pair_open(&pair, NULL);
-	assert_int_equal(lst_pair_ask(&pair, &msg), 0);
-	*state = &pair;
+	lst_pair_setup(state);
+	assert_int_equal(lst_pair_ask(*state, &msg), 0);
 	return 0;
 }
 
-static int teardown(void **state)
-{
-	lst_pair_close(*state);
-	return 0;
-}
-
-#define LST_PAIR_TEST(name) TEST_OF(name, setup, teardown, struct lst_pair, pair)
+#define SESSION_TEST(name) TEST_OF(name, setup, lst_pair_teardown, struct lst_pair, pair)
 
 static uint8_t *bulk_of(struct lst_pair *pair)
 {
@@ -32,7 +24,7 @@ static uint8_t *bulk_of(struct lst_pair *pair)
 
 /* --- as a server --- */
 
-LST_PAIR_TEST(test_pings)
+SESSION_TEST(test_pings)
 {
 	struct o2_lst_msg msg = {.msg_type = O2_LST_PING_REQST, .msg_ses_feats = 1};
 
@@ -51,7 +43,7 @@ LST_PAIR_TEST(test_pings)
 	lst_pair_clock(pair, 64000);
 }
 
-LST_PAIR_TEST(test_bulks)
+SESSION_TEST(test_bulks)
 {
 	static const uint32_t lengths[] = {8, 2048, 3976, 3984, 4096, 8000, 65536};
 	uint64_t total = 0;
@@ -86,7 +78,7 @@ LST_PAIR_TEST(test_bulks)
 }
 
 /* What comes from a node of the other order is in that order. */
-LST_PAIR_TEST(test_bulk_of_the_other_order)
+SESSION_TEST(test_bulk_of_the_other_order)
 {
 	const struct o2_lst_msg msg = o2_lst_ask_brw(O2_LST_BRW_WRITE, O2_LST_CHECK_FULL, 64);
 
@@ -95,7 +87,7 @@ LST_PAIR_TEST(test_bulk_of_the_other_order)
 	assert_true(pair->b.wrong.word.got == UINT64_C(0xb3eeb2eeb1eeb0ee));
 }
 
-LST_PAIR_TEST(test_brw_out_of_range)
+SESSION_TEST(test_brw_out_of_range)
 {
 	const struct {
 		uint32_t rw, check, len, features;
@@ -118,7 +110,7 @@ LST_PAIR_TEST(test_brw_out_of_range)
 }
 
 /* The client's memory is shorter than announced. */
-LST_PAIR_TEST(test_memory_that_is_short)
+SESSION_TEST(test_memory_that_is_short)
 {
 	struct o2_lst_msg msg = o2_lst_ask_brw(O2_LST_BRW_READ, O2_LST_CHECK_NONE, 8192);
 
@@ -138,7 +130,7 @@ LST_PAIR_TEST(test_memory_that_is_short)
 }
 
 /* A write of a client that has not announced its memory as LNet selftest does, and brings less than it said. */
-LST_PAIR_TEST(test_write_that_is_short)
+SESSION_TEST(test_write_that_is_short)
 {
 	struct o2_lst_msg msg = o2_lst_ask_brw(O2_LST_BRW_WRITE, O2_LST_CHECK_NONE, 64);
 	const struct o2_lnet_entry entry = {
@@ -157,7 +149,7 @@ LST_PAIR_TEST(test_write_that_is_short)
 }
 
 /* There is room for one bulk of 1 MiB: the others wait in order, and the last is dropped with the session. */
-LST_PAIR_TEST(test_requests_that_wait_for_pages)
+SESSION_TEST(test_requests_that_wait_for_pages)
 {
 	const struct o2_lst_msg msg =
 		o2_lst_ask_brw(O2_LST_BRW_READ, O2_LST_CHECK_FULL, O2_LST_MAX_BULK_BYTES);
@@ -259,7 +251,7 @@ static struct o2_lst_msg brw_test(enum o2_lst_brw_rw rw, uint32_t len, uint32_t 
 	return test;
 }
 
-LST_PAIR_TEST(test_tests_that_end)
+SESSION_TEST(test_tests_that_end)
 {
 	struct o2_lst_msg test = o2_lst_ask_test(OURS, true, 2);
 
@@ -288,7 +280,7 @@ LST_PAIR_TEST(test_tests_that_end)
 }
 
 /* Without end: it goes on until it is stopped, and a batch that runs takes no more tests. */
-LST_PAIR_TEST(test_endless)
+SESSION_TEST(test_endless)
 {
 	struct o2_lst_msg test = o2_lst_ask_test(OURS, true, 1);
 	uint64_t tries;
@@ -313,7 +305,7 @@ LST_PAIR_TEST(test_endless)
 }
 
 /* By force those under way are given up, and are no errors. */
-LST_PAIR_TEST(test_stop_by_force)
+SESSION_TEST(test_stop_by_force)
 {
 	struct o2_lst_msg test = brw_test(O2_LST_BRW_WRITE, 2048, 0);
 
@@ -331,7 +323,7 @@ LST_PAIR_TEST(test_stop_by_force)
 }
 
 /* A server that does not answer well. */
-LST_PAIR_TEST(test_errors_of_tests)
+SESSION_TEST(test_errors_of_tests)
 {
 	struct o2_lst_msg test = brw_test(O2_LST_BRW_READ, 4096, 0);
 
@@ -352,7 +344,7 @@ LST_PAIR_TEST(test_errors_of_tests)
 }
 
 /* Nobody is at the destination: what cannot be begun ends. */
-LST_PAIR_TEST(test_unreachable)
+SESSION_TEST(test_unreachable)
 {
 	struct o2_lst_msg test = o2_lst_ask_test(OURS, true, 2);
 
@@ -366,7 +358,7 @@ LST_PAIR_TEST(test_unreachable)
 }
 
 /* Units wait for calls and pages: all get their turn. */
-LST_PAIR_TEST(test_units_that_wait)
+SESSION_TEST(test_units_that_wait)
 {
 	struct o2_lst_msg test = o2_lst_ask_test(OURS, true, 1);
 
@@ -383,7 +375,7 @@ LST_PAIR_TEST(test_units_that_wait)
 }
 
 /* A session that is taken while its tests run waits for LNet, and is counted; there are only so many. */
-LST_PAIR_TEST(test_zombies)
+SESSION_TEST(test_zombies)
 {
 	struct o2_lst_msg test = o2_lst_ask_test(OURS, true, 1), msg;
 	static struct o2_letter kept;

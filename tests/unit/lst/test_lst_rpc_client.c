@@ -5,8 +5,7 @@
  * Side A is the client; what the server would send is made here.
  */
 
-#include "lst/rpc.h"
-#include "tests/lib/lnet_pair.h"
+#include "tests/lib/lst_seat.h"
 
 #define FIRST_ID   UINT64_C(0x842c000000000001)
 #define RPC_PAGE   400u
@@ -40,16 +39,6 @@ static void note_answer(void *context, const struct o2_lst_answer *answer)
 		strncpy(client->rule, answer->error->rule, sizeof(client->rule) - 1);
 }
 
-static bool listen_done(void *rpc, const struct o2_lnet_result *result)
-{
-	return o2_lst_rpc_done(rpc, result);
-}
-
-static bool listen_event(void *rpc, const struct o2_lnet_event *event)
-{
-	return o2_lst_rpc_event(rpc, event);
-}
-
 static int setup(void **state)
 {
 	static struct client client;
@@ -62,9 +51,7 @@ static int setup(void **state)
 	config.max_calls = 2;
 	config.first_id = FIRST_ID;
 	assert_int_equal(o2_lst_rpc_create(&config, a->lnet, &a->arena, &a->clock, &client.rpc, NULL), 0);
-	a->listener = client.rpc;
-	a->listen_done = listen_done;
-	a->listen_event = listen_event;
+	lst_listen(a, client.rpc);
 	*state = &client;
 	return 0;
 }

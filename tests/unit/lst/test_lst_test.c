@@ -6,7 +6,7 @@
  */
 
 #include "lst/test.h"
-#include "tests/lib/lnet_pair.h"
+#include "tests/lib/lst_seat.h"
 
 #define RPC_PAGE   400u
 #define BULK_PAGE  100u
@@ -84,16 +84,6 @@ static void serve_over(void *context, uint64_t served, int status)
 
 static const struct o2_lst_service_ops service_ops = {serve_request, serve_moved, serve_over};
 
-static bool listen_done(void *rpc, const struct o2_lnet_result *result)
-{
-	return o2_lst_rpc_done(rpc, result);
-}
-
-static bool listen_event(void *rpc, const struct o2_lnet_event *event)
-{
-	return o2_lst_rpc_event(rpc, event);
-}
-
 static struct o2_lst_rpc *open_rpc(struct o2_lnet_side *side, enum o2_byte_order order)
 {
 	struct o2_lst_rpc_config config = O2_LST_RPC_DEFAULTS;
@@ -103,9 +93,7 @@ static struct o2_lst_rpc *open_rpc(struct o2_lnet_side *side, enum o2_byte_order
 	config.max_calls = 4;
 	config.order = order;
 	assert_int_equal(o2_lst_rpc_create(&config, side->lnet, &side->arena, &side->clock, &rpc, NULL), 0);
-	side->listener = rpc;
-	side->listen_done = listen_done;
-	side->listen_event = listen_event;
+	lst_listen(side, rpc);
 	return rpc;
 }
 
