@@ -162,11 +162,7 @@ static int32_t rdma_plan(const struct o2_impl_rdma_in *in, struct o2_impl_rdma_p
 {
 	int32_t status;
 
-	get_desc(&in->source, &asked.rdma.source);
-	get_desc(&in->sink, &asked.rdma.sink);
-	asked.rdma.nob = in->nob;
-	asked.rdma.limits =
-		(struct o2_rdma_limits){.max_wrs = in->limits.max_wrs, .wrq_sge = in->limits.wrq_sge};
+	get_rdma(in, &asked.rdma);
 	if (ask(O2_STAGE_RDMA_PLAN, refusal, &status))
 		put_work(&answer.rdma, out);
 	return status;
@@ -206,11 +202,7 @@ static int32_t rdma_chain(const struct o2_impl_chain_in *in, struct o2_impl_chai
 {
 	int32_t status;
 
-	get_desc(&in->rdma.source, &asked.chain.rdma.source);
-	get_desc(&in->rdma.sink, &asked.chain.rdma.sink);
-	asked.chain.rdma.nob = in->rdma.nob;
-	asked.chain.rdma.limits = (struct o2_rdma_limits){.max_wrs = in->rdma.limits.max_wrs,
-							  .wrq_sge = in->rdma.limits.wrq_sge};
+	get_rdma(&in->rdma, &asked.chain.rdma);
 	asked.chain.message = in->message;
 	if (!ask(O2_STAGE_RDMA_CHAIN, refusal, &status))
 		return status;

@@ -114,6 +114,14 @@ static void get_reg(const struct o2_impl_reg_in *in, struct o2_case_reg *reg)
 							       .length = in->list.segment[i].length};
 }
 
+static void get_rdma(const struct o2_impl_rdma_in *in, struct o2_rdma_input *rdma)
+{
+	get_desc(&in->source, &rdma->source);
+	get_desc(&in->sink, &rdma->sink);
+	rdma->nob = in->nob;
+	rdma->limits = (struct o2_rdma_limits){.max_wrs = in->limits.max_wrs, .wrq_sge = in->limits.wrq_sge};
+}
+
 static void get_node(const struct o2_impl_memory *from, struct o2_case_node *node)
 {
 	get_memory(&from->buffer, &from->space, &node->memory);

@@ -75,19 +75,28 @@ static const struct kiov_case kiov_cases[] = {
 };
 /* clang-format on */
 
-static void assert_entries(const char *name, const struct o2_sg_list *list, const struct o2_sg_entry *entry,
-			   uint32_t count)
+/* The list of a buffer has these entries, and all its bytes. */
+static void assert_built(const char *name, const struct o2_buffer *buffer,
+			 const struct o2_address_space *space, const struct o2_sg_entry *entry,
+			 uint32_t count, bool gaps)
 {
-	if (list->count != count)
-		fail_msg("%s: %" PRIu32 " entries, expected %" PRIu32, name, list->count, count);
+	struct o2_sg_list list;
+	struct o2_error error = {0};
+
+	if (o2_sg_build(buffer, space, O2_MAX_FRAGS, &list, &error) != 0)
+		fail_msg("%s: refused by %s", name, error.rule);
+	if (list.count != count)
+		fail_msg("%s: %" PRIu32 " entries, expected %" PRIu32, name, list.count, count);
 	for (uint32_t i = 0; i < count; i++) {
-		const struct o2_sg_entry *got = &list->entry[i];
+		const struct o2_sg_entry *got = &list.entry[i];
 
 		if (got->page != entry[i].page || got->offset != entry[i].offset ||
 		    got->length != entry[i].length)
 			fail_msg("%s: entry %" PRIu32 " is page %" PRIu32 " + %" PRIu32 ", %" PRIu32 " bytes",
 				 name, i, got->page, got->offset, got->length);
 	}
+	if (list.gaps != gaps || list.nob != buffer->nob)
+		fail_msg("%s: gaps %d, nob %" PRIu64, name, list.gaps, list.nob);
 }
 
 TEST(test_kiov_table)
@@ -100,14 +109,8 @@ TEST(test_kiov_table)
 					   .nob = row->nob,
 					   .kiov = row->piece};
 		struct o2_address_space space = {.page_bytes = row->page_bytes, .npages = TABLE_PAGES};
-		struct o2_sg_list list;
-		struct o2_error error = {0};
 
-		if (o2_sg_build(&buffer, &space, O2_MAX_FRAGS, &list, &error) != 0)
-			fail_msg("%s: refused by %s", row->name, error.rule);
-		assert_entries(row->name, &list, row->entry, row->nentries);
-		if (list.gaps != row->gaps || list.nob != row->nob)
-			fail_msg("%s: gaps %d, nob %" PRIu64, row->name, list.gaps, list.nob);
+		assert_built(row->name, &buffer, &space, row->entry, row->nentries, row->gaps);
 	}
 }
 
@@ -176,14 +179,8 @@ TEST(test_iov_table)
 					   .offset = row->offset,
 					   .nob = row->nob,
 					   .iov = row->piece};
-		struct o2_sg_list list;
-		struct o2_error error = {0};
 
-		if (o2_sg_build(&buffer, &table_space, O2_MAX_FRAGS, &list, &error) != 0)
-			fail_msg("%s: refused by %s", row->name, error.rule);
-		assert_entries(row->name, &list, row->entry, row->nentries);
-		if (list.gaps != row->gaps || list.nob != row->nob)
-			fail_msg("%s: gaps %d, nob %" PRIu64, row->name, list.gaps, list.nob);
+		assert_built(row->name, &buffer, &table_space, row->entry, row->nentries, row->gaps);
 	}
 }
 
