@@ -12,7 +12,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from cli.pcap_cases import pcap, roce, send  # noqa: E402
-from test_judge import AT_STATUS, FOLDER, MESSAGE, PROGRAM, PUT_DONE, PUT_REQ, ROOT, Capture  # noqa: E402
+from test_judge import AT_STATUS, FOLDER, MESSAGE, PROGRAM, PUT_DONE, PUT_REQ, ROOT, Capture, understate  # noqa: E402
 
 IMMEDIATE, PUT_ACK, GET_DONE = 0xd1, 0xd4, 0xd7
 AT_NOB, AT_PUT_LENGTH, AT_DESC = 8, 76, 64
@@ -33,9 +33,7 @@ def rules():
 def wrong_status(name="put_3977.plain.pcap"):
     """(a capture in which the first PUT_DONE reports a byte less than was written, the number of its packet)"""
     capture = Capture(name)
-    number = capture.of_type(PUT_DONE)[0]
-    struct.pack_into("<i", capture.at(number), MESSAGE + AT_STATUS, 3976)
-    return capture, number
+    return capture, understate(capture)
 
 
 def lost():
