@@ -425,15 +425,16 @@ COMPILER = subprocess.run([ROOT / "ci" / "compiler", "clang"], capture_output=Tr
 
 @unittest.skipUnless(FUZZER.exists(), "o2ref-fuzz-impl is not built: there is no libFuzzer here, or no libstdc++ of the compiler")
 class Fuzzing(unittest.TestCase):
-    def fuzz(self, library, *words, env=None):
+    def fuzz(self, words, *engine, env=None):
+        """(exit status, what is said) of `o2ref check --fuzz WORDS -- ENGINE`."""
         with tempfile.TemporaryDirectory() as directory:
-            done = subprocess.run([str(BUILD / "o2ref"), "check", "--fuzz", str(library), "--", "-seed=1",
-                                   f"-artifact_prefix={directory}/", *words], capture_output=True, timeout=240, check=False,
+            done = subprocess.run([str(BUILD / "o2ref"), "check", "--fuzz", *map(str, words), "--", "-seed=1",
+                                   f"-artifact_prefix={directory}/", *engine], capture_output=True, timeout=240, check=False,
                                   env={**os.environ, **(env or {})})
         return done.returncode, done.stderr.decode(errors="replace")
 
     def test_nothing_is_found_in_the_reference(self):
-        status, text = self.fuzz(REFERENCE, "-runs=30000")
+        status, text = self.fuzz([REFERENCE], "-runs=30000")
         self.assertEqual(status, 0, text)
 
     def test_defects_are_found_from_nothing(self):
@@ -441,7 +442,7 @@ class Fuzzing(unittest.TestCase):
         for defect, check in (("open-work-request", "(rdma/|transfer/)"), ("gap-never-seen", "(gap-flag|reg/|transfer/)"),
                               ("fmr-collapse-gapped", "(reg/|transfer/)")):
             with self.subTest(defect):
-                status, text = self.fuzz(MUTANTS, "-runs=200000", "-max_len=2048", env={"O2_MUTANT": defect})
+                status, text = self.fuzz([MUTANTS], "-runs=200000", "-max_len=2048", env={"O2_MUTANT": defect})
                 self.assertNotEqual(status, 0)
                 self.assertRegex(text, rf"o2ref fuzz: implementation: \S*{check}")
                 choices = re.search(r"--choices (\S+)", text).group(1)
@@ -456,10 +457,8 @@ class Fuzzing(unittest.TestCase):
                 ("sg/kiov/gap-flag", "sg/iov/gap-flag", "reg/fastreg/gaps", "reg/phys/gaps",
                  "reg/more-fragments-than-peer-accepts", "rdma/too-many-work-requests", "transfer/refused-legal", "transfer/errno",
                  "transfer/rule", "transfer/where")]}))
-            done = subprocess.run([str(BUILD / "o2ref"), "check", "--fuzz", "--known", str(known), str(MUTANTS), "--",
-                                   "-seed=1", "-runs=20000"], capture_output=True, timeout=240, check=False,
-                                  env={**os.environ, "O2_MUTANT": "gap-never-seen"})
-        self.assertEqual(done.returncode, 0, done.stderr.decode(errors="replace"))
+            status, text = self.fuzz(["--known", known, MUTANTS], "-runs=20000", env={"O2_MUTANT": "gap-never-seen"})
+        self.assertEqual(status, 0, text)
 
     def test_profile_map_and_known_differences_are_honoured(self):
         # Refuses what it is asked, with one errno and one name.
@@ -472,12 +471,8 @@ class Fuzzing(unittest.TestCase):
                     {"check": each, "reason": "for the test", "stage": "sg_build"} for each in known]}))
                 files["map"].write_text(json.dumps({"form": "o2ref/error_map", "version": 1, "errors": {"Mine": "dma/*"}}))
                 options = (*options, files["map"]) if options == ("--map",) else options
-                done = subprocess.run([str(word) for word in (
-                    BUILD / "o2ref", "check", "--fuzz", "--known", files["known"], *options, MISBEHAVE, "--", "-seed=1",
-                    "-runs=3000", f"-artifact_prefix={directory}/")], capture_output=True, timeout=240, check=False,
-                    env={**os.environ, "O2_MISBEHAVE": "refuse"})
-                text = done.stderr.decode(errors="replace")
-                self.assertEqual(done.returncode == 0, check is None, text)
+                status, text = self.fuzz(["--known", files["known"], *options, MISBEHAVE], "-runs=3000", env={"O2_MISBEHAVE": "refuse"})
+                self.assertEqual(status == 0, check is None, text)
                 self.assertIn(f"implementation: {check}" if check else "Done 3000 runs", text)
 
     @unittest.skipUnless(COMPILER, "no clang")
@@ -487,11 +482,11 @@ class Fuzzing(unittest.TestCase):
             subprocess.run([COMPILER, "-fsanitize=fuzzer-no-link", "-shared", "-fPIC", f"-I{ROOT}/ref/oracle/include",
                             "-o", str(library), str(ROOT / "tests" / "impl" / "reference" / "misbehave.c"), "-D_GNU_SOURCE"],
                            check=True, timeout=60)
-            _, text = self.fuzz(library, "-runs=5000")
+            _, text = self.fuzz([library], "-runs=5000")
             self.assertRegex(text, r"cov: [1-9]")
 
     def test_what_cannot_be_fuzzed(self):
-        self.assertEqual(self.fuzz("/nowhere.so")[0], USAGE)
+        self.assertEqual(self.fuzz(["/nowhere.so"])[0], USAGE)
 
 
 class Reports(unittest.TestCase):
