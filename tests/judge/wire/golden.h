@@ -47,11 +47,7 @@ static inline void golden_put_ack(struct o2_msg *msg)
 static inline void golden_get_req(struct o2_msg *msg)
 {
 	golden_header(msg, O2_MSG_GET_REQ, O2_BIG_ENDIAN, 1);
-	msg->u.get.hdr.dest_nid = O2_TEST_DSTNID;
-	msg->u.get.hdr.src_nid = O2_TEST_SRCNID;
-	msg->u.get.hdr.dest_pid = 12345;
-	msg->u.get.hdr.src_pid = 12345;
-	msg->u.get.hdr.type = O2_LNET_GET;
+	msg->u.get.hdr = o2_test_hdr(O2_LNET_GET, 0);
 	msg->u.get.hdr.msg.get.return_wmd = (struct o2_lnet_handle){0x3333333333333333u, 0x4444444444444444u};
 	msg->u.get.hdr.msg.get.match_bits = 0xdeadbeef;
 	msg->u.get.hdr.msg.get.ptl_index = 8;
@@ -79,13 +75,7 @@ static inline void golden_immediate(struct o2_msg *msg)
 	struct o2_lnet_hdr *hdr = &msg->u.immediate.hdr;
 
 	golden_header(msg, O2_MSG_IMMEDIATE, O2_LITTLE_ENDIAN, 2);
-	hdr->dest_nid = O2_TEST_DSTNID;
-	hdr->src_nid = O2_TEST_SRCNID;
-	hdr->dest_pid = 12345;
-	hdr->src_pid = 12345;
-	hdr->type = O2_LNET_PUT;
-	hdr->payload_length = 5;
-	hdr->msg.put.ack_wmd = (struct o2_lnet_handle){0x1111111111111111u, 0x2222222222222222u};
+	*hdr = o2_test_hdr(O2_LNET_PUT, 5);
 	hdr->msg.put.match_bits = 0x0123456789abcdefu;
 	hdr->msg.put.hdr_data = 0xfeedfacecafebeefu;
 	hdr->msg.put.ptl_index = 26;
