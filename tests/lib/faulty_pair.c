@@ -3,8 +3,6 @@
 
 #include "tests/lib/lnd_memory.h"
 
-struct o2_kiov kiov_from[O2_MAX_FRAGS], kiov_to[O2_MAX_FRAGS];
-
 struct faults faults;
 
 static int fmr_map(void *context, void *handle, const struct o2_fmr_request *request, uint32_t *lkey,

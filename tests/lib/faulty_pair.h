@@ -15,8 +15,6 @@ extern struct faults {
 
 extern const struct o2_reg_ops faulty_ops; /* of that device */
 
-extern struct o2_kiov kiov_from[O2_MAX_FRAGS], kiov_to[O2_MAX_FRAGS]; /* pages of a source and of a sink */
-
 /* Both sides small; more of b's configuration is the caller's. */
 struct pair *faulty_pair_open(void (*change)(struct o2_ni_config *config));
 

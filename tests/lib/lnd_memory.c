@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/lib/lnd_memory.h"
 
+struct o2_kiov kiov_from[O2_MAX_FRAGS + 1], kiov_to[O2_MAX_FRAGS + 1];
+
 void side_fill(struct side *side, uint32_t seed)
 {
 	uint64_t length = (uint64_t)side->ni.arena.npages * side->ni.arena.page_bytes;

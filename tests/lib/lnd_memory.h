@@ -31,6 +31,9 @@ void images_check(struct images *images, const struct side *source, const struct
 /* Page numbers all over the arena, no two the same for i below PAIR_PAGES. */
 uint32_t scattered_page(uint32_t i);
 
+/* Pieces of a source and of a sink: as many as there may be, and one more. */
+extern struct o2_kiov kiov_from[O2_MAX_FRAGS + 1], kiov_to[O2_MAX_FRAGS + 1];
+
 /* Pieces that meet on page boundaries: no gaps by rule G3.  first_offset bytes into the first page. */
 struct o2_buffer dense_kiov(struct o2_kiov *kiov, uint32_t first, uint32_t first_offset, uint64_t nob);
 

@@ -209,6 +209,12 @@ int start_get(struct o2_conn *conn, const struct o2_transfer_memory *sink, uint6
 	return o2_conn_get(conn, &hdr, sink, cookie, error);
 }
 
+void start_op(struct o2_conn *conn, enum o2_transfer_op op, const struct o2_transfer_memory *memory,
+	      uint64_t *cookie)
+{
+	assert_int_equal((op == O2_OP_PUT ? start_put : start_get)(conn, memory, 0, cookie, NULL), 0);
+}
+
 /* Rounds in which nothing moved: the in-process device does nothing by itself, and so nothing will. */
 #define IDLE_ROUNDS 10000u
 #define SPINS	    100u
@@ -301,11 +307,12 @@ void assert_closed(const struct side *side, enum o2_fault_side which, int code)
 
 void assert_alive(struct pair *pair)
 {
-	static struct o2_kiov kiov_from[8], kiov_to[8];
-	struct o2_transfer_memory from = dense(kiov_from, 0, 5000, O2_REG_FASTREG);
+	/* Not those of the test, which may use them again. */
+	static struct o2_kiov own_from[8], own_to[8];
+	struct o2_transfer_memory from = dense(own_from, 0, 5000, O2_REG_FASTREG);
 	uint32_t a = pair->a.nresults, b = pair->b.nresults;
 
-	pair->b.answer = dense(kiov_to, 300, 5000, O2_REG_FASTREG);
+	pair->b.answer = dense(own_to, 300, 5000, O2_REG_FASTREG);
 	pair->b.match_rc = 0;
 	assert_int_equal(start_put(pair->a.conn, &from, 0, NULL, NULL), 0);
 	assert_int_equal(start_get(pair->a.conn, &from, 0, NULL, NULL), 0);

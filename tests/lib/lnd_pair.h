@@ -93,6 +93,10 @@ int start_put(struct o2_conn *conn, const struct o2_transfer_memory *source, uin
 int start_get(struct o2_conn *conn, const struct o2_transfer_memory *sink, uint64_t match_bits,
 	      uint64_t *cookie, struct o2_error *error);
 
+/* Start either, which is accepted.  cookie may be NULL. */
+void start_op(struct o2_conn *conn, enum o2_transfer_op op, const struct o2_transfer_memory *memory,
+	      uint64_t *cookie);
+
 /* Drive both ends until each has that many results, or is closed. */
 void pair_run(struct pair *pair, uint32_t results_a, uint32_t results_b);
 

@@ -13,9 +13,7 @@ static struct pair *pair_with_open(enum o2_transfer_op op, uint64_t *cookie)
 	struct o2_transfer_memory memory = talk_memory(0, 9000, O2_REG_FASTREG);
 
 	pair->b.answer = talk_memory(1, 9000, O2_REG_FASTREG);
-	assert_int_equal(op == O2_OP_PUT ? start_put(pair->a.conn, &memory, 0, cookie, NULL)
-					 : start_get(pair->a.conn, &memory, 0, cookie, NULL),
-			 0);
+	start_op(pair->a.conn, op, &memory, cookie);
 	deliver(&pair->a, NULL, 0);
 	return pair;
 }

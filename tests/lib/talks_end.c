@@ -344,7 +344,7 @@ static void close_in_match(enum o2_transfer_op op, int match_rc)
 	b->answer.tag = 77;
 	b->match_rc = match_rc;
 	b->conn->ops.match = match_and_close;
-	assert_int_equal((op == O2_OP_PUT ? start_put : start_get)(pair->a.conn, &memory, 0, NULL, NULL), 0);
+	start_op(pair->a.conn, op, &memory, NULL);
 	assert_int_equal(start_get(b->conn, &memory, 0, NULL, NULL), 0);
 	side_run_until_closed(b);
 	assert_closed(b, O2_FAULT_CLOSED, -ESHUTDOWN);

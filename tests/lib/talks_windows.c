@@ -63,7 +63,7 @@ void assert_ended(const struct side *side, uint32_t count)
 /* More than there are windows for: they wait, and end in the order in which they were started. */
 void waits_for_windows(void **state)
 {
-	for (int get = 0; get < 2; get++) {
+	for (enum o2_transfer_op op = O2_OP_PUT; op <= O2_OP_GET; op++) {
 		struct pair *pair = pair_with_windows(FEW, 0);
 
 		for (uint32_t i = 0; i < MANY; i++) {
@@ -71,8 +71,7 @@ void waits_for_windows(void **state)
 			const struct o2_transfer_memory memory =
 				window_memory(0, i < MANY - 1 ? O2_REG_PHYS : O2_REG_GLOBAL, i);
 
-			assert_int_equal((get ? start_get : start_put)(pair->a.conn, &memory, 0, NULL, NULL),
-					 0);
+			start_op(pair->a.conn, op, &memory, NULL);
 		}
 		/* One window is kept for what b may start. */
 		assert_int_equal(view_of(&pair->a).queued_window, MANY - 1);

@@ -5,7 +5,7 @@
 
 /* What goes wrong, on whose side, and what it costs (docs/transport.md, "Errors"). */
 
-static struct o2_kiov kiov_from[O2_MAX_FRAGS], kiov_to[O2_MAX_FRAGS], kiov_other[O2_MAX_FRAGS];
+static struct o2_kiov kiov_other[O2_MAX_FRAGS];
 
 /* The first PUT of a pair: both sides are told that. */
 static void put_fails(struct pair *pair, const struct o2_transfer_memory *from,

@@ -7,8 +7,6 @@
 
 /* IMMEDIATE: what arrives, in one message, copied or gathered (docs/transport.md, "IMMEDIATE"). */
 
-static struct o2_kiov kiov_from[O2_MAX_FRAGS];
-
 /* What the last IMMEDIATE was; its payload is only valid during the call. */
 static struct {
 	uint32_t count;

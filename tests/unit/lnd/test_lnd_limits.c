@@ -12,8 +12,6 @@
 #define SINK_FRAGS   4u
 #define SINK_PIECE   4016u
 
-static struct o2_kiov kiov_from[O2_MAX_FRAGS + 1], kiov_to[O2_MAX_FRAGS + 1];
-
 static void pair_disconnect(struct pair *pair)
 {
 	o2_conn_destroy(pair->a.conn);
@@ -66,9 +64,7 @@ static void move(struct pair *pair, enum o2_transfer_op op, const struct o2_tran
 
 	memset(sink->ni.arena.memory, 0xee, (size_t)PAIR_PAGES * sink->ni.arena.page_bytes);
 	pair->b.answer = op == O2_OP_PUT ? *to : *from;
-	assert_int_equal(op == O2_OP_PUT ? start_put(pair->a.conn, from, 0, NULL, NULL)
-					 : start_get(pair->a.conn, to, 0, NULL, NULL),
-			 0);
+	start_op(pair->a.conn, op, op == O2_OP_PUT ? from : to, NULL);
 	pair_run(pair, n + 1, n + 1);
 	assert_int_equal(source->result[n % PAIR_RESULTS].status, 0);
 	assert_int_equal(sink->result[n % PAIR_RESULTS].status, 0);

@@ -5,8 +5,6 @@
 
 /* Messages that no rule allows, closing, and what becomes of open transfers (docs/transport.md, "Errors"). */
 
-static struct o2_kiov kiov_from[O2_MAX_FRAGS], kiov_to[O2_MAX_FRAGS];
-
 PAIR_TEST(refuses_bytes_that_are_no_message)
 {
 	static const uint8_t noise[48] = {0x6f, 0x32, 1, 2, 3};
@@ -97,9 +95,7 @@ TEST(refuses_unknown_cookies)
 
 			/* Also a cookie that exists, of a transfer that waits for something else. */
 			if (open)
-				assert_int_equal(for_put ? start_get(pair->a.conn, &memory, 0, &cookie, NULL)
-							 : start_put(pair->a.conn, &memory, 0, &cookie, NULL),
-						 0);
+				start_op(pair->a.conn, for_put ? O2_OP_GET : O2_OP_PUT, &memory, &cookie);
 			if (types[i] == O2_MSG_PUT_ACK) {
 				struct o2_msg *msg = o2_msg_begin(pair->b.conn, O2_MSG_PUT_ACK);
 
@@ -129,10 +125,7 @@ static void refuses_impossible_status(enum o2_msg_type type, int32_t status, con
 	struct side *liar = type == O2_MSG_PUT_DONE ? &pair->a : &pair->b;
 
 	pair->b.answer = dense(kiov_to, 300, 9000, O2_REG_FASTREG);
-	if (type == O2_MSG_GET_DONE)
-		assert_int_equal(start_get(pair->a.conn, &memory, 0, NULL, NULL), 0);
-	else
-		assert_int_equal(start_put(pair->a.conn, &memory, 0, NULL, NULL), 0);
+	start_op(pair->a.conn, type == O2_MSG_GET_DONE ? O2_OP_GET : O2_OP_PUT, &memory, NULL);
 	/* The sink of a PUT must have acknowledged before it waits for a PUT_DONE. */
 	if (type == O2_MSG_PUT_DONE)
 		side_run_until(&pair->b, &pair->b.nmatched, 1);
@@ -179,9 +172,7 @@ TEST(closes_in_every_state)
 
 		pair->b.answer = dense(kiov_to, 300, 9000, O2_REG_FASTREG);
 		for (int i = 0; i < 4; i++)
-			assert_int_equal(i % 2 ? start_put(pair->a.conn, &memory, 0, &cookie[i], NULL)
-					       : start_get(pair->a.conn, &memory, 0, &cookie[i], NULL),
-					 0);
+			start_op(pair->a.conn, i % 2 ? O2_OP_PUT : O2_OP_GET, &memory, &cookie[i]);
 		for (int i = 0; i < steps; i++)
 			o2_conn_progress(i % 2 ? pair->a.conn : pair->b.conn);
 		o2_conn_close(pair->b.conn, -ETIMEDOUT);
@@ -210,7 +201,7 @@ TEST(closes_in_every_state)
 /* A post that fails closes the connection, and the operation that it was for ends with its errno. */
 TEST(survives_a_failed_post)
 {
-	for (int op = O2_OP_PUT; op <= O2_OP_GET; op++) {
+	for (enum o2_transfer_op op = O2_OP_PUT; op <= O2_OP_GET; op++) {
 		struct pair *pair = pair_default();
 		struct o2_transfer_memory memory = dense(kiov_from, 0, 9000, O2_REG_FASTREG);
 		struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RESET};
@@ -220,9 +211,7 @@ TEST(survives_a_failed_post)
 		assert_int_equal(start_get(pair->a.conn, &memory, 0, NULL, NULL), 0);
 		/* A queue pair in RESET takes nothing; that of b stays as it was. */
 		assert_int_equal(ibv_modify_qp(pair->b.conn->qp, &attr, IBV_QP_STATE), 0);
-		assert_int_equal(op == O2_OP_PUT ? start_put(pair->b.conn, &memory, 0, NULL, NULL)
-						 : start_get(pair->b.conn, &memory, 0, NULL, NULL),
-				 0);
+		start_op(pair->b.conn, op, &memory, NULL);
 		assert_int_equal(pair->b.nresults, 1);
 		assert_true(result->status < 0);
 		assert_int_equal(result->fault.side, O2_FAULT_LOCAL_STAGE);
@@ -261,14 +250,13 @@ PAIR_TEST(refuses_to_send_what_nobody_may_receive)
 /* But a DONE must never be missing: the peer would wait for it, so the connection closes. */
 TEST(closes_when_the_codec_refuses_a_done)
 {
-	for (int op = O2_OP_PUT; op <= O2_OP_GET; op++) {
+	for (enum o2_transfer_op op = O2_OP_PUT; op <= O2_OP_GET; op++) {
 		struct pair *pair = pair_default();
 		struct side *writer = op == O2_OP_PUT ? &pair->a : &pair->b;
 		struct o2_transfer_memory memory = dense(kiov_from, 0, 9000, O2_REG_FASTREG);
 
 		pair->b.answer = dense(kiov_to, 300, 9000, O2_REG_FASTREG);
-		assert_int_equal(
-			(op == O2_OP_PUT ? start_put : start_get)(pair->a.conn, &memory, 0, NULL, NULL), 0);
+		start_op(pair->a.conn, op, &memory, NULL);
 		writer->conn->peer.max_msg_bytes = O2_MSG_HEADER_BYTES;
 		pair_run_until_closed(pair, writer->conn);
 		assert_closed(writer, O2_FAULT_LOCAL_STAGE, -ENOSPC);
@@ -312,7 +300,7 @@ PAIR_TEST(parks_requests)
 /* The answer may overtake the completion of our own send: the operation ends after both. */
 TEST(waits_for_its_sends)
 {
-	for (int op = O2_OP_PUT; op <= O2_OP_GET; op++) {
+	for (enum o2_transfer_op op = O2_OP_PUT; op <= O2_OP_GET; op++) {
 		struct pair *pair = pair_default();
 		struct o2_conn *a = pair->a.conn;
 		struct o2_transfer_memory memory = dense(kiov_from, 0, 9000, O2_REG_FMR);
@@ -321,9 +309,7 @@ TEST(waits_for_its_sends)
 		uint32_t nheld = 0;
 
 		pair->b.answer = dense(kiov_to, 300, 9000, O2_REG_FMR);
-		assert_int_equal(op == O2_OP_PUT ? start_put(a, &memory, 0, NULL, NULL)
-						 : start_get(a, &memory, 0, NULL, NULL),
-				 0);
+		start_op(a, op, &memory, NULL);
 		/* Two messages of ours in a PUT, one in a GET: their completions are kept back. */
 		while (nheld < (op == O2_OP_PUT ? 2u : 1u) || pair->b.nresults == 0 ||
 		       TAILQ_FIRST(&a->list[O2_LIST_ACTIVE])->waiting) {

@@ -6,7 +6,6 @@
 
 #define NOB 70001u
 
-static struct o2_kiov kiov_from[O2_MAX_FRAGS], kiov_to[O2_MAX_FRAGS];
 static struct o2_iov iov_from[3], iov_to[3];
 
 /* A transfer that must succeed on both sides; `from` belongs to b in a GET and to a in a PUT. */

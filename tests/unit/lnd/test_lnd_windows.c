@@ -174,7 +174,7 @@ TEST(waits_on_both_sides)
 	pair->a.answer = window_memory(0, O2_REG_PHYS, 0);
 	for (uint32_t i = 0; i < MANY; i++) {
 		put_from(pair, O2_REG_PHYS, 0);
-		assert_int_equal((i % 2 ? start_get : start_put)(pair->b.conn, &memory, 0, NULL, NULL), 0);
+		start_op(pair->b.conn, i % 2 ? O2_OP_GET : O2_OP_PUT, &memory, NULL);
 	}
 	quiet(pair);
 	assert_int_equal(pair->a.nresults, 2 * MANY);

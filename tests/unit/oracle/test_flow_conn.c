@@ -94,8 +94,7 @@ static void start(struct side *a, uint32_t type)
 	if (type == O2_MSG_IMMEDIATE)
 		send_text(a, 0);
 	else
-		assert_int_equal(
-			(type == O2_MSG_PUT_REQ ? start_put : start_get)(a->conn, &memory, 0, NULL, NULL), 0);
+		start_op(a->conn, type == O2_MSG_PUT_REQ ? O2_OP_PUT : O2_OP_GET, &memory, NULL);
 }
 
 /* The peer sends. */
