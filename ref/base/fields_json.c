@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/hex.h"
 #include "base/json.h"
 
 /* A table that describes an element that is a number: one row, whose name ends in "[]". */
@@ -113,15 +114,9 @@ json_t *o2_elements_to_json(const struct o2_field *part, const void *first, uint
 	const uint8_t *element = first;
 	json_t *array = json_array();
 
-	for (uint32_t i = 0; array != NULL && i < count; i++, element += stride_bytes) {
-		json_t *item =
-			is_number(part) ? field_to_json(part, element) : o2_fields_to_json(part, element);
-
-		if (json_array_append_new(array, item) == 0)
-			continue;
-		json_decref(array);
-		return NULL;
-	}
+	for (uint32_t i = 0; array != NULL && i < count; i++, element += stride_bytes)
+		array = o2_json_append(array, is_number(part) ? field_to_json(part, element)
+							      : o2_fields_to_json(part, element));
 	return array;
 }
 
@@ -220,14 +215,6 @@ static int number_from_json(const json_t *member, const struct o2_field *field, 
 	}
 }
 
-/* Value of a hexadecimal digit; -1: it is none. */
-static int digit(char character)
-{
-	if (character >= '0' && character <= '9')
-		return character - '0';
-	return character >= 'a' && character <= 'f' ? character - 'a' + 10 : -1;
-}
-
 /* One character of the text, or \xHH, after *text, which moves; -1: a backslash with something else. */
 static int next_char(const char **text)
 {
@@ -239,8 +226,8 @@ static int next_char(const char **text)
 		return (uint8_t)*at;
 	if (at[1] != 'x')
 		return -1;
-	high = digit(at[2]);
-	low = high < 0 ? -1 : digit(at[3]);
+	high = o2_hex_digit(at[2]);
+	low = high < 0 ? -1 : o2_hex_digit(at[3]);
 	*text = at + 4;
 	return low < 0 ? -1 : high << 4 | low;
 }

@@ -157,3 +157,11 @@ json_t *o2_json_with(json_t *object, const char *key, json_t *child)
 	json_decref(object);
 	return NULL;
 }
+
+json_t *o2_json_append(json_t *array, json_t *element)
+{
+	if (json_array_append_new(array, element) == 0)
+		return array;
+	json_decref(array);
+	return NULL;
+}

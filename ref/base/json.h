@@ -68,4 +68,7 @@ int o2_json_at(int rc, const char *field, uint32_t index, struct o2_error *error
  */
 json_t *o2_json_with(json_t *object, const char *key, json_t *child);
 
+/* The same of an array and its next element. */
+json_t *o2_json_append(json_t *array, json_t *element);
+
 #endif

@@ -21,16 +21,12 @@ static json_t *refused_to_json(const struct o2_error *refused)
 		name == NULL ? NULL
 			     : json_pack("{s:s, s:s, s:s, s:o}", "errno", name, "rule", refused->rule,
 					 "field", refused->field, "value", o2_json_length(refused->value));
-	bool ok = object != NULL;
 
-	if (ok && has_limit(refused))
-		ok = json_object_set_new(object, "limit", o2_json_length(refused->limit)) == 0;
-	if (ok && refused->index != O2_NO_INDEX)
-		ok = json_object_set_new(object, "index", json_integer(refused->index)) == 0;
-	if (ok)
-		return object;
-	json_decref(object);
-	return NULL;
+	if (has_limit(refused))
+		object = o2_json_with(object, "limit", o2_json_length(refused->limit));
+	if (refused->index != O2_NO_INDEX)
+		object = o2_json_with(object, "index", json_integer(refused->index));
+	return object;
 }
 
 json_t *o2_output_form(const char *form, const struct o2_error *refused)
@@ -39,10 +35,7 @@ json_t *o2_output_form(const char *form, const struct o2_error *refused)
 
 	if (object == NULL || refused == NULL || refused->code == 0)
 		return object;
-	if (json_object_set_new(object, "refused", refused_to_json(refused)) == 0)
-		return object;
-	json_decref(object);
-	return NULL;
+	return o2_json_with(object, "refused", refused_to_json(refused));
 }
 
 static int get_text(const json_t *object, const char *key, const char *field, char *text,

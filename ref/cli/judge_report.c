@@ -259,17 +259,20 @@ static json_t *seen_to_json(const struct o2_judge_seen_totals *totals)
 	return object;
 }
 
+json_t *o2_judge_rows_to_json(const struct o2_judge_report *report)
+{
+	json_t *rows = json_array();
+
+	for (uint32_t i = 0; i < report->count && rows != NULL; i++)
+		rows = o2_json_append(rows, o2_judge_row_to_json(&report->row[i]));
+	return rows;
+}
+
 json_t *o2_judge_report_to_json(const struct o2_judge_report *report, const char *file,
 				const struct o2_judge_seen_totals *totals)
 {
-	json_t *object = o2_json_form("o2ref/judge/output"), *findings = json_array();
+	json_t *object = o2_json_form("o2ref/judge/output"), *findings = o2_judge_rows_to_json(report);
 
-	for (uint32_t i = 0; i < report->count; i++)
-		if (json_array_append_new(findings, o2_judge_row_to_json(&report->row[i])) != 0) {
-			json_decref(findings);
-			findings = NULL;
-			break;
-		}
 	object = o2_json_with(object, "file", json_string(file));
 	object = o2_json_with(object, "seen", seen_to_json(totals));
 	for (int severity = 0; severity < O2_JUDGE_SEVERITIES; severity++)

@@ -17,12 +17,7 @@ static json_t *text_object(const char *text)
 /* As an array of one. */
 static json_t *list_of(json_t *only)
 {
-	json_t *list = json_array();
-
-	if (json_array_append_new(list, only) == 0)
-		return list;
-	json_decref(list);
-	return NULL;
+	return o2_json_append(json_array(), only);
 }
 
 static const char *level_of(enum o2_judge_severity severity)
@@ -51,12 +46,8 @@ json_t *o2_judge_sarif_begin(const char *version)
 	json_t *driver = o2_json_with(json_object(), "name", json_string("o2ref judge"));
 	json_t *rules = json_array(), *run = json_object();
 
-	for (int i = 0; i < O2_JUDGE_RULES; i++)
-		if (json_array_append_new(rules, rule_to_json(&o2_judge_rules[i])) != 0) {
-			json_decref(rules);
-			rules = NULL;
-			break;
-		}
+	for (int i = 0; i < O2_JUDGE_RULES && rules != NULL; i++)
+		rules = o2_json_append(rules, rule_to_json(&o2_judge_rules[i]));
 	driver = o2_json_with(driver, "version", json_string(version));
 	driver = o2_json_with(driver, "rules", rules);
 	run = o2_json_with(run, "tool", o2_json_with(json_object(), "driver", driver));

@@ -74,14 +74,8 @@ json_t *o2_net_judging_to_json(const struct o2_net_judging *judging)
 {
 	const struct o2_judge_report *report = &judging->report;
 	const struct o2_end_heard heard = o2_end_judge_heard(judging->end);
-	json_t *object = json_object(), *findings = json_array();
+	json_t *object = json_object(), *findings = o2_judge_rows_to_json(report);
 
-	for (uint32_t i = 0; i < report->count && findings != NULL; i++) {
-		if (json_array_append_new(findings, o2_judge_row_to_json(&report->row[i])) == 0)
-			continue;
-		json_decref(findings);
-		findings = NULL;
-	}
 	object = o2_json_with(object, "connections", o2_json_length(heard.connections));
 	object = o2_json_with(object, "messages", o2_json_length(heard.messages));
 	object = o2_json_with(object, "writes", o2_json_length(heard.writes));

@@ -173,15 +173,6 @@ void o2_conform_report_add(struct o2_conform_report *report, const char *id, con
 	fflush(stdout);
 }
 
-/* As o2_json_with(): what could not be appended makes it NULL. */
-static json_t *appended(json_t *array, json_t *value)
-{
-	if (json_array_append_new(array, value) == 0)
-		return array;
-	json_decref(array);
-	return NULL;
-}
-
 /* "a, b" */
 static json_t *named_json(const char *text)
 {
@@ -190,7 +181,7 @@ static json_t *named_json(const char *text)
 	while (*text != '\0') {
 		const size_t length = strcspn(text, ",");
 
-		named = appended(named, json_stringn(text, length));
+		named = o2_json_append(named, json_stringn(text, length));
 		text += length;
 		text += strspn(text, ", ");
 	}
@@ -230,7 +221,7 @@ static json_t *gone_json(const struct o2_conform_report *report)
 
 	for (uint32_t i = 0; i < report->known.count; i++)
 		if (is_gone(&report->known.entry[i]))
-			gone = appended(gone, json_string(report->known.entry[i].id));
+			gone = o2_json_append(gone, json_string(report->known.entry[i].id));
 	return gone;
 }
 
@@ -241,7 +232,7 @@ static json_t *report_json(const struct o2_conform_report *report)
 	char nid[O2_NID_TEXT_BYTES];
 
 	for (uint32_t i = 0; i < report->nrows; i++)
-		rows = appended(rows, row_json(report, &report->rows[i]));
+		rows = o2_json_append(rows, row_json(report, &report->rows[i]));
 	o2_nid_to_text(report->options->nid, nid, sizeof(nid));
 	object = o2_json_with(object, "nid", json_string(nid));
 	o2_nid_to_text(report->options->peer, nid, sizeof(nid));
