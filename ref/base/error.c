@@ -80,14 +80,15 @@ void o2_error_clear(struct o2_error *error)
 }
 
 /* "kiov[].len" and 3 make "kiov[3].len"; a field without [] is printed as it is. */
-static int field_text(const struct o2_error *error, char *text, size_t text_bytes)
+void o2_error_field(const struct o2_error *error, char text[O2_ERROR_FIELD_BYTES])
 {
 	const char *open = strstr(error->field, "[]");
 
 	if (open == NULL || error->index == O2_NO_INDEX)
-		return snprintf(text, text_bytes, "%s", error->field);
-	return snprintf(text, text_bytes, "%.*s[%" PRIu32 "]%s", (int)(open - error->field), error->field,
-			error->index, open + 2);
+		snprintf(text, O2_ERROR_FIELD_BYTES, "%s", error->field);
+	else
+		snprintf(text, O2_ERROR_FIELD_BYTES, "%.*s[%" PRIu32 "]%s", (int)(open - error->field),
+			 error->field, error->index, open + 2);
 }
 
 /* ", limit 4096", ", expected 4096", ", expected a multiple of 4096", or nothing. */
@@ -108,9 +109,9 @@ static void limit_text(const struct o2_error *error, char *text, size_t text_byt
 
 int o2_error_what(const struct o2_error *error, char *text, size_t text_bytes)
 {
-	char field[96], limit[64];
+	char field[O2_ERROR_FIELD_BYTES], limit[64];
 
-	field_text(error, field, sizeof(field));
+	o2_error_field(error, field);
 	limit_text(error, limit, sizeof(limit));
 	return snprintf(text, text_bytes, "%s is %" PRIu64 "%s", field, error->value, limit);
 }

@@ -102,6 +102,10 @@ void o2_error_clear(struct o2_error *error);
  */
 int o2_error_text(const struct o2_error *error, char *text, size_t text_bytes);
 
+/* The field alone: "kiov[3].len".  error->field is not NULL. */
+#define O2_ERROR_FIELD_BYTES 96u
+void o2_error_field(const struct o2_error *error, char text[O2_ERROR_FIELD_BYTES]);
+
 /* The middle of it alone: "kiov[3].len is 5000, limit 4096".  error->field is not NULL. */
 #define O2_ERROR_WHAT_BYTES 200u
 int o2_error_what(const struct o2_error *error, char *text, size_t text_bytes);

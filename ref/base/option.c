@@ -62,9 +62,11 @@ static void put(const struct o2_option *option, void *target, uint64_t value)
 	}
 }
 
-static const char *name_of(const struct o2_option *option, unsigned int place)
+const char *o2_option_name_of(const struct o2_option *option, unsigned int place)
 {
-	return option->name_of != NULL ? option->name_of(place) : option->names[place];
+	if (option->name_of != NULL)
+		return option->name_of(place);
+	return option->names != NULL ? option->names[place] : NULL;
 }
 
 /* The place of text[0 .. length) among the names; false: it is none of them. */
@@ -72,7 +74,7 @@ static bool find_name(const struct o2_option *option, const char *text, size_t l
 {
 	const char *name;
 
-	for (*place = 0; (name = name_of(option, *place)) != NULL; ++*place)
+	for (*place = 0; (name = o2_option_name_of(option, *place)) != NULL; ++*place)
 		if (strlen(name) == length && strncmp(name, text, length) == 0)
 			return true;
 	return false;
@@ -85,12 +87,12 @@ static bool refuse_name(const struct o2_option *option, const char *verb, const 
 	size_t used = (size_t)snprintf(why, O2_OPTION_WHY_BYTES, "--%s %s '%.*s', not ", option->name, verb,
 				       (int)length, text);
 
-	for (unsigned int i = 0; name_of(option, i) != NULL && used < O2_OPTION_WHY_BYTES; i++)
+	for (unsigned int i = 0; o2_option_name_of(option, i) != NULL && used < O2_OPTION_WHY_BYTES; i++)
 		used += (size_t)snprintf(why + used, O2_OPTION_WHY_BYTES - used, "%s%s",
-					 i == 0				  ? ""
-					 : name_of(option, i + 1) == NULL ? " or "
-									  : ", ",
-					 name_of(option, i));
+					 i == 0					    ? ""
+					 : o2_option_name_of(option, i + 1) == NULL ? " or "
+										    : ", ",
+					 o2_option_name_of(option, i));
 	return false;
 }
 

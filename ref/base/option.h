@@ -101,6 +101,9 @@ void o2_command_help(const struct o2_command *command);
  */
 void o2_command_list(const struct o2_command *command);
 
+/* The name at a place among those that the value may be; NULL: there are none, or no more. */
+const char *o2_option_name_of(const struct o2_option *option, unsigned int place);
+
 /* Whether the row of the table is one of the command's. */
 bool o2_option_is_of(const struct o2_option *option, const struct o2_command *command);
 

@@ -54,14 +54,8 @@ static void print_names(FILE *out, const struct o2_option *option, const char *b
 {
 	const char *name;
 
-	if (option->names == NULL && option->name_of == NULL)
-		return;
-	for (unsigned int i = 0;; i++) {
-		name = option->name_of != NULL ? option->name_of(i) : option->names[i];
-		if (name == NULL)
-			return;
+	for (unsigned int i = 0; (name = o2_option_name_of(option, i)) != NULL; i++)
 		fprintf(out, "%s%s", i == 0 ? "" : between, name);
-	}
 }
 
 /* The option's sentence, which its names end where it ends with a colon.  To be freed; NULL: no memory. */

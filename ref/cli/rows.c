@@ -210,15 +210,12 @@ static const char *class_text(enum o2_error_class class)
 void o2_row_refusal(const struct o2_rows *rows, const char *note)
 {
 	const struct o2_error *refused = rows->refused;
-	const char *open = strstr(refused->field, "[]");
+	char field[O2_ERROR_FIELD_BYTES];
 
+	o2_error_field(refused, field);
 	fprintf(rows->out, "%srefused: %s%s (%s)\n", paint(rows, ALARM), refused->rule, paint(rows, PLAIN),
 		class_text(refused->class));
-	if (open == NULL || refused->index == O2_NO_INDEX)
-		fprintf(rows->out, "  %s", refused->field);
-	else
-		fprintf(rows->out, "  %.*s[%" PRIu32 "]%s", (int)(open - refused->field), refused->field,
-			refused->index, open + 2);
+	fprintf(rows->out, "  %s", field);
 	if (strcmp(refused->field, "length_bytes") != 0)
 		fprintf(rows->out, " at offset %" PRIu32, refused->offset_bytes);
 	fprintf(rows->out, ": value %" PRIu64 " (0x%" PRIx64 ")", refused->value, refused->value);
