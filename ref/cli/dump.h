@@ -18,6 +18,12 @@ void o2_dump_reject(struct o2_rows *rows);
 void o2_dump_ip_cm_header(struct o2_rows *rows);
 
 /*
+ * The magic in the first four bytes, under that name.  Returns whether it is that of o2iblnd or `other`, in either byte
+ * order, which rows->order is from then on.
+ */
+bool o2_dump_magic(struct o2_rows *rows, const char *name, uint32_t other);
+
+/*
  * The 72 bytes of the LNet header at O2_AT_LNET_HDR.  *payload_bytes: what its payload_length says, 0 if that
  * is not there.
  */

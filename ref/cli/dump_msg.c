@@ -9,19 +9,22 @@
 #include "wire/layout.h"
 #include "wire/msg_type.h"
 
-/* Whether the byte order could be told. */
-static bool show_magic(struct o2_rows *rows)
+bool o2_dump_magic(struct o2_rows *rows, const char *name, uint32_t other)
 {
-	bool known;
+	uint32_t little, big;
+	bool known, is_big;
 
-	if (!o2_row_has(rows, O2_AT_MAGIC, 4, "ibm_magic"))
+	if (!o2_row_has(rows, 0, 4, name))
 		return false;
-	known = o2_load32_le(rows->bytes) == O2_MSG_MAGIC || o2_load32_be(rows->bytes) == O2_MSG_MAGIC;
-	rows->order = o2_load32_be(rows->bytes) == O2_MSG_MAGIC ? O2_BIG_ENDIAN : O2_LITTLE_ENDIAN;
-	o2_row(rows, O2_AT_MAGIC, 4, "ibm_magic", "0x%08" PRIx32 "%s", o2_load32(rows->bytes, rows->order),
-	       !known			      ? " (unknown)"
-	       : rows->order == O2_BIG_ENDIAN ? " big-endian"
-					      : " little-endian");
+	little = o2_load32_le(rows->bytes);
+	big = o2_load32_be(rows->bytes);
+	is_big = big == O2_MSG_MAGIC || big == other;
+	known = is_big || little == O2_MSG_MAGIC || little == other;
+	rows->order = is_big ? O2_BIG_ENDIAN : O2_LITTLE_ENDIAN;
+	o2_row(rows, 0, 4, name, "0x%08" PRIx32 "%s", is_big ? big : little,
+	       !known	? " (unknown)"
+	       : is_big ? " big-endian"
+			: " little-endian");
 	return known;
 }
 
@@ -164,7 +167,7 @@ void o2_dump_message(struct o2_rows *rows)
 	const struct o2_msg_type_info *info;
 	size_t end = O2_MSG_HEADER_BYTES, nob_end = rows->length_bytes;
 
-	if (!show_magic(rows)) {
+	if (!o2_dump_magic(rows, "ibm_magic", O2_MSG_MAGIC)) {
 		o2_row_block(rows, 4, rows->length_bytes, "(unread)", ", of unknown order");
 		return;
 	}

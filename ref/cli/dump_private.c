@@ -9,31 +9,12 @@
 #include "wire/bytes.h"
 #include "wire/reject.h"
 
-static bool show_reject_magic(struct o2_rows *rows)
-{
-	uint32_t little, big;
-	bool known, is_big;
-
-	if (!o2_row_has(rows, O2_REJECT_AT_MAGIC, 4, "ibr_magic"))
-		return false;
-	little = o2_load32_le(rows->bytes);
-	big = o2_load32_be(rows->bytes);
-	is_big = big == O2_MSG_MAGIC || big == O2_LNET_PROTO_MAGIC;
-	known = is_big || little == O2_MSG_MAGIC || little == O2_LNET_PROTO_MAGIC;
-	rows->order = is_big ? O2_BIG_ENDIAN : O2_LITTLE_ENDIAN;
-	o2_row(rows, O2_REJECT_AT_MAGIC, 4, "ibr_magic", "0x%08" PRIx32 "%s", is_big ? big : little,
-	       !known	? " (unknown)"
-	       : is_big ? " big-endian"
-			: " little-endian");
-	return known;
-}
-
 void o2_dump_reject(struct o2_rows *rows)
 {
 	uint16_t version = 0;
 	const char *why;
 
-	if (!show_reject_magic(rows)) {
+	if (!o2_dump_magic(rows, "ibr_magic", O2_LNET_PROTO_MAGIC)) {
 		o2_row_block(rows, 4, rows->length_bytes, "(unread)", ", of unknown order");
 		return;
 	}
