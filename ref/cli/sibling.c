@@ -31,12 +31,7 @@ static int become(const char *program, int argc, char **argv)
 
 /* Scenarios, generators and the memory model are the property runner's, and the library knows nothing of
  * them. */
-int o2_cli_explain(int argc, char **argv)
-{
-	return become("o2props", argc, argv);
-}
-
-int o2_cli_check(int argc, char **argv)
+int o2_cli_props(int argc, char **argv)
 {
 	return become("o2props", argc, argv);
 }
