@@ -28,11 +28,6 @@ void o2_flows_end(struct o2_flows *flows)
 	*flows = (struct o2_flows){.count = 0};
 }
 
-static bool same_address(const struct o2_roce_address *a, const struct o2_roce_address *b)
-{
-	return a->family_bytes == b->family_bytes && memcmp(a->bytes, b->bytes, sizeof(a->bytes)) == 0;
-}
-
 static void start(struct o2_flow *flow, const struct o2_roce_packet *packet)
 {
 	uint8_t *kept = flow->kept;
@@ -71,8 +66,8 @@ struct o2_flow *o2_flows_of(struct o2_flows *flows, const struct o2_roce_packet 
 	for (size_t i = 0; i < flows->count; i++) {
 		struct o2_flow *flow = &flows->flow[i];
 
-		if (flow->dest_qp == packet->dest_qp && same_address(&flow->dst, &packet->dst) &&
-		    same_address(&flow->src, &packet->src)) {
+		if (flow->dest_qp == packet->dest_qp && o2_roce_address_same(&flow->dst, &packet->dst) &&
+		    o2_roce_address_same(&flow->src, &packet->src)) {
 			flow->last_use = flows->clock;
 			return flow;
 		}
@@ -98,7 +93,7 @@ void o2_flows_forget(struct o2_flows *flows, const struct o2_roce_address *dst, 
 	for (size_t i = 0; i < flows->count; i++) {
 		struct o2_flow *flow = &flows->flow[i];
 
-		if (flow->dest_qp == dest_qp && same_address(&flow->dst, dst)) {
+		if (flow->dest_qp == dest_qp && o2_roce_address_same(&flow->dst, dst)) {
 			flow->known = false;
 			flow->has_gap = false;
 			flow->open = false;

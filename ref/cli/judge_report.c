@@ -26,7 +26,7 @@ struct o2_judge_row o2_judge_row_of(const struct o2_judge_finding *finding)
 		.rule = finding->rule,
 		.wire_rule = wire_rule_of(finding),
 		.who_nid = view.nid[finding->who],
-		.peer_nid = view.nid[finding->who == O2_JUDGE_A ? O2_JUDGE_B : O2_JUDGE_A],
+		.peer_nid = view.nid[o2_judge_other(finding->who)],
 		.times = 1,
 		.unproven = finding->unproven,
 		.number = finding->number,

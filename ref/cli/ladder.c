@@ -29,6 +29,14 @@ struct o2_ladder *o2_ladder_new(uint32_t first, const struct o2_wire_options *wi
 	return ladder;
 }
 
+/* Nothing of it is held. */
+static void drop_conn(struct o2_ladder *ladder, struct o2_ladder_conn *conn)
+{
+	TAILQ_REMOVE(&ladder->conns, conn, link);
+	LIST_REMOVE(conn, hashed);
+	free(conn);
+}
+
 static void drop(struct o2_ladder *ladder, struct o2_ladder_event *event)
 {
 	struct o2_ladder_conn *conn = event->conn;
@@ -37,11 +45,8 @@ static void drop(struct o2_ladder *ladder, struct o2_ladder_event *event)
 	o2_ladder_bar_free(event->bar);
 	free(event->raw);
 	free(event);
-	if (--conn->held != 0)
-		return;
-	TAILQ_REMOVE(&ladder->conns, conn, link);
-	LIST_REMOVE(conn, hashed);
-	free(conn);
+	if (--conn->held == 0)
+		drop_conn(ladder, conn);
 }
 
 /* The oldest of the recent ones goes. */
@@ -96,7 +101,7 @@ static struct o2_ladder_conn *conn_of(struct o2_ladder *ladder, const struct o2_
 
 static void learn_addresses(struct o2_ladder_conn *conn, const struct o2_event *now, enum o2_judge_side from)
 {
-	const enum o2_judge_side to = from == O2_JUDGE_A ? O2_JUDGE_B : O2_JUDGE_A;
+	const enum o2_judge_side to = o2_judge_other(from);
 
 	/* What is said of all connections is of no address. */
 	if (now->src.family_bytes == 0)
@@ -265,11 +270,8 @@ void o2_ladder_hear(void *context, const struct o2_judge_conn *judged, const str
 		event = new_event(ladder, &view, told);
 	if (event == NULL) {
 		ladder->failed = true;
-		if (conn != NULL && conn->held == 0) {
-			TAILQ_REMOVE(&ladder->conns, conn, link);
-			LIST_REMOVE(conn, hashed);
-			free(conn);
-		}
+		if (conn != NULL && conn->held == 0)
+			drop_conn(ladder, conn);
 		return;
 	}
 	if (ladder->now != NULL)

@@ -87,16 +87,11 @@ struct o2_links_totals o2_links_totals(const struct o2_links *links)
 	return totals;
 }
 
-static bool same(const struct o2_roce_address *a, const struct o2_roce_address *b)
-{
-	return a->family_bytes == b->family_bytes && memcmp(a->bytes, b->bytes, sizeof(a->bytes)) == 0;
-}
-
 /* Does the event go from that side of the link to the other, as far as addresses tell? */
 static bool goes_from(const struct link *link, enum o2_judge_side from, const struct o2_event *event)
 {
-	return link->conn != NULL && same(&link->addr[from], &event->src) &&
-	       same(&link->addr[1 - from], &event->dst);
+	return link->conn != NULL && o2_roce_address_same(&link->addr[from], &event->src) &&
+	       o2_roce_address_same(&link->addr[1 - from], &event->dst);
 }
 
 /* The link that a packet over a connection is of; *from: the side that sends it. */
@@ -183,7 +178,7 @@ static bool is_at(const struct link *link, enum o2_judge_side side, const struct
 		  uint32_t qp)
 {
 	return link->conn != NULL && link->has_qp[side] && link->qp[side] == qp &&
-	       same(&link->addr[side], addr);
+	       o2_roce_address_same(&link->addr[side], addr);
 }
 
 /* A queue pair of that address begins another life: what is known of the one before is over. */
@@ -212,6 +207,15 @@ static struct link *asked_before(struct o2_links *links, const struct o2_event *
 	return NULL;
 }
 
+/* Who sends a request or a reply names its queue pair, and the number of the first packet to it. */
+static void learn_end(struct link *link, enum o2_judge_side side, const struct o2_cm_mad *cm)
+{
+	link->qp[side] = cm->qp;
+	link->cm_id[side] = cm->local_id;
+	link->start_psn[1 - side] = cm->psn;
+	link->has_qp[side] = link->has_cm_id[side] = true;
+}
+
 static int take_request(struct o2_links *links, const struct o2_event *event)
 {
 	struct link *link = asked_before(links, event);
@@ -222,10 +226,7 @@ static int take_request(struct o2_links *links, const struct o2_event *event)
 	link = add(links, event, O2_JUDGE_WHOLE);
 	if (link == NULL)
 		return -ENOMEM;
-	link->qp[O2_JUDGE_A] = event->cm.qp;
-	link->cm_id[O2_JUDGE_A] = event->cm.local_id;
-	link->start_psn[O2_JUDGE_B] = event->cm.psn;
-	link->has_qp[O2_JUDGE_A] = link->has_cm_id[O2_JUDGE_A] = true;
+	learn_end(link, O2_JUDGE_A, &event->cm);
 	return tell(links, link, O2_JUDGE_A, O2_JUDGE_REQUEST, event);
 }
 
@@ -237,10 +238,7 @@ static int take_reply(struct o2_links *links, const struct o2_event *event)
 	/* Nothing was asked for, as far as was seen; or it is the same once more. */
 	if (link == NULL || from != O2_JUDGE_B || link->has_cm_id[O2_JUDGE_B])
 		return 0;
-	link->qp[O2_JUDGE_B] = event->cm.qp;
-	link->cm_id[O2_JUDGE_B] = event->cm.local_id;
-	link->start_psn[O2_JUDGE_A] = event->cm.psn;
-	link->has_qp[O2_JUDGE_B] = link->has_cm_id[O2_JUDGE_B] = true;
+	learn_end(link, O2_JUDGE_B, &event->cm);
 	return tell(links, link, O2_JUDGE_B, O2_JUDGE_REPLY, event);
 }
 

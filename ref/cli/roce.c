@@ -121,6 +121,11 @@ enum o2_roce_verdict o2_roce_parse(const struct o2_frame *frame, struct o2_roce_
 	return verdict == O2_ROCE_PACKET ? read_transport(&span, packet) : verdict;
 }
 
+bool o2_roce_address_same(const struct o2_roce_address *a, const struct o2_roce_address *b)
+{
+	return a->family_bytes == b->family_bytes && memcmp(a->bytes, b->bytes, sizeof(a->bytes)) == 0;
+}
+
 void o2_roce_address_text(const struct o2_roce_address *address, char text[O2_ROCE_ADDRESS_TEXT_BYTES])
 {
 	const int family = address->family_bytes == 4 ? AF_INET : AF_INET6;

@@ -67,6 +67,8 @@ const char *o2_frame_link_type_name(int number);
 /* For O2_ROCE_CUT and O2_ROCE_MALFORMED what was read before is set. */
 enum o2_roce_verdict o2_roce_parse(const struct o2_frame *frame, struct o2_roce_packet *packet);
 
+bool o2_roce_address_same(const struct o2_roce_address *a, const struct o2_roce_address *b);
+
 /* The textual form of an address: at least 46 bytes. */
 #define O2_ROCE_ADDRESS_TEXT_BYTES 48u
 void o2_roce_address_text(const struct o2_roce_address *address, char text[O2_ROCE_ADDRESS_TEXT_BYTES]);

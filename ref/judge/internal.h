@@ -171,11 +171,6 @@ struct o2_judging {
 	enum o2_judge_side from, to;
 };
 
-static inline enum o2_judge_side o2_judge_other(enum o2_judge_side side)
-{
-	return side == O2_JUDGE_A ? O2_JUDGE_B : O2_JUDGE_A;
-}
-
 /* Report that `who` has broken the rule, by the event at hand.  earlier: as in the finding. */
 void o2_judge_broken(const struct o2_judging *at, enum o2_judge_rule_id rule, enum o2_judge_side who,
 		     uint64_t earlier, const char *field, uint64_t value, uint64_t limit,

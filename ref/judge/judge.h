@@ -29,6 +29,11 @@ enum o2_judge_side {
 	O2_JUDGE_SIDES,
 };
 
+static inline enum o2_judge_side o2_judge_other(enum o2_judge_side side)
+{
+	return side == O2_JUDGE_A ? O2_JUDGE_B : O2_JUDGE_A;
+}
+
 enum o2_judge_event_kind {
 	O2_JUDGE_REQUEST,    /* a request for the connection: msg or refused */
 	O2_JUDGE_REPLY,	     /* the reply: msg or refused */
