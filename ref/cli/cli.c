@@ -18,6 +18,14 @@ void o2_cli_complain(const char *format, ...)
 	va_end(arguments);
 }
 
+void o2_cli_complain_error(const char *what, const struct o2_error *error)
+{
+	char text[256];
+
+	o2_error_text(error, text, sizeof(text));
+	o2_cli_complain("%s: %s", what, text);
+}
+
 bool o2_cli_sibling(const char *program, char *path, size_t bytes)
 {
 	const int rc = o2_own_path(program, path, bytes);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/complain.h"
+#include "base/error.h"
 
 /*
  * The o2ref command.  Source: docs/cli.md.
@@ -29,6 +30,9 @@ int o2_cli_net(int argc, char **argv);	 /* serve, ping, put, get */
 
 /* One line on stderr: "o2ref: " and the text. */
 void o2_cli_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* "o2ref: what: rule: field is ..". */
+void o2_cli_complain_error(const char *what, const struct o2_error *error);
 
 /*
  * The path of another program of the folder that this one is in.  False, after a line on stderr: it cannot be

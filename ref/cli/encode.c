@@ -139,7 +139,6 @@ static int encode_form(const struct o2_input *input, const json_t *form, const s
 	const encoder encode = encoder_of(json_string_value(json_object_get(form, "form")));
 	static uint8_t bytes[O2_MSG_BYTES];
 	struct o2_error error;
-	char text[256];
 	int length;
 
 	if (encode == NULL) {
@@ -150,8 +149,7 @@ static int encode_form(const struct o2_input *input, const json_t *form, const s
 	}
 	length = encode(form, options, bytes, &error);
 	if (length < 0) {
-		o2_error_text(&error, text, sizeof(text));
-		o2_cli_complain("%s: %s", input->name, text);
+		o2_cli_complain_error(input->name, &error);
 		return O2_CLI_REFUSED;
 	}
 	write_bytes(bytes, (size_t)length, options->hex);

@@ -47,10 +47,12 @@ void o2_net_event_text(const struct o2_lnet_event *event, char *text, size_t tex
 		snprintf(text, text_bytes, "%s: %s: %s", nid, what, o2_errno_text(event->status, name));
 }
 
-void o2_net_print_event(const struct o2_lnet_event *event)
+void o2_net_tell_event(const struct o2_net_options *options, const struct o2_lnet_event *event)
 {
 	char text[512];
 
+	if (!options->verbose || options->json)
+		return;
 	o2_net_event_text(event, text, sizeof(text));
 	puts(text);
 	fflush(stdout);

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "cli/net/options.h"
 #include "lnet/lnet.h"
 
 /* What --verbose says of a request of a peer's. */
@@ -15,7 +16,7 @@ bool o2_net_is_ping(const struct o2_lnet_hdr *hdr);
 /* "10.77.0.1@o2ib: ping", without a newline. */
 void o2_net_event_text(const struct o2_lnet_event *event, char *text, size_t text_bytes);
 
-/* The same as a line on standard output. */
-void o2_net_print_event(const struct o2_lnet_event *event);
+/* The same as a line on standard output, where the command line asks for it. */
+void o2_net_tell_event(const struct o2_net_options *options, const struct o2_lnet_event *event);
 
 #endif

@@ -81,12 +81,11 @@ static void note_done(void *context, const struct o2_lnet_result *result)
 static void note_event(void *context, const struct o2_lnet_event *event)
 {
 	struct lst *lst = context;
-
 	const bool meant = lst->options->reverse ? o2_net_lst_event(&lst->node, event)
 						 : o2_lst_rpc_event(lst->rpc, event);
 
-	if (!meant && lst->options->verbose && !lst->options->json)
-		o2_net_print_event(event);
+	if (!meant)
+		o2_net_tell_event(lst->options, event);
 }
 
 static void note_down(void *context, uint64_t nid, const struct o2_transfer_fault *fault)
@@ -137,8 +136,7 @@ static void configure(struct lst *lst)
 		.concurrency = options->concurrency,
 		.count = options->count,
 		.duration_ms = (uint64_t)options->seconds * O2_MS_PER_S,
-		/* A bulk is a list of pages, which have no virtual address of their own. */
-		.mode = options->mode == O2_REG_USER ? O2_REG_FASTREG : options->mode,
+		.mode = o2_net_lst_mode(options),
 	};
 }
 
@@ -335,7 +333,7 @@ static int serve_itself(struct lst *lst)
 	lst->began_ns = calloc(lst->config.concurrency, sizeof(*lst->began_ns));
 	if (lst->began_ns == NULL || start_parts(lst, &error) != 0) {
 		if (error.code != 0)
-			o2_net_complain_error("cannot start", &error);
+			o2_cli_complain_error("cannot start", &error);
 		else
 			o2_cli_complain("not enough memory");
 		return O2_CLI_USAGE;
@@ -357,7 +355,7 @@ int o2_net_lst(struct o2_net_options *options)
 
 	configure(&lst);
 	if (o2_lst_console_check(&lst.config, &error) != 0) {
-		o2_net_complain_error("not to be asked of a node", &error);
+		o2_cli_complain_error("not to be asked of a node", &error);
 		return O2_CLI_USAGE;
 	}
 	if (options->count != 0 && options->concurrency > options->count)

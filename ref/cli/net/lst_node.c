@@ -14,14 +14,19 @@
 
 #define ID_SHIFT 48u /* as kernels do: seconds first, then a counter */
 
+/* A bulk is a list of pages, which have no virtual address of their own. */
+enum o2_reg_mode o2_net_lst_mode(const struct o2_net_options *options)
+{
+	return options->mode == O2_REG_USER ? O2_REG_FASTREG : options->mode;
+}
+
 static struct o2_lst_node_config config_of(const struct o2_net_options *options)
 {
 	struct o2_lst_node_config config = O2_LST_NODE_DEFAULTS;
 
 	/* Those of one test of the largest concurrency, and the framework's. */
 	config.max_served += O2_LST_MAX_CONCURRENCY;
-	/* A bulk is a list of pages, which have no virtual address of their own. */
-	config.mode = options->mode == O2_REG_USER ? O2_REG_FASTREG : options->mode;
+	config.mode = o2_net_lst_mode(options);
 	config.first_id = ((uint64_t)time(NULL) << ID_SHIFT) + 1;
 	config.flip_bit = o2_quirks_have(&options->quirks, O2_QUIRK_LST_FLIP_BIT);
 	return config;
@@ -90,7 +95,7 @@ bool o2_net_lst_open(const struct o2_net_options *options, const struct o2_ni *n
 	    o2_lst_node_create(&config, lnet, &ni->arena, &ni->clock, &ops, lst, &lst->node, &error) == 0)
 		return true;
 	if (error.code != 0)
-		o2_net_complain_error("test node", &error);
+		o2_cli_complain_error("test node", &error);
 	else
 		o2_cli_complain("not enough memory for the test node");
 	return false;

@@ -21,7 +21,10 @@ struct o2_net_lst_node {
 	uint64_t wrong; /* bulks whose bytes were not the pattern */
 };
 
-/* Without options->lst there is none, and all of these do nothing. */
+/* How bulks are registered. */
+enum o2_reg_mode o2_net_lst_mode(const struct o2_net_options *options);
+
+/* Without options->lst there is no node, and all of these do nothing. */
 
 /* Pages of the arena; what it needs of LNet is added to the configuration. */
 uint32_t o2_net_lst_pages(const struct o2_net_options *options, uint32_t page_bytes);

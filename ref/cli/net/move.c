@@ -275,8 +275,7 @@ static void note_event(void *context, const struct o2_lnet_event *event)
 {
 	const struct mover *mover = context;
 
-	if (mover->options->verbose && !mover->options->json)
-		o2_net_print_event(event);
+	o2_net_tell_event(mover->options, event);
 }
 
 static bool reads_back(const struct o2_net_options *options)

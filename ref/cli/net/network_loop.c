@@ -65,7 +65,7 @@ static bool open_ni(uint64_t nid, const char *name, uint32_t arena_pages, struct
 	o2_quirks_bend_ni(quirks, &config);
 	if (o2_ni_open(&config, ni, &error) == 0)
 		return true;
-	o2_net_complain_error(name, &error);
+	o2_cli_complain_error(name, &error);
 	return false;
 }
 
@@ -75,7 +75,7 @@ static bool attach(struct loop *loop, const struct o2_ni *ni, struct o2_cm **cm)
 
 	if (o2_cm_loop_attach(loop->wire, ni, o2_nid_address(ni->config.nid), cm, &error) == 0)
 		return true;
-	o2_net_complain_error("network in the process", &error);
+	o2_cli_complain_error("network in the process", &error);
 	return false;
 }
 
@@ -115,7 +115,7 @@ static bool open_peer(struct loop *loop)
 
 	if (o2_endpoint_open(&loop->ni, loop->cm, &node_config, &lnet_config, &ops, loop, &loop->endpoint,
 			     &error) != 0) {
-		o2_net_complain_error("peer in the process", &error);
+		o2_cli_complain_error("peer in the process", &error);
 		return false;
 	}
 	o2_endpoint_clock(&loop->endpoint, o2_monotonic_ns() / O2_NS_PER_MS);

@@ -32,12 +32,12 @@ bool o2_net_network_open(struct o2_net_options *options, uint32_t arena_pages, s
 	network->more = &options->quirks;
 	o2_quirks_bend_ni(&options->quirks, &config);
 	if (o2_ni_open(&config, &network->ni, &error) != 0) {
-		o2_net_complain_error(device.name, &error);
+		o2_cli_complain_error(device.name, &error);
 		return false;
 	}
 	if (o2_cm_rdma_open(&network->ni, device.address, &network->cm, &error) == 0)
 		return true;
-	o2_net_complain_error("connection manager", &error);
+	o2_cli_complain_error("connection manager", &error);
 	o2_ni_close(&network->ni);
 	return false;
 }

@@ -41,8 +41,7 @@ static void note_event(void *context, const struct o2_lnet_event *event)
 {
 	const struct pinger *pinger = context;
 
-	if (pinger->options->verbose && !pinger->options->json)
-		o2_net_print_event(event);
+	o2_net_tell_event(pinger->options, event);
 }
 
 static void print_info(const struct pinger *pinger, const struct o2_ping_info *info, int present,
@@ -82,7 +81,7 @@ static bool conclude(struct pinger *pinger)
 		o2_ping_decode(o2_arena_page(arena, O2_NET_LNET_PAGES), pinger->length_bytes, &info, &error);
 	if (present < 0) {
 		pinger->report.failed++;
-		o2_net_complain_error("its answer is no ping info", &error);
+		o2_cli_complain_error("its answer is no ping info", &error);
 		return false;
 	}
 	o2_net_report_done(&pinger->report, pinger->length_bytes, took_ns);
@@ -102,7 +101,7 @@ static bool ping(struct pinger *pinger)
 	pinger->started_ns = o2_monotonic_ns();
 	if (o2_lnet_get(pinger->session.endpoint.lnet, &target, &pinger->sink.memory, NULL, &error) != 0) {
 		pinger->report.failed++;
-		o2_net_complain_error("ping", &error);
+		o2_cli_complain_error("ping", &error);
 		return false;
 	}
 	while (pinger->waiting && o2_net_stop == 0 && !pinger->lost)

@@ -60,8 +60,7 @@ static void note_event(void *context, const struct o2_lnet_event *event)
 
 	if (o2_net_lst_event(&server->lst, event))
 		return;
-	if (server->options->verbose && !server->options->json)
-		o2_net_print_event(event);
+	o2_net_tell_event(server->options, event);
 	if (event->kind == O2_LNET_EVENT_DROPPED || o2_net_is_ping(event->hdr))
 		return;
 	if (event->kind == O2_LNET_EVENT_PUT && server->puts != NULL)

@@ -85,14 +85,6 @@ struct o2_lnet_config o2_net_lnet_config(const struct o2_net_options *options)
 	return config;
 }
 
-void o2_net_complain_error(const char *what, const struct o2_error *error)
-{
-	char text[256];
-
-	o2_error_text(error, text, sizeof(text));
-	o2_cli_complain("%s: %s", what, text);
-}
-
 static uint64_t tick(struct o2_net_session *session)
 {
 	const uint64_t now_ns = o2_monotonic_ns();
@@ -165,7 +157,7 @@ int o2_net_session_open(struct o2_net_options *options, uint32_t pages, const st
 	node_config = o2_net_node_config(options);
 	lnet_config = o2_net_lnet_config(options);
 	if (o2_net_session_start(session, options, &node_config, &lnet_config, ops, context, &error) != 0) {
-		o2_net_complain_error("cannot start", &error);
+		o2_cli_complain_error("cannot start", &error);
 		o2_net_network_close(&session->network);
 		return O2_CLI_USAGE;
 	}

@@ -29,9 +29,6 @@ struct o2_ni_config o2_net_ni_config(uint64_t nid, const char *device, uint8_t g
 struct o2_node_config o2_net_node_config(const struct o2_net_options *options);
 struct o2_lnet_config o2_net_lnet_config(const struct o2_net_options *options);
 
-/* "o2ref: what: rule: field is ..". */
-void o2_net_complain_error(const char *what, const struct o2_error *error);
-
 /*
  * Open the network and the endpoint; pages: of the arena, LNet's not counted.  Returns an exit status; when
  * it is not O2_CLI_OK, it has complained.

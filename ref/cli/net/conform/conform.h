@@ -197,6 +197,8 @@ struct o2_conform_move o2_conform_move(const struct o2_conform *conform, uint32_
 
 /* Find out what the peer's application has. */
 void o2_conform_survey(struct o2_conform *conform);
+/* It does not have what that bit of enum o2_conform_needs says: why, with `value` where the format has a place for it. */
+void o2_conform_lacks(struct o2_conform *conform, unsigned int bit, const char *format, uint32_t value);
 
 /* --- ask.c: a request for a connection by itself --- */
 

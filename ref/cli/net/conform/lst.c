@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/monotonic.h"
+#include "cli/net/lst_node.h"
 
 /* An endpoint with RPCs of LNet selftest, which a probe has to itself. */
 
@@ -27,8 +28,7 @@ static struct o2_lst_rpc_config config_of(const struct o2_conform *conform)
 	config.max_calls = O2_CONFORM_LST_MANY + 1;
 	config.max_served = 1;
 	config.timeout_ms = options->timeout_ms;
-	/* A bulk is a list of pages, which have no virtual address of their own. */
-	config.mode = options->mode == O2_REG_USER ? O2_REG_FASTREG : options->mode;
+	config.mode = o2_net_lst_mode(options);
 	config.first_id = ((uint64_t)time(NULL) << ID_SECONDS_SHIFT) +
 			  ((uint64_t)conform->lst_endpoints << ID_ENDPOINT_SHIFT) + 1;
 	return config;

@@ -252,16 +252,14 @@ void o2_conform_lst_survey(struct o2_conform *conform)
 {
 	struct o2_conform_result unheard = {0};
 	struct o2_conform_result *before = conform->result;
-	char *lacks = conform->lacks[LACKS_TEST_NODE];
 
 	conform->result = &unheard;
 	if (answers(conform))
 		conform->has |= O2_CONFORM_TEST_NODE;
-	else if (unheard.outcome == O2_CONFORM_NOT_TRIED)
-		snprintf(lacks, sizeof(conform->lacks[0]), "%.150s", unheard.text);
 	else
-		snprintf(lacks, sizeof(conform->lacks[0]),
-			 "LNet selftest does not answer: modprobe lnet_selftest, o2ref serve --lst");
+		o2_conform_lacks(conform, LACKS_TEST_NODE,
+				 "LNet selftest does not answer: modprobe lnet_selftest, o2ref serve --lst",
+				 0);
 	o2_conform_stop(conform);
 	conform->result = before;
 }

@@ -33,19 +33,16 @@ static bool in_nothing(struct o2_conform *conform)
 	return true;
 }
 
-static bool whole_session(struct o2_conform *conform, uint32_t len)
-{
-	const struct o2_lst_test test = o2_conform_lst_brw(conform, O2_LST_BRW_READ, len);
-
-	return in_session(conform) && o2_conform_lst_try(conform, &test, 1, 1, 1) &&
-	       o2_conform_lst_end(conform);
-}
-
 static bool read_once(struct o2_conform *conform, uint32_t len)
 {
 	const struct o2_lst_test test = o2_conform_lst_brw(conform, O2_LST_BRW_READ, len);
 
 	return o2_conform_lst_try(conform, &test, 1, 1, 1);
+}
+
+static bool whole_session(struct o2_conform *conform, uint32_t len)
+{
+	return in_session(conform) && read_once(conform, len) && o2_conform_lst_end(conform);
 }
 
 static bool write_once(struct o2_conform *conform, uint32_t len)

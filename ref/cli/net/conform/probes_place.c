@@ -144,7 +144,7 @@ const struct o2_conform_probe o2_conform_place_probes[] = {
 
 /* --- what the peer's application has --- */
 
-static void lacks(struct o2_conform *conform, unsigned int bit, const char *format, uint32_t value)
+void o2_conform_lacks(struct o2_conform *conform, unsigned int bit, const char *format, uint32_t value)
 {
 	char *text = conform->lacks[bit];
 
@@ -208,21 +208,22 @@ static void survey_places(struct o2_conform *conform)
 	const struct o2_net_options *options = conform->options;
 
 	if (!has_place(conform, false, options->portal))
-		lacks(conform, 0, "nothing takes PUTs at portal %u: --portal, --match-bits", options->portal);
+		o2_conform_lacks(conform, 0, "nothing takes PUTs at portal %u: --portal, --match-bits",
+				 options->portal);
 	else if (!has_place(conform, true, options->portal))
-		lacks(conform, 0, "what takes PUTs at portal %u takes no GETs", options->portal);
+		o2_conform_lacks(conform, 0, "what takes PUTs at portal %u takes no GETs", options->portal);
 	else
 		conform->has |= O2_CONFORM_PLACE;
 	if (has_place(conform, true, options->read_portal))
 		conform->has |= O2_CONFORM_READ_PLACE;
 	else
-		lacks(conform, 1, "nothing takes GETs at portal %u: --read-portal, --match-bits",
-		      options->read_portal);
+		o2_conform_lacks(conform, 1, "nothing takes GETs at portal %u: --read-portal, --match-bits",
+				 options->read_portal);
 	if ((conform->has & O2_CONFORM_PLACE) != 0 && ends_there(conform))
 		conform->has |= O2_CONFORM_END;
 	else
-		lacks(conform, 2, "the place does not end after %u bytes: --place-bytes",
-		      options->place_bytes);
+		o2_conform_lacks(conform, 2, "the place does not end after %u bytes: --place-bytes",
+				 options->place_bytes);
 }
 
 /* A test node needs no places: where it alone is asked for, they are not looked for. */
