@@ -58,6 +58,13 @@ static bool close_file(struct file *file)
 	return file->error == 0;
 }
 
+static bool close_all(struct o2_judge_out *out)
+{
+	const bool html = close_file(&out->html), junit = close_file(&out->junit);
+
+	return close_file(&out->sarif) && html && junit;
+}
+
 static bool open_all(struct o2_judge_out *out, const struct o2_judge_out_options *options)
 {
 	if (!open_file(&out->html, options->html) || !open_file(&out->junit, options->junit) ||
@@ -79,9 +86,7 @@ struct o2_judge_out *o2_judge_out_open(const struct o2_judge_out_options *option
 		return NULL;
 	}
 	if (!open_all(out, options)) {
-		close_file(&out->html);
-		close_file(&out->junit);
-		close_file(&out->sarif);
+		close_all(out);
 		free(out);
 		return NULL;
 	}
@@ -151,13 +156,10 @@ static bool end_all(struct o2_judge_out *out)
 
 int o2_judge_out_close(struct o2_judge_out *out, int status)
 {
-	struct file *const files[] = {&out->html, &out->junit, &out->sarif};
+	const bool ended = end_all(out);
 
-	if (!end_all(out))
+	if (!close_all(out) || !ended)
 		status = O2_CLI_USAGE;
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
-		if (!close_file(files[i]))
-			status = O2_CLI_USAGE;
 	free(out);
 	return status;
 }
