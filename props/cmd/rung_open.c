@@ -19,10 +19,7 @@ static int open_ends(struct o2_props_arguments *a, o2_network_open_fn open_netwo
 		.far = a->far == NULL ? NULL : o2_far_options(a, a->far_side == O2_SOURCE ? source : sink),
 	};
 
-	if (config.far != NULL)
-		return o2_rung_open_nodes(&config, rung, error);
-
-	if (strcmp(a->connect, O2_RUN_CONNECT_DIRECT) == 0)
+	if (config.far == NULL && strcmp(a->connect, O2_RUN_CONNECT_DIRECT) == 0)
 		return o2_rung_open_verbs(source, sink, gid_index, rung, error);
 	return o2_rung_open_nodes(&config, rung, error);
 }
@@ -30,17 +27,16 @@ static int open_ends(struct o2_props_arguments *a, o2_network_open_fn open_netwo
 /* What cannot be had is a mistake on the command line. */
 static void check_connect(const struct o2_props_arguments *a)
 {
-	bool model = strcmp(a->device, "model") == 0;
-	bool loop = strcmp(a->device, "loop") == 0;
+	const bool model = strcmp(a->device, "model") == 0, loop = strcmp(a->device, "loop") == 0;
+	const bool direct = strcmp(a->connect, O2_RUN_CONNECT_DIRECT) == 0;
 
-	if (a->far != NULL && (model || loop || strcmp(a->connect, O2_RUN_CONNECT_DIRECT) != 0)) {
+	if (a->far != NULL && (model || loop || !direct)) {
 		fprintf(stderr, "o2props: --far cannot be had with --%s %s\n",
 			model || loop ? "device" : "connect", model || loop ? a->device : a->connect);
 		exit(O2_PROPS_EXIT_USAGE);
 	}
 
-	if ((model && strcmp(a->connect, O2_RUN_CONNECT_DIRECT) != 0) ||
-	    (loop && strcmp(a->connect, "processes") == 0)) {
+	if ((model && !direct) || (loop && strcmp(a->connect, "processes") == 0)) {
 		fprintf(stderr, "o2props: --connect %s cannot be had with --device %s\n", a->connect,
 			a->device);
 		exit(O2_PROPS_EXIT_USAGE);
@@ -52,13 +48,8 @@ void o2_rung_devices(struct o2_props_arguments *a, const char *device[2], uint8_
 	static char names[2][64];
 	const char *comma = strchr(a->device, ',');
 
-	if (comma != NULL) {
-		snprintf(names[0], sizeof(names[0]), "%.*s", (int)(comma - a->device), a->device);
-		snprintf(names[1], sizeof(names[1]), "%s", comma + 1);
-	} else {
-		snprintf(names[0], sizeof(names[0]), "%s", a->device);
-		snprintf(names[1], sizeof(names[1]), "%s", a->device);
-	}
+	snprintf(names[0], sizeof(names[0]), "%.*s", (int)strcspn(a->device, ","), a->device);
+	snprintf(names[1], sizeof(names[1]), "%s", comma != NULL ? comma + 1 : a->device);
 	device[0] = names[0];
 	device[1] = names[1];
 	a->run.hw_device[0] = names[0];
