@@ -109,18 +109,13 @@ void o2_judge_reply(const struct o2_judging *at)
 		const struct o2_judge_end *asks = &conn->end[at->to];
 		const uint64_t request = conn->asked_number;
 
-		if (msg->ibm_version != conn->asked_version)
-			o2_judge_differs(at, O2_JUDGE_CONNECT_VERSION, request, "ibm_version",
-					 msg->ibm_version, conn->asked_version);
-		if (msg->ibm_srcnid != answers->nid)
-			o2_judge_differs(at, O2_JUDGE_CONNECT_NIDS, request, "ibm_srcnid", msg->ibm_srcnid,
-					 answers->nid);
-		if (msg->ibm_dstnid != asks->nid)
-			o2_judge_differs(at, O2_JUDGE_CONNECT_NIDS, request, "ibm_dstnid", msg->ibm_dstnid,
-					 asks->nid);
-		if (msg->ibm_dststamp != asks->stamp)
-			o2_judge_differs(at, O2_JUDGE_CONNECT_STAMP, request, "ibm_dststamp",
-					 msg->ibm_dststamp, asks->stamp);
+		o2_judge_expect(at, O2_JUDGE_CONNECT_VERSION, request, "ibm_version", msg->ibm_version,
+				conn->asked_version);
+		o2_judge_expect(at, O2_JUDGE_CONNECT_NIDS, request, "ibm_srcnid", msg->ibm_srcnid,
+				answers->nid);
+		o2_judge_expect(at, O2_JUDGE_CONNECT_NIDS, request, "ibm_dstnid", msg->ibm_dstnid, asks->nid);
+		o2_judge_expect(at, O2_JUDGE_CONNECT_STAMP, request, "ibm_dststamp", msg->ibm_dststamp,
+				asks->stamp);
 		judge_granted(at, "ibcp_queue_depth", msg->u.connparams.ibcp_queue_depth, conn->asked_depth);
 		judge_granted(at, "ibcp_max_frags", msg->u.connparams.ibcp_max_frags, conn->asked_frags);
 		judge_granted(at, "ibcp_max_msg_size", msg->u.connparams.ibcp_max_msg_size,

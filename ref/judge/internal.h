@@ -184,6 +184,10 @@ void o2_judge_over(const struct o2_judging *at, enum o2_judge_rule_id rule, uint
 void o2_judge_differs(const struct o2_judging *at, enum o2_judge_rule_id rule, uint64_t earlier,
 		      const char *field, uint64_t value, uint64_t expected);
 
+/* As o2_judge_differs(), if value is not the one that is expected. */
+void o2_judge_expect(const struct o2_judging *at, enum o2_judge_rule_id rule, uint64_t earlier,
+		     const char *field, uint64_t value, uint64_t expected);
+
 /* The sender's message, which the codec refuses. */
 void o2_judge_refused(const struct o2_judging *at);
 

@@ -94,11 +94,11 @@ static void report(const struct o2_judging *at, const struct o2_judge_finding *f
 		end->waiting[end->nwaiting++] = *finding;
 }
 
-void o2_judge_broken(const struct o2_judging *at, enum o2_judge_rule_id rule, enum o2_judge_side who,
-		     uint64_t earlier, const char *field, uint64_t value, uint64_t limit,
-		     enum o2_limit_kind kind)
+/* That the event at hand breaks the rule; its error is still to come. */
+static struct o2_judge_finding finding_of(const struct o2_judging *at, enum o2_judge_rule_id rule,
+					  enum o2_judge_side who, uint64_t earlier)
 {
-	struct o2_judge_finding finding = {
+	return (struct o2_judge_finding){
 		.rule = rule,
 		.conn = at->conn,
 		.who = who,
@@ -106,6 +106,13 @@ void o2_judge_broken(const struct o2_judging *at, enum o2_judge_rule_id rule, en
 		.time_ns = at->conn->now_ns,
 		.earlier = earlier,
 	};
+}
+
+void o2_judge_broken(const struct o2_judging *at, enum o2_judge_rule_id rule, enum o2_judge_side who,
+		     uint64_t earlier, const char *field, uint64_t value, uint64_t limit,
+		     enum o2_limit_kind kind)
+{
+	struct o2_judge_finding finding = finding_of(at, rule, who, earlier);
 
 	o2_limit_is(o2_refuse_value(&finding.error, -EPROTO, o2_judge_rules[rule].id, field, value, limit),
 		    kind, &finding.error);
@@ -115,14 +122,7 @@ void o2_judge_broken(const struct o2_judging *at, enum o2_judge_rule_id rule, en
 void o2_judge_entry_differs(const struct o2_judging *at, enum o2_judge_rule_id rule, uint64_t earlier,
 			    const char *field, uint32_t index, uint64_t value, uint64_t expected)
 {
-	struct o2_judge_finding finding = {
-		.rule = rule,
-		.conn = at->conn,
-		.who = at->from,
-		.number = at->event->number,
-		.time_ns = at->conn->now_ns,
-		.earlier = earlier,
-	};
+	struct o2_judge_finding finding = finding_of(at, rule, at->from, earlier);
 
 	o2_limit_is(
 		o2_refuse(&finding.error, -EPROTO, o2_judge_rules[rule].id, field, index, value, expected),
@@ -142,17 +142,18 @@ void o2_judge_differs(const struct o2_judging *at, enum o2_judge_rule_id rule, u
 	o2_judge_broken(at, rule, at->from, earlier, field, value, expected, O2_LIMIT_EXACT);
 }
 
+void o2_judge_expect(const struct o2_judging *at, enum o2_judge_rule_id rule, uint64_t earlier,
+		     const char *field, uint64_t value, uint64_t expected)
+{
+	if (value != expected)
+		o2_judge_differs(at, rule, earlier, field, value, expected);
+}
+
 void o2_judge_refused(const struct o2_judging *at)
 {
-	const struct o2_judge_finding finding = {
-		.rule = O2_JUDGE_MESSAGE_WIRE,
-		.conn = at->conn,
-		.who = at->from,
-		.number = at->event->number,
-		.time_ns = at->conn->now_ns,
-		.error = *at->event->refused,
-	};
+	struct o2_judge_finding finding = finding_of(at, O2_JUDGE_MESSAGE_WIRE, at->from, 0);
 
+	finding.error = *at->event->refused;
 	at->judge->sink(at->judge->context, &finding);
 }
 

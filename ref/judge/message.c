@@ -24,19 +24,11 @@ static void judge_header(const struct o2_judging *at, const struct o2_msg *msg)
 	const struct o2_judge_conn *conn = at->conn;
 	const struct o2_judge_end *from = &conn->end[at->from], *to = &conn->end[at->to];
 
-	if (msg->ibm_version != conn->version)
-		o2_judge_differs(at, O2_JUDGE_MESSAGE_VERSION, 0, "ibm_version", msg->ibm_version,
-				 conn->version);
-	if (msg->ibm_srcnid != from->nid)
-		o2_judge_differs(at, O2_JUDGE_MESSAGE_NIDS, 0, "ibm_srcnid", msg->ibm_srcnid, from->nid);
-	if (msg->ibm_dstnid != to->nid)
-		o2_judge_differs(at, O2_JUDGE_MESSAGE_NIDS, 0, "ibm_dstnid", msg->ibm_dstnid, to->nid);
-	if (msg->ibm_srcstamp != from->stamp)
-		o2_judge_differs(at, O2_JUDGE_MESSAGE_STAMPS, 0, "ibm_srcstamp", msg->ibm_srcstamp,
-				 from->stamp);
-	if (msg->ibm_dststamp != to->stamp)
-		o2_judge_differs(at, O2_JUDGE_MESSAGE_STAMPS, 0, "ibm_dststamp", msg->ibm_dststamp,
-				 to->stamp);
+	o2_judge_expect(at, O2_JUDGE_MESSAGE_VERSION, 0, "ibm_version", msg->ibm_version, conn->version);
+	o2_judge_expect(at, O2_JUDGE_MESSAGE_NIDS, 0, "ibm_srcnid", msg->ibm_srcnid, from->nid);
+	o2_judge_expect(at, O2_JUDGE_MESSAGE_NIDS, 0, "ibm_dstnid", msg->ibm_dstnid, to->nid);
+	o2_judge_expect(at, O2_JUDGE_MESSAGE_STAMPS, 0, "ibm_srcstamp", msg->ibm_srcstamp, from->stamp);
+	o2_judge_expect(at, O2_JUDGE_MESSAGE_STAMPS, 0, "ibm_dststamp", msg->ibm_dststamp, to->stamp);
 }
 
 static void judge_length(const struct o2_judging *at, const struct o2_msg *msg)

@@ -100,9 +100,8 @@ void o2_judge_write(const struct o2_judging *at)
 
 	from->writes++;
 	from->write_bytes += event->bytes;
-	if (event->bytes != event->announced_bytes)
-		o2_judge_differs(at, O2_JUDGE_WRITE_ANNOUNCED, transfer == NULL ? 0 : transfer->number,
-				 "bytes", event->bytes, event->announced_bytes);
+	o2_judge_expect(at, O2_JUDGE_WRITE_ANNOUNCED, transfer == NULL ? 0 : transfer->number, "bytes",
+			event->bytes, event->announced_bytes);
 	if (transfer == NULL) {
 		judge_stray(at);
 		return;
