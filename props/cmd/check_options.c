@@ -94,9 +94,10 @@ static const struct o2_command check_command = {
 	.usage = "[OPTION]... LIBRARY.so...\n"
 		 "[OPTION]... [FILE]... -- PROGRAM [ARGUMENT]...",
 	.about = "Hold implementations against the reference, stage by stage, and say where they differ, on "
-		 "the smallest input that shows it.  A LIBRARY defines o2_impl_v1 (o2ref/impl.h); a PROGRAM "
-		 "speaks the process protocol (o2ref-impl(7)).  A FILE that is no .so is a program without "
-		 "arguments.",
+		 "the smallest input that shows it.  A LIBRARY defines o2_impl_v1 or o2_impl_v2 "
+		 "(o2ref/impl.h); a PROGRAM speaks the process protocol (o2ref-impl(7)).  A FILE that is no "
+		 ".so "
+		 "is a program without arguments.",
 	.options = option_table,
 	.end = "Exit status: 0 all agree, 1 a difference (with --compare: a new one), 2 usage or a file that "
 	       "cannot be read, 77 cannot run here.",

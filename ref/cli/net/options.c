@@ -313,11 +313,12 @@ static const struct o2_command commands[] = {
 		  "session.",
 	 .options = option_table, .which = LST, .end = exits},
 	{"o2ref", "conform", "[OPTION]... NID\n--list",
-	 .about = "Try whether the node keeps the protocol: a table of probes, each with what must hold.  It "
-		  "asks nothing that harms, but it writes to the memory that the node offers.",
+	 .about = "Try whether the node keeps the protocol: a table of probes, each with what must hold.  "
+		  "Without --hostile it asks nothing that harms, but it writes to the memory that the node "
+		  "offers.",
 	 .options = option_table, .which = TRIES,
-	 .end = "exit status: 0 nothing was found, 1 something was, 2 usage, 77 the device is not there or "
-		"the node cannot be reached"},
+	 .end = "exit status: 0 nothing was found, 1 something was, or it did not come to its end, 2 usage, "
+		"77 the device is not there or the node cannot be reached"},
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
