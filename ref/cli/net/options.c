@@ -238,9 +238,9 @@ static const struct o2_option option_table[] = {
 
 	{O2_TITLE("our side")},
 	{"device", "NAME",
-	 "RDMA device, as ibv_devices lists it (default: the first one); `loop`: a network in the process, "
-	 "where whatever node is asked for serves, with seed 1, 8 MiB at each of the default places of "
-	 "serve, and more if put --verify has more in flight",
+	 "RDMA device, as ibv_devices lists it (default: the first one); `loop`, but not for serve: a "
+	 "network in the process, where whatever node is asked for serves, with seed 1, 8 MiB at each of "
+	 "the default places of serve, and more if put --verify has more in flight",
 	 O2_TEXT(device)},
 	{"nid", "NID",
 	 "our own NID, e.g. 10.77.0.1@o2ib (default: the device's IPv4 address, on the network of the peer)",
