@@ -107,19 +107,15 @@ static void put_said(const struct o2_ladder_page *page)
 
 static void put_what(const struct o2_ladder_page *page, const struct o2_ladder_event *event)
 {
+	static const char *const asked[] = {
+		[O2_JUDGE_REQUEST] = "REQ", [O2_JUDGE_REPLY] = "REP", [O2_JUDGE_REJECT] = "REJ"};
 	FILE *out = page->out;
 
 	switch (event->kind) {
 	case O2_JUDGE_REQUEST:
-		fputs("<i>CM REQ</i> ", out);
-		put_said(page);
-		break;
 	case O2_JUDGE_REPLY:
-		fputs("<i>CM REP</i> ", out);
-		put_said(page);
-		break;
 	case O2_JUDGE_REJECT:
-		fputs("<i>CM REJ</i> ", out);
+		fprintf(out, "<i>CM %s</i> ", asked[event->kind]);
 		put_said(page);
 		break;
 	case O2_JUDGE_MESSAGE:

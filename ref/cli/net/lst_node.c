@@ -160,6 +160,6 @@ json_t *o2_net_lst_to_json(const struct o2_net_lst_node *lst)
 	json_t *object = json_object();
 
 	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
-		object = o2_json_with(object, members[i].name, json_integer((json_int_t)members[i].value));
+		object = o2_json_with(object, members[i].name, o2_json_length(members[i].value));
 	return object;
 }

@@ -80,28 +80,24 @@ json_t *o2_net_report_to_json(const struct o2_net_report *report, const struct o
 		o2_nid_to_text(options->peer, nid, sizeof(nid));
 		object = o2_json_with(object, "peer", json_string(nid));
 	}
-	object = o2_json_with(object, "done", json_integer((json_int_t)report->done));
-	object = o2_json_with(object, "failed", json_integer((json_int_t)report->failed));
-	object = o2_json_with(object, "bytes", json_integer((json_int_t)report->bytes));
+	object = o2_json_with(object, "done", o2_json_length(report->done));
+	object = o2_json_with(object, "failed", o2_json_length(report->failed));
+	object = o2_json_with(object, "bytes", o2_json_length(report->bytes));
 	object = o2_json_with(object, "seconds", json_real(took));
 	object = o2_json_with(object, "bytes_per_second", json_real((double)report->bytes / took));
 	object = o2_json_with(object, "operations_per_second", json_real((double)report->done / took));
 	if (report->sum_ns > 0) {
-		object = o2_json_with(object, "min_us",
-				      json_integer((json_int_t)(report->min_ns / O2_NS_PER_US)));
-		object = o2_json_with(
-			object, "mean_us",
-			json_integer((json_int_t)(report->sum_ns / report->done / O2_NS_PER_US)));
-		object = o2_json_with(object, "max_us",
-				      json_integer((json_int_t)(report->max_ns / O2_NS_PER_US)));
+		object = o2_json_with(object, "min_us", o2_json_length(report->min_ns / O2_NS_PER_US));
+		object = o2_json_with(object, "mean_us",
+				      o2_json_length(report->sum_ns / report->done / O2_NS_PER_US));
+		object = o2_json_with(object, "max_us", o2_json_length(report->max_ns / O2_NS_PER_US));
 	}
-	object = o2_json_with(object, "verified", json_integer((json_int_t)report->verified));
-	object = o2_json_with(object, "wrong", json_integer((json_int_t)report->wrong));
+	object = o2_json_with(object, "verified", o2_json_length(report->verified));
+	object = o2_json_with(object, "wrong", o2_json_length(report->wrong));
 	if (options->command == O2_NET_SERVE)
-		object = o2_json_with(object, "not_told_apart",
-				      json_integer((json_int_t)report->not_told_apart));
+		object = o2_json_with(object, "not_told_apart", o2_json_length(report->not_told_apart));
 	else if (options->command != O2_NET_PING && options->command != O2_NET_LST)
-		object = o2_json_with(object, "short", json_integer((json_int_t)report->short_ones));
+		object = o2_json_with(object, "short", o2_json_length(report->short_ones));
 	if (options->lst_node != NULL)
 		object = o2_json_with(object, "lst", o2_net_lst_to_json(options->lst_node));
 	if (options->judging != NULL)
