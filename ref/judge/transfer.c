@@ -181,6 +181,18 @@ static void judge_errno(const struct o2_judging *at, const struct o2_judge_trans
 			      O2_NO_LIMIT);
 }
 
+/* The request that the sender answers, if it waits for that; NULL: it does not, and that is said. */
+static struct o2_judge_transfer *answered(const struct o2_judging *at, enum o2_transfer_step step,
+					  uint64_t cookie)
+{
+	struct o2_judge_transfer *transfer = by_cookie(&at->conn->end[at->to], cookie);
+
+	if (transfer != NULL && transfer->step == step)
+		return transfer;
+	judge_stranger(at, transfer, cookie);
+	return NULL;
+}
+
 bool o2_judge_put_asked(const struct o2_judging *at)
 {
 	const struct o2_judge_transfer *transfer =
@@ -193,12 +205,11 @@ static int take_put_ack(const struct o2_judging *at)
 {
 	const struct o2_msg *msg = at->event->msg;
 	struct o2_judge_end *asker = &at->conn->end[at->to];
-	struct o2_judge_transfer *transfer = by_cookie(asker, msg->u.putack.ibpam_src_cookie);
+	struct o2_judge_transfer *transfer =
+		answered(at, O2_TRANSFER_PUT_ASKED, msg->u.putack.ibpam_src_cookie);
 
-	if (transfer == NULL || transfer->step != O2_TRANSFER_PUT_ASKED) {
-		judge_stranger(at, transfer, msg->u.putack.ibpam_src_cookie);
+	if (transfer == NULL)
 		return 0;
-	}
 	if (by_sink_cookie(asker, msg->u.putack.ibpam_dst_cookie) != NULL)
 		o2_judge_over(at, O2_JUDGE_TRANSFER_COOKIE_REUSED, transfer->number, "ibpam_dst_cookie",
 			      msg->u.putack.ibpam_dst_cookie, O2_NO_LIMIT);
@@ -214,15 +225,13 @@ static int take_put_ack(const struct o2_judging *at)
 
 static void take_put_nak(const struct o2_judging *at)
 {
-	struct o2_judge_end *asker = &at->conn->end[at->to];
-	struct o2_judge_transfer *transfer = by_cookie(asker, at->event->msg->u.completion.ibcm_cookie);
+	struct o2_judge_transfer *transfer =
+		answered(at, O2_TRANSFER_PUT_ASKED, at->event->msg->u.completion.ibcm_cookie);
 
-	if (transfer == NULL || transfer->step != O2_TRANSFER_PUT_ASKED)
-		judge_stranger(at, transfer, at->event->msg->u.completion.ibcm_cookie);
-	else {
-		judge_errno(at, transfer, true);
-		forget(at->judge, asker, transfer);
-	}
+	if (transfer == NULL)
+		return;
+	judge_errno(at, transfer, true);
+	forget(at->judge, &at->conn->end[at->to], transfer);
 }
 
 static void take_put_done(const struct o2_judging *at)
@@ -247,18 +256,15 @@ static void take_put_done(const struct o2_judging *at)
 
 static void take_get_done(const struct o2_judging *at)
 {
-	const struct o2_msg *msg = at->event->msg;
-	struct o2_judge_end *asker = &at->conn->end[at->to];
-	struct o2_judge_transfer *transfer = by_cookie(asker, msg->u.completion.ibcm_cookie);
+	struct o2_judge_transfer *transfer =
+		answered(at, O2_TRANSFER_GET_OPEN, at->event->msg->u.completion.ibcm_cookie);
 
-	if (transfer == NULL || transfer->step != O2_TRANSFER_GET_OPEN) {
-		judge_stranger(at, transfer, msg->u.completion.ibcm_cookie);
+	if (transfer == NULL)
 		return;
-	}
 	judge_errno(at, transfer, false);
 	judge_end(at, transfer, false);
 	close_sink(at, at->to, transfer);
-	forget(at->judge, asker, transfer);
+	forget(at->judge, &at->conn->end[at->to], transfer);
 }
 
 static int take_request(const struct o2_judging *at)

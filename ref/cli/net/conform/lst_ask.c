@@ -250,10 +250,6 @@ static bool answers(struct o2_conform *conform)
 
 void o2_conform_lst_survey(struct o2_conform *conform)
 {
-	struct o2_conform_result unheard = {0};
-	struct o2_conform_result *before = conform->result;
-
-	conform->result = &unheard;
 	if (answers(conform))
 		conform->has |= O2_CONFORM_TEST_NODE;
 	else
@@ -261,5 +257,4 @@ void o2_conform_lst_survey(struct o2_conform *conform)
 				 "LNet selftest does not answer: modprobe lnet_selftest, o2ref serve --lst",
 				 0);
 	o2_conform_stop(conform);
-	conform->result = before;
 }

@@ -246,6 +246,8 @@ void o2_conform_survey(struct o2_conform *conform)
 	conform->has = 0;
 	if (wants_others(conform->options))
 		survey_places(conform);
+	/* What could not be looked at before is nothing to it. */
+	unheard.outcome = O2_CONFORM_HOLDS;
 	if (conform->options->try_lst)
 		o2_conform_lst_survey(conform);
 	conform->result = before;
