@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/complain.h"
 #include "base/own_path.h"

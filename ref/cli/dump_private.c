@@ -3,7 +3,6 @@
  * What the connection manager carries besides messages: the reject record, and the header before a CONNREQ.
  */
 #include <arpa/inet.h>
-#include <inttypes.h>
 
 #include "cli/dump.h"
 #include "wire/bytes.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <inttypes.h>
 
 #include "base/limits.h"
 #include "base/option.h"

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/judge_page.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/markup.h"
 #include "cli/ladder_html.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/ladder.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/ladder_bar.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/live.h"
 
-#include <errno.h>
 #include <pcap/pcap.h>
 #include <signal.h>
 #include <string.h>

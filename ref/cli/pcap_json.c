@@ -2,7 +2,6 @@
 #include "cli/pcap_json.h"
 
 #include <assert.h>
-#include <inttypes.h>
 
 #include "base/json.h"
 #include "cli/lst_text.h"

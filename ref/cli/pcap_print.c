@@ -3,9 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/monotonic.h"
 #include "cli/cli.h"

@@ -2,7 +2,6 @@
 #include "cli/pcap_walk.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <string.h>
 
 #include "cli/flows.h"

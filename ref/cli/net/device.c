@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <infiniband/verbs.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
-#include <string.h>
 
 #include "cli/cli.h"
 #include "cli/net/commands.h"

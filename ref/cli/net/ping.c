@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/monotonic.h"
 #include "cli/cli.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/net/conform/capture.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>

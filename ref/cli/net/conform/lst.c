@@ -2,10 +2,8 @@
 #include "cli/net/conform/lst.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/monotonic.h"
 #include "cli/net/lst_node.h"

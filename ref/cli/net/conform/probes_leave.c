@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "cli/net/conform/conform.h"
 
