@@ -13,14 +13,9 @@
 #define STEPS_MAX   64u
 #define LARGE_BYTES 65536u
 
-struct leaving {
-	bool is_get;
-	struct o2_conform_move move;
-	struct o2_conform_returns returns;
-};
-
 /* Begin, and go on for so many steps; true: it has ended before. */
-static bool begin_and_leave(struct o2_conform *conform, const struct leaving *leaving, uint32_t steps)
+static bool begin_and_leave(struct o2_conform *conform, bool is_get, const struct o2_conform_move *move,
+			    uint32_t steps)
 {
 	const struct o2_conform_op *op;
 	uint32_t done = 0;
@@ -28,7 +23,7 @@ static bool begin_and_leave(struct o2_conform *conform, const struct leaving *le
 
 	if (!o2_conform_start(conform, NULL))
 		return true;
-	op = o2_conform_begin(conform, leaving->is_get, &leaving->move);
+	op = o2_conform_begin(conform, is_get, move);
 	while (op != NULL && !op->ended && done < steps && o2_conform_step(conform))
 		done += conform->session.idle == 0;
 	if (op != NULL)
@@ -77,47 +72,47 @@ static void all_is_well(struct o2_conform *conform)
 		o2_conform_ping(conform, NULL);
 }
 
-static void leave(struct o2_conform *conform, struct leaving *leaving)
+static void leave(struct o2_conform *conform, bool is_get, const struct o2_conform_move *move)
 {
+	struct o2_conform_returns returns = {.times = 0};
 	bool ended = false;
 	uint32_t steps = 0;
 
 	for (; !ended && steps < STEPS_MAX && !o2_conform_said(conform); steps++)
 		for (uint32_t round = 0; round < conform->options->rounds && !o2_conform_said(conform);
 		     round++) {
-			ended = begin_and_leave(conform, leaving, steps);
-			o2_conform_come_back(conform, &leaving->returns, be_answered, steps);
+			ended = begin_and_leave(conform, is_get, move, steps);
+			o2_conform_come_back(conform, &returns, be_answered, steps);
 		}
-	if (leaving->returns.bad > 0)
+	if (returns.bad > 0)
 		o2_conform_find(conform,
 				"of %" PRIu32 " times that we came back %" PRIu32
 				" went wrong, first after step %" PRIu32 " of %" PRIu32 ": %s",
-				leaving->returns.times, leaving->returns.bad, leaving->returns.first_bad,
-				steps - 1, leaving->returns.why);
+				returns.times, returns.bad, returns.first_bad, steps - 1, returns.why);
 	all_is_well(conform);
 }
 
 static void leave_ping(struct o2_conform *conform, const struct o2_conform_probe *probe)
 {
-	struct leaving leaving = {.is_get = true, .move = o2_conform_move(conform, O2_PING_SINK_BYTES)};
+	struct o2_conform_move move = o2_conform_move(conform, O2_PING_SINK_BYTES);
 
 	(void)probe;
-	leaving.move.portal = O2_PING_PORTAL;
-	leave(conform, &leaving);
+	move.portal = O2_PING_PORTAL;
+	leave(conform, true, &move);
 }
 
 static void leave_put(struct o2_conform *conform, const struct o2_conform_probe *probe)
 {
-	struct leaving leaving = {.move = o2_conform_move(conform, probe->value)};
+	const struct o2_conform_move move = o2_conform_move(conform, probe->value);
 
-	leave(conform, &leaving);
+	leave(conform, false, &move);
 }
 
 static void leave_get(struct o2_conform *conform, const struct o2_conform_probe *probe)
 {
-	struct leaving leaving = {.is_get = true, .move = o2_conform_move(conform, probe->value)};
+	const struct o2_conform_move move = o2_conform_move(conform, probe->value);
 
-	leave(conform, &leaving);
+	leave(conform, true, &move);
 }
 
 /* We have many under way when we go. */

@@ -13,14 +13,6 @@
 #define SMALL_BYTES 2048u
 #define LARGE_BYTES 65536u
 
-struct leaving {
-	/* What is left in its middle; true: it has come to its end. */
-	bool (*prepare)(struct o2_conform *conform);
-	bool (*act)(struct o2_conform *conform, uint32_t value);
-	uint32_t value;
-	struct o2_conform_returns returns;
-};
-
 static bool in_session(struct o2_conform *conform)
 {
 	return o2_conform_lst_session(conform) && o2_conform_lst_half(conform, O2_LST_SERVICE_BRW);
@@ -60,6 +52,21 @@ static bool many(struct o2_conform *conform, uint32_t len)
 	return o2_conform_lst_try(conform, tests, 2, O2_CONFORM_LST_MANY, 16);
 }
 
+/* What is left in its middle, by a probe's value. */
+enum { SESSION, READ, WRITE, MANY };
+
+static const struct leaving {
+	bool (*prepare)(struct o2_conform *conform);
+	bool (*act)(struct o2_conform *conform, uint32_t len); /* true: it has come to its end */
+	uint32_t len;
+	uint32_t stride; /* from one step after which we leave to the next */
+} leavings[] = {
+	[SESSION] = {in_nothing, whole_session, SMALL_BYTES, 1},
+	[READ] = {in_session, read_once, LARGE_BYTES, 1},
+	[WRITE] = {in_session, write_once, LARGE_BYTES, 1},
+	[MANY] = {in_session, many, LARGE_BYTES, 7},
+};
+
 /* Begin, and go on for so many steps; false: it has come to its end before, or was said not to. */
 static bool begin_and_leave(struct o2_conform *conform, const struct leaving *leaving, uint32_t steps)
 {
@@ -67,7 +74,7 @@ static bool begin_and_leave(struct o2_conform *conform, const struct leaving *le
 
 	if (o2_conform_lst_start(conform) && leaving->prepare(conform)) {
 		conform->lst->steps = steps;
-		leaving->act(conform, leaving->value);
+		leaving->act(conform, leaving->len);
 		left = conform->lst->left;
 	}
 	o2_conform_stop(conform);
@@ -87,65 +94,39 @@ static void work(struct o2_conform *conform)
 		o2_conform_lst_end(conform);
 }
 
-/* After each step from `steps` on, `stride` apart, until it comes to its end before. */
-static void leave(struct o2_conform *conform, struct leaving *leaving, uint32_t stride)
+/* After each step, or each so many, until it has come to its end before. */
+static void leave(struct o2_conform *conform, const struct o2_conform_probe *probe)
 {
+	const struct leaving *leaving = &leavings[probe->value];
+	struct o2_conform_returns returns = {.times = 0};
 	bool left = true;
 	uint32_t steps = 0;
 
-	for (; left && steps < STEPS_MAX * stride && !o2_conform_said(conform); steps += stride)
+	for (; left && steps < STEPS_MAX * leaving->stride && !o2_conform_said(conform);
+	     steps += leaving->stride)
 		for (uint32_t round = 0; round < conform->options->rounds && !o2_conform_said(conform);
 		     round++) {
 			left = begin_and_leave(conform, leaving, steps);
-			o2_conform_come_back(conform, &leaving->returns, work, steps);
+			o2_conform_come_back(conform, &returns, work, steps);
 		}
-	if (leaving->returns.bad > 0)
+	if (returns.bad > 0)
 		o2_conform_find(conform,
 				"of %" PRIu32 " times that we came back %" PRIu32
 				" went wrong, first after step %" PRIu32 ": %s",
-				leaving->returns.times, leaving->returns.bad, leaving->returns.first_bad,
-				leaving->returns.why);
+				returns.times, returns.bad, returns.first_bad, returns.why);
 	work(conform);
-}
-
-static void leave_session(struct o2_conform *conform, const struct o2_conform_probe *probe)
-{
-	struct leaving leaving = {.prepare = in_nothing, .act = whole_session, .value = probe->value};
-
-	leave(conform, &leaving, 1);
-}
-
-static void leave_read(struct o2_conform *conform, const struct o2_conform_probe *probe)
-{
-	struct leaving leaving = {.prepare = in_session, .act = read_once, .value = probe->value};
-
-	leave(conform, &leaving, 1);
-}
-
-static void leave_write(struct o2_conform *conform, const struct o2_conform_probe *probe)
-{
-	struct leaving leaving = {.prepare = in_session, .act = write_once, .value = probe->value};
-
-	leave(conform, &leaving, 1);
-}
-
-static void leave_many(struct o2_conform *conform, const struct o2_conform_probe *probe)
-{
-	struct leaving leaving = {.prepare = in_session, .act = many, .value = probe->value};
-
-	leave(conform, &leaving, 7);
 }
 
 #define NODE .needs = O2_CONFORM_TEST_NODE
 
 const struct o2_conform_probe o2_conform_lst_leave_probes[] = {
 	{"lst/leave-session", "who leaves after any step of a session can come back", SESSIONS, NODE,
-	 .run = leave_session, .value = SMALL_BYTES},
+	 .run = leave, .value = SESSION},
 	{"lst/leave-read", "who leaves after any step of a read by RDMA can come back", SESSIONS, NODE,
-	 .run = leave_read, .value = LARGE_BYTES},
+	 .run = leave, .value = READ},
 	{"lst/leave-write", "who leaves after any step of a write by RDMA can come back", SESSIONS, NODE,
-	 .run = leave_write, .value = LARGE_BYTES},
+	 .run = leave, .value = WRITE},
 	{"lst/leave-many", "who leaves in the middle of 64 reads and writes can come back", SESSIONS, NODE,
-	 .run = leave_many, .value = LARGE_BYTES},
+	 .run = leave, .value = MANY},
 	{0},
 };
