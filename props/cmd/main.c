@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/own_path.h"
+#include "base/standard.h"
 #include "props/check/check.h"
 #include "props/engine/mutant.h"
 #include "props/explain/explain.h"
@@ -432,6 +433,7 @@ int main(int argc, char **argv)
 {
 	int status;
 
+	o2_standard_hold();
 	keep_memory();
 	status = run(argc, argv);
 	if (status == O2_PROPS_EXIT_USAGE || (fflush(stdout) == 0 && !ferror(stdout)))

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/option.h"
+#include "base/standard.h"
 #include "cli/cli.h"
 
 static const struct {
@@ -49,6 +50,7 @@ int main(int argc, char **argv)
 {
 	const char *name = argc < 2 ? "" : argv[1];
 
+	o2_standard_hold();
 	if (argc < 2) {
 		o2_cli_complain("no command given (see: o2ref --help)");
 		return O2_CLI_USAGE;

@@ -97,6 +97,31 @@ class Command(unittest.TestCase):
         self.assertEqual(done.returncode, USAGE)
         self.assertIn(b"standard output", done.stderr)
 
+    def closed(self, *words, without):
+        """Run with these of its standard descriptors closed, as who starts it from a job may have them."""
+        script = 'exec "$@" ' + " ".join(f"{number}>&-" for number in without)
+        return subprocess.run(["sh", "-c", script, "sh", *map(str, words)], capture_output=True, timeout=60, check=False)
+
+    def test_what_is_opened_is_no_standard_descriptor(self):
+        scenario = ROOT / "corpus" / "transfer" / "scenario" / "lu-9983-page-with-a-gap.json"
+        capture = ROOT / "corpus" / "captures" / "pcap" / "put_3977.plain.pcap"
+        folder = Path(PROGRAM).resolve().parent
+        with tempfile.TemporaryDirectory() as directory:
+            page = Path(directory) / "page.html"
+            for words in (["decode", "--pcap", capture], ["explain", scenario], ["judge", "--html", page, capture]):
+                with self.subTest(words[0]):
+                    done = self.closed(PROGRAM, *words, without=[1])
+                    self.assertEqual(done.returncode, 2)
+                    self.assertIn(b"standard output: ", done.stderr)
+                    self.assertEqual(done.stderr.count(b"\n"), 1)
+            page.unlink(missing_ok=True)
+            self.assertEqual(self.closed(PROGRAM, "judge", "--html", page, capture, without=[2]).returncode, 0)
+            self.assertTrue(page.read_bytes().startswith(b"<!DOCTYPE html>"))
+        for without in ([0], [2], [0, 2]):
+            with self.subTest(without=without):
+                done = self.closed(PROGRAM, "check", "--selftest", "--", folder / "impl_reference_program", without=without)
+                self.assertEqual((done.returncode, b"WRONG" in done.stdout), (0, False), done.stdout)
+
     def test_an_endless_file_is_refused(self):
         done = run("decode", "/dev/zero")
         self.assertEqual(done.returncode, USAGE)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
 
+#include "base/standard.h"
 #include "cli/cli.h"
 #include "cli/net/commands.h"
 
@@ -23,6 +24,7 @@ int main(int argc, char **argv)
 	struct o2_net_options options;
 	int status;
 
+	o2_standard_hold();
 	if (argc < 2) {
 		o2_cli_complain("no command given (see: o2ref --help)");
 		return O2_CLI_USAGE;
