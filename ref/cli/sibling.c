@@ -36,14 +36,31 @@ int o2_cli_props(int argc, char **argv)
 	return become("o2props", argc, argv);
 }
 
+/* What --device says last, read as getopt_long(3) reads it; no other option begins with --d.  NULL: nothing. */
+static const char *device_said(int argc, char **argv)
+{
+	static const char option[] = "--device";
+	const char *said = NULL;
+
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+		const size_t length = strcspn(argv[i], "=");
+
+		if (length < sizeof("--d") - 1 || strncmp(argv[i], option, length) != 0)
+			continue;
+		if (argv[i][length] == '=')
+			said = argv[i] + length + 1;
+		else if (i + 1 < argc)
+			said = argv[++i];
+	}
+	return said;
+}
+
 /*
  * Devices are linked in, so there is one program for those of the machine and one for those of the process.
  */
 int o2_cli_net(int argc, char **argv)
 {
-	for (int i = 1; i < argc; i++)
-		if (strcmp(argv[i], "--device=loop") == 0 ||
-		    (strcmp(argv[i], "--device") == 0 && i + 1 < argc && strcmp(argv[i + 1], "loop") == 0))
-			return become("o2ref-net-loop", argc, argv);
-	return become("o2ref-net", argc, argv);
+	const char *device = device_said(argc, argv);
+
+	return become(device != NULL && strcmp(device, "loop") == 0 ? "o2ref-net-loop" : "o2ref-net", argc, argv);
 }

@@ -286,6 +286,12 @@ class Refusals(unittest.TestCase):
 
     def test_no_device(self):
         self.refused(USAGE, r"there is no RDMA device none9 ", "ping", "--device", "none9", PEER)
+        self.refused(USAGE, r"there is no RDMA device none9 ", "ping", "--device", "loop", "--dev=none9", PEER)
+
+    def test_the_last_device_counts_however_it_is_written(self):
+        for words in (["--dev", "loop"], ["--device", "none9", "--devic=loop"]):
+            with self.subTest(words):
+                self.assertEqual(run("ping", *words, PEER).returncode, OK)
         self.refused(USAGE, r"device loop is a network inside the process", "serve", "--device", "loop")
 
     def test_nothing_there(self):
