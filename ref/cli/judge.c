@@ -250,6 +250,8 @@ int o2_cli_judge(int argc, char **argv)
 		return o2_command_usage(&command, "%s", wrong);
 	if (options.out.first_events == EVENTS_NOT_SAID)
 		options.out.first_events = O2_LADDER_FIRST;
+	options.out.captures = argv + first;
+	options.out.ncaptures = (uint32_t)(argc - first);
 	out = o2_judge_out_open(&options.out);
 	if (out == NULL)
 		return O2_CLI_USAGE;

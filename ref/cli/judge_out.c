@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/judge_junit.h"
@@ -11,25 +13,29 @@
 #include "cli/judge_sarif.h"
 
 struct file {
-	const char *path;
+	const char *option, *path;
 	FILE *out; /* NULL: not wanted */
 	int error; /* errno of the first write that failed; 0: none */
 };
 
+enum { HTML, JUNIT, SARIF, FILES };
+
 struct o2_judge_out {
 	uint32_t first_events;
-	struct file html, junit, sarif;
+	struct file file[FILES];
 	struct o2_judge_page *page; /* NULL: not wanted */
 	struct o2_ladder *ladder;   /* of the capture at work; NULL: none */
 	json_t *log;		    /* SARIF; NULL: not wanted, or memory ran out */
 };
 
-static bool open_file(struct file *file, const char *path)
+/* What it holds stays until it is known to be nobody else's (own_files). */
+static bool open_file(struct file *file, const char *option, const char *path)
 {
 	if (path == NULL)
 		return true;
+	file->option = option;
 	file->path = path;
-	file->out = fopen(path, "w");
+	file->out = fopen(path, "a");
 	if (file->out == NULL)
 		o2_cli_complain("%s: %s", path, strerror(errno));
 	return file->out != NULL;
@@ -60,21 +66,71 @@ static bool close_file(struct file *file)
 
 static bool close_all(struct o2_judge_out *out)
 {
-	const bool html = close_file(&out->html), junit = close_file(&out->junit);
+	bool good = true;
 
-	return close_file(&out->sarif) && html && junit;
+	for (uint32_t i = 0; i < FILES; i++)
+		good = close_file(&out->file[i]) && good;
+	return good;
+}
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* A file that is read, or that another option writes, is refused; a terminal or a pipe may be two of them. */
+static bool own_file(const struct file *file, const struct file *before,
+		     const struct o2_judge_out_options *options)
+{
+	struct stat is, other;
+
+	if (file->out == NULL || fstat(fileno(file->out), &is) != 0 || !S_ISREG(is.st_mode))
+		return true;
+	for (; before != file; before++)
+		if (before->out != NULL && fstat(fileno(before->out), &other) == 0 && is_same(&is, &other)) {
+			o2_cli_complain("%s: %s writes this file, and so does %s", file->path, before->option,
+					file->option);
+			return false;
+		}
+	for (uint32_t i = 0; i < options->ncaptures; i++)
+		if (stat(options->captures[i], &other) == 0 && is_same(&is, &other)) {
+			o2_cli_complain("%s: this is the capture that is read, so %s cannot write it",
+					file->path, file->option);
+			return false;
+		}
+	return true;
+}
+
+static bool empty_file(const struct file *file)
+{
+	struct stat is;
+
+	if (file->out == NULL || fstat(fileno(file->out), &is) != 0 || !S_ISREG(is.st_mode) ||
+	    ftruncate(fileno(file->out), 0) == 0)
+		return true;
+	o2_cli_complain("%s: %s", file->path, strerror(errno));
+	return false;
 }
 
 static bool open_all(struct o2_judge_out *out, const struct o2_judge_out_options *options)
 {
-	if (!open_file(&out->html, options->html) || !open_file(&out->junit, options->junit) ||
-	    !open_file(&out->sarif, options->sarif))
+	struct file *files = out->file;
+
+	if (!open_file(&files[HTML], "--html", options->html) ||
+	    !open_file(&files[JUNIT], "--junit", options->junit) ||
+	    !open_file(&files[SARIF], "--sarif", options->sarif))
 		return false;
-	if (out->html.out != NULL)
-		out->page = o2_judge_page_new(out->html.out);
-	if (out->html.out != NULL && out->page == NULL)
+	for (uint32_t i = 0; i < FILES; i++)
+		if (!own_file(&files[i], files, options))
+			return false;
+	for (uint32_t i = 0; i < FILES; i++)
+		if (!empty_file(&files[i]))
+			return false;
+	if (out->file[HTML].out != NULL)
+		out->page = o2_judge_page_new(out->file[HTML].out);
+	if (out->file[HTML].out != NULL && out->page == NULL)
 		o2_cli_complain("a file for a part of the page: %s", strerror(errno));
-	return (out->page != NULL) == (out->html.out != NULL);
+	return (out->page != NULL) == (out->file[HTML].out != NULL);
 }
 
 struct o2_judge_out *o2_judge_out_open(const struct o2_judge_out_options *options)
@@ -91,9 +147,9 @@ struct o2_judge_out *o2_judge_out_open(const struct o2_judge_out_options *option
 		return NULL;
 	}
 	out->first_events = options->first_events;
-	if (out->junit.out != NULL)
-		o2_judge_junit_begin(out->junit.out);
-	if (out->sarif.out != NULL)
+	if (out->file[JUNIT].out != NULL)
+		o2_judge_junit_begin(out->file[JUNIT].out);
+	if (out->file[SARIF].out != NULL)
 		out->log = o2_judge_sarif_begin(O2_VERSION);
 	return out;
 }
@@ -126,9 +182,9 @@ void o2_judge_out_add(struct o2_judge_out *out, const struct o2_judge_result *re
 		o2_judge_page_add(out->page, result, out->ladder);
 	o2_ladder_free(out->ladder);
 	out->ladder = NULL;
-	if (out->junit.out != NULL) {
-		o2_judge_junit_add(result, out->junit.out);
-		look(&out->junit);
+	if (out->file[JUNIT].out != NULL) {
+		o2_judge_junit_add(result, out->file[JUNIT].out);
+		look(&out->file[JUNIT]);
 	}
 	if (out->log != NULL)
 		out->log = o2_judge_sarif_add(out->log, result);
@@ -140,14 +196,14 @@ static bool end_all(struct o2_judge_out *out)
 	bool good = true;
 
 	errno = 0;
-	if (out->page != NULL && !o2_judge_page_end(out->page) && out->html.error == 0)
-		out->html.error = errno != 0 ? errno : ENOMEM;
-	if (out->junit.out != NULL)
-		o2_judge_junit_end(out->junit.out);
-	if (out->log != NULL && json_dumpf(out->log, out->sarif.out, JSON_INDENT(1)) == 0) {
-		putc('\n', out->sarif.out);
-	} else if (out->sarif.out != NULL && !ferror(out->sarif.out)) {
-		o2_cli_complain("%s: not enough memory", out->sarif.path);
+	if (out->page != NULL && !o2_judge_page_end(out->page) && out->file[HTML].error == 0)
+		out->file[HTML].error = errno != 0 ? errno : ENOMEM;
+	if (out->file[JUNIT].out != NULL)
+		o2_judge_junit_end(out->file[JUNIT].out);
+	if (out->log != NULL && json_dumpf(out->log, out->file[SARIF].out, JSON_INDENT(1)) == 0) {
+		putc('\n', out->file[SARIF].out);
+	} else if (out->file[SARIF].out != NULL && !ferror(out->file[SARIF].out)) {
+		o2_cli_complain("%s: not enough memory", out->file[SARIF].path);
 		good = false;
 	}
 	json_decref(out->log);

@@ -12,11 +12,13 @@
 struct o2_judge_out_options {
 	const char *html, *junit, *sarif; /* paths; NULL: not wanted */
 	uint32_t first_events;		  /* of each capture, on the page */
+	char *const *captures;		  /* paths of what is read: none of them is written to */
+	uint32_t ncaptures;
 };
 
 struct o2_judge_out;
 
-/* Opens the files.  NULL after a line on stderr. */
+/* Opens the files, and empties them once each of them is known to be nothing but its own.  NULL after a line on stderr. */
 struct o2_judge_out *o2_judge_out_open(const struct o2_judge_out_options *options);
 
 /*

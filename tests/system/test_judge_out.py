@@ -189,6 +189,40 @@ class CannotBeWritten(Files):
                 self.assertEqual((done.returncode, done.stdout), (USAGE, b""))
                 self.assertEqual(done.stderr.decode(), f"o2ref: {self.path}/no/such: No such file or directory\n")
 
+    def kept(self, what, *words):
+        """Refused with this text, and nothing that was there is lost."""
+        capture = (FOLDER / "ping.plain.pcap").read_bytes()
+        read, page = self.put("read.pcap", capture), self.put("page", b"as it was")
+        done = judge(*words, read)
+        self.assertEqual((done.returncode, done.stdout), (USAGE, b""))
+        self.assertRegex(done.stderr.decode(), rf"^o2ref: {what}\n$")
+        self.assertEqual((read.read_bytes(), page.read_bytes()), (capture, b"as it was"))
+
+    def test_what_is_read_is_not_written(self):
+        for option in self.OPTIONS:
+            with self.subTest(option):
+                self.kept(f"{self.path}/read.pcap: this is the capture that is read, so {option} cannot write it",
+                          option, self.path / "read.pcap")
+
+    def test_two_options_do_not_write_one_file(self):
+        (self.path / "link").symlink_to("page")
+        for first, second in (("--html", "--junit"), ("--junit", "--sarif"), ("--html", "--sarif")):
+            with self.subTest(f"{first} {second}"):
+                self.kept(f"{self.path}/link: {first} writes this file, and so does {second}",
+                          first, self.path / "page", second, self.path / "link")
+
+    def test_nothing_is_emptied_for_a_run_that_is_refused(self):
+        self.kept(f"{self.path}/no/such: No such file or directory", "--html", self.path / "page", "--sarif", self.path / "no" / "such")
+
+    def test_what_is_no_file_may_be_written_by_two(self):
+        done = judge("--html", "/dev/null", "--junit", "/dev/null", FOLDER / "ping.plain.pcap")
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+
+    def test_what_was_in_the_file_is_gone(self):
+        page = self.put("page", b"x" * 1000000)
+        self.assertEqual(judge("--junit", page, FOLDER / "ping.plain.pcap").returncode, 0)
+        self.assertNotIn(b"xxx", page.read_bytes())
+
     def test_a_full_disk(self):
         for option in self.OPTIONS:
             with self.subTest(option):
