@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* An object is made and the nth allocation fails: it is not there, errno says why, and nothing is left of it. */
 #include <errno.h>
-#include <string.h>
 #include <sys/resource.h>
 
 #include "props/verbs/verbs_internal.h"

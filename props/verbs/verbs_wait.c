@@ -291,13 +291,11 @@ void o2_verbs_step_beyond(struct o2_verbs_world *world)
 		o2_verbs_expect(world, "o2_loop_tick", found, o2_verbs_tick(world));
 	} else if (which == 1) {
 		const uint32_t runnables = world->runnables;
-		const uint64_t picks = world->log.picks;
 
 		found = o2_loop_progress();
 		o2_verbs_run(world);
 		if (!world->hook.picks)
 			o2_verbs_expect(world, "o2_loop_progress", found, runnables > 0);
-		(void)picks;
 	} else if (which == 2) {
 		o2_verbs_expect(world, "requests of nobody", o2_loop_sends_waiting(16), 0);
 		o2_verbs_expect(world, "a message to nobody", o2_loop_forge(16, "", 1), 0);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The device list, opening and closing, and what a device says about itself. */
-#include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>

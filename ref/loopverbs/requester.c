@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Executing a send: the requester's half. */
-#include <endian.h>
 
 #include "loopverbs/internal.h"
 

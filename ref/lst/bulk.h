@@ -2,7 +2,6 @@
 #ifndef O2_LST_BULK_H
 #define O2_LST_BULK_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "lst/node_internal.h"
-#include "lst/wire/range.h"
 
 /* TEST and BATCH: what a console adds to a session, and what it has done with it. */
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "lst/rpc.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 

@@ -8,7 +8,6 @@
 #include "wire/checksum.h"
 #include "wire/layout.h"
 #include "wire/msg.h"
-#include "wire/msg_type.h"
 
 /* Messages, field by field; and encoded bytes, by what they stand for (docs/wire.md). */
 

@@ -7,7 +7,6 @@
 #include "wire/bytes.h"
 #include "wire/checksum.h"
 #include "wire/layout.h"
-#include "wire/msg_type.h"
 
 #define SUM_RULE  "wire/header/checksum"
 #define SOME_NID  UINT64_C(0x00050000c0a80a01) /* 192.168.10.1@o2ib */

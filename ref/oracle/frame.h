@@ -3,7 +3,6 @@
 #define O2_ORACLE_FRAME_H
 
 #include <jansson.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "oracle/stage_ops.h"
-#include "wire/msg_type.h"
 
 /* The public header says the limits again, as other projects include it alone. */
 static_assert(O2_IMPL_MAX_FRAGS == O2_MAX_FRAGS && O2_IMPL_MAX_WRQ_SGE == O2_MAX_WRQ_SGE, "lists");

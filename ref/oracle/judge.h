@@ -3,9 +3,7 @@
 #define O2_ORACLE_JUDGE_H
 
 #include <jansson.h>
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "oracle/check.h"
 

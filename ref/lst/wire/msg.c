@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "lst/wire/msg.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "lst/wire/fields.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "lst/wire/range.h"
 
-#include <errno.h>
-
 #include "base/limits.h"
 #include "lst/wire/rules.h"
 

@@ -2,8 +2,6 @@
 #ifndef O2_LST_WIRE_RANGE_H
 #define O2_LST_WIRE_RANGE_H
 
-#include <stdbool.h>
-
 #include "base/error.h"
 #include "lst/wire/msg.h"
 

@@ -2,8 +2,6 @@
 /* Types, services, and what belongs to which. */
 #include "lst/wire/msg.h"
 
-#include "lst/wire/layout.h"
-
 struct type_info {
 	enum o2_lst_service service;
 	uint32_t body_bytes;

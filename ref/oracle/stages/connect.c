@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <string.h>
 
 #include "base/fields.h"
 #include "lnd/node/negotiate.h"

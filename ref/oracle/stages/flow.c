@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "base/fields_json.h"
-#include "base/json.h"
 #include "oracle/stage_ops.h"
 #include "oracle/stages/flow_end.h"
 #include "oracle/stages/flow_follow.h"

@@ -9,7 +9,6 @@
 #include "forms/plan_json.h"
 #include "oracle/stage_ops.h"
 #include "wire/layout.h"
-#include "wire/msg_type.h"
 
 /*
  * A message as it is posted: an IMMEDIATE with its payload, or any other message of a connection

@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/fields_json.h"
-#include "base/json.h"
 #include "oracle/stage_ops.h"
 #include "oracle/stages/setup_judge.h"
 

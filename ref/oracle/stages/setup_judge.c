@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 const char *const o2_setup_kind_names[] = {"memory", "mapping", "pd", "region", "pool", "cq", "qp", "other"};
 static_assert(sizeof(o2_setup_kind_names) / sizeof(o2_setup_kind_names[0]) == O2_SETUP_KINDS,
