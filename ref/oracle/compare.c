@@ -212,12 +212,16 @@ static struct words words_of(enum o2_stage stage)
 	return (struct words){ops->error, ops->rule, ops->index, ops->cost, O2_CHECKS};
 }
 
-static void say_errno(int error, const char *name, char *text, size_t text_bytes)
+static void say_verdict(const struct o2_answer *answer, char *text, size_t text_bytes)
 {
+	const char *name = answer->refusal.name;
 	char symbol[O2_ERRNO_TEXT_BYTES];
 
-	snprintf(text, text_bytes, "refused with %s%s%s", o2_errno_text(error, symbol),
-		 name[0] == '\0' ? "" : ", ", name);
+	if (answer->kind == O2_ANSWER_REFUSED)
+		snprintf(text, text_bytes, "refused with %s%s%s",
+			 o2_errno_text(answer->refusal.error, symbol), name[0] == '\0' ? "" : ", ", name);
+	else
+		snprintf(text, text_bytes, "admitted");
 }
 
 /*
@@ -233,7 +237,7 @@ static void refusal_cause(const struct o2_answer *expected, const struct o2_answ
 	if (found->kind != O2_ANSWER_REFUSED)
 		return;
 	if (expected->kind != O2_ANSWER_REFUSED)
-		say_errno(found->refusal.error, found->refusal.name, reason, reason_bytes);
+		say_verdict(found, reason, reason_bytes);
 	else if (found->refusal.error != expected->refusal.error)
 		snprintf(reason, reason_bytes, "%s for %s", o2_errno_text(found->refusal.error, symbol[0]),
 			 o2_errno_text(expected->refusal.error, symbol[1]));
@@ -266,15 +270,8 @@ static void differ_refusal(struct o2_comparison *comparison, enum o2_check_id ch
 		return;
 	note_names(item, expected, found);
 	snprintf(item->field, sizeof(item->field), "%s", field);
-	if (expected->kind == O2_ANSWER_REFUSED)
-		say_errno(expected->refusal.error, expected->refusal.name, item->expected,
-			  sizeof(item->expected));
-	else
-		snprintf(item->expected, sizeof(item->expected), "admitted");
-	if (found->kind == O2_ANSWER_REFUSED)
-		say_errno(found->refusal.error, found->refusal.name, item->found, sizeof(item->found));
-	else
-		snprintf(item->found, sizeof(item->found), "admitted");
+	say_verdict(expected, item->expected, sizeof(item->expected));
+	say_verdict(found, item->found, sizeof(item->found));
 }
 
 static bool is_of_flavour(const struct o2_comparison *comparison, const struct o2_answer *found)
@@ -302,13 +299,12 @@ static void compare_refusals(struct o2_comparison *comparison, const struct o2_c
 	else if (map == O2_MAP_DIFFERS)
 		differ_refusal(comparison, words.rule, "refused.rule", expected, found);
 	if (words.index != O2_CHECKS && map == O2_MAP_AGREES && e->index != O2_NO_INDEX &&
-	    f->index != O2_NO_INDEX && e->index != f->index)
-		o2_differ(comparison, words.index, "refused.index", O2_NO_INDEX, e->index, f->index);
-	if (words.cost != O2_CHECKS && e->cost != O2_COST_NOT_SAID && f->cost != O2_COST_NOT_SAID &&
-	    e->cost != f->cost)
-		o2_differ(comparison, words.cost, "refused.class", O2_NO_INDEX, e->cost, f->cost);
-	if (words.where != O2_CHECKS && f->where != O2_WHERE_NOT_SAID && e->where != f->where)
-		o2_differ(comparison, words.where, "refused.where", O2_NO_INDEX, e->where, f->where);
+	    f->index != O2_NO_INDEX)
+		o2_expect(comparison, words.index, "refused.index", O2_NO_INDEX, e->index, f->index);
+	if (words.cost != O2_CHECKS && e->cost != O2_COST_NOT_SAID && f->cost != O2_COST_NOT_SAID)
+		o2_expect(comparison, words.cost, "refused.class", O2_NO_INDEX, e->cost, f->cost);
+	if (words.where != O2_CHECKS && f->where != O2_WHERE_NOT_SAID)
+		o2_expect(comparison, words.where, "refused.where", O2_NO_INDEX, e->where, f->where);
 }
 
 /* --- results --- */
