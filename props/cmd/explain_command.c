@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/json_read.h"
 #include "props/cmd/options.h"
@@ -114,6 +115,16 @@ static int read_bytes(const struct arguments *a, struct o2_transfer_run *run)
 	return rc;
 }
 
+/* The picture would take the place of the case. */
+static bool is_the_case(const struct arguments *a)
+{
+	struct stat picture, read;
+
+	return a->svg != NULL && strcmp(a->svg, "-") != 0 && stat(a->svg, &picture) == 0 &&
+	       stat(a->path, &read) == 0 && S_ISREG(picture.st_mode) && picture.st_dev == read.st_dev &&
+	       picture.st_ino == read.st_ino;
+}
+
 static int write_picture(const struct arguments *a, const struct o2_explain *explain)
 {
 	bool to_stdout = strcmp(a->svg, "-") == 0;
@@ -159,6 +170,8 @@ int o2_explain_command(const char *program, int argc, char **argv)
 
 	if (first <= 0)
 		return first < 0 ? O2_PROPS_EXIT_USAGE : 0;
+	if (is_the_case(&a))
+		return o2_complain(program, "%s: this is the case that is read, so --svg cannot write it", a.svg);
 	rc = o2_explain_open(&explain, &error);
 	if (rc != 0) {
 		o2_complain(program, "cannot make the memory model: %s", strerror(-rc));

@@ -207,6 +207,7 @@ void o2_verbs_reset(struct o2_verbs_world *world, struct o2_verbs_qp *qp)
 	qp->sends = 0;
 	qp->own.count = 0;
 	qp->state = IBV_QPS_RESET;
+	qp->broken = false;
 	qp->attr = (struct ibv_qp_attr){0};
 	qp->dest_side = O2_VERBS_NONE;
 	qp->sq_psn = 0;

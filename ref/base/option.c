@@ -194,7 +194,8 @@ static void list_options(const struct o2_command *command, struct option list[MO
 int o2_options_read(const struct o2_command *command, int argc, char **argv, void *target)
 {
 	struct option list[MOST_ROWS + 2];
-	char why[O2_OPTION_WHY_BYTES];
+	char why[O2_OPTION_WHY_BYTES], letter[] = "-?";
+	bool is_letter;
 	int code;
 
 	if (argc > 1 && strcmp(argv[argc - 1], O2_OPTION_LIST) == 0) {
@@ -210,8 +211,11 @@ int o2_options_read(const struct o2_command *command, int argc, char **argv, voi
 			return 0;
 		}
 		if (code == '?') {
+			/* Letters may share a word, which getopt_long(3) has not left yet: it says which it was. */
+			is_letter = optopt > ' ' && optopt < 0x7f;
+			letter[1] = (char)optopt;
 			o2_command_usage(command, "'%s' is no option, or its value is missing",
-					 argv[optind - 1]);
+					 is_letter ? letter : argv[optind - 1]);
 			return -1;
 		}
 		if (!read_value(&command->options[code - FIRST_CODE], optarg, target, why)) {

@@ -30,6 +30,9 @@ struct o2_judge_page *o2_judge_page_new(FILE *out)
 		return page;
 	if (page->body != NULL)
 		fclose(page->body);
+	if (page->list != NULL)
+		fclose(page->list);
+	free(page->list_text);
 	free(page);
 	return NULL;
 }

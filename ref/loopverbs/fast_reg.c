@@ -56,26 +56,25 @@ bool o2l_fast_is_free(const struct o2l_mr *mr)
 int o2_loop_map_mr(struct ibv_mr *ibv, const struct ibv_sge *entry, uint32_t count, uint64_t iova)
 {
 	struct o2l_mr *mr = O2L_CONTAINER(ibv, struct o2l_mr, ibv);
-	struct o2l_gaps *gaps;
+	struct o2l_gaps *gaps = NULL;
 	int error = 0;
 
 	if (!mr->fast || count == 0 || count > mr->fast->max_entries)
 		return -EINVAL;
+	o2l_lock();
 	/* Whether the memory may be written is known only when it is registered; a driver asks for both. */
 	for (uint32_t i = 0; !error && i < count; i++)
 		error = o2l_check_range((const void *)(uintptr_t)entry[i].addr, entry[i].length,
 					IBV_ACCESS_LOCAL_WRITE);
-	if (error)
-		return -error;
-	o2l_lock();
-	gaps = o2l_gaps_make(entry, count);
+	if (!error)
+		gaps = o2l_gaps_make(entry, count);
 	if (gaps) {
 		o2l_gaps_free(mr->fast->mapped);
 		mr->fast->mapped = gaps;
 		mr->fast->mapped_iova = iova;
 	}
 	o2l_unlock();
-	return gaps ? (int)count : -ENOMEM;
+	return gaps ? (int)count : -(error ? error : ENOMEM);
 }
 
 void o2_loop_reg_mr(struct ibv_mr *mr, uint32_t key, unsigned int access, struct ibv_send_wr *wr)

@@ -66,11 +66,11 @@ struct ibv_mr *o2_loop_reg_gaps(struct ibv_pd *pd, const struct ibv_sge *entry, 
 	struct ibv_mr *mr = NULL;
 	int error = count == 0 || count > O2_LOOP_GAP_ENTRIES ? EINVAL : 0;
 
+	o2l_lock();
 	for (uint32_t i = 0; !error && i < count; i++)
 		error = o2l_check_range((const void *)(uintptr_t)entry[i].addr, entry[i].length, access);
 	if (!error && access & IBV_ACCESS_REMOTE_ATOMIC)
 		error = EOPNOTSUPP; /* an atomic might lie across two entries */
-	o2l_lock();
 	if (!error)
 		error = o2l_fault(O2_LOOP_CALL_REGISTER, 0);
 	if (!error)

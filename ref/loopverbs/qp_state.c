@@ -130,6 +130,7 @@ void o2l_qp_reset(struct o2l_qp *qp)
 	qp->sq_count = 0;
 	qp->own_rq.count = 0;
 	qp->state = IBV_QPS_RESET;
+	qp->broken = false;
 	memset(&qp->attr, 0, sizeof(qp->attr));
 	qp->dest_device = NULL;
 	qp->sq_psn = 0;

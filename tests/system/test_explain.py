@@ -129,6 +129,12 @@ class Refusals(unittest.TestCase):
         self.refused(words="no case given")
         self.refused(LU_9983, LU_9983, words="one case at a time")
         self.refused(LU_9983, "--colour", words="is no option")
+        self.refused(LU_9983, "-xh", words="'-x' is no option")
+        with tempfile.TemporaryDirectory() as directory:
+            case = Path(directory) / "case.json"
+            case.write_bytes(LU_9983.read_bytes())
+            self.refused(case, "--svg", case, words="this is the case that is read")
+            self.assertEqual(case.read_bytes(), LU_9983.read_bytes())
         self.refused(LU_9983, "--svg", words="--svg")
         self.refused(LU_9983, *COLLAPSED, words="there is no mutant")
         self.refused(LU_9983, "--mutant", "nosuch", words="'nosuch'", program="o2props-mutants", name="o2props-mutants")
