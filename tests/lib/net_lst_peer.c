@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/lib/net_lst_peer.h"
 
+struct o2_lst_node *net_lst_node;
+uint64_t net_lst_sessions;
+
 struct o2_lst_node_config net_lst_config(void)
 {
 	struct o2_lst_node_config config = O2_LST_NODE_DEFAULTS;
@@ -10,20 +13,19 @@ struct o2_lst_node_config net_lst_config(void)
 	return config;
 }
 
-struct o2_lst_node *net_lst_open(const struct o2_lst_node_config *config)
+void net_lst_open(const struct o2_lst_node_config *config)
 {
 	const struct o2_lst_node_ops ops = {.wrong = NULL};
-	struct o2_lst_node *node;
 
 	assert_int_equal(o2_lst_node_create(config, world.endpoint.lnet, &world.ni.arena, &world.ni.clock,
-					    &ops, NULL, &node, NULL),
+					    &ops, NULL, &net_lst_node, NULL),
 			 0);
-	world.rpc = node->rpc;
-	return node;
+	world.rpc = net_lst_node->rpc;
 }
 
-void net_lst_occupy(struct o2_lst_node *node)
+void net_lst_occupy(void)
 {
+	struct o2_lst_node *node = net_lst_node;
 	struct o2_lst_node_session *session = calloc(1, sizeof(*session));
 
 	assert_non_null(session);
@@ -38,16 +40,24 @@ void net_lst_occupy(struct o2_lst_node *node)
 	node->nsessions = 1;
 }
 
-int net_lst_run(const char *line, void (*start)(void), void (*round)(void), void (*stop)(void),
-		struct o2_lst_node **node)
+static void leave(void)
+{
+	if (net_lst_node == NULL)
+		return;
+	net_lst_sessions = o2_lst_node_report(net_lst_node)->sessions;
+	o2_lst_node_stop(net_lst_node, -ESHUTDOWN);
+}
+
+int net_lst_run(const char *line, void (*start)(void), void (*round)(void))
 {
 	int status;
 
+	net_lst_sessions = 0;
 	world.start = start;
 	world.round = round;
-	world.leave = stop;
+	world.leave = leave;
 	status = world_run(line);
-	o2_lst_node_destroy(*node);
-	*node = NULL;
+	o2_lst_node_destroy(net_lst_node);
+	net_lst_node = NULL;
 	return status;
 }

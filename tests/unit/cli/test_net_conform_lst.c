@@ -26,14 +26,12 @@ struct spoil {
 };
 
 static struct {
-	struct o2_lst_node *node;
 	bool absent, busy, flip_bit, gone;
 	bool sleeps; /* between two rounds, where it is time that matters */
 	uint32_t session_timeout_s;
 	const struct o2_lst_service_ops *pings; /* NULL: the node's own */
 	struct spoil spoil;
 	uint32_t nspoilt;
-	uint64_t sessions; /* that it has made, at its end */
 } peer;
 
 static bool is_reply(const uint8_t *bytes, uint32_t length_bytes)
@@ -77,7 +75,6 @@ static void peer_start(void)
 {
 	struct o2_lst_node_config config = net_lst_config();
 
-	peer.node = NULL;
 	world.ni.config.work_ops = &post_ops;
 	if (peer.absent)
 		return;
@@ -85,32 +82,24 @@ static void peer_start(void)
 	config.flip_bit = peer.flip_bit;
 	if (peer.session_timeout_s != 0)
 		config.session_timeout_s = peer.session_timeout_s;
-	peer.node = net_lst_open(&config);
+	net_lst_open(&config);
 	if (peer.pings != NULL)
-		peer.node->rpc->service[O2_LST_SERVICE_PING].ops = peer.pings;
+		net_lst_node->rpc->service[O2_LST_SERVICE_PING].ops = peer.pings;
 	if (peer.busy)
-		net_lst_occupy(peer.node);
+		net_lst_occupy();
 }
 
 static void peer_round(void)
 {
-	if (peer.node == NULL)
+	if (net_lst_node == NULL)
 		return;
 	if (peer.sleeps)
 		usleep(500);
-	o2_lst_node_check_time(peer.node);
-	if (peer.gone && o2_lst_node_report(peer.node)->pings > 0) {
+	o2_lst_node_check_time(net_lst_node);
+	if (peer.gone && o2_lst_node_report(net_lst_node)->pings > 0) {
 		peer.gone = false;
-		o2_lst_node_stop(peer.node, -ESHUTDOWN);
+		o2_lst_node_stop(net_lst_node, -ESHUTDOWN);
 	}
-}
-
-static void peer_stop(void)
-{
-	if (peer.node == NULL)
-		return;
-	peer.sessions = o2_lst_node_report(peer.node)->sessions;
-	o2_lst_node_stop(peer.node, -ESHUTDOWN);
 }
 
 static int setup(void **state)
@@ -121,7 +110,7 @@ static int setup(void **state)
 
 static int run(const char *line)
 {
-	return net_lst_run(line, peer_start, peer_round, peer_stop, &peer.node);
+	return net_lst_run(line, peer_start, peer_round);
 }
 
 /* The probe has that outcome, and says this. */
@@ -218,7 +207,7 @@ static void answer(void *context, const struct o2_lst_request *request)
 					 .u.ping_reply = {.pnr_magic = O2_LST_PING_MAGIC,
 							  .pnr_seq = request->msg->u.ping_reqst.pnr_seq}};
 
-	o2_lst_served_reply(peer.node->rpc, request->served, &reply);
+	o2_lst_served_reply(net_lst_node->rpc, request->served, &reply);
 }
 
 static void note_over(void *context, uint64_t served, int status)
@@ -299,7 +288,7 @@ static uint32_t sessions_of(const char *probe)
 	snprintf(line, sizeof(line), RUN "%s", probe);
 	if (run(line) != O2_CLI_OK)
 		fail_msg("%s%s", world.out, world.err);
-	return peer.sessions;
+	return net_lst_sessions;
 }
 
 /* A read has as many steps as a write. */
@@ -327,7 +316,7 @@ TEST_WITH(a_session_of_somebody_else_is_left_alone, setup, NULL)
 	expect_row(RUN "lst/", O2_CLI_OK, "not tried lst/read-8 ",
 		   "it is in session 'theirs' of 10.77.0.9@o2ib, for 100 s after its last word");
 	assert_non_null(strstr(world.out, "\n0 hold, 0 findings,"));
-	assert_int_equal(peer.sessions, 0);
+	assert_int_equal(net_lst_sessions, 0);
 }
 
 /* --- time --- */

@@ -12,7 +12,6 @@
 
 /* The peer, and what a test wants of it. */
 static struct {
-	struct o2_lst_node *node;
 	bool absent;
 	bool flip_bit;
 	bool busy;	       /* it is in a session of another console's */
@@ -26,46 +25,39 @@ static void peer_start(void)
 {
 	struct o2_lst_node_config config = net_lst_config();
 
-	peer.node = NULL;
 	if (peer.absent)
 		return;
 	config.max_calls = 1;
 	config.flip_bit = peer.flip_bit;
-	peer.node = net_lst_open(&config);
+	net_lst_open(&config);
 	if (peer.busy)
-		net_lst_occupy(peer.node);
+		net_lst_occupy();
 }
 
 static void peer_round(void)
 {
-	const uint64_t pings = peer.node != NULL ? o2_lst_node_report(peer.node)->pings : 0;
+	const uint64_t pings = net_lst_node != NULL ? o2_lst_node_report(net_lst_node)->pings : 0;
 
 	if (peer.steal && pings > 0)
-		o2_lst_node_end_session(peer.node);
+		o2_lst_node_end_session(net_lst_node);
 	if (peer.signal_after != 0 && pings >= peer.signal_after) {
 		o2_net_stop = 1;
 		peer.signal_after = 0;
 	}
 	if (peer.gone && pings > 0) {
 		peer.gone = false;
-		o2_lst_node_stop(peer.node, -ESHUTDOWN);
+		o2_lst_node_stop(net_lst_node, -ESHUTDOWN);
 	}
-	if (peer.node != NULL) {
-		peer.sid = o2_lst_node_sid(peer.node);
-		o2_lst_node_check_time(peer.node);
+	if (net_lst_node != NULL) {
+		peer.sid = o2_lst_node_sid(net_lst_node);
+		o2_lst_node_check_time(net_lst_node);
 	}
-}
-
-static void peer_stop(void)
-{
-	if (peer.node != NULL)
-		o2_lst_node_stop(peer.node, -ESHUTDOWN);
 }
 
 /* Run the line at such a peer. */
 static int run(const char *line)
 {
-	return net_lst_run(line, peer_start, peer_round, peer_stop, &peer.node);
+	return net_lst_run(line, peer_start, peer_round);
 }
 
 static int setup(void **state)

@@ -7,7 +7,6 @@
 
 /* The peer, and what a test wants of it. */
 static struct {
-	struct o2_lst_node *node;
 	bool harm;	       /* a byte of each page of its arena, over and over */
 	uint64_t signal_after; /* so many of its RPCs: SIGINT comes; 0: never */
 	uint64_t steal_after;  /* likewise: it is in no session any more */
@@ -19,27 +18,22 @@ static void peer_start(void)
 {
 	const struct o2_lst_node_config config = net_lst_config();
 
-	peer.node = net_lst_open(&config);
+	net_lst_open(&config);
 }
 
 static void peer_round(void)
 {
-	peer.tries = o2_lst_node_report(peer.node)->tries;
+	peer.tries = o2_lst_node_report(net_lst_node)->tries;
 	for (uint32_t i = NET_LST_NODE_PAGE; peer.harm && i < WORLD_PAGES; i++)
 		o2_arena_page(&world.ni.arena, i)[1000] = 0x55;
 	if (peer.steal_after != 0 && peer.tries >= peer.steal_after)
-		o2_lst_node_end_session(peer.node);
+		o2_lst_node_end_session(net_lst_node);
 	if (peer.signal_after != 0 && peer.tries >= peer.signal_after) {
 		o2_net_stop = 1;
 		peer.signal_after = 0;
 	}
-	peer.sid = o2_lst_node_sid(peer.node);
-	o2_lst_node_check_time(peer.node);
-}
-
-static void peer_stop(void)
-{
-	o2_lst_node_stop(peer.node, -ESHUTDOWN);
+	peer.sid = o2_lst_node_sid(net_lst_node);
+	o2_lst_node_check_time(net_lst_node);
 }
 
 static int setup(void **state)
@@ -50,7 +44,7 @@ static int setup(void **state)
 
 static int run(const char *line)
 {
-	return net_lst_run(line, peer_start, peer_round, peer_stop, &peer.node);
+	return net_lst_run(line, peer_start, peer_round);
 }
 
 /* Each of eight units does a share of 20. */
