@@ -83,7 +83,8 @@ struct o2_ni_pool_counts ni_pool_counts(struct side *side, enum o2_ni_pool_kind 
 	return counts.pool[kind];
 }
 
-const struct o2_transfer_result *faulty_pair_put(struct pair *pair, enum o2_reg_mode mode)
+/* How it ends at b. */
+static const struct o2_transfer_result *put(struct pair *pair, enum o2_reg_mode mode)
 {
 	struct o2_transfer_memory from = dense(kiov_from, 0, 9000, O2_REG_GLOBAL);
 	uint32_t a = pair->a.nresults, b = pair->b.nresults;
@@ -97,7 +98,7 @@ const struct o2_transfer_result *faulty_pair_put(struct pair *pair, enum o2_reg_
 
 void assert_put_refused(struct pair *pair, enum o2_reg_mode mode, int code, const char *rule)
 {
-	const struct o2_transfer_result *result = faulty_pair_put(pair, mode);
+	const struct o2_transfer_result *result = put(pair, mode);
 
 	assert_int_equal(result->status, code);
 	assert_string_equal(result->fault.error.rule, rule);
@@ -106,7 +107,7 @@ void assert_put_refused(struct pair *pair, enum o2_reg_mode mode, int code, cons
 
 void assert_put_moved(struct pair *pair, enum o2_reg_mode mode)
 {
-	const struct o2_transfer_result *result = faulty_pair_put(pair, mode);
+	const struct o2_transfer_result *result = put(pair, mode);
 
 	if (result->status != 0)
 		show_error("put", &result->fault.error);

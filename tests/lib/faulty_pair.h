@@ -18,8 +18,7 @@ extern const struct o2_reg_ops faulty_ops; /* of that device */
 /* Both sides small; more of b's configuration is the caller's. */
 struct pair *faulty_pair_open(void (*change)(struct o2_ni_config *config));
 
-/* A PUT to b with a sink of that mode; how it ended at b. */
-const struct o2_transfer_result *faulty_pair_put(struct pair *pair, enum o2_reg_mode mode);
+/* A PUT to b with a sink of that mode, and how it ends. */
 void assert_put_refused(struct pair *pair, enum o2_reg_mode mode, int code, const char *rule);
 void assert_put_moved(struct pair *pair, enum o2_reg_mode mode);
 

@@ -142,6 +142,21 @@ static void close_network(struct o2_network *network)
 	test_free(peer);
 }
 
+static int open_network(struct o2_network **network, struct o2_error *error)
+{
+	static const struct o2_network_ops ops = {
+		.attach = attach, .detach = detach, .progress = progress, .close = close_network};
+	struct stranger_peer *peer = test_calloc(1, sizeof(*peer));
+	int rc = o2_network_open_loop(&peer->below, error);
+
+	peer->network.ops = &ops;
+	if (rc == 0)
+		rc = open_peer(peer, error);
+	assert_int_equal(rc, 0);
+	*network = &peer->network;
+	return 0;
+}
+
 struct o2_net_liar_options stranger_options(void)
 {
 	uint32_t peer = 0, liar = 0;
@@ -158,22 +173,7 @@ struct o2_net_liar_options stranger_options(void)
 		.match_bits = MATCH_BITS,
 		.patience_ms = 3 * STRANGER_TIMEOUT_MS,
 		.closing_ms = STRANGER_CLOSING_MS,
-		.open_network = stranger_open_network,
+		.open_network = open_network,
 		.honest_address = liar + 100,
 	};
-}
-
-int stranger_open_network(struct o2_network **network, struct o2_error *error)
-{
-	static const struct o2_network_ops ops = {
-		.attach = attach, .detach = detach, .progress = progress, .close = close_network};
-	struct stranger_peer *peer = test_calloc(1, sizeof(*peer));
-	int rc = o2_network_open_loop(&peer->below, error);
-
-	peer->network.ops = &ops;
-	if (rc == 0)
-		rc = open_peer(peer, error);
-	assert_int_equal(rc, 0);
-	*network = &peer->network;
-	return 0;
 }

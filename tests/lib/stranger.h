@@ -27,10 +27,7 @@ extern struct stranger {
 	uint32_t pings, ping_sink_bytes; /* asked of it; the last one's room */
 } stranger;
 
-/* How the judge reaches it; what it serves is at its defaults. */
+/* How the judge reaches it; what it serves is at its defaults.  Closing its network closes the stranger. */
 struct o2_net_liar_options stranger_options(void);
-
-/* Its network, for the judge; closing that closes the stranger. */
-int stranger_open_network(struct o2_network **network, struct o2_error *error);
 
 #endif

@@ -57,10 +57,9 @@ struct side {
 	uint8_t *arena;
 	struct region region[REGIONS];
 	struct window window[WINDOWS];
-	bool error;			     /* the queue pair has failed */
-	uint32_t recvs;			     /* posted and not completed */
-	uint32_t recv_id;		     /* of the next one */
-	uint32_t recv_room[2 * QUEUE_DEPTH]; /* bytes of each, by id modulo */
+	bool error;	  /* the queue pair has failed */
+	uint32_t recvs;	  /* posted and not completed */
+	uint32_t recv_id; /* of the next one */
 };
 
 struct world {

@@ -131,6 +131,30 @@ static size_t read_file(const char *name, uint8_t *bytes)
 	return n;
 }
 
+/* An IMMEDIATE's message points to the step's own payload. */
+static void move_step(struct player_step *to, const struct player_step *from)
+{
+	*to = *from;
+	if (to->kind == STEP_MESSAGE && to->msg.ibm_type == O2_MSG_IMMEDIATE)
+		to->msg.u.immediate.payload = to->payload;
+}
+
+/* The frame reaches its receiver only after that one has sent the other frame. */
+static void delay(struct player_script *script, uint32_t frame, uint32_t until_frame)
+{
+	static struct player_step late;
+	uint32_t i = 0;
+
+	while (i < script->count && script->step[i].frame != frame)
+		i++;
+	if (i == script->count)
+		return;
+	move_step(&late, &script->step[i]);
+	for (; i + 1 < script->count && script->step[i].frame != until_frame; i++)
+		move_step(&script->step[i], &script->step[i + 1]);
+	move_step(&script->step[i], &late);
+}
+
 struct player_script *player_script_read(const struct player_recording *recording, bool we_are_a)
 {
 	struct o2_wire_options options = O2_WIRE_DEFAULTS;
@@ -148,38 +172,14 @@ struct player_script *player_script_read(const struct player_recording *recordin
 	}
 	free(bytes);
 	for (unsigned int i = 0; rc == 0 && we_are_a && i < 2; i++)
-		player_script_delay(reader.script, recording->late[i].frame, recording->late[i].until_frame);
+		delay(reader.script, recording->late[i].frame, recording->late[i].until_frame);
 	if (rc == 0)
-		player_script_delay(reader.script, recording->late_for_both.frame,
-				    recording->late_for_both.until_frame);
+		delay(reader.script, recording->late_for_both.frame, recording->late_for_both.until_frame);
 	if (rc == 0 && !reader.too_long && totals.refused == 0)
 		return reader.script;
 	fprintf(stderr, "%s: not a recording that can be played\n", recording->name);
 	free(reader.script);
 	return NULL;
-}
-
-/* An IMMEDIATE's message points to the step's own payload. */
-static void move_step(struct player_step *to, const struct player_step *from)
-{
-	*to = *from;
-	if (to->kind == STEP_MESSAGE && to->msg.ibm_type == O2_MSG_IMMEDIATE)
-		to->msg.u.immediate.payload = to->payload;
-}
-
-void player_script_delay(struct player_script *script, uint32_t frame, uint32_t until_frame)
-{
-	static struct player_step late;
-	uint32_t i = 0;
-
-	while (i < script->count && script->step[i].frame != frame)
-		i++;
-	if (i == script->count)
-		return;
-	move_step(&late, &script->step[i]);
-	for (; i + 1 < script->count && script->step[i].frame != until_frame; i++)
-		move_step(&script->step[i], &script->step[i + 1]);
-	move_step(&script->step[i], &late);
 }
 
 const char *player_step_text(const struct player_step *step)

@@ -50,7 +50,9 @@ struct player_recording {
 	/* Credits that a side owed from before the first message of its own. */
 	uint32_t owed_by_a, owed_by_b;
 	/*
-	 * player_script_delay, when a is played by us; what b hears or says late is noted with its own row.
+	 * A recording shows the order at the place where it was made.  When a is played by us, these frames reach
+	 * their receiver only after that one has sent another frame; what b hears or says late is noted with its own
+	 * row.
 	 */
 	struct {
 		uint32_t frame, until_frame;
@@ -70,12 +72,6 @@ struct player_script {
  * stderr, if that fails; free() it.
  */
 struct player_script *player_script_read(const struct player_recording *recording, bool we_are_a);
-
-/*
- * A recording shows the order at the place where it was made.  Say that a frame reached its receiver only
- * after that one had sent another frame.
- */
-void player_script_delay(struct player_script *script, uint32_t frame, uint32_t until_frame);
 
 /* The ping info that a side of the recording sent, in a REPLY or pushed; false if it sent none. */
 bool player_ping_info(const struct player_script *script, bool from_a, struct o2_ping_info *info);
