@@ -27,7 +27,6 @@ static int open_world(void **state, enum o2_byte_order order)
 	static struct console_world the_world;
 	struct console_world *world = &the_world;
 	struct o2_lst_rpc_config config = O2_LST_RPC_DEFAULTS;
-	struct o2_lnet_side *a = &world->pair.a;
 
 	*state = world;
 	memset(world, 0, sizeof(*world));
@@ -36,8 +35,7 @@ static int open_world(void **state, enum o2_byte_order order)
 	config.first_page = RPC_PAGE;
 	config.max_calls = 9;
 	config.max_served = 1;
-	assert_int_equal(o2_lst_rpc_create(&config, a->lnet, &a->arena, &a->clock, &world->rpc, NULL), 0);
-	lst_listen(a, world->rpc);
+	world->rpc = lst_rpc_open(&world->pair.a, &config);
 	world->config = (struct o2_lst_console_config){
 		.nid = NID_B,
 		.sid = console_sid,

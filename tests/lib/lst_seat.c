@@ -101,11 +101,15 @@ static bool listen_event(void *rpc, const struct o2_lnet_event *event)
 	return o2_lst_rpc_event(rpc, event);
 }
 
-void lst_listen(struct o2_lnet_side *side, struct o2_lst_rpc *rpc)
+struct o2_lst_rpc *lst_rpc_open(struct o2_lnet_side *side, const struct o2_lst_rpc_config *config)
 {
+	struct o2_lst_rpc *rpc = NULL;
+
+	assert_int_equal(o2_lst_rpc_create(config, side->lnet, &side->arena, &side->clock, &rpc, NULL), 0);
 	side->listener = rpc;
 	side->listen_done = listen_done;
 	side->listen_event = listen_event;
+	return rpc;
 }
 
 void lst_seat_open(struct lst_seat *seat, struct o2_lnet_pair *pair, enum o2_byte_order order)
@@ -116,7 +120,6 @@ void lst_seat_open(struct lst_seat *seat, struct o2_lnet_pair *pair, enum o2_byt
 		O2_LST_SERVICE_TEST,  O2_LST_SERVICE_QUERY_STAT,   O2_LST_SERVICE_BRW,
 		O2_LST_SERVICE_PING};
 	struct o2_lst_rpc_config config = O2_LST_RPC_DEFAULTS;
-	struct o2_lnet_side *b = &pair->b;
 
 	memset(seat, 0, sizeof(*seat));
 	seat->pair = pair;
@@ -127,10 +130,9 @@ void lst_seat_open(struct lst_seat *seat, struct o2_lnet_pair *pair, enum o2_byt
 	config.max_calls = 1;
 	config.order = seat->order;
 	config.max_served = SEAT_SERVED;
-	assert_int_equal(o2_lst_rpc_create(&config, b->lnet, &b->arena, &b->clock, &seat->rpc, NULL), 0);
+	seat->rpc = lst_rpc_open(&pair->b, &config);
 	for (size_t i = 0; i < sizeof(services) / sizeof(services[0]); i++)
 		assert_int_equal(o2_lst_serve(seat->rpc, services[i], &ops, seat, NULL), 0);
-	lst_listen(b, seat->rpc);
 }
 
 void lst_seat_close(struct lst_seat *seat)

@@ -37,8 +37,8 @@ struct lst_seat {
 	const uint8_t *pattern; /* 8 bytes that its memory holds where a check says nothing; NULL: zeros */
 };
 
-/* What the side's LNet tells goes to the RPCs first. */
-void lst_listen(struct o2_lnet_side *side, struct o2_lst_rpc *rpc);
+/* RPCs of a side, which are told first what its LNet tells. */
+struct o2_lst_rpc *lst_rpc_open(struct o2_lnet_side *side, const struct o2_lst_rpc_config *config);
 
 /* order: of its messages, and of what it fills memory with. */
 void lst_seat_open(struct lst_seat *seat, struct o2_lnet_pair *pair, enum o2_byte_order order);

@@ -43,15 +43,13 @@ static int setup(void **state)
 {
 	static struct client client;
 	struct o2_lst_rpc_config config = O2_LST_RPC_DEFAULTS;
-	struct o2_lnet_side *a = &client.pair.a;
 
 	memset(&client, 0, sizeof(client));
 	lnet_pair_open(&client.pair, NULL);
 	config.first_page = RPC_PAGE;
 	config.max_calls = 2;
 	config.first_id = FIRST_ID;
-	assert_int_equal(o2_lst_rpc_create(&config, a->lnet, &a->arena, &a->clock, &client.rpc, NULL), 0);
-	lst_listen(a, client.rpc);
+	client.rpc = lst_rpc_open(&client.pair.a, &config);
 	*state = &client;
 	return 0;
 }

@@ -87,14 +87,11 @@ static const struct o2_lst_service_ops service_ops = {serve_request, serve_moved
 static struct o2_lst_rpc *open_rpc(struct o2_lnet_side *side, enum o2_byte_order order)
 {
 	struct o2_lst_rpc_config config = O2_LST_RPC_DEFAULTS;
-	struct o2_lst_rpc *rpc = NULL;
 
 	config.first_page = RPC_PAGE;
 	config.max_calls = 4;
 	config.order = order;
-	assert_int_equal(o2_lst_rpc_create(&config, side->lnet, &side->arena, &side->clock, &rpc, NULL), 0);
-	lst_listen(side, rpc);
-	return rpc;
+	return lst_rpc_open(side, &config);
 }
 
 static int setup(void **state)
