@@ -26,19 +26,12 @@ void lst_pair_close(struct lst_pair *pair)
 	o2_lst_node_destroy(pair->b.node);
 }
 
-int lst_pair_setup(void **state)
+struct lst_pair *lst_pair_default(void)
 {
 	static struct lst_pair pair;
 
 	lst_pair_open(&pair, NULL);
-	*state = &pair;
-	return 0;
-}
-
-int lst_pair_teardown(void **state)
-{
-	lst_pair_close(*state);
-	return 0;
+	return &pair;
 }
 
 void lst_pair_clock(struct lst_pair *pair, uint64_t now_ms)

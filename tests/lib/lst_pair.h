@@ -27,10 +27,9 @@ void lst_pair_open(struct lst_pair *pair, const struct o2_lst_node_config *b);
 /* Asserts that nothing is left. */
 void lst_pair_close(struct lst_pair *pair);
 
-/* For cmocka: a pair with the defaults is the state. */
-int lst_pair_setup(void **state);
-int lst_pair_teardown(void **state);
-#define LST_PAIR_TEST(name) TEST_OF(name, lst_pair_setup, lst_pair_teardown, struct lst_pair, pair)
+/* With the defaults. */
+struct lst_pair *lst_pair_default(void);
+#define LST_PAIR_TEST(name) TEST_ON(name, struct lst_pair, pair, lst_pair_default(), lst_pair_close)
 
 /* Start a request from A to B.  bulk: bytes from page LST_SIDE_BULK on; 0: none. */
 uint64_t lst_pair_start(struct lst_pair *pair, const struct o2_lst_msg *request, uint32_t bulk_bytes,

@@ -6,16 +6,16 @@
 
 #define OURS o2_lst_sid_of(1)
 
-static int setup(void **state)
+static struct lst_pair *pair_in_session(void)
 {
 	const struct o2_lst_msg msg = o2_lst_ask_mksn(OURS, 0, "ours");
+	struct lst_pair *pair = lst_pair_default();
 
-	lst_pair_setup(state);
-	assert_int_equal(lst_pair_ask(*state, &msg), 0);
-	return 0;
+	assert_int_equal(lst_pair_ask(pair, &msg), 0);
+	return pair;
 }
 
-#define SESSION_TEST(name) TEST_OF(name, setup, lst_pair_teardown, struct lst_pair, pair)
+#define SESSION_TEST(name) TEST_ON(name, struct lst_pair, pair, pair_in_session(), lst_pair_close)
 
 static uint8_t *bulk_of(struct lst_pair *pair)
 {
