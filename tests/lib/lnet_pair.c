@@ -50,19 +50,12 @@ struct o2_lnet_target target_at(uint64_t nid, bool ack)
 	return (struct o2_lnet_target){.nid = nid, .portal = 60, .match_bits = 0x1234, .ack = ack};
 }
 
-int lnet_pair_setup(void **state)
+struct o2_lnet_pair *lnet_pair_default(void)
 {
 	static struct o2_lnet_pair pair;
 
 	lnet_pair_open(&pair, NULL);
-	*state = &pair;
-	return 0;
-}
-
-int lnet_pair_teardown(void **state)
-{
-	lnet_pair_close(*state);
-	return 0;
+	return &pair;
 }
 
 void lnet_expect_result(struct o2_lnet_side *side, int status, uint64_t length_bytes)

@@ -15,10 +15,9 @@
 void lnet_pair_open(struct o2_lnet_pair *pair, const struct o2_lnet_config *base);
 void lnet_pair_close(struct o2_lnet_pair *pair);
 
-/* For cmocka: a pair with the defaults is the state. */
-int lnet_pair_setup(void **state);
-int lnet_pair_teardown(void **state);
-#define LNET_PAIR_TEST(name) TEST_OF(name, lnet_pair_setup, lnet_pair_teardown, struct o2_lnet_pair, pair)
+/* With the defaults. */
+struct o2_lnet_pair *lnet_pair_default(void);
+#define LNET_PAIR_TEST(name) TEST_ON(name, struct o2_lnet_pair, pair, lnet_pair_default(), lnet_pair_close)
 
 /* length bytes from that page on; they are virtually contiguous, vectors are the side's.  which: 0 to 3. */
 struct o2_transfer_memory lnet_side_memory(struct o2_lnet_side *side, unsigned int which, uint32_t page,

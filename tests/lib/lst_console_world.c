@@ -22,13 +22,12 @@ static void note_ended(void *context, const struct o2_lst_console_result *result
 		world->result = *result;
 }
 
-static int open_world(void **state, enum o2_byte_order order)
+struct console_world *console_open(enum o2_byte_order order)
 {
 	static struct console_world the_world;
 	struct console_world *world = &the_world;
 	struct o2_lst_rpc_config config = O2_LST_RPC_DEFAULTS;
 
-	*state = world;
 	memset(world, 0, sizeof(*world));
 	lnet_pair_open(&world->pair, NULL);
 	lst_seat_open(&world->seat, &world->pair, order);
@@ -51,30 +50,17 @@ static int open_world(void **state, enum o2_byte_order order)
 		.count = 3,
 		.first_page = CONSOLE_LANE_PAGE,
 	};
-	return 0;
+	return world;
 }
 
-int console_setup(void **state)
+void console_close(struct console_world *world)
 {
-	return open_world(state, O2_LITTLE_ENDIAN);
-}
-
-int console_setup_big(void **state)
-{
-	return open_world(state, O2_BIG_ENDIAN);
-}
-
-int console_teardown(void **state)
-{
-	struct console_world *world = *state;
-
 	assert_int_equal(o2_lst_rpc_active(world->rpc), 0);
 	assert_int_equal(o2_lnet_messages(world->pair.a.lnet), 0);
 	o2_lst_console_destroy(world->console);
 	lst_seat_close(&world->seat);
 	lnet_pair_close(&world->pair);
 	o2_lst_rpc_destroy(world->rpc);
-	return 0;
 }
 
 void console_start(struct console_world *world)

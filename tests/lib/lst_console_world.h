@@ -22,11 +22,11 @@ struct console_world {
 
 extern const struct o2_lst_sid console_sid;
 
-/* For cmocka; the second: the node is big-endian. */
-int console_setup(void **state);
-int console_setup_big(void **state);
-int console_teardown(void **state);
-#define CONSOLE_TEST(name) TEST_OF(name, console_setup, console_teardown, struct console_world, world)
+/* order: of the node. */
+struct console_world *console_open(enum o2_byte_order order);
+void console_close(struct console_world *world);
+#define CONSOLE_TEST(name) \
+	TEST_ON(name, struct console_world, world, console_open(O2_LITTLE_ENDIAN), console_close)
 
 /* A console is made, and begins. */
 void console_start(struct console_world *world);

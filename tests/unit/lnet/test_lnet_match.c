@@ -29,21 +29,15 @@ static const struct o2_match_request put_100 = {
 	.length_bytes = 100,
 };
 
-static int setup(void **state)
+static struct o2_match_table *table_of_four(void)
 {
 	static struct o2_match_table table;
 
-	*state = &table;
-	return o2_match_table_create(4, &table);
+	assert_int_equal(o2_match_table_create(4, &table), 0);
+	return &table;
 }
 
-static int teardown(void **state)
-{
-	o2_match_table_destroy(*state);
-	return 0;
-}
-
-#define TABLE_TEST(name) TEST_OF(name, setup, teardown, struct o2_match_table, table)
+#define TABLE_TEST(name) TEST_ON(name, struct o2_match_table, table, table_of_four(), o2_match_table_destroy)
 
 static void refused(struct o2_match_table *table, const struct o2_match_request *request, const char *rule)
 {

@@ -42,14 +42,17 @@ static void move_all(struct console_world *world)
 	}
 }
 
-TEST_WITH(test_every_bulk, console_setup, console_teardown)
+CONSOLE_TEST(test_every_bulk)
 {
-	move_all(*state);
+	move_all(world);
 }
 
-TEST_WITH(test_every_bulk_of_the_other_order, console_setup_big, console_teardown)
+TEST(test_every_bulk_of_the_other_order)
 {
-	move_all(*state);
+	struct console_world *world = console_open(O2_BIG_ENDIAN);
+
+	move_all(world);
+	console_close(world);
 }
 
 CONSOLE_TEST(test_many_at_a_time)

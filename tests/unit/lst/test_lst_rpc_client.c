@@ -39,7 +39,7 @@ static void note_answer(void *context, const struct o2_lst_answer *answer)
 		strncpy(client->rule, answer->error->rule, sizeof(client->rule) - 1);
 }
 
-static int setup(void **state)
+static struct client *open_client(void)
 {
 	static struct client client;
 	struct o2_lst_rpc_config config = O2_LST_RPC_DEFAULTS;
@@ -50,14 +50,11 @@ static int setup(void **state)
 	config.max_calls = 2;
 	config.first_id = FIRST_ID;
 	client.rpc = lst_rpc_open(&client.pair.a, &config);
-	*state = &client;
-	return 0;
+	return &client;
 }
 
-static int teardown(void **state)
+static void close_client(struct client *client)
 {
-	struct client *client = *state;
-
 	assert_int_equal(o2_lst_rpc_active(client->rpc), 0);
 	assert_int_equal(o2_lnet_messages(client->pair.a.lnet), 0);
 	/* The two of pings are the only entries left. */
@@ -65,10 +62,9 @@ static int teardown(void **state)
 		assert_int_equal(o2_lnet_detach(client->pair.a.lnet, i), -ENOENT);
 	lnet_pair_close(&client->pair);
 	o2_lst_rpc_destroy(client->rpc);
-	return 0;
 }
 
-#define CLIENT_TEST(name) TEST_OF(name, setup, teardown, struct client, client)
+#define CLIENT_TEST(name) TEST_ON(name, struct client, client, open_client(), close_client)
 
 enum bulk { NONE, READ, WRITE };
 

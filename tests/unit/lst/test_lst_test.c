@@ -94,7 +94,7 @@ static struct o2_lst_rpc *open_rpc(struct o2_lnet_side *side, enum o2_byte_order
 	return lst_rpc_open(side, &config);
 }
 
-static int setup(void **state)
+static struct world *open_world(void)
 {
 	static struct world world;
 	struct o2_lnet_side *a = &world.pair.a;
@@ -110,14 +110,11 @@ static int setup(void **state)
 			 0);
 	assert_int_equal(o2_lst_serve(world.server, O2_LST_SERVICE_BRW, &service_ops, &world, NULL), 0);
 	assert_int_equal(o2_lst_serve(world.server, O2_LST_SERVICE_PING, &service_ops, &world, NULL), 0);
-	*state = &world;
-	return 0;
+	return &world;
 }
 
-static int teardown(void **state)
+static void close_world(struct world *world)
 {
-	struct world *world = *state;
-
 	assert_int_equal(o2_lst_tester_active(world->tester), 0);
 	assert_int_equal(o2_lst_pages_used(world->pages), 0);
 	o2_lst_rpc_stop(world->server, -ESHUTDOWN);
@@ -126,10 +123,9 @@ static int teardown(void **state)
 	lnet_pair_close(&world->pair);
 	o2_lst_rpc_destroy(world->client);
 	o2_lst_rpc_destroy(world->server);
-	return 0;
 }
 
-#define TESTER_TEST(name) TEST_OF(name, setup, teardown, struct world, world)
+#define TESTER_TEST(name) TEST_ON(name, struct world, world, open_world(), close_world)
 
 static int try_test(struct world *world, const struct o2_lst_test *test, struct o2_error *error);
 
