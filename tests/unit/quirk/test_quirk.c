@@ -10,6 +10,7 @@
 #define PAGE   4096u
 #define FILLED 0x11u
 
+static struct o2_quirks quirks; /* of side b */
 static uint32_t nreceived;
 static uint8_t payload[O2_MSG_BYTES];
 static uint32_t payload_bytes;
@@ -29,7 +30,7 @@ static void create(struct side *side, const struct o2_conn_config *config)
 	assert_int_equal(o2_conn_create(&side->ni, config, &ops, side, &side->conn, NULL), 0);
 }
 
-static struct pair *open_pair(struct o2_quirks *quirks, const char *text, const struct o2_conn_config *a)
+static struct pair *open_pair(const char *text, const struct o2_conn_config *a)
 {
 	struct pair *pair = calloc(1, sizeof(*pair));
 	struct o2_ni_config ni = side_config(false, O2_DMA_BUS, 0x240000000ull);
@@ -37,10 +38,10 @@ static struct pair *open_pair(struct o2_quirks *quirks, const char *text, const 
 	struct o2_conn_address address_a, address_b;
 
 	assert_non_null(pair);
-	*quirks = (struct o2_quirks){.set = 0};
-	assert_int_equal(o2_quirks_add(quirks, text, NULL, 0), 0);
-	o2_quirks_bend_ni(quirks, &ni);
-	o2_quirks_bend_conn(quirks, &b);
+	quirks = (struct o2_quirks){.set = 0};
+	assert_int_equal(o2_quirks_add(&quirks, text, NULL, 0), 0);
+	o2_quirks_bend_ni(&quirks, &ni);
+	o2_quirks_bend_conn(&quirks, &b);
 	side_open(&pair->a, true, O2_DMA_BUS, 0x7f0000000000ull);
 	side_open_config(&pair->b, &ni);
 	create(&pair->a, a);
@@ -55,12 +56,16 @@ static struct pair *open_pair(struct o2_quirks *quirks, const char *text, const 
 	return pair;
 }
 
-static void close_pair(struct pair *pair, struct o2_quirks *quirks)
+static void close_pair(struct pair *pair)
 {
 	pair_close(pair);
-	assert_null(quirks->held);
-	o2_quirks_end(quirks);
+	assert_null(quirks.held);
+	o2_quirks_end(&quirks);
 }
+
+/* With such a pair, of which side a is as usual. */
+#define QUIRK_TEST(name, text) \
+	TEST_ON(name, struct pair, pair, open_pair(text, &O2_CONN_DEFAULTS), close_pair)
 
 /* nob bytes from `at` on, page by page; which: whose array they are in. */
 static struct o2_transfer_memory memory_at(int which, uint32_t at, uint32_t nob)
@@ -114,70 +119,65 @@ TEST(test_signed_sums)
 {
 	struct o2_conn_config strict = O2_CONN_DEFAULTS, ours = O2_CONN_DEFAULTS;
 	struct o2_transfer_memory memory = memory_at(1, 20 * PAGE, 100);
-	struct o2_quirks quirks;
 	struct pair *pair;
 
 	/* What b sends has a sum of signed chars, and nothing else would do here. */
 	strict.wire.only_flavour = O2_CKSUM_SIGNED;
 	strict.wire.require_checksum = true;
 	strict.cksum_flavour = O2_CKSUM_SIGNED;
-	pair = open_pair(&quirks, "sums-signed", &strict);
+	pair = open_pair("sums-signed", &strict);
 	send(&pair->b, &memory);
 	send(&pair->a, &memory);
 	settle(pair);
 	assert_int_equal(nreceived, 2);
-	close_pair(pair, &quirks);
+	close_pair(pair);
 	/* A sum of unsigned chars is wrong to it. */
 	ours.cksum_flavour = O2_CKSUM_UNSIGNED;
-	pair = open_pair(&quirks, "sums-signed", &ours);
+	pair = open_pair("sums-signed", &ours);
 	send(&pair->a, &memory);
 	pair_run_until_closed(pair, pair->b.conn);
 	assert_string_equal(o2_conn_get_fault(pair->b.conn)->error.rule, "wire/header/checksum");
-	close_pair(pair, &quirks);
+	close_pair(pair);
 }
 
 /* What the queue pair refuses is refused, whatever is done to its work requests. */
 TEST(test_a_refused_post)
 {
 	static const struct o2_conn_config ours = O2_CONN_DEFAULTS;
-	struct o2_quirks quirks;
-	struct pair *pair = open_pair(&quirks, "sums-signed", &ours);
+	struct pair *pair = open_pair("sums-signed", &ours);
 	const struct o2_work_ops *ops = &quirks.ops;
 	struct ibv_sge sge[33] = {{0}};
 	struct ibv_send_wr wr = {.opcode = IBV_WR_RDMA_WRITE, .sg_list = sge, .num_sge = 33}, *bad = NULL;
 
 	assert_int_equal(ops->post_send(ops->context, o2_conn_qp(pair->b.conn), &wr, &bad, 0), EINVAL);
 	assert_ptr_equal(bad, &wr);
-	close_pair(pair, &quirks);
+	close_pair(pair);
 }
 
 TEST(test_other_bytes_are_summed)
 {
 	struct o2_conn_config tolerant = O2_CONN_DEFAULTS;
 	struct o2_transfer_memory memory = memory_at(1, 20 * PAGE + 5, 3000);
-	struct o2_quirks quirks;
-	struct pair *pair = open_pair(&quirks, "sums-other-bytes", &O2_CONN_DEFAULTS);
+	struct pair *pair = open_pair("sums-other-bytes", &O2_CONN_DEFAULTS);
 
 	send(&pair->b, &memory);
 	pair_run_until_closed(pair, pair->a.conn);
 	assert_string_equal(o2_conn_get_fault(pair->a.conn)->error.rule, "wire/header/checksum");
-	close_pair(pair, &quirks);
+	close_pair(pair);
 	/* The bytes themselves are right. */
 	tolerant.wire.tolerate_immediate_checksum = true;
-	pair = open_pair(&quirks, "sums-signed,sums-other-bytes", &tolerant);
+	pair = open_pair("sums-signed,sums-other-bytes", &tolerant);
 	send(&pair->b, &memory);
 	settle(pair);
 	assert_int_equal(nreceived, 1);
 	assert_memory_equal(payload, pair->b.ni.arena.memory + 20 * PAGE + 5, 3000);
-	close_pair(pair, &quirks);
+	close_pair(pair);
 }
 
-TEST(test_second_page_is_wrong)
+QUIRK_TEST(test_second_page_is_wrong, "second-page-wrong")
 {
 	struct o2_transfer_memory within = memory_at(1, 20 * PAGE, 3000);
 	struct o2_transfer_memory across = memory_at(2, 30 * PAGE + 3000, 2000);
-	struct o2_quirks quirks;
-	struct pair *pair = open_pair(&quirks, "second-page-wrong", &O2_CONN_DEFAULTS);
 	const uint8_t *right = pair->b.ni.arena.memory + 30 * PAGE + 3000;
 
 	send(&pair->b, &within);
@@ -190,19 +190,17 @@ TEST(test_second_page_is_wrong)
 	assert_memory_equal(payload, right, PAGE - 3000);
 	for (uint32_t i = PAGE - 3000; i < 2000; i++)
 		assert_int_equal(payload[i], O2_QUIRK_WRONG_BYTE);
-	close_pair(pair, &quirks);
 }
 
 TEST(test_a_short_get_is_claimed)
 {
 	struct o2_conn_config sums = O2_CONN_DEFAULTS;
-	struct o2_quirks quirks;
 	struct pair *pair;
 
 	/* The message stays right, its sum included. */
 	sums.wire.require_checksum = true;
 	sums.cksum_flavour = O2_CKSUM_SIGNED;
-	pair = open_pair(&quirks, "short-get-claims,sums-signed", &sums);
+	pair = open_pair("short-get-claims,sums-signed", &sums);
 	pair->b.answer = memory_at(1, 20 * PAGE, 5000);
 	get(pair, 8192);
 	pair_run(pair, 1, 1);
@@ -215,14 +213,12 @@ TEST(test_a_short_get_is_claimed)
 	pair_run(pair, 2, 2);
 	assert_int_equal(pair->a.result[1].nob, 5000);
 	assert_true(moved(pair, 10 * PAGE, 20 * PAGE, 5000));
-	close_pair(pair, &quirks);
+	close_pair(pair);
 }
 
-TEST(test_a_gapped_source_is_silent)
+QUIRK_TEST(test_a_gapped_source_is_silent, "gapped-source-silent")
 {
 	struct o2_kiov gapped[2] = {{20, 0, 3000}, {21, 0, 3000}};
-	struct o2_quirks quirks;
-	struct pair *pair = open_pair(&quirks, "gapped-source-silent", &O2_CONN_DEFAULTS);
 
 	for (int i = 0; i < 3; i++) {
 		pair->b.answer = memory_at(1, 20 * PAGE, 6000);
@@ -242,21 +238,16 @@ TEST(test_a_gapped_source_is_silent)
 	assert_int_equal(o2_conn_get_state(pair->a.conn), O2_CONN_ESTABLISHED);
 	assert_int_equal(pair->a.conn->credits.credits + pair->b.conn->credits.outstanding,
 			 pair->a.conn->config.queue_depth);
-	close_pair(pair, &quirks);
 }
 
-TEST(test_it_closes_first)
+QUIRK_TEST(test_it_closes_first, "closes-first")
 {
-	struct o2_quirks quirks;
-	struct pair *pair = open_pair(&quirks, "closes-first", &O2_CONN_DEFAULTS);
-
 	pair->b.answer = memory_at(1, 20 * PAGE, 6000);
 	get(pair, 6000);
 	pair_run_until_closed(pair, pair->b.conn);
 	assert_int_equal(o2_conn_get_fault(pair->b.conn)->side, O2_FAULT_LOCAL_COMPLETION);
 	assert_int_equal(pair->b.nmatched, 0);
 	assert_int_equal(pair->a.nresults, 0);
-	close_pair(pair, &quirks);
 }
 
 /* The first message need not be one that is answered, and may be late. */
@@ -266,8 +257,7 @@ TEST(test_it_closes_unasked)
 	struct o2_transfer_memory memory = memory_at(1, 20 * PAGE, 100);
 
 	for (int i = 0; i < 2; i++) {
-		struct o2_quirks quirks;
-		struct pair *pair = open_pair(&quirks, texts[i], &O2_CONN_DEFAULTS);
+		struct pair *pair = open_pair(texts[i], &O2_CONN_DEFAULTS);
 
 		o2_conn_clock(pair->b.conn, 1);
 		send(&pair->a, &memory);
@@ -278,15 +268,12 @@ TEST(test_it_closes_unasked)
 		settle(pair);
 		assert_int_equal(o2_conn_get_state(pair->b.conn), O2_CONN_DISCONNECTED);
 		assert_int_equal(nreceived, 0);
-		close_pair(pair, &quirks);
+		close_pair(pair);
 	}
 }
 
-TEST(test_it_answers_late)
+QUIRK_TEST(test_it_answers_late, "late=700")
 {
-	struct o2_quirks quirks;
-	struct pair *pair = open_pair(&quirks, "late=700", &O2_CONN_DEFAULTS);
-
 	pair->b.answer = memory_at(1, 20 * PAGE, 6000);
 	o2_conn_clock(pair->b.conn, 1);
 	get(pair, 6000);
@@ -303,16 +290,15 @@ TEST(test_it_answers_late)
 	get(pair, 6000);
 	settle(pair);
 	assert_non_null(quirks.held);
-	close_pair(pair, &quirks);
 }
 
 TEST(test_none)
 {
-	struct o2_quirks quirks = {.set = 0};
 	struct o2_ni_config ni = {.port = 1};
 	const struct o2_conn_config before = O2_CONN_DEFAULTS;
 	struct o2_conn_config conn;
 
+	quirks = (struct o2_quirks){.set = 0};
 	memcpy(&conn, &before, sizeof(conn)); /* what is between its members, too */
 	o2_quirks_bend_ni(&quirks, &ni);
 	o2_quirks_bend_conn(&quirks, &conn);
@@ -325,9 +311,9 @@ TEST(test_words)
 	static const char *const wrong[] = {
 		"",	 "x",	  "late=",	    "late=0", "late=60001", "late=1x", "late1",
 		"late,", ",late", "closes-first=1", "closes", "late=-1",    "late= 1", "late=99999999999"};
-	struct o2_quirks quirks = {.set = 0};
 	char bad[16];
 
+	quirks = (struct o2_quirks){.set = 0};
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		assert_int_equal(o2_quirks_add(&quirks, wrong[i], bad, sizeof(bad)), -EINVAL);
 		assert_int_equal(quirks.set, 0);
