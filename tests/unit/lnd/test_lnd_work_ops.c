@@ -49,13 +49,14 @@ static void forget_cq(void *context, struct ibv_cq *cq)
 }
 
 /* Side b has the table. */
-static struct pair *open_pair(struct front *front, struct o2_work_ops *ops)
+static struct pair *open_pair(struct front *front)
 {
+	static struct o2_work_ops ops;
 	struct o2_ni_config a = side_config(true, O2_DMA_BUS, 0x7f0000000000ull);
 	struct o2_ni_config b = side_config(false, O2_DMA_VIRTUAL, 0);
 
-	*ops = (struct o2_work_ops){front, post_send, poll_cq, forget_cq};
-	b.work_ops = ops;
+	ops = (struct o2_work_ops){front, post_send, poll_cq, forget_cq};
+	b.work_ops = &ops;
 	return pair_open_ni(&a, &b, &O2_CONN_DEFAULTS, &O2_CONN_DEFAULTS);
 }
 
@@ -87,8 +88,7 @@ static bool bytes_moved(const struct pair *pair)
 TEST(test_it_sees_what_is_posted)
 {
 	struct front front = {0};
-	struct o2_work_ops ops;
-	struct pair *pair = open_pair(&front, &ops);
+	struct pair *pair = open_pair(&front);
 
 	get(pair);
 	pair_run(pair, 1, 1);
@@ -108,8 +108,7 @@ TEST(test_it_sees_what_is_posted)
 TEST(test_it_may_change_the_list)
 {
 	struct front front = {.drop_writes = true};
-	struct o2_work_ops ops;
-	struct pair *pair = open_pair(&front, &ops);
+	struct pair *pair = open_pair(&front);
 
 	get(pair);
 	pair_run(pair, 1, 1);
@@ -122,8 +121,7 @@ TEST(test_it_may_change_the_list)
 TEST(test_it_may_refuse)
 {
 	struct front front = {.refuse = true};
-	struct o2_work_ops ops;
-	struct pair *pair = open_pair(&front, &ops);
+	struct pair *pair = open_pair(&front);
 
 	get(pair);
 	pair_run_until_closed(pair, pair->b.conn);
@@ -135,8 +133,7 @@ TEST(test_it_may_refuse)
 TEST(test_it_may_hold_completions_back)
 {
 	struct front front = {.hold = true};
-	struct o2_work_ops ops;
-	struct pair *pair = open_pair(&front, &ops);
+	struct pair *pair = open_pair(&front);
 
 	get(pair);
 	o2_conn_clock(pair->b.conn, 1234);
