@@ -133,6 +133,12 @@ int world_setup(void **state)
 	return 0;
 }
 
+void world_with(void (*start)(void))
+{
+	world_setup(NULL);
+	world.start = start;
+}
+
 static void read_back(FILE *file, char *text, size_t text_bytes)
 {
 	size_t n;

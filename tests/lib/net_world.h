@@ -46,6 +46,8 @@ extern struct net_world world;
 
 /* Nothing is asked of the peer yet, and it does nothing; a set-up of cmocka. */
 int world_setup(void **state);
+/* The same, but for what happens when it is there. */
+void world_with(void (*start)(void));
 
 /* Run the command line; what it prints is in world.out and world.err.  Returns its exit status. */
 int world_run(const char *line);

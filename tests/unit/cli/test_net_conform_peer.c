@@ -126,8 +126,7 @@ static void expect(const char *probe, struct spoil what, const char *said)
 {
 	char line[200], finding[80];
 
-	world_setup(NULL);
-	world.start = be_false;
+	world_with(be_false);
 	spoil = what;
 	nspoilt = 0;
 	snprintf(line, sizeof(line), RUN "%s", probe);
@@ -140,8 +139,7 @@ static void expect(const char *probe, struct spoil what, const char *said)
 
 TEST(a_true_peer_is_clean)
 {
-	world_setup(NULL);
-	world.start = be_false;
+	world_with(be_false);
 	spoil = (struct spoil){.in = IN_NOTHING};
 	if (world_run(RUN "ping/,connect/,missing/,end/,put/,get/") != O2_CLI_OK)
 		fail_msg("%s%s", world.out, world.err);
@@ -250,8 +248,7 @@ static uint32_t count(struct spoil what, void (*start)(void), uint32_t rounds, c
 {
 	char line[200];
 
-	world_setup(NULL);
-	world.start = start;
+	world_with(start);
 	spoil = what;
 	spoil.spares = UINT32_MAX;
 	snprintf(line, sizeof(line), RUN "%s --rounds %" PRIu32, probe, rounds);
@@ -317,8 +314,7 @@ static void be_found_at_first(void)
 
 TEST(a_request_that_nobody_answers)
 {
-	world_setup(NULL);
-	world.start = be_found_at_first;
+	world_with(be_found_at_first);
 	spoil = (struct spoil){.in = IN_NOTHING};
 	answered = SURVEYED;
 	assert_int_equal(world_run(RUN "connect/depth-4"), O2_CLI_REFUSED);
@@ -328,8 +324,7 @@ TEST(a_request_that_nobody_answers)
 
 TEST(a_request_that_cannot_be_made)
 {
-	world_setup(NULL);
-	world.start = be_false;
+	world_with(be_false);
 	spoil = (struct spoil){.in = IN_NOTHING};
 	world.connect_error = -ENOMEM;
 	world.connects = SURVEYED;

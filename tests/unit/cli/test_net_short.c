@@ -18,7 +18,7 @@
  * What the peer holds.  Bytes that look as if they had not been written are what the sink held before: the
  * complement of what belongs there.
  */
-static struct {
+static struct held {
 	uint32_t bytes;		 /* that it has: what is longer is cut */
 	uint32_t unwritten_from; /* from there on it "writes nothing" */
 	uint32_t wrong_at;	 /* this byte is wrong; UINT32_MAX: none */
@@ -48,12 +48,8 @@ static void hold(void)
 
 static int get(uint32_t bytes, uint32_t unwritten_from, uint32_t wrong_at, const char *line)
 {
-	world_setup(NULL);
-	world.start = hold;
-	held.bytes = bytes;
-	held.unwritten_from = unwritten_from;
-	held.wrong_at = wrong_at;
-	held.portal = O2_NET_READ_PORTAL;
+	world_with(hold);
+	held = (struct held){bytes, unwritten_from, wrong_at, O2_NET_READ_PORTAL};
 	return world_run(line);
 }
 
@@ -137,11 +133,8 @@ TEST(what_was_written_wrong)
 /* A PUT of which the ACK says that less was taken. */
 TEST(a_short_put)
 {
-	world_setup(NULL);
-	world.start = hold;
-	held.bytes = 100;
-	held.unwritten_from = held.wrong_at = NONE;
-	held.portal = O2_NET_PORTAL;
+	world_with(hold);
+	held = (struct held){100, NONE, NONE, O2_NET_PORTAL};
 	assert_int_equal(world_run("put --json --size 3000 10.77.0.2@o2ib"), 1);
 	expect_line("o2ref: PUT 0 at 10.77.0.2@o2ib: short: the peer reports 100 of 3000 bytes\n");
 	expect(0, 1, 1, 0, 0);
@@ -165,8 +158,7 @@ static void hold_for_puts(void)
 /* A PUT that cannot be read back is one operation, and that has failed. */
 TEST(one_outcome_for_each)
 {
-	world_setup(NULL);
-	world.start = hold_for_puts;
+	world_with(hold_for_puts);
 	assert_int_equal(world_run("put --json 10.77.0.2@o2ib"), 0);
 	expect(1, 0, 0, 0, 0);
 	assert_int_equal(world_run("put --json --verify 10.77.0.2@o2ib"), 1);
@@ -225,8 +217,7 @@ static void lose_and_ask(void)
 TEST(being_asked)
 {
 	for (int i = 0; i < 3; i++) {
-		world_setup(NULL);
-		world.start = lose_and_ask;
+		world_with(lose_and_ask);
 		world.round = ask_until_answered;
 		/* Nothing is at that place: it goes on until it is told to stop. */
 		world_run(i == 0   ? "get --verbose --size 100 --timeout 60 --portal 1 10.77.0.2@o2ib"
@@ -257,9 +248,9 @@ static void stop_when_down(void)
 	o2_net_stop = world.endpoint.fault.side != O2_FAULT_NONE;
 }
 
-TEST_WITH(what_an_option_accepts, world_setup, NULL)
+TEST(what_an_option_accepts)
 {
-	world.start = peer_puts;
+	world_with(peer_puts);
 	world.round = stop_when_down;
 	assert_int_equal(o2_quirks_add(&world.quirks, "sums-other-bytes", NULL, 0), 0);
 	assert_int_equal(world_run("serve --json"), 0);
@@ -267,8 +258,7 @@ TEST_WITH(what_an_option_accepts, world_setup, NULL)
 	assert_non_null(strstr(world.err, "wire/header/checksum"));
 	assert_non_null(strstr(world.err, "; --tolerate-immediate-checksum accepts it\n"));
 	assert_int_equal(world_number("done"), 0);
-	world_setup(NULL);
-	world.start = peer_puts;
+	world_with(peer_puts);
 	assert_int_equal(o2_quirks_add(&world.quirks, "sums-other-bytes", NULL, 0), 0);
 	assert_int_equal(world_run("serve --json --requests 1 --tolerate-immediate-checksum"), 0);
 	assert_string_equal(world.err, "");
@@ -289,8 +279,7 @@ static void close_when_done(void)
 TEST(the_peer_ends_it_in_order)
 {
 	for (int verbose = 0; verbose < 2; verbose++) {
-		world_setup(NULL);
-		world.start = peer_puts;
+		world_with(peer_puts);
 		world.round = close_when_done;
 		assert_int_equal(world_run(verbose ? "serve --verbose" : "serve"), 0);
 		expect_line(verbose ? "o2ref: the connection with 10.77.0.2@o2ib: the peer has ended the "
@@ -299,8 +288,7 @@ TEST(the_peer_ends_it_in_order)
 		assert_non_null(strstr(world.out, "serve: 1 done, 0 failed, "));
 	}
 	/* The one that we end says nothing. */
-	world_setup(NULL);
-	world.start = peer_puts;
+	world_with(peer_puts);
 	assert_int_equal(world_run("serve --verbose --requests 1"), 0);
 	expect_line("");
 }
@@ -310,12 +298,9 @@ TEST(the_port_is_taken)
 	static const int errors[] = {-EADDRINUSE, -EACCES};
 
 	for (int i = 0; i < 4; i++) {
-		world_setup(NULL);
-		world.start = hold;
+		world_with(hold);
 		world.listen_error = errors[i / 2];
-		held.bytes = HELD_BYTES;
-		held.unwritten_from = held.wrong_at = NONE;
-		held.portal = O2_NET_READ_PORTAL;
+		held = (struct held){HELD_BYTES, NONE, NONE, O2_NET_READ_PORTAL};
 		assert_int_equal(
 			world_run(i % 2 == 0 ? "get 10.77.0.2@o2ib" : "get --verbose 10.77.0.2@o2ib"), 0);
 		expect_line(i == 1   ? "o2ref: port 987 is taken, so the peer cannot connect to us\n"
