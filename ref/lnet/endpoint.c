@@ -19,14 +19,10 @@ static int send_message(void *context, uint64_t nid, enum o2_lnd_form form, cons
 {
 	const struct o2_endpoint *endpoint = context;
 
-	switch (form) {
-	case O2_FORM_PUT_REQ:
+	if (form == O2_FORM_PUT_REQ)
 		return o2_node_put(endpoint->node, nid, hdr, memory, error);
-	case O2_FORM_GET_REQ:
+	if (form == O2_FORM_GET_REQ)
 		return o2_node_get(endpoint->node, nid, hdr, memory, error);
-	case O2_FORM_IMMEDIATE:
-		break;
-	}
 	return o2_node_send(endpoint->node, nid, hdr, memory, error);
 }
 

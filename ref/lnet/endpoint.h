@@ -37,9 +37,7 @@ int o2_endpoint_open(struct o2_ni *ni, struct o2_cm *cm, const struct o2_node_co
 /* Closes every connection; all operations end. */
 void o2_endpoint_close(struct o2_endpoint *endpoint);
 
-/*
- * Event: it is now_ms.  The one call that tells the time to a whole peer: o2_node_clock, o2_lnet_check_time.
- */
+/* Event: it is now_ms.  The one call that tells a whole peer the time: o2_node_clock, o2_lnet_check_time. */
 void o2_endpoint_clock(struct o2_endpoint *endpoint, uint64_t now_ms);
 
 #endif

@@ -102,41 +102,38 @@ void o2_lnet_dropped(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hd
 		lnet->ops.event(lnet->context, &event);
 }
 
-/* The answer to pings, and a place for what peers push; both are entries like any other. */
+/* One of the two pages at the portal of pings, up to nob: an entry like any other. */
+static int attach_page(struct o2_lnet *lnet, uint32_t page, uint32_t nob, uint32_t operation,
+		       struct o2_error *error)
+{
+	struct o2_kiov *vector = &lnet->ping_page[page];
+	const struct o2_lnet_entry entry = {
+		.portal = O2_PING_PORTAL,
+		.match_bits = O2_PING_MATCH_BITS,
+		O2_LNET_FOR_ANYBODY,
+		.options = operation | O2_LNET_MD_TRUNCATE | O2_LNET_MD_MANAGE_REMOTE,
+		.memory = {.buffer = {.kind = O2_KIOV, .kiov = vector, .count = 1, .nob = nob}},
+	};
+
+	*vector = (struct o2_kiov){lnet->config.first_page + page, 0, nob};
+	return o2_match_attach(&lnet->table, &entry, error);
+}
+
+/* The answer to pings, and a place for what peers push. */
 static int attach_ping(struct o2_lnet *lnet, struct o2_error *error)
 {
 	const struct o2_lnet_config *config = &lnet->config;
 	const struct o2_ping_info info =
 		o2_ping_info_make(config->nid, config->pid, config->ping_features, config->ping_sequence);
-	const uint32_t page_bytes = lnet->arena->page_bytes;
 	uint8_t bytes[O2_PING_INFO_BYTES];
 	const int info_bytes = o2_ping_encode(&info, bytes, sizeof(bytes));
-	struct o2_lnet_entry entry = {
-		.portal = O2_PING_PORTAL,
-		.match_bits = O2_PING_MATCH_BITS,
-		.nid = O2_NID_ANY,
-		.pid = O2_LNET_PID_ANY,
-		.uses = O2_LNET_USES_ENDLESS,
-		.memory = {.buffer = {.kind = O2_KIOV, .count = 1}},
-	};
-	int rc;
+	int rc = o2_kmap_write(lnet->arena, config->first_page, 0, bytes, sizeof(bytes), error);
 
-	assert(info_bytes == (int)O2_PING_INFO_BYTES);
-	rc = o2_kmap_write(lnet->arena, config->first_page, 0, bytes, sizeof(bytes), error);
-	if (rc != 0)
-		return rc;
-	lnet->ping_page[0] = (struct o2_kiov){config->first_page, 0, (uint32_t)info_bytes};
-	entry.options = O2_LNET_MD_OP_GET | O2_LNET_MD_TRUNCATE | O2_LNET_MD_MANAGE_REMOTE;
-	entry.memory.buffer.kiov = &lnet->ping_page[0];
-	entry.memory.buffer.nob = (uint32_t)info_bytes;
-	rc = o2_match_attach(&lnet->table, &entry, error);
-	if (rc < 0)
-		return rc;
-	lnet->ping_page[1] = (struct o2_kiov){config->first_page + 1, 0, page_bytes};
-	entry.options = O2_LNET_MD_OP_PUT | O2_LNET_MD_TRUNCATE | O2_LNET_MD_MANAGE_REMOTE;
-	entry.memory.buffer.kiov = &lnet->ping_page[1];
-	entry.memory.buffer.nob = page_bytes;
-	rc = o2_match_attach(&lnet->table, &entry, error);
+	assert(info_bytes == (int)sizeof(bytes));
+	if (rc == 0)
+		rc = attach_page(lnet, 0, sizeof(bytes), O2_LNET_MD_OP_GET, error);
+	if (rc >= 0)
+		rc = attach_page(lnet, 1, lnet->arena->page_bytes, O2_LNET_MD_OP_PUT, error);
 	return rc < 0 ? rc : 0;
 }
 

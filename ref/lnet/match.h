@@ -42,10 +42,7 @@ struct o2_lnet_entry {
 	uint32_t options;     /* enum o2_lnet_entry_options, at least one O2_LNET_MD_OP_ */
 	uint32_t uses;	      /* how many requests it takes; O2_LNET_USES_ENDLESS */
 	uint64_t tag;	      /* the owner's own; comes back in events */
-	/*
-	 * The vectors stay with the owner until the entry is detached.  nob may exceed what one transfer
-	 * moves.
-	 */
+	/* Its vectors stay with the owner until it is detached.  nob may exceed what one transfer moves. */
 	struct o2_transfer_memory memory;
 };
 

@@ -158,10 +158,7 @@ static int match_request(struct o2_lnet *lnet, uint64_t nid, const struct o2_lne
 
 /* What the transport tells: the LNet header is looked at, and the message goes where its type says. */
 
-/*
- * Whom is it for?  -EPROTO: no honest peer sends this here.  -ENODATA: it would have to be routed, which we
- * do not.
- */
+/* Whom is it for?  -EPROTO: no honest peer sends this here.  -ENODATA: we would have to route it. */
 static int check_nids(const struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hdr, bool optimised,
 		      struct o2_error *error)
 {

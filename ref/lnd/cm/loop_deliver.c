@@ -36,12 +36,10 @@ static size_t choice_at(const struct o2_cm_loop *loop, size_t index)
 	return at;
 }
 
-static void report(struct o2_loop_id *id, const struct o2_cm_event *event)
+static void report(struct o2_loop_id *id, struct o2_cm_event event)
 {
-	struct o2_cm_event full = *event;
-
-	full.id = &id->base;
-	id->here->base.handler(id->here->base.context, &full);
+	event.id = &id->base;
+	id->here->base.handler(id->here->base.context, &event);
 }
 
 static bool listens(const struct o2_loop_endpoint *endpoint, uint16_t port)
@@ -69,7 +67,7 @@ static void deliver_request(struct o2_cm_loop *loop, const struct o2_loop_messag
 	id->peer = from;
 	if (from != NULL)
 		from->peer = id;
-	report(id, &(struct o2_cm_event){
+	report(id, (struct o2_cm_event){
 			   .type = O2_CM_REQUEST,
 			   /* The in-process network has no ports of its own; all of them are privileged. */
 			   .origin = {.ipv4 = true, .address = message->from_address, .port = 1023},
@@ -97,7 +95,7 @@ static void deliver_reply(const struct o2_loop_message *message)
 		if (id->peer != NULL)
 			o2_loop_send(id->here->loop, O2_CM_LOOP_READY, id, id->peer);
 	}
-	report(id, &event);
+	report(id, event);
 }
 
 static void deliver_passed(struct o2_cm_loop *loop, const struct o2_loop_message *message)
@@ -141,7 +139,7 @@ static void deliver_passed(struct o2_cm_loop *loop, const struct o2_loop_message
 		id->base.state = O2_CM_ID_OVER;
 		break;
 	}
-	report(id, &event);
+	report(id, event);
 }
 
 static enum o2_cm_loop_fate fate_of(const struct o2_cm_loop *loop, const struct o2_loop_message *message)

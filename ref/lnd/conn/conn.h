@@ -43,9 +43,7 @@ struct o2_conn_address {
 	uint32_t max_frags;
 };
 
-/*
- * Who the peer is and what was agreed with it, once that is known and before the connection is established.
- */
+/* Who the peer is and what was agreed with it: known before the connection is established. */
 struct o2_conn_peer {
 	uint64_t nid;
 	uint64_t incarnation;
@@ -240,10 +238,7 @@ void o2_conn_complete(struct o2_conn *conn, const struct ibv_wc *wc);
  */
 void o2_conn_clock(struct o2_conn *conn, uint64_t now_ms);
 
-/*
- * Event: the interface's clock was told another time, for this connection or for others.  Checks deadlines
- * and keep-alive.
- */
+/* Event: the interface's clock was told another time, by whomever.  Checks deadlines and keep-alive. */
 void o2_conn_check_time(struct o2_conn *conn);
 
 /*

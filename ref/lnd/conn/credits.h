@@ -80,8 +80,7 @@ struct o2_credits {
 	uint64_t noops_sent;
 	uint64_t noops_received;
 
-	/* Version 2: NOOPs that gave back a high-water mark or more, and credits_sent before the last of
-	 * them. */
+	/* Version 2: NOOPs that gave back a high-water mark or more; credits_sent before the last ones. */
 	uint64_t giving_noops;
 	uint64_t given_before[O2_OOB_MESSAGES];
 };

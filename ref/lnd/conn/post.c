@@ -5,9 +5,7 @@
 #include "lnd/conn/conn_internal.h"
 #include "wire/layout.h"
 
-/*
- * Posting: a transmit's message with all that goes ahead of it, in one chain (docs/transport.md, "Posting").
- */
+/* Posting: a message with all that goes ahead of it, in one chain (docs/transport.md, "Posting"). */
 
 struct o2_msg *o2_msg_begin(struct o2_conn *conn, enum o2_msg_type type)
 {

@@ -4,10 +4,7 @@
 #include "lnd/conn/qp.h"
 #include "wire/msg.h"
 
-/*
- * How deep the queues are: what was asked for, and what the device can do (docs/transport.md, "Sizes").
- * Pure.
- */
+/* How deep queues are: what was asked for, and what the device can do (docs/transport.md, "Sizes").  Pure. */
 
 /*
  * Full transfers, with the requests for the life of their keys: as many as may be in flight.  So nothing ever

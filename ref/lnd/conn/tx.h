@@ -120,10 +120,7 @@ struct o2_tx *o2_tx_find(struct o2_conn *conn, uint64_t cookie, enum o2_msg_type
 void o2_tx_queue(struct o2_conn *conn, struct o2_tx *tx, enum o2_msg_type type);
 /* Let it wait for a window, with a deadline from now on. */
 void o2_tx_await_window(struct o2_conn *conn, struct o2_tx *tx, enum o2_msg_type type);
-/*
- * The outcome is known: invalidate the key if need be, and end as soon as nothing is under way.  May call
- * ops->done.
- */
+/* The outcome is known: invalidate the key if need be, end when nothing is under way.  May call ops->done. */
 void o2_tx_settle(struct o2_conn *conn, struct o2_tx *tx);
 /* End it if nothing is under way any more. */
 void o2_tx_check_done(struct o2_conn *conn, struct o2_tx *tx);

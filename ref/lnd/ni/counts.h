@@ -6,10 +6,7 @@
 
 #include "lnd/ni/ni.h"
 
-/*
- * What an interface has, in one place, so that a test can say that nothing was lost (docs/pools.md,
- * "Conservation").
- */
+/* What an interface has, so that a test can say that nothing was lost (docs/pools.md, "Conservation"). */
 
 enum o2_ni_pool_kind {
 	O2_NI_POOL_FMR, /* in the order of enum o2_reg_pool_kind */

@@ -108,11 +108,10 @@ static int settle_sizes(struct o2_ni_config *config, struct o2_error *error)
 static int open_arena(struct o2_ni *ni, const struct o2_ni_config *config, struct o2_error *error)
 {
 	const uint32_t windows = value_or(config->windows, O2_ARENA_WINDOWS);
-	int rc = 0;
+	int rc = o2_refuse_range(error, -EINVAL, "ni/windows", "windows", windows, 2, O2_ARENA_WINDOWS);
 
-	if (windows < 2 || windows > O2_ARENA_WINDOWS)
-		return o2_refuse_value(error, -EINVAL, "ni/windows", "windows", windows,
-				       windows < 2 ? 2 : O2_ARENA_WINDOWS);
+	if (rc != 0)
+		return rc;
 	if (config->arena != NULL)
 		ni->arena = *config->arena;
 	else if (config->plain_arena)
@@ -152,8 +151,7 @@ static void end_area(struct slot_area *area)
 	free(area);
 }
 
-/* The slots of one pool are a region of their own that gives a peer no access: what is there goes out by
- * SEND. */
+/* The slots of a pool are a region of their own that gives no peer access: what is there goes out by SEND. */
 static int area_create(void *context, uint64_t device, void *area, size_t bytes, void **handle,
 		       struct o2_error *error)
 {
@@ -278,9 +276,8 @@ int o2_ni_open(const struct o2_ni_config *config, struct o2_ni *ni, struct o2_er
 	ni->config.caps = NULL;
 	ni->arena.fd = -1;
 	rc = settle_sizes(&ni->config, error);
-	if (rc != 0)
-		return rc;
-	rc = open_device(config->device, &ni->context, error);
+	if (rc == 0)
+		rc = open_device(config->device, &ni->context, error);
 	if (rc == 0)
 		rc = check_port(ni, error);
 	if (rc == 0) {

@@ -9,9 +9,7 @@
 #include "base/error.h"
 #include "lnd/ni/ni.h"
 
-/*
- * A queue pair's way to another one, where no connection manager finds it.  Numbers as in ibv_modify_qp(3).
- */
+/* A queue pair's way to another, where no connection manager finds it.  Numbers as in ibv_modify_qp(3). */
 struct o2_qp_path {
 	union ibv_gid gid; /* of the other side's port */
 	uint32_t dest_qp_num;

@@ -39,9 +39,7 @@ static_assert(O2_QUEUE_DEPTH_MIN <= O2_QUEUE_DEPTH_V1 && O2_QUEUE_DEPTH_V1 <= O2
 /* The incarnation that is stored for a peer that does not say its own: a rejecting one of version 0x11. */
 #define O2_INCARNATION_UNSAID UINT64_MAX
 
-/*
- * Whose request wins when both sides connect at once; sides that rank differently are why races are counted.
- */
+/* Whose request wins when both connect at once; sides that rank differently are why races are counted. */
 enum o2_race_ranking {
 	O2_RACE_BY_WORDS, /* the network number XOR the address as it lies in memory; 2.15.64 and later */
 	O2_RACE_BY_NID,	  /* the NID as a number; before that */
