@@ -17,8 +17,7 @@ enum o2_lnet_message_kind {
 };
 
 /*
- * A message under way: it lives from its start until the transport has finished it and what it waits for has
- * come.
+ * A message under way: from its start until the transport has finished it and what it waits for has come.
  * LNet: lnet_msg
  */
 struct o2_lnet_message {

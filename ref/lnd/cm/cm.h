@@ -52,8 +52,7 @@ enum o2_cm_event_type {
 	O2_CM_DISCONNECTED,  /* the peer has ended the connection, or has confirmed that we have */
 	/*
 	 * The interface's device is gone, and all that is on it: .id is NULL.  Comes once, and is the last
-	 * event.  Every id is to be destroyed: the device may wait for that.  listen and connect return
-	 * -ENODEV.
+	 * event.  Destroy each id: the device may wait for that.  listen and connect return -ENODEV.
 	 */
 	O2_CM_DEVICE_LOST,
 };

@@ -154,14 +154,14 @@ static void tell_tap(const struct o2_cm_loop *loop, const struct o2_loop_message
 	static const size_t lengths[] = {[O2_CM_LOOP_REQUEST] = O2_CM_REQUEST_BYTES,
 					 [O2_CM_LOOP_REPLY] = O2_CM_REPLY_BYTES,
 					 [O2_CM_LOOP_REJECT] = O2_CM_REJECT_BYTES,
-					 [O2_CM_LOOP_DISCONNECTED] = 0};
+					 [O2_CM_LOOP_FAILURE] = 0};
 	const struct o2_cm_loop_seen seen = {
 		.message = message->type,
 		.from_qp = message->qp.qp_num,
 		.to_qp = message->to == NULL ? 0 : message->to->local.qp_num,
 		.reason = message->reason,
 		.private_data = message->private_data,
-		.private_bytes = message->type == O2_CM_LOOP_FAILURE ? 0 : lengths[message->type],
+		.private_bytes = lengths[message->type],
 	};
 
 	if (loop->tap != NULL && message->type != O2_CM_LOOP_FAILURE)

@@ -45,12 +45,10 @@ int o2_rdma_errno(void)
 
 static int modify(const struct o2_rdma_id *id, enum ibv_qp_state state, struct o2_error *error)
 {
-	struct ibv_qp_attr attr;
+	struct ibv_qp_attr attr = {.qp_state = state};
 	int mask = 0;
 	int rc;
 
-	memset(&attr, 0, sizeof(attr));
-	attr.qp_state = state;
 	errno = 0;
 	if (rdma_init_qp_attr(id->cma, &attr, &mask) != 0)
 		return o2_fail(error, o2_rdma_errno(), "cm/init-qp-attr", "qp_state", state);

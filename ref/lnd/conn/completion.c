@@ -62,8 +62,7 @@ static void succeeded(struct o2_conn *conn, const struct ibv_wc *wc)
 		o2_receive_completed(conn, O2_RX_OF(wc->wr_id), wc->byte_len);
 		break;
 	case O2_WORK_MESSAGE: /* and with it the unsignalled requests ahead of it */
-		/* While PUT_REQ's completion is missing the transmit's type may be PUT_DONE already; neither is
-		 * a NOOP. */
+		/* The type may be PUT_DONE already when its PUT_REQ completes; neither is a NOOP. */
 		o2_credits_sent(&conn->credits, tx->type);
 		conn->send_wrs -= tx->posted_wrs[0];
 		tx->posted_wrs[0] = tx->posted_wrs[1];

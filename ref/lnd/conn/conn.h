@@ -189,9 +189,8 @@ int o2_conn_connect(struct o2_conn *conn, const struct o2_conn_address *peer, st
 int o2_conn_set_limits(struct o2_conn *conn, const struct o2_conn_config *config, struct o2_error *error);
 
 /*
- * The LNet header for a message to the peer: both ends' NIDs, LNet's own pid, match bits, no
- * acknowledgement asked for, a return handle for GETs, a sink of nob bytes.  The caller changes what it
- * wants otherwise.
+ * The LNet header for a message to the peer: both ends' NIDs, LNet's own pid, match bits, no acknowledgement
+ * asked for, a return handle for GETs, a sink of nob bytes.  The caller changes what it wants otherwise.
  */
 struct o2_lnet_hdr o2_conn_lnet_hdr(const struct o2_conn *conn, enum o2_lnet_type type, uint64_t match_bits,
 				    uint64_t nob);

@@ -25,8 +25,7 @@ enum o2_fault_side {
 	 * of the record how.  Of a connection: this side closed it with .code.
 	 */
 	O2_FAULT_CLOSED,
-	O2_FAULT_DEADLINE,    /* our deadline: .wait says for what; .error.value is the age in ms, .limit its
-				 limit */
+	O2_FAULT_DEADLINE,    /* our deadline: .wait says for what; .error has the age in ms, and its limit */
 	O2_FAULT_PEER_CLOSED, /* the peer has ended the connection (DREQ); .code 0 where that is in order */
 	O2_FAULT_REJECTED,    /* our request to connect was rejected: .cm_reason, .reject_why */
 	O2_FAULT_CONNECT,     /* the connection manager could not connect: see .error */

@@ -86,8 +86,7 @@ static void fill_message(const struct o2_tx *tx, struct o2_msg *msg)
 	}
 }
 
-/* The transmit's message, in its slot, with the credits that are owed right now: its length, or what the
- * codec refuses. */
+/* Its message, into its slot, with the credits owed right now: the length, or what the codec refuses. */
 static int encode(struct o2_conn *conn, const struct o2_tx *tx, struct o2_error *error)
 {
 	struct o2_msg *msg = o2_msg_begin(conn, tx->type);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <string.h>
 
 #include "lnd/conn/conn_internal.h"
 #include "lnd/ni/path.h"
@@ -9,12 +8,10 @@
 static int fit(struct o2_ni *ni, struct o2_conn_config *config, struct o2_flow_tunables *flow,
 	       struct o2_error *error)
 {
-	struct ibv_device_attr attr;
+	struct ibv_device_attr attr = {0};
 	struct o2_qp_device device;
-	int rc;
+	int rc = ibv_query_device(ni->context, &attr);
 
-	memset(&attr, 0, sizeof(attr));
-	rc = ibv_query_device(ni->context, &attr);
 	if (rc != 0)
 		return o2_fail(error, o2_errno_or(rc, EIO), "conn/query-device", "device", 0);
 	device = (struct o2_qp_device){

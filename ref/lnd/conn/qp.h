@@ -11,8 +11,7 @@
 
 /* The queue pair of a connection: how deep its queues are, and its life (docs/transport.md, "Sizes"). */
 
-/* Work requests of a transfer besides its RDMA WRITEs: a message, and two for the life of a key (bind and
- * invalidate). */
+/* Work requests of a transfer besides RDMA WRITEs: a message; the bind and the invalidate of its key. */
 #define O2_TX_EXTRA_WRS 3u
 
 /* Gather entries of an IMMEDIATE that is not copied: the headers, and its pages. */

@@ -338,9 +338,7 @@ int o2_ni_take_events(struct o2_ni *ni)
 		*(bool *)armed = false;
 		taken++;
 	}
-	if (errno == EAGAIN)
-		return taken;
-	return o2_errno_or(errno, EIO);
+	return errno == EAGAIN ? taken : o2_errno_or(errno, EIO);
 }
 
 uint32_t o2_ni_slot_ready(const struct o2_pool_tx *tx, size_t bytes)

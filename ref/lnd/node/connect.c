@@ -227,7 +227,6 @@ static int accept(struct o2_link *link, const struct o2_cm_event *event, const s
 
 static void admit(struct o2_node *node, const struct o2_cm_event *event, const struct o2_connreq *request)
 {
-	struct o2_cm_id *id = event->id;
 	struct o2_peer *peer;
 	struct o2_conn_params params = request->params;
 	struct o2_link *link = NULL;
@@ -251,8 +250,8 @@ static void admit(struct o2_node *node, const struct o2_cm_event *event, const s
 	peer->attempts_due = 0;
 	peer->races = 0;
 	link->state = O2_LINK_PASSIVE_WAIT;
-	link->id = id;
-	id->context = link;
+	link->id = event->id;
+	link->id->context = link;
 	peer->accepting++;
 	if (accept(link, event, request, &error) == 0)
 		return;

@@ -199,10 +199,7 @@ void o2_link_abort(struct o2_link *link, const struct o2_error *error)
 void o2_link_drop(struct o2_link *link, int code)
 {
 	leave_attempt(link);
-	link->state = O2_LINK_DISCONNECTED;
-	if (link->id != NULL)
-		link->node->cm->ops->destroy(link->id);
-	link->id = NULL;
+	o2_link_parted(link);
 	o2_conn_close(link->conn, code);
 }
 
@@ -234,15 +231,15 @@ void o2_link_lost(struct o2_link *link, const struct o2_transfer_fault *fault)
 
 void o2_link_parted(struct o2_link *link)
 {
-	link->node->cm->ops->destroy(link->id);
+	if (link->id != NULL)
+		link->node->cm->ops->destroy(link->id);
 	link->id = NULL;
 	link->state = O2_LINK_DISCONNECTED;
 }
 
 void o2_link_free(struct o2_link *link)
 {
-	if (link->id != NULL)
-		link->node->cm->ops->destroy(link->id);
+	o2_link_parted(link);
 	o2_conn_destroy(link->conn);
 	free(link);
 }

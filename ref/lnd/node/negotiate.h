@@ -93,8 +93,7 @@ struct o2_connreq_known {
 };
 
 /*
- * A CONNREQ for these parameters.  dststamp: the peer's incarnation, 0 if not known.  Returns its length or
- * -errno.
+ * A CONNREQ with this offer.  dststamp: the peer's incarnation, 0: not known.  Returns its length or -errno.
  * o2iblnd: kiblnd_active_connect
  */
 int o2_connreq_build(const struct o2_connreq_self *self, const struct o2_conn_params *offer,
@@ -120,8 +119,7 @@ int o2_connreq_judge(const struct o2_connreq_self *self, const struct o2_cm_orig
 
 /*
  * The checks that follow: judge a request by what we know of the node it comes from.
- * Returns 0: accept it; or -errno with *reject and *error.  -ESTALE: what we know is of an earlier life of
- * it.
+ * Returns 0: accept it; or -errno with *reject and *error.  -ESTALE: what we know is of another life of it.
  * o2iblnd: kiblnd_passive_connect
  */
 int o2_connreq_judge_peer(const struct o2_connreq_self *self, const struct o2_connreq *request,

@@ -57,9 +57,8 @@ struct o2_node_config {
 				 .resolve_timeout_ms = 5000})
 
 /*
- * What the upper layer (LNet's place) answers, and what it is told; as in struct o2_conn_ops, with the peer's
- * NID. From inside, operations may be started and peers closed; the events and o2_node_destroy may not be
- * called.
+ * What the upper layer (LNet's place) answers, and is told; as in struct o2_conn_ops, with the peer's NID.
+ * From inside, operations may be started and peers closed; the events and o2_node_destroy may not be called.
  */
 struct o2_node_ops {
 	int (*match)(void *context, uint64_t nid, const struct o2_msg *request, uint64_t sink_bytes,

@@ -139,7 +139,7 @@ void o2_link_failed(struct o2_link *link, const struct o2_transfer_fault *fault)
 void o2_link_close(struct o2_link *link, const struct o2_transfer_fault *fault);
 /* The device is gone: the link ends in whatever state it is, and so does the connection manager's part. */
 void o2_link_lost(struct o2_link *link, const struct o2_transfer_fault *fault);
-/* The connection manager's part of a link that was up is over. */
+/* The connection manager's part of the link is over, if it still has one. */
 void o2_link_parted(struct o2_link *link);
 void o2_link_free(struct o2_link *link);
 

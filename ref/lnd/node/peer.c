@@ -160,13 +160,11 @@ void o2_peer_flush(struct o2_peer *peer, struct o2_link *link)
 		struct o2_error error;
 		int rc = takes_operations(link) ? op_submit(op, link, &error) : -ENOTCONN;
 
-		if (rc == 0)
-			continue;
 		if (rc == -ENOTCONN) {
 			STAILQ_INSERT_HEAD(&peer->waiting, op, entry);
 			peer->nwaiting++;
 			link = next_link(peer);
-		} else {
+		} else if (rc != 0) {
 			const struct o2_transfer_fault fault = o2_fault_of(O2_FAULT_LOCAL_STAGE, rc, &error);
 
 			op_fail(peer, op, &fault);
