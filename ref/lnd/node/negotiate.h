@@ -119,7 +119,7 @@ int o2_connreq_judge(const struct o2_connreq_self *self, const struct o2_cm_orig
 
 /*
  * The checks that follow: judge a request by what we know of the node it comes from.
- * Returns 0: accept it; or -errno with *reject and *error.  -ESTALE: what we know is of another life of it.
+ * Returns 0: accept it; or -errno with *reject and *error.  -ESTALE: what we know is of its earlier life.
  * o2iblnd: kiblnd_passive_connect
  */
 int o2_connreq_judge_peer(const struct o2_connreq_self *self, const struct o2_connreq *request,
