@@ -47,21 +47,22 @@ static const char *const situations[SITUATIONS] = {
 	"rdma_chain", "connect",    "deliver",	"keys",
 	"send_plan",  "setup",	    "flow",	SITUATION_LIST(O2_SITUATION_NAME)};
 
-void o2_forms_fail(struct o2_report *report, const char *of, const char *what,
-		   const struct o2_form_change *change, const json_t *form)
+void o2_forms_fail(struct o2_report *report, const char *part, const char *what, const char *text,
+		   const json_t *form)
 {
-	char *text = json_dumps(form, JSON_COMPACT);
-	char signature[64];
+	char *spelt = json_dumps(form, JSON_COMPACT);
 
-	snprintf(signature, sizeof(signature), "forms/%s/%s", of, what);
-	o2_report_fail(report, signature, "%s", change->text);
-	o2_report_add(report, "%.300s", text == NULL ? "(nothing)" : text);
-	free(text);
+	o2_report_fail_in(report, part, what, "%s", text);
+	o2_report_add(report, "%.300s", spelt == NULL ? "(nothing)" : spelt);
+	free(spelt);
 }
 
 static void fail(struct o2_forms_run *run, struct o2_report *report, const char *what, const json_t *form)
 {
-	o2_forms_fail(report, o2_stage_name(run->asked.stage), what, &run->change, form);
+	char part[32];
+
+	snprintf(part, sizeof(part), "forms/%s", o2_stage_name(run->asked.stage));
+	o2_forms_fail(report, part, what, run->change.text, form);
 }
 
 /* --- questions --- */

@@ -80,9 +80,9 @@ bool o2_forms_begin(struct o2_forms_run *run, struct o2_choice *choice, enum o2_
  */
 bool o2_forms_is_of_its_class(const struct o2_forms_run *run, uint64_t *impossible_found);
 
-/* A finding about a changed form: "forms/OF/WHAT". */
-void o2_forms_fail(struct o2_report *report, const char *of, const char *what,
-		   const struct o2_form_change *change, const json_t *form);
+/* A finding about a form, "PART/WHAT": a text, and the form or its beginning. */
+void o2_forms_fail(struct o2_report *report, const char *part, const char *what, const char *text,
+		   const json_t *form);
 
 /* Nothing is read into tables of pages behind the last page. */
 bool o2_forms_tables_end(const struct o2_case *asked);

@@ -20,12 +20,9 @@
 
 static void must(struct o2_report *report, const char *what, bool holds)
 {
-	char signature[64];
-
 	if (holds || report->failed)
 		return;
-	snprintf(signature, sizeof(signature), "forms/flavour/%s", what);
-	o2_report_fail(report, signature, "%s", what);
+	o2_report_fail_in(report, "forms/flavour", what, "%s", what);
 }
 
 static uint32_t sum_of(const uint8_t *bytes, uint64_t nob, bool is_signed)

@@ -11,10 +11,7 @@
 static void fail(const struct o2_comparison *comparison, const char *what, const char *expected,
 		 struct o2_report *report)
 {
-	char signature[64];
-
-	snprintf(signature, sizeof(signature), "forms/%s", what);
-	o2_report_fail(report, signature, "expected %s", expected);
+	o2_report_fail_in(report, "forms", what, "expected %s", expected);
 	for (uint32_t i = 0; i < comparison->count; i++) {
 		const struct o2_difference *item = &comparison->item[i];
 

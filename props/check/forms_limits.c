@@ -72,11 +72,8 @@ static const struct row rows[] = {
 static bool wrong(struct o2_report *report, const struct row *row, const char *what, uint64_t found,
 		  uint64_t expected)
 {
-	char signature[64];
-
-	snprintf(signature, sizeof(signature), "forms/limits/%s", what);
-	o2_report_fail(report, signature, "%s of %s: found %" PRIu64 ", expected %" PRIu64, row->name,
-		       o2_stage_name(row->stage), found, expected);
+	o2_report_fail_in(report, "forms/limits", what, "%s of %s: found %" PRIu64 ", expected %" PRIu64,
+			  row->name, o2_stage_name(row->stage), found, expected);
 	return false;
 }
 

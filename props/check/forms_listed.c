@@ -15,16 +15,6 @@
 
 #define MOST 6u
 
-static void fail(struct o2_report *report, const char *what, const json_t *form, const char *text)
-{
-	char signature[64], *spelt = json_dumps(form, JSON_COMPACT);
-
-	snprintf(signature, sizeof(signature), "forms/listed/%s", what);
-	o2_report_fail(report, signature, "%s", text);
-	o2_report_add(report, "%.300s", spelt == NULL ? "(nothing)" : spelt);
-	free(spelt);
-}
-
 /* The form as a file; its name in path.  Returns a descriptor to be closed, or -1. */
 static int write_form(const json_t *form, char path[40])
 {
@@ -88,12 +78,12 @@ static void check_map(const struct o2_error_map *map, struct o2_choice *c, const
 		if (stands_for(&stands[i], rule))
 			expected = O2_MAP_AGREES;
 	if (o2_error_map_compare(map, "Mine", rule) != expected)
-		fail(report, "map", form, rule);
+		o2_forms_fail(report, "forms/listed", "map", rule, form);
 	else if (o2_error_map_compare(map, "Yours", rule) != O2_MAP_UNKNOWN)
-		fail(report, "map-unknown", form, rule);
+		o2_forms_fail(report, "forms/listed", "map-unknown", rule, form);
 	else if (o2_error_map_compare(map, other, rule) !=
 		 (strcmp(other, rule) == 0 ? O2_MAP_AGREES : O2_MAP_DIFFERS))
-		fail(report, "map-rule", form, other);
+		o2_forms_fail(report, "forms/listed", "map-rule", other, form);
 }
 
 /* How a file is spoilt, and what is said of it behind its name. */
@@ -113,9 +103,9 @@ static void must_refuse(struct o2_report *report, const json_t *form, const char
 
 	snprintf(expected, sizeof(expected), "%s: %s", path, said);
 	if (rc != -EINVAL)
-		fail(report, "taken", form, said);
+		o2_forms_fail(report, "forms/listed", "taken", said, form);
 	else if (strncmp(text, expected, strlen(expected)) != 0)
-		fail(report, "words", form, text);
+		o2_forms_fail(report, "forms/listed", "words", text, form);
 }
 
 void o2_forms_check_map(struct o2_forms_run *run, struct o2_choice *c, struct o2_report *report)
@@ -151,7 +141,7 @@ void o2_forms_check_map(struct o2_forms_run *run, struct o2_choice *c, struct o2
 		if (spoilt != WELL)
 			must_refuse(report, form, path, rc, text, said[spoilt]);
 		else if (rc != 0)
-			fail(report, "refused", form, text);
+			o2_forms_fail(report, "forms/listed", "refused", text, form);
 		else
 			check_map(&map, c, stands, count, form, report);
 		o2_error_map_free(&map);
@@ -321,7 +311,7 @@ static void check_entry(const struct o2_known_difference *item, const json_t *en
 
 	if (strcmp(item->reason, reason) != 0 || strcmp(o2_check_name(item->check), check) != 0 ||
 	    (stage == NULL ? item->stage != O2_STAGES : strcmp(o2_stage_name(item->stage), stage) != 0))
-		fail(report, "known-entry", entry, item->reason);
+		o2_forms_fail(report, "forms/listed", "known-entry", item->reason, entry);
 }
 
 void o2_forms_check_known(struct o2_forms_run *run, struct o2_choice *c, struct o2_report *report)
@@ -353,11 +343,11 @@ void o2_forms_check_known(struct o2_forms_run *run, struct o2_choice *c, struct 
 		if (spoilt)
 			must_refuse(report, form, path, rc, text, said);
 		else if (rc != 0)
-			fail(report, "refused", form, text);
+			o2_forms_fail(report, "forms/listed", "refused", text, form);
 		else if (o2_known_find(&known, &run->asked, asked) != expected)
-			fail(report, "known", form, o2_check_name(asked));
+			o2_forms_fail(report, "forms/listed", "known", o2_check_name(asked), form);
 		else if (known.count != count || o2_known_find(NULL, &run->asked, asked) != 0)
-			fail(report, "known-count", form, o2_check_name(asked));
+			o2_forms_fail(report, "forms/listed", "known-count", o2_check_name(asked), form);
 		for (uint32_t i = 0; rc == 0 && !spoilt && i < count && i < known.count; i++)
 			check_entry(&known.item[i], json_array_get(list, i), report);
 		o2_known_free(&known);

@@ -50,22 +50,24 @@ static void check_changed(const struct o2_form_change *change, const struct o2_r
 	if (o2_output_expect(form, FORM, &found, &error) != 0) {
 		if (error.code != -EINVAL || error.rule == NULL || error.field == NULL ||
 		    !o2_form_names(change, error.field))
-			o2_forms_fail(report, "refused", "refusal-of-another-field", change, form);
+			o2_forms_fail(report, "forms/refused", "refusal-of-another-field", change->text,
+				      form);
 		else if (strcmp(error.rule, "json/text-too-long") == 0 &&
 			 (error.value < TEXT_BYTES || error.limit != TEXT_BYTES - 1))
-			o2_forms_fail(report, "refused", "refusal-of-another-length", change, form);
+			o2_forms_fail(report, "forms/refused", "refusal-of-another-length", change->text,
+				      form);
 		return;
 	}
 	if (found.code == 0 && json_object_get(form, "refused") != NULL) {
-		o2_forms_fail(report, "refused", "read-as-none", change, form);
+		o2_forms_fail(report, "forms/refused", "read-as-none", change->text, form);
 		return;
 	}
 	written = form_of(&found);
 	before = form_of(was);
 	if (written == NULL || !o2_form_agrees(written, form, change))
-		o2_forms_fail(report, "refused", "read-as-another", change, written);
+		o2_forms_fail(report, "forms/refused", "read-as-another", change->text, written);
 	else if (found.code != 0 && o2_refused_equal(was, &found) != json_equal(written, before))
-		o2_forms_fail(report, "refused", "equal", change, written);
+		o2_forms_fail(report, "forms/refused", "equal", change->text, written);
 	json_decref(before);
 	json_decref(written);
 }
@@ -92,7 +94,7 @@ void o2_forms_check_refused(struct o2_forms_run *run, struct o2_choice *choice, 
 	if (o2_output_expect(form, FORM, &found, NULL) != 0 || found.code != drawn.code ||
 	    strcmp(found.rule, rule) != 0 || strcmp(found.field, field) != 0 || found.index != drawn.index ||
 	    found.value != drawn.value || found.limit != drawn.limit || !o2_refused_equal(&expected, &found))
-		o2_forms_fail(report, "refused", "not-read", change, form);
+		o2_forms_fail(report, "forms/refused", "not-read", change->text, form);
 	else if (o2_form_change(choice, form, change))
 		check_changed(change, &expected, form, report);
 	json_decref(form);

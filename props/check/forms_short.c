@@ -16,10 +16,8 @@
 
 static void wrong(struct o2_report *report, const char *what, uint32_t nth, int rc, const char *text)
 {
-	char signature[64];
-
-	snprintf(signature, sizeof(signature), "forms/short/%s", what);
-	o2_report_fail(report, signature, "without allocation %" PRIu32 ": %d, %s", nth, rc, text);
+	o2_report_fail_in(report, "forms/short", what, "without allocation %" PRIu32 ": %d, %s", nth, rc,
+			  text);
 }
 
 static void question(struct o2_forms_run *run, struct o2_choice *c, struct o2_report *report)

@@ -27,12 +27,10 @@ struct desk {
 
 static void must(struct desk *desk, const char *what, bool holds)
 {
-	char signature[64];
-
 	if (holds || desk->report->failed)
 		return;
-	snprintf(signature, sizeof(signature), "forms/slots/%s", what);
-	o2_report_fail(desk->report, signature, "slot %zu", (size_t)(desk->slot - desk->slots.slot));
+	o2_report_fail_in(desk->report, "forms/slots", what, "slot %zu",
+			  (size_t)(desk->slot - desk->slots.slot));
 }
 
 static const uint8_t *end_of(const struct o2_impl_slot *slot, uint32_t part)

@@ -24,10 +24,7 @@ static struct {
 
 static void fail(struct o2_report *report, const char *what)
 {
-	char signature[64];
-
-	snprintf(signature, sizeof(signature), "forms/table/%s", what);
-	o2_report_fail(report, signature, "%.600s", it.text);
+	o2_report_fail_in(report, "forms/table", what, "%.600s", it.text);
 }
 
 /* Whether the object, of which member `at` is wrong, is without member i. */

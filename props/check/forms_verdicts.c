@@ -239,12 +239,10 @@ static void foretell(const struct o2_case *asked, const struct o2_answer *expect
 static void fail(const struct o2_forms_run *run, const char *what, const struct foretold *foretold,
 		 struct o2_report *report)
 {
-	char signature[64];
-
 	if (report->failed)
 		return;
-	snprintf(signature, sizeof(signature), "forms/verdicts/%s", what);
-	o2_report_fail(report, signature, "a question of %s", o2_stage_name(run->asked.stage));
+	o2_report_fail_in(report, "forms/verdicts", what, "a question of %s",
+			  o2_stage_name(run->asked.stage));
 	for (uint32_t i = 0; i < foretold->count; i++)
 		o2_report_add(report, "expected %s: %s: %s, %s (%s)", foretold->said[i].check,
 			      foretold->said[i].field, foretold->said[i].expected, foretold->said[i].found,

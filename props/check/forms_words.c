@@ -20,12 +20,12 @@ struct lines {
 
 static void must(struct o2_forms_run *run, const char *what, bool holds, struct o2_report *report)
 {
-	char signature[64];
+	char part[32];
 
 	if (holds || report->failed)
 		return;
-	snprintf(signature, sizeof(signature), "forms/%s/%s", o2_stage_name(run->asked.stage), what);
-	o2_report_fail(report, signature, "%s", run->change.text);
+	snprintf(part, sizeof(part), "forms/%s", o2_stage_name(run->asked.stage));
+	o2_report_fail_in(report, part, what, "%s", run->change.text);
 	for (uint32_t i = 0; i < run->comparison.count; i++) {
 		const struct o2_difference *item = &run->comparison.item[i];
 

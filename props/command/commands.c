@@ -154,10 +154,10 @@ void o2_commands_says(struct o2_commands_run *run, const char *what, const char 
 	o2_report_add(run->report, "expected %s", pattern);
 }
 
-void o2_commands_other_line(struct o2_report *report, const char *signature, const char *expected,
-			    const char *found)
+void o2_commands_other_line(struct o2_report *report, const char *part, const char *what,
+			    const char *expected, const char *found)
 {
-	o2_report_fail(report, signature, "expected %.*s", (int)strcspn(expected, "\n"), expected);
+	o2_report_fail_in(report, part, what, "expected %.*s", (int)strcspn(expected, "\n"), expected);
 	o2_report_add(report, "found    %.*s", (int)strcspn(found, "\n"), found);
 }
 
@@ -172,7 +172,7 @@ size_t o2_commands_differ_at(const char *expected, const char *found, size_t *li
 	return at;
 }
 
-void o2_commands_prints(struct o2_commands_run *run, const char *signature, const char *expected)
+void o2_commands_decodes(struct o2_commands_run *run, const char *what, const char *expected)
 {
 	const char *found = run->command.out;
 	size_t line;
@@ -180,7 +180,7 @@ void o2_commands_prints(struct o2_commands_run *run, const char *signature, cons
 	if (run->report->failed || strcmp(found, expected) == 0)
 		return;
 	(void)o2_commands_differ_at(expected, found, &line);
-	o2_commands_other_line(run->report, signature, expected + line, found + line);
+	o2_commands_other_line(run->report, "commands/decode", what, expected + line, found + line);
 }
 
 void o2_commands_words(struct o2_commands_run *run, const char *line)

@@ -112,13 +112,13 @@ void o2_commands_words(struct o2_commands_run *run, const char *line);
 void o2_commands_says(struct o2_commands_run *run, const char *what, const char *text, const char *format,
 		      ...) __attribute__((format(printf, 4, 5)));
 #define o2_commands_complains(run, ...) o2_commands_says(run, "complaint", (run)->command.err, __VA_ARGS__)
-/* A finding: each of the two up to the end of its line. */
-void o2_commands_other_line(struct o2_report *report, const char *signature, const char *expected,
-			    const char *found);
+/* A finding, "PART/WHAT": each of the two up to the end of its line. */
+void o2_commands_other_line(struct o2_report *report, const char *part, const char *what,
+			    const char *expected, const char *found);
 /* The first byte in which they differ; *line: where the line begins that it is in. */
 size_t o2_commands_differ_at(const char *expected, const char *found, size_t *line);
-/* The output of the command has to be that; else the first line that differs is a finding. */
-void o2_commands_prints(struct o2_commands_run *run, const char *signature, const char *expected);
+/* What decode prints has to be that; else the first line that differs is a finding. */
+void o2_commands_decodes(struct o2_commands_run *run, const char *what, const char *expected);
 /* Whether the times and rates of a summary fit to each other and to what it counts. */
 bool o2_commands_rates_fit(const json_t *summary);
 

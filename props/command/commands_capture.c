@@ -74,7 +74,7 @@ static void decode_text(struct o2_commands_run *run, const char *expected)
 	start(run, "decode");
 	o2_commands_words(run, "--pcap -");
 	if (decoded(run))
-		o2_commands_prints(run, "commands/decode/line", expected);
+		o2_commands_decodes(run, "line", expected);
 }
 
 /* --- judge --- */
@@ -100,15 +100,13 @@ enum view {
 static void hold(struct o2_commands_run *run, const char *what, const char *found, const char *expected)
 {
 	size_t at, line;
-	char signature[64];
 
 	if (strcmp(found, expected) == 0)
 		return;
 	at = o2_commands_differ_at(expected, found, &line);
 	/* Some lines are long. */
 	line = at - line > 60 ? at - 60 : line;
-	snprintf(signature, sizeof(signature), "commands/%s", what);
-	o2_commands_other_line(run->report, signature, expected + line, found + line);
+	o2_commands_other_line(run->report, "commands", what, expected + line, found + line);
 }
 
 static void hold_json(struct o2_commands_run *run, const char *what, const json_t *found, json_t *expected)

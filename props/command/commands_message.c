@@ -39,7 +39,7 @@ static void dump(struct o2_commands_run *run, const struct o2_msg *msg, const ui
 	o2_told_dump(out, msg, bytes);
 	fclose(out);
 	if (o2_commands_go(run, 0))
-		o2_commands_prints(run, "commands/decode/dump", text);
+		o2_commands_decodes(run, "dump", text);
 	free(text);
 }
 

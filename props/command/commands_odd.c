@@ -139,7 +139,7 @@ static void check(struct o2_commands_run *run, const struct odd_message *m, cons
 {
 	if (m->colours != strip_colours(run->command.out))
 		o2_commands_wrong(run, "colours");
-	o2_commands_prints(run, "commands/decode/odd", expected);
+	o2_commands_decodes(run, "odd", expected);
 	if (m->odd.refused)
 		o2_commands_complains(run,
 				      "o2ref: standard input: wire/header/checksum: ibm_cksum is %" PRIu32

@@ -62,13 +62,8 @@ static void again(const struct o2_trial *trial, const char *id, char *text, size
 
 static void differs(struct o2_trial *trial, const char *what, const char *expected, const char *found)
 {
-	struct o2_report *report = trial->run->report;
-	char signature[64];
-
-	if (report->failed)
-		return;
-	snprintf(signature, sizeof(signature), "commands/conform/%s", what);
-	o2_commands_other_line(report, signature, expected, found);
+	if (!trial->run->report->failed)
+		o2_commands_other_line(trial->run->report, "commands/conform", what, expected, found);
 }
 
 /* --- text --- */

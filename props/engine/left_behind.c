@@ -37,14 +37,13 @@ bool o2_left_nothing(const struct o2_property *property, const struct o2_process
 		     struct o2_report *report)
 {
 	struct o2_process_held now;
-	char signature[sizeof(report->signature)], text[O2_REPORT_LINE_BYTES];
+	char text[O2_REPORT_LINE_BYTES];
 
 	give_back(property);
 	if (o2_process_held_again(held, &now))
 		return true;
-	snprintf(signature, sizeof(signature), "%s/" O2_LEFT_BEHIND, property->ops->name);
 	o2_process_held_text(held, &now, text, sizeof(text));
-	o2_report_fail(report, signature, "the process holds %s", text);
+	o2_report_fail_in(report, property->ops->name, O2_LEFT_BEHIND, "the process holds %s", text);
 	return false;
 }
 

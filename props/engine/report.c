@@ -43,15 +43,31 @@ void o2_report_add(struct o2_report *report, const char *format, ...)
 	va_end(arguments);
 }
 
-void o2_report_fail(struct o2_report *report, const char *signature, const char *format, ...)
+static void fail(struct o2_report *report, const char *signature, const char *format, va_list arguments)
 {
-	va_list arguments;
-
 	if (only != NULL && strncmp(signature, only, strlen(only)) != 0)
 		return;
 	if (!report->failed)
 		snprintf(report->signature, sizeof(report->signature), "%s", signature);
-	va_start(arguments, format);
 	add(report, format, arguments);
+}
+
+void o2_report_fail(struct o2_report *report, const char *signature, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	fail(report, signature, format, arguments);
+	va_end(arguments);
+}
+
+void o2_report_fail_in(struct o2_report *report, const char *part, const char *what, const char *format, ...)
+{
+	char signature[sizeof(report->signature)];
+	va_list arguments;
+
+	snprintf(signature, sizeof(signature), "%s/%s", part, what);
+	va_start(arguments, format);
+	fail(report, signature, format, arguments);
 	va_end(arguments);
 }

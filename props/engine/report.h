@@ -35,5 +35,8 @@ void o2_report_add(struct o2_report *report, const char *format, ...) __attribut
 /* The same with the kind of failure, which is that of the first call. */
 void o2_report_fail(struct o2_report *report, const char *signature, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+/* The same, of the kind "PART/WHAT". */
+void o2_report_fail_in(struct o2_report *report, const char *part, const char *what, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
 
 #endif

@@ -14,11 +14,8 @@ static const char *const kind_names[KINDS] = {"request", "reply",      "reject",
 
 static void fail(struct o2_ends *ends, const char *what, const char *text)
 {
-	char signature[64];
-
-	snprintf(signature, sizeof(signature), "verdicts/end/%s", what);
 	if (!ends->h->report->failed)
-		o2_report_fail(ends->h->report, signature, "%s", text);
+		o2_report_fail_in(ends->h->report, "verdicts/end", what, "%s", text);
 }
 
 static void keep(struct o2_ends_found *found, const struct o2_judge_finding *finding, bool ours)

@@ -28,10 +28,7 @@ static void describe(struct o2_report *report, const char *who, const struct o2_
 static uint32_t fail(const struct o2_refusals *refusals, const struct o2_error *error, const char *stage,
 		     const char *kind, struct o2_report *report)
 {
-	char signature[sizeof(report->signature)];
-
-	snprintf(signature, sizeof(signature), "%s/%s", stage, kind);
-	o2_report_fail(report, signature, "%" PRIu32 " rules are broken", refusals->count);
+	o2_report_fail_in(report, stage, kind, "%" PRIu32 " rules are broken", refusals->count);
 	if (error != NULL)
 		describe(report, "refused with", error);
 	for (uint32_t i = 0; i < refusals->count && i < 4; i++)

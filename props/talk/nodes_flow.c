@@ -43,13 +43,10 @@ static const struct o2_conn *other_end(const struct o2_nodes_seat *a, const stru
 static void fail_account(struct o2_nodes *nodes, const struct o2_nodes_seat *a, const struct o2_nodes_seat *b,
 			 const struct o2_account *account)
 {
-	char signature[64];
-
-	snprintf(signature, sizeof(signature), "nodes/%s", account->what);
-	o2_report_fail(nodes->report, signature,
-		       "a connection of node %" PRIu32 " with node %" PRIu32 ": %" PRIu64
-		       ", expected %" PRIu64,
-		       a->index, b->index, account->is, account->expected);
+	o2_report_fail_in(nodes->report, "nodes", account->what,
+			  "a connection of node %" PRIu32 " with node %" PRIu32 ": %" PRIu64
+			  ", expected %" PRIu64,
+			  a->index, b->index, account->is, account->expected);
 }
 
 static void count(struct o2_nodes *nodes, const struct o2_conn_view *view)

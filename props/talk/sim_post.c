@@ -31,17 +31,15 @@ static struct o2_sim_end *end_of(const struct ibv_qp *qp)
 static void leaves(struct o2_sim_end *end, const struct o2_seen_message *message)
 {
 	struct o2_account account;
-	char signature[64];
 
 	if (o2_receives_leave(&end->receives, end->depth, message, &account) || end->forged ||
 	    end->other->forged)
 		return;
-	snprintf(signature, sizeof(signature), "sim/%s", account.what);
-	o2_report_fail(end->sim->report, signature,
-		       "end %" PRIu32 " sends a message of type 0x%x with %" PRIu32
-		       " credits: what may come then, and what has come, takes %" PRIu64
-		       " receives, expected %" PRIu64 " at most",
-		       end->index, message->type, message->credits, account.is, account.expected);
+	o2_report_fail_in(end->sim->report, "sim", account.what,
+			  "end %" PRIu32 " sends a message of type 0x%x with %" PRIu32
+			  " credits: what may come then, and what has come, takes %" PRIu64
+			  " receives, expected %" PRIu64 " at most",
+			  end->index, message->type, message->credits, account.is, account.expected);
 }
 
 /* A NOOP without credits is a sign of life, of an end that has said nothing for so long. */

@@ -270,12 +270,11 @@ static void check_ledger(struct o2_transfer_run *run, struct o2_report *report)
 /* What it was told agrees, and what went over the wire still is not as it should be. */
 static void fail_judged(const struct o2_observed *seen, struct o2_report *report)
 {
-	char signature[96], what[O2_ERROR_WHAT_BYTES] = "";
+	char what[O2_ERROR_WHAT_BYTES] = "";
 
-	snprintf(signature, sizeof(signature), "judge/%s", seen->broken);
 	if (seen->judged.field != NULL)
 		o2_error_what(&seen->judged, what, sizeof(what));
-	o2_report_fail(report, signature, "%s", what);
+	o2_report_fail_in(report, "judge", seen->broken, "%s", what);
 }
 
 static enum o2_status run_once(struct o2_transfer_run *run, struct o2_report *report)

@@ -15,10 +15,7 @@
 
 static void fail(const struct o2_ground *ground, const char *what, const char *why, int value)
 {
-	char signature[48];
-
-	snprintf(signature, sizeof(signature), "%s/%s", ground->property, what);
-	o2_report_fail(ground->report, signature, "%s: %d", why, value);
+	o2_report_fail_in(ground->report, ground->property, what, "%s: %d", why, value);
 }
 
 int o2_ground_watch(struct o2_ground *ground, uint32_t i, struct o2_ni_config *config, struct o2_error *error)
