@@ -10,6 +10,18 @@
 
 static const char *const situations[O2_SETTINGS_SITUATIONS] = {O2_SETTINGS_SITUATION_LIST(O2_SITUATION_NAME)};
 
+struct o2_settings_verdict o2_settings_bound(int code, const char *rule, const char *field, uint64_t value,
+					     uint64_t limit)
+{
+	return (struct o2_settings_verdict){code, rule, field, value, limit, O2_LIMIT_BOUND};
+}
+
+struct o2_settings_verdict o2_settings_exact(int code, const char *rule, const char *field, uint64_t value,
+					     uint64_t limit)
+{
+	return (struct o2_settings_verdict){code, rule, field, value, limit, O2_LIMIT_EXACT};
+}
+
 void o2_settings_check(struct o2_settings_run *run, struct o2_report *report, int rc,
 		       const struct o2_error *error, const struct o2_settings_verdict *expected)
 {
@@ -63,9 +75,8 @@ static void draw_tunables(struct o2_choice *c, struct o2_pool_tunables *tunables
 	tunables->ntx = 4 * least + (uint32_t)o2_draw(c, 3);
 	tunables->fmr_pool_size = least - (uint32_t)o2_draw(c, least > 3 ? 2 : 1);
 	if (tunables->fmr_pool_size < least)
-		*expected = (struct o2_settings_verdict){-EINVAL,	  "pool/sizes/fmr-pool-size",
-							 "fmr_pool_size", tunables->fmr_pool_size,
-							 least,		  O2_LIMIT_BOUND};
+		*expected = o2_settings_bound(-EINVAL, "pool/sizes/fmr-pool-size", "fmr_pool_size",
+					      tunables->fmr_pool_size, least);
 }
 
 static void try_interface(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report)
@@ -82,34 +93,27 @@ static void try_interface(struct o2_settings_run *run, struct o2_choice *c, stru
 	switch (o2_draw(c, 5)) {
 	case 0:
 		config.device = o2_draw_bool(c, 1, 1) ? "loop" : "loop01";
-		expected = (struct o2_settings_verdict){
-			-ENODEV, "ni/no-such-device", "device (number of devices there)",
-			2,	 O2_NO_LIMIT,	      O2_LIMIT_BOUND};
+		expected = o2_settings_bound(-ENODEV, "ni/no-such-device", "device (number of devices there)",
+					     2, O2_NO_LIMIT);
 		break;
 	case 1:
 		config.port = (uint8_t)(2 * o2_draw(c, 1));
-		expected = (struct o2_settings_verdict){-EINVAL,     "ni/port",	  "port",
-							config.port, O2_NO_LIMIT, O2_LIMIT_BOUND};
+		expected = o2_settings_bound(-EINVAL, "ni/port", "port", config.port, O2_NO_LIMIT);
 		break;
 	case 2:
 		config.gid_index = (uint8_t)o2_draw_range(c, 2, 3);
-		expected = (struct o2_settings_verdict){
-			-EADDRNOTAVAIL, "ni/gid-index", "gid_index", config.gid_index, 2, O2_LIMIT_BOUND};
+		expected =
+			o2_settings_bound(-EADDRNOTAVAIL, "ni/gid-index", "gid_index", config.gid_index, 2);
 		break;
 	case 3:
 		config.windows = o2_draw_bool(c, 1, 1) ? 1 : O2_ARENA_WINDOWS + 1;
-		expected = (struct o2_settings_verdict){-EINVAL,
-							"ni/windows",
-							"windows",
-							config.windows,
-							config.windows == 1 ? 2 : O2_ARENA_WINDOWS,
-							O2_LIMIT_BOUND};
+		expected = o2_settings_bound(-EINVAL, "ni/windows", "windows", config.windows,
+					     config.windows == 1 ? 2 : O2_ARENA_WINDOWS);
 		break;
 	case 4:
 		if (o2_draw_bool(c, 1, 1)) {
 			config.arena_pages = 0;
-			expected = (struct o2_settings_verdict){-EINVAL, "arena/no-pages", "npages", 0,
-								1,	 O2_LIMIT_BOUND};
+			expected = o2_settings_bound(-EINVAL, "arena/no-pages", "npages", 0, 1);
 		} else {
 			draw_tunables(c, &config.tunables, &expected);
 		}

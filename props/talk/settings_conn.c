@@ -75,18 +75,13 @@ static struct o2_conn_config draw_conn(struct o2_choice *c, bool may_fail,
 			value = 300;
 		put(&config, range, value);
 		if (i == bad)
-			*expected = (struct o2_settings_verdict){-EINVAL,
-								 range->rule,
-								 range->field,
-								 value,
-								 value < low ? low : range->high,
-								 O2_LIMIT_BOUND};
+			*expected = o2_settings_bound(-EINVAL, range->rule, range->field, value,
+						      value < low ? low : range->high);
 	}
 	if (bad == RANGES && o2_draw_bool(c, 3, 1)) {
 		config.version = 0x11;
 		if (config.queue_depth == 2)
-			*expected = (struct o2_settings_verdict){
-				-EINVAL, "conn/queue-depth", "queue_depth", 2, 3, O2_LIMIT_BOUND};
+			*expected = o2_settings_bound(-EINVAL, "conn/queue-depth", "queue_depth", 2, 3);
 	}
 	return config;
 }
@@ -146,30 +141,19 @@ static void try_peer(struct o2_settings_run *run, struct o2_choice *c, struct o2
 	if (bad == 0)
 		peer.version = config->version ^ 3;
 	if (bad == 0)
-		expected = (struct o2_settings_verdict){-EPROTO,      "conn/peer-version", "version",
-							peer.version, config->version,	   O2_LIMIT_EXACT};
+		expected = o2_settings_exact(-EPROTO, "conn/peer-version", "version", peer.version,
+					     config->version);
 	else if (bad == 1)
-		expected = (struct o2_settings_verdict){-EPROTO,
-							"conn/peer-queue-depth",
-							"queue_depth",
-							peer.queue_depth,
-							peer.queue_depth < least ? least : own.queue_depth,
-							O2_LIMIT_BOUND};
+		expected =
+			o2_settings_bound(-EPROTO, "conn/peer-queue-depth", "queue_depth", peer.queue_depth,
+					  peer.queue_depth < least ? least : own.queue_depth);
 	else if (bad == 2)
-		expected = (struct o2_settings_verdict){-EPROTO,
-							"conn/peer-max-frags",
-							"max_frags",
-							peer.max_frags,
-							peer.max_frags < 1 ? 1 : config->max_frags,
-							O2_LIMIT_BOUND};
+		expected = o2_settings_bound(-EPROTO, "conn/peer-max-frags", "max_frags", peer.max_frags,
+					     peer.max_frags < 1 ? 1 : config->max_frags);
 	else if (bad == 3)
-		expected = (struct o2_settings_verdict){
-			-EPROTO,
-			"conn/peer-max-msg",
-			"max_msg_bytes",
-			peer.max_msg_bytes,
-			peer.max_msg_bytes < O2_MIN_MSG_BYTES ? O2_MIN_MSG_BYTES : O2_MSG_BYTES,
-			O2_LIMIT_BOUND};
+		expected = o2_settings_bound(
+			-EPROTO, "conn/peer-max-msg", "max_msg_bytes", peer.max_msg_bytes,
+			peer.max_msg_bytes < O2_MIN_MSG_BYTES ? O2_MIN_MSG_BYTES : O2_MSG_BYTES);
 	rc = o2_conn_set_peer(conn, &peer, &error);
 	o2_settings_check(run, report, rc, &error, &expected);
 	run->tally.seen[rc == 0 ? PEER_TAKEN : PEER_REFUSED]++;
@@ -190,18 +174,16 @@ static void try_limits(struct o2_settings_run *run, struct o2_choice *c, struct 
 	limits.cksum_flavour =
 		(enum o2_cksum_flavour)(bad == 3 ? O2_CKSUM_SIGNED + 1 : o2_draw(c, O2_CKSUM_SIGNED));
 	if (bad == 0)
-		expected = (struct o2_settings_verdict){-EINVAL,	  "conn/max-frags",  "max_frags",
-							limits.max_frags, config->max_frags, O2_LIMIT_BOUND};
+		expected = o2_settings_bound(-EINVAL, "conn/max-frags", "max_frags", limits.max_frags,
+					     config->max_frags);
 	else if (bad == 1)
-		expected = (struct o2_settings_verdict){-EINVAL,	"conn/wrq-sge",	 "wrq_sge",
-							limits.wrq_sge, config->wrq_sge, O2_LIMIT_BOUND};
+		expected = o2_settings_bound(-EINVAL, "conn/wrq-sge", "wrq_sge", limits.wrq_sge,
+					     config->wrq_sge);
 	else if (bad == 2)
-		expected = (struct o2_settings_verdict){-EINVAL, "conn/order",	"order",
-							2,	 O2_BIG_ENDIAN, O2_LIMIT_BOUND};
+		expected = o2_settings_bound(-EINVAL, "conn/order", "order", 2, O2_BIG_ENDIAN);
 	else if (bad == 3)
-		expected = (struct o2_settings_verdict){-EINVAL,	 "conn/cksum-flavour",
-							"cksum_flavour", O2_CKSUM_SIGNED + 1,
-							O2_CKSUM_SIGNED, O2_LIMIT_BOUND};
+		expected = o2_settings_bound(-EINVAL, "conn/cksum-flavour", "cksum_flavour",
+					     O2_CKSUM_SIGNED + 1, O2_CKSUM_SIGNED);
 	rc = o2_conn_set_limits(conn, &limits, &error);
 	o2_settings_check(run, report, rc, &error, &expected);
 	run->tally.seen[rc == 0 ? LIMITS_SET : LIMITS_REFUSED]++;
@@ -229,9 +211,8 @@ static void try_fragments(struct o2_settings_run *run, struct o2_choice *c, stru
 		piece[i] = (struct o2_kiov){i / PIECES_PER_PAGE, i % PIECES_PER_PAGE * 2 * PIECE_BYTES,
 					    PIECE_BYTES};
 	if (pieces > agreed)
-		expected = (struct o2_settings_verdict){-EFBIG,	  "reg/more-fragments-than-peer-accepts",
-							"nfrags", pieces,
-							agreed,	  O2_LIMIT_BOUND};
+		expected = o2_settings_bound(-EFBIG, "reg/more-fragments-than-peer-accepts", "nfrags", pieces,
+					     agreed);
 	rc = o2_conn_get(conn, &hdr, &sink, NULL, &error);
 	o2_settings_check(run, report, rc, &error, &expected);
 }
@@ -253,12 +234,10 @@ static void try_connect(struct o2_settings_run *run, struct o2_choice *c, struct
 		address.max_frags = (uint32_t)o2_draw(c, address.max_frags);
 	if (bad == 0) {
 		address.qp_num |= 1u << 24;
-		expected = (struct o2_settings_verdict){-EINVAL,	"conn/peer-qp-num", "qp_num",
-							address.qp_num, 0xffffff,	    O2_LIMIT_BOUND};
+		expected = o2_settings_bound(-EINVAL, "conn/peer-qp-num", "qp_num", address.qp_num, 0xffffff);
 	} else if (bad == 1) {
 		address.psn |= 1u << 24;
-		expected = (struct o2_settings_verdict){-EINVAL,     "conn/peer-psn", "psn",
-							address.psn, 0xffffff,	      O2_LIMIT_BOUND};
+		expected = o2_settings_bound(-EINVAL, "conn/peer-psn", "psn", address.psn, 0xffffff);
 	} else if (bad == 2) {
 		address.qp_num = address.psn = 0xffffff;
 	}
@@ -269,8 +248,7 @@ static void try_connect(struct o2_settings_run *run, struct o2_choice *c, struct
 		o2_report_fail(report, "settings/state", "%s: %d", run->text, (int)o2_conn_get_state(conn));
 	if (rc != 0 || report->failed)
 		return;
-	expected = (struct o2_settings_verdict){-EISCONN,     "conn/not-init", "state", O2_CONN_ESTABLISHED,
-						O2_CONN_INIT, O2_LIMIT_EXACT};
+	expected = o2_settings_exact(-EISCONN, "conn/not-init", "state", O2_CONN_ESTABLISHED, O2_CONN_INIT);
 	memset(&error, 0, sizeof(error));
 	rc = o2_conn_connect(conn, &address, &error);
 	o2_settings_check(run, report, rc, &error, &expected);

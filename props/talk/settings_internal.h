@@ -68,6 +68,12 @@ struct o2_settings_verdict {
 	enum o2_limit_kind kind;
 };
 
+/* A refusal of a value that is past a limit, and of one that is not what it has to be. */
+struct o2_settings_verdict o2_settings_bound(int code, const char *rule, const char *field, uint64_t value,
+					     uint64_t limit);
+struct o2_settings_verdict o2_settings_exact(int code, const char *rule, const char *field, uint64_t value,
+					     uint64_t limit);
+
 void o2_settings_check(struct o2_settings_run *run, struct o2_report *report, int rc,
 		       const struct o2_error *error, const struct o2_settings_verdict *expected);
 

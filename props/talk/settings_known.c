@@ -54,30 +54,23 @@ static struct o2_settings_verdict foretell(const struct ground *ground, uint8_t 
 
 	*why = O2_REJECT_NO_RESOURCES;
 	if (!known->known && known->npeers >= self->max_peers)
-		return (struct o2_settings_verdict){-ENOMEM,	   "connreq/peers", "peers",
-						    known->npeers, self->max_peers, O2_LIMIT_BOUND};
+		return o2_settings_bound(-ENOMEM, "connreq/peers", "peers", known->npeers, self->max_peers);
 	if (!known->known)
 		return (struct o2_settings_verdict){0};
 	*why = O2_REJECT_CONN_STALE;
 	if (known->version != 0 && known->incarnation != UNSAID && known->incarnation != request->incarnation)
-		return (struct o2_settings_verdict){-ESTALE,
-						    "connreq/stale-peer",
-						    "ibm_srcstamp",
-						    request->incarnation,
-						    known->incarnation,
-						    O2_LIMIT_EXACT};
+		return o2_settings_exact(-ESTALE, "connreq/stale-peer", "ibm_srcstamp", request->incarnation,
+					 known->incarnation);
 	if (known->version != 0 && known->version != request->params.version)
-		return (struct o2_settings_verdict){-ESTALE,	    "connreq/stale-version",
-						    "ibm_version",  request->params.version,
-						    known->version, O2_LIMIT_EXACT};
+		return o2_settings_exact(-ESTALE, "connreq/stale-version", "ibm_version",
+					 request->params.version, known->version);
 	*why = O2_REJECT_CONN_RACE;
 	if (known->connecting && request->nid < self->nid && known->nraces < RACES)
-		return (struct o2_settings_verdict){-EALREADY,	   "connreq/race", "races",
-						    known->nraces, RACES,	   O2_LIMIT_BOUND};
+		return o2_settings_bound(-EALREADY, "connreq/race", "races", known->nraces, RACES);
 	*why = O2_REJECT_NO_RESOURCES;
 	if (known->nconns >= self->max_conns_per_peer)
-		return (struct o2_settings_verdict){-EBUSY,	   "connreq/connections",    "connections",
-						    known->nconns, self->max_conns_per_peer, O2_LIMIT_BOUND};
+		return o2_settings_bound(-EBUSY, "connreq/connections", "connections", known->nconns,
+					 self->max_conns_per_peer);
 	return (struct o2_settings_verdict){0};
 }
 

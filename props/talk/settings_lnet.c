@@ -182,16 +182,13 @@ void o2_settings_lnet(struct o2_settings_run *run, struct o2_choice *c, struct o
 		 "LNet's place of %" PRIu32 " messages, %" PRIu32 " entries, page %" PRIu32,
 		 config.max_messages, config.max_entries, config.first_page);
 	if (config.max_messages == 0)
-		expected = (struct o2_settings_verdict){
-			-EINVAL, "lnet/config/max-messages", "max_messages", 0, 1, O2_LIMIT_BOUND};
+		expected = o2_settings_bound(-EINVAL, "lnet/config/max-messages", "max_messages", 0, 1);
 	else if (config.max_entries < 2)
-		expected = (struct o2_settings_verdict){
-			-EINVAL,       "lnet/config/max-entries", "max_entries", config.max_entries, 2,
-			O2_LIMIT_BOUND};
+		expected = o2_settings_bound(-EINVAL, "lnet/config/max-entries", "max_entries",
+					     config.max_entries, 2);
 	else if (config.first_page > arena->npages - 2)
-		expected = (struct o2_settings_verdict){-EINVAL,       "lnet/config/first-page",
-							"first_page",  config.first_page,
-							arena->npages, O2_LIMIT_BOUND};
+		expected = o2_settings_bound(-EINVAL, "lnet/config/first-page", "first_page",
+					     config.first_page, arena->npages);
 	nth = o2_draw_bool(c, 1, 1) ? o2_draw_range(c, 1, 6) : 0;
 	if (run->fail_allocation != NULL && nth != 0)
 		run->fail_allocation((uint32_t)nth);
@@ -201,9 +198,8 @@ void o2_settings_lnet(struct o2_settings_run *run, struct o2_choice *c, struct o
 		run->fail_allocation(0);
 	}
 	if (failed)
-		expected = (struct o2_settings_verdict){-ENOMEM,	"lnet/memory",
-							"max_messages", config.max_messages,
-							O2_NO_LIMIT,	O2_LIMIT_BOUND};
+		expected = o2_settings_bound(-ENOMEM, "lnet/memory", "max_messages", config.max_messages,
+					     O2_NO_LIMIT);
 	o2_settings_check(run, report, rc, &error, &expected);
 	run->tally.seen[rc == 0 ? O2_SETTINGS_PLACE : O2_SETTINGS_NO_PLACE]++;
 	if (rc != 0)
@@ -253,18 +249,15 @@ void o2_settings_mode(struct o2_settings_run *run, struct o2_choice *c, struct o
 	if (caps.global && (wants_global || (!maps && policy.preference == O2_PREFER_MAPPING)))
 		wanted = O2_REG_GLOBAL;
 	else if (!maps)
-		expected = (struct o2_settings_verdict){
-			-ENOSYS, "choose/no-way-to-register", "caps.global", caps.global, 1, O2_LIMIT_EXACT};
+		expected = o2_settings_exact(-ENOSYS, "choose/no-way-to-register", "caps.global", caps.global,
+					     1);
 	if (policy.map_on_demand > 256)
-		expected = (struct o2_settings_verdict){
-			-EINVAL, "choose/map-on-demand", "map_on_demand", policy.map_on_demand,
-			256,	 O2_LIMIT_BOUND};
+		expected = o2_settings_bound(-EINVAL, "choose/map-on-demand", "map_on_demand",
+					     policy.map_on_demand, 256);
 	else if (segments == 0)
-		expected = (struct o2_settings_verdict){-EINVAL, "choose/segments", "segments", 0,
-							1,	 O2_LIMIT_BOUND};
+		expected = o2_settings_bound(-EINVAL, "choose/segments", "segments", 0, 1);
 	else if (policy.preference > O2_PREFER_MAPPING)
-		expected = (struct o2_settings_verdict){-EINVAL, "choose/preference", "preference", 2,
-							1,	 O2_LIMIT_BOUND};
+		expected = o2_settings_bound(-EINVAL, "choose/preference", "preference", 2, 1);
 	rc = o2_reg_choose(&caps, &policy, segments, &mode, &error);
 	o2_settings_check(run, report, rc, &error, &expected);
 	if (rc == 0 && mode != wanted)

@@ -115,7 +115,7 @@ void o2_settings_draw_plan(struct o2_choice *c, struct o2_settings_place *p)
 struct o2_settings_verdict o2_settings_refuse(const char *rule, const char *field, uint64_t value,
 					      uint64_t limit)
 {
-	return (struct o2_settings_verdict){-EINVAL, rule, field, value, limit, O2_LIMIT_BOUND};
+	return o2_settings_bound(-EINVAL, rule, field, value, limit);
 }
 
 /* Of any mode.  Returns the situation. */

@@ -127,13 +127,7 @@ static void spoil(struct o2_choice *c, struct asked *asked)
 
 static struct o2_settings_verdict over(const char *rule, const char *field, uint64_t value, uint64_t limit)
 {
-	return (struct o2_settings_verdict){-EPROTO, rule, field, value, limit, O2_LIMIT_BOUND};
-}
-
-static struct o2_settings_verdict other(int code, const char *rule, const char *field, uint64_t value,
-					uint64_t limit)
-{
-	return (struct o2_settings_verdict){code, rule, field, value, limit, O2_LIMIT_EXACT};
+	return o2_settings_bound(-EPROTO, rule, field, value, limit);
 }
 
 static struct o2_settings_verdict foretell_params(const struct asked *asked, uint8_t *why)
@@ -178,15 +172,15 @@ static struct o2_settings_verdict foretell(const struct asked *asked, uint8_t *w
 
 	*why = O2_REJECT_FATAL;
 	if (self->require_privileged_port && asked->origin.port >= 1024)
-		return (struct o2_settings_verdict){-EACCES,	   "connreq/privileged-port",
-						    "source port", asked->origin.port,
-						    1023,	   O2_LIMIT_BOUND};
+		return o2_settings_bound(-EACCES, "connreq/privileged-port", "source port",
+					 asked->origin.port, 1023);
 	if (asked->bytes < 6)
 		return over("connreq/short", "length_bytes", asked->bytes, 6);
 	if (asked->magic != 0)
 		/* As the bytes are in a message of a little-endian node. */
-		return other(-EPROTO, "connreq/generic-magic", "ibm_magic",
-			     msg->order == O2_LITTLE_ENDIAN ? GENERIC : __builtin_bswap32(GENERIC), OURS);
+		return o2_settings_exact(
+			-EPROTO, "connreq/generic-magic", "ibm_magic",
+			msg->order == O2_LITTLE_ENDIAN ? GENERIC : __builtin_bswap32(GENERIC), OURS);
 	if (msg->ibm_version < OLD)
 		return over("connreq/version", "ibm_version", msg->ibm_version, OLD);
 	if (msg->ibm_version > self->version)
@@ -195,16 +189,17 @@ static struct o2_settings_verdict foretell(const struct asked *asked, uint8_t *w
 		return over("wire/header/short-for-header", "length_bytes", 6, 48);
 	if (!self->up) {
 		*why = O2_REJECT_EARLY;
-		return other(-EAGAIN, "connreq/early", "interface up", 0, 1);
+		return o2_settings_exact(-EAGAIN, "connreq/early", "interface up", 0, 1);
 	}
 	if (msg->ibm_dstnid != SELF)
-		return other(-EPROTO, "connreq/dstnid", "ibm_dstnid", msg->ibm_dstnid, SELF);
+		return o2_settings_exact(-EPROTO, "connreq/dstnid", "ibm_dstnid", msg->ibm_dstnid, SELF);
 	if (!unsaid && msg->ibm_dststamp != LIFE) {
 		*why = O2_REJECT_CONN_STALE;
-		return other(-ESTALE, "connreq/dststamp", "ibm_dststamp", msg->ibm_dststamp, LIFE);
+		return o2_settings_exact(-ESTALE, "connreq/dststamp", "ibm_dststamp", msg->ibm_dststamp,
+					 LIFE);
 	}
 	if (msg->ibm_type != O2_MSG_CONNREQ)
-		return other(-EPROTO, "connreq/type", "ibm_type", msg->ibm_type, O2_MSG_CONNREQ);
+		return o2_settings_exact(-EPROTO, "connreq/type", "ibm_type", msg->ibm_type, O2_MSG_CONNREQ);
 	return foretell_params(asked, why);
 }
 
