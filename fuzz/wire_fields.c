@@ -116,11 +116,6 @@ size_t o2_fixed_bytes(uint8_t type)
 	return end;
 }
 
-static uint64_t one_of(const uint64_t *values, size_t count, uint64_t pick)
-{
-	return values[pick % count];
-}
-
 /* The o2ib type and network 0 in front of an address. */
 #define O2IB 0x0005000000000000u
 #define MIB  O2_MAX_TRANSFER_BYTES
@@ -167,28 +162,22 @@ uint64_t o2_spot_edge(enum o2_spot_kind kind, uint64_t pick)
 					     UINT64_MAX - 1,
 					     UINT64_MAX};
 
-	switch (kind) {
-	case O2_SPOT_MAGIC:
-		return one_of(magics, COUNT(magics), pick);
-	case O2_SPOT_VERSION:
-		return one_of(versions, COUNT(versions), pick);
-	case O2_SPOT_TYPE:
-		return one_of(types, COUNT(types), pick);
-	case O2_SPOT_NOB:
-		return one_of(nobs, COUNT(nobs), pick);
-	case O2_SPOT_NID:
-		return one_of(nids, COUNT(nids), pick);
-	case O2_SPOT_LNET_TYPE:
-		return one_of(lnet_types, COUNT(lnet_types), pick);
-	case O2_SPOT_BYTES:
-		return one_of(bytes, COUNT(bytes), pick);
-	case O2_SPOT_NFRAGS:
-		return one_of(counts, COUNT(counts), pick);
-	case O2_SPOT_ADDR:
-		return one_of(addresses, COUNT(addresses), pick);
-	case O2_SPOT_CKSUM:
-	case O2_SPOT_NUMBER:
-		break;
-	}
-	return one_of(numbers, COUNT(numbers), pick);
+	static const struct {
+		const uint64_t *value;
+		size_t count;
+	} edges[] = {
+		[O2_SPOT_NUMBER] = {numbers, COUNT(numbers)},
+		[O2_SPOT_MAGIC] = {magics, COUNT(magics)},
+		[O2_SPOT_VERSION] = {versions, COUNT(versions)},
+		[O2_SPOT_TYPE] = {types, COUNT(types)},
+		[O2_SPOT_NOB] = {nobs, COUNT(nobs)},
+		[O2_SPOT_CKSUM] = {numbers, COUNT(numbers)},
+		[O2_SPOT_NID] = {nids, COUNT(nids)},
+		[O2_SPOT_LNET_TYPE] = {lnet_types, COUNT(lnet_types)},
+		[O2_SPOT_BYTES] = {bytes, COUNT(bytes)},
+		[O2_SPOT_NFRAGS] = {counts, COUNT(counts)},
+		[O2_SPOT_ADDR] = {addresses, COUNT(addresses)},
+	};
+
+	return edges[kind].value[pick % edges[kind].count];
 }

@@ -369,22 +369,9 @@ static void no_session(struct o2_commands_run *run)
 
 void o2_commands_lst(struct o2_commands_run *run)
 {
+	static void (*const kinds[])(struct o2_commands_run * run) = {in_order, wrong_bit, out_of_range,
+								      no_session, o2_commands_lst_wrong};
 	static const uint32_t weights[] = {9, 5, 5, 4, 14};
 
-	switch (o2_draw_weighted(run->c, weights, 5)) {
-	case 0:
-		in_order(run);
-		break;
-	case 1:
-		wrong_bit(run);
-		break;
-	case 2:
-		out_of_range(run);
-		break;
-	case 3:
-		no_session(run);
-		break;
-	default:
-		o2_commands_lst_wrong(run);
-	}
+	kinds[o2_draw_weighted(run->c, weights, 5)](run);
 }

@@ -53,24 +53,13 @@ static void pass_time(struct o2_lst_case *the)
 
 static bool take_step(void *context)
 {
+	static void (*const steps[])(struct o2_lst_case * the) = {o2_lst_deliver, o2_lst_start_request,
+								  o2_lst_start_bulk, pass_time};
 	static const uint32_t weights[] = {21, 4, 4, 1};
 	struct o2_lst_case *the = context;
 
 	the->steps++;
-	switch (o2_draw_weighted(the->choice, weights, 4)) {
-	case 0:
-		o2_lst_deliver(the);
-		break;
-	case 1:
-		o2_lst_start_request(the);
-		break;
-	case 2:
-		o2_lst_start_bulk(the);
-		break;
-	default:
-		pass_time(the);
-		break;
-	}
+	steps[o2_draw_weighted(the->choice, weights, 4)](the);
 	o2_lst_check_state(the);
 	return !the->report->failed;
 }
@@ -200,24 +189,19 @@ static bool node_case(struct o2_lst_case *the)
 	return come_to_an_end(the);
 }
 
+static bool work_case(struct o2_lst_case *the)
+{
+	return o2_lst_work_case(the) && come_to_an_end(the);
+}
+
 static bool draw_case(struct o2_lst_case *the)
 {
+	static bool (*const kinds[])(struct o2_lst_case * the) = {node_case,	      o2_lst_talk_case,
+								  work_case,	      o2_lst_vain_case,
+								  o2_lst_limits_case, o2_lst_short_case};
 	static const uint32_t weights[] = {8, 8, 4, 1, 1, 1};
 
-	switch (o2_draw_weighted(the->choice, weights, 6)) {
-	case 0:
-		return node_case(the);
-	case 1:
-		return o2_lst_talk_case(the);
-	case 2:
-		return o2_lst_work_case(the) && come_to_an_end(the);
-	case 3:
-		return o2_lst_vain_case(the);
-	case 4:
-		return o2_lst_limits_case(the);
-	default:
-		return o2_lst_short_case(the);
-	}
+	return kinds[o2_draw_weighted(the->choice, weights, 6)](the);
 }
 
 static enum o2_status run_case(void *context, struct o2_choice *choice, struct o2_report *report)
