@@ -139,7 +139,6 @@ static void tell_message(struct o2_told *told, const struct o2_judge_event *even
 	o2_told_summary(told->text, &said);
 	fputc('\n', told->text);
 	told->sends++;
-	told->packet_of[event->number] = told->file->packets;
 	o2_told_remember(told, event, &said, bytes, 0);
 }
 
@@ -169,7 +168,6 @@ static void tell_write(struct o2_told *told, const struct o2_judge_event *event,
 	fputc('\n', told->text);
 	told->writes++;
 	told->write_bytes += event->bytes;
-	told->packet_of[event->number] = told->file->packets;
 	o2_told_remember(told, event, NULL, NULL, 0);
 }
 
@@ -195,7 +193,6 @@ static void tell_nak(struct o2_told *told, const struct o2_judge_event *event, u
 	fprintf(told->text, "%s psn 0x%" PRIx32 "\n", words[which], psn);
 	told->naks++;
 	told->nacked = true;
-	told->packet_of[event->number] = told->file->packets;
 	o2_told_remember(told, event, NULL, NULL, 0);
 }
 

@@ -82,7 +82,6 @@ void o2_told_terms(struct o2_told *told, const struct o2_judge_event *event, uin
 	fprintf(told->text, " from qp 0x%" PRIx32 " ", told->qp[from]);
 	o2_told_summary(told->text, &said);
 	fputc('\n', told->text);
-	told->packet_of[event->number] = told->file->packets;
 	o2_told_remember(told, event, &said, bytes,
 			 (uint32_t)(sizeof(data) - (size_t)(asks ? 140 + 36 : 36) - length));
 	if (asks)
@@ -140,7 +139,6 @@ void o2_told_reject(struct o2_told *told, const struct o2_judge_event *event, ui
 	say_reject(told, object, 28, &record);
 	fputc('\n', told->text);
 	told->rejected = true;
-	told->packet_of[event->number] = told->file->packets;
 	o2_told_remember_reject(told, event, &record, data + 84);
 }
 
@@ -151,7 +149,6 @@ void o2_told_disconnect(struct o2_told *told, const struct o2_judge_event *event
 	add_cm(told, event->from, CM_DREQ, nothing, time_ns);
 	told->ended = true;
 	fputc('\n', told->text);
-	told->packet_of[event->number] = told->file->packets;
 	o2_told_remember(told, event, NULL, NULL, 0);
 }
 

@@ -32,7 +32,7 @@ json_t *o2_told_number(uint64_t value);
 /* A row of the packet that was added last, which told->rows owns; of the text it is the beginning. */
 json_t *o2_told_row(struct o2_told *told, const char *what, int from, uint32_t dest_qp, uint32_t psn,
 		    uint64_t time_ns);
-/* The event as a step: said, if it says something, is in bytes. */
+/* The event as a step, of the packet that was added last: said, if it says something, is in bytes. */
 void o2_told_remember(struct o2_told *told, const struct o2_judge_event *event, const struct o2_msg *said,
 		      const uint8_t *bytes, uint32_t behind);
 /* The same of a reject: its record, and the bytes that it has been captured with. */

@@ -248,7 +248,6 @@ void o2_told_lost(struct o2_told *told, const struct o2_judge_event *event, uint
 	if (told->ntwins == 0 && o2_draw_bool(told->c, 1, 2)) {
 		told->lost = true;
 		o2_told_lost_front(told, event, time_ns);
-		told->packet_of[event->number] = told->file->packets;
 		o2_told_remember(told, event, NULL, NULL, 0);
 		return;
 	}
@@ -274,7 +273,6 @@ void o2_told_lost(struct o2_told *told, const struct o2_judge_event *event, uint
 		     kind >= 2	 ? "packets before this one are missing"
 		     : kind == 0 ? "a SEND without its first packets"
 				 : "a WRITE without its first packets");
-	told->packet_of[event->number] = told->file->packets;
 	o2_told_remember(told, event, NULL, NULL, 0);
 }
 

@@ -21,9 +21,10 @@ void o2_told_remember(struct o2_told *told, const struct o2_judge_event *event, 
 	size_t size;
 	FILE *out;
 
+	told->packet_of[event->number] = told->file->packets;
 	*step = (struct o2_told_step){.kind = event->kind,
 				      .from = event->from,
-				      .packet = told->packet_of[event->number],
+				      .packet = told->file->packets,
 				      .time_ns = event->time_ns,
 				      .bytes = event->bytes,
 				      .addr = event->addr,
