@@ -12,9 +12,9 @@
 struct o2_reg_mode_ops {
 	/*
 	 * Fill the members of *plan that depend on the mode.  Pure.  The caller (plan.c) has checked request
-	 * and segments, has set the others, and all counts to 0.
+	 * and segments, has set the others, and all counts to 0.  total: bytes of all segments.
 	 */
-	int (*plan)(const struct o2_reg_request *request, const struct o2_dma_list *segments,
+	int (*plan)(const struct o2_reg_request *request, const struct o2_dma_list *segments, uint32_t total,
 		    struct o2_reg_plan *plan, struct o2_error *error);
 	/*
 	 * Register what the plan says.  The caller (bind.c) has filled mode, side, cpt, iova and length of
@@ -42,25 +42,18 @@ extern const struct o2_reg_mode_ops *const o2_reg_modes[O2_REG_MODES];
 /* --- what plans share (plan.c) --- */
 
 /*
- * Append to plan->page[] every page that a segment touches.  A segment that starts inside the page where the
+ * Append to plan->page[] every page that segment `index` touches.  One that starts inside the page where the
  * one before it ended shares that page's slot; one that starts on a page boundary always opens a slot.
  *
- * slot: set to the index of the segment's first page.  Returns 0, or -EINVAL past max_pages.
+ * seam_rule: the rule that a hole between the two breaks, or NULL where there may be one.  There is none when
+ * both sides of the seam are page boundaries, or when the two are one range.
+ * slot: set to the index of the segment's first page.  Returns 0, or -EINVAL for a hole or past max_pages.
  * o2iblnd: kiblnd_map_tx_pages
  * kernel: ib_sg_to_pages
  */
-int o2_reg_list_pages(const struct o2_reg_request *request, const struct o2_dma_segment *segment,
-		      uint32_t index, struct o2_reg_plan *plan, uint32_t *slot, struct o2_error *error);
-
-/*
- * Do segments index - 1 and index meet without a hole, in a list of pages?  They do when both sides of the
- * seam are page boundaries, or when they are one range.  Returns 0, or -EINVAL under that rule.
- */
-int o2_reg_check_seam(const struct o2_dma_list *segments, uint32_t index, uint32_t page_bytes,
-		      const char *rule, struct o2_error *error);
-
-/* Bytes in all: at most O2_MAX_TRANSFER_BYTES, which was checked. */
-uint32_t o2_reg_total(const struct o2_dma_list *segments);
+int o2_reg_list_pages(const struct o2_reg_request *request, const struct o2_dma_list *segments,
+		      uint32_t index, const char *seam_rule, struct o2_reg_plan *plan, uint32_t *slot,
+		      struct o2_error *error);
 
 /* Let the plan register exactly the `length` bytes from iova on, and publish them as one fragment. */
 void o2_reg_publish_range(struct o2_reg_plan *plan, uint64_t iova, uint32_t length);

@@ -3,7 +3,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "reg/mode.h"
@@ -47,9 +46,10 @@ static int check_request(const struct o2_reg_request *request, struct o2_error *
 	return 0;
 }
 
-static int check_segments(const struct o2_dma_list *segments, struct o2_error *error)
+/* *total: their bytes. */
+static int check_segments(const struct o2_dma_list *segments, uint64_t *total, struct o2_error *error)
 {
-	uint64_t total = 0;
+	*total = 0;
 
 	if (segments->count == 0 || segments->count > O2_MAX_FRAGS)
 		return o2_refuse_value(error, -EINVAL, "reg/count", "count", segments->count, O2_MAX_FRAGS);
@@ -61,9 +61,9 @@ static int check_segments(const struct o2_dma_list *segments, struct o2_error *e
 		if (segment->length > UINT64_MAX - segment->addr)
 			return o2_refuse(error, -EINVAL, "reg/segment-wraps", "segment[].length", i,
 					 segment->length, UINT64_MAX - segment->addr);
-		total += segment->length;
-		if (total > O2_MAX_TRANSFER_BYTES)
-			return o2_refuse(error, -EMSGSIZE, "reg/too-long", "segment[].length", i, total,
+		*total += segment->length;
+		if (*total > O2_MAX_TRANSFER_BYTES)
+			return o2_refuse(error, -EMSGSIZE, "reg/too-long", "segment[].length", i, *total,
 					 O2_MAX_TRANSFER_BYTES);
 	}
 	return 0;
@@ -72,10 +72,11 @@ static int check_segments(const struct o2_dma_list *segments, struct o2_error *e
 int o2_reg_plan(const struct o2_reg_request *request, const struct o2_dma_list *segments,
 		struct o2_reg_plan *plan, struct o2_error *error)
 {
+	uint64_t total;
 	int rc = check_request(request, error);
 
 	if (rc == 0)
-		rc = check_segments(segments, error);
+		rc = check_segments(segments, &total, error);
 	if (rc != 0)
 		return rc;
 	plan->mode = request->mode;
@@ -88,7 +89,7 @@ int o2_reg_plan(const struct o2_reg_request *request, const struct o2_dma_list *
 	plan->npages = 0;
 	plan->nentries = 0;
 	plan->nfrags = 0;
-	rc = o2_reg_modes[request->mode]->plan(request, segments, plan, error);
+	rc = o2_reg_modes[request->mode]->plan(request, segments, (uint32_t)total, plan, error);
 	if (rc != 0)
 		return rc;
 	/* The transfer fails here, where the reason is known, and not at the peer. */
@@ -181,13 +182,23 @@ int o2_reg_choose(const struct o2_reg_caps *caps, const struct o2_reg_policy *po
  * length alone: a mapping that merged neighbours hands over segments that start inside a page and cross
  * others (docs/modes.md, "Page lists").
  */
-int o2_reg_list_pages(const struct o2_reg_request *request, const struct o2_dma_segment *segment,
-		      uint32_t index, struct o2_reg_plan *plan, uint32_t *slot, struct o2_error *error)
+int o2_reg_list_pages(const struct o2_reg_request *request, const struct o2_dma_list *segments,
+		      uint32_t index, const char *seam_rule, struct o2_reg_plan *plan, uint32_t *slot,
+		      struct o2_error *error)
 {
+	const struct o2_dma_segment *segment = &segments->segment[index];
 	uint64_t mask = (uint64_t)request->page_bytes - 1;
 	uint64_t page = segment->addr & ~mask;
 	uint64_t last = (segment->addr + segment->length - 1) & ~mask;
 
+	if (seam_rule != NULL && index > 0) {
+		const uint64_t end = segment[-1].addr + segment[-1].length;
+
+		if (end != segment->addr && ((end | segment->addr) & mask) != 0)
+			return o2_limit_is(o2_refuse(error, -EINVAL, seam_rule, "segment[].addr", index,
+						     segment->addr, end),
+					   O2_LIMIT_OTHER, error);
+	}
 	/*
 	 * A segment that starts on a page boundary opens a slot even when that page was the last one listed:
 	 * the buffer names the page a second time, and its bytes follow the first ones in the region.
@@ -210,33 +221,11 @@ int o2_reg_list_pages(const struct o2_reg_request *request, const struct o2_dma_
 	}
 }
 
-int o2_reg_check_seam(const struct o2_dma_list *segments, uint32_t index, uint32_t page_bytes,
-		      const char *rule, struct o2_error *error)
-{
-	uint64_t end = segments->segment[index - 1].addr + segments->segment[index - 1].length;
-	uint64_t start = segments->segment[index].addr;
-
-	if (end == start || (end % page_bytes == 0 && start % page_bytes == 0))
-		return 0;
-	return o2_limit_is(o2_refuse(error, -EINVAL, rule, "segment[].addr", index, start, end),
-			   O2_LIMIT_OTHER, error);
-}
-
-uint32_t o2_reg_total(const struct o2_dma_list *segments)
-{
-	uint32_t total = 0;
-
-	for (uint32_t i = 0; i < segments->count; i++)
-		total += segments->segment[i].length;
-	return total;
-}
-
 void o2_reg_publish_range(struct o2_reg_plan *plan, uint64_t iova, uint32_t length)
 {
 	plan->iova = iova;
 	plan->length = length;
 	plan->page_offset = (uint32_t)(iova % plan->page_bytes);
 	plan->nfrags = 1;
-	plan->frag[0].rf_addr = iova;
-	plan->frag[0].rf_nob = length;
+	plan->frag[0] = (struct o2_rdma_frag){.rf_addr = iova, .rf_nob = length};
 }

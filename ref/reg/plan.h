@@ -97,8 +97,7 @@ int o2_reg_plan(const struct o2_reg_request *request, const struct o2_dma_list *
 extern const char *const o2_reg_mode_names[O2_REG_MODES];
 extern const char *const o2_side_names[O2_SINK + 1];
 
-/* "global", "fmr", "fastreg", "user", "phys", "fastreg_gaps"; NULL for a number that is not a mode.  Of the type that
- * options ask by (base/option.h). */
+/* The same; NULL for a number that is not a mode.  Of the type that options ask by (base/option.h). */
 const char *o2_reg_mode_name(unsigned int mode);
 
 /* --- choosing a mode --- */

@@ -19,27 +19,16 @@
  * none by that verdict and still does not join up is a short map.
  */
 static int plan_fastreg(const struct o2_reg_request *request, const struct o2_dma_list *segments,
-			struct o2_reg_plan *plan, struct o2_error *error)
+			uint32_t total, struct o2_reg_plan *plan, struct o2_error *error)
 {
-	uint64_t mask = (uint64_t)request->page_bytes - 1;
-	const uint32_t total = o2_reg_total(segments);
-	uint64_t end = 0;
-
 	if (request->gaps)
 		return o2_refuse_other(error, -EPROTONOSUPPORT, "reg/fastreg/gaps", "gaps", 1, 0);
 	for (uint32_t i = 0; i < segments->count; i++) {
-		const struct o2_dma_segment *segment = &segments->segment[i];
 		uint32_t slot;
-		int rc;
+		int rc = o2_reg_list_pages(request, segments, i, "reg/fastreg/short-map", plan, &slot, error);
 
-		if (i > 0 && end != segment->addr && ((end | segment->addr) & mask) != 0)
-			return o2_limit_is(o2_refuse(error, -EINVAL, "reg/fastreg/short-map",
-						     "segment[].addr", i, segment->addr, end),
-					   O2_LIMIT_OTHER, error);
-		rc = o2_reg_list_pages(request, segment, i, plan, &slot, error);
 		if (rc != 0)
 			return rc;
-		end = segment->addr + segment->length;
 	}
 	/* The region goes on from the first address, wherever the later segments lie. */
 	if (total > UINT64_MAX - segments->segment[0].addr)
@@ -128,8 +117,9 @@ const struct o2_frd_ops o2_reg_verbs_frd = {create_descriptor, destroy_descripto
 					    unmap_descriptor};
 
 /*
- * The kernel's order, on a device that can register by work requests: the pool's descriptors are regions, and the chain in front of a message is {invalidate the old key, register under the new one}
- * (docs/modes.md, "fastreg").
+ * The kernel's order, on a device that can register by work requests: the pool's descriptors are regions, and
+ * the chain in front of a message is {invalidate the old key, register under the new one} (docs/modes.md,
+ * "fastreg").
  */
 
 static int create_fast(void *context, uint64_t device, uint32_t max_pages, bool gaps,

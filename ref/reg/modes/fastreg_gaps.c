@@ -20,10 +20,8 @@
 
 /* The region is allocated for as many entries as a page list has pages. */
 static int plan_fastreg_gaps(const struct o2_reg_request *request, const struct o2_dma_list *segments,
-			     struct o2_reg_plan *plan, struct o2_error *error)
+			     uint32_t total, struct o2_reg_plan *plan, struct o2_error *error)
 {
-	const uint32_t total = o2_reg_total(segments);
-
 	if (segments->count > request->max_pages)
 		return o2_refuse_value(error, -EINVAL, "reg/fastreg_gaps/too-many-entries", "count",
 				       segments->count, request->max_pages);

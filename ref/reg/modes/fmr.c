@@ -34,19 +34,16 @@ static void cover_fragments(struct o2_reg_plan *plan)
 	plan->page_offset = (uint32_t)(low % plan->page_bytes);
 }
 
-static int plan_fmr(const struct o2_reg_request *request, const struct o2_dma_list *segments,
+static int plan_fmr(const struct o2_reg_request *request, const struct o2_dma_list *segments, uint32_t total,
 		    struct o2_reg_plan *plan, struct o2_error *error)
 {
+	const char *seam_rule = request->gaps ? NULL : "reg/fmr/undeclared-gap";
+
 	for (uint32_t i = 0; i < segments->count; i++) {
 		const struct o2_dma_segment *segment = &segments->segment[i];
 		uint32_t slot;
-		int rc = 0;
+		int rc = o2_reg_list_pages(request, segments, i, seam_rule, plan, &slot, error);
 
-		if (i > 0 && !request->gaps)
-			rc = o2_reg_check_seam(segments, i, request->page_bytes, "reg/fmr/undeclared-gap",
-					       error);
-		if (rc == 0)
-			rc = o2_reg_list_pages(request, segment, i, plan, &slot, error);
 		if (rc != 0)
 			return rc;
 		plan->frag[i].rf_addr =
@@ -56,7 +53,7 @@ static int plan_fmr(const struct o2_reg_request *request, const struct o2_dma_li
 	plan->nfrags = segments->count;
 	if (!request->gaps) {
 		plan->nfrags = 1;
-		plan->frag[0].rf_nob = o2_reg_total(segments);
+		plan->frag[0].rf_nob = total;
 	}
 	cover_fragments(plan);
 	return 0;

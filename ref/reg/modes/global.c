@@ -9,9 +9,10 @@
  */
 
 static int plan_global(const struct o2_reg_request *request, const struct o2_dma_list *segments,
-		       struct o2_reg_plan *plan, struct o2_error *error)
+		       uint32_t total, struct o2_reg_plan *plan, struct o2_error *error)
 {
 	(void)request;
+	(void)total;
 	(void)error;
 	for (uint32_t i = 0; i < segments->count; i++) {
 		plan->frag[i].rf_addr = segments->segment[i].addr;
@@ -27,7 +28,6 @@ int o2_reg_global_open(struct o2_reg_domain *domain, struct o2_error *error)
 	const struct o2_arena *arena = domain->arena;
 	uint64_t length = (uint64_t)arena->npages * arena->page_bytes;
 	const int writable = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
-	/* What is only sent from has no remote access. */
 	int access = o2_breaks("reg/source-local", true) ? 0 : writable;
 	int rc = o2_reg_region_make(domain, o2_reg_device_memory(domain, O2_SOURCE), length, domain->dma.base,
 				    access, &domain->global_local, error);

@@ -28,24 +28,19 @@ static int place(const struct o2_reg_request *request, uint64_t first, uint64_t 
 	return 0;
 }
 
-static int plan_phys(const struct o2_reg_request *request, const struct o2_dma_list *segments,
+static int plan_phys(const struct o2_reg_request *request, const struct o2_dma_list *segments, uint32_t total,
 		     struct o2_reg_plan *plan, struct o2_error *error)
 {
 	const uint64_t first = segments->segment[0].addr;
-	const uint32_t total = o2_reg_total(segments);
 	uint64_t start = 0;
-	int rc = 0;
+	int rc;
 
 	if (request->gaps)
 		return o2_refuse_other(error, -EINVAL, "reg/phys/gaps", "gaps", 1, 0);
 	for (uint32_t i = 0; i < segments->count; i++) {
 		uint32_t slot;
 
-		if (i > 0)
-			rc = o2_reg_check_seam(segments, i, request->page_bytes, "reg/phys/undeclared-gap",
-					       error);
-		if (rc == 0)
-			rc = o2_reg_list_pages(request, &segments->segment[i], i, plan, &slot, error);
+		rc = o2_reg_list_pages(request, segments, i, "reg/phys/undeclared-gap", plan, &slot, error);
 		if (rc != 0)
 			return rc;
 	}
@@ -55,10 +50,8 @@ static int plan_phys(const struct o2_reg_request *request, const struct o2_dma_l
 	return rc;
 }
 
-/*
- * o2iblnd: kiblnd_pmr_pool_map
- * kernel: ib_reg_phys_mr
- */
+/* o2iblnd: kiblnd_pmr_pool_map */
+/* kernel: ib_reg_phys_mr */
 static int bind_phys(struct o2_reg_domain *domain, const struct o2_reg_plan *plan, struct o2_binding *binding,
 		     struct o2_error *error)
 {

@@ -14,11 +14,10 @@
  * Only a buffer that is one range of virtual addresses can be registered so; where its pages begin and end
  * does not matter, and neither does the verdict on gaps.
  */
-static int plan_user(const struct o2_reg_request *request, const struct o2_dma_list *segments,
+static int plan_user(const struct o2_reg_request *request, const struct o2_dma_list *segments, uint32_t total,
 		     struct o2_reg_plan *plan, struct o2_error *error)
 {
-	const uint32_t total = o2_reg_total(segments);
-
+	(void)segments;
 	if (!request->contiguous)
 		return o2_refuse_other(error, -EPROTONOSUPPORT, "reg/user/not-contiguous", "contiguous", 0,
 				       1);
