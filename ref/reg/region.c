@@ -82,7 +82,7 @@ int o2_reg_region_release(struct o2_reg_domain *domain, struct o2_region *region
 	if (rc != 0)
 		return rc;
 	if (region->staging != NULL)
-		o2_reg_staging_release(domain, &region->staging);
+		o2_reg_staging_release(domain, region->staging);
 	give_window(domain, &region->window);
 	*region = (struct o2_region){.mr = NULL};
 	return 0;

@@ -3,7 +3,6 @@
 #define O2_REG_REGION_H
 
 #include <infiniband/verbs.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -97,11 +96,8 @@ int o2_reg_region_end(struct o2_reg_domain *domain, struct ibv_mr **mr);
 /* What lies at domain->dma.base for the transfers of one side: memory of the arena's size. */
 uint8_t *o2_reg_device_memory(const struct o2_reg_domain *domain, enum o2_side side);
 
-/*
- * The contiguous buffer in place of byte ranges (modes/fastreg_gaps.c): give one back, so that *staging is
- * NULL; free the idle ones.
- */
-void o2_reg_staging_release(struct o2_reg_domain *domain, struct o2_staging **staging);
+/* The contiguous buffer in place of byte ranges (modes/fastreg_gaps.c): give one back; free the idle ones. */
+void o2_reg_staging_release(struct o2_reg_domain *domain, struct o2_staging *staging);
 void o2_reg_staging_close(struct o2_reg_domain *domain);
 
 /* What a domain registers with: ibv_reg_mr_iova(3), ibv_dereg_mr(3). */

@@ -191,17 +191,17 @@ static void free_staging(struct o2_staging *staging)
 	free(staging);
 }
 
-void o2_reg_staging_release(struct o2_reg_domain *domain, struct o2_staging **staging)
+void o2_reg_staging_release(struct o2_reg_domain *domain, struct o2_staging *staging)
 {
+	bool kept;
+
 	pthread_mutex_lock(&domain->lock);
-	if (domain->nidle_staging < O2_DOMAIN_STAGINGS) {
-		domain->idle_staging[domain->nidle_staging++] = *staging;
-		*staging = NULL;
-	}
+	kept = domain->nidle_staging < O2_DOMAIN_STAGINGS;
+	if (kept)
+		domain->idle_staging[domain->nidle_staging++] = staging;
 	pthread_mutex_unlock(&domain->lock);
-	if (*staging != NULL)
-		free_staging(*staging);
-	*staging = NULL;
+	if (!kept)
+		free_staging(staging);
 }
 
 void o2_reg_staging_close(struct o2_reg_domain *domain)
@@ -214,11 +214,10 @@ static int staged_region(struct o2_reg_domain *domain, const struct o2_reg_plan 
 			 struct o2_region *region, struct o2_error *error)
 {
 	struct o2_staging *staging;
-	int rc = take_staging(domain, &region->staging, error);
+	int rc = take_staging(domain, &staging, error);
 
 	if (rc != 0)
 		return rc;
-	staging = region->staging;
 	staging->page_offset = (uint32_t)(plan->iova % domain->dma.page_bytes);
 	staging->nentries = plan->nentries;
 	memcpy(staging->entry, plan->entry, plan->nentries * sizeof(plan->entry[0]));
@@ -227,8 +226,10 @@ static int staged_region(struct o2_reg_domain *domain, const struct o2_reg_plan 
 	if (rc == 0)
 		rc = o2_reg_region_make(domain, staging->memory + staging->page_offset, plan->length,
 					plan->iova, access, &region->mr, error);
-	if (rc != 0)
-		o2_reg_staging_release(domain, &region->staging);
+	if (rc == 0)
+		region->staging = staging;
+	else
+		o2_reg_staging_release(domain, staging);
 	return rc;
 }
 
