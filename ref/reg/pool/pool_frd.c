@@ -41,16 +41,13 @@ static int refuse_state(const struct o2_frd_key *key, const char *rule, struct o
 
 int o2_frd_map(struct o2_frd_key *key, enum o2_side side, struct o2_error *error)
 {
-	switch (key->state) {
-	case O2_FRD_FRESH:
+	if (key->state != O2_FRD_FRESH && key->state != O2_FRD_IDLE_PREPARED)
+		return refuse_state(key, "frd/map/state", error);
+	/* The other is counted already, and its old key still waits to be invalidated. */
+	if (key->state == O2_FRD_FRESH) {
 		key->old_rkey = key->rkey;
 		key->rkey = o2_frd_bump(key->rkey);
 		key->lkey = o2_frd_bump(key->lkey);
-		break;
-	case O2_FRD_IDLE_PREPARED:
-		break; /* counted already, and the old key still waits to be invalidated */
-	default:
-		return refuse_state(key, "frd/map/state", error);
 	}
 	key->side = side;
 	key->state = O2_FRD_PREPARED;
@@ -143,15 +140,11 @@ int o2_frd_unmap(struct o2_frd_key *key, struct o2_error *error)
 {
 	const bool must_die = key->order == O2_FRD_INVALIDATE_LAST && key->registered;
 
-	switch (key->state) {
-	case O2_FRD_FRESH:
-	case O2_FRD_IDLE_PREPARED:
+	if (key->state == O2_FRD_FRESH || key->state == O2_FRD_IDLE_PREPARED)
 		return refuse_state(key, "frd/unmap/state", error);
-	case O2_FRD_PREPARED:
+	if (key->state == O2_FRD_PREPARED) {
 		key->state = O2_FRD_IDLE_PREPARED;
 		return 0;
-	default:
-		break;
 	}
 	if (must_die)
 		return o2_refuse_other(error, -EBUSY, "frd/unmap/key-alive", "state", key->state,
@@ -172,10 +165,9 @@ int o2_frd_replaced(struct o2_frd_key *key, uint32_t lkey, uint32_t rkey, struct
 
 static void free_frds(const struct o2_frd_config *config, struct o2_frd_pool *pool, uint32_t n)
 {
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++)
 		if (pool->frd[i].handle != NULL)
 			config->ops->destroy(config->context, pool->frd[i].handle);
-	}
 	free(pool);
 }
 
@@ -187,7 +179,7 @@ static int create_pool(void *owner, uint64_t device, struct o2_pool **pool, stru
 	made = calloc(1, sizeof(*made) + config->pool_size * sizeof(made->frd[0]));
 	if (made == NULL)
 		return o2_fail(error, -ENOMEM, "pool/frd/memory", "pool_size", config->pool_size);
-	STAILQ_INIT(&made->idle);
+	STAILQ_INIT(&made->base.idle);
 	for (uint32_t i = 0; i < config->pool_size; i++) {
 		struct o2_frd_object object = {0};
 		int rc;
@@ -203,7 +195,7 @@ static int create_pool(void *owner, uint64_t device, struct o2_pool **pool, stru
 		made->frd[i].handle = object.handle;
 		made->frd[i].pool = made;
 		o2_frd_init(&made->frd[i].key, config->order, object.lkey, object.rkey);
-		STAILQ_INSERT_TAIL(&made->idle, &made->frd[i], link);
+		STAILQ_INSERT_TAIL(&made->base.idle, &made->frd[i].idle, link);
 	}
 	*pool = &made->base;
 	return 0;
@@ -217,38 +209,25 @@ static void destroy_pool(void *owner, struct o2_pool *pool)
 }
 
 /* request: where the descriptor goes. */
-static int take(void *owner, struct o2_pool *base, void *request, struct o2_error *error)
+static int take(void *owner, struct o2_pool *pool, void *request, struct o2_error *error)
 {
-	struct o2_frd_pool *pool = (struct o2_frd_pool *)base;
-	struct o2_frd *frd = STAILQ_FIRST(&pool->idle);
+	struct o2_idle_element *first = STAILQ_FIRST(&pool->idle);
 
 	(void)owner;
 	(void)error;
-	if (frd == NULL)
+	if (first == NULL)
 		return O2_POOL_EXHAUSTED;
 	STAILQ_REMOVE_HEAD(&pool->idle, link);
-	*(struct o2_frd **)request = frd;
+	*(struct o2_frd **)request = (struct o2_frd *)first;
 	return 0;
 }
 
 static int give(void *owner, struct o2_pool *pool, void *element)
 {
-	struct o2_frd *frd = element;
-
 	(void)owner;
 	/* The state of its key said that it was in use. */
-	STAILQ_INSERT_TAIL(&((struct o2_frd_pool *)pool)->idle, frd, link);
+	STAILQ_INSERT_TAIL(&pool->idle, (struct o2_idle_element *)element, link);
 	return 0;
-}
-
-static uint32_t idle(struct o2_pool *pool)
-{
-	const struct o2_frd *frd;
-	uint32_t n = 0;
-
-	STAILQ_FOREACH(frd, &((const struct o2_frd_pool *)pool)->idle, link)
-		n++;
-	return n;
 }
 
 static const struct o2_pool_kind frd_kind = {
@@ -258,7 +237,6 @@ static const struct o2_pool_kind frd_kind = {
 	.give = give,
 	.exhausted_errno = -EAGAIN,
 	.scan_is_use = true,
-	.idle = idle,
 };
 
 int o2_frd_set_init(struct o2_frd_set *set, const struct o2_frd_config *config, struct o2_error *error)

@@ -4,7 +4,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/queue.h>
 
 #include "base/error.h"
 #include "mem/dma_map.h"
@@ -198,7 +197,7 @@ struct o2_frd_pool;
 /* Belongs to its pool; handle and key to the holder between o2_frd_take and o2_frd_put. */
 /* o2iblnd: kib_fast_reg_descriptor */
 struct o2_frd {
-	STAILQ_ENTRY(o2_frd) link;
+	struct o2_idle_element idle; /* stays the first member */
 	struct o2_frd_pool *pool;
 	void *handle;
 	struct o2_frd_key key;
@@ -207,7 +206,6 @@ struct o2_frd {
 /* o2iblnd: kib_fmr_pool */
 struct o2_frd_pool {
 	struct o2_pool base; /* stays the first member */
-	STAILQ_HEAD(, o2_frd) idle;
 	struct o2_frd frd[]; /* pool_size */
 };
 

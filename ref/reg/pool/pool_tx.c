@@ -60,6 +60,7 @@ static struct o2_tx_pool *alloc_pool(const struct o2_tx_config *config)
 
 	if (pool == NULL)
 		return NULL;
+	STAILQ_INIT(&pool->base.idle);
 	pool->tx = calloc(config->pool_size, tx_stride(config));
 	/* Zeros, as nothing old may go over the wire: of what nobody sends, the kernel makes no page. */
 	pool->made = calloc(1, area_bytes + config->page_bytes);
@@ -113,7 +114,7 @@ static int create_pool(void *owner, uint64_t device, struct o2_pool **made, stru
 			return o2_refuse(error, rc, "pool/tx/slot", "slots", i, i, O2_NO_LIMIT);
 		}
 		pool->nmapped++;
-		SLIST_INSERT_HEAD(&pool->idle, tx, link);
+		STAILQ_INSERT_HEAD(&pool->base.idle, &tx->idle, link);
 	}
 	*made = &pool->base;
 	return 0;
@@ -125,17 +126,16 @@ static void destroy_pool(void *owner, struct o2_pool *pool)
 }
 
 /* request: where the transmit goes. */
-static int take(void *owner, struct o2_pool *base, void *request, struct o2_error *error)
+static int take(void *owner, struct o2_pool *pool, void *request, struct o2_error *error)
 {
 	struct o2_tx_set *set = owner;
-	struct o2_tx_pool *pool = (struct o2_tx_pool *)base;
-	struct o2_pool_tx *tx = SLIST_FIRST(&pool->idle);
+	struct o2_pool_tx *tx = (struct o2_pool_tx *)STAILQ_FIRST(&pool->idle);
 
 	(void)error;
 	if (tx == NULL)
 		return O2_POOL_EXHAUSTED;
 	assert(!tx->taken && tx->held == 0);
-	SLIST_REMOVE_HEAD(&pool->idle, link);
+	STAILQ_REMOVE_HEAD(&pool->idle, link);
 	tx->taken = true;
 	tx->cookie = set->next_cookie++;
 	*(struct o2_pool_tx **)request = tx;
@@ -150,18 +150,8 @@ static int give(void *owner, struct o2_pool *pool, void *element)
 	if (!tx->taken)
 		return -EINVAL;
 	tx->taken = false;
-	SLIST_INSERT_HEAD(&((struct o2_tx_pool *)pool)->idle, tx, link);
+	STAILQ_INSERT_HEAD(&pool->idle, &tx->idle, link);
 	return 0;
-}
-
-static uint32_t idle(struct o2_pool *pool)
-{
-	const struct o2_pool_tx *tx;
-	uint32_t n = 0;
-
-	SLIST_FOREACH(tx, &((const struct o2_tx_pool *)pool)->idle, link)
-	n++;
-	return n;
 }
 
 static const struct o2_pool_kind tx_kind = {
@@ -170,7 +160,6 @@ static const struct o2_pool_kind tx_kind = {
 	.take = take,
 	.give = give,
 	.exhausted_errno = -ENOMEM,
-	.idle = idle,
 };
 
 int o2_tx_set_init(struct o2_tx_set *set, const struct o2_tx_config *config, struct o2_error *error)

@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/queue.h>
 
 #include "base/error.h"
 #include "reg/pool/poolset.h"
@@ -69,7 +68,7 @@ enum o2_tx_held {
  * the pool looks at.
  */
 struct o2_pool_tx {
-	SLIST_ENTRY(o2_pool_tx) link;
+	struct o2_idle_element idle; /* stays the first member */
 	struct o2_tx_pool *pool;
 	bool taken;
 	uint32_t held;	       /* enum o2_tx_held: the holder's to keep; 0 when it is taken */
@@ -82,8 +81,7 @@ struct o2_pool_tx {
 /* o2iblnd: kib_tx_pool */
 struct o2_tx_pool {
 	struct o2_pool base; /* stays the first member */
-	SLIST_HEAD(, o2_pool_tx) idle;
-	uint32_t nmapped; /* slots, counted from 0, that slot_map was called for */
+	uint32_t nmapped;    /* slots, counted from 0, that slot_map was called for */
 	bool area_ready;
 	void *made; /* what area lies in: memory that has to be freed */
 	void *area;

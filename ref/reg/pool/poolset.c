@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "reg/pool/poolset.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stddef.h>
 
@@ -341,16 +340,18 @@ struct idle_visit {
 static void visit_idle(void *context, struct o2_pool *pool)
 {
 	struct idle_visit *visit = context;
+	const struct o2_idle_element *element;
 
-	visit->total += visit->kind->idle(pool);
+	if (visit->kind->idle != NULL)
+		visit->total += visit->kind->idle(pool);
+	STAILQ_FOREACH(element, &pool->idle, link)
+		visit->total++;
 }
 
 uint64_t o2_pool_set_idle(struct o2_pool_set *set)
 {
 	struct idle_visit visit = {.kind = set->kind};
 
-	if (visit.kind->idle == NULL)
-		return 0;
 	visit_list(set, &set->live, visit_idle, &visit);
 	visit_list(set, &set->failed, visit_idle, &visit);
 	return visit.total;

@@ -88,6 +88,13 @@ struct o2_pool {
 	uint64_t deadline_ms; /* from then on it is destroyed when it has no users */
 	uint32_t users;	      /* elements in use */
 	bool failed;	      /* its device went away */
+	/* Of kinds that keep theirs here. */
+	STAILQ_HEAD(, o2_idle_element) idle;
+};
+
+/* What an element of such a kind begins with. */
+struct o2_idle_element {
+	STAILQ_ENTRY(o2_idle_element) link;
 };
 
 TAILQ_HEAD(o2_pool_list, o2_pool);
@@ -107,7 +114,7 @@ TAILQ_HEAD(o2_pool_list, o2_pool);
  *       changed).  A kind that checks this before it calls o2_pool_set_put always returns 0.  NULL for a
  *       kind that does it under a lock of its own.
  *
- * idle: how many elements stand in the pool's queues, for reports.  Called without the lock.  May be NULL.
+ * idle: how many elements stand in the pool's own queues, for reports.  Called without the lock.  NULL: none.
  *
  * create and take fill *error, which may be NULL, when they fail.
  *
@@ -208,8 +215,8 @@ void o2_pool_set_visit(struct o2_pool_set *set, void (*visit)(void *context, str
 void o2_pool_set_counts(struct o2_pool_set *set, struct o2_pool_counts *counts);
 
 /*
- * How many elements stand in the queues of all its pools, failed ones included, by the kind's idle(); 0 for a
- * kind without it.  To be called while no thread takes or puts.
+ * How many elements stand in the queues of all its pools, failed ones included.  To be called while no thread
+ * takes or puts.
  */
 uint64_t o2_pool_set_idle(struct o2_pool_set *set);
 
