@@ -14,7 +14,7 @@
  * Pages that stay neighbours in a view.  View 0 is the identity (the memory itself), two views scatter every
  * page, and the last one keeps small runs together, so that lists with partly adjacent pages occur as well.
  */
-static const uint32_t view_block_pages[O2_ARENA_VIEWS] = {0, 1, 1, 8};
+static const uint32_t view_block_pages[O2_ARENA_VIEWS] = {UINT32_MAX, 1, 1, 8};
 
 /* splitmix64: a fixed sequence from a fixed seed. */
 static uint64_t next_number(uint64_t *state)
@@ -108,11 +108,7 @@ static int make_view(struct o2_arena *arena, uint32_t view, struct o2_error *err
 	if (table == NULL)
 		return o2_fail(error, -ENOMEM, "arena/view-table", "npages", npages);
 	arena->view[view].page = table;
-	if (view == 0)
-		for (uint32_t i = 0; i < npages; i++)
-			table[i] = i;
-	else
-		permute(npages, view_block_pages[view], VIEW_SEED + view, table + npages, table);
+	permute(npages, view_block_pages[view], VIEW_SEED + view, table + npages, table);
 	for (uint32_t i = 0; i < npages; i++)
 		table[npages + table[i]] = i;
 	if (view != 0)

@@ -62,10 +62,9 @@ struct o2_arena {
 	/* The bounced pages in the order of O2_ARENA_IOMMU_VIEW, once o2_arena_map_bounced was called. */
 	uint8_t *bounce_view[O2_DMA_DIRECTIONS];
 	bool bounce_mapped[O2_DMA_DIRECTIONS];
-	uint32_t nviews; /* 1: the memory itself and nothing else, or O2_ARENA_VIEWS */
-	struct o2_vrange
-		view[O2_ARENA_VIEWS];	  /* of 1 to 3 the addresses, until o2_arena_map_view was called */
-	bool view_mapped[O2_ARENA_VIEWS]; /* unused for 0, which always is */
+	uint32_t nviews;		       /* 1: the memory itself and nothing else, or O2_ARENA_VIEWS */
+	struct o2_vrange view[O2_ARENA_VIEWS]; /* 1 to 3: only addresses, until o2_arena_map_view */
+	bool view_mapped[O2_ARENA_VIEWS];      /* unused for 0, which always is */
 	uint8_t *unmapped; /* bitmap: pages without a CPU mapping, for o2_dma_device.unmapped */
 	/* What the CPU has of the pages, in order: those without a CPU mapping cannot be touched there. */
 	uint8_t *linear;
@@ -141,9 +140,9 @@ struct o2_arena_window {
 };
 
 /*
- * Make a window over npages pages, which may be bounced ones.  Where a view already has them in this order that view is used; else a
- * window slot is mapped, one mmap per run of neighbours. Returns 0; -EINVAL (page does not exist, too many
- * pages), -ENOBUFS (no slot is free but those that are kept), or -errno of mmap.
+ * Make a window over npages pages, which may be bounced ones.  Where a view already has them in this order
+ * that view is used; else a window slot is mapped, one mmap per run of neighbours. Returns 0; -EINVAL (page
+ * does not exist, too many pages), -ENOBUFS (no slot is free but those that are kept), or -errno of mmap.
  */
 int o2_arena_window_open(struct o2_arena *arena, const uint32_t *page, uint32_t npages,
 			 struct o2_arena_window *window, struct o2_error *error);

@@ -3,8 +3,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,14 +35,14 @@ static bool has_cpu_mapping(const struct o2_dma_device *device, uint32_t page)
 static int check_entry(const struct o2_dma_device *device, const struct o2_sg_entry *entry, uint32_t index,
 		       struct o2_error *error)
 {
+	const uint32_t room = entry->offset < device->page_bytes ? device->page_bytes - entry->offset : 0;
+
 	if (entry->page >= device->npages)
 		return o2_refuse(error, -EINVAL, "dma/no-such-page", "entry[].page", index, entry->page,
 				 device->npages);
-	if (entry->length == 0 || entry->offset >= device->page_bytes ||
-	    entry->length > device->page_bytes - entry->offset)
-		return o2_refuse(
-			error, -EINVAL, "dma/entry-past-page", "entry[].length", index, entry->length,
-			entry->offset >= device->page_bytes ? 0 : device->page_bytes - entry->offset);
+	if (entry->length == 0 || entry->length > room)
+		return o2_refuse(error, -EINVAL, "dma/entry-past-page", "entry[].length", index,
+				 entry->length, room);
 	if (device->kind == O2_DMA_VIRTUAL && !has_cpu_mapping(device, entry->page))
 		return o2_refuse(error, -EFAULT, "dma/virtual/no-cpu-mapping", "entry[].page", index,
 				 entry->page, O2_NO_LIMIT);
@@ -148,15 +146,12 @@ bool o2_ledger_balanced(const struct o2_dma_ledger *ledger)
 int o2_dma_map_single(void *cpu, size_t bytes, enum o2_dma_direction direction, bool bounce,
 		      struct o2_dma_single *single, struct o2_error *error)
 {
-	void *device = cpu;
+	void *device = bounce ? calloc(1, bytes) : cpu;
 
 	assert(bytes > 0);
 	*single = (struct o2_dma_single){.bytes = 0};
-	if (bounce) {
-		device = calloc(1, bytes);
-		if (device == NULL)
-			return o2_fail(error, -ENOMEM, "dma/bounce-memory", "bytes", bytes);
-	}
+	if (device == NULL)
+		return o2_fail(error, -ENOMEM, "dma/bounce-memory", "bytes", bytes);
 	*single = (struct o2_dma_single){cpu, device, bytes, direction};
 	return 0;
 }

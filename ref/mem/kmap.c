@@ -106,38 +106,31 @@ int o2_copy_from_buffer(const struct o2_arena *arena, const struct o2_buffer *bu
 	return copy(arena, buffer, NULL, bytes, error);
 }
 
-static uint8_t *seen(const struct o2_arena *arena, const struct o2_sg_entry *entry,
-		     enum o2_dma_direction direction)
+/* Between pages and what the device has in their place: to the pages, or to the device. */
+static int bounce(const struct o2_arena *arena, const struct o2_sg_list *sg, enum o2_dma_direction direction,
+		  bool to_pages, struct o2_error *error)
 {
-	return o2_arena_page(arena, o2_arena_bounce(arena, direction, entry->page)) + entry->offset;
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && i < sg->count; i++) {
+		const struct o2_sg_entry *entry = &sg->entry[i];
+		const uint32_t bounced = o2_arena_bounce(arena, direction, entry->page);
+		uint8_t *seen = o2_arena_page(arena, bounced) + entry->offset;
+
+		rc = to_pages ? o2_kmap_write(arena, entry->page, entry->offset, seen, entry->length, error)
+			      : o2_kmap_read(arena, entry->page, entry->offset, seen, entry->length, error);
+	}
+	return rc;
 }
 
 int o2_bounce_map(const struct o2_arena *arena, const struct o2_sg_list *sg, enum o2_dma_direction direction,
 		  struct o2_error *error)
 {
-	int rc = 0;
-
-	for (uint32_t i = 0; rc == 0 && i < sg->count; i++) {
-		const struct o2_sg_entry *entry = &sg->entry[i];
-
-		rc = o2_kmap_read(arena, entry->page, entry->offset, seen(arena, entry, direction),
-				  entry->length, error);
-	}
-	return rc;
+	return bounce(arena, sg, direction, false, error);
 }
 
 int o2_bounce_unmap(const struct o2_arena *arena, const struct o2_sg_list *sg,
 		    enum o2_dma_direction direction, struct o2_error *error)
 {
-	int rc = 0;
-
-	if (direction != O2_DMA_FROM_DEVICE)
-		return 0;
-	for (uint32_t i = 0; rc == 0 && i < sg->count; i++) {
-		const struct o2_sg_entry *entry = &sg->entry[i];
-
-		rc = o2_kmap_write(arena, entry->page, entry->offset, seen(arena, entry, direction),
-				   entry->length, error);
-	}
-	return rc;
+	return direction == O2_DMA_FROM_DEVICE ? bounce(arena, sg, direction, true, error) : 0;
 }
