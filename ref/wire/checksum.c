@@ -96,14 +96,7 @@ enum o2_cksum_flavour o2_msg_checksum_shown(const uint8_t *bytes, size_t length_
 
 uint32_t o2_checksum_of(struct o2_checksums sums, enum o2_cksum_flavour flavour)
 {
-	switch (flavour) {
-	case O2_CKSUM_UNSIGNED:
-	case O2_CKSUM_UNVERIFIED:
-		return sums.of_unsigned;
-	case O2_CKSUM_SIGNED:
+	if (flavour == O2_CKSUM_SIGNED)
 		return sums.of_signed;
-	case O2_CKSUM_NONE:
-		break;
-	}
-	return 0;
+	return flavour == O2_CKSUM_UNSIGNED || flavour == O2_CKSUM_UNVERIFIED ? sums.of_unsigned : 0;
 }

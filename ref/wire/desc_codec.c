@@ -10,18 +10,12 @@
 /* Makes a loop whose byte order is a constant: the order is decided once, not per fragment. */
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-static int refuse(struct o2_error *error, unsigned int first_rule, enum o2_desc_fault fault, uint32_t index,
-		  uint64_t value, uint64_t limit)
-{
-	return o2_wire_refuse(error, first_rule + fault, index, value, limit);
-}
-
 static int check_count(uint32_t nfrags, uint32_t max_frags, unsigned int first_rule, struct o2_error *error)
 {
 	if (o2_wire_breaks(first_rule + O2_DESC_NFRAGS_ZERO, nfrags == 0))
-		return refuse(error, first_rule, O2_DESC_NFRAGS_ZERO, O2_NO_INDEX, nfrags, 1);
+		return o2_wire_refuse(error, first_rule + O2_DESC_NFRAGS_ZERO, nfrags, 1);
 	if (o2_wire_breaks(first_rule + O2_DESC_NFRAGS_OVER_LIMIT, nfrags > max_frags))
-		return refuse(error, first_rule, O2_DESC_NFRAGS_OVER_LIMIT, O2_NO_INDEX, nfrags, max_frags);
+		return o2_wire_refuse(error, first_rule + O2_DESC_NFRAGS_OVER_LIMIT, nfrags, max_frags);
 	return 0;
 }
 
@@ -33,22 +27,23 @@ static int check_frags(const struct o2_rdma_desc *desc, unsigned int rule, struc
 
 	for (uint32_t i = 0; i < desc->rd_nfrags; i++)
 		if (o2_wire_breaks(rule + O2_DESC_FRAG_NOB_ZERO, frags[i].rf_nob == 0))
-			return refuse(error, rule, O2_DESC_FRAG_NOB_ZERO, i, 0, 1);
+			return o2_wire_refuse_frag(error, rule + O2_DESC_FRAG_NOB_ZERO, i, 0, 1);
 	for (uint32_t i = 0; i < desc->rd_nfrags; i++)
 		if (o2_wire_breaks(rule + O2_DESC_FRAG_NOB_OVER_LIMIT,
 				   frags[i].rf_nob > O2_MAX_TRANSFER_BYTES))
-			return refuse(error, rule, O2_DESC_FRAG_NOB_OVER_LIMIT, i, frags[i].rf_nob,
-				      O2_MAX_TRANSFER_BYTES);
+			return o2_wire_refuse_frag(error, rule + O2_DESC_FRAG_NOB_OVER_LIMIT, i,
+						   frags[i].rf_nob, O2_MAX_TRANSFER_BYTES);
 	for (uint32_t i = 0; i < desc->rd_nfrags; i++) {
 		sum += frags[i].rf_nob;
 		if (o2_wire_breaks(rule + O2_DESC_SUM_OVER_LIMIT, sum > O2_MAX_TRANSFER_BYTES))
-			return refuse(error, rule, O2_DESC_SUM_OVER_LIMIT, i, sum, O2_MAX_TRANSFER_BYTES);
+			return o2_wire_refuse_frag(error, rule + O2_DESC_SUM_OVER_LIMIT, i, sum,
+						   O2_MAX_TRANSFER_BYTES);
 	}
 	for (uint32_t i = 0; i < desc->rd_nfrags; i++)
 		if (o2_wire_breaks(rule + O2_DESC_FRAG_ADDR_WRAPS,
 				   frags[i].rf_addr > UINT64_MAX - frags[i].rf_nob))
-			return refuse(error, rule, O2_DESC_FRAG_ADDR_WRAPS, i, frags[i].rf_addr,
-				      UINT64_MAX - frags[i].rf_nob);
+			return o2_wire_refuse_frag(error, rule + O2_DESC_FRAG_ADDR_WRAPS, i, frags[i].rf_addr,
+						   UINT64_MAX - frags[i].rf_nob);
 	return 0;
 }
 
@@ -114,15 +109,12 @@ int o2_desc_load(const struct o2_desc_place *place, struct o2_rdma_desc *desc, s
 		return rc;
 	needed = (uint64_t)place->start_bytes + O2_DESC_AT_FRAGS + (uint64_t)nfrags * O2_FRAG_BYTES;
 	if (o2_wire_breaks(place->first_rule + O2_DESC_NOB_UNDER_FRAGS, place->nob < needed))
-		return refuse(error, place->first_rule, O2_DESC_NOB_UNDER_FRAGS, O2_NO_INDEX, place->nob,
-			      needed);
+		return o2_wire_refuse(error, place->first_rule + O2_DESC_NOB_UNDER_FRAGS, place->nob, needed);
 	desc->rd_key = o2_load32(bytes + O2_DESC_AT_KEY, place->order);
 	desc->rd_nfrags = nfrags;
 	bytes += O2_DESC_AT_FRAGS;
-	if (place->order == O2_LITTLE_ENDIAN)
-		wrong = load_frags(bytes, O2_LITTLE_ENDIAN, nfrags, desc->rd_frags);
-	else
-		wrong = load_frags(bytes, O2_BIG_ENDIAN, nfrags, desc->rd_frags);
+	wrong = place->order == O2_LITTLE_ENDIAN ? load_frags(bytes, O2_LITTLE_ENDIAN, nfrags, desc->rd_frags)
+						 : load_frags(bytes, O2_BIG_ENDIAN, nfrags, desc->rd_frags);
 	return wrong ? check_frags(desc, place->first_rule, error) : 0;
 }
 
@@ -155,8 +147,7 @@ int o2_desc_decode(const uint8_t *bytes, size_t length_bytes, enum o2_byte_order
 	if (rc != 0)
 		return rc;
 	if (length_bytes < O2_DESC_AT_FRAGS)
-		return o2_wire_refuse(error, O2_RULE_DESC_SHORT_FOR_COUNT, O2_NO_INDEX, length_bytes,
-				      O2_DESC_AT_FRAGS);
+		return o2_wire_refuse(error, O2_RULE_DESC_SHORT_FOR_COUNT, length_bytes, O2_DESC_AT_FRAGS);
 	return o2_desc_load(&place, desc, error);
 }
 

@@ -64,8 +64,6 @@ void o2_lnet_hdr_load(const uint8_t *bytes, struct o2_lnet_hdr *hdr)
 		hdr->msg.hello.incarnation = o2_load64(rest, ORDER);
 		hdr->msg.hello.type = o2_load32(rest + 8, ORDER);
 		break;
-	default:
-		break;
 	}
 }
 
@@ -106,8 +104,6 @@ void o2_lnet_hdr_store(const struct o2_lnet_hdr *hdr, uint8_t *bytes)
 	case O2_LNET_HELLO:
 		o2_store64(rest, ORDER, hdr->msg.hello.incarnation);
 		o2_store32(rest + 8, ORDER, hdr->msg.hello.type);
-		break;
-	default:
 		break;
 	}
 }

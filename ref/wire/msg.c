@@ -15,28 +15,18 @@
 
 const struct o2_lnet_hdr *o2_msg_lnet_hdr(const struct o2_msg *msg)
 {
-	switch (msg->ibm_type) {
-	case O2_MSG_IMMEDIATE:
+	if (msg->ibm_type == O2_MSG_IMMEDIATE)
 		return &msg->u.immediate.hdr;
-	case O2_MSG_PUT_REQ:
+	if (msg->ibm_type == O2_MSG_PUT_REQ)
 		return &msg->u.putreq.hdr;
-	case O2_MSG_GET_REQ:
-		return &msg->u.get.hdr;
-	default:
-		return NULL;
-	}
+	return msg->ibm_type == O2_MSG_GET_REQ ? &msg->u.get.hdr : NULL;
 }
 
 const struct o2_rdma_desc *o2_msg_desc(const struct o2_msg *msg)
 {
-	switch (msg->ibm_type) {
-	case O2_MSG_PUT_ACK:
+	if (msg->ibm_type == O2_MSG_PUT_ACK)
 		return &msg->u.putack.ibpam_rd;
-	case O2_MSG_GET_REQ:
-		return &msg->u.get.ibgm_rd;
-	default:
-		return NULL;
-	}
+	return msg->ibm_type == O2_MSG_GET_REQ ? &msg->u.get.ibgm_rd : NULL;
 }
 
 /* --- checks of both ways, so that the two cannot disagree --- */
@@ -45,14 +35,14 @@ int o2_check_options(const struct o2_wire_options *options, struct o2_error *err
 {
 	if (options->max_frags == O2_MAX_FRAGS || options->max_frags == O2_MAX_FRAGS_LEGACY)
 		return 0;
-	return o2_wire_refuse(error, O2_RULE_OPTION_MAX_FRAGS, O2_NO_INDEX, options->max_frags, O2_MAX_FRAGS);
+	return o2_wire_refuse(error, O2_RULE_OPTION_MAX_FRAGS, options->max_frags, O2_MAX_FRAGS);
 }
 
 static int check_version(uint16_t version, struct o2_error *error)
 {
 	if (!o2_wire_breaks(O2_RULE_VERSION, version != O2_MSG_VERSION_1 && version != O2_MSG_VERSION_2))
 		return 0;
-	return o2_wire_refuse(error, O2_RULE_VERSION, O2_NO_INDEX, version, O2_MSG_VERSION_2);
+	return o2_wire_refuse(error, O2_RULE_VERSION, version, O2_MSG_VERSION_2);
 }
 
 static int check_lnet_type(const struct o2_msg_type_info *info, uint32_t lnet_type, struct o2_error *error)
@@ -61,7 +51,7 @@ static int check_lnet_type(const struct o2_msg_type_info *info, uint32_t lnet_ty
 
 	if (!o2_wire_breaks(info->lnet_type_rule, !fits))
 		return 0;
-	return o2_wire_refuse(error, info->lnet_type_rule, O2_NO_INDEX, lnet_type, info->lnet_types);
+	return o2_wire_refuse(error, info->lnet_type_rule, lnet_type, info->lnet_types);
 }
 
 static int check_payload(const struct o2_msg_type_info *info, const struct o2_lnet_hdr *hdr,
@@ -70,11 +60,10 @@ static int check_payload(const struct o2_msg_type_info *info, const struct o2_ln
 	const bool carries = hdr->type == O2_LNET_PUT || hdr->type == O2_LNET_REPLY;
 
 	if (o2_wire_breaks(info->payload_not_zero_rule, !carries && hdr->payload_length != 0))
-		return o2_wire_refuse(error, info->payload_not_zero_rule, O2_NO_INDEX, hdr->payload_length,
-				      0);
+		return o2_wire_refuse(error, info->payload_not_zero_rule, hdr->payload_length, 0);
 	if (o2_wire_breaks(info->payload_over_limit_rule,
 			   carries && hdr->payload_length > O2_MAX_TRANSFER_BYTES))
-		return o2_wire_refuse(error, info->payload_over_limit_rule, O2_NO_INDEX, hdr->payload_length,
+		return o2_wire_refuse(error, info->payload_over_limit_rule, hdr->payload_length,
 				      O2_MAX_TRANSFER_BYTES);
 	return 0;
 }
@@ -83,7 +72,7 @@ static int check_status(const struct o2_msg_type_info *info, int32_t status, str
 {
 	if (!o2_wire_breaks(info->status_rule, status > (int32_t)O2_MAX_TRANSFER_BYTES))
 		return 0;
-	return o2_wire_refuse(error, info->status_rule, O2_NO_INDEX, (uint64_t)status, O2_MAX_TRANSFER_BYTES);
+	return o2_wire_refuse(error, info->status_rule, (uint64_t)status, O2_MAX_TRANSFER_BYTES);
 }
 
 /* --- decode --- */
@@ -101,11 +90,6 @@ struct decode {
 	struct o2_error *error;
 };
 
-static int refuse(const struct decode *d, unsigned int rule, uint64_t value, uint64_t limit)
-{
-	return o2_wire_refuse(d->error, rule, O2_NO_INDEX, value, limit);
-}
-
 /* Byte order, version and length. */
 static int decode_frame(const struct decode *d)
 {
@@ -114,24 +98,26 @@ static int decode_frame(const struct decode *d)
 	int rc;
 
 	if (o2_wire_breaks(O2_RULE_SHORT_FOR_VERSION, d->length_bytes < VERSION_END_BYTES))
-		return refuse(d, O2_RULE_SHORT_FOR_VERSION, d->length_bytes, VERSION_END_BYTES);
+		return o2_wire_refuse(d->error, O2_RULE_SHORT_FOR_VERSION, d->length_bytes,
+				      VERSION_END_BYTES);
 	magic = o2_load32(d->bytes + O2_AT_MAGIC, O2_LITTLE_ENDIAN);
 	msg->order = o2_load32(d->bytes + O2_AT_MAGIC, O2_BIG_ENDIAN) == O2_MSG_MAGIC ? O2_BIG_ENDIAN
 										      : O2_LITTLE_ENDIAN;
 	if (o2_wire_breaks(O2_RULE_MAGIC, msg->order == O2_LITTLE_ENDIAN && magic != O2_MSG_MAGIC))
-		return refuse(d, O2_RULE_MAGIC, magic, O2_MSG_MAGIC);
+		return o2_wire_refuse(d->error, O2_RULE_MAGIC, magic, O2_MSG_MAGIC);
 	msg->ibm_version = o2_load16(d->bytes + O2_AT_VERSION, msg->order);
 	rc = check_version(msg->ibm_version, d->error);
 	if (rc != 0)
 		return rc;
 	if (o2_wire_breaks(O2_RULE_SHORT_FOR_HEADER, d->length_bytes < O2_MSG_HEADER_BYTES))
-		return refuse(d, O2_RULE_SHORT_FOR_HEADER, d->length_bytes, O2_MSG_HEADER_BYTES);
+		return o2_wire_refuse(d->error, O2_RULE_SHORT_FOR_HEADER, d->length_bytes,
+				      O2_MSG_HEADER_BYTES);
 	/* Unsigned, so that 2^31 and more is too much and not negative. */
 	msg->ibm_nob = o2_load32(d->bytes + O2_AT_NOB, msg->order);
 	if (o2_wire_breaks(O2_RULE_NOB_OVER_RECEIVED, msg->ibm_nob > d->length_bytes))
-		return refuse(d, O2_RULE_NOB_OVER_RECEIVED, msg->ibm_nob, d->length_bytes);
+		return o2_wire_refuse(d->error, O2_RULE_NOB_OVER_RECEIVED, msg->ibm_nob, d->length_bytes);
 	if (msg->ibm_nob > O2_MSG_BYTES)
-		return refuse(d, O2_RULE_NOB_OVER_LIMIT, msg->ibm_nob, O2_MSG_BYTES);
+		return o2_wire_refuse(d->error, O2_RULE_NOB_OVER_LIMIT, msg->ibm_nob, O2_MSG_BYTES);
 	return 0;
 }
 
@@ -159,7 +145,7 @@ static int decode_checksum(const struct decode *d)
 
 	d->msg->cksum_flavour = O2_CKSUM_NONE;
 	if (o2_wire_breaks(O2_RULE_CHECKSUM_ABSENT, found == 0 && d->options.require_checksum))
-		return refuse(d, O2_RULE_CHECKSUM_ABSENT, 0, 1);
+		return o2_wire_refuse(d->error, O2_RULE_CHECKSUM_ABSENT, 0, 1);
 	if (found == 0)
 		return 0;
 	sums = o2_msg_checksum_both(d->bytes, d->msg->ibm_nob);
@@ -170,8 +156,9 @@ static int decode_checksum(const struct decode *d)
 	else if (d->options.tolerate_immediate_checksum && carries_payload(d))
 		d->msg->cksum_flavour = O2_CKSUM_UNVERIFIED;
 	else if (o2_wire_breaks(O2_RULE_CHECKSUM, true))
-		return refuse(d, O2_RULE_CHECKSUM, found,
-			      d->options.only_flavour == O2_CKSUM_SIGNED ? sums.of_signed : sums.of_unsigned);
+		return o2_wire_refuse(d->error, O2_RULE_CHECKSUM, found,
+				      d->options.only_flavour == O2_CKSUM_SIGNED ? sums.of_signed
+										 : sums.of_unsigned);
 	return 0;
 }
 
@@ -211,7 +198,8 @@ static int decode_immediate(const struct decode *d, const struct o2_msg_type_inf
 		return rc;
 	/* Bytes after nob were received, but are not covered by the checksum: never payload. */
 	if (o2_wire_breaks(O2_RULE_IMMEDIATE_PAYLOAD_PAST_NOB, hdr->payload_length > room_bytes))
-		return refuse(d, O2_RULE_IMMEDIATE_PAYLOAD_PAST_NOB, hdr->payload_length, room_bytes);
+		return o2_wire_refuse(d->error, O2_RULE_IMMEDIATE_PAYLOAD_PAST_NOB, hdr->payload_length,
+				      room_bytes);
 	d->msg->u.immediate.payload = d->bytes + O2_AT_PAYLOAD;
 	return 0;
 }
@@ -239,9 +227,9 @@ static int decode_body(const struct decode *d)
 	int rc = 0;
 
 	if (info == NULL)
-		return refuse(d, O2_RULE_TYPE, d->msg->ibm_type, O2_MSG_GET_DONE);
+		return o2_wire_refuse(d->error, O2_RULE_TYPE, d->msg->ibm_type, O2_MSG_GET_DONE);
 	if (o2_wire_breaks(info->nob_rule, d->msg->ibm_nob < info->minimum_nob))
-		return refuse(d, info->nob_rule, d->msg->ibm_nob, info->minimum_nob);
+		return o2_wire_refuse(d->error, info->nob_rule, d->msg->ibm_nob, info->minimum_nob);
 	switch (info->body) {
 	case O2_BODY_NONE:
 		break;
@@ -317,32 +305,30 @@ static int check_header(const struct o2_msg *msg, uint64_t nob, const struct o2_
 		return rc;
 	/* What no peer could send: a caller's mistake. */
 	if (msg->order != O2_LITTLE_ENDIAN && msg->order != O2_BIG_ENDIAN)
-		return o2_wire_refuse(error, O2_RULE_ENCODE_ORDER, O2_NO_INDEX, msg->order, O2_BIG_ENDIAN);
+		return o2_wire_refuse(error, O2_RULE_ENCODE_ORDER, msg->order, O2_BIG_ENDIAN);
 	if ((uint32_t)msg->cksum_flavour > O2_CKSUM_UNVERIFIED)
-		return o2_wire_refuse(error, O2_RULE_ENCODE_CKSUM_FLAVOUR, O2_NO_INDEX, msg->cksum_flavour,
+		return o2_wire_refuse(error, O2_RULE_ENCODE_CKSUM_FLAVOUR, msg->cksum_flavour,
 				      O2_CKSUM_UNVERIFIED);
 	rc = check_version(msg->ibm_version, error);
 	if (rc != 0)
 		return rc;
 	/* Only a payload can make a message too long: a descriptor's count has a rule of its own. */
 	if (msg->ibm_type == O2_MSG_IMMEDIATE && nob > O2_MSG_BYTES)
-		return o2_wire_refuse(error, O2_RULE_NOB_OVER_LIMIT, O2_NO_INDEX, nob, O2_MSG_BYTES);
+		return o2_wire_refuse(error, O2_RULE_NOB_OVER_LIMIT, nob, O2_MSG_BYTES);
 	if (options->require_checksum && msg->cksum_flavour == O2_CKSUM_NONE)
-		return o2_wire_refuse(error, O2_RULE_CHECKSUM_ABSENT, O2_NO_INDEX, 0, 1);
+		return o2_wire_refuse(error, O2_RULE_CHECKSUM_ABSENT, 0, 1);
 	return o2_check_nids(msg->ibm_srcnid, msg->ibm_dstnid, options->any_lnd, error);
 }
 
 static int check_body(const struct o2_msg *msg, const struct o2_msg_type_info *info,
 		      const struct o2_wire_options *options, struct o2_error *error)
 {
-	const struct o2_lnet_hdr *hdr;
-	const struct o2_rdma_desc *desc;
+	const struct o2_lnet_hdr *hdr = o2_msg_lnet_hdr(msg);
+	const struct o2_rdma_desc *desc = o2_msg_desc(msg);
 	int rc = 0;
 
 	if (info == NULL)
-		return o2_wire_refuse(error, O2_RULE_TYPE, O2_NO_INDEX, msg->ibm_type, O2_MSG_GET_DONE);
-	hdr = o2_msg_lnet_hdr(msg);
-	desc = o2_msg_desc(msg);
+		return o2_wire_refuse(error, O2_RULE_TYPE, msg->ibm_type, O2_MSG_GET_DONE);
 	if (hdr != NULL)
 		rc = check_lnet_type(info, hdr->type, error);
 	if (rc == 0 && desc != NULL)
@@ -354,7 +340,7 @@ static int check_body(const struct o2_msg *msg, const struct o2_msg_type_info *i
 	rc = check_payload(info, hdr, error);
 	if (rc == 0 && info->body == O2_BODY_IMMEDIATE && hdr->payload_length != 0 &&
 	    msg->u.immediate.payload == NULL)
-		rc = o2_wire_refuse(error, O2_RULE_ENCODE_PAYLOAD, O2_NO_INDEX, 0, hdr->payload_length);
+		rc = o2_wire_refuse(error, O2_RULE_ENCODE_PAYLOAD, 0, hdr->payload_length);
 	return rc;
 }
 
@@ -425,7 +411,7 @@ int o2_msg_encode(const struct o2_msg *msg, const struct o2_wire_options *option
 	if (rc != 0)
 		return rc;
 	if (capacity_bytes < nob)
-		return o2_wire_refuse(error, O2_RULE_ENCODE_CAPACITY, O2_NO_INDEX, capacity_bytes, nob);
+		return o2_wire_refuse(error, O2_RULE_ENCODE_CAPACITY, capacity_bytes, nob);
 	store_body(msg, info->body, bytes);
 	store_header(msg, (uint32_t)nob, bytes);
 	if (msg->cksum_flavour != O2_CKSUM_NONE)

@@ -5,7 +5,6 @@
 #include <stddef.h>
 
 #include "wire/layout.h"
-#include "wire/msg.h"
 #include "wire/rules.h"
 
 #define FIRST O2_MSG_CONNREQ
@@ -75,17 +74,13 @@ const char *o2_msg_type_name(uint8_t type)
 uint64_t o2_msg_canonical_bytes(const struct o2_msg *msg)
 {
 	const struct o2_msg_type_info *info = o2_msg_type_info(msg->ibm_type);
+	const struct o2_rdma_desc *desc = o2_msg_desc(msg);
 
 	if (info == NULL)
 		return 0;
-	switch (info->body) {
-	case O2_BODY_IMMEDIATE:
+	if (info->body == O2_BODY_IMMEDIATE)
 		return info->minimum_nob + (uint64_t)msg->u.immediate.hdr.payload_length;
-	case O2_BODY_PUTACK:
-		return info->minimum_nob + (uint64_t)msg->u.putack.ibpam_rd.rd_nfrags * O2_FRAG_BYTES;
-	case O2_BODY_GET:
-		return info->minimum_nob + (uint64_t)msg->u.get.ibgm_rd.rd_nfrags * O2_FRAG_BYTES;
-	default:
-		return info->minimum_nob;
-	}
+	if (desc != NULL)
+		return info->minimum_nob + (uint64_t)desc->rd_nfrags * O2_FRAG_BYTES;
+	return info->minimum_nob;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "wire/nid.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -39,7 +38,7 @@ static int check_nid(uint64_t nid, bool any_lnd, unsigned int first_rule, struct
 
 	if (!o2_wire_breaks(first_rule + fault, fault != O2_NID_GOOD))
 		return 0;
-	return o2_wire_refuse(error, first_rule + fault, O2_NO_INDEX, nid, limits[fault]);
+	return o2_wire_refuse(error, first_rule + fault, nid, limits[fault]);
 }
 
 int o2_check_nids(uint64_t srcnid, uint64_t dstnid, bool any_lnd, struct o2_error *error)
@@ -47,29 +46,22 @@ int o2_check_nids(uint64_t srcnid, uint64_t dstnid, bool any_lnd, struct o2_erro
 	int rc;
 
 	if (o2_wire_breaks(O2_RULE_SRCNID_WILDCARD, srcnid == O2_NID_ANY))
-		return o2_wire_refuse(error, O2_RULE_SRCNID_WILDCARD, O2_NO_INDEX, srcnid, O2_NID_ANY - 1);
+		return o2_wire_refuse(error, O2_RULE_SRCNID_WILDCARD, srcnid, O2_NID_ANY - 1);
 	rc = check_nid(srcnid, any_lnd, O2_RULE_SRCNID, error);
 	if (rc == 0)
 		rc = check_nid(dstnid, any_lnd, O2_RULE_DSTNID, error);
 	return rc;
 }
 
-static const char *network_name(uint8_t lnd)
-{
-	switch (lnd) {
-	case O2_LND_TCP:
-		return "tcp";
-	case O2_LND_O2IB:
-		return "o2ib";
-	default:
-		return NULL;
-	}
-}
+/* By LND type: what a text calls a network; NULL for what has no such form. */
+static const char *const network_names[] = {[O2_LND_TCP] = "tcp", [O2_LND_O2IB] = "o2ib"};
+#define NETWORK_NAMES (sizeof(network_names) / sizeof(network_names[0]))
 
 int o2_nid_to_text(uint64_t nid, char *text, size_t text_bytes)
 {
 	const uint32_t address = o2_nid_address(nid);
-	const char *network = network_name(o2_nid_lnd(nid));
+	const uint8_t lnd = o2_nid_lnd(nid);
+	const char *network = lnd < NETWORK_NAMES ? network_names[lnd] : NULL;
 	char number[8] = "";
 
 	if (nid == o2_nid_make(O2_LND_LO, 0, 0))
@@ -112,18 +104,13 @@ static bool read_ipv4(const char **text, uint32_t *address)
 
 static bool read_network(const char *text, uint8_t *lnd, uint32_t *number)
 {
-	static const uint8_t known[] = {O2_LND_TCP, O2_LND_O2IB};
+	for (uint8_t known = 0; known < NETWORK_NAMES; known++) {
+		const char *name = network_names[known];
 
-	for (size_t i = 0; i < sizeof(known); i++) {
-		const char *name = network_name(known[i]);
-		size_t length;
-
-		assert(name != NULL);
-		length = strlen(name);
-		if (strncmp(text, name, length) != 0)
+		if (name == NULL || strncmp(text, name, strlen(name)) != 0)
 			continue;
-		text += length;
-		*lnd = known[i];
+		text += strlen(name);
+		*lnd = known;
 		*number = 0;
 		return *text == '\0' || (read_decimal(&text, UINT16_MAX, number) && *text == '\0');
 	}

@@ -45,23 +45,9 @@ const char *o2_reject_why_name(uint8_t why)
 	return why <= O2_REJECT_EARLY ? o2_reject_why_names[why] : NULL;
 }
 
-static int refuse_field(struct o2_error *error, enum o2_reject_rule_id id, const char *field,
-			uint32_t offset_bytes, uint64_t value, uint64_t limit)
-{
-	const struct o2_wire_rule *rule = &rules[id];
-
-	o2_refuse_value(error, -rule->code, rule->id, field, value, limit);
-	if (error != NULL) {
-		error->class = rule->class;
-		error->limit_kind = rule->limit_kind;
-		error->offset_bytes = offset_bytes;
-	}
-	return -rule->code;
-}
-
 static int refuse(struct o2_error *error, enum o2_reject_rule_id id, uint64_t value, uint64_t limit)
 {
-	return refuse_field(error, id, rules[id].field, rules[id].offset_bytes, value, limit);
+	return o2_wire_refuse_by(error, &rules[id], value, limit);
 }
 
 /* What has one place in every version, and is checked in the same order both ways. */
@@ -125,9 +111,12 @@ static int check_version_1(const struct o2_reject *reject, struct o2_error *erro
 	};
 
 	for (size_t i = 0; i < sizeof(params) / sizeof(params[0]); i++) {
+		struct o2_wire_rule rule = rules[O2_REJECT_RULE_V1_PARAMS];
+
+		rule.field = params[i].field;
+		rule.offset_bytes = params[i].offset_bytes;
 		if (params[i].value != 0)
-			return refuse_field(error, O2_REJECT_RULE_V1_PARAMS, params[i].field,
-					    params[i].offset_bytes, params[i].value, 0);
+			return o2_wire_refuse_by(error, &rule, params[i].value, 0);
 	}
 	return 0;
 }
@@ -135,17 +124,15 @@ static int check_version_1(const struct o2_reject *reject, struct o2_error *erro
 /* What no peer could send: a caller's mistake. */
 static int check_local(const struct o2_reject *reject, size_t capacity_bytes, struct o2_error *error)
 {
+	int rc = 0;
+
 	if (reject->order != O2_LITTLE_ENDIAN && reject->order != O2_BIG_ENDIAN)
 		return refuse(error, O2_REJECT_RULE_ORDER, reject->order, O2_BIG_ENDIAN);
-	if (reject->ibr_version == O2_MSG_VERSION_1) {
-		int rc = check_version_1(reject, error);
-
-		if (rc != 0)
-			return rc;
-	}
-	if (capacity_bytes < O2_REJECT_BYTES)
-		return refuse(error, O2_REJECT_RULE_CAPACITY, capacity_bytes, O2_REJECT_BYTES);
-	return 0;
+	if (reject->ibr_version == O2_MSG_VERSION_1)
+		rc = check_version_1(reject, error);
+	if (rc == 0 && capacity_bytes < O2_REJECT_BYTES)
+		rc = refuse(error, O2_REJECT_RULE_CAPACITY, capacity_bytes, O2_REJECT_BYTES);
+	return rc;
 }
 
 int o2_reject_encode(const struct o2_reject *reject, uint8_t *bytes, size_t capacity_bytes,

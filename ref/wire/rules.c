@@ -18,10 +18,8 @@ static_assert(O2_RULE_GET_REQ_DESC - O2_RULE_PUT_ACK_DESC == DESC_FAULTS &&
 		      O2_RULE_PUT_NAK_STATUS - O2_RULE_DESC == DESC_FAULTS,
 	      "a rule for each fault of a descriptor");
 
-#define RULE(name, field, class, code, offset, limit)           \
-	{                                                       \
-		"wire/" name, field, class, code, offset, limit \
-	}
+// clang-format off
+#define RULE(name, field, class, code, offset, limit) {"wire/" name, field, class, code, offset, limit}
 /* Breaking almost any rule closes the connection. */
 #define CLOSES(name, field, offset) RULE(name, field, O2_CLASS_CONNECTION, EPROTO, offset, O2_LIMIT_BOUND)
 /* The same, where one value alone is allowed. */
@@ -31,41 +29,37 @@ static_assert(O2_RULE_GET_REQ_DESC - O2_RULE_PUT_ACK_DESC == DESC_FAULTS &&
 #define CLOSES_OTHER(name, field, offset) \
 	RULE(name, field, O2_CLASS_CONNECTION, EPROTO, offset, O2_LIMIT_OTHER)
 #define MESSAGE(name, field, offset) RULE(name, field, O2_CLASS_MESSAGE, EPROTO, offset, O2_LIMIT_BOUND)
-#define LOCAL(name, field, code)     RULE(name, field, O2_CLASS_NONE, code, 0, O2_LIMIT_BOUND)
+#define LOCAL(name, field, code) RULE(name, field, O2_CLASS_NONE, code, 0, O2_LIMIT_BOUND)
 
 #define LNET_TYPE      (O2_AT_LNET_HDR + O2_LNET_AT_TYPE)
 #define PAYLOAD_LENGTH (O2_AT_LNET_HDR + O2_LNET_AT_PAYLOAD_LENGTH)
 
-#define NID_RULES(first, name, field, offset)                                                           \
-	[(first) + O2_NID_TOP_BYTE] = CLOSES_OTHER("header/" name "-top-byte", field, offset),          \
-		   [(first) + O2_NID_LND_ANY] = CLOSES_OTHER("header/" name "-lnd-any", field, offset), \
-		   [(first) + O2_NID_LND_FOREIGN] =                                                     \
-			   CLOSES_OTHER("header/" name "-lnd-foreign", field, offset),                  \
-		   [(first) + O2_NID_ADDRESS_ZERO] =                                                    \
-			   CLOSES_OTHER("header/" name "-address-zero", field, offset),                 \
-		   [(first) + O2_NID_ADDRESS_ONES] =                                                    \
-			   CLOSES_OTHER("header/" name "-address-ones", field, offset)
+#define NID_RULES(first, name, field, offset) \
+	[(first) + O2_NID_TOP_BYTE] = CLOSES_OTHER("header/" name "-top-byte", field, offset), \
+	[(first) + O2_NID_LND_ANY] = CLOSES_OTHER("header/" name "-lnd-any", field, offset), \
+	[(first) + O2_NID_LND_FOREIGN] = CLOSES_OTHER("header/" name "-lnd-foreign", field, offset), \
+	[(first) + O2_NID_ADDRESS_ZERO] = CLOSES_OTHER("header/" name "-address-zero", field, offset), \
+	[(first) + O2_NID_ADDRESS_ONES] = CLOSES_OTHER("header/" name "-address-ones", field, offset)
 
-#define NFRAGS(start)	 ((start) + O2_DESC_AT_NFRAGS)
-#define FRAG_NOB(start)	 ((start) + O2_DESC_AT_FRAGS + O2_FRAG_AT_NOB)
-#define FRAG_ADDR(start) ((start) + O2_DESC_AT_FRAGS + O2_FRAG_AT_ADDR)
+/* Of a descriptor that stands at `start`; they name its first fragment. */
+#define NFRAGS_RULE(name, rd, start) CLOSES(name, rd "rd_nfrags", (start) + O2_DESC_AT_NFRAGS)
+#define FRAG_NOB_RULE(name, rd, start) \
+	CLOSES(name, rd "rd_frags[].rf_nob", (start) + O2_DESC_AT_FRAGS + O2_FRAG_AT_NOB)
+#define FRAG_ADDR_RULE(name, rd, start) \
+	CLOSES(name, rd "rd_frags[].rf_addr", (start) + O2_DESC_AT_FRAGS + O2_FRAG_AT_ADDR)
 
 /* nob, nob_at: the field that says how many bytes there are, and where it stands. */
-#define DESC_RULES(first, name, rd, start, nob, nob_at)                                                  \
-	[(first) + O2_DESC_NFRAGS_ZERO] = CLOSES(name "/nfrags-zero", rd "rd_nfrags", NFRAGS(start)),    \
-		   [(first) + O2_DESC_NFRAGS_OVER_LIMIT] =                                               \
-			   CLOSES(name "/nfrags-over-limit", rd "rd_nfrags", NFRAGS(start)),             \
-		   [(first) + O2_DESC_NOB_UNDER_FRAGS] = CLOSES(name "/nob-under-frags", nob, nob_at),   \
-		   [(first) + O2_DESC_FRAG_NOB_ZERO] =                                                   \
-			   CLOSES(name "/frag-nob-zero", rd "rd_frags[].rf_nob", FRAG_NOB(start)),       \
-		   [(first) + O2_DESC_FRAG_NOB_OVER_LIMIT] =                                             \
-			   CLOSES(name "/frag-nob-over-limit", rd "rd_frags[].rf_nob", FRAG_NOB(start)), \
-		   [(first) + O2_DESC_SUM_OVER_LIMIT] =                                                  \
-			   CLOSES(name "/frag-sum-over-limit", rd "rd_frags[].rf_nob", FRAG_NOB(start)), \
-		   [(first) + O2_DESC_FRAG_ADDR_WRAPS] =                                                 \
-			   CLOSES(name "/frag-addr-wraps", rd "rd_frags[].rf_addr", FRAG_ADDR(start))
+#define DESC_RULES(first, name, rd, start, nob, nob_at) \
+	[(first) + O2_DESC_NFRAGS_ZERO] = NFRAGS_RULE(name "/nfrags-zero", rd, start), \
+	[(first) + O2_DESC_NFRAGS_OVER_LIMIT] = NFRAGS_RULE(name "/nfrags-over-limit", rd, start), \
+	[(first) + O2_DESC_NOB_UNDER_FRAGS] = CLOSES(name "/nob-under-frags", nob, nob_at), \
+	[(first) + O2_DESC_FRAG_NOB_ZERO] = FRAG_NOB_RULE(name "/frag-nob-zero", rd, start), \
+	[(first) + O2_DESC_FRAG_NOB_OVER_LIMIT] = FRAG_NOB_RULE(name "/frag-nob-over-limit", rd, start), \
+	[(first) + O2_DESC_SUM_OVER_LIMIT] = FRAG_NOB_RULE(name "/frag-sum-over-limit", rd, start), \
+	[(first) + O2_DESC_FRAG_ADDR_WRAPS] = FRAG_ADDR_RULE(name "/frag-addr-wraps", rd, start)
 
 #define NOB_MINIMUM(name) CLOSES(name "/nob-under-minimum", "ibm_nob", O2_AT_NOB)
+// clang-format on
 
 const struct o2_wire_rule o2_wire_rules[O2_RULE_COUNT] = {
 	[O2_RULE_OPTION_MAX_FRAGS] = LOCAL("options/max-frags", "max_frags", EINVAL),
@@ -132,17 +126,30 @@ const struct o2_wire_rule *o2_wire_rule_find(const char *id)
 	return NULL;
 }
 
-int o2_wire_refuse(struct o2_error *error, unsigned int rule, uint32_t index, uint64_t value, uint64_t limit)
+int o2_wire_refuse_by(struct o2_error *error, const struct o2_wire_rule *rule, uint64_t value, uint64_t limit)
 {
-	const struct o2_wire_rule *entry = &o2_wire_rules[rule];
-
-	o2_refuse(error, -entry->code, entry->id, entry->field, index, value, limit);
+	o2_refuse_value(error, -rule->code, rule->id, rule->field, value, limit);
 	if (error != NULL) {
-		error->class = entry->class;
-		error->limit_kind = entry->limit_kind;
-		error->offset_bytes = entry->offset_bytes;
-		if (index != O2_NO_INDEX)
-			error->offset_bytes += index * O2_FRAG_BYTES;
+		error->class = rule->class;
+		error->limit_kind = rule->limit_kind;
+		error->offset_bytes = rule->offset_bytes;
 	}
-	return -entry->code;
+	return -rule->code;
+}
+
+int o2_wire_refuse(struct o2_error *error, unsigned int rule, uint64_t value, uint64_t limit)
+{
+	return o2_wire_refuse_by(error, &o2_wire_rules[rule], value, limit);
+}
+
+int o2_wire_refuse_frag(struct o2_error *error, unsigned int rule, uint32_t index, uint64_t value,
+			uint64_t limit)
+{
+	const int rc = o2_wire_refuse(error, rule, value, limit);
+
+	if (error != NULL) {
+		error->index = index;
+		error->offset_bytes += index * O2_FRAG_BYTES;
+	}
+	return rc;
 }

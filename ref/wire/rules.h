@@ -2,7 +2,6 @@
 #ifndef O2_WIRE_RULES_H
 #define O2_WIRE_RULES_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/breaks.h"
@@ -98,10 +97,13 @@ extern const struct o2_wire_rule o2_wire_rules[O2_RULE_COUNT];
 /* The rule with this id; NULL if there is none. */
 const struct o2_wire_rule *o2_wire_rule_find(const char *id);
 
-/*
- * Fill *error (may be NULL) and return the rule's negative errno.
- * index: the fragment, or O2_NO_INDEX.
- */
-int o2_wire_refuse(struct o2_error *error, unsigned int rule, uint32_t index, uint64_t value, uint64_t limit);
+/* Fill *error (may be NULL) and return the rule's negative errno. */
+int o2_wire_refuse(struct o2_error *error, unsigned int rule, uint64_t value, uint64_t limit);
+
+/* The same of a fragment, and of a rule that stands in another table. */
+int o2_wire_refuse_frag(struct o2_error *error, unsigned int rule, uint32_t index, uint64_t value,
+			uint64_t limit);
+int o2_wire_refuse_by(struct o2_error *error, const struct o2_wire_rule *rule, uint64_t value,
+		      uint64_t limit);
 
 #endif
