@@ -299,9 +299,9 @@ static void take_stock(struct lst *lst)
 	report->bytes = served->bytes;
 	report->verified = lst->options->verify ? served->writes + served->wrong_writes : 0;
 	report->wrong = lst->node.wrong;
-	report->failed = session->has_after
-				 ? (uint64_t)session->after.str_fw.brw_errors + session->after.str_fw.ping_errors
-				 : served->wrong_writes;
+	report->failed = session->has_after ? (uint64_t)session->after.str_fw.brw_errors +
+						      session->after.str_fw.ping_errors
+					    : served->wrong_writes;
 	report->started_ns = session->started_ms * O2_NS_PER_MS;
 	report->ended_ns = session->ended_ms * O2_NS_PER_MS;
 }
