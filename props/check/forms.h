@@ -126,9 +126,9 @@ void o2_forms_check_short(struct o2_forms_run *run, struct o2_choice *choice, st
 /* Any two verdicts, refusals mostly. */
 void o2_forms_check_verdicts(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report);
 
-/* Any set-up, and any life of a key: what is wrong with them, and in which words. */
 /* Are the figures of a set-up, or of a conversation, those that docs/oracle.md allows? */
 bool o2_forms_may_be_asked(const struct o2_case *asked);
+/* Any set-up, and any life of a key: what is wrong with them, and in which words. */
 void o2_forms_check_setup(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report);
 void o2_forms_check_keys(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report);
 

@@ -121,7 +121,6 @@ static void note_closed(void *context, const struct o2_transfer_fault *fault)
 	open_when_closed = view_of(side).open + side->ni.domain.nbound;
 }
 
-/* Every list holds something when the connection closes: the queues are emptied first, in their order. */
 /* Whoever leaves in order has acknowledged what is in our queue; what it has said stays there. */
 void counts_what_was_sent(void **state)
 {
@@ -156,6 +155,7 @@ void counts_what_was_sent(void **state)
 	}
 }
 
+/* Every list holds something when the connection closes: the queues are emptied first, in their order. */
 void ends_what_is_open(void **state)
 {
 	struct o2_conn_config config = O2_CONN_DEFAULTS;

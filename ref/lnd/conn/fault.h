@@ -81,12 +81,12 @@ struct o2_transfer_fault o2_fault_closed(const struct o2_transfer_fault *why);
 /* "the peer's PUT_ACK" and so on; never NULL. */
 const char *o2_wait_text(enum o2_wait wait);
 
-/* A reason of the connection manager by name, "no listener for the service id"; NULL: unknown. */
+/* A reason of the connection manager by name, "invalid service id: nobody listens there"; NULL: unknown. */
 const char *o2_cm_reason_text(uint32_t cm_reason);
 
 /*
  * Write one line without a newline, as snprintf does: who, how, and the figures.
- *   our deadline: it waited 50012 ms for the peer's GET_DONE, limit 50000 ms
+ *   our deadline: waited 50012 ms for the peer's GET_DONE, limit 50000 ms
  *   the connection has ended: the peer has ended the connection (DREQ)
  * Returns the length that the whole text has.
  */

@@ -64,7 +64,7 @@ static void expect(long done, long failed, long shorts, long verified, long wron
 	assert_int_equal(world_number("wrong"), wrong);
 }
 
-/* One line, and in it neither the errno for what is too long nor its name. */
+/* That line and nothing else: neither the errno for what is too long nor its name. */
 static void expect_line(const char *line)
 {
 	assert_string_equal(world.err, line);
