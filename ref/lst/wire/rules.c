@@ -57,13 +57,5 @@ const struct o2_wire_rule o2_lst_rules[O2_LST_RULE_COUNT] = {
 
 int o2_lst_refuse(struct o2_error *error, enum o2_lst_rule_id id, uint64_t value, uint64_t limit)
 {
-	const struct o2_wire_rule *rule = &o2_lst_rules[id];
-
-	o2_refuse_value(error, -rule->code, rule->id, rule->field, value, limit);
-	if (error != NULL) {
-		error->class = rule->class;
-		error->limit_kind = rule->limit_kind;
-		error->offset_bytes = rule->offset_bytes;
-	}
-	return -rule->code;
+	return o2_wire_refuse_by(error, &o2_lst_rules[id], value, limit);
 }
