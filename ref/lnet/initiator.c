@@ -168,15 +168,6 @@ static struct o2_lnet_message *asked_for(struct o2_lnet *lnet, uint64_t nid, str
 	return NULL;
 }
 
-static void answered(struct o2_lnet *lnet, struct o2_lnet_message *message, int status, uint64_t length_bytes)
-{
-	message->answered = true;
-	message->replying = false;
-	message->answer_status = status;
-	message->answer_bytes = length_bytes;
-	o2_lnet_operation_advance(lnet, message);
-}
-
 void o2_lnet_take_ack(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hdr)
 {
 	struct o2_error error;
@@ -191,7 +182,9 @@ void o2_lnet_take_ack(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_h
 		o2_lnet_dropped(lnet, nid, hdr, &error);
 		return;
 	}
-	answered(lnet, message, 0, hdr->msg.ack.mlength);
+	message->answered = true;
+	message->answer_bytes = hdr->msg.ack.mlength;
+	o2_lnet_operation_advance(lnet, message);
 }
 
 /* A REPLY longer than what was asked for ends the GET, with that as its fault; nothing of it is taken. */
@@ -205,6 +198,15 @@ static int check_reply(struct o2_lnet_message *message, const struct o2_lnet_hdr
 			     message->memory.buffer.nob);
 	message->fault = o2_fault_of(O2_FAULT_PEER_MESSAGE, rc, error);
 	return rc;
+}
+
+static void answered(struct o2_lnet *lnet, struct o2_lnet_message *message, int status, uint64_t length_bytes)
+{
+	message->answered = true;
+	message->replying = false;
+	message->answer_status = status;
+	message->answer_bytes = length_bytes;
+	o2_lnet_operation_advance(lnet, message);
 }
 
 void o2_lnet_take_reply(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hdr,
