@@ -180,13 +180,18 @@ static bool is_at(const struct link *link, enum o2_judge_side side, const struct
 	       o2_roce_address_same(&link->addr[side], addr);
 }
 
-/* A queue pair of that address begins another life: what is known of the one before is over. */
-static void forget_qp(struct o2_links *links, const struct o2_roce_address *addr, uint32_t qp)
+/*
+ * A queue pair of that address begins another life: what is known of the one before is over.  asking: the link that
+ * it is for, which stays; NULL: none yet.
+ */
+static void forget_qp(struct o2_links *links, const struct o2_roce_address *addr, uint32_t qp,
+		      const struct link *asking)
 {
 	for (size_t i = 0; i < O2_LINKS_MAX; i++) {
 		struct link *link = &links->link[i];
 
-		if (is_at(link, O2_JUDGE_A, addr, qp) || is_at(link, O2_JUDGE_B, addr, qp))
+		if (link != asking &&
+		    (is_at(link, O2_JUDGE_A, addr, qp) || is_at(link, O2_JUDGE_B, addr, qp)))
 			drop(links, link);
 	}
 }
@@ -221,7 +226,7 @@ static int take_request(struct o2_links *links, const struct o2_event *event)
 
 	if (link != NULL)
 		return 0;
-	forget_qp(links, &event->src, event->cm.qp);
+	forget_qp(links, &event->src, event->cm.qp, NULL);
 	link = add(links, event, O2_JUDGE_WHOLE);
 	if (link == NULL)
 		return -ENOMEM;
@@ -237,6 +242,7 @@ static int take_reply(struct o2_links *links, const struct o2_event *event)
 	/* Nothing was asked for, as far as was seen; or it is the same once more. */
 	if (link == NULL || from != O2_JUDGE_B || link->has_cm_id[O2_JUDGE_B])
 		return 0;
+	forget_qp(links, &event->src, event->cm.qp, link);
 	learn_end(link, O2_JUDGE_B, &event->cm);
 	return tell(links, link, O2_JUDGE_B, O2_JUDGE_REPLY, event);
 }

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* Which connection an event of a capture is of: docs/judge.md, "Captures". */
+#include "cli/links.h"
+#include "tests/lib/judge_say.h"
+#include "tests/lib/unit_test.h"
+
+#define A	  O2_JUDGE_A
+#define B	  O2_JUDGE_B
+#define QP_A	  0x201u
+#define QP_B	  0x301u
+#define O2IBLND	  0x10603dbu /* port 987 of the RDMA connection manager's services */
+#define SECOND_NS 1000000000u
+
+/* A capture of two hosts, event by event. */
+struct heard {
+	struct say say;
+	struct o2_links *links;
+	uint64_t frame, now_ns;
+	uint32_t psn[O2_JUDGE_SIDES]; /* of the next packet of that side */
+	uint64_t stamp_b;
+};
+
+static struct heard *opened(void)
+{
+	const struct o2_judge_options options = {50000, 1000, true, 1};
+	static struct heard heard;
+
+	heard = (struct heard){.now_ns = SECOND_NS};
+	say_open(&heard.say, &options);
+	heard.links = o2_links_new(heard.say.judge);
+	assert_non_null(heard.links);
+	heard.stamp_b = say_header(B, O2_MSG_NOOP, 0).ibm_srcstamp;
+	return &heard;
+}
+
+static void closed(struct heard *heard)
+{
+	o2_links_free(heard->links);
+	say_close(&heard->say);
+}
+
+#define LINKS_TEST(name) TEST_ON(name, struct heard, heard, opened(), closed)
+
+static void hear(struct heard *heard, enum o2_judge_side from, struct o2_event event)
+{
+	struct o2_roce_address *const ends[] = {[A] = &event.src, [B] = &event.dst};
+
+	event.frame = ++heard->frame;
+	event.time_ns = heard->now_ns;
+	ends[from]->bytes[0] = 1;
+	ends[1 - from]->bytes[0] = 2;
+	assert_int_equal(o2_links_hear(heard->links, &event), 0);
+}
+
+/* The incarnation of B is the one that the test says. */
+static struct o2_msg stamped(const struct heard *heard, enum o2_judge_side from, struct o2_msg msg)
+{
+	*(from == A ? &msg.ibm_dststamp : &msg.ibm_srcstamp) = heard->stamp_b;
+	return msg;
+}
+
+static void say_cm(struct heard *heard, enum o2_judge_side from, struct o2_cm_mad cm,
+		   const struct o2_msg *msg)
+{
+	hear(heard, from, (struct o2_event){.kind = O2_EVENT_CM, .cm = cm, .msg = msg});
+}
+
+/* The n-th connection, from A to queue pair qp_b of B. */
+static void connect(struct heard *heard, uint32_t n, uint32_t qp_b)
+{
+	const struct o2_msg request = say_request_of(SAY_DEPTH, SAY_FRAGS);
+	struct o2_msg reply = stamped(heard, B, say_header(B, O2_MSG_CONNACK, 0));
+
+	reply.u = request.u;
+	heard->psn[A] = heard->psn[B] = 1;
+	say_cm(heard, A,
+	       (struct o2_cm_mad){
+		       .kind = O2_CM_REQ, .local_id = n, .qp = QP_A + n, .psn = 1, .service_id = O2IBLND},
+	       &request);
+	for (uint32_t again = 0; again < 2; again++)
+		say_cm(heard, B,
+		       (struct o2_cm_mad){
+			       .kind = O2_CM_REP, .local_id = 100 + n, .remote_id = n, .qp = qp_b, .psn = 1},
+		       &reply);
+}
+
+static void send(struct heard *heard, enum o2_judge_side from, uint32_t qp, struct o2_msg msg)
+{
+	msg = stamped(heard, from, msg);
+	msg.ibm_nob = o2_msg_canonical_bytes(&msg);
+	hear(heard, from,
+	     (struct o2_event){.kind = O2_EVENT_SEND,
+			       .dest_qp = qp,
+			       .psn = heard->psn[from]++,
+			       .packets = 1,
+			       .bytes = msg.ibm_nob,
+			       .msg = &msg});
+}
+
+static struct o2_msg put(enum o2_judge_side from, uint8_t credits)
+{
+	struct o2_msg msg = say_header(from, O2_MSG_IMMEDIATE, credits);
+
+	msg.u.immediate.hdr.type = O2_LNET_PUT;
+	msg.u.immediate.hdr.msg.put.ack_wmd = (struct o2_lnet_handle){UINT64_MAX, UINT64_MAX};
+	return msg;
+}
+
+static uint32_t findings(const struct heard *heard)
+{
+	uint32_t count = 0;
+
+	for (int i = 0; i < O2_JUDGE_RULES; i++)
+		count += heard->say.times[i];
+	return count;
+}
+
+/* Each side PUTs, and gives back what the other has used. */
+static void talk(struct heard *heard, uint32_t qp_a, uint32_t qp_b)
+{
+	for (uint32_t i = 0; i < 4; i++) {
+		send(heard, A, qp_b, put(A, i != 0));
+		send(heard, B, qp_a, put(B, 1));
+	}
+}
+
+/* Who accepts may have been started anew, and have the number of a queue pair once more. */
+LINKS_TEST(test_a_queue_pair_of_who_accepts_comes_again)
+{
+	for (uint32_t n = 0; n < 3; n++) {
+		heard->stamp_b++;
+		connect(heard, n, QP_B);
+		talk(heard, QP_A + n, QP_B);
+	}
+	assert_int_equal(findings(heard), 0);
+	assert_int_equal(o2_links_totals(heard->links).whole, 3);
+	assert_int_equal(o2_links_totals(heard->links).messages, 3 * 8);
+}
