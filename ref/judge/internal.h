@@ -138,7 +138,8 @@ struct o2_judge_conn {
 	uint16_t asked_version;
 	uint32_t asked_depth, asked_frags, asked_msg_bytes;
 	uint64_t asked_number;
-	uint64_t now_ns;
+	uint64_t now_ns;   /* goes on by what passes between events: never back */
+	uint64_t clock_ns; /* of the caller: the latest time of an event since that clock was set back */
 	struct o2_judge_end end[O2_JUDGE_SIDES];
 };
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/monotonic.h"
 #include "judge/internal.h"
 
 struct o2_judge *o2_judge_new(const struct o2_judge_options *options, o2_judge_sink sink, void *context)
@@ -103,7 +104,7 @@ static struct o2_judge_finding finding_of(const struct o2_judging *at, enum o2_j
 		.conn = at->conn,
 		.who = who,
 		.number = at->event->number,
-		.time_ns = at->conn->now_ns,
+		.time_ns = at->event->time_ns,
 		.earlier = earlier,
 	};
 }
@@ -181,12 +182,30 @@ static void disconnect(const struct o2_judging *at)
 	at->conn->end[at->from].disconnected = true;
 }
 
+/*
+ * Time goes on by the difference of two events.  Of what is recorded a little out of order the difference does not
+ * count again: time stands still until the latest one is reached.  Farther back it is the clock that was set back:
+ * how much has passed meanwhile is not known and not counted, and what is held against too little of it begins anew.
+ */
+static void pass_time(struct o2_judge_conn *conn, uint64_t time_ns)
+{
+	if (time_ns >= conn->clock_ns) {
+		conn->now_ns += time_ns - conn->clock_ns;
+		conn->clock_ns = time_ns;
+	} else if (conn->clock_ns - time_ns > O2_JUDGE_DISORDER_MS * O2_NS_PER_MS) {
+		conn->clock_ns = time_ns;
+		for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
+			conn->end[side].last_message_ns = 0;
+			conn->end[side].empty_noops = 0;
+		}
+	}
+}
+
 static int hear(struct o2_judge *judge, struct o2_judge_conn *conn, const struct o2_judge_event *event)
 {
 	const struct o2_judging at = {judge, conn, event, event->from, o2_judge_other(event->from)};
 
-	if (event->time_ns > conn->now_ns)
-		conn->now_ns = event->time_ns;
+	pass_time(conn, event->time_ns);
 	if (event->kind == O2_JUDGE_MESSAGE || event->kind == O2_JUDGE_WRITE)
 		release(judge, &conn->end[event->from], false);
 	/* A part is no event of its own: the WRITE that it is of will say what the time is. */

@@ -46,11 +46,15 @@ enum o2_judge_event_kind {
 	O2_JUDGE_PART, /* some of the bytes of a WRITE, which comes when it is whole: addr, rkey, payload */
 };
 
+/* An event that is farther behind an earlier one of its connection shows that the clock was set back. */
+#define O2_JUDGE_DISORDER_MS 100u
+
 struct o2_judge_event {
 	enum o2_judge_event_kind kind;
 	enum o2_judge_side from;
-	uint64_t number;  /* of the caller's, from 1: findings name it */
-	uint64_t time_ns; /* never less than before on the same connection; else it is taken for the same */
+	uint64_t number; /* of the caller's, from 1: findings name it */
+	/* Up to O2_JUDGE_DISORDER_MS before an earlier one of the connection it is taken for the same. */
+	uint64_t time_ns;
 	const struct o2_msg *msg;
 	const struct o2_reject *reject;
 	const struct o2_error *refused; /* why it could not be decoded */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Connections that are not seen as a whole: fewer verdicts, and none that is wrong. */
+#include "base/monotonic.h"
 #include "base/stream.h"
 #include "tests/lib/judge_say.h"
 #include "tests/lib/unit_test.h"
@@ -269,4 +270,47 @@ TEST(test_a_put_between_a_get_and_its_reply)
 		assert_int_equal(say.times[O2_JUDGE_PAYLOAD_GET], !between);
 		say_close(&say);
 	}
+}
+
+/* A clock that is set back: what comes after it is as far apart as its times say, and each rule of time still holds. */
+TEST(test_a_clock_that_is_set_back)
+{
+	const uint64_t hour_ns = 3600 * O2_NS_PER_S;
+
+	for (int broken = 0; broken < 2; broken++) {
+		struct say say;
+
+		say_open(&say, NULL);
+		say.now_ns = 2 * hour_ns;
+		say_connected(&say);
+		say_get_req(&say, A, 1, &sink, 0);
+		say_later(&say, 1000);
+		say.now_ns -= hour_ns;
+		for (uint32_t i = 0; i < 17; i++) {
+			say_noop(&say, A, 0);
+			say_later(&say, broken ? 50 : 1000);
+		}
+		assert_int_equal(say.times[O2_JUDGE_CREDITS_NOOP_STORM], broken);
+		assert_int_equal(say.times[O2_JUDGE_CREDITS_NOOP_UNCALLED], broken ? 16 : 0);
+		assert_int_equal(say.last[O2_JUDGE_CREDITS_NOOP_UNCALLED].time_ns,
+				 broken ? hour_ns + O2_NS_PER_S + 16 * 50 * O2_NS_PER_MS : 0);
+		say_later(&say, 60000);
+		say_noop(&say, B, 1);
+		assert_int_equal(say.times[O2_JUDGE_TRANSFER_UNANSWERED], 1);
+		say_close(&say);
+	}
+}
+
+/* Events that are recorded a little out of order, time and again, make no time pass that has not passed. */
+SAY_TEST(test_a_little_out_of_order)
+{
+	say_connected(say);
+	say_get_req(say, A, 1, &sink, 0);
+	for (uint32_t i = 0; i < 4000; i++) {
+		say_later(say, 20);
+		say_done(say, A, O2_MSG_PUT_DONE, 1, 0, 0);
+		say->now_ns -= 20 * O2_NS_PER_MS;
+		say_done(say, A, O2_MSG_PUT_DONE, 1, 0, 0);
+	}
+	assert_int_equal(say->times[O2_JUDGE_TRANSFER_UNANSWERED], 0);
 }
