@@ -309,6 +309,12 @@ static void expect_a_sum(struct o2_hearing *h, enum o2_judge_side from, const st
 	}
 }
 
+static bool is_put(const struct o2_msg *msg)
+{
+	return msg->ibm_type == O2_MSG_PUT_REQ ||
+	       (msg->ibm_type == O2_MSG_IMMEDIATE && msg->u.immediate.hdr.type == O2_LNET_PUT);
+}
+
 void o2_hearing_message_bytes(struct o2_hearing *h, enum o2_judge_side from, const struct o2_msg *msg,
 			      uint64_t bytes)
 {
@@ -319,8 +325,10 @@ void o2_hearing_message_bytes(struct o2_hearing *h, enum o2_judge_side from, con
 	o2_hearing_tell(h, (struct o2_judge_event){
 				   .kind = O2_JUDGE_MESSAGE, .from = from, .msg = msg, .bytes = bytes});
 	count(h, from, msg);
-	if (heard)
-		h->end[from].said_ns = h->now_ns;
+	if (!heard)
+		return;
+	h->end[from].said_ns = h->now_ns;
+	h->end[from].puts += is_put(msg);
 }
 
 void o2_hearing_message(struct o2_hearing *h, enum o2_judge_side from, struct o2_msg *msg)

@@ -59,6 +59,7 @@ struct o2_hearing_end {
 		summed; /* number of its first message with a sum, while none without one followed; 0: none */
 	uint64_t empty_noops, empty_noops_ns;
 	uint64_t messages, writes, write_bytes; /* heard */
+	uint64_t puts;				/* of LNet, in messages that were heard */
 	struct o2_judge_finding waiting[O2_HEARING_WAITING];
 	uint32_t nwaiting;
 };

@@ -216,6 +216,8 @@ static void get(struct o2_hearing *h, bool broken)
 	const enum o2_judge_side asker = (enum o2_judge_side)o2_draw(h->c, 1),
 				 other = o2_hearing_other(asker);
 	const struct o2_lnet_handle wanted = handle(h);
+	/* That nothing was PUT there: all was heard, and is remembered. */
+	bool known = h->whole && h->end[asker].puts <= REMEMBERED;
 	struct place place = {.match_bits = h->next_cookie,
 			      .offset = (uint32_t)o2_draw_range(h->c, LEAST_BYTES, INT32_MAX),
 			      .bytes = most_bytes(h),
@@ -226,11 +228,17 @@ static void get(struct o2_hearing *h, bool broken)
 
 	if (h->one_way)
 		return;
-	if (o2_draw_bool(h->c, 1, 1))
+	if (o2_draw_bool(h->c, 1, 1) || (broken && !known)) {
 		write_first(h, asker, broken, &place);
-	else
+		known = !place.forgotten;
+	} else {
 		place.stream_offset = place.offset;
-	make(h, place.stream, place.stream_offset, place.bytes, broken || place.forgotten, &payload);
+	}
+	make(h, place.stream, place.stream_offset, place.bytes, broken || !known, &payload);
+	/* The PUT wrote less than what is read: behind it is what was served there before. */
+	if (place.forgotten)
+		o2_stream_fill(payload.byte + payload.bytes - SHOWN_BYTES, SHOWN_BYTES, h->options.seed,
+			       O2_STREAM_MEMORY, place.offset + payload.bytes - SHOWN_BYTES);
 	msg = get_from(h, asker, &place, &wanted, payload.bytes);
 	o2_hearing_message(h, asker, &msg);
 	number = h->number;

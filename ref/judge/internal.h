@@ -119,6 +119,7 @@ struct o2_judge_end {
 	struct o2_judge_handle handle[O2_JUDGE_HANDLE_MAX];
 	struct o2_judge_put put[O2_JUDGE_PUTS_MAX];
 	uint32_t next_ended, next_handle, next_put;
+	bool forgot_puts; /* there were more than are remembered */
 	uint64_t messages, writes, write_bytes;
 	/* Findings, for which nothing may be missing of what this side has sent. */
 	struct o2_judge_finding waiting[O2_JUDGE_WAITING_MAX];
@@ -234,6 +235,8 @@ void o2_judge_payload_get(const struct o2_judging *at, const struct o2_lnet_hdr 
 			  struct o2_judge_pattern *pattern);
 /* All of the sender's PUT is where it belongs. */
 void o2_judge_payload_ended(struct o2_judge_end *from, uint64_t number);
+/* A PUT of this side may not have been seen. */
+void o2_judge_payload_unseen(struct o2_judge_end *from);
 /* n bytes of the sender's, from byte `at_byte` on.  number: of the request. */
 void o2_judge_payload_look(const struct o2_judging *at, struct o2_judge_pattern *pattern,
 			   enum o2_judge_rule_id rule, uint64_t number, uint64_t at_byte,

@@ -42,6 +42,7 @@ void o2_judge_payload_put(const struct o2_judging *at, const struct o2_lnet_hdr 
 	struct o2_judge_end *from = &at->conn->end[at->from];
 	struct o2_judge_put *put = &from->put[from->next_put++ % O2_JUDGE_PUTS_MAX];
 
+	from->forgot_puts = from->forgot_puts || put->number != 0;
 	*put = (struct o2_judge_put){
 		.number = at->event->number,
 		.place = {hdr->msg.put.ptl_index, hdr->msg.put.match_bits, hdr->msg.put.offset,
@@ -60,13 +61,23 @@ void o2_judge_payload_ended(struct o2_judge_end *from, uint64_t number)
 			from->put[i].ended = true;
 }
 
+/* It may have gone to any place. */
+void o2_judge_payload_unseen(struct o2_judge_end *from)
+{
+	for (uint32_t i = 0; i < O2_JUDGE_PUTS_MAX; i++)
+		from->put[i].number = 0;
+	for (uint32_t i = 0; i < O2_JUDGE_HANDLE_MAX; i++)
+		from->handle[i].pattern.known = false;
+}
+
 void o2_judge_payload_get(const struct o2_judging *at, const struct o2_lnet_hdr *hdr,
 			  struct o2_judge_pattern *pattern)
 {
 	const struct o2_judge_end *from = &at->conn->end[at->from];
 
+	/* Where nothing was PUT there is what is served; what was not seen, or is forgotten, may have been. */
 	*pattern = (struct o2_judge_pattern){
-		.known = true,
+		.known = at->conn->whole && !from->forgot_puts,
 		.stream = O2_STREAM_MEMORY,
 		.offset = hdr->msg.get.src_offset,
 		.place = {hdr->msg.get.ptl_index, hdr->msg.get.match_bits, hdr->msg.get.src_offset,

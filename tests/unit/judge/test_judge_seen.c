@@ -314,3 +314,82 @@ SAY_TEST(test_a_little_out_of_order)
 	}
 	assert_int_equal(say->times[O2_JUDGE_TRANSFER_UNANSWERED], 0);
 }
+
+static struct o2_msg place_of(struct o2_msg msg, uint32_t offset)
+{
+	msg.u.immediate.hdr.msg.put.match_bits = 0x1234;
+	msg.u.immediate.hdr.msg.put.offset = offset;
+	msg.u.immediate.hdr.msg.put.ack_wmd = (struct o2_lnet_handle){UINT64_MAX, UINT64_MAX};
+	return msg;
+}
+
+/* A PUT of 100 bytes of that stream; the judge need not hear it. */
+static void put_at(struct say *say, uint64_t stream, uint32_t offset, bool heard)
+{
+	struct o2_msg msg = place_of(say_header(A, O2_MSG_IMMEDIATE, 0), offset);
+	uint8_t bytes[100];
+
+	o2_stream_fill(bytes, sizeof(bytes), 1, stream, 0);
+	msg.u.immediate.hdr.type = O2_LNET_PUT;
+	msg.u.immediate.hdr.payload_length = sizeof(bytes);
+	msg.u.immediate.hdr.msg.put.hdr_data = stream;
+	msg.u.immediate.payload = bytes;
+	if (heard)
+		say_msg(say, A, &msg);
+}
+
+/* A GET of so much from the place's start: the second half is of that stream, and was not written with the first. */
+static void get(struct say *say, uint32_t count, uint64_t stream, bool lost)
+{
+	struct o2_msg asked = say_header(A, O2_MSG_IMMEDIATE, 0), reply = say_header(B, O2_MSG_IMMEDIATE, 0);
+	uint8_t bytes[200];
+
+	o2_stream_fill(bytes, count / 2, 1, 5, 0);
+	o2_stream_fill(bytes + count / 2, count / 2, 1, stream, count / 2);
+	asked.u.immediate.hdr.type = O2_LNET_GET;
+	asked.u.immediate.hdr.msg.get.match_bits = 0x1234;
+	asked.u.immediate.hdr.msg.get.sink_length = count;
+	asked.u.immediate.hdr.msg.get.return_wmd = (struct o2_lnet_handle){1, 1};
+	say_msg(say, A, &asked);
+	if (lost)
+		lose(say, A);
+	reply.u.immediate.hdr.type = O2_LNET_REPLY;
+	reply.u.immediate.hdr.payload_length = count;
+	reply.u.immediate.hdr.msg.reply.dst_wmd = (struct o2_lnet_handle){1, 1};
+	reply.u.immediate.payload = bytes;
+	say_msg(say, B, &reply);
+}
+
+/* That no PUT is known says that there was none only where all is seen and remembered. */
+TEST(test_a_put_that_is_not_known)
+{
+	enum { NEVER, LATER, LOST, LOST_SINCE, FORGOTTEN, WAYS };
+
+	for (int way = NEVER; way < WAYS; way++) {
+		struct say say;
+
+		say_open(&say, NULL);
+		if (way == LATER)
+			say_meet(&say, O2_JUDGE_LATER);
+		else
+			say_connected(&say);
+		put_at(&say, 5, 0, way == FORGOTTEN);
+		for (uint32_t i = 0; i < (way == FORGOTTEN ? 32 : 1); i++)
+			put_at(&say, 6 + i, 1000 + 100 * i, true);
+		if (way == LOST)
+			lose(&say, A);
+		get(&say, 200, O2_STREAM_MEMORY, way == LOST_SINCE);
+		assert_int_equal(say.times[O2_JUDGE_PAYLOAD_GET], way == NEVER);
+		say_close(&say);
+	}
+}
+
+/* Nor may a PUT that is known have been the last, where one after it was not seen. */
+SAY_TEST(test_a_put_that_was_not_the_last)
+{
+	say_connected(say);
+	put_at(say, 6, 0, true);
+	lose(say, A);
+	get(say, 100, 6, false);
+	assert_int_equal(say->times[O2_JUDGE_PAYLOAD_GET], 0);
+}
