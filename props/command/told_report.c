@@ -216,19 +216,19 @@ json_t *o2_told_json(const struct o2_told_report *report, const char *name)
 
 	for (uint32_t i = 0; i < report->nrows; i++)
 		json_array_append_new(rows, row_form(report, &report->row[i]));
-	return json_pack(
-		"{s:s, s:i, s:s, s:{s:i, s:i, s:I, s:I, s:I, s:i, s:i, s:I, s:I, s:I}, s:I, s:I, s:I, s:i, "
-		"s:o}",
-		"form", "o2ref/judge/output", "version", 1, "file", name, "seen", "packets",
-		(int)report->told->file->packets, "cut", (int)report->told->cut, "dropped",
-		(json_int_t)report->dropped, "connections", conns, "whole",
-		report->hearing->whole ? conns : 0, "one_way", 0, "forgotten", 0, "messages",
-		conns * (json_int_t)(a->messages + b->messages), "writes",
-		conns * (json_int_t)(a->writes + b->writes), "write_bytes",
-		conns * (json_int_t)(a->write_bytes + b->write_bytes), "must",
-		(json_int_t)report->times[O2_JUDGE_MUST], "should",
-		(json_int_t)report->times[O2_JUDGE_SHOULD], "note", (json_int_t)report->times[O2_JUDGE_NOTE],
-		"more", 0, "findings", rows);
+	return json_pack("{s:s, s:i, s:s, s:{s:i, s:i, s:I, s:I, s:I, s:i, s:i, s:i, s:I, s:I, s:I}, s:I, "
+			 "s:I, s:I, s:i, "
+			 "s:o}",
+			 "form", "o2ref/judge/output", "version", 1, "file", name, "seen", "packets",
+			 (int)report->told->file->packets, "cut", (int)report->told->cut, "dropped",
+			 (json_int_t)report->dropped, "connections", conns, "whole",
+			 report->hearing->whole ? conns : 0, "one_way", 0, "other_protocols", 0, "forgotten",
+			 0, "messages", conns * (json_int_t)(a->messages + b->messages), "writes",
+			 conns * (json_int_t)(a->writes + b->writes), "write_bytes",
+			 conns * (json_int_t)(a->write_bytes + b->write_bytes), "must",
+			 (json_int_t)report->times[O2_JUDGE_MUST], "should",
+			 (json_int_t)report->times[O2_JUDGE_SHOULD], "note",
+			 (json_int_t)report->times[O2_JUDGE_NOTE], "more", 0, "findings", rows);
 }
 
 /* --- SARIF --- */

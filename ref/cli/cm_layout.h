@@ -34,10 +34,11 @@
 #define O2_CM_REJ_AT_PRIVATE	84u
 
 /* The RDMA CM puts a header with the addresses before the private data of services in its own id space. */
-#define O2_RDMA_SERVICE_MASK 0xffffffffff000000u
-#define O2_RDMA_SERVICE	     0x0000000001000000u
-#define O2_RDMA_SERVICE_TCP  (O2_RDMA_SERVICE | 0x60000u) /* and the port */
-#define O2_IP_CM_BYTES	     36u
+#define O2_RDMA_SERVICE_MASK	0xffffffffff000000u
+#define O2_RDMA_SERVICE		0x0000000001000000u
+#define O2_RDMA_SERVICE_TCP	(O2_RDMA_SERVICE | 0x60000u) /* and the port */
+#define O2_RDMA_SERVICE_O2IBLND (O2_RDMA_SERVICE_TCP | 987u)
+#define O2_IP_CM_BYTES		36u
 
 /* Behind that header there is just room for a CONNREQ, and in a REJ for a padded reject record. */
 static_assert(O2_MAD_DATA_BYTES - O2_CM_REQ_AT_PRIVATE - O2_IP_CM_BYTES == O2_AT_MAX_MSG_SIZE + 4,

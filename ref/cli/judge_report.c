@@ -148,6 +148,9 @@ void o2_judge_seen_print(const struct o2_judge_seen_totals *totals, FILE *out)
 			" connection%s; what one side says, of %" PRIu64 "\n",
 			links->connections - links->whole, plural(links->connections - links->whole),
 			links->one_way);
+	if (links->other_protocols != 0)
+		fprintf(out, "%" PRIu64 " connection%s of other protocols: not judged\n",
+			links->other_protocols, plural(links->other_protocols));
 	if (totals->walk.cut != 0)
 		fprintf(out, "%" PRIu64 " packet%s not captured as a whole\n", totals->walk.cut,
 			totals->walk.cut == 1 ? " was" : "s were");
@@ -247,6 +250,7 @@ static json_t *seen_to_json(const struct o2_judge_seen_totals *totals)
 		{"connections", totals->links.connections},
 		{"whole", totals->links.whole},
 		{"one_way", totals->links.one_way},
+		{"other_protocols", totals->links.other_protocols},
 		{"forgotten", totals->links.forgotten + totals->walk.forgotten},
 		{"messages", totals->links.messages},
 		{"writes", totals->links.writes},

@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "cli/cm_layout.h"
 #include "cli/roce_layout.h"
+#include "wire/bytes.h"
 
 /* A connection.  qp[side]: the queue pair of that side, to which the other one sends. */
 struct link {
@@ -15,6 +17,8 @@ struct link {
 	/* Of what the side sends: number of the first packet, as the other side asks for; whether it has sent. */
 	uint32_t start_psn[O2_JUDGE_SIDES];
 	bool has_sent[O2_JUDGE_SIDES];
+	bool o2iblnd;	     /* its request or a message has shown that it is */
+	bool other_protocol; /* or the other way round: the judge hears nothing of it */
 	uint64_t last_use;
 };
 
@@ -50,6 +54,10 @@ static void count(const struct link *link, struct o2_links_totals *totals)
 {
 	const struct o2_judge_view view = o2_judge_view(link->conn);
 
+	if (link->other_protocol) {
+		totals->other_protocols++;
+		return;
+	}
 	totals->connections++;
 	totals->whole += view.seen == O2_JUDGE_WHOLE;
 	totals->one_way += view.seen == O2_JUDGE_ONE_WAY;
@@ -170,6 +178,8 @@ static int tell(struct o2_links *links, struct link *link, enum o2_judge_side fr
 	};
 
 	link->last_use = ++links->clock;
+	if (link->other_protocol)
+		return 0;
 	return o2_judge_hear(links->judge, link->conn, &told);
 }
 
@@ -220,6 +230,20 @@ static void learn_end(struct link *link, enum o2_judge_side side, const struct o
 	link->has_qp[side] = link->has_cm_id[side] = true;
 }
 
+static bool has_magic(const uint8_t *bytes, size_t length_bytes)
+{
+	return bytes != NULL && length_bytes >= sizeof(uint32_t) &&
+	       (o2_load32(bytes, O2_LITTLE_ENDIAN) == O2_MSG_MAGIC ||
+		o2_load32(bytes, O2_BIG_ENDIAN) == O2_MSG_MAGIC);
+}
+
+/* A request that is wrong still goes to the port of o2iblnd, or one to another port begins as o2iblnd's do. */
+static bool asks_o2iblnd(const struct o2_event *event)
+{
+	return event->msg != NULL || event->cm.service_id == O2_RDMA_SERVICE_O2IBLND ||
+	       has_magic(event->cm.private_data, event->cm.private_bytes);
+}
+
 static int take_request(struct o2_links *links, const struct o2_event *event)
 {
 	struct link *link = asked_before(links, event);
@@ -231,6 +255,8 @@ static int take_request(struct o2_links *links, const struct o2_event *event)
 	if (link == NULL)
 		return -ENOMEM;
 	learn_end(link, O2_JUDGE_A, &event->cm);
+	link->o2iblnd = asks_o2iblnd(event);
+	link->other_protocol = !link->o2iblnd;
 	return tell(links, link, O2_JUDGE_A, O2_JUDGE_REQUEST, event);
 }
 
@@ -276,6 +302,15 @@ static uint32_t first_psn(const struct o2_event *event)
 	return (event->psn - event->packets + 1) & O2_24_BITS;
 }
 
+/* A request has said what it is for; without it the first message does, and one later on that is o2iblnd's. */
+static void learn_protocol(struct link *link, const struct o2_event *event)
+{
+	if (link->has_cm_id[O2_JUDGE_A])
+		return;
+	link->o2iblnd = link->o2iblnd || event->msg != NULL || has_magic(event->raw, event->raw_bytes);
+	link->other_protocol = !link->o2iblnd;
+}
+
 /* A message or a WRITE over a connection. */
 static int take_packets(struct o2_links *links, const struct o2_event *event, enum o2_judge_event_kind kind)
 {
@@ -296,6 +331,8 @@ static int take_packets(struct o2_links *links, const struct o2_event *event, en
 		link->qp[O2_JUDGE_B] = event->dest_qp;
 		link->has_qp[O2_JUDGE_B] = true;
 	}
+	if (kind == O2_JUDGE_MESSAGE)
+		learn_protocol(link, event);
 	/* The first of a connection that is seen from its start has the number that was told. */
 	if (link->has_cm_id[O2_JUDGE_B] && !link->has_sent[from] && first_psn(event) != link->start_psn[from])
 		rc = tell(links, link, from, O2_JUDGE_LOST, event);
@@ -340,8 +377,12 @@ static int take_ack(struct o2_links *links, const struct o2_event *event)
 		return 0;
 	}
 	/* What each has said was judged by itself, and has no common order with the other's. */
-	count_said(other, &links->totals);
-	count_said(link, &links->totals);
+	link->o2iblnd = link->o2iblnd || other->o2iblnd;
+	link->other_protocol = !link->o2iblnd && (link->other_protocol || other->other_protocol);
+	if (!link->other_protocol) {
+		count_said(other, &links->totals);
+		count_said(link, &links->totals);
+	}
 	part(links, other);
 	o2_judge_part(links->judge, link->conn);
 	link->conn = o2_judge_meet(links->judge, O2_JUDGE_LATER);

@@ -25,6 +25,7 @@ struct o2_links_totals {
 	uint64_t whole;	      /* of these, seen from their request on */
 	uint64_t one_way;     /* of these, never seen both ways */
 	uint64_t forgotten;
+	uint64_t other_protocols;		/* further connections, not judged */
 	uint64_t messages, writes, write_bytes; /* that the judge heard */
 };
 

@@ -274,6 +274,31 @@ class SeenInPart(unittest.TestCase):
         self.assertIn(b"0 must", done.stdout)
 
 
+class OtherProtocols(unittest.TestCase):
+    """A recording whose messages begin with something else, and whose request goes to another port."""
+
+    MAGIC, PORT = b"\x91\x1b\xe9\x0b", b"\x00\x00\x00\x00\x01\x06\x03\xdb"
+
+    def judged(self, magic, port):
+        capture = Capture("ping.plain.pcap")
+        for _, body in capture.packets:
+            body[:] = body.replace(self.MAGIC, magic).replace(self.PORT, port)
+        return capture.bytes()
+
+    def test_nothing_is_said_of_them(self):
+        data = self.judged(b"\x02\x40\x00\x00", b"\x00\x00\x00\x00\x01\x06\x11\x44")
+        status, report, found = findings(data)
+        seen = report["seen"]
+        self.assertEqual((status, found, seen["other_protocols"], seen["connections"], seen["messages"]), (HELD, [], 1, 0, 0))
+        self.assertIn("\n1 connection of other protocols: not judged\n", judge(data).stdout.decode())
+
+    def test_another_port_or_another_beginning_alone(self):
+        status, report, found = findings(self.judged(self.MAGIC, b"\x00\x00\x00\x00\x01\x06\x11\x44"))
+        self.assertEqual((status, found, report["seen"]["other_protocols"], report["seen"]["connections"]), (HELD, [], 0, 1))
+        status, report, found = findings(self.judged(b"\x02\x40\x00\x00", self.PORT))
+        self.assertEqual((status, {rule for rule, *_ in found}, report["seen"]["other_protocols"]), (BROKEN, {"message/wire"}, 0))
+
+
 class CommandLine(unittest.TestCase):
     def test_usage(self):
         for arguments in ([], ["--timeout", "0", "-"], ["--no-such"], ["/no/such/file"], ["--events", "10", "-"],

@@ -136,3 +136,122 @@ LINKS_TEST(test_a_queue_pair_of_who_accepts_comes_again)
 	assert_int_equal(o2_links_totals(heard->links).whole, 3);
 	assert_int_equal(o2_links_totals(heard->links).messages, 3 * 8);
 }
+
+/* A request for that service; one that is no CONNREQ has those bytes. */
+static void ask(struct heard *heard, uint64_t service, const uint8_t bytes[4])
+{
+	const struct o2_error refused = {.rule = "wire/header/magic"};
+	const struct o2_cm_mad cm = {.kind = O2_CM_REQ,
+				     .local_id = 1,
+				     .qp = QP_A,
+				     .psn = 1,
+				     .service_id = service,
+				     .private_data = bytes,
+				     .private_bytes = 4};
+
+	hear(heard, A, (struct o2_event){.kind = O2_EVENT_CM, .cm = cm, .refused = &refused});
+	hear(heard, B,
+	     (struct o2_event){.kind = O2_EVENT_CM,
+			       .cm = {.kind = O2_CM_REP, .local_id = 2, .remote_id = 1, .qp = QP_B, .psn = 1},
+			       .refused = &refused});
+}
+
+/* What is no message, in both directions, with what comes along. */
+static void send_other(struct heard *heard, const uint8_t bytes[4], uint32_t count)
+{
+	const struct o2_error refused = {.rule = "wire/header/magic"};
+
+	for (uint32_t i = 0; i < count; i++)
+		for (int from = A; from < O2_JUDGE_SIDES; from++) {
+			const uint32_t qp = from == A ? QP_B : QP_A;
+			const uint32_t psn = heard->psn[from]++;
+
+			hear(heard, (enum o2_judge_side)from,
+			     (struct o2_event){.kind = O2_EVENT_SEND,
+					       .dest_qp = qp,
+					       .psn = psn,
+					       .packets = 1,
+					       .bytes = 4,
+					       .raw = bytes,
+					       .raw_bytes = 4,
+					       .refused = &refused});
+			hear(heard, (enum o2_judge_side)from,
+			     (struct o2_event){.kind = O2_EVENT_BACK, .dest_qp = qp});
+			hear(heard, (enum o2_judge_side)(1 - from),
+			     (struct o2_event){
+				     .kind = O2_EVENT_ACK, .dest_qp = from == A ? QP_A : QP_B, .psn = psn});
+		}
+}
+
+static const uint8_t little[4] = {0x91, 0x1b, 0xe9, 0x0b}, big[4] = {0x0b, 0xe9, 0x1b, 0x91},
+		     none[4] = {2, 64};
+
+static void expect_others(struct heard *heard, uint64_t others, uint64_t judged)
+{
+	const struct o2_links_totals totals = o2_links_totals(heard->links);
+
+	assert_int_equal(totals.other_protocols, others);
+	assert_int_equal(totals.connections, judged);
+	if (others != 0)
+		assert_int_equal(findings(heard), 0);
+}
+
+/* Of what goes elsewhere, and is not o2iblnd's by its first bytes, nothing is said; else it is held to the rules. */
+TEST(test_requests_of_other_protocols)
+{
+	static const struct {
+		uint64_t service;
+		const uint8_t *bytes;
+		bool other;
+	} rows[] = {
+		{O2IBLND, none, false},	  {O2IBLND + 1, none, true}, {O2IBLND + 1, little, false},
+		{UINT64_MAX, none, true}, {O2IBLND + 1, big, false}, {UINT64_MAX, little, false},
+	};
+
+	for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct heard *heard = opened();
+
+		heard->psn[A] = heard->psn[B] = 1;
+		ask(heard, rows[i].service, rows[i].bytes);
+		/* Whatever it sends: the request has said what it is. */
+		send_other(heard, rows[i].other ? little : none, 2);
+		expect_others(heard, rows[i].other, !rows[i].other);
+		assert_int_equal(heard->say.times[O2_JUDGE_MESSAGE_WIRE], rows[i].other ? 0 : 2 + 4);
+		closed(heard);
+	}
+}
+
+/* Whose request was not seen is o2iblnd's from the first message on that begins so, whichever side sends it. */
+LINKS_TEST(test_other_protocols_seen_later)
+{
+	for (uint32_t i = 0; i < 2; i++) {
+		const struct o2_event write = {.kind = O2_EVENT_WRITE, .dest_qp = QP_B, .packets = 1};
+
+		/* It says nothing; a message does. */
+		hear(heard, A, write);
+		expect_others(heard, i, 1 - i);
+		assert_int_equal(o2_links_totals(heard->links).writes, 1 - i);
+		send_other(heard, none, 3);
+		expect_others(heard, 1, 0);
+		assert_int_equal(o2_links_totals(heard->links).writes, 0);
+	}
+	talk(heard, QP_A, QP_B);
+	expect_others(heard, 0, 1);
+	assert_int_equal(findings(heard), 0);
+	assert_int_equal(o2_links_totals(heard->links).messages, 8);
+	send_other(heard, none, 1);
+	assert_int_equal(heard->say.times[O2_JUDGE_MESSAGE_WIRE], 2);
+}
+
+/* A message that is wrong in what follows its magic is one of o2iblnd's, in either byte order. */
+TEST(test_a_wrong_message_seen_later)
+{
+	for (int order = 0; order < 2; order++) {
+		struct heard *heard = opened();
+
+		send_other(heard, order == 0 ? little : big, 1);
+		expect_others(heard, 0, 1);
+		assert_int_equal(heard->say.times[O2_JUDGE_MESSAGE_WIRE], 2);
+		closed(heard);
+	}
+}
