@@ -25,6 +25,7 @@ struct link {
 struct o2_links {
 	struct o2_judge *judge;
 	uint64_t clock;
+	uint64_t last_frame, last_ns; /* of the last event, whosever it is */
 	struct o2_links_totals totals;
 	struct link link[O2_LINKS_MAX];
 };
@@ -54,10 +55,9 @@ static void count(const struct link *link, struct o2_links_totals *totals)
 {
 	const struct o2_judge_view view = o2_judge_view(link->conn);
 
-	if (link->other_protocol) {
-		totals->other_protocols++;
+	totals->other_protocols += link->other_protocol;
+	if (link->other_protocol)
 		return;
-	}
 	totals->connections++;
 	totals->whole += view.seen == O2_JUDGE_WHOLE;
 	totals->one_way += view.seen == O2_JUDGE_ONE_WAY;
@@ -78,9 +78,12 @@ static void drop(struct o2_links *links, struct link *link)
 
 void o2_links_free(struct o2_links *links)
 {
-	for (size_t i = 0; links != NULL && i < O2_LINKS_MAX; i++)
-		if (links->link[i].conn != NULL)
-			drop(links, &links->link[i]);
+	for (size_t i = 0; links != NULL && i < O2_LINKS_MAX; i++) {
+		if (links->link[i].conn == NULL)
+			continue;
+		o2_judge_silent(links->judge, links->link[i].conn, links->last_frame, links->last_ns);
+		drop(links, &links->link[i]);
+	}
 	free(links);
 }
 
@@ -206,19 +209,18 @@ static void forget_qp(struct o2_links *links, const struct o2_roce_address *addr
 	}
 }
 
-/* The link whose request the event repeats: only the sender's id is in a request.  Who has sent something
- * has had the reply, and asks no more. */
-static struct link *asked_before(struct o2_links *links, const struct o2_event *event)
+/* Is the request one that a link began with?  Who has sent something has had the reply, and asks no more. */
+static bool asked_before(const struct o2_links *links, const struct o2_event *event)
 {
 	for (size_t i = 0; i < O2_LINKS_MAX; i++) {
-		struct link *link = &links->link[i];
+		const struct link *link = &links->link[i];
 
 		if (goes_from(link, O2_JUDGE_A, event) && !link->has_sent[O2_JUDGE_A] &&
 		    link->has_cm_id[O2_JUDGE_A] && link->cm_id[O2_JUDGE_A] == event->cm.local_id &&
 		    link->qp[O2_JUDGE_A] == event->cm.qp)
-			return link;
+			return true;
 	}
-	return NULL;
+	return false;
 }
 
 /* Who sends a request or a reply names its queue pair, and the number of the first packet to it. */
@@ -246,9 +248,9 @@ static bool asks_o2iblnd(const struct o2_event *event)
 
 static int take_request(struct o2_links *links, const struct o2_event *event)
 {
-	struct link *link = asked_before(links, event);
+	struct link *link;
 
-	if (link != NULL)
+	if (asked_before(links, event))
 		return 0;
 	forget_qp(links, &event->src, event->cm.qp, NULL);
 	link = add(links, event, O2_JUDGE_WHOLE);
@@ -423,6 +425,8 @@ static int take_part(struct o2_links *links, const struct o2_event *event)
 
 int o2_links_hear(struct o2_links *links, const struct o2_event *event)
 {
+	links->last_frame = event->frame;
+	links->last_ns = event->time_ns;
 	switch (event->kind) {
 	case O2_EVENT_SEND:
 		return take_packets(links, event, O2_JUDGE_MESSAGE);
@@ -433,11 +437,10 @@ int o2_links_hear(struct o2_links *links, const struct o2_event *event)
 	case O2_EVENT_NAK:
 		return take_nak(links, event);
 	case O2_EVENT_NOTE:
-		return event->missing ? take_missing(links, event) : 0;
+	case O2_EVENT_BACK:
+		return event->kind == O2_EVENT_BACK || event->missing ? take_missing(links, event) : 0;
 	case O2_EVENT_ACK:
 		return take_ack(links, event);
-	case O2_EVENT_BACK:
-		return take_missing(links, event);
 	case O2_EVENT_PART:
 		return take_part(links, event);
 	}

@@ -31,6 +31,7 @@ struct o2_links_totals {
 
 /* NULL when memory runs out.  Does not own the judge, whose connections are all made here. */
 struct o2_links *o2_links_new(struct o2_judge *judge);
+/* The capture is over, with the last event that was heard: what connections that fell silent owe is told now. */
 void o2_links_free(struct o2_links *links);
 
 /* Tell the judge.  Returns 0 or -ENOMEM. */

@@ -202,6 +202,26 @@ static void pass_time(struct o2_judge_conn *conn, uint64_t time_ns)
 	}
 }
 
+static void judge_time(const struct o2_judging *at)
+{
+	if (at->conn->one_way)
+		return;
+	o2_judge_transfer_time(at);
+	o2_judge_credits_time(at);
+}
+
+void o2_judge_silent(struct o2_judge *judge, struct o2_judge_conn *conn, uint64_t number, uint64_t time_ns)
+{
+	const struct o2_judge_event event = {.from = O2_JUDGE_A, .number = number, .time_ns = time_ns};
+	const struct o2_judging at = {judge, conn, &event, O2_JUDGE_A, O2_JUDGE_B};
+
+	/* Nothing is due on a connection that is over. */
+	if (conn->end[O2_JUDGE_A].disconnected || conn->end[O2_JUDGE_B].disconnected)
+		return;
+	pass_time(conn, time_ns);
+	judge_time(&at);
+}
+
 static int hear(struct o2_judge *judge, struct o2_judge_conn *conn, const struct o2_judge_event *event)
 {
 	const struct o2_judging at = {judge, conn, event, event->from, o2_judge_other(event->from)};
@@ -210,10 +230,8 @@ static int hear(struct o2_judge *judge, struct o2_judge_conn *conn, const struct
 	if (event->kind == O2_JUDGE_MESSAGE || event->kind == O2_JUDGE_WRITE)
 		release(judge, &conn->end[event->from], false);
 	/* A part is no event of its own: the WRITE that it is of will say what the time is. */
-	if (!conn->one_way && event->kind != O2_JUDGE_PART) {
-		o2_judge_transfer_time(&at);
-		o2_judge_credits_time(&at);
-	}
+	if (event->kind != O2_JUDGE_PART)
+		judge_time(&at);
 	switch (event->kind) {
 	case O2_JUDGE_REQUEST:
 		o2_judge_request(&at);

@@ -131,6 +131,11 @@ void o2_judge_agreed(struct o2_judge_conn *conn, const struct o2_judge_terms *te
 void o2_judge_both_ways(struct o2_judge_conn *conn);
 /* The RDMA WRITEs of that side are not seen: at an end, those of the other one. */
 void o2_judge_writes_unseen(struct o2_judge_conn *conn, enum o2_judge_side side);
+/*
+ * Nothing more was heard of the connection, up to the event of that number and time, which is another one's: what
+ * waits since too long is found now.
+ */
+void o2_judge_silent(struct o2_judge *judge, struct o2_judge_conn *conn, uint64_t number, uint64_t time_ns);
 void o2_judge_part(struct o2_judge *judge, struct o2_judge_conn *conn);
 
 /*

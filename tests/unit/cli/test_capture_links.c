@@ -255,3 +255,34 @@ TEST(test_a_wrong_message_seen_later)
 		closed(heard);
 	}
 }
+
+/* A request without an answer on a connection that falls silent, while another one goes on: not proven. */
+TEST(test_a_connection_that_falls_silent)
+{
+	for (uint32_t way = 0; way < 3; way++) {
+		struct heard *heard = opened();
+		struct o2_msg get = say_header(A, O2_MSG_GET_REQ, 0);
+
+		get.u.get.hdr.msg.get.sink_length = 4096;
+		get.u.get.ibgm_rd.rd_nfrags = 1;
+		get.u.get.ibgm_rd.rd_frags[0] = (struct o2_rdma_frag){4096, 0x10000};
+		connect(heard, 0, QP_B);
+		send(heard, A, QP_B, get);
+		if (way == 1)
+			say_cm(heard, B,
+			       (struct o2_cm_mad){.kind = O2_CM_DREQ, .local_id = 100, .remote_id = 0}, NULL);
+		heard->now_ns += (way == 2 ? 50 : 51) * (uint64_t)SECOND_NS;
+		connect(heard, 1, QP_B + 1);
+		talk(heard, QP_A + 1, QP_B + 1);
+		assert_int_equal(heard->say.times[O2_JUDGE_TRANSFER_UNANSWERED], 0);
+		o2_links_free(heard->links);
+		heard->links = NULL;
+		assert_int_equal(heard->say.times[O2_JUDGE_TRANSFER_UNANSWERED], way == 0);
+		if (way == 0) {
+			assert_true(heard->say.last[O2_JUDGE_TRANSFER_UNANSWERED].unproven);
+			assert_int_equal(heard->say.last[O2_JUDGE_TRANSFER_UNANSWERED].number, heard->frame);
+			assert_int_equal(heard->say.last[O2_JUDGE_TRANSFER_UNANSWERED].earlier, 4);
+		}
+		closed(heard);
+	}
+}
