@@ -269,7 +269,7 @@ static void has_nothing(struct o2_commands_run *run, const struct bent *bent, bo
 		gets ? "transfer/peer-status: -ibcm_status is 61"
 		     : "lnet/put/no-match: PUT_NAK's status is 0");
 	summary(run, bent, false, looks ? 0 : -1,
-		"2 messages and 0 WRITEs of ours on 1 connections: 0 must, 0 should, 0 notes");
+		"2 messages and 0 WRITEs of ours on 1 connection: 0 must, 0 should, 0 notes");
 }
 
 /* Bytes whose first ones at least have a place, and whose last one has none. */
@@ -299,7 +299,7 @@ static void get_that_is_claimed(struct o2_commands_run *run, bool looks)
 	else
 		o2_commands_complains(run, "%s", "");
 	summary(run, &bent, true, looks ? 1 : -1,
-		"2 messages and 0 WRITEs of ours on 1 connections: 0 must, 0 should, 0 notes");
+		"2 messages and 0 WRITEs of ours on 1 connection: 0 must, 0 should, 0 notes");
 }
 
 static void no_room_for(struct o2_commands_run *run, const char *command, bool looks)
@@ -356,8 +356,8 @@ static void other_sum(struct o2_commands_run *run)
 				      pings ? "ping" : "GET", why);
 	if (!pings)
 		summary(run, &bent, takes, -1,
-			takes ? "2 messages and 0 WRITEs of ours on 1 connections: 0 must, 0 should, 0 notes"
-			      : "2 messages and 0 WRITEs of ours on 1 connections: 1 must, 0 should, 0 "
+			takes ? "2 messages and 0 WRITEs of ours on 1 connection: 0 must, 0 should, 0 notes"
+			      : "2 messages and 0 WRITEs of ours on 1 connection: 1 must, 0 should, 0 "
 				"notes");
 }
 
@@ -395,7 +395,7 @@ static void wrong_page(struct o2_commands_run *run)
 			"\"Payloads\")\no2ref: GET 0: byte # is 0xee, not 0x%02x (seed 1)\n",
 			right, right);
 	summary(run, &bent, true, 1,
-		"2 messages and 0 WRITEs of ours on 1 connections: 0 must, 1 should, 0 notes");
+		"2 messages and 0 WRITEs of ours on 1 connection: 0 must, 1 should, 0 notes");
 }
 
 /* Whoever closes first is told so, for each that was tried. */
@@ -416,7 +416,7 @@ static void closes(struct o2_commands_run *run)
 			      pings ? "ping" : "GET");
 	if (!pings)
 		summary(run, &bent, false, -1,
-			"1 messages and 0 WRITEs of ours on 1 connections: 0 must, 0 should, 0 notes");
+			"1 messages and 0 WRITEs of ours on 1 connection: 0 must, 0 should, 0 notes");
 }
 
 /* What is moved in peace breaks no rule. */
@@ -433,8 +433,8 @@ static void peace(struct o2_commands_run *run)
 		return;
 	summary(run, &bent, true, -1,
 		gets || !large
-			? "2 messages and 0 WRITEs of ours on 1 connections: 0 must, 0 should, 0 notes"
-			: "4 messages and 1 WRITEs of ours on 1 connections: 0 must, 0 should, 0 notes");
+			? "2 messages and 0 WRITEs of ours on 1 connection: 0 must, 0 should, 0 notes"
+			: "4 messages and 1 WRITEs of ours on 1 connection: 0 must, 0 should, 0 notes");
 }
 
 void o2_commands_lines(struct o2_commands_run *run)

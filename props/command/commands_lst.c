@@ -242,7 +242,7 @@ static void check_words(struct o2_commands_run *run, const struct tried *tried)
 	if (tried->judge)
 		snprintf(judge, sizeof(judge),
 			 "judge: # messages and %" JSON_INTEGER_FORMAT
-			 " WRITEs of ours on 1 connections: 0 must, 0 should, 0 notes\n",
+			 " WRITEs of ours on 1 connection: 0 must, 0 should, 0 notes\n",
 			 writes_of(tried));
 	o2_commands_says(run, "words", run->command.out,
 			 "lst: %" PRIu64 " done, %" PRIu64 " failed, %" PRIu64

@@ -249,8 +249,8 @@ static void sum_up(struct o2_serving *serving)
 	    "lst: 0 sessions, 0 expired; served 0 pings, 0 reads, 0 writes, 0 bytes; refused 0; own tests 0, "
 	    "0 failed; wrong 0\n");
 	add(!serving->json && serving->judge, serving->out,
-	    "judge: # messages and # WRITEs of ours on %" PRIu64 " connections: 0 must, 0 should, 0 notes\n",
-	    serving->connections);
+	    "judge: # messages and # WRITEs of ours on %" PRIu64 " connection%s: 0 must, 0 should, 0 notes\n",
+	    serving->connections, serving->connections == 1 ? "" : "s");
 }
 
 /* What the judge has heard of peers that keep the rules; how many messages is theirs to say. */

@@ -91,9 +91,9 @@ static void print(const struct o2_net_judging *judging)
 	const uint64_t *times = judging->report.times;
 
 	printf("judge: %" PRIu64 " messages and %" PRIu64 " WRITEs of ours on %" PRIu64
-	       " connections: %" PRIu64 " must, %" PRIu64 " should, %" PRIu64 " notes\n",
-	       heard.messages, heard.writes, heard.connections, times[O2_JUDGE_MUST], times[O2_JUDGE_SHOULD],
-	       times[O2_JUDGE_NOTE]);
+	       " connection%s: %" PRIu64 " must, %" PRIu64 " should, %" PRIu64 " notes\n",
+	       heard.messages, heard.writes, heard.connections, heard.connections == 1 ? "" : "s",
+	       times[O2_JUDGE_MUST], times[O2_JUDGE_SHOULD], times[O2_JUDGE_NOTE]);
 }
 
 void o2_net_judging_free(struct o2_net_judging *judging)
