@@ -174,9 +174,10 @@ static void print_since(const json_t *one, const json_t *since, FILE *out)
 		else
 			same++;
 	}
-	fprintf(out, "  since %s%s%s: %" PRIu64 " causes are new, %" PRIu64 " the same, %zu gone\n",
+	fprintf(out, "  since %s%s%s: %" PRIu64 " %s new, %" PRIu64 " the same, %zu gone\n",
 		o2_view_text(since, "file"), o2_view_text(since, "label")[0] == '\0' ? "" : ", ",
-		o2_view_text(since, "label"), fresh, same, json_array_size(json_object_get(one, "gone")));
+		o2_view_text(since, "label"), fresh, fresh == 1 ? "cause is" : "causes are", same,
+		json_array_size(json_object_get(one, "gone")));
 }
 
 static void print_one(const json_t *one, bool several, bool color, FILE *out)
@@ -239,15 +240,17 @@ void o2_check_print(const json_t *result, bool color, FILE *out)
 	json_array_foreach(list, i, one) {
 		const bool agrees = o2_view_flag(one, "agrees");
 		const char *label = o2_view_text(one, "label");
+		const size_t count = json_array_size(json_object_get(one, "findings"));
+		const uint64_t causes = o2_view_number(one, "causes");
 		const double seconds = json_real_value(json_object_get(one, "seconds"));
 
 		fprintf(out,
-			"%s%s%s%s: %s%s%s: %zu findings of %" PRIu64 " causes in %" PRIu64
+			"%s%s%s%s: %s%s%s: %zu %s of %" PRIu64 " %s in %" PRIu64
 			" answers, %.1f s (profile %s, seed %s)\n",
 			o2_view_text(one, "name"), label[0] == '\0' ? "" : " (", label,
 			label[0] == '\0' ? "" : ")", colour(color, agrees ? GREEN : RED),
-			agrees ? "agrees" : "differs", colour(color, PLAIN),
-			json_array_size(json_object_get(one, "findings")), o2_view_number(one, "causes"),
+			agrees ? "agrees" : "differs", colour(color, PLAIN), count,
+			count == 1 ? "finding" : "findings", causes, causes == 1 ? "cause" : "causes",
 			asked_by(one), seconds, o2_view_text(result, "profile"),
 			o2_view_text(result, "seed"));
 		print_since(one, json_object_get(result, "since"), out);
