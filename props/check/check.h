@@ -74,9 +74,9 @@ struct o2_check_tally {
 
 /* One implementation under test. */
 struct o2_check_subject {
-	struct o2_host *host; /* the caller's */
-	struct o2_error_map map;
-	struct o2_known known;
+	struct o2_host *host;		/* the caller's, as are */
+	const struct o2_error_map *map; /* what its names stand for, and */
+	const struct o2_known *known;	/* which differences are known; neither is NULL */
 	struct o2_check_tally tally[O2_STAGES];
 	uint32_t place; /* among the subjects of the run */
 	uint64_t kind_answered[O2_CHECK_KINDS];
@@ -104,7 +104,7 @@ int o2_check_run(const struct o2_check_options *options, struct o2_check_subject
 /* Say of each finding which one stands for its cause; how many causes there are. */
 uint32_t o2_check_causes(struct o2_check_subject *subject);
 
-/* Frees findings, map and known differences; the host is the caller's. */
+/* Frees the findings. */
 void o2_check_subject_free(struct o2_check_subject *subject);
 
 /* Does the finding count, so that the implementation is one that differs? */

@@ -67,7 +67,7 @@ bool o2_check_stage(enum o2_check_id check, enum o2_stage *stage)
 
 bool o2_check_stale(const struct o2_check_subject *subject, uint32_t index)
 {
-	const struct o2_known_difference *known = &subject->known.item[index];
+	const struct o2_known_difference *known = &subject->known->item[index];
 	enum o2_stage stage = known->stage;
 
 	if (stage == O2_STAGES && !o2_check_stage(known->check, &stage))
@@ -145,7 +145,7 @@ static json_t *finding_to_json(const struct o2_check_options *options, const str
 		o2_severity_name(o2_check_severity(finding->difference.check, options->profile)), "stage",
 		o2_stage_name(finding->stage), "holds", o2_check_text(finding->difference.check), "counts",
 		(int)o2_check_counts(options, finding), "known",
-		known == 0 ? NULL : subject->known.item[known - 1].reason, "seen", (json_int_t)finding->seen,
+		known == 0 ? NULL : subject->known->item[known - 1].reason, "seen", (json_int_t)finding->seen,
 		"explains", (json_int_t)finding->explained, "origin", finding->origin, "field",
 		finding->difference.field, "expected", finding->difference.expected, "found",
 		finding->difference.found, "question", finding->question, "reference", finding->expected,
@@ -222,7 +222,7 @@ static bool agrees(const struct o2_check_options *options, const struct o2_check
 	for (uint32_t i = 0; i < subject->findings; i++)
 		if (o2_check_counts(options, &subject->finding[i]))
 			return false;
-	for (uint32_t i = 0; i < subject->known.count; i++)
+	for (uint32_t i = 0; i < subject->known->count; i++)
 		if (o2_check_stale(subject, i))
 			return false;
 	return true;
@@ -254,11 +254,11 @@ static json_t *subject_to_json(const struct o2_check_options *options, const str
 	uint32_t causes = 0;
 	json_t *findings = findings_to_json(options, subject, &causes);
 
-	for (uint32_t i = 0; i < subject->known.count; i++)
+	for (uint32_t i = 0; i < subject->known->count; i++)
 		if (o2_check_stale(subject, i))
 			json_array_append_new(stale, json_pack("{s:s, s:s}", "check",
-							       o2_check_name(subject->known.item[i].check),
-							       "reason", subject->known.item[i].reason));
+							       o2_check_name(subject->known->item[i].check),
+							       "reason", subject->known->item[i].reason));
 	return json_pack("{s:s, s:s, s:s, s:b, s:f, s:I, s:I, s:I, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o}",
 			 "name", subject->host->name, "title", subject->host->title, "label",
 			 options->label == NULL ? subject->host->title : options->label, "agrees",

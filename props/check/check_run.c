@@ -303,8 +303,8 @@ static int open_run(struct o2_check_run *run)
 	    run->subject->finding == NULL)
 		return -ENOMEM;
 	run->comparison->profile = run->options->profile;
-	run->comparison->map = &run->subject->map;
-	run->comparison->known = &run->subject->known;
+	run->comparison->map = run->subject->map;
+	run->comparison->known = run->subject->known;
 	for (uint32_t i = 0; i < O2_HOST_BATCH; i++) {
 		run->item[i] = calloc(1, sizeof(*run->item[i]));
 		if (run->item[i] == NULL)
@@ -359,6 +359,4 @@ void o2_check_subject_free(struct o2_check_subject *subject)
 	for (uint32_t i = 0; i < subject->findings; i++)
 		o2_check_finding_free(&subject->finding[i]);
 	free(subject->finding);
-	o2_error_map_free(&subject->map);
-	o2_known_free(&subject->known);
 }

@@ -230,13 +230,15 @@ static int open_host(const struct o2_check_arguments *a, uint32_t index, char **
 	return rc == 0 ? 0 : o2_complain(a->name, "check: %s: %s", path, text);
 }
 
-static int read_judgement(const struct o2_check_arguments *a, struct o2_check_subject *subject)
+/* Once for all implementations: a pipe can be read no second time. */
+static int read_judgement(const struct o2_check_arguments *a, struct o2_error_map *map,
+			  struct o2_known *known)
 {
 	char text[512];
 
-	if (a->map != NULL && o2_error_map_read(a->map, &subject->map, text, sizeof(text)) != 0)
+	if (a->map != NULL && o2_error_map_read(a->map, map, text, sizeof(text)) != 0)
 		return o2_complain(a->name, "check: %s", text);
-	if (a->known != NULL && o2_known_read(a->known, &subject->known, text, sizeof(text)) != 0)
+	if (a->known != NULL && o2_known_read(a->known, known, text, sizeof(text)) != 0)
 		return o2_complain(a->name, "check: %s", text);
 	return 0;
 }
@@ -253,11 +255,9 @@ static int run_subject(const struct o2_check_arguments *a, uint32_t index, struc
 {
 	char *alone[2] = {NULL, NULL};
 	char text[512];
-	int rc = read_judgement(a, subject);
+	int rc = open_host(a, index, alone, &subject->host);
 
 	subject->place = index;
-	if (rc == 0)
-		rc = open_host(a, index, alone, &subject->host);
 	if (rc != 0)
 		return rc;
 	rc = o2_check_run(&a->options, subject, text, sizeof(text));
@@ -293,6 +293,8 @@ static int check(struct o2_check_arguments *a)
 {
 	const uint32_t count = a->files + (a->program != NULL);
 	struct o2_check_subject *subjects = calloc(count, sizeof(*subjects));
+	struct o2_error_map map = {0};
+	struct o2_known known = {0};
 	char corpus[PATH_MAX];
 	json_t *result = NULL;
 	int rc = subjects == NULL ? O2_CHECK_EXIT_CANNOT : 0;
@@ -305,8 +307,13 @@ static int check(struct o2_check_arguments *a)
 		rc = o2_complain(a->name, "check: %s: %s", a->options.corpus, strerror(ENOTDIR));
 	if (rc == 0 && a->since != NULL)
 		rc = read_since(a);
-	for (uint32_t i = 0; rc == 0 && i < count; i++)
+	if (rc == 0)
+		rc = read_judgement(a, &map, &known);
+	for (uint32_t i = 0; rc == 0 && i < count; i++) {
+		subjects[i].map = &map;
+		subjects[i].known = &known;
 		rc = run_subject(a, i, &subjects[i]);
+	}
 	if (rc == 0)
 		result = o2_check_result(&a->options, subjects, count);
 	if (rc == 0)
@@ -319,6 +326,8 @@ static int check(struct o2_check_arguments *a)
 		o2_check_subject_free(&subjects[i]);
 	}
 	free(subjects);
+	o2_error_map_free(&map);
+	o2_known_free(&known);
 	return rc;
 }
 

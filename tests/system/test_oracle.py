@@ -67,9 +67,9 @@ MISDEEDS = {
 }
 
 
-def run(*arguments, expect=None, env=None):
+def run(*arguments, expect=None, env=None, given=b""):
     done = subprocess.run([str(BUILD / "o2ref"), "check", *map(str, arguments)], capture_output=True, timeout=240,
-                          check=False, env={**os.environ, **(env or {})})
+                          check=False, input=given, env={**os.environ, **(env or {})})
     if done.returncode not in (AGREE, DIFFER, USAGE) or (expect is not None and done.returncode != expect):
         raise AssertionError(f"{arguments}: status {done.returncode}\n{done.stdout.decode()}\n{done.stderr.decode()}")
     return done
@@ -82,8 +82,8 @@ def side_by_side(function, names):
         return list(zip(names, pool.map(function, names)))
 
 
-def result(*arguments, expect=None, env=None):
-    done = run("--json", "-", *arguments, expect=expect, env=env)
+def result(*arguments, expect=None, **more):
+    done = run("--json", "-", *arguments, expect=expect, **more)
     return json.loads(done.stdout)
 
 
@@ -272,6 +272,14 @@ class Judgement(unittest.TestCase):
         known = self.known("sg/kiov/gap-flag", "sg/iov/gap-flag")
         document = result(*self.RUN, "--known", known, MUTANTS, env=self.ENV, expect=AGREE)
         self.assertEqual(findings(document)["sg/kiov/gap-flag"]["known"], "for the test")
+
+    def test_lists_are_read_once_for_all_implementations(self):
+        lists = (("--known", self.known("sg/kiov/gap-flag", "sg/iov/gap-flag")),
+                 ("--map", self.write("map.json", {"form": "o2ref/error_map", "version": 1, "errors": {"a": "sg/*"}})))
+        for option, path in lists:
+            with self.subTest(option):
+                result(*self.RUN, option, "/dev/stdin", MUTANTS, MUTANTS, given=path.read_bytes(), env=self.ENV,
+                       expect=AGREE if option == "--known" else DIFFER)
 
     def test_a_known_difference_that_does_not_occur_is_reported(self):
         known = self.known("sg/kiov/gap-flag", "sg/iov/gap-flag", "sg/kiov/nob")
