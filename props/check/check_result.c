@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "props/check/check.h"
 #include "props/check/check_life.h"
 #include "props/check/check_picture.h"
@@ -137,34 +138,35 @@ static json_t *finding_to_json(const struct o2_check_options *options, const str
 {
 	const struct o2_check_finding *finding = &subject->finding[index];
 	const uint32_t known = finding->difference.known;
+	/* What has no form is null; a finding it is all the same. */
 	json_t *object = json_pack(
-		"{s:i, s:b, s:s, s:s, s:s, s:s, s:s, s:b, s:s?, s:I, s:I, s:s, s:s, s:s, s:s, s:O, s:O, s:O, "
-		"s:O}",
+		"{s:i, s:b, s:s, s:o, s:s, s:s, s:s, s:b, s:s?, s:I, s:I, s:o, s:o, s:o, s:o, s:O?, s:O, "
+		"s:O?, s:O}",
 		"cause", (int)cause, "stands_for_it", (int)(finding->cause == index), "check",
-		o2_check_name(finding->difference.check), "reason", finding->difference.cause, "severity",
-		o2_severity_name(o2_check_severity(finding->difference.check, options->profile)), "stage",
-		o2_stage_name(finding->stage), "holds", o2_check_text(finding->difference.check), "counts",
-		(int)o2_check_counts(options, finding), "known",
+		o2_check_name(finding->difference.check), "reason", o2_json_text(finding->difference.cause),
+		"severity", o2_severity_name(o2_check_severity(finding->difference.check, options->profile)),
+		"stage", o2_stage_name(finding->stage), "holds", o2_check_text(finding->difference.check),
+		"counts", (int)o2_check_counts(options, finding), "known",
 		known == 0 ? NULL : subject->known->item[known - 1].reason, "seen", (json_int_t)finding->seen,
-		"explains", (json_int_t)finding->explained, "origin", finding->origin, "field",
-		finding->difference.field, "expected", finding->difference.expected, "found",
-		finding->difference.found, "question", finding->question, "reference", finding->expected,
-		"implementation", finding->found, "also", finding->others);
+		"explains", (json_int_t)finding->explained, "origin", o2_json_text(finding->origin), "field",
+		o2_json_text(finding->difference.field), "expected",
+		o2_json_text(finding->difference.expected), "found", o2_json_text(finding->difference.found),
+		"question", finding->question, "reference", finding->expected, "implementation",
+		finding->found, "also", finding->others);
 
-	if (object != NULL && finding->shrinkable)
-		json_object_set_new(
+	if (finding->shrinkable)
+		object = o2_json_with(
 			object, "shrunk",
 			json_pack("{s:I, s:I, s:I, s:b}", "from_bytes", (json_int_t)finding->from_bytes,
 				  "to_bytes", (json_int_t)finding->to_bytes, "calls",
 				  (json_int_t)finding->calls, "simplified", (int)finding->simplified));
-	if (object != NULL)
-		json_object_set_new(object, "first_seen",
-				    json_pack("{s:I, s:f}", "answers", (json_int_t)finding->after, "seconds",
-					      finding->seconds));
-	if (object != NULL && finding->backtrace != NULL)
-		json_object_set(object, "backtrace", finding->backtrace);
-	if (object != NULL && finding->choices != NULL)
-		json_object_set_new(object, "choices", json_string(finding->choices));
+	object = o2_json_with(
+		object, "first_seen",
+		json_pack("{s:I, s:f}", "answers", (json_int_t)finding->after, "seconds", finding->seconds));
+	if (finding->backtrace != NULL)
+		object = o2_json_with(object, "backtrace", json_incref(finding->backtrace));
+	if (finding->choices != NULL)
+		object = o2_json_with(object, "choices", json_string(finding->choices));
 	if (object != NULL && options->pictures) {
 		add_picture(finding, object);
 		add_answers(finding, object);
@@ -239,11 +241,11 @@ static json_t *findings_to_json(const struct o2_check_options *options,
 			if (subject->finding[i].difference.check != check || subject->finding[i].cause != i)
 				continue;
 			++*causes;
-			json_array_append_new(array, finding_to_json(options, subject, i, *causes));
+			array = o2_json_append(array, finding_to_json(options, subject, i, *causes));
 			for (uint32_t k = 0; k < subject->findings; k++)
 				if (k != i && subject->finding[k].cause == i)
-					json_array_append_new(array,
-							      finding_to_json(options, subject, k, *causes));
+					array = o2_json_append(array,
+							       finding_to_json(options, subject, k, *causes));
 		}
 	return array;
 }
@@ -253,15 +255,16 @@ static json_t *subject_to_json(const struct o2_check_options *options, const str
 	json_t *stale = json_array();
 	uint32_t causes = 0;
 	json_t *findings = findings_to_json(options, subject, &causes);
+	const char *title = subject->host->title;
 
 	for (uint32_t i = 0; i < subject->known->count; i++)
 		if (o2_check_stale(subject, i))
-			json_array_append_new(stale, json_pack("{s:s, s:s}", "check",
-							       o2_check_name(subject->known->item[i].check),
-							       "reason", subject->known->item[i].reason));
-	return json_pack("{s:s, s:s, s:s, s:b, s:f, s:I, s:I, s:I, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o}",
-			 "name", subject->host->name, "title", subject->host->title, "label",
-			 options->label == NULL ? subject->host->title : options->label, "agrees",
+			stale = o2_json_append(stale, json_pack("{s:s, s:s}", "check",
+								o2_check_name(subject->known->item[i].check),
+								"reason", subject->known->item[i].reason));
+	return json_pack("{s:o, s:o, s:o, s:b, s:f, s:I, s:I, s:I, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o}",
+			 "name", o2_json_text(subject->host->name), "title", o2_json_text(title), "label",
+			 o2_json_text(options->label == NULL ? title : options->label), "agrees",
 			 (int)agrees(options, subject), "seconds", subject->seconds, "restarts",
 			 (json_int_t)subject->host->restarts, "unmapped_names", (json_int_t)subject->unmapped,
 			 "late", (json_int_t)subject->late, "stages", stages_to_json(options, subject),
@@ -280,11 +283,12 @@ json_t *o2_check_result(const struct o2_check_options *options, const struct o2_
 
 	for (uint32_t i = 0; i < count; i++) {
 		agree &= agrees(options, &subjects[i]);
-		json_array_append_new(list, subject_to_json(options, &subjects[i]));
+		list = o2_json_append(list, subject_to_json(options, &subjects[i]));
 	}
 	snprintf(seed, sizeof(seed), "0x%llx", (unsigned long long)options->seed);
-	return json_pack("{s:s, s:i, s:s?, s:s, s:s, s:I, s:I, s:b, s:o}", "form", "o2ref/check_result",
-			 "version", 1, "label", options->label, "profile", o2_profile_name(options->profile),
-			 "seed", seed, "first", (json_int_t)options->first, "cases",
-			 (json_int_t)options->cases, "agree", (int)agree, "implementations", list);
+	return json_pack("{s:s, s:i, s:o, s:s, s:s, s:I, s:I, s:b, s:o}", "form", "o2ref/check_result",
+			 "version", 1, "label",
+			 options->label == NULL ? json_null() : o2_json_text(options->label), "profile",
+			 o2_profile_name(options->profile), "seed", seed, "first", (json_int_t)options->first,
+			 "cases", (json_int_t)options->cases, "agree", (int)agree, "implementations", list);
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/json.h"
 #include "oracle/judge.h"
 #include "props/check/check_view.h"
 
@@ -120,8 +121,9 @@ void o2_check_since(json_t *result, const json_t *old, const char *path)
 		}
 		json_object_set_new(one, "gone", gone_of(one, before));
 	}
-	json_object_set_new(result, "since",
-			    json_pack("{s:s, s:s}", "file", path, "label", o2_view_text(old, "label")));
+	json_object_set_new(
+		result, "since",
+		json_pack("{s:o, s:s}", "file", o2_json_text(path), "label", o2_view_text(old, "label")));
 }
 
 bool o2_check_since_has_new(const json_t *result)
@@ -132,7 +134,7 @@ bool o2_check_since_has_new(const json_t *result)
 	json_array_foreach(json_object_get(result, "implementations"), place, one)
 		json_array_foreach(json_object_get(one, "findings"), i, finding)
 			if (o2_view_flag(finding, "counts") &&
-			    strcmp(o2_view_text(finding, "since"), "new") == 0)
+			    strcmp(o2_view_text(finding, "since"), "same") != 0)
 				return true;
 	return false;
 }

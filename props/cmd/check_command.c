@@ -15,6 +15,13 @@
 
 /* `o2ref check`: open the implementations, run, write the reports. */
 
+/* Without a word nobody knows why there is no result. */
+static int no_memory(const struct o2_check_arguments *a)
+{
+	o2_complain(a->name, "check: the result: %s", strerror(ENOMEM));
+	return O2_CHECK_EXIT_CANNOT;
+}
+
 /* --- the table of checks --- */
 
 static void list_checks(void)
@@ -297,7 +304,7 @@ static int check(struct o2_check_arguments *a)
 	struct o2_known known = {0};
 	char corpus[PATH_MAX];
 	json_t *result = NULL;
-	int rc = subjects == NULL ? O2_CHECK_EXIT_CANNOT : 0;
+	int rc = subjects == NULL ? no_memory(a) : 0;
 
 	if (a->no_corpus)
 		a->options.corpus = NULL;
@@ -317,7 +324,7 @@ static int check(struct o2_check_arguments *a)
 	if (rc == 0)
 		result = o2_check_result(&a->options, subjects, count);
 	if (rc == 0)
-		rc = result == NULL ? O2_CHECK_EXIT_CANNOT : report(a, result);
+		rc = result == NULL ? no_memory(a) : report(a, result);
 	json_decref(result);
 	json_decref((json_t *)(uintptr_t)a->options.since);
 	for (uint32_t i = 0; subjects != NULL && i < count; i++) {

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/json.h"
 #include "props/check/check_view.h"
 #include "props/check/reproducer.h"
 
@@ -76,7 +77,7 @@ static int write_program(const struct o2_check_arguments *a, uint32_t index, jso
 	if (fclose(out) != 0 || failed)
 		return o2_complain(a->name, "check: %s: cannot be written", path);
 	if (made)
-		json_object_set_new(finding, "reproducer", json_string(path));
+		json_object_set_new(finding, "reproducer", o2_json_text(path));
 	else
 		remove(path);
 	return 0;

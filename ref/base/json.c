@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plain.h"
+
 static int refuse(struct o2_error *error, const char *rule, const char *field, uint64_t value, uint64_t limit)
 {
 	return o2_refuse_value(error, -EINVAL, rule, field, value, limit);
@@ -107,6 +109,19 @@ int o2_json_get_array(const json_t *object, const char *field, uint32_t max, con
 		return refuse(error, "json/array-too-long", field, json_array_size(member), max);
 	*array = member;
 	return 0;
+}
+
+json_t *o2_json_text(const char *text)
+{
+	char *copy = strdup(text);
+	json_t *string = NULL;
+
+	if (copy != NULL) {
+		o2_make_utf8(copy);
+		string = json_string(copy);
+	}
+	free(copy);
+	return string;
 }
 
 json_t *o2_json_hex(uint64_t value)

@@ -36,6 +36,12 @@ int o2_json_get_u32(const json_t *object, const char *field, uint32_t max, uint3
 int o2_json_get_array(const json_t *object, const char *field, uint32_t max, const json_t **array,
 		      struct o2_error *error);
 
+/*
+ * The string of a text that comes from outside (an implementation, a path, the command line), or that may be cut
+ * in the middle of a character: bytes that are no UTF-8 become question marks.  NULL when memory runs out.
+ */
+json_t *o2_json_text(const char *text);
+
 /* The string "0x..." for a member. */
 json_t *o2_json_hex(uint64_t value);
 

@@ -3,37 +3,9 @@
 
 #include <assert.h>
 #include <stdarg.h>
-#include <stdint.h>
 #include <string.h>
 
-/* The bytes of the character that begins at text: 1 for ASCII; 0 if they are no UTF-8. */
-static size_t character_bytes(const char *text, size_t length)
-{
-	/* By the number of bytes: what the first of them begins with, and the least character. */
-	static const struct {
-		uint8_t mask, start;
-		uint32_t least;
-	} forms[] = {{0x80, 0, 0}, {0xe0, 0xc0, 0x80}, {0xf0, 0xe0, 0x800}, {0xf8, 0xf0, 0x10000}};
-	const uint8_t *byte = (const uint8_t *)text;
-
-	for (size_t n = 0; n < sizeof(forms) / sizeof(forms[0]) && n < length; n++) {
-		uint32_t character = byte[0] & (uint8_t)~forms[n].mask;
-
-		if ((byte[0] & forms[n].mask) != forms[n].start)
-			continue;
-		for (size_t i = 1; i <= n; i++) {
-			if ((byte[i] & 0xc0) != 0x80)
-				return 0;
-			character = character << 6 | (byte[i] & 0x3f);
-		}
-		/* Surrogates, and two that XML forbids. */
-		if (character < forms[n].least || character > 0x10ffff ||
-		    (character >= 0xd800 && character < 0xe000) || character == 0xfffe || character == 0xffff)
-			return 0;
-		return n + 1;
-	}
-	return 0;
-}
+#include "base/plain.h"
 
 void o2_markup_text(const char *text, size_t length, FILE *out)
 {
@@ -42,7 +14,7 @@ void o2_markup_text(const char *text, size_t length, FILE *out)
 
 	for (size_t i = 0; i < length; i++) {
 		const char *at = memchr(special, text[i], sizeof(special));
-		const size_t bytes = character_bytes(text + i, length - i);
+		const size_t bytes = o2_character_bytes(text + i, length - i);
 
 		if (at != NULL) {
 			fputs(entity[at - special], out);

@@ -2,10 +2,18 @@
 #ifndef O2_BASE_PLAIN_H
 #define O2_BASE_PLAIN_H
 
+#include <stddef.h>
+
 /*
  * Make text, which may come from outside, one line that is safe to print on a terminal: each control
  * character, line ends included, becomes a question mark.
  */
 void o2_make_plain(char *text);
+
+/* Make text UTF-8: each byte that belongs to no character becomes a question mark. */
+void o2_make_utf8(char *text);
+
+/* The bytes of the character that begins at text: 1 for ASCII; 0 if they are no UTF-8, or none that XML has. */
+size_t o2_character_bytes(const char *text, size_t length);
 
 #endif

@@ -226,8 +226,8 @@ void o2_answer_from_json(const struct o2_case *asked, const json_t *object, stru
 static json_t *refusal_to_json(const struct o2_case *asked, const struct o2_answer_refusal *refusal)
 {
 	char text[O2_ERRNO_TEXT_BYTES];
-	json_t *object =
-		json_pack("{s:s, s:s}", "errno", o2_errno_text(refusal->error, text), "rule", refusal->name);
+	json_t *object = json_pack("{s:s, s:o}", "errno", o2_errno_text(refusal->error, text), "rule",
+				   o2_json_text(refusal->name));
 
 	if (refusal->cost != O2_COST_NOT_SAID)
 		object = o2_json_with(object, "class", json_string(cost_names[refusal->cost]));
@@ -292,7 +292,7 @@ json_t *o2_answer_to_json(const struct o2_case *asked, const struct o2_answer *a
 	if (answer->kind == O2_ANSWER_NOT_IMPLEMENTED)
 		return o2_json_with(object, "not_implemented", json_true());
 	if (answer->kind == O2_ANSWER_BROKEN)
-		return o2_json_with(object, "fault", json_string(answer->fault.text));
+		return o2_json_with(object, "fault", o2_json_text(answer->fault.text));
 	return o2_json_with(object, "fault",
 			    json_string("a value that the form cannot hold, or no memory for it"));
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "base/monotonic.h"
 #include "oracle/answer.h"
 #include "oracle/child.h"
@@ -70,14 +71,18 @@ static json_t *call_text(const char *function, const char *place, const char *ob
 {
 	const char *slash = strrchr(object, '/');
 	const char *block = place == NULL ? NULL : strstr(place, " (discriminator ");
+	char text[2 * LINE_BYTES];
 
 	if (block != NULL)
-		return json_sprintf("%s at %.*s", function, (int)(block - place), place);
-	if (place != NULL && place[0] != '?')
-		return json_sprintf("%s at %s", function, place);
-	if (function != NULL && function[0] != '?')
-		return json_string(function);
-	return json_sprintf("%s+0x%llx", slash == NULL ? object : slash + 1, (unsigned long long)frame);
+		snprintf(text, sizeof(text), "%.500s at %.*s", function, (int)(block - place), place);
+	else if (place != NULL && place[0] != '?')
+		snprintf(text, sizeof(text), "%.500s at %.500s", function, place);
+	else if (function != NULL && function[0] != '?')
+		snprintf(text, sizeof(text), "%.500s", function);
+	else
+		snprintf(text, sizeof(text), "%.500s+0x%llx", slash == NULL ? object : slash + 1,
+			 (unsigned long long)frame);
+	return o2_json_text(text);
 }
 
 json_t *o2_backtrace(const char *object, const uint64_t *frame, uint32_t nframes)

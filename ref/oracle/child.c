@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/monotonic.h"
+#include "base/plain.h"
 
 #define LEAVE_MS 500u /* for a process that has closed its output to end */
 
@@ -150,6 +151,7 @@ void o2_child_last_words(const struct o2_child *child, char *text, size_t text_b
 			*c = '?';
 	}
 	snprintf(text, text_bytes, ": %s", line);
+	o2_make_utf8(text);
 }
 
 static bool is_of_name(char c)

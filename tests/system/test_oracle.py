@@ -10,6 +10,8 @@ import json
 import os
 import re
 import shlex
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -164,6 +166,18 @@ class Conduct(unittest.TestCase):
                     self.assertEqual(len(found[check]["question"]["buffer"]["pieces"]), 2)
                     self.assertLessEqual(found[check]["shrunk"]["to_bytes"], 20)
 
+    def test_bytes_that_are_no_text_lose_no_finding(self):
+        with tempfile.TemporaryDirectory() as directory:
+            library = shutil.copy(MISBEHAVE, os.path.join(directory, os.fsdecode(b"li\xffb.so")))
+            document = result("--cases", 60, "--no-corpus", "--stage", "sg_build", "--shrink", 3, "--label", os.fsdecode(b"a \xff"),
+                              library, expect=DIFFER, env={"O2_MISBEHAVE": "latin-1"})
+        one = document["implementations"][0]
+        self.assertEqual((document["label"], one["label"], one["title"]), ("a ?", "a ?", "mine?"))
+        self.assertEqual(one["name"], os.path.join(directory, "li?b.so"))
+        finding = findings(document)["sg/kiov/refused-legal"]
+        self.assertIn("trop-carr?", finding["found"])
+        self.assertEqual(finding["implementation"]["refused"]["rule"], "trop-carr?")
+
     def test_it_is_said_where_it_wrote(self):
         document = result("--cases", 50, "--no-corpus", MISBEHAVE, env={"O2_MISBEHAVE": "overrun"})
         self.assertIn("array entry, 0 bytes behind its end", findings(document)["run/overrun"]["found"])
@@ -187,6 +201,7 @@ class Programs(unittest.TestCase):
     MISTAKES = {
         "crash": ("run/crash", "SIGABRT"),
         "exit": ("run/exit", "status 3"),
+        "exit-loud": ("run/exit", "status 3: panic ?"),
         "hang": ("run/hang", "no answer within"),
         "print": ("protocol/frame", "text came"),
         "no-length": ("protocol/frame", "four bytes of length go first"),
@@ -392,6 +407,13 @@ class ThenAndNow(unittest.TestCase):
         self.old.write_text(json.dumps({"form": "o2ref/check_result", "version": 1}))
         self.assertIn("implementations is not an array", run("--compare", self.old, REFERENCE, expect=USAGE).stderr.decode())
         self.assertIn("No such file", run("--compare", "/nowhere", REFERENCE, expect=USAGE).stderr.decode())
+
+    def test_a_program_that_ends_in_bytes_that_are_no_text_is_new(self):
+        arguments = ("--no-corpus", "--stage", "sg_build", "--cases", 20, "--shrink", 0)
+        run(*arguments, "--json", self.old, "--", PROGRAM, expect=AGREE)
+        text = run(*arguments, "--compare", self.old, "--", sys.executable, TALKER, "exit-loud", expect=DIFFER).stdout.decode()
+        self.assertIn("differs: 1 finding of 1 cause in ", text)
+        self.assertIn("1 cause is new, 0 the same, 0 gone", text)
 
 
 class Usage(unittest.TestCase):

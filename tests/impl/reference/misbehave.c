@@ -82,6 +82,10 @@ static int32_t answer(const char *how, const struct o2_impl_sg_in *in, struct o2
 		refusal->error = EINVAL;
 		strcpy(refusal->name, "Mine");
 		return O2_IMPL_REFUSED;
+	} else if (strcmp(how, "latin-1") == 0) {
+		refusal->error = EINVAL;
+		strcpy(refusal->name, "trop-carr\xe9");
+		return O2_IMPL_REFUSED;
 	} else if (strcmp(how, "flag") == 0)
 		out->gaps = 2;
 	else if (strcmp(how, "unstable") == 0 && calls++ > 0)
@@ -134,6 +138,8 @@ const struct o2_impl *o2_impl_v1(void)
 		abort_aloud();
 	if (strcmp(how, "load-exit") == 0)
 		exit(3);
+	if (strcmp(how, "latin-1") == 0)
+		impl.name = "mine\xe9";
 	if (strcmp(how, "other-version") == 0)
 		impl.abi_version += 6;
 	if (strcmp(how, "other-size") == 0)

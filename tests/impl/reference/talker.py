@@ -83,6 +83,9 @@ def main():
             os.abort()
         if MISTAKE == "exit":
             sys.exit(3)
+        if MISTAKE == "exit-loud":
+            sys.stderr.buffer.write(b"panic \xff\n")
+            sys.exit(3)
         if MISTAKE == "hang":
             time.sleep(3600)
         if MISTAKE == "print":

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Text from anywhere in HTML and XML: what it may not be is escaped, left out, or a question mark. */
+/* Text from anywhere in HTML, XML and JSON: what it may not be is escaped, left out, or a question mark. */
 
+#include "base/json.h"
 #include "base/markup.h"
 #include "tests/lib/unit_test.h"
 
@@ -54,4 +55,23 @@ TEST(test_markup_escapes_what_it_is_given_and_nothing_else)
 	o2_markup(out, "<a b=\"%s\">%s</a>", "\">", "&");
 	fclose(out);
 	assert_string_equal(got, "<a b=\"&quot;&gt;\">&amp;</a>");
+}
+
+TEST(test_json_takes_text_that_is_no_utf8)
+{
+	static const char *const texts[][2] = {
+		{"", ""},
+		{"caf\xc3\xa9 \xf0\x9f\x98\x80", "caf\xc3\xa9 \xf0\x9f\x98\x80"},
+		{"caf\xe9 \xff", "caf? ?"},
+		{"cut \xe2\x82", "cut ??"},
+		{"\xed\xa0\x80\xc3\xa9", "???\xc3\xa9"},
+	};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		json_t *string = o2_json_text(texts[i][0]);
+
+		assert_non_null(string);
+		assert_string_equal(json_string_value(string), texts[i][1]);
+		json_decref(string);
+	}
 }
