@@ -113,7 +113,7 @@ void o2_forms_check_map(struct o2_forms_run *run, struct o2_choice *c, struct o2
 	static const char *const said[SPOILTS] = {
 		[OTHER_FORM] = "",
 		[NO_MEMBER] = "errors is not an object",
-		[WRONG_NAME] = "errors.Mine: no/such is not the id of a rule",
+		[WRONG_NAME] = "errors.Mine: no/such",
 		[WRONG_TYPE] = "errors.Mine: a value that is no string is not the id of a rule"};
 	const enum spoilt spoilt = o2_draw_bool(c, 2, 1) ? (enum spoilt)(1 + o2_draw(c, 3)) : WELL;
 	const uint32_t count = 1 + (uint32_t)o2_draw(c, MOST - 1);
@@ -125,8 +125,10 @@ void o2_forms_check_map(struct o2_forms_run *run, struct o2_choice *c, struct o2
 
 	(void)run;
 	if (spoilt == WRONG_NAME || spoilt == WRONG_TYPE) {
+		const bool star = o2_draw_bool(c, 1, 1);
+
 		json_decref(rules);
-		rules = spoilt == WRONG_NAME ? json_string("no/such") : json_integer(1);
+		rules = spoilt == WRONG_NAME ? json_string(star ? "no/such*" : "no/such") : json_integer(1);
 		if (o2_draw_bool(c, 1, 1))
 			rules = json_pack("[s, o]", draw_check(c), rules);
 	}
@@ -176,6 +178,24 @@ static json_t *draw_member(struct o2_choice *c, json_t *at, char *path, size_t b
 	return json_is_object(at) || json_is_array(at) || json_is_null(at) || used >= bytes ? NULL : at;
 }
 
+/* One of a member that is not there: behind the last one, or by a wrong name or number of one on the way. */
+static void spoil_path(struct o2_choice *c, char *path, size_t bytes)
+{
+	const char *more = o2_draw_bool(c, 1, 1) ? ".more" : "more";
+	size_t at = strlen(path);
+	char *rest;
+
+	if (more[0] != '.') {
+		at = strcspn(path, ".");
+		for (uint64_t skip = o2_draw(c, 3); skip > 0 && path[at] != '\0'; skip--)
+			at += 1 + strcspn(path + at + 1, ".");
+	}
+	rest = strdup(path + at);
+	if (rest != NULL)
+		snprintf(path + at, bytes - at, "%s%s", more, rest);
+	free(rest);
+}
+
 /* A condition on that member, and whether it holds.  The path may be made one of a member that is not there. */
 static json_t *draw_condition(struct o2_choice *c, const json_t *member, char *path, size_t bytes,
 			      bool *holds)
@@ -188,7 +208,7 @@ static json_t *draw_condition(struct o2_choice *c, const json_t *member, char *p
 	*holds = kind != 1 && kind != 3 && kind != 5;
 	if (o2_draw_bool(c, 15, 1) && strlen(path) + sizeof(".more") <= bytes) {
 		*holds = false;
-		snprintf(path + strlen(path), bytes - strlen(path), ".more");
+		spoil_path(c, path, bytes);
 	}
 	if (!range && kind > 3) { /* not a number */
 		*holds = false;
@@ -271,7 +291,7 @@ static json_t *no_condition(struct o2_choice *c)
 static const char *spoil(struct o2_choice *c, json_t *form, json_t *entry, char *said, size_t bytes)
 {
 	const char *name = json_string_value(json_object_get(entry, "check"));
-	const uint64_t kind = o2_draw(c, 6);
+	const uint64_t kind = o2_draw(c, 7);
 	const bool other = o2_draw_bool(c, 1, 1);
 
 	snprintf(said, bytes, "%s has no reason", name);
@@ -293,6 +313,10 @@ static const char *spoil(struct o2_choice *c, json_t *form, json_t *entry, char 
 			 other ? "" : "no/such");
 		json_object_set_new(entry, "check", other ? json_null() : json_string("no/such"));
 	} else if (kind == 5) {
+		snprintf(said, bytes, "%s: '%s' is none of check, stage, when, reason", name,
+			 other ? "wehn" : "");
+		json_object_set_new(entry, other ? "wehn" : "", json_object());
+	} else if (kind == 6) {
 		said[0] = '\0';
 		json_object_set_new(form, "form", json_string(other ? "o2ref/error_map" : ""));
 	} else {

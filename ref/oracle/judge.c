@@ -43,6 +43,20 @@ static bool is_rule_id(const char *rule)
 	return o2_wire_rule_find(rule) != NULL || o2_check_find(rule) != O2_CHECKS;
 }
 
+static bool begins_rule_id(const char *prefix, size_t length)
+{
+	for (size_t i = 0; i < sizeof(other_rules) / sizeof(other_rules[0]); i++)
+		if (strncmp(prefix, other_rules[i], length) == 0)
+			return true;
+	for (size_t i = 0; i < O2_RULE_COUNT; i++)
+		if (strncmp(prefix, o2_wire_rules[i].id, length) == 0)
+			return true;
+	for (uint32_t i = 0; i < O2_CHECKS; i++)
+		if (strncmp(prefix, o2_check_name((enum o2_check_id)i), length) == 0)
+			return true;
+	return false;
+}
+
 /* A rule's id, or the beginning of one with a star. */
 static bool is_rule(const json_t *value)
 {
@@ -51,7 +65,7 @@ static bool is_rule(const json_t *value)
 
 	if (length == 0)
 		return false;
-	return rule[length - 1] == '*' || is_rule_id(rule);
+	return rule[length - 1] == '*' ? begins_rule_id(rule, length - 1) : is_rule_id(rule);
 }
 
 static const json_t *wrong_rule(const json_t *rules)

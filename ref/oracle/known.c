@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "oracle/known.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +35,18 @@ static bool is_condition(const json_t *value)
 	return json_array_size(value) > 0;
 }
 
+/* An element of an array by its number; what is no number, or too large for one, names none. */
+static const json_t *element_at(const json_t *array, const char *number, size_t length)
+{
+	char *end;
+	size_t index;
+
+	if (!isdigit((unsigned char)number[0]))
+		return NULL;
+	index = strtoul(number, &end, 10);
+	return end == number + length ? json_array_get(array, index) : NULL;
+}
+
 /* The member of a question that a path names: "request.mode", "buffer.pieces.0.len". */
 static const json_t *member_at(const json_t *question, const char *path)
 {
@@ -42,7 +55,7 @@ static const json_t *member_at(const json_t *question, const char *path)
 		const size_t length = end == NULL ? strlen(path) : (size_t)(end - path);
 
 		if (json_is_array(question))
-			question = json_array_get(question, strtoul(path, NULL, 10));
+			question = element_at(question, path, length);
 		else
 			question = json_object_getn(question, path, length);
 		path += length + (end != NULL);
@@ -114,10 +127,29 @@ static int read_when(const char *name, struct o2_known_difference *item, char *t
 	return 0;
 }
 
+/* A member that is none of these, "wehn" say, would leave an entry that fits more than it is meant to. */
+static const char *unknown_member(const json_t *from)
+{
+	static const char *const members[] = {"check", "stage", "when", "reason"};
+	const json_t *value;
+	const char *name;
+
+	json_object_foreach((json_t *)(uintptr_t)from, name, value) {
+		bool known = false;
+
+		for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+			known |= strcmp(name, members[i]) == 0;
+		if (!known)
+			return name;
+	}
+	return NULL;
+}
+
 static int read_item(const json_t *from, struct o2_known_difference *item, char *text, size_t text_bytes)
 {
 	const char *name = json_string_value(json_object_get(from, "check"));
 	const json_t *stage = json_object_get(from, "stage");
+	const char *unknown = unknown_member(from);
 
 	*item = (struct o2_known_difference){.check = name == NULL ? O2_CHECKS : o2_check_find(name),
 					     .stage = O2_STAGES,
@@ -126,6 +158,11 @@ static int read_item(const json_t *from, struct o2_known_difference *item, char 
 	if (item->check == O2_CHECKS) {
 		snprintf(text, text_bytes, "'%.80s' is no check (see: o2ref check --list-checks)",
 			 name == NULL ? "" : name);
+		return -EINVAL;
+	}
+	if (unknown != NULL) {
+		snprintf(text, text_bytes, "%s: '%.40s' is none of check, stage, when, reason", name,
+			 unknown);
 		return -EINVAL;
 	}
 	if (item->reason == NULL || item->reason[0] == '\0') {

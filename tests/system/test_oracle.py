@@ -319,6 +319,8 @@ class Judgement(unittest.TestCase):
             self.assertEqual(finding["known"], "for the test" if size in (4096, 16384) else None)
             self.assertEqual(finding["counts"], size == 65536)
         self.assertEqual({finding["counts"] for finding in flags}, {True, False})
+        word = [dict(each, when={"buffer.pieces.first.len": {"least": 0}}) for each in both]
+        result(*self.RUN, "--known", self.listed(*word), MUTANTS, env=self.ENV, expect=DIFFER)
         rest = [dict(each, when={"space.page_bytes": 65536}) for each in both]
         result(*self.RUN, "--known", self.listed(*pages, *rest), MUTANTS, env=self.ENV, expect=AGREE)
 
@@ -346,6 +348,9 @@ class Judgement(unittest.TestCase):
                 (("--known", self.write("e.json", self.one(when=3))), "when is not an object"),
                 (("--known", self.write("f.json", self.one(when={"a": {"most": "b"}}))), "when.a is not a value"),
                 (("--known", self.write("g.json", {"form": "o2ref/known_differences", "version": 1})), "is not an array"),
+                (("--known", self.write("h.json", self.one(wehn={"a": 1}))), "sg/kiov/nob: 'wehn' is none of check, stage, when, reason"),
+                (("--map", self.write("i.json", {**bad, "errors": {"mine": ["sg/*", "nosuch/*"]}})),
+                 "errors.mine: nosuch/* is not the id of a rule"),
                 (("--case", self.write("c.json", {"form": "x"})), "form"),
                 (("--choices", "sg_build:0g"), "hexadecimal"),
                 (("--corpus", "/nowhere"), "Not a directory")):
