@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/own_path.h"
+#include "oracle/child.h"
 #include "oracle/selftest.h"
 #include "props/check/check_since.h"
 #include "props/cmd/check_files.h"
@@ -347,6 +348,7 @@ int o2_check_command(const char *program, int argc, char **argv)
 		return first < 0 ? O2_CHECK_EXIT_USAGE : O2_CHECK_EXIT_AGREE;
 	/* A child that reads no more is its finding, not our end. */
 	signal(SIGPIPE, SIG_IGN);
+	o2_child_end_with_us();
 	switch (a.action) {
 	case O2_CHECK_ACTION_LIST:
 		list_checks();

@@ -18,6 +18,19 @@
 #include "base/plain.h"
 
 #define LEAVE_MS 500u /* for a process that has closed its output to end */
+#define RUNNING	 32u  /* more than run at a time */
+
+/* Their process groups, for a handler of signals; 0: none. */
+static volatile pid_t running[RUNNING];
+
+static void note_running(pid_t before, pid_t now)
+{
+	for (uint32_t i = 0; i < RUNNING; i++)
+		if (running[i] == before) {
+			running[i] = now;
+			return;
+		}
+}
 
 static void close_all(const int *fd, int count)
 {
@@ -46,7 +59,11 @@ int o2_child_fork(struct o2_child *child, int *in, int *out)
 		close_all(fd, 5);
 		return rc;
 	}
+	/* Both do it, so that it is done whoever runs first. */
+	setpgid(child->pid, 0);
 	if (child->pid == 0) {
+		for (uint32_t i = 0; i < RUNNING; i++)
+			running[i] = 0;
 		close(fd[1]);
 		close(fd[2]);
 		dup2(fd[4], STDERR_FILENO);
@@ -54,6 +71,7 @@ int o2_child_fork(struct o2_child *child, int *in, int *out)
 		*out = fd[3];
 		return 1;
 	}
+	note_running(0, child->pid);
 	close(fd[0]);
 	close(fd[3]);
 	child->to = fd[1];
@@ -82,6 +100,7 @@ static void forget(struct o2_child *child)
 	close(child->to);
 	close(child->from);
 	close(child->noise);
+	note_running(child->pid, 0);
 	child->pid = 0;
 }
 
@@ -90,26 +109,42 @@ void o2_child_end(struct o2_child *child, int *status)
 	*status = 0;
 	if (child->pid == 0)
 		return;
-	kill(child->pid, SIGKILL);
+	/* Before it is waited for: while it is there its number is no other group's. */
+	kill(-child->pid, SIGKILL);
 	while (waitpid(child->pid, status, 0) < 0 && errno == EINTR)
 		;
 	forget(child);
+}
+
+static void end_all(int number)
+{
+	for (uint32_t i = 0; i < RUNNING; i++)
+		if (running[i] != 0)
+			kill(-running[i], SIGKILL);
+	signal(number, SIG_DFL);
+	raise(number);
+}
+
+void o2_child_end_with_us(void)
+{
+	static const int ends[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (signal(ends[i], end_all) == SIG_IGN)
+			signal(ends[i], SIG_IGN);
 }
 
 bool o2_child_reap(struct o2_child *child, int *status)
 {
 	const uint64_t until_ms = o2_monotonic_ms() + LEAVE_MS;
 	const struct timespec moment = {.tv_nsec = 1000000};
-	pid_t pid;
+	siginfo_t left = {0};
 
-	while ((pid = waitpid(child->pid, status, WNOHANG)) == 0 && o2_monotonic_ms() < until_ms)
+	while (waitid(P_PID, (id_t)child->pid, &left, WEXITED | WNOHANG | WNOWAIT) == 0 && left.si_pid == 0 &&
+	       o2_monotonic_ms() < until_ms)
 		nanosleep(&moment, NULL);
-	if (pid == child->pid) {
-		forget(child);
-		return true;
-	}
 	o2_child_end(child, status);
-	return false;
+	return left.si_pid != 0;
 }
 
 void o2_child_how(int status, char *text, size_t text_bytes)

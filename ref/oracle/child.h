@@ -16,7 +16,8 @@ struct o2_child {
 };
 
 /*
- * Fork.  Returns 0 in the parent with *child filled in; 1 in the child, which has the other ends in *in and
+ * Fork.  The child leads a process group of its own: what it starts in turn ends with it, and a terminal's
+ * signals do not reach it (o2_child_end_with_us).  Returns 0 in the parent with *child filled in; 1 in the child, which has the other ends in *in and
  * *out and the file as its standard error; or -errno.
  */
 int o2_child_fork(struct o2_child *child, int *in, int *out);
@@ -27,8 +28,11 @@ int o2_child_fork(struct o2_child *child, int *in, int *out);
  */
 int o2_child_wait(const struct o2_child *child, uint64_t until_ms);
 
-/* End it, if it runs, and reap it.  *status: as waitpid(2) says. */
+/* End it, if it runs, with all processes of its group, and reap it.  *status: as waitpid(2) says. */
 void o2_child_end(struct o2_child *child, int *status);
+
+/* From now on a signal that ends this process (SIGHUP, SIGINT, SIGQUIT, SIGTERM) ends those that run first. */
+void o2_child_end_with_us(void);
 
 /*
  * The same, for one whose pipe has ended: it gets a moment to leave by itself.  False: it had to be killed.

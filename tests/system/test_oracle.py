@@ -15,6 +15,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import xml.etree.ElementTree as ElementTree
 from concurrent.futures import ThreadPoolExecutor
@@ -230,6 +231,38 @@ class Programs(unittest.TestCase):
         for mistake, document in side_by_side(ask, checks):
             with self.subTest(mistake):
                 self.assertIn(checks[mistake], findings(document))
+
+    @staticmethod
+    def runs(pid):
+        try:
+            return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+        except (FileNotFoundError, ProcessLookupError):
+            return False
+
+    def test_what_a_program_has_started_ends_with_it(self):
+        def ended():
+            deadline = time.monotonic() + 60
+            pids = pids_file.read_text().split()
+            while any(map(self.runs, pids)) and time.monotonic() < deadline:
+                time.sleep(0.01)
+            return pids and not any(map(self.runs, pids))
+
+        for ends in (None, signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            with self.subTest(ends), tempfile.TemporaryDirectory() as directory:
+                pids_file = Path(directory) / "pids"
+                command = ("--cases", "5", "--no-corpus", "--stage", "sg_build", "--shrink", "0", "--timeout-ms",
+                           "50" if ends is None else "60000", "--", "sh", "-c",
+                           "sleep 900 & echo $! >>" + shlex.quote(str(pids_file)) + "; wait")
+                if ends is None:
+                    self.assertIn("run/hang", findings(result(*command, expect=DIFFER)))
+                else:
+                    with subprocess.Popen([str(BUILD / "o2ref"), "check", *command], start_new_session=True) as process:
+                        deadline = time.monotonic() + 60
+                        while not (pids_file.exists() and pids_file.read_text().endswith("\n")) and time.monotonic() < deadline:
+                            time.sleep(0.01)
+                        process.send_signal(ends)
+                        self.assertEqual(process.wait(60), -ends)
+                self.assertTrue(ended())
 
     def test_a_program_that_grows_is_a_finding(self):
         arguments = ("--cases", 1200, "--no-corpus", "--stage", "sg_build", "--shrink", 3, "--growth-mib", 20, "--",
