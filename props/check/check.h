@@ -3,6 +3,7 @@
 #define O2_PROPS_CHECK_H
 
 #include <jansson.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -19,7 +20,7 @@
  * drawn ones, and keep the first difference of each cause, shrunk (docs/oracle.md).
  */
 
-#define O2_CHECK_ORIGIN_BYTES 256u
+#define O2_CHECK_ORIGIN_BYTES PATH_MAX /* a path, for the replay */
 
 struct o2_check_options {
 	uint64_t seed;

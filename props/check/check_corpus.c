@@ -292,7 +292,7 @@ static int add_form(struct o2_check_run *run, const json_t *object, const char *
 		return add_scenario(run, object, origin, error);
 	item = o2_check_next(run);
 	rc = o2_case_from_json(object, &item->asked, error);
-	snprintf(item->origin, sizeof(item->origin), "%.250s", origin);
+	snprintf(item->origin, sizeof(item->origin), "%s", origin);
 	if (rc == 0)
 		o2_check_add(run);
 	return rc;

@@ -19,13 +19,26 @@ static void add_quoted(const char *text, FILE *out)
 	fputc('\'', out);
 }
 
+void o2_props_word(const char *text, FILE *out)
+{
+	static const char plain[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_";
+
+	if (text[0] != '\0' && text[strspn(text, plain)] == '\0')
+		fputs(text, out);
+	else
+		add_quoted(text, out);
+}
+
 static void add_far(const struct o2_props_arguments *a, FILE *out)
 {
 	fputs(" --far ", out);
 	add_quoted(a->far, out);
 	fprintf(out, " --far-side %s", o2_props_sides[a->far_side]);
-	if (a->far_program != NULL)
-		fprintf(out, " --far-program %s", a->far_program);
+	if (a->far_program != NULL) {
+		fputs(" --far-program ", out);
+		o2_props_word(a->far_program, out);
+	}
 	if (a->far_timeout_s != O2_FAR_TIMEOUT_S)
 		fprintf(out, " --far-timeout %" PRIu32, a->far_timeout_s);
 }

@@ -7,12 +7,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "base/own_path.h"
 #include "oracle/child.h"
 #include "oracle/selftest.h"
 #include "props/check/check_since.h"
 #include "props/cmd/check_files.h"
 #include "props/cmd/check_options.h"
+#include "props/cmd/options.h"
 
 /* `o2ref check`: open the implementations, run, write the reports. */
 
@@ -97,44 +99,60 @@ static char *word_of(const json_t *finding)
 	return text;
 }
 
-/*
- * The command that asks a finding's question again: by file, as it is, by choices, or by where it came from.
- */
-static void add_replay(const struct o2_check_arguments *a, json_t *finding, const char *file, const char *how)
+/* How the implementation was named on the command line. */
+static void say_how(const struct o2_check_arguments *a, uint32_t index, FILE *out)
+{
+	if (index < a->files) {
+		fputc(' ', out);
+		o2_props_word(a->file[index], out);
+		return;
+	}
+	fputs(" --", out);
+	for (char *const *word = a->program; *word != NULL; word++) {
+		fputc(' ', out);
+		o2_props_word(*word, out);
+	}
+}
+
+/* What asks a finding's question again: its file, the question, its choices, or where it came from. */
+static void say_question(const json_t *finding, const char *file, FILE *out)
 {
 	const char *origin = json_string_value(json_object_get(finding, "origin"));
 	const char *choices = json_string_value(json_object_get(finding, "choices"));
 	const char *stage = json_string_value(json_object_get(finding, "stage"));
-	const char *profile = a->options.profile == O2_PROFILE_KERNEL ? " --profile kernel" : "";
-	char *word = word_of(finding);
-	json_t *replay;
+	char *word = file == NULL ? word_of(finding) : NULL;
 
-	if (file != NULL)
-		replay = json_sprintf("%s check --case %s%s %s", a->name, file, profile, how);
-	else if (word != NULL) /* no form has an apostrophe */
-		replay = json_sprintf("%s check --case '%s'%s %s", a->name, word, profile, how);
-	else if (choices != NULL)
-		replay = json_sprintf("%s check --choices %s:%s%s %s", a->name, stage, choices, profile, how);
-	else if (origin[0] == '/')
-		replay = json_sprintf("%s check --case %s%s %s", a->name, origin, profile, how);
-	else /* a vector: they are all asked before any drawn case */
-		replay = json_sprintf("%s check --stage %s --cases 1%s %s", a->name, stage, profile, how);
+	if (file == NULL && word == NULL && choices == NULL && origin[0] == '/')
+		file = origin;
+	if (file != NULL || word != NULL) {
+		fputs(" --case ", out);
+		o2_props_word(file != NULL ? file : word, out);
+	} else if (choices != NULL) {
+		fprintf(out, " --choices %s:%s", stage, choices);
+	} else { /* a vector: they are all asked before any drawn case */
+		fprintf(out, " --stage %s --cases 1", stage);
+	}
 	free(word);
-	json_object_set_new(finding, "replay", replay);
 }
 
-/* How the implementation was named on the command line. */
-static void say_how(const struct o2_check_arguments *a, uint32_t index, char *how, size_t how_bytes)
+/* The command that asks a finding's question again.  Returns 0, or a status after a line on stderr. */
+static int add_replay(const struct o2_check_arguments *a, uint32_t index, json_t *finding, const char *file)
 {
-	size_t used;
+	char *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+	json_t *replay = NULL;
 
-	if (index < a->files) {
-		snprintf(how, how_bytes, "%s", a->file[index]);
-		return;
+	if (out != NULL) {
+		fprintf(out, "%s check", a->name);
+		say_question(finding, file, out);
+		fputs(a->options.profile == O2_PROFILE_KERNEL ? " --profile kernel" : "", out);
+		say_how(a, index, out);
+		if (fclose(out) == 0)
+			replay = o2_json_text(text);
 	}
-	used = (size_t)snprintf(how, how_bytes, "--");
-	for (char *const *word = a->program; *word != NULL && used < how_bytes; word++)
-		used += (size_t)snprintf(how + used, how_bytes - used, " %s", *word);
+	free(text);
+	return json_object_set_new(finding, "replay", replay) == 0 ? 0 : no_memory(a);
 }
 
 static int add_replays(const struct o2_check_arguments *a, json_t *result)
@@ -143,19 +161,19 @@ static int add_replays(const struct o2_check_arguments *a, json_t *result)
 	const json_t *one;
 	json_t *finding;
 	json_t *names = json_object();
-	char how[512], path[PATH_MAX];
+	char path[PATH_MAX];
 	size_t i, k;
 	int rc = a->out_dir == NULL ? 0 : o2_check_make_folder(a);
 
 	json_array_foreach(list, i, one) {
-		say_how(a, (uint32_t)i, how, sizeof(how));
 		json_array_foreach(json_object_get(one, "findings"), k, finding) {
 			const bool to_file =
 				a->out_dir != NULL && json_is_object(json_object_get(finding, "question"));
 
 			if (rc == 0 && to_file)
 				rc = o2_check_write_files(a, (uint32_t)i, finding, names, path, sizeof(path));
-			add_replay(a, finding, to_file ? path : NULL, how);
+			if (rc == 0)
+				rc = add_replay(a, (uint32_t)i, finding, to_file ? path : NULL);
 		}
 	}
 	json_decref(names);

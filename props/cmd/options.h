@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/complain.h"
 #include "base/option.h"
@@ -55,6 +56,9 @@ uint8_t o2_props_gid_index(void);
  * --first aside.  Valid until the next call.
  */
 const char *o2_props_again(const struct o2_props_arguments *a);
+
+/* For a replay line: text as one word of a shell's command line, in quotes if it needs them. */
+void o2_props_word(const char *text, FILE *out);
 
 /* Switch on a deliberate defect; NULL: none.  Returns 0, or O2_EXIT_USAGE after a line on stderr. */
 int o2_props_mutant(const char *program, const char *name);

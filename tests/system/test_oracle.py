@@ -133,6 +133,22 @@ class Differences(unittest.TestCase):
         again = findings(result(*words[2:], expect=DIFFER, env=env))
         self.assertEqual(again["sg/kiov/gap-flag"]["question"], finding["question"])
 
+    def test_a_replay_is_whole_whatever_the_words_are(self):
+        env = {"O2_MUTANT": "gap-never-seen"}
+        with tempfile.TemporaryDirectory() as directory:
+            folder = Path(directory, "it's one", *["x" * 200] * 4)
+            folder.mkdir(parents=True)
+            library = shutil.copy(MUTANTS, folder / "a library.so")
+            for more in ((), ("--out", folder / "found here")):
+                document = result("--cases", 2000, "--no-corpus", "--stage", "sg_build", *more, library, env=env)
+                words = shlex.split(findings(document)["sg/kiov/gap-flag"]["replay"])
+                self.assertEqual(words[-1], str(library))
+                self.assertIn("sg/kiov/gap-flag", findings(result(*words[2:], expect=DIFFER, env=env)))
+        command = [sys.executable, str(TALKER), "refuse-all", "a b", "", "$HOME"]
+        found = findings(result("--cases", 5, "--no-corpus", "--stage", "sg_build", "--shrink", 3, "--", *command, expect=DIFFER))
+        for finding in found.values():
+            self.assertEqual(shlex.split(finding["replay"])[-len(command) - 1:], ["--", *command])
+
     def test_a_case_file_replays_and_holds_for_the_reference(self):
         env = {"O2_MUTANT": "open-work-request"}
         with tempfile.TemporaryDirectory() as directory:
