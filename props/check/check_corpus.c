@@ -365,18 +365,24 @@ int o2_check_choices(struct o2_check_run *run, const char *words, char *text, si
 	const char *colon = strchr(words, ':');
 	char name[32];
 	enum o2_stage stage;
-	size_t n = 0;
+	size_t digits, n = 0;
 
 	snprintf(name, sizeof(name), "%.*s", colon == NULL ? 0 : (int)(colon - words), words);
 	if (colon == NULL || !o2_stage_from_name(name, &stage)) {
 		snprintf(text, text_bytes, "--choices: '%.40s' is not STAGE:DIGITS", words);
 		return -EINVAL;
 	}
+	digits = strlen(colon + 1);
+	if (digits / 2 >= sizeof(bytes)) {
+		snprintf(text, text_bytes, "--choices: %zu hexadecimal digits, the most are %zu", digits,
+			 2 * (sizeof(bytes) - 1));
+		return -EINVAL;
+	}
 	for (const char *c = colon + 1; *c != '\0'; c += 2) {
 		const int high = o2_hex_digit(c[0]);
 		const int low = high < 0 ? -1 : o2_hex_digit(c[1]);
 
-		if (low < 0 || n == sizeof(bytes)) {
+		if (low < 0) {
 			snprintf(text, text_bytes,
 				 "--choices: '%.40s' are not hexadecimal digits, two a byte", c);
 			return -EINVAL;

@@ -279,7 +279,8 @@ static void draw_all(struct o2_check_run *run)
 
 	for (uint64_t i = 0; run->rc == 0 && (options->cases == 0 || i < options->cases); i++) {
 		if (i % 256 == 0) {
-			if (options->seconds > 0 &&
+			/* However short the time is, something is asked. */
+			if (options->seconds > 0 && i > 0 &&
 			    o2_monotonic_seconds() - run->start - run->following >= options->seconds)
 				break;
 			/* A process tells by leaving that it does not have a stage. */

@@ -72,10 +72,11 @@ static int write_program(const struct o2_check_arguments *a, uint32_t index, jso
 	snprintf(library, sizeof(library), "%s%s", strchr(a->file[index], '/') == NULL ? "./" : "",
 		 a->file[index]);
 	snprintf(file, sizeof(file), "%s.c", name);
+	errno = 0;
 	made = o2_reproducer(finding, a->options.profile, library, file, out);
 	failed = ferror(out) != 0;
 	if (fclose(out) != 0 || failed)
-		return o2_complain(a->name, "check: %s: cannot be written", path);
+		return o2_complain(a->name, "check: %s: %s", path, strerror(errno != 0 ? errno : EIO));
 	if (made)
 		json_object_set_new(finding, "reproducer", o2_json_text(path));
 	else
@@ -90,8 +91,9 @@ int o2_check_write_files(const struct o2_check_arguments *a, uint32_t index, jso
 
 	name_file(index, finding, names, name, sizeof(name));
 	snprintf(path, path_bytes, "%s/%s.json", a->out_dir, name);
+	errno = 0;
 	if (json_dump_file(json_object_get(finding, "question"), path, JSON_INDENT(1)) != 0)
-		return o2_complain(a->name, "check: %s: cannot be written", path);
+		return o2_complain(a->name, "check: %s: %s", path, strerror(errno != 0 ? errno : ENOMEM));
 	if (index >= a->files || !o2_check_is_library(a->file[index]))
 		return 0;
 	snprintf(program, sizeof(program), "%s/%s.c", a->out_dir, name);

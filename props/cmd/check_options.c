@@ -11,6 +11,8 @@
 #define MAX_TIMEOUT_MS	   600000u
 #define MAX_GROWTH_MIB	   (1u << 20)
 #define MAX_SHRINK	   1000000u
+#define MIN_SECONDS	   0.001
+#define MAX_SECONDS	   31536000.0 /* a year */
 #define UNSAID		   UINT64_MAX /* of --cases */
 
 static bool read_seconds(const struct o2_option *option, const char *text, void *target,
@@ -20,9 +22,11 @@ static bool read_seconds(const struct o2_option *option, const char *text, void 
 	char *end;
 
 	*seconds = strtod(text, &end);
-	if (end != text && *end == '\0' && *seconds > 0)
+	/* No comparison holds for what is no number. */
+	if (end != text && *end == '\0' && *seconds >= MIN_SECONDS && *seconds <= MAX_SECONDS)
 		return true;
-	snprintf(why, O2_OPTION_WHY_BYTES, "--%s is '%s', not a number of seconds", option->name, text);
+	snprintf(why, O2_OPTION_WHY_BYTES, "--%s is '%.40s', not a number of seconds from %g to %.0f",
+		 option->name, text, MIN_SECONDS, MAX_SECONDS);
 	return false;
 }
 
@@ -41,7 +45,8 @@ static const char *profile_name(unsigned int profile)
 static const struct o2_option option_table[] = {
 	{O2_TITLE("what is asked")},
 	{"cases", "N", "drawn cases (default 20000; 0: no bound)", O2_NUMBER(options.cases, 0, UINT64_MAX)},
-	{"seconds", "S", "stop drawing after S seconds", O2_READ(options.seconds, read_seconds)},
+	{"seconds", "S", "stop drawing after S seconds, 0.001 to 31536000",
+	 O2_READ(options.seconds, read_seconds)},
 	{"seed", "X", "of the drawn cases (default 1)", O2_NUMBER(options.seed, 0, UINT64_MAX)},
 	{"first", "N", "number of the first drawn case (default 0)", O2_NUMBER(options.first, 0, UINT64_MAX)},
 	{"stage", "A,B", "only these stages:", O2_NAMES_OF(options.stage, stage_name)},
@@ -95,9 +100,8 @@ static const struct o2_command check_command = {
 		 "[OPTION]... [FILE]... -- PROGRAM [ARGUMENT]...",
 	.about = "Hold implementations against the reference, stage by stage, and say where they differ, on "
 		 "the smallest input that shows it.  A LIBRARY defines o2_impl_v1 or o2_impl_v2 "
-		 "(o2ref/impl.h); a PROGRAM speaks the process protocol (o2ref-impl(7)).  A FILE that is no "
-		 ".so "
-		 "is a program without arguments.",
+		 "(o2ref/impl.h); a PROGRAM speaks the process protocol (o2ref-impl(7)).  A FILE whose "
+		 "name does not end in .so, or in that and a version, is a program without arguments.",
 	.options = option_table,
 	.end = "Exit status: 0 all agree, 1 a difference (with --compare: a new one), 2 usage or a file that "
 	       "cannot be read, 77 cannot run here.",
@@ -156,10 +160,16 @@ int o2_check_parse(const char *name, int argc, char **argv, struct o2_check_argu
 	return take_operands(&command, argc - first, argv + first, a) == 0 ? first : -1;
 }
 
+/* "mine.so", "libmine.so.1.2"; a program may well be called "my.solver". */
 bool o2_check_is_library(const char *path)
 {
 	const char *name = strrchr(path, '/');
+	const char *at = name == NULL ? path : name + 1;
 
-	name = name == NULL ? path : name + 1;
-	return strstr(name, ".so") != NULL;
+	while ((at = strstr(at, ".so")) != NULL) {
+		at += strlen(".so");
+		if (at[0] == '\0' || (at[0] == '.' && at[1] >= '0' && at[1] <= '9'))
+			return true;
+	}
+	return false;
 }

@@ -159,6 +159,17 @@ class Differences(unittest.TestCase):
                 self.assertIn(finding["check"], findings(again))
                 result("--case", path, REFERENCE, expect=AGREE)
 
+    def test_what_cannot_be_written_is_said_with_the_reason(self):
+        arguments = ("--cases", 2000, "--no-corpus", "--stage", "sg_build", "--shrink", 3, MUTANTS)
+        for suffix in (".json", ".c"):
+            with tempfile.TemporaryDirectory() as directory:
+                run("--out", directory, *arguments, expect=DIFFER, env={"O2_MUTANT": "gap-never-seen"})
+                full = next(path for path in sorted(Path(directory).iterdir()) if path.suffix == suffix)
+                full.unlink()
+                full.symlink_to("/dev/full")
+                done = run("--out", directory, *arguments, expect=USAGE, env={"O2_MUTANT": "gap-never-seen"})
+                self.assertIn(f"{full}: No space left on device", done.stderr.decode())
+
     def test_several_implementations_side_by_side(self):
         document = result("--cases", 3000, REFERENCE, MUTANTS, "--", PROGRAM, expect=DIFFER,
                           env={"O2_MUTANT": "gap-never-seen"})
@@ -402,6 +413,7 @@ class Judgement(unittest.TestCase):
                  "errors.mine: nosuch/* is not the id of a rule"),
                 (("--case", self.write("c.json", {"form": "x"})), "form"),
                 (("--choices", "sg_build:0g"), "hexadecimal"),
+                (("--choices", "sg_build:" + 40000 * "0"), "40000 hexadecimal digits, the most are "),
                 (("--corpus", "/nowhere"), "Not a directory")):
             with self.subTest(words):
                 self.assertIn(words, run(*arguments, REFERENCE, expect=USAGE).stderr.decode())
@@ -476,6 +488,10 @@ class Usage(unittest.TestCase):
                                  ((BUILD / "libo2ref.a.so",), "No such file"), (("--", "/nowhere"), "No such file"),
                                  (("--stage", "tea", REFERENCE), "--stage has 'tea', not msg_decode, "),
                                  (("--cases", "-1", REFERENCE), "--cases is '-1', not a number"),
+                                 (("--seconds", "inf", REFERENCE), "--seconds is 'inf', not a number of seconds from 0.001 to 31536000"),
+                                 (("--seconds", "1e300", REFERENCE), "--seconds is '1e300'"),
+                                 (("--seconds", "1e-300", REFERENCE), "--seconds is '1e-300'"),
+                                 (("--seconds", "nan", REFERENCE), "--seconds is 'nan'"),
                                  (("--profile", "x", REFERENCE), "--profile is 'x', not strict or kernel"),
                                  (("--nothing",), "no option"),
                                  (("--cases", "0", REFERENCE), "needs --seconds"),
@@ -483,6 +499,16 @@ class Usage(unittest.TestCase):
                                  (("--selftest", REFERENCE), "needs --")):
             with self.subTest(words):
                 self.assertIn(words, run(*arguments, expect=USAGE).stderr.decode())
+
+    def test_in_the_shortest_time_something_is_asked(self):
+        result("--seconds", "0.001", "--no-corpus", "--stage", "sg_build", REFERENCE, expect=AGREE)
+
+    def test_only_a_name_with_the_suffix_of_one_is_a_library(self):
+        with tempfile.TemporaryDirectory() as directory:
+            for name, copied in (("my.solver", PROGRAM), ("x.so.d", PROGRAM), ("libx.so.1.2", REFERENCE), ("my.solver.so", REFERENCE)):
+                path = shutil.copy(copied, Path(directory) / name)
+                with self.subTest(name):
+                    result("--cases", 20, "--no-corpus", "--stage", "sg_build", path, expect=AGREE)
 
     def test_help_names_every_option(self):
         text = run("--help", expect=AGREE).stdout.decode()
