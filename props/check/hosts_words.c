@@ -59,7 +59,7 @@ static void put_line(struct o2_hosts_run *run, char *python, char *first)
 		put(run, "at noon it was 12 :%u", number);
 		break;
 	case 4:
-		put(run, "tabs\tand\x7f, \033[1m, %s.c:x", name);
+		put(run, "tabs\tand\x7f, \033[1m, \xff, %s.c:x", name);
 		break;
 	default:
 		put(run, "looking at it");
@@ -67,7 +67,7 @@ static void put_line(struct o2_hosts_run *run, char *python, char *first)
 	}
 }
 
-/* The last line of the end, without what has no width. */
+/* The last line of the end, without what has no width or is no UTF-8. */
 static void last_words(const struct o2_hosts_run *run, char *words)
 {
 	const size_t from = run->murmur_bytes > LAST_BYTES ? run->murmur_bytes - LAST_BYTES : 0;
@@ -81,9 +81,7 @@ static void last_words(const struct o2_hosts_run *run, char *words)
 		n = 2;
 	memcpy(words, ": ", 2);
 	for (size_t i = begin; end > from && i < end && n < LINE_BYTES; i++)
-		words[n++] = run->murmur[i] == '\t' || run->murmur[i] == '\033' || run->murmur[i] == 0x7f
-				     ? '?'
-				     : run->murmur[i];
+		words[n++] = strchr("\t\033\x7f\xff", run->murmur[i]) != NULL ? '?' : run->murmur[i];
 	words[n] = '\0';
 }
 
