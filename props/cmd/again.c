@@ -1,43 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/limits.h"
 #include "props/cmd/options.h"
+#include "props/engine/shell_word.h"
 
 /* The options of a replay line. */
-
-static void add_quoted(const char *text, FILE *out)
-{
-	fputc('\'', out);
-	for (; *text != '\0'; text++)
-		if (*text == '\'')
-			fputs("'\\''", out);
-		else
-			fputc(*text, out);
-	fputc('\'', out);
-}
-
-void o2_props_word(const char *text, FILE *out)
-{
-	static const char plain[] =
-		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_";
-
-	if (text[0] != '\0' && text[strspn(text, plain)] == '\0')
-		fputs(text, out);
-	else
-		add_quoted(text, out);
-}
 
 static void add_far(const struct o2_props_arguments *a, FILE *out)
 {
 	fputs(" --far ", out);
-	add_quoted(a->far, out);
+	o2_shell_quoted(a->far, out);
 	fprintf(out, " --far-side %s", o2_props_sides[a->far_side]);
 	if (a->far_program != NULL) {
 		fputs(" --far-program ", out);
-		o2_props_word(a->far_program, out);
+		o2_shell_word(a->far_program, out);
 	}
 	if (a->far_timeout_s != O2_FAR_TIMEOUT_S)
 		fprintf(out, " --far-timeout %" PRIu32, a->far_timeout_s);
@@ -69,11 +49,13 @@ static void add_space(const struct o2_props_arguments *a, FILE *out)
 
 const char *o2_props_again(const struct o2_props_arguments *a)
 {
-	static char text[O2_RUN_AGAIN_BYTES];
+	static char *text; /* of the last call */
+	size_t bytes;
 	FILE *out;
 
-	memset(text, 0, sizeof(text));
-	out = fmemopen(text, sizeof(text) - 1, "w");
+	free(text);
+	text = NULL;
+	out = open_memstream(&text, &bytes);
 	if (out == NULL)
 		return "...";
 	fprintf(out, "--device %s", a->device);
@@ -85,6 +67,5 @@ const char *o2_props_again(const struct o2_props_arguments *a)
 	add_space(a, out);
 	if (a->mutant != NULL)
 		fprintf(out, " --mutant %s", a->mutant);
-	fclose(out);
-	return text;
+	return fclose(out) == 0 ? text : "...";
 }

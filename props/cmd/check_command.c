@@ -15,6 +15,7 @@
 #include "props/cmd/check_files.h"
 #include "props/cmd/check_options.h"
 #include "props/cmd/options.h"
+#include "props/engine/shell_word.h"
 
 /* `o2ref check`: open the implementations, run, write the reports. */
 
@@ -104,13 +105,13 @@ static void say_how(const struct o2_check_arguments *a, uint32_t index, FILE *ou
 {
 	if (index < a->files) {
 		fputc(' ', out);
-		o2_props_word(a->file[index], out);
+		o2_shell_word(a->file[index], out);
 		return;
 	}
 	fputs(" --", out);
 	for (char *const *word = a->program; *word != NULL; word++) {
 		fputc(' ', out);
-		o2_props_word(*word, out);
+		o2_shell_word(*word, out);
 	}
 }
 
@@ -126,7 +127,7 @@ static void say_question(const json_t *finding, const char *file, FILE *out)
 		file = origin;
 	if (file != NULL || word != NULL) {
 		fputs(" --case ", out);
-		o2_props_word(file != NULL ? file : word, out);
+		o2_shell_word(file != NULL ? file : word, out);
 	} else if (choices != NULL) {
 		fprintf(out, " --choices %s:%s", stage, choices);
 	} else { /* a vector: they are all asked before any drawn case */

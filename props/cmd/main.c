@@ -19,6 +19,7 @@
 #include "props/cmd/hostile_command.h"
 #include "props/cmd/main_own.h"
 #include "props/cmd/options.h"
+#include "props/cmd/result.h"
 #include "props/cmd/rung_open.h"
 #include "props/engine/property.h"
 #include "props/engine/run.h"
@@ -63,34 +64,9 @@ static int run_sibling(char **argv)
 	return O2_PROPS_EXIT_CANNOT;
 }
 
-/* How much the judge has heard of it. */
-static void print_judged(FILE *out)
-{
-	const struct o2_judged *judged = &o2_judged_all;
-
-	if (judged->messages > 0)
-		fprintf(out,
-			"  judged: %" PRIu64 " messages and %" PRIu64 " WRITEs on %" PRIu64 " connections\n",
-			judged->messages, judged->writes, judged->connections);
-}
-
-/* The summary for people; it goes to standard error when standard output carries JSON. */
-static void print_summary(const struct o2_props_arguments *a, const char *name, const char *line,
-			  const json_t *result)
-{
-	const json_t *missing = json_object_get(result, "missing");
-	FILE *out = a->json ? stderr : stdout;
-
-	fprintf(out, "%s on %s: %s; %zu findings, %zu situations missing\n", name, a->device, line,
-		json_array_size(json_object_get(result, "findings")), json_array_size(missing));
-	print_judged(out);
-	for (size_t i = 0; i < json_array_size(missing); i++)
-		fprintf(out, "  missing: %s\n", json_string_value(json_array_get(missing, i)));
-}
-
 #define LINE_BYTES 200u
 
-/* Run the cases; line: one of LINE_BYTES on how it went. */
+/* Run the cases; line: one of LINE_BYTES on how it went.  *result is NULL when none was run. */
 static int run_cases(struct o2_props_arguments *a, const struct o2_property *property, char *line,
 		     json_t **result)
 {
@@ -101,25 +77,10 @@ static int run_cases(struct o2_props_arguments *a, const struct o2_property *pro
 	fprintf(stderr, "o2props: %s on %s, seed 0x%llx\n", property->ops->name, a->device,
 		(unsigned long long)a->run.seed);
 	rc = o2_run(property, &a->run, result);
+	if (*result == NULL)
+		return rc;
 	property->ops->line(property->context, json_real_value(json_object_get(*result, "seconds")), line,
 			    LINE_BYTES);
-	return rc;
-}
-
-/* Say what came out, in words and as JSON.  Returns the exit status: rc, unless a file cannot be written. */
-static int report(const struct o2_props_arguments *a, const char *name, const char *line, json_t *result,
-		  int rc)
-{
-	print_summary(a, name, line, result);
-	if (a->json) {
-		json_dumpf(result, stdout, JSON_INDENT(1));
-		printf("\n");
-	}
-	if (a->json_path != NULL && json_dump_file(result, a->json_path, JSON_INDENT(1)) != 0) {
-		fprintf(stderr, "o2props: cannot write %s\n", a->json_path);
-		rc = O2_PROPS_EXIT_USAGE;
-	}
-	json_decref(result);
 	return rc;
 }
 
@@ -193,9 +154,9 @@ static int run_on_devices(struct o2_props_arguments *a, const struct o2_property
 	o2_held_now(&before);
 	rc = run_cases(a, property, line, &result);
 	o2_held_now(&after);
-	if (!o2_held_to_json(&before, &devices->most, &after, result))
+	if (result != NULL && !o2_held_to_json(&before, &devices->most, &after, result) && rc == 0)
 		rc = 1;
-	return report(a, property->ops->name, line, result, rc);
+	return o2_props_report(a, property->ops->name, line, result, rc);
 }
 
 static int run_own(struct o2_props_arguments *a, const struct o2_property *property, const char *command,
@@ -211,7 +172,7 @@ static int run_own(struct o2_props_arguments *a, const struct o2_property *prope
 		char line[LINE_BYTES];
 		int rc = run_cases(a, property, line, &result);
 
-		return report(a, property->ops->name, line, result, rc);
+		return o2_props_report(a, property->ops->name, line, result, rc);
 	}
 	if (strcmp(command, "export") == 0 && property->ops->missing == o2_tally_missing)
 		return exported(o2_export_situations(property, argument, a->run.seed), argument);
@@ -283,7 +244,7 @@ static int run_transfer(struct o2_props_arguments *a, const char *command, const
 	o2_transfer_give_back(&run);
 	o2_transfer_run_close(&run);
 	rc = o2_rung_settle(&account, result, rc);
-	return result == NULL ? rc : report(a, property.ops->name, line, result, rc);
+	return o2_props_report(a, property.ops->name, line, result, rc);
 }
 
 /*

@@ -99,7 +99,8 @@ const struct o2_command o2_props_command = {
 		"codec.\n"
 		"export writes random transfers, or of another property the smallest case of each situation.",
 	.options = option_table,
-	.end = "Exit status: 0 all held, 1 a finding, 2 usage, 77 cannot run here.",
+	.end = "Exit status: 0 all held, 1 a finding, 2 usage, or a file cannot be written, 77 cannot run "
+	       "here.",
 };
 
 static uint64_t fresh_seed(void)

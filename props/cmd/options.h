@@ -57,9 +57,6 @@ uint8_t o2_props_gid_index(void);
  */
 const char *o2_props_again(const struct o2_props_arguments *a);
 
-/* For a replay line: text as one word of a shell's command line, in quotes if it needs them. */
-void o2_props_word(const char *text, FILE *out);
-
 /* Switch on a deliberate defect; NULL: none.  Returns 0, or O2_EXIT_USAGE after a line on stderr. */
 int o2_props_mutant(const char *program, const char *name);
 

@@ -118,11 +118,11 @@ int o2_rung_settle(const struct o2_rung_account *account, json_t *result, int st
 		fprintf(stderr, "FINDING process\n  %s\n", text);
 		json_array_append_new(json_object_get(result, "findings"),
 				      json_pack("{s:s, s:[s]}", "signature", "process", "lines", text));
-		status = 1;
+		status = status == 0 ? 1 : status;
 	}
 	o2_held_now(&after);
 	o2_held_add(&after, &account->theirs);
 	if (result != NULL && !o2_held_to_json(&account->before, &account->most, &after, result))
-		status = 1;
+		status = status == 0 ? 1 : status;
 	return status;
 }

@@ -1,23 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 #include "props/engine/run.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/complain.h"
 #include "base/monotonic.h"
-#include "props/engine/case_file.h"
 #include "props/engine/run_internal.h"
 #include "props/engine/shrink.h"
 
 /* Failures of known kinds are only counted; a run full of them ends. */
 #define MAX_FAILURES 50u
-#define PIECES_SHOWN 12u
 
 enum o2_status o2_run_try(const struct runner *r, struct o2_choice *choice, struct o2_report *report)
 {
@@ -57,61 +54,6 @@ static json_t *report_lines(const struct o2_report *report)
 	for (uint32_t i = 0; i < report->lines; i++)
 		json_array_append_new(lines, json_string(report->line[i]));
 	return lines;
-}
-
-/* Write the case and its scenario; the finding says where. */
-static void write_files(const struct runner *r, const uint8_t *bytes, size_t length, json_t *finding)
-{
-	const struct o2_property_ops *ops = r->property->ops;
-	char name[O2_CASE_NAME_BYTES], path[512];
-	json_t *scenario;
-
-	if (r->options->out_dir == NULL)
-		return;
-	mkdir(r->options->out_dir, 0777);
-	o2_case_name(bytes, length, name);
-	snprintf(path, sizeof(path), "%s/%s-%s", r->options->out_dir, ops->name, name);
-	if (o2_case_write(path, bytes, length) == 0)
-		json_object_set_new(finding, "case_file", json_string(path));
-	json_object_set_new(finding, "replay",
-			    json_sprintf("%s replay %s %s", r->options->program, path, r->options->again));
-	if (ops->to_json == NULL)
-		return;
-	strncat(path, ".json", sizeof(path) - strlen(path) - 1);
-	scenario = ops->to_json(r->property->context);
-	if (scenario != NULL && json_dump_file(scenario, path, JSON_INDENT(1)) == 0)
-		json_object_set_new(finding, "scenario_file", json_string(path));
-	json_decref(scenario);
-}
-
-static void print_finding(const struct runner *r, const json_t *finding, uint64_t index)
-{
-	const char *replay = json_string_value(json_object_get(finding, "replay"));
-	const char *scenario = json_string_value(json_object_get(finding, "scenario_file"));
-	char counters[1000];
-
-	fflush(stdout);
-	fprintf(stderr, "FINDING %s on %s: %s (seed 0x%llx, case %llu)\n", r->property->ops->name,
-		r->options->device, r->report.signature, (unsigned long long)r->options->seed,
-		(unsigned long long)index);
-	for (uint32_t i = 0; i < r->report.lines; i++)
-		fprintf(stderr, "  %s\n", r->report.line[i]);
-	r->property->ops->print(r->property->context, PIECES_SHOWN, stderr);
-	for (int i = 0; i < 2 && r->hw_before[i] != NULL; i++) {
-		o2_hw_counters_moved(r->options->hw_device[i], r->hw_before[i], counters, sizeof(counters));
-		if (counters[0] != '\0')
-			fprintf(stderr, "  counted by %s since the run began: %s\n", r->options->hw_device[i],
-				counters);
-	}
-	if (replay != NULL)
-		fprintf(stderr, "  replay: %s\n", replay);
-	if (replay != NULL && scenario != NULL)
-		fprintf(stderr, "  explain: o2ref explain %s --svg picture.svg\n", scenario);
-	if (replay == NULL)
-		fprintf(stderr, "  replay: %s run %s %s --seed 0x%llx --first %llu --cases 1\n",
-			r->options->program, r->property->ops->name, r->options->again,
-			(unsigned long long)r->options->seed, (unsigned long long)index);
-	fflush(stderr);
 }
 
 /*
@@ -161,8 +103,8 @@ static void keep_finding(struct runner *r, uint64_t index)
 	json_object_set_new(finding, "case", json_integer((json_int_t)index));
 	json_object_set_new(finding, "lines", report_lines(&r->report));
 	json_object_set_new(finding, "shrink_calls", json_integer(shrunk.calls));
-	write_files(r, bytes, length, finding);
-	print_finding(r, finding, index);
+	o2_run_write_files(r, bytes, length, index, finding);
+	o2_run_print_finding(r, finding, index);
 	json_array_append(r->findings, finding);
 out:
 	json_decref(finding);
@@ -203,20 +145,37 @@ static uint64_t blame(struct runner *r, uint64_t index)
 	return index;
 }
 
-static void note_current(const struct runner *r, uint64_t index)
+static void note_current(struct runner *r, uint64_t index)
 {
-	char text[O2_RUN_AGAIN_BYTES + 160];
-	int n;
+	char *line;
+	size_t n;
 
 	if (r->current_fd < 0)
 		return;
-	n = snprintf(text, sizeof(text),
-		     "%s run %s %s --seed 0x%llx --first %llu --cases 1                    \n",
-		     r->options->program, r->property->ops->name, r->options->again,
-		     (unsigned long long)r->options->seed, (unsigned long long)index);
-	assert(n > 0 && (size_t)n < sizeof(text));
-	if (pwrite(r->current_fd, text, (size_t)n, 0) < 0)
-		return; /* only a crash would have needed it */
+	line = o2_run_line(r, index, "                    \n");
+	n = line == NULL ? 0 : strlen(line);
+	errno = line == NULL ? ENOMEM : ENOSPC; /* a write that is cut short says nothing */
+	if (line == NULL || pwrite(r->current_fd, line, n, 0) != (ssize_t)n) {
+		o2_run_not_written(r, r->options->current_case_path, errno);
+		close(r->current_fd);
+		r->current_fd = -1;
+	}
+	free(line);
+}
+
+/* The first case is noted here: where that cannot be done there is nothing to run for. */
+static bool open_current(struct runner *r)
+{
+	const char *path = r->options->current_case_path;
+
+	r->current_fd = -1;
+	if (path == NULL)
+		return true;
+	r->current_fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (r->current_fd < 0)
+		o2_run_not_written(r, path, errno);
+	note_current(r, r->options->first_case);
+	return !r->unwritten;
 }
 
 /* Has a situation not occurred that had to? */
@@ -310,28 +269,53 @@ static void begin_result(const struct o2_property *property, const struct o2_run
 	json_object_set_new(result, "seed", json_string(seed));
 }
 
-int o2_run(const struct o2_property *property, const struct o2_run_options *options, json_t **result)
+static void runner_close(struct runner *r)
+{
+	if (r == NULL)
+		return;
+	json_decref(r->findings);
+	if (r->current_fd >= 0)
+		close(r->current_fd);
+	free(r->choice);
+	free(r);
+}
+
+static struct runner *runner_open(const struct o2_property *property, const struct o2_run_options *options)
 {
 	struct runner *r = calloc(1, sizeof(*r));
-	json_t *counters = json_object();
-	uint64_t packets = UINT64_MAX;
-	const struct o2_property_ops *ops = property->ops;
-	struct o2_report sweep = {0};
-	bool failed;
 
-	*result = json_object();
-	if (r == NULL || (r->choice = calloc(1, sizeof(*r->choice))) == NULL) {
-		free(r);
-		return 1;
-	}
+	if (r == NULL)
+		return NULL;
 	r->property = property;
 	r->options = options;
 	r->findings = json_array();
 	r->weigh = options->cases == 1 && !property->keeps; /* there is no later case to compare with */
 	r->current_fd = -1;
-	if (options->current_case_path != NULL)
-		r->current_fd =
-			open(options->current_case_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	r->choice = calloc(1, sizeof(*r->choice));
+	if (r->choice != NULL)
+		return r;
+	runner_close(r);
+	return NULL;
+}
+
+int o2_run(const struct o2_property *property, const struct o2_run_options *options, json_t **result)
+{
+	struct runner *r = runner_open(property, options);
+	json_t *counters;
+	uint64_t packets = UINT64_MAX;
+	const struct o2_property_ops *ops = property->ops;
+	struct o2_report sweep = {0};
+	int rc;
+
+	*result = NULL;
+	if (r == NULL)
+		return o2_complain(options->program, "%s", strerror(ENOMEM));
+	if (!open_current(r)) {
+		runner_close(r);
+		return O2_EXIT_USAGE;
+	}
+	*result = json_object();
+	counters = json_object();
 	for (int i = 0; i < 2; i++)
 		r->hw_before[i] =
 			options->hw_device[i] != NULL ? o2_hw_counters(options->hw_device[i]) : NULL;
@@ -355,11 +339,9 @@ int o2_run(const struct o2_property *property, const struct o2_run_options *opti
 	json_object_set_new(*result, "hw_counters", counters);
 	json_object_set_new(*result, "missing", ops->missing(property->context, packets));
 	json_object_set(*result, "findings", r->findings);
-	failed = json_array_size(r->findings) > 0 || json_array_size(json_object_get(*result, "missing")) > 0;
-	json_decref(r->findings);
-	if (r->current_fd >= 0)
-		close(r->current_fd);
-	free(r->choice);
-	free(r);
-	return failed ? 1 : 0;
+	rc = json_array_size(r->findings) > 0 || json_array_size(json_object_get(*result, "missing")) > 0;
+	if (r->unwritten)
+		rc = O2_EXIT_USAGE;
+	runner_close(r);
+	return rc;
 }

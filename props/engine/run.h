@@ -20,9 +20,6 @@ struct o2_property;
 /* How the ends of a rung are connected by default: each is told the other's address. */
 #define O2_RUN_CONNECT_DIRECT "direct"
 
-/* The longest that the options of a replay line can be, with the 0 at their end. */
-#define O2_RUN_AGAIN_BYTES 2048u
-
 /* The random runner: cases from a seed until a bound is reached, findings shrunk and written to files. */
 
 struct o2_run_options {
@@ -44,8 +41,11 @@ struct o2_run_options {
 	const char *current_case_path; /* rewritten before each case, for a crash; or NULL */
 };
 
-/* Run.  *result is a new object as docs/properties.md, "Results", says (NULL only when memory runs out).
- * Returns 0 when all held, 1 with findings or missing situations. */
+/*
+ * Run.  *result is a new object as docs/properties.md, "Results", says; NULL when nothing was run, because
+ * memory ran out or there is no file for the case at hand.  Returns 0 when all held, 1 with findings or
+ * missing situations, 2 when a file that was asked for could not be written, which has been said.
+ */
 int o2_run(const struct o2_property *property, const struct o2_run_options *options, json_t **result);
 
 /*

@@ -5,7 +5,9 @@
     tests/system/test_replay_lines.py O2PROPS_MUTANTS   Last line "N passed, N failed".
 """
 
+import resource
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
@@ -22,14 +24,23 @@ SHRINK = ["--shrink-calls", "20"]
 RUN = ["run", "transfer", *MUTANT, *SHRINK, "--cases", "200", "--seed", "5", "--findings", "1", "--device", "loop"]
 
 
-def started(words):
-    done = subprocess.run([PROGRAM, *words], capture_output=True, text=True, timeout=120, check=False)
+def started(words, **how):
+    done = subprocess.run([PROGRAM, *words], capture_output=True, text=True, timeout=120, check=False, **how)
     return done.returncode, done.stdout + done.stderr
 
 
+def line_after(text, words):
+    return next(line.split(words, 1)[1] for line in text.splitlines() if line.startswith(words))
+
+
 def replay_line(text):
-    lines = [line.split("replay: o2props-mutants ", 1)[1] for line in text.splitlines() if "  replay: " in line]
-    return lines[0]
+    return line_after(text, "  replay: o2props-mutants ")
+
+
+def no_room():
+    """Nothing more can be written into a file, as on a full disk."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 
 
 class ReplayLines(unittest.TestCase):
@@ -58,6 +69,56 @@ class ReplayLines(unittest.TestCase):
 
     def test_connect(self):
         self.repeats("--connect", "cm")
+
+    def test_folder_with_blanks(self):
+        with tempfile.TemporaryDirectory(prefix="o2ref replay's ") as folder:
+            text = started([*RUN, "--out", folder])[1]
+            self.assertEqual(started([*shlex.split(replay_line(text)), *SHRINK])[0], 1, text)
+            words = shlex.split(line_after(text, "  explain: o2ref "))
+            self.assertTrue(Path(words[1]).is_file(), text)
+
+    def test_long_options(self):
+        with tempfile.TemporaryDirectory(prefix="o2ref-replay-") as folder:
+            out = "/".join([folder, *["."] * 400, "cases"])
+            line = replay_line(started([*RUN, "--out", out])[1])
+            self.assertEqual(started([*shlex.split(line), *SHRINK])[0], 1, line)
+
+    def no_file(self, names, out, reason, run, **how):
+        """The case is replayed by its number where its file could not be written, and the user is told so."""
+        status, text = started([*run, "--out", out], **how)
+        self.assertEqual(status, 2, text)
+        for name in names:
+            self.assertRegex(text, rf"(?m)^o2props-mutants: cannot write {out}/{name}: {reason}$")
+        self.assertNotIn("explain: ", text)
+        line = replay_line(text)
+        self.assertRegex(line, rf"^run {run[1]} .* --seed 0x5 --first \d+ --cases 1$")
+        status, text = started([*shlex.split(line), *SHRINK])
+        self.assertEqual(status, 1, f"{line}\n{text}")
+
+    def test_no_folder_for_cases(self):
+        names = ("transfer-[0-9a-f]{16}", r"transfer-[0-9a-f]{16}\.json")
+        self.no_file(names, "/dev/null/cases", "Not a directory", RUN)
+
+    def test_no_room_for_cases(self):
+        run = ["run", "codec", "--mutant", "without/wire/header/magic", *SHRINK, "--cases", "200", "--seed", "5", "--findings", "1"]
+        with tempfile.TemporaryDirectory(prefix="o2ref-replay-") as folder:
+            self.no_file(["codec-[0-9a-f]{16}"], folder, "File too large", run, restore_signals=False, preexec_fn=no_room)
+            self.assertEqual(list(Path(folder).iterdir()), [])
+
+
+class Refused(unittest.TestCase):
+    """What cannot be done is complained of, with the reason."""
+
+    def refuses(self, path, reason, *options):
+        status, text = started(["run", "codec", "--cases", "10", "--seed", "1", *options, path])
+        self.assertEqual(status, 2, text)
+        self.assertRegex(text, rf"(?m)^o2props: cannot write {path}: {reason}$")
+        return text
+
+    def test_current_case(self):
+        for path, reason in (("/dev/null/case", "Not a directory"), ("/dev/full", "No space left on device")):
+            text = self.refuses(path, reason, "--current-case")
+            self.assertNotIn("codec on", text.splitlines()[-1])  # nothing was run
 
 
 if __name__ == "__main__":

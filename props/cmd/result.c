@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+#include "props/cmd/result.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "props/world/judged.h"
+
+/* How much the judge has heard of it. */
+static void print_judged(FILE *out)
+{
+	const struct o2_judged *judged = &o2_judged_all;
+
+	if (judged->messages > 0)
+		fprintf(out,
+			"  judged: %" PRIu64 " messages and %" PRIu64 " WRITEs on %" PRIu64 " connections\n",
+			judged->messages, judged->writes, judged->connections);
+}
+
+/* The summary for people; it goes to standard error when standard output carries JSON. */
+static void print_summary(const struct o2_props_arguments *a, const char *name, const char *line,
+			  const json_t *result)
+{
+	const json_t *missing = json_object_get(result, "missing");
+	FILE *out = a->json ? stderr : stdout;
+
+	fprintf(out, "%s on %s: %s; %zu findings, %zu situations missing\n", name, a->device, line,
+		json_array_size(json_object_get(result, "findings")), json_array_size(missing));
+	print_judged(out);
+	for (size_t i = 0; i < json_array_size(missing); i++)
+		fprintf(out, "  missing: %s\n", json_string_value(json_array_get(missing, i)));
+}
+
+int o2_props_report(const struct o2_props_arguments *a, const char *name, const char *line, json_t *result,
+		    int rc)
+{
+	if (result == NULL)
+		return rc;
+	print_summary(a, name, line, result);
+	if (a->json) {
+		json_dumpf(result, stdout, JSON_INDENT(1));
+		printf("\n");
+	}
+	if (a->json_path != NULL && json_dump_file(result, a->json_path, JSON_INDENT(1)) != 0) {
+		fprintf(stderr, "o2props: cannot write %s\n", a->json_path);
+		rc = O2_PROPS_EXIT_USAGE;
+	}
+	json_decref(result);
+	return rc;
+}
