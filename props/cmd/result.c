@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "props/cmd/result.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "base/complain.h"
 #include "props/world/judged.h"
 
 /* How much the judge has heard of it. */
@@ -38,13 +41,12 @@ int o2_props_report(const struct o2_props_arguments *a, const char *name, const 
 		return rc;
 	print_summary(a, name, line, result);
 	if (a->json) {
-		json_dumpf(result, stdout, JSON_INDENT(1));
+		if (json_dumpf(result, stdout, JSON_INDENT(1)) != 0)
+			rc = o2_complain("o2props", "standard output: %s", strerror(errno));
 		printf("\n");
 	}
-	if (a->json_path != NULL && json_dump_file(result, a->json_path, JSON_INDENT(1)) != 0) {
-		fprintf(stderr, "o2props: cannot write %s\n", a->json_path);
-		rc = O2_PROPS_EXIT_USAGE;
-	}
+	if (a->json_path != NULL && json_dump_file(result, a->json_path, JSON_INDENT(1)) != 0)
+		rc = o2_complain("o2props", "cannot write %s: %s", a->json_path, strerror(errno));
 	json_decref(result);
 	return rc;
 }

@@ -120,6 +120,10 @@ class Refused(unittest.TestCase):
             text = self.refuses(path, reason, "--current-case")
             self.assertNotIn("codec on", text.splitlines()[-1])  # nothing was run
 
+    def test_result(self):
+        self.refuses("/dev/null/result", "Not a directory", "--json-file")
+        self.refuses("/dev/full", "No space left on device", "--json-file")
+
 
 if __name__ == "__main__":
     sys.exit(suite.run(suite.of(sys.modules[__name__])))
