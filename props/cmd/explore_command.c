@@ -35,7 +35,7 @@ static const struct o2_option option_table[] = {
 	 O2_NUMBER(peer_tx_credits, 0, O2_MAX_QUEUE_DEPTH)},
 	{"mode", "MODE", "registration mode of all memory (default global)",
 	 O2_NAME_OF(mode, o2_reg_mode_name)},
-	{"bytes", "N", "size of the first operation (default 100)", O2_NUMBER(nob, 0, O2_EXPLORE_MAX_NOB)},
+	{"bytes", "N", "size of the first operation (default 100)", O2_NUMBER(nob, 1, O2_EXPLORE_MAX_NOB)},
 	{"device", NULL, "the device's work requests are events of their own", O2_FLAG(device)},
 	{"at-once", NULL, "all operations are started before the first event", O2_FLAG(at_once)},
 	{"verify", NULL, "go on from each state by every way to it: the same must come", O2_FLAG(verify)},

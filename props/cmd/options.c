@@ -59,7 +59,7 @@ static const struct o2_option option_table[] = {
 	{"json-file", "FILE", "write it there", O2_TEXT(json_path)},
 	{"progress", "SECONDS", "print a line every so often", O2_NUMBER(progress_s, 0, MAX_PROGRESS)},
 	{"findings", "N", "stop after N kinds of failure (default 5)",
-	 O2_NUMBER(run.findings, 0, O2_RUN_MAX_FINDINGS)},
+	 O2_NUMBER(run.findings, 1, O2_RUN_MAX_FINDINGS)},
 	{"only", "KIND", "failures alone whose kind begins so, e.g. judge/; of others nothing is said",
 	 O2_TEXT(only)},
 	{"no-judge", NULL, "the judge of the wire does not listen: to see what it costs", O2_FLAG(no_judge)},

@@ -135,6 +135,14 @@ def check_defect(folder, name, row, signature):
     return ok
 
 
+def check_no_bytes(program):
+    """A PUT or GET of nothing is none."""
+    done = run(program, "--bytes", "0")
+    ok = done.returncode == 2 and done.stderr.startswith("o2props: --bytes is '0', not a number of 1 to 4000 ")
+    print(f"--bytes 0: {'refused' if ok else done.stdout + done.stderr}")
+    return ok
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--full", action="store_true", help="the long rows as well")
@@ -150,6 +158,7 @@ def main():
     if options.full:
         results.append(check_sum(figures))
     results += [check_defect(options.folder, *defect) for defect in DEFECTS]
+    results.append(check_no_bytes(program))
     if options.json:
         report = {"form": "o2ref/explore", "version": 1, "rows": figures,
                   "passed": sum(results), "failed": results.count(False)}

@@ -124,6 +124,11 @@ class Refused(unittest.TestCase):
         self.refuses("/dev/null/result", "Not a directory", "--json-file")
         self.refuses("/dev/full", "No space left on device", "--json-file")
 
+    def test_no_findings(self):
+        status, text = started(["run", "codec", "--cases", "10", "--findings", "0"])
+        self.assertEqual(status, 2, text)
+        self.assertRegex(text, r"^o2props: --findings is '0', not a number of 1 to 5\b")
+
 
 if __name__ == "__main__":
     sys.exit(suite.run(suite.of(sys.modules[__name__])))
