@@ -59,6 +59,7 @@ struct o2_table_wrong {
 	const char *rule, *field;
 	uint32_t index;
 	uint64_t value, limit;
+	char said[64]; /* of both in words; "": neither, because the value is no number */
 };
 
 void o2_table_wrong(struct o2_choice *c, const struct o2_field *row, const uint8_t *struct_bytes,

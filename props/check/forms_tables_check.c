@@ -175,12 +175,25 @@ static int read_object(struct o2_choice *c, json_t *object, struct o2_error *err
 	return rc;
 }
 
+/* Its words name the value and the limit, or neither. */
+static bool is_worded(const struct o2_error *error)
+{
+	char what[O2_ERROR_WHAT_BYTES], *said;
+
+	o2_error_what(error, what, sizeof(what));
+	said = strstr(what, " is ");
+	if (said == NULL || it.wrong.said[0] == '\0')
+		return said == NULL && it.wrong.said[0] == '\0';
+	return strcmp(said + strlen(" is "), it.wrong.said) == 0;
+}
+
 /* A member that nobody knows stands in the object as well. */
 static void check_read(struct o2_choice *c, struct o2_report *report)
 {
 	const uint32_t at = (uint32_t)o2_draw(c, O2_TABLE_MEMBERS); /* the last: none */
 	const bool in_words = !o2_draw_bool(c, 7, 1);
 	struct o2_error error = {0};
+	char what[O2_ERROR_WHAT_BYTES];
 	json_t *object;
 	size_t said;
 	int rc;
@@ -201,14 +214,17 @@ static void check_read(struct o2_choice *c, struct o2_report *report)
 			      it.wrong.rule == NULL ? "to be read" : it.wrong.rule);
 	} else if (rc == 0) {
 		check_read_as(at, object, said, report);
-	} else if (in_words && (error.code != rc || strcmp(error.rule, it.wrong.rule) != 0 ||
-				strcmp(error.field, it.wrong.field) != 0 || error.index != it.wrong.index ||
-				error.value != it.wrong.value || error.limit != it.wrong.limit)) {
+	} else if (in_words &&
+		   (error.code != rc || strcmp(error.rule, it.wrong.rule) != 0 ||
+		    strcmp(error.field, it.wrong.field) != 0 || error.index != it.wrong.index ||
+		    error.value != it.wrong.value || error.limit != it.wrong.limit || !is_worded(&error))) {
 		fail(report, "refusal");
 		o2_report_add(report, "%s of %s %" PRIu32 ": %" PRIu64 ", limit %" PRIu64, error.rule,
 			      error.field, error.index, error.value, error.limit);
 		o2_report_add(report, "expected %s of %s %" PRIu32 ": %" PRIu64 ", limit %" PRIu64,
 			      it.wrong.rule, it.wrong.field, it.wrong.index, it.wrong.value, it.wrong.limit);
+		o2_error_what(&error, what, sizeof(what));
+		o2_report_add(report, "in words: %s; expected is '%s'", what, it.wrong.said);
 	}
 	json_decref(object);
 }

@@ -12,6 +12,16 @@ static void refused(struct o2_table_wrong *wrong, const char *rule, uint64_t val
 	wrong->rule = rule;
 	wrong->value = value;
 	wrong->limit = limit;
+	wrong->said[0] = '\0';
+	if (limit != O2_NO_LIMIT)
+		snprintf(wrong->said, sizeof(wrong->said), "%" PRIu64 ", limit %" PRIu64, value, limit);
+}
+
+/* Of digits that are too few or too many the text is no number. */
+static void refused_digits(struct o2_table_wrong *wrong, uint64_t digits)
+{
+	refused(wrong, "json/hex-digits", digits, 16);
+	wrong->said[0] = '\0';
 }
 
 static void put_in(struct o2_table_wrong *wrong, const char *text)
@@ -39,15 +49,15 @@ static void not_hex(struct o2_choice *c, struct o2_table_wrong *wrong)
 	switch (o2_draw(c, 3)) {
 	case 0:
 		put_in(wrong, "\"0x\"");
-		refused(wrong, "json/hex-digits", 0, 16);
+		refused_digits(wrong, 0);
 		break;
 	case 1:
 		put_in(wrong, "\"0x00000000000000001\"");
-		refused(wrong, "json/hex-digits", 17, 16);
+		refused_digits(wrong, 17);
 		break;
 	case 2:
 		put_in(wrong, "\"0xFg\"");
-		refused(wrong, "json/hex-digits", 1, 16);
+		refused_digits(wrong, 1);
 		break;
 	default:
 		put_in(wrong, "\"1x5\"");
@@ -56,10 +66,12 @@ static void not_hex(struct o2_choice *c, struct o2_table_wrong *wrong)
 	}
 }
 
-static void integer(struct o2_table_wrong *wrong, int64_t value, uint64_t limit)
+/* limit: the one that it breaks. */
+static void integer(struct o2_table_wrong *wrong, int64_t value, int64_t limit)
 {
 	snprintf(wrong->text, sizeof(wrong->text), "%" PRId64, value);
-	refused(wrong, "json/integer-out-of-range", (uint64_t)value, limit);
+	refused(wrong, "json/integer-out-of-range", (uint64_t)value, (uint64_t)limit);
+	snprintf(wrong->said, sizeof(wrong->said), "%" PRId64 ", limit %" PRId64, value, limit);
 }
 
 static void wrong_number(struct o2_choice *c, const struct o2_field *row, struct o2_table_wrong *wrong)
@@ -69,16 +81,22 @@ static void wrong_number(struct o2_choice *c, const struct o2_field *row, struct
 
 	switch (row->kind) {
 	case O2_FIELD_UINT:
-		integer(wrong, above && largest < INT64_MAX ? (int64_t)largest + 1 : -1, largest);
+		if (above && largest < INT64_MAX)
+			integer(wrong, (int64_t)largest + 1, (int64_t)largest);
+		else
+			integer(wrong, -1, 0);
 		break;
 	case O2_FIELD_INT:
-		integer(wrong, above ? INT64_C(0x80000000) : -INT64_C(0x80000001), INT32_MAX);
+		if (above)
+			integer(wrong, INT64_C(0x80000000), INT32_MAX);
+		else
+			integer(wrong, -INT64_C(0x80000001), INT32_MIN);
 		break;
 	case O2_FIELD_LENGTH:
 		if (above)
 			not_hex(c, wrong);
 		else
-			integer(wrong, -1, INT64_MAX);
+			integer(wrong, -1, 0);
 		break;
 	case O2_FIELD_HEX:
 		if (!above || largest == UINT64_MAX) {

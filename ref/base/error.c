@@ -28,6 +28,13 @@ int o2_limit_is(int rc, enum o2_limit_kind kind, struct o2_error *error)
 	return rc;
 }
 
+int o2_value_is(int rc, enum o2_value_kind kind, struct o2_error *error)
+{
+	if (error != NULL)
+		error->value_kind = kind;
+	return rc;
+}
+
 int o2_refuse_other(struct o2_error *error, int code, const char *rule, const char *field, uint64_t value,
 		    uint64_t expected)
 {
@@ -103,7 +110,11 @@ static void limit_text(const struct o2_error *error, char *text, size_t text_byt
 	const char *word = words[error->limit_kind];
 
 	text[0] = '\0';
-	if (word != NULL && (error->limit != O2_NO_LIMIT || error->limit_kind == O2_LIMIT_EXACT))
+	if (word == NULL || (error->value_kind == O2_VALUE_NONE && error->limit_kind == O2_LIMIT_BOUND))
+		return;
+	if (error->value_kind == O2_VALUE_SIGNED)
+		snprintf(text, text_bytes, ", %s %" PRId64, word, (int64_t)error->limit);
+	else if (error->limit != O2_NO_LIMIT || error->limit_kind == O2_LIMIT_EXACT)
 		snprintf(text, text_bytes, ", %s %" PRIu64, word, error->limit);
 }
 
@@ -113,6 +124,10 @@ int o2_error_what(const struct o2_error *error, char *text, size_t text_bytes)
 
 	o2_error_field(error, field);
 	limit_text(error, limit, sizeof(limit));
+	if (error->value_kind == O2_VALUE_NONE)
+		return snprintf(text, text_bytes, "%s%s", field, limit);
+	if (error->value_kind == O2_VALUE_SIGNED)
+		return snprintf(text, text_bytes, "%s is %" PRId64 "%s", field, (int64_t)error->value, limit);
 	return snprintf(text, text_bytes, "%s is %" PRIu64 "%s", field, error->value, limit);
 }
 

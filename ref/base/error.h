@@ -28,6 +28,13 @@ enum o2_limit_kind {
 	O2_LIMIT_OTHER,	    /* not to be compared with the value: a set, or a limit of a part of the value */
 };
 
+/* What the value of a refusal is. */
+enum o2_value_kind {
+	O2_VALUE_UNSIGNED = 0, /* what was found */
+	O2_VALUE_SIGNED,       /* likewise, as an int64_t; so is the limit */
+	O2_VALUE_NONE,	       /* not what was found, which is no number, or is not there: no text tells it */
+};
+
 #define O2_NO_INDEX UINT32_MAX /* the error is not about one entry of a list */
 #define O2_NO_LIMIT UINT64_MAX /* the rule has no limit to name */
 
@@ -41,6 +48,7 @@ struct o2_error {
 	uint64_t value;		   /* what was found */
 	uint64_t limit;		   /* what is allowed (see the rule for which side of it), or O2_NO_LIMIT */
 	enum o2_limit_kind limit_kind;
+	enum o2_value_kind value_kind;
 };
 
 /*
@@ -57,6 +65,9 @@ int o2_refuse(struct o2_error *error, int code, const char *rule, const char *fi
  * `return o2_limit_is(o2_refuse(...), kind, error)`.
  */
 int o2_limit_is(int rc, enum o2_limit_kind kind, struct o2_error *error);
+
+/* The same for the kind of the value. */
+int o2_value_is(int rc, enum o2_value_kind kind, struct o2_error *error);
 
 /* As o2_refuse() for a field that has to be exactly `expected`. */
 int o2_refuse_other(struct o2_error *error, int code, const char *rule, const char *field, uint64_t value,
@@ -97,7 +108,9 @@ void o2_error_clear(struct o2_error *error);
  *   connack/version: ibm_version is 17, expected 18 (Protocol error)
  *   reg/phys/iova-alignment: iova is 2048, expected a multiple of 4096 (Invalid argument)
  *   conn/create-cq: cqe is 40 (Cannot allocate memory)
- * A limit of kind O2_LIMIT_OTHER is left out, and O2_NO_LIMIT unless it is exact. Returns the length of the
+ *   json/not-an-integer: ibm_credits (Invalid argument)
+ * A value of kind O2_VALUE_NONE is left out with its bound; a limit of kind O2_LIMIT_OTHER too, and
+ * O2_NO_LIMIT unless it is exact. Returns the length of the
  * whole text in bytes, even where it was cut.
  */
 int o2_error_text(const struct o2_error *error, char *text, size_t text_bytes);

@@ -142,9 +142,9 @@ static int int_from_json(const json_t *member, const struct o2_field *field, uin
 	const json_int_t number = json_integer_value(member);
 
 	if (!json_is_integer(member))
-		return refuse(field, "json/not-an-integer", 0, O2_NO_LIMIT, error);
+		return o2_json_refuse_kind("json/not-an-integer", field->name, error);
 	if (number < INT32_MIN || number > INT32_MAX)
-		return refuse(field, "json/integer-out-of-range", (uint64_t)number, INT32_MAX, error);
+		return o2_json_refuse_range(number, field->name, INT32_MIN, INT32_MAX, error);
 	*value = (uint64_t)number;
 	return 0;
 }
@@ -186,10 +186,15 @@ static int name_from_json(const json_t *member, const struct o2_field *field, ui
 static int text_from_json(const json_t *member, const struct o2_field *field, uint64_t *value,
 			  struct o2_error *error)
 {
+	int rc;
+
 	if (!json_is_string(member))
-		return refuse(field, "json/not-a-string", 0, O2_NO_LIMIT, error);
-	return o2_json_at(field->text->parse(json_string_value(member), value, error), field->name,
-			  O2_NO_INDEX, error);
+		return o2_json_refuse_kind("json/not-a-string", field->name, error);
+	rc = field->text->parse(json_string_value(member), value, error);
+	if (rc == 0)
+		return 0;
+	/* Its value, if there is one, is of a part of the text. */
+	return o2_value_is(o2_json_at(rc, field->name, O2_NO_INDEX, error), O2_VALUE_NONE, error);
 }
 
 /* *value: what was there, of which a bit is changed. */
@@ -239,13 +244,13 @@ static int chars_from_json(const json_t *member, const struct o2_field *field, v
 	const char *text = json_string_value(member);
 
 	if (text == NULL)
-		return refuse(field, "json/not-a-string", 0, O2_NO_LIMIT, error);
+		return o2_json_refuse_kind("json/not-a-string", field->name, error);
 	memset(chars, 0, field->width_bytes);
 	for (uint32_t i = 0; *text != '\0'; i++) {
 		const int next = next_char(&text);
 
 		if (next <= 0)
-			return refuse(field, "json/characters", 0, O2_NO_LIMIT, error);
+			return o2_json_refuse_kind("json/characters", field->name, error);
 		if (i + 1 >= field->width_bytes)
 			return refuse(field, "json/text-too-long", i + 1, field->width_bytes - 1, error);
 		chars[i] = (char)next;
@@ -261,7 +266,7 @@ static int list_from_json(const json_t *member, const struct o2_field *field, vo
 	int rc;
 
 	if (!json_is_array(member))
-		return refuse(field, "json/not-an-array", 0, O2_NO_LIMIT, error);
+		return o2_json_refuse_kind("json/not-an-array", field->name, error);
 	if (json_array_size(member) > o2_field_room(field))
 		return refuse(field, "json/array-too-long", json_array_size(member), o2_field_room(field),
 			      error);
@@ -279,7 +284,7 @@ static int part_from_json(const json_t *member, const struct o2_field *field, vo
 	int rc;
 
 	if (!json_is_object(member))
-		return refuse(field, "json/not-an-object", 0, O2_NO_LIMIT, error);
+		return o2_json_refuse_kind("json/not-an-object", field->name, error);
 	rc = o2_fields_from_json(member, field->part, (uint8_t *)holder + field->offset_bytes, error);
 	if (rc != 0)
 		o2_field_inside(field->inside, error);

@@ -9,9 +9,19 @@
 
 #include "base/plain.h"
 
-static int refuse(struct o2_error *error, const char *rule, const char *field, uint64_t value, uint64_t limit)
+int o2_json_refuse_kind(const char *rule, const char *field, struct o2_error *error)
 {
-	return o2_refuse_value(error, -EINVAL, rule, field, value, limit);
+	return o2_value_is(o2_fail(error, -EINVAL, rule, field, 0), O2_VALUE_NONE, error);
+}
+
+int o2_json_refuse_range(json_int_t number, const char *field, json_int_t low, uint64_t high,
+			 struct o2_error *error)
+{
+	const char *rule = "json/integer-out-of-range";
+	const uint64_t limit = number < low ? (uint64_t)low : high;
+	const int rc = o2_refuse_value(error, -EINVAL, rule, field, (uint64_t)number, limit);
+
+	return number < low ? o2_value_is(rc, O2_VALUE_SIGNED, error) : rc;
 }
 
 json_t *o2_json_form(const char *form)
@@ -25,10 +35,14 @@ int o2_json_expect_form(const json_t *object, const char *form, struct o2_error 
 	const json_t *version = json_object_get(object, "version");
 
 	if (found == NULL || strcmp(found, form) != 0)
-		return refuse(error, "json/form", "form", 0, O2_NO_LIMIT);
-	if (!json_is_integer(version) || json_integer_value(version) != O2_JSON_VERSION)
-		return o2_refuse_other(error, -EINVAL, "json/version", "version",
-				       (uint64_t)json_integer_value(version), O2_JSON_VERSION);
+		return o2_json_refuse_kind("json/form", "form", error);
+	if (!json_is_integer(version) || json_integer_value(version) != O2_JSON_VERSION) {
+		const uint64_t number = (uint64_t)json_integer_value(version);
+		const int rc =
+			o2_refuse_other(error, -EINVAL, "json/version", "version", number, O2_JSON_VERSION);
+
+		return o2_value_is(rc, json_is_integer(version) ? O2_VALUE_SIGNED : O2_VALUE_NONE, error);
+	}
 	return 0;
 }
 
@@ -38,9 +52,9 @@ int o2_json_parse_uint(const json_t *integer, const char *field, uint64_t max, u
 	const json_int_t number = json_integer_value(integer);
 
 	if (!json_is_integer(integer))
-		return refuse(error, "json/not-an-integer", field, 0, O2_NO_LIMIT);
+		return o2_json_refuse_kind("json/not-an-integer", field, error);
 	if (number < 0 || (uint64_t)number > max)
-		return refuse(error, "json/integer-out-of-range", field, (uint64_t)number, max);
+		return o2_json_refuse_range(number, field, 0, max, error);
 	*value = (uint64_t)number;
 	return 0;
 }
@@ -68,10 +82,11 @@ int o2_json_parse_hex(const json_t *string, const char *field, uint64_t *value, 
 	size_t digits;
 
 	if (text == NULL || strncmp(text, "0x", 2) != 0)
-		return refuse(error, "json/not-a-hex-string", field, 0, O2_NO_LIMIT);
+		return o2_json_refuse_kind("json/not-a-hex-string", field, error);
 	digits = strspn(text + 2, "0123456789abcdefABCDEF");
 	if (digits == 0 || digits > 16 || text[2 + digits] != '\0')
-		return refuse(error, "json/hex-digits", field, digits, 16);
+		return o2_value_is(o2_refuse_value(error, -EINVAL, "json/hex-digits", field, digits, 16),
+				   O2_VALUE_NONE, error);
 	*value = strtoull(text + 2, NULL, 16);
 	return 0;
 }
@@ -79,7 +94,7 @@ int o2_json_parse_hex(const json_t *string, const char *field, uint64_t *value, 
 int o2_json_parse_bool(const json_t *boolean, const char *field, bool *value, struct o2_error *error)
 {
 	if (!json_is_boolean(boolean))
-		return refuse(error, "json/not-a-boolean", field, 0, O2_NO_LIMIT);
+		return o2_json_refuse_kind("json/not-a-boolean", field, error);
 	*value = json_is_true(boolean);
 	return 0;
 }
@@ -95,7 +110,7 @@ int o2_json_parse_name(const json_t *string, const char *field, const char *cons
 			return 0;
 		}
 	}
-	return refuse(error, "json/unknown-name", field, 0, O2_NO_LIMIT);
+	return o2_json_refuse_kind("json/unknown-name", field, error);
 }
 
 int o2_json_get_array(const json_t *object, const char *field, uint32_t max, const json_t **array,
@@ -104,9 +119,10 @@ int o2_json_get_array(const json_t *object, const char *field, uint32_t max, con
 	const json_t *member = json_object_get(object, field);
 
 	if (!json_is_array(member))
-		return refuse(error, "json/not-an-array", field, 0, O2_NO_LIMIT);
+		return o2_json_refuse_kind("json/not-an-array", field, error);
 	if (json_array_size(member) > max)
-		return refuse(error, "json/array-too-long", field, json_array_size(member), max);
+		return o2_refuse_value(error, -EINVAL, "json/array-too-long", field, json_array_size(member),
+				       max);
 	*array = member;
 	return 0;
 }
@@ -149,7 +165,7 @@ int o2_json_get_object(const json_t *object, const char *field, const json_t **c
 	const json_t *member = json_object_get(object, field);
 
 	if (!json_is_object(member))
-		return refuse(error, "json/not-an-object", field, 0, O2_NO_LIMIT);
+		return o2_json_refuse_kind("json/not-an-object", field, error);
 	*child = member;
 	return 0;
 }

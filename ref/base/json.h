@@ -23,6 +23,14 @@
 /* A new form object that holds "form" and "version"; NULL when memory runs out.  The caller owns it. */
 json_t *o2_json_form(const char *form);
 
+/*
+ * The refusals of a value of another kind than its field, or of none, and of an integer that is not from low to
+ * high.  Return -EINVAL.
+ */
+int o2_json_refuse_kind(const char *rule, const char *field, struct o2_error *error);
+int o2_json_refuse_range(json_int_t number, const char *field, json_int_t low, uint64_t high,
+			 struct o2_error *error);
+
 /* Refuse an object that is not this form in a version that we read. */
 int o2_json_expect_form(const json_t *object, const char *form, struct o2_error *error);
 

@@ -45,7 +45,7 @@ static int get_text(const json_t *object, const char *key, const char *field, ch
 	size_t length = json_string_length(member);
 
 	if (!json_is_string(member))
-		return o2_fail(error, -EINVAL, "json/not-a-string", field, 0);
+		return o2_json_refuse_kind("json/not-a-string", field, error);
 	if (length >= O2_REFUSED_TEXT_BYTES || strlen(json_string_value(member)) != length)
 		return o2_refuse_value(error, -EINVAL, "json/text-too-long", field, length,
 				       O2_REFUSED_TEXT_BYTES - 1);
@@ -67,7 +67,7 @@ static int read_refused(const json_t *object, struct o2_refused *refused, struct
 
 	refused->code = name == NULL ? 0 : -o2_errno_from_name(name);
 	if (refused->code == 0)
-		return o2_fail(error, -EINVAL, "json/unknown-name", "refused.errno", 0);
+		return o2_json_refuse_kind("json/unknown-name", "refused.errno", error);
 	refused->index = O2_NO_INDEX;
 	refused->limit = O2_NO_LIMIT;
 	rc = get_text(object, "rule", "refused.rule", refused->rule, error);

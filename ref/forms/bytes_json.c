@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/hex.h"
+#include "base/json.h"
 
 json_t *o2_bytes_to_json(const uint8_t *bytes, size_t length_bytes)
 {
@@ -34,7 +35,7 @@ int o2_bytes_from_json(const json_t *object, const char *key, const char *field,
 	const size_t digits = json_string_length(member);
 
 	if (text == NULL)
-		return o2_fail(error, -EINVAL, "json/not-a-string", field, 0);
+		return o2_json_refuse_kind("json/not-a-string", field, error);
 	if (digits % 2 != 0)
 		return o2_refuse_value(error, -EINVAL, "json/odd-digits", field, digits, digits - 1);
 	if (digits / 2 > capacity_bytes)

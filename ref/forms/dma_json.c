@@ -77,8 +77,10 @@ json_t *o2_dma_output_to_json(const struct o2_dma_list *list, const struct o2_er
 
 static int read_unmapped(const json_t *array, struct o2_dma_input *input, struct o2_error *error)
 {
+	static const char field[] = "device.unmapped[]";
 	uint32_t npages = input->device.npages;
 	size_t count = json_array_size(array);
+	int rc = 0;
 
 	if (count == 0)
 		return 0;
@@ -94,11 +96,12 @@ static int read_unmapped(const json_t *array, struct o2_dma_input *input, struct
 		json_int_t page = json_integer_value(item);
 
 		if (!json_is_integer(item))
-			return o2_refuse(error, -EINVAL, "json/not-an-integer", "device.unmapped[]",
-					 (uint32_t)i, 0, O2_NO_LIMIT);
-		if (page < 0 || page >= (json_int_t)npages)
-			return o2_refuse(error, -EINVAL, "json/integer-out-of-range", "device.unmapped[]",
-					 (uint32_t)i, (uint64_t)page, npages == 0 ? O2_NO_LIMIT : npages - 1);
+			rc = o2_json_refuse_kind("json/not-an-integer", field, error);
+		else if (page < 0 || page >= (json_int_t)npages)
+			rc = o2_json_refuse_range(page, field, 0, npages == 0 ? O2_NO_LIMIT : npages - 1,
+						  error);
+		if (rc != 0)
+			return o2_json_at(rc, field, (uint32_t)i, error);
 		input->unmapped[page / 8] |= (uint8_t)(1u << (page % 8));
 	}
 	return 0;

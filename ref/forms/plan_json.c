@@ -62,7 +62,7 @@ static const struct o2_field result_fields[] = {
 	 .stride_bytes = sizeof(uint64_t), .count_bytes = offsetof(struct o2_reg_plan, npages)},
 	{O2_FIELD("plan.frags", LIST, struct o2_reg_plan, frag), .part = o2_frag_fields,
 	 .stride_bytes = sizeof(struct o2_rdma_frag), .count_bytes = offsetof(struct o2_reg_plan, nfrags),
-	 .inside = (const char *const[]){"plan.frags[]", NULL}},
+	 .inside = (const char *const[]){"plan.frags[].rf_nob", "plan.frags[].rf_addr", NULL}},
 	{.name = "entries", .kind = O2_FIELD_MORE, .more = entries_of},
 	{0},
 };

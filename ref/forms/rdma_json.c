@@ -17,9 +17,11 @@ const struct o2_field o2_rdma_input_fields[] = {
 	{O2_FIELD("nob", LENGTH, struct o2_rdma_input, nob)},
 	{O2_FIELD("limits", PART, struct o2_rdma_input, limits), .part = limits_fields},
 	{O2_FIELD("source", PART, struct o2_rdma_input, source), .part = o2_desc_fields,
-	 .inside = (const char *const[]){"source.rd_key", "source.rd_frags", "source.rd_frags[]", NULL}},
+	 .inside = (const char *const[]){"source.rd_key", "source.rd_frags", "source.rd_frags[].rf_nob",
+					 "source.rd_frags[].rf_addr", NULL}},
 	{O2_FIELD("sink", PART, struct o2_rdma_input, sink), .part = o2_desc_fields,
-	 .inside = (const char *const[]){"sink.rd_key", "sink.rd_frags", "sink.rd_frags[]", NULL}},
+	 .inside = (const char *const[]){"sink.rd_key", "sink.rd_frags", "sink.rd_frags[].rf_nob",
+					 "sink.rd_frags[].rf_addr", NULL}},
 	{0},
 };
 

@@ -141,6 +141,7 @@ static int read_buffer(const json_t *form, struct o2_sg_input *input, struct o2_
 static int read_range(const json_t *item, uint32_t i, struct o2_sg_input *input, uint32_t *used,
 		      struct o2_error *error)
 {
+	static const char field[] = "space.ranges[].pages";
 	struct o2_vrange *range = &input->range[i];
 	uint32_t page_bytes = input->space.page_bytes;
 	const json_t *pages;
@@ -152,7 +153,7 @@ static int read_range(const json_t *item, uint32_t i, struct o2_sg_input *input,
 				 range->base, page_bytes);
 	if (rc == 0)
 		rc = o2_json_at(o2_json_get_array(item, "pages", O2_SG_JSON_MAX_PAGES - *used, &pages, error),
-				"space.ranges[].pages", i, error);
+				field, i, error);
 	if (rc != 0)
 		return rc;
 	range->page = &input->page[*used];
@@ -160,10 +161,12 @@ static int read_range(const json_t *item, uint32_t i, struct o2_sg_input *input,
 	for (uint32_t k = 0; k < range->npages; k++) {
 		const json_t *page = json_array_get(pages, k);
 
-		if (!json_is_integer(page) || json_integer_value(page) < 0 ||
-		    json_integer_value(page) > UINT32_MAX)
-			return o2_refuse(error, -EINVAL, "json/integer-out-of-range", "space.ranges[].pages",
-					 i, (uint64_t)json_integer_value(page), UINT32_MAX);
+		if (!json_is_integer(page))
+			rc = o2_json_refuse_kind("json/integer-out-of-range", field, error);
+		else if (json_integer_value(page) < 0 || json_integer_value(page) > UINT32_MAX)
+			rc = o2_json_refuse_range(json_integer_value(page), field, 0, UINT32_MAX, error);
+		if (rc != 0)
+			return o2_json_at(rc, field, i, error);
 		input->page[(*used)++] = (uint32_t)json_integer_value(page);
 	}
 	return 0;

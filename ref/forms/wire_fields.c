@@ -34,7 +34,7 @@ const struct o2_field o2_desc_fields[] = {
 	{O2_FIELD("rd_frags", LIST, struct o2_rdma_desc, rd_frags), .wire_at = O2_DESC_AT_FRAGS,
 	 .part = o2_frag_fields, .stride_bytes = sizeof(struct o2_rdma_frag),
 	 .count_bytes = offsetof(struct o2_rdma_desc, rd_nfrags),
-	 .inside = (const char *const[]){"rd_frags[]", NULL}},
+	 .inside = (const char *const[]){"rd_frags[].rf_nob", "rd_frags[].rf_addr", NULL}},
 	{0},
 };
 

@@ -96,7 +96,7 @@ static int read_node_plan(const json_t *plan, enum o2_reg_mode mode, enum o2_sid
 			  struct o2_reg_plan *out, struct o2_error *error)
 {
 	if (!json_is_object(plan))
-		return o2_fail(error, -EINVAL, "json/not-an-object", "plan", 0);
+		return o2_json_refuse_kind("json/not-an-object", "plan", error);
 	out->mode = mode;
 	out->side = side;
 	out->page_bytes = page_bytes;

@@ -265,5 +265,5 @@ int o2_case_from_json(const json_t *object, struct o2_case *asked, struct o2_err
 	default:
 		break;
 	}
-	return o2_fail(error, -EINVAL, "json/unknown-name", "form", 0);
+	return o2_json_refuse_kind("json/unknown-name", "form", error);
 }

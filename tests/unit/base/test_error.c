@@ -196,6 +196,36 @@ TEST(test_kinds_of_limits)
 	assert_int_equal(o2_limit_is(-EINVAL, O2_LIMIT_OTHER, NULL), -EINVAL);
 }
 
+/* What is no number, or less than 0. */
+TEST(test_kinds_of_values)
+{
+	static const struct {
+		enum o2_value_kind kind;
+		uint64_t value, limit;
+		const char *text;
+	} rows[] = {
+		{O2_VALUE_UNSIGNED, UINT64_MAX, 255, "room/rule: credits is 18446744073709551615, limit 255"},
+		{O2_VALUE_SIGNED, UINT64_MAX, 0, "room/rule: credits is -1, limit 0"},
+		{O2_VALUE_SIGNED, (uint64_t)INT64_MIN, (uint64_t)INT32_MIN,
+		 "room/rule: credits is -9223372036854775808, limit -2147483648"},
+		{O2_VALUE_NONE, 0, O2_NO_LIMIT, "room/rule: credits"},
+		{O2_VALUE_NONE, 0, 7, "room/rule: credits"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct o2_error error;
+		char text[128], expected[128];
+		const int rc = o2_refuse_value(&error, -EINVAL, "room/rule", "credits", rows[i].value,
+					       rows[i].limit);
+
+		assert_int_equal(o2_value_is(rc, rows[i].kind, &error), -EINVAL);
+		o2_error_text(&error, text, sizeof(text));
+		snprintf(expected, sizeof(expected), "%s (Invalid argument)", rows[i].text);
+		assert_string_equal(text, expected);
+	}
+	assert_int_equal(o2_value_is(-EINVAL, O2_VALUE_NONE, NULL), -EINVAL);
+}
+
 #define BODY_NID(top, lnd, address) (UINT64_C(top) << 56 | UINT64_C(lnd) << 48 | (address))
 #define NID			    BODY_NID(0, 5, 0x0a4d0001)
 
