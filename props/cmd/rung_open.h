@@ -35,7 +35,7 @@ void o2_rung_account(struct o2_props_arguments *a, o2_network_open_fn open_netwo
 
 /*
  * All is closed: is what is held of the device what was held before?  What is wrong becomes a finding of
- * result (NULL: there is none).  Returns status, or 1 with a finding.
+ * result (NULL: there is none).  Returns status; 1 with a finding where that is 0.
  */
 int o2_rung_settle(const struct o2_rung_account *account, json_t *result, int status);
 
