@@ -171,7 +171,8 @@ int o2_explain_command(const char *program, int argc, char **argv)
 	if (first <= 0)
 		return first < 0 ? O2_PROPS_EXIT_USAGE : 0;
 	if (is_the_case(&a))
-		return o2_complain(program, "%s: this is the case that is read, so --svg cannot write it", a.svg);
+		return o2_complain(program, "%s: this is the case that is read, so --svg cannot write it",
+				   a.svg);
 	rc = o2_explain_open(&explain, &error);
 	if (rc != 0) {
 		o2_complain(program, "cannot make the memory model: %s", strerror(-rc));

@@ -62,5 +62,6 @@ int o2_cli_net(int argc, char **argv)
 {
 	const char *device = device_said(argc, argv);
 
-	return become(device != NULL && strcmp(device, "loop") == 0 ? "o2ref-net-loop" : "o2ref-net", argc, argv);
+	return become(device != NULL && strcmp(device, "loop") == 0 ? "o2ref-net-loop" : "o2ref-net", argc,
+		      argv);
 }

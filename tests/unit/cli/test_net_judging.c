@@ -42,8 +42,7 @@ TEST_WITH(a_server_hears_both_sides_and_finds_nothing, world_setup, NULL)
 	assert_string_equal(world.err, "");
 	/* A PUT in one message and its ACK; a GET and its REPLY; by RDMA 4 and 2: 13 GETs, of 4 pages each. */
 	assert_non_null(strstr(world.out, "judge: "));
-	assert_non_null(
-		strstr(world.out, " 52 WRITEs of ours on 1 connection: 0 must, 0 should, 0 notes\n"));
+	assert_non_null(strstr(world.out, " 52 WRITEs of ours on 1 connection: 0 must, 0 should, 0 notes\n"));
 }
 
 TEST_WITH(a_peer_that_breaks_a_rule_is_named, world_setup, NULL)
