@@ -183,17 +183,15 @@ static void spoil_path(struct o2_choice *c, char *path, size_t bytes)
 {
 	const char *more = o2_draw_bool(c, 1, 1) ? ".more" : "more";
 	size_t at = strlen(path);
-	char *rest;
+	char rest[100];
 
 	if (more[0] != '.') {
 		at = strcspn(path, ".");
 		for (uint64_t skip = o2_draw(c, 3); skip > 0 && path[at] != '\0'; skip--)
 			at += 1 + strcspn(path + at + 1, ".");
 	}
-	rest = strdup(path + at);
-	if (rest != NULL)
-		snprintf(path + at, bytes - at, "%s%s", more, rest);
-	free(rest);
+	snprintf(rest, sizeof(rest), "%s", path + at);
+	snprintf(path + at, bytes - at, "%s%s", more, rest);
 }
 
 /* A condition on that member, and whether it holds.  The path may be made one of a member that is not there. */

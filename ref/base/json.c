@@ -129,10 +129,12 @@ int o2_json_get_array(const json_t *object, const char *field, uint32_t max, con
 
 json_t *o2_json_text(const char *text)
 {
-	char *copy = strdup(text);
+	const size_t bytes = strlen(text) + 1;
+	char *copy = malloc(bytes);
 	json_t *string = NULL;
 
 	if (copy != NULL) {
+		memcpy(copy, text, bytes);
 		o2_make_utf8(copy);
 		string = json_string(copy);
 	}
