@@ -25,6 +25,12 @@ void o2_cli_complain_error(const char *what, const struct o2_error *error)
 	o2_cli_complain("%s: %s", what, text);
 }
 
+void o2_cli_complain_json(const char *of)
+{
+	if (!ferror(stdout))
+		o2_cli_complain("%s%snot enough memory for the JSON form", of, of[0] == '\0' ? "" : ": ");
+}
+
 bool o2_cli_sibling(const char *program, char *path, size_t bytes)
 {
 	const int rc = o2_own_path(program, path, bytes);

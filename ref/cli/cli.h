@@ -40,6 +40,12 @@ void o2_cli_complain_error(const char *what, const struct o2_error *error);
  */
 bool o2_cli_sibling(const char *program, char *path, size_t bytes);
 
+/*
+ * A JSON form was not printed: memory ran out.  Unless standard output has failed, which o2_cli_finish tells.  of:
+ * what the form is of, or "".
+ */
+void o2_cli_complain_json(const char *of);
+
 /* Flush *out and see that all of it was written, else complain.  Returns status, or O2_CLI_USAGE. */
 int o2_cli_finish(FILE *out, int status);
 

@@ -66,7 +66,7 @@ static int print_json(json_t *object, size_t flags)
 {
 	if (object == NULL || json_dumpf(object, stdout, flags) != 0) {
 		json_decref(object);
-		o2_cli_complain("not enough memory for the JSON form");
+		o2_cli_complain_json("");
 		return O2_CLI_USAGE;
 	}
 	putchar('\n');

@@ -87,7 +87,8 @@ static int print_json(json_t *object)
 	const int rc = object == NULL ? -1 : json_dumpf(object, stdout, JSON_COMPACT);
 
 	json_decref(object);
-	putchar('\n');
+	if (rc == 0)
+		putchar('\n');
 	return rc;
 }
 
@@ -118,7 +119,7 @@ static int print(const struct o2_judge_result *result, bool json)
 	}
 	if (print_json(o2_judge_report_to_json(result->report, result->name, result->totals)) == 0)
 		return O2_CLI_OK;
-	o2_cli_complain("%s: not enough memory for the JSON form", result->name);
+	o2_cli_complain_json(result->name);
 	return O2_CLI_USAGE;
 }
 

@@ -277,7 +277,7 @@ json_t *o2_judge_report_to_json(const struct o2_judge_report *report, const char
 {
 	json_t *object = o2_json_form("o2ref/judge/output"), *findings = o2_judge_rows_to_json(report);
 
-	object = o2_json_with(object, "file", json_string(file));
+	object = o2_json_with(object, "file", o2_json_text(file));
 	object = o2_json_with(object, "seen", seen_to_json(totals));
 	for (int severity = 0; severity < O2_JUDGE_SEVERITIES; severity++)
 		object = o2_json_with(object, o2_judge_severity_names[severity],

@@ -186,7 +186,7 @@ int o2_pcap_print(struct o2_stream *stream, const struct o2_wire_options *option
 	if (!json && (rc == 0 || totals.packets != 0))
 		print_totals(&totals);
 	if (print.failed) {
-		o2_cli_complain("%s: not enough memory for the JSON form", stream->name);
+		o2_cli_complain_json(stream->name);
 		return O2_CLI_USAGE;
 	}
 	if (rc != 0) {

@@ -91,11 +91,12 @@ class Command(unittest.TestCase):
                 self.assertNotIn(b"\x1b", done.stderr)
 
     def test_a_full_disk_is_an_error(self):
-        with open("/dev/full", "wb") as full:
-            done = subprocess.run([PROGRAM, "decode", "-"], input=NOOP, stdout=full, stderr=subprocess.PIPE,
-                                  timeout=60, check=False)
-        self.assertEqual(done.returncode, USAGE)
-        self.assertIn(b"standard output", done.stderr)
+        captures = sorted(map(str, (CAPTURES / "pcap").glob("*.pcap")))
+        for words in (["decode", "-"], ["decode", "--pcap", "--json", *captures], ["judge", "--json", *captures]):
+            with self.subTest(words[:3]), open("/dev/full", "wb") as full:
+                done = subprocess.run([PROGRAM, *words], input=NOOP, stdout=full, stderr=subprocess.PIPE, timeout=60, check=False)
+                self.assertEqual(done.returncode, USAGE)
+                self.assertEqual(done.stderr, b"o2ref: standard output: No space left on device\n")
 
     def closed(self, *words, without):
         """Run with these of its standard descriptors closed, as who starts it from a job may have them."""

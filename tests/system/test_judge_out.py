@@ -189,6 +189,13 @@ class CannotBeWritten(Files):
                 self.assertEqual((done.returncode, done.stdout), (USAGE, b""))
                 self.assertEqual(done.stderr.decode(), f"o2ref: {self.path}/no/such: No such file or directory\n")
 
+    def test_a_name_that_is_no_text(self):
+        """Of the capture: the report has it with question marks."""
+        path = self.put(os.fsdecode(b"\xff.pcap"), (FOLDER / "ping.plain.pcap").read_bytes())
+        done = judge("--json", path)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.assertEqual(json.loads(done.stdout)["file"], f"{self.path}/?.pcap")
+
     def kept(self, what, *words):
         """Refused with this text, and nothing that was there is lost."""
         capture = (FOLDER / "ping.plain.pcap").read_bytes()

@@ -107,13 +107,16 @@ json_t *o2_net_report_to_json(const struct o2_net_report *report, const struct o
 
 int o2_net_print_json(json_t *object, int status)
 {
-	if (object == NULL || json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) != 0) {
-		o2_cli_complain("not enough memory for the JSON form");
-		status = O2_CLI_USAGE;
-	}
-	putchar('\n');
+	const bool good =
+		object != NULL && json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) == 0;
+
 	json_decref(object);
-	return status;
+	if (good) {
+		putchar('\n');
+		return status;
+	}
+	o2_cli_complain_json("");
+	return O2_CLI_USAGE;
 }
 
 int o2_net_report_print(const struct o2_net_report *report, const struct o2_net_options *options, int status)

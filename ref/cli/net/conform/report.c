@@ -212,7 +212,7 @@ static json_t *row_json(const struct o2_conform_report *report, const struct o2_
 	object = o2_json_with(object, "seen", json_string(row->result.text));
 	if (row->result.heard[0] != '\0')
 		object = o2_json_with(object, "heard", json_string(row->result.heard));
-	return o2_json_with(object, "again", json_string(again));
+	return o2_json_with(object, "again", o2_json_text(again));
 }
 
 static json_t *gone_json(const struct o2_conform_report *report)
@@ -258,7 +258,8 @@ bool o2_conform_report_json(const struct o2_conform_report *report, FILE *out)
 	const bool ok =
 		object != NULL && json_dumpf(object, out, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) == 0;
 
-	fputc('\n', out);
+	if (ok)
+		fputc('\n', out);
 	json_decref(object);
 	return ok;
 }
@@ -268,7 +269,7 @@ bool o2_conform_report_end(struct o2_conform_report *report)
 	if (!report->options->json) {
 		print_end(report, stdout);
 	} else if (!o2_conform_report_json(report, stdout)) {
-		o2_cli_complain("not enough memory for the JSON form");
+		o2_cli_complain_json("");
 		return false;
 	}
 	return report->options->out == NULL || o2_conform_report_files(report);
