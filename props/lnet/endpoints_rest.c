@@ -262,7 +262,7 @@ void o2_endpoints_settle(struct o2_endpoints *endpoints)
 /* Nothing that is at rest ends because time goes by. */
 void o2_endpoints_idle(struct o2_endpoints *endpoints, uint64_t ms)
 {
-	uint32_t downs[O2_ENDPOINTS_MAX];
+	uint32_t downs[O2_ENDPOINTS_MAX] = {0};
 
 	o2_endpoints_settle(endpoints);
 	for (uint32_t i = 0; i < endpoints->nseats; i++)

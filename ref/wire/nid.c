@@ -104,13 +104,13 @@ static bool read_ipv4(const char **text, uint32_t *address)
 
 static bool read_network(const char *text, uint8_t *lnd, uint32_t *number)
 {
-	for (uint8_t known = 0; known < NETWORK_NAMES; known++) {
+	for (unsigned int known = 0; known < NETWORK_NAMES; known++) {
 		const char *name = network_names[known];
 
 		if (name == NULL || strncmp(text, name, strlen(name)) != 0)
 			continue;
 		text += strlen(name);
-		*lnd = known;
+		*lnd = (uint8_t)known;
 		*number = 0;
 		return *text == '\0' || (read_decimal(&text, UINT16_MAX, number) && *text == '\0');
 	}

@@ -126,30 +126,33 @@ const struct o2_wire_rule *o2_wire_rule_find(const char *id)
 	return NULL;
 }
 
-int o2_wire_refuse_by(struct o2_error *error, const struct o2_wire_rule *rule, uint64_t value, uint64_t limit)
+/* index: of a fragment, or O2_NO_INDEX. */
+static int refuse(struct o2_error *error, const struct o2_wire_rule *rule, uint32_t index, uint64_t value,
+		  uint64_t limit)
 {
-	o2_refuse_value(error, -rule->code, rule->id, rule->field, value, limit);
+	o2_refuse(error, -rule->code, rule->id, rule->field, index, value, limit);
 	if (error != NULL) {
 		error->class = rule->class;
 		error->limit_kind = rule->limit_kind;
 		error->offset_bytes = rule->offset_bytes;
+		if (index != O2_NO_INDEX)
+			error->offset_bytes += index * O2_FRAG_BYTES;
 	}
 	return -rule->code;
 }
 
+int o2_wire_refuse_by(struct o2_error *error, const struct o2_wire_rule *rule, uint64_t value, uint64_t limit)
+{
+	return refuse(error, rule, O2_NO_INDEX, value, limit);
+}
+
 int o2_wire_refuse(struct o2_error *error, unsigned int rule, uint64_t value, uint64_t limit)
 {
-	return o2_wire_refuse_by(error, &o2_wire_rules[rule], value, limit);
+	return refuse(error, &o2_wire_rules[rule], O2_NO_INDEX, value, limit);
 }
 
 int o2_wire_refuse_frag(struct o2_error *error, unsigned int rule, uint32_t index, uint64_t value,
 			uint64_t limit)
 {
-	const int rc = o2_wire_refuse(error, rule, value, limit);
-
-	if (error != NULL) {
-		error->index = index;
-		error->offset_bytes += index * O2_FRAG_BYTES;
-	}
-	return rc;
+	return refuse(error, &o2_wire_rules[rule], index, value, limit);
 }

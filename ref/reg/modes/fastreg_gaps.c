@@ -161,28 +161,31 @@ static int copy_entries(const struct o2_reg_domain *domain, const struct o2_stag
 	return rc;
 }
 
-static int take_staging(struct o2_reg_domain *domain, struct o2_staging **out, struct o2_error *error)
+/* NULL after -ENOMEM, which *error has. */
+static struct o2_staging *take_staging(struct o2_reg_domain *domain, struct o2_error *error)
 {
 	struct o2_staging *staging;
 	void *memory;
 
 	pthread_mutex_lock(&domain->lock);
-	*out = domain->nidle_staging > 0 ? domain->idle_staging[--domain->nidle_staging] : NULL;
+	staging = domain->nidle_staging > 0 ? domain->idle_staging[--domain->nidle_staging] : NULL;
 	pthread_mutex_unlock(&domain->lock);
-	if (*out != NULL)
-		return 0;
+	if (staging != NULL)
+		return staging;
 	staging = calloc(1, sizeof(*staging));
-	if (staging == NULL)
-		return o2_fail(error, -ENOMEM, "bind/fastreg_gaps/staging", "bytes", sizeof(*staging));
+	if (staging == NULL) {
+		o2_fail(error, -ENOMEM, "bind/fastreg_gaps/staging", "bytes", sizeof(*staging));
+		return NULL;
+	}
 	staging->size = O2_MAX_TRANSFER_BYTES + domain->dma.page_bytes;
 	memory = mmap(NULL, staging->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (memory == MAP_FAILED) {
 		free(staging);
-		return o2_fail(error, -ENOMEM, "bind/fastreg_gaps/staging", "bytes", O2_MAX_TRANSFER_BYTES);
+		o2_fail(error, -ENOMEM, "bind/fastreg_gaps/staging", "bytes", O2_MAX_TRANSFER_BYTES);
+		return NULL;
 	}
 	staging->memory = memory;
-	*out = staging;
-	return 0;
+	return staging;
 }
 
 static void free_staging(struct o2_staging *staging)
@@ -213,11 +216,11 @@ void o2_reg_staging_close(struct o2_reg_domain *domain)
 static int staged_region(struct o2_reg_domain *domain, const struct o2_reg_plan *plan, int access,
 			 struct o2_region *region, struct o2_error *error)
 {
-	struct o2_staging *staging;
-	int rc = take_staging(domain, &staging, error);
+	struct o2_staging *staging = take_staging(domain, error);
+	int rc = 0;
 
-	if (rc != 0)
-		return rc;
+	if (staging == NULL)
+		return -ENOMEM;
 	staging->page_offset = (uint32_t)(plan->iova % domain->dma.page_bytes);
 	staging->nentries = plan->nentries;
 	memcpy(staging->entry, plan->entry, plan->nentries * sizeof(plan->entry[0]));
