@@ -109,9 +109,8 @@ void o2_error_clear(struct o2_error *error);
  *   reg/phys/iova-alignment: iova is 2048, expected a multiple of 4096 (Invalid argument)
  *   conn/create-cq: cqe is 40 (Cannot allocate memory)
  *   json/not-an-integer: ibm_credits (Invalid argument)
- * A value of kind O2_VALUE_NONE is left out with its bound; a limit of kind O2_LIMIT_OTHER too, and
- * O2_NO_LIMIT unless it is exact. Returns the length of the
- * whole text in bytes, even where it was cut.
+ * A value of kind O2_VALUE_NONE is left out with its bound; a limit of kind O2_LIMIT_OTHER too, and O2_NO_LIMIT
+ * unless it is exact.  Returns the length of the whole text in bytes, even where it was cut.
  */
 int o2_error_text(const struct o2_error *error, char *text, size_t text_bytes);
 

@@ -73,6 +73,12 @@ static bool close_all(struct o2_judge_out *out)
 	return good;
 }
 
+/* Only what is in a file of the disk can be lost. */
+static bool is_on_disk(const struct file *file, struct stat *is)
+{
+	return file->out != NULL && fstat(fileno(file->out), is) == 0 && S_ISREG(is->st_mode);
+}
+
 static bool is_same(const struct stat *a, const struct stat *b)
 {
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
@@ -84,10 +90,10 @@ static bool own_file(const struct file *file, const struct file *before,
 {
 	struct stat is, other;
 
-	if (file->out == NULL || fstat(fileno(file->out), &is) != 0 || !S_ISREG(is.st_mode))
+	if (!is_on_disk(file, &is))
 		return true;
 	for (; before != file; before++)
-		if (before->out != NULL && fstat(fileno(before->out), &other) == 0 && is_same(&is, &other)) {
+		if (is_on_disk(before, &other) && is_same(&is, &other)) {
 			o2_cli_complain("%s: %s writes this file, and so does %s", file->path, before->option,
 					file->option);
 			return false;
@@ -105,8 +111,7 @@ static bool empty_file(const struct file *file)
 {
 	struct stat is;
 
-	if (file->out == NULL || fstat(fileno(file->out), &is) != 0 || !S_ISREG(is.st_mode) ||
-	    ftruncate(fileno(file->out), 0) == 0)
+	if (!is_on_disk(file, &is) || ftruncate(fileno(file->out), 0) == 0)
 		return true;
 	o2_cli_complain("%s: %s", file->path, strerror(errno));
 	return false;
