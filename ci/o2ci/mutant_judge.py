@@ -23,8 +23,8 @@ PAGE = place.ROOT / "docs" / "judge.md"
 UNHEARD = place.ROOT / "tests" / "judge" / "unheard.toml"
 BEGIN, END = "<!-- table: ci/mutants --judge --write -->", "<!-- end of table -->"
 # The properties that are judged: few cases, which is all that those get that are said not to be named; then many.
-FEW = (("endpoint", 100, 1), ("sim", 250, 1), ("transfer", 300, 1), ("nodes", 40, 1))
-MANY = (("sim", 1000, 2), ("nodes", 300, 2), ("transfer", 1500, 2))
+FEW = (("endpoint", 300, 1), ("sim", 1000, 1), ("transfer", 300, 1), ("nodes", 80, 1))
+MANY = (("sim", 4000, 2), ("nodes", 800, 2), ("transfer", 1500, 2))
 LONGEST_S = 90
 KIND = "judge/"
 PERCENT_NAMED = 95

@@ -16,8 +16,8 @@ TRANSFER = "transfer"
 DEVICE_FREE = ("codec", "keys", "pools", "sg", "dma", "reg_plan", "rdma", "parts", "forms", "sim", "hostile", "nodes", "endpoint",
                "verdicts", "verbs", "settings", "commands", "lst", "hosts")
 # One of so many of the cases that the others get: a case of these takes as much longer.
-COSTLY = {"forms": 20, "sim": 40, "verbs": 20, "settings": 40, "hostile": 50, "nodes": 100, "endpoint": 100, "commands": 200,
-          "lst": 20, "hosts": 200}
+COSTLY = {"forms": 20, "sim": 10, "verbs": 20, "settings": 40, "hostile": 50, "nodes": 50, "endpoint": 40, "commands": 200,
+          "lst": 10, "hosts": 200}
 NAMES = {"model": "memory model", "loop": "loopverbs", "rxe": "soft-RoCE"}
 IN_GUEST = ("rxe",)
 # Ways to connect the two ends (--connect) but the usual one.

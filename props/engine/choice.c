@@ -7,6 +7,11 @@
 /* Offsets in the record are kept in 16 bits; SPAN_OPEN is none of them. */
 #define SPAN_OPEN      UINT16_MAX
 #define SPAN_UNTRACKED UINT16_MAX
+/* Of so many cases at random that take steps, so many are long, and so many middling. */
+#define LENGTHS 16u
+#define LONG	1u
+#define MIDDLE	3u
+#define LEAST	3u /* weight of another step in a short one */
 static_assert(O2_CHOICE_MAX_BYTES < SPAN_OPEN, "record offsets must fit 16 bits");
 static_assert(O2_CHOICE_MAX_SPANS < SPAN_UNTRACKED, "span numbers must fit 16 bits");
 
@@ -251,14 +256,40 @@ void o2_span_end(struct o2_choice *c)
 		c->span[c->open_span[c->depth]].end_bytes = (uint16_t)c->record_bytes;
 }
 
+/*
+ * How likely a case drawn at random goes on after a step, by the case: as likely as its generator says is one
+ * of the long ones, and most are short.  Nothing of it is in the record: a replay reads what was decided.
+ */
+static uint32_t draw_length(struct o2_choice *c, uint32_t weight_more)
+{
+	const uint64_t length = o2_prng_upto(&c->prng, LENGTHS - 1);
+
+	if (length < LONG || weight_more < LEAST)
+		return weight_more;
+	weight_more /= length < LONG + MIDDLE ? 4 : 32;
+	return weight_more < LEAST ? LEAST : weight_more;
+}
+
+static bool draw_step(struct o2_choice *c, size_t steps, size_t most, uint32_t weight_more, uint32_t likely)
+{
+	bool more;
+
+	if (!c->random || steps >= most || !have_room(c, weight_more))
+		return o2_draw_more(c, steps, 0, most, weight_more);
+	more = o2_prng_upto(&c->prng, likely) != 0;
+	record_draw(c, more, weight_more);
+	return more;
+}
+
 void o2_draw_steps(struct o2_choice *c, uint16_t label, size_t most, uint32_t weight_more,
 		   bool (*step)(void *context), void *context)
 {
+	const uint32_t likely = c->random ? draw_length(c, weight_more) : weight_more;
 	bool more = true;
 
 	for (size_t steps = 0; more; steps++) {
 		o2_span_begin(c, label);
-		more = o2_draw_more(c, steps, 0, most, weight_more) && step(context);
+		more = draw_step(c, steps, most, weight_more, likely) && step(context);
 		o2_span_end(c);
 	}
 }

@@ -129,7 +129,8 @@ void o2_span_end(struct o2_choice *c);
 
 /*
  * Steps, each in a span of its own: as many as are drawn, `most` at the most, until one returns false.
- * weight_more: as for o2_draw_more.
+ * weight_more: as for o2_draw_more; at random most cases have less of it, and are short (docs/properties.md,
+ * "Length").
  */
 void o2_draw_steps(struct o2_choice *c, uint16_t label, size_t most, uint32_t weight_more,
 		   bool (*step)(void *context), void *context);

@@ -10,8 +10,8 @@
 #define LABEL_STEP   1u
 #define MORE	     47u /* weight of another step */
 #define MAX_STEPS    300u
-#define ENOUGH_CASES 3000u
-#define ENOUGH_THERE 800u /* on devices */
+#define ENOUGH_CASES 12000u
+#define ENOUGH_THERE 1500u /* on devices */
 #define HOUR_MS	     3600000u
 #define MANY	     200u
 

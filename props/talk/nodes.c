@@ -9,7 +9,8 @@
 
 #define LABEL_STEP   1u
 #define MORE	     127u /* weight of another step */
-#define ENOUGH_CASES 200u
+#define ENOUGH_CASES 600u
+#define ENOUGH_THERE 400u /* on devices */
 
 static const char *const situations[O2_NODES_SITUATIONS] = {O2_NODES_SITUATION_LIST(O2_SITUATION_NAME)};
 
@@ -160,11 +161,11 @@ struct o2_property o2_nodes_property(struct o2_nodes_run *run)
 		.print_held = print_held,
 		O2_TALLY_OPS,
 	};
-	struct o2_property property =
-		o2_tally_property(&ops, run, situations, O2_NODES_SITUATIONS, ENOUGH_CASES);
+	const bool here = run == NULL || run->ground->may_fail;
+	struct o2_property property = o2_tally_property(&ops, run, situations, O2_NODES_SITUATIONS,
+							here ? ENOUGH_CASES : ENOUGH_THERE);
 
-	for (size_t i = 0; i < sizeof(of_loop) / sizeof(of_loop[0]) && run != NULL && !run->ground->may_fail;
-	     i++)
+	for (size_t i = 0; i < sizeof(of_loop) / sizeof(of_loop[0]) && !here; i++)
 		run->tally.excused[of_loop[i]] = true;
 	property.gives_back_slowly = true;
 	return property;

@@ -125,7 +125,7 @@ struct o2_property o2_sim_property(struct o2_sim_run *run)
 		.line = line,
 	};
 
-	struct o2_property property = o2_tally_property(&ops, run, situations, O2_SIM_SITUATIONS, 5000);
+	struct o2_property property = o2_tally_property(&ops, run, situations, O2_SIM_SITUATIONS, 15000);
 
 	property.counters_bytes = offsetof(struct o2_sim_run, sim);
 	property.gives_back_slowly = true;

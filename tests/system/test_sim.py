@@ -13,8 +13,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-CASES = 60
-ALONE = 25
+CASES = 200
+ALONE = 60
 
 
 def trace(program, seed, folder, cases=CASES, first=0):

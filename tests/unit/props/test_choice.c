@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The choice engine (docs/properties.md, "Choice sequences") and case files. */
 
+#include <math.h>
 #include <unistd.h>
 
 #include "props/engine/case_file.h"
@@ -110,6 +111,59 @@ TEST(test_replay_equals_record)
 	assert_true(distinct > 1990);
 	o2_choice_random(&other, SEED + 1, 1999);
 	assert_int_not_equal(fold_case(&other), last);
+}
+
+#define STEPS 600u
+
+static bool count_step(void *context)
+{
+	uint32_t *steps = context;
+
+	++*steps;
+	return true;
+}
+
+static uint32_t steps_of(struct o2_choice *c, uint32_t weight_more)
+{
+	uint32_t steps = 0;
+
+	o2_draw_steps(c, 1, STEPS, weight_more, count_step, &steps);
+	return steps;
+}
+
+/*
+ * With a weight W and without a bound, W steps are to be expected: of 16 cases one has W, three W / 4, twelve
+ * W / 32, 3 at least.
+ */
+TEST(test_most_cases_at_random_are_short)
+{
+	static const uint32_t weights[] = {0, 1, 2, 3, 47, 127};
+	const uint32_t cases = 16000;
+
+	for (size_t w = 0; w < sizeof(weights) / sizeof(weights[0]); w++) {
+		const double weight = weights[w], few = weight / 32 < 3 ? 3 : (double)(weights[w] / 32);
+		const double expected =
+			weight <= 3 ? weight : (weight + 3.0 * (weights[w] / 4) + 12 * few) / 16;
+		uint64_t all = 0, longest = 0;
+
+		for (uint64_t i = 0; i < cases; i++) {
+			o2_choice_random(&choice, SEED, i);
+			const uint32_t steps = steps_of(&choice, weights[w]);
+
+			o2_choice_replay(&other, choice.record, choice.record_bytes);
+			assert_int_equal(steps_of(&other, weights[w]), steps);
+			assert_int_equal(other.record_bytes, choice.record_bytes);
+			assert_memory_equal(other.record, choice.record, choice.record_bytes);
+			all += steps;
+			longest = steps > longest ? steps : longest;
+		}
+		assert_true(fabs((double)all / cases - expected) <= expected / 10);
+		assert_true((double)longest >= 3 * weight);
+	}
+	for (uint64_t i = 0; i < cases; i++) {
+		o2_choice_random(&choice, SEED, i);
+		assert_true(steps_of(&choice, 1u << 20) <= STEPS);
+	}
 }
 
 /* Any bytes are a case; its record is canonical: never larger, and replayed it is the same case. */
