@@ -11,8 +11,7 @@
 
 /* What a victim does when it is told to, and how it is. */
 
-#define DESCRIBED_AT_MOST 12288u
-#define ARENA_BYTES	  ((size_t)O2_HOSTILE_PAGES * 4096)
+#define ARENA_BYTES ((size_t)O2_HOSTILE_PAGES * 4096)
 
 static const char *const names[O2_VICTIM_ACTS] = {"meet",    "put",    "get",	    "send",	 "serve",
 						  "clock",   "look",   "checksums", "fragments", "hold",
@@ -67,9 +66,10 @@ static void meet(struct o2_victim *victim)
 
 	memset(&victim->liar, 0, sizeof(victim->liar));
 	victim->liar.conn = conn;
+	/* Nothing else can have changed. */
+	fill(victim, O2_SERVED_AT, victim->described_bytes[0]);
+	fill(victim, O2_GET_AT, victim->described_bytes[1]);
 	memset(victim->described_bytes, 0, sizeof(victim->described_bytes));
-	fill(victim, O2_SERVED_AT, DESCRIBED_AT_MOST);
-	fill(victim, O2_GET_AT, DESCRIBED_AT_MOST);
 }
 
 /* --- what its application does --- */

@@ -13,7 +13,7 @@
  * One liar, one victim, one honest bystander on loop devices, connected without a connection manager.
  */
 
-#define IDLE_ROUNDS   8u
+#define IDLE_ROUNDS   4u     /* a device that waits to try again is idle for two */
 #define STEPS_AT_MOST 20000u /* of the loop that lets everything happen */
 
 const struct o2_liar o2_liar_of_loop = {.nid = O2_LIAR_NID,
