@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * `o2ref decode --pcap` on any file: it is walked twice, gives the same events and totals both times, and
- * each event has a text and a JSON form.  Needs the sources of ref/cli/ but main.c,
- * decode.c and encode.c.
+ * each event has a text and a JSON form.  Needs the sources of ref/cli/ but main.c, decode.c and encode.c.
  */
 #include <inttypes.h>
 #include <string.h>

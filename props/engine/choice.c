@@ -7,13 +7,14 @@
 /* Offsets in the record are kept in 16 bits; SPAN_OPEN is none of them. */
 #define SPAN_OPEN      UINT16_MAX
 #define SPAN_UNTRACKED UINT16_MAX
+static_assert(O2_CHOICE_MAX_BYTES < SPAN_OPEN, "record offsets must fit 16 bits");
+static_assert(O2_CHOICE_MAX_SPANS < SPAN_UNTRACKED, "span numbers must fit 16 bits");
+
 /* Of so many cases at random that take steps, so many are long, and so many middling. */
 #define LENGTHS 16u
 #define LONG	1u
 #define MIDDLE	3u
 #define LEAST	3u /* weight of another step in a short one */
-static_assert(O2_CHOICE_MAX_BYTES < SPAN_OPEN, "record offsets must fit 16 bits");
-static_assert(O2_CHOICE_MAX_SPANS < SPAN_UNTRACKED, "span numbers must fit 16 bits");
 
 /* Everything but the big arrays: those are valid up to their counts only. */
 static void choice_clear(struct o2_choice *c)
