@@ -5,6 +5,20 @@
 
 #define PIECES_SHOWN 20u
 
+/* Weak: ci/bench-fuzz has one of its own (fuzz/bench_mutator.c). */
+int LLVMFuzzerInitialize(int *argc, char ***argv) __attribute__((weak));
+
+/*
+ * The least case makes what lives on from case to case.  AFL++ forks after this, so that each process that it
+ * forks has it, and begins like the one before.
+ */
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	(void)argc;
+	(void)argv;
+	return LLVMFuzzerTestOneInput((const uint8_t *)"", 0);
+}
+
 void o2_fuzz_property(const struct o2_property *property, const uint8_t *data, size_t size)
 {
 	static struct o2_report report;

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdio.h>
-
-#include "fuzz/common.h"
-#include "props/transfer/transfer.h"
-
-/*
- * The transfer property on loopverbs: the input is a choice sequence, the same as o2props runs, so that a
- * finding replays there (docs/fuzzing.md).
- */
+/* Buffers of any pieces in any mode over loopverbs: the property transfer. */
+#include "fuzz/property.h"
+#include "props/transfer/transfer_run.h"
 
 static struct o2_transfer_run *open_once(void)
 {
@@ -27,20 +21,11 @@ static struct o2_transfer_run *open_once(void)
 	return &run;
 }
 
+/* Memory beside the pages in use is looked at every so often; a hit then names the last few inputs. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct o2_choice choice;
-	static struct o2_report report;
-	struct o2_transfer_run *run = open_once();
+	const struct o2_property property = o2_transfer_property(open_once());
 
-	o2_choice_replay(&choice, data, size);
-	/*
-	 * Memory beside the pages in use is looked at every so often; a hit then names the last few inputs.
-	 */
-	if (o2_transfer_case(run, &choice, &report) == O2_STATUS_INTERESTING) {
-		for (uint32_t i = 0; i < report.lines; i++)
-			fprintf(stderr, "  %s\n", report.line[i]);
-		o2_fuzz_fail("transfer: %s", report.signature);
-	}
+	o2_fuzz_property(&property, data, size);
 	return 0;
 }
