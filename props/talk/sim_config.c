@@ -90,7 +90,7 @@ void o2_sim_check_sizes(struct o2_sim *sim, struct o2_sim_end *end, const struct
 	struct ibv_device_attr device;
 	struct o2_account_room room;
 
-	ibv_query_device(sim->node[end->node].place.ni.context, &device);
+	ibv_query_device(sim->node[end->node].place->ni.context, &device);
 	room = (struct o2_account_room){.wrs = (uint32_t)device.max_qp_wr, .cqes = (uint32_t)device.max_cqe};
 	o2_account_limits(config, &room, &end->limits);
 	if (end->limits.made < config->queue_depth)

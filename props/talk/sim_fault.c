@@ -58,7 +58,7 @@ void o2_sim_works_on(struct o2_sim *sim, struct o2_sim_end *end, struct o2_sim_o
 		hit_by_pool(op, end);
 	if (node->gone)
 		hit(op, end, -ENETDOWN);
-	if (node->place.ni.domain.dma.iommu.fault != O2_DMA_NO_FAULT && end->node == 0) {
+	if (node->place->ni.domain.dma.iommu.fault != O2_DMA_NO_FAULT && end->node == 0) {
 		hit(op, end, -EIO);
 		hit(op, end, -ENOMEM);
 	}
@@ -277,7 +277,7 @@ static void check_pools(struct o2_sim *sim, uint32_t node)
 	struct o2_ni_counts counts;
 	uint64_t descriptors, windows;
 
-	o2_ni_get_counts(&sim->node[node].place.ni, &counts);
+	o2_ni_get_counts(&sim->node[node].place->ni, &counts);
 	for (int kind = 0; kind < O2_NI_POOL_KINDS; kind++) {
 		const struct o2_ni_pool_counts *of = &counts.pool[kind];
 
@@ -310,14 +310,14 @@ static void fail_over(struct o2_sim *sim, uint32_t node)
 			o2_sim_may_close(&sim->end[i], O2_FAULT_DEVICE, -ENETDOWN, "pool/failed"),
 				o2_sim_may_close(&sim->end[i], O2_FAULT_DEVICE, -ENETDOWN,
 						 "pool/other-device");
-	o2_ni_failover(&sim->node[node].place.ni);
+	o2_ni_failover(&sim->node[node].place->ni);
 	check_pools(sim, node);
 }
 
 /* From now on the unit between memory and the first node's device maps nothing; until the next such fault. */
 static void fail_mapping(struct o2_sim *sim)
 {
-	enum o2_dma_fault *fault = &sim->node[0].place.ni.domain.dma.iommu.fault;
+	enum o2_dma_fault *fault = &sim->node[0].place->ni.domain.dma.iommu.fault;
 
 	*fault = *fault != O2_DMA_NO_FAULT
 			 ? O2_DMA_NO_FAULT
@@ -364,7 +364,7 @@ void o2_sim_fault_disarm(struct o2_sim *sim)
 {
 	sim->fault.kind = O2_SIM_NO_FAULT;
 	sim->close_inside = false;
-	sim->node[0].place.ni.domain.dma.iommu.fault = O2_DMA_NO_FAULT;
+	sim->node[0].place->ni.domain.dma.iommu.fault = O2_DMA_NO_FAULT;
 	o2_alloc_fault_arm(0);
 }
 

@@ -66,10 +66,10 @@ static void begin(struct message *m, const struct o2_sim_end *to, uint8_t type, 
 	put(m, O2_AT_VERSION, 2, to->sim->config.version);
 	put(m, O2_AT_TYPE, 1, type);
 	put(m, O2_AT_NOB, 4, length);
-	put(m, O2_AT_SRCNID, 8, sender->place.ni.config.nid);
-	put(m, O2_AT_SRCSTAMP, 8, sender->place.ni.config.incarnation);
-	put(m, O2_AT_DSTNID, 8, receiver->place.ni.config.nid);
-	put(m, O2_AT_DSTSTAMP, 8, receiver->place.ni.config.incarnation);
+	put(m, O2_AT_SRCNID, 8, sender->place->ni.config.nid);
+	put(m, O2_AT_SRCSTAMP, 8, sender->place->ni.config.incarnation);
+	put(m, O2_AT_DSTNID, 8, receiver->place->ni.config.nid);
+	put(m, O2_AT_DSTSTAMP, 8, receiver->place->ni.config.incarnation);
 }
 
 static void completion(struct message *m, const struct o2_sim_end *to, uint8_t type, uint64_t cookie,
@@ -85,8 +85,8 @@ static void with_header(struct message *m, const struct o2_sim_end *to, uint8_t 
 			uint32_t lnet_type)
 {
 	begin(m, to, type, length);
-	put(m, O2_AT_LNET_HDR + O2_LNET_AT_DEST_NID, 8, to->sim->node[to->node].place.ni.config.nid);
-	put(m, O2_AT_LNET_HDR + O2_LNET_AT_SRC_NID, 8, to->sim->node[to->other->node].place.ni.config.nid);
+	put(m, O2_AT_LNET_HDR + O2_LNET_AT_DEST_NID, 8, to->sim->node[to->node].place->ni.config.nid);
+	put(m, O2_AT_LNET_HDR + O2_LNET_AT_SRC_NID, 8, to->sim->node[to->other->node].place->ni.config.nid);
 	put(m, O2_AT_LNET_HDR + O2_LNET_AT_TYPE, 4, lnet_type);
 	/* An operation that there is not. */
 	put(m, O2_AT_LNET_HDR + O2_LNET_AT_UNION + 16, 8, UINT64_MAX);

@@ -164,8 +164,10 @@ struct o2_sim_end {
 };
 
 struct o2_sim_node {
-	struct o2_place place;
-	bool used_up;	   /* to be made anew for the next case: its pools are not what they were */
+	struct o2_place *place;	  /* the one of this case, of: */
+	struct o2_place standing; /* lives on from case to case */
+	struct o2_place special;  /* made for one case, beside the one that lives on */
+	bool used_up;	   /* .place is to be closed before the next case: its pools are not what they were */
 	uint64_t since_ms; /* its clock, when the case began */
 	uint64_t told_ms;  /* what it was told last of how late it is */
 	uint32_t next_page;

@@ -33,7 +33,7 @@ bool o2_sim_memory_make(struct o2_sim *sim, uint32_t node, uint64_t nob, enum o2
 {
 	struct o2_sim_node *owner = &sim->node[node];
 
-	m->shadow = &owner->place.shadow;
+	m->shadow = &owner->place->shadow;
 	m->first_page = owner->next_page;
 	if (!m->gapped)
 		m->npages = (uint32_t)((offset + nob + PAGE_BYTES - 1) / PAGE_BYTES);
@@ -70,7 +70,7 @@ void o2_sim_memory_fill(struct o2_sim_op *op)
 void o2_sim_memory_check_all(struct o2_sim *sim)
 {
 	for (uint32_t i = 0; i < sim->nnodes; i++)
-		o2_shadow_check(&sim->node[i].place.shadow, 0, sim->node[i].next_page, sim->report,
+		o2_shadow_check(&sim->node[i].place->shadow, 0, sim->node[i].next_page, sim->report,
 				"sim/bytes", "when all is over");
 }
 

@@ -168,7 +168,7 @@ static int call(struct o2_sim_op *op, struct o2_error *error)
 		return o2_conn_send(conn, &hdr, &op->ours.memory, NULL, error);
 	return o2_conn_send_bytes(conn, &hdr,
 				  op->nob == 0 ? NULL
-					       : o2_arena_page(&node->place.ni.arena, op->ours.first_page) +
+					       : o2_arena_page(&node->place->ni.arena, op->ours.first_page) +
 							 op->ours.kiov[0].offset,
 				  (uint32_t)op->nob, op->id, NULL, error);
 }
@@ -366,7 +366,7 @@ static int receive(void *context, const struct o2_msg *msg)
 /* In the kernel's order a key lives on until its descriptor's next chain. */
 static bool lives_on(const struct o2_sim_end *end, const struct o2_op_memory *sink)
 {
-	return sink->memory.mode == O2_REG_FASTREG && end->sim->node[end->node].place.ni.domain.fast != NULL;
+	return sink->memory.mode == O2_REG_FASTREG && end->sim->node[end->node].place->ni.domain.fast != NULL;
 }
 
 /* No write that comes now may be admitted any more, but where the key lives on by design. */

@@ -56,49 +56,51 @@ static bool open_node(struct o2_sim *sim, uint32_t i)
 
 	o2_error_clear(&error);
 	/* What the CPU copies there it copies by temporary mappings; a device of kind virtual would refuse. */
-	if (o2_place_open_anew(&node->place, &sim->arenas, i == 0 ? UNMAPPED_EVERY : 0, &config, NULL,
+	if (o2_place_open_anew(node->place, &sim->arenas, i == 0 ? UNMAPPED_EVERY : 0, &config, NULL,
 			       &error) != 0 ||
-	    o2_place_remember(&node->place, i) != 0) {
+	    o2_place_remember(node->place, i) != 0) {
 		o2_report_fail(sim->report, "sim/open", "node %" PRIu32 " cannot be opened: %d", i,
 			       error.code);
 		return false;
 	}
-	o2_clock_tell(&node->place.ni.clock, 0);
+	o2_clock_tell(&node->place->ni.clock, 0);
 	return true;
 }
 
 /*
  * Nodes live on from case to case, because making an arena takes longer than a case, as long as nothing has
- * happened that a case could notice.  Small pools, which have to grow in the middle of things, are made anew;
- * so are those of many operations, and arenas with many pages.
+ * happened that a case could notice.  Small pools, which have to grow in the middle of things, are made for one
+ * case, beside them; so are those of many operations, and arenas with many pages.
  */
 static void open_nodes(struct o2_sim *sim)
 {
 	bool any = false;
 
 	for (uint32_t i = 0; i < O2_SIM_NODES; i++) {
-		if (sim->node[i].used_up || is_special(sim))
-			o2_place_close(&sim->node[i].place);
-		any |= sim->node[i].place.open;
-		sim->node[i].next_page = 0;
-		sim->node[i].failed.count = 0;
-		sim->node[i].no_growth_until_ms = 0;
-		sim->node[i].gone = false;
+		struct o2_sim_node *node = &sim->node[i];
+
+		if (node->used_up)
+			o2_place_close(node->place);
+		any |= node->standing.open;
+		node->place = is_special(sim) ? &node->special : &node->standing;
+		node->used_up = is_special(sim);
+		node->next_page = 0;
+		node->failed.count = 0;
+		node->no_growth_until_ms = 0;
+		node->gone = false;
 	}
 	if (!any)
 		o2_loop_reset();
 	for (uint32_t i = 0; i < sim->nnodes; i++)
-		if (!sim->node[i].place.open && !open_node(sim, i))
+		if (!sim->node[i].place->open && !open_node(sim, i))
 			return;
-	if (sim->node[0].place.ni.config.dma_kind != kind_of(sim, 0) &&
-	    o2_ni_set_dma(&sim->node[0].place.ni, kind_of(sim, 0), O2_SIM_DMA_BASE, NULL) != 0)
+	if (sim->node[0].place->ni.config.dma_kind != kind_of(sim, 0) &&
+	    o2_ni_set_dma(&sim->node[0].place->ni, kind_of(sim, 0), O2_SIM_DMA_BASE, NULL) != 0)
 		o2_report_fail(sim->report, "sim/open", "the first node cannot have other addresses");
 	for (uint32_t i = 0; i < sim->nnodes; i++) {
-		sim->node[i].used_up = is_special(sim);
-		o2_sim_posts_watch(sim, sim->node[i].place.ni.context);
+		o2_sim_posts_watch(sim, sim->node[i].place->ni.context);
+		sim->node[i].since_ms = o2_clock_ms(&sim->node[i].place->ni.clock);
 	}
-	for (uint32_t i = 0; i < sim->nnodes; i++)
-		sim->node[i].since_ms = o2_clock_ms(&sim->node[i].place.ni.clock);
 }
 
 /* --- ends --- */
@@ -131,7 +133,7 @@ static int make_end(struct o2_sim *sim, struct o2_sim_end *end, uint32_t depth)
 	sim->acting = end;
 	/* Its receives are fresh pages that nobody has read: only what is posted again is scribbled on. */
 	o2_loop_set_option(O2_LOOP_SCRIBBLE, 0);
-	rc = o2_conn_create(&sim->node[end->node].place.ni, &config, &o2_sim_conn_ops, end, &end->conn,
+	rc = o2_conn_create(&sim->node[end->node].place->ni, &config, &o2_sim_conn_ops, end, &end->conn,
 			    &error);
 	o2_loop_set_option(O2_LOOP_SCRIBBLE, 1);
 	o2_sim_fault_after(sim, end);
@@ -236,7 +238,7 @@ static int prepare_end(struct o2_sim *sim, struct o2_sim_end *end)
 	sim->acting = end;
 	rc = o2_conn_set_peer(end->conn, &peer, &error);
 	if (rc == 0)
-		rc = o2_qp_to_rts(&sim->node[end->node].place.ni, o2_conn_qp(end->conn), &path, &error);
+		rc = o2_qp_to_rts(&sim->node[end->node].place->ni, o2_conn_qp(end->conn), &path, &error);
 	sim->acting = NULL;
 	return rc;
 }
@@ -394,6 +396,14 @@ static void check_ended(struct o2_sim *sim)
 	}
 }
 
+static void close_nodes(struct o2_sim *sim)
+{
+	for (uint32_t i = 0; i < O2_SIM_NODES; i++) {
+		o2_place_close(&sim->node[i].standing);
+		o2_place_close(&sim->node[i].special);
+	}
+}
+
 void o2_sim_world_close(struct o2_sim *sim)
 {
 	struct o2_loop_counters left;
@@ -405,8 +415,8 @@ void o2_sim_world_close(struct o2_sim *sim)
 	if (o2_sim_ok(sim))
 		o2_sim_memory_check_all(sim);
 	for (uint32_t i = 0; i < sim->nnodes; i++)
-		if (sim->node[i].place.open)
-			o2_place_check_idle(&sim->node[i].place.ni, i, sim->report, "sim/outstanding",
+		if (sim->node[i].place->open)
+			o2_place_check_idle(&sim->node[i].place->ni, i, sim->report, "sim/outstanding",
 					    "sim/ledger");
 	o2_sim_faults_remove();
 	o2_witness_free(sim->witness);
@@ -418,13 +428,12 @@ void o2_sim_world_close(struct o2_sim *sim)
 			       " completion queues",
 			       left.live_qps, left.live_cqs);
 	/* Whatever may be wrong with them goes with this case. */
-	for (uint32_t i = 0; i < O2_SIM_NODES && !o2_sim_ok(sim); i++)
-		o2_place_close(&sim->node[i].place);
+	if (!o2_sim_ok(sim))
+		close_nodes(sim);
 }
 
 void o2_sim_world_free(struct o2_sim *sim)
 {
-	for (uint32_t i = 0; i < O2_SIM_NODES; i++)
-		o2_place_close(&sim->node[i].place);
+	close_nodes(sim);
 	o2_arenas_end(&sim->arenas);
 }
