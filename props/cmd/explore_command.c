@@ -186,7 +186,7 @@ static int search(const struct arguments *a, const struct o2_explore_config *con
 	}
 	printf("version %" PRIu32 ", queue depth %" PRIu32 ", %s%s, %s%s: %" PRIu64 " states (%" PRIu64
 	       " with the device at rest, sum 0x%016" PRIx64 "), %" PRIu64 " edges, %" PRIu64
-	       " finished, at most %" PRIu32 " events away, %" PRIu64 " verified; %s; %.1f s\n",
+	       " finished, ways of at most %" PRIu32 " events, %" PRIu64 " verified; %s; %.1f s\n",
 	       a->version, config->conn.queue_depth, a->ops, a->at_once ? " at once" : "",
 	       o2_reg_mode_name(a->mode), a->device ? ", device in any order" : "", result.states,
 	       result.at_rest, result.rest_sum, result.edges, result.finished, result.longest,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "props/talk/explore.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,17 +9,23 @@
 #include "props/talk/explore_internal.h"
 
 /*
- * The search: breadth first, so that the way to a failure is a shortest one.  A state is not kept, only how
- * one got there: whoever wants it goes there again from the start.
+ * The search.  A state is not kept, only how one got there.  Who is there again goes on by events that were not
+ * tried, from state to state, until all have been, and closes both ends where that was not done before: making
+ * two ends and closing them takes longer than all that happens between.  When something fails, the search is
+ * done again breadth first, so that the way to a failure is a shortest one.
  */
 
 struct node {
 	uint64_t hash;
 	uint32_t parent;
-	uint16_t length; /* events from the start */
-	uint8_t event;	 /* the last of them */
-	uint8_t enabled; /* set of events */
+	uint32_t length : 11; /* events from the start */
+	uint32_t event : 3;   /* the last of them */
+	uint32_t enabled : 8; /* set of events */
+	uint32_t untried : 8; /* of these */
+	uint32_t closed : 1;  /* both ends were closed in it */
 };
+
+static_assert(O2_EXPLORE_PATH < 1u << 11 && O2_EXPLORE_EVENTS <= 8, "they fit");
 
 /* Of a state: the hash of the one after each event. */
 struct after {
@@ -35,6 +42,7 @@ struct search {
 	struct o2_explore_world *world;
 	struct o2_explore_result *result;
 	struct o2_report *report;
+	bool breadth_first;
 	struct node *node;
 	uint32_t nodes, room;
 	/* Only where ways are verified: */
@@ -99,15 +107,14 @@ static uint32_t *find(const struct search *s, uint64_t hash)
 	return &s->slot[at];
 }
 
-/* The events from the start to node i, and one more; the number of them. */
-static uint32_t way_to(const struct search *s, uint32_t i, uint32_t event, uint8_t *way)
+/* The events from the start to node i; the number of them. */
+static uint32_t way_to(const struct search *s, uint32_t i, uint8_t *way)
 {
 	uint32_t length = s->node[i].length;
 
-	way[length] = (uint8_t)event;
 	for (uint32_t at = length; at > 0; i = s->node[i].parent)
 		way[--at] = s->node[i].event;
-	return length + 1;
+	return length;
 }
 
 static void note_way(struct o2_explore_result *result, const uint8_t *way, uint32_t length)
@@ -139,8 +146,8 @@ static void differ(struct search *s, const char *what)
 	o2_report_fail(s->report, "explore/hash", "two states with equal hashes differ in %s", what);
 }
 
-/* The world is in a state: note it if it is new.  -ENOMEM. */
-static int arrive(struct search *s, uint32_t parent, uint32_t event, uint32_t length)
+/* The world is in a state: note it if it is new.  Its number in *at, or -ENOMEM. */
+static int arrive(struct search *s, uint32_t parent, uint32_t event, uint32_t length, uint32_t *at)
 {
 	struct o2_explore_result *result = s->result;
 	uint64_t hash = o2_explore_hash(s->world);
@@ -153,12 +160,19 @@ static int arrive(struct search *s, uint32_t parent, uint32_t event, uint32_t le
 		s->after[parent].hash[event] = hash;
 	slot = find(s, hash);
 	if (*slot != 0) {
-		if (s->node[*slot - 1].enabled != enabled)
+		*at = *slot - 1;
+		if (s->node[*at].enabled != enabled)
 			differ(s, "what can happen");
-		return note_other_way(s, parent, event, *slot - 1);
+		return note_other_way(s, parent, event, *at);
 	}
-	s->node[s->nodes] = (struct node){hash, parent, (uint16_t)length, (uint8_t)event, (uint8_t)enabled};
-	*slot = ++s->nodes;
+	*at = s->nodes++;
+	s->node[*at] = (struct node){.hash = hash,
+				     .parent = parent,
+				     .length = length,
+				     .event = event,
+				     .enabled = enabled,
+				     .untried = enabled};
+	*slot = s->nodes;
 	result->states++;
 	result->longest = length > result->longest ? length : result->longest;
 	if (o2_explore_at_rest(s->world)) {
@@ -179,19 +193,42 @@ static void go(struct search *s, const uint8_t *way, uint32_t length)
 		o2_explore_happen(s->world, way[k]);
 }
 
-/* From node i one event on. */
-static int try(struct search *s, uint32_t i, uint32_t event)
+/* Can something happen in node i that was not tried?  Where a way would be too long, nothing can. */
+static bool has_untried(struct search *s, uint32_t i)
+{
+	const struct o2_explore_config *config = s->world->config;
+
+	if (s->node[i].untried == 0)
+		return false;
+	if (s->node[i].length < (config->most_events > 0 ? config->most_events : O2_EXPLORE_PATH - 2))
+		return true;
+	s->result->all = false;
+	return false;
+}
+
+/* To node i, and on by what was not tried: one event breadth first, else until there is none. */
+static int walk(struct search *s, uint32_t i)
 {
 	uint8_t way[O2_EXPLORE_PATH] = {0};
-	uint32_t length = way_to(s, i, event, way);
+	uint32_t length = way_to(s, i, way);
 	int rc = 0;
 
-	s->result->edges++;
 	go(s, way, length);
-	if (!s->report->failed)
-		rc = arrive(s, i, event, length);
+	while (rc == 0 && !s->report->failed && length < O2_EXPLORE_PATH && has_untried(s, i)) {
+		const uint32_t event = 31u - (uint32_t)__builtin_clz(s->node[i].untried);
+
+		s->node[i].untried &= ~(1u << event);
+		s->result->edges++;
+		way[length++] = (uint8_t)event;
+		o2_explore_happen(s->world, event);
+		if (!s->report->failed)
+			rc = arrive(s, i, event, s->node[i].length + 1, &i);
+		if (s->breadth_first)
+			break;
+	}
 	/* Whatever the state: once it is closed, nothing is left, and every operation has ended once. */
 	o2_explore_close(s->world);
+	s->node[i].closed = true;
 	if (s->report->failed)
 		note_way(s->result, way, length);
 	return rc;
@@ -199,17 +236,10 @@ static int try(struct search *s, uint32_t i, uint32_t event)
 
 static int expand(struct search *s, uint32_t i)
 {
-	const struct o2_explore_config *config = s->world->config;
-	uint32_t most_events = config->most_events > 0 ? config->most_events : O2_EXPLORE_PATH - 2;
 	int rc = 0;
 
-	if (s->node[i].enabled != 0 && s->node[i].length >= most_events) {
-		s->result->all = false;
-		return 0;
-	}
-	for (uint32_t event = 0; event < O2_EXPLORE_EVENTS && rc == 0 && !s->report->failed; event++)
-		if (s->node[i].enabled & 1u << event)
-			rc = try(s, i, event);
+	while (rc == 0 && !s->report->failed && (has_untried(s, i) || !s->node[i].closed))
+		rc = walk(s, i);
 	return rc;
 }
 
@@ -220,8 +250,9 @@ static void verify(struct search *s)
 
 	for (uint32_t i = 0; i < s->ways; i++) {
 		const struct node *to = &s->node[s->way[i].to];
-		uint32_t length = way_to(s, s->way[i].from, s->way[i].event, way);
+		uint32_t length = way_to(s, s->way[i].from, way);
 
+		way[length++] = s->way[i].event;
 		for (uint32_t event = 0; event < O2_EXPLORE_EVENTS && !s->report->failed; event++) {
 			if (!(to->enabled & 1u << event))
 				continue;
@@ -240,12 +271,16 @@ static void verify(struct search *s)
 
 static int search(struct search *s)
 {
-	uint32_t most = s->world->config->most_states;
+	uint32_t first = 0, most = s->world->config->most_states;
 	int rc;
 
+	*s->result = (struct o2_explore_result){.all = true};
+	o2_report_clear(s->report);
 	o2_explore_open(s->world, s->report);
-	rc = s->report->failed ? 0 : arrive(s, 0, 0, 0);
+	rc = s->report->failed ? 0 : arrive(s, 0, 0, 0, &first);
 	o2_explore_close(s->world);
+	if (s->nodes > 0)
+		s->node[first].closed = true;
 	for (uint32_t i = 0; i < s->nodes && rc == 0 && !s->report->failed; i++) {
 		if (most > 0 && s->nodes >= most) {
 			s->result->all = false;
@@ -265,26 +300,46 @@ static void free_world(struct o2_explore_world *world)
 	free(world);
 }
 
-int o2_explore(const struct o2_explore_config *config, struct o2_explore_result *result,
-	       struct o2_report *report)
+static int search_in(struct o2_explore_world *world, bool breadth_first, struct o2_explore_result *result,
+		     struct o2_report *report)
 {
-	struct search s = {.result = result, .report = report};
-	int rc;
+	struct search s = {
+		.world = world, .result = result, .report = report, .breadth_first = breadth_first};
+	const int rc = search(&s);
 
-	*result = (struct o2_explore_result){.all = true};
-	o2_report_clear(report);
-	s.world = calloc(1, sizeof(*s.world));
-	if (s.world == NULL)
-		return -ENOMEM;
-	s.world->config = config;
-	rc = search(&s);
 	if (rc != 0)
 		result->all = false;
-	free_world(s.world);
 	free(s.node);
 	free(s.after);
 	free(s.way);
 	free(s.slot);
+	return rc;
+}
+
+int o2_explore(const struct o2_explore_config *config, struct o2_explore_result *result,
+	       struct o2_report *report)
+{
+	/* What is left out then is what is farthest away. */
+	const bool bounded = config->most_events > 0 || config->most_states > 0;
+	struct o2_explore_world *world = calloc(1, sizeof(*world));
+	int rc;
+
+	if (world == NULL)
+		return -ENOMEM;
+	world->config = config;
+	rc = search_in(world, bounded, result, report);
+	if (rc == 1 && !bounded) {
+		const struct o2_explore_result found = *result;
+		const struct o2_report why = *report;
+
+		rc = search_in(world, true, result, report);
+		if (rc != 1) {
+			*result = found;
+			*report = why;
+			rc = 1;
+		}
+	}
+	free_world(world);
 	return rc;
 }
 

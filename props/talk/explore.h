@@ -50,7 +50,7 @@ struct o2_explore_result {
 	uint64_t at_rest;  /* of them: the device has nothing to do */
 	uint64_t edges;	   /* events tried in all of them */
 	uint64_t finished; /* states in which nothing can happen any more */
-	uint32_t longest;  /* events on the shortest way to the state that is farthest away */
+	uint32_t longest;  /* events on the longest of the ways to a state that were found first */
 	bool all;	   /* there are no more states than these */
 	uint64_t verified; /* events that were tried again from a state, by another way to it */
 	uint64_t rest_sum; /* sum of the hashes of the states at rest: equal for equal sets of them */

@@ -19,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 LINE = re.compile(r": (\d+) states \((\d+) with the device at rest, sum (0x\w+)\), (\d+) edges, (\d+) finished, "
-                  r"at most (\d+) events away, (\d+) verified; (.*); [\d.]+ s$")
+                  r"ways of at most (\d+) events, (\d+) verified; (.*); [\d.]+ s$")
 TIMEOUT_S = 3600
 FEW = 3
 
