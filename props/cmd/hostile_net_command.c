@@ -1,33 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 #include "props/cmd/hostile_command.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "judge/end/watch_line.h"
+#include "props/cmd/rung_open.h"
 
 /* `o2props hostile` on devices of the machine: with a victim of ours, against a peer, or as the victim. */
 
-#define CLOSING_MS    10000
-#define DEVICES_BYTES 64u
+#define CLOSING_MS 10000
 
-/* "A,B": the liar's device, and that of a victim of ours.  Keeps their names in *devices. */
-static bool sort_devices(struct o2_hostile_words *words, char devices[DEVICES_BYTES])
+/* "A,B": the liar's device, and that of a victim of ours. */
+static bool sort_devices(struct o2_hostile_words *words, const char *const device[2])
 {
-	char *comma;
-
-	snprintf(devices, DEVICES_BYTES, "%s", words->devices);
-	comma = strchr(devices, ',');
-	words->net.device = devices;
-	if (comma != NULL) {
-		*comma = '\0';
-		words->net.victim_device = comma + 1;
-	}
+	words->net.device = device[0];
+	words->net.victim_device = device[1];
 	/* Exactly one victim, or its own. */
 	if (words->victim)
 		return words->net.victim_device == NULL;
 	return (words->net.victim_device != NULL) == (words->net.peer == 0);
+}
+
+static int no_victim(const struct o2_hostile_words *words)
+{
+	return o2_command_usage(&words->command,
+				"a victim is needed: --device A,B, or --device A and --peer NID");
 }
 
 static int be_victim(const struct o2_hostile_words *words)
@@ -133,16 +134,12 @@ static int try_named(struct o2_net_liar *net, const struct o2_hostile_words *wor
 	return 0;
 }
 
-int o2_hostile_net_command(struct o2_hostile_words *words)
+static int run(struct o2_hostile_words *words)
 {
 	static struct o2_net_liar net;
 	struct tally tally = {.open = false};
-	char devices[DEVICES_BYTES];
 	int status;
 
-	if (!words->on_device || !sort_devices(words, devices))
-		return o2_command_usage(&words->command,
-					"a victim is needed: --device A,B, or --device A and --peer NID");
 	words->net.gid_index = words->gid_index >= 0 ? (uint8_t)words->gid_index : o2_props_gid_index();
 	if (words->victim)
 		return be_victim(words);
@@ -168,4 +165,22 @@ int o2_hostile_net_command(struct o2_hostile_words *words)
 		       tally.count[O2_NET_NOT_TRIED]);
 	printf("\n");
 	return tally.count[O2_NET_NOT_MET] > 0 ? 1 : status;
+}
+
+int o2_hostile_net_command(struct o2_hostile_words *words)
+{
+	const char *device[2];
+	char *names;
+	int status;
+
+	if (!words->on_device)
+		return no_victim(words);
+	names = o2_rung_device_names(words->devices, device);
+	if (names == NULL) {
+		o2_complain(words->command.program, "--device: %s", strerror(ENOMEM));
+		return O2_PROPS_EXIT_CANNOT;
+	}
+	status = sort_devices(words, device) ? run(words) : no_victim(words);
+	free(names);
+	return status;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "props/cmd/rung_open.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,17 +44,31 @@ static void check_connect(const struct o2_props_arguments *a)
 	}
 }
 
+char *o2_rung_device_names(const char *devices, const char *name[2])
+{
+	char *copy = strdup(devices), *comma = copy == NULL ? NULL : strchr(copy, ',');
+
+	name[0] = copy;
+	name[1] = comma == NULL ? NULL : comma + 1;
+	if (comma != NULL)
+		*comma = '\0';
+	return copy;
+}
+
 void o2_rung_devices(struct o2_props_arguments *a, const char *device[2], uint8_t *gid_index)
 {
-	static char names[2][64];
-	const char *comma = strchr(a->device, ',');
+	static char *names;
 
-	snprintf(names[0], sizeof(names[0]), "%.*s", (int)strcspn(a->device, ","), a->device);
-	snprintf(names[1], sizeof(names[1]), "%s", comma != NULL ? comma + 1 : a->device);
-	device[0] = names[0];
-	device[1] = names[1];
-	a->run.hw_device[0] = names[0];
-	a->run.hw_device[1] = comma != NULL ? names[1] : NULL;
+	free(names);
+	names = o2_rung_device_names(a->device, device);
+	if (names == NULL) {
+		fprintf(stderr, "o2props: --device: %s\n", strerror(ENOMEM));
+		exit(O2_PROPS_EXIT_CANNOT);
+	}
+	a->run.hw_device[0] = device[0];
+	a->run.hw_device[1] = device[1];
+	if (device[1] == NULL)
+		device[1] = device[0];
 	*gid_index = a->gid_index >= 0 ? (uint8_t)a->gid_index : o2_props_gid_index();
 }
 

@@ -6,8 +6,16 @@
 #include "props/world/held.h"
 #include "props/world/rung.h"
 
-/* The devices that the command line names, DEV (twice) or DEV,DEV2, and their GID; reports get to know them
- * (a->run). */
+/*
+ * DEV or DEV,DEV2 of a command line: the names, the second one NULL where there is none, in a copy that this
+ * returns and the caller frees; NULL: no memory.
+ */
+char *o2_rung_device_names(const char *devices, const char *name[2]);
+
+/*
+ * The devices that the command line names, DEV (twice) or DEV,DEV2, and their GID; reports get to know them
+ * (a->run).  They are valid until the next call.
+ */
 void o2_rung_devices(struct o2_props_arguments *a, const char *device[2], uint8_t *gid_index);
 
 /*

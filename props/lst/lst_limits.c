@@ -133,8 +133,11 @@ static void limit_rpc(struct o2_lst_case *the)
 				       which == 0 ? "max_calls" : "max_served", value,
 				       value == 0 ? 1 : MOST_RPCS};
 	config.first_page = pages > PAGES ? 0 : PAGES - pages + (which == 2 ? past : 0);
-	if (limit.rule == NULL && (pages > PAGES || (which == 2 && past != 0)))
-		limit = (struct limit){"lst/config/first-page", "first_page", config.first_page, PAGES};
+	if (limit.rule == NULL && pages > PAGES)
+		limit = (struct limit){"lst/config/first-page", "pages of RPCs", pages, PAGES};
+	else if (limit.rule == NULL && which == 2 && past != 0)
+		limit = (struct limit){"lst/config/first-page", "first_page", config.first_page,
+				       PAGES - pages};
 	check(the, "RPCs", o2_lst_rpc_create(&config, a->lnet, &a->arena, &a->clock, &rpc, &error), &error,
 	      &limit);
 	o2_lst_rpc_destroy(rpc);

@@ -175,10 +175,10 @@ static void try_limits(struct o2_settings_run *run, struct o2_choice *c, struct 
 		(enum o2_cksum_flavour)(bad == 3 ? O2_CKSUM_SIGNED + 1 : o2_draw(c, O2_CKSUM_SIGNED));
 	if (bad == 0)
 		expected = o2_settings_bound(-EINVAL, "conn/max-frags", "max_frags", limits.max_frags,
-					     config->max_frags);
+					     limits.max_frags == 0 ? 1 : config->max_frags);
 	else if (bad == 1)
 		expected = o2_settings_bound(-EINVAL, "conn/wrq-sge", "wrq_sge", limits.wrq_sge,
-					     config->wrq_sge);
+					     limits.wrq_sge == 0 ? 1 : config->wrq_sge);
 	else if (bad == 2)
 		expected = o2_settings_bound(-EINVAL, "conn/order", "order", 2, O2_BIG_ENDIAN);
 	else if (bad == 3)

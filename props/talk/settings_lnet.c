@@ -188,7 +188,7 @@ void o2_settings_lnet(struct o2_settings_run *run, struct o2_choice *c, struct o
 					     config.max_entries, 2);
 	else if (config.first_page > arena->npages - 2)
 		expected = o2_settings_bound(-EINVAL, "lnet/config/first-page", "first_page",
-					     config.first_page, arena->npages);
+					     config.first_page, arena->npages - 2);
 	nth = o2_draw_bool(c, 1, 1) ? o2_draw_range(c, 1, 6) : 0;
 	if (run->fail_allocation != NULL && nth != 0)
 		run->fail_allocation((uint32_t)nth);

@@ -2,16 +2,29 @@
 #include "base/complain.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/plain.h"
 
 void o2_vcomplain(const char *program, const char *format, va_list arguments)
 {
-	char text[1200];
+	char short_text[1200], *text = short_text, *whole = NULL;
+	va_list again;
+	int length;
 
-	vsnprintf(text, sizeof(text), format, arguments);
+	va_copy(again, arguments);
+	length = vsnprintf(short_text, sizeof(short_text), format, arguments);
+	/* However long a word of the user's is, what is wrong with it comes after it. */
+	if (length >= (int)sizeof(short_text))
+		whole = malloc((size_t)length + 1);
+	if (whole != NULL) {
+		vsnprintf(whole, (size_t)length + 1, format, again);
+		text = whole;
+	}
+	va_end(again);
 	o2_make_plain(text);
 	fprintf(stderr, "%s: %s\n", program, text);
+	free(whole);
 }
 
 int o2_complain(const char *program, const char *format, ...)

@@ -149,9 +149,11 @@ int o2_lnet_create(const struct o2_lnet_config *config, const struct o2_lnet_tra
 	if (config->max_entries < 2)
 		return o2_refuse_value(error, -EINVAL, "lnet/config/max-entries", "max_entries",
 				       config->max_entries, 2);
-	if (arena->npages < 2 || config->first_page > arena->npages - 2)
+	if (arena->npages < 2)
+		return o2_refuse_value(error, -EINVAL, "lnet/config/first-page", "pages", 2, arena->npages);
+	if (config->first_page > arena->npages - 2)
 		return o2_refuse_value(error, -EINVAL, "lnet/config/first-page", "first_page",
-				       config->first_page, arena->npages);
+				       config->first_page, arena->npages - 2);
 	lnet = calloc(1, sizeof(*lnet));
 	if (lnet == NULL)
 		return o2_fail(error, -ENOMEM, "lnet/memory", "max_messages", config->max_messages);

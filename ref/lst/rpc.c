@@ -85,10 +85,11 @@ static int check_config(const struct o2_lst_rpc_config *config, const struct o2_
 	if (rc != 0)
 		return rc;
 	pages = o2_lst_rpc_pages(config, arena->page_bytes);
-	if (arena->npages < pages || config->first_page > arena->npages - pages)
-		return o2_refuse_value(error, -EINVAL, "lst/config/first-page", "first_page",
-				       config->first_page, arena->npages);
-	return 0;
+	if (arena->npages < pages)
+		return o2_refuse_value(error, -EINVAL, "lst/config/first-page", "pages of RPCs", pages,
+				       arena->npages);
+	return o2_refuse_range(error, -EINVAL, "lst/config/first-page", "first_page", config->first_page, 0,
+			       arena->npages - pages);
 }
 
 static void lay_buffers(struct o2_lst_rpc *rpc)

@@ -90,6 +90,13 @@ class Command(unittest.TestCase):
                 self.assertTrue(done.stderr.startswith(b"o2ref: "), arguments)
                 self.assertNotIn(b"\x1b", done.stderr)
 
+    def test_what_is_wrong_comes_after_a_word_of_any_length(self):
+        for length in (100, 1150, 5000):
+            word = "x" * length
+            done = run("decode", f"/none/{word}")
+            self.assertEqual((done.returncode, done.stdout), (USAGE, b""))
+            self.assertRegex(done.stderr, rb"^o2ref: /none/x{%d}: [A-Z][a-z ]+\n$" % length)
+
     def test_a_full_disk_is_an_error(self):
         captures = sorted(map(str, (CAPTURES / "pcap").glob("*.pcap")))
         for words in (["decode", "-"], ["decode", "--pcap", "--json", *captures], ["judge", "--json", *captures]):

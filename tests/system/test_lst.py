@@ -97,6 +97,9 @@ class Tests(unittest.TestCase):
         report = json.loads(done.stdout)
         self.assertGreater(report["done"], 8)
         self.assertLess(report["seconds"], 10)
+        done = run("ping", "--seconds", 1, "--count", 1_000_000_000)
+        self.assertEqual(done.returncode, FAILED)
+        self.assertRegex(done.stderr, r"^o2ref: ended after \d+ of 1000000000 operations\n$")
 
     def test_words(self):
         done = run("write", "--count", 20, "--size", 4096)

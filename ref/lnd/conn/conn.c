@@ -271,14 +271,16 @@ int o2_conn_set_limits(struct o2_conn *conn, const struct o2_conn_config *config
 	const uint32_t most_frags = conn->chain.wr_capacity - O2_TX_EXTRA_WRS;
 	const uint32_t most_sge = (conn->chain.sge_capacity - O2_IMMEDIATE_SGE) / most_frags;
 
+	int rc;
+
 	if (conn->nopen > 0)
 		return o2_refuse_value(error, -EBUSY, "conn/transfer-open", "operations open", conn->nopen,
 				       0);
-	if (config->max_frags == 0 || config->max_frags > most_frags)
-		return o2_refuse_value(error, -EINVAL, "conn/max-frags", "max_frags", config->max_frags,
-				       most_frags);
-	if (config->wrq_sge == 0 || config->wrq_sge > most_sge)
-		return o2_refuse_value(error, -EINVAL, "conn/wrq-sge", "wrq_sge", config->wrq_sge, most_sge);
+	rc = o2_refuse_range(error, -EINVAL, "conn/max-frags", "max_frags", config->max_frags, 1, most_frags);
+	if (rc == 0)
+		rc = o2_refuse_range(error, -EINVAL, "conn/wrq-sge", "wrq_sge", config->wrq_sge, 1, most_sge);
+	if (rc != 0)
+		return rc;
 	if (config->order != O2_LITTLE_ENDIAN && config->order != O2_BIG_ENDIAN)
 		return o2_refuse_value(error, -EINVAL, "conn/order", "order", config->order, O2_BIG_ENDIAN);
 	if ((uint32_t)config->cksum_flavour > O2_CKSUM_SIGNED)

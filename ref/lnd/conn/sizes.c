@@ -106,13 +106,15 @@ int o2_qp_fit_device(const struct o2_qp_device *device, struct o2_conn_config *c
 	/* Payloads are copied where a request cannot gather enough of them. */
 	config->immediate_gather = config->immediate_gather && device->max_sge >= O2_IMMEDIATE_SGE;
 	resolve(config, flow);
-	while (o2_qp_send_wrs(config, flow) > device->max_wr || o2_qp_recv_wrs(config) > device->max_wr ||
-	       o2_qp_cq_entries(config, flow) > device->max_cqe) {
-		if (!o2_qp_shrink(config, flow))
-			return o2_refuse_value(error, -EINVAL, "conn/device-queue", "send work requests",
-					       o2_qp_send_wrs(config, flow),
-					       device->max_wr < device->max_cqe ? device->max_wr
-										: device->max_cqe);
-	}
-	return 0;
+	do {
+		rc = o2_refuse_range(error, -EINVAL, "conn/device-queue", "send work requests",
+				     o2_qp_send_wrs(config, flow), 0, device->max_wr);
+		if (rc == 0)
+			rc = o2_refuse_range(error, -EINVAL, "conn/device-queue", "receive work requests",
+					     o2_qp_recv_wrs(config), 0, device->max_wr);
+		if (rc == 0)
+			rc = o2_refuse_range(error, -EINVAL, "conn/device-queue", "completions",
+					     o2_qp_cq_entries(config, flow), 0, device->max_cqe);
+	} while (rc != 0 && o2_qp_shrink(config, flow));
+	return rc;
 }
