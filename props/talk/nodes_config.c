@@ -167,7 +167,7 @@ static void check_crowd(struct o2_nodes_seat *seat)
 	struct o2_choice *c = seat->nodes->choice;
 	/* So many queue pairs at a time are for devices in the process. */
 	const bool inside = seat->nodes->ground.ops->live_cqs != NULL;
-	const bool crowded = inside && o2_draw_bool(c, 3, 1);
+	const bool crowded = inside && o2_draw_bool(c, 7, 1);
 	const uint32_t most = (uint32_t)(crowded ? o2_draw_range(c, AT_A_TIME - 1, AT_A_TIME + 1)
 						 : o2_draw_range(c, 1, MOST_PEERS));
 	const struct o2_lnet_hdr hdr = {.type = O2_LNET_ACK};
