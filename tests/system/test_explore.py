@@ -3,7 +3,7 @@
 """Every order of events of a few operations holds, and a deliberate defect of the flow of credits does not.
 
 Each row is searched twice, with the device's work requests executed at once and in any order: the states in which the
-device is at rest have to be the same.  The rows of --full take a quarter of an hour of a processor, the others some seconds.
+device is at rest have to be the same.  The rows of --full take a third of an hour of a processor, the others some seconds.
 
     tests/system/test_explore.py [--few | --full] [--jobs N] [--json FILE] FOLDER
 
