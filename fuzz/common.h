@@ -21,6 +21,8 @@
 
 /* What every engine calls.  Returns 0; a violation aborts. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+/* What every engine calls once before that, where a target has it.  Returns 0. */
+int LLVMFuzzerInitialize(int *argc, char ***argv);
 
 /* Print "o2ref fuzz: " and one line of what is wrong to stderr, then abort(). */
 _Noreturn void o2_fuzz_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -23,8 +23,6 @@
 static uint8_t met[O2_CHECKS] __attribute__((used, section("__libfuzzer_extra_counters")));
 static uint8_t sizes[O2_STAGES * SIZES] __attribute__((used, section("__libfuzzer_extra_counters")));
 
-int LLVMFuzzerInitialize(int *argc, char ***argv);
-
 static struct {
 	struct o2_object impl;
 	bool loaded;

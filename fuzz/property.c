@@ -5,14 +5,11 @@
 
 #define PIECES_SHOWN 20u
 
-/* Weak: ci/bench-fuzz has one of its own (fuzz/bench_mutator.c). */
-int LLVMFuzzerInitialize(int *argc, char ***argv) __attribute__((weak));
-
 /*
  * The least case makes what lives on from case to case.  AFL++ forks after this, so that each process that it
- * forks has it, and begins like the one before.
+ * forks has it, and begins like the one before.  Weak: ci/bench-fuzz has one of its own (fuzz/bench_mutator.c).
  */
-int LLVMFuzzerInitialize(int *argc, char ***argv)
+__attribute__((weak)) int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	(void)argc;
 	(void)argv;

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "props/cmd/hostile_command.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "judge/end/watch_line.h"
 #include "props/cmd/rung_open.h"
@@ -176,10 +174,6 @@ int o2_hostile_net_command(struct o2_hostile_words *words)
 	if (!words->on_device)
 		return no_victim(words);
 	names = o2_rung_device_names(words->devices, device);
-	if (names == NULL) {
-		o2_complain(words->command.program, "--device: %s", strerror(ENOMEM));
-		return O2_PROPS_EXIT_CANNOT;
-	}
 	status = sort_devices(words, device) ? run(words) : no_victim(words);
 	free(names);
 	return status;

@@ -46,8 +46,13 @@ static void check_connect(const struct o2_props_arguments *a)
 
 char *o2_rung_device_names(const char *devices, const char *name[2])
 {
-	char *copy = strdup(devices), *comma = copy == NULL ? NULL : strchr(copy, ',');
+	char *copy = strdup(devices), *comma;
 
+	if (copy == NULL) {
+		fprintf(stderr, "o2props: --device: %s\n", strerror(ENOMEM));
+		exit(O2_PROPS_EXIT_CANNOT);
+	}
+	comma = strchr(copy, ',');
 	name[0] = copy;
 	name[1] = comma == NULL ? NULL : comma + 1;
 	if (comma != NULL)
@@ -61,10 +66,6 @@ void o2_rung_devices(struct o2_props_arguments *a, const char *device[2], uint8_
 
 	free(names);
 	names = o2_rung_device_names(a->device, device);
-	if (names == NULL) {
-		fprintf(stderr, "o2props: --device: %s\n", strerror(ENOMEM));
-		exit(O2_PROPS_EXIT_CANNOT);
-	}
 	a->run.hw_device[0] = device[0];
 	a->run.hw_device[1] = device[1];
 	if (device[1] == NULL)

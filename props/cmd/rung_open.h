@@ -8,7 +8,7 @@
 
 /*
  * DEV or DEV,DEV2 of a command line: the names, the second one NULL where there is none, in a copy that this
- * returns and the caller frees; NULL: no memory.
+ * returns and the caller frees.  Exits when there is no memory for it.
  */
 char *o2_rung_device_names(const char *devices, const char *name[2]);
 

@@ -67,6 +67,7 @@ void o2_settings_device(struct o2_settings_run *run, struct o2_choice *c, const 
 			       " entries, of which it needs %" PRIu32 " and %" PRIu32,
 			       run->text, found.config.queue_depth, device.max_wr, device.max_cqe, due.max_wr,
 			       due.max_cqe);
-	else if (found.rc != 0 && (found.rc != -EINVAL || found.error.rule == NULL))
-		o2_report_fail(report, "settings/device", "%s: %d", run->text, found.rc);
+	else if ((found.rc != 0 && found.rc != -EINVAL) || (found.rc == 0) != (found.error.rule == NULL))
+		o2_report_fail(report, "settings/device", "%s: %d by %s", run->text, found.rc,
+			       found.error.rule == NULL ? "no rule" : found.error.rule);
 }

@@ -270,7 +270,6 @@ int o2_conn_set_limits(struct o2_conn *conn, const struct o2_conn_config *config
 	/* The arrays were sized for what the connection was created with; that stays the ceiling. */
 	const uint32_t most_frags = conn->chain.wr_capacity - O2_TX_EXTRA_WRS;
 	const uint32_t most_sge = (conn->chain.sge_capacity - O2_IMMEDIATE_SGE) / most_frags;
-
 	int rc;
 
 	if (conn->nopen > 0)

@@ -116,5 +116,7 @@ int o2_qp_fit_device(const struct o2_qp_device *device, struct o2_conn_config *c
 			rc = o2_refuse_range(error, -EINVAL, "conn/device-queue", "completions",
 					     o2_qp_cq_entries(config, flow), 0, device->max_cqe);
 	} while (rc != 0 && o2_qp_shrink(config, flow));
+	if (rc == 0)
+		o2_error_clear(error);
 	return rc;
 }
