@@ -188,19 +188,36 @@ static void use_each(struct o2_nodes *nodes, uint32_t which, uint32_t before[O2_
 	}
 }
 
-/* In most cases the sets of one mode: what is done for it takes as long as the rest of a case. */
+static bool has_grown(const struct o2_nodes *nodes, uint32_t before[O2_NODES_MAX][O2_NI_POOL_KINDS],
+		      enum o2_ni_pool_kind kind)
+{
+	for (uint32_t i = 0; i < nodes->nseats; i++)
+		if (before[i][kind] > FIRST)
+			return true;
+	return false;
+}
+
+/*
+ * Sets that have grown are used, one of those if transmits alone have; in some cases all.  To use a set the nodes
+ * may have to connect, which takes as long as the rest of a case.
+ */
 void o2_nodes_check_idle_pools(struct o2_nodes *nodes)
 {
 	const uint32_t first = (uint32_t)o2_draw_pick(nodes->choice, POOLED);
-	const uint32_t modes = o2_draw_bool(nodes->choice, 7, 1) ? POOLED : 1;
+	const bool all = o2_draw_bool(nodes->choice, 7, 1);
 	uint32_t before[O2_NODES_MAX][O2_NI_POOL_KINDS];
 
 	for (uint32_t i = 0; i < nodes->nseats; i++)
 		for (int kind = 0; kind < O2_NI_POOL_KINDS; kind++)
 			before[i][kind] = live(&nodes->seat[i], (enum o2_ni_pool_kind)kind);
 	o2_nodes_let_pass(nodes, LIFE_MS);
-	for (uint32_t i = 0; i < modes && !nodes->report->failed; i++)
-		use_each(nodes, (first + i) % POOLED, before);
+	for (uint32_t i = 0; i < POOLED && !nodes->report->failed; i++) {
+		const uint32_t which = (first + i) % POOLED;
+
+		if (all || has_grown(nodes, before, pooled[which].kind) ||
+		    (i == 0 && has_grown(nodes, before, O2_NI_POOL_TX)))
+			use_each(nodes, which, before);
+	}
 }
 
 /* --- and grow --- */

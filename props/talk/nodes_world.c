@@ -100,7 +100,7 @@ static void note_failure(void *context, enum o2_cm_loop_fate fate, uint32_t from
 	pair->refused += fate == O2_CM_LOOP_REFUSE;
 }
 
-/* Is a node about to hear of one that it connects to, or has left? */
+/* Is a node about to hear of one that it connects to?  A connection that closes may wait for a step of its node. */
 static bool expects(void *context)
 {
 	const struct o2_nodes *nodes = context;
@@ -109,7 +109,7 @@ static bool expects(void *context)
 		struct o2_peer_view view;
 
 		o2_node_peer(nodes->seat[i].node, o2_nodes_nid(nodes, 1 - i), &view);
-		if (view.links > view.established)
+		if (view.connecting + view.accepting > 0)
 			return true;
 	}
 	return false;
