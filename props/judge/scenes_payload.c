@@ -22,16 +22,23 @@ struct payload {
 	uint64_t is, expected;
 };
 
-/* A byte is wrong: behind enough right ones for it to be seen whose they are, or before. */
-static void spoil_byte(struct o2_hearing *h, struct payload *payload)
+/*
+ * A byte is wrong: behind enough right ones for it to be seen whose they are, or before; or so many from the first
+ * few on that this shows only late.
+ */
+static void spoil_bytes(struct o2_hearing *h, struct payload *payload)
 {
 	const uint32_t last = payload->bytes - 1;
-	const bool behind = o2_draw_bool(h->c, 1, 1);
+	const bool behind = o2_draw_bool(h->c, 1, 1), many = !behind && o2_draw_bool(h->c, 1, 1);
 	const uint32_t least = behind ? SHOWN_BYTES : 0, most = behind ? last : last - SHOWN_BYTES;
-	const uint32_t at = (uint32_t)o2_draw_range(h->c, least, most);
+	const uint32_t few = most < SHOWN_BYTES ? most : SHOWN_BYTES - 1;
+	const uint32_t at = (uint32_t)o2_draw_range(h->c, least, many ? few : most);
+	const uint32_t end = many ? (uint32_t)o2_draw_range(h->c, at, most) : at;
+	const uint8_t wrong = (uint8_t)(1u << o2_draw(h->c, 7));
 
 	payload->expected = payload->byte[at];
-	payload->byte[at] ^= (uint8_t)(1u << o2_draw(h->c, 7));
+	for (uint32_t i = at; i <= end; i++)
+		payload->byte[i] ^= wrong;
 	payload->is = payload->byte[at];
 }
 
@@ -81,7 +88,7 @@ static void make(struct o2_hearing *h, uint64_t stream, uint64_t offset, uint32_
 	if (broken && o2_draw_bool(h->c, 1, 1))
 		shift(h, payload, stream, offset);
 	else if (broken)
-		spoil_byte(h, payload);
+		spoil_bytes(h, payload);
 	else if (o2_draw_bool(h->c, 3, 1)) /* one row too short, as often as there is room */
 		for (uint32_t at = SHOWN_BYTES - 1; at < payload->bytes; at += SHOWN_BYTES)
 			payload->byte[at] ^= 0x80;

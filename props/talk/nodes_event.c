@@ -190,6 +190,26 @@ static void check_attempts(struct o2_nodes_seat *seat, uint32_t j, const struct 
 	pair->attempts = view->attempts;
 }
 
+/* What a node keeps of another one is what it was told last. */
+static void check_record(const struct o2_nodes_seat *seat, uint32_t j, const struct o2_peer_view *view)
+{
+	const struct o2_nodes_known *known = &seat->pair[j].known;
+	const struct o2_account record[] = {
+		{"version", view->version, known->version},
+		{"incarnation", view->incarnation, known->incarnation},
+		{"queue_depth", view->queue_depth, known->depth},
+		{"max_frags", view->max_frags, known->frags},
+		{"races", view->races, known->races},
+	};
+
+	for (size_t i = 0; i < sizeof(record) / sizeof(record[0]); i++)
+		if (record[i].is != record[i].expected)
+			o2_report_fail(seat->nodes->report, "nodes/record",
+				       "node %" PRIu32 " has %s %" PRIu64 " of node %" PRIu32
+				       ", expected %" PRIu64,
+				       seat->index, record[i].what, record[i].is, j, record[i].expected);
+}
+
 /* The node frees what is gone, and forgets whom it has nothing with. */
 static void after_work(struct o2_nodes_seat *seat)
 {
@@ -208,11 +228,8 @@ static void after_work(struct o2_nodes_seat *seat)
 		check_attempts(seat, j, &view);
 		if (!view.known)
 			o2_nodes_unknown(seat, j);
-		else if (view.races != seat->pair[j].known.races)
-			o2_report_fail(nodes->report, "nodes/races",
-				       "node %" PRIu32 " has lost %" PRIu32 " races with node %" PRIu32
-				       " in a row, expected %" PRIu32,
-				       seat->index, view.races, j, seat->pair[j].known.races);
+		else
+			check_record(seat, j, &view);
 		if (!view.known && o2_nodes_count_ends(seat, j, false) > 0)
 			o2_report_fail(nodes->report, "nodes/forgotten",
 				       "node %" PRIu32 " has forgotten node %" PRIu32

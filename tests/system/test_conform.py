@@ -89,6 +89,14 @@ class Clean(unittest.TestCase):
                 done = loop("--only", "ping/,put/,get/,end/,leave/", *options)
                 self.assertEqual(done.returncode, OK, done.stdout)
 
+    def test_a_peer_with_limits(self):
+        """In process the peer has the same settings: it rejects what is beyond one of them, and then what is beyond the other."""
+        for options in (("--queue-depth", 4), ("--max-frags", 256), ("--queue-depth", 2, "--max-frags", 256)):
+            with self.subTest(options=options):
+                done = loop("--only", "connect/", *options)
+                self.assertEqual((done.returncode, done.stderr), (OK, ""), done.stdout)
+                self.assertEqual({row[0] for row in ROW.findall(done.stdout)}, {"holds"}, done.stdout)
+
 
 class Table(unittest.TestCase):
     def test_is_that_of_the_page(self):

@@ -6,6 +6,7 @@ usage: test_oracle.py [DIRECTORY [NAME]...]
 DIRECTORY: of o2ref, o2props and the implementations of tests/impl/reference; else build/.  NAME: of tests, as unittest takes them.  Last line "N passed, N failed".
 """
 
+import functools
 import json
 import os
 import re
@@ -283,7 +284,9 @@ class Programs(unittest.TestCase):
                 if ends is None:
                     self.assertIn("run/hang", findings(result(*command, expect=DIFFER)))
                 else:
-                    with subprocess.Popen([str(BUILD / "o2ref"), "check", *command], start_new_session=True) as process:
+                    # Whoever starts the tests may ignore it (nohup does), and a process hands that on.
+                    with subprocess.Popen([str(BUILD / "o2ref"), "check", *command], start_new_session=True,
+                                          preexec_fn=functools.partial(signal.signal, ends, signal.SIG_DFL)) as process:
                         deadline = time.monotonic() + 60
                         while not (pids_file.exists() and pids_file.read_text().endswith("\n")) and time.monotonic() < deadline:
                             time.sleep(0.01)

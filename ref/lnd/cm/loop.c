@@ -114,7 +114,6 @@ struct o2_loop_id *o2_loop_id_new(struct o2_loop_endpoint *here, enum o2_cm_id_s
 	id->here = here;
 	id->base.state = state;
 	id->peer_address = peer_address;
-	here->nids++;
 	return id;
 }
 
@@ -173,7 +172,7 @@ static int loop_connect(struct o2_cm *cm, const struct o2_cm_target *target, con
 		return rc;
 	id = o2_loop_id_new(here, O2_CM_ID_ASKING, target->address);
 	if (id == NULL)
-		return o2_fail(error, -ENOMEM, "cm/memory", "id", here->nids);
+		return o2_fail(error, -ENOMEM, "cm/memory", "id", sizeof(*id));
 	id->base.context = context;
 	set_param(id, param);
 	message = o2_loop_send(here->loop, O2_CM_LOOP_REQUEST, id, NULL);
@@ -261,7 +260,6 @@ static void loop_destroy(struct o2_cm_id *base)
 			loop->message[kept++] = *message;
 	}
 	loop->nmessages = kept;
-	id->here->nids--;
 	free(id);
 }
 

@@ -20,7 +20,6 @@ struct o2_loop_endpoint {
 	uint32_t address;
 	uint16_t port; /* that it listens on; 0: none */
 	bool lost;     /* its device is gone */
-	uint32_t nids;
 };
 
 /* Where a queue pair is. */

@@ -67,6 +67,10 @@ static void serve_request(void *context, const struct o2_lst_request *request)
 		assert_int_equal(o2_lst_served_get(world->server, request->served, &world->memory, NULL), 0);
 		return;
 	}
+	/* What cannot be sent is refused, and then something else may be. */
+	world->memory.buffer.nob = UINT64_MAX;
+	assert_true(o2_lst_served_put(world->server, request->served, &world->memory, NULL) < 0);
+	world->memory = lnet_side_memory(&world->pair.b, 0, BULK_PAGE, len);
 	o2_lst_pattern_fill(bytes, len, 0, O2_LST_CHECK_FULL, O2_BIG_ENDIAN);
 	if (world->act == FLIP)
 		bytes[world->flip_at] ^= 1;

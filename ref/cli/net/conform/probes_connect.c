@@ -49,34 +49,6 @@ static void look_at_reply(struct o2_conform *conform, const struct o2_conn_param
 	conform->stamp = stamp;
 }
 
-/* What a reject for a limit must say: the limit, which the request is beyond, and which may be asked for. */
-static void follow_reject(struct o2_conform *conform, const struct o2_conn_params *offer,
-			  const struct o2_conform_asked *asked)
-{
-	const struct o2_reject *record = &asked->record;
-	struct o2_conn_params less = *offer;
-	struct o2_conform_asked again;
-
-	if (record->ibr_why == O2_REJECT_MSG_QUEUE_SIZE &&
-	    record->ibr_cp.ibcp_queue_depth >= O2_QUEUE_DEPTH_MIN &&
-	    record->ibr_cp.ibcp_queue_depth < offer->queue_depth)
-		less.queue_depth = record->ibr_cp.ibcp_queue_depth;
-	else if (record->ibr_why == O2_REJECT_RDMA_FRAGS && record->ibr_cp.ibcp_max_frags > 0 &&
-		 record->ibr_cp.ibcp_max_frags < offer->max_frags)
-		less.max_frags = record->ibr_cp.ibcp_max_frags;
-	if (less.queue_depth == offer->queue_depth && less.max_frags == offer->max_frags) {
-		o2_conform_find(conform, "%s", asked->text);
-		return;
-	}
-	if (!o2_conform_ask(conform, &less, record->ibr_incarnation, &again))
-		return;
-	if (again.accepted)
-		look_at_reply(conform, &less, &again);
-	else
-		o2_conform_find(conform, "asked for what its reject allows (depth %u, %u fragments): %s",
-				less.queue_depth, less.max_frags, again.text);
-}
-
 /*
  * It may know us by another version, from an earlier probe: then it says stale, and knows better from then on.
  */
@@ -89,18 +61,41 @@ static bool ask_as_known(struct o2_conform *conform, const struct o2_conn_params
 	       o2_conform_ask(conform, offer, dststamp, asked);
 }
 
-static void ask_for(struct o2_conform *conform, const struct o2_conn_params *offer)
+/* What a reject for a limit must say: the limit, which is less than was wanted, and says so once. */
+static bool allows_less(const struct o2_reject *record, const struct o2_conn_params *wanted,
+			struct o2_conn_params *offer)
 {
+	const uint16_t depth = record->ibr_cp.ibcp_queue_depth, frags = record->ibr_cp.ibcp_max_frags;
+
+	if (record->ibr_why == O2_REJECT_MSG_QUEUE_SIZE && offer->queue_depth == wanted->queue_depth &&
+	    depth >= O2_QUEUE_DEPTH_MIN && depth < wanted->queue_depth)
+		offer->queue_depth = depth;
+	else if (record->ibr_why == O2_REJECT_RDMA_FRAGS && offer->max_frags == wanted->max_frags &&
+		 frags > 0 && frags < wanted->max_frags)
+		offer->max_frags = frags;
+	else
+		return false;
+	return true;
+}
+
+/* Ask for that, and then for what the rejects allow: one names one limit, and both may be too much. */
+static void ask_for(struct o2_conform *conform, struct o2_conn_params *offer)
+{
+	const struct o2_conn_params wanted = *offer;
 	struct o2_conform_asked asked;
 
 	if (!ask_as_known(conform, offer, 0, &asked))
 		return;
+	while (!asked.accepted && asked.has_record && allows_less(&asked.record, &wanted, offer))
+		if (!o2_conform_ask(conform, offer, asked.record.ibr_incarnation, &asked))
+			return;
 	if (asked.accepted)
 		look_at_reply(conform, offer, &asked);
-	else if (asked.has_record)
-		follow_reject(conform, offer, &asked);
-	else
+	else if (offer->queue_depth == wanted.queue_depth && offer->max_frags == wanted.max_frags)
 		o2_conform_find(conform, "%s", asked.text);
+	else
+		o2_conform_find(conform, "asked for what its reject allows (depth %u, %u fragments): %s",
+				offer->queue_depth, offer->max_frags, asked.text);
 }
 
 static void ask_depth(struct o2_conform *conform, const struct o2_conform_probe *probe)
@@ -127,13 +122,17 @@ static void ask_size(struct o2_conform *conform, const struct o2_conform_probe *
 	ask_for(conform, &offer);
 }
 
-/* A node may have outlived version 0x11; then it says so. */
+/* A node may have outlived version 0x11; then it says so.  In that version no reject names a limit. */
 static void ask_version_1(struct o2_conform *conform, const struct o2_conform_probe *probe)
 {
 	struct o2_conn_params offer = usual;
 	struct o2_conform_asked asked;
 
+	ask_for(conform, &offer);
+	if (o2_conform_said(conform))
+		return;
 	offer.version = (uint16_t)probe->value;
+	offer.queue_depth = usual.queue_depth;
 	if (!ask_as_known(conform, &offer, 0, &asked))
 		return;
 	if (asked.accepted)
@@ -148,15 +147,16 @@ static void ask_version_1(struct o2_conform *conform, const struct o2_conform_pr
 /* The one before has told its incarnation. */
 static void ask_by_stamp(struct o2_conform *conform, const struct o2_conform_probe *probe)
 {
+	struct o2_conn_params offer = usual;
 	struct o2_conform_asked asked;
 
-	ask_for(conform, &usual);
+	ask_for(conform, &offer);
 	if (o2_conform_said(conform) ||
-	    !o2_conform_ask(conform, &usual, conform->stamp + probe->value, &asked))
+	    !o2_conform_ask(conform, &offer, conform->stamp + probe->value, &asked))
 		return;
 	if (probe->value == 0) {
 		if (asked.accepted)
-			look_at_reply(conform, &usual, &asked);
+			look_at_reply(conform, &offer, &asked);
 		else
 			o2_conform_find(conform, "asked for this life of it: %s", asked.text);
 	} else if (!asked.has_record || asked.record.ibr_why != O2_REJECT_CONN_STALE) {
