@@ -226,6 +226,15 @@ static bool begins(struct o2_net_liar *net, char *why)
 	       moves_bytes(net, SMALL_OTHER, SMALL_BYTES, why);
 }
 
+/* It was granted what a liar may ask for as well: nothing of that is to be rejected. */
+static void learn(struct o2_net_liar *net)
+{
+	struct o2_peer_view view;
+
+	o2_node_peer(net->endpoint.node, net->options.peer, &view);
+	net->h.liar.max_frags = (uint16_t)view.max_frags;
+}
+
 static bool asks(struct o2_net_liar *net, bool first, char *why)
 {
 	bool held;
@@ -235,6 +244,8 @@ static bool asks(struct o2_net_liar *net, bool first, char *why)
 		return false;
 	o2_endpoint_clock(&net->endpoint, o2_monotonic_ms());
 	held = ping(net, why);
+	if (held && first)
+		learn(net);
 	if (held && net->options.served)
 		held = (!first || begins(net, why)) && moves_bytes(net, 0, O2_HONEST_BYTES, why);
 	o2_endpoint_close(&net->endpoint);

@@ -61,6 +61,7 @@ struct o2_liar {
 	struct o2_cm_id *id;
 	uint16_t port; /* that it asks its victim at */
 	bool privileged_port;
+	uint16_t max_frags; /* that it asks for */
 	struct o2_liar_spoil spoil;
 	bool waits; /* it has asked, and was not answered yet */
 	bool established, rejected, gone;

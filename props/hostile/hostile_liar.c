@@ -118,6 +118,7 @@ void o2_liar_close(struct o2_liar *liar)
 		.cm = liar->cm,
 		.port = liar->port,
 		.privileged_port = liar->privileged_port,
+		.max_frags = liar->max_frags,
 	};
 }
 

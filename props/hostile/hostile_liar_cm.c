@@ -23,7 +23,7 @@ static size_t compose(struct o2_liar *liar, enum o2_msg_type type, uint8_t *byte
 		.ibm_dstnid = liar->victim_nid,
 		.ibm_dststamp = type == O2_MSG_CONNACK ? liar->victim_stamp : 0,
 		.u.connparams = {.ibcp_queue_depth = 8,
-				 .ibcp_max_frags = O2_MAX_FRAGS,
+				 .ibcp_max_frags = liar->max_frags,
 				 .ibcp_max_msg_size = O2_MSG_BYTES},
 	};
 	int length = o2_msg_encode(&msg, NULL, bytes, O2_CM_REQUEST_BYTES, NULL);
@@ -107,6 +107,7 @@ void o2_liar_hear(struct o2_liar *liar, struct o2_cm *cm)
 	liar->cm = cm;
 	liar->port = O2_SERVICE_PORT;
 	liar->privileged_port = true;
+	liar->max_frags = O2_MAX_FRAGS;
 	cm->handler = hear;
 	cm->context = liar;
 }

@@ -140,6 +140,13 @@ class Guest:
         named = "GET of 9000 bytes" in text and "5000 bytes" in text and "Success" not in text
         self.check("a peer that answers short is named", status == 77 and named, f"status {status}\n{text}{command}")
 
+    def at_a_narrow_stranger(self):
+        """It has fewer fragments than a liar would ask for: that is no lie."""
+        names = ("magic", "get-many-fragments", "asks-frags-258", "asks-depth-9")
+        status, text, command = self.against(("--max-frags", "256"), names)
+        self.check("a peer with 256 fragments", status == 0 and f"{len(names)} passed, 0 failed" in text,
+                   f"status {status}\n{text}{command}")
+
     def resources(self):
         shown = subprocess.run(["rdma", "-j", "resource", "show"], check=True, capture_output=True, text=True)
         return json.loads(shown.stdout)
@@ -151,6 +158,7 @@ class Guest:
         self.at_a_stranger()
         self.at_a_loose_stranger()
         self.at_a_short_stranger()
+        self.at_a_narrow_stranger()
         self.check("the devices hold what they held", self.resources() == before, self.resources())
         print(f"{self.passed} passed, {self.failed} failed", flush=True)
         return 1 if self.failed else 0
