@@ -31,7 +31,7 @@ class Cases(NamedTuple):
     seed: int = 1
 
 
-NODES, ENDPOINTS = Cases("nodes", 0, 8), Cases("endpoint", 0, 5)
+NODES, ENDPOINTS = Cases("nodes", 0, 24), Cases("endpoint", 0, 5)
 # Memory with gaps, and credits that run out in version 1, are seldom: of these cases it is known.
 GAPS, FIRST_PAGE = Cases("nodes", 259, 1), Cases("nodes", 240, 1, seed=3)
 DENSE, ENTRIES = Cases("nodes", 154, 1), Cases("nodes", 229, 1, seed=6)

@@ -95,7 +95,11 @@ class Clean(unittest.TestCase):
             with self.subTest(options=options):
                 done = loop("--only", "connect/", *options)
                 self.assertEqual((done.returncode, done.stderr), (OK, ""), done.stdout)
-                self.assertEqual({row[0] for row in ROW.findall(done.stdout)}, {"holds"}, done.stdout)
+                held = {row[1]: row[0] for row in ROW.findall(done.stdout)}
+                # In version 0x11 a reject names no limit.
+                if "--max-frags" in options:
+                    self.assertEqual(held.pop("connect/version-1"), "not tried")
+                self.assertEqual(set(held.values()), {"holds"}, done.stdout)
 
 
 class Table(unittest.TestCase):

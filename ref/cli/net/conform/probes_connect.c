@@ -122,17 +122,13 @@ static void ask_size(struct o2_conform *conform, const struct o2_conform_probe *
 	ask_for(conform, &offer);
 }
 
-/* A node may have outlived version 0x11; then it says so.  In that version no reject names a limit. */
+/* A node may have outlived version 0x11, or its limits be less than all had then; it says the same of both. */
 static void ask_version_1(struct o2_conform *conform, const struct o2_conform_probe *probe)
 {
 	struct o2_conn_params offer = usual;
 	struct o2_conform_asked asked;
 
-	ask_for(conform, &offer);
-	if (o2_conform_said(conform))
-		return;
 	offer.version = (uint16_t)probe->value;
-	offer.queue_depth = usual.queue_depth;
 	if (!ask_as_known(conform, &offer, 0, &asked))
 		return;
 	if (asked.accepted)
