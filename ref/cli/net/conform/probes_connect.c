@@ -78,7 +78,10 @@ static bool allows_less(const struct o2_reject *record, const struct o2_conn_par
 	return true;
 }
 
-/* Ask for that, and then for what the rejects allow: one names one limit, and both may be too much. */
+/*
+ * Ask for that, and then for what the rejects allow: one names one limit, and both may be too much.  *offer is
+ * what was asked for last.
+ */
 static void ask_for(struct o2_conform *conform, struct o2_conn_params *offer)
 {
 	const struct o2_conn_params wanted = *offer;
