@@ -8,7 +8,8 @@
 #include "cli/net/session.h"
 #include "tests/lib/unit_test.h"
 
-static struct o2_net_options read_line(const char *line)
+/* What PUT with these options makes of its own node. */
+static struct o2_node_config node_of(const char *line)
 {
 	struct o2_net_options options;
 	char copy[500], *argv[20], *save = NULL;
@@ -19,13 +20,6 @@ static struct o2_net_options read_line(const char *line)
 		argv[argc++] = word;
 	argv[argc] = NULL;
 	assert_true(o2_net_options_read(argc, argv, &options) > 0);
-	return options;
-}
-
-static struct o2_node_config node_of(const char *line)
-{
-	const struct o2_net_options options = read_line(line);
-
 	return o2_net_node_config(&options);
 }
 

@@ -49,6 +49,7 @@ static void serve_request(void *context, const struct o2_lst_request *request)
 	struct world *world = context;
 	const struct o2_lst_brw_reqst *brw = &request->msg->u.brw_reqst;
 	uint8_t *bytes = o2_lnet_side_bytes(&world->pair.b, BULK_PAGE);
+	struct o2_transfer_memory endless;
 	uint32_t len;
 
 	world->seen = *request->msg;
@@ -68,9 +69,9 @@ static void serve_request(void *context, const struct o2_lst_request *request)
 		return;
 	}
 	/* What cannot be sent is refused, and then something else may be. */
-	world->memory.buffer.nob = UINT64_MAX;
-	assert_true(o2_lst_served_put(world->server, request->served, &world->memory, NULL) < 0);
-	world->memory = lnet_side_memory(&world->pair.b, 0, BULK_PAGE, len);
+	endless = world->memory;
+	endless.buffer.nob = UINT64_MAX;
+	assert_true(o2_lst_served_put(world->server, request->served, &endless, NULL) < 0);
 	o2_lst_pattern_fill(bytes, len, 0, O2_LST_CHECK_FULL, O2_BIG_ENDIAN);
 	if (world->act == FLIP)
 		bytes[world->flip_at] ^= 1;
