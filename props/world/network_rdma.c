@@ -17,6 +17,20 @@ struct rdma_network {
 	struct place *places;
 };
 
+/*
+ * librdmacm opens a device for the first identifier that is bound on it, and keeps it open.  That is here, and
+ * not in whichever case is the first to listen or to connect there: it would be what this case leaves behind.
+ */
+static void open_for_good(const struct o2_ni *ni, uint32_t address)
+{
+	struct o2_cm *cm;
+
+	if (o2_cm_rdma_open(ni, address, &cm, NULL) != 0)
+		return;
+	cm->ops->listen(cm, 0, NULL);
+	o2_cm_rdma_close(cm);
+}
+
 static int rdma_attach(struct o2_network *network, const struct o2_ni *ni, uint32_t address,
 		       struct o2_cm **cm, struct o2_error *error)
 {
@@ -27,6 +41,7 @@ static int rdma_attach(struct o2_network *network, const struct o2_ni *ni, uint3
 	if (place == NULL)
 		return o2_refuse_value(error, -ENOMEM, "network/memory", "place", sizeof(*place),
 				       O2_NO_LIMIT);
+	open_for_good(ni, address);
 	rc = o2_cm_rdma_open(ni, address, &place->cm, error);
 	if (rc != 0) {
 		free(place);

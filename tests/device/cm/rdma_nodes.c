@@ -3,9 +3,42 @@
  * Two nodes over librdmacm: they find each other, agree, move bytes, fail and part as they do in one
  * process.
  */
+#include "props/engine/process_held.h"
+#include "props/world/network.h"
 #include "tests/device/cm/rdma_world.h"
 
 #define WORLD_OPEN_TEST(name) TEST_ON(name, struct world, world, world_open(NULL, NULL), world_close)
+
+static void attach_at(uint32_t address, const struct o2_ni *ni, bool listens)
+{
+	struct o2_network *network;
+	struct o2_error error;
+	struct o2_cm *cm;
+
+	assert_int_equal(o2_network_open_rdma(&network, NULL), 0);
+	if (network->ops->attach(network, ni, address, &cm, &error) != 0) {
+		show_error("attach", &error);
+		fail();
+	}
+	if (listens)
+		assert_int_equal(cm->ops->listen(cm, TEST_PORT, NULL), 0);
+	network->ops->detach(network, cm);
+	network->ops->close(network);
+}
+
+/* Before anything else here has made librdmacm open a device: what it keeps it has from the first attachment on. */
+TEST(an_attachment_leaves_what_a_listener_leaves)
+{
+	struct o2_process_held held, now;
+	struct side side;
+
+	side_open(&side, true, O2_DMA_VIRTUAL, 0);
+	attach_at(address_of(true), &side.ni, false);
+	o2_process_held_now(&held);
+	attach_at(address_of(true), &side.ni, true);
+	assert_true(o2_process_held_again(&held, &now));
+	o2_ni_close(&side.ni);
+}
 
 TEST(bytes_arrive)
 {
