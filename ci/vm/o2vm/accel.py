@@ -31,6 +31,11 @@ def arguments(accel):
     return ["-accel", "kvm", "-cpu", "max"] if accel == "kvm" else ["-accel", "tcg", "-cpu", TCG_CPU]
 
 
+def kernel_arguments(accel):
+    """Under TCG a host that is busy is a guest that stands still: that is no lockup before 120 s, the most that can be asked for."""
+    return [] if accel == "kvm" else ["watchdog_thresh=60", "rcupdate.rcu_cpu_stall_timeout=120"]
+
+
 def kvm_boots(kernel):
     command = [qemu_path(), "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-machine", "q35", "-m", "256",
                "-kernel", kernel, "-append", "earlyprintk=ttyS0 console=ttyS0 panic=-1", "-serial", "stdio",

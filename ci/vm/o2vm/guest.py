@@ -98,7 +98,8 @@ class Guest:
         args = [acceleration.qemu_path(), "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
                 "-machine", "q35", *acceleration.arguments(self.accel), "-smp", str(self.smp), "-m", str(self.memory_mib),
                 "-kernel", self.image.boot, "-initrd", self.image.initrd,
-                "-append", " ".join([KERNEL_ARGUMENTS, *(self.wire.kernel_arguments() if self.wire else [])]),
+                "-append", " ".join([KERNEL_ARGUMENTS, *acceleration.kernel_arguments(self.accel),
+                                     *(self.wire.kernel_arguments() if self.wire else [])]),
                 "-chardev", f"file,id=console,path={option(self.console_path())}", "-serial", "chardev:console",
                 "-device", "virtio-serial-pci,max_ports=4"]
         for number, (name, port) in enumerate(ports.items(), start=1):

@@ -59,6 +59,7 @@ exec 3> "$O2REF_SHARE/report"
 pwd >&3
 ulimit -l >&3
 ls /dev/infiniband/rdma_cm >&3
+echo a lockup $(cat /proc/sys/kernel/watchdog_thresh) >&3
 for dev in $O2REF_RXE_A $O2REF_RXE_B; do ibv_devinfo -v -d $dev > "$O2REF_SHARE/$dev" || exit 9; done
 sent=/sys/class/infiniband/$O2REF_RXE_A/ports/1/hw_counters/sent_pkts
 wire=/sys/class/net/$O2REF_NETDEV_A/statistics/tx_packets
@@ -92,6 +93,8 @@ def test_devices_and_streams():
         with open(os.path.join(share, dev), encoding="utf-8") as f:
             info = f.read()
         check(f"{dev} is active with MTU 4096", "PORT_ACTIVE" in info and "active_mtu:\t\t4096" in info, info[:400])
+    thresh = next(line for line in report if line.startswith("a lockup "))
+    check("a busy host is no lockup", thresh == f"a lockup {60 if '(tcg' in done.text else 10}", report)
     before, after = ([int(word) for word in line.split()[1:]] for line in report if line.split()[0] in ("before", "after"))
     check("ibv_rc_pingpong between the devices", "client 0" in report, report)
     check("rxe counted the packets", after[0] - before[0] >= PINGPONG_ITERATIONS, report)
