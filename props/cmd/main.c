@@ -40,7 +40,7 @@
 
 /* What malloc keeps: pieces of so many bytes (mallopt(3) has this limit), and so many in all. */
 #define KEPT_PIECE_BYTES (32 << 20)
-#define KEPT_BYTES	 (256 << 20)
+#define KEPT_BYTES	 (64 << 20)
 
 /* Draw from the modes that the command line names; none: from all, as the space has it. */
 static void choose_modes(const bool *named, struct o2_scenario_space *space)
