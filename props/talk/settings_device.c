@@ -7,6 +7,9 @@
 #include "lnd/conn/qp.h"
 #include "props/talk/settings_internal.h"
 
+/* Entries of a message that is gathered: itself and 4 fragments (docs/transport.md, "IMMEDIATE"). */
+#define GATHERED 5u
+
 /* What a connection of that configuration comes to with that device. */
 struct fitted {
 	struct o2_conn_config config;
@@ -39,6 +42,30 @@ static bool has_all(const struct fitted *found, const struct fitted *all)
 	       found->flow.concurrent_sends == all->flow.concurrent_sends;
 }
 
+/* Payloads are gathered if that is asked for and the device can, else they are copied. */
+static void check_gather(const struct o2_settings_run *run, const struct o2_conn_config *config,
+			 struct o2_report *report)
+{
+	for (uint32_t asks = 0; asks < 2; asks++)
+		for (uint32_t sge = GATHERED - 1; sge <= GATHERED; sge++) {
+			const uint32_t max_sge = sge > config->wrq_sge ? sge : config->wrq_sge;
+			const struct o2_qp_device device = {max_sge, UINT32_MAX, UINT32_MAX};
+			struct o2_conn_config asked = *config;
+			struct fitted found;
+
+			asked.immediate_gather = asks != 0;
+			found = fit(&asked, &device);
+			if (found.rc != 0 ||
+			    found.config.immediate_gather != (asks != 0 && max_sge >= GATHERED))
+				o2_report_fail(report, "settings/device",
+					       "%s: payloads %s, and %s, with a device of %" PRIu32
+					       " entries",
+					       run->text, asks ? "are to be gathered" : "are to be copied",
+					       found.config.immediate_gather ? "are gathered" : "are copied",
+					       max_sge);
+		}
+}
+
 void o2_settings_device(struct o2_settings_run *run, struct o2_choice *c, const struct o2_conn_config *config,
 			struct o2_report *report)
 {
@@ -53,6 +80,7 @@ void o2_settings_device(struct o2_settings_run *run, struct o2_choice *c, const 
 			       found.config.queue_depth, all.config.queue_depth);
 		return;
 	}
+	check_gather(run, config, report);
 	if (o2_draw_bool(c, 1, 1))
 		device.max_wr -= 1 + (uint32_t)o2_draw(c, o2_draw_bool(c, 1, 1) ? 0 : device.max_wr - 1);
 	else

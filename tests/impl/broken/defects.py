@@ -439,6 +439,10 @@ DEFECTS = (
            "flow/closed", {"events": 2}, "all credits back at once close the connection"),
     Defect("sends-when-closed", "flow.c", "\twhile (!flow->closed && send_next(flow))\n", "\twhile (send_next(flow))\n",
            "end/message", {"events": 6}, "what waits is sent behind the end"),
+    Defect("type-of-no-message", "flow.c", "message->type = (uint16_t)type;", "message->type = (uint16_t)(type & 0xf);",
+           "run/value", {"events": 1}, "a message has a type that none has"),
+    Defect("closed-by-count", "flow.c", "flow->step->closed = flow->closed;", "flow->step->closed = 2 * flow->closed;",
+           "run/value", {"events": 1}, "a flag says how often"),
     # --- whole transfers --------------------------------------------------------------------------------------------
     Defect("side-confused", "transfer.c", "refusal->where = side == O2_IMPL_SINK ?", "refusal->where = side != O2_IMPL_SINK ?",
            "transfer/where", {"pieces": 3, "nob": 4}, "the other side is blamed"),
