@@ -125,6 +125,8 @@ DEFECTS = (
            "wire/decode/cookie", {"bytes": 60}, "a completion's cookie is swapped for a big-endian peer"),
     Defect("one-flavour", "wire_decode.c", "else if (found == sums.with_sign)", "else if (found == 0)",
            "wire/checksum-one-flavour", {"bytes": 56}, "checksums of peers with signed char are refused"),
+    Defect("flavour-of-none", "wire_decode.c", "out->cksum_flavour = O2_IMPL_CKSUM_NONE;", "out->cksum_flavour = O2_IMPL_CKSUM_UNVERIFIED + 1;",
+           "run/value", {"bytes": 48}, "a message without a checksum has one of a kind that there is not"),
     Defect("checksum-of-received", "wire_decode.c", "sums = checksums(in->bytes, out->ibm_nob);",
            "sums = checksums(in->bytes, in->length_bytes);",
            "wire/noop/refused-legal", {"bytes": 49}, "the checksum takes in what follows the message"),
@@ -443,6 +445,9 @@ DEFECTS = (
            "run/value", {"events": 1}, "a message has a type that none has"),
     Defect("closed-by-count", "flow.c", "flow->step->closed = flow->closed;", "flow->step->closed = 2 * flow->closed;",
            "run/value", {"events": 1}, "a flag says how often"),
+    Defect("more-than-a-step-holds", "flow.c", "flow->step->closed = flow->closed;",
+           "flow->step->closed = flow->closed;\n\tflow->step->count += O2_IMPL_FLOW_MESSAGES + 1;",
+           "run/count-over-capacity", {"events": 1}, "a step counts more messages than it has room for"),
     # --- whole transfers --------------------------------------------------------------------------------------------
     Defect("side-confused", "transfer.c", "refusal->where = side == O2_IMPL_SINK ?", "refusal->where = side != O2_IMPL_SINK ?",
            "transfer/where", {"pieces": 3, "nob": 4}, "the other side is blamed"),
