@@ -287,6 +287,17 @@ class Steered(OfCopies):
             result, _ = self.stages("crashes", CRASHES, ("dma_map",), DIFFER, cases=300)
         self.assertEqual(result["findings"][0]["backtrace"], finding["backtrace"])
 
+    def test_a_crash_names_its_places_where_no_one_knows_lines(self):
+        folder = Path(self.folder.name) / "says-nothing"
+        folder.mkdir()
+        (folder / "addr2line").symlink_to("/bin/true")
+        with unittest.mock.patch.dict(os.environ, {"PATH": f"{folder}:{os.environ['PATH']}"}):
+            result, _ = self.stages("crashes", CRASHES, ("dma_map",), DIFFER, cases=300)
+        finding, = result["findings"]
+        self.assertTrue(finding["backtrace"])
+        for call in finding["backtrace"]:
+            self.assertRegex(call, r"^[^/+]+\.so\+0x[1-9a-f][0-9a-f]*$")
+
     def test_a_third_of_the_modes_is_asked_for_most_of_the_time(self):
         result, stages = self.stages("two-modes", TWO_MODES, ("reg_plan", "transfer"), AGREE, cases=200000)
         self.assertEqual(result["findings"], [])
