@@ -157,6 +157,8 @@ static int run(struct o2_hostile_words *words)
 		status = try_named(&net, words, &tally);
 	if (tally.open)
 		close_net(&net, &tally);
+	if (!tally.begun)
+		return status;
 	printf("%u passed, %u failed", tally.count[O2_NET_MET], tally.count[O2_NET_NOT_MET]);
 	if (net.options.peer != 0)
 		printf(", %u tolerated, %u not tried", tally.count[O2_NET_TOLERATED],

@@ -100,7 +100,7 @@ bool o2_far_open(struct o2_net_liar *net, char *why)
 
 	net->h.world = &world;
 	if (open_own_side(net, &error) != 0) {
-		o2_error_text(&error, why, O2_VICTIM_WHY_BYTES);
+		o2_net_liar_refused(net, &error, why);
 		return false;
 	}
 	victim.liar_nid = net->h.liar.nid;

@@ -50,6 +50,14 @@ int o2_net_liar_attach(struct o2_net_liar *net, uint32_t honest_network, struct 
 	return open_place(net, O2_NI_FRIEND, &config, honest_network, address, error);
 }
 
+void o2_net_liar_refused(const struct o2_net_liar *net, const struct o2_error *error, char *why)
+{
+	char text[O2_VICTIM_WHY_BYTES - 60]; /* a name of 40 and three words are in front */
+
+	o2_error_text(error, text, sizeof(text));
+	snprintf(why, O2_VICTIM_WHY_BYTES, "cannot use %.40s: %s", net->options.device, text);
+}
+
 void o2_net_liar_detach(struct o2_net_liar *net)
 {
 	o2_net_liar_end(net);

@@ -56,6 +56,8 @@ struct o2_net_liar {
 
 /* The two interfaces, the honest one with this network number in its NID; 0 or -errno. */
 int o2_net_liar_attach(struct o2_net_liar *net, uint32_t honest_network, struct o2_error *error);
+/* What it is that cannot be had on its device, into why[O2_VICTIM_WHY_BYTES]. */
+void o2_net_liar_refused(const struct o2_net_liar *net, const struct o2_error *error, char *why);
 void o2_net_liar_detach(struct o2_net_liar *net);
 /* A fresh queue pair for the liar; and, unless its requests are what is tried, a good connection. */
 bool o2_net_liar_begin(struct o2_net_liar *net, const struct o2_misbehaviour *what, char *why);

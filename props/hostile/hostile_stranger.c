@@ -144,7 +144,7 @@ bool o2_stranger_open(struct o2_net_liar *net, char *why)
 	struct o2_error error;
 
 	if (o2_net_liar_attach(net, o2_nid_network(net->options.peer), &error) != 0) {
-		o2_error_text(&error, why, O2_VICTIM_WHY_BYTES);
+		o2_net_liar_refused(net, &error, why);
 		return false;
 	}
 	net->h.world = &world;

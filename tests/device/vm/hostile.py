@@ -103,6 +103,11 @@ class Guest:
         self.check("a victim of its own process", status == 0 and f"\n{self.expected} passed, 0 failed\n" in text,
                    f"status {status}\n{text}replay: ci/vm/run -- {command}")
 
+    def on_no_device(self):
+        status, text, _ = self.hostile("o2props", "--device", f"no-such-device,{self.b}", "--all")
+        self.check("a device that is not there is named, in one line", status == 77 and len(text.splitlines()) == 1 and
+                   text.startswith("o2props: cannot begin: cannot use no-such-device: "), f"status {status}\n{text}")
+
     def without_checks(self):
         for name, mutant in WITHOUT:
             status, text, command = self.hostile("o2props-mutants", "--device", f"{self.a},{self.b}", "--mutant", mutant, name)
@@ -154,6 +159,7 @@ class Guest:
     def run(self):
         before = self.resources()
         self.in_two_processes()
+        self.on_no_device()
         self.without_checks()
         self.at_a_stranger()
         self.at_a_loose_stranger()
