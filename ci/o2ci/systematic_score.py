@@ -204,7 +204,7 @@ def drawn_of(options, places):
     found = [place for of_file in places.values() for place in of_file if systematic.id_of(place) in options.only]
     missing = set(options.only) - {systematic.id_of(place) for place in found}
     if missing:
-        sys.exit(f"ci/mutants: no mutant {', '.join(sorted(missing))} in ref/")
+        raise systematic.DrawError(f"no mutant {', '.join(sorted(missing))} in ref/")
     return {"": (len(found), found)}
 
 
@@ -242,12 +242,13 @@ def main(arguments):
         judged, places = systematic.read_judged(), systematic.all_places(ROOT)
         if options.check_list:
             return check_list(judged, places)
+        drawn = drawn_of(options, places)
         tree = BUILD / "systematic"
         programs = tree / "build" / mutant_tree.PRESET
         mutant_tree.lay(ROOT, tree)
         mutant_tree.write_sources(ROOT, tree, {})
         mutant_tree.configure(tree)
-        chosen = mutant_tree.choose(drawn_of(options, places), mutant_tree.Compiler(ROOT, tree), options.jobs, print)
+        chosen = mutant_tree.choose(drawn, mutant_tree.Compiler(ROOT, tree), options.jobs, print)
         mutants = dict(enumerate(chosen, 1))
         mutant_tree.write_sources(ROOT, tree, mutants)
         runs = project_runs(programs, options)
@@ -257,6 +258,9 @@ def main(arguments):
             mutant_tree.bring(ROOT, tree, mutant_runs.WITH_DEFECTS, options.jobs)
         print(f"{len(mutants)} mutants of seed {options.seed}, built in {time.monotonic() - started:.0f} s", flush=True)
         results, failed = score(mutants, runs, judged, options)
+    except systematic.DrawError as error:
+        print(f"ci/mutants: {error}", file=sys.stderr)
+        return 2
     except (mutant_tree.TreeError, systematic.JudgedError, systematic.switches.TextError) as error:
         print(f"ci/mutants: {error}")
         return 1

@@ -23,6 +23,10 @@ KEYS = ("file", "function", "operator", "text")
 OF_DEVICES = ("ref/lnd/cm/rdma.c", "ref/lnd/cm/rdma_event.c", "ref/lnd/cm/rdma_internal.h", "ref/cli/net/network_rdma.c")
 
 
+class DrawError(Exception):
+    """There is nothing to draw from."""
+
+
 class JudgedError(Exception):
     """An entry of a list of judged survivors that is not as it must be; the text names it."""
 
@@ -126,13 +130,21 @@ def quotas(sizes, count):
     return given
 
 
+def is_under(folder, one):
+    return f"{folder}/".startswith(f"{one}/")
+
+
 def draw(places, count, seed, under=()):
     """{folder: (how many, its places in the order in which they are drawn)}.  under: of these folders alone."""
     folders = {}
     for file, of_file in places.items():
-        folder = folder_of(file)
-        if of_file and (not under or any(f"{folder}/".startswith(f"{one}/") for one in under)):
-            folders.setdefault(folder, []).extend(of_file)
+        if of_file:
+            folders.setdefault(folder_of(file), []).extend(of_file)
+    for one in under:
+        if not any(is_under(folder, one) for folder in folders):
+            raise DrawError(f"--under {one}: no such folder of ref/; there are {', '.join(sorted(folders))}")
+    if under:
+        folders = {name: all_of for name, all_of in folders.items() if any(is_under(name, one) for one in under)}
     given = quotas({name: len(all_of) for name, all_of in folders.items()}, count)
     return {name: (given[name], in_order(all_of, seed)) for name, all_of in sorted(folders.items())}
 

@@ -163,6 +163,10 @@ class Draw(unittest.TestCase):
     def test_one_folder_alone(self):
         self.assertEqual(set(systematic.draw(self.places, 3, 1, under=["y"])), {"y"})
 
+    def test_a_folder_that_is_not_there(self):
+        with self.assertRaisesRegex(systematic.DrawError, "^--under ref/y: no such folder of ref/; there are x, y$"):
+            systematic.draw(self.places, 3, 1, under=["y", "ref/y"])
+
     def test_what_is_edited_elsewhere_changes_nothing(self):
         order = systematic.in_order(self.places[FILE], 5)
         moved = operators.places_of("\n\n" + SOURCE, FILE)
