@@ -52,10 +52,9 @@ int o2_net_liar_attach(struct o2_net_liar *net, uint32_t honest_network, struct 
 
 void o2_net_liar_refused(const struct o2_net_liar *net, const struct o2_error *error, char *why)
 {
-	char text[O2_VICTIM_WHY_BYTES - 60]; /* a name of 40 and three words are in front */
+	const int used = snprintf(why, O2_VICTIM_WHY_BYTES, "cannot use %.40s: ", net->options.device);
 
-	o2_error_text(error, text, sizeof(text));
-	snprintf(why, O2_VICTIM_WHY_BYTES, "cannot use %.40s: %s", net->options.device, text);
+	o2_error_text(error, why + used, O2_VICTIM_WHY_BYTES - (size_t)used);
 }
 
 void o2_net_liar_detach(struct o2_net_liar *net)
