@@ -82,7 +82,7 @@ struct o2_judge_finding {
 
 typedef void (*o2_judge_sink)(void *context, const struct o2_judge_finding *finding);
 
-/* Hears every event after the rules have: what they found has been told. */
+/* Hears every event but O2_JUDGE_PART, after the rules have: what they found has been told. */
 typedef void (*o2_judge_listener)(void *context, const struct o2_judge_conn *conn,
 				  const struct o2_judge_event *event);
 
@@ -156,7 +156,7 @@ int o2_judge_hear(struct o2_judge *judge, struct o2_judge_conn *conn, const stru
 
 struct o2_judge_view {
 	uint64_t id;	/* of all connections of the judge, from 1 */
-	uint64_t heard; /* events */
+	uint64_t heard; /* events but O2_JUDGE_PART */
 	uint64_t nid[O2_JUDGE_SIDES];
 	uint16_t version;
 	uint32_t queue_depth, max_frags;

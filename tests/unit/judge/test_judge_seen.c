@@ -401,3 +401,32 @@ TEST(test_a_put_that_was_not_the_last)
 		say_close(&say);
 	}
 }
+
+static void count_told(void *context, const struct o2_judge_conn *conn, const struct o2_judge_event *event)
+{
+	(void)conn;
+	assert_int_equal(event->kind, O2_JUDGE_WRITE);
+	++*(uint32_t *)context;
+}
+
+/* A WRITE of three packets is one event; the packets are part of it. */
+SAY_TEST(test_a_part_is_not_told)
+{
+	const uint8_t bytes[64] = {0};
+	uint32_t told = 0;
+	uint64_t heard;
+
+	say_connected(say);
+	heard = o2_judge_view(say->conn).heard;
+	o2_judge_listen(say->judge, count_told, &told);
+	for (uint32_t i = 0; i < 3; i++)
+		say_event(say, (struct o2_judge_event){.kind = O2_JUDGE_PART,
+						       .from = A,
+						       .rkey = sink.rkey,
+						       .addr = sink.addr + i * sizeof(bytes),
+						       .payload = bytes,
+						       .bytes = sizeof(bytes)});
+	say_write(say, A, sink.rkey, sink.addr, 3 * sizeof(bytes));
+	assert_int_equal(told, 1);
+	assert_int_equal(o2_judge_view(say->conn).heard, heard + 1);
+}

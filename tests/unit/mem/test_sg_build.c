@@ -339,3 +339,54 @@ TEST(test_refusals)
 		assert_int_equal(o2_sg_build(&buffer, &space, row->max_entries, &list, NULL), row->code);
 	}
 }
+
+/* --- one range of virtual addresses --- */
+
+struct range_case {
+	const char *name;
+	uint64_t offset;
+	uint64_t nob;
+	struct o2_iov piece[3];
+	bool one;
+	uint64_t addr;
+};
+
+/* clang-format off */
+static const struct range_case range_cases[] = {
+	{"one piece", 0, 10, {{LOW, 10}}, true, LOW},
+	{"inside one piece", 3, 5, {{LOW, 10}}, true, LOW + 3},
+	{"neighbours", 0, 20, {{LOW, 10}, {LOW + 10, 10}}, true, LOW},
+	{"neighbours, from the second on", 10, 10, {{HIGH, 10}, {LOW, 10}}, true, LOW},
+	{"an empty piece in between", 0, 20, {{LOW, 10}, {HIGH, 0}, {LOW + 10, 10}}, true, LOW},
+	{"what lies behind the last byte is not looked at", 0, 10, {{LOW, 10}, {HIGH, 10}}, true, LOW},
+	{"the last address but one", 0, 16, {{UINT64_MAX - 16, 16}}, true, UINT64_MAX - 16},
+	{"past the last address", 0, 16, {{UINT64_MAX - 15, 17}}, false, 0},
+	{"a byte in between", 0, 20, {{LOW, 10}, {LOW + 11, 10}}, false, 0},
+	{"a byte twice", 0, 20, {{LOW, 10}, {LOW + 9, 10}}, false, 0},
+	{"the third lies elsewhere", 0, 30, {{LOW, 10}, {LOW + 10, 10}, {LOW + 21, 10}}, false, 0},
+	{"too short", 1, 30, {{LOW, 10}, {LOW + 10, 10}, {LOW + 20, 10}}, false, 0},
+	{"no bytes", 0, 0, {{LOW, 10}}, false, 0},
+};
+/* clang-format on */
+
+TEST(test_one_range_of_virtual_addresses)
+{
+	const struct o2_kiov page = {.page = 1, .offset = 0, .len = 10};
+	struct o2_buffer pages = {.kind = O2_KIOV, .count = 1, .nob = 10, .kiov = &page};
+	uint64_t addr = 0;
+
+	for (size_t i = 0; i < sizeof(range_cases) / sizeof(range_cases[0]); i++) {
+		const struct range_case *row = &range_cases[i];
+		struct o2_buffer buffer = {.kind = O2_IOV,
+					   .count = 3,
+					   .offset = row->offset,
+					   .nob = row->nob,
+					   .iov = row->piece};
+
+		if (o2_virtual_range(&buffer, &addr) != row->one)
+			fail_msg("%s: %s", row->name, row->one ? "is one range" : "is not");
+		if (row->one && addr != row->addr)
+			fail_msg("%s: begins at %#" PRIx64 ", not %#" PRIx64, row->name, addr, row->addr);
+	}
+	assert_false(o2_virtual_range(&pages, &addr));
+}
