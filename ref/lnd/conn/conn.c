@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "base/breaks.h"
 #include "lnd/conn/conn_internal.h"
@@ -44,16 +43,14 @@ static int make_arrays(struct o2_conn *conn, struct o2_error *error)
 static int make_rx_area(struct o2_conn *conn, struct o2_error *error)
 {
 	int access = IBV_ACCESS_LOCAL_WRITE;
-	void *area =
-		mmap(NULL, rx_area_bytes(conn), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	int rc;
 
-	if (area == MAP_FAILED)
-		return o2_fail(error, -errno, "conn/slots", "message slots", conn->nrecv);
-	conn->rx_area = area;
+	conn->rx_area = aligned_alloc(O2_MSG_BYTES, rx_area_bytes(conn));
+	if (conn->rx_area == NULL)
+		return o2_fail(error, -ENOMEM, "conn/slots", "message slots", conn->nrecv);
 	if (!o2_breaks("reg/slots-local", true))
 		access |= IBV_ACCESS_REMOTE_WRITE;
-	rc = o2_dma_map_single(area, rx_area_bytes(conn), O2_DMA_FROM_DEVICE, conn->ni->config.bounce,
+	rc = o2_dma_map_single(conn->rx_area, rx_area_bytes(conn), O2_DMA_FROM_DEVICE, conn->ni->config.bounce,
 			       &conn->rx_dma, error);
 	if (rc != 0)
 		return rc;
@@ -169,8 +166,7 @@ void o2_conn_destroy(struct o2_conn *conn)
 	if (conn->rx_mr != NULL)
 		ibv_dereg_mr(conn->rx_mr);
 	o2_dma_unmap_single(&conn->rx_dma);
-	if (conn->rx_area != NULL)
-		munmap(conn->rx_area, rx_area_bytes(conn));
+	free(conn->rx_area);
 	free(conn->chain.sge);
 	free(conn->chain.wr);
 	free(conn->parked);
