@@ -3,15 +3,21 @@
  * Regions with gaps: byte ranges anywhere, one after the other under consecutive addresses
  * (docs/loopverbs.md, "Regions with gaps").
  *
- * Everything but the copying of bytes sees such a region as one contiguous range.  That range is address
- * space with nothing behind it, so that it is nobody else's and a copy that forgot to resolve it would fault.
+ * Everything but the copying of bytes sees such a region as one contiguous range of addresses from NOWHERE on.
  */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "loopverbs/internal.h"
 #include "loopverbs/loopverbs.h"
+
+/*
+ * No process is given an address with this bit set.  So what lies from here on is nobody else's, and a copy that
+ * forgot to resolve it faults.  No address is used twice.
+ */
+#define NOWHERE (UINT64_C(1) << 55)
+
+static uint64_t next_range = NOWHERE;
 
 struct o2l_gaps {
 	uint8_t *range; /* stands for the region */
@@ -26,7 +32,6 @@ static LIST_HEAD(, o2l_gaps) all_gaps = LIST_HEAD_INITIALIZER(all_gaps);
 struct o2l_gaps *o2l_gaps_make(const struct ibv_sge *entry, uint32_t count)
 {
 	struct o2l_gaps *gaps = calloc(1, sizeof(*gaps) + count * sizeof(*entry));
-	void *range = MAP_FAILED;
 
 	if (!gaps)
 		return NULL;
@@ -34,12 +39,9 @@ struct o2l_gaps *o2l_gaps_make(const struct ibv_sge *entry, uint32_t count)
 	memcpy(gaps->entry, entry, count * sizeof(*entry));
 	for (uint32_t i = 0; i < count; i++)
 		gaps->length += entry[i].length;
-	range = mmap(NULL, gaps->length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (range == MAP_FAILED) {
-		free(gaps);
-		return NULL;
-	}
-	gaps->range = range;
+	gaps->range = (uint8_t *)(uintptr_t)next_range;
+	/* What lies behind the last byte is not the next one's. */
+	next_range += (gaps->length / O2L_PAGE_BYTES + 2) * O2L_PAGE_BYTES;
 	LIST_INSERT_HEAD(&all_gaps, gaps, link);
 	return gaps;
 }
@@ -55,7 +57,6 @@ void o2l_gaps_free(struct o2l_gaps *gaps)
 	if (!gaps)
 		return;
 	LIST_REMOVE(gaps, link);
-	munmap(gaps->range, gaps->length);
 	free(gaps);
 }
 
@@ -90,6 +91,8 @@ uint8_t *o2l_gaps_resolve(uint8_t *place, size_t *length)
 	const struct o2l_gaps *gaps;
 	uint64_t at;
 
+	if ((uintptr_t)place < NOWHERE)
+		return place;
 	LIST_FOREACH(gaps, &all_gaps, link) {
 		if (place < gaps->range || (uint64_t)(place - gaps->range) >= gaps->length)
 			continue;

@@ -269,6 +269,21 @@ PAIR_TEST(gaps_read_and_write)
 	free(image);
 }
 
+/* What stands for a region is not memory, and no other region's; nor is the byte behind its last one. */
+APART_TEST(gaps_lie_nowhere)
+{
+	struct ibv_mr *first = register_pieces(&p->a, IBV_ACCESS_LOCAL_WRITE);
+	struct ibv_mr *second = register_pieces(&p->a, IBV_ACCESS_LOCAL_WRITE);
+	const uint64_t distance = (uint64_t)llabs((int64_t)(addr_of(first->addr) - addr_of(second->addr)));
+	unsigned char resident;
+
+	assert_true(distance > GAP_BYTES);
+	assert_int_equal(mincore(first->addr, 1, &resident), -1);
+	assert_int_equal(mincore(second->addr, 1, &resident), -1);
+	assert_int_equal(ibv_dereg_mr(first), 0);
+	assert_int_equal(ibv_dereg_mr(second), 0);
+}
+
 /* A receive is spoilt when it is posted: the pieces, and nothing between them. */
 PAIR_TEST(gaps_are_scribbled_over)
 {
