@@ -149,6 +149,17 @@ uint64_t o2_draw(struct o2_choice *c, uint64_t max)
 	return value;
 }
 
+uint64_t o2_draw_few(struct o2_choice *c, uint64_t max)
+{
+	uint64_t few;
+
+	if (!c->random || max == 0 || !have_room(c, max))
+		return o2_draw(c, max);
+	few = o2_prng_upto(&c->prng, o2_prng_upto(&c->prng, 3) == 0 ? max : max / 8);
+	record_draw(c, few, max);
+	return few;
+}
+
 uint64_t o2_draw_range(struct o2_choice *c, uint64_t lo, uint64_t hi)
 {
 	return hi <= lo ? lo : lo + o2_draw(c, hi - lo);

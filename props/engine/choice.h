@@ -88,6 +88,9 @@ void o2_choice_replay(struct o2_choice *c, const uint8_t *bytes, size_t length_b
 /* Uniform in 0..max, both included. */
 uint64_t o2_draw(struct o2_choice *c, uint64_t max);
 
+/* A number of things, 0..max: at random three in four are an eighth of it at most (docs/properties.md, "Length"). */
+uint64_t o2_draw_few(struct o2_choice *c, uint64_t max);
+
 /* Uniform in lo..hi, both included; lo is the simplest.  hi < lo gives lo and draws nothing. */
 uint64_t o2_draw_range(struct o2_choice *c, uint64_t lo, uint64_t hi);
 

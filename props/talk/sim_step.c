@@ -236,7 +236,7 @@ static void flood(struct o2_sim *sim)
 
 	if (end->conn == NULL)
 		return;
-	o2_sim_op_flood(sim, end, FLOOD_MORE - (uint32_t)o2_draw(sim->choice, FLOOD_MORE));
+	o2_sim_op_flood(sim, end, (uint32_t)o2_draw_few(sim->choice, FLOOD_MORE));
 	while (most-- > 0 && o2_sim_ok(sim) && execute_of(sim, end))
 		o2_sim_check(sim);
 }

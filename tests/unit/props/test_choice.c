@@ -166,6 +166,32 @@ TEST(test_most_cases_at_random_are_short)
 	}
 }
 
+/* Of four numbers of things one is any, and three are an eighth of the most at most. */
+TEST(test_numbers_at_random_are_few)
+{
+	const uint32_t cases = 16000;
+	uint32_t few = 0, halves = 0;
+
+	for (uint64_t i = 0; i < cases; i++) {
+		o2_choice_random(&choice, SEED, i);
+		const uint64_t number = o2_draw_few(&choice, 300);
+
+		o2_choice_replay(&other, choice.record, choice.record_bytes);
+		assert_int_equal(o2_draw_few(&other, 300), number);
+		assert_int_equal(other.record_bytes, choice.record_bytes);
+		assert_memory_equal(other.record, choice.record, choice.record_bytes);
+		assert_true(number <= 300);
+		few += number <= 37;
+		halves += number > 150;
+	}
+	/* 12,505 and 1,993 are expected, with standard deviations of 52 and 42. */
+	assert_uint_in_range(few, 12245, 12765);
+	assert_uint_in_range(halves, 1783, 2203);
+	o2_choice_random(&choice, SEED, 0);
+	assert_int_equal(o2_draw_few(&choice, 0), 0);
+	assert_int_equal(choice.draws, 0);
+}
+
 /* Any bytes are a case; its record is canonical: never larger, and replayed it is the same case. */
 TEST(test_record_is_canonical)
 {
