@@ -98,6 +98,13 @@ void *__wrap_realloc(void *memory, size_t size)
 	return memory == NULL ? allocated(grown) : grown;
 }
 
+void *__real_aligned_alloc(size_t alignment, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size)
+{
+	return faulty_call_due(CALL_ALIGNED_ALLOC) ? NULL : allocated(__real_aligned_alloc(alignment, size));
+}
+
 void __real_free(void *memory);
 void __wrap_free(void *memory);
 void __wrap_free(void *memory)

@@ -18,6 +18,7 @@
 	ENTRY(MALLOC, "malloc", ENOMEM)                                      \
 	ENTRY(CALLOC, "calloc", ENOMEM)                                      \
 	ENTRY(REALLOC, "realloc", ENOMEM)                                    \
+	ENTRY(ALIGNED_ALLOC, "aligned_alloc", ENOMEM)                        \
 	ENTRY(MMAP, "mmap", ENOMEM)                                          \
 	ENTRY(MEMFD_CREATE, "memfd_create", EMFILE)                          \
 	ENTRY(FTRUNCATE, "ftruncate", ENOSPC)                                \
