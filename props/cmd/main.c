@@ -38,8 +38,11 @@
 #define SHRINK_CALLS_IN_PROCESS 4000u
 #define SHRINK_CALLS_DEVICE	400u
 
-/* What malloc keeps: pieces of so many bytes (mallopt(3) has this limit), and so many in all. */
-#define KEPT_PIECE_BYTES (32 << 20)
+/*
+ * What malloc keeps: pieces of so many bytes, and so many in all.  The receives of the deepest connections are
+ * larger, and few of their pages are touched.
+ */
+#define KEPT_PIECE_BYTES (2 << 20)
 #define KEPT_BYTES	 (64 << 20)
 
 /* Draw from the modes that the command line names; none: from all, as the space has it. */
