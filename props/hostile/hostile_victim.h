@@ -16,7 +16,7 @@
  * gives them may be in the same process or in another (docs/hostile.md, "A victim of its own process").
  */
 
-#define O2_HOSTILE_PAGES 64u
+#define O2_HOSTILE_PAGES 32u
 /* Of nodes and of the liar: a guest on a busy host must not take its own slowness for a lost packet. */
 #define O2_HOSTILE_ACK_TIMEOUT 16u
 #define O2_HONEST_BYTES	       9000u
@@ -26,9 +26,9 @@
  * it is not much larger than what it holds; a liar writes at most 16,096 bytes behind where it may begin.
  */
 #define O2_SERVED_AT 99u /* what the liar is given */
-#define O2_GET_AT    (16u * 4096u + 99u)
-#define O2_PUT_AT    (32u * 4096u + 99u)
-#define O2_HONEST_AT (48u * 4096u + 99u)
+#define O2_GET_AT    (8u * 4096u + 99u)
+#define O2_PUT_AT    (16u * 4096u + 99u)
+#define O2_HONEST_AT (24u * 4096u + 99u)
 
 /* What one end of a connection was told. */
 struct o2_hostile_end {

@@ -33,6 +33,7 @@ struct o2_ni_config o2_hostile_ni_config(enum o2_hostile_ni which)
 		.dma_kind = O2_DMA_BUS,
 		.dma_base = UINT64_C(0x240000000),
 		.arena_pages = which == O2_NI_LIAR ? 1 : O2_HOSTILE_PAGES,
+		.sizes = {.tx_size = 16, .reg_size = 8},
 	};
 
 	if (which != O2_NI_LIAR)
