@@ -49,7 +49,7 @@ static bool open_node(struct o2_sim *sim, uint32_t i)
 		.plain_arena = i != 0 || (is_special(sim) && !sim->remapped),
 		.windows = sim->small ? FEW_WINDOWS : 0,
 		.reg_fast = sim->kernel_order && i == 1 ? o2_device_reg_fast() : NULL,
-		.sizes = {.tx_size = sim->small ? 4 : 256, .reg_size = sim->small ? 2 : 64},
+		.sizes = {.tx_size = sim->small ? 4 : 64, .reg_size = sim->small ? 2 : 64},
 	};
 	struct o2_error error;
 
