@@ -90,13 +90,12 @@ UNCHECKED static inline uint64_t make_word(uint64_t state, uint64_t flip, uint64
 /* Whole blocks, as many as fit into n bytes. */
 UNCHECKED static inline void make_blocks(uint8_t *dst, size_t n, uint64_t state, uint64_t flip, uint64_t odd)
 {
-	uint64_t word[BLOCK_WORDS];
+	for (; n >= BLOCK_BYTES; n -= BLOCK_BYTES, dst += BLOCK_BYTES)
+		for (unsigned int i = 0; i < BLOCK_WORDS; i++, state += MULTIPLY_1) {
+			const uint64_t word = make_word(state, flip, odd);
 
-	for (; n >= BLOCK_BYTES; n -= BLOCK_BYTES, dst += BLOCK_BYTES) {
-		for (unsigned int i = 0; i < BLOCK_WORDS; i++, state += MULTIPLY_1)
-			word[i] = make_word(state, flip, odd);
-		memcpy(dst, word, BLOCK_BYTES);
-	}
+			memcpy(dst + 8u * i, &word, 8);
+		}
 }
 
 /*
