@@ -44,7 +44,11 @@ def of_ended(pid):
 
 
 class Failed(Exception):
-    """A command whose use was asked for has not succeeded."""
+    """A command whose use was asked for has not succeeded; text: all that it said."""
+
+    def __init__(self, command, status, text):
+        super().__init__(f"{' '.join(map(str, command))}: status {status}\n{text[-2000:]}")
+        self.text = text
 
 
 def used(command, said=True, **options):
@@ -56,5 +60,5 @@ def used(command, said=True, **options):
         output.seek(0)
         text = output.read().decode(errors="replace")
     if child.returncode != 0:
-        raise Failed(f"{' '.join(map(str, command))}: status {child.returncode}\n{text[-2000:]}")
+        raise Failed(command, child.returncode, text)
     return usage.ru_utime + usage.ru_stime, usage.ru_maxrss, text
