@@ -50,8 +50,8 @@ static int make_rx_area(struct o2_conn *conn, struct o2_error *error)
 		return o2_fail(error, -ENOMEM, "conn/slots", "message slots", conn->nrecv);
 	if (!o2_breaks("reg/slots-local", true))
 		access |= IBV_ACCESS_REMOTE_WRITE;
-	rc = o2_dma_map_single(conn->rx_area, rx_area_bytes(conn), O2_DMA_FROM_DEVICE, conn->ni->config.bounce,
-			       &conn->rx_dma, error);
+	rc = o2_dma_map_single(conn->rx_area, rx_area_bytes(conn), O2_DMA_FROM_DEVICE,
+			       conn->ni->config.bounce, &conn->rx_dma, error);
 	if (rc != 0)
 		return rc;
 	return o2_reg_mr(&o2_reg_libibverbs, conn->ni->pd, conn->rx_dma.device, rx_area_bytes(conn),
