@@ -131,7 +131,8 @@ static uint64_t take_digit(struct o2_choice *c, uint64_t max)
 	return e->value[i];
 }
 
-uint64_t o2_draw(struct o2_choice *c, uint64_t max)
+/* 0..max; at random up to `likely`, of which nothing is in the record. */
+static uint64_t draw(struct o2_choice *c, uint64_t max, uint64_t likely)
 {
 	uint64_t value;
 
@@ -140,7 +141,7 @@ uint64_t o2_draw(struct o2_choice *c, uint64_t max)
 	if (c->exhaustive != NULL)
 		value = take_digit(c, max);
 	else if (c->random)
-		value = o2_prng_upto(&c->prng, max);
+		value = o2_prng_upto(&c->prng, likely);
 	else
 		value = take_input(c, max);
 	if (c->overrun)
@@ -149,15 +150,16 @@ uint64_t o2_draw(struct o2_choice *c, uint64_t max)
 	return value;
 }
 
+uint64_t o2_draw(struct o2_choice *c, uint64_t max)
+{
+	return draw(c, max, max);
+}
+
 uint64_t o2_draw_few(struct o2_choice *c, uint64_t max)
 {
-	uint64_t few;
+	const bool few = c->random && o2_prng_upto(&c->prng, 3) != 0;
 
-	if (!c->random || max == 0 || !have_room(c, max))
-		return o2_draw(c, max);
-	few = o2_prng_upto(&c->prng, o2_prng_upto(&c->prng, 3) == 0 ? max : max / 8);
-	record_draw(c, few, max);
-	return few;
+	return draw(c, max, few ? max / 8 : max);
 }
 
 uint64_t o2_draw_range(struct o2_choice *c, uint64_t lo, uint64_t hi)
