@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lnd/conn/conn_internal.h"
 #include "lnd/ni/path.h"
 #include "loopverbs/loopverbs.h"
 #include "props/talk/sim_internal.h"
