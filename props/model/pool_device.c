@@ -184,8 +184,11 @@ static int frd_map(void *context, void *handle, const struct o2_frd_request *req
 	struct o2_pool_element *element = handle;
 
 	(void)error;
-	if (element->mapped)
+	if (element->mapped && !element->kept)
 		violation(d, "a descriptor is mapped while it is mapped");
+	if (element->kept && d->faults->unmap_error != 0)
+		return d->faults->unmap_error;
+	element->mapped = element->kept = false;
 	if (d->faults->entries < 0)
 		return d->faults->entries;
 	element->mapped = true;
@@ -196,13 +199,16 @@ static int frd_map(void *context, void *handle, const struct o2_frd_request *req
 	return d->faults->entries == 0 ? (int)request->entries : d->faults->entries;
 }
 
-static void frd_unmap(void *context, void *handle)
+static int frd_unmap(void *context, void *handle, struct o2_error *error)
 {
+	struct o2_pool_device *d = context;
 	struct o2_pool_element *element = handle;
 
+	(void)error;
 	if (!element->mapped)
-		violation(context, "a descriptor is unmapped that is not mapped");
-	element->mapped = false;
+		violation(d, "a descriptor is unmapped that is not mapped");
+	element->mapped = element->kept = d->faults->unmap_error != 0;
+	return d->faults->unmap_error;
 }
 
 const struct o2_frd_ops o2_pool_frd_ops = {frd_create, frd_destroy, frd_map, frd_unmap};

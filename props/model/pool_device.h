@@ -25,7 +25,7 @@ struct o2_pool_faults {
 	uint64_t now_ms;
 	uint32_t create_at; /* element of a pool that cannot be created, or O2_POOL_NEVER */
 	int map_error;	    /* FMR: what map says, 0 or -errno */
-	int unmap_error;    /* FMR: what unmap says */
+	int unmap_error;    /* FMR and descriptors: what unmap says */
 	int entries;	    /* descriptors: what map says; 0: all of them */
 };
 
@@ -33,6 +33,7 @@ struct o2_pool_element {
 	bool exists;
 	bool gaps;	   /* a region that holds lists with gaps */
 	bool mapped;	   /* a descriptor: its list is the device's */
+	bool kept;	   /* a descriptor that is mapped because the unmap failed */
 	uint32_t held;	   /* transfers that use it, as far as the property knows */
 	uint32_t key;	   /* FMR: alive, or 0 */
 	const void *place; /* of a message slot */

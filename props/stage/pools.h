@@ -74,6 +74,8 @@ struct o2_pool_step {
 	ENTRY(O2_POOL_SEEN_REPLACED, "region_replaced")                             \
 	ENTRY(O2_POOL_SEEN_SHORT_MAP, "short_map")                                  \
 	ENTRY(O2_POOL_SEEN_MAP_ERROR, "map_failed")                                 \
+	ENTRY(O2_POOL_SEEN_MAPPING_KEPT, "mapping_kept_by_the_device")              \
+	ENTRY(O2_POOL_SEEN_KEPT_ENDED, "mapping_kept_until_the_next")               \
 	ENTRY(O2_POOL_SEEN_GAPS_REFUSED, "gaps_refused")                            \
 	ENTRY(O2_POOL_SEEN_BAD_REQUEST, "request_refused")                          \
 	ENTRY(O2_POOL_SEEN_ABANDONED, "mapping_abandoned")                          \

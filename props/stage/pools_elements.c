@@ -233,7 +233,7 @@ void o2_pools_take_frd(struct o2_pools_run *run, struct o2_pool_subject *s, stru
 	struct o2_frd *frd = NULL;
 	uint32_t element = 0;
 	const char *rule = draw_request(s, c, &request);
-	const int map_error = draw_map(run, c);
+	int map_error = draw_map(run, c);
 	const bool bad_request = rule != NULL;
 	int want;
 
@@ -244,6 +244,11 @@ void o2_pools_take_frd(struct o2_pools_run *run, struct o2_pool_subject *s, stru
 		want = o2_pool_model_take(&s->model, &element);
 		count_refused_take(run, want);
 		rule = exhausted_rules[want != -EBUSY];
+	}
+	/* What the device has kept of the descriptor's last mapping goes first; one that is made now has none. */
+	if (want == 0 && s->device.element[element].exists && s->device.element[element].kept) {
+		run->tally.seen[O2_POOL_SEEN_KEPT_ENDED] += run->faults.unmap_error == 0;
+		map_error = run->faults.unmap_error != 0 ? run->faults.unmap_error : map_error;
 	}
 	if (want == 0)
 		want = map_model(run, s, element, request.side == O2_SOURCE, map_error, &rule);
@@ -328,11 +333,13 @@ void o2_pools_put_frd(struct o2_pools_run *run, struct o2_pool_subject *s, uint3
 	o2_key_model_step(key, &unmap, &answer);
 	o2_pool_model_put(&s->model, element, true);
 	step->code = o2_frd_put(&s->frd, frd, &error);
-	if (!o2_pools_expect(s, "put", step->code, 0, NULL, &error, report) ||
+	run->tally.seen[O2_POOL_SEEN_MAPPING_KEPT] += run->faults.unmap_error != 0;
+	if (!o2_pools_expect(s, "put", step->code, run->faults.unmap_error, "pool/frd/unmap", &error,
+			     report) ||
 	    o2_pools_fate(s, element) == O2_POOL_GONE)
 		return;
 	if (frd->key.state != (key->valid ? O2_FRD_IDLE_PREPARED : O2_FRD_FRESH) ||
-	    s->device.element[element].mapped)
+	    s->device.element[element].mapped != (run->faults.unmap_error != 0))
 		o2_report_fail(report, "pools/descriptor/idle",
 			       "descriptor %" PRIu32 " was put back in state %d", element,
 			       (int)frd->key.state);

@@ -54,9 +54,9 @@ static int frd_map(void *context, void *handle, const struct o2_frd_request *req
 	return o2_reg_verbs_frd.map(context, handle, request, lkey, error);
 }
 
-static void frd_unmap(void *context, void *handle)
+static int frd_unmap(void *context, void *handle, struct o2_error *error)
 {
-	o2_reg_verbs_frd.unmap(context, handle);
+	return o2_reg_verbs_frd.unmap(context, handle, error);
 }
 
 static const struct o2_frd_ops frd_ops = {frd_create, frd_destroy, frd_map, frd_unmap};

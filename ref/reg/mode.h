@@ -82,7 +82,7 @@ int o2_reg_release_fastreg(struct o2_reg_domain *domain, struct o2_binding *bind
  */
 struct o2_descriptor {
 	struct ibv_mw *mw;
-	struct o2_region region; /* of the mapping, between map and unmap */
+	struct o2_region region; /* of the mapping, until unmap, or the next map, has ended it */
 	struct ibv_mr *fast;	 /* NULL: mw and region */
 	const struct o2_reg_fast *calls;
 };

@@ -54,9 +54,9 @@ static int frd_map(void *context, void *handle, const struct o2_frd_request *req
 	return rc > 0 && faults.frd_short ? rc - 1 : rc;
 }
 
-static void frd_unmap(void *context, void *handle)
+static int frd_unmap(void *context, void *handle, struct o2_error *error)
 {
-	o2_reg_verbs_frd.unmap(context, handle);
+	return o2_reg_verbs_frd.unmap(context, handle, error);
 }
 
 static const struct o2_fmr_ops fmr_ops = {fmr_create, fmr_destroy, fmr_map, fmr_unmap};

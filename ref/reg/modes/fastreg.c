@@ -69,9 +69,12 @@ static int create_descriptor(void *context, uint64_t device, uint32_t max_pages,
 	return 0;
 }
 
-static void unmap_descriptor(void *context, void *handle)
+static int unmap_descriptor(void *context, void *handle, struct o2_error *error)
 {
-	(void)o2_reg_region_release(context, &((struct o2_descriptor *)handle)->region);
+	struct o2_region *region = &((struct o2_descriptor *)handle)->region;
+	int rc = o2_reg_region_release(context, region);
+
+	return rc == 0 ? 0 : o2_fail(error, rc, "bind/deregister", "length", region->mr->length);
 }
 
 /*
@@ -85,7 +88,7 @@ static void destroy_descriptor(void *context, void *handle)
 
 	if (ibv_dealloc_mw(descriptor->mw) == 0)
 		domain->live.mws--;
-	unmap_descriptor(context, handle);
+	(void)unmap_descriptor(context, handle, NULL);
 	free(descriptor);
 }
 
@@ -101,12 +104,12 @@ static int map_descriptor(void *context, void *handle, const struct o2_frd_reque
 			     ? o2_reg_access_flags(plan->access & O2_ACCESS_LOCAL_WRITE) | IBV_ACCESS_MW_BIND
 			     : o2_reg_access_flags(plan->access);
 	const struct o2_page_bytes bytes = o2_reg_page_bytes(plan);
-	int rc;
+	int rc = unmap_descriptor(domain, descriptor, error);
 
-	if (plan->mode == O2_REG_FASTREG_GAPS)
-		rc = o2_reg_region_of_ranges(domain, plan, access, &descriptor->region, error);
-	else
-		rc = o2_reg_region_of_pages(domain, &bytes, access, &descriptor->region, error);
+	if (rc == 0)
+		rc = plan->mode == O2_REG_FASTREG_GAPS
+			     ? o2_reg_region_of_ranges(domain, plan, access, &descriptor->region, error)
+			     : o2_reg_region_of_pages(domain, &bytes, access, &descriptor->region, error);
 	if (rc != 0)
 		return rc;
 	*lkey = descriptor->region.mr->lkey;
@@ -228,11 +231,10 @@ int o2_reg_release_fastreg(struct o2_reg_domain *domain, struct o2_binding *bind
 	struct o2_frd_set *set = set_of(domain, binding);
 	const struct o2_frd_key *key = &binding->frd->key;
 	const bool unknown = failed && key->order == O2_FRD_INVALIDATE_FIRST && key->state != O2_FRD_PREPARED;
+	const bool alive = key->order == O2_FRD_INVALIDATE_LAST && key->registered;
 
-	(void)error;
-	if (unknown || o2_frd_put(set, binding->frd, NULL) == -EBUSY)
-		(void)o2_frd_discard(set, binding->frd, NULL);
-	return 0;
+	return unknown || alive ? o2_frd_discard(set, binding->frd, error)
+				: o2_frd_put(set, binding->frd, error);
 }
 
 /*

@@ -251,10 +251,13 @@ int o2_frd_set_init(struct o2_frd_set *set, const struct o2_frd_config *config, 
 	return o2_pool_set_init(&set->set, &frd_kind, set, &config->set, error);
 }
 
-static void end_mapping(const struct o2_frd_config *config, struct o2_frd *frd)
+static int end_mapping(const struct o2_frd_config *config, struct o2_frd *frd, struct o2_error *error)
 {
-	if (config->ops->unmap != NULL)
-		config->ops->unmap(config->context, frd->handle);
+	int rc;
+
+	o2_error_clear(error);
+	rc = config->ops->unmap == NULL ? 0 : config->ops->unmap(config->context, frd->handle, error);
+	return rc == 0 ? 0 : o2_pool_refuse_op(error, rc, "pool/frd/unmap", "mappings", O2_NO_INDEX, 1, 0);
 }
 
 /* Ask the device.  0, or -errno with nothing mapped. */
@@ -270,7 +273,7 @@ static int map_list(const struct o2_frd_config *config, struct o2_frd *frd,
 		return o2_pool_refuse_op(error, rc, "pool/frd/map", "entries", O2_NO_INDEX, request->entries,
 					 config->max_pages);
 	if ((uint32_t)rc != request->entries) {
-		end_mapping(config, frd);
+		(void)end_mapping(config, frd, NULL);
 		return o2_refuse_value(error, -EINVAL, "pool/frd/short-map", "entries", (uint64_t)rc,
 				       request->entries);
 	}
@@ -314,14 +317,15 @@ int o2_frd_take(struct o2_frd_set *set, const struct o2_frd_request *request, st
 
 int o2_frd_put(struct o2_frd_set *set, struct o2_frd *frd, struct o2_error *error)
 {
-	int rc;
+	int unmapped, rc;
 
 	/* Idle states refuse, so a descriptor that is not taken does not get further. */
 	rc = o2_frd_unmap(&frd->key, error);
 	if (rc != 0)
 		return rc;
-	end_mapping(&set->config, frd);
-	return o2_pool_set_put(&set->set, &frd->pool->base, frd, true, error);
+	unmapped = end_mapping(&set->config, frd, error);
+	rc = o2_pool_set_put(&set->set, &frd->pool->base, frd, true, error);
+	return rc == 0 ? unmapped : rc;
 }
 
 int o2_frd_discard(struct o2_frd_set *set, struct o2_frd *frd, struct o2_error *error)

@@ -168,8 +168,8 @@ struct o2_frd_request {
  * *lkey is the descriptor's; under O2_FRD_INVALIDATE_LAST a source's mapping has an lkey of its own, which
  * map writes there.
  *
- * unmap: the mapping ends, its key is dead or was never made alive.  NULL for a device that leaves the list
- * where it is until the next one.
+ * unmap: the mapping ends, its key is dead or was never made alive.  When that fails the mapping stays, and map
+ * or destroy has to end it first.  NULL for a device that leaves the list where it is until the next one.
  *
  * kernel: ib_alloc_mr, ib_alloc_fast_reg_mr
  */
@@ -179,7 +179,7 @@ struct o2_frd_ops {
 	void (*destroy)(void *context, void *handle);
 	int (*map)(void *context, void *handle, const struct o2_frd_request *request, uint32_t *lkey,
 		   struct o2_error *error);
-	void (*unmap)(void *context, void *handle);
+	int (*unmap)(void *context, void *handle, struct o2_error *error);
 };
 
 struct o2_frd_config {
@@ -236,7 +236,7 @@ int o2_frd_take(struct o2_frd_set *set, const struct o2_frd_request *request, st
 
 /*
  * Give the mapping up.  -EBUSY while the key is alive (o2_frd_unmap) and -EINVAL for a descriptor that is not
- * taken; it stays with the caller then.
+ * taken; it stays with the caller then.  What ops->unmap failed with: the descriptor is given up all the same.
  */
 int o2_frd_put(struct o2_frd_set *set, struct o2_frd *frd, struct o2_error *error);
 

@@ -150,6 +150,75 @@ static void refuses(const struct o2_reg_plan *plan, int code, const char *rule)
 	assert_int_equal(side.ni.domain.nbound, 0);
 }
 
+/* A device that keeps its regions for as long as busy is set. */
+static bool busy;
+
+static struct ibv_mr *reg_mr(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned int access)
+{
+	return ibv_reg_mr_iova2(pd, addr, length, iova, access);
+}
+
+static int dereg_mr(struct ibv_mr *mr)
+{
+	return busy ? EBUSY : ibv_dereg_mr(mr);
+}
+
+/* Bind and let go, that many times. */
+static void bind_times(const struct o2_reg_plan *plan, uint32_t times)
+{
+	struct o2_binding binding;
+
+	while (times-- > 0) {
+		assert_int_equal(o2_reg_bind(&side.ni.domain, 0, plan, &binding, NULL), 0);
+		unbind(&binding);
+	}
+}
+
+/* No plan has gaps here, and mode fastreg_gaps takes it all the same. */
+static void assert_kept_region_ends(enum o2_reg_mode mode, enum o2_side which, const char *rule)
+{
+	struct o2_reg_domain *domain = &side.ni.domain;
+	const struct o2_reg_pools *pools = &domain->pools[0];
+	/* Descriptors are taken in turn. */
+	const uint32_t turns = mode == O2_REG_FMR ? 1 : pools->frd.config.pool_size;
+	const struct o2_reg_plan plan = dense_plan(mode, which);
+	const uint32_t regions = domain->live.regions, windows = side.ni.arena.windows_in_use;
+	const uint64_t pinned = domain->live.pinned_bytes;
+	struct o2_binding binding;
+	struct o2_error error;
+
+	assert_int_equal(o2_reg_bind(domain, 0, &plan, &binding, NULL), 0);
+	busy = true;
+	assert_error(o2_reg_unbind(domain, &binding, false, &error), -EBUSY, &error, rule);
+	assert_false(binding.bound);
+	assert_int_equal(domain->live.regions, regions + 1);
+	busy = false;
+	bind_times(&plan, turns - 1);
+	assert_int_equal(domain->live.regions, regions + 1);
+	busy = true;
+	if (mode != O2_REG_FMR)
+		assert_error(o2_reg_bind(domain, 0, &plan, &binding, &error), -EBUSY, &error, rule);
+	busy = false;
+	bind_times(&plan, turns);
+	assert_int_equal(domain->live.regions, regions);
+	assert_int_equal(domain->live.pinned_bytes, pinned);
+	assert_int_equal(side.ni.arena.windows_in_use, windows);
+}
+
+TEST_WITH(a_region_that_the_device_keeps_is_tried_again, open_side, close_side)
+{
+	static const struct o2_reg_verbs verbs = {reg_mr, dereg_mr};
+	const struct o2_reg_verbs *own = side.ni.domain.verbs;
+
+	side.ni.domain.verbs = &verbs;
+	for (int which = O2_SOURCE; which <= O2_SINK; which++) {
+		assert_kept_region_ends(O2_REG_FMR, (enum o2_side)which, "pool/fmr/key-alive");
+		assert_kept_region_ends(O2_REG_FASTREG, (enum o2_side)which, "bind/deregister");
+		assert_kept_region_ends(O2_REG_FASTREG_GAPS, (enum o2_side)which, "bind/deregister");
+	}
+	side.ni.domain.verbs = own;
+}
+
 TEST_WITH(refuses_plans_that_are_not_possible, open_side, close_side)
 {
 	struct o2_reg_plan good = dense_plan(O2_REG_FMR, O2_SINK);

@@ -17,7 +17,8 @@ struct device {
 	const void *list;
 	uint32_t mapped;   /* mappings that were not unmapped */
 	uint32_t own_lkey; /* what map writes there, or 0 */
-	bool says_why;	   /* when map fails */
+	bool says_why;	   /* when map or unmap fails */
+	int unmap_result;  /* -errno: the mapping stays */
 };
 
 static int create(void *context, uint64_t device, uint32_t max_pages, bool gaps, struct o2_frd_object *object,
@@ -57,10 +58,16 @@ static int map(void *context, void *handle, const struct o2_frd_request *asked, 
 	return d->result != 0 ? d->result : (int)asked->entries;
 }
 
-static void unmap(void *context, void *handle)
+static int unmap(void *context, void *handle, struct o2_error *error)
 {
+	struct device *d = context;
+
 	assert_non_null(handle);
-	((struct device *)context)->mapped--;
+	if (d->unmap_result == 0)
+		d->mapped--;
+	else if (d->says_why)
+		o2_refuse_value(error, d->unmap_result, "device/why", "list", 1, 2);
+	return d->unmap_result;
 }
 
 static const struct o2_frd_ops ops = {create, destroy, map, unmap};
@@ -253,6 +260,31 @@ FRD_TEST(test_alive_keys, 2, O2_FRD_INVALIDATE_LAST)
 	w->d.fail_at = w->d.creates;
 	assert_int_equal(o2_frd_discard(&w->set, frd, NULL), 0);
 	assert_int_equal(w->d.alive, 0);
+}
+
+/* The device keeps a mapping: its errno comes out, -EBUSY too, and the descriptor is idle all the same. */
+FRD_TEST(test_the_end_of_a_mapping_fails, 1, O2_FRD_INVALIDATE_LAST)
+{
+	static const int codes[] = {-EBUSY, -EINVAL, -EIO};
+	struct o2_error error;
+
+	for (size_t i = 0; i < 2 * sizeof(codes) / sizeof(codes[0]); i++) {
+		struct o2_frd *frd = take(&w->set);
+
+		w->d.unmap_result = codes[i / 2];
+		w->d.says_why = i % 2 == 1;
+		assert_error(o2_frd_put(&w->set, frd, &error), codes[i / 2], &error,
+			     w->d.says_why ? "device/why" : "pool/frd/unmap");
+		assert_int_equal(users(&w->set), 0);
+		assert_error(o2_frd_put(&w->set, frd, &error), -EINVAL, &error, "frd/unmap/state");
+		/* A short map whose mapping stays is a short map. */
+		w->d.result = 2;
+		assert_error(o2_frd_take(&w->set, &request, &frd, &error), -EINVAL, &error,
+			     "pool/frd/short-map");
+		w->d.result = 0;
+		assert_int_equal(users(&w->set), 0);
+	}
+	assert_int_equal(w->d.creates, 1);
 }
 
 /* User verbs: a source gathers through the lkey of its own mapping, posts nothing and uses up no key. */
