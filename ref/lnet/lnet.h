@@ -114,6 +114,7 @@ struct o2_lnet_transport {
 	/*
 	 * One IMMEDIATE with the bytes of memory, which may be none; or a PUT_REQ that carries an LNet PUT or
 	 * REPLY, or a GET_REQ, and all that follows from it.  The header and *memory are copied, the vectors stay.
+	 * An IMMEDIATE that turns out to be too long goes as a PUT_REQ (o2_lnet_went_by_rdma).
 	 *
 	 * Returns 0, and then o2_lnet_finished is called with memory->tag exactly once (it may be before this
 	 * returns), or -errno, and it is not called.
@@ -204,6 +205,9 @@ int o2_lnet_receive(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr
  */
 int o2_lnet_match(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hdr,
 		  struct o2_transfer_memory *memory, uint64_t *tag, struct o2_error *error);
+
+/* The message with this tag, which is about to end, went as a PUT_REQ, whatever form was asked for. */
+void o2_lnet_went_by_rdma(struct o2_lnet *lnet, uint64_t tag);
 
 /*
  * A message with this tag has ended: status 0 or -errno, bytes moved (of a send: ignored).  fault, may be

@@ -234,6 +234,11 @@ int o2_lnet_match(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *
 	return rc;
 }
 
+void o2_lnet_went_by_rdma(struct o2_lnet *lnet, uint64_t tag)
+{
+	o2_lnet_find(lnet, tag)->by_rdma = true;
+}
+
 void o2_lnet_finished(struct o2_lnet *lnet, uint64_t tag, int status, uint64_t length_bytes,
 		      const struct o2_transfer_fault *fault)
 {

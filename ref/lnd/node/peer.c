@@ -103,7 +103,11 @@ static struct o2_link *next_link(struct o2_peer *peer)
 /* Hand an operation to a link that is up.  0, or -errno: it is still ours, and was not reported. */
 static int op_submit(struct o2_node_op *op, struct o2_link *link, struct o2_error *error)
 {
-	if (op->op == O2_OP_PUT)
+	/* Who has started a SEND may not have known this connection. */
+	const bool too_long = op->op == O2_OP_SEND && !op->plain &&
+			      op->memory.buffer.nob > o2_conn_immediate_max(link->conn);
+
+	if (op->op == O2_OP_PUT || too_long)
 		return o2_conn_put(link->conn, &op->hdr, &op->memory, NULL, error);
 	if (op->op == O2_OP_GET)
 		return o2_conn_get(link->conn, &op->hdr, &op->memory, NULL, error);

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+#include "lnd/cm/loop.h"
+#include "lnet/endpoint.h"
+#include "tests/lib/lnd_pair.h"
+#include "wire/layout.h"
+#include "wire/nid.h"
+
+/*
+ * Peers whose messages are shorter than 4096 bytes (docs/transport.md, "Small and large"): what nobody knew as
+ * the operation was started, and what only one of several connections takes.
+ */
+
+#define SHORT	   2048u
+#define BYTES	   3000u
+#define PORTAL	   60u
+#define SOURCE_AT  2u /* behind LNet's own pages */
+#define SINK_AT	   3u
+#define OPERATIONS 8u
+
+struct peer {
+	struct side side; /* its interface; there is no connection of its own */
+	struct o2_cm *cm;
+	struct o2_endpoint endpoint;
+	void (*handler)(void *context, const struct o2_cm_event *event); /* the node's */
+	void *context;
+	uint32_t shorts; /* so many of the CONNREQs or CONNACKs that come say SHORT */
+	/* What it was told. */
+	uint32_t nended, nputs, nputs_by_rdma;
+	struct o2_lnet_result result[OPERATIONS];
+	const char *rule[OPERATIONS];
+	uint64_t length_bytes; /* of the last PUT */
+};
+
+struct peers {
+	struct o2_cm_loop *wire;
+	struct peer peer[2];
+};
+
+static void done(void *context, const struct o2_lnet_result *result)
+{
+	struct peer *peer = context;
+
+	assert_true(peer->nended < OPERATIONS);
+	peer->rule[peer->nended] = result->fault != NULL ? result->fault->error.rule : NULL;
+	peer->result[peer->nended++] = *result;
+}
+
+static void told(void *context, const struct o2_lnet_event *event)
+{
+	struct peer *peer = context;
+
+	if (event->kind != O2_LNET_EVENT_PUT)
+		return;
+	assert_int_equal(event->status, 0);
+	peer->nputs++;
+	peer->nputs_by_rdma += event->request != 0;
+	peer->length_bytes = event->length_bytes;
+}
+
+/* Its node hears of shorter messages than the other one has said. */
+static void shorten(void *context, const struct o2_cm_event *event)
+{
+	struct peer *peer = context;
+	struct o2_cm_event changed = *event;
+	uint8_t bytes[O2_CM_REPLY_BYTES] = {0};
+
+	if ((event->type == O2_CM_REQUEST || event->type == O2_CM_ESTABLISHED) &&
+	    event->private_bytes >= O2_CONNREQ_BYTES && peer->shorts > 0) {
+		peer->shorts--;
+		memcpy(bytes, event->private_data, O2_CONNREQ_BYTES);
+		memcpy(bytes + O2_AT_MAX_MSG_SIZE, &(uint32_t){SHORT}, 4);
+		changed.private_data = bytes;
+		changed.private_bytes = O2_CONNREQ_BYTES;
+	}
+	peer->handler(peer->context, &changed);
+}
+
+static struct o2_transfer_memory memory_at(uint32_t page)
+{
+	static struct o2_kiov kiov[2];
+	struct o2_kiov *one = &kiov[page == SINK_AT];
+
+	*one = (struct o2_kiov){.page = page, .len = BYTES};
+	return (struct o2_transfer_memory){
+		.mode = O2_REG_FMR, .buffer = {.kind = O2_KIOV, .count = 1, .nob = BYTES, .kiov = one}};
+}
+
+static void peer_open(struct peers *peers, uint32_t i, uint32_t conns)
+{
+	const struct o2_lnet_ops ops = {.done = done, .event = told};
+	const struct o2_ni_config config = side_config(i == 0, O2_DMA_VIRTUAL, 0);
+	const struct o2_lnet_entry entry = {
+		.portal = PORTAL,
+		.match_bits = 1,
+		O2_LNET_FOR_ANYBODY,
+		.options = O2_LNET_MD_OP_PUT | O2_LNET_MD_OP_GET | O2_LNET_MD_MANAGE_REMOTE,
+		.memory = memory_at(SINK_AT),
+	};
+	struct o2_node_config node = O2_NODE_DEFAULTS;
+	struct o2_lnet_config lnet = O2_LNET_DEFAULTS;
+	struct peer *peer = &peers->peer[i];
+
+	node.conns_per_peer = conns;
+	lnet.nid = config.nid;
+	side_open_config(&peer->side, &config);
+	assert_int_equal(
+		o2_cm_loop_attach(peers->wire, &peer->side.ni, (uint32_t)config.nid, &peer->cm, NULL), 0);
+	assert_int_equal(
+		o2_endpoint_open(&peer->side.ni, peer->cm, &node, &lnet, &ops, peer, &peer->endpoint, NULL),
+		0);
+	assert_true(o2_lnet_attach(peer->endpoint.lnet, &entry, NULL) >= 0);
+	peer->handler = peer->cm->handler;
+	peer->context = peer->cm->context;
+	peer->cm->handler = shorten;
+	peer->cm->context = peer;
+}
+
+static struct peers *peers_open(uint32_t conns)
+{
+	struct peers *peers = calloc(1, sizeof(*peers));
+
+	assert_non_null(peers);
+	peers->wire = o2_cm_loop_create();
+	assert_non_null(peers->wire);
+	for (uint32_t i = 0; i < 2; i++)
+		peer_open(peers, i, conns);
+	return peers;
+}
+
+static void peers_close(struct peers *peers)
+{
+	for (uint32_t i = 0; i < 2; i++)
+		o2_endpoint_close(&peers->peer[i].endpoint);
+	while (o2_cm_loop_deliver(peers->wire, 0))
+		;
+	for (uint32_t i = 0; i < 2; i++) {
+		o2_cm_loop_detach(peers->peer[i].cm);
+		side_assert_idle(&peers->peer[i].side);
+		o2_ni_close(&peers->peer[i].side.ni);
+	}
+	o2_cm_loop_destroy(peers->wire);
+	free(peers);
+}
+
+/* Until nothing happens any more at this time. */
+static void settle(struct peers *peers)
+{
+	for (uint32_t quiet = 0; quiet < 3; quiet++) {
+		if (o2_cm_loop_deliver(peers->wire, 0))
+			quiet = 0;
+		for (uint32_t i = 0; i < 2; i++)
+			if (o2_node_progress(peers->peer[i].endpoint.node) > 0)
+				quiet = 0;
+	}
+}
+
+static struct o2_lnet_target target_of(struct peers *peers, uint64_t match_bits, bool ack)
+{
+	return (struct o2_lnet_target){.nid = peers->peer[1].side.ni.config.nid,
+				       .portal = PORTAL,
+				       .match_bits = match_bits,
+				       .ack = ack};
+}
+
+static void put(struct peers *peers, uint64_t match_bits, bool ack)
+{
+	const struct o2_lnet_target target = target_of(peers, match_bits, ack);
+	const struct o2_transfer_memory source = memory_at(SOURCE_AT);
+
+	assert_int_equal(o2_lnet_put(peers->peer[0].endpoint.lnet, &target, &source, NULL, NULL), 0);
+}
+
+/* The n-th operation has ended well, with all of its bytes. */
+static void assert_moved(const struct peer *peer, uint32_t n)
+{
+	assert_true(n < peer->nended);
+	assert_int_equal(peer->result[n].status, 0);
+	assert_int_equal(peer->result[n].length_bytes, BYTES);
+}
+
+#define PEERS_TEST(name, conns) TEST_ON(name, struct peers, peers, peers_open(conns), peers_close)
+
+/* The first waits for the connection, the second knows it. */
+PEERS_TEST(what_was_queued_goes_by_rdma, 1)
+{
+	struct peer *a = &peers->peer[0], *b = &peers->peer[1];
+	uint8_t *from = o2_arena_page(&a->side.ni.arena, SOURCE_AT);
+	const uint8_t *to = o2_arena_page(&b->side.ni.arena, SINK_AT);
+
+	a->shorts = 1;
+	for (uint32_t i = 0; i < 4; i++) {
+		memset(from, (int)i + 1, BYTES);
+		put(peers, 1, i % 2 == 0);
+		settle(peers);
+		assert_int_equal(a->nended, i + 1);
+		assert_moved(a, i);
+		assert_int_equal(b->nputs_by_rdma, i + 1);
+		assert_int_equal(b->length_bytes, BYTES);
+		assert_memory_equal(from, to, BYTES);
+	}
+}
+
+/* An IMMEDIATE would not have said so. */
+PEERS_TEST(a_put_nak_is_understood, 1)
+{
+	struct peer *a = &peers->peer[0];
+
+	a->shorts = 1;
+	for (uint32_t i = 0; i < 4; i++) {
+		put(peers, 2, i % 2 == 0);
+		settle(peers);
+		assert_int_equal(a->nended, i + 1);
+		assert_int_equal(a->result[i].status, -ENODATA);
+		assert_string_equal(a->rule[i], "lnet/put/no-match");
+	}
+	assert_int_equal(peers->peer[1].nputs, 0);
+}
+
+/* Of two connections one takes it whole. */
+PEERS_TEST(connections_differ, 2)
+{
+	struct peer *a = &peers->peer[0], *b = &peers->peer[1];
+
+	a->shorts = 1;
+	for (uint32_t i = 0; i < OPERATIONS; i++) {
+		put(peers, 1, false);
+		settle(peers);
+		assert_int_equal(a->nended, i + 1);
+		assert_moved(a, i);
+	}
+	assert_int_equal(b->nputs, OPERATIONS);
+	assert_in_range(b->nputs_by_rdma, OPERATIONS / 2, OPERATIONS);
+}
+
+/* A REPLY likewise. */
+PEERS_TEST(replies_go_by_rdma, 2)
+{
+	struct peer *a = &peers->peer[0], *b = &peers->peer[1];
+	const struct o2_transfer_memory sink = memory_at(SOURCE_AT);
+	const struct o2_lnet_target target = target_of(peers, 1, false);
+	uint8_t *from = o2_arena_page(&b->side.ni.arena, SINK_AT);
+	const uint8_t *to = o2_arena_page(&a->side.ni.arena, SOURCE_AT);
+
+	b->shorts = 1;
+	for (uint32_t i = 0; i < OPERATIONS; i++) {
+		memset(from, (int)i + 1, BYTES);
+		assert_int_equal(o2_lnet_get(a->endpoint.lnet, &target, &sink, NULL, NULL), 0);
+		settle(peers);
+		assert_int_equal(a->nended, i + 1);
+		assert_moved(a, i);
+		assert_memory_equal(from, to, BYTES);
+	}
+}
