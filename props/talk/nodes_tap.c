@@ -70,6 +70,9 @@ static void size(const struct o2_nodes_seat *seat, const struct o2_conn_params *
 {
 	struct o2_conn_config config = seat->config.conn;
 
+	/* The tunables are for the node's own depth. */
+	if (config.peer_tx_credits == 0)
+		config.peer_tx_credits = config.queue_depth;
 	config.version = asked->version;
 	config.queue_depth = asked->queue_depth;
 	config.max_frags = asked->max_frags;

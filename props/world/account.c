@@ -106,23 +106,6 @@ void o2_account_limits(const struct o2_conn_config *config, const struct o2_acco
 	o2_account_agree(config, limits->made, limits);
 }
 
-void o2_account_limits_between(const struct o2_conn_config *config, uint32_t agreed,
-			       struct o2_account_limits *limits)
-{
-	struct o2_conn_config made = *config;
-
-	o2_account_limits(config, NULL, limits);
-	o2_account_agree(config, agreed, limits);
-	while (made.queue_depth-- > agreed) {
-		struct o2_account_limits less;
-
-		o2_account_limits(&made, NULL, &less);
-		o2_account_agree(&made, agreed, &less);
-		limits->high_water = greater(limits->high_water, less.high_water);
-		limits->concurrent_sends = greater(limits->concurrent_sends, less.concurrent_sends);
-	}
-}
-
 /* --- the account --- */
 
 bool o2_account_sizes(const struct o2_conn_view *end, const struct o2_account_limits *limits,

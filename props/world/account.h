@@ -49,10 +49,6 @@ void o2_account_limits(const struct o2_conn_config *config, const struct o2_acco
 /* That depth, at most limits->made, is agreed. */
 void o2_account_agree(const struct o2_conn_config *config, uint32_t depth, struct o2_account_limits *limits);
 
-/* The same where the depth that it was made for is only known to be from `agreed` to config->queue_depth. */
-void o2_account_limits_between(const struct o2_conn_config *config, uint32_t agreed,
-			       struct o2_account_limits *limits);
-
 /* One end: what it says of its sizes is what they are to be. */
 bool o2_account_sizes(const struct o2_conn_view *end, const struct o2_account_limits *limits,
 		      struct o2_account *account);

@@ -79,6 +79,9 @@ struct o2_link *o2_link_new(struct o2_peer *peer, struct o2_conn_params *params,
 		o2_fail(error, -ENOMEM, "node/memory", "link", sizeof(*link));
 		return NULL;
 	}
+	/* The tunables are for the node's own depth, whatever was negotiated. */
+	if (config.peer_tx_credits == 0)
+		config.peer_tx_credits = config.queue_depth;
 	config.version = params->version;
 	config.queue_depth = params->queue_depth;
 	config.max_frags = params->max_frags;

@@ -201,7 +201,9 @@ static void check_account(struct traffic *traffic, const struct o2_conn *conn)
 
 	o2_conn_view(conn, &view);
 	config.conn.version = view.flow.version;
-	o2_account_limits_between(&config.conn, view.flow.queue_depth, &limits);
+	/* It may have been made for less: these are the most. */
+	o2_account_limits(&config.conn, NULL, &limits);
+	o2_account_agree(&config.conn, view.flow.queue_depth, &limits);
 	if (o2_account_end(&view, &limits, &account)) {
 		traffic->accounts++;
 		return;

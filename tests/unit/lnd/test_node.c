@@ -170,6 +170,35 @@ TEST(terms)
 	}
 }
 
+/* The tunables are the node's own: they are for its own depth, whatever is agreed, and whoever has asked. */
+TEST(tunables_are_for_its_own_depth)
+{
+	static const struct {
+		uint32_t own, other, hiw, peer_tx_credits, mark, sends;
+	} rows[] = {
+		{8, 4, 5, 0, 2, 8},	 {8, 4, 5, 8, 2, 8},  {8, 8, 5, 0, 5, 8}, {8, 5, 7, 0, 4, 8},
+		{64, 16, 48, 0, 12, 32}, {8, 4, 0, 16, 2, 8}, {8, 4, 5, 4, 3, 4},
+	};
+
+	for (size_t i = 0; i < 2 * sizeof(rows) / sizeof(rows[0]); i++) {
+		struct o2_node_config other = small_config(), own = small_config();
+		struct o2_conn_view view;
+		struct world *world;
+
+		other.conn.queue_depth = rows[i / 2].other;
+		own.conn.queue_depth = rows[i / 2].own;
+		own.conn.peercredits_hiw = rows[i / 2].hiw;
+		own.conn.peer_tx_credits = rows[i / 2].peer_tx_credits;
+		world = world_two(&other, &own);
+		world_put(world, &world->seat[i % 2], NID(1 - i % 2));
+		o2_conn_view(o2_node_conn(world->seat[1].node, NID(0), 0), &view);
+		assert_int_equal(view.flow.queue_depth, rows[i / 2].other);
+		assert_int_equal(view.flow.high_water, rows[i / 2].mark);
+		assert_int_equal(view.flow.concurrent_sends, rows[i / 2].sends);
+		world_close(world);
+	}
+}
+
 /* All fragments that were agreed upon can be used: a GET describes its sink in 64 of them. */
 WORLD_TEST(fragments_as_agreed)
 {
