@@ -43,7 +43,7 @@ struct o2_witness *o2_hostile_listen(struct o2_hostile *h, struct o2_cm_loop *lo
 						      .version = liar->version,
 						      .queue_depth = liar->queue_depth,
 						      .max_frags = liar->max_frags,
-						      .max_msg_bytes = liar->max_msg_bytes});
+						      .max_msg_bytes = {liar->max_msg_bytes, O2_MSG_BYTES}});
 	return witness;
 }
 

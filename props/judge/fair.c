@@ -113,7 +113,7 @@ static struct o2_hearing_promise *new_promise(struct o2_hearing *h, enum o2_judg
 
 struct o2_hearing_promise *o2_fair_promise(struct o2_hearing *h, enum o2_judge_side asker, bool is_get)
 {
-	const uint64_t most = h->max_msg_bytes - 121;
+	const uint64_t most = o2_hearing_most_bytes(h) - 121;
 	const uint64_t bytes = o2_draw(h->c, most < 500 ? most : 500);
 	struct o2_msg msg = o2_fair_immediate(h, asker, is_get ? 0 : bytes);
 	struct o2_hearing_promise *promise = new_promise(h, asker, is_get, bytes);
@@ -173,11 +173,12 @@ enum o2_judge_side o2_fair_writer(const struct o2_hearing_transfer *t)
 /* Memory that no other descriptor has; often what follows that of the one before, under the same key. */
 static void draw_sink(struct o2_hearing *h, struct o2_rdma_desc *sink, uint64_t *sink_bytes)
 {
-	const uint32_t fit = (h->max_msg_bytes - 136) / 12;
+	const uint32_t fit = (o2_hearing_most_bytes(h) - 136) / 12;
 	uint32_t most = h->max_frags < O2_HEARING_FRAGS ? h->max_frags : O2_HEARING_FRAGS;
 
 	most = most < fit ? most : fit;
-	h->next_key += (uint32_t)o2_draw(h->c, 1);
+	if (!h->one_key)
+		h->next_key += (uint32_t)o2_draw(h->c, 1);
 	sink->rd_key = h->next_key;
 	sink->rd_nfrags = 1 + (uint32_t)o2_draw(h->c, most - 1);
 	*sink_bytes = 0;
@@ -374,7 +375,8 @@ static void step(struct o2_hearing *h)
 
 	o2_hearing_pass_ns(h, o2_draw(h->c, 2 * O2_NS_PER_MS));
 	if (kind < 2) {
-		msg = o2_fair_immediate(h, side, o2_draw(h->c, h->max_msg_bytes - 120));
+		msg = o2_fair_immediate(h, side,
+					o2_draw(h->c, h->end[o2_hearing_other(side)].max_msg_bytes - 120));
 		o2_hearing_message(h, side, &msg);
 	} else if (kind < 4) {
 		o2_fair_begin(h, side, kind == 2);

@@ -13,6 +13,7 @@ static void take(void *context, const struct o2_judge_finding *finding)
 {
 	struct o2_hearing *h = context;
 
+	h->dishonest = h->dishonest || o2_judge_rules[finding->rule].severity != O2_JUDGE_NOTE;
 	if (h->nfound < O2_HEARING_FINDINGS)
 		h->found[h->nfound++] = *finding;
 }
@@ -249,6 +250,19 @@ static bool accepts(struct o2_hearing *h, enum o2_judge_side asker, const struct
 	return false;
 }
 
+/* The other side cannot say that it is right to give nothing. */
+static void note_empty(struct o2_hearing *h, enum o2_judge_side side)
+{
+	struct o2_hearing_end *end = &h->end[side];
+
+	if (!h->exact || h->one_way || o2_hearing_credits(h, side) != 0 || end->accepted != 0) {
+		end->empty_ns = 0;
+		end->withheld_said = false;
+	} else if (end->empty_ns == 0) {
+		end->empty_ns = h->now_ns;
+	}
+}
+
 static void count(struct o2_hearing *h, enum o2_judge_side from, const struct o2_msg *msg)
 {
 	struct o2_hearing_end *sender = &h->end[from], *receiver = &h->end[o2_hearing_other(from)];
@@ -267,17 +281,11 @@ static void count(struct o2_hearing *h, enum o2_judge_side from, const struct o2
 		receiver->balance += msg->ibm_credits;
 	if (receiver->balance > receiver->most)
 		receiver->most = receiver->balance;
-	if (msg->ibm_credits != 0) {
-		receiver->empty_ns = 0;
-		receiver->withheld_said = false;
-	}
-	if (!takes_credit(h->version, type))
-		return;
-	sender->balance--;
+	sender->balance -= takes_credit(h->version, type);
 	if (sender->balance < sender->least)
 		sender->least = sender->balance;
-	if (h->exact && !h->one_way && o2_hearing_credits(h, from) == 0)
-		sender->empty_ns = h->now_ns;
+	note_empty(h, from);
+	note_empty(h, o2_hearing_other(from));
 }
 
 /* --- telling --- */
@@ -365,9 +373,10 @@ bool o2_hearing_meet(struct o2_hearing *h, enum o2_judge_seen seen)
 	h->id++;
 	h->heard = 0;
 	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
-		const uint64_t nid = h->end[side].nid, stamp = h->end[side].stamp;
+		const struct o2_hearing_end was = h->end[side];
 
-		h->end[side] = (struct o2_hearing_end){.nid = nid, .stamp = stamp};
+		h->end[side] = (struct o2_hearing_end){
+			.nid = was.nid, .stamp = was.stamp, .max_msg_bytes = was.max_msg_bytes};
 	}
 	return h->conn != NULL;
 }

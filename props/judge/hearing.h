@@ -49,8 +49,9 @@ struct o2_hearing_promise {
 
 struct o2_hearing_end {
 	uint64_t nid, stamp;
-	int64_t balance;     /* credits that it was sent, less messages that took one */
-	int64_t least, most; /* of that, since all is heard of which nothing is missing */
+	uint32_t max_msg_bytes; /* the largest message that it takes */
+	int64_t balance;	/* credits that it was sent, less messages that took one */
+	int64_t least, most;	/* of that, since all is heard of which nothing is missing */
 	uint32_t accepted, unanswered;
 	uint64_t empty_ns; /* since when it has no credit, where the judge knows; 0: it has */
 	bool withheld_said, disconnected;
@@ -88,13 +89,14 @@ struct o2_hearing {
 	uint64_t id, heard; /* of the connection: of all, and its events */
 	/* What was agreed. */
 	uint16_t version;
-	uint32_t depth, max_frags, max_msg_bytes;
+	uint32_t depth, max_frags;
 	/* The conversation. */
 	struct o2_hearing_end end[O2_JUDGE_SIDES];
 	struct o2_hearing_transfer transfer[O2_HEARING_TRANSFERS];
 	struct o2_hearing_promise promise[O2_HEARING_PROMISES];
 	uint64_t number, now_ns, next_cookie, next_addr;
 	uint32_t next_key;
+	bool one_key; /* of all memory, as in mode global */
 	/* Where allocations of the program can fail; NULL: nowhere.  fail_nth: while the next event is heard. */
 	void (*fail_allocation)(uint32_t nth);
 	bool (*allocation_failed)(void);
@@ -102,6 +104,7 @@ struct o2_hearing {
 	/* Findings: foretold of the next event; heard. */
 	struct o2_judge_finding due[O2_HEARING_FINDINGS], found[O2_HEARING_FINDINGS];
 	uint32_t ndue, nfound;
+	bool dishonest; /* something is wrong with the conversation, found or not; notes do not count */
 	/* NULL, or who else is told each event, before the judge is; and all that was found. */
 	void (*tap)(void *context, const struct o2_judge_event *event);
 	void *tap_context;
@@ -115,6 +118,14 @@ struct o2_hearing {
 static inline enum o2_judge_side o2_hearing_other(enum o2_judge_side side)
 {
 	return side == O2_JUDGE_A ? O2_JUDGE_B : O2_JUDGE_A;
+}
+
+/* Of a message that both sides take. */
+static inline uint32_t o2_hearing_most_bytes(const struct o2_hearing *h)
+{
+	const uint32_t a = h->end[O2_JUDGE_A].max_msg_bytes, b = h->end[O2_JUDGE_B].max_msg_bytes;
+
+	return a < b ? a : b;
 }
 
 /* A judge and the first connection.  Options and terms are set; false: no memory. */

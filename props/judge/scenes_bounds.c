@@ -93,7 +93,7 @@ void o2_scene_wide(struct o2_hearing *h)
 	h->over = true;
 	h->scene = "many fragments under one key";
 	h->max_frags = 65;
-	h->max_msg_bytes = 4096;
+	h->end[O2_JUDGE_A].max_msg_bytes = h->end[O2_JUDGE_B].max_msg_bytes = 4096;
 	h->knows_terms = false;
 	o2_hearing_part(h);
 	if (!o2_hearing_meet(h, O2_JUDGE_LATER))

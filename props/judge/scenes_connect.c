@@ -146,8 +146,9 @@ static void expect_refused(struct o2_hearing *h, const struct meeting *meeting,
 	const uint32_t said = of_depth ? record->ibr_cp.ibcp_queue_depth : record->ibr_cp.ibcp_max_frags;
 	const char *field = of_depth ? "ibcp_queue_depth" : "ibcp_max_frags";
 
-	if ((of_depth || of_frags) && record->ibr_version == O2_MSG_VERSION_2 && said >= asked &&
-	    asked >= (of_depth ? 2u : 1u))
+	/* More fragments than were asked for may be the only number that the other side takes. */
+	if ((of_depth || of_frags) && record->ibr_version == O2_MSG_VERSION_2 &&
+	    (of_depth ? said >= asked : said == asked) && asked >= (of_depth ? 2u : 1u))
 		o2_hearing_expect(h, O2_HEARING_EVENT, O2_JUDGE_CONNECT_REJECT_UNTRUE, B, meeting->number,
 				  field, said, asked - 1, O2_LIMIT_BOUND);
 	if ((of_depth || of_frags || record->ibr_why == O2_REJECT_CONN_RACE) &&
@@ -157,7 +158,7 @@ static void expect_refused(struct o2_hearing *h, const struct meeting *meeting,
 				  O2_LIMIT_EXACT);
 	if (of_depth || of_frags)
 		o2_hearing_expect(h, O2_HEARING_EVENT, O2_JUDGE_CONNECT_REFUSED, A, meeting->number, field,
-				  asked, said, O2_LIMIT_BOUND);
+				  asked, said, of_frags && said > asked ? O2_LIMIT_EXACT : O2_LIMIT_BOUND);
 	else if (record->ibr_why == O2_REJECT_CONN_STALE && meeting->request.ibm_dststamp != 0 &&
 		 meeting->request.ibm_dststamp != record->ibr_incarnation)
 		o2_hearing_expect(h, O2_HEARING_EVENT, O2_JUDGE_CONNECT_REFUSED, A, meeting->number,
@@ -234,15 +235,14 @@ static void reply(struct o2_hearing *h, const struct meeting *meeting)
 			       msg.u.connparams.ibcp_queue_depth, asked->u.connparams.ibcp_queue_depth);
 		expect_at_most(h, O2_JUDGE_CONNECT_OVER_ASKED, B, number, "ibcp_max_frags",
 			       msg.u.connparams.ibcp_max_frags, asked->u.connparams.ibcp_max_frags);
-		expect_at_most(h, O2_JUDGE_CONNECT_OVER_ASKED, B, number, "ibcp_max_msg_size",
-			       msg.u.connparams.ibcp_max_msg_size, asked->u.connparams.ibcp_max_msg_size);
 	}
 	o2_hearing_tell(h, (struct o2_judge_event){.kind = O2_JUDGE_REPLY, .from = B, .msg = &msg});
 	h->knows_terms = true;
 	h->version = msg.ibm_version;
 	h->depth = msg.u.connparams.ibcp_queue_depth;
 	h->max_frags = msg.u.connparams.ibcp_max_frags;
-	h->max_msg_bytes = msg.u.connparams.ibcp_max_msg_size;
+	h->end[A].max_msg_bytes = asked->u.connparams.ibcp_max_msg_size;
+	h->end[B].max_msg_bytes = msg.u.connparams.ibcp_max_msg_size;
 	h->end[B].nid = msg.ibm_srcnid;
 	h->end[B].stamp = msg.ibm_srcstamp;
 }
@@ -253,7 +253,7 @@ static void talk(struct o2_hearing *h)
 	struct o2_msg msg;
 
 	o2_hearing_check_view(h);
-	if (h->max_msg_bytes < 200 || h->depth < 3 || h->depth > 255)
+	if (o2_hearing_most_bytes(h) < 200 || h->depth < 3 || h->depth > 255)
 		return;
 	for (int side = A; side <= (int)B; side++) {
 		msg = o2_hearing_header(h, (enum o2_judge_side)side, O2_MSG_IMMEDIATE);

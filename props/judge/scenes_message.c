@@ -110,15 +110,16 @@ static void stamps(struct o2_hearing *h, bool broken)
 	o2_hearing_message(h, from, &msg);
 }
 
-/* An IMMEDIATE of up to what was agreed: 120 bytes of headers. */
+/* An IMMEDIATE of up to what its receiver takes: 120 bytes of headers. */
 static void size(struct o2_hearing *h, bool broken)
 {
 	const enum o2_judge_side from = draw_side(h);
-	struct o2_msg msg = o2_fair_immediate(h, from, h->max_msg_bytes - 120 + broken);
+	const uint32_t most = h->end[o2_hearing_other(from)].max_msg_bytes;
+	struct o2_msg msg = o2_fair_immediate(h, from, most - 120 + broken);
 
 	if (broken)
-		o2_hearing_expect(h, O2_HEARING_TERMS, O2_JUDGE_MESSAGE_SIZE, from, 0, "bytes",
-				  h->max_msg_bytes + 1, h->max_msg_bytes, O2_LIMIT_BOUND);
+		o2_hearing_expect(h, O2_HEARING_TERMS, O2_JUDGE_MESSAGE_SIZE, from, 0, "bytes", most + 1,
+				  most, O2_LIMIT_BOUND);
 	o2_hearing_message(h, from, &msg);
 }
 

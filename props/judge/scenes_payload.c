@@ -76,7 +76,7 @@ static uint32_t draw_bytes(struct o2_hearing *h, uint32_t most)
 
 static uint32_t most_bytes(const struct o2_hearing *h)
 {
-	return h->max_msg_bytes - 120;
+	return o2_hearing_most_bytes(h) - 120;
 }
 
 static void make(struct o2_hearing *h, uint64_t stream, uint64_t offset, uint32_t most, bool broken,
@@ -129,7 +129,7 @@ struct place {
 	uint64_t match_bits;
 	uint32_t offset, bytes; /* at most */
 	uint64_t stream, stream_offset;
-	bool forgotten; /* too much was PUT elsewhere since */
+	bool forgotten; /* too much was PUT elsewhere since, or it is mixed with what another PUT writes */
 };
 
 /* A PUT of bytes that are right; in front of it, where that is wished for, one into the same place. */
@@ -149,19 +149,44 @@ static void write_place(struct o2_hearing *h, enum o2_judge_side from, struct pl
 	place->bytes = payload.bytes;
 }
 
+/* A PUT by RDMA into the place, which has not ended.  NULL: there is no room for one. */
+static struct o2_hearing_transfer *leave_open(struct o2_hearing *h, enum o2_judge_side from,
+					      const struct place *place)
+{
+	struct o2_msg msg;
+	struct o2_hearing_transfer *t = o2_fair_request(h, from, false, &msg);
+	struct o2_lnet_hdr *hdr = &msg.u.putreq.hdr;
+
+	if (t == NULL)
+		return NULL;
+	hdr->msg.put.ptl_index = PORTAL;
+	hdr->msg.put.match_bits = place->match_bits;
+	hdr->msg.put.offset = place->offset;
+	o2_hearing_message(h, from, &msg);
+	return t;
+}
+
 /*
  * What a PUT wrote, and others into other places behind it; so many are remembered, that one included.  Of what was
- * forgotten nothing can be said.
+ * forgotten nothing can be said.  False: nor of what was written.
  */
-static void write_first(struct o2_hearing *h, enum o2_judge_side from, bool broken, struct place *place)
+static bool write_first(struct o2_hearing *h, enum o2_judge_side from, bool broken, struct place *place)
 {
 	const uint32_t most = broken ? REMEMBERED - 1 : REMEMBERED + 1;
 	const uint32_t others =
 		(uint32_t)(o2_draw_bool(h->c, 2, 1) ? most - o2_draw(h->c, 2) : o2_draw(h->c, 3));
 	static struct payload other = {.bytes = LEAST_BYTES};
+	const struct o2_hearing_transfer *t = NULL;
+	uint64_t cookie;
 	uint32_t skip;
 
+	if (!broken && o2_draw_bool(h->c, 3, 1))
+		t = leave_open(h, from, place);
+	cookie = t == NULL ? 0 : t->cookie;
 	write_place(h, from, place);
+	place->forgotten = t != NULL && t->open && t->cookie == cookie;
+	if (t != NULL && !place->forgotten)
+		return false; /* it has ended, before or after */
 	for (uint32_t i = 0; i < others; i++) {
 		/* Beside it on either side, at other match bits. */
 		struct o2_msg msg =
@@ -173,11 +198,12 @@ static void write_first(struct o2_hearing *h, enum o2_judge_side from, bool brok
 
 		o2_hearing_message(h, from, &msg);
 	}
-	place->forgotten = others >= REMEMBERED;
+	place->forgotten = place->forgotten || others >= REMEMBERED;
 	skip = (uint32_t)o2_draw(h->c, place->bytes - LEAST_BYTES);
 	place->offset += skip;
 	place->stream_offset = skip;
 	place->bytes -= skip;
+	return true;
 }
 
 /* The two halves of a handle that nobody else has. */
@@ -231,17 +257,25 @@ static void get(struct o2_hearing *h, bool broken)
 			      .stream = O2_STREAM_MEMORY};
 	static struct payload payload; /* large */
 	struct o2_msg msg;
-	uint64_t number;
+	uint64_t number, writes;
 
 	if (h->one_way)
 		return;
 	if (o2_draw_bool(h->c, 1, 1) || (broken && !known)) {
-		write_first(h, asker, broken, &place);
+		writes = h->end[asker].writes;
+		if (!write_first(h, asker, broken, &place))
+			return;
 		known = !place.forgotten;
+		o2_fair_ensure(h, other);
+		o2_fair_ensure(h, asker);
+		/* A WRITE of a PUT that was not heard may have gone to the same place. */
+		if (!h->whole && h->end[asker].writes != writes)
+			return;
 	} else {
 		place.stream_offset = place.offset;
 	}
 	make(h, place.stream, place.stream_offset, place.bytes, broken || !known, &payload);
+	h->dishonest = h->dishonest || !known;
 	/* The PUT wrote less than what is read: behind it is what was served there before. */
 	if (place.forgotten)
 		o2_stream_fill(payload.byte + payload.bytes - SHOWN_BYTES, SHOWN_BYTES, h->options.seed,

@@ -159,7 +159,7 @@ static void describe(struct o2_hearing *h, uint32_t nfrags, uint64_t asked_bytes
 	struct o2_msg msg;
 	enum o2_judge_side sink;
 
-	if (136 + 12 * nfrags > h->max_msg_bytes)
+	if (136 + 12 * nfrags > o2_hearing_most_bytes(h))
 		return;
 	t = o2_fair_request(h, draw_side(h), is_get, &msg);
 	if (t == NULL)
@@ -352,6 +352,7 @@ static void ack(struct o2_hearing *h, bool broken)
 				  promise->exact ? O2_LIMIT_EXACT : O2_LIMIT_BOUND);
 	o2_hearing_message(h, o2_hearing_other(promise->asker), &msg);
 	/* It was answered: another answer is no answer to it. */
+	h->dishonest = true;
 	msg = o2_fair_answer(h, promise, promise->bytes + 1);
 	o2_hearing_message(h, o2_hearing_other(promise->asker), &msg);
 }

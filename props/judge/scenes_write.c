@@ -244,7 +244,7 @@ static void beside(struct o2_hearing *h, const struct o2_hearing_transfer *t,
 	other->sink = (struct o2_rdma_desc){.rd_key = t->sink.rd_key, .rd_nfrags = 1};
 	other->sink_bytes = bytes;
 	/* In front of it may be another fragment, far away. */
-	if (h->max_frags > 1 && h->max_msg_bytes >= 160 && o2_draw_bool(h->c, 1, 1)) {
+	if (h->max_frags > 1 && o2_hearing_most_bytes(h) >= 160 && o2_draw_bool(h->c, 1, 1)) {
 		*frag++ = (struct o2_rdma_frag){1, o2_draw_bool(h->c, 1, 1) ? first->rf_addr - 5000
 									    : h->next_addr++};
 		other->sink.rd_nfrags++;

@@ -26,6 +26,7 @@ enum situation {
 	NEAR = O2_JUDGE_RULES, /* of those that have a scene: from message/wire on */
 	HEARD = 2 * O2_JUDGE_RULES - O2_JUDGE_MESSAGE_WIRE,
 	NOT_PROVEN = HEARD + HEARINGS,
+	WITH_GAPS,
 	SITUATIONS,
 };
 static_assert(SITUATIONS <= O2_TALLY_MAX, "they are counted");
@@ -37,7 +38,8 @@ static const char *situations[SITUATIONS];
 static void name_situations(void)
 {
 	static const char *const others[] = {"heard_from_the_request", "heard_from_the_terms", "heard_later",
-					     "heard_one_way",	       "heard_one_way_first",  "not_proven"};
+					     "heard_one_way",	       "heard_one_way_first",  "not_proven",
+					     "heard_with_gaps"};
 
 	for (uint32_t i = 0; i < SITUATIONS; i++) {
 		if (i < HEARD)
@@ -76,13 +78,14 @@ static void draw_terms(struct o2_hearing *h)
 	if (h->version == O2_MSG_VERSION_1)
 		h->depth = 8;
 	h->max_frags = 1 + (uint32_t)(o2_draw_bool(c, 3, 1) ? o2_draw(c, 255) : o2_draw(c, 7));
-	h->max_msg_bytes = 148 + (uint32_t)o2_draw(c, 4096 - 148);
 	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
 		h->end[side].nid = draw_id(c);
 		h->end[side].stamp = draw_id(c);
+		h->end[side].max_msg_bytes = 148 + (uint32_t)o2_draw(c, 4096 - 148);
 	}
 	h->next_addr = 4096 + (o2_draw(c, UINT32_MAX) << 12);
 	h->next_key = (uint32_t)o2_draw(c, UINT16_MAX);
+	h->one_key = o2_draw_bool(c, 1, 1);
 }
 
 /* A request for at least what is granted, and the reply. */
@@ -93,14 +96,13 @@ static void come_to_terms(struct o2_hearing *h)
 	msg.ibm_dststamp = 0;
 	msg.u.connparams.ibcp_queue_depth = (uint16_t)h->depth;
 	msg.u.connparams.ibcp_max_frags = (uint16_t)(h->max_frags + o2_draw(h->c, 3));
-	msg.u.connparams.ibcp_max_msg_size =
-		h->max_msg_bytes + (uint32_t)o2_draw(h->c, 4096 - h->max_msg_bytes);
+	msg.u.connparams.ibcp_max_msg_size = h->end[O2_JUDGE_A].max_msg_bytes;
 	o2_hearing_tell(h,
 			(struct o2_judge_event){.kind = O2_JUDGE_REQUEST, .from = O2_JUDGE_A, .msg = &msg});
 	msg = o2_hearing_header(h, O2_JUDGE_B, O2_MSG_CONNACK);
 	msg.u.connparams.ibcp_queue_depth = (uint16_t)h->depth;
 	msg.u.connparams.ibcp_max_frags = (uint16_t)h->max_frags;
-	msg.u.connparams.ibcp_max_msg_size = h->max_msg_bytes;
+	msg.u.connparams.ibcp_max_msg_size = h->end[O2_JUDGE_B].max_msg_bytes;
 	o2_hearing_tell(h, (struct o2_judge_event){.kind = O2_JUDGE_REPLY, .from = O2_JUDGE_B, .msg = &msg});
 	h->knows_terms = true;
 }
@@ -113,7 +115,7 @@ static void agree(struct o2_hearing *h)
 		.version = h->version,
 		.queue_depth = h->depth,
 		.max_frags = h->max_frags,
-		.max_msg_bytes = h->max_msg_bytes,
+		.max_msg_bytes = {h->end[0].max_msg_bytes, h->end[1].max_msg_bytes},
 	};
 
 	o2_judge_agreed(h->conn, &terms);
@@ -188,13 +190,13 @@ static const struct o2_scene *draw_scene(struct o2_choice *c)
 	return &kinds[kind].scene[i];
 }
 
-static void run_scenes(struct o2_hearing *h, struct o2_tally *tally)
+static void run_scenes(struct o2_hearing *h, struct o2_tally *tally, bool honest)
 {
 	struct o2_choice *choice = h->c;
 
 	for (uint64_t scenes = o2_draw(choice, 2); scenes > 0 && !h->over; scenes--) {
 		const struct o2_scene *scene = draw_scene(choice);
-		const bool broken = o2_draw_bool(choice, 1, 1);
+		const bool broken = !honest && o2_draw_bool(choice, 1, 1);
 
 		h->scene = o2_judge_rules[scene->rule].id;
 		scene->play(h, broken);
@@ -253,7 +255,7 @@ void o2_verdicts_tell(struct o2_hearing *h, struct o2_tally *tally)
 	o2_fair_steps(h, (uint32_t)o2_draw(h->c, 40));
 	if (o2_draw_bool(h->c, 1, 1))
 		run_below(h);
-	run_scenes(h, tally);
+	run_scenes(h, tally, false);
 	if (!h->over && !h->report->failed && o2_draw_bool(h->c, 1, 1))
 		run_end(h);
 	o2_hearing_close(h);
@@ -271,11 +273,22 @@ static void run_bounds(struct o2_hearing *h)
 		o2_scene_many(h);
 }
 
+/* Another judge hears the conversation, and misses some of it. */
+static void hear_with_gaps(struct o2_verdicts_run *run, struct o2_hearing *h)
+{
+	run->tally.seen[WITH_GAPS]++;
+	run->gaps = (struct o2_gaps){.h = h};
+	o2_gaps_draw(&run->gaps);
+	h->tap = o2_gaps_hear;
+	h->tap_context = &run->gaps;
+}
+
 static enum o2_status run_case(void *context, struct o2_choice *choice, struct o2_report *report)
 {
 	struct o2_verdicts_run *run = context;
 	struct o2_hearing *h = &run->hearing;
 	const bool connects = o2_draw_bool(choice, 7, 1);
+	bool gaps = false;
 	enum hearing how;
 
 	o2_report_clear(report);
@@ -300,17 +313,22 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 	} else {
 		how = (enum hearing)o2_draw(choice, HEARINGS - 1);
 		run->tally.seen[HEARD + how]++;
-		if (how == FROM_THE_REQUEST)
+		gaps = how == FROM_THE_REQUEST && o2_draw_bool(choice, 1, 1);
+		if (gaps)
+			hear_with_gaps(run, h);
+		else if (how == FROM_THE_REQUEST)
 			h->tap = o2_ends_hear;
 		if (!begin(h, how))
 			return O2_STATUS_INVALID;
 		o2_fair_steps(h, (uint32_t)o2_draw(choice, 40));
 		if (!report->failed)
 			o2_hearing_check_view(h);
-		run_scenes(h, &run->tally);
-		run_bounds(h);
+		run_scenes(h, &run->tally, gaps);
+		if (!gaps)
+			run_bounds(h);
 	}
 	o2_ends_close(&run->ends);
+	o2_gaps_close(&run->gaps);
 	o2_hearing_close(h);
 	return o2_choice_status(choice, report->failed ? O2_STATUS_INTERESTING : O2_STATUS_VALID);
 }
@@ -323,8 +341,9 @@ static void print(const void *context, uint32_t pieces, FILE *out)
 	(void)pieces;
 	fprintf(out,
 		"a conversation of %" PRIu64 " events: version 0x%x, depth %" PRIu32 ", %" PRIu32
-		" fragments, messages of %" PRIu32 " bytes\n",
-		h->number, h->version, h->depth, h->max_frags, h->max_msg_bytes);
+		" fragments, messages of %" PRIu32 " and %" PRIu32 " bytes\n",
+		h->number, h->version, h->depth, h->max_frags, h->end[0].max_msg_bytes,
+		h->end[1].max_msg_bytes);
 	fprintf(out, "%s, time-out %" PRIu64 " ms, keep-alive %" PRIu64 " ms%s\n",
 		h->one_way ? "one way"
 		: h->whole ? "all of it"

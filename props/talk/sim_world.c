@@ -250,7 +250,7 @@ static void tell_witness(const struct o2_sim_end *a)
 		.version = sim->config.version,
 		.queue_depth = a->depth,
 		.max_frags = sim->config.max_frags,
-		.max_msg_bytes = O2_MSG_BYTES,
+		.max_msg_bytes = {O2_MSG_BYTES, O2_MSG_BYTES},
 	};
 	uint32_t held;
 

@@ -141,7 +141,7 @@ static int tell_judge(struct verbs_rung *rung, const struct link *link, const st
 		.queue_depth =
 			source->queue_depth < sink->queue_depth ? source->queue_depth : sink->queue_depth,
 		.max_frags = config->max_frags,
-		.max_msg_bytes = O2_MSG_BYTES,
+		.max_msg_bytes = {O2_MSG_BYTES, O2_MSG_BYTES},
 	};
 
 	return o2_rung_judge_met(rung->judge, conn, &terms);

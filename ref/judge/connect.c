@@ -78,6 +78,7 @@ void o2_judge_request(const struct o2_judging *at)
 	/* What is found in it has a name. */
 	conn->end[at->from].nid = msg->ibm_srcnid;
 	conn->end[at->from].stamp = msg->ibm_srcstamp;
+	conn->end[at->from].max_msg_bytes = msg->u.connparams.ibcp_max_msg_size;
 	conn->end[at->to].nid = msg->ibm_dstnid;
 	conn->end[at->to].stamp = msg->ibm_dststamp;
 	judge_limits(at, msg);
@@ -87,7 +88,6 @@ void o2_judge_request(const struct o2_judging *at)
 	conn->asked_version = msg->ibm_version;
 	conn->asked_depth = msg->u.connparams.ibcp_queue_depth;
 	conn->asked_frags = msg->u.connparams.ibcp_max_frags;
-	conn->asked_msg_bytes = msg->u.connparams.ibcp_max_msg_size;
 }
 
 static void judge_granted(const struct o2_judging *at, const char *field, uint32_t granted, uint32_t asked)
@@ -118,15 +118,13 @@ void o2_judge_reply(const struct o2_judging *at)
 				asks->stamp);
 		judge_granted(at, "ibcp_queue_depth", msg->u.connparams.ibcp_queue_depth, conn->asked_depth);
 		judge_granted(at, "ibcp_max_frags", msg->u.connparams.ibcp_max_frags, conn->asked_frags);
-		judge_granted(at, "ibcp_max_msg_size", msg->u.connparams.ibcp_max_msg_size,
-			      conn->asked_msg_bytes);
 	}
 	answers->nid = msg->ibm_srcnid;
 	answers->stamp = msg->ibm_srcstamp;
+	answers->max_msg_bytes = msg->u.connparams.ibcp_max_msg_size;
 	conn->version = msg->ibm_version;
 	conn->queue_depth = msg->u.connparams.ibcp_queue_depth;
 	conn->max_frags = msg->u.connparams.ibcp_max_frags;
-	conn->max_msg_bytes = msg->u.connparams.ibcp_max_msg_size;
 }
 
 void o2_judge_agreed(struct o2_judge_conn *conn, const struct o2_judge_terms *terms)
@@ -134,19 +132,22 @@ void o2_judge_agreed(struct o2_judge_conn *conn, const struct o2_judge_terms *te
 	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
 		conn->end[side].nid = terms->nid[side];
 		conn->end[side].stamp = terms->stamp[side];
+		conn->end[side].max_msg_bytes = terms->max_msg_bytes[side];
 	}
 	conn->version = terms->version;
 	conn->queue_depth = terms->queue_depth;
 	conn->max_frags = terms->max_frags;
-	conn->max_msg_bytes = terms->max_msg_bytes;
 }
 
-/* A limit that was told although what was asked for is within, and at least as much as a connection needs. */
+/*
+ * A limit that was told although what was asked for is within, and at least as much as a connection needs.
+ * exact: who tells it may take nothing but that many.
+ */
 static void judge_untrue(const struct o2_judging *at, uint8_t why, const char *field, uint32_t told,
-			 uint32_t asked, uint32_t least)
+			 uint32_t asked, uint32_t least, bool exact)
 {
 	if (at->event->reject->ibr_why == why && at->event->reject->ibr_version == O2_MSG_VERSION_2 &&
-	    told >= asked && asked >= least)
+	    (told == asked || (told > asked && !exact)) && asked >= least)
 		o2_judge_over(at, O2_JUDGE_CONNECT_REJECT_UNTRUE, at->conn->asked_number, field, told,
 			      asked - 1);
 }
@@ -181,7 +182,9 @@ static void judge_refused(const struct o2_judging *at)
 		return;
 	case O2_REJECT_RDMA_FRAGS:
 		o2_judge_broken(at, rule, at->to, conn->asked_number, "ibcp_max_frags", conn->asked_frags,
-				reject->ibr_cp.ibcp_max_frags, O2_LIMIT_BOUND);
+				reject->ibr_cp.ibcp_max_frags,
+				reject->ibr_cp.ibcp_max_frags > conn->asked_frags ? O2_LIMIT_EXACT
+										  : O2_LIMIT_BOUND);
 		return;
 	case O2_REJECT_CONN_STALE:
 		/* It may be who asks of whom another life was known. */
@@ -217,9 +220,10 @@ void o2_judge_reject(const struct o2_judging *at)
 		return;
 	}
 	judge_untrue(at, O2_REJECT_MSG_QUEUE_SIZE, "ibcp_queue_depth", reject->ibr_cp.ibcp_queue_depth,
-		     conn->asked_depth, LEAST_DEPTH);
+		     conn->asked_depth, LEAST_DEPTH, false);
+	/* A node that cannot register memory takes no fewer fragments than it offers. */
 	judge_untrue(at, O2_REJECT_RDMA_FRAGS, "ibcp_max_frags", reject->ibr_cp.ibcp_max_frags,
-		     conn->asked_frags, 1);
+		     conn->asked_frags, 1, true);
 	judge_reject_version(at);
 	judge_refused(at);
 	told = told_to(judge, conn->end[at->to].nid, conn->end[at->from].nid);

@@ -64,10 +64,6 @@ static void take(const struct o2_judging *at)
 	from->taken++;
 	if (balance(from) < from->least)
 		from->least = balance(from);
-	if (conn->exact && depth + balance(from) == 0) {
-		from->empty = true;
-		from->empty_since_ns = conn->now_ns;
-	}
 }
 
 /* The sender gives `count` credits back. */
@@ -94,8 +90,20 @@ static void give(const struct o2_judging *at, uint32_t count)
 	to->given += count;
 	if (balance(to) > to->most)
 		to->most = balance(to);
-	to->empty = false;
-	to->withheld_said = false;
+}
+
+/*
+ * Is the side due some credits?  It is while it has none and all of them are owed to it: those of PUTs that were
+ * acknowledged are not before their PUT_DONE, and of what is left less than a high-water mark may be kept.
+ */
+static void note_empty(const struct o2_judge_conn *conn, struct o2_judge_end *end)
+{
+	const bool empty = conn->exact && depth_of(conn) + balance(end) == 0 && end->accepted == 0;
+
+	if (empty && !end->empty)
+		end->empty_since_ns = conn->now_ns;
+	end->withheld_said = end->withheld_said && empty;
+	end->empty = empty;
 }
 
 /* The least that a side owes before it says so by a NOOP (docs/transport.md, "Tunables"). */
@@ -172,6 +180,8 @@ void o2_judge_credits(const struct o2_judging *at)
 	give(at, msg->ibm_credits);
 	if (takes_credit(at->conn->version, msg->ibm_type))
 		take(at);
+	note_empty(at->conn, &at->conn->end[at->from]);
+	note_empty(at->conn, &at->conn->end[at->to]);
 }
 
 void o2_judge_credits_time(const struct o2_judging *at)

@@ -26,6 +26,7 @@ struct o2_judge_put {
 	struct o2_judge_place place;
 	uint64_t stream;
 	bool ended; /* and all of it has been written */
+	bool mixed; /* with what another one writes there, which was open when it began */
 };
 
 /* What the bytes of a PUT or a GET are, if they are the pattern's at all. */
@@ -40,7 +41,7 @@ struct o2_judge_pattern {
 	const char *field;
 	uint32_t at;
 	uint64_t is, expected;
-	struct o2_judge_place place; /* GET */
+	struct o2_judge_place place;
 };
 
 enum o2_transfer_step {
@@ -96,7 +97,8 @@ struct o2_judge_ended {
 };
 
 struct o2_judge_end {
-	uint64_t nid, stamp; /* 0: not known */
+	uint64_t nid, stamp;	/* 0: not known */
+	uint32_t max_msg_bytes; /* the largest message that it takes; 0: not known */
 	/* As a sender. */
 	uint64_t last_message_ns; /* 0: none yet */
 	bool disconnected;
@@ -108,7 +110,7 @@ struct o2_judge_end {
 	uint64_t taken, given;
 	int64_t least, most;	 /* of given - taken, since everything is seen */
 	uint32_t accepted;	 /* PUT_REQs of this side with a PUT_ACK and no PUT_DONE */
-	bool empty;		 /* it has no credit, */
+	bool empty;		 /* it has no credit, and all are owed to it, */
 	uint64_t empty_since_ns; /* since then */
 	bool withheld_said;
 	/* Requests of this side, oldest first: by their last step. */
@@ -133,11 +135,11 @@ struct o2_judge_conn {
 	bool exact;	    /* the credits of both sides are known, not only bounds of them */
 	bool one_way;	    /* what the other side says is not seen */
 	uint16_t version;
-	uint32_t queue_depth, max_frags, max_msg_bytes; /* 0: not known */
+	uint32_t queue_depth, max_frags; /* 0: not known */
 	/* What was asked for. */
 	bool asked;
 	uint16_t asked_version;
-	uint32_t asked_depth, asked_frags, asked_msg_bytes;
+	uint32_t asked_depth, asked_frags;
 	uint64_t asked_number;
 	uint64_t now_ns;   /* goes on by what passes between events: never back */
 	uint64_t clock_ns; /* of the caller: the latest time of an event since that clock was set back */
@@ -235,7 +237,7 @@ void o2_judge_payload_get(const struct o2_judging *at, const struct o2_lnet_hdr 
 			  struct o2_judge_pattern *pattern);
 /* All of the sender's PUT is where it belongs. */
 void o2_judge_payload_ended(struct o2_judge_end *from, uint64_t number);
-/* A PUT of this side may not have been seen. */
+/* A PUT of this side was not seen, or may not have been. */
 void o2_judge_payload_unseen(struct o2_judge_end *from);
 /* n bytes of the sender's, from byte `at_byte` on.  number: of the request. */
 void o2_judge_payload_look(const struct o2_judging *at, struct o2_judge_pattern *pattern,

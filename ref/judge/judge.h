@@ -123,7 +123,8 @@ struct o2_judge_conn *o2_judge_meet(struct o2_judge *judge, enum o2_judge_seen s
 struct o2_judge_terms {
 	uint64_t nid[O2_JUDGE_SIDES], stamp[O2_JUDGE_SIDES];
 	uint16_t version;
-	uint32_t queue_depth, max_frags, max_msg_bytes;
+	uint32_t queue_depth, max_frags;
+	uint32_t max_msg_bytes[O2_JUDGE_SIDES]; /* that the side takes */
 };
 
 void o2_judge_agreed(struct o2_judge_conn *conn, const struct o2_judge_terms *terms);

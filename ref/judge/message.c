@@ -34,7 +34,7 @@ static void judge_header(const struct o2_judging *at, const struct o2_msg *msg)
 static void judge_length(const struct o2_judging *at, const struct o2_msg *msg)
 {
 	const uint64_t expected = o2_msg_canonical_bytes(msg);
-	const uint32_t limit = at->conn->max_msg_bytes;
+	const uint32_t limit = at->conn->end[at->to].max_msg_bytes;
 
 	if (limit != 0 && at->event->bytes > limit)
 		o2_judge_over(at, O2_JUDGE_MESSAGE_SIZE, 0, "bytes", at->event->bytes, limit);

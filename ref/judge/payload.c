@@ -41,6 +41,7 @@ void o2_judge_payload_put(const struct o2_judging *at, const struct o2_lnet_hdr 
 {
 	struct o2_judge_end *from = &at->conn->end[at->from];
 	struct o2_judge_put *put = &from->put[from->next_put++ % O2_JUDGE_PUTS_MAX];
+	const struct o2_judge_transfer *transfer;
 
 	from->forgot_puts = from->forgot_puts || put->number != 0;
 	*put = (struct o2_judge_put){
@@ -49,9 +50,13 @@ void o2_judge_payload_put(const struct o2_judging *at, const struct o2_lnet_hdr 
 			  hdr->payload_length},
 		.stream = hdr->msg.put.hdr_data,
 	};
+	TAILQ_FOREACH(transfer, &from->open, link)
+		put->mixed = put->mixed || (transfer->step != O2_TRANSFER_GET_OPEN &&
+					    overlap(&transfer->pattern.place, &put->place));
 	disturb(from, &put->place);
 	/* Stream 0 is what memory holds from the start. */
-	*pattern = (struct o2_judge_pattern){.known = put->stream != O2_STREAM_MEMORY, .stream = put->stream};
+	*pattern = (struct o2_judge_pattern){
+		.known = put->stream != O2_STREAM_MEMORY, .stream = put->stream, .place = put->place};
 }
 
 void o2_judge_payload_ended(struct o2_judge_end *from, uint64_t number)
@@ -89,8 +94,8 @@ void o2_judge_payload_get(const struct o2_judging *at, const struct o2_lnet_hdr 
 		if (put->number == 0 || !overlap(&put->place, &pattern->place))
 			continue;
 		/* The last one that has written there. */
-		pattern->known =
-			put->ended && put->stream != O2_STREAM_MEMORY && covers(&put->place, &pattern->place);
+		pattern->known = put->ended && !put->mixed && put->stream != O2_STREAM_MEMORY &&
+				 covers(&put->place, &pattern->place);
 		pattern->stream = put->stream;
 		pattern->offset -= put->place.offset;
 		return;

@@ -50,13 +50,18 @@ static struct o2_judge_transfer *find(const struct o2_judge_conn *conn, enum o2_
 	return inside != NULL ? inside : keyed;
 }
 
+/* Into which fragment of the transfer; false: into none. */
+static bool belongs(const struct o2_judge_transfer *transfer, uint64_t addr, uint32_t *i)
+{
+	*i = is_next(transfer, addr) ? transfer->at_frag : frag_of(transfer, addr);
+	return *i < transfer->nfrags;
+}
+
 /* No transfer that is open has the key. */
 static void judge_stray(const struct o2_judging *at)
 {
 	const struct o2_judge_end *sink = &at->conn->end[at->to];
 
-	if (!at->conn->whole)
-		return;
 	for (uint32_t i = 0; i < O2_JUDGE_ENDED_MAX; i++) {
 		if (sink->ended[i].number != 0 && sink->ended[i].rkey == at->event->rkey) {
 			o2_judge_over(at, O2_JUDGE_WRITE_ENDED, sink->ended[i].number, "rkey",
@@ -65,6 +70,22 @@ static void judge_stray(const struct o2_judging *at)
 		}
 	}
 	o2_judge_over(at, O2_JUDGE_WRITE_KEY, 0, "rkey", at->event->rkey, O2_NO_LIMIT);
+}
+
+/* It goes to no fragment of a transfer that is open.  transfer: one that has the key, or NULL. */
+static void judge_elsewhere(const struct o2_judging *at, struct o2_judge_transfer *transfer)
+{
+	/* Of a request that was not seen; or the key was offered before, for other memory. */
+	if (!at->conn->whole) {
+		o2_judge_payload_unseen(&at->conn->end[at->from]);
+		return;
+	}
+	if (transfer == NULL) {
+		judge_stray(at);
+		return;
+	}
+	transfer->written_bytes += at->event->bytes;
+	o2_judge_over(at, O2_JUDGE_WRITE_OUTSIDE, transfer->number, "va", at->event->addr, O2_NO_LIMIT);
 }
 
 /* The WRITE begins inside fragment i, `from` bytes in: does it lie behind what was written? */
@@ -102,19 +123,11 @@ void o2_judge_write(const struct o2_judging *at)
 	from->write_bytes += event->bytes;
 	o2_judge_expect(at, O2_JUDGE_WRITE_ANNOUNCED, transfer == NULL ? 0 : transfer->number, "bytes",
 			event->bytes, event->announced_bytes);
-	if (transfer == NULL) {
-		judge_stray(at);
+	if (transfer == NULL || !belongs(transfer, event->addr, &i)) {
+		judge_elsewhere(at, transfer);
 		return;
 	}
-	i = is_next(transfer, event->addr) ? transfer->at_frag : frag_of(transfer, event->addr);
-	/* The key may have been offered before, for other memory. */
-	if (i == transfer->nfrags && !at->conn->whole)
-		return;
 	transfer->written_bytes += event->bytes;
-	if (i == transfer->nfrags) {
-		o2_judge_over(at, O2_JUDGE_WRITE_OUTSIDE, transfer->number, "va", event->addr, O2_NO_LIMIT);
-		return;
-	}
 	inside = event->addr - transfer->frag[i].rf_addr;
 	room = transfer->frag[i].rf_nob - inside;
 	if (event->bytes > room)

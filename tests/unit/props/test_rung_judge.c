@@ -15,7 +15,7 @@ static struct o2_rung_judge *met(void)
 		.version = O2_MSG_VERSION_2,
 		.queue_depth = SAY_DEPTH,
 		.max_frags = SAY_FRAGS,
-		.max_msg_bytes = O2_MSG_BYTES,
+		.max_msg_bytes = {O2_MSG_BYTES, O2_MSG_BYTES},
 	};
 	const void *const conn[] = {&names[0], &names[1]};
 	struct o2_rung_judge *judge = o2_rung_judge_new();

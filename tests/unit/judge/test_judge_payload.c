@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* What a GET brings, where it is known which PUT has written there, and where it is not. */
+#include "base/stream.h"
+#include "tests/lib/judge_say.h"
+#include "tests/lib/unit_test.h"
+
+#define A O2_JUDGE_A
+#define B O2_JUDGE_B
+
+static void lose(struct say *say, enum o2_judge_side from)
+{
+	say_event(say, (struct o2_judge_event){.kind = O2_JUDGE_LOST, .from = from});
+}
+
+static struct o2_msg place_of(struct o2_msg msg, uint32_t offset)
+{
+	msg.u.immediate.hdr.msg.put.match_bits = 0x1234;
+	msg.u.immediate.hdr.msg.put.offset = offset;
+	msg.u.immediate.hdr.msg.put.ack_wmd = (struct o2_lnet_handle){UINT64_MAX, UINT64_MAX};
+	return msg;
+}
+
+/* A PUT of 100 bytes of that stream; the judge need not hear it. */
+static void put_at(struct say *say, uint64_t stream, uint32_t offset, bool heard)
+{
+	struct o2_msg msg = place_of(say_header(A, O2_MSG_IMMEDIATE, 0), offset);
+	uint8_t bytes[100];
+
+	o2_stream_fill(bytes, sizeof(bytes), 1, stream, 0);
+	msg.u.immediate.hdr.type = O2_LNET_PUT;
+	msg.u.immediate.hdr.payload_length = sizeof(bytes);
+	msg.u.immediate.hdr.msg.put.hdr_data = stream;
+	msg.u.immediate.payload = bytes;
+	if (heard)
+		say_msg(say, A, &msg);
+}
+
+/* A GET of so much from the place's start: the second half is of that stream, and was not written with the first. */
+static void get(struct say *say, uint32_t count, uint64_t stream, bool lost)
+{
+	struct o2_msg asked = say_header(A, O2_MSG_IMMEDIATE, 0), reply = say_header(B, O2_MSG_IMMEDIATE, 0);
+	uint8_t bytes[200];
+
+	o2_stream_fill(bytes, count / 2, 1, 5, 0);
+	o2_stream_fill(bytes + count / 2, count / 2, 1, stream, count / 2);
+	asked.u.immediate.hdr.type = O2_LNET_GET;
+	asked.u.immediate.hdr.msg.get.match_bits = 0x1234;
+	asked.u.immediate.hdr.msg.get.sink_length = count;
+	asked.u.immediate.hdr.msg.get.return_wmd = (struct o2_lnet_handle){1, 1};
+	say_msg(say, A, &asked);
+	if (lost)
+		lose(say, A);
+	reply.u.immediate.hdr.type = O2_LNET_REPLY;
+	reply.u.immediate.hdr.payload_length = count;
+	reply.u.immediate.hdr.msg.reply.dst_wmd = (struct o2_lnet_handle){1, 1};
+	reply.u.immediate.payload = bytes;
+	say_msg(say, B, &reply);
+}
+
+/* That no PUT is known says that there was none only where all is seen and remembered. */
+TEST(test_a_put_that_is_not_known)
+{
+	enum { NEVER, LATER, LOST, LOST_SINCE, FORGOTTEN, WAYS };
+
+	for (int way = NEVER; way < WAYS; way++) {
+		struct say say;
+
+		say_open(&say, NULL);
+		if (way == LATER)
+			say_meet(&say, O2_JUDGE_LATER);
+		else
+			say_connected(&say);
+		put_at(&say, 5, 0, way == FORGOTTEN);
+		for (uint32_t i = 0; i < (way == FORGOTTEN ? 32 : 1); i++)
+			put_at(&say, 6 + i, 1000 + 100 * i, true);
+		if (way == LOST)
+			lose(&say, A);
+		get(&say, 200, O2_STREAM_MEMORY, way == LOST_SINCE);
+		assert_int_equal(say.times[O2_JUDGE_PAYLOAD_GET], way == NEVER);
+		say_close(&say);
+	}
+}
+
+/* Nor may a PUT that is known have been the last, where one after it was not seen: whichever is remembered. */
+TEST(test_a_put_that_was_not_the_last)
+{
+	for (uint32_t before = 0; before < 32; before++) {
+		struct say say;
+
+		say_open(&say, NULL);
+		say_connected(&say);
+		for (uint32_t i = 0; i < before; i++)
+			put_at(&say, 7 + i, 1000 + 100 * i, true);
+		put_at(&say, 6, 0, true);
+		lose(&say, A);
+		get(&say, 100, 6, false);
+		assert_int_equal(say.times[O2_JUDGE_PAYLOAD_GET], 0);
+		say_close(&say);
+	}
+}
+
+/* A PUT by RDMA of which the judge has heard the beginning. */
+static void begin_put_at(struct say *say, uint32_t offset)
+{
+	static const struct say_sink sink = {0x77, 0x10000, 2, 4096};
+	struct o2_msg msg = say_header(A, O2_MSG_PUT_REQ, 0);
+
+	msg.u.putreq.ibprm_cookie = 1;
+	msg.u.putreq.hdr.type = O2_LNET_PUT;
+	msg.u.putreq.hdr.payload_length = 8192;
+	msg.u.putreq.hdr.msg.put.match_bits = 0x1234;
+	msg.u.putreq.hdr.msg.put.offset = offset;
+	msg.u.putreq.hdr.msg.put.ack_wmd = (struct o2_lnet_handle){UINT64_MAX, UINT64_MAX};
+	say_msg(say, A, &msg);
+	say_put_ack(say, B, 1, 2, &sink, 0);
+}
+
+/* One that began first and has not ended may write over the one that came after it. */
+TEST(test_a_put_that_was_open)
+{
+	enum { ENDED, OPEN, OPEN_ELSEWHERE, WRITTEN_AGAIN, WAYS };
+
+	for (int way = ENDED; way < WAYS; way++) {
+		struct say say;
+
+		say_open(&say, NULL);
+		say_connected(&say);
+		begin_put_at(&say, way == OPEN_ELSEWHERE ? 100 : 99);
+		if (way == ENDED)
+			say_done(&say, A, O2_MSG_PUT_DONE, 2, -5, 0);
+		put_at(&say, 5, 0, true);
+		if (way != ENDED)
+			say_done(&say, A, O2_MSG_PUT_DONE, 2, -5, 0);
+		if (way == WRITTEN_AGAIN)
+			put_at(&say, 5, 0, true);
+		get(&say, 100, 6, false);
+		assert_int_equal(say.times[O2_JUDGE_PAYLOAD_GET], way != OPEN);
+		say_close(&say);
+	}
+}
+
+/* Nor is it known what a WRITE does whose request was not seen. */
+TEST(test_a_write_of_a_put_that_was_not_seen)
+{
+	for (int written = 0; written < 2; written++) {
+		struct say say;
+
+		say_open(&say, NULL);
+		say_meet(&say, O2_JUDGE_LATER);
+		put_at(&say, 5, 0, true);
+		if (written)
+			say_write(&say, A, 0x77, 0x10000, 4096);
+		get(&say, 100, 6, false);
+		assert_int_equal(say.times[O2_JUDGE_PAYLOAD_GET], !written);
+		say_close(&say);
+	}
+}
