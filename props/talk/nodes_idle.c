@@ -94,7 +94,7 @@ static void check_set(struct o2_nodes_seat *seat, enum o2_ni_pool_kind kind, uin
 		o2_report_fail(seat->nodes->report, "nodes/idle-pools",
 			       "node %" PRIu32 " has %" PRIu32
 			       " pools of kind %s after %u ms idle, expected %u",
-			       seat->index, now, o2_ni_pool_name(kind), LIFE_MS, FIRST);
+			       seat->index, now, o2_place_pool_names[kind], LIFE_MS, FIRST);
 	else if (before > FIRST)
 		o2_nodes_seen(seat->nodes, O2_NODES_SEEN_SHRUNK);
 }

@@ -286,8 +286,8 @@ static void check_pools(struct o2_sim *sim, uint32_t node)
 			o2_report_fail(sim->report, "sim/pools",
 				       "pools %s: %" PRIu64 " made, %" PRIu64 " gone, %" PRIu32
 				       " live, %" PRIu32 " failed; %" PRIu64 " of %" PRIu64 " elements idle",
-				       o2_ni_pool_name((enum o2_ni_pool_kind)kind), of->created,
-				       of->destroyed, of->live, of->failed, of->idle, of->elements);
+				       o2_place_pool_names[kind], of->created, of->destroyed, of->live,
+				       of->failed, of->idle, of->elements);
 	}
 	descriptors = counts.pool[O2_NI_POOL_FRD].elements + counts.pool[O2_NI_POOL_FRD_GAPS].elements;
 	windows = (uint64_t)counts.live.mws + counts.live.descriptor_regions;

@@ -4,9 +4,15 @@
 #include <inttypes.h>
 
 #include "base/monotonic.h"
-#include "lnd/ni/counts.h"
 #include "props/world/device.h"
 #include "wire/nid.h"
+
+const char *const o2_place_pool_names[O2_NI_POOL_KINDS] = {
+	[O2_NI_POOL_FMR] = "fmr",
+	[O2_NI_POOL_FRD] = "frd",
+	[O2_NI_POOL_FRD_GAPS] = "frd_gaps",
+	[O2_NI_POOL_TX] = "tx",
+};
 
 int o2_place_open(struct o2_place *place, const struct o2_ni_config *config, struct o2_network *network,
 		  struct o2_error *error)

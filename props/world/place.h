@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "lnd/cm/cm.h"
+#include "lnd/ni/counts.h"
 #include "lnd/ni/ni.h"
 #include "props/engine/report.h"
 #include "props/world/arenas.h"
@@ -40,6 +41,8 @@ int o2_place_open_anew(struct o2_place *place, struct o2_arenas *arenas, uint32_
 int o2_place_remember(struct o2_place *place, uint32_t node);
 /* Does nothing to what is closed. */
 void o2_place_close(struct o2_place *place);
+
+extern const char *const o2_place_pool_names[O2_NI_POOL_KINDS];
 
 /* A life of a NID that was not before: microseconds of the wall clock. */
 uint64_t o2_place_incarnation(void);

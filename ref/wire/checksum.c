@@ -62,11 +62,6 @@ static struct o2_checksums never_zero(struct o2_checksums sums)
 	return sums;
 }
 
-struct o2_checksums o2_checksum_both(const uint8_t *bytes, size_t length_bytes)
-{
-	return never_zero(add((struct o2_checksums){0, 0}, bytes, length_bytes));
-}
-
 struct o2_checksums o2_msg_checksum_both(const uint8_t *bytes, size_t nob)
 {
 	const size_t before = nob < O2_AT_CKSUM ? nob : O2_AT_CKSUM;

@@ -16,9 +16,6 @@ struct o2_checksums {
 	uint32_t of_signed;
 };
 
-/* Both sums of plain bytes, in one pass. */
-struct o2_checksums o2_checksum_both(const uint8_t *bytes, size_t length_bytes);
-
 /*
  * Both sums of the first nob bytes of a message, its checksum field taken as zero.  nob may be less than a
  * header.

@@ -4,18 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-const char *o2_ni_pool_name(enum o2_ni_pool_kind kind)
-{
-	static const char *const names[O2_NI_POOL_KINDS] = {
-		[O2_NI_POOL_FMR] = "fmr",
-		[O2_NI_POOL_FRD] = "frd",
-		[O2_NI_POOL_FRD_GAPS] = "frd_gaps",
-		[O2_NI_POOL_TX] = "tx",
-	};
-
-	return (uint32_t)kind < O2_NI_POOL_KINDS ? names[kind] : NULL;
-}
-
 static void add_set(struct o2_ni_pool_counts *sum, struct o2_pool_set *set, uint32_t pool_size)
 {
 	struct o2_pool_counts counts;

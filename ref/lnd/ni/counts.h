@@ -40,9 +40,6 @@ struct o2_ni_counts {
 	struct o2_reg_live live; /* regions, keys of mode fmr, memory windows, pinned bytes at the device */
 };
 
-/* "fmr", "frd", "frd_gaps", "tx"; NULL for a value that is none. */
-const char *o2_ni_pool_name(enum o2_ni_pool_kind kind);
-
 /* Fill *counts.  For a moment in which no other thread uses the interface. */
 /* o2iblnd: ibn_npeers, ibn_nconns */
 void o2_ni_get_counts(struct o2_ni *ni, struct o2_ni_counts *counts);

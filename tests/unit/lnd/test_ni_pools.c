@@ -25,7 +25,6 @@ TEST(has_the_sizes_of_the_tunables)
 		for (uint32_t kind = 0; kind < O2_NI_POOL_KINDS; kind++) {
 			struct o2_ni_pool_counts pool = ni_pool_counts(&side, (enum o2_ni_pool_kind)kind);
 
-			assert_non_null(o2_ni_pool_name((enum o2_ni_pool_kind)kind));
 			assert_int_equal(pool.sets, ncpts);
 			assert_int_equal(pool.live, ncpts);
 			assert_int_equal(pool.elements, (uint64_t)size * ncpts);
