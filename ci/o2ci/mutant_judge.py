@@ -24,7 +24,7 @@ UNHEARD = place.ROOT / "tests" / "judge" / "unheard.toml"
 BEGIN, END = "<!-- table: ci/mutants --judge --write -->", "<!-- end of table -->"
 # The properties that are judged: few cases, which is all that those get that are said not to be named; then many.
 FEW = (("endpoint", 300, 1), ("sim", 1000, 1), ("transfer", 300, 1), ("nodes", 80, 1))
-MANY = (("sim", 4000, 2), ("nodes", 800, 2), ("transfer", 1500, 2))
+MANY = (("sim", 16000, 2), ("nodes", 800, 2), ("transfer", 1500, 2))
 LONGEST_S = 90
 KIND = "judge/"
 PERCENT_NAMED = 95

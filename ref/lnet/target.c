@@ -109,6 +109,7 @@ static void take_get(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hd
 	struct o2_lnet_message *message;
 	struct o2_error error;
 	struct o2_match match;
+	int rc;
 
 	if (take(lnet, nid, hdr, &match, &error) != 0) {
 		o2_lnet_dropped(lnet, nid, hdr, &error);
@@ -123,9 +124,12 @@ static void take_get(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hd
 	message->memory = o2_match_memory(&lnet->table, &match);
 	reply.payload_length = (uint32_t)match.length_bytes;
 	reply.msg.reply.dst_wmd = hdr->msg.get.return_wmd;
-	message->status = o2_lnet_transmit(lnet, message, &reply, &error);
-	if (message->status != 0)
+	rc = o2_lnet_transmit(lnet, message, &reply, &error);
+	/* What was sent may have ended, and its place be another's. */
+	if (rc != 0) {
+		message->status = rc;
 		request_finished(lnet, message);
+	}
 }
 
 static int match_request(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hdr,
