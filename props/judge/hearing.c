@@ -174,6 +174,14 @@ void o2_hearing_missed(struct o2_hearing *h, enum o2_judge_side side)
 	}
 }
 
+void o2_hearing_lose(struct o2_hearing *h, enum o2_judge_side side)
+{
+	o2_hearing_expect(h, O2_HEARING_EVENT, O2_JUDGE_TRANSPORT_LOST, side, 0, NULL, 0, O2_NO_LIMIT,
+			  O2_LIMIT_OTHER);
+	o2_hearing_tell(h, (struct o2_judge_event){.kind = O2_JUDGE_LOST, .from = side});
+	o2_hearing_missed(h, side);
+}
+
 /* --- the account of credits --- */
 
 static bool takes_credit(uint16_t version, uint8_t type)

@@ -150,6 +150,8 @@ void o2_hearing_compare(struct o2_hearing *h, const struct o2_judge_finding *due
 void o2_hearing_expect_times(struct o2_hearing *h);
 /* A message is not heard as it was, or not at all: what was open is forgotten.  After the event. */
 void o2_hearing_missed(struct o2_hearing *h, enum o2_judge_side side);
+/* It is told that something of that side is missing, of which nothing was said. */
+void o2_hearing_lose(struct o2_hearing *h, enum o2_judge_side side);
 
 /* Tell it.  Number and time are filled in; findings are held to what was foretold. */
 void o2_hearing_tell(struct o2_hearing *h, struct o2_judge_event event);

@@ -186,27 +186,23 @@ static void with_open(struct o2_hearing *h, bool broken)
 	h->over = true;
 }
 
-static void below(struct o2_hearing *h, enum o2_judge_event_kind kind, enum o2_judge_rule_id rule,
-		  enum o2_judge_side from)
+static void lost(struct o2_hearing *h, bool broken)
 {
-	o2_hearing_expect(h, O2_HEARING_EVENT, rule, from, 0, NULL, 0, O2_NO_LIMIT, O2_LIMIT_OTHER);
-	o2_hearing_tell(h, (struct o2_judge_event){.kind = kind, .from = from});
+	const enum o2_judge_side from = draw_side(h);
+
+	if (broken)
+		o2_hearing_lose(h, from);
 }
 
-static void lost(struct o2_hearing *h, bool broken)
+static void not_taken(struct o2_hearing *h, bool broken)
 {
 	const enum o2_judge_side from = draw_side(h);
 
 	if (!broken)
 		return;
-	below(h, O2_JUDGE_LOST, O2_JUDGE_TRANSPORT_LOST, from);
-	o2_hearing_missed(h, from);
-}
-
-static void not_taken(struct o2_hearing *h, bool broken)
-{
-	if (broken)
-		below(h, O2_JUDGE_NAK, O2_JUDGE_TRANSPORT_NAK, draw_side(h));
+	o2_hearing_expect(h, O2_HEARING_EVENT, O2_JUDGE_TRANSPORT_NAK, from, 0, NULL, 0, O2_NO_LIMIT,
+			  O2_LIMIT_OTHER);
+	o2_hearing_tell(h, (struct o2_judge_event){.kind = O2_JUDGE_NAK, .from = from});
 }
 
 /* One message with a sum, and then one without: o2_hearing_message foretells what is said of it. */

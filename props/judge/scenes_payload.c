@@ -129,7 +129,8 @@ struct place {
 	uint64_t match_bits;
 	uint32_t offset, bytes; /* at most */
 	uint64_t stream, stream_offset;
-	bool forgotten; /* too much was PUT elsewhere since, or it is mixed with what another PUT writes */
+	/* The judge cannot know it: much was PUT elsewhere since, or another PUT may have written there as well. */
+	bool forgotten;
 };
 
 /* A PUT of bytes that are right; in front of it, where that is wished for, one into the same place. */
@@ -150,8 +151,8 @@ static void write_place(struct o2_hearing *h, enum o2_judge_side from, struct pl
 }
 
 /* A PUT by RDMA into the place, which has not ended.  NULL: there is no room for one. */
-static struct o2_hearing_transfer *leave_open(struct o2_hearing *h, enum o2_judge_side from,
-					      const struct place *place)
+static struct o2_hearing_transfer *begin_put(struct o2_hearing *h, enum o2_judge_side from,
+					     const struct place *place)
 {
 	struct o2_msg msg;
 	struct o2_hearing_transfer *t = o2_fair_request(h, from, false, &msg);
@@ -162,8 +163,29 @@ static struct o2_hearing_transfer *leave_open(struct o2_hearing *h, enum o2_judg
 	hdr->msg.put.ptl_index = PORTAL;
 	hdr->msg.put.match_bits = place->match_bits;
 	hdr->msg.put.offset = place->offset;
+	hdr->msg.put.hdr_data = place->stream;
 	o2_hearing_message(h, from, &msg);
 	return t;
+}
+
+/* The same, and it ends.  Where the sink takes less, what is behind that stays as it was. */
+static void write_by_rdma(struct o2_hearing *h, enum o2_judge_side from, struct place *place)
+{
+	struct o2_hearing_transfer *t;
+	struct o2_msg msg;
+
+	place->stream = 1 + o2_draw(h->c, UINT32_MAX);
+	t = begin_put(h, from, place);
+	place->bytes = t == NULL ? 0 : (uint32_t)t->asked_bytes;
+	if (t == NULL)
+		return;
+	place->forgotten = t->asked_bytes != t->sink_bytes;
+	o2_fair_put_ack(h, t, &msg);
+	o2_hearing_message(h, o2_hearing_other(from), &msg);
+	o2_fair_fill(h, t, 0);
+	o2_fair_done(h, t, (int32_t)t->sink_bytes);
+	if (place->bytes > most_bytes(h))
+		place->bytes = most_bytes(h);
 }
 
 /*
@@ -181,12 +203,21 @@ static bool write_first(struct o2_hearing *h, enum o2_judge_side from, bool brok
 	uint32_t skip;
 
 	if (!broken && o2_draw_bool(h->c, 3, 1))
-		t = leave_open(h, from, place);
+		t = begin_put(h, from, place);
 	cookie = t == NULL ? 0 : t->cookie;
-	write_place(h, from, place);
-	place->forgotten = t != NULL && t->open && t->cookie == cookie;
-	if (t != NULL && !place->forgotten)
+	if (o2_draw_bool(h->c, 3, 1))
+		write_by_rdma(h, from, place);
+	else
+		write_place(h, from, place);
+	if (place->bytes < LEAST_BYTES || (broken && place->forgotten))
+		return false;
+	if (t != NULL && (!t->open || t->cookie != cookie))
 		return false; /* it has ended, before or after */
+	place->forgotten = place->forgotten || t != NULL;
+	if (!broken && o2_draw_bool(h->c, 7, 1)) {
+		o2_hearing_lose(h, from);
+		place->forgotten = true;
+	}
 	for (uint32_t i = 0; i < others; i++) {
 		/* Beside it on either side, at other match bits. */
 		struct o2_msg msg =
@@ -255,7 +286,8 @@ static void get(struct o2_hearing *h, bool broken)
 			      .offset = (uint32_t)o2_draw_range(h->c, LEAST_BYTES, INT32_MAX),
 			      .bytes = most_bytes(h),
 			      .stream = O2_STREAM_MEMORY};
-	static struct payload payload; /* large */
+	const bool disturbed = !broken && o2_draw_bool(h->c, 5, 1);
+	static struct payload payload, other_bytes = {.bytes = LEAST_BYTES}; /* large */
 	struct o2_msg msg;
 	uint64_t number, writes;
 
@@ -274,7 +306,7 @@ static void get(struct o2_hearing *h, bool broken)
 	} else {
 		place.stream_offset = place.offset;
 	}
-	make(h, place.stream, place.stream_offset, place.bytes, broken || !known, &payload);
+	make(h, place.stream, place.stream_offset, place.bytes, broken || !known || disturbed, &payload);
 	h->dishonest = h->dishonest || !known;
 	/* The PUT wrote less than what is read: behind it is what was served there before. */
 	if (place.forgotten)
@@ -283,6 +315,10 @@ static void get(struct o2_hearing *h, bool broken)
 	msg = get_from(h, asker, &place, &wanted, payload.bytes);
 	o2_hearing_message(h, asker, &msg);
 	number = h->number;
+	if (disturbed) {
+		msg = put_into(h, asker, place.match_bits, place.offset, 0, &other_bytes);
+		o2_hearing_message(h, asker, &msg);
+	}
 	msg = reply_to(h, asker, &wanted, &payload);
 	if (broken)
 		o2_hearing_expect(h, O2_HEARING_BOTH, O2_JUDGE_PAYLOAD_GET, other, number, payload.field,

@@ -301,6 +301,21 @@ TEST(test_a_clock_that_is_set_back)
 	}
 }
 
+/* How much time a clock that is set back has hidden is not known: NOOPs before and after it are of no one second. */
+SAY_TEST(test_noops_before_and_after_the_clock_was_set_back)
+{
+	say->now_ns = 3600 * O2_NS_PER_S;
+	say_connected(say);
+	for (uint32_t i = 0; i < 2 * 16; i++) {
+		if (i == 16)
+			say->now_ns -= 1000 * O2_NS_PER_S;
+		say_noop(say, A, 0);
+	}
+	assert_int_equal(say->times[O2_JUDGE_CREDITS_NOOP_STORM], 0);
+	say_noop(say, A, 0);
+	assert_int_equal(say->times[O2_JUDGE_CREDITS_NOOP_STORM], 1);
+}
+
 /* Events that are recorded a little out of order, time and again, make no time pass that has not passed. */
 SAY_TEST(test_a_little_out_of_order)
 {
