@@ -251,6 +251,14 @@ static void draw_sg(struct o2_choice *c, struct o2_case_sg *drawn)
 	}
 }
 
+/* A scenario does not say how many pages a registration holds.  Drawn last, so that older choices mean the same. */
+static void draw_max_pages(struct o2_choice *c, struct o2_case_node node[2])
+{
+	for (uint32_t side = 0; side < 2; side++)
+		if (o2_draw_bool(c, 7, 1))
+			node[side].max_pages = O2_MAX_FRAGS_LEGACY;
+}
+
 /* --- all stages --- */
 
 void o2_draw_case(struct o2_choice *c, enum o2_stage stage, struct o2_case *drawn,
@@ -294,6 +302,7 @@ void o2_draw_case(struct o2_choice *c, enum o2_stage stage, struct o2_case *draw
 		scenario->sink.per_segment = false;
 		if (!o2_case_of_scenario(scenario, drawn))
 			o2_choice_reject(c);
+		draw_max_pages(c, drawn->transfer.node);
 		break;
 	}
 }

@@ -81,6 +81,32 @@ const char o2_reproducer_region[] =
 	"\tsay(\"    bytes behind\", 0, plan->iova + plan->length - high, compared);\n"
 	"}\n\n";
 
+const char o2_reproducer_terms[] =
+	"/* What a device, and a sink's peer, does not take, whatever bytes it stands for. */\n"
+	"static void say_terms(const char *what, const struct o2_impl_reg_plan *plan, uint32_t page_bytes,\n"
+	"\t\t      uint32_t max_pages, int sink, int with_pages)\n"
+	"{\n"
+	"\tuint32_t inside = 0, empty_entries = 0, empty = 0, wrap = 0, i;\n\n"
+	"\tfor (i = 0; i < plan->npages; i++)\n"
+	"\t\tinside += plan->page[i] % page_bytes != 0;\n"
+	"\tfor (i = 0; i < plan->nentries; i++)\n"
+	"\t\tempty_entries += plan->entry[i].length == 0;\n"
+	"\tfor (i = 0; i < plan->nfrags; i++) {\n"
+	"\t\tempty += plan->frag[i].rf_nob == 0;\n"
+	"\t\twrap += plan->frag[i].rf_addr > UINT64_MAX - plan->frag[i].rf_nob;\n"
+	"\t}\n"
+	"\tprintf(\"  %s\\n\", what);\n"
+	"\tsay(\"    empty fragments\", 0, empty, sink);\n"
+	"\tsay(\"    fragments that wrap\", 0, wrap, sink);\n"
+	"\tsay(\"    empty byte ranges\", 0, empty_entries, 1);\n"
+	"\tif (plan->npages > max_pages || plan->nentries > max_pages)\n"
+	"\t\tsay(\"    listed, at most\", max_pages, plan->npages + plan->nentries, 1);\n"
+	"\tif (!with_pages)\n"
+	"\t\treturn;\n"
+	"\tsay(\"    addresses inside a page\", 0, inside, 1);\n"
+	"\tsay(\"    offset of iova in its page\", plan->page_offset, plan->iova % page_bytes, 1);\n"
+	"}\n\n";
+
 const char o2_reproducer_published[] =
 	"/* A byte more than moves could be written, or read. */\n"
 	"static void say_published(const char *what, uint64_t due, const struct o2_impl_reg_plan *plan)\n"

@@ -97,6 +97,11 @@ DEFECTS = (
            "reg/fmr/bytes", {"segments": 2, "nob": 2}, "the region begins at the first segment, not at the lowest address"),
     Defect("errno-of-gaps", "reg.c", "EPROTONOSUPPORT, \"reg/fastreg/gaps\"", "EINVAL, \"reg/fastreg/gaps\"",
            "reg/errno", {"segments": 2, "nob": 2}, "another errno than the rule's"),
+    Defect("nothing-published", "reg.c", "\tif (status == O2_IMPL_OK && in->request.side == O2_IMPL_SINK &&\n\t    out->nfrags",
+           "\tif (status == O2_IMPL_OK && out->nfrags < in->request.peer_max_frags)\n"
+           "\t\tout->frag[out->nfrags++] = (struct o2_impl_frag){.rf_addr = out->frag[0].rf_addr};\n"
+           "\tif (status == O2_IMPL_OK && in->request.side == O2_IMPL_SINK &&\n\t    out->nfrags",
+           "reg/sink-fragments", {"segments": 1, "nob": 1}, "a fragment of 0 bytes ends the list"),
     # --- rdma_plan --------------------------------------------------------------------------------------------------
     Defect("tail-unsent", "rdma.c", "for (uint32_t run = 0; at < end; run++) {",
            "for (uint32_t run = 0; at < end && sink.tick[run + 1] <= end; run++) {",
@@ -458,4 +463,17 @@ DEFECTS = (
     Defect("source-registers-all", "transfer.c", "second_prepare(&in->source, O2_IMPL_SOURCE, moved,",
            "second_prepare(&in->source, O2_IMPL_SOURCE, source_nob,",
            "transfer/published", {"pieces": 4, "nob": 4}, "the source of a short GET is registered behind what moves"),
+    Defect("region-at-page", "transfer.c", "\t\tstatus = second_reg_plan(&reg, out, refusal);\n",
+           "\t\tstatus = second_reg_plan(&reg, out, refusal);\n\t\tif (status == O2_IMPL_OK && memory->mode == O2_IMPL_FASTREG) {\n"
+           "\t\t\tout->iova -= out->page_offset;\n\t\t\tout->frag[0].rf_addr -= out->page_offset;\n\t\t}\n",
+           "transfer/iova", {"pieces": 2, "nob": 2}, "the region begins where the first page does, with the first byte in it"),
+    Defect("region-at-zero", "transfer.c", "\t\tstatus = second_reg_plan(&reg, out, refusal);\n",
+           "\t\tstatus = second_reg_plan(&reg, out, refusal);\n\t\tif (status == O2_IMPL_OK && memory->mode == O2_IMPL_FMR) {\n"
+           "\t\t\tfor (uint32_t i = 0; i < out->nfrags; i++)\n\t\t\t\tout->frag[i].rf_addr -= out->iova;\n"
+           "\t\t\tout->iova = 0;\n\t\t}\n",
+           "transfer/pages", {"pieces": 2, "nob": 2}, "the first byte is at 0 of the region, wherever it is in its page"),
+    Defect("nothing-published-behind", "transfer.c", "\t\tstatus = second_reg_plan(&reg, out, refusal);\n",
+           "\t\tstatus = second_reg_plan(&reg, out, refusal);\n\t\tif (status == O2_IMPL_OK && out->nfrags < max_frags)\n"
+           "\t\t\tout->frag[out->nfrags++] = (struct o2_impl_frag){.rf_addr = out->frag[0].rf_addr};\n",
+           "transfer/sink-fragments", {"pieces": 2, "nob": 2}, "a fragment of 0 bytes ends the list"),
 )
