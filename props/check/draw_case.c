@@ -251,12 +251,10 @@ static void draw_sg(struct o2_choice *c, struct o2_case_sg *drawn)
 	}
 }
 
-/* A scenario does not say how many pages a registration holds.  Drawn last, so that older choices mean the same. */
-static void draw_max_pages(struct o2_choice *c, struct o2_case_node node[2])
+void o2_draw_max_pages(struct o2_choice *c, struct o2_case_node *node)
 {
-	for (uint32_t side = 0; side < 2; side++)
-		if (o2_draw_bool(c, 7, 1))
-			node[side].max_pages = O2_MAX_FRAGS_LEGACY;
+	if (o2_draw_bool(c, 7, 1))
+		node->max_pages = O2_MAX_FRAGS_LEGACY;
 }
 
 /* --- all stages --- */
@@ -302,7 +300,8 @@ void o2_draw_case(struct o2_choice *c, enum o2_stage stage, struct o2_case *draw
 		scenario->sink.per_segment = false;
 		if (!o2_case_of_scenario(scenario, drawn))
 			o2_choice_reject(c);
-		draw_max_pages(c, drawn->transfer.node);
+		o2_draw_max_pages(c, &drawn->transfer.node[O2_SOURCE]);
+		o2_draw_max_pages(c, &drawn->transfer.node[O2_SINK]);
 		break;
 	}
 }

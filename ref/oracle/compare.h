@@ -139,6 +139,13 @@ uint32_t o2_send_gather(const struct o2_case_send *asked, const struct o2_answer
 			uint32_t room, struct o2_stream *stream, uint8_t *bytes);
 
 /*
+ * Which check a gather entry breaks that leads into memory that the device does not have: its mapping fails, or
+ * a page has no address.  O2_CHECKS: none.  stream: to work in.
+ */
+enum o2_check_id o2_send_unmapped(const struct o2_case_send *asked, const struct o2_answer_send *found,
+				  uint32_t index, struct o2_stream *stream);
+
+/*
  * The writes of a chain alone as a plan.  False, and no plan: another request than the last one is the message.
  */
 bool o2_chain_writes(const struct o2_case_chain *asked, const struct o2_answer_chain *chain,

@@ -162,16 +162,26 @@ static void look_at_range(struct look *look)
 			      look->expected->length, look->found->length);
 }
 
+/* A region goes on behind the last of its pages. */
+static bool ends_behind(const struct o2_reg_plan *plan, uint64_t listed)
+{
+	return plan->page_offset > listed || plan->length > listed - plan->page_offset;
+}
+
 static void look_at_pages(struct look *look)
 {
 	const struct o2_reg_plan *expected = look->expected, *found = look->found;
 	const enum o2_check_id check = look->terms->checks->pages;
 	const uint32_t page_bytes = look->terms->page_bytes;
 
-	if (found->npages > look->terms->max_pages)
+	if (found->npages > look->terms->max_pages ||
+	    ends_behind(found, (uint64_t)found->npages * page_bytes))
 		o2_differ(look->comparison, check, name(look, "npages"), O2_NO_INDEX, expected->npages,
 			  found->npages);
-	if (found->page_offset >= page_bytes || found->iova % page_bytes != found->page_offset)
+	if (found->iova % page_bytes != found->page_offset && found->page_offset == expected->page_offset)
+		o2_differ_hex(look->comparison, check, name(look, "iova"), O2_NO_INDEX, expected->iova,
+			      found->iova);
+	else if (found->iova % page_bytes != found->page_offset)
 		o2_differ(look->comparison, check, name(look, "page_offset"), O2_NO_INDEX,
 			  expected->page_offset, found->page_offset);
 	for (uint32_t i = 0; i < found->npages; i++)
@@ -184,8 +194,11 @@ static void look_at_entries(struct look *look)
 {
 	const struct o2_reg_plan *expected = look->expected, *found = look->found;
 	const enum o2_check_id check = look->terms->checks->entries;
+	uint64_t listed = 0;
 
-	if (found->nentries > look->terms->max_pages)
+	for (uint32_t i = 0; i < found->nentries; i++)
+		listed += found->entry[i].length;
+	if (found->nentries > look->terms->max_pages || found->length > listed)
 		o2_differ(look->comparison, check, name(look, "nentries"), O2_NO_INDEX, expected->nentries,
 			  found->nentries);
 	for (uint32_t i = 0; i < found->nentries; i++)

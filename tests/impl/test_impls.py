@@ -146,7 +146,8 @@ REPRODUCED = ({next(defect.name for defect in DEFECTS if defect.file == file)
               {"entries-shared", "second-entry-other-key", "unmapped-page-mapped", "errno-of-gaps", "payload-closes",
                "count-unchecked", "capacity-unseen", "side-confused", "sum-of-headers", "peers-limit-unseen", "sink-publishes-all",
                "region-at-page", "region-at-zero", "nothing-published", "nothing-published-behind",
-               "invalidated-twice", "foreign-invalidated"})
+               "invalidated-twice", "foreign-invalidated", "failed-mapping-gathered", "unmapped-page-gathered",
+               "gathered-at-page"})
 
 
 class Broken(OfCopies):

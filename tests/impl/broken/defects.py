@@ -355,6 +355,19 @@ DEFECTS = (
     Defect("peers-limit-unseen", "send.c", "const uint32_t room = in->max_msg_size < O2_IMPL_MSG_BYTES ? in->max_msg_size : ",
            "const uint32_t room = ",
            "conn/payload-too-long", {"pieces": 1, "nob": 1}, "a message is longer than the peer takes"),
+    Defect("failed-mapping-gathered", "send.c", "const struct o2_impl_memory *memory = &in->memory;\n\tstruct o2_impl_refusal unheard;\n",
+           "struct o2_impl_memory mapped = in->memory;\n\tconst struct o2_impl_memory *memory = &mapped;\n\tstruct o2_impl_refusal unheard;\n\n"
+           "\tmapped.device.fault = O2_IMPL_DMA_NO_FAULT;\n",
+           "send/mapping-failed", {"pieces": 1, "nob": 1}, "a mapping that failed is taken for a success (LU-19496)"),
+    Defect("unmapped-page-gathered", "send.c", "const struct o2_impl_memory *memory = &in->memory;\n\tstruct o2_impl_refusal unheard;\n",
+           "struct o2_impl_memory mapped = in->memory;\n\tconst struct o2_impl_memory *memory = &mapped;\n\tstruct o2_impl_refusal unheard;\n\n"
+           "\tmapped.device.unmapped = 0;\n",
+           "send/no-cpu-mapping", {"pieces": 1, "nob": 1}, "a page without a CPU mapping is gathered where no address leads to it"),
+    Defect("gathered-at-page", "send.c", "\tfor (uint32_t i = 0; i < out->plan.nfrags; i++)\n\t\tout->sge[i + 1]",
+           "\tif (memory->mode == O2_IMPL_FASTREG) {\n\t\tout->plan.iova -= out->plan.page_offset;\n"
+           "\t\tout->plan.frag[0].rf_addr -= out->plan.page_offset;\n\t}\n"
+           "\tfor (uint32_t i = 0; i < out->plan.nfrags; i++)\n\t\tout->sge[i + 1]",
+           "send/plan", {"pieces": 1, "nob": 1}, "the region begins where the first page does, with the first byte in it"),
     # --- setup ------------------------------------------------------------------------------------------------------
     Defect("region-failure-leaks-pd", "setup.c", "\t\t\tclose_device(net);\n", "",
            "setup/leak", {"rounds": 1}, "of a device whose region fails the protection domain is left"),

@@ -57,6 +57,7 @@ CHANGE(whole_iova_gaps, TRANSFER_IOVA, SINK.mode == O2_REG_FASTREG_GAPS, return 
 CHANGE(whole_entries, TRANSFER_ENTRIES, SINK.mode == O2_REG_FASTREG_GAPS, MAX_PAGES = SINK.nentries - 1)
 CHANGE(whole_entry_empty, TRANSFER_ENTRIES, SOURCE.mode == O2_REG_FASTREG_GAPS && SOURCE.nentries < 8,
        SOURCE.entry[SOURCE.nentries++].length = 0)
+CHANGE(whole_behind, TRANSFER_PAGES, SOURCE.mode == O2_REG_FMR && SOURCE.npages > 1, SOURCE.npages--)
 CHANGE(whole_empty, TRANSFER_SINK_FRAGMENTS, SINK.nfrags < w->asked.transfer.max_frags,
        SINK.frag[SINK.nfrags] = SINK.frag[0];
        SINK.frag[SINK.nfrags++].rf_nob = 0)
@@ -82,6 +83,6 @@ TEST_WITH(test_what_no_device_registers, set_up, tear_down)
 {
 	EXPECT_ALL(O2_STAGE_TRANSFER, &whole_incongruent, &whole_inside, &whole_pages, &whole_iova_fastreg,
 		   &whole_iova_phys, &whole_iova_gaps, &whole_entries, &whole_entry_empty, &whole_empty,
-		   &whole_local);
+		   &whole_local, &whole_behind);
 	expect_equal(O2_STAGE_TRANSFER, "a page more", spare_page);
 }
