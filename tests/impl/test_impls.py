@@ -179,6 +179,8 @@ class Broken(OfCopies):
             if small:
                 break
         self.assertEqual(len(list(out.glob("*.json"))), len(result["findings"]))
+        stands = {found["cause"]: found["severity"] for found in result["findings"] if found["stands_for_it"]}
+        self.assertEqual([found["check"] for found in result["findings"] if found["severity"] == "must" != stands[found["cause"]]], [])
         if defect.name in REPRODUCED:
             self.reproduced(library, next(found for found in result["findings"] if found["check"] == defect.check))
         if OPTIONS.show:
