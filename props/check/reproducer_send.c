@@ -7,9 +7,9 @@
 /* Messages as they are posted: what their gather entries yield, byte by byte. */
 
 static const char text_of_bytes[] =
+	"static uint32_t page_behind; /* of the last byte that was looked up */\n\n"
 	"/* What stands at an address that the device, or in mode user a process, has for the memory; -1: "
 	"none is there. */\n"
-	"static uint32_t page_behind; /* of the last byte that was looked up */\n\n"
 	"static int byte_behind(uint64_t addr)\n"
 	"{\n"
 	"\tconst struct o2_impl_device *device = &in.memory.device;\n"
@@ -39,7 +39,8 @@ static const char text_of_bytes[] =
 	"\tconst struct o2_impl_device *device = &in.memory.device;\n\n"
 	"\tif (device->kind == O2_IMPL_DMA_IOMMU && device->fault != O2_IMPL_DMA_NO_FAULT && FAULT_COUNTS)\n"
 	"\t\tsay(\"    gathered, and the mapping fails; entry\", UINT32_MAX, entry, 1);\n"
-	"\telse if (device->kind == O2_IMPL_DMA_VIRTUAL && device->unmapped &&\n"
+	"\telse if (device->kind == O2_IMPL_DMA_VIRTUAL && device->unmapped && page_behind < device->npages "
+	"&&\n"
 	"\t\t device->unmapped[page_behind / 8] >> page_behind % 8 & 1)\n"
 	"\t\tsay(\"    gathered, and without a CPU mapping; entry\", UINT32_MAX, entry, 1);\n"
 	"\telse\n"

@@ -137,7 +137,7 @@ static uint32_t gather_payload(const struct o2_case_node *node, const struct o2_
 /* What a device of kind virtual has no address for; with a temporary mapping a copy is made, not a gather entry. */
 static bool has_no_cpu_mapping(const struct o2_dma_device *device, uint32_t page)
 {
-	return device->kind == O2_DMA_VIRTUAL && device->unmapped != NULL &&
+	return device->kind == O2_DMA_VIRTUAL && device->unmapped != NULL && page < device->npages &&
 	       (device->unmapped[page / 8] >> page % 8 & 1) != 0;
 }
 
