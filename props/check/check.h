@@ -103,7 +103,7 @@ int o2_check_run(const struct o2_check_options *options, struct o2_check_subject
 		 size_t text_bytes);
 
 /* Say of each finding which one stands for its cause; how many causes there are. */
-uint32_t o2_check_causes(struct o2_check_subject *subject);
+uint32_t o2_check_causes(struct o2_check_subject *subject, enum o2_profile profile);
 
 /* Frees the findings. */
 void o2_check_subject_free(struct o2_check_subject *subject);

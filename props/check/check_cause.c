@@ -92,17 +92,21 @@ static uint32_t root_of(struct o2_check_finding *finding, uint32_t i)
 	return i;
 }
 
-/* What says more about a cause stands for it: a verdict, then a value, then how a refusal is worded. */
-static uint32_t weight(const struct o2_check_finding *finding)
+/*
+ * What counts stands for its cause, so that no failure is told under one that is none.  Of several that do, what
+ * says more: a verdict, then a value, then how a refusal is worded.
+ */
+static uint32_t weight(const struct o2_check_finding *finding, enum o2_profile profile)
 {
 	const struct o2_difference *d = &finding->difference;
+	const uint32_t must = o2_check_severity(d->check, profile) == O2_CHECK_MUST ? 3 : 0;
 
 	if (admits_wrongly(d) || refuses_wrongly(d))
-		return 2;
-	return is_wording(d) ? 0 : 1;
+		return must + 2;
+	return must + (is_wording(d) ? 0 : 1);
 }
 
-uint32_t o2_check_causes(struct o2_check_subject *subject)
+uint32_t o2_check_causes(struct o2_check_subject *subject, enum o2_profile profile)
 {
 	struct o2_check_finding *finding = subject->finding;
 	uint32_t causes = 0;
@@ -115,7 +119,7 @@ uint32_t o2_check_causes(struct o2_check_subject *subject)
 
 			if (a == b || !one_cause(&finding[i], &finding[k]))
 				continue;
-			if (weight(&finding[a]) > weight(&finding[b]))
+			if (weight(&finding[a], profile) > weight(&finding[b], profile))
 				finding[b].cause = a;
 			else
 				finding[a].cause = b;

@@ -235,7 +235,11 @@ static void keep_unstable(struct follow *f, const struct o2_check_lead *lead,
 
 static void keep_scenario(const struct follow *f, bool has_scenario, struct o2_check_finding *finding)
 {
-	if (!f->run->options->pictures || !has_scenario)
+	const struct o2_case_node *node = f->asked->transfer.node;
+
+	/* Of a transfer with other limits than a scenario's its picture would be another transfer's. */
+	if (!f->run->options->pictures || !has_scenario || node[O2_SOURCE].max_pages != O2_MAX_FRAGS ||
+	    node[O2_SINK].max_pages != O2_MAX_FRAGS)
 		return;
 	finding->scenario = malloc(sizeof(*finding->scenario));
 	if (finding->scenario != NULL)

@@ -89,6 +89,8 @@ static void put_alive(const struct life *life, uint32_t i, uint32_t who, const s
 			"stroke=\"" O2_LIFE_RED "\" stroke-width=\"2\" stroke-dasharray=\"4 3\"/>\n",
 			x + 1, y, COLUMN - 2, BAR);
 	}
+	if (device->fault != O2_KEYS_NO_FAULT)
+		o2_check_life_text(life->out, x + 6, y - 4, true, "the queue pair fails");
 }
 
 static void put_published(const struct life *life, uint32_t i, uint32_t who)
@@ -104,8 +106,10 @@ static void put_published(const struct life *life, uint32_t i, uint32_t who)
 
 static void put_lanes(const struct life *life)
 {
-	struct o2_keys_device device[2] = {{.alive = false}, {.alive = false}};
+	struct o2_keys_device device[2];
 
+	for (uint32_t who = 0; who < 2; who++)
+		o2_keys_device_start(life->asked, &device[who]);
 	for (uint32_t i = 0; i < life->asked->count; i++) {
 		bool differs;
 
@@ -117,7 +121,8 @@ static void put_lanes(const struct life *life)
 		}
 		differs = device[0].alive != device[1].alive ||
 			  (device[0].alive && device[0].key != device[1].key) ||
-			  device[0].registered_over != device[1].registered_over;
+			  device[0].registered_over != device[1].registered_over ||
+			  device[1].fault != O2_KEYS_NO_FAULT;
 		put_alive(life, i, 0, &device[0], false);
 		put_alive(life, i, 1, &device[1], differs);
 	}

@@ -27,6 +27,7 @@ struct gathered {
 	bool none[O2_MSG_BYTES];		/* the entry yields no such byte */
 	uint64_t over;				/* bytes beyond all that a message holds */
 	bool sum_is_right;
+	bool unmapped[O2_SEND_SGE]; /* the entry leads into memory that the device does not have */
 	struct o2_stream stream;
 	uint64_t bytes[O2_STRIP_FATES];
 };
@@ -49,6 +50,8 @@ static void gather(struct gathered *g)
 		const uint32_t got =
 			o2_send_gather(g->asked, answer, i, part, &g->stream, g->found.bytes + *nob);
 
+		g->unmapped[i] = got == answer->sge[i].length &&
+				 o2_send_unmapped(g->asked, answer, i, &g->stream) != O2_CHECKS;
 		/* Its place is red; the sum is not, because of it. */
 		for (uint32_t k = *nob + got; k < *nob + part; k++) {
 			g->none[k] = true;
@@ -186,7 +189,7 @@ static uint32_t put_broken(const struct gathered *g, double y, FILE *out)
 {
 	const struct o2_answer_send *answer = g->answer[1];
 	uint32_t lines = 0;
-	char text[64];
+	char text[80];
 
 	if (answer->nsge == 0 || answer->nsge > g->asked->max_sge) {
 		snprintf(text, sizeof(text), "%" PRIu32 " entries, expected 1 to %" PRIu32, answer->nsge,
@@ -194,9 +197,12 @@ static uint32_t put_broken(const struct gathered *g, double y, FILE *out)
 		put_line(y, &lines, text, out);
 	}
 	for (uint32_t i = 0; i < answer->nsge && lines < SHOWN; i++) {
-		if (answer->sge[i].length != 0)
+		if (answer->sge[i].length == 0)
+			snprintf(text, sizeof(text), "entry %" PRIu32 " has no bytes", i);
+		else if (g->unmapped[i])
+			snprintf(text, sizeof(text), "entry %" PRIu32 " gathers what is not mapped", i);
+		else
 			continue;
-		snprintf(text, sizeof(text), "entry %" PRIu32 " has no bytes", i);
 		put_line(y, &lines, text, out);
 	}
 	return lines;

@@ -251,6 +251,12 @@ static void draw_sg(struct o2_choice *c, struct o2_case_sg *drawn)
 	}
 }
 
+void o2_draw_max_pages(struct o2_choice *c, struct o2_case_node *node)
+{
+	if (o2_draw_bool(c, 7, 1))
+		node->max_pages = O2_MAX_FRAGS_LEGACY;
+}
+
 /* --- all stages --- */
 
 void o2_draw_case(struct o2_choice *c, enum o2_stage stage, struct o2_case *drawn,
@@ -294,6 +300,8 @@ void o2_draw_case(struct o2_choice *c, enum o2_stage stage, struct o2_case *draw
 		scenario->sink.per_segment = false;
 		if (!o2_case_of_scenario(scenario, drawn))
 			o2_choice_reject(c);
+		o2_draw_max_pages(c, &drawn->transfer.node[O2_SOURCE]);
+		o2_draw_max_pages(c, &drawn->transfer.node[O2_SINK]);
 		break;
 	}
 }

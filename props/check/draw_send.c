@@ -99,6 +99,7 @@ static void draw(struct o2_choice *c, struct o2_case *asked)
 	drawn->slot_addr = SLOT_BASE + slot * O2_MSG_BYTES;
 	/* One region over all memory has one key. */
 	drawn->slot_lkey = drawn->memory.mode == O2_REG_GLOBAL ? drawn->memory.key : SLOT_KEY;
+	o2_draw_max_pages(c, &drawn->memory);
 }
 
 static void features(const struct o2_case *asked, uint8_t *f)

@@ -22,4 +22,10 @@ extern const struct o2_draw_stage o2_draw_device, o2_draw_chain, o2_draw_connect
 /* A limit that is kept mostly: one of 1 to most, seldom 0 or one more, more seldom anything. */
 uint32_t o2_draw_limit(struct o2_choice *c, uint32_t most);
 
+/*
+ * How many pages a registration holds, which a scenario does not say.  To be drawn last: committed choices end
+ * before, and go on to mean the same.
+ */
+void o2_draw_max_pages(struct o2_choice *c, struct o2_case_node *node);
+
 #endif

@@ -22,7 +22,25 @@ struct foretold {
 struct device {
 	bool alive, over, early;
 	uint32_t key, messages;
+	uint32_t region[2]; /* the keys of its region */
+	bool window;	    /* only what is alive may be invalidated */
+	const char *broken; /* by an invalidate of a key that cannot be, which it was; NULL: it is not */
+	uint32_t by;
 };
+
+static void look_at_invalidate(struct device *device, uint32_t key)
+{
+	const char *broken = NULL;
+
+	if (key / 256 != device->region[0] / 256 && key / 256 != device->region[1] / 256)
+		broken = "invalidate: of another region";
+	else if (device->window && !device->alive)
+		broken = "invalidate: of no key that is alive";
+	if (device->broken != NULL || broken == NULL)
+		return;
+	device->broken = broken;
+	device->by = key;
+}
 
 static void take(struct device *device, const struct o2_impl_key_event *event,
 		 const struct o2_impl_key_step *step)
@@ -32,8 +50,12 @@ static void take(struct device *device, const struct o2_impl_key_event *event,
 
 	device->over = device->early = false;
 	device->messages = 0;
-	if (event->kind == O2_IMPL_KEY_FLUSH)
+	device->broken = NULL;
+	if (event->kind == O2_IMPL_KEY_FLUSH) {
 		device->alive = false;
+		device->region[0] = event->lkey;
+		device->region[1] = event->rkey;
+	}
 	for (uint32_t i = 0; i < step->count; i++) {
 		const struct o2_impl_key_request *request = &step->request[i];
 
@@ -48,9 +70,11 @@ static void take(struct device *device, const struct o2_impl_key_event *event,
 			device->over |= device->alive;
 			device->alive = true;
 			device->key = request->key;
-		} else if ((uint8_t)request->key == (uint8_t)device->key) {
-			device->alive = false;
+			continue;
 		}
+		look_at_invalidate(device, request->key);
+		if ((uint8_t)request->key == (uint8_t)device->key)
+			device->alive = false;
 	}
 }
 
@@ -116,6 +140,21 @@ static void add_alive(struct foretold *foretold, uint32_t index, const struct de
 		  sizeof(said->found));
 }
 
+static void add_broken(struct foretold *foretold, uint32_t index, const struct device *is)
+{
+	struct said *said = is->broken == NULL ? NULL : add(foretold, "invalidate", is->broken);
+
+	if (said == NULL)
+		return;
+	snprintf(said->field, sizeof(said->field), "invalidate at event %" PRIu32, index);
+	if (strstr(is->broken, "region") != NULL)
+		snprintf(said->expected, sizeof(said->expected), "a key of the region, 0x%" PRIx32,
+			 is->region[1]);
+	else
+		snprintf(said->expected, sizeof(said->expected), "none: no key is alive");
+	snprintf(said->found, sizeof(said->found), "0x%" PRIx32 ": the queue pair fails", is->by);
+}
+
 static void foretell_step(struct foretold *foretold, uint32_t index, const struct o2_impl_key_step *right,
 			  const struct o2_impl_key_step *is, const struct device device[2])
 {
@@ -130,6 +169,7 @@ static void foretell_step(struct foretold *foretold, uint32_t index, const struc
 	else if (device[1].early)
 		add_numbers(foretold, "message", "messages in front of the chain", NULL, index, false,
 			    (const uint32_t[]){0, 1});
+	add_broken(foretold, index, &device[1]);
 	add_alive(foretold, index, &device[0], &device[1]);
 	if (right->count != is->count)
 		add_numbers(foretold, "requests", "step[].count", "count", index, false,
@@ -212,8 +252,8 @@ static bool is_said(const struct o2_comparison *comparison, const struct foretol
 void o2_forms_check_keys(struct o2_forms_run *run, struct o2_choice *c, struct o2_report *report)
 {
 	static struct foretold foretold;
-	struct device device[2] = {{.alive = false}, {.alive = false}};
 	const struct o2_case_keys *asked = &run->asked.keys;
+	struct device device[2];
 	json_t *form;
 	bool whole;
 
@@ -239,6 +279,9 @@ void o2_forms_check_keys(struct o2_forms_run *run, struct o2_choice *c, struct o
 		return;
 	run->found.conduct.check = O2_CHECKS;
 	o2_forms_compare(run);
+	for (uint32_t who = 0; who < 2; who++)
+		device[who] = (struct device){.region = {asked->lkey, asked->rkey},
+					      .window = asked->order == O2_IMPL_INVALIDATE_LAST};
 	for (uint32_t i = 0; i < asked->count; i++) {
 		take(&device[0], &asked->event[i], &run->expected.keys.step[i]);
 		take(&device[1], &asked->event[i], &run->found.keys.step[i]);

@@ -17,9 +17,9 @@ static bool registration_is_wrong(const struct o2_case_reg *asked, const struct 
 	run.request = asked->request;
 	run.list = asked->list;
 	run.plan = *found;
-	/* Only what the peer may do is asked; some modes have no pages, and global no region. */
-	run.plan.access &= O2_ACCESS_REMOTE_WRITE;
-	run.plan.access |= expected->access & O2_ACCESS_LOCAL_WRITE;
+	/* Of a source only what the peer may do is asked; some modes have no pages, and global no region. */
+	if (asked->request.side == O2_SOURCE)
+		run.plan.access &= ~O2_ACCESS_LOCAL_WRITE;
 	if (expected->npages == 0) {
 		run.plan.page_offset = expected->page_offset;
 		run.plan.npages = expected->npages;

@@ -94,8 +94,8 @@ void o2_reproducer_plan_init(struct o2_reproducer *r, const char *indent, const 
 void o2_reproducer_put_runs(struct o2_reproducer *r, const char *name, const struct o2_stream *stream);
 
 /* Functions of the file: runs of bytes, regions, the shape of work requests, the sink's fragments. */
-extern const char o2_reproducer_runs[], o2_reproducer_region[], o2_reproducer_published[],
-	o2_reproducer_shape[], o2_reproducer_fragments[];
+extern const char o2_reproducer_runs[], o2_reproducer_region[], o2_reproducer_terms[],
+	o2_reproducer_published[], o2_reproducer_shape[], o2_reproducer_fragments[];
 
 /* Lines of `compare`: the runs `from` and `to` of the reference, and what was found, `local` and `remote`. */
 extern const char o2_reproducer_both[];

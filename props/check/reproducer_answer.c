@@ -214,6 +214,21 @@ static bool access_counts(const struct o2_reproducer *r, enum o2_side side)
 	return side == O2_SINK || o2_check_severity(O2_CHECK_REG_SOURCE_ACCESS, r->profile) != O2_CHECK_OFF;
 }
 
+static bool has_iova(enum o2_reg_mode mode)
+{
+	return mode != O2_REG_GLOBAL && mode != O2_REG_FMR;
+}
+
+/* of: the plan; page_bytes, max_pages: the question's members that limit it. */
+static void put_terms(struct o2_reproducer *r, const char *of, const char *page_bytes, const char *max_pages,
+		      enum o2_reg_mode mode, bool sink)
+{
+	const bool pages = mode == O2_REG_FMR || mode == O2_REG_FASTREG || mode == O2_REG_PHYS;
+
+	fprintf(r->out, "\tsay_terms(\"%s: as it can be registered\", &%s, in.%s, in.%s, %d, %d);\n", of, of,
+		page_bytes, max_pages, sink, pages);
+}
+
 /* What is listed, element by element: where the finding is about that. */
 static void put_plan_lists(struct o2_reproducer *r, const struct o2_reg_plan *right)
 {
@@ -233,7 +248,6 @@ static void put_plan(struct o2_reproducer *r)
 {
 	const struct o2_reg_request *request = &r->asked.reg.request;
 	const struct o2_reg_plan *right = &r->expected.reg;
-	const bool has_iova = request->mode != O2_REG_GLOBAL && request->mode != O2_REG_FMR;
 
 	o2_reproducer_plan_out(r, "out");
 	fputs("static struct o2_impl_reg_plan out = {\n", r->out);
@@ -241,6 +255,7 @@ static void put_plan(struct o2_reproducer *r)
 	fputs("};\n\n", r->out);
 	if (is_result(r)) {
 		fputs(o2_reproducer_region, r->out);
+		fputs(o2_reproducer_terms, r->out);
 		o2_reproducer_put_runs(r, "right", &r->comparison.expected_from);
 	}
 	o2_reproducer_begin_compare(r);
@@ -254,7 +269,10 @@ static void put_plan(struct o2_reproducer *r)
 			"sizeof(right[0]), &runs);\n"
 			"\tsay_range(\"registered and not published\", &out, %d);\n",
 			request->mode == O2_REG_GLOBAL, range_counts(r, request->mode));
-		fprintf(r->out, "\tsay(\"iova\", 0x%" PRIx64 "u, out.iova, %d);\n", right->iova, has_iova);
+		fprintf(r->out, "\tsay(\"iova\", 0x%" PRIx64 "u, out.iova, %d);\n", right->iova,
+			has_iova(request->mode));
+		put_terms(r, "out", "request.page_bytes", "request.max_pages", request->mode,
+			  request->side == O2_SINK);
 		fprintf(r->out, "\tsay(\"remote_write\", %d, out.remote_write, %d);\n",
 			(right->access & O2_ACCESS_REMOTE_WRITE) != 0, access_counts(r, request->side));
 		if (request->side == O2_SINK)
@@ -317,6 +335,19 @@ static void put_work(struct o2_reproducer *r)
 	o2_reproducer_end_compare(r);
 }
 
+static void put_node_terms(struct o2_reproducer *r, enum o2_side side)
+{
+	const enum o2_reg_mode mode = r->asked.transfer.node[side].mode;
+	char of[16], page_bytes[32], max_pages[32];
+
+	snprintf(of, sizeof(of), "out.%s", o2_side_names[side]);
+	snprintf(page_bytes, sizeof(page_bytes), "%s.space.page_bytes", o2_side_names[side]);
+	snprintf(max_pages, sizeof(max_pages), "%s.max_pages", o2_side_names[side]);
+	put_terms(r, of, page_bytes, max_pages, mode, side == O2_SINK);
+	fprintf(r->out, "\tsay(\"%s.iova\", 0x%" PRIx64 "u, out.%s.iova, %d);\n", o2_side_names[side],
+		r->expected.transfer.node[side].iova, o2_side_names[side], has_iova(mode));
+}
+
 static void put_transfer(struct o2_reproducer *r)
 {
 	const struct o2_case_transfer *asked = &r->asked.transfer;
@@ -332,6 +363,7 @@ static void put_transfer(struct o2_reproducer *r)
 	      r->out);
 	if (is_result(r)) {
 		fputs(o2_reproducer_region, r->out);
+		fputs(o2_reproducer_terms, r->out);
 		fputs(o2_reproducer_published, r->out);
 		fputs(o2_reproducer_shape, r->out);
 		o2_reproducer_put_runs(r, "from", &r->comparison.expected_from);
@@ -352,6 +384,7 @@ static void put_transfer(struct o2_reproducer *r)
 			asked->node[O2_SINK].mode == O2_REG_GLOBAL);
 		fputs(o2_reproducer_both, r->out);
 		for (uint32_t i = 0; i < 2; i++) {
+			put_node_terms(r, (enum o2_side)i);
 			fprintf(r->out, "\tsay_range(\"%s: registered and not published\", &out.%s, %d);\n",
 				o2_side_names[i], o2_side_names[i], range_counts(r, asked->node[i].mode));
 			fprintf(r->out,

@@ -7,6 +7,7 @@
 /* Messages as they are posted: what their gather entries yield, byte by byte. */
 
 static const char text_of_bytes[] =
+	"static uint32_t page_behind; /* of the last byte that was looked up */\n\n"
 	"/* What stands at an address that the device, or in mode user a process, has for the memory; -1: "
 	"none is there. */\n"
 	"static int byte_behind(uint64_t addr)\n"
@@ -17,17 +18,34 @@ static const char text_of_bytes[] =
 	"\tuint32_t i;\n\n"
 	"\tfor (i = 0; in.memory.mode == O2_IMPL_USER && i < space->nranges; i++) {\n"
 	"\t\tat = addr - space->range[i].base;\n"
-	"\t\tif (at / space->page_bytes < space->range[i].npages)\n"
-	"\t\t\treturn o2_impl_byte_at(space->range[i].page[at / space->page_bytes],\n"
-	"\t\t\t\t\t       (uint32_t)(at % space->page_bytes));\n"
+	"\t\tif (at / space->page_bytes >= space->range[i].npages)\n"
+	"\t\t\tcontinue;\n"
+	"\t\tpage_behind = space->range[i].page[at / space->page_bytes];\n"
+	"\t\treturn o2_impl_byte_at(page_behind, (uint32_t)(at % space->page_bytes));\n"
 	"\t}\n"
 	"\tif (in.memory.mode == O2_IMPL_USER || device->page_bytes == 0)\n"
 	"\t\treturn -1;\n"
 	"\tat = addr - device->base;\n"
 	"\tfor (i = 0; i < device->npages; i++)\n"
-	"\t\tif (at / device->page_bytes == (device->device_page ? device->device_page[i] : i))\n"
+	"\t\tif (at / device->page_bytes == (device->device_page ? device->device_page[i] : i)) {\n"
+	"\t\t\tpage_behind = i;\n"
 	"\t\t\treturn o2_impl_byte_at(i, (uint32_t)(at % device->page_bytes));\n"
+	"\t\t}\n"
 	"\treturn -1;\n"
+	"}\n\n"
+	"/* Is it memory that the device does not have? */\n"
+	"static int is_unmapped(uint32_t entry)\n"
+	"{\n"
+	"\tconst struct o2_impl_device *device = &in.memory.device;\n\n"
+	"\tif (device->kind == O2_IMPL_DMA_IOMMU && device->fault != O2_IMPL_DMA_NO_FAULT && FAULT_COUNTS)\n"
+	"\t\tsay(\"    gathered, and the mapping fails; entry\", UINT32_MAX, entry, 1);\n"
+	"\telse if (device->kind == O2_IMPL_DMA_VIRTUAL && device->unmapped && page_behind < device->npages "
+	"&&\n"
+	"\t\t device->unmapped[page_behind / 8] >> page_behind % 8 & 1)\n"
+	"\t\tsay(\"    gathered, and without a CPU mapping; entry\", UINT32_MAX, entry, 1);\n"
+	"\telse\n"
+	"\t\treturn 0;\n"
+	"\treturn 1;\n"
 	"}\n\n"
 	"/* The address behind one of what is registered; UINT64_MAX: it is not. */\n"
 	"static uint64_t registered(uint64_t addr)\n"
@@ -75,6 +93,8 @@ static const char text_of_gather[] =
 	"\t\t\t\tsay(\"    no such byte\", 0, addr, 1);\n"
 	"\t\t\t\treturn n;\n"
 	"\t\t\t}\n"
+	"\t\t\tif (!(sge->lkey == in.slot_lkey && at < O2_IMPL_MSG_BYTES) && is_unmapped(i))\n"
+	"\t\t\t\treturn n;\n"
 	"\t\t\tmessage[n] = (uint8_t)byte;\n"
 	"\t\t}\n"
 	"\t}\n"
@@ -91,8 +111,9 @@ static const char text_of_gather[] =
 	"\treturn value == 0 ? 1 : value;\n"
 	"}\n\n";
 
+static const char text_of_declare[] = "\tuint32_t n, i, word = 0;\n\n";
+
 static const char text_of_compare[] =
-	"\tuint32_t n, i, word = 0;\n\n"
 	"\tif (out.nsge == 0 || out.nsge > in.max_sge)\n"
 	"\t\tsay(\"gather entries, 1 to\", in.max_sge, out.nsge, 1);\n"
 	"\tn = gather();\n"
@@ -120,6 +141,22 @@ static void put_message(struct o2_reproducer *r)
 	fputs("\n};\n\n", r->out);
 }
 
+/* In front of the message, whose comparison may end early. */
+static const char text_of_plan[] =
+	"\tif (out.plan.nfrags > 0 && in.memory.space.page_bytes > 0) {\n"
+	"\t\tsay_terms(\"the plan as it can be registered\", &out.plan, in.memory.space.page_bytes,\n"
+	"\t\t\t  in.memory.max_pages, 0, in.memory.mode == O2_IMPL_FMR || in.memory.mode == "
+	"O2_IMPL_FASTREG ||\n"
+	"\t\t\t  in.memory.mode == O2_IMPL_PHYS);\n"
+	"\t\tif (in.memory.mode == O2_IMPL_FASTREG && out.plan.npages > 0)\n"
+	"\t\t\tsay(\"    iova\", out_page[0] + out.plan.page_offset, out.plan.iova, 1);\n"
+	"\t\tif (in.memory.mode == O2_IMPL_FASTREG_GAPS && out.plan.nentries > 0)\n"
+	"\t\t\tsay(\"    iova\", out_entry[0].addr, out.plan.iova, 1);\n"
+	"\t\tif (in.memory.mode == O2_IMPL_PHYS)\n"
+	"\t\t\tsay(\"    iova\", in.memory.iova % in.memory.space.page_bytes ? in.memory.iova\n"
+	"\t\t\t    : in.memory.iova + out.plan.page_offset, out.plan.iova, 1);\n"
+	"\t}\n";
+
 static void compare_send(struct o2_reproducer *r)
 {
 	const bool result = r->expected.kind == O2_ANSWER_RESULT;
@@ -135,12 +172,18 @@ static void compare_send(struct o2_reproducer *r)
 	fputs("};\n\n", r->out);
 	if (result) {
 		put_message(r);
+		fputs(o2_reproducer_terms, r->out);
+		fprintf(r->out, "enum { FAULT_COUNTS = %d }; /* whether the profile asks for it */\n\n",
+			o2_check_severity(O2_CHECK_SEND_MAPPING_FAILED, r->profile) != O2_CHECK_OFF);
 		fputs(text_of_bytes, r->out);
 		fputs(text_of_gather, r->out);
 	}
 	o2_reproducer_begin_compare(r);
-	if (result)
+	if (result) {
+		fputs(text_of_declare, r->out);
+		fputs(text_of_plan, r->out);
 		fputs(text_of_compare, r->out);
+	}
 	o2_reproducer_end_compare(r);
 }
 

@@ -24,6 +24,9 @@ OF_KEYS(PUBLISHED, "published", MUST,
 OF_KEYS(LIVE, "live", MUST,
 	"Carried out on a device, the requests that were accepted leave the same key alive after each event, "
 	"and none is registered while another is alive.")
+OF_KEYS(INVALIDATE, "invalidate", MUST,
+	"An invalidate that is accepted names a key of the region; under invalidate last, where a window is "
+	"invalidated, one that is alive. Any other one fails the queue pair.")
 OF_KEYS(MESSAGE, "message", MUST,
 	"Each post hands over its message, once, and behind the requests that make its key valid.")
 OF_KEYS(REQUESTS, "requests", SHOULD,

@@ -16,6 +16,15 @@ OF_SEND(ENTRIES, "entries",
 OF_SEND(KEY, "key",
 	"Each entry is under the key of what it gathers: the slot's, or that of the payload's registration, "
 	"inside of what is registered.")
+O2_CHECK(SEND_MAPPING_FAILED, "send/mapping-failed", MUST, OFF,
+	 "Nothing is gathered from memory whose mapping fails, or maps nothing: a failed mapping is no "
+	 "success "
+	 "(LU-19496 was of this kind). The payload is copied.")
+OF_SEND(NO_CPU_MAPPING, "no-cpu-mapping",
+	"On a device of kind virtual nothing is gathered from pages without a CPU mapping. The payload is "
+	"copied.")
+OF_SEND(PLAN, "plan",
+	"What is registered can be, in its mode: pages, byte ranges and iova are as in a whole transfer.")
 OF_SEND(SLOT, "slot", "What is gathered from the slot was written there.")
 OF_SEND(LENGTH, "length", "The entries together are as long as the message.")
 OF_SEND(PAYLOAD, "payload", "The bytes of the payload are gathered, each once and in their order.")

@@ -34,14 +34,19 @@
 #define REGISTERED_BYTES \
 	"The fragments, looked up in what the plan registers, are the bytes of the segments, in order."
 
-#define MODE_FRAGMENTS(MODE, mode, bytes, how_many)                                \
-	O2_CHECK(REG_##MODE##_BYTES, "reg/" mode "/bytes", MUST, MUST, bytes)      \
-	O2_CHECK(REG_##MODE##_FRAGMENTS, "reg/" mode "/fragments", SHOULD, SHOULD, \
-		 "As many fragments as the reference publishes: " how_many)        \
-	O2_CHECK(REG_##MODE##_PEER_LIMIT, "reg/" mode "/peer-limit", MUST, MUST,   \
-		 "A sink publishes at most peer_max_frags fragments.")             \
-	O2_CHECK(REG_##MODE##_ACCESS, "reg/" mode "/access", MUST, MUST,           \
-		 "A sink's region admits writes by the peer.")
+#define MODE_FRAGMENTS(MODE, mode, bytes, how_many)                                                         \
+	O2_CHECK(REG_##MODE##_BYTES, "reg/" mode "/bytes", MUST, MUST, bytes)                               \
+	O2_CHECK(REG_##MODE##_FRAGMENTS, "reg/" mode "/fragments", SHOULD, SHOULD,                          \
+		 "As many fragments as the reference publishes: " how_many)                                 \
+	O2_CHECK(REG_##MODE##_PEER_LIMIT, "reg/" mode "/peer-limit", MUST, MUST,                            \
+		 "A sink publishes at most peer_max_frags fragments.")                                      \
+	O2_CHECK(REG_##MODE##_ACCESS, "reg/" mode "/access", MUST, MUST,                                    \
+		 "A sink's region admits writes by the peer, and by its own node, which verbs demand with " \
+		 "it.")
+
+#define DECODABLE                                                                                           \
+	"What a sink publishes can be decoded by its peer, in any mode: no fragment of 0 bytes, none that " \
+	"passes 2^64 - 1, and no more than 1 MiB in all."
 
 #define MODE_RANGE(MODE, mode)                                                                          \
 	O2_CHECK(REG_##MODE##_RANGE, "reg/" mode "/range", MUST, MUST,                                  \
@@ -175,6 +180,7 @@ O2_CHECK(REG_GAP_EXACT, "reg/gap-exact", SHOULD, SHOULD,
 	 "segments touch inside a page.")
 O2_CHECK(REG_SOURCE_ACCESS, "reg/source-access", MUST, OFF,
 	 "A source's region admits no writes by the peer, in any mode.")
+O2_CHECK(REG_SINK_FRAGMENTS, "reg/sink-fragments", MUST, MUST, DECODABLE)
 MODE_FRAGMENTS(GLOBAL, "global", REGISTERED_BYTES, "one per segment.")
 MODE_FRAGMENTS(FMR, "fmr", REGISTERED_BYTES " (LU-9983 is what this check is named for in mode fmr.)",
 	       "one without gaps, one per segment with them. One per segment throughout is a variant that "
@@ -240,7 +246,8 @@ TRANSFERS(PUBLISHED, "published",
 O2_CHECK(TRANSFER_GAP_EXACT, "transfer/gap-exact", SHOULD, SHOULD,
 	 "Lists with pieces that touch inside a page count as lists with gaps, by rule G3 and not by the "
 	 "exact rule.")
-TRANSFERS(ACCESS, "access", "The sink's region admits writes by the peer.")
+TRANSFERS(ACCESS, "access",
+	  "The sink's region admits writes by the peer, and by its own node, which verbs demand with it.")
 O2_CHECK(TRANSFER_SOURCE_ACCESS, "transfer/source-access", MUST, OFF,
 	 "The source's region admits no writes by the peer.")
 TRANSFERS(RANGE, "range", "Each region is exactly what its fragments span, but in mode global.")
@@ -248,11 +255,23 @@ O2_CHECK(TRANSFER_RANGE_IN_PAGES, "transfer/range-in-pages", MUST, OFF,
 	 "In mode fmr neither region is larger than what its fragments span, not even by what fills the "
 	 "first page and the last.")
 TRANSFERS(PEER_LIMIT, "peer-limit", "The sink publishes at most max_frags fragments.")
+TRANSFERS(SINK_FRAGMENTS, "sink-fragments", DECODABLE)
+TRANSFERS(
+	PAGES, "pages",
+	"In modes with a page list each side has at most max_pages pages, each a multiple of the page size; "
+	"page_offset is where the first byte lies in the first page, and iova has the same offset in its "
+	"page.")
+TRANSFERS(IOVA, "iova",
+	  "A region begins at the device address of its first byte in modes fastreg and fastreg_gaps, at its "
+	  "virtual address in mode user, and where the caller chose in mode phys.")
+TRANSFERS(ENTRIES, "entries",
+	  "In mode fastreg_gaps each side has at most max_pages byte ranges, and none of them is empty.")
 #undef SG_LIST
 #undef DMA_LIST
 #undef MODE_PLANS_LEGAL
 #undef REGISTERED_BYTES
 #undef MODE_FRAGMENTS
+#undef DECODABLE
 #undef MODE_RANGE
 #undef MODE_PAGES
 #undef PLANS_WORK

@@ -139,10 +139,40 @@ uint32_t o2_send_gather(const struct o2_case_send *asked, const struct o2_answer
 			uint32_t room, struct o2_stream *stream, uint8_t *bytes);
 
 /*
+ * Which check a gather entry breaks that leads into memory that the device does not have: its mapping fails, or
+ * a page has no address.  O2_CHECKS: none.  stream: to work in.
+ */
+enum o2_check_id o2_send_unmapped(const struct o2_case_send *asked, const struct o2_answer_send *found,
+				  uint32_t index, struct o2_stream *stream);
+
+/*
  * The writes of a chain alone as a plan.  False, and no plan: another request than the last one is the message.
  */
 bool o2_chain_writes(const struct o2_case_chain *asked, const struct o2_answer_chain *chain,
 		     struct o2_rdma_plan *plan);
+
+/* Checks of what a device and a peer ask of a plan, whatever bytes it stands for; O2_CHECKS: not asked. */
+struct o2_plan_checks {
+	enum o2_check_id peer_limit, access, source_access,
+		sink_fragments; /* access O2_CHECKS: none of them */
+	enum o2_check_id range, range_in_pages, pages, iova, entries;
+};
+
+struct o2_plan_terms {
+	const char *of; /* in front of the names of the plan's fields: "sink.", or "" */
+	enum o2_side side;
+	uint32_t page_bytes;
+	uint32_t max_pages; /* that one registration holds */
+	uint32_t max_frags; /* that the peer takes */
+	const struct o2_plan_checks *checks;
+};
+
+/*
+ * Can the plan be registered in its mode, and what it publishes be used?  Of what is expected the iova counts,
+ * where the mode has one answer for it; the rest of it is what is shown.
+ */
+void o2_compare_terms(struct o2_comparison *comparison, const struct o2_plan_terms *asked,
+		      const struct o2_reg_plan *expected, const struct o2_reg_plan *found);
 
 /* What a plan registers, held against what its fragments span. */
 enum o2_region_fit {

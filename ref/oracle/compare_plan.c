@@ -11,23 +11,37 @@
 
 #define NONE O2_CHECKS /* the mode has no such check */
 
-#define FRAGMENTS(MODE)                                                                                 \
-	O2_CHECK_REG_##MODE##_BYTES, O2_CHECK_REG_##MODE##_FRAGMENTS, O2_CHECK_REG_##MODE##_PEER_LIMIT, \
-		O2_CHECK_REG_##MODE##_ACCESS
-#define RANGE(MODE) O2_CHECK_REG_##MODE##_RANGE
-#define PAGES(MODE) O2_CHECK_REG_##MODE##_PAGES, O2_CHECK_REG_##MODE##_PAGE_LIST
+#define OF_PEER(MODE)                                                                               \
+	O2_CHECK_REG_##MODE##_PEER_LIMIT, O2_CHECK_REG_##MODE##_ACCESS, O2_CHECK_REG_SOURCE_ACCESS, \
+		O2_CHECK_REG_SINK_FRAGMENTS
+#define RANGE(MODE) O2_CHECK_REG_##MODE##_RANGE, O2_CHECK_REG_FMR_RANGE_IN_PAGES
+#define PAGES(MODE) O2_CHECK_REG_##MODE##_PAGES
 #define IOVA(MODE)  O2_CHECK_REG_##MODE##_IOVA
 
-static const struct {
-	enum o2_check_id bytes, fragments, peer_limit, access, range, pages, page_list, iova, entries;
-} checks[O2_REG_MODES] = {
-	[O2_REG_GLOBAL] = {FRAGMENTS(GLOBAL), NONE, NONE, NONE, NONE, NONE},
-	[O2_REG_FMR] = {FRAGMENTS(FMR), RANGE(FMR), PAGES(FMR), NONE, NONE},
-	[O2_REG_FASTREG] = {FRAGMENTS(FASTREG), RANGE(FASTREG), PAGES(FASTREG), IOVA(FASTREG), NONE},
-	[O2_REG_USER] = {FRAGMENTS(USER), RANGE(USER), NONE, NONE, IOVA(USER), NONE},
-	[O2_REG_PHYS] = {FRAGMENTS(PHYS), RANGE(PHYS), PAGES(PHYS), IOVA(PHYS), NONE},
-	[O2_REG_FASTREG_GAPS] = {FRAGMENTS(FASTREG_GAPS), RANGE(FASTREG_GAPS), NONE, NONE, IOVA(FASTREG_GAPS),
+/* What a mode has no check for here, no stage asks of its plans. */
+static const struct o2_plan_checks terms[O2_REG_MODES] = {
+	[O2_REG_GLOBAL] = {OF_PEER(GLOBAL), NONE, NONE, NONE, NONE, NONE},
+	[O2_REG_FMR] = {OF_PEER(FMR), RANGE(FMR), PAGES(FMR), NONE, NONE},
+	[O2_REG_FASTREG] = {OF_PEER(FASTREG), RANGE(FASTREG), PAGES(FASTREG), IOVA(FASTREG), NONE},
+	[O2_REG_USER] = {OF_PEER(USER), RANGE(USER), NONE, IOVA(USER), NONE},
+	[O2_REG_PHYS] = {OF_PEER(PHYS), RANGE(PHYS), PAGES(PHYS), IOVA(PHYS), NONE},
+	[O2_REG_FASTREG_GAPS] = {OF_PEER(FASTREG_GAPS), RANGE(FASTREG_GAPS), NONE, IOVA(FASTREG_GAPS),
 				 O2_CHECK_REG_FASTREG_GAPS_ENTRIES},
+};
+
+#define BYTES(MODE) O2_CHECK_REG_##MODE##_BYTES, O2_CHECK_REG_##MODE##_FRAGMENTS
+#define LIST(MODE)  O2_CHECK_REG_##MODE##_PAGE_LIST
+
+/* What is compared with the segments that were asked about. */
+static const struct {
+	enum o2_check_id bytes, fragments, page_list;
+} checks[O2_REG_MODES] = {
+	[O2_REG_GLOBAL] = {BYTES(GLOBAL), NONE},
+	[O2_REG_FMR] = {BYTES(FMR), LIST(FMR)},
+	[O2_REG_FASTREG] = {BYTES(FASTREG), LIST(FASTREG)},
+	[O2_REG_USER] = {BYTES(USER), NONE},
+	[O2_REG_PHYS] = {BYTES(PHYS), LIST(PHYS)},
+	[O2_REG_FASTREG_GAPS] = {BYTES(FASTREG_GAPS), NONE},
 };
 
 enum o2_region_fit o2_region_fit(const struct o2_reg_plan *plan, uint32_t page_bytes)
@@ -44,6 +58,9 @@ enum o2_region_fit o2_region_fit(const struct o2_reg_plan *plan, uint32_t page_b
 		if (end > high)
 			high = end;
 	}
+	/* One that passes the last address begins again at 0, where its fragments would seem to end as well. */
+	if (plan->length > UINT64_MAX - plan->iova)
+		return O2_REGION_OTHER;
 	if (plan->nfrags == 0 || (plan->iova == low && region_end == high))
 		return O2_REGION_EXACT;
 	if (plan->mode == O2_REG_FMR && plan->iova == low - low % page_bytes &&
@@ -75,22 +92,147 @@ static bool resolve(struct o2_comparison *comparison, const struct o2_reg_plan *
 	return true;
 }
 
-static void compare_pages(struct o2_comparison *comparison, const struct o2_reg_request *request,
-			  const struct o2_reg_plan *expected, const struct o2_reg_plan *found)
-{
-	const enum o2_check_id pages = checks[request->mode].pages;
-	const enum o2_check_id list = checks[request->mode].page_list;
+/* --- what a device and a peer ask of a plan, whatever its bytes --- */
 
-	if (found->npages > request->max_pages)
-		o2_differ(comparison, pages, "npages", O2_NO_INDEX, expected->npages, found->npages);
-	if (found->page_offset >= request->page_bytes ||
-	    found->iova % request->page_bytes != found->page_offset)
-		o2_differ(comparison, pages, "page_offset", O2_NO_INDEX, expected->page_offset,
-			  found->page_offset);
+/* Two plans, and the name of one of the second one's fields. */
+struct look {
+	struct o2_comparison *comparison;
+	const struct o2_plan_terms *terms;
+	const struct o2_reg_plan *expected, *found;
+	char field[64];
+};
+
+static const char *name(struct look *look, const char *field)
+{
+	snprintf(look->field, sizeof(look->field), "%s%s", look->terms->of, field);
+	return look->field;
+}
+
+/* Read by its peer, a descriptor with such a fragment closes the connection (docs/wire.md, "Rules"). */
+static void look_at_fragments(struct look *look)
+{
+	const enum o2_check_id check = look->terms->checks->sink_fragments;
+	const struct o2_reg_plan *found = look->found;
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < found->nfrags; i++) {
+		const struct o2_rdma_frag *frag = &found->frag[i];
+
+		sum += frag->rf_nob;
+		if (frag->rf_nob == 0)
+			o2_differ(look->comparison, check, name(look, "frag[].rf_nob"), i,
+				  i < look->expected->nfrags ? look->expected->frag[i].rf_nob : 1, 0);
+		if (frag->rf_addr > UINT64_MAX - frag->rf_nob)
+			o2_differ_hex(look->comparison, check, name(look, "frag[].rf_addr"), i,
+				      i < look->expected->nfrags ? look->expected->frag[i].rf_addr
+								 : UINT64_MAX - frag->rf_nob,
+				      frag->rf_addr);
+	}
+	if (sum > O2_MAX_TRANSFER_BYTES)
+		o2_differ(look->comparison, check, name(look, "frags"), O2_NO_INDEX, O2_MAX_TRANSFER_BYTES,
+			  sum);
+}
+
+/* A source's region admits no writes by the peer, whatever else it admits; a sink's must, and its node's own. */
+static void look_at_rights(struct look *look)
+{
+	const struct o2_plan_checks *ids = look->terms->checks;
+	const bool sink = look->terms->side == O2_SINK;
+
+	o2_expect(look->comparison, sink ? ids->access : ids->source_access, name(look, "remote_write"),
+		  O2_NO_INDEX, sink, (look->found->access & O2_ACCESS_REMOTE_WRITE) != 0);
+	if (!sink)
+		return;
+	if ((look->found->access & O2_ACCESS_LOCAL_WRITE) == 0)
+		o2_differ(look->comparison, ids->access, name(look, "local_write"), O2_NO_INDEX, 1, 0);
+	if (look->found->nfrags > look->terms->max_frags)
+		o2_differ(look->comparison, ids->peer_limit, name(look, "nfrags"), O2_NO_INDEX,
+			  look->expected->nfrags, look->found->nfrags);
+	look_at_fragments(look);
+}
+
+static void look_at_range(struct look *look)
+{
+	const enum o2_region_fit fit = o2_region_fit(look->found, look->terms->page_bytes);
+	const enum o2_check_id check =
+		fit == O2_REGION_IN_PAGES ? look->terms->checks->range_in_pages : look->terms->checks->range;
+
+	if (fit != O2_REGION_EXACT && check != NONE)
+		o2_differ_hex(look->comparison, check, name(look, "length"), O2_NO_INDEX,
+			      look->expected->length, look->found->length);
+}
+
+/* A region goes on behind the last of its pages. */
+static bool ends_behind(const struct o2_reg_plan *plan, uint64_t listed)
+{
+	return plan->page_offset > listed || plan->length > listed - plan->page_offset;
+}
+
+static void look_at_pages(struct look *look)
+{
+	const struct o2_reg_plan *expected = look->expected, *found = look->found;
+	const enum o2_check_id check = look->terms->checks->pages;
+	const uint32_t page_bytes = look->terms->page_bytes;
+
+	if (found->npages > look->terms->max_pages ||
+	    ends_behind(found, (uint64_t)found->npages * page_bytes))
+		o2_differ(look->comparison, check, name(look, "npages"), O2_NO_INDEX, expected->npages,
+			  found->npages);
+	if (found->iova % page_bytes != found->page_offset && found->page_offset == expected->page_offset)
+		o2_differ_hex(look->comparison, check, name(look, "iova"), O2_NO_INDEX, expected->iova,
+			      found->iova);
+	else if (found->iova % page_bytes != found->page_offset)
+		o2_differ(look->comparison, check, name(look, "page_offset"), O2_NO_INDEX,
+			  expected->page_offset, found->page_offset);
 	for (uint32_t i = 0; i < found->npages; i++)
-		if (found->page[i] % request->page_bytes != 0)
-			o2_differ_hex(comparison, pages, "page[]", i,
+		if (found->page[i] % page_bytes != 0)
+			o2_differ_hex(look->comparison, check, name(look, "page[]"), i,
 				      i < expected->npages ? expected->page[i] : 0, found->page[i]);
+}
+
+static void look_at_entries(struct look *look)
+{
+	const struct o2_reg_plan *expected = look->expected, *found = look->found;
+	const enum o2_check_id check = look->terms->checks->entries;
+	uint64_t listed = 0;
+
+	for (uint32_t i = 0; i < found->nentries; i++)
+		listed += found->entry[i].length;
+	if (found->nentries > look->terms->max_pages || found->length > listed)
+		o2_differ(look->comparison, check, name(look, "nentries"), O2_NO_INDEX, expected->nentries,
+			  found->nentries);
+	for (uint32_t i = 0; i < found->nentries; i++)
+		if (found->entry[i].length == 0)
+			o2_differ(look->comparison, check, name(look, "entry[].length"), i,
+				  i < expected->nentries ? expected->entry[i].length : 1, 0);
+}
+
+void o2_compare_terms(struct o2_comparison *comparison, const struct o2_plan_terms *asked,
+		      const struct o2_reg_plan *expected, const struct o2_reg_plan *found)
+{
+	const struct o2_plan_checks *of_mode = &terms[found->mode];
+	struct look look = {.comparison = comparison, .terms = asked, .expected = expected, .found = found};
+
+	if (asked->checks->access != NONE)
+		look_at_rights(&look);
+	if (of_mode->range != NONE)
+		look_at_range(&look);
+	if (of_mode->iova != NONE)
+		o2_expect_hex(comparison, asked->checks->iova, name(&look, "iova"), O2_NO_INDEX,
+			      expected->iova, found->iova);
+	if (of_mode->pages != NONE)
+		look_at_pages(&look);
+	if (of_mode->entries != NONE)
+		look_at_entries(&look);
+}
+
+/* --- two plans for the same segments --- */
+
+static void compare_page_list(struct o2_comparison *comparison, const struct o2_reg_plan *expected,
+			      const struct o2_reg_plan *found)
+{
+	const enum o2_check_id list = checks[found->mode].page_list;
+
 	o2_expect(comparison, list, "npages", O2_NO_INDEX, expected->npages, found->npages);
 	for (uint32_t i = 0; i < found->npages && i < expected->npages; i++)
 		o2_expect_hex(comparison, list, "page[]", i, expected->page[i], found->page[i]);
@@ -99,7 +241,7 @@ static void compare_pages(struct o2_comparison *comparison, const struct o2_reg_
 static void compare_entries(struct o2_comparison *comparison, const struct o2_reg_plan *expected,
 			    const struct o2_reg_plan *found)
 {
-	const enum o2_check_id check = checks[O2_REG_FASTREG_GAPS].entries;
+	const enum o2_check_id check = terms[O2_REG_FASTREG_GAPS].entries;
 
 	o2_expect(comparison, check, "nentries", O2_NO_INDEX, expected->nentries, found->nentries);
 	for (uint32_t i = 0; i < found->nentries && i < expected->nentries; i++) {
@@ -110,49 +252,25 @@ static void compare_entries(struct o2_comparison *comparison, const struct o2_re
 	}
 }
 
-/* A source's region admits no writes by the peer, whatever else it admits; a sink's must. */
-static bool same_access(const struct o2_reg_plan *expected, const struct o2_reg_plan *found)
-{
-	return ((expected->access ^ found->access) & O2_ACCESS_REMOTE_WRITE) == 0;
-}
-
-static void compare_range(struct o2_comparison *comparison, uint32_t page_bytes,
-			  const struct o2_reg_plan *expected, const struct o2_reg_plan *found)
-{
-	const enum o2_region_fit fit = o2_region_fit(found, page_bytes);
-
-	if (fit != O2_REGION_EXACT)
-		o2_differ_hex(comparison,
-			      fit == O2_REGION_IN_PAGES ? O2_CHECK_REG_FMR_RANGE_IN_PAGES
-							: checks[expected->mode].range,
-			      "length", O2_NO_INDEX, expected->length, found->length);
-}
-
 void o2_compare_reg(struct o2_comparison *comparison, const struct o2_reg_request *request,
 		    const struct o2_reg_plan *expected, const struct o2_reg_plan *found)
 {
 	const enum o2_reg_mode mode = request->mode;
+	const struct o2_plan_terms asked = {.of = "",
+					    .side = request->side,
+					    .page_bytes = request->page_bytes,
+					    .max_pages = request->max_pages,
+					    .max_frags = request->peer_max_frags,
+					    .checks = &terms[mode]};
 
 	if (resolve(comparison, found, &comparison->found_from) &&
 	    resolve(comparison, expected, &comparison->expected_from))
 		o2_differ_stream(comparison, checks[mode].bytes, "fragments", &comparison->expected_from,
 				 &comparison->found_from);
-	if (request->side == O2_SINK && found->nfrags > request->peer_max_frags)
-		o2_differ(comparison, checks[mode].peer_limit, "nfrags", O2_NO_INDEX, expected->nfrags,
-			  found->nfrags);
+	o2_compare_terms(comparison, &asked, expected, found);
 	o2_expect(comparison, checks[mode].fragments, "nfrags", O2_NO_INDEX, expected->nfrags, found->nfrags);
-	if (!same_access(expected, found))
-		o2_differ(comparison,
-			  request->side == O2_SINK ? checks[mode].access : O2_CHECK_REG_SOURCE_ACCESS,
-			  "remote_write", O2_NO_INDEX, (expected->access & O2_ACCESS_REMOTE_WRITE) != 0,
-			  (found->access & O2_ACCESS_REMOTE_WRITE) != 0);
-	if (checks[mode].range != NONE)
-		compare_range(comparison, request->page_bytes, expected, found);
-	if (checks[mode].iova != NONE)
-		o2_expect_hex(comparison, checks[mode].iova, "iova", O2_NO_INDEX, expected->iova,
-			      found->iova);
-	if (checks[mode].pages != NONE)
-		compare_pages(comparison, request, expected, found);
-	if (checks[mode].entries != NONE)
+	if (checks[mode].page_list != NONE)
+		compare_page_list(comparison, expected, found);
+	if (terms[mode].entries != NONE)
 		compare_entries(comparison, expected, found);
 }

@@ -178,32 +178,32 @@ static void compare_published(struct o2_comparison *comparison, const struct o2_
 }
 
 static void compare_nodes(struct o2_comparison *comparison, const struct o2_case_transfer *asked,
-			  const struct o2_answer_transfer *found)
+			  const struct o2_answer_transfer *expected, const struct o2_answer_transfer *found)
 {
-	static const char *const access[] = {"source.remote_write", "sink.remote_write"};
-	static const char *const length[] = {"source.length", "sink.length"};
+	static const char *const of[] = {"source.", "sink."};
+	static const struct o2_plan_checks checks = {
+		.peer_limit = O2_CHECK_TRANSFER_PEER_LIMIT,
+		.access = O2_CHECK_TRANSFER_ACCESS,
+		.source_access = O2_CHECK_TRANSFER_SOURCE_ACCESS,
+		.sink_fragments = O2_CHECK_TRANSFER_SINK_FRAGMENTS,
+		.range = O2_CHECK_TRANSFER_RANGE,
+		.range_in_pages = O2_CHECK_TRANSFER_RANGE_IN_PAGES,
+		.pages = O2_CHECK_TRANSFER_PAGES,
+		.iova = O2_CHECK_TRANSFER_IOVA,
+		.entries = O2_CHECK_TRANSFER_ENTRIES,
+	};
 
 	for (uint32_t i = 0; i < 2; i++) {
-		const struct o2_reg_plan *plan = &found->node[i];
-		const uint32_t page_bytes = asked->node[i].memory.space.page_bytes;
-		const bool writes = (plan->access & O2_ACCESS_REMOTE_WRITE) != 0;
-		enum o2_region_fit fit = O2_REGION_EXACT;
+		const struct o2_plan_terms terms = {.of = of[i],
+						    .side = (enum o2_side)i,
+						    .page_bytes = asked->node[i].memory.space.page_bytes,
+						    .max_pages = asked->node[i].max_pages,
+						    .max_frags = asked->max_frags,
+						    .checks = &checks};
 
-		compare_published(comparison, asked, plan, (enum o2_side)i);
-		o2_expect(comparison,
-			  i == O2_SINK ? O2_CHECK_TRANSFER_ACCESS : O2_CHECK_TRANSFER_SOURCE_ACCESS,
-			  access[i], O2_NO_INDEX, i == O2_SINK, writes);
-		if (plan->mode != O2_REG_GLOBAL)
-			fit = o2_region_fit(plan, page_bytes);
-		if (fit != O2_REGION_EXACT)
-			o2_differ(comparison,
-				  fit == O2_REGION_IN_PAGES ? O2_CHECK_TRANSFER_RANGE_IN_PAGES
-							    : O2_CHECK_TRANSFER_RANGE,
-				  length[i], O2_NO_INDEX, asked->node[i].memory.buffer.nob, plan->length);
+		compare_published(comparison, asked, &found->node[i], (enum o2_side)i);
+		o2_compare_terms(comparison, &terms, &expected->node[i], &found->node[i]);
 	}
-	if (found->node[O2_SINK].nfrags > asked->max_frags)
-		o2_differ(comparison, O2_CHECK_TRANSFER_PEER_LIMIT, "sink.nfrags", O2_NO_INDEX,
-			  asked->max_frags, found->node[O2_SINK].nfrags);
 }
 
 void o2_compare_transfer(struct o2_comparison *comparison, const struct o2_case_transfer *asked,
@@ -216,7 +216,7 @@ void o2_compare_transfer(struct o2_comparison *comparison, const struct o2_case_
 	};
 	const struct o2_rdma_plan *plan = &found->plan;
 
-	compare_nodes(comparison, asked, found);
+	compare_nodes(comparison, asked, expected, found);
 	o2_expect_hex(comparison, O2_CHECK_TRANSFER_KEYS, "plan.lkey", O2_NO_INDEX,
 		      asked->node[O2_SOURCE].key, plan->lkey);
 	o2_expect_hex(comparison, O2_CHECK_TRANSFER_KEYS, "plan.rkey", O2_NO_INDEX, asked->node[O2_SINK].key,

@@ -49,6 +49,14 @@ static bool of_device(const struct o2_dma_device *device, uint64_t addr, struct 
 	return false;
 }
 
+/* An address that is registered. */
+static bool look_up(const struct o2_case_node *node, enum o2_reg_mode mode, uint64_t addr,
+		    struct place *place)
+{
+	return mode == O2_REG_USER ? of_virtual(&node->memory.space, addr, place)
+				   : of_device(&node->device.device, addr, place);
+}
+
 /* The payload: the bytes [offset, offset + nob) of all pieces. */
 static void fold_payload(const struct o2_case_node *node, uint8_t *bytes)
 {
@@ -119,12 +127,41 @@ static uint32_t gather_payload(const struct o2_case_node *node, const struct o2_
 		const uint64_t addr = o2_stream_place(stream, count);
 		struct place place;
 
-		if (plan->mode == O2_REG_USER ? !of_virtual(&node->memory.space, addr, &place)
-					      : !of_device(&node->device.device, addr, &place))
+		if (!look_up(node, plan->mode, addr, &place))
 			break;
 		bytes[count] = o2_impl_byte_at(place.page, place.offset);
 	}
 	return count;
+}
+
+/* What a device of kind virtual has no address for; with a temporary mapping a copy is made, not a gather entry. */
+static bool has_no_cpu_mapping(const struct o2_dma_device *device, uint32_t page)
+{
+	return device->kind == O2_DMA_VIRTUAL && device->unmapped != NULL && page < device->npages &&
+	       (device->unmapped[page / 8] >> page % 8 & 1) != 0;
+}
+
+enum o2_check_id o2_send_unmapped(const struct o2_case_send *asked, const struct o2_answer_send *found,
+				  uint32_t index, struct o2_stream *stream)
+{
+	const struct o2_case_node *node = &asked->memory;
+	const struct o2_dma_device *device = &node->device.device;
+	const struct o2_impl_gather *sge = &found->sge[index];
+	struct place place;
+	uint64_t bad;
+
+	if (o2_case_in_slot(asked, sge) || sge->length == 0 || node->memory.space.page_bytes == 0 ||
+	    device->page_bytes == 0)
+		return O2_CHECKS;
+	if (device->kind == O2_DMA_IOMMU && device->iommu.fault != O2_DMA_NO_FAULT)
+		return O2_CHECK_SEND_MAPPING_FAILED;
+	o2_stream_clear(stream);
+	(void)o2_stream_of_region(&found->plan, sge->addr, sge->length, stream, &bad);
+	for (uint64_t i = 0; i < stream->nob && i < O2_MSG_BYTES; i++)
+		if (look_up(node, found->plan.mode, o2_stream_place(stream, i), &place) &&
+		    has_no_cpu_mapping(device, place.page))
+			return O2_CHECK_SEND_NO_CPU_MAPPING;
+	return O2_CHECKS;
 }
 
 uint32_t o2_send_gather(const struct o2_case_send *asked, const struct o2_answer_send *found, uint32_t index,
@@ -137,6 +174,23 @@ uint32_t o2_send_gather(const struct o2_case_send *asked, const struct o2_answer
 	if (o2_case_in_slot(asked, sge))
 		return gather_slot(asked, found, sge, room, bytes);
 	return gather_payload(&asked->memory, &found->plan, sge, room, stream, bytes);
+}
+
+/* The addresses of a mapping that failed are anybody's (LU-19496); a page without a CPU mapping has none. */
+static void differ_unmapped(struct o2_comparison *comparison, uint32_t index,
+			    const struct o2_impl_gather *sge, enum o2_check_id check)
+{
+	struct o2_difference *item =
+		check == O2_CHECKS ? NULL : o2_differ_text(comparison, check, "sge[]", "");
+
+	if (item == NULL)
+		return;
+	snprintf(item->field, sizeof(item->field), "sge[%" PRIu32 "]", index);
+	snprintf(item->expected, sizeof(item->expected), "copied: %s",
+		 check == O2_CHECK_SEND_MAPPING_FAILED ? "the mapping fails"
+						       : "a page without a CPU mapping");
+	snprintf(item->found, sizeof(item->found), "gathered: 0x%" PRIx64 ", %" PRIu32 " bytes", sge->addr,
+		 sge->length);
 }
 
 /* False when an entry leads nowhere, or there are too many bytes: what follows would say the same again. */
@@ -156,8 +210,11 @@ static bool gather(struct o2_comparison *comparison, const struct o2_case_send *
 		count = o2_send_gather(asked, found, i, sge->length, &comparison->found_from,
 				       message->bytes + message->length_bytes);
 		message->length_bytes += count;
-		if (count == sge->length)
+		if (count == sge->length) {
+			differ_unmapped(comparison, i, sge,
+					o2_send_unmapped(asked, found, i, &comparison->found_from));
 			continue;
+		}
 		if (o2_case_in_slot(asked, sge))
 			o2_differ(comparison, O2_CHECK_SEND_SLOT, "sge[].length", i, count, sge->length);
 		else
@@ -179,6 +236,56 @@ static void compare_entries(struct o2_comparison *comparison, const struct o2_ca
 		if (found->sge[i].length == 0)
 			o2_differ(comparison, O2_CHECK_SEND_ENTRIES, "sge[].length", i,
 				  i < expected->nsge ? expected->sge[i].length : 0, 0);
+}
+
+/*
+ * The plan as it could be registered.  A part of the payload may be registered by itself, so what a region begins
+ * with is what the plan says that it lists first; the reference's may be another part, or none.
+ */
+static void right_plan(const struct o2_case_node *node, const struct o2_reg_plan *found,
+		       struct o2_reg_plan *right)
+{
+	const uint32_t page_bytes = node->memory.space.page_bytes;
+
+	*right = *found;
+	if (found->npages > node->max_pages)
+		right->npages = node->max_pages;
+	if (found->nentries > node->max_pages)
+		right->nentries = node->max_pages;
+	for (uint32_t i = 0; i < right->npages; i++)
+		right->page[i] -= right->page[i] % page_bytes;
+	if (found->mode == O2_REG_FASTREG && found->npages > 0)
+		right->iova = found->page[0] + found->page_offset;
+	if (found->mode == O2_REG_FASTREG_GAPS && found->nentries > 0)
+		right->iova = found->entry[0].addr;
+	if (found->mode == O2_REG_PHYS)
+		right->iova = node->iova + (node->iova % page_bytes == 0 ? found->page_offset : 0);
+	right->page_offset = (uint32_t)(right->iova % page_bytes);
+}
+
+static void compare_plan(struct o2_comparison *comparison, const struct o2_case_node *node,
+			 const struct o2_reg_plan *found)
+{
+	static const struct o2_plan_checks checks = {.peer_limit = O2_CHECKS,
+						     .access = O2_CHECKS,
+						     .source_access = O2_CHECKS,
+						     .sink_fragments = O2_CHECKS,
+						     .range = O2_CHECKS,
+						     .range_in_pages = O2_CHECKS,
+						     .pages = O2_CHECK_SEND_PLAN,
+						     .iova = O2_CHECK_SEND_PLAN,
+						     .entries = O2_CHECK_SEND_PLAN};
+	const struct o2_plan_terms terms = {.of = "plan.",
+					    .side = O2_SOURCE,
+					    .page_bytes = node->memory.space.page_bytes,
+					    .max_pages = node->max_pages,
+					    .checks = &checks};
+	static struct o2_reg_plan right;
+
+	if (found->nfrags == 0 || terms.page_bytes == 0)
+		return;
+	right_plan(node, found, &right);
+	o2_compare_terms(comparison, &terms, &right, found);
 }
 
 static void compare_payload(struct o2_comparison *comparison, const struct o2_answer_bytes *right,
@@ -220,6 +327,7 @@ void o2_compare_send(struct o2_comparison *comparison, const struct o2_case_send
 	bool immediate = asked->msg.ibm_type == O2_MSG_IMMEDIATE;
 
 	compare_entries(comparison, asked, expected, found);
+	compare_plan(comparison, &asked->memory, &found->plan);
 	o2_send_message(asked, expected, &right);
 	if (found->nsge > 0 && gather(comparison, asked, found, right.length_bytes, &message)) {
 		o2_expect(comparison, O2_CHECK_SEND_LENGTH, "length", O2_NO_INDEX, right.length_bytes,

@@ -198,16 +198,54 @@ static int reference(const struct o2_case *asked, struct o2_answer *answer, stru
 
 /* --- what requests come to --- */
 
+void o2_keys_device_start(const struct o2_case_keys *asked, struct o2_keys_device *device)
+{
+	*device = (struct o2_keys_device){.order = asked->order, .lkey = asked->lkey, .rkey = asked->rkey};
+}
+
+/*
+ * Which of its region's keys is invalidated is left to the device; the first one of a region was never registered.
+ * A window's has to be alive.
+ */
+static void invalidate(struct o2_keys_device *device, uint32_t key)
+{
+	enum o2_keys_fault fault = O2_KEYS_NO_FAULT;
+
+	if ((key ^ device->lkey) >> 8 != 0 && (key ^ device->rkey) >> 8 != 0)
+		fault = O2_KEYS_FOREIGN;
+	else if (device->order == O2_IMPL_INVALIDATE_LAST && !device->alive)
+		fault = O2_KEYS_DEAD;
+	if (device->fault == O2_KEYS_NO_FAULT) {
+		device->fault = fault;
+		device->invalidated = key;
+	}
+	/*
+	 * The invalidate names the rkey, a source registers an lkey: the low byte is that of both.  A fault stands
+	 * for what comes of it.
+	 */
+	if (device->alive && (key & 0xff) == (device->key & 0xff))
+		device->alive = false;
+}
+
+static void start_event(const struct o2_impl_key_event *event, struct o2_keys_device *device)
+{
+	device->registered_over = false;
+	device->message_early = false;
+	device->messages = 0;
+	device->fault = O2_KEYS_NO_FAULT;
+	if (event->kind != O2_IMPL_KEY_FLUSH)
+		return;
+	device->alive = false;
+	device->lkey = event->lkey;
+	device->rkey = event->rkey;
+}
+
 void o2_keys_device(const struct o2_impl_key_event *event, const struct o2_impl_key_step *step,
 		    struct o2_keys_device *device)
 {
 	const uint32_t accepted = accepted_of(event, step->count);
 
-	device->registered_over = false;
-	device->message_early = false;
-	device->messages = 0;
-	if (event->kind == O2_IMPL_KEY_FLUSH)
-		device->alive = false;
+	start_event(event, device);
 	for (uint32_t i = 0; i < step->count; i++) {
 		const struct o2_impl_key_request *request = &step->request[i];
 
@@ -217,16 +255,33 @@ void o2_keys_device(const struct o2_impl_key_event *event, const struct o2_impl_
 		}
 		if (i >= accepted)
 			continue;
-		/* The invalidate names the rkey, a source registers an lkey: the low byte is that of both. */
-		if (request->op == O2_IMPL_KEY_INVALIDATE && device->alive &&
-		    (request->key & 0xff) == (device->key & 0xff))
-			device->alive = false;
+		if (request->op == O2_IMPL_KEY_INVALIDATE)
+			invalidate(device, request->key);
 		if (request->op == O2_IMPL_KEY_REGISTER) {
 			device->registered_over |= device->alive;
 			device->alive = true;
 			device->key = request->key;
 		}
 	}
+}
+
+static void differ_fault(struct o2_comparison *comparison, uint32_t index, const struct o2_keys_device *f)
+{
+	const bool foreign = f->fault == O2_KEYS_FOREIGN;
+	struct o2_difference *item;
+
+	if (f->fault == O2_KEYS_NO_FAULT)
+		return;
+	item = o2_differ_text(comparison, O2_CHECK_KEYS_INVALIDATE, "invalidate",
+			      foreign ? "of another region" : "of no key that is alive");
+	if (item == NULL)
+		return;
+	snprintf(item->field, sizeof(item->field), "invalidate at event %" PRIu32, index);
+	if (foreign)
+		snprintf(item->expected, sizeof(item->expected), "a key of the region, 0x%" PRIx32, f->rkey);
+	else
+		snprintf(item->expected, sizeof(item->expected), "none: no key is alive");
+	snprintf(item->found, sizeof(item->found), "0x%" PRIx32 ": the queue pair fails", f->invalidated);
 }
 
 static void differ_live(struct o2_comparison *comparison, uint32_t index, const struct o2_keys_device *e,
@@ -272,8 +327,10 @@ static void differ_requests(struct o2_comparison *comparison, uint32_t index,
 static void compare(struct o2_comparison *comparison, const struct o2_case *asked,
 		    const struct o2_answer *expected, const struct o2_answer *found)
 {
-	struct o2_keys_device e = {.alive = false}, f = {.alive = false};
+	struct o2_keys_device e, f;
 
+	o2_keys_device_start(&asked->keys, &e);
+	o2_keys_device_start(&asked->keys, &f);
 	for (uint32_t i = 0; i < asked->keys.count; i++) {
 		const struct o2_impl_key_step *right = &expected->keys.step[i], *is = &found->keys.step[i];
 
@@ -285,6 +342,7 @@ static void compare(struct o2_comparison *comparison, const struct o2_case *aske
 		if (e.messages == f.messages && f.message_early)
 			o2_differ(comparison, O2_CHECK_KEYS_MESSAGE, "messages in front of the chain",
 				  O2_NO_INDEX, 0, 1);
+		differ_fault(comparison, i, &f);
 		differ_live(comparison, i, &e, &f);
 		differ_requests(comparison, i, right, is);
 	}

@@ -97,6 +97,11 @@ DEFECTS = (
            "reg/fmr/bytes", {"segments": 2, "nob": 2}, "the region begins at the first segment, not at the lowest address"),
     Defect("errno-of-gaps", "reg.c", "EPROTONOSUPPORT, \"reg/fastreg/gaps\"", "EINVAL, \"reg/fastreg/gaps\"",
            "reg/errno", {"segments": 2, "nob": 2}, "another errno than the rule's"),
+    Defect("nothing-published", "reg.c", "\tif (status == O2_IMPL_OK && in->request.side == O2_IMPL_SINK &&\n\t    out->nfrags",
+           "\tif (status == O2_IMPL_OK && out->nfrags < in->request.peer_max_frags)\n"
+           "\t\tout->frag[out->nfrags++] = (struct o2_impl_frag){.rf_addr = out->frag[0].rf_addr};\n"
+           "\tif (status == O2_IMPL_OK && in->request.side == O2_IMPL_SINK &&\n\t    out->nfrags",
+           "reg/sink-fragments", {"segments": 1, "nob": 1}, "a fragment of 0 bytes ends the list"),
     # --- rdma_plan --------------------------------------------------------------------------------------------------
     Defect("tail-unsent", "rdma.c", "for (uint32_t run = 0; at < end; run++) {",
            "for (uint32_t run = 0; at < end && sink.tick[run + 1] <= end; run++) {",
@@ -309,6 +314,14 @@ DEFECTS = (
     Defect("first-invalidate-left-out", "keys.c", "if (!life->posted && !life->last)",
            "if (!life->posted && !life->last && life->at > 1)",
            "keys/requests", {"events": 2}, "a key that was never registered is not invalidated"),
+    Defect("invalidated-twice", "keys.c", "\thand_over(step, O2_IMPL_KEY_INVALIDATE, life->rkey);\n",
+           "\thand_over(step, O2_IMPL_KEY_INVALIDATE, life->rkey);\n\thand_over(step, O2_IMPL_KEY_INVALIDATE, life->rkey);\n",
+           "keys/invalidate", {"events": 3}, "a window that is free is invalidated again"),
+    Defect("invalidated-before-bind", "keys.c", "if (!life->posted && !life->last)", "if (!life->posted)",
+           "keys/invalidate", {"events": 2}, "under invalidate last a window that is not bound is invalidated"),
+    Defect("foreign-invalidated", "keys.c", "hand_over(step, O2_IMPL_KEY_INVALIDATE, life->before);",
+           "hand_over(step, O2_IMPL_KEY_INVALIDATE, life->before ^ 0xabcd00);",
+           "keys/invalidate", {"events": 2}, "the key of another region is invalidated"),
     # --- send_plan --------------------------------------------------------------------------------------------------
     Defect("payload-under-slot-key", "send.c", ".lkey = memory->key};", ".lkey = in->slot_lkey};",
            "send/key", {"pieces": 1, "nob": 1}, "registered bytes are gathered under the key of the slot"),
@@ -342,6 +355,19 @@ DEFECTS = (
     Defect("peers-limit-unseen", "send.c", "const uint32_t room = in->max_msg_size < O2_IMPL_MSG_BYTES ? in->max_msg_size : ",
            "const uint32_t room = ",
            "conn/payload-too-long", {"pieces": 1, "nob": 1}, "a message is longer than the peer takes"),
+    Defect("failed-mapping-gathered", "send.c", "const struct o2_impl_memory *memory = &in->memory;\n\tstruct o2_impl_refusal unheard;\n",
+           "struct o2_impl_memory mapped = in->memory;\n\tconst struct o2_impl_memory *memory = &mapped;\n\tstruct o2_impl_refusal unheard;\n\n"
+           "\tmapped.device.fault = O2_IMPL_DMA_NO_FAULT;\n",
+           "send/mapping-failed", {"pieces": 1, "nob": 1}, "a mapping that failed is taken for a success (LU-19496)"),
+    Defect("unmapped-page-gathered", "send.c", "const struct o2_impl_memory *memory = &in->memory;\n\tstruct o2_impl_refusal unheard;\n",
+           "struct o2_impl_memory mapped = in->memory;\n\tconst struct o2_impl_memory *memory = &mapped;\n\tstruct o2_impl_refusal unheard;\n\n"
+           "\tmapped.device.unmapped = 0;\n",
+           "send/no-cpu-mapping", {"pieces": 1, "nob": 1}, "a page without a CPU mapping is gathered where no address leads to it"),
+    Defect("gathered-at-page", "send.c", "\tfor (uint32_t i = 0; i < out->plan.nfrags; i++)\n\t\tout->sge[i + 1]",
+           "\tif (memory->mode == O2_IMPL_FASTREG) {\n\t\tout->plan.iova -= out->plan.page_offset;\n"
+           "\t\tout->plan.frag[0].rf_addr -= out->plan.page_offset;\n\t}\n"
+           "\tfor (uint32_t i = 0; i < out->plan.nfrags; i++)\n\t\tout->sge[i + 1]",
+           "send/plan", {"pieces": 1, "nob": 1}, "the region begins where the first page does, with the first byte in it"),
     # --- setup ------------------------------------------------------------------------------------------------------
     Defect("region-failure-leaks-pd", "setup.c", "\t\t\tclose_device(net);\n", "",
            "setup/leak", {"rounds": 1}, "of a device whose region fails the protection domain is left"),
@@ -458,4 +484,17 @@ DEFECTS = (
     Defect("source-registers-all", "transfer.c", "second_prepare(&in->source, O2_IMPL_SOURCE, moved,",
            "second_prepare(&in->source, O2_IMPL_SOURCE, source_nob,",
            "transfer/published", {"pieces": 4, "nob": 4}, "the source of a short GET is registered behind what moves"),
+    Defect("region-at-page", "transfer.c", "\t\tstatus = second_reg_plan(&reg, out, refusal);\n",
+           "\t\tstatus = second_reg_plan(&reg, out, refusal);\n\t\tif (status == O2_IMPL_OK && memory->mode == O2_IMPL_FASTREG) {\n"
+           "\t\t\tout->iova -= out->page_offset;\n\t\t\tout->frag[0].rf_addr -= out->page_offset;\n\t\t}\n",
+           "transfer/iova", {"pieces": 2, "nob": 2}, "the region begins where the first page does, with the first byte in it"),
+    Defect("region-at-zero", "transfer.c", "\t\tstatus = second_reg_plan(&reg, out, refusal);\n",
+           "\t\tstatus = second_reg_plan(&reg, out, refusal);\n\t\tif (status == O2_IMPL_OK && memory->mode == O2_IMPL_FMR) {\n"
+           "\t\t\tfor (uint32_t i = 0; i < out->nfrags; i++)\n\t\t\t\tout->frag[i].rf_addr -= out->iova;\n"
+           "\t\t\tout->iova = 0;\n\t\t}\n",
+           "transfer/pages", {"pieces": 2, "nob": 2}, "the first byte is at 0 of the region, wherever it is in its page"),
+    Defect("nothing-published-behind", "transfer.c", "\t\tstatus = second_reg_plan(&reg, out, refusal);\n",
+           "\t\tstatus = second_reg_plan(&reg, out, refusal);\n\t\tif (status == O2_IMPL_OK && out->nfrags < max_frags)\n"
+           "\t\t\tout->frag[out->nfrags++] = (struct o2_impl_frag){.rf_addr = out->frag[0].rf_addr};\n",
+           "transfer/sink-fragments", {"pieces": 2, "nob": 2}, "a fragment of 0 bytes ends the list"),
 )

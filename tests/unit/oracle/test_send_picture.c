@@ -39,6 +39,46 @@ CHANGE(one_too_many, SEND_ENTRIES, SEND.nsge == w->asked.send.max_sge && LAST.le
        SEND.sge[SEND.nsge] = LAST;
        LAST.length--; SEND.sge[SEND.nsge].addr += LAST.length; SEND.sge[SEND.nsge++].length = 1)
 
+/* Memory that the device does not have. */
+#define DEVICE (w->asked.send.memory.device.device)
+
+static void unmap_all(void)
+{
+	static uint8_t all[O2_CASE_PAGES / 8];
+
+	memset(all, 0xff, sizeof(all));
+	DEVICE.unmapped = all;
+}
+
+CHANGE(failed, SEND_MAPPING_FAILED, GATHERED &&DEVICE.kind == O2_DMA_IOMMU,
+       DEVICE.iommu.fault = O2_DMA_FAULT_EIO)
+CHANGE(nothing_mapped, SEND_MAPPING_FAILED, GATHERED &&DEVICE.kind == O2_DMA_IOMMU,
+       DEVICE.iommu.fault = O2_DMA_FAULT_NOTHING)
+CHANGE(no_cpu_mapping, SEND_NO_CPU_MAPPING, GATHERED &&DEVICE.kind == O2_DMA_VIRTUAL, unmap_all())
+
+/* What no device registers, although the bytes are right. */
+#define PLAN (SEND.plan)
+
+static void move(uint64_t by)
+{
+	PLAN.iova += by;
+	for (uint32_t i = 1; i < SEND.nsge; i++)
+		SEND.sge[i].addr += by;
+}
+
+CHANGE(incongruent, SEND_PLAN, GATHERED &&PLAN.mode == O2_REG_FMR, move(1))
+CHANGE(inside_a_page, SEND_PLAN,
+       GATHERED &&PLAN.mode == O2_REG_FMR && PLAN.npages == 1 && PLAN.page_offset > 0,
+       PLAN.page[0] += PLAN.page_offset;
+       PLAN.page_offset = 0)
+CHANGE(moved_fastreg, SEND_PLAN, GATHERED &&PLAN.mode == O2_REG_FASTREG, move(4096))
+CHANGE(moved_phys, SEND_PLAN, GATHERED &&PLAN.mode == O2_REG_PHYS, move(4096))
+CHANGE(moved_gaps, SEND_PLAN, GATHERED &&PLAN.mode == O2_REG_FASTREG_GAPS, move(4096))
+CHANGE(too_many_pages, SEND_PLAN, GATHERED &&PLAN.mode == O2_REG_FASTREG,
+       w->asked.send.memory.max_pages = PLAN.npages - 1)
+CHANGE(behind_pages, SEND_PLAN, GATHERED &&PLAN.mode == O2_REG_FMR, PLAN.length += 65536)
+CHANGE(behind_entries, SEND_PLAN, GATHERED &&PLAN.mode == O2_REG_FASTREG_GAPS, PLAN.length += 1)
+
 /* The same bytes from more entries. */
 CHANGE(cut, SEND_ENTRIES, SEND.nsge<w->asked.send.max_sge && LAST.length> 1, SEND.sge[SEND.nsge] = LAST;
        LAST.length--; SEND.sge[SEND.nsge].addr += LAST.length; SEND.sge[SEND.nsge++].length = 1)
@@ -75,6 +115,9 @@ TEST_WITH(test_changes_are_named, set_up, tear_down)
 {
 	EXPECT_ALL(O2_STAGE_SEND_PLAN, &last_lost, &no_entry, &twice, &backwards, &slots_key, &behind_slot,
 		   &longest, &other_byte, &other_sum, &other_credits, &empty_entry, &one_too_many);
+	EXPECT_ALL(O2_STAGE_SEND_PLAN, &failed, &nothing_mapped, &no_cpu_mapping, &incongruent,
+		   &inside_a_page, &moved_fastreg, &moved_phys, &moved_gaps, &too_many_pages, &behind_pages,
+		   &behind_entries);
 	expect_equal(O2_STAGE_SEND_PLAN, "more entries", cut.make);
 }
 
@@ -94,6 +137,8 @@ TEST_WITH(test_changes_are_red, set_up, tear_down)
 	check_strip(&other_sum, " right, 4 wrong, 0 lost, 0 too many");
 	check_strip(&other_credits, "<rect class=\"wrong\"");
 	check_strip(&empty_entry, " has no bytes<");
+	check_strip(&failed, "entry 1 gathers what is not mapped<");
+	check_strip(&no_cpu_mapping, "entry 1 gathers what is not mapped<");
 	check_strip(&one_too_many, " entries, expected 1 to ");
 	change_one(O2_STAGE_SEND_PLAN, &cut);
 	assert_true(json_is_null(o2_check_strip(&both)));

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The comparer of the oracle on whole transfers: what moves bytes elsewhere is noticed, and so is what no device
+ * registers and no peer decodes, although each byte would come to its place.
+ */
+#include "tests/unit/oracle/world.h"
+
+#define WHOLE	  (w->found.transfer)
+#define SOURCE	  (WHOLE.node[O2_SOURCE])
+#define SINK	  (WHOLE.node[O2_SINK])
+#define MAX_PAGES (w->asked.transfer.node[O2_SINK].max_pages)
+
+CHANGE(whole_sge, TRANSFER_BYTES,
+       WHOLE.plan.nsge > 0 && WHOLE.plan.sge[0].length > 1 && SOURCE.mode == O2_REG_GLOBAL,
+       WHOLE.plan.sge[0].addr++)
+CHANGE(whole_outside, TRANSFER_OUTSIDE_REGION, SINK.mode != O2_REG_GLOBAL,
+       WHOLE.plan.wr[0].remote_addr -= 1 << 30)
+CHANGE(whole_shape, TRANSFER_WORK_REQUESTS, true, WHOLE.plan.wr[0].length++)
+CHANGE(whole_lkey, TRANSFER_KEYS, true, WHOLE.plan.lkey++)
+CHANGE(whole_rkey, TRANSFER_KEYS, true, WHOLE.plan.rkey++)
+CHANGE(whole_nob, TRANSFER_NOB, true, WHOLE.plan.nob--)
+CHANGE(whole_access, TRANSFER_SOURCE_ACCESS, true, SOURCE.access |= O2_ACCESS_REMOTE_WRITE)
+CHANGE(whole_closed, TRANSFER_ACCESS, true, SINK.access = 0)
+CHANGE(whole_published, TRANSFER_PUBLISHED, true, SINK.frag[SINK.nfrags - 1].rf_nob++)
+CHANGE(whole_range, TRANSFER_RANGE, SINK.mode != O2_REG_GLOBAL, SINK.length++)
+CHANGE(whole_in_pages, TRANSFER_RANGE_IN_PAGES, SINK.mode == O2_REG_FMR && SINK.page_offset != 0,
+       SINK.iova = 0;
+       SINK.page_offset = 0; SINK.length = (uint64_t)SINK.npages * 4096)
+CHANGE(whole_limit, TRANSFER_PEER_LIMIT, SINK.nfrags > 1, w->asked.transfer.max_frags = SINK.nfrags - 1)
+CHANGE(whole_page, TRANSFER_BYTES, SINK.mode == O2_REG_FMR && SINK.npages > 1, SINK.page[1] += 4096)
+
+/* --- right bytes --- */
+
+/* The region somewhere else, with all that is addressed in it. */
+static bool move(enum o2_side side, uint64_t by)
+{
+	struct o2_reg_plan *plan = &WHOLE.node[side];
+
+	plan->iova += by;
+	for (uint32_t i = 0; i < plan->nfrags; i++)
+		plan->frag[i].rf_addr += by;
+	for (uint32_t i = 0; side == O2_SINK && i < WHOLE.plan.nwr; i++)
+		WHOLE.plan.wr[i].remote_addr += by;
+	for (uint32_t i = 0; side == O2_SOURCE && i < WHOLE.plan.nsge; i++)
+		WHOLE.plan.sge[i].addr += by;
+	return true;
+}
+
+CHANGE(whole_incongruent, TRANSFER_PAGES, SINK.mode == O2_REG_FMR, return move(O2_SINK, 1))
+CHANGE(whole_inside, TRANSFER_PAGES, SOURCE.mode == O2_REG_FMR && SOURCE.npages == 1,
+       SOURCE.page[0] += SOURCE.page_offset + 1;
+       SOURCE.page_offset = 0)
+CHANGE(whole_pages, TRANSFER_PAGES, SINK.mode == O2_REG_PHYS, MAX_PAGES = SINK.npages - 1)
+CHANGE(whole_iova_fastreg, TRANSFER_IOVA, SOURCE.mode == O2_REG_FASTREG, return move(O2_SOURCE, 4096))
+CHANGE(whole_iova_phys, TRANSFER_IOVA, SINK.mode == O2_REG_PHYS, return move(O2_SINK, 4096))
+CHANGE(whole_iova_gaps, TRANSFER_IOVA, SINK.mode == O2_REG_FASTREG_GAPS, return move(O2_SINK, 4096))
+CHANGE(whole_entries, TRANSFER_ENTRIES, SINK.mode == O2_REG_FASTREG_GAPS, MAX_PAGES = SINK.nentries - 1)
+CHANGE(whole_entry_empty, TRANSFER_ENTRIES, SOURCE.mode == O2_REG_FASTREG_GAPS && SOURCE.nentries < 8,
+       SOURCE.entry[SOURCE.nentries++].length = 0)
+CHANGE(whole_behind, TRANSFER_PAGES, SOURCE.mode == O2_REG_FMR && SOURCE.npages > 1, SOURCE.npages--)
+CHANGE(whole_empty, TRANSFER_SINK_FRAGMENTS, SINK.nfrags < w->asked.transfer.max_frags,
+       SINK.frag[SINK.nfrags] = SINK.frag[0];
+       SINK.frag[SINK.nfrags++].rf_nob = 0)
+CHANGE(whole_local, TRANSFER_ACCESS, true, SINK.access = O2_ACCESS_REMOTE_WRITE)
+
+/* As near as can be: a page that no byte lies in is listed as well, and there is room for it. */
+static bool spare_page(void)
+{
+	if (!IS_RESULT || SINK.npages == 0 || SINK.npages >= MAX_PAGES)
+		return false;
+	SINK.page[SINK.npages++] = 0;
+	return true;
+}
+
+TEST_WITH(test_whole_transfers, set_up, tear_down)
+{
+	EXPECT_ALL(O2_STAGE_TRANSFER, &whole_sge, &whole_page, &whole_outside, &whole_shape, &whole_lkey,
+		   &whole_rkey, &whole_nob, &whole_access, &whole_closed, &whole_published, &whole_range,
+		   &whole_in_pages, &whole_limit);
+}
+
+TEST_WITH(test_what_no_device_registers, set_up, tear_down)
+{
+	EXPECT_ALL(O2_STAGE_TRANSFER, &whole_incongruent, &whole_inside, &whole_pages, &whole_iova_fastreg,
+		   &whole_iova_phys, &whole_iova_gaps, &whole_entries, &whole_entry_empty, &whole_empty,
+		   &whole_local, &whole_behind);
+	expect_equal(O2_STAGE_TRANSFER, "a page more", spare_page);
+}
