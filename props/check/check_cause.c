@@ -75,7 +75,7 @@ static bool one_cause(const struct o2_check_finding *a, const struct o2_check_fi
 	const struct o2_difference *x = &a->difference, *y = &b->difference;
 
 	/* What is known stands by itself, so that it hides nothing. */
-	if (x->check == O2_CHECK_RDMA_IMPOSSIBLE_SOURCE && x->check == y->check)
+	if (x->check == O2_CHECK_RDMA_IMPOSSIBLE && x->check == y->check)
 		return x->known == y->known;
 	return a->stage == b->stage && (x->known == 0) == (y->known == 0) &&
 	       (o2_check_explains(x, y) || o2_check_explains(y, x) || same_refusal(x, y) ||

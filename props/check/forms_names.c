@@ -235,7 +235,7 @@ const char *o2_forms_other_check(const struct o2_forms_run *run)
 		const struct row *row = find(run->asked.stage, item->field);
 
 		snprintf(id, sizeof(id), "%s", o2_check_name(item->check));
-		if (strcmp(id, "rdma/impossible-source") == 0)
+		if (strcmp(id, "rdma/impossible") == 0)
 			snprintf(id, sizeof(id), "%.*s", (int)strcspn(item->cause, ":"), item->cause);
 		if (row == NULL		  ? !has_rows(run->asked.stage)
 		    : row->checks == NULL ? is_of_byte(&run->asked.send.msg, item->field, id)

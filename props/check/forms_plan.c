@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -74,7 +75,7 @@ bool o2_forms_plan_is_wrong(const struct o2_case *asked, const struct o2_answer 
 }
 
 /* docs/oracle.md, "Classes": fragments of nothing, beyond the last address, or of more than a transfer moves. */
-static bool no_caller_has(const struct o2_rdma_desc *source)
+static bool no_transfer_has(const struct o2_rdma_desc *source)
 {
 	uint64_t left = 1u << 20;
 
@@ -91,10 +92,13 @@ static bool no_caller_has(const struct o2_rdma_desc *source)
 bool o2_forms_is_of_its_class(const struct o2_forms_run *run, uint64_t *impossible_found)
 {
 	const struct o2_case *asked = &run->asked;
-	const struct o2_rdma_desc *source = asked->stage == O2_STAGE_RDMA_PLAN	  ? &asked->rdma.source
-					    : asked->stage == O2_STAGE_RDMA_CHAIN ? &asked->chain.rdma.source
-										  : NULL;
-	const bool impossible = source != NULL && no_caller_has(source);
+	const struct o2_rdma_input *rdma = asked->stage == O2_STAGE_RDMA_PLAN	 ? &asked->rdma
+					   : asked->stage == O2_STAGE_RDMA_CHAIN ? &asked->chain.rdma
+										 : NULL;
+	const bool of_sink = run->comparison.profile == O2_PROFILE_KERNEL ||
+			     (run->found.kind == O2_ANSWER_REFUSED && run->found.refusal.error == EPROTO);
+	const bool impossible =
+		rdma != NULL && (no_transfer_has(&rdma->source) || (of_sink && no_transfer_has(&rdma->sink)));
 
 	for (uint32_t i = 0; i < run->comparison.count; i++) {
 		const struct o2_difference *item = &run->comparison.item[i];
@@ -103,7 +107,7 @@ bool o2_forms_is_of_its_class(const struct o2_forms_run *run, uint64_t *impossib
 
 		if (strncmp(name, "run/", 4) == 0 || strncmp(name, "protocol/", 9) == 0)
 			continue;
-		if ((strcmp(name, "rdma/impossible-source") == 0) != impossible)
+		if ((strcmp(name, "rdma/impossible") == 0) != impossible)
 			return false;
 		if (!impossible)
 			continue;

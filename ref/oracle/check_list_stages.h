@@ -226,9 +226,10 @@ PLANS_WORK(SGE_INDEX, "sge-index", "The work requests use the gather entries one
 PLANS_WORK(EMPTY_SGE, "empty-sge", "No gather entry is empty.")
 PLANS_WORK(LKEY, "lkey", "Gather entries carry the source descriptor's key.")
 PLANS_WORK(RKEY, "rkey", "Work requests carry the sink descriptor's key.")
-O2_CHECK(RDMA_IMPOSSIBLE_SOURCE, "rdma/impossible-source", SHOULD, OFF,
-	 "A source that no caller has (a fragment of 0 bytes, one that wraps, more than 1 MiB in all) is "
-	 "dealt with as any other: whatever differs there is this.")
+O2_CHECK(RDMA_IMPOSSIBLE, "rdma/impossible", SHOULD, OFF,
+	 "Memory that no transfer has (a fragment of 0 bytes, one that wraps, more than 1 MiB in all) is "
+	 "dealt "
+	 "with as any other: whatever differs there is this, of a sink if it is refused with EPROTO.")
 O2_CHECK(RDMA_WORK_REQUESTS, "rdma/work-requests", SHOULD, SHOULD,
 	 "As few work requests as the two lists allow.")
 O2_CHECK_GROUP("Whole transfers")

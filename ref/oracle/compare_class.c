@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,21 +21,31 @@ bool o2_profile_asks(enum o2_profile profile, struct o2_case *asked, struct o2_a
 	return scratch->kind == O2_ANSWER_RESULT;
 }
 
-/* --- a source that no caller has --- */
+/* --- memory that no transfer has --- */
 
-/* What a registration of a node's own memory never publishes: nothing, too much, or what wraps. */
-static bool is_impossible(const struct o2_rdma_desc *source)
+/* What no registration publishes, and no decoder lets through: nothing, too much, or what wraps. */
+static bool is_impossible(const struct o2_rdma_desc *desc)
 {
 	uint64_t sum = 0;
 
-	for (uint32_t i = 0; i < source->rd_nfrags; i++) {
-		const struct o2_rdma_frag *frag = &source->rd_frags[i];
+	for (uint32_t i = 0; i < desc->rd_nfrags; i++) {
+		const struct o2_rdma_frag *frag = &desc->rd_frags[i];
 
 		if (frag->rf_nob == 0 || frag->rf_addr + frag->rf_nob < frag->rf_addr)
 			return true;
 		sum += frag->rf_nob;
 	}
 	return sum > O2_MAX_TRANSFER_BYTES;
+}
+
+/* A sink comes from a peer, so what is done with it counts; but to refuse it as a decoder does is right. */
+static bool has_impossible(const struct o2_comparison *comparison, const struct o2_rdma_input *asked,
+			   const struct o2_answer *found)
+{
+	const bool refused = found->kind == O2_ANSWER_REFUSED && found->refusal.error == EPROTO;
+
+	return is_impossible(&asked->source) ||
+	       ((refused || comparison->profile == O2_PROFILE_KERNEL) && is_impossible(&asked->sink));
 }
 
 static bool is_conduct(enum o2_check_id check)
@@ -46,8 +57,7 @@ static bool is_conduct(enum o2_check_id check)
 /* What differs there is one check, whichever it would be elsewhere; conduct is what it is. */
 static void gather_impossible(struct o2_comparison *comparison)
 {
-	const enum o2_severity severity =
-		o2_check_severity(O2_CHECK_RDMA_IMPOSSIBLE_SOURCE, comparison->profile);
+	const enum o2_severity severity = o2_check_severity(O2_CHECK_RDMA_IMPOSSIBLE, comparison->profile);
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < comparison->count; i++) {
@@ -55,14 +65,14 @@ static void gather_impossible(struct o2_comparison *comparison)
 		char cause[O2_CAUSE_BYTES];
 
 		if (severity == O2_CHECK_OFF) {
-			o2_differ_text(comparison, O2_CHECK_RDMA_IMPOSSIBLE_SOURCE, "", "");
+			o2_differ_text(comparison, O2_CHECK_RDMA_IMPOSSIBLE, "", "");
 			continue;
 		}
 		if (!is_conduct(item->check)) {
 			snprintf(cause, sizeof(cause), "%s", item->cause);
 			snprintf(item->cause, sizeof(item->cause), "%.64s: %.120s",
 				 o2_check_name(item->check), cause);
-			item->check = O2_CHECK_RDMA_IMPOSSIBLE_SOURCE;
+			item->check = O2_CHECK_RDMA_IMPOSSIBLE;
 			item->known = o2_known_find(comparison->known, comparison->asked, item->check);
 		}
 		comparison->item[kept++] = *item;
@@ -109,8 +119,8 @@ void o2_compare(struct o2_comparison *comparison, const struct o2_case *asked,
 	o2_compare_answers(comparison, asked, expected, found);
 	if (comparison->count == 0)
 		return;
-	if ((asked->stage == O2_STAGE_RDMA_PLAN && is_impossible(&asked->rdma.source)) ||
-	    (asked->stage == O2_STAGE_RDMA_CHAIN && is_impossible(&asked->chain.rdma.source)))
+	if ((asked->stage == O2_STAGE_RDMA_PLAN && has_impossible(comparison, &asked->rdma, found)) ||
+	    (asked->stage == O2_STAGE_RDMA_CHAIN && has_impossible(comparison, &asked->chain.rdma, found)))
 		gather_impossible(comparison);
 	else if ((asked->stage == O2_STAGE_REG_PLAN || asked->stage == O2_STAGE_TRANSFER) &&
 		 found->kind != O2_ANSWER_BROKEN && has_must(comparison))

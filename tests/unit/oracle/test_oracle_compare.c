@@ -46,7 +46,7 @@ TEST_WITH(test_what_must_be_refused, set_up, tear_down)
 			if (rule == O2_CHECKS)
 				fail_msg("%s is no check", w->expected.refusal.name);
 			o2_compare(&w->comparison, &w->asked, &w->expected, &w->found);
-			if (has(O2_CHECK_RDMA_IMPOSSIBLE_SOURCE))
+			if (has(O2_CHECK_RDMA_IMPOSSIBLE))
 				continue;
 			assert_true(has(rule));
 			rules += !seen[rule];
@@ -66,11 +66,41 @@ TEST_WITH(test_what_must_not_be_refused, set_up, tear_down)
 				continue;
 			o2_compare(&w->comparison, &w->asked, &w->expected, &w->found);
 			assert_int_equal(w->comparison.count, 1);
-			if (!has(O2_CHECK_RDMA_IMPOSSIBLE_SOURCE))
+			if (!has(O2_CHECK_RDMA_IMPOSSIBLE))
 				assert_non_null(
 					strstr(o2_check_name(w->comparison.item[0].check), "refused-legal"));
 		}
 	}
+}
+
+/* A sink that no decoder lets through may be refused as a decoder does; what else is done with it counts. */
+TEST_WITH(test_an_impossible_sink, set_up, tear_down)
+{
+	uint32_t refused = 0;
+
+	for (uint64_t index = 0; index < CASES; index++) {
+		const struct o2_rdma_input *rdma = &w->asked.rdma;
+		bool empty = false, source_is_empty = false;
+
+		if (!draw(O2_STAGE_RDMA_PLAN, index) || !refuse())
+			continue;
+		for (uint32_t i = 0; i < rdma->sink.rd_nfrags; i++)
+			empty |= rdma->sink.rd_frags[i].rf_nob == 0;
+		for (uint32_t i = 0; i < rdma->source.rd_nfrags; i++)
+			source_is_empty |= rdma->source.rd_frags[i].rf_nob == 0;
+		if (!empty || source_is_empty)
+			continue;
+		w->comparison.profile = O2_PROFILE_STRICT;
+		w->found.refusal.error = EPROTO;
+		o2_compare(&w->comparison, &w->asked, &w->expected, &w->found);
+		assert_true(has(O2_CHECK_RDMA_IMPOSSIBLE));
+		assert_int_equal(w->comparison.count, 1);
+		refused++;
+		w->comparison.profile = O2_PROFILE_KERNEL;
+		o2_compare(&w->comparison, &w->asked, &w->expected, &w->found);
+		assert_int_equal(w->comparison.count, 0);
+	}
+	assert_true(refused > 100);
 }
 
 #define WORDS(name, condition, action)                                  \

@@ -370,10 +370,10 @@ TEST_WITH(test_an_impossible_source, set_up, tear_down)
 		o2_compare(&w->comparison, &w->asked, &w->expected, &w->found);
 		assert_true(w->comparison.count > 0);
 		if (empty)
-			assert_true(has(O2_CHECK_RDMA_IMPOSSIBLE_SOURCE));
-		impossible += has(O2_CHECK_RDMA_IMPOSSIBLE_SOURCE);
-		others += !has(O2_CHECK_RDMA_IMPOSSIBLE_SOURCE);
-		if (!has(O2_CHECK_RDMA_IMPOSSIBLE_SOURCE))
+			assert_true(has(O2_CHECK_RDMA_IMPOSSIBLE));
+		impossible += has(O2_CHECK_RDMA_IMPOSSIBLE);
+		others += !has(O2_CHECK_RDMA_IMPOSSIBLE);
+		if (!has(O2_CHECK_RDMA_IMPOSSIBLE))
 			continue;
 		assert_int_equal(w->comparison.count, 1);
 		w->comparison.profile = O2_PROFILE_KERNEL;
