@@ -503,6 +503,46 @@ class Usage(unittest.TestCase):
             with self.subTest(words):
                 self.assertIn(words, run(*arguments, expect=USAGE).stderr.decode())
 
+    def test_what_it_reads_or_another_option_writes_is_not_written(self):
+        short = ("--no-corpus", "--stage", "sg_build", "--cases", 20)
+        with tempfile.TemporaryDirectory() as directory:
+            folder = Path(directory)
+            mine, script, other = (Path(shutil.copy(path, folder)) for path in (REFERENCE, TALKER, PROGRAM))
+            read, page = folder / "read", folder / "page"
+            page.write_bytes(b"as it was")
+            (folder / "link").symlink_to(page)
+            for words, why in (
+                    (("--json", mine, mine), f"{mine}: this is what is tested, so --json cannot write it"),
+                    (("--html", mine, REFERENCE, mine), f"{mine}: this is what is tested, so --html cannot write it"),
+                    (("--junit", script, "--", sys.executable, script), f"{script}: this is what is tested, so --junit cannot write it"),
+                    (("--json", other, "--", other), f"{other}: this is what is tested, so --json cannot write it"),
+                    (("--map", read, "--html", read, REFERENCE), f"{read}: this is the error map, so --html cannot write it"),
+                    (("--known", read, "--json", read, REFERENCE), f"{read}: this is the list of known differences, so --json cannot write it"),
+                    (("--case", read, "--json", read, REFERENCE), f"{read}: this is the case that is asked, so --json cannot write it"),
+                    (("--compare", read, "--html", read, REFERENCE), f"{read}: this is the earlier result, so --html cannot write it"),
+                    (("--json", page, "--html", page, REFERENCE), f"{page}: --json writes this file, and so does --html"),
+                    (("--html", page, "--junit", folder / "link", REFERENCE), f"{folder}/link: --html writes this file, and so does --junit"),
+                    (("--json", folder / "a", "--html", folder / "a", REFERENCE), f"{folder}/a: --json writes this file, and so does --html"),
+                    (("--json", page, "--html", folder / "no" / "x", REFERENCE), f"{folder}/no/x: No such file or directory"),
+                    (("--json", page, "--out", page, REFERENCE), None),
+                    (("--out", folder / "no" / "x", REFERENCE), None)):
+                read.write_bytes(b"read")
+                with self.subTest(words=words):
+                    done = run(*short, *words, expect=USAGE)
+                    self.assertEqual((done.stdout, done.stderr.count(b"\n")), (b"", 1))
+                    if why is not None:
+                        self.assertEqual(done.stderr.decode(), f"o2ref: {why}\n")
+                    for path, kept in ((mine, REFERENCE.read_bytes()), (script, TALKER.read_bytes()), (other, PROGRAM.read_bytes()),
+                                       (read, b"read"), (page, b"as it was")):
+                        self.assertEqual(path.read_bytes(), kept, path)
+
+    def test_the_earlier_result_may_make_room_for_the_new_one(self):
+        with tempfile.TemporaryDirectory() as directory:
+            path = Path(directory) / "result.json"
+            for more in ((), ("--compare", path)):
+                run("--no-corpus", "--stage", "sg_build", "--cases", 20, "--json", path, *more, REFERENCE, expect=AGREE)
+                self.assertEqual("since" in json.loads(path.read_text()), bool(more))
+
     def test_in_the_shortest_time_something_is_asked(self):
         result("--seconds", "0.001", "--no-corpus", "--stage", "sg_build", REFERENCE, expect=AGREE)
 
