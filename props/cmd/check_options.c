@@ -59,7 +59,10 @@ static const struct o2_option option_table[] = {
 	{"choices", "S:HEX",
 	 "the case of stage S with these choices and no other: what a finding's replay has",
 	 O2_TEXT(options.choices)},
-	{"timeout-ms", "N", "for one answer (default 1000)", O2_NUMBER(host.timeout_ms, 1, MAX_TIMEOUT_MS)},
+	{"timeout-ms", "N",
+	 "for one answer (default 1000); for those to the first questions of a program that has just begun "
+	 "ten times as long",
+	 O2_NUMBER(host.timeout_ms, 1, MAX_TIMEOUT_MS)},
 	{"growth-mib", "N", "a program may grow by so much after its first answers (default 768)",
 	 O2_NUMBER(host.growth_mib, 0, MAX_GROWTH_MIB)},
 	{O2_TITLE("what counts")},

@@ -232,6 +232,7 @@ class Programs(unittest.TestCase):
         "exit": ("run/exit", "status 3"),
         "exit-loud": ("run/exit", "status 3: panic ?"),
         "hang": ("run/hang", "no answer within"),
+        "closes": ("protocol/frame", "it closed its output and went on"),
         "print": ("protocol/frame", "text came"),
         "no-length": ("protocol/frame", "four bytes of length go first"),
         "big-endian": ("protocol/frame", "big-endian"),
@@ -259,6 +260,15 @@ class Programs(unittest.TestCase):
         for mistake, document in side_by_side(ask, checks):
             with self.subTest(mistake):
                 self.assertIn(checks[mistake], findings(document))
+
+    def test_how_long_was_waited_and_why_it_ended_is_said(self):
+        """A program that has just begun gets ten times as long."""
+        def found(mistake, check, timeout_ms):
+            return findings(result("--cases", 2, "--no-corpus", "--stage", "sg_build", "--timeout-ms", timeout_ms, "--shrink", 0, "--",
+                                   sys.executable, TALKER, mistake, expect=DIFFER))[check]["found"]
+
+        self.assertEqual(found("hang", "run/hang", 70), "no answer within 700 ms")
+        self.assertEqual(found("closes", "protocol/frame", 5000), "it closed its output and went on")
 
     @staticmethod
     def runs(pid):

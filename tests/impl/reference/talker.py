@@ -88,6 +88,9 @@ def main():
             sys.exit(3)
         if MISTAKE == "hang":
             time.sleep(3600)
+        if MISTAKE == "closes":
+            os.close(1)
+            time.sleep(3600)
         if MISTAKE == "print":
             print("looking at it", flush=True)
         send(json.dumps(form).encode())
