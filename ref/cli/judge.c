@@ -212,7 +212,7 @@ static int judge_files(int count, char **paths, const struct judge_options *opti
 		int one;
 
 		if (count > 1 && !options->json)
-			printf("%s== %s ==\n", i == 0 ? "" : "\n", paths[i]);
+			o2_cli_heading(paths[i], i == 0);
 		one = judge_file(paths[i], options, out);
 		status = one > status ? one : status;
 	}

@@ -207,6 +207,20 @@ class Conduct(unittest.TestCase):
         self.assertIn("trop-carr?", finding["found"])
         self.assertEqual(finding["implementation"]["refused"]["rule"], "trop-carr?")
 
+    def test_nobody_makes_lines_of_their_own_in_the_text(self):
+        odd = "x\x1b[2J\nFORGED"
+        with tempfile.TemporaryDirectory() as directory:
+            program = Path(directory) / odd
+            program.write_text(f"#!/bin/sh\nexec {sys.executable} {TALKER} forge\n")
+            program.chmod(0o755)
+            text = run("--cases", 20, "--no-corpus", "--stage", "sg_build", "--shrink", 3, "--label", odd, REFERENCE, program,
+                       expect=DIFFER).stdout.decode()
+        self.assertTrue(text.replace("\n", "").isprintable(), text)
+        self.assertNotIn("\nFORGED", text)
+        for line in (rf"implementation refused, EINVAL, x\?\[2J\?FORGED|x\?\[2J\?FORGED", r" {2}\S*/x\?\[2J\?FORGED", r"replay .*x\?\[2J\?FORGED",
+                     r"\(x\?\[2J\?FORGED\): differs"):
+            self.assertRegex(text, line)
+
     def test_it_is_said_where_it_wrote(self):
         document = result("--cases", 50, "--no-corpus", MISBEHAVE, env={"O2_MISBEHAVE": "overrun"})
         self.assertIn("array entry, 0 bytes behind its end", findings(document)["run/overrun"]["found"])
