@@ -22,8 +22,9 @@ static bool read_seconds(const struct o2_option *option, const char *text, void 
 	char *end;
 
 	*seconds = strtod(text, &end);
-	/* No comparison holds for what is no number. */
-	if (end != text && *end == '\0' && *seconds >= MIN_SECONDS && *seconds <= MAX_SECONDS)
+	/* No comparison holds for what is no number; blanks before it and hexadecimal digits are for C alone. */
+	if (end != text && text[strspn(text, "0123456789.eE+-")] == '\0' && *end == '\0' &&
+	    *seconds >= MIN_SECONDS && *seconds <= MAX_SECONDS)
 		return true;
 	snprintf(why, O2_OPTION_WHY_BYTES, "--%s is '%.40s', not a number of seconds from %g to %.0f",
 		 option->name, text, MIN_SECONDS, MAX_SECONDS);

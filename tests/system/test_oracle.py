@@ -519,6 +519,8 @@ class Usage(unittest.TestCase):
                                  (("--seconds", "1e300", REFERENCE), "--seconds is '1e300'"),
                                  (("--seconds", "1e-300", REFERENCE), "--seconds is '1e-300'"),
                                  (("--seconds", "nan", REFERENCE), "--seconds is 'nan'"),
+                                 (("--seconds", " 1", REFERENCE), "--seconds is ' 1', not a number of seconds from 0.001 to 31536000"),
+                                 (("--seconds", "0x1p-3", REFERENCE), "--seconds is '0x1p-3'"),
                                  (("--profile", "x", REFERENCE), "--profile is 'x', not strict or kernel"),
                                  (("--nothing",), "no option"),
                                  (("--cases", "0", REFERENCE), "needs --seconds"),
