@@ -51,11 +51,10 @@ static bool read_offer(const struct o2_option *option, const char *text, void *t
 		snprintf(why, O2_OPTION_WHY_BYTES, "--%s is '%s', not %s", option->name, text, option->value);
 		return false;
 	}
-	if (options->noffers == O2_NET_MAX_BUFFERS) {
-		snprintf(why, O2_OPTION_WHY_BYTES, "--%s is '%s', one more than %u", option->name, text,
-			 O2_NET_MAX_BUFFERS);
+	snprintf(why, O2_OPTION_WHY_BYTES, "--%s is '%s', one more than %u", option->name, text,
+		 O2_NET_MAX_BUFFERS);
+	if (options->noffers == O2_NET_MAX_BUFFERS)
 		return false;
-	}
 	options->offer[options->noffers++] =
 		(struct o2_net_offer){(uint32_t)value[0], value[1], (uint32_t)value[2], read_only};
 	return true;
