@@ -89,11 +89,12 @@ static json_t *judged(const uint8_t *data, size_t size)
 {
 	static struct o2_judge_report report; /* large */
 	struct o2_judge_seen_totals totals = {.links = {0}};
+	const struct o2_judge_result result = {"file", &report, &totals, NULL};
 	json_t *form;
 
 	report = (struct o2_judge_report){.count = 0};
 	judge(data, size, &report, &totals);
-	form = o2_judge_report_to_json(&report, "file", &totals);
+	form = o2_judge_report_to_json(&result);
 	if (form == NULL)
 		o2_fuzz_fail("the report has no JSON form");
 	return form;

@@ -22,14 +22,16 @@ def mutants(children, failures, work):
     """Every deliberate defect has to be caught on loopverbs."""
     work.mkdir(parents=True, exist_ok=True)
     file = work / "mutants.json"
-    command = [place.ROOT / "tests" / "system" / "mutants.py", "--device", "loop", "--program", place.program("o2props-mutants"),
-               "--json", file]
-    outcome = children.run("mutants", command, cwd=place.ROOT, timeout=TIMEOUT_S)
+    program = place.program("o2props-mutants")
+    command = [place.ROOT / "tests" / "system" / "mutants.py", "--device", "loop", "--program", program, "--json", file]
+    outcome = children.run("mutants", command, cwd=place.ROOT, timeout=TIMEOUT_S, needs=[program])
     row = Row("harness", "mutants", "deliberate defects on loopverbs").ran(outcome, "tests/system/mutants.py --device loop")
     report = read_json(file, "o2ref/mutants")
     if report is not None:
         row.figures = {"caught": report["caught"], "of": report["of"], "mutants": report["mutants"]}
-    if outcome.status != 0 or report is None:
+    if outcome.status == EXIT_CANNOT_RUN:
+        row.reason = outcome.last_line()
+    elif outcome.status != 0 or report is None:
         title = f"tests/system/mutants.py: {outcome.last_line()} (status {outcome.status})"
         row.findings.append(failures.keep("mutants", "missed", title, row.again, outcome.tail(40)))
     return row
@@ -54,13 +56,15 @@ def all_mutants(children, failures, work):
     file = work / "all-mutants.json"
     program = place.program("o2props-mutants")
     command = [place.ROOT / "ci" / "mutants", "--no-build", "--program", program, "--json", file]
-    outcome = children.run("mutants", command, cwd=place.ROOT, timeout=ALL_TIMEOUT_S)
+    outcome = children.run("mutants", command, cwd=place.ROOT, timeout=ALL_TIMEOUT_S, needs=[program])
     row = Row("harness", "mutants", "all deliberate defects, each from three seeds").ran(outcome, "ci/mutants")
     report = read_json(file, "o2ref/mutant_table")
     if report is not None:
         killed = [mutant for mutant in report["mutants"] if all(run["how"] != "missed" for run in mutant["runs"])]
         row.figures = {"caught": len(killed), "of": len(report["mutants"]), "summary": report["summary"]}
-    if outcome.status != 0 or report is None:
+    if outcome.status == EXIT_CANNOT_RUN:
+        row.reason = outcome.last_line()
+    elif outcome.status != 0 or report is None:
         title = f"ci/mutants: {outcome.last_line()} (status {outcome.status})"
         row.findings.append(failures.keep("mutants", "all-missed", title, row.again, outcome.tail(80)))
     return row

@@ -3,10 +3,11 @@
 
 import json
 import shutil
+import sys
 from pathlib import Path
 
 from . import coverage_page, junit, page, table
-from .result import FORM, VERSION
+from .result import EXIT_USAGE, FORM, VERSION
 
 OURS = ("log", "work", "failures", "corpora", "shards", "report.json", "report.txt", "junit.xml", "index.html", coverage_page.NAME)
 
@@ -36,6 +37,20 @@ def prepare(folder, form=FORM):
             path.unlink(missing_ok=True)
     # Without a status: this run has not ended.  It also marks the folder as ours.
     write_json({"form": form, "version": VERSION, "status": None}, folder)
+
+
+def begin(program, folder, form=FORM):
+    """prepare(), or the end of the program with a line why the folder cannot be made."""
+    try:
+        prepare(folder, form)
+    except OSError as problem:
+        leave(program, problem)
+
+
+def leave(program, problem):
+    """The end of a program that cannot write where it was told to."""
+    print(f"{program}: {problem.filename}: {problem.strerror}", file=sys.stderr)
+    sys.exit(EXIT_USAGE)
 
 
 def write_json(report, folder):

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import cpu, live, place
+from .result import EXIT_CANNOT_RUN
 
 STOP_S = 15  # a program that was asked to stop and has not by then is killed
 
@@ -75,13 +76,19 @@ class Children:
             self.logs.add(log)
         return self.log_dir / log
 
-    def run(self, tag, command, *, cwd=None, env=None, timeout=None, every=0.0):
-        """Run a command to its end.  Lines are printed at most one in `every` seconds; the log has all."""
+    def run(self, tag, command, *, cwd=None, env=None, timeout=None, every=0.0, needs=()):
+        """Run a command to its end.  Lines are printed at most one in `every` seconds; the log has all.
+        needs: programs that it starts; if one of them, or its own, is not there, that is why it cannot run (status 77)."""
         log = self.new_log(tag)
         self.tags[place.shown(log)] = tag
         self.screen.started(tag)
         command = [str(word) for word in command]
         started = time.monotonic()
+        for path in (command[0], *needs):
+            if os.path.isabs(path) and not os.path.exists(path):
+                log.write_text(f"cannot run here: {place.shown(path)} is not built\n", encoding="utf-8")
+                self.screen.ended(tag, live.ENDED)
+                return Outcome(EXIT_CANNOT_RUN, 0.0, log, False, started - self.created, 0.0)
         with open(log, "wb") as stream:
             process = self.start(command, cwd, env)
             late = threading.Event()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What a run has to say: rows, each with a verdict, and findings, each with the command that shows it again."""
 
+import argparse
 import hashlib
 from dataclasses import asdict, dataclass, field
 
@@ -16,6 +17,7 @@ EXIT_HELD, EXIT_FINDING, EXIT_USAGE, EXIT_CANNOT_RUN = 0, 1, 2, 77
 GROUPS = ("build", "property", "model", "simulation", "orders", "harness", "fuzz")
 STEPS = ("properties", "model", "loop", "loop-cm", "simulation", "explore", "rxe", "rxe-cm", "rxe-processes", "rxe-nodes",
          "rxe-endpoint", "rxe-newer", "rxe-hostile", "networks", "mutants", "fuzz", "coverage")
+SEED_BITS = 64
 FORM = "o2ref/campaign_report"
 VERSION = 1
 
@@ -111,6 +113,17 @@ class Report:
                 "seed": f"0x{self.seed:x}", "profile": self.profile, "minutes": self.minutes,
                 "shard": self.shard.as_json(), "seconds": round(self.seconds, 1), "versions": self.versions, "status": self.status(),
                 "against": self.against and self.against.as_json(), "rows": [row.as_json() for row in self.in_order()]}
+
+
+def seed(text):
+    """Of a command line, decimal or with 0x in front."""
+    try:
+        value = int(text, 0)
+    except ValueError:
+        value = -1
+    if not 0 <= value < 1 << SEED_BITS:
+        raise argparse.ArgumentTypeError(f"is '{text}', not a number of 0 to 2^{SEED_BITS} - 1")
+    return value
 
 
 def derived_seed(seed, step, bits=64):

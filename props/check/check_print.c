@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/plain.h"
 #include "props/check/check.h"
 #include "props/check/check_view.h"
 
@@ -227,7 +229,28 @@ static uint64_t asked_by(const json_t *one)
 	return sum;
 }
 
-void o2_check_print(const json_t *result, bool color, FILE *out)
+/* What an answer, a name or a file says makes no lines of its own. */
+static void make_plain(json_t *value)
+{
+	const char *key;
+	json_t *item;
+	size_t i;
+
+	if (json_is_string(value)) {
+		char *text = strdup(json_string_value(value));
+
+		if (text != NULL)
+			o2_make_plain(text);
+		json_string_set_nocheck(value, text != NULL ? text : "?");
+		free(text);
+	}
+	json_array_foreach(value, i, item)
+		make_plain(item);
+	json_object_foreach(value, key, item)
+		make_plain(item);
+}
+
+static void print(const json_t *result, bool color, FILE *out)
 {
 	const json_t *list = json_object_get(result, "implementations");
 	const json_t *one;
@@ -255,4 +278,17 @@ void o2_check_print(const json_t *result, bool color, FILE *out)
 			o2_view_text(result, "seed"));
 		print_since(one, json_object_get(result, "since"), out);
 	}
+}
+
+void o2_check_print(const json_t *result, bool color, FILE *out)
+{
+	json_t *copy = json_deep_copy(result);
+
+	if (copy == NULL) {
+		fputs("not enough memory for the text\n", out);
+		return;
+	}
+	make_plain(copy);
+	print(copy, color, out);
+	json_decref(copy);
 }

@@ -9,7 +9,8 @@
 #include "props/check/hosts.h"
 #include "props/model/wire_model.h"
 
-#define IMPATIENCE_MS 40u /* ten times as long at first */
+#define IMPATIENCE_MS 40u
+#define AT_FIRST      10u /* times as long */
 #define NO_STAGE      89
 
 /* --- what it says --- */
@@ -189,8 +190,8 @@ static void say_half(struct o2_hosts_run *run, struct o2_hosts_ending *end, cons
 	}
 	run->tally.seen[hangs ? O2_HOSTS_HANG : O2_HOSTS_HALF]++;
 	if (!hangs) {
-		snprintf(end->due.text, sizeof(end->due.text), "it ended in the middle of a frame%.90s",
-			 words);
+		snprintf(end->due.text, sizeof(end->due.text),
+			 "its output ended in the middle of a frame%.90s", words);
 		snprintf(end->command, sizeof(end->command), "exit 0");
 		return;
 	}
@@ -200,11 +201,12 @@ static void say_half(struct o2_hosts_run *run, struct o2_hosts_ending *end, cons
 	if (run->said_bytes != at) {
 		snprintf(end->due.text, sizeof(end->due.text),
 			 "%zu bytes came within %u ms that are no whole frame: '%s'%.90s",
-			 run->said_bytes - at, IMPATIENCE_MS, shown, words);
+			 run->said_bytes - at, AT_FIRST * IMPATIENCE_MS, shown, words);
 		return;
 	}
 	end->due.check = "run/hang";
-	snprintf(end->due.text, sizeof(end->due.text), "no answer within %u ms%.90s", IMPATIENCE_MS, words);
+	snprintf(end->due.text, sizeof(end->due.text), "no answer within %u ms%.90s",
+		 AT_FIRST * IMPATIENCE_MS, words);
 }
 
 struct o2_hosts_ending o2_hosts_draw_ending(struct o2_hosts_run *run, const char *words, const char *site)

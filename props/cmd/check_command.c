@@ -164,7 +164,7 @@ static int add_replays(const struct o2_check_arguments *a, json_t *result)
 	json_t *names = json_object();
 	char path[PATH_MAX];
 	size_t i, k;
-	int rc = a->out_dir == NULL ? 0 : o2_check_make_folder(a);
+	int rc = 0;
 
 	json_array_foreach(list, i, one) {
 		json_array_foreach(json_object_get(one, "findings"), k, finding) {
@@ -183,20 +183,15 @@ static int add_replays(const struct o2_check_arguments *a, json_t *result)
 
 /* --- reports --- */
 
-static int to_file(const struct o2_check_arguments *a, const char *path, const json_t *result,
+static int to_file(struct o2_check_arguments *a, struct o2_out_file *file, const json_t *result,
 		   void (*write)(const json_t *result, FILE *out))
 {
-	const bool to_stdout = strcmp(path, "-") == 0;
-	FILE *out = to_stdout ? stdout : fopen(path, "w");
-	bool failed;
-
-	if (out == NULL)
-		return o2_complain(a->name, "check: %s: %s", path, strerror(errno));
-	write(result, out);
-	failed = fflush(out) != 0 || ferror(out);
-	if (!to_stdout && fclose(out) != 0)
-		failed = true;
-	return failed ? o2_complain(a->name, "check: %s: %s", path, strerror(errno)) : 0;
+	if (file->out == NULL)
+		return 0;
+	if (!o2_out_file_empty(a->name, file))
+		return O2_CHECK_EXIT_USAGE;
+	write(result, file->out);
+	return o2_out_file_close(a->name, file) ? 0 : O2_CHECK_EXIT_USAGE;
 }
 
 static void write_json(const json_t *result, FILE *out)
@@ -216,7 +211,7 @@ static bool has_stale(const json_t *result)
 	return false;
 }
 
-static int report(const struct o2_check_arguments *a, json_t *result)
+static int report(struct o2_check_arguments *a, json_t *result)
 {
 	int rc = add_replays(a, result);
 	bool right = json_is_true(json_object_get(result, "agree"));
@@ -226,13 +221,13 @@ static int report(const struct o2_check_arguments *a, json_t *result)
 		right = right || (!o2_check_since_has_new(result) && !has_stale(result));
 	}
 	/* Standard output carries one thing. */
-	o2_check_print(result, a->color, a->json != NULL && strcmp(a->json, "-") == 0 ? stderr : stdout);
-	if (rc == 0 && a->json != NULL)
-		rc = to_file(a, a->json, result, write_json);
-	if (rc == 0 && a->html != NULL)
-		rc = to_file(a, a->html, result, o2_check_html);
-	if (rc == 0 && a->junit != NULL)
-		rc = to_file(a, a->junit, result, o2_check_junit);
+	o2_check_print(result, a->color, a->report[O2_CHECK_JSON].out == stdout ? stderr : stdout);
+	if (rc == 0)
+		rc = to_file(a, &a->report[O2_CHECK_JSON], result, write_json);
+	if (rc == 0)
+		rc = to_file(a, &a->report[O2_CHECK_HTML], result, o2_check_html);
+	if (rc == 0)
+		rc = to_file(a, &a->report[O2_CHECK_JUNIT], result, o2_check_junit);
 	if (rc != 0)
 		return rc;
 	return right ? O2_CHECK_EXIT_AGREE : O2_CHECK_EXIT_DIFFER;
@@ -332,6 +327,8 @@ static int check(struct o2_check_arguments *a)
 		a->options.corpus = find_corpus(corpus, sizeof(corpus));
 	else if (!is_directory(a->options.corpus))
 		rc = o2_complain(a->name, "check: %s: %s", a->options.corpus, strerror(ENOTDIR));
+	if (rc == 0)
+		rc = o2_check_open_files(a);
 	if (rc == 0 && a->since != NULL)
 		rc = read_since(a);
 	if (rc == 0)

@@ -51,11 +51,52 @@ static void name_file(uint32_t index, const json_t *finding, json_t *names, char
 	json_object_set_new(names, name, json_true());
 }
 
-int o2_check_make_folder(const struct o2_check_arguments *a)
+static bool spare(const struct o2_check_arguments *a, const char *path, const char *what)
 {
-	if (mkdir(a->out_dir, 0777) != 0 && errno != EEXIST)
-		return o2_complain(a->name, "check: %s: %s", a->out_dir, strerror(errno));
-	return 0;
+	return o2_out_files_spare(a->name, a->report, O2_CHECK_REPORTS, path, what);
+}
+
+/* A program's words as well: one may be the script that an interpreter runs. */
+static bool spare_what_is_read(const struct o2_check_arguments *a)
+{
+	static const char tested[] = "what is tested";
+	bool well = spare(a, a->map, "the error map") &&
+		    spare(a, a->known, "the list of known differences") &&
+		    spare(a, a->options.case_file, "the case that is asked") &&
+		    o2_out_files_spare(a->name, a->report + O2_CHECK_HTML, O2_CHECK_REPORTS - O2_CHECK_HTML,
+				       a->since, "the earlier result");
+
+	for (uint32_t i = 0; i < a->files && well; i++)
+		well = spare(a, a->file[i], tested);
+	for (char *const *word = a->program; word != NULL && *word != NULL && well; word++)
+		well = spare(a, *word, tested);
+	return well;
+}
+
+/* Returns 0 or an errno. */
+static int make_folder(const char *path)
+{
+	struct stat is;
+
+	if (mkdir(path, 0777) == 0)
+		return 0;
+	if (errno != EEXIST)
+		return errno;
+	return stat(path, &is) != 0 ? errno : S_ISDIR(is.st_mode) ? 0 : ENOTDIR;
+}
+
+int o2_check_open_files(struct o2_check_arguments *a)
+{
+	const bool well = o2_out_file_open(a->name, &a->report[O2_CHECK_JSON], "--json", a->json, true) &&
+			  o2_out_file_open(a->name, &a->report[O2_CHECK_HTML], "--html", a->html, true) &&
+			  o2_out_file_open(a->name, &a->report[O2_CHECK_JUNIT], "--junit", a->junit, true) &&
+			  o2_out_files_are_own(a->name, a->report, O2_CHECK_REPORTS) && spare_what_is_read(a);
+	int error;
+
+	if (!well)
+		return O2_CHECK_EXIT_USAGE;
+	error = a->out_dir == NULL ? 0 : make_folder(a->out_dir);
+	return error == 0 ? 0 : o2_complain(a->name, "%s: %s", a->out_dir, strerror(error));
 }
 
 /* A question that has no such program leaves none behind. */

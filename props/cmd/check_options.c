@@ -22,8 +22,9 @@ static bool read_seconds(const struct o2_option *option, const char *text, void 
 	char *end;
 
 	*seconds = strtod(text, &end);
-	/* No comparison holds for what is no number. */
-	if (end != text && *end == '\0' && *seconds >= MIN_SECONDS && *seconds <= MAX_SECONDS)
+	/* No comparison holds for what is no number; blanks before it and hexadecimal digits are for C alone. */
+	if (end != text && text[strspn(text, "0123456789.eE+-")] == '\0' && *end == '\0' &&
+	    *seconds >= MIN_SECONDS && *seconds <= MAX_SECONDS)
 		return true;
 	snprintf(why, O2_OPTION_WHY_BYTES, "--%s is '%.40s', not a number of seconds from %g to %.0f",
 		 option->name, text, MIN_SECONDS, MAX_SECONDS);
@@ -59,7 +60,10 @@ static const struct o2_option option_table[] = {
 	{"choices", "S:HEX",
 	 "the case of stage S with these choices and no other: what a finding's replay has",
 	 O2_TEXT(options.choices)},
-	{"timeout-ms", "N", "for one answer (default 1000)", O2_NUMBER(host.timeout_ms, 1, MAX_TIMEOUT_MS)},
+	{"timeout-ms", "N",
+	 "for one answer (default 1000); for those to the first questions of a program that has just begun "
+	 "ten times as long",
+	 O2_NUMBER(host.timeout_ms, 1, MAX_TIMEOUT_MS)},
 	{"growth-mib", "N", "a program may grow by so much after its first answers (default 768)",
 	 O2_NUMBER(host.growth_mib, 0, MAX_GROWTH_MIB)},
 	{O2_TITLE("what counts")},

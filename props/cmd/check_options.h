@@ -4,6 +4,7 @@
 
 #include "base/complain.h"
 #include "base/option.h"
+#include "base/out_file.h"
 #include "props/check/check.h"
 
 /* The command line of `o2ref check`. */
@@ -24,6 +25,8 @@ enum o2_check_action {
 	O2_CHECK_ACTION_FUZZ,
 };
 
+enum { O2_CHECK_JSON, O2_CHECK_HTML, O2_CHECK_JUNIT, O2_CHECK_REPORTS };
+
 struct o2_check_arguments {
 	const char *name; /* of the command, for messages */
 	enum o2_check_action action;
@@ -36,6 +39,7 @@ struct o2_check_arguments {
 	const char *json;
 	const char *html;
 	const char *junit;
+	struct o2_out_file report[O2_CHECK_REPORTS]; /* o2_check_open_files */
 	bool no_corpus;
 	enum o2_color_when color_when;
 	bool color;

@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/json_read.h"
+#include "base/out_file.h"
 #include "props/cmd/options.h"
 #include "props/engine/case_file.h"
 #include "props/scenario/scenario_io.h"
@@ -115,33 +115,18 @@ static int read_bytes(const struct arguments *a, struct o2_transfer_run *run)
 	return rc;
 }
 
-/* The picture would take the place of the case. */
-static bool is_the_case(const struct arguments *a)
+static int write_picture(const struct arguments *a, const struct o2_explain *explain,
+			 struct o2_out_file *picture)
 {
-	struct stat picture, read;
-
-	return a->svg != NULL && strcmp(a->svg, "-") != 0 && stat(a->svg, &picture) == 0 &&
-	       stat(a->path, &read) == 0 && S_ISREG(picture.st_mode) && picture.st_dev == read.st_dev &&
-	       picture.st_ino == read.st_ino;
-}
-
-static int write_picture(const struct arguments *a, const struct o2_explain *explain)
-{
-	bool to_stdout = strcmp(a->svg, "-") == 0;
-	FILE *out = to_stdout ? stdout : fopen(a->svg, "w");
-	bool failed;
-
-	if (out == NULL)
-		return o2_complain(a->program, "%s: %s", a->svg, strerror(errno));
-	o2_explain_svg(explain, a->mutant, out);
-	failed = fflush(out) != 0 || ferror(out);
-	if (!to_stdout && fclose(out) != 0)
-		failed = true;
-	return failed ? o2_complain(a->program, "%s: %s", a->svg, strerror(errno)) : 0;
+	if (!o2_out_file_empty(a->program, picture))
+		return O2_PROPS_EXIT_USAGE;
+	o2_explain_svg(explain, a->mutant, picture->out);
+	return o2_out_file_close(a->program, picture) ? 0 : O2_PROPS_EXIT_USAGE;
 }
 
 static int show(const struct arguments *a, struct o2_explain *explain)
 {
+	struct o2_out_file picture = {0};
 	size_t length = strlen(a->path);
 	bool json = length > 5 && strcmp(a->path + length - 5, ".json") == 0;
 	int rc = json ? read_scenario(a, &explain->run.scenario) : read_bytes(a, &explain->run);
@@ -151,10 +136,13 @@ static int show(const struct arguments *a, struct o2_explain *explain)
 				 a->path);
 	if (rc != 0)
 		return rc;
-	if (a->svg == NULL || strcmp(a->svg, "-") != 0)
+	if (!o2_out_file_open(a->program, &picture, "--svg", a->svg, true) ||
+	    !o2_out_files_spare(a->program, &picture, 1, a->path, "the case that is read"))
+		return O2_PROPS_EXIT_USAGE;
+	if (picture.out != stdout)
 		o2_explain_text(explain, a->all, stdout);
-	if (a->svg != NULL)
-		rc = write_picture(a, explain);
+	if (picture.out != NULL)
+		rc = write_picture(a, explain, &picture);
 	if (rc == 0 && fflush(stdout) != 0)
 		rc = o2_complain(a->program, "standard output: %s", strerror(errno));
 	return rc != 0 ? rc : explain->held ? 0 : 1;
@@ -170,9 +158,6 @@ int o2_explain_command(const char *program, int argc, char **argv)
 
 	if (first <= 0)
 		return first < 0 ? O2_PROPS_EXIT_USAGE : 0;
-	if (is_the_case(&a))
-		return o2_complain(program, "%s: this is the case that is read, so --svg cannot write it",
-				   a.svg);
 	rc = o2_explain_open(&explain, &error);
 	if (rc != 0) {
 		o2_complain(program, "cannot make the memory model: %s", strerror(-rc));

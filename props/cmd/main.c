@@ -106,11 +106,6 @@ static int exported(int rc, const char *directory)
 	return rc != 0 ? O2_PROPS_EXIT_USAGE : 0;
 }
 
-static bool in_process(const struct o2_props_arguments *a)
-{
-	return strcmp(a->device, "model") == 0 || strcmp(a->device, "loop") == 0;
-}
-
 static bool takes_devices(const struct o2_property *property)
 {
 	return property->ops == NULL || strcmp(property->ops->name, "nodes") == 0 ||
@@ -372,8 +367,11 @@ static int run(int argc, char **argv)
 		fprintf(stderr, "o2props: there is no property '%s'; see o2props list\n", name);
 		return O2_PROPS_EXIT_USAGE;
 	}
+	if (o2_props_check(&a, command, property.ops == NULL ? name : property.ops->name,
+			   takes_devices(&property)) != 0)
+		return O2_PROPS_EXIT_USAGE;
 #ifdef O2_PROPS_IN_PROCESS
-	if (takes_devices(&property) && !in_process(&a))
+	if (takes_devices(&property) && !o2_props_in_process(&a))
 		return run_sibling(argv);
 #else
 	(void)run_sibling;
@@ -387,7 +385,7 @@ static int run(int argc, char **argv)
 		return o2_far_command(&a, OPEN_NETWORK);
 	if (property.ops == NULL)
 		return run_transfer(&a, command, argument);
-	if (takes_devices(&property) && !in_process(&a) && strcmp(command, "export") != 0)
+	if (takes_devices(&property) && !o2_props_in_process(&a) && strcmp(command, "export") != 0)
 		return run_on_devices(&a, &property, command, argument);
 	return run_own(&a, &property, command, argument);
 }

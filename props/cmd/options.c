@@ -2,6 +2,7 @@
 #include "props/cmd/options.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -102,6 +103,42 @@ const struct o2_command o2_props_command = {
 	.end = "Exit status: 0 all held, 1 a finding, 2 usage, or a file cannot be written, 77 cannot run "
 	       "here.",
 };
+
+bool o2_props_in_process(const struct o2_props_arguments *a)
+{
+	return strcmp(a->device, "model") == 0 || strcmp(a->device, "loop") == 0;
+}
+
+int o2_props_check(const struct o2_props_arguments *a, const char *command, const char *property,
+		   bool on_devices)
+{
+	const struct {
+		const char *option;
+		bool said, of_run; /* else of property transfer */
+	} rows[] = {
+		{"--json", a->json, true},
+		{"--json-file", a->json_path != NULL, true},
+		{"--out", a->run.out_dir != NULL, true},
+		{"--current-case", a->run.current_case_path != NULL, true},
+		{"--connect", strcmp(a->connect, O2_RUN_CONNECT_DIRECT) != 0, false},
+		{"--far", a->far != NULL, false},
+		{"--modes", memchr(a->mode, true, sizeof(a->mode)) != NULL, false},
+		{"--max-bytes", a->max_bytes != O2_MAX_TRANSFER_BYTES, false},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (rows[i].said &&
+		    strcmp(rows[i].of_run ? command : property, rows[i].of_run ? "run" : "transfer") != 0)
+			return o2_command_usage(&o2_props_command, "%s is for %s, not for %s", rows[i].option,
+						rows[i].of_run ? "run" : "property transfer",
+						rows[i].of_run ? command : property);
+	if (a->device[0] == '\0')
+		return o2_command_usage(&o2_props_command, "--device is '', not a device");
+	if (!on_devices && !o2_props_in_process(a))
+		return o2_command_usage(&o2_props_command, "--device is '%s', and property %s needs none",
+					a->device, property);
+	return 0;
+}
 
 static uint64_t fresh_seed(void)
 {

@@ -47,6 +47,16 @@ extern const char *const o2_props_sides[]; /* of --far-side, by enum o2_side; NU
 /* Fill *a; returns as o2_options_read does. */
 int o2_props_parse(int argc, char **argv, struct o2_props_arguments *a);
 
+/*
+ * Refuses an option that this command, or this property, would ignore.  on_devices: it runs on RDMA devices.
+ * Returns 0, or O2_EXIT_USAGE after a line on stderr.
+ */
+int o2_props_check(const struct o2_props_arguments *a, const char *command, const char *property,
+		   bool on_devices);
+
+/* Is the device one of this program's: model or loop? */
+bool o2_props_in_process(const struct o2_props_arguments *a);
+
 /* The RoCEv2 GID of a device when the command line says nothing: $O2REF_GID_INDEX, else 1; exits if it is
  * wrong. */
 uint8_t o2_props_gid_index(void);

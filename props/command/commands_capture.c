@@ -172,12 +172,11 @@ static void check_objects(struct o2_commands_run *run, const struct o2_told_repo
 	const char *line = run->command.out;
 
 	for (uint32_t i = 0; i < report->nfiles; i++) {
-		json_t *found;
+		const struct o2_told_file *of = &report->file[i];
+		json_t *found = json_loads(line, JSON_DISABLE_EOF_CHECK, NULL);
 
-		if (report->file[i].why != NULL)
-			continue;
-		found = json_loads(line, JSON_DISABLE_EOF_CHECK, NULL);
-		hold_json(run, "judge/report", found, o2_told_json(report, report->file[i].name));
+		hold_json(run, "judge/report", found,
+			  of->why != NULL ? o2_told_json_error(of) : o2_told_json(report, of->name));
 		json_decref(found);
 		line += strcspn(line, "\n");
 		line += line[0] == '\n';

@@ -58,17 +58,17 @@ static const struct {
 	{"serve --device=loop", "device loop is a network inside the process: nobody could reach the server"},
 	{"serve --device=loop x", "'x' is one argument too many (see: o2ref serve --help)"},
 	{"serve --device=loop --buffer=5",
-	 "--buffer is '5', not PORTAL:MATCHBITS[:BYTES][:ro], or one too many (see: o2ref serve --help)"},
+	 "--buffer is '5', not PORTAL:MATCHBITS[:BYTES][:ro] (see: o2ref serve --help)"},
 	{"serve --device=loop --buffer=5:6:7:rw",
-	 "--buffer is '5:6:7:rw', not PORTAL:MATCHBITS[:BYTES][:ro], or one too many (see: o2ref serve "
+	 "--buffer is '5:6:7:rw', not PORTAL:MATCHBITS[:BYTES][:ro] (see: o2ref serve "
 	 "--help)"},
 	{"serve --device=loop --buffer=5:6:0",
-	 "--buffer is '5:6:0', not PORTAL:MATCHBITS[:BYTES][:ro], or one too many (see: o2ref serve --help)"},
+	 "--buffer is '5:6:0', its BYTES not a number of 1 to 67108864 (see: o2ref serve --help)"},
 	{"serve --device=loop --buffer=4294967296:6",
-	 "--buffer is '4294967296:6', not PORTAL:MATCHBITS[:BYTES][:ro], or one too many (see: o2ref serve "
+	 "--buffer is '4294967296:6', its PORTAL not a number of 0 to 4294967295 (see: o2ref serve "
 	 "--help)"},
 	{"serve --device=loop --buffer=5:6:67108865",
-	 "--buffer is '5:6:67108865', not PORTAL:MATCHBITS[:BYTES][:ro], or one too many (see: o2ref serve "
+	 "--buffer is '5:6:67108865', its BYTES not a number of 1 to 67108864 (see: o2ref serve "
 	 "--help)"},
 	{"serve --device=loop --fragments=5 --buffer=1:0x2:4:ro",
 	 "4 bytes cannot be in 5 pieces (see: o2ref serve --help)"},
@@ -110,7 +110,7 @@ static void many_buffers(struct o2_commands_run *run)
 	o2_commands_complains(
 		run, "o2ref: %s\n",
 		count == 16 ? "device loop is a network inside the process: nobody could reach the server"
-			    : "--buffer is '17:0x11:ro', not PORTAL:MATCHBITS[:BYTES][:ro], or one too many "
+			    : "--buffer is '17:0x11:ro', one more than 16 "
 			      "(see: o2ref serve --help)");
 }
 

@@ -80,17 +80,19 @@ static void refuse_place(struct o2_commands_run *run)
 	run->command.alone = false;
 }
 
-/* A signal ends what would go on for hours, and what was done is said. */
+/* A signal ends what would go on for hours, and what was done is said, and that it is not all. */
 static void end_by_signal(struct o2_commands_run *run)
 {
 	run->command.signal = o2_draw_bool(run->c, 1, 1) ? SIGTERM : SIGINT;
 	run->command.words = 0;
 	o2_commands_words(run, "ping --device=loop --count=1000000 --interval=3600000 " PEER);
-	if (o2_commands_go(run, 0))
+	if (o2_commands_go(run, 1)) {
 		o2_commands_says(run, "output", run->command.out,
 				 PEER ": # us, pid 12345, features 0xe: 0@lo " PEER
 				      "\nping: 1 done, 0 failed, 48 bytes in # s: # MB/s, #/s; #/#/# us "
 				      "(min/mean/max)\n");
+		o2_commands_complains(run, "o2ref: ended after 1 of 1000000 operations\n");
+	}
 	run->command.signal = 0;
 }
 

@@ -231,6 +231,17 @@ json_t *o2_told_json(const struct o2_told_report *report, const char *name)
 			 (json_int_t)report->times[O2_JUDGE_NOTE], "more", 0, "findings", rows);
 }
 
+json_t *o2_told_json_error(const struct o2_told_file *file)
+{
+	return json_pack("{s:s, s:i, s:s, s:s, s:{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i}, "
+			 "s:i, s:i, s:i, "
+			 "s:i, s:[]}",
+			 "form", "o2ref/judge/output", "version", 1, "file", file->name, "error", file->why,
+			 "seen", "packets", 0, "cut", 0, "dropped", 0, "connections", 0, "whole", 0,
+			 "one_way", 0, "other_protocols", 0, "forgotten", 0, "messages", 0, "writes", 0,
+			 "write_bytes", 0, "must", 0, "should", 0, "note", 0, "more", 0, "findings");
+}
+
 /* --- SARIF --- */
 
 static const char *const levels[] = {

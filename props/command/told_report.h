@@ -62,6 +62,8 @@ void o2_told_junit(FILE *out, const struct o2_told_report *report);
 void o2_told_page(FILE *out, const struct o2_told_report *report, uint64_t first);
 /* The form o2ref/judge/output of such a file; SARIF without the version of o2ref.  New objects. */
 json_t *o2_told_json(const struct o2_told_report *report, const char *name);
+/* The same of a file that could not be judged. */
+json_t *o2_told_json_error(const struct o2_told_file *file);
 json_t *o2_told_sarif(const struct o2_told_report *report);
 /* What should be, and whether the finding is proven. */
 void o2_told_holds(FILE *out, const struct o2_told_found *found);

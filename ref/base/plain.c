@@ -33,11 +33,21 @@ size_t o2_character_bytes(const char *text, size_t length)
 	return 0;
 }
 
+static char plain(char c)
+{
+	return (char)(iscntrl((unsigned char)c) ? '?' : c);
+}
+
 void o2_make_plain(char *text)
 {
 	for (char *c = text; *c != '\0'; c++)
-		if (iscntrl((unsigned char)*c))
-			*c = '?';
+		*c = plain(*c);
+}
+
+void o2_print_plain(const char *text, FILE *out)
+{
+	for (; *text != '\0'; text++)
+		putc(plain(*text), out);
 }
 
 void o2_make_utf8(char *text)

@@ -3,12 +3,16 @@
 #define O2_BASE_PLAIN_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 /*
  * Make text, which may come from outside, one line that is safe to print on a terminal: each control
  * character, line ends included, becomes a question mark.
  */
 void o2_make_plain(char *text);
+
+/* Print it so. */
+void o2_print_plain(const char *text, FILE *out);
 
 /* Make text UTF-8: each byte that belongs to no character becomes a question mark. */
 void o2_make_utf8(char *text);

@@ -7,6 +7,7 @@
 
 #include "base/complain.h"
 #include "base/own_path.h"
+#include "base/plain.h"
 
 void o2_cli_complain(const char *format, ...)
 {
@@ -29,6 +30,13 @@ void o2_cli_complain_json(const char *of)
 {
 	if (!ferror(stdout))
 		o2_cli_complain("%s%snot enough memory for the JSON form", of, of[0] == '\0' ? "" : ": ");
+}
+
+void o2_cli_heading(const char *file, bool first)
+{
+	fputs(first ? "== " : "\n== ", stdout);
+	o2_print_plain(file, stdout);
+	fputs(" ==\n", stdout);
 }
 
 bool o2_cli_sibling(const char *program, char *path, size_t bytes)

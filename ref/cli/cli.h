@@ -34,6 +34,9 @@ void o2_cli_complain(const char *format, ...) __attribute__((format(printf, 1, 2
 /* "o2ref: what: rule: field is ..". */
 void o2_cli_complain_error(const char *what, const struct o2_error *error);
 
+/* On standard output, before what is said of one file of several: "== FILE ==". */
+void o2_cli_heading(const char *file, bool first);
+
 /*
  * The path of another program of the folder that this one is in.  False, after a line on stderr: it cannot be
  * told.

@@ -245,7 +245,7 @@ int o2_cli_decode(int argc, char **argv)
 		int one;
 
 		if (argc - first > 1 && read.output != OUTPUT_JSON)
-			printf("%s== %s ==\n", i == first ? "" : "\n", argv[i]);
+			o2_cli_heading(argv[i], i == first);
 		one = decode_file(argv[i], &read);
 		status = one > status ? one : status;
 	}

@@ -111,13 +111,15 @@ static void find(void *context, const struct o2_judge_finding *finding)
 	fflush(stdout);
 }
 
+/* Without packets there is nothing to say in words. */
 static int print(const struct o2_judge_result *result, bool json)
 {
 	if (!json) {
-		o2_judge_report_print(result->report, result->totals, stdout);
+		if (result->why == NULL || result->totals->walk.packets != 0)
+			o2_judge_report_print(result->report, result->totals, stdout);
 		return O2_CLI_OK;
 	}
-	if (print_json(o2_judge_report_to_json(result->report, result->name, result->totals)) == 0)
+	if (print_json(o2_judge_report_to_json(result)) == 0)
 		return O2_CLI_OK;
 	o2_cli_complain_json(result->name);
 	return O2_CLI_USAGE;
@@ -145,7 +147,7 @@ static int judge_all(FILE *file, const struct judge_options *options, struct jud
 	return rc != 0 || judging->report->times[O2_JUDGE_MUST] != 0 ? O2_CLI_REFUSED : O2_CLI_OK;
 }
 
-/* Say what came of it.  Nothing was seen of a file that is no capture. */
+/* Say what came of it. */
 static int tell(const char *name, struct judging *judging, int status, const struct judge_options *options,
 		struct o2_judge_out *out)
 {
@@ -156,8 +158,7 @@ static int tell(const char *name, struct judging *judging, int status, const str
 		.why = judging->why[0] != '\0' ? judging->why : NULL,
 	};
 
-	if ((result.why == NULL || judging->totals.walk.packets != 0) &&
-	    print(&result, options->json) != O2_CLI_OK)
+	if (print(&result, options->json) != O2_CLI_OK)
 		status = O2_CLI_USAGE;
 	if (result.why != NULL)
 		o2_cli_complain("%s: %s", name, result.why);
@@ -200,6 +201,7 @@ static int judge_file(const char *path, const struct judge_options *options, str
 
 	if (o2_stream_open(path, &stream))
 		return judge_one(stream.name, stream.file, options, out);
+	print(&result, options->json);
 	o2_judge_out_add(out, &result);
 	return O2_CLI_USAGE;
 }
@@ -212,7 +214,7 @@ static int judge_files(int count, char **paths, const struct judge_options *opti
 		int one;
 
 		if (count > 1 && !options->json)
-			printf("%s== %s ==\n", i == 0 ? "" : "\n", paths[i]);
+			o2_cli_heading(paths[i], i == 0);
 		one = judge_file(paths[i], options, out);
 		status = one > status ? one : status;
 	}

@@ -4,132 +4,50 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "base/out_file.h"
 #include "cli/cli.h"
 #include "cli/judge_junit.h"
 #include "cli/judge_page.h"
 #include "cli/judge_sarif.h"
 
-struct file {
-	const char *option, *path;
-	FILE *out; /* NULL: not wanted */
-	int error; /* errno of the first write that failed; 0: none */
-};
+#define PROGRAM "o2ref"
 
 enum { HTML, JUNIT, SARIF, FILES };
 
 struct o2_judge_out {
 	uint32_t first_events;
-	struct file file[FILES];
+	struct o2_out_file file[FILES];
 	struct o2_judge_page *page; /* NULL: not wanted */
 	struct o2_ladder *ladder;   /* of the capture at work; NULL: none */
 	json_t *log;		    /* SARIF; NULL: not wanted, or memory ran out */
 };
-
-/* What it holds stays until it is known to be nobody else's (own_files). */
-static bool open_file(struct file *file, const char *option, const char *path)
-{
-	if (path == NULL)
-		return true;
-	file->option = option;
-	file->path = path;
-	file->out = fopen(path, "a");
-	if (file->out == NULL)
-		o2_cli_complain("%s: %s", path, strerror(errno));
-	return file->out != NULL;
-}
-
-/* Something was written just now: a stream that has failed forgets why. */
-static void look(struct file *file)
-{
-	if (file->error == 0 && ferror(file->out))
-		file->error = errno != 0 ? errno : EIO;
-}
-
-/* Close it and see that all of it was written. */
-static bool close_file(struct file *file)
-{
-	if (file->out == NULL)
-		return true;
-	look(file);
-	if (fflush(file->out) != 0)
-		look(file);
-	if (fclose(file->out) != 0 && file->error == 0)
-		file->error = errno;
-	file->out = NULL;
-	if (file->error != 0)
-		o2_cli_complain("%s: %s", file->path, strerror(file->error));
-	return file->error == 0;
-}
 
 static bool close_all(struct o2_judge_out *out)
 {
 	bool good = true;
 
 	for (uint32_t i = 0; i < FILES; i++)
-		good = close_file(&out->file[i]) && good;
+		good = o2_out_file_close(PROGRAM, &out->file[i]) && good;
 	return good;
-}
-
-/* Only what is in a file of the disk can be lost. */
-static bool is_on_disk(const struct file *file, struct stat *is)
-{
-	return file->out != NULL && fstat(fileno(file->out), is) == 0 && S_ISREG(is->st_mode);
-}
-
-static bool is_same(const struct stat *a, const struct stat *b)
-{
-	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
-}
-
-/* A file that is read, or that another option writes, is refused; a terminal or a pipe may be two of them. */
-static bool own_file(const struct file *file, const struct file *before,
-		     const struct o2_judge_out_options *options)
-{
-	struct stat is, other;
-
-	if (!is_on_disk(file, &is))
-		return true;
-	for (; before != file; before++)
-		if (is_on_disk(before, &other) && is_same(&is, &other)) {
-			o2_cli_complain("%s: %s writes this file, and so does %s", file->path, before->option,
-					file->option);
-			return false;
-		}
-	for (uint32_t i = 0; i < options->ncaptures; i++)
-		if (stat(options->captures[i], &other) == 0 && is_same(&is, &other)) {
-			o2_cli_complain("%s: this is the capture that is read, so %s cannot write it",
-					file->path, file->option);
-			return false;
-		}
-	return true;
-}
-
-static bool empty_file(const struct file *file)
-{
-	struct stat is;
-
-	if (!is_on_disk(file, &is) || ftruncate(fileno(file->out), 0) == 0)
-		return true;
-	o2_cli_complain("%s: %s", file->path, strerror(errno));
-	return false;
 }
 
 static bool open_all(struct o2_judge_out *out, const struct o2_judge_out_options *options)
 {
-	struct file *files = out->file;
+	struct o2_out_file *file = out->file;
 
-	if (!open_file(&files[HTML], "--html", options->html) ||
-	    !open_file(&files[JUNIT], "--junit", options->junit) ||
-	    !open_file(&files[SARIF], "--sarif", options->sarif))
+	if (!o2_out_file_open(PROGRAM, &file[HTML], "--html", options->html, false) ||
+	    !o2_out_file_open(PROGRAM, &file[JUNIT], "--junit", options->junit, false) ||
+	    !o2_out_file_open(PROGRAM, &file[SARIF], "--sarif", options->sarif, false))
 		return false;
-	for (uint32_t i = 0; i < FILES; i++)
-		if (!own_file(&files[i], files, options))
+	if (!o2_out_files_are_own(PROGRAM, file, FILES))
+		return false;
+	for (uint32_t i = 0; i < options->ncaptures; i++)
+		if (!o2_out_files_spare(PROGRAM, file, FILES, options->captures[i],
+					"the capture that is read"))
 			return false;
 	for (uint32_t i = 0; i < FILES; i++)
-		if (!empty_file(&files[i]))
+		if (!o2_out_file_empty(PROGRAM, &file[i]))
 			return false;
 	if (out->file[HTML].out != NULL)
 		out->page = o2_judge_page_new(out->file[HTML].out);
@@ -189,7 +107,7 @@ void o2_judge_out_add(struct o2_judge_out *out, const struct o2_judge_result *re
 	out->ladder = NULL;
 	if (out->file[JUNIT].out != NULL) {
 		o2_judge_junit_add(result, out->file[JUNIT].out);
-		look(&out->file[JUNIT]);
+		o2_out_file_look(&out->file[JUNIT]);
 	}
 	if (out->log != NULL)
 		out->log = o2_judge_sarif_add(out->log, result);

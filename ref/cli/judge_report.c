@@ -272,13 +272,15 @@ json_t *o2_judge_rows_to_json(const struct o2_judge_report *report)
 	return rows;
 }
 
-json_t *o2_judge_report_to_json(const struct o2_judge_report *report, const char *file,
-				const struct o2_judge_seen_totals *totals)
+json_t *o2_judge_report_to_json(const struct o2_judge_result *result)
 {
+	const struct o2_judge_report *report = result->report;
 	json_t *object = o2_json_form("o2ref/judge/output"), *findings = o2_judge_rows_to_json(report);
 
-	object = o2_json_with(object, "file", o2_json_text(file));
-	object = o2_json_with(object, "seen", seen_to_json(totals));
+	object = o2_json_with(object, "file", o2_json_text(result->name));
+	if (result->why != NULL)
+		object = o2_json_with(object, "error", o2_json_text(result->why));
+	object = o2_json_with(object, "seen", seen_to_json(result->totals));
 	for (int severity = 0; severity < O2_JUDGE_SEVERITIES; severity++)
 		object = o2_json_with(object, o2_judge_severity_names[severity],
 				      o2_json_length(report->times[severity]));

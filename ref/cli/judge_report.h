@@ -84,7 +84,6 @@ json_t *o2_judge_row_to_json(const struct o2_judge_row *row);
 json_t *o2_judge_finding_to_json(const struct o2_judge_row *row);
 /* All rows of a report, as an array. */
 json_t *o2_judge_rows_to_json(const struct o2_judge_report *report);
-json_t *o2_judge_report_to_json(const struct o2_judge_report *report, const char *file,
-				const struct o2_judge_seen_totals *totals);
+json_t *o2_judge_report_to_json(const struct o2_judge_result *result);
 
 #endif

@@ -156,6 +156,17 @@ void o2_child_how(int status, char *text, size_t text_bytes)
 		snprintf(text, text_bytes, "it ended with status %d", WEXITSTATUS(status));
 }
 
+bool o2_child_reap_how(struct o2_child *child, int *status, char *text, size_t text_bytes)
+{
+	const bool left = o2_child_reap(child, status);
+
+	if (left)
+		o2_child_how(*status, text, text_bytes);
+	else
+		snprintf(text, text_bytes, "it closed its output and went on");
+	return left;
+}
+
 /* The end of its standard error, as text; returns its length. */
 static size_t read_tail(const struct o2_child *child, char *tail, size_t tail_bytes)
 {

@@ -39,6 +39,11 @@ void o2_child_end_with_us(void);
  */
 bool o2_child_reap(struct o2_child *child, int *status);
 
+/*
+ * The same, and how it ended in words: as o2_child_how has it, or that it went on.  False: it had to be killed.
+ */
+bool o2_child_reap_how(struct o2_child *child, int *status, char *text, size_t text_bytes);
+
 /* "it was ended by SIGSEGV (Segmentation fault)", "it ended with status 3". */
 void o2_child_how(int status, char *text, size_t text_bytes);
 

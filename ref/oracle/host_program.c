@@ -40,6 +40,7 @@ struct batch {
 	struct o2_case *const *asked;
 	uint32_t count;
 	uint32_t next;			 /* the question that is answered next */
+	uint32_t limit_ms;		 /* for its answer */
 	size_t sent;			 /* bytes of out */
 	size_t start[O2_HOST_BATCH + 1]; /* of each question's frame in out; empty: not sent */
 	o2_host_answered answered;
@@ -103,6 +104,7 @@ static int start(struct program *program)
 static void ended(struct program *program, struct batch *batch, enum o2_check_id check, const char *why)
 {
 	char how[128], words[128], site[O2_ANSWER_SITE_BYTES];
+	bool left;
 	int status;
 
 	o2_child_last_words(&program->child, words, sizeof(words));
@@ -113,12 +115,13 @@ static void ended(struct program *program, struct batch *batch, enum o2_check_id
 		deliver(program, batch);
 		return;
 	}
-	o2_child_reap(&program->child, &status);
-	if (WIFEXITED(status) && WEXITSTATUS(status) == O2_EXIT_NOT_IMPLEMENTED) {
+	left = o2_child_reap_how(&program->child, &status, how, sizeof(how));
+	if (!left) {
+		o2_answer_break(&program->answer, O2_CHECK_PROTOCOL_FRAME, "%s%s", how, words);
+	} else if (WIFEXITED(status) && WEXITSTATUS(status) == O2_EXIT_NOT_IMPLEMENTED) {
 		program->host.absent[batch->asked[batch->next]->stage] = true;
 		program->answer.kind = O2_ANSWER_NOT_IMPLEMENTED;
 	} else {
-		o2_child_how(status, how, sizeof(how));
 		o2_answer_break(&program->answer, WIFEXITED(status) ? O2_CHECK_RUN_EXIT : O2_CHECK_RUN_CRASH,
 				"%s%s", how, words);
 		memcpy(program->answer.fault.site, site, sizeof(site));
@@ -196,13 +199,13 @@ static bool hung(struct program *program, struct batch *batch)
 	char excerpt[60], why[160];
 
 	if (program->in.used == 0) {
-		snprintf(why, sizeof(why), "no answer within %u ms", program->host.options.timeout_ms);
+		snprintf(why, sizeof(why), "no answer within %u ms", batch->limit_ms);
 		ended(program, batch, O2_CHECK_RUN_HANG, why);
 		return false;
 	}
 	o2_frame_excerpt(program->in.bytes, program->in.used, excerpt, sizeof(excerpt));
 	snprintf(why, sizeof(why), "%zu bytes came within %u ms that are no whole frame: '%s'",
-		 program->in.used, program->host.options.timeout_ms, excerpt);
+		 program->in.used, batch->limit_ms, excerpt);
 	ended(program, batch, O2_CHECK_PROTOCOL_FRAME, why);
 	return false;
 }
@@ -239,7 +242,7 @@ static bool exchange(struct program *program, struct batch *batch, uint64_t unti
 		return take_frames(program, batch);
 	}
 	if (program->in.used > 0)
-		ended(program, batch, O2_CHECK_PROTOCOL_FRAME, "it ended in the middle of a frame");
+		ended(program, batch, O2_CHECK_PROTOCOL_FRAME, "its output ended in the middle of a frame");
 	else
 		ended(program, batch, O2_CHECK_RUN_CRASH, "");
 	return false;
@@ -327,7 +330,7 @@ static int ask(struct o2_host *host, struct o2_case *const *asked, uint32_t coun
 	int rc = write_questions(program, &batch);
 
 	while (rc == 0) {
-		uint64_t until_ms, limit_ms = host->options.timeout_ms;
+		uint64_t until_ms;
 		uint32_t before;
 
 		skip_unsent(program, &batch);
@@ -341,10 +344,9 @@ static int ask(struct o2_host *host, struct o2_case *const *asked, uint32_t coun
 			continue;
 		}
 		/* The limit runs anew with each answer; a program that has just begun gets more. */
-		if (program->batches == 0)
-			limit_ms *= START_FACTOR;
+		batch.limit_ms = host->options.timeout_ms * (program->batches == 0 ? START_FACTOR : 1);
 		before = batch.next;
-		until_ms = o2_monotonic_ms() + limit_ms;
+		until_ms = o2_monotonic_ms() + batch.limit_ms;
 		while (batch.next == before && exchange(program, &batch, until_ms))
 			;
 	}

@@ -205,8 +205,7 @@ static void explain_silence(struct talk *t, const char *step)
 		return;
 	}
 	o2_child_last_words(&t->child, words, sizeof(words));
-	o2_child_reap(&t->child, &status);
-	o2_child_how(status, how, sizeof(how));
+	o2_child_reap_how(&t->child, &status, how, sizeof(how));
 	say(t, false, step, "%s%s", how, words);
 }
 

@@ -560,6 +560,45 @@ class Against(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (1, "ci/bench: --against nonsense: no such commit\n"))
 
 
+class CannotBegin(TemporaryFolder):
+    """What cannot be written, read as a number, or run is said in a line, before anything runs."""
+
+    def ran(self, command, *arguments):
+        # What is named in capitals is a folder of the test's.
+        words = [str(word).replace("HERE", str(self.folder)) for word in arguments]
+        return subprocess.run([ROOT / "ci" / command, *words], capture_output=True, text=True, timeout=100, check=False,
+                              env={**os.environ, "O2REF_BUILD": str(self.folder / "build")})
+
+    def test_usage(self):
+        (self.folder / "file").write_text("")
+        fuzz = ("fuzz", "--no-build", "--engine", "libfuzzer", "--seconds", 1)
+        for words, line in (
+                (("campaign", "--no-setup", "--no-build", "--report", "HERE/file/r"), "ci/campaign: HERE/file/r: Not a directory"),
+                (("merge", "--report", "HERE/file/r", "HERE"), "ci/merge: HERE/file/r: Not a directory"),
+                ((*fuzz, "--out", "HERE/file/r"), "ci/fuzz: HERE/file/r: Not a directory"),
+                ((*fuzz, "--out", "HERE/out", "--corpora", "HERE/file/r"), "ci/fuzz: HERE/file/r: Not a directory"),
+                ((*fuzz, "--out", "HERE/out", "--json", "HERE"), "ci/fuzz: HERE: Is a directory"),
+                ((*fuzz, "--build", "HERE/none"), "fuzz: error: --build is HERE/none, which is no folder"),
+                (("test", "--seed", "x"), "ci/test: error: argument --seed: is 'x', not a number of 0 to 2^64 - 1"),
+                (("campaign", "--seed", "-1"), "ci/campaign: error: argument --seed: is '-1', not a number of 0 to 2^64 - 1")):
+            with self.subTest(words=words):
+                done = self.ran(*words)
+                self.assertEqual((done.returncode, done.stderr.splitlines()[-1]), (2, line.replace("HERE", str(self.folder))))
+                self.assertNotIn("Traceback", done.stderr)
+
+    def test_what_is_not_built(self):
+        done = self.ran("campaign", "--no-setup", "--no-build", "--minutes", 0, "--profile", "full", "--jobs", 2, "--only",
+                        "codec,model,loop,explore,mutants,simulation", "--report", "HERE/report")
+        self.assertEqual((done.returncode, done.stderr), (77, ""))
+        report = json.loads((self.folder / "report" / "report.json").read_text())
+        self.assertEqual([(row["name"], row["verdict"]) for row in report["rows"] if "not built" not in row["reason"]], [])
+        self.assertEqual(len(report["rows"]), 7)
+        (self.folder / "build").mkdir(exist_ok=True)
+        done = self.ran("fuzz", "--no-build", "--engine", "libfuzzer", "--build", "HERE/build", "--out", "HERE/out")
+        self.assertEqual(done.returncode, 77)
+        self.assertRegex(done.stdout, r"^ci/fuzz: cannot run here: \S+/libfuzzer/fuzz_canary is not built\n$")
+
+
 @unittest.skipUnless(place.program("o2props-mutants").exists(), "o2props-mutants is not built")
 class Campaign(TemporaryFolder):
     """The command itself, on the device in process."""

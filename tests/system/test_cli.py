@@ -233,6 +233,8 @@ class Dump(unittest.TestCase):
         self.assertEqual(done.returncode, USAGE)
         self.assertEqual(done.stdout.count(b"== "), 3)
         self.assertEqual(done.stdout.count(b"ibm_magic"), 2)
+        for command in ("decode", "judge"):
+            self.assertTrue(run(command, "a\x1b[2J\nno", "b").stdout.startswith(b"== a?[2J?no ==\n"), command)
 
 
 class Refusal(unittest.TestCase):

@@ -272,6 +272,16 @@ class SeenInPart(unittest.TestCase):
         self.assertEqual(done.returncode, BROKEN)
         self.assertIn(b"truncated", done.stderr)
         self.assertIn(b"0 must", done.stdout)
+        report = json.loads(judge(data, "--json").stdout)
+        self.assertGreater(report["seen"]["packets"], 0)
+        self.assertIn(report["error"].encode(), done.stderr)
+        self.assertIn("truncated", report["error"])
+
+    def test_what_is_no_capture(self):
+        report = json.loads(judge(b"this is no capture, not even a little", "--json").stdout)
+        self.assertEqual((report["seen"]["packets"], report["findings"], report["error"]), (0, [], "unknown file format"))
+        report = json.loads(judge(b"", "--json", "/nowhere").stdout.splitlines()[0])
+        self.assertEqual((report["file"], report["error"]), ("/nowhere", "cannot be opened"))
 
 
 class OtherProtocols(unittest.TestCase):

@@ -211,6 +211,19 @@ class CannotBeWritten(Files):
                 self.kept(f"{self.path}/read.pcap: this is the capture that is read, so {option} cannot write it",
                           option, self.path / "read.pcap")
 
+    def test_nor_is_it_when_it_is_standard_input(self):
+        capture = (FOLDER / "ping.plain.pcap").read_bytes()
+        for option in self.OPTIONS:
+            with self.subTest(option):
+                read = self.put("read.pcap", capture)
+                with open(read, "rb") as standard:
+                    done = subprocess.run([PROGRAM, "judge", option, read, "-"], stdin=standard, capture_output=True, timeout=60,
+                                          check=False)
+                self.assertEqual((done.returncode, done.stdout), (USAGE, b""))
+                self.assertEqual(done.stderr.decode(),
+                                 f"o2ref: {read}: this is the capture that is read, so {option} cannot write it\n")
+                self.assertEqual(read.read_bytes(), capture)
+
     def test_two_options_do_not_write_one_file(self):
         (self.path / "link").symlink_to("page")
         for first, second in (("--html", "--junit"), ("--junit", "--sarif"), ("--html", "--sarif")):

@@ -207,6 +207,20 @@ class Conduct(unittest.TestCase):
         self.assertIn("trop-carr?", finding["found"])
         self.assertEqual(finding["implementation"]["refused"]["rule"], "trop-carr?")
 
+    def test_nobody_makes_lines_of_their_own_in_the_text(self):
+        odd = "x\x1b[2J\nFORGED"
+        with tempfile.TemporaryDirectory() as directory:
+            program = Path(directory) / odd
+            program.write_text(f"#!/bin/sh\nexec {sys.executable} {TALKER} forge\n")
+            program.chmod(0o755)
+            text = run("--cases", 20, "--no-corpus", "--stage", "sg_build", "--shrink", 3, "--label", odd, REFERENCE, program,
+                       expect=DIFFER).stdout.decode()
+        self.assertTrue(text.replace("\n", "").isprintable(), text)
+        self.assertNotIn("\nFORGED", text)
+        for line in (rf"implementation refused, EINVAL, x\?\[2J\?FORGED|x\?\[2J\?FORGED", r" {2}\S*/x\?\[2J\?FORGED", r"replay .*x\?\[2J\?FORGED",
+                     r"\(x\?\[2J\?FORGED\): differs"):
+            self.assertRegex(text, line)
+
     def test_it_is_said_where_it_wrote(self):
         document = result("--cases", 50, "--no-corpus", MISBEHAVE, env={"O2_MISBEHAVE": "overrun"})
         self.assertIn("array entry, 0 bytes behind its end", findings(document)["run/overrun"]["found"])
@@ -232,6 +246,7 @@ class Programs(unittest.TestCase):
         "exit": ("run/exit", "status 3"),
         "exit-loud": ("run/exit", "status 3: panic ?"),
         "hang": ("run/hang", "no answer within"),
+        "closes": ("protocol/frame", "it closed its output and went on"),
         "print": ("protocol/frame", "text came"),
         "no-length": ("protocol/frame", "four bytes of length go first"),
         "big-endian": ("protocol/frame", "big-endian"),
@@ -259,6 +274,15 @@ class Programs(unittest.TestCase):
         for mistake, document in side_by_side(ask, checks):
             with self.subTest(mistake):
                 self.assertIn(checks[mistake], findings(document))
+
+    def test_how_long_was_waited_and_why_it_ended_is_said(self):
+        """A program that has just begun gets ten times as long."""
+        def found(mistake, check, timeout_ms):
+            return findings(result("--cases", 2, "--no-corpus", "--stage", "sg_build", "--timeout-ms", timeout_ms, "--shrink", 0, "--",
+                                   sys.executable, TALKER, mistake, expect=DIFFER))[check]["found"]
+
+        self.assertEqual(found("hang", "run/hang", 70), "no answer within 700 ms")
+        self.assertEqual(found("closes", "protocol/frame", 5000), "it closed its output and went on")
 
     @staticmethod
     def runs(pid):
@@ -495,6 +519,8 @@ class Usage(unittest.TestCase):
                                  (("--seconds", "1e300", REFERENCE), "--seconds is '1e300'"),
                                  (("--seconds", "1e-300", REFERENCE), "--seconds is '1e-300'"),
                                  (("--seconds", "nan", REFERENCE), "--seconds is 'nan'"),
+                                 (("--seconds", " 1", REFERENCE), "--seconds is ' 1', not a number of seconds from 0.001 to 31536000"),
+                                 (("--seconds", "0x1p-3", REFERENCE), "--seconds is '0x1p-3'"),
                                  (("--profile", "x", REFERENCE), "--profile is 'x', not strict or kernel"),
                                  (("--nothing",), "no option"),
                                  (("--cases", "0", REFERENCE), "needs --seconds"),
@@ -502,6 +528,46 @@ class Usage(unittest.TestCase):
                                  (("--selftest", REFERENCE), "needs --")):
             with self.subTest(words):
                 self.assertIn(words, run(*arguments, expect=USAGE).stderr.decode())
+
+    def test_what_it_reads_or_another_option_writes_is_not_written(self):
+        short = ("--no-corpus", "--stage", "sg_build", "--cases", 20)
+        with tempfile.TemporaryDirectory() as directory:
+            folder = Path(directory)
+            mine, script, other = (Path(shutil.copy(path, folder)) for path in (REFERENCE, TALKER, PROGRAM))
+            read, page = folder / "read", folder / "page"
+            page.write_bytes(b"as it was")
+            (folder / "link").symlink_to(page)
+            for words, why in (
+                    (("--json", mine, mine), f"{mine}: this is what is tested, so --json cannot write it"),
+                    (("--html", mine, REFERENCE, mine), f"{mine}: this is what is tested, so --html cannot write it"),
+                    (("--junit", script, "--", sys.executable, script), f"{script}: this is what is tested, so --junit cannot write it"),
+                    (("--json", other, "--", other), f"{other}: this is what is tested, so --json cannot write it"),
+                    (("--map", read, "--html", read, REFERENCE), f"{read}: this is the error map, so --html cannot write it"),
+                    (("--known", read, "--json", read, REFERENCE), f"{read}: this is the list of known differences, so --json cannot write it"),
+                    (("--case", read, "--json", read, REFERENCE), f"{read}: this is the case that is asked, so --json cannot write it"),
+                    (("--compare", read, "--html", read, REFERENCE), f"{read}: this is the earlier result, so --html cannot write it"),
+                    (("--json", page, "--html", page, REFERENCE), f"{page}: --json writes this file, and so does --html"),
+                    (("--html", page, "--junit", folder / "link", REFERENCE), f"{folder}/link: --html writes this file, and so does --junit"),
+                    (("--json", folder / "a", "--html", folder / "a", REFERENCE), f"{folder}/a: --json writes this file, and so does --html"),
+                    (("--json", page, "--html", folder / "no" / "x", REFERENCE), f"{folder}/no/x: No such file or directory"),
+                    (("--json", page, "--out", page, REFERENCE), None),
+                    (("--out", folder / "no" / "x", REFERENCE), None)):
+                read.write_bytes(b"read")
+                with self.subTest(words=words):
+                    done = run(*short, *words, expect=USAGE)
+                    self.assertEqual((done.stdout, done.stderr.count(b"\n")), (b"", 1))
+                    if why is not None:
+                        self.assertEqual(done.stderr.decode(), f"o2ref: {why}\n")
+                    for path, kept in ((mine, REFERENCE.read_bytes()), (script, TALKER.read_bytes()), (other, PROGRAM.read_bytes()),
+                                       (read, b"read"), (page, b"as it was")):
+                        self.assertEqual(path.read_bytes(), kept, path)
+
+    def test_the_earlier_result_may_make_room_for_the_new_one(self):
+        with tempfile.TemporaryDirectory() as directory:
+            path = Path(directory) / "result.json"
+            for more in ((), ("--compare", path)):
+                run("--no-corpus", "--stage", "sg_build", "--cases", 20, "--json", path, *more, REFERENCE, expect=AGREE)
+                self.assertEqual("since" in json.loads(path.read_text()), bool(more))
 
     def test_in_the_shortest_time_something_is_asked(self):
         result("--seconds", "0.001", "--no-corpus", "--stage", "sg_build", REFERENCE, expect=AGREE)

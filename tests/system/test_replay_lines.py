@@ -124,6 +124,33 @@ class Refused(unittest.TestCase):
         self.refuses("/dev/null/result", "Not a directory", "--json-file")
         self.refuses("/dev/full", "No space left on device", "--json-file")
 
+    def test_what_would_be_ignored(self):
+        with tempfile.TemporaryDirectory(prefix="o2ref-replay-") as folder:
+            file = f"{folder}/result"
+            for words, why in (
+                    (["replay", "x.json", "--json-file", file], "--json-file is for run, not for replay"),
+                    (["replay", "codec-1", "--json"], "--json is for run, not for replay"),
+                    (["replay", "codec-1", "--out", folder], "--out is for run, not for replay"),
+                    (["export", folder, "--current-case", file], "--current-case is for run, not for export"),
+                    (["run", "codec", "--far", "env"], "--far is for property transfer, not for codec"),
+                    (["run", "nodes", "--connect", "cm"], "--connect is for property transfer, not for nodes"),
+                    (["run", "endpoint", "--modes", "fmr"], "--modes is for property transfer, not for endpoint"),
+                    (["export", folder, "--property", "codec", "--max-bytes", "7"], "--max-bytes is for property transfer, not for codec"),
+                    (["replay", "codec-1", "--device", "nope"], "--device is 'nope', and property codec needs none"),
+                    (["run", "codec", "--device", ""], "--device is '', not a device"),
+                    (["run", "transfer", "--device", ""], "--device is '', not a device")):
+                with self.subTest(words=words):
+                    status, text = started(words)
+                    self.assertEqual((status, text), (2, f"o2props: {why} (see: o2props --help)\n"))
+            self.assertEqual(list(Path(folder).iterdir()), [])
+
+    def test_a_scenario_is_of_property_transfer(self):
+        with tempfile.TemporaryDirectory(prefix="o2ref-replay-") as folder:
+            path = Path(folder) / "s.json"
+            path.write_text("{}")
+            self.assertEqual(started(["replay", str(path), "--property", "codec"]),
+                             (2, f"o2props: {path}: property codec has no .json cases, only those of bytes\n"))
+
     def test_no_findings(self):
         status, text = started(["run", "codec", "--cases", "10", "--findings", "0"])
         self.assertEqual(status, 2, text)

@@ -320,9 +320,8 @@ static int conclude(struct lst *lst, bool in_order)
 	o2_net_lst_complain_session(lst->options, session, &lst->fault);
 	if (!in_order)
 		o2_cli_complain("ended in the middle of step %s", o2_lst_console_step_name(session->step));
-	else if (!all && lst->report.failed == 0 && session->status == 0)
-		o2_cli_complain("ended after %" PRIu64 " of %" PRIu64 " operations", lst->report.done,
-				lst->options->count);
+	else if (session->status == 0)
+		o2_net_complain_ended(&lst->report, lst->options);
 	return o2_net_lst_print_summary(lst->options, &lst->report, session,
 					in_order && all && lst->report.failed == 0 && session->status == 0
 						? O2_CLI_OK

@@ -334,6 +334,7 @@ static void move_all(struct mover *mover)
 		o2_net_report_progress(&mover->report, mover->options, o2_monotonic_ns());
 	}
 	tell(mover);
+	o2_net_complain_ended(&mover->report, mover->options);
 }
 
 static int run(struct mover *mover)

@@ -16,7 +16,7 @@
 #include "lst/wire/msg.h"
 #include "wire/nid.h"
 
-#define MAX_OFFER_BYTES (64u << 20)
+#define MAX_OFFER_BYTES 67108864u
 #define MAX_TIMEOUT_S	86400u
 #define MAX_INTERVAL_MS 3600000u
 #define O2IB_PORT	987u
@@ -24,37 +24,40 @@
 #define NO_NID "'%s' is no NID such as 10.77.0.1@o2ib"
 
 /* PORTAL:MATCHBITS[:BYTES][:ro] */
-static bool add_offer(const char *text, struct o2_net_options *options)
-{
-	struct o2_net_offer offer = {.size_bytes = O2_NET_OFFER_BYTES};
-	uint64_t portal, size_bytes;
-
-	if (options->noffers == O2_NET_MAX_BUFFERS || !o2_option_number(&text, 0, UINT32_MAX, &portal) ||
-	    *text++ != ':' || !o2_option_number(&text, 0, UINT64_MAX, &offer.match_bits))
-		return false;
-	offer.portal = (uint32_t)portal;
-	if (*text == ':' && strcmp(text, ":ro") != 0) {
-		text++;
-		if (!o2_option_number(&text, 1, MAX_OFFER_BYTES, &size_bytes))
-			return false;
-		offer.size_bytes = (uint32_t)size_bytes;
-	}
-	if (strcmp(text, ":ro") == 0) {
-		offer.read_only = true;
-		text += strlen(text);
-	}
-	options->offer[options->noffers++] = offer;
-	return *text == '\0';
-}
-
 static bool read_offer(const struct o2_option *option, const char *text, void *target,
 		       char why[O2_OPTION_WHY_BYTES])
 {
-	if (add_offer(text, target))
-		return true;
-	snprintf(why, O2_OPTION_WHY_BYTES, "--%s is '%s', not %s, or one too many", option->name, text,
-		 option->value);
-	return false;
+	static const struct {
+		const char *name;
+		uint64_t least, most;
+	} parts[] = {{"PORTAL", 0, UINT32_MAX}, {"MATCHBITS", 0, UINT64_MAX}, {"BYTES", 1, MAX_OFFER_BYTES}};
+	struct o2_net_options *options = target;
+	uint64_t value[3] = {0, 0, O2_NET_OFFER_BYTES};
+	const char *at = text;
+	uint32_t n = 0;
+	bool read_only;
+
+	for (; n < 3 && (n == 0 || (*at == ':' && (n == 1 || strcmp(at, ":ro") != 0))); n++) {
+		at += n > 0;
+		if (o2_option_number(&at, parts[n].least, parts[n].most, &value[n]))
+			continue;
+		snprintf(why, O2_OPTION_WHY_BYTES,
+			 "--%s is '%s', its %s not a number of %" PRIu64 " to %" PRIu64, option->name, text,
+			 parts[n].name, parts[n].least, parts[n].most);
+		return false;
+	}
+	read_only = strcmp(at, ":ro") == 0;
+	if (n < 2 || (*at != '\0' && !read_only)) {
+		snprintf(why, O2_OPTION_WHY_BYTES, "--%s is '%s', not %s", option->name, text, option->value);
+		return false;
+	}
+	snprintf(why, O2_OPTION_WHY_BYTES, "--%s is '%s', one more than %u", option->name, text,
+		 O2_NET_MAX_BUFFERS);
+	if (options->noffers == O2_NET_MAX_BUFFERS)
+		return false;
+	options->offer[options->noffers++] =
+		(struct o2_net_offer){(uint32_t)value[0], value[1], (uint32_t)value[2], read_only};
+	return true;
 }
 
 static bool is_nid(const char *text, uint64_t *nid)

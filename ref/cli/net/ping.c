@@ -112,13 +112,15 @@ static void ping_all(struct pinger *pinger)
 	const uint64_t interval_ns = (uint64_t)pinger->options->interval_ms * O2_NS_PER_MS;
 
 	pinger->report.started_ns = o2_monotonic_ns();
-	while (ping(pinger) && ++pinger->number < pinger->options->count)
+	while (o2_net_stop == 0 && ping(pinger) && ++pinger->number < pinger->options->count)
 		while (o2_net_stop == 0 && o2_monotonic_ns() - pinger->started_ns < interval_ns) {
 			pinger->lost =
 				!o2_net_session_step(&pinger->session, pinger->started_ns + interval_ns);
 			if (pinger->lost)
 				return;
 		}
+	if (!pinger->lost)
+		o2_net_complain_ended(&pinger->report, pinger->options);
 }
 
 int o2_net_ping(struct o2_net_options *options)
@@ -135,7 +137,7 @@ int o2_net_ping(struct o2_net_options *options)
 	else
 		o2_cli_complain("not enough memory for the answer");
 	pinger.report.ended_ns = o2_monotonic_ns();
-	if (pinger.report.failed > 0 || pinger.report.done == 0 || pinger.lost)
+	if (pinger.report.done < options->count)
 		status = O2_CLI_REFUSED;
 	if (options->json || options->count > 1)
 		status = o2_net_report_print(&pinger.report, options, status);

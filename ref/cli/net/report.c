@@ -127,6 +127,13 @@ int o2_net_report_print(const struct o2_net_report *report, const struct o2_net_
 	return status;
 }
 
+void o2_net_complain_ended(const struct o2_net_report *report, const struct o2_net_options *options)
+{
+	if (report->done < options->count && report->failed == 0)
+		o2_cli_complain("ended after %" PRIu64 " of %" PRIu64 " operations", report->done,
+				options->count);
+}
+
 const char *o2_net_meaning(int status)
 {
 	switch (-(int64_t)status) { /* it may be the peer's, and any number */

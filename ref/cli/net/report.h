@@ -35,6 +35,9 @@ void o2_net_report_progress(struct o2_net_report *report, const struct o2_net_op
 /* The summary, in words or as JSON.  Returns status, or O2_CLI_USAGE after a line on stderr: memory ran out. */
 int o2_net_report_print(const struct o2_net_report *report, const struct o2_net_options *options, int status);
 
+/* One line on stderr if it ended before its time and nothing failed, so that nothing else says why. */
+void o2_net_complain_ended(const struct o2_net_report *report, const struct o2_net_options *options);
+
 /* What of it all commands have; NULL when memory runs out, and print says so.  print frees it. */
 json_t *o2_net_report_to_json(const struct o2_net_report *report, const struct o2_net_options *options);
 int o2_net_print_json(json_t *object, int status);

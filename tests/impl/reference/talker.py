@@ -30,8 +30,8 @@ def read(length):
     return data
 
 
-def refusal(errno="EINVAL"):
-    return {"form": "o2ref/sg_build/output", "version": 1, "refused": {"errno": errno, "rule": "talker-length"}}
+def refusal(errno="EINVAL", rule="talker-length"):
+    return {"form": "o2ref/sg_build/output", "version": 1, "refused": {"errno": errno, "rule": rule}}
 
 
 def answer(request):
@@ -39,6 +39,8 @@ def answer(request):
         sys.exit(89)
     if MISTAKE in ("refuse-all", "grow"):
         return refusal()
+    if MISTAKE == "forge":
+        return refusal(rule="x\x1b[2J\nFORGED")
     form = {"form": "o2ref/sg_build/output", "version": 1, "not_implemented": True}
     if MISTAKE == "other-form":
         form["form"] = "o2ref/dma_map/output"
@@ -87,6 +89,9 @@ def main():
             sys.stderr.buffer.write(b"panic \xff\n")
             sys.exit(3)
         if MISTAKE == "hang":
+            time.sleep(3600)
+        if MISTAKE == "closes":
+            os.close(1)
             time.sleep(3600)
         if MISTAKE == "print":
             print("looking at it", flush=True)

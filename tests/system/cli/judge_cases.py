@@ -62,7 +62,9 @@ class Files(unittest.TestCase):
     def reports(self, files):
         """What --json says of those that could be judged, by name."""
         lines = judge("--json", *files).stdout.decode().splitlines()
-        return {report["file"]: report for report in map(json.loads, lines)}
+        every = {report["file"]: report for report in map(json.loads, lines)}
+        self.assertEqual(list(every), [str(path) for path in files])
+        return {name: report for name, report in every.items() if "error" not in report}
 
 
 def message(kind):
