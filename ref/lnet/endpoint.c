@@ -51,7 +51,8 @@ static void done(void *context, uint64_t nid, const struct o2_transfer_result *r
 	struct o2_endpoint *endpoint = context;
 
 	(void)nid;
-	if (result->initiator && result->op == O2_OP_PUT)
+	/* What no IMMEDIATE holds was to go by RDMA. */
+	if (result->initiator && result->op == O2_OP_PUT && result->nob <= O2_IMMEDIATE_MAX)
 		o2_lnet_went_by_rdma(endpoint->lnet, result->tag);
 	o2_lnet_finished(endpoint->lnet, result->tag, result->status, result->nob, &result->fault);
 }

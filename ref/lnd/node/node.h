@@ -103,10 +103,8 @@ int o2_node_put(struct o2_node *node, uint64_t nid, const struct o2_lnet_hdr *hd
 		const struct o2_transfer_memory *source, struct o2_error *error);
 int o2_node_get(struct o2_node *node, uint64_t nid, const struct o2_lnet_hdr *hdr,
 		const struct o2_transfer_memory *sink, struct o2_error *error);
-/*
- * memory may be NULL: no payload, and tag 0 in the result.  What is longer than the connection's messages hold
- * (o2_conn_immediate_max) goes as by o2_node_put, and the result's op says so.
- */
+/* memory may be NULL: no payload, and tag 0 in the result. */
+/* What the connection's messages are too short for goes as by o2_node_put, and the result's op says so. */
 int o2_node_send(struct o2_node *node, uint64_t nid, const struct o2_lnet_hdr *hdr,
 		 const struct o2_transfer_memory *memory, struct o2_error *error);
 /* The same with plain bytes, copied before the call returns; tag comes back in the result. */
