@@ -260,6 +260,9 @@ bool o2_endpoints_foretold(uint32_t causes, int status, const struct o2_transfer
 /* ... and that a connection does? */
 bool o2_endpoints_may_go_down(uint32_t causes, const struct o2_transfer_fault *fault);
 
+/* endpoints_wire.c: a message that this endpoint posts. */
+void o2_endpoints_check_posted(struct o2_endpoints_seat *seat, const uint8_t *bytes);
+
 /* endpoints_trap.c: at a step of a transfer. */
 void o2_endpoints_watch(struct o2_endpoints_seat *seat);
 void o2_endpoints_set_trap(struct o2_endpoints *endpoints, uint32_t at, uint32_t victim);
