@@ -84,7 +84,9 @@
 	ENTRY(WORK_NO_MEMORY, "work_without_memory")                 \
 	ENTRY(WORK_WAITED, "work_waited_for_pages")                  \
 	ENTRY(WORK_STOPPED, "work_stopped")                          \
-	ENTRY(WORK_WRONG, "work_wrong_word")
+	ENTRY(WORK_WRONG, "work_wrong_word")                         \
+	ENTRY(WORK_IN_LINE, "work_waited_in_line")                   \
+	ENTRY(WORK_WRITE_WRONG, "work_write_wrong")
 
 enum o2_lst_situation { O2_LST_SITUATIONS(O2_SITUATION_ID) O2_LST_SITUATION_COUNT };
 
