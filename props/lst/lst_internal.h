@@ -52,6 +52,8 @@
 	ENTRY(CONSOLE_REPLY_FAILED, "console_reply_failed")          \
 	ENTRY(CONSOLE_DOWN, "console_peer_down")                     \
 	ENTRY(CONSOLE_REFUSED, "console_not_sent")                   \
+	ENTRY(CONSOLE_HALF_ANSWERED, "console_replied_without_bulk") \
+	ENTRY(CONSOLE_MAKE_CANCELED, "console_make_cancelled")       \
 	ENTRY(CONSOLE_NOT_RUN, "console_stopped_before_it_runs")     \
 	ENTRY(REVERSE_LIST, "reverse_list")                          \
 	ENTRY(REVERSE_ENDLESS, "reverse_endless")                    \
