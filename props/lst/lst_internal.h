@@ -87,6 +87,7 @@
 	ENTRY(WORK_WAITED, "work_waited_for_pages")                  \
 	ENTRY(WORK_STOPPED, "work_stopped")                          \
 	ENTRY(WORK_WRONG, "work_wrong_word")                         \
+	ENTRY(WORK_NO_SESSION, "work_no_room_for_a_session")         \
 	ENTRY(WORK_IN_LINE, "work_waited_in_line")                   \
 	ENTRY(WORK_WRITE_WRONG, "work_write_wrong")
 

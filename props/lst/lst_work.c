@@ -283,14 +283,45 @@ static void round_of(struct o2_work *work)
 
 /* --- the case --- */
 
+/* A session by force.  There is room for it where the one before has no RPC left that is on its way. */
+static uint32_t take_over(struct o2_work *work, uint32_t before, uint32_t stamp, bool room)
+{
+	const struct o2_lst_sid sid = o2_lst_sid_of(room ? stamp : before);
+
+	ask(work, o2_lst_ask_mksn(o2_lst_sid_of(stamp), 1, "other"), room ? 0 : ENOMEM);
+	deliver_ours(work);
+	if (!o2_lst_sid_equal(o2_lst_node_sid(work->the->b.node), sid))
+		o2_report_fail(work->the->report, "lst/work-session",
+			       "the node is not in session %" PRIu64 " when another is asked for",
+			       sid.ses_stamp);
+	work->the->seen[WORK_NO_SESSION] += !room;
+	return (uint32_t)sid.ses_stamp;
+}
+
+/* In the middle of a batch.  Returns which session there is then. */
+static uint32_t steal(struct o2_work *work)
+{
+	const uint32_t batch = 1 + (uint32_t)o2_draw(work->the->choice, O2_WORK_BATCHES - 1);
+	uint32_t stamp;
+
+	ask(work, o2_lst_ask_batch(o2_lst_sid_of(1), batch, O2_LST_BATCH_RUN, 0, 0),
+	    o2_work_run(work, batch));
+	deliver_ours(work);
+	stamp = take_over(work, 1, 2, true);
+	stamp = take_over(work, stamp, 3, work->calls == 0 || work->config.max_sessions > 2);
+	deliver_all(work);
+	return stamp;
+}
+
 /* By the console, or when nothing has been heard for so long, and not before. */
 static void leave(struct o2_work *work)
 {
 	struct o2_lst_case *the = work->the;
 	const struct o2_lst_node *node = the->b.node;
+	const uint32_t stamp = o2_draw_bool(the->choice, 1, 1) ? steal(work) : 1;
 
 	if (o2_draw_bool(the->choice, 1, 1)) {
-		ask(work, o2_lst_ask_rmsn(o2_lst_sid_of(1)), 0);
+		ask(work, o2_lst_ask_rmsn(o2_lst_sid_of(stamp)), 0);
 		deliver_all(work);
 	} else {
 		const uint64_t heard_ms = the->now_ms;
@@ -314,6 +345,7 @@ static void draw_configs(struct o2_work *work, struct o2_lst_node_config *other)
 	work->config.max_calls = 1 + (uint32_t)o2_draw(c, 7);
 	work->config.max_tests = 1 + (uint32_t)o2_draw(c, 4);
 	work->config.max_batches = 1 + (uint32_t)o2_draw(c, 3);
+	work->config.max_sessions = 2 + (uint32_t)o2_draw(c, 1);
 	work->config.max_units = 1 + (uint32_t)o2_draw(c, 19);
 	work->config.client_pages = 256 + (uint32_t)o2_draw(c, 2);
 	/* More than the other node has to serve: some of what is asked there waits. */
