@@ -249,6 +249,8 @@ void o2_endpoints_follow(struct o2_endpoints_seat *seat, const struct o2_endpoin
 
 /* endpoints_stray.c: a header that is not for one of them, or not from its peer. */
 void o2_endpoints_stray(struct o2_endpoints *endpoints);
+/* A REPLY to an operation that has ended comes once more, whoever waits for one now. */
+void o2_endpoints_late_reply(struct o2_endpoints_seat *seat, uint32_t from, uint64_t number);
 
 /* endpoints_judge.c: what an application is told. */
 extern const struct o2_lnet_ops o2_endpoints_ops;

@@ -9,8 +9,9 @@
 /* Operations, as the commands start them.  The number of a PUT travels in its hdr_data. */
 
 #define LONGER_MS      61000u /* than any configured wait for an answer */
-#define PINGS	       280u   /* more than 256, and what the turns without one leave */
-#define PUSH_BYTES_MAX 4200u  /* more than there is room for */
+#define ROUND	       256u
+#define PINGS	       280u  /* more than 256, and what the turns without one leave */
+#define PUSH_BYTES_MAX 4200u /* more than there is room for */
 
 static uint32_t draw_bytes(struct o2_choice *c, enum o2_endpoints_kind kind)
 {
@@ -185,6 +186,9 @@ void o2_endpoints_ping_on(struct o2_endpoints *endpoints)
 		op->match_bits = O2_PING_MATCH_BITS;
 		o2_endpoints_draw_op_memory(endpoints->choice, seat, op);
 		start(seat, op);
+		/* To the one that was so long ago that it may have had the same place. */
+		if (op->ended == 0 && seat->nstarted > ROUND)
+			o2_endpoints_late_reply(seat, op->to, seat->number[seat->nstarted - 1 - ROUND]);
 		o2_endpoints_exhaust(endpoints);
 	}
 	if (!endpoints->report->failed)
