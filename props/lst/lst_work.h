@@ -69,8 +69,8 @@ struct o2_work {
 	uint64_t written, wrong_written, written_bytes;
 	/* Reads and writes that have come to the other node and of which nothing is moved yet, in their order. */
 	uint32_t nunserved;
-	struct o2_lst_bulk held; /* pages of the other node that somebody else has */
 	uint64_t unserved[O2_WORK_UNSERVED];
+	struct o2_lst_bulk held; /* pages of the other node that somebody else has */
 };
 
 /* What a TEST is answered with; the half is there from now on if that is 0. */
