@@ -149,6 +149,8 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 		o2_draw_steps(choice, LABEL_STEP, MAX_STEPS, MORE, run_step, run->endpoints);
 	if (!report->failed)
 		o2_endpoints_settle(run->endpoints);
+	if (!report->failed && o2_draw_bool(choice, 127, 1))
+		o2_endpoints_ping_on(run->endpoints);
 	if (!report->failed)
 		o2_endpoints_stray(run->endpoints);
 	o2_endpoints_close(run->endpoints);

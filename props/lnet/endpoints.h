@@ -58,6 +58,7 @@
 	ENTRY(O2_ENDPOINTS_SEEN_THREE, "three_endpoints")                           \
 	ENTRY(O2_ENDPOINTS_SEEN_FOUR, "four_endpoints")                             \
 	ENTRY(O2_ENDPOINTS_SEEN_MANY, "two_hundred_in_flight")                      \
+	ENTRY(O2_ENDPOINTS_SEEN_PING_ON, "ping_on_and_on")                          \
 	ENTRY(O2_ENDPOINTS_SEEN_DEEP, "depth_255")                                  \
 	ENTRY(O2_ENDPOINTS_SEEN_HOURS_IDLE, "hours_without_a_message")              \
 	ENTRY(O2_ENDPOINTS_SEEN_HOURS_BUSY, "hours_in_the_middle")                  \

@@ -17,7 +17,8 @@
 #define O2_ENDPOINTS_OP_PAGES	 3u
 #define O2_ENDPOINTS_LINE_BYTES	 64u /* of a page, for a small operation */
 #define O2_ENDPOINTS_TAKES	 1024u
-#define O2_ENDPOINTS_INFO_BYTES	 48u /* of the answer to a ping */
+#define O2_ENDPOINTS_STARTED	 4096u /* operations of a life whose numbers are looked at */
+#define O2_ENDPOINTS_INFO_BYTES	 48u   /* of the answer to a ping */
 
 /* What an operation does. */
 enum o2_endpoints_kind {
@@ -121,6 +122,8 @@ struct o2_endpoints_seat {
 	struct o2_node_config node_config;
 	struct o2_lnet_config lnet_config;
 	uint32_t life;
+	uint64_t number[O2_ENDPOINTS_STARTED]; /* of all operations of this life */
+	uint32_t nstarted;
 	uint32_t nops, nlarge;
 	struct o2_endpoints_op op[O2_ENDPOINTS_OPS];
 	struct o2_endpoints_entry entry[O2_ENDPOINTS_ENTRIES];
@@ -239,11 +242,15 @@ uint32_t o2_endpoints_users(const struct o2_endpoints_seat *seat, uint32_t numbe
 
 /* endpoints_op.c: operations are drawn and started. */
 void o2_endpoints_start(struct o2_endpoints *endpoints, struct o2_endpoints_seat *seat, uint32_t to);
+/* At rest: so many pings of one endpoint, one after the other, that a counter of 8 bits goes round. */
+void o2_endpoints_ping_on(struct o2_endpoints *endpoints);
 void o2_endpoints_cancel(struct o2_endpoints_seat *seat);
 void o2_endpoints_follow(struct o2_endpoints_seat *seat, const struct o2_endpoints_op *op);
 
 /* endpoints_stray.c: a header that is not for one of them, or not from its peer. */
 void o2_endpoints_stray(struct o2_endpoints *endpoints);
+/* A REPLY to an operation that has ended comes once more, whoever waits for one now. */
+void o2_endpoints_late_reply(struct o2_endpoints_seat *seat, uint32_t from, uint64_t number);
 
 /* endpoints_judge.c: what an application is told. */
 extern const struct o2_lnet_ops o2_endpoints_ops;
@@ -260,6 +267,9 @@ bool o2_endpoints_foretold(uint32_t causes, int status, const struct o2_transfer
 /* ... and that a connection does? */
 bool o2_endpoints_may_go_down(uint32_t causes, const struct o2_transfer_fault *fault);
 
+/* endpoints_wire.c: a message that this endpoint posts. */
+void o2_endpoints_check_posted(struct o2_endpoints_seat *seat, const uint8_t *bytes);
+
 /* endpoints_trap.c: at a step of a transfer. */
 void o2_endpoints_watch(struct o2_endpoints_seat *seat);
 void o2_endpoints_set_trap(struct o2_endpoints *endpoints, uint32_t at, uint32_t victim);
@@ -268,6 +278,8 @@ void o2_endpoints_spring(struct o2_endpoints *endpoints);
 
 /* endpoints_rest.c: time, and how a case comes to rest. */
 void o2_endpoints_clock(struct o2_endpoints *endpoints, uint64_t ms);
+/* Until nothing more happens without time. */
+void o2_endpoints_exhaust(struct o2_endpoints *endpoints);
 /* Until all is at rest, and is as it should be. */
 void o2_endpoints_settle(struct o2_endpoints *endpoints);
 /* What an endpoint does between two sleeps.  Returns how much that was. */

@@ -9,7 +9,9 @@
 /* Operations, as the commands start them.  The number of a PUT travels in its hdr_data. */
 
 #define LONGER_MS      61000u /* than any configured wait for an answer */
-#define PUSH_BYTES_MAX 4200u  /* more than there is room for */
+#define ROUND	       256u
+#define PINGS	       280u  /* more than 256, and what the turns without one leave */
+#define PUSH_BYTES_MAX 4200u /* more than there is room for */
 
 static uint32_t draw_bytes(struct o2_choice *c, enum o2_endpoints_kind kind)
 {
@@ -103,6 +105,19 @@ static int submit(struct o2_endpoints_seat *seat, struct o2_endpoints_op *op)
 				       : o2_lnet_put(lnet, &target, memory, &op->operation, NULL);
 }
 
+/* In one life no two operations have the same number: an answer that comes late ends no other one. */
+static void check_number(struct o2_endpoints_seat *seat, uint64_t number)
+{
+	for (uint32_t i = 0; i < seat->nstarted; i++)
+		if (seat->number[i] == number)
+			o2_report_fail(seat->endpoints->report, "endpoint/number",
+				       "operations %" PRIu32 " and %" PRIu32 " of endpoint %" PRIu32
+				       " have the number 0x%" PRIx64,
+				       i, seat->nstarted, seat->index, number);
+	if (seat->nstarted < O2_ENDPOINTS_STARTED)
+		seat->number[seat->nstarted++] = number;
+}
+
 /* Hand it over.  Who is being closed starts nothing; else nothing speaks against it. */
 static void start(struct o2_endpoints_seat *seat, struct o2_endpoints_op *op)
 {
@@ -117,6 +132,8 @@ static void start(struct o2_endpoints_seat *seat, struct o2_endpoints_op *op)
 	o2_endpoints_find_clashes(seat, op);
 	rc = submit(seat, op);
 	op->started = rc == 0;
+	if (rc == 0)
+		check_number(seat, op->operation);
 	if (seat->closing)
 		o2_endpoints_seen(endpoints, O2_ENDPOINTS_SEEN_START_WHILE_CLOSING);
 	if (rc != expected)
@@ -149,6 +166,34 @@ void o2_endpoints_start(struct o2_endpoints *endpoints, struct o2_endpoints_seat
 	draw(endpoints->choice, &endpoints->seat[to], op);
 	o2_endpoints_draw_op_memory(endpoints->choice, seat, op);
 	start(seat, op);
+}
+
+void o2_endpoints_ping_on(struct o2_endpoints *endpoints)
+{
+	struct o2_endpoints_seat *seat = &endpoints->seat[o2_draw_pick(endpoints->choice, endpoints->nseats)];
+
+	for (uint32_t n = 0; n < PINGS && !endpoints->report->failed && seat->open; n++) {
+		struct o2_endpoints_op *op = new_op(seat);
+
+		if (op == NULL) {
+			o2_endpoints_settle(endpoints);
+			continue;
+		}
+		op->to = (seat->index + 1) % endpoints->nseats;
+		op->kind = O2_ENDPOINTS_PING;
+		op->bytes = O2_PING_SINK_BYTES;
+		op->portal = O2_PING_PORTAL;
+		op->match_bits = O2_PING_MATCH_BITS;
+		o2_endpoints_draw_op_memory(endpoints->choice, seat, op);
+		start(seat, op);
+		/* To the one that was so long ago that it may have had the same place. */
+		if (op->ended == 0 && seat->nstarted > ROUND)
+			o2_endpoints_late_reply(seat, op->to, seat->number[seat->nstarted - 1 - ROUND]);
+		o2_endpoints_exhaust(endpoints);
+	}
+	if (!endpoints->report->failed)
+		o2_endpoints_settle(endpoints);
+	o2_endpoints_seen(endpoints, O2_ENDPOINTS_SEEN_PING_ON);
 }
 
 /* An operation of this endpoint that has not ended, the drawn one or one behind it; NULL: none. */

@@ -200,7 +200,7 @@ static int pump_all(void *context)
 	return handled;
 }
 
-static void exhaust(struct o2_endpoints *endpoints)
+void o2_endpoints_exhaust(struct o2_endpoints *endpoints)
 {
 	o2_ground_exhaust(&endpoints->ground, pump_all, is_silent);
 	endpoints->exhausted_ms = endpoints->ground.now_ms;
@@ -211,13 +211,13 @@ static void settle(struct o2_endpoints *endpoints)
 {
 	const uint64_t end_ms = endpoints->ground.now_ms + REST_MS;
 
-	exhaust(endpoints);
+	o2_endpoints_exhaust(endpoints);
 	while (!endpoints->report->failed && !at_rest(endpoints) && endpoints->ground.now_ms < end_ms) {
 		for (uint32_t i = 0; i < endpoints->nseats; i++)
 			o2_endpoints_return(&endpoints->seat[i]);
 		/* So little at a time that nothing is late which could have happened. */
 		o2_endpoints_clock(endpoints, patience_ms(endpoints) * 4 / 5);
-		exhaust(endpoints);
+		o2_endpoints_exhaust(endpoints);
 	}
 	if (at_rest(endpoints)) {
 		check_sleep(endpoints);

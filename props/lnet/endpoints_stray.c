@@ -54,6 +54,30 @@ static bool same(const struct o2_error *error, const struct o2_error *expected)
 	       error->limit == expected->limit;
 }
 
+void o2_endpoints_late_reply(struct o2_endpoints_seat *seat, uint32_t from, uint64_t number)
+{
+	const uint64_t nid = o2_endpoints_nid(seat->endpoints, from);
+	const struct o2_lnet_hdr hdr = {
+		.dest_nid = seat->lnet_config.nid,
+		.src_nid = nid,
+		.type = O2_LNET_REPLY,
+		.msg.reply.dst_wmd = {seat->lnet_config.interface_cookie, number},
+	};
+	const struct o2_error expected = {
+		.rule = "lnet/unknown-handle", .field = "dst_wmd", .value = number, .limit = O2_NO_LIMIT};
+	const uint8_t nothing = 0;
+	int rc;
+
+	seat->stray = (struct o2_endpoints_stray){.expected = true};
+	rc = o2_lnet_receive(seat->endpoint.lnet, nid, &hdr, &nothing, NULL);
+	seat->stray.expected = false;
+	if (rc != 0 || !seat->stray.dropped)
+		o2_report_fail(seat->endpoints->report, "endpoint/stray",
+			       "a REPLY to 0x%" PRIx64 ", which has ended, is taken: %d", number, rc);
+	else if (!same(&seat->stray.error, &expected))
+		differs(seat->endpoints, "a late REPLY", &seat->stray.error, &expected);
+}
+
 void o2_endpoints_stray(struct o2_endpoints *endpoints)
 {
 	struct o2_choice *c = endpoints->choice;

@@ -32,6 +32,8 @@ static int post_send(void *context, struct ibv_qp *qp, struct ibv_send_wr *list,
 	const uint8_t *bytes = o2_seen_posted(list);
 
 	(void)sink;
+	if (bytes != NULL)
+		o2_endpoints_check_posted(seat, bytes);
 	if (trap->armed && trap->at == seat->index && bytes != NULL && bytes[O2_AT_TYPE] == trap->type) {
 		trap->sprung = trap->after == 0;
 		trap->after -= trap->after > 0;

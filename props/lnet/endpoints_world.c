@@ -70,6 +70,7 @@ static void begin(struct o2_endpoints_seat *seat)
 
 	seat->lnet_config.interface_cookie = ((uint64_t)seat->index << 32) + ++seat->life;
 	seat->lnet_config.ping_sequence = seat->life;
+	seat->nstarted = 0;
 	o2_endpoints_offer_lnet(seat);
 	if (o2_endpoint_open(&seat->place.ni, seat->cm, &seat->node_config, &seat->lnet_config,
 			     &o2_endpoints_ops, seat, &seat->endpoint, &error) != 0) {

@@ -52,6 +52,8 @@
 	ENTRY(CONSOLE_REPLY_FAILED, "console_reply_failed")          \
 	ENTRY(CONSOLE_DOWN, "console_peer_down")                     \
 	ENTRY(CONSOLE_REFUSED, "console_not_sent")                   \
+	ENTRY(CONSOLE_HALF_ANSWERED, "console_replied_without_bulk") \
+	ENTRY(CONSOLE_MAKE_CANCELED, "console_make_cancelled")       \
 	ENTRY(CONSOLE_NOT_RUN, "console_stopped_before_it_runs")     \
 	ENTRY(REVERSE_LIST, "reverse_list")                          \
 	ENTRY(REVERSE_ENDLESS, "reverse_endless")                    \
@@ -84,7 +86,10 @@
 	ENTRY(WORK_NO_MEMORY, "work_without_memory")                 \
 	ENTRY(WORK_WAITED, "work_waited_for_pages")                  \
 	ENTRY(WORK_STOPPED, "work_stopped")                          \
-	ENTRY(WORK_WRONG, "work_wrong_word")
+	ENTRY(WORK_WRONG, "work_wrong_word")                         \
+	ENTRY(WORK_NO_SESSION, "work_no_room_for_a_session")         \
+	ENTRY(WORK_IN_LINE, "work_waited_in_line")                   \
+	ENTRY(WORK_WRITE_WRONG, "work_write_wrong")
 
 enum o2_lst_situation { O2_LST_SITUATIONS(O2_SITUATION_ID) O2_LST_SITUATION_COUNT };
 

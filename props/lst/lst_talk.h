@@ -63,6 +63,7 @@ struct o2_lst_talk {
 	bool stopped;	   /* the user has had enough; */
 	bool canceled;	   /* and does not wait for what is under way */
 	int refused;	   /* what the transport says to what leaves now; 0: nothing */
+	uint32_t nexpired; /* RPCs whose time was over before all had come */
 	uint32_t nrefused; /* RPCs of lanes to which it has said so */
 	bool unsent;	   /* and a request of the framework, when so many had been asked */
 	uint32_t unsent_at;

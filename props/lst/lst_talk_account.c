@@ -272,6 +272,8 @@ void o2_talk_clock(struct o2_lst_talk *talk)
 			continue;
 		asked->doomed = true;
 		asked->doom = -ETIMEDOUT;
+		talk->nexpired++;
+		talk->seen[CONSOLE_HALF_ANSWERED] += asked->replied;
 	}
 }
 
@@ -291,6 +293,12 @@ void o2_talk_is_down(struct o2_lst_talk *talk, int code)
 void o2_talk_cancel(struct o2_lst_talk *talk)
 {
 	talk->stopped = talk->canceled = true;
+	/* It is not waited for, and whether the node has it nobody knows. */
+	if (talk->nasked == 1 && is_open(&talk->asked[0])) {
+		talk->asked[0].doomed = true;
+		talk->asked[0].doom = -ECANCELED;
+		talk->seen[CONSOLE_MAKE_CANCELED]++;
+	}
 	for (uint32_t i = 0; i < talk->nasked; i++)
 		if (talk->asked[i].is_test && is_open(&talk->asked[i]))
 			talk->asked[i].doomed = true;

@@ -263,6 +263,13 @@ void o2_talk_check_report(struct o2_lst_talk *talk)
 		o2_report_fail(talk->report, "lst/console-status",
 			       "the session ends with %d; by what has come it has %s", report->status,
 			       well ? "gone well" : "failed");
+	/* Of what is cancelled the account does not say when it ends. */
+	if (!talk->canceled)
+		wrong(talk, "rpcs_expired", o2_lst_rpc_counters(talk->rpc)->rpcs_expired, talk->nexpired);
+	if (talk->asked[0].doom == -ECANCELED) {
+		wrong(talk, "status", report->status, -ECANCELED);
+		wrong(talk, "left", report->left, true);
+	}
 	if (!talk->canceled) {
 		check_failure(talk, report);
 		check_session(talk, report);

@@ -7,13 +7,12 @@
 
 #include "props/lst/lst_requests.h"
 
-#define LIST_PAGE   64u
-#define CALLS	    8u /* that the console may have under way: o2_lst_side_config */
-#define ROUNDS	    5u
-#define MORE_PAGES  50u
-#define LARGE_BYTES 100000u
-#define ABSENT_NID  UINT64_C(0x000500000a4d0009)
-#define TIMEOUT_MS  O2_LST_CASE_TIMEOUT_MS
+#define LIST_PAGE  64u
+#define CALLS	   8u /* that the console may have under way: o2_lst_side_config */
+#define ROUNDS	   5u
+#define MORE_PAGES 50u
+#define ABSENT_NID UINT64_C(0x000500000a4d0009)
+#define TIMEOUT_MS O2_LST_CASE_TIMEOUT_MS
 
 /* What was asked, and what it has to be answered with. */
 struct question {
@@ -68,12 +67,13 @@ static struct question *ask(struct o2_work *work, struct o2_lst_msg msg, uint32_
 				   .features = msg.msg_type == O2_LST_RMSN_REQST ? O2_LST_FEATS_MASK
 										 : work->features};
 	msg.msg_ses_feats = work->features;
-	if (msg.msg_type == O2_LST_TEST_REQST && msg.u.test_reqst.tsr_is_client != 0) {
+	if (msg.msg_type == O2_LST_BRW_REQST ||
+	    (msg.msg_type == O2_LST_TEST_REQST && msg.u.test_reqst.tsr_is_client != 0)) {
 		call.bulk = &the->list;
 		call.bulk_is_source = true;
 	}
 	work->requests++;
-	work->refused += status != 0;
+	work->refused += status != 0 && msg.msg_type != O2_LST_BRW_REQST;
 	rc = o2_lst_call_start(the->a.node->rpc, &call, NULL, NULL);
 	if (rc != 0)
 		o2_report_fail(the->report, "lst/work-start", "a request is not sent: %d", rc);
@@ -85,6 +85,7 @@ static struct question *ask(struct o2_work *work, struct o2_lst_msg msg, uint32_
 static void deliver(struct o2_work *work, struct o2_lnet_side *side)
 {
 	o2_work_letter(work, &side->letter[0]);
+	o2_work_check_order(work, &side->letter[0]);
 	side->nevents = side->nresults = side->peer->nevents = side->peer->nresults = 0;
 	o2_lnet_deliver(side);
 	work->the->seen[WORK_WAITED] += !TAILQ_EMPTY(&work->the->a.node->waiting);
@@ -151,52 +152,13 @@ static void deliver_without(struct o2_work *work, uint32_t nth)
 
 /* --- tests --- */
 
-/* The word with the wrong bit, in pieces of the client's pages: docs/peer.md, "Quirks". */
-static bool is_found(const struct o2_work_half *half)
+/* What is asked for has this as its bulk. */
+static void lay_bulk(struct o2_lst_case *the, uint32_t bytes)
 {
-	const uint32_t most = half->length_bytes < 4096 ? half->length_bytes : 4096;
-	const uint32_t word = most / 2 / 8 * 8, at = half->offset + word;
-
-	if (half->check == O2_LST_CHECK_FULL)
-		return true;
-	return half->check == O2_LST_CHECK_SIMPLE &&
-	       (word == 0 || word + 8 == half->length_bytes || at % 4096 == 0 || (at + 8) % 4096 == 0);
-}
-
-static void draw_bulk(struct o2_work *work, struct o2_work_half *half)
-{
-	static const uint32_t lengths[] = {8, 16, 24, 2048, 3976, 3984, 4088, 4096, 4104, 8192, 1048576};
-	struct o2_lst_test_reqst *asked = &half->asked;
-	struct o2_choice *c = work->the->choice;
-
-	half->is_brw = true;
-	asked->tsr_service = O2_LST_SERVICE_BRW;
-	half->is_read = o2_draw_bool(c, 1, 2);
-	half->check = 1 + (uint32_t)o2_draw(c, 3);
-	half->length_bytes =
-		lengths[o2_draw_bool(c, work->config.client_pages > 258 ? 1 : 80, 1) ? 10 : o2_draw(c, 9)];
-	if (half->length_bytes > LARGE_BYTES && work->kept)
-		half->length_bytes = 4096;
-	if (half->length_bytes > LARGE_BYTES)
-		asked->tsr_loop = asked->tsr_loop > 2 ? 2 : asked->tsr_loop;
-	if (work->features == 0) {
-		half->length_bytes = (half->length_bytes + 4095) / 4096 * 4096;
-		if (o2_draw_bool(c, 9, 1))
-			half->length_bytes = o2_draw_bool(c, 1, 1) ? 0 : 257 * 4096;
-		asked->tsr_u.bulk_v0 = (struct o2_lst_bulk_v0){half->is_read ? 1 : 2,
-							       half->length_bytes / 4096, half->check};
-	} else {
-		if (half->length_bytes % 4096 != 0)
-			half->offset = 8 * (uint32_t)o2_draw(c, (4096 - half->length_bytes % 4096) / 8);
-		if (o2_draw_bool(c, 9, 1))
-			half->length_bytes = o2_draw_bool(c, 1, 1) ? 0 : half->length_bytes + 4;
-		else if (o2_draw_bool(c, 9, 1))
-			half->offset += o2_draw_bool(c, 1, 1) ? 4 : 4096;
-		asked->tsr_u.bulk_v1 =
-			(struct o2_lst_bulk_v1){(uint16_t)(half->is_read ? 1 : 2), (uint16_t)half->check,
-						half->length_bytes, half->offset};
-	}
-	half->fails = half->is_read && work->flips && is_found(half);
+	the->list_kiov = (struct o2_kiov){LIST_PAGE, 0, bytes};
+	the->list = (struct o2_transfer_memory){
+		.buffer = {.kind = O2_KIOV, .count = 1, .nob = bytes, .kiov = &the->list_kiov},
+		.mode = O2_REG_GLOBAL};
 }
 
 static void lay_list(struct o2_work *work, const struct o2_work_half *half)
@@ -205,10 +167,7 @@ static void lay_list(struct o2_work *work, const struct o2_work_half *half)
 	uint8_t *bytes = o2_lnet_side_bytes(&the->lnet.a, LIST_PAGE);
 	const uint64_t nobody = o2_draw_bool(the->choice, 1, 1) ? ABSENT_NID : O2_LNET_NID_B;
 
-	the->list_kiov = (struct o2_kiov){LIST_PAGE, 0, half->asked.tsr_ndest * O2_LST_DEST_BYTES};
-	the->list = (struct o2_transfer_memory){
-		.buffer = {.kind = O2_KIOV, .count = 1, .nob = the->list_kiov.len, .kiov = &the->list_kiov},
-		.mode = O2_REG_GLOBAL};
+	lay_bulk(the, half->asked.tsr_ndest * O2_LST_DEST_BYTES);
 	for (uint32_t i = 0; i < half->asked.tsr_ndest; i++) {
 		const struct o2_lst_dest dest = {half->absent[i] ? nobody : O2_LNET_NID_A,
 						 O2_LNET_PID_KERNEL};
@@ -224,7 +183,9 @@ static void add_half(struct o2_work *work)
 	struct o2_lst_msg msg;
 	uint32_t nth;
 
-	*half = (struct o2_work_half){.batch = 1 + (uint32_t)o2_draw(c, O2_WORK_BATCHES - 1)};
+	/* What waits for pages is to meet what waits for others. */
+	*half = (struct o2_work_half){
+		.batch = 1 + (o2_work_is_scarce(work) ? 0 : (uint32_t)o2_draw(c, O2_WORK_BATCHES - 1))};
 	half->is_client = o2_draw_bool(c, 1, 5);
 	msg = o2_lst_ask_test(o2_lst_sid_of(1), half->is_client, 1 + (uint32_t)o2_draw(c, 1));
 	half->asked = msg.u.test_reqst;
@@ -234,8 +195,8 @@ static void add_half(struct o2_work *work)
 	half->asked.tsr_stop_onerr = (uint8_t)o2_draw(c, 1);
 	half->absent[0] = o2_draw_bool(c, 7, 1);
 	half->absent[1] = o2_draw_bool(c, 7, 1);
-	if (o2_draw_bool(c, 1, 1))
-		draw_bulk(work, half);
+	if (o2_draw_bool(c, 1, 1) || o2_work_is_scarce(work))
+		o2_work_draw_bulk(work, half);
 	lay_list(work, half);
 	msg.u.test_reqst = half->asked;
 	work->nth = draw_nth(work);
@@ -249,6 +210,24 @@ static void add_half(struct o2_work *work)
 }
 
 /* --- rounds --- */
+
+/* By the console itself: what it is told of wrong words is no matter of the node's own reads. */
+static void write_once(struct o2_work *work)
+{
+	struct o2_lst_side *b = &work->the->b;
+	const struct o2_lst_node_wrong wrong = b->wrong;
+	const uint32_t nwrong = b->nwrong;
+	struct o2_work_write write;
+	const struct o2_lst_msg msg =
+		o2_work_lay_write(work, o2_lnet_side_bytes(&work->the->lnet.a, LIST_PAGE), &write);
+
+	lay_bulk(work->the, write.len);
+	ask(work, msg, write.found ? EBADMSG : 0);
+	deliver_all(work);
+	o2_work_check_write(work, &write, nwrong);
+	b->wrong = wrong;
+	b->nwrong = nwrong;
+}
 
 static void query(struct o2_work *work)
 {
@@ -264,23 +243,11 @@ static void query(struct o2_work *work)
 	work->the->seen[WORK_ACTIVE] += active > 0;
 }
 
-/*
- * What takes all pages of the other node waits there as long as a write of which nothing comes any more has
- * some: until then nothing of it is foretold, so both do not occur in one case.
- */
-static bool has_large(const struct o2_work *work)
-{
-	for (uint32_t i = 0; i < work->nhalves; i++)
-		if (work->half[i].length_bytes > LARGE_BYTES)
-			return true;
-	return false;
-}
-
 static void control(struct o2_work *work, uint32_t opcode)
 {
 	const uint32_t batch = 1 + (uint32_t)o2_draw(work->the->choice, O2_WORK_BATCHES - 1);
-	const bool force =
-		o2_draw_bool(work->the->choice, 1, 1) && !(has_large(work) && o2_work_writes(work, batch));
+	const bool force = o2_draw_bool(work->the->choice, 1, 1) &&
+			   !(o2_work_has_large(work) && o2_work_writes(work, batch));
 	const uint32_t nth = opcode == O2_LST_BATCH_RUN ? draw_nth(work) : 0;
 	uint32_t status;
 
@@ -316,14 +283,45 @@ static void round_of(struct o2_work *work)
 
 /* --- the case --- */
 
+/* A session by force.  There is room for it where the one before has no RPC left that is on its way. */
+static uint32_t take_over(struct o2_work *work, uint32_t before, uint32_t stamp, bool room)
+{
+	const struct o2_lst_sid sid = o2_lst_sid_of(room ? stamp : before);
+
+	ask(work, o2_lst_ask_mksn(o2_lst_sid_of(stamp), 1, "other"), room ? 0 : ENOMEM);
+	deliver_ours(work);
+	if (!o2_lst_sid_equal(o2_lst_node_sid(work->the->b.node), sid))
+		o2_report_fail(work->the->report, "lst/work-session",
+			       "the node is not in session %" PRIu64 " when another is asked for",
+			       sid.ses_stamp);
+	work->the->seen[WORK_NO_SESSION] += !room;
+	return (uint32_t)sid.ses_stamp;
+}
+
+/* In the middle of a batch.  Returns which session there is then. */
+static uint32_t steal(struct o2_work *work)
+{
+	const uint32_t batch = 1 + (uint32_t)o2_draw(work->the->choice, O2_WORK_BATCHES - 1);
+	uint32_t stamp;
+
+	ask(work, o2_lst_ask_batch(o2_lst_sid_of(1), batch, O2_LST_BATCH_RUN, 0, 0),
+	    o2_work_run(work, batch));
+	deliver_ours(work);
+	stamp = take_over(work, 1, 2, true);
+	stamp = take_over(work, stamp, 3, work->calls == 0 || work->config.max_sessions > 2);
+	deliver_all(work);
+	return stamp;
+}
+
 /* By the console, or when nothing has been heard for so long, and not before. */
 static void leave(struct o2_work *work)
 {
 	struct o2_lst_case *the = work->the;
 	const struct o2_lst_node *node = the->b.node;
+	const uint32_t stamp = o2_draw_bool(the->choice, 1, 1) ? steal(work) : 1;
 
 	if (o2_draw_bool(the->choice, 1, 1)) {
-		ask(work, o2_lst_ask_rmsn(o2_lst_sid_of(1)), 0);
+		ask(work, o2_lst_ask_rmsn(o2_lst_sid_of(stamp)), 0);
 		deliver_all(work);
 	} else {
 		const uint64_t heard_ms = the->now_ms;
@@ -347,6 +345,7 @@ static void draw_configs(struct o2_work *work, struct o2_lst_node_config *other)
 	work->config.max_calls = 1 + (uint32_t)o2_draw(c, 7);
 	work->config.max_tests = 1 + (uint32_t)o2_draw(c, 4);
 	work->config.max_batches = 1 + (uint32_t)o2_draw(c, 3);
+	work->config.max_sessions = 2 + (uint32_t)o2_draw(c, 1);
 	work->config.max_units = 1 + (uint32_t)o2_draw(c, 19);
 	work->config.client_pages = 256 + (uint32_t)o2_draw(c, 2);
 	/* More than the other node has to serve: some of what is asked there waits. */
@@ -383,11 +382,14 @@ static void talk(struct o2_work *work)
 	struct question *stat;
 
 	o2_lst_clock_to(the, started_ms);
+	o2_work_draw_scarce(work);
 	make_session(work);
 	for (uint32_t i = 0; i < ROUNDS && !the->report->failed; i++) {
 		while (work->nhalves < O2_WORK_HALVES && o2_draw_bool(the->choice, 1, 2))
 			add_half(work);
 		o2_lst_clock_to(the, the->now_ms + o2_draw(the->choice, 5000));
+		if (o2_draw_bool(the->choice, 3, 1))
+			write_once(work);
 		round_of(work);
 		the->steps++;
 	}
@@ -396,6 +398,7 @@ static void talk(struct o2_work *work)
 	lnet = work->lnet;
 	deliver_all(work);
 	the->seen[WORK_RAN] += work->tries > 0;
+	o2_lst_bulk_put(&work->held);
 	o2_work_check_counts(work, &stat->stat, &lnet, started_ms);
 	leave(work);
 }

@@ -9,10 +9,11 @@
  * given, and what it counts, is then known to the last RPC (docs/properties.md, "The lst property").
  */
 
-#define O2_WORK_HALVES	6u
-#define O2_WORK_BATCHES 4u
-#define O2_WORK_UNITS	128u
-#define O2_WORK_DESTS	2u
+#define O2_WORK_HALVES	 6u
+#define O2_WORK_BATCHES	 4u
+#define O2_WORK_UNITS	 128u
+#define O2_WORK_DESTS	 2u
+#define O2_WORK_UNSERVED 32u
 
 /* A half of a test, as it was asked for. */
 struct o2_work_half {
@@ -33,6 +34,13 @@ struct o2_work_unit {
 	struct o2_work_half *half;
 	bool absent, trying;
 	bool ended;
+};
+
+/* A write of the console's. */
+struct o2_work_write {
+	uint32_t len, at;
+	uint64_t got;
+	bool found; /* a word of it is wrong, and looked at */
 };
 
 /* The account: what the node has to have done. */
@@ -57,6 +65,12 @@ struct o2_work {
 	uint64_t tries, failed, pings, reads, writes, bytes, wrong;
 	uint64_t brw_errors, ping_errors, fetched_bytes, requests, refused;
 	struct o2_lst_lnet_counters lnet;
+	/* The console's own writes. */
+	uint64_t written, wrong_written, written_bytes;
+	/* Reads and writes that have come to the other node and of which nothing is moved yet, in their order. */
+	uint32_t nunserved;
+	uint64_t unserved[O2_WORK_UNSERVED];
+	struct o2_lst_bulk held; /* pages of the other node that somebody else has */
 };
 
 /* What a TEST is answered with; the half is there from now on if that is 0. */
@@ -73,6 +87,21 @@ uint32_t o2_work_query(struct o2_work *work, uint32_t batch, uint32_t index, uin
 void o2_work_finish(struct o2_work *work);
 /* A letter arrives, of either side. */
 void o2_work_letter(struct o2_work *work, const struct o2_letter *letter);
+
+/* lst_work_bulk.c */
+void o2_work_draw_bulk(struct o2_work *work, struct o2_work_half *half);
+bool o2_work_has_large(const struct o2_work *work);
+/* A letter arrives, of either side: reads and writes are served in their order. */
+void o2_work_check_order(struct o2_work *work, const struct o2_letter *letter);
+/* Somebody else may have nearly all pages of the other node, as long as held is not given back. */
+void o2_work_draw_scarce(struct o2_work *work);
+static inline bool o2_work_is_scarce(const struct o2_work *work)
+{
+	return work->held.count > 0;
+}
+/* What the console asks for next, with the bytes of it; and what was told of it, where nwrong were before. */
+struct o2_lst_msg o2_work_lay_write(struct o2_work *work, uint8_t *bytes, struct o2_work_write *write);
+void o2_work_check_write(struct o2_work *work, const struct o2_work_write *write, uint32_t nwrong);
 
 /* lst_work_count.c */
 void o2_work_count_wrong(struct o2_work *work, const char *what, uint64_t found, uint64_t expected);

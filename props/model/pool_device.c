@@ -16,7 +16,11 @@ static void violation(struct o2_pool_device *d, const char *what)
 static struct o2_pool_element *create_element(struct o2_pool_device *d)
 {
 	struct o2_pool_element *element = &d->element[d->created];
+	const uint64_t device = d->leaves_for;
 
+	d->leaves_for = 0;
+	if (device != 0)
+		o2_pool_set_fail(d->set, device);
 	if (d->creates++ == d->faults->create_at)
 		return NULL;
 	if (d->created == O2_POOL_ELEMENTS) {

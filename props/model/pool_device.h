@@ -14,10 +14,11 @@
  * something is unmade that is not there, or in use.
  */
 
-#define O2_POOL_STEPS	 120u /* of a case, at most */
-#define O2_POOL_SIZE	 4u   /* elements of a pool, at most */
-#define O2_POOL_POOLS	 (O2_POOL_STEPS + 1u)
-#define O2_POOL_ELEMENTS (O2_POOL_POOLS * O2_POOL_SIZE + O2_POOL_STEPS)
+#define O2_POOL_STEPS 120u /* of a case, at most */
+#define O2_POOL_SIZE  4u   /* elements of a pool, at most */
+#define O2_POOL_POOLS (O2_POOL_STEPS + 1u)
+/* A step makes two pools where the device goes while the first is made, or one element. */
+#define O2_POOL_ELEMENTS (2u * O2_POOL_POOLS * O2_POOL_SIZE + O2_POOL_STEPS)
 #define O2_POOL_NEVER	 UINT32_MAX
 
 /* The time, and what will fail: the same for devices and models. */
@@ -44,6 +45,9 @@ struct o2_pool_device {
 	const struct o2_pool_faults *faults;
 	uint32_t created; /* elements, ever: their numbers */
 	uint32_t creates; /* calls since the step began */
+	/* While the next pool is made, the set fails over to this one; 0: it does not. */
+	uint64_t leaves_for;
+	struct o2_pool_set *set;
 	uint32_t alive;
 	uint32_t areas; /* of message slots */
 	uint32_t next_key;

@@ -29,10 +29,22 @@ int o2_set_model_may_grow(const struct o2_set_model *set)
 
 bool o2_set_model_grow(struct o2_set_model *set)
 {
+	const bool leaves = set->leaves_for != 0;
+
+	if (leaves)
+		o2_set_model_failover(set, set->leaves_for);
+	set->leaves_for = 0;
 	if (set->faults->create_at < set->size) {
 		set->next_element += set->faults->create_at;
 		set->failures++;
 		set->next_retry_ms = set->faults->now_ms + RETRY_MS;
+		return false;
+	}
+	/* What was made on the old device is of no use. */
+	if (leaves) {
+		set->next_element += set->size;
+		set->created++;
+		set->destroyed++;
 		return false;
 	}
 	set->pool[set->all] = (struct o2_set_model_pool){.deadline_ms = set->faults->now_ms + LIFE_MS};

@@ -23,6 +23,7 @@ struct o2_set_model_pool {
 struct o2_set_model {
 	uint32_t size, cap;
 	uint64_t device;
+	uint64_t leaves_for; /* while the next pool is made, all fail over to this one; 0: they do not */
 	const struct o2_pool_faults *faults;
 	uint32_t next_element;
 	uint64_t next_retry_ms, version, created, destroyed, failures;
@@ -40,7 +41,7 @@ void o2_set_model_init(struct o2_set_model *set);
 /* 0, or why no pool may be made now: -EBUSY there are as many as may be, -EAGAIN it is too soon. */
 int o2_set_model_may_grow(const struct o2_set_model *set);
 
-/* Pool number set->all is made, still without elements; false when the device fails. */
+/* Pool number set->all is made, still without elements; false when the device fails, or goes meanwhile. */
 bool o2_set_model_grow(struct o2_set_model *set);
 
 /* The number of a new element of a pool. */

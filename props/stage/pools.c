@@ -66,14 +66,25 @@ static void check_post(struct o2_pools_run *run, struct o2_pool_subject *s, stru
 static void take(struct o2_pools_run *run, struct o2_pool_subject *s, struct o2_choice *c,
 		 struct o2_pool_step *step, struct o2_report *report)
 {
+	const bool leaves = o2_draw_bool(c, 7, 1) &&
+			    (run->faults.create_at == O2_POOL_NEVER || run->faults.create_at < s->pools.size);
+
 	if (s->nheld == O2_POOL_HELD)
 		return;
+	/* Only a pool that is made now: descriptors are made one by one, too. */
+	s->device.leaves_for = s->pools.leaves_for = leaves ? run->steps + 1 : 0;
+	s->device.set = s->set;
 	if (s->kind == O2_POOLS_TX)
 		o2_pools_take_tx(run, s, c, step, report);
 	else if (s->kind == O2_POOLS_FRD)
 		o2_pools_take_frd(run, s, c, step, report);
 	else
 		o2_pools_take_fmr(run, s, c, step, report);
+	if (leaves && s->pools.leaves_for == 0) {
+		run->tally.seen[O2_POOL_SEEN_FAILED_GROWING]++;
+		step->how = ", and the device goes while a pool is made";
+	}
+	s->device.leaves_for = s->pools.leaves_for = 0;
 }
 
 static void put(struct o2_pools_run *run, struct o2_pool_subject *s, uint32_t at, struct o2_choice *c,

@@ -69,6 +69,7 @@ struct o2_pool_step {
 	ENTRY(O2_POOL_SEEN_CAP, "take_refused_at_the_cap")                          \
 	ENTRY(O2_POOL_SEEN_REAPED, "idle_pool_given_up")                            \
 	ENTRY(O2_POOL_SEEN_FAILED_WAITS, "failed_pool_waits_for_its_users")         \
+	ENTRY(O2_POOL_SEEN_FAILED_GROWING, "failover_while_a_pool_is_made")         \
 	ENTRY(O2_POOL_SEEN_FAILED_GONE, "failed_pool_gone_with_its_last_user")      \
 	ENTRY(O2_POOL_SEEN_RETIRED, "pool_retired")                                 \
 	ENTRY(O2_POOL_SEEN_REPLACED, "region_replaced")                             \

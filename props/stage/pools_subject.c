@@ -123,6 +123,7 @@ void o2_pools_open(struct o2_pools_run *run, struct o2_choice *c, uint32_t index
 	s->device.faults = s->pools.faults = &run->faults;
 	s->device.created = s->device.creates = s->device.alive = s->device.areas = 0;
 	s->device.next_key = 0;
+	s->device.leaves_for = s->pools.leaves_for = 0;
 	s->device.violation = NULL;
 	s->pools.size = size;
 	s->pools.cap = set.max_pools;

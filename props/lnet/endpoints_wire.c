@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+
+#include "props/lnet/endpoints_internal.h"
+#include "wire/layout.h"
+#include "wire/lnet_hdr.h"
+#include "wire/msg.h"
+
+/* What is seen only on the wire: nobody is told of an ACK or a REPLY with its header. */
+
+void o2_endpoints_check_posted(struct o2_endpoints_seat *seat, const uint8_t *bytes)
+{
+	struct o2_endpoints *endpoints = seat->endpoints;
+	const uint8_t type = bytes[O2_AT_TYPE];
+	struct o2_lnet_hdr hdr;
+	uint32_t to, dest_pid;
+
+	if (type != O2_MSG_IMMEDIATE && type != O2_MSG_PUT_REQ && type != O2_MSG_GET_REQ)
+		return;
+	o2_lnet_hdr_load(bytes + O2_AT_LNET_HDR, &hdr);
+	to = o2_endpoints_index(endpoints, hdr.dest_nid);
+	dest_pid = hdr.dest_pid;
+	/* An answer is for the pid that has asked; that of a request is looked at where it arrives. */
+	if (to < endpoints->nseats && (hdr.type == O2_LNET_ACK || hdr.type == O2_LNET_REPLY))
+		dest_pid = endpoints->seat[to].lnet_config.pid;
+	if (to == endpoints->nseats || hdr.dest_pid != dest_pid || hdr.src_pid != seat->lnet_config.pid)
+		o2_report_fail(endpoints->report, "endpoint/pids",
+			       "endpoint %" PRIu32 " sends a %s from pid %" PRIu32 " to pid %" PRIu32
+			       " of 0x%" PRIx64,
+			       seat->index, o2_lnet_type_name(hdr.type), hdr.src_pid, hdr.dest_pid,
+			       hdr.dest_nid);
+}
