@@ -71,8 +71,8 @@ struct o2_nodes_pair {
 	bool was_up;
 	/* What the network was told to do to messages of this node; it has not heard of it yet. */
 	uint32_t unresolved, unreachable, refused;
-	/* Attempts in a row, and when the last one was made. */
-	uint32_t attempts;
+	/* Attempts in a row; the number of the last one that was made, and when. */
+	uint32_t attempts, attempt;
 	uint64_t attempt_ms;
 };
 
