@@ -90,6 +90,11 @@ static void expect_answer(struct o2_nodes_seat *seat, const struct o2_cm_event *
 	now->incarnation = msg.ibm_srcstamp;
 	now->dststamp = msg.ibm_dststamp;
 	now->why = o2_nodes_answer(seat);
+	/* What stands between a node and a connection may be its own device. */
+	if (now->why == 0 && seat->nodes->ground.faults && o2_draw_bool(seat->nodes->choice, 15, 1)) {
+		now->no_receives = true;
+		now->why = O2_REJECT_NO_RESOURCES;
+	}
 }
 
 /* A reply: the connection is up, with what it says was agreed. */

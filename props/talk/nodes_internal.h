@@ -118,6 +118,8 @@ struct o2_nodes_moment {
 	uint64_t incarnation, dststamp;
 	enum o2_reject_why why;
 	bool answered;
+	bool no_receives;		       /* the device takes none */
+	bool send_refused;		       /* and has refused a message */
 	struct o2_transfer_fault not_accepted; /* the connection manager could not: its asker has given up */
 	bool header_refused[O2_NODES_MAX];     /* by this node, in a message of that one */
 	/* What has ended since: the end that was given up last, and the fault of the last end with each node. */
@@ -157,6 +159,8 @@ struct o2_nodes_seat {
 	struct o2_nodes_end end[O2_NODES_ENDS];
 	struct o2_nodes_moment now;
 	uint32_t burst_arrived, burst_ended;
+	bool refuses_a_send;		/* the device, the next one */
+	bool lost;			/* the device */
 	struct o2_transfer_fault fault; /* why the last connection ended, or could not be made */
 };
 
@@ -168,7 +172,8 @@ struct o2_nodes {
 	struct o2_arenas arenas; /* of all cases */
 	struct o2_nodes_seat seat[O2_NODES_MAX];
 	uint32_t nseats;
-	bool deep; /* nodes have deep queues */
+	bool deep;   /* nodes have deep queues */
+	bool broken; /* a connection breaks under the burst at hand, so not all of it arrives */
 };
 
 static inline void o2_nodes_seen(struct o2_nodes *nodes, enum o2_nodes_situation what)
@@ -298,6 +303,14 @@ void o2_nodes_check_lost(struct o2_nodes_seat *seat, uint32_t with, const struct
 /* The time has been told: nothing is left that it should have ended. */
 void o2_nodes_check_overdue(struct o2_nodes_seat *seat);
 
+/* A node whose device is lost ends everything and asks for nothing more.  The last of a case. */
+void o2_nodes_check_device_lost(struct o2_nodes *nodes);
+/* The fault of all that ends then. */
+struct o2_transfer_fault o2_nodes_device_lost(void);
+
+/* nodes_post.c: devices that refuse what is posted. */
+void o2_nodes_posts_watch(struct o2_nodes_seat *seat);
+
 /* nodes_flow.c: the account of credits of each connection. */
 void o2_nodes_check_flow(struct o2_nodes *nodes);
 /* Is it that of connections at rest?  account: what is not. */
@@ -315,6 +328,8 @@ void o2_nodes_check_growth(struct o2_nodes *nodes);
 
 /* nodes_burst.c: all credits of a deep connection under way. */
 void o2_nodes_check_burst(struct o2_nodes *nodes);
+/* A connection breaks while those that have waited go out on it: their order is kept. */
+void o2_nodes_check_order(struct o2_nodes *nodes);
 bool o2_nodes_is_burst(uint64_t match_bits);
 void o2_nodes_burst_arrives(struct o2_nodes_seat *seat, const struct o2_lnet_hdr *hdr);
 void o2_nodes_burst_ends(struct o2_nodes_seat *seat, const struct o2_transfer_result *result);

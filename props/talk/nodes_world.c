@@ -76,6 +76,8 @@ static void open_seat(struct o2_nodes *nodes, uint32_t i)
 	if (o2_draw_bool(nodes->choice, 3, 1))
 		o2_nodes_check_refusal(seat);
 	o2_nodes_tap(seat);
+	if (nodes->ground.ops->may_fail)
+		o2_nodes_posts_watch(seat);
 	make_node(seat);
 	for (uint32_t j = 0; j < nodes->nseats; j++)
 		o2_nodes_unknown(seat, j);
