@@ -7,6 +7,8 @@
 #include "props/talk/nodes_internal.h"
 
 #define FAST_ATTEMPTS 10u
+#define MSG_BYTES     4096u
+#define LEAST_BYTES   1024u /* room for all that goes without RDMA here */
 
 /* Events of the connection manager on their way to a node, and the moments in which it does something. */
 
@@ -212,9 +214,8 @@ static void after_reject(struct o2_nodes_seat *seat, const struct o2_nodes_end *
 		o2_nodes_learn(seat, end, event);
 }
 
-static void on_event(void *context, const struct o2_cm_event *event)
+static void hear(struct o2_nodes_seat *seat, const struct o2_cm_event *event)
 {
-	struct o2_nodes_seat *seat = context;
 	struct o2_nodes *nodes = seat->nodes;
 	struct o2_peer_view before = {.known = false};
 	const struct o2_nodes_end *end;
@@ -241,6 +242,23 @@ static void on_event(void *context, const struct o2_cm_event *event)
 	else if (end != NULL && event->type == O2_CM_REJECTED && end->asked && !end->up)
 		after_reject(seat, end, &before);
 	o2_nodes_finish(seat);
+}
+
+/* Some requests come from a node whose messages are smaller than ours. */
+static void on_event(void *context, const struct o2_cm_event *event)
+{
+	struct o2_nodes_seat *seat = context;
+	uint8_t bytes[O2_CM_REQUEST_BYTES];
+	struct o2_cm_event smaller = *event;
+
+	if (event->type == O2_CM_REQUEST && seat->nodes->ground.ops->may_fail &&
+	    event->private_bytes <= sizeof(bytes) && o2_draw_bool(seat->nodes->choice, 7, 1)) {
+		memcpy(bytes, event->private_data, event->private_bytes);
+		o2_nodes_said_smaller(
+			bytes, (uint32_t)o2_draw_range(seat->nodes->choice, LEAST_BYTES, MSG_BYTES - 1));
+		smaller.private_data = bytes;
+	}
+	hear(seat, &smaller);
 }
 
 void o2_nodes_watch(struct o2_nodes_seat *seat)

@@ -271,6 +271,8 @@ bool o2_nodes_rejected(const struct o2_nodes_seat *seat, const struct o2_nodes_e
 /* nodes_said.c: bytes that a node hands to its connection manager, field by field. */
 void o2_nodes_said_request(struct o2_nodes_seat *seat, const struct o2_nodes_end *end, const uint8_t *bytes,
 			   size_t length);
+/* A request says that its sender takes no longer messages than that. */
+void o2_nodes_said_smaller(uint8_t *bytes, uint32_t max_msg_bytes);
 void o2_nodes_said_reply(struct o2_nodes_seat *seat, const struct o2_nodes_end *end, const uint8_t *bytes,
 			 size_t length);
 void o2_nodes_said_reject(struct o2_nodes_seat *seat, const uint8_t *bytes, size_t length);

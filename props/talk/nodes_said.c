@@ -57,6 +57,20 @@ static uint32_t checksum(const struct o2_nodes_seat *seat, const uint8_t *bytes,
 		       : o2_checksum_of(o2_msg_checksum_both(bytes, length), seat->config.conn.cksum_flavour);
 }
 
+void o2_nodes_said_smaller(uint8_t *bytes, uint32_t max_msg_bytes)
+{
+	const bool little = o2_wm_load(bytes + O2_AT_MAGIC, 4, false) != MAGIC;
+	const uint64_t said = o2_wm_load(bytes + O2_AT_CKSUM, 4, little);
+	const struct o2_checksums before = o2_msg_checksum_both(bytes, CONN_BYTES);
+	struct o2_checksums after;
+
+	o2_wm_store(bytes + O2_AT_MAX_MSG_SIZE, 4, little, max_msg_bytes);
+	after = o2_msg_checksum_both(bytes, CONN_BYTES);
+	if (said != 0)
+		o2_wm_store(bytes + O2_AT_CKSUM, 4, little,
+			    said == before.of_unsigned ? after.of_unsigned : after.of_signed);
+}
+
 static void check_params(struct o2_nodes_seat *seat, const char *signature, uint8_t type,
 			 const struct o2_nodes_end *end, uint64_t dststamp, const uint8_t *bytes,
 			 size_t length)

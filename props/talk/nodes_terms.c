@@ -29,7 +29,8 @@ static void expect(struct o2_nodes *nodes, const struct o2_nodes_seat *a, const 
 		o2_nodes_seen(nodes, O2_NODES_SEEN_DEEP);
 	if (end == NULL || !end->up || view.flow.version != end->terms.version ||
 	    view.flow.queue_depth != end->terms.queue_depth ||
-	    conn->config.max_frags != end->terms.max_frags || conn->peer.incarnation != end->incarnation)
+	    conn->config.max_frags != end->terms.max_frags ||
+	    conn->peer.max_msg_bytes != end->terms.max_msg_size || conn->peer.incarnation != end->incarnation)
 		o2_report_fail(
 			nodes->report, "nodes/terms",
 			"node %" PRIu32 " is connected with node %" PRIu32 " in version 0x%x, depth %" PRIu32
