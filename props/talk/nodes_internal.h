@@ -139,6 +139,7 @@ struct o2_nodes_seat {
 	struct o2_nodes *nodes;
 	uint32_t index;
 	uint32_t address;
+	uint16_t network; /* of its NID: o2ib, o2ib1 .. */
 	struct o2_place place;
 	bool no_descriptors; /* the device makes none */
 	uint64_t descriptors_gone;
@@ -181,14 +182,9 @@ static inline void o2_nodes_seen(struct o2_nodes *nodes, enum o2_nodes_situation
 	nodes->run->tally.seen[what]++;
 }
 
-static inline uint64_t o2_nodes_nid_at(uint32_t address)
-{
-	return 0x0005000000000000ull | address;
-}
-
 static inline uint64_t o2_nodes_nid(const struct o2_nodes *nodes, uint32_t i)
 {
-	return o2_nodes_nid_at(nodes->seat[i].address);
+	return 0x0005000000000000ull | (uint64_t)nodes->seat[i].network << 32 | nodes->seat[i].address;
 }
 
 /* The node with this NID; nseats: none. */
@@ -197,6 +193,16 @@ static inline uint32_t o2_nodes_index(const struct o2_nodes *nodes, uint64_t nid
 	uint32_t i = 0;
 
 	while (i < nodes->nseats && o2_nodes_nid(nodes, i) != nid)
+		i++;
+	return i;
+}
+
+/* The node with this address; nseats: none. */
+static inline uint32_t o2_nodes_at(const struct o2_nodes *nodes, uint32_t address)
+{
+	uint32_t i = 0;
+
+	while (i < nodes->nseats && nodes->seat[i].address != address)
 		i++;
 	return i;
 }

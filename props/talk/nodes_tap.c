@@ -170,7 +170,7 @@ static int tap_connect(struct o2_cm *cm, const struct o2_cm_target *target, cons
 		       void *context, struct o2_cm_id **id, struct o2_error *error)
 {
 	struct o2_nodes_seat *seat = seat_of(cm);
-	const uint32_t to = o2_nodes_index(seat->nodes, o2_nodes_nid_at(target->address));
+	const uint32_t to = o2_nodes_at(seat->nodes, target->address);
 	const int rc = seat->cm_ops->connect(cm, target, param, context, id, error);
 	struct o2_conn_params asked;
 	struct o2_nodes_end *end;

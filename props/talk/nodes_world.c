@@ -64,6 +64,7 @@ static void open_seat(struct o2_nodes *nodes, uint32_t i)
 	*seat = (struct o2_nodes_seat){.nodes = nodes, .index = i};
 	o2_error_clear(&error);
 	o2_nodes_draw_config(nodes, &seat->config);
+	seat->network = o2_draw_bool(nodes->choice, 3, 1) ? (uint16_t)o2_draw_range(nodes->choice, 1, 3) : 0;
 	seat->deaf_until_ms = seat->config.listen ? 0 : UINT64_MAX;
 	if (open_interface(nodes, seat, &error) != 0 || o2_place_remember(&seat->place, i) != 0 ||
 	    nodes->ground.ops->attach(&nodes->ground, &seat->place.ni, seat->address, &seat->cm, &error) !=
@@ -86,8 +87,7 @@ static void open_seat(struct o2_nodes *nodes, uint32_t i)
 static void note_failure(void *context, enum o2_cm_loop_fate fate, uint32_t from, uint32_t to)
 {
 	struct o2_nodes *nodes = context;
-	const uint32_t i = o2_nodes_index(nodes, o2_nodes_nid_at(from)),
-		       j = o2_nodes_index(nodes, o2_nodes_nid_at(to));
+	const uint32_t i = o2_nodes_at(nodes, from), j = o2_nodes_at(nodes, to);
 	struct o2_nodes_pair *pair;
 
 	/* Somebody has asked for nobody. */
