@@ -116,6 +116,8 @@ static void expect_up(struct o2_nodes_seat *seat, const struct o2_cm_event *even
 		end->terms.queue_depth = msg.u.connparams.ibcp_queue_depth;
 		end->terms.max_frags = msg.u.connparams.ibcp_max_frags;
 		end->incarnation = msg.ibm_srcstamp;
+		o2_nodes_learn_flavour(seat, end->to, event->private_data);
+		end->flavour = known->flavour;
 		config.version = end->terms.version;
 		o2_account_agree(&config, end->terms.queue_depth, &end->limits);
 	}

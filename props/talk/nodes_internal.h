@@ -62,8 +62,9 @@ struct o2_nodes_op {
 struct o2_nodes_known {
 	uint16_t version; /* 0: nothing but the NID */
 	uint64_t incarnation;
-	uint16_t depth, frags; /* that it asks for */
-	uint32_t races;	       /* requests in a row that lost one */
+	uint16_t depth, frags;	       /* that it asks for */
+	uint32_t races;		       /* requests in a row that lost one */
+	enum o2_cksum_flavour flavour; /* of what it is told */
 };
 
 struct o2_nodes_pair {
@@ -92,6 +93,7 @@ struct o2_nodes_end {
 	bool killed;		     /* the case has put the queue pair into error */
 	struct o2_conn_params terms; /* asked for, as far as the device has room; from the reply on agreed */
 	struct o2_account_limits limits; /* by the settings and those */
+	enum o2_cksum_flavour flavour;	 /* of its messages */
 	uint64_t incarnation;		 /* of the other node, which it is with */
 	uint64_t since_ms;
 };
@@ -140,6 +142,7 @@ struct o2_nodes_seat {
 	uint32_t index;
 	uint32_t address;
 	uint16_t network; /* of its NID: o2ib, o2ib1 .. */
+	bool cksum_auto;  /* in each life: what an earlier one has shown is shown by no later message */
 	struct o2_place place;
 	bool no_descriptors; /* the device makes none */
 	uint64_t descriptors_gone;
@@ -281,6 +284,8 @@ void o2_nodes_said_request(struct o2_nodes_seat *seat, const struct o2_nodes_end
 void o2_nodes_said_smaller(uint8_t *bytes, uint32_t max_msg_bytes);
 void o2_nodes_said_reply(struct o2_nodes_seat *seat, const struct o2_nodes_end *end, const uint8_t *bytes,
 			 size_t length);
+/* The flavour that a CONNREQ or CONNACK of that node shows, if this one learns it. */
+void o2_nodes_learn_flavour(struct o2_nodes_seat *seat, uint32_t from, const uint8_t *bytes);
 void o2_nodes_said_reject(struct o2_nodes_seat *seat, const uint8_t *bytes, size_t length);
 
 /* nodes_fault.c: faults, as a cause foretells them. */

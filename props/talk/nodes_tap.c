@@ -227,6 +227,8 @@ static int tap_accept(struct o2_cm_id *id, const struct o2_cm_param *param, stru
 	if (end == NULL)
 		return rc;
 	end->incarnation = now->incarnation;
+	o2_nodes_learn_flavour(seat, now->with, now->event->private_data);
+	end->flavour = known->flavour;
 	o2_nodes_said_reply(seat, end, param->private_data, param->private_bytes);
 	if (rc != 0) {
 		cannot_accept(seat, end, rc, error);

@@ -55,6 +55,14 @@ static int learn_device(struct o2_nodes_seat *seat, struct o2_error *error)
 	return 0;
 }
 
+static void draw_config(struct o2_nodes_seat *seat)
+{
+	o2_nodes_draw_config(seat->nodes, &seat->config);
+	seat->config.conn.cksum_auto = seat->cksum_auto;
+	if (seat->cksum_auto)
+		seat->config.conn.cksum_flavour = O2_CKSUM_NONE;
+}
+
 static void open_seat(struct o2_nodes *nodes, uint32_t i)
 {
 	struct o2_nodes_seat *seat = &nodes->seat[i];
@@ -63,7 +71,8 @@ static void open_seat(struct o2_nodes *nodes, uint32_t i)
 
 	*seat = (struct o2_nodes_seat){.nodes = nodes, .index = i};
 	o2_error_clear(&error);
-	o2_nodes_draw_config(nodes, &seat->config);
+	seat->cksum_auto = o2_draw_bool(nodes->choice, 1, 1);
+	draw_config(seat);
 	seat->network = o2_draw_bool(nodes->choice, 3, 1) ? (uint16_t)o2_draw_range(nodes->choice, 1, 3) : 0;
 	seat->deaf_until_ms = seat->config.listen ? 0 : UINT64_MAX;
 	if (open_interface(nodes, seat, &error) != 0 || o2_place_remember(&seat->place, i) != 0 ||
@@ -180,7 +189,7 @@ void o2_nodes_restart(struct o2_nodes_seat *seat)
 	destroy_node(seat);
 	seat->place.ni.config.incarnation += O2_NODES_MAX;
 	if (o2_draw_bool(seat->nodes->choice, 1, 1)) {
-		o2_nodes_draw_config(seat->nodes, &seat->config);
+		draw_config(seat);
 		o2_nodes_seen(seat->nodes, O2_NODES_SEEN_RECONFIGURED);
 	}
 	seat->config.listen |= listens;
