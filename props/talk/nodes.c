@@ -95,6 +95,8 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 	if (!report->failed)
 		o2_nodes_check_order(run->nodes);
 	if (!report->failed)
+		o2_nodes_check_slow(run->nodes);
+	if (!report->failed)
 		o2_nodes_check_device_lost(run->nodes);
 	o2_nodes_close(run->nodes);
 	return o2_tally_case(&run->tally, choice, report);

@@ -321,6 +321,9 @@ void o2_nodes_check_device_lost(struct o2_nodes *nodes);
 /* The fault of all that ends then. */
 struct o2_transfer_fault o2_nodes_device_lost(void);
 
+/* nodes_slow.c: behind ten attempts in a row there is one in a second. */
+void o2_nodes_check_slow(struct o2_nodes *nodes);
+
 /* nodes_post.c: devices that refuse what is posted. */
 void o2_nodes_posts_watch(struct o2_nodes_seat *seat);
 
