@@ -116,6 +116,7 @@ static void expect_up(struct o2_nodes_seat *seat, const struct o2_cm_event *even
 		end->terms.queue_depth = msg.u.connparams.ibcp_queue_depth;
 		end->terms.max_frags = msg.u.connparams.ibcp_max_frags;
 		end->incarnation = msg.ibm_srcstamp;
+		o2_nodes_sync_flavours(seat, end->to);
 		o2_nodes_learn_flavour(seat, end->to, event->private_data);
 		end->flavour = known->flavour;
 		config.version = end->terms.version;
@@ -246,21 +247,23 @@ static void hear(struct o2_nodes_seat *seat, const struct o2_cm_event *event)
 	o2_nodes_finish(seat);
 }
 
-/* Some requests come from a node whose messages are smaller than ours. */
+/* Some requests come from a node that takes shorter messages than ours, or has not begun with sums. */
 static void on_event(void *context, const struct o2_cm_event *event)
 {
 	struct o2_nodes_seat *seat = context;
+	struct o2_choice *c = seat->nodes->choice;
 	uint8_t bytes[O2_CM_REQUEST_BYTES];
-	struct o2_cm_event smaller = *event;
+	struct o2_cm_event changed = *event;
 
-	if (event->type == O2_CM_REQUEST && seat->nodes->ground.ops->may_fail &&
-	    event->private_bytes <= sizeof(bytes) && o2_draw_bool(seat->nodes->choice, 7, 1)) {
+	if (event->type == O2_CM_REQUEST && seat->nodes->ground.ops->may_fail) {
 		memcpy(bytes, event->private_data, event->private_bytes);
-		o2_nodes_said_smaller(
-			bytes, (uint32_t)o2_draw_range(seat->nodes->choice, LEAST_BYTES, MSG_BYTES - 1));
-		smaller.private_data = bytes;
+		if (o2_draw_bool(c, 7, 1))
+			o2_nodes_said_smaller(bytes, (uint32_t)o2_draw_range(c, LEAST_BYTES, MSG_BYTES - 1));
+		if (seat->hears_no_sums)
+			o2_nodes_said_without_sum(bytes);
+		changed.private_data = bytes;
 	}
-	hear(seat, &smaller);
+	hear(seat, &changed);
 }
 
 void o2_nodes_watch(struct o2_nodes_seat *seat)
@@ -343,6 +346,7 @@ static void after_work(struct o2_nodes_seat *seat)
 			continue;
 		o2_node_peer(seat->node, o2_nodes_nid(nodes, j), &view);
 		known += view.known;
+		o2_nodes_sync_flavours(seat, j);
 		check_attempts(seat, j, &view);
 		if (!view.known)
 			o2_nodes_unknown(seat, j);

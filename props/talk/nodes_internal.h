@@ -94,6 +94,7 @@ struct o2_nodes_end {
 	struct o2_conn_params terms; /* asked for, as far as the device has room; from the reply on agreed */
 	struct o2_account_limits limits; /* by the settings and those */
 	enum o2_cksum_flavour flavour;	 /* of its messages */
+	const struct o2_conn *conn;	 /* NULL: over */
 	uint64_t incarnation;		 /* of the other node, which it is with */
 	uint64_t since_ms;
 };
@@ -141,8 +142,9 @@ struct o2_nodes_seat {
 	struct o2_nodes *nodes;
 	uint32_t index;
 	uint32_t address;
-	uint16_t network; /* of its NID: o2ib, o2ib1 .. */
-	bool cksum_auto;  /* in each life: what an earlier one has shown is shown by no later message */
+	uint16_t network;   /* of its NID: o2ib, o2ib1 .. */
+	bool cksum_auto;    /* in each life: what an earlier one has shown is shown by no later message */
+	bool hears_no_sums; /* in requests */
 	struct o2_place place;
 	bool no_descriptors; /* the device makes none */
 	uint64_t descriptors_gone;
@@ -281,11 +283,14 @@ bool o2_nodes_rejected(const struct o2_nodes_seat *seat, const struct o2_nodes_e
 void o2_nodes_said_request(struct o2_nodes_seat *seat, const struct o2_nodes_end *end, const uint8_t *bytes,
 			   size_t length);
 /* A request says that its sender takes no longer messages than that. */
+void o2_nodes_said_without_sum(uint8_t *bytes);
 void o2_nodes_said_smaller(uint8_t *bytes, uint32_t max_msg_bytes);
 void o2_nodes_said_reply(struct o2_nodes_seat *seat, const struct o2_nodes_end *end, const uint8_t *bytes,
 			 size_t length);
 /* The flavour that a CONNREQ or CONNACK of that node shows, if this one learns it. */
 void o2_nodes_learn_flavour(struct o2_nodes_seat *seat, uint32_t from, const uint8_t *bytes);
+/* The flavours that messages on connections with that node have shown. */
+void o2_nodes_sync_flavours(struct o2_nodes_seat *seat, uint32_t from);
 void o2_nodes_said_reject(struct o2_nodes_seat *seat, const uint8_t *bytes, size_t length);
 
 /* nodes_fault.c: faults, as a cause foretells them. */

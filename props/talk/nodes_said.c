@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stddef.h>
 
+#include "lnd/conn/conn_internal.h"
 #include "props/model/wire_model.h"
 #include "props/talk/nodes_internal.h"
 #include "wire/checksum.h"
@@ -67,6 +68,32 @@ void o2_nodes_learn_flavour(struct o2_nodes_seat *seat, uint32_t from, const uin
 	known->flavour =
 		said == checksum(O2_CKSUM_SIGNED, bytes, CONN_BYTES) ? O2_CKSUM_SIGNED : O2_CKSUM_UNSIGNED;
 	o2_nodes_seen(seat->nodes, O2_NODES_SEEN_FLAVOUR);
+}
+
+/* One that had no sum to send when its connection was made takes that of the first message. */
+void o2_nodes_sync_flavours(struct o2_nodes_seat *seat, uint32_t from)
+{
+	for (uint32_t n = 0; n < O2_NODES_ENDS && seat->cksum_auto; n++) {
+		struct o2_nodes_end *end = &seat->end[n];
+		const struct o2_nodes_end *other;
+
+		if (end->id == NULL || end->to != from || end->conn == NULL ||
+		    end->flavour != O2_CKSUM_NONE || end->conn->config.cksum_flavour == O2_CKSUM_NONE)
+			continue;
+		end->flavour = seat->pair[from].known.flavour = end->conn->config.cksum_flavour;
+		other = o2_nodes_other_end(seat, end);
+		if (other != NULL && other->flavour != end->flavour)
+			o2_report_fail(seat->nodes->report, "nodes/flavour",
+				       "node %" PRIu32
+				       " has learnt checksums of flavour %d from node %" PRIu32
+				       ", which has sent %d",
+				       seat->index, (int)end->flavour, from, (int)other->flavour);
+	}
+}
+
+void o2_nodes_said_without_sum(uint8_t *bytes)
+{
+	o2_wm_store(bytes + O2_AT_CKSUM, 4, true, 0);
 }
 
 void o2_nodes_said_smaller(uint8_t *bytes, uint32_t max_msg_bytes)

@@ -53,6 +53,7 @@ static void expect(struct o2_nodes *nodes, const struct o2_nodes_seat *a, const 
 			       a->index, b->index);
 		return;
 	}
+	o2_nodes_sync_flavours(&nodes->seat[a->index], b->index);
 	check_said(nodes, end, conn, &view, a->index);
 	if (same_life && (end->terms.version > smaller(x->version, y->version) ||
 			  end->terms.max_frags > smaller(x->max_frags, y->max_frags) ||

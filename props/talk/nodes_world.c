@@ -72,6 +72,7 @@ static void open_seat(struct o2_nodes *nodes, uint32_t i)
 	*seat = (struct o2_nodes_seat){.nodes = nodes, .index = i};
 	o2_error_clear(&error);
 	seat->cksum_auto = o2_draw_bool(nodes->choice, 1, 1);
+	seat->hears_no_sums = seat->cksum_auto && o2_draw_bool(nodes->choice, 1, 1);
 	draw_config(seat);
 	seat->network = o2_draw_bool(nodes->choice, 3, 1) ? (uint16_t)o2_draw_range(nodes->choice, 1, 3) : 0;
 	seat->deaf_until_ms = seat->config.listen ? 0 : UINT64_MAX;
