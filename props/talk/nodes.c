@@ -15,12 +15,12 @@
 static const char *const situations[O2_NODES_SITUATIONS] = {O2_NODES_SITUATION_LIST(O2_SITUATION_NAME)};
 
 /*
- * All that the network would have to do by itself (ten attempts in a row that fail as well), that takes three
- * devices, or queues so deep that a kernel would have to make room for them all at once.
+ * All that the network or a device would have to do by itself (ten attempts in a row that fail as well), that
+ * takes three devices, or queues so deep that a kernel would have to make room for them all at once.
  */
-static const enum o2_nodes_situation of_loop[] = {O2_NODES_SEEN_THREE, O2_NODES_SEEN_UNREACHABLE,
-						  O2_NODES_SEEN_LOST,  O2_NODES_SEEN_DEEP,
-						  O2_NODES_SEEN_BURST, O2_NODES_SEEN_SLOW};
+static const enum o2_nodes_situation of_loop[] = {
+	O2_NODES_SEEN_THREE, O2_NODES_SEEN_UNREACHABLE, O2_NODES_SEEN_LOST,   O2_NODES_SEEN_DEEP,
+	O2_NODES_SEEN_BURST, O2_NODES_SEEN_SLOW,	O2_NODES_SEEN_BROKEN, O2_NODES_SEEN_DEVICE_LOST};
 
 enum step {
 	STEP_DELIVER,
@@ -92,6 +92,12 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 		o2_nodes_check_growth(run->nodes);
 	if (!report->failed)
 		o2_nodes_check_burst(run->nodes);
+	if (!report->failed)
+		o2_nodes_check_order(run->nodes);
+	if (!report->failed)
+		o2_nodes_check_slow(run->nodes);
+	if (!report->failed)
+		o2_nodes_check_device_lost(run->nodes);
 	o2_nodes_close(run->nodes);
 	return o2_tally_case(&run->tally, choice, report);
 }

@@ -68,7 +68,10 @@
 	ENTRY(O2_NODES_SEEN_DEEP, "deeper_than_32")                   \
 	ENTRY(O2_NODES_SEEN_BURST, "burst_of_more_than_32")           \
 	ENTRY(O2_NODES_SEEN_SETTINGS_REFUSED, "settings_refused")     \
-	ENTRY(O2_NODES_SEEN_SLOW, "attempts_one_a_second")
+	ENTRY(O2_NODES_SEEN_SLOW, "attempts_one_a_second")            \
+	ENTRY(O2_NODES_SEEN_BROKEN, "broken_as_it_came_up")           \
+	ENTRY(O2_NODES_SEEN_DEVICE_LOST, "device_lost")               \
+	ENTRY(O2_NODES_SEEN_FLAVOUR, "checksum_flavour_learnt")
 
 enum o2_nodes_situation { O2_NODES_SITUATION_LIST(O2_SITUATION_ID) O2_NODES_SITUATIONS };
 

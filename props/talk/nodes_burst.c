@@ -11,6 +11,7 @@
 
 #define NUMBER_AT 16u  /* in the match bits, behind the node and the mark */
 #define MOST	  256u /* operations that a connection takes at a time */
+#define WAITING	  4u   /* the least for which an order can be wrong behind the one that is refused */
 
 bool o2_nodes_is_burst(uint64_t match_bits)
 {
@@ -21,17 +22,18 @@ void o2_nodes_burst_arrives(struct o2_nodes_seat *seat, const struct o2_lnet_hdr
 {
 	const uint64_t number = hdr->msg.put.match_bits >> NUMBER_AT;
 
-	if (number != seat->burst_arrived || hdr->payload_length != 0)
+	if ((seat->nodes->broken ? number < seat->burst_arrived : number != seat->burst_arrived) ||
+	    hdr->payload_length != 0)
 		o2_report_fail(seat->nodes->report, "nodes/burst",
 			       "message %" PRIu64 " of a burst has come to node %" PRIu32 " with %" PRIu32
 			       " bytes, expected message %" PRIu32 " with none",
 			       number, seat->index, hdr->payload_length, seat->burst_arrived);
-	seat->burst_arrived++;
+	seat->burst_arrived = (uint32_t)number + 1;
 }
 
 void o2_nodes_burst_ends(struct o2_nodes_seat *seat, const struct o2_transfer_result *result)
 {
-	if (result->status != 0 || !result->initiator)
+	if ((result->status != 0 && !seat->nodes->broken) || !result->initiator)
 		o2_report_fail(seat->nodes->report, "nodes/burst", "a message of a burst has ended with %d",
 			       result->status);
 	seat->burst_ended++;
@@ -55,8 +57,6 @@ static void send(struct o2_nodes_seat *seat, uint32_t to, uint32_t number)
 	if (rc != 0)
 		o2_report_fail(seat->nodes->report, "nodes/burst", "message %" PRIu32 " of a burst: %d",
 			       number, rc);
-	while (!seat->nodes->report->failed && o2_nodes_progress(seat) > 0)
-		;
 }
 
 /* Messages that have gone out are what there were credits for; the other node owed less than it may. */
@@ -93,8 +93,11 @@ void o2_nodes_check_burst(struct o2_nodes *nodes)
 	o2_conn_view(conn, &view);
 	count = end->terms.queue_depth + 1u < MOST ? end->terms.queue_depth + 1u : MOST;
 	seat->burst_ended = there->burst_arrived = 0;
-	for (uint32_t n = 0; n < count && !nodes->report->failed; n++)
+	for (uint32_t n = 0; n < count && !nodes->report->failed; n++) {
 		send(seat, 1, n);
+		while (!nodes->report->failed && o2_nodes_progress(seat) > 0)
+			;
+	}
 	if (!nodes->report->failed)
 		check_sent(seat, end, view.flow.messages_sent);
 	if (!nodes->report->failed)
@@ -104,4 +107,35 @@ void o2_nodes_check_burst(struct o2_nodes *nodes)
 			       "of %" PRIu32 " messages of a burst %" PRIu32 " have arrived and %" PRIu32
 			       " have ended",
 			       count, there->burst_arrived, seat->burst_ended);
+}
+
+/*
+ * All wait for a connection.  The device refuses the first message as the connection comes up; what is behind
+ * it waits for the next connection, if there is to be one.
+ */
+void o2_nodes_check_order(struct o2_nodes *nodes)
+{
+	struct o2_nodes_seat *seat = &nodes->seat[0], *there = &nodes->seat[1];
+
+	if (!nodes->ground.ops->may_fail || seat->config.conns_per_peer < 2 ||
+	    seat->config.max_waiting < WAITING || !o2_nodes_can_connect(seat, there) ||
+	    !o2_draw_bool(nodes->choice, 3, 1))
+		return;
+	o2_nodes_close_peer(seat, 1, 0);
+	o2_nodes_settle(nodes);
+	if (nodes->report->failed || o2_nodes_count_ends(seat, 1, false) > 0)
+		return;
+	seat->burst_ended = there->burst_arrived = 0;
+	nodes->broken = seat->refuses_a_send = true;
+	for (uint32_t n = 0; n < WAITING && !nodes->report->failed; n++)
+		send(seat, 1, n);
+	if (!nodes->report->failed)
+		o2_nodes_settle(nodes);
+	if (!nodes->report->failed && seat->burst_ended != WAITING)
+		o2_report_fail(nodes->report, "nodes/burst",
+			       "of %u messages that have waited for a connection %" PRIu32 " have ended",
+			       WAITING, seat->burst_ended);
+	if (there->burst_arrived == WAITING)
+		o2_nodes_seen(nodes, O2_NODES_SEEN_BROKEN);
+	nodes->broken = seat->refuses_a_send = false;
 }

@@ -140,6 +140,25 @@ static bool by_the_device(const struct o2_nodes_seat *seat, const struct o2_node
 	return true;
 }
 
+/* What the device refuses to send ends the connection. */
+static bool by_a_send(const struct o2_nodes_seat *seat, const struct o2_nodes_end *end,
+		      const struct o2_transfer_fault *is, struct o2_transfer_fault *foretold)
+{
+	(void)is;
+	*foretold = (struct o2_transfer_fault){.side = O2_FAULT_LOCAL_STAGE, .code = -ENOMEM};
+	o2_refuse_other(&foretold->error, -ENOMEM, "post/send", "posted work requests", 0, 1);
+	return end->up && seat->now.send_refused;
+}
+
+static bool by_the_loss_of_the_device(const struct o2_nodes_seat *seat, const struct o2_nodes_end *end,
+				      const struct o2_transfer_fault *is, struct o2_transfer_fault *foretold)
+{
+	(void)end;
+	(void)is;
+	*foretold = o2_nodes_device_lost();
+	return seat->lost && seat->now.doing == O2_NODES_HEARS;
+}
+
 static bool by_the_attempt_s_age(const struct o2_nodes_seat *seat, const struct o2_nodes_end *end,
 				 const struct o2_transfer_fault *is, struct o2_transfer_fault *foretold)
 {
@@ -196,6 +215,8 @@ static const cause_fn causes[] = {by_us,
 				  by_another_life,
 				  by_a_header,
 				  by_the_device,
+				  by_a_send,
+				  by_the_loss_of_the_device,
 				  by_the_attempt_s_age,
 				  by_an_operation_s_age};
 

@@ -47,6 +47,8 @@ static void draw_deep_terms(struct o2_choice *c, struct o2_conn_config *conn)
 
 static void draw_conn(struct o2_choice *c, bool deep, struct o2_conn_config *conn)
 {
+	static const enum o2_cksum_flavour flavours[] = {O2_CKSUM_UNSIGNED, O2_CKSUM_SIGNED};
+
 	if (deep)
 		draw_deep_terms(c, conn);
 	else
@@ -54,7 +56,7 @@ static void draw_conn(struct o2_choice *c, bool deep, struct o2_conn_config *con
 	conn->wrq_sge = o2_draw_bool(c, 2, 1) ? (uint32_t)o2_draw_range(c, 1, 4) : O2_DEFAULT_WRQ_SGE;
 	conn->version = o2_draw_bool(c, 5, 1) ? O2_MSG_VERSION_1 : O2_MSG_VERSION_2;
 	conn->order = o2_draw_bool(c, 3, 1) ? O2_BIG_ENDIAN : O2_LITTLE_ENDIAN;
-	conn->cksum_flavour = o2_draw_bool(c, 3, 1) ? O2_CKSUM_UNSIGNED : O2_CKSUM_NONE;
+	conn->cksum_flavour = o2_draw_bool(c, 3, 1) ? flavours[o2_draw_pick(c, 2)] : O2_CKSUM_NONE;
 	conn->immediate_gather = o2_draw_bool(c, 1, 1);
 }
 

@@ -7,6 +7,8 @@
 #include "props/talk/nodes_internal.h"
 
 #define FAST_ATTEMPTS 10u
+#define MSG_BYTES     4096u
+#define LEAST_BYTES   1024u /* room for all that goes without RDMA here */
 
 /* Events of the connection manager on their way to a node, and the moments in which it does something. */
 
@@ -90,6 +92,11 @@ static void expect_answer(struct o2_nodes_seat *seat, const struct o2_cm_event *
 	now->incarnation = msg.ibm_srcstamp;
 	now->dststamp = msg.ibm_dststamp;
 	now->why = o2_nodes_answer(seat);
+	/* What stands between a node and a connection may be its own device. */
+	if (now->why == 0 && seat->nodes->ground.faults && o2_draw_bool(seat->nodes->choice, 15, 1)) {
+		now->no_receives = true;
+		now->why = O2_REJECT_NO_RESOURCES;
+	}
 }
 
 /* A reply: the connection is up, with what it says was agreed. */
@@ -109,6 +116,9 @@ static void expect_up(struct o2_nodes_seat *seat, const struct o2_cm_event *even
 		end->terms.queue_depth = msg.u.connparams.ibcp_queue_depth;
 		end->terms.max_frags = msg.u.connparams.ibcp_max_frags;
 		end->incarnation = msg.ibm_srcstamp;
+		o2_nodes_sync_flavours(seat, end->to);
+		o2_nodes_learn_flavour(seat, end->to, event->private_data);
+		end->flavour = known->flavour;
 		config.version = end->terms.version;
 		o2_account_agree(&config, end->terms.queue_depth, &end->limits);
 	}
@@ -119,11 +129,98 @@ static void expect_up(struct o2_nodes_seat *seat, const struct o2_cm_event *even
 	known->races = 0;
 }
 
-static void on_event(void *context, const struct o2_cm_event *event)
+/*
+ * The node has heard of another life or version of the other one, or of the one that is there: no connection
+ * with any other stays up.
+ */
+static void check_no_stale(struct o2_nodes_seat *seat, uint32_t with, uint64_t incarnation, uint16_t version)
 {
-	struct o2_nodes_seat *seat = context;
+	for (uint32_t n = 0; n < O2_NODES_ENDS; n++) {
+		const struct o2_nodes_end *end = &seat->end[n];
+
+		if (end->id != NULL && end->to == with && end->up && !end->over &&
+		    (end->incarnation != incarnation || end->terms.version != version))
+			o2_report_fail(seat->nodes->report, "nodes/stale-left",
+				       "node %" PRIu32 " keeps a connection with node %" PRIu32
+				       " of incarnation 0x%" PRIx64 ", version 0x%x; there is 0x%" PRIx64
+				       ", version 0x%x",
+				       seat->index, with, end->incarnation, end->terms.version, incarnation,
+				       version);
+	}
+}
+
+static void check_number(struct o2_nodes_seat *seat, uint32_t with, const char *what, uint32_t is,
+			 uint32_t expected)
+{
+	if (is != expected)
+		o2_report_fail(seat->nodes->report, "nodes/attempts",
+			       "node %" PRIu32 " has %" PRIu32 " %s node %" PRIu32 ", expected %" PRIu32,
+			       seat->index, is, what, with, expected);
+}
+
+/* Who is asked need not ask, so that no more connections are made than are wanted. */
+static void after_request(struct o2_nodes_seat *seat)
+{
+	const struct o2_nodes_moment *now = &seat->now;
+	struct o2_peer_view view;
+
+	if (!now->answered) {
+		o2_report_fail(seat->nodes->report, "nodes/answer",
+			       "node %" PRIu32 " does not answer a request", seat->index);
+	} else if (now->why == O2_REJECT_CONN_STALE && !o2_nodes_other_life(seat)) {
+		check_no_stale(seat, now->with, now->incarnation, now->asked.version);
+	} else if (now->why == 0) {
+		o2_node_peer(seat->node, o2_nodes_nid(seat->nodes, now->with), &view);
+		check_number(seat, now->with, "attempts due, and has accepted a request of",
+			     view.attempts_due, 0);
+	}
+}
+
+static void after_up(struct o2_nodes_seat *seat, const struct o2_nodes_end *end)
+{
+	struct o2_peer_view view;
+
+	if (!end->up || end->over)
+		return;
+	check_no_stale(seat, end->to, end->incarnation, end->terms.version);
+	o2_node_peer(seat->node, o2_nodes_nid(seat->nodes, end->to), &view);
+	check_number(seat, end->to, "attempts in a row without a connection with", view.attempts, 0);
+}
+
+static bool is_of_other_version(const struct o2_nodes_end *end, const struct o2_cm_event *event)
+{
+	struct o2_reject reject;
+
+	return event->reason == O2_CM_REJECT_CONSUMER &&
+	       o2_reject_decode(event->private_data, event->private_bytes, &reject, NULL) == 0 &&
+	       reject.ibr_version != end->terms.version;
+}
+
+/*
+ * An attempt was refused: it is made again if the reason allows it, somebody waits or the version was new, and
+ * the other node is not about to be connected anyway.
+ */
+static void after_reject(struct o2_nodes_seat *seat, const struct o2_nodes_end *end,
+			 const struct o2_peer_view *before)
+{
+	const struct o2_cm_event *event = seat->now.event;
+	struct o2_transfer_fault fault;
+	const bool again = o2_nodes_rejected(seat, end, event, &fault) && before->accepting == 0 &&
+			   (before->waiting > 0 || is_of_other_version(end, event));
+	struct o2_peer_view after;
+
+	o2_node_peer(seat->node, o2_nodes_nid(seat->nodes, end->to), &after);
+	check_number(seat, end->to, "attempts due after a reject of", after.attempts_due,
+		     before->attempts_due + again);
+	/* Only whoever asks again has heeded it. */
+	if (again)
+		o2_nodes_learn(seat, end, event);
+}
+
+static void hear(struct o2_nodes_seat *seat, const struct o2_cm_event *event)
+{
 	struct o2_nodes *nodes = seat->nodes;
-	struct o2_peer_view before = {.known = false}, after;
+	struct o2_peer_view before = {.known = false};
 	const struct o2_nodes_end *end;
 
 	o2_nodes_begin(seat, O2_NODES_HEARS, O2_NODES_MAX, 0);
@@ -141,16 +238,32 @@ static void on_event(void *context, const struct o2_cm_event *event)
 	if (end != NULL)
 		o2_node_peer(seat->node, o2_nodes_nid(nodes, end->to), &before);
 	seat->handler(seat->handler_context, event);
-	if (end != NULL && event->type == O2_CM_REJECTED && end->asked) {
-		/* Only whoever asks again has heeded it. */
-		o2_node_peer(seat->node, o2_nodes_nid(nodes, end->to), &after);
-		if (after.attempts_due > before.attempts_due)
-			o2_nodes_learn(seat, end, event);
-	}
-	if (event->type == O2_CM_REQUEST && !seat->now.answered)
-		o2_report_fail(nodes->report, "nodes/answer", "node %" PRIu32 " does not answer a request",
-			       seat->index);
+	if (event->type == O2_CM_REQUEST)
+		after_request(seat);
+	else if (end != NULL && event->type == O2_CM_ESTABLISHED)
+		after_up(seat, end);
+	else if (end != NULL && event->type == O2_CM_REJECTED && end->asked && !end->up)
+		after_reject(seat, end, &before);
 	o2_nodes_finish(seat);
+}
+
+/* Some requests come from a node that takes shorter messages than ours, or has not begun with sums. */
+static void on_event(void *context, const struct o2_cm_event *event)
+{
+	struct o2_nodes_seat *seat = context;
+	struct o2_choice *c = seat->nodes->choice;
+	uint8_t bytes[O2_CM_REQUEST_BYTES];
+	struct o2_cm_event changed = *event;
+
+	if (event->type == O2_CM_REQUEST && seat->nodes->ground.ops->may_fail) {
+		memcpy(bytes, event->private_data, event->private_bytes);
+		if (o2_draw_bool(c, 7, 1))
+			o2_nodes_said_smaller(bytes, (uint32_t)o2_draw_range(c, LEAST_BYTES, MSG_BYTES - 1));
+		if (seat->hears_no_sums)
+			o2_nodes_said_without_sum(bytes);
+		changed.private_data = bytes;
+	}
+	hear(seat, &changed);
 }
 
 void o2_nodes_watch(struct o2_nodes_seat *seat)
@@ -171,7 +284,7 @@ void o2_nodes_begin(struct o2_nodes_seat *seat, enum o2_nodes_doing doing, uint3
 	seat->now.code = code;
 }
 
-/* Once there have been many in a row, there is one in a second: docs/connection.md, "Times". */
+/* Once there have been many in a row, there is one in a second, until then none waits: docs/connection.md, "Times". */
 static void check_attempts(struct o2_nodes_seat *seat, uint32_t j, const struct o2_peer_view *view)
 {
 	struct o2_nodes_pair *pair = &seat->pair[j];
@@ -185,9 +298,17 @@ static void check_attempts(struct o2_nodes_seat *seat, uint32_t j, const struct 
 				       " to connect with node %" PRIu32 " %" PRIu64 " ms after the last one",
 				       seat->index, view->attempts, j, now_ms - pair->attempt_ms);
 	}
-	if (view->attempts != pair->attempts)
+	if (view->attempts != pair->attempts && view->attempts > 0) {
 		pair->attempt_ms = now_ms;
+		pair->attempt = view->attempts;
+	}
 	pair->attempts = view->attempts;
+	/* What is left has to wait for that second, which goes on if another attempt comes up. */
+	if (view->attempts_due > 0 && (pair->attempt < FAST_ATTEMPTS || now_ms - pair->attempt_ms >= 1000))
+		o2_report_fail(seat->nodes->report, "nodes/attempt-late",
+			       "node %" PRIu32 " has not made an attempt to connect with node %" PRIu32
+			       ", %" PRIu64 " ms after number %" PRIu32,
+			       seat->index, j, now_ms - pair->attempt_ms, pair->attempt);
 }
 
 /* What a node keeps of another one is what it was told last. */
@@ -225,6 +346,7 @@ static void after_work(struct o2_nodes_seat *seat)
 			continue;
 		o2_node_peer(seat->node, o2_nodes_nid(nodes, j), &view);
 		known += view.known;
+		o2_nodes_sync_flavours(seat, j);
 		check_attempts(seat, j, &view);
 		if (!view.known)
 			o2_nodes_unknown(seat, j);

@@ -62,8 +62,9 @@ struct o2_nodes_op {
 struct o2_nodes_known {
 	uint16_t version; /* 0: nothing but the NID */
 	uint64_t incarnation;
-	uint16_t depth, frags; /* that it asks for */
-	uint32_t races;	       /* requests in a row that lost one */
+	uint16_t depth, frags;	       /* that it asks for */
+	uint32_t races;		       /* requests in a row that lost one */
+	enum o2_cksum_flavour flavour; /* of what it is told */
 };
 
 struct o2_nodes_pair {
@@ -71,8 +72,8 @@ struct o2_nodes_pair {
 	bool was_up;
 	/* What the network was told to do to messages of this node; it has not heard of it yet. */
 	uint32_t unresolved, unreachable, refused;
-	/* Attempts in a row, and when the last one was made. */
-	uint32_t attempts;
+	/* Attempts in a row; the number of the last one that was made, and when. */
+	uint32_t attempts, attempt;
 	uint64_t attempt_ms;
 };
 
@@ -92,6 +93,8 @@ struct o2_nodes_end {
 	bool killed;		     /* the case has put the queue pair into error */
 	struct o2_conn_params terms; /* asked for, as far as the device has room; from the reply on agreed */
 	struct o2_account_limits limits; /* by the settings and those */
+	enum o2_cksum_flavour flavour;	 /* of its messages */
+	const struct o2_conn *conn;	 /* NULL: over */
 	uint64_t incarnation;		 /* of the other node, which it is with */
 	uint64_t since_ms;
 };
@@ -118,6 +121,8 @@ struct o2_nodes_moment {
 	uint64_t incarnation, dststamp;
 	enum o2_reject_why why;
 	bool answered;
+	bool no_receives;		       /* the device takes none */
+	bool send_refused;		       /* and has refused a message */
 	struct o2_transfer_fault not_accepted; /* the connection manager could not: its asker has given up */
 	bool header_refused[O2_NODES_MAX];     /* by this node, in a message of that one */
 	/* What has ended since: the end that was given up last, and the fault of the last end with each node. */
@@ -137,6 +142,9 @@ struct o2_nodes_seat {
 	struct o2_nodes *nodes;
 	uint32_t index;
 	uint32_t address;
+	uint16_t network;   /* of its NID: o2ib, o2ib1 .. */
+	bool cksum_auto;    /* in each life: what an earlier one has shown is shown by no later message */
+	bool hears_no_sums; /* in requests */
 	struct o2_place place;
 	bool no_descriptors; /* the device makes none */
 	uint64_t descriptors_gone;
@@ -157,6 +165,8 @@ struct o2_nodes_seat {
 	struct o2_nodes_end end[O2_NODES_ENDS];
 	struct o2_nodes_moment now;
 	uint32_t burst_arrived, burst_ended;
+	bool refuses_a_send;		/* the device, the next one */
+	bool lost;			/* the device */
 	struct o2_transfer_fault fault; /* why the last connection ended, or could not be made */
 };
 
@@ -168,7 +178,8 @@ struct o2_nodes {
 	struct o2_arenas arenas; /* of all cases */
 	struct o2_nodes_seat seat[O2_NODES_MAX];
 	uint32_t nseats;
-	bool deep; /* nodes have deep queues */
+	bool deep;   /* nodes have deep queues */
+	bool broken; /* a connection breaks under the burst at hand, so not all of it arrives */
 };
 
 static inline void o2_nodes_seen(struct o2_nodes *nodes, enum o2_nodes_situation what)
@@ -176,14 +187,9 @@ static inline void o2_nodes_seen(struct o2_nodes *nodes, enum o2_nodes_situation
 	nodes->run->tally.seen[what]++;
 }
 
-static inline uint64_t o2_nodes_nid_at(uint32_t address)
-{
-	return 0x0005000000000000ull | address;
-}
-
 static inline uint64_t o2_nodes_nid(const struct o2_nodes *nodes, uint32_t i)
 {
-	return o2_nodes_nid_at(nodes->seat[i].address);
+	return 0x0005000000000000ull | (uint64_t)nodes->seat[i].network << 32 | nodes->seat[i].address;
 }
 
 /* The node with this NID; nseats: none. */
@@ -192,6 +198,16 @@ static inline uint32_t o2_nodes_index(const struct o2_nodes *nodes, uint64_t nid
 	uint32_t i = 0;
 
 	while (i < nodes->nseats && o2_nodes_nid(nodes, i) != nid)
+		i++;
+	return i;
+}
+
+/* The node with this address; nseats: none. */
+static inline uint32_t o2_nodes_at(const struct o2_nodes *nodes, uint32_t address)
+{
+	uint32_t i = 0;
+
+	while (i < nodes->nseats && nodes->seat[i].address != address)
 		i++;
 	return i;
 }
@@ -266,8 +282,15 @@ bool o2_nodes_rejected(const struct o2_nodes_seat *seat, const struct o2_nodes_e
 /* nodes_said.c: bytes that a node hands to its connection manager, field by field. */
 void o2_nodes_said_request(struct o2_nodes_seat *seat, const struct o2_nodes_end *end, const uint8_t *bytes,
 			   size_t length);
+/* A request says that its sender takes no longer messages than that. */
+void o2_nodes_said_without_sum(uint8_t *bytes);
+void o2_nodes_said_smaller(uint8_t *bytes, uint32_t max_msg_bytes);
 void o2_nodes_said_reply(struct o2_nodes_seat *seat, const struct o2_nodes_end *end, const uint8_t *bytes,
 			 size_t length);
+/* The flavour that a CONNREQ or CONNACK of that node shows, if this one learns it. */
+void o2_nodes_learn_flavour(struct o2_nodes_seat *seat, uint32_t from, const uint8_t *bytes);
+/* The flavours that messages on connections with that node have shown. */
+void o2_nodes_sync_flavours(struct o2_nodes_seat *seat, uint32_t from);
 void o2_nodes_said_reject(struct o2_nodes_seat *seat, const uint8_t *bytes, size_t length);
 
 /* nodes_fault.c: faults, as a cause foretells them. */
@@ -298,6 +321,17 @@ void o2_nodes_check_lost(struct o2_nodes_seat *seat, uint32_t with, const struct
 /* The time has been told: nothing is left that it should have ended. */
 void o2_nodes_check_overdue(struct o2_nodes_seat *seat);
 
+/* A node whose device is lost ends everything and asks for nothing more.  The last of a case. */
+void o2_nodes_check_device_lost(struct o2_nodes *nodes);
+/* The fault of all that ends then. */
+struct o2_transfer_fault o2_nodes_device_lost(void);
+
+/* nodes_slow.c: behind ten attempts in a row there is one in a second. */
+void o2_nodes_check_slow(struct o2_nodes *nodes);
+
+/* nodes_post.c: devices that refuse what is posted. */
+void o2_nodes_posts_watch(struct o2_nodes_seat *seat);
+
 /* nodes_flow.c: the account of credits of each connection. */
 void o2_nodes_check_flow(struct o2_nodes *nodes);
 /* Is it that of connections at rest?  account: what is not. */
@@ -315,6 +349,8 @@ void o2_nodes_check_growth(struct o2_nodes *nodes);
 
 /* nodes_burst.c: all credits of a deep connection under way. */
 void o2_nodes_check_burst(struct o2_nodes *nodes);
+/* A connection breaks while those that have waited go out on it: their order is kept. */
+void o2_nodes_check_order(struct o2_nodes *nodes);
 bool o2_nodes_is_burst(uint64_t match_bits);
 void o2_nodes_burst_arrives(struct o2_nodes_seat *seat, const struct o2_lnet_hdr *hdr);
 void o2_nodes_burst_ends(struct o2_nodes_seat *seat, const struct o2_transfer_result *result);

@@ -24,6 +24,7 @@ void o2_nodes_unknown(struct o2_nodes_seat *seat, uint32_t to)
 	seat->pair[to].known = (struct o2_nodes_known){
 		.depth = (uint16_t)seat->config.conn.queue_depth,
 		.frags = (uint16_t)seat->config.conn.max_frags,
+		.flavour = seat->config.conn.cksum_flavour,
 	};
 }
 

@@ -68,6 +68,10 @@ static bool has_lost_hope(const struct o2_nodes_seat *seat, uint32_t with,
 		because = o2_nodes_because(&close);
 		return o2_nodes_same_fault(&because, fault);
 	}
+	if (seat->lost && now->doing == O2_NODES_HEARS) {
+		because = o2_nodes_device_lost();
+		return o2_nodes_same_fault(&because, fault);
+	}
 	if (!now->is_down[with] || o2_nodes_count_ends(seat, with, false) > 0)
 		return false;
 	if (now->event != NULL && now->end != NULL && now->event->type == O2_CM_REJECTED && now->end->asked &&
@@ -119,4 +123,60 @@ void o2_nodes_check_overdue(struct o2_nodes_seat *seat)
 				       " waits for a connection since %" PRIu64 " ms",
 				       k, seat->index, now_ms - op->started_ms);
 	}
+}
+
+/* --- the device is lost --- */
+
+struct o2_transfer_fault o2_nodes_device_lost(void)
+{
+	return o2_nodes_fault(O2_FAULT_DEVICE, -ENODEV, "node/device-lost", "device", 0, O2_NO_LIMIT);
+}
+
+static void check_nothing_left(struct o2_nodes_seat *seat)
+{
+	const struct o2_nodes_op *op = &seat->op[seat->nops - 1];
+	struct o2_peer_view view;
+
+	for (uint32_t j = 0; j < seat->nodes->nseats; j++) {
+		o2_node_peer(seat->node, o2_nodes_nid(seat->nodes, j), &view);
+		if (view.known || o2_nodes_count_ends(seat, j, false) > 0)
+			o2_report_fail(seat->nodes->report, "nodes/device-lost",
+				       "node %" PRIu32 " has lost its device, and has %" PRIu32
+				       " attempts due with node %" PRIu32 ", %" PRIu32 " ends of connections",
+				       seat->index, view.attempts_due, j,
+				       o2_nodes_count_ends(seat, j, false));
+	}
+	if (op->started && op->ended != 1)
+		o2_report_fail(seat->nodes->report, "nodes/device-lost",
+			       "an operation of node %" PRIu32 ", which has lost its device, has ended "
+			       "%" PRIu32 " times",
+			       seat->index, op->ended);
+}
+
+/*
+ * Node 1, which has sent the fewest: with a connection or without, with attempts that are due, or under way.
+ */
+void o2_nodes_check_device_lost(struct o2_nodes *nodes)
+{
+	const struct o2_cm_event event = {.type = O2_CM_DEVICE_LOST, .code = -ENODEV};
+	struct o2_nodes_seat *seat = &nodes->seat[1];
+
+	if (!nodes->ground.ops->may_fail || !o2_draw_bool(nodes->choice, 7, 1))
+		return;
+	if (o2_draw_bool(nodes->choice, 1, 3)) {
+		o2_nodes_close_peer(seat, 0, 0);
+		o2_nodes_settle(nodes);
+	}
+	if (!nodes->report->failed)
+		o2_nodes_start_plain(nodes, seat, 0, O2_REG_GLOBAL);
+	if (!nodes->report->failed && o2_draw_bool(nodes->choice, 1, 1))
+		o2_nodes_progress(seat);
+	seat->lost = true;
+	if (!nodes->report->failed)
+		seat->cm->handler(seat->cm->context, &event);
+	if (!nodes->report->failed)
+		o2_nodes_progress(seat);
+	if (!nodes->report->failed)
+		check_nothing_left(seat);
+	o2_nodes_seen(nodes, O2_NODES_SEEN_DEVICE_LOST);
 }

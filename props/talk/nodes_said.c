@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stddef.h>
 
+#include "lnd/conn/conn_internal.h"
 #include "props/model/wire_model.h"
 #include "props/talk/nodes_internal.h"
 #include "wire/checksum.h"
@@ -50,24 +51,77 @@ static void check(struct o2_nodes_seat *seat, const char *signature, const uint8
 }
 
 /* Which of the two sums it is, the property of the codec holds. */
-static uint32_t checksum(const struct o2_nodes_seat *seat, const uint8_t *bytes, size_t length)
+static uint32_t checksum(enum o2_cksum_flavour flavour, const uint8_t *bytes, size_t length)
 {
-	return seat->config.conn.cksum_flavour == O2_CKSUM_NONE
-		       ? 0
-		       : o2_checksum_of(o2_msg_checksum_both(bytes, length), seat->config.conn.cksum_flavour);
+	return flavour == O2_CKSUM_NONE ? 0 : o2_checksum_of(o2_msg_checksum_both(bytes, length), flavour);
+}
+
+/* The two sums of one message here are never the same. */
+void o2_nodes_learn_flavour(struct o2_nodes_seat *seat, uint32_t from, const uint8_t *bytes)
+{
+	struct o2_nodes_known *known = &seat->pair[from].known;
+	const bool little = o2_wm_load(bytes + O2_AT_MAGIC, 4, false) != MAGIC;
+	const uint64_t said = o2_wm_load(bytes + O2_AT_CKSUM, 4, little);
+
+	if (!seat->cksum_auto || known->flavour != O2_CKSUM_NONE || said == 0)
+		return;
+	known->flavour =
+		said == checksum(O2_CKSUM_SIGNED, bytes, CONN_BYTES) ? O2_CKSUM_SIGNED : O2_CKSUM_UNSIGNED;
+	o2_nodes_seen(seat->nodes, O2_NODES_SEEN_FLAVOUR);
+}
+
+/* One that had no sum to send when its connection was made takes that of the first message. */
+void o2_nodes_sync_flavours(struct o2_nodes_seat *seat, uint32_t from)
+{
+	for (uint32_t n = 0; n < O2_NODES_ENDS && seat->cksum_auto; n++) {
+		struct o2_nodes_end *end = &seat->end[n];
+		const struct o2_nodes_end *other;
+
+		if (end->id == NULL || end->to != from || end->conn == NULL ||
+		    end->flavour != O2_CKSUM_NONE || end->conn->config.cksum_flavour == O2_CKSUM_NONE)
+			continue;
+		end->flavour = seat->pair[from].known.flavour = end->conn->config.cksum_flavour;
+		other = o2_nodes_other_end(seat, end);
+		if (other != NULL && other->flavour != end->flavour)
+			o2_report_fail(seat->nodes->report, "nodes/flavour",
+				       "node %" PRIu32
+				       " has learnt checksums of flavour %d from node %" PRIu32
+				       ", which has sent %d",
+				       seat->index, (int)end->flavour, from, (int)other->flavour);
+	}
+}
+
+void o2_nodes_said_without_sum(uint8_t *bytes)
+{
+	o2_wm_store(bytes + O2_AT_CKSUM, 4, true, 0);
+}
+
+void o2_nodes_said_smaller(uint8_t *bytes, uint32_t max_msg_bytes)
+{
+	const bool little = o2_wm_load(bytes + O2_AT_MAGIC, 4, false) != MAGIC;
+	const uint64_t said = o2_wm_load(bytes + O2_AT_CKSUM, 4, little);
+	const struct o2_checksums before = o2_msg_checksum_both(bytes, CONN_BYTES);
+	struct o2_checksums after;
+
+	o2_wm_store(bytes + O2_AT_MAX_MSG_SIZE, 4, little, max_msg_bytes);
+	after = o2_msg_checksum_both(bytes, CONN_BYTES);
+	if (said != 0)
+		o2_wm_store(bytes + O2_AT_CKSUM, 4, little,
+			    said == before.of_unsigned ? after.of_unsigned : after.of_signed);
 }
 
 static void check_params(struct o2_nodes_seat *seat, const char *signature, uint8_t type,
 			 const struct o2_nodes_end *end, uint64_t dststamp, const uint8_t *bytes,
 			 size_t length)
 {
+	const enum o2_cksum_flavour flavour = seat->pair[end->to].known.flavour;
 	const struct field fields[] = {
 		{"ibm_magic", O2_AT_MAGIC, 4, MAGIC},
 		{"ibm_version", O2_AT_VERSION, 2, end->terms.version},
 		{"ibm_type", O2_AT_TYPE, 1, type},
 		{"ibm_credits", O2_AT_CREDITS, 1, 0},
 		{"ibm_nob", O2_AT_NOB, 4, CONN_BYTES},
-		{"ibm_cksum", O2_AT_CKSUM, 4, length == CONN_BYTES ? checksum(seat, bytes, length) : 0},
+		{"ibm_cksum", O2_AT_CKSUM, 4, length == CONN_BYTES ? checksum(flavour, bytes, length) : 0},
 		{"ibm_srcnid", O2_AT_SRCNID, 8, o2_nodes_nid(seat->nodes, seat->index)},
 		{"ibm_srcstamp", O2_AT_SRCSTAMP, 8, seat->place.ni.config.incarnation},
 		{"ibm_dstnid", O2_AT_DSTNID, 8, o2_nodes_nid(seat->nodes, end->to)},

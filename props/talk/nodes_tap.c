@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stddef.h>
 
+#include "lnd/conn/conn_internal.h"
 #include "props/talk/nodes_internal.h"
 
 /*
@@ -81,6 +82,12 @@ static void size(const struct o2_nodes_seat *seat, const struct o2_conn_params *
 	end->terms.queue_depth = (uint16_t)end->limits.made;
 }
 
+/* The context of its completion queue is a member of it. */
+static const struct o2_conn *conn_of(const struct ibv_qp *qp)
+{
+	return (const void *)((const char *)qp->recv_cq->cq_context - offsetof(struct o2_conn, armed));
+}
+
 static struct o2_nodes_end *new_end(struct o2_nodes_seat *seat, const struct o2_cm_id *id, struct ibv_qp *qp,
 				    uint32_t to, const struct o2_conn_params *asked)
 {
@@ -94,6 +101,7 @@ static struct o2_nodes_end *new_end(struct o2_nodes_seat *seat, const struct o2_
 		*end = (struct o2_nodes_end){
 			.id = id,
 			.qp = qp,
+			.conn = conn_of(qp),
 			.qp_num = qp->qp_num,
 			.to = to,
 			.since_ms = seat->nodes->ground.now_ms,
@@ -146,6 +154,8 @@ void o2_nodes_learn_other_end(struct o2_nodes_end *end)
 
 static void give_up(struct o2_nodes_seat *seat, struct o2_nodes_end *end)
 {
+	o2_nodes_sync_flavours(seat, end->to);
+	end->conn = NULL;
 	seat->now.given_up = end;
 	end->over = true;
 }
@@ -170,7 +180,7 @@ static int tap_connect(struct o2_cm *cm, const struct o2_cm_target *target, cons
 		       void *context, struct o2_cm_id **id, struct o2_error *error)
 {
 	struct o2_nodes_seat *seat = seat_of(cm);
-	const uint32_t to = o2_nodes_index(seat->nodes, o2_nodes_nid_at(target->address));
+	const uint32_t to = o2_nodes_at(seat->nodes, target->address);
 	const int rc = seat->cm_ops->connect(cm, target, param, context, id, error);
 	struct o2_conn_params asked;
 	struct o2_nodes_end *end;
@@ -178,6 +188,7 @@ static int tap_connect(struct o2_cm *cm, const struct o2_cm_target *target, cons
 	check_target(seat, target, param);
 	if (rc != 0 || to == seat->nodes->nseats)
 		return rc;
+	o2_nodes_sync_flavours(seat, to);
 	asked = o2_nodes_offer(seat, to);
 	end = new_end(seat, *id, param->qp, to, &asked);
 	if (end == NULL)
@@ -194,6 +205,7 @@ static void cannot_accept(struct o2_nodes_seat *seat, struct o2_nodes_end *end, 
 {
 	struct o2_nodes_moment *now = &seat->now;
 
+	end->conn = NULL;
 	end->over = end->gone = true;
 	if (rc != -ECONNRESET || seat->nodes->ground.network == NULL)
 		o2_report_fail(seat->nodes->report, "nodes/accept",
@@ -223,10 +235,13 @@ static int tap_accept(struct o2_cm_id *id, const struct o2_cm_param *param, stru
 		known->incarnation = now->incarnation;
 	}
 	known->races = 0;
+	o2_nodes_sync_flavours(seat, now->with);
 	end = new_end(seat, id, param->qp, now->with, &now->asked);
 	if (end == NULL)
 		return rc;
 	end->incarnation = now->incarnation;
+	o2_nodes_learn_flavour(seat, now->with, now->event->private_data);
+	end->flavour = known->flavour;
 	o2_nodes_said_reply(seat, end, param->private_data, param->private_bytes);
 	if (rc != 0) {
 		cannot_accept(seat, end, rc, error);

@@ -11,6 +11,26 @@ static uint32_t smaller(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
+static void check_said(struct o2_nodes *nodes, const struct o2_nodes_end *end, const struct o2_conn *conn,
+		       const struct o2_conn_view *view, uint32_t index)
+{
+	const struct o2_account said[] = {
+		{"version", view->flow.version, end->terms.version},
+		{"depth", view->flow.queue_depth, end->terms.queue_depth},
+		{"fragments", conn->config.max_frags, end->terms.max_frags},
+		{"longest message", conn->peer.max_msg_bytes, end->terms.max_msg_size},
+		{"incarnation", conn->peer.incarnation, end->incarnation},
+		{"checksum flavour", conn->config.cksum_flavour, end->flavour},
+	};
+
+	for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++)
+		if (said[i].is != said[i].expected)
+			o2_report_fail(nodes->report, "nodes/terms",
+				       "node %" PRIu32 " is connected with node %" PRIu32 ": %s %" PRIu64
+				       ", said was %" PRIu64,
+				       index, end->to, said[i].what, said[i].is, said[i].expected);
+}
+
 /*
  * A connection does what was said when it was made, and both of its nodes can do that.  What was said has been
  * judged then (nodes_said.c).
@@ -27,20 +47,18 @@ static void expect(struct o2_nodes *nodes, const struct o2_nodes_seat *a, const 
 	o2_conn_view(conn, &view);
 	if (view.flow.queue_depth > 32)
 		o2_nodes_seen(nodes, O2_NODES_SEEN_DEEP);
-	if (end == NULL || !end->up || view.flow.version != end->terms.version ||
-	    view.flow.queue_depth != end->terms.queue_depth ||
-	    conn->config.max_frags != end->terms.max_frags || conn->peer.incarnation != end->incarnation)
-		o2_report_fail(
-			nodes->report, "nodes/terms",
-			"node %" PRIu32 " is connected with node %" PRIu32 " in version 0x%x, depth %" PRIu32
-			", %" PRIu32 " fragments; said was 0x%x, %u, %u",
-			a->index, b->index, view.flow.version, view.flow.queue_depth, conn->config.max_frags,
-			end != NULL ? end->terms.version : 0, end != NULL ? end->terms.queue_depth : 0,
-			end != NULL ? end->terms.max_frags : 0);
-	else if (same_life && (end->terms.version > smaller(x->version, y->version) ||
-			       end->terms.max_frags > smaller(x->max_frags, y->max_frags) ||
-			       (end->terms.version != O2_MSG_VERSION_1 &&
-				end->terms.queue_depth > smaller(x->queue_depth, y->queue_depth))))
+	if (end == NULL || !end->up) {
+		o2_report_fail(nodes->report, "nodes/terms",
+			       "node %" PRIu32 " has a connection with node %" PRIu32 " that was not made",
+			       a->index, b->index);
+		return;
+	}
+	o2_nodes_sync_flavours(&nodes->seat[a->index], b->index);
+	check_said(nodes, end, conn, &view, a->index);
+	if (same_life && (end->terms.version > smaller(x->version, y->version) ||
+			  end->terms.max_frags > smaller(x->max_frags, y->max_frags) ||
+			  (end->terms.version != O2_MSG_VERSION_1 &&
+			   end->terms.queue_depth > smaller(x->queue_depth, y->queue_depth))))
 		o2_report_fail(nodes->report, "nodes/terms",
 			       "node %" PRIu32 " has agreed with node %" PRIu32
 			       " upon version 0x%x, depth %u, %u fragments; both can do 0x%" PRIx32

@@ -55,6 +55,14 @@ static int learn_device(struct o2_nodes_seat *seat, struct o2_error *error)
 	return 0;
 }
 
+static void draw_config(struct o2_nodes_seat *seat)
+{
+	o2_nodes_draw_config(seat->nodes, &seat->config);
+	seat->config.conn.cksum_auto = seat->cksum_auto;
+	if (seat->cksum_auto)
+		seat->config.conn.cksum_flavour = O2_CKSUM_NONE;
+}
+
 static void open_seat(struct o2_nodes *nodes, uint32_t i)
 {
 	struct o2_nodes_seat *seat = &nodes->seat[i];
@@ -63,7 +71,10 @@ static void open_seat(struct o2_nodes *nodes, uint32_t i)
 
 	*seat = (struct o2_nodes_seat){.nodes = nodes, .index = i};
 	o2_error_clear(&error);
-	o2_nodes_draw_config(nodes, &seat->config);
+	seat->cksum_auto = o2_draw_bool(nodes->choice, 1, 1);
+	seat->hears_no_sums = seat->cksum_auto && o2_draw_bool(nodes->choice, 1, 1);
+	draw_config(seat);
+	seat->network = o2_draw_bool(nodes->choice, 3, 1) ? (uint16_t)o2_draw_range(nodes->choice, 1, 3) : 0;
 	seat->deaf_until_ms = seat->config.listen ? 0 : UINT64_MAX;
 	if (open_interface(nodes, seat, &error) != 0 || o2_place_remember(&seat->place, i) != 0 ||
 	    nodes->ground.ops->attach(&nodes->ground, &seat->place.ni, seat->address, &seat->cm, &error) !=
@@ -76,6 +87,8 @@ static void open_seat(struct o2_nodes *nodes, uint32_t i)
 	if (o2_draw_bool(nodes->choice, 3, 1))
 		o2_nodes_check_refusal(seat);
 	o2_nodes_tap(seat);
+	if (nodes->ground.ops->may_fail)
+		o2_nodes_posts_watch(seat);
 	make_node(seat);
 	for (uint32_t j = 0; j < nodes->nseats; j++)
 		o2_nodes_unknown(seat, j);
@@ -84,8 +97,7 @@ static void open_seat(struct o2_nodes *nodes, uint32_t i)
 static void note_failure(void *context, enum o2_cm_loop_fate fate, uint32_t from, uint32_t to)
 {
 	struct o2_nodes *nodes = context;
-	const uint32_t i = o2_nodes_index(nodes, o2_nodes_nid_at(from)),
-		       j = o2_nodes_index(nodes, o2_nodes_nid_at(to));
+	const uint32_t i = o2_nodes_at(nodes, from), j = o2_nodes_at(nodes, to);
 	struct o2_nodes_pair *pair;
 
 	/* Somebody has asked for nobody. */
@@ -178,7 +190,7 @@ void o2_nodes_restart(struct o2_nodes_seat *seat)
 	destroy_node(seat);
 	seat->place.ni.config.incarnation += O2_NODES_MAX;
 	if (o2_draw_bool(seat->nodes->choice, 1, 1)) {
-		o2_nodes_draw_config(seat->nodes, &seat->config);
+		draw_config(seat);
 		o2_nodes_seen(seat->nodes, O2_NODES_SEEN_RECONFIGURED);
 	}
 	seat->config.listen |= listens;

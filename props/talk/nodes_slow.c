@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+#include "props/talk/nodes_internal.h"
+
+/*
+ * Attempts one a second (docs/connection.md, "Times"), to the millisecond: a network fails ten in a row too
+ * seldom.
+ */
+
+#define FAST	  10u	/* attempts in a row that do not wait */
+#define SECOND_MS 1000u /* behind them, from one to the next */
+
+/* The connection manager knows the queue pair from before: who waits asks again. */
+static void refuse_all(struct o2_nodes_seat *seat, uint32_t to)
+{
+	for (uint32_t n = 0; n < O2_NODES_ENDS && !seat->nodes->report->failed; n++) {
+		const struct o2_nodes_end *end = &seat->end[n];
+		const struct o2_cm_event event = {
+			.type = O2_CM_REJECTED,
+			.id = (struct o2_cm_id *)(uintptr_t)end->id,
+			.reason = O2_CM_REJECT_STALE,
+		};
+
+		if (end->id != NULL && end->to == to && !end->up && !end->over)
+			seat->cm->handler(seat->cm->context, &event);
+	}
+}
+
+/* From node 1, which has sent the fewest, while nothing of its requests is delivered. */
+void o2_nodes_check_slow(struct o2_nodes *nodes)
+{
+	struct o2_nodes_seat *seat = &nodes->seat[1];
+	uint64_t late_ms;
+
+	if (!nodes->ground.ops->may_fail || !o2_draw_bool(nodes->choice, 7, 1))
+		return;
+	o2_nodes_close_peer(seat, 0, 0);
+	o2_nodes_settle(nodes);
+	if (nodes->report->failed || o2_nodes_count_ends(seat, 0, false) > 0)
+		return;
+	o2_nodes_start_plain(nodes, seat, 0, O2_REG_GLOBAL);
+	o2_nodes_progress(seat);
+	for (uint32_t n = 0; n < FAST && !nodes->report->failed && seat->pair[0].attempts < FAST; n++) {
+		refuse_all(seat, 0);
+		o2_nodes_progress(seat);
+	}
+	/* When the answer comes does not matter, when the attempt was made does. */
+	late_ms = o2_draw_range(nodes->choice, 0, SECOND_MS - 1);
+	o2_nodes_clock(nodes, late_ms);
+	refuse_all(seat, 0);
+	o2_nodes_clock(nodes, SECOND_MS - 1 - late_ms);
+	o2_nodes_clock(nodes, 1);
+	if (!nodes->report->failed)
+		o2_nodes_settle(nodes);
+}
