@@ -373,6 +373,8 @@ void o2_sim_check_fields(const struct o2_sim_end *from, const uint8_t *bytes, ui
 
 /* From now on all that is posted on this device is looked at. */
 void o2_sim_posts_watch(struct o2_sim *sim, struct ibv_context *context);
+/* It knows how late it is: who has said nothing for the keep-alive's time cannot, whatever it has heard meanwhile. */
+void o2_sim_check_silence(const struct o2_sim_end *end);
 
 /* sim_model.c */
 

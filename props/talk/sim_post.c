@@ -57,6 +57,38 @@ static void keeps_alive(struct o2_sim_end *end, const struct o2_seen_message *me
 	end->posted_ms = now_ms;
 }
 
+#define NOOPS_IN_FLIGHT	   2u
+#define NOOPS_IN_FLIGHT_V1 4u /* there are so many transmits for them */
+
+/* May a NOOP go now?  A pool that could not grow has no transmit for it. */
+static bool may_speak(const struct o2_sim_end *end)
+{
+	const struct o2_credits *flow = &end->view.flow;
+	const struct o2_sim *sim = end->sim;
+
+	if (flow->in_flight >= end->limits.concurrent_sends ||
+	    sim->now_ms < sim->node[end->node].no_growth_until_ms)
+		return false;
+	if (flow->version == O2_MSG_VERSION_2)
+		return flow->noops_in_flight < NOOPS_IN_FLIGHT;
+	/* The last credit is for a NOOP that gives some. */
+	return flow->noops_in_flight < NOOPS_IN_FLIGHT_V1 &&
+	       (flow->credits > 1 || (flow->credits == 1 && flow->outstanding > 0));
+}
+
+void o2_sim_check_silence(const struct o2_sim_end *end)
+{
+	const uint64_t silent_ms = end->sim->now_ms - end->posted_ms;
+	const uint32_t keepalive_ms = end->sim->config.keepalive_ms;
+
+	if (keepalive_ms != 0 && end->view.state == O2_CONN_ESTABLISHED && silent_ms > keepalive_ms &&
+	    may_speak(end))
+		o2_report_fail(end->sim->report, "sim/silent",
+			       "end %" PRIu32 " has sent nothing for %" PRIu64
+			       " ms, with a keep-alive of %" PRIu32 " ms",
+			       end->index, silent_ms, keepalive_ms);
+}
+
 /* Whose message it is, and what it gives away if it leaves. */
 static void note(struct o2_sim_end *end, const struct ibv_send_wr *wr, int rc)
 {

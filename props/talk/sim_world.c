@@ -153,10 +153,10 @@ static int connect_end(struct o2_sim *sim, struct o2_sim_end *end)
 
 	o2_conn_get_address(end->other->conn, &theirs);
 	sim->acting = end;
+	o2_sim_tell_time(end);
+	end->posted_ms = sim->now_ms;
 	rc = o2_conn_connect(end->conn, &theirs, &error);
 	sim->acting = NULL;
-	if (rc == 0)
-		o2_sim_tell_time(end);
 	return rc;
 }
 
