@@ -78,7 +78,7 @@ struct o2_sim_stand {
 };
 
 struct o2_sim_op {
-	uint32_t id;
+	uint32_t id, place; /* place: among those that its end has posted, from 1 */
 	enum o2_transfer_op op;
 	uint32_t lnet_type; /* IMMEDIATE */
 	struct o2_sim_end *end;
@@ -154,7 +154,7 @@ struct o2_sim_end {
 	uint64_t oldest_ms; /* of what was late: the greatest age */
 	bool oldest_sent;   /* and one that old had all that was due posted */
 	struct o2_sim_reasons may_close; /* what it may close with */
-	uint32_t open;			 /* operations of its own */
+	uint32_t open, asked, shown;	 /* operations of its own; posted; known to the other end */
 	uint64_t silent_since_ms;	 /* a request was refused, whose answer may be under way; 0: none */
 	uint64_t no_noops_ms;		 /* the last time that it had none */
 	bool deadline_due;		 /* the time that comes is too late for something of it */

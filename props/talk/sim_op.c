@@ -291,6 +291,16 @@ static bool close_inside(struct o2_sim_end *end)
 	return up;
 }
 
+/* What is asked for is shown in the order of sending, also what had to wait (docs/transport.md, "Receiving"). */
+static void is_shown(struct o2_sim_end *end, const struct o2_sim_op *op)
+{
+	if (op->place != ++end->other->shown)
+		o2_report_fail(end->sim->report, "sim/overtaken",
+			       "end %" PRIu32 " is shown operation %" PRIu32 ", sent in place %" PRIu32
+			       ", in place %" PRIu32,
+			       end->index, op->id, op->place, end->other->shown);
+}
+
 static int match(void *context, const struct o2_msg *request, uint64_t sink_bytes,
 		 struct o2_transfer_memory *memory)
 {
@@ -309,6 +319,7 @@ static int match(void *context, const struct o2_msg *request, uint64_t sink_byte
 			       end->index);
 		return -ENODATA;
 	}
+	is_shown(end, op);
 	op->since_there_ms = sim->now_ms;
 	o2_sim_stand_due(op, end);
 	o2_sim_works_on(sim, end, op);
@@ -353,6 +364,7 @@ static int receive(void *context, const struct o2_msg *msg)
 			       end->index);
 		return 0;
 	}
+	is_shown(end, op);
 	op->received = true;
 	o2_sim_log(sim, O2_SIM_EV_RECEIVED, end, op->id, 0);
 	if (!o2_memory_equals(&op->ours, msg->u.immediate.payload, op->nob))

@@ -94,12 +94,15 @@ static void note(struct o2_sim_end *end, const struct ibv_send_wr *wr, int rc)
 {
 	const uint8_t *bytes = (const uint8_t *)(uintptr_t)wr->sg_list[0].addr;
 	struct o2_seen_message message;
+	struct o2_sim_op *op;
 
 	o2_seen_message(bytes, &message);
-	o2_sim_stand_posted(end, wr, o2_sim_op_of(end, bytes, wr->sg_list[0].length, message.type),
-			    message.type, rc);
+	op = o2_sim_op_of(end, bytes, wr->sg_list[0].length, message.type);
+	o2_sim_stand_posted(end, wr, op, message.type, rc);
 	if (rc != 0)
 		return;
+	if (op != NULL && op->end == end && message.type != O2_MSG_PUT_DONE)
+		op->place = ++end->asked;
 	leaves(end, &message);
 	keeps_alive(end, &message);
 }
