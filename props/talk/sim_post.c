@@ -142,9 +142,24 @@ static bool is_cause(const struct ibv_wc *wc)
 	return wc->status != IBV_WC_SUCCESS && wc->status != IBV_WC_WR_FLUSH_ERR;
 }
 
+/* Behind the flushes that follow it.  False: none does. */
+static bool put_off(struct ibv_wc *wc, int taken)
+{
+	for (int i = 0; i + 1 < taken; i++)
+		if (is_cause(&wc[i]) && wc[i + 1].status == IBV_WC_WR_FLUSH_ERR) {
+			const struct ibv_wc cause = wc[i];
+
+			for (; i + 1 < taken && wc[i + 1].status == IBV_WC_WR_FLUSH_ERR; i++)
+				wc[i] = wc[i + 1];
+			wc[i] = cause;
+			return true;
+		}
+	return false;
+}
+
 /*
  * There are devices that flush first and say why afterwards (docs/transport.md, "Errors"); so it is in the cases with
- * a keep-alive: what has failed and the flush behind it change places.
+ * a keep-alive: what has failed comes behind the flushes that are taken with it, or else behind the next one.
  */
 static int poll_late(struct ibv_cq *cq, int count, struct ibv_wc *wc)
 {
@@ -159,13 +174,8 @@ static int poll_late(struct ibv_cq *cq, int count, struct ibv_wc *wc)
 	taken = seam.poll_cq(cq, count, wc);
 	if (seam.sim->config.keepalive_ms == 0)
 		return taken;
-	for (int i = 0; i + 1 < taken; i++)
-		if (is_cause(&wc[i]) && wc[i + 1].status == IBV_WC_WR_FLUSH_ERR) {
-			next = wc[i];
-			wc[i] = wc[i + 1];
-			wc[i + 1] = next;
-			return taken;
-		}
+	if (put_off(wc, taken))
+		return taken;
 	if (taken < 1 || !is_cause(&wc[taken - 1]) || seam.poll_cq(cq, 1, &next) != 1)
 		return taken;
 	seam.held = next.status == IBV_WC_WR_FLUSH_ERR ? wc[taken - 1] : next;
