@@ -86,7 +86,7 @@ static int foretell_answer(const struct o2_sim *sim, const struct o2_sim_op *op,
 		return REFUSED_WITH;
 	if (op->verdict == O2_SIM_LONGER)
 		return -EINVAL;
-	rc = o2_sim_memory_refusal(sim, &op->theirs, put ? O2_SINK : O2_SOURCE);
+	rc = o2_sim_memory_refusal(op, &op->theirs);
 	if (rc != 0)
 		return rc;
 	if (o2_sim_memory_wrs(sim, source, sink, op->wanted) > sim->config.max_frags)
@@ -105,15 +105,14 @@ static void foretell(const struct o2_sim *sim, struct o2_sim_op *op)
 		op->code = foretell_answer(sim, op, &op->done_nob);
 	op->code_there = op->code;
 	op->start_code = 0;
-	if (op->op == O2_OP_SEND && op->nob > O2_SIM_IMMEDIATE_MAX)
+	if (op->op == O2_OP_SEND && op->nob > end->other->max_msg_bytes - O2_SIM_IMMEDIATE_HDR)
 		op->start_code = -EMSGSIZE;
 	else if (o2_conn_get_state(end->conn) != O2_CONN_ESTABLISHED)
 		op->start_code = -ENOTCONN;
 	else if (end->open >= sim->config.max_transfers)
 		op->start_code = -EBUSY;
 	else if (op->op != O2_OP_SEND)
-		op->start_code =
-			o2_sim_memory_refusal(sim, &op->ours, op->op == O2_OP_GET ? O2_SINK : O2_SOURCE);
+		op->start_code = o2_sim_memory_refusal(op, &op->ours);
 }
 
 static bool draw_immediate(struct o2_sim *sim, struct o2_sim_op *op)
