@@ -43,7 +43,9 @@ static const char *const rules[LIES] = {
 	[LIE_GET_DONE_OF_MORE] = "conn/get-done-status",
 };
 
-#define EMPTY_NOOPS 17u /* one more than may come in a second */
+#define EMPTY_NOOPS   17u /* one more than may come in a second */
+#define SECOND_MS     1000u
+#define NOOPS_AT_ONCE 4u /* four times in a second */
 
 struct message {
 	uint8_t bytes[256];
@@ -238,12 +240,41 @@ static bool ready(const struct o2_sim_end *to)
 	       o2_loop_cq_entries(o2_conn_cq(to->conn)) == 0;
 }
 
+/* One of NOOPs that may still come.  False: the end has closed, for something else. */
+static bool tell_one_more(struct o2_sim *sim, struct o2_sim_end *to, const struct message *m)
+{
+	if (!tell(sim, to, m))
+		return false;
+	if (o2_conn_get_state(to->conn) == O2_CONN_ESTABLISHED)
+		return true;
+	if (to->fault.error.rule != NULL && strcmp(to->fault.error.rule, rules[LIE_EMPTY_NOOPS]) == 0)
+		o2_report_fail(sim->report, "sim/forged-early",
+			       "end %" PRIu32 " closes for fewer NOOPs than may come in a second", to->index);
+	return false;
+}
+
+/* In one second as many as may come, and then, in the next, as many again. */
+static bool tell_noops(struct o2_sim *sim, struct o2_sim_end *to, const struct message *m)
+{
+	o2_sim_clock(sim, SECOND_MS);
+	for (uint32_t i = 1; i < EMPTY_NOOPS; i++) {
+		if (!tell_one_more(sim, to, m))
+			return false;
+		if (i % NOOPS_AT_ONCE == 0)
+			o2_sim_clock(sim, SECOND_MS / NOOPS_AT_ONCE);
+	}
+	for (uint32_t i = 1; i < EMPTY_NOOPS; i++)
+		if (!tell_one_more(sim, to, m))
+			return false;
+	return true;
+}
+
 void o2_sim_forge(struct o2_sim *sim)
 {
 	struct o2_sim_end *to = &sim->end[o2_draw_pick(sim->choice, sim->nends)];
 	enum o2_sim_lie lie = (enum o2_sim_lie)o2_draw(sim->choice, LIES - 1);
-	uint32_t times = lie == LIE_EMPTY_NOOPS ? EMPTY_NOOPS : 1;
 	struct message message;
+	bool told = true;
 	int code;
 
 	o2_sim_fault_disarm(sim);
@@ -259,12 +290,11 @@ void o2_sim_forge(struct o2_sim *sim)
 	for (uint32_t i = 0; i < LIES; i++)
 		o2_sim_may_close(to->other, O2_FAULT_PEER_MESSAGE, -EPROTO, rules[i]);
 	to->forged = true;
-	if ((lie == LIE_NO_CREDIT || lie == LIE_TOO_MANY_REQUESTS) && !flood(sim, to, lie, &message))
-		times = 0;
-	for (uint32_t i = 0; i < times; i++)
-		if (!tell(sim, to, &message))
-			times = 0;
-	if (times == 0) {
+	if (lie == LIE_EMPTY_NOOPS)
+		told = tell_noops(sim, to, &message);
+	else if (lie == LIE_NO_CREDIT || lie == LIE_TOO_MANY_REQUESTS)
+		told = flood(sim, to, lie, &message);
+	if (!told || !tell(sim, to, &message)) {
 		o2_sim_is_closed(to, -ECONNRESET);
 		o2_conn_close(to->conn, -ECONNRESET);
 		return;

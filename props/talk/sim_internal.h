@@ -20,9 +20,9 @@
 #define O2_SIM_NODES	     3u
 #define O2_SIM_ENDS	     6u /* two for each pair of nodes */
 #define O2_SIM_REASONS	     32u
-#define O2_SIM_IMMEDIATE_MAX 3976u /* bytes of payload */
-#define O2_SIM_OPS	     640u  /* of a deep case, at most */
-#define O2_SIM_FEW_OPS	     128u  /* of any other */
+#define O2_SIM_IMMEDIATE_HDR 120u /* bytes ahead of its payload */
+#define O2_SIM_OPS	     640u /* of a deep case, at most */
+#define O2_SIM_FEW_OPS	     128u /* of any other */
 #define O2_SIM_STEPS	     600u
 #define O2_SIM_PAGES	     256u  /* of a node */
 #define O2_SIM_MANY_PAGES    1024u /* of a deep case */
@@ -78,7 +78,7 @@ struct o2_sim_stand {
 };
 
 struct o2_sim_op {
-	uint32_t id;
+	uint32_t id, place; /* place: among those that its end has posted, from 1 */
 	enum o2_transfer_op op;
 	uint32_t lnet_type; /* IMMEDIATE */
 	struct o2_sim_end *end;
@@ -133,7 +133,7 @@ struct o2_sim_end {
 	uint32_t node, index;
 	struct o2_conn *conn;
 	uint32_t qp_num;
-	uint32_t depth; /* as agreed with the other end */
+	uint32_t depth, max_msg_bytes; /* as agreed with the other end; of a message that it takes */
 	struct o2_account_limits limits;
 	bool asleep;	    /* a slow peer: its completions are not handled for now */
 	bool forged;	    /* it has got a forged message */
@@ -154,7 +154,7 @@ struct o2_sim_end {
 	uint64_t oldest_ms; /* of what was late: the greatest age */
 	bool oldest_sent;   /* and one that old had all that was due posted */
 	struct o2_sim_reasons may_close; /* what it may close with */
-	uint32_t open;			 /* operations of its own */
+	uint32_t open, asked, shown;	 /* operations of its own; posted; known to the other end */
 	uint64_t silent_since_ms;	 /* a request was refused, whose answer may be under way; 0: none */
 	uint64_t no_noops_ms;		 /* the last time that it had none */
 	bool deadline_due;		 /* the time that comes is too late for something of it */
@@ -260,8 +260,7 @@ struct o2_sim {
 
 /* sim_memory.c */
 
-/* Of a node. */
-uint32_t o2_sim_pages(const struct o2_sim *sim);
+uint32_t o2_sim_pages(const struct o2_sim *sim); /* of a node */
 /* Draw nob bytes of memory for one side, on pages of its own.  False: the arena is full. */
 bool o2_sim_memory_draw(struct o2_sim *sim, uint32_t node, uint64_t nob, struct o2_op_memory *memory);
 /* The same, as it is said here; memory says whether it is gapped or scattered. */
@@ -272,7 +271,8 @@ void o2_sim_memory_fill(struct o2_sim_op *op);
 void o2_sim_memory_check_all(struct o2_sim *sim);
 /* Fragments that it is described with, and what mapping it is refused with (0: nothing). */
 uint32_t o2_sim_memory_frags(const struct o2_op_memory *memory);
-int o2_sim_memory_refusal(const struct o2_sim *sim, const struct o2_op_memory *memory, enum o2_side side);
+int o2_sim_memory_refusal(const struct o2_sim_op *op, const struct o2_op_memory *memory);
+uint32_t o2_sim_sink_frags(const struct o2_sim_op *op); /* that it may have, by what the source takes */
 /* Work requests that moving nob bytes takes. */
 uint32_t o2_sim_memory_wrs(const struct o2_sim *sim, const struct o2_op_memory *source,
 			   const struct o2_op_memory *sink, uint64_t nob);
@@ -373,6 +373,8 @@ void o2_sim_check_fields(const struct o2_sim_end *from, const uint8_t *bytes, ui
 
 /* From now on all that is posted on this device is looked at. */
 void o2_sim_posts_watch(struct o2_sim *sim, struct ibv_context *context);
+/* It knows how late it is: who has said nothing for the keep-alive's time cannot, whatever it has heard meanwhile. */
+void o2_sim_check_silence(const struct o2_sim_end *end);
 
 /* sim_model.c */
 

@@ -9,6 +9,8 @@
 #define FEW_PIECES	  4u
 #define MANY_PIECES_PAGES 17u
 #define FIRST_OFFSETS	  128u /* of memory with gaps */
+#define BEFORE_FRAGS	  136u /* bytes of a GET_REQ */
+#define FRAG_BYTES	  12u
 
 uint32_t o2_sim_pages(const struct o2_sim *sim)
 {
@@ -82,9 +84,20 @@ uint32_t o2_sim_memory_frags(const struct o2_op_memory *m)
 	return each ? m->npieces : 1;
 }
 
-int o2_sim_memory_refusal(const struct o2_sim *sim, const struct o2_op_memory *m, enum o2_side side)
+/* Whichever message describes it, there is room for as many as in a GET_REQ. */
+uint32_t o2_sim_sink_frags(const struct o2_sim_op *op)
 {
-	if (o2_memory_refusal(m) == 0 && side == O2_SINK && o2_sim_memory_frags(m) > sim->config.max_frags)
+	const struct o2_sim_end *source = op->op == O2_OP_GET ? op->end->other : op->end;
+	const uint32_t fit = (source->max_msg_bytes - BEFORE_FRAGS) / FRAG_BYTES;
+
+	return fit < source->sim->config.max_frags ? fit : source->sim->config.max_frags;
+}
+
+int o2_sim_memory_refusal(const struct o2_sim_op *op, const struct o2_op_memory *m)
+{
+	const bool is_sink = m == (op->op == O2_OP_GET ? &op->ours : &op->theirs);
+
+	if (o2_memory_refusal(m) == 0 && is_sink && o2_sim_memory_frags(m) > o2_sim_sink_frags(op))
 		return -EFBIG;
 	return o2_memory_refusal(m);
 }

@@ -86,7 +86,7 @@ static int foretell_answer(const struct o2_sim *sim, const struct o2_sim_op *op,
 		return REFUSED_WITH;
 	if (op->verdict == O2_SIM_LONGER)
 		return -EINVAL;
-	rc = o2_sim_memory_refusal(sim, &op->theirs, put ? O2_SINK : O2_SOURCE);
+	rc = o2_sim_memory_refusal(op, &op->theirs);
 	if (rc != 0)
 		return rc;
 	if (o2_sim_memory_wrs(sim, source, sink, op->wanted) > sim->config.max_frags)
@@ -105,15 +105,14 @@ static void foretell(const struct o2_sim *sim, struct o2_sim_op *op)
 		op->code = foretell_answer(sim, op, &op->done_nob);
 	op->code_there = op->code;
 	op->start_code = 0;
-	if (op->op == O2_OP_SEND && op->nob > O2_SIM_IMMEDIATE_MAX)
+	if (op->op == O2_OP_SEND && op->nob > end->other->max_msg_bytes - O2_SIM_IMMEDIATE_HDR)
 		op->start_code = -EMSGSIZE;
 	else if (o2_conn_get_state(end->conn) != O2_CONN_ESTABLISHED)
 		op->start_code = -ENOTCONN;
 	else if (end->open >= sim->config.max_transfers)
 		op->start_code = -EBUSY;
 	else if (op->op != O2_OP_SEND)
-		op->start_code =
-			o2_sim_memory_refusal(sim, &op->ours, op->op == O2_OP_GET ? O2_SINK : O2_SOURCE);
+		op->start_code = o2_sim_memory_refusal(op, &op->ours);
 }
 
 static bool draw_immediate(struct o2_sim *sim, struct o2_sim_op *op)
@@ -291,6 +290,16 @@ static bool close_inside(struct o2_sim_end *end)
 	return up;
 }
 
+/* What is asked for is shown in the order of sending, also what had to wait (docs/transport.md, "Receiving"). */
+static void is_shown(struct o2_sim_end *end, const struct o2_sim_op *op)
+{
+	if (op->place != ++end->other->shown)
+		o2_report_fail(end->sim->report, "sim/overtaken",
+			       "end %" PRIu32 " is shown operation %" PRIu32 ", sent in place %" PRIu32
+			       ", in place %" PRIu32,
+			       end->index, op->id, op->place, end->other->shown);
+}
+
 static int match(void *context, const struct o2_msg *request, uint64_t sink_bytes,
 		 struct o2_transfer_memory *memory)
 {
@@ -309,6 +318,7 @@ static int match(void *context, const struct o2_msg *request, uint64_t sink_byte
 			       end->index);
 		return -ENODATA;
 	}
+	is_shown(end, op);
 	op->since_there_ms = sim->now_ms;
 	o2_sim_stand_due(op, end);
 	o2_sim_works_on(sim, end, op);
@@ -353,6 +363,7 @@ static int receive(void *context, const struct o2_msg *msg)
 			       end->index);
 		return 0;
 	}
+	is_shown(end, op);
 	op->received = true;
 	o2_sim_log(sim, O2_SIM_EV_RECEIVED, end, op->id, 0);
 	if (!o2_memory_equals(&op->ours, msg->u.immediate.payload, op->nob))

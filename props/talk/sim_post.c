@@ -57,17 +57,52 @@ static void keeps_alive(struct o2_sim_end *end, const struct o2_seen_message *me
 	end->posted_ms = now_ms;
 }
 
+#define NOOPS_IN_FLIGHT	   2u
+#define NOOPS_IN_FLIGHT_V1 4u /* there are so many transmits for them */
+
+/* May a NOOP go now?  A pool that could not grow has no transmit for it. */
+static bool may_speak(const struct o2_sim_end *end)
+{
+	const struct o2_credits *flow = &end->view.flow;
+	const struct o2_sim *sim = end->sim;
+
+	if (flow->in_flight >= end->limits.concurrent_sends ||
+	    sim->now_ms < sim->node[end->node].no_growth_until_ms)
+		return false;
+	if (flow->version == O2_MSG_VERSION_2)
+		return flow->noops_in_flight < NOOPS_IN_FLIGHT;
+	/* The last credit is for a NOOP that gives some. */
+	return flow->noops_in_flight < NOOPS_IN_FLIGHT_V1 &&
+	       (flow->credits > 1 || (flow->credits == 1 && flow->outstanding > 0));
+}
+
+void o2_sim_check_silence(const struct o2_sim_end *end)
+{
+	const uint64_t silent_ms = end->sim->now_ms - end->posted_ms;
+	const uint32_t keepalive_ms = end->sim->config.keepalive_ms;
+
+	if (keepalive_ms != 0 && end->view.state == O2_CONN_ESTABLISHED && silent_ms > keepalive_ms &&
+	    may_speak(end))
+		o2_report_fail(end->sim->report, "sim/silent",
+			       "end %" PRIu32 " has sent nothing for %" PRIu64
+			       " ms, with a keep-alive of %" PRIu32 " ms",
+			       end->index, silent_ms, keepalive_ms);
+}
+
 /* Whose message it is, and what it gives away if it leaves. */
 static void note(struct o2_sim_end *end, const struct ibv_send_wr *wr, int rc)
 {
 	const uint8_t *bytes = (const uint8_t *)(uintptr_t)wr->sg_list[0].addr;
 	struct o2_seen_message message;
+	struct o2_sim_op *op;
 
 	o2_seen_message(bytes, &message);
-	o2_sim_stand_posted(end, wr, o2_sim_op_of(end, bytes, wr->sg_list[0].length, message.type),
-			    message.type, rc);
+	op = o2_sim_op_of(end, bytes, wr->sg_list[0].length, message.type);
+	o2_sim_stand_posted(end, wr, op, message.type, rc);
 	if (rc != 0)
 		return;
+	if (op != NULL && op->end == end && message.type != O2_MSG_PUT_DONE)
+		op->place = ++end->asked;
 	leaves(end, &message);
 	keeps_alive(end, &message);
 }
@@ -107,9 +142,24 @@ static bool is_cause(const struct ibv_wc *wc)
 	return wc->status != IBV_WC_SUCCESS && wc->status != IBV_WC_WR_FLUSH_ERR;
 }
 
+/* Behind the flushes that follow it.  False: none does. */
+static bool put_off(struct ibv_wc *wc, int taken)
+{
+	for (int i = 0; i + 1 < taken; i++)
+		if (is_cause(&wc[i]) && wc[i + 1].status == IBV_WC_WR_FLUSH_ERR) {
+			const struct ibv_wc cause = wc[i];
+
+			for (; i + 1 < taken && wc[i + 1].status == IBV_WC_WR_FLUSH_ERR; i++)
+				wc[i] = wc[i + 1];
+			wc[i] = cause;
+			return true;
+		}
+	return false;
+}
+
 /*
  * There are devices that flush first and say why afterwards (docs/transport.md, "Errors"); so it is in the cases with
- * a keep-alive: what has failed and the flush behind it change places.
+ * a keep-alive: what has failed comes behind the flushes that are taken with it, or else behind the next one.
  */
 static int poll_late(struct ibv_cq *cq, int count, struct ibv_wc *wc)
 {
@@ -124,13 +174,8 @@ static int poll_late(struct ibv_cq *cq, int count, struct ibv_wc *wc)
 	taken = seam.poll_cq(cq, count, wc);
 	if (seam.sim->config.keepalive_ms == 0)
 		return taken;
-	for (int i = 0; i + 1 < taken; i++)
-		if (is_cause(&wc[i]) && wc[i + 1].status == IBV_WC_WR_FLUSH_ERR) {
-			next = wc[i];
-			wc[i] = wc[i + 1];
-			wc[i + 1] = next;
-			return taken;
-		}
+	if (put_off(wc, taken))
+		return taken;
 	if (taken < 1 || !is_cause(&wc[taken - 1]) || seam.poll_cq(cq, 1, &next) != 1)
 		return taken;
 	seam.held = next.status == IBV_WC_WR_FLUSH_ERR ? wc[taken - 1] : next;

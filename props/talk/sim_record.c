@@ -47,7 +47,7 @@ static struct record of_stage(const struct o2_sim_op *op, const struct o2_op_mem
 		return (struct record){"reg/fastreg/gaps", 1, 0};
 	case -EFBIG:
 		return (struct record){"reg/more-fragments-than-peer-accepts", o2_sim_memory_frags(sink),
-				       frags};
+				       o2_sim_sink_frags(op)};
 	default:
 		return (struct record){"rdma/too-many-work-requests", frags + 1, frags};
 	}
@@ -72,7 +72,8 @@ bool o2_sim_record_of_start(const struct o2_sim_op *op, int code, const struct o
 		record = (struct record){"conn/too-many-transfers", (uint64_t)config->max_transfers + 1,
 					 config->max_transfers};
 	else if (code == -EMSGSIZE)
-		record = (struct record){"conn/payload-too-long", op->nob, O2_SIM_IMMEDIATE_MAX};
+		record = (struct record){"conn/payload-too-long", op->nob,
+					 op->end->other->max_msg_bytes - O2_SIM_IMMEDIATE_HDR};
 	return code == 0 || says(error, code, &record);
 }
 

@@ -179,8 +179,9 @@ void o2_sim_stand_judge(struct o2_sim *sim, struct o2_sim_end *end, struct o2_si
 	const bool late = result->fault.side == O2_FAULT_DEADLINE;
 	enum o2_health health;
 
+	/* Whether it has heard what it hears now makes no difference to the health of one that is answered. */
 	if (end->forged || end->other->forged || end->in_progress ||
-	    (end->hearing == op && result->fault.side == O2_FAULT_CLOSED))
+	    (end->hearing == op && !stand->answered && result->fault.side == O2_FAULT_CLOSED))
 		return;
 	health = health_of(end, op, result);
 	if (result->health != health)

@@ -193,6 +193,7 @@ void o2_sim_clock(struct o2_sim *sim, uint64_t ms)
 		o2_sim_fault_after(sim, end);
 		check_deadlines(sim, end);
 		o2_conn_view(end->conn, &end->view);
+		o2_sim_check_silence(end);
 		if (end->view.flow.noops_sent > noops)
 			o2_sim_seen(sim, O2_SIM_SEEN_KEEPALIVE);
 		end->deadline_due = false;

@@ -15,6 +15,8 @@
 #define START_MS       1000u
 #define FEW_WINDOWS    2u
 #define UNMAPPED_EVERY 3u /* page has no CPU mapping */
+#define LEAST_MSG      148u
+#define SHORT_MSG      220u
 
 /* --- nodes --- */
 
@@ -145,21 +147,6 @@ static int make_end(struct o2_sim *sim, struct o2_sim_end *end, uint32_t depth)
 	return 0;
 }
 
-static int connect_end(struct o2_sim *sim, struct o2_sim_end *end)
-{
-	struct o2_conn_address theirs;
-	struct o2_error error;
-	int rc;
-
-	o2_conn_get_address(end->other->conn, &theirs);
-	sim->acting = end;
-	rc = o2_conn_connect(end->conn, &theirs, &error);
-	sim->acting = NULL;
-	if (rc == 0)
-		o2_sim_tell_time(end);
-	return rc;
-}
-
 static void destroy_end(struct o2_sim *sim, struct o2_sim_end *end)
 {
 	if (end->conn == NULL)
@@ -200,7 +187,7 @@ static int prepare_end(struct o2_sim *sim, struct o2_sim_end *end)
 		.version = sim->config.version,
 		.queue_depth = end->depth,
 		.max_frags = sim->config.max_frags,
-		.max_msg_bytes = O2_MSG_BYTES,
+		.max_msg_bytes = end->other->max_msg_bytes,
 	};
 	struct o2_qp_path path = {
 		.retry_count = sim->config.retry_count,
@@ -239,6 +226,28 @@ void o2_sim_establish(struct o2_sim *sim, struct o2_sim_end *end)
 	o2_sim_fault_after(sim, end);
 }
 
+static int connect_end(struct o2_sim *sim, struct o2_sim_end *end)
+{
+	struct o2_conn_address theirs;
+	struct o2_error error;
+	int rc;
+
+	/* Connecting without a connection manager knows of no other length. */
+	if (end->other->max_msg_bytes != O2_MSG_BYTES) {
+		rc = prepare_end(sim, end);
+		if (rc == 0)
+			o2_sim_establish(sim, end);
+		return rc;
+	}
+	o2_conn_get_address(end->other->conn, &theirs);
+	sim->acting = end;
+	o2_sim_tell_time(end);
+	end->posted_ms = sim->now_ms;
+	rc = o2_conn_connect(end->conn, &theirs, &error);
+	sim->acting = NULL;
+	return rc;
+}
+
 /* What both ends are to keep to from now on. */
 static void tell_witness(const struct o2_sim_end *a)
 {
@@ -250,13 +259,21 @@ static void tell_witness(const struct o2_sim_end *a)
 		.version = sim->config.version,
 		.queue_depth = a->depth,
 		.max_frags = sim->config.max_frags,
-		.max_msg_bytes = {O2_MSG_BYTES, O2_MSG_BYTES},
+		.max_msg_bytes = {a->max_msg_bytes, a->other->max_msg_bytes},
 	};
 	uint32_t held;
 
 	held = o2_alloc_fault_hold();
 	o2_witness_connected(sim->witness, qp_num, &terms);
 	o2_alloc_fault_go_on(held);
+}
+
+/* Most take all messages; few so little that a GET_REQ has room for one fragment, or some. */
+static uint32_t draw_max_msg(struct o2_choice *c)
+{
+	if (!o2_draw_bool(c, 11, 1))
+		return O2_MSG_BYTES;
+	return (uint32_t)o2_draw_range(c, LEAST_MSG, o2_draw_bool(c, 1, 1) ? SHORT_MSG : O2_MSG_BYTES);
 }
 
 /* One end may be able to do more than what is agreed. */
@@ -267,6 +284,8 @@ static void make_pair(struct o2_sim *sim, struct o2_sim_end *a, struct o2_sim_en
 		o2_draw_bool(sim->choice, 1, 1) ? (uint32_t)o2_draw(sim->choice, room < 8 ? room : 8) : 0;
 	int rc;
 
+	a->max_msg_bytes = draw_max_msg(sim->choice);
+	b->max_msg_bytes = draw_max_msg(sim->choice);
 	if (sim->faults && o2_draw_bool(sim->choice, 9, 1)) {
 		static const enum o2_loop_call calls[] = {O2_LOOP_CALL_MAKE, O2_LOOP_CALL_REGISTER,
 							  O2_LOOP_CALL_POST_RECV, O2_LOOP_CALL_MODIFY};
