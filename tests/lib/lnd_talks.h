@@ -21,6 +21,7 @@
 	talk(hears_too_many_requests);       \
 	talk(hears_empty_noops);             \
 	talk(keeps_alive);                   \
+	talk(keeps_alive_and_hears);         \
 	talk(fills_its_queues);              \
 	talk(flushes_full_queues);           \
 	talk(leaves_room_for_noops);         \
@@ -64,6 +65,7 @@ FLOW_TALKS(DECLARE_TALK)
 /* talks_windows.c */
 void waits_for_windows(void **state);
 void is_woken_by_another_connection(void **state);
+void waits_behind_requests(void **state);
 
 /* It waited for that, NONE: it was not late, and ends because another one was. */
 void assert_late(const struct o2_transfer_result *result, enum o2_wait wait, uint64_t age_ms);

@@ -214,9 +214,9 @@ void hears_empty_noops(void **state)
 		for (uint32_t i = 0; i < 16; i++) {
 			send_plain(&pair->b, O2_MSG_NOOP, 0);
 			quiet(pair);
+			o2_conn_clock(pair->a.conn, second * 1000 - 60 * (15 - i));
 		}
 		assert_settled(pair);
-		o2_conn_clock(pair->a.conn, second * 1000);
 	}
 	for (uint32_t i = 0; i < 17; i++) {
 		send_plain(&pair->b, O2_MSG_NOOP, 0);
@@ -249,6 +249,21 @@ void keeps_alive(void **state)
 		assert_int_equal(view_of(&pair->a).flow.noops_sent, 2);
 		pair_close_settled(pair);
 	}
+}
+
+/* Also who hears something says nothing by that. */
+void keeps_alive_and_hears(void **state)
+{
+	struct pair *pair = pair_default();
+
+	o2_conn_clock(pair->a.conn, 60000);
+	send_plain(&pair->b, O2_MSG_NOOP, 0);
+	quiet(pair);
+	o2_conn_clock(pair->a.conn, 100001);
+	quiet(pair);
+	assert_int_equal(view_of(&pair->a).flow.noops_received, 1);
+	assert_int_equal(view_of(&pair->a).flow.noops_sent, 1);
+	pair_close(pair);
 }
 
 /*

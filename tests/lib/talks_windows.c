@@ -83,6 +83,29 @@ void waits_for_windows(void **state)
 	}
 }
 
+static uint32_t matched_before;
+
+static int note_matched(void *context, const struct o2_msg *msg)
+{
+	matched_before = ((const struct side *)context)->nmatched;
+	return 0;
+}
+
+/* An IMMEDIATE with a GET does not overtake requests that wait for a window of the end that is asked. */
+void waits_behind_requests(void **state)
+{
+	struct pair *pair = pair_with_windows(0, FEW);
+	const struct o2_lnet_hdr hdr = o2_conn_lnet_hdr(pair->a.conn, O2_LNET_GET, 0, 48);
+
+	pair->b.conn->ops.receive = note_matched;
+	for (uint32_t i = 0; i < MANY; i++)
+		put_from(pair, O2_REG_GLOBAL, i);
+	assert_int_equal(o2_conn_send(pair->a.conn, &hdr, NULL, NULL, NULL), 0);
+	quiet(pair);
+	assert_int_equal(matched_before, MANY);
+	pair_close_settled(pair);
+}
+
 /* The window comes back on another connection, where nothing tells this one. */
 void is_woken_by_another_connection(void **state)
 {

@@ -84,6 +84,9 @@ static const struct {
 	{"closed-by-nobody", ends_what_is_open},
 	{"device-as-stage", cannot_poll},
 	{"receives-left", gives_back_its_receives},
+	{"heard-as-sign-of-life", keeps_alive_and_hears},
+	{"noop-second-slides", hears_empty_noops},
+	{"get-overtakes-parked", waits_behind_requests},
 };
 
 static const struct {

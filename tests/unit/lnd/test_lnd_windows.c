@@ -326,3 +326,4 @@ TEST(has_a_plain_arena)
 
 ALSO_TEST(waits_for_windows);
 ALSO_TEST(is_woken_by_another_connection);
+ALSO_TEST(waits_behind_requests);
