@@ -29,6 +29,24 @@ void say_close(struct say *say)
 	o2_judge_free(say->judge);
 }
 
+struct say *say_opened(void)
+{
+	static struct say say;
+
+	say_open(&say, NULL);
+	return &say;
+}
+
+uint32_t say_findings(const struct say *say)
+{
+	uint32_t count = 0;
+
+	for (int i = 0; i < O2_JUDGE_RULES; i++)
+		if (o2_judge_rules[i].severity != O2_JUDGE_NOTE)
+			count += say->times[i];
+	return count;
+}
+
 void say_meet(struct say *say, enum o2_judge_seen seen)
 {
 	say->conn = o2_judge_meet(say->judge, seen);
@@ -45,6 +63,11 @@ void say_event(struct say *say, struct o2_judge_event event)
 	event.number = ++say->number;
 	event.time_ns = say->now_ns;
 	assert_int_equal(o2_judge_hear(say->judge, say->conn, &event), 0);
+}
+
+void say_lose(struct say *say, enum o2_judge_side from)
+{
+	say_event(say, (struct o2_judge_event){.kind = O2_JUDGE_LOST, .from = from});
 }
 
 struct o2_msg say_header(enum o2_judge_side from, enum o2_msg_type type, uint8_t credits)

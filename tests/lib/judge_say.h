@@ -22,6 +22,12 @@ struct say {
 /* options: NULL for the defaults. */
 void say_open(struct say *say, const struct o2_judge_options *options);
 void say_close(struct say *say);
+/* The one of a test by itself: with the defaults, and a conversation that has yet to begin. */
+struct say *say_opened(void);
+#define SAY_TEST(name) TEST_ON(name, struct say, say, say_opened(), say_close)
+
+/* How often it has found anything but a note. */
+uint32_t say_findings(const struct say *say);
 
 /* The next events are of another connection. */
 void say_meet(struct say *say, enum o2_judge_seen seen);
@@ -29,6 +35,8 @@ void say_later(struct say *say, uint64_t ms);
 
 /* Hear it: number and time are filled in. */
 void say_event(struct say *say, struct o2_judge_event event);
+/* Something of that side was not seen. */
+void say_lose(struct say *say, enum o2_judge_side from);
 
 /* What A asks for, and B answers, as it should be. */
 struct o2_msg say_request_of(uint32_t depth, uint32_t frags);

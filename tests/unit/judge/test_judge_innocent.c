@@ -9,26 +9,6 @@
 
 static const struct say_sink sink = {0x77, 0x10000, 2, 4096}, beyond = {0x77, 0x90000, 1, 4096};
 
-static struct say *opened(void)
-{
-	static struct say say;
-
-	say_open(&say, NULL);
-	return &say;
-}
-
-#define SAY_TEST(name) TEST_ON(name, struct say, say, opened(), say_close)
-
-static uint32_t findings(const struct say *say)
-{
-	uint32_t count = 0;
-
-	for (int i = 0; i < O2_JUDGE_RULES; i++)
-		if (o2_judge_rules[i].severity != O2_JUDGE_NOTE)
-			count += say->times[i];
-	return count;
-}
-
 static void say_payload(struct say *say, enum o2_judge_side from, uint32_t bytes)
 {
 	say_immediate(say, from, O2_LNET_PUT, 0, bytes, 0);
@@ -48,11 +28,11 @@ SAY_TEST(test_each_side_says_what_it_takes)
 	say_reply(say, &reply);
 	say_payload(say, A, 4096 - 120);
 	say_payload(say, B, 2048 - 120);
-	assert_int_equal(findings(say), 0);
+	assert_int_equal(say_findings(say), 0);
 	say_payload(say, B, 2048 - 120 + 1);
 	assert_int_equal(say->times[O2_JUDGE_MESSAGE_SIZE], 1);
 	assert_int_equal(say->last[O2_JUDGE_MESSAGE_SIZE].error.limit, 2048);
-	assert_int_equal(findings(say), 1);
+	assert_int_equal(say_findings(say), 1);
 }
 
 /* All credits of A went into PUTs, whose PUT_DONE gives them back: B has none to give. */
@@ -67,13 +47,13 @@ SAY_TEST(test_credits_of_puts_that_are_open)
 	say_later(say, 30000);
 	for (uint32_t i = 0; i < SAY_DEPTH; i++)
 		say_done(say, A, O2_MSG_PUT_DONE, 101 + i, -5, 0);
-	assert_int_equal(findings(say), 0);
+	assert_int_equal(say_findings(say), 0);
 	/* From here on it owes them all. */
 	say_later(say, 50001);
 	say_noop(say, B, SAY_DEPTH);
 	assert_int_equal(say->times[O2_JUDGE_CREDITS_WITHHELD], 1);
 	assert_int_equal(say->last[O2_JUDGE_CREDITS_WITHHELD].error.value, 50001);
-	assert_int_equal(findings(say), 1);
+	assert_int_equal(say_findings(say), 1);
 }
 
 /* A GET that was lost has the same key as one that was seen: whose the WRITE is shows what A says next. */
@@ -92,13 +72,13 @@ TEST(test_a_write_for_what_was_lost)
 		say_write(&say, B, beyond.rkey, beyond.addr, 4096);
 		say_write(&say, B, sink.rkey, sink.addr + 4096, 4096);
 		say_done(&say, B, O2_MSG_GET_DONE, 1, 8192, 0);
-		assert_int_equal(findings(&say), 0);
+		assert_int_equal(say_findings(&say), 0);
 		if (lost)
-			say_event(&say, (struct o2_judge_event){.kind = O2_JUDGE_LOST, .from = A});
+			say_lose(&say, A);
 		say_payload(&say, A, 1);
 		assert_int_equal(say.times[O2_JUDGE_TRANSFER_BYTES], !lost);
 		assert_int_equal(say.times[O2_JUDGE_WRITE_OUTSIDE], !lost);
-		assert_int_equal(findings(&say), lost ? 0 : 2);
+		assert_int_equal(say_findings(&say), lost ? 0 : 2);
 		say_close(&say);
 	}
 }

@@ -7,11 +7,6 @@
 #define A O2_JUDGE_A
 #define B O2_JUDGE_B
 
-static void lose(struct say *say, enum o2_judge_side from)
-{
-	say_event(say, (struct o2_judge_event){.kind = O2_JUDGE_LOST, .from = from});
-}
-
 static struct o2_msg place_of(struct o2_msg msg, uint32_t offset)
 {
 	msg.u.immediate.hdr.msg.put.match_bits = 0x1234;
@@ -49,7 +44,7 @@ static void get(struct say *say, uint32_t count, uint64_t stream, bool lost)
 	asked.u.immediate.hdr.msg.get.return_wmd = (struct o2_lnet_handle){1, 1};
 	say_msg(say, A, &asked);
 	if (lost)
-		lose(say, A);
+		say_lose(say, A);
 	reply.u.immediate.hdr.type = O2_LNET_REPLY;
 	reply.u.immediate.hdr.payload_length = count;
 	reply.u.immediate.hdr.msg.reply.dst_wmd = (struct o2_lnet_handle){1, 1};
@@ -74,7 +69,7 @@ TEST(test_a_put_that_is_not_known)
 		for (uint32_t i = 0; i < (way == FORGOTTEN ? 32 : 1); i++)
 			put_at(&say, 6 + i, 1000 + 100 * i, true);
 		if (way == LOST)
-			lose(&say, A);
+			say_lose(&say, A);
 		get(&say, 200, O2_STREAM_MEMORY, way == LOST_SINCE);
 		assert_int_equal(say.times[O2_JUDGE_PAYLOAD_GET], way == NEVER);
 		say_close(&say);
@@ -92,7 +87,7 @@ TEST(test_a_put_that_was_not_the_last)
 		for (uint32_t i = 0; i < before; i++)
 			put_at(&say, 7 + i, 1000 + 100 * i, true);
 		put_at(&say, 6, 0, true);
-		lose(&say, A);
+		say_lose(&say, A);
 		get(&say, 100, 6, false);
 		assert_int_equal(say.times[O2_JUDGE_PAYLOAD_GET], 0);
 		say_close(&say);

@@ -10,32 +10,6 @@
 
 static const struct say_sink sink = {0x77, 0x10000, 2, 4096};
 
-static struct say *opened(void)
-{
-	static struct say say;
-
-	say_open(&say, NULL);
-	return &say;
-}
-
-/* With a conversation that has yet to begin. */
-#define SAY_TEST(name) TEST_ON(name, struct say, say, opened(), say_close)
-
-static uint32_t findings(const struct say *say)
-{
-	uint32_t count = 0;
-
-	for (int i = 0; i < O2_JUDGE_RULES; i++)
-		if (o2_judge_rules[i].severity != O2_JUDGE_NOTE)
-			count += say->times[i];
-	return count;
-}
-
-static void lose(struct say *say, enum o2_judge_side from)
-{
-	say_event(say, (struct o2_judge_event){.kind = O2_JUDGE_LOST, .from = from});
-}
-
 /* Answers and WRITEs of which the request was not seen. */
 static void say_ends(struct say *say)
 {
@@ -52,13 +26,13 @@ SAY_TEST(test_what_came_before_is_not_judged)
 {
 	say_meet(say, O2_JUDGE_LATER);
 	say_ends(say);
-	assert_int_equal(findings(say), 0);
+	assert_int_equal(say_findings(say), 0);
 	assert_int_equal(o2_judge_view(say->conn).seen, O2_JUDGE_LATER);
 	/* What begins from then on is. */
 	say_get_req(say, A, 1, &sink, 0);
 	say_done(say, B, O2_MSG_GET_DONE, 1, 1, 0);
 	assert_int_equal(say->times[O2_JUDGE_TRANSFER_BYTES], 1);
-	assert_int_equal(findings(say), 1);
+	assert_int_equal(say_findings(say), 1);
 }
 
 SAY_TEST(test_what_was_lost_is_not_judged)
@@ -66,7 +40,7 @@ SAY_TEST(test_what_was_lost_is_not_judged)
 	say_connected(say);
 	say_put_req(say, A, 1, 8192, 0);
 	say_get_req(say, A, 2, &sink, 0);
-	lose(say, B);
+	say_lose(say, B);
 	assert_int_equal(say->times[O2_JUDGE_TRANSPORT_LOST], 1);
 	assert_int_equal(o2_judge_view(say->conn).open[A], 0);
 	say_ends(say);
@@ -75,7 +49,7 @@ SAY_TEST(test_what_was_lost_is_not_judged)
 	say_later(say, 60000);
 	say_done(say, B, O2_MSG_PUT_NAK, 1, 0, 0);
 	assert_int_equal(say->times[O2_JUDGE_TRANSFER_UNANSWERED], 1);
-	assert_int_equal(findings(say), 1);
+	assert_int_equal(say_findings(say), 1);
 }
 
 /* Whatever the credits were before, more than a depth cannot go, and more than a depth cannot come. */
@@ -86,22 +60,22 @@ TEST(test_credits_are_bounds)
 	for (int broken = 0; broken < 2; broken++) {
 		say_open(&say, NULL);
 		say_connected(&say);
-		lose(&say, A);
+		say_lose(&say, A);
 		for (uint32_t i = 0; i < SAY_DEPTH + (uint32_t)broken; i++)
 			say_immediate(&say, A, O2_LNET_PUT, 0, 1, 0);
 		assert_int_equal(say.times[O2_JUDGE_CREDITS_NONE], broken);
-		assert_int_equal(findings(&say), broken);
+		assert_int_equal(say_findings(&say), broken);
 		say_close(&say);
 
 		say_open(&say, NULL);
 		say_connected(&say);
-		lose(&say, A);
+		say_lose(&say, A);
 		/* As many as the peer may have used before. */
 		say_immediate(&say, B, O2_LNET_PUT, 0, 1, SAY_DEPTH);
 		say_immediate(&say, A, O2_LNET_PUT, 0, 1, 0);
 		say_immediate(&say, B, O2_LNET_PUT, 0, 1, (uint8_t)(1 + broken));
 		assert_int_equal(say.times[O2_JUDGE_CREDITS_OVER_OWED], broken);
-		assert_int_equal(findings(&say), broken);
+		assert_int_equal(say_findings(&say), broken);
 		say_close(&say);
 	}
 }
@@ -117,7 +91,7 @@ SAY_TEST(test_one_way)
 		say_write(say, A, 0x55, 0, 100);
 		say_later(say, 10000);
 	}
-	assert_int_equal(findings(say), 0);
+	assert_int_equal(say_findings(say), 0);
 	msg = say_header(A, O2_MSG_NOOP, 0);
 	msg.ibm_srcstamp++;
 	say_msg(say, A, &msg);
@@ -145,7 +119,7 @@ TEST(test_writes_of_one_side)
 		say_get_req(&say, A, 2, &sink, 0);
 		say_done(&say, B, O2_MSG_GET_DONE, 2, 8193, 0);
 		assert_int_equal(say.times[O2_JUDGE_TRANSFER_STATUS], side == B);
-		assert_int_equal(findings(&say), side == A ? 2 : 1);
+		assert_int_equal(say_findings(&say), side == A ? 2 : 1);
 		say_close(&say);
 	}
 }
@@ -219,7 +193,7 @@ SAY_TEST(test_a_finding_about_credits_unsees_nothing)
 	/* So what answers nothing is known to. */
 	say_done(say, B, O2_MSG_GET_DONE, 10, 0, 0);
 	assert_int_equal(say->times[O2_JUDGE_TRANSFER_UNASKED], 1);
-	lose(say, A);
+	say_lose(say, A);
 	assert_int_equal(o2_judge_view(say->conn).seen, O2_JUDGE_LATER);
 }
 
@@ -266,7 +240,7 @@ TEST(test_a_put_between_a_get_and_its_reply)
 		reply.u.immediate.hdr.msg.reply.dst_wmd = (struct o2_lnet_handle){1, asked};
 		reply.u.immediate.payload = bytes;
 		say_msg(&say, B, &reply);
-		assert_int_equal(findings(&say), !between);
+		assert_int_equal(say_findings(&say), !between);
 		assert_int_equal(say.times[O2_JUDGE_PAYLOAD_GET], !between);
 		say_close(&say);
 	}
