@@ -160,6 +160,7 @@ struct o2_plan_checks {
 
 struct o2_plan_terms {
 	const char *of; /* in front of the names of the plan's fields: "sink.", or "" */
+	enum o2_reg_mode mode;
 	enum o2_side side;
 	uint32_t page_bytes;
 	uint32_t max_pages; /* that one registration holds */

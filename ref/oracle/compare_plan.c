@@ -210,7 +210,7 @@ static void look_at_entries(struct look *look)
 void o2_compare_terms(struct o2_comparison *comparison, const struct o2_plan_terms *asked,
 		      const struct o2_reg_plan *expected, const struct o2_reg_plan *found)
 {
-	const struct o2_plan_checks *of_mode = &terms[found->mode];
+	const struct o2_plan_checks *of_mode = &terms[asked->mode];
 	struct look look = {.comparison = comparison, .terms = asked, .expected = expected, .found = found};
 
 	if (asked->checks->access != NONE)
@@ -228,11 +228,9 @@ void o2_compare_terms(struct o2_comparison *comparison, const struct o2_plan_ter
 
 /* --- two plans for the same segments --- */
 
-static void compare_page_list(struct o2_comparison *comparison, const struct o2_reg_plan *expected,
-			      const struct o2_reg_plan *found)
+static void compare_page_list(struct o2_comparison *comparison, enum o2_check_id list,
+			      const struct o2_reg_plan *expected, const struct o2_reg_plan *found)
 {
-	const enum o2_check_id list = checks[found->mode].page_list;
-
 	o2_expect(comparison, list, "npages", O2_NO_INDEX, expected->npages, found->npages);
 	for (uint32_t i = 0; i < found->npages && i < expected->npages; i++)
 		o2_expect_hex(comparison, list, "page[]", i, expected->page[i], found->page[i]);
@@ -257,6 +255,7 @@ void o2_compare_reg(struct o2_comparison *comparison, const struct o2_reg_reques
 {
 	const enum o2_reg_mode mode = request->mode;
 	const struct o2_plan_terms asked = {.of = "",
+					    .mode = mode,
 					    .side = request->side,
 					    .page_bytes = request->page_bytes,
 					    .max_pages = request->max_pages,
@@ -270,7 +269,7 @@ void o2_compare_reg(struct o2_comparison *comparison, const struct o2_reg_reques
 	o2_compare_terms(comparison, &asked, expected, found);
 	o2_expect(comparison, checks[mode].fragments, "nfrags", O2_NO_INDEX, expected->nfrags, found->nfrags);
 	if (checks[mode].page_list != NONE)
-		compare_page_list(comparison, expected, found);
+		compare_page_list(comparison, checks[mode].page_list, expected, found);
 	if (terms[mode].entries != NONE)
 		compare_entries(comparison, expected, found);
 }

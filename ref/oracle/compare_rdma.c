@@ -195,6 +195,7 @@ static void compare_nodes(struct o2_comparison *comparison, const struct o2_case
 
 	for (uint32_t i = 0; i < 2; i++) {
 		const struct o2_plan_terms terms = {.of = of[i],
+						    .mode = asked->node[i].mode,
 						    .side = (enum o2_side)i,
 						    .page_bytes = asked->node[i].memory.space.page_bytes,
 						    .max_pages = asked->node[i].max_pages,

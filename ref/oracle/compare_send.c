@@ -276,6 +276,7 @@ static void compare_plan(struct o2_comparison *comparison, const struct o2_case_
 						     .iova = O2_CHECK_SEND_PLAN,
 						     .entries = O2_CHECK_SEND_PLAN};
 	const struct o2_plan_terms terms = {.of = "plan.",
+					    .mode = node->mode,
 					    .side = O2_SOURCE,
 					    .page_bytes = node->memory.space.page_bytes,
 					    .max_pages = node->max_pages,

@@ -187,7 +187,7 @@ class Rxe(unittest.TestCase):
             self.assertIn(f"{US}: ", done.stdout)
             running.send_signal(signal.SIGTERM)
             status, out, err = finish(running)
-            self.assertEqual((status, err), (OK, ""))
+            self.assertEqual((status, err), (FAILED, "o2ref: ended after 1 of 2 operations\n"))
             self.assertIn(f"{PEER}: ping\n", out)
             self.ended_well(server)
 
