@@ -47,11 +47,11 @@ static void gather(struct gathered *g)
 
 	for (uint32_t i = 0; i < answer->nsge; i++) {
 		const uint32_t part = part_of(&answer->sge[i], *nob);
-		const uint32_t got =
-			o2_send_gather(g->asked, answer, i, part, &g->stream, g->found.bytes + *nob);
+		enum o2_check_id unmapped;
+		const uint32_t got = o2_send_gather(g->asked, answer, i, part, &g->stream,
+						    g->found.bytes + *nob, &unmapped);
 
-		g->unmapped[i] = got == answer->sge[i].length &&
-				 o2_send_unmapped(g->asked, answer, i, &g->stream) != O2_CHECKS;
+		g->unmapped[i] = got == answer->sge[i].length && unmapped != O2_CHECKS;
 		/* Its place is red; the sum is not, because of it. */
 		for (uint32_t k = *nob + got; k < *nob + part; k++) {
 			g->none[k] = true;

@@ -37,7 +37,7 @@ static json_t *unmapped_to_json(const struct o2_dma_device *device)
 	json_t *array = json_array();
 
 	for (uint32_t page = 0; array != NULL && device->unmapped != NULL && page < device->npages; page++) {
-		if ((device->unmapped[page / 8] >> (page % 8) & 1) != 0 &&
+		if (!o2_dma_has_cpu_mapping(device, page) &&
 		    json_array_append_new(array, json_integer(page)) != 0)
 			return o2_json_with(NULL, "", array);
 	}

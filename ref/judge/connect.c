@@ -147,7 +147,7 @@ static void judge_untrue(const struct o2_judging *at, uint8_t why, const char *f
 			 uint32_t asked, uint32_t least, bool exact)
 {
 	if (at->event->reject->ibr_why == why && at->event->reject->ibr_version == O2_MSG_VERSION_2 &&
-	    (told == asked || (told > asked && !exact)) && asked >= least)
+	    (exact ? told == asked : told >= asked) && asked >= least)
 		o2_judge_over(at, O2_JUDGE_CONNECT_REJECT_UNTRUE, at->conn->asked_number, field, told,
 			      asked - 1);
 }

@@ -27,11 +27,6 @@ static int check_device(const struct o2_dma_device *device, struct o2_error *err
 	return 0;
 }
 
-static bool has_cpu_mapping(const struct o2_dma_device *device, uint32_t page)
-{
-	return device->unmapped == NULL || (device->unmapped[page / 8] >> (page % 8) & 1) == 0;
-}
-
 static int check_entry(const struct o2_dma_device *device, const struct o2_sg_entry *entry, uint32_t index,
 		       struct o2_error *error)
 {
@@ -43,7 +38,7 @@ static int check_entry(const struct o2_dma_device *device, const struct o2_sg_en
 	if (entry->length == 0 || entry->length > room)
 		return o2_refuse(error, -EINVAL, "dma/entry-past-page", "entry[].length", index,
 				 entry->length, room);
-	if (device->kind == O2_DMA_VIRTUAL && !has_cpu_mapping(device, entry->page))
+	if (device->kind == O2_DMA_VIRTUAL && !o2_dma_has_cpu_mapping(device, entry->page))
 		return o2_refuse(error, -EFAULT, "dma/virtual/no-cpu-mapping", "entry[].page", index,
 				 entry->page, O2_NO_LIMIT);
 	if (device->kind == O2_DMA_IOMMU && device->iommu.device_page[entry->page] >= device->npages)

@@ -73,6 +73,11 @@ struct o2_dma_device {
 	struct o2_dma_iommu iommu; /* kind iommu only */
 };
 
+static inline bool o2_dma_has_cpu_mapping(const struct o2_dma_device *device, uint32_t page)
+{
+	return device->unmapped == NULL || (device->unmapped[page / 8] >> (page % 8) & 1) == 0;
+}
+
 /* length >= 1 contiguous bytes at a device address. */
 /* o2iblnd: kiblnd_sg_dma_address, kiblnd_sg_dma_len */
 struct o2_dma_segment {

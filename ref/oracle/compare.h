@@ -134,16 +134,12 @@ void o2_send_message(const struct o2_case_send *asked, const struct o2_answer_se
  * The first bytes that a gather entry of an answer yields, `room` at most, on a model of the device.  Returns how
  * many: fewer than its length and than `room` where what comes next was not written to the slot, or is not
  * registered under the entry's key.  stream: to work in.
+ *
+ * *unmapped: which check it breaks that some of them are in memory that the device does not have, because its
+ * mapping fails or a page has no address; O2_CHECKS: none.
  */
 uint32_t o2_send_gather(const struct o2_case_send *asked, const struct o2_answer_send *found, uint32_t index,
-			uint32_t room, struct o2_stream *stream, uint8_t *bytes);
-
-/*
- * Which check a gather entry breaks that leads into memory that the device does not have: its mapping fails, or
- * a page has no address.  O2_CHECKS: none.  stream: to work in.
- */
-enum o2_check_id o2_send_unmapped(const struct o2_case_send *asked, const struct o2_answer_send *found,
-				  uint32_t index, struct o2_stream *stream);
+			uint32_t room, struct o2_stream *stream, uint8_t *bytes, enum o2_check_id *unmapped);
 
 /*
  * The writes of a chain alone as a plan.  False, and no plan: another request than the last one is the message.

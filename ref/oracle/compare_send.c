@@ -107,19 +107,26 @@ static uint32_t gather_slot(const struct o2_case_send *asked, const struct o2_an
 	return count;
 }
 
+/* What a device of kind virtual has no address for; with a temporary mapping a copy is made, not a gather entry. */
+static bool has_no_cpu_mapping(const struct o2_dma_device *device, uint32_t page)
+{
+	return device->kind == O2_DMA_VIRTUAL && page < device->npages &&
+	       !o2_dma_has_cpu_mapping(device, page);
+}
+
 /* One of the payload, under its registration's key. */
 static uint32_t gather_payload(const struct o2_case_node *node, const struct o2_reg_plan *plan,
 			       const struct o2_impl_gather *sge, uint32_t room, struct o2_stream *stream,
-			       uint8_t *bytes)
+			       uint8_t *bytes, enum o2_check_id *unmapped)
 {
+	const struct o2_dma_device *device = &node->device.device;
 	uint32_t count = 0;
 	uint64_t bad;
 
 	o2_stream_clear(stream);
 	/* Without a table, or with pages of no size, nothing can have been mapped. */
 	if (sge->lkey != node->key || plan->nfrags == 0 || node->memory.space.page_bytes == 0 ||
-	    node->device.device.page_bytes == 0 ||
-	    (node->device.device.kind == O2_DMA_IOMMU && node->device.device.iommu.device_page == NULL))
+	    device->page_bytes == 0 || (device->kind == O2_DMA_IOMMU && device->iommu.device_page == NULL))
 		return 0;
 	/* What lies in front of the first address that is not registered is gathered. */
 	(void)o2_stream_of_region(plan, sge->addr, room, stream, &bad);
@@ -129,51 +136,26 @@ static uint32_t gather_payload(const struct o2_case_node *node, const struct o2_
 
 		if (!look_up(node, plan->mode, addr, &place))
 			break;
+		if (has_no_cpu_mapping(device, place.page))
+			*unmapped = O2_CHECK_SEND_NO_CPU_MAPPING;
 		bytes[count] = o2_impl_byte_at(place.page, place.offset);
 	}
+	if (count > 0 && device->kind == O2_DMA_IOMMU && device->iommu.fault != O2_DMA_NO_FAULT)
+		*unmapped = O2_CHECK_SEND_MAPPING_FAILED;
 	return count;
 }
 
-/* What a device of kind virtual has no address for; with a temporary mapping a copy is made, not a gather entry. */
-static bool has_no_cpu_mapping(const struct o2_dma_device *device, uint32_t page)
-{
-	return device->kind == O2_DMA_VIRTUAL && device->unmapped != NULL && page < device->npages &&
-	       (device->unmapped[page / 8] >> page % 8 & 1) != 0;
-}
-
-enum o2_check_id o2_send_unmapped(const struct o2_case_send *asked, const struct o2_answer_send *found,
-				  uint32_t index, struct o2_stream *stream)
-{
-	const struct o2_case_node *node = &asked->memory;
-	const struct o2_dma_device *device = &node->device.device;
-	const struct o2_impl_gather *sge = &found->sge[index];
-	struct place place;
-	uint64_t bad;
-
-	if (o2_case_in_slot(asked, sge) || sge->length == 0 || node->memory.space.page_bytes == 0 ||
-	    device->page_bytes == 0)
-		return O2_CHECKS;
-	if (device->kind == O2_DMA_IOMMU && device->iommu.fault != O2_DMA_NO_FAULT)
-		return O2_CHECK_SEND_MAPPING_FAILED;
-	o2_stream_clear(stream);
-	(void)o2_stream_of_region(&found->plan, sge->addr, sge->length, stream, &bad);
-	for (uint64_t i = 0; i < stream->nob && i < O2_MSG_BYTES; i++)
-		if (look_up(node, found->plan.mode, o2_stream_place(stream, i), &place) &&
-		    has_no_cpu_mapping(device, place.page))
-			return O2_CHECK_SEND_NO_CPU_MAPPING;
-	return O2_CHECKS;
-}
-
 uint32_t o2_send_gather(const struct o2_case_send *asked, const struct o2_answer_send *found, uint32_t index,
-			uint32_t room, struct o2_stream *stream, uint8_t *bytes)
+			uint32_t room, struct o2_stream *stream, uint8_t *bytes, enum o2_check_id *unmapped)
 {
 	const struct o2_impl_gather *sge = &found->sge[index];
 
+	*unmapped = O2_CHECKS;
 	if (room > sge->length)
 		room = sge->length;
 	if (o2_case_in_slot(asked, sge))
 		return gather_slot(asked, found, sge, room, bytes);
-	return gather_payload(&asked->memory, &found->plan, sge, room, stream, bytes);
+	return gather_payload(&asked->memory, &found->plan, sge, room, stream, bytes, unmapped);
 }
 
 /* The addresses of a mapping that failed are anybody's (LU-19496); a page without a CPU mapping has none. */
@@ -200,6 +182,7 @@ static bool gather(struct o2_comparison *comparison, const struct o2_case_send *
 	message->length_bytes = 0;
 	for (uint32_t i = 0; i < found->nsge; i++) {
 		const struct o2_impl_gather *sge = &found->sge[i];
+		enum o2_check_id unmapped;
 		uint32_t count;
 
 		if (sge->length > O2_MSG_BYTES - message->length_bytes) {
@@ -208,11 +191,10 @@ static bool gather(struct o2_comparison *comparison, const struct o2_case_send *
 			return false;
 		}
 		count = o2_send_gather(asked, found, i, sge->length, &comparison->found_from,
-				       message->bytes + message->length_bytes);
+				       message->bytes + message->length_bytes, &unmapped);
 		message->length_bytes += count;
 		if (count == sge->length) {
-			differ_unmapped(comparison, i, sge,
-					o2_send_unmapped(asked, found, i, &comparison->found_from));
+			differ_unmapped(comparison, i, sge, unmapped);
 			continue;
 		}
 		if (o2_case_in_slot(asked, sge))
