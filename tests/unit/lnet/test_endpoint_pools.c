@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tests/lib/lnd_pair.h"
-
-#include "lnd/cm/loop.h"
-#include "lnet/endpoint.h"
+#include "tests/lib/endpoint_pair.h"
 #include "wire/nid.h"
 
 /*
@@ -33,15 +30,13 @@ static const struct {
 #define POOLED (sizeof(pooled) / sizeof(pooled[0]))
 
 struct peer {
-	struct side side; /* its interface; there is no connection of its own */
-	struct o2_cm *cm;
-	struct o2_endpoint endpoint;
+	struct endpoint_seat *seat;
 	uint32_t nstarted, nended;
 	int status; /* of the last one that failed, or 0 */
 };
 
 struct peers {
-	struct o2_cm_loop *wire;
+	struct endpoint_pair pair;
 	struct peer peer[2];
 	uint64_t now_ms;
 };
@@ -92,7 +87,7 @@ static void offer(struct peer *peer)
 			.memory = memory_at(kiov[i], SINK_AT + 4 * i, pooled[i].mode),
 		};
 
-		assert_true(o2_lnet_attach(peer->endpoint.lnet, &entry, NULL) >= 0);
+		assert_true(o2_lnet_attach(peer->seat->endpoint.lnet, &entry, NULL) >= 0);
 	}
 }
 
@@ -104,25 +99,13 @@ static void peer_open(struct peers *peers, uint32_t i)
 	const struct o2_lnet_ops ops = {.done = done};
 	struct o2_ni_config config = side_config(i == 0, O2_DMA_VIRTUAL, 0);
 	struct o2_node_config node = O2_NODE_DEFAULTS;
-	struct o2_lnet_config lnet = O2_LNET_DEFAULTS;
 	struct peer *peer = &peers->peer[i];
-	struct o2_error error;
 
 	frd_ops = o2_reg_verbs_frd;
 	frd_ops.create = frd_create;
 	config.reg_ops = &reg_ops;
-	if (o2_ni_open(&config, &peer->side.ni, &error) != 0) {
-		show_error("o2_ni_open", &error);
-		fail();
-	}
-	lnet.nid = config.nid;
-	assert_int_equal(
-		o2_cm_loop_attach(peers->wire, &peer->side.ni, (uint32_t)config.nid, &peer->cm, &error), 0);
-	if (o2_endpoint_open(&peer->side.ni, peer->cm, &node, &lnet, &ops, peer, &peer->endpoint, &error) !=
-	    0) {
-		show_error("o2_endpoint_open", &error);
-		fail();
-	}
+	peer->seat = &peers->pair.seat[i];
+	endpoint_seat_open(&peers->pair, i, &config, &node, &ops, peer);
 	offer(peer);
 }
 
@@ -132,8 +115,7 @@ static struct peers *peers_open(void)
 
 	assert_non_null(peers);
 	create_fails = 0;
-	peers->wire = o2_cm_loop_create();
-	assert_non_null(peers->wire);
+	endpoint_pair_open(&peers->pair);
 	for (uint32_t i = 0; i < 2; i++)
 		peer_open(peers, i);
 	return peers;
@@ -141,16 +123,7 @@ static struct peers *peers_open(void)
 
 static void peers_close(struct peers *peers)
 {
-	for (uint32_t i = 0; i < 2; i++)
-		o2_endpoint_close(&peers->peer[i].endpoint);
-	while (o2_cm_loop_deliver(peers->wire, 0))
-		;
-	for (uint32_t i = 0; i < 2; i++) {
-		o2_cm_loop_detach(peers->peer[i].cm);
-		side_assert_idle(&peers->peer[i].side);
-		o2_ni_close(&peers->peer[i].side.ni);
-	}
-	o2_cm_loop_destroy(peers->wire);
+	endpoint_pair_close(&peers->pair);
 	free(peers);
 }
 
@@ -160,16 +133,7 @@ static void tell(struct peers *peers, uint64_t now_ms)
 {
 	peers->now_ms = now_ms;
 	for (uint32_t i = 0; i < 2; i++)
-		o2_endpoint_clock(&peers->peer[i].endpoint, now_ms);
-}
-
-static bool progress(struct peers *peers)
-{
-	bool busy = o2_cm_loop_deliver(peers->wire, 0);
-
-	for (uint32_t i = 0; i < 2; i++)
-		busy |= o2_node_progress(peers->peer[i].endpoint.node) > 0;
-	return busy;
+		o2_endpoint_clock(&peers->peer[i].seat->endpoint, now_ms);
 }
 
 /* Until all that was started has ended, well, and both ends have everything back. */
@@ -178,9 +142,9 @@ static void run(struct peers *peers)
 	time_t end = pair_now() + PAIR_SECONDS;
 
 	while (peers->peer[0].nended < peers->peer[0].nstarted ||
-	       o2_ni_check_idle(&peers->peer[0].side.ni, NULL) != 0 ||
-	       o2_ni_check_idle(&peers->peer[1].side.ni, NULL) != 0) {
-		progress(peers);
+	       o2_ni_check_idle(&peers->peer[0].seat->side.ni, NULL) != 0 ||
+	       o2_ni_check_idle(&peers->peer[1].seat->side.ni, NULL) != 0) {
+		endpoint_pair_progress(&peers->pair);
 		assert_true(pair_now() <= end);
 	}
 	assert_int_equal(peers->peer[0].status, 0);
@@ -191,11 +155,11 @@ static int start(struct peers *peers, uint32_t place, struct o2_error *error)
 	static struct o2_kiov kiov[3];
 	const struct o2_transfer_memory source = memory_at(kiov, SOURCE_AT, pooled[place].mode);
 	const struct o2_lnet_target target = {
-		.nid = peers->peer[1].side.ni.config.nid,
+		.nid = peers->peer[1].seat->side.ni.config.nid,
 		.portal = PORTAL,
 		.match_bits = place,
 	};
-	int rc = o2_lnet_put(peers->peer[0].endpoint.lnet, &target, &source, NULL, error);
+	int rc = o2_lnet_put(peers->peer[0].seat->endpoint.lnet, &target, &source, NULL, error);
 
 	peers->peer[0].nstarted += rc == 0;
 	return rc;
@@ -205,7 +169,7 @@ static uint32_t live(const struct peers *peers, uint32_t i, enum o2_ni_pool_kind
 {
 	struct o2_ni_counts counts;
 
-	o2_ni_get_counts((struct o2_ni *)&peers->peer[i].side.ni, &counts);
+	o2_ni_get_counts((struct o2_ni *)&peers->peer[i].seat->side.ni, &counts);
 	return counts.pool[kind].live;
 }
 
@@ -239,7 +203,7 @@ PEERS_TEST(shrink_after_a_life)
 
 	for (uint64_t ms = STEP_MS; ms < LIFE_MS; ms += STEP_MS) {
 		tell(peers, peers->now_ms + STEP_MS);
-		while (progress(peers))
+		while (endpoint_pair_progress(&peers->pair))
 			;
 	}
 	put_all(peers, 1);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "lnd/cm/loop.h"
-#include "lnet/endpoint.h"
-#include "tests/lib/lnd_pair.h"
+#include "tests/lib/endpoint_pair.h"
 #include "wire/layout.h"
 #include "wire/nid.h"
 
@@ -18,9 +16,7 @@
 #define OPERATIONS 8u
 
 struct peer {
-	struct side side; /* its interface; there is no connection of its own */
-	struct o2_cm *cm;
-	struct o2_endpoint endpoint;
+	struct endpoint_seat *seat;
 	void (*handler)(void *context, const struct o2_cm_event *event); /* the node's */
 	void *context;
 	uint32_t shorts; /* so many of the CONNREQs or CONNACKs that come say SHORT */
@@ -32,7 +28,7 @@ struct peer {
 };
 
 struct peers {
-	struct o2_cm_loop *wire;
+	struct endpoint_pair pair;
 	struct peer peer[2];
 };
 
@@ -97,22 +93,16 @@ static void peer_open(struct peers *peers, uint32_t i, uint32_t conns)
 		.memory = memory_at(SINK_AT),
 	};
 	struct o2_node_config node = O2_NODE_DEFAULTS;
-	struct o2_lnet_config lnet = O2_LNET_DEFAULTS;
 	struct peer *peer = &peers->peer[i];
 
 	node.conns_per_peer = conns;
-	lnet.nid = config.nid;
-	side_open_config(&peer->side, &config);
-	assert_int_equal(
-		o2_cm_loop_attach(peers->wire, &peer->side.ni, (uint32_t)config.nid, &peer->cm, NULL), 0);
-	assert_int_equal(
-		o2_endpoint_open(&peer->side.ni, peer->cm, &node, &lnet, &ops, peer, &peer->endpoint, NULL),
-		0);
-	assert_true(o2_lnet_attach(peer->endpoint.lnet, &entry, NULL) >= 0);
-	peer->handler = peer->cm->handler;
-	peer->context = peer->cm->context;
-	peer->cm->handler = shorten;
-	peer->cm->context = peer;
+	peer->seat = &peers->pair.seat[i];
+	endpoint_seat_open(&peers->pair, i, &config, &node, &ops, peer);
+	assert_true(o2_lnet_attach(peer->seat->endpoint.lnet, &entry, NULL) >= 0);
+	peer->handler = peer->seat->cm->handler;
+	peer->context = peer->seat->cm->context;
+	peer->seat->cm->handler = shorten;
+	peer->seat->cm->context = peer;
 }
 
 static struct peers *peers_open(uint32_t conns)
@@ -120,8 +110,7 @@ static struct peers *peers_open(uint32_t conns)
 	struct peers *peers = calloc(1, sizeof(*peers));
 
 	assert_non_null(peers);
-	peers->wire = o2_cm_loop_create();
-	assert_non_null(peers->wire);
+	endpoint_pair_open(&peers->pair);
 	for (uint32_t i = 0; i < 2; i++)
 		peer_open(peers, i, conns);
 	return peers;
@@ -129,34 +118,21 @@ static struct peers *peers_open(uint32_t conns)
 
 static void peers_close(struct peers *peers)
 {
-	for (uint32_t i = 0; i < 2; i++)
-		o2_endpoint_close(&peers->peer[i].endpoint);
-	while (o2_cm_loop_deliver(peers->wire, 0))
-		;
-	for (uint32_t i = 0; i < 2; i++) {
-		o2_cm_loop_detach(peers->peer[i].cm);
-		side_assert_idle(&peers->peer[i].side);
-		o2_ni_close(&peers->peer[i].side.ni);
-	}
-	o2_cm_loop_destroy(peers->wire);
+	endpoint_pair_close(&peers->pair);
 	free(peers);
 }
 
 /* Until nothing happens any more at this time. */
 static void settle(struct peers *peers)
 {
-	for (uint32_t quiet = 0; quiet < 3; quiet++) {
-		if (o2_cm_loop_deliver(peers->wire, 0))
+	for (uint32_t quiet = 0; quiet < 3; quiet++)
+		if (endpoint_pair_progress(&peers->pair))
 			quiet = 0;
-		for (uint32_t i = 0; i < 2; i++)
-			if (o2_node_progress(peers->peer[i].endpoint.node) > 0)
-				quiet = 0;
-	}
 }
 
 static struct o2_lnet_target target_of(struct peers *peers, uint64_t match_bits, bool ack)
 {
-	return (struct o2_lnet_target){.nid = peers->peer[1].side.ni.config.nid,
+	return (struct o2_lnet_target){.nid = peers->peer[1].seat->side.ni.config.nid,
 				       .portal = PORTAL,
 				       .match_bits = match_bits,
 				       .ack = ack};
@@ -167,7 +143,7 @@ static void put(struct peers *peers, uint64_t match_bits, bool ack)
 	const struct o2_lnet_target target = target_of(peers, match_bits, ack);
 	const struct o2_transfer_memory source = memory_at(SOURCE_AT);
 
-	assert_int_equal(o2_lnet_put(peers->peer[0].endpoint.lnet, &target, &source, NULL, NULL), 0);
+	assert_int_equal(o2_lnet_put(peers->peer[0].seat->endpoint.lnet, &target, &source, NULL, NULL), 0);
 }
 
 /* The n-th operation has ended well, with all of its bytes. */
@@ -184,8 +160,8 @@ static void assert_moved(const struct peer *peer, uint32_t n)
 PEERS_TEST(what_was_queued_goes_by_rdma, 1)
 {
 	struct peer *a = &peers->peer[0], *b = &peers->peer[1];
-	uint8_t *from = o2_arena_page(&a->side.ni.arena, SOURCE_AT);
-	const uint8_t *to = o2_arena_page(&b->side.ni.arena, SINK_AT);
+	uint8_t *from = o2_arena_page(&a->seat->side.ni.arena, SOURCE_AT);
+	const uint8_t *to = o2_arena_page(&b->seat->side.ni.arena, SINK_AT);
 
 	a->shorts = 1;
 	for (uint32_t i = 0; i < 4; i++) {
@@ -238,13 +214,13 @@ PEERS_TEST(replies_go_by_rdma, 2)
 	struct peer *a = &peers->peer[0], *b = &peers->peer[1];
 	const struct o2_transfer_memory sink = memory_at(SOURCE_AT);
 	const struct o2_lnet_target target = target_of(peers, 1, false);
-	uint8_t *from = o2_arena_page(&b->side.ni.arena, SINK_AT);
-	const uint8_t *to = o2_arena_page(&a->side.ni.arena, SOURCE_AT);
+	uint8_t *from = o2_arena_page(&b->seat->side.ni.arena, SINK_AT);
+	const uint8_t *to = o2_arena_page(&a->seat->side.ni.arena, SOURCE_AT);
 
 	b->shorts = 1;
 	for (uint32_t i = 0; i < OPERATIONS; i++) {
 		memset(from, (int)i + 1, BYTES);
-		assert_int_equal(o2_lnet_get(a->endpoint.lnet, &target, &sink, NULL, NULL), 0);
+		assert_int_equal(o2_lnet_get(a->seat->endpoint.lnet, &target, &sink, NULL, NULL), 0);
 		settle(peers);
 		assert_int_equal(a->nended, i + 1);
 		assert_moved(a, i);
