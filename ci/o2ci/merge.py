@@ -100,7 +100,7 @@ def merged_rows(parts, failures):
 
 def again(report, shard):
     """The command that makes a shard, from that of another."""
-    command = re.sub(r" --report[ =]\S+", "", report.command)
+    command = re.sub(r" --report[ =]('[^']*'|\S)+", "", report.command)
     return re.sub(r"--shard[ =]\S+", f"--shard {shard}", command)
 
 

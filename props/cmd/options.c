@@ -100,8 +100,8 @@ const struct o2_command o2_props_command = {
 		"codec.\n"
 		"export writes random transfers, or of another property the smallest case of each situation.",
 	.options = option_table,
-	.end = "Exit status: 0 all held, 1 a finding, 2 usage, or a file cannot be written, 77 cannot run "
-	       "here.",
+	.end = "Exit status: 0 all held, 1 a finding, 2 usage, or a file cannot be read or written, 77 "
+	       "cannot run here.",
 };
 
 bool o2_props_in_process(const struct o2_props_arguments *a)

@@ -26,7 +26,7 @@ int o2_cli_judge(int argc, char **argv);
 int o2_cli_encode(int argc, char **argv);
 /* By running o2props, which is beside the program; for the commands of the network o2ref-net. */
 int o2_cli_props(int argc, char **argv); /* check, explain */
-int o2_cli_net(int argc, char **argv);	 /* serve, ping, put, get */
+int o2_cli_net(int argc, char **argv);	 /* serve, ping, put, get, lst, conform */
 
 /* One line on stderr: "o2ref: " and the text. */
 void o2_cli_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
+import types
 import unittest
 import xml.etree.ElementTree as tree
 from dataclasses import replace
@@ -15,7 +16,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import test_ci  # noqa: E402
-from o2ci import corpora, output, place, shard, transfer  # noqa: E402
+from o2ci import corpora, merge, output, place, shard, transfer  # noqa: E402
 from o2ci.failures import Failures  # noqa: E402
 from o2ci.result import Row  # noqa: E402
 from o2fuzz import targets  # noqa: E402
@@ -186,6 +187,12 @@ class Merge(test_ci.TemporaryFolder):
                       "unfinished: its campaign has not ended", "again: shard 1/4 is in", "ci/campaign --seed 7 --shard 2/4\n"):
             self.assertIn(words, done.stdout)
         self.assertEqual([row["figures"]["moved"] for row in report["rows"] if row["name"] == "loopverbs"], [901])
+
+    def test_command_of_a_missing_shard(self):
+        """Without the folder of the other's report, whatever that is called."""
+        for words in ("--report 'a b' --seed 7 --shard 1/4", "--seed 7 --shard=1/4 --report=r1"):
+            of = types.SimpleNamespace(command="ci/campaign " + words)
+            self.assertEqual(merge.again(of, "2/4").split(), ["ci/campaign", "--seed", "7", *"--shard 2/4".split()])
 
     def test_cut_off(self):
         folder = self.shard(1, 2, self.loop(900))
