@@ -85,8 +85,8 @@ void o2_loop_get_counters(struct o2_loop_counters *counters);
  * Interleaving.  Without a hook, queue pairs with work take turns, one work request each, until none is left.
  * With one, pick is called with the numbers of the runnable queue pairs (at least one, at most the
  * oldest 64, oldest first) before each work request; it returns the index of the one to run, or a negative
- * number to leave everything for the next call into the device.  An index beyond the list counts modulo count.  The hook runs under the device's
- * lock and must not call verbs.
+ * number to leave everything for the next call into the device.  An index beyond the list counts modulo
+ * count.  The hook runs under the device's lock and must not call verbs.
  */
 typedef int (*o2_loop_pick_fn)(void *arg, const uint32_t *qp_nums, unsigned int count);
 
