@@ -48,8 +48,8 @@ int o2_loop_set_option(enum o2_loop_option option, unsigned int value);
 
 /*
  * Free every object of every open context, close the contexts, and put keys, numbers, counters and the clock
- * back to where a fresh process has them.  Options and the hook stay.  Any verbs pointer the caller still
- * holds is dead afterwards, except those of the device list.
+ * back to where a fresh process has them.  Options and hooks stay.  Any verbs pointer the caller still holds
+ * is dead afterwards, except those of the device list.
  */
 void o2_loop_reset(void);
 
@@ -83,10 +83,10 @@ void o2_loop_get_counters(struct o2_loop_counters *counters);
 
 /*
  * Interleaving.  Without a hook, queue pairs with work take turns, one work request each, until none is left.
- * With one, pick is called with the numbers of the runnable queue pairs (count >= 1, oldest first) before
- * each work request; it returns the index of the one to run, or a negative number to leave everything for the
- * next call into the device.  An index beyond the list counts modulo count.  The hook runs under the device's
- * lock and must not call verbs.
+ * With one, pick is called with the numbers of the runnable queue pairs (at least one, at most the
+ * oldest 64, oldest first) before each work request; it returns the index of the one to run, or a negative
+ * number to leave everything for the next call into the device.  An index beyond the list counts modulo
+ * count.  The hook runs under the device's lock and must not call verbs.
  */
 typedef int (*o2_loop_pick_fn)(void *arg, const uint32_t *qp_nums, unsigned int count);
 
@@ -115,8 +115,9 @@ enum o2_loop_call {
 
 /*
  * Called before each of these; qp_num 0: of no queue pair.  Returns 0 to go on; for EXECUTE else the enum
- * ibv_wc_status that the request fails with, without being carried out; for the others else the errno that
- * the call fails with.  It may run under the device's lock and must not call verbs.
+ * ibv_wc_status that the request fails with, without being carried out; POST_SEND, POST_RECV, REGISTER and a
+ * request to be told fail with this errno, MAKE and MODIFY with ENOMEM, a poll with -1.  It may run
+ * under the device's lock and must not call verbs.
  */
 typedef int (*o2_loop_fault_fn)(void *arg, enum o2_loop_call call, uint32_t qp_num);
 
@@ -193,8 +194,8 @@ int o2_loop_map_mr(struct ibv_mr *mr, const struct ibv_sge *entry, uint32_t coun
 
 /*
  * Fill *wr (unsignalled, wr_id 0) with the request that registers what was mapped, under this key, whose low
- * byte alone is new, with these rights: bits of enum ibv_access_flags.  From then on mr->lkey and mr->rkey
- * are the key.  IBV_WR_LOCAL_INV ends it.  kernel: IB_WR_REG_MR
+ * byte alone is new, with these rights: local write, remote write, remote read.  Once it was executed
+ * mr->lkey and mr->rkey are the key.  IBV_WR_LOCAL_INV ends it.  kernel: IB_WR_REG_MR
  */
 void o2_loop_reg_mr(struct ibv_mr *mr, uint32_t key, unsigned int access, struct ibv_send_wr *wr);
 

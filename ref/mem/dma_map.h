@@ -96,8 +96,8 @@ struct o2_dma_list {
  * merges an entry with the one before it where its merge bit is set and the device addresses join up.
  *
  * Returns 0, or
- *   -EINVAL        the list is empty, or names a page that the device does not know; the device's page size
- *                  or base is not legal; kind iommu has no table, or one that leaves the device
+ *   -EINVAL        no entries or too many, or one that leaves its page or names one that the device does not
+ *                  know; its kind, page size or base is not legal; kind iommu has no table, or a wrong one
  *   -EFAULT        kind virtual, and a page has no CPU mapping
  *   -EIO, -ENOMEM  kind iommu: the mapping failed, or mapped nothing; there is nothing to unmap
  * o2iblnd: kiblnd_dma_map_sg

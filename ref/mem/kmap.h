@@ -68,8 +68,8 @@ int o2_copy_from_buffer(const struct o2_arena *arena, const struct o2_buffer *bu
  * and the pages when it is made and undone, by its direction.  Source: docs/mapping.md, "A device that
  * bounces"; the kernel's swiotlb.
  *
- * The device's memory is the arena's second half (o2_arena_bounce).  What is registered for a source lies in
- * that of TO_DEVICE, for a sink in that of FROM_DEVICE, so a mapping in the wrong direction moves nothing.
+ * The device's memory lies behind the arena's pages (o2_arena_bounce).  What is registered for a source lies
+ * in that of TO_DEVICE, for a sink in that of FROM_DEVICE, so a mapping in the wrong direction moves nothing.
  *
  * o2_bounce_map: the entries were mapped, and the device sees what the pages hold.  Also in direction
  * FROM_DEVICE, because the device may write less than was mapped, and all of it is copied back.

@@ -59,7 +59,7 @@ struct o2_rdma_plan {
  * Returns 0, or
  *   -EPROTO    source or sink is smaller than nob
  *   -EMSGSIZE  more than max_wrs work requests are needed
- *   -EINVAL    a limit or a descriptor's count is not legal
+ *   -EINVAL    a limit, a descriptor's count or nob is not legal
  * o2iblnd: kiblnd_init_rdma
  */
 int o2_rdma_plan(const struct o2_rdma_desc *source, const struct o2_rdma_desc *sink, uint64_t nob,

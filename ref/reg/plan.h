@@ -121,9 +121,9 @@ struct o2_reg_caps {
 bool o2_reg_caps_permit(const struct o2_reg_caps *caps, enum o2_reg_mode mode);
 
 enum o2_reg_preference {
-	/* Lustre before 2.10: global up to a number of fragments, then FMR, then fastreg. */
+	/* Lustre up to 2.10: global up to a number of fragments, then FMR, then fastreg. */
 	O2_PREFER_THRESHOLD,
-	/* Lustre since 2.10: FMR, else fastreg; global if mapping on demand is off. */
+	/* Lustre since 2.10.57: FMR, else fastreg; global if mapping on demand is off. */
 	O2_PREFER_MAPPING,
 };
 
