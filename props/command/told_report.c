@@ -347,8 +347,7 @@ void o2_told_escaped(FILE *out, const char *text)
 
 void o2_told_holds(FILE *out, const struct o2_told_found *found)
 {
-	if (found->rule->severity != O2_JUDGE_NOTE)
-		fputs("It should be so: ", out);
+	fputs("It should be so: ", out);
 	o2_told_escaped(out, found->rule->sentence);
 	fputs(" (", out);
 	o2_told_escaped(out, found->rule->source);

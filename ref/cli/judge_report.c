@@ -106,9 +106,7 @@ void o2_judge_row_rule(const struct o2_judge_row *row, char text[O2_JUDGE_ROW_TE
 {
 	const struct o2_judge_rule *rule = &o2_judge_rules[row->rule];
 
-	/* A note need not say what should be. */
-	snprintf(text, O2_JUDGE_ROW_TEXT_BYTES, "%s%s (%s).%s%s",
-		 rule->severity == O2_JUDGE_NOTE ? "" : "It should be so: ", rule->sentence, rule->source,
+	snprintf(text, O2_JUDGE_ROW_TEXT_BYTES, "It should be so: %s (%s).%s%s", rule->sentence, rule->source,
 		 row->unproven ? " This one is " : "", row->unproven ? O2_JUDGE_UNPROVEN_TEXT "." : "");
 }
 

@@ -202,9 +202,12 @@ static void pass_time(struct o2_judge_conn *conn, uint64_t time_ns)
 	}
 }
 
+/* Nothing is due on a connection that a side has ended, nor on one of which it is not known what was answered. */
 static void judge_time(const struct o2_judging *at)
 {
-	if (at->conn->one_way)
+	const struct o2_judge_conn *conn = at->conn;
+
+	if (conn->one_way || conn->end[O2_JUDGE_A].disconnected || conn->end[O2_JUDGE_B].disconnected)
 		return;
 	o2_judge_transfer_time(at);
 	o2_judge_credits_time(at);
@@ -215,9 +218,6 @@ void o2_judge_silent(struct o2_judge *judge, struct o2_judge_conn *conn, uint64_
 	const struct o2_judge_event event = {.from = O2_JUDGE_A, .number = number, .time_ns = time_ns};
 	const struct o2_judging at = {judge, conn, &event, O2_JUDGE_A, O2_JUDGE_B};
 
-	/* Nothing is due on a connection that is over. */
-	if (conn->end[O2_JUDGE_A].disconnected || conn->end[O2_JUDGE_B].disconnected)
-		return;
 	pass_time(conn, time_ns);
 	judge_time(&at);
 }

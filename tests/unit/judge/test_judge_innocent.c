@@ -56,6 +56,20 @@ SAY_TEST(test_credits_of_puts_that_are_open)
 	assert_int_equal(say_findings(say), 1);
 }
 
+/* Who has left owes nothing: it may say so once more, and what the other side has asked meanwhile has no answer. */
+SAY_TEST(test_nothing_is_due_once_a_side_has_left)
+{
+	say_connected(say);
+	for (uint32_t i = 0; i < SAY_DEPTH; i++)
+		say_payload(say, A, 100);
+	say_event(say, (struct o2_judge_event){.kind = O2_JUDGE_DISCONNECT, .from = A});
+	say_get_req(say, B, 1, &sink, 0);
+	say_later(say, 50001);
+	say_event(say, (struct o2_judge_event){.kind = O2_JUDGE_DISCONNECT, .from = A});
+	assert_int_equal(say->times[O2_JUDGE_CREDITS_WITHHELD], 0);
+	assert_int_equal(say->times[O2_JUDGE_TRANSFER_UNANSWERED], 0);
+}
+
 /* A GET that was lost has the same key as one that was seen: whose the WRITE is shows what A says next. */
 TEST(test_a_write_for_what_was_lost)
 {
