@@ -19,7 +19,8 @@
 #define ERRNO_MAX 133
 
 static const char *const where_names[] = {"", "source", "sink", "writes"};
-static const char *const cost_names[] = {"", "message", "connection"};
+static const char *const cost_names[] = {"local", "message",
+					 "connection"}; /* local: of encoding, costs nothing */
 
 void o2_answer_break(struct o2_answer *answer, enum o2_check_id check, const char *format, ...)
 {
@@ -40,11 +41,33 @@ void o2_answer_break_as(struct o2_answer *answer, const struct o2_answer_fault *
 
 /* --- reading --- */
 
-static uint32_t name_index(const char *name, const char *const *names, uint32_t count)
+/* Is the member there, and of its type?  One of another type would be left out of the comparison unseen. */
+static bool is_said(const json_t *refused, const char *key, json_type type, const char *of_type,
+		    struct o2_answer *answer)
 {
-	for (uint32_t i = 1; name != NULL && i < count; i++)
+	const json_t *member = json_object_get(refused, key);
+
+	if (member == NULL || json_is_null(member))
+		return false;
+	if (json_typeof(member) == type)
+		return true;
+	o2_answer_break(answer, O2_CHECK_PROTOCOL_FIELD, "refused.%s is not %s", key, of_type);
+	return false;
+}
+
+/* As is a name that is none.  0: not said, or the first one, which says nothing. */
+static uint32_t read_name(const json_t *refused, const char *key, const char *const *names, uint32_t count,
+			  struct o2_answer *answer)
+{
+	const char *name = json_string_value(json_object_get(refused, key));
+
+	if (!is_said(refused, key, JSON_STRING, "a text", answer))
+		return 0;
+	for (uint32_t i = 0; i < count; i++)
 		if (strcmp(name, names[i]) == 0)
 			return i;
+	o2_answer_break(answer, O2_CHECK_PROTOCOL_FIELD, "refused.%s is \"%.40s\", expected one as \"%s\"",
+			key, name, names[1]);
 	return 0;
 }
 
@@ -63,8 +86,6 @@ static void read_refusal(const json_t *refused, struct o2_answer *answer)
 {
 	const char *error = json_string_value(json_object_get(refused, "errno"));
 	const char *rule = json_string_value(json_object_get(refused, "rule"));
-	const char *class = json_string_value(json_object_get(refused, "class"));
-	const char *where = json_string_value(json_object_get(refused, "where"));
 	const json_t *index = json_object_get(refused, "index");
 	struct o2_answer_refusal *out = &answer->refusal;
 
@@ -82,11 +103,12 @@ static void read_refusal(const json_t *refused, struct o2_answer *answer)
 		return;
 	}
 	answer->kind = O2_ANSWER_REFUSED;
+	(void)is_said(refused, "rule", JSON_STRING, "a text", answer);
 	snprintf(out->name, sizeof(out->name), "%s", rule == NULL ? "" : rule);
-	out->cost = (enum o2_answer_cost)name_index(class, cost_names, 3);
-	out->where = (enum o2_answer_where)name_index(where, where_names, 4);
-	out->index = json_is_integer(index) && json_integer_value(index) >= 0 &&
-				     json_integer_value(index) < UINT32_MAX
+	out->cost = (enum o2_answer_cost)read_name(refused, "class", cost_names, 3, answer);
+	out->where = (enum o2_answer_where)read_name(refused, "where", where_names, 4, answer);
+	out->index = is_said(refused, "index", JSON_INTEGER, "an integer", answer) &&
+				     json_integer_value(index) >= 0 && json_integer_value(index) < UINT32_MAX
 			     ? (uint32_t)json_integer_value(index)
 			     : O2_NO_INDEX;
 }

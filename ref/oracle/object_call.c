@@ -63,7 +63,7 @@ bool o2_object_load(const char *path, struct o2_object *object, char *text, size
 	*(void **)&table_1 = dlsym(loaded, "o2_impl_v1");
 	*(void **)&table_2 = dlsym(loaded, "o2_impl_v2");
 	if (table_1 == NULL && table_2 == NULL) {
-		snprintf(text, text_bytes, "it does not define o2_impl_v1 (o2ref/impl.h)");
+		snprintf(text, text_bytes, "it defines neither o2_impl_v1 nor o2_impl_v2 (o2ref/impl.h)");
 		return false;
 	}
 	return (table_1 == NULL || take_1(table_1(), object, text, text_bytes)) &&

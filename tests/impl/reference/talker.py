@@ -48,6 +48,9 @@ def answer(request):
         return {"form": "o2ref/sg_build/output", "version": 1, "list": {"gaps": False}}
     if MISTAKE == "bad-errno":
         return refusal("EWHAT")
+    if MISTAKE.startswith("bad-"):
+        form = refusal()
+        form["refused"].update({"bad-class": {"class": "conection"}, "bad-rule": {"rule": 7}, "bad-index": {"index": "0"}}[MISTAKE])
     return form
 
 

@@ -36,7 +36,8 @@
  *     does not have").
  *   - Pointers are not NULL where there is a count, arrays are as long as their counts, enums and flags have
  *     one of their values.  Other numbers may be anything, unless the profile trusts callers.
- *   - `in` and `out` lie between pages that cannot be touched.  For arrays of one's own: o2ref/guard.h.
+ *   - `in` and `out` lie between pages that cannot be touched, each output array and received bytes by
+ *     themselves, other inputs together.  For arrays of one's own: o2ref/guard.h.
  *   - It is a function of its input: the same question gets the same answer, in any order.
  *   - It prints nothing on standard output: anything there is a finding.
  */

@@ -20,7 +20,7 @@ enum o2_impl_status {
 	O2_IMPL_NOT_IMPLEMENTED = 89, /* for this input: say a mode or a device kind that is not modelled */
 };
 
-/* What a refusal costs the connection; only message decode is asked. */
+/* What a refusal costs the connection; only msg_decode and deliver are asked. */
 enum o2_impl_cost {
 	O2_IMPL_COST_NOT_SAID = 0,
 	O2_IMPL_COST_MESSAGE = 1,    /* this message fails, the connection is kept */
