@@ -110,7 +110,7 @@ struct o2_lnet_hdr {
 	} msg;
 };
 
-/* One decoded message.  About 3.3 KiB: it holds a whole descriptor. */
+/* One decoded message.  About 4.2 KiB: it holds a whole descriptor. */
 /* o2iblnd: kib_msg, kib_connparams, kib_immediate_msg, kib_putreq_msg, kib_putack_msg, kib_get_msg */
 /* o2iblnd: kib_completion_msg */
 struct o2_msg {

@@ -66,7 +66,7 @@ struct o2_conn_config {
 	/* The tunables behind the high-water mark; 0: queue_depth, and half of peer_tx_credits. */
 	uint32_t peer_tx_credits;
 	uint32_t peercredits_hiw;
-	uint32_t concurrent_sends; /* messages in flight; 0: queue_depth.  Clamped to half .. twice of it */
+	uint32_t concurrent_sends; /* messages in flight; 0: peer_tx_credits.  Half .. twice of that */
 	uint32_t max_transfers;	   /* of ours, answers included, open or queued; 1 to O2_MAX_TRANSFERS */
 	uint32_t timeout_ms;	   /* an operation older than this closes the connection; 0: never */
 	uint32_t keepalive_ms;	   /* a NOOP when nothing was sent for so long; 0: never */
@@ -78,7 +78,7 @@ struct o2_conn_config {
 	struct o2_wire_options wire; /* what decoding accepts */
 	uint8_t retry_count;	     /* 0 to 6; 7 would be endless on soft-RoCE */
 	uint8_t rnr_retry_count;     /* 0 to 6 */
-	/* Exponent, as in ibv_modify_qp(3): 4.096 us times two to the power of it, 0 to 31; 19: 2.1 s. */
+	/* Exponent, as in ibv_modify_qp(3): 4.096 us times two to the power of it, at most 31; 0: no limit. */
 	uint8_t ack_timeout;
 };
 

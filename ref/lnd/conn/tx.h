@@ -26,7 +26,7 @@
 
 struct o2_conn;
 
-/* Where a transmit is; o2iblnd has the same lists, but WINDOW. */
+/* Where a transmit is; o2iblnd has the same lists, but WINDOW and INVALIDATE. */
 enum o2_tx_place {
 	O2_LIST_NONE,	    /* being set up, or taken from a list to be looked at */
 	O2_LIST_NOOPS,	    /* version 1: a NOOP that waits for a credit */

@@ -94,7 +94,7 @@ struct o2_ni {
 /*
  * Open the device by name, check that the port is active and the GID is there, make arena and domain, and the
  * pools: those for registrations first, then those of transmits.  config is copied; what it points to is only
- * used during the call, except reg_ops and work_ops, which outlive the interface.
+ * used during the call, except arena, reg_ops, reg_fast, work_ops and watch, which outlive the interface.
  *
  * Returns 0 or -errno: -ENODEV (no such device), -ENETDOWN (port not active), -EADDRNOTAVAIL (GID empty),
  * -EINVAL (tunables) ...; *error names field and value.  Nothing is left behind then.

@@ -61,7 +61,7 @@ struct o2_connreq_self {
 	enum o2_cksum_flavour cksum_flavour;
 	uint16_t version;     /* the newest that we speak: 0x12, or 0x11 */
 	uint16_t queue_depth; /* 2 to 255 */
-	uint16_t max_frags;   /* O2_MAX_FRAGS or O2_MAX_FRAGS_LEGACY */
+	uint16_t max_frags;   /* 1 to O2_MAX_FRAGS */
 	bool registers; /* lists of fragments can be registered as one; else all of max_frags is needed */
 	bool up;	/* false: the interface is still starting, and says so */
 	bool require_privileged_port;

@@ -24,7 +24,7 @@
 
 #define O2_MAX_CONNS_PER_PEER 127u
 
-/* Defaults are o2iblnd's where it has them (docs/connection.md, "Tunables"). */
+/* Defaults are o2iblnd's where it has them (docs/connection.md, "Times", "Caps"). */
 /* o2iblnd: service, require_privileged_port, use_privileged_port, conns_per_peer */
 struct o2_node_config {
 	struct o2_conn_config conn; /* of every connection; its timeout is also that of the attempts */

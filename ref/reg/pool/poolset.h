@@ -74,7 +74,7 @@ struct o2_pool_sizes {
 };
 
 /*
- * Divide and apply the floors.  -EINVAL: ncpts is 0, fmr_pool_size is below ntx / 4, or a size is too large.
+ * Divide and apply the floors.  -EINVAL: ncpts is 0, or fmr_pool_size is below ntx / 4.
  * o2iblnd: kiblnd_tx_pool_size, kiblnd_fmr_pool_size, kiblnd_fmr_flush_trigger
  */
 int o2_pool_sizes(const struct o2_pool_tunables *tunables, struct o2_pool_sizes *sizes,
