@@ -31,7 +31,7 @@ static bool translate(const struct o2_address_space *space, uint64_t va, uint32_
 	return false;
 }
 
-/* May the piece be looked at at all?  Only pieces that begin before the transfer ends are judged. */
+/* May the piece be looked at at all?  Only pieces of which bytes are moved are judged. */
 static bool judge_piece(struct o2_sg_expected *e, const struct o2_buffer *buffer,
 			const struct o2_address_space *space, uint32_t index)
 {
@@ -118,11 +118,9 @@ static void judge_pieces(struct o2_sg_expected *e, const struct o2_buffer *buffe
 		const o2_wide low = at > begin ? at : begin;
 		const o2_wide high = at + length < end ? at + length : end;
 
-		if (length == 0)
-			continue;
-		if (!judge_piece(e, buffer, space, i))
-			return;
 		if (low < high) {
+			if (!judge_piece(e, buffer, space, i))
+				return;
 			if (at > begin)
 				judge_junction(e, before, buffer, i, space->page_bytes);
 			before = last_byte(buffer, i);

@@ -30,17 +30,12 @@ static int check_request(const struct o2_buffer *buffer, const struct o2_address
 	return 0;
 }
 
-/*
- * A page vector's piece must lie in one existing page; an IOV's must not wrap the address space.  An empty
- * piece names no bytes, so whatever else it says is not looked at.
- */
+/* A page vector's piece must lie in one existing page; an IOV's must not wrap the address space. */
 static int check_piece(const struct o2_buffer *buffer, const struct o2_address_space *space, uint32_t index,
 		       struct o2_error *error)
 {
 	const struct o2_kiov *kiov;
 
-	if (piece_bytes(buffer, index) == 0)
-		return 0;
 	if (buffer->kind == O2_IOV) {
 		const struct o2_iov *iov = &buffer->iov[index];
 
@@ -114,19 +109,15 @@ static bool is_gap(const struct o2_sg_entry *entry, bool first, bool last, uint3
 	return starts_inside || ends_inside;
 }
 
-/* Move past pieces that are used up or empty; a piece is checked when the walk enters it. */
+/* Move past pieces that are used up, skipped or empty; a piece is checked when the walk enters it. */
 static int settle(const struct o2_buffer *buffer, const struct o2_address_space *space, struct cursor *at,
 		  uint64_t missing, struct o2_error *error)
 {
 	for (; at->index < buffer->count; at->index++) {
-		uint64_t length;
-		int rc = check_piece(buffer, space, at->index, error);
+		const uint64_t length = piece_bytes(buffer, at->index);
 
-		if (rc != 0)
-			return rc;
-		length = piece_bytes(buffer, at->index);
 		if (at->offset < length)
-			return 0;
+			return check_piece(buffer, space, at->index, error);
 		at->offset -= length;
 	}
 	return o2_refuse_value(error, -EINVAL, "sg/vector-too-short", "nob", buffer->nob,

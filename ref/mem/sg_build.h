@@ -37,7 +37,8 @@ struct o2_sg_list {
  * list: written on success; undefined content on failure.
  * error: may be NULL; says which piece broke which rule.
  *
- * Empty pieces vanish: they appear neither in the list nor in the gap verdict.
+ * Empty pieces vanish: they appear neither in the list nor in the gap verdict.  Only pieces of which bytes are
+ * wanted are checked.
  *
  * Returns 0, or
  *   -EINVAL  nob is 0 or above 1 MiB; a KIOV entry passes its page or names a page that does not exist; the

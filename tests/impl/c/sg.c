@@ -97,14 +97,13 @@ int32_t second_sg_build(const struct o2_impl_sg_in *in, struct o2_impl_sg_list *
 	out->count = 0;
 	for (uint32_t i = 0; status == O2_IMPL_OK && left && i < buffer->count; i++) {
 		uint64_t length = buffer->kind == O2_IMPL_IOV ? buffer->iov[i].len : buffer->kiov[i].len;
-		uint64_t from, part;
+		uint64_t from = skip < length ? skip : length;
+		uint64_t part = length - from < left ? length - from : left;
 
-		if (length == 0)
+		skip -= from;
+		if (part == 0)
 			continue;
 		status = check_piece(in, i, refusal);
-		from = skip < length ? skip : length;
-		part = length - from < left ? length - from : left;
-		skip -= from;
 		if (status == O2_IMPL_OK)
 			status = add_entries(in, i, from, from + part, out, refusal);
 		left -= part;

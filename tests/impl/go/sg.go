@@ -127,15 +127,15 @@ func (in *sgInput) build() (*sgList, error) {
 	list := &sgList{Nob: in.Buffer.Nob, Entries: []entry{}}
 	skip, left := uint64(in.Buffer.Offset), uint64(list.Nob)
 	for i, p := range in.Buffer.Pieces {
-		if left == 0 || p.Len == 0 {
-			continue
-		}
-		if err := in.checkPiece(p, i); err != nil {
-			return nil, err
+		if left == 0 {
+			break
 		}
 		if skip >= uint64(p.Len) {
 			skip -= uint64(p.Len)
 			continue
+		}
+		if err := in.checkPiece(p, i); err != nil {
+			return nil, err
 		}
 		part := uint64(p.Len) - skip
 		if part > left {

@@ -7,22 +7,18 @@ from refusal import LAST, MAX_FRAGS, TRANSFER_BYTES, Refuse, check_page_size, nu
 
 # --- sg_build -------------------------------------------------------------------------------------------------------
 
-def kiov_piece(space, piece, index):
-    """The piece's length, after its checks; 0 means that it is empty."""
+def check_kiov(space, piece, index):
     page, offset, length = piece["page"], piece["offset"], number(piece["len"])
-    if length:
-        if page >= space["npages"]:
-            raise Refuse("EINVAL", "sg/kiov/no-such-page", page, space["npages"], index)
-        if offset + length > space["page_bytes"]:
-            raise Refuse("EINVAL", "sg/kiov/entry-past-page", length, max(space["page_bytes"] - offset, 0), index)
-    return length
+    if page >= space["npages"]:
+        raise Refuse("EINVAL", "sg/kiov/no-such-page", page, space["npages"], index)
+    if offset + length > space["page_bytes"]:
+        raise Refuse("EINVAL", "sg/kiov/entry-past-page", length, max(space["page_bytes"] - offset, 0), index)
 
 
-def iov_piece(space, piece, index):
+def check_iov(_space, piece, index):
     base, length = number(piece["base"]), number(piece["len"])
-    if length and base + length > LAST:
+    if base + length > LAST:
         raise Refuse("EINVAL", "sg/iov/wraps", length, LAST - base, index)
-    return length
 
 
 def page_behind(space, address, index):
@@ -48,7 +44,7 @@ def iov_cuts(space, piece, skip, length, index):
         address += part
 
 
-KINDS = {"kiov": (kiov_piece, kiov_cuts), "iov": (iov_piece, iov_cuts)}
+KINDS = {"kiov": (check_kiov, kiov_cuts), "iov": (check_iov, iov_cuts)}
 
 
 def check_sg(form):
@@ -70,11 +66,12 @@ def sg_build(form):
     for index, piece in enumerate(buffer["pieces"]):
         if at >= end:
             break
-        length = check(space, piece, index)
+        length = number(piece["len"])
         begin, stop = max(at, first), min(at + length, end)
         at += length
         if begin >= stop:
             continue
+        check(space, piece, index)
         for page, offset, part in cut(space, piece, begin - (at - length), stop - begin, index):
             if len(entries) == form["max_entries"]:
                 raise Refuse("EFAULT", "sg/too-many-entries", len(entries) + 1, form["max_entries"])

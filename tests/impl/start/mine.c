@@ -45,16 +45,14 @@ static int32_t sg_build(const struct o2_impl_sg_in *in, struct o2_impl_sg_list *
 	for (uint32_t i = 0; left && i < in->buffer.count; i++) {
 		struct o2_impl_sg_entry entry = {0};
 
-		if (piece[i].len == 0)
-			continue;
-		if (piece[i].page >= in->space.npages)
-			return refuse(refusal, EINVAL, "NoSuchPage", i);
-		if ((uint64_t)piece[i].offset + piece[i].len > page_bytes)
-			return refuse(refusal, EINVAL, "LeavesPage", i);
 		if (skip >= piece[i].len) {
 			skip -= piece[i].len;
 			continue;
 		}
+		if (piece[i].page >= in->space.npages)
+			return refuse(refusal, EINVAL, "NoSuchPage", i);
+		if ((uint64_t)piece[i].offset + piece[i].len > page_bytes)
+			return refuse(refusal, EINVAL, "LeavesPage", i);
 		if (out->count == in->max_entries)
 			return refuse(refusal, EFAULT, "TableFull", i);
 		entry.page = piece[i].page;

@@ -294,8 +294,12 @@ static const struct refusal refusals[] = {
 	{"sg/kiov/entry-past-page", -EINVAL, 1, 0, 0, K, 0, 1, {{1, 4096, 1}}, {{0}}},
 	{"sg/kiov/entry-past-page", -EINVAL, 1, 0, 0, K, 0, 1, {{1, 4097, 1}}, {{0}}},
 	{"sg/kiov/entry-past-page", -EINVAL, UINT32_MAX, 4095, 0, K, 0, 1, {{1, 1, UINT32_MAX}}, {{0}}},
-	/* A piece that is skipped is checked like any other. */
-	{"sg/kiov/entry-past-page", -EINVAL, 4097, 4096, 0, K, 4097, 1, {{1, 0, 4097}, {2, 0, 1}}, {{0}}},
+	/* A piece that is skipped is not checked, and one of which a byte is wanted is, whole. */
+	{NULL, 0, 0, 0, N, K, 4097, 1, {{1, 0, 4097}, {2, 0, 1}}, {{0}}},
+	{NULL, 0, 0, 0, N, K, 1, 1, {{TABLE_PAGES, 4096, 1}, {2, 0, 1}}, {{0}}},
+	{"sg/kiov/entry-past-page", -EINVAL, 4097, 4096, 0, K, 4096, 1, {{1, 0, 4097}, {2, 0, 1}}, {{0}}},
+	{NULL, 0, 0, 0, N, I, UINT64_MAX, 1, {{0}}, {{1, UINT64_MAX}, {LOW, 1}}},
+	{"sg/iov/wraps", -EINVAL, UINT64_MAX, UINT64_MAX - 1, 0, I, UINT64_MAX - 1, 1, {{0}}, {{1, UINT64_MAX}}},
 	{NULL, 0, 0, 0, N, K, 10, 190, {{1, 0, 100}, {2, 0, 100}}, {{0}}},
 	{"sg/vector-too-short", -EINVAL, 191, 190, N, K, 10, 191, {{1, 0, 100}, {2, 0, 100}}, {{0}}},
 	{"sg/vector-too-short", -EINVAL, 1, 0, N, K, 200, 1, {{1, 0, 100}, {2, 0, 100}}, {{0}}},
