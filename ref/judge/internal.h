@@ -51,6 +51,13 @@ enum o2_transfer_step {
 };
 
 /* A transfer from its request to the message that ends it. */
+#define O2_JUDGE_HOLES_MAX 8u /* of a transfer that are remembered */
+
+/* Bytes [from, to) of a transfer that were not written when others behind them were. */
+struct o2_judge_hole {
+	uint64_t from, to;
+};
+
 struct o2_judge_transfer {
 	TAILQ_ENTRY(o2_judge_transfer) link;
 	enum o2_transfer_step step;
@@ -67,8 +74,11 @@ struct o2_judge_transfer {
 	uint64_t sink_bytes;
 	uint64_t low, high; /* its fragments lie from here to before there */
 	uint64_t written_bytes;
-	uint32_t at_frag; /* where the next WRITE belongs */
+	uint32_t at_frag; /* where the next WRITE belongs: behind all that was written */
 	uint32_t at_byte;
+	struct o2_judge_hole hole[O2_JUDGE_HOLES_MAX]; /* what was left out before there */
+	uint32_t nholes;
+	bool more_holes;	   /* there were more than that: what lies there is not known */
 	struct o2_rdma_frag *frag; /* nfrags, owned */
 };
 

@@ -88,20 +88,67 @@ static void judge_elsewhere(const struct o2_judging *at, struct o2_judge_transfe
 	o2_judge_over(at, O2_JUDGE_WRITE_OUTSIDE, transfer->number, "va", at->event->addr, O2_NO_LIMIT);
 }
 
-/* The WRITE begins inside fragment i, `from` bytes in: does it lie behind what was written? */
+/* So many bytes of the transfer lie before byte `from` of fragment i. */
+static uint64_t bytes_before(const struct o2_judge_transfer *transfer, uint32_t i, uint64_t from)
+{
+	for (uint32_t before = 0; before < i; before++)
+		from += transfer->frag[before].rf_nob;
+	return from;
+}
+
+static void add_hole(struct o2_judge_transfer *transfer, uint64_t from, uint64_t to)
+{
+	if (from == to)
+		return;
+	if (transfer->nholes == O2_JUDGE_HOLES_MAX)
+		transfer->more_holes = true;
+	else
+		transfer->hole[transfer->nholes++] = (struct o2_judge_hole){from, to};
+}
+
+/* [from, to) was written, where others were before: were all of its bytes left out until now? */
+static bool fill_hole(struct o2_judge_transfer *transfer, uint64_t from, uint64_t to)
+{
+	for (uint32_t i = 0; i < transfer->nholes; i++) {
+		const struct o2_judge_hole hole = transfer->hole[i];
+
+		if (from < hole.from || to > hole.to)
+			continue;
+		transfer->hole[i] = transfer->hole[--transfer->nholes];
+		add_hole(transfer, hole.from, from);
+		add_hole(transfer, to, hole.to);
+		return true;
+	}
+	return transfer->more_holes;
+}
+
+/* It does not go on behind what was written.  false: it was to fill a hole, or is wrong. */
+static bool judge_jump(const struct o2_judging *at, struct o2_judge_transfer *transfer, uint32_t i,
+		       uint64_t from, uint64_t bytes)
+{
+	const uint64_t start = bytes_before(transfer, i, from);
+	const uint64_t next = bytes_before(transfer, transfer->at_frag, transfer->at_byte);
+
+	if (start < next) {
+		/* The order was found wrong when the hole was made. */
+		if (!fill_hole(transfer, start, start + bytes))
+			o2_judge_over(at, O2_JUDGE_WRITE_TWICE, transfer->number, "va", at->event->addr,
+				      O2_NO_LIMIT);
+		return false;
+	}
+	add_hole(transfer, next, start);
+	if (start > next) /* else nothing but empty fragments lies between */
+		o2_judge_differs(at, O2_JUDGE_WRITE_ORDER, transfer->number, "va", at->event->addr,
+				 transfer->frag[transfer->at_frag].rf_addr + transfer->at_byte);
+	return true;
+}
+
+/* The WRITE begins inside fragment i, `from` bytes in. */
 static void judge_place(const struct o2_judging *at, struct o2_judge_transfer *transfer, uint32_t i,
 			uint64_t from, uint64_t bytes)
 {
-	const bool before = i < transfer->at_frag || (i == transfer->at_frag && from < transfer->at_byte);
-
-	if (before)
-		o2_judge_over(at, O2_JUDGE_WRITE_TWICE, transfer->number, "va", at->event->addr, O2_NO_LIMIT);
-	else if (i != transfer->at_frag || from != transfer->at_byte)
-		o2_judge_differs(at, O2_JUDGE_WRITE_ORDER, transfer->number, "va", at->event->addr,
-				 transfer->at_frag < transfer->nfrags
-					 ? transfer->frag[transfer->at_frag].rf_addr + transfer->at_byte
-					 : 0);
-	if (before)
+	if ((i != transfer->at_frag || from != transfer->at_byte) &&
+	    !judge_jump(at, transfer, i, from, bytes))
 		return;
 	transfer->at_frag = i;
 	transfer->at_byte = (uint32_t)(from + bytes);
@@ -140,18 +187,16 @@ void o2_judge_write_part(const struct o2_judging *at)
 	const struct o2_judge_event *event = at->event;
 	struct o2_judge_transfer *transfer = find(at->conn, at->to, event->rkey, event->addr);
 	const uint32_t i = transfer == NULL ? 0 : frag_of(transfer, event->addr);
-	uint64_t at_byte = 0, inside, room;
+	uint64_t inside, room;
 
 	if (transfer == NULL || i == transfer->nfrags)
 		return;
-	for (uint32_t before = 0; before < i; before++)
-		at_byte += transfer->frag[before].rf_nob;
 	inside = event->addr - transfer->frag[i].rf_addr;
 	room = transfer->frag[i].rf_nob - inside;
 	o2_judge_payload_look(at, &transfer->pattern,
 			      transfer->step == O2_TRANSFER_PUT_OPEN ? O2_JUDGE_PAYLOAD_PUT
 								     : O2_JUDGE_PAYLOAD_GET,
-			      transfer->number, at_byte + inside, event->payload,
+			      transfer->number, bytes_before(transfer, i, inside), event->payload,
 			      event->bytes < room ? event->bytes : room);
 }
 

@@ -70,6 +70,46 @@ SAY_TEST(test_nothing_is_due_once_a_side_has_left)
 	assert_int_equal(say->times[O2_JUDGE_TRANSFER_UNANSWERED], 0);
 }
 
+static void say_byte(struct say *say, uint32_t n)
+{
+	say_write(say, B, sink.rkey, sink.addr + n, 1);
+}
+
+/* Out of order is one thing, twice another: what fills a hole is written once. */
+SAY_TEST(test_holes_that_are_filled)
+{
+	say_connected(say);
+	say_get_req(say, A, 1, &sink, 0);
+	say_byte(say, 0);
+	say_byte(say, 4);
+	assert_int_equal(say->times[O2_JUDGE_WRITE_ORDER], 1);
+	say_byte(say, 3);
+	say_byte(say, 1);
+	say_byte(say, 2);
+	say_byte(say, 5);
+	assert_int_equal(say_findings(say), 1);
+	for (uint32_t n = 0; n < 6; n++)
+		say_byte(say, n);
+	assert_int_equal(say->times[O2_JUDGE_WRITE_TWICE], 6);
+	assert_int_equal(say_findings(say), 7);
+	say_byte(say, 8);
+	say_write(say, B, sink.rkey, sink.addr + 7, 2);
+	assert_int_equal(say->times[O2_JUDGE_WRITE_TWICE], 7);
+}
+
+/* The judge remembers eight of a transfer: what may lie in another one is no finding. */
+SAY_TEST(test_more_holes_than_are_remembered)
+{
+	say_connected(say);
+	say_get_req(say, A, 1, &sink, 0);
+	for (uint32_t n = 0; n < 9; n++)
+		say_byte(say, 2 * n + 1);
+	for (uint32_t n = 0; n < 9; n++)
+		say_byte(say, 2 * n);
+	assert_int_equal(say->times[O2_JUDGE_WRITE_ORDER], 9);
+	assert_int_equal(say_findings(say), 9);
+}
+
 /* A GET that was lost has the same key as one that was seen: whose the WRITE is shows what A says next. */
 TEST(test_a_write_for_what_was_lost)
 {
