@@ -246,7 +246,7 @@ static void no_receive(struct o2_verbs_world *world, struct o2_verbs_qp *qp, str
 	qp->wait_for = o2_verbs_ring_of(world, peer);
 }
 
-static void break_peer(struct o2_verbs_world *world, struct o2_verbs_qp *peer)
+void o2_verbs_break_peer(struct o2_verbs_world *world, struct o2_verbs_qp *peer)
 {
 	if (peer != NULL && peer->broken) {
 		peer->broken = false;
@@ -277,7 +277,7 @@ static void step(struct o2_verbs_world *world, struct o2_verbs_qp *qp)
 		qp->rnr_left = qp->attr.rnr_retry;
 		qp->ack_left = qp->attr.retry_cnt;
 		o2_verbs_complete(world, qp, IBV_WC_SUCCESS, outcome.bytes);
-		break_peer(world, outcome.peer);
+		o2_verbs_break_peer(world, outcome.peer);
 		o2_verbs_kick(world, qp);
 		break;
 	case O2_VERBS_RNR:
@@ -290,7 +290,7 @@ static void step(struct o2_verbs_world *world, struct o2_verbs_qp *qp)
 		break;
 	case O2_VERBS_FAILED:
 		fail(world, qp, outcome.status);
-		break_peer(world, outcome.peer);
+		o2_verbs_break_peer(world, outcome.peer);
 		break;
 	}
 }

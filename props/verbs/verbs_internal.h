@@ -341,6 +341,8 @@ void o2_verbs_run(struct o2_verbs_world *world);
 bool o2_verbs_tick(struct o2_verbs_world *world);
 void o2_verbs_wake(struct o2_verbs_world *world, const struct o2_verbs_ring *ring);
 void o2_verbs_error(struct o2_verbs_world *world, struct o2_verbs_qp *qp);
+/* To ERR if it has refused a request; NULL: nothing. */
+void o2_verbs_break_peer(struct o2_verbs_world *world, struct o2_verbs_qp *peer);
 void o2_verbs_reset(struct o2_verbs_world *world, struct o2_verbs_qp *qp);
 /* verbs_execute.c: one request. */
 enum o2_verbs_verdict { O2_VERBS_DONE, O2_VERBS_RNR, O2_VERBS_LOST, O2_VERBS_FAILED };

@@ -203,13 +203,16 @@ bool o2_verbs_forge(struct o2_verbs_world *world, struct o2_verbs_qp *qp, const 
 {
 	const struct o2_verbs_send send = {.opcode = IBV_WR_SEND, .bytes = count};
 	struct o2_verbs_outcome ignored;
+	bool arrived;
 
 	if (qp->state != IBV_QPS_RTR && qp->state != IBV_QPS_RTS)
 		return false;
 	world->source.count = count;
 	world->source.status = IBV_WC_SUCCESS;
 	memcpy(world->source.value, bytes, count);
-	return o2_verbs_arrive(world, qp, &send, O2_VERBS_PAGE, &ignored) == O2_VERBS_DONE;
+	arrived = o2_verbs_arrive(world, qp, &send, O2_VERBS_PAGE, &ignored) == O2_VERBS_DONE;
+	o2_verbs_break_peer(world, qp);
+	return arrived;
 }
 
 void o2_verbs_scribble(struct o2_verbs_world *world, struct o2_verbs_side *side, uint32_t domain,

@@ -127,7 +127,7 @@ static void no_receive(struct o2l_qp *qp, const struct o2l_qp *peer)
 }
 
 /* The peer's own end comes after the requester's completion, also where the two are one queue pair. */
-static void break_peer(struct o2l_qp *peer)
+void o2l_break_peer(struct o2l_qp *peer)
 {
 	if (!peer || !peer->broken)
 		return;
@@ -151,7 +151,7 @@ static void step(struct o2l_qp *qp)
 		qp->rnr_left = qp->attr.rnr_retry;
 		qp->ack_left = qp->attr.retry_cnt;
 		o2l_complete_send(qp, IBV_WC_SUCCESS, outcome.byte_len);
-		break_peer(outcome.peer);
+		o2l_break_peer(outcome.peer);
 		o2l_kick(qp);
 		break;
 	case O2L_RNR:
@@ -163,7 +163,7 @@ static void step(struct o2l_qp *qp)
 		break;
 	case O2L_FAILED:
 		fail(qp, outcome.status);
-		break_peer(outcome.peer);
+		o2l_break_peer(outcome.peer);
 		break;
 	}
 }

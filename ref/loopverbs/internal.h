@@ -357,10 +357,11 @@ int o2l_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr 
 int o2l_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind);	/* takes the lock */
 
 /* engine.c */
-bool o2l_run(void);			/* until nothing is runnable; true if anything was executed */
-bool o2l_tick(void);			/* move the clock to the next timer; false: there is none */
-void o2l_kick(struct o2l_qp *qp);	/* make it runnable if it has work it may do */
-void o2l_unschedule(struct o2l_qp *qp); /* off every list */
+bool o2l_run(void);			  /* until nothing is runnable; true if anything was executed */
+void o2l_break_peer(struct o2l_qp *peer); /* to ERR if it has refused a request; NULL: nothing */
+bool o2l_tick(void);			  /* move the clock to the next timer; false: there is none */
+void o2l_kick(struct o2l_qp *qp);	  /* make it runnable if it has work it may do */
+void o2l_unschedule(struct o2l_qp *qp);	  /* off every list */
 void o2l_wake_rnr(const struct o2l_rq *rq);
 /* Completion of the send at the head, which is consumed. */
 void o2l_complete_send(struct o2l_qp *qp, enum ibv_wc_status status, uint32_t byte_len);

@@ -146,7 +146,7 @@ void o2_loop_set_tap(o2_loop_tap_fn tap, void *arg);
 
 /*
  * Deliver a SEND of these bytes that nobody has sent, as if it came from the peer of queue pair qp_num.
- * False: there is no receive for it, or it is not connected.
+ * False: there is no receive for it, it is refused, or qp_num is not connected.
  */
 bool o2_loop_forge(uint32_t qp_num, const void *bytes, uint32_t length);
 

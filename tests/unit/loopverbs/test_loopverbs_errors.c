@@ -140,6 +140,25 @@ TEST(queue_pair_rights)
 	pair_close(p);
 }
 
+/* As one that the peer has posted: it ends who refuses it, at once. */
+PAIR_TEST(forged_and_too_long)
+{
+	static const uint8_t bytes[65];
+	struct ibv_sge to = sge_of(p->b.mr, addr_of(p->b.buf), 64);
+
+	for (uint64_t id = 50; id <= 52; id++)
+		assert_int_equal(post_recv(p->b.qp, id, &to, 1), 0);
+	assert_true(o2_loop_forge(p->b.qp->qp_num, bytes, 64));
+	expect_state(p->b.qp, IBV_QPS_RTS);
+	assert_false(o2_loop_forge(p->b.qp->qp_num, bytes, 65));
+	expect_state(p->b.qp, IBV_QPS_ERR);
+	expect_state(p->a.qp, IBV_QPS_RTS);
+	expect_wc(p->b.rcq, 50, IBV_WC_SUCCESS);
+	expect_wc(p->b.rcq, 51, IBV_WC_LOC_QP_OP_ERR);
+	expect_wc(p->b.rcq, 52, IBV_WC_WR_FLUSH_ERR);
+	expect_empty(p->b.rcq);
+}
+
 TEST(receive_not_ready)
 {
 	struct pair_options o = pair_defaults;
