@@ -12,6 +12,8 @@
 
 #define REST_EVENTS  100000u /* at one time */
 #define QUIET_ROUNDS 3u
+/* In each is a pause.  A host that stops the guest lets the moment go by, but no rounds. */
+#define WAIT_ROUNDS 40u
 
 static void fail(const struct o2_ground *ground, const char *what, const char *why, int value)
 {
@@ -53,7 +55,8 @@ void o2_ground_exhaust(struct o2_ground *ground, int (*pump)(void *context), boo
 	bool waits = false; /* for what may be on its way */
 
 	while (!ground->report->failed &&
-	       (quiet < QUIET_ROUNDS || (waits && o2_monotonic_ms() - since_ms < moment_ms))) {
+	       (quiet < QUIET_ROUNDS ||
+		(waits && (quiet < WAIT_ROUNDS || o2_monotonic_ms() - since_ms < moment_ms)))) {
 		if (pump(ground->context) == 0) {
 			quiet++;
 			waits = moment_ms > 0 && !rests(ground->context);

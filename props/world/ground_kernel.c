@@ -80,7 +80,7 @@ static void close_network(struct o2_ground *ground)
 
 const struct o2_ground_ops o2_ground_on_kernel = {
 	.retry_count = 5,
-	.ack_timeout = 16, /* 0.27 s: slowness of a busy host is no lost packet */
+	.ack_timeout = 19, /* as docs/transport.md has it: slowness of a busy host is no lost packet */
 	.most_nodes = 2,
 	.moment_ms = 50,
 	O2_GROUND_OPS,
