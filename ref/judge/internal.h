@@ -61,13 +61,12 @@ struct o2_judge_hole {
 struct o2_judge_transfer {
 	TAILQ_ENTRY(o2_judge_transfer) link;
 	enum o2_transfer_step step;
-	bool late;		      /* that it takes too long has been said */
-	uint64_t number, time_ns;     /* of the request; of the PUT_ACK from then on */
-	uint64_t cookie;	      /* of who asked */
-	uint64_t sink_cookie;	      /* PUT_OPEN: of the sink */
-	uint64_t asked_bytes;	      /* PUT: that the source offers; GET: that the sink has room for */
-	struct o2_lnet_handle handle; /* PUT: for LNet's ACK */
-	uint64_t put;		      /* number of the PUT_REQ */
+	bool late;		  /* that it takes too long has been said */
+	uint64_t number, time_ns; /* of the request; of the PUT_ACK from then on */
+	uint64_t cookie;	  /* of who asked */
+	uint64_t sink_cookie;	  /* PUT_OPEN: of the sink */
+	uint64_t asked_bytes;	  /* PUT: that the source offers; GET: that the sink has room for */
+	uint64_t put;		  /* number of the PUT_REQ */
 	struct o2_judge_pattern pattern;
 	/* The sink's descriptor: PUT_OPEN, GET_OPEN. */
 	uint32_t rkey, nfrags;
@@ -254,7 +253,7 @@ void o2_judge_payload_look(const struct o2_judging *at, struct o2_judge_pattern 
 			   enum o2_judge_rule_id rule, uint64_t number, uint64_t at_byte,
 			   const uint8_t *bytes, size_t n);
 
-/* A PUT by RDMA has ended well. */
-void o2_judge_lnet_moved(struct o2_judge_end *source, const struct o2_lnet_handle *handle, uint64_t bytes);
+/* A PUT by RDMA has ended well.  number: of its PUT_REQ. */
+void o2_judge_lnet_moved(struct o2_judge_end *source, uint64_t number, uint64_t bytes);
 
 #endif

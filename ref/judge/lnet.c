@@ -15,26 +15,44 @@ static bool is_none(const struct o2_lnet_handle *handle)
 	return handle->wh_interface_cookie == NO_COOKIE && handle->wh_object_cookie == NO_COOKIE;
 }
 
-static struct o2_judge_handle *find(struct o2_judge_end *end, const struct o2_lnet_handle *handle,
-				    bool is_get)
+static bool fits(const struct o2_judge_handle *known, uint64_t bytes)
 {
-	for (uint32_t i = 0; i < O2_JUDGE_HANDLE_MAX; i++) {
-		struct o2_judge_handle *known = &end->handle[i];
+	return known->exact ? bytes == known->bytes : bytes <= known->bytes;
+}
 
-		if (known->used && known->is_get == is_get && same(&known->handle, handle))
-			return known;
+/*
+ * What an answer of so many bytes is to.  Several that are open may have one handle, and are answered in any
+ * order: the one that leaves the most room for the others' answers, else the oldest.
+ */
+static struct o2_judge_handle *find(struct o2_judge_end *end, const struct o2_lnet_handle *handle,
+				    bool is_get, uint64_t bytes)
+{
+	struct o2_judge_handle *best = NULL, *oldest = NULL;
+
+	for (uint32_t i = 0; i < O2_JUDGE_HANDLE_MAX; i++) {
+		struct o2_judge_handle *known = &end->handle[(end->next_handle + i) % O2_JUDGE_HANDLE_MAX];
+
+		if (!known->used || known->is_get != is_get || !same(&known->handle, handle))
+			continue;
+		if (fits(known, bytes) && (best == NULL || known->bytes < best->bytes))
+			best = known;
+		if (oldest == NULL)
+			oldest = known;
 	}
-	return NULL;
+	return best != NULL ? best : oldest;
 }
 
 static void remember(const struct o2_judging *at, const struct o2_lnet_handle *handle, bool is_get,
 		     uint64_t bytes, const struct o2_judge_pattern *pattern)
 {
 	struct o2_judge_end *from = &at->conn->end[at->from];
+	struct o2_judge_handle *known, *twin;
 
 	if (is_none(handle))
 		return;
-	from->handle[from->next_handle++ % O2_JUDGE_HANDLE_MAX] = (struct o2_judge_handle){
+	twin = find(from, handle, is_get, 0);
+	known = &from->handle[from->next_handle++ % O2_JUDGE_HANDLE_MAX];
+	*known = (struct o2_judge_handle){
 		.used = true,
 		.is_get = is_get,
 		.handle = *handle,
@@ -42,6 +60,8 @@ static void remember(const struct o2_judging *at, const struct o2_lnet_handle *h
 		.bytes = bytes,
 		.pattern = *pattern,
 	};
+	if (twin != NULL)
+		known->pattern.known = twin->pattern.known = false;
 }
 
 /* An IMMEDIATE has its payload with it. */
@@ -83,14 +103,16 @@ static void take_reply(const struct o2_judging *at, struct o2_judge_handle *know
 		judge_payload(at, O2_JUDGE_PAYLOAD_GET, known->number, &known->pattern);
 }
 
-void o2_judge_lnet_moved(struct o2_judge_end *source, const struct o2_lnet_handle *handle, uint64_t bytes)
+void o2_judge_lnet_moved(struct o2_judge_end *source, uint64_t number, uint64_t bytes)
 {
-	struct o2_judge_handle *known = find(source, handle, false);
+	for (uint32_t i = 0; i < O2_JUDGE_HANDLE_MAX; i++) {
+		struct o2_judge_handle *known = &source->handle[i];
 
-	if (known == NULL)
-		return;
-	known->exact = true;
-	known->bytes = bytes;
+		if (!known->used || known->is_get || known->number != number)
+			continue;
+		known->exact = true;
+		known->bytes = bytes;
+	}
 }
 
 static void judge_answer(const struct o2_judging *at, enum o2_judge_rule_id rule, const char *field,
@@ -108,6 +130,7 @@ static void judge_answer(const struct o2_judging *at, enum o2_judge_rule_id rule
 void o2_judge_lnet(const struct o2_judging *at, const struct o2_lnet_hdr *hdr)
 {
 	struct o2_judge_end *to = &at->conn->end[at->to];
+	struct o2_judge_handle *known;
 
 	switch (hdr->type) {
 	case O2_LNET_PUT:
@@ -121,12 +144,13 @@ void o2_judge_lnet(const struct o2_judging *at, const struct o2_lnet_hdr *hdr)
 			o2_judge_over(at, O2_JUDGE_LNET_UNASKED, 0, "hdr.msg.ack.dst_wmd", NO_COOKIE,
 				      NO_COOKIE - 1);
 		judge_answer(at, O2_JUDGE_LNET_ACK, "hdr.msg.ack.mlength",
-			     find(to, &hdr->msg.ack.dst_wmd, false), hdr->msg.ack.mlength);
+			     find(to, &hdr->msg.ack.dst_wmd, false, hdr->msg.ack.mlength),
+			     hdr->msg.ack.mlength);
 		break;
 	case O2_LNET_REPLY:
-		take_reply(at, find(to, &hdr->msg.reply.dst_wmd, true), hdr->payload_length);
-		judge_answer(at, O2_JUDGE_LNET_REPLY, "hdr.payload_length",
-			     find(to, &hdr->msg.reply.dst_wmd, true), hdr->payload_length);
+		known = find(to, &hdr->msg.reply.dst_wmd, true, hdr->payload_length);
+		take_reply(at, known, hdr->payload_length);
+		judge_answer(at, O2_JUDGE_LNET_REPLY, "hdr.payload_length", known, hdr->payload_length);
 		break;
 	default:
 		break;

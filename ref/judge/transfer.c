@@ -246,7 +246,7 @@ static void take_put_done(const struct o2_judging *at)
 	}
 	judge_errno(at, transfer, false);
 	if (judge_end(at, transfer, true)) {
-		o2_judge_lnet_moved(asker, &transfer->handle, (uint32_t)msg->u.completion.ibcm_status);
+		o2_judge_lnet_moved(asker, transfer->put, (uint32_t)msg->u.completion.ibcm_status);
 		if (transfer->asked_bytes == transfer->sink_bytes)
 			o2_judge_payload_ended(asker, transfer->put);
 	}
@@ -286,7 +286,6 @@ static int take_request(const struct o2_judging *at)
 	transfer->asked_bytes = msg->u.putreq.hdr.payload_length;
 	transfer->put = at->event->number;
 	o2_judge_payload_put(at, &msg->u.putreq.hdr, &transfer->pattern);
-	transfer->handle = msg->u.putreq.hdr.msg.put.ack_wmd;
 	return 0;
 }
 

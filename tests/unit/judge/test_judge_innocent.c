@@ -110,6 +110,28 @@ SAY_TEST(test_more_holes_than_are_remembered)
 	assert_int_equal(say_findings(say), 9);
 }
 
+/* What is sent from one piece of memory has one handle, and is acknowledged when it has arrived. */
+SAY_TEST(test_two_puts_under_one_handle)
+{
+	say_connected(say);
+	/* Wherever the judge keeps them. */
+	for (uint32_t i = 0; i < 1000; i++) {
+		const bool in_turn = i % 2 == 0;
+
+		say_immediate(say, A, O2_LNET_PUT, 100 + i, 1, i > 0 ? 2 : 0);
+		say_immediate(say, A, O2_LNET_PUT, 9, 20, 0);
+		say_immediate(say, A, O2_LNET_PUT, 9, 10, 0);
+		say_immediate(say, B, O2_LNET_ACK, 9, in_turn ? 20 : 10, 3);
+		say_immediate(say, B, O2_LNET_ACK, 9, in_turn ? 10 : 20, 0);
+	}
+	assert_int_equal(say_findings(say), 0);
+	say_immediate(say, A, O2_LNET_PUT, 9, 20, 2);
+	say_immediate(say, A, O2_LNET_PUT, 9, 10, 0);
+	say_immediate(say, B, O2_LNET_ACK, 9, 21, 2);
+	assert_int_equal(say->times[O2_JUDGE_LNET_ACK], 1);
+	assert_int_equal(say->last[O2_JUDGE_LNET_ACK].error.limit, 20);
+}
+
 /* A GET that was lost has the same key as one that was seen: whose the WRITE is shows what A says next. */
 TEST(test_a_write_for_what_was_lost)
 {
