@@ -13,7 +13,7 @@
 #define REST_EVENTS  100000u /* at one time */
 #define QUIET_ROUNDS 3u
 /* In each is a pause.  A host that stops the guest lets the moment go by, but no rounds. */
-#define WAIT_ROUNDS 40u
+#define WAIT_ROUNDS 80u
 
 static void fail(const struct o2_ground *ground, const char *what, const char *why, int value)
 {
