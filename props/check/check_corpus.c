@@ -16,7 +16,7 @@
 #include "props/scenario/scenario_io.h"
 
 /* Committed cases: vectors, recorded messages, corpora of the fuzz targets, scenarios (docs/oracle.md,
- * "Inputs"). */
+ * "What is asked"). */
 
 /* --- one case --- */
 

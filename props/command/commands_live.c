@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* judge of an interface that a capture passes: docs/judge.md, "Live". */
+/* judge of an interface that a capture passes: docs/judge.md, "While it happens". */
 #include <inttypes.h>
 #include <pcap/pcap.h>
 #include <signal.h>

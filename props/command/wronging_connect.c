@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is granted, and what is refused: docs/connection.md, "Checks of a CONNACK" and "Reject". */
+/* What is granted, and what is refused: docs/connection.md, "Checks of a CONNACK" and "What a reject means". */
 #include "props/command/wronging.h"
 #include "props/model/reject_model.h"
 

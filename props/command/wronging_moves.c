@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is said of moved bytes, and of what is not there: docs/conform.md, "What is moved is looked at". */
+/* What is said of moved bytes, and of what is not there: docs/conform.md, "Probes". */
 #include "props/command/wronging.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 #define PAYLOAD	   120u
 #define STATUS	   56u
 #define ACK_LENGTH (48u + 32u + 24u)
-/* How a status of the peer's is told: docs/peer.md, "Faults". */
+/* How a status of the peer's is told: docs/peer.md, "When it does not work". */
 #define FAILURE "the peer reports a failure: transfer/peer-status: -ibcm_status is %d (%s)"
 
 /* What probes PUT and GET, each size one after the other. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Answers to pings, of those who come back as well: docs/peer.md, "Ping", and docs/conform.md, "Who leaves". */
+/* Answers to pings, of those who come back as well: docs/peer.md, "Ping", and docs/conform.md, "Leaving in the middle". */
 #include "props/command/wronging.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 #define PUSH_BYTES  48u
 #define FOREVER	    UINT32_MAX
 #define LARGE_BYTES 65536u
-#define STEPS	    64u /* docs/conform.md, "Who leaves": at most */
+#define STEPS	    64u /* docs/conform.md, "Leaving in the middle": at most */
 
 static void in_probe(struct o2_wronging *wronging, const char *id, uint32_t lnet_type, uint32_t spares)
 {

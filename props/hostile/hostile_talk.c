@@ -40,8 +40,6 @@ static bool strange_status(struct o2_hostile *h)
 
 /* One message; cookies and sizes are those of an operation of the victim's, 5000 bytes long. */
 #define LIE(...) .lie = {.mode = O2_REG_FASTREG, __VA_ARGS__}
-/* The codec knows no sink, but it knows 1 MiB. */
-#define HUGE_STATUS .spoil = {.offset = O2_AT_STATUS, .width = 4, .value = 0x100001}
 /* Still an o2ib NID, still a stamp; just not the right one. */
 #define TURNED(at) O2_TURNS(O2_MSG_IMMEDIATE, at)
 
@@ -57,6 +55,15 @@ static bool strange_status(struct o2_hostile *h)
 #define STATUS(name, text, rule, mutant, ...)                                                              \
 	{                                                                                                  \
 		name, "statuses", text, rule, "transport.md", O2_REACT_CLOSE, -EPROTO, mutant, __VA_ARGS__ \
+	}
+/* The codec knows no sink, but it knows 1 MiB. */
+#define HUGE(name, text, rule, message, said, ...)                                                    \
+	{                                                                                             \
+		name, "statuses", text, "wire/" rule "/status-over-limit", "wire.md", O2_REACT_CLOSE, \
+			-EPROTO, NULL,                                                                \
+			LIE(.type = message, .after = said,                                           \
+			    .spoil = {.offset = O2_AT_STATUS, .width = 4, .value = 0x100001}),        \
+			__VA_ARGS__                                                                   \
 	}
 
 const struct o2_misbehaviour o2_hostile_talk[] = {
@@ -100,12 +107,12 @@ const struct o2_misbehaviour o2_hostile_talk[] = {
 	STATUS("puts-more", "a PUT_DONE of more than was asked for", "conn/put-done-status",
 	       "put-done-unchecked", LIE(.type = O2_MSG_PUT_DONE, .after = O2_MSG_PUT_ACK, .status = 5001),
 	       O2_KERNEL_TOLERATES),
-	STATUS("huge-nak", "a PUT_NAK of more than 1 MiB", "wire/put_nak/status-over-limit", NULL,
-	       LIE(.type = O2_MSG_PUT_NAK, .after = O2_MSG_PUT_REQ, HUGE_STATUS), O2_KERNEL_TOLERATES),
-	STATUS("huge-put-done", "a PUT_DONE of more than 1 MiB", "wire/put_done/status-over-limit", NULL,
-	       LIE(.type = O2_MSG_PUT_DONE, .after = O2_MSG_PUT_ACK, HUGE_STATUS), O2_KERNEL_TOLERATES),
-	STATUS("huge-get-done", "a GET_DONE of more than 1 MiB", "wire/get_done/status-over-limit", NULL,
-	       LIE(.type = O2_MSG_GET_DONE, .after = O2_MSG_GET_REQ, HUGE_STATUS)),
+	HUGE("huge-nak", "a PUT_NAK of more than 1 MiB", "put_nak", O2_MSG_PUT_NAK, O2_MSG_PUT_REQ,
+	     O2_KERNEL_TOLERATES),
+	HUGE("huge-put-done", "a PUT_DONE of more than 1 MiB", "put_done", O2_MSG_PUT_DONE, O2_MSG_PUT_ACK,
+	     O2_KERNEL_TOLERATES),
+	HUGE("huge-get-done", "a GET_DONE of more than 1 MiB", "get_done", O2_MSG_GET_DONE, O2_MSG_GET_REQ,
+	     O2_KERNEL_REFUSES),
 	{"strange-status", "statuses", "a status that is no errno", "transfer/peer-status", "transport.md",
 	 O2_REACT_KEEP, 0, "without/transfer/lowest-errno", .script = strange_status},
 	{.name = NULL},

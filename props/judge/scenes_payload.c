@@ -12,7 +12,7 @@
 #define MOST_BYTES  3976u /* and the largest for these */
 #define SHOWN_BYTES 16u	  /* right ones in a row, by which they are known; so many show a place */
 #define PORTAL	    7u	  /* nobody else's */
-#define REMEMBERED  32u	  /* PUTs of a side whose place is known: docs/judge.md, "Payload" */
+#define REMEMBERED  32u	  /* PUTs of a side whose place is known: docs/judge.md, "Payloads" */
 
 struct payload {
 	uint32_t bytes;

@@ -10,7 +10,7 @@
 
 #define ALLOCATIONS 16u /* a node has fewer */
 #define OWN_ENTRIES 2u	/* of LNet: for pings and for what is pushed */
-#define SERVICES    9u	/* docs/lst.md, "Portals and services" */
+#define SERVICES    9u	/* docs/lst.md, "Services" */
 
 static int make(struct o2_lst_case *the, bool console)
 {

@@ -8,7 +8,7 @@
 
 /*
  * Inputs of single stages from choice sequences, legal and hostile, for the fuzz targets and the oracle
- * (docs/fuzzing.md and docs/oracle.md, "Inputs").
+ * (docs/fuzzing.md and docs/oracle.md, "What is asked").
  */
 
 /* A few more pieces than the longest legal list has entries. */

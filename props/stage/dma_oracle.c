@@ -95,7 +95,7 @@ uint32_t o2_dma_broken(const struct o2_dma_run *run, uint32_t entry)
 	return broken;
 }
 
-/* docs/mapping.md, "Rules": what is said of an entry, and of a page that the table puts outside. */
+/* docs/mapping.md, "Refusals of dma_map": what is said of an entry, and of a page that the table puts outside. */
 void o2_dma_check_figures(const struct o2_dma_run *run, const struct o2_error *error,
 			  struct o2_report *report)
 {

@@ -138,7 +138,7 @@ static void start_refused(struct o2_nodes *nodes, const struct o2_nodes_seat *se
 		   error->value == op->ours.npieces) {
 		o2_nodes_seen(nodes, O2_NODES_SEEN_TOO_MANY_FRAGS);
 	} else if (rc != o2_nodes_foretell(op, &nob) || rc != o2_memory_refusal(&op->ours) ||
-		   !is(error, rc, "reg/fastreg/gaps")) {
+		   !is(error, rc, "reg/fastreg/gaps") || error->value != 1 || error->limit != 0) {
 		o2_error_text(error, text, sizeof(text));
 		o2_report_fail(nodes->report, "nodes/start",
 			       "operation %" PRIu32 " of node %" PRIu32 ": %d (%s)", k, seat->index, rc,

@@ -5,7 +5,7 @@
 #include "props/talk/settings_plan.h"
 
 /*
- * Plans of any form that a domain takes, and plans of which one thing was spoiled: docs/modes.md, "Errors of
+ * Plans of any form that a domain takes, and plans of which one thing was spoiled: docs/modes.md, "Refusals of
  * reg_bind", written down once more.
  */
 

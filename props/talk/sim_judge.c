@@ -7,7 +7,7 @@
 
 /*
  * What may come out of an operation and of a connection, given what was drawn and what was made to fail: the
- * tables of docs/transport.md, "Errors", once more (docs/simulation.md, "Outcomes").
+ * tables of docs/transport.md, "Errors", once more (docs/simulation.md, "What is checked").
  */
 
 static void count_foretold(struct o2_sim *sim, const struct o2_sim_op *op)

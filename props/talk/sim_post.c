@@ -7,7 +7,7 @@
 
 /*
  * Each call that posts something, at the moment when it is made: the order of the calls within one step is
- * seen, because a peer does not wait for the step to end (docs/simulation.md, "Every call that posts").
+ * seen, because a peer does not wait for the step to end (docs/simulation.md, "What is checked").
  */
 
 /* The linker leaves no other place: the calls of a device have no argument of ours. */

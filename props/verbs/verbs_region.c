@@ -30,7 +30,7 @@ static uint32_t draw_access(struct o2_choice *c, uint32_t most)
 	}
 }
 
-/* docs/loopverbs.md, "What it offers" and "Registration checks that every page is there". */
+/* docs/loopverbs.md, "What it offers" and "Differences from soft-RoCE". */
 static int access_error(uint32_t access)
 {
 	const uint32_t refused = IBV_ACCESS_ZERO_BASED | IBV_ACCESS_ON_DEMAND | IBV_ACCESS_HUGETLB;

@@ -186,7 +186,7 @@ int ibv_destroy_qp(struct ibv_qp *ibv)
 
 	o2l_lock();
 	/*
-	 * A type 2 window still bound here would outlive its queue pair (docs/loopverbs.md, "Differences").
+	 * A type 2 window still bound here would outlive its queue pair (docs/loopverbs.md, "Differences from soft-RoCE").
 	 */
 	if (qp->bound_windows)
 		error = EBUSY;

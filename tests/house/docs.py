@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: MIT
 """README.md and docs/ hold together: every path that they name exists, every link leads somewhere, its section included,
 and no line of text is longer than 100 columns (rows of tables and quoted output are as long as they are). README.md leads
-to every page. docs/changes.md begins with the version that CMakeLists.txt has, and pages and manuals name no other.
+to every page. A section that a page or a source's comment names, as in (docs/lst.md, "Services"), is there.
+docs/changes.md begins with the version that CMakeLists.txt has, and pages and manuals name no other.
 
-The last line is "N passed, N failed", a page and rule each.
+The last line is "N passed, N failed", a page and rule each, or a source.
 """
 
 import re
@@ -12,12 +13,18 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+SOURCES = ("ref", "props", "fuzz", "tests")
 COLUMNS = 100
 # A word in capitals stands for any name: `fuzz/NAME.c`.
 NAMED = re.compile(r"`((?:ref|props|tests|ci|fuzz|corpus|docs)/[A-Za-z0-9_./*-]+)`")
 STANDS_FOR_ANY = re.compile(r"[A-Z]{2,}")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 VERSION = re.search(r"^project\(o2ref VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text(encoding="utf-8"), re.M)[1]
+# "Name" and "Name" behind a page: in pages behind a link, in sources behind a path.
+NAMES = r',? ((?:"[^"]+"(?:,| and|;)? ?)+)'
+SECTIONS_OF_PAGE = re.compile(r"\]\(([a-z_]+\.md)(?:#[^)\s]*)?\)" + NAMES)
+SECTIONS_OF_SOURCE = re.compile(r"docs/([a-z_]+\.md)" + NAMES)
+COMMENT = re.compile(r"/\*.*?\*/", re.S)
 # The file name of the package, the last line of a manual page, and an entry of Debian's changelog.
 OURS = re.compile(r"(?:\bo2ref_|^\.Os o2ref ?|^o2ref \()([0-9.]*[0-9])?", re.M)
 
@@ -49,6 +56,29 @@ def dead_links(page, text):
     return dead
 
 
+def names(page):
+    """Its headings, and the phrases in bold or italics, as they are quoted."""
+    text = page.read_text(encoding="utf-8")
+    found = re.findall(r"^#+ (.*)$", text, re.M) + re.findall(r"\*{1,2}([^*\n]+)\*{1,2}", text)
+    return {re.sub(r"[`*]", "", name).strip(" .:") for name in found}
+
+
+def not_there(quoted):
+    """Of (page, '"Name" and "Name"') those that the page does not have."""
+    return [f'{page}, "{name}"' for page, several in quoted if (ROOT / "docs" / page).exists()
+            for name in re.findall(r'"([^"]+)"', several) if name.strip(" .,") not in names(ROOT / "docs" / page)]
+
+
+def missing_sections(_, text):
+    return not_there(SECTIONS_OF_PAGE.findall(" ".join(text.split())))
+
+
+def wrong_comments(path):
+    comments = COMMENT.findall(path.read_text(encoding="utf-8"))
+    lines = (" ".join(re.sub(r"^\s*\* ?", "", comment, flags=re.M).split()) for comment in comments)
+    return [what for line in lines for what in not_there(SECTIONS_OF_SOURCE.findall(line))]
+
+
 def long_lines(page, text):
     return [f"line {number}: {len(line)} columns" for number, line in enumerate(text.splitlines(), 1)
             if len(line) > COLUMNS and not line.startswith(("|", "    ", "\t"))]
@@ -73,11 +103,17 @@ def main():
     passed = failed = 0
     for page in pages + manuals:
         text = page.read_text(encoding="utf-8")
-        for rule in (missing_paths, dead_links, long_lines, pages_not_linked, wrong_versions)[0 if page in pages else -1:]:
+        for rule in (missing_paths, dead_links, missing_sections, long_lines, pages_not_linked,
+                     wrong_versions)[0 if page in pages else -1:]:
             wrong = rule(page, text)
             passed, failed = passed + (not wrong), failed + bool(wrong)
             for what in wrong:
                 print(f"{page.relative_to(ROOT)}: {rule.__name__.replace('_', ' ')}: {what}")
+    for path in sorted(path for folder in SOURCES for path in (ROOT / folder).rglob("*.[ch]")):
+        wrong = wrong_comments(path)
+        passed, failed = passed + (not wrong), failed + bool(wrong)
+        for what in wrong:
+            print(f"{path.relative_to(ROOT)}: no such section: {what}")
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
 

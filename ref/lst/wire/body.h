@@ -7,7 +7,7 @@
 
 /*
  * LNet selftest: constants, limits, and the bodies of messages as structs in host order.  Fields have Lustre's
- * names.  Source: docs/lst.md, "Messages".
+ * names.  Source: docs/lst.md, "The message" and "Bodies".
  *
  * o2iblnd: none, the upper layer has them
  */

@@ -6,7 +6,7 @@
  *
  * Never done, because the program's duty is not to: invalidating a window that is not bound; destroying a
  * queue pair with one still bound.  Left out, because devices may differ: see the comments at each place, and
- * docs/loopverbs.md, "Differences".  Window bounds: run loopverbs with LOOPVERBS_WINDOW_BOUNDS=0.
+ * docs/loopverbs.md, "Differences from soft-RoCE".  Window bounds: run loopverbs with LOOPVERBS_WINDOW_BOUNDS=0.
  */
 #include <getopt.h>
 

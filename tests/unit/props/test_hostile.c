@@ -79,6 +79,18 @@ TEST(stands_in_the_table)
 	assert_int_equal(rows, count);
 }
 
+/* On a connection the codec's rules are sentences of one page; connection.md says what a request or a reply meets. */
+TEST(names_the_page_of_its_rule)
+{
+	const struct o2_misbehaviour *list;
+	const size_t count = o2_misbehaviours(&list);
+
+	for (size_t i = 0; i < count; i++)
+		if (strncmp(list[i].rule, "wire/", 5) == 0 && strcmp(list[i].doc, "connection.md") != 0 &&
+		    strstr(test_page(list[i].doc), list[i].rule) == NULL)
+			fail_msg("%s: %s is not in docs/%s", list[i].name, list[i].rule, list[i].doc);
+}
+
 /* The names in "Profiles" are those that are marked, and no others. */
 TEST(profiles_are_documented)
 {
