@@ -106,6 +106,12 @@ class Page(Files):
                                   check=True).stdout.decode()
             self.assertEqual([" ".join(line) for line in lines], [" ".join(line.split()) for line in said.splitlines()])
 
+    def test_long_marks_up_to_forty_fragments(self):
+        for nfrags, top in ((40, 0), (41, 11)):
+            frags = [(0x10000 + 8192 * i, 100) for i in range(nfrags)]
+            _, root = self.page(self.put(f"{nfrags}.pcap", transfer(frags, frags, 100 * nfrags)))
+            self.assertEqual(re.findall(r"(\d+)V14", root.find("path")[0].attributes["d"]), [str(top)] * (nfrags + 1))
+
     def test_writes_are_bars_over_their_fragments(self):
         _, root = self.page(self.put("frags.pcap", transfer(FRAGS, WRITES, 8464)))
         total = sum(length for _, length in FRAGS)

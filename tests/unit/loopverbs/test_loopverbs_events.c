@@ -139,10 +139,15 @@ APART_TEST(shared_receive_queue)
 					.srq = srq,
 					.qp_type = IBV_QPT_RC,
 					.cap = {4, 0, 1, 0, 0}};
+	struct ibv_qp_init_attr foreign = init;
 	struct ibv_recv_wr wr = {.wr_id = 70}, *bad;
 	struct ibv_async_event event;
 
 	assert_non_null(srq);
+	foreign.send_cq = p->a.scq;
+	foreign.recv_cq = p->a.rcq;
+	assert_null(ibv_create_qp(p->a.pd, &foreign));
+	assert_int_equal(errno, EINVAL);
 	assert_int_equal(ibv_destroy_qp(p->b.qp), 0);
 	p->b.qp = ibv_create_qp(p->b.pd, &init);
 	pair_connect(p, &pair_defaults);
