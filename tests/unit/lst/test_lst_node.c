@@ -170,6 +170,9 @@ LST_PAIR_TEST(test_fields_of_a_test)
 	msg.u.test_reqst.tsr_service = O2_LST_SERVICE_BRW;
 	msg.u.test_reqst.tsr_u.bulk_v1.blk_len = 7;
 	expect(pair, &msg, 0, OURS);
+	msg = o2_lst_ask_test(OURS, false, 341);
+	msg.u.test_reqst.tsr_concur = 1024;
+	expect(pair, &msg, 0, OURS);
 }
 
 LST_PAIR_TEST(test_parameters_of_brw)
