@@ -400,6 +400,6 @@ int main(int argc, char **argv)
 	status = run(argc, argv);
 	if (status == O2_PROPS_EXIT_USAGE || (fflush(stdout) == 0 && !ferror(stdout)))
 		return status;
-	o2_complain(basename(argv[0]), "standard output: %s", strerror(errno));
+	o2_complain(basename(argv[0]), "standard output: %s", strerror(errno != 0 ? errno : EIO));
 	return O2_PROPS_EXIT_USAGE;
 }
