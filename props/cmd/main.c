@@ -320,7 +320,9 @@ static int check_arguments(int count, char **arguments)
 	if (count == 0)
 		return o2_command_usage(&o2_props_command, "no command given");
 	if (strcmp(arguments[0], "list") == 0)
-		return 0;
+		return count == 1 ? 0
+				  : o2_command_usage(&o2_props_command, "'%s' is one argument too many",
+						     arguments[1]);
 	if (strcmp(arguments[0], "far") == 0 && count == 1)
 		return 0;
 	if (takes_one_argument(arguments[0]) && count != 2)
