@@ -149,6 +149,11 @@ int o2_props_check(const struct o2_props_arguments *a, const char *command, cons
 					"--cases is for run and for export of transfers, not for %s%s%s",
 					command, strcmp(command, "export") == 0 ? " of " : "",
 					strcmp(command, "export") == 0 ? property : "");
+	if (a->far == NULL && (a->far_program != NULL || a->far_timeout_s != O2_FAR_TIMEOUT_S))
+		return o2_command_usage(&o2_props_command, "--far-%s is for --far",
+					a->far_program != NULL ? "program" : "timeout");
+	if (a->far == NULL && a->far_side != O2_SINK && strcmp(command, "far") != 0)
+		return o2_command_usage(&o2_props_command, "--far-side is for --far");
 	if (a->device[0] == '\0')
 		return o2_command_usage(&o2_props_command, "--device is '', not a device");
 	if (!on_devices && !o2_props_in_process(a))

@@ -159,6 +159,9 @@ class Refused(unittest.TestCase):
                     (["replay", "codec-1", "--gid-index", "3"], "--gid-index is for an RDMA device, not for loop"),
                     (["replay", "x.json", "--gid-index", "0"], "--gid-index is for an RDMA device, not for loop"),
                     (["run", "transfer", "--device", "model", "--gid-index", "1"], "--gid-index is for an RDMA device, not for model"),
+                    (["run", "transfer", "--far-program", "x"], "--far-program is for --far"),
+                    (["run", "transfer", "--far-timeout", "7"], "--far-timeout is for --far"),
+                    (["replay", "x.json", "--far-side", "source"], "--far-side is for --far"),
                     (["list", "extra"], "'extra' is one argument too many"),
                     (["run", "codec", "--far", "env"], "--far is for property transfer, not for codec"),
                     (["run", "nodes", "--connect", "cm"], "--connect is for property transfer, not for nodes"),
@@ -171,6 +174,11 @@ class Refused(unittest.TestCase):
                     status, text = started(words)
                     self.assertEqual((status, text), (2, f"o2props: {why} (see: o2props --help)\n"))
             self.assertEqual(list(Path(folder).iterdir()), [])
+
+    def test_hostile_on_loop_has_no_gid(self):
+        status, text = started(["hostile", "stump", "--gid-index", "3"])
+        self.assertEqual(status, 2, text)
+        self.assertRegex(text, r"\A\S+: --gid-index is for hostile with a --device \(see: .*\)\n\Z")
 
     def test_a_scenario_is_of_property_transfer(self):
         with tempfile.TemporaryDirectory(prefix="o2ref-replay-") as folder:
