@@ -93,6 +93,8 @@ static int check(const struct o2_hostile_words *words)
 					"exactly one of --list, --all or --some, and names is needed");
 	if (!words->on_device && words->some >= 0)
 		return o2_command_usage(command, "--some is for hostile with a --device");
+	if (!words->on_device && words->gid_index >= 0)
+		return o2_command_usage(command, "--gid-index is for hostile with a --device");
 	if (!words->on_device && o2_hostile_quirk_takes_time())
 		return o2_command_usage(command, "--quirk late is for hostile with a --device");
 	if (words->tell && words->net.peer == 0)

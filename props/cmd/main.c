@@ -320,7 +320,9 @@ static int check_arguments(int count, char **arguments)
 	if (count == 0)
 		return o2_command_usage(&o2_props_command, "no command given");
 	if (strcmp(arguments[0], "list") == 0)
-		return 0;
+		return count == 1 ? 0
+				  : o2_command_usage(&o2_props_command, "'%s' is one argument too many",
+						     arguments[1]);
 	if (strcmp(arguments[0], "far") == 0 && count == 1)
 		return 0;
 	if (takes_one_argument(arguments[0]) && count != 2)
@@ -400,6 +402,6 @@ int main(int argc, char **argv)
 	status = run(argc, argv);
 	if (status == O2_PROPS_EXIT_USAGE || (fflush(stdout) == 0 && !ferror(stdout)))
 		return status;
-	o2_complain(basename(argv[0]), "standard output: %s", strerror(errno));
+	o2_complain(basename(argv[0]), "standard output: %s", strerror(errno != 0 ? errno : EIO));
 	return O2_PROPS_EXIT_USAGE;
 }

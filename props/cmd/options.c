@@ -109,6 +109,11 @@ bool o2_props_in_process(const struct o2_props_arguments *a)
 	return strcmp(a->device, "model") == 0 || strcmp(a->device, "loop") == 0;
 }
 
+static bool is_export_of_transfers(const char *command, const char *property)
+{
+	return strcmp(command, "export") == 0 && strcmp(property, "transfer") == 0;
+}
+
 int o2_props_check(const struct o2_props_arguments *a, const char *command, const char *property,
 		   bool on_devices)
 {
@@ -125,6 +130,8 @@ int o2_props_check(const struct o2_props_arguments *a, const char *command, cons
 		{"--seconds", a->seconds != 0, true},
 		{"--first", a->run.first_case != 0, true},
 		{"--progress", a->progress_s != 0, true},
+		{"--findings", a->run.findings != O2_RUN_MAX_FINDINGS, true},
+		{"--shrink-calls", a->shrink_calls >= 0, true},
 		{"--connect", strcmp(a->connect, O2_RUN_CONNECT_DIRECT) != 0, false},
 		{"--far", a->far != NULL, false},
 		{"--modes", memchr(a->mode, true, sizeof(a->mode)) != NULL, false},
@@ -137,11 +144,24 @@ int o2_props_check(const struct o2_props_arguments *a, const char *command, cons
 			return o2_command_usage(&o2_props_command, "%s is for %s, not for %s", rows[i].option,
 						rows[i].of_run ? "run" : "property transfer",
 						rows[i].of_run ? command : property);
+	if (a->cases_said && strcmp(command, "run") != 0 && !is_export_of_transfers(command, property))
+		return o2_command_usage(&o2_props_command,
+					"--cases is for run and for export of transfers, not for %s%s%s",
+					command, strcmp(command, "export") == 0 ? " of " : "",
+					strcmp(command, "export") == 0 ? property : "");
+	if (a->far == NULL && (a->far_program != NULL || a->far_timeout_s != O2_FAR_TIMEOUT_S))
+		return o2_command_usage(&o2_props_command, "--far-%s is for --far",
+					a->far_program != NULL ? "program" : "timeout");
+	if (a->far == NULL && a->far_side != O2_SINK && strcmp(command, "far") != 0)
+		return o2_command_usage(&o2_props_command, "--far-side is for --far");
 	if (a->device[0] == '\0')
 		return o2_command_usage(&o2_props_command, "--device is '', not a device");
 	if (!on_devices && !o2_props_in_process(a))
 		return o2_command_usage(&o2_props_command, "--device is '%s', and property %s needs none",
 					a->device, property);
+	if (a->gid_index >= 0 && o2_props_in_process(a))
+		return o2_command_usage(&o2_props_command, "--gid-index is for an RDMA device, not for %s",
+					a->device);
 	return 0;
 }
 
@@ -189,6 +209,7 @@ int o2_props_parse(int argc, char **argv, struct o2_props_arguments *a)
 	first = o2_options_read(&o2_props_command, argc, argv, a);
 	a->run.seconds = a->seconds;
 	a->run.progress_s = a->progress_s;
+	a->cases_said = a->run.cases != 0;
 	if (a->run.cases == 0 && a->run.moved == 0 && a->run.seconds == 0)
 		a->run.cases = DEFAULT_CASES;
 	a->run.device = a->device;

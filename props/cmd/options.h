@@ -28,6 +28,7 @@ struct o2_props_arguments {
 	int64_t gid_index; /* -1: o2_props_gid_index */
 	bool json;
 	bool version;
+	bool cases_said; /* run.cases is not what it is when nothing is said */
 	const char *json_path;
 	const char *mutant;
 	const char *mutant_counts;

@@ -52,6 +52,6 @@ int o2_cli_finish(FILE *out, int status)
 {
 	if (fflush(out) == 0 && !ferror(out))
 		return status;
-	o2_cli_complain("standard output: %s", strerror(errno));
+	o2_cli_complain("standard output: %s", strerror(errno != 0 ? errno : EIO));
 	return O2_CLI_USAGE;
 }

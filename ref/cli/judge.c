@@ -105,7 +105,7 @@ static void find(void *context, const struct o2_judge_finding *finding)
 	if (!judging->json) {
 		o2_judge_row_line(&row, stdout);
 		putchar('\n');
-	} else if (print_json(o2_judge_finding_to_json(&row)) != 0) {
+	} else if (print_json(o2_judge_finding_to_json(&row)) != 0 && !ferror(stdout)) {
 		judging->failed = true;
 	}
 	fflush(stdout);

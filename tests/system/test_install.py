@@ -29,6 +29,7 @@ INSTALLED = ("bin/o2ref", "bin/o2props", "bin/o2ref-net-loop", "include/o2ref/im
              "share/o2ref/corpus/msg_decode", "share/o2ref/examples/c/table.c", "share/o2ref/examples/start/mine.c",
              "share/o2ref/examples/python/second.py", "share/o2ref/examples/python/codec.py",
              "share/o2ref/examples/go/main.go")
+NETWORK = ("ping", "put", "get", "serve", "conform", "lst")  # commands
 STRICT = ("-Wall", "-Wextra", "-Wpedantic", "-Werror")
 
 
@@ -109,7 +110,7 @@ class Manuals(unittest.TestCase):
         """Options of decode have some of these names, and are not these."""
         page = (ROOT / "docs" / "man" / "o2ref.1").read_text(encoding="utf-8").partition(".Sh ENVIRONMENT")[0]
         sections = [part.partition(":\n") for part in page.split("\nOptions of")[1:]]
-        for command in ("ping", "put", "get", "serve", "conform", "lst"):
+        for command in NETWORK:
             mine = "".join(text for head, _, text in sections
                            if head == " all six" or re.search(rf"\b{command}\b", head))
             self.assertIn(".It Fl -", mine)
@@ -131,6 +132,38 @@ class Manuals(unittest.TestCase):
             for option in set(re.findall(r"--([a-z][a-z-]+)", usage)) - {"mutant", "mutant-counts", "property"}:
                 with self.subTest(f"{program} --{option}"):
                     self.assertRegex(text, rf"Fl -{option}\b")
+
+    HIDDEN = {"list-options"}  # for the shell, and in no help
+
+    @staticmethod
+    def offered(program, command):
+        """The options that the command's help lists."""
+        return set(re.findall(r"^  (?:-[a-zA-Z], )?--([a-z][a-z-]*)", run(BUILD / program, *command.split(), "--help"), re.M))
+
+    def holds_to_help(self, page, heading, helps, shared):
+        """What a page says of options, list by list, is what its commands have.
+
+        helps: the options of each command, and of "" those of the program; shared: (words in the heading of a list, whose it is).
+        """
+        text = (ROOT / "docs" / "man" / page).read_text(encoding="utf-8")
+        everywhere = set().union(*helps.values()) | self.HIDDEN
+        self.assertEqual(set(re.findall(r"\bFl -([a-z][a-z-]*)", text)) - everywhere, set())
+        for part in re.split(heading, text.partition(".Sh OPTIONS")[2].partition(".Sh ENVIRONMENT")[0], flags=re.M):
+            head, _, items = part.partition(".Bl -tag")
+            of = [name for name in re.findall(r"\w+", head.partition("some of them")[0]) if name in helps]
+            of = of or next(names for words, names in shared if words in head)
+            has = set().union(*(helps[name] for name in of)) | self.HIDDEN
+            for option in re.findall(r"\bFl -([a-z][a-z-]*)", "".join(re.findall(r"^\.It .*$", items, re.M))):
+                with self.subTest(f"{' '.join(of)} --{option}"):
+                    self.assertIn(option, has)
+
+    def test_every_option_of_a_page_is_one_of_its_command(self):
+        commands = re.findall(r"^  ([a-z]+)  ", run(BUILD / "o2ref", "--help"), re.M)
+        helps = {name: self.offered("o2ref", name) for name in ["", *commands]}
+        self.holds_to_help("o2ref.1", r"^Options of", helps, (
+            ("all six", NETWORK), ("rules", ["decode", "judge", "encode"]), ("", ["", "decode", "encode", "explain"])))
+        self.holds_to_help("o2props.1", r"^\.Ss Options of", {name: self.offered("o2props", name)
+                                                           for name in ("", "explain", "hostile", "explore")}, (("", ["", "explain"]),))
 
 
 class Package(unittest.TestCase):

@@ -56,8 +56,8 @@ def without_times(report):
 class Live:
     """The command, listening; it is ended with the test."""
 
-    def __init__(self, *options):
-        self.child = subprocess.Popen([PROGRAM, "judge", "--live", "lo", *options], stdout=subprocess.PIPE,
+    def __init__(self, *options, before=(), stdout=subprocess.PIPE):
+        self.child = subprocess.Popen([*before, PROGRAM, "judge", "--live", "lo", *options], stdout=stdout,
                                       stderr=subprocess.PIPE, text=True)
         self.said = self.child.stderr.readline()
         if "listening on lo" not in self.said:
@@ -128,6 +128,18 @@ class Replayed(unittest.TestCase):
             self.assertIn('<failure type="must"', files["junit"].read_text(encoding="utf-8"))
             result, = json.loads(files["sarif"].read_text(encoding="utf-8"))["runs"][0]["results"]
             self.assertEqual(result["ruleId"], "transfer/bytes-written")
+
+    def test_standard_output_that_cannot_be_written(self):
+        """It is named, once: no memory is short.  Where nothing is kept back, the C library may forget the reason."""
+        given = wrong(recording("put_3977"))
+        for form in ([], ["--json"]):
+            for buffer, reason in (("0", "No space left on device|Input/output error"), ("4096", "No space left on device")):
+                with open("/dev/full", "wb") as full, Live(*form, "--packets", str(len(given)), stdout=full,
+                                                           before=("stdbuf", "-o", buffer)) as live:
+                    live.send(given)
+                    status, _, err = live.ended()
+                self.assertEqual(status, USAGE)
+                self.assertRegex(err, rf"\Ao2ref: standard output: ({reason})\n\Z")
 
     def test_it_ends_by_itself(self):
         for options, signal_number in ((("--seconds", "1"), None), (("--seconds", "3600"), signal.SIGTERM)):

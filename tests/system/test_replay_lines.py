@@ -5,6 +5,7 @@
     tests/system/test_replay_lines.py O2PROPS_MUTANTS   Last line "N passed, N failed".
 """
 
+import os
 import resource
 import shlex
 import signal
@@ -22,6 +23,12 @@ PROGRAM = suite.program()
 MUTANT = ["--mutant", "fmr-page-order"]
 SHRINK = ["--shrink-calls", "20"]
 RUN = ["run", "transfer", *MUTANT, *SHRINK, "--cases", "200", "--seed", "5", "--findings", "1", "--device", "loop"]
+
+
+def again(line):
+    """The words of a replay line; what a run would shrink is not shrunk for long."""
+    words = shlex.split(line)
+    return words + (SHRINK if words[0] == "run" else [])
 
 
 def started(words, **how):
@@ -44,16 +51,16 @@ def no_room():
 
 
 class ReplayLines(unittest.TestCase):
-    def repeats(self, *options):
+    def repeats(self, *options, **how):
         """Both forms of the line: the case's number, and the file of what it was shrunk to."""
         with tempfile.TemporaryDirectory(prefix="o2ref-replay-") as folder:
             for more in ([], ["--out", folder]):
-                status, text = started([*RUN, *options, *more])
+                status, text = started([*RUN, *options, *more], **how)
                 self.assertEqual(status, 1, text)
                 line = replay_line(text)
                 for name, value in zip(options[::2], options[1::2]):
                     self.assertIn(f" {name} {value}", line)
-                status, text = started([*shlex.split(line), *SHRINK])
+                status, text = started(again(line), **how)
                 self.assertEqual(status, 1, f"{line}\n{text}")
                 self.assertIn("wrong-bytes", text)
         return line
@@ -64,8 +71,14 @@ class ReplayLines(unittest.TestCase):
     def test_modes(self):
         self.repeats("--modes", "global,fmr")
 
-    def test_sizes_and_gid(self):
-        self.repeats("--max-bytes", "4096", "--gid-index", "3")
+    def test_sizes(self):
+        self.repeats("--max-bytes", "4096")
+
+    if Path(f"{PROGRAM}-verbs").exists():  # not in a build without libibverbs
+        def test_device_and_gid(self):
+            """On loopverbs in the place of the machine's devices."""
+            library = Path(PROGRAM).resolve().with_name("libloopverbs.so")
+            self.repeats("--device", "loop0,loop1", "--gid-index", "0", env={**os.environ, "LD_PRELOAD": str(library)})
 
     def test_connect(self):
         self.repeats("--connect", "cm")
@@ -73,7 +86,7 @@ class ReplayLines(unittest.TestCase):
     def test_folder_with_blanks(self):
         with tempfile.TemporaryDirectory(prefix="o2ref replay's ") as folder:
             text = started([*RUN, "--out", folder])[1]
-            self.assertEqual(started([*shlex.split(replay_line(text)), *SHRINK])[0], 1, text)
+            self.assertEqual(started(again(replay_line(text)))[0], 1, text)
             words = shlex.split(line_after(text, "  explain: o2ref "))
             self.assertTrue(Path(words[1]).is_file(), text)
 
@@ -81,7 +94,7 @@ class ReplayLines(unittest.TestCase):
         with tempfile.TemporaryDirectory(prefix="o2ref-replay-") as folder:
             out = "/".join([folder, *["."] * 400, "cases"])
             line = replay_line(started([*RUN, "--out", out])[1])
-            self.assertEqual(started([*shlex.split(line), *SHRINK])[0], 1, line)
+            self.assertEqual(started(again(line))[0], 1, line)
 
     def no_file(self, names, out, reason, run, **how):
         """The case is replayed by its number where its file could not be written, and the user is told so."""
@@ -92,7 +105,7 @@ class ReplayLines(unittest.TestCase):
         self.assertNotIn("explain: ", text)
         line = replay_line(text)
         self.assertRegex(line, rf"^run {run[1]} .* --seed 0x5 --first \d+ --cases 1$")
-        status, text = started([*shlex.split(line), *SHRINK])
+        status, text = started(again(line))
         self.assertEqual(status, 1, f"{line}\n{text}")
 
     def test_no_folder_for_cases(self):
@@ -137,6 +150,19 @@ class Refused(unittest.TestCase):
                     (["replay", "codec-1", "--moved", "7"], "--moved is for run, not for replay"),
                     (["replay", "codec-1", "--min-per-pair", "7"], "--min-per-pair is for run, not for replay"),
                     (["replay", "codec-1", "--progress", "7"], "--progress is for run, not for replay"),
+                    (["replay", "codec-1", "--findings", "1"], "--findings is for run, not for replay"),
+                    (["export", folder, "--shrink-calls", "7"], "--shrink-calls is for run, not for export"),
+                    (["replay", "codec-1", "--cases", "7"], "--cases is for run and for export of transfers, not for replay"),
+                    (["replay", "codec-1", "--cases", "1000"], "--cases is for run and for export of transfers, not for replay"),
+                    (["export", folder, "--property", "codec", "--cases", "7"],
+                     "--cases is for run and for export of transfers, not for export of codec"),
+                    (["replay", "codec-1", "--gid-index", "3"], "--gid-index is for an RDMA device, not for loop"),
+                    (["replay", "x.json", "--gid-index", "0"], "--gid-index is for an RDMA device, not for loop"),
+                    (["run", "transfer", "--device", "model", "--gid-index", "1"], "--gid-index is for an RDMA device, not for model"),
+                    (["run", "transfer", "--far-program", "x"], "--far-program is for --far"),
+                    (["run", "transfer", "--far-timeout", "7"], "--far-timeout is for --far"),
+                    (["replay", "x.json", "--far-side", "source"], "--far-side is for --far"),
+                    (["list", "extra"], "'extra' is one argument too many"),
                     (["run", "codec", "--far", "env"], "--far is for property transfer, not for codec"),
                     (["run", "nodes", "--connect", "cm"], "--connect is for property transfer, not for nodes"),
                     (["run", "endpoint", "--modes", "fmr"], "--modes is for property transfer, not for endpoint"),
@@ -148,6 +174,11 @@ class Refused(unittest.TestCase):
                     status, text = started(words)
                     self.assertEqual((status, text), (2, f"o2props: {why} (see: o2props --help)\n"))
             self.assertEqual(list(Path(folder).iterdir()), [])
+
+    def test_hostile_on_loop_has_no_gid(self):
+        status, text = started(["hostile", "stump", "--gid-index", "3"])
+        self.assertEqual(status, 2, text)
+        self.assertRegex(text, r"\A\S+: --gid-index is for hostile with a --device \(see: .*\)\n\Z")
 
     def test_a_scenario_is_of_property_transfer(self):
         with tempfile.TemporaryDirectory(prefix="o2ref-replay-") as folder:

@@ -11,7 +11,14 @@
 struct row {
 	const char *name;
 	enum ibv_wr_opcode opcode;
-	enum { NOTHING, BAD_RKEY, BAD_LKEY, SHORT_MR, READ_ONLY_LOCAL } wrong; /* besides the length */
+	enum {
+		NOTHING,
+		BAD_RKEY,
+		BAD_LKEY,
+		SHORT_MR,
+		READ_ONLY_LOCAL,
+		BAD_RECEIVE
+	} wrong; /* besides the length */
 	enum ibv_wc_status want;
 	enum ibv_qp_state peer;	  /* where b ends up */
 	enum ibv_wc_status first; /* what becomes of b's first receive, if b is in error */
@@ -33,6 +40,12 @@ static const struct row rows[] = {
 	 BIG_BYTES, 0},
 	{"local range, packets before the fault", IBV_WR_RDMA_WRITE, SHORT_MR, IBV_WC_LOC_PROT_ERR,
 	 IBV_QPS_RTS, IBV_WC_SUCCESS, 64, BIG_BYTES, 8192},
+	{"bad entry in the receive", IBV_WR_SEND, BAD_RECEIVE, IBV_WC_REM_OP_ERR, IBV_QPS_ERR,
+	 IBV_WC_LOC_QP_OP_ERR, 64, 64, 0},
+	{"read, bad lkey", IBV_WR_RDMA_READ, BAD_LKEY, IBV_WC_LOC_PROT_ERR, IBV_QPS_RTS, IBV_WC_SUCCESS, 64,
+	 BIG_BYTES, 0},
+	{"read past a region", IBV_WR_RDMA_READ, SHORT_MR, IBV_WC_LOC_PROT_ERR, IBV_QPS_RTS, IBV_WC_SUCCESS,
+	 64, BIG_BYTES, 8192},
 	{"read into a region without local write", IBV_WR_RDMA_READ, READ_ONLY_LOCAL, IBV_WC_LOC_PROT_ERR,
 	 IBV_QPS_RTS, IBV_WC_SUCCESS, 64, BIG_BYTES, 0},
 };
@@ -63,6 +76,8 @@ static void run_row(const struct row *r)
 		from.lkey = exact->lkey;
 	else if (r->wrong == READ_ONLY_LOCAL)
 		from.lkey = read_only->lkey;
+	else if (r->wrong == BAD_RECEIVE)
+		to.lkey ^= 0x80;
 	fill(p->a.buf + SEND_AT, BIG_BYTES, 1);
 	fill(p->b.buf, PAIR_BUF_BYTES, 2);
 	if (r->opcode != IBV_WR_RDMA_READ)
@@ -99,7 +114,7 @@ static void run_row(const struct row *r)
 		expect_wc(p->b.rcq, 51, IBV_WC_WR_FLUSH_ERR);
 	}
 	expect_empty(p->b.rcq);
-	assert_moved(p->a.buf + SEND_AT, sink, r->moved);
+	assert_moved(r->opcode == IBV_WR_RDMA_READ ? p->b.buf : p->a.buf + SEND_AT, sink, r->moved);
 	/* Afterwards: sends are taken and flushed, receives are taken and never heard of. */
 	assert_int_equal(post_send(p->a.qp, 5, IBV_WR_SEND, 0, &ok, 1), 0);
 	expect_wc(p->a.scq, 5, IBV_WC_WR_FLUSH_ERR);
@@ -120,7 +135,7 @@ TEST(error_table)
 		run_row(&rows[i]);
 }
 
-/* The queue pair's own rights stand before the region's. */
+/* The queue pair's own rights stand before the region's, also when nothing is to be moved. */
 TEST(queue_pair_rights)
 {
 	struct pair_options o = pair_defaults;
@@ -136,6 +151,10 @@ TEST(queue_pair_rights)
 	assert_int_equal(post_rdma(p->a.qp, 2, IBV_WR_RDMA_WRITE, &from, 1, addr_of(p->b.buf), p->b.mr->rkey),
 			 0);
 	expect_wc(p->a.scq, 2, IBV_WC_REM_INV_REQ_ERR);
+	expect_state(p->b.qp, IBV_QPS_ERR);
+	pair_reconnect(p, &o);
+	assert_int_equal(post_rdma(p->a.qp, 3, IBV_WR_RDMA_WRITE, NULL, 0, 0, 0), 0);
+	expect_wc(p->a.scq, 3, IBV_WC_REM_INV_REQ_ERR);
 	expect_state(p->b.qp, IBV_QPS_ERR);
 	pair_close(p);
 }

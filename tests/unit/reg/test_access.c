@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "mem/sg_build.h"
 #include "props/world/device.h"
+#include "reg/mode.h"
 #include "tests/lib/lnd_memory.h"
 #include "tests/lib/lnd_pair.h"
 
@@ -18,36 +19,69 @@ enum reach {
 	BYTE_BEFORE,
 	BYTE_AFTER,
 	GAP_BYTE,
-	NO_PERMISSION,
+	NO_PERMISSION,	    /* by the lkey of a source, which its own node gathers with */
+	NO_PERMISSION_RKEY, /* by the rkey that the same region has */
 	REACHES,
 };
 
-static const char *const reach_names[REACHES] = {"stale key",  "foreign key", "byte before",
-						 "byte after", "gap byte",    "no permission"};
+static const char *const reach_names[REACHES] = {
+	"stale key", "foreign key",   "byte before",	       "byte after",
+	"gap byte",  "no permission", "no permission, by rkey"};
 
 /* The rows of the table. */
 struct row {
 	enum o2_reg_mode mode;
-	bool staging;
+	enum { PLAIN, STAGED, LAZY, KERNEL_ORDER } how;
 	bool admitted[REACHES];
 	int gapped; /* what registering a gapped list says; 0: registered */
 };
 
+static const char *const how_names[] = {
+	[PLAIN] = "", [STAGED] = " by staging", [LAZY] = ", lazy", [KERNEL_ORDER] = ", kernel's order"};
+
 static const struct row rows[] = {
 	{O2_REG_GLOBAL,
-	 false,
+	 PLAIN,
 	 {[STALE_KEY] = true, [BYTE_BEFORE] = true, [BYTE_AFTER] = true, [GAP_BYTE] = true},
 	 0},
-	{O2_REG_FMR, false, {[GAP_BYTE] = true}, 0},
-	{O2_REG_FASTREG, false, {false}, -EPROTONOSUPPORT},
-	{O2_REG_USER, false, {false}, -EPROTONOSUPPORT},
-	{O2_REG_PHYS, false, {false}, -EINVAL},
-	{O2_REG_FASTREG_GAPS, false, {false}, 0},
-	{O2_REG_FASTREG_GAPS, true, {false}, 0},
+	{O2_REG_FMR, PLAIN, {[GAP_BYTE] = true}, 0},
+	{O2_REG_FMR, LAZY, {[STALE_KEY] = true, [GAP_BYTE] = true}, 0},
+	{O2_REG_FASTREG, PLAIN, {false}, -EPROTONOSUPPORT},
+	{O2_REG_FASTREG, KERNEL_ORDER, {[STALE_KEY] = true}, -EPROTONOSUPPORT},
+	{O2_REG_USER, PLAIN, {false}, -EPROTONOSUPPORT},
+	{O2_REG_PHYS, PLAIN, {false}, -EINVAL},
+	{O2_REG_FASTREG_GAPS, PLAIN, {false}, 0},
+	{O2_REG_FASTREG_GAPS, STAGED, {false}, 0},
 };
 
 static struct o2_kiov kiov[16];
 static struct o2_iov iov[4];
+
+/* Soft-RoCE has no registration by work requests. */
+static bool can_be_had(const struct row *row)
+{
+	return row->how != KERNEL_ORDER || o2_device_reg_fast() != NULL;
+}
+
+static struct pair *open_row(const struct row *row)
+{
+	struct o2_ni_config a = side_config(true, O2_DMA_VIRTUAL, 0);
+	struct o2_ni_config b = side_config(false, O2_DMA_BUS, 0x10000000);
+	struct pair *pair;
+
+	if (row->how == KERNEL_ORDER)
+		b.reg_fast = o2_device_reg_fast();
+	pair = pair_open_ni(&a, &b, &O2_CONN_DEFAULTS, &O2_CONN_DEFAULTS);
+	pair->b.ni.domain.gaps_by_staging = row->how == STAGED;
+	pair->b.ni.domain.fmr_lazy = row->how == LAZY;
+	return pair;
+}
+
+static void close_row(struct pair *pair)
+{
+	o2_reg_flush(&pair->b.ni.domain);
+	pair_close(pair);
+}
 
 /* Plan for memory of side b; 0 or the errno of o2_reg_plan. */
 static int make_plan(struct side *side, const struct row *row, enum o2_side which, bool gapped_list,
@@ -107,13 +141,17 @@ static enum ibv_wc_status write_byte(struct pair *pair, uint64_t addr, uint32_t 
 static void bind_sink(struct side *side, const struct o2_reg_plan *plan, struct o2_binding *binding)
 {
 	struct ibv_send_wr wr[O2_BINDING_CHAIN], *bad;
+	uint32_t requests;
 
 	assert_int_equal(o2_reg_bind(&side->ni.domain, 0, plan, binding, NULL), 0);
-	if (o2_binding_chain(binding, 1, wr) == 0)
+	requests = o2_binding_chain(binding, 1, wr);
+	if (requests == 0)
 		return;
-	wr[0].send_flags = IBV_SEND_SIGNALED;
+	for (uint32_t i = 1; i < requests; i++)
+		wr[i - 1].next = &wr[i];
+	wr[requests - 1].send_flags = IBV_SEND_SIGNALED;
 	assert_int_equal(ibv_post_send(side->conn->qp, wr, &bad), 0);
-	o2_binding_posted(binding, side->conn->qp->qp_num, 1, true);
+	o2_binding_posted(binding, side->conn->qp->qp_num, requests, true);
 	assert_int_equal(poll_one(side->conn).status, IBV_WC_SUCCESS);
 }
 
@@ -137,11 +175,25 @@ static uint64_t end_of_first(const struct o2_reg_plan *plan)
 	return plan->frag[0].rf_addr + plan->frag[0].rf_nob;
 }
 
+/* What a binding has at the device. */
+static const struct ibv_mr *region_of(const struct o2_reg_domain *domain, const struct o2_binding *binding)
+{
+	const struct o2_descriptor *descriptor = binding->frd != NULL ? binding->frd->handle : NULL;
+
+	if (binding->mode == O2_REG_GLOBAL)
+		return binding->side == O2_SOURCE ? domain->global_local : domain->global_remote;
+	if (binding->fmr != NULL)
+		return ((const struct o2_region *)binding->fmr->handle)->mr;
+	if (descriptor == NULL)
+		return binding->region.mr;
+	return descriptor->fast != NULL ? descriptor->fast : descriptor->region.mr;
+}
+
 /* One cell, on a connection of its own: what does the write end with? */
 static enum ibv_wc_status try_cell(struct pair *pair, const struct row *row, enum reach reach)
 {
 	bool gapped_list = reach == GAP_BYTE;
-	enum o2_side which = reach == NO_PERMISSION ? O2_SOURCE : O2_SINK;
+	enum o2_side which = reach >= NO_PERMISSION ? O2_SOURCE : O2_SINK;
 	enum ibv_wc_status status;
 	struct o2_reg_plan plan;
 	struct o2_binding binding;
@@ -175,6 +227,9 @@ static enum ibv_wc_status try_cell(struct pair *pair, const struct row *row, enu
 	case GAP_BYTE:
 		first = end_of_first(&plan);
 		break;
+	case NO_PERMISSION_RKEY:
+		key = region_of(&pair->b.ni.domain, &binding)->rkey;
+		break;
 	default:
 		break;
 	}
@@ -190,17 +245,16 @@ static enum ibv_wc_status try_cell(struct pair *pair, const struct row *row, enu
 /* The byte itself can be written: else no refusal above it would mean anything. */
 static void assert_reachable(const struct row *row)
 {
-	struct pair *pair = pair_default();
+	struct pair *pair = open_row(row);
 	struct o2_reg_plan plan;
 	struct o2_binding binding;
 
-	pair->b.ni.domain.gaps_by_staging = row->staging;
 	assert_int_equal(make_plan(&pair->b, row, O2_SINK, false, &plan), 0);
 	bind_sink(&pair->b, &plan, &binding);
 	assert_int_equal(write_byte(pair, plan.frag[0].rf_addr, binding.key), IBV_WC_SUCCESS);
 	assert_int_equal(write_byte(pair, end_of_first(&plan) - 1, binding.key), IBV_WC_SUCCESS);
 	release(&pair->b, &binding, true);
-	pair_close(pair);
+	close_row(pair);
 }
 
 TEST(every_cell)
@@ -208,6 +262,8 @@ TEST(every_cell)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const struct row *row = &rows[i];
 
+		if (!can_be_had(row))
+			continue;
 		assert_reachable(row);
 		for (enum reach reach = 0; reach < REACHES; reach++) {
 			struct pair *pair;
@@ -216,15 +272,14 @@ TEST(every_cell)
 			/* With a region of byte ranges no address stands for a hole; see the next test. */
 			if (reach == GAP_BYTE && (row->gapped != 0 || row->mode == O2_REG_FASTREG_GAPS))
 				continue;
-			pair = pair_default();
-			pair->b.ni.domain.gaps_by_staging = row->staging;
+			pair = open_row(row);
 			status = try_cell(pair, row, reach);
 			want = row->admitted[reach] ? IBV_WC_SUCCESS : IBV_WC_REM_ACCESS_ERR;
 			if (status != want)
 				fail_msg("%s%s, %s: %s, expected %s", o2_reg_mode_name(row->mode),
-					 row->staging ? " by staging" : "", reach_names[reach],
-					 ibv_wc_status_str(status), ibv_wc_status_str(want));
-			pair_close(pair);
+					 how_names[row->how], reach_names[reach], ibv_wc_status_str(status),
+					 ibv_wc_status_str(want));
+			close_row(pair);
 		}
 	}
 }
