@@ -271,6 +271,7 @@ static void admit(struct o2_verbs_world *world, struct o2_verbs_qp *qp)
 
 	o2_verbs_draw_target(world, qp->side, bytes, IBV_ACCESS_REMOTE_WRITE, &at, &key);
 	expected = (qp->state == IBV_QPS_RTR || qp->state == IBV_QPS_RTS) &&
+		   (qp->attr.qp_access_flags & IBV_ACCESS_REMOTE_WRITE) != 0 &&
 		   o2_verbs_reach(world, qp, key, at, bytes, IBV_ACCESS_REMOTE_WRITE, &there);
 	if (expected)
 		o2_verbs_saw(world, O2_VERBS_SEEN_ADMITTED);

@@ -117,6 +117,7 @@ bool o2_loop_admits_write(uint32_t qp_num, uint32_t rkey, uint64_t addr, uint64_
 	o2l_lock();
 	qp = o2l_index_get(&o2l_fabric.qps, qp_num);
 	admitted = qp && (qp->state == IBV_QPS_RTR || qp->state == IBV_QPS_RTS) &&
+		   (qp->attr.qp_access_flags & IBV_ACCESS_REMOTE_WRITE) &&
 		   o2l_remote_range(qp, rkey, addr, length, IBV_ACCESS_REMOTE_WRITE);
 	o2l_unlock();
 	return admitted;
