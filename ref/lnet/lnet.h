@@ -217,8 +217,7 @@ void o2_lnet_went_by_rdma(struct o2_lnet *lnet, uint64_t tag);
 void o2_lnet_finished(struct o2_lnet *lnet, uint64_t tag, int status, uint64_t length_bytes,
 		      const struct o2_transfer_fault *fault);
 
-/* Nothing more will come from this peer: what waits for its ACK or REPLY ends with -ECONNABORTED.
- * fault, may be NULL: why. */
+/* The last connection has ended: what waits for an ACK or REPLY goes down with it.  fault, may be NULL: why. */
 void o2_lnet_peer_down(struct o2_lnet *lnet, uint64_t nid, const struct o2_transfer_fault *fault);
 
 /* The clock was told another time: end what has waited too long. */
