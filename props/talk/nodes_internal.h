@@ -289,6 +289,8 @@ void o2_nodes_said_reply(struct o2_nodes_seat *seat, const struct o2_nodes_end *
 			 size_t length);
 /* The flavour that a CONNREQ or CONNACK of that node shows, if this one learns it. */
 void o2_nodes_learn_flavour(struct o2_nodes_seat *seat, uint32_t from, const uint8_t *bytes);
+/* The other node is of that life; what an earlier one has shown says nothing of its sums. */
+void o2_nodes_learn_life(struct o2_nodes_seat *seat, uint32_t of, uint64_t incarnation);
 /* The flavours that messages on connections with that node have shown. */
 void o2_nodes_sync_flavours(struct o2_nodes_seat *seat, uint32_t from);
 void o2_nodes_said_reject(struct o2_nodes_seat *seat, const uint8_t *bytes, size_t length);

@@ -192,6 +192,16 @@ bool o2_nodes_rejected(const struct o2_nodes_seat *seat, const struct o2_nodes_e
 	return again;
 }
 
+void o2_nodes_learn_life(struct o2_nodes_seat *seat, uint32_t of, uint64_t incarnation)
+{
+	struct o2_nodes_known *known = &seat->pair[of].known;
+
+	o2_nodes_sync_flavours(seat, of);
+	if (known->incarnation != incarnation)
+		known->flavour = seat->config.conn.cksum_flavour;
+	known->incarnation = incarnation;
+}
+
 void o2_nodes_learn(struct o2_nodes_seat *seat, const struct o2_nodes_end *end,
 		    const struct o2_cm_event *event)
 {
@@ -204,9 +214,9 @@ void o2_nodes_learn(struct o2_nodes_seat *seat, const struct o2_nodes_end *end,
 	    o2_reject_decode(event->private_data, event->private_bytes, &reject, NULL) == 0) {
 		known->version = reject.ibr_version;
 		if (reject.ibr_version == O2_MSG_VERSION_1)
-			known->incarnation = UNSAID;
+			o2_nodes_learn_life(seat, end->to, UNSAID);
 		else if (reject.ibr_incarnation != 0)
-			known->incarnation = reject.ibr_incarnation;
+			o2_nodes_learn_life(seat, end->to, reject.ibr_incarnation);
 		if (reject.ibr_why == O2_REJECT_MSG_QUEUE_SIZE || reject.ibr_why == O2_REJECT_RDMA_FRAGS) {
 			offer.queue_depth = smaller(offer.queue_depth, reject.ibr_cp.ibcp_queue_depth);
 			offer.max_frags = smaller(offer.max_frags, reject.ibr_cp.ibcp_max_frags);

@@ -269,7 +269,7 @@ static void tap_reject(struct o2_cm_id *id, const uint8_t *bytes, size_t length)
 	if (now->why == O2_REJECT_CONN_RACE) {
 		known->races++;
 	} else if (now->why == O2_REJECT_CONN_STALE && !o2_nodes_other_life(seat)) {
-		known->incarnation = now->incarnation;
+		o2_nodes_learn_life(seat, now->with, now->incarnation);
 		known->version = now->asked.version;
 	}
 	seat->cm_ops->reject(id, bytes, length);

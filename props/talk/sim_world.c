@@ -37,6 +37,7 @@ static bool open_node(struct o2_sim *sim, uint32_t i)
 {
 	static const char *const devices[] = {"loop0", "loop1", "loop0"};
 	struct o2_sim_node *node = &sim->node[i];
+	const bool capped = sim->small && i == 0; /* its pools may not grow, and nobody hears of that */
 	struct o2_ni_config config = {
 		.device = devices[i],
 		.gid_index = O2_LOOP_GID_INDEX,
@@ -50,7 +51,8 @@ static bool open_node(struct o2_sim *sim, uint32_t i)
 		.plain_arena = i != 0 || (is_special(sim) && !sim->remapped),
 		.windows = sim->small ? FEW_WINDOWS : 0,
 		.reg_fast = sim->kernel_order && i == 1 ? o2_device_reg_fast() : NULL,
-		.sizes = {.tx_size = sim->small ? 4 : 64, .reg_size = sim->small ? 2 : 64},
+		.max_pools = capped ? 1 : 0,
+		.sizes = {.tx_size = sim->small && !capped ? 4 : 64, .reg_size = sim->small ? 2 : 64},
 	};
 	struct o2_error error;
 

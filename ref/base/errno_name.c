@@ -1,11 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/errno_name.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+
+/*
+ * A stage's errno becomes a status on the wire as it is, and there it has the number that nearly all Linux machines
+ * have (docs/wire.md).  Some (MIPS, SPARC, Alpha, PA-RISC) have others.
+ */
+static_assert(EIO == 5 && EAGAIN == 11 && ENOMEM == 12 && EFAULT == 14 && EBUSY == 16 && EINVAL == 22 &&
+		      EFBIG == 27 && ENOSPC == 28,
+	      "numbers of the wire");
+static_assert(ENODATA == 61 && EPROTO == 71 && EMSGSIZE == 90 && EPROTONOSUPPORT == 93 &&
+		      EAFNOSUPPORT == 97 && ENETDOWN == 100 && ENOBUFS == 105 && ETIMEDOUT == 110 &&
+		      ESTALE == 116,
+	      "numbers of the wire");
 
 static const struct {
 	int code;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "lnet/endpoint.h"
 
-#include <errno.h>
 #include <stddef.h>
 
 /* LNet asks the node. */
@@ -65,7 +64,7 @@ static void down(void *context, uint64_t nid, const struct o2_transfer_fault *fa
 	if (endpoint->down != NULL)
 		endpoint->down(endpoint->context, nid, fault);
 	if (o2_node_conn(endpoint->node, nid, 0) == NULL)
-		o2_lnet_peer_down(endpoint->lnet, nid, fault->code != 0 ? fault->code : -ECONNRESET, fault);
+		o2_lnet_peer_down(endpoint->lnet, nid, fault);
 }
 
 int o2_endpoint_open(struct o2_ni *ni, struct o2_cm *cm, const struct o2_node_config *node_config,

@@ -213,18 +213,16 @@ uint32_t o2_lnet_messages(const struct o2_lnet *lnet)
 	return lnet->nused - lnet->nfree;
 }
 
-void o2_lnet_peer_down(struct o2_lnet *lnet, uint64_t nid, int code, const struct o2_transfer_fault *fault)
+void o2_lnet_peer_down(struct o2_lnet *lnet, uint64_t nid, const struct o2_transfer_fault *fault)
 {
 	for (uint32_t i = 0; i < lnet->nused; i++) {
 		struct o2_lnet_message *message = &lnet->message[i];
 
 		if (message->nid != nid || !o2_lnet_operation_waits(message))
 			continue;
-		if (fault != NULL) {
+		if (fault != NULL)
 			message->fault = o2_fault_closed(fault);
-			message->fault.code = code;
-		}
-		o2_lnet_operation_end(lnet, message, code);
+		o2_lnet_operation_end(lnet, message, -ECONNABORTED);
 	}
 }
 

@@ -79,7 +79,7 @@ struct o2_lnet_result {
 	/*
 	 * 0, or -errno: of the transport; -ENODATA: nothing matched, as far as the protocol tells;
 	 * -ETIMEDOUT: no ACK or REPLY came; -EMSGSIZE: the REPLY is longer than the sink; -ECANCELED:
-	 * o2_lnet_cancel; the code of o2_lnet_peer_down.
+	 * o2_lnet_cancel; -ECONNABORTED: o2_lnet_peer_down.
 	 */
 	int status;
 	uint64_t length_bytes; /* moved: as the ACK says if there was one; what the REPLY or GET_DONE says */
@@ -217,9 +217,8 @@ void o2_lnet_went_by_rdma(struct o2_lnet *lnet, uint64_t tag);
 void o2_lnet_finished(struct o2_lnet *lnet, uint64_t tag, int status, uint64_t length_bytes,
 		      const struct o2_transfer_fault *fault);
 
-/* Nothing more will come from this peer: what waits for its ACK or REPLY ends with code (-errno).
- * fault, may be NULL: why. */
-void o2_lnet_peer_down(struct o2_lnet *lnet, uint64_t nid, int code, const struct o2_transfer_fault *fault);
+/* The last connection has ended: what waits for an ACK or REPLY goes down with it.  fault, may be NULL: why. */
+void o2_lnet_peer_down(struct o2_lnet *lnet, uint64_t nid, const struct o2_transfer_fault *fault);
 
 /* The clock was told another time: end what has waited too long. */
 void o2_lnet_check_time(struct o2_lnet *lnet);

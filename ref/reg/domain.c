@@ -147,6 +147,8 @@ int o2_reg_domain_open(const struct o2_reg_config *config, struct o2_reg_domain 
 	domain->fast = config->fast;
 	domain->dma = describe_device(config->arena, config->kind, config->base);
 	domain->bounce = config->bounce;
+	domain->max_bound =
+		config->max_pools == 0 ? UINT64_MAX : (uint64_t)config->max_pools * config->sizes.reg_size;
 	rc = -pthread_mutex_init(&domain->lock, NULL);
 	if (rc != 0) {
 		domain->pd = NULL;

@@ -137,6 +137,7 @@ struct o2_reg_domain {
 	struct o2_staging *idle_staging[O2_DOMAIN_STAGINGS];
 	uint32_t nidle_staging;
 	/* Not under the lock. */
+	uint64_t max_bound;	  /* with fewer no pool of a set that may not grow is used up */
 	_Atomic uint32_t nbound;  /* bindings alive: 0 after everything was handed back */
 	_Atomic uint64_t unbinds; /* bindings ever released: when it has changed, a window may be free */
 	struct o2_reg_live live;
@@ -171,7 +172,7 @@ int o2_reg_domain_set_dma(struct o2_reg_domain *domain, enum o2_dma_kind kind, u
 /* The same for whether it bounces. */
 int o2_reg_domain_set_bounce(struct o2_reg_domain *domain, bool bounce, struct o2_error *error);
 
-/* Is a window of the arena free now?  If none is, what mode fmr keeps is flushed first. */
+/* Is there a window of the arena now, and a registration?  If no window is, what mode fmr keeps is flushed. */
 bool o2_reg_window_free(struct o2_reg_domain *domain);
 /*
  * From now on the bindings of all threads leave `windows` windows of the arena free.  A connection calls it

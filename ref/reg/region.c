@@ -188,7 +188,8 @@ bool o2_reg_window_free(struct o2_reg_domain *domain)
 
 	for (bool flushed = false;; flushed = true) {
 		pthread_mutex_lock(&domain->lock);
-		is_free = domain->arena->windows_in_use < domain->arena->nwindows;
+		is_free = domain->arena->windows_in_use < domain->arena->nwindows &&
+			  domain->nbound < domain->max_bound;
 		pthread_mutex_unlock(&domain->lock);
 		if (is_free || flushed || domain->live.fmr_regions == 0)
 			return is_free;

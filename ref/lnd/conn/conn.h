@@ -209,7 +209,7 @@ struct o2_lnet_hdr o2_conn_lnet_hdr(const struct o2_conn *conn, enum o2_lnet_typ
  * Returns 0: the outcome comes through ops->done, exactly once, possibly before the call returns.  On a
  * negative errno nothing was sent and ops->done is not called: -EPROTONOSUPPORT, -EINVAL, -EFBIG, -EFAULT ..
  * of the mapping stages (*error names the rule), -ENOBUFS (no window, and nothing that gives one back),
- * -EBUSY (max_transfers; max_pools of the interface), -EAGAIN or -ENOMEM (nothing is free in a pool, and it
+ * -EBUSY (max_transfers; max_pools of transmits), -EAGAIN or -ENOMEM (nothing is free in a pool, and it
  * could not grow), -EMSGSIZE (payload too long for a message), -ENOTCONN (not ESTABLISHED).
  * o2iblnd: kiblnd_send
  */

@@ -333,9 +333,8 @@ static bool account(struct o2_conn *conn, struct o2_parked *message)
 }
 
 /*
- * True: it waits, in its receive.  A request does while no transmit can be had for it, or no window for
- * what match may answer, and nothing that may take its match overtakes it.  Its receive is not posted
- * meanwhile, so a peer that starts more than it may is slowed down by the queue pair.
+ * True: it waits, in its receive, which slows a peer down that starts more than it may.  A request does while
+ * there is no transmit, window or registration for it, and nothing that may take its match overtakes it.
  */
 static bool must_wait(struct o2_conn *conn, bool in_line, struct o2_tx **tx)
 {

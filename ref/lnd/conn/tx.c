@@ -241,8 +241,12 @@ int o2_tx_map(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_m
 	const enum o2_dma_direction direction = o2_dma_direction_of(tx->side);
 	const struct o2_sg_list *sg = &conn->scratch.sg;
 	struct o2_ni *ni = conn->ni;
+	/* With nothing bound the kept ones would be waited for without end. */
+	const uint32_t kept = tx->owner == O2_TX_OURS && ni->domain.nbound > 0 ? ni->kept_windows : 0;
 	int rc = o2_tx_plan(conn, tx, memory, error);
 
+	if (rc == 0 && (uint64_t)ni->domain.nbound + kept >= ni->domain.max_bound)
+		rc = o2_fail(error, -ENOBUFS, "conn/pools", "registrations", ni->domain.nbound);
 	if (rc == 0)
 		rc = o2_ledger_map(&ni->ledger, sg->count, direction, &tx->mapping, error);
 	if (rc != 0)
@@ -257,9 +261,7 @@ int o2_tx_map(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_m
 		o2_ledger_unmap(&ni->ledger, direction, &tx->mapping, NULL);
 		return rc;
 	}
-	/* With nothing bound the kept ones would be waited for without end. */
-	o2_reg_keep_windows(&ni->domain,
-			    tx->owner == O2_TX_OURS && ni->domain.nbound > 0 ? ni->kept_windows : 0);
+	o2_reg_keep_windows(&ni->domain, kept);
 	rc = o2_reg_bind(&ni->domain, conn->cpt, &conn->scratch.reg, &tx->binding, error);
 	if (rc != 0)
 		return rc;

@@ -112,12 +112,20 @@ static void again(struct o2_peer *peer)
 		peer->due_ms = peer->attempt_ms + O2_RECONNECT_WAIT_MS;
 }
 
+/* It is of this life.  What another one has shown says nothing of its sums. */
+static void learn_life(struct o2_peer *peer, uint64_t incarnation)
+{
+	if (peer->incarnation != incarnation)
+		peer->cksum_flavour = peer->node->self.cksum_flavour;
+	peer->incarnation = incarnation;
+}
+
 /* What a reject has told is kept with the peer: the link is gone when it is needed. */
 static void learn(struct o2_peer *peer, const struct o2_reject_verdict *verdict)
 {
 	peer->version = verdict->offer.version;
 	if (verdict->incarnation != 0)
-		peer->incarnation = verdict->incarnation;
+		learn_life(peer, verdict->incarnation);
 	/* An attempt from before the last reject may be refused for another reason: its figures are old. */
 	if (peer->queue_depth > verdict->offer.queue_depth)
 		peer->queue_depth = verdict->offer.queue_depth;
@@ -191,7 +199,7 @@ static void learn_refused(struct o2_peer *peer, const struct o2_connreq *request
 	if (reject->ibr_why == O2_REJECT_CONN_RACE) {
 		peer->races++;
 	} else if (reject->ibr_why == O2_REJECT_CONN_STALE) {
-		peer->incarnation = request->incarnation;
+		learn_life(peer, request->incarnation);
 		peer->version = request->params.version;
 		o2_peer_close_stale(peer, request->incarnation, request->params.version);
 	}

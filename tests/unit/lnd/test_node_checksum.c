@@ -124,6 +124,44 @@ TEST(the_next_connection)
 	world_close(world);
 }
 
+/* It starts anew, with sums of the other flavour; nobody hears of its end. */
+static void restart(struct world *world, uint32_t i, enum o2_cksum_flavour flavour)
+{
+	struct seat *seat = &world->seat[i];
+
+	world->fate[O2_CM_LOOP_DISCONNECT] = O2_CM_LOOP_LOSE;
+	o2_node_destroy(seat->node);
+	while (o2_cm_loop_deliver(world->loop, 0))
+		;
+	world->fate[O2_CM_LOOP_DISCONNECT] = O2_CM_LOOP_PASS;
+	seat->side.ni.config.incarnation += 77;
+	seat->config.conn.cksum_flavour = flavour;
+	seat_start(seat);
+	o2_node_clock(seat->node, world->now_ms);
+}
+
+/* What an earlier life of the peer has shown is forgotten with it, whoever asks. */
+TEST(another_life)
+{
+	struct world *world = world_heard(O2_CKSUM_NONE, true, O2_CKSUM_SIGNED);
+
+	send_one(world, 1, 0);
+	assert_int_equal(heard.reply[0], O2_CKSUM_SIGNED);
+	restart(world, 1, O2_CKSUM_UNSIGNED);
+	send_one(world, 1, 0); /* refused as stale, and asked again */
+	assert_int_equal(heard.nrequests, 3);
+	assert_int_equal(heard.nreplies, 2);
+	assert_int_equal(heard.reply[1], O2_CKSUM_UNSIGNED);
+	restart(world, 1, O2_CKSUM_SIGNED);
+	o2_node_close_peer(world->seat[0].node, NID(1), 0);
+	send_one(world, 0, 1);
+	assert_int_equal(heard.nrequests, 5);
+	assert_int_equal(heard.request[3], O2_CKSUM_UNSIGNED); /* refused as stale */
+	assert_int_equal(heard.request[4], O2_CKSUM_NONE);
+	assert_int_equal(world->seat[1].received_flavour, O2_CKSUM_SIGNED);
+	world_close(world);
+}
+
 /* A flavour that was asked for stays, whatever the peer sums; and without auto nothing is taken over. */
 TEST(nothing_is_taken_over)
 {

@@ -5,7 +5,8 @@
 
 /*
  * Peers whose messages are shorter than 4096 bytes (docs/transport.md, "Small and large"): what nobody knew as
- * the operation was started, and what only one of several connections takes.
+ * the operation was started, and what only one of several connections takes.  And connections that end while
+ * LNet's answer is waited for.
  */
 
 #define SHORT	   2048u
@@ -225,5 +226,29 @@ PEERS_TEST(replies_go_by_rdma, 2)
 		assert_int_equal(a->nended, i + 1);
 		assert_moved(a, i);
 		assert_memory_equal(from, to, BYTES);
+	}
+}
+
+/* What waits for LNet's answer goes down with its connection, whatever that has ended with. */
+PEERS_TEST(what_waits_goes_down, 1)
+{
+	const int codes[] = {0, -ETIMEDOUT, -EPROTO};
+	struct peer *a = &peers->peer[0];
+
+	for (uint32_t i = 0; i < 4; i++) {
+		struct peer *closes = &peers->peer[i == 3]; /* the last one is told by a DREQ */
+		const struct peer *other = &peers->peer[i != 3];
+
+		put(peers, 2, true);
+		settle(peers);
+		assert_int_equal(a->nended, i);
+		o2_node_close_peer(closes->seat->endpoint.node, other->seat->side.ni.config.nid,
+				   i < 3 ? codes[i] : 0);
+		settle(peers);
+		assert_int_equal(a->nended, i + 1);
+		assert_int_equal(a->result[i].status, -ECONNABORTED);
+		assert_true(a->result[i].fault != NULL);
+		if (i == 1 || i == 2)
+			assert_string_equal(a->rule[i], "conn/closed");
 	}
 }

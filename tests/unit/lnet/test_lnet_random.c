@@ -252,7 +252,7 @@ static void step(struct run *run)
 		return;
 	case 4:
 		if (draw(run, 3) == 0)
-			o2_lnet_peer_down(side->lnet, side->peer->nid, -ECONNRESET, NULL);
+			o2_lnet_peer_down(side->lnet, side->peer->nid, NULL);
 		return;
 	case 7:
 		cancel(run, index);

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <sys/resource.h>
+
 #include "reg/mode.h"
 #include "tests/lib/lnd_memory.h"
 #include "tests/lib/lnd_pair.h"
@@ -52,6 +55,54 @@ static struct o2_reg_plan dense_plan(enum o2_reg_mode mode, enum o2_side which)
 static void unbind(struct o2_binding *binding)
 {
 	assert_int_equal(o2_reg_unbind(&side.ni.domain, binding, false, NULL), 0);
+}
+
+static int refusal;
+
+static struct ibv_mr *refuse_mr(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova,
+				unsigned int access)
+{
+	(void)pd;
+	(void)addr;
+	(void)length;
+	(void)iova;
+	(void)access;
+	errno = refusal;
+	return NULL;
+}
+
+/* What fails for the limit on locked memory says so, with the limit and the size asked for. */
+TEST_WITH(says_that_locked_memory_is_short, open_side, close_side)
+{
+	static const struct o2_reg_verbs refusing = {refuse_mr, ibv_dereg_mr};
+	static const enum o2_reg_mode modes[] = {O2_REG_FMR, O2_REG_FASTREG, O2_REG_PHYS};
+	const struct o2_reg_verbs *verbs = side.ni.domain.verbs;
+	struct rlimit before, limit;
+
+	assert_int_equal(getrlimit(RLIMIT_MEMLOCK, &before), 0);
+	limit = before;
+	limit.rlim_cur = 65536;
+	assert_int_equal(setrlimit(RLIMIT_MEMLOCK, &limit), 0);
+	side.ni.domain.verbs = &refusing;
+	for (uint32_t i = 0; i < 6; i++) {
+		const struct o2_reg_plan plan = dense_plan(modes[i / 2], O2_SINK);
+		struct o2_binding binding = {.bound = false};
+		struct o2_error error;
+		char text[300];
+
+		refusal = i % 2 == 0 ? ENOMEM : EAGAIN;
+		assert_int_equal(o2_reg_bind(&side.ni.domain, 0, &plan, &binding, &error), -ENOMEM);
+		assert_string_equal(error.rule, "bind/memlock");
+		assert_int_equal(error.value, 9000);
+		assert_int_equal(error.limit, 65536);
+		o2_error_text(&error, text, sizeof(text));
+		assert_non_null(strstr(text, "RLIMIT_MEMLOCK"));
+		refusal = EINVAL;
+		assert_int_equal(o2_reg_bind(&side.ni.domain, 0, &plan, &binding, &error), -EINVAL);
+		assert_string_equal(error.rule, "bind/register");
+	}
+	side.ni.domain.verbs = verbs;
+	assert_int_equal(setrlimit(RLIMIT_MEMLOCK, &before), 0);
 }
 
 TEST_WITH(global_has_two_regions, open_side, close_side)
