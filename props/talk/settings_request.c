@@ -203,14 +203,13 @@ static struct o2_settings_verdict foretell(const struct asked *asked, uint8_t *w
 	return foretell_params(asked, why);
 }
 
-/* Checks 1 to 7 are answered in our version, and nothing is said of us before the NID was ours. */
+/* Checks 1 to 6 are answered in our version, and nothing is said of us before the NID was ours. */
 static struct o2_reject foretell_record(const struct asked *asked, const struct o2_settings_verdict *verdict,
 					uint8_t why)
 {
 	static const char *const before[] = {
 		"connreq/privileged-port", "connreq/short",  "connreq/generic-magic",	    "connreq/version",
 		"connreq/early",	   "connreq/dstnid", "wire/header/short-for-header"};
-	static const char *const ours[] = {"connreq/dststamp", "connreq/type"};
 	const struct o2_connreq_self *self = &asked->self;
 	struct o2_reject reject = {.order = self->order,
 				   .ibr_version = asked->msg.ibm_version,
@@ -218,9 +217,8 @@ static struct o2_reject foretell_record(const struct asked *asked, const struct 
 				   .ibr_incarnation = LIFE,
 				   .ibr_cp = {self->queue_depth, self->max_frags, MSG_BYTES}};
 
-	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
-		if (strcmp(verdict->rule, ours[i]) == 0)
-			reject.ibr_version = self->version;
+	if (strcmp(verdict->rule, "connreq/dststamp") == 0)
+		reject.ibr_version = self->version;
 	for (size_t i = 0; i < sizeof(before) / sizeof(before[0]); i++)
 		if (strcmp(verdict->rule, before[i]) == 0) {
 			reject.ibr_version = self->version;

@@ -42,6 +42,13 @@ int o2_refuse_other(struct o2_error *error, int code, const char *rule, const ch
 			   error);
 }
 
+int o2_refuse_multiple(struct o2_error *error, int code, const char *rule, const char *field, uint64_t value,
+		       uint64_t unit)
+{
+	return o2_limit_is(o2_refuse(error, code, rule, field, O2_NO_INDEX, value, unit), O2_LIMIT_MULTIPLE,
+			   error);
+}
+
 int o2_refuse_value(struct o2_error *error, int code, const char *rule, const char *field, uint64_t value,
 		    uint64_t limit)
 {

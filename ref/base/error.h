@@ -73,6 +73,10 @@ int o2_value_is(int rc, enum o2_value_kind kind, struct o2_error *error);
 int o2_refuse_other(struct o2_error *error, int code, const char *rule, const char *field, uint64_t value,
 		    uint64_t expected);
 
+/* As o2_refuse() for a field that has to be a multiple of `unit`. */
+int o2_refuse_multiple(struct o2_error *error, int code, const char *rule, const char *field, uint64_t value,
+		       uint64_t unit);
+
 /* As o2_refuse() for a field that is no list. */
 int o2_refuse_value(struct o2_error *error, int code, const char *rule, const char *field, uint64_t value,
 		    uint64_t limit);

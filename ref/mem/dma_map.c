@@ -16,8 +16,8 @@ static int check_device(const struct o2_dma_device *device, struct o2_error *err
 		return o2_refuse_value(error, -EINVAL, "dma/page-size", "page_bytes", page_bytes,
 				       O2_PAGE_BYTES_MAX);
 	if (device->base % page_bytes != 0)
-		return o2_refuse_value(error, -EINVAL, "dma/base-alignment", "base", device->base,
-				       page_bytes);
+		return o2_refuse_multiple(error, -EINVAL, "dma/base-alignment", "base", device->base,
+					  page_bytes);
 	if ((uint64_t)device->npages * page_bytes > UINT64_MAX - device->base)
 		return o2_refuse_value(error, -EINVAL, "dma/base-wraps", "npages", device->npages,
 				       (UINT64_MAX - device->base) / page_bytes);

@@ -41,9 +41,8 @@ static int check_device(const struct o2_dma_device *dma, struct o2_error *error)
 	if (dma->kind == O2_DMA_IOMMU && dma->iommu.device_page == NULL)
 		return o2_fail(error, -EINVAL, "bind/no-iommu-view", "kind", dma->kind);
 	if (dma->base % dma->page_bytes != 0)
-		return o2_limit_is(o2_refuse_value(error, -EINVAL, "bind/base-alignment", "base", dma->base,
-						   dma->page_bytes),
-				   O2_LIMIT_MULTIPLE, error);
+		return o2_refuse_multiple(error, -EINVAL, "bind/base-alignment", "base", dma->base,
+					  dma->page_bytes);
 	if ((uint64_t)dma->npages * dma->page_bytes > UINT64_MAX - dma->base)
 		return o2_refuse_value(error, -EINVAL, "bind/base-wraps", "base", dma->base,
 				       UINT64_MAX - (uint64_t)dma->npages * dma->page_bytes);

@@ -61,7 +61,7 @@ struct o2_conn_config {
 	uint16_t version; /* O2_MSG_VERSION_1 or O2_MSG_VERSION_2 */
 	/* Credits of each side, 2 (version 1: 3) to O2_MAX_QUEUE_DEPTH; the device may allow less. */
 	uint32_t queue_depth;
-	uint32_t max_frags; /* work requests per transfer and fragments per descriptor, 1 to O2_MAX_FRAGS */
+	uint32_t max_frags; /* work requests per transfer and fragments per descriptor, 1 to wire.max_frags */
 	uint32_t wrq_sge;   /* gather entries per work request, 1 to O2_MAX_WRQ_SGE */
 	/* The tunables behind the high-water mark; 0: queue_depth, and half of peer_tx_credits. */
 	uint32_t peer_tx_credits;

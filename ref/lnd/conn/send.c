@@ -37,7 +37,7 @@ static int start(struct o2_conn *conn, enum o2_transfer_op op, const struct o2_l
 		return o2_refuse_other(error, -ENOTCONN, "conn/not-established", "state", conn->state,
 				       O2_CONN_ESTABLISHED);
 	if (hdr->type > O2_LNET_REPLY || (types >> hdr->type & 1) == 0)
-		return o2_refuse_value(error, -EINVAL, "conn/lnet-type", "hdr.type", hdr->type, types);
+		return o2_fail(error, -EINVAL, "conn/lnet-type", "hdr.type", hdr->type);
 	rc = o2_tx_start(conn, O2_TX_OURS, op, tx, error);
 	if (rc == 0)
 		(*tx)->hdr = *hdr;

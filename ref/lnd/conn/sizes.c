@@ -45,7 +45,7 @@ static int check_config(const struct o2_conn_config *config, uint32_t max_sge, s
 	} ranges[] = {
 		{"conn/queue-depth", "queue_depth", config->queue_depth, o2_min_queue_depth(config->version),
 		 O2_MAX_QUEUE_DEPTH},
-		{"conn/max-frags", "max_frags", config->max_frags, 1, O2_MAX_FRAGS},
+		{"conn/max-frags", "max_frags", config->max_frags, 1, config->wire.max_frags},
 		{"conn/wrq-sge", "wrq_sge", config->wrq_sge, 1, O2_MAX_WRQ_SGE},
 		{"conn/device-sge", "wrq_sge", config->wrq_sge, 1, max_sge},
 		{"conn/retry-count", "retry_count", config->retry_count, 0, O2_MAX_RETRIES},
@@ -58,12 +58,12 @@ static int check_config(const struct o2_conn_config *config, uint32_t max_sge, s
 		{"conn/cksum-flavour", "cksum_flavour", config->cksum_flavour, O2_CKSUM_NONE,
 		 O2_CKSUM_SIGNED},
 	};
-	int rc = 0;
+	int rc = o2_check_options(&config->wire, error);
 
 	for (unsigned int i = 0; i < sizeof(ranges) / sizeof(ranges[0]) && rc == 0; i++)
 		rc = o2_refuse_range(error, -EINVAL, ranges[i].rule, ranges[i].field, ranges[i].value,
 				     ranges[i].low, ranges[i].high);
-	return rc == 0 ? o2_check_options(&config->wire, error) : rc;
+	return rc;
 }
 
 static void resolve(const struct o2_conn_config *config, struct o2_flow_tunables *flow)

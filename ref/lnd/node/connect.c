@@ -68,6 +68,8 @@ void o2_link_attempt(struct o2_peer *peer)
 	link = o2_link_new(peer, &params, &error);
 	if (link == NULL) {
 		fault = o2_fault_of(O2_FAULT_LOCAL_STAGE, error.code, &error);
+		if (peer->node->ops.down != NULL)
+			peer->node->ops.down(peer->node->context, peer->nid, &fault);
 		o2_peer_failed(peer, &fault);
 		return;
 	}

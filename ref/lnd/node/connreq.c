@@ -171,9 +171,6 @@ static bool judge_names(const struct o2_connreq_self *self, const struct o2_msg 
 	if (o2_breaks("connreq/dststamp", !unsaid && msg->ibm_dststamp != self->incarnation))
 		return refused_other(refusal, O2_REJECT_CONN_STALE, -ESTALE, "connreq/dststamp",
 				     "ibm_dststamp", msg->ibm_dststamp, self->incarnation);
-	if (o2_breaks("connreq/type", msg->ibm_type != O2_MSG_CONNREQ))
-		return refused_other(refusal, O2_REJECT_FATAL, -EPROTO, "connreq/type", "ibm_type",
-				     msg->ibm_type, O2_MSG_CONNREQ);
 	return true;
 }
 
@@ -259,6 +256,9 @@ static bool judge(const struct o2_connreq_self *self, const struct o2_cm_origin 
 	if (!judge_names(self, msg, refusal))
 		return false;
 	reject->ibr_version = msg->ibm_version;
+	if (o2_breaks("connreq/type", msg->ibm_type != O2_MSG_CONNREQ))
+		return refused_other(refusal, O2_REJECT_FATAL, -EPROTO, "connreq/type", "ibm_type",
+				     msg->ibm_type, O2_MSG_CONNREQ);
 	return judge_params(self, msg, refusal) && judge_origin(self, origin, msg, refusal);
 }
 

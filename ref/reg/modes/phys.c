@@ -18,9 +18,8 @@ static int place(const struct o2_reg_request *request, uint64_t first, uint64_t 
 	const uint64_t page = request->iova - inside;
 
 	if (inside != 0 && inside != offset)
-		return o2_limit_is(o2_refuse_value(error, -EINVAL, "reg/phys/iova-alignment", "iova",
-						   request->iova, request->page_bytes),
-				   O2_LIMIT_MULTIPLE, error);
+		return o2_refuse_multiple(error, -EINVAL, "reg/phys/iova-alignment", "iova", request->iova,
+					  request->page_bytes);
 	if (offset + total > UINT64_MAX - page)
 		return o2_refuse_value(error, -EINVAL, "reg/phys/iova-wraps", "iova", offset + total,
 				       UINT64_MAX - page);

@@ -135,8 +135,8 @@ static int take(void *owner, struct o2_pool *base, void *argument, struct o2_err
 		return o2_refuse_value(error, -EINVAL, "pool/fmr/npages", "npages", request->npages,
 				       config->max_pages);
 	if (request->iova % config->page_bytes != 0)
-		return o2_refuse_value(error, -EINVAL, "pool/fmr/iova", "iova", request->iova,
-				       config->page_bytes);
+		return o2_refuse_multiple(error, -EINVAL, "pool/fmr/iova", "iova", request->iova,
+					  config->page_bytes);
 	pthread_mutex_lock(&pool->lock);
 	fmr = cacheable(config, request) ? cache_find(config, pool, request) : NULL;
 	if (fmr != NULL) {

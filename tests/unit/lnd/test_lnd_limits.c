@@ -116,6 +116,31 @@ TEST(gathers_any_number)
 	pair_close(pair);
 }
 
+/* An instance has one fragment limit: no descriptor of ours is longer than what our own codec lets pass. */
+TEST(has_one_fragment_limit)
+{
+	static const uint32_t most[] = {O2_MAX_FRAGS_LEGACY, O2_MAX_FRAGS};
+	struct pair *pair = pair_default();
+
+	pair_disconnect(pair);
+	for (size_t i = 0; i < sizeof(most) / sizeof(most[0]); i++) {
+		struct o2_conn_config config = O2_CONN_DEFAULTS;
+		struct o2_error error;
+		struct o2_conn *conn;
+
+		config.wire.max_frags = most[i];
+		config.max_frags = most[i] + 1;
+		assert_error(o2_conn_create(&pair->a.ni, &config, side_ops(), &pair->a, &conn, &error),
+			     -EINVAL, &error, "conn/max-frags");
+		assert_int_equal(error.limit, most[i]);
+		config.max_frags = most[i];
+		pair_connect(pair, &config, &config);
+		pair_disconnect(pair);
+	}
+	pair_connect(pair, &O2_CONN_DEFAULTS, &O2_CONN_DEFAULTS);
+	pair_close(pair);
+}
+
 /* Each number of fragments: that many can be described and written, one more cannot. */
 TEST(agrees_upon_any_fragments)
 {

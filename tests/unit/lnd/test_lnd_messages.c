@@ -379,8 +379,11 @@ TEST(refuses_bad_configurations)
 
 	side_open(&side, true, O2_DMA_BUS, 0);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		assert_error(o2_conn_create(&side.ni, &bad[i].config, side_ops(), &side, &conn, &error),
-			     -EINVAL, &error, bad[i].rule);
+		struct o2_conn_config config = bad[i].config;
+
+		config.wire = O2_WIRE_DEFAULTS;
+		assert_error(o2_conn_create(&side.ni, &config, side_ops(), &side, &conn, &error), -EINVAL,
+			     &error, bad[i].rule);
 		assert_null(conn);
 	}
 	assert_int_equal(o2_conn_create(&side.ni, &O2_CONN_DEFAULTS, side_ops(), &side, &conn, &error), 0);

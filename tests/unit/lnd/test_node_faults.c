@@ -138,6 +138,22 @@ TEST(nobody_there)
 	world_close(world);
 }
 
+/* An attempt whose queue pair cannot be made is one as well: the application hears of its end. */
+TEST(no_queue_pair)
+{
+	struct o2_node_config greedy = small_config();
+	struct world *world;
+
+	greedy.conn.wrq_sge = O2_MAX_WRQ_SGE + 1;
+	world = world_two(&greedy, NULL);
+	world_put(world, &world->seat[0], NID(1));
+	assert_int_equal(world->seat[0].status[0], -EINVAL);
+	assert_int_equal(world->seat[0].ndown, 1);
+	assert_int_equal(world->seat[0].down.code, -EINVAL);
+	assert_string_equal(world->seat[0].down.error.rule, "conn/wrq-sge");
+	world_close(world);
+}
+
 WORLD_TEST(too_early)
 {
 	struct seat *a = &world->seat[0];

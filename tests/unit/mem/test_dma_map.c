@@ -124,8 +124,13 @@ TEST(test_refusals)
 		if (row->count >= 1 && row->count <= O2_MAX_FRAGS)
 			sg.entry[row->count - 1] = row->entry;
 		rc = o2_dma_map(&sg, &row->device, &list, &error);
-		if (assert_refused_row(i, rc, &error, row->rule, -EINVAL, row->value, row->limit, row->index))
-			assert_int_equal(o2_dma_map(&sg, &row->device, &list, NULL), rc);
+		if (!assert_refused_row(i, rc, &error, row->rule, -EINVAL, row->value, row->limit,
+					row->index))
+			continue;
+		assert_int_equal(error.limit_kind, strcmp(row->rule, "dma/base-alignment") == 0
+							   ? O2_LIMIT_MULTIPLE
+							   : O2_LIMIT_BOUND);
+		assert_int_equal(o2_dma_map(&sg, &row->device, &list, NULL), rc);
 	}
 }
 

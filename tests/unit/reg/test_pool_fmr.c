@@ -367,6 +367,7 @@ TEST(test_errors)
 	assert_int_equal(take_list(&set, pages, 0, 0, &fmr, &error), -EINVAL);
 	assert_error(take_list(&set, pages, 258, 0, &fmr, &error), -EINVAL, &error, "pool/fmr/npages");
 	assert_error(take_list(&set, pages, 1, 512, &fmr, &error), -EINVAL, &error, "pool/fmr/iova");
+	assert_int_equal(error.limit_kind, O2_LIMIT_MULTIPLE);
 	assert_int_equal(d.maps, 0);
 	d.map_error = -EAGAIN; /* the device's word is not ours: no second pool */
 	assert_error(take_list(&set, pages, 257, 0, &fmr, &error), -EAGAIN, &error, "pool/fmr/map");
