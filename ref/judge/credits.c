@@ -93,12 +93,13 @@ static void give(const struct o2_judging *at, uint32_t count)
 }
 
 /*
- * Is the side due some credits?  It is while it has none and all of them are owed to it: those of PUTs that were
- * acknowledged are not before their PUT_DONE, and of what is left less than a high-water mark may be kept.
+ * Is the side due some credits?  It is while it has none and all of them are owed to it: those of PUTs are not before
+ * they are refused or their PUT_DONE comes, and of what is left less than a high-water mark may be kept.
  */
 static void note_empty(const struct o2_judge_conn *conn, struct o2_judge_end *end)
 {
-	const bool empty = conn->exact && depth_of(conn) + balance(end) == 0 && end->accepted == 0;
+	const bool empty =
+		conn->exact && depth_of(conn) + balance(end) == 0 && end->accepted == 0 && end->nasked == 0;
 
 	if (empty && !end->empty)
 		end->empty_since_ns = conn->now_ns;
@@ -180,6 +181,10 @@ void o2_judge_credits(const struct o2_judging *at)
 	give(at, msg->ibm_credits);
 	if (takes_credit(at->conn->version, msg->ibm_type))
 		take(at);
+}
+
+void o2_judge_credits_due(const struct o2_judging *at)
+{
 	note_empty(at->conn, &at->conn->end[at->from]);
 	note_empty(at->conn, &at->conn->end[at->to]);
 }

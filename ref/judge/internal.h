@@ -116,6 +116,7 @@ struct o2_judge_end {
 	/* Requests of this side, oldest first: by their last step. */
 	struct o2_judge_transfers open;
 	uint32_t nopen, unanswered; /* unanswered: without PUT_ACK, PUT_NAK or GET_DONE */
+	uint32_t nasked;	    /* of those that are open: O2_TRANSFER_PUT_ASKED */
 	/* Descriptors of this side that have ended; keys that LNet wants answers for. */
 	struct o2_judge_ended ended[O2_JUDGE_ENDED_MAX];
 	struct o2_judge_handle handle[O2_JUDGE_HANDLE_MAX];
@@ -211,6 +212,8 @@ void o2_judge_credits_start(struct o2_judge_conn *conn);
 /* Nothing is known of the credits of either side: what comes is judged by itself. */
 void o2_judge_credits_unknown(struct o2_judge_conn *conn);
 void o2_judge_credits(const struct o2_judging *at);
+/* The message has also been followed as part of a transfer: to whom are credits due from now on? */
+void o2_judge_credits_due(const struct o2_judging *at);
 void o2_judge_credits_time(const struct o2_judging *at);
 void o2_judge_credits_view(const struct o2_judge_conn *conn, struct o2_judge_view *view);
 

@@ -84,6 +84,7 @@ int o2_judge_message(const struct o2_judging *at)
 	}
 	o2_judge_credits(at);
 	rc = o2_judge_transfer(at);
+	o2_judge_credits_due(at);
 	hdr = o2_msg_lnet_hdr(msg);
 	if (hdr != NULL)
 		o2_judge_lnet(at, hdr);
