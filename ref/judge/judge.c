@@ -187,9 +187,12 @@ static void disconnect(const struct o2_judging *at)
  * Time goes on by the difference of two events.  Of what is recorded a little out of order the difference does not
  * count again: time stands still until the latest one is reached.  Farther back it is the clock that was set back:
  * how much has passed meanwhile is not known and not counted, and what is held against too little of it begins anew.
+ * An event without a time is of that of the one before.
  */
 static void pass_time(struct o2_judge_conn *conn, uint64_t time_ns)
 {
+	if (time_ns == 0)
+		return;
 	if (time_ns >= conn->clock_ns) {
 		conn->now_ns += time_ns - conn->clock_ns;
 		conn->clock_ns = time_ns;
