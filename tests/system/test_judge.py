@@ -250,6 +250,17 @@ class SeenInPart(unittest.TestCase):
                     status, report, found = findings(capture.bytes(without=(number,)))
                     self.assertEqual((status, report["must"], report["should"]), (HELD, 0, 0), found)
 
+    def test_a_repeated_packet(self):
+        """It is said, and heard once."""
+        capture = Capture("put_3977.plain.pcap")
+        capture.packets.insert(capture.of_type(PUT_DONE)[0], capture.packets[capture.of_type(PUT_DONE)[0] - 1])
+        status, report, found = findings(capture.bytes())
+        self.assertEqual((status, found, report["seen"]["repeated"], report["seen"]["messages"]), (HELD, [], 1, 8))
+        self.assertIn("\n1 packet was repeated\n", judge(capture.bytes()).stdout.decode())
+        capture = Capture("put_3977.plain.pcap")
+        self.assertEqual(findings(capture.bytes())[1]["seen"]["repeated"], 0)
+        self.assertNotIn("repeated", judge(capture.bytes()).stdout.decode())
+
     def test_from_some_packet_on(self):
         for name in ("ping.plain.pcap", "put_64K.cksum.pcap", "race.plain.pcap"):
             capture = Capture(name)
