@@ -123,7 +123,7 @@ static void judge_noop(const struct o2_judging *at)
 	const uint64_t quiet_ns = conn->now_ns - from->last_message_ns;
 
 	/* Without a time its sender was quiet for nobody knows how long, and all of them would be of one second. */
-	if (at->event->time_ns == 0)
+	if (at->event->timeless)
 		return;
 	if (conn->queue_depth != 0 && credits < least_mark(conn) && from->last_message_ns != 0 &&
 	    quiet_ns < at->judge->options.keepalive_ms * O2_NS_PER_MS)

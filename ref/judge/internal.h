@@ -129,12 +129,23 @@ struct o2_judge_end {
 	uint32_t nwaiting;
 };
 
+/* Between whom a message goes, and in which version. */
+struct o2_judge_naming {
+	uint64_t nid[O2_JUDGE_SIDES], stamp[O2_JUDGE_SIDES];
+	uint16_t version;
+};
+
 struct o2_judge_conn {
 	LIST_ENTRY(o2_judge_conn) link;
 	uint64_t id, heard; /* as in o2_judge_view */
 	bool whole;	    /* all of it is seen: what is not known is not there */
 	bool exact;	    /* the credits of both sides are known, not only bounds of them */
 	bool one_way;	    /* what the other side says is not seen */
+	/* Since something was lost no message was of this connection: they may be of another one that came after. */
+	bool doubtful;
+	bool is_told; /* of that by a message of `teller` */
+	enum o2_judge_side teller;
+	struct o2_judge_naming other;
 	uint16_t version;
 	uint32_t queue_depth, max_frags; /* 0: not known */
 	/* What was asked for. */
@@ -143,6 +154,7 @@ struct o2_judge_conn {
 	uint32_t asked_depth, asked_frags;
 	uint64_t asked_number;
 	uint64_t now_ns;   /* goes on by what passes between events: never back */
+	bool clocked;	   /* an event has had a time */
 	uint64_t clock_ns; /* of the caller: the latest time of an event since that clock was set back */
 	struct o2_judge_end end[O2_JUDGE_SIDES];
 };
@@ -204,7 +216,10 @@ void o2_judge_request(const struct o2_judging *at);
 void o2_judge_reply(const struct o2_judging *at);
 void o2_judge_reject(const struct o2_judging *at);
 
-/* message.c: returns 0 or -ENOMEM. */
+/* message.c */
+/* Something of the sender is missing: what comes may be of another connection on the same queue pairs. */
+void o2_judge_doubt(const struct o2_judging *at);
+/* Returns 0 or -ENOMEM. */
 int o2_judge_message(const struct o2_judging *at);
 
 /* credits.c */
