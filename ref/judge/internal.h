@@ -98,6 +98,7 @@ struct o2_judge_ended {
 
 struct o2_judge_end {
 	uint64_t nid, stamp;	/* 0: not known */
+	bool named;		/* it has said them itself; else the other side has */
 	uint32_t max_msg_bytes; /* the largest message that it takes; 0: not known */
 	/* As a sender. */
 	uint64_t last_message_ns; /* 0: none yet */
@@ -141,6 +142,9 @@ struct o2_judge_conn {
 	bool whole;	    /* all of it is seen: what is not known is not there */
 	bool exact;	    /* the credits of both sides are known, not only bounds of them */
 	bool one_way;	    /* what the other side says is not seen */
+	/* The version was agreed, or both sides use it; else versioner does. */
+	bool version_sure;
+	enum o2_judge_side versioner;
 	/* Since something was lost no message was of this connection: they may be of another one that came after. */
 	bool doubtful;
 	bool is_told; /* of that by a message of `teller` */

@@ -2,21 +2,36 @@
 /* A message by itself: what it is, and between whom. */
 #include "judge/internal.h"
 
-/* The first message that is seen says who is who, where what came before was not seen. */
+/* Of two versions that one side each has used, nobody knows which is the right one. */
+static void learn_version(const struct o2_judging *at, const struct o2_msg *msg)
+{
+	struct o2_judge_conn *conn = at->conn;
+
+	if (conn->version != 0 && (conn->version_sure || conn->versioner == at->from))
+		return;
+	conn->version_sure = conn->version == msg->ibm_version;
+	conn->version = msg->ibm_version;
+	conn->versioner = at->from;
+}
+
+/*
+ * The first message that is seen says who is who, where what came before was not seen: of the other side as long as
+ * that has not spoken for itself.
+ */
 static void learn(const struct o2_judging *at, const struct o2_msg *msg)
 {
 	struct o2_judge_end *from = &at->conn->end[at->from], *to = &at->conn->end[at->to];
 
-	if (from->nid == 0)
+	if (!from->named) {
 		from->nid = msg->ibm_srcnid;
-	if (from->stamp == 0)
 		from->stamp = msg->ibm_srcstamp;
+		from->named = true;
+	}
 	if (to->nid == 0)
 		to->nid = msg->ibm_dstnid;
 	if (to->stamp == 0)
 		to->stamp = msg->ibm_dststamp;
-	if (at->conn->version == 0)
-		at->conn->version = msg->ibm_version;
+	learn_version(at, msg);
 }
 
 /* --- the same connection? --- */
@@ -57,13 +72,15 @@ static bool settle(const struct o2_judging *at, const struct o2_msg *msg)
 	struct o2_judge_conn *conn = at->conn;
 	struct o2_judge_naming known = {.version = conn->version}, said = {.version = msg->ibm_version};
 
+	if (!conn->doubtful)
+		return true;
 	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
 		known.nid[side] = conn->end[side].nid;
 		known.stamp[side] = conn->end[side].stamp;
 		said.nid[side] = side == (int)at->from ? msg->ibm_srcnid : msg->ibm_dstnid;
 		said.stamp[side] = side == (int)at->from ? msg->ibm_srcstamp : msg->ibm_dststamp;
 	}
-	if (!conn->doubtful || same(&said, &known)) {
+	if (same(&said, &known)) {
 		conn->doubtful = false;
 		return true;
 	}
