@@ -195,18 +195,27 @@ int64_t o2_hearing_credits(const struct o2_hearing *h, enum o2_judge_side side)
 	return (int64_t)h->depth + h->end[side].balance;
 }
 
+/* A PUT of the side's that waits for PUT_ACK or PUT_NAK. */
+static bool waits(const struct o2_hearing_transfer *t, enum o2_judge_side asker)
+{
+	return t->open && !t->is_get && !t->accepted && !t->refused && t->asker == asker;
+}
+
+static uint32_t nwaits(const struct o2_hearing *h, enum o2_judge_side asker)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < O2_HEARING_TRANSFERS; i++)
+		n += waits(&h->transfer[i], asker);
+	return n;
+}
+
 int64_t o2_hearing_owed(const struct o2_hearing *h, enum o2_judge_side side)
 {
 	const enum o2_judge_side to = o2_hearing_other(side);
-	int64_t owed = -h->end[to].balance - h->end[to].accepted;
 
 	/* A PUT_REQ is given back when it is refused, or for its PUT_DONE. */
-	for (uint32_t i = 0; i < O2_HEARING_TRANSFERS; i++) {
-		const struct o2_hearing_transfer *t = &h->transfer[i];
-
-		owed -= t->open && !t->is_get && !t->described && t->asker == to;
-	}
-	return owed;
+	return -h->end[to].balance - h->end[to].accepted - nwaits(h, to);
 }
 
 static int64_t known_depth(const struct o2_hearing *h)
@@ -244,16 +253,19 @@ static void begin_anew(struct o2_hearing *h)
 /* An answer to no PUT_REQ reserves nothing, one to a GET_REQ or a second one neither. */
 static bool accepts(struct o2_hearing *h, enum o2_judge_side asker, const struct o2_msg *msg)
 {
-	if (msg->ibm_type != O2_MSG_PUT_ACK)
+	const bool is_ack = msg->ibm_type == O2_MSG_PUT_ACK;
+	const uint64_t cookie = is_ack ? msg->u.putack.ibpam_src_cookie : msg->u.completion.ibcm_cookie;
+
+	if (!is_ack && msg->ibm_type != O2_MSG_PUT_NAK)
 		return false;
 	for (uint32_t i = 0; i < O2_HEARING_TRANSFERS; i++) {
 		struct o2_hearing_transfer *t = &h->transfer[i];
 
-		if (!t->open || t->is_get || t->accepted || t->asker != asker ||
-		    t->cookie != msg->u.putack.ibpam_src_cookie)
+		if (!waits(t, asker) || t->cookie != cookie)
 			continue;
-		t->accepted = true;
-		return true;
+		t->accepted = is_ack;
+		t->refused = !is_ack;
+		return is_ack;
 	}
 	return false;
 }
@@ -263,7 +275,8 @@ static void note_empty(struct o2_hearing *h, enum o2_judge_side side)
 {
 	struct o2_hearing_end *end = &h->end[side];
 
-	if (!h->exact || h->one_way || o2_hearing_credits(h, side) != 0 || end->accepted != 0) {
+	if (!h->exact || h->one_way || o2_hearing_credits(h, side) != 0 || end->accepted != 0 ||
+	    nwaits(h, side) != 0) {
 		end->empty_ns = 0;
 		end->withheld_said = false;
 	} else if (end->empty_ns == 0) {

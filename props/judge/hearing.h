@@ -31,6 +31,7 @@ struct o2_hearing_transfer {
 	bool followed; /* all of it was heard */
 	bool late;     /* the judge has said so */
 	bool accepted; /* a PUT_ACK was told */
+	bool refused;  /* a PUT_NAK was told, first */
 	enum o2_judge_side asker;
 	uint64_t cookie, sink_cookie;
 	uint64_t asked_bytes, sink_bytes, written_bytes;

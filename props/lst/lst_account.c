@@ -115,8 +115,6 @@ static int account_of_batch(struct o2_lst_case *the, const struct o2_lst_batch_r
 
 	if (!is_in(account, asked->bar_sid))
 		return ESRCH;
-	if (asked->bar_testidx > INT32_MAX)
-		return EINVAL;
 	if (account->nbatches == O2_LST_BATCHES)
 		return O2_LST_UNKNOWN;
 	if (batch == NULL || batch->asked == 0)
@@ -127,6 +125,8 @@ static int account_of_batch(struct o2_lst_case *the, const struct o2_lst_batch_r
 		the->seen[NO_OPERATION] += batch->there > 0;
 		return batch->there > 0 ? O2_LST_SILENCE : O2_LST_UNKNOWN;
 	}
+	if (asked->bar_testidx > INT32_MAX)
+		return batch->there > 0 ? EINVAL : O2_LST_UNKNOWN;
 	if (asked->bar_testidx > batch->asked)
 		return ENOENT;
 	return batch->there > 0 && asked->bar_testidx <= batch->there ? 0 : O2_LST_UNKNOWN;

@@ -77,8 +77,8 @@ static uint32_t pages_of(const struct o2_work_half *half)
 
 static void note_error(struct o2_work *work, const struct o2_work_half *half)
 {
-	work->brw_errors += !half->stopped && half->is_brw;
-	work->ping_errors += !half->stopped && !half->is_brw;
+	work->brw_errors += half->is_brw;
+	work->ping_errors += !half->is_brw;
 }
 
 static void end_unit(struct o2_work_unit *unit)

@@ -117,8 +117,8 @@ enum o2_flow_order o2_flow_advance(struct o2_flow *flow, const struct o2_roce_pa
 		flow->open = flow->open && fills_gap && flow->suspended;
 		flow->has_gap = false;
 		flow->suspended = false;
-		if (fills_gap)
-			order = O2_FLOW_BACK;
+		/* What is new has had a beginning, which was not seen. */
+		order = fills_gap ? O2_FLOW_BACK : O2_FLOW_GAP;
 	} else if (flow->known && ahead != 0) {
 		if (!flow->has_gap || !flow->suspended)
 			flow->gap_psn = flow->next_psn;

@@ -152,6 +152,9 @@ void o2_judge_seen_print(const struct o2_judge_seen_totals *totals, FILE *out)
 	if (totals->walk.cut != 0)
 		fprintf(out, "%" PRIu64 " packet%s not captured as a whole\n", totals->walk.cut,
 			totals->walk.cut == 1 ? " was" : "s were");
+	if (totals->walk.repeated != 0)
+		fprintf(out, "%" PRIu64 " packet%s repeated\n", totals->walk.repeated,
+			totals->walk.repeated == 1 ? " was" : "s were");
 	if (totals->walk.dropped != 0)
 		fprintf(out, "%" PRIu64 " packets came too fast to be read\n", totals->walk.dropped);
 	if (links->forgotten + totals->walk.forgotten != 0)
@@ -244,6 +247,7 @@ static json_t *seen_to_json(const struct o2_judge_seen_totals *totals)
 	} rows[] = {
 		{"packets", totals->walk.packets},
 		{"cut", totals->walk.cut},
+		{"repeated", totals->walk.repeated},
 		{"dropped", totals->walk.dropped},
 		{"connections", totals->links.connections},
 		{"whole", totals->links.whole},

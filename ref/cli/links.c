@@ -170,6 +170,7 @@ static int tell(struct o2_links *links, struct link *link, enum o2_judge_side fr
 		.from = from,
 		.number = event->frame,
 		.time_ns = event->time_ns,
+		.timeless = event->time_ns == 0,
 		.msg = event->msg,
 		.reject = event->reject,
 		.refused = event->refused,

@@ -78,6 +78,7 @@ void o2_judge_request(const struct o2_judging *at)
 	/* What is found in it has a name. */
 	conn->end[at->from].nid = msg->ibm_srcnid;
 	conn->end[at->from].stamp = msg->ibm_srcstamp;
+	conn->end[at->from].named = true;
 	conn->end[at->from].max_msg_bytes = msg->u.connparams.ibcp_max_msg_size;
 	conn->end[at->to].nid = msg->ibm_dstnid;
 	conn->end[at->to].stamp = msg->ibm_dststamp;
@@ -121,8 +122,10 @@ void o2_judge_reply(const struct o2_judging *at)
 	}
 	answers->nid = msg->ibm_srcnid;
 	answers->stamp = msg->ibm_srcstamp;
+	answers->named = true;
 	answers->max_msg_bytes = msg->u.connparams.ibcp_max_msg_size;
 	conn->version = msg->ibm_version;
+	conn->version_sure = true;
 	conn->queue_depth = msg->u.connparams.ibcp_queue_depth;
 	conn->max_frags = msg->u.connparams.ibcp_max_frags;
 }
@@ -132,9 +135,11 @@ void o2_judge_agreed(struct o2_judge_conn *conn, const struct o2_judge_terms *te
 	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
 		conn->end[side].nid = terms->nid[side];
 		conn->end[side].stamp = terms->stamp[side];
+		conn->end[side].named = true;
 		conn->end[side].max_msg_bytes = terms->max_msg_bytes[side];
 	}
 	conn->version = terms->version;
+	conn->version_sure = true;
 	conn->queue_depth = terms->queue_depth;
 	conn->max_frags = terms->max_frags;
 }

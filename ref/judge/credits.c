@@ -93,12 +93,13 @@ static void give(const struct o2_judging *at, uint32_t count)
 }
 
 /*
- * Is the side due some credits?  It is while it has none and all of them are owed to it: those of PUTs that were
- * acknowledged are not before their PUT_DONE, and of what is left less than a high-water mark may be kept.
+ * Is the side due some credits?  It is while it has none and all of them are owed to it: those of PUTs are not before
+ * they are refused or their PUT_DONE comes, and of what is left less than a high-water mark may be kept.
  */
 static void note_empty(const struct o2_judge_conn *conn, struct o2_judge_end *end)
 {
-	const bool empty = conn->exact && depth_of(conn) + balance(end) == 0 && end->accepted == 0;
+	const bool empty =
+		conn->exact && depth_of(conn) + balance(end) == 0 && end->accepted == 0 && end->nasked == 0;
 
 	if (empty && !end->empty)
 		end->empty_since_ns = conn->now_ns;
@@ -121,6 +122,9 @@ static void judge_noop(const struct o2_judging *at)
 	const uint8_t credits = at->event->msg->ibm_credits;
 	const uint64_t quiet_ns = conn->now_ns - from->last_message_ns;
 
+	/* Without a time its sender was quiet for nobody knows how long, and all of them would be of one second. */
+	if (at->event->timeless)
+		return;
 	if (conn->queue_depth != 0 && credits < least_mark(conn) && from->last_message_ns != 0 &&
 	    quiet_ns < at->judge->options.keepalive_ms * O2_NS_PER_MS)
 		o2_judge_over(at, O2_JUDGE_CREDITS_NOOP_UNCALLED, 0, "ibm_credits", credits,
@@ -180,6 +184,10 @@ void o2_judge_credits(const struct o2_judging *at)
 	give(at, msg->ibm_credits);
 	if (takes_credit(at->conn->version, msg->ibm_type))
 		take(at);
+}
+
+void o2_judge_credits_due(const struct o2_judging *at)
+{
 	note_empty(at->conn, &at->conn->end[at->from]);
 	note_empty(at->conn, &at->conn->end[at->to]);
 }

@@ -107,6 +107,7 @@ struct o2_judge_ended {
 
 struct o2_judge_end {
 	uint64_t nid, stamp;	/* 0: not known */
+	bool named;		/* it has said them itself; else the other side has */
 	uint32_t max_msg_bytes; /* the largest message that it takes; 0: not known */
 	/* As a sender. */
 	uint64_t last_message_ns; /* 0: none yet */
@@ -125,6 +126,7 @@ struct o2_judge_end {
 	/* Requests of this side, oldest first: by their last step. */
 	struct o2_judge_transfers open;
 	uint32_t nopen, unanswered; /* unanswered: without PUT_ACK, PUT_NAK or GET_DONE */
+	uint32_t nasked;	    /* of those that are open: O2_TRANSFER_PUT_ASKED */
 	/* Descriptors of this side that have ended; keys that LNet wants answers for. */
 	struct o2_judge_ended ended[O2_JUDGE_ENDED_MAX];
 	struct o2_judge_handle handle[O2_JUDGE_HANDLE_MAX];
@@ -137,12 +139,26 @@ struct o2_judge_end {
 	uint32_t nwaiting;
 };
 
+/* Between whom a message goes, and in which version. */
+struct o2_judge_naming {
+	uint64_t nid[O2_JUDGE_SIDES], stamp[O2_JUDGE_SIDES];
+	uint16_t version;
+};
+
 struct o2_judge_conn {
 	LIST_ENTRY(o2_judge_conn) link;
 	uint64_t id, heard; /* as in o2_judge_view */
 	bool whole;	    /* all of it is seen: what is not known is not there */
 	bool exact;	    /* the credits of both sides are known, not only bounds of them */
 	bool one_way;	    /* what the other side says is not seen */
+	/* The version was agreed, or both sides use it; else versioner does. */
+	bool version_sure;
+	enum o2_judge_side versioner;
+	/* Since something was lost no message was of this connection: they may be of another one that came after. */
+	bool doubtful;
+	bool is_told; /* of that by a message of `teller` */
+	enum o2_judge_side teller;
+	struct o2_judge_naming other;
 	uint16_t version;
 	uint32_t queue_depth, max_frags; /* 0: not known */
 	/* What was asked for. */
@@ -151,6 +167,7 @@ struct o2_judge_conn {
 	uint32_t asked_depth, asked_frags;
 	uint64_t asked_number;
 	uint64_t now_ns;   /* goes on by what passes between events: never back */
+	bool clocked;	   /* an event has had a time */
 	uint64_t clock_ns; /* of the caller: the latest time of an event since that clock was set back */
 	struct o2_judge_end end[O2_JUDGE_SIDES];
 };
@@ -212,7 +229,10 @@ void o2_judge_request(const struct o2_judging *at);
 void o2_judge_reply(const struct o2_judging *at);
 void o2_judge_reject(const struct o2_judging *at);
 
-/* message.c: returns 0 or -ENOMEM. */
+/* message.c */
+/* Something of the sender is missing: what comes may be of another connection on the same queue pairs. */
+void o2_judge_doubt(const struct o2_judging *at);
+/* Returns 0 or -ENOMEM. */
 int o2_judge_message(const struct o2_judging *at);
 
 /* credits.c */
@@ -220,6 +240,8 @@ void o2_judge_credits_start(struct o2_judge_conn *conn);
 /* Nothing is known of the credits of either side: what comes is judged by itself. */
 void o2_judge_credits_unknown(struct o2_judge_conn *conn);
 void o2_judge_credits(const struct o2_judging *at);
+/* The message has also been followed as part of a transfer: to whom are credits due from now on? */
+void o2_judge_credits_due(const struct o2_judging *at);
 void o2_judge_credits_time(const struct o2_judging *at);
 void o2_judge_credits_view(const struct o2_judge_conn *conn, struct o2_judge_view *view);
 

@@ -187,9 +187,20 @@ static void disconnect(const struct o2_judging *at)
  * Time goes on by the difference of two events.  Of what is recorded a little out of order the difference does not
  * count again: time stands still until the latest one is reached.  Farther back it is the clock that was set back:
  * how much has passed meanwhile is not known and not counted, and what is held against too little of it begins anew.
+ * An event without a time is of that of the one before.
  */
-static void pass_time(struct o2_judge_conn *conn, uint64_t time_ns)
+static void pass_time(struct o2_judge_conn *conn, const struct o2_judge_event *event)
 {
+	const uint64_t time_ns = event->time_ns;
+
+	if (event->timeless)
+		return;
+	/* How much passed before the first time is not known either. */
+	if (!conn->clocked) {
+		conn->clocked = true;
+		conn->clock_ns = time_ns;
+		conn->now_ns = conn->heard == 0 ? time_ns : conn->now_ns;
+	}
 	if (time_ns >= conn->clock_ns) {
 		conn->now_ns += time_ns - conn->clock_ns;
 		conn->clock_ns = time_ns;
@@ -218,7 +229,7 @@ void o2_judge_silent(struct o2_judge *judge, struct o2_judge_conn *conn, uint64_
 	const struct o2_judge_event event = {.from = O2_JUDGE_A, .number = number, .time_ns = time_ns};
 	const struct o2_judging at = {judge, conn, &event, O2_JUDGE_A, O2_JUDGE_B};
 
-	pass_time(conn, time_ns);
+	pass_time(conn, &event);
 	judge_time(&at);
 }
 
@@ -226,7 +237,7 @@ static int hear(struct o2_judge *judge, struct o2_judge_conn *conn, const struct
 {
 	const struct o2_judging at = {judge, conn, event, event->from, o2_judge_other(event->from)};
 
-	pass_time(conn, event->time_ns);
+	pass_time(conn, event);
 	if (event->kind == O2_JUDGE_MESSAGE || event->kind == O2_JUDGE_WRITE)
 		release(judge, &conn->end[event->from], false);
 	/* A part is no event of its own: the WRITE that it is of will say what the time is. */
@@ -251,6 +262,7 @@ static int hear(struct o2_judge *judge, struct o2_judge_conn *conn, const struct
 		o2_judge_broken(&at, O2_JUDGE_TRANSPORT_LOST, at.from, 0, NULL, 0, O2_NO_LIMIT,
 				O2_LIMIT_OTHER);
 		o2_judge_unseen(&at);
+		o2_judge_doubt(&at);
 		return 0;
 	case O2_JUDGE_NAK:
 		o2_judge_broken(&at, O2_JUDGE_TRANSPORT_NAK, at.from, 0, NULL, 0, O2_NO_LIMIT,

@@ -55,6 +55,7 @@ struct o2_judge_event {
 	uint64_t number; /* of the caller's, from 1: findings name it */
 	/* Up to O2_JUDGE_DISORDER_MS before an earlier one of the connection it is taken for the same. */
 	uint64_t time_ns;
+	bool timeless; /* when it was is not known */
 	const struct o2_msg *msg;
 	const struct o2_reject *reject;
 	const struct o2_error *refused; /* why it could not be decoded */

@@ -2,21 +2,103 @@
 /* A message by itself: what it is, and between whom. */
 #include "judge/internal.h"
 
-/* The first message that is seen says who is who, where what came before was not seen. */
+/* Of two versions that one side each has used, nobody knows which is the right one. */
+static void learn_version(const struct o2_judging *at, const struct o2_msg *msg)
+{
+	struct o2_judge_conn *conn = at->conn;
+
+	if (conn->version != 0 && (conn->version_sure || conn->versioner == at->from))
+		return;
+	conn->version_sure = conn->version == msg->ibm_version;
+	conn->version = msg->ibm_version;
+	conn->versioner = at->from;
+}
+
+/*
+ * The first message that is seen says who is who, where what came before was not seen: of the other side as long as
+ * that has not spoken for itself.
+ */
 static void learn(const struct o2_judging *at, const struct o2_msg *msg)
 {
 	struct o2_judge_end *from = &at->conn->end[at->from], *to = &at->conn->end[at->to];
 
-	if (from->nid == 0)
+	if (!from->named) {
 		from->nid = msg->ibm_srcnid;
-	if (from->stamp == 0)
 		from->stamp = msg->ibm_srcstamp;
+		from->named = true;
+	}
 	if (to->nid == 0)
 		to->nid = msg->ibm_dstnid;
 	if (to->stamp == 0)
 		to->stamp = msg->ibm_dststamp;
-	if (at->conn->version == 0)
-		at->conn->version = msg->ibm_version;
+	learn_version(at, msg);
+}
+
+/* --- the same connection? --- */
+
+static bool same(const struct o2_judge_naming *a, const struct o2_judge_naming *b)
+{
+	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++)
+		if (a->nid[side] != b->nid[side] || a->stamp[side] != b->stamp[side])
+			return false;
+	return a->version == b->version;
+}
+
+/* What was agreed is another connection's, as far as it is known. */
+static void forget_terms(struct o2_judge_conn *conn)
+{
+	conn->queue_depth = conn->max_frags = 0;
+	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
+		conn->end[side].max_msg_bytes = 0;
+		conn->end[side].summed = 0;
+	}
+	o2_judge_credits_unknown(conn);
+}
+
+void o2_judge_doubt(const struct o2_judging *at)
+{
+	/* What one side has told before the other's is missing still counts. */
+	at->conn->is_told = at->conn->is_told && at->conn->doubtful;
+	at->conn->doubtful = true;
+	at->conn->end[at->from].disconnected = false;
+}
+
+/*
+ * Returns whether it is known which connection the message is of.  A message with other names may be a lie; but when
+ * both sides use them, the queue pairs have begun another life, of which the handshake was lost.
+ */
+static bool settle(const struct o2_judging *at, const struct o2_msg *msg)
+{
+	struct o2_judge_conn *conn = at->conn;
+	struct o2_judge_naming known = {.version = conn->version}, said = {.version = msg->ibm_version};
+
+	if (!conn->doubtful)
+		return true;
+	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
+		known.nid[side] = conn->end[side].nid;
+		known.stamp[side] = conn->end[side].stamp;
+		said.nid[side] = side == (int)at->from ? msg->ibm_srcnid : msg->ibm_dstnid;
+		said.stamp[side] = side == (int)at->from ? msg->ibm_srcstamp : msg->ibm_dststamp;
+	}
+	if (same(&said, &known)) {
+		conn->doubtful = false;
+		return true;
+	}
+	if (conn->is_told && (conn->one_way || conn->teller != at->from) && same(&said, &conn->other)) {
+		for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
+			conn->end[side].nid = said.nid[side];
+			conn->end[side].stamp = said.stamp[side];
+		}
+		conn->version = said.version;
+		conn->doubtful = false;
+		return true;
+	}
+	if (!conn->is_told)
+		forget_terms(conn);
+	conn->is_told = true;
+	conn->teller = at->from;
+	conn->other = said;
+	return false;
 }
 
 static void judge_header(const struct o2_judging *at, const struct o2_msg *msg)
@@ -75,7 +157,8 @@ int o2_judge_message(const struct o2_judging *at)
 		return 0;
 	}
 	learn(at, msg);
-	judge_header(at, msg);
+	if (settle(at, msg))
+		judge_header(at, msg);
 	judge_length(at, msg);
 	judge_sum(at, msg);
 	if (msg->ibm_type == O2_MSG_CONNREQ || msg->ibm_type == O2_MSG_CONNACK) {
@@ -84,6 +167,7 @@ int o2_judge_message(const struct o2_judging *at)
 	}
 	o2_judge_credits(at);
 	rc = o2_judge_transfer(at);
+	o2_judge_credits_due(at);
 	hdr = o2_msg_lnet_hdr(msg);
 	if (hdr != NULL)
 		o2_judge_lnet(at, hdr);

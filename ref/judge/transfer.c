@@ -15,6 +15,7 @@ static void forget(struct o2_judge *judge, struct o2_judge_end *asker, struct o2
 {
 	TAILQ_REMOVE(&asker->open, transfer, link);
 	asker->nopen--;
+	asker->nasked -= transfer->step == O2_TRANSFER_PUT_ASKED;
 	judge->transfers--;
 	free(transfer->frag);
 	free(transfer);
@@ -80,6 +81,7 @@ static struct o2_judge_transfer *begin(const struct o2_judging *at, enum o2_tran
 	transfer->time_ns = at->conn->now_ns;
 	TAILQ_INSERT_TAIL(&from->open, transfer, link);
 	from->nopen++;
+	from->nasked += step == O2_TRANSFER_PUT_ASKED;
 	at->judge->transfers++;
 	return transfer;
 }
@@ -214,6 +216,7 @@ static int take_put_ack(const struct o2_judging *at)
 		o2_judge_over(at, O2_JUDGE_TRANSFER_COOKIE_REUSED, transfer->number, "ibpam_dst_cookie",
 			      msg->u.putack.ibpam_dst_cookie, O2_NO_LIMIT);
 	transfer->step = O2_TRANSFER_PUT_OPEN;
+	asker->nasked--;
 	transfer->sink_cookie = msg->u.putack.ibpam_dst_cookie;
 	transfer->number = at->event->number;
 	transfer->time_ns = at->conn->now_ns;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "lst/node_internal.h"
+#include "lst/wire/range.h"
 
 /* TEST and BATCH: what a console adds to a session, and what it has done with it. */
 
@@ -43,7 +44,7 @@ static struct o2_lst_batch *make_batch(struct o2_lst_node *node, struct o2_lst_n
 	return batch;
 }
 
-/* What a client half does, as far as it is a brw. */
+/* What a client half does, as far as it is a brw.  It is in range: lst/wire/range.h. */
 static struct o2_lst_test test_of(const struct o2_lst_msg *msg)
 {
 	const struct o2_lst_test_reqst *asked = &msg->u.test_reqst;
@@ -205,7 +206,6 @@ void o2_lst_node_test_moved(struct o2_lst_node *node, uint64_t served, int statu
 {
 	struct o2_lst_fetch *fetch = find_fetch(node, served);
 	struct o2_lst_batch *batch;
-	struct o2_lst_test test;
 	uint32_t answer;
 
 	assert(fetch != NULL);
@@ -217,8 +217,7 @@ void o2_lst_node_test_moved(struct o2_lst_node *node, uint64_t served, int statu
 	}
 	/* Time has passed: the session may be another, the batch may run. */
 	batch = batch_for(node, &fetch->msg.u.test_reqst, &answer);
-	test = test_of(&fetch->msg);
-	if (batch != NULL && o2_lst_test_check(&test, NULL) != 0)
+	if (batch != NULL && o2_lst_range_check(&fetch->msg, NULL) != 0)
 		answer = EINVAL;
 	else if (batch != NULL)
 		answer = add_half(node, batch, &fetch->msg, fetch);
@@ -256,6 +255,8 @@ static uint32_t query(const struct o2_lst_batch *batch, uint32_t index, uint32_t
 {
 	const struct o2_lst_half *half = STAILQ_FIRST(&batch->halves);
 
+	if (index > INT32_MAX)
+		return EINVAL;
 	*active = batch->nactive;
 	if (index == 0)
 		return 0;
@@ -276,9 +277,7 @@ void o2_lst_node_control(struct o2_lst_node *node, const struct o2_lst_request *
 	struct o2_lst_batch *batch = session == NULL ? NULL : find_batch(session, asked->bar_bid);
 	uint32_t status = session == NULL ? ESRCH : ENOENT;
 
-	if (session != NULL && asked->bar_testidx > INT32_MAX)
-		status = EINVAL;
-	else if (batch != NULL && asked->bar_opc == O2_LST_BATCH_QUERY)
+	if (batch != NULL && asked->bar_opc == O2_LST_BATCH_QUERY)
 		status = query(batch, asked->bar_testidx, &reply.u.batch_reply.bar_active);
 	else if (batch != NULL && asked->bar_opc != O2_LST_BATCH_RUN && asked->bar_opc != O2_LST_BATCH_STOP) {
 		o2_lst_served_drop(node->rpc, request->served, -EINVAL);

@@ -40,9 +40,6 @@ static void count_error(const struct o2_lst_unit *unit)
 {
 	struct o2_lst_node_session *session = unit->half->batch->session;
 
-	/* What a stop has ended is no error. */
-	if (unit->half->stopping)
-		return;
 	if (unit->half->test.service == O2_LST_SERVICE_BRW)
 		session->brw_errors++;
 	else
@@ -71,7 +68,8 @@ static void note_result(void *context, const struct o2_lst_test_result *result)
 	unit->trying = false;
 	node->report.tries++;
 	node->report.failed += failed;
-	if (failed)
+	/* An RPC may be ended by a stop, which is no error; what an answer says, or its bytes, is one. */
+	if (failed && !(half->stopping && result->failure == O2_LST_FAILURE_RPC))
 		count_error(unit);
 	tell_wrong(node, unit, result);
 	if (half->stopping || unit->left == 0 || (failed && half->stop_onerr))

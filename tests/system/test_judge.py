@@ -29,7 +29,7 @@ HELD, BROKEN, USAGE = 0, 1, 2
 # Where a RoCEv2 packet over IPv4 has its parts, and what a message has where.
 BTH = 14 + 20 + 8
 MESSAGE = BTH + 12
-AT_TYPE, AT_CREDITS, AT_SRCNID, AT_SRCSTAMP, AT_STATUS = 6, 7, 16, 24, 56
+AT_TYPE, AT_CREDITS, AT_SRCNID, AT_SRCSTAMP, AT_DSTSTAMP, AT_STATUS = 6, 7, 16, 24, 40, 56
 PUT_REQ, PUT_DONE = 0xd2, 0xd5
 ICRC_BYTES, REJECT_PRIVATE_BYTES = 4, 148  # both at the end of a reject's packet
 # What the judge says of recordings, as docs/judge.md, "The recordings", explains it.
@@ -95,6 +95,14 @@ class Recordings(unittest.TestCase):
     def test_pcapng_is_the_same(self):
         data = (FOLDER / "put_3977.plain.pcap").read_bytes()
         self.assertEqual(findings(pcapng(packets_of(data))), findings(data))
+
+    def test_packets_without_a_time(self):
+        """Nobody knows how long anything took."""
+        packets = list(packets_of((FOLDER / "put_3977.plain.pcap").read_bytes()))
+        for timeless in (lambda number: True, lambda number: number % 2 == 0, lambda number: number > 5):
+            data = pcapng((None if timeless(number) else time_ns, packet) for number, (time_ns, packet) in enumerate(packets))
+            status, report, found = findings(data)
+            self.assertEqual((status, found, report["seen"]["messages"]), (HELD, [], 8))
 
     def test_several_files(self):
         names = [FOLDER / "ping.plain.pcap", FOLDER / "race.plain.pcap"]
@@ -250,6 +258,17 @@ class SeenInPart(unittest.TestCase):
                     status, report, found = findings(capture.bytes(without=(number,)))
                     self.assertEqual((status, report["must"], report["should"]), (HELD, 0, 0), found)
 
+    def test_a_repeated_packet(self):
+        """It is said, and heard once."""
+        capture = Capture("put_3977.plain.pcap")
+        capture.packets.insert(capture.of_type(PUT_DONE)[0], capture.packets[capture.of_type(PUT_DONE)[0] - 1])
+        status, report, found = findings(capture.bytes())
+        self.assertEqual((status, found, report["seen"]["repeated"], report["seen"]["messages"]), (HELD, [], 1, 8))
+        self.assertIn("\n1 packet was repeated\n", judge(capture.bytes()).stdout.decode())
+        capture = Capture("put_3977.plain.pcap")
+        self.assertEqual(findings(capture.bytes())[1]["seen"]["repeated"], 0)
+        self.assertNotIn("repeated", judge(capture.bytes()).stdout.decode())
+
     def test_from_some_packet_on(self):
         for name in ("ping.plain.pcap", "put_64K.cksum.pcap", "race.plain.pcap"):
             capture = Capture(name)
@@ -258,6 +277,23 @@ class SeenInPart(unittest.TestCase):
                     status, report, found = findings(capture.bytes(without=range(1, number)))
                     self.assertEqual((status, report["must"], report["should"]), (HELD, 0, 0), found)
                     self.assertLessEqual(report["seen"]["one_way"], report["seen"]["connections"])
+
+    def test_another_life_of_the_queue_pairs(self):
+        """Its handshake was not captured, and its sequence numbers begin anywhere: nobody is accused."""
+        for shift in (-200000, -70000, 500, 300000):
+            capture, again = Capture("put_3977.plain.pcap"), Capture("put_3977.plain.pcap")
+            for packet in again.packets:
+                head, body = packet
+                packet[0] = struct.pack("<I", struct.unpack_from("<I", head)[0] + 100) + head[4:]
+                psn = int.from_bytes(body[BTH + 9:BTH + 12], "big") + shift
+                body[BTH + 9:BTH + 12] = (psn % (1 << 24)).to_bytes(3, "big")
+                if body[MESSAGE:MESSAGE + 4] == b"\x91\x1b\xe9\x0b":
+                    for at in (MESSAGE + AT_SRCSTAMP, MESSAGE + AT_DSTSTAMP):
+                        struct.pack_into("<Q", body, at, struct.unpack_from("<Q", body, at)[0] + 1000)
+            capture.packets += again.packets
+            status, report, found = findings(capture.bytes())
+            self.assertEqual((status, {row[:2] for row in found}), (HELD, {("transport/lost", "note")}), shift)
+            self.assertEqual(report["seen"]["messages"], 16)
 
     def test_one_way(self):
         capture = Capture("put_3977.plain.pcap")

@@ -107,7 +107,7 @@ def pcap(packets, order="<", nanoseconds=False, link=1, version=2, magic=None):
 
 
 def pcapng(packets, order="<", nanoseconds=False, link=1, interfaces=1):
-    """The same in the newer format: (nanoseconds since 1970, packet) each."""
+    """The same in the newer format: (nanoseconds since 1970, packet) each.  None: a simple packet, without a time."""
     def block(kind, body):
         body += bytes(-len(body) % 4)
         return struct.pack(order + "II", kind, len(body) + 12) + body + struct.pack(order + "I", len(body) + 12)
@@ -117,6 +117,9 @@ def pcapng(packets, order="<", nanoseconds=False, link=1, interfaces=1):
     for number in range(interfaces):
         data += block(1, struct.pack(order + "HHI", link + 9 * number, 0, 65535) + resolution)
     for time_ns, packet in packets:
+        if time_ns is None:
+            data += block(3, struct.pack(order + "I", len(packet)) + packet)
+            continue
         time = time_ns // (1 if nanoseconds else 1000)
         data += block(6, struct.pack(order + "IIIII", 0, time >> 32, time & 0xFFFFFFFF, len(packet), len(packet)) + packet)
     return data

@@ -56,6 +56,51 @@ SAY_TEST(test_credits_of_puts_that_are_open)
 	assert_int_equal(say_findings(say), 1);
 }
 
+/* All credits of A went into PUTs that B does not answer: it owes the answers, and no credit before it refuses them. */
+SAY_TEST(test_credits_of_puts_that_wait)
+{
+	say_connected(say);
+	for (uint32_t i = 0; i < SAY_DEPTH; i++)
+		say_put_req(say, A, 1 + i, 8192, 0);
+	say_later(say, 50001);
+	for (uint32_t i = 0; i < SAY_DEPTH; i++)
+		say_done(say, B, O2_MSG_PUT_NAK, 1 + i, -5, 0);
+	assert_int_equal(say->times[O2_JUDGE_TRANSFER_UNANSWERED], SAY_DEPTH);
+	assert_int_equal(say_findings(say), SAY_DEPTH);
+	say_later(say, 50001);
+	say_noop(say, B, SAY_DEPTH);
+	assert_int_equal(say->times[O2_JUDGE_CREDITS_WITHHELD], 1);
+	assert_int_equal(say->last[O2_JUDGE_CREDITS_WITHHELD].error.value, 50001);
+	assert_int_equal(say_findings(say), SAY_DEPTH + 1);
+}
+
+/* Packets of a capture may have no time: how many NOOPs a second had is not known then. */
+SAY_TEST(test_no_time)
+{
+	say->now_ns = 0;
+	say_connected(say);
+	for (uint32_t i = 0; i < 40; i++)
+		say_noop(say, i % 2 == 0 ? A : B, 0);
+	assert_int_equal(say_findings(say), 0);
+}
+
+/* One of them has none: no time has passed until the next. */
+SAY_TEST(test_no_time_between)
+{
+	uint64_t now_ns;
+
+	say_later(say, 60000);
+	say_connected(say);
+	say_get_req(say, A, 1, &sink, 0);
+	now_ns = say->now_ns;
+	say->now_ns = 0;
+	say_noop(say, A, 0);
+	say->now_ns = now_ns;
+	say_later(say, 1000);
+	say_done(say, B, O2_MSG_GET_DONE, 1, -5, 0);
+	assert_int_equal(say_findings(say), 0);
+}
+
 /* Who has left owes nothing: it may say so once more, and what the other side has asked meanwhile has no answer. */
 SAY_TEST(test_nothing_is_due_once_a_side_has_left)
 {

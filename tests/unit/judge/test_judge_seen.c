@@ -52,6 +52,92 @@ SAY_TEST(test_what_was_lost_is_not_judged)
 	assert_int_equal(say_findings(say), 1);
 }
 
+/* A lies about B before B has said anything: B is who it says itself, and A is found when it lies again. */
+TEST(test_a_side_is_who_it_says)
+{
+	for (int field = 0; field < 3; field++) {
+		struct o2_msg msg = say_header(A, O2_MSG_NOOP, 0);
+		struct say say;
+
+		say_open(&say, NULL);
+		say_meet(&say, O2_JUDGE_LATER);
+		msg.ibm_dstnid += field == 0;
+		msg.ibm_dststamp += field == 1;
+		msg.ibm_version -= field == 2;
+		for (int again = 0; again < 2; again++) {
+			say_msg(&say, A, &msg);
+			say_later(&say, 2000);
+			say_noop(&say, B, 0);
+			say_later(&say, 2000);
+			assert_int_equal(say_findings(&say), again == 1 && field != 2);
+		}
+		assert_int_equal(say.times[O2_JUDGE_MESSAGE_NIDS], field == 0);
+		assert_int_equal(say.times[O2_JUDGE_MESSAGE_STAMPS], field == 1);
+		/* Whose version it is shows when both have used it. */
+		say_noop(&say, A, 0);
+		say_msg(&say, A, &msg);
+		assert_int_equal(say.times[O2_JUDGE_MESSAGE_VERSION], field == 2);
+		say_close(&say);
+	}
+}
+
+/* A message of the next life of that side's queue pair, and of both nodes. */
+static void say_reborn(struct say *say, enum o2_judge_side from, uint8_t credits)
+{
+	struct o2_msg msg = say_header(from, O2_MSG_NOOP, credits);
+
+	msg.ibm_srcstamp += 1000;
+	msg.ibm_dststamp += 1000;
+	say_later(say, 2000);
+	say_msg(say, from, &msg);
+}
+
+/* The handshake was lost: the same queue pairs are those of another connection, of which both sides speak. */
+SAY_TEST(test_another_life)
+{
+	say_connected(say);
+	say_event(say, (struct o2_judge_event){.kind = O2_JUDGE_DISCONNECT, .from = A});
+	for (int side = A; side < O2_JUDGE_SIDES; side++) {
+		say_lose(say, (enum o2_judge_side)side);
+		say_reborn(say, (enum o2_judge_side)side, SAY_DEPTH + 1);
+		say_reborn(say, (enum o2_judge_side)side, SAY_DEPTH + 1);
+	}
+	assert_int_equal(say_findings(say), 0);
+	assert_int_equal(o2_judge_view(say->conn).queue_depth, 0);
+	/* What belongs to the first one is wrong now. */
+	say_noop(say, B, 0);
+	assert_int_equal(say->times[O2_JUDGE_MESSAGE_STAMPS], 2);
+	assert_int_equal(say_findings(say), 2);
+}
+
+/* Where one side alone is seen, it has to say so twice. */
+SAY_TEST(test_another_life_of_one_way)
+{
+	say_meet(say, O2_JUDGE_ONE_WAY);
+	say_noop(say, A, 0);
+	say_lose(say, A);
+	for (int i = 0; i < 3; i++)
+		say_reborn(say, A, 0);
+	assert_int_equal(say_findings(say), 0);
+	say_noop(say, A, 0);
+	assert_int_equal(say->times[O2_JUDGE_MESSAGE_STAMPS], 2);
+	assert_int_equal(say_findings(say), 2);
+}
+
+/* Only one side speaks of it: that is a lie, which is told from the second message on. */
+SAY_TEST(test_no_other_life)
+{
+	say_connected(say);
+	say_lose(say, A);
+	say_reborn(say, A, 0);
+	say_reborn(say, A, 0);
+	say_noop(say, B, 0);
+	assert_int_equal(say_findings(say), 0);
+	say_reborn(say, A, 0);
+	assert_int_equal(say->times[O2_JUDGE_MESSAGE_STAMPS], 2);
+	assert_int_equal(say_findings(say), 2);
+}
+
 /* Whatever the credits were before, more than a depth cannot go, and more than a depth cannot come. */
 TEST(test_credits_are_bounds)
 {

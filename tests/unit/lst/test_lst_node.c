@@ -185,7 +185,9 @@ LST_PAIR_TEST(test_parameters_of_brw)
 		{{3, 3, 4096, 0}, EINVAL}, {{1, 0, 4096, 0}, EINVAL}, {{1, 5, 4096, 0}, EINVAL},
 		{{1, 3, 0, 0}, EINVAL},	   {{1, 3, 12, 0}, EINVAL},   {{1, 3, 1048584, 0}, EINVAL},
 		{{1, 3, 4096, 8}, EINVAL}, {{1, 3, 2048, 4}, EINVAL}, {{1, 3, UINT32_MAX - 7, 0}, EINVAL}};
-	const struct o2_lst_bulk_v0 v0[] = {{1, 1, 2}, {1, 256, 3}, {1, 257, 3}, {1, 0, 3}, {1, 1u << 20, 3}};
+	/* So many pages that their bytes do not fit into 32 bits, too. */
+	const struct o2_lst_bulk_v0 v0[] = {{1, 1, 2}, {1, 256, 3},	 {1, 257, 3},
+					    {1, 0, 3}, {1, 1u << 20, 3}, {1, (1u << 20) + 1, 3}};
 	struct o2_lst_msg msg;
 
 	make(pair);
@@ -215,7 +217,7 @@ LST_PAIR_TEST(test_batches)
 	expect(pair, &msg, ESRCH, O2_LST_NO_SID);
 	make(pair);
 	expect(pair, &msg, ENOENT, OURS);
-	msg = o2_lst_ask_batch(OURS, 1, 4, 0, 0);
+	msg = o2_lst_ask_batch(OURS, 1, 4, 0x80000000u, 0);
 	expect(pair, &msg, ENOENT, OURS);
 	msg = o2_lst_ask_batch(OTHER, 1, O2_LST_BATCH_QUERY, 0, 0);
 	expect(pair, &msg, ESRCH, OURS);
@@ -233,7 +235,10 @@ LST_PAIR_TEST(test_batches)
 	expect(pair, &msg, ENOENT, OURS);
 	msg = o2_lst_ask_batch(OURS, 1, O2_LST_BATCH_QUERY, 0x80000000u, 0);
 	expect(pair, &msg, EINVAL, OURS);
-	msg = o2_lst_ask_batch(OURS, 1, 4, 0, 0);
+	/* Of others than a query nobody looks at the index. */
+	msg = o2_lst_ask_batch(OURS, 1, O2_LST_BATCH_STOP, 0x80000000u, 0);
+	expect(pair, &msg, 0, OURS);
+	msg = o2_lst_ask_batch(OURS, 1, 4, 0x80000000u, 0);
 	assert_int_equal(lst_pair_ask(pair, &msg), -1);
 	lst_pair_clock(pair, 64000);
 }

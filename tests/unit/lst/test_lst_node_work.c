@@ -343,6 +343,22 @@ SESSION_TEST(test_errors_of_tests)
 	assert_int_equal(counters(pair)->brw_errors, 5);
 }
 
+/* A stop lets an RPC end by itself; what is wrong with its bytes is an error all the same. */
+SESSION_TEST(test_error_after_a_stop)
+{
+	struct o2_lst_msg test = brw_test(O2_LST_BRW_READ, 4096, 0);
+
+	pair->a.node->config.flip_bit = true;
+	add(pair, &test);
+	control(pair, O2_LST_BATCH_RUN, 0);
+	control(pair, O2_LST_BATCH_STOP, 0);
+	assert_int_equal(o2_lst_node_report(pair->b.node)->tries, 0);
+	o2_lnet_deliver_all(&pair->lnet);
+	assert_int_equal(active(pair, 0), 0);
+	assert_int_equal(o2_lst_node_report(pair->b.node)->failed, 1);
+	assert_int_equal(counters(pair)->brw_errors, 1);
+}
+
 /* Nobody is at the destination: what cannot be begun ends. */
 SESSION_TEST(test_unreachable)
 {
