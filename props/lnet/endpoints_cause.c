@@ -96,6 +96,9 @@ bool o2_endpoints_foretold(uint32_t causes, int status, const struct o2_transfer
 
 	if (fault == NULL)
 		return foretold(causes, status, NULL);
+	/* What goes down with its connection is not to blame, whatever the connection ended with. */
+	if (ended_with_connection && status != -ECONNABORTED)
+		return false;
 	return fault->code == status &&
 	       foretold(causes, status, ended_with_connection ? &fault->closed_by : &fault->side);
 }
