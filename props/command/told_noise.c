@@ -224,6 +224,8 @@ static void far_behind(struct o2_told *told, uint64_t time_ns)
 	announce(&packet, (uint32_t)packet.payload_bytes);
 	for (uint32_t i = 0; i < 2; i++) {
 		add(told, &packet);
+		if (i == 1 && further != 0)
+			note(told, &packet, "packets before this one are missing");
 		if (i == 0 || further != 0)
 			written(told, &packet, packet.payload_bytes, 1, (uint32_t)packet.payload_bytes);
 		else
