@@ -339,9 +339,10 @@ static void other_sum(struct o2_commands_run *run)
 {
 	const bool takes = o2_draw_bool(run->c, 1, 1), pings = o2_draw_bool(run->c, 2, 1);
 	struct bent bent = {.command = pings ? "ping" : "get", .size = o2_draw_range(run->c, 1, 3976)};
-	const char *why = "Protocol error (EPROTO): the connection has ended: the peer has broken a rule: "
-			  "wire/header/checksum: ibm_cksum is #, expected # (Protocol error); "
-			  "--tolerate-immediate-checksum accepts it\n";
+	const char *why =
+		"the connection is gone (ECONNABORTED): the connection has ended: the peer has broken "
+		"a rule: wire/header/checksum: ibm_cksum is #, expected # (Protocol error); "
+		"--tolerate-immediate-checksum accepts it\n";
 	const char *rule = "o2ref: judge: must message/wire: " PEER
 			   " (to 10.0.0.1@o2ib): wire/header/checksum: ibm_cksum is #, expected #; it should "
 			   "be so: every message keeps to the rules of the codec (docs/wire.md, \"Rules\")\n";
@@ -411,7 +412,7 @@ static void closes(struct o2_commands_run *run)
 		return;
 	o2_commands_complains(run,
 			      "o2ref: %s 0 at " PEER
-			      ": the connection is gone (ECONNRESET): the connection has "
+			      ": the connection is gone (ECONNABORTED): the connection has "
 			      "ended: the peer has ended the connection (DREQ)\n",
 			      pings ? "ping" : "GET");
 	if (!pings)

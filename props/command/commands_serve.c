@@ -118,7 +118,7 @@ static void fail(struct o2_serving *serving, uint32_t i, struct o2_serving_buffe
 	add(serving->events, serving->out, "%sPUT %" PRIu64 " bytes at offset %" PRIu64 " of buffer %d: %s\n",
 	    line_begin(begin, op->client), length, op->offset, (int)(buffer - serving->buffer),
 	    o2_errno_text(-op->fails, name));
-	check_end(serving, i, !op->ack ? 0 : is_last ? -ECONNRESET : -ECANCELED, length);
+	check_end(serving, i, !op->ack ? 0 : is_last ? -ECONNABORTED : -ECANCELED, length);
 }
 
 static void move(struct o2_serving *serving, uint32_t i)
