@@ -112,9 +112,10 @@ void o2_told_seen(FILE *out, const struct o2_told_report *report)
 	if (report->told->cut != 0)
 		fprintf(out, "%" PRIu64 " packet%s not captured as a whole\n", report->told->cut,
 			report->told->cut == 1 ? " was" : "s were");
+	/* They have the time of what they repeat. */
 	if (report->told->repeated != 0)
-		fprintf(out, "%" PRIu64 " packet%s repeated\n", report->told->repeated,
-			report->told->repeated == 1 ? " was" : "s were");
+		fprintf(out, "%" PRIu64 " packet%s repeated; retries took up to 0.000 ms\n",
+			report->told->repeated, report->told->repeated == 1 ? " was" : "s were");
 	if (report->dropped != 0)
 		fprintf(out, "%" PRIu64 " packets came too fast to be read\n", report->dropped);
 }
@@ -220,14 +221,15 @@ json_t *o2_told_json(const struct o2_told_report *report, const char *name)
 	for (uint32_t i = 0; i < report->nrows; i++)
 		json_array_append_new(rows, row_form(report, &report->row[i]));
 	return json_pack(
-		"{s:s, s:i, s:s, s:{s:i, s:i, s:I, s:I, s:I, s:I, s:i, s:i, s:i, s:I, s:I, s:I}, s:I, "
+		"{s:s, s:i, s:s, s:{s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:i, s:i, s:i, s:I, s:I, s:I}, s:I, "
 		"s:I, s:I, s:i, "
 		"s:o}",
 		"form", "o2ref/judge/output", "version", 1, "file", name, "seen", "packets",
 		(int)report->told->file->packets, "cut", (int)report->told->cut, "repeated",
-		(json_int_t)report->told->repeated, "dropped", (json_int_t)report->dropped, "connections",
-		conns, "whole", report->hearing->whole ? conns : 0, "one_way", 0, "other_protocols", 0,
-		"forgotten", 0, "messages", conns * (json_int_t)(a->messages + b->messages), "writes",
+		(json_int_t)report->told->repeated, "retry_ns", (json_int_t)0, "dropped",
+		(json_int_t)report->dropped, "connections", conns, "whole",
+		report->hearing->whole ? conns : 0, "one_way", 0, "other_protocols", 0, "forgotten", 0,
+		"messages", conns * (json_int_t)(a->messages + b->messages), "writes",
 		conns * (json_int_t)(a->writes + b->writes), "write_bytes",
 		conns * (json_int_t)(a->write_bytes + b->write_bytes), "must",
 		(json_int_t)report->times[O2_JUDGE_MUST], "should",
@@ -238,13 +240,13 @@ json_t *o2_told_json(const struct o2_told_report *report, const char *name)
 json_t *o2_told_json_error(const struct o2_told_file *file)
 {
 	return json_pack(
-		"{s:s, s:i, s:s, s:s, s:{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i}, "
+		"{s:s, s:i, s:s, s:s, s:{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i}, "
 		"s:i, s:i, s:i, "
 		"s:i, s:[]}",
 		"form", "o2ref/judge/output", "version", 1, "file", file->name, "error", file->why, "seen",
-		"packets", 0, "cut", 0, "repeated", 0, "dropped", 0, "connections", 0, "whole", 0, "one_way",
-		0, "other_protocols", 0, "forgotten", 0, "messages", 0, "writes", 0, "write_bytes", 0, "must",
-		0, "should", 0, "note", 0, "more", 0, "findings");
+		"packets", 0, "cut", 0, "repeated", 0, "retry_ns", 0, "dropped", 0, "connections", 0, "whole",
+		0, "one_way", 0, "other_protocols", 0, "forgotten", 0, "messages", 0, "writes", 0,
+		"write_bytes", 0, "must", 0, "should", 0, "note", 0, "more", 0, "findings");
 }
 
 /* --- SARIF --- */

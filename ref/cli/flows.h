@@ -25,7 +25,8 @@ struct o2_flow {
 	struct o2_roce_address src, dst;
 	uint32_t dest_qp;
 	uint64_t last_use;
-	bool known; /* next_psn is */
+	uint64_t new_ns; /* when its last packet came that was not repeated; 0: not known */
+	bool known;	 /* next_psn is */
 	uint32_t next_psn;
 	bool has_gap; /* packets are missing from gap_psn on: they may come again */
 	uint32_t gap_psn;

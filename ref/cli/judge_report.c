@@ -153,8 +153,9 @@ void o2_judge_seen_print(const struct o2_judge_seen_totals *totals, FILE *out)
 		fprintf(out, "%" PRIu64 " packet%s not captured as a whole\n", totals->walk.cut,
 			totals->walk.cut == 1 ? " was" : "s were");
 	if (totals->walk.repeated != 0)
-		fprintf(out, "%" PRIu64 " packet%s repeated\n", totals->walk.repeated,
-			totals->walk.repeated == 1 ? " was" : "s were");
+		fprintf(out, "%" PRIu64 " packet%s repeated; retries took up to %.3f ms\n",
+			totals->walk.repeated, totals->walk.repeated == 1 ? " was" : "s were",
+			(double)totals->walk.retry_ns / 1e6);
 	if (totals->walk.dropped != 0)
 		fprintf(out, "%" PRIu64 " packets came too fast to be read\n", totals->walk.dropped);
 	if (links->forgotten + totals->walk.forgotten != 0)
@@ -248,6 +249,7 @@ static json_t *seen_to_json(const struct o2_judge_seen_totals *totals)
 		{"packets", totals->walk.packets},
 		{"cut", totals->walk.cut},
 		{"repeated", totals->walk.repeated},
+		{"retry_ns", totals->walk.retry_ns},
 		{"dropped", totals->walk.dropped},
 		{"connections", totals->links.connections},
 		{"whole", totals->links.whole},

@@ -142,6 +142,16 @@ static struct o2_flow *flow_of(struct walk *walk, const struct o2_roce_packet *p
 	return flow;
 }
 
+/* Since the last packet that was new its sender has been trying again. */
+static void count_repeated(struct walk *walk, const struct o2_flow *flow)
+{
+	struct o2_walk_totals *totals = walk->totals;
+
+	totals->repeated++;
+	if (flow->new_ns != 0 && walk->time_ns > flow->new_ns + totals->retry_ns)
+		totals->retry_ns = walk->time_ns - flow->new_ns;
+}
+
 /* A packet of a SEND or of an RDMA WRITE. */
 static int take_request(struct walk *walk, const struct o2_roce_packet *packet)
 {
@@ -152,9 +162,10 @@ static int take_request(struct walk *walk, const struct o2_roce_packet *packet)
 		return -ENOMEM;
 	order = o2_flow_advance(flow, packet);
 	if (order == O2_FLOW_REPEATED) {
-		walk->totals->repeated++;
+		count_repeated(walk, flow);
 		return 0;
 	}
+	flow->new_ns = walk->time_ns;
 	if (order == O2_FLOW_GAP)
 		note_missing(walk, packet, "packets before this one are missing");
 	if (order == O2_FLOW_BACK) {

@@ -259,12 +259,18 @@ class SeenInPart(unittest.TestCase):
                     self.assertEqual((status, report["must"], report["should"]), (HELD, 0, 0), found)
 
     def test_a_repeated_packet(self):
-        """It is said, and heard once."""
+        """It is said, and how much later it came; and it is heard once."""
         capture = Capture("put_3977.plain.pcap")
-        capture.packets.insert(capture.of_type(PUT_DONE)[0], capture.packets[capture.of_type(PUT_DONE)[0] - 1])
+        number = capture.of_type(PUT_DONE)[0]
+        self.assertEqual(capture.head[:4], b"\xd4\xc3\xb2\xa1")  # times have microseconds
+        head, body = capture.packets[number - 1]
+        second, micro, *lengths = struct.unpack("<4I", head)
+        later = divmod(second * 10**6 + micro + 1500, 10**6)
+        capture.packets.insert(number, [struct.pack("<4I", *later, *lengths), body])
         status, report, found = findings(capture.bytes())
-        self.assertEqual((status, found, report["seen"]["repeated"], report["seen"]["messages"]), (HELD, [], 1, 8))
-        self.assertIn("\n1 packet was repeated\n", judge(capture.bytes()).stdout.decode())
+        self.assertEqual((status, found, report["seen"]["messages"]), (HELD, [], 8))
+        self.assertEqual((report["seen"]["repeated"], report["seen"]["retry_ns"]), (1, 1500000))
+        self.assertIn("\n1 packet was repeated; retries took up to 1.500 ms\n", judge(capture.bytes()).stdout.decode())
         capture = Capture("put_3977.plain.pcap")
         self.assertEqual(findings(capture.bytes())[1]["seen"]["repeated"], 0)
         self.assertNotIn("repeated", judge(capture.bytes()).stdout.decode())
