@@ -39,11 +39,18 @@ static struct o2_lst_msg draw_test(struct o2_lst_case *the, struct o2_lst_sid si
 
 static struct o2_lst_msg draw_batch(struct o2_lst_case *the, struct o2_lst_sid sid)
 {
-	const uint64_t batch = 1 + o2_lst_draw(the, 4);
-	const uint32_t opcode = 1 + o2_lst_draw(the, 3);
+	const struct o2_lst_account *account = &the->account;
+	static const uint32_t weights[] = {2, 2, 5, 2};
+	const uint32_t opcode = 1 + (uint32_t)o2_draw_weighted(the->choice, weights, 4);
 	static const uint32_t indices[] = {0, 1, 2, 3, INT32_MAX, INT32_MAX + 1u, UINT32_MAX};
 	const uint32_t index = indices[o2_lst_draw(the, 6)];
+	uint64_t batch = 1 + o2_lst_draw(the, 4);
 
+	/* Of one without a test most is answered in the same way. */
+	if (account->nbatches > 0 && o2_draw_bool(the->choice, 1, 2)) {
+		sid = account->sid;
+		batch = account->batch[o2_lst_draw(the, account->nbatches - 1)].id;
+	}
 	return o2_lst_ask_batch(sid, batch, opcode, index, o2_lst_draw(the, 1));
 }
 

@@ -91,7 +91,8 @@ static void bend(struct o2_lst_talk *talk, struct o2_lst_msg *reply)
 	const bool is_ping = reply->msg_type == O2_LST_PING_REPLY;
 	const struct o2_lst_sid ours = talk->config.sid;
 
-	switch (o2_talk_draw(talk, 4)) {
+	/* Of a ping it is more often what no other answer has. */
+	switch (is_ping && o2_draw_bool(talk->choice, 1, 1) ? 1 : o2_talk_draw(talk, 4)) {
 	case 0:
 		reply->u.reply.status = statuses[o2_talk_draw(talk, 6)];
 		break;
