@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "base/own_path.h"
 #include "base/standard.h"
 #include "props/check/check.h"
@@ -402,6 +403,6 @@ int main(int argc, char **argv)
 	status = run(argc, argv);
 	if (status == O2_PROPS_EXIT_USAGE || (fflush(stdout) == 0 && !ferror(stdout)))
 		return status;
-	o2_complain(basename(argv[0]), "standard output: %s", strerror(errno != 0 ? errno : EIO));
+	o2_complain(basename(argv[0]), "standard output: %s", strerror(-o2_errno_or(errno, EIO)));
 	return O2_PROPS_EXIT_USAGE;
 }

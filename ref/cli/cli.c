@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/complain.h"
+#include "base/error.h"
 #include "base/own_path.h"
 #include "base/plain.h"
 
@@ -52,6 +53,6 @@ int o2_cli_finish(FILE *out, int status)
 {
 	if (fflush(out) == 0 && !ferror(out))
 		return status;
-	o2_cli_complain("standard output: %s", strerror(errno != 0 ? errno : EIO));
+	o2_cli_complain("standard output: %s", strerror(-o2_errno_or(errno, EIO)));
 	return O2_CLI_USAGE;
 }

@@ -70,7 +70,7 @@ struct o2_walk_totals {
 	uint64_t cut;	  /* of which the capture does not hold all */
 	uint64_t dropped; /* that came too fast to be read; not among the packets */
 	uint64_t sends, writes, write_bytes, cm, acks, naks, notes;
-	uint64_t repeated;  /* packets seen before: not reported */
+	uint64_t repeated;  /* packets seen before: no events of their own */
 	uint64_t retry_ns;  /* the longest time from a packet to one that repeats it, or one before it */
 	uint64_t refused;   /* events with a refusal */
 	uint64_t forgotten; /* directions of connections that gave room to others: O2_FLOWS_MAX */

@@ -50,7 +50,6 @@ enum o2_transfer_step {
 	O2_TRANSFER_GET_OPEN,  /* GET_REQ; WRITEs and GET_DONE are due */
 };
 
-/* A transfer from its request to the message that ends it. */
 #define O2_JUDGE_HOLES_MAX 8u /* of a transfer that are remembered */
 
 /* Bytes [from, to) of a transfer that were not written when others behind them were. */
@@ -58,6 +57,7 @@ struct o2_judge_hole {
 	uint64_t from, to;
 };
 
+/* A transfer from its request to the message that ends it. */
 struct o2_judge_transfer {
 	TAILQ_ENTRY(o2_judge_transfer) link;
 	enum o2_transfer_step step;
