@@ -17,8 +17,9 @@
 #include "base/monotonic.h"
 #include "base/plain.h"
 
-#define LEAVE_MS 500u /* for a process that has closed its output to end */
-#define RUNNING	 32u  /* more than run at a time */
+#define LEAVE_MS   500u /* for a process that has closed its output to end */
+#define RUNNING	   32u	/* more than run at a time */
+#define PIPE_BYTES (1u << 20)
 
 /* Their process groups, for a handler of signals; 0: none. */
 static volatile pid_t running[RUNNING];
@@ -50,6 +51,9 @@ int o2_child_fork(struct o2_child *child, int *in, int *out)
 		close_all(fd, 5);
 		return rc;
 	}
+	/* As much room as an ordinary user may have: the fewer wakes the other.  Less does too. */
+	fcntl(fd[1], F_SETPIPE_SZ, PIPE_BYTES);
+	fcntl(fd[3], F_SETPIPE_SZ, PIPE_BYTES);
 	fflush(stdout);
 	fflush(stderr);
 	child->pid = fork();

@@ -21,7 +21,8 @@
 #define READ_BYTES   (64u << 10)
 #define WARM_BATCHES 16u
 #define START_FACTOR 10u
-#define NOISE_BYTES  (1u << 20) /* of standard error that are kept */
+#define NOISE_BYTES  (1u << 20)	 /* of standard error that are kept */
+#define AHEAD_BYTES  (64u << 10) /* of questions that wait for room in the pipe */
 
 struct program {
 	struct o2_host host;
@@ -39,10 +40,11 @@ struct program {
 struct batch {
 	struct o2_case *const *asked;
 	uint32_t count;
-	uint32_t next;			 /* the question that is answered next */
-	uint32_t limit_ms;		 /* for its answer */
-	size_t sent;			 /* bytes of out */
-	size_t start[O2_HOST_BATCH + 1]; /* of each question's frame in out; empty: not sent */
+	uint32_t next;		    /* the question that is answered next */
+	uint32_t written;	    /* questions that are in out, or are not sent at all */
+	uint32_t limit_ms;	    /* for the next answer */
+	size_t sent;		    /* bytes of out */
+	bool unsent[O2_HOST_BATCH]; /* of the written ones: absent, or has no JSON */
 	o2_host_answered answered;
 	void *context;
 };
@@ -129,6 +131,15 @@ static void ended(struct program *program, struct batch *batch, enum o2_check_id
 	deliver(program, batch);
 }
 
+/* No answer is due after that to the question at hand. */
+static bool is_last(const struct program *program, const struct batch *batch)
+{
+	for (uint32_t i = batch->next + 1; i < batch->count; i++)
+		if (i < batch->written ? !batch->unsent[i] : !program->host.absent[batch->asked[i]->stage])
+			return false;
+	return true;
+}
+
 /* The bytes of one frame are the answer to the question at hand. */
 static void take_answer(struct program *program, struct batch *batch, const uint8_t *bytes,
 			uint32_t length_bytes)
@@ -146,8 +157,7 @@ static void take_answer(struct program *program, struct batch *batch, const uint
 				object == NULL ? error.text : "it is no object", excerpt);
 	}
 	json_decref(object);
-	if (batch->start[batch->next + 1] == batch->start[batch->count] &&
-	    program->in.used > O2_FRAME_HEAD_BYTES + length_bytes) {
+	if (is_last(program, batch) && program->in.used > O2_FRAME_HEAD_BYTES + length_bytes) {
 		program->talked = true;
 		program->answer.conduct.check = O2_CHECK_PROTOCOL_FRAME;
 		snprintf(program->answer.conduct.text, sizeof(program->answer.conduct.text),
@@ -160,7 +170,7 @@ static void take_answer(struct program *program, struct batch *batch, const uint
 /* Skip questions that are not sent. */
 static void skip_unsent(struct program *program, struct batch *batch)
 {
-	while (batch->next < batch->count && batch->start[batch->next] == batch->start[batch->next + 1]) {
+	while (batch->next < batch->written && batch->unsent[batch->next]) {
 		program->answer.kind = O2_ANSWER_NOT_IMPLEMENTED;
 		deliver(program, batch);
 	}
@@ -210,28 +220,44 @@ static bool hung(struct program *program, struct batch *batch)
 	return false;
 }
 
-/* Send and receive once there is something to do.  False when the program is gone. */
-static bool exchange(struct program *program, struct batch *batch, uint64_t until_ms)
+/* Questions as frames, no more of them than the program is about to read. */
+static int write_questions(struct program *program, struct batch *batch)
 {
-	struct pollfd fds[2] = {
-		{.fd = program->child.from, .events = POLLIN},
-		{.fd = batch->sent < program->out.used ? program->child.to : -1, .events = POLLOUT},
-	};
-	const uint64_t now = o2_monotonic_ms();
-	ssize_t n = poll(fds, 2, now < until_ms ? (int)(until_ms - now) : 0);
-	if (n == 0) {
-		return hung(program, batch);
+	int rc = 0;
+
+	if (batch->sent == program->out.used)
+		batch->sent = program->out.used = 0;
+	while (rc == 0 && batch->written < batch->count && program->out.used - batch->sent < AHEAD_BYTES) {
+		const uint32_t i = batch->written++;
+		json_t *object = NULL;
+
+		if (!program->host.absent[batch->asked[i]->stage])
+			object = o2_case_to_json(batch->asked[i]);
+		batch->unsent[i] = object == NULL;
+		if (object != NULL)
+			rc = o2_frame_append(&program->out, object);
+		json_decref(object);
 	}
-	if (fds[1].revents != 0) {
-		n = write(program->child.to, program->out.bytes + batch->sent,
-			  program->out.used - batch->sent);
-		if (n > 0)
-			batch->sent += (size_t)n;
-		else if (errno == EPIPE) /* it reads no more; what it still says is read below */
-			batch->sent = program->out.used;
-	}
-	if (fds[0].revents == 0)
-		return true;
+	return rc;
+}
+
+/* Hand over what the pipe has room for; what the program says is read by others, even if it reads no more. */
+static void send_questions(struct program *program, struct batch *batch)
+{
+	const ssize_t n =
+		write(program->child.to, program->out.bytes + batch->sent, program->out.used - batch->sent);
+
+	if (n > 0)
+		batch->sent += (size_t)n;
+	else if (n < 0 && errno == EPIPE)
+		batch->sent = program->out.used;
+}
+
+/* Receive once there is something.  False when the program is gone. */
+static bool receive(struct program *program, struct batch *batch)
+{
+	ssize_t n;
+
 	if (o2_frame_reserve(&program->in, READ_BYTES) != 0) {
 		ended(program, batch, O2_CHECK_PROTOCOL_FRAME, "no memory for so long an answer");
 		return false;
@@ -246,6 +272,22 @@ static bool exchange(struct program *program, struct batch *batch, uint64_t unti
 	else
 		ended(program, batch, O2_CHECK_RUN_CRASH, "");
 	return false;
+}
+
+/* Send and receive once there is something to do.  False when the program is gone. */
+static bool exchange(struct program *program, struct batch *batch, uint64_t until_ms)
+{
+	struct pollfd fds[2] = {
+		{.fd = program->child.from, .events = POLLIN},
+		{.fd = batch->sent < program->out.used ? program->child.to : -1, .events = POLLOUT},
+	};
+	const uint64_t now = o2_monotonic_ms();
+
+	if (poll(fds, 2, now < until_ms ? (int)(until_ms - now) : 0) == 0)
+		return hung(program, batch);
+	if (fds[1].revents != 0)
+		send_questions(program, batch);
+	return fds[0].revents == 0 || receive(program, batch);
 }
 
 /* Pages in memory now, in bytes; 0 when that cannot be found out. */
@@ -286,27 +328,6 @@ static void look_at_memory(struct program *program)
 	program->warm_bytes = bytes;
 }
 
-/* The frames of the questions that are not answered yet. */
-static int write_questions(struct program *program, struct batch *batch)
-{
-	int rc = 0;
-
-	program->out.used = 0;
-	batch->sent = 0;
-	for (uint32_t i = batch->next; i < batch->count; i++) {
-		json_t *object = NULL;
-
-		batch->start[i] = program->out.used;
-		if (!program->host.absent[batch->asked[i]->stage])
-			object = o2_case_to_json(batch->asked[i]);
-		if (rc == 0 && object != NULL)
-			rc = o2_frame_append(&program->out, object);
-		json_decref(object);
-	}
-	batch->start[batch->count] = program->out.used;
-	return rc;
-}
-
 /* Answers that nobody asked for would be taken for those to come. */
 static void end_talker(struct program *program)
 {
@@ -327,9 +348,10 @@ static int ask(struct o2_host *host, struct o2_case *const *asked, uint32_t coun
 {
 	struct program *program = program_of(host);
 	struct batch batch = {.asked = asked, .count = count, .answered = answered, .context = context};
-	int rc = write_questions(program, &batch);
+	int rc;
 
-	while (rc == 0) {
+	program->out.used = 0;
+	while ((rc = write_questions(program, &batch)) == 0) {
 		uint64_t until_ms;
 		uint32_t before;
 
@@ -339,16 +361,20 @@ static int ask(struct o2_host *host, struct o2_case *const *asked, uint32_t coun
 		if (program->child.pid == 0) {
 			host->restarts++;
 			rc = start(program);
-			if (rc == 0)
-				rc = write_questions(program, &batch);
+			if (rc != 0)
+				break;
+			batch.written = batch.next;
+			batch.sent = program->out.used = 0;
 			continue;
 		}
 		/* The limit runs anew with each answer; a program that has just begun gets more. */
 		batch.limit_ms = host->options.timeout_ms * (program->batches == 0 ? START_FACTOR : 1);
 		before = batch.next;
 		until_ms = o2_monotonic_ms() + batch.limit_ms;
-		while (batch.next == before && exchange(program, &batch, until_ms))
-			;
+		while (rc == 0 && batch.next == before && exchange(program, &batch, until_ms))
+			rc = write_questions(program, &batch);
+		if (rc != 0)
+			break;
 	}
 	if (rc == 0 && program->child.pid != 0) {
 		look_at_memory(program);
