@@ -2,6 +2,7 @@
 #include "base/plain.h"
 
 #include <ctype.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -33,21 +34,39 @@ size_t o2_character_bytes(const char *text, size_t length)
 	return 0;
 }
 
-static char plain(char c)
+/*
+ * The bytes of the next character, and whether a terminal would obey it: ASCII's control characters, and those from
+ * 0x80 to 0x9f, as UTF-8 has them or as bytes that belong to no character.
+ */
+static size_t look(const char *text, size_t left, bool *control)
 {
-	return (char)(iscntrl((unsigned char)c) ? '?' : c);
+	const uint8_t *byte = (const uint8_t *)text;
+	const size_t bytes = o2_character_bytes(text, left);
+
+	*control = (bytes == 1 && iscntrl(byte[0])) || (bytes == 2 && byte[0] == 0xc2 && byte[1] < 0xa0) ||
+		   (bytes == 0 && byte[0] < 0xa0);
+	return bytes == 0 ? 1 : bytes;
 }
 
 void o2_make_plain(char *text)
 {
-	for (char *c = text; *c != '\0'; c++)
-		*c = plain(*c);
+	bool control;
+
+	for (size_t left = strlen(text), bytes; left > 0; left -= bytes, text += bytes) {
+		bytes = look(text, left, &control);
+		if (control)
+			memset(text, '?', bytes);
+	}
 }
 
 void o2_print_plain(const char *text, FILE *out)
 {
-	for (; *text != '\0'; text++)
-		putc(plain(*text), out);
+	bool control;
+
+	for (size_t left = strlen(text), bytes; left > 0; left -= bytes, text += bytes) {
+		bytes = look(text, left, &control);
+		fwrite(control ? "??" : text, 1, bytes, out);
+	}
 }
 
 void o2_make_utf8(char *text)

@@ -6,8 +6,8 @@
 #include <stdio.h>
 
 /*
- * Make text, which may come from outside, one line that is safe to print on a terminal: each control
- * character, line ends included, becomes a question mark.
+ * Make text, which may come from outside, one line that is safe to print on a terminal: each byte of a control
+ * character becomes a question mark, line ends and those from 0x80 to 0x9f included.
  */
 void o2_make_plain(char *text);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Text from anywhere in HTML, XML and JSON: what it may not be is escaped, left out, or a question mark. */
+/* Text from anywhere in HTML, XML, JSON and on a terminal: what it may not be is escaped, left out, or a question mark. */
 
 #include "base/json.h"
 #include "base/markup.h"
+#include "base/plain.h"
 #include "tests/lib/unit_test.h"
 
 /* What comes of length bytes. */
@@ -73,5 +74,34 @@ TEST(test_json_takes_text_that_is_no_utf8)
 		assert_non_null(string);
 		assert_string_equal(json_string_value(string), texts[i][1]);
 		json_decref(string);
+	}
+}
+
+TEST(test_a_terminal_is_told_nothing_that_it_obeys)
+{
+	static const char *const texts[][2] = {
+		{"", ""},
+		{"a\x1b[2Jb\n\x7f", "a?[2Jb??"},
+		{"caf\xc3\xa9 \xe2\x82\xac \xc2\xa0", "caf\xc3\xa9 \xe2\x82\xac \xc2\xa0"},
+		{"\xc2\x9b"
+		 "2J \xc2\x80 \xc2\x9f",
+		 "??2J ?? ??"}, /* from 0x80 to 0x9f, as UTF-8 */
+		{"\x9b"
+		 "2J caf\xe9 \x80",
+		 "?2J caf\xe9 ?"},     /* as bytes, in a text of one byte a character */
+		{"\xe2\x9b", "\xe2?"}, /* a character that is cut short */
+	};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		char made[32], printed[32] = "";
+		FILE *out = fmemopen(printed, sizeof(printed), "w");
+
+		assert_non_null(out);
+		o2_print_plain(texts[i][0], out);
+		fclose(out);
+		assert_string_equal(printed, texts[i][1]);
+		snprintf(made, sizeof(made), "%s", texts[i][0]);
+		o2_make_plain(made);
+		assert_string_equal(made, texts[i][1]);
 	}
 }
