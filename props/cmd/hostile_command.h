@@ -17,8 +17,7 @@
 struct o2_hostile_words {
 	struct o2_command command;
 	struct o2_net_liar_options net;
-	const char *devices; /* "A,B" or "A"; NULL: none */
-	bool on_device;	     /* use devices of this machine */
+	const char *devices; /* "A,B" or "A" of this machine; NULL: on loop devices */
 	int64_t gid_index;   /* -1: o2_props_gid_index */
 	int64_t portal;	     /* -1: none was given */
 	int64_t profile;     /* enum o2_hostile_profile; -1: not said */

@@ -173,7 +173,7 @@ int o2_hostile_net_command(struct o2_hostile_words *words)
 	char *names;
 	int status;
 
-	if (!words->on_device)
+	if (words->devices == NULL)
 		return no_victim(words);
 	names = o2_rung_device_names(words->devices, device);
 	status = sort_devices(words, device) ? run(words) : no_victim(words);

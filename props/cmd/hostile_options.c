@@ -30,22 +30,26 @@ static const char *const profiles[] = {[O2_HOSTILE_STRICT] = "strict", [O2_HOSTI
 static const struct o2_option option_table[] = {
 	{"list", NULL, "the names, with rule and reaction", O2_FLAG(list)},
 	{"all", NULL, "all of them", O2_FLAG(all)},
-	{"some", "N", "so many, chosen by the seed (only with a device)", O2_NUMBER(some, 0, UINT32_MAX)},
-	{"seed", "S", "of --some (default: a new one)", O2_NUMBER(seed, 0, UINT64_MAX)},
+	{"some", "N", "so many, chosen by the seed (only with a device)", O2_NUMBER(some, 0, UINT32_MAX),
+	 .goes_with = "device"},
+	{"seed", "S", "of --some (default: a new one)", O2_NUMBER(seed, 0, UINT64_MAX), .goes_with = "some"},
 	{"device", "A,B", "the liar's device, and that of a victim in a process of its own",
 	 O2_TEXT(devices)},
 	{"gid-index", "N", "of both devices (default: $O2REF_GID_INDEX, else 1)",
-	 O2_NUMBER(gid_index, 0, UINT8_MAX)},
-	{"peer", "NID", "the victim is whoever has this NID", O2_READ(net.peer, read_nid)},
-	{"port", "N", "that the peer listens at (987)", O2_NUMBER(net.port, 0, UINT16_MAX)},
+	 O2_NUMBER(gid_index, 0, UINT8_MAX), .goes_with = "device"},
+	{"peer", "NID", "the victim is whoever has this NID", O2_READ(net.peer, read_nid),
+	 .goes_with = "device"},
+	{"port", "N", "that the peer listens at (987)", O2_NUMBER(net.port, 0, UINT16_MAX),
+	 .goes_with = "peer"},
 	{"patience", "S", "seconds until the peer gives up on one that is silent (75)",
-	 O2_NUMBER(net.patience_ms, 0, PATIENCE_MAX_S), .unit = 1000},
+	 O2_NUMBER(net.patience_ms, 0, PATIENCE_MAX_S), .unit = 1000, .goes_with = "peer"},
 	{"portal", "P", "where the peer serves 9000 bytes for PUT and GET, under --match-bits",
-	 O2_NUMBER(portal, 0, UINT32_MAX)},
-	{"match-bits", "M", "under which it serves them", O2_NUMBER(net.match_bits, 0, UINT64_MAX)},
+	 O2_NUMBER(portal, 0, UINT32_MAX), .goes_with = "peer"},
+	{"match-bits", "M", "under which it serves them", O2_NUMBER(net.match_bits, 0, UINT64_MAX),
+	 .goes_with = "portal"},
 	{"profile", "P",
 	 "kernel: what kernels are known to tolerate (\"Tolerated by\" in --list) is no failure (strict)",
-	 O2_NAME(profile, profiles)},
+	 O2_NAME(profile, profiles), .goes_with = "peer"},
 	{"quirk", "NAME,...",
 	 "of the honest ends, as of `o2ref serve`, which lists them (late: only with a device)",
 	 .kind = O2_OPTION_READ, .read = o2_hostile_quirks},
@@ -53,9 +57,10 @@ static const struct o2_option option_table[] = {
 	 "of the victim: a deliberate defect, or without a check: without/RULE (only in o2props-mutants)",
 	 O2_TEXT(net.mutant)},
 	{"tell", NULL, "with --peer: also print all that is said, as lines that `o2ref conform` reads",
-	 O2_FLAG(tell)},
-	{"victim", NULL, "be the victim: orders come from standard input", O2_FLAG(victim)},
-	{"liar", "NID", "who the victim's liar is", O2_READ(liar_nid, read_nid)},
+	 O2_FLAG(tell), .goes_with = "peer"},
+	{"victim", NULL, "be the victim: orders come from standard input", O2_FLAG(victim),
+	 .goes_with = "device"},
+	{"liar", "NID", "who the victim's liar is", O2_READ(liar_nid, read_nid), .goes_with = "victim"},
 	{0},
 };
 
@@ -82,26 +87,15 @@ static int check(const struct o2_hostile_words *words)
 	const struct o2_command *command = &words->command;
 	const bool many = words->all || words->some >= 0, named = words->names[0] != NULL;
 
-	if (words->on_device && words->devices == NULL)
-		return o2_command_usage(command, "--peer and --victim need a --device");
 	if (words->victim)
 		return words->liar_nid != 0 && !named
 			       ? 0
 			       : o2_command_usage(command, "--victim needs --liar NID, and nothing else");
-	if (words->list + many + named != 1 || (words->list && words->on_device))
+	if (words->list + many + named != 1 || (words->list && words->devices != NULL))
 		return o2_command_usage(command,
 					"exactly one of --list, --all or --some, and names is needed");
-	if (!words->on_device && words->some >= 0)
-		return o2_command_usage(command, "--some is for hostile with a --device");
-	if (!words->on_device && words->gid_index >= 0)
-		return o2_command_usage(command, "--gid-index is for hostile with a --device");
-	if (!words->on_device && o2_hostile_quirk_takes_time())
+	if (words->devices == NULL && o2_hostile_quirk_takes_time())
 		return o2_command_usage(command, "--quirk late is for hostile with a --device");
-	if (words->tell && words->net.peer == 0)
-		return o2_command_usage(command, "--tell is for --peer");
-	if (words->profile >= 0 && words->net.peer == 0)
-		return o2_command_usage(command,
-					"--profile is for --peer: a victim of ours is judged strictly");
 	return 0;
 }
 
@@ -122,7 +116,6 @@ int o2_hostile_read(const char *program, int argc, char **argv, struct o2_hostil
 	first = o2_options_read(&words->command, argc, argv, words);
 	if (first <= 0)
 		return first;
-	words->on_device = words->devices != NULL || words->net.peer != 0 || words->victim;
 	words->names = argv + first;
 	return check(words) == 0 ? first : -1;
 }

@@ -307,7 +307,7 @@ static int other_command(int argc, char **argv)
 		if (first <= 0)
 			return first < 0 ? O2_PROPS_EXIT_USAGE : 0;
 #ifdef O2_PROPS_IN_PROCESS
-		return words.on_device ? run_sibling(argv) : o2_hostile_command(&words);
+		return words.devices != NULL ? run_sibling(argv) : o2_hostile_command(&words);
 #else
 		return o2_hostile_net_command(&words);
 #endif

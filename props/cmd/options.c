@@ -35,9 +35,10 @@ static const struct o2_option option_table[] = {
 	 O2_TEXT(far)},
 	{"far-side", "SIDE", "which end that is: sink (the default) or source",
 	 O2_NAME(far_side, o2_props_sides)},
-	{"far-program", "PATH", "o2props there (default: this program's own path)", O2_TEXT(far_program)},
+	{"far-program", "PATH", "o2props there (default: this program's own path)", O2_TEXT(far_program),
+	 .goes_with = "far"},
 	{"far-timeout", "SECONDS", "the longest that it may take to start, and to answer (default 60)",
-	 O2_NUMBER(far_timeout_s, 1, MAX_PROGRESS)},
+	 O2_NUMBER(far_timeout_s, 1, MAX_PROGRESS), .goes_with = "far"},
 	{"gid-index", "N", "RoCEv2 GID of a real device (default $O2REF_GID_INDEX, else 1)",
 	 O2_NUMBER(gid_index, 0, UINT8_MAX)},
 	{"cases", "N",
@@ -149,9 +150,6 @@ int o2_props_check(const struct o2_props_arguments *a, const char *command, cons
 					"--cases is for run and for export of transfers, not for %s%s%s",
 					command, strcmp(command, "export") == 0 ? " of " : "",
 					strcmp(command, "export") == 0 ? property : "");
-	if (a->far == NULL && (a->far_program != NULL || a->far_timeout_s != O2_FAR_TIMEOUT_S))
-		return o2_command_usage(&o2_props_command, "--far-%s is for --far",
-					a->far_program != NULL ? "program" : "timeout");
 	if (a->far == NULL && a->far_side != O2_SINK && strcmp(command, "far") != 0)
 		return o2_command_usage(&o2_props_command, "--far-side is for --far");
 	if (a->device[0] == '\0')

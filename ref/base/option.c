@@ -191,11 +191,30 @@ static void list_options(const struct o2_command *command, struct option list[MO
 	list[n] = (struct option){NULL, 0, NULL, 0};
 }
 
+static bool is_given(const struct o2_command *command, const bool *given, const char *name)
+{
+	for (unsigned int i = 0; command->options[i].help != NULL; i++)
+		if (given[i] && strcmp(command->options[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+static int check_company(const struct o2_command *command, const bool *given)
+{
+	for (unsigned int i = 0; command->options[i].help != NULL; i++) {
+		const struct o2_option *option = &command->options[i];
+
+		if (given[i] && option->goes_with != NULL && !is_given(command, given, option->goes_with))
+			return o2_command_usage(command, "--%s is for --%s", option->name, option->goes_with);
+	}
+	return 0;
+}
+
 int o2_options_read(const struct o2_command *command, int argc, char **argv, void *target)
 {
 	struct option list[MOST_ROWS + 2];
 	char why[O2_OPTION_WHY_BYTES], letter[] = "-?";
-	bool is_letter;
+	bool is_letter, given[MOST_ROWS];
 	int code;
 
 	if (argc > 1 && strcmp(argv[argc - 1], O2_OPTION_LIST) == 0) {
@@ -205,6 +224,7 @@ int o2_options_read(const struct o2_command *command, int argc, char **argv, voi
 	list_options(command, list);
 	opterr = 0;
 	optind = 0; /* GNU: nothing is left of a line that was read before, in part or whole */
+	memset(given, 0, sizeof(given));
 	while ((code = getopt_long(argc, argv, "h", list, NULL)) != -1) {
 		if (code == 'h') {
 			o2_command_help(command);
@@ -222,8 +242,9 @@ int o2_options_read(const struct o2_command *command, int argc, char **argv, voi
 			o2_command_usage(command, "%s", why);
 			return -1;
 		}
+		given[code - FIRST_CODE] = true;
 	}
-	return optind;
+	return check_company(command, given) == 0 ? optind : -1;
 }
 
 int o2_command_usage(const struct o2_command *command, const char *format, ...)

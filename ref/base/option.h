@@ -46,7 +46,9 @@ struct o2_option {
 	bool (*read)(const struct o2_option *option, const char *text, void *target,
 		     char why[O2_OPTION_WHY_BYTES]);
 	unsigned int commands; /* commands that have it, as bits of o2_command.which; 0: all */
-	void (*more)(void);    /* prints further help under this row; NULL: there is none */
+	const char
+		*goes_with; /* name of the option without which it says nothing, and is refused; NULL: none */
+	void (*more)(void); /* prints further help under this row; NULL: there is none */
 };
 
 /*

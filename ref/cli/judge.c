@@ -19,21 +19,22 @@ struct judge_options {
 
 #define O2_OPTION_TARGET struct judge_options
 #define DAY_MS		 (24u * 3600 * 1000)
-#define EVENTS_NOT_SAID	 UINT32_MAX
 
 static const struct o2_option option_table[] = {
 	{"json", NULL, "one object for each file, o2ref/judge/output, on a line of its own", O2_FLAG(json)},
 	{"live", "IFACE", "judge what passes this interface, until interrupted; in place of FILE",
 	 O2_TEXT(live.interface)},
-	{"seconds", "N", "with --live: end after so long", O2_NUMBER(live.seconds, 1, DAY_MS)},
-	{"packets", "N", "with --live: end after so many", O2_NUMBER(live.packets, 1, UINT64_MAX)},
+	{"seconds", "N", "with --live: end after so long", O2_NUMBER(live.seconds, 1, DAY_MS),
+	 .goes_with = "live"},
+	{"packets", "N", "with --live: end after so many", O2_NUMBER(live.packets, 1, UINT64_MAX),
+	 .goes_with = "live"},
 	{"html", "OUT",
 	 "also write a page: ladders of what went over each connection, with the findings in them",
 	 O2_TEXT(out.html)},
 	{"events", "N",
 	 "1000: with --html, of each FILE: how many of the first events the page has besides those at "
 	 "findings",
-	 O2_NUMBER(out.first_events, 0, 1000000)},
+	 O2_NUMBER(out.first_events, 0, 1000000), .goes_with = "html"},
 	{"junit", "OUT", "also write what was found as JUnit: a case for each rule", O2_TEXT(out.junit)},
 	{"sarif", "OUT", "also write it as SARIF 2.1.0", O2_TEXT(out.sarif)},
 	{"timeout", "MS",
@@ -224,12 +225,8 @@ static int judge_files(int count, char **paths, const struct judge_options *opti
 /* What is wrong with the command line; NULL: nothing. */
 static const char *misused(const struct judge_options *options, int files)
 {
-	if (options->out.first_events != EVENTS_NOT_SAID && options->out.html == NULL)
-		return "--events is for --html";
 	if (options->live.interface != NULL)
 		return files != 0 ? "--live is in place of FILE" : NULL;
-	if (options->live.seconds != 0 || options->live.packets != 0)
-		return "--seconds and --packets are for --live";
 	return files == 0 ? "no file given" : NULL;
 }
 
@@ -238,7 +235,7 @@ int o2_cli_judge(int argc, char **argv)
 	struct judge_options options = {
 		.wire = O2_WIRE_DEFAULTS,
 		.judge = O2_JUDGE_DEFAULTS,
-		.out.first_events = EVENTS_NOT_SAID,
+		.out.first_events = O2_LADDER_FIRST,
 	};
 	const int first = o2_options_read(&command, argc, argv, &options);
 	struct o2_judge_out *out;
@@ -251,8 +248,6 @@ int o2_cli_judge(int argc, char **argv)
 	wrong = misused(&options, argc - first);
 	if (wrong != NULL)
 		return o2_command_usage(&command, "%s", wrong);
-	if (options.out.first_events == EVENTS_NOT_SAID)
-		options.out.first_events = O2_LADDER_FIRST;
 	options.out.captures = argv + first;
 	options.out.ncaptures = (uint32_t)(argc - first);
 	out = o2_judge_out_open(&options.out);

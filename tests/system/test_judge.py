@@ -354,12 +354,13 @@ class OtherProtocols(unittest.TestCase):
 class CommandLine(unittest.TestCase):
     def test_usage(self):
         for arguments in ([], ["--timeout", "0", "-"], ["--no-such"], ["/no/such/file"], ["--events", "10", "-"],
-                          ["--events", "1000", "--junit", "/dev/null", "-"]):
+                          ["--events", "1000", "--junit", "/dev/null", "-"], ["--seconds", "1", "-"], ["--packets", "1", "-"]):
             done = subprocess.run([PROGRAM, "judge", *arguments], capture_output=True, timeout=60, check=False)
             self.assertEqual(done.returncode, USAGE, arguments)
             self.assertEqual(done.stderr.count(b"\n"), 1, done.stderr)
-            if "--events" in arguments:
-                self.assertIn(b"--events is for --html", done.stderr)
+            for option, company in (("--events", b"--html"), ("--seconds", b"--live"), ("--packets", b"--live")):
+                if option in arguments:
+                    self.assertIn(option.encode() + b" is for " + company, done.stderr)
 
     def test_no_capture(self):
         done = judge(b"not a capture, not at all, not even a little")

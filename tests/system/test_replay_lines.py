@@ -175,10 +175,23 @@ class Refused(unittest.TestCase):
                     self.assertEqual((status, text), (2, f"o2props: {why} (see: o2props --help)\n"))
             self.assertEqual(list(Path(folder).iterdir()), [])
 
-    def test_hostile_on_loop_has_no_gid(self):
-        status, text = started(["hostile", "stump", "--gid-index", "3"])
-        self.assertEqual(status, 2, text)
-        self.assertRegex(text, r"\A\S+: --gid-index is for hostile with a --device \(see: .*\)\n\Z")
+    def test_hostile_refuses_what_it_would_ignore(self):
+        for words, why in ((["--gid-index", "3", "stump"], "--gid-index is for --device"),
+                           (["--some", "3"], "--some is for --device"),
+                           (["--peer", "192.0.2.1@o2ib", "--all"], "--peer is for --device"),
+                           (["--victim", "--liar", "192.0.2.1@o2ib"], "--victim is for --device"),
+                           (["--seed", "3", "--all"], "--seed is for --some"),
+                           (["--port", "987", "--all"], "--port is for --peer"),
+                           (["--patience", "75", "--all"], "--patience is for --peer"),
+                           (["--portal", "0", "--all"], "--portal is for --peer"),
+                           (["--match-bits", "0", "--all"], "--match-bits is for --portal"),
+                           (["--profile", "strict", "--all"], "--profile is for --peer"),
+                           (["--tell", "stump"], "--tell is for --peer"),
+                           (["--liar", "192.0.2.1@o2ib", "--all"], "--liar is for --victim")):
+            with self.subTest(words=words):
+                status, text = started(["hostile", *words])
+                self.assertEqual(status, 2, text)
+                self.assertRegex(text, rf"\A(\S+): {why} \(see: \1 hostile --help\)\n\Z")
 
     def test_a_scenario_is_of_property_transfer(self):
         with tempfile.TemporaryDirectory(prefix="o2ref-replay-") as folder:

@@ -18,6 +18,7 @@ struct target {
 	uint64_t number;
 	bool some[COLORS];
 	char first; /* READ: of the value */
+	uint8_t shade;
 };
 
 static const char *const colors[] = {[RED] = "red", [GREEN] = "green", [BLUE] = "blue", NULL};
@@ -51,6 +52,7 @@ static const struct o2_option table[] = {
 	{"some", "A,B", "names", O2_NAMES_OF(some, color_name)},
 	{"upper", "TEXT", "a function's", O2_READ(first, read_upper)},
 	{"other", NULL, "of another command", O2_FLAG(flag), .commands = 2},
+	{"shade", "N", "of the color", O2_NUMBER(shade, 0, 9), .goes_with = "color"},
 	{0},
 };
 
@@ -137,4 +139,19 @@ TEST(what_is_wrong_is_named)
 	says("--some red,pink", "--some has 'pink', not red, green or blue");
 	says("--some red,", "--some has '', not red, green or blue");
 	says("--upper x", "--upper begins with 'x'");
+}
+
+/* Wherever the other one stands, and whatever its value is. */
+TEST(one_that_says_nothing_alone_is_refused_alone)
+{
+	struct target t;
+	char *argv[32];
+
+	assert_int_equal(read_line("--shade 3 --color red", &t, argv), 5);
+	assert_int_equal(t.shade, 3);
+	assert_int_equal(read_line("--color red --shade 0", &t, argv), 5);
+	assert_int_equal(read_line("--color red", &t, argv), 3);
+	says("--shade 3", "--shade is for --color");
+	says("--shade 0 --some red", "--shade is for --color");
+	assert_int_equal(read_line("--flag", &t, argv), 2); /* nothing is left of the line before */
 }
