@@ -392,7 +392,7 @@ static int take_ack(struct o2_links *links, const struct o2_event *event)
 	return link->conn == NULL ? -ENOMEM : 0;
 }
 
-/* Something was not seen: of the event's direction, or of any if it cannot be told which. */
+/* Something was not seen: of the event's direction, or of either side of all if it cannot be told which. */
 static int take_missing(struct o2_links *links, const struct o2_event *event)
 {
 	enum o2_judge_side from;
@@ -402,8 +402,9 @@ static int take_missing(struct o2_links *links, const struct o2_event *event)
 	if (link != NULL)
 		return tell(links, link, from, O2_JUDGE_LOST, event);
 	for (size_t i = 0; i < O2_LINKS_MAX && rc == 0; i++)
-		if (links->link[i].conn != NULL)
-			rc = tell(links, &links->link[i], O2_JUDGE_A, O2_JUDGE_LOST, event);
+		for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES && links->link[i].conn != NULL && rc == 0;
+		     side++)
+			rc = tell(links, &links->link[i], (enum o2_judge_side)side, O2_JUDGE_LOST, event);
 	return rc;
 }
 

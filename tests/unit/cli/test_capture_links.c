@@ -286,3 +286,30 @@ TEST(test_a_connection_that_falls_silent)
 		closed(heard);
 	}
 }
+
+/*
+ * A packet that was cut before its addresses may have been either side's: then nothing that waits for the next packet
+ * of a side is proven by it.  Here a side has spent what it has not, unless it was given more.
+ */
+TEST(test_a_loss_of_either_side)
+{
+	static const uint32_t qp_of_other[] = {[A] = QP_B, [B] = QP_A};
+
+	for (int from = A; from < O2_JUDGE_SIDES; from++)
+		for (int lost = 0; lost < 2; lost++) {
+			const enum o2_judge_side spends = from, gives = 1 - from;
+			struct heard *heard = opened();
+			const struct o2_event note = {
+				.kind = O2_EVENT_NOTE, .missing = true, .frame = 99, .time_ns = SECOND_NS};
+
+			connect(heard, 0, QP_B);
+			for (uint32_t i = 0; i <= SAY_DEPTH; i++)
+				send(heard, spends, qp_of_other[spends], put(spends, 0));
+			assert_int_equal(heard->say.times[O2_JUDGE_CREDITS_NONE], 0);
+			if (lost)
+				assert_int_equal(o2_links_hear(heard->links, &note), 0);
+			send(heard, gives, qp_of_other[gives], put(gives, 1));
+			assert_int_equal(heard->say.times[O2_JUDGE_CREDITS_NONE], lost ? 0 : 1);
+			closed(heard);
+		}
+}

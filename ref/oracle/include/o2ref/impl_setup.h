@@ -81,10 +81,11 @@ struct o2_impl_setup_log {
 static inline void o2_impl_setup_write(struct o2_impl_setup_log *log, uint32_t op, uint32_t kind,
 				       uint32_t handle, uint32_t on, uint32_t also_on, uint32_t status)
 {
-	struct o2_impl_setup_event *event = &log->out->event[log->out->count];
+	struct o2_impl_setup_event *event;
 
 	if (log->out->count++ >= log->out->capacity)
 		return;
+	event = &log->out->event[log->out->count - 1];
 	event->round = log->round;
 	event->op = op;
 	event->kind = kind;
