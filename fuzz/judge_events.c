@@ -106,6 +106,8 @@ static void draw_event(struct o2_choice *choice, struct o2_judge_event *event, s
 	event->addr = draw(choice) * 4;
 	event->rkey = draw(choice);
 	event->announced_bytes = draw(choice);
+	/* One in ten, without a draw of its own: what is recorded in the corpus stays what it is. */
+	event->timeless = event->announced_bytes == 9;
 	if (event->kind == O2_JUDGE_PART) {
 		event->bytes = o2_draw(choice, sizeof(part));
 		o2_stream_fill(part, sizeof(part), O2_JUDGE_DEFAULTS.seed, draw(choice), draw(choice));
