@@ -211,6 +211,13 @@ class CannotBeWritten(Files):
                 self.kept(f"{self.path}/read.pcap: this is the capture that is read, so {option} cannot write it",
                           option, self.path / "read.pcap")
 
+    def test_nor_is_any_of_several(self):
+        others = [FOLDER / "ping.plain.pcap"] * 3
+        for before in range(len(others) + 1):
+            with self.subTest(before):
+                self.kept(f"{self.path}/read.pcap: this is the capture that is read, so --sarif cannot write it",
+                          "--sarif", self.path / "read.pcap", *others[:before])
+
     def test_nor_is_it_when_it_is_standard_input(self):
         capture = (FOLDER / "ping.plain.pcap").read_bytes()
         for option in self.OPTIONS:
