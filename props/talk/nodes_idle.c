@@ -99,6 +99,19 @@ static void check_set(struct o2_nodes_seat *seat, enum o2_ni_pool_kind kind, uin
 		o2_nodes_seen(seat->nodes, O2_NODES_SEEN_SHRUNK);
 }
 
+/*
+ * An idle connection sends a keep-alive message every 100 s, and the connections of a node send theirs at the same
+ * time.  If they need more transmits than a pool has, the other pools are used and are not idle.
+ */
+static bool keeps_alive_from_two_pools(const struct o2_nodes *nodes, const struct o2_nodes_seat *seat)
+{
+	uint32_t count = 0;
+
+	for (uint32_t to = 0; to < nodes->nseats; to++)
+		count += o2_nodes_count_ends(seat, to, true);
+	return count > O2_NODES_TX;
+}
+
 /* The operation has put something back into the set of its mode at both ends, and into the transmits'. */
 static void check_sets(struct o2_nodes *nodes, const struct o2_nodes_op *op, struct o2_nodes_seat *seat,
 		       enum o2_ni_pool_kind kind, uint32_t before[O2_NODES_MAX][O2_NI_POOL_KINDS])
@@ -111,7 +124,8 @@ static void check_sets(struct o2_nodes *nodes, const struct o2_nodes_op *op, str
 		struct o2_nodes_seat *end = &nodes->seat[ends[i]];
 
 		check_set(end, kind, before[end->index][kind]);
-		check_set(end, O2_NI_POOL_TX, before[end->index][O2_NI_POOL_TX]);
+		if (!keeps_alive_from_two_pools(nodes, end))
+			check_set(end, O2_NI_POOL_TX, before[end->index][O2_NI_POOL_TX]);
 	}
 }
 

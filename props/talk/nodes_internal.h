@@ -16,6 +16,7 @@
 #define O2_NODES_SLOTS	    (O2_NODES_OPS + O2_NODES_LATE)
 #define O2_NODES_STEPS	    400u  /* of a case */
 #define O2_NODES_POOL	    2u	  /* elements of a registration pool */
+#define O2_NODES_TX	    8u	  /* transmits of a pool */
 #define O2_NODES_SLOT_PAGES 3u	  /* of one side of an operation */
 #define O2_NODES_BURST	    0xffu /* in match bits, where others have the number of an operation */
 #define O2_NODES_ENDS	    64u	  /* of connections, that a node has at a time */

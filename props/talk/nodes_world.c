@@ -32,7 +32,7 @@ static int open_interface(struct o2_nodes *nodes, struct o2_nodes_seat *seat, st
 		.dma_kind = O2_DMA_VIRTUAL,
 		.bounce = seat->index % 2 == 1,
 		.arena_pages = nodes->nseats * O2_NODES_SLOTS * O2_NODES_SLOT_PAGES,
-		.sizes = {.tx_size = 8, .reg_size = O2_NODES_POOL},
+		.sizes = {.tx_size = O2_NODES_TX, .reg_size = O2_NODES_POOL},
 		.reg_ops = &o2_nodes_reg_ops,
 	};
 	int rc = nodes->ground.ops->device(&nodes->ground, seat->index, &config, &seat->address, error);
