@@ -227,7 +227,8 @@ void o2_told_event(void *context, const struct o2_judge_event *event)
 	tells[event->kind](told, event, time_ns);
 	if (event->kind == O2_JUDGE_REQUEST || event->kind == O2_JUDGE_REPLY)
 		return;
-	o2_told_noise(told, event, time_ns);
+	if (!told->hearing->either)
+		o2_told_noise(told, event, time_ns);
 	told->untold |= told->file->full;
 }
 

@@ -112,12 +112,10 @@ static void cut_tags(struct o2_told *told, uint64_t time_ns)
 		}
 }
 
-/* docs/judge.md, "Captures": of any connection, where it cannot be told of which. */
-void o2_told_lost_front(struct o2_told *told, const struct o2_judge_event *event, uint64_t time_ns)
+void o2_told_lost_front(struct o2_told *told, const struct o2_judge_event *event, bool is_known,
+			uint64_t time_ns)
 {
 	struct o2_capture_packet packet = draw_packet(told, time_ns);
-	/* What cannot be told is taken for the first side's, which is seldom drawn. */
-	const bool is_known = event->from == O2_JUDGE_B || o2_draw_bool(told->c, 4, 1);
 	size_t front;
 
 	packet.from = (int)event->from;

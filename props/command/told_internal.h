@@ -61,7 +61,8 @@ void o2_told_tests(struct o2_told *told, struct o2_capture_packet *packet,
 				  const char *what));
 void o2_told_selftest(struct o2_told *told, uint64_t time_ns);
 /* The same: of a packet only the front is there. */
-void o2_told_lost_front(struct o2_told *told, const struct o2_judge_event *event, uint64_t time_ns);
+void o2_told_lost_front(struct o2_told *told, const struct o2_judge_event *event, bool is_known,
+			uint64_t time_ns);
 /* At the end, packets of which only the front is there. */
 void o2_told_cuts(struct o2_told *told, uint64_t time_ns);
 /* At the end: what never ends. */

@@ -234,6 +234,16 @@ static void far_behind(struct o2_told *told, uint64_t time_ns)
 	}
 }
 
+/* One packet without addresses, for both events: it is of either side, and of each connection that there is. */
+static void lost_of_either(struct o2_told *told, const struct o2_judge_event *event, uint64_t time_ns)
+{
+	told->lost = true;
+	told->untold |= told->ntwins > 0;
+	if (event->from == O2_JUDGE_A)
+		o2_told_lost_front(told, event, false, time_ns);
+	o2_told_remember(told, event, NULL, NULL, 0);
+}
+
 /*
  * What the judge is told of the conversation itself.  Of a side that has sent something: the end of a message
  * or of a WRITE in its place, a packet behind a gap, and the first of those in the gap, which it goes back to.
@@ -247,9 +257,13 @@ void o2_told_lost(struct o2_told *told, const struct o2_judge_event *event, uint
 		.from = from, .dest_qp = told->qp[1 - from], .payload = bytes, .time_ns = time_ns};
 	const uint64_t kind = o2_draw(told->c, told->has_gap[from] ? 5 : 3);
 
+	if (told->hearing->either) {
+		lost_of_either(told, event, time_ns);
+		return;
+	}
 	if (told->ntwins == 0 && o2_draw_bool(told->c, 1, 2)) {
 		told->lost = true;
-		o2_told_lost_front(told, event, time_ns);
+		o2_told_lost_front(told, event, true, time_ns);
 		o2_told_remember(told, event, NULL, NULL, 0);
 		return;
 	}

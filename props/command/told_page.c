@@ -106,12 +106,20 @@ uint32_t o2_page_at(const struct o2_page *page, uint64_t packet)
 	return O2_PAGE_NONE;
 }
 
+uint32_t o2_page_of(const struct o2_page *page, const struct o2_told_found *found)
+{
+	const uint32_t at = o2_page_at(page, found->packet);
+	const struct o2_told_step *step = at == O2_PAGE_NONE ? NULL : o2_page_step(page, at);
+
+	return step != NULL && step->kind == O2_JUDGE_LOST && step->from != found->who ? at - 1 : at;
+}
+
 /* Of each row, how many findings stand at their events. */
 static void place(struct o2_page *page, uint32_t i, uint32_t *count)
 {
 	const struct o2_told_report *report = page->report;
 	const struct o2_told_found *found = &report->found[i];
-	const uint32_t at = o2_page_at(page, found->packet);
+	const uint32_t at = o2_page_of(page, found);
 	uint32_t row = 0;
 
 	while (!o2_told_is_of(report, i, row))
@@ -257,7 +265,7 @@ static void index_row(struct o2_page *page, uint32_t k)
 		if (o2_told_is_of(page->report, page->shown[i].found, k))
 			fprintf(out, "%s<a href=\"#f%" PRIu32 "-e%" PRIu64 "\">packet %" PRIu64 "</a>",
 				linked++ == 0 ? "" : ", ", page->file,
-				o2_page_id(page, o2_page_at(page, found->packet)),
+				o2_page_id(page, o2_page_of(page, found)),
 				o2_page_packet(page, found->packet));
 	}
 	if (row_of->times > linked)

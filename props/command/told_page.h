@@ -58,6 +58,8 @@ static inline uint64_t o2_page_packet(const struct o2_page *page, uint64_t first
 const struct o2_rdma_desc *o2_page_desc(const struct o2_page *page, uint32_t i);
 /* The step of a packet of the first conversation. */
 uint32_t o2_page_at(const struct o2_page *page, uint64_t packet);
+/* The same of what was found: a packet that is missing on either side is an event of each. */
+uint32_t o2_page_of(const struct o2_page *page, const struct o2_told_found *found);
 /* Of the findings that stand there; O2_JUDGE_SEVERITIES: none does. */
 int o2_page_severest(const struct o2_page *page, uint32_t at);
 

@@ -34,7 +34,7 @@ static void findings(const struct o2_page *page, uint32_t at)
 	for (uint32_t i = 0; i < page->report->nfound; i++) {
 		const struct o2_told_found *found = &page->report->found[i];
 
-		if (page->placed[page->conn][i] && o2_page_at(page, found->packet) == at)
+		if (page->placed[page->conn][i] && o2_page_of(page, found) == at)
 			finding(page, i);
 		if (page->placed[page->conn][i] && found->earlier != 0 &&
 		    o2_page_at(page, found->earlier) == at)
@@ -42,7 +42,7 @@ static void findings(const struct o2_page *page, uint32_t at)
 				"<div class=\"finding back %s\"> <a href=\"#f%" PRIu32 "-e%" PRIu64
 				"\">packet %" PRIu64 "</a> goes back to this: <code>%s</code></div>",
 				o2_judge_severity_names[found->severity], page->file,
-				o2_page_id(page, o2_page_at(page, found->packet)),
+				o2_page_id(page, o2_page_of(page, found)),
 				o2_page_packet(page, found->packet), found->rule->id);
 	}
 }
@@ -52,7 +52,7 @@ int o2_page_severest(const struct o2_page *page, uint32_t at)
 	int severest = O2_JUDGE_SEVERITIES;
 
 	for (uint32_t i = 0; i < page->report->nfound; i++)
-		if (page->placed[page->conn][i] && o2_page_at(page, page->report->found[i].packet) == at)
+		if (page->placed[page->conn][i] && o2_page_of(page, &page->report->found[i]) == at)
 			severest = O2_PAGE_LEAST(severest, (int)page->report->found[i].severity);
 	return severest;
 }
@@ -77,7 +77,7 @@ static bool is_accused(const struct o2_page *page, uint32_t at, const char *name
 		const struct o2_told_found *found = &page->report->found[i];
 		const char *field = found->finding->error.field;
 
-		if (!page->placed[page->conn][i] || field == NULL || o2_page_at(page, found->packet) != at)
+		if (!page->placed[page->conn][i] || field == NULL || o2_page_of(page, found) != at)
 			continue;
 		if (strcmp(field, "bytes written") == 0)
 			field = "ibcm_status";

@@ -114,6 +114,7 @@ struct o2_hearing {
 	uint64_t *found_of, *unproven; /* counters: of each rule, and all that never was proven */
 	const char *scene;	       /* for the report */
 	bool over;		       /* nothing honest can follow */
+	bool either; /* the loss that is told, first of A and then of B, is of one packet of either side */
 };
 
 static inline enum o2_judge_side o2_hearing_other(enum o2_judge_side side)
@@ -153,6 +154,8 @@ void o2_hearing_expect_times(struct o2_hearing *h);
 void o2_hearing_missed(struct o2_hearing *h, enum o2_judge_side side);
 /* It is told that something of that side is missing, of which nothing was said. */
 void o2_hearing_lose(struct o2_hearing *h, enum o2_judge_side side);
+/* The same of one side or the other: the judge is told of both. */
+void o2_hearing_lose_either(struct o2_hearing *h);
 
 /* Tell it.  Number and time are filled in; findings are held to what was foretold. */
 void o2_hearing_tell(struct o2_hearing *h, struct o2_judge_event event);

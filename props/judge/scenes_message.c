@@ -190,7 +190,9 @@ static void lost(struct o2_hearing *h, bool broken)
 {
 	const enum o2_judge_side from = draw_side(h);
 
-	if (broken)
+	if (broken && !h->one_way && o2_draw_bool(h->c, 3, 1))
+		o2_hearing_lose_either(h);
+	else if (broken)
 		o2_hearing_lose(h, from);
 }
 
