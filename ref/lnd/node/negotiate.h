@@ -26,7 +26,7 @@ static_assert(O2_REJECT_BYTES <= O2_CM_REJECT_BYTES && O2_REJECT_PRIVATE_BYTES =
 
 /* With a smaller depth a peer could not have a request and its completion in flight. */
 #define O2_QUEUE_DEPTH_MIN 2u
-#define O2_QUEUE_DEPTH_V1  8u /* o2iblnd: IBLND_MSG_QUEUE_SIZE_V1. What version 0x11 always has */
+#define O2_QUEUE_DEPTH_V1  8u /* o2iblnd: IBLND_MSG_QUEUE_SIZE_V1. The depth that version 0x11 always has */
 static_assert(O2_QUEUE_DEPTH_MIN <= O2_QUEUE_DEPTH_V1 && O2_QUEUE_DEPTH_V1 <= O2_MAX_QUEUE_DEPTH,
 	      "legal depths");
 
