@@ -6,7 +6,7 @@
 #include "lnd/cm/loop_internal.h"
 #include "lnd/ni/path.h"
 
-/* Reasons of the manager's own, as a real one gives them when an id goes away. */
+/* Reject reasons of a real connection manager, which it gives when an id is destroyed or unknown. */
 #define REASON_TIMEOUT	  4u
 #define REASON_NO_COMM_ID 6u
 
@@ -117,7 +117,6 @@ struct o2_loop_id *o2_loop_id_new(struct o2_loop_endpoint *here, enum o2_cm_id_s
 	return id;
 }
 
-/* Whose queue pair it is from now on. */
 static void set_param(struct o2_loop_id *id, const struct o2_cm_param *param)
 {
 	id->param = *param;
@@ -244,7 +243,7 @@ static void loop_destroy(struct o2_cm_id *base)
 	size_t kept = 0;
 
 	if (id->here->lost)
-		; /* nothing leaves */
+		; /* a lost device sends nothing */
 	else if (id->peer != NULL && id->base.state == O2_CM_ID_CONNECTED)
 		o2_loop_send(loop, O2_CM_LOOP_DISCONNECT, id, id->peer);
 	else if (id->peer != NULL && id->base.state != O2_CM_ID_OVER)

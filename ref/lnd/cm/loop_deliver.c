@@ -4,9 +4,9 @@
 
 #include "lnd/cm/loop_internal.h"
 
-/* Which message may be delivered next, and what it makes of its receiver. */
+/* Which messages may be delivered next, and what a delivery does to the receiver. */
 
-/* Nothing older is for the same id. */
+/* A message may be delivered next if no older message has the same destination id. */
 static bool is_choice(const struct o2_cm_loop *loop, size_t at)
 {
 	if (loop->message[at].to == NULL)
@@ -26,7 +26,7 @@ size_t o2_cm_loop_choices(const struct o2_cm_loop *loop)
 	return count;
 }
 
-/* Where choice `index` stands among the messages; behind all of them: there are not so many. */
+/* The position of choice `index` among all messages; loop->nmessages: index is too large. */
 static size_t choice_at(const struct o2_cm_loop *loop, size_t index)
 {
 	size_t at = 0;
@@ -69,7 +69,7 @@ static void deliver_request(struct o2_cm_loop *loop, const struct o2_loop_messag
 		from->peer = id;
 	report(id, (struct o2_cm_event){
 			   .type = O2_CM_REQUEST,
-			   /* The in-process network has no ports of its own; all of them are privileged. */
+			   /* The in-process network has no source ports; report a privileged one. */
 			   .origin = {.ipv4 = true, .address = message->from_address, .port = 1023},
 			   .private_data = message->private_data,
 			   .private_bytes = O2_CM_REQUEST_BYTES,
@@ -117,7 +117,7 @@ static void deliver_passed(struct o2_cm_loop *loop, const struct o2_loop_message
 		return;
 	case O2_CM_LOOP_READY:
 		event.type = O2_CM_ESTABLISHED;
-		/* Ours may have ended it already. */
+		/* Our side may have ended the connection already. */
 		if (id->base.state == O2_CM_ID_ACCEPTED)
 			id->base.state = O2_CM_ID_CONNECTED;
 		break;

@@ -11,10 +11,10 @@
 
 #include "lnd/cm/rdma_internal.h"
 
-/* Requests that may wait to be seen. */
+/* The backlog of rdma_listen: requests that may wait to be handled. */
 #define BACKLOG 256
 
-/* Source ports are tried from here down; below the last, services of their own are likely. */
+/* Source ports are tried from the first downwards; ports below the last are likely to belong to other services. */
 #define FIRST_PRIVILEGED_PORT 1023
 #define LAST_PRIVILEGED_PORT  512
 
@@ -113,7 +113,7 @@ struct o2_rdma_id *o2_rdma_id_new(struct o2_cm_rdma *cm, enum o2_cm_id_state sta
 	return id;
 }
 
-/* The highest privileged source port that is free. */
+/* Bind to the highest privileged source port that is free. */
 static int bind_privileged(struct o2_cm_rdma *cm, struct rdma_cm_id *cma, struct o2_error *error)
 {
 	for (uint16_t port = FIRST_PRIVILEGED_PORT; port >= LAST_PRIVILEGED_PORT; port--) {
@@ -140,7 +140,7 @@ static int resolve(struct o2_cm_rdma *cm, struct o2_rdma_id *id, const struct o2
 		rc = bind_privileged(cm, id->cma, error);
 		if (rc != 0)
 			return rc;
-		from = NULL; /* it has one */
+		from = NULL; /* cma is bound to its source address already */
 	}
 	errno = 0;
 	if (rdma_resolve_addr(id->cma, from, (struct sockaddr *)&destination,
@@ -217,7 +217,7 @@ static void rdma_refuse(struct o2_cm_id *base, const uint8_t *private_data, size
 	struct o2_rdma_id *id = id_of(base);
 	size_t length = private_bytes < O2_CM_REJECT_BYTES ? private_bytes : O2_CM_REJECT_BYTES;
 
-	/* A failure changes nothing: the id is destroyed next, and the other side sees that. */
+	/* Ignore a failure: the caller destroys the id next, and the other side notices that. */
 	rdma_reject(id->cma, private_data, (uint8_t)length);
 	id->base.state = O2_CM_ID_OVER;
 }
@@ -229,7 +229,7 @@ static void rdma_end(struct o2_cm_id *base)
 	if (id->base.state != O2_CM_ID_CONNECTED && id->base.state != O2_CM_ID_ACCEPTED)
 		return;
 	id->base.state = O2_CM_ID_OVER;
-	/* If it fails, the peer has been faster, and its event is on the way. */
+	/* A failure means that the peer disconnected first; its event will arrive. */
 	rdma_disconnect(id->cma);
 }
 
@@ -237,7 +237,7 @@ static void rdma_forget(struct o2_cm_id *base)
 {
 	struct o2_rdma_id *id = id_of(base);
 
-	/* All of its events have been acknowledged, so this does not wait for us. */
+	/* rdma_destroy_id blocks until all events of the id are acknowledged, which they are by now. */
 	rdma_destroy_id(id->cma);
 	free(id);
 }

@@ -20,7 +20,7 @@ struct rdma_conn_param o2_rdma_conn_param(const struct o2_rdma_id *id)
 	};
 }
 
-/* The path is librdmacm's; how long to wait for an acknowledgement, and how often to try, is ours. */
+/* librdmacm determines the path; the acknowledgement timeout and the retry counts are ours. */
 static void set_attr(const struct o2_rdma_id *id, struct ibv_qp_attr *attr)
 {
 	if (attr->qp_state == IBV_QPS_RTR) {
@@ -34,8 +34,8 @@ static void set_attr(const struct o2_rdma_id *id, struct ibv_qp_attr *attr)
 	attr->max_rd_atomic = 0;
 }
 
-/* To the connection manager an id is in the wrong state for a call when the other side has given it up, which
- * we are yet to hear. */
+/* EINVAL: the id is in the wrong state for the call, because the other side has given the connection up and the
+ * event that says so has not been read yet. */
 int o2_rdma_errno(void)
 {
 	if (errno == EINVAL)
@@ -66,7 +66,7 @@ int o2_rdma_to_rts(const struct o2_rdma_id *id, struct o2_error *error)
 	return rc == 0 ? modify(id, IBV_QPS_RTS, error) : rc;
 }
 
-/* One event of librdmacm, copied, so that it can be acknowledged before anybody acts on it. */
+/* A copy of one librdmacm event, so that the event can be acknowledged before the handler acts on it. */
 struct incoming {
 	enum rdma_cm_event_type type;
 	struct rdma_cm_id *cma;
@@ -121,7 +121,7 @@ static void on_request(struct o2_cm_rdma *cm, const struct incoming *incoming)
 	report(id, incoming, O2_CM_REQUEST, 0);
 }
 
-/* The address leads to another device: its queue pairs are not ours. */
+/* Did librdmacm resolve the address to our interface's device?  Another device cannot use our queue pairs. */
 static bool is_our_device(const struct o2_cm_rdma *cm, const struct rdma_cm_id *cma)
 {
 	return cma->verbs != NULL && strcmp(ibv_get_device_name(cma->verbs->device),
@@ -144,7 +144,7 @@ static void on_route(struct o2_rdma_id *id, const struct incoming *incoming)
 		report(id, incoming, O2_CM_CONNECT_ERROR, -ENOTCONN);
 }
 
-/* The reply: our queue pair follows, and the other side is told. */
+/* The reply has arrived: move our queue pair to RTS and confirm to the other side. */
 static void on_reply(struct o2_rdma_id *id, const struct incoming *incoming)
 {
 	if (o2_rdma_to_rts(id, NULL) != 0 || rdma_establish(id->cma) != 0) {
@@ -157,8 +157,8 @@ static void on_reply(struct o2_rdma_id *id, const struct incoming *incoming)
 }
 
 /*
- * The kernel says it of each id on the device that goes, and waits until those are destroyed.  One is enough
- * for us: with the device all goes that is on it.
+ * The kernel reports the removal for each id on the device, and waits until all of them are destroyed.  The first
+ * report is enough for us: everything on the device ends with it.
  */
 static void on_removal(struct o2_cm_rdma *cm, const struct incoming *incoming)
 {
@@ -215,12 +215,12 @@ static void dispatch(struct o2_cm_rdma *cm, const struct incoming *incoming)
 		report(id, incoming, O2_CM_CONNECT_ERROR, status_code(incoming, -ENOTCONN));
 		break;
 	case RDMA_CM_EVENT_DISCONNECTED:
-		/* The peer waits for our answer; if it was ours to end it, this one is the peer's. */
+		/* The peer waits for our answer; in state OVER, we disconnected first and this is its answer. */
 		if (id->base.state == O2_CM_ID_CONNECTED || id->base.state == O2_CM_ID_ACCEPTED)
 			rdma_disconnect(id->cma);
 		report(id, incoming, O2_CM_DISCONNECTED, 0);
 		break;
-	default: /* of no consequence: TIMEWAIT_EXIT, ADDR_CHANGE, multicast */
+	default: /* nothing to do: TIMEWAIT_EXIT, ADDR_CHANGE, multicast */
 		break;
 	}
 }
@@ -253,7 +253,7 @@ int o2_cm_rdma_progress(struct o2_cm *base)
 		rdma_ack_cm_event(event);
 		if (incoming.type == RDMA_CM_EVENT_DEVICE_REMOVAL)
 			on_removal(cm, &incoming);
-		else if (incoming.cma != cm->listener) /* its other events say nothing that we act on */
+		else if (incoming.cma != cm->listener) /* the listener's other events need no action */
 			dispatch(cm, &incoming);
 		handled++;
 	}

@@ -4,9 +4,9 @@
 
 #include "lnd/conn/conn_internal.h"
 
-/* Completions, and the thin loop that polls for them (docs/transport.md, "Events"). */
+/* Completions, and the polling loop that fetches them (docs/transport.md, "Events"). */
 
-/* Completions taken from the queue at a time. */
+/* The most completions taken from the queue in one call. */
 #define POLL_BATCH 16
 
 static int poll_cq(struct o2_conn *conn, int count, struct ibv_wc *wc)
@@ -18,7 +18,7 @@ static int poll_cq(struct o2_conn *conn, int count, struct ibv_wc *wc)
 	return ops->poll_cq(ops->context, conn->cq, count, wc, o2_clock_ms(&conn->ni->clock));
 }
 
-/* Whose work request it is.  NULL: a receive, or one that says nothing when it succeeds and whose transmit has ended. */
+/* The transmit that a work request belongs to.  NULL: it is a receive, or its transmit has ended. */
 static struct o2_tx *owner_of(const struct o2_conn *conn, uint64_t wr_id)
 {
 	struct o2_tx *tx;
@@ -31,8 +31,8 @@ static struct o2_tx *owner_of(const struct o2_conn *conn, uint64_t wr_id)
 }
 
 /*
- * A failed completion closes the connection.  What is flushed is a consequence: the rest of the queue is
- * searched for the cause, and that is what gets reported.
+ * A failed completion closes the connection.  A flushed work request is only a consequence of an error: so look
+ * for the cause among the remaining completions, and report that.
  */
 static void fail_completion(struct o2_conn *conn, const struct ibv_wc *first)
 {
@@ -61,8 +61,8 @@ static void succeeded(struct o2_conn *conn, const struct ibv_wc *wc)
 	case O2_WORK_RECV:
 		o2_receive_completed(conn, O2_RX_OF(wc->wr_id), wc->byte_len);
 		break;
-	case O2_WORK_MESSAGE: /* and with it the unsignalled requests ahead of it */
-		/* The type may be PUT_DONE already when its PUT_REQ completes; neither is a NOOP. */
+	case O2_WORK_MESSAGE: /* also completes the unsignalled requests ahead of it */
+		/* The type may be PUT_DONE already when its PUT_REQ completes; neither counts as a NOOP. */
 		o2_credits_sent(&conn->credits, tx->type);
 		conn->send_wrs -= tx->posted_wrs[0];
 		tx->posted_wrs[0] = tx->posted_wrs[1];
@@ -76,7 +76,7 @@ static void succeeded(struct o2_conn *conn, const struct ibv_wc *wc)
 		o2_binding_invalidated(&tx->binding);
 		o2_tx_check_done(conn, tx);
 		break;
-	case O2_WORK_SILENT: /* unsignalled: success says nothing */
+	case O2_WORK_SILENT: /* unsignalled: a success needs no action */
 		break;
 	}
 }
@@ -97,7 +97,7 @@ void o2_conn_settle(struct o2_conn *conn)
 {
 	struct ibv_wc wc;
 
-	/* What has failed follows from the end; messages are parked for good. */
+	/* Stop at a failure: it follows from the disconnect.  Messages that arrive here are never handled. */
 	while (poll_cq(conn, 1, &wc) > 0 && wc.status == IBV_WC_SUCCESS)
 		succeeded(conn, &wc);
 }
@@ -107,7 +107,7 @@ static int closed_code(const struct o2_conn *conn)
 	return conn->fault.code != 0 ? conn->fault.code : -ENOTCONN;
 }
 
-/* Of what was taken from the queue together with a flushed one, the completion that tells most about the failure. */
+/* The completion of this batch, which begins with a flushed one, that tells most about the failure. */
 static const struct ibv_wc *telling(const struct ibv_wc *batch, int count)
 {
 	for (int i = 0; i < count; i++)
@@ -116,12 +116,12 @@ static const struct ibv_wc *telling(const struct ibv_wc *batch, int count)
 	return batch;
 }
 
-/* Another connection of the interface may have given back a window that is waited for here. */
+/* Resume operations that wait for a window, if any connection of the interface has released one. */
 static int go_on(struct o2_conn *conn, int handled)
 {
 	const uint64_t unbinds = conn->ni->domain.unbinds;
 	const bool ours = !TAILQ_EMPTY(&conn->list[O2_LIST_WINDOW]) && conn->window_unbinds != unbinds;
-	/* Without a transmit for it nothing can be done; the event that frees one looks again. */
+	/* A parked request also needs a transmit; the event that frees one resumes it. */
 	const bool theirs =
 		conn->parked_for_window && o2_tx_left(conn, O2_TX_PEERS) && conn->parked_unbinds != unbinds;
 

@@ -10,7 +10,7 @@
 #include "lnd/ni/path.h"
 #include "reg/bind.h"
 
-/* How a connection is made and unmade; what happens in between stands in the other files of this room. */
+/* Creation and destruction of a connection.  The other files of this directory have what happens in between. */
 
 static uint64_t rx_area_bytes(const struct o2_conn *conn)
 {
@@ -24,7 +24,7 @@ static int make_arrays(struct o2_conn *conn, struct o2_error *error)
 	for (int list = 0; list < O2_TX_LISTS; list++)
 		TAILQ_INIT(&conn->list[list]);
 	conn->most[O2_TX_OURS] = conn->config.max_transfers;
-	/* A peer may start as many transfers as it has credits before we have seen the end of those before. */
+	/* A peer may start as many transfers as it has credits before we have seen the previous ones end. */
 	conn->most[O2_TX_PEERS] = 2 * conn->config.queue_depth;
 	conn->most[O2_TX_NOOPS] = O2_NOOP_TXS;
 	conn->nrecv = o2_qp_recv_wrs(&conn->config);
@@ -39,7 +39,7 @@ static int make_arrays(struct o2_conn *conn, struct o2_error *error)
 	return 0;
 }
 
-/* The receives' bytes are the connection's own memory and a region of their own: no peer can reach them. */
+/* The receive buffers are private memory of the connection, in a region of their own that no peer can access. */
 static int make_rx_area(struct o2_conn *conn, struct o2_error *error)
 {
 	int access = IBV_ACCESS_LOCAL_WRITE;
@@ -80,7 +80,7 @@ int o2_conn_create(struct o2_ni *ni, const struct o2_conn_config *config, const 
 	*conn_out = NULL;
 	if (conn == NULL)
 		return o2_fail(error, -ENOMEM, "conn/memory", "connection", sizeof(*conn));
-	/* To clear the rest as well, some hundred KiB, would be most of what it costs to make one. */
+	/* Clearing the rest too, some hundred KiB, would be most of the cost of creating a connection. */
 	memset(conn, 0, O2_CONN_STATE_BYTES);
 	conn->ni = ni;
 	conn->device = ni->device;
@@ -92,7 +92,7 @@ int o2_conn_create(struct o2_ni *ni, const struct o2_conn_config *config, const 
 		o2_conn_destroy(conn);
 		return rc;
 	}
-	/* Only now: a connection that was never made has nobody to tell that it is closed. */
+	/* Set ops only now: nobody is told that a connection is closed if its creation failed. */
 	conn->ops = *ops;
 	o2_credits_init(&conn->credits, conn->config.version, conn->config.queue_depth, &conn->flow);
 	*conn_out = conn;
@@ -131,7 +131,7 @@ int o2_conn_arm(struct o2_conn *conn)
 
 	if (conn->ni->channel == NULL)
 		return -EOPNOTSUPP;
-	/* One that is armed already has had nothing since, or its event waits to be taken. */
+	/* If the queue is armed already, no completion has come since, or its event still waits to be taken. */
 	if (conn->state != O2_CONN_DISCONNECTED && !conn->armed) {
 		rc = ibv_req_notify_cq(conn->cq, 0);
 		if (rc != 0) {
@@ -140,7 +140,7 @@ int o2_conn_arm(struct o2_conn *conn)
 		}
 		conn->armed = rc == 0;
 	}
-	/* A completion that came between the last look and the request makes no event. */
+	/* A completion that came after the last poll and before the request raises no event, so poll again. */
 	return o2_conn_progress(conn);
 }
 
@@ -173,7 +173,7 @@ void o2_conn_destroy(struct o2_conn *conn)
 	free(conn);
 }
 
-/* From INIT to ESTABLISHED: who the peer is and what was agreed (docs/transport.md, "Setting up"). */
+/* From INIT to ESTABLISHED: setting the peer and the negotiated parameters (docs/transport.md, "Setting up"). */
 
 static int check_peer(const struct o2_conn *conn, const struct o2_conn_peer *peer, struct o2_error *error)
 {
@@ -182,7 +182,7 @@ static int check_peer(const struct o2_conn *conn, const struct o2_conn_peer *pee
 
 	if (conn->state != O2_CONN_INIT)
 		return o2_refuse_other(error, -EISCONN, "conn/not-init", "state", conn->state, O2_CONN_INIT);
-	/* Receives and tunables are those of the version that the connection was created with. */
+	/* The receives and the tunables were chosen for the version at creation. */
 	if (peer->version != conn->config.version)
 		return o2_refuse_other(error, -EPROTO, "conn/peer-version", "version", peer->version,
 				       conn->config.version);
@@ -263,7 +263,7 @@ int o2_conn_connect(struct o2_conn *conn, const struct o2_conn_address *address,
 
 int o2_conn_set_limits(struct o2_conn *conn, const struct o2_conn_config *config, struct o2_error *error)
 {
-	/* The arrays were sized for what the connection was created with; that stays the ceiling. */
+	/* The arrays were sized for the values at creation, which therefore remain the upper limits. */
 	const uint32_t most_frags = conn->chain.wr_capacity - O2_TX_EXTRA_WRS;
 	const uint32_t most_sge = (conn->chain.sge_capacity - O2_IMMEDIATE_SGE) / most_frags;
 	int rc;

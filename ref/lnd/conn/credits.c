@@ -32,7 +32,7 @@ uint32_t o2_full_transfers(const struct o2_flow_tunables *flow)
 	return flow->queue_depth > flow->concurrent_sends ? flow->queue_depth : flow->concurrent_sends;
 }
 
-/* Scaled to the depth that was agreed: a mark above what can be owed would never be reached. */
+/* Scale the mark to the agreed depth: a mark above the credits that can be owed would never be reached. */
 static uint32_t high_water(uint16_t version, uint32_t queue_depth, const struct o2_flow_tunables *tunables)
 {
 	uint32_t mark = queue_depth * tunables->peercredits_hiw / tunables->peer_tx_credits;
@@ -76,7 +76,7 @@ bool o2_credits_may_post(const struct o2_credits *credits, enum o2_msg_type type
 		return true;
 	if (credits->credits == 0)
 		return false;
-	/* Version 1 keeps its last credit to give credits back. */
+	/* In version 1 the last credit is reserved for a NOOP, which returns credits. */
 	if (credits->version == O2_MSG_VERSION_1 && credits->credits == 1 && type != O2_MSG_NOOP)
 		return false;
 	return true;
@@ -112,7 +112,7 @@ void o2_credits_post(struct o2_credits *credits, enum o2_msg_type type)
 		credits->noops_in_flight++;
 		credits->noops_sent++;
 	}
-	/* What a request has reserved room for. */
+	/* These answer a request of the peer and use the receive that it reserved for the answer. */
 	if ((type == O2_MSG_PUT_ACK || type == O2_MSG_PUT_NAK || type == O2_MSG_GET_DONE) &&
 	    credits->peer_requests > 0)
 		credits->peer_requests--;
@@ -151,7 +151,7 @@ int o2_credits_receive(struct o2_credits *credits, enum o2_msg_type type, uint8_
 	if (type != O2_MSG_NOOP)
 		return 0;
 	credits->noops_received++;
-	/* Its own credit goes back with whatever these let us send. */
+	/* Owe the NOOP's own credit, which returns with whatever message the received credits let us send. */
 	if (credits->version == O2_MSG_VERSION_1 && byte != 0)
 		credits->outstanding++;
 	return 0;
@@ -161,7 +161,7 @@ enum o2_repost o2_repost_of(uint16_t version, enum o2_msg_type type, bool counte
 {
 	switch (type) {
 	case O2_MSG_PUT_REQ:
-		/* The receive will take the PUT_DONE; the credit goes back with that one's. */
+		/* counted: this receive will take the PUT_DONE, and the credit goes back with that message. */
 		return counted ? O2_REPOST_NONE : O2_REPOST_PEER;
 	case O2_MSG_PUT_DONE:
 		return O2_REPOST_PEER;
@@ -193,8 +193,8 @@ void o2_credits_repost(struct o2_credits *credits, enum o2_msg_type type, enum o
 }
 
 /*
- * Version 2: may the last NOOPs that gave credits still wait in the receives that the peer keeps for them?
- * Who has used a credit that came with one, or after it, has handled it.
+ * Version 2: may the last NOOPs that returned credits still occupy the receives that the peer keeps for NOOPs?
+ * They do not if the peer has used a credit that came with them or later: it has handled them before that.
  */
 static bool noops_may_wait(const struct o2_credits *credits)
 {

@@ -7,8 +7,8 @@
 /* How a connection ends (docs/transport.md, "Closing"). */
 
 /*
- * Take the queue pair away.  The order matters to devices: a memory window that is bound must go before its
- * queue pair, and the completions of a queue pair in error are not waited for.
+ * Destroy the queue pair.  Devices need this order: a bound memory window must be released before its queue pair.
+ * The completions of the flushed work requests are not awaited.
  */
 static void destroy_qp(struct o2_conn *conn)
 {
@@ -18,7 +18,7 @@ static void destroy_qp(struct o2_conn *conn)
 
 	if (conn->qp == NULL)
 		return;
-	/* What is posted is flushed.  A failure changes nothing: the queue pair is destroyed next. */
+	/* Flush all posted work requests.  A failure does not matter: the queue pair is destroyed next. */
 	ibv_modify_qp(conn->qp, &attr, IBV_QP_STATE);
 	for (int list = O2_LIST_NOOPS; list < O2_TX_LISTS; list++)
 		TAILQ_FOREACH(tx, &conn->list[list], link)
@@ -29,7 +29,7 @@ static void destroy_qp(struct o2_conn *conn)
 		;
 }
 
-/* What the age and the place of a transmit say when its connection is taken down (docs/transport.md, "Health"). */
+/* The health of a transmit whose connection is torn down, by its list and age (docs/transport.md, "Health"). */
 static enum o2_health deadline_health(const struct o2_tx *tx, bool timed_out)
 {
 	bool queued = tx->list != O2_LIST_ACTIVE && tx->list != O2_LIST_INVALIDATE;
@@ -43,7 +43,7 @@ static enum o2_health deadline_health(const struct o2_tx *tx, bool timed_out)
 	return tx->waiting ? O2_HEALTH_REMOTE_TIMEOUT : O2_HEALTH_OK;
 }
 
-/* Nothing of it is under way any more: the queue pair is gone. */
+/* End a transmit of which nothing is in flight any more, because the queue pair is gone. */
 static void abort_tx(struct o2_conn *conn, struct o2_tx *tx)
 {
 	if (tx->fault.side == O2_FAULT_NONE) {
@@ -64,13 +64,13 @@ void o2_match_ended(struct o2_conn *conn, struct o2_tx *tx, int rc, const struct
 					       O2_NO_LIMIT);
 		return;
 	}
-	/* It was on no list when the connection was taken down. */
+	/* The transmit was on no list when the connection was torn down, so abort_all did not find it. */
 	tx->silent = false;
 	tx->tag = memory->tag;
 	abort_tx(conn, tx);
 }
 
-/* In the order of the lists, which is that of o2iblnd. */
+/* Abort the transmits in the order of the lists, as o2iblnd does. */
 static void abort_all(struct o2_conn *conn)
 {
 	struct o2_tx *tx;
@@ -126,9 +126,9 @@ void o2_conn_close(struct o2_conn *conn, int code)
 	o2_conn_fail(conn, &fault, NULL);
 }
 
-/* Deadlines, and what a transmit waits for (docs/transport.md, "Time"). */
+/* Deadlines, and what a late transmit was waiting for (docs/transport.md, "Time"). */
 
-/* An answer cannot be missed before the send that asks for it is known to have arrived. */
+/* The peer cannot be late with an answer before our send is known to have arrived. */
 static enum o2_wait wait_of_active(const struct o2_tx *tx)
 {
 	if (tx->nsends > 0)
@@ -168,7 +168,7 @@ static enum o2_wait deadline_wait(const struct o2_conn *conn, const struct o2_tx
 	}
 }
 
-/* The oldest that is late; among equals one that was sent: what waits in a queue waits because of it. */
+/* The transmit whose deadline passed first.  Of equals, one that was sent: queued ones wait because of it. */
 static struct o2_tx *find_expired(const struct o2_conn *conn)
 {
 	const uint64_t now_ms = o2_clock_ms(&conn->ni->clock);
@@ -189,7 +189,7 @@ static struct o2_transfer_fault lateness(const struct o2_conn *conn, const struc
 			     conn->config.timeout_ms);
 }
 
-/* Whatever is late says so itself, and what it waited for; the rest only loses its connection. */
+/* Late transmits report their own deadline and what they waited for; others report the connection's end. */
 static void blame_late(struct o2_conn *conn)
 {
 	const uint64_t now_ms = o2_clock_ms(&conn->ni->clock);
@@ -218,7 +218,7 @@ void o2_conn_check_time(struct o2_conn *conn)
 	if (conn->state != O2_CONN_ESTABLISHED)
 		return;
 	expired = find_expired(conn);
-	/* One operation that is late costs the whole connection: nobody knows what became of its memory. */
+	/* One late operation ends the connection: the peer might still access the operation's memory. */
 	if (expired != NULL) {
 		fault = lateness(conn, expired);
 		blame_late(conn);

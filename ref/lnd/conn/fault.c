@@ -37,7 +37,7 @@ struct o2_transfer_fault o2_fault_late(enum o2_wait wait, int code, const char *
 	return fault;
 }
 
-/* A connection's own fault of this side names a rule, and nobody else. */
+/* Is it of something that ended with its connection?  A connection's own fault CLOSED has a rule, no .closed_by. */
 static bool ended_with_its_connection(const struct o2_transfer_fault *fault)
 {
 	return fault->side == O2_FAULT_CLOSED &&
@@ -48,7 +48,7 @@ struct o2_transfer_fault o2_fault_closed(const struct o2_transfer_fault *why)
 {
 	struct o2_transfer_fault fault = *why;
 
-	/* Of something that has ended with its connection itself: whose doing it was stays. */
+	/* If *why is of something that ended with its connection, .closed_by is already set. */
 	if (!ended_with_its_connection(why))
 		fault.closed_by = why->side;
 	fault.side = O2_FAULT_CLOSED;
@@ -77,7 +77,7 @@ const char *o2_wait_text(enum o2_wait wait)
 	return (unsigned int)wait < O2_WAITS ? texts[wait] : texts[O2_WAIT_NONE];
 }
 
-/* The reasons of the InfiniBand specification, "Rejection reason". */
+/* The reject reasons of the InfiniBand specification, "Rejection reason". */
 const char *o2_cm_reason_text(uint32_t cm_reason)
 {
 	static const char *const texts[] = {
@@ -119,7 +119,7 @@ const char *o2_cm_reason_text(uint32_t cm_reason)
 	return cm_reason < sizeof(texts) / sizeof(texts[0]) ? texts[cm_reason] : NULL;
 }
 
-/* "who: rule: field is .."; without a rule the errno in words, and without that `who` alone. */
+/* Write "who: rule: field is .."; without a rule, "who: " and the errno as text; without an errno, only `who`. */
 static int stage_text(const struct o2_transfer_fault *fault, const char *who, char *text, size_t text_bytes)
 {
 	char why[256];
@@ -133,7 +133,7 @@ static int stage_text(const struct o2_transfer_fault *fault, const char *who, ch
 	return snprintf(text, text_bytes, "%s", who);
 }
 
-/* The rule that has refused the answer; "" where it only says that the reason is what it is. */
+/* The rule that refused the answer; "" for a rule that only repeats the reject's reason. */
 static const char *rule_of_reject(const struct o2_transfer_fault *fault)
 {
 	const char *rule = fault->error.rule;
@@ -157,7 +157,7 @@ static int reject_text(const struct o2_transfer_fault *fault, char *text, size_t
 			reason != NULL ? reason : "unknown", fault->cm_reason, colon, rule);
 }
 
-/* Who, how, and the figures: of an operation, or of a connection. */
+/* Write which side is to blame, how, and the figures, for an operation or a connection. */
 static int side_text(enum o2_fault_side side, const struct o2_transfer_fault *fault, char *text,
 		     size_t text_bytes)
 {

@@ -5,7 +5,7 @@
 #include "lnd/conn/conn_internal.h"
 #include "wire/layout.h"
 
-/* Posting: a message with all that goes ahead of it, in one chain (docs/transport.md, "Posting"). */
+/* Posting: a message and all work requests that precede it, in one chain (docs/transport.md, "Posting"). */
 
 struct o2_msg *o2_msg_begin(struct o2_conn *conn, enum o2_msg_type type)
 {
@@ -37,7 +37,7 @@ struct o2_lnet_hdr o2_conn_lnet_hdr(const struct o2_conn *conn, enum o2_lnet_typ
 
 	if (type == O2_LNET_PUT) {
 		hdr.msg.put.match_bits = match_bits;
-		/* No LNet acknowledgement is asked for: that is what a handle of all ones says. */
+		/* A handle of all ones requests no LNet acknowledgement. */
 		hdr.msg.put.ack_wmd = (struct o2_lnet_handle){UINT64_MAX, UINT64_MAX};
 	} else if (type == O2_LNET_GET) {
 		hdr.msg.get.match_bits = match_bits;
@@ -56,7 +56,7 @@ static void fill_message(const struct o2_tx *tx, struct o2_msg *msg)
 	switch (tx->type) {
 	case O2_MSG_IMMEDIATE:
 		msg->u.immediate.hdr = tx->hdr;
-		/* It stands in the slot already, where encoding would put it. */
+		/* The payload is in the slot already, at the place where the codec would put it. */
 		msg->u.immediate.payload = (const uint8_t *)tx->base.message + O2_AT_PAYLOAD;
 		break;
 	case O2_MSG_PUT_REQ:
@@ -86,13 +86,13 @@ static void fill_message(const struct o2_tx *tx, struct o2_msg *msg)
 	}
 }
 
-/* Its message, into its slot, with the credits owed right now: the length, or what the codec refuses. */
+/* Encode the transmit's message into its slot, with the credits owed now.  Returns its length or -errno. */
 static int encode(struct o2_conn *conn, const struct o2_tx *tx, struct o2_error *error)
 {
 	struct o2_msg *msg = o2_msg_begin(conn, tx->type);
 	struct o2_wire_options options = conn->config.wire;
 
-	/* What we ask of the peer is no rule for us: our own flavour is set for itself. */
+	/* require_checksum is a demand on the peer.  Our own messages follow cksum_flavour alone. */
 	options.require_checksum = false;
 	fill_message(tx, msg);
 	msg->ibm_credits = o2_credits_byte(&conn->credits);
@@ -105,8 +105,8 @@ static bool ends_writes(const struct o2_tx *tx)
 }
 
 /*
- * Plan the writes.  Where that is refused the peer is told so in the DONE, which goes out in any case, and
- * the operation fails on our side as well.
+ * Plan the RDMA WRITEs.  If the plan is refused, the operation fails on our side, and the DONE, which is sent in
+ * any case, tells the peer.
  */
 static const struct o2_rdma_plan *plan_writes(struct o2_conn *conn, struct o2_tx *tx)
 {
@@ -129,7 +129,7 @@ static const struct o2_rdma_plan *plan_writes(struct o2_conn *conn, struct o2_tx
 	return NULL;
 }
 
-/* The message; the payload of an IMMEDIATE that was not copied follows the headers from where it lies. */
+/* Add the message to the chain; a payload that was not copied is gathered from its own memory. */
 static void add_message(struct o2_conn *conn, const struct o2_tx *tx, uint32_t length)
 {
 	struct o2_post_message message = {
@@ -147,7 +147,7 @@ static void add_message(struct o2_conn *conn, const struct o2_tx *tx, uint32_t l
 	}
 }
 
-/* What the codec refuses is not sent: our own operation fails, but an answer must never be missing. */
+/* The codec refused the message: our operation fails; an answer must not be missing, so the connection ends. */
 static void fail_encode(struct o2_conn *conn, struct o2_tx *tx, int rc, const struct o2_error *error)
 {
 	if (!tx->initiator || tx->type == O2_MSG_PUT_DONE) {
@@ -201,7 +201,7 @@ void o2_tx_post(struct o2_conn *conn, struct o2_tx *tx)
 	}
 	length = (uint32_t)rc;
 	o2_tx_move(conn, tx, O2_LIST_ACTIVE);
-	/* First of all, because a source gathers under such a key as well. */
+	/* The bind comes first: the RDMA WRITEs of a source gather under this key too. */
 	nlead = o2_binding_chain(&tx->binding, silent, lead);
 	o2_chain_add_requests(&conn->chain, lead, nlead);
 	if (plan != NULL)
@@ -210,7 +210,7 @@ void o2_tx_post(struct o2_conn *conn, struct o2_tx *tx)
 		conn->chain.sink = &tx->arrays->sink_desc;
 	add_message(conn, tx, length);
 	rc = o2_chain_post(&conn->chain, conn->qp, &nposted, &error);
-	/* What was taken may be executed, whatever became of the requests behind it. */
+	/* The device may execute the requests that it accepted, even if it refused the requests behind them. */
 	o2_binding_posted(&tx->binding, conn->qp->qp_num, nposted < nlead ? nposted : nlead, rc == 0);
 	if (rc != 0) {
 		o2_conn_fail_by(conn, O2_FAULT_LOCAL_STAGE, &error, tx);
@@ -218,7 +218,7 @@ void o2_tx_post(struct o2_conn *conn, struct o2_tx *tx)
 	}
 	if (conn->ni->config.watch != NULL)
 		tell_watch(conn, tx, plan, length);
-	/* The message is on its way; one whose post fails counts for nothing. */
+	/* Count the message only now: a message whose post failed does not count. */
 	assert(tx->nsends < sizeof(tx->posted_wrs) / sizeof(tx->posted_wrs[0]));
 	tx->posted_wrs[tx->nsends++] = nposted;
 	conn->send_wrs += nposted;

@@ -5,10 +5,10 @@
 #include "lnd/conn/conn_internal.h"
 
 /*
- * Operations that wait for a window of the interface's arena (docs/transport.md, "Windows").  A window comes
- * back when a binding is released, on whichever connection of the interface, so nobody is told: who waits
- * compares the domain's count of releases with the one that it last failed at: the one before the attempt, so
- * that what is released in between is not overlooked.
+ * Operations that wait for a window of the interface's arena (docs/transport.md, "Windows").  A window becomes
+ * free when any connection of the interface releases a binding, and no event reports that.  So whoever waits
+ * compares the domain's count of releases with the count before its last failed attempt.  The count is taken
+ * before the attempt, so that a release during the attempt is not missed.
  */
 
 bool o2_window_comes_back(const struct o2_conn *conn, int rc, uint64_t unbinds)
@@ -39,7 +39,7 @@ int o2_tx_map_request(struct o2_conn *conn, struct o2_tx *tx, const struct o2_tr
 	return rc;
 }
 
-/* The first on list WINDOW.  False: it goes on waiting. */
+/* Try the first transmit on list WINDOW.  False: it must wait further. */
 static bool try_window(struct o2_conn *conn, struct o2_tx *tx)
 {
 	const uint64_t deadline_ms = tx->deadline_ms;
@@ -52,13 +52,13 @@ static bool try_window(struct o2_conn *conn, struct o2_tx *tx)
 		o2_tx_end(conn, tx);
 	} else if (!waits) {
 		o2_tx_queue(conn, tx, tx->type);
-		tx->deadline_ms = deadline_ms; /* it has run since the operation started */
+		tx->deadline_ms = deadline_ms; /* keep it: it has run since the operation started */
 	}
 	return !waits;
 }
 
 /*
- * Requests go on, in order, as far as there are windows for their memory now, and room for their answers.  May
+ * Advance our requests, in order, as far as windows for their memory and receives for their answers are free.  May
  * call ops->done.
  */
 static void advance_requests(struct o2_conn *conn)
@@ -74,7 +74,7 @@ static void advance_requests(struct o2_conn *conn)
 	}
 }
 
-/* A NOOP: credits that no other message takes along, or a sign of life (docs/transport.md, "NOOP"). */
+/* Is a NOOP due, for credits that no other message will carry, or as keep-alive (docs/transport.md, "NOOP")? */
 static bool noop_needed(const struct o2_conn *conn)
 {
 	const uint64_t silent_ms = o2_clock_ms(&conn->ni->clock) - conn->last_post_ms;
@@ -88,9 +88,9 @@ static bool noop_needed(const struct o2_conn *conn)
 	return o2_need_noop(&conn->credits, &question);
 }
 
-/* The send pump: what may be posted is posted, strictly in order (docs/transport.md, "The pump"). */
+/* The send pump: post what may be posted, strictly in order (docs/transport.md, "The pump"). */
 
-/* False: nothing waits, or what comes first cannot go, and then nothing behind it can. */
+/* Post the next transmit.  False: none waits, or the first must wait, and then so must all behind it. */
 static bool post_next(struct o2_conn *conn)
 {
 	static const enum o2_tx_place order[] = {O2_LIST_NOCRED, O2_LIST_NOOPS, O2_LIST_QUEUE};
@@ -104,7 +104,7 @@ static bool post_next(struct o2_conn *conn)
 		return false;
 	if (tx->type == O2_MSG_NOOP) {
 		o2_tx_move(conn, tx, O2_LIST_NONE);
-		/* One whose reason has gone since it was queued is not sent. */
+		/* Do not send a NOOP that is no longer needed. */
 		if (!noop_needed(conn) || o2_credits_noops_out(&conn->credits)) {
 			o2_tx_end(conn, tx);
 			return true;
@@ -118,7 +118,7 @@ void o2_pump(struct o2_conn *conn)
 {
 	struct o2_tx *tx;
 
-	/* What ops->done starts from inside is posted by the call that is under way. */
+	/* Operations that ops->done starts are posted by the o2_pump call that is already running. */
 	if (conn->pumping || conn->state != O2_CONN_ESTABLISHED)
 		return;
 	conn->pumping = true;
@@ -127,7 +127,7 @@ void o2_pump(struct o2_conn *conn)
 	       conn->invalidates_in_flight < o2_full_transfers(&conn->flow))
 		o2_tx_post_invalidate(conn, tx);
 	advance_requests(conn);
-	/* Without an idle transmit no NOOP is queued: the next event asks again. */
+	/* If no transmit is free, no NOOP is queued; the next event tries again. */
 	if (conn->state == O2_CONN_ESTABLISHED && noop_needed(conn) &&
 	    o2_tx_start(conn, O2_TX_NOOPS, O2_OP_SEND, &tx, NULL) == 0)
 		o2_tx_queue(conn, tx, O2_MSG_NOOP);

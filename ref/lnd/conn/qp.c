@@ -4,7 +4,7 @@
 #include "lnd/conn/conn_internal.h"
 #include "lnd/ni/path.h"
 
-/* Tunables and depth as the interface's device allows them. */
+/* Fit tunables and queue depth to the interface's device. */
 static int fit(struct o2_ni *ni, struct o2_conn_config *config, struct o2_flow_tunables *flow,
 	       struct o2_error *error)
 {
@@ -22,9 +22,9 @@ static int fit(struct o2_ni *ni, struct o2_conn_config *config, struct o2_flow_t
 	return o2_qp_fit_device(&device, config, flow, error);
 }
 
-/* The queues of a connection, from their creation to state INIT, and their end. */
+/* Creation of a connection's queues, up to state INIT. */
 
-/* One completion queue for both directions; it holds everything that can be posted. */
+/* One completion queue serves sends and receives; it has room for everything that can be posted. */
 static int create_queues(struct o2_conn *conn, struct o2_error *error)
 {
 	uint32_t cqe = o2_qp_cq_entries(&conn->config, &conn->flow);
@@ -67,7 +67,7 @@ int o2_qp_create(struct o2_conn *conn, struct o2_error *error)
 
 	if (rc != 0)
 		return rc;
-	/* Where memory is short a smaller depth may do. */
+	/* If the device is short of memory, try a smaller depth. */
 	while ((rc = create_queues(conn, error)) == -ENOMEM && o2_qp_shrink(&conn->config, &conn->flow))
 		;
 	if (rc != 0)

@@ -9,33 +9,33 @@
 #include "lnd/conn/conn.h"
 #include "lnd/conn/credits.h"
 
-/* The queue pair of a connection: how deep its queues are, and its life (docs/transport.md, "Sizes"). */
+/* The queue pair of a connection: the depth of its queues, and its creation (docs/transport.md, "Sizes"). */
 
-/* Work requests of a transfer besides RDMA WRITEs: a message; the bind and the invalidate of its key. */
+/* Work requests of a transfer besides its RDMA WRITEs: the message, and the bind and the invalidate of its key. */
 #define O2_TX_EXTRA_WRS 3u
 
-/* Gather entries of an IMMEDIATE that is not copied: the headers, and its pages. */
+/* Gather entries of an IMMEDIATE whose payload is not copied: one for the headers, the others for pages. */
 #define O2_IMMEDIATE_SGE 5u
 static_assert(O2_IMMEDIATE_SGE <= O2_MAX_WRQ_SGE, "a work request holds them");
 
-/* What a device has for each queue pair. */
+/* Limits of a device for each queue pair. */
 struct o2_qp_device {
 	uint32_t max_sge; /* gather entries of a work request */
-	uint32_t max_wr;  /* requests of a queue */
+	uint32_t max_wr;  /* work requests of a queue */
 	uint32_t max_cqe; /* entries of a completion queue */
 };
 
 /*
- * Fill in and check the tunables, clip queue_depth to what the device can queue.  -EINVAL for a tunable out
- * of its range, and for a device that cannot do the least depth.
+ * Set and check the tunables, and reduce queue_depth to what the device supports.  -EINVAL: a tunable is out of
+ * range, or the device does not support the smallest depth.
  */
 int o2_qp_fit_device(const struct o2_qp_device *device, struct o2_conn_config *config,
 		     struct o2_flow_tunables *flow, struct o2_error *error);
-/* Room for one transfer less: queue_depth and concurrent_sends follow.  False: it is the least there is. */
+/* Make room for one transfer less: queue_depth and concurrent_sends follow.  False: they are minimal. */
 bool o2_qp_shrink(struct o2_conn_config *config, struct o2_flow_tunables *flow);
 /*
- * How deep the queues have to be for resolved tunables (docs/transport.md, "Sizes"): work requests of the send
- * queue, receives, entries of the completion queue; and gather entries of one send request.
+ * The queue depths that resolved tunables require (docs/transport.md, "Sizes"): work requests of the send queue,
+ * receives, entries of the completion queue; and gather entries of one send request.
  */
 /* o2iblnd: kiblnd_send_wrs, IBLND_SEND_WRS */
 uint32_t o2_qp_send_wrs(const struct o2_conn_config *config, const struct o2_flow_tunables *flow);
@@ -46,8 +46,8 @@ uint32_t o2_qp_cq_entries(const struct o2_conn_config *config, const struct o2_f
 uint32_t o2_qp_send_sge(const struct o2_conn_config *config);
 
 /*
- * Make the queue pair, as deep as the interface's device allows, and take it to INIT; queue_depth shrinks while
- * the device has no memory for it.
+ * Create the queue pair, with queues as deep as the interface's device allows, and move it to INIT.  queue_depth
+ * shrinks as long as the device has too little memory for it.
  * kernel: rdma_create_qp
  */
 int o2_qp_create(struct o2_conn *conn, struct o2_error *error);

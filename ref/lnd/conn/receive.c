@@ -7,7 +7,7 @@
 #include "wire/checksum.h"
 #include "wire/desc_codec.h"
 
-/* Receives, and what happens to a message that has arrived (docs/transport.md, "Receiving"). */
+/* Receives, and the handling of messages that have arrived (docs/transport.md, "Receiving"). */
 
 uint8_t *o2_rx_bytes(const struct o2_conn *conn, uint32_t rx)
 {
@@ -46,7 +46,7 @@ static void fail_stale(struct o2_conn *conn, const char *rule, const char *field
 	o2_conn_fail_by(conn, O2_FAULT_PEER_MESSAGE, &error, NULL);
 }
 
-/* A message that names another node, or another life of this one, ends the connection. */
+/* A message from or to another node, or of another incarnation of either, ends the connection. */
 static bool check_endpoints(struct o2_conn *conn)
 {
 	const struct o2_msg *msg = &conn->rx_msg;
@@ -62,10 +62,7 @@ static bool check_endpoints(struct o2_conn *conn)
 	return conn->state == O2_CONN_ESTABLISHED;
 }
 
-/*
- * The receive goes back to the queue pair; what that is worth is counted, and may let something be sent.
- * counted: see o2_repost_of.
- */
+/* Post the receive again and count what that gives, which may allow a send.  counted: see o2_repost_of. */
 static void repost(struct o2_conn *conn, uint32_t rx, enum o2_msg_type type, bool counted)
 {
 	struct o2_error error;
@@ -81,8 +78,8 @@ static void repost(struct o2_conn *conn, uint32_t rx, enum o2_msg_type type, boo
 }
 
 /*
- * A payload is in the receive slot until it was handed up.  A GET has none: its receive goes back first, so
- * that the REPLY, which is sent from inside, takes the credit along.
+ * The payload stays in the receive until the upper layer has handled it.  A GET has no payload: its receive is
+ * posted first, so that the REPLY, which the upper layer sends from inside, carries the credit.
  */
 static void handle_immediate(struct o2_conn *conn, uint32_t rx)
 {
@@ -98,7 +95,7 @@ static void handle_immediate(struct o2_conn *conn, uint32_t rx)
 		repost(conn, rx, O2_MSG_IMMEDIATE, false);
 }
 
-/* Map what match has said for a request.  0, or the errno that the peer is told. */
+/* Map the memory that match gave for a request.  Returns 0, or the errno to report to the peer. */
 static int map_matched(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_memory *memory,
 		       uint64_t offered_bytes)
 {
@@ -120,9 +117,9 @@ static int map_matched(struct o2_conn *conn, struct o2_tx *tx, const struct o2_t
 }
 
 /*
- * PUT_REQ, GET_REQ: match says where to, or what.  The answer is PUT_ACK if there are bytes to be PUT and the
- * sink is mapped; else PUT_NAK, with status 0 where nothing matched; and always GET_DONE, with the bytes of the
- * source or an errno of ours.  True: it is PUT_ACK.
+ * PUT_REQ, GET_REQ: match supplies the sink, or the source.  A PUT is answered by PUT_ACK if it has bytes and the
+ * sink is mapped, else by PUT_NAK, with status 0 if nothing matched.  A GET is answered by GET_DONE, with the
+ * bytes of the source or our errno.  Returns true if the answer is PUT_ACK.
  * o2iblnd: kiblnd_recv
  */
 static bool handle_request(struct o2_conn *conn, struct o2_tx *tx)
@@ -165,8 +162,8 @@ static bool handle_request(struct o2_conn *conn, struct o2_tx *tx)
 }
 
 /*
- * The sink has described its memory.  Whatever it says gets an answer: when the writes cannot be planned that is
- * a PUT_DONE with the errno, and the transfer fails on our side as well.
+ * The sink has described its memory.  The peer always gets an answer: if the writes cannot be planned, a PUT_DONE
+ * with the errno, and the transfer fails on our side as well.
  */
 static void handle_put_ack(struct o2_conn *conn)
 {
@@ -185,8 +182,8 @@ static void handle_put_ack(struct o2_conn *conn)
 }
 
 /*
- * PUT_NAK: the peer does not want the bytes, or cannot have them.  PUT_DONE: they are there, or the source says
- * why they are not.  GET_DONE: as many are there as the status says, which may be fewer than we described.
+ * PUT_NAK: the peer does not want the bytes, or cannot take them.  PUT_DONE: the bytes have arrived, or the status
+ * says why not.  GET_DONE: status bytes have arrived, which may be fewer than we described.
  * o2iblnd: kiblnd_handle_completion
  */
 static void handle_completion(struct o2_conn *conn, enum o2_msg_type type)
@@ -212,7 +209,7 @@ static void handle_completion(struct o2_conn *conn, enum o2_msg_type type)
 	o2_tx_settle(conn, tx);
 }
 
-/* NOOPs that carry no credit say that their sender lives; more of them than this in a second say nothing. */
+/* NOOPs without credits are keep-alives.  More of them than this per second end the connection. */
 #define EMPTY_NOOPS_MAX 16u
 #define EMPTY_NOOPS_MS	1000u
 
@@ -229,11 +226,11 @@ static void handle_noop(struct o2_conn *conn)
 				       conn->empty_noops, EMPTY_NOOPS_MAX);
 }
 
-/* The message is in conn->rx_msg: act upon it, then post its receive again.  tx: kept for a request. */
+/* Handle the message in conn->rx_msg, then post its receive again.  tx: reserved for a request. */
 static void handle(struct o2_conn *conn, uint32_t rx, struct o2_tx *tx)
 {
 	enum o2_msg_type type = (enum o2_msg_type)conn->rx_msg.ibm_type;
-	/* Of a NOOP of version 1: its credit was counted with those that it brought. */
+	/* For a NOOP of version 1 with credits: o2_credits_receive has counted its own credit. */
 	bool counted = conn->rx_msg.ibm_credits != 0;
 
 	switch (type) {
@@ -271,7 +268,7 @@ static void refuse_undecoded(struct o2_conn *conn, const struct o2_parked *messa
 	struct o2_transfer_fault fault = o2_fault_of(O2_FAULT_PEER_MESSAGE, error->code, error);
 	struct o2_wire_options options = conn->config.wire;
 
-	/* Would the option have let it pass? */
+	/* Would the option have accepted the message? */
 	options.tolerate_immediate_checksum = true;
 	fault.tolerable = o2_msg_decode(o2_rx_bytes(conn, message->rx), message->length, &options,
 					&conn->rx_msg, NULL) == 0;
@@ -279,8 +276,8 @@ static void refuse_undecoded(struct o2_conn *conn, const struct o2_parked *messa
 }
 
 /*
- * Decode into conn->rx_msg and check who sent it.  False: the connection has closed.  *dropped: the codec
- * refuses this message alone, and only its header is to be believed.
+ * Decode the message into conn->rx_msg and check its sender.  False: the connection has closed.  *dropped: the
+ * codec refuses only this message; its header alone is valid.
  */
 static bool decode(struct o2_conn *conn, const struct o2_parked *message, bool *dropped)
 {
@@ -305,7 +302,7 @@ bool o2_cksum_wanted(const struct o2_conn *conn)
 	return conn->config.cksum_auto && conn->config.cksum_flavour == O2_CKSUM_NONE;
 }
 
-/* What goes out from now on has the peer's flavour, this message's answer included. */
+/* Use the peer's checksum flavour from now on, beginning with the answer to this message. */
 static void learn_checksum(struct o2_conn *conn, const struct o2_parked *message)
 {
 	conn->config.cksum_flavour = o2_msg_checksum_shown(o2_rx_bytes(conn, message->rx), message->length);
@@ -313,7 +310,7 @@ static void learn_checksum(struct o2_conn *conn, const struct o2_parked *message
 		conn->ops.checksum_shown(conn->context, conn->config.cksum_flavour);
 }
 
-/* Once for each message, whether it can be handled at once or not.  False: the connection has closed. */
+/* Account for a message's credits once, whether it is handled now or parked.  False: the connection closed. */
 static bool account(struct o2_conn *conn, struct o2_parked *message)
 {
 	struct o2_error error;
@@ -326,15 +323,15 @@ static bool account(struct o2_conn *conn, struct o2_parked *message)
 		o2_conn_fail_by(conn, O2_FAULT_PEER_MESSAGE, &error, NULL);
 		return false;
 	}
-	/* What has waited for these credits goes ahead of what the message brings about. */
+	/* Transmits that waited for these credits are posted before those that this message causes. */
 	if (conn->rx_msg.ibm_credits != 0)
 		o2_pump(conn);
 	return conn->state == O2_CONN_ESTABLISHED;
 }
 
 /*
- * True: it waits, in its receive, which slows a peer down that starts more than it may.  A request does while
- * there is no transmit, window or registration for it, and nothing that may take its match overtakes it.
+ * Must the message wait in its receive?  That slows down a peer that starts too much.  A request waits while it
+ * has no transmit, window or registration.  Requests and IMMEDIATEs also wait behind others, to match in order.
  */
 static bool must_wait(struct o2_conn *conn, bool in_line, struct o2_tx **tx)
 {
@@ -347,7 +344,7 @@ static bool must_wait(struct o2_conn *conn, bool in_line, struct o2_tx **tx)
 		return true;
 	if (!request)
 		return false;
-	/* Is there a window for what match may answer, or nobody who will give one back? */
+	/* Park it only if no window is free for match's memory but one will be released. */
 	conn->parked_for_window =
 		!o2_reg_window_free(domain) && o2_window_comes_back(conn, -ENOBUFS, unbinds);
 	if (conn->parked_for_window) {
@@ -357,7 +354,7 @@ static bool must_wait(struct o2_conn *conn, bool in_line, struct o2_tx **tx)
 	return o2_tx_start(conn, O2_TX_PEERS, put ? O2_OP_PUT : O2_OP_GET, tx, NULL) != 0;
 }
 
-/* in_line: others wait already.  False: this one has to wait as well. */
+/* in_line: other messages are parked already.  False: this message must be parked as well. */
 static bool receive(struct o2_conn *conn, struct o2_parked *message, bool in_line)
 {
 	struct o2_tx *tx = NULL;
@@ -385,7 +382,7 @@ void o2_receive_completed(struct o2_conn *conn, uint32_t rx, uint32_t length)
 
 	conn->recv_wrs--;
 	o2_dma_sync_for_cpu(&conn->rx_dma, (size_t)rx * O2_MSG_BYTES, O2_MSG_BYTES);
-	/* Before the connection is established nobody knows yet what the message has to say. */
+	/* Before the connection is established the message cannot be validated, so park it. */
 	if (conn->state == O2_CONN_ESTABLISHED && receive(conn, &message, conn->nparked > 0))
 		return;
 	conn->parked[(conn->parked_first + conn->nparked) % conn->nrecv] = message;

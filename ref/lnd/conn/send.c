@@ -6,7 +6,7 @@
 #include "mem/kmap.h"
 #include "wire/layout.h"
 
-/* How operations of our own begin: PUT, GET and IMMEDIATE (docs/transport.md, "Operations"). */
+/* The start of our own operations: PUT, GET and IMMEDIATE (docs/transport.md, "Operations"). */
 
 #define CARRIES_PAYLOAD (1u << O2_LNET_PUT | 1u << O2_LNET_REPLY)
 #define SENT_AT_ONCE	(CARRIES_PAYLOAD | 1u << O2_LNET_ACK | 1u << O2_LNET_GET)
@@ -27,7 +27,7 @@ uint32_t o2_conn_immediate_max(const struct o2_conn *conn)
 	return conn->peer.max_msg_bytes - O2_MSG_HEADER_BYTES - O2_LNET_HDR_BYTES;
 }
 
-/* A transmit for an operation.  types: set of the LNet types that it may carry (bit t for type t). */
+/* Take a transmit for an operation.  types: the LNet types that it may carry, as a bit set (bit t for type t). */
 static int start(struct o2_conn *conn, enum o2_transfer_op op, const struct o2_lnet_hdr *hdr, uint32_t types,
 		 struct o2_tx **tx, struct o2_error *error)
 {
@@ -44,7 +44,7 @@ static int start(struct o2_conn *conn, enum o2_transfer_op op, const struct o2_l
 	return rc;
 }
 
-/* It becomes known to the upper layer: from now on ops->done reports.  waits: for a window of the arena. */
+/* From now on the upper layer knows the operation, and ops->done reports it.  waits: for a window of the arena. */
 static void submit(struct o2_conn *conn, struct o2_tx *tx, enum o2_msg_type type, bool waits,
 		   uint64_t *cookie_out)
 {
@@ -59,7 +59,7 @@ static void submit(struct o2_conn *conn, struct o2_tx *tx, enum o2_msg_type type
 	o2_pump(conn);
 }
 
-/* PUT and GET: map our memory, or let it wait for a window, and send the request that tells of it. */
+/* PUT and GET: map our memory, or wait for a window, and send the request that describes it. */
 static int request(struct o2_conn *conn, enum o2_transfer_op op, uint32_t types,
 		   const struct o2_lnet_hdr *hdr, const struct o2_transfer_memory *memory,
 		   uint64_t *cookie_out, struct o2_error *error)
@@ -70,7 +70,7 @@ static int request(struct o2_conn *conn, enum o2_transfer_op op, uint32_t types,
 
 	if (rc != 0)
 		return rc;
-	/* Those that came before go first, also if this one needs no window. */
+	/* Requests that wait already go first, even if this one needs no window. */
 	rc = waits ? o2_tx_plan(conn, tx, memory, error) : o2_tx_map_request(conn, tx, memory, &waits, error);
 	if (rc != 0) {
 		o2_tx_end(conn, tx);
@@ -95,7 +95,7 @@ int o2_conn_get(struct o2_conn *conn, const struct o2_lnet_hdr *hdr, const struc
 	return request(conn, O2_OP_GET, 1u << O2_LNET_GET, hdr, sink, cookie_out, error);
 }
 
-/* IMMEDIATE: an LNet message and its payload in one (docs/transport.md, "IMMEDIATE"). */
+/* IMMEDIATE: an LNet message and its payload in one message (docs/transport.md, "IMMEDIATE"). */
 
 static int start_immediate(struct o2_conn *conn, const struct o2_lnet_hdr *hdr, uint64_t payload_bytes,
 			   struct o2_tx **tx, struct o2_error *error)
@@ -115,8 +115,8 @@ static int start_immediate(struct o2_conn *conn, const struct o2_lnet_hdr *hdr, 
 }
 
 /*
- * Register the payload, to be sent from where it lies.  False: that cannot be, or takes more gather entries
- * than a request has; then it is copied.
+ * Register the payload, to send it from its own memory.  False: copy it, because gathering is off, registering
+ * failed, or it takes more gather entries than a work request has.
  */
 static bool gather(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_memory *memory)
 {
@@ -140,7 +140,7 @@ int o2_conn_send(struct o2_conn *conn, const struct o2_lnet_hdr *hdr, const stru
 	if (memory != NULL)
 		tx->tag = memory->tag;
 	tx->gather = nob > 0 && gather(conn, tx, memory);
-	/* The checksum is of the bytes, wherever they are sent from; its flavour may be known by then. */
+	/* A checksum needs a copy of gathered bytes too; its flavour may become known before the post. */
 	if (nob > 0 && (!tx->gather || conn->config.cksum_flavour != O2_CKSUM_NONE || o2_cksum_wanted(conn)))
 		rc = o2_copy_from_buffer(&conn->ni->arena, &memory->buffer,
 					 (uint8_t *)tx->base.message + O2_AT_PAYLOAD, error);

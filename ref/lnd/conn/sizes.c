@@ -4,18 +4,18 @@
 #include "lnd/conn/qp.h"
 #include "wire/msg.h"
 
-/* How deep queues are: what was asked for, and what the device can do (docs/transport.md, "Sizes").  Pure. */
+/* Queue depths: what was asked for, and what the device supports (docs/transport.md, "Sizes").  Pure. */
 
 /*
- * Full transfers, with the requests for the life of their keys: as many as may be in flight.  So nothing ever
- * waits for room in the send queue.
+ * Room for as many full transfers, with bind and invalidate of their keys, as may be in flight: so no operation
+ * ever waits for room in the send queue.
  */
 uint32_t o2_qp_send_wrs(const struct o2_conn_config *config, const struct o2_flow_tunables *flow)
 {
 	return o2_full_transfers(flow) * (config->max_frags + O2_TX_EXTRA_WRS);
 }
 
-/* One per request and one per answer; in version 2 also for messages out of band. */
+/* One receive per request and one per answer; in version 2 also some for NOOPs, which take no credit. */
 uint32_t o2_qp_recv_wrs(const struct o2_conn_config *config)
 {
 	return 2 * config->queue_depth + (config->version == O2_MSG_VERSION_1 ? 0 : O2_OOB_MESSAGES);
@@ -28,7 +28,7 @@ uint32_t o2_qp_send_sge(const struct o2_conn_config *config)
 	return config->wrq_sge;
 }
 
-/* In an error every request completes, the unsignalled ones too. */
+/* After an error every work request completes, even an unsignalled one. */
 uint32_t o2_qp_cq_entries(const struct o2_conn_config *config, const struct o2_flow_tunables *flow)
 {
 	return o2_qp_recv_wrs(config) + o2_qp_send_wrs(config, flow);
@@ -75,12 +75,12 @@ static void resolve(const struct o2_conn_config *config, struct o2_flow_tunables
 		.concurrent_sends = config->concurrent_sends,
 	};
 	o2_flow_resolve(flow, config->version);
-	/* What is in flight at a time follows the depth, also where that is below peer_tx_credits. */
+	/* The number of messages in flight follows the depth, even if that is less than peer_tx_credits. */
 	if (flow->concurrent_sends > 2 * flow->queue_depth)
 		flow->concurrent_sends = 2 * flow->queue_depth;
 }
 
-/* One full transfer less: what the tunables say stays, and the high-water mark is scaled by it. */
+/* One full transfer less.  The tunables keep their values, by which the high-water mark is scaled. */
 bool o2_qp_shrink(struct o2_conn_config *config, struct o2_flow_tunables *flow)
 {
 	uint32_t full = o2_full_transfers(flow) - 1;
@@ -103,7 +103,7 @@ int o2_qp_fit_device(const struct o2_qp_device *device, struct o2_conn_config *c
 
 	if (rc != 0)
 		return rc;
-	/* Payloads are copied where a request cannot gather enough of them. */
+	/* Copy payloads if a work request cannot gather enough entries. */
 	config->immediate_gather = config->immediate_gather && device->max_sge >= O2_IMMEDIATE_SGE;
 	resolve(config, flow);
 	do {

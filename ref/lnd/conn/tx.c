@@ -9,7 +9,7 @@
 #include "mem/sg_build.h"
 #include "wire/layout.h"
 
-/* Codes below this are not errnos on any Linux; a peer may send any number (docs/transport.md, "Errors"). */
+/* Values below this are no errno on Linux, but a peer may send any number (docs/transport.md, "Errors"). */
 #define LOWEST_ERRNO (-4095)
 
 void o2_tx_move(struct o2_conn *conn, struct o2_tx *tx, enum o2_tx_place list)
@@ -38,7 +38,7 @@ static void give(struct o2_conn *conn, struct o2_tx *tx)
 	o2_tx_move(conn, tx, O2_LIST_NONE);
 	conn->nopen -= tx->owner != O2_TX_NOOPS;
 	conn->ntaken[tx->owner]--;
-	/* What it still has of anything; sends count while there is a queue pair that can complete them. */
+	/* What the transmit still holds.  Sends and answers count only while there is a queue pair. */
 	if (conn->qp != NULL && tx->nsends > 0)
 		held |= O2_TX_HELD_SENDS;
 	if (conn->qp != NULL && tx->waiting)
@@ -57,7 +57,7 @@ static void give(struct o2_conn *conn, struct o2_tx *tx)
 int o2_tx_start(struct o2_conn *conn, enum o2_tx_owner owner, enum o2_transfer_op op, struct o2_tx **tx_out,
 		struct o2_error *error)
 {
-	/* All transmits of a connection come from one set, so no two of them have the same cookie. */
+	/* All transmits of a connection come from one pool set, so no two of them have the same cookie. */
 	struct o2_tx_set *set = &conn->ni->tx_sets[conn->cpt];
 	struct o2_pool_tx *base;
 	struct o2_tx *tx;
@@ -69,13 +69,13 @@ int o2_tx_start(struct o2_conn *conn, enum o2_tx_owner owner, enum o2_transfer_o
 	rc = o2_tx_take(set, &base, error);
 	if (rc != 0)
 		return rc;
-	tx = (struct o2_tx *)(void *)base; /* its first member */
+	tx = (struct o2_tx *)(void *)base; /* base is the first member of struct o2_tx */
 	memset((uint8_t *)tx + sizeof(*base), 0, sizeof(*tx) - sizeof(*base));
 	tx->set = set;
 	tx->arrays = base->storage;
 	tx->owner = owner;
 	tx->op = op;
-	/* Who GETs is the sink, and so is whom a peer PUTs to. */
+	/* The side that GETs is the sink, and so is the side that a peer PUTs to. */
 	tx->side = (op == O2_OP_GET) != (owner == O2_TX_PEERS) ? O2_SINK : O2_SOURCE;
 	tx->initiator = owner == O2_TX_OURS;
 	tx->silent = true;
@@ -85,7 +85,7 @@ int o2_tx_start(struct o2_conn *conn, enum o2_tx_owner owner, enum o2_transfer_o
 	return 0;
 }
 
-/* An equal cookie of a transmit that waits for something else, or for nothing, is not a match. */
+/* A transmit with this cookie that waits for another answer, or for none, does not match. */
 struct o2_tx *o2_tx_find(struct o2_conn *conn, uint64_t cookie, enum o2_msg_type type, const char *field)
 {
 	struct o2_tx *tx;
@@ -128,8 +128,8 @@ void o2_tx_queue(struct o2_conn *conn, struct o2_tx *tx, enum o2_msg_type type)
 }
 
 /*
- * A sink's key dies before the operation is reported: no peer can write into memory that its owner believes
- * finished.  Where that takes a work request, its completion is waited for.
+ * Invalidate a sink's key before reporting the operation: then no peer can write into memory that its owner
+ * considers finished.  If that takes a work request, wait for its completion.
  */
 void o2_tx_settle(struct o2_conn *conn, struct o2_tx *tx)
 {
@@ -191,7 +191,7 @@ void o2_tx_fault_peer(struct o2_tx *tx, int32_t status)
 
 /* The mapping of a transmit's memory: made when it starts, undone once, when it ends. */
 
-/* What a GET_REQ has in front of its first fragment. */
+/* Bytes of a GET_REQ in front of its first fragment. */
 #define BYTES_TO_SINK_FRAGS (O2_AT_GET_REQ_DESC + O2_DESC_AT_FRAGS)
 static_assert(O2_MIN_MSG_BYTES == BYTES_TO_SINK_FRAGS + O2_FRAG_BYTES,
 	      "the least message holds one fragment");
@@ -227,7 +227,7 @@ int o2_tx_plan(struct o2_conn *conn, const struct o2_tx *tx, const struct o2_tra
 				   error);
 	if (rc != 0)
 		return rc;
-	/* Without being asked to collapse a list, mode fmr treats each as if it had gaps. */
+	/* With fmr_per_segment, mode fmr treats every list as if it had gaps, and collapses none. */
 	request.gaps = scratch->sg.gaps || (request.mode == O2_REG_FMR && ni->domain.fmr_per_segment);
 	request.iova = memory->iova;
 	if (request.mode == O2_REG_USER)
@@ -241,7 +241,7 @@ int o2_tx_map(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_m
 	const enum o2_dma_direction direction = o2_dma_direction_of(tx->side);
 	const struct o2_sg_list *sg = &conn->scratch.sg;
 	struct o2_ni *ni = conn->ni;
-	/* With nothing bound the kept ones would be waited for without end. */
+	/* Keep no windows while nothing is bound: no release would ever wake an operation that waited for them. */
 	const uint32_t kept = tx->owner == O2_TX_OURS && ni->domain.nbound > 0 ? ni->kept_windows : 0;
 	int rc = o2_tx_plan(conn, tx, memory, error);
 
@@ -257,7 +257,7 @@ int o2_tx_map(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_m
 		rc = o2_bounce_map(&ni->arena, &tx->arrays->frags, direction, error);
 	}
 	if (rc != 0) {
-		/* Nothing is mapped then, so nothing comes back. */
+		/* The map failed as a whole, so there are no bounced bytes to copy back. */
 		o2_ledger_unmap(&ni->ledger, direction, &tx->mapping, NULL);
 		return rc;
 	}
@@ -270,7 +270,7 @@ int o2_tx_map(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_m
 	return 0;
 }
 
-/* The registration goes before the mapping under it; a transfer that failed to map has none. */
+/* Release the registration before the mapping under it; a failed transfer may have only the mapping. */
 void o2_tx_unmap(struct o2_conn *conn, struct o2_tx *tx)
 {
 	const enum o2_dma_direction direction = o2_dma_direction_of(tx->side);

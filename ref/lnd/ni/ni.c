@@ -58,7 +58,7 @@ static int check_port(struct o2_ni *ni, struct o2_error *error)
 	return 0;
 }
 
-/* Never a call that waits: taking events ends when there is none. */
+/* Make the channel non-blocking, so that taking events ends when none is left. */
 static int open_channel(struct o2_ni *ni, struct o2_error *error)
 {
 	int flags;
@@ -78,7 +78,7 @@ static uint32_t value_or(uint32_t value, uint32_t otherwise)
 	return value != 0 ? value : otherwise;
 }
 
-/* Fill in what the caller left to us. */
+/* Set the sizes and tunables that the caller left at 0. */
 static int settle_sizes(struct o2_ni_config *config, struct o2_error *error)
 {
 	struct o2_pool_tunables *tunables = &config->tunables;
@@ -96,7 +96,7 @@ static int settle_sizes(struct o2_ni_config *config, struct o2_error *error)
 		return rc;
 	made.tx_size = value_or(config->sizes.tx_size, made.tx_size);
 	made.reg_size = value_or(config->sizes.reg_size, made.reg_size);
-	/* Small pools that somebody asked for have the watermark that was asked for, or their size. */
+	/* If the caller asks for small pools, the watermark is the one asked for, or at most the pool's size. */
 	if (config->sizes.flush_trigger != 0)
 		made.flush_trigger = config->sizes.flush_trigger;
 	else if (config->sizes.reg_size != 0 && made.flush_trigger > made.reg_size)
@@ -123,7 +123,7 @@ static int open_arena(struct o2_ni *ni, const struct o2_ni_config *config, struc
 	return rc;
 }
 
-/* What the device can do and the configuration does not forbid. */
+/* The capabilities that the device has and the configuration permits. */
 static int find_caps(struct o2_ni *ni, const struct o2_reg_caps *asked, struct o2_reg_caps *caps,
 		     struct o2_error *error)
 {
@@ -139,7 +139,7 @@ static int find_caps(struct o2_ni *ni, const struct o2_reg_caps *asked, struct o
 	return rc;
 }
 
-/* What the device has of the slots of one pool. */
+/* The device's view of the slots of one pool: DMA mapping and memory region. */
 struct slot_area {
 	struct o2_dma_single dma;
 	struct ibv_mr *mr;
@@ -151,7 +151,7 @@ static void end_area(struct slot_area *area)
 	free(area);
 }
 
-/* The slots of a pool are a region of their own that gives no peer access: what is there goes out by SEND. */
+/* The slots of a pool form a region of their own without remote access: their bytes leave only by SEND. */
 static int area_create(void *context, uint64_t device, void *area, size_t bytes, void **handle,
 		       struct o2_error *error)
 {
@@ -182,7 +182,7 @@ static void area_destroy(void *context, void *handle)
 	end_area(area);
 }
 
-/* The area's region has the addresses of this process. */
+/* The region uses the addresses of this process. */
 static int slot_map(void *context, void *handle, void *slot, uint64_t *addr)
 {
 	const struct slot_area *area = handle;
@@ -192,7 +192,7 @@ static int slot_map(void *context, void *handle, void *slot, uint64_t *addr)
 	return 0;
 }
 
-/* The address ends with the area's region. */
+/* The address is valid as long as the area's region; there is nothing to undo. */
 static void slot_unmap(void *context, void *handle, void *slot, uint64_t addr)
 {
 	(void)context;
@@ -203,7 +203,7 @@ static void slot_unmap(void *context, void *handle, void *slot, uint64_t addr)
 
 static const struct o2_tx_ops tx_ops = {area_create, area_destroy, slot_map, slot_unmap};
 
-/* One set per CPU partition; what a failure leaves, close_tx_sets frees. */
+/* Open one set per CPU partition.  After a failure close_tx_sets frees those that were opened. */
 static int open_tx_sets(struct o2_ni *ni, struct o2_error *error)
 {
 	const uint32_t ncpts = ni->config.tunables.ncpts;
@@ -238,7 +238,7 @@ static void close_tx_sets(struct o2_ni *ni)
 	ni->ntx_sets = 0;
 }
 
-/* Registration pools before those of transmits: docs/pools.md, "At an interface". */
+/* Open registration pools before transmit pools: docs/pools.md, "At an interface". */
 static int open_pools(struct o2_ni *ni, const struct o2_ni_config *config, struct o2_error *error)
 {
 	struct o2_reg_config reg = {
@@ -333,7 +333,7 @@ int o2_ni_take_events(struct o2_ni *ni)
 		errno = 0;
 		if (ibv_get_cq_event(ni->channel, &cq, &armed) != 0)
 			break;
-		/* At once: ibv_destroy_cq waits for events that are not acknowledged. */
+		/* Acknowledge at once: ibv_destroy_cq blocks until every event has been acknowledged. */
 		ibv_ack_cq_events(cq, 1);
 		*(bool *)armed = false;
 		taken++;
@@ -365,7 +365,7 @@ int o2_ni_set_bounce(struct o2_ni *ni, bool bounce, struct o2_error *error)
 	return o2_reg_domain_set_bounce(&ni->domain, bounce, error);
 }
 
-/* Any hash will do that spreads the low bits, in which the NIDs of a network differ. */
+/* Any hash would do that spreads the low bits, in which the NIDs of one network differ. */
 uint32_t o2_ni_cpt(const struct o2_ni *ni, uint64_t nid)
 {
 	return (uint32_t)((nid * UINT64_C(0x9e3779b97f4a7c15) >> 32) % ni->config.tunables.ncpts);

@@ -4,7 +4,7 @@
 #include "base/breaks.h"
 #include "lnd/node/negotiate.h"
 
-/* What the answers to a request mean to the side that asked: CONNACK, and rejects. */
+/* The meaning of the answers to a request, for the side that asked: CONNACK and rejects. */
 
 static int judge_params(const struct o2_conn_params *asked, const struct o2_msg *msg, struct o2_error *error)
 {
@@ -83,8 +83,8 @@ int o2_connack_judge(const struct o2_connreq_self *self, const struct o2_conn_pa
 }
 
 /*
- * The peer said how much it takes.  Both figures are in every record, so both are heeded at once and one more
- * request is enough.  False: it would refuse that one as well, or nothing could be moved with it.
+ * The peer has stated what it accepts.  Every reject record has both figures, so apply both at once: then one more
+ * request is enough.  False: the peer would refuse that request too, or its figures are unusable.
  */
 static bool lower_offer(const struct o2_reject *reject, struct o2_reject_verdict *verdict)
 {
@@ -106,7 +106,7 @@ static bool lower_offer(const struct o2_reject *reject, struct o2_reject_verdict
 	return true;
 }
 
-/* A node that speaks version 0x11 alone calls version 0x12 "fatal". */
+/* A node that supports only version 0x11 rejects version 0x12 as "fatal". */
 static uint8_t why_meant(const struct o2_reject *reject, const struct o2_conn_params *asked)
 {
 	if (reject->ibr_why == O2_REJECT_FATAL && reject->ibr_version == O2_MSG_VERSION_1 &&

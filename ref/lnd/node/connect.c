@@ -4,7 +4,7 @@
 #include "lnd/node/node_internal.h"
 #include "wire/nid.h"
 
-/* The active side: attempts to connect, and what becomes of their answers. */
+/* The active side: attempts to connect, and the handling of their answers. */
 
 static struct o2_conn_params params_for(const struct o2_peer *peer)
 {
@@ -22,7 +22,7 @@ static struct o2_conn_params params_for(const struct o2_peer *peer)
 	return params;
 }
 
-/* What the connection manager carries for a connection, by its name there. */
+/* Report to the watch what the connection manager carries for a connection. */
 static void tell_watch(const struct o2_node *node, const void *conn, enum o2_watched_kind kind, bool ours,
 		       const uint8_t *bytes, size_t length_bytes)
 {
@@ -103,7 +103,7 @@ void o2_node_on_reply(struct o2_link *link, const struct o2_cm_event *event)
 		o2_link_abort(link, &error);
 }
 
-/* Once there have been many attempts in a row, there is one in a second. */
+/* Schedule another attempt.  After O2_FAST_RECONNECTS attempts in a row, there is at most one per second. */
 static void again(struct o2_peer *peer)
 {
 	uint64_t now_ms = o2_clock_ms(&peer->node->ni->clock);
@@ -114,7 +114,7 @@ static void again(struct o2_peer *peer)
 		peer->due_ms = peer->attempt_ms + O2_RECONNECT_WAIT_MS;
 }
 
-/* It is of this life.  What another one has shown says nothing of its sums. */
+/* Record the peer's incarnation.  A new incarnation may use another checksum flavour, so forget the learnt one. */
 static void learn_life(struct o2_peer *peer, uint64_t incarnation)
 {
 	if (peer->incarnation != incarnation)
@@ -122,13 +122,13 @@ static void learn_life(struct o2_peer *peer, uint64_t incarnation)
 	peer->incarnation = incarnation;
 }
 
-/* What a reject has told is kept with the peer: the link is gone when it is needed. */
+/* Store in the peer what a reject has told: the link will be gone when the next attempt needs it. */
 static void learn(struct o2_peer *peer, const struct o2_reject_verdict *verdict)
 {
 	peer->version = verdict->offer.version;
 	if (verdict->incarnation != 0)
 		learn_life(peer, verdict->incarnation);
-	/* An attempt from before the last reject may be refused for another reason: its figures are old. */
+	/* Only lower the figures: an attempt older than the last reject still offers the older, larger ones. */
 	if (peer->queue_depth > verdict->offer.queue_depth)
 		peer->queue_depth = verdict->offer.queue_depth;
 	if (peer->max_frags > verdict->offer.max_frags)
@@ -170,7 +170,7 @@ static void refuse_request(struct o2_node *node, const struct o2_cm_event *event
 	uint8_t bytes[O2_REJECT_BYTES];
 	int length = o2_reject_encode(reject, bytes, sizeof(bytes), NULL);
 
-	/* No connection was made for it. */
+	/* No connection exists for the request, so the watch knows it by its id. */
 	tell_watch(node, id, O2_WATCHED_REQUEST, false, event->private_data, event->private_bytes);
 	if (length > 0)
 		tell_watch(node, id, O2_WATCHED_REJECT, true, bytes, (size_t)length);
@@ -194,7 +194,7 @@ static struct o2_connreq_known known_of(const struct o2_node *node, const struct
 	return known;
 }
 
-/* What a refusal by what is known of the peer changes of it. */
+/* Update the peer after a refusal because of what we know about it. */
 static void learn_refused(struct o2_peer *peer, const struct o2_connreq *request,
 			  const struct o2_reject *reject)
 {
@@ -207,7 +207,7 @@ static void learn_refused(struct o2_peer *peer, const struct o2_connreq *request
 	}
 }
 
-/* The reply, with what our device allows of what was asked for. */
+/* Send the reply, with the requested parameters as far as our device allows them. */
 static int accept(struct o2_link *link, const struct o2_cm_event *event, const struct o2_connreq *request,
 		  struct o2_error *error)
 {
@@ -220,7 +220,7 @@ static int accept(struct o2_link *link, const struct o2_cm_event *event, const s
 
 	if (rc != 0)
 		return rc;
-	/* That is what we take; what the peer takes is in link->params. */
+	/* The reply states our own limit; link->params has the peer's. */
 	agreed.max_msg_size = O2_MSG_BYTES;
 	rc = o2_connack_build(&self, request, &agreed, bytes, sizeof(bytes), error);
 	if (rc < 0)
@@ -256,7 +256,7 @@ static void admit(struct o2_node *node, const struct o2_cm_event *event, const s
 		peer->incarnation = request->incarnation;
 	}
 	o2_peer_learn_checksum(peer, event->private_data, event->private_bytes);
-	/* It asks, so nobody has to ask it any more, and the race is over. */
+	/* The peer connects to us, so our own due attempts are not needed, and the race is over. */
 	peer->attempts_due = 0;
 	peer->races = 0;
 	link->state = O2_LINK_PASSIVE_WAIT;

@@ -11,7 +11,7 @@
 #include "wire/layout.h"
 #include "wire/nid.h"
 
-/* What of a CONNREQ must be there for its sender's version to be told. */
+/* The least length of a CONNREQ from which its sender's version can be read. */
 #define BYTES_TO_VERSION 6u
 static_assert(BYTES_TO_VERSION == O2_AT_VERSION + 2, "they end with the version");
 static_assert(O2_HIGH_WATER_V1 == O2_QUEUE_DEPTH_V1 - 1, "version 1 owes all but one of its credits");
@@ -27,7 +27,7 @@ uint16_t o2_connreq_queue_depth_min(uint16_t version)
 	return version == O2_MSG_VERSION_1 ? O2_QUEUE_DEPTH_V1 : O2_QUEUE_DEPTH_MIN;
 }
 
-/* As the address lies in memory, read as a number of this host. */
+/* The address is in network byte order in memory, and is read here as a number of this host. */
 static uint32_t race_words(const struct o2_connreq_self *self, uint64_t nid)
 {
 	uint32_t address = o2_nid_address(nid);
@@ -81,7 +81,7 @@ int o2_connack_build(const struct o2_connreq_self *self, const struct o2_connreq
 		     error);
 }
 
-/* What a record says of us: nothing of the interface before the request has named it. */
+/* Begin a reject record.  It says nothing of the interface unless the request has named it. */
 static void reject_begin(const struct o2_connreq_self *self, bool named, struct o2_reject *reject)
 {
 	*reject = (struct o2_reject){
@@ -96,7 +96,7 @@ static void reject_begin(const struct o2_connreq_self *self, bool named, struct 
 	}
 }
 
-/* A record of version 0x11 has no place for parameters. */
+/* Complete a reject record.  Version 0x11 has no fields for parameters. */
 static void reject_end(struct o2_reject *reject, enum o2_reject_why why)
 {
 	reject->ibr_why = (uint8_t)why;
@@ -106,7 +106,7 @@ static void reject_end(struct o2_reject *reject, enum o2_reject_why why)
 	}
 }
 
-/* One check: what it refuses with.  Returns false, so that a chain of checks reads as one. */
+/* The outcome of a failed check.  The functions below that fill it return false, so that checks can be chained. */
 struct refusal {
 	enum o2_reject_why why;
 	struct o2_error error;
@@ -136,7 +136,7 @@ static int answer(const struct refusal *refusal, struct o2_reject *reject, struc
 	return refusal->error.code;
 }
 
-/* What can be told of a request whose version we may not speak. */
+/* Check what can be checked in a request whose version we may not support. */
 static bool judge_version(const struct o2_connreq_self *self, const uint8_t *bytes, size_t length_bytes,
 			  struct refusal *refusal)
 {
@@ -159,7 +159,7 @@ static bool judge_version(const struct o2_connreq_self *self, const uint8_t *byt
 	return true;
 }
 
-/* Whom the request is for, and which life of us. */
+/* Check which node, and which incarnation of it, the request is for. */
 static bool judge_names(const struct o2_connreq_self *self, const struct o2_msg *msg, struct refusal *refusal)
 {
 	bool unsaid = msg->ibm_dststamp == 0 ||
@@ -174,7 +174,7 @@ static bool judge_names(const struct o2_connreq_self *self, const struct o2_msg 
 	return true;
 }
 
-/* A limit that version 0x12 answers with a reason of its own, and version 0x11 with "fatal". */
+/* The reject reason for an exceeded limit: version 0x12 has a specific one, version 0x11 only "fatal". */
 static enum o2_reject_why why_limit(uint16_t version, enum o2_reject_why why)
 {
 	return version == O2_MSG_VERSION_1 ? O2_REJECT_FATAL : why;
@@ -213,7 +213,7 @@ static bool judge_params(const struct o2_connreq_self *self, const struct o2_msg
 	return true;
 }
 
-/* An address that somebody else has may not be claimed in a NID. */
+/* A peer's NID must not contain another node's address. */
 static bool judge_origin(const struct o2_connreq_self *self, const struct o2_cm_origin *origin,
 			 const struct o2_msg *msg, struct refusal *refusal)
 {
@@ -228,7 +228,7 @@ static bool judge_origin(const struct o2_connreq_self *self, const struct o2_cm_
 	return false;
 }
 
-/* All checks of a request by itself; *reject says of us what may be said by then. */
+/* All checks of a request's content.  *reject gets as much of our identity as may be disclosed at each point. */
 static bool judge(const struct o2_connreq_self *self, const struct o2_cm_origin *origin, const uint8_t *bytes,
 		  size_t length_bytes, struct o2_msg *msg, struct o2_reject *reject, struct refusal *refusal)
 {

@@ -5,8 +5,8 @@
 #include "lnd/node/node_internal.h"
 
 /*
- * A link: one connection to a peer, and the connection manager's part of it.  Nothing is freed here while
- * events are handled: o2_node_work frees what is DISCONNECTED.
+ * A link: one connection to a peer, and the connection manager's part of it.  Nothing is freed while events are
+ * handled; o2_node_work frees links that are DISCONNECTED.
  */
 
 static int on_match(void *context, const struct o2_msg *request, uint64_t sink_bytes,
@@ -44,7 +44,7 @@ bool o2_link_is_attempt(const struct o2_link *link)
 	return link->state == O2_LINK_ACTIVE_CONNECT || link->state == O2_LINK_PASSIVE_WAIT;
 }
 
-/* The connection is gone, by its own decision or by ours. */
+/* The connection has ended, because of its own fault or because we closed it. */
 static void on_closed(void *context, const struct o2_transfer_fault *fault)
 {
 	struct o2_link *link = context;
@@ -79,7 +79,7 @@ struct o2_link *o2_link_new(struct o2_peer *peer, struct o2_conn_params *params,
 		o2_fail(error, -ENOMEM, "node/memory", "link", sizeof(*link));
 		return NULL;
 	}
-	/* The tunables are for the node's own depth, whatever was negotiated. */
+	/* The tunables refer to the node's own depth, not to the negotiated one. */
 	if (config.peer_tx_credits == 0)
 		config.peer_tx_credits = config.queue_depth;
 	config.version = params->version;
@@ -96,7 +96,7 @@ struct o2_link *o2_link_new(struct o2_peer *peer, struct o2_conn_params *params,
 		o2_link_free(link);
 		return NULL;
 	}
-	/* The device has less; it will not have more next time. */
+	/* The device supports less, and will not support more for the next attempt. */
 	if (address.queue_depth < params->queue_depth && address.queue_depth < peer->queue_depth)
 		peer->queue_depth = (uint16_t)address.queue_depth;
 	params->queue_depth = (uint16_t)address.queue_depth;
@@ -140,7 +140,7 @@ int o2_link_set_peer(struct o2_link *link, const struct o2_conn_params *agreed, 
 	return o2_conn_set_peer(link->conn, &peer, error);
 }
 
-/* It is no attempt any more. */
+/* The link stops being an attempt. */
 static void leave_attempt(struct o2_link *link)
 {
 	if (link->state == O2_LINK_ACTIVE_CONNECT)
@@ -150,8 +150,8 @@ static void leave_attempt(struct o2_link *link)
 }
 
 /*
- * What waits must not stay behind when a connection comes up already closing: o2_peer_failed lets it wait for
- * another attempt or ends it.
+ * A connection came up but is closing already.  Operations must not be left waiting: o2_peer_failed keeps them for
+ * another attempt, or ends them.
  */
 static void lost_at_once(struct o2_peer *peer, const struct o2_transfer_fault *why)
 {
@@ -170,7 +170,7 @@ void o2_link_up(struct o2_link *link)
 	peer->attempts = 0;
 	peer->races = 0;
 	o2_peer_close_stale(peer, link->incarnation, link->params.version);
-	/* The application is told of those, and may have given up the peer. */
+	/* The application was told of the stale links, and may have closed the peer in that call. */
 	if (link->state == O2_LINK_DISCONNECTED)
 		return;
 	leave_attempt(link);
@@ -208,7 +208,7 @@ void o2_link_drop(struct o2_link *link, int code)
 
 void o2_link_failed(struct o2_link *link, const struct o2_transfer_fault *why)
 {
-	/* *why may be the connection's, and an attempt never ends in good order. */
+	/* Copy: *why may be part of the connection.  code must not be 0: an attempt never ends in good order. */
 	const struct o2_transfer_fault fault = why->code != 0 ? *why : o2_fault_closed(why);
 
 	o2_link_drop(link, fault.code);
@@ -227,7 +227,7 @@ void o2_link_close(struct o2_link *link, const struct o2_transfer_fault *fault)
 void o2_link_lost(struct o2_link *link, const struct o2_transfer_fault *fault)
 {
 	o2_link_close(link, fault);
-	/* Nobody is there to confirm it. */
+	/* Without a device nobody can confirm the disconnect, so do not wait for that. */
 	if (link->state == O2_LINK_CLOSING)
 		o2_link_parted(link);
 }

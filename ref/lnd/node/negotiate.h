@@ -13,104 +13,104 @@
 #include "wire/reject.h"
 
 /*
- * The negotiation of a connection: what is asked for, what is answered, and what an answer means.  Pure:
- * plain structs and bytes in, plain structs and bytes out; no device, no clock, no allocation. Source:
- * docs/connection.md, "Negotiation".
+ * The negotiation of a connection: what one side asks for, what the other side answers, and what an answer means.
+ * Pure: plain structs and bytes in, plain structs and bytes out; no device, no clock, no allocation.
+ * Source: docs/connection.md, "Negotiation".
  */
 
-#define O2_CONNREQ_BYTES 56u /* CONNREQ and CONNACK; all that a connection request has room for */
+#define O2_CONNREQ_BYTES 56u /* length of CONNREQ and CONNACK; all that a request can carry */
 static_assert(O2_CONNREQ_BYTES == O2_CM_REQUEST_BYTES && O2_CONNREQ_BYTES <= O2_CM_REPLY_BYTES,
 	      "connection managers have room for it");
 static_assert(O2_REJECT_BYTES <= O2_CM_REJECT_BYTES && O2_REJECT_PRIVATE_BYTES == O2_CM_REJECT_BYTES,
 	      "and for a reject record, which they pad");
 
-/* Below this a peer could not have a request and its completion under way. */
+/* With a smaller depth a peer could not have a request and its completion in flight. */
 #define O2_QUEUE_DEPTH_MIN 2u
-#define O2_QUEUE_DEPTH_V1  8u /* o2iblnd: IBLND_MSG_QUEUE_SIZE_V1. What version 0x11 always has */
+#define O2_QUEUE_DEPTH_V1  8u /* o2iblnd: IBLND_MSG_QUEUE_SIZE_V1. The depth that version 0x11 always has */
 static_assert(O2_QUEUE_DEPTH_MIN <= O2_QUEUE_DEPTH_V1 && O2_QUEUE_DEPTH_V1 <= O2_MAX_QUEUE_DEPTH,
 	      "legal depths");
 
-/* Source ports from here on may be bound by anybody. */
+/* The first source port that needs no privilege to bind. */
 #define O2_PORT_UNPRIVILEGED 1024u
 
-/* Requests of a peer that lose the tie in a row, before one is let through whatever the ranking says. */
+/* A peer's requests in a row that may lose the connection race, before one wins whatever the ranking says. */
 #define O2_MAX_CONN_RACES 20u /* o2iblnd: MAX_CONN_RACES_BEFORE_ABORT */
 
-/* The incarnation that is stored for a peer that does not say its own: a rejecting one of version 0x11. */
+/* The incarnation recorded for a peer that did not state its own: version 0x11 rejects do not contain it. */
 #define O2_INCARNATION_UNSAID UINT64_MAX
 
-/* Whose request wins when both connect at once; sides that rank differently are why races are counted. */
+/* Whose request wins when both nodes connect at once.  Races are counted because nodes may rank differently. */
 enum o2_race_ranking {
-	O2_RACE_BY_WORDS, /* the network number XOR the address as it lies in memory; 2.15.64 and later */
-	O2_RACE_BY_NID,	  /* the NID as a number; before that */
+	O2_RACE_BY_WORDS, /* network number XOR the address as it lies in memory; 2.15.64 and later */
+	O2_RACE_BY_NID,	  /* the NID as a number; before 2.15.64 */
 };
 
-/* What one side asks for, or both have agreed upon. */
+/* The parameters that one side asks for, or that both sides have agreed on. */
 struct o2_conn_params {
-	uint16_t version; /* of the messages: 0x11 or 0x12 */
+	uint16_t version; /* version of the messages: 0x11 or 0x12 */
 	uint16_t queue_depth;
 	uint16_t max_frags;
 	uint32_t max_msg_size; /* bytes */
 };
 
-/* This node, as far as negotiations look at it. */
+/* The properties of this node that matter in negotiations. */
 struct o2_connreq_self {
 	uint64_t nid;
 	uint64_t incarnation;
-	enum o2_byte_order order; /* of what we send; also tells how a ranking by words reads an address */
+	enum o2_byte_order order; /* byte order of what we send; a ranking by words reads addresses in it */
 	enum o2_cksum_flavour cksum_flavour;
-	uint16_t version;     /* the newest that we speak: 0x12, or 0x11 */
+	uint16_t version;     /* the newest version that we support: 0x12, or 0x11 */
 	uint16_t queue_depth; /* 2 to 255 */
 	uint16_t max_frags;   /* 1 to O2_MAX_FRAGS */
-	bool registers; /* lists of fragments can be registered as one; else all of max_frags is needed */
-	bool up;	/* false: the interface is still starting, and says so */
+	bool registers; /* fragment lists can be registered as one; else a peer must offer all of max_frags */
+	bool up;	/* false: the interface is still starting; requests are rejected as too early */
 	bool require_privileged_port;
-	bool require_checksum; /* as in struct o2_wire_options, and so are the next two */
+	bool require_checksum; /* this and the next two: as in struct o2_wire_options */
 	enum o2_cksum_flavour only_flavour;
 	bool any_lnd;
-	bool bind_nid_to_address; /* the address in a peer's NID must be the one that it comes from */
+	bool bind_nid_to_address; /* a peer's NID must contain the address that its request comes from */
 	enum o2_race_ranking ranking;
-	uint32_t max_peers;	     /* nodes that we keep record of */
-	uint32_t max_conns_per_peer; /* connections of one of them, those that it asks for included */
+	uint32_t max_peers;	     /* the most nodes that we keep a record of */
+	uint32_t max_conns_per_peer; /* the most connections of one node, including those that it asks for */
 };
 
-/* A request that could be read. */
+/* The content of a request that passed decoding and all checks of o2_connreq_judge. */
 struct o2_connreq {
 	uint64_t nid;
 	uint64_t incarnation;
 	struct o2_conn_params params;
 };
 
-/* What we know of the node that asks. */
+/* What we know about the node that asks. */
 struct o2_connreq_known {
-	uint32_t npeers;      /* nodes that we keep record of */
-	bool known;	      /* it is one of them; else the rest says nothing */
-	uint16_t version;     /* 0: nothing is known of it but its NID */
-	uint64_t incarnation; /* goes with version */
-	uint32_t nconns;      /* connections, those that it asks for included, those that we ask for not */
-	bool connecting;      /* we are asking it at this moment */
-	uint32_t nraces;      /* requests of it that have lost a tie in a row */
+	uint32_t npeers;      /* number of nodes that we keep a record of */
+	bool known;	      /* the node is one of them; else ignore the members below */
+	uint16_t version;     /* 0: only the NID of the node is known */
+	uint64_t incarnation; /* valid if version is not 0 */
+	uint32_t nconns; /* its connections, with those that it asks for, without those that we ask for */
+	bool connecting; /* a request of ours to the node is open */
+	uint32_t nraces; /* requests in a row of the node that lost the connection race */
 };
 
 /*
- * A CONNREQ with this offer.  dststamp: the peer's incarnation, 0: not known.  Returns its length or -errno.
+ * Encode a CONNREQ with this offer.  dststamp: the peer's incarnation, 0: unknown.  Returns its length or -errno.
  * o2iblnd: kiblnd_active_connect
  */
 int o2_connreq_build(const struct o2_connreq_self *self, const struct o2_conn_params *offer,
 		     uint64_t peer_nid, uint64_t dststamp, uint8_t *bytes, size_t capacity_bytes,
 		     struct o2_error *error);
 
-/* The CONNACK that accepts *request with these parameters.  Returns its length or -errno. */
+/* Encode the CONNACK that accepts *request with these parameters.  Returns its length or -errno. */
 /* o2iblnd: kiblnd_passive_connect */
 int o2_connack_build(const struct o2_connreq_self *self, const struct o2_connreq *request,
 		     const struct o2_conn_params *agreed, uint8_t *bytes, size_t capacity_bytes,
 		     struct o2_error *error);
 
 /*
- * Judge a request by what it says.  Every check of docs/connection.md, "Checks of a request", up to the
- * peer's own record is made in the order given there; the first that fails is reported.
+ * Judge a request by its content.  This makes every check of docs/connection.md, "Checks of a request", up to the
+ * peer's own record, in the order given there, and reports the first that fails.
  *
- * Returns 0 with *request filled, or -errno with *reject (what to answer) and *error (may be NULL).
+ * Returns 0 with *request filled, or -errno with *reject (the answer to send) and *error (may be NULL).
  * o2iblnd: kiblnd_passive_connect
  */
 int o2_connreq_judge(const struct o2_connreq_self *self, const struct o2_cm_origin *origin,
@@ -118,49 +118,49 @@ int o2_connreq_judge(const struct o2_connreq_self *self, const struct o2_cm_orig
 		     struct o2_reject *reject, struct o2_error *error);
 
 /*
- * The checks that follow: judge a request by what we know of the node it comes from.
- * Returns 0: accept it; or -errno with *reject and *error.  -ESTALE: what we know is of its earlier life.
+ * The remaining checks: judge a request by what we know about the node that sent it.  Returns 0: accept it; or
+ * -errno with *reject and *error.  -ESTALE: what we know is from before the node's restart.
  * o2iblnd: kiblnd_passive_connect
  */
 int o2_connreq_judge_peer(const struct o2_connreq_self *self, const struct o2_connreq *request,
 			  const struct o2_connreq_known *known, struct o2_reject *reject,
 			  struct o2_error *error);
 
-/* The answer to a request that was found good but cannot be served. */
+/* Make the reject for a request that passed all checks but cannot be served. */
 void o2_connreq_no_resources(const struct o2_connreq_self *self, const struct o2_connreq *request,
 			     struct o2_reject *reject);
 
 /*
- * Judge the CONNACK that answers what we asked for.
- * Returns 0 with *agreed and the peer's *incarnation; -EPROTO or -ESTALE with *error (may be NULL).
+ * Judge the CONNACK that answers our request for *asked.  Returns 0 with *agreed and the peer's *incarnation;
+ * -EPROTO or -ESTALE with *error (may be NULL).
  * o2iblnd: kiblnd_check_connreply
  */
 int o2_connack_judge(const struct o2_connreq_self *self, const struct o2_conn_params *asked,
 		     const uint8_t *bytes, size_t length_bytes, struct o2_conn_params *agreed,
 		     uint64_t *incarnation, struct o2_error *error);
 
-/* What a reject means to the side that asked. */
+/* The meaning of a reject for the side that asked. */
 struct o2_reject_verdict {
-	bool retry; /* ask once more, for .offer; only if operations still wait, or the version has changed */
-	int code;   /* negative errno for those who wait, when there is no retry */
-	uint8_t why; /* enum o2_reject_why; 0: the connection manager's own reason */
+	bool retry;  /* ask again, for .offer, but only if operations still wait or the version has changed */
+	int code;    /* negative errno for the waiting operations if there is no retry */
+	uint8_t why; /* enum o2_reject_why; 0: the connection manager itself rejected */
 	struct o2_conn_params offer;
-	uint64_t incarnation; /* the peer's; 0: it did not say */
+	uint64_t incarnation; /* the peer's; 0: not stated */
 	struct o2_error error;
 };
 
-/* cm_reason: of the connection manager.  bytes: the private data, may be empty. */
+/* cm_reason: the connection manager's reason.  bytes: the private data, may be empty. */
 /* o2iblnd: kiblnd_rejected */
 void o2_reject_judge(const struct o2_connreq_self *self, const struct o2_conn_params *asked,
 		     uint32_t cm_reason, const uint8_t *bytes, size_t length_bytes,
 		     struct o2_reject_verdict *verdict);
 
-/* The queue depths that a version of us offers and accepts: at most, and at least. */
+/* The largest and the smallest queue depth that we offer and accept in a version. */
 /* o2iblnd: kiblnd_msg_queue_size */
 uint16_t o2_connreq_queue_depth(const struct o2_connreq_self *self, uint16_t version);
 uint16_t o2_connreq_queue_depth_min(uint16_t version);
 
-/* Both sides connect at once: the request of `peer` has to give way to ours. */
+/* Both sides connect at once: must the request of peer_nid give way to ours? */
 bool o2_race_lost(const struct o2_connreq_self *self, uint64_t peer_nid);
 
 #endif

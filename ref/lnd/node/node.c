@@ -20,7 +20,7 @@ uint64_t o2_node_waiting_ms(const struct o2_node *node)
 
 /* --- events of the connection manager --- */
 
-/* The connection manager could not connect; the event's own errno says more. */
+/* The connection manager could not connect.  The fault's error holds the event's own errno. */
 static void fail_attempt(struct o2_link *link, int code, const char *rule, const struct o2_cm_event *event)
 {
 	struct o2_transfer_fault fault = o2_fault_of(O2_FAULT_CONNECT, code, NULL);
@@ -32,8 +32,8 @@ static void fail_attempt(struct o2_link *link, int code, const char *rule, const
 }
 
 /*
- * The peer has ended it: with a DREQ, or with a reject because it gave up before it heard that we are ready.
- * For an attempt that is a failure, for a connection it is in order.
+ * The peer has ended the connection: with a DREQ, or with a reject because it gave up before it heard that we are
+ * ready.  This is a failure of an attempt, but in order for an established connection.
  */
 static void on_ended(struct o2_link *link, const struct o2_cm_event *event)
 {
@@ -54,7 +54,7 @@ static void on_ended(struct o2_link *link, const struct o2_cm_event *event)
 		o2_link_parted(link);
 }
 
-/* Everything ends now: the device may wait for that before it goes. */
+/* End everything at once: the device may wait for that before it goes away. */
 static void on_device_lost(struct o2_node *node)
 {
 	struct o2_peer *peer;
@@ -73,7 +73,7 @@ static void on_device_lost(struct o2_node *node)
 
 static void on_cm_event(void *context, const struct o2_cm_event *event)
 {
-	/* A request has no link yet. */
+	/* A request has no link yet (its context is NULL), and a device loss has no id. */
 	struct o2_link *link = event->type == O2_CM_DEVICE_LOST ? NULL : event->id->context;
 
 	switch (event->type) {
@@ -216,7 +216,7 @@ static void check_link(struct o2_link *link)
 		o2_link_parted(link);
 }
 
-/* Operations that have waited too long for a connection to the peer. */
+/* End operations that have waited too long for a connection to the peer. */
 static void expire_waiting(struct o2_peer *peer)
 {
 	const uint64_t now_ms = o2_clock_ms(&peer->node->ni->clock);
@@ -309,7 +309,7 @@ void o2_node_work(struct o2_node *node)
 	struct o2_peer *peer;
 
 	LIST_FOREACH(peer, &node->peers, entry) {
-		/* What an attempt brings about now is for the next call. */
+		/* Attempts that become due while this loop runs are left to the next call. */
 		uint32_t due = peer->due_ms <= o2_clock_ms(&node->ni->clock) ? peer->attempts_due : 0;
 
 		for (; due > 0 && peer->attempts_due > 0 && left > 0; due--, left--) {
@@ -327,10 +327,10 @@ static void close_peer(struct o2_peer *peer, const struct o2_transfer_fault *fau
 	const struct o2_transfer_fault aborted = o2_fault_closed(fault);
 	struct o2_link *link;
 
-	/* What is asked for from now on is as with a peer that nobody has tried. */
+	/* Start afresh: later operations treat the peer as one that was never tried. */
 	peer->attempts_due = 0;
 	peer->attempts = 0;
-	/* An attempt that is given up ends as what waits for it: aborted, whatever the peer is closed with. */
+	/* An abandoned attempt ends as the operations that wait for it: aborted, whatever *fault is. */
 	LIST_FOREACH(link, &peer->links, entry)
 		o2_link_close(link, link->state == O2_LINK_ESTABLISHED ? fault : &aborted);
 	o2_peer_fail_waiting(peer, &aborted);

@@ -6,30 +6,30 @@
 
 #include "lnd/node/node.h"
 
-/* The inside of a node; shared by the files of this room (docs/connection.md). */
+/* Internals of a node, shared by the files of this directory (docs/connection.md). */
 
-/* How much longer than one attempt may take an operation waits for a connection. */
+/* An operation waits for a connection as long as one attempt may take, and this much longer. */
 #define O2_WAITING_EXTRA_MS 10000u
 
-/* An attempt may take a quarter of the timeout, and no less than this. */
+/* An attempt may take a quarter of the timeout, but at least this long. */
 #define O2_CONNECT_MIN_MS 5000u
 
-/* So many attempts in a row follow each other at once; then there is one in this time. */
+/* The first O2_FAST_RECONNECTS attempts in a row start at once; further ones start at this interval. */
 #define O2_FAST_RECONNECTS   10u /* o2iblnd: KIB_RECONN_HIGH_RACE */
 #define O2_RECONNECT_WAIT_MS 1000u
 
-/* Attempts that one call starts. */
+/* The most attempts that one call starts. */
 #define O2_RECONNECTS_AT_A_TIME 100u /* o2iblnd: KIB_RECONN_BREAK */
 
-/* One operation of the application, from its start to done. */
+/* One operation of the application, from its start to the call of done. */
 struct o2_node_op {
-	STAILQ_ENTRY(o2_node_op) entry; /* while it waits */
+	STAILQ_ENTRY(o2_node_op) entry; /* list entry while the operation waits */
 	enum o2_transfer_op op;
 	struct o2_lnet_hdr hdr;
-	struct o2_transfer_memory memory; /* tag: points to the operation */
-	uint64_t tag;			  /* the application's */
+	struct o2_transfer_memory memory; /* memory.tag points to this operation */
+	uint64_t tag;			  /* the application's tag */
 	uint64_t deadline_ms;
-	bool plain; /* SEND: what follows, not what lies in memory */
+	bool plain; /* SEND: the payload is the bytes below, not memory */
 	uint32_t payload_bytes;
 	uint8_t payload[];
 };
@@ -41,35 +41,35 @@ struct o2_link {
 	struct o2_node *node;
 	struct o2_peer *peer;
 	struct o2_conn *conn;
-	struct o2_cm_id *id; /* NULL: none any more */
-	bool asking;	     /* an attempt of ours, of which nothing has come */
+	struct o2_cm_id *id; /* NULL: none, or destroyed */
+	bool asking;	     /* our attempt, not established so far */
 	enum o2_link_state state;
-	struct o2_conn_params params; /* asked for, or agreed */
+	struct o2_conn_params params; /* parameters asked for, or agreed on */
 	uint64_t incarnation;	      /* the peer's, once established */
-	uint64_t deadline_ms;	      /* of the attempt; in CLOSING of the connection manager's part */
+	uint64_t deadline_ms; /* deadline of the attempt; in CLOSING, of the connection manager's part */
 };
 
-/* A node that we have, had a moment ago, or want a connection with. */
+/* A node with which we have, recently had, or want a connection. */
 /* o2iblnd: kib_peer_ni */
 struct o2_peer {
 	LIST_ENTRY(o2_peer) entry;
 	struct o2_node *node;
 	uint64_t nid;
-	uint16_t version; /* 0: nothing is known but the NID */
+	uint16_t version; /* 0: only the NID is known */
 	uint64_t incarnation;
-	/* What we ask for: our own figures, or less once the peer or the device has said so. */
+	/* The figures that we ask for: our own, or less if the peer or the device has limited them. */
 	uint16_t queue_depth;
 	uint16_t max_frags;
-	enum o2_cksum_flavour cksum_flavour; /* of what we send it: our own, or what its sums have shown */
+	enum o2_cksum_flavour cksum_flavour; /* for messages to the peer: our own, or as the peer's show */
 	uint32_t connecting;		     /* links in ACTIVE_CONNECT */
 	uint32_t accepting;		     /* links in PASSIVE_WAIT */
-	uint32_t attempts_due;		     /* to be started at due_ms */
+	uint32_t attempts_due;		     /* attempts to start at due_ms */
 	uint64_t due_ms;
-	uint64_t attempt_ms; /* when the last one started */
-	uint32_t attempts;   /* in a row: since one came up, all failed, or the peer was closed */
-	uint32_t turn;	     /* counts operations, for taking turns */
+	uint64_t attempt_ms; /* when the last attempt started */
+	uint32_t attempts;   /* consecutive: reset when one succeeds, all fail, or the peer is closed */
+	uint32_t turn;	     /* counts operations, to distribute them over the links in turn */
 	uint32_t races;
-	LIST_HEAD(, o2_link) links; /* in any state, the newest first */
+	LIST_HEAD(, o2_link) links; /* links in any state, the newest first */
 	STAILQ_HEAD(, o2_node_op) waiting;
 	uint32_t nwaiting;
 };
@@ -81,8 +81,8 @@ struct o2_node {
 	struct o2_connreq_self self;
 	struct o2_node_ops ops;
 	void *context;
-	bool ending; /* nothing new is started */
-	bool lost;   /* likewise: the device is gone */
+	bool ending; /* being destroyed: nothing new is started */
+	bool lost;   /* the device is gone: nothing new is started */
 	LIST_HEAD(, o2_peer) peers;
 	uint32_t npeers;
 };
@@ -90,60 +90,60 @@ struct o2_node {
 /* node.c */
 
 uint32_t o2_node_connect_ms(const struct o2_node *node);
-/* How long an operation may wait for a connection. */
+/* How long, in ms, an operation may wait for a connection. */
 uint64_t o2_node_waiting_ms(const struct o2_node *node);
 
-/* peer.c: peers, and operations for them */
+/* peer.c: peers, and operations with them */
 
-/* o2_conn_ops.done of a link's connection: the result, with the application's tag in place of ours. */
+/* o2_conn_ops.done of a link's connection: pass the result on, with the application's tag in place of ours. */
 void o2_op_done(void *link, const struct o2_transfer_result *result);
 
 struct o2_peer *o2_peer_find(const struct o2_node *node, uint64_t nid);
-/* The peer with this NID, made if need be.  Returns 0, -ENOMEM, or -EBUSY: no room for another one. */
+/* Find the peer with this NID, or create it.  Returns 0, -ENOMEM, or -EBUSY: max_peers is reached. */
 int o2_peer_get(struct o2_node *node, uint64_t nid, struct o2_peer **peer, struct o2_error *error);
-/* With cksum_auto: the flavour of a sum of the peer's, in a message that was accepted. */
+/* With cksum_auto: record the checksum flavour that the peer used in a message that was accepted. */
 void o2_peer_learn_checksum(struct o2_peer *peer, const uint8_t *message, size_t length_bytes);
-/* This node as that peer is to see it. */
+/* The properties of this node to present to that peer. */
 struct o2_connreq_self o2_peer_self(const struct o2_peer *peer);
 uint32_t o2_peer_established(const struct o2_peer *peer);
-/* Those that count against max_conns_per_peer. */
+/* The number of links that count against max_conns_per_peer. */
 uint32_t o2_peer_nconns(const struct o2_peer *peer);
-/* Everything that waits goes to the link; if the link does not last, to the next, or ends. */
+/* Submit all waiting operations to the link.  If it breaks, the rest go to the next link, or go on waiting. */
 void o2_peer_flush(struct o2_peer *peer, struct o2_link *link);
-/* An attempt has ended without a connection: what waits ends with it, unless there is another hope. */
+/* An attempt has failed: end the waiting operations too, unless another attempt or link remains. */
 void o2_peer_failed(struct o2_peer *peer, const struct o2_transfer_fault *fault);
 void o2_peer_fail_waiting(struct o2_peer *peer, const struct o2_transfer_fault *fault);
-/* The first of those. */
+/* As o2_peer_fail_waiting, but only the first waiting operation. */
 void o2_peer_fail_first(struct o2_peer *peer, const struct o2_transfer_fault *fault);
-/* Close the established links for which this is another life or version than they were made with. */
+/* Close the established links that were made with another incarnation or version than these. */
 void o2_peer_close_stale(struct o2_peer *peer, uint64_t incarnation, uint16_t version);
 
-/* link.c: a link's life apart from how it is set up */
+/* link.c: a link's life, except how it is set up */
 
-/* A link with a connection in INIT that can do params; params->queue_depth may shrink.  NULL: *error. */
+/* Make a link with a connection in INIT for *params; params->queue_depth may shrink.  NULL: see *error. */
 struct o2_link *o2_link_new(struct o2_peer *peer, struct o2_conn_params *params, struct o2_error *error);
 struct o2_cm_param o2_link_param(const struct o2_link *link, const uint8_t *bytes, size_t length_bytes);
 int o2_link_set_peer(struct o2_link *link, const struct o2_conn_params *agreed, uint64_t incarnation,
 		     struct o2_error *error);
-/* Has it been asked for, or accepted, and is not up yet? */
+/* Was the link asked for or accepted, without being established yet? */
 bool o2_link_is_attempt(const struct o2_link *link);
-/* The attempt has ended well: the connection comes up and takes what waits. */
+/* The attempt has succeeded: establish the connection, and submit the waiting operations to it. */
 void o2_link_up(struct o2_link *link);
-/* It was up for the connection manager, but what the peer said of it is not acceptable. */
+/* Abandon a link that the connection manager has established but whose CONNACK is not acceptable. */
 void o2_link_abort(struct o2_link *link, const struct o2_error *error);
-/* The attempt is over; its peer decides what comes of it. */
+/* End the attempt without telling anybody; the caller decides what follows. */
 void o2_link_drop(struct o2_link *link, int code);
-/* The attempt has ended badly, and its peer may have lost its last hope. */
+/* The attempt has failed: report that, and end the waiting operations unless another attempt or link remains. */
 void o2_link_failed(struct o2_link *link, const struct o2_transfer_fault *fault);
-/* End the link in whatever state it is; fault->code 0: in good order. */
+/* End the link, whatever its state.  fault->code 0: in good order. */
 void o2_link_close(struct o2_link *link, const struct o2_transfer_fault *fault);
-/* The device is gone: the link ends in whatever state it is, and so does the connection manager's part. */
+/* The device is gone: end the link, whatever its state, and the connection manager's part of it. */
 void o2_link_lost(struct o2_link *link, const struct o2_transfer_fault *fault);
-/* The connection manager's part of the link is over, if it still has one. */
+/* Destroy the link's id, the connection manager's part, if there is one.  The link becomes DISCONNECTED. */
 void o2_link_parted(struct o2_link *link);
 void o2_link_free(struct o2_link *link);
 
-/* connect.c: the active side, and the passive one */
+/* connect.c: the active and the passive side of connecting */
 
 void o2_link_attempt(struct o2_peer *peer);
 void o2_node_on_reply(struct o2_link *link, const struct o2_cm_event *event);

@@ -7,7 +7,7 @@
 #include "wire/checksum.h"
 #include "wire/nid.h"
 
-/* Peers: what is known of them, and the operations that wait for a connection to them. */
+/* Peers: what we know about them, and the operations that wait for a connection to them. */
 
 struct o2_peer *o2_peer_find(const struct o2_node *node, uint64_t nid)
 {
@@ -68,7 +68,7 @@ uint32_t o2_peer_established(const struct o2_peer *peer)
 	return count;
 }
 
-/* Not our own attempts: of two nodes that ask each other at once both would be refused. */
+/* Our own attempts do not count: otherwise two nodes that connect to each other at once could both be refused. */
 uint32_t o2_peer_nconns(const struct o2_peer *peer)
 {
 	const struct o2_link *link;
@@ -79,13 +79,13 @@ uint32_t o2_peer_nconns(const struct o2_peer *peer)
 	return count;
 }
 
-/* Not while its connection is being taken apart: what is started from inside done then goes elsewhere. */
+/* Does the link take operations?  Not while its connection closes: one started inside done goes to another link. */
 static bool takes_operations(const struct o2_link *link)
 {
 	return link->state == O2_LINK_ESTABLISHED && o2_conn_get_state(link->conn) == O2_CONN_ESTABLISHED;
 }
 
-/* The link whose turn it is; NULL: none. */
+/* The link whose turn it is; NULL: no link is up. */
 static struct o2_link *next_link(struct o2_peer *peer)
 {
 	struct o2_link *link;
@@ -100,10 +100,10 @@ static struct o2_link *next_link(struct o2_peer *peer)
 	return link;
 }
 
-/* Hand an operation to a link that is up.  0, or -errno: it is still ours, and was not reported. */
+/* Start an operation on a link that is up.  Returns 0, or -errno: we still own op, and it was not reported. */
 static int op_submit(struct o2_node_op *op, struct o2_link *link, struct o2_error *error)
 {
-	/* Who has started a SEND may not have known this connection. */
+	/* When the application started the SEND, the limit of this connection may not have been known. */
 	const bool too_long = op->op == O2_OP_SEND && !op->plain &&
 			      op->memory.buffer.nob > o2_conn_immediate_max(link->conn);
 
@@ -130,7 +130,7 @@ static enum o2_health health_of(int code)
 	}
 }
 
-/* Report an operation that never got to a connection, and free it. */
+/* Report an operation that never reached a connection, and free it. */
 static void op_fail(struct o2_peer *peer, struct o2_node_op *op, const struct o2_transfer_fault *fault)
 {
 	struct o2_node *node = peer->node;
@@ -183,7 +183,7 @@ void o2_peer_fail_first(struct o2_peer *peer, const struct o2_transfer_fault *fa
 
 void o2_peer_fail_waiting(struct o2_peer *peer, const struct o2_transfer_fault *fault)
 {
-	/* Those that are started from inside done are not among them. */
+	/* Do not end operations that are started from inside done. */
 	uint32_t count = peer->nwaiting;
 
 	while (count-- > 0 && !STAILQ_EMPTY(&peer->waiting))
@@ -195,7 +195,7 @@ static bool has_hope(const struct o2_peer *peer)
 	return peer->connecting > 0 || peer->accepting > 0 || peer->attempts_due > 0;
 }
 
-/* Ask for attempts, unless there is one under way or due; o2_node_work starts them. */
+/* Schedule attempts, unless one is open or due already.  o2_node_work starts them. */
 static void want(struct o2_peer *peer)
 {
 	if (has_hope(peer) || peer->node->ending || peer->node->lost)
@@ -211,7 +211,7 @@ void o2_peer_failed(struct o2_peer *peer, const struct o2_transfer_fault *fault)
 	peer->attempts = 0;
 	if (o2_peer_established(peer) == 0)
 		o2_peer_fail_waiting(peer, fault);
-	/* Those that were started from inside done want an attempt of their own. */
+	/* Operations that were started from inside done need a new attempt. */
 	if (!STAILQ_EMPTY(&peer->waiting))
 		want(peer);
 }
@@ -231,7 +231,7 @@ void o2_peer_close_stale(struct o2_peer *peer, uint64_t incarnation, uint16_t ve
 {
 	struct o2_link *link;
 
-	/* What is told to the application may change the list, so it is searched again. */
+	/* The application's callback may change the list, so search it again each time. */
 	while ((link = find_stale(peer, incarnation, version)) != NULL) {
 		struct o2_transfer_fault fault = o2_fault_of(O2_FAULT_PEER_MESSAGE, -ESTALE, NULL);
 
@@ -262,7 +262,7 @@ void o2_op_done(void *context, const struct o2_transfer_result *result)
 	node->ops.done(node->context, link->peer->nid, &theirs);
 }
 
-/* Give it to a link that is up, or let it wait for one. */
+/* Start an operation on a link that is up, or let it wait for a link. */
 static int start(struct o2_node *node, uint64_t nid, struct o2_node_op *op, struct o2_error *error)
 {
 	struct o2_peer *peer;
@@ -271,7 +271,7 @@ static int start(struct o2_node *node, uint64_t nid, struct o2_node_op *op, stru
 
 	if (rc != 0)
 		return rc;
-	/* A link may break under the call: what was not taken then goes to the next. */
+	/* A link may break during the call.  Then try the next link with the operation that was not accepted. */
 	while ((link = next_link(peer)) != NULL) {
 		rc = op_submit(op, link, error);
 		if (rc != -ENOTCONN)
@@ -349,7 +349,7 @@ int o2_node_send_bytes(struct o2_node *node, uint64_t nid, const struct o2_lnet_
 	return submit(node, nid, O2_OP_SEND, hdr, NULL, payload, payload_bytes, tag, error);
 }
 
-/* A node's numbers, for those who look on. */
+/* Snapshots of a node, for observers. */
 
 void o2_node_peer(const struct o2_node *node, uint64_t nid, struct o2_peer_view *view)
 {
