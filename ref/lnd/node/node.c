@@ -174,14 +174,14 @@ int o2_node_create(struct o2_ni *ni, struct o2_cm *cm, const struct o2_node_conf
 		.max_peers = config->max_peers,
 		.max_conns_per_peer = config->max_conns_per_peer,
 	};
-	cm->handler = on_cm_event;
-	cm->context = node;
 	if (config->listen)
 		rc = cm->ops->listen(cm, config->port, error);
 	if (rc != 0) {
 		free(node);
 		return rc;
 	}
+	cm->handler = on_cm_event;
+	cm->context = node;
 	*node_out = node;
 	return 0;
 }

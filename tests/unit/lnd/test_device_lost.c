@@ -294,6 +294,27 @@ TEST(listening_ids_end)
 	close_seat(&seat, &other);
 }
 
+/* A connection manager on a lost device does not call a node that could not be made. */
+TEST(a_node_that_cannot_listen_leaves_no_handler)
+{
+	static const struct o2_node_ops none;
+	struct o2_node *node = NULL;
+	struct side other;
+	struct seat seat;
+
+	open_seat(&seat, &other, true);
+	tell(play.listener, RDMA_CM_EVENT_DEVICE_REMOVAL);
+	assert_int_equal(o2_cm_rdma_progress(seat.cm), -ENODEV);
+	o2_node_destroy(seat.node);
+	assert_int_equal(o2_node_create(&seat.side.ni, seat.cm, &seat.config, &none, NULL, &node, NULL),
+			 -ENODEV);
+	assert_null(node);
+	assert_null(seat.cm->handler);
+	o2_cm_rdma_close(seat.cm);
+	o2_ni_close(&seat.side.ni);
+	o2_ni_close(&other.ni);
+}
+
 TEST(ids_that_ask_end)
 {
 	/* After the address, after the route, and when the request is out. */
