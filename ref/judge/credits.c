@@ -93,8 +93,8 @@ static void give(const struct o2_judging *at, uint32_t count)
 }
 
 /*
- * Must the peer give `end` credits?  It must if `end` has none and the peer owes it all.  The credit of a PUT
- * is owed from its PUT_NAK or PUT_DONE on.  A peer that owes fewer may keep those below its high-water mark.
+ * Must the peer give `end` credits?  Only if `end` has none and the peer owes it all.  The peer owes that of a
+ * PUT from PUT_NAK or PUT_DONE on, and if it owes fewer, it may keep those below its high-water mark.
  */
 static void note_empty(const struct o2_judge_conn *conn, struct o2_judge_end *end)
 {
@@ -222,8 +222,7 @@ void o2_judge_credits_view(const struct o2_judge_conn *conn, struct o2_judge_vie
 		const int64_t depth = conn->queue_depth;
 
 		view->least_credits[side] = view->most_credits[side] = O2_JUDGE_CREDITS_UNKNOWN;
-		/* Not exact: at its lowest balance the side had at least 0 credits, at its highest at most the
-		 * depth. */
+		/* Not exact: bounds are 0 credits at the lowest balance, and the depth at the highest. */
 		if (!conn->one_way && !(conn->exact && depth == 0))
 			view->least_credits[side] =
 				credits_of(balance(end) + (conn->exact ? depth : -end->least));
