@@ -50,7 +50,7 @@ const struct o2_lst_service_ops o2_lst_node_ping_ops = {ping_request, ping_moved
 
 /* --- brw --- */
 
-/* The slot of a request.  The RPC layer serves at most max_served requests, so each has its own slot. */
+/* The slot of a request.  There are max_served slots, as the RPC layer has, so each request has its own. */
 static struct o2_lst_brw_slot *slot_of(struct o2_lst_node *node, uint64_t served)
 {
 	struct o2_lst_brw_slot *slot = &node->brw[(uint32_t)served];
@@ -187,8 +187,7 @@ static void brw_moved(void *context, uint64_t served, int status, uint64_t bytes
 	const bool is_write = slot->reqst.brw_rw == O2_LST_BRW_WRITE;
 	uint32_t verdict = 0;
 
-	/* LNet reports -ENODATA if nothing matched the PUT.  Reply all the same: the client sees that no bytes
-	 * came. */
+	/* -ENODATA: nothing matched the PUT.  Reply all the same; the client sees that no bytes came. */
 	if (status != 0 && (is_write || status != -ENODATA)) {
 		o2_lst_served_drop(node->rpc, served, status);
 		return;
