@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The account of credits of each side: exact if the connection is seen from its first message on, else bounds.
- * A side may send the depth agreed at the start, plus the credits given to it, less those taken.
+ * A side has as many credits as the agreed depth, plus those given to it, less those it has taken.
  */
 #include "judge/internal.h"
 

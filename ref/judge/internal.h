@@ -96,7 +96,7 @@ struct o2_judge_handle {
 	uint64_t number;
 	bool exact; /* the number of bytes moved is known; else `bytes` is an upper limit */
 	uint64_t bytes;
-	struct o2_judge_pattern pattern; /* GET */
+	struct o2_judge_pattern pattern; /* GET only */
 };
 
 /* Memory whose transfer has ended. */

@@ -36,9 +36,9 @@ struct o2_lnet_config {
 	 * push.
 	 */
 	uint32_t first_page;
-	uint32_t max_messages; /* at a time, of this node and of its peers */
+	uint32_t max_messages; /* open messages, of this node and of its peers */
 	uint32_t max_entries;
-	uint32_t response_timeout_ms; /* from the end of the request on, to an ACK or REPLY */
+	uint32_t response_timeout_ms; /* wait for an ACK or REPLY, once the request is sent */
 };
 
 #define O2_LNET_DEFAULTS                                                         \

@@ -349,7 +349,7 @@ void o2l_qp_free(struct o2l_qp *qp);
 
 /* qp_state.c */
 void o2l_qp_reset(struct o2l_qp *qp);
-void o2l_qp_error(struct o2l_qp *qp); /* to ERR, flushing both queues; nothing if there already */
+void o2l_qp_error(struct o2l_qp *qp); /* enter ERR and flush both queues; no effect if in ERR already */
 
 /* post.c */
 int o2l_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad); /* takes the lock */

@@ -37,7 +37,7 @@ enum o2_loop_option {
 	O2_LOOP_FINITE_RETRY,
 	/*
 	 * 1: the device overwrites the memory of a receive as soon as it is posted, to a queue pair or an SRQ.
-	 * This exposes a program that still reads it.  0 (default): it is written only when a message arrives.
+	 * This exposes a program that still reads it.  0 (default): only a message writes to the memory.
 	 */
 	O2_LOOP_SCRIBBLE,
 	O2_LOOP_OPTIONS,
@@ -166,9 +166,9 @@ uint32_t o2_loop_sends_waiting(uint32_t qp_num);
 bool o2_loop_tick(void);
 
 /*
- * Register count byte ranges (addr: address in this process, length; lkey is ignored) as one region.  The
- * ranges follow each other without gaps: byte k of them is at address iova + k, remotely under rkey and locally
- * under lkey.  mr->addr is not accessible memory.  No alignment is needed.  Kernels offer this as
+ * Register count byte ranges (addr: address in this process, length; lkey is ignored) as one region.  In the
+ * region's addresses they follow each other directly: byte k of them is at iova + k, remotely under rkey and
+ * locally under lkey.  mr->addr is not accessible memory.  No alignment is needed.  Kernels offer this as
  * IB_MR_TYPE_SG_GAPS; user-space verbs have no such call.  Returns NULL with errno: EINVAL, EFAULT, EOPNOTSUPP
  * (IBV_ACCESS_REMOTE_ATOMIC), ENOMEM.  ibv_dereg_mr frees the region.
  */
@@ -187,8 +187,7 @@ struct ibv_mr *o2_loop_alloc_mr(struct ibv_pd *pd, uint32_t max_entries);
 
 /*
  * Set the byte ranges for the region's next registration: byte k of them is at address iova + k.  The current
- * registration does not change.  Returns count, or -EINVAL, -EFAULT, -ENOMEM.
- * kernel: ib_map_mr_sg
+ * registration does not change.  Returns count, or -EINVAL, -EFAULT, -ENOMEM.  kernel: ib_map_mr_sg
  */
 int o2_loop_map_mr(struct ibv_mr *mr, const struct ibv_sge *entry, uint32_t count, uint64_t iova);
 

@@ -78,7 +78,7 @@ struct o2_lst_console_result {
 	enum o2_lst_failure failure;  /* the same, as lst/test.h reports it */
 	int status;		      /* 0 or -errno */
 	uint64_t bytes;		      /* bytes moved */
-	struct o2_lst_wrong wrong;    /* DATA */
+	struct o2_lst_wrong wrong;    /* O2_LST_FAIL_DATA: the first wrong word */
 	const struct o2_error *error; /* may be NULL */
 };
 
@@ -102,7 +102,7 @@ struct o2_lst_console_report {
 	uint32_t owner_timeout_s;
 	bool made;		    /* our session was made */
 	bool left;		    /* our session may still exist, until its timeout */
-	uint32_t session_timeout_s; /* the node's; 0: never */
+	uint32_t session_timeout_s; /* timeout of the node; 0: never */
 	uint64_t begun;
 	uint64_t outcome[O2_LST_OUTCOMES];
 	uint64_t bytes;		       /* bytes of the RPCs that succeeded */
@@ -141,7 +141,7 @@ void o2_lst_console_start(struct o2_lst_console *console);
 
 /*
  * Begin no more RPCs of the test; continue with the counters and the end of the session.  cancel: end open RPCs
- * instead of waiting for them.  Before the test, or without a session, the console ends after the open request.
+ * instead of waiting for them.  Before the test, or without a session, this happens after the open request.
  * LNet: lstcon_batch_stop, lstcon_session_end
  */
 void o2_lst_console_stop(struct o2_lst_console *console, bool cancel);

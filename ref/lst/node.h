@@ -31,7 +31,7 @@ struct o2_lst_node_config {
 	uint32_t max_batches;  /* these three limits are for all sessions together */
 	uint32_t max_tests;
 	uint32_t max_units;
-	uint32_t session_timeout_s; /* 0: never */
+	uint32_t session_timeout_s; /* 0: sessions never expire */
 	uint64_t first_id;	    /* match bits of its first call (lst/rpc.h) */
 	enum o2_byte_order order;   /* byte order of its messages */
 	enum o2_reg_mode mode;	    /* how its memory is registered for RDMA */

@@ -122,7 +122,7 @@ void o2_lst_node_pump(struct o2_lst_node *node)
 		dequeue(node, unit);
 		if (begin(node, unit))
 			continue;
-		/* It stays the first. */
+		/* Keep it first in the queue. */
 		unit->ready = true;
 		TAILQ_INSERT_HEAD(&node->ready, unit, link);
 		node->nready++;

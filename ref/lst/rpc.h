@@ -82,7 +82,7 @@ void o2_lst_rpc_check_time(struct o2_lst_rpc *rpc);
 void o2_lst_rpc_peer_down(struct o2_lst_rpc *rpc, uint64_t nid, int code);
 
 /*
- * docs/lst.md, "Counters".
+ * The counters that docs/lst.md, "Counters", describes.
  * LNet: srpc_get_counters
  */
 const struct o2_lst_rpc_counters *o2_lst_rpc_counters(const struct o2_lst_rpc *rpc);

@@ -6,7 +6,7 @@
 
 /*
  * The client of an RPC.  A call succeeds when the request was sent and the reply and the bulk have come, in any
- * order.  Before any end, it waits until LNet has released the request, the reply and the bulk.
+ * order.  However it ends, it first waits until LNet has released the request, the reply and the bulk.
  */
 
 static uint64_t id_of(const struct o2_lst_rpc *rpc, const struct o2_lst_call_slot *call)

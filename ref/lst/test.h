@@ -10,7 +10,7 @@
 #include "lst/rpc.h"
 
 /*
- * The client of a test: it does one ping or brw at a time, and checks the result.  A test node uses it for its
+ * The client of a test: each try does one ping or brw, and checks the result.  A test node uses it for its
  * client halves, and a console for itself.  Source: docs/lst.md, "Tests and batches".
  */
 

@@ -112,7 +112,7 @@ void o2_quirk_claim_short_get(struct o2_quirk_post *post)
 	sum_anew(post->bytes, flavour);
 }
 
-/* Turn the message into a NOOP with its credits: without them, other messages would lack credits. */
+/* Turn the message into a NOOP that carries the same credits: the peer needs them for other messages. */
 static void become_noop(struct o2_quirk_post *post)
 {
 	enum o2_cksum_flavour flavour = flavour_of(post->bytes);

@@ -13,7 +13,7 @@ enum {
 	O2_LST_AT_RESERVED1 = 16,
 	O2_LST_AT_FEATS = 20,
 
-	/* RPYID and SID: in every request.  STATUS and REPLY_SID: in every reply. */
+	/* RPYID, STATUS: of every request, reply.  SID, REPLY_SID: of the framework's; TEST has TSR_SID. */
 	O2_LST_AT_RPYID = 24,
 	O2_LST_AT_SID = 32,
 	O2_LST_AT_STATUS = 24,
