@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Coming to terms: CONNREQ, CONNACK and the reject record. */
+/* Setting up a connection: CONNREQ, CONNACK and the reject record. */
 #include "judge/internal.h"
 
-/* docs/connection.md, "Checks of a request": what a connection can live with. */
+/* docs/connection.md, "Checks of a request": the smallest depth that works, and the only one in version 1. */
 #define LEAST_DEPTH 2u
 #define DEPTH_V1    8u
 
-/* The private data is a message of that type; else it is said. */
+/* Does the private data hold a message of this type?  If not, report it. */
 static bool is_message(const struct o2_judging *at, enum o2_msg_type type)
 {
 	const struct o2_judge_event *event = at->event;
@@ -51,7 +51,7 @@ static struct o2_judge_told *told_to(struct o2_judge *judge, uint64_t asker_nid,
 	return NULL;
 }
 
-/* The first request of a node after a reject. */
+/* Judge a node's first request after a reject: it should respect the limit that the reject reported. */
 static void judge_retry(const struct o2_judging *at, const struct o2_msg *msg)
 {
 	struct o2_judge_told *told = told_to(at->judge, msg->ibm_srcnid, msg->ibm_dstnid);
@@ -75,7 +75,7 @@ void o2_judge_request(const struct o2_judging *at)
 
 	if (!is_message(at, O2_MSG_CONNREQ))
 		return;
-	/* What is found in it has a name. */
+	/* Set the names first: findings about this request report them. */
 	conn->end[at->from].nid = msg->ibm_srcnid;
 	conn->end[at->from].stamp = msg->ibm_srcstamp;
 	conn->end[at->from].named = true;
@@ -145,8 +145,8 @@ void o2_judge_agreed(struct o2_judge_conn *conn, const struct o2_judge_terms *te
 }
 
 /*
- * A limit that was told although what was asked for is within, and at least as much as a connection needs.
- * exact: who tells it may take nothing but that many.
+ * A limit in a reject is untrue if the request keeps to it and the asked value is enough for a connection.
+ * exact: only this one value is accepted.
  */
 static void judge_untrue(const struct o2_judging *at, uint8_t why, const char *field, uint32_t told,
 			 uint32_t asked, uint32_t least, bool exact)
@@ -157,7 +157,7 @@ static void judge_untrue(const struct o2_judging *at, uint8_t why, const char *f
 			      asked - 1);
 }
 
-/* These reasons are found after the version was; a reject before has that of its sender. */
+/* A node checks the version before it sends these reasons, so the reject must have the request's version. */
 static void judge_reject_version(const struct o2_judging *at)
 {
 	const struct o2_reject *reject = at->event->reject;
@@ -169,7 +169,7 @@ static void judge_reject_version(const struct o2_judging *at)
 				 reject->ibr_version, at->conn->asked_version);
 }
 
-/* Which field of the request a reject is about, and what it may be. */
+/* Report the field of the request that the reject is about, and its limit. */
 static void judge_refused(const struct o2_judging *at)
 {
 	const struct o2_judge_conn *conn = at->conn;
@@ -180,7 +180,7 @@ static void judge_refused(const struct o2_judging *at)
 	case O2_REJECT_CONN_RACE:
 	case O2_REJECT_NO_RESOURCES:
 	case O2_REJECT_EARLY:
-		return; /* of the moment, not of the request */
+		return; /* temporary conditions: the request is not at fault */
 	case O2_REJECT_MSG_QUEUE_SIZE:
 		o2_judge_broken(at, rule, at->to, conn->asked_number, "ibcp_queue_depth", conn->asked_depth,
 				reject->ibr_cp.ibcp_queue_depth, O2_LIMIT_BOUND);
@@ -192,7 +192,7 @@ static void judge_refused(const struct o2_judging *at)
 										  : O2_LIMIT_BOUND);
 		return;
 	case O2_REJECT_CONN_STALE:
-		/* It may be who asks of whom another life was known. */
+		/* The stale incarnation may be that of the asking node. */
 		if (conn->end[at->from].stamp == 0 || conn->end[at->from].stamp == reject->ibr_incarnation)
 			break;
 		o2_judge_broken(at, rule, at->to, conn->asked_number, "ibm_dststamp",
@@ -226,7 +226,7 @@ void o2_judge_reject(const struct o2_judging *at)
 	}
 	judge_untrue(at, O2_REJECT_MSG_QUEUE_SIZE, "ibcp_queue_depth", reject->ibr_cp.ibcp_queue_depth,
 		     conn->asked_depth, LEAST_DEPTH, false);
-	/* A node that cannot register memory takes no fewer fragments than it offers. */
+	/* A node that cannot register memory accepts only exactly as many fragments as it offers. */
 	judge_untrue(at, O2_REJECT_RDMA_FRAGS, "ibcp_max_frags", reject->ibr_cp.ibcp_max_frags,
 		     conn->asked_frags, 1, true);
 	judge_reject_version(at);

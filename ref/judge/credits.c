@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The account of credits of each side: an exact one from the first message on, or bounds from the first that
- * was seen.  What a side may send is what it was sent: given - taken, and the depth at the start.
+ * The account of credits of each side: exact if the connection is seen from its first message on, else bounds.
+ * A side has as many credits as the agreed depth, plus those given to it, less those it has taken.
  */
 #include "judge/internal.h"
 
 #include "base/monotonic.h"
 
-#define EMPTY_NOOPS_MAX 16u /* docs/transport.md, "NOOP": in a second */
+#define EMPTY_NOOPS_MAX 16u /* per second; docs/transport.md, "NOOP" */
 
 void o2_judge_credits_start(struct o2_judge_conn *conn)
 {
@@ -28,7 +28,7 @@ void o2_judge_credits_unknown(struct o2_judge_conn *conn)
 	o2_judge_credits_start(conn);
 }
 
-/* A message of this type takes a credit of its sender.  docs/transport.md, "Flow control". */
+/* Does a message of this type take a credit of its sender?  docs/transport.md, "Flow control". */
 static bool takes_credit(uint16_t version, uint8_t type)
 {
 	return type == O2_MSG_IMMEDIATE || type == O2_MSG_PUT_REQ || type == O2_MSG_GET_REQ ||
@@ -40,13 +40,13 @@ static uint32_t depth_of(const struct o2_judge_conn *conn)
 	return conn->queue_depth != 0 ? conn->queue_depth : O2_MAX_QUEUE_DEPTH;
 }
 
-/* What has been given to `end` and not been taken; whole: that and the depth is what it has now. */
+/* Credits given to `end` less those taken.  Exact account: `end` now has this plus the depth. */
 static int64_t balance(const struct o2_judge_end *end)
 {
 	return (int64_t)end->given - (int64_t)end->taken;
 }
 
-/* The sender has taken a credit. */
+/* The sender's message takes a credit: it must have one. */
 static void take(const struct o2_judging *at)
 {
 	struct o2_judge_conn *conn = at->conn;
@@ -54,7 +54,7 @@ static void take(const struct o2_judging *at)
 	const int64_t depth = depth_of(conn);
 	const int64_t had = conn->exact ? depth + balance(from) : depth + balance(from) - from->most;
 
-	/* Not exact: it had at most the depth when it had most. */
+	/* Not exact: at its highest balance the sender had at most the depth. */
 	if (had <= 0) {
 		o2_judge_over(at, O2_JUDGE_CREDITS_NONE, 0, "credits", 0, 1);
 		o2_judge_credits_unknown(conn);
@@ -66,7 +66,7 @@ static void take(const struct o2_judging *at)
 		from->least = balance(from);
 }
 
-/* The sender gives `count` credits back. */
+/* The sender gives `count` credits back: it must owe them. */
 static void give(const struct o2_judging *at, uint32_t count)
 {
 	struct o2_judge_conn *conn = at->conn;
@@ -75,8 +75,8 @@ static void give(const struct o2_judging *at, uint32_t count)
 
 	if (count == 0)
 		return;
-	/* Whole: a PUT_REQ that was acknowledged is given back for its PUT_DONE.  Else: when the peer had
-	 * least it had none, or more. */
+	/* Exact: the credit of an acknowledged PUT_REQ is owed after its PUT_DONE.  Else: at its lowest balance
+	 * the peer had 0 credits or more. */
 	if (conn->exact)
 		owed = -balance(to) - to->accepted;
 	else
@@ -93,8 +93,8 @@ static void give(const struct o2_judging *at, uint32_t count)
 }
 
 /*
- * Is the side due some credits?  It is while it has none and all of them are owed to it: those of PUTs are not before
- * they are refused or their PUT_DONE comes, and of what is left less than a high-water mark may be kept.
+ * Must the peer give `end` credits?  Only if `end` has none and the peer owes it all.  The peer owes that of a
+ * PUT from PUT_NAK or PUT_DONE on, and if it owes fewer, it may keep those below its high-water mark.
  */
 static void note_empty(const struct o2_judge_conn *conn, struct o2_judge_end *end)
 {
@@ -107,7 +107,7 @@ static void note_empty(const struct o2_judge_conn *conn, struct o2_judge_end *en
 	end->empty = empty;
 }
 
-/* The least that a side owes before it says so by a NOOP (docs/transport.md, "Tunables"). */
+/* The fewest credits for which any setting lets a side send a NOOP (docs/transport.md, "Tunables"). */
 static uint32_t least_mark(const struct o2_judge_conn *conn)
 {
 	const uint32_t mark = (conn->queue_depth - 1) / 2;
@@ -122,7 +122,7 @@ static void judge_noop(const struct o2_judging *at)
 	const uint8_t credits = at->event->msg->ibm_credits;
 	const uint64_t quiet_ns = conn->now_ns - from->last_message_ns;
 
-	/* Without a time its sender was quiet for nobody knows how long, and all of them would be of one second. */
+	/* Without a time, neither the sender's quiet time nor the NOOPs per second can be known. */
 	if (at->event->timeless)
 		return;
 	if (conn->queue_depth != 0 && credits < least_mark(conn) && from->last_message_ns != 0 &&
@@ -141,7 +141,7 @@ static void judge_noop(const struct o2_judging *at)
 			      EMPTY_NOOPS_MAX);
 }
 
-/* A request reserves room for its answer: no more may be without one than the queue is deep. */
+/* A request reserves room for its answer: no more requests than the queue depth may be unanswered. */
 static void count_requests(const struct o2_judging *at)
 {
 	struct o2_judge_end *from = &at->conn->end[at->from], *to = &at->conn->end[at->to];
@@ -155,7 +155,7 @@ static void count_requests(const struct o2_judging *at)
 				      depth_of(at->conn));
 		break;
 	case O2_MSG_PUT_ACK:
-		/* One that answers no PUT_REQ is a finding of its own, and no PUT_DONE will follow it. */
+		/* A PUT_ACK that answers no PUT_REQ is reported elsewhere, and no PUT_DONE will follow it. */
 		to->accepted += o2_judge_put_asked(at);
 		to->unanswered -= to->unanswered != 0;
 		break;
@@ -180,7 +180,7 @@ void o2_judge_credits(const struct o2_judging *at)
 	if (at->conn->one_way)
 		return;
 	count_requests(at);
-	/* The sender has counted the credits that it gives before it takes one of its own. */
+	/* A sender gives credits back before it takes one, so judge in this order. */
 	give(at, msg->ibm_credits);
 	if (takes_credit(at->conn->version, msg->ibm_type))
 		take(at);
@@ -222,7 +222,7 @@ void o2_judge_credits_view(const struct o2_judge_conn *conn, struct o2_judge_vie
 		const int64_t depth = conn->queue_depth;
 
 		view->least_credits[side] = view->most_credits[side] = O2_JUDGE_CREDITS_UNKNOWN;
-		/* Not exact: it had at least none when it had least, and at most the depth when it had most. */
+		/* Not exact: bounds are 0 credits at the lowest balance, and the depth at the highest. */
 		if (!conn->one_way && !(conn->exact && depth == 0))
 			view->least_credits[side] =
 				credits_of(balance(end) + (conn->exact ? depth : -end->least));

@@ -63,7 +63,7 @@ void o2_judge_writes_unseen(struct o2_judge_conn *conn, enum o2_judge_side side)
 	conn->end[side].writes_unseen = true;
 }
 
-/* What waited for a proof is proven, or never will be. */
+/* Report the findings that wait for proof: they are proven now, or never will be. */
 static void release(struct o2_judge *judge, struct o2_judge_end *end, bool unproven)
 {
 	for (uint32_t i = 0; i < end->nwaiting; i++) {
@@ -82,7 +82,7 @@ void o2_judge_part(struct o2_judge *judge, struct o2_judge_conn *conn)
 	free(conn);
 }
 
-/* Now, or when it is proven; when there are too many that wait, they are not. */
+/* Report a finding now, or let it wait until it is proven.  If too many wait already, drop it. */
 static void report(const struct o2_judging *at, const struct o2_judge_finding *finding)
 {
 	const enum o2_judge_proof proof = o2_judge_rules[finding->rule].proof;
@@ -95,7 +95,7 @@ static void report(const struct o2_judging *at, const struct o2_judge_finding *f
 		end->waiting[end->nwaiting++] = *finding;
 }
 
-/* That the event at hand breaks the rule; its error is still to come. */
+/* A finding of the current event, without its error. */
 static struct o2_judge_finding finding_of(const struct o2_judging *at, enum o2_judge_rule_id rule,
 					  enum o2_judge_side who, uint64_t earlier)
 {
@@ -158,7 +158,7 @@ void o2_judge_refused(const struct o2_judging *at)
 	at->judge->sink(at->judge->context, &finding);
 }
 
-/* What was open may have gone on in what was not seen. */
+/* Open transfers may have continued in the events that were missed. */
 void o2_judge_unseen(const struct o2_judging *at)
 {
 	at->conn->end[at->from].nwaiting = 0;
@@ -174,7 +174,7 @@ static void disconnect(const struct o2_judging *at)
 	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
 		const struct o2_judge_transfer *oldest = TAILQ_FIRST(&at->conn->end[side].open);
 
-		/* One way: it may have ended. */
+		/* One way: the answer, which is not seen, may have ended it. */
 		if (oldest != NULL && !at->conn->one_way)
 			o2_judge_broken(at, O2_JUDGE_END_OPEN, at->from, oldest->number, "transfers open",
 					at->conn->end[side].nopen, 0, O2_LIMIT_EXACT);
@@ -184,10 +184,10 @@ static void disconnect(const struct o2_judging *at)
 }
 
 /*
- * Time goes on by the difference of two events.  Of what is recorded a little out of order the difference does not
- * count again: time stands still until the latest one is reached.  Farther back it is the clock that was set back:
- * how much has passed meanwhile is not known and not counted, and what is held against too little of it begins anew.
- * An event without a time is of that of the one before.
+ * Advance the connection's time by the difference to the event before.  For an event slightly out of order,
+ * time stands still until the latest event's time is reached.  A much older event means that the clock was set
+ * back: the time that passed is unknown and not counted, and checks for too short a time begin anew. An event
+ * without a time has that of the event before.
  */
 static void pass_time(struct o2_judge_conn *conn, const struct o2_judge_event *event)
 {
@@ -195,7 +195,7 @@ static void pass_time(struct o2_judge_conn *conn, const struct o2_judge_event *e
 
 	if (event->timeless)
 		return;
-	/* How much passed before the first time is not known either. */
+	/* The time that passed before the first known time is not known either. */
 	if (!conn->clocked) {
 		conn->clocked = true;
 		conn->clock_ns = time_ns;
@@ -213,7 +213,7 @@ static void pass_time(struct o2_judge_conn *conn, const struct o2_judge_event *e
 	}
 }
 
-/* Nothing is due on a connection that a side has ended, nor on one of which it is not known what was answered. */
+/* Check for overdue answers and credits, unless a side has disconnected or the answers are not seen. */
 static void judge_time(const struct o2_judging *at)
 {
 	const struct o2_judge_conn *conn = at->conn;
@@ -240,7 +240,7 @@ static int hear(struct o2_judge *judge, struct o2_judge_conn *conn, const struct
 	pass_time(conn, event);
 	if (event->kind == O2_JUDGE_MESSAGE || event->kind == O2_JUDGE_WRITE)
 		release(judge, &conn->end[event->from], false);
-	/* A part is no event of its own: the WRITE that it is of will say what the time is. */
+	/* The WRITE that this part belongs to will bring the time. */
 	if (event->kind != O2_JUDGE_PART)
 		judge_time(&at);
 	switch (event->kind) {
@@ -282,7 +282,7 @@ int o2_judge_hear(struct o2_judge *judge, struct o2_judge_conn *conn, const stru
 {
 	const int rc = hear(judge, conn, event);
 
-	/* What it is a part of will be told as a whole. */
+	/* The listener gets the whole WRITE later. */
 	if (event->kind == O2_JUDGE_PART)
 		return rc;
 	conn->heard++;

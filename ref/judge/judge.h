@@ -14,15 +14,15 @@
 #include "wire/reject.h"
 
 /*
- * The judge: it hears what happens on connections, and says which rule was broken, by whom, at which event.
+ * The judge hears the events of connections, and reports which rule was broken, by which side, at which event.
  * Source: docs/judge.md.
  *
- * It knows no verbs, no clock and no file, and trusts nothing that it hears.  Events come in the order in
- * which they passed one place on their way, with both directions: what a message answers comes before it.
- * What was not seen gives fewer verdicts, never wrong ones.
+ * The judge uses no verbs, no clock and no file, and trusts no event.  The caller passes events in the order in
+ * which they passed one point of the network, for both directions: a request comes before its answer.  If
+ * events are missing, the judge reports fewer findings, but never wrong ones.
  */
 
-/* A: the side that asked for the connection; if that was not seen, the one that was heard first. */
+/* A: the side that sent the connection request; if the request was not seen, the side that was heard first. */
 enum o2_judge_side {
 	O2_JUDGE_A,
 	O2_JUDGE_B,
@@ -35,31 +35,31 @@ static inline enum o2_judge_side o2_judge_other(enum o2_judge_side side)
 }
 
 enum o2_judge_event_kind {
-	O2_JUDGE_REQUEST,    /* a request for the connection: msg or refused */
-	O2_JUDGE_REPLY,	     /* the reply: msg or refused */
-	O2_JUDGE_REJECT,     /* a reject of the consumer: reject or refused */
-	O2_JUDGE_MESSAGE,    /* a message over the connection: msg or refused, bytes */
-	O2_JUDGE_WRITE,	     /* an RDMA WRITE: addr, rkey, bytes, announced_bytes */
-	O2_JUDGE_LOST,	     /* something of this side was not seen, or has to be taken back */
-	O2_JUDGE_NAK,	     /* this side did not take a packet */
+	O2_JUDGE_REQUEST,    /* a connection request; sets msg or refused */
+	O2_JUDGE_REPLY,	     /* the reply; sets msg or refused */
+	O2_JUDGE_REJECT,     /* a reject by the consumer; sets reject or refused */
+	O2_JUDGE_MESSAGE,    /* a message over the connection; sets bytes, and msg or refused */
+	O2_JUDGE_WRITE,	     /* an RDMA WRITE; sets addr, rkey, bytes, announced_bytes */
+	O2_JUDGE_LOST,	     /* events of this side were missed, or must be taken back */
+	O2_JUDGE_NAK,	     /* this side sent a NAK for a packet */
 	O2_JUDGE_DISCONNECT, /* this side ends the connection */
-	O2_JUDGE_PART, /* some of the bytes of a WRITE, which comes when it is whole: addr, rkey, payload */
+	O2_JUDGE_PART, /* some bytes of a WRITE, before its O2_JUDGE_WRITE; sets addr, rkey, bytes, payload */
 };
 
-/* An event that is farther behind an earlier one of its connection shows that the clock was set back. */
+/* If an event is older than an earlier one of its connection by more than this, the clock was set back. */
 #define O2_JUDGE_DISORDER_MS 100u
 
 struct o2_judge_event {
 	enum o2_judge_event_kind kind;
 	enum o2_judge_side from;
-	uint64_t number; /* of the caller's, from 1: findings name it */
-	/* Up to O2_JUDGE_DISORDER_MS before an earlier one of the connection it is taken for the same. */
+	uint64_t number; /* the caller's event number, from 1; findings refer to it */
+	/* If up to O2_JUDGE_DISORDER_MS older than an earlier event of the connection, no time has passed. */
 	uint64_t time_ns;
-	bool timeless; /* when it was is not known */
+	bool timeless; /* the time of the event is not known */
 	const struct o2_msg *msg;
 	const struct o2_reject *reject;
-	const struct o2_error *refused; /* why it could not be decoded */
-	uint64_t bytes;			/* MESSAGE: received; WRITE: written; PART: at payload */
+	const struct o2_error *refused; /* why the message or reject could not be decoded */
+	uint64_t bytes;			/* MESSAGE: received; WRITE: written; PART: length of payload */
 	const uint8_t *payload;
 	uint64_t addr;
 	uint32_t rkey;
@@ -72,109 +72,109 @@ struct o2_judge_conn;
 struct o2_judge_finding {
 	enum o2_judge_rule_id rule;
 	const struct o2_judge_conn *conn;
-	enum o2_judge_side who; /* broke it */
-	uint64_t number;	/* of the event that shows it */
+	enum o2_judge_side who; /* the side that broke the rule */
+	uint64_t number;	/* number of the event that shows it */
 	uint64_t time_ns;
-	uint64_t earlier; /* number of the event that it goes back to: a request, a descriptor; 0: none */
-	/* The field, what was seen, and what is allowed; rule: that of the judge, or of the codec. */
+	uint64_t earlier; /* number of the earlier event concerned (a request, a descriptor); 0: none */
+	/* The field, its value and the limit.  error.rule is the id of the judge's rule, or of the codec's. */
 	struct o2_error error;
-	bool unproven; /* the connection was forgotten before what proves it was heard */
+	bool unproven; /* the connection ended before the event that would prove the finding */
 };
 
 typedef void (*o2_judge_sink)(void *context, const struct o2_judge_finding *finding);
 
-/* Hears every event but O2_JUDGE_PART, after the rules have: what they found has been told. */
+/* Called for every event but O2_JUDGE_PART, after the findings of that event were reported. */
 typedef void (*o2_judge_listener)(void *context, const struct o2_judge_conn *conn,
 				  const struct o2_judge_event *event);
 
 struct o2_judge_options {
-	/* After which time a request without an answer, and credits that are kept back, are findings. */
+	/* How long a request may stay unanswered, and credits withheld, before this is a finding. */
 	uint64_t timeout_ms;
-	/* A NOOP that gives back less than a mark keeps alive, if its sender was quiet for so long. */
+	/* How long a side must be quiet before it may send a NOOP that returns fewer credits than the mark. */
 	uint64_t keepalive_ms;
 	/*
-	 * Events may be missing that nothing has told of yet: O2_JUDGE_LOST comes with the next event of that
-	 * side.  A finding that could be wrong for it waits for that event.
+	 * Events may be missing without notice: their O2_JUDGE_LOST comes only with the next event of that
+	 * side.  A finding that a missing event could refute waits for that next event.
 	 */
 	bool lossy;
-	/* Of the bytes that o2ref puts and serves, by which they are known again (base/stream.h). */
+	/* Seed of the byte pattern that o2ref puts and serves (base/stream.h). */
 	uint64_t seed;
 };
 
 #define O2_JUDGE_DEFAULTS ((struct o2_judge_options){.timeout_ms = 50000, .keepalive_ms = 1000, .seed = 1})
 
-/* options: copied; NULL: the defaults.  sink is called from inside o2_judge_hear.  NULL: no memory. */
+/* options: copied; NULL: the defaults.  o2_judge_hear() calls sink.  Returns NULL if there is no memory. */
 struct o2_judge *o2_judge_new(const struct o2_judge_options *options, o2_judge_sink sink, void *context);
-/* Connections that are left are forgotten: o2_judge_part. */
+/* Calls o2_judge_part() for each connection that is left.  judge may be NULL. */
 void o2_judge_free(struct o2_judge *judge);
 
-/* From now on; there is one listener. */
+/* Set the only listener, for events from now on. */
 void o2_judge_listen(struct o2_judge *judge, o2_judge_listener listener, void *context);
 
 /* How much of a connection is seen. */
 enum o2_judge_seen {
-	O2_JUDGE_WHOLE,	  /* all of it: the next event is its request */
-	O2_JUDGE_LATER,	  /* both sides, from some time on */
-	O2_JUDGE_ONE_WAY, /* what one side sends, from some time on */
+	O2_JUDGE_WHOLE,	  /* all of it: the next event is the connection request */
+	O2_JUDGE_LATER,	  /* both sides, but not from the start */
+	O2_JUDGE_ONE_WAY, /* only what one side sends, and not from the start */
 };
 
-/* Another connection.  NULL: no memory.  The judge owns it until o2_judge_part. */
+/* Add a connection.  Returns NULL if there is no memory.  The judge owns it until o2_judge_part(). */
 struct o2_judge_conn *o2_judge_meet(struct o2_judge *judge, enum o2_judge_seen seen);
-/* What was agreed, for a connection of which no request will be heard. */
+/* The negotiated terms of a connection whose request will not be heard. */
 struct o2_judge_terms {
 	uint64_t nid[O2_JUDGE_SIDES], stamp[O2_JUDGE_SIDES];
 	uint16_t version;
 	uint32_t queue_depth, max_frags;
-	uint32_t max_msg_bytes[O2_JUDGE_SIDES]; /* that the side takes */
+	uint32_t max_msg_bytes[O2_JUDGE_SIDES]; /* that each side can receive */
 };
 
 void o2_judge_agreed(struct o2_judge_conn *conn, const struct o2_judge_terms *terms);
-/* ONE_WAY becomes LATER: the other side is seen as well, and has not said anything yet. */
+/* Change ONE_WAY to LATER: from now on the other side, not heard so far, is seen as well. */
 void o2_judge_both_ways(struct o2_judge_conn *conn);
-/* The RDMA WRITEs of that side are not seen: at an end, those of the other one. */
+/* The RDMA WRITEs of that side are not seen.  At an end these are the peer's. */
 void o2_judge_writes_unseen(struct o2_judge_conn *conn, enum o2_judge_side side);
 /*
- * Nothing more was heard of the connection, up to the event of that number and time, which is another one's: what
- * waits since too long is found now.
+ * The connection has had no event up to the time of event `number`, which is of another connection: report what
+ * is overdue.
  */
 void o2_judge_silent(struct o2_judge *judge, struct o2_judge_conn *conn, uint64_t number, uint64_t time_ns);
+/* Report the findings that still wait for proof as unproven; free the connection. */
 void o2_judge_part(struct o2_judge *judge, struct o2_judge_conn *conn);
 
 /*
- * For who tells of a reject: nothing but zeros.  So says a kernel's connection manager, with reason 28 too, for a
- * listener that has gone while a request waited: no record, nobody's, and not told.  docs/connection.md, "On
- * librdmacm".
+ * Is the private data of a reject all zeros?  A kernel's connection manager sends such a reject, with reason 28
+ * too, when a listener has gone while a request waited.  It holds no record and comes from no node, so the
+ * caller must not pass it to the judge.  docs/connection.md, "On librdmacm".
  */
 bool o2_judge_reject_is_blank(const uint8_t *bytes, size_t length_bytes);
 
-/* Returns 0 or -ENOMEM. */
+/* Judge one event.  Returns 0, -ENOMEM, or -EINVAL (unknown kind). */
 int o2_judge_hear(struct o2_judge *judge, struct o2_judge_conn *conn, const struct o2_judge_event *event);
 
 /*
- * What is known of a connection, for reports.  Version, depth and max_frags are 0 as long as nothing says
- * what was agreed; a NID is 0 as long as no message has named it.
+ * What is known of a connection, for reports.  version, queue_depth and max_frags are 0 until the agreed values
+ * are known; a NID is 0 until a message has named it.
  */
 #define O2_JUDGE_CREDITS_UNKNOWN UINT32_MAX
 
 struct o2_judge_view {
-	uint64_t id;	/* of all connections of the judge, from 1 */
-	uint64_t heard; /* events but O2_JUDGE_PART */
+	uint64_t id;	/* counts the judge's connections, from 1 */
+	uint64_t heard; /* number of events, without O2_JUDGE_PART */
 	uint64_t nid[O2_JUDGE_SIDES];
 	uint16_t version;
 	uint32_t queue_depth, max_frags;
 	enum o2_judge_seen seen;
 	uint64_t messages[O2_JUDGE_SIDES], writes[O2_JUDGE_SIDES], write_bytes[O2_JUDGE_SIDES];
-	uint32_t open[O2_JUDGE_SIDES]; /* requests of this side without an end */
-	/* Credits that the side has, at least and at most: the same where all is known; or unknown. */
+	uint32_t open[O2_JUDGE_SIDES]; /* transfers that this side requested and that have not ended */
+	/* Bounds of the side's credits: equal if the exact number is known; or O2_JUDGE_CREDITS_UNKNOWN. */
 	uint32_t least_credits[O2_JUDGE_SIDES], most_credits[O2_JUDGE_SIDES];
 };
 
 struct o2_judge_view o2_judge_view(const struct o2_judge_conn *conn);
 
 /*
- * At most so many transfers are followed at a time, over all connections, and of one side of a connection.
- * With one more the transfers of its connection are forgotten, and it is judged as one that was not seen from
- * the start.
+ * How many transfers the judge follows at a time: over all connections, and of one side of a connection.  If
+ * one more begins, it drops all transfers of that connection, and treats it as not seen from the start.
  */
 #define O2_JUDGE_TRANSFERS_MAX	    4096u
 #define O2_JUDGE_SIDE_TRANSFERS_MAX 512u

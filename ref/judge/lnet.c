@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What LNet was promised: the lengths of ACKs and REPLYs. */
+/* The answers that LNet expects: the lengths of ACKs and REPLYs. */
 #include "judge/internal.h"
 
-/* LNet: LNET_WIRE_HANDLE_COOKIE_NONE.  No ACK is wanted. */
+/* LNet: LNET_WIRE_HANDLE_COOKIE_NONE.  The PUT wants no ACK. */
 #define NO_COOKIE UINT64_MAX
 
 static bool same(const struct o2_lnet_handle *a, const struct o2_lnet_handle *b)
@@ -21,8 +21,8 @@ static bool fits(const struct o2_judge_handle *known, uint64_t bytes)
 }
 
 /*
- * What an answer of so many bytes is to.  Several that are open may have one handle, and are answered in any
- * order: the one that leaves the most room for the others' answers, else the oldest.
+ * Find the request that an answer of `bytes` is for.  Requests may share a handle, with answers in any order:
+ * take the smallest that the answer fits, to leave the larger ones to other answers; else the oldest.
  */
 static struct o2_judge_handle *find(struct o2_judge_end *end, const struct o2_lnet_handle *handle,
 				    bool is_get, uint64_t bytes)
@@ -64,7 +64,7 @@ static void remember(const struct o2_judging *at, const struct o2_lnet_handle *h
 		known->pattern.known = twin->pattern.known = false;
 }
 
-/* An IMMEDIATE has its payload with it. */
+/* Only an IMMEDIATE carries its payload with it; RDMA payloads are judged by their WRITEs. */
 static void judge_payload(const struct o2_judging *at, enum o2_judge_rule_id rule, uint64_t number,
 			  struct o2_judge_pattern *pattern)
 {

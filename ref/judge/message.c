@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A message by itself: what it is, and between whom. */
+/* A single message: its type, version, names, length and checksum. */
 #include "judge/internal.h"
 
-/* Of two versions that one side each has used, nobody knows which is the right one. */
+/* If each side has used another version and none was negotiated, neither is known to be right. */
 static void learn_version(const struct o2_judging *at, const struct o2_msg *msg)
 {
 	struct o2_judge_conn *conn = at->conn;
@@ -15,8 +15,8 @@ static void learn_version(const struct o2_judging *at, const struct o2_msg *msg)
 }
 
 /*
- * The first message that is seen says who is who, where what came before was not seen: of the other side as long as
- * that has not spoken for itself.
+ * If the connection request was not seen, learn the names from the first message of each side.  What it says
+ * about the other side holds until that side has sent a message itself.
  */
 static void learn(const struct o2_judging *at, const struct o2_msg *msg)
 {
@@ -44,7 +44,7 @@ static bool same(const struct o2_judge_naming *a, const struct o2_judge_naming *
 	return a->version == b->version;
 }
 
-/* What was agreed is another connection's, as far as it is known. */
+/* The terms may be those of another connection: forget them. */
 static void forget_terms(struct o2_judge_conn *conn)
 {
 	conn->queue_depth = conn->max_frags = 0;
@@ -57,15 +57,15 @@ static void forget_terms(struct o2_judge_conn *conn)
 
 void o2_judge_doubt(const struct o2_judging *at)
 {
-	/* What one side has told before the other's is missing still counts. */
+	/* Keep `other` if both sides lose events in turn: what one side has said before still counts. */
 	at->conn->is_told = at->conn->is_told && at->conn->doubtful;
 	at->conn->doubtful = true;
 	at->conn->end[at->from].disconnected = false;
 }
 
 /*
- * Returns whether it is known which connection the message is of.  A message with other names may be a lie; but when
- * both sides use them, the queue pairs have begun another life, of which the handshake was lost.
+ * Returns whether it is known which connection the message belongs to.  One message with other names may be
+ * wrong; but if both sides use these names, the queue pairs carry a new connection, whose handshake was missed.
  */
 static bool settle(const struct o2_judging *at, const struct o2_msg *msg)
 {
@@ -126,7 +126,7 @@ static void judge_length(const struct o2_judging *at, const struct o2_msg *msg)
 		o2_judge_differs(at, O2_JUDGE_MESSAGE_LENGTH, 0, "ibm_nob", msg->ibm_nob, expected);
 }
 
-/* Whether to sum is a setting of the sender's, and not one of each message; but it may be changed. */
+/* Checksums are a setting of the sender, not of a single message; but the setting may change. */
 static void judge_sum(const struct o2_judging *at, const struct o2_msg *msg)
 {
 	struct o2_judge_end *from = &at->conn->end[at->from];

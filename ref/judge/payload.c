@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bytes that are moved.  Those of o2ref say of themselves what they are (base/stream.h): a PUT's are of the
- * stream that its hdr_data names, and memory that is served holds stream 0.  Whether it is o2ref that speaks
- * shows in the bytes: so many right ones in a row do not come by chance, and before that nothing is said.
+ * The payload.  Bytes from o2ref can be recognized (base/stream.h): those of a PUT are of the stream that its
+ * hdr_data names, and memory that is served holds stream 0.  Only the bytes show whether the sender is o2ref:
+ * so many right ones in a row do not come by chance, and before that nothing is reported.
  */
 #include "base/stream.h"
 #include "judge/internal.h"
 
-#define CARRIED_BYTES 16u   /* right ones in a row */
-#define LOOKED_MAX    4096u /* when none of these shows the pattern, the others are not looked at */
+#define CARRIED_BYTES 16u   /* matching bytes in a row that show that the sender uses the pattern */
+#define LOOKED_MAX    4096u /* if these bytes do not show the pattern, the rest is not compared */
 #define CHUNK_BYTES   256u
 
 static bool overlap(const struct o2_judge_place *a, const struct o2_judge_place *b)
@@ -22,7 +22,7 @@ static bool covers(const struct o2_judge_place *outer, const struct o2_judge_pla
 	return inner->offset >= outer->offset && inner->offset + inner->bytes <= outer->offset + outer->bytes;
 }
 
-/* GETs of the side that may see some of what is written now are not to be told from those that do not. */
+/* The side's open GETs that overlap the PUT may or may not see its bytes: do not compare them. */
 static void disturb(struct o2_judge_end *from, const struct o2_judge_place *place)
 {
 	struct o2_judge_transfer *transfer;
@@ -54,7 +54,7 @@ void o2_judge_payload_put(const struct o2_judging *at, const struct o2_lnet_hdr 
 		put->mixed = put->mixed || (transfer->step != O2_TRANSFER_GET_OPEN &&
 					    overlap(&transfer->pattern.place, &put->place));
 	disturb(from, &put->place);
-	/* Stream 0 is what memory holds from the start. */
+	/* Stream 0 cannot be told from memory that was never written. */
 	*pattern = (struct o2_judge_pattern){
 		.known = put->stream != O2_STREAM_MEMORY, .stream = put->stream, .place = put->place};
 }
@@ -66,7 +66,7 @@ void o2_judge_payload_ended(struct o2_judge_end *from, uint64_t number)
 			from->put[i].ended = true;
 }
 
-/* It may have gone to any place. */
+/* A missed PUT may have written anywhere. */
 void o2_judge_payload_unseen(struct o2_judge_end *from)
 {
 	for (uint32_t i = 0; i < O2_JUDGE_PUTS_MAX; i++)
@@ -80,7 +80,7 @@ void o2_judge_payload_get(const struct o2_judging *at, const struct o2_lnet_hdr 
 {
 	const struct o2_judge_end *from = &at->conn->end[at->from];
 
-	/* Where nothing was PUT there is what is served; what was not seen, or is forgotten, may have been. */
+	/* Memory that no PUT wrote holds what is served.  A missed or forgotten PUT may have written it. */
 	*pattern = (struct o2_judge_pattern){
 		.known = at->conn->whole && !from->forgot_puts,
 		.stream = O2_STREAM_MEMORY,
@@ -93,7 +93,7 @@ void o2_judge_payload_get(const struct o2_judging *at, const struct o2_lnet_hdr 
 
 		if (put->number == 0 || !overlap(&put->place, &pattern->place))
 			continue;
-		/* The last one that has written there. */
+		/* This is the last PUT that wrote there. */
 		pattern->known = put->ended && !put->mixed && put->stream != O2_STREAM_MEMORY &&
 				 covers(&put->place, &pattern->place);
 		pattern->stream = put->stream;
@@ -102,7 +102,7 @@ void o2_judge_payload_get(const struct o2_judging *at, const struct o2_lnet_hdr 
 	}
 }
 
-/* The first byte that is wrong: where does it come from? */
+/* Record the first wrong byte, and where in the stream its bytes belong, if they belong anywhere. */
 static void note_wrong(const struct o2_judging *at, struct o2_judge_pattern *pattern, uint64_t at_byte,
 		       const uint8_t *bytes, size_t n, uint8_t expected)
 {
@@ -121,7 +121,7 @@ static void note_wrong(const struct o2_judging *at, struct o2_judge_pattern *pat
 	pattern->expected = pattern->offset + at_byte;
 }
 
-/* As many bytes as are compared at a time.  *run: right ones in a row. */
+/* Compare one chunk of n bytes, of `rest` that are there.  *run: matching bytes in a row. */
 static void look_at(const struct o2_judging *at, struct o2_judge_pattern *pattern, uint64_t at_byte,
 		    const uint8_t *bytes, size_t n, size_t rest, uint32_t *run)
 {

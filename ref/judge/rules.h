@@ -3,13 +3,13 @@
 #define O2_JUDGE_RULES_H
 
 /*
- * What a conversation must keep to: one table.  docs/judge.md, "Rules", has a row for each.
+ * The rules of a conversation, as one table.  docs/judge.md, "Rules", has a row for each.
  *
  * o2iblnd: none, its refusals have no names
  */
 
 enum o2_judge_rule_id {
-	/* Coming to terms. */
+	/* Setting up a connection. */
 	O2_JUDGE_CONNECT_TYPE,
 	O2_JUDGE_CONNECT_LIMITS,
 	O2_JUDGE_CONNECT_VERSION,
@@ -56,14 +56,14 @@ enum o2_judge_rule_id {
 	O2_JUDGE_WRITE_ANNOUNCED,
 	/* Keys. */
 	O2_JUDGE_KEY_IN_USE,
-	/* What LNet is told. */
+	/* LNet's ACKs and REPLYs. */
 	O2_JUDGE_LNET_ACK,
 	O2_JUDGE_LNET_REPLY,
 	O2_JUDGE_LNET_UNASKED,
-	/* The bytes that are moved. */
+	/* The payload. */
 	O2_JUDGE_PAYLOAD_PUT,
 	O2_JUDGE_PAYLOAD_GET,
-	/* The end. */
+	/* The end of a connection. */
 	O2_JUDGE_END_MESSAGE,
 	O2_JUDGE_END_OPEN,
 	/* The network below. */
@@ -73,15 +73,15 @@ enum o2_judge_rule_id {
 };
 
 enum o2_judge_severity {
-	O2_JUDGE_MUST,	 /* the protocol is broken: data or connections are at stake */
-	O2_JUDGE_SHOULD, /* a peer can live with it, or it depends on settings that are not seen */
-	O2_JUDGE_NOTE,	 /* worth knowing: nobody is at fault */
+	O2_JUDGE_MUST,	 /* the protocol is broken, which endangers data or connections */
+	O2_JUDGE_SHOULD, /* a peer can cope with it, or it depends on settings that cannot be seen */
+	O2_JUDGE_NOTE,	 /* worth knowing, but no side is at fault */
 	O2_JUDGE_SEVERITIES,
 };
 
-/* Without which a finding can be wrong: that nothing is missing of what the culprit, or its peer, has sent. */
+/* What a finding relies on: that no event of the peer, or of the culprit, was missed. */
 enum o2_judge_proof {
-	O2_JUDGE_PROVEN, /* by the event itself, and what its sender sent before */
+	O2_JUDGE_PROVEN, /* only on the event itself, and on what its sender sent before */
 	O2_JUDGE_OF_PEER,
 	O2_JUDGE_OF_CULPRIT,
 };
@@ -90,8 +90,8 @@ struct o2_judge_rule {
 	const char *id; /* stable, e.g. "transfer/bytes-written" */
 	enum o2_judge_severity severity;
 	enum o2_judge_proof proof;
-	const char *sentence; /* what holds, for people */
-	const char *source;   /* the page and section that say so */
+	const char *sentence; /* what must hold, as text for people */
+	const char *source;   /* the page and section of the documentation that require it */
 };
 
 extern const struct o2_judge_rule o2_judge_rules[O2_JUDGE_RULES];

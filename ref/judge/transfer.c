@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Transfers: what each request asks for, what its sink describes, and what the message that ends it says. */
+/* Transfers: what each request asks for, what its sink describes, and what the message that ends it reports. */
 #include "judge/internal.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include "base/monotonic.h"
 #include "wire/desc_codec.h"
 
-#define O2_JUDGE_ERRNO_MAX 4095 /* what a kernel keeps for errnos */
+#define O2_JUDGE_ERRNO_MAX 4095 /* the kernel's MAX_ERRNO */
 
 static void forget(struct o2_judge *judge, struct o2_judge_end *asker, struct o2_judge_transfer *transfer)
 {
@@ -51,7 +51,7 @@ static struct o2_judge_transfer *by_sink_cookie(const struct o2_judge_end *asker
 	return NULL;
 }
 
-/* A request of the sender's.  NULL and *rc 0: it is not followed. */
+/* Record a request of the sender.  Returns NULL with *rc 0 if it is not followed. */
 static struct o2_judge_transfer *begin(const struct o2_judging *at, enum o2_transfer_step step,
 				       uint64_t cookie, int *rc)
 {
@@ -60,7 +60,7 @@ static struct o2_judge_transfer *begin(const struct o2_judging *at, enum o2_tran
 
 	*rc = 0;
 	if (transfer != NULL) {
-		/* One way: it may have ended. */
+		/* One way: the answer, which is not seen, may have ended it. */
 		if (!at->conn->one_way)
 			o2_judge_over(at, O2_JUDGE_TRANSFER_COOKIE_REUSED, transfer->number, "cookie", cookie,
 				      O2_NO_LIMIT);
@@ -86,7 +86,7 @@ static struct o2_judge_transfer *begin(const struct o2_judging *at, enum o2_tran
 	return transfer;
 }
 
-/* The sink, which is the sender, describes its memory. */
+/* Record the descriptor of the sink, which is the sender of this message. */
 static int open_sink(const struct o2_judging *at, struct o2_judge_transfer *transfer,
 		     const struct o2_rdma_desc *desc)
 {
@@ -121,7 +121,7 @@ static int open_sink(const struct o2_judging *at, struct o2_judge_transfer *tran
 	return 0;
 }
 
-/* The sender answers what was not asked, or not so. */
+/* Report an answer to no open request, or of the wrong type for *transfer. */
 static void judge_stranger(const struct o2_judging *at, const struct o2_judge_transfer *transfer,
 			   uint64_t cookie)
 {
@@ -132,7 +132,7 @@ static void judge_stranger(const struct o2_judging *at, const struct o2_judge_tr
 		o2_judge_over(at, O2_JUDGE_TRANSFER_UNASKED, 0, "cookie", cookie, O2_NO_LIMIT);
 }
 
-/* The memory of the transfer's sink is a sink no more. */
+/* Remember the key of the transfer that has ended. */
 static void close_sink(const struct o2_judging *at, enum o2_judge_side sink,
 		       const struct o2_judge_transfer *transfer)
 {
@@ -143,8 +143,8 @@ static void close_sink(const struct o2_judging *at, enum o2_judge_side sink,
 }
 
 /*
- * The side that writes, which is the sender, reports status.  exact: nothing but all that was described.
- * Returns whether all three agree: what was described, written and reported.
+ * Judge the status that the writing side, the sender, reports.  exact: it must report all described bytes.
+ * Returns whether the numbers of described, written and reported bytes agree.
  */
 static bool judge_end(const struct o2_judging *at, const struct o2_judge_transfer *transfer, bool exact)
 {
@@ -153,7 +153,7 @@ static bool judge_end(const struct o2_judging *at, const struct o2_judge_transfe
 
 	if (status < 0)
 		return false;
-	/* One cause is one finding: what was not written is not held against the descriptor as well. */
+	/* One finding per cause: if written and reported bytes differ, the descriptor is not checked as well. */
 	if (transfer->written_bytes == moved || at->conn->end[at->from].writes_unseen) {
 		if (exact && moved != transfer->sink_bytes)
 			o2_judge_differs(at, O2_JUDGE_TRANSFER_STATUS, transfer->number, "ibcm_status", moved,
@@ -170,7 +170,7 @@ static bool judge_end(const struct o2_judging *at, const struct o2_judge_transfe
 	return false;
 }
 
-/* A failure is an errno; nak: it has moved nothing, and 0 says that nobody wants it. */
+/* A failure must be an errno.  nak: it moves no bytes; status 0 says that the sink wants none. */
 static void judge_errno(const struct o2_judging *at, const struct o2_judge_transfer *transfer, bool nak)
 {
 	const int32_t status = at->event->msg->u.completion.ibcm_status;
@@ -183,7 +183,7 @@ static void judge_errno(const struct o2_judging *at, const struct o2_judge_trans
 			      O2_NO_LIMIT);
 }
 
-/* The request that the sender answers, if it waits for that; NULL: it does not, and that is said. */
+/* The open request that the sender answers, if it is in this step; else report it, and return NULL. */
 static struct o2_judge_transfer *answered(const struct o2_judging *at, enum o2_transfer_step step,
 					  uint64_t cookie)
 {
@@ -314,7 +314,7 @@ int o2_judge_transfer(const struct o2_judging *at)
 	}
 }
 
-/* Who has to send the next message of this transfer of `asker`. */
+/* The side that must send the next message of a transfer that `asker` requested. */
 static enum o2_judge_side whose_turn(enum o2_judge_side asker, const struct o2_judge_transfer *transfer)
 {
 	return transfer->step == O2_TRANSFER_PUT_OPEN ? asker : o2_judge_other(asker);
@@ -330,7 +330,7 @@ void o2_judge_transfer_time(const struct o2_judging *at)
 		TAILQ_FOREACH(transfer, &at->conn->end[side].open, link) {
 			const uint64_t age_ms = (at->conn->now_ns - transfer->time_ns) / O2_NS_PER_MS;
 
-			/* Those behind it are younger. */
+			/* The list is sorted by time: all further ones are younger. */
 			if (age_ms <= limit_ms)
 				break;
 			if (transfer->late)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* RDMA WRITEs: each belongs into a fragment that the other side has described. */
+/* RDMA WRITEs: each must lie in a fragment that the other side has described. */
 #include "judge/internal.h"
 
-/* Where a WRITE would go on: the fragment that is not full yet. */
+/* Does addr continue the transfer, at the first fragment that is not full? */
 static bool is_next(const struct o2_judge_transfer *transfer, uint64_t addr)
 {
 	return transfer->at_frag < transfer->nfrags &&
 	       transfer->frag[transfer->at_frag].rf_addr + transfer->at_byte == addr;
 }
 
-/* The fragment that begins at or before addr and ends behind it; nfrags: none. */
+/* Index of the fragment that holds addr; nfrags: none does. */
 static uint32_t frag_of(const struct o2_judge_transfer *transfer, uint64_t addr)
 {
 	uint32_t i;
@@ -22,9 +22,8 @@ static uint32_t frag_of(const struct o2_judge_transfer *transfer, uint64_t addr)
 }
 
 /*
- * Which of the transfers that write to `sink` the WRITE is of: one that goes on there, else one with the
- * address, else one with the key.  The transfers that `sink` is the sink of are its own GETs and the other
- * side's PUTs.
+ * Find the transfer into memory of `sink` that a WRITE belongs to: one that the WRITE continues, else one with
+ * the address, else one with the key.  `sink` receives the data of its own GETs and of the other side's PUTs.
  */
 static struct o2_judge_transfer *find(const struct o2_judge_conn *conn, enum o2_judge_side sink,
 				      uint32_t rkey, uint64_t addr)
@@ -50,14 +49,14 @@ static struct o2_judge_transfer *find(const struct o2_judge_conn *conn, enum o2_
 	return inside != NULL ? inside : keyed;
 }
 
-/* Into which fragment of the transfer; false: into none. */
+/* Find the fragment *i of the transfer that holds addr; false: none does. */
 static bool belongs(const struct o2_judge_transfer *transfer, uint64_t addr, uint32_t *i)
 {
 	*i = is_next(transfer, addr) ? transfer->at_frag : frag_of(transfer, addr);
 	return *i < transfer->nfrags;
 }
 
-/* No transfer that is open has the key. */
+/* No open transfer has the key of this WRITE. */
 static void judge_stray(const struct o2_judging *at)
 {
 	const struct o2_judge_end *sink = &at->conn->end[at->to];
@@ -72,10 +71,10 @@ static void judge_stray(const struct o2_judging *at)
 	o2_judge_over(at, O2_JUDGE_WRITE_KEY, 0, "rkey", at->event->rkey, O2_NO_LIMIT);
 }
 
-/* It goes to no fragment of a transfer that is open.  transfer: one that has the key, or NULL. */
+/* The WRITE lies in no fragment of an open transfer.  transfer: one that has the key, or NULL. */
 static void judge_elsewhere(const struct o2_judging *at, struct o2_judge_transfer *transfer)
 {
-	/* Of a request that was not seen; or the key was offered before, for other memory. */
+	/* The request may have been missed, or the key was offered before for other memory. */
 	if (!at->conn->whole) {
 		o2_judge_payload_unseen(&at->conn->end[at->from]);
 		return;
@@ -88,7 +87,7 @@ static void judge_elsewhere(const struct o2_judging *at, struct o2_judge_transfe
 	o2_judge_over(at, O2_JUDGE_WRITE_OUTSIDE, transfer->number, "va", at->event->addr, O2_NO_LIMIT);
 }
 
-/* So many bytes of the transfer lie before byte `from` of fragment i. */
+/* Bytes of the transfer that lie before byte `from` of fragment i. */
 static uint64_t bytes_before(const struct o2_judge_transfer *transfer, uint32_t i, uint64_t from)
 {
 	for (uint32_t before = 0; before < i; before++)
@@ -106,7 +105,7 @@ static void add_hole(struct o2_judge_transfer *transfer, uint64_t from, uint64_t
 		transfer->hole[transfer->nholes++] = (struct o2_judge_hole){from, to};
 }
 
-/* [from, to) was written, where others were before: were all of its bytes left out until now? */
+/* [from, to) lies before the last byte written: were all of its bytes skipped so far? */
 static bool fill_hole(struct o2_judge_transfer *transfer, uint64_t from, uint64_t to)
 {
 	for (uint32_t i = 0; i < transfer->nholes; i++) {
@@ -122,7 +121,7 @@ static bool fill_hole(struct o2_judge_transfer *transfer, uint64_t from, uint64_
 	return transfer->more_holes;
 }
 
-/* It does not go on behind what was written.  false: it was to fill a hole, or is wrong. */
+/* The WRITE does not continue where the last one ended.  Returns false if it fills a hole, or writes twice. */
 static bool judge_jump(const struct o2_judging *at, struct o2_judge_transfer *transfer, uint32_t i,
 		       uint64_t from, uint64_t bytes)
 {
@@ -130,20 +129,20 @@ static bool judge_jump(const struct o2_judging *at, struct o2_judge_transfer *tr
 	const uint64_t next = bytes_before(transfer, transfer->at_frag, transfer->at_byte);
 
 	if (start < next) {
-		/* The order was found wrong when the hole was made. */
+		/* The wrong order was reported when the hole was made. */
 		if (!fill_hole(transfer, start, start + bytes))
 			o2_judge_over(at, O2_JUDGE_WRITE_TWICE, transfer->number, "va", at->event->addr,
 				      O2_NO_LIMIT);
 		return false;
 	}
 	add_hole(transfer, next, start);
-	if (start > next) /* else nothing but empty fragments lies between */
+	if (start > next) /* else only empty fragments lie between */
 		o2_judge_differs(at, O2_JUDGE_WRITE_ORDER, transfer->number, "va", at->event->addr,
 				 transfer->frag[transfer->at_frag].rf_addr + transfer->at_byte);
 	return true;
 }
 
-/* The WRITE begins inside fragment i, `from` bytes in. */
+/* The WRITE begins at byte `from` of fragment i. */
 static void judge_place(const struct o2_judging *at, struct o2_judge_transfer *transfer, uint32_t i,
 			uint64_t from, uint64_t bytes)
 {
@@ -200,7 +199,7 @@ void o2_judge_write_part(const struct o2_judging *at)
 			      event->bytes < room ? event->bytes : room);
 }
 
-/* More pairs of fragments than this are not compared: it would take too long. */
+/* Fragments are not compared if there are more pairs than this: it would take too long. */
 #define OVERLAP_PAIRS_MAX 4096u
 
 static bool overlap(const struct o2_judge_transfer *a, const struct o2_judge_transfer *b)

@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-/* LNet asks the node. */
+/* Calls from LNet to the node. */
 
 static uint32_t immediate_max(void *context, uint64_t nid)
 {
@@ -25,7 +25,7 @@ static int send_message(void *context, uint64_t nid, enum o2_lnd_form form, cons
 	return o2_node_send(endpoint->node, nid, hdr, memory, error);
 }
 
-/* The node tells LNet. */
+/* Calls from the node to LNet. */
 
 static int match(void *context, uint64_t nid, const struct o2_msg *request, uint64_t sink_bytes,
 		 struct o2_transfer_memory *memory)
@@ -34,7 +34,7 @@ static int match(void *context, uint64_t nid, const struct o2_msg *request, uint
 	const struct o2_lnet_hdr *hdr =
 		request->ibm_type == O2_MSG_PUT_REQ ? &request->u.putreq.hdr : &request->u.get.hdr;
 
-	(void)sink_bytes; /* the RDMA itself is held to it */
+	(void)sink_bytes; /* the RDMA itself is checked against it */
 	return o2_lnet_match(endpoint->lnet, nid, hdr, memory, &memory->tag, NULL);
 }
 
@@ -50,7 +50,7 @@ static void done(void *context, uint64_t nid, const struct o2_transfer_result *r
 	struct o2_endpoint *endpoint = context;
 
 	(void)nid;
-	/* What no IMMEDIATE holds was to go by RDMA. */
+	/* A PUT that is too long for an IMMEDIATE was sent by RDMA from the start. */
 	if (result->initiator && result->op == O2_OP_PUT && result->nob <= O2_IMMEDIATE_MAX)
 		o2_lnet_went_by_rdma(endpoint->lnet, result->tag);
 	o2_lnet_finished(endpoint->lnet, result->tag, result->status, result->nob, &result->fault);

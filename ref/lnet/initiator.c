@@ -4,7 +4,7 @@
 #include "lnet/lnet_internal.h"
 #include "mem/kmap.h"
 
-/* Our own PUTs and GETs (docs/peer.md, "Operations"). */
+/* PUTs and GETs that this node starts (docs/peer.md, "Operations"). */
 
 void o2_lnet_operation_end(struct o2_lnet *lnet, struct o2_lnet_message *message, int status)
 {
@@ -29,7 +29,7 @@ bool o2_lnet_wants_ack(const struct o2_lnet_hdr *put)
 	       put->msg.put.ack_wmd.wh_object_cookie != UINT64_MAX;
 }
 
-/* The transport is done and had no error: is the peer, and what is the outcome? */
+/* The transport has finished without an error.  Set *over if no answer is awaited, and return the PUT's status. */
 static int outcome_of_put(struct o2_lnet_message *message, bool *over)
 {
 	struct o2_error error;
@@ -42,7 +42,7 @@ static int outcome_of_put(struct o2_lnet_message *message, bool *over)
 		message->fault = o2_fault_of(O2_FAULT_PEER_MESSAGE, rc, &error);
 		return rc;
 	}
-	/* A PUT_NAK with status 0: nothing matched, or there was no room for a single byte. */
+	/* PUT_NAK with status 0: nothing matched, or the matching memory had no room for a single byte. */
 	if (message->by_rdma && !message->answered && message->moved_bytes == 0) {
 		rc = o2_fail(&error, -ENODATA, "lnet/put/no-match", "PUT_NAK's status", 0);
 		message->fault = o2_fault_of(O2_FAULT_PEER_STATUS, rc, &error);
@@ -54,10 +54,10 @@ static int outcome_of_put(struct o2_lnet_message *message, bool *over)
 
 void o2_lnet_operation_advance(struct o2_lnet *lnet, struct o2_lnet_message *message)
 {
-	/* To an IMMEDIATE that was answered it does not matter what its own send completion said. */
+	/* If an IMMEDIATE was answered, it has arrived, whatever its send completion said. */
 	const bool failed = message->status != 0 && (message->by_rdma || !message->answered);
 	bool over = message->by_rdma || message->answered;
-	int status = message->answer_status; /* of a GET */
+	int status = message->answer_status; /* for a GET */
 
 	if (message->in_transport || message->replying)
 		return;
@@ -85,7 +85,7 @@ int o2_lnet_cancel(struct o2_lnet *lnet, uint64_t operation)
 	return 0;
 }
 
-/* A PUT or GET of ours.  memory may be NULL: a PUT of no bytes. */
+/* Start a PUT or GET.  memory may be NULL: a PUT of no bytes. */
 static int operate(struct o2_lnet *lnet, enum o2_lnet_message_kind kind, const struct o2_lnet_target *target,
 		   const struct o2_transfer_memory *memory, uint64_t *operation, struct o2_error *error)
 {
@@ -123,7 +123,7 @@ static int operate(struct o2_lnet *lnet, enum o2_lnet_message_kind kind, const s
 		hdr.msg.put.hdr_data = target->hdr_data;
 		hdr.msg.put.ptl_index = target->portal;
 		hdr.msg.put.offset = (uint32_t)target->offset;
-		message->moved_bytes = nob; /* an IMMEDIATE arrives as a whole, or not at all */
+		message->moved_bytes = nob; /* an IMMEDIATE arrives completely or not at all */
 	} else {
 		hdr.msg.get.return_wmd = handle;
 		hdr.msg.get.match_bits = target->match_bits;
@@ -133,7 +133,7 @@ static int operate(struct o2_lnet *lnet, enum o2_lnet_message_kind kind, const s
 	}
 	message->hdr = hdr;
 	rc = o2_lnet_transmit(lnet, message, &hdr, error);
-	/* What the transport has refused never was an operation. */
+	/* If the transport refuses the message, no operation was started. */
 	if (rc != 0)
 		o2_lnet_message_free(lnet, message);
 	return rc;
@@ -151,7 +151,7 @@ int o2_lnet_get(struct o2_lnet *lnet, const struct o2_lnet_target *target,
 	return operate(lnet, O2_LNET_OUR_GET, target, sink, operation, error);
 }
 
-/* The operation that an answer names: ours, to this peer, and of that kind; or NULL. */
+/* Find the OUR_PUT or OUR_GET to this peer, of this kind, that an answer names; or NULL. */
 static struct o2_lnet_message *asked_for(struct o2_lnet *lnet, uint64_t nid, struct o2_lnet_handle handle,
 					 enum o2_lnet_message_kind kind, struct o2_error *error)
 {
@@ -159,7 +159,7 @@ static struct o2_lnet_message *asked_for(struct o2_lnet *lnet, uint64_t nid, str
 
 	if (handle.wh_interface_cookie == lnet->config.interface_cookie)
 		message = o2_lnet_find(lnet, handle.wh_object_cookie);
-	/* Of several answers the first counts, and a GET by RDMA is answered by its GET_DONE alone. */
+	/* Only the first answer counts, and only its GET_DONE answers a GET by RDMA. */
 	if (message != NULL && message->nid == nid && message->kind == kind && !message->answered &&
 	    !message->replying &&
 	    (kind == O2_LNET_OUR_PUT ? o2_lnet_wants_ack(&message->hdr) : !message->by_rdma))
@@ -187,7 +187,7 @@ void o2_lnet_take_ack(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_h
 	o2_lnet_operation_advance(lnet, message);
 }
 
-/* A REPLY longer than what was asked for ends the GET, with that as its fault; nothing of it is taken. */
+/* A REPLY that is longer than the sink ends the GET with a fault; none of its bytes are copied. */
 static int check_reply(struct o2_lnet_message *message, const struct o2_lnet_hdr *hdr, struct o2_error *error)
 {
 	int rc;
@@ -259,7 +259,7 @@ int o2_lnet_match_reply(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet
 
 void o2_lnet_reply_finished(struct o2_lnet *lnet, struct o2_lnet_message *message)
 {
-	/* While it is being replied to, a GET does not end. */
+	/* The GET exists still: it does not end while `replying` is set. */
 	struct o2_lnet_message *operation = o2_lnet_find(lnet, message->parent);
 	const int status = message->status;
 	const uint64_t moved_bytes = message->moved_bytes;

@@ -81,7 +81,7 @@ int o2_lnet_transmit(struct o2_lnet *lnet, struct o2_lnet_message *message, cons
 
 	message->by_rdma = form != O2_FORM_IMMEDIATE;
 	memory.tag = o2_lnet_tag(lnet, message);
-	/* The sink of a GET is for the REPLY then. */
+	/* An IMMEDIATE GET has no payload; its sink is for the REPLY. */
 	if (form == O2_FORM_IMMEDIATE)
 		memory.buffer.nob = hdr->payload_length;
 	return transport->send(transport->context, message->nid, form, hdr, &memory, error);
@@ -102,7 +102,7 @@ void o2_lnet_dropped(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hd
 		lnet->ops.event(lnet->context, &event);
 }
 
-/* One of the two pages at the portal of pings, up to nob: an entry like any other. */
+/* Attach the first nob bytes of one of the two pages at the portal of pings, as an ordinary entry. */
 static int attach_page(struct o2_lnet *lnet, uint32_t page, uint32_t nob, uint32_t operation,
 		       struct o2_error *error)
 {
@@ -119,7 +119,7 @@ static int attach_page(struct o2_lnet *lnet, uint32_t page, uint32_t nob, uint32
 	return o2_match_attach(&lnet->table, &entry, error);
 }
 
-/* The answer to pings, and a place for what peers push. */
+/* Offer the answer to pings, and memory for what peers push. */
 static int attach_ping(struct o2_lnet *lnet, struct o2_error *error)
 {
 	const struct o2_lnet_config *config = &lnet->config;
@@ -236,7 +236,7 @@ void o2_lnet_check_time(struct o2_lnet *lnet)
 
 		if (!o2_lnet_operation_waits(message) || now_ms < message->deadline_ms)
 			continue;
-		/* It was sent, and no answer has come. */
+		/* The request was sent, and no answer has come in time. */
 		message->fault = o2_fault_late(
 			message->kind == O2_LNET_OUR_PUT ? O2_WAIT_LNET_ACK : O2_WAIT_LNET_REPLY, -ETIMEDOUT,
 			"lnet/deadline", now_ms - message->deadline_ms + limit_ms, limit_ms);

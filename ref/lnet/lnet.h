@@ -14,31 +14,31 @@
 #include "wire/msg.h"
 
 /*
- * LNet's place above the transport: what a peer needs of it and no more.  It matches the PUTs and GETs of
- * peers with memory, answers pings, sends and takes acknowledgements and replies, and starts PUTs and GETs.
- * It does not route.  Source: docs/peer.md.
+ * The part of LNet that a peer needs above the transport.  It matches the PUTs and GETs of peers with memory,
+ * answers pings, handles acknowledgements and replies, and starts PUTs and GETs.  It does not route.
+ * Source: docs/peer.md.
  *
- * It has no thread, and the clock is its interface's: o2_lnet_check_time follows what that is told.
- * Everything may be called from inside ops, except o2_lnet_destroy.
+ * It has no thread.  It uses the clock of its interface; the caller calls o2_lnet_check_time when that clock
+ * advances.  ops may call every function but o2_lnet_destroy.
  */
 
-#define O2_LNET_PID_KERNEL 12345u     /* of every Lustre node */
-#define O2_LNET_OFFSET_MAX UINT32_MAX /* what the LNet header has room for (docs/wire.md) */
+#define O2_LNET_PID_KERNEL 12345u     /* PID of every Lustre node */
+#define O2_LNET_OFFSET_MAX UINT32_MAX /* limit of the LNet header (docs/wire.md) */
 
 struct o2_lnet_config {
 	uint64_t nid;
 	uint32_t pid;
-	uint64_t interface_cookie; /* first half of the handles that we hand out; differs with every start */
+	uint64_t interface_cookie; /* first half of this node's handles; must differ after every start */
 	uint32_t ping_features;
 	uint32_t ping_sequence;
 	/*
-	 * Two pages of the arena that belong to LNet: the answer to pings is in the first, what peers push
-	 * goes to the second.
+	 * Two pages of the arena that LNet uses: the first holds the answer to pings, the second what peers
+	 * push.
 	 */
 	uint32_t first_page;
-	uint32_t max_messages; /* under way at a time, ours and the peers' */
+	uint32_t max_messages; /* open messages, of this node and of its peers */
 	uint32_t max_entries;
-	uint32_t response_timeout_ms; /* how long to wait for an ACK or REPLY once the request is out */
+	uint32_t response_timeout_ms; /* wait for an ACK or REPLY, once the request is sent */
 };
 
 #define O2_LNET_DEFAULTS                                                         \
@@ -52,48 +52,48 @@ struct o2_lnet_config {
 enum o2_lnet_event_kind {
 	O2_LNET_EVENT_PUT,     /* a peer's PUT has ended */
 	O2_LNET_EVENT_GET,     /* a peer's GET has ended */
-	O2_LNET_EVENT_DROPPED, /* a message was not acted upon: error says why; the connection is kept */
+	O2_LNET_EVENT_DROPPED, /* a message was ignored, and the connection kept; error says why */
 };
 
-/* What a peer did to us. */
+/* A request by a peer, or a message that was dropped. */
 struct o2_lnet_event {
 	enum o2_lnet_event_kind kind;
 	uint64_t nid;
-	const struct o2_lnet_hdr *hdr; /* of the request; valid in the call only */
+	const struct o2_lnet_hdr *hdr; /* of the request; valid during the call only */
 	/* PUT, GET: */
 	uint64_t entry_tag;
-	bool unlinked;	       /* the entry has gone with it: O2_LNET_MD_UNLINK, or o2_lnet_unlink */
+	bool unlinked;	       /* the request removed the entry (O2_LNET_MD_UNLINK or o2_lnet_unlink) */
 	uint64_t offset;       /* in the entry's memory */
-	uint64_t length_bytes; /* that were taken; on failure they are undefined */
+	uint64_t length_bytes; /* bytes accepted; if the request failed, their content is undefined */
 	int status;	       /* 0 or -errno */
-	uint64_t request;      /* names it from ops->started on; 0: a PUT as IMMEDIATE, which just ends */
+	uint64_t request;      /* same as in ops->started; 0: an IMMEDIATE PUT, which has no start */
 	/* DROPPED: */
 	const struct o2_error *error;
 };
 
-/* How an operation of ours ended. */
+/* How an operation that o2_lnet_put or o2_lnet_get started has ended. */
 struct o2_lnet_result {
 	uint64_t operation; /* what o2_lnet_put or o2_lnet_get returned */
-	uint64_t tag;	    /* of its target */
+	uint64_t tag;	    /* from its struct o2_lnet_target */
 	bool is_get;
 	/*
-	 * 0, or -errno: of the transport; -ENODATA: nothing matched, as far as the protocol tells;
+	 * 0, or -errno: what the transport reports; -ENODATA: nothing matched, as far as the protocol tells;
 	 * -ETIMEDOUT: no ACK or REPLY came; -EMSGSIZE: the REPLY is longer than the sink; -ECANCELED:
 	 * o2_lnet_cancel; -ECONNABORTED: o2_lnet_peer_down.
 	 */
 	int status;
-	uint64_t length_bytes; /* moved: as the ACK says if there was one; what the REPLY or GET_DONE says */
-	/* What is known about the failure: what the transport said, or what did not come in time; NULL:
-	 * nothing but the status.  Valid in the call only. */
+	uint64_t length_bytes; /* bytes moved: as the ACK, if asked for, or the REPLY or GET_DONE says */
+	/* Details of the failure, from the transport or about the late answer; NULL: only status is known. Valid
+	 * during the call only. */
 	const struct o2_transfer_fault *fault;
 };
 
 struct o2_lnet_ops {
-	/* Exactly once for each operation that o2_lnet_put or o2_lnet_get started. */
+	/* Called exactly once for each operation that o2_lnet_put or o2_lnet_get started. */
 	void (*done)(void *context, const struct o2_lnet_result *result);
 	/*
-	 * May be NULL.  A peer's PUT by RDMA was matched: from now on until event tells its end, with the
-	 * same request, the peer may write to the memory.
+	 * May be NULL.  A peer's PUT by RDMA has matched an entry: the peer may write to the memory until
+	 * event() reports the end, with the same `request`.
 	 */
 	void (*started)(void *context, const struct o2_lnet_event *event);
 	/* May be NULL. */
@@ -101,23 +101,23 @@ struct o2_lnet_ops {
 };
 
 /*
- * What LNet's place needs of the network below it.  nid: the next hop, which is the peer itself.
+ * What LNet needs of the network below it.  nid: the next hop, which is the peer itself.
  * Source: docs/peer.md, "The layers".
  * LNet: lnet_lnd
  */
 struct o2_lnet_transport {
 	void *context;
 
-	/* The longest payload of one IMMEDIATE to that peer, as far as it is known: at most O2_IMMEDIATE_MAX. */
+	/* The longest payload of one IMMEDIATE to that peer, as far as known: at most O2_IMMEDIATE_MAX. */
 	uint32_t (*immediate_max)(void *context, uint64_t nid);
 
 	/*
-	 * One IMMEDIATE with the bytes of memory, which may be none; or a PUT_REQ that carries an LNet PUT or
-	 * REPLY, or a GET_REQ, and all that follows from it.  The header and *memory are copied, the vectors stay.
-	 * An IMMEDIATE that turns out to be too long goes as a PUT_REQ (o2_lnet_went_by_rdma).
+	 * Send one message with the bytes of *memory, perhaps none, as an IMMEDIATE; or start the transfer of
+	 * an LNet PUT or REPLY (PUT_REQ) or GET (GET_REQ).  The transport copies *hdr and *memory; the vectors
+	 * must stay.  If an IMMEDIATE is too long it becomes a PUT_REQ (see o2_lnet_went_by_rdma).
 	 *
-	 * Returns 0, and then o2_lnet_finished is called with memory->tag exactly once (it may be before this
-	 * returns), or -errno, and it is not called.
+	 * Returns 0, and then calls o2_lnet_finished with memory->tag exactly once, possibly before it returns;
+	 * or returns -errno, and does not call o2_lnet_finished.
 	 */
 	int (*send)(void *context, uint64_t nid, enum o2_lnd_form form, const struct o2_lnet_hdr *hdr,
 		    const struct o2_transfer_memory *memory, struct o2_error *error);
@@ -126,32 +126,32 @@ struct o2_lnet_transport {
 struct o2_lnet;
 
 /*
- * transport and ops are copied; arena and clock outlive it.  The two pages are filled, and attached at the
- * portal of pings. Returns 0, -EINVAL (a limit of 0, pages that do not exist) or -ENOMEM.
+ * transport and ops are copied; arena and clock must outlive lnet.  Fills the two pages, and attaches them at
+ * the portal of pings.  Returns 0, -EINVAL (a limit of 0, pages that do not exist) or -ENOMEM.
  */
 int o2_lnet_create(const struct o2_lnet_config *config, const struct o2_lnet_transport *transport,
 		   const struct o2_arena *arena, const struct o2_clock *clock, const struct o2_lnet_ops *ops,
 		   void *context, struct o2_lnet **lnet, struct o2_error *error);
 
-/* The transport must have finished everything.  What waits for an ACK or REPLY ends with -ECONNABORTED. */
+/* The transport must have finished all messages.  Those that wait for an ACK or REPLY end with -ECONNABORTED. */
 void o2_lnet_destroy(struct o2_lnet *lnet);
 
 /*
- * Offer memory to peers, and no longer; returns what o2_match_attach and o2_match_detach do (match.h): the
- * index of the entry or -errno, 0 or -errno.
+ * Start and stop offering memory to peers.  They return what o2_match_attach and o2_match_detach do (match.h):
+ * the index of the entry or -errno; 0 or -errno.
  * LNet: LNetMEAttach, LNetMDAttach
  */
 int o2_lnet_attach(struct o2_lnet *lnet, const struct o2_lnet_entry *entry, struct o2_error *error);
 int o2_lnet_detach(struct o2_lnet *lnet, uint32_t index);
 
 /*
- * As o2_lnet_detach, but an entry in use is none the less closed to further requests.  Returns 0: it is gone;
- * 1: the event of the last request under way will tell that it is (unlinked); -ENOENT.
+ * As o2_lnet_detach, but an entry that is in use takes no further requests.  Returns 0: it is removed; 1: it
+ * will be removed with the last open request, whose event has `unlinked` set; -ENOENT.
  * LNet: LNetMDUnlink, LNetMEUnlink
  */
 int o2_lnet_unlink(struct o2_lnet *lnet, uint32_t index);
 
-/* Where a PUT or GET goes. */
+/* The memory of a peer that a PUT or GET addresses. */
 struct o2_lnet_target {
 	uint64_t nid;
 	uint32_t pid; /* 0: O2_LNET_PID_KERNEL */
@@ -159,18 +159,18 @@ struct o2_lnet_target {
 	uint64_t match_bits;
 	uint64_t offset;	      /* 0 to O2_LNET_OFFSET_MAX */
 	uint64_t hdr_data;	      /* PUT: 64 bits for the peer's application */
-	bool ack;		      /* PUT: ask for an acknowledgement, and wait for it */
+	bool ack;		      /* PUT: ask for an ACK, and wait for it */
 	uint32_t response_timeout_ms; /* 0: as configured */
-	uint64_t tag;		      /* the owner's own; comes back in the result */
+	uint64_t tag;		      /* for the caller; returned in the result */
 };
 
 /*
- * PUT the memory (nob 0 to 1 MiB), or GET memory->buffer.nob bytes (1 byte to 1 MiB) into it.  It goes as an
- * IMMEDIATE when it fits into one, else by RDMA (docs/transport.md).  Memory and vectors stay until
- * ops->done. *operation, may be NULL: names it in the result.
+ * Start a PUT of the memory (nob 0 to 1 MiB), or a GET of memory->buffer.nob bytes (1 byte to 1 MiB) into it.
+ * An IMMEDIATE carries the bytes if they fit, else RDMA does (docs/transport.md).  Memory and vectors must stay
+ * until ops->done.  *operation (may be NULL): set to the name that the result will have.
  *
- * Returns 0, or -errno when nothing was started and ops->done will not be called: -EINVAL, -ENOSPC
- * (max_messages), or what the transport says.
+ * Returns 0, or -errno if nothing was started and ops->done will not be called: -EINVAL, -ENOSPC
+ * (max_messages), or an error of the transport.
  * LNet: LNetPut
  */
 int o2_lnet_put(struct o2_lnet *lnet, const struct o2_lnet_target *target,
@@ -180,16 +180,15 @@ int o2_lnet_get(struct o2_lnet *lnet, const struct o2_lnet_target *target,
 		const struct o2_transfer_memory *sink, uint64_t *operation, struct o2_error *error);
 
 /*
- * Wait no longer for an answer that has not come: the operation ends with -ECANCELED, and its memory is not
- * touched any more.  Where the transport still has the operation or its answer, it ends when that is done, and
- * with -ECANCELED only if it had to wait then.  Returns 0; -ENOENT: it has ended.
+ * Stop waiting for the peer's answer: the operation ends with -ECANCELED, and its memory is not accessed any
+ * more. If it is still in transport, or its answer is, it ends when the transport is done, with -ECANCELED only
+ * if it had to wait then.  Returns 0, or -ENOENT: it has ended already.
  * LNet: LNetMDUnlink
  */
 int o2_lnet_cancel(struct o2_lnet *lnet, uint64_t operation);
 
 /*
- * Calls by the transport.  nid: the peer that the connection belongs to, which is known; everything in
- * hdr and payload is not to be trusted.
+ * Calls by the transport.  nid: the peer of the connection, which can be trusted.  hdr and payload cannot.
  */
 
 /* An IMMEDIATE came; payload has hdr->payload_length bytes.  Returns 0, or -EPROTO: close the connection. */
@@ -198,32 +197,32 @@ int o2_lnet_receive(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr
 		    struct o2_error *error);
 
 /*
- * A PUT_REQ or GET_REQ came.  On success *memory is where the bytes go to or come from (perhaps none) and
- * *tag names the message to o2_lnet_finished.  Returns 0; -ENODATA: nothing matched; -ENOSPC; -EPROTO: close
- * the connection.
+ * A PUT_REQ or GET_REQ was received.  On success *memory is the sink or source of the RDMA, perhaps empty, and
+ * *tag is to be passed to o2_lnet_finished.  Returns 0; -ENODATA: nothing matched; -ENOSPC; -EPROTO: close the
+ * connection.
  * LNet: lnet_parse
  */
 int o2_lnet_match(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hdr,
 		  struct o2_transfer_memory *memory, uint64_t *tag, struct o2_error *error);
 
-/* The message with this tag, which is about to end, went as a PUT_REQ, whatever form was asked for. */
+/* The message with this tag, which is about to finish, was sent as a PUT_REQ, whatever form was asked for. */
 void o2_lnet_went_by_rdma(struct o2_lnet *lnet, uint64_t tag);
 
 /*
- * A message with this tag has ended: status 0 or -errno, bytes moved (of a send: ignored).  fault, may be
- * NULL: more about the failure.
+ * The message with this tag has finished: status 0 or -errno, and the bytes moved (ignored for an IMMEDIATE).
+ * fault (may be NULL): details of the failure.
  * LNet: lnet_finalize
  */
 void o2_lnet_finished(struct o2_lnet *lnet, uint64_t tag, int status, uint64_t length_bytes,
 		      const struct o2_transfer_fault *fault);
 
-/* The last connection has ended: what waits for an ACK or REPLY goes down with it.  fault, may be NULL: why. */
+/* The last connection to nid is down: end what waits for an ACK or REPLY from it.  fault: why; may be NULL. */
 void o2_lnet_peer_down(struct o2_lnet *lnet, uint64_t nid, const struct o2_transfer_fault *fault);
 
-/* The clock was told another time: end what has waited too long. */
+/* The clock has advanced: end the operations that have waited too long for an ACK or REPLY. */
 void o2_lnet_check_time(struct o2_lnet *lnet);
 
-/* Messages under way: 0 when all have ended. */
+/* Number of unfinished messages: 0 when all have ended. */
 uint32_t o2_lnet_messages(const struct o2_lnet *lnet);
 
 #endif

@@ -14,7 +14,7 @@
 static struct o2_match_list *list_for(const struct o2_match_table *table, uint32_t portal,
 				      uint64_t match_bits)
 {
-	/* Fibonacci hashing: match bits often differ in their lowest or their highest bits alone. */
+	/* Fibonacci hashing, since match bits often differ only in their lowest or highest bits. */
 	const uint64_t mixed = (match_bits ^ (match_bits >> 29) ^ portal) * UINT64_C(0x9e3779b97f4a7c15);
 
 	return &table->list[(mixed >> 40) & (table->nlists - 1)];
@@ -26,7 +26,7 @@ static struct o2_match_list *list_of(const struct o2_match_table *table, const s
 				       : list_for(table, entry->portal, entry->match_bits);
 }
 
-/* No request finds it any more. */
+/* Remove the slot from its list, so that no request can find it any more. */
 static void leave(struct o2_match_table *table, struct o2_match_slot *slot)
 {
 	assert(!slot->leaving);
@@ -40,7 +40,7 @@ static void set_free(struct o2_match_table *table, struct o2_match_slot *slot)
 	TAILQ_INSERT_HEAD(&table->free, slot, link);
 }
 
-/* --- entries come and go --- */
+/* --- adding and removing entries --- */
 
 int o2_match_table_create(uint32_t max, struct o2_match_table *table)
 {
@@ -114,7 +114,7 @@ int o2_match_detach(struct o2_match_table *table, uint32_t index)
 
 /* --- requests --- */
 
-/* The first in a list that the request is for; NULL: none. */
+/* The first entry of a list that fits the request; NULL: none. */
 static struct o2_match_slot *first_fit(const struct o2_match_list *list,
 				       const struct o2_match_request *request)
 {
@@ -142,7 +142,7 @@ int o2_match_take(struct o2_match_table *table, const struct o2_match_request *r
 	const struct o2_lnet_entry *entry;
 	uint64_t offset, room_bytes;
 
-	/* Of two that the request is for, the one that was attached first. */
+	/* If entries of both lists fit, take the one that was attached first. */
 	if (slot == NULL || (other != NULL && other->order < slot->order))
 		slot = other;
 	if (slot == NULL)

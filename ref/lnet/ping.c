@@ -13,7 +13,7 @@
 #define AT_FEATURES 4u
 #define AT_PID	    8u
 #define AT_NNIS	    12u
-/* In each NI: its NID, its status, 4 bytes that say nothing. */
+/* Each interface has its NID, its status and 4 unused bytes. */
 #define AT_NID	  0u
 #define AT_STATUS 8u
 static_assert(AT_NNIS + 4 == O2_PING_HEADER_BYTES && AT_STATUS + 4 + 4 == O2_PING_NI_BYTES,

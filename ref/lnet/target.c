@@ -6,7 +6,7 @@
 #include "mem/kmap.h"
 #include "wire/nid.h"
 
-/* PUTs and GETs of peers, on memory that we offer (docs/peer.md, "Matching"). */
+/* PUTs and GETs by peers, on memory that this node offers (docs/peer.md, "Matching"). */
 
 static int take(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hdr, struct o2_match *match,
 		struct o2_error *error)
@@ -60,8 +60,8 @@ static struct o2_lnet_event event_of(const struct o2_lnet *lnet, uint64_t nid, c
 }
 
 /*
- * A peer's request is over: let go of the entry, tell the owner, then acknowledge.  In that order: with the
- * ACK the peer may write to the same memory again.
+ * A peer's request has ended: release the entry, tell the owner, then send the ACK.  The ACK must be last:
+ * after it the peer may write to the same memory again.
  */
 static void conclude(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hdr,
 		     const struct o2_match *match, uint64_t request, int status)
@@ -125,7 +125,7 @@ static void take_get(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hd
 	reply.payload_length = (uint32_t)match.length_bytes;
 	reply.msg.reply.dst_wmd = hdr->msg.get.return_wmd;
 	rc = o2_lnet_transmit(lnet, message, &reply, &error);
-	/* What was sent may have ended, and its place be another's. */
+	/* On success the message may have ended already, and its slot been reused: do not access it. */
 	if (rc != 0) {
 		message->status = rc;
 		request_finished(lnet, message);
@@ -139,7 +139,7 @@ static int match_request(struct o2_lnet *lnet, uint64_t nid, const struct o2_lne
 	struct o2_match match;
 	int rc;
 
-	/* First the room for it: what has none has taken nothing. */
+	/* Take the slot first: if there is none, no entry may be used up. */
 	message = o2_lnet_message_new(lnet, hdr->type == O2_LNET_PUT ? O2_LNET_PEER_PUT : O2_LNET_PEER_GET,
 				      nid, hdr, error);
 	if (message == NULL)
@@ -160,9 +160,9 @@ static int match_request(struct o2_lnet *lnet, uint64_t nid, const struct o2_lne
 	return 0;
 }
 
-/* What the transport tells: the LNet header is looked at, and the message goes where its type says. */
+/* Messages from the transport: check the LNet header, and handle the message according to its type. */
 
-/* Whom is it for?  -EPROTO: no honest peer sends this here.  -ENODATA: we would have to route it. */
+/* Is the message for this node?  -EPROTO: no correct peer sends it here.  -ENODATA: drop it, it needs routing. */
 static int check_nids(const struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hdr, bool optimised,
 		      struct o2_error *error)
 {
@@ -251,7 +251,7 @@ void o2_lnet_finished(struct o2_lnet *lnet, uint64_t tag, int status, uint64_t l
 	assert(message != NULL && message->in_transport);
 	message->in_transport = false;
 	message->status = status;
-	/* What an answer has broken before is the reason; a transport that went well has none. */
+	/* A fault that the peer's answer has set before is the cause, and is kept. */
 	if (fault != NULL && fault->code != 0 && message->fault.code == 0)
 		message->fault = *fault;
 	if (message->by_rdma)

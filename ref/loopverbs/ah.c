@@ -39,7 +39,7 @@ int ibv_destroy_ah(struct ibv_ah *ibv)
 	return 0;
 }
 
-/* The way back to a datagram's sender, from the route header delivered before its data. */
+/* The address of a datagram's sender, from the route header that was delivered before the data. */
 int ibv_init_ah_from_wc(struct ibv_context *context, uint8_t port_num, struct ibv_wc *wc, struct ibv_grh *grh,
 			struct ibv_ah_attr *attr)
 {

@@ -4,7 +4,7 @@
 
 #include "loopverbs/internal.h"
 
-/* soft-RoCE's rounding: the next number of the form 2^n - 1. */
+/* Round up to a number of the form 2^n - 1, as soft-RoCE does. */
 static uint32_t round_entries(uint32_t cqe)
 {
 	uint32_t rounded = 1;
@@ -71,7 +71,7 @@ int ibv_destroy_cq(struct ibv_cq *ibv)
 	int error = 0;
 
 	o2l_lock();
-	/* ibv_get_cq_event(3): destroying waits for unacknowledged events.  We refuse instead of hanging. */
+	/* ibv_get_cq_event(3): destroying blocks until all events are acknowledged.  Fail instead. */
 	if (cq->users || cq->events_delivered != cq->ibv.comp_events_completed)
 		error = EBUSY;
 	else
@@ -139,9 +139,9 @@ void o2l_cq_push(struct o2l_cq *cq, const struct ibv_wc *wc, bool solicited)
 }
 
 /*
- * An empty poll is how a program waits, so it is what moves the virtual clock: one timer for each empty poll.
- * A program that has armed the queue is about to sleep on its channel and would move nothing; there the clock
- * runs until something completes or no timer is left.
+ * Programs wait by polling, so an empty poll advances the virtual clock to the next timer.  A program that has
+ * armed the queue is about to sleep on its channel and will not poll; for it the clock advances until something
+ * completes or no timer is left.
  */
 static void wait_virtually(struct o2l_cq *cq)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The device list, opening and closing, and what a device says about itself. */
+/* The device list, opening and closing of devices, and their attributes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -7,7 +7,7 @@
 
 #include "loopverbs/internal.h"
 
-/* What devices without a vendor's number report. */
+/* Values for devices without a vendor ID. */
 #define VENDOR	    0xffffff
 #define VENDOR_PART 0x6c6f /* "lo" */
 
@@ -23,7 +23,7 @@ static void set_up_device(uint32_t number)
 	d->ibv.transport_type = IBV_TRANSPORT_IB;
 	snprintf(d->ibv.name, sizeof(d->ibv.name), "loop%u", number);
 	snprintf(d->ibv.dev_name, sizeof(d->ibv.dev_name), "loopverbs%u", number);
-	/* Paths that cannot exist: nothing about these devices is to be found in /sys. */
+	/* Paths that cannot exist, since these devices have no entries in /sys. */
 	snprintf(d->ibv.dev_path, sizeof(d->ibv.dev_path), "/nonexistent/loopverbs%u", number);
 	snprintf(d->ibv.ibdev_path, sizeof(d->ibv.ibdev_path), "/nonexistent/loop%u", number);
 	memcpy(d->gid[0].raw, link_local, sizeof(link_local));
@@ -39,7 +39,7 @@ struct o2l_device *o2l_device_by_gid(const union ibv_gid *gid)
 	return NULL;
 }
 
-/* On Ethernet an address without a GRH names nobody. */
+/* On Ethernet an address needs a GRH. */
 int o2l_check_ah_attr(const struct o2l_device *device, const struct ibv_ah_attr *attr)
 {
 	(void)device;
@@ -129,7 +129,7 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 			free_one(LIST_FIRST(list)); \
 	} while (0)
 
-/* What a program leaves behind goes with its context, as the kernel would have it. */
+/* As in the kernel, closing a context frees the objects that the program has left. */
 void o2l_context_free(struct o2l_context *c)
 {
 	FREE_ALL(&c->mws, o2l_mw_free);
@@ -217,7 +217,7 @@ static int query_port(struct ibv_context *context, uint8_t port_num, struct ibv_
 		.pkey_tbl_len = 1,
 		.max_vl_num = 1,
 		.active_width = 1, /* 1X */
-		.active_speed = 1, /* 2.5 Gb/s: a number has to stand here, none is meant */
+		.active_speed = 1, /* 2.5 Gb/s: a placeholder without meaning */
 		.phys_state = 5,   /* link up */
 		.link_layer = IBV_LINK_LAYER_ETHERNET,
 	};
@@ -229,7 +229,7 @@ static int query_port(struct ibv_context *context, uint8_t port_num, struct ibv_
 	return 0;
 }
 
-/* The exported function has the shape of old programs: the structure without its newest field. */
+/* The exported function has the ABI of old programs: the structure lacks its newest field. */
 int ibv_query_port(struct ibv_context *context, uint8_t port_num, struct _compat_ibv_port_attr *attr)
 {
 	return query_port(context, port_num, (struct ibv_port_attr *)(void *)attr,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The engine: which queue pair runs next, what waits for a timer, and how a request ends.
+ * The engine decides which queue pair runs next, keeps the timers, and completes requests.
  *
- * Everything happens inside verbs calls, one work request at a time, so a program's run depends on nothing
- * but its own calls.  Time is virtual (docs/loopverbs.md, "Time").
+ * Everything happens inside verbs calls, one work request at a time, so the behaviour of a program depends only
+ * on its own calls.  Time is virtual (docs/loopverbs.md, "Time").
  */
 #include "loopverbs/internal.h"
 
@@ -47,7 +47,7 @@ static void start_waiting(struct o2l_qp *qp, enum o2l_wait wait, uint64_t ns)
 	TAILQ_INSERT_TAIL(&o2l_fabric.waiting, qp, wait_link);
 }
 
-/* Receives have come, or the queue they would come to has changed: whoever waits there tries again. */
+/* Receives were posted to rq, or its queue pair or SRQ changed: retry the sends that wait for a receive of rq. */
 void o2l_wake_rnr(const struct o2l_rq *rq)
 {
 	struct o2l_qp *qp = TAILQ_FIRST(&o2l_fabric.waiting);
@@ -110,7 +110,7 @@ static void fail(struct o2l_qp *qp, enum ibv_wc_status status)
 	o2l_qp_error(qp);
 }
 
-/* No receive at the peer.  rnr_retry 7 waits for one; a smaller count waits so many timers, then fails. */
+/* The peer has no receive.  If rnr_retry is 7, wait for one; else wait for up to rnr_retry timers, then fail. */
 static void no_receive(struct o2l_qp *qp, const struct o2l_qp *peer)
 {
 	o2l_fabric.counters.rnr_waits++;
@@ -126,7 +126,7 @@ static void no_receive(struct o2l_qp *qp, const struct o2l_qp *peer)
 	qp->wait_rq = peer->rq;
 }
 
-/* The peer's own end comes after the requester's completion, also where the two are one queue pair. */
+/* The peer enters ERR after the requester's completion, even if both are the same queue pair. */
 void o2l_break_peer(struct o2l_qp *peer)
 {
 	if (!peer || !peer->broken)
@@ -168,7 +168,7 @@ static void step(struct o2l_qp *qp)
 	}
 }
 
-/* The one place that decides what runs next: round robin, or the hook. */
+/* Select the queue pair that runs next: round robin, or by the hook. */
 static struct o2l_qp *pick(void)
 {
 	struct o2l_qp *qp = TAILQ_FIRST(&o2l_fabric.runnable);
@@ -180,7 +180,7 @@ static struct o2l_qp *pick(void)
 		return qp;
 	TAILQ_FOREACH(qp, &o2l_fabric.runnable, run_link) {
 		if (count == sizeof(qp_nums) / sizeof(qp_nums[0]))
-			break; /* the oldest 64 are choice enough */
+			break; /* the hook chooses among the oldest 64 */
 		qp_nums[count++] = qp->ibv.qp_num;
 	}
 	choice = o2l_fabric.pick(o2l_fabric.pick_arg, qp_nums, count);
@@ -203,7 +203,7 @@ bool o2l_run(void)
 	return worked;
 }
 
-/* A timer has fired: send again, unless all retries are used up. */
+/* A timer has fired: send again, unless no retries are left. */
 static void expire(struct o2l_qp *qp)
 {
 	bool lost = qp->wait == O2L_WAIT_ACK;

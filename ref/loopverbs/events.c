@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Completion channels and asynchronous events, each behind a descriptor that poll(2) understands. */
+/* Completion channels and asynchronous events.  Each has a file descriptor that works with poll(2). */
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include "loopverbs/internal.h"
 
-/* Take one from a semaphore eventfd that is known to hold one. */
+/* Decrement a semaphore eventfd that is known to be above 0. */
 static void take(int fd)
 {
 	eventfd_t one;
@@ -16,7 +16,7 @@ static void take(int fd)
 	(void)!eventfd_read(fd, &one);
 }
 
-/* Sleep until fd is readable, unless the program made it non-blocking.  Called without the lock. */
+/* Block until fd is readable, or fail with EAGAIN if fd is non-blocking.  The lock must not be held. */
 static int wait_readable(int fd)
 {
 	struct pollfd p = {.fd = fd, .events = POLLIN};
@@ -92,7 +92,7 @@ void o2l_channel_forget(struct o2l_cq *cq)
 		take(channel->ibv.fd);
 }
 
-/* The oldest queue with an event, which is taken; NULL if there is none. */
+/* Take one event of the completion queue that has waited longest; NULL if there is none. */
 static struct o2l_cq *next_ready(struct o2l_channel *channel)
 {
 	struct o2l_cq *cq = TAILQ_FIRST(&channel->ready);
@@ -117,7 +117,7 @@ int ibv_get_cq_event(struct ibv_comp_channel *ibv, struct ibv_cq **cq, void **cq
 		o2l_lock();
 		o2l_run();
 		while (TAILQ_EMPTY(&channel->ready) && o2l_tick())
-			; /* asleep until an event: time passes */
+			; /* the program sleeps until an event, so time passes */
 		ready = next_ready(channel);
 		if (ready) {
 			*cq = &ready->ibv;
@@ -143,13 +143,13 @@ void o2l_async(struct ibv_context *context, const struct ibv_async_event *event)
 	struct o2l_async_event *e = malloc(sizeof(*e));
 
 	if (!e)
-		return; /* an event lost for want of memory: there is nobody to tell */
+		return; /* out of memory: the event is lost, and cannot be reported */
 	e->event = *event;
 	TAILQ_INSERT_TAIL(&o2l_context_of(context)->events, e, link);
 	(void)!eventfd_write(context->async_fd, 1);
 }
 
-/* All members of the element union are pointers or smaller, so one of them compares for all. */
+/* All members of the union `element` are pointers or smaller, so comparing one of them is enough. */
 void o2l_async_forget(struct o2l_context *context, const void *element)
 {
 	struct o2l_async_event *e = TAILQ_FIRST(&context->events);
@@ -190,7 +190,7 @@ int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *eve
 	}
 }
 
-/* Objects do not wait for acknowledgement here, so there is nothing to count. */
+/* Destroying an object does not wait for acknowledgements here, so they are not counted. */
 void ibv_ack_async_event(struct ibv_async_event *event)
 {
 	(void)event;

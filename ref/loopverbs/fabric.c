@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The one fabric of the process: lock, numbers, options, counters, reset. */
+/* The fabric of the process: its lock, numbers, options, counters and reset. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 struct o2l_fabric o2l_fabric;
 
-/* It says so when who has it locks it again, or who has it not unlocks it. */
+/* An error-checking mutex: locking it twice, or unlocking it without holding it, returns an error. */
 static pthread_mutex_t fabric_lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
 static void *mr_slots[O2L_MR_SLOTS];
 static void *mw_slots[O2L_MW_SLOTS];
@@ -16,7 +16,7 @@ static void *qp_slots[O2L_QP_SLOTS];
 
 #define KEY_SALT_START 0x5eed1u
 
-/* Set the numbers to where a fresh process has them.  No object may be left. */
+/* Reset the numbers to those of a new process.  No object may exist. */
 static void restart_numbers(void)
 {
 	struct o2l_fabric *f = &o2l_fabric;
@@ -102,20 +102,20 @@ uint32_t o2l_next_handle(void)
 	return ++o2l_fabric.next_handle;
 }
 
-/* The low byte is a program's to change (ibv_inc_rkey); it starts anywhere, so that nobody relies on it. */
+/* A program may change the low byte (ibv_inc_rkey).  Its first value varies, so that no program relies on it. */
 uint32_t o2l_key(uint32_t index)
 {
 	o2l_fabric.key_salt = o2l_fabric.key_salt * 1664525u + 1013904223u;
 	return index << 8 | o2l_fabric.key_salt >> 24;
 }
 
-/* ibv_modify_qp(3): 4.096 us times 2 to the timeout; 0 means no timer at all. */
+/* ibv_modify_qp(3): 4.096 us * 2^timeout; 0 means no timer. */
 uint64_t o2l_ack_timeout_ns(uint8_t timeout)
 {
 	return timeout ? UINT64_C(4096) << (timeout & 31) : O2L_NEVER;
 }
 
-/* InfiniBand specification, RNR NAK timer encoding, in units of 10 us; 0 stands for the longest. */
+/* RNR NAK timer encoding of the InfiniBand specification, in units of 10 us; 0 encodes the longest time. */
 uint64_t o2l_rnr_timer_ns(uint8_t min_rnr_timer)
 {
 	static const uint32_t units[32] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fast registration: a region gets its memory, its key and its rights from a work request, and loses them by
- * another (docs/loopverbs.md, "Fast registration").
+ * Fast registration: one work request gives a region its memory, key and rights, and another removes them
+ * (docs/loopverbs.md, "Fast registration").
  */
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@
 struct o2l_fast {
 	uint32_t max_entries;
 	bool registered;
-	struct o2l_gaps *mapped; /* what the next registration takes; NULL: nothing */
+	struct o2l_gaps *mapped; /* the byte ranges of the next registration; NULL: none */
 	uint64_t mapped_iova;
 };
 
@@ -29,7 +29,7 @@ struct ibv_mr *o2_loop_alloc_mr(struct ibv_pd *pd, uint32_t max_entries)
 	error = fast ? o2l_fault(O2_LOOP_CALL_REGISTER, 0) : ENOMEM;
 	mr = error ? NULL : o2l_mr_make(pd, NULL, 0, 0, 0);
 	if (mr) {
-		/* A registration gives it one key for both. */
+		/* A registration sets lkey and rkey to the same key. */
 		mr->rkey = mr->lkey;
 		fast->max_entries = max_entries;
 		O2L_CONTAINER(mr, struct o2l_mr, ibv)->fast = fast;
@@ -62,7 +62,7 @@ int o2_loop_map_mr(struct ibv_mr *ibv, const struct ibv_sge *entry, uint32_t cou
 	if (!mr->fast || count == 0 || count > mr->fast->max_entries)
 		return -EINVAL;
 	o2l_lock();
-	/* Whether the memory may be written is known only when it is registered; a driver asks for both. */
+	/* The rights are known only at registration; so check for read and write access, as drivers do. */
 	for (uint32_t i = 0; !error && i < count; i++)
 		error = o2l_check_range((const void *)(uintptr_t)entry[i].addr, entry[i].length,
 					IBV_ACCESS_LOCAL_WRITE);
@@ -97,7 +97,7 @@ int o2l_fast_check(const struct o2l_qp *qp, const struct ibv_send_wr *wr)
 	return 0;
 }
 
-/* The region with the number that a key has in its upper bits; NULL: none of this domain that can do it. */
+/* Find a fast-registration region of this protection domain by the number in the key's upper bits; or NULL. */
 static struct o2l_mr *fast_by_number(const struct o2l_qp *qp, uint32_t key)
 {
 	struct o2l_mr *mr = o2l_index_get(&o2l_fabric.mrs, key >> 8);
@@ -110,7 +110,7 @@ bool o2l_fast_register(struct o2l_qp *qp, const struct o2l_send *wr)
 	struct o2l_mr *mr = fast_by_number(qp, wr->bind.mr_lkey);
 	uint64_t length;
 
-	/* What is registered has to be invalidated first. */
+	/* A region that is registered must be invalidated first. */
 	if (!mr || mr->fast->registered || !mr->fast->mapped || wr->bind.new_rkey >> 8 != mr->ibv.lkey >> 8)
 		return false;
 	o2l_gaps_free(mr->gaps);
@@ -131,7 +131,7 @@ bool o2l_fast_invalidate(struct o2l_qp *qp, uint32_t key)
 {
 	struct o2l_mr *mr = fast_by_number(qp, key);
 
-	/* Kernels invalidate before the first registration as well; what is free stays so. */
+	/* Kernels also invalidate before the first registration; a region that is not registered stays so. */
 	if (!mr || (mr->fast->registered && mr->ibv.lkey != key))
 		return false;
 	mr->fast->registered = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a test may put in and look at (docs/loopverbs.md, "Faults"). */
+/* Faults that a test injects, and state that it may inspect (docs/loopverbs.md, "Faults"). */
 #include "loopverbs/internal.h"
 
 int o2l_fault(enum o2_loop_call call, uint32_t qp_num)
@@ -23,7 +23,7 @@ void o2_loop_set_tap(o2_loop_tap_fn tap, void *arg)
 	o2l_unlock();
 }
 
-/* Nobody may expect anything of memory that was given away. */
+/* Overwrite the memory of a posted receive: its owner must not rely on the content. */
 void o2l_scribble(const struct ibv_pd *pd, const struct ibv_recv_wr *wr)
 {
 	uint64_t length = 0;
@@ -44,10 +44,10 @@ void o2l_scribble(const struct ibv_pd *pd, const struct ibv_recv_wr *wr)
 		}
 }
 
-/* The first bytes of the data, in one piece: where they lie, or in a copy. */
+/* The first `length` bytes of the data in one piece: in place if they are contiguous, else a copy. */
 static const uint8_t *seen_bytes(const struct o2l_sgl *data, uint64_t length)
 {
-	static uint8_t copy[O2_LOOP_SEEN_BYTES]; /* the lock is held */
+	static uint8_t copy[O2_LOOP_SEEN_BYTES]; /* static is safe: the lock is held */
 	uint64_t have = 0;
 
 	for (uint32_t i = 0; i < data->count && have < length; i++) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Regions with gaps: byte ranges anywhere, one after the other under consecutive addresses
- * (docs/loopverbs.md, "Regions with gaps").
+ * Regions with gaps: byte ranges anywhere in memory, mapped to consecutive addresses (docs/loopverbs.md,
+ * "Regions with gaps").
  *
- * Everything but the copying of bytes sees such a region as one contiguous range of addresses from NOWHERE on.
+ * Except where bytes are copied, such a region is one contiguous range of addresses at or above NOWHERE.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,15 +12,15 @@
 #include "loopverbs/loopverbs.h"
 
 /*
- * No process is given an address with this bit set.  So what lies from here on is nobody else's, and a copy that
- * forgot to resolve it faults.  No address is used twice.
+ * No process has memory at an address with this bit set.  So addresses from here on are free for these regions,
+ * and a copy that does not resolve them faults.  No address is used twice.
  */
 #define NOWHERE (UINT64_C(1) << 55)
 
 static uint64_t next_range = NOWHERE;
 
 struct o2l_gaps {
-	uint8_t *range; /* stands for the region */
+	uint8_t *range; /* virtual range that represents the region */
 	uint64_t length;
 	uint32_t count;
 	LIST_ENTRY(o2l_gaps) link;
@@ -40,7 +40,7 @@ struct o2l_gaps *o2l_gaps_make(const struct ibv_sge *entry, uint32_t count)
 	for (uint32_t i = 0; i < count; i++)
 		gaps->length += entry[i].length;
 	gaps->range = (uint8_t *)(uintptr_t)next_range;
-	/* What lies behind the last byte is not the next one's. */
+	/* Leave unused space behind the region, so that an overrun does not reach the next one. */
 	next_range += (gaps->length / O2L_PAGE_BYTES + 2) * O2L_PAGE_BYTES;
 	LIST_INSERT_HEAD(&all_gaps, gaps, link);
 	return gaps;
@@ -71,7 +71,7 @@ struct ibv_mr *o2_loop_reg_gaps(struct ibv_pd *pd, const struct ibv_sge *entry, 
 	for (uint32_t i = 0; !error && i < count; i++)
 		error = o2l_check_range((const void *)(uintptr_t)entry[i].addr, entry[i].length, access);
 	if (!error && access & IBV_ACCESS_REMOTE_ATOMIC)
-		error = EOPNOTSUPP; /* an atomic might lie across two entries */
+		error = EOPNOTSUPP; /* an atomic might span two entries */
 	if (!error)
 		error = o2l_fault(O2_LOOP_CALL_REGISTER, 0);
 	if (!error)

@@ -4,12 +4,12 @@
 
 #include "loopverbs/internal.h"
 
-/* The one partition key, full member of the default partition. */
+/* The only partition key: full membership in the default partition. */
 #define DEFAULT_PKEY 0xffff
-/* What /sys calls RoCE v2, and what ibv_query_gid_type returns (0 would be InfiniBand or RoCE v1). */
+/* RoCE v2 in /sys, and the value of ibv_query_gid_type (0 would be InfiniBand or RoCE v1). */
 #define SYSFS_ROCE_V2 1
 
-/* Exported by libibverbs, declared in none of its headers. */
+/* libibverbs exports it, but declares it in no header. */
 int ibv_query_gid_type(struct ibv_context *context, uint8_t port_num, unsigned int index, int *type);
 
 int ibv_query_gid(struct ibv_context *context, uint8_t port_num, int index, union ibv_gid *gid)

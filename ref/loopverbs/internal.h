@@ -3,8 +3,8 @@
 #define O2_LOOPVERBS_INTERNAL_H
 
 /*
- * What the files of loopverbs share.  Every function named o2l_* expects the fabric's lock to be held, unless
- * it says otherwise; the verbs entry points take it.
+ * Declarations that the files of loopverbs share.  The caller of an o2l_* function must hold the fabric's lock,
+ * unless the comment says otherwise; verbs entry points take the lock.
  */
 
 #include <assert.h>
@@ -17,12 +17,12 @@
 
 #include "loopverbs/loopverbs.h"
 
-/* Function-like macros of verbs.h over names that this library defines itself. */
+/* verbs.h defines these as function-like macros; this library defines functions of the same names. */
 #undef ibv_query_port
 #undef ibv_reg_mr
 #undef ibv_reg_mr_iova
 
-/* Limits, as soft-RoCE reports or was measured to have them (docs/loopverbs.md, "Limits"). */
+/* Limits that soft-RoCE reports or was measured to have (docs/loopverbs.md, "Limits"). */
 #define O2L_MAX_SGE	   32u
 #define O2L_MAX_INLINE	   512u
 #define O2L_MAX_QP_WR	   16384u
@@ -40,7 +40,7 @@
 #define O2L_FIRST_MW_INDEX 32768u
 #define O2L_MR_SLOTS	   (O2L_FIRST_MW_INDEX - O2L_FIRST_MR_INDEX)
 #define O2L_MW_SLOTS	   32768u
-#define O2L_FIRST_QPN	   17u /* 0 and 1 are special in the specification; soft-RoCE starts here too */
+#define O2L_FIRST_QPN	   17u /* 0 and 1 are reserved by the specification; soft-RoCE starts at 17 too */
 #define O2L_QP_SLOTS	   16384u
 static_assert(O2L_FIRST_MW_INDEX + O2L_MW_SLOTS <= 1u << 24, "a key has its index in its upper 24 bits");
 static_assert(O2L_FIRST_QPN + O2L_QP_SLOTS <= 1u << 24 && O2L_PSN_MASK == (1u << 24) - 1,
@@ -53,7 +53,7 @@ static_assert(O2L_RETRY_FOREVER == (1u << 3) - 1, "retries are counted in 3 bits
 
 #define O2L_CONTAINER(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
-/* How verbs refuse that make an object, and how others do that say why in errno.  Without the lock as well. */
+/* Set errno, and return what a verbs call that failed returns: NULL (no object), or -1.  They need no lock. */
 static inline void *o2l_refuse_object(int error)
 {
 	errno = error;
@@ -66,12 +66,12 @@ static inline int o2l_refuse_call(int error)
 	return -1;
 }
 
-/* Numbers handed out in turn, so that a freed one does not come back soon. */
+/* Allocates numbers in rotation, so that a freed number is not reused soon. */
 struct o2l_index {
 	void **slot;
-	uint32_t first; /* number of slot[0] */
-	uint32_t count; /* slots */
-	uint32_t next;	/* where the search starts */
+	uint32_t first; /* number that belongs to slot[0] */
+	uint32_t count; /* number of slots */
+	uint32_t next;	/* slot at which the next search starts */
 };
 
 struct o2l_device {
@@ -106,7 +106,7 @@ struct o2l_context {
 	LIST_HEAD(, o2l_qp) qps;
 	LIST_HEAD(, o2l_srq) srqs;
 	LIST_HEAD(, o2l_ah) ahs;
-	struct verbs_context verbs; /* verbs.context is what programs hold */
+	struct verbs_context verbs; /* programs hold a pointer to verbs.context */
 };
 
 struct o2l_pd {
@@ -119,15 +119,15 @@ struct o2l_mr {
 	struct ibv_mr ibv;
 	uint64_t iova;
 	unsigned int access;
-	uint32_t windows;      /* valid windows bound to it */
-	struct o2l_gaps *gaps; /* NULL: the bytes lie at ibv.addr */
-	struct o2l_fast *fast; /* NULL: registered for as long as it lives */
+	uint32_t windows;      /* valid memory windows that are bound to this region */
+	struct o2l_gaps *gaps; /* NULL: the region is contiguous memory at ibv.addr */
+	struct o2l_fast *fast; /* for fast registration; NULL: an ordinary region */
 	LIST_ENTRY(o2l_mr) link;
 };
 
 struct o2l_mw {
 	struct ibv_mw ibv;
-	uint32_t rkey; /* the key in force; ibv.rkey belongs to the program */
+	uint32_t rkey; /* the current key; ibv.rkey is the program's copy */
 	bool valid;
 	struct o2l_mr *mr; /* NULL unless bound to a range */
 	struct o2l_qp *qp; /* type 2: the queue pair that bound it */
@@ -169,7 +169,7 @@ struct o2l_recv {
 	uint32_t num_sge;
 };
 
-/* A ring of receives: a queue pair's own, or a shared one. */
+/* A ring of posted receives: of a queue pair, or of a shared receive queue. */
 struct o2l_rq {
 	struct o2l_recv *ring;
 	struct ibv_sge *sges; /* max_sge for each slot */
@@ -187,7 +187,7 @@ struct o2l_srq {
 	LIST_ENTRY(o2l_srq) link;
 };
 
-/* A posted send.  Objects are named by key, never by pointer: the program may have destroyed them since. */
+/* A posted send.  It refers to objects by key, never by pointer, since the program may destroy them meanwhile. */
 struct o2l_send {
 	uint64_t wr_id;
 	enum ibv_wr_opcode opcode;
@@ -226,30 +226,30 @@ enum o2l_wait { O2L_NO_WAIT, O2L_WAIT_RNR, O2L_WAIT_ACK };
 
 struct o2l_qp {
 	struct ibv_qp ibv;
-	enum ibv_qp_state state; /* ibv.state belongs to the program's view */
+	enum ibv_qp_state state; /* the actual state; ibv.state is the program's view */
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr;
 	struct o2l_device *device;
-	struct o2l_device *dest_device; /* from the address vector; NULL: nobody has that GID */
+	struct o2l_device *dest_device; /* from the address vector; NULL: no device has that GID */
 	struct o2l_send *sq;
 	struct ibv_sge *sq_sges;
 	uint8_t *sq_inline;
 	uint32_t sq_head;
 	uint32_t sq_count;
 	struct o2l_rq own_rq;
-	struct o2l_rq *rq; /* own_rq, or the shared one */
+	struct o2l_rq *rq; /* &own_rq, or the ring of the shared receive queue */
 	uint32_t sq_psn;   /* next packet to send */
 	uint32_t rq_psn;   /* next packet expected */
 	uint32_t bound_windows;
-	bool queued; /* on the runnable list */
-	bool broken; /* refused a request: to ERR once that request has completed at the other side */
+	bool queued; /* is on the runnable list */
+	bool broken; /* it refused a request: it enters ERR once the requester has completed that request */
 	enum o2l_wait wait;
 	const struct o2l_rq *wait_rq;
 	uint64_t due_ns;
 	uint32_t rnr_left;
 	uint32_t ack_left;
-	TAILQ_ENTRY(o2l_qp) run_link;  /* runnable */
-	TAILQ_ENTRY(o2l_qp) wait_link; /* waiting */
+	TAILQ_ENTRY(o2l_qp) run_link;  /* on the list `runnable` */
+	TAILQ_ENTRY(o2l_qp) wait_link; /* on the list `waiting` */
 	LIST_ENTRY(o2l_qp) link;
 };
 
@@ -278,7 +278,7 @@ struct o2l_fabric {
 extern struct o2l_fabric o2l_fabric;
 
 /* fabric.c */
-void o2l_lock(void); /* also sets the fabric up on first use */
+void o2l_lock(void); /* also initializes the fabric on first use */
 void o2l_unlock(void);
 int o2l_index_add(struct o2l_index *index, void *object, uint32_t *number); /* 0 or -ENOMEM */
 void *o2l_index_get(const struct o2l_index *index, uint32_t number);	    /* NULL if none */
@@ -299,7 +299,7 @@ void o2l_fill_ops(struct verbs_context *verbs);
 void o2l_mr_free(struct o2l_mr *mr);
 void o2l_pd_free(struct o2l_pd *pd);
 int o2l_check_range(const void *addr, size_t length, unsigned int access); /* 0 or errno */
-/* Under the lock; the range was checked.  NULL: no memory. */
+/* The caller has checked the range.  NULL: no memory. */
 struct ibv_mr *o2l_mr_make(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned int access);
 struct o2l_mr *o2l_mr_by_lkey(const struct ibv_pd *pd, uint32_t lkey);
 struct o2l_mr *o2l_mr_by_rkey(const struct ibv_pd *pd, uint32_t rkey);
@@ -310,9 +310,9 @@ struct ibv_mw *o2l_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type); /* takes 
 int o2l_dealloc_mw(struct ibv_mw *mw);				       /* takes the lock */
 void o2l_mw_free(struct o2l_mw *mw);
 enum ibv_wc_status o2l_mw_bind(struct o2l_qp *qp, const struct o2l_send *wr);
-/* Invalidate a type 2 window by its key.  False: not a bound window that this queue pair may invalidate. */
+/* Invalidate a type 2 window or a fast registration by its key.  False: this queue pair may not invalidate it. */
 bool o2l_mw_invalidate(struct o2l_qp *qp, uint32_t rkey);
-/* Where [addr, addr+length) under rkey lies, for an access by qp's peer; NULL: refused. */
+/* The memory of [addr, addr+length) under rkey, for an access by the peer of qp; NULL: the access is refused. */
 uint8_t *o2l_remote_range(const struct o2l_qp *qp, uint32_t rkey, uint64_t addr, uint64_t length,
 			  unsigned int access);
 
@@ -325,9 +325,9 @@ void o2l_cq_free(struct o2l_cq *cq);
 /* events.c */
 void o2l_channel_free(struct o2l_channel *channel);
 void o2l_channel_notify(struct o2l_cq *cq);
-void o2l_channel_forget(struct o2l_cq *cq); /* drop the events of a queue that goes away */
+void o2l_channel_forget(struct o2l_cq *cq); /* drop the pending events of a queue that is being destroyed */
 void o2l_async(struct ibv_context *context, const struct ibv_async_event *event);
-void o2l_async_forget(struct o2l_context *context, const void *element); /* NULL: all */
+void o2l_async_forget(struct o2l_context *context, const void *element); /* NULL: drop all events */
 
 /* ah.c */
 void o2l_ah_free(struct o2l_ah *ah);
@@ -335,7 +335,7 @@ void o2l_ah_free(struct o2l_ah *ah);
 /* srq.c */
 int o2l_rq_init(struct o2l_rq *rq, uint32_t max_wr, uint32_t max_sge); /* 0 or errno */
 void o2l_rq_fini(struct o2l_rq *rq);
-/* A list of receives, up to the first that is refused, which *bad is then.  0 or errno.  qp_num 0: of no queue pair. */
+/* Post receives up to the first that fails, which *bad is set to.  0 or errno.  qp_num 0: of an SRQ. */
 int o2l_rq_post(struct o2l_rq *rq, const struct ibv_pd *pd, uint32_t qp_num, struct ibv_recv_wr *wr,
 		struct ibv_recv_wr **bad);
 const struct ibv_sge *o2l_rq_sges(const struct o2l_rq *rq); /* of the receive at the head */
@@ -349,7 +349,7 @@ void o2l_qp_free(struct o2l_qp *qp);
 
 /* qp_state.c */
 void o2l_qp_reset(struct o2l_qp *qp);
-void o2l_qp_error(struct o2l_qp *qp); /* to ERR, flushing both queues; nothing if there already */
+void o2l_qp_error(struct o2l_qp *qp); /* enter ERR and flush both queues; no effect if in ERR already */
 
 /* post.c */
 int o2l_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad); /* takes the lock */
@@ -357,13 +357,13 @@ int o2l_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr 
 int o2l_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind);	/* takes the lock */
 
 /* engine.c */
-bool o2l_run(void);			  /* until nothing is runnable; true if anything was executed */
-void o2l_break_peer(struct o2l_qp *peer); /* to ERR if it has refused a request; NULL: nothing */
-bool o2l_tick(void);			  /* move the clock to the next timer; false: there is none */
-void o2l_kick(struct o2l_qp *qp);	  /* make it runnable if it has work it may do */
-void o2l_unschedule(struct o2l_qp *qp);	  /* off every list */
+bool o2l_run(void);			  /* run until nothing is runnable; true if it executed anything */
+void o2l_break_peer(struct o2l_qp *peer); /* move peer (may be NULL) to ERR if it is `broken` */
+bool o2l_tick(void);			  /* advance the clock to the next timer; false: there is none */
+void o2l_kick(struct o2l_qp *qp);	  /* make it runnable if it has work that it may do */
+void o2l_unschedule(struct o2l_qp *qp);	  /* remove it from every list */
 void o2l_wake_rnr(const struct o2l_rq *rq);
-/* Completion of the send at the head, which is consumed. */
+/* Remove the send at the head of the queue, and write its completion if one is due. */
 void o2l_complete_send(struct o2l_qp *qp, enum ibv_wc_status status, uint32_t byte_len);
 
 /* requester.c */
@@ -371,7 +371,7 @@ enum o2l_verdict { O2L_DONE, O2L_RNR, O2L_LOST, O2L_FAILED };
 struct o2l_outcome {
 	enum ibv_wc_status status; /* O2L_FAILED: why */
 	uint32_t byte_len;	   /* O2L_DONE */
-	struct o2l_qp *peer;	   /* who answered, if anyone */
+	struct o2l_qp *peer;	   /* the queue pair that answered, or NULL */
 };
 enum o2l_verdict o2l_execute(struct o2l_qp *qp, const struct o2l_send *wr, struct o2l_outcome *outcome);
 
@@ -382,49 +382,49 @@ struct o2l_segment {
 };
 
 /* faults.c */
-int o2l_fault(enum o2_loop_call call, uint32_t qp_num); /* 0, or what the hook says */
+int o2l_fault(enum o2_loop_call call, uint32_t qp_num); /* 0, or the hook's return value */
 
 /* gaps.c */
 struct o2l_gaps;
 struct o2l_gaps *o2l_gaps_make(const struct ibv_sge *entry, uint32_t count); /* NULL: no memory */
 void o2l_gaps_free(struct o2l_gaps *gaps);				     /* NULL is allowed */
-/* Address space that stands for the ranges, and how long they are together. */
+/* The virtual range that represents the byte ranges, and their total length. */
 uint8_t *o2l_gaps_range(const struct o2l_gaps *gaps, uint64_t *length);
-/* Where the bytes at a place of a region really are, and how many of *length are there side by side. */
+/* The real memory at a place of any region; reduces *length to the bytes that are contiguous there. */
 uint8_t *o2l_gaps_resolve(uint8_t *place, size_t *length);
 
 /* fast_reg.c */
 struct o2l_fast;
-void o2l_fast_free(struct o2l_mr *mr);		/* what a region has as one for fast registration */
-bool o2l_fast_is_free(const struct o2l_mr *mr); /* it is one, and not registered now */
+void o2l_fast_free(struct o2l_mr *mr);		/* free the region's fast-registration state, if any */
+bool o2l_fast_is_free(const struct o2l_mr *mr); /* it is for fast registration, and not registered */
 int o2l_fast_check(const struct o2l_qp *qp, const struct ibv_send_wr *wr); /* 0 or errno */
 bool o2l_fast_register(struct o2l_qp *qp, const struct o2l_send *wr);
 /* False: there is no such region, or it is registered under another key. */
 bool o2l_fast_invalidate(struct o2l_qp *qp, uint32_t key);
 
-/* A list of work request entries turned into host addresses, as far as it is valid. */
+/* A scatter/gather list translated to host addresses, up to the first fault. */
 struct o2l_sgl {
-	struct o2l_segment segment[O2L_MAX_SGE + 1]; /* a datagram's route header comes before its data */
+	struct o2l_segment segment[O2L_MAX_SGE + 1]; /* one more for a datagram's route header */
 	uint32_t count;
-	uint64_t valid_bytes;	   /* bytes before the first fault; all of them if there is none */
+	uint64_t valid_bytes;	   /* bytes before the first fault, or all bytes */
 	enum ibv_wc_status status; /* the first fault, or IBV_WC_SUCCESS */
 };
 
 uint32_t o2l_mtu_bytes(enum ibv_mtu mtu);
 uint32_t o2l_packets(uint64_t length, uint32_t mtu_bytes);
 /*
- * Map up to length bytes of the list.  A fault costs the whole packet when sending (that packet is never
- * built), and only the piece when receiving (pieces before it are already written).
+ * Translate up to length bytes of the list.  When sending, a fault drops the whole packet, since it is never
+ * built. When receiving, it drops only the piece, since earlier pieces are already written.
  */
 void o2l_sgl_gather(const struct ibv_pd *pd, const struct ibv_sge *sges, uint32_t count, uint64_t length,
 		    uint32_t mtu_bytes, struct o2l_sgl *sgl);
 void o2l_sgl_scatter(const struct ibv_pd *pd, const struct ibv_sge *sges, uint32_t count, uint64_t length,
 		     uint32_t mtu_bytes, struct o2l_sgl *sgl);
 void o2l_sgl_copy(const struct o2l_sgl *to, const struct o2l_sgl *from, uint64_t length);
-/* A list of one range of host memory. */
+/* Make a list that consists of one range of host memory. */
 void o2l_sgl_one(struct o2l_sgl *sgl, uint8_t *base, uint64_t length);
 
-/* faults.c: a receive was posted; a SEND has arrived. */
+/* faults.c: to be called when a receive was posted, and when a SEND or WRITE has arrived. */
 void o2l_scribble(const struct ibv_pd *pd, const struct ibv_recv_wr *wr);
 void o2l_tell_tap(const struct o2l_qp *from, const struct o2l_qp *to, const struct o2l_send *wr,
 		  const struct o2l_sgl *data);
@@ -432,18 +432,17 @@ void o2l_tell_tap(const struct o2l_qp *from, const struct o2l_qp *to, const stru
 /* responder.c */
 struct o2l_request {
 	const struct o2l_send *wr;
-	const struct o2l_sgl
-		*data; /* what the requester sends; valid_bytes may be less than wr->length_bytes */
+	const struct o2l_sgl *data; /* data from the requester; valid_bytes may be below wr->length_bytes */
 	uint32_t mtu_bytes;
 	union ibv_gid sgid; /* of the requester */
 	uint32_t src_qp;
 };
-/* Each returns the verdict the requester sees; *status is set for O2L_FAILED. */
+/* Each returns the verdict for the requester; for O2L_FAILED it also sets *status. */
 enum o2l_verdict o2l_respond_send(struct o2l_qp *peer, const struct o2l_request *request,
 				  enum ibv_wc_status *status);
 enum o2l_verdict o2l_respond_write(struct o2l_qp *peer, const struct o2l_request *request,
 				   enum ibv_wc_status *status);
-/* On O2L_DONE *range is where length_bytes (8 for an atomic) may be read, or read and written. */
+/* On O2L_DONE *range is memory of length_bytes (8 for an atomic) to read, or for an atomic to read and write. */
 enum o2l_verdict o2l_respond_range(struct o2l_qp *peer, const struct o2l_send *wr, uint8_t **range,
 				   enum ibv_wc_status *status);
 void o2l_respond_ud(struct o2l_qp *peer, const struct o2l_request *request);

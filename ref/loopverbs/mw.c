@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory windows: allocation, binding, invalidation, and what a remote key lets through. */
+/* Memory windows: allocation, binding, invalidation, and the check of remote keys. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -67,8 +67,8 @@ static struct o2l_mw *mw_by_key(uint32_t rkey)
 }
 
 /*
- * The window's range is given in the region's addresses and must lie in them.  A zero-based window is no
- * exception: only those who go through it count from 0.
+ * The window's range is in the region's addresses and must lie inside the region.  This holds for a zero-based
+ * window too: only accesses through it count from 0.
  */
 static bool bind_range_ok(const struct o2l_send *wr, const struct o2l_mr *mr)
 {
@@ -94,7 +94,7 @@ static bool bind_allowed(const struct o2l_qp *qp, const struct o2l_mw *mw, const
 	if (wr->bind.access & O2L_REMOTE_CHANGE && !(mr->access & IBV_ACCESS_LOCAL_WRITE))
 		return false;
 	if (wr->bind.access & IBV_ACCESS_REMOTE_ATOMIC && mr->gaps)
-		return false; /* an atomic might lie across two entries, as in o2_loop_reg_gaps */
+		return false; /* an atomic might span two entries, as in o2_loop_reg_gaps */
 	return wr->bind.length == 0 || bind_range_ok(wr, mr);
 }
 
@@ -110,7 +110,7 @@ enum ibv_wc_status o2l_mw_bind(struct o2l_qp *qp, const struct o2l_send *wr)
 	}
 	if (!mw || !bind_allowed(qp, mw, mr, wr))
 		return IBV_WC_MW_BIND_ERR;
-	unbind(mw); /* type 1 may be bound again without being invalidated */
+	unbind(mw); /* a type 1 window may be bound again without invalidation */
 	mw->rkey = (mw->rkey & ~KEY_BYTE) | (wr->bind.new_rkey & KEY_BYTE);
 	mw->addr = wr->bind.addr;
 	mw->length = wr->bind.length;
@@ -135,7 +135,7 @@ bool o2l_mw_invalidate(struct o2l_qp *qp, uint32_t rkey)
 
 	if (rkey >> 8 < O2L_FIRST_MW_INDEX)
 		return o2l_fast_invalidate(qp, rkey);
-	/* Only a bound type 2 window can be invalidated, and only through the queue pair it belongs to. */
+	/* Only a bound type 2 window can be invalidated, and only by the queue pair that has bound it. */
 	if (!mw || mw->ibv.type != IBV_MW_TYPE_2 || !mw->valid || mw->qp != qp)
 		return false;
 	unbind(mw);

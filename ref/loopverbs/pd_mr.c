@@ -10,7 +10,7 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-/* What needs the pages to be writable: these, and remote rights, which need local write too. */
+/* Rights that need writable pages: these and the remote write rights, which require local write as well. */
 #define WRITING ((unsigned int)(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND))
 #define REFUSED ((unsigned int)(IBV_ACCESS_ZERO_BASED | IBV_ACCESS_ON_DEMAND | IBV_ACCESS_HUGETLB))
 #define KNOWN                                                                                        \
@@ -19,8 +19,8 @@
 	 REFUSED)
 
 /*
- * A region's two keys differ, also where most devices give it one: whoever publishes an lkey, or gathers through an
- * rkey, is refused here.
+ * The lkey and rkey of a region differ, although on most devices they are equal.  So a program that publishes
+ * an lkey, or uses an rkey locally, fails here.
  */
 #define OTHER_KEY 0x80u
 
@@ -62,11 +62,11 @@ int ibv_dealloc_pd(struct ibv_pd *ibv)
 
 static int advise(uint64_t addr, size_t length, int advice)
 {
-	/* The range came from the program as a number or pointer; the kernel judges it. */
+	/* The program has passed the range unchecked; the kernel checks it. */
 	return madvise((void *)(uintptr_t)addr, length, advice) ? errno : 0;
 }
 
-/* Whether the kernel knows the advice at all: older ones answer EINVAL, where we then check nothing. */
+/* Does the kernel support the advice?  Older kernels return EINVAL; then no pages are checked. */
 static bool can_populate(void)
 {
 	static int known = -1;
@@ -81,7 +81,7 @@ static bool can_populate(void)
 	return known > 0;
 }
 
-/* What pinning would do, short of pinning: fault every page in, for writing where the region is writable. */
+/* Fault in every page, as pinning would, for writing if the access rights need it. */
 static int check_pages(const void *addr, size_t length, unsigned int access)
 {
 	uint64_t first = (uint64_t)(uintptr_t)addr & ~(uint64_t)(O2L_PAGE_BYTES - 1);
@@ -180,14 +180,14 @@ int ibv_dereg_mr(struct ibv_mr *ibv)
 
 	o2l_lock();
 	if (mr->windows)
-		error = EINVAL; /* soft-RoCE's answer while a window is bound */
+		error = EINVAL; /* as soft-RoCE does while a window is bound */
 	else
 		o2l_mr_free(mr);
 	o2l_unlock();
 	return error;
 }
 
-/* The region with the number that a key has in its upper bits; NULL: none of this domain that is registered. */
+/* Find a registered region of this protection domain by the number in the key's upper bits; or NULL. */
 static struct o2l_mr *by_number(const struct ibv_pd *pd, uint32_t key)
 {
 	struct o2l_mr *mr = o2l_index_get(&o2l_fabric.mrs, key >> 8);
@@ -209,7 +209,7 @@ struct o2l_mr *o2l_mr_by_rkey(const struct ibv_pd *pd, uint32_t rkey)
 	return mr && mr->ibv.rkey == rkey ? mr : NULL;
 }
 
-/* Neither range may wrap: a region whose addresses run over 2^64 registers, but nothing lies in it. */
+/* Neither range may wrap: a region that ends beyond 2^64 can be registered, but no access lies inside it. */
 bool o2l_range_in(uint64_t addr, uint64_t length, uint64_t base, uint64_t base_length)
 {
 	if (base > UINT64_MAX - base_length || addr < base || length > base_length)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Posting work: what is checked at once, and how it is kept until it runs. */
+/* Posting work requests: the checks at the time of posting, and the copy that is kept until execution. */
 #include "loopverbs/internal.h"
 
 static bool is_atomic(enum ibv_wr_opcode opcode)
@@ -7,7 +7,7 @@ static bool is_atomic(enum ibv_wr_opcode opcode)
 	return opcode == IBV_WR_ATOMIC_CMP_AND_SWP || opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
 }
 
-/* Whether a queue pair of this type can do this at all. */
+/* Does this type of queue pair support the opcode? */
 static bool opcode_ok(enum ibv_qp_type type, enum ibv_wr_opcode opcode)
 {
 	switch (opcode) {
@@ -30,7 +30,7 @@ static bool opcode_ok(enum ibv_qp_type type, enum ibv_wr_opcode opcode)
 	}
 }
 
-/* The same refusals as a driver's post_send; keys and ranges wait until the request runs. */
+/* The checks of a driver's post_send.  Keys and ranges are checked when the request is executed. */
 static int check_send(const struct o2l_qp *qp, const struct ibv_send_wr *wr, uint64_t length)
 {
 	const struct ibv_qp_cap *cap = &qp->init.cap;
@@ -46,14 +46,14 @@ static int check_send(const struct o2l_qp *qp, const struct ibv_send_wr *wr, uin
 	if (wr->opcode == O2_LOOP_WR_REG_MR && (length || wr->num_sge || o2l_fast_check(qp, wr)))
 		return EINVAL;
 	if (qp->ibv.qp_type == IBV_QPT_UD && (!wr->wr.ud.ah || length > O2L_PAGE_BYTES))
-		return EINVAL; /* a datagram is one packet */
+		return EINVAL; /* a datagram must fit in one packet */
 	return qp->sq_count == cap->max_send_wr ? ENOMEM : 0;
 }
 
 static void take_bind(struct o2l_send *send, const struct ibv_mw *mw, uint32_t new_rkey,
 		      const struct ibv_mw_bind_info *info)
 {
-	send->bind.old_rkey = mw->rkey; /* as the program holds it now */
+	send->bind.old_rkey = mw->rkey; /* the program's current key */
 	send->bind.new_rkey = new_rkey;
 	send->bind.mr_lkey = info->mr ? info->mr->lkey : 0;
 	send->bind.access = info->mw_access_flags;
@@ -63,7 +63,7 @@ static void take_bind(struct o2l_send *send, const struct ibv_mw *mw, uint32_t n
 
 static void take_opcode(struct o2l_send *send, const struct o2l_qp *qp, const struct ibv_send_wr *wr)
 {
-	send->imm_data = wr->imm_data; /* shares its place with invalidate_rkey */
+	send->imm_data = wr->imm_data; /* the same union as invalidate_rkey */
 	if (qp->ibv.qp_type == IBV_QPT_UD) {
 		const struct o2l_ah *ah = O2L_CONTAINER(wr->wr.ud.ah, struct o2l_ah, ibv);
 
@@ -74,7 +74,7 @@ static void take_opcode(struct o2l_send *send, const struct o2l_qp *qp, const st
 	} else if (wr->opcode == IBV_WR_BIND_MW) {
 		take_bind(send, wr->bind_mw.mw, wr->bind_mw.rkey, &wr->bind_mw.bind_info);
 	} else if (wr->opcode == O2_LOOP_WR_REG_MR) {
-		send->bind.mr_lkey = wr->bind_mw.bind_info.mr->lkey; /* its number is meant, not the key */
+		send->bind.mr_lkey = wr->bind_mw.bind_info.mr->lkey; /* for the region's number only */
 		send->bind.new_rkey = wr->bind_mw.rkey;
 		send->bind.access = wr->bind_mw.bind_info.mw_access_flags;
 	} else if (is_atomic(wr->opcode)) {
@@ -141,7 +141,7 @@ static int post_one(struct o2l_qp *qp, const struct ibv_send_wr *wr)
 	return 0;
 }
 
-/* After posting: run it, or flush it if the queue pair is in error. */
+/* After posting: execute the work, or flush it if the queue pair is in ERR. */
 static void start(struct o2l_qp *qp)
 {
 	while (qp->state == IBV_QPS_ERR && qp->sq_count)
@@ -196,7 +196,7 @@ int o2l_post_recv(struct ibv_qp *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr
 	return error;
 }
 
-/* Type 1: a posted request like any other, whose new key the caller learns at once. */
+/* Type 1 bind: a posted request whose new key the caller gets at once. */
 int o2l_bind_mw(struct ibv_qp *ibv, struct ibv_mw *mw, struct ibv_mw_bind *bind)
 {
 	struct o2l_qp *qp = O2L_CONTAINER(ibv, struct o2l_qp, ibv);

@@ -4,7 +4,7 @@
 
 #include "loopverbs/internal.h"
 
-#define SGE_BYTES 16u /* what one gather entry takes of a work queue element */
+#define SGE_BYTES 16u /* size of one gather entry in a work queue element */
 
 static int check_init(const struct ibv_pd *pd, const struct ibv_qp_init_attr *init)
 {
@@ -29,7 +29,7 @@ static int check_init(const struct ibv_pd *pd, const struct ibv_qp_init_attr *in
 	return cap->max_recv_wr > O2L_MAX_QP_WR || cap->max_recv_sge > O2L_MAX_SGE ? EINVAL : 0;
 }
 
-/* Entries and inline data share the element, so asking for one grants the other (as soft-RoCE does). */
+/* Gather entries and inline data share the queue element, so each grows to the size of both, as in soft-RoCE. */
 static void grant(struct ibv_qp_cap *cap, bool shared)
 {
 	uint32_t bytes = cap->max_send_sge * SGE_BYTES;
@@ -123,7 +123,7 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
 	return &qp->ibv;
 }
 
-/* The extended form, as far as it says nothing that the plain one cannot. */
+/* The extended call, if it asks for nothing that the plain call cannot do. */
 struct ibv_qp *o2l_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *init)
 {
 	(void)context;
@@ -131,11 +131,11 @@ struct ibv_qp *o2l_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_
 	    init->comp_mask & ~(uint32_t)(IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS) ||
 	    (init->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS && init->create_flags))
 		return o2l_refuse_object(EOPNOTSUPP);
-	/* verbs.h makes the plain structure the beginning of the extended one, and relies on it likewise. */
+	/* The plain structure is the beginning of the extended one; verbs.h relies on this too. */
 	return ibv_create_qp(init->pd, (struct ibv_qp_init_attr *)(void *)init);
 }
 
-/* No send operations beyond ibv_post_send. */
+/* The extended send API is not supported, only ibv_post_send. */
 struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *qp)
 {
 	(void)qp;
@@ -186,7 +186,7 @@ int ibv_destroy_qp(struct ibv_qp *ibv)
 
 	o2l_lock();
 	/*
-	 * A type 2 window still bound here would outlive its queue pair (docs/loopverbs.md, "Differences from soft-RoCE").
+	 * A type 2 window still bound would outlive its QP (docs/loopverbs.md, "Differences from soft-RoCE").
 	 */
 	if (qp->bound_windows)
 		error = EBUSY;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The state machine of a queue pair: which changes ibv_modify_qp(3) lets through, and what they do. */
+/* The state machine of a queue pair: the transitions that ibv_modify_qp(3) allows, and their effects. */
 #include "loopverbs/internal.h"
 
 #define AV	(IBV_QP_AV)
@@ -10,7 +10,7 @@
 #define CUR	(IBV_QP_CUR_STATE)
 #define CONNECT (IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN)
 
-/* One line of the table: attributes that must be given and may be given, by type. */
+/* One transition: the attributes that are required and those that are optional, by queue pair type. */
 struct transition {
 	enum ibv_qp_state from;
 	enum ibv_qp_state to;
@@ -85,10 +85,10 @@ static bool values_ok(const struct o2l_qp *qp, const struct ibv_qp_attr *a, int 
 		return false;
 	if (mask & IBV_QP_MAX_DEST_RD_ATOMIC && a->max_dest_rd_atomic > O2L_MAX_RD_ATOMIC)
 		return false;
-	return !(mask & (IBV_QP_ALT_PATH | IBV_QP_CAP | IBV_QP_RATE_LIMIT)); /* not offered */
+	return !(mask & (IBV_QP_ALT_PATH | IBV_QP_CAP | IBV_QP_RATE_LIMIT)); /* not supported */
 }
 
-/* Take over one field if its bit is set. */
+/* Copy one field if its bit is set in the mask. */
 #define TAKE(bit, field)                           \
 	do {                                       \
 		if (mask & (bit))                  \
@@ -123,7 +123,7 @@ static void take_values(struct o2l_qp *qp, const struct ibv_qp_attr *a, int mask
 	qp->ack_left = qp->attr.retry_cnt;
 }
 
-/* Back to birth: both queues emptied without completions.  Windows bound here stay bound, as measured. */
+/* Reset: empty both queues without completions.  Bound windows stay bound, as measured on soft-RoCE. */
 void o2l_qp_reset(struct o2l_qp *qp)
 {
 	o2l_unschedule(qp);

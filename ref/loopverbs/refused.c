@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Entry points that these devices do not offer.  They are defined all the same: under LD_PRELOAD an undefined
- * one would reach the real libibverbs, which would take our objects for its own.
+ * Entry points that these devices do not support.  They must be defined: with LD_PRELOAD a missing one would
+ * resolve to the real libibverbs, which would misinterpret loopverbs' objects.
  */
 #include "loopverbs/internal.h"
 
-/* Exported by libibverbs, declared in none of its headers. */
+/* libibverbs exports these, but declares them in no header. */
 int ibv_read_sysfs_file(const char *dir, const char *file, char *buf, size_t size);
 const char *ibv_get_sysfs_path(void);
 int ibv_dontfork_range(void *base, size_t size);
@@ -97,18 +97,18 @@ int ibv_set_ece(struct ibv_qp *qp, struct ibv_ece *ece)
 int ibv_query_ece(struct ibv_qp *qp, struct ibv_ece *ece)
 {
 	(void)qp;
-	memset(ece, 0, sizeof(*ece)); /* no enhancement is in use */
+	memset(ece, 0, sizeof(*ece)); /* no enhanced connection options */
 	return 0;
 }
 
-/* Nothing is promised about the order in which a message's bytes arrive. */
+/* The order in which the bytes of a message arrive is not guaranteed. */
 int ibv_query_qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode op, uint32_t flags)
 {
 	(void)qp, (void)op, (void)flags;
 	return 0;
 }
 
-/* Memory is used where it is: a forked child has its own copy, and nothing has to be done about it. */
+/* No memory is pinned: a forked child has its own copy, and nothing needs to be done. */
 int ibv_fork_init(void)
 {
 	return 0;
@@ -131,7 +131,7 @@ int ibv_dofork_range(void *base, size_t size)
 	return 0;
 }
 
-/* Nothing about these devices stands in /sys. */
+/* These devices have no entries in /sys. */
 const char *ibv_get_sysfs_path(void)
 {
 	return "/nonexistent";

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Executing a send: the requester's half. */
+/* The requester's side of executing a send. */
 
 #include "loopverbs/internal.h"
 
 /*
- * Who answers: the queue pair that the address names, if it is connected back to us and expects the packet we
- * would send.  Anyone else would drop the packet, so the requester hears nothing.
+ * Find the peer: the queue pair that the address names, if it is connected back to qp and expects qp's next
+ * packet.  Any other queue pair would drop the packet, so the requester would get no answer.
  */
 static struct o2l_qp *find_peer(const struct o2l_qp *qp)
 {
@@ -32,7 +32,7 @@ static const struct ibv_sge *sges_of(const struct o2l_qp *qp, const struct o2l_s
 	return qp->sq_sges ? &qp->sq_sges[(size_t)(wr - qp->sq) * qp->init.cap.max_send_sge] : NULL;
 }
 
-/* The data of the request at the head of the queue. */
+/* Gather the data of the request at the head of the queue. */
 static void gather(struct o2l_qp *qp, const struct o2l_send *wr, uint32_t mtu_bytes, struct o2l_sgl *sgl)
 {
 	size_t slot = (size_t)(wr - qp->sq);
@@ -65,7 +65,7 @@ static void count_out(const struct o2l_send *wr)
 		o2l_fabric.counters.sends++;
 }
 
-/* SEND and RDMA WRITE: data goes out.  A fault in our own list costs the packets from there on. */
+/* Execute a SEND or RDMA WRITE.  A fault in the local gather list drops the packets from the fault on. */
 static enum o2l_verdict execute_out(struct o2l_qp *qp, struct o2l_qp *peer, const struct o2l_send *wr,
 				    struct o2l_outcome *outcome)
 {
@@ -75,7 +75,7 @@ static enum o2l_verdict execute_out(struct o2l_qp *qp, struct o2l_qp *peer, cons
 	enum o2l_verdict verdict;
 
 	gather(qp, wr, mtu_bytes, &data);
-	/* Our own fault shows whether or not anyone answers. */
+	/* A local fault is reported even if no peer answers. */
 	if (data.status != IBV_WC_SUCCESS && (!peer || data.valid_bytes == 0))
 		return local_fault(outcome, data.status);
 	if (!peer)
@@ -113,7 +113,7 @@ static enum o2l_verdict execute_read(struct o2l_qp *qp, struct o2l_qp *peer, con
 	o2l_sgl_scatter(qp->ibv.pd, sges_of(qp, wr), wr->num_sge, wr->length_bytes, mtu_bytes, &to);
 	o2l_sgl_copy(&to, &from, to.valid_bytes);
 	if (to.status != IBV_WC_SUCCESS)
-		return local_fault(outcome, IBV_WC_LOC_PROT_ERR); /* whatever the fault, as measured */
+		return local_fault(outcome, IBV_WC_LOC_PROT_ERR); /* for every fault, as measured */
 	o2l_fabric.counters.reads++;
 	outcome->byte_len = wr->length_bytes;
 	return O2L_DONE;
@@ -162,7 +162,7 @@ static enum o2l_verdict execute_local(struct o2l_qp *qp, const struct o2l_send *
 	return status == IBV_WC_SUCCESS ? O2L_DONE : local_fault(outcome, status);
 }
 
-/* Unreliable types: the requester is done when the packet has left, whoever takes it. */
+/* Unreliable types: the request completes when the packet is sent, whether or not a peer receives it. */
 static enum o2l_verdict execute_unreliable(struct o2l_qp *qp, const struct o2l_send *wr,
 					   struct o2l_outcome *outcome)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Answering a request: the responder's half.  Checks in soft-RoCE's order: rights, receive, range. */
+/* The responder's side of a request.  It checks in soft-RoCE's order: rights, receive, range. */
 #include <arpa/inet.h>
 
 #include "loopverbs/internal.h"
@@ -10,8 +10,8 @@ static struct o2l_cq *recv_cq(const struct o2l_qp *qp)
 }
 
 /*
- * Refuse the request: the requester hears theirs; a receive already taken completes with ours; error
- * follows.
+ * Refuse the request.  The requester gets status `theirs`; a receive that was taken completes with `ours`; the
+ * responder then enters ERR.
  */
 static enum o2l_verdict refuse(struct o2l_qp *peer, bool taken, enum ibv_wc_status ours,
 			       enum ibv_wc_status theirs, enum ibv_wc_status *status)
@@ -30,7 +30,7 @@ static enum o2l_verdict refuse(struct o2l_qp *peer, bool taken, enum ibv_wc_stat
 	return O2L_FAILED;
 }
 
-/* Complete the receive at the head. */
+/* Complete the receive at the head of the queue. */
 static void deliver(struct o2l_qp *peer, const struct o2l_send *wr, struct ibv_wc *wc)
 {
 	wc->wr_id = peer->rq->ring[peer->rq->head].wr_id;
@@ -44,8 +44,8 @@ static void deliver(struct o2l_qp *peer, const struct o2l_send *wr, struct ibv_w
 }
 
 /*
- * SEND WITH INVALIDATE of a key that cannot be invalidated: the message has arrived and the requester is told
- * so, but the receive fails and so does the responder (measured).
+ * SEND WITH INVALIDATE of a key that cannot be invalidated: the message has arrived, and the requester's
+ * completion says so, but the receive fails and the responder enters ERR (measured).
  */
 static enum o2l_verdict deliver_invalidate(struct o2l_qp *peer, const struct o2l_send *wr, struct ibv_wc *wc)
 {
@@ -78,7 +78,7 @@ enum o2l_verdict o2l_respond_send(struct o2l_qp *peer, const struct o2l_request 
 	if (to.status != IBV_WC_SUCCESS)
 		return refuse(peer, true, IBV_WC_LOC_QP_OP_ERR, IBV_WC_REM_OP_ERR, status);
 	if (data->status != IBV_WC_SUCCESS)
-		return O2L_DONE; /* the rest never comes: the receive stays open until a flush */
+		return O2L_DONE; /* the rest never arrives: the receive stays posted until a flush */
 	if (wr->opcode == IBV_WR_SEND_WITH_INV)
 		return deliver_invalidate(peer, wr, &wc);
 	deliver(peer, wr, &wc);
@@ -100,12 +100,12 @@ enum o2l_verdict o2l_respond_write(struct o2l_qp *peer, const struct o2l_request
 		return refuse(peer, false, IBV_WC_REM_INV_REQ_ERR, IBV_WC_REM_INV_REQ_ERR, status);
 	if (imm && peer->rq->count == 0)
 		return O2L_RNR;
-	if (wr->length_bytes) /* an empty access names nothing, and its key is not looked at */
+	if (wr->length_bytes) /* the key of an access of 0 bytes is not checked */
 		range = o2l_remote_range(peer, wr->rkey, wr->remote_addr, wr->length_bytes,
 					 IBV_ACCESS_REMOTE_WRITE);
 	if (wr->length_bytes && !range) {
 		o2l_fabric.counters.refused_access++;
-		/* Only the last packet of a write takes a receive, and the first one was refused. */
+		/* A WRITE takes a receive with its last packet; here its first packet was refused. */
 		return refuse(peer, imm && one_packet, IBV_WC_REM_ACCESS_ERR, IBV_WC_REM_ACCESS_ERR, status);
 	}
 	o2l_sgl_one(&to, range, data->valid_bytes);
@@ -136,7 +136,7 @@ enum o2l_verdict o2l_respond_range(struct o2l_qp *peer, const struct o2l_send *w
 }
 
 /*
- * A datagram arrives behind 40 bytes of route header; one that does not fit or has the wrong key is dropped.
+ * A datagram is delivered behind a 40-byte route header, or dropped if it does not fit or has a wrong Q_Key.
  */
 void o2l_respond_ud(struct o2l_qp *peer, const struct o2l_request *request)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Gather and scatter lists: from keys and addresses to host memory. */
+/* Gather and scatter lists: translation of keys and addresses to host memory. */
 #include "loopverbs/internal.h"
 
 uint32_t o2l_mtu_bytes(enum ibv_mtu mtu)
@@ -7,7 +7,7 @@ uint32_t o2l_mtu_bytes(enum ibv_mtu mtu)
 	return 128u << mtu;
 }
 
-/* An empty message is still one packet. */
+/* A message of 0 bytes takes one packet. */
 uint32_t o2l_packets(uint64_t length, uint32_t mtu_bytes)
 {
 	return length ? (uint32_t)((length + mtu_bytes - 1) / mtu_bytes) : 1;
@@ -27,8 +27,8 @@ static uint64_t round_down(uint64_t value, uint32_t unit)
 }
 
 /*
- * How many bytes of an entry that starts at byte `at` of the message are valid, in whole pieces: a piece ends
- * where the packet or the entry does, and is checked as one.
+ * Valid bytes of an entry whose first byte is byte `at` of the message, in whole pieces.  A piece ends where a
+ * packet or the entry ends, and is checked as a unit.
  */
 static uint64_t valid_pieces(const struct o2l_mr *mr, const struct ibv_sge *sge, uint64_t at,
 			     uint32_t mtu_bytes)
@@ -44,7 +44,7 @@ static uint64_t valid_pieces(const struct o2l_mr *mr, const struct ibv_sge *sge,
 	return end > at ? end - at : 0;
 }
 
-/* Map entries until length bytes, the end of the list, or a fault. */
+/* Translate entries until length bytes are mapped, the list ends, or a fault occurs. */
 static void map(const struct ibv_pd *pd, const struct ibv_sge *sges, uint32_t count, uint64_t length,
 		unsigned int access, uint32_t mtu_bytes, struct o2l_sgl *sgl)
 {
@@ -58,7 +58,7 @@ static void map(const struct ibv_pd *pd, const struct ibv_sge *sges, uint32_t co
 		uint64_t valid;
 
 		if (sge.length == 0)
-			continue; /* an empty entry names nothing, and its key is not looked at */
+			continue; /* the key of an empty entry is not checked */
 		if (sge.length > length - at)
 			sge.length = (uint32_t)(length - at);
 		mr = o2l_mr_by_lkey(pd, sge.lkey);
@@ -98,13 +98,13 @@ void o2l_sgl_scatter(const struct ibv_pd *pd, const struct ibv_sge *sges, uint32
 		map(pd, sges, count, length, IBV_ACCESS_LOCAL_WRITE, mtu_bytes, sgl);
 		return;
 	}
-	/* The packet that does not fit is refused before any of it is written. */
+	/* A packet that does not fit is refused before any of it is written. */
 	map(pd, sges, count, round_down(room, mtu_bytes), IBV_ACCESS_LOCAL_WRITE, mtu_bytes, sgl);
 	if (sgl->status == IBV_WC_SUCCESS)
 		sgl->status = IBV_WC_LOC_QP_OP_ERR;
 }
 
-/* Source and sink may be the same memory, or overlap: the program's affair, but not undefined here. */
+/* Source and sink may overlap.  The result is then up to the program, but the copy is well-defined. */
 void o2l_sgl_copy(const struct o2l_sgl *to, const struct o2l_sgl *from, uint64_t length)
 {
 	uint32_t t = 0, f = 0;

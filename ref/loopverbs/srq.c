@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Receive rings, and the shared receive queue. */
+/* Receive rings and shared receive queues. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -80,7 +80,7 @@ void o2l_rq_pop(struct o2l_qp *qp)
 			const struct ibv_async_event event = {{.srq = &srq->ibv},
 							      IBV_EVENT_SRQ_LIMIT_REACHED};
 
-			srq->limit = 0; /* told once until armed again */
+			srq->limit = 0; /* the event is sent once, until it is armed again */
 			o2l_async(srq->ibv.context, &event);
 		}
 	}
@@ -113,7 +113,7 @@ struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init
 	return &srq->ibv;
 }
 
-/* Change the size of the ring, keeping what is posted. */
+/* Resize the ring, keeping the posted receives. */
 static int resize(struct o2l_srq *srq, uint32_t max_wr)
 {
 	struct o2l_rq *old = &srq->rq, rq;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of values, and link rates: the helpers of verbs that touch no device. */
+/* Names of values, and link rates: helpers of verbs that use no device. */
 #include "loopverbs/internal.h"
 
-/* The text at an index, or that of an unknown value. */
+/* The text at an index, or "unknown". */
 #define LOOK_UP(table, value) \
 	((size_t)(value) < sizeof(table) / sizeof((table)[0]) && (table)[value] ? (table)[value] : "unknown")
 

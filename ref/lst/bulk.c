@@ -13,7 +13,7 @@ struct o2_lst_pages {
 	enum o2_reg_mode mode;
 	uint32_t npages;
 	uint32_t nfree;
-	uint32_t free[]; /* a stack of page numbers */
+	uint32_t free[]; /* stack of page numbers */
 };
 
 int o2_lst_pages_create(const struct o2_arena *arena, uint32_t first_page, uint32_t npages,
@@ -98,10 +98,10 @@ struct o2_transfer_memory o2_lst_bulk_memory(const struct o2_lst_bulk *bulk)
 
 /* --- bytes, page by page --- */
 
-/* What is done with the bytes of one page: `at` is where they are in the bulk, offset in the page. */
+/* An operation on the bytes of a bulk, page by page.  at: offset of the piece in the bulk; offset: in the page. */
 struct pass {
 	int (*piece)(struct pass *pass, uint8_t *bytes, uint32_t at, uint32_t length_bytes, uint32_t offset);
-	uint32_t at, end; /* of which bytes */
+	uint32_t at, end; /* range of the bulk's bytes */
 	enum o2_lst_brw_check check;
 	enum o2_byte_order order;
 	struct o2_lst_wrong *wrong;
@@ -111,7 +111,7 @@ struct pass {
 
 static int pass_over(const struct o2_lst_bulk *bulk, struct pass *pass)
 {
-	uint32_t first = 0; /* byte of the bulk that the piece begins with */
+	uint32_t first = 0; /* offset in the bulk of the current piece */
 	int rc = 0;
 
 	for (uint32_t i = 0; i < bulk->count && rc == 0; first += bulk->kiov[i++].len) {

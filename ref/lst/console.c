@@ -9,10 +9,10 @@
 #include "lst/console_internal.h"
 #include "lst/wire/range.h"
 
-/* The session: what is asked of the node's framework, one request after the other, and what its replies mean. */
+/* The session: the requests to the node's framework, one after the other, and the handling of its replies. */
 
 #define MAX_ERRNO   4095u
-#define ALIVE_SHARE 2u /* of the node's timeout, without a word: then it is asked something */
+#define ALIVE_SHARE 2u /* the node is sent a DEBUG after this share of its timeout without a reply */
 
 static void enter(struct o2_lst_console *console, enum o2_lst_console_step step);
 
@@ -28,7 +28,7 @@ const char *o2_lst_console_step_name(enum o2_lst_console_step step)
 	return names[step];
 }
 
-/* A status is a number of the peer's. */
+/* The peer chooses the status, so it may be no errno. */
 static int errno_of(uint32_t status)
 {
 	return status <= MAX_ERRNO ? -(int)status : -EPROTO;
@@ -36,7 +36,7 @@ static int errno_of(uint32_t status)
 
 /* --- ends and failures --- */
 
-/* The first failure is the one that is told. */
+/* Record a failure, unless an earlier one was recorded. */
 static void note_failure(struct o2_lst_console *console, int status, const struct o2_error *error)
 {
 	struct o2_lst_console_report *report = &console->report;
@@ -66,7 +66,7 @@ static void fail(struct o2_lst_console *console, int status, const struct o2_err
 	}
 }
 
-/* A step has gone well. */
+/* Go on to the next step after a success. */
 static void go_on(struct o2_lst_console *console)
 {
 	enum o2_lst_console_step next = console->step + 1;
@@ -89,7 +89,7 @@ void o2_lst_console_conclude(struct o2_lst_console *console)
 
 /* --- replies --- */
 
-/* The node is not in our session: so it says itself. */
+/* Does the reply say that the node is not in our session? */
 static bool is_lost(struct o2_lst_console *console, struct o2_lst_sid sid)
 {
 	if (o2_lst_sid_equal(sid, console->config.sid))
@@ -144,7 +144,7 @@ static void take_mksn(struct o2_lst_console *console, const struct o2_lst_msg *m
 
 static void take_rmsn(struct o2_lst_console *console, const struct o2_lst_rmsn_reply *reply)
 {
-	/* That there is none is what was wanted. */
+	/* ESRCH: there is no session, as wanted. */
 	if (reply->rmsn_status == 0 || reply->rmsn_status == ESRCH) {
 		go_on(console);
 		return;
@@ -198,7 +198,7 @@ static void note_answer(void *context, const struct o2_lst_answer *answer)
 		take_reply(console, answer->reply);
 		return;
 	}
-	/* Whether it came there nobody knows. */
+	/* The request may have reached the node, which may have made the session. */
 	if (console->step == O2_LST_STEP_MAKE)
 		console->report.left = answer->status == -ETIMEDOUT || answer->status == -ECANCELED;
 	fail(console, answer->status, answer->error);
@@ -258,7 +258,7 @@ static void enter(struct o2_lst_console *console, enum o2_lst_console_step step)
 		o2_lst_console_pump(console);
 }
 
-/* --- what the owner calls --- */
+/* --- calls by the owner --- */
 
 static int open_test(struct o2_lst_console *console, struct o2_error *error)
 {

@@ -4,9 +4,9 @@
 #include "lst/console_internal.h"
 #include "lst/wire/range.h"
 
-/* What a console was asked for: what it sends, whether it may, and what it takes. */
+/* The console's configuration: its requests, their check, and the resources that the console needs. */
 
-/* The server half waits for as many as we send at a time. */
+/* The server half needs as many request buffers as the console sends requests at a time. */
 static struct o2_lst_test_reqst test_of(const struct o2_lst_console_config *config)
 {
 	struct o2_lst_test_reqst test = {
@@ -52,7 +52,7 @@ int o2_lst_console_check(const struct o2_lst_console_config *config, struct o2_e
 	struct o2_lst_msg msg = o2_lst_console_request(config, O2_LST_TEST_REQST);
 	int rc;
 
-	/* The half that we are has the same limits as one that is added to a node. */
+	/* The limits of a client half apply, since the console is one. */
 	msg.u.test_reqst.tsr_is_client = 1;
 	msg.u.test_reqst.tsr_loop = 1;
 	msg.u.test_reqst.tsr_ndest = 1;

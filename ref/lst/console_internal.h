@@ -4,9 +4,9 @@
 
 #include "lst/console.h"
 
-/* The inside of a console; shared by console.c and console_run.c. */
+/* Internals of a console, shared by the files console*.c. */
 
-/* One RPC of the test at a time. */
+/* A lane runs one RPC of the test at a time. */
 struct o2_lst_lane {
 	bool busy;
 	uint64_t number;
@@ -23,10 +23,10 @@ struct o2_lst_console {
 	void *context;
 	struct o2_lst_console_report report;
 	enum o2_lst_console_step step;
-	bool asking; /* a request to the framework is under way */
+	bool asking; /* a request to the framework has no answer yet */
 	uint64_t asked_call;
-	uint64_t heard_ms; /* when the node last answered one */
-	bool stopping;	   /* no more RPCs of the test */
+	uint64_t heard_ms; /* time of the node's last answer to such a request */
+	bool stopping;	   /* begin no more RPCs of the test */
 	bool lost;	   /* the node is in another session, or in none */
 	bool pumping;
 	uint64_t next; /* number of the next RPC */
@@ -35,18 +35,18 @@ struct o2_lst_console {
 	struct o2_lst_pages *pages; /* NULL: the test has no bulk */
 	struct o2_lst_tester *tester;
 	/* reverse: */
-	struct o2_kiov list_kiov; /* of destinations: us */
+	struct o2_kiov list_kiov; /* the list of destinations: only this console */
 	struct o2_transfer_memory list;
-	enum o2_lst_batch_opc opc; /* what was asked of the batch last */
+	enum o2_lst_batch_opc opc; /* the last request to the batch */
 	bool told_stop, by_force;
 };
 
-/* console.c: the test is over; the next step. */
+/* console.c: the test has ended; enter the next step. */
 void o2_lst_console_conclude(struct o2_lst_console *console);
 
 void o2_lst_console_ask(struct o2_lst_console *console, uint32_t type);
 
-/* console_config.c: the request of that type; that of a batch is without its body. */
+/* console_config.c: a request of that type.  A BATCH_REQST has no body yet. */
 struct o2_lst_msg o2_lst_console_request(const struct o2_lst_console_config *config, uint32_t type);
 
 /* console_reverse.c: a test that the node runs. */
@@ -54,12 +54,12 @@ int o2_lst_reverse_open(struct o2_lst_console *console);
 void o2_lst_reverse_half(const struct o2_lst_console_config *config, struct o2_lst_test_reqst *test);
 struct o2_lst_batch_reqst o2_lst_reverse_batch(const struct o2_lst_console *console);
 void o2_lst_reverse_run(struct o2_lst_console *console);
-/* Ask for what is to be known next, if it is time. */
+/* Send the next request to the batch, if it is time. */
 void o2_lst_reverse_go_on(struct o2_lst_console *console);
 void o2_lst_reverse_take(struct o2_lst_console *console, const struct o2_lst_batch_reply *reply);
 
 /* console_run.c */
-/* Begin what may be begun; when nothing is left, conclude. */
+/* Begin RPCs in all free lanes; if none is left to do or open, conclude. */
 void o2_lst_console_pump(struct o2_lst_console *console);
 
 #endif

@@ -3,13 +3,13 @@
 #include "mem/kmap.h"
 
 /*
- * A test that the node runs towards its console: the client half is added there, with us as its destination, and
- * its batch is run, asked for until it is idle, and stopped when there has been enough of it.
+ * A test that the node runs against its console.  The console adds a client half with itself as the
+ * destination, runs the batch, queries it until it is idle, and stops it when it has run for long enough.
  */
 
 #define QUERY_EVERY_MS 200u
 
-/* The list of destinations: us. */
+/* Write the list of destinations, which has only this console. */
 int o2_lst_reverse_open(struct o2_lst_console *console)
 {
 	const struct o2_lst_dest dest = {console->config.sid.ses_nid, O2_LNET_PID_KERNEL};
@@ -23,10 +23,10 @@ int o2_lst_reverse_open(struct o2_lst_console *console)
 	return o2_kmap_write(console->arena, console->list_kiov.page, 0, bytes, sizeof(bytes), NULL);
 }
 
-/* Each unit does its share.  A loop that is negative as a signed number would be without end. */
+/* Each unit does its share of `count`.  A loop count that is negative as a signed number would mean no limit. */
 void o2_lst_reverse_half(const struct o2_lst_console_config *config, struct o2_lst_test_reqst *test)
 {
-	/* Of no units at all, which is refused when the request is looked at, one does it. */
+	/* concurrency 0 is refused later, when the request is checked; avoid a division by 0 here. */
 	const uint64_t units = config->concurrency > 0 ? config->concurrency : 1;
 	const uint64_t loop = config->count / units + (config->count % units != 0);
 
@@ -57,7 +57,7 @@ void o2_lst_reverse_run(struct o2_lst_console *console)
 	control(console, O2_LST_BATCH_RUN);
 }
 
-/* Stopped as soon as it is wanted; asked for again after a while, until nothing of it is active. */
+/* Stop the batch as soon as that is wanted; else query it now and then, until no half of it is active. */
 void o2_lst_reverse_go_on(struct o2_lst_console *console)
 {
 	if (console->asking || console->step != O2_LST_STEP_RUN)

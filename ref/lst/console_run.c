@@ -3,7 +3,7 @@
 
 #include "lst/console_internal.h"
 
-/* The test: its RPCs, as many at a time as there are lanes. */
+/* The test: its RPCs, one at a time in each lane. */
 
 const char *o2_lst_outcome_name(enum o2_lst_outcome outcome)
 {
@@ -34,7 +34,7 @@ static void finish(struct o2_lst_console *console, struct o2_lst_lane *lane,
 	report->outcome[result->outcome]++;
 	if (result->outcome == O2_LST_WELL)
 		report->bytes += result->bytes;
-	/* Others would end so too, one after the other. */
+	/* Further RPCs would fail in the same way. */
 	if (result->outcome == O2_LST_FAIL_LOCAL || result->outcome == O2_LST_FAIL_TIMEOUT)
 		console->stopping = true;
 	if (console->ops.ended != NULL)
@@ -119,7 +119,7 @@ static bool more(const struct o2_lst_console *console)
 	return !console->stopping && (console->config.count == 0 || console->next < console->config.count);
 }
 
-/* What ends while it begins comes back here: it is the outer call that goes on. */
+/* An RPC that ends while it is begun calls this again; that call returns at once, and the outer one goes on. */
 void o2_lst_console_pump(struct o2_lst_console *console)
 {
 	bool again = true;

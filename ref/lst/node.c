@@ -8,7 +8,7 @@
 #include "base/monotonic.h"
 #include "lst/node_internal.h"
 
-/* A test node as a whole: what it is made of, and what its owner tells it. */
+/* A test node: its creation from its parts, and the events that its owner passes. */
 
 static struct o2_lst_rpc_config rpc_config(const struct o2_lst_node_config *config)
 {
@@ -198,7 +198,7 @@ void o2_lst_node_reply(struct o2_lst_node *node, uint64_t served, struct o2_lst_
 	o2_lst_served_reply(node->rpc, served, reply);
 }
 
-/* --- what LNet tells --- */
+/* --- events from LNet --- */
 
 /*
  * LNet: lnet_counters_common

@@ -14,28 +14,28 @@
 #include "mem/arena.h"
 
 /*
- * A test node of LNet selftest: it answers a console, is the server of pings and bulks, and the client of the
- * tests that the console adds.  Source: docs/lst.md, "The node".
+ * A test node of LNet selftest.  It answers a console, serves pings and bulks, and is the client of the tests
+ * that the console adds.  Source: docs/lst.md, "The node".
  *
- * It has no thread, and the clock is its interface's.  What comes from outside is refused as the protocol says,
- * or dropped; how much memory it makes a node take is bounded by the configuration.
+ * It has no thread, and uses its interface's clock.  It refuses wrong requests as the protocol says, or drops
+ * them.  The configuration limits the memory that peers can make a node use.
  */
 
 struct o2_lst_node_config {
-	uint32_t first_page;   /* o2_lst_node_pages of the arena belong to the node */
-	uint32_t server_pages; /* of bulks that are served; more requests wait */
-	uint32_t client_pages; /* of bulks that its own tests move */
-	uint32_t max_calls;    /* of its own tests, at a time; more units wait */
-	uint32_t max_served;   /* requests at a time; more are dropped */
-	uint32_t max_sessions; /* with those that wait for their last RPC; at least 2 */
-	uint32_t max_batches;  /* these three: of all sessions */
+	uint32_t first_page;   /* first of the o2_lst_node_pages() pages that the node uses */
+	uint32_t server_pages; /* pages for served bulks; further requests wait */
+	uint32_t client_pages; /* pages for the bulks of the node's own tests */
+	uint32_t max_calls;    /* RPCs of its own tests at a time; further units wait */
+	uint32_t max_served;   /* requests at a time; further ones are dropped */
+	uint32_t max_sessions; /* includes ended ones that wait for their last RPC; at least 2 */
+	uint32_t max_batches;  /* these three limits are for all sessions together */
 	uint32_t max_tests;
 	uint32_t max_units;
-	uint32_t session_timeout_s; /* 0: never */
+	uint32_t session_timeout_s; /* 0: sessions never expire */
 	uint64_t first_id;	    /* match bits of its first call (lst/rpc.h) */
-	enum o2_byte_order order;   /* of what it sends */
-	enum o2_reg_mode mode;	    /* of its memory, where it goes by RDMA */
-	bool flip_bit;		    /* one bit of each bulk that it PUTs is wrong: o2_lst_node_flipped */
+	enum o2_byte_order order;   /* byte order of its messages */
+	enum o2_reg_mode mode;	    /* how its memory is registered for RDMA */
+	bool flip_bit;		    /* corrupt one bit of each bulk that it PUTs: o2_lst_node_flipped */
 };
 
 #define O2_LST_NODE_DEFAULTS                                                        \
@@ -51,41 +51,41 @@ struct o2_lst_node_config {
 				     .first_id = 1,                                 \
 				     .order = O2_LITTLE_ENDIAN})
 
-/* Bytes that are not what they must be. */
+/* Bulk data that differs from the pattern. */
 struct o2_lst_node_wrong {
-	uint64_t nid;	/* of the other side */
-	bool is_client; /* a read of ours; else a write to us */
-	uint32_t len;	/* of the bulk */
+	uint64_t nid;	/* NID of the other side */
+	bool is_client; /* true: this node read it; false: a peer wrote it here */
+	uint32_t len;	/* length of the bulk */
 	struct o2_lst_wrong word;
 };
 
-/* Each may be NULL, and is called from inside of what the node is told. */
+/* Callbacks; each may be NULL.  They are called from inside the node's functions. */
 struct o2_lst_node_ops {
 	void (*wrong)(void *context, const struct o2_lst_node_wrong *wrong);
-	/* What the NID asks for cannot be begun here, for -errno, and is dropped: it waits for its reply in vain. */
+	/* A request of `nid` cannot be started, for -errno, and is dropped: the client will get no reply. */
 	void (*unserved)(void *context, uint64_t nid, int code);
 };
 
-/* What it has done since it was made. */
+/* Counts since the node was created. */
 struct o2_lst_node_report {
-	uint64_t sessions, expired;    /* made; gone by their timeout */
-	uint64_t pings, reads, writes; /* served, and answered with status 0 */
-	uint64_t wrong_writes;	       /* answered with EBADMSG */
-	uint64_t bytes;		       /* of bulks that were served */
-	uint64_t refused;	       /* requests answered with another status */
-	uint64_t tries, failed;	       /* of its own tests: RPCs that ended, and not well */
+	uint64_t sessions, expired;    /* sessions made; of these, ended by timeout */
+	uint64_t pings, reads, writes; /* requests answered with status 0 */
+	uint64_t wrong_writes;	       /* writes answered with EBADMSG */
+	uint64_t bytes;		       /* bulk bytes moved as a server */
+	uint64_t refused;	       /* requests answered with any other status */
+	uint64_t tries, failed;	       /* RPCs of its own tests that have ended; of these, failed */
 };
 
 struct o2_lst_node;
 
-/* What such a node takes: pages of the arena; entries and messages of the LNet. */
+/* Resources that such a node needs: pages of the arena; entries and messages of the LNet. */
 uint32_t o2_lst_node_pages(const struct o2_lst_node_config *config, uint32_t page_bytes);
 uint32_t o2_lst_node_entries(const struct o2_lst_node_config *config);
 uint32_t o2_lst_node_messages(const struct o2_lst_node_config *config);
 
 /*
- * lnet, arena and clock outlive it; ops are copied.  It answers from now on.  Returns 0, -EINVAL (a limit of
- * 0, pages that do not exist), -ENOMEM, or what o2_lnet_attach says.
+ * lnet, arena and clock must outlive the node; ops are copied.  The node answers requests from now on.  Returns
+ * 0, -EINVAL (a limit too small, pages that do not exist), -ENOMEM, or an error of o2_lnet_attach.
  * LNet: sfw_startup
  */
 int o2_lst_node_create(const struct o2_lst_node_config *config, struct o2_lnet *lnet,
@@ -94,39 +94,39 @@ int o2_lst_node_create(const struct o2_lst_node_config *config, struct o2_lnet *
 		       struct o2_error *error);
 
 /*
- * The session ends, calls and requests end with code; nothing new is served or started.  What LNet still has
- * ends when LNet tells.
+ * End the session, and all calls and requests with `code`; serve and start nothing new.  What LNet is still
+ * working on ends when LNet reports it.
  * LNet: sfw_shutdown
  */
 void o2_lst_node_stop(struct o2_lst_node *node, int code);
 
-/* Its RPCs, for calls of the owner's own: as many at a time as max_calls has room for. */
+/* The node's RPC layer, for calls by the owner: these share max_calls with the node's own tests. */
 struct o2_lst_rpc *o2_lst_node_rpc(struct o2_lst_node *node);
 
-/* Of calls and requests under way. */
+/* Number of open calls and requests. */
 uint32_t o2_lst_node_active(const struct o2_lst_node *node);
 
-/* Stopped, and nothing active.  NULL: nothing. */
+/* The node must be stopped, and o2_lst_node_active 0.  node may be NULL. */
 void o2_lst_node_destroy(struct o2_lst_node *node);
 
-/* LNet's owner hands over all that ops->done and ops->event are told; true: it was the node's. */
+/* LNet's owner must pass every result of ops->done and event of ops->event.  Return true if it was the node's. */
 bool o2_lst_node_done(struct o2_lst_node *node, const struct o2_lnet_result *result);
 bool o2_lst_node_event(struct o2_lst_node *node, const struct o2_lnet_event *event);
 
 /*
- * The clock was told another time: end what has waited too long, start what waits.
+ * To be called when the clock has advanced: ends what has waited too long, starts what waits.
  * LNet: sfw_session_expired
  */
 void o2_lst_node_check_time(struct o2_lst_node *node);
 
 const struct o2_lst_node_report *o2_lst_node_report(const struct o2_lst_node *node);
 
-/* The session that it is in; O2_LST_NO_SID. */
+/* The node's session, or O2_LST_NO_SID. */
 struct o2_lst_sid o2_lst_node_sid(const struct o2_lst_node *node);
 
 /*
- * Which byte flip_bit changes in a bulk of so many; its lowest bit.  From 24 bytes on check simple does not look
- * there.
+ * The byte of a bulk of len bytes whose lowest bit flip_bit changes.  Check simple does not cover this byte if
+ * len is at least 24.
  */
 static inline uint32_t o2_lst_node_flipped(uint32_t len)
 {

@@ -6,7 +6,7 @@
 #include "lst/node_internal.h"
 #include "lst/wire/range.h"
 
-/* TEST and BATCH: what a console adds to a session, and what it has done with it. */
+/* TEST and BATCH requests: a console adds tests to a session, and controls them. */
 
 static void test_reply(struct o2_lst_node *node, uint64_t served, uint32_t status)
 {
@@ -44,7 +44,7 @@ static struct o2_lst_batch *make_batch(struct o2_lst_node *node, struct o2_lst_n
 	return batch;
 }
 
-/* What a client half does, as far as it is a brw.  It is in range: lst/wire/range.h. */
+/* The test of a client half.  Its values are in range: lst/wire/range.h. */
 static struct o2_lst_test test_of(const struct o2_lst_msg *msg)
 {
 	const struct o2_lst_test_reqst *asked = &msg->u.test_reqst;
@@ -69,7 +69,7 @@ static struct o2_lst_test test_of(const struct o2_lst_msg *msg)
 	return test;
 }
 
-/* Step 1: fields of either half.  What a client half does is looked at when its destinations are here. */
+/* Check the fields of both halves.  Those of a client half's test are checked once its destinations are here. */
 static bool fields_are_legal(const struct o2_lst_test_reqst *asked)
 {
 	if (asked->tsr_loop == 0 || asked->tsr_concur == 0 || asked->tsr_concur > O2_LST_MAX_CONCURRENCY ||
@@ -81,7 +81,7 @@ static bool fields_are_legal(const struct o2_lst_test_reqst *asked)
 	return asked->tsr_service == O2_LST_SERVICE_BRW || asked->tsr_service == O2_LST_SERVICE_PING;
 }
 
-/* The batch that may be added to; else *status says why not. */
+/* The batch to which a test may be added; or NULL, and *status says why not. */
 static struct o2_lst_batch *batch_for(struct o2_lst_node *node, const struct o2_lst_test_reqst *asked,
 				      uint32_t *status)
 {
@@ -97,7 +97,7 @@ static struct o2_lst_batch *batch_for(struct o2_lst_node *node, const struct o2_
 	return *status == 0 ? batch : NULL;
 }
 
-/* Units of a client half, for each destination as many as are to be at work at a time. */
+/* Make the units of a client half: tsr_concur of them for each destination. */
 static int make_units(struct o2_lst_node *node, struct o2_lst_half *half,
 		      const struct o2_lst_test_reqst *asked, const struct o2_lst_fetch *fetch)
 {
@@ -125,7 +125,7 @@ static int make_units(struct o2_lst_node *node, struct o2_lst_half *half,
 }
 
 /*
- * The half is added.  fetch: the destinations of a client half; NULL: a server half.
+ * Add the half to the batch.  fetch: the destinations of a client half; NULL: a server half.
  * LNet: sfw_add_test_instance
  */
 static uint32_t add_half(struct o2_lst_node *node, struct o2_lst_batch *batch, const struct o2_lst_msg *msg,
@@ -215,7 +215,7 @@ void o2_lst_node_test_moved(struct o2_lst_node *node, uint64_t served, int statu
 		o2_lst_served_drop(node->rpc, served, status);
 		return;
 	}
-	/* Time has passed: the session may be another, the batch may run. */
+	/* Meanwhile the session may have changed, or the batch may run: check again. */
 	batch = batch_for(node, &fetch->msg.u.test_reqst, &answer);
 	if (batch != NULL && o2_lst_range_check(&fetch->msg, NULL) != 0)
 		answer = EINVAL;
@@ -248,7 +248,7 @@ void o2_lst_node_add_test(struct o2_lst_node *node, const struct o2_lst_request 
 /* --- BATCH --- */
 
 /*
- * index 0: active halves of the batch; else active units of the half that was added as the index-th.
+ * index 0: count the active halves of the batch; n > 0: count the active units of the nth half added.
  * LNet: sfw_query_batch
  */
 static uint32_t query(const struct o2_lst_batch *batch, uint32_t index, uint32_t *active)

@@ -5,7 +5,7 @@
 #include "lst/node_internal.h"
 #include "lst/wire/range.h"
 
-/* The services of tests, as their server: ping and brw. */
+/* The servers of the test services: ping and brw. */
 
 /* --- ping --- */
 
@@ -29,7 +29,7 @@ static void ping_request(void *context, const struct o2_lst_request *request)
 	o2_lst_node_reply(node, request->served, &reply, other_features ? EPROTO : 0);
 }
 
-/* No ping has bulk. */
+/* A ping has no bulk. */
 static void ping_moved(void *context, uint64_t served, int status, uint64_t bytes)
 {
 	(void)context;
@@ -50,7 +50,7 @@ const struct o2_lst_service_ops o2_lst_node_ping_ops = {ping_request, ping_moved
 
 /* --- brw --- */
 
-/* Of a request that is being served: both have room for as many. */
+/* The slot of a request.  There are max_served slots, as the RPC layer has, so each request has its own. */
 static struct o2_lst_brw_slot *slot_of(struct o2_lst_node *node, uint64_t served)
 {
 	struct o2_lst_brw_slot *slot = &node->brw[(uint32_t)served];
@@ -66,7 +66,7 @@ static void brw_reply(struct o2_lst_node *node, const struct o2_lst_brw_slot *sl
 	o2_lst_node_reply(node, slot->served, &reply, status);
 }
 
-/* One bit of it, where o2_lst_node_flipped() says. */
+/* Invert one bit of the bulk, at o2_lst_node_flipped(). */
 static int flip(const struct o2_lst_bulk *bulk)
 {
 	const uint32_t at = o2_lst_node_flipped(bulk->length_bytes);
@@ -99,7 +99,7 @@ void o2_lst_node_unserved(struct o2_lst_node *node, uint64_t nid, uint64_t serve
 	o2_lst_served_drop(node->rpc, served, code);
 }
 
-/* Returns whether it had to wait, in which case nothing has happened. */
+/* Returns true, without any effect, if too few pages are free. */
 static bool try_move(struct o2_lst_node *node, struct o2_lst_brw_slot *slot)
 {
 	int rc = o2_lst_bulk_get(node->server_pages, slot->reqst.brw_len, 0, &slot->bulk);
@@ -125,7 +125,7 @@ static void leave_queue(struct o2_lst_node *node, struct o2_lst_brw_slot *slot)
 	slot->waiting = false;
 }
 
-/* Pages are free again. */
+/* Pages were freed: serve the requests that wait for pages. */
 static void serve_waiting(struct o2_lst_node *node)
 {
 	struct o2_lst_brw_slot *slot;
@@ -134,7 +134,7 @@ static void serve_waiting(struct o2_lst_node *node)
 		leave_queue(node, slot);
 		if (!try_move(node, slot))
 			continue;
-		/* It stays the first. */
+		/* Keep it first in the queue. */
 		slot->waiting = true;
 		TAILQ_INSERT_HEAD(&node->waiting, slot, link);
 		return;
@@ -165,7 +165,7 @@ static void brw_request(void *context, const struct o2_lst_request *request)
 	}
 }
 
-/* The bytes of a write: not fewer than announced, and the pattern. */
+/* Check a write: all announced bytes have come, and they hold the pattern. */
 static uint32_t check_write(struct o2_lst_node *node, const struct o2_lst_brw_slot *slot, uint64_t bytes)
 {
 	struct o2_lst_node_wrong wrong = {.nid = slot->nid, .len = slot->reqst.brw_len};
@@ -187,7 +187,7 @@ static void brw_moved(void *context, uint64_t served, int status, uint64_t bytes
 	const bool is_write = slot->reqst.brw_rw == O2_LST_BRW_WRITE;
 	uint32_t verdict = 0;
 
-	/* A PUT that nothing matches is nobody's failure at LNet: the reader sees that nothing came. */
+	/* -ENODATA: nothing matched the PUT.  Reply all the same; the client sees that no bytes came. */
 	if (status != 0 && (is_write || status != -ENODATA)) {
 		o2_lst_served_drop(node->rpc, served, status);
 		return;

@@ -5,7 +5,7 @@
 
 #include "lst/node_internal.h"
 
-/* Sessions: how they are made, joined, asked for and removed. */
+/* Requests about sessions: make, join, query and remove. */
 
 struct o2_lst_node_session *o2_lst_node_in(const struct o2_lst_node *node, struct o2_lst_sid sid)
 {
@@ -23,7 +23,7 @@ void o2_lst_framework_reply(struct o2_lst_node *node, uint64_t served, struct o2
 	o2_lst_node_reply(node, served, reply, status);
 }
 
-/* --- their memory --- */
+/* --- freeing sessions --- */
 
 static void free_half(struct o2_lst_node *node, struct o2_lst_half *half)
 {
@@ -95,7 +95,7 @@ static uint32_t new_session(struct o2_lst_node *node, const struct o2_lst_msg *m
 {
 	struct o2_lst_node_session *session;
 
-	/* Those that are left wait for LNet: the console has to ask again. */
+	/* The ended sessions still wait for LNet: the console must retry later. */
 	if (node->nsessions == node->config.max_sessions)
 		return ENOMEM;
 	session = calloc(1, sizeof(*session));
@@ -199,7 +199,7 @@ static void get_stats(struct o2_lst_node *node, const struct o2_lst_request *req
 	o2_lst_framework_reply(node, request->served, &reply, 0);
 }
 
-/* We are no console. */
+/* JOIN is for consoles, which this node is not. */
 static void join(struct o2_lst_node *node, const struct o2_lst_request *request)
 {
 	struct o2_lst_msg reply = {.msg_type = O2_LST_JOIN_REPLY, .msg_ses_feats = O2_LST_FEATS_MASK};
@@ -208,9 +208,9 @@ static void join(struct o2_lst_node *node, const struct o2_lst_request *request)
 	o2_lst_node_reply(node, request->served, &reply, ESRCH);
 }
 
-/* --- all of them --- */
+/* --- dispatch --- */
 
-/* Features that the request may not have. */
+/* Does the request have features that it must not have? */
 static bool other_features(const struct o2_lst_node *node, const struct o2_lst_msg *msg)
 {
 	if (msg->msg_type == O2_LST_MKSN_REQST || msg->msg_type == O2_LST_DEBUG_REQST)
@@ -233,7 +233,7 @@ static void framework_request(void *context, const struct o2_lst_request *reques
 	struct o2_lst_node *node = context;
 	struct o2_lst_msg reply = {.msg_type = type + 1};
 
-	/* That is a console's, and no business of the session. */
+	/* JOIN does not concern the session, so it does not keep the session alive. */
 	if (type == O2_LST_JOIN_REQST) {
 		join(node, request);
 		return;
@@ -247,7 +247,7 @@ static void framework_request(void *context, const struct o2_lst_request *reques
 	handle[type](node, request);
 }
 
-/* Of the framework's requests only TEST has bulk. */
+/* TEST is the only request of the framework that has bulk. */
 static void framework_moved(void *context, uint64_t served, int status, uint64_t bytes)
 {
 	o2_lst_node_test_moved(context, served, status, bytes);

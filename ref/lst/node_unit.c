@@ -4,7 +4,7 @@
 
 #include "lst/node_internal.h"
 
-/* Client halves at work: units, each of which does its RPCs one after the other. */
+/* The work of client halves: units, each of which does its RPCs one after the other. */
 
 static void enqueue(struct o2_lst_node *node, struct o2_lst_unit *unit)
 {
@@ -21,7 +21,7 @@ static void dequeue(struct o2_lst_node *node, struct o2_lst_unit *unit)
 	node->nready--;
 }
 
-/* The unit's last act: its session may be gone afterwards. */
+/* End the unit.  This may free its session, so the unit must not be used afterwards. */
 static void end_unit(struct o2_lst_node *node, struct o2_lst_unit *unit)
 {
 	struct o2_lst_half *half = unit->half;
@@ -68,7 +68,7 @@ static void note_result(void *context, const struct o2_lst_test_result *result)
 	unit->trying = false;
 	node->report.tries++;
 	node->report.failed += failed;
-	/* An RPC may be ended by a stop, which is no error; what an answer says, or its bytes, is one. */
+	/* A failed RPC is no error if the half is being stopped; a wrong answer or wrong bytes are. */
 	if (failed && !(half->stopping && result->failure == O2_LST_FAILURE_RPC))
 		count_error(unit);
 	tell_wrong(node, unit, result);
@@ -78,7 +78,7 @@ static void note_result(void *context, const struct o2_lst_test_result *result)
 		enqueue(node, unit);
 }
 
-/* Returns false when there is no room for it now. */
+/* Begin the unit's next RPC.  Returns false if calls or pages are used up. */
 static bool begin(struct o2_lst_node *node, struct o2_lst_unit *unit)
 {
 	const struct o2_lst_try asked = {
@@ -101,15 +101,15 @@ static bool begin(struct o2_lst_node *node, struct o2_lst_unit *unit)
 	unit->left = left;
 	if (rc == -ENOSPC || rc == -ENOBUFS)
 		return false;
-	/* One whose RPC cannot be prepared ends. */
+	/* The RPC cannot be prepared: end the unit. */
 	count_error(unit);
 	end_unit(node, unit);
 	return true;
 }
 
 /*
- * Each of those that wait now, once: one whose RPCs end where they are begun comes back later, so that it
- * keeps nobody.
+ * Begin one RPC for each unit that waits now.  A unit whose RPC ends at once queues again behind the others,
+ * and is not begun again in this call, so it cannot starve them.
  */
 void o2_lst_node_pump(struct o2_lst_node *node)
 {
@@ -122,7 +122,7 @@ void o2_lst_node_pump(struct o2_lst_node *node)
 		dequeue(node, unit);
 		if (begin(node, unit))
 			continue;
-		/* It stays the first. */
+		/* Keep it first in the queue. */
 		unit->ready = true;
 		TAILQ_INSERT_HEAD(&node->ready, unit, link);
 		node->nready++;
@@ -175,7 +175,7 @@ void o2_lst_batch_stop(struct o2_lst_node *node, struct o2_lst_batch *batch, boo
 {
 	struct o2_lst_half *half;
 
-	/* Its last unit may end here, and the session is not to go with it. */
+	/* The last unit may end here, which must not free the session. */
 	assert(batch->session == node->session || batch->session->held > 0);
 	STAILQ_FOREACH(half, &batch->halves, link)
 		if (half->nactive > 0)

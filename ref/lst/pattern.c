@@ -9,7 +9,7 @@
 
 static_assert(O2_LST_BULK_MULTIPLE == WORD_BYTES, "lengths and offsets are whole words");
 
-/* Where the piece that byte `at` lies in ends. */
+/* The end of the piece that byte `at` lies in. */
 static uint32_t piece_end(uint32_t at, uint32_t length_bytes, uint32_t offset)
 {
 	const uint32_t rest = O2_LST_PAGE_BYTES - (offset + at) % O2_LST_PAGE_BYTES;
@@ -17,7 +17,7 @@ static uint32_t piece_end(uint32_t at, uint32_t length_bytes, uint32_t offset)
 	return rest < length_bytes - at ? at + rest : length_bytes;
 }
 
-/* The next word at or behind `at` that the check is about; length_bytes: there is none. */
+/* The first word at or behind `at` that the check covers; length_bytes: there is none. */
 static uint32_t next_word(uint32_t at, uint32_t length_bytes, uint32_t offset, enum o2_lst_brw_check check)
 {
 	uint32_t end;

@@ -7,9 +7,9 @@
 #include "lst/rpc_internal.h"
 #include "mem/kmap.h"
 
-/* What client and server share: the buffers of messages, and what LNet tells. */
+/* The code that client and server share: message buffers, and events from LNet. */
 
-#define MAX_AT_A_TIME (1u << 20) /* calls, requests: so that sums of them are small */
+#define MAX_AT_A_TIME (1u << 20) /* limit of calls and of requests, so that their sums do not overflow */
 
 static uint32_t buffers(const struct o2_lst_rpc_config *config)
 {
@@ -30,7 +30,7 @@ uint32_t o2_lst_rpc_entries(const struct o2_lst_rpc_config *config)
 
 uint32_t o2_lst_rpc_messages(const struct o2_lst_rpc_config *config)
 {
-	/* Of a call: its request, and the server's bulk and reply; of one that is served: its bulk or reply. */
+	/* Per call: its request, and the server's bulk and reply.  Per served request: its bulk or its reply. */
 	return 3 * config->max_calls + config->max_served;
 }
 
@@ -177,7 +177,7 @@ const struct o2_lst_rpc_counters *o2_lst_rpc_counters(const struct o2_lst_rpc *r
 	return &rpc->counters;
 }
 
-/* --- what LNet tells --- */
+/* --- events from LNet --- */
 
 static bool is_ours(uint64_t tag)
 {

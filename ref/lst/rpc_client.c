@@ -5,8 +5,8 @@
 #include "lst/rpc_internal.h"
 
 /*
- * The client of an RPC.  It ends when the request was sent and the reply and the bulk are here, in whichever
- * order; then, and at every other end, it waits until LNet has let go of all of them.
+ * The client of an RPC.  A call succeeds when the request was sent and the reply and the bulk have come, in any
+ * order.  However it ends, it first waits until LNet has released the request, the reply and the bulk.
  */
 
 static uint64_t id_of(const struct o2_lst_rpc *rpc, const struct o2_lst_call_slot *call)
@@ -30,7 +30,7 @@ static void free_slot(struct o2_lst_rpc *rpc, struct o2_lst_call_slot *call)
 	rpc->free_call[rpc->nfree_calls++] = (uint32_t)(call - rpc->call);
 }
 
-/* Nothing comes to the entry any more; true: LNet has let go of it. */
+/* Close the entry to further messages; true: LNet has released it. */
 static bool detach(struct o2_lst_rpc *rpc, struct o2_lst_call_entry *entry)
 {
 	if (entry->attached)
@@ -70,7 +70,7 @@ void o2_lst_call_end(struct o2_lst_rpc *rpc, struct o2_lst_call_slot *call, int 
 		finish(rpc, call);
 }
 
-/* Something that it waited for is here. */
+/* The request, the reply or the bulk has ended: end the call if it is complete. */
 static void advance(struct o2_lst_rpc *rpc, struct o2_lst_call_slot *call)
 {
 	const bool bulk_here = call->asked.bulk == NULL || call->moved || call->reply.u.reply.status != 0;
@@ -86,7 +86,7 @@ void o2_lst_call_sent(struct o2_lst_rpc *rpc, uint32_t index, int status)
 	assert(call->in_use && call->sending);
 	call->sending = false;
 	rpc->counters.rpcs_sent += status == 0;
-	/* It was answered, so it was sent. */
+	/* If the reply has come, the request was sent, whatever its status. */
 	if (status != 0 && !call->replied)
 		o2_lst_call_end(rpc, call, status);
 	else
@@ -106,7 +106,7 @@ static int take_reply(struct o2_lst_rpc *rpc, struct o2_lst_call_slot *call, uin
 	if (rc != 0)
 		return rc;
 	rc = o2_lst_msg_decode(bytes, event->length_bytes, &call->reply, &call->error);
-	/* Of a reply the version is not looked at. */
+	/* The version of a reply is ignored. */
 	if (rc != 0 && o2_lst_is_other_version(&call->error))
 		rc = 0;
 	if (rc == 0)
@@ -146,7 +146,7 @@ void o2_lst_call_moved(struct o2_lst_rpc *rpc, uint32_t index, const struct o2_l
 
 /* --- starting --- */
 
-/* Memory for what the server does: one use, from it alone. */
+/* Attach memory for a message or bulk of the server: for one use, from this server only. */
 static int attach(struct o2_lst_rpc *rpc, const struct o2_lst_call_slot *call, enum o2_lst_tag_kind kind,
 		  uint64_t match_bits, uint32_t options, const struct o2_transfer_memory *memory,
 		  struct o2_lst_call_entry *entry, struct o2_error *error)
@@ -203,20 +203,20 @@ static int send(struct o2_lst_rpc *rpc, struct o2_lst_call_slot *call, struct o2
 		return rc;
 	call->sending = true;
 	rc = o2_lnet_put(rpc->lnet, &target, &memory, &call->operation, error);
-	/* Where it was started it may have ended already. */
+	/* On success the call may have ended already. */
 	if (rc != 0)
 		call->sending = false;
 	return rc;
 }
 
-/* Of 64 bits, in use by nobody here: 0 is left out. */
+/* The next 64-bit id, which is not in use here.  0 is skipped. */
 static uint64_t next_id(struct o2_lst_rpc *rpc)
 {
 	rpc->next_id += rpc->next_id == 0;
 	return rpc->next_id++;
 }
 
-/* The beginning of requests is common to them; the second number is of those that may have bulk. */
+/* All requests begin with rpyid; only those that may have bulk have a bulkid. */
 static void set_ids(struct o2_lst_rpc *rpc, const struct o2_lst_call *asked, struct o2_lst_msg *request)
 {
 	request->u.reqst.rpyid = next_id(rpc);
@@ -269,7 +269,7 @@ int o2_lst_call_start(struct o2_lst_rpc *rpc, const struct o2_lst_call *asked, u
 		rc = send(rpc, call, &request, error);
 	if (rc == 0)
 		return 0;
-	/* Nobody can have used what was attached. */
+	/* Without a request, no peer has used the entries. */
 	detach(rpc, &call->reply_entry);
 	detach(rpc, &call->bulk_entry);
 	free_slot(rpc, call);

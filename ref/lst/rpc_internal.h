@@ -5,21 +5,21 @@
 #include "lst/rpc.h"
 #include "lst/wire/rules.h"
 
-/* The inside of RPCs; shared by rpc.c, rpc_client.c and rpc_server.c. */
+/* Internals of RPCs, shared by rpc.c, rpc_client.c and rpc_server.c. */
 
-#define O2_LST_SERVICES (O2_LST_SERVICE_PING + 1u) /* their numbers are below it */
+#define O2_LST_SERVICES (O2_LST_SERVICE_PING + 1u) /* all service numbers are below it */
 
-/* What a tag is for: bits 32 to 39; its index is in the lower 32. */
+/* The use of a tag is in its bits 32 to 39; the index of the slot or service is in the lower 32. */
 enum o2_lst_tag_kind {
-	O2_LST_TAG_REQUEST, /* an entry: index is the service */
-	O2_LST_TAG_REPLY,   /* entries of a call */
+	O2_LST_TAG_REQUEST, /* an entry for requests; index is the service */
+	O2_LST_TAG_REPLY,   /* these two: entries of a call */
 	O2_LST_TAG_BULK,
-	O2_LST_TAG_SEND,	/* operations: a call's request */
-	O2_LST_TAG_SERVED_BULK, /* of a server */
+	O2_LST_TAG_SEND,	/* operation: the PUT of a call's request */
+	O2_LST_TAG_SERVED_BULK, /* these two: operations of a server */
 	O2_LST_TAG_SERVED_REPLY,
 };
 
-/* An entry of a call in LNet's table. */
+/* An entry of a call in LNet's match table. */
 struct o2_lst_call_entry {
 	bool attached;
 	uint32_t index;
@@ -32,11 +32,11 @@ struct o2_lst_call_slot {
 	struct o2_lst_call asked;
 	uint32_t reply_type;
 	uint64_t deadline_ms;
-	bool sending; /* LNet has the request */
+	bool sending; /* LNet has not finished the request */
 	uint64_t operation;
 	struct o2_lst_call_entry reply_entry, bulk_entry;
 	bool replied, moved;
-	bool ending; /* it waits for LNet alone */
+	bool ending; /* its result is final; only LNet must still release its memory */
 	int status;
 	bool has_error;
 	struct o2_error error;
@@ -53,10 +53,10 @@ struct o2_lst_served_slot {
 	uint32_t pid;
 	uint32_t request_type;
 	uint64_t rpyid, bulkid;
-	bool told;	       /* to the service */
-	bool moving, replying; /* LNet has it */
+	bool told;	       /* the service knows of the request */
+	bool moving, replying; /* LNet has not finished the bulk, or the reply */
 	uint64_t operation;
-	bool dropped; /* ends with status as soon as LNet has let go */
+	bool dropped; /* it ends with `status` as soon as LNet has finished */
 	int status;
 };
 
@@ -75,10 +75,10 @@ struct o2_lst_rpc {
 	bool stopped;
 	uint64_t next_id;
 	struct o2_lst_rpc_counters counters;
-	struct o2_kiov *buffer; /* of messages: o2_lst_buffer_ */
+	struct o2_kiov *buffer; /* message buffers; index: o2_lst_buffer_*() */
 	struct o2_lst_service_slot service[O2_LST_SERVICES];
 	struct o2_lst_call_slot *call;
-	uint32_t *free_call; /* stacks */
+	uint32_t *free_call; /* stack; so is free_served */
 	uint32_t nfree_calls;
 	struct o2_lst_served_slot *served;
 	uint32_t *free_served;
@@ -90,13 +90,13 @@ static inline uint64_t o2_lst_tag(enum o2_lst_tag_kind kind, uint32_t index)
 	return O2_LST_RPC_TAG | (uint64_t)kind << 32 | index;
 }
 
-/* A message of another version was decoded all the same. */
+/* Is lst/version the rule that was broken?  In this case the message was decoded all the same. */
 static inline bool o2_lst_is_other_version(const struct o2_error *error)
 {
 	return error->rule == o2_lst_rules[O2_LST_RULE_VERSION].id;
 }
 
-/* rpc.c: buffers, each of one message. */
+/* rpc.c: indexes of buffers; each holds one message. */
 static inline uint32_t o2_lst_buffer_service(uint32_t service)
 {
 	return service;
@@ -119,10 +119,10 @@ static inline uint32_t o2_lst_buffer_served(const struct o2_lst_rpc *rpc, uint32
 
 struct o2_transfer_memory o2_lst_buffer_memory(const struct o2_lst_rpc *rpc, uint32_t buffer);
 int o2_lst_buffer_read(const struct o2_lst_rpc *rpc, uint32_t buffer, uint8_t *bytes, struct o2_error *error);
-/* Encode a message with the version and byte order of ours. */
+/* Encode a message with our version and byte order. */
 int o2_lst_buffer_encode(const struct o2_lst_rpc *rpc, uint32_t buffer, const struct o2_lst_msg *msg,
 			 struct o2_error *error);
-/* How long LNet is to wait for an answer. */
+/* How long LNet waits for an answer. */
 uint32_t o2_lst_patience_ms(const struct o2_lst_rpc *rpc);
 
 /* rpc_client.c */

@@ -5,7 +5,7 @@
 #include "lst/rpc_internal.h"
 #include "wire/nid.h"
 
-/* The server of an RPC: a request comes, bulk is moved if the service wants it, a reply goes. */
+/* The server of an RPC: it receives a request, moves bulk if the service wants this, and sends a reply. */
 
 static struct o2_lst_served_slot *find(struct o2_lst_rpc *rpc, uint64_t id)
 {
@@ -175,7 +175,7 @@ void o2_lst_serve_stop(struct o2_lst_rpc *rpc, int code)
 }
 
 /*
- * What is in the buffer is a request of that service; rule lst/version is told apart, for it is answered.
+ * Read a service's request from its buffer.  A wrong version only sets *other_version, since it is answered.
  */
 static int read_request(struct o2_lst_rpc *rpc, uint32_t service, const struct o2_lnet_event *event,
 			struct o2_lst_msg *msg, bool *other_version)
@@ -223,7 +223,7 @@ static struct o2_lst_served_slot *new_served(struct o2_lst_rpc *rpc, uint32_t se
 	return served;
 }
 
-/* Nothing else of it is looked at. */
+/* Answer a request of another version.  Its other fields are ignored. */
 static void refuse_version(struct o2_lst_rpc *rpc, const struct o2_lst_served_slot *served)
 {
 	struct o2_lst_msg reply = {.msg_type = served->request_type + 1, .msg_ses_feats = O2_LST_FEATS_MASK};

@@ -8,14 +8,14 @@
 #include "base/monotonic.h"
 #include "lst/wire/range.h"
 
-/* One that is under way. */
+/* An open try. */
 struct slot {
 	bool in_use;
 	struct o2_lst_test test;
-	struct o2_lst_bulk bulk; /* brw */
-	uint32_t sequence;	 /* ping */
+	struct o2_lst_bulk bulk; /* brw only */
+	uint32_t sequence;	 /* ping only */
 	uint64_t started_ms;
-	struct o2_transfer_memory memory; /* of the bulk: the call keeps it */
+	struct o2_transfer_memory memory; /* the bulk's; must stay until the call ends */
 	void (*done)(void *context, const struct o2_lst_test_result *result);
 	void *context;
 	uint64_t tag;
@@ -28,7 +28,7 @@ struct o2_lst_tester {
 	uint32_t next_ping;
 	uint32_t max;
 	uint32_t nfree;
-	uint32_t *free; /* a stack */
+	uint32_t *free; /* stack of free slots */
 	struct slot *slot;
 };
 
@@ -37,7 +37,7 @@ static bool is_brw(const struct o2_lst_test *test)
 	return test->service == O2_LST_SERVICE_BRW;
 }
 
-/* What the test sends; ids are the RPC's. */
+/* The request of the test; the RPC layer sets its ids. */
 static struct o2_lst_msg request_of(const struct o2_lst_tester *tester, const struct o2_lst_test *test)
 {
 	struct o2_lst_msg msg = {.msg_version = O2_LST_MSG_VERSION, .msg_ses_feats = test->features};
@@ -125,7 +125,7 @@ static void free_slot(struct o2_lst_tester *tester, struct slot *slot)
 	tester->free[tester->nfree++] = (uint32_t)(slot - tester->slot);
 }
 
-/* --- what came --- */
+/* --- results --- */
 
 static enum o2_lst_failure judge_ping(const struct slot *slot, const struct o2_lst_ping_reply *reply)
 {
@@ -188,7 +188,7 @@ static void note_answer(void *context, const struct o2_lst_answer *answer)
 
 /* --- starting --- */
 
-/* A sink holds poison, so that what does not come shows. */
+/* Fill a sink with poison, so that missing bytes are noticed. */
 static int get_bulk(struct o2_lst_tester *tester, struct slot *slot)
 {
 	const struct o2_lst_test *test = &slot->test;
@@ -222,7 +222,7 @@ static int start(struct o2_lst_tester *tester, const struct o2_lst_try *asked, s
 
 	if (rc != 0)
 		return rc;
-	/* Where it ends inside of the call, another may be started there: it has the next number. */
+	/* Increment first: the call may end before it returns, and its callback may start the next ping. */
 	tester->next_ping += !is_brw(&slot->test);
 	return o2_lst_call_start(tester->rpc, &call, id, error);
 }
@@ -247,7 +247,7 @@ int o2_lst_test_start(struct o2_lst_tester *tester, const struct o2_lst_try *ask
 		.tag = asked->tag,
 	};
 	rc = start(tester, asked, slot, id, error);
-	/* Once it is started the slot may be another's. */
+	/* On success the slot may have been reused already. */
 	if (rc != 0)
 		free_slot(tester, slot);
 	return rc;

@@ -10,37 +10,37 @@
 #include "lst/rpc.h"
 
 /*
- * The client of a test: one ping or brw at a time and place, and whether what came of it is right.  A test node
- * does them for its client halves, and a console by itself.  Source: docs/lst.md, "Tests and batches".
+ * The client of a test: each try does one ping or brw, and checks the result.  A test node uses it for its
+ * client halves, and a console for itself.  Source: docs/lst.md, "Tests and batches".
  */
 
 struct o2_lst_test {
 	enum o2_lst_service service; /* O2_LST_SERVICE_BRW or O2_LST_SERVICE_PING */
-	uint32_t features;	     /* of the session: 0 or 1 */
+	uint32_t features;	     /* of the session: 0 or O2_LST_FEAT_BULK_LEN */
 	/* brw: */
 	enum o2_lst_brw_rw rw;
 	enum o2_lst_brw_check check;
-	uint32_t len, offset; /* bytes; where the memory begins in its first page */
+	uint32_t len, offset; /* length in bytes; offset of the memory in its first page */
 	/*
-	 * Of a read: hold every word to the pattern, whatever the check.  For who knows that the server fills
-	 * all of it, as o2ref does; a kernel does so for check full only.
+	 * Read: check every word, whatever `check` is.  Only for servers that fill all of the memory, as o2ref
+	 * does; a kernel does this for check full only.
 	 */
 	bool every_word;
 };
 
 /*
- * 0 if a kernel may be asked to take part in it; else -EINVAL with *error (may be NULL), by the rules of
- * lst/wire/range.h.
+ * Returns 0 if a kernel may be asked to take part in the test; else -EINVAL with *error (may be NULL), by the
+ * rules of lst/wire/range.h.
  */
 int o2_lst_test_check(const struct o2_lst_test *test, struct o2_error *error);
 
-/* What has gone wrong. */
+/* The reason for a failure. */
 enum o2_lst_failure {
 	O2_LST_FAILURE_NONE,
-	O2_LST_FAILURE_RPC,    /* no reply, or what came is none */
-	O2_LST_FAILURE_STATUS, /* the server says so */
-	O2_LST_FAILURE_ANSWER, /* a ping's magic or number */
-	O2_LST_FAILURE_LENGTH, /* other than len bytes were moved */
+	O2_LST_FAILURE_RPC,    /* no reply, or a malformed one */
+	O2_LST_FAILURE_STATUS, /* the reply's status is not 0 */
+	O2_LST_FAILURE_ANSWER, /* the magic or the number of a ping is wrong */
+	O2_LST_FAILURE_LENGTH, /* not exactly len bytes were moved */
 	O2_LST_FAILURE_DATA,   /* the bytes of a read are not the pattern */
 	O2_LST_FAILURES,
 };
@@ -49,55 +49,55 @@ struct o2_lst_test_result {
 	uint64_t tag;
 	enum o2_lst_failure failure;
 	/*
-	 * 0, or -errno: of the RPC (o2_lst_answer); the status of the reply, negative; -EBADMSG for the
-	 * others.
+	 * 0, or -errno: the status of the RPC (o2_lst_answer); the negative status of the reply; or -EBADMSG
+	 * for the other failures.
 	 */
 	int status;
-	uint64_t bytes;		       /* moved */
-	uint64_t started_ms, ended_ms; /* by the clock */
-	struct o2_lst_wrong wrong;     /* O2_LST_FAILURE_DATA: the first word */
-	const struct o2_error *error;  /* may be NULL: more about an RPC; valid in the call only */
+	uint64_t bytes;		       /* bytes moved */
+	uint64_t started_ms, ended_ms; /* by the clock of the tester */
+	struct o2_lst_wrong wrong;     /* O2_LST_FAILURE_DATA: the first wrong word */
+	const struct o2_error *error;  /* details of a failed RPC; may be NULL; valid during the call only */
 };
 
 struct o2_lst_tester;
 
 /*
- * max: how many at a time.  rpc, pages and clock outlive it.  Returns 0, -EINVAL (max 0) or -ENOMEM.
+ * max: tries at a time.  rpc, pages and clock must outlive the tester.  Returns 0, -EINVAL (max 0) or -ENOMEM.
  */
 int o2_lst_tester_create(uint32_t max, struct o2_lst_rpc *rpc, struct o2_lst_pages *pages,
 			 const struct o2_clock *clock, struct o2_lst_tester **tester, struct o2_error *error);
-/* Nothing may be under way. */
+/* No try may be open.  tester may be NULL. */
 void o2_lst_tester_destroy(struct o2_lst_tester *tester);
 
-/* How many are under way. */
+/* Number of open tries. */
 uint32_t o2_lst_tester_active(const struct o2_lst_tester *tester);
 
 /*
- * A ping test was added: its first ping has number 0.
+ * To be called when a ping test is added: the next ping has number 0.
  * LNet: ping_client_init
  */
 void o2_lst_tester_new_ping(struct o2_lst_tester *tester);
 
 struct o2_lst_try {
-	const struct o2_lst_test *test; /* o2_lst_test_check() lets it pass */
+	const struct o2_lst_test *test; /* must pass o2_lst_test_check() */
 	uint64_t nid;
 	uint32_t pid; /* 0: O2_LNET_PID_KERNEL */
-	/* Exactly once, when nothing of it is under way any more; from inside, another may be started. */
+	/* Called exactly once, when all of the try has ended; it may start another one. */
 	void (*done)(void *context, const struct o2_lst_test_result *result);
 	void *context;
 	uint64_t tag;
 };
 
 /*
- * Do it once.  *id (may be NULL): names it for o2_lst_test_cancel.  Returns 0, or -errno when nothing was started and done
- * will not be called: -ENOSPC (max, or max_calls of the RPCs), -ENOBUFS (no pages now), -EMSGSIZE (never so
- * many pages), -ENOMEM, or what o2_lst_call_start says.
+ * Do the ping or brw once.  *id (may be NULL) is set to a name for o2_lst_test_cancel.  Returns 0, or -errno if
+ * nothing was started and done will not be called: -ENOSPC (max, or max_calls of the RPCs), -ENOBUFS (too few
+ * pages are free), -EMSGSIZE (too few pages exist), -ENOMEM, or an error of o2_lst_call_start.
  * LNet: ping_client_prep_rpc, brw_client_prep_rpc, ping_client_done_rpc, brw_client_done_rpc
  */
 int o2_lst_test_start(struct o2_lst_tester *tester, const struct o2_lst_try *asked, uint64_t *id,
 		      struct o2_error *error);
 
-/* End it with -ECANCELED, as o2_lst_call_cancel does.  Returns 0; -ENOENT: it has ended. */
+/* End a try with -ECANCELED, as o2_lst_call_cancel does.  Returns 0, or -ENOENT: it has ended. */
 int o2_lst_test_cancel(struct o2_lst_tester *tester, uint64_t id);
 
 #endif

@@ -8,15 +8,15 @@
 
 #include "quirk/quirk_internal.h"
 
-/* The table of quirks: what each is called, what it says of itself, and what it bends. */
+/* The table of quirks: the name and description of each, and what it changes. */
 
 struct row {
 	const char *name;
-	const char *form; /* NULL: the name is all */
+	const char *form; /* NULL: the same as name */
 	const char *text;
-	void (*conn)(struct o2_conn_config *config); /* settings of its connections */
-	void (*post)(struct o2_quirk_post *post);    /* messages, just before they are posted */
-	void (*complete)(struct ibv_wc *wc);	     /* completions, just before the connection sees them */
+	void (*conn)(struct o2_conn_config *config); /* changes the settings of the connections */
+	void (*post)(struct o2_quirk_post *post);    /* changes messages, just before they are posted */
+	void (*complete)(struct ibv_wc *wc); /* changes completions, just before the connection gets them */
 };
 
 static void sum_signed(struct o2_conn_config *config)
@@ -87,7 +87,7 @@ const char *o2_quirk_text(enum o2_quirk quirk)
 	return rows[quirk].text;
 }
 
-/* "=MS"; nothing: the default. */
+/* Parse "=MS"; an empty text means the default. */
 static bool read_late(const char *value, size_t length, uint32_t *late_ms)
 {
 	uint32_t ms = 0;
@@ -156,7 +156,7 @@ bool o2_quirks_read(struct o2_quirks *quirks, const struct o2_option *option, co
 	return false;
 }
 
-/* All that is posted passes here; quirks are about messages. */
+/* All posted work requests pass through here.  Quirks change only lists that end with a message. */
 static int post_send(void *context, struct ibv_qp *qp, struct ibv_send_wr *list, struct ibv_send_wr **bad,
 		     const struct o2_rdma_desc *sink)
 {
@@ -173,7 +173,7 @@ static int post_send(void *context, struct ibv_qp *qp, struct ibv_send_wr *list,
 	return ibv_post_send(qp, post.list, bad);
 }
 
-/* All that has completed passes here. */
+/* All completions pass through here. */
 static int poll_cq(void *context, struct ibv_cq *cq, int count, struct ibv_wc *wc, uint64_t now_ms)
 {
 	struct o2_quirks *quirks = context;

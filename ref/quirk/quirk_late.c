@@ -4,7 +4,7 @@
 #include "base/monotonic.h"
 #include "quirk/quirk_internal.h"
 
-/* Completions wait before they are handed out, in their order. */
+/* O2_QUIRK_LATE: completions are delayed, and delivered in their order. */
 
 struct o2_quirk_held {
 	struct o2_quirk_held *next;
@@ -13,7 +13,7 @@ struct o2_quirk_held {
 	uint64_t due_ms;
 };
 
-/* False: there is no memory to hold it. */
+/* Delay a completion.  Returns false if there is no memory. */
 static bool hold(struct o2_quirks *quirks, struct ibv_cq *cq, const struct ibv_wc *wc, uint64_t due_ms)
 {
 	struct o2_quirk_held *held = malloc(sizeof(*held)), **end = &quirks->held;
@@ -27,7 +27,7 @@ static bool hold(struct o2_quirks *quirks, struct ibv_cq *cq, const struct ibv_w
 	return true;
 }
 
-/* How many of this queue's are due; they are in wc, and held no more. */
+/* Move the due completions of this queue to wc.  Returns their number. */
 static int release(struct o2_quirks *quirks, const struct ibv_cq *cq, int count, struct ibv_wc *wc,
 		   uint64_t now_ms)
 {
@@ -52,7 +52,7 @@ int o2_quirk_poll_late(void *context, struct ibv_cq *cq, int count, struct ibv_w
 	struct ibv_wc come;
 	int rc;
 
-	/* Of an interface that is told no time they would never come; of one that is told any, at any. */
+	/* An interface that is told no time, or arbitrary ones, cannot tell when a completion is due. */
 	if (quirks->own_clock)
 		now_ms = o2_monotonic_ms();
 	while ((rc = ibv_poll_cq(cq, 1, &come)) > 0)

@@ -9,7 +9,7 @@
 #include "wire/desc_codec.h"
 #include "wire/layout.h"
 
-/* Quirks that bend a message just before it is posted, or what came. */
+/* Quirks that change a message just before it is posted, or a completion. */
 
 static enum o2_byte_order order_of(const uint8_t *bytes)
 {
@@ -26,7 +26,7 @@ static void set_field(uint8_t *bytes, uint32_t at, uint32_t value)
 	o2_store32(bytes + at, order_of(bytes), value);
 }
 
-/* Which flavour the message's checksum is of, before anything of it was changed. */
+/* The flavour of the message's checksum.  To be called before the message is changed. */
 static enum o2_cksum_flavour flavour_of(const uint8_t *bytes)
 {
 	uint32_t found = field_of(bytes, O2_AT_CKSUM);
@@ -43,13 +43,13 @@ static void sum_anew(uint8_t *bytes, enum o2_cksum_flavour flavour)
 		  o2_checksum_of(o2_msg_checksum_both(bytes, field_of(bytes, O2_AT_NOB)), flavour));
 }
 
-/* A payload that is sent from where it lies. */
+/* Is the payload of an IMMEDIATE gathered from the caller's memory, rather than copied behind the header? */
 static bool gathers(const struct o2_quirk_post *post)
 {
 	return post->bytes[O2_AT_TYPE] == O2_MSG_IMMEDIATE && post->send->num_sge > 1;
 }
 
-/* The slot holds the payload for the sake of the sum alone; nobody sends it from there. */
+/* The slot has a copy of the payload only for the checksum; the payload is sent from elsewhere. */
 void o2_quirk_other_bytes(struct o2_quirk_post *post)
 {
 	uint32_t nob = field_of(post->bytes, O2_AT_NOB);
@@ -62,7 +62,7 @@ void o2_quirk_other_bytes(struct o2_quirk_post *post)
 	sum_anew(post->bytes, flavour);
 }
 
-/* Bytes of the payload up to the end of its first page, or of its first piece. */
+/* Bytes of the payload up to the end of its first page, or of its first gather entry. */
 static uint32_t first_page_bytes(const struct ibv_sge *first)
 {
 	uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -71,7 +71,7 @@ static uint32_t first_page_bytes(const struct ibv_sge *first)
 	return left_bytes < first->length ? (uint32_t)left_bytes : first->length;
 }
 
-/* The rest is sent from the slot, behind the header, where other bytes are. */
+/* Send the payload past the first page from the slot, behind the header, which holds wrong bytes. */
 void o2_quirk_second_page(struct o2_quirk_post *post)
 {
 	const struct ibv_sge *list = post->send->sg_list;
@@ -112,7 +112,7 @@ void o2_quirk_claim_short_get(struct o2_quirk_post *post)
 	sum_anew(post->bytes, flavour);
 }
 
-/* Credits that it was to take along go in a NOOP: what is not answered must not starve what is. */
+/* Turn the message into a NOOP that carries the same credits: the peer needs them for other messages. */
 static void become_noop(struct o2_quirk_post *post)
 {
 	enum o2_cksum_flavour flavour = flavour_of(post->bytes);
@@ -123,7 +123,7 @@ static void become_noop(struct o2_quirk_post *post)
 	post->send->sg_list[0].length = O2_MSG_HEADER_BYTES;
 }
 
-/* A write of no bytes completes as the message would have, and brings the peer nothing. */
+/* Turn the message into a WRITE of 0 bytes: it completes as the message would, but the peer receives nothing. */
 static void become_nothing(struct o2_quirk_post *post)
 {
 	post->send->opcode = IBV_WR_RDMA_WRITE;
@@ -143,7 +143,7 @@ void o2_quirk_swallow_refusal(struct o2_quirk_post *post)
 		become_nothing(post);
 }
 
-/* A message has come: the failed completion closes the connection before anybody looks at it. */
+/* Turn a received message into a failed completion: the connection closes before it looks at the message. */
 void o2_quirk_fail_receive(struct ibv_wc *wc)
 {
 	if (wc->status == IBV_WC_SUCCESS && wc->opcode == IBV_WC_RECV)

@@ -6,7 +6,7 @@
 
 #include "base/monotonic.h"
 
-/* A connection.  side[ours]: who the peer is, and who we are. */
+/* A connection.  side[false]: the peer's side; side[true]: this end's. */
 struct conn {
 	LIST_ENTRY(conn) entry;
 	const void *name;
@@ -18,17 +18,17 @@ struct o2_end_judge {
 	struct o2_watch watch;
 	struct o2_judge *judge;
 	o2_judge_sink sink;
-	void *context; /* its */
+	void *context; /* argument of sink */
 	struct o2_wire_options wire;
 	const uint64_t *now_ms;
 	struct o2_end_heard heard;
 	LIST_HEAD(, conn) conns;
-	struct o2_msg msg; /* large */
+	struct o2_msg msg; /* too large for the stack */
 	struct o2_reject reject;
 	struct o2_error refused;
 };
 
-/* What would be found without what was not kept need not be so. */
+/* After a failure, events are missing from the record, so findings may be wrong: drop them. */
 static void note(void *context, const struct o2_judge_finding *finding)
 {
 	struct o2_end_judge *end = context;
@@ -54,7 +54,7 @@ static struct conn *find(const struct o2_end_judge *end, const void *name)
 	return NULL;
 }
 
-/* The request is the first that is heard of a connection. */
+/* The connection request is the first event of a connection. */
 static struct conn *meet(struct o2_end_judge *end, const struct o2_watched *watched)
 {
 	struct conn *conn = calloc(1, sizeof(*conn));
@@ -69,14 +69,14 @@ static struct conn *meet(struct o2_end_judge *end, const struct o2_watched *watc
 	conn->name = watched->conn;
 	conn->side[true] = watched->ours ? O2_JUDGE_A : O2_JUDGE_B;
 	conn->side[false] = watched->ours ? O2_JUDGE_B : O2_JUDGE_A;
-	/* A device tells nobody what the peer writes through it. */
+	/* The peer's RDMA WRITEs cause no completion here, so this end does not see them. */
 	o2_judge_writes_unseen(conn->judged, conn->side[false]);
 	LIST_INSERT_HEAD(&end->conns, conn, entry);
 	end->heard.connections++;
 	return conn;
 }
 
-/* What the bytes say, in *event. */
+/* Decode the private data or the message, and set msg, reject or refused of *event. */
 static void decode(struct o2_end_judge *end, const struct o2_watched *watched, struct o2_judge_event *event)
 {
 	int rc;

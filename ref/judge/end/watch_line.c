@@ -34,7 +34,7 @@ void o2_watch_line_put(const struct o2_watched *watched, char text[O2_WATCH_LINE
 		o2_hex_put(watched->bytes, count, text + used);
 }
 
-/* How many; -1: these are none, or too many. */
+/* Read hexadecimal bytes up to the end of the line.  Returns their number; -1: malformed, or too many. */
 static int read_bytes(const char *text, uint8_t bytes[O2_MSG_BYTES])
 {
 	size_t count = 0;

@@ -8,7 +8,7 @@ static const char *const order_names[] = {[O2_LITTLE_ENDIAN] = "little", [O2_BIG
 static const struct o2_field_text nid_text = {.print = o2_nid_to_text, .parse = o2_nid_from_text};
 static const struct o2_field no_fields[] = {{0}};
 
-/* A row for a member of struct o2_lst_msg's union. */
+/* A row for a member of the union in struct o2_lst_msg. */
 #define BODY(name, kind, member, at)                                                         \
 	{                                                                                    \
 		O2_FIELD(name, kind, struct o2_lst_msg, u.member), .wire_at = O2_LST_AT_##at \

@@ -6,14 +6,14 @@
 #include "lst/wire/msg.h"
 
 /*
- * The fields of struct o2_lst_msg, with their places on the wire: the codec itself walks these tables, as do
- * the JSON forms and the dump.  Offsets are from the start of the message.
+ * The fields of struct o2_lst_msg and their places on the wire.  The codec, the JSON forms and the dump all use
+ * these tables.  Offsets are from the start of the message.
  */
 
-/* Its header. */
+/* The fields of the header. */
 extern const struct o2_field o2_lst_header_fields[];
 
-/* What a type has besides; an empty table for a value that is no type. */
+/* The fields of the body of a type; an empty table for an unknown type. */
 const struct o2_field *o2_lst_body_fields(uint32_t msg_type);
 
 /* Header, then body. */

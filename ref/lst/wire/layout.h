@@ -4,7 +4,7 @@
 
 #include "lst/wire/msg.h"
 
-/* Where things stand in a message of LST, in bytes from its start.  Source: docs/lst.md, "The message". */
+/* Offsets of the fields of an LST message, in bytes from its start.  Source: docs/lst.md, "The message". */
 enum {
 	O2_LST_AT_MAGIC = 0,
 	O2_LST_AT_VERSION = 4,
@@ -13,7 +13,7 @@ enum {
 	O2_LST_AT_RESERVED1 = 16,
 	O2_LST_AT_FEATS = 20,
 
-	/* Of every request, and of every reply. */
+	/* RPYID, STATUS: of every request, reply.  SID, REPLY_SID: of the framework's; TEST has TSR_SID. */
 	O2_LST_AT_RPYID = 24,
 	O2_LST_AT_SID = 32,
 	O2_LST_AT_STATUS = 24,

@@ -25,14 +25,14 @@ static uint64_t load(const uint8_t *bytes, uint32_t width_bytes, enum o2_byte_or
 	}
 }
 
-/* Up to its zero, or to the last character that leaves room for one.  The rest of *name is zero already. */
+/* Copy a name up to its zero, at most 31 characters.  *name must be zero. */
 static void load_name(const uint8_t *bytes, char *name)
 {
 	for (uint32_t i = 0; i < O2_LST_NAME_BYTES - 1 && bytes[i] != 0; i++)
 		name[i] = (char)bytes[i];
 }
 
-/* A table's fields from where their struct stands in the message: of *holder, which is zero. */
+/* Decode the fields of a table.  bytes: where their struct begins in the message.  *holder must be zero. */
 static void load_fields(const struct o2_field *fields, const uint8_t *bytes, enum o2_byte_order order,
 			void *holder)
 {
@@ -106,7 +106,7 @@ static void store(uint8_t *bytes, uint32_t width_bytes, enum o2_byte_order order
 	}
 }
 
-/* bytes are zero.  A name without a zero is refused. */
+/* Encode the fields of a table.  bytes must be zero.  A name without a zero is refused. */
 static int store_fields(const struct o2_field *fields, const void *holder, enum o2_byte_order order,
 			uint8_t *bytes, struct o2_error *error)
 {

@@ -8,7 +8,7 @@ static_assert(O2_LST_MAX_BULK_BYTES == O2_MAX_TRANSFER_BYTES, "a bulk is one tra
 static_assert(O2_LST_PAGE_BYTES % O2_LST_BULK_MULTIPLE == 0 && O2_LST_MAX_BULK_BYTES % O2_LST_PAGE_BYTES == 0,
 	      "the limits are multiples themselves");
 
-/* Refuse by `rule` what is not from low to high. */
+/* Refuse a value outside [low, high] by `rule`. */
 static int range(enum o2_lst_rule_id rule, uint64_t value, uint64_t low, uint64_t high,
 		 struct o2_error *error)
 {
@@ -26,7 +26,7 @@ static int multiple(enum o2_lst_rule_id rule, uint64_t value, uint64_t of, struc
 	return 0;
 }
 
-/* A length, by the rule of its bounds and that of its multiple. */
+/* Check a length, by one rule for its bounds and another one for its multiple. */
 static int check_length(uint32_t features, enum o2_lst_rule_id bounds, enum o2_lst_rule_id of, uint64_t len,
 			struct o2_error *error)
 {
@@ -93,7 +93,7 @@ static int check_bulk_v0(const struct o2_lst_bulk_v0 *bulk, struct o2_error *err
 	return rc;
 }
 
-/* Of a server half nobody looks at what the test does. */
+/* The parameters of the test are not checked for a server half, where no node uses them. */
 static int check_test(const struct o2_lst_msg *msg, struct o2_error *error)
 {
 	const struct o2_lst_test_reqst *test = &msg->u.test_reqst;

@@ -5,12 +5,12 @@
 
 #include "lst/wire/layout.h"
 
-/* The message is dropped, the connection stays. */
+/* The message is dropped, and the connection is kept. */
 #define DROPPED(name, field, offset, limit)                                 \
 	{                                                                   \
 		"lst/" name, field, O2_CLASS_MESSAGE, EPROTO, offset, limit \
 	}
-/* The caller's mistake. */
+/* The caller's error. */
 #define LOCAL(name, field, offset, limit)                                \
 	{                                                                \
 		"lst/" name, field, O2_CLASS_NONE, EINVAL, offset, limit \

@@ -6,25 +6,25 @@
 #include "wire/rules.h"
 
 /*
- * Every reason for which the codec of LST, or the check of what may be sent, refuses something: one table, in
- * the order of the checks.  docs/lst.md, "Rules", has a row for each.
+ * The rules by which the codec of LST, and the check of what may be sent, refuse something: one table, in the
+ * order of the checks.  docs/lst.md, "Rules", has a row for each.
  *
  * LNet has no names for its refusals.
  */
 enum o2_lst_rule_id {
-	/* Decoding: what a peer sent. */
+	/* Decoding a peer's message. */
 	O2_LST_RULE_LENGTH,
 	O2_LST_RULE_MAGIC,
 	O2_LST_RULE_TYPE,
 	O2_LST_RULE_VERSION,
 	O2_LST_RULE_TYPE_FOR_SERVICE, /* o2_lst_msg_expect */
 
-	/* Encoding: what the caller handed over. */
+	/* Encoding the caller's message. */
 	O2_LST_RULE_ENCODE_ORDER,
 	O2_LST_RULE_ENCODE_TYPE,
 	O2_LST_RULE_ENCODE_NAME,
 
-	/* What may be sent to a kernel (lst/wire/range.h). */
+	/* The check of what may be sent to a kernel (lst/wire/range.h). */
 	O2_LST_RULE_SEND_VERSION,
 	O2_LST_RULE_SEND_FEATURES,
 	O2_LST_RULE_SEND_BRW_RW,

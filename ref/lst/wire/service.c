@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Types, services, and what belongs to which. */
+/* Message types and services, their names, and which type belongs to which service. */
 #include "lst/wire/msg.h"
 
 struct type_info {
@@ -92,7 +92,7 @@ int o2_lst_request_type(uint64_t service)
 {
 	for (uint32_t type = 0; type < O2_LST_TYPE_COUNT; type++)
 		if (types[type].service == service)
-			return (int)type; /* its reply's type follows */
+			return (int)type; /* the request: its reply has the next type */
 	return -1;
 }
 
