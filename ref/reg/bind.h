@@ -16,8 +16,7 @@
  * scatter list (docs/architecture.md, "The way of the data").  docs/modes.md describes how each mode works on
  * user-space verbs.
  *
- * Several threads may bind and unbind on one domain at once; a binding is used only by the thread that holds
- * it.
+ * Several threads may bind and unbind on one domain at once; a binding is used only by its holder.
  */
 
 /* The registration of one transfer.  All zero: no registration. */
@@ -61,8 +60,8 @@ int o2_reg_unbind(struct o2_reg_domain *domain, struct o2_binding *binding, bool
 
 /*
  * The functions below follow the life of a key that work requests create and invalidate: sinks of modes
- * fastreg and fastreg_gaps.  For all other bindings they do nothing and return 0 or false.  The state of the
- * key is kept only in binding->frd->key (pool/pool_frd.h).
+ * fastreg and fastreg_gaps, in the kernel's order sources too.  For other bindings they do nothing and return
+ * 0 or false.  The state of the key is kept only in binding->frd->key (pool/pool_frd.h).
  */
 
 #define O2_BINDING_CHAIN 2u

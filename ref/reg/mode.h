@@ -12,8 +12,7 @@
 struct o2_reg_mode_ops {
 	/*
 	 * Fill the members of *plan that depend on the mode.  Pure.  The caller (plan.c) has checked request
-	 * and segments, has set the other members, and has set all counts to 0.  total: bytes of all
-	 * segments.
+	 * and segments, has set the other members, and all counts to 0.  total: bytes of all segments.
 	 */
 	int (*plan)(const struct o2_reg_request *request, const struct o2_dma_list *segments, uint32_t total,
 		    struct o2_reg_plan *plan, struct o2_error *error);
@@ -41,13 +40,11 @@ extern const struct o2_reg_mode_ops *const o2_reg_modes[O2_REG_MODES];
 
 /*
  * Append to plan->page[] every page that segment `index` touches.  A segment that starts inside the page in
- * which the previous segment ended shares that page's slot; a segment that starts on a page boundary always
- * opens a new slot.
+ * which the previous one ended shares that page's slot; one that starts on a page boundary opens a new slot.
  *
  * seam_rule: the rule to report for a hole between the previous segment and this one; NULL: a hole is
- * allowed. There is no hole when both sides of the seam are page boundaries, or when the two segments are
- * contiguous. *slot: index of the segment's first page.  Returns 0, or -EINVAL for a hole or more than
- * max_pages pages.
+ * allowed. There is no hole when both sides of the seam are page boundaries, or when the two are contiguous.
+ * slot: set to the index of the segment's first page.  Returns 0, or -EINVAL for a hole or past max_pages.
  * o2iblnd: kiblnd_map_tx_pages
  * kernel: ib_sg_to_pages
  */

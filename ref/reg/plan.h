@@ -38,9 +38,9 @@ struct o2_reg_request {
 	uint32_t peer_max_frags;
 	bool gaps; /* the list has gaps, as found by sg_build */
 	/*
-	 * Mode phys: the iova that the caller wants.  Either a multiple of the page size, for the first page;
-	 * or the iova of the first byte, with the offset in the page that this byte has in memory. Mode user:
-	 * the virtual address of the first byte.  contiguous: there is such an address (mem/sg_build.h).
+	 * Mode phys: the iova that the caller wants: a multiple of the page size for the first page; or that
+	 * of the first byte, with the same offset in its page as the byte has in memory.
+	 * Mode user: the virtual address of the first byte; contiguous: there is one (mem/sg_build.h).
 	 */
 	uint64_t iova;
 	bool contiguous;

@@ -10,8 +10,8 @@
  * Mode fastreg: a page list whose iova is the device address of the first byte; always one fragment.  Byte k
  * of the transfer lies at iova + k, so a list with gaps cannot be expressed (docs/modes.md, "fastreg").
  *
- * Everything in this file except plan_fastreg also serves mode fastreg_gaps, which uses regions of another
- * kind from a pool set of its own.
+ * The code below plan_fastreg, except that for the kernel's order, also serves mode fastreg_gaps, which uses
+ * regions of another kind from a pool set of its own.
  */
 
 /*
