@@ -102,18 +102,18 @@ struct o2_reg_config {
 	const struct o2_clock *clock;	/* the interface's clock; must outlive the domain */
 	uint64_t device;		/* the caller's name for the device of the first pools */
 	const struct o2_reg_ops *ops;	/* NULL: o2_reg_verbs_ops.  Their context is the domain. */
-	o2_reg_gaps_fn reg_gaps;	/* NULL: a contiguous region stands in for one with gaps */
+	o2_reg_gaps_fn reg_gaps;	/* NULL: a contiguous buffer stands in for a region with gaps */
 	const struct o2_reg_fast *fast; /* mode fastreg in the kernel's order; NULL: MWs are used instead */
 };
 
-/* The domain owns everything below except pd and arena. */
+/* A domain owns all its members except pd and arena. */
 struct o2_reg_domain {
 	const struct o2_reg_verbs *verbs; /* the calls that register memory */
 	struct ibv_pd *pd;
 	struct o2_arena *arena;
 	struct o2_reg_caps caps;
 	struct o2_dma_device dma;     /* the caller may set dma.iommu.merge and .fault */
-	bool bounce;		      /* regions lie in the arena's bounced pages */
+	bool bounce;		      /* regions use the arena's bounce pages (mem/kmap.h) */
 	struct ibv_mr *global_local;  /* mode global, sources: no remote access */
 	struct ibv_mr *global_remote; /* mode global, sinks */
 	struct o2_reg_pools *pools;   /* one per CPU partition: ncpts */

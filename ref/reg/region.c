@@ -100,7 +100,7 @@ uint8_t *o2_reg_device_memory(const struct o2_reg_domain *domain, enum o2_side s
 			      : (uint8_t *)(uintptr_t)arena->view[O2_ARENA_IOMMU_VIEW].base;
 }
 
-/* The page numbers behind the device addresses.  page must hold O2_MAX_FRAGS numbers. */
+/* Find the page numbers of the device addresses.  page must hold O2_MAX_FRAGS numbers. */
 static int find_pages(const struct o2_reg_domain *domain, const struct o2_page_bytes *bytes, uint32_t *page,
 		      struct o2_error *error)
 {

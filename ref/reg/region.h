@@ -29,7 +29,7 @@ struct o2_page_bytes {
 	const uint64_t *page; /* device addresses of whole pages; unused by o2_reg_region_of_numbers */
 	uint32_t npages;
 	uint32_t page_offset; /* offset of the first byte in the first page */
-	uint64_t iova;	      /* of the first byte */
+	uint64_t iova;	      /* iova of the first byte */
 	uint64_t length;
 };
 

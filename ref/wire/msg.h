@@ -119,7 +119,7 @@ struct o2_msg {
 	uint8_t ibm_type; /* enum o2_msg_type: selects the member of u */
 	uint8_t ibm_credits;
 	uint32_t ibm_nob; /* encode computes it; decode reports the received value, trailing bytes included */
-	enum o2_cksum_flavour cksum_flavour; /* decode: which one matched; encode: which one to send */
+	enum o2_cksum_flavour cksum_flavour; /* decode: the flavour that matched; encode: the one to send */
 	uint64_t ibm_srcnid;
 	uint64_t ibm_srcstamp;
 	uint64_t ibm_dstnid;
@@ -215,7 +215,7 @@ int o2_desc_decode(const uint8_t *bytes, size_t length_bytes, enum o2_byte_order
 const struct o2_lnet_hdr *o2_msg_lnet_hdr(const struct o2_msg *msg);
 const struct o2_rdma_desc *o2_msg_desc(const struct o2_msg *msg);
 
-/* "PUT_REQ" and so on; NULL for a value that is not a type. */
+/* The name of a message type, such as "PUT_REQ"; NULL for a value that is not a type. */
 /* o2iblnd: kiblnd_msgtype2str */
 const char *o2_msg_type_name(uint8_t type);
 

@@ -6,7 +6,7 @@
 
 #include "wire/msg.h"
 
-/* What is fixed for each message type.  Source: docs/wire.md, "Bodies" and "Rules". */
+/* Constant properties of each message type.  Source: docs/wire.md, "Bodies" and "Rules". */
 
 enum o2_msg_body {
 	O2_BODY_NONE,	    /* NOOP */

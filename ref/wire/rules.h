@@ -95,7 +95,7 @@ extern const struct o2_wire_rule o2_wire_rules[O2_RULE_COUNT];
 /* The rule with this id; NULL if there is none. */
 const struct o2_wire_rule *o2_wire_rule_find(const char *id);
 
-/* Fill *error (may be NULL) and return the rule's negative errno. */
+/* Fill *error (may be NULL) for a broken rule and return the rule's negative errno. */
 int o2_wire_refuse(struct o2_error *error, unsigned int rule, uint64_t value, uint64_t limit);
 
 /* The same for fragment `index`; and for a rule from another table. */

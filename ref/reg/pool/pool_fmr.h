@@ -65,7 +65,7 @@ struct o2_fmr_ops {
 struct o2_fmr_config {
 	struct o2_pool_set_config set;
 	const struct o2_fmr_ops *ops;
-	void *context;	      /* for ops */
+	void *context;	      /* first argument of the ops */
 	uint32_t pool_size;   /* regions per pool, 1 to O2_POOL_SIZE_MAX */
 	uint32_t max_pages;   /* O2_MAX_FRAGS or O2_MAX_FRAGS_LEGACY */
 	uint32_t page_bytes;  /* 4096, 16384 or 65536 */
@@ -78,9 +78,9 @@ struct o2_fmr_config {
 enum o2_fmr_place {
 	O2_FMR_FREE,	 /* may be taken; may still be mapped */
 	O2_FMR_MAPPING,	 /* ops->map is running */
-	O2_FMR_USED,	 /* refs > 0 */
+	O2_FMR_USED,	 /* in use by transfers: refs > 0 */
 	O2_FMR_DIRTY,	 /* must be unmapped before it is mapped again */
-	O2_FMR_FLUSHING, /* being unmapped */
+	O2_FMR_FLUSHING, /* ops->unmap is running */
 	O2_FMR_PLACES,
 };
 
@@ -118,7 +118,7 @@ struct o2_fmr_pool {
 	bool flush_wanted;
 	LIST_HEAD(, o2_fmr) bucket[O2_FMR_BUCKETS]; /* cached regions, hashed by their first page */
 	uint64_t *pages;
-	struct o2_fmr fmr[]; /* pool_size */
+	struct o2_fmr fmr[]; /* pool_size regions */
 };
 
 /* o2iblnd: kib_fmr_poolset */

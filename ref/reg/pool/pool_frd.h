@@ -47,8 +47,8 @@ enum o2_frd_state {
 struct o2_frd_key {
 	enum o2_frd_order order;
 	enum o2_frd_state state;
-	enum o2_side side;   /* of the current or last mapping */
-	uint32_t lkey, rkey; /* what the next or current registration carries */
+	enum o2_side side;   /* side of the current or last mapping */
+	uint32_t lkey, rkey; /* keys of the current or next registration */
 	uint32_t old_rkey;   /* PREPARED and IDLE_PREPARED: the previous key */
 	bool registered;     /* the accepted requests make registered_key valid */
 	uint32_t registered_key;
@@ -57,7 +57,7 @@ struct o2_frd_key {
 
 /* The requests to post in front of a message, in this order. */
 struct o2_frd_chain {
-	uint32_t count; /* requests: 0, 1 or 2 */
+	uint32_t count; /* number of requests: 0, 1 or 2 */
 	bool invalidate;
 	uint32_t invalidate_rkey;
 	bool bind;
@@ -184,7 +184,7 @@ struct o2_frd_ops {
 struct o2_frd_config {
 	struct o2_pool_set_config set;
 	const struct o2_frd_ops *ops;
-	void *context; /* for ops */
+	void *context; /* first argument of the ops */
 	enum o2_frd_order order;
 	uint32_t pool_size; /* descriptors per pool, 1 to O2_POOL_SIZE_MAX */
 	uint32_t max_pages; /* O2_MAX_FRAGS or O2_MAX_FRAGS_LEGACY */
@@ -205,7 +205,7 @@ struct o2_frd {
 /* o2iblnd: kib_fmr_pool */
 struct o2_frd_pool {
 	struct o2_pool base; /* stays the first member */
-	struct o2_frd frd[]; /* pool_size */
+	struct o2_frd frd[]; /* pool_size descriptors */
 };
 
 /* o2iblnd: kib_fmr_poolset */

@@ -40,7 +40,7 @@ struct o2_tx_ops {
 struct o2_tx_config {
 	struct o2_pool_set_config set;
 	const struct o2_tx_ops *ops;
-	void *context;	      /* for ops */
+	void *context;	      /* first argument of the ops */
 	uint32_t pool_size;   /* transmits per pool, 1 to O2_POOL_SIZE_MAX */
 	uint32_t page_bytes;  /* 4096, 16384 or 65536 */
 	size_t tx_bytes;      /* size of the holder's struct; at least sizeof(struct o2_pool_tx) is used */
@@ -94,7 +94,7 @@ struct o2_tx_pool {
 struct o2_tx_set {
 	struct o2_pool_set set;
 	struct o2_tx_config config;
-	uint64_t next_cookie; /* under the lock of the set */
+	uint64_t next_cookie; /* guarded by the lock of the set */
 };
 
 /* Bytes of the message slots of one pool: ceil(pool_size * O2_MSG_BYTES / page_bytes) whole pages. */

@@ -143,7 +143,7 @@ struct o2_pool_set {
 	pthread_mutex_t lock;
 	pthread_cond_t grown;	    /* signalled when growing becomes false */
 	struct o2_pool_list live;   /* in order of creation */
-	struct o2_pool_list failed; /* in use when their device went away */
+	struct o2_pool_list failed; /* pools that have failed and are still in use */
 	bool growing;		    /* some thread is creating a pool */
 	uint64_t next_retry_ms;	    /* no growth before this time */
 	uint64_t version;	    /* incremented when the list of live pools changes */
