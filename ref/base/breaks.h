@@ -3,11 +3,11 @@
 #define O2_BASE_BREAKS_H
 
 /*
- * The condition of a check, named by the rule that it enforces: `if (o2_breaks("connreq/version", condition))
- * refuse`. It is the condition and nothing else; the name lets a test ask what is noticed without the check
- * (docs/mutants.md).
+ * The condition of a check, with the name of the rule that it enforces: `if (o2_breaks("connreq/version",
+ * condition)) refuse`.  Its value is just the condition; with the name, a test can remove the check and see
+ * whether anything notices (docs/mutants.md).
  */
-#ifdef O2_WITHOUT_CHECKS /* tests/mutants/CMakeLists.txt: as the sources were when they were configured */
+#ifdef O2_WITHOUT_CHECKS /* by tests/mutants/CMakeLists.txt, for sources that had no checks when cmake ran */
 #error "a source without checks has one now: run cmake again"
 #endif
 

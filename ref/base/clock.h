@@ -7,14 +7,14 @@
 #include <stdint.h>
 
 /*
- * The clock of an interface.  It is the only one: connections, nodes, pools and LNet's place read it, and
- * none of them keeps a time of its own.  Source: docs/transport.md, "Time".
+ * The clock of an interface.  Connections, nodes, pools and LNet's place all read this clock; none of them
+ * keeps a time of its own.  Source: docs/transport.md, "Time".
  *
- * It counts milliseconds from the first time that it was told, which reads as 0.  So a deadline that was
- * computed before the first o2_clock_tell is not late at once.  A caller that computes the times that it
- * tells from o2_clock_ms has to tell 0 first.  All zero: a clock that was not told any time yet.
+ * The clock counts milliseconds from the first time that it was told, which reads as 0.  So a deadline that
+ * was computed before the first o2_clock_tell does not expire at once.  A caller that computes the times that
+ * it tells from o2_clock_ms must tell 0 first.  All zero: a clock that was not told any time yet.
  *
- * One thread tells it the time; any thread may read it.
+ * Only one thread tells the time; any thread may read it.
  */
 struct o2_clock {
 	_Atomic uint64_t now_ms;
@@ -25,8 +25,8 @@ struct o2_clock {
 uint64_t o2_clock_ms(const struct o2_clock *clock);
 
 /*
- * It is now told_ms: milliseconds, on any scale that never goes back.  A time before an earlier one is
- * ignored.
+ * Tell the clock that it is now told_ms: milliseconds, on any scale that never goes back.  A time before an
+ * earlier one is ignored.
  */
 void o2_clock_tell(struct o2_clock *clock, uint64_t told_ms);
 

@@ -14,7 +14,7 @@ void o2_vcomplain(const char *program, const char *format, va_list arguments)
 
 	va_copy(again, arguments);
 	length = vsnprintf(short_text, sizeof(short_text), format, arguments);
-	/* However long a word of the user's is, what is wrong with it comes after it. */
+	/* Print the whole text: what is wrong often follows a word of the user's, which may be long. */
 	if (length >= (int)sizeof(short_text))
 		whole = malloc((size_t)length + 1);
 	if (whole != NULL) {

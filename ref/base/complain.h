@@ -4,14 +4,14 @@
 
 #include <stdarg.h>
 
-/* What a command tells its user when it cannot go on: one line on stderr, "program: text". */
+/* The error message of a command that cannot go on: one line on stderr, "program: text". */
 
 /* The exit status of every command after a wrong command line, or a file that cannot be read or written. */
 #define O2_EXIT_USAGE 2
 
 /*
- * Names and file contents come from outside, so control characters become question marks (plain.h). The
- * first returns O2_EXIT_USAGE.
+ * Print the message.  Control characters become question marks (plain.h), because names and file contents
+ * come from outside.  o2_complain returns O2_EXIT_USAGE.
  */
 int o2_complain(const char *program, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void o2_vcomplain(const char *program, const char *format, va_list arguments)

@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * A stage's errno becomes a status on the wire as it is, and there it has the number that nearly all Linux machines
- * have (docs/wire.md).  Some (MIPS, SPARC, Alpha, PA-RISC) have others.
+ * A stage's errno is sent as a status on the wire unchanged.  On the wire it has the number that nearly all Linux
+ * machines use (docs/wire.md).  Some (MIPS, SPARC, Alpha, PA-RISC) use others.
  */
 static_assert(EIO == 5 && EAGAIN == 11 && ENOMEM == 12 && EFAULT == 14 && EBUSY == 16 && EINVAL == 22 &&
 		      EFBIG == 27 && ENOSPC == 28,
@@ -52,7 +52,7 @@ static const struct {
 	{ETIMEDOUT, "ETIMEDOUT"},
 };
 
-/* The kernel's own limit: what is further from zero is no errno. */
+/* The kernel's own limit: a number further from zero is no errno. */
 #define ERRNO_MAX 4095
 
 #define NAMES (sizeof(names) / sizeof(names[0]))
@@ -77,7 +77,7 @@ int o2_errno_from_name(const char *name)
 
 const char *o2_errno_symbol(int64_t code)
 {
-	/* The C library names 0 as well, which is no error. */
+	/* The C library also has a name for 0, which is no error. */
 	if (code == 0 || code < -ERRNO_MAX || code > ERRNO_MAX)
 		return NULL;
 	return strerrorname_np((int)(code < 0 ? -code : code));

@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 /*
- * Names of the errno values that stages return, for the JSON forms: a number differs between systems, a name
- * does not.  Source: errno(3).
+ * Names of the errno values that stages return, for the JSON forms: numbers differ between systems, names do
+ * not.  Source: errno(3).
  */
 
 /* "EINVAL" for EINVAL or -EINVAL; NULL for a value that no stage returns. */
@@ -16,14 +16,14 @@ const char *o2_errno_name(int code);
 int o2_errno_from_name(const char *name);
 
 /*
- * For people, and for numbers that come from outside: any errno that the C library has a name for, positive
- * or negative.  NULL for others: a kernel has some of its own, such as 524.
+ * The name of any errno that the C library knows, positive or negative, for people and for numbers that come
+ * from outside.  NULL for others: a kernel has some of its own, such as 524.
  */
 const char *o2_errno_symbol(int64_t code);
 
 #define O2_ERRNO_TEXT_BYTES 32u
 
-/* The same, and "errno 524" for one without a name.  Returns the name or text. */
+/* The same, but "errno 524" for a number without a name.  Returns the name or text. */
 const char *o2_errno_text(int64_t code, char text[O2_ERRNO_TEXT_BYTES]);
 
 #endif

@@ -13,26 +13,26 @@
  * literals: an o2_error owns nothing and may be copied.
  */
 
-/* What a refusal costs the connection (docs/wire.md, "Classes"). */
+/* The effect of a refusal on the connection (docs/wire.md, "Classes"). */
 enum o2_error_class {
 	O2_CLASS_NONE = 0,   /* not about a peer: a local refusal */
 	O2_CLASS_MESSAGE,    /* this message fails, the connection is kept */
 	O2_CLASS_CONNECTION, /* the connection closes */
 };
 
-/* What the limit of a refusal is to its value. */
+/* The relation of a refusal's limit to its value. */
 enum o2_limit_kind {
-	O2_LIMIT_BOUND = 0, /* the first or the last value that is allowed: see the rule */
-	O2_LIMIT_EXACT,	    /* the only value that is allowed */
-	O2_LIMIT_MULTIPLE,  /* multiples of it are allowed */
-	O2_LIMIT_OTHER,	    /* not to be compared with the value: a set, or a limit of a part of the value */
+	O2_LIMIT_BOUND = 0, /* the first or last allowed value, depending on the rule */
+	O2_LIMIT_EXACT,	    /* the only allowed value */
+	O2_LIMIT_MULTIPLE,  /* multiples of the limit are allowed */
+	O2_LIMIT_OTHER,	    /* not comparable with the value: a set, or a limit for a part of the value */
 };
 
-/* What the value of a refusal is. */
+/* The type of a refusal's value. */
 enum o2_value_kind {
 	O2_VALUE_UNSIGNED = 0, /* what was found */
-	O2_VALUE_SIGNED,       /* likewise, as an int64_t; so is the limit */
-	O2_VALUE_NONE,	       /* not what was found, which is no number, or is not there: no text tells it */
+	O2_VALUE_SIGNED,       /* the value found, an int64_t, as is the limit */
+	O2_VALUE_NONE,	       /* no value: what was found is no number, or is missing; texts omit it */
 };
 
 #define O2_NO_INDEX UINT32_MAX /* the error is not about one entry of a list */
@@ -40,29 +40,29 @@ enum o2_value_kind {
 
 struct o2_error {
 	int code;		   /* negative errno; 0 = no error recorded */
-	enum o2_error_class class; /* cost to the connection */
+	enum o2_error_class class; /* effect on the connection */
 	const char *rule;	   /* stable id, e.g. "sg/kiov/entry-past-page" */
 	const char *field;	   /* e.g. "kiov[].len" */
 	uint32_t index;		   /* which entry of the list, or O2_NO_INDEX */
 	uint32_t offset_bytes;	   /* wire: where the field starts in the message; else 0 */
 	uint64_t value;		   /* what was found */
-	uint64_t limit;		   /* what is allowed (see the rule for which side of it), or O2_NO_LIMIT */
+	uint64_t limit;		   /* what is allowed (limit_kind says in which sense), or O2_NO_LIMIT */
 	enum o2_limit_kind limit_kind;
 	enum o2_value_kind value_kind;
 };
 
 /*
- * Fill *error (which may be NULL) with a refusal of a list entry and return code, so that a stage can write
- * `return o2_refuse(...)`.
+ * Fill *error (which may be NULL) with a refusal and return code, so that a stage can write `return
+ * o2_refuse(...)`.
  *
- * code: negative errno.  rule, field: string literals.  index: entry, or O2_NO_INDEX.
+ * code: negative errno.  rule, field: string literals.  index: the entry of a list, or O2_NO_INDEX.
  */
 int o2_refuse(struct o2_error *error, int code, const char *rule, const char *field, uint32_t index,
 	      uint64_t value, uint64_t limit);
 
 /*
- * Note of which kind the limit in *error (which may be NULL) is.  Returns rc, so that a stage can write
- * `return o2_limit_is(o2_refuse(...), kind, error)`.
+ * Set the kind of the limit in *error (which may be NULL).  Returns rc, so that a stage can write `return
+ * o2_limit_is(o2_refuse(...), kind, error)`.
  */
 int o2_limit_is(int rc, enum o2_limit_kind kind, struct o2_error *error);
 
@@ -77,26 +77,26 @@ int o2_refuse_other(struct o2_error *error, int code, const char *rule, const ch
 int o2_refuse_multiple(struct o2_error *error, int code, const char *rule, const char *field, uint64_t value,
 		       uint64_t unit);
 
-/* As o2_refuse() for a field that is no list. */
+/* As o2_refuse() without an index. */
 int o2_refuse_value(struct o2_error *error, int code, const char *rule, const char *field, uint64_t value,
 		    uint64_t limit);
 
-/* As o2_refuse_value() where there is no limit to name: a call has failed, something is not there. */
+/* As o2_refuse_value() without a limit: a call has failed, or something is missing. */
 int o2_fail(struct o2_error *error, int code, const char *rule, const char *field, uint64_t value);
 
-/* 0 for a value from low to high; else o2_refuse_value() with the bound that it breaks. */
+/* Returns 0 for a value from low to high; else o2_refuse_value() with the bound that the value breaks. */
 int o2_refuse_range(struct o2_error *error, int code, const char *rule, const char *field, uint64_t value,
 		    uint64_t low, uint64_t high);
 
-/* As o2_refuse_value() and o2_refuse_other() for what a peer has said and what costs it the connection. */
+/* As o2_refuse_value() and o2_refuse_other(), for something that a peer sent and that closes the connection. */
 int o2_refuse_peer(struct o2_error *error, int code, const char *rule, const char *field, uint64_t value,
 		   uint64_t limit);
 int o2_refuse_peer_other(struct o2_error *error, int code, const char *rule, const char *field,
 			 uint64_t value, uint64_t expected);
 
 /*
- * The -errno of a call that has failed: -code, where code is what the call returned, or errno; -otherwise
- * where that is 0 or less and says nothing.
+ * The -errno of a failed call: -code, where code is the call's result or errno; or -otherwise if code is 0 or
+ * negative and so says nothing.
  */
 static inline int o2_errno_or(int code, int otherwise)
 {
@@ -107,22 +107,22 @@ static inline int o2_errno_or(int code, int otherwise)
 void o2_error_clear(struct o2_error *error);
 
 /*
- * Write one line without a newline, as snprintf does:
+ * Write one line of text without a newline, as snprintf does:
  *   sg/kiov/entry-past-page: kiov[3].len is 5000, limit 4096 (Invalid argument)
  *   connack/version: ibm_version is 17, expected 18 (Protocol error)
  *   reg/phys/iova-alignment: iova is 2048, expected a multiple of 4096 (Invalid argument)
  *   conn/create-cq: cqe is 40 (Cannot allocate memory)
  *   json/not-an-integer: ibm_credits (Invalid argument)
- * A value of kind O2_VALUE_NONE is left out with its bound; a limit of kind O2_LIMIT_OTHER too, and O2_NO_LIMIT
- * unless it is exact.  Returns the length of the whole text in bytes, even where it was cut.
+ * A value of kind O2_VALUE_NONE is omitted with its bound; so is a limit of kind O2_LIMIT_OTHER, and O2_NO_LIMIT
+ * unless it is exact.  Returns the length of the whole text in bytes, even if it was cut.
  */
 int o2_error_text(const struct o2_error *error, char *text, size_t text_bytes);
 
-/* The field alone: "kiov[3].len".  error->field is not NULL. */
+/* Write only the field: "kiov[3].len".  error->field is not NULL. */
 #define O2_ERROR_FIELD_BYTES 96u
 void o2_error_field(const struct o2_error *error, char text[O2_ERROR_FIELD_BYTES]);
 
-/* The middle of it alone: "kiov[3].len is 5000, limit 4096".  error->field is not NULL. */
+/* Write only the middle part: "kiov[3].len is 5000, limit 4096".  error->field is not NULL. */
 #define O2_ERROR_WHAT_BYTES 200u
 int o2_error_what(const struct o2_error *error, char *text, size_t text_bytes);
 

@@ -64,9 +64,7 @@ uint32_t o2_field_room(const struct o2_field *list)
 	return list->width_bytes / list->stride_bytes;
 }
 
-/*
- * The row of that name, or NULL.  likely: one of the rows, where it is in tables that go in the same order.
- */
+/* Find the row with this name, or NULL.  likely: tried first; right if both tables have the same order. */
 static const struct o2_field *find(const struct o2_field *fields, const struct o2_field *likely,
 				   const char *name)
 {
@@ -157,7 +155,7 @@ void o2_field_chars_text(const char *chars, uint32_t width_bytes, char *text)
 	*text = '\0';
 }
 
-/* Whether the name is, or ends in a dot and, the inner name. */
+/* Whether the name is the inner name, or ends in a dot and the inner name. */
 static bool ends_as(const char *name, const char *inner)
 {
 	const size_t length = strlen(name), inner_length = strlen(inner);

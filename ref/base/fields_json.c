@@ -8,7 +8,7 @@
 #include "base/hex.h"
 #include "base/json.h"
 
-/* A table that describes an element that is a number: one row, whose name ends in "[]". */
+/* Whether the table describes elements that are numbers: it has one row, whose name ends in "[]". */
 static bool is_number(const struct o2_field *part)
 {
 	return strcmp(part->name + strlen(part->name) - 2, "[]") == 0;
@@ -24,7 +24,7 @@ static json_t *text_to_json(const struct o2_field *field, uint64_t value)
 	return json_string(text);
 }
 
-/* The longest array of characters that a table may have. */
+/* Size of the largest array of characters in any table. */
 #define CHARS_BYTES 64u
 
 static json_t *chars_to_json(const struct o2_field *field, const void *holder)
@@ -64,7 +64,7 @@ static json_t *number_to_json(const struct o2_field *field, uint64_t value)
 	case O2_FIELD_BIT:
 		return json_boolean((value & field->limit) != 0);
 	case O2_FIELD_NAME:
-		return json_string(name_of(field, value)); /* NULL for NULL */
+		return json_string(name_of(field, value)); /* json_string gives NULL for NULL */
 	case O2_FIELD_TEXT:
 		return text_to_json(field, value);
 	default:
@@ -83,7 +83,7 @@ static json_t *field_to_json(const struct o2_field *field, const void *holder)
 	return number_to_json(field, o2_field_value(field, holder));
 }
 
-/* A sparse field of 0, and a name for people where the value has none, are left out. */
+/* Not written: a sparse field of 0, and a written_only NAME whose value has no name. */
 static bool is_written(const struct o2_field *field, const void *holder)
 {
 	if (field->sparse)
@@ -193,11 +193,11 @@ static int text_from_json(const json_t *member, const struct o2_field *field, ui
 	rc = field->text->parse(json_string_value(member), value, error);
 	if (rc == 0)
 		return 0;
-	/* Its value, if there is one, is of a part of the text. */
+	/* The value in *error, if any, belongs to a part of the text. */
 	return o2_value_is(o2_json_at(rc, field->name, O2_NO_INDEX, error), O2_VALUE_NONE, error);
 }
 
-/* *value: what was there, of which a bit is changed. */
+/* *value: the old value on entry, of which O2_FIELD_BIT changes one bit. */
 static int number_from_json(const json_t *member, const struct o2_field *field, uint64_t *value,
 			    struct o2_error *error)
 {
@@ -220,7 +220,7 @@ static int number_from_json(const json_t *member, const struct o2_field *field, 
 	}
 }
 
-/* One character of the text, or \xHH, after *text, which moves; -1: a backslash with something else. */
+/* Read one character or \xHH from *text and move *text past it; -1: a backslash followed by something else. */
 static int next_char(const char **text)
 {
 	const char *at = *text;

@@ -7,10 +7,10 @@
 
 /* Bytes as text: two hexadecimal digits each, in lower case. */
 
-/* The digits of so many bytes, and a zero behind them: 2 * length_bytes + 1 characters. */
+/* Write the digits of length_bytes bytes and a terminating zero: 2 * length_bytes + 1 characters. */
 void o2_hex_put(const uint8_t *bytes, size_t length_bytes, char *text);
 
-/* The value of such a digit; -1: it is none.  Who takes upper case too asks with tolower(3). */
+/* The value of a lower-case digit; -1: no digit.  To accept upper case as well, pass tolower(3) of it. */
 int o2_hex_digit(int digit);
 
 #endif

@@ -147,7 +147,7 @@ json_t *o2_json_hex(uint64_t value)
 	char text[18];
 	size_t at = sizeof(text);
 
-	/* Written backwards, and by hand: half of all values are such, and printf takes longer than the rest. */
+	/* By hand, backwards: half of all values are hexadecimal, and printf takes longer than the rest. */
 	do {
 		text[--at] = "0123456789abcdef"[value & 15];
 		value >>= 4;

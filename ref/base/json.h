@@ -24,41 +24,41 @@
 json_t *o2_json_form(const char *form);
 
 /*
- * The refusals of a value of another kind than its field, or of none, and of an integer that is not from low to
- * high.  Return -EINVAL.
+ * Refuse a member of the wrong JSON type, or a missing one; refuse an integer that is not from low to high.  Both
+ * return -EINVAL.
  */
 int o2_json_refuse_kind(const char *rule, const char *field, struct o2_error *error);
 int o2_json_refuse_range(json_int_t number, const char *field, json_int_t low, uint64_t high,
 			 struct o2_error *error);
 
-/* Refuse an object that is not this form in a version that we read. */
+/* Refuse an object that is not this form, or has a version that we do not read. */
 int o2_json_expect_form(const json_t *object, const char *form, struct o2_error *error);
 
-/* An integer member of 0 to max. */
+/* Read an integer member of 0 to max. */
 int o2_json_get_uint(const json_t *object, const char *field, uint64_t max, uint64_t *value,
 		     struct o2_error *error);
 int o2_json_get_u32(const json_t *object, const char *field, uint32_t max, uint32_t *value,
 		    struct o2_error *error);
 
-/* An array member of at most max elements; *array is borrowed. */
+/* Read an array member of at most max elements; *array is borrowed. */
 int o2_json_get_array(const json_t *object, const char *field, uint32_t max, const json_t **array,
 		      struct o2_error *error);
 
 /*
- * The string of a text that comes from outside (an implementation, a path, the command line), or that may be cut
- * in the middle of a character: bytes that are no UTF-8 become question marks.  NULL when memory runs out.
+ * Make a string of a text that comes from outside (an implementation, a path, the command line) or may be cut in
+ * the middle of a character: bytes that are not UTF-8 become question marks.  NULL when memory runs out.
  */
 json_t *o2_json_text(const char *text);
 
-/* The string "0x..." for a member. */
+/* Make a string "0x...". */
 json_t *o2_json_hex(uint64_t value);
 
-/* A length of up to 64 bits: an integer where JSON's signed integers hold it, else a string "0x...". */
+/* Make a length of up to 64 bits: an integer if JSON's signed integers can hold it, else a string "0x...". */
 json_t *o2_json_length(uint64_t value);
 
 /*
- * A value that need not be a member; errors call it `field`: an integer of 0 to max; "0x..." of at most 64
- * bits; a length as above; true or false; one of names[0..count-1], NULL being none: its index.
+ * Read a value that need not be a member; `field` is its name in errors.  It is an integer of 0 to max; "0x..." of
+ * at most 64 bits; a length as above; true or false; or one of names[0..count-1] (NULL: no name), as its index.
  */
 int o2_json_parse_uint(const json_t *integer, const char *field, uint64_t max, uint64_t *value,
 		       struct o2_error *error);
@@ -68,21 +68,19 @@ int o2_json_parse_bool(const json_t *boolean, const char *field, bool *value, st
 int o2_json_parse_name(const json_t *string, const char *field, const char *const *names, uint32_t count,
 		       uint32_t *index, struct o2_error *error);
 
-/* A member that is an object; *child is borrowed. */
+/* Read a member that is an object; *child is borrowed. */
 int o2_json_get_object(const json_t *object, const char *field, const json_t **child, struct o2_error *error);
 
-/*
- * Say where a refusal happened: when rc is not 0, put field (a literal) and index into *error.  Returns rc.
- */
+/* Record where a refusal happened: if rc is not 0, put field (a literal) and index into *error.  Returns rc. */
 int o2_json_at(int rc, const char *field, uint32_t index, struct o2_error *error);
 
 /*
- * Set a member of object and return object.  child may be the result of something that failed (NULL), and so
- * may object: then everything is freed and NULL returned.
+ * Set a member of object and return object.  Both child and object may be NULL, the result of a failed call: then
+ * both are freed and NULL is returned.
  */
 json_t *o2_json_with(json_t *object, const char *key, json_t *child);
 
-/* The same of an array and its next element. */
+/* The same for an array: append an element. */
 json_t *o2_json_append(json_t *array, json_t *element);
 
 #endif

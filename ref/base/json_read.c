@@ -6,27 +6,27 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The least that jansson asks for when a token grows, and some. */
+/* More than the least that jansson allocates when a token grows. */
 #define LEAST_BYTES 64u
 
 /*
- * What is being read, a byte at a time: so the piece that is taken from the reserve is the last one that jansson can
- * need before it sees the end of its input.
+ * The input, read a byte at a time: so one piece from the reserve is all that jansson can need before it sees the
+ * end of its input.
  */
 struct source {
 	const char *text;
 	size_t left_bytes;
-	FILE *file; /* NULL: the text */
-	int failed; /* an errno: the file could not be read */
+	FILE *file; /* NULL: read the text */
+	int failed; /* errno if the file could not be read */
 };
 
-/* jansson's functions for memory have no context. */
+/* The state of the allocation functions, which jansson calls without a context. */
 static struct {
 	json_malloc_t allocate;
 	json_free_t release;
 	void *reserve;
 	size_t reserve_bytes, fed_bytes;
-	bool is_short; /* it was refused memory, or has no reserve */
+	bool is_short; /* memory was short: the reserve is used, or there is none */
 } now;
 
 static void *allocate(size_t bytes)
@@ -45,7 +45,7 @@ static void release(void *piece)
 		now.release(piece);
 }
 
-/* A token is no longer than what was fed, and at most doubles when it grows. */
+/* A token is no longer than the bytes fed so far, and at most doubles when it grows. */
 static bool reserve_enough(void)
 {
 	const size_t needed = LEAST_BYTES + 2 * now.fed_bytes;

@@ -6,14 +6,14 @@
 #include <stdio.h>
 
 /*
- * HTML, SVG and XML with text in it, which may come from anywhere: &, <, > and " are escaped, control
- * characters but a line's end left out, and bytes that are no UTF-8 become question marks.
+ * Write HTML, SVG and XML with text that may come from anywhere: &, <, > and " are escaped, control
+ * characters except line ends are left out, and bytes that are not UTF-8 become question marks.
  */
 
-/* Markup with a place %s for each text; attributes are in double quotes. */
+/* Write markup with a %s for each text; attributes are in double quotes. */
 void o2_markup(FILE *out, const char *markup, ...) __attribute__((format(printf, 2, 3)));
 
-/* Text that does not end with a zero. */
+/* Write text that does not end with a zero. */
 void o2_markup_text(const char *text, size_t length, FILE *out);
 
 #endif

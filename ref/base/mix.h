@@ -4,10 +4,10 @@
 
 #include <stdint.h>
 
-/* The golden ratio in 64 bits: an odd step, so that counting in it visits every number once. */
+/* The golden ratio in 64 bits.  The step is odd, so counting in such steps visits every number once. */
 #define O2_MIX_STEP UINT64_C(0x9e3779b97f4a7c15)
 
-/* Times O2_MIX_STEP: 1. */
+/* Its product with O2_MIX_STEP is 1. */
 #define O2_MIX_STEP_INVERSE UINT64_C(0xf1de83e19937733d)
 
 /*
@@ -24,7 +24,7 @@ static inline uint64_t o2_mix64(uint64_t x)
 	return x;
 }
 
-/* What o2_mix64 makes x of. */
+/* The inverse of o2_mix64. */
 static inline uint64_t o2_unmix64(uint64_t x)
 {
 	x ^= x >> 31 ^ x >> 62;

@@ -6,8 +6,8 @@
 #include <time.h>
 
 /*
- * Time on a clock that never goes back, from some moment before the program started.  For loops, deadlines
- * and measurements of programs; the engine is told the time (docs/transport.md).  Source: clock_gettime(2).
+ * Monotonic time since some moment before the program started.  For loops, deadlines and measurements of
+ * programs; the engine is told the time instead (docs/transport.md).  Source: clock_gettime(2).
  */
 
 #define O2_MS_PER_S  UINT64_C(1000)

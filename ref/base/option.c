@@ -13,7 +13,7 @@
 #include "base/complain.h"
 
 #define MOST_ROWS  96u
-#define FIRST_CODE 256 /* of getopt's: above every character */
+#define FIRST_CODE 256 /* codes of getopt_long: above every character */
 
 const char *const o2_color_names[] = {"auto", "always", "never", NULL};
 
@@ -41,7 +41,7 @@ bool o2_option_number(const char **text, uint64_t min, uint64_t max, uint64_t *v
 	return true;
 }
 
-/* Put an integer of the member's size where it belongs. */
+/* Store an integer in the option's member, in the member's size. */
 static void put(const struct o2_option *option, void *target, uint64_t value)
 {
 	void *at = (char *)target + option->at;
@@ -69,7 +69,7 @@ const char *o2_option_name_of(const struct o2_option *option, unsigned int place
 	return option->names != NULL ? option->names[place] : NULL;
 }
 
-/* The place of text[0 .. length) among the names; false: it is none of them. */
+/* Find the index of text[0 .. length) in the names; false: it is none of them. */
 static bool find_name(const struct o2_option *option, const char *text, size_t length, unsigned int *place)
 {
 	const char *name;
@@ -173,7 +173,7 @@ bool o2_option_is_of(const struct o2_option *option, const struct o2_command *co
 	return option->commands == 0 || (option->commands & command->which) != 0;
 }
 
-/* The table as getopt wants it: the code of an option is its row. */
+/* Convert the table for getopt_long: an option's code is FIRST_CODE plus its row. */
 static void list_options(const struct o2_command *command, struct option list[MOST_ROWS + 2])
 {
 	unsigned int n = 0;
@@ -223,7 +223,7 @@ int o2_options_read(const struct o2_command *command, int argc, char **argv, voi
 	}
 	list_options(command, list);
 	opterr = 0;
-	optind = 0; /* GNU: nothing is left of a line that was read before, in part or whole */
+	optind = 0; /* GNU: start anew, even if an earlier command line was read only in part */
 	memset(given, 0, sizeof(given));
 	while ((code = getopt_long(argc, argv, "h", list, NULL)) != -1) {
 		if (code == 'h') {
@@ -231,7 +231,7 @@ int o2_options_read(const struct o2_command *command, int argc, char **argv, voi
 			return 0;
 		}
 		if (code == '?') {
-			/* Letters may share a word, which getopt_long(3) has not left yet: it says which it was. */
+			/* One word may hold several letters; getopt_long(3) puts the wrong one in optopt. */
 			is_letter = optopt > ' ' && optopt < 0x7f;
 			letter[1] = (char)optopt;
 			o2_command_usage(command, "'%s' is no option, or its value is missing",

@@ -5,15 +5,15 @@
 
 #include "base/option.h"
 
-/* --help of a command: how it is called, what it does, its options, how it ends; and the list for shells. */
+/* --help of a command: usage, description, options, exit status; and the list for shells. */
 
 #define LINE_COLUMNS 98
-#define TEXT_COLUMN  21 /* where the sentence of an option begins */
+#define TEXT_COLUMN  21 /* column of an option's description */
 
 /* Print text in lines that begin at `indent`; the first begins at `column`.  Ends the last one. */
 static void print_text(const char *text, size_t column, size_t indent)
 {
-	bool first = true; /* word of its line */
+	bool first = true; /* first word of its line */
 
 	for (;;) {
 		const size_t length = strcspn(text, " \n");
@@ -58,7 +58,7 @@ static void print_names(FILE *out, const struct o2_option *option, const char *b
 		fprintf(out, "%s%s", i == 0 ? "" : between, name);
 }
 
-/* The option's sentence, which its names end where it ends with a colon.  To be freed; NULL: no memory. */
+/* The option's description, with the names appended if it ends with a colon.  To be freed; NULL: no memory. */
 static char *sentence_of(const struct o2_option *option)
 {
 	char *text = NULL;
@@ -129,7 +129,7 @@ void o2_command_help(const struct o2_command *command)
 
 void o2_command_list(const struct o2_command *command)
 {
-	/* The first word of each form of the command line. */
+	/* The commands: the first word of each form of the command line. */
 	for (const char *line = command->name == NULL ? command->usage : ""; *line != '\0';) {
 		printf("%.*s\n", (int)strcspn(line, " \n"), line);
 		line += strcspn(line, "\n");

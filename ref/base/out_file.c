@@ -21,7 +21,7 @@ bool o2_out_file_open(const char *program, struct o2_out_file *file, const char 
 	return file->out != NULL;
 }
 
-/* Only what is in a file of the disk can be lost. */
+/* Whether it is a regular file: only such a file has content that can be lost. */
 static bool is_on_disk(const struct o2_out_file *file, struct stat *is)
 {
 	return file->out != NULL && fstat(fileno(file->out), is) == 0 && S_ISREG(is->st_mode);

@@ -7,40 +7,40 @@
 #include <stdio.h>
 
 /*
- * The files that the options of a command name to be written: a run whose files cannot be written, or of which
- * one is a file that it reads or that another option writes, is refused before anything is lost.
+ * The output files that a command's options name.  Before anything is lost, a run is refused if an output file
+ * cannot be written, is also an input file, or is named by two options.
  */
 
 struct o2_out_file {
 	const char *option, *path;
-	FILE *out; /* NULL: not wanted, or not open */
+	FILE *out; /* NULL: no path given, or not open */
 	int error; /* errno of the first write that failed; 0: none */
 };
 
 /*
- * Wants the file if there is a path, - being standard output if dash.  What it holds stays until it is emptied.
- * Returns false after a line on stderr.
+ * Open the file for appending if path is not NULL; with dash, "-" is standard output.  The old content stays until
+ * o2_out_file_empty.  Returns false after an error message on stderr.
  */
 bool o2_out_file_open(const char *program, struct o2_out_file *file, const char *option, const char *path,
 		      bool dash);
 
-/* Is each of them its own?  Returns false after a line on stderr. */
+/* Check that no two of the files are the same.  Returns false after an error message on stderr. */
 bool o2_out_files_are_own(const char *program, const struct o2_out_file *file, uint32_t files);
 
 /*
- * Is none of them what is read: a path, - being standard input; NULL: nothing?  what: "the capture that is
- * read".  Returns false after a line on stderr.
+ * Check that none of the files is the input at path ("-": standard input; NULL: no input).  what: its description,
+ * such as "the capture that is read".  Returns false after an error message on stderr.
  */
 bool o2_out_files_spare(const char *program, const struct o2_out_file *file, uint32_t files, const char *path,
 			const char *what);
 
-/* Returns false after a line on stderr. */
+/* Delete the old content.  Returns false after an error message on stderr. */
 bool o2_out_file_empty(const char *program, const struct o2_out_file *file);
 
-/* Something was written just now: a stream that has failed forgets why. */
+/* To be called directly after writing: keeps the errno of the first error, which the stream does not keep. */
 void o2_out_file_look(struct o2_out_file *file);
 
-/* Returns whether all of it was written, else after a line on stderr.  One that is not open is well. */
+/* Close the file.  Returns true if all was written or it is not open; else false after a message on stderr. */
 bool o2_out_file_close(const char *program, struct o2_out_file *file);
 
 #endif

@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 /*
- * The path of the program that runs; with a name, that of another program of the same folder, which need not be
- * there.  Returns 0, or -errno with an empty path: -ENAMETOOLONG where it does not fit.  Source: proc(5).
+ * The path of the running program; or, with a name, of another program in the same folder, which need not exist.
+ * Returns 0, or -errno with an empty path: -ENAMETOOLONG if the path does not fit.  Source: proc(5).
  */
 int o2_own_path(const char *name, char *path, size_t bytes);
 

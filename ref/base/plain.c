@@ -8,7 +8,7 @@
 
 size_t o2_character_bytes(const char *text, size_t length)
 {
-	/* By the number of bytes: what the first of them begins with, and the least character. */
+	/* For each length: mask and value of the first byte's leading bits, and the least character. */
 	static const struct {
 		uint8_t mask, start;
 		uint32_t least;
@@ -25,7 +25,7 @@ size_t o2_character_bytes(const char *text, size_t length)
 				return 0;
 			character = character << 6 | (byte[i] & 0x3f);
 		}
-		/* Surrogates, and two that XML forbids. */
+		/* Refuse overlong forms, surrogates, and two characters that XML forbids. */
 		if (character < forms[n].least || character > 0x10ffff ||
 		    (character >= 0xd800 && character < 0xe000) || character == 0xfffe || character == 0xffff)
 			return 0;
@@ -35,8 +35,8 @@ size_t o2_character_bytes(const char *text, size_t length)
 }
 
 /*
- * The bytes of the next character, and whether a terminal would obey it: ASCII's control characters, and those from
- * 0x80 to 0x9f, as UTF-8 has them or as bytes that belong to no character.
+ * The number of bytes of the next character, and whether a terminal would act on it: ASCII's control characters and
+ * those from 0x80 to 0x9f, encoded in UTF-8 or as single bytes that belong to no character.
  */
 static size_t look(const char *text, size_t left, bool *control)
 {

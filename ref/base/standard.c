@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* open(2) gives the lowest number that is free. */
+/* open(2) returns the lowest free number. */
 void o2_standard_hold(void)
 {
 	for (int number = STDIN_FILENO; number <= STDERR_FILENO; number++)

@@ -3,9 +3,9 @@
 #define O2_BASE_STANDARD_H
 
 /*
- * For the start of main: a program may be run with standard input, output or error closed, and what it opened first
- * would then get that number, and what is said to the user.  /dev/null stands there instead, opened the wrong way, so
- * that reading or writing still fails and is told.  Where /dev/null cannot be opened nothing changes.
+ * For the start of main.  A program may be started with standard input, output or error closed; the first file that
+ * it opens would get that number, and the messages to the user.  This opens /dev/null there, in the wrong
+ * direction, so that reading or writing still fails and is reported; if that fails, nothing changes.
  */
 void o2_standard_hold(void);
 

@@ -9,7 +9,7 @@
 #define WORD_BYTES 8u
 #define WORDS_MAX  (UINT64_C(1) << 30)
 
-/* Where a stream is being read. */
+/* The position in a stream. */
 struct cursor {
 	uint64_t key, offset, word;
 };
@@ -59,7 +59,7 @@ static uint64_t word_at(const uint8_t bytes[WORD_BYTES])
 	return le64toh(word);
 }
 
-/* Most bytes are those of whole words. */
+/* Most bytes belong to whole words, which are copied word by word. */
 void o2_stream_fill(uint8_t *bytes, size_t n, uint64_t seed, uint64_t stream, uint64_t offset)
 {
 	struct cursor cursor = start(seed, stream, offset);

@@ -7,22 +7,22 @@
 #include <stdint.h>
 
 /*
- * What the network commands put into memory and look for: byte `offset` of stream `stream` under a seed.
- * Both ends know it, so either can check bytes that the other one wrote.  Source: docs/peer.md, "Verifying".
+ * The test data of the network commands: byte `offset` of stream `stream` under a seed.  Both ends can
+ * compute it, so each can check bytes that the other end wrote.  Source: docs/peer.md, "Verifying".
  */
 
-/* What serve's memory holds from the start; the n-th PUT of a run, from 0, is stream n + 1. */
+/* The stream that serve's memory holds at first; the n-th PUT of a run (from 0) writes stream n + 1. */
 #define O2_STREAM_MEMORY 0u
 
-/* Write the n bytes of a stream that begin at offset. */
+/* Write n bytes of a stream, starting at offset. */
 void o2_stream_fill(uint8_t *bytes, size_t n, uint64_t seed, uint64_t stream, uint64_t offset);
 
-/* How many bytes are right before the first that is not; n if all are. */
+/* How many bytes are correct before the first wrong one; n if all are. */
 size_t o2_stream_match(const uint8_t *bytes, size_t n, uint64_t seed, uint64_t stream, uint64_t offset);
 
 /*
- * Where in the stream the n bytes stand: a word of it says its place.  False: nowhere below 2 to the power of
- * 33, or n is less than O2_STREAM_FIND_BYTES.
+ * Find the offset of the n bytes in the stream; it can be computed from one word of them.  False: the bytes
+ * are not in the stream's first 2^33 bytes, or n is less than O2_STREAM_FIND_BYTES.
  */
 #define O2_STREAM_FIND_BYTES 16u
 bool o2_stream_find(const uint8_t *bytes, size_t n, uint64_t seed, uint64_t stream, uint64_t *offset);

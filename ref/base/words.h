@@ -4,14 +4,14 @@
 
 #include <stddef.h>
 
-/* A text that grows at its end, in memory of the caller's; what does not fit is dropped. */
+/* A text in the caller's memory to which text is appended; what does not fit is dropped. */
 struct o2_words {
-	char *text;  /* ended, once something was added */
-	size_t room; /* characters, with the zero behind them */
+	char *text;  /* terminated by a zero once something was added */
+	size_t room; /* size of text, with the terminating zero */
 	size_t length;
 };
 
-/* As printf. */
+/* Append, as printf does. */
 void o2_words_add(struct o2_words *words, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

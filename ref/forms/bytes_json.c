@@ -21,7 +21,7 @@ json_t *o2_bytes_to_json(const uint8_t *bytes, size_t length_bytes)
 	return string;
 }
 
-/* -1 for a character that is no digit. */
+/* The value of a hexadecimal digit; -1 for another character. */
 static int digit_value(char digit)
 {
 	return o2_hex_digit(tolower((unsigned char)digit));

@@ -13,11 +13,11 @@
  * Bytes in the wire's JSON forms: a string of hexadecimal digits.
  */
 
-/* "911be90b...", two digits a byte; NULL when memory runs out. */
+/* Write bytes as "911be90b...", two digits per byte; NULL when memory runs out. */
 json_t *o2_bytes_to_json(const uint8_t *bytes, size_t length_bytes);
 
 /*
- * Read member `key` of object into bytes[0..capacity_bytes-1].  field: how errors name it.
+ * Read member `key` of object into bytes[0..capacity_bytes-1].  field: its name in errors.
  * Returns 0 or -EINVAL.
  */
 int o2_bytes_from_json(const json_t *object, const char *key, const char *field, uint8_t *bytes,

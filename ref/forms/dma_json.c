@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "forms/mem_fields.h"
 
-/* Without its "unmapped" and "iommu". */
+/* The device's fields, except "unmapped" and "iommu". */
 static const struct o2_field device_fields[] = {
 	{O2_FIELD("device.kind", NAME, struct o2_dma_device, kind), .names = o2_dma_kind_names,
 	 .limit = O2_DMA_KINDS},
@@ -19,7 +19,7 @@ static const struct o2_field device_fields[] = {
 	{0},
 };
 
-/* Without its "device_pages". */
+/* The IOMMU's fields, except "device_pages". */
 static const struct o2_field iommu_fields[] = {
 	{O2_FIELD("device.iommu.merge", HEX, struct o2_dma_iommu, merge)},
 	{O2_FIELD("device.iommu.fault", NAME, struct o2_dma_iommu, fault), .names = o2_dma_fault_names,

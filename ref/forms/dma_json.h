@@ -29,30 +29,30 @@
 #define O2_DMA_INPUT_FORM  "o2ref/dma_map/input"
 #define O2_DMA_OUTPUT_FORM "o2ref/dma_map/output"
 
-/* Largest device that may have unmapped pages: its bitmap takes 128 KiB. */
+/* Most pages of a device with unmapped pages: its bitmap takes 128 KiB. */
 #define O2_DMA_JSON_MAX_PAGES (1u << 20)
 
-/* An input as read: device.unmapped is the bitmap below, or NULL when no page is unmapped. */
+/* An input read from JSON: device.unmapped is the bitmap below, or NULL if no page is unmapped. */
 struct o2_dma_input {
 	struct o2_sg_list sg;
 	struct o2_dma_device device;
 	uint8_t *unmapped;
-	uint32_t *device_page; /* device.iommu.device_page is this one, or NULL for other kinds */
+	uint32_t *device_page; /* device.iommu.device_page points to it; NULL for other kinds */
 };
 
-/* NULL when memory runs out, the kind is not one, or the list has more entries than its array. */
+/* NULL when memory runs out, the kind is not valid, or the list has more entries than its array. */
 json_t *o2_dma_input_to_json(const struct o2_sg_list *sg, const struct o2_dma_device *device);
 
-/* Returns 0, -EINVAL or -ENOMEM; free with o2_dma_input_free after success only. */
+/* Returns 0, -EINVAL or -ENOMEM.  After success only, free the input with o2_dma_input_free. */
 int o2_dma_input_from_json(const json_t *object, struct o2_dma_input *input, struct o2_error *error);
 void o2_dma_input_free(struct o2_dma_input *input);
 
-/* As o2_sg_output_to_json and o2_sg_output_from_json. */
+/* Like o2_sg_output_to_json and o2_sg_output_from_json. */
 json_t *o2_dma_output_to_json(const struct o2_dma_list *list, const struct o2_error *refused);
 int o2_dma_output_from_json(const json_t *object, struct o2_dma_list *list, struct o2_refused *refused,
 			    struct o2_error *error);
 
-/* Member "device", which the form of a whole transfer has too.  The reader is as o2_dma_input_from_json. */
+/* Member "device", also part of the form of a whole transfer.  The reader is like o2_dma_input_from_json. */
 json_t *o2_dma_device_to_json(const struct o2_dma_device *device);
 int o2_dma_device_from_json(const json_t *form, struct o2_dma_input *input, struct o2_error *error);
 

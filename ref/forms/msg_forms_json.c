@@ -5,7 +5,7 @@
 #include "forms/msg_json.h"
 #include "forms/wire_fields.h"
 
-/* Without "options", or without one of them: the defaults. */
+/* Read "options".  If it or one of its members is missing, the default applies. */
 static int read_options(const json_t *object, struct o2_wire_options *options, struct o2_error *error)
 {
 	const json_t *child;

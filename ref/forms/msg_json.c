@@ -14,7 +14,7 @@ json_t *o2_msg_to_json(const struct o2_msg *msg)
 	json_t *object = o2_fields_to_json(o2_msg_header_fields, msg);
 	json_t *body;
 
-	if (object == NULL) /* else a type without a name, and so on */
+	if (object == NULL) /* NULL for a type without a name, and so on */
 		return NULL;
 	body = o2_fields_to_json(o2_msg_body_fields(msg->ibm_type), msg);
 	if (msg->ibm_type == O2_MSG_IMMEDIATE)

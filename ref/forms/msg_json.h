@@ -19,9 +19,9 @@
  *   o2ref/msg_encode/input   "message" and "options"
  *   o2ref/msg_encode/output  "bytes", or "refused"
  *
- * "refused" is that of base/refused_json.h with "class" ("connection", "message", "local") and
- * "offset_bytes". Writers return NULL when memory runs out or for a struct that decoding could not have made;
- * the caller owns what they return.  Readers return 0, -EINVAL or -EAFNOSUPPORT (an IPv6 NID).
+ * "refused" is as in base/refused_json.h, plus "class" ("connection", "message", "local") and "offset_bytes".
+ * Writers return NULL when memory runs out, or for a struct that decoding could not have produced; the caller
+ * owns the result.  Readers return 0, -EINVAL or -EAFNOSUPPORT (an IPv6 NID).
  */
 
 #define O2_MSG_DECODE_INPUT_FORM  "o2ref/msg_decode/input"
@@ -29,7 +29,7 @@
 #define O2_MSG_ENCODE_INPUT_FORM  "o2ref/msg_encode/input"
 #define O2_MSG_ENCODE_OUTPUT_FORM "o2ref/msg_encode/output"
 
-/* More than a message, so that bytes after it, and too many of them, can be written down. */
+/* More than a message has, so that a form can hold bytes after it, and too many of them. */
 #define O2_WIRE_INPUT_BYTES 8192u
 
 struct o2_wire_bytes {
@@ -37,7 +37,7 @@ struct o2_wire_bytes {
 	uint8_t bytes[O2_WIRE_INPUT_BYTES];
 };
 
-/* A message read from JSON: msg.u.immediate.payload, when there is one, points into payload. */
+/* A message read from JSON: msg.u.immediate.payload, if there is one, points into payload. */
 struct o2_msg_json {
 	struct o2_msg msg;
 	uint8_t payload[O2_MSG_BYTES];
@@ -45,7 +45,7 @@ struct o2_msg_json {
 
 json_t *o2_msg_to_json(const struct o2_msg *msg);
 int o2_msg_from_json(const json_t *object, struct o2_msg_json *read, struct o2_error *error);
-/* The member "message" of a form. */
+/* Read the member "message" of a form. */
 int o2_msg_member_from_json(const json_t *form, struct o2_msg_json *read, struct o2_error *error);
 
 json_t *o2_msg_decode_input_to_json(const uint8_t *bytes, size_t length_bytes,
@@ -53,7 +53,7 @@ json_t *o2_msg_decode_input_to_json(const uint8_t *bytes, size_t length_bytes,
 int o2_msg_decode_input_from_json(const json_t *object, struct o2_wire_bytes *bytes,
 				  struct o2_wire_options *options, struct o2_error *error);
 
-/* refused: what o2_msg_decode filled in; msg is written only if its code is 0. */
+/* refused: filled in by o2_msg_decode; msg is written only if refused->code is 0. */
 json_t *o2_msg_decode_output_to_json(const struct o2_msg *msg, const struct o2_error *refused);
 int o2_msg_decode_output_from_json(const json_t *object, struct o2_msg_json *read,
 				   struct o2_wire_refused *refused, struct o2_error *error);
@@ -62,7 +62,7 @@ json_t *o2_msg_encode_input_to_json(const struct o2_msg *msg, const struct o2_wi
 int o2_msg_encode_input_from_json(const json_t *object, struct o2_msg_json *read,
 				  struct o2_wire_options *options, struct o2_error *error);
 
-/* refused: what o2_msg_encode filled in; the bytes are written only if its code is 0. */
+/* refused: filled in by o2_msg_encode; the bytes are written only if refused->code is 0. */
 json_t *o2_msg_encode_output_to_json(const uint8_t *bytes, size_t length_bytes,
 				     const struct o2_error *refused);
 int o2_msg_encode_output_from_json(const json_t *object, struct o2_wire_bytes *bytes,

@@ -11,11 +11,10 @@
 #include "base/refused_json.h"
 
 /*
- * What the output forms of this room share: a refusal that also says class and offset (docs/wire.md, "JSON
- * forms").
+ * Shared by the codec's output forms: a refusal that also has class and offset (docs/wire.md, "JSON forms").
  */
 
-/* A refusal read from JSON; refused.code is 0 when there is none. */
+/* A refusal read from JSON; refused.code is 0 if there is none. */
 struct o2_wire_refused {
 	struct o2_refused refused;
 	enum o2_error_class class;
@@ -23,12 +22,12 @@ struct o2_wire_refused {
 };
 
 /*
- * Begin an output form; *is_refused: the form holds a refusal, and so is complete.  NULL when memory runs
+ * Begin an output form.  *is_refused: the form contains a refusal and is complete.  NULL when memory runs
  * out.
  */
 json_t *o2_wire_output_form(const char *form, const struct o2_error *refused, bool *is_refused);
 
-/* Check the form and read the refusal, if there is one; else its code is 0.  Returns 0 or -EINVAL. */
+/* Check the form and read its refusal; without one, refused->refused.code is 0.  Returns 0 or -EINVAL. */
 int o2_wire_output_expect(const json_t *object, const char *form, struct o2_wire_refused *refused,
 			  struct o2_error *error);
 

@@ -28,23 +28,23 @@
 #define O2_REG_INPUT_FORM  "o2ref/reg_plan/input"
 #define O2_REG_OUTPUT_FORM "o2ref/reg_plan/output"
 
-/* NULL when memory runs out, mode or side is not one, or the list has more segments than its array. */
+/* NULL when memory runs out, mode or side is not valid, or the list has more segments than its array. */
 json_t *o2_reg_input_to_json(const struct o2_reg_request *request, const struct o2_dma_list *segments);
 
-/* Returns 0 or -EINVAL.  Owns nothing. */
+/* Returns 0 or -EINVAL.  Nothing has to be freed. */
 int o2_reg_input_from_json(const json_t *object, struct o2_reg_request *request, struct o2_dma_list *segments,
 			   struct o2_error *error);
 
-/* NULL when memory runs out, or a count passes its array.  refused as in o2_sg_output_to_json. */
+/* NULL when memory runs out, or a count exceeds its array.  refused: as in o2_sg_output_to_json. */
 json_t *o2_reg_output_to_json(const struct o2_reg_plan *plan, const struct o2_error *refused);
 
-/* Fills *plan when refused->code is 0 after success.  Returns 0 or -EINVAL. */
+/* Fills *plan if it succeeds and refused->code is 0.  Returns 0 or -EINVAL. */
 int o2_reg_output_from_json(const json_t *object, struct o2_reg_plan *plan, struct o2_refused *refused,
 			    struct o2_error *error);
 
 /*
- * A plan's fields.  The second table leaves out what the request says: who reads by it sets mode, side,
- * page_bytes and access first, the latter to its value where "local_write" is left out.
+ * Tables of a plan.  o2_reg_answer_fields leaves out what the request says: its reader first sets mode, side,
+ * page_bytes and access; access to the value that it has if "local_write" is missing.
  */
 extern const struct o2_field o2_reg_plan_fields[];
 extern const struct o2_field o2_reg_answer_fields[];

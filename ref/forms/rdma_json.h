@@ -24,7 +24,7 @@
 #define O2_RDMA_INPUT_FORM  "o2ref/rdma_plan/input"
 #define O2_RDMA_OUTPUT_FORM "o2ref/rdma_plan/output"
 
-/* All that o2_rdma_plan is given.  Owns nothing. */
+/* The inputs of o2_rdma_plan.  Nothing in it has to be freed. */
 struct o2_rdma_input {
 	struct o2_rdma_desc source;
 	struct o2_rdma_desc sink;
@@ -32,7 +32,7 @@ struct o2_rdma_input {
 	struct o2_rdma_limits limits;
 };
 
-/* The members of its form. */
+/* The members of the input form. */
 extern const struct o2_field o2_rdma_input_fields[];
 
 /* NULL when memory runs out, or a descriptor has more fragments than its array. */
@@ -41,17 +41,17 @@ json_t *o2_rdma_input_to_json(const struct o2_rdma_input *input);
 /* Returns 0 or -EINVAL. */
 int o2_rdma_input_from_json(const json_t *object, struct o2_rdma_input *input, struct o2_error *error);
 
-/* NULL when memory runs out, or a count passes its array.  refused as in o2_sg_output_to_json. */
+/* NULL when memory runs out, or a count exceeds its array.  refused: as in o2_sg_output_to_json. */
 json_t *o2_rdma_output_to_json(const struct o2_rdma_plan *plan, const struct o2_error *refused);
 
 /*
- * Fills *plan when refused->code is 0 after success.  A work request whose gather entries are not among those
- * of the form is refused.  Returns 0 or -EINVAL.
+ * Fills *plan if it succeeds and refused->code is 0.  Refuses a work request whose gather entries are not all
+ * in the form.  Returns 0 or -EINVAL.
  */
 int o2_rdma_output_from_json(const json_t *object, struct o2_rdma_plan *plan, struct o2_refused *refused,
 			     struct o2_error *error);
 
-/* Member "plan", which the answer to a whole transfer has too.  Its reader refuses as above. */
+/* Member "plan", also part of the answer to a whole transfer.  Its reader refuses the same work requests. */
 extern const struct o2_field o2_rdma_plan_fields[];
 int o2_rdma_plan_from_json(const json_t *form, struct o2_rdma_plan *plan, struct o2_error *error);
 

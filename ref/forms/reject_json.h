@@ -14,8 +14,8 @@
  *   o2ref/reject_decode/output  "reject", or "refused" (as in forms/msg_json.h)
  *   o2ref/reject_encode/input   "reject"
  *
- * Writers return NULL when memory runs out or for a struct that decoding could not have made; the caller owns
- * what they return.  Readers return 0 or -EINVAL.
+ * Writers return NULL when memory runs out, or for a struct that decoding could not have produced; the caller
+ * owns the result.  Readers return 0 or -EINVAL.
  */
 
 #define O2_REJECT_DECODE_OUTPUT_FORM "o2ref/reject_decode/output"
@@ -23,7 +23,7 @@
 
 json_t *o2_reject_to_json(const struct o2_reject *reject);
 
-/* refused: what o2_reject_decode filled in; the record is written only if its code is 0. */
+/* refused: filled in by o2_reject_decode; the record is written only if refused->code is 0. */
 json_t *o2_reject_decode_output_to_json(const struct o2_reject *reject, const struct o2_error *refused);
 int o2_reject_decode_output_from_json(const json_t *object, struct o2_reject *reject,
 				      struct o2_wire_refused *refused, struct o2_error *error);

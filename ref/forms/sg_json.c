@@ -22,7 +22,7 @@ static const struct o2_field kiov_fields[] = {
 	{0},
 };
 
-/* Without its "pieces", which are one of the above. */
+/* The buffer's fields, except "pieces", whose table is one of those above. */
 static const struct o2_field buffer_fields[] = {
 	{O2_FIELD("buffer.kind", NAME, struct o2_buffer, kind), .names = o2_vector_kind_names,
 	 .limit = O2_KIOV + 1},
@@ -31,13 +31,13 @@ static const struct o2_field buffer_fields[] = {
 	{0},
 };
 
-/* Without its "pages". */
+/* A range's fields, except "pages". */
 static const struct o2_field range_fields[] = {
 	{O2_FIELD("space.ranges[].base", HEX, struct o2_vrange, base)},
 	{0},
 };
 
-/* Without its "ranges". */
+/* The space's fields, except "ranges". */
 static const struct o2_field space_fields[] = {
 	{O2_FIELD("space.page_bytes", UINT, struct o2_address_space, page_bytes)},
 	{O2_FIELD("space.npages", UINT, struct o2_address_space, npages)},
@@ -83,7 +83,7 @@ json_t *o2_sg_memory_into_json(json_t *form, const struct o2_buffer *buffer,
 
 	form = o2_json_with(form, "space", part);
 	part = o2_fields_to_json(buffer_fields, buffer);
-	if (part != NULL) /* else the kind of its pieces is none */
+	if (part != NULL) /* NULL: the buffer's kind is not valid */
 		part = o2_json_with(part, "pieces", pieces_to_json(buffer));
 	return o2_json_with(form, "buffer", part);
 }
@@ -172,7 +172,7 @@ static int read_range(const json_t *item, uint32_t i, struct o2_sg_input *input,
 	return 0;
 }
 
-/* How many pages all ranges have: what does not hold an array counts for nothing and is refused later. */
+/* How many pages all ranges have.  A range without an array of pages counts as 0 and is refused later. */
 static size_t count_pages(const json_t *ranges)
 {
 	size_t count = 0;

@@ -27,13 +27,13 @@
 #define O2_SG_OUTPUT_FORM "o2ref/sg_build/output"
 
 /*
- * Longest arrays that a reader takes: room for lists that sg_build refuses and for empty pieces in between.
+ * Longest arrays that the reader accepts: room for lists that sg_build refuses and for empty pieces between.
  */
 #define O2_SG_JSON_MAX_PIECES 4096u
 #define O2_SG_JSON_MAX_RANGES 64u
-#define O2_SG_JSON_MAX_PAGES  65536u /* pages behind all ranges together */
+#define O2_SG_JSON_MAX_PAGES  65536u /* pages of all ranges together */
 
-/* An input as read: the buffer and the space point into the arrays below, which it owns. */
+/* An input read from JSON: buffer and space point into the arrays below, which the input owns. */
 struct o2_sg_input {
 	uint32_t max_entries;
 	struct o2_buffer buffer;
@@ -44,27 +44,27 @@ struct o2_sg_input {
 	uint32_t *page;
 };
 
-/* NULL when memory runs out or the buffer's kind is not one.  The caller owns the object. */
+/* NULL when memory runs out or the buffer's kind is not valid.  The caller owns the object. */
 json_t *o2_sg_input_to_json(const struct o2_buffer *buffer, const struct o2_address_space *space,
 			    uint32_t max_entries);
 
-/* Returns 0, -EINVAL or -ENOMEM; free with o2_sg_input_free after success only. */
+/* Returns 0, -EINVAL or -ENOMEM.  After success only, free the input with o2_sg_input_free. */
 int o2_sg_input_from_json(const json_t *object, struct o2_sg_input *input, struct o2_error *error);
 void o2_sg_input_free(struct o2_sg_input *input);
 
 /*
- * refused: NULL, or an error whose code says whether there is a list.  NULL when memory runs out or the list
+ * refused: NULL, or an error; the form has a list if its code is 0.  NULL when memory runs out or the list
  * has more entries than its array.
  */
 json_t *o2_sg_output_to_json(const struct o2_sg_list *list, const struct o2_error *refused);
 
-/* Fills *list when refused->code is 0 after success.  Returns 0 or -EINVAL. */
+/* Fills *list if it succeeds and refused->code is 0.  Returns 0 or -EINVAL. */
 int o2_sg_output_from_json(const json_t *object, struct o2_sg_list *list, struct o2_refused *refused,
 			   struct o2_error *error);
 
 /*
- * Members "space" and "buffer", which the form of a whole transfer has too.  The writer adds them to form,
- * which may be NULL, and returns it; NULL as above, and form is freed.  The reader is as
+ * Members "space" and "buffer", also part of the form of a whole transfer.  The writer adds them to form,
+ * which may be NULL, and returns it; on failure it frees form and returns NULL.  The reader is like
  * o2_sg_input_from_json.
  */
 json_t *o2_sg_memory_into_json(json_t *form, const struct o2_buffer *buffer,

@@ -78,7 +78,7 @@ static const struct o2_field reply_fields[] = {
 	{0},
 };
 
-/* Never legal in a message, so a form may leave them out. */
+/* A HELLO is never legal in a message, so a form may omit these. */
 static const struct o2_field hello_fields[] = {
 	{O2_FIELD("hdr.incarnation", HEX, struct o2_lnet_hdr, msg.hello.incarnation), .wire_at = 0,
 	 .optional = true},
@@ -200,7 +200,7 @@ const struct o2_field o2_msg_header_fields[] = {
 	 .names = o2_msg_type_names, .limit = O2_MSG_GET_DONE + 1},
 	{O2_FIELD("ibm_version", UINT, struct o2_msg, ibm_version), .wire_at = O2_AT_VERSION},
 	{O2_FIELD("ibm_credits", UINT, struct o2_msg, ibm_credits), .wire_at = O2_AT_CREDITS},
-	/* Encoding computes it, so what is written by hand may leave it out. */
+	/* Encoding computes it, so a form written by hand may omit it. */
 	{O2_FIELD("ibm_nob", UINT, struct o2_msg, ibm_nob), .wire_at = O2_AT_NOB, .optional = true},
 	{O2_FIELD("cksum_flavour", NAME, struct o2_msg, cksum_flavour), .names = flavour_names,
 	 .limit = O2_CKSUM_UNVERIFIED + 1},
@@ -211,7 +211,7 @@ const struct o2_field o2_msg_header_fields[] = {
 	{0},
 };
 
-/* Without one of them: what the struct has. */
+/* A missing option keeps its value in the struct. */
 const struct o2_field o2_wire_option_fields[] = {
 	{O2_FIELD("max_frags", UINT, struct o2_wire_options, max_frags), .optional = true},
 	{O2_FIELD("require_checksum", BOOL, struct o2_wire_options, require_checksum), .optional = true},
@@ -235,7 +235,7 @@ const struct o2_field o2_reject_cp_fields[] = {
 
 const struct o2_field o2_reject_fields[] = {
 	{O2_FIELD("byte_order", NAME, struct o2_reject, order), .names = order_names, .limit = BYTE_ORDERS},
-	/* What is written by hand may leave out the usual magic. */
+	/* A form written by hand may omit it: then it is the usual magic. */
 	{O2_FIELD("ibr_magic", NAME, struct o2_reject, generic_magic), .names = magic_names, .limit = 2,
 	 .optional = true},
 	{O2_FIELD("ibr_version", UINT, struct o2_reject, ibr_version), .wire_at = O2_REJECT_AT_VERSION},

@@ -6,23 +6,23 @@
 #include "wire/msg.h"
 
 /*
- * The fields of what travels: names in JSON and in errors, places in the structs and on the wire.  The codec
- * itself is written out, as it is where the time goes; tests/unit/wire/test_wire_fields.c compares it with
+ * Tables of what is sent on the wire: names in JSON and in errors, offsets in the structs and on the wire.
+ * The codec does not use them, because its speed matters; tests/unit/wire/test_wire_fields.c compares it with
  * these tables.
  */
 
-/* struct o2_rdma_frag, struct o2_rdma_desc. */
+/* struct o2_rdma_frag and struct o2_rdma_desc. */
 extern const struct o2_field o2_frag_fields[];
 extern const struct o2_field o2_desc_fields[];
 
-/* struct o2_lnet_hdr; its variants by LNet type, for 0 to O2_LNET_HELLO. */
+/* struct o2_lnet_hdr; and the variants of its union, indexed by LNet type from 0 to O2_LNET_HELLO. */
 extern const struct o2_field o2_lnet_hdr_fields[];
 extern const struct o2_field *const o2_lnet_variant_fields[O2_LNET_HELLO + 1];
 
 /* Bytes of the header's union that an LNet type uses; 0 for a type that no message of o2iblnd may carry. */
 uint32_t o2_lnet_variant_bytes(uint32_t type);
 
-/* struct o2_msg: its header; and what a type has besides, without the payload of an IMMEDIATE. */
+/* struct o2_msg: its header, and the body of each type, without the payload of an IMMEDIATE. */
 extern const struct o2_field o2_msg_header_fields[];
 const struct o2_field *o2_msg_body_fields(uint8_t ibm_type);
 

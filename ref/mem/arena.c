@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* The permutations are part of what a replayed case means: this seed is never changed. */
+/* This seed must never change: recorded cases depend on the permutations that it gives. */
 #define VIEW_SEED 0x6f32726566766965ull
 
 /*
@@ -62,7 +62,7 @@ static void permute(uint32_t npages, uint32_t block_pages, uint64_t seed, uint32
 			page[at++] = p;
 }
 
-/* Map the pages of the list, counted from `first`, side by side at `to`: one mmap per run of neighbours. */
+/* Map the listed pages, counted from page `first`, side by side at `to`: one mmap per run of neighbours. */
 static int map_pages(const struct o2_arena *arena, uint8_t *to, uint32_t first, const uint32_t *page,
 		     uint32_t npages, const char *rule, struct o2_error *error)
 {
@@ -82,7 +82,7 @@ static int map_pages(const struct o2_arena *arena, uint8_t *to, uint32_t first, 
 	return 0;
 }
 
-/* Address space that nothing else takes; touching it is a fault until pages are mapped over it. */
+/* Reserve address space; touching it is a fault until pages are mapped there. */
 static int reserve(uint64_t length_bytes, uint8_t **area, const char *rule, const char *field, uint64_t value,
 		   struct o2_error *error)
 {
@@ -92,7 +92,7 @@ static int reserve(uint64_t length_bytes, uint8_t **area, const char *rule, cons
 	return made == MAP_FAILED ? o2_fail(error, -errno, rule, field, value) : 0;
 }
 
-/* Addresses for all pages, in some order. */
+/* Reserve addresses for a view of all pages. */
 static int reserve_view(const struct o2_arena *arena, uint8_t **base, struct o2_error *error)
 {
 	return reserve(memory_bytes(arena), base, "arena/view-reserve", "npages", arena->npages, error);
@@ -241,7 +241,7 @@ void o2_arena_set_mapped(struct o2_arena *arena, uint32_t page, bool mapped)
 		arena->unmapped[page / 8] &= (uint8_t)~bit;
 	else
 		arena->unmapped[page / 8] |= bit;
-	/* Where this cannot be had the page can still be touched: nothing goes wrong, and less is noticed. */
+	/* If this fails the page can still be touched: nothing breaks, but a forbidden access goes unnoticed. */
 	(void)mprotect(arena->linear + (uint64_t)page * arena->page_bytes, arena->page_bytes,
 		       mapped ? PROT_READ | PROT_WRITE : PROT_NONE);
 }
@@ -256,7 +256,7 @@ struct o2_address_space o2_arena_space(const struct o2_arena *arena)
 	};
 }
 
-/* Neighbours lie side by side in the memory itself. */
+/* The address in the physical mapping of a list of neighbouring pages; NULL if they are not neighbours. */
 static uint8_t *find_run(const struct o2_arena *arena, const uint32_t *page, uint32_t npages)
 {
 	for (uint32_t i = 1; i < npages; i++)
@@ -266,8 +266,8 @@ static uint8_t *find_run(const struct o2_arena *arena, const uint32_t *page, uin
 }
 
 /*
- * Whether the view has the pages of the list side by side: only one place can be theirs, so nothing is
- * searched.  No view has bounced ones: at the place of the page that one stands for, it is another.
+ * The address at which the view has the listed pages side by side, or NULL.  Only the first page's position
+ * can match: no search is needed.  Bounce pages never match: a view has other pages at that position.
  */
 static uint8_t *find_in_view(const struct o2_arena *arena, uint32_t view, const uint32_t *page,
 			     uint32_t npages)

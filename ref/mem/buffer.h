@@ -5,13 +5,13 @@
 #include <stdint.h>
 
 /*
- * What an upper layer hands down: a buffer in pieces, either virtual (IOV) or by page (KIOV).
+ * The buffer that an upper layer passes down: a list of pieces, either virtual (IOV) or by page (KIOV).
  *
  * A transfer moves the `nob` bytes that start `offset` bytes into the concatenation of all pieces.
  * Source: docs/mapping.md, "Buffers".
  */
 
-/* A piece of virtually contiguous memory; its pages may lie anywhere. */
+/* A piece of virtually contiguous memory; its pages need not be contiguous. */
 /* kernel: kvec */
 struct o2_iov {
 	uint64_t base; /* virtual address */
@@ -45,8 +45,8 @@ struct o2_buffer {
 };
 
 /*
- * A range of virtual addresses and the page behind each of its pages: what a page table says about an IOV.
- * Ranges do not overlap; base is a multiple of the page size.
+ * A range of virtual addresses and the page behind each of its pages, as in a page table; for IOVs. Ranges do
+ * not overlap; base is a multiple of the page size.
  * LNet: lnet_kvaddr_to_page
  */
 struct o2_vrange {

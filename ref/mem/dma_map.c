@@ -55,7 +55,7 @@ static uint64_t address_of(const struct o2_dma_device *device, const struct o2_s
 	return device->base + (uint64_t)page * device->page_bytes + entry->offset;
 }
 
-/* A mapping that fails has mapped nothing, and one that mapped nothing has failed. */
+/* A failed mapping has mapped nothing, and a mapping of no entries counts as failed. */
 static int check_fault(const struct o2_dma_device *device, uint32_t count, struct o2_error *error)
 {
 	if (device->kind != O2_DMA_IOMMU || device->iommu.fault == O2_DMA_NO_FAULT)

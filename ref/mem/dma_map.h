@@ -11,27 +11,27 @@
 #include "mem/sg_build.h"
 
 /*
- * Second stage: scatter entries become segments of device addresses.  o2_dma_map is pure; behind it stand the
- * account of mappings, and buffers that stay mapped.  Source: docs/mapping.md, "dma_map".
+ * Second stage: map scatter entries to segments of device addresses.  o2_dma_map is pure; the ledger of
+ * mappings and buffers that stay mapped follow below it.  Source: docs/mapping.md, "dma_map".
  *
- * An address is only ever interpreted by the device that produced it; the peer may add to it, inside one
- * fragment, and nothing else.
+ * Only the device that produced an address may interpret it.  The peer may only add to it, inside one
+ * fragment.
  */
 
 enum o2_dma_kind {
 	O2_DMA_BUS,	/* device address = bus base + page * page size + offset */
-	O2_DMA_VIRTUAL, /* device address = CPU address of the page + offset: software devices */
+	O2_DMA_VIRTUAL, /* device address = page's CPU address + offset: software devices */
 	O2_DMA_IOMMU,	/* device address = base + remapped page * page size + offset: may merge, may fail */
 	O2_DMA_KINDS,
 };
 
-/* Which role the memory plays in the transfer. */
+/* The role of the memory in the transfer. */
 enum o2_side {
 	O2_SOURCE, /* read by its own device: local key */
 	O2_SINK,   /* written by the peer: remote key, published in a message */
 };
 
-/* Which way bytes go over a mapping. */
+/* The direction of the data of a mapping. */
 /* kernel: dma_data_direction */
 enum o2_dma_direction {
 	O2_DMA_TO_DEVICE,   /* the device reads: a source, a message that is sent */
@@ -39,28 +39,28 @@ enum o2_dma_direction {
 	O2_DMA_DIRECTIONS,
 };
 
-/* The direction of a transfer's memory is that of its role. */
+/* The direction of a transfer's memory, by its role. */
 /* o2iblnd: tx_dmadir */
 static inline enum o2_dma_direction o2_dma_direction_of(enum o2_side side)
 {
 	return side == O2_SOURCE ? O2_DMA_TO_DEVICE : O2_DMA_FROM_DEVICE;
 }
 
-/* How a remapping fails, if it does (docs/mapping.md, "Remapping"). */
+/* Simulated failure of an IOMMU mapping (docs/mapping.md, "Remapping"). */
 /* o2iblnd: kiblnd_dma_mapping_error */
 /* kernel: ib_dma_mapping_error */
 enum o2_dma_fault {
 	O2_DMA_NO_FAULT,
 	O2_DMA_FAULT_EIO,     /* the mapping call fails */
-	O2_DMA_FAULT_ENOMEM,  /* it finds no room for the addresses */
-	O2_DMA_FAULT_NOTHING, /* it succeeds and has mapped no entry: -EIO, and nothing to unmap */
+	O2_DMA_FAULT_ENOMEM,  /* there is no room for the addresses */
+	O2_DMA_FAULT_NOTHING, /* it succeeds but maps no entry: -EIO, and nothing to unmap */
 	O2_DMA_FAULTS,
 };
 
-/* Kind iommu: what the unit between device and memory does to this mapping. */
+/* Kind iommu: how the IOMMU remaps this mapping. */
 struct o2_dma_iommu {
-	const uint32_t *device_page; /* by page: where it lies in the device's addresses; npages numbers */
-	uint64_t merge;		     /* bit i % 64: entry i is merged with the one before, where they touch */
+	const uint32_t *device_page; /* device page number of each page; npages numbers */
+	uint64_t merge;		     /* bit i % 64: merge entry i with entry i - 1, if they touch */
 	enum o2_dma_fault fault;
 };
 
@@ -86,18 +86,18 @@ struct o2_dma_segment {
 };
 
 struct o2_dma_list {
-	uint32_t count; /* segments: what registration counts, whatever number of entries went in */
+	uint32_t count; /* segments, which registration counts; at most the entries passed in */
 	uint64_t nob;	/* sum of all lengths */
 	struct o2_dma_segment segment[O2_MAX_FRAGS];
 };
 
 /*
  * Map every entry of `sg`, in order.  The kinds bus and virtual neither merge nor split entries; kind iommu
- * merges an entry with the one before it where its merge bit is set and the device addresses join up.
+ * merges an entry with the previous one if its merge bit is set and the device addresses are contiguous.
  *
  * Returns 0, or
- *   -EINVAL        no entries or too many, or one that leaves its page or names one that the device does not
- *                  know; its kind, page size or base is not legal; kind iommu has no table, or a wrong one
+ *   -EINVAL        no entries or too many; an entry that leaves its page or names a page that the device does
+ *                  not have; an illegal kind, page size or base; kind iommu without a table or with a bad one
  *   -EFAULT        kind virtual, and a page has no CPU mapping
  *   -EIO, -ENOMEM  kind iommu: the mapping failed, or mapped nothing; there is nothing to unmap
  * o2iblnd: kiblnd_dma_map_sg
@@ -107,67 +107,67 @@ int o2_dma_map(const struct o2_sg_list *sg, const struct o2_dma_device *device, 
 	       struct o2_error *error);
 
 /*
- * The account of mappings: what was mapped for a device is unmapped exactly once, with the number of entries
- * that was handed in, not the number that came out, and in the direction that it was mapped in
+ * The ledger of mappings checks that each mapping is undone exactly once, with the number of entries that was
+ * passed in, not the number of segments that came out, and in the direction in which it was mapped
  * (docs/mapping.md, "The ledger").
  *
- * A kernel's map call takes references and, behind an IOMMU, addresses; forgetting the unmap leaks both,
- * unmapping twice gives away what belongs to another mapping.  In user space a mapping takes nothing, so
- * neither mistake would be noticed; the ledger makes both visible.
+ * A kernel's map call takes references and, behind an IOMMU, addresses: a missing unmap leaks both, and a
+ * second unmap frees what belongs to another mapping.  In user space a mapping takes nothing, so neither
+ * mistake would show; the ledger makes both visible.
  */
 struct o2_dma_ledger {
 	uint64_t maps;	       /* mappings made */
 	uint64_t unmaps;       /* mappings undone */
-	uint64_t live_entries; /* entries of mappings that are alive: 0 when everything was handed back */
+	uint64_t live_entries; /* entries of live mappings: 0 when all were undone */
 	uint32_t live;	       /* mappings alive */
-	uint32_t wrong_unmaps; /* refused: not mapped (any more), or not by this ledger, or in another
-				  direction.  Never goes down. */
+	uint32_t wrong_unmaps; /* refused unmaps: not mapped (any more), mapped by another ledger,
+				  or in the other direction.  Never goes down. */
 };
 
-/* One mapping; its owner keeps it where it is until it is unmapped.  All zero: nothing is mapped. */
+/* One mapping.  Its owner must not move it in memory while it is mapped.  All zero: nothing is mapped. */
 struct o2_dma_mapping {
 	const struct o2_dma_ledger *ledger; /* NULL: nothing is mapped */
-	uint32_t entries;		    /* that went into dma_map */
+	uint32_t entries;		    /* entries passed to o2_dma_map */
 	enum o2_dma_direction direction;
 };
 
 /*
- * Note that `entries` scatter entries were mapped.  Only after o2_dma_map succeeded: a mapping that failed
- * left nothing to unmap.  Returns 0; -EBUSY when *mapping is mapped already; -EINVAL for no entries.
+ * Record that `entries` scatter entries were mapped.  Call it only after o2_dma_map succeeded: a failed
+ * mapping leaves nothing to unmap.  Returns 0; -EBUSY if *mapping is mapped already; -EINVAL for no entries.
  */
 int o2_ledger_map(struct o2_dma_ledger *ledger, uint32_t entries, enum o2_dma_direction direction,
 		  struct o2_dma_mapping *mapping, struct o2_error *error);
 
 /*
- * Undo it.  Returns 0, or -EINVAL, which the ledger remembers: there is nothing to undo, or (rule
- * "ledger/direction") it was mapped in the other direction, and is undone all the same.
+ * Record the unmap.  Returns 0; or -EINVAL, counted in wrong_unmaps: this ledger has not mapped it, or (rule
+ * "ledger/direction") it was mapped in the other direction, and is unmapped nevertheless.
  * o2iblnd: kiblnd_dma_unmap_sg
  * kernel: ib_dma_unmap_sg
  */
 int o2_ledger_unmap(struct o2_dma_ledger *ledger, enum o2_dma_direction direction,
 		    struct o2_dma_mapping *mapping, struct o2_error *error);
 
-/* Everything that was mapped was unmapped, and nothing else. */
+/* Whether every mapping was undone and no unmap was wrong. */
 bool o2_ledger_balanced(const struct o2_dma_ledger *ledger);
 
 /*
  * A buffer that is mapped once and used many times, in one direction: message buffers.  Source:
  * docs/mapping.md, "A device that bounces".
  *
- * In between it belongs to the CPU or to the device, and changes hands by a call.  On a device that does not
- * bounce both see the same memory, and the calls do nothing; on one that does, bytes get across in no other
- * way.
+ * While mapped it belongs to the CPU or to the device; the sync calls change the owner.  If the device does
+ * not bounce, both use the same memory, and the calls do nothing; if it bounces, only these calls copy bytes
+ * between them.
  */
 struct o2_dma_single {
 	uint8_t *cpu;	 /* the caller's memory */
-	uint8_t *device; /* what the device works in: register this.  The same, or memory of this mapping */
+	uint8_t *device; /* memory of the device, to be registered: cpu, or the mapping's own memory */
 	size_t bytes;	 /* 0: nothing is mapped */
 	enum o2_dma_direction direction;
 };
 
 /*
- * Map it, when it was just made and holds zeros: so the device sees zeros, and nobody has to look.  Returns 0,
- * or -ENOMEM: then nothing is mapped.
+ * Map a buffer that was just allocated and holds zeros; device memory is zeroed too, so nothing is copied.
+ * Returns 0, or -ENOMEM: then nothing is mapped.
  * o2iblnd: kiblnd_dma_map_single
  * kernel: ib_dma_map_single
  */
@@ -175,21 +175,21 @@ int o2_dma_map_single(void *cpu, size_t bytes, enum o2_dma_direction direction, 
 		      struct o2_dma_single *single, struct o2_error *error);
 
 /*
- * Undo it, when the device is through with it and nothing of it is registered.  What the device has written and
- * the CPU was not given is gone.  Does nothing to what is not mapped.
+ * Unmap a buffer that the device has finished with and that is not registered.  Bytes that the device wrote
+ * and that were not synced for the CPU are lost.  Does nothing if nothing is mapped.
  * o2iblnd: kiblnd_dma_unmap_single
  * kernel: ib_dma_unmap_single
  */
 void o2_dma_unmap_single(struct o2_dma_single *single);
 
 /*
- * The device may use these bytes of it from now on: what the CPU has written is there, if it is the CPU that
- * writes.
+ * Give these bytes to the device: in direction TO_DEVICE, what the CPU has written becomes visible to the
+ * device.
  * kernel: ib_dma_sync_single_for_device
  */
 void o2_dma_sync_for_device(const struct o2_dma_single *single, size_t offset, size_t bytes);
 
-/* The CPU may: what the device has written is there, if it is the device that writes. */
+/* Give these bytes to the CPU: in direction FROM_DEVICE, what the device wrote becomes visible to the CPU. */
 /* kernel: ib_dma_sync_single_for_cpu */
 void o2_dma_sync_for_cpu(const struct o2_dma_single *single, size_t offset, size_t bytes);
 

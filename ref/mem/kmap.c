@@ -70,7 +70,7 @@ int o2_kmap_write(const struct o2_arena *arena, uint32_t page, uint32_t offset, 
 	return 0;
 }
 
-/* Between a buffer and plain bytes: to the buffer from `in`, or, where that is NULL, from it to `out`. */
+/* Copy from `in` to the buffer; or, if `in` is NULL, from the buffer to `out`. */
 static int copy(const struct o2_arena *arena, const struct o2_buffer *buffer, const uint8_t *in, uint8_t *out,
 		struct o2_error *error)
 {
@@ -106,7 +106,7 @@ int o2_copy_from_buffer(const struct o2_arena *arena, const struct o2_buffer *bu
 	return copy(arena, buffer, NULL, bytes, error);
 }
 
-/* Between pages and what the device has in their place: to the pages, or to the device. */
+/* Copy between pages and their bounce pages: to the pages (to_pages), or to the bounce pages. */
 static int bounce(const struct o2_arena *arena, const struct o2_sg_list *sg, enum o2_dma_direction direction,
 		  bool to_pages, struct o2_error *error)
 {

@@ -10,37 +10,36 @@
 #include "mem/sg_build.h"
 
 /*
- * How the CPU gets at a page: a mapping for a moment.  Source: docs/mapping.md, "Temporary mappings".
+ * Temporary mappings: how the CPU accesses a page.  Source: docs/mapping.md, "Temporary mappings".
  *
- * A page with a CPU mapping is where that has it; one without is mapped for as long as this lasts, and
- * nowhere before and after.  All of ref/ that reads or writes the bytes of pages does it in this way, whatever
- * the page.  A thread has few of these at a time, and gives them back in reverse, as kernels ask; the arena
- * counts them, and not their order.
- *
+ * A page with a CPU mapping is accessed there; a page without one is mapped only until o2_kunmap.  All code
+ * of ref/ that reads or writes the bytes of pages does it in this way.  A thread holds few of these mappings
+ * at a time and undoes them in reverse order, as kernels require; the arena counts them, but does not check
+ * the order.
  * o2iblnd: none, LNet's copy functions and the kernel's swiotlb do it
  */
 
-/* At a time, of one thread. */
+/* Mappings that one thread may hold at a time. */
 #define O2_KMAPS_MAX 16u
 
-/* Its owner keeps it where it is until it is unmapped.  All zero: nothing was mapped. */
+/* One temporary mapping.  Its owner must not move it in memory while it is mapped.  All zero: never mapped. */
 struct o2_kmapping {
 	const struct o2_arena *arena;
-	uint8_t *addr;	/* of the page's first byte; NULL: not mapped, or not any more */
-	bool temporary; /* the page has no mapping of its own */
+	uint8_t *addr;	/* address of the page's first byte; NULL: not mapped */
+	bool temporary; /* the page has no CPU mapping of its own */
 };
 
 /*
- * Map a page of the arena.  Returns 0; -ENOSPC: the thread has O2_KMAPS_MAX; -ENOMEM: no room for a mapping.
+ * Map a page of the arena.  Returns 0; -ENOSPC: the thread holds O2_KMAPS_MAX already; -ENOMEM: mmap failed.
  * kernel: kmap_local_page
  */
 int o2_kmap(const struct o2_arena *arena, uint32_t page, struct o2_kmapping *mapping, struct o2_error *error);
 
-/* Undo it.  What is not mapped any more is counted as wrong. */
+/* Undo a mapping that o2_kmap has filled in.  If it is not mapped any more, o2_kmap_account.wrong counts it. */
 /* kernel: kunmap_local */
 void o2_kunmap(struct o2_kmapping *mapping);
 
-/* Copy bytes that lie in one page.  Returns 0, or what o2_kmap refuses: then nothing was copied. */
+/* Copy bytes inside one page.  Returns 0, or the error of o2_kmap: then nothing was copied. */
 /* kernel: memcpy_from_page */
 int o2_kmap_read(const struct o2_arena *arena, uint32_t page, uint32_t offset, void *to, uint32_t length,
 		 struct o2_error *error);
@@ -49,12 +48,12 @@ int o2_kmap_write(const struct o2_arena *arena, uint32_t page, uint32_t offset, 
 		  uint32_t length, struct o2_error *error);
 
 /*
- * Between plain bytes and a buffer in pieces, by the CPU: what an IMMEDIATE's payload takes.
- * Source: docs/mapping.md, "Buffers".
+ * Copy between contiguous bytes and a buffer in pieces, by the CPU, as for an IMMEDIATE's payload. Source:
+ * docs/mapping.md, "Buffers".
  *
- * The bytes are those that the buffer asks for: buffer->nob of them, from buffer->offset on.  nob 0 copies
- * nothing.  Both return 0, or what o2_sg_build refuses (-EINVAL, -EFAULT), and then nothing was copied; or
- * what o2_kmap does (-ENOMEM, -ENOSPC).
+ * The bytes copied are buffer->nob bytes from buffer->offset on.  nob 0 copies nothing.  Both return 0; the
+ * error of o2_sg_build (-EINVAL, -EFAULT): then nothing was copied; or the error of o2_kmap (-ENOMEM,
+ * -ENOSPC).
  * LNet: lnet_copy_flat2kiov, lnet_copy_flat2iov
  */
 int o2_copy_to_buffer(const struct o2_arena *arena, const struct o2_buffer *buffer, const uint8_t *bytes,
@@ -64,17 +63,17 @@ int o2_copy_from_buffer(const struct o2_arena *arena, const struct o2_buffer *bu
 			struct o2_error *error);
 
 /*
- * A device that bounces: it works in memory of its own, and the bytes of a mapping are copied between that
- * and the pages when it is made and undone, by its direction.  Source: docs/mapping.md, "A device that
- * bounces"; the kernel's swiotlb.
+ * A device that bounces works in memory of its own.  Mapping and unmapping copy bytes between that memory and
+ * the pages, by direction.  Source: docs/mapping.md, "A device that bounces"; the kernel's swiotlb.
  *
- * The device's memory lies behind the arena's pages (o2_arena_bounce).  What is registered for a source lies
- * in that of TO_DEVICE, for a sink in that of FROM_DEVICE, so a mapping in the wrong direction moves nothing.
+ * The device's memory is the bounce pages behind the arena's pages (o2_arena_bounce).  Regions for a source
+ * lie in those of TO_DEVICE, for a sink in those of FROM_DEVICE, so a mapping in the wrong direction moves
+ * nothing.
  *
- * o2_bounce_map: the entries were mapped, and the device sees what the pages hold.  Also in direction
- * FROM_DEVICE, because the device may write less than was mapped, and all of it is copied back.
- * o2_bounce_unmap: they are unmapped, and what the device wrote is in the pages, if it was to write.
- * Both return 0, or what o2_kmap refuses.
+ * o2_bounce_map: after mapping the entries, copy the pages to the device's memory.  Also in direction
+ * FROM_DEVICE, because the device may write less than was mapped, and unmapping copies all of it back.
+ * o2_bounce_unmap: in direction FROM_DEVICE, copy what the device wrote back to the pages. Both return 0, or
+ * the error of o2_kmap.
  */
 int o2_bounce_map(const struct o2_arena *arena, const struct o2_sg_list *sg, enum o2_dma_direction direction,
 		  struct o2_error *error);

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-/* Where the walk is: the piece, and how many of its bytes lie behind us. */
+/* Position in the vector: the piece, and how many of its bytes were passed. */
 struct cursor {
 	uint32_t index;
 	uint64_t offset;
@@ -54,7 +54,7 @@ static int check_piece(const struct o2_buffer *buffer, const struct o2_address_s
 	return 0;
 }
 
-/* The page behind a virtual address, as a page table would say. */
+/* Find the page behind a virtual address, as a page table would. */
 static int find_page(const struct o2_address_space *space, uint64_t va, uint32_t *page)
 {
 	for (uint32_t i = 0; i < space->nranges; i++) {
@@ -70,8 +70,8 @@ static int find_page(const struct o2_address_space *space, uint64_t va, uint32_t
 }
 
 /*
- * The entry that starts at the cursor: an IOV is cut at every page boundary, a page vector's piece never
- * needs to be.  left: bytes that the transfer still wants.
+ * Make the entry that starts at the cursor.  A piece of an IOV is cut at page boundaries; a piece of a page
+ * vector lies in one page.  left: bytes of the transfer still to come.
  */
 static int make_entry(const struct o2_buffer *buffer, const struct o2_address_space *space,
 		      const struct cursor *at, uint64_t left, struct o2_sg_entry *entry,
@@ -99,8 +99,8 @@ static int make_entry(const struct o2_buffer *buffer, const struct o2_address_sp
 }
 
 /*
- * Rule G3: consecutive entries must meet on page boundaries, both of them.  So there is a gap where an entry
- * after the first starts inside a page, or where an entry with bytes still to follow ends inside one.
+ * Rule G3: consecutive entries must meet on page boundaries.  So there is a gap if any entry but the first
+ * starts inside a page, or any entry but the last ends inside one.
  */
 static bool is_gap(const struct o2_sg_entry *entry, bool first, bool last, uint32_t page_bytes)
 {
@@ -109,7 +109,7 @@ static bool is_gap(const struct o2_sg_entry *entry, bool first, bool last, uint3
 	return starts_inside || ends_inside;
 }
 
-/* Move past pieces that are used up, skipped or empty; a piece is checked when the walk enters it. */
+/* Move the cursor past pieces that are used up, skipped or empty.  A piece is checked when it is entered. */
 static int settle(const struct o2_buffer *buffer, const struct o2_address_space *space, struct cursor *at,
 		  uint64_t missing, struct o2_error *error)
 {

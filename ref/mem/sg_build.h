@@ -10,7 +10,7 @@
 #include "mem/buffer.h"
 
 /*
- * First stage: a buffer becomes a scatter list, one entry per piece of a page, and a verdict on gaps.
+ * First stage: build the scatter list of a buffer, one entry per piece of a page, and a verdict on gaps.
  * Source: docs/mapping.md, "sg_build".  Pure: no allocation, no clock, no verbs.
  */
 
@@ -23,22 +23,22 @@ struct o2_sg_entry {
 
 /* kernel: scatterlist */
 struct o2_sg_list {
-	uint32_t count; /* 1 to the limit asked for */
+	uint32_t count; /* 1 to max_entries */
 	bool gaps;	/* rule G3: a page-list registration may not be able to express the list */
-	uint64_t nob;	/* sum of all lengths; what the buffer asked for */
+	uint64_t nob;	/* sum of all lengths: buffer->nob */
 	struct o2_sg_entry entry[O2_MAX_FRAGS];
 };
 
 /*
- * Build the list of the bytes that `buffer` asks for.
+ * Build the list of the bytes that `buffer` describes.
  *
- * space: pages and, for an IOV, the ranges that its addresses may lie in.
+ * space: the pages and, for an IOV, the ranges in which its addresses may lie.
  * max_entries: O2_MAX_FRAGS or O2_MAX_FRAGS_LEGACY.
- * list: written on success; undefined content on failure.
+ * list: written on success; its content is undefined on failure.
  * error: may be NULL; says which piece broke which rule.
  *
- * Empty pieces vanish: they appear neither in the list nor in the gap verdict.  Only pieces of which bytes are
- * wanted are checked.
+ * Empty pieces are ignored, in the list and in the gap verdict.  Only pieces that contribute bytes are
+ * checked.
  *
  * Returns 0, or
  *   -EINVAL  nob is 0 or above 1 MiB; a KIOV entry passes its page or names a page that does not exist; the
@@ -50,13 +50,12 @@ int o2_sg_build(const struct o2_buffer *buffer, const struct o2_address_space *s
 		struct o2_sg_list *list, struct o2_error *error);
 
 /*
- * Whether the bytes of a transfer are one range of virtual addresses, which is what mode user can register
- * (docs/modes.md, "user").  Pure.  An IOV is one if every piece that carries bytes begins where the one
- * before it ended; empty pieces do not count.  A KIOV never is: it names pages, which have no virtual
+ * Whether the bytes of a transfer are one range of virtual addresses, which mode user requires
+ * (docs/modes.md, "user").  Pure.  An IOV is one range if every piece that contributes bytes begins where the
+ * previous one ended; empty pieces are ignored.  A KIOV never is: it names pages, which have no virtual
  * addresses here.
  *
- * addr: address of the first byte, when true.  False as well for a vector that is too short.
- *
+ * addr: set to the address of the first byte if true.  Also false for a vector that is too short.
  * o2iblnd: none, only user space registers virtual addresses
  */
 bool o2_virtual_range(const struct o2_buffer *buffer, uint64_t *addr);

@@ -94,7 +94,7 @@ int o2_chain_post(struct o2_post_chain *chain, struct ibv_qp *qp, uint32_t *npos
 	if (rc == 0)
 		return 0;
 	*nposted = bad == NULL ? 0 : (uint32_t)(bad - chain->wr);
-	/* ibv_post_send(3) returns the errno; -1 is what some providers have returned instead. */
+	/* ibv_post_send(3) returns the errno; some providers return -1 and set errno instead. */
 	if (rc < 0)
 		rc = errno != 0 ? errno : EIO;
 	return o2_refuse_other(error, -rc, "post/send", "posted work requests", *nposted, nwr);

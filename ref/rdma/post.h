@@ -9,32 +9,32 @@
 #include "rdma/rdma_plan.h"
 
 /*
- * A table that may be put in front of the two calls of libibverbs by which a connection posts its work and
- * learns of completions.  It can look at what is about to be posted, change or refuse it, and hold back or
- * change completions.  A member that is NULL: libibverbs itself.  The table outlives the interface. Source:
+ * Hooks in place of the two libibverbs calls by which a connection posts work and polls completions.  A hook
+ * can look at what is about to be posted, change or refuse it, and hold back or change completions.  A NULL
+ * member means that libibverbs itself is called.  The table must outlive the interface.  Source:
  * docs/transport.md, "Posting".
  * kernel: ib_post_send
  */
 struct o2_work_ops {
 	void *context;
 	/*
-	 * In the place of ibv_post_send(3).  The list may be changed before it is passed on, but a request
-	 * with the wr_id of the last one must complete.  sink: the peer's memory whose writing the list's
-	 * message completes, or NULL.
+	 * Called in place of ibv_post_send(3).  The hook may change the list before it passes it on, but a
+	 * request with the wr_id of the last one must complete.  sink: the peer's memory that the list
+	 * writes, if its last message reports that write as complete; else NULL.
 	 */
 	int (*post_send)(void *context, struct ibv_qp *qp, struct ibv_send_wr *list, struct ibv_send_wr **bad,
 			 const struct o2_rdma_desc *sink);
-	/* In the place of ibv_poll_cq(3); now_ms: by the interface's clock. */
+	/* Called in place of ibv_poll_cq(3).  now_ms: time of the interface's clock. */
 	int (*poll_cq)(void *context, struct ibv_cq *cq, int count, struct ibv_wc *wc, uint64_t now_ms);
-	/* This completion queue is about to be destroyed: drop the completions of it that were held back. */
+	/* cq is about to be destroyed: drop its completions that were held back. */
 	void (*forget_cq)(void *context, struct ibv_cq *cq);
 };
 
 /*
- * Posting: a chain of work requests is put together in memory and goes to the queue pair in one
- * ibv_post_send(3).  Source: docs/transport.md, "Posting".  Nothing is ever sent inline.
+ * A chain of work requests, built in memory and posted to the queue pair by one ibv_post_send(3). Source:
+ * docs/transport.md, "Posting".  Nothing is ever sent inline.
  *
- * The arrays belong to the caller; they are free for the next chain as soon as the chain was posted.
+ * The arrays belong to the caller, who may build the next chain in them as soon as this one was posted.
  */
 struct o2_post_chain {
 	struct ibv_send_wr *wr;
@@ -44,10 +44,10 @@ struct o2_post_chain {
 	uint32_t nwr;
 	uint32_t nsge;
 	const struct o2_work_ops *ops;	 /* NULL: libibverbs */
-	const struct o2_rdma_desc *sink; /* goes to o2_work_ops.post_send; NULL in an empty chain */
+	const struct o2_rdma_desc *sink; /* passed to o2_work_ops.post_send; NULL in an empty chain */
 };
 
-/* Where a message, or a piece of one, is sent from. */
+/* The local memory of a message or of a piece of one. */
 struct o2_post_message {
 	uint64_t addr;
 	uint32_t length;
@@ -55,27 +55,27 @@ struct o2_post_message {
 };
 
 /*
- * A zeroed request at the end of the chain, linked to the one before it.  The caller has left room for it
+ * Append a zeroed request, linked to the one before it, and return it.  The caller must have left room for it
  * (asserted): no input can exceed the capacity.
  */
 struct ibv_send_wr *o2_chain_add(struct o2_post_chain *chain);
 
-/* Copies of `count` requests, in this order.  They gather nothing. */
+/* Append copies of `count` requests, in this order.  They have no gather entries. */
 void o2_chain_add_requests(struct o2_post_chain *chain, const struct ibv_send_wr *wr, uint32_t count);
 
-/* The plan's work requests as unsignalled RDMA WRITEs, all with this wr_id. */
+/* Append the plan's work requests as unsignalled RDMA WRITEs, all with this wr_id. */
 /* o2iblnd: kiblnd_init_rdma */
 void o2_chain_add_plan(struct o2_post_chain *chain, const struct o2_rdma_plan *plan, uint64_t wr_id);
 
-/* A signalled SEND. */
+/* Append a signalled SEND of the message. */
 void o2_chain_add_message(struct o2_post_chain *chain, const struct o2_post_message *message, uint64_t wr_id);
 
-/* One more gather entry for the last request of the chain. */
+/* Append one more gather entry to the last request of the chain. */
 void o2_chain_gather(struct o2_post_chain *chain, const struct o2_post_message *piece);
 
 /*
- * Post the chain, which is empty afterwards in any case.  *nposted: how many of its requests the queue pair has
- * taken, all of them unless the call failed.  Returns 0 or -errno of ibv_post_send.
+ * Post the chain, which is empty afterwards in any case.  *nposted: how many of its requests the queue pair
+ * accepted; all of them unless the call failed.  Returns 0 or -errno of ibv_post_send.
  * kernel: ib_post_send
  */
 int o2_chain_post(struct o2_post_chain *chain, struct ibv_qp *qp, uint32_t *nposted, struct o2_error *error);

@@ -4,11 +4,11 @@
 #include <errno.h>
 #include <stdbool.h>
 
-/* How far into a descriptor the walk has come; the descriptors themselves stay as they are. */
+/* The position in a descriptor.  The descriptors themselves are not changed. */
 struct cursor {
 	const struct o2_rdma_desc *desc;
-	uint32_t next;		  /* fragment that was not entered yet */
-	struct o2_rdma_frag rest; /* of the one before it */
+	uint32_t next;		  /* next fragment to enter */
+	struct o2_rdma_frag rest; /* what is left of the fragment before it */
 };
 
 /* Returns true when the fragment is used up. */
@@ -39,7 +39,7 @@ static int check_inputs(const struct o2_rdma_desc *source, const struct o2_rdma_
 	return 0;
 }
 
-/* Enter the next fragment that holds a byte when there is nothing left of this one. */
+/* If nothing is left of the current fragment, enter the next one that is not empty. */
 static int settle(struct cursor *at, const char *rule, const char *field, uint64_t nob, uint64_t left,
 		  struct o2_error *error)
 {
@@ -51,7 +51,7 @@ static int settle(struct cursor *at, const char *rule, const char *field, uint64
 	return 0;
 }
 
-/* Append a gather entry; it opens a work request when none is open.  The caller has checked the room. */
+/* Append a gather entry; open a work request if none is open.  The caller has checked that there is room. */
 static void gather(struct o2_rdma_plan *plan, const struct cursor *source, const struct cursor *sink,
 		   uint32_t bytes, bool open)
 {
@@ -101,7 +101,7 @@ int o2_rdma_plan(const struct o2_rdma_desc *source, const struct o2_rdma_desc *s
 		if (!open)
 			plan->nwr++;
 	}
-	/* The bytes ran out inside a sink fragment: what has been gathered must go out all the same. */
+	/* nob ended inside a sink fragment: the open work request still belongs to the plan. */
 	if (open)
 		plan->nwr++;
 	return 0;

@@ -10,8 +10,8 @@
 #include "wire/desc.h"
 
 /*
- * Fourth stage: a source and a sink descriptor become RDMA WRITE work requests.
- * Source: docs/mapping.md, "rdma_plan".  Pure; both descriptors stay as they are.
+ * Fourth stage: make RDMA WRITE work requests from a source and a sink descriptor. Source: docs/mapping.md,
+ * "rdma_plan".  Pure; neither descriptor is changed.
  */
 
 /* Gather this many bytes at this local address, under the source descriptor's key. */
@@ -37,15 +37,15 @@ struct o2_rdma_limits {
 static_assert(O2_DEFAULT_WRQ_SGE <= O2_MAX_WRQ_SGE, "the default is legal");
 
 /*
- * A work request has at most wrq_sge gather entries, so max_wrs * wrq_sge of them are enough.  About 135 KiB:
- * keep it off small stacks.
+ * sge[] is large enough, because a plan has at most max_wrs work requests with at most wrq_sge gather entries
+ * each. About 135 KiB: keep it off small stacks.
  */
 struct o2_rdma_plan {
-	uint32_t lkey; /* of every gather entry */
-	uint32_t rkey; /* of every work request */
+	uint32_t lkey; /* key of every gather entry */
+	uint32_t rkey; /* key of every work request */
 	uint32_t nwr;
 	uint32_t nsge;
-	uint64_t nob; /* bytes that the plan moves: exactly what was asked for */
+	uint64_t nob; /* bytes that the plan moves: exactly the nob asked for */
 	struct o2_rdma_wr wr[O2_MAX_FRAGS];
 	struct o2_rdma_sge sge[O2_MAX_FRAGS * O2_MAX_WRQ_SGE];
 };
@@ -53,8 +53,8 @@ struct o2_rdma_plan {
 /*
  * Plan to move the first `nob` bytes of `source` to the first `nob` bytes of `sink`.
  *
- * nob may be 0 (a GET answered with nothing): no work requests.  When the bytes run out inside a sink
- * fragment the open work request is closed: every byte that is reported was written.
+ * nob may be 0 (a GET answered with no data): then there are no work requests.  When nob ends inside a sink
+ * fragment, the open work request is still added, so the plan writes every byte of nob.
  *
  * Returns 0, or
  *   -EPROTO    source or sink is smaller than nob

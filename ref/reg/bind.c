@@ -68,7 +68,7 @@ int o2_reg_unbind(struct o2_reg_domain *domain, struct o2_binding *binding, bool
 	if (mode->release != NULL)
 		rc = mode->release(domain, binding, failed, error);
 	*binding = (struct o2_binding){.bound = false};
-	/* In this order: who finds nothing bound sees every release. */
+	/* Increment unbinds first: a thread that reads nbound as 0 must see every release counted. */
 	domain->unbinds++;
 	domain->nbound--;
 	return rc;

@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * The symbols of libibverbs that registration needs.  A domain is given them here, when it is opened, so that
- * a program that only plans links none of them (docs/architecture.md, "Rooms").
+ * The symbols of libibverbs that registration needs.  Opening a domain stores them in it, so that a program
+ * that only plans does not link them (docs/architecture.md, "Rooms").
  */
 const struct o2_reg_verbs o2_reg_libibverbs = {ibv_reg_mr_iova2, ibv_dereg_mr};
 const struct o2_reg_ops o2_reg_verbs_ops = {&o2_reg_verbs_fmr, &o2_reg_verbs_frd};
@@ -25,7 +25,7 @@ static struct o2_dma_device describe_device(const struct o2_arena *arena, enum o
 	};
 }
 
-/* An IOMMU's addresses are those of a view of the arena. */
+/* An IOMMU's device addresses are backed by a view of the arena, which is mapped here. */
 static int map_device(const struct o2_reg_domain *domain, struct o2_error *error)
 {
 	if (domain->dma.kind != O2_DMA_IOMMU)
@@ -49,7 +49,7 @@ static int check_device(const struct o2_dma_device *dma, struct o2_error *error)
 	return 0;
 }
 
-/* The set of one kind for one partition; the context of its calls is the domain. */
+/* Open the pool set of one kind for one partition.  The context of its device calls is the domain. */
 static int open_set(struct o2_reg_domain *domain, const struct o2_reg_config *config,
 		    struct o2_reg_pools *pools, enum o2_reg_pool_kind kind, struct o2_error *error)
 {
@@ -89,7 +89,7 @@ static int open_set(struct o2_reg_domain *domain, const struct o2_reg_config *co
 	return rc;
 }
 
-/* For each partition those kinds that may be used. */
+/* Open, for each partition, the pool sets of the modes that may be used. */
 static int open_pools(struct o2_reg_domain *domain, const struct o2_reg_config *config,
 		      struct o2_error *error)
 {
@@ -114,7 +114,7 @@ static int open_pools(struct o2_reg_domain *domain, const struct o2_reg_config *
 	return rc;
 }
 
-/* Of a domain that was opened in part, those sets that there are.  Nothing of them may be in use. */
+/* Close the pool sets that exist; the domain may be only partly open.  No element may be in use. */
 static void close_pools(struct o2_reg_domain *domain)
 {
 	for (uint32_t cpt = 0; cpt < domain->ncpts; cpt++)
@@ -176,7 +176,7 @@ void o2_reg_domain_close(struct o2_reg_domain *domain)
 	memset(domain, 0, sizeof(*domain));
 }
 
-/* What the device sees changes: the addresses, or what lies there. */
+/* Change what the device sees: its addresses (to), or whether it uses bounce pages. */
 static int change(struct o2_reg_domain *domain, const struct o2_dma_device *to, bool bounce,
 		  struct o2_error *error)
 {
@@ -204,7 +204,7 @@ static int change(struct o2_reg_domain *domain, const struct o2_dma_device *to, 
 	}
 	o2_reg_region_end(domain, &local);
 	o2_reg_region_end(domain, &remote);
-	/* What was kept was found by addresses that mean other pages now. */
+	/* The kept regions are cached by device addresses, which now mean other pages. */
 	o2_reg_flush(domain);
 	return 0;
 }
@@ -232,7 +232,7 @@ int o2_reg_detect(struct ibv_context *context, struct o2_reg_caps *caps, struct 
 	rc = ibv_query_device(context, &attr);
 	if (rc != 0)
 		return o2_fail(error, o2_errno_or(rc, EIO), "bind/query-device", "device", 0);
-	/* Any device registers memory, and a contiguous buffer can stand in for a region with gaps. */
+	/* Every device registers memory, and a contiguous buffer can stand in for a region with gaps. */
 	*caps = (struct o2_reg_caps){
 		.global = true,
 		.fmr = true,

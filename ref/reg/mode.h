@@ -5,30 +5,27 @@
 #include "reg/bind.h"
 
 /*
- * What a registration mode is: how it plans, binds and releases.  Each is one file of ref/reg/modes/
- * (docs/modes.md has a section for each), and o2_reg_plan, o2_reg_bind and o2_reg_unbind call it through this
+ * The operations of a registration mode: plan, bind and release.  Each mode is one file of ref/reg/modes/ and
+ * one section of docs/modes.md.  o2_reg_plan, o2_reg_bind and o2_reg_unbind call the modes through this
  * table.
  */
 struct o2_reg_mode_ops {
 	/*
 	 * Fill the members of *plan that depend on the mode.  Pure.  The caller (plan.c) has checked request
-	 * and segments, has set the others, and all counts to 0.  total: bytes of all segments.
+	 * and segments, has set the other members, and all counts to 0.  total: bytes of all segments.
 	 */
 	int (*plan)(const struct o2_reg_request *request, const struct o2_dma_list *segments, uint32_t total,
 		    struct o2_reg_plan *plan, struct o2_error *error);
 	/*
-	 * Register what the plan says.  The caller (bind.c) has filled mode, side, cpt, iova and length of
-	 * *binding; this sets its key and what has to be released.  It leaves nothing behind on failure.
+	 * Register what the plan describes.  The caller (bind.c) has filled mode, side, cpt, iova and length
+	 * of *binding; bind sets the key and what has to be released.  On failure nothing stays registered.
 	 */
 	int (*bind)(struct o2_reg_domain *domain, const struct o2_reg_plan *plan, struct o2_binding *binding,
 		    struct o2_error *error);
-	/* Does what o2_reg_deliver says for a binding of this mode.  NULL: the bytes are in their place. */
+	/* Implements o2_reg_deliver for this mode.  NULL: the bytes arrive where they belong. */
 	int (*deliver)(const struct o2_reg_domain *domain, const struct o2_binding *binding, uint64_t nob,
 		       struct o2_error *error);
-	/*
-	 * Release what bind has registered; returns what o2_reg_unbind does.  NULL: there is nothing to
-	 * release.
-	 */
+	/* Release what bind has registered.  Returns the same as o2_reg_unbind.  NULL: nothing to release. */
 	int (*release)(struct o2_reg_domain *domain, struct o2_binding *binding, bool failed,
 		       struct o2_error *error);
 };
@@ -36,17 +33,17 @@ struct o2_reg_mode_ops {
 extern const struct o2_reg_mode_ops o2_reg_mode_global, o2_reg_mode_fmr, o2_reg_mode_fastreg,
 	o2_reg_mode_user, o2_reg_mode_phys, o2_reg_mode_fastreg_gaps;
 
-/* By enum o2_reg_mode. */
+/* Indexed by enum o2_reg_mode. */
 extern const struct o2_reg_mode_ops *const o2_reg_modes[O2_REG_MODES];
 
-/* --- what plans share (plan.c) --- */
+/* --- shared by the plan operations (plan.c) --- */
 
 /*
- * Append to plan->page[] every page that segment `index` touches.  One that starts inside the page where the
- * one before it ended shares that page's slot; one that starts on a page boundary always opens a slot.
+ * Append to plan->page[] every page that segment `index` touches.  A segment that starts inside the page in
+ * which the previous one ended shares that page's slot; one that starts on a page boundary opens a new slot.
  *
- * seam_rule: the rule that a hole between the two breaks, or NULL where there may be one.  There is none when
- * both sides of the seam are page boundaries, or when the two are one range.
+ * seam_rule: the rule to report for a hole between the previous segment and this one; NULL: a hole is
+ * allowed. There is no hole when both sides of the seam are page boundaries, or when the two are contiguous.
  * slot: set to the index of the segment's first page.  Returns 0, or -EINVAL for a hole or past max_pages.
  * o2iblnd: kiblnd_map_tx_pages
  * kernel: ib_sg_to_pages
@@ -55,35 +52,35 @@ int o2_reg_list_pages(const struct o2_reg_request *request, const struct o2_dma_
 		      uint32_t index, const char *seam_rule, struct o2_reg_plan *plan, uint32_t *slot,
 		      struct o2_error *error);
 
-/* Let the plan register exactly the `length` bytes from iova on, and publish them as one fragment. */
+/* Make the plan register exactly the `length` bytes from iova on and publish them as one fragment. */
 void o2_reg_publish_range(struct o2_reg_plan *plan, uint64_t iova, uint32_t length);
 
-/* --- what binding shares --- */
+/* --- shared by the bind operations --- */
 
-/* lkey of a source, rkey of a sink. */
+/* The key that a descriptor carries: lkey of a source, rkey of a sink. */
 static inline uint32_t o2_reg_key(const struct ibv_mr *mr, enum o2_side side)
 {
 	return side == O2_SOURCE ? mr->lkey : mr->rkey;
 }
 
-/* Modes user and phys: binding->region was made for the transfer (bind.c). */
+/* The release of modes user and phys: ends binding->region, which was made for this transfer (bind.c). */
 int o2_reg_unbind_region(struct o2_reg_domain *domain, struct o2_binding *binding, bool failed,
 			 struct o2_error *error);
 
-/* Those of mode fastreg, which mode fastreg_gaps uses as well. */
+/* bind and release of mode fastreg; mode fastreg_gaps uses them too. */
 int o2_reg_bind_fastreg(struct o2_reg_domain *domain, const struct o2_reg_plan *plan,
 			struct o2_binding *binding, struct o2_error *error);
 int o2_reg_release_fastreg(struct o2_reg_domain *domain, struct o2_binding *binding, bool failed,
 			   struct o2_error *error);
 
 /*
- * What the device has for one descriptor: an MW, whose key the peer gets, and the region that it opens; or, in
- * the kernel's order, a region that work requests register.
+ * The device objects of one descriptor: an MW, whose key the peer gets, and the region that the MW is bound
+ * to; or, in the kernel's order, a region that work requests register.
  */
 struct o2_descriptor {
 	struct ibv_mw *mw;
-	struct o2_region region; /* of the mapping, until unmap, or the next map, has ended it */
-	struct ibv_mr *fast;	 /* NULL: mw and region */
+	struct o2_region region; /* of the current mapping; unmap or the next map ends it */
+	struct ibv_mr *fast;	 /* the region in the kernel's order; NULL: mw and region are used */
 	const struct o2_reg_fast *calls;
 };
 

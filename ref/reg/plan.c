@@ -46,7 +46,7 @@ static int check_request(const struct o2_reg_request *request, struct o2_error *
 	return 0;
 }
 
-/* *total: their bytes. */
+/* Check the segments and set *total to the sum of their bytes. */
 static int check_segments(const struct o2_dma_list *segments, uint64_t *total, struct o2_error *error)
 {
 	*total = 0;
@@ -92,7 +92,7 @@ int o2_reg_plan(const struct o2_reg_request *request, const struct o2_dma_list *
 	rc = o2_reg_modes[request->mode]->plan(request, segments, (uint32_t)total, plan, error);
 	if (rc != 0)
 		return rc;
-	/* The transfer fails here, where the reason is known, and not at the peer. */
+	/* Fail here, where the reason is known, and not at the peer. */
 	if (request->side == O2_SINK && plan->nfrags > request->peer_max_frags)
 		return o2_refuse_value(error, -EFBIG, "reg/more-fragments-than-peer-accepts", "nfrags",
 				       plan->nfrags, request->peer_max_frags);
@@ -121,7 +121,7 @@ bool o2_reg_caps_permit(const struct o2_reg_caps *caps, enum o2_reg_mode mode)
 	}
 }
 
-/* The two exclude each other on the devices there were; where both are, the older one, FMR, is used. */
+/* No known device supports both.  If one does, FMR is used, the older of the two. */
 static bool choose_mapping(const struct o2_reg_caps *caps, const struct o2_reg_policy *policy,
 			   enum o2_reg_mode *mode)
 {
@@ -132,7 +132,7 @@ static bool choose_mapping(const struct o2_reg_caps *caps, const struct o2_reg_p
 	return caps->fmr || caps->fastreg;
 }
 
-/* Few segments are not worth a registration; where there is no device-wide region, everything is mapped. */
+/* Few segments are not worth a registration; without a device-wide region everything is mapped. */
 static bool below_threshold(const struct o2_reg_policy *policy, uint32_t segments)
 {
 	uint32_t threshold = policy->map_on_demand == 1 ? 2 : policy->map_on_demand;
@@ -167,7 +167,7 @@ int o2_reg_choose(const struct o2_reg_caps *caps, const struct o2_reg_policy *po
 	}
 	if (choose_mapping(caps, policy, mode))
 		return 0;
-	/* Mapping was asked for and there is none: the newer code falls back, the older one gives up. */
+	/* The device cannot map: the newer policy falls back to global, the older one fails. */
 	if (caps->global && policy->preference == O2_PREFER_MAPPING) {
 		*mode = O2_REG_GLOBAL;
 		return 0;
@@ -175,12 +175,12 @@ int o2_reg_choose(const struct o2_reg_caps *caps, const struct o2_reg_policy *po
 	return o2_refuse_other(error, -ENOSYS, "choose/no-way-to-register", "caps.global", caps->global, 1);
 }
 
-/* --- what plans share --- */
+/* --- shared by the plan operations --- */
 
 /*
- * Pages are counted by what a segment spans, ceil((offset in page + length) / page size), and not by its
- * length alone: a mapping that merged neighbours hands over segments that start inside a page and cross
- * others (docs/modes.md, "Page lists").
+ * The pages of a segment are those that it spans, ceil((offset in page + length) / page size), not its length
+ * alone: a DMA mapping that merged neighbours gives segments that start inside a page and cross others
+ * (docs/modes.md, "Page lists").
  */
 int o2_reg_list_pages(const struct o2_reg_request *request, const struct o2_dma_list *segments,
 		      uint32_t index, const char *seam_rule, struct o2_reg_plan *plan, uint32_t *slot,
@@ -200,8 +200,8 @@ int o2_reg_list_pages(const struct o2_reg_request *request, const struct o2_dma_
 					   O2_LIMIT_OTHER, error);
 	}
 	/*
-	 * A segment that starts on a page boundary opens a slot even when that page was the last one listed:
-	 * the buffer names the page a second time, and its bytes follow the first ones in the region.
+	 * A segment that starts on a page boundary opens a slot even if its page was the last one listed: the
+	 * buffer names that page twice, and in the region the second part follows the first.
 	 */
 	if (plan->npages > 0 && plan->page[plan->npages - 1] == page && segment->addr != page) {
 		*slot = plan->npages - 1;

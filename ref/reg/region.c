@@ -78,7 +78,7 @@ int o2_reg_region_release(struct o2_reg_domain *domain, struct o2_region *region
 {
 	int rc = o2_reg_region_end(domain, &region->mr);
 
-	/* What lies under a key that may be alive must not become other memory. */
+	/* The memory under a key that may still be alive must not be reused. */
 	if (rc != 0)
 		return rc;
 	if (region->staging != NULL)
@@ -93,14 +93,14 @@ uint8_t *o2_reg_device_memory(const struct o2_reg_domain *domain, enum o2_side s
 	const enum o2_dma_direction direction = o2_dma_direction_of(side);
 	const struct o2_arena *arena = domain->arena;
 
-	/* In the order of the pages, or in that of the remapping. */
+	/* An IOMMU sees the pages in the order of its remapping; other devices see them in page order. */
 	if (domain->dma.kind != O2_DMA_IOMMU)
 		return o2_arena_page(arena, domain->bounce ? o2_arena_bounce(arena, direction, 0) : 0);
 	return domain->bounce ? arena->bounce_view[direction]
 			      : (uint8_t *)(uintptr_t)arena->view[O2_ARENA_IOMMU_VIEW].base;
 }
 
-/* The page numbers behind the device addresses.  page must hold O2_MAX_FRAGS numbers. */
+/* Find the page numbers of the device addresses.  page must hold O2_MAX_FRAGS numbers. */
 static int find_pages(const struct o2_reg_domain *domain, const struct o2_page_bytes *bytes, uint32_t *page,
 		      struct o2_error *error)
 {
@@ -166,7 +166,7 @@ int o2_reg_check_bytes(const struct o2_reg_domain *domain, const struct o2_page_
 	return 0;
 }
 
-/* Where there is none, what mode fmr keeps is flushed first.  Another thread may be quicker to take it. */
+/* If no window is free, flush what mode fmr keeps, and retry.  Another thread may take the freed window. */
 static int open_window(struct o2_reg_domain *domain, const uint32_t *page, uint32_t npages,
 		       struct o2_arena_window *window, struct o2_error *error)
 {
@@ -218,7 +218,7 @@ int o2_reg_region_of_numbers(struct o2_reg_domain *domain, const uint32_t *page,
 			     const struct o2_page_bytes *bytes, int access, struct o2_region *region,
 			     struct o2_error *error)
 {
-	/* What the device may write lies in what is copied back. */
+	/* The device writes to the bounce pages that are copied back (O2_DMA_FROM_DEVICE). */
 	const enum o2_dma_direction direction =
 		(access & IBV_ACCESS_LOCAL_WRITE) != 0 ? O2_DMA_FROM_DEVICE : O2_DMA_TO_DEVICE;
 	uint32_t seen[O2_MAX_FRAGS];

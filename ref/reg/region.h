@@ -10,97 +10,95 @@
 #include "reg/plan.h"
 
 /*
- * Regions of the device: how one is made of pages that lie anywhere, or of byte ranges, and the count of
- * those that are alive.
+ * Memory regions: how a region is made of pages that are not contiguous, or of byte ranges; and the count of
+ * the regions that are alive.
  */
 
 struct o2_reg_domain;
 struct o2_staging;
 
-/* A region, and what is under it. */
+/* A region and the memory under it. */
 struct o2_region {
 	struct ibv_mr *mr;	       /* NULL: none */
-	struct o2_arena_window window; /* none where the memory is contiguous already, or staged */
-	struct o2_staging *staging; /* mode fastreg_gaps where a contiguous buffer takes the ranges' place */
+	struct o2_arena_window window; /* unused where memory is contiguous already, or staged */
+	struct o2_staging *staging;    /* mode fastreg_gaps: the contiguous buffer, if one is used */
 };
 
 /* Bytes in a list of pages. */
 struct o2_page_bytes {
-	const uint64_t *page; /* device addresses of whole pages; where numbers are given, not read */
+	const uint64_t *page; /* device addresses of whole pages; unused by o2_reg_region_of_numbers */
 	uint32_t npages;
-	uint32_t page_offset; /* of the first byte in the first page */
-	uint64_t iova;	      /* of the first byte */
+	uint32_t page_offset; /* offset of the first byte in the first page */
+	uint64_t iova;	      /* iova of the first byte */
 	uint64_t length;
 };
 
 struct o2_page_bytes o2_reg_page_bytes(const struct o2_reg_plan *plan);
 
-/* The plan's access bits as the device wants them. */
+/* The plan's access bits (O2_ACCESS_*) as bits of enum ibv_access_flags. */
 int o2_reg_access_flags(uint32_t plan_access);
 
 /*
- * Do the bytes lie in the listed pages, and has iova their offset in the page, as devices demand?  0 or
- * -EINVAL with the rule "bind/..." in *error.
+ * Check that the bytes lie in the listed pages and that iova has their offset in the page, as devices
+ * require. Returns 0, or -EINVAL with the rule "bind/..." in *error.
  */
 int o2_reg_check_bytes(const struct o2_reg_domain *domain, const struct o2_page_bytes *bytes,
 		       struct o2_error *error);
 
 /*
- * Where the device has these bytes, which were checked, in the arena's memory: a range for each page.  entry
- * must hold O2_MAX_FRAGS.
+ * Fill entry[] with the addresses in this process, one range per page, of the arena memory that the device
+ * uses for these checked bytes.  entry must hold O2_MAX_FRAGS.
  */
 int o2_reg_page_ranges(const struct o2_reg_domain *domain, const struct o2_page_bytes *bytes,
 		       enum o2_side side, struct ibv_sge *entry, struct o2_error *error);
 
 /*
- * Make a region of exactly these bytes, which were checked, from a window of the arena over these pages. When
- * the arena has no window left, those that mode fmr keeps are flushed.  access: bits of enum
+ * Make a region of exactly these checked bytes, through a window of the arena over their pages.  When the
+ * arena has no free window, the regions that mode fmr keeps are flushed.  access: bits of enum
  * ibv_access_flags.
  */
 int o2_reg_region_of_pages(struct o2_reg_domain *domain, const struct o2_page_bytes *bytes, int access,
 			   struct o2_region *region, struct o2_error *error);
 
-/* The same of pages that are named by their numbers in the arena, at most O2_MAX_FRAGS. */
+/* The same for pages that are given by their numbers in the arena, at most O2_MAX_FRAGS. */
 int o2_reg_region_of_numbers(struct o2_reg_domain *domain, const uint32_t *page,
 			     const struct o2_page_bytes *bytes, int access, struct o2_region *region,
 			     struct o2_error *error);
 
-/*
- * Do the plan's byte ranges lie inside the device, and have they plan->length bytes together?  0 or -EINVAL.
- */
+/* Check that the plan's byte ranges lie inside the device and sum to plan->length.  Returns 0 or -EINVAL. */
 int o2_reg_check_ranges(const struct o2_reg_domain *domain, const struct o2_reg_plan *plan,
 			struct o2_error *error);
 
 /*
- * Make the region of a plan with byte ranges, which were checked: the device's own where it has such a thing,
- * else a contiguous buffer in their place.
+ * Make the region of a plan with checked byte ranges: with the device's own call (o2_reg_gaps_fn) if there is
+ * one, else over a contiguous buffer that stands in for them.
  */
 int o2_reg_region_of_ranges(struct o2_reg_domain *domain, const struct o2_reg_plan *plan, int access,
 			    struct o2_region *region, struct o2_error *error);
 
 /*
- * Deregister, give back what is under the region, and zero *region.  Returns 0, or -errno of the device: then
- * nothing has changed.
+ * Deregister the region, return the memory under it, and zero *region.  Returns 0, or the device's -errno:
+ * then nothing has changed.
  */
 int o2_reg_region_release(struct o2_reg_domain *domain, struct o2_region *region);
 
 /*
- * Register memory as it lies, and count the region in the domain; deregister it: *mr is NULL afterwards,
- * unless the device refused.  Both return 0 or -errno.
+ * o2_reg_region_make registers contiguous memory and counts the region in the domain.  o2_reg_region_end
+ * deregisters it and sets *mr to NULL, unless the device refused.  Both return 0 or -errno.
  */
 int o2_reg_region_make(struct o2_reg_domain *domain, void *addr, uint64_t length, uint64_t iova, int access,
 		       struct ibv_mr **mr, struct o2_error *error);
 /* kernel: ib_dereg_mr */
 int o2_reg_region_end(struct o2_reg_domain *domain, struct ibv_mr **mr);
 
-/* What lies at domain->dma.base for the transfers of one side: memory of the arena's size. */
+/* The memory that the device sees at domain->dma.base for transfers of this side; it has the arena's size. */
 uint8_t *o2_reg_device_memory(const struct o2_reg_domain *domain, enum o2_side side);
 
-/* The contiguous buffer in place of byte ranges (modes/fastreg_gaps.c): give one back; free the idle ones. */
+/* The contiguous buffers of modes/fastreg_gaps.c: return one to the domain; free all that are idle. */
 void o2_reg_staging_release(struct o2_reg_domain *domain, struct o2_staging *staging);
 void o2_reg_staging_close(struct o2_reg_domain *domain);
 
-/* What a domain registers with: ibv_reg_mr_iova(3), ibv_dereg_mr(3). */
+/* The calls by which a domain registers: ibv_reg_mr_iova(3), ibv_dereg_mr(3). */
 struct o2_reg_verbs {
 	struct ibv_mr *(*reg_mr)(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova,
 				 unsigned int access);
@@ -109,7 +107,7 @@ struct o2_reg_verbs {
 
 extern const struct o2_reg_verbs o2_reg_libibverbs;
 
-/* verbs->reg_mr, with an error that tells a memlock limit from other failures (docs/transport.md). */
+/* verbs->reg_mr; the error distinguishes the memlock limit from other failures (docs/transport.md). */
 int o2_reg_mr(const struct o2_reg_verbs *verbs, struct ibv_pd *pd, void *addr, uint64_t length, uint64_t iova,
 	      int access, struct ibv_mr **mr, struct o2_error *error);
 

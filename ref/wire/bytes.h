@@ -8,15 +8,14 @@
 #include "wire/msg.h"
 
 /*
- * Numbers from and to wire bytes.  Fragments are 12 bytes apart, so their addresses are misaligned: bytes are
- * copied, and compilers turn each of these into one load or store.
+ * Read and write numbers in wire bytes.  Fragments are 12 bytes apart, so their addresses may be misaligned;
+ * so the bytes are copied, and compilers turn each function into one load or store.
  *
  * Source: docs/wire.md, "Byte order".
- *
  * o2iblnd: none, it swaps a message in place
  */
 
-/* Of this machine. */
+/* The byte order of this machine. */
 #define O2_HOST_ORDER (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? O2_LITTLE_ENDIAN : O2_BIG_ENDIAN)
 
 static inline uint16_t o2_load16(const uint8_t *bytes, enum o2_byte_order order)
@@ -61,7 +60,7 @@ static inline void o2_store64(uint8_t *bytes, enum o2_byte_order order, uint64_t
 	memcpy(bytes, &value, sizeof(value));
 }
 
-/* Formats of one order. */
+/* For formats with one fixed byte order. */
 
 static inline uint32_t o2_load32_le(const uint8_t *bytes)
 {

@@ -15,7 +15,7 @@ static uint32_t rotate_left(uint32_t value, unsigned int bits)
 	return bits == 0 ? value : value << bits | value >> (32 - bits);
 }
 
-/* The two sums do not depend on each other, so a processor works on both in the time of one. */
+/* The two sums are independent, so a processor computes both in the time of one. */
 static inline struct o2_checksums add_bytes(struct o2_checksums sums, const uint8_t *bytes,
 					    size_t length_bytes)
 {
@@ -29,8 +29,8 @@ static inline struct o2_checksums add_bytes(struct o2_checksums sums, const uint
 }
 
 /*
- * x86's old rotate by one writes the carry flag as well and costs two steps where BMI2's costs one: too much
- * for both sums in the time of one.  So where the processor has BMI2 the same loop is used in its terms.
+ * x86's older rotate by one also writes the carry flag and costs two steps where the rotate of BMI2 costs
+ * one: too slow to compute both sums in the time of one.  So the same loop is compiled for BMI2 as well.
  */
 #if defined(__x86_64__)
 __attribute__((target("bmi2"))) static struct o2_checksums add_bytes_bmi2(struct o2_checksums sums,
@@ -52,7 +52,7 @@ static struct o2_checksums add(struct o2_checksums sums, const uint8_t *bytes, s
 }
 #endif
 
-/* 0 on the wire says that there is no checksum. */
+/* On the wire 0 means that there is no checksum, so a sum of 0 becomes 1. */
 static struct o2_checksums never_zero(struct o2_checksums sums)
 {
 	if (sums.of_unsigned == 0)
@@ -68,7 +68,7 @@ struct o2_checksums o2_msg_checksum_both(const uint8_t *bytes, size_t nob)
 	const size_t field = nob - before < CKSUM_FIELD_BYTES ? nob - before : CKSUM_FIELD_BYTES;
 	struct o2_checksums sums = add((struct o2_checksums){0, 0}, bytes, before);
 
-	/* A zero byte only rotates. */
+	/* Adding a zero byte only rotates the sum. */
 	sums.of_unsigned = rotate_left(sums.of_unsigned, (unsigned int)field);
 	sums.of_signed = rotate_left(sums.of_signed, (unsigned int)field);
 	return never_zero(add(sums, bytes + before + field, nob - before - field));

@@ -7,7 +7,7 @@
 #include "base/limits.h"
 
 /*
- * The RDMA descriptor: memory that a peer may write, as it travels in PUT_ACK and GET_REQ.
+ * The RDMA descriptor: describes memory that the peer may write; sent in PUT_ACK and GET_REQ.
  * Source: docs/wire.md, "Descriptor".  Field names are Lustre's.
  */
 
@@ -15,7 +15,7 @@
 /* o2iblnd: kib_rdma_frag */
 struct o2_rdma_frag {
 	uint32_t rf_nob;  /* bytes, 1 to 1 MiB */
-	uint64_t rf_addr; /* address in the terms of the key; rf_addr + rf_nob does not wrap */
+	uint64_t rf_addr; /* address under rd_key; rf_addr + rf_nob does not wrap */
 };
 
 /* 8 + 12 * rd_nfrags bytes on the wire.  One key covers all fragments. */

@@ -7,7 +7,7 @@
 #include "wire/layout.h"
 #include "wire/rules.h"
 
-/* Makes a loop whose byte order is a constant: the order is decided once, not per fragment. */
+/* Inlined into its callers, where the byte order is a constant: it is decided once, not per fragment. */
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 static int check_count(uint32_t nfrags, uint32_t max_frags, unsigned int first_rule, struct o2_error *error)
@@ -19,7 +19,7 @@ static int check_count(uint32_t nfrags, uint32_t max_frags, unsigned int first_r
 	return 0;
 }
 
-/* One pass per rule, so that the rule that comes first is the one reported, wherever its fragment stands. */
+/* One pass per rule: of several broken rules the first one is reported, whatever the fragment. */
 static int check_frags(const struct o2_rdma_desc *desc, unsigned int rule, struct o2_error *error)
 {
 	const struct o2_rdma_frag *frags = desc->rd_frags;
@@ -55,10 +55,10 @@ int o2_desc_check(const struct o2_rdma_desc *desc, uint32_t max_frags, unsigned 
 	return rc != 0 ? rc : check_frags(desc, first_rule, error);
 }
 
-/* What all fragments add up to. */
+/* Sums over all fragments. */
 struct sums {
-	uint64_t nob;	/* of their lengths, a length of 0 counted as 2^32 */
-	uint64_t wraps; /* how many end beyond the last address */
+	uint64_t nob;	/* sum of their lengths; a length of 0 counts as 2^32 */
+	uint64_t wraps; /* number of fragments that end beyond the last address */
 };
 
 ALWAYS_INLINE void load_frag(const uint8_t *bytes, const enum o2_byte_order order, struct o2_rdma_frag *frag,
@@ -69,16 +69,15 @@ ALWAYS_INLINE void load_frag(const uint8_t *bytes, const enum o2_byte_order orde
 
 	frag->rf_nob = nob;
 	frag->rf_addr = addr;
-	sums->nob += nob - 1; /* in 32 bits, where 0 becomes the largest; the caller adds the 1 */
+	sums->nob += nob - 1; /* nob - 1 has 32 bits, so 0 becomes the largest; the caller adds the 1 */
 	sums->wraps += addr + nob < addr;
 }
 
 /*
- * Load all fragments; true when any of them breaks a rule: check_frags then says which rule, and where.
+ * Load all fragments.  True if one of them breaks a rule; check_frags then finds which rule and fragment.
  *
- * Decoding spends its time in this loop: no branch depends on the bytes, and there are two sums for four
- * rules, since a length of 0 makes the sum larger than any legal one.  Two fragments a turn are a seventh
- * faster.
+ * Decoding spends its time in this loop, so no branch depends on the bytes.  Two sums cover four rules: a
+ * length of 0 makes the sum larger than any legal one.  Two fragments per iteration are a seventh faster.
  */
 ALWAYS_INLINE bool load_frags(const uint8_t *bytes, const enum o2_byte_order order, uint32_t nfrags,
 			      struct o2_rdma_frag *frags)
@@ -103,7 +102,7 @@ int o2_desc_load(const struct o2_desc_place *place, struct o2_rdma_desc *desc, s
 	bool wrong;
 	int rc;
 
-	/* The range of the count comes before any arithmetic with it. */
+	/* Check the count before any arithmetic with it. */
 	rc = check_count(nfrags, place->max_frags, place->first_rule, error);
 	if (rc != 0)
 		return rc;

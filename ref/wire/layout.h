@@ -6,8 +6,7 @@
 
 #include "wire/msg.h"
 
-/* Where everything stands in a message, in bytes from its first.  Source: docs/wire.md, "Header" and
- * "Bodies". */
+/* Offsets of all fields of a message, in bytes.  Source: docs/wire.md, "Header" and "Bodies". */
 
 enum {
 	/* Header. */
@@ -57,7 +56,7 @@ enum {
 	O2_LNET_UNION_BYTES = 40,
 };
 
-/* Nothing lies between two fields but what is said to; numbers of 64 bits are 8 bytes. */
+/* Fields follow each other without padding, unless said otherwise; 64-bit numbers take 8 bytes. */
 static_assert(O2_AT_DSTSTAMP + 8 == O2_MSG_HEADER_BYTES, "the header ends with its last field");
 static_assert(O2_AT_QUEUE_DEPTH == O2_MSG_HEADER_BYTES && O2_AT_LNET_HDR == O2_MSG_HEADER_BYTES &&
 		      O2_AT_SRC_COOKIE == O2_MSG_HEADER_BYTES &&

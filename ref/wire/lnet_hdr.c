@@ -11,7 +11,7 @@
 #define AT_OBJECT_COOKIE    8
 #define AT_MATCH_BITS	    16
 
-/* Whatever the order of the message. */
+/* The LNet header is little-endian in messages of either byte order. */
 #define ORDER O2_LITTLE_ENDIAN
 
 static struct o2_lnet_handle load_handle(const uint8_t *bytes)

@@ -29,7 +29,7 @@ const struct o2_rdma_desc *o2_msg_desc(const struct o2_msg *msg)
 	return msg->ibm_type == O2_MSG_GET_REQ ? &msg->u.get.ibgm_rd : NULL;
 }
 
-/* --- checks of both ways, so that the two cannot disagree --- */
+/* --- checks shared by decode and encode --- */
 
 int o2_check_options(const struct o2_wire_options *options, struct o2_error *error)
 {
@@ -77,7 +77,7 @@ static int check_status(const struct o2_msg_type_info *info, int32_t status, str
 
 /* --- decode --- */
 
-/* Magic and version have fixed places for ever; nothing else can be trusted before both are right. */
+/* Magic and version have the same place in all versions; nothing else can be trusted before both are right. */
 #define VERSION_END_BYTES 6u
 static_assert(VERSION_END_BYTES == O2_AT_VERSION + 2, "they end with the version");
 
@@ -112,7 +112,7 @@ static int decode_frame(const struct decode *d)
 	if (o2_wire_breaks(O2_RULE_SHORT_FOR_HEADER, d->length_bytes < O2_MSG_HEADER_BYTES))
 		return o2_wire_refuse(d->error, O2_RULE_SHORT_FOR_HEADER, d->length_bytes,
 				      O2_MSG_HEADER_BYTES);
-	/* Unsigned, so that 2^31 and more is too much and not negative. */
+	/* Unsigned, so that a value of 2^31 or more is too large and not negative. */
 	msg->ibm_nob = o2_load32(d->bytes + O2_AT_NOB, msg->order);
 	if (o2_wire_breaks(O2_RULE_NOB_OVER_RECEIVED, msg->ibm_nob > d->length_bytes))
 		return o2_wire_refuse(d->error, O2_RULE_NOB_OVER_RECEIVED, msg->ibm_nob, d->length_bytes);
@@ -122,8 +122,8 @@ static int decode_frame(const struct decode *d)
 }
 
 /*
- * An IMMEDIATE whose payload lies inside nob: the only kind of message of which a wrong checksum may be
- * tolerated.
+ * Whether this is an IMMEDIATE with a payload inside nob: the only kind of message for which a wrong checksum
+ * may be tolerated.
  */
 static bool carries_payload(const struct decode *d)
 {
@@ -196,7 +196,7 @@ static int decode_immediate(const struct decode *d, const struct o2_msg_type_inf
 		rc = check_payload(info, hdr, d->error);
 	if (rc != 0)
 		return rc;
-	/* Bytes after nob were received, but are not covered by the checksum: never payload. */
+	/* Bytes after nob are not covered by the checksum, so they are never payload. */
 	if (o2_wire_breaks(O2_RULE_IMMEDIATE_PAYLOAD_PAST_NOB, hdr->payload_length > room_bytes))
 		return o2_wire_refuse(d->error, O2_RULE_IMMEDIATE_PAYLOAD_PAST_NOB, hdr->payload_length,
 				      room_bytes);
@@ -303,7 +303,7 @@ static int check_header(const struct o2_msg *msg, uint64_t nob, const struct o2_
 
 	if (rc != 0)
 		return rc;
-	/* What no peer could send: a caller's mistake. */
+	/* Values that no peer could send: mistakes of the caller. */
 	if (msg->order != O2_LITTLE_ENDIAN && msg->order != O2_BIG_ENDIAN)
 		return o2_wire_refuse(error, O2_RULE_ENCODE_ORDER, msg->order, O2_BIG_ENDIAN);
 	if ((uint32_t)msg->cksum_flavour > O2_CKSUM_UNVERIFIED)
@@ -369,7 +369,7 @@ static void store_body(const struct o2_msg *msg, enum o2_msg_body body, uint8_t 
 		o2_store32(bytes + O2_AT_MAX_MSG_SIZE, msg->order, msg->u.connparams.ibcp_max_msg_size);
 		break;
 	case O2_BODY_IMMEDIATE:
-		/* First, because it may lie in the same buffer. */
+		/* Move the payload first: it may lie in the same buffer, where the header would overwrite it. */
 		if (msg->u.immediate.hdr.payload_length != 0)
 			memmove(bytes + O2_AT_PAYLOAD, msg->u.immediate.payload,
 				msg->u.immediate.hdr.payload_length);

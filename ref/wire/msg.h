@@ -11,7 +11,7 @@
 #include "wire/desc.h"
 
 /*
- * Messages of o2iblnd: bytes on the wire on one side, plain structs on the other.
+ * The codec for messages of o2iblnd: converts between wire bytes and plain structs.
  * Source: docs/wire.md.  Field names are Lustre's.
  *
  * The codec is pure: no allocation, no state, no byte read past those given, the input is never changed.
@@ -37,7 +37,7 @@ enum o2_msg_type {
 	O2_MSG_GET_DONE = 0xd7,	 /* o2iblnd: IBLND_MSG_GET_DONE */
 };
 
-/* The order of a message's own numbers.  Cookies, handles and the LNet header do not follow it. */
+/* The byte order of a message's own numbers.  Cookies, handles and the LNet header have a fixed order. */
 enum o2_byte_order {
 	O2_LITTLE_ENDIAN,
 	O2_BIG_ENDIAN,
@@ -49,8 +49,8 @@ enum o2_cksum_flavour {
 	O2_CKSUM_UNSIGNED, /* bytes are 0 to 255 */
 	O2_CKSUM_SIGNED,   /* bytes are -128 to 127 */
 	/*
-	 * Decode only: the checksum is of other bytes and tolerate_immediate_checksum let it pass.  Encode
-	 * takes it for O2_CKSUM_UNSIGNED: what it writes has a right checksum.
+	 * Decode only: the checksum is wrong, and tolerate_immediate_checksum let the message pass.  Encode
+	 * treats this as O2_CKSUM_UNSIGNED and writes a correct checksum.
 	 */
 	O2_CKSUM_UNVERIFIED,
 };
@@ -102,7 +102,7 @@ struct o2_lnet_hdr {
 		struct {
 			struct o2_lnet_handle dst_wmd;
 		} reply;
-		/* Of the LNet header only: no message of o2iblnd may carry it. */
+		/* HELLO exists in LNet headers, but no message of o2iblnd may carry it. */
 		struct {
 			uint64_t incarnation;
 			uint32_t type;
@@ -118,8 +118,8 @@ struct o2_msg {
 	uint16_t ibm_version;
 	uint8_t ibm_type; /* enum o2_msg_type: selects the member of u */
 	uint8_t ibm_credits;
-	uint32_t ibm_nob; /* encode computes it; decode reports what was received, trailing bytes included */
-	enum o2_cksum_flavour cksum_flavour; /* decode: which one matched; encode: which one to send */
+	uint32_t ibm_nob; /* encode computes it; decode reports the received value, trailing bytes included */
+	enum o2_cksum_flavour cksum_flavour; /* decode: the flavour that matched; encode: the one to send */
 	uint64_t ibm_srcnid;
 	uint64_t ibm_srcstamp;
 	uint64_t ibm_dstnid;
@@ -134,17 +134,17 @@ struct o2_msg {
 			struct o2_lnet_hdr hdr;
 			/*
 			 * hdr.payload_length bytes, borrowed: decode points into its input, encode copies
-			 * from here. May be NULL when there are none, may lie where encode writes it.
+			 * from here. NULL is legal for 0 bytes; may be the place where encode writes it.
 			 */
 			const uint8_t *payload;
 		} immediate;
 		struct {
 			struct o2_lnet_hdr hdr;
-			uint64_t ibprm_cookie; /* opaque; the 8 bytes read as little-endian, on every host */
+			uint64_t ibprm_cookie; /* opaque; read as little-endian on every host */
 		} putreq;
 		struct {
 			uint64_t ibpam_src_cookie; /* echo of the PUT_REQ's cookie */
-			uint64_t ibpam_dst_cookie; /* the sink's own */
+			uint64_t ibpam_dst_cookie; /* cookie chosen by the sink */
 			struct o2_rdma_desc ibpam_rd;
 		} putack;
 		struct {
@@ -162,41 +162,41 @@ struct o2_msg {
 struct o2_wire_options {
 	uint32_t max_frags;    /* O2_MAX_FRAGS or O2_MAX_FRAGS_LEGACY */
 	bool require_checksum; /* refuse messages whose checksum field is 0 */
-	bool any_lnd;	       /* accept NIDs of other LND types than o2ib in the header */
+	bool any_lnd;	       /* accept header NIDs of LND types other than o2ib */
 	/*
-	 * Accept an IMMEDIATE that carries a payload although its checksum is wrong, and nothing else; some
-	 * kernel peers compute it before the payload is in its place.  Decoding reports O2_CKSUM_UNVERIFIED.
+	 * Accept an IMMEDIATE with a payload, and nothing else, with a wrong checksum: some kernel peers
+	 * compute it before the payload is in place.  Decoding then reports O2_CKSUM_UNVERIFIED.
 	 */
 	bool tolerate_immediate_checksum;
-	/* Unsigned or signed: a checksum of the other flavour is wrong.  Anything else: either is right. */
+	/* O2_CKSUM_UNSIGNED or _SIGNED: accept only this flavour.  Any other value: accept both. */
 	enum o2_cksum_flavour only_flavour;
 };
 
 #define O2_WIRE_DEFAULTS ((struct o2_wire_options){.max_frags = O2_MAX_FRAGS})
 
-/* What every call of the codec asks first: 0, or -EINVAL when an option is not legal. */
+/* Check the options, as every call of the codec does first: 0, or -EINVAL if an option is not legal. */
 int o2_check_options(const struct o2_wire_options *options, struct o2_error *error);
 
 /*
  * Decode the message that starts at bytes[0]; length_bytes were received (the message may be shorter).
  * options may be NULL: O2_WIRE_DEFAULTS.
  *
- * Every check of docs/wire.md, "Rules", is made in the order given there; the first that fails is reported in
- * *error (may be NULL) with its id, its class, the field, its offset, its value and the limit.
+ * The checks of docs/wire.md, "Rules", are made in the order given there.  The first that fails is reported
+ * in *error (may be NULL): rule id, class, field, its offset, its value and the limit.
  *
- * Returns 0, or -EPROTO (-EINVAL when an option is not legal).  After a refusal of class message the header's
- * members of *msg are valid, and nothing else; after any other refusal *msg is undefined.
+ * Returns 0, or -EPROTO (-EINVAL if an option is not legal).  After a refusal of class message only the
+ * header members of *msg are valid; after any other refusal *msg is undefined.
  * o2iblnd: kiblnd_unpack_msg
  */
 int o2_msg_decode(const uint8_t *bytes, size_t length_bytes, const struct o2_wire_options *options,
 		  struct o2_msg *msg, struct o2_error *error);
 
 /*
- * Encode *msg in its byte order and checksum flavour.  What decoding would refuse is refused, with the same
+ * Encode *msg in its byte order and checksum flavour.  What decoding would refuse is refused with the same
  * rule.
  *
- * bytes, capacity_bytes: where to; O2_MSG_BYTES always suffice.  The bytes written are the canonical form
- * (docs/wire.md). options may be NULL: O2_WIRE_DEFAULTS. Returns the length of the message, or -EPROTO,
+ * bytes, capacity_bytes: the output buffer; O2_MSG_BYTES always suffice.  The output has the canonical form
+ * (docs/wire.md).  options may be NULL: O2_WIRE_DEFAULTS.  Returns the length of the message, or -EPROTO,
  * -EINVAL (an option), -ENOSPC (capacity).
  * o2iblnd: kiblnd_pack_msg
  */
@@ -204,24 +204,24 @@ int o2_msg_encode(const struct o2_msg *msg, const struct o2_wire_options *option
 		  size_t capacity_bytes, struct o2_error *error);
 
 /*
- * Decode a bare descriptor: key, count and fragments, as they stand inside PUT_ACK and GET_REQ.
- * The rules are those of the messages, with ids "wire/desc/...".  Bytes after the last fragment are ignored.
- * Returns 0, or -EPROTO (-EINVAL when an option is not legal).
+ * Decode a bare descriptor: key, count and fragments, in the format used inside PUT_ACK and GET_REQ. The
+ * rules are those for messages, with ids "wire/desc/...".  Bytes after the last fragment are ignored. Returns
+ * 0, or -EPROTO (-EINVAL if an option is not legal).
  */
 int o2_desc_decode(const uint8_t *bytes, size_t length_bytes, enum o2_byte_order order,
 		   const struct o2_wire_options *options, struct o2_rdma_desc *desc, struct o2_error *error);
 
-/* The LNet header, the descriptor of the types that have one, else NULL. */
+/* The LNet header and the descriptor of a message; NULL for types that have none. */
 const struct o2_lnet_hdr *o2_msg_lnet_hdr(const struct o2_msg *msg);
 const struct o2_rdma_desc *o2_msg_desc(const struct o2_msg *msg);
 
-/* "PUT_REQ" and so on; NULL for a value that is not a type. */
+/* The name of a message type, such as "PUT_REQ"; NULL for a value that is not a type. */
 /* o2iblnd: kiblnd_msgtype2str */
 const char *o2_msg_type_name(uint8_t type);
 
 /*
- * The length that encoding *msg gives, header included: what fits its type, descriptor and payload.
- * 0 when the type is not known.  Pure arithmetic in 64 bits: nothing is checked.
+ * The length of *msg when encoded, header included, from its type, descriptor and payload. 0 if the type is
+ * not known.  Pure arithmetic in 64 bits: nothing is checked.
  * o2iblnd: kiblnd_rd_msg_size
  */
 uint64_t o2_msg_canonical_bytes(const struct o2_msg *msg);

@@ -12,7 +12,7 @@
 
 #define CARRIES(type) (1u << (type))
 
-#define CONNPARAMS_BYTES 56u /* header and 8 */
+#define CONNPARAMS_BYTES 56u /* header and 8 bytes of parameters */
 #define COMPLETION_BYTES 60u /* header, cookie and status */
 static_assert(CONNPARAMS_BYTES == O2_AT_MAX_MSG_SIZE + 4, "parameters end with the size of messages");
 static_assert(COMPLETION_BYTES == O2_AT_STATUS + 4, "completions end with the status");

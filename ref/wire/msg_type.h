@@ -6,7 +6,7 @@
 
 #include "wire/msg.h"
 
-/* What is fixed for each message type.  Source: docs/wire.md, "Bodies" and "Rules". */
+/* Constant properties of each message type.  Source: docs/wire.md, "Bodies" and "Rules". */
 
 enum o2_msg_body {
 	O2_BODY_NONE,	    /* NOOP */
@@ -21,7 +21,7 @@ enum o2_msg_body {
 struct o2_msg_type_info {
 	uint32_t minimum_nob; /* header and the fixed part of the body */
 	enum o2_msg_body body;
-	uint32_t lnet_types; /* set of LNet types that it may carry: bit t for type t */
+	uint32_t lnet_types; /* set of LNet types that it may carry: bit t for LNet type t */
 	/* Rules of this type (enum o2_wire_rule_id); 0 where there is none. */
 	unsigned int nob_rule;
 	unsigned int lnet_type_rule;
@@ -31,10 +31,10 @@ struct o2_msg_type_info {
 	unsigned int status_rule;
 };
 
-/* By type: "PUT_REQ" and so on; NULL for what is none. */
+/* Names such as "PUT_REQ", indexed by message type; NULL for a value that is not a type. */
 extern const char *const o2_msg_type_names[];
 
-/* NULL for a value that is not a type. */
+/* The table's entry for a message type; NULL for a value that is not a type. */
 /* o2iblnd: kiblnd_msgtype2size */
 const struct o2_msg_type_info *o2_msg_type_info(uint8_t type);
 

@@ -26,7 +26,7 @@ enum o2_nid_fault o2_nid_check(uint64_t nid, bool any_lnd)
 
 static int check_nid(uint64_t nid, bool any_lnd, unsigned int first_rule, struct o2_error *error)
 {
-	/* What the faulty part of the NID should be, or the last value it may have. */
+	/* For each fault the value that this part of the NID should have, or the last one allowed. */
 	static const uint64_t limits[] = {
 		[O2_NID_TOP_BYTE] = 0,
 		[O2_NID_LND_ANY] = O2_LND_O2IB,
@@ -53,7 +53,7 @@ int o2_check_nids(uint64_t srcnid, uint64_t dstnid, bool any_lnd, struct o2_erro
 	return rc;
 }
 
-/* By LND type: what a text calls a network; NULL for what has no such form. */
+/* Network names in the text form, indexed by LND type; NULL: no text form. */
 static const char *const network_names[] = {[O2_LND_TCP] = "tcp", [O2_LND_O2IB] = "o2ib"};
 #define NETWORK_NAMES (sizeof(network_names) / sizeof(network_names[0]))
 
@@ -75,7 +75,7 @@ int o2_nid_to_text(uint64_t nid, char *text, size_t text_bytes)
 			number);
 }
 
-/* A decimal of 0 to max without leading zeros (which some readers take for octal); moves *text past it. */
+/* Read a decimal of 0 to max without leading zeros (some readers take these for octal); moves *text past it. */
 static bool read_decimal(const char **text, uint32_t max, uint32_t *value)
 {
 	const size_t digits = strspn(*text, "0123456789");

@@ -20,7 +20,7 @@
 #define O2_LND_TCP	  2u
 #define O2_LND_O2IB	  5u
 #define O2_LND_LO	  9u
-#define O2_LND_ANY	  0xffu /* reserved: some receivers take this type alone for the wildcard */
+#define O2_LND_ANY	  0xffu /* reserved: some receivers treat any NID of this type as the wildcard */
 #define O2_NID_TEXT_BYTES 32u	/* always enough for o2_nid_to_text */
 static_assert(sizeof("255.255.255.255@o2ib65535") <= O2_NID_TEXT_BYTES, "the longest text");
 
@@ -47,7 +47,7 @@ static inline uint32_t o2_nid_address(uint64_t nid)
 	return (uint32_t)nid;
 }
 
-/* What keeps a NID from naming one o2ib node, in the order of the checks. */
+/* Why a NID does not name exactly one o2ib node, in the order of the checks. */
 enum o2_nid_fault {
 	O2_NID_TOP_BYTE,     /* bits 63..56 are not zero */
 	O2_NID_LND_ANY,	     /* LND type 0xff */
@@ -59,18 +59,18 @@ enum o2_nid_fault {
 
 enum o2_nid_fault o2_nid_check(uint64_t nid, bool any_lnd);
 
-/* The same of both NIDs of a header, source first: 0, or -EPROTO with the rule of the codec. */
+/* Check both NIDs of a header, source first: 0, or -EPROTO with the codec's rule. */
 int o2_check_nids(uint64_t srcnid, uint64_t dstnid, bool any_lnd, struct o2_error *error);
 
 /*
- * "192.168.10.1@o2ib7"; network 0 has no number ("192.168.10.1@o2ib"); "0@lo".  What has no such form is
- * written as "0x" and 16 digits.  Returns the length of the text.
+ * Write a NID as "192.168.10.1@o2ib7"; without a number for network 0 ("192.168.10.1@o2ib"); or as "0@lo".  A
+ * NID without such a form is written as "0x" and 16 digits.  Returns the length of the text.
  * LNet: libcfs_nid2str
  */
 int o2_nid_to_text(uint64_t nid, char *text, size_t text_bytes);
 
 /*
- * Read either form back; "@o2ib0" is the same as "@o2ib".  IPv4 only.
+ * Read any of these forms; "@o2ib0" is the same as "@o2ib".  IPv4 only.
  * Returns 0, -EINVAL, or -EAFNOSUPPORT for an IPv6 address, which 64 bits cannot hold.
  */
 int o2_nid_from_text(const char *text, uint64_t *nid, struct o2_error *error);

@@ -50,7 +50,7 @@ static int refuse(struct o2_error *error, enum o2_reject_rule_id id, uint64_t va
 	return o2_wire_refuse_by(error, &rules[id], value, limit);
 }
 
-/* What has one place in every version, and is checked in the same order both ways. */
+/* Check the fields that every version has, in the same order for decode and encode. */
 static int check_values(const struct o2_reject *reject, struct o2_error *error)
 {
 	if (reject->ibr_version != O2_MSG_VERSION_1 && reject->ibr_version != O2_MSG_VERSION_2)
@@ -95,8 +95,7 @@ int o2_reject_decode(const uint8_t *bytes, size_t length_bytes, struct o2_reject
 	return 0;
 }
 
-/* Version 0x11 has no place for these; they would be lost without a word.  The first that says something is
- * named. */
+/* Version 0x11 cannot carry these and would silently lose them: refuse the first that is not 0. */
 static int check_version_1(const struct o2_reject *reject, struct o2_error *error)
 {
 	const struct {
@@ -121,7 +120,7 @@ static int check_version_1(const struct o2_reject *reject, struct o2_error *erro
 	return 0;
 }
 
-/* What no peer could send: a caller's mistake. */
+/* Values that no peer could send: mistakes of the caller. */
 static int check_local(const struct o2_reject *reject, size_t capacity_bytes, struct o2_error *error)
 {
 	int rc = 0;

@@ -8,7 +8,7 @@
 #include "wire/layout.h"
 #include "wire/nid.h"
 
-/* Blocks of rules have one place for each fault. */
+/* Each block of rules has one rule for each fault. */
 static_assert(O2_RULE_DSTNID - O2_RULE_SRCNID == O2_NID_GOOD &&
 		      O2_RULE_CONNREQ_NOB - O2_RULE_DSTNID == O2_NID_GOOD,
 	      "a rule for each fault of a NID");
@@ -22,10 +22,10 @@ static_assert(O2_RULE_GET_REQ_DESC - O2_RULE_PUT_ACK_DESC == DESC_FAULTS &&
 #define RULE(name, field, class, code, offset, limit) {"wire/" name, field, class, code, offset, limit}
 /* Breaking almost any rule closes the connection. */
 #define CLOSES(name, field, offset) RULE(name, field, O2_CLASS_CONNECTION, EPROTO, offset, O2_LIMIT_BOUND)
-/* The same, where one value alone is allowed. */
+/* The same, where only one value is allowed. */
 #define CLOSES_UNLESS(name, field, offset) \
 	RULE(name, field, O2_CLASS_CONNECTION, EPROTO, offset, O2_LIMIT_EXACT)
-/* The same, where the limit is of a part of the field, or a set. */
+/* The same, where the limit applies to a part of the field, or is a set. */
 #define CLOSES_OTHER(name, field, offset) \
 	RULE(name, field, O2_CLASS_CONNECTION, EPROTO, offset, O2_LIMIT_OTHER)
 #define MESSAGE(name, field, offset) RULE(name, field, O2_CLASS_MESSAGE, EPROTO, offset, O2_LIMIT_BOUND)
@@ -41,14 +41,14 @@ static_assert(O2_RULE_GET_REQ_DESC - O2_RULE_PUT_ACK_DESC == DESC_FAULTS &&
 	[(first) + O2_NID_ADDRESS_ZERO] = CLOSES_OTHER("header/" name "-address-zero", field, offset), \
 	[(first) + O2_NID_ADDRESS_ONES] = CLOSES_OTHER("header/" name "-address-ones", field, offset)
 
-/* Of a descriptor that stands at `start`; they name its first fragment. */
+/* Rules for a descriptor at offset `start`; for a list they give the offset of the first fragment. */
 #define NFRAGS_RULE(name, rd, start) CLOSES(name, rd "rd_nfrags", (start) + O2_DESC_AT_NFRAGS)
 #define FRAG_NOB_RULE(name, rd, start) \
 	CLOSES(name, rd "rd_frags[].rf_nob", (start) + O2_DESC_AT_FRAGS + O2_FRAG_AT_NOB)
 #define FRAG_ADDR_RULE(name, rd, start) \
 	CLOSES(name, rd "rd_frags[].rf_addr", (start) + O2_DESC_AT_FRAGS + O2_FRAG_AT_ADDR)
 
-/* nob, nob_at: the field that says how many bytes there are, and where it stands. */
+/* nob, nob_at: name and offset of the field that holds the number of bytes. */
 #define DESC_RULES(first, name, rd, start, nob, nob_at) \
 	[(first) + O2_DESC_NFRAGS_ZERO] = NFRAGS_RULE(name "/nfrags-zero", rd, start), \
 	[(first) + O2_DESC_NFRAGS_OVER_LIMIT] = NFRAGS_RULE(name "/nfrags-over-limit", rd, start), \
@@ -126,7 +126,7 @@ const struct o2_wire_rule *o2_wire_rule_find(const char *id)
 	return NULL;
 }
 
-/* index: of a fragment, or O2_NO_INDEX. */
+/* index: the fragment, or O2_NO_INDEX. */
 static int refuse(struct o2_error *error, const struct o2_wire_rule *rule, uint32_t index, uint64_t value,
 		  uint64_t limit)
 {

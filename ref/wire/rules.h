@@ -9,14 +9,12 @@
 #include "wire/msg.h"
 
 /*
- * Every reason for which the codec refuses something: one table, in the order of the checks.  Of all rules
- * that a message breaks, the one that comes first here is reported.  docs/wire.md, "Rules", has a row for
- * each.
- *
+ * Every rule for which the codec refuses something, in the order of the checks.  If a message breaks several
+ * rules, the one listed first here is reported.  docs/wire.md, "Rules", has a row for each rule.
  * o2iblnd: none, its refusals have no names
  */
 enum o2_wire_rule_id {
-	/* Local: what the caller handed over, not what a peer sent. */
+	/* Local: errors in what the caller passed, not in what a peer sent. */
 	O2_RULE_OPTION_MAX_FRAGS,
 	O2_RULE_ENCODE_ORDER,
 	O2_RULE_ENCODE_CKSUM_FLAVOUR,
@@ -30,7 +28,7 @@ enum o2_wire_rule_id {
 	O2_RULE_CHECKSUM_ABSENT,
 	O2_RULE_CHECKSUM,
 	O2_RULE_SRCNID_WILDCARD,
-	O2_RULE_SRCNID, /* five, in the order of enum o2_nid_fault */
+	O2_RULE_SRCNID, /* five rules, in the order of enum o2_nid_fault */
 	O2_RULE_DSTNID = O2_RULE_SRCNID + 5,
 
 	O2_RULE_CONNREQ_NOB = O2_RULE_DSTNID + 5,
@@ -49,7 +47,7 @@ enum o2_wire_rule_id {
 	O2_RULE_PUT_REQ_LNET_TYPE,
 	O2_RULE_GET_REQ_LNET_TYPE,
 
-	O2_RULE_PUT_ACK_DESC, /* seven each, in the order of enum o2_desc_fault */
+	O2_RULE_PUT_ACK_DESC, /* seven rules each, in the order of enum o2_desc_fault */
 	O2_RULE_GET_REQ_DESC = O2_RULE_PUT_ACK_DESC + 7,
 	O2_RULE_DESC_SHORT_FOR_COUNT = O2_RULE_GET_REQ_DESC + 7,
 	O2_RULE_DESC,
@@ -69,7 +67,7 @@ enum o2_wire_rule_id {
 	O2_RULE_COUNT,
 };
 
-/* What can be wrong with a descriptor, in the order of the checks: offsets from O2_RULE_..._DESC. */
+/* Faults of a descriptor, in the order of the checks; added to O2_RULE_..._DESC they give the rule. */
 enum o2_desc_fault {
 	O2_DESC_NFRAGS_ZERO,
 	O2_DESC_NFRAGS_OVER_LIMIT,
@@ -83,24 +81,24 @@ enum o2_desc_fault {
 struct o2_wire_rule {
 	const char *id;		   /* stable, e.g. "wire/put_ack/nfrags-over-limit" */
 	const char *field;	   /* as in struct o2_error */
-	enum o2_error_class class; /* what breaking it costs; O2_CLASS_NONE: the caller's mistake */
+	enum o2_error_class class; /* effect on the connection; O2_CLASS_NONE: a mistake of the caller */
 	int code;		   /* errno, positive */
-	uint32_t offset_bytes;	   /* of the field in the message, for a list: of its first entry */
+	uint32_t offset_bytes;	   /* offset of the field in the message; for a list, of its first entry */
 	enum o2_limit_kind limit_kind;
 };
 
 extern const struct o2_wire_rule o2_wire_rules[O2_RULE_COUNT];
 
-/* The condition of a rule's check (base/breaks.h). */
+/* The condition of the check of a rule (base/breaks.h). */
 #define o2_wire_breaks(rule, broken) o2_breaks(o2_wire_rules[rule].id, broken)
 
 /* The rule with this id; NULL if there is none. */
 const struct o2_wire_rule *o2_wire_rule_find(const char *id);
 
-/* Fill *error (may be NULL) and return the rule's negative errno. */
+/* Fill *error (may be NULL) for a broken rule and return the rule's negative errno. */
 int o2_wire_refuse(struct o2_error *error, unsigned int rule, uint64_t value, uint64_t limit);
 
-/* The same of a fragment, and of a rule that stands in another table. */
+/* The same for fragment `index`; and for a rule from another table. */
 int o2_wire_refuse_frag(struct o2_error *error, unsigned int rule, uint32_t index, uint64_t value,
 			uint64_t limit);
 int o2_wire_refuse_by(struct o2_error *error, const struct o2_wire_rule *rule, uint64_t value,

@@ -10,13 +10,13 @@
  * Mode fastreg: a page list whose iova is the device address of the first byte; always one fragment.  Byte k
  * of the transfer lies at iova + k, so a list with gaps cannot be expressed (docs/modes.md, "fastreg").
  *
- * What is here below the plan is mode fastreg_gaps as well, which has regions of another kind in a pool set
- * of its own.
+ * The code below plan_fastreg, except that for the kernel's order, also serves mode fastreg_gaps, which uses
+ * regions of another kind from a pool set of its own.
  */
 
 /*
- * Whether there are gaps is decided by the verdict of sg_build, before anything is built; a list that has
- * none by that verdict and still does not join up is a short map.
+ * sg_build decides whether the list has gaps, before anything is built.  A list without gaps by that verdict
+ * whose segments nevertheless do not join up is refused as a short map.
  */
 static int plan_fastreg(const struct o2_reg_request *request, const struct o2_dma_list *segments,
 			uint32_t total, struct o2_reg_plan *plan, struct o2_error *error)
@@ -30,7 +30,7 @@ static int plan_fastreg(const struct o2_reg_request *request, const struct o2_dm
 		if (rc != 0)
 			return rc;
 	}
-	/* The region goes on from the first address, wherever the later segments lie. */
+	/* The region is contiguous from the first address on, wherever the later segments lie. */
 	if (total > UINT64_MAX - segments->segment[0].addr)
 		return o2_refuse(error, -EINVAL, "reg/fastreg/iova-wraps", "segment[].addr", 0, total,
 				 UINT64_MAX - segments->segment[0].addr);
@@ -39,9 +39,9 @@ static int plan_fastreg(const struct o2_reg_request *request, const struct o2_dm
 }
 
 /*
- * What stands in for a fast-registration descriptor on user-space verbs: a memory window (MW) of type 2,
- * whose key counts on with every bind, and for each mapping a region under it.  The calls of the pool
- * (pool/pool_frd.h); their context is the domain, and the list that is mapped is a plan.
+ * On user-space verbs a memory window (MW) of type 2 stands in for a fast-registration descriptor: every bind
+ * increments the MW's key, and each mapping makes a region under the MW.  These are the device calls of the
+ * pool (pool/pool_frd.h).  Their context is the domain; the mapped list is a plan.
  */
 
 static int create_descriptor(void *context, uint64_t device, uint32_t max_pages, bool gaps,
@@ -78,8 +78,8 @@ static int unmap_descriptor(void *context, void *handle, struct o2_error *error)
 }
 
 /*
- * The MW goes first: a region cannot be deregistered while one is bound to it.  Deallocating it kills its
- * key, whatever became of the queue pair that bound it.
+ * Deallocate the MW first: a region cannot be deregistered while an MW is bound to it.  Deallocating the MW
+ * ends its key, whatever the state of the queue pair that bound it.
  */
 static void destroy_descriptor(void *context, void *handle)
 {
@@ -92,7 +92,7 @@ static void destroy_descriptor(void *context, void *handle)
 	free(descriptor);
 }
 
-/* A sink's region is out of reach but through its MW; a source's is its device's alone. */
+/* The peer reaches a sink's region only through its MW; only the local device reaches a source's. */
 /* kernel: ib_map_mr_sg */
 static int map_descriptor(void *context, void *handle, const struct o2_frd_request *request, uint32_t *lkey,
 			  struct o2_error *error)
@@ -120,8 +120,8 @@ const struct o2_frd_ops o2_reg_verbs_frd = {create_descriptor, destroy_descripto
 					    unmap_descriptor};
 
 /*
- * The kernel's order, on a device that can register by work requests: the pool's descriptors are regions, and
- * the chain in front of a message is {invalidate the old key, register under the new one} (docs/modes.md,
+ * The kernel's order, on a device that registers by work requests: the pool's descriptors are regions, and
+ * the chain in front of a message is {invalidate the old key, register under the new key} (docs/modes.md,
  * "fastreg").
  */
 
@@ -176,7 +176,7 @@ static int map_fast(void *context, void *handle, const struct o2_frd_request *re
 	struct ibv_sge entry[O2_MAX_FRAGS];
 	int rc = o2_reg_page_ranges(domain, &bytes, request->side, entry, error);
 
-	(void)lkey; /* counted by the state of the key */
+	(void)lkey; /* the key's state machine computes it */
 	if (rc != 0)
 		return rc;
 	rc = descriptor->calls->map(descriptor->fast, entry, bytes.npages, bytes.iova);
@@ -185,7 +185,7 @@ static int map_fast(void *context, void *handle, const struct o2_frd_request *re
 	return rc;
 }
 
-/* Nothing is done at the end of a mapping: the list and the key stay until the next chain. */
+/* Ending a mapping needs no call: the list and the key stay until the next chain. */
 const struct o2_frd_ops o2_reg_fast_frd = {create_fast, destroy_fast, map_fast, NULL};
 
 static struct o2_frd_set *set_of(struct o2_reg_domain *domain, const struct o2_binding *binding)
@@ -221,9 +221,9 @@ int o2_reg_bind_fastreg(struct o2_reg_domain *domain, const struct o2_reg_plan *
 }
 
 /*
- * A key that is still alive belongs to a queue pair in error: its descriptor is made anew.  So it is in the
- * kernel's order when the transfer has failed: nobody knows how far the chain was executed, and the next one
- * has to know which key it invalidates.
+ * A descriptor whose key is still alive is replaced: its queue pair is in error.  In the kernel's order a
+ * descriptor is also replaced when the transfer failed: it is unknown which requests of the chain were
+ * executed, and the next chain must know the key that it invalidates.
  */
 int o2_reg_release_fastreg(struct o2_reg_domain *domain, struct o2_binding *binding, bool failed,
 			   struct o2_error *error)
@@ -238,12 +238,12 @@ int o2_reg_release_fastreg(struct o2_reg_domain *domain, struct o2_binding *bind
 }
 
 /*
- * The life of a key: made and ended by work requests, ordered with the messages of the queue pair.  What
- * those must be, and what has happened, is the business of the key's state machine (pool/pool_frd.h); here it
- * becomes verbs.
+ * Work requests create and invalidate a key, in order with the messages of the queue pair.  The key's state
+ * machine (pool/pool_frd.h) says which requests are needed and records their outcome; the functions below
+ * translate that into verbs.
  */
 
-/* What makes the key alive: the descriptor's registration in the kernel's order, else the bind of its MW. */
+/* Make the request that makes the key alive: the registration (kernel's order), else the bind of the MW. */
 static void key_request(const struct o2_binding *binding, uint32_t key, struct ibv_send_wr *wr)
 {
 	const struct o2_descriptor *descriptor = binding->frd->handle;
@@ -285,8 +285,8 @@ uint32_t o2_binding_chain(const struct o2_binding *binding, uint64_t wr_id,
 }
 
 /*
- * The provider reads the MW's old key from mw->rkey when the bind is posted and leaves it there
- * (ibv_post_send(3) does not promise more), so the new one is noted here.
+ * At the post of a bind the provider reads the MW's old key from mw->rkey and leaves it there
+ * (ibv_post_send(3) does not promise to update it), so the new key is stored here.
  */
 void o2_binding_posted(struct o2_binding *binding, uint32_t qp_num, uint32_t accepted, bool ok)
 {

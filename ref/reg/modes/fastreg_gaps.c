@@ -10,15 +10,15 @@
 #include "reg/mode.h"
 
 /*
- * Mode fastreg_gaps: a region made of byte ranges, the segments as they are.  Byte k of the transfer lies at
- * the device address of the first byte + k, always one fragment; pages, and where in them an entry begins or
- * ends, do not matter (docs/modes.md, "fastreg_gaps").
+ * Mode fastreg_gaps: a region made of byte ranges, which are the segments unchanged.  Byte k of the transfer
+ * lies at the device address of the first byte + k; always one fragment.  Page boundaries do not matter
+ * (docs/modes.md, "fastreg_gaps").
  *
- * The region is the device's own where it has such a thing, else a contiguous buffer in its place: staging.
- * Everything else is as in mode fastreg, but for the pool set.
+ * If the device can register such a region, its own call is used; else a contiguous buffer (staging) stands
+ * in. Everything else is as in mode fastreg, except the pool set.
  */
 
-/* The region is allocated for as many entries as a page list has pages. */
+/* A region holds at most max_pages entries, as many as a page list has pages. */
 static int plan_fastreg_gaps(const struct o2_reg_request *request, const struct o2_dma_list *segments,
 			     uint32_t total, struct o2_reg_plan *plan, struct o2_error *error)
 {
@@ -39,7 +39,7 @@ bool o2_reg_has_gaps(const struct o2_reg_domain *domain)
 	return domain->reg_gaps != NULL && !domain->gaps_by_staging;
 }
 
-/* The address in this process of a byte range of the device, for that side; NULL when it lies outside. */
+/* The address in this process of a byte range of the device, for this side; NULL: outside the device. */
 static uint8_t *host_range(const struct o2_reg_domain *domain, enum o2_side side,
 			   const struct o2_dma_segment *range)
 {
@@ -91,13 +91,13 @@ static int own_region(struct o2_reg_domain *domain, const struct o2_reg_plan *pl
 }
 
 /*
- * Staging: a contiguous buffer in place of byte ranges, filled from a source before the transfer, emptied to
- * a sink after it.  It has room for the largest transfer, with the first byte anywhere in its page.
+ * Staging: a contiguous buffer that stands in for byte ranges: filled from a source before the transfer,
+ * copied to a sink after it.  It holds the largest transfer, with the first byte anywhere in its page.
  */
 struct o2_staging {
 	uint8_t *memory;
 	uint64_t size;
-	uint32_t page_offset; /* of the first byte */
+	uint32_t page_offset; /* offset of the first byte in its page */
 	uint32_t nentries;
 	struct o2_dma_segment entry[O2_MAX_FRAGS];
 };
@@ -109,7 +109,7 @@ static uint32_t page_of(const struct o2_reg_domain *domain, uint64_t addr)
 	return domain->dma.kind == O2_DMA_IOMMU ? domain->arena->view[O2_ARENA_IOMMU_VIEW].page[page] : page;
 }
 
-/* Between the staging memory and `length` bytes of pages, by the CPU. */
+/* Copy `length` bytes between the staging memory (at) and pages (addr), by the CPU. */
 static int copy_pages(const struct o2_reg_domain *domain, uint8_t *at, uint64_t addr, uint64_t length,
 		      enum o2_side side, struct o2_error *error)
 {
@@ -127,7 +127,7 @@ static int copy_pages(const struct o2_reg_domain *domain, uint8_t *at, uint64_t 
 	return rc;
 }
 
-/* The same between it and what a device that bounces has in the pages' place. */
+/* The same on a device that bounces: copy between the staging memory and the bounce pages. */
 static void copy_seen(const struct o2_reg_domain *domain, uint8_t *at, const struct o2_dma_segment *range,
 		      uint64_t length, enum o2_side side)
 {
@@ -140,7 +140,7 @@ static void copy_seen(const struct o2_reg_domain *domain, uint8_t *at, const str
 		memcpy(host, at, length);
 }
 
-/* Let bytes run between the staging memory and the first nob bytes of the entries: from a source, to a sink. */
+/* Copy the first nob bytes of the entries: into the staging memory for a source, out of it for a sink. */
 static int copy_entries(const struct o2_reg_domain *domain, const struct o2_staging *staging, uint64_t nob,
 			enum o2_side side, struct o2_error *error)
 {
@@ -161,7 +161,7 @@ static int copy_entries(const struct o2_reg_domain *domain, const struct o2_stag
 	return rc;
 }
 
-/* NULL after -ENOMEM, which *error has. */
+/* Take an idle staging buffer or make a new one.  NULL: no memory; *error holds -ENOMEM. */
 static struct o2_staging *take_staging(struct o2_reg_domain *domain, struct o2_error *error)
 {
 	struct o2_staging *staging;

@@ -9,13 +9,13 @@
 
 /*
  * Mode fmr: a page list mapped from iova 0.  Page i of the list occupies [i * page size, (i + 1) * page
- * size), so an address is the slot of its page times the page size plus its offset in the page.
+ * size), so the iova of a byte is the slot of its page times the page size, plus its offset in the page.
  *
- * Without gaps the region is one range and one fragment describes it.  With gaps every segment gets a
- * fragment of its own; publishing one would send bytes into the holes (docs/modes.md, "fmr", and LU-9983).
+ * Without gaps the region is one range and one fragment describes it.  With gaps every segment gets its own
+ * fragment: a single one would send bytes into the holes (docs/modes.md, "fmr", and LU-9983).
  */
 
-/* What the published fragments span is what gets registered, and no byte more. */
+/* Register exactly the range that the published fragments span. */
 static void cover_fragments(struct o2_reg_plan *plan)
 {
 	uint64_t low = UINT64_MAX;
@@ -60,9 +60,9 @@ static int plan_fmr(const struct o2_reg_request *request, const struct o2_dma_li
 }
 
 /*
- * What stands in for an FMR on user-space verbs: a region that is registered when it is mapped, over a window
- * of the arena, and deregistered when it is unmapped or mapped anew.  The calls of the pool
- * (pool/pool_fmr.h); their context is the domain.
+ * On user-space verbs a region over a window of the arena stands in for an FMR: mapping registers the region,
+ * unmapping or mapping again deregisters it.  These are the device calls of the pool (pool/pool_fmr.h); their
+ * context is the domain.
  */
 
 static int create_region(void *context, uint64_t device, uint32_t max_pages, uint32_t page_bytes,
@@ -88,8 +88,7 @@ static int end_mapping(struct o2_reg_domain *domain, struct o2_region *region)
 	return rc;
 }
 
-/* A region that the device will not take back is beyond help: the account keeps it, and its window is not
- * used again. */
+/* If the device refuses to deregister the region, it stays counted in domain->live, its window unused. */
 static void destroy_region(void *context, void *handle)
 {
 	(void)end_mapping(context, handle);
@@ -101,7 +100,7 @@ static int map_region(void *context, void *handle, const struct o2_fmr_request *
 {
 	struct o2_reg_domain *domain = context;
 	struct o2_region *region = handle;
-	/* Exactly the bytes, so that the device refuses the one before and the one after. */
+	/* Register exactly these bytes: the device refuses the byte before and the byte after them. */
 	uint32_t early = o2_breaks("reg/exact-start", true) ? 0 : 1;
 	uint32_t late = o2_breaks("reg/exact-length", true) ? 0 : 1;
 	const struct o2_page_bytes bytes = {request->pages, request->npages, request->page_offset - early,
@@ -120,7 +119,7 @@ static int map_region(void *context, void *handle, const struct o2_fmr_request *
 	return 0;
 }
 
-/* Those before the one that fails are unmapped, which does no harm when the call is repeated. */
+/* The regions before the one that fails stay unmapped; unmapping them again is harmless. */
 static int unmap_regions(void *context, void *const *handles, uint32_t count)
 {
 	int rc = 0;
@@ -133,8 +132,8 @@ static int unmap_regions(void *context, void *const *handles, uint32_t count)
 const struct o2_fmr_ops o2_reg_verbs_fmr = {create_region, destroy_region, map_region, unmap_regions};
 
 /*
- * A region of the pool, mapped onto the plan's pages.  Strict, unless the domain is lazy: then it is kept
- * when the transfer is over, and its key alive.
+ * Take a region of the pool and map it to the plan's pages.  The mapping is strict unless the domain is lazy
+ * (fmr_lazy): then the region stays mapped after the transfer, with its key alive.
  * kernel: ib_fmr_pool_map_phys
  */
 static int bind_fmr(struct o2_reg_domain *domain, const struct o2_reg_plan *plan, struct o2_binding *binding,

@@ -4,8 +4,8 @@
 #include "reg/mode.h"
 
 /*
- * Mode global: two regions cover all memory, made once.  There is nothing to register for a transfer, and
- * every segment is published as it is (docs/modes.md, "global").
+ * Mode global: two regions, made once, cover all memory.  A transfer registers nothing, and every segment is
+ * published as it is (docs/modes.md, "global").
  */
 
 static int plan_global(const struct o2_reg_request *request, const struct o2_dma_list *segments,
@@ -22,7 +22,7 @@ static int plan_global(const struct o2_reg_request *request, const struct o2_dma
 	return 0;
 }
 
-/* The region that sources use gives no remote access: a peer can reach memory only through the sinks'. */
+/* The region for sources has no remote access: a peer can reach memory only through the region for sinks. */
 int o2_reg_global_open(struct o2_reg_domain *domain, struct o2_error *error)
 {
 	const struct o2_arena *arena = domain->arena;

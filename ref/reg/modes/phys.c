@@ -4,12 +4,12 @@
 #include "reg/mode.h"
 
 /*
- * Mode phys: a list of physical pages, registered for this one transfer under addresses of the caller's
- * choice.  The iova is that of the first page, or that of the first byte, which lies at the same offset in its
- * page; always one fragment, so a list with gaps cannot be expressed (docs/modes.md, "phys").
+ * Mode phys: a list of physical pages, registered for one transfer under an iova that the caller chooses: of
+ * the first page, or of the first byte, which then has the same offset in its page.  Always one fragment, so
+ * a list with gaps cannot be expressed (docs/modes.md, "phys").
  */
 
-/* *start: where the region begins, with the first byte. */
+/* Set *start to the iova of the region, which is that of the first byte. */
 static int place(const struct o2_reg_request *request, uint64_t first, uint64_t total, uint64_t *start,
 		 struct o2_error *error)
 {

@@ -5,14 +5,14 @@
 #include "reg/mode.h"
 
 /*
- * Mode user: what ibv_reg_mr(3) takes, an address of this process and a length.  The pages behind it are the
- * device driver's affair, so the plan lists none; byte k of the transfer is at the address + k, whatever kind
- * of address the device uses otherwise (docs/modes.md, "user").
+ * Mode user: registers what ibv_reg_mr(3) takes, an address of this process and a length.  The device driver
+ * finds the pages, so the plan lists none.  Byte k of the transfer is at the address + k, whatever kind of
+ * device addresses the other modes use (docs/modes.md, "user").
  */
 
 /*
- * Only a buffer that is one range of virtual addresses can be registered so; where its pages begin and end
- * does not matter, and neither does the verdict on gaps.
+ * Only a buffer that is one range of virtual addresses can be registered in this way.  Page boundaries inside
+ * it and the verdict on gaps do not matter.
  */
 static int plan_user(const struct o2_reg_request *request, const struct o2_dma_list *segments, uint32_t total,
 		     struct o2_reg_plan *plan, struct o2_error *error)
@@ -28,7 +28,7 @@ static int plan_user(const struct o2_reg_request *request, const struct o2_dma_l
 	return 0;
 }
 
-/* Memory that the domain knows: [addr, addr + length) inside one of the arena's views.  NULL: it does not. */
+/* The view of the arena that contains [addr, addr + length); NULL: none does. */
 static const struct o2_vrange *find_view(const struct o2_arena *arena, uint64_t addr, uint64_t length)
 {
 	uint64_t view_bytes = (uint64_t)arena->npages * arena->page_bytes;
@@ -42,7 +42,7 @@ static const struct o2_vrange *find_view(const struct o2_arena *arena, uint64_t 
 	return NULL;
 }
 
-/* A device that bounces does not see the view: a window over the bounced pages takes its place. */
+/* A device that bounces does not use the view's memory: register a window over the bounce pages instead. */
 static int register_bounced(struct o2_reg_domain *domain, const struct o2_vrange *view,
 			    const struct o2_reg_plan *plan, struct o2_region *region, struct o2_error *error)
 {

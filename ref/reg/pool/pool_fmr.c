@@ -10,7 +10,7 @@
 
 /* docs/pools.md, "FMR pools". */
 
-/* Regions that one unmap call is given, at most. */
+/* Most regions passed to one unmap call. */
 #define FLUSH_BATCH 64u
 
 static struct o2_fmr_pool *fmr_pool(struct o2_pool *pool)
@@ -33,9 +33,9 @@ static void take_out(struct o2_fmr_queue *queue, struct o2_fmr *fmr)
 
 /*
  * The cache: which region of a pool is mapped to a list of pages (docs/pools.md, "FMR pools").  The kernel's
- * FMR pools had it inside.  All of it is called with the pool's lock held.
+ * FMR pools have such a cache inside.  All functions are called with the pool's lock held.
  *
- * A list is known by its first page, until all of it is compared.
+ * The hash is of the first page of a list; then the whole list is compared.
  */
 static uint32_t bucket_of(uint32_t page_bytes, uint64_t first_page)
 {
@@ -54,7 +54,7 @@ static bool same_list(const struct o2_fmr *fmr, const struct o2_fmr_request *req
 	       memcmp(fmr->pages, request->pages, request->npages * sizeof(uint64_t)) == 0;
 }
 
-/* The region that has just this list, wherever it stands; or NULL. */
+/* Find the cached region that is mapped to exactly this list, whatever its state; or NULL. */
 static struct o2_fmr *cache_find(const struct o2_fmr_config *config, struct o2_fmr_pool *pool,
 				 const struct o2_fmr_request *request)
 {
@@ -80,13 +80,13 @@ static void cache_drop(struct o2_fmr *fmr)
 	fmr->cached = false;
 }
 
-/* What goes through the pool set, and what comes back. */
+/* The request that the pool set passes to take(), and the result. */
 struct request {
 	const struct o2_fmr_request *list;
 	struct o2_fmr *fmr;
 };
 
-/* May this list be given to several, and kept? */
+/* Whether several transfers may share a mapping of this list, also after its release. */
 static bool cacheable(const struct o2_fmr_config *config, const struct o2_fmr_request *request)
 {
 	return config->cache && !request->strict;
@@ -113,7 +113,7 @@ static int map_one(const struct o2_fmr_config *config, struct o2_fmr_pool *pool,
 		fmr->lkey = lkey;
 		fmr->rkey = rkey;
 		fmr->mapped = *request;
-		fmr->mapped.pages = NULL; /* the caller's */
+		fmr->mapped.pages = NULL; /* they belong to the caller */
 		if (cacheable(config, request))
 			cache_add(config, pool, fmr, request);
 	}
@@ -160,7 +160,7 @@ static int take(void *owner, struct o2_pool *base, void *argument, struct o2_err
 	return map_one(config, pool, fmr, request, error);
 }
 
-/* Unmap the regions of a list, which are FLUSHING, and put them where they belong.  The first errno, or 0. */
+/* Unmap the listed regions, all FLUSHING; move them to the free or dirty queue.  First errno, or 0. */
 static int flush_list(const struct o2_fmr_config *config, struct o2_fmr_pool *pool, struct o2_fmr_list *list)
 {
 	int first = 0;
@@ -184,7 +184,7 @@ static int flush_list(const struct o2_fmr_config *config, struct o2_fmr_pool *po
 			append(rc == 0 ? &pool->free : &pool->dirty, batch[i],
 			       rc == 0 ? O2_FMR_FREE : O2_FMR_DIRTY);
 		}
-		/* A key of theirs may be alive: they must not be mapped before they were unmapped. */
+		/* Their keys may be alive: unmap these regions before they are mapped again. */
 		if (rc != 0)
 			pool->flush_wanted = true;
 		pthread_mutex_unlock(&pool->lock);
@@ -194,7 +194,7 @@ static int flush_list(const struct o2_fmr_config *config, struct o2_fmr_pool *po
 	return first;
 }
 
-/* all: also free regions that are still mapped. */
+/* Unmap the dirty regions; all: also the free regions that are still mapped. */
 static void flush_pool(const struct o2_fmr_config *config, struct o2_fmr_pool *pool, bool all)
 {
 	struct o2_fmr_list list = TAILQ_HEAD_INITIALIZER(list);
@@ -281,12 +281,12 @@ static void destroy_pool(void *owner, struct o2_pool *base)
 	const struct o2_fmr_config *config = &((const struct o2_fmr_set *)owner)->config;
 	struct o2_fmr_pool *pool = fmr_pool(base);
 
-	/* What cannot be unmapped is destroyed all the same. */
+	/* A region that cannot be unmapped is destroyed nevertheless. */
 	flush_pool(config, pool, true);
 	free_pool(config, pool, config->pool_size);
 }
 
-/* Dirty ones as well: nobody uses them. */
+/* Dirty regions count as idle too: no transfer uses them. */
 static uint32_t idle(struct o2_pool *base)
 {
 	struct o2_fmr_pool *pool = fmr_pool(base);
@@ -319,7 +319,7 @@ int o2_fmr_set_init(struct o2_fmr_set *set, const struct o2_fmr_config *config, 
 	if (!o2_page_bytes_legal(config->page_bytes))
 		return o2_refuse_value(error, -EINVAL, "pool/fmr/page-size", "page_bytes", config->page_bytes,
 				       O2_PAGE_BYTES_MAX);
-	/* With a higher one the last region would be dirty before any flush was wanted. */
+	/* With a higher watermark all regions could be dirty before a flush is due. */
 	if (config->watermark == 0 || config->watermark > config->pool_size)
 		return o2_refuse_value(error, -EINVAL, "pool/fmr/watermark", "watermark", config->watermark,
 				       config->pool_size);
@@ -341,7 +341,7 @@ int o2_fmr_take(struct o2_fmr_set *set, const struct o2_fmr_request *request, st
 	return rc;
 }
 
-/* The last user of a region lets go: where it belongs.  Called with the pool's lock held. */
+/* The last user has released the region: move it to its new state.  Called with the pool's lock held. */
 static void release(const struct o2_fmr_config *config, struct o2_fmr_pool *pool, struct o2_fmr *fmr,
 		    struct o2_fmr_list *dying)
 {

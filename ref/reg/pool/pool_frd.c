@@ -33,7 +33,7 @@ uint32_t o2_frd_published(const struct o2_frd_key *key)
 	return key->side == O2_SINK ? key->rkey : key->lkey;
 }
 
-/* No limit: several states would allow the step. */
+/* The refusal names no limit, because several states would allow the step. */
 static int refuse_state(const struct o2_frd_key *key, const char *rule, struct o2_error *error)
 {
 	return o2_fail(error, -EINVAL, rule, "state", key->state);
@@ -43,7 +43,7 @@ int o2_frd_map(struct o2_frd_key *key, enum o2_side side, struct o2_error *error
 {
 	if (key->state != O2_FRD_FRESH && key->state != O2_FRD_IDLE_PREPARED)
 		return refuse_state(key, "frd/map/state", error);
-	/* The other is counted already, and its old key still waits to be invalidated. */
+	/* In IDLE_PREPARED the key was incremented already, and its old key still has to be invalidated. */
 	if (key->state == O2_FRD_FRESH) {
 		key->old_rkey = key->rkey;
 		key->rkey = o2_frd_bump(key->rkey);
@@ -92,7 +92,7 @@ int o2_frd_post_done(struct o2_frd_key *key, uint64_t queue, uint32_t accepted, 
 	if (accepted == 0)
 		return 0;
 	key->queue = queue;
-	/* What was accepted executes in order: first the old key dies, then the new one lives. */
+	/* Accepted requests execute in order: first the old key dies, then the new one becomes valid. */
 	key->registered = accepted == chain.count;
 	key->registered_key = key->registered ? chain.bind_key : 0;
 	key->state = ok ? O2_FRD_LIVE : O2_FRD_SPENT;
@@ -208,7 +208,7 @@ static void destroy_pool(void *owner, struct o2_pool *pool)
 	free_frds(config, (struct o2_frd_pool *)pool, config->pool_size);
 }
 
-/* request: where the descriptor goes. */
+/* request: a struct o2_frd **, set to the descriptor. */
 static int take(void *owner, struct o2_pool *pool, void *request, struct o2_error *error)
 {
 	struct o2_idle_element *first = STAILQ_FIRST(&pool->idle);
@@ -225,7 +225,7 @@ static int take(void *owner, struct o2_pool *pool, void *request, struct o2_erro
 static int give(void *owner, struct o2_pool *pool, void *element)
 {
 	(void)owner;
-	/* The state of its key said that it was in use. */
+	/* The callers have checked by the state of the key that the descriptor was in use. */
 	STAILQ_INSERT_TAIL(&pool->idle, (struct o2_idle_element *)element, link);
 	return 0;
 }
@@ -260,7 +260,7 @@ static int end_mapping(const struct o2_frd_config *config, struct o2_frd *frd, s
 	return rc == 0 ? 0 : o2_pool_refuse_op(error, rc, "pool/frd/unmap", "mappings", O2_NO_INDEX, 1, 0);
 }
 
-/* Ask the device.  0, or -errno with nothing mapped. */
+/* Map the list on the device.  Returns 0, or -errno with nothing mapped. */
 static int map_list(const struct o2_frd_config *config, struct o2_frd *frd,
 		    const struct o2_frd_request *request, struct o2_error *error)
 {
@@ -290,7 +290,7 @@ int o2_frd_take(struct o2_frd_set *set, const struct o2_frd_request *request, st
 	struct o2_frd *taken;
 	int rc;
 
-	/* What is wrong for any descriptor of this set. */
+	/* Refuse what no descriptor of this set can map. */
 	if (request->gaps && !config->gaps)
 		return o2_refuse_value(error, -EPROTONOSUPPORT, "pool/frd/gaps", "gaps", 1, 0);
 	if (request->side != O2_SINK && request->side != O2_SOURCE)
@@ -301,7 +301,7 @@ int o2_frd_take(struct o2_frd_set *set, const struct o2_frd_request *request, st
 	rc = o2_pool_set_take(&set->set, &taken, &pool, error);
 	if (rc != 0)
 		return rc;
-	/* Idle keys are in one of the two states that allow it, and the side was checked. */
+	/* An idle descriptor's key is in one of the two states that allow mapping, and the side was checked. */
 	rc = o2_frd_map(&taken->key, request->side, error);
 	assert(rc == 0);
 	rc = map_list(config, taken, request, error);
@@ -309,7 +309,7 @@ int o2_frd_take(struct o2_frd_set *set, const struct o2_frd_request *request, st
 		*frd = taken;
 		return 0;
 	}
-	/* Both the descriptor and the pool's user were taken before the device was asked. */
+	/* Undo the take: the descriptor and the pool's user. */
 	(void)o2_frd_unmap(&taken->key, NULL);
 	(void)o2_pool_set_put(&set->set, pool, taken, false, NULL);
 	return rc;
@@ -319,7 +319,7 @@ int o2_frd_put(struct o2_frd_set *set, struct o2_frd *frd, struct o2_error *erro
 {
 	int unmapped, rc;
 
-	/* Idle states refuse, so a descriptor that is not taken does not get further. */
+	/* o2_frd_unmap refuses idle states, and so a descriptor that is not taken. */
 	rc = o2_frd_unmap(&frd->key, error);
 	if (rc != 0)
 		return rc;
@@ -333,14 +333,14 @@ int o2_frd_discard(struct o2_frd_set *set, struct o2_frd *frd, struct o2_error *
 	const struct o2_frd_config *config = &set->config;
 	struct o2_pool *pool = &frd->pool->base;
 	struct o2_frd_object object = {0};
-	/* The state says whether it is taken; the new keys come below. */
+	/* This checks the state, i.e. whether the descriptor is taken; the real keys are set below. */
 	int rc = o2_frd_replaced(&frd->key, 0, 0, error);
 
 	if (rc != 0)
 		return rc;
 	config->ops->destroy(config->context, frd->handle);
 	frd->handle = NULL;
-	/* On a failed pool nobody will need it again. */
+	/* A failed pool needs no new region: none of its descriptors will be taken again. */
 	if (o2_pool_set_check(&set->set, pool, pool->device, NULL) == 0 &&
 	    config->ops->create(config->context, pool->device, config->max_pages, config->gaps, &object,
 				NULL) == 0) {

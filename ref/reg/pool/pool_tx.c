@@ -35,7 +35,7 @@ static struct o2_pool_tx *tx_at(const struct o2_tx_config *config, const struct 
 	return (struct o2_pool_tx *)(void *)(pool->tx + i * tx_stride(config));
 }
 
-/* As much of a pool as was made. */
+/* Free a pool, which may be only partly made. */
 static void free_pool(const struct o2_tx_config *config, struct o2_tx_pool *pool)
 {
 	while (pool->nmapped > 0) {
@@ -51,7 +51,7 @@ static void free_pool(const struct o2_tx_config *config, struct o2_tx_pool *pool
 	free(pool);
 }
 
-/* The memory of a pool, without a word to the device. */
+/* Allocate the memory of a pool.  Nothing is registered yet. */
 static struct o2_tx_pool *alloc_pool(const struct o2_tx_config *config)
 {
 	const uint64_t area_bytes = o2_tx_area_bytes(config->pool_size, config->page_bytes);
@@ -62,7 +62,7 @@ static struct o2_tx_pool *alloc_pool(const struct o2_tx_config *config)
 		return NULL;
 	STAILQ_INIT(&pool->base.idle);
 	pool->tx = calloc(config->pool_size, tx_stride(config));
-	/* Zeros, as nothing old may go over the wire: of what nobody sends, the kernel makes no page. */
+	/* Zeroed: no stale data may go over the wire.  The kernel allocates no page for unused slots. */
 	pool->made = calloc(1, area_bytes + config->page_bytes);
 	if (stride > 0)
 		pool->storage = malloc(config->pool_size * stride);
@@ -70,7 +70,7 @@ static struct o2_tx_pool *alloc_pool(const struct o2_tx_config *config)
 		free_pool(config, pool);
 		return NULL;
 	}
-	/* The first page boundary in it. */
+	/* The area begins at the first page boundary of the allocation. */
 	pool->area = (char *)pool->made +
 		     (config->page_bytes - (uintptr_t)pool->made % config->page_bytes) % config->page_bytes;
 	for (uint32_t i = 0; i < config->pool_size; i++) {
@@ -125,7 +125,7 @@ static void destroy_pool(void *owner, struct o2_pool *pool)
 	free_pool(&((const struct o2_tx_set *)owner)->config, (struct o2_tx_pool *)pool);
 }
 
-/* request: where the transmit goes. */
+/* request: a struct o2_pool_tx **, set to the transmit. */
 static int take(void *owner, struct o2_pool *pool, void *request, struct o2_error *error)
 {
 	struct o2_tx_set *set = owner;

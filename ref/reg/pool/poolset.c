@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stddef.h>
 
-/* How large pools are, and how a set grows and shrinks: docs/pools.md. */
+/* Pool sizes, and how a set grows and shrinks: docs/pools.md. */
 
 static uint32_t share(uint32_t total, uint32_t ncpts, uint32_t floor)
 {
@@ -30,7 +30,7 @@ static uint64_t now_ms(const struct o2_pool_set *set)
 	return o2_clock_ms(set->config.clock);
 }
 
-/* now + delay, or the end of time. */
+/* The time delay_ms from now, at most UINT64_MAX. */
 static uint64_t later(const struct o2_pool_set *set, uint32_t delay_ms)
 {
 	const uint64_t now = now_ms(set);
@@ -38,7 +38,7 @@ static uint64_t later(const struct o2_pool_set *set, uint32_t delay_ms)
 	return now > UINT64_MAX - delay_ms ? UINT64_MAX : now + delay_ms;
 }
 
-/* Pools that left every list.  Called without the lock. */
+/* Destroy pools that are on no list of the set any more.  Called without the lock. */
 static void destroy_all(struct o2_pool_set *set, struct o2_pool_list *doomed)
 {
 	struct o2_pool *pool;
@@ -52,7 +52,7 @@ static void destroy_all(struct o2_pool_set *set, struct o2_pool_list *doomed)
 	}
 }
 
-/* One user less.  The last user of a failed pool takes it along. */
+/* Remove one user.  If it was the last user of a failed pool, the pool moves to doomed. */
 static void leave(struct o2_pool_set *set, struct o2_pool *pool, struct o2_pool_list *doomed)
 {
 	assert(pool->users > 0);
@@ -63,7 +63,7 @@ static void leave(struct o2_pool_set *set, struct o2_pool *pool, struct o2_pool_
 	TAILQ_INSERT_HEAD(doomed, pool, link);
 }
 
-/* Ask every live pool in turn.  Called with the lock held. */
+/* Try to take from each live pool in turn.  Called with the lock held. */
 static int scan(struct o2_pool_set *set, void *request, struct o2_pool **from, struct o2_pool_list *doomed,
 		struct o2_error *error)
 {
@@ -86,7 +86,7 @@ static int scan(struct o2_pool_set *set, void *request, struct o2_pool **from, s
 			*from = pool;
 			return 0;
 		}
-		/* When the list has changed meanwhile, what follows says nothing, and a pool may be new. */
+		/* If the list changed meanwhile, start again: next is stale, and a pool may be new. */
 		struct o2_pool *next =
 			version == set->version ? TAILQ_NEXT(pool, link) : TAILQ_FIRST(&set->live);
 
@@ -112,8 +112,8 @@ static uint32_t count(const struct o2_pool_list *list, uint64_t *users)
 }
 
 /*
- * Make one pool.  Called with the lock held, which is dropped meanwhile.  A pool whose device went away while
- * it was made is of no use to anybody.
+ * Make one pool.  Called with the lock held, which is dropped meanwhile.  If the device has changed while the
+ * pool was made, the pool goes to doomed.
  */
 static int grow(struct o2_pool_set *set, struct o2_pool_list *doomed, struct o2_error *error)
 {
@@ -146,7 +146,7 @@ static int grow(struct o2_pool_set *set, struct o2_pool_list *doomed, struct o2_
 	return 0;
 }
 
-/* Nothing is free.  0: look again.  Called with the lock held, which may be dropped meanwhile. */
+/* Nothing is free: grow, or wait for growth.  0: scan again.  Called with the lock held; may drop it. */
 static int grow_or_wait(struct o2_pool_set *set, struct o2_pool_list *doomed, struct o2_error *error)
 {
 	const uint32_t cap = set->config.max_pools;
@@ -164,7 +164,7 @@ static int grow_or_wait(struct o2_pool_set *set, struct o2_pool_list *doomed, st
 	if (now < set->next_retry_ms)
 		return o2_refuse_value(error, set->kind->exhausted_errno, "pool/exhausted", "now_ms", now,
 				       set->next_retry_ms);
-	/* Whether it failed shows in the next round: then it is too soon to try again. */
+	/* If growth fails and the next scan finds nothing, the next round refuses: it is too soon to retry. */
 	(void)grow(set, doomed, NULL);
 	return 0;
 }
@@ -185,7 +185,7 @@ int o2_pool_set_take(struct o2_pool_set *set, void *request, struct o2_pool **fr
 	return rc;
 }
 
-/* All idle pools but the first, wherever they stand. */
+/* Move all pools that have been idle too long to doomed, except the first of the list. */
 static void sweep(struct o2_pool_set *set, struct o2_pool_list *doomed)
 {
 	const uint64_t now = now_ms(set);
@@ -224,7 +224,7 @@ int o2_pool_set_put(struct o2_pool_set *set, struct o2_pool *pool, void *element
 	return 0;
 }
 
-/* Off the list of live pools.  Called with the lock held. */
+/* Take the pool off the list of live pools and mark it as failed.  Called with the lock held. */
 static void fail_pool(struct o2_pool_set *set, struct o2_pool *pool, struct o2_pool_list *doomed)
 {
 	TAILQ_REMOVE(&set->live, pool, link);
@@ -279,7 +279,7 @@ static void visit_list(struct o2_pool_set *set, struct o2_pool_list *list,
 		pthread_mutex_unlock(&set->lock);
 		visit(context, pool);
 		pthread_mutex_lock(&set->lock);
-		/* Some are visited twice when the list changed; none is missed. */
+		/* If the list changed, start again: some pools are visited twice, but none is missed. */
 		next = version == set->version ? TAILQ_NEXT(pool, link) : TAILQ_FIRST(list);
 		leave(set, pool, &doomed);
 		pool = next;
