@@ -12,7 +12,7 @@
 
 static_assert(O2_PCAP_WHY_BYTES >= PCAP_ERRBUF_SIZE, "libpcap writes there too");
 
-/* How long a frame may lie in the kernel, and how long a signal waits at most. */
+/* Milliseconds that a frame may lie in the kernel, and that a signal may have to wait. */
 #define TURN_MS	       50
 #define SNAPSHOT_BYTES 65535
 
@@ -56,7 +56,7 @@ void o2_capture_close(struct o2_capture *capture)
 	capture->pcap = NULL;
 }
 
-/* What a capture is to be before it is activated.  Returns 0 or libpcap's status. */
+/* Set what must be set before libpcap's activation.  Returns 0 or libpcap's status. */
 static int set_up(pcap_t *pcap, int buffer_bytes)
 {
 	int rc = pcap_set_snaplen(pcap, SNAPSHOT_BYTES);
@@ -69,11 +69,11 @@ static int set_up(pcap_t *pcap, int buffer_bytes)
 		rc = pcap_set_buffer_size(pcap, buffer_bytes);
 	if (rc == 0)
 		rc = pcap_set_tstamp_precision(pcap, PCAP_TSTAMP_PRECISION_NANO);
-	/* Microseconds will do. */
+	/* If nanoseconds are not supported, microseconds will do. */
 	return rc == PCAP_ERROR_TSTAMP_PRECISION_NOTSUP ? 0 : rc;
 }
 
-/* False: *why is one line. */
+/* Returns false with *why, which is one line. */
 static bool activate(struct o2_capture *capture, int buffer_bytes, char why[O2_PCAP_WHY_BYTES])
 {
 	pcap_t *pcap = capture->pcap;
@@ -88,7 +88,7 @@ static bool activate(struct o2_capture *capture, int buffer_bytes, char why[O2_P
 		why[strcspn(why, "\n")] = '\0';
 		return false;
 	}
-	/* Waiting is done here, so that it has an end. */
+	/* next() waits instead of libpcap, so that the waiting has an end. */
 	if (pcap_setnonblock(pcap, 1, why) != 0)
 		return false;
 	capture->ns_per_tick = pcap_get_tstamp_precision(pcap) == PCAP_TSTAMP_PRECISION_NANO ? 1 : 1000;
@@ -126,7 +126,7 @@ static bool has_ended(const struct o2_capture *capture)
 	       (capture->end_ns != 0 && o2_monotonic_ns() >= capture->end_ns);
 }
 
-/* As pcap_next_ex, but that it waits for a frame as long as there may be one. */
+/* Like pcap_next_ex, but on an interface it waits for a frame until the capture is to end. */
 static int next(struct o2_capture *capture, struct pcap_pkthdr **header, const uint8_t **bytes)
 {
 	struct pollfd poll_fd = {.events = POLLIN};
@@ -158,7 +158,7 @@ int o2_capture_next(struct o2_capture *capture, struct o2_frame *frame, uint64_t
 			 pcap_geterr(capture->pcap));
 		return capture->live || ferror(pcap_file(capture->pcap)) ? -EIO : -EPROTO;
 	}
-	/* The seconds of a pcap file have 32 bits, and libpcap takes the highest for a sign. */
+	/* A pcap file has 32 unsigned bits for seconds; libpcap treats the highest one as a sign. */
 	*time_ns = (uint64_t)(uint32_t)header->ts.tv_sec * O2_NS_PER_S +
 		   (uint64_t)header->ts.tv_usec * capture->ns_per_tick;
 	frame->link_type = pcap_datalink(capture->pcap);

@@ -9,52 +9,52 @@
 #include "cli/roce.h"
 
 /*
- * Frames out of a capture file, or from an interface while they pass, which libpcap reads one at a time.
+ * Frames from a capture file, or live from an interface.  libpcap reads them one at a time.
  * Source: docs/cli.md, "Captures"; docs/judge.md, "While it happens".
  */
 
 struct pcap;
 
-/* When what comes from an interface ends. */
+/* When a live capture ends. */
 struct o2_capture_end {
-	uint64_t seconds, packets; /* after so many, from the opening on; 0: never */
+	uint64_t seconds, packets; /* limits, counted from the opening on; 0: none */
 	const volatile sig_atomic_t *stop;
 };
 
 struct o2_capture {
 	struct pcap *pcap;    /* NULL: not open */
-	uint64_t packets;     /* that were read: the last one's number, from 1 as other tools count */
-	uint32_t ns_per_tick; /* of libpcap's times */
-	bool live;	      /* else from a file */
+	uint64_t packets;     /* read so far, so the number of the last one: from 1, as other tools count */
+	uint32_t ns_per_tick; /* nanoseconds in one unit of libpcap's times */
+	bool live;	      /* true: from an interface; false: from a file */
 	struct o2_capture_end end;
-	uint64_t end_ns; /* of the monotonic clock */
+	uint64_t end_ns; /* when to end, by the monotonic clock; 0: never */
 };
 
-/* Why a file cannot be read to its end: libpcap's words, or a rule cli/pcap/... */
+/* Why a capture cannot be read to its end: libpcap's error text, or an error of a rule cli/pcap/... */
 #define O2_PCAP_WHY_BYTES 320u
 
 /*
- * Read the file from where it stands, pcap or pcapng.  It is closed with the capture, also when this fails,
- * unless it is stdin.  Returns 0, or with *why: -EPROTO (no capture), -ENOTSUP (of a link type that is not
- * read), -EIO (it cannot be read).
+ * Begin to read a pcap or pcapng file at its current position.  The file is closed together with the capture,
+ * also when this fails, unless it is stdin.  Returns 0, or sets *why and returns -EPROTO (not a capture),
+ * -ENOTSUP (a link type that is not supported) or -EIO (the file cannot be read).
  */
 int o2_capture_open(FILE *file, struct o2_capture *capture, char why[O2_PCAP_WHY_BYTES]);
 
 /*
- * Listen on the interface; buffer_bytes: of the kernel's, for what is not read yet.  Returns 0, or with *why:
- * -EIO (no such interface, no permission, a link type that is not read).
+ * Listen on the interface.  buffer_bytes: the kernel's room for frames that are not read yet.  Returns 0, or
+ * sets *why and returns -EIO (no such interface, no permission, a link type that is not supported).
  */
 int o2_capture_open_live(const char *interface, int buffer_bytes, const struct o2_capture_end *end,
 			 struct o2_capture *capture, char why[O2_PCAP_WHY_BYTES]);
-/* Frames that came too fast, so far; 0 for a file. */
+/* Frames lost so far because they came faster than they were read; 0 for a file. */
 uint64_t o2_capture_dropped(const struct o2_capture *capture);
 
-/* May be called for one that could not be opened. */
+/* May also be called for a capture that could not be opened. */
 void o2_capture_close(struct o2_capture *capture);
 
 /*
- * The next frame, for which this waits; its bytes are the capture's until the one after it.  *time_ns: since 1970.  Returns 1, 0 at
- * the end, or with *why: -EPROTO (cut, or it contradicts itself), -EIO.
+ * Wait for the next frame, whose bytes are valid until the next call.  *time_ns: since 1970.  Returns 1, 0 at
+ * the end, or sets *why and returns -EPROTO (the file is cut short or contradicts itself) or -EIO.
  */
 int o2_capture_next(struct o2_capture *capture, struct o2_frame *frame, uint64_t *time_ns,
 		    char why[O2_PCAP_WHY_BYTES]);

@@ -24,30 +24,30 @@ enum o2_cm_kind { /* the attribute id */
 		  O2_CM_DREP = 0x16,
 };
 
-#define O2_CM_REASON_CONSUMER 28u /* of a REJ: the private data says why */
+#define O2_CM_REASON_CONSUMER 28u /* reason of a REJ: the private data says why */
 
 struct o2_cm_mad {
 	uint16_t kind; /* enum o2_cm_kind, or another attribute id */
 	uint32_t local_id, remote_id;
 	/* REQ: */
 	uint64_t service_id;
-	/* REQ, REP: the sender's own queue pair, and the number that the first packet to it is to have. */
+	/* REQ, REP: the sender's queue pair, and the PSN that the first packet to that queue pair is to have. */
 	uint32_t qp, psn;
 	/* REJ: */
 	uint16_t reason;
-	/* REQ, REP, REJ; of a REQ without the 36 bytes of IP-CM header, if it has one. */
-	const uint8_t *private_data; /* into the datagram; NULL: none */
+	/* REQ, REP, REJ; of a REQ: what follows its 36 bytes of IP-CM header, if it has one. */
+	const uint8_t *private_data; /* points into the datagram; NULL: none */
 	size_t private_bytes;
-	uint16_t ip_cm_bytes; /* 36 if that header was there, else 0 */
+	uint16_t ip_cm_bytes; /* 36 if the REQ has that header, else 0 */
 };
 
-/* Returns false for what is no whole message of the connection manager. */
+/* Returns false if the bytes are not a complete message of the connection manager. */
 bool o2_cm_parse(const uint8_t *mad, size_t length_bytes, struct o2_cm_mad *cm);
 
-/* "REQ" and so on, NULL for other attribute ids. */
+/* "REQ" and so on; NULL for other attribute ids. */
 const char *o2_cm_kind_name(uint16_t kind);
 
-/* What a REJ's reason means, for the few that o2iblnd's peers send; else NULL. */
+/* What a REJ's reason means; NULL for all but the few reasons that o2iblnd's peers send. */
 const char *o2_cm_reason_name(uint16_t reason);
 
 #endif

@@ -9,7 +9,7 @@
 #include "wire/reject.h"
 
 /*
- * Where the fields of the connection manager's datagrams are: those of a management datagram, and in its data.
+ * Offsets in the connection manager's datagrams: O2_MAD_AT_* in the datagram, O2_CM_* in its data.
  * Source: the InfiniBand architecture specification, volume 1, "Communication management"; annex A11 (IP-CM).
  */
 
@@ -24,7 +24,7 @@
 #define O2_CM_AT_LOCAL_ID	0u
 #define O2_CM_AT_REMOTE_ID	4u /* all but REQ */
 #define O2_CM_REQ_AT_SERVICE_ID 8u
-#define O2_CM_REQ_AT_QP		32u /* a number of 24 bits, and 8 other ones: as each QP and PSN here */
+#define O2_CM_REQ_AT_QP		32u /* 24 bits, then 8 others; so is every QP and PSN here */
 #define O2_CM_REQ_AT_PSN	44u
 #define O2_CM_REQ_AT_PRIVATE	140u
 #define O2_CM_REP_AT_QP		12u
@@ -33,14 +33,14 @@
 #define O2_CM_REJ_AT_REASON	10u
 #define O2_CM_REJ_AT_PRIVATE	84u
 
-/* The RDMA CM puts a header with the addresses before the private data of services in its own id space. */
+/* For service ids of its own range, the RDMA CM puts a header with the addresses before the private data. */
 #define O2_RDMA_SERVICE_MASK	0xffffffffff000000u
 #define O2_RDMA_SERVICE		0x0000000001000000u
-#define O2_RDMA_SERVICE_TCP	(O2_RDMA_SERVICE | 0x60000u) /* and the port */
+#define O2_RDMA_SERVICE_TCP	(O2_RDMA_SERVICE | 0x60000u) /* plus the port */
 #define O2_RDMA_SERVICE_O2IBLND (O2_RDMA_SERVICE_TCP | 987u)
 #define O2_IP_CM_BYTES		36u
 
-/* Behind that header there is just room for a CONNREQ, and in a REJ for a padded reject record. */
+/* After that header a REQ has exactly the room for a CONNREQ; a REJ has that for a padded reject record. */
 static_assert(O2_MAD_DATA_BYTES - O2_CM_REQ_AT_PRIVATE - O2_IP_CM_BYTES == O2_AT_MAX_MSG_SIZE + 4,
 	      "a CONNREQ");
 static_assert(O2_MAD_DATA_BYTES - O2_CM_REJ_AT_PRIVATE == O2_REJECT_PRIVATE_BYTES, "a reject record");

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-# Completion in bash for o2ref and o2props.  What there is to complete is asked of the program itself (--list-options, which
-# prints the tables that its --help prints), so it is always what the installed version takes.
+# Completion in bash for o2ref and o2props.  The candidates come from the program itself (--list-options, which prints
+# the tables behind --help), so they always fit the installed version.
 
-# The words in $1 that begin with $2, or the last name of a list "a,b,..." of them.
+# Complete $2 from the words in $1; in a list "a,b,...", complete its last name.
 _o2ref_words() {
 	local begun=
 	[[ $2 != *,* ]] || begun=${2%,*},
@@ -14,7 +14,7 @@ _o2ref_files() {
 	mapfile -t COMPREPLY < <(compgen -f -- "$1")
 }
 
-# What stands behind an option: true if it takes a value, which is completed then.
+# Complete the value of an option; true if the option takes one.
 _o2ref_value() { # OPTION WORD LIST
 	local option value names
 	while IFS=$'\t' read -r option value names; do
@@ -32,7 +32,7 @@ _o2ref() {
 	local program=${COMP_WORDS[0]/#\~/$HOME} word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} list
 	local -a command=()
 	COMPREPLY=()
-	# Of --name=value bash makes three words.
+	# bash splits --name=value into three words.
 	if [[ $word == "=" ]]; then
 		word=
 	elif [[ $before == "=" ]]; then

@@ -61,7 +61,7 @@ static const struct o2_command command = {
 	.end = "exit status: 0 decoded, 1 refused, 2 usage or a file that cannot be read",
 };
 
-/* One JSON text on a line of its own; NULL: memory ran out. */
+/* Print one JSON text on a line of its own; NULL: memory ran out. */
 static int print_json(json_t *object, size_t flags)
 {
 	if (object == NULL || json_dumpf(object, stdout, flags) != 0) {
@@ -83,7 +83,7 @@ static int complain_refused(const struct o2_input *input, const struct o2_error 
 	return O2_CLI_REFUSED;
 }
 
-/* What a limit means that is no plain number; docs/wire.md, "Rules". */
+/* What a refusal's limit means if it is not a plain number; docs/wire.md, "Rules". */
 static const char *limit_note(const struct o2_error *error)
 {
 	if (strstr(error->rule, "/lnet-type") != NULL)
@@ -120,7 +120,7 @@ static bool has_magic(const uint8_t *bytes)
 	return o2_load32_le(bytes) == O2_MSG_MAGIC || o2_load32_be(bytes) == O2_MSG_MAGIC;
 }
 
-/* The header's two version bytes, for IPv4 or IPv6, can begin no message. */
+/* An IP-CM header begins with a version byte and a byte for IPv4 or IPv6.  No message begins so. */
 static bool has_ip_cm_header(const struct o2_input *input)
 {
 	return input->length_bytes >= O2_IP_CM_HEADER_BYTES + sizeof(uint32_t) && input->bytes[0] == 0 &&
@@ -152,7 +152,7 @@ static void dump_message(const struct o2_input *input, size_t start, const struc
 		puts("tolerated: the checksum is wrong (--tolerate-immediate-checksum)");
 }
 
-/* The words of the network commands, where the option would let the message pass. */
+/* A hint in the network commands' words, if the option would let the message pass; else "". */
 static const char *tolerance_hint(const uint8_t *bytes, size_t length_bytes,
 				  const struct o2_wire_options *wire)
 {

@@ -5,10 +5,10 @@
 #include "cli/rows.h"
 
 /*
- * Annotated hex dumps.  They show every field that can be located, legal or not.  Whether the input is legal
- * the codec has decided before: rows->refused.
+ * Annotated hex dumps.  They show every field that can be located, legal or not.  The codec has already
+ * decided whether the input is legal: rows->refused.
  *
- * rows->bytes[0] is the first byte of the message, of the record, of the header.
+ * rows->bytes[0] is the first byte of the message, record or header that is dumped.
  */
 
 #define O2_IP_CM_HEADER_BYTES 36u /* what the RDMA CM puts before a CONNREQ; docs/cli.md, "Private data" */
@@ -18,14 +18,14 @@ void o2_dump_reject(struct o2_rows *rows);
 void o2_dump_ip_cm_header(struct o2_rows *rows);
 
 /*
- * The magic in the first four bytes, under that name.  Returns whether it is that of o2iblnd or `other`, in either byte
- * order, which rows->order is from then on.
+ * Show the magic, the first four bytes, as the field `name`.  Returns whether it is o2iblnd's magic or
+ * `other`, in either byte order; sets rows->order to that byte order.
  */
 bool o2_dump_magic(struct o2_rows *rows, const char *name, uint32_t other);
 
 /*
- * The 72 bytes of the LNet header at O2_AT_LNET_HDR.  *payload_bytes: what its payload_length says, 0 if that
- * is not there.
+ * Show the 72 bytes of the LNet header at O2_AT_LNET_HDR.  *payload_bytes: its payload_length, or 0 if the
+ * input ends before that field.
  */
 void o2_dump_lnet_hdr(const struct o2_rows *rows, uint32_t *payload_bytes);
 

@@ -12,7 +12,7 @@
 #define UNION (HDR + O2_LNET_AT_UNION)
 #define END   (HDR + O2_LNET_HDR_BYTES)
 
-/* One of the two numbers of a handle; all ones in both mean that there is none. */
+/* Show one of the two numbers of a handle.  All ones in both mean that there is no handle. */
 static void show_half(const struct o2_rows *rows, size_t at, const char *name)
 {
 	if (!o2_row_has(rows, at, 8, name))
@@ -33,7 +33,7 @@ static void show_handle(const struct o2_rows *rows, size_t at, const struct o2_f
 	}
 }
 
-/* The fields that only this type has. */
+/* Show the fields that only this type of message has. */
 static void show_variant(const struct o2_rows *rows, uint32_t type)
 {
 	if (o2_lnet_variant_bytes(type) == 0)

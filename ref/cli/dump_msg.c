@@ -39,7 +39,7 @@ static bool show_version(const struct o2_rows *rows)
 	return version == O2_MSG_VERSION_1 || version == O2_MSG_VERSION_2;
 }
 
-/* nob as the message says it, but not more than was received. */
+/* Show nob as the message gives it.  Returns it, but at most the number of bytes received. */
 static size_t show_nob(const struct o2_rows *rows)
 {
 	uint32_t nob;
@@ -75,7 +75,7 @@ static void show_cksum(const struct o2_rows *rows, size_t nob)
 		       sums.of_unsigned, sums.of_signed);
 }
 
-/* Returns the type's properties; NULL for an unknown type or none.  *nob_end: where the message ends. */
+/* Returns the type's properties; NULL if it is unknown or not there.  *nob_end: where the message ends. */
 static const struct o2_msg_type_info *show_header(struct o2_rows *rows, size_t *nob_end)
 {
 	const struct o2_msg_type_info *info;
@@ -95,7 +95,7 @@ static const struct o2_msg_type_info *show_header(struct o2_rows *rows, size_t *
 	return info;
 }
 
-/* Fragments are shown up to the largest count that is legal.  Returns where the descriptor ends. */
+/* Show a descriptor; its fragments only if their count is legal.  Returns where the descriptor ends. */
 static size_t show_desc(const struct o2_rows *rows, size_t at, const char *prefix)
 {
 	char name[64];
@@ -181,7 +181,7 @@ void o2_dump_message(struct o2_rows *rows)
 		return;
 	}
 	end = show_body(rows, rows->bytes[O2_AT_TYPE], nob_end);
-	/* A refused message may have ended for us before its body did. */
+	/* For a refused message the decoder may have stopped before the end of the body. */
 	if (rows->refused != NULL && rows->refused->code != 0)
 		o2_row_block(rows, end, nob_end, "(unread)", "");
 	else

@@ -17,7 +17,7 @@ struct encode_options {
 	unsigned int max_frags; /* 0: as the form says */
 };
 
-/* A form in, bytes out.  Returns what an encoder returns. */
+/* Turns a form into bytes.  Returns what the codec's encode functions return. */
 typedef int (*encoder)(const json_t *form, const struct encode_options *options, uint8_t *bytes,
 		       struct o2_error *error);
 
@@ -43,7 +43,7 @@ static const struct o2_command command = {
 	.end = "exit status: 0 encoded, 1 refused, 2 usage or a file that cannot be read",
 };
 
-/* A document that says what was refused holds nothing to encode. */
+/* The output of a decode that refused its input holds nothing to encode. */
 static int refuse_refusal(const struct o2_wire_refused *refused, const char *field, struct o2_error *error)
 {
 	if (refused->refused.code == 0)

@@ -6,7 +6,7 @@
 
 #define O2_STATUS_TEXT_BYTES 48u
 
-/* A completion's status for people: "65536", or "-61 ENODATA".  The numbers are Linux's. */
+/* The status of a completion message as text: "65536", or "-61 ENODATA".  The errno values are Linux's. */
 void o2_status_text(int32_t status, char text[O2_STATUS_TEXT_BYTES]);
 
 #endif

@@ -7,12 +7,12 @@
 
 #include "cli/roce_layout.h"
 
-/* Sequence numbers count modulo 2^24: those in the half behind the expected one are older. */
+/* Sequence numbers count modulo 2^24: those up to half of that behind the expected one are older. */
 #define PSN_HALF 0x800000u
-/* A retransmission is at most as far back as packets may be outstanding; further back is a new beginning. */
+/* A retransmission is at most this far behind; a first packet further behind begins a new sequence. */
 #define PSN_REPEAT_MAX 0x10000u
 
-/* Room is doubled until it is the most. */
+/* Buffers are doubled until they have their largest size. */
 #define FIRST_ROOM	 8u
 #define FIRST_KEPT_BYTES 512u
 
@@ -41,7 +41,7 @@ static void start(struct o2_flow *flow, const struct o2_roce_packet *packet)
 				 .kept_room = kept_room};
 }
 
-/* Room for one more where there may be more.  False: there is no memory. */
+/* Make room for one more flow, up to O2_FLOWS_MAX.  False: no memory. */
 static bool grow(struct o2_flows *flows)
 {
 	const size_t room = flows->room == 0 ? FIRST_ROOM : 2 * flows->room;
@@ -113,11 +113,11 @@ enum o2_flow_order o2_flow_advance(struct o2_flow *flow, const struct o2_roce_pa
 
 		if (!fills_gap && !is_new)
 			return O2_FLOW_REPEATED;
-		/* A message that began behind the gap comes again from its beginning. */
+		/* A message that began after the gap is sent again from its first packet, so it is dropped. */
 		flow->open = flow->open && fills_gap && flow->suspended;
 		flow->has_gap = false;
 		flow->suspended = false;
-		/* What is new has had a beginning, which was not seen. */
+		/* If a new sequence begins, its earlier packets were not seen. */
 		order = fills_gap ? O2_FLOW_BACK : O2_FLOW_GAP;
 	} else if (flow->known && ahead != 0) {
 		if (!flow->has_gap || !flow->suspended)
@@ -126,7 +126,7 @@ enum o2_flow_order o2_flow_advance(struct o2_flow *flow, const struct o2_roce_pa
 		flow->suspended = flow->open;
 		order = O2_FLOW_GAP;
 	}
-	/* How many numbers the answer to a READ takes depends on the path's MTU. */
+	/* How many sequence numbers a READ's response takes depends on the path's MTU. */
 	flow->known = packet->kind != O2_ROCE_READ;
 	flow->next_psn = (packet->psn + 1) & O2_24_BITS;
 	return order;
@@ -146,7 +146,7 @@ void o2_flow_open(struct o2_flow *flow, const struct o2_roce_packet *packet)
 	flow->kept_bytes = 0;
 }
 
-/* Room for so many bytes of the message.  False: there is no memory. */
+/* Make room for `bytes` bytes of the message.  False: no memory. */
 static bool keep(struct o2_flow *flow, size_t bytes)
 {
 	size_t room = flow->kept_room == 0 ? FIRST_KEPT_BYTES : flow->kept_room;

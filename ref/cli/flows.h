@@ -9,15 +9,15 @@
 #include "cli/roce.h"
 
 /*
- * One direction of a connection each: who sends to which queue pair, which packet comes next, and the message
- * that is being put together.
+ * A flow is one direction of a connection: who sends to which queue pair, which packet is expected next, and
+ * the message that is being reassembled.
  */
 
 /*
- * More than the largest message, so that one that is too long is still seen to be; the rest is counted only.
+ * More than the largest message, so that a longer one is noticed.  Bytes beyond this are counted, not kept.
  */
 #define O2_FLOW_KEPT_BYTES 8192u
-/* When there are more, the one that was quiet for longest is forgotten: memory is bounded for any file. */
+/* If there are more, the flow that was quiet for longest is forgotten: memory is bounded for any file. */
 #define O2_FLOWS_MAX 1024
 
 struct o2_flow {
@@ -25,61 +25,61 @@ struct o2_flow {
 	struct o2_roce_address src, dst;
 	uint32_t dest_qp;
 	uint64_t last_use;
-	uint64_t new_ns; /* when its last packet came that was not repeated; 0: not known */
-	bool known;	 /* next_psn is */
+	uint64_t new_ns; /* when its last packet that was not repeated came; 0: not known */
+	bool known;	 /* whether next_psn is known */
 	uint32_t next_psn;
-	bool has_gap; /* packets are missing from gap_psn on: they may come again */
+	bool has_gap; /* packets from gap_psn on are missing; they may come again */
 	uint32_t gap_psn;
-	/* The message at work. */
+	/* The message that is being reassembled. */
 	bool open;
 	bool cut;		/* not all of its payload was captured */
-	bool suspended;		/* it goes on where the gap began, or not at all */
+	bool suspended;		/* it goes on when packet gap_psn comes; else it stays incomplete */
 	enum o2_roce_kind kind; /* SEND or WRITE */
 	uint32_t packets;
 	uint64_t bytes;
 	uint64_t va;
 	uint32_t rkey, dma_bytes;
 	size_t kept_bytes, kept_room;
-	uint8_t *kept; /* kept_room bytes, owned: at most O2_FLOW_KEPT_BYTES, NULL until needed */
+	uint8_t *kept; /* owned, kept_room bytes, at most O2_FLOW_KEPT_BYTES; NULL until needed */
 };
 
 /*
- * Room for them grows as they come: most captures hold a few, and those of a fuzzer are many and short.  All
- * zero is empty.
+ * The array grows as flows are added: most captures have few flows, and a fuzzer's captures are many and
+ * short.  An all-zero struct is empty.
  */
 struct o2_flows {
 	uint64_t clock;
 	size_t count, room;
-	struct o2_flow *flow; /* `count` of them, each in use */
+	struct o2_flow *flow; /* `count` flows, each in use */
 };
 
-/* What they hold goes back to the process; they are empty again. */
+/* Free what the flows hold; *flows is empty then. */
 void o2_flows_end(struct o2_flows *flows);
 
 /*
- * The flow that the packet belongs to, a new one if need be; NULL when memory runs out.  It may lie elsewhere
- * after the next call.  *lost: a copy of the flow that was forgotten to make room, without the kept bytes;
- * lost->used is false if there was room.
+ * The flow that the packet belongs to; a new one is made if there is none.  NULL when memory runs out.  The
+ * pointer is valid until the next call.  *lost: a copy, without the kept bytes, of the flow that was
+ * forgotten to make room; lost->used is false if no flow was forgotten.
  */
 struct o2_flow *o2_flows_of(struct o2_flows *flows, const struct o2_roce_packet *packet,
 			    struct o2_flow *lost);
 
-/* A queue pair begins a new life: what was sent to it before means nothing now. */
+/* The queue pair begins a new connection: forget the state of all flows to it. */
 void o2_flows_forget(struct o2_flows *flows, const struct o2_roce_address *dst, uint32_t dest_qp);
 
 enum o2_flow_order {
 	O2_FLOW_NEXT,
-	O2_FLOW_BACK,	  /* the first of those that were missing; then those behind it come again */
-	O2_FLOW_REPEATED, /* seen before */
+	O2_FLOW_BACK,	  /* the first of the missing packets; the sender repeats those after it */
+	O2_FLOW_REPEATED, /* the packet was seen before */
 	O2_FLOW_GAP,	  /* packets before it are missing; an open message is suspended */
 };
 
-/* Where a request packet stands in its flow, which then expects the one after it. */
+/* Where a request packet stands in its flow.  Unless it is repeated, the flow then expects the packet after it. */
 enum o2_flow_order o2_flow_advance(struct o2_flow *flow, const struct o2_roce_packet *packet);
 
-/* Begin the message whose first packet this is; one that was open is dropped. */
+/* Begin a message with its first packet; a message that was open is dropped. */
 void o2_flow_open(struct o2_flow *flow, const struct o2_roce_packet *packet);
-/* Add the packet's payload.  Returns false when memory runs out. */
+/* Add the packet's payload to the open message.  Returns false when memory runs out. */
 bool o2_flow_add(struct o2_flow *flow, const struct o2_roce_packet *packet);
 
 #endif

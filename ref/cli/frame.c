@@ -18,26 +18,26 @@
 #define VLAN_TAGS_MAX	   2u
 #define IPV4_FRAGMENT	   0x3fffu /* "more fragments" and the offset */
 #define IPV6_BYTES	   40u
-#define IPV6_AT_LENGTH	   4u /* of what follows */
+#define IPV6_AT_LENGTH	   4u /* length of what follows the header */
 
 #define ERF_BYTES	    16u
 #define ERF_AT_TYPE	    8u
-#define ERF_AT_RLEN	    10u	  /* of the record, its header and padding included */
-#define ERF_AT_WLEN	    14u	  /* of the packet on the wire */
-#define ERF_MORE	    0x80u /* of a type: an extension header follows */
+#define ERF_AT_RLEN	    10u	  /* length of the record, its header and padding included */
+#define ERF_AT_WLEN	    14u	  /* length of the packet on the wire */
+#define ERF_MORE	    0x80u /* bit of a type: an extension header follows */
 #define ERF_TYPE	    0x7fu
 #define ERF_TYPE_INFINIBAND 21u
 #define ERF_EXTENSION_BYTES 8u
 
 #define LRH_BYTES	 8u
-#define LRH_NEXT	 3u /* of the second byte */
+#define LRH_NEXT	 3u /* bits of the second byte */
 #define LRH_NEXT_BTH	 2u
 #define LRH_NEXT_GRH	 3u
 #define LRH_LENGTH	 0x7ffu /* in words, from the local route header to the invariant CRC */
 #define GRH_BYTES	 40u
 #define GRH_PROTOCOL_BTH 0x1bu
 
-/* What a frame has at least behind all that is passed here. */
+/* The least that a frame has after the headers that are passed here. */
 #define TRANSPORT_BYTES (O2_BTH_BYTES + O2_ICRC_BYTES)
 
 const uint8_t *o2_span_take(struct o2_span *span, size_t count)
@@ -57,7 +57,7 @@ enum o2_roce_verdict o2_span_short_of(const struct o2_span *span, size_t count)
 	return span->length_bytes < count ? O2_ROCE_MALFORMED : O2_ROCE_CUT;
 }
 
-/* A header says how long the rest is.  What is behind it pads the frame; what is not there was not captured. */
+/* A header gives the length of the rest: bytes beyond it are padding; bytes missing from it were not captured. */
 static void limit(struct o2_span *span, size_t length_bytes)
 {
 	span->length_bytes = length_bytes;
@@ -96,7 +96,7 @@ static enum o2_roce_verdict pass_ipv4(struct o2_span *span, struct o2_roce_packe
 	return O2_ROCE_PACKET;
 }
 
-/* IPv6, and the global route header, which has its form. */
+/* Pass an IPv6 header, or a global route header, which has the same form. */
 static enum o2_roce_verdict pass_ipv6(struct o2_span *span, uint8_t protocol, struct o2_roce_packet *packet)
 {
 	const uint8_t *header = o2_span_take(span, IPV6_BYTES);
@@ -126,7 +126,7 @@ static enum o2_roce_verdict pass_udp(struct o2_span *span)
 	return O2_ROCE_PACKET;
 }
 
-/* With what it says of its length, which ends the packet. */
+/* pass_ipv6, and end the packet where the header's length field says. */
 static enum o2_roce_verdict pass_whole_ipv6(struct o2_span *span, uint8_t protocol,
 					    struct o2_roce_packet *packet)
 {
@@ -143,7 +143,7 @@ static enum o2_roce_verdict pass_whole_ipv6(struct o2_span *span, uint8_t protoc
 	return O2_ROCE_PACKET;
 }
 
-/* RoCE without IP. */
+/* RoCE without IP: a global route header follows. */
 static enum o2_roce_verdict pass_global(struct o2_span *span, struct o2_roce_packet *packet)
 {
 	const enum o2_roce_verdict verdict = pass_whole_ipv6(span, GRH_PROTOCOL_BTH, packet);
@@ -152,7 +152,7 @@ static enum o2_roce_verdict pass_global(struct o2_span *span, struct o2_roce_pac
 										 : verdict;
 }
 
-/* What an Ethernet type says, behind the tags of virtual networks. */
+/* Pass VLAN tags, and then what the Ethernet type says. */
 static enum o2_roce_verdict pass_ethertype(struct o2_span *span, uint16_t type, struct o2_roce_packet *packet)
 {
 	enum o2_roce_verdict verdict;
@@ -177,13 +177,13 @@ static enum o2_roce_verdict pass_ethertype(struct o2_span *span, uint16_t type, 
 	return verdict == O2_ROCE_PACKET ? pass_udp(span) : verdict;
 }
 
-/* The first header of a frame is not there: what has not even so much is of another protocol. */
+/* The capture does not hold the frame's first header.  A frame shorter than that header is another protocol's. */
 static enum o2_roce_verdict no_link(const struct o2_span *span, size_t header_bytes)
 {
 	return span->length_bytes < header_bytes ? O2_ROCE_NOT_ROCE : O2_ROCE_CUT;
 }
 
-/* A link header of so many bytes that has the Ethernet type there. */
+/* Pass a link header of header_bytes that has the Ethernet type at type_at. */
 static enum o2_roce_verdict pass_link(struct o2_span *span, size_t header_bytes, size_t type_at,
 				      struct o2_roce_packet *packet)
 {
@@ -210,8 +210,8 @@ static enum o2_roce_verdict pass_sll2(struct o2_span *span, struct o2_roce_packe
 }
 
 /*
- * The ends are told by their LIDs, also where there is a global route header: on one connection some packets
- * may have one and others none.  A capture may leave out the CRCs.
+ * The two ends are told apart by their LIDs even if there is a global route header, because on one connection
+ * some packets may have that header and others not.  A capture may leave out the CRCs.
  */
 static enum o2_roce_verdict pass_infiniband(struct o2_span *span, struct o2_roce_packet *packet)
 {

@@ -24,7 +24,7 @@ static bool grow(struct o2_input *input, size_t *capacity_bytes)
 	return true;
 }
 
-/* NULL, or what went wrong. */
+/* Returns NULL, or what went wrong; "": more than limit_bytes. */
 static const char *read_all(FILE *file, size_t limit_bytes, struct o2_input *input)
 {
 	size_t capacity_bytes = 0, got;
@@ -37,7 +37,7 @@ static const char *read_all(FILE *file, size_t limit_bytes, struct o2_input *inp
 		input->length_bytes += got;
 		if (input->length_bytes > limit_bytes)
 			return "";
-		/* Asked once more, what has failed may say that it is at its end. */
+		/* After an error do not read again: the stream might report its end instead of the error. */
 	} while (got != 0 && !ferror(file));
 	return ferror(file) ? strerror(errno) : NULL;
 }
@@ -99,7 +99,7 @@ bool o2_input_is_hex(const struct o2_input *input)
 	return digits != 0 && digits % 2 == 0;
 }
 
-/* It is one. */
+/* `digit` must be a hexadecimal digit. */
 static uint8_t digit_value(uint8_t digit)
 {
 	return (uint8_t)o2_hex_digit(tolower(digit));
@@ -109,7 +109,7 @@ void o2_input_from_hex(struct o2_input *input)
 {
 	size_t digits = 0;
 
-	/* The byte that digits 2k and 2k + 1 make is written to place k, which has been read. */
+	/* Digits 2k and 2k + 1 make byte k, whose place in the buffer has been read before. */
 	for (size_t i = 0; i < input->length_bytes; i++) {
 		if (is_between(input->bytes[i]))
 			continue;

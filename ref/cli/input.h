@@ -9,11 +9,11 @@
 
 /* Files that the command reads.  Source: docs/cli.md, "Input". */
 
-/* A message and what may be around it is far shorter, also as text with two digits a byte. */
+/* Limit for a file with one message: far more than is needed, even as text with two digits a byte. */
 #define O2_CLI_MESSAGE_FILE_BYTES (1u << 20)
 
 struct o2_input {
-	const char *name; /* for messages: the path, or "standard input" */
+	const char *name; /* the path, or "standard input", for error messages */
 	uint8_t *bytes;	  /* owned */
 	size_t length_bytes;
 };
@@ -25,9 +25,9 @@ struct o2_input {
 bool o2_input_read(const char *path, size_t limit_bytes, struct o2_input *input);
 void o2_input_free(struct o2_input *input);
 
-/* A file that is read as it comes. */
+/* A file that is read as a stream. */
 struct o2_stream {
-	const char *name; /* as above */
+	const char *name; /* as in struct o2_input */
 	FILE *file;
 };
 
@@ -37,12 +37,12 @@ struct o2_stream {
 bool o2_stream_open(const char *path, struct o2_stream *stream);
 
 /*
- * Whether all of it is hexadecimal digits (in pairs), white space and colons.  No message and no private
- * data is: they begin with 0x91, 0x0b or 0x00.
+ * Whether the input is text of hexadecimal digits (in pairs), white space and colons.  Binary messages and
+ * private data never are: they begin with 0x91, 0x0b or 0x00.
  */
 bool o2_input_is_hex(const struct o2_input *input);
 
-/* Turn hexadecimal text into the bytes that it says, in place.  o2_input_is_hex must hold. */
+/* Turn hexadecimal text into the bytes that it spells, in place.  o2_input_is_hex must hold. */
 void o2_input_from_hex(struct o2_input *input);
 
 #endif

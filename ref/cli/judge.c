@@ -93,7 +93,7 @@ static int print_json(json_t *object)
 	return rc;
 }
 
-/* An o2_judge_sink: what is found is kept, and with --live also said now. */
+/* An o2_judge_sink: keep the finding, and with --live also print it now. */
 static void find(void *context, const struct o2_judge_finding *finding)
 {
 	struct judging *judging = context;
@@ -112,7 +112,7 @@ static void find(void *context, const struct o2_judge_finding *finding)
 	fflush(stdout);
 }
 
-/* Without packets there is nothing to say in words. */
+/* Without packets nothing is printed as text. */
 static int print(const struct o2_judge_result *result, bool json)
 {
 	if (!json) {
@@ -126,7 +126,7 @@ static int print(const struct o2_judge_result *result, bool json)
 	return O2_CLI_USAGE;
 }
 
-/* Judge the file, or what passes the interface, to its end.  Returns the exit status that what was seen asks for. */
+/* Judge the file, or the interface's traffic, to its end.  Returns the exit status for what was seen. */
 static int judge_all(FILE *file, const struct judge_options *options, struct judging *judging)
 {
 	struct o2_walk_totals *totals = &judging->totals.walk;
@@ -135,7 +135,7 @@ static int judge_all(FILE *file, const struct judge_options *options, struct jud
 						   judging->why);
 
 	judging->totals.links = o2_links_totals(judging->links);
-	/* What waited for a proof is told now. */
+	/* Now findings that waited for a proof are reported. */
 	o2_links_free(judging->links);
 	judging->links = NULL;
 	if (judging->failed)
@@ -148,7 +148,7 @@ static int judge_all(FILE *file, const struct judge_options *options, struct jud
 	return rc != 0 || judging->report->times[O2_JUDGE_MUST] != 0 ? O2_CLI_REFUSED : O2_CLI_OK;
 }
 
-/* Say what came of it. */
+/* Print the result, and add it to the files. */
 static int tell(const char *name, struct judging *judging, int status, const struct judge_options *options,
 		struct o2_judge_out *out)
 {
@@ -167,7 +167,7 @@ static int tell(const char *name, struct judging *judging, int status, const str
 	return status;
 }
 
-/* file: NULL for what passes the interface of that name. */
+/* file: NULL to judge the traffic of the interface `name`. */
 static int judge_one(const char *name, FILE *file, const struct judge_options *options,
 		     struct o2_judge_out *out)
 {
@@ -184,7 +184,7 @@ static int judge_one(const char *name, FILE *file, const struct judge_options *o
 		status = judge_all(file, options, &judging);
 	} else {
 		snprintf(judging.why, sizeof(judging.why), "not enough memory");
-		/* Who walks a file closes it. */
+		/* The walk would have closed the file. */
 		if (file != NULL && file != stdin)
 			fclose(file);
 	}
@@ -222,7 +222,7 @@ static int judge_files(int count, char **paths, const struct judge_options *opti
 	return status;
 }
 
-/* What is wrong with the command line; NULL: nothing. */
+/* Returns what is wrong with the command line; NULL: nothing. */
 static const char *misused(const struct judge_options *options, int files)
 {
 	if (options->live.interface != NULL)

@@ -18,7 +18,7 @@ static void put_row(const struct o2_judge_row *row, FILE *out)
 	o2_markup(out, "it should be so: %s (%s)\n", rule->sentence, rule->source);
 }
 
-/* The rows of a rule that are notes, or those that are not.  Returns how many there are. */
+/* Put those rows of a rule that are notes, or those that are not.  Returns how many there are. */
 static uint32_t put_rows(const struct o2_judge_report *report, enum o2_judge_rule_id rule, bool notes,
 			 FILE *out)
 {

@@ -5,8 +5,8 @@
 #include "cli/judge_report.h"
 
 /*
- * What the judge found, as JUnit: a suite for each capture, a case for each rule.  Source: docs/judge.md, "For
- * other programs".  Whether all could be written, the stream knows.
+ * What the judge found, as JUnit: a suite for each capture, a case for each rule.  Source: docs/judge.md,
+ * "For other programs".  Write errors are left in the stream's error indicator.
  */
 
 void o2_judge_junit_begin(FILE *out);

@@ -19,7 +19,7 @@ struct o2_judge_out {
 	uint32_t first_events;
 	struct o2_out_file file[FILES];
 	struct o2_judge_page *page; /* NULL: not wanted */
-	struct o2_ladder *ladder;   /* of the capture at work; NULL: none */
+	struct o2_ladder *ladder;   /* of the current capture; NULL: none */
 	json_t *log;		    /* SARIF; NULL: not wanted, or memory ran out */
 };
 
@@ -113,7 +113,7 @@ void o2_judge_out_add(struct o2_judge_out *out, const struct o2_judge_result *re
 		out->log = o2_judge_sarif_add(out->log, result);
 }
 
-/* What they could not write, their streams know. */
+/* Errors of writing are found in the streams, by close_all. */
 static bool end_all(struct o2_judge_out *out)
 {
 	bool good = true;

@@ -8,8 +8,8 @@
 #include "cli/ladder_html.h"
 
 struct o2_judge_page {
-	FILE *out, *body; /* body: the captures */
-	FILE *list;	  /* a row for each of them, in memory */
+	FILE *out, *body; /* body: the captures' sections */
+	FILE *list;	  /* a table row for each capture, in memory */
 	char *list_text;
 	size_t list_bytes;
 	unsigned int files;
@@ -37,7 +37,7 @@ struct o2_judge_page *o2_judge_page_new(FILE *out)
 	return NULL;
 }
 
-/* "1 must" and so on, each marked if there is one. */
+/* "1 must" and so on; counts other than 0 are marked. */
 static void put_counts(const uint64_t times[O2_JUDGE_SEVERITIES], FILE *out)
 {
 	for (int severity = 0; severity < O2_JUDGE_SEVERITIES; severity++) {
@@ -56,7 +56,7 @@ static void put_in_list(struct o2_judge_page *page, const struct o2_judge_result
 	o2_markup(page->list, "</td><td>%s</td></tr>\n", result->why != NULL ? result->why : "");
 }
 
-/* Links to the events of the page that show what the row is about. */
+/* Links to those events of the page that show what the row is about. */
 static void put_places(const struct o2_judge_row *row, const struct o2_ladder *ladder, unsigned int file,
 		       FILE *out)
 {
@@ -114,7 +114,7 @@ static void put_index(const struct o2_judge_report *report, const struct o2_ladd
 		fprintf(out, "<p>%" PRIu64 " findings more, of further nodes.</p>\n", report->more);
 }
 
-/* The text's first lines, each as one of ours. */
+/* The first lines of the text report, as a paragraph. */
 static void put_seen(struct o2_judge_page *page, const struct o2_judge_result *result)
 {
 	char *text = NULL;
@@ -208,7 +208,7 @@ bool o2_judge_page_end(struct o2_judge_page *page)
 {
 	bool good = fclose(page->list) == 0 && !page->failed;
 
-	/* A rewind forgets that something could not be written. */
+	/* Look before copy() rewinds, which clears the error indicator. */
 	good = fflush(page->body) == 0 && !ferror(page->body) && good;
 	put_top(page);
 	good = copy(page->body, page->out) && good;

@@ -38,7 +38,7 @@ struct o2_judge_row o2_judge_row_of(const struct o2_judge_finding *finding)
 
 bool o2_judge_row_same(const struct o2_judge_row *a, const struct o2_judge_row *b)
 {
-	/* Rules of the codec are literals: one address each. */
+	/* The codec's rule names are literals, so each has one address. */
 	return a->rule == b->rule && a->wire_rule == b->wire_rule && a->unproven == b->unproven &&
 	       a->who_nid == b->who_nid && a->peer_nid == b->peer_nid;
 }

@@ -14,7 +14,7 @@ static json_t *text_object(const char *text)
 	return o2_json_with(json_object(), "text", json_string(text));
 }
 
-/* As an array of one. */
+/* An array with this one element. */
 static json_t *list_of(json_t *only)
 {
 	return o2_json_append(json_array(), only);
@@ -58,7 +58,7 @@ json_t *o2_judge_sarif_begin(const char *version)
 	return o2_json_with(log, "runs", list_of(run));
 }
 
-/* A path as a reference; a new string, NULL when memory runs out. */
+/* A path as a URI reference; NULL when memory runs out. */
 static json_t *uri_of(const char *path)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/";
@@ -86,7 +86,7 @@ static json_t *artifact_location(const char *path, size_t index)
 			    json_integer((json_int_t)index));
 }
 
-/* The file, and the packet in it if there is one (0: none). */
+/* The location of the file, and of the packet in it (0: none). */
 static json_t *location_of(const char *path, size_t index, uint64_t packet)
 {
 	json_t *physical = o2_json_with(json_object(), "artifactLocation", artifact_location(path, index));
@@ -131,7 +131,7 @@ static json_t *row_to_result(const struct o2_judge_row *row, const char *path, s
 	return o2_json_with(object, "properties", o2_judge_row_to_json(row));
 }
 
-/* How it went with a capture.  It was judged, whatever was found; else it was cut or could not be read. */
+/* Whether a capture was judged to its end, whatever was found; if not, why (cut short or not readable). */
 static json_t *invocation_of(const struct o2_judge_result *result, size_t index)
 {
 	json_t *object =

@@ -8,8 +8,8 @@
  * What the judge found, as SARIF 2.1.0: one run over all captures, with the table of rules.  Source:
  * docs/judge.md, "For other programs".
  *
- * A log is made by o2_judge_sarif_begin, and is the caller's; NULL, which all take, is one for which memory
- * ran out.
+ * o2_judge_sarif_begin makes the log, which the caller owns.  NULL is a log for which memory ran out; _add
+ * accepts it.  If memory runs out in _add, it frees the log and returns NULL.
  */
 
 json_t *o2_judge_sarif_begin(const char *version);

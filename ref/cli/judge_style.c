@@ -2,8 +2,8 @@
 #include "cli/judge_page.h"
 
 /*
- * A ladder is a grid: number, time, credits of A, the lane between the life lines, credits of B.  The lines are
- * the background of each row, at --l from its left and --r from its right, so that they go through all of it.
+ * A ladder is a grid: number, time, credits of A, the lane between the life lines, credits of B.  The lines
+ * are each row's background, --l from its left edge and --r from its right, so that they have no gaps.
  */
 const char o2_judge_page_style[] =
 	":root{--ink:#1c2128;--dim:#667;--line:#c4cad2;--paper:#fff;--soft:#f3f5f8;--link:#0b5cad;--must:#"

@@ -8,7 +8,7 @@
 #include "wire/msg_type.h"
 
 #define HASH_SLOTS   1024u
-#define SEARCH_STEPS 4096u /* events that are looked at for what one of them goes back to */
+#define SEARCH_STEPS 4096u /* events that are searched for the cause of an event */
 
 struct o2_ladder *o2_ladder_new(uint32_t first, const struct o2_wire_options *wire)
 {
@@ -28,7 +28,7 @@ struct o2_ladder *o2_ladder_new(uint32_t first, const struct o2_wire_options *wi
 	return ladder;
 }
 
-/* Nothing of it is held. */
+/* No event of the connection is held any more. */
 static void drop_conn(struct o2_ladder *ladder, struct o2_ladder_conn *conn)
 {
 	TAILQ_REMOVE(&ladder->conns, conn, link);
@@ -48,7 +48,7 @@ static void drop(struct o2_ladder *ladder, struct o2_ladder_event *event)
 		drop_conn(ladder, conn);
 }
 
-/* The oldest of the recent ones goes. */
+/* Drop the oldest of the recent events. */
 static void forget(struct o2_ladder *ladder)
 {
 	struct o2_ladder_event *event = TAILQ_FIRST(&ladder->recent);
@@ -102,7 +102,7 @@ static void learn_addresses(struct o2_ladder_conn *conn, const struct o2_event *
 {
 	const enum o2_judge_side to = o2_judge_other(from);
 
-	/* What is said of all connections is of no address. */
+	/* An event that concerns all connections has no addresses. */
 	if (now->src.family_bytes == 0)
 		return;
 	if (now->kind == O2_EVENT_SEND || now->kind == O2_EVENT_WRITE) {
@@ -172,7 +172,7 @@ static struct o2_ladder_event *new_event(const struct o2_ladder *ladder, const s
 		event->rkey = told->rkey;
 		event->announced_bytes = told->announced_bytes;
 	}
-	/* Of what was missing before it, the packet's bytes say nothing. */
+	/* The packet's bytes say nothing about what was lost before it. */
 	if (told->kind == O2_JUDGE_LOST)
 		return event;
 	if (told->msg != NULL)
@@ -193,7 +193,7 @@ static void keep(struct o2_ladder *ladder, struct o2_ladder_event *event)
 {
 	struct o2_ladder_event *cause;
 
-	/* What it goes back to as well; that goes back to no more than a request. */
+	/* Keep the event's cause too, and so on.  Such a chain ends at a request at the latest. */
 	for (; event != NULL && !event->kept; event = cause) {
 		TAILQ_REMOVE(&ladder->recent, event, recent);
 		ladder->recent_count--;
@@ -204,7 +204,7 @@ static void keep(struct o2_ladder *ladder, struct o2_ladder_event *event)
 	}
 }
 
-/* Among the events of the connection; loss: what is missing, or what is there? */
+/* The connection's event at a packet; loss: the one that reports packets missing before it, or the packet's own? */
 static struct o2_ladder_event *at_packet(const struct o2_ladder_conn *conn, uint64_t number, bool loss)
 {
 	struct o2_ladder_event *event;
@@ -218,7 +218,7 @@ static struct o2_ladder_event *at_packet(const struct o2_ladder_conn *conn, uint
 	return NULL;
 }
 
-/* Keep what a finding is about, and what is around it. */
+/* Keep the event that a finding is about, and the events around it. */
 static void place(struct o2_ladder *ladder, struct o2_ladder_finding *finding)
 {
 	struct o2_ladder_conn *conn = find_conn(ladder, finding->conn_id);
@@ -237,7 +237,7 @@ static void place(struct o2_ladder *ladder, struct o2_ladder_finding *finding)
 		keep(ladder, event);
 		event = TAILQ_PREV(event, o2_ladder_events, of_conn);
 	}
-	/* It may have waited for a proof: some of what comes after it has come. */
+	/* The finding may have waited for a proof: later events may be here already. */
 	event = finding->event == NULL ? NULL : TAILQ_NEXT(finding->event, of_conn);
 	for (; event != NULL && after < O2_LADDER_AFTER; after++) {
 		keep(ladder, event);
@@ -309,7 +309,7 @@ void o2_ladder_end(struct o2_ladder *ladder)
 		forget(ladder);
 }
 
-/* Is `earlier` what the event, which its peer has sent, goes back to? */
+/* Does the event, which the peer sent, answer `earlier` or write to its descriptor? */
 static bool is_cause(const struct o2_ladder_event *event, const struct o2_ladder_event *earlier)
 {
 	if (event->kind == O2_JUDGE_REPLY || event->kind == O2_JUDGE_REJECT)
@@ -330,7 +330,7 @@ static bool is_cause(const struct o2_ladder_event *event, const struct o2_ladder
 	}
 }
 
-/* Can it go back to anything? */
+/* Can the event have a cause? */
 static bool has_cause(const struct o2_ladder_event *event)
 {
 	return event->kind == O2_JUDGE_REPLY || event->kind == O2_JUDGE_REJECT ||
@@ -346,7 +346,7 @@ struct o2_ladder_event *o2_ladder_cause(const struct o2_ladder_event *event)
 	for (uint32_t i = 0; earlier != NULL && has_cause(event) && i < SEARCH_STEPS; i++) {
 		if (earlier->from != event->from && is_cause(event, earlier))
 			return earlier;
-		/* A WRITE that misses its descriptor. */
+		/* If a WRITE misses its descriptor, its rkey still tells which one it is. */
 		if (key == NULL && event->kind == O2_JUDGE_WRITE && earlier->from != event->from &&
 		    earlier->has_desc && earlier->rkey == event->rkey)
 			key = earlier;

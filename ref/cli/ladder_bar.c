@@ -8,14 +8,14 @@
 
 #define WIDTH	       1000u
 #define LONG_MARKS_MAX 40u
-#define SPANS_MAX      32u /* separate stretches that are remembered: WRITEs in order make one */
+#define SPANS_MAX      32u /* separate ranges that are remembered: WRITEs in order make one */
 
 struct span {
 	uint64_t from, to;
 };
 
 struct o2_ladder_bar {
-	uint64_t total, filled; /* filled: the sum of all WRITEs inside */
+	uint64_t total, filled; /* filled: bytes of all WRITEs inside, added up */
 	uint32_t nspans;
 	struct span span[SPANS_MAX];
 	uint32_t nfrags;
@@ -61,7 +61,7 @@ static void rectangle(const struct o2_ladder_bar *bar, const char *class, uint64
 {
 	const double x = x_of(bar, from), width = x_of(bar, to) - x;
 
-	/* What is there is seen, however small it is. */
+	/* At least 3 units wide, so that even a small range is seen. */
 	fprintf(out, "<rect class=\"%s\" x=\"%.1f\" y=\"0\" width=\"%.1f\" height=\"14\"/>", class,
 		x > WIDTH - 3 ? WIDTH - 3.0 : x, width < 3 ? 3 : width);
 }
@@ -102,7 +102,7 @@ struct o2_ladder_span o2_ladder_bar_span(const struct o2_ladder_bar *bar, uint64
 
 	for (uint32_t i = 0; i < bar->nfrags; before += bar->frag[i++].rf_nob) {
 		const struct o2_rdma_frag *frag = &bar->frag[i];
-		const uint64_t at = addr - frag->rf_addr; /* huge: it begins before the fragment */
+		const uint64_t at = addr - frag->rf_addr; /* huge if the WRITE begins before the fragment */
 		uint64_t room;
 
 		if (at >= frag->rf_nob)
@@ -133,7 +133,7 @@ static void add(struct o2_ladder_bar *bar, uint64_t from, uint64_t to)
 		bar->span[bar->nspans++] = (struct span){from, to};
 }
 
-/* What was written before and is now once more. */
+/* Draw what was written before and is now written again. */
 static void put_again(const struct o2_ladder_bar *bar, const struct o2_ladder_span *now, FILE *out)
 {
 	for (uint32_t i = 0; i < bar->nspans; i++) {

@@ -9,8 +9,8 @@
 #include "wire/msg.h"
 
 /*
- * The memory that a descriptor offers, as a bar with a mark where a fragment begins, and what is written of it.
- * As SVG of 1000 by 14, which is stretched to the room that there is.
+ * A bar that shows the memory that a descriptor offers, marks where fragments begin, and what is written of
+ * it.  Drawn as SVG of 1000 by 14 units, stretched to the room that there is.
  */
 
 struct o2_ladder_bar;
@@ -19,23 +19,23 @@ struct o2_ladder_bar;
 struct o2_ladder_bar *o2_ladder_bar_new(const struct o2_rdma_desc *desc);
 void o2_ladder_bar_free(struct o2_ladder_bar *bar);
 
-/* Draw it empty, with its marks under a name that the others use: there is one for each bar of a page. */
+/* Draw the empty bar.  Its marks get the id `name`, unique on the page, to which the other functions refer. */
 void o2_ladder_bar_offer(const struct o2_ladder_bar *bar, const char *name, FILE *out);
 
-/* Where an RDMA WRITE goes: bytes from..to-1 of all that is offered; over: those behind its fragment. */
+/* Where an RDMA WRITE goes: bytes [from, to) of all that is offered.  over: bytes that pass its fragment's end. */
 struct o2_ladder_span {
-	bool inside; /* it begins in a fragment; else all is over */
+	bool inside; /* it begins in a fragment; else `over` counts all bytes */
 	uint32_t frag, nfrags;
 	uint64_t from, to, over, total;
 };
 
 struct o2_ladder_span o2_ladder_bar_span(const struct o2_ladder_bar *bar, uint64_t addr, uint64_t bytes);
 
-/* Draw a WRITE over what was written before, and add it. */
+/* Draw a WRITE on top of earlier ones, and remember it. */
 void o2_ladder_bar_write(struct o2_ladder_bar *bar, const struct o2_ladder_span *span, const char *name,
 			 FILE *out);
 
-/* Draw all that is written, and how far the status says. */
+/* Draw all that is written, with a mark where the reported bytes end. */
 void o2_ladder_bar_end(const struct o2_ladder_bar *bar, uint64_t reported_bytes, const char *name, FILE *out);
 uint64_t o2_ladder_bar_total(const struct o2_ladder_bar *bar);
 uint64_t o2_ladder_bar_filled(const struct o2_ladder_bar *bar);

@@ -43,7 +43,7 @@ static bool ends_with(const char *text, const char *end)
 	return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
-/* Is a finding of the event about this field? */
+/* Is a finding at the event about this field? */
 static bool is_accused(const struct table *table, const char *name)
 {
 	for (uint32_t i = 0; name[0] != '\0' && i < table->ladder->findings; i++) {
@@ -52,7 +52,7 @@ static bool is_accused(const struct table *table, const char *name)
 
 		if (finding->event != table->event || field == NULL)
 			continue;
-		/* The bytes that were written are held against the status. */
+		/* The number of bytes written is judged against the status. */
 		if (ends_with(name, strcmp(field, "bytes written") == 0 ? "ibcm_status" : field))
 			return true;
 	}

@@ -6,9 +6,9 @@
 #include "base/markup.h"
 #include "cli/ladder_row.h"
 
-#define RUN_LEAST 6u /* WRITEs, from which on those in the middle are folded */
+#define RUN_LEAST 6u /* WRITEs in a row, from which on the middle ones are folded */
 
-/* Is it a WRITE, after that one and into the same descriptor, of which nothing more is to be said? */
+/* Does the event follow `before` directly, as a WRITE into the same descriptor, and show no finding? */
 static bool goes_on(const struct o2_ladder_page *page, const struct o2_ladder_event *event,
 		    const struct o2_ladder_event *before)
 {
@@ -18,7 +18,7 @@ static bool goes_on(const struct o2_ladder_page *page, const struct o2_ladder_ev
 	       o2_ladder_severity(page->ladder, event) == O2_JUDGE_SEVERITIES;
 }
 
-/* Many WRITEs, of which the first and the last say enough; the others are folded.  Returns the last. */
+/* Put an event; if it begins a long run of WRITEs, the whole run, its middle folded.  Returns the last one put. */
 static struct o2_ladder_event *put_run(struct o2_ladder_page *page, struct o2_ladder_event *first)
 {
 	struct o2_ladder_event *event = first, *next = TAILQ_NEXT(first, of_conn);

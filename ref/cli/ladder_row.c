@@ -135,14 +135,14 @@ static void put_what(const struct o2_ladder_page *page, const struct o2_ladder_e
 	case O2_JUDGE_DISCONNECT:
 		fputs("<i>CM DREQ</i> the connection ends", out);
 		break;
-	case O2_JUDGE_PART: /* its WRITE is shown */
+	case O2_JUDGE_PART: /* shown with its WRITE */
 		break;
 	}
 }
 
 /* --- bars --- */
 
-/* The bar of a descriptor; NULL: none, or no memory. */
+/* The bar of the event's descriptor; NULL: no descriptor, or no memory. */
 static struct o2_ladder_bar *bar_of(const struct o2_ladder_page *page, struct o2_ladder_event *event)
 {
 	struct o2_ladder_said said;
@@ -156,7 +156,7 @@ static struct o2_ladder_bar *bar_of(const struct o2_ladder_page *page, struct o2
 	return event->bar;
 }
 
-/* The event whose descriptor the bar of this one is of: its own, or of what it goes back to; NULL: none. */
+/* The event whose descriptor the bar shows: the event itself, or its cause; NULL: none. */
 static struct o2_ladder_event *sink_of(struct o2_ladder_event *event, struct o2_ladder_event *cause)
 {
 	if (event->has_desc)
@@ -164,7 +164,7 @@ static struct o2_ladder_event *sink_of(struct o2_ladder_event *event, struct o2_
 	return cause != NULL && cause->has_desc ? cause : NULL;
 }
 
-/* The status that ends the transfer; negative: it moved nothing, or events are not there that may have. */
+/* The status that ends the transfer; negative: it moved nothing, or events that may have are missing. */
 static int32_t status_of(const struct o2_ladder_page *page, const struct o2_ladder_event *sink)
 {
 	return page->said.msg == NULL || page->gap_place > sink->place
@@ -172,7 +172,7 @@ static int32_t status_of(const struct o2_ladder_page *page, const struct o2_ladd
 		       : page->said.msg->u.completion.ibcm_status;
 }
 
-/* Which part of what the sink offers is written, or was. */
+/* Which part of the offered memory a WRITE goes to; at the end of a transfer, how much was written. */
 static void put_place(const struct o2_ladder_page *page, const struct o2_ladder_event *event,
 		      const struct o2_ladder_event *sink, const struct o2_ladder_bar *bar)
 {
@@ -269,7 +269,7 @@ static bool is_back(const struct o2_ladder *ladder, const struct o2_ladder_event
 	return false;
 }
 
-/* The beginning of a row: which event it is. */
+/* The beginning of a row: the packet's number and time. */
 static void put_where(const struct o2_ladder_page *page, const struct o2_ladder_event *event)
 {
 	const int severity = o2_ladder_severity(page->ladder, event);
@@ -292,7 +292,7 @@ static void put_where(const struct o2_ladder_page *page, const struct o2_ladder_
 void o2_ladder_row_html(struct o2_ladder_page *page, struct o2_ladder_event *event)
 {
 	struct o2_ladder_event *cause = o2_ladder_cause(event), *sink = sink_of(event, cause);
-	/* Before the event's own message is decoded: they use the same memory. */
+	/* Before the event's own message is decoded, because o2_ladder_say has one buffer. */
 	struct o2_ladder_bar *bar = bar_of(page, sink);
 	FILE *out = page->out;
 

@@ -8,24 +8,24 @@
 #include "cli/roce_layout.h"
 #include "wire/bytes.h"
 
-/* A connection.  qp[side]: the queue pair of that side, to which the other one sends. */
+/* A connection.  qp[side]: the queue pair of that side, to which the other side sends. */
 struct link {
 	struct o2_judge_conn *conn; /* NULL: not in use */
 	struct o2_roce_address addr[O2_JUDGE_SIDES];
 	uint32_t qp[O2_JUDGE_SIDES], cm_id[O2_JUDGE_SIDES], last_psn[O2_JUDGE_SIDES];
 	bool has_qp[O2_JUDGE_SIDES], has_cm_id[O2_JUDGE_SIDES];
-	/* Of what the side sends: number of the first packet, as the other side asks for; whether it has sent. */
+	/* Of what the side sends: PSN of its first packet, as the other side asked for; whether it has sent any. */
 	uint32_t start_psn[O2_JUDGE_SIDES];
 	bool has_sent[O2_JUDGE_SIDES];
-	bool o2iblnd;	     /* its request or a message has shown that it is */
-	bool other_protocol; /* or the other way round: the judge hears nothing of it */
+	bool o2iblnd;	     /* its request or a message has shown that it is o2iblnd's */
+	bool other_protocol; /* they have shown that it is not: the judge hears nothing of it */
 	uint64_t last_use;
 };
 
 struct o2_links {
 	struct o2_judge *judge;
 	uint64_t clock;
-	uint64_t last_frame, last_ns; /* of the last event, whosever it is */
+	uint64_t last_frame, last_ns; /* of the last event of any connection */
 	struct o2_links_totals totals;
 	struct link link[O2_LINKS_MAX];
 };
@@ -39,7 +39,7 @@ struct o2_links *o2_links_new(struct o2_judge *judge)
 	return links;
 }
 
-/* What was said over it. */
+/* Add what was sent over the connection. */
 static void count_said(const struct link *link, struct o2_links_totals *totals)
 {
 	const struct o2_judge_view view = o2_judge_view(link->conn);
@@ -97,14 +97,14 @@ struct o2_links_totals o2_links_totals(const struct o2_links *links)
 	return totals;
 }
 
-/* Does the event go from that side of the link to the other, as far as addresses tell? */
+/* Do the event's addresses fit a packet from that side of the link to the other? */
 static bool goes_from(const struct link *link, enum o2_judge_side from, const struct o2_event *event)
 {
 	return link->conn != NULL && o2_roce_address_same(&link->addr[from], &event->src) &&
 	       o2_roce_address_same(&link->addr[1 - from], &event->dst);
 }
 
-/* The link that a packet over a connection is of; *from: the side that sends it. */
+/* The link that a packet belongs to; *from: the side that sends it. */
 static struct link *by_qp(struct o2_links *links, const struct o2_event *event, enum o2_judge_side *from)
 {
 	for (size_t i = 0; i < O2_LINKS_MAX; i++) {
@@ -121,7 +121,7 @@ static struct link *by_qp(struct o2_links *links, const struct o2_event *event, 
 	return NULL;
 }
 
-/* The link that a message of the connection manager is of, by the sender's id and the receiver's. */
+/* The link that a message of the connection manager belongs to, by the sender's and the receiver's ids. */
 static struct link *by_cm_id(struct o2_links *links, const struct o2_event *event, enum o2_judge_side *from)
 {
 	const struct o2_cm_mad *cm = &event->cm;
@@ -142,7 +142,7 @@ static struct link *by_cm_id(struct o2_links *links, const struct o2_event *even
 	return NULL;
 }
 
-/* A link from event->src, side A, to event->dst. */
+/* A new link from event->src, side A, to event->dst, side B. */
 static struct link *add(struct o2_links *links, const struct o2_event *event, enum o2_judge_seen seen)
 {
 	struct link *link = &links->link[0];
@@ -195,8 +195,8 @@ static bool is_at(const struct link *link, enum o2_judge_side side, const struct
 }
 
 /*
- * A queue pair of that address begins another life: what is known of the one before is over.  asking: the link that
- * it is for, which stays; NULL: none yet.
+ * The queue pair `qp` at that address begins a new connection, so links that used it before have ended.
+ * asking: the link of the new connection, which stays; NULL: none yet.
  */
 static void forget_qp(struct o2_links *links, const struct o2_roce_address *addr, uint32_t qp,
 		      const struct link *asking)
@@ -210,7 +210,7 @@ static void forget_qp(struct o2_links *links, const struct o2_roce_address *addr
 	}
 }
 
-/* Is the request one that a link began with?  Who has sent something has had the reply, and asks no more. */
+/* Has a link begun with this same request?  A side that has sent packets has its reply, and asks no more. */
 static bool asked_before(const struct o2_links *links, const struct o2_event *event)
 {
 	for (size_t i = 0; i < O2_LINKS_MAX; i++) {
@@ -224,7 +224,7 @@ static bool asked_before(const struct o2_links *links, const struct o2_event *ev
 	return false;
 }
 
-/* Who sends a request or a reply names its queue pair, and the number of the first packet to it. */
+/* A request or a reply names its sender's queue pair, and the PSN of the first packet to that queue pair. */
 static void learn_end(struct link *link, enum o2_judge_side side, const struct o2_cm_mad *cm)
 {
 	link->qp[side] = cm->qp;
@@ -240,7 +240,7 @@ static bool has_magic(const uint8_t *bytes, size_t length_bytes)
 		o2_load32(bytes, O2_BIG_ENDIAN) == O2_MSG_MAGIC);
 }
 
-/* A request that is wrong still goes to the port of o2iblnd, or one to another port begins as o2iblnd's do. */
+/* Even an illegal request counts if it goes to o2iblnd's port, or to another one and begins as o2iblnd's do. */
 static bool asks_o2iblnd(const struct o2_event *event)
 {
 	return event->msg != NULL || event->cm.service_id == O2_RDMA_SERVICE_O2IBLND ||
@@ -268,7 +268,7 @@ static int take_reply(struct o2_links *links, const struct o2_event *event)
 	enum o2_judge_side from;
 	struct link *link = by_cm_id(links, event, &from);
 
-	/* Nothing was asked for, as far as was seen; or it is the same once more. */
+	/* The request was not seen, or the reply is a repetition. */
 	if (link == NULL || from != O2_JUDGE_B || link->has_cm_id[O2_JUDGE_B])
 		return 0;
 	forget_qp(links, &event->src, event->cm.qp, link);
@@ -305,7 +305,7 @@ static uint32_t first_psn(const struct o2_event *event)
 	return (event->psn - event->packets + 1) & O2_24_BITS;
 }
 
-/* A request has said what it is for; without it the first message does, and one later on that is o2iblnd's. */
+/* A request shows the protocol.  Without one, the first message shows it, or a later one that is o2iblnd's. */
 static void learn_protocol(struct link *link, const struct o2_event *event)
 {
 	if (link->has_cm_id[O2_JUDGE_A])
@@ -321,7 +321,7 @@ static int take_packets(struct o2_links *links, const struct o2_event *event, en
 	struct link *link = by_qp(links, event, &from);
 	int rc = 0;
 
-	/* Its reply was not seen, nor what was said before that. */
+	/* Only the link's request was seen, not its reply or what was sent before this: start again. */
 	if (link != NULL && !link->has_qp[O2_JUDGE_B]) {
 		drop(links, link);
 		link = NULL;
@@ -336,7 +336,7 @@ static int take_packets(struct o2_links *links, const struct o2_event *event, en
 	}
 	if (kind == O2_JUDGE_MESSAGE)
 		learn_protocol(link, event);
-	/* The first of a connection that is seen from its start has the number that was told. */
+	/* If the connection is seen from its start, a side's first packet must have the agreed PSN. */
 	if (link->has_cm_id[O2_JUDGE_B] && !link->has_sent[from] && first_psn(event) != link->start_psn[from])
 		rc = tell(links, link, from, O2_JUDGE_LOST, event);
 	link->has_sent[from] = true;
@@ -344,7 +344,7 @@ static int take_packets(struct o2_links *links, const struct o2_event *event, en
 	return rc != 0 ? rc : tell(links, link, from, kind, event);
 }
 
-/* The one link without a queue pair of side A to which the acknowledgement can belong; else NULL. */
+/* The only link without side A's queue pair that the acknowledgement fits; NULL: none, or several. */
 static struct link *acknowledged(struct o2_links *links, const struct o2_event *event)
 {
 	struct link *found = NULL;
@@ -362,7 +362,7 @@ static struct link *acknowledged(struct o2_links *links, const struct o2_event *
 	return found;
 }
 
-/* Both ways of a connection have shown that they belong together. */
+/* An acknowledgement may show that two directions, seen apart so far, are one connection. */
 static int take_ack(struct o2_links *links, const struct o2_event *event)
 {
 	enum o2_judge_side from;
@@ -379,7 +379,7 @@ static int take_ack(struct o2_links *links, const struct o2_event *event)
 		o2_judge_both_ways(link->conn);
 		return 0;
 	}
-	/* What each has said was judged by itself, and has no common order with the other's. */
+	/* Each direction was judged by itself, and their common order is not known: the judge starts again. */
 	link->o2iblnd = link->o2iblnd || other->o2iblnd;
 	link->other_protocol = !link->o2iblnd && (link->other_protocol || other->other_protocol);
 	if (!link->other_protocol) {
@@ -392,7 +392,7 @@ static int take_ack(struct o2_links *links, const struct o2_event *event)
 	return link->conn == NULL ? -ENOMEM : 0;
 }
 
-/* Something was not seen: of the event's direction, or of either side of all if it cannot be told which. */
+/* Something was not seen: in the event's direction, or in any direction of all links if that is not known. */
 static int take_missing(struct o2_links *links, const struct o2_event *event)
 {
 	enum o2_judge_side from;
@@ -416,7 +416,7 @@ static int take_nak(struct o2_links *links, const struct o2_event *event)
 	return link == NULL ? 0 : tell(links, link, from, O2_JUDGE_NAK, event);
 }
 
-/* Its WRITE says whose it is, if nothing has before. */
+/* If the link is not known yet, the WRITE that follows will make it known. */
 static int take_part(struct o2_links *links, const struct o2_event *event)
 {
 	enum o2_judge_side from;

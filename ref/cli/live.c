@@ -17,7 +17,7 @@ static void stop(int signal_number)
 	stopped = 1;
 }
 
-/* Signals end the walk, so that what was found can be said; a second one of the same kind ends the program. */
+/* A signal ends the walk, so that findings can be printed; a second one of the same kind ends the program. */
 static void take_signals(void)
 {
 	struct sigaction action = {.sa_handler = stop, .sa_flags = (int)SA_RESETHAND};

@@ -20,7 +20,7 @@ bool o2_lst_inside(const struct o2_msg *msg, struct o2_lst_msg *lst)
 	    hdr->payload_length != O2_LST_MSG_BYTES || hdr->msg.put.ptl_index < O2_LST_PORTAL_TEST ||
 	    hdr->msg.put.ptl_index > O2_LST_PORTAL_RDMA)
 		return false;
-	/* One of another version is shown with its fields; after the other refusals there are none. */
+	/* A message of another version is shown with its fields; other refused messages have none. */
 	return o2_lst_msg_decode(msg->u.immediate.payload, hdr->payload_length, lst, &error) == 0 ||
 	       strcmp(error.rule, o2_lst_rules[O2_LST_RULE_VERSION].id) == 0;
 }
@@ -47,7 +47,7 @@ static void add_name(struct o2_words *words, const struct o2_lst_name *name)
 	o2_words_add(words, " \"%s\"", text);
 }
 
-/* The name, or the number of what has none. */
+/* Add the name, or the number if there is no name. */
 static void add_name_of(struct o2_words *words, const char *name, uint32_t value)
 {
 	if (name != NULL)
@@ -132,7 +132,7 @@ static void add_request(struct o2_words *words, const struct o2_lst_msg *msg)
 	}
 }
 
-/* Only what the status warrants: a kernel leaves old bytes in the rest. */
+/* Add only fields that the status makes valid: a kernel leaves old bytes in the others. */
 static void add_reply(struct o2_words *words, const struct o2_lst_msg *msg)
 {
 	const uint32_t status = msg->u.reply.status;

@@ -14,7 +14,7 @@ static const char *const kind_names[] = {
 	[O2_EVENT_NAK] = "NAK",	  [O2_EVENT_NOTE] = "note",
 };
 
-/* Set members that may themselves have failed; false if memory ran out. */
+/* Set a member whose value may have failed to be made; false if memory ran out. */
 static bool set(json_t *object, const char *key, json_t *child)
 {
 	return json_object_set_new(object, key, child) == 0;
@@ -50,7 +50,7 @@ static bool set_result(json_t *object, const struct o2_event *event)
 	return true;
 }
 
-/* Beside "message": what LNet selftest says in it. */
+/* Beside "message", the member "lst": the message of LNet selftest in it. */
 static bool set_lst(json_t *object, const struct o2_event *event)
 {
 	struct o2_lst_msg lst;

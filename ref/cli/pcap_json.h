@@ -7,8 +7,8 @@
 #include "cli/pcap_walk.h"
 
 /*
- * An event of kind O2_EVENT_NOTE or before, as the form o2ref/pcap_event/output (docs/cli.md, "Captures").  NULL when memory runs out; the
- * caller owns it.
+ * An event as the form o2ref/pcap_event/output (docs/cli.md, "Captures"); its kind is O2_EVENT_NOTE or one
+ * before it in the enum.  NULL when memory runs out; the caller owns the object.
  */
 #define O2_PCAP_EVENT_FORM "o2ref/pcap_event/output"
 

@@ -17,7 +17,7 @@ struct print {
 	bool color;
 	bool failed; /* memory ran out */
 	bool has_start;
-	uint64_t start_ns; /* of the first event: times are relative to it */
+	uint64_t start_ns; /* time of the first event, to which times are relative */
 };
 
 static const char *paint(const struct print *print, const char *code)
@@ -35,7 +35,7 @@ static void print_where(struct print *print, const struct o2_event *event)
 		print->has_start = true;
 		print->start_ns = event->time_ns;
 	}
-	/* Packets of a capture need not be in order of time. */
+	/* Packets of a capture need not be in the order of their times. */
 	earlier = event->time_ns < print->start_ns;
 	apart_ns = earlier ? print->start_ns - event->time_ns : event->time_ns - print->start_ns;
 	o2_roce_address_text(&event->src, src);
@@ -191,7 +191,7 @@ int o2_pcap_print(struct o2_stream *stream, const struct o2_wire_options *option
 	}
 	if (rc != 0) {
 		o2_cli_complain("%s: %s", stream->name, why);
-		/* A file that cannot be read is not a file that is refused. */
+		/* A file that cannot be read is not the same as a file that is refused. */
 		return rc == -EIO ? O2_CLI_USAGE : O2_CLI_REFUSED;
 	}
 	if (totals.refused == 0)

@@ -14,7 +14,7 @@
 #define TOO_MANY  "more than " DIGITS(O2_FLOWS_MAX) " directions of connections"
 #define CUT	  "a packet that was not captured as a whole"
 
-/* Everything that the steps of one walk share. */
+/* State of one walk. */
 struct walk {
 	const struct o2_wire_options *options;
 	o2_event_sink sink;
@@ -22,7 +22,7 @@ struct walk {
 	struct o2_walk_totals *totals;
 	struct o2_flows flows;
 	struct o2_capture *capture;
-	uint64_t time_ns;  /* of the packet at work */
+	uint64_t time_ns;  /* of the current packet */
 	struct o2_msg msg; /* large */
 	struct o2_reject reject;
 	struct o2_error refused;
@@ -124,7 +124,7 @@ static void report_part(struct walk *walk, const struct o2_flow *flow, const str
 	report(walk, &event);
 }
 
-/* The direction that the packet belongs to, NULL without memory.  For a new one the quietest may have to go. */
+/* The packet's flow; NULL: no memory.  For a new flow, the quietest one may have to be forgotten. */
 static struct o2_flow *flow_of(struct walk *walk, const struct o2_roce_packet *packet)
 {
 	struct o2_flow lost = {.used = false};
@@ -142,7 +142,7 @@ static struct o2_flow *flow_of(struct walk *walk, const struct o2_roce_packet *p
 	return flow;
 }
 
-/* Since the last packet that was new its sender has been trying again. */
+/* The sender has been retrying since its last packet that was new. */
 static void count_repeated(struct walk *walk, const struct o2_flow *flow)
 {
 	struct o2_walk_totals *totals = walk->totals;
@@ -186,7 +186,7 @@ static int take_request(struct walk *walk, const struct o2_roce_packet *packet)
 								  : "a WRITE without its first packets");
 		return 0;
 	}
-	/* A receiver has no use for what follows a gap: it waits until the sender goes back. */
+	/* A receiver ignores packets after a gap: it waits until the sender goes back. */
 	if (flow->suspended)
 		return 0;
 	if (flow->kind == O2_ROCE_WRITE)
@@ -198,7 +198,7 @@ static int take_request(struct walk *walk, const struct o2_roce_packet *packet)
 	return 0;
 }
 
-/* Our reject records come with one reason; the private data of others is not ours to read. */
+/* o2iblnd's reject records come with one reason; private data with other reasons is not o2iblnd's. */
 static void decode_private(struct walk *walk, struct o2_event *event)
 {
 	const struct o2_cm_mad *cm = &event->cm;
@@ -246,7 +246,7 @@ static void take_ack(struct walk *walk, const struct o2_roce_packet *packet)
 	report(walk, &event);
 }
 
-/* A packet that takes a place in its direction, and of which no more is told. */
+/* A packet that counts in its flow, but of which only a note is reported. */
 static int take_other(struct walk *walk, const struct o2_roce_packet *packet)
 {
 	struct o2_flow *flow = flow_of(walk, packet);
@@ -310,7 +310,7 @@ static int take_frame(struct walk *walk, const struct o2_frame *frame)
 	return 0;
 }
 
-/* What is still open when the file ends. */
+/* Note each message that is still open when the file ends. */
 static void finish(struct walk *walk)
 {
 	for (size_t i = 0; i < walk->flows.count; i++) {
@@ -376,12 +376,12 @@ int o2_pcap_walk_bytes(const uint8_t *bytes, size_t length_bytes, const struct o
 		       o2_event_sink sink, void *context, struct o2_walk_totals *totals,
 		       char why[O2_PCAP_WHY_BYTES])
 {
-	/* It is only read. */
+	/* Mode "r" only reads: the cast away from const does no harm. */
 	FILE *file = fmemopen((void *)(uintptr_t)bytes, length_bytes, "r");
 	char buffer[BUFSIZ];
 
 	if (file != NULL) {
-		/* The file is closed before this returns: it need not allocate one. */
+		/* This buffer saves an allocation; the file is closed before this function returns. */
 		setvbuf(file, buffer, _IOFBF, sizeof(buffer));
 		return o2_pcap_walk(file, options, sink, context, totals, why);
 	}

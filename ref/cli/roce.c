@@ -15,7 +15,7 @@
 #define ATOMICACK_BYTES 8u
 
 /*
- * What an opcode says.  Source: the InfiniBand architecture specification, volume 1, "Base transport
+ * What an opcode means.  Source: the InfiniBand architecture specification, volume 1, "Base transport
  * header".
  */
 struct opcode {

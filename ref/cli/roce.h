@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /*
- * One packet of an InfiniBand transport: what carries it (RoCEv2 over Ethernet, native InfiniBand and so on:
- * frame.h), base transport header and what its opcode adds.  Source: docs/cli.md, "Captures".
+ * One packet of an InfiniBand transport: its carrier (RoCEv2 over Ethernet, native InfiniBand and so on:
+ * frame.h), base transport header, and headers that its opcode adds.  Source: docs/cli.md, "Captures".
  */
 
 enum o2_roce_kind {
@@ -22,7 +22,7 @@ enum o2_roce_kind {
 };
 
 struct o2_roce_address {
-	uint8_t family_bytes; /* 2: a LID; 4, 16: an IP address, or a GID */
+	uint8_t family_bytes; /* 2: a LID; 4: an IPv4 address; 16: an IPv6 address or a GID */
 	uint8_t bytes[16];
 };
 
@@ -30,8 +30,8 @@ struct o2_roce_packet {
 	struct o2_roce_address src, dst;
 	uint8_t opcode;
 	enum o2_roce_kind kind;
-	bool datagram;	  /* opcode of an unreliable datagram, else of a reliable connection */
-	bool first, last; /* of the packets of its message; both for an "only" */
+	bool datagram;	  /* service of the opcode: unreliable datagram, else reliable connection */
+	bool first, last; /* among the packets of its message; both for an "only" */
 	uint32_t dest_qp; /* 24 bits */
 	uint32_t psn;	  /* 24 bits */
 	/* WRITE first and only, READ requests: */
@@ -40,10 +40,10 @@ struct o2_roce_packet {
 	uint32_t dma_bytes;
 	/* ACK and last packets of read responses: */
 	uint8_t syndrome;
-	/* Without padding and ICRC. */
-	const uint8_t *payload; /* into the packet: seen_bytes */
+	/* The payload without padding and ICRC. */
+	const uint8_t *payload; /* points into the frame: seen_bytes */
 	size_t payload_bytes;	/* on the wire */
-	size_t seen_bytes;	/* that the capture holds: as many, or fewer */
+	size_t seen_bytes;	/* bytes that the capture holds, at most payload_bytes */
 };
 
 enum o2_roce_verdict {
@@ -53,23 +53,23 @@ enum o2_roce_verdict {
 	O2_ROCE_MALFORMED, /* its lengths contradict each other */
 };
 
-/* A record of a capture. */
+/* A frame as a capture records it. */
 struct o2_frame {
 	int link_type; /* as in pcap files */
 	const uint8_t *bytes;
-	size_t seen_bytes;   /* that the capture holds: no other byte is read */
-	size_t length_bytes; /* of the frame as it was */
+	size_t seen_bytes;   /* bytes that the capture holds: no other byte is read */
+	size_t length_bytes; /* length of the original frame */
 };
 
-/* "Ethernet" and so on; NULL: frames of that link type are not read. */
+/* "Ethernet" and so on; NULL: a link type that is not supported. */
 const char *o2_frame_link_type_name(int number);
 
-/* For O2_ROCE_CUT and O2_ROCE_MALFORMED what was read before is set. */
+/* For O2_ROCE_CUT and O2_ROCE_MALFORMED *packet holds what was parsed until then. */
 enum o2_roce_verdict o2_roce_parse(const struct o2_frame *frame, struct o2_roce_packet *packet);
 
 bool o2_roce_address_same(const struct o2_roce_address *a, const struct o2_roce_address *b);
 
-/* The textual form of an address: at least 46 bytes. */
+/* The textual form of an address, which needs at least 46 bytes. */
 #define O2_ROCE_ADDRESS_TEXT_BYTES 48u
 void o2_roce_address_text(const struct o2_roce_address *address, char text[O2_ROCE_ADDRESS_TEXT_BYTES]);
 

@@ -3,9 +3,9 @@
 #define O2_CLI_ROCE_LAYOUT_H
 
 /*
- * RoCEv2 over Ethernet: how long its headers are, and where their fields are that are read or written here.
- * Source: the InfiniBand architecture specification, volume 1, "Base transport header" and "Extended transport
- * headers"; annex A17 (RoCEv2); RFC 791, RFC 768.
+ * RoCEv2 over Ethernet: lengths of its headers, and offsets of those fields that are read or written here.
+ * Source: the InfiniBand architecture specification, volume 1, "Base transport header" and "Extended
+ * transport headers"; annex A17 (RoCEv2); RFC 791, RFC 768.
  */
 
 #define O2_ETHERNET_BYTES   14u
@@ -27,16 +27,16 @@
 #define O2_UDP_BYTES	 8u
 #define O2_UDP_AT_SRC	 0u
 #define O2_UDP_AT_DST	 2u
-#define O2_UDP_AT_LENGTH 4u /* its header included */
+#define O2_UDP_AT_LENGTH 4u /* the UDP header included */
 #define O2_ROCE_UDP_PORT 4791u
 
 #define O2_BTH_BYTES	 12u
 #define O2_BTH_AT_OPCODE 0u
 #define O2_BTH_AT_FLAGS	 1u
 #define O2_BTH_AT_PKEY	 2u
-#define O2_BTH_AT_QP	 4u /* a byte that is reserved, and 24 bits; so is the next */
+#define O2_BTH_AT_QP	 4u /* 8 other bits, then 24 bits; so is the PSN */
 #define O2_BTH_AT_PSN	 8u
-#define O2_BTH_PAD_SHIFT 4u /* of two bits of the flags */
+#define O2_BTH_PAD_SHIFT 4u /* position of the pad count, two bits of the flags */
 #define O2_BTH_PAD_MAX	 3u
 #define O2_24_BITS	 0xffffffu
 
@@ -50,7 +50,7 @@
 #define O2_DETH_AT_QP	4u
 #define O2_ICRC_BYTES	4u
 
-/* The high 3 bits of an opcode are its service, the low 5 what it does: as for reliable connections. */
+/* The high 3 bits of an opcode are its service, the low 5 the operation, coded as for reliable connections. */
 #define O2_SERVICE_SHIFT 5u
 #define O2_SERVICE_RC	 0u
 #define O2_SERVICE_UD	 3u

@@ -10,10 +10,10 @@
 #include "wire/nid.h"
 
 #define BYTES_IN_ROW  8u
-#define FRAME_BYTES   (3 * BYTES_IN_ROW) /* "xx " for each, the last blank a NUL */
-#define BLOCK_AT_MOST 64u		 /* of a block without fields */
+#define FRAME_BYTES   (3 * BYTES_IN_ROW) /* "xx " for each byte; the last blank is a NUL */
+#define BLOCK_AT_MOST 64u		 /* bytes shown of a block without fields */
 
-/* ANSI, which every terminal of today understands. */
+/* ANSI escape sequences, which all terminals of today understand. */
 #define DIM   "\033[2m"
 #define NAME  "\033[36m"
 #define ALARM "\033[1;31m"
@@ -33,7 +33,7 @@ static void hex_text(const uint8_t *bytes, size_t count, char text[FRAME_BYTES +
 		text[3 * (count < BYTES_IN_ROW ? count : BYTES_IN_ROW) - 1] = '\0';
 }
 
-/* Lengths have no place of their own: a refusal of one is about no field. */
+/* A length has no offset in the input, so a refusal of a length marks no field. */
 static bool is_refused(const struct o2_rows *rows, size_t at, size_t width_bytes)
 {
 	const struct o2_error *refused = rows->refused;
@@ -219,7 +219,7 @@ void o2_row_refusal(const struct o2_rows *rows, const char *note)
 	if (strcmp(refused->field, "length_bytes") != 0)
 		fprintf(rows->out, " at offset %" PRIu32, refused->offset_bytes);
 	fprintf(rows->out, ": value %" PRIu64 " (0x%" PRIx64 ")", refused->value, refused->value);
-	/* A limit that cannot be compared with the value is told where a note says what it is. */
+	/* A limit that cannot be compared with the value is printed only if a note explains it. */
 	if (refused->limit_kind != O2_LIMIT_OTHER || note[0] != '\0')
 		fprintf(rows->out, ", %s %" PRIu64 " (0x%" PRIx64 ")%s%s",
 			refused->limit_kind == O2_LIMIT_EXACT ? "expected" : "limit", refused->limit,

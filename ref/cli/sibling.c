@@ -9,7 +9,7 @@
 #define MAX_ARGUMENTS 64
 
 /*
- * Become another program of the folder that this one is in; it gets our arguments.  Returns only on failure.
+ * Replace this process by another program of the same folder, with our arguments.  Returns only on failure.
  */
 static int become(const char *program, int argc, char **argv)
 {
@@ -29,14 +29,13 @@ static int become(const char *program, int argc, char **argv)
 	return O2_CLI_USAGE;
 }
 
-/* Scenarios, generators and the memory model are the property runner's, and the library knows nothing of
- * them. */
+/* The property runner has the scenarios, the generators and the memory model; the library has none of them. */
 int o2_cli_props(int argc, char **argv)
 {
 	return become("o2props", argc, argv);
 }
 
-/* What --device says last, read as getopt_long(3) reads it; no other option begins with --d.  NULL: nothing. */
+/* The last value of --device, as getopt_long(3) reads it; no other option begins with --d.  NULL: none. */
 static const char *device_said(int argc, char **argv)
 {
 	static const char option[] = "--device";
@@ -55,9 +54,7 @@ static const char *device_said(int argc, char **argv)
 	return said;
 }
 
-/*
- * Devices are linked in, so there is one program for those of the machine and one for those of the process.
- */
+/* Devices are linked in: o2ref-net has those of the machine, o2ref-net-loop the one in the process. */
 int o2_cli_net(int argc, char **argv)
 {
 	const char *device = device_said(argc, argv);

@@ -8,11 +8,11 @@
 #include "wire/reject.h"
 
 /*
- * What a message says, on one line: type, the LNet message in it, cookies, key, bytes, status, credits, a
- * message of LNet selftest.
+ * A message on one line: type, the LNet message in it, cookies, key, bytes, status, credits, and a message of
+ * LNet selftest.
  */
 
-#define O2_SUMMARY_TEXT_BYTES 512u /* longer than any */
+#define O2_SUMMARY_TEXT_BYTES 512u /* longer than any summary */
 
 void o2_msg_summary(const struct o2_msg *msg, char text[O2_SUMMARY_TEXT_BYTES]);
 void o2_reject_summary(const struct o2_reject *reject, char text[O2_SUMMARY_TEXT_BYTES]);

@@ -6,9 +6,9 @@
 #include "mem/kmap.h"
 #include "wire/nid.h"
 
-/* What memory holds: it is filled a slice at a time. */
+/* Filling memory with a stream's bytes, a slice at a time. */
 
-/* In pieces of a little less than a page, one slice is still no more of them than a buffer may have. */
+/* Even in pieces of a little less than a page, a slice has no more pieces than a buffer may have. */
 #define SLICE_BYTES (O2_MAX_TRANSFER_BYTES / 2)
 
 static struct o2_buffer slice(const struct o2_transfer_memory *memory, uint64_t at, uint64_t *left_bytes)
@@ -41,7 +41,7 @@ bool o2_net_fill(const struct o2_arena *arena, const struct o2_transfer_memory *
 	return ok;
 }
 
-/* Of o2_net_memory: one more than there are pages leaves gaps between them. */
+/* Pieces, for o2_net_memory, of an offer: more pieces than pages leave gaps, as the quirk wants. */
 static uint32_t pieces_of(const struct o2_net_options *options, const struct o2_net_offer *offer,
 			  uint32_t page_bytes)
 {
@@ -68,7 +68,7 @@ uint32_t o2_net_offer_pages(const struct o2_net_options *options, uint32_t page_
 	return pages;
 }
 
-/* Of what an offer has, the bytes of a part of the stream where they belong. */
+/* Fill a part of an offer's memory with the stream's bytes at the same offsets. */
 static bool fill_part(const struct o2_arena *arena, const struct o2_transfer_memory *memory, uint64_t seed,
 		      const struct o2_net_part *part)
 {

@@ -9,9 +9,9 @@
 #include "cli/cli.h"
 #include "wire/bytes.h"
 
-#define PORT 1u /* o2iblnd's devices have one */
+#define PORT 1u /* port number: o2iblnd's devices have one port */
 
-/* Is this GID an IPv4 address, for RoCE v2? */
+/* Does this GID stand for an IPv4 address, for RoCE v2? */
 static bool address_of(struct ibv_context *context, uint32_t index, uint32_t *address)
 {
 	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};

@@ -8,15 +8,15 @@
 #include "cli/net/options.h"
 #include "lnet/lnet.h"
 
-/* What --verbose says of a request of a peer's. */
+/* What --verbose prints about a peer's request. */
 
-/* A ping, or a push: at the place that LNet keeps for them, whatever memory is offered elsewhere. */
+/* Is it a ping or a push?  Those go to a portal and match bits of their own, whatever memory is offered there. */
 bool o2_net_is_ping(const struct o2_lnet_hdr *hdr);
 
 /* "10.77.0.1@o2ib: ping", without a newline. */
 void o2_net_event_text(const struct o2_lnet_event *event, char *text, size_t text_bytes);
 
-/* The same as a line on standard output, where the command line asks for it. */
+/* The same as a line on standard output, if options->verbose is set and options->json is not. */
 void o2_net_tell_event(const struct o2_net_options *options, const struct o2_lnet_event *event);
 
 #endif

@@ -34,7 +34,7 @@ struct o2_net_judging *o2_net_judging_tell(const struct o2_net_options *options,
 					   void *context)
 {
 	struct o2_end_judge_options end = {
-		/* The end gives up after --timeout, and what is late by then is to be named. */
+		/* Our end gives up after --timeout; the judge must name what is late before that. */
 		.judge = {.timeout_ms = options->timeout_ms - options->timeout_ms / 10,
 			  .keepalive_ms = O2_JUDGE_DEFAULTS.keepalive_ms,
 			  .seed = options->seed},

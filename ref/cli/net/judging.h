@@ -8,35 +8,35 @@
 #include "judge/end/end_judge.h"
 
 /*
- * --judge: what our end sends and receives, told to the judge.  Each finding is a line on stderr.
+ * --judge: tells the judge what our end sends and receives.  Each finding is a line on stderr.
  * Source: docs/judge.md, "At an end of ours".
  */
 
 struct o2_net_judging;
 
-/* options: those of the command.  NULL, and has complained: not enough memory. */
+/* options: those of the command.  Returns NULL, after a line on stderr, if there is not enough memory. */
 struct o2_net_judging *o2_net_judging_new(const struct o2_net_options *options);
 /*
- * The same, with findings told to sink instead of people, who gets nothing printed: to be ended by
- * o2_net_judging_free, which may be told NULL.
+ * The same, but findings go to `sink`, and nothing is printed.  It is ended with o2_net_judging_free, which
+ * accepts NULL.
  */
 struct o2_net_judging *o2_net_judging_tell(const struct o2_net_options *options, o2_judge_sink sink,
 					   void *context);
 void o2_net_judging_free(struct o2_net_judging *judging);
 
-/* What hears it. */
+/* The judge of our end. */
 const struct o2_end_judge *o2_net_judging_end_judge(const struct o2_net_judging *judging);
 
-/* For the configuration of an interface; NULL for NULL. */
+/* The watch for an interface's configuration, which tells the judge; NULL for NULL. */
 const struct o2_watch *o2_net_judging_watch(const struct o2_net_judging *judging);
 
-/* What was found so far, for the command's own form.  NULL when memory runs out. */
+/* The findings so far, for the command's JSON form.  NULL when memory runs out. */
 json_t *o2_net_judging_to_json(const struct o2_net_judging *judging);
 
 /*
- * Nothing more will be heard: say what was, unless options want JSON, and free.  May be NULL.  Returns the
- * command's exit status, which is O2_CLI_REFUSED at least if a rule was broken that must hold, or memory ran
- * out, so that not all was heard: that is said.
+ * End the judging: print the totals, unless options want JSON, and free.  May be NULL.  Returns the command's
+ * exit status, at least O2_CLI_REFUSED if a rule that must hold was broken, or if memory ran out, so that not
+ * all was heard (which this reports).
  */
 int o2_net_judging_end(struct o2_net_judging *judging, int status);
 

@@ -10,7 +10,7 @@
 
 #define UNTOUCHED_RUN 8u
 
-/* Bytes of runs that are the complement of what belongs there. */
+/* Count the bytes, in long enough runs, that are the complement of what belongs there. */
 static uint64_t count_untouched(const uint8_t *bytes, const uint8_t *want, uint64_t n)
 {
 	const uint64_t least = n < UNTOUCHED_RUN ? n : UNTOUCHED_RUN;

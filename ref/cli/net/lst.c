@@ -24,7 +24,7 @@ struct lst {
 	struct o2_lst_rpc_config rpc_config;
 	struct o2_lst_console_config config;
 	struct o2_lst_rpc *rpc;
-	struct o2_net_lst_node node; /* --reverse: the server, whose RPCs are the console's too */
+	struct o2_net_lst_node node; /* --reverse: the server, whose RPCs the console uses too */
 	struct o2_lst_console *console;
 	struct o2_net_report report;
 	uint64_t *began_ns; /* by lane */
@@ -34,7 +34,7 @@ struct lst {
 	uint64_t next_check_ns;
 };
 
-/* --- what is told --- */
+/* --- callbacks --- */
 
 static void note_began(void *context, uint32_t lane)
 {
@@ -51,7 +51,7 @@ static bool is_looked_at(const struct lst *lst, const struct o2_lst_console_resu
 	       lst->options->verify;
 }
 
-/* Of each kind the first is told, or all of them. */
+/* The first failure of each kind is reported; with --verbose all are. */
 static void note_ended(void *context, const struct o2_lst_console_result *result)
 {
 	struct lst *lst = context;
@@ -78,7 +78,7 @@ static void note_done(void *context, const struct o2_lnet_result *result)
 		o2_lst_rpc_done(lst->rpc, result);
 }
 
-/* The peer may ask us something meanwhile. */
+/* The peer may request something meanwhile. */
 static void note_event(void *context, const struct o2_lnet_event *event)
 {
 	struct lst *lst = context;
@@ -120,7 +120,7 @@ static struct o2_lst_test test_of(const struct o2_net_options *options)
 	return test;
 }
 
-/* The stamp of the session, and the numbers of RPCs, are such that no earlier run had them. */
+/* The session's stamp and the RPCs' numbers must differ from those of any earlier run. */
 static void configure(struct lst *lst)
 {
 	const struct o2_net_options *options = lst->options;
@@ -170,7 +170,7 @@ static int start_session(struct lst *lst, struct o2_error *error)
 	struct o2_node_config node = o2_net_node_config(lst->options);
 	struct o2_lnet_config lnet = o2_net_lnet_config(lst->options);
 
-	/* A node has made room for itself. */
+	/* o2_net_lnet_config has made room for a node. */
 	if (lst->options->reverse)
 		return o2_net_session_start(&lst->session, lst->options, &node, &lnet, &ops, lst, error);
 	lnet.max_entries += o2_lst_rpc_entries(&lst->rpc_config);
@@ -180,7 +180,7 @@ static int start_session(struct lst *lst, struct o2_error *error)
 	return o2_net_session_start(&lst->session, lst->options, &node, &lnet, &ops, lst, error);
 }
 
-/* -errno: of a node, it has complained. */
+/* Returns 0 or -errno.  A node that could not be opened has complained. */
 static int open_rpc(struct lst *lst, struct o2_error *error)
 {
 	const struct o2_ni *ni = &lst->session.network.ni;
@@ -210,14 +210,14 @@ static void close_rpc(struct lst *lst)
 		o2_lst_rpc_destroy(lst->rpc);
 }
 
-/* The network is open; the endpoint is not, and is not to be stopped, unless this returns 0. */
+/* The network is open.  Unless this returns 0, the endpoint is closed afterwards and must not be stopped. */
 static int start_parts(struct lst *lst, struct o2_error *error)
 {
 	const struct o2_lst_console_ops ops = {note_began, note_ended};
 	const struct o2_ni *ni = &lst->session.network.ni;
 	int rc;
 
-	/* Only now it is known. */
+	/* Our NID is known only since the network is open. */
 	lst->config.sid.ses_nid = lst->options->nid;
 	rc = start_session(lst, error);
 	if (rc != 0)
@@ -237,7 +237,7 @@ static int start_parts(struct lst *lst, struct o2_error *error)
 
 /* --- running --- */
 
-/* A first signal ends the test and the session in order, a second one both at once. */
+/* A first signal ends the test and the session in order; a second one ends both at once. */
 static bool heed_signal(struct lst *lst, bool *stopped)
 {
 	if (o2_net_stop == 0)
@@ -263,7 +263,7 @@ static void look_at_time(struct lst *lst)
 	o2_lst_console_check_time(lst->console);
 }
 
-/* Who is gone does not answer any more. */
+/* A peer without any connection to us will not answer any more. */
 static void look_at_peer(struct lst *lst)
 {
 	const int code = lst->fault.code;
@@ -289,7 +289,7 @@ static bool run(struct lst *lst)
 	return alive && o2_lst_console_is_over(lst->console);
 }
 
-/* --reverse: what we have served, and what the client counts as wrong. */
+/* --reverse: count what we have served, and what the client counts as wrong. */
 static void take_stock(struct lst *lst)
 {
 	const struct o2_lst_console_report *session = o2_lst_console_report(lst->console);
@@ -342,7 +342,7 @@ static int serve_itself(struct lst *lst)
 		return O2_CLI_USAGE;
 	}
 	status = conclude(lst, run(lst));
-	/* What is still under way ends now, and is not to be told. */
+	/* What is still under way ends now, and must not be reported. */
 	lst->options->verbose = false;
 	memset(lst->told, true, sizeof(lst->told));
 	stop_rpc(lst);
@@ -364,7 +364,7 @@ int o2_net_lst(struct o2_net_options *options)
 	if (options->count != 0 && options->concurrency > options->count)
 		lst.config.concurrency = (uint32_t)options->count;
 	configure_rpc(&lst);
-	/* Whose bytes are looked at here: what comes to us. */
+	/* We check the bytes that come to us: of writes with --reverse, else of reads. */
 	options->lst = options->reverse;
 	options->verify = options->test == (options->reverse ? O2_NET_LST_WRITE : O2_NET_LST_READ) &&
 			  (options->every_word || options->check != O2_NET_LST_NONE);

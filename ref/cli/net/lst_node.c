@@ -12,9 +12,9 @@
 #include "cli/net/session.h"
 #include "wire/nid.h"
 
-#define ID_SHIFT 48u /* as kernels do: seconds first, then a counter */
+#define ID_SHIFT 48u /* as in kernels: seconds, then a counter */
 
-/* A bulk is a list of pages, which have no virtual address of their own. */
+/* A bulk is a list of pages without virtual addresses of their own, so mode user cannot register it. */
 enum o2_reg_mode o2_net_lst_mode(const struct o2_net_options *options)
 {
 	return options->mode == O2_REG_USER ? O2_REG_FASTREG : options->mode;
@@ -24,7 +24,7 @@ static struct o2_lst_node_config config_of(const struct o2_net_options *options)
 {
 	struct o2_lst_node_config config = O2_LST_NODE_DEFAULTS;
 
-	/* Those of one test of the largest concurrency, and the framework's. */
+	/* Requests of one test with the largest concurrency, and those of the framework. */
 	config.max_served += O2_LST_MAX_CONCURRENCY;
 	config.mode = o2_net_lst_mode(options);
 	config.first_id = ((uint64_t)time(NULL) << ID_SHIFT) + 1;

@@ -9,7 +9,7 @@
 #include "lst/node.h"
 
 /*
- * The test node of LNet selftest that stands beside what a peer offers: of serve --lst, and of the peer that
+ * The test node of LNet selftest beside the memory that a peer offers: in serve --lst, and in the peer that
  * device loop has for lst and for conform --lst.  Source: docs/lst.md, "The node".
  */
 
@@ -17,37 +17,37 @@ struct o2_net_lst_node {
 	struct o2_lst_node *node; /* NULL: there is none */
 	const struct o2_clock *clock;
 	uint64_t told_ms;
-	bool quiet;	/* what is wrong is told to who asked alone */
+	bool quiet;	/* print nothing about errors: the requester alone is told */
 	uint64_t wrong; /* bulks whose bytes were not the pattern */
 };
 
-/* How bulks are registered. */
+/* The mode in which bulks are registered. */
 enum o2_reg_mode o2_net_lst_mode(const struct o2_net_options *options);
 
-/* Without options->lst there is no node, and all of these do nothing. */
+/* Without options->lst there is no node, and the functions below do nothing. */
 
-/* Pages of the arena; what it needs of LNet is added to the configuration. */
+/* Pages of the arena that the node needs; the entries and messages of LNet that it needs, added to config. */
 uint32_t o2_net_lst_pages(const struct o2_net_options *options, uint32_t page_bytes);
 void o2_net_lst_make_room(const struct o2_net_options *options, struct o2_lnet_config *config);
 
-/* Messages of its that one connection may have open. */
+/* Messages of the node that one connection may have open. */
 uint32_t o2_net_lst_messages(const struct o2_net_options *options);
 
-/* On an endpoint of that interface; its pages begin at first_page.  False: it has complained. */
+/* Make the node on an endpoint of ni; its pages begin at first_page.  Returns false after complaining. */
 bool o2_net_lst_open(const struct o2_net_options *options, const struct o2_ni *ni, struct o2_lnet *lnet,
 		     uint32_t first_page, struct o2_net_lst_node *lst);
-/* Before the endpoint is closed, and after it. */
+/* Stop the node before the endpoint is closed; close the node after that. */
 void o2_net_lst_stop(struct o2_net_lst_node *lst);
 void o2_net_lst_close(struct o2_net_lst_node *lst);
 
-/* What LNet tells; true: it was meant. */
+/* Pass a result or an event of LNet to the node; true: it was meant for the node. */
 bool o2_net_lst_done(struct o2_net_lst_node *lst, const struct o2_lnet_result *result);
 bool o2_net_lst_event(struct o2_net_lst_node *lst, const struct o2_lnet_event *event);
 
-/* Once in each round of a loop. */
+/* To be called once in each round of a loop. */
 void o2_net_lst_round(struct o2_net_lst_node *lst);
 
-/* What it has done: a line, or an object (NULL: memory ran out). */
+/* What the node has done: as a line, or as an object (NULL: memory ran out). */
 void o2_net_lst_print(const struct o2_net_lst_node *lst);
 json_t *o2_net_lst_to_json(const struct o2_net_lst_node *lst);
 

@@ -66,7 +66,7 @@ static void complain_owned(const char *nid, const struct o2_lst_console_report *
 				o2_lst_console_step_name(session->step), owner);
 }
 
-/* What nobody has said why. */
+/* A failure that nothing else explains. */
 static void complain_failed(const char *nid, const struct o2_lst_console_report *session,
 			    const struct o2_transfer_fault *fault)
 {
@@ -104,7 +104,7 @@ void o2_net_lst_complain_session(const struct o2_net_options *options,
 
 /* --- the summary --- */
 
-/* Counters of the node's that say what it did for us. */
+/* Counters of the node that show what it did for us. */
 struct row {
 	const char *name, *text;
 	uint64_t (*of)(const struct o2_lst_rpc_counters *rpc);
@@ -133,7 +133,7 @@ static const struct row rows[] = {
 
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
 
-/* They never start again at 0, and those of 32 bits run over. */
+/* The counters never restart at 0, and those of 32 bits wrap around. */
 static uint64_t difference(const struct o2_lst_console_report *session, const struct row *row)
 {
 	const uint64_t more = row->of(&session->after.str_rpc) - row->of(&session->before.str_rpc);

@@ -5,23 +5,23 @@
 #include "cli/net/report.h"
 #include "lst/console.h"
 
-/* What lst tells people and programs.  Source: docs/lst.md, "The command". */
+/* What the command lst prints, as text and as JSON.  Source: docs/lst.md, "The command". */
 
-/* Why a test has not gone well: what is known beyond the kind of the failure. */
+/* Why a test has failed: what is known beyond the kind of the failure. */
 void o2_net_lst_result_text(const struct o2_lst_test_result *result, char *text, size_t bytes);
 
-/* A line on stderr for an RPC of the test that has not gone well. */
+/* A line on stderr for an RPC of the test that has failed. */
 void o2_net_lst_complain(const struct o2_net_options *options, const struct o2_lst_console_result *result);
 
 /*
- * Lines on stderr if the session has failed, or may have been left behind.  fault: what is known of the
- * connection, side O2_FAULT_NONE if that is nothing.
+ * Lines on stderr if the session has failed, or may be left behind on the node.  fault: what is known about
+ * the connection; its side is O2_FAULT_NONE if nothing is known.
  */
 void o2_net_lst_complain_session(const struct o2_net_options *options,
 				 const struct o2_lst_console_report *session,
 				 const struct o2_transfer_fault *fault);
 
-/* The summary, in words or as JSON. */
+/* Print the summary, as text or as JSON.  Returns the exit status. */
 int o2_net_lst_print_summary(const struct o2_net_options *options, const struct o2_net_report *report,
 			     const struct o2_lst_console_report *session, int status);
 

@@ -6,8 +6,8 @@
 #include "cli/net/commands.h"
 
 /*
- * serve, ping, put, get, lst and conform of the o2ref command, which runs this program for them.  There are two of
- * it, with the machine's RDMA devices and with a network inside; so `o2ref decode` needs neither.
+ * Runs serve, ping, put, get, lst and conform for the o2ref command.  There are two such programs, with the
+ * machine's RDMA devices and with a network inside the process; so `o2ref decode` needs neither.
  */
 
 volatile sig_atomic_t o2_net_stop;

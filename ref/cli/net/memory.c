@@ -16,7 +16,7 @@ uint32_t o2_net_memory_pages(uint32_t page_bytes, uint32_t size_bytes, uint32_t 
 	return nfragments <= npages ? npages + nfragments - 1 : nfragments;
 }
 
-/* Whole pages, as evenly as they go; the last piece ends where the bytes do. */
+/* Pieces of whole pages, as even as possible; the last piece ends where the bytes end. */
 static void lay_pages(struct o2_net_memory *memory, uint64_t base, uint32_t page_bytes, uint32_t size_bytes,
 		      uint32_t nfragments)
 {

@@ -31,12 +31,12 @@ struct lane {
 	uint64_t started_ns;
 	uint64_t took_ns, moved_bytes; /* of a PUT that is read back */
 	struct o2_net_memory memory;
-	struct o2_net_memory back; /* what was PUT is read back to here */
+	struct o2_net_memory back; /* where a PUT is read back to */
 };
 
-/* What is told of those that fail together, when all of them have ended. */
+/* The failure to report when all operations that fail in the same step have ended. */
 struct failure {
-	bool waits; /* to be told */
+	bool waits; /* it is still to be reported */
 	const char *what;
 	uint64_t number;
 	int status;
@@ -48,10 +48,10 @@ struct mover {
 	struct o2_net_session session;
 	struct o2_net_report report;
 	struct lane *lane;
-	uint64_t next; /* operation to start */
+	uint64_t next; /* number of the next operation */
 	struct failure failure;
 	bool giving_up;
-	bool told; /* why: one line is enough */
+	bool told; /* the failure was reported: one line is enough */
 };
 
 static const char *verb(const struct mover *mover)
@@ -64,8 +64,7 @@ static const char *what(const struct mover *mover, const struct lane *lane)
 	return lane->state == LANE_READING_BACK ? "reading back PUT" : verb(mover);
 }
 
-/* How far an operation's fault is from the cause: 0 it is the cause, 1 it waited behind it, 2 it went down
- * too. */
+/* Distance of a fault from the cause: 0: it is the cause; 1: it waited for that; 2: the connection closed. */
 static int distance(const struct o2_transfer_fault *fault)
 {
 	if (fault->side == O2_FAULT_CLOSED)
@@ -76,7 +75,7 @@ static int distance(const struct o2_transfer_fault *fault)
 	       fault->wait == O2_WAIT_SEND_ROOM || fault->wait == O2_WAIT_WINDOW;
 }
 
-/* Of several that fail in one step the nearest to the cause is told, and of equals the first. */
+/* Of several failures in one step the one nearest to the cause is reported; of equal ones the first. */
 static void fail(struct mover *mover, struct lane *lane, int status, const struct o2_transfer_fault *fault)
 {
 	struct failure *failure = &mover->failure;
@@ -118,7 +117,7 @@ static struct o2_lnet_target target_of(const struct mover *mover, const struct l
 	};
 }
 
-/* GET into memory where every byte is wrong before. */
+/* GET into memory in which every byte is wrong before. */
 static int start_get(struct mover *mover, struct lane *lane, const struct o2_net_memory *sink,
 		     uint64_t stream, uint64_t offset, struct o2_error *error)
 {
@@ -157,8 +156,8 @@ static void start(struct mover *mover, struct lane *lane)
 }
 
 /*
- * Look at what a GET has brought; `reported` bytes, says the peer.  Returns whether they are right, and has
- * complained if not.
+ * Check what a GET has brought, of which the peer reports `reported` bytes.  Returns whether all is right,
+ * after complaining if not.
  */
 static bool verify(struct mover *mover, const struct lane *lane, const struct o2_net_memory *memory,
 		   const struct o2_net_bytes *belong, uint64_t reported)
@@ -181,7 +180,7 @@ static bool verify(struct mover *mover, const struct lane *lane, const struct o2
 	return false;
 }
 
-/* The peer reports less than was asked for, and nobody has complained yet unless told. */
+/* The peer reports fewer bytes than were asked for.  told: a complaint about them was printed already. */
 static void fail_short(struct mover *mover, struct lane *lane, uint64_t reported, bool told)
 {
 	char nid[O2_NID_TEXT_BYTES];
@@ -259,7 +258,7 @@ static void note_done(void *context, const struct o2_lnet_result *result)
 	struct mover *mover = context;
 	struct lane *lane = lane_of(mover, result->operation);
 
-	assert(lane != NULL); /* LNet's place reports each operation once */
+	assert(lane != NULL); /* LNet reports each operation once */
 	if (result->status != 0)
 		fail(mover, lane, result->status, o2_net_fault(result));
 	else if (lane->state == LANE_READING_BACK)
@@ -270,7 +269,7 @@ static void note_done(void *context, const struct o2_lnet_result *result)
 		get_moved(mover, lane, result->length_bytes);
 }
 
-/* The peer asks us something meanwhile. */
+/* The peer requests something meanwhile. */
 static void note_event(void *context, const struct o2_lnet_event *event)
 {
 	const struct mover *mover = context;
@@ -306,7 +305,7 @@ static bool lay(struct mover *mover)
 	return true;
 }
 
-/* Put every idle lane to work that has any.  Returns whether one of them is at work. */
+/* Start an operation in each idle lane, while there are more.  Returns whether any lane is at work. */
 static bool start_more(struct mover *mover)
 {
 	const struct o2_net_options *options = mover->options;
@@ -322,7 +321,7 @@ static bool start_more(struct mover *mover)
 	return busy;
 }
 
-/* Nothing is slept for once the last one has ended. */
+/* After the last operation has ended there is no further step, which might sleep. */
 static void move_all(struct mover *mover)
 {
 	while (o2_net_stop == 0 && start_more(mover)) {
@@ -370,7 +369,7 @@ int o2_net_move(struct o2_net_options *options)
 	if (status != O2_CLI_OK)
 		return status;
 	status = run(&mover);
-	mover.told = true; /* what a signal has left open ends now, and need not be told */
+	mover.told = true; /* what a signal has left open ends now, and is not reported */
 	o2_net_session_close(&mover.session);
 	for (uint32_t i = 0; mover.lane != NULL && i < options->in_flight; i++) {
 		o2_net_memory_free(&mover.lane[i].memory);

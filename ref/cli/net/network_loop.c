@@ -16,7 +16,7 @@
 #include "loopverbs/loopverbs.h"
 #include "wire/nid.h"
 
-/* A network in the process: our interface on one in-process device, and a peer that serves on another one. */
+/* A network in the process: our interface on one device of the process, and a serving peer on another. */
 
 static_assert(O2_LOOP_GAP_ENTRIES == O2_MAX_FRAGS, "the device's regions hold what o2iblnd asks for");
 
@@ -26,16 +26,16 @@ static_assert(O2_LOOP_GAP_ENTRIES == O2_MAX_FRAGS, "the device's regions hold wh
 
 struct loop {
 	struct o2_cm_loop *wire;
-	struct o2_ni ni; /* the peer's, and the rest too */
+	struct o2_ni ni; /* the peer's, as are all members from here on */
 	struct o2_cm *cm;
 	struct o2_endpoint endpoint;
 	struct o2_net_options options;
-	struct o2_net_part asked; /* of its memory */
+	struct o2_net_part asked; /* the part of its memory that is used */
 	struct o2_net_memory memory[2];
 	struct o2_net_lst_node lst;
 };
 
-/* The peer starts nothing of its own but what LNet selftest does. */
+/* The peer starts no operations except those of LNet selftest. */
 static void note_done(void *context, const struct o2_lnet_result *result)
 {
 	struct loop *loop = context;
@@ -87,15 +87,15 @@ static struct o2_net_options peer_options(const struct o2_net_options *ours)
 	options.nid = ours->peer;
 	options.seed = O2_NET_SEED;
 	options.quirks = ours->loop_quirks;
-	/* What nobody asks for is not there: its pages, and its place in the way of each event. */
+	/* A test node that nobody asks for would take pages, and would look at each event. */
 	options.lst = options.lst_quiet = ours->command == O2_NET_LST || ours->try_lst;
 	o2_net_default_offers(&options);
-	/* Each of those in flight has a place, if the first has one. */
+	/* Each operation in flight has a place if the first one has. */
 	options.offer[0].size_bytes += (uint32_t)(o2_net_offset(ours, ours->in_flight - 1) - ours->offset);
 	return options;
 }
 
-/* Nobody else comes to the peer.  One that has quirks, or is tried out, may show any of its bytes. */
+/* Nobody else uses the peer.  A peer that has quirks, or is tried by conform, may show any of its bytes. */
 static struct o2_net_part asked_for(const struct o2_net_options *ours)
 {
 	if (ours->command == O2_NET_CONFORM || ours->quirks.set != 0 || ours->loop_quirks.set != 0)
@@ -151,7 +151,7 @@ bool o2_net_network_open(struct o2_net_options *options, uint32_t arena_pages, s
 					   OUR_ADDRESS + (o2_nid_address(options->peer) == OUR_ADDRESS));
 	loop->options = peer_options(options);
 	loop->asked = asked_for(options);
-	/* All memory is that of arenas, which is there: what nobody touches need not be made. */
+	/* All memory is in mapped arenas: checking pages would only allocate those that nobody touches. */
 	o2_loop_set_option(O2_LOOP_CHECK_PAGES, 0);
 	if (open_ni(options->nid, OUR_DEVICE, arena_pages, &options->quirks,
 		    o2_net_judging_watch(options->judging), &network->ni) &&
@@ -200,7 +200,7 @@ int o2_net_network_progress(struct o2_net_network *network, uint64_t now_ms)
 	return events + o2_node_progress(loop->endpoint.node);
 }
 
-/* Both ends are ours, and neither has anything to do: only time can change that. */
+/* Both ends are in this process, and neither has anything to do: only time can change that. */
 int o2_net_network_sleep(struct o2_net_network *network, struct o2_endpoint *endpoint, uint64_t sleep_ns)
 {
 	const struct timespec sleep = o2_net_timespec(sleep_ns);

@@ -111,7 +111,7 @@ static const char *const profile_names[] = {
 	NULL,
 };
 
-/* What the commands are told, in the order of --help. */
+/* Options of all commands, in the order of --help. */
 static const struct o2_option option_table[] = {
 	{O2_TITLE("what is offered"), .commands = SERVE},
 	{"buffer", "PORTAL:MATCHBITS[:BYTES][:ro]",
@@ -352,7 +352,7 @@ uint64_t o2_net_offset(const struct o2_net_options *options, uint32_t index)
 	return options->offset + (apart ? (uint64_t)index * options->size_bytes : 0);
 }
 
-/* The LNet header has no room for more than 32 bits; a sum that wraps would be another place. */
+/* The LNet header has 32 bits for an offset; a sum that wraps around would be another place. */
 static int check_offsets(const struct o2_command *command, const struct o2_net_options *options)
 {
 	const uint64_t lanes = options->in_flight < options->count ? options->in_flight : options->count;

@@ -10,20 +10,20 @@
 #include "quirk/quirk.h"
 #include "wire/msg.h"
 
-/* The command lines of serve, ping, put, get, conform and lst.  Source: docs/peer.md, docs/conform.md, docs/lst.md. */
+/* Command lines of serve, ping, put, get, conform and lst.  Source: docs/peer.md, docs/conform.md, docs/lst.md. */
 
 #define O2_NET_MAX_BUFFERS 16u
 
-/* Operations at a time: as many as a connection can have credits. */
+/* Most operations at a time: as many as a connection can have credits. */
 #define O2_NET_MAX_IN_FLIGHT O2_MAX_QUEUE_DEPTH
 
-/* Where memory is offered and looked for unless something else is said. */
-#define O2_NET_PORTAL	   60u /* can be written */
-#define O2_NET_READ_PORTAL 61u /* can only be read */
+/* Defaults for the memory that is offered or used. */
+#define O2_NET_PORTAL	   60u /* takes PUTs and GETs */
+#define O2_NET_READ_PORTAL 61u /* takes only GETs */
 #define O2_NET_MATCH_BITS  0x1234u
-#define O2_NET_SEED	   1u /* of what it holds */
+#define O2_NET_SEED	   1u /* of the bytes that the memory holds */
 
-/* --checksum auto: as the peer's own first sum shows. */
+/* --checksum auto: the flavour that the peer's own first sum shows. */
 #define O2_NET_CHECKSUM_AUTO ((uint32_t)O2_CKSUM_SIGNED + 1u)
 
 enum o2_net_command {
@@ -35,20 +35,20 @@ enum o2_net_command {
 	O2_NET_LST = 1u << 5,
 };
 
-/* What is known of the peer's kind, and is no failure then: conform. */
+/* conform: the kind of peer whose known deviations are no findings. */
 enum o2_net_profile {
 	O2_NET_STRICT,
 	O2_NET_KERNEL,
 };
 
-/* The test of lst: what stands behind the NID. */
+/* The test of lst, which is the word after the NID. */
 enum o2_net_lst_test {
 	O2_NET_LST_PING,
 	O2_NET_LST_READ,
 	O2_NET_LST_WRITE,
 };
 
-/* lst: places of --check. */
+/* lst: values of --check, in the order of o2_net_lst_check_names. */
 enum o2_net_lst_check {
 	O2_NET_LST_NONE,
 	O2_NET_LST_SIMPLE,
@@ -60,14 +60,14 @@ struct o2_net_offer {
 	uint32_t portal;
 	uint64_t match_bits;
 	uint32_t size_bytes;
-	bool read_only; /* for GETs alone */
+	bool read_only; /* takes only GETs */
 };
 
 struct o2_net_options {
 	enum o2_net_command command;
 	/* Our side. */
-	const char *device; /* NULL: the first that there is */
-	uint64_t nid;	    /* 0: by the device's address */
+	const char *device; /* NULL: the first one */
+	uint64_t nid;	    /* 0: from the device's address */
 	uint16_t port;	    /* of the connection manager */
 	enum o2_reg_mode mode;
 	uint32_t queue_depth;
@@ -80,7 +80,7 @@ struct o2_net_options {
 	uint64_t peer;
 	uint32_t portal;
 	uint64_t match_bits;
-	uint64_t offset; /* of the first in flight, to O2_LNET_OFFSET_MAX as that of the last */
+	uint64_t offset; /* of the first operation in flight; the last one's is at most O2_LNET_OFFSET_MAX */
 	uint64_t count;
 	uint32_t size_bytes;
 	uint32_t fragments;
@@ -97,29 +97,29 @@ struct o2_net_options {
 	uint32_t features;
 	uint64_t requests; /* 0: until a signal */
 	struct o2_quirks quirks;
-	bool lst;				/* be a test node of LNet selftest too */
-	bool lst_quiet;				/* of device loop's peer: what is wrong, its client is told */
-	const struct o2_net_lst_node *lst_node; /* its; NULL: without */
+	bool lst;				/* also be a test node of LNet selftest */
+	bool lst_quiet;				/* the peer of device loop: errors are told to its client */
+	const struct o2_net_lst_node *lst_node; /* of serve --lst; NULL: none */
 	/* conform */
 	uint32_t read_portal;
-	uint32_t place_bytes; /* that there are at both portals */
+	uint32_t place_bytes; /* size of the memory at both portals */
 	uint32_t rounds;
 	enum o2_net_profile profile;
-	const char *only; /* ids or their beginnings; NULL: all */
+	const char *only; /* ids, or their beginnings; NULL: all */
 	bool list, hostile;
-	bool try_lst;		 /* --lst: what a test node of LNet selftest does, too */
+	bool try_lst;		 /* --lst: also try a test node of LNet selftest */
 	const char *known, *out; /* paths; NULL: none */
-	/* lst: with size, offset and count; count 0: none was given */
+	/* lst: together with size, offset and count (0: not given). */
 	enum o2_net_lst_test test;
 	enum o2_net_lst_check check;
 	uint32_t concurrency;
-	uint32_t seconds; /* 0: none was given */
+	uint32_t seconds; /* 0: not given */
 	bool force, every_word;
 	bool reverse; /* the node is the client, we are the server */
-	/* ping, put, get, conform, lst: of the peer that device loop has */
+	/* ping, put, get, conform, lst: quirks of the peer that device loop has. */
 	struct o2_quirks loop_quirks;
 	bool judge;
-	struct o2_net_judging *judging; /* its; NULL: without */
+	struct o2_net_judging *judging; /* of --judge; NULL: none */
 	/* What is printed. */
 	bool json;
 	bool progress;
@@ -132,16 +132,16 @@ struct o2_net_options {
  */
 int o2_net_options_read(int argc, char **argv, struct o2_net_options *options);
 
-/* Where the operation in lane index goes at the peer: PUTs that are read back must not meet there. */
+/* The offset at the peer of operations in lane `index`: PUTs that are read back must not overlap there. */
 uint64_t o2_net_offset(const struct o2_net_options *options, uint32_t index);
 
-/* Room for as many of the largest as are in flight by default, each at a place of its own (put --verify). */
+/* Room for the default 8 operations in flight, of the largest size, each at its own place (put --verify). */
 #define O2_NET_OFFER_BYTES (8u << 20)
 
-/* The place that conform needs at the peer unless something else is said: that of serve. */
+/* The least --place-bytes that conform accepts; the default is O2_NET_OFFER_BYTES, as serve offers. */
 #define O2_NET_PLACE_MIN_BYTES (2u << 20)
 
-/* lst_options.c: by place, then NULL; and what stands behind the NID, an exit status. */
+/* lst_options.c: names by value, then NULL; a check of the word after the NID, which returns an exit status. */
 extern const char *const o2_net_lst_test_names[], *const o2_net_lst_check_names[];
 struct o2_command;
 int o2_net_lst_check_options(const struct o2_command *command, const char *test,
@@ -150,7 +150,7 @@ int o2_net_lst_check_options(const struct o2_command *command, const char *test,
 /* "serve" and so on. */
 const char *o2_net_command_name(enum o2_net_command command);
 
-/* What serve offers if nothing is said: memory to write to, and memory to read. */
+/* What serve offers by default: memory to write to, and memory to read. */
 void o2_net_default_offers(struct o2_net_options *options);
 
 #endif

@@ -16,7 +16,7 @@ struct pinger {
 	struct o2_net_report report;
 	struct o2_net_memory sink;
 	bool waiting;
-	bool lost;	 /* the device: it has been told */
+	bool lost;	 /* the device is lost, which was reported */
 	uint64_t number; /* from 0 */
 	uint64_t started_ns;
 	int status;
@@ -34,7 +34,7 @@ static void note_done(void *context, const struct o2_lnet_result *result)
 	pinger->length_bytes = result->length_bytes;
 }
 
-/* The peer asks us something meanwhile. */
+/* The peer requests something meanwhile. */
 static void note_event(void *context, const struct o2_lnet_event *event)
 {
 	const struct pinger *pinger = context;
@@ -60,7 +60,7 @@ static void print_info(const struct pinger *pinger, const struct o2_ping_info *i
 	fflush(stdout);
 }
 
-/* The answer is there, or will not come. */
+/* The answer is here, or will not come. */
 static bool conclude(struct pinger *pinger)
 {
 	const struct o2_arena *arena = &pinger->session.network.ni.arena;

@@ -19,7 +19,7 @@ struct o2_net_puts *o2_net_puts_create(uint64_t seed)
 	return puts;
 }
 
-/* Something that is not kept has written, or may, while all of these are under way. */
+/* A PUT that is not remembered has written, or may write, while all of these are under way. */
 static void crowd(struct o2_net_puts *puts)
 {
 	for (uint32_t i = 0; i < puts->nopen; i++)
@@ -47,7 +47,7 @@ static struct o2_net_put *find(struct o2_net_puts *puts, uint64_t request)
 	return NULL;
 }
 
-/* The whole of what is known of it; it is no longer under way. */
+/* All that is known of the PUT, which is no longer under way. */
 static struct o2_net_put take(struct o2_net_puts *puts, const struct o2_net_put *put)
 {
 	struct o2_net_put *open = find(puts, put->request);
@@ -67,7 +67,7 @@ static struct o2_net_put take(struct o2_net_puts *puts, const struct o2_net_put 
 	return taken;
 }
 
-/* Those that have ended matter as long as one is under way that was so before they ended. */
+/* A PUT that has ended matters as long as one is under way that began before that end. */
 static void keep(struct o2_net_puts *puts, const struct o2_net_put *put)
 {
 	if (puts->nopen == 0) {
@@ -83,7 +83,7 @@ static void keep(struct o2_net_puts *puts, const struct o2_net_put *put)
 	puts->ended[(puts->first + puts->nended++) % O2_NET_PUTS] = *put;
 }
 
-/* How many of these bytes, which stand at `at` of the entry, may be of that PUT; 0: not the first. */
+/* How many bytes after `from`, which is at `at` in the entry, may be that PUT's; 0: not even the first. */
 static uint64_t covered(const struct o2_net_puts *puts, const struct o2_net_put *put, uint64_t entry,
 			uint64_t at, uint64_t from, uint64_t length_bytes)
 {
@@ -96,7 +96,7 @@ static uint64_t covered(const struct o2_net_puts *puts, const struct o2_net_put 
 			       put->stream, at - put->offset);
 }
 
-/* The most that can be of one of those that wrote at the same time. */
+/* The most bytes that may be of one other PUT that wrote at the same time. */
 static uint64_t others_cover(const struct o2_net_puts *puts, const struct o2_net_put *put, uint64_t from)
 {
 	const uint64_t at = put->offset + from;
@@ -116,7 +116,7 @@ static uint64_t others_cover(const struct o2_net_puts *puts, const struct o2_net
 	return most;
 }
 
-/* The bytes are in puts->bytes. */
+/* Judge the PUT's bytes, which are in puts->bytes. */
 static enum o2_net_verdict judge(const struct o2_net_puts *puts, const struct o2_net_put *put,
 				 struct o2_net_wrong *wrong)
 {
@@ -157,7 +157,7 @@ enum o2_net_verdict o2_net_puts_end(struct o2_net_puts *puts, const struct o2_ne
 		buffer.offset += ended.offset;
 		buffer.nob = ended.length_bytes;
 		rc = o2_copy_from_buffer(arena, &buffer, puts->bytes, NULL);
-		assert(rc == 0); /* LNet's place has matched it */
+		assert(rc == 0); /* LNet has matched the PUT to the entry */
 		(void)rc;
 		verdict = judge(puts, &ended, wrong);
 	}

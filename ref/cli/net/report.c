@@ -27,7 +27,7 @@ void o2_net_report_done(struct o2_net_report *report, uint64_t bytes, uint64_t t
 
 static double seconds(const struct o2_net_report *report, uint64_t now_ns)
 {
-	/* Never 0: rates are quotients. */
+	/* Never 0, because rates are divided by this. */
 	return (double)(now_ns - report->started_ns + 1) / O2_NS_PER_S;
 }
 
@@ -136,7 +136,7 @@ void o2_net_complain_ended(const struct o2_net_report *report, const struct o2_n
 
 const char *o2_net_meaning(int status)
 {
-	switch (-(int64_t)status) { /* it may be the peer's, and any number */
+	switch (-(int64_t)status) { /* status may be the peer's, and any number */
 	case EHOSTUNREACH:
 		return "there is no way to it, or nobody listens at that port";
 	case ECONNREFUSED:

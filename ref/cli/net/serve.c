@@ -34,7 +34,7 @@ static struct o2_net_put put_of(const struct o2_lnet_event *event)
 	};
 }
 
-/* A PUT is over: look at the bytes that it has brought, if it went well. */
+/* A PUT has ended: check the bytes that it has brought, if it succeeded. */
 static void verify(struct server *server, const struct o2_lnet_event *event)
 {
 	const struct o2_net_put put = put_of(event);
@@ -72,8 +72,8 @@ static void note_event(void *context, const struct o2_lnet_event *event)
 }
 
 /*
- * A connection is gone: what an option would have accepted is told in any case, what we have ended in order
- * in none.
+ * A connection has ended.  A fault that an option would have tolerated is always reported; an end that we
+ * ourselves brought about in order never is.
  */
 static void note_down(void *context, uint64_t nid, const struct o2_transfer_fault *fault)
 {
@@ -94,7 +94,7 @@ static void note_started(void *context, const struct o2_lnet_event *event)
 		o2_net_puts_begin(server->puts, &put);
 }
 
-/* A server starts nothing of its own but what LNet selftest does. */
+/* A server starts no operations except those of LNet selftest. */
 static void note_done(void *context, const struct o2_lnet_result *result)
 {
 	struct server *server = context;
@@ -128,7 +128,7 @@ static bool finished(const struct server *server)
 {
 	const uint64_t requests = server->options->requests;
 
-	/* The last answer must be out before the connection goes. */
+	/* The last answer must be sent before the connection closes. */
 	return requests != 0 && server->report.done + server->report.failed >= requests &&
 	       o2_lnet_messages(server->session.endpoint.lnet) == 0;
 }
@@ -188,7 +188,7 @@ int o2_net_serve(struct o2_net_options *options)
 		return status;
 	}
 	status = serve(&server);
-	/* What still waits ends now, and is not to be counted any more. */
+	/* What is still under way ends now, and is not counted any more. */
 	o2_net_lst_stop(&server.lst);
 	o2_net_session_close(&server.session);
 	o2_net_lst_close(&server.lst);

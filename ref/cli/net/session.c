@@ -11,16 +11,16 @@
 #include "cli/net/lst_node.h"
 #include "wire/nid.h"
 
-#define SPINS	       2000u /* rounds without work before it sleeps */
+#define SPINS	       2000u /* rounds without work before the loop sleeps */
 #define MAX_RESOLVE_MS 5000u
 #define CLOCK_EVERY_NS (250u * O2_NS_PER_MS)
 
 /*
- * What one peer can have open: an operation, its ACK or REPLY, for each in flight, and messages that it has
- * had already and whose completions are still to come.  Nothing that is in flight may be refused for these.
+ * What one peer can have open: for each operation in flight, that and its ACK or REPLY; and messages that the
+ * peer has received, whose completions are still to come.  These must not make us refuse any in flight.
  */
 #define OPEN_PER_PEER (O2_NET_MAX_IN_FLIGHT + 2 * O2_MAX_QUEUE_DEPTH)
-#define PEERS	      16u /* that may all do so */
+#define PEERS	      16u /* peers that may all do so at a time */
 
 struct timespec o2_net_timespec(uint64_t duration_ns)
 {
@@ -97,8 +97,8 @@ static uint64_t tick(struct o2_net_session *session)
 }
 
 /*
- * Who only asks does so as well where it may not listen: a peer that wants a connection of its own then does
- * not get one from us.
+ * A client works even where it may not listen; only, a peer that wants a connection of its own to us does not
+ * get one.
  */
 static int open_endpoint(struct o2_net_session *session, const struct o2_net_options *options,
 			 struct o2_node_config *node_config, const struct o2_lnet_config *lnet_config,
@@ -184,7 +184,7 @@ bool o2_net_lost(int code)
 	return code < 0;
 }
 
-/* A signal that comes just before the sleep is seen by the next clock at the latest. */
+/* A signal that comes just before the sleep is noticed at the next clock at the latest. */
 static int sleep_until(struct o2_net_session *session, uint64_t until_ns)
 {
 	const uint64_t wake_ns = until_ns < session->next_clock_ns ? until_ns : session->next_clock_ns;
@@ -202,7 +202,7 @@ bool o2_net_session_step(struct o2_net_session *session, uint64_t until_ns)
 	const uint64_t now_ns = tick(session);
 	int completions = o2_node_progress(session->endpoint.node);
 	int events = o2_net_network_progress(&session->network, now_ns / O2_NS_PER_MS);
-	/* What a deadline has ended is no event, and the caller is to see it all the same. */
+	/* An operation that a deadline has ended is no event, but the caller must see its end all the same. */
 	const bool worked = completions + events > 0 || o2_lnet_messages(lnet) != messages;
 
 	if (o2_net_lost(events))

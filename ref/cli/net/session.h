@@ -11,14 +11,14 @@
 #include "cli/net/options.h"
 #include "lnet/endpoint.h"
 
-/* A peer of ours on a network, and the loop that drives it. */
+/* An endpoint of ours on a network, and the loop that drives it. */
 
 #define O2_NET_LNET_PAGES 2u /* the first pages of the arena are LNet's */
 
 struct o2_net_session {
 	struct o2_net_network network;
 	struct o2_endpoint endpoint;
-	uint64_t idle; /* steps in a row without anything to do */
+	uint64_t idle; /* rounds in a row without anything to do */
 	uint64_t next_clock_ns;
 };
 
@@ -30,16 +30,16 @@ struct o2_node_config o2_net_node_config(const struct o2_net_options *options);
 struct o2_lnet_config o2_net_lnet_config(const struct o2_net_options *options);
 
 /*
- * Open the network and the endpoint; pages: of the arena, LNet's not counted.  Returns an exit status; when
- * it is not O2_CLI_OK, it has complained.
+ * Open the network and the endpoint.  pages: of the arena, without LNet's.  Returns an exit status, after
+ * complaining if it is not O2_CLI_OK.
  */
 int o2_net_session_open(struct o2_net_options *options, uint32_t pages, const struct o2_lnet_ops *ops,
 			void *context, struct o2_net_session *session);
 void o2_net_session_close(struct o2_net_session *session);
 
 /*
- * The same in two steps, for who is several peers in turn on one network: the network, where the session is
- * all zero before; then an endpoint, which is to be stopped before the next.  start returns 0 or -errno.
+ * The same in two steps, for several endpoints in turn on one network: open_network clears *session and opens
+ * the network; start opens an endpoint, which is stopped before the next one.  start returns 0 or -errno.
  */
 int o2_net_session_open_network(struct o2_net_options *options, uint32_t pages,
 				struct o2_net_session *session);
@@ -51,24 +51,24 @@ void o2_net_session_stop(struct o2_net_session *session);
 /* What is known about a failure beyond its status; side O2_FAULT_NONE: nothing. */
 const struct o2_transfer_fault *o2_net_fault(const struct o2_lnet_result *result);
 
-/* Whether that is an errno, with which the device is lost; then it has complained. */
+/* Whether code is an errno, which means that the device is lost; if so, this has complained. */
 bool o2_net_lost(int code);
 
 /*
- * One round: completions, the connection manager's events, the time.  When nothing has happened for a while
- * it sleeps until something does, at most until until_ns (of o2_net_now_ns) or the next clock.  Returns
- * false, and has complained, when the device is lost.
+ * One round: completions, the connection manager's events, deadlines.  After some rounds without any work it
+ * sleeps until there is work, at most until until_ns (of o2_monotonic_ns) or the next clock.  Returns false,
+ * after complaining, when the device is lost.
  */
 bool o2_net_session_step(struct o2_net_session *session, uint64_t until_ns);
 
-/* Bytes of each offer, from begin on and before end; what there is not is left out. */
+/* Bytes [begin, end) of each offer; those past the offer's end are left out. */
 struct o2_net_part {
 	uint64_t begin, end;
 };
 #define O2_NET_WHOLE ((struct o2_net_part){0, UINT64_MAX})
 
 /*
- * Offer serve's memory on an endpoint; a part of it is filled with the seed's bytes, the rest is zero.
+ * Offer serve's memory on an endpoint.  `part` of it is filled with the seed's bytes; the rest is zero.
  * memory: one for each offer.  Returns false when memory runs out.
  */
 bool o2_net_offer(const struct o2_net_options *options, const struct o2_net_part *part,
@@ -77,7 +77,7 @@ bool o2_net_offer(const struct o2_net_options *options, const struct o2_net_part
 /* Pages that all offers take. */
 uint32_t o2_net_offer_pages(const struct o2_net_options *options, uint32_t page_bytes);
 
-/* Write the bytes of a stream to memory, or its complement: bytes that are all wrong. */
+/* Write a stream's bytes to memory, or their complement: all wrong.  Returns false when memory runs out. */
 bool o2_net_fill(const struct o2_arena *arena, const struct o2_transfer_memory *memory, uint64_t seed,
 		 uint64_t stream, uint64_t offset, bool complement);
 

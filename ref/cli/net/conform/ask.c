@@ -13,21 +13,21 @@
 #include "wire/nid.h"
 
 /*
- * A request for a connection by itself: what is asked is as the probe says, and nothing is made of the
- * answer.  The queue pair is that of a connection which is never established.
+ * A request for a connection, and nothing more: the request is as the probe says, and the answer is only
+ * recorded.  The queue pair belongs to a connection that is never established.
  */
 
 #define ANSWER_MS 20000u
 
 struct asker {
 	const struct o2_watch *watch;
-	const void *conn; /* its name there */
+	const void *conn; /* the connection's name for the watch */
 	struct o2_conform_asked *asked;
 	struct o2_cm_id *id;
 	bool waits;
 };
 
-/* The connection is not a node's, which would tell who listens. */
+/* Nodes tell the watch of their connections.  This connection is no node's, so it is done here. */
 static void tell_watch(const struct asker *asker, enum o2_watched_kind kind, const uint8_t *bytes,
 		       size_t length_bytes)
 {
@@ -77,7 +77,7 @@ static void hear(void *context, const struct o2_cm_event *event)
 {
 	struct asker *asker = context;
 
-	/* The peer wants a connection as well: not now. */
+	/* The peer requests a connection as well: reject that for now. */
 	if (event->type == O2_CM_REQUEST) {
 		event->id->cm->ops->reject(event->id, NULL, 0);
 		event->id->cm->ops->destroy(event->id);
@@ -122,7 +122,7 @@ static size_t compose(const struct o2_conform *conform, const struct o2_conn_par
 	return (size_t)length;
 }
 
-/* Until there is an answer; what else arrives is not looked at. */
+/* Wait for an answer; anything else that arrives is ignored. */
 static void wait_for_answer(struct o2_conform *conform, struct asker *asker)
 {
 	const uint64_t end_ms = o2_monotonic_ms() + ANSWER_MS;

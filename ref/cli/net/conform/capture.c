@@ -14,23 +14,23 @@
 #include "wire/layout.h"
 #include "wire/nid.h"
 
-/* Which packets there were, for what our end has heard. */
+/* Makes up the packets for what our end has heard. */
 
 #define MTU_BYTES 4096u
 
-/* A connection: what each side's queue pair and next sequence number are called. */
+/* A connection, with each side's queue pair and next sequence number. */
 struct said {
 	LIST_ENTRY(said) entry;
 	const void *name;
 	bool asked_by_us;
-	struct o2_packet_end end[2]; /* theirs, ours: as struct o2_watched.ours */
+	struct o2_packet_end end[2]; /* theirs, ours: the index is struct o2_watched.ours */
 };
 
 struct o2_conform_capture {
 	FILE *file;
 	const char *path;
 	uint16_t port;
-	uint32_t next; /* for names of queue pairs and connections */
+	uint32_t next; /* for numbers of queue pairs and connections */
 	uint64_t packets;
 	int error; /* errno of the first write that failed */
 	uint32_t address[2];
@@ -119,7 +119,7 @@ static void forget(struct said *said)
 	free(said);
 }
 
-/* The connection manager's message of this kind, with what it carries. */
+/* Write the connection manager's message of this kind, with its private data. */
 static void put_cm(struct o2_conform_capture *capture, const struct said *said,
 		   const struct o2_watched *watched)
 {
@@ -136,7 +136,7 @@ static void put_cm(struct o2_conform_capture *capture, const struct said *said,
 	put_packet(capture);
 }
 
-/* What the peer has written before it said so is not known, but that there was something. */
+/* Packets of the peer's WRITEs before its DONE: they are not seen, but the DONE's status tells their bytes. */
 static uint32_t unseen_packets(const struct o2_watched *watched)
 {
 	const uint8_t *bytes = watched->bytes;
@@ -165,7 +165,7 @@ static void put_message(struct o2_conform_capture *capture, struct said *said,
 	}
 }
 
-/* Its bytes were never in one place: the packets are cut behind their headers. */
+/* A WRITE's bytes were never in one place, so its packets are cut after their headers. */
 static void put_write(struct o2_conform_capture *capture, struct said *said, const struct o2_watched *watched)
 {
 	uint64_t at = 0;

@@ -16,9 +16,9 @@
 #include "cli/net/conform/lst.h"
 #include "cli/net/conform/report.h"
 
-/* o2ref conform: the tables of probes, tried one after another. */
+/* o2ref conform: tries the probes of all tables, one after another. */
 
-/* The most that a probe has at a time: two of the largest transfers, with a page left out between any two. */
+/* The most pages of one probe: two of the largest transfers, with a page left out between any two pieces. */
 #define ARENA_PAGES 1152u
 
 static const struct o2_conform_probe *const tables[] = {
@@ -41,7 +41,7 @@ static bool is_hostile(const char *id)
 	return strncmp(id, O2_CONFORM_HOSTILE, strlen(O2_CONFORM_HOSTILE)) == 0;
 }
 
-/* Each word of --only means something. */
+/* Does each word of --only name a probe? */
 static bool check_only(const struct o2_net_options *options)
 {
 	const char *word = options->only;
@@ -89,7 +89,7 @@ static bool is_id(const char *id)
 	return false;
 }
 
-/* Where the files of --out go, before anything is tried; NULL: nowhere. */
+/* Make the folder of --out, before anything is tried; NULL: none is wanted. */
 static bool make_folder(const char *path)
 {
 	if (path == NULL || mkdir(path, 0777) == 0 || (errno == EEXIST && access(path, W_OK | X_OK) == 0))
@@ -106,7 +106,7 @@ static void list(void)
 		printf("%-22s %s (docs/%s)\n", probe->id, probe->sentence, probe->source);
 }
 
-/* What stands in its way before it is tried; false: nothing. */
+/* Skip a probe if the peer lacks something that it needs.  False: it lacks nothing. */
 static bool hindered(struct o2_conform *conform, const struct o2_conform_probe *probe)
 {
 	for (unsigned int bit = 0; bit < sizeof(conform->lacks) / sizeof(conform->lacks[0]); bit++) {
@@ -118,7 +118,7 @@ static bool hindered(struct o2_conform *conform, const struct o2_conform_probe *
 	return false;
 }
 
-/* The same bytes whichever probes were tried before: what it finds is found again by itself. */
+/* A probe's bytes do not depend on which probes were tried before, so that a finding can be repeated alone. */
 static uint64_t stream_of(const struct o2_conform_probe *probe)
 {
 	uint32_t number = 0;
@@ -148,7 +148,7 @@ static void try_probe(struct o2_conform *conform, const struct o2_conform_probe 
 		result->outcome = O2_CONFORM_TOLERATED;
 }
 
-/* Whether there is anybody: the one failure that says nothing about the protocol.  Else 0. */
+/* Returns the errno if the peer cannot be reached, which says nothing about the protocol; else 0. */
 static int reach(struct o2_conform *conform)
 {
 	const struct o2_conform_probe *first = o2_conform_probe(0);
@@ -161,7 +161,7 @@ static int reach(struct o2_conform *conform)
 	o2_conform_listener_at(conform->listener, first->id);
 	if (o2_conform_start(conform, NULL)) {
 		o2_conform_ping(conform, NULL);
-		/* Where it could not even begin, that is 0. */
+		/* If the ping could not even begin, this status is 0. */
 		if (conform->op[0].status == -EHOSTUNREACH || conform->op[0].status == -ENETDOWN)
 			status = conform->op[0].status;
 	}
@@ -171,7 +171,7 @@ static int reach(struct o2_conform *conform)
 	return status;
 }
 
-/* Who does not answer a ping is not asked anything else. */
+/* A peer that does not answer a ping is not asked anything else. */
 static void try_all(struct o2_conform *conform, struct o2_conform_report *report)
 {
 	const struct o2_conform_probe *probe = o2_conform_probe(0);
@@ -200,7 +200,7 @@ static void try_all(struct o2_conform *conform, struct o2_conform_report *report
 	report->whole = probe == NULL;
 }
 
-/* What our own interface was is the liar's from now on. */
+/* The liar uses our device from now on, so our own interface is closed. */
 static void be_hostile(struct o2_conform *conform, struct o2_conform_report *report)
 {
 	struct o2_conform_hostile hostile = {.place = (conform->has & O2_CONFORM_PLACE) != 0};
@@ -244,7 +244,7 @@ static int run(struct o2_conform *conform, struct o2_conform_report *report)
 	return report->count[O2_CONFORM_FINDING] > 0 || !report->whole ? O2_CLI_REFUSED : O2_CLI_OK;
 }
 
-/* Our own NID is known once there is a network. */
+/* Our own NID is known only with an open network. */
 static int listen_and_run(struct o2_conform *conform, struct o2_conform_report *report)
 {
 	int status = O2_CLI_USAGE;

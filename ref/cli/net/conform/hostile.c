@@ -20,10 +20,10 @@
 #define LINE_BYTES    (O2_WATCH_LINE_BYTES + 16u)
 #define NAME_BYTES    (O2_CONFORM_ID_BYTES - sizeof(O2_CONFORM_HOSTILE))
 #define SOURCE	      "hostile.md#the-table"
-/* A peer gives up on one that is silent when its own time-out is over, and it looks four times in it. */
+/* A peer gives up on a silent one after its own time-out, and checks only four times in that time. */
 #define MORE_PATIENCE_MS 25000u
 
-/* The names that may be asked for, and what they mean. */
+/* The misbehaviours that there are: names and what they mean. */
 struct table {
 	uint32_t count;
 	struct {
@@ -38,7 +38,7 @@ struct words {
 	uint32_t count, texts;
 };
 
-/* A name and what stands behind it and the blanks. */
+/* Take a name from the beginning of the line.  Returns the rest of the line; NULL: there is no name. */
 static const char *take_name(const char *line, char name[O2_CONFORM_ID_BYTES])
 {
 	const size_t length = strspn(line, "abcdefghijklmnopqrstuvwxyz0123456789-");
@@ -79,7 +79,7 @@ bool o2_conform_hostile_line(const char *line, char name[O2_CONFORM_ID_BYTES],
 	return false;
 }
 
-/* The cell behind the next bar, without blanks around it. */
+/* The cell after the next bar, without blanks around it.  Returns the bar that ends it, or NULL. */
 static const char *next_cell(const char *at, const char **cell, size_t *length)
 {
 	const char *end;
@@ -110,7 +110,7 @@ bool o2_conform_hostile_row(const char *line, char name[O2_CONFORM_ID_BYTES], ch
 
 static void add(struct words *words, const char *text)
 {
-	/* execv(3) does not change them. */
+	/* execv(3) does not change the arguments. */
 	if (words->count < MAX_ARGUMENTS)
 		words->argument[words->count++] = (char *)(uintptr_t)text;
 }
@@ -124,7 +124,7 @@ static void add_number(struct words *words, const char *option, uint64_t value)
 	add(words, text);
 }
 
-/* Start it with its output in a pipe.  NULL, after a line on stderr: it could not be. */
+/* Start o2props with its output in a pipe.  Returns NULL, after a line on stderr, if that fails. */
 static FILE *start(struct words *words, pid_t *pid)
 {
 	static char path[PATH_MAX];
@@ -135,7 +135,7 @@ static FILE *start(struct words *words, pid_t *pid)
 	if (!o2_cli_sibling("o2props", path, sizeof(path)))
 		return NULL;
 	fflush(stdout);
-	/* Whoever has started us may have it that nobody waits for children; then nobody can. */
+	/* Our parent may have let SIGCHLD be ignored, and then waitpid(2) would find no child. */
 	signal(SIGCHLD, SIG_DFL);
 	if (pipe(fds) != 0) {
 		o2_cli_complain("%s: %s", path, strerror(errno));
@@ -164,7 +164,7 @@ static FILE *start(struct words *words, pid_t *pid)
 	return out;
 }
 
-/* Its exit status; -1: it did not come to one. */
+/* Returns the child's exit status; -1: it did not exit by itself. */
 static int finish(FILE *out, pid_t pid)
 {
 	int status = 0;
@@ -203,7 +203,7 @@ static const char *sentence_of(const struct table *table, const char *name)
 	return "";
 }
 
-/* What is asked for by --only; the whole table without it.  False: nothing. */
+/* Add the names that --only asks for; without it, all names.  False: there are none. */
 static bool add_names(struct words *words, const struct table *table, const struct o2_net_options *options)
 {
 	char id[2 * O2_CONFORM_ID_BYTES];
@@ -252,7 +252,7 @@ static void add_row(struct o2_conform_report *report, const struct table *table,
 	o2_conform_report_add(report, id, sentence_of(table, name), SOURCE, id, result);
 }
 
-/* What follows the word and a blank; NULL: the line does not begin so. */
+/* Returns what follows the word and a blank; NULL: the line does not begin with them. */
 static const char *after(const char *line, const char *word)
 {
 	const size_t length = strlen(word);
@@ -277,7 +277,7 @@ bool o2_conform_hostile_said(const char *line, struct o2_conform_listener *liste
 	return true;
 }
 
-/* The misbehaviour that comes next. */
+/* The current misbehaviour. */
 struct lie {
 	char id[2 * O2_CONFORM_ID_BYTES];
 	uint64_t began_ns, packets;

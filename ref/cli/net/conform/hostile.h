@@ -6,8 +6,8 @@
 #include "cli/net/conform/report.h"
 
 /*
- * --hostile: the misbehaviours of docs/hostile.md, done by the program that has them, o2props beside this
- * one.  A row of the report is "hostile/NAME".
+ * --hostile: the misbehaviours of docs/hostile.md.  The program o2props beside this one, "the liar", does
+ * them.  A row of the report is "hostile/NAME".
  */
 
 #define O2_CONFORM_HOSTILE "hostile/"
@@ -15,26 +15,24 @@
 struct o2_conform_hostile {
 	const char *device; /* NULL: there is none that the liar could use */
 	uint8_t gid_index;
-	bool place; /* the peer has one at --portal */
+	bool place; /* the peer has memory at --portal */
 };
 
 /*
- * Our own interface is closed.  What is said meanwhile the listener hears.  False: it could not be done to the
- * end; that was said.
+ * Our own interface must be closed.  The listener hears what is sent and received meanwhile.  Returns false,
+ * after a line on stderr, if the liar did not come to its end.
  */
 bool o2_conform_hostile_try(const struct o2_conform_hostile *hostile, struct o2_conform_listener *listener,
 			    struct o2_conform_report *report);
 
-/* A line of what was said by the liar or by the honest node, for the listener.  False: it is none. */
+/* Tell the listener of a line about a message of the liar's or of the honest node's.  False: it is no such line. */
 bool o2_conform_hostile_said(const char *line, struct o2_conform_listener *listener);
 
-/*
- * A line of what the liar prints about a misbehaviour: its name, and what came of it.  False: it is none.
- */
+/* Read a line of the liar about a misbehaviour: its name, and what came of it.  False: it is no such line. */
 bool o2_conform_hostile_line(const char *line, char name[O2_CONFORM_ID_BYTES],
 			     struct o2_conform_result *result);
 
-/* A row of its table: name, and what such a peer does and must meet.  False: it is none. */
+/* Read a row of the liar's table: name, and what such a peer does and must meet.  False: it is no such row. */
 bool o2_conform_hostile_row(const char *line, char name[O2_CONFORM_ID_BYTES], char *sentence, size_t bytes);
 
 #endif

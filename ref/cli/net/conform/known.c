@@ -18,7 +18,7 @@ static bool has(const struct o2_conform_known *known, const char *id)
 	return false;
 }
 
-/* What is wrong with an id; NULL: it is added. */
+/* Add an id.  Returns what is wrong with it; NULL: it was added. */
 static const char *add(struct o2_conform_known *known, bool (*is_id)(const char *id), const char *id)
 {
 	struct o2_conform_known_entry *entry;

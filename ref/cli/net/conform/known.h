@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * Findings that are known: a file with an id on each line, and behind # whatever people want to remember of
- * it.  Source: docs/conform.md, "Known findings".
+ * Known findings: a file with an id on each line, and after a # whatever people want to note about it.
+ * Source: docs/conform.md, "Known findings".
  */
 
 #define O2_CONFORM_ID_BYTES  64u
@@ -17,16 +17,16 @@ struct o2_conform_known {
 	uint32_t count;
 	struct o2_conform_known_entry {
 		char id[O2_CONFORM_ID_BYTES];
-		bool tried;  /* so that it could have occurred .. */
-		bool occurs; /* .. and it did */
+		bool tried;  /* it was tried */
+		bool occurs; /* it was a finding */
 	} * entry;	     /* owned */
 };
 
-/* is_id: whether there can be findings with that id.  False, after a line on stderr that names file and line. */
+/* is_id: can there be findings with that id?  Returns false after a line on stderr that names file and line. */
 bool o2_conform_known_read(const char *path, bool (*is_id)(const char *id), struct o2_conform_known *known);
 void o2_conform_known_free(struct o2_conform_known *known);
 
-/* Something with that id was tried, and is a finding or not.  Returns whether it is one that is known. */
+/* Something with that id was tried; finding: and is a finding.  Returns whether it is a known finding. */
 bool o2_conform_known_note(struct o2_conform_known *known, const char *id, bool finding);
 
 #endif

@@ -12,7 +12,7 @@
 
 #define SHOWN_BYTES 64u
 
-/* What the peer has said last. */
+/* What the peer sent last. */
 struct heard {
 	bool any;
 	enum o2_watched_kind kind;
@@ -20,7 +20,7 @@ struct heard {
 	uint8_t bytes[SHOWN_BYTES];
 };
 
-/* The first time that one side has broken a rule, and how often it did. */
+/* The first time that one side broke a rule, and how often it did. */
 struct broken {
 	uint64_t times;
 	char probe[O2_CONFORM_ID_BYTES];
@@ -30,18 +30,18 @@ struct broken {
 struct o2_conform_listener {
 	struct o2_watch watch;
 	const struct o2_net_options *options;
-	struct o2_net_options judged; /* what is judged by: its own copy */
+	struct o2_net_options judged; /* a copy of options, as the judge is to have them */
 	struct o2_net_judging *judging;
 	struct o2_conform_capture *capture; /* NULL: none is wanted */
 	const char *probe;
-	const struct o2_watched *now;		 /* what is heard at this moment */
-	struct heard last;			 /* in this probe */
-	struct broken broken[O2_JUDGE_RULES][2]; /* by us: [true] */
-	bool lies;				 /* who is heard at this moment is the liar */
-	bool named[O2_JUDGE_RULES];		 /* of what it was to break, in this probe */
+	const struct o2_watched *now;		 /* what is being heard */
+	struct heard last;			 /* from the peer, in this probe */
+	struct broken broken[O2_JUDGE_RULES][2]; /* [true]: by us */
+	bool lies;				 /* the liar sends what is being heard */
+	bool named[O2_JUDGE_RULES];		 /* rules that the liar has broken in this probe */
 };
 
-/* The first of so many bytes in hexadecimal, each four behind a blank. */
+/* The first SHOWN_BYTES bytes in hexadecimal, with a blank before every four. */
 static void bytes_text(const uint8_t *bytes, size_t length_bytes, char *text, size_t text_bytes)
 {
 	size_t used = 0;
@@ -54,7 +54,7 @@ static void bytes_text(const uint8_t *bytes, size_t length_bytes, char *text, si
 		snprintf(text + used, text_bytes - used, " ..");
 }
 
-/* Those of what shows it. */
+/* The bytes of the message that shows a finding. */
 static void shows_text(const struct o2_watched *watched, char *text, size_t text_bytes)
 {
 	text[0] = '\0';
@@ -137,7 +137,7 @@ struct o2_conform_listener *o2_conform_listen(const struct o2_net_options *optio
 	listener->probe = "";
 	listener->watch = (struct o2_watch){listener, hear};
 	listener->judged = *options;
-	/* A probe of its own looks at these. */
+	/* A probe of its own, checksum/payload, looks at IMMEDIATEs with wrong checksums. */
 	listener->judged.tolerate_immediate_checksum = true;
 	listener->judging = o2_net_judging_tell(&listener->judged, find, listener);
 	if (listener->judging != NULL && open_capture(listener))
@@ -216,7 +216,7 @@ static void add_row(const struct o2_conform_listener *listener, enum o2_judge_ru
 	if (broken->times > 1)
 		snprintf(result.text + strlen(result.text), sizeof(result.text) - strlen(result.text),
 			 " (%" PRIu64 " times)", broken->times);
-	/* A report's sources are within docs/. */
+	/* Sources in a report are relative to docs/. */
 	if (strncmp(source, "docs/", strlen("docs/")) == 0)
 		source += strlen("docs/");
 	o2_conform_report_add(report, id, o2_judge_rules[rule].sentence, source, broken->probe, &result);

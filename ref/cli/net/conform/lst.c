@@ -8,12 +8,12 @@
 #include "base/monotonic.h"
 #include "cli/net/lst_node.h"
 
-/* An endpoint with RPCs of LNet selftest, which a probe has to itself. */
+/* An endpoint with RPCs of LNet selftest; each probe has its own. */
 
-/* Many of 64 KiB or some of 1 MiB, each of which may begin within a page. */
+/* Room for many bulks of 64 KiB or some of 1 MiB, each of which may begin within a page. */
 #define BULK_PAGES (O2_CONFORM_LST_MANY * 17u)
 
-/* No reply of one endpoint's calls is taken for that of another's, or of an earlier run's. */
+/* Ids of calls differ between endpoints and runs, so that a late reply fits no other call. */
 #define ID_SECONDS_SHIFT  48u
 #define ID_ENDPOINT_SHIFT 24u
 
@@ -78,7 +78,7 @@ static int open_parts(struct o2_conform *conform, struct o2_conform_lst *lst,
 	return rc;
 }
 
-/* NULL: of no effect. */
+/* lst may be NULL. */
 static void free_parts(struct o2_conform_lst *lst)
 {
 	if (lst == NULL)
@@ -145,7 +145,7 @@ void o2_conform_lst_stop(struct o2_conform *conform)
 		o2_lst_rpc_stop(conform->lst->rpc, -ECANCELED);
 }
 
-/* Who is gone does not answer any more. */
+/* A peer without any connection to us will not answer any more. */
 static void look_at_peer(struct o2_conform *conform)
 {
 	struct o2_conform_lst *lst = conform->lst;

@@ -11,11 +11,11 @@
 #include "lst/wire/range.h"
 #include "wire/nid.h"
 
-/* What is asked of the node's framework, one request after the other. */
+/* Requests to the node's framework, one after another. */
 
 #define SESSION_NAME "o2ref conform"
 
-/* The session and what else a request of ours has, whatever it is for. */
+/* A request of that type, with our session and what else all requests of that type have. */
 struct o2_lst_msg o2_conform_lst_request(const struct o2_conform *conform, uint32_t type)
 {
 	const struct o2_conform_lst *lst = conform->lst;
@@ -46,7 +46,7 @@ struct o2_lst_msg o2_conform_lst_request(const struct o2_conform *conform, uint3
 		msg.u.stat_reqst.str_sid = lst->sid;
 		break;
 	default:
-		/* DEBUG and those of tests: nobody reads the session, or they have none. */
+		/* DEBUG: nobody reads its session; requests of tests have none. */
 		break;
 	}
 	return msg;
@@ -70,7 +70,7 @@ static void tell_failed(struct o2_conform *conform, const struct o2_lst_msg *req
 	const struct o2_conform_lst_asked *asked = &conform->lst->asked;
 	char name[O2_ERRNO_TEXT_BYTES];
 
-	/* A node that has none says so in a reply. */
+	/* A node that has no memory says so in a reply, so this is our own side. */
 	if (asked->status == -ENOMEM)
 		o2_conform_starve(conform, "%s: not enough memory", o2_lst_type_name(request->msg_type));
 	o2_conform_find(conform, "%s: %s (%s)%s%s", o2_lst_type_name(request->msg_type),
@@ -85,7 +85,7 @@ static void post(struct o2_conform *conform, const struct o2_lst_msg *request,
 		.nid = conform->options->peer, .request = request, .done = note_answer, .context = asked};
 	int rc;
 
-	/* What a node could take on trust is never sent. */
+	/* A value that a node might use without checking it is never sent. */
 	assert(o2_lst_range_check(request, NULL) == 0);
 	if (bulk != NULL) {
 		call.bulk = bulk->memory;
@@ -140,7 +140,7 @@ static const char *sid_text(struct o2_lst_sid sid, char *text, size_t bytes)
 	return text;
 }
 
-/* 0: success. */
+/* "success" for 0. */
 static const char *status_text(uint32_t status, char text[O2_ERRNO_TEXT_BYTES])
 {
 	return status == 0 ? "success" : o2_errno_text(status, text);
@@ -168,7 +168,7 @@ const struct o2_lst_msg *o2_conform_lst_expect(struct o2_conform *conform, const
 
 /* --- sessions --- */
 
-/* A probe that failed, or went away, may have left one behind: it is ours, so nobody is harmed. */
+/* A probe that failed or left may have left a session behind.  It is ours, so taking it harms nobody. */
 static bool is_ours(const struct o2_conform *conform, const struct o2_lst_msg *reply)
 {
 	return reply->u.reply.status == EBUSY && reply->u.reply.sid.ses_nid == conform->options->nid;
@@ -225,11 +225,11 @@ bool o2_conform_lst_end(struct o2_conform *conform)
 
 /* --- whether there is a test node --- */
 
-/* Which of conform->lacks. */
+/* The index in conform->lacks. */
 #define LACKS_TEST_NODE 3u
 static_assert(1u << LACKS_TEST_NODE == O2_CONFORM_TEST_NODE, "the texts are by bit");
 
-/* Who answers is there; what is wrong with the answer is for the probes to say. */
+/* A peer that answers is a test node; if its answer is wrong, the probes will report that. */
 static bool answers(struct o2_conform *conform)
 {
 	struct o2_lst_msg request;

@@ -7,7 +7,7 @@
 #include "cli/net/conform/lst.h"
 #include "cli/net/lst_report.h"
 
-/* Tests of LNet selftest, many at a time. */
+/* Runs tests of LNet selftest, many at a time. */
 
 struct o2_lst_test o2_conform_lst_ping(const struct o2_conform *conform)
 {
@@ -38,7 +38,7 @@ static void note_result(void *context, const struct o2_lst_test_result *result)
 	struct o2_conform_lst_tries *tries = context;
 
 	tries->ended++;
-	/* A node that has none says so in a reply. */
+	/* A node that has no memory says so in a reply, so this is our own side. */
 	tries->starved |= result->failure == O2_LST_FAILURE_RPC && result->status == -ENOMEM;
 	if (result->failure == O2_LST_FAILURE_NONE || tries->failed++ > 0)
 		return;
@@ -56,7 +56,7 @@ static void begin(struct o2_conform *conform, const struct o2_lst_test *test, ui
 					 .tag = place};
 	struct o2_lst_test_result result = {.tag = place, .failure = O2_LST_FAILURE_RPC};
 
-	/* What a node could take on trust is never sent. */
+	/* A value that a node might use without checking it is never sent. */
 	assert(o2_lst_test_check(test, NULL) == 0);
 	lst->tries.begun++;
 	result.status = o2_lst_test_start(lst->tester, &asked, NULL, NULL);

@@ -27,7 +27,7 @@ static void store16_be(uint8_t *bytes, uint32_t value)
 	o2_store16(bytes, O2_BIG_ENDIAN, (uint16_t)value);
 }
 
-/* Locally administered, and told from the address. */
+/* A locally administered address, made from the IPv4 address. */
 static void put_mac(uint8_t *bytes, uint32_t address)
 {
 	bytes[0] = 0x02;
@@ -46,7 +46,7 @@ static uint16_t ipv4_sum(const uint8_t *header)
 	return (uint16_t)~sum;
 }
 
-/* Link, network and UDP, in front of so many bytes with the base transport header first. */
+/* Write the headers in front of transport_bytes bytes, of which the base transport header is the first part. */
 static void put_network(struct o2_packet *packet, uint32_t from, uint32_t to, size_t transport_bytes)
 {
 	uint8_t *ipv4 = packet->bytes + AT_IPV4, *udp = packet->bytes + AT_UDP;
@@ -59,7 +59,7 @@ static void put_network(struct o2_packet *packet, uint32_t from, uint32_t to, si
 	store16_be(packet->bytes + O2_ETHERNET_AT_TYPE, O2_ETHERTYPE_IPV4);
 	ipv4[0] = 0x45;
 	store16_be(ipv4 + O2_IPV4_AT_TOTAL, (uint32_t)(O2_IPV4_BYTES + O2_UDP_BYTES + transport_bytes));
-	store16_be(ipv4 + O2_IPV4_AT_FRAGMENT, 0x4000); /* not to be cut */
+	store16_be(ipv4 + O2_IPV4_AT_FRAGMENT, 0x4000); /* don't fragment */
 	ipv4[O2_IPV4_AT_TTL] = 64;
 	ipv4[O2_IPV4_AT_PROTOCOL] = O2_PROTOCOL_UDP;
 	o2_store32(ipv4 + O2_IPV4_AT_SRC, O2_BIG_ENDIAN, from);
@@ -137,7 +137,7 @@ static void put_private(uint8_t *data, size_t at, const uint8_t *bytes, size_t c
 		memcpy(data + at, bytes, count < O2_MAD_DATA_BYTES - at ? count : O2_MAD_DATA_BYTES - at);
 }
 
-/* The addresses stand in front of the private data. */
+/* Write the addresses, which stand in front of the private data. */
 static void put_ip_cm(uint8_t *header, const struct o2_packet_end *from, const struct o2_packet_end *to)
 {
 	header[1] = 0x40;
@@ -213,7 +213,7 @@ size_t o2_pcapng_head(uint8_t bytes[O2_PCAPNG_HEAD_BYTES])
 	o2_store32(bytes + 4, O2_LITTLE_ENDIAN, SECTION_BYTES);
 	o2_store32(bytes + 8, O2_LITTLE_ENDIAN, BYTE_ORDER);
 	o2_store16(bytes + 12, O2_LITTLE_ENDIAN, 1);	      /* version 1.0 */
-	o2_store64(bytes + 16, O2_LITTLE_ENDIAN, UINT64_MAX); /* how long the section is, is not said */
+	o2_store64(bytes + 16, O2_LITTLE_ENDIAN, UINT64_MAX); /* the section's length is not given */
 	o2_store32(bytes + 24, O2_LITTLE_ENDIAN, SECTION_BYTES);
 	o2_store32(interface, O2_LITTLE_ENDIAN, BLOCK_INTERFACE);
 	o2_store32(interface + 4, O2_LITTLE_ENDIAN, INTERFACE_BYTES);

@@ -22,35 +22,35 @@ struct o2_packet_end {
 	uint32_t address; /* IPv4, as a number */
 	uint32_t qp;	  /* 24 bits */
 	uint32_t cm_id;
-	uint32_t psn; /* 24 bits: of the next packet that it sends; from 0 on */
+	uint32_t psn; /* 24 bits: of the next packet that it sends; begins at 0 */
 };
 
 struct o2_packet {
 	uint8_t bytes[O2_PACKET_BYTES];
-	size_t seen_bytes;   /* of them: the rest is not in the capture */
+	size_t seen_bytes;   /* bytes that the capture holds */
 	size_t length_bytes; /* of the frame */
 };
 
-/* A REQ, REP, REJ or DREQ; port: of the service that is asked for.  Too much to carry is cut. */
+/* A REQ, REP, REJ or DREQ; port: of the requested service.  Private data that does not fit is cut. */
 void o2_packet_cm(struct o2_packet *packet, enum o2_cm_kind kind, const struct o2_packet_end *from,
 		  const struct o2_packet_end *to, uint16_t port, const uint8_t *private_data,
 		  size_t private_bytes);
 
-/* A SEND of at most 4096 bytes, of which more are cut. */
+/* A SEND; bytes beyond 4096 are cut. */
 void o2_packet_send(struct o2_packet *packet, struct o2_packet_end *from, const struct o2_packet_end *to,
 		    const uint8_t *bytes, size_t length_bytes);
 
-/* One packet of an RDMA WRITE: count bytes from byte `at` on. */
+/* One packet of an RDMA WRITE: `count` bytes from byte `at` on. */
 void o2_packet_write(struct o2_packet *packet, struct o2_packet_end *from, const struct o2_packet_end *to,
 		     const struct o2_watched *write, uint64_t at, uint32_t count);
 
-/* So many packets of that end are not seen. */
+/* That end sends `count` packets that are not in the capture. */
 void o2_packet_skip(struct o2_packet_end *from, uint32_t count);
 
-/* What a file begins with; how many bytes. */
+/* Make the head of a file.  Returns its length in bytes. */
 size_t o2_pcapng_head(uint8_t bytes[O2_PCAPNG_HEAD_BYTES]);
 
-/* What stands in front of a packet's bytes that are seen, and behind them. */
+/* What stands before and after a packet's captured bytes. */
 struct o2_pcapng_block {
 	uint8_t head[28], tail[8];
 	size_t head_bytes, tail_bytes;

@@ -3,13 +3,13 @@
 
 #include "cli/net/conform/conform.h"
 
-/* What is asked for and what is granted: requests by themselves, and nothing moved. */
+/* Connection requests by themselves: what is asked for and what is granted.  Nothing is moved. */
 
 #define TERMS "connection.md#negotiation"
 
 static const struct o2_conn_params usual = {O2_MSG_VERSION_2, O2_QUEUE_DEPTH_V1, O2_MAX_FRAGS, O2_MSG_BYTES};
 
-/* A CONNACK for what was asked: docs/connection.md, "Checks of a CONNACK". */
+/* Check a CONNACK for what was asked: docs/connection.md, "Checks of a CONNACK". */
 static void look_at_reply(struct o2_conform *conform, const struct o2_conn_params *offer,
 			  const struct o2_conform_asked *asked)
 {
@@ -37,7 +37,7 @@ static void look_at_reply(struct o2_conform *conform, const struct o2_conn_param
 	if (o2_connack_judge(&self, offer, bytes, (size_t)length, &agreed, &stamp, &error) != 0) {
 		o2_error_text(&error, text, sizeof(text));
 		o2_conform_find(conform, "%s: %s", asked->text, text);
-		return; /* it is nobody's stamp */
+		return; /* a wrong reply's stamp is not used */
 	}
 	if (asked->reply.ibm_srcnid != conform->options->peer) {
 		o2_conform_find(conform, "ibm_srcnid is 0x%" PRIx64 ", expected 0x%" PRIx64,
@@ -49,9 +49,7 @@ static void look_at_reply(struct o2_conform *conform, const struct o2_conn_param
 	conform->stamp = stamp;
 }
 
-/*
- * It may know us by another version, from an earlier probe: then it says stale, and knows better from then on.
- */
+/* If an earlier probe used another version, the peer first rejects as stale, and then knows the new one. */
 static bool ask_as_known(struct o2_conform *conform, const struct o2_conn_params *offer, uint64_t dststamp,
 			 struct o2_conform_asked *asked)
 {
@@ -61,7 +59,7 @@ static bool ask_as_known(struct o2_conform *conform, const struct o2_conn_params
 	       o2_conform_ask(conform, offer, dststamp, asked);
 }
 
-/* What a reject for a limit must say: the limit, which is less than was wanted, and says so once. */
+/* A reject for a limit must name a limit that is less than was wanted, and each limit only once. */
 static bool allows_less(const struct o2_reject *record, const struct o2_conn_params *wanted,
 			struct o2_conn_params *offer)
 {
@@ -79,8 +77,8 @@ static bool allows_less(const struct o2_reject *record, const struct o2_conn_par
 }
 
 /*
- * Ask for that, and then for what the rejects allow: one names one limit, and both may be too much.  *offer is
- * what was asked for last.
+ * Ask for *offer, and then for what the rejects allow: a reject names one limit, and both may be too high.
+ * *offer: what was asked for last.
  */
 static void ask_for(struct o2_conform *conform, struct o2_conn_params *offer)
 {
@@ -125,7 +123,7 @@ static void ask_size(struct o2_conform *conform, const struct o2_conform_probe *
 	ask_for(conform, &offer);
 }
 
-/* A node may have outlived version 0x11, or its limits be less than all had then; it says the same of both. */
+/* A node without version 0x11, or whose limits are below those of that version, answers with one of these. */
 static void ask_version_1(struct o2_conform *conform, const struct o2_conform_probe *probe)
 {
 	struct o2_conn_params offer = usual;
@@ -143,7 +141,7 @@ static void ask_version_1(struct o2_conform *conform, const struct o2_conform_pr
 		o2_conform_find(conform, "%s", asked.text);
 }
 
-/* The one before has told its incarnation. */
+/* The first request shows the peer's incarnation. */
 static void ask_by_stamp(struct o2_conform *conform, const struct o2_conform_probe *probe)
 {
 	struct o2_conn_params offer = usual;

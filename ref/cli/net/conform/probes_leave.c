@@ -5,15 +5,15 @@
 #include "cli/net/conform/conform.h"
 
 /*
- * We leave: after each step of something, many times; and what comes afterwards must be as if nothing had
- * been.  A step is a round of our loop in which something has happened.
+ * We leave after each step of an operation, many times; what follows must work as if nothing had happened.  A
+ * step is a round of our loop in which something has happened.
  */
 
 #define ENDING	    "connection.md#ending"
 #define STEPS_MAX   64u
 #define LARGE_BYTES 65536u
 
-/* Begin, and go on for so many steps; true: it has ended before. */
+/* Begin an operation, and leave after so many steps; true: it had ended before. */
 static bool begin_and_leave(struct o2_conform *conform, bool is_get, const struct o2_conform_move *move,
 			    uint32_t steps)
 {
@@ -59,7 +59,7 @@ static void be_answered(struct o2_conform *conform)
 		o2_conform_ping(conform, NULL);
 }
 
-/* Afterwards everything works: what is moved is right. */
+/* Afterwards everything must work: what is moved must be right. */
 static void all_is_well(struct o2_conform *conform)
 {
 	const struct o2_conform_move move = o2_conform_move(conform, LARGE_BYTES);
@@ -115,7 +115,7 @@ static void leave_get(struct o2_conform *conform, const struct o2_conform_probe 
 	leave(conform, true, &move);
 }
 
-/* We have many under way when we go. */
+/* We leave while many operations are under way. */
 static void leave_many(struct o2_conform *conform, const struct o2_conform_probe *probe)
 {
 	struct o2_conform_move move = o2_conform_move(conform, LARGE_BYTES);
@@ -133,7 +133,7 @@ static void leave_many(struct o2_conform *conform, const struct o2_conform_probe
 	all_is_well(conform);
 }
 
-/* The next life has another stamp; what the peer knows of the one before must not stand in its way. */
+/* Our next incarnation has another stamp; what the peer knows of the one before must not stand in its way. */
 static void restart(struct o2_conform *conform, const struct o2_conform_probe *probe)
 {
 	for (uint32_t round = 0; round < conform->options->rounds && !o2_conform_said(conform); round++) {

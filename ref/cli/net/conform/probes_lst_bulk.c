@@ -11,7 +11,7 @@
 
 #define TESTS	   "lst.md#tests-and-batches"
 #define MANY_BYTES 65536u
-#define ROUND	   256u /* tests, where many are done */
+#define ROUND	   256u /* tests in a run of many */
 #define WORD_BYTES 8u
 
 static bool begin(struct o2_conform *conform, enum o2_lst_service service)
@@ -31,7 +31,7 @@ static void ping(struct o2_conform *conform, const struct o2_conform_probe *prob
 		o2_conform_lst_end(conform);
 }
 
-/* It gets no reply; what is asked after it is answered. */
+/* A ping with a wrong magic gets no reply; pings after it are answered. */
 static void ping_magic(struct o2_conform *conform, const struct o2_conform_probe *probe)
 {
 	struct o2_lst_msg request;
@@ -52,8 +52,8 @@ static void ping_magic(struct o2_conform *conform, const struct o2_conform_probe
 /* --- sizes --- */
 
 /*
- * The two sides cut pieces by their own pages: with an offset and more than one page, ends of pieces are at
- * different places, and check simple is about other words.
+ * Each side cuts pieces by its own pages.  With an offset and more than one page, pieces end at different
+ * places on the two sides, and check simple looks at different words.
  */
 static bool is_judged(const struct o2_lst_test *test)
 {
@@ -61,7 +61,7 @@ static bool is_judged(const struct o2_lst_test *test)
 	       test->offset + test->len <= O2_LST_PAGE_BYTES;
 }
 
-/* Every check, and memory of ours that begins at a page, behind it, in its middle, and as late as can be. */
+/* Every check, with our memory at the start of a page, just behind that, in the middle, and as late as possible. */
 static void move(struct o2_conform *conform, enum o2_lst_brw_rw rw, uint32_t len)
 {
 	const uint32_t max = o2_lst_range_max_offset(len);
@@ -97,7 +97,7 @@ static void write_size(struct o2_conform *conform, const struct o2_conform_probe
 
 /* --- memory of ours that is not as announced --- */
 
-/* A brw of len bytes, with memory of so many. */
+/* Prepare memory of `bytes` bytes for a brw test. */
 static bool prepare(struct o2_conform *conform, const struct o2_lst_test *test, uint32_t bytes)
 {
 	struct o2_conform_lst *lst = conform->lst;
@@ -112,7 +112,7 @@ static bool prepare(struct o2_conform *conform, const struct o2_lst_test *test, 
 	return rc == 0;
 }
 
-/* Do it with the memory that is prepared, which is given back then. */
+/* Send the request of a brw test, with the prepared memory; its reply must have that status. */
 static bool ask(struct o2_conform *conform, const struct o2_lst_test *test, uint32_t status)
 {
 	struct o2_lst_msg request = o2_conform_lst_request(conform, O2_LST_BRW_REQST);
@@ -135,7 +135,7 @@ static bool ask(struct o2_conform *conform, const struct o2_lst_test *test, uint
 	return !o2_conform_said(conform);
 }
 
-/* Behind what was asked for nothing is written. */
+/* Nothing may be written beyond what was asked for. */
 static bool rest_is_untouched(struct o2_conform *conform, uint32_t at, uint32_t bytes)
 {
 	uint8_t rest[WORD_BYTES], poison[WORD_BYTES];
@@ -151,7 +151,7 @@ static bool rest_is_untouched(struct o2_conform *conform, uint32_t at, uint32_t 
 	return true;
 }
 
-/* Our memory is longer than what is moved, by IMMEDIATE and by RDMA. */
+/* Our memory is longer than what is moved, in an IMMEDIATE and by RDMA. */
 static void longer(struct o2_conform *conform, const struct o2_conform_probe *probe)
 {
 	static const uint32_t lens[] = {WORD_BYTES, 2048, 8192, O2_LST_MAX_BULK_BYTES / 2};
@@ -170,7 +170,7 @@ static void longer(struct o2_conform *conform, const struct o2_conform_probe *pr
 	o2_conform_lst_end(conform);
 }
 
-/* A write with one bit that is wrong, at `at`. */
+/* A write with one wrong bit, in byte `at`. */
 static bool harm(struct o2_conform *conform, enum o2_lst_brw_check check, uint32_t len, uint32_t at,
 		 uint32_t status)
 {
@@ -191,7 +191,7 @@ static bool harm(struct o2_conform *conform, enum o2_lst_brw_check check, uint32
 	return true;
 }
 
-/* The check says which bytes are looked at: of each page the ends, or all. */
+/* The check decides which bytes are looked at: the ends of each page, or all. */
 static void wrong(struct o2_conform *conform, const struct o2_conform_probe *probe)
 {
 	const uint32_t len = probe->value, last = len - 1, middle = len / 2 + WORD_BYTES;
@@ -219,7 +219,7 @@ static void many(struct o2_conform *conform, const struct o2_conform_probe *prob
 		o2_conform_lst_end(conform);
 }
 
-/* Short and long ones, both ways, and pings between them. */
+/* Short and long bulks both ways, and pings between them. */
 static void mixed(struct o2_conform *conform, const struct o2_conform_probe *probe)
 {
 	struct o2_lst_test tests[7];
@@ -250,7 +250,7 @@ static void mixed(struct o2_conform *conform, const struct o2_conform_probe *pro
 			NODE, .run = write_size, .value = n                                                  \
 	}
 
-/* Both sides of what travels in a message, of a page, of 16 pages, and of the most. */
+/* Sizes around the most that fits in a message, around a page and around 16 pages, and up to the largest. */
 const struct o2_conform_probe o2_conform_lst_bulk_probes[] = {
 	{"lst/ping", "pings one after another are answered, each with its number", TESTS, NODE, .run = ping,
 	 .value = 1},

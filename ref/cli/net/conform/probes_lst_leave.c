@@ -4,8 +4,8 @@
 #include "cli/net/conform/lst.h"
 
 /*
- * LNet selftest: we leave after each step of a session or a bulk, many times, and come back; and what comes
- * afterwards must be as if nothing had been.  A step is a round of our loop in which something has happened.
+ * LNet selftest: we leave after each step of a session or a bulk, many times, and come back; what follows
+ * must work as if nothing had happened.  A step is a round of our loop in which something has happened.
  */
 
 #define SESSIONS    "lst.md#sessions"
@@ -43,7 +43,7 @@ static bool write_once(struct o2_conform *conform, uint32_t len)
 	return o2_conform_lst_try(conform, &test, 1, 1, 1);
 }
 
-/* Some of them have ended, and others have not. */
+/* Reads and writes, of which some have ended when we leave, and others have not. */
 static bool many(struct o2_conform *conform, uint32_t len)
 {
 	const struct o2_lst_test tests[] = {o2_conform_lst_brw(conform, O2_LST_BRW_READ, len),
@@ -52,14 +52,14 @@ static bool many(struct o2_conform *conform, uint32_t len)
 	return o2_conform_lst_try(conform, tests, 2, O2_CONFORM_LST_MANY, 16);
 }
 
-/* What is left in its middle, by a probe's value. */
+/* What we leave in the middle of: a probe's value. */
 enum { SESSION, READ, WRITE, MANY };
 
 static const struct leaving {
 	bool (*prepare)(struct o2_conform *conform);
-	bool (*act)(struct o2_conform *conform, uint32_t len); /* true: it has come to its end */
+	bool (*act)(struct o2_conform *conform, uint32_t len); /* true: it came to its end */
 	uint32_t len;
-	uint32_t stride; /* from one step after which we leave to the next */
+	uint32_t stride; /* how many more steps we do each time before we leave */
 } leavings[] = {
 	[SESSION] = {in_nothing, whole_session, SMALL_BYTES, 1},
 	[READ] = {in_session, read_once, LARGE_BYTES, 1},
@@ -67,7 +67,7 @@ static const struct leaving {
 	[MANY] = {in_session, many, LARGE_BYTES, 7},
 };
 
-/* Begin, and go on for so many steps; false: it has come to its end before, or was said not to. */
+/* Begin, and leave after so many steps; false: it came to its end before, or failed, which was reported. */
 static bool begin_and_leave(struct o2_conform *conform, const struct leaving *leaving, uint32_t steps)
 {
 	bool left = false;
@@ -81,7 +81,7 @@ static bool begin_and_leave(struct o2_conform *conform, const struct leaving *le
 	return left;
 }
 
-/* A session, which takes the one that we have left behind, and a bulk each way. */
+/* Make a session, which takes the one that we have left behind, and do a bulk each way. */
 static void work(struct o2_conform *conform)
 {
 	struct o2_lst_test tests[2];
@@ -94,7 +94,7 @@ static void work(struct o2_conform *conform)
 		o2_conform_lst_end(conform);
 }
 
-/* After each step, or each so many, until it has come to its end before. */
+/* Leave after each step, or each stride-th one, until all comes to its end before that. */
 static void leave(struct o2_conform *conform, const struct o2_conform_probe *probe)
 {
 	const struct leaving *leaving = &leavings[probe->value];

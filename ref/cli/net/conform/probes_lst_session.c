@@ -14,7 +14,7 @@
 #define TIMER_S	 10u /* a kernel looks at its timers every 8 s */
 #define PINGS	 10u
 
-/* A request of this type from another session than ours. */
+/* A request of that type from another session than ours: sid. */
 static struct o2_lst_msg foreign(struct o2_conform *conform, uint32_t type, struct o2_lst_sid sid)
 {
 	const struct o2_lst_sid ours = conform->lst->sid;
@@ -26,7 +26,7 @@ static struct o2_lst_msg foreign(struct o2_conform *conform, uint32_t type, stru
 	return msg;
 }
 
-/* The next session's. */
+/* The id of a later session of ours. */
 static struct o2_lst_sid other_sid(const struct o2_conform *conform)
 {
 	return (struct o2_lst_sid){conform->lst->sid.ses_nid, conform->lst->sid.ses_stamp + (1u << 20)};
@@ -44,7 +44,7 @@ static bool expect_own(struct o2_conform *conform, uint32_t type, uint32_t statu
 	return o2_conform_lst_expect(conform, &request, status, conform->lst->sid) != NULL;
 }
 
-/* Its name and timeout are those that it was made with. */
+/* A session has the name and the timeout that it was made with. */
 static void session(struct o2_conform *conform, const struct o2_conform_probe *probe)
 {
 	const struct o2_lst_msg *reply;
@@ -77,7 +77,7 @@ static void session_twice(struct o2_conform *conform, const struct o2_conform_pr
 		o2_conform_lst_end(conform);
 }
 
-/* Who asks is told whose it is. */
+/* A refused console is told whose session the node is in. */
 static void busy(struct o2_conform *conform, const struct o2_conform_probe *probe)
 {
 	struct o2_lst_msg request;
@@ -109,14 +109,14 @@ static void force(struct o2_conform *conform, const struct o2_conform_probe *pro
 	request = foreign(conform, O2_LST_MKSN_REQST, other_sid(conform));
 	request.u.mksn_reqst.mksn_force = 1;
 	conform->lst->sid = other_sid(conform);
-	/* The first one's is to end what is there no more, and its batch has gone with it. */
+	/* The first session is gone: removing it is refused, and its batch is gone too. */
 	if (o2_conform_lst_expect(conform, &request, 0, conform->lst->sid) != NULL &&
 	    o2_conform_lst_expect(conform, &first, EBUSY, conform->lst->sid) != NULL &&
 	    expect_own(conform, O2_LST_BATCH_REQST, ENOENT))
 		o2_conform_lst_end(conform);
 }
 
-/* "None" is no session's name. */
+/* "No session" is not a valid session id of a request. */
 static void none(struct o2_conform *conform, const struct o2_conform_probe *probe)
 {
 	static const uint32_t types[] = {O2_LST_MKSN_REQST, O2_LST_RMSN_REQST, O2_LST_STAT_REQST,
@@ -134,7 +134,7 @@ static void none(struct o2_conform *conform, const struct o2_conform_probe *prob
 	o2_conform_lst_end(conform);
 }
 
-/* What a session that the node is not in gets; in: ours is there. */
+/* What requests from a session that the node is not in must get; in: the node is in our session. */
 static bool refuses(struct o2_conform *conform, bool in)
 {
 	const struct {
@@ -161,7 +161,7 @@ static void other(struct o2_conform *conform, const struct o2_conform_probe *pro
 		refuses(conform, false);
 }
 
-/* A session of whole pages, and requests that are not of its kind. */
+/* A session without features moves whole pages only; requests with other features are refused. */
 static void features(struct o2_conform *conform, const struct o2_conform_probe *probe)
 {
 	struct o2_lst_test tests[2];
@@ -207,7 +207,7 @@ static bool wait_s(struct o2_conform *conform, uint32_t seconds)
 	return true;
 }
 
-/* Nobody says anything. */
+/* Wait longer than the session's timeout without any request. */
 static void expire(struct o2_conform *conform, const struct o2_conform_probe *probe)
 {
 	struct o2_lst_msg request;
@@ -292,7 +292,7 @@ static bool count(struct o2_conform *conform, struct o2_lst_stat_reply *stat)
 	return reply != NULL;
 }
 
-/* Others may talk to it too: no less than what we have done. */
+/* Others may use the node too, so it must count at least what we have done. */
 static void compare(struct o2_conform *conform, const struct o2_lst_rpc_counters *before,
 		    const struct o2_lst_rpc_counters *after, uint32_t tests, uint64_t bytes)
 {

@@ -5,7 +5,7 @@
 #include "cli/net/conform/conform.h"
 #include "mem/kmap.h"
 
-/* What is moved is what arrives: sizes, fragments, modes, offsets, many at a time. */
+/* What is moved must arrive unchanged: sizes, fragments, modes, offsets, many at a time. */
 
 #define SIZES "transport.md#small-and-large"
 #define PAGE  4096u
@@ -39,8 +39,8 @@ static bool get(struct o2_conform *conform, const struct o2_conform_move *move,
 }
 
 /*
- * Nobody knows what is there, but it is the same twice, and whatever is not written shows: both sinks are
- * filled with other bytes.
+ * The contents of the place are not known, but two GETs must bring the same.  Both sinks are filled with
+ * different bytes before, so that bytes that are not written differ.
  */
 static void get_twice(struct o2_conform *conform, const struct o2_conform_move *move)
 {
@@ -78,7 +78,7 @@ static void get_size(struct o2_conform *conform, const struct o2_conform_probe *
 		get_twice(conform, &move);
 }
 
-/* So many pieces of a page each; one more than a transfer has pages: they fill a part of one. */
+/* `value` pieces of a page each; if that is more than the largest transfer has, each fills a part of a page. */
 static void put_frags(struct o2_conform *conform, const struct o2_conform_probe *probe)
 {
 	const uint32_t pages =
@@ -107,7 +107,7 @@ static void mode(struct o2_conform *conform, const struct o2_conform_probe *prob
 	}
 }
 
-/* As an IMMEDIATE, and by RDMA. */
+/* Once in an IMMEDIATE, and once by RDMA. */
 static void both_ways(struct o2_conform *conform, struct o2_conform_move *move)
 {
 	if (!o2_conform_start(conform, NULL))
@@ -136,7 +136,7 @@ static void remote_offset(struct o2_conform *conform, const struct o2_conform_pr
 	both_ways(conform, &move);
 }
 
-/* All of them PUT at once, each to a place of its own, and then all read at once. */
+/* PUT all at once, each to a place of its own, and then GET all at once. */
 static void in_flight(struct o2_conform *conform, uint32_t count, uint32_t size_bytes)
 {
 	struct o2_conform_move move = o2_conform_move(conform, size_bytes);

@@ -5,7 +5,7 @@
 #include "cli/net/conform/conform.h"
 #include "wire/nid.h"
 
-/* Probes that any node answers, whatever its application is. */
+/* Probes that any node answers, whatever its application. */
 
 #define PINGS "peer.md#ping"
 
@@ -16,7 +16,7 @@ static void ping_once(struct o2_conform *conform, const struct o2_conform_probe 
 		o2_conform_ping(conform, NULL);
 }
 
-/* 0@lo comes first, and the NID that was asked is among the others, and up. */
+/* 0@lo must come first; the NID that was asked must be among the others, and up. */
 static void ping_info(struct o2_conform *conform, const struct o2_conform_probe *probe)
 {
 	const struct o2_ping_info *info = &conform->info;
@@ -45,7 +45,7 @@ static void ping_many(struct o2_conform *conform, const struct o2_conform_probe 
 		o2_conform_forget(conform);
 }
 
-/* All of them at once; more than there are credits. */
+/* All pings at once, more than there are credits. */
 static bool pings_at_once(struct o2_conform *conform, uint32_t count)
 {
 	struct o2_conform_move move = o2_conform_move(conform, O2_PING_SINK_BYTES);
@@ -68,7 +68,7 @@ static void ping_together(struct o2_conform *conform, const struct o2_conform_pr
 		pings_at_once(conform, probe->value);
 }
 
-/* What a node that takes part in discovery tells of itself; who does not take part may be silent. */
+/* Push our ping info, as nodes with discovery do.  A peer that takes no part in discovery may be silent. */
 static void push(struct o2_conform *conform, const struct o2_conform_probe *probe)
 {
 	struct o2_conform_move move = o2_conform_move(conform, O2_PING_INFO_BYTES);
@@ -105,7 +105,7 @@ static void checksum(struct o2_conform *conform, const struct o2_conform_probe *
 		o2_conform_ping(conform, NULL);
 }
 
-/* Sums that the peer sends, of its answer's bytes as well. */
+/* Check the sums that the peer sends, also over the payload of its answer. */
 static void checksum_of_payload(struct o2_conform *conform, const struct o2_conform_probe *probe)
 {
 	struct o2_node_config node = o2_conform_node(conform);
@@ -116,7 +116,7 @@ static void checksum_of_payload(struct o2_conform *conform, const struct o2_conf
 		o2_conform_ping(conform, NULL);
 }
 
-/* Another node's: the settings of the connection differ. */
+/* A connection with another queue depth. */
 static void flow(struct o2_conform *conform, const struct o2_conform_probe *probe)
 {
 	struct o2_node_config node = o2_conform_node(conform);
@@ -163,7 +163,7 @@ static void two_connections(struct o2_conform *conform, const struct o2_conform_
 	if (!o2_conform_start(conform, &node) || !pings_at_once(conform, 4 * probe->value))
 		return;
 	end_ms = o2_monotonic_ms() + conform->options->timeout_ms;
-	/* All pings may be answered on the first of them, before the others are there. */
+	/* All pings may be answered on the first connection, before the others are established. */
 	do
 		o2_node_peer(conform->session.endpoint.node, conform->options->peer, &view);
 	while (view.established < probe->value && view.connecting + view.attempts_due > 0 &&

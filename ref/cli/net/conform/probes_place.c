@@ -5,17 +5,17 @@
 
 #include "cli/net/conform/lst.h"
 
-/* What is not there, and what is there in part; and what the peer's application has at all. */
+/* Memory that is not there, or only in part; and a survey of what the peer's application has. */
 
 #define MATCHING    "peer.md#matching"
 #define SMALL_BYTES 2000u
 #define LARGE_BYTES 8192u
 #define BLOCK_BYTES 4096u
 
-/* No node has as many portals. */
+/* No node has that many portals. */
 #define NO_PORTAL 0xffffu
 
-/* Silence is what is right, or a failure; success is not. */
+/* No answer is right, and so is a failure; success is not. */
 static void expect_nothing(struct o2_conform *conform, bool is_get, uint32_t size_bytes)
 {
 	struct o2_conform_move move = o2_conform_move(conform, size_bytes);
@@ -50,7 +50,7 @@ static void missing_get(struct o2_conform *conform, const struct o2_conform_prob
 	expect_nothing(conform, true, probe->value);
 }
 
-/* PUT up to the end: there it is to be read from. */
+/* PUT to the end of the place, so that it can be read there. */
 static bool fill_end(struct o2_conform *conform, uint32_t half_bytes, struct o2_conform_move *move)
 {
 	const struct o2_conform_op *op;
@@ -64,7 +64,7 @@ static bool fill_end(struct o2_conform *conform, uint32_t half_bytes, struct o2_
 	return true;
 }
 
-/* What an operation that reaches past the end may have moved; false: nothing, which is right. */
+/* Check an operation that reaches past the end.  False: it moved nothing, which is right, or this reported it. */
 static bool moved_part(struct o2_conform *conform, const struct o2_conform_op *op, uint32_t half_bytes)
 {
 	if (op->status != 0 && (op->status != -ENODATA || !o2_conform_ping(conform, NULL))) {
@@ -148,14 +148,14 @@ void o2_conform_lacks(struct o2_conform *conform, unsigned int bit, const char *
 {
 	char *text = conform->lacks[bit];
 
-	/* Whoever could not look does not know. */
+	/* If the survey itself failed, that is the reason. */
 	if (conform->result->outcome == O2_CONFORM_NOT_TRIED)
 		snprintf(text, sizeof(conform->lacks[bit]), "%.150s", conform->result->text);
 	else
 		snprintf(text, sizeof(conform->lacks[bit]), format, value);
 }
 
-/* It may be there for IMMEDIATEs, and then it is the large ones that do not work. */
+/* A place may work for IMMEDIATEs only; then the probes with large transfers report that. */
 static bool takes_small(struct o2_conform *conform, bool is_get, uint32_t portal)
 {
 	struct o2_conform_move move = o2_conform_move(conform, 64);
@@ -178,7 +178,7 @@ static bool takes(struct o2_conform *conform, bool is_get, uint32_t portal, uint
 	       op->status != -ENODATA && (offset == 0 || op->length_bytes > 0);
 }
 
-/* What fails otherwise is for the probes to say. */
+/* Failures other than a missing place are reported by the probes. */
 static bool has_place(struct o2_conform *conform, bool is_get, uint32_t portal)
 {
 	bool has = false;
@@ -202,7 +202,7 @@ static bool ends_there(struct o2_conform *conform)
 	return last && !more;
 }
 
-/* By bit of enum o2_conform_needs. */
+/* Sets conform->has, or the reason in conform->lacks, by bit of enum o2_conform_needs. */
 static void survey_places(struct o2_conform *conform)
 {
 	const struct o2_net_options *options = conform->options;
@@ -226,7 +226,7 @@ static void survey_places(struct o2_conform *conform)
 				 options->place_bytes);
 }
 
-/* A test node needs no places: where it alone is asked for, they are not looked for. */
+/* A test node needs no places, so if only its probes are wanted, places are not looked for. */
 static bool wants_others(const struct o2_net_options *options)
 {
 	const struct o2_conform_probe *probe;
@@ -246,7 +246,7 @@ void o2_conform_survey(struct o2_conform *conform)
 	conform->has = 0;
 	if (wants_others(conform->options))
 		survey_places(conform);
-	/* What could not be looked at before is nothing to it. */
+	/* That places could not be looked for does not concern the test node. */
 	unheard.outcome = O2_CONFORM_HOLDS;
 	if (conform->options->try_lst)
 		o2_conform_lst_survey(conform);

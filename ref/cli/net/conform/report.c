@@ -17,7 +17,7 @@ static const char *const outcome_names[O2_CONFORM_OUTCOMES] = {
 	[O2_CONFORM_NOT_TRIED] = "not tried",
 };
 
-/* An argument as a shell reads it. */
+/* Quote an argument for a shell. */
 static size_t quote(const char *text, char *out, size_t bytes)
 {
 	const bool plain =
@@ -31,13 +31,13 @@ static size_t quote(const char *text, char *out, size_t bytes)
 	used += (size_t)snprintf(out, bytes, " '");
 	for (; *text != '\0' && used + 6 < bytes; text++)
 		used += (size_t)snprintf(out + used, bytes - used, *text == '\'' ? "'\\''" : "%c", *text);
-	/* Where not even the first quote has a place, there is none for the last. */
+	/* If not even the first quote fits, the last one does not either. */
 	return used < bytes ? used + (size_t)snprintf(out + used, bytes - used, "'") : used;
 }
 
 /*
- * What a command that tries one thing again leaves out: which others were tried, and where that was written to.
- * How many arguments: the option's own, and its value where that stands by itself.
+ * What a command to try one thing again leaves out: which others were tried, and where results were written
+ * to. Returns how many arguments: the option itself, and its value if that is an argument of its own.
  */
 static int left_out(char *const *argv, int argc)
 {
@@ -76,7 +76,7 @@ static void print_row(const struct o2_conform_report *report, const struct o2_co
 {
 	char again[1024];
 
-	/* Why nothing else was tried is said once. */
+	/* Why nothing else was tried is printed only once. */
 	if (report->mute != NULL && row->result.outcome == O2_CONFORM_NOT_TRIED)
 		return;
 	fprintf(out, "%-9s %-22s %s", outcome_names[row->result.outcome], row->id,
@@ -102,7 +102,7 @@ static bool is_gone(const struct o2_conform_known_entry *entry)
 	return entry->tried && !entry->occurs;
 }
 
-/* How many lies were told, and what the judge did not hear in them. */
+/* How many lies were told, and which ones the judge did not name by a rule. */
 static void print_lies(const struct o2_conform_report *report, FILE *out)
 {
 	if (report->lies == 0)
@@ -173,7 +173,7 @@ void o2_conform_report_add(struct o2_conform_report *report, const char *id, con
 	fflush(stdout);
 }
 
-/* "a, b" */
+/* The names in "a, b" as an array. */
 static json_t *named_json(const char *text)
 {
 	json_t *named = json_array();

@@ -9,53 +9,53 @@
 #include "cli/net/judging.h"
 
 /*
- * What conform says: a row for each probe as it ends, and then how many of each kind; or one JSON object.
- * With --out the same, and JUnit, as files.
+ * The report of conform: a row for each probe as it ends, then how many there are of each outcome; or one
+ * JSON object.  With --out also as files, with JUnit.
  */
 
 struct o2_conform_row {
 	char id[O2_CONFORM_ID_BYTES];
 	char sentence[192];
 	char source[96];		 /* "page.md#section" */
-	char again[O2_CONFORM_ID_BYTES]; /* the probe that shows it */
+	char again[O2_CONFORM_ID_BYTES]; /* the probe to try again for this row */
 	struct o2_conform_result result;
 };
 
 struct o2_conform_report {
 	const struct o2_net_options *options;
-	int argc; /* of the command line, for the commands that try something again */
+	int argc; /* the command line, for commands that try a row again */
 	char **argv;
 	struct o2_conform_known known;
 	struct o2_conform_row *rows; /* owned */
 	uint32_t nrows;
 	uint32_t count[O2_CONFORM_OUTCOMES];
-	uint32_t lies, lies_named; /* that were told; those that the judge has named by a rule */
-	/* What the peer has to do before anything else can be tried, and does not; NULL: it does. */
+	uint32_t lies, lies_named; /* misbehaviours that were done; those for which the judge named a rule */
+	/* The probe that must hold before anything else can be tried, and does not; NULL: it holds. */
 	const struct o2_conform_probe *mute;
 	struct o2_end_heard judged;
-	bool whole;   /* all that was wanted was tried */
-	bool starved; /* of memory: a row is missing */
+	bool whole;   /* everything that was wanted was tried */
+	bool starved; /* memory ran out: a row is missing */
 };
 
-/* The capture, in the folder of --out. */
+/* The capture's name in the folder of --out. */
 #define O2_CONFORM_SAID "said.pcapng"
 
-/* Ids of what the judge has found: "judge/" and the rule. */
+/* Ids of the judge's findings: "judge/" and the rule. */
 #define O2_CONFORM_JUDGE "judge/"
 
-/* again: the probe that shows it, which is mostly the row itself. */
+/* again: the probe that shows the row again, mostly the row's own id. */
 void o2_conform_report_add(struct o2_conform_report *report, const char *id, const char *sentence,
 			   const char *source, const char *again, const struct o2_conform_result *result);
-/* Print the end.  False: a file of --out could not be written; that was said. */
+/* Print the end.  Returns false, after a line on stderr, if a file of --out could not be written. */
 bool o2_conform_report_end(struct o2_conform_report *report);
 void o2_conform_report_free(struct o2_conform_report *report);
 
 /* "o2ref conform .. --only ID": the command that tries a row again. */
 void o2_conform_again(const struct o2_conform_report *report, const char *id, char *text, size_t bytes);
 
-/* report_out.c: the files.  False: one could not be written. */
+/* report_out.c: write the files.  False: one could not be written. */
 bool o2_conform_report_files(const struct o2_conform_report *report);
-/* report.c: what goes into them. */
+/* report.c: the contents of the files. */
 void o2_conform_report_text(const struct o2_conform_report *report, FILE *out);
 bool o2_conform_report_json(const struct o2_conform_report *report, FILE *out);
 

@@ -15,10 +15,10 @@
 #include "cli/net/memory.h"
 #include "mem/kmap.h"
 
-/* What probes are made of: an endpoint, operations, and looking at what they have brought. */
+/* What probes are made of: an endpoint, operations, and checks of what they have brought. */
 
 #define GRACE_MS    250u
-#define BACKSTOP_MS 20000u /* past its own deadline no operation goes on */
+#define BACKSTOP_MS 20000u /* no operation goes on for longer after its own deadline */
 
 static void say(struct o2_conform *conform, enum o2_conform_outcome outcome, const char *format, va_list list)
 {
@@ -69,7 +69,7 @@ static void note_done(void *context, const struct o2_lnet_result *result)
 		return;
 	while (op < &conform->op[conform->nops] && (op->ended || op->operation != result->operation))
 		op++;
-	/* Of an operation that the probe has given up, nobody wants to know. */
+	/* The probe has given up this operation, so its result is ignored. */
 	if (op == &conform->op[conform->nops])
 		return;
 	op->ended = true;
@@ -82,12 +82,12 @@ struct o2_node_config o2_conform_node(const struct o2_conform *conform)
 {
 	struct o2_node_config node = o2_net_node_config(conform->options);
 
-	/* A probe of its own looks at these; the others have something else to look at. */
+	/* A probe of its own, checksum/payload, looks at wrong checksums of IMMEDIATEs; others accept them. */
 	node.conn.wire.tolerate_immediate_checksum = true;
 	return node;
 }
 
-/* The peer may ask for something of its own. */
+/* The peer may request something itself. */
 static void note_event(void *context, const struct o2_lnet_event *event)
 {
 	o2_conform_lst_event(context, event);
@@ -156,14 +156,14 @@ struct o2_conform_move o2_conform_move(const struct o2_conform *conform, uint32_
 		.size_bytes = size_bytes, .mode = conform->options->mode, .portal = conform->options->portal};
 }
 
-/* "PUT of 9 bytes at offset 0 of portal 60". */
+/* "PUT of 9 bytes at offset 0". */
 static void op_text(const struct o2_conform_op *op, char *text, size_t text_bytes)
 {
 	snprintf(text, text_bytes, "%s of %" PRIu64 " bytes at offset %" PRIu64, op->is_get ? "GET" : "PUT",
 		 op->part.buffer.nob, op->offset);
 }
 
-/* Our own side could not, or the peer says that it cannot describe its memory. */
+/* Our own side failed, or the peer says that it cannot describe its memory. */
 static bool is_own(const struct o2_transfer_fault *fault)
 {
 	return fault->side == O2_FAULT_LOCAL_STAGE ||
@@ -199,7 +199,7 @@ static void tell_failed(struct o2_conform *conform, const struct o2_conform_op *
 				why[0] == '\0' ? "" : ": ", why);
 }
 
-/* Lay out and fill its memory: of a PUT with its stream, of a GET with bytes that are all wrong. */
+/* Lay out and fill the memory: of a PUT with its stream, of a GET with bytes that are all wrong. */
 static bool prepare(struct o2_conform *conform, struct o2_conform_op *op, const struct o2_conform_move *move)
 {
 	const struct o2_arena *arena = &conform->session.network.ni.arena;
@@ -322,7 +322,7 @@ bool o2_conform_there_and_back(struct o2_conform *conform, const struct o2_confo
 		return false;
 	back.stream = op->stream;
 	if (move->size_bytes == 0)
-		return true; /* a GET asks for something */
+		return true; /* a GET must ask for at least one byte */
 	op = o2_conform_begin(conform, true, &back);
 	return op != NULL && o2_conform_wait(conform) && o2_conform_moved(conform, op) &&
 	       o2_conform_right(conform, op);

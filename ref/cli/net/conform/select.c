@@ -3,9 +3,9 @@
 
 #include "cli/net/conform/lst.h"
 
-/* --only, and what has to be asked for by an option of its own. */
+/* --only, and probes that need an option of their own. */
 
-/* The id is one of the words, or begins with one that ends with a slash. */
+/* Is the id one of the words, or does it begin with a word that ends with a slash? */
 bool o2_conform_is_in(const char *id, const char *words)
 {
 	while (true) {
