@@ -2,7 +2,7 @@
 
 package main
 
-// setup: set up a device, its pools and a connection. A resource is held while its nested function runs.
+// setup: set up a device, its pools and a connection. A resource is held while its function runs.
 
 type setupIn struct {
 	Mode       string

@@ -49,7 +49,7 @@ def list_pages(request, segments, hole):
 
 
 def check_run(rule, start, length, index=None):
-    """Refuse a range of addresses that wraps.  index: the segment where it starts; None: it starts at an iova."""
+    """Refuse a range of addresses that wraps.  index: the segment where it starts; None: an iova."""
     if start + length > LAST:
         raise Refuse("EINVAL", rule, length, LAST - start, index)
 

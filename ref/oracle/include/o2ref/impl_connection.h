@@ -8,9 +8,10 @@
 
 /* --- device (docs/modes.md, "Choosing a mode"; docs/transport.md, "Sizes") --- */
 
+/* Which transfers are mapped (mode FMR, FASTREG or FASTREG_GAPS).  Others use mode GLOBAL, if there is one. */
 enum o2_impl_preference {
-	O2_IMPL_PREFER_THRESHOLD = 0, /* mapped from map_on_demand segments on; fewer, or 0: global */
-	O2_IMPL_PREFER_MAPPING = 1,   /* mapped, unless map_on_demand is 0 */
+	O2_IMPL_PREFER_THRESHOLD = 0, /* those with map_on_demand segments or more; map_on_demand 0: none */
+	O2_IMPL_PREFER_MAPPING = 1,   /* all; map_on_demand 0: none */
 };
 
 struct o2_impl_device_in {
@@ -127,7 +128,7 @@ struct o2_impl_connect_in {
 struct o2_impl_connect_out {
 	struct o2_impl_conn_params params;
 	uint64_t peer_nid;	   /* GOT_CONNREQ: the peer's NID; otherwise 0 */
-	uint64_t peer_incarnation; /* all ones: not in a version 0x11 reject; 0: reject without a record */
+	uint64_t peer_incarnation; /* GOT_REJECT: all ones if a version 0x11 record; 0 if no record */
 };
 
 #define O2_IMPL_CONNECT_BYTES 196u /* maximum length of the private data */
@@ -152,7 +153,7 @@ struct o2_impl_deliver_in {
 };
 
 struct o2_impl_deliver_out {
-	uint64_t length; /* bytes reported to LNet: in the message, requested by it, or moved (by its type) */
+	uint64_t length; /* bytes to report to LNet: carried, requested or moved, depending on the type */
 	int32_t status;	 /* 0, or the negative errno that the peer reports; length is 0 in that case */
 	uint32_t reserved;
 };

@@ -35,7 +35,7 @@ struct o2_impl_key_event {
 	/* POST, COMPLETE: the device rejects the n-th request posted for this event (n = fails_at, from 1)
 	   and all later ones; 0: it accepts all */
 	uint32_t fails_at;
-	uint32_t lkey; /* FLUSH: new lkey; MAP of a source under INVALIDATE_LAST: lkey of its own region */
+	uint32_t lkey; /* FLUSH: new lkey; MAP of a source under INVALIDATE_LAST: lkey to gather under */
 	uint32_t rkey; /* FLUSH: new rkey */
 	uint32_t reserved;
 };
