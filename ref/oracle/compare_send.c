@@ -206,7 +206,7 @@ static bool gather(struct o2_comparison *comparison, const struct o2_case_send *
 	return true;
 }
 
-/* --- two answers --- */
+/* --- comparison of two answers --- */
 
 static void compare_entries(struct o2_comparison *comparison, const struct o2_case_send *asked,
 			    const struct o2_answer_send *expected, const struct o2_answer_send *found)

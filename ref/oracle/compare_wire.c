@@ -114,7 +114,7 @@ void o2_compare_decoded(struct o2_comparison *comparison, const struct o2_msg *e
 		compare_payload(comparison, expected, found);
 }
 
-/* --- encoded --- */
+/* --- encoded messages --- */
 
 /* The check of the bytes of a body field; a part (a nested struct) is one field. */
 static enum o2_check_id encode_check(const char *name)

@@ -105,7 +105,7 @@ uint32_t o2_known_find(const struct o2_known *known, const struct o2_case *asked
 	return 0;
 }
 
-/* --- the file --- */
+/* --- reading the file --- */
 
 static int read_when(const char *name, struct o2_known_difference *item, char *text, size_t text_bytes)
 {

@@ -152,7 +152,7 @@ static int reference(const struct o2_case *asked, struct o2_answer *answer, stru
 	return rc;
 }
 
-/* --- two answers --- */
+/* --- comparison of two answers --- */
 
 static void compare_message(struct o2_comparison *comparison, const struct o2_case_chain *asked,
 			    const struct o2_answer_chain *found)

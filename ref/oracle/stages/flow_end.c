@@ -6,7 +6,7 @@
 
 #include "wire/msg_type.h"
 
-/* --- lines --- */
+/* --- lines (FIFOs) --- */
 
 static uint32_t length_of(const struct o2_flow_line *line)
 {

@@ -56,7 +56,7 @@ static bool messages(struct follower *follower, const struct o2_impl_flow_messag
 	return false;
 }
 
-/* --- a message --- */
+/* --- judging a message --- */
 
 static bool judge_noop(struct follower *follower, const struct o2_impl_flow_message *message)
 {
@@ -138,7 +138,7 @@ static bool judge_message(struct follower *follower, const struct o2_impl_flow_m
 	return true;
 }
 
-/* --- an event --- */
+/* --- judging an event --- */
 
 static bool judge_close(struct follower *follower, enum o2_flow_verdict verdict, uint32_t closed)
 {
