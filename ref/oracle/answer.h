@@ -13,16 +13,16 @@
 #include "reg/plan.h"
 #include "wire/msg.h"
 
-/* What an implementation, or the reference, says to a case. */
+/* The answer of an implementation, or of the reference, to one case. */
 
 enum o2_answer_kind {
 	O2_ANSWER_RESULT,
 	O2_ANSWER_REFUSED,
 	O2_ANSWER_NOT_IMPLEMENTED,
-	O2_ANSWER_BROKEN, /* no answer: it crashed, hung, or what it said cannot be read */
+	O2_ANSWER_BROKEN, /* no answer: the implementation crashed, hung, or its answer cannot be read */
 };
 
-/* What a refusal costs a connection, and in whose work it happened; 0: not said (o2ref/impl.h). */
+/* The effect of a refusal on the connection, and the part of a transfer that was refused (o2ref/impl.h). */
 enum o2_answer_cost {
 	O2_COST_NOT_SAID,
 	O2_COST_MESSAGE,
@@ -45,22 +45,22 @@ struct o2_answer_refusal {
 	int error; /* errno, positive */
 	enum o2_answer_cost cost;
 	enum o2_answer_where where;
-	uint32_t index;			 /* or O2_NO_INDEX */
-	char name[O2_ANSWER_NAME_BYTES]; /* the reference: the rule; others: their own name, or "" */
+	uint32_t index;			 /* of the offending entry, or O2_NO_INDEX */
+	char name[O2_ANSWER_NAME_BYTES]; /* reference: the rule id; implementation: its own name, or "" */
 };
 
-/* What is wrong with an answer whatever its content. */
+/* A fault that does not depend on the content of the answer. */
 struct o2_answer_fault {
-	enum o2_check_id check; /* O2_CHECKS: nothing */
+	enum o2_check_id check; /* O2_CHECKS: no fault */
 	char text[O2_ANSWER_TEXT_BYTES];
-	/* Where it happened, the same each time: "mine.so+0x11b9", or "mine.py:12"; "": not known. */
+	/* The place of the fault, the same in each run: "mine.so+0x11b9" or "mine.py:12"; "": unknown. */
 	char site[O2_ANSWER_SITE_BYTES];
-	uint32_t nframes; /* of the calls that led there, the innermost first: offsets in the object */
+	uint32_t nframes; /* call stack, innermost frame first, as offsets in the object */
 	uint64_t frame[O2_ANSWER_FRAMES];
 };
 
 struct o2_answer_msg {
-	struct o2_msg msg; /* its payload is the one below */
+	struct o2_msg msg; /* an IMMEDIATE points to `payload` below */
 	uint8_t payload[O2_MSG_BYTES];
 };
 
@@ -85,7 +85,7 @@ struct o2_answer_chain {
 };
 
 struct o2_answer_keys {
-	uint32_t count; /* as many as there are events */
+	uint32_t count; /* equals the number of events */
 	struct o2_impl_key_step step[O2_IMPL_MAX_EVENTS];
 };
 
@@ -95,7 +95,7 @@ struct o2_answer_send {
 	struct o2_answer_bytes slot;
 	uint32_t nsge;
 	struct o2_impl_gather sge[O2_SEND_SGE];
-	struct o2_reg_plan plan; /* nothing registered: no fragments */
+	struct o2_reg_plan plan; /* has no fragments if nothing is registered */
 };
 
 struct o2_answer_setup {
@@ -104,17 +104,17 @@ struct o2_answer_setup {
 };
 
 struct o2_answer_flow {
-	uint32_t count; /* as many as there are events */
+	uint32_t count; /* equals the number of events */
 	struct o2_impl_flow_step step[O2_IMPL_FLOW_EVENTS];
 };
 
-/* About 170 KiB; it points into itself and is not to be copied. */
+/* About 170 KiB.  Do not copy: the struct contains pointers into itself. */
 struct o2_answer {
 	enum o2_answer_kind kind;
-	struct o2_answer_refusal refusal; /* REFUSED */
-	struct o2_answer_fault fault;	  /* BROKEN */
-	struct o2_answer_fault conduct;	  /* any: it printed, leaked, or wrote where it must not */
-	union {				  /* RESULT, by stage */
+	struct o2_answer_refusal refusal; /* kind REFUSED */
+	struct o2_answer_fault fault;	  /* kind BROKEN */
+	struct o2_answer_fault conduct;	  /* any kind: output on stdout, a leak, or an illegal write */
+	union {				  /* kind RESULT, by stage */
 		struct o2_answer_msg msg_decode;
 		struct o2_answer_bytes msg_encode;
 		struct o2_sg_list sg;
@@ -133,37 +133,37 @@ struct o2_answer {
 	};
 };
 
-/* Make *answer a broken one, under `check`; format as printf. */
+/* Make *answer a broken answer whose fault is `check`, with a text as from printf. */
 void o2_answer_break(struct o2_answer *answer, enum o2_check_id check, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* The same with all that is known of it. */
+/* Make *answer a broken answer with this fault, which is copied. */
 void o2_answer_break_as(struct o2_answer *answer, const struct o2_answer_fault *fault);
 
-/* What the reference answers. */
+/* Compute the reference's answer. */
 void o2_answer_of_reference(const struct o2_case *asked, struct o2_answer *answer);
 
 /*
- * What it would answer if it judged gaps by the exact rule (oracle/gap_rules.h), of reg_plan and of a whole
- * transfer; false: no list is judged otherwise.
+ * Compute the answer that the reference would give to reg_plan or transfer under the exact gap rule
+ * (oracle/gap_rules.h).  Returns false if that rule gives the same verdict for each list.
  */
 bool o2_answer_by_exact_gaps(const struct o2_case *asked, struct o2_answer *answer);
 
 /*
- * The stage's output form, for reports; a new object, NULL when memory runs out.  A broken answer: "fault"; so
- * is a result that the form cannot hold, or for which memory ran out.
+ * The answer as the stage's output form, for reports: a new object, or NULL when memory runs out.  The member
+ * "fault" marks a broken answer, or a result that the form cannot hold or for which memory ran out.
  */
 json_t *o2_answer_to_json(const struct o2_case *asked, const struct o2_answer *answer);
 
 /*
- * Which stages the program says in an answer that it has (docs/oracle.md, "Process protocol"): of version 2
- * all others are absent.  Nothing changes where it does not say.
+ * Read the member "stages" of an answer (docs/oracle.md, "Process protocol") into absent[]: the stages of
+ * version 2 that it does not list are absent.  Without that member, absent[] does not change.
  */
 void o2_answer_stages(const json_t *object, bool absent[O2_STAGES]);
 
 /*
- * Read what a process answered to `asked`.  Never fails: what cannot be read is a broken answer.
- * Members that the question implies need not be there (docs/oracle.md, "Process protocol").
+ * Read a process's answer to `asked`.  Never fails: an unreadable answer becomes a broken answer.
+ * Members that follow from the question are optional (docs/oracle.md, "Process protocol").
  */
 void o2_answer_from_json(const struct o2_case *asked, const json_t *object, struct o2_answer *answer);
 

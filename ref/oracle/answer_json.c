@@ -19,8 +19,7 @@
 #define ERRNO_MAX 133
 
 static const char *const where_names[] = {"", "source", "sink", "writes"};
-static const char *const cost_names[] = {"local", "message",
-					 "connection"}; /* local: of encoding, costs nothing */
+static const char *const cost_names[] = {"local", "message", "connection"}; /* local: msg_encode refuses */
 
 void o2_answer_break(struct o2_answer *answer, enum o2_check_id check, const char *format, ...)
 {
@@ -41,7 +40,7 @@ void o2_answer_break_as(struct o2_answer *answer, const struct o2_answer_fault *
 
 /* --- reading --- */
 
-/* Is the member there, and of its type?  One of another type would be left out of the comparison unseen. */
+/* Whether the member is present.  A wrong type breaks the answer; otherwise the comparison would skip it. */
 static bool is_said(const json_t *refused, const char *key, json_type type, const char *of_type,
 		    struct o2_answer *answer)
 {
@@ -55,7 +54,7 @@ static bool is_said(const json_t *refused, const char *key, json_type type, cons
 	return false;
 }
 
-/* As is a name that is none.  0: not said, or the first one, which says nothing. */
+/* Index of the member's value in names.  An unknown name breaks the answer.  0: absent, or names[0]. */
 static uint32_t read_name(const json_t *refused, const char *key, const char *const *names, uint32_t count,
 			  struct o2_answer *answer)
 {
@@ -113,7 +112,7 @@ static void read_refusal(const json_t *refused, struct o2_answer *answer)
 			     : O2_NO_INDEX;
 }
 
-/* What the question says need not be said again, and is not believed. */
+/* Members of a plan that repeat the question are optional; their values are taken from the question. */
 static int read_node_plan(const json_t *plan, enum o2_reg_mode mode, enum o2_side side, uint32_t page_bytes,
 			  struct o2_reg_plan *out, struct o2_error *error)
 {

@@ -12,12 +12,12 @@
 #include "oracle/child.h"
 
 #define LINE_BYTES 512u
-#define FIRST	   7u	  /* word of addr2line that is an address */
-#define ANSWER_MS  10000u /* for addr2line: debug information may be large */
+#define FIRST	   7u	  /* index of the first address in addr2line's arguments */
+#define ANSWER_MS  10000u /* time limit for addr2line: debug information may be large */
 
 /*
- * What addr2line writes: for each frame a line with its address; then two lines, function and place, for each
- * call that the compiler has put into one, the innermost first.
+ * Run addr2line and return its output.  For each frame addr2line writes a line with the address.  Two lines
+ * follow, function and place, for each call that was inlined at this address, innermost first.
  */
 static size_t ask_addr2line(const char *object, const uint64_t *frame, uint32_t nframes, char *text,
 			    size_t text_bytes)
@@ -53,7 +53,7 @@ static size_t ask_addr2line(const char *object, const uint64_t *frame, uint32_t 
 	return used;
 }
 
-/* The next line, ended; NULL at the end. */
+/* The next line, NUL-terminated; NULL at the end of the text. */
 static char *next_line(char **rest)
 {
 	char *line = *rest;
@@ -66,7 +66,7 @@ static char *next_line(char **rest)
 	return line;
 }
 
-/* Which of a line's blocks it is may stand behind the place, in parentheses; who reads it wants the line. */
+/* The place may end with " (discriminator N)", which names a block within the line; it is dropped. */
 static json_t *call_text(const char *function, const char *place, const char *object, uint64_t frame)
 {
 	const char *slash = strrchr(object, '/');
@@ -95,7 +95,7 @@ json_t *o2_backtrace(const char *object, const uint64_t *frame, uint32_t nframes
 	for (uint32_t i = 0; i < nframes; i++) {
 		bool any = false;
 
-		/* Behind the line of the frame, up to that of the next one. */
+		/* Read the lines between this frame's address line and that of the next frame. */
 		while (function != NULL && (function = next_line(&rest)) != NULL &&
 		       strncmp(function, "0x", 2) != 0) {
 			json_array_append_new(list, call_text(function, next_line(&rest), object, frame[i]));

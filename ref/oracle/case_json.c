@@ -10,11 +10,11 @@
 #include "forms/sg_json.h"
 #include "oracle/stage_ops.h"
 
-/* Cases as the input forms of their stages; that of a whole transfer is put together from parts of others. */
+/* Cases as the input forms of their stages.  The form of a transfer is composed of parts of other forms. */
 
 static const char *const op_names[] = {[false] = "put", [true] = "get"};
 
-/* A whole transfer without its two nodes; a node without its memory and device. */
+/* The fields of a transfer, except its two nodes; the fields of a node, except its memory and device. */
 static const struct o2_field transfer_fields[] = {
 	{O2_FIELD("op", NAME, struct o2_case_transfer, get), .names = op_names, .limit = 2},
 	{O2_FIELD("max_frags", UINT, struct o2_case_transfer, max_frags)},
@@ -50,7 +50,7 @@ static json_t *transfer_to_json(const struct o2_case_transfer *transfer)
 	return form;
 }
 
-/* With the room for the bytes, where that is not all that a message can need. */
+/* Add the capacity if it is less than the maximum size of a message. */
 static json_t *encode_to_json(const struct o2_case_msg_encode *asked)
 {
 	json_t *object = NULL;
@@ -96,7 +96,7 @@ static int too_many(struct o2_error *error, const char *field, uint64_t count, u
 	return o2_refuse_value(error, -EINVAL, "case/too-many", field, count, limit);
 }
 
-/* What the reader allocated moves into the case. */
+/* Copy the arrays that the JSON reader allocated into the case. */
 static int take_memory(const struct o2_sg_input *input, struct o2_case_buffer *memory, struct o2_error *error)
 {
 	if (input->buffer.count > O2_CASE_PIECES)

@@ -22,7 +22,7 @@ static const struct {
 #undef O2_CHECK_GROUP
 };
 
-/* The titles and the checks in one list, so that a title is known by what follows it. */
+/* Titles and checks in one list, in order: the title of a group precedes its checks. */
 static const struct {
 	const char *title; /* NULL: a check */
 	enum o2_check_id check;
@@ -71,7 +71,7 @@ enum o2_check_id o2_check_find(const char *name)
 	return O2_CHECKS;
 }
 
-/* Their groups are those whose titles say so, without more words. */
+/* Rules are the checks in the groups whose titles begin with RULES. */
 bool o2_check_is_rule(enum o2_check_id check)
 {
 	const char *title = NULL;

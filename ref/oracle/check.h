@@ -8,7 +8,7 @@
 
 enum o2_severity {
 	O2_CHECK_OFF,	 /* not checked under this profile */
-	O2_CHECK_SHOULD, /* a difference that moves the same bytes: reported, and no failure */
+	O2_CHECK_SHOULD, /* a difference moves the same bytes: it is reported, but is no failure */
 	O2_CHECK_MUST,	 /* a difference is a failure */
 };
 
@@ -24,16 +24,16 @@ enum o2_check_id {
 #include "oracle/check_list.h"
 #undef O2_CHECK
 #undef O2_CHECK_GROUP
-	O2_CHECKS, /* how many; also: none */
+	O2_CHECKS, /* number of checks; as a value: no check */
 };
 
 /* "strict", "kernel". */
 const char *o2_profile_name(enum o2_profile profile);
 
-/* "sg/kiov/gap-flag": stable. */
+/* The id of the check, e.g. "sg/kiov/gap-flag".  Ids are stable. */
 const char *o2_check_name(enum o2_check_id check);
 
-/* What holds, in a sentence or two. */
+/* What the check requires, in one or two sentences. */
 const char *o2_check_text(enum o2_check_id check);
 
 enum o2_severity o2_check_severity(enum o2_check_id check, enum o2_profile profile);
@@ -44,7 +44,7 @@ const char *o2_severity_name(enum o2_severity severity);
 /* The check of that id; O2_CHECKS when there is none. */
 enum o2_check_id o2_check_find(const char *name);
 
-/* Whether the check is a rule of the reference, so that an input can break it. */
+/* Whether the check is a rule of the reference, i.e. one that an input can break. */
 bool o2_check_is_rule(enum o2_check_id check);
 
 /* The title of the group that begins with this check; NULL inside a group. */

@@ -3,14 +3,14 @@
  * All checks of the oracle, in the order of docs/oracle.md, "Checks", which `o2ref check --list-checks`
  * prints.
  *
- *   O2_CHECK(symbol, id, severity, severity under profile kernel, what holds)
- *   O2_CHECK_GROUP(title of those that follow)
+ *   O2_CHECK(symbol, id, severity, severity under profile kernel, what the check requires)
+ *   O2_CHECK_GROUP(title of the checks that follow)
  *
- * A check whose id is that of a rule of the reference fails when an input that breaks the rule is not
- * refused. The ids are stable.  No include guard: this file is included more than once.
+ * A check with the id of a rule of the reference fails if an input breaks the rule and is not refused.
+ * The ids are stable.  No include guard: this file is included more than once.
  *
- * What several checks say in the same words, here and at the top of each part, is a macro that makes these
- * checks out of the two spellings of their stage, kind or type.
+ * Checks of several stages, kinds or types may share their text.  The macros here and at the top of each part
+ * generate such checks from the name in upper case (for the symbol) and in lower case (for the id).
  */
 
 #define STAGE_RULE(symbol, id, kernel, how) O2_CHECK(symbol, id, MUST, kernel, "To be refused with " how)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Checks of flow: one part of check_list.h. */
 
-/* Rules of the judge (judge/rules.h), under its ids. */
+/* Rules of the judge (judge/rules.h), with the judge's own ids. */
 #define JUDGED(WHAT, what, severity, text) O2_CHECK(WHAT, what, severity, severity, text)
 #define OF_FLOW(WHAT, what, text)	   O2_CHECK(FLOW_##WHAT, "flow/" what, MUST, MUST, text)
 

@@ -17,11 +17,11 @@
 #include "base/monotonic.h"
 #include "base/plain.h"
 
-#define LEAVE_MS   500u /* for a process that has closed its output to end */
-#define RUNNING	   32u	/* more than run at a time */
+#define LEAVE_MS   500u /* time for a process that has closed its output to exit */
+#define RUNNING	   32u	/* more than the number of children at any time */
 #define PIPE_BYTES (1u << 20)
 
-/* Their process groups, for a handler of signals; 0: none. */
+/* Process groups of the running children, for the signal handler; 0: free entry. */
 static volatile pid_t running[RUNNING];
 
 static void note_running(pid_t before, pid_t now)
@@ -51,7 +51,7 @@ int o2_child_fork(struct o2_child *child, int *in, int *out)
 		close_all(fd, 5);
 		return rc;
 	}
-	/* As much room as an ordinary user may have: the fewer wakes the other.  Less does too. */
+	/* Large pipes save wake-ups.  1 MiB is the limit of an unprivileged user; a failure is harmless. */
 	fcntl(fd[1], F_SETPIPE_SZ, PIPE_BYTES);
 	fcntl(fd[3], F_SETPIPE_SZ, PIPE_BYTES);
 	fflush(stdout);
@@ -63,7 +63,7 @@ int o2_child_fork(struct o2_child *child, int *in, int *out)
 		close_all(fd, 5);
 		return rc;
 	}
-	/* Both do it, so that it is done whoever runs first. */
+	/* Parent and child both call setpgid, so that the group exists whichever of them runs first. */
 	setpgid(child->pid, 0);
 	if (child->pid == 0) {
 		for (uint32_t i = 0; i < RUNNING; i++)
@@ -113,7 +113,7 @@ void o2_child_end(struct o2_child *child, int *status)
 	*status = 0;
 	if (child->pid == 0)
 		return;
-	/* Before it is waited for: while it is there its number is no other group's. */
+	/* Kill before waitpid: until the child is reaped, no other process group can have its number. */
 	kill(-child->pid, SIGKILL);
 	while (waitpid(child->pid, status, 0) < 0 && errno == EINTR)
 		;
@@ -171,7 +171,7 @@ bool o2_child_reap_how(struct o2_child *child, int *status, char *text, size_t t
 	return left;
 }
 
-/* The end of its standard error, as text; returns its length. */
+/* Read the end of the child's standard error as text.  Returns its length. */
 static size_t read_tail(const struct o2_child *child, char *tail, size_t tail_bytes)
 {
 	const off_t end = lseek(child->noise, 0, SEEK_END);
@@ -209,7 +209,7 @@ static bool is_of_name(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '-' || c == '.';
 }
 
-/* "name.c:12", which ends with these digits; the name is what stands before their colon, without folders. */
+/* Write "name.c:12" to site if a file name precedes the colon and digits follow it; folders are dropped. */
 static bool name_before(const char *text, const char *colon, char *site, size_t site_bytes)
 {
 	const char *name = colon;

@@ -7,52 +7,51 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* A process that an implementation runs in: two pipes, a file for its standard error, a way to end it. */
+/* A child process that runs an implementation, with two pipes and a file for its standard error. */
 struct o2_child {
-	pid_t pid; /* 0: there is none */
-	int to;	   /* what we write */
-	int from;  /* what we read */
-	int noise; /* a file in memory: its standard error */
+	pid_t pid; /* 0: no process */
+	int to;	   /* pipe to the child */
+	int from;  /* pipe from the child */
+	int noise; /* memory file that receives the child's standard error */
 };
 
 /*
- * Fork.  The child leads a process group of its own: what it starts in turn ends with it, and a terminal's
- * signals do not reach it (o2_child_end_with_us).  Returns 0 in the parent with *child filled in; 1 in the child, which has the other ends in *in and
- * *out and the file as its standard error; or -errno.
+ * Fork.  The child leads its own process group, so o2_child_end() also ends the processes that it starts, and
+ * a terminal's signals do not reach it (see o2_child_end_with_us).  Returns 0 in the parent, with *child set;
+ * 1 in the child, with its ends of the pipes in *in and *out and stderr redirected to the file; or -errno.
  */
 int o2_child_fork(struct o2_child *child, int *in, int *out);
 
 /*
- * Wait until there is something to read, until `until_ms` (o2_now_ms), or until the process is gone.
- * Returns 1: something to read, or the end of it; 0: the time is up; -errno.
+ * Wait until child->from is readable or at its end, or until the time `until_ms` (o2_monotonic_ms).
+ * Returns 1: readable or at its end; 0: the time is up; -errno.
  */
 int o2_child_wait(const struct o2_child *child, uint64_t until_ms);
 
-/* End it, if it runs, with all processes of its group, and reap it.  *status: as waitpid(2) says. */
+/* Kill the child and all processes of its group, if it runs, and reap it.  *status: as from waitpid(2). */
 void o2_child_end(struct o2_child *child, int *status);
 
-/* From now on a signal that ends this process (SIGHUP, SIGINT, SIGQUIT, SIGTERM) ends those that run first. */
+/* Let SIGHUP, SIGINT, SIGQUIT and SIGTERM kill all children before they end this process. */
 void o2_child_end_with_us(void);
 
 /*
- * The same, for one whose pipe has ended: it gets a moment to leave by itself.  False: it had to be killed.
+ * Reap a child whose output pipe has ended.  The child gets half a second to exit by itself.  Returns false
+ * if it had to be killed.
  */
 bool o2_child_reap(struct o2_child *child, int *status);
 
-/*
- * The same, and how it ended in words: as o2_child_how has it, or that it went on.  False: it had to be killed.
- */
+/* As o2_child_reap.  text: how the child ended (o2_child_how), or that it did not exit by itself. */
 bool o2_child_reap_how(struct o2_child *child, int *status, char *text, size_t text_bytes);
 
-/* "it was ended by SIGSEGV (Segmentation fault)", "it ended with status 3". */
+/* A wait status as text: "it was ended by SIGSEGV (Segmentation fault)", "it ended with status 3". */
 void o2_child_how(int status, char *text, size_t text_bytes);
 
-/* The last line of its standard error, after ": "; "" when there is none. */
+/* The last line of the child's standard error, after ": "; "" if it is empty. */
 void o2_child_last_words(const struct o2_child *child, char *text, size_t text_bytes);
 
 /*
- * Where its standard error says that it went wrong: "mine.py:12" of a line that names a file and a line in one
- * of the ways that languages have; the last one of Python's, else the first.  "" when it says nothing so.
+ * The source line that the child's standard error names as the place of its failure, e.g. "mine.py:12": the
+ * last line of a Python traceback, otherwise the first "file:line".  "" if it names none.
  */
 void o2_child_site(const struct o2_child *child, char *text, size_t text_bytes);
 

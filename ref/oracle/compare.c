@@ -11,9 +11,9 @@
 #include "oracle/stage_ops.h"
 #include "wire/msg.h"
 
-/* Whether two answers agree; and if both are refusals, whether they say the same. */
+/* The comparison of two answers: kinds of answers, refusals, and the list of differences. */
 
-/* The profile takes this difference for a risk that is known and accepted: it is counted, and no more. */
+/* Count a difference in a check that the profile turns off.  It does not become a finding. */
 static void accept(struct o2_comparison *comparison, enum o2_check_id check)
 {
 	for (uint32_t i = 0; i < comparison->accepted; i++)
@@ -149,7 +149,7 @@ static enum o2_check_id refused_legal_message(uint8_t type)
 #define OF_KIND(KIND) [O2_DMA_##KIND] = O2_CHECK_DMA_##KIND##_REFUSED_LEGAL
 #define OF_MODE(MODE) [O2_REG_##MODE] = O2_CHECK_REG_##MODE##_REFUSED_LEGAL
 
-/* The check that fails when what the reference admits is refused. */
+/* The check that fails if the implementation refuses a question that the reference admits. */
 static enum o2_check_id refused_legal(const struct o2_case *asked, const struct o2_answer *expected)
 {
 	static const enum o2_check_id dma[] = {
@@ -185,7 +185,7 @@ static enum o2_check_id refused_legal(const struct o2_case *asked, const struct 
 	return O2_CHECK_TRANSFER_REFUSED_LEGAL;
 }
 
-/* The checks of how a refusal is worded, by stage; O2_CHECKS: not asked of it. */
+/* The checks of the contents of a refusal, by stage; O2_CHECKS: not checked. */
 struct words {
 	enum o2_check_id error, rule, index, cost, where;
 };
@@ -225,8 +225,8 @@ static void say_verdict(const struct o2_answer *answer, char *text, size_t text_
 }
 
 /*
- * What a refusal that differs has for a reason: the two errnos; the rule that was broken, for where a check is
- * missing the next one speaks, whichever it is; or the words of what should not have been refused.
+ * The reason of a difference in refusals.  The reference admits: the errno and name of the refusal.  The
+ * errnos differ: both errnos.  Only the names differ: the rule that the question breaks.
  */
 static void refusal_cause(const struct o2_answer *expected, const struct o2_answer *found, char *reason,
 			  size_t reason_bytes)
@@ -343,7 +343,7 @@ static void compare_results(struct o2_comparison *comparison, const struct o2_ca
 	}
 }
 
-/* Numbers change from one time to the next: one "#" stands for each. */
+/* Replace each number by "#", because numbers may change from one run to the next. */
 static void without_numbers(const char *text, char *out, size_t out_bytes)
 {
 	size_t n = 0;
@@ -379,8 +379,8 @@ static void note_fault(struct o2_comparison *comparison, const struct o2_answer_
 }
 
 /*
- * Is the rule that the input breaks one that the profile does not ask for?  Then any refusal will do; and
- * where the input is a caller's, who is trusted, an assertion as well.
+ * Whether any answer is accepted because the profile does not ask for the rule that the input breaks.  A
+ * crash is accepted too, except in msg_decode, whose input comes from a peer and not from a trusted caller.
  */
 static bool is_accepted(struct o2_comparison *comparison, enum o2_check_id rule,
 			const struct o2_answer *found)

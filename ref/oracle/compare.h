@@ -12,9 +12,9 @@
 #include "oracle/stream.h"
 
 /*
- * Two answers to one question: in which checks do they differ?  Where the specification allows one answer,
- * the results are compared; where several answers are right, what all of them have in common is compared
- * (docs/oracle.md, "What is compared").
+ * Compare two answers to one question, and list the checks in which they differ.  If the specification
+ * allows only one answer, the results themselves are compared.  If several answers are right, the properties
+ * that all right answers share are compared (docs/oracle.md, "What is compared").
  */
 
 #define O2_DIFFERENCES		 48u
@@ -22,8 +22,8 @@
 #define O2_CAUSE_BYTES		 192u
 
 /*
- * A cause is what tells the differences of one check apart: the field, without its numbers, and why, where
- * there are several ways to be wrong (docs/oracle.md, "Causes").
+ * A cause distinguishes the differences of one check: it is the field without its numbers, plus a reason if
+ * the field can be wrong in several ways (docs/oracle.md, "Causes").
  */
 struct o2_difference {
 	enum o2_check_id check;
@@ -31,33 +31,33 @@ struct o2_difference {
 	char field[O2_DIFFERENCE_TEXT_BYTES]; /* "entry[3].length" */
 	char expected[O2_DIFFERENCE_TEXT_BYTES];
 	char found[O2_ANSWER_TEXT_BYTES];
-	uint32_t known; /* o2_known_find */
-	/* Of a verdict, or of how a refusal is worded; else both are "". */
-	char rule[O2_ANSWER_NAME_BYTES]; /* that the reference refuses by; "": it admits */
+	uint32_t known; /* result of o2_known_find */
+	/* Set if the verdicts, or the contents of two refusals, differ; otherwise both are "". */
+	char rule[O2_ANSWER_NAME_BYTES]; /* rule by which the reference refuses; "": it admits */
 	char refused_as
-		[O2_ANSWER_NAME_BYTES]; /* the implementation's own name, or its errno; "": it admits */
+		[O2_ANSWER_NAME_BYTES]; /* the implementation's name for its refusal, or errno; "": it admits */
 };
 
 bool o2_same_cause(const struct o2_difference *a, const struct o2_difference *b);
 
-/* One comparison.  About 550 KiB: keep it off the stack.  Plain data; the map and the cases are borrowed. */
+/* One comparison.  About 550 KiB: keep it off the stack.  It owns nothing; map, known and asked are borrowed. */
 struct o2_comparison {
-	/* the caller's */
+	/* set by the caller */
 	enum o2_profile profile;
 	const struct o2_error_map *map;
 	const struct o2_known *known;
-	enum o2_cksum_flavour flavour; /* the one that it takes (flavour.h); NONE: both, neither, not asked */
+	enum o2_cksum_flavour flavour; /* the only accepted one (flavour.h); NONE: both, neither, unknown */
 	const struct o2_case *asked;   /* set by o2_compare */
 
 	/*
-	 * the result: at most one difference for each cause of a check; those that the profile turns off are
-	 * not in it
+	 * The result: at most one difference for each cause of a check.  Checks that the profile turns off
+	 * are left out.
 	 */
 	uint32_t count;
 	struct o2_difference item[O2_DIFFERENCES];
-	bool unmapped;	/* the implementation's error name is in no map */
-	bool no_memory; /* what is to be judged could not be: nothing follows from what is not in the result */
-	/* Checks that the profile turns off and that differ all the same; each once. */
+	bool unmapped; /* the implementation's error name is not in the map, and is no rule id */
+	bool no_memory; /* memory ran out, so the result is incomplete: do not conclude that the answers agree */
+	/* Checks that differ although the profile turns them off; each is listed once. */
 	uint32_t accepted;
 	enum o2_check_id accepted_check[O2_DIFFERENCES];
 
@@ -65,41 +65,42 @@ struct o2_comparison {
 	struct o2_stream expected_from, expected_to, found_from, found_to;
 };
 
-/* Is this asked under the profile?  A caller that is trusted gives no input that breaks a rule of his. */
+/* Whether the profile asks this question.  Profile kernel trusts callers: it asks msg_encode and send_plan
+   only what the reference admits, and raises the capacity of msg_encode to the maximum. */
 bool o2_profile_asks(enum o2_profile profile, struct o2_case *asked, struct o2_answer *scratch);
 
-/* expected: the reference's answer. */
+/* Compare the reference's answer (expected) with the implementation's (found). */
 void o2_compare(struct o2_comparison *comparison, const struct o2_case *asked,
 		const struct o2_answer *expected, const struct o2_answer *found);
 
-/* --- for the parts, one for each kind of answer --- */
+/* --- internal functions of the comparison, which the files for the kinds of answers share --- */
 
-/* The same by the letter: no class of differences has been told apart yet. */
+/* As o2_compare, but without the separate classes of differences (docs/oracle.md, "Classes"). */
 void o2_compare_answers(struct o2_comparison *comparison, const struct o2_case *asked,
 			const struct o2_answer *expected, const struct o2_answer *found);
 
 /*
- * Note a difference, unless the check is off or has one of this field.  index: of a list, or O2_NO_INDEX;
- * field has its "[]".
+ * Record a difference, unless the check is off or already has a difference in this field.  index: replaces
+ * the "[]" in the name of the field; O2_NO_INDEX: none.
  */
 void o2_differ(struct o2_comparison *comparison, enum o2_check_id check, const char *field, uint32_t index,
 	       uint64_t expected, uint64_t found);
 
-/* The same for addresses and keys, shown in hexadecimal. */
+/* As o2_differ, for addresses and keys, which are shown in hexadecimal. */
 void o2_differ_hex(struct o2_comparison *comparison, enum o2_check_id check, const char *field,
 		   uint32_t index, uint64_t expected, uint64_t found);
 
-/* Numbers that have to be the same. */
+/* Record a difference if the numbers are not equal. */
 void o2_expect(struct o2_comparison *comparison, enum o2_check_id check, const char *field, uint32_t index,
 	       uint64_t expected, uint64_t found);
 void o2_expect_hex(struct o2_comparison *comparison, enum o2_check_id check, const char *field,
 		   uint32_t index, uint64_t expected, uint64_t found);
 
-/* A difference in words, by a cause; reason: or "".  NULL when there is nothing to fill in. */
+/* Record a difference of this cause; the caller fills in its texts.  NULL: off, known cause, or no room. */
 struct o2_difference *o2_differ_text(struct o2_comparison *comparison, enum o2_check_id check,
 				     const char *field, const char *reason);
 
-/* Note that the streams differ, at which byte. */
+/* Record the first byte at which the streams differ, if they do. */
 void o2_differ_stream(struct o2_comparison *comparison, enum o2_check_id check, const char *what,
 		      const struct o2_stream *expected, const struct o2_stream *found);
 
@@ -107,7 +108,7 @@ void o2_compare_decoded(struct o2_comparison *comparison, const struct o2_msg *e
 			const struct o2_msg *found);
 void o2_compare_encoded(struct o2_comparison *comparison, const struct o2_msg *msg,
 			const struct o2_answer_bytes *expected, const struct o2_answer_bytes *found);
-/* Its parts: the fields, as far as both are long; and the sum of what was found, by a check of the caller. */
+/* Parts of o2_compare_encoded: the fields up to the shorter length; the checksum, under the caller's check. */
 void o2_compare_fields(struct o2_comparison *comparison, const struct o2_msg *msg,
 		       const struct o2_answer_bytes *expected, const struct o2_answer_bytes *found);
 void o2_compare_checksum(struct o2_comparison *comparison, enum o2_check_id check, const struct o2_msg *msg,
@@ -126,55 +127,53 @@ void o2_compare_transfer(struct o2_comparison *comparison, const struct o2_case_
 void o2_compare_send(struct o2_comparison *comparison, const struct o2_case_send *asked,
 		     const struct o2_answer_send *expected, const struct o2_answer_send *found);
 
-/* The message as it has to arrive, but for its checksum: the payload by the question's pieces. */
+/* Make the message that must arrive (its checksum aside), with the payload that the question's pieces hold. */
 void o2_send_message(const struct o2_case_send *asked, const struct o2_answer_send *expected,
 		     struct o2_answer_bytes *message);
 
 /*
- * The first bytes that a gather entry of an answer yields, `room` at most, on a model of the device.  Returns how
- * many: fewer than its length and than `room` where what comes next was not written to the slot, or is not
- * registered under the entry's key.  stream: to work in.
+ * Read the bytes of one gather entry of an answer, `room` at most, on a model of the device.  Returns the
+ * number of bytes read.  It is less than both `room` and the entry's length if the next byte was not written
+ * to the slot, or is not registered under the entry's key.  stream: work space.
  *
- * *unmapped: which check it breaks that some of them are in memory that the device does not have, because its
- * mapping fails or a page has no address; O2_CHECKS: none.
+ * *unmapped: the check that is broken because some of the bytes are in memory that the device cannot reach
+ * (the DMA mapping fails, or a page has no CPU mapping); O2_CHECKS: none.
  */
 uint32_t o2_send_gather(const struct o2_case_send *asked, const struct o2_answer_send *found, uint32_t index,
 			uint32_t room, struct o2_stream *stream, uint8_t *bytes, enum o2_check_id *unmapped);
 
-/*
- * The writes of a chain alone as a plan.  False, and no plan: another request than the last one is the message.
- */
+/* Make a plan of the writes of a chain.  Returns false if the SEND is not the last and only one of the chain. */
 bool o2_chain_writes(const struct o2_case_chain *asked, const struct o2_answer_chain *chain,
 		     struct o2_rdma_plan *plan);
 
-/* Checks of what a device and a peer ask of a plan, whatever bytes it stands for; O2_CHECKS: not asked. */
+/* The checks of what device and peer require of a plan, apart from its bytes; O2_CHECKS: not checked. */
 struct o2_plan_checks {
 	enum o2_check_id peer_limit, access, source_access,
-		sink_fragments; /* access O2_CHECKS: none of them */
+		sink_fragments; /* if access is O2_CHECKS, none of these four is checked */
 	enum o2_check_id range, range_in_pages, pages, iova, entries;
 };
 
 struct o2_plan_terms {
-	const char *of; /* in front of the names of the plan's fields: "sink.", or "" */
+	const char *of; /* prefix for the names of the plan's fields: "sink.", or "" */
 	enum o2_reg_mode mode;
 	enum o2_side side;
 	uint32_t page_bytes;
-	uint32_t max_pages; /* that one registration holds */
-	uint32_t max_frags; /* that the peer takes */
+	uint32_t max_pages; /* maximum number of pages in one registration */
+	uint32_t max_frags; /* maximum number of fragments that the peer accepts */
 	const struct o2_plan_checks *checks;
 };
 
 /*
- * Can the plan be registered in its mode, and what it publishes be used?  Of what is expected the iova counts,
- * where the mode has one answer for it; the rest of it is what is shown.
+ * Check that the plan can be registered in its mode, and that a peer can use what it publishes.  Of the
+ * expected plan only the iova is compared, if the mode determines it; the rest only appears in reports.
  */
 void o2_compare_terms(struct o2_comparison *comparison, const struct o2_plan_terms *asked,
 		      const struct o2_reg_plan *expected, const struct o2_reg_plan *found);
 
-/* What a plan registers, held against what its fragments span. */
+/* How the range that a plan registers fits the range that its fragments span. */
 enum o2_region_fit {
 	O2_REGION_EXACT,
-	O2_REGION_IN_PAGES, /* mode fmr: the same, from the start of the first page to the end of the last */
+	O2_REGION_IN_PAGES, /* mode fmr: the spanned range, extended to whole pages at both ends */
 	O2_REGION_OTHER,
 };
 

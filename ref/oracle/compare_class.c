@@ -6,8 +6,8 @@
 #include "oracle/compare.h"
 
 /*
- * Two answers to a question as a whole: what of their differences is of a class of its own, because the
- * exact rule of gaps explains it or because no caller has such an input (docs/oracle.md, "Classes").
+ * The comparison of two answers, including the classes of differences that have checks of their own: gaps
+ * by the exact rule, and memory that no transfer can have (docs/oracle.md, "Classes").
  */
 
 bool o2_profile_asks(enum o2_profile profile, struct o2_case *asked, struct o2_answer *scratch)
@@ -21,9 +21,9 @@ bool o2_profile_asks(enum o2_profile profile, struct o2_case *asked, struct o2_a
 	return scratch->kind == O2_ANSWER_RESULT;
 }
 
-/* --- memory that no transfer has --- */
+/* --- memory that no transfer can have --- */
 
-/* What no registration publishes, and no decoder lets through: nothing, too much, or what wraps. */
+/* An empty or wrapping fragment, or too many bytes: no registration publishes these, and no decoder admits them. */
 static bool is_impossible(const struct o2_rdma_desc *desc)
 {
 	uint64_t sum = 0;
@@ -38,7 +38,7 @@ static bool is_impossible(const struct o2_rdma_desc *desc)
 	return sum > O2_MAX_TRANSFER_BYTES;
 }
 
-/* A sink comes from a peer, so what is done with it counts; but to refuse it as a decoder does is right. */
+/* A sink comes from a peer: in profile strict, only a refusal with EPROTO, as by a decoder, is excused. */
 static bool has_impossible(const struct o2_comparison *comparison, const struct o2_rdma_input *asked,
 			   const struct o2_answer *found)
 {
@@ -54,7 +54,7 @@ static bool is_conduct(enum o2_check_id check)
 	       strncmp(o2_check_name(check), "protocol/", 9) == 0;
 }
 
-/* What differs there is one check, whichever it would be elsewhere; conduct is what it is. */
+/* Assign all differences to the check rdma/impossible, except those of run/ and protocol/. */
 static void gather_impossible(struct o2_comparison *comparison)
 {
 	const enum o2_severity severity = o2_check_severity(O2_CHECK_RDMA_IMPOSSIBLE, comparison->profile);
@@ -80,7 +80,7 @@ static void gather_impossible(struct o2_comparison *comparison)
 	comparison->count = kept;
 }
 
-/* --- the exact rule of gaps --- */
+/* --- the exact gap rule --- */
 
 static bool has_must(const struct o2_comparison *comparison)
 {
@@ -90,7 +90,7 @@ static bool has_must(const struct o2_comparison *comparison)
 	return false;
 }
 
-/* Is the answer right where a list that G3 alone flags counts as one without gaps? */
+/* If the answer is right under the exact gap rule, replace its differences by one difference of that class. */
 static void compare_exactly(struct o2_comparison *comparison, const struct o2_case *asked,
 			    const struct o2_answer *expected, const struct o2_answer *found)
 {

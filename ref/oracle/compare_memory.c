@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "oracle/compare.h"
 
-/* Scatter lists and segments: the same bytes in the same order, however they are cut (docs/mapping.md). */
+/* Scatter lists and segments must have the same bytes in the same order, in any division (docs/mapping.md). */
 
 #define LIST_CHECKS(KIND)                                                                 \
 	[O2_##KIND] = {O2_CHECK_SG_##KIND##_BYTES,	   O2_CHECK_SG_##KIND##_NOB,      \
@@ -20,7 +20,7 @@ static const struct {
 	LIST_CHECKS(KIOV),
 };
 
-/* By the exact rule: entries that follow each other do so in memory, or at page boundaries. */
+/* Whether, by the exact rule, each two consecutive entries are adjacent or meet at page boundaries. */
 static bool is_dense(const struct o2_sg_list *list, uint32_t page_bytes)
 {
 	for (uint32_t i = 1; i < list->count; i++) {

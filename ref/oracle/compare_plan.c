@@ -5,8 +5,8 @@
 #include "oracle/compare.h"
 
 /*
- * Registration plans: the published fragments, looked up in what is registered, are the bytes of the
- * segments. That decides, and not how the plan puts it (docs/modes.md).
+ * The comparison of registration plans.  A plan is right if its published fragments, resolved through its
+ * registration, yield the bytes of the segments; the form of the plan is free (docs/modes.md).
  */
 
 #define NONE O2_CHECKS /* the mode has no such check */
@@ -18,7 +18,7 @@
 #define PAGES(MODE) O2_CHECK_REG_##MODE##_PAGES
 #define IOVA(MODE)  O2_CHECK_REG_##MODE##_IOVA
 
-/* What a mode has no check for here, no stage asks of its plans. */
+/* The checks of stage reg_plan by mode.  Where this table has NONE, other stages do not check the mode either. */
 static const struct o2_plan_checks terms[O2_REG_MODES] = {
 	[O2_REG_GLOBAL] = {OF_PEER(GLOBAL), NONE, NONE, NONE, NONE, NONE},
 	[O2_REG_FMR] = {OF_PEER(FMR), RANGE(FMR), PAGES(FMR), NONE, NONE},
@@ -32,7 +32,7 @@ static const struct o2_plan_checks terms[O2_REG_MODES] = {
 #define BYTES(MODE) O2_CHECK_REG_##MODE##_BYTES, O2_CHECK_REG_##MODE##_FRAGMENTS
 #define LIST(MODE)  O2_CHECK_REG_##MODE##_PAGE_LIST
 
-/* What is compared with the segments that were asked about. */
+/* The checks that compare a plan with the segments of the question. */
 static const struct {
 	enum o2_check_id bytes, fragments, page_list;
 } checks[O2_REG_MODES] = {
@@ -58,7 +58,7 @@ enum o2_region_fit o2_region_fit(const struct o2_reg_plan *plan, uint32_t page_b
 		if (end > high)
 			high = end;
 	}
-	/* One that passes the last address begins again at 0, where its fragments would seem to end as well. */
+	/* A region that wraps past the last address must not match, although its fragments wrap to the same end. */
 	if (plan->length > UINT64_MAX - plan->iova)
 		return O2_REGION_OTHER;
 	if (plan->nfrags == 0 || (plan->iova == low && region_end == high))
@@ -69,7 +69,7 @@ enum o2_region_fit o2_region_fit(const struct o2_reg_plan *plan, uint32_t page_b
 	return O2_REGION_OTHER;
 }
 
-/* The fragments as the device would find them; a fragment that leaves the region is a difference. */
+/* Resolve the fragments as the device would.  A fragment that leaves the region is a difference. */
 static bool resolve(struct o2_comparison *comparison, const struct o2_reg_plan *plan,
 		    struct o2_stream *stream)
 {
@@ -92,9 +92,9 @@ static bool resolve(struct o2_comparison *comparison, const struct o2_reg_plan *
 	return true;
 }
 
-/* --- what a device and a peer ask of a plan, whatever its bytes --- */
+/* --- what device and peer require of a plan, apart from its bytes --- */
 
-/* Two plans, and the name of one of the second one's fields. */
+/* The two plans to compare.  field: buffer for the name of a field of the found plan. */
 struct look {
 	struct o2_comparison *comparison;
 	const struct o2_plan_terms *terms;
@@ -108,7 +108,7 @@ static const char *name(struct look *look, const char *field)
 	return look->field;
 }
 
-/* Read by its peer, a descriptor with such a fragment closes the connection (docs/wire.md, "Rules"). */
+/* A peer that decodes a descriptor with an illegal fragment closes the connection (docs/wire.md, "Rules"). */
 static void look_at_fragments(struct look *look)
 {
 	const enum o2_check_id check = look->terms->checks->sink_fragments;
@@ -133,7 +133,7 @@ static void look_at_fragments(struct look *look)
 			  sum);
 }
 
-/* A source's region admits no writes by the peer, whatever else it admits; a sink's must, and its node's own. */
+/* A source's region must not allow remote writes.  A sink's region must allow remote and local writes. */
 static void look_at_rights(struct look *look)
 {
 	const struct o2_plan_checks *ids = look->terms->checks;
@@ -162,7 +162,7 @@ static void look_at_range(struct look *look)
 			      look->expected->length, look->found->length);
 }
 
-/* A region goes on behind the last of its pages. */
+/* Whether the region extends beyond the last of its listed pages. */
 static bool ends_behind(const struct o2_reg_plan *plan, uint64_t listed)
 {
 	return plan->page_offset > listed || plan->length > listed - plan->page_offset;

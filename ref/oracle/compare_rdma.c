@@ -5,11 +5,11 @@
 #include "oracle/compare.h"
 
 /*
- * Work requests: what they move, in which order, within which limits; how they cut it is theirs
- * (docs/mapping.md, "rdma_plan").  And whole transfers, where they are carried out on the two plans.
+ * The comparison of work requests: the bytes that they move, their order, and the limits.  The division into
+ * work requests is free (docs/mapping.md, "rdma_plan").  For transfers, they are executed on the two plans.
  */
 
-/* What is wrong with the work requests by themselves. */
+/* Faults of the work requests by themselves. */
 enum shape {
 	SHAPE_INDEX,
 	SHAPE_SGE_LIMIT,
@@ -19,7 +19,7 @@ enum shape {
 	SHAPES,
 };
 
-/* Each work request takes the next gather entries, 1 to wrq_sge of them, and is as long as they are. */
+/* Each work request must use the next 1 to wrq_sge gather entries, and its length must be their sum. */
 static bool check_shape(struct o2_comparison *comparison, const struct o2_rdma_plan *plan, uint32_t max_wrs,
 			uint32_t wrq_sge, const enum o2_check_id *checks)
 {
@@ -57,7 +57,7 @@ static bool check_shape(struct o2_comparison *comparison, const struct o2_rdma_p
 	return true;
 }
 
-/* The first nob bytes of a descriptor; the whole one when it has fewer. */
+/* The stream of the first nob bytes of a descriptor, or of all its bytes if it has fewer. */
 static void stream_of_desc(const struct o2_rdma_desc *desc, uint64_t nob, struct o2_stream *stream)
 {
 	o2_stream_clear(stream);
@@ -69,7 +69,7 @@ static void stream_of_desc(const struct o2_rdma_desc *desc, uint64_t nob, struct
 	}
 }
 
-/* Each work request writes into one fragment of the sink: the one where the bytes so far end. */
+/* Each work request must stay within one fragment of the sink, the one that holds its first byte. */
 static void check_fragments(struct o2_comparison *comparison, const struct o2_rdma_desc *sink,
 			    const struct o2_rdma_plan *plan)
 {
@@ -138,7 +138,7 @@ static void leaves_region(struct o2_comparison *comparison, const char *what, ui
 	snprintf(item->found, sizeof(item->found), "0x%" PRIx64 " is outside", addr);
 }
 
-/* Where the bytes come from and go to, as a device would find out that knows the two plans. */
+/* Resolve source and sink places of all bytes, as a device that has registered the two plans would. */
 static bool carry_out(struct o2_comparison *comparison, const struct o2_answer_transfer *transfer,
 		      struct o2_stream *from, struct o2_stream *to)
 {
@@ -164,7 +164,7 @@ static bool carry_out(struct o2_comparison *comparison, const struct o2_answer_t
 	return true;
 }
 
-/* A byte more than the peer was asked for could be written, or read, behind what moves. */
+/* A side must not publish more bytes than are due, because the peer could access memory beyond the transfer. */
 static void compare_published(struct o2_comparison *comparison, const struct o2_case_transfer *asked,
 			      const struct o2_reg_plan *plan, enum o2_side side)
 {

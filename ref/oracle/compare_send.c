@@ -7,12 +7,12 @@
 #include "wire/layout.h"
 
 /*
- * A message as it is posted: the bytes that its gather entries yield on a model of the device, which knows the
- * slot, what is registered and what stands in memory.  They are held against the payload as the question's
- * own pieces say it, byte by byte, without any stage of the library.
+ * The comparison of a message as it is posted.  A model of the device, which knows the slot, the registration
+ * and the memory contents, yields the bytes of the gather entries.  These are compared with the payload that
+ * the question's pieces define; no other stage of the library takes part.
  */
 
-/* --- what stands where --- */
+/* --- memory contents --- */
 
 struct place {
 	uint32_t page, offset;
@@ -49,7 +49,7 @@ static bool of_device(const struct o2_dma_device *device, uint64_t addr, struct 
 	return false;
 }
 
-/* An address that is registered. */
+/* The page and offset of a registered address. */
 static bool look_up(const struct o2_case_node *node, enum o2_reg_mode mode, uint64_t addr,
 		    struct place *place)
 {
@@ -57,7 +57,7 @@ static bool look_up(const struct o2_case_node *node, enum o2_reg_mode mode, uint
 				   : of_device(&node->device.device, addr, place);
 }
 
-/* The payload: the bytes [offset, offset + nob) of all pieces. */
+/* Write the payload, the bytes [offset, offset + nob) of the concatenated pieces. */
 static void fold_payload(const struct o2_case_node *node, uint8_t *bytes)
 {
 	const struct o2_buffer *buffer = &node->memory.buffer;
@@ -81,7 +81,7 @@ static void fold_payload(const struct o2_case_node *node, uint8_t *bytes)
 	}
 }
 
-/* --- what is gathered --- */
+/* --- gathering --- */
 
 static void differ_key(struct o2_comparison *comparison, uint32_t index, const struct o2_impl_gather *sge)
 {
@@ -107,14 +107,14 @@ static uint32_t gather_slot(const struct o2_case_send *asked, const struct o2_an
 	return count;
 }
 
-/* What a device of kind virtual has no address for; with a temporary mapping a copy is made, not a gather entry. */
+/* A device of kind virtual has no address for such a page.  A driver maps it temporarily and copies the payload. */
 static bool has_no_cpu_mapping(const struct o2_dma_device *device, uint32_t page)
 {
 	return device->kind == O2_DMA_VIRTUAL && page < device->npages &&
 	       !o2_dma_has_cpu_mapping(device, page);
 }
 
-/* One of the payload, under its registration's key. */
+/* Read the bytes of a gather entry in the payload's memory, under the key of its registration. */
 static uint32_t gather_payload(const struct o2_case_node *node, const struct o2_reg_plan *plan,
 			       const struct o2_impl_gather *sge, uint32_t room, struct o2_stream *stream,
 			       uint8_t *bytes, enum o2_check_id *unmapped)
@@ -124,11 +124,11 @@ static uint32_t gather_payload(const struct o2_case_node *node, const struct o2_
 	uint64_t bad;
 
 	o2_stream_clear(stream);
-	/* Without a table, or with pages of no size, nothing can have been mapped. */
+	/* Without an IOMMU table, or with a page size of 0, no memory can have been mapped. */
 	if (sge->lkey != node->key || plan->nfrags == 0 || node->memory.space.page_bytes == 0 ||
 	    device->page_bytes == 0 || (device->kind == O2_DMA_IOMMU && device->iommu.device_page == NULL))
 		return 0;
-	/* What lies in front of the first address that is not registered is gathered. */
+	/* Gather the bytes before the first address that is not registered. */
 	(void)o2_stream_of_region(plan, sge->addr, room, stream, &bad);
 	for (; count < stream->nob; count++) {
 		const uint64_t addr = o2_stream_place(stream, count);
@@ -158,7 +158,7 @@ uint32_t o2_send_gather(const struct o2_case_send *asked, const struct o2_answer
 	return gather_payload(&asked->memory, &found->plan, sge, room, stream, bytes, unmapped);
 }
 
-/* The addresses of a mapping that failed are anybody's (LU-19496); a page without a CPU mapping has none. */
+/* After a failed mapping the addresses are arbitrary (LU-19496); a page without a CPU mapping has none. */
 static void differ_unmapped(struct o2_comparison *comparison, uint32_t index,
 			    const struct o2_impl_gather *sge, enum o2_check_id check)
 {
@@ -175,7 +175,7 @@ static void differ_unmapped(struct o2_comparison *comparison, uint32_t index,
 		 sge->length);
 }
 
-/* False when an entry leads nowhere, or there are too many bytes: what follows would say the same again. */
+/* Read all gather entries.  False: an entry is unreadable or the message too long; do not compare further. */
 static bool gather(struct o2_comparison *comparison, const struct o2_case_send *asked,
 		   const struct o2_answer_send *found, uint32_t right_bytes, struct o2_answer_bytes *message)
 {
@@ -206,7 +206,7 @@ static bool gather(struct o2_comparison *comparison, const struct o2_case_send *
 	return true;
 }
 
-/* --- two answers --- */
+/* --- comparison of two answers --- */
 
 static void compare_entries(struct o2_comparison *comparison, const struct o2_case_send *asked,
 			    const struct o2_answer_send *expected, const struct o2_answer_send *found)
@@ -221,8 +221,8 @@ static void compare_entries(struct o2_comparison *comparison, const struct o2_ca
 }
 
 /*
- * The plan as it could be registered.  A part of the payload may be registered by itself, so what a region begins
- * with is what the plan says that it lists first; the reference's may be another part, or none.
+ * Correct the found plan so that it can be registered, as the expected plan.  The reference's plan cannot be
+ * used: an implementation may register another part of the payload, so its region begins where its list does.
  */
 static void right_plan(const struct o2_case_node *node, const struct o2_reg_plan *found,
 		       struct o2_reg_plan *right)
@@ -317,7 +317,7 @@ void o2_compare_send(struct o2_comparison *comparison, const struct o2_case_send
 			  message.length_bytes);
 		compare_payload(comparison, &right, &message);
 		o2_compare_checksum(comparison, O2_CHECK_SEND_CHECKSUM, &asked->msg, &message);
-		/* Of an IMMEDIATE the payload was looked at. */
+		/* The payload of an IMMEDIATE has been compared above. */
 		if (immediate && message.length_bytes > O2_AT_PAYLOAD)
 			message.length_bytes = O2_AT_PAYLOAD;
 		o2_compare_fields(comparison, &asked->msg, &right, &message);

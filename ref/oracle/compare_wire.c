@@ -9,13 +9,13 @@
 #include "wire/layout.h"
 #include "wire/msg.h"
 
-/* Messages, field by field; and encoded bytes, by what they stand for (docs/wire.md). */
+/* The comparison of decoded messages by field, and of encoded bytes by the field they encode (docs/wire.md). */
 
-/* The check of each field of a decoded message; of those that are not here, the LNet header's. */
+/* The check of each field of a decoded message.  Fields not listed belong to the LNet header's check. */
 static const struct {
 	const char *name;
 	enum o2_check_id check;
-	const char *said; /* NULL: the name */
+	const char *said; /* name of the field in reports; NULL: same as name */
 } decode_checks[] = {
 	{"byte_order", O2_CHECK_WIRE_DECODE_BYTE_ORDER, "order"},
 	{"ibm_version", O2_CHECK_WIRE_DECODE_VERSION, NULL},
@@ -43,7 +43,7 @@ static const struct {
 
 #define NID_LND_ANY 0xffu
 
-/* What is left of a NID where its highest byte is dropped and the LND type 0xff stands for any. */
+/* A NID as kept by trees that drop its highest byte and map LND type 0xff to "any NID". */
 static uint64_t folded(uint64_t nid)
 {
 	return (nid >> 48 & 0xff) == NID_LND_ANY ? UINT64_MAX : nid << 8 >> 8;
@@ -114,9 +114,9 @@ void o2_compare_decoded(struct o2_comparison *comparison, const struct o2_msg *e
 		compare_payload(comparison, expected, found);
 }
 
-/* --- encoded --- */
+/* --- encoded messages --- */
 
-/* The check of the bytes that a field of the body takes, a part as a whole. */
+/* The check of the bytes of a body field; a part (a nested struct) is one field. */
 static enum o2_check_id encode_check(const char *name)
 {
 	static const struct {
@@ -140,7 +140,7 @@ static enum o2_check_id encode_check(const char *name)
 	return O2_CHECK_WIRE_ENCODE_CONNPARAMS;
 }
 
-/* The field that has this byte; a part as a whole. */
+/* The name of the field that contains this byte; a part (a nested struct) is one field. */
 static const char *name_at(const struct o2_field *fields, uint32_t offset)
 {
 	const struct o2_field *at = NULL;
@@ -151,7 +151,7 @@ static const char *name_at(const struct o2_field *fields, uint32_t offset)
 	return at == NULL ? "" : at->name;
 }
 
-/* The field that a byte of an encoded message is in, and the check of it. */
+/* The check and the name of the field that contains a byte of an encoded message. */
 static enum o2_check_id check_of(const struct o2_msg *msg, uint32_t offset, const char **name)
 {
 	const struct o2_lnet_hdr *hdr = o2_msg_lnet_hdr(msg);
@@ -184,7 +184,7 @@ static void differ_byte(struct o2_comparison *comparison, enum o2_check_id check
 	snprintf(item->found, sizeof(item->found), "0x%x", found);
 }
 
-/* The NID of the LNet header that a byte is in, or 0: there is none. */
+/* The offset of the LNet header's NID that contains this byte; 0: no NID contains it. */
 static uint32_t lnet_nid_at(const struct o2_msg *msg, uint32_t offset)
 {
 	const uint32_t dest = O2_AT_LNET_HDR + O2_LNET_AT_DEST_NID;
@@ -197,7 +197,7 @@ static uint32_t lnet_nid_at(const struct o2_msg *msg, uint32_t offset)
 	return offset >= src && offset < src + 8 ? src : 0;
 }
 
-/* A byte of a NID that is the right one but for what folding does to it. */
+/* Whether a byte belongs to an LNet NID that is right after folding; if so, record the difference as folded. */
 static bool is_folded(struct o2_comparison *comparison, const struct o2_msg *msg, uint32_t offset,
 		      const struct o2_answer_bytes *expected, const struct o2_answer_bytes *found)
 {
@@ -216,7 +216,7 @@ static bool is_folded(struct o2_comparison *comparison, const struct o2_msg *msg
 	return true;
 }
 
-/* Of the bytes that were written, whichever they are: another byte that is wrong has its own check. */
+/* The checksum must fit the bytes that were written; a wrong byte elsewhere has its own check. */
 void o2_compare_checksum(struct o2_comparison *comparison, enum o2_check_id check, const struct o2_msg *msg,
 			 const struct o2_answer_bytes *found)
 {
@@ -231,7 +231,7 @@ void o2_compare_checksum(struct o2_comparison *comparison, enum o2_check_id chec
 	word = o2_load32(found->bytes + O2_AT_CKSUM, msg->order);
 	if (word == right)
 		return;
-	/* The flavour that it takes, when it takes one. */
+	/* The other flavour, if the implementation accepts it or is not known to accept only one. */
 	if (msg->cksum_flavour != O2_CKSUM_NONE && word == other &&
 	    (comparison->flavour == O2_CKSUM_NONE || word == o2_checksum_of(sums, comparison->flavour)))
 		check = O2_CHECK_WIRE_CHECKSUM_ONE_FLAVOUR;
@@ -251,7 +251,7 @@ void o2_compare_fields(struct o2_comparison *comparison, const struct o2_msg *ms
 		    is_folded(comparison, msg, i, expected, found))
 			continue;
 		check = check_of(msg, i, &name);
-		/* Of a field the first byte is told. */
+		/* Report only the first wrong byte of a field. */
 		if (check != told || name != told_of)
 			differ_byte(comparison, check, name, i, expected->bytes[i], found->bytes[i]);
 		told = check;

@@ -38,7 +38,7 @@ enum o2_cksum_flavour o2_flavour_of(bool takes_unsigned, bool takes_signed)
 	return takes_unsigned ? O2_CKSUM_UNSIGNED : O2_CKSUM_SIGNED;
 }
 
-/* By its name; by its errno where the name says nothing. */
+/* Whether a refusal is about the checksum: by its name, or by its errno if the name is unknown. */
 static bool is_about_the_sum(const struct o2_comparison *comparison, const struct o2_answer_refusal *refusal)
 {
 	enum o2_map_answer answer = O2_MAP_UNKNOWN;
@@ -48,7 +48,7 @@ static bool is_about_the_sum(const struct o2_comparison *comparison, const struc
 	return answer == O2_MAP_AGREES || (answer == O2_MAP_UNKNOWN && refusal->error == EPROTO);
 }
 
-/* The message that a question is about; NULL: it is about none that was received. */
+/* The received message of a question; NULL: the question has none. */
 static const uint8_t *message_of(const struct o2_case *asked, uint64_t *length_bytes)
 {
 	switch (asked->stage) {

@@ -5,21 +5,21 @@
 #include "oracle/compare.h"
 
 /*
- * Implementations that know one flavour of checksum, that of their compiler's char (docs/wire.md,
- * "Checksum").  Whether one does so, and which it is, shows in two questions that are the same but for the
- * checksum; a single refusal does not tell, because every message has bytes in which the flavours differ.
+ * Some implementations accept only one flavour of checksum, that of their compiler's char (docs/wire.md,
+ * "Checksum").  The oracle finds the flavour with two questions that differ in the checksum alone.  One
+ * refusal is not enough to tell, because every message has bytes for which the flavours differ.
  */
 
-/* The question of one flavour, O2_CKSUM_UNSIGNED or O2_CKSUM_SIGNED: a legal NOOP. */
+/* Make a question with a legal NOOP and this flavour, O2_CKSUM_UNSIGNED or O2_CKSUM_SIGNED. */
 void o2_flavour_question(enum o2_cksum_flavour flavour, struct o2_case *asked);
 
-/* What the answers to both say: the one that is taken; O2_CKSUM_NONE when both are, or neither. */
+/* The only flavour that an implementation accepts; O2_CKSUM_NONE: it accepts both flavours, or neither. */
 enum o2_cksum_flavour o2_flavour_of(bool takes_unsigned, bool takes_signed);
 
-/* Does the answer depend on which flavours it takes: is a received message part of the question? */
+/* Whether the question contains a received message, so that the answer depends on the accepted flavours. */
 bool o2_flavour_matters(const struct o2_case *asked);
 
-/* Is a message refused for no more than that its checksum has the other flavour, or passes by tolerance? */
+/* Whether a message was refused only because its checksum has the other flavour, or needs the tolerance. */
 bool o2_flavour_explains(const struct o2_comparison *comparison, const struct o2_case *asked,
 			 const struct o2_answer_refusal *refusal);
 

@@ -11,10 +11,10 @@
 #define O2_FRAME_HEAD_BYTES 4u
 #define O2_FRAME_MAX_BYTES  (16u << 20)
 
-/* What a program leaves with that is asked for a stage that it does not have. */
+/* The exit status with which a program answers the first request of a stage that it does not implement. */
 #define O2_EXIT_NOT_IMPLEMENTED 89
 
-/* Bytes that grow; owned, free with o2_frame_buffer_free. */
+/* A growing array of bytes, which the struct owns.  Free with o2_frame_buffer_free. */
 struct o2_frame_buffer {
 	uint8_t *bytes;
 	size_t used;
@@ -23,24 +23,24 @@ struct o2_frame_buffer {
 
 void o2_frame_buffer_free(struct o2_frame_buffer *buffer);
 
-/* Room for that many more bytes behind those in use.  Returns 0 or -ENOMEM. */
+/* Make room for `bytes` more bytes behind those in use.  Returns 0 or -ENOMEM. */
 int o2_frame_reserve(struct o2_frame_buffer *buffer, size_t bytes);
 
 /* Append an object as a frame.  Returns 0 or -ENOMEM. */
 int o2_frame_append(struct o2_frame_buffer *buffer, const json_t *object);
 
-/* Forget the first bytes. */
+/* Remove the first `bytes` bytes. */
 void o2_frame_consume(struct o2_frame_buffer *buffer, size_t bytes);
 
 enum o2_frame_state {
 	O2_FRAME_PARTIAL, /* more bytes are needed */
-	O2_FRAME_WHOLE,	  /* *length_bytes of JSON behind the head */
-	O2_FRAME_ILLEGAL, /* the length is none: what was sent is no frame */
+	O2_FRAME_WHOLE,	  /* the head and *length_bytes of JSON are complete */
+	O2_FRAME_ILLEGAL, /* the length is above O2_FRAME_MAX_BYTES: the bytes are no frame */
 };
 
 enum o2_frame_state o2_frame_look(const struct o2_frame_buffer *buffer, uint32_t *length_bytes);
 
-/* The first bytes as text for a report: what can be printed, and dots. */
+/* The first bytes as text for a report; a dot replaces each byte that is not printable. */
 void o2_frame_excerpt(const uint8_t *bytes, size_t length_bytes, char *text, size_t text_bytes);
 
 #endif

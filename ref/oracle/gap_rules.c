@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 #include "oracle/gap_rules.h"
 
-/* One entry of the list, as the walk over the buffer comes to it. */
+/* One entry of the list, during the walk over the buffer. */
 struct step {
-	uint64_t begin;	 /* offset in its page */
-	uint64_t length; /* bytes of this entry */
-	uint64_t room;	 /* what it could have been at most: IOV to the page's end, KIOV to the piece's end */
-	uint64_t left;	 /* bytes of the transfer behind it */
-	uint32_t visited; /* pieces with bytes that the walk entered before this one */
-	uint32_t entries; /* entries before this one */
-	uint32_t pieces;  /* pieces with bytes from this one to the vector's end */
+	uint64_t begin;	  /* offset in its page */
+	uint64_t length;  /* bytes of this entry */
+	uint64_t room;	  /* maximum length: IOV: to the page's end; KIOV: to the piece's end */
+	uint64_t left;	  /* bytes of the transfer behind this entry */
+	uint32_t visited; /* non-empty pieces that the walk entered before this piece */
+	uint32_t entries; /* entries before this entry */
+	uint32_t pieces;  /* non-empty pieces from this piece to the vector's end */
 };
 
-/* The entry stops short, and more than one piece remains, this one included. */
+/* The entry is shorter than its room, and more than one piece remains, including this piece. */
 static bool gap_g1(const struct step *step)
 {
 	return step->length < step->room && step->pieces > 1;
 }
 
-/* The entry stops short, is not of the first piece, and bytes remain. */
+/* The entry is shorter than its room, does not belong to the first piece, and bytes remain. */
 static bool gap_g2(const struct step *step)
 {
 	return step->length < step->room && step->visited > 0 && step->left > 0;
 }
 
-/* It starts inside a page and is not the first, or ends inside one and is not the last. */
+/* The entry starts inside a page and is not the first, or ends inside a page and is not the last. */
 static bool gap_g3(const struct step *step, uint32_t page_bytes)
 {
 	return (step->entries > 0 && step->begin % page_bytes != 0) ||

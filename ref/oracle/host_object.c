@@ -14,9 +14,9 @@
 #include "oracle/host.h"
 #include "oracle/object.h"
 
-/* A shared object in a child process that shares the slots with us (o2ref/impl.h). */
+/* The host of a shared object.  Its child process shares the slots with the parent (o2ref/impl.h). */
 
-#define SPARE O2_HOST_BATCH /* the slot in which questions are asked again */
+#define SPARE O2_HOST_BATCH /* the slot in which a question is asked again */
 static_assert(O2_HOST_SLOTS == SPARE + 1, "it is the last");
 
 struct object {
@@ -25,11 +25,11 @@ struct object {
 	struct o2_impl_slots slots;
 	struct o2_object_control *control;
 	struct o2_child child;
-	int printed;		 /* a file in memory: its standard output */
-	off_t printed_bytes;	 /* that are known */
-	uint64_t heap;		 /* the most that was in use after a batch */
-	bool leaks[O2_STAGES];	 /* known to leak: not looked at any more */
-	struct o2_answer answer; /* handed out */
+	int printed;		 /* memory file that receives the child's standard output */
+	off_t printed_bytes;	 /* length of `printed` that is accounted for */
+	uint64_t heap;		 /* maximum number of heap bytes in use after a batch */
+	bool leaks[O2_STAGES];	 /* the stage is known to leak and is not tested for it again */
+	struct o2_answer answer; /* the answer passed to the callback */
 	struct o2_answer_fault fault[O2_HOST_BATCH];
 	struct o2_answer_fault conduct[O2_HOST_BATCH];
 };
@@ -82,7 +82,7 @@ static int start(struct object *object, char *text, size_t text_bytes)
 	return -ENOEXEC;
 }
 
-/* What to say of a child that is gone: where it reached to, if that was known. */
+/* Describe the end of the child, with the address of the failed access if it is known. */
 static void explain_death(struct object *object, int status, const char *words, struct o2_answer_fault *fault)
 {
 	const struct o2_object_control *control = object->control;
@@ -114,8 +114,8 @@ static void explain_death(struct object *object, int status, const char *words, 
 }
 
 /*
- * One round of slots first to end - 1.  Returns how many of them are answered; if that is not all, the next
- * one ended the child, and *fault says how.
+ * Run one round of slots first to end - 1.  Returns the number of slots answered.  If it is less than all, the
+ * next slot ended the child, and *fault describes how.
  */
 static uint32_t run_round(struct object *object, uint32_t first, uint32_t end, uint32_t repeats,
 			  struct o2_answer_fault *fault)
@@ -131,7 +131,7 @@ static uint32_t run_round(struct object *object, uint32_t first, uint32_t end, u
 	control->repeats = repeats;
 	atomic_store_explicit(&control->at, first, memory_order_relaxed);
 	if (TEMP_FAILURE_RETRY(write(object->child.to, &byte, 1)) == 1) {
-		/* As long as it goes on to another slot in time it does not hang. */
+		/* The child hangs only if it does not reach another slot within the time limit. */
 		do {
 			at = atomic_load_explicit(&control->at, memory_order_relaxed);
 			rc = o2_child_wait(&object->child, o2_monotonic_ms() + timeout_ms);
@@ -151,7 +151,7 @@ static uint32_t run_round(struct object *object, uint32_t first, uint32_t end, u
 	return atomic_load_explicit(&control->at, memory_order_relaxed) - first;
 }
 
-/* Answer the questions in slots 0 to count - 1, over as many lives of the child as it takes. */
+/* Answer the questions in slots 0 to count - 1.  Restart the child as often as necessary. */
 static void run_batch(struct object *object, uint32_t count)
 {
 	char text[O2_OBJECT_TEXT_BYTES];
@@ -175,7 +175,7 @@ static void run_batch(struct object *object, uint32_t count)
 	}
 }
 
-/* Ask one question again, alone and several times, and see what it leaves behind. */
+/* Ask one question again, alone and several times, and check for output and leaks. */
 static void look_closely(struct object *object, const struct o2_case *asked, uint32_t index)
 {
 	struct o2_answer_fault *conduct = &object->conduct[index];
@@ -187,7 +187,7 @@ static void look_closely(struct object *object, const struct o2_case *asked, uin
 	o2_impl_put_case(asked, &object->slots.slot[SPARE]);
 	object->control->stage[SPARE] = asked->stage;
 	if (run_round(object, SPARE, SPARE + 1, O2_OBJECT_REPEATS, &ended) != 1) {
-		/* It was asked before and answered; now it is gone. */
+		/* The child answered this question before, but ended at the repetition. */
 		*conduct = ended;
 		return;
 	}
@@ -214,7 +214,7 @@ static bool suspicious(struct object *object)
 	const bool grown = object->control->heap > object->heap;
 
 	object->printed_bytes = printed_now(object);
-	/* The first batches may well allocate what stays. */
+	/* The maximum rises in the first batches, which may allocate memory that is kept. */
 	if (grown)
 		object->heap = object->control->heap;
 	return printed || grown;
@@ -303,7 +303,7 @@ int o2_host_open_object(const char *path, const struct o2_host_options *options,
 	}
 	if (rc != 0)
 		snprintf(text, text_bytes, "%s", strerror(-rc));
-	/* dlopen looks for a name without a slash elsewhere. */
+	/* dlopen searches the library path for a name without a slash, so use the full path. */
 	if (rc == 0 && realpath(path, object->path) == NULL) {
 		rc = -errno;
 		snprintf(text, text_bytes, "%s", strerror(errno));

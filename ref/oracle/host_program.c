@@ -16,35 +16,35 @@
 #include "oracle/frame.h"
 #include "oracle/host.h"
 
-/* A program that speaks the process protocol (docs/oracle.md). */
+/* The host of a program that speaks the process protocol (docs/oracle.md, "Process protocol"). */
 
 #define READ_BYTES   (64u << 10)
 #define WARM_BATCHES 16u
 #define START_FACTOR 10u
-#define NOISE_BYTES  (1u << 20)	 /* of standard error that are kept */
-#define AHEAD_BYTES  (64u << 10) /* of questions that wait for room in the pipe */
+#define NOISE_BYTES  (1u << 20)	 /* bytes of standard error to keep */
+#define AHEAD_BYTES  (64u << 10) /* bytes of encoded questions that may wait for room in the pipe */
 
 struct program {
 	struct o2_host host;
-	char **argv; /* a copy; the words are the caller's */
+	char **argv; /* a copy of the array; the caller owns the strings */
 	struct o2_child child;
 	uint32_t batches;
-	bool talked;	     /* more came than was asked for: what comes next cannot be trusted */
-	uint64_t warm_bytes; /* resident, when it had warmed up */
+	bool talked;	     /* bytes behind the last answer have been reported */
+	uint64_t warm_bytes; /* resident memory after WARM_BATCHES batches */
 	struct o2_frame_buffer out;
 	struct o2_frame_buffer in;
-	struct o2_answer answer; /* handed out */
+	struct o2_answer answer; /* the answer passed to the callback */
 };
 
-/* A batch on its way. */
+/* A batch in progress. */
 struct batch {
 	struct o2_case *const *asked;
 	uint32_t count;
-	uint32_t next;		    /* the question that is answered next */
-	uint32_t written;	    /* questions that are in out, or are not sent at all */
-	uint32_t limit_ms;	    /* for the next answer */
-	size_t sent;		    /* bytes of out */
-	bool unsent[O2_HOST_BATCH]; /* of the written ones: absent, or has no JSON */
+	uint32_t next;		    /* index of the question whose answer is due next */
+	uint32_t written;	    /* number of questions appended to out, or skipped */
+	uint32_t limit_ms;	    /* time limit for the next answer */
+	size_t sent;		    /* bytes of out that were written to the pipe */
+	bool unsent[O2_HOST_BATCH]; /* the question was skipped: its stage is absent, or it has no JSON */
 	o2_host_answered answered;
 	void *context;
 };
@@ -91,7 +91,7 @@ static int start(struct program *program)
 	if (rc == 1)
 		become(program->argv, in, out, failed[1]);
 	close(failed[1]);
-	/* The pipe closes with exec, or brings the reason why there was none. */
+	/* exec closes the pipe; if exec fails, the child writes the errno to it. */
 	if (rc == 0 && TEMP_FAILURE_RETRY(read(failed[0], &error, sizeof(error))) == sizeof(error)) {
 		o2_child_end(&program->child, &status);
 		rc = -error;
@@ -102,7 +102,7 @@ static int start(struct program *program)
 	return rc;
 }
 
-/* The question at hand ended the program, one way or another. */
+/* The program ended, or must be ended, at the current question: deliver a broken answer for it. */
 static void ended(struct program *program, struct batch *batch, enum o2_check_id check, const char *why)
 {
 	char how[128], words[128], site[O2_ANSWER_SITE_BYTES];
@@ -131,7 +131,7 @@ static void ended(struct program *program, struct batch *batch, enum o2_check_id
 	deliver(program, batch);
 }
 
-/* No answer is due after that to the question at hand. */
+/* Whether the current question is the last of the batch to which an answer is due. */
 static bool is_last(const struct program *program, const struct batch *batch)
 {
 	for (uint32_t i = batch->next + 1; i < batch->count; i++)
@@ -140,7 +140,7 @@ static bool is_last(const struct program *program, const struct batch *batch)
 	return true;
 }
 
-/* The bytes of one frame are the answer to the question at hand. */
+/* Read the answer to the current question from the bytes of one frame. */
 static void take_answer(struct program *program, struct batch *batch, const uint8_t *bytes,
 			uint32_t length_bytes)
 {
@@ -167,7 +167,7 @@ static void take_answer(struct program *program, struct batch *batch, const uint
 	deliver(program, batch);
 }
 
-/* Skip questions that are not sent. */
+/* Deliver "not implemented" for questions that are not sent. */
 static void skip_unsent(struct program *program, struct batch *batch)
 {
 	while (batch->next < batch->written && batch->unsent[batch->next]) {
@@ -176,7 +176,7 @@ static void skip_unsent(struct program *program, struct batch *batch)
 	}
 }
 
-/* What has been read, frame by frame.  False when it is no frame: the program was ended. */
+/* Take the frames that were received.  False: the bytes are no frame, and the program was ended. */
 static bool take_frames(struct program *program, struct batch *batch)
 {
 	char excerpt[60], why[160];
@@ -184,7 +184,7 @@ static bool take_frames(struct program *program, struct batch *batch)
 
 	for (;;) {
 		skip_unsent(program, batch);
-		/* What is left was not asked for, whatever it is. */
+		/* All questions are answered.  Remaining bytes are unsolicited; ask() handles them. */
 		if (batch->next == batch->count)
 			return true;
 		switch (o2_frame_look(&program->in, &length)) {
@@ -203,7 +203,7 @@ static bool take_frames(struct program *program, struct batch *batch)
 	}
 }
 
-/* The time is up: nothing came, or something that never became a frame.  Returns false. */
+/* The time is up: no bytes arrived, or an incomplete frame.  Ends the program and returns false. */
 static bool hung(struct program *program, struct batch *batch)
 {
 	char excerpt[60], why[160];
@@ -220,7 +220,7 @@ static bool hung(struct program *program, struct batch *batch)
 	return false;
 }
 
-/* Questions as frames, no more of them than the program is about to read. */
+/* Append questions as frames to out, up to AHEAD_BYTES ahead of what was sent. */
 static int write_questions(struct program *program, struct batch *batch)
 {
 	int rc = 0;
@@ -241,7 +241,7 @@ static int write_questions(struct program *program, struct batch *batch)
 	return rc;
 }
 
-/* Hand over what the pipe has room for; what the program says is read by others, even if it reads no more. */
+/* Write as much as the pipe has room for.  After EPIPE drop the rest; the program's output is still read. */
 static void send_questions(struct program *program, struct batch *batch)
 {
 	const ssize_t n =
@@ -253,7 +253,7 @@ static void send_questions(struct program *program, struct batch *batch)
 		batch->sent = program->out.used;
 }
 
-/* Receive once there is something.  False when the program is gone. */
+/* Read available bytes and take the frames in them.  False: the program has ended. */
 static bool receive(struct program *program, struct batch *batch)
 {
 	ssize_t n;
@@ -274,7 +274,7 @@ static bool receive(struct program *program, struct batch *batch)
 	return false;
 }
 
-/* Send and receive once there is something to do.  False when the program is gone. */
+/* Wait until the pipes are ready, then send and receive.  False: the program has ended. */
 static bool exchange(struct program *program, struct batch *batch, uint64_t until_ms)
 {
 	struct pollfd fds[2] = {
@@ -290,7 +290,7 @@ static bool exchange(struct program *program, struct batch *batch, uint64_t unti
 	return fds[0].revents == 0 || receive(program, batch);
 }
 
-/* Pages in memory now, in bytes; 0 when that cannot be found out. */
+/* Resident memory of the process in bytes; 0 if it cannot be determined. */
 static uint64_t resident_bytes(pid_t pid)
 {
 	unsigned long long pages = 0;
@@ -307,7 +307,7 @@ static uint64_t resident_bytes(pid_t pid)
 	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* After a batch: does it grow and grow? */
+/* Check after a batch whether the program's resident memory has grown beyond the limit. */
 static void look_at_memory(struct program *program)
 {
 	uint64_t bytes;
@@ -328,7 +328,7 @@ static void look_at_memory(struct program *program)
 	program->warm_bytes = bytes;
 }
 
-/* Answers that nobody asked for would be taken for those to come. */
+/* End a program that wrote unsolicited bytes, which would be taken for answers of the next batch. */
 static void end_talker(struct program *program)
 {
 	int status;
@@ -367,7 +367,7 @@ static int ask(struct o2_host *host, struct o2_case *const *asked, uint32_t coun
 			batch.sent = program->out.used = 0;
 			continue;
 		}
-		/* The limit runs anew with each answer; a program that has just begun gets more. */
+		/* The time limit restarts with each answer.  The first batch of a program gets more time. */
 		batch.limit_ms = host->options.timeout_ms * (program->batches == 0 ? START_FACTOR : 1);
 		before = batch.next;
 		until_ms = o2_monotonic_ms() + batch.limit_ms;
@@ -420,7 +420,7 @@ int o2_host_open_program(char *const *argv, const struct o2_host_options *option
 		program->host = (struct o2_host){.ops = &ops, .name = argv[0], .options = *options};
 		program->argv = copy_of(argv);
 		program->answer.conduct.check = O2_CHECKS;
-		/* Of version 1, until it says otherwise (o2_answer_stages). */
+		/* The stages of version 2 are absent until an answer lists them (o2_answer_stages). */
 		for (uint32_t i = O2_STAGES_1; i < O2_STAGES; i++)
 			program->host.absent[i] = true;
 		rc = program->argv == NULL ? -ENOMEM : start(program);

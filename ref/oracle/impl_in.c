@@ -4,14 +4,14 @@
 
 #include "oracle/stage_ops.h"
 
-/* The public header says the limits again, as other projects include it alone. */
+/* The public header repeats these limits, because other projects include it without the library's headers. */
 static_assert(O2_IMPL_MAX_FRAGS == O2_MAX_FRAGS && O2_IMPL_MAX_WRQ_SGE == O2_MAX_WRQ_SGE, "lists");
 static_assert(O2_IMPL_MSG_BYTES == O2_MSG_BYTES &&
 		      O2_IMPL_PAYLOAD_BYTES == O2_MSG_BYTES - O2_MSG_HEADER_BYTES - O2_LNET_HDR_BYTES,
 	      "messages");
 static_assert(O2_IMPL_TRANSFER_BYTES == O2_MAX_TRANSFER_BYTES, "transfers");
 
-/* Cases as the input structs of o2ref/impl.h, and the arrays that their answers go to. */
+/* Fill a slot with a case: the input structs of o2ref/impl.h, and the arrays for the answer. */
 
 static struct o2_impl_wire_options put_options(const struct o2_wire_options *options)
 {
@@ -67,7 +67,7 @@ static void put_encode(const struct o2_case_msg_encode *asked, struct o2_impl_sl
 	memset(&slot->in->msg_encode, 0, sizeof(slot->in->msg_encode));
 	slot->in->msg_encode.options = put_options(&asked->options);
 	o2_impl_put_msg(&asked->msg, out);
-	out->ibm_nob = 0; /* encoding computes it */
+	out->ibm_nob = 0; /* the encoder computes it */
 	if (o2_msg_desc(&asked->msg) != NULL)
 		o2_impl_put_frags(slot, o2_msg_desc(&asked->msg), &out->rd);
 	if (asked->msg.ibm_type == O2_MSG_IMMEDIATE) {

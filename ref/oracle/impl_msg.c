@@ -4,9 +4,9 @@
 #include "forms/wire_fields.h"
 #include "oracle/impl_slot.h"
 
-/* Messages as the struct of o2ref/impl.h, in which the fields of all types stand side by side. */
+/* Convert messages to and from struct o2_impl_msg of o2ref/impl.h, which has the fields of all types. */
 
-/* By the names that the fields have in forms/wire_fields.h.  What is not here the struct does not have. */
+/* The fields of the struct, under their names in forms/wire_fields.h.  The struct has no other fields. */
 #define SAME(name)                                              \
 	{                                                       \
 		O2_FIELD(#name, UINT, struct o2_impl_msg, name) \

@@ -4,8 +4,8 @@
 #include "oracle/stage_ops.h"
 
 /*
- * Answers from the out structs of o2ref/impl.h.  Whatever is in a slot comes from outside: counts are
- * checked, and arrays are read where the oracle put them, wherever their pointers point now.
+ * Read answers from the out structs of o2ref/impl.h.  Slots are untrusted: counts are checked, and arrays are
+ * read at the addresses that the oracle chose, since the implementation may have changed the pointers.
  */
 
 #define ERRNO_LIMIT 4095u
@@ -166,7 +166,7 @@ static void get_work(struct o2_impl_slot *slot, const struct o2_impl_rdma_plan *
 		plan->sge[i] = (struct o2_rdma_sge){.addr = sge[i].addr, .length = sge[i].length};
 }
 
-/* What a plan says again of its question. */
+/* Set the members of a plan that repeat the question. */
 static void set_known(struct o2_reg_plan *plan, enum o2_reg_mode mode, enum o2_side side, uint32_t page_bytes)
 {
 	plan->mode = mode;
@@ -245,7 +245,7 @@ static void get_result(const struct o2_case *asked, struct o2_impl_slot *slot, s
 	}
 }
 
-/* As its fields say it, and what they cannot say. */
+/* Read a result through the stage's ops, and check the rules that its field table cannot express. */
 static void get_by_ops(const struct o2_stage_ops *ops, const struct o2_case *asked, struct o2_impl_slot *slot,
 		       struct o2_answer *answer)
 {

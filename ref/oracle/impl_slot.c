@@ -9,9 +9,9 @@
 
 #define PAGE	   4096u
 #define POISON	   0xa5
-#define ZONE_BYTES 64u /* in front of an array, that is looked at */
+#define ZONE_BYTES 64u /* checked bytes before an array */
 
-/* Pages of each part; behind each is one that cannot be touched, and one stands before the first. */
+/* Number of pages of each part.  An inaccessible page follows each part, and one precedes the first. */
 static const uint32_t part_pages[O2_PARTS] = {
 	[O2_PART_INPUT] = 16, [O2_PART_BYTES] = 2, [O2_PART_OUT] = 1, [O2_PART_SGE] = 34,
 	[O2_PART_WR] = 3,     [O2_PART_A] = 2,	   [O2_PART_B] = 2,   [O2_PART_C] = 2,
@@ -32,8 +32,8 @@ static size_t slot_bytes(void)
 	return pages * PAGE;
 }
 
-/* The out struct stands at the start of its page, the refusal at its end, where a name that is too long
- * leaves it. */
+/* The out struct is at the start of its page.  The refusal is at the end, so that a name that is too long
+ * runs into the inaccessible page. */
 static void place_slot(struct o2_impl_slot *slot, uint8_t *memory)
 {
 	for (uint32_t i = 0; i < O2_PARTS; i++) {
@@ -109,7 +109,7 @@ void *o2_impl_slot_copy(struct o2_impl_slot *slot, const void *from, size_t byte
 	return memcpy(o2_impl_slot_input(slot, bytes), from, bytes);
 }
 
-/* The zone in front of an array: as much of it as there is. */
+/* The size of the zone before an array: ZONE_BYTES, or less if the part has less room. */
 static size_t zone_bytes(const struct o2_impl_slot *slot, uint32_t index)
 {
 	const size_t before = (size_t)(slot->array[index].start - slot->part[index + O2_PART_ARRAYS]);
@@ -143,7 +143,7 @@ void *o2_impl_slot_array(struct o2_impl_slot *slot, enum o2_impl_part part, cons
 	array->bytes = count * size;
 	array->used = 0;
 	array->start = slot->part[part] + o2_impl_part_bytes(part) - array->bytes;
-	/* What an earlier answer left there was inside its own, longer array. */
+	/* Poison the zone: an earlier, longer array may have left bytes there. */
 	memset(array->start - zone_bytes(slot, part - O2_PART_ARRAYS), POISON,
 	       zone_bytes(slot, part - O2_PART_ARRAYS));
 	return array->start;
@@ -178,7 +178,7 @@ bool o2_impl_slot_spoilt(const struct o2_impl_slot *slot, char *text, size_t tex
 	return false;
 }
 
-/* The part of a slot that an address belongs to, the page behind the part included. */
+/* Describe an address if it belongs to this part or to the inaccessible page behind it; otherwise false. */
 static bool explain_part(const struct o2_impl_slot *slot, enum o2_impl_part part, const uint8_t *addr,
 			 char *text, size_t text_bytes)
 {

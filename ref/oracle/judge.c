@@ -29,7 +29,7 @@ json_t *o2_form_load(const char *path, const char *form, char *text, size_t text
 	return object;
 }
 
-/* Rules of the reference that no question breaks, and so no check is about. */
+/* Rules of the reference that no question can break, so that no check has their ids. */
 static const char *const other_rules[] = {
 	"sg/kind",  "dma/kind",		  "dma/iommu/no-table", "reg/mode",
 	"reg/side", "rdma/source-nfrags", "rdma/sink-nfrags",
@@ -57,7 +57,7 @@ static bool begins_rule_id(const char *prefix, size_t length)
 	return false;
 }
 
-/* A rule's id, or the beginning of one with a star. */
+/* Whether the value is a rule id, or a prefix of a rule id followed by a star. */
 static bool is_rule(const json_t *value)
 {
 	const char *rule = json_string_value(value);

@@ -8,20 +8,20 @@
 #include "oracle/check.h"
 
 /*
- * What the author of an implementation may say about it: which of its error names stands for which rules
- * (docs/oracle.md, "Error map").  Which differences are known: known.h.
+ * The error map of an implementation: a file by its author that says which error name stands for which rules
+ * (docs/oracle.md, "Error map").  The list of known differences is in known.h.
  *
  *   {"form": "o2ref/error_map", "version": 1,
  *    "errors": {"BadLength": "sg/nob", "BadPage": ["sg/kiov/no-such-page", "dma/no-such-page"]}}
  *
- * A rule that ends with "*" stands for all that begin so.
+ * A rule that ends with "*" stands for all rules with that prefix.
  */
 struct o2_error_map {
 	json_t *errors; /* NULL: no map */
 };
 
 enum o2_map_answer {
-	O2_MAP_UNKNOWN, /* the name is in no map and is no rule's id: nothing to compare */
+	O2_MAP_UNKNOWN, /* the name is neither in the map nor a rule id: it cannot be compared */
 	O2_MAP_AGREES,
 	O2_MAP_DIFFERS,
 };
@@ -33,7 +33,7 @@ void o2_error_map_free(struct o2_error_map *map);
 /* Does the implementation's name stand for the reference's rule? */
 enum o2_map_answer o2_error_map_compare(const struct o2_error_map *map, const char *name, const char *rule);
 
-/* Load a JSON file that is the named form; the caller's.  NULL with a line in text. */
+/* Load a JSON file that has the named form.  The caller owns the result; NULL with a line in text. */
 json_t *o2_form_load(const char *path, const char *form, char *text, size_t text_bytes);
 
 #endif

@@ -13,7 +13,7 @@
 
 /* --- conditions --- */
 
-/* A number, a text or a flag; several of them, of which one is to match; or {"least": N, "most": N}. */
+/* A condition is a number, text or flag; a list of such, of which one must match; or {"least": N, "most": N}. */
 static bool is_condition(const json_t *value)
 {
 	const json_t *one;
@@ -35,7 +35,7 @@ static bool is_condition(const json_t *value)
 	return json_array_size(value) > 0;
 }
 
-/* An element of an array by its number; what is no number, or too large for one, names none. */
+/* The element of an array by its number; NULL if the text is no number, or there is no such element. */
 static const json_t *element_at(const json_t *array, const char *number, size_t length)
 {
 	char *end;
@@ -105,7 +105,7 @@ uint32_t o2_known_find(const struct o2_known *known, const struct o2_case *asked
 	return 0;
 }
 
-/* --- the file --- */
+/* --- reading the file --- */
 
 static int read_when(const char *name, struct o2_known_difference *item, char *text, size_t text_bytes)
 {
@@ -127,7 +127,7 @@ static int read_when(const char *name, struct o2_known_difference *item, char *t
 	return 0;
 }
 
-/* A member that is none of these, "wehn" say, would leave an entry that fits more than it is meant to. */
+/* An unknown member is an error: a misspelt "when" would make the entry match more than intended. */
 static const char *unknown_member(const json_t *from)
 {
 	static const char *const members[] = {"check", "stage", "when", "reason"};

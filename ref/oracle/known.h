@@ -10,7 +10,7 @@
 #include "oracle/check.h"
 
 /*
- * Differences that are there for a reason (docs/oracle.md, "Known differences"):
+ * The list of known differences, each with a reason (docs/oracle.md, "Known differences"):
  *
  *   {"form": "o2ref/known_differences", "version": 1,
  *    "differences": [{"check": "sg/kiov/gap-flag", "reason": "rule G2: a tree before LU-20399"},
@@ -21,14 +21,14 @@
 struct o2_known_difference {
 	enum o2_check_id check;
 	enum o2_stage stage; /* O2_STAGES: any */
-	const json_t *when;  /* members of the question and what they are; NULL: whatever they are */
+	const json_t *when;  /* conditions on members of the question; NULL: no condition */
 	const char *reason;
 };
 
 struct o2_known {
 	uint32_t count;
 	struct o2_known_difference *item; /* owned */
-	json_t *file;			  /* what they point into */
+	json_t *file;			  /* owned; the items point into it */
 };
 
 /* Read a list from a file.  Returns 0, or -EINVAL, -ENOMEM or -errno with a line in text. */
@@ -36,8 +36,8 @@ int o2_known_read(const char *path, struct o2_known *known, char *text, size_t t
 void o2_known_free(struct o2_known *known);
 
 /*
- * The first one that a difference in this check is on this question: its index and 1; 0: it is not known.
- * known may be NULL.
+ * Look up a difference in this check on this question.  Returns the index of the first item that matches,
+ * plus 1; 0: the difference is not known.  known may be NULL.
  */
 uint32_t o2_known_find(const struct o2_known *known, const struct o2_case *asked, enum o2_check_id check);
 

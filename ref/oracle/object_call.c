@@ -7,7 +7,7 @@
 #include "oracle/object.h"
 #include "oracle/stage_ops.h"
 
-/* Loading a shared object, and calling its functions by stage. */
+/* Load a shared object, and call its functions by stage. */
 
 static bool take_1(const struct o2_impl *impl, struct o2_object *object, char *text, size_t text_bytes)
 {
@@ -26,7 +26,7 @@ static bool take_1(const struct o2_impl *impl, struct o2_object *object, char *t
 	return true;
 }
 
-/* A table that was compiled with fewer stages, or with more than are known here, is as good. */
+/* Accept a table that was compiled with fewer stages, or with more stages than this program knows. */
 static bool take_2(const struct o2_impl_2 *impl, struct o2_object *object, char *text, size_t text_bytes)
 {
 	const size_t least = offsetof(struct o2_impl_2, device);
@@ -70,7 +70,7 @@ bool o2_object_load(const char *path, struct o2_object *object, char *text, size
 	       (table_2 == NULL || take_2(table_2(), object, text, text_bytes));
 }
 
-/* Has a table a function at this place? */
+/* Whether the table has a function at this offset. */
 static bool has_function(const void *table, size_t place)
 {
 	void (*function)(void);

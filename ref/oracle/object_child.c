@@ -12,18 +12,18 @@
 
 #include "oracle/object.h"
 
-/* The process in which a shared object runs.  It calls, and judges nothing. */
+/* The child process in which a shared object runs.  It calls the functions; the parent judges the answers. */
 
 #define HANDLER_STACK_BYTES (64u << 10)
-#define FRAMES		    32 /* of libraries, too */
+#define FRAMES		    32 /* includes the frames of libraries */
 
-/* In builds with AddressSanitizer, which has a heap of its own. */
+/* Defined in builds with AddressSanitizer, which replaces the heap. */
 size_t __sanitizer_get_current_allocated_bytes(void) __attribute__((weak));
 
-/* The handler of a signal has no other way to find it. */
+/* Global, because the signal handler has no other access to it. */
 static struct o2_object_control *handler_control;
 
-/* The calls of the object that led here.  What a call left behind is one byte behind the call itself. */
+/* Record the object's frames on the call stack.  A return address minus 1 lies inside the call instruction. */
 static void note_frames(struct o2_object_control *control, uint64_t at)
 {
 	void *call[FRAMES];
@@ -48,7 +48,7 @@ static void note_end(int signal, siginfo_t *info, void *context)
 	(void)context;
 #endif
 	note_frames(handler_control, at);
-	/* The handler was reset when it was entered: this ends the process by the signal. */
+	/* SA_RESETHAND has reset the handler, so this ends the process by the signal. */
 	raise(signal);
 }
 
@@ -59,7 +59,7 @@ static void note_fault(int signal, siginfo_t *info, void *context)
 	control->fault_addr = (uint64_t)(uintptr_t)info->si_addr;
 	control->fault_write = 2;
 #ifdef __x86_64__
-	/* Bit 1 of the page fault's error code: a write. */
+	/* Bit 1 of the page fault's error code is set for a write. */
 	control->fault_write = ((ucontext_t *)context)->uc_mcontext.gregs[REG_ERR] >> 1 & 1;
 #else
 	(void)context;
@@ -82,7 +82,7 @@ static void watch_faults(struct o2_object_control *control)
 	};
 	void *call[1];
 
-	/* The first one may allocate. */
+	/* The first call of backtrace() may allocate memory, which a signal handler must not do. */
 	(void)backtrace(call, 1);
 
 	handler_control = control;
@@ -96,7 +96,7 @@ static void watch_faults(struct o2_object_control *control)
 }
 
 struct object_place {
-	uint64_t inside; /* an address of it */
+	uint64_t inside; /* an address inside the object */
 	uint64_t base, end;
 };
 
@@ -131,7 +131,7 @@ static uint64_t heap_bytes(void)
 	return info.uordblks + info.hblkhd;
 }
 
-/* False with the reason in control->text. */
+/* Load the object.  Returns false with the reason in control->text. */
 static bool load(const char *path, struct o2_object *object, struct o2_object_control *control)
 {
 	struct object_place place;
@@ -162,7 +162,7 @@ static void serve_round(const struct o2_object *object, const struct o2_impl_slo
 				o2_object_call(object, (enum o2_stage)control->stage[i], &slots->slot[i]);
 		}
 	}
-	/* What it printed is to be seen by whoever looks at the file behind standard output. */
+	/* Flush, so that the parent sees in the file behind standard output what was printed. */
 	fflush(stdout);
 	control->heap = heap_bytes();
 	atomic_store_explicit(&control->at, end, memory_order_relaxed);

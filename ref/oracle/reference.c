@@ -6,7 +6,7 @@
 #include "oracle/gap_rules.h"
 #include "oracle/stage_ops.h"
 
-/* What the reference answers to a case: the stages themselves, called as any other program calls them. */
+/* The reference's answer to a case, from the library's public functions for the stages. */
 
 static void refuse(struct o2_answer *answer, const struct o2_error *error)
 {
@@ -42,10 +42,10 @@ static int encode(const struct o2_case_msg_encode *asked, struct o2_answer_bytes
 	return rc < 0 ? rc : 0;
 }
 
-/* How gaps are judged: by rule G3; or exactly, and whether that made a difference. */
+/* How gaps are judged. */
 struct gaps {
-	bool exactly;
-	bool otherwise;
+	bool exactly;	/* by the exact rule instead of G3 */
+	bool otherwise; /* result: the exact rule gave another verdict than G3 */
 };
 
 static bool has_gaps(bool flagged, const struct o2_dma_list *segments, uint32_t page_bytes, struct gaps *gaps)
@@ -56,7 +56,7 @@ static bool has_gaps(bool flagged, const struct o2_dma_list *segments, uint32_t 
 	return false;
 }
 
-/* One node makes its memory ready for nob bytes (docs/oracle.md, "A whole transfer"). */
+/* Plan the registration of nob bytes of a node's memory (docs/oracle.md, "A whole transfer"). */
 static int make_ready(const struct o2_case_node *node, enum o2_side side, uint32_t max_frags, uint64_t nob,
 		      struct gaps *gaps, struct o2_reg_plan *plan, struct o2_error *error)
 {
@@ -130,7 +130,7 @@ static int plan(const struct o2_case_reg *asked, struct gaps *gaps, struct o2_re
 {
 	struct o2_reg_request request = asked->request;
 
-	/* What the plan refuses before it asks about gaps, it refuses either way. */
+	/* Skip questions that reg_plan refuses before it looks at the gaps. */
 	if (gaps->exactly && request.page_bytes != 0 && asked->list.count > 0 &&
 	    asked->list.count <= O2_MAX_FRAGS)
 		request.gaps = has_gaps(request.gaps, &asked->list, request.page_bytes, gaps);

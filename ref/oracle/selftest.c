@@ -21,9 +21,9 @@
 #include "oracle/stage.h"
 
 #define EXIT_CANNOT 77
-#define PAUSE_MS    20u /* between the pieces of a request */
+#define PAUSE_MS    20u /* pause between the pieces of a request */
 
-/* --- talking --- */
+/* --- communication --- */
 
 struct talk {
 	char *const *argv;
@@ -31,10 +31,10 @@ struct talk {
 	FILE *out;
 	struct o2_child child;
 	struct o2_frame_buffer in;
-	bool ended;		/* its output has ended */
-	bool cannot;		/* no process could be made */
-	uint32_t wrong;		/* steps */
-	bool absent[O2_STAGES]; /* of version 2, until it says that it has them */
+	bool ended;		/* the program's output has ended */
+	bool cannot;		/* no process could be started */
+	uint32_t wrong;		/* number of failed steps */
+	bool absent[O2_STAGES]; /* stages of version 2 that no answer has listed */
 };
 
 static void say(struct talk *t, bool holds, const char *step, const char *format, ...)
@@ -80,7 +80,7 @@ static void end(struct talk *t)
 	o2_child_end(&t->child, &status);
 }
 
-/* A frame of a request: head and text; the caller frees it. */
+/* The frame of a request, head and text.  The caller frees it. */
 static uint8_t *frame_of(enum o2_stage stage, size_t *length)
 {
 	const char *request = o2_selftest_request(stage);
@@ -99,7 +99,7 @@ static uint8_t *frame_of(enum o2_stage stage, size_t *length)
 
 static bool put(struct talk *t, const uint8_t *bytes, size_t length)
 {
-	/* Shorter than what a pipe holds: it does not block. */
+	/* The write cannot block, because the request is shorter than the pipe's capacity. */
 	return TEMP_FAILURE_RETRY(write(t->child.to, bytes, length)) == (ssize_t)length;
 }
 
@@ -113,7 +113,7 @@ static void put_request(struct talk *t, enum o2_stage stage)
 	free(frame);
 }
 
-/* Read until there is a whole frame, something that is none, the end, or the time is up. */
+/* Read until a whole frame or an illegal one has arrived, the output ends, or the time is up. */
 static enum o2_frame_state get(struct talk *t, uint32_t timeout_ms, uint32_t *length)
 {
 	const uint64_t until_ms = o2_monotonic_ms() + timeout_ms;
@@ -134,7 +134,7 @@ static enum o2_frame_state get(struct talk *t, uint32_t timeout_ms, uint32_t *le
 	return state;
 }
 
-/* --- what may be wrong --- */
+/* --- diagnosis --- */
 
 static uint32_t big_endian(const uint8_t *head)
 {
@@ -149,7 +149,7 @@ static bool is_text(const uint8_t head[O2_FRAME_HEAD_BYTES])
 	return true;
 }
 
-/* Bytes have come and are no frame. */
+/* Explain received bytes that are no frame. */
 static void explain_bytes(struct talk *t, const char *step)
 {
 	char excerpt[48];
@@ -179,7 +179,7 @@ static void explain_bytes(struct talk *t, const char *step)
 	}
 }
 
-/* Nothing came in time, or the end of the output. */
+/* Explain why no bytes were received: the time is up, or the output has ended. */
 static void explain_silence(struct talk *t, const char *step)
 {
 	char how[128], words[160];
@@ -187,7 +187,7 @@ static void explain_silence(struct talk *t, const char *step)
 	int status;
 
 	if (!t->ended) {
-		/* Does the answer come when there is no more to read? */
+		/* Close the input: an answer that arrives only now was not flushed. */
 		close(t->child.to);
 		t->child.to = -1;
 		if (get(t, 10 * t->timeout_ms, &length) == O2_FRAME_WHOLE) {
@@ -209,7 +209,7 @@ static void explain_silence(struct talk *t, const char *step)
 	say(t, false, step, "%s%s", how, words);
 }
 
-/* Is the frame an output form of this stage? */
+/* Whether the frame holds an output form of this stage. */
 static bool judge(struct talk *t, const char *step, enum o2_stage stage, uint32_t length)
 {
 	const char *text = (const char *)t->in.bytes + O2_FRAME_HEAD_BYTES;
@@ -234,7 +234,7 @@ static bool judge(struct talk *t, const char *step, enum o2_stage stage, uint32_
 	return holds;
 }
 
-/* One answer to a request that was sent; false after saying what is wrong. */
+/* Receive the answer to a request.  Returns false after reporting what is wrong. */
 static bool expect(struct talk *t, const char *step, enum o2_stage stage, uint32_t timeout_ms)
 {
 	uint32_t length;
@@ -250,7 +250,7 @@ static bool expect(struct talk *t, const char *step, enum o2_stage stage, uint32
 
 /* --- the steps --- */
 
-/* Which stages there are: each is asked once, and the program started again when it leaves by status 89. */
+/* Ask each stage once in a new process.  A stage at whose request the program exits with 89 is absent. */
 static bool find_stages(struct talk *t, enum o2_stage *first)
 {
 	uint32_t found = 0;
@@ -289,7 +289,7 @@ static bool find_stages(struct talk *t, enum o2_stage *first)
 	return found > 0;
 }
 
-/* Nothing may stand between two frames. */
+/* Check that no bytes follow the answer: nothing is allowed between two frames. */
 static bool nothing_behind(struct talk *t, const char *step)
 {
 	if (t->in.used == 0)

@@ -6,12 +6,12 @@
 #include <stdio.h>
 
 /*
- * Try the framing of a program that is to speak the process protocol (docs/oracle.md, "Process protocol"),
- * step by step, and write to `out` what holds and what is wrong, in the words of the mistake that is most
- * likely.
+ * Test step by step whether a program frames its answers as the process protocol requires (docs/oracle.md,
+ * "Process protocol").  Write the result of each step to `out`; for a failed step, name the most likely
+ * mistake.
  *
- * argv ends with NULL.  timeout_ms: for one answer; the first gets ten times as much.
- * Returns 0 when all holds, 1 when not, 77 when no process can be made.
+ * argv ends with NULL.  timeout_ms: limit for one answer; the first answer gets ten times as much.
+ * Returns 0 if all steps pass, 1 if not, 77 if no process can be started.
  */
 int o2_oracle_selftest(char *const *argv, uint32_t timeout_ms, FILE *out);
 

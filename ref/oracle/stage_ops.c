@@ -21,7 +21,7 @@ const struct o2_stage_ops *o2_stage_ops(enum o2_stage stage)
 	return stage < O2_STAGES ? stages[stage] : NULL;
 }
 
-/* The most that a field may hold. */
+/* The maximum value of a field. */
 static uint64_t most_of(const struct o2_field *field)
 {
 	switch (field->kind) {

@@ -52,7 +52,7 @@ bool o2_stream_differ(const struct o2_stream *a, const struct o2_stream *b, uint
 	uint32_t i = 0;
 	uint32_t k = 0;
 
-	/* Between two neighbouring starts both are straight lines: one look per stretch is enough. */
+	/* Until the next start of a run in either stream, places advance equally: compare one byte per stretch. */
 	while (at < shorter) {
 		const uint64_t a_end = run_end(a, i);
 		const uint64_t b_end = run_end(b, k);
@@ -84,7 +84,7 @@ void o2_stream_of_segments(const struct o2_dma_list *list, struct o2_stream *str
 		o2_stream_add(stream, list->segment[i].addr, list->segment[i].length);
 }
 
-/* A region of byte ranges: the address of its byte `at`, and how many follow in the same range. */
+/* Region of byte ranges: *place is the address of byte `at`, *left the bytes from there to the range's end. */
 static bool find_entry(const struct o2_reg_plan *plan, uint64_t at, uint64_t *place, uint64_t *left)
 {
 	for (uint32_t i = 0; i < plan->nentries; i++) {
@@ -98,7 +98,7 @@ static bool find_entry(const struct o2_reg_plan *plan, uint64_t at, uint64_t *pl
 	return false;
 }
 
-/* A region of pages: the same. */
+/* As find_entry, for a region of pages. */
 static bool find_page(const struct o2_reg_plan *plan, uint64_t at, uint64_t *place, uint64_t *left)
 {
 	const uint64_t offset = at + plan->page_offset;
@@ -111,7 +111,7 @@ static bool find_page(const struct o2_reg_plan *plan, uint64_t at, uint64_t *pla
 	return true;
 }
 
-/* Whether this mode's plans register something, so that addresses are looked up in a region. */
+/* Whether plans of this mode register a region, in which addresses are resolved. */
 static bool has_region(const struct o2_reg_plan *plan)
 {
 	return plan->mode != O2_REG_GLOBAL;

@@ -10,14 +10,14 @@
 #include "reg/plan.h"
 
 /*
- * A stream of bytes as the places where they lie, in order: what two lists have in common that cut the same
- * bytes differently.  A place is any number that tells bytes apart: a device address, or a page and an
- * offset; it counts modulo 2^64, as addresses do.
+ * A stream is the sequence of places in memory of the bytes of a list.  Two lists that divide the same bytes
+ * differently have the same stream.  A place is a number that identifies a byte: a device address, or a page
+ * and an offset.  Places count modulo 2^64, as addresses do.
  */
 
 struct o2_stream_run {
-	uint64_t start; /* byte of the stream */
-	uint64_t place; /* of that byte; those after it lie at the places after it */
+	uint64_t start; /* index of the run's first byte in the stream */
+	uint64_t place; /* place of that byte; the following bytes lie at the following places */
 };
 
 #define O2_STREAM_RUNS (O2_MAX_FRAGS * O2_MAX_WRQ_SGE + O2_MAX_FRAGS)
@@ -30,15 +30,15 @@ struct o2_stream {
 
 void o2_stream_clear(struct o2_stream *stream);
 
-/* Append length bytes from place on; false when there is no room.  Runs that join up become one. */
+/* Append length bytes that start at `place`; false if there is no room.  Adjacent runs are merged. */
 bool o2_stream_add(struct o2_stream *stream, uint64_t place, uint64_t length);
 
 /* The place of a byte of the stream. */
 uint64_t o2_stream_place(const struct o2_stream *stream, uint64_t byte);
 
 /*
- * The first byte that is not at the same place in both; the shorter one's length when they are the same as
- * far as it goes.  False when they are equal.
+ * Find the first byte whose places differ.  If one stream is a prefix of the other, *byte is the length of
+ * the shorter one.  Returns false if the streams are equal.
  */
 bool o2_stream_differ(const struct o2_stream *a, const struct o2_stream *b, uint64_t *byte);
 
@@ -48,14 +48,14 @@ static inline uint64_t o2_stream_page(uint32_t page, uint32_t offset)
 	return (uint64_t)page << 32 | offset;
 }
 
-/* The bytes of lists. */
+/* Make the stream of a scatter list, or of a list of segments. */
 void o2_stream_of_list(const struct o2_sg_list *list, struct o2_stream *stream);
 void o2_stream_of_segments(const struct o2_dma_list *list, struct o2_stream *stream);
 
 /*
- * Append length bytes from address addr of a plan's region on, as the device addresses (mode user: virtual
- * ones) that they are.  False when one of them lies outside of the region, or there is no room; *bad: the
- * first such address.
+ * Append the places of length bytes that start at address addr of a plan's region.  The places are device
+ * addresses; in mode user, virtual addresses.  Returns false if a byte lies outside of the region or there is
+ * no room; *bad: the first such address.
  */
 bool o2_stream_of_region(const struct o2_reg_plan *plan, uint64_t addr, uint64_t length,
 			 struct o2_stream *stream, uint64_t *bad);

@@ -28,7 +28,7 @@ class Broken:
             run(*COMPILE, "-c", source, "-o", folder / (source.stem + ".o"))
 
     def objects(self):
-        """What the right one is linked of."""
+        """The object files of the correct implementation."""
         return [self.folder / (source.stem + ".o") for source in self.sources]
 
     def build(self, defect):
@@ -36,7 +36,7 @@ class Broken:
         return self.build_with(defect.name, [(defect.file, defect.right, defect.wrong)])
 
     def build_with(self, name, changes):
-        """The shared object with several changes: of a file, what is right into what is wrong."""
+        """The shared object with several changes. Each change names a file, the right text in it and the wrong text."""
         texts = {}
         for file, right, wrong in changes:
             text = texts.get(file) or (HERE / "c" / file).read_text(encoding="utf-8")
@@ -47,14 +47,14 @@ class Broken:
             (self.folder / f"{name}-{file}").write_text(text, encoding="utf-8")
         objects = [self.folder / (source.stem + ".o") for source in self.sources if source.name not in texts]
         library = self.folder / f"{name}.so"
-        # What a defect leaves unused is no error, and what it is compiled to lives for seconds.
+        # No warnings (-w), since a defect may leave code unused. No optimization (-O0), since the object is used once.
         run(*COMPILE, "-O0", "-g", "-w", f"-I{HERE / 'c'}", "-shared", *(self.folder / f"{name}-{file}" for file in texts), *objects,
             "-o", library)
         return library
 
 
 def go(folder):
-    """The program in Go; None where there is no compiler."""
+    """Build the program in Go. Returns None if there is no compiler."""
     if shutil.which("go") is None:
         return None
     program = folder / "second-go"

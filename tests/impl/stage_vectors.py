@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Vectors of the stages of version 2: questions, and what has to be answered, in corpus/stages/.
+"""Vectors of the stages of version 2: questions and the required answers, in corpus/stages/.
 
 usage: stage_vectors.py [BUILD] [--write]
-BUILD: the build folder of o2ref; else build/gcc.  The implementation in python/ and the reference have to give the answers
-that are committed; --write makes the files anew, from questions that o2ref check draws and what python/ answers: for each
-rule, and for each kind of result, the smallest.  Last line "N passed, N failed".
+BUILD: the build folder of o2ref; default build/gcc.  Checks that the implementation in python/ and the reference give the
+committed answers.  --write generates the files anew from questions that o2ref check draws and from the answers of python/:
+for each rule and each kind of result, the smallest case.  Last line "N passed, N failed".
 """
 
 import argparse
@@ -28,13 +28,13 @@ SEED, CASES = "20260101", "60000"
 
 
 def said(steps):
-    """What became of a conversation."""
+    """Features of the steps of a flow answer, as words."""
     seen = {"noop": any(message["type"] == "NOOP" for step in steps for message in step["messages"]),
             "waits": any(step["queued"] for step in steps), "closed": any(step["closed"] for step in steps)}
     return [word for word, is_so in seen.items() if is_so]
 
 
-# By what results of a stage are told apart.
+# For each stage, the function that gives the kind of a result.
 KINDS = {
     "device": lambda q, r: (r["device"]["mode"], q["preference"], r["device"]["queue_depth"] < q["queue_depth"]),
     "rdma_chain": lambda q, r: (min(len(r["chain"]["wr"]), 4), min(len(r["chain"]["sge"]), 4)),
@@ -60,7 +60,7 @@ def answer_of(question):
 
 
 def frames(serve):
-    """A program of the process protocol, that answers each question as serve does."""
+    """Run as a program of the process protocol: answer each question with serve(question)."""
     while head := sys.stdin.buffer.read(4):
         question = json.loads(sys.stdin.buffer.read(*struct.unpack("<I", head)))
         frame = compact({"stages": list(KINDS), **serve(question)}).encode()
@@ -69,7 +69,7 @@ def frames(serve):
 
 
 def record(path):
-    """Answer, and write down."""
+    """Answer each question, and record question and answer in the file."""
     with open(path, "a", encoding="utf-8") as out:
         def serve(question):
             answer = answer_of(question)
@@ -85,7 +85,7 @@ def committed():
 
 
 def replay():
-    """Answer what the files say."""
+    """Answer each question with the committed answer."""
     known = {compact(test["question"]): test["answer"] for _, file in committed() for test in file["tests"]}
 
     def serve(question):
@@ -115,7 +115,7 @@ def write(build):
         for line in path.read_text(encoding="utf-8").splitlines():
             question, answer = json.loads(line)
             stage = question["form"].split("/")[1]
-            if stage not in KINDS:  # what a program is greeted with
+            if stage not in KINDS:  # a question of version 1, which o2ref check asks first
                 continue
             kind = kind_of(stage, question, answer)
             kept = smallest[stage].setdefault(kind, line)
@@ -143,7 +143,7 @@ def check(build):
     done = ask(build, "--corpus", FOLDER.parent, "--cases", "1", "--json", "-", "--", Path(__file__).resolve(), "--replay")
     stages = {stage["stage"]: stage for stage in json.loads(done.stdout)["implementations"][0]["stages"]}
     for stage, file in committed():
-        # What is drawn beside them has no answer here.
+        # replay() answers drawn questions with "not implemented", so only the vectors count as agreed.
         same = stages[stage]["agreed"] == len(file["tests"]) and stages[stage]["differed"] == 0
         passed, failed = passed + same, failed + (not same)
         if not same:

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""`o2ref check` on the implementations of tests/impl: the independent ones agree, each broken one is named, on a case as
-small as broken/defects.py states.
+"""Test `o2ref check` with the implementations of tests/impl: the independent ones agree, and each defect of
+broken/defects.py is reported under its check, with a case that is as small as stated there.
 
 usage: test_impls.py [BUILD] [--only WORD] [--show]
-BUILD: the build folder of o2ref; else build/gcc.  --only: broken ones whose name has WORD, or that are in file WORD, and nothing
-else.  --show: print what was found of each.  Last line "N passed, N failed".
+BUILD: the build folder of o2ref; default build/gcc.  --only: test only the defects whose name contains WORD, or that are in
+file WORD.  --show: print the findings of each defect.  Last line "N passed, N failed".
 """
 
 import argparse
@@ -45,12 +45,12 @@ STAGES = {"sg.c": "sg_build", "dma.c": "dma_map", "reg.c": "reg_plan", "rdma.c":
           "device.c": "device", "chain.c": "rdma_chain", "connect.c": "connect",
           "deliver.c": "deliver", "keys.c": "keys", "send.c": "send_plan", "setup.c": "setup", "flow.c": "flow"}
 LATER = ("device", "rdma_chain", "connect", "deliver", "keys", "send_plan", "setup", "flow")  # of version 2
-UNSAID = ("msg_encode", "send_plan")  # JSON has no words for some of their questions
+UNSAID = ("msg_encode", "send_plan")  # the JSON forms cannot express some of their questions
 CASES = {"second": 20000, "python": 3000, "go": 5000, "broken": 20000, "few": 2000}
 
 
 def check(*arguments, cases, expect):
-    """Run o2ref check; the results of the implementations.  expect: its status; None: agreed, or not."""
+    """Run o2ref check and return the implementations' results.  expect: the required exit status; None: AGREE or DIFFER."""
     command = [O2REF, "check", "--seed", SEED, "--cases", cases, "--pedantic", "--json", "-", *arguments]
     command = [str(part) for part in command]
     done = subprocess.run(command, capture_output=True, text=True, timeout=280, check=False)
@@ -61,7 +61,7 @@ def check(*arguments, cases, expect):
 
 
 def sizes(form):
-    """How much a case holds: elements of lists, bytes, nob (of a transfer: of both sides)."""
+    """The size of a case: numbers of list elements, of bytes, and nob (in a transfer, the sum of both sides)."""
     found = {}
 
     def walk(value):
@@ -83,7 +83,7 @@ def sizes(form):
 
 class Independent(unittest.TestCase):
     def whole(self, result, unsaid=()):
-        """All stages were asked and answered, and nothing differs. unsaid: those that may leave some of it open."""
+        """All stages were asked and answered, and nothing differs. unsaid: stages that may leave some questions unanswered."""
         self.assertEqual(result["findings"], [])
         for stage in result["stages"]:
             with self.subTest(stage["stage"]):
@@ -140,7 +140,7 @@ class OfCopies(unittest.TestCase):
         cls.folder.cleanup()
 
 
-# Of these the reproducers are compiled and run: one of each file, and each kind of difference in refusals.
+# Defects whose reproducers are compiled and run: one of each file, and one of each kind of difference in refusals.
 REPRODUCED = ({next(defect.name for defect in DEFECTS if defect.file == file)
                for file in {defect.file for defect in DEFECTS}} |
               {"entries-shared", "second-entry-other-key", "unmapped-page-mapped", "errno-of-gaps", "payload-closes",
@@ -152,13 +152,13 @@ REPRODUCED = ({next(defect.name for defect in DEFECTS if defect.file == file)
 
 class Broken(OfCopies):
     def program(self, finding, *more):
-        """A finding's reproducer, as its author compiles it."""
+        """The program of a finding's reproducer, compiled as an implementation's author would compile it."""
         program = Path(self.folder.name) / "again"
         builds.run(*builds.COMPILE, "-o", program, finding["reproducer"], *more, "-ldl")
         return program
 
     def reproduced(self, library, finding):
-        """It differs when it asks the broken one, and agrees when it asks one that is right."""
+        """The reproducer differs on the broken implementation and agrees on a correct one."""
         program = self.program(finding)
         for asked, right in ((library, False), (SECOND, True), (None, False)):
             done = subprocess.run([str(word) for word in (program, asked) if word], capture_output=True, text=True, timeout=60,
@@ -168,7 +168,7 @@ class Broken(OfCopies):
             self.assertEqual("DIFFERS" in done.stdout, not right and not crashes, done.stdout)
 
     def named(self, defect):
-        """Within that many cases; most need few."""
+        """The defect is reported under its check on a small case. Most defects need only a few cases, so try that first."""
         library = self.builds.build(defect)
         for cases in (CASES["few"], CASES["broken"]):
             out = Path(self.folder.name) / f"{defect.name}-{cases}.out"
@@ -194,7 +194,7 @@ class Broken(OfCopies):
         self.assertGreaterEqual(len(DEFECTS), 78)
 
     def test_one_does_not_hide_the_other(self):
-        """Two defects at once in a stage of which the first one shows in most of the cases that show the second, too."""
+        """Both of two defects are reported, although the first one also shows in most of the cases that show the second."""
         for names in (("frags-unlimited-hides-few", "few-frags-taken", "life-unseen"),
                       ("queues-hide-each-other", "no-room-for-invalidates", "completions-of-signalled"),
                       ("keys-hide-completion", "message-under-source-key", "message-unsignaled"),
@@ -221,7 +221,7 @@ class Broken(OfCopies):
                 self.named(defect)
 
 
-# Five places in four stages where a copy dies, each in another way.
+# Five places in four stages where a copy crashes, each in a different way.
 CRASHES = (
     ("sg.c", "uint64_t addr = in->buffer.iov[i].base + from;",
      "uint64_t addr = in->buffer.iov[i].base + from;\n\t\t\tif (i == 1) *(volatile char *)8 = 1;"),
@@ -234,7 +234,7 @@ CRASHES = (
      "\tif (layout->minimum == IMMEDIATE_BYTES)"),
 )
 CRASHED = ("sg_build", "dma_map", "reg_plan", "msg_decode")
-# Two of the six modes, and nothing of the others.
+# An implementation of two of the six modes.
 TWO_MODES = (
     ("reg.c", "int32_t status = check_request(&in->request, refusal);",
      "int32_t status = check_request(&in->request, refusal);\n"
@@ -258,7 +258,7 @@ class Linked(OfCopies):
 
 
 class Steered(OfCopies):
-    """What has no answer is found out, once, and the rest goes on to be asked."""
+    """Questions without an answer are recognized and then left out, and all other questions are still asked."""
 
     def stages(self, name, changes, stages, expect, cases=CASES["broken"]):
         result, = check("--stage", ",".join(stages), self.builds.build_with(name, changes), cases=cases, expect=expect)
@@ -283,7 +283,7 @@ class Steered(OfCopies):
         line = 1 + next(i for i, text in enumerate(text) if "__builtin_abort" in text)
         self.assertEqual(finding["backtrace"][0], f"place at crashes-dma.c:{line}")
         self.assertTrue(finding["backtrace"][1].startswith("second_dma_map at crashes-dma.c:"), finding["backtrace"])
-        # It may say which of the line's blocks it is.
+        # addr2line may append "(discriminator N)" to a line; the backtrace must not change.
         real, folder = shutil.which("addr2line"), Path(self.folder.name) / "path"
         folder.mkdir()
         (folder / "addr2line").write_text(f"#!/bin/sh\n{real} \"$@\" | sed '/:[0-9]*$/s/$/ (discriminator 2)/'\n", encoding="ascii")
@@ -325,7 +325,7 @@ class Accepted(OfCopies):
         self.assertGreater(whole["accepted"]["not_asked_for"], 10)
 
 
-# What a kernel does that the reference does not; FOLD: what its internal form of a NID has no room for.
+# How a kernel differs from the reference.  FOLD: the loss of NID bits for which its internal form has no room.
 FOLD = "({0} >> 48 & 0xff) == 0xff ? UINT64_MAX : {0} << 8 >> 8"
 WHOLE_PAGES = "region(job, 0, job->out->npages * (uint64_t)job->request->page_bytes)"
 KERNEL = (
@@ -337,22 +337,22 @@ KERNEL = (
      "\tif (layout->lnet_types) {\n"
      f"\t\tstore(bytes + 48, 8, false, {FOLD.format('msg->hdr.dest_nid')});\n"
      f"\t\tstore(bytes + 56, 8, false, {FOLD.format('msg->hdr.src_nid')});\n\t}}\n"),
-    # Who encodes is trusted: nothing is looked at, not even the room.
+    # The caller of the encoder is trusted: nothing is checked, not even the capacity.
     ("wire_encode.c", "int32_t status = check_header(in, refusal);\n\tuint32_t nob;", "int32_t status = 0;\n\tuint32_t nob;"),
     ("wire_encode.c", "status = check_body(in, layout, nob, refusal);", "status = 0;"),
     ("wire_encode.c", "if (nob > out->capacity_bytes)", "if (nob == 0)"),
-    # An assertion.
+    # A failed assertion instead of a refusal.
     ("sg.c", "status = refuse(refusal, EINVAL, \"sg/vector-too-short\", NO_INDEX);", "__builtin_trap();"),
-    # Regions of whole pages, which admit writes on both sides.
+    # Regions have whole pages, and allow remote writes on both sides.
     ("reg.c", "return publish_whole(job, job->start[0], \"\", NO_INDEX);",
      f"return {WHOLE_PAGES}, publish(job, job->start[0], job->segment.tick[job->segment.count]), O2_IMPL_OK;"),
     ("reg.c", "region(job, low, high - low);", WHOLE_PAGES + ";"),
     ("reg.c", "out->remote_write = in->request.side == O2_IMPL_SINK;", "out->remote_write = 1;"),
-    # The verdict of sg_build is believed, and the peer's limit is seen when the work requests are made.
+    # The gaps flag of sg_build is not verified, and the peer's limit is checked only when the work requests are made.
     ("reg.c", "if (!job->request->gaps && !joins(job, i))",
      "if (!job->request->gaps && job->request->mode != O2_IMPL_FMR && !joins(job, i))"),
     ("reg.c", "out->nfrags > in->request.peer_max_frags)", "out->nfrags > O2_IMPL_MAX_FRAGS)"),
-    # The PD brings the region along, and a queue pair that fails is tried again with less.
+    # The PD includes the region, and a queue pair that fails is tried again with a smaller queue.
     ("setup.c", "if (net->in->mode == O2_IMPL_GLOBAL) {", "if (net->in->mode > O2_IMPL_FASTREG) {"),
     ("setup.c", "\treturn net->qp;",
      "\tif (net->cq && !net->qp) {\n\t\tdrop(net, &net->place[--net->nplaces]);\n"
@@ -361,7 +361,7 @@ KERNEL = (
 KERNEL_RISKS = {"wire/lnet-nid-folded", "wire/checksum-one-flavour", "sg/vector-too-short", "reg/fmr/range-in-pages",
                 "reg/source-access", "reg/fmr/undeclared-gap", "reg/more-fragments-than-peer-accepts", "transfer/source-access",
                 "transfer/range-in-pages"}
-# By the sign of its char: what it compares with, and what it writes.
+# By the signedness of char: the checksum flavour that the implementation accepts and writes.
 CHARS = {
     "unsigned": (("wire_decode.c", "else if (found == sums.with_sign)", "else if (found == 0)"),
                  ("wire_decode.c", "else if (tolerable(in, out))", "else if (found == 0)"),
@@ -375,7 +375,7 @@ MESSAGES = ("--stage", "msg_decode,msg_encode")
 
 
 class Kernel(OfCopies):
-    """What public trees do is no difference under their profile, and all of it is named there."""
+    """The behaviour of public trees is no difference under profile kernel, and all of it is listed as accepted."""
 
     def broken(self, result):
         return {risk["check"] for risk in result["accepted"]["broken"]}
@@ -410,7 +410,7 @@ class Kernel(OfCopies):
                       expect=AGREE if name == "source-writable" else DIFFER)
 
 
-# Keeps the pieces in an array of its own, and writes one byte beside it.
+# An implementation that allocates an array of its own and writes one byte outside of it.
 OWN_ARRAY = """#include <stdlib.h>
 #include <string.h>
 #include <o2ref/impl.h>
@@ -440,7 +440,7 @@ const struct o2_impl *o2_impl_v1(void)
 
 
 class OwnArrays(unittest.TestCase):
-    """o2ref/guard.h and the sanitizers see what is written beside arrays that the oracle did not hand out."""
+    """o2ref/guard.h and the sanitizers detect writes outside of arrays that the implementation itself allocated."""
 
     def crash(self, where, words, preload=None):
         with tempfile.TemporaryDirectory() as folder:

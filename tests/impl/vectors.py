@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What a program of the process protocol answers to the vectors, word for word: o2ref check does not compare the field, the
-value and the limit of a refusal."""
+"""Compare a program's answers to the vectors exactly, including the field, value and limit of each refusal, which o2ref check
+does not compare. The program speaks the process protocol."""
 
 import json
 import struct
@@ -43,7 +43,7 @@ def refused_alike(expected, refused, names):
     rules = names.get(refused.get("rule"), ())
     if expected["rule"] not in ([rules] if isinstance(rules, str) else rules):
         return False
-    # Only the codec's refusals say all of it in the vectors.
+    # In the vectors, only the refusals of the codec have all members.
     members = set(expected) - {"rule"} if "field" in expected else {"errno", "class", "index"} & set(expected)
     return all(refused.get(member) == expected[member] for member in members)
 
@@ -57,7 +57,7 @@ def alike(question, expected, answer, names):
 
 
 def differences(program, names):
-    """Those that are answered otherwise, and how many there are. names: errors of an error map."""
+    """The vectors with another answer, as a list of texts, and the number of all vectors. names: errors of an error map."""
     tests = [*messages(), *stages()]
     answers = list(ask(program, (question for _, question, _ in tests)))
     if len(answers) != len(tests):

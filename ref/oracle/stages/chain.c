@@ -10,8 +10,8 @@
 #include "rdma/post.h"
 
 /*
- * A whole chain as it is posted: the writes of a transfer, and behind them the message that says that they are
- * done (docs/oracle.md, "A chain").
+ * Stage rdma_chain: a chain of work requests as it is posted, i.e. the writes of a transfer followed by the
+ * message that reports their completion (docs/oracle.md, "A chain").
  */
 
 static const struct o2_field gather_fields[] = {
@@ -45,7 +45,7 @@ static const struct o2_field result_fields[] = {
 	{0},
 };
 
-/* The form is that of rdma_plan's question with one member more. */
+/* The form is that of rdma_plan's question plus the member "message". */
 static json_t *case_to_json(const struct o2_case *asked)
 {
 	json_t *form = o2_fields_into_json(o2_json_form(o2_stage_input_form(O2_STAGE_RDMA_CHAIN)),
@@ -152,7 +152,7 @@ static int reference(const struct o2_case *asked, struct o2_answer *answer, stru
 	return rc;
 }
 
-/* --- two answers --- */
+/* --- comparison of two answers --- */
 
 static void compare_message(struct o2_comparison *comparison, const struct o2_case_chain *asked,
 			    const struct o2_answer_chain *found)
@@ -215,7 +215,7 @@ bool o2_chain_writes(const struct o2_case_chain *asked, const struct o2_answer_c
 	return true;
 }
 
-/* What is the same in each write, and in what it gathers. */
+/* All writes must have the sink's rkey, and their gather entries the source's lkey. */
 static void compare_keys(struct o2_comparison *comparison, const struct o2_answer_chain *chain,
 			 const struct o2_rdma_plan *plan)
 {

@@ -5,8 +5,8 @@
 #include "oracle/stage_ops.h"
 
 /*
- * The negotiation of a connection, one answer at a time: a CONNREQ, a CONNACK or a reject, and what it means to
- * a node with these limits (docs/oracle.md, "A connection").
+ * Stage connect: one step of a connection's negotiation, i.e. the reaction of a node with given limits to a
+ * CONNREQ, a CONNACK or a reject (docs/oracle.md, "A connection").
  */
 
 static_assert(O2_IMPL_CONNECT_BYTES >= O2_CM_REPLY_BYTES && O2_IMPL_CONNECT_BYTES >= O2_CM_REJECT_BYTES &&

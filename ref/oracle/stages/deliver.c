@@ -7,7 +7,7 @@
 #include "wire/desc_codec.h"
 
 /*
- * A message that has arrived, and what of it reaches LNet (docs/oracle.md, "A message that has arrived").
+ * Stage deliver: what a received message reports to LNet (docs/oracle.md, "A message that has arrived").
  */
 
 static const char *const awaited[] = {"nothing", "PUT_REQ", "PUT_ACK", "GET_REQ"};
@@ -43,7 +43,7 @@ static void get(const struct o2_case *asked, struct o2_impl_slot *slot, struct o
 
 /* --- the reference --- */
 
-/* An answer to what this end has sent last, under this cookie: a connection finds its transmit so. */
+/* Check that the message answers the pending operation, as a connection finds the transmit by its cookie. */
 static int find(const struct o2_impl_deliver_in *in, enum o2_impl_awaits sent, uint64_t cookie,
 		const char *field, struct o2_error *error)
 {

@@ -5,8 +5,8 @@
 #include "reg/plan.h"
 
 /*
- * What can be done with a device, by each of its capabilities: which modes it can be used in, which one a
- * transfer gets, and how deep the queues of a connection are (docs/oracle.md, "A device").
+ * Stage device: the registration modes that a device's capabilities allow, the mode that a transfer gets, and
+ * the sizes of a connection's queues (docs/oracle.md, "A device").
  */
 
 #define IN(name_, kind_, member_)                                         \

@@ -6,7 +6,7 @@
 #include "oracle/stages/flow_follow.h"
 #include "wire/msg_type.h"
 
-/* One end of a connection: what happens to it, and what it sends (docs/transport.md, "Flow control"). */
+/* Stage flow: what one end of a connection sends after each event (docs/transport.md, "Flow control"). */
 
 static const char *const event_names[] = {"queue", "sent", "receive", "repost", "tick", "fail"};
 
@@ -82,7 +82,7 @@ static void put(const struct o2_case *asked, struct o2_impl_slot *slot)
 						  sizeof(struct o2_impl_flow_step));
 }
 
-/* Each number is one that the form can say; a type is one that travels over a connection. */
+/* Each number must fit the JSON form, and each type must be one that exists. */
 static bool is_legal(const void *of, struct o2_answer *answer)
 {
 	const struct o2_impl_flow_step *step = of;

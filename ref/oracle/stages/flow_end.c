@@ -6,7 +6,7 @@
 
 #include "wire/msg_type.h"
 
-/* --- lines --- */
+/* --- lines (FIFOs) --- */
 
 static uint32_t length_of(const struct o2_flow_line *line)
 {
@@ -29,7 +29,7 @@ static uint8_t type_of(const struct o2_flow_end *end, uint32_t event)
 	return (uint8_t)end->asked->event[event].type;
 }
 
-/* --- what happens --- */
+/* --- events --- */
 
 void o2_flow_begin(struct o2_flow_end *end, const struct o2_case_flow *asked)
 {
@@ -40,11 +40,11 @@ void o2_flow_begin(struct o2_flow_end *end, const struct o2_case_flow *asked)
 
 	*end = (struct o2_flow_end){.asked = asked};
 	o2_credits_init(&end->credits, (uint16_t)asked->ibm_version, asked->queue_depth, &tunables);
-	/* Version 1 has a mark of its own; here it is the question's. */
+	/* o2_credits_init has set the fixed mark of version 1; this stage uses the question's mark instead. */
 	end->credits.high_water = asked->high_water;
 }
 
-/* One less of what the message answers; false: there is none. */
+/* Count down the unanswered messages, because one is answered; false: there is none. */
 static bool answers(uint32_t *open)
 {
 	if (*open == 0)
@@ -53,7 +53,7 @@ static bool answers(uint32_t *open)
 	return true;
 }
 
-/* The oldest PUT_REQ without an answer has it. */
+/* Assign the answer to the oldest PUT_REQ that has none. */
 static void answer_put(struct o2_flow_end *end, uint8_t type)
 {
 	for (uint32_t i = end->arrived.first; i < end->arrived.end; i++) {
@@ -97,12 +97,12 @@ static enum o2_flow_verdict take_queue(struct o2_flow_end *end, uint32_t event)
 	return possible ? O2_FLOW_TAKEN : O2_FLOW_IMPOSSIBLE;
 }
 
-/* An answer to what was not asked is stage deliver's. */
+/* Whether the peer can send this type now.  Answers without a request are covered by stage deliver. */
 static bool is_possible(struct o2_flow_end *end, uint8_t type)
 {
 	switch (type) {
 	case O2_MSG_NOOP:
-		/* In version 2 no credit counts them, and there are so many receives. */
+		/* In version 2 NOOPs take no credit, but there are only O2_OOB_MESSAGES receives for them. */
 		return end->credits.version == O2_MSG_VERSION_1 || end->noops_held < O2_OOB_MESSAGES;
 	case O2_MSG_PUT_ACK:
 	case O2_MSG_PUT_NAK:
@@ -191,7 +191,7 @@ enum o2_flow_verdict o2_flow_take(struct o2_flow_end *end, uint32_t event)
 	return verdict;
 }
 
-/* --- what is sent --- */
+/* --- sending --- */
 
 uint32_t o2_flow_waiting(const struct o2_flow_end *end)
 {
@@ -287,7 +287,7 @@ static int check_terms(const struct o2_case_flow *asked, struct o2_error *error)
 	if (rc == 0)
 		rc = o2_refuse_range(error, -EINVAL, O2_FLOW_QUESTION, "concurrent_sends",
 				     asked->concurrent_sends, 1, (uint64_t)2 * O2_IMPL_FLOW_DEPTH);
-	/* More often than 16 times a second it would be a storm. */
+	/* At more than 16 NOOPs per second the judge reports a NOOP storm. */
 	if (rc == 0 && asked->keepalive_ms != 0)
 		rc = o2_refuse_range(error, -EINVAL, O2_FLOW_QUESTION, "keepalive_ms", asked->keepalive_ms,
 				     100, 1000000);

@@ -17,7 +17,7 @@ struct follower {
 	struct o2_flow_fault *fault, *waits;
 };
 
-/* expected, found: format and numbers follow.  Returns false. */
+/* Set the fault; the caller then sets expected and found with numbers() or messages().  Returns false. */
 static bool faulty(struct follower *follower, enum o2_check_id check, const char *field, const char *reason)
 {
 	*follower->fault = (struct o2_flow_fault){.check = check,
@@ -56,7 +56,7 @@ static bool messages(struct follower *follower, const struct o2_impl_flow_messag
 	return false;
 }
 
-/* --- a message --- */
+/* --- judging a message --- */
 
 static bool judge_noop(struct follower *follower, const struct o2_impl_flow_message *message)
 {
@@ -80,7 +80,7 @@ static bool judge_noop(struct follower *follower, const struct o2_impl_flow_mess
 	return true;
 }
 
-/* What has its turn among what is queued; of requests those that have a reservation. */
+/* The message must be the first of the queued ones; requests without a reservation do not count. */
 static bool judge_turn(struct follower *follower, const struct o2_impl_flow_message *message)
 {
 	struct o2_flow_end *end = &follower->end;
@@ -138,7 +138,7 @@ static bool judge_message(struct follower *follower, const struct o2_impl_flow_m
 	return true;
 }
 
-/* --- an event --- */
+/* --- judging an event --- */
 
 static bool judge_close(struct follower *follower, enum o2_flow_verdict verdict, uint32_t closed)
 {
@@ -157,8 +157,8 @@ static bool judge_close(struct follower *follower, enum o2_flow_verdict verdict,
 }
 
 /*
- * Without credits an arrival lets no message of a queue go, and an end need not look: what it changes for
- * NOOPs may wait until the receive is posted again.  o2iblnd: kiblnd_handle_rx
+ * A received message without credits unblocks no queued message, so an end need not check its queues then.
+ * A NOOP that becomes due may wait until the receive is posted again.  o2iblnd: kiblnd_handle_rx
  */
 static bool noop_may_wait(const struct follower *follower)
 {
@@ -167,7 +167,7 @@ static bool noop_may_wait(const struct follower *follower)
 	return event->kind == O2_IMPL_FLOW_RECEIVE && event->credits == 0;
 }
 
-/* All that could go has gone, and what has not is still there. */
+/* All messages that could be sent must have been sent, and the others must still be queued. */
 static bool judge_rest(struct follower *follower, uint32_t queued)
 {
 	struct o2_impl_flow_message next;
@@ -196,7 +196,7 @@ static bool judge_step(struct follower *follower, const struct o2_impl_flow_step
 
 	follower->message = O2_NO_INDEX;
 	verdict = o2_flow_take(&follower->end, follower->event);
-	/* By another way than the reference's it has come to where this cannot happen. */
+	/* The implementation has sent other messages than the reference, so this event cannot happen to it. */
 	if (verdict == O2_FLOW_IMPOSSIBLE || !judge_close(follower, verdict, step->closed))
 		return false;
 	for (uint32_t i = 0; i < step->count; i++) {
@@ -221,7 +221,7 @@ uint32_t o2_flow_follow(const struct o2_case_flow *asked, const struct o2_answer
 	return follower.event;
 }
 
-/* --- both --- */
+/* --- the findings of following and of the judge --- */
 
 static void say_fault(struct o2_comparison *comparison, const struct o2_flow_fault *fault)
 {
@@ -238,7 +238,7 @@ static void say_fault(struct o2_comparison *comparison, const struct o2_flow_fau
 	snprintf(item->found, sizeof(item->found), "%s", fault->found);
 }
 
-/* What it says of the reference as well is not the implementation's. */
+/* A finding that the judge reports for the reference too is not the implementation's fault. */
 static bool is_said_of_both(const struct o2_flow_said *reference, enum o2_check_id check)
 {
 	for (uint32_t i = 0; i < reference->count; i++)
@@ -296,7 +296,7 @@ void o2_flow_compare(struct o2_comparison *comparison, const struct o2_case *ask
 	for (uint32_t i = 0; i < of_found.count; i++) {
 		if (is_said_of_both(&of_reference, of_found.item[i].check))
 			continue;
-		/* A NOOP that keeps credits back is too little of one. */
+		/* The fault, too few credits in the NOOP, is more precise than the judge's finding. */
 		if (fault.check == O2_CHECK_FLOW_CREDITS &&
 		    of_found.item[i].check == O2_CHECK_CREDITS_NOOP_UNCALLED)
 			continue;

@@ -8,8 +8,8 @@
 #include "judge/judge.h"
 #include "wire/msg.h"
 
-#define ASKED O2_JUDGE_A /* the end whose answer it is */
-/* Longer than any conversation: that nothing is withheld is known better, by when it could be sent. */
+#define ASKED O2_JUDGE_A /* the end that the implementation plays */
+/* Longer than any question.  Disables the judge's time limits: flow_follow.c finds missing messages exactly. */
 #define NEVER_MS UINT32_MAX
 
 static const struct {
@@ -33,7 +33,7 @@ struct hearing {
 	uint32_t event;
 	uint64_t now_ms;
 	uint64_t number;
-	int rc; /* of the first event that there was no memory for */
+	int rc; /* 0, or -ENOMEM of the first event that failed */
 	struct o2_msg msg;
 };
 
@@ -56,7 +56,7 @@ static void said(void *context, const struct o2_judge_finding *finding)
 	all->item[all->count++].error = finding->error;
 }
 
-/* NIDs and stamps of both ends: any that differ. */
+/* Fill in the header.  The NIDs and stamps are arbitrary, but differ between the two ends. */
 static void fill_head(struct hearing *hearing, enum o2_judge_side from, uint8_t type, uint8_t credits)
 {
 	struct o2_msg *msg = &hearing->msg;
@@ -99,7 +99,7 @@ static void come_to_terms(struct hearing *hearing)
 	tell(hearing, O2_JUDGE_REQUEST, O2_JUDGE_A);
 	fill_head(hearing, O2_JUDGE_B, O2_MSG_CONNACK, 0);
 	tell(hearing, O2_JUDGE_REPLY, O2_JUDGE_B);
-	/* Of the messages only type and credits are looked at: all operations have one cookie. */
+	/* Clear the body: only types and credits are judged, so all operations share cookie 0. */
 	memset(&hearing->msg.u, 0, sizeof(hearing->msg.u));
 }
 

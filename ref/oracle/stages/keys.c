@@ -8,9 +8,9 @@
 #include "oracle/stages/keys.h"
 #include "reg/pool/pool_frd.h"
 
-/* The life of a key: events of who holds a descriptor, and what it hands over to the device (docs/pools.md). */
+/* Stage keys: the requests that a descriptor's holder posts in the life of its key (docs/pools.md). */
 
-#define QUEUE 1u /* there is one */
+#define QUEUE 1u /* number of the only queue pair */
 
 static const char *const order_names[] = {"invalidate-first", "invalidate-last"};
 static const char *const event_names[] = {"map", "post", "complete", "unmap", "flush"};
@@ -101,7 +101,7 @@ static void hand_over(struct o2_impl_key_step *step, uint32_t op, uint32_t key)
 	step->request[step->count++] = (struct o2_impl_key_request){.op = op, .key = key};
 }
 
-/* How many of so many requests are accepted. */
+/* The number of requests, out of count, that the device accepts. */
 static uint32_t accepted_of(const struct o2_impl_key_event *event, uint32_t count)
 {
 	return event->fails_at == 0 || event->fails_at > count ? count : event->fails_at - 1;
@@ -196,7 +196,7 @@ static int reference(const struct o2_case *asked, struct o2_answer *answer, stru
 	return 0;
 }
 
-/* --- what requests come to --- */
+/* --- the model of the device --- */
 
 void o2_keys_device_start(const struct o2_case_keys *asked, struct o2_keys_device *device)
 {
@@ -204,8 +204,8 @@ void o2_keys_device_start(const struct o2_case_keys *asked, struct o2_keys_devic
 }
 
 /*
- * Which of its region's keys is invalidated is left to the device; the first one of a region was never registered.
- * A window's has to be alive.
+ * A device accepts the invalidate of any key of its region, even of the first key, which was never registered.
+ * Under INVALIDATE_LAST the key may be a memory window's, which must be valid.
  */
 static void invalidate(struct o2_keys_device *device, uint32_t key)
 {
@@ -220,8 +220,8 @@ static void invalidate(struct o2_keys_device *device, uint32_t key)
 		device->invalidated = key;
 	}
 	/*
-	 * The invalidate names the rkey, a source registers an lkey: the low byte is that of both.  A fault stands
-	 * for what comes of it.
+	 * An invalidate names the rkey, but a source registers an lkey.  Both have the same low byte, so only
+	 * that byte is compared.  A fault is reported by itself, so the upper bytes need no comparison.
 	 */
 	if (device->alive && (key & 0xff) == (device->key & 0xff))
 		device->alive = false;

@@ -11,8 +11,8 @@
 #include "wire/layout.h"
 
 /*
- * A message as it is posted: an IMMEDIATE with its payload, or any other message of a connection
- * (docs/oracle.md, "A message as it is posted").
+ * Stage send_plan: the slot and the gather entries of a SEND, for an IMMEDIATE with its payload or any other
+ * message of a connection (docs/oracle.md, "A message as it is posted").
  */
 
 /* --- forms --- */
@@ -48,7 +48,7 @@ static json_t *case_to_json(const struct o2_case *asked)
 	return o2_json_with(form, "memory", o2_case_node_to_json(&send->memory));
 }
 
-/* What cannot be posted is no question; a payload is `memory`, and is not said twice. */
+/* Refuse types that are not posted.  Only an IMMEDIATE has a payload, in `memory`; its own must be empty. */
 static int check_question(const struct o2_case_send *send, struct o2_error *error)
 {
 	const bool immediate = send->msg.ibm_type == O2_MSG_IMMEDIATE;
@@ -94,7 +94,7 @@ static json_t *result_to_json(const struct o2_answer *answer)
 	return o2_json_with(member, "plan", o2_fields_to_json(o2_reg_plan_fields, &send->plan));
 }
 
-/* What the question says of the registration. */
+/* Initialise a plan with the members that the question determines. */
 static void set_known(const struct o2_case_node *node, struct o2_reg_plan *plan)
 {
 	*plan = (struct o2_reg_plan){
@@ -163,7 +163,7 @@ static void get(const struct o2_case *asked, struct o2_impl_slot *slot, struct o
 
 /* --- the reference --- */
 
-/* The payload behind the headers, copied through a scatter list. */
+/* Copy the payload to `bytes` with the help of a scatter list. */
 static int copy(const struct o2_case_node *node, uint8_t *bytes, struct o2_error *error)
 {
 	struct o2_sg_list list;
@@ -175,7 +175,7 @@ static int copy(const struct o2_case_node *node, uint8_t *bytes, struct o2_error
 	return rc;
 }
 
-/* The payload is gathered where it can be registered and there are entries for it. */
+/* Gather the payload if it can be registered and max_sge allows it.  False: the payload must be copied. */
 static bool gather(const struct o2_case_send *asked, uint64_t nob, struct o2_answer_send *send)
 {
 	struct o2_error error;

@@ -7,9 +7,9 @@
 #include "oracle/stage_ops.h"
 #include "oracle/stages/setup_judge.h"
 
-/* Setting up a device, its pools and a connection, of which the n-th acquisition fails (docs/oracle.md). */
+/* Stage setup: set up a device, its pools and a connection, while the n-th acquisition fails (docs/oracle.md). */
 
-#define MODES	     3u /* global, fmr, fastreg: the first ones of enum o2_impl_mode */
+#define MODES	     3u /* global, fmr, fastreg: the first three of enum o2_impl_mode */
 #define LAST_ERRNO   133u
 #define LEAST_DEPTH  2u
 #define HANDLES_ROOM 128u
@@ -80,18 +80,18 @@ static int other(struct o2_error *error, const char *rule, const char *field, ui
 			   error);
 }
 
-/* Rounds in order, one return in each, and handles where there have to be some. */
+/* Rounds must be in order with one RETURN each, and only acquired or released resources have handles. */
 static int check_events(const struct o2_case *asked, const struct o2_answer *answer, struct o2_error *error)
 {
 	const struct o2_impl_setup_event *event = answer->setup.event;
-	uint32_t returned = 0; /* rounds */
+	uint32_t returned = 0; /* number of rounds with a RETURN so far */
 
 	for (uint32_t i = 0; i < answer->setup.count; i++) {
 		const bool has_handle =
 			event[i].op == O2_IMPL_SETUP_ACQUIRE || event[i].op == O2_IMPL_SETUP_RELEASE;
 		const uint32_t round = event[i].round;
 
-		/* Before its return a round is the next one, behind it the last one. */
+		/* Until its RETURN a round's index equals `returned`.  The releases after it have returned - 1. */
 		if (event[i].op == O2_IMPL_SETUP_RELEASE ? round != returned && round + 1 != returned
 							 : round != returned)
 			return other(error, "setup/rounds", "events[].round", i, round, returned);
@@ -144,7 +144,7 @@ static void get(const struct o2_case *asked, struct o2_impl_slot *slot, struct o
 struct reference {
 	struct o2_impl_setup_log log;
 	uint32_t count;
-	uint32_t handle[HANDLES_ROOM]; /* alive */
+	uint32_t handle[HANDLES_ROOM]; /* handles of the resources that are held */
 	bool failed;
 };
 
@@ -164,13 +164,13 @@ static void acquire_some(struct reference *r, uint32_t count, uint32_t kind, uin
 		(void)acquire(r, kind, on, 0);
 }
 
-/* What a node's device, its pools and one connection take. */
+/* Acquire what a node's device, its pools and one connection need. */
 static void set_up(struct reference *r, const struct o2_case_setup *in)
 {
 	const uint32_t two_each = 2;
 	uint32_t pd, cq, memory;
 
-	(void)acquire(r, O2_IMPL_SETUP_OTHER, 0, 0); /* the channel of completions */
+	(void)acquire(r, O2_IMPL_SETUP_OTHER, 0, 0); /* the completion channel */
 	pd = acquire(r, O2_IMPL_SETUP_PD, 0, 0);
 	if (in->mode == O2_IMPL_GLOBAL)
 		(void)acquire(r, O2_IMPL_SETUP_REGION, pd, 0);
@@ -214,7 +214,7 @@ static int reference(const struct o2_case *asked, struct o2_answer *answer, stru
 	return 0;
 }
 
-/* Several answers are right: what is looked at is the implementation's own. */
+/* Many answers are right, so the implementation's answer is judged by itself. */
 static void compare(struct o2_comparison *comparison, const struct o2_case *asked,
 		    const struct o2_answer *expected, const struct o2_answer *found)
 {

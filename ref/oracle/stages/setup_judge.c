@@ -14,16 +14,16 @@ struct setup_judge {
 	const struct o2_answer_setup *answer;
 	struct o2_setup_fault *faults;
 	uint32_t nfaults;
-	uint32_t at; /* event */
-	/* of the round */
+	uint32_t at; /* index of the current event */
+	/* about the current round */
 	uint32_t round, acquired;
 	bool failed;
 	uint32_t failed_kind;
-	bool lowered; /* a QP was made smaller than it was to be: what follows is smaller, too */
-	bool was[O2_IMPL_SETUP_EVENTS]; /* acquired by this event, and still alive */
-	/* what rounds acquire, as far as one has come; whole: one did not fail */
+	bool lowered; /* a smaller QP was acquired after a failure, so later acquisitions may differ */
+	bool was[O2_IMPL_SETUP_EVENTS]; /* the event acquired a resource that is still held */
+	/* the longest sequence of acquisitions of any round so far */
 	uint32_t kinds;
-	bool whole;
+	bool whole; /* a round has completed without a failure */
 	uint32_t kind[O2_IMPL_SETUP_EVENTS];
 };
 
@@ -49,7 +49,7 @@ static const struct o2_impl_setup_event *event_of(const struct setup_judge *j, u
 	return &j->answer->event[i];
 }
 
-/* The event that acquired what has this handle; NULL: nothing alive has it. */
+/* The event that acquired the resource with this handle; NULL: no resource that is held has it. */
 static const struct o2_impl_setup_event *find(const struct setup_judge *j, uint32_t handle)
 {
 	for (uint32_t i = j->at; i-- > 0 && event_of(j, i)->round == j->round;)
@@ -98,7 +98,7 @@ static void check_built_on(struct setup_judge *j, const struct o2_impl_setup_eve
 			      o2_setup_kind_names[event->kind], o2_setup_kind_names[needs[i].needs]);
 }
 
-/* The same kinds in the same order as in the rounds before. */
+/* All rounds must acquire the same kinds in the same order, and fail at fails_at. */
 static void check_sequence(struct setup_judge *j, const struct o2_impl_setup_event *event)
 {
 	const uint32_t n = j->asked->round[j->round].fails_at;
@@ -129,7 +129,7 @@ static void check_sequence(struct setup_judge *j, const struct o2_impl_setup_eve
 static void acquire(struct setup_judge *j, const struct o2_impl_setup_event *event)
 {
 	check_built_on(j, event);
-	/* It is tried again with a smaller queue, as kernels do. */
+	/* A failed QP may be tried again with a smaller queue, as kernels do. */
 	if (j->failed && j->failed_kind == O2_IMPL_SETUP_QP && event->kind == O2_IMPL_SETUP_QP) {
 		j->failed = false;
 		j->lowered = true;
@@ -196,7 +196,7 @@ static void check_complete(struct setup_judge *j)
 	char expected[48];
 
 	least[O2_IMPL_SETUP_POOL] = in->mode == O2_IMPL_FMR;
-	/* The region of mode global may come with the PD. */
+	/* In mode global the PD may include the region, so no region is required. */
 	least[O2_IMPL_SETUP_REGION] = in->mode == O2_IMPL_FASTREG ? in->pool_size : 0;
 	for (uint32_t i = 0; i < j->at; i++)
 		if (event_of(j, i)->round == j->round && j->was[i])
@@ -211,7 +211,7 @@ static void check_complete(struct setup_judge *j)
 	}
 }
 
-/* The set-up is over. */
+/* Check the status that the set-up returns, and what is held at that time. */
 static void check_return(struct setup_judge *j, const struct o2_impl_setup_event *event)
 {
 	char expected[24];

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Implementations with one defect each: what to change in a copy of tests/impl/c, which check has to name it, and how
-large the case may be that it is shown on.
+"""Implementations with one defect each: the change in a copy of tests/impl/c, the check that must report the defect, and
+the maximum size of the case that shows it.
 
-A change must match its file exactly once. The size counts what the case's input holds: pieces, entries, segments, frags,
-bytes of a message, nob; members that are left out do not count.
+The text to change must occur in its file exactly once. The size limits parts of the case's input: pieces, entries,
+segments, frags, bytes of a message, nob. Parts that `size` does not list are not limited.
 """
 
 from typing import NamedTuple
@@ -17,7 +17,7 @@ class Defect(NamedTuple):
     check: str
     size: dict
     why: str
-    stage: str = ""  # where the file alone does not say it
+    stage: str = ""  # needed if the file does not determine the stage
 
 
 DEFECTS = (

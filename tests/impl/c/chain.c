@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "second.h"
 
-/* rdma_chain: the writes of rdma_plan, each with its keys, and the message behind them. */
+/* rdma_chain: the writes of rdma_plan, with their keys, followed by the message. */
 
 int32_t second_rdma_chain(const struct o2_impl_chain_in *in, struct o2_impl_chain *out,
 			  struct o2_impl_refusal *refusal)

@@ -25,7 +25,7 @@ enum {
 #define NOT_SAID    UINT64_MAX
 #define LEAST_BYTES 148u
 
-/* A message is decoded as any other. */
+/* Decode the private data with stage msg_decode. */
 static int32_t decode(const struct o2_impl_connect_in *in, struct o2_impl_msg *msg,
 		      struct o2_impl_refusal *refusal)
 {
@@ -194,7 +194,7 @@ static int32_t read_record(const struct o2_impl_connect_in *in, struct record *r
 	return O2_IMPL_OK;
 }
 
-/* Ask for less of both, if the one that the reason names is less, and enough. */
+/* Lower both limits to the record's; false if the one that the reason names is not lower, or one is too low. */
 static bool lower(const struct o2_impl_connect_in *in, const struct record *record,
 		  struct o2_impl_conn_params *params)
 {

@@ -25,7 +25,7 @@ static int32_t close_for(struct o2_impl_refusal *refusal, const char *rule)
 	return status;
 }
 
-/* What an answer of this type answers. */
+/* The message that an answer of this type answers: enum o2_impl_awaits. */
 static uint32_t answers(uint8_t type)
 {
 	if (type == GET_DONE)
@@ -33,7 +33,7 @@ static uint32_t answers(uint8_t type)
 	return type == PUT_DONE ? O2_IMPL_SENT_PUT_ACK : O2_IMPL_SENT_PUT_REQ;
 }
 
-/* How many bytes the peer says have moved, as far as it may. */
+/* The number of bytes that the peer reports as moved, after checking it. */
 static int32_t moved(const struct o2_impl_deliver_in *in, const struct o2_impl_msg *msg, uint64_t *length,
 		     struct o2_impl_refusal *refusal)
 {

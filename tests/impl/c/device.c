@@ -5,8 +5,8 @@
 #include "second.h"
 
 /*
- * Devices: which mode (docs/modes.md, "Choosing a mode"), and how deep the queues are (docs/transport.md,
- * "Sizes", "Tunables").
+ * device: the registration mode (docs/modes.md, "Choosing a mode") and the depths of the queues
+ * (docs/transport.md, "Sizes", "Tunables").
  */
 
 #define OLD 0x11u
@@ -92,7 +92,7 @@ static bool fits(const struct o2_impl_device_in *in, const struct room *room)
 	       room->send_wrs + room->recv_wrs <= in->max_cqe;
 }
 
-/* What was asked for, and then full transfers fewer, one by one. */
+/* Try the requested depth and sends first, then reduce both step by step until the queues fit. */
 static bool find_room(const struct o2_impl_device_in *in, struct room *room)
 {
 	const uint64_t credits = in->peer_tx_credits ? in->peer_tx_credits : in->queue_depth;

@@ -24,7 +24,7 @@ static int32_t check_input(const struct o2_impl_dma_in *in, struct o2_impl_refus
 	return O2_IMPL_OK;
 }
 
-/* Where the device finds entry i. */
+/* The device address of entry i. */
 static int32_t place(const struct o2_impl_dma_in *in, uint32_t i, uint64_t *addr,
 		     struct o2_impl_refusal *refusal)
 {
@@ -48,7 +48,7 @@ static int32_t place(const struct o2_impl_dma_in *in, uint32_t i, uint64_t *addr
 	return O2_IMPL_OK;
 }
 
-/* How the mapping itself ends. */
+/* The result of the mapping itself: an IOMMU may be set to fail. */
 static int32_t finish(const struct o2_impl_device *device, struct o2_impl_refusal *refusal)
 {
 	if (device->kind != O2_IMPL_DMA_IOMMU || device->fault == O2_IMPL_DMA_NO_FAULT)

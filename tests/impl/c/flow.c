@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "second.h"
 
-/* flow: docs/transport.md, "Flow control": a list of what waits, and counters. */
+/* flow: docs/transport.md, "Flow control".  The state is a list of waiting messages, and counters. */
 
 enum {
 	CONNREQ = 0xc0,
@@ -19,17 +19,17 @@ enum {
 struct flow {
 	const struct o2_impl_flow_in *in;
 	struct o2_impl_flow_step *step;
-	uint32_t at;			    /* event */
-	bool waits[O2_IMPL_FLOW_EVENTS];    /* queued by this event, and not sent */
-	uint32_t turn[O2_IMPL_FLOW_EVENTS]; /* since when it may be sent; 0: it has no reservation */
+	uint32_t at;			    /* index of the current event */
+	bool waits[O2_IMPL_FLOW_EVENTS];    /* by event: the message that it queued is not sent yet */
+	uint32_t turn[O2_IMPL_FLOW_EVENTS]; /* by event: the message's place in line; 0: no reservation yet */
 	uint32_t turns;
-	bool holds[O2_IMPL_FLOW_EVENTS];	      /* a receive has what this event brought */
-	uint32_t answer[O2_IMPL_FLOW_EVENTS];	      /* to the PUT_REQ that it brought */
-	uint32_t sent[2 * O2_IMPL_FLOW_EVENTS];	      /* types, oldest first */
-	uint32_t first, end;			      /* of those in flight */
-	uint32_t credits, room, owed, granted, asked; /* asked: the peer's requests without an answer */
-	uint32_t noops;				      /* in flight */
-	uint64_t given, before[2], marks;	      /* credits given; when the last two marks were */
+	bool holds[O2_IMPL_FLOW_EVENTS];	      /* by event: the received message holds a receive */
+	uint32_t answer[O2_IMPL_FLOW_EVENTS];	      /* by event of a PUT_REQ: type of our answer */
+	uint32_t sent[2 * O2_IMPL_FLOW_EVENTS];	      /* types of all messages sent, oldest first */
+	uint32_t first, end;			      /* sent[first] to sent[end - 1] are in flight */
+	uint32_t credits, room, owed, granted, asked; /* asked: unanswered requests of the peer */
+	uint32_t noops;				      /* NOOPs in flight */
+	uint64_t given, before[2], marks;	      /* credits given; given before the last two marks */
 	uint64_t now, last;
 	bool closed;
 };
@@ -49,7 +49,7 @@ static bool is_paid(const struct flow *flow, uint32_t type)
 	return type == IMMEDIATE || is_request(type) || (type == NOOP && is_v1(flow));
 }
 
-/* --- what arrives --- */
+/* --- events --- */
 
 static void receive(struct flow *flow, const struct o2_impl_flow_event *event)
 {
@@ -136,9 +136,9 @@ static void take(struct flow *flow)
 	}
 }
 
-/* --- what goes out --- */
+/* --- sending --- */
 
-/* Requests for whose answer there is room have their turn from now on. */
+/* Requests for whose answer a receive is free get a reservation, and with it a place in line. */
 static void book(struct flow *flow)
 {
 	for (uint32_t i = 0; i <= flow->at && flow->room > 0; i++) {
@@ -149,7 +149,7 @@ static void book(struct flow *flow)
 	}
 }
 
-/* Whose turn it is, of those that take a credit or of the others; NO_INDEX: nobody's. */
+/* The first message in line, among those that take a credit (paid) or among the others; NO_INDEX: none. */
 static uint32_t first_of(const struct flow *flow, bool paid)
 {
 	uint32_t first = NO_INDEX;
@@ -161,7 +161,7 @@ static uint32_t first_of(const struct flow *flow, bool paid)
 	return first;
 }
 
-/* Version 2: has the peer used none of the credits of the last two NOOPs that gave some? */
+/* Version 2: the peer may hold the last two NOOPs, as it has used none of the credits they gave. */
 static bool may_hold_two(const struct flow *flow)
 {
 	return !is_v1(flow) && flow->marks >= 2 &&
@@ -210,7 +210,7 @@ static void send(struct flow *flow, uint32_t type, uint32_t of)
 	flow->last = flow->now;
 }
 
-/* False: nothing can go. */
+/* Send the next message.  False: none can be sent. */
 static bool send_next(struct flow *flow)
 {
 	const uint32_t free = first_of(flow, false), paid = first_of(flow, true);

@@ -3,21 +3,21 @@
 
 #include "second.h"
 
-/* keys: docs/pools.md, "The life of a key", as flags. */
+/* keys: docs/pools.md, "The life of a key".  The state is a set of flags. */
 
 struct life {
 	const struct o2_impl_keys_in *in;
 	struct o2_impl_refusal *refusal;
-	uint32_t at; /* event */
-	int last;    /* invalidate last */
+	uint32_t at; /* index of the current event */
+	int last;    /* the order is INVALIDATE_LAST */
 	int used;    /* a transfer has the descriptor */
-	int waiting; /* a key is counted up and was not posted */
+	int waiting; /* the key was incremented, but was not posted */
 	int sink;
-	int posted; /* with its message: nothing precedes the next one */
-	int broken; /* the chain was begun and came to nothing */
-	int alive;  /* invalidate last: it has to be invalidated */
-	int dead;   /* and was */
-	int doomed;
+	int posted; /* chain and message were accepted: later messages need no chain */
+	int broken; /* only a part of the chain and its message was accepted */
+	int alive;  /* INVALIDATE_LAST: the key is valid and must be invalidated */
+	int dead;   /* the key was invalidated */
+	int doomed; /* the invalidate was not accepted */
 	uint32_t lkey, rkey, before;
 };
 

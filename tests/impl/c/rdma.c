@@ -4,8 +4,8 @@
 #include "second.h"
 
 /*
- * rdma_plan: docs/mapping.md, "rdma_plan".  Source and sink become two rulers.  Between two ticks of the
- * sink's lie the ticks of the source's that cut a work request into gather entries.
+ * rdma_plan: docs/mapping.md, "rdma_plan".  Source and sink are two rulers (second.h).  A run of the sink
+ * gives work requests; the ticks of the source in that run divide them into gather entries.
  */
 
 static int32_t check_input(const struct o2_impl_rdma_in *in, struct o2_impl_refusal *refusal)
@@ -32,7 +32,7 @@ static void make_ruler(const struct o2_impl_desc *desc, struct ruler *ruler)
 			ruler_add(ruler, desc->rd_frags[i].rf_addr, desc->rd_frags[i].rf_nob);
 }
 
-/* The run that byte `at` is in. */
+/* The run of the ruler that contains byte `at`. */
 static uint32_t run_of(const struct ruler *ruler, uint64_t at)
 {
 	uint32_t low = 0, high = ruler->count;
@@ -48,7 +48,7 @@ static uint32_t run_of(const struct ruler *ruler, uint64_t at)
 	return low;
 }
 
-/* One work request: the bytes from `at` on, up to `end` or as far as its gather entries reach. */
+/* Add a work request for the bytes from `at` to `end`, or to where its gather entries run out. */
 static uint64_t add_request(const struct ruler *source, uint64_t at, uint64_t end, uint64_t remote_addr,
 			    uint32_t wrq_sge, struct o2_impl_rdma_plan *out)
 {

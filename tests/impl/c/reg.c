@@ -5,13 +5,13 @@
 
 /* reg_plan: docs/modes.md. */
 
-/* What the modes work on. */
+/* The state that the functions of all modes share. */
 struct job {
 	const struct o2_impl_reg_request *request;
 	struct ruler segment;
 	struct o2_impl_reg_plan *out;
 	struct o2_impl_refusal *refusal;
-	uint64_t start[O2_IMPL_MAX_FRAGS]; /* where each segment's first byte is in the listed pages */
+	uint64_t start[O2_IMPL_MAX_FRAGS]; /* offset of each segment's first byte in the listed pages */
 };
 
 static int32_t check_request(const struct o2_impl_reg_request *request, struct o2_impl_refusal *refusal)
@@ -49,7 +49,7 @@ static int32_t take_segments(const struct o2_impl_dma_list *list, struct ruler *
 	return O2_IMPL_OK;
 }
 
-/* Segment i goes on where the one before it ended, or they meet at page boundaries. */
+/* Whether segment i starts where segment i - 1 ends, or both are at page boundaries there. */
 static bool joins(const struct job *job, uint32_t i)
 {
 	const struct ruler *segment = &job->segment;
@@ -61,7 +61,7 @@ static bool joins(const struct job *job, uint32_t i)
 	return end == segment->addr[i] || ((end | segment->addr[i]) & (job->request->page_bytes - 1)) == 0;
 }
 
-/* The pages that the segments span.  hole: the rule that a list breaks which is declared dense and is not. */
+/* List the pages that the segments span.  hole: the rule that a list with an undeclared gap breaks. */
 static int32_t list_pages(struct job *job, const char *hole)
 {
 	struct o2_impl_reg_plan *out = job->out;
@@ -75,7 +75,7 @@ static int32_t list_pages(struct job *job, const char *hole)
 		if (!job->request->gaps && !joins(job, i))
 			return refuse(job->refusal, EINVAL, hole, i);
 		if (out->npages && inside && out->page[out->npages - 1] == page)
-			out->npages--; /* it shares the slot of the page listed last */
+			out->npages--; /* the segment begins in the last listed page */
 		job->start[i] = out->npages * page_bytes + inside;
 		for (; span; span--, page += page_bytes) {
 			if (out->npages == job->request->max_pages)
@@ -86,7 +86,7 @@ static int32_t list_pages(struct job *job, const char *hole)
 	return O2_IMPL_OK;
 }
 
-/* What is registered is [iova, iova + length). */
+/* Set the registered region to [iova, iova + length). */
 static void region(struct job *job, uint64_t iova, uint64_t length)
 {
 	job->out->iova = iova;
@@ -99,7 +99,7 @@ static void publish(struct job *job, uint64_t addr, uint64_t length)
 	job->out->frag[job->out->nfrags++] = (struct o2_impl_frag){.rf_addr = addr, .rf_nob = length};
 }
 
-/* One region under one fragment. */
+/* Register one region, and publish it as one fragment. */
 static int32_t publish_whole(struct job *job, uint64_t iova, const char *wraps, uint32_t index)
 {
 	uint64_t length = job->segment.tick[job->segment.count];

@@ -8,12 +8,12 @@
 #include <o2ref/impl.h>
 
 /*
- * A second implementation of all stages, written from docs/ alone.  It shares no code with the reference and
- * keeps its data in another way: lists of addresses are rulers (below), and messages are moved by tables of
- * fields.
+ * A second implementation of all stages, written from docs/ alone.  It shares no code with the reference, and
+ * its data structures differ: lists of addresses are rulers (see below), and tables of fields describe
+ * messages.
  */
 
-/* What every stage answers with when it refuses; index: UINT32_MAX when it is about no entry. */
+/* Fill in a refusal.  index: the offending entry; UINT32_MAX: none.  Returns O2_IMPL_REFUSED. */
 static inline int32_t refuse(struct o2_impl_refusal *refusal, uint32_t error, const char *name,
 			     uint32_t index)
 {
@@ -42,8 +42,8 @@ static inline bool is_limit(uint32_t limit)
 }
 
 /*
- * A list of addresses as a ruler: tick i says at which byte of the transfer run i begins, tick[count] is the
- * sum of all lengths.  What lies where is found by bisection.
+ * A list of addresses as a ruler: run i begins at byte tick[i] of the transfer and at address addr[i];
+ * tick[count] is the sum of all lengths.  The run of a byte is found by bisection.
  */
 struct ruler {
 	uint32_t count;
@@ -62,7 +62,7 @@ static inline uint64_t ruler_length(const struct ruler *ruler, uint32_t i)
 	return ruler->tick[i + 1] - ruler->tick[i];
 }
 
-/* The stages, as struct o2_impl has them. */
+/* The stages of struct o2_impl. */
 int32_t second_msg_decode(const struct o2_impl_msg_decode_in *in, struct o2_impl_msg *out,
 			  struct o2_impl_refusal *refusal);
 int32_t second_msg_encode(const struct o2_impl_msg_encode_in *in, struct o2_impl_bytes *out,
@@ -78,7 +78,7 @@ int32_t second_rdma_plan(const struct o2_impl_rdma_in *in, struct o2_impl_rdma_p
 int32_t second_transfer(const struct o2_impl_transfer_in *in, struct o2_impl_transfer_out *out,
 			struct o2_impl_refusal *refusal);
 
-/* And those of struct o2_impl_2. */
+/* The stages of struct o2_impl_2; setup and flow are below. */
 int32_t second_rdma_chain(const struct o2_impl_chain_in *in, struct o2_impl_chain *out,
 			  struct o2_impl_refusal *refusal);
 int32_t second_connect(const struct o2_impl_connect_in *in, struct o2_impl_connect_out *out,
@@ -92,7 +92,7 @@ int32_t second_keys(const struct o2_impl_keys_in *in, struct o2_impl_keys_out *o
 int32_t second_send_plan(const struct o2_impl_send_in *in, struct o2_impl_send_out *out,
 			 struct o2_impl_refusal *refusal);
 
-/* From a buffer to a registration. */
+/* Plan the registration of the first nob bytes of a node's memory. */
 int32_t second_prepare(const struct o2_impl_memory *memory, uint32_t side, uint64_t nob, uint32_t max_frags,
 		       struct o2_impl_reg_plan *out, struct o2_impl_refusal *refusal);
 int32_t second_setup(const struct o2_impl_setup_in *in, struct o2_impl_setup_out *out,

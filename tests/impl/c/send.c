@@ -7,7 +7,7 @@
 
 enum { IMMEDIATE = 0xd1, HEADERS = 120 };
 
-/* The payload as the CPU sees it. */
+/* Copy the payload from memory, through a scatter list. */
 static int32_t read_payload(const struct o2_impl_memory *memory, uint8_t *payload,
 			    struct o2_impl_refusal *refusal)
 {
@@ -23,7 +23,7 @@ static int32_t read_payload(const struct o2_impl_memory *memory, uint8_t *payloa
 	return status;
 }
 
-/* Entries for the payload where it lies; 0: it has to be copied. */
+/* Add gather entries for the payload in place, and return their number; 0: the payload must be copied. */
 static uint32_t gather(const struct o2_impl_send_in *in, struct o2_impl_send_out *out)
 {
 	const struct o2_impl_memory *memory = &in->memory;

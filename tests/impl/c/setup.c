@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "second.h"
 
-/* setup: a device, the pools of its network and a connection, each with a way back of its own. */
+/* setup: a device, the pools of its network and a connection, each with a teardown function of its own. */
 
 struct network {
 	const struct o2_impl_setup_in *in;
@@ -121,7 +121,7 @@ static bool create_conn(struct network *net)
 	return net->qp;
 }
 
-/* --- all of it --- */
+/* --- the whole set-up --- */
 
 static void shut_down(struct network *net)
 {

@@ -34,7 +34,7 @@ static int32_t check_piece(const struct o2_impl_sg_in *in, uint32_t i, struct o2
 	return O2_IMPL_OK;
 }
 
-/* The page behind a virtual address. */
+/* The page that backs a virtual address. */
 static bool page_behind(const struct o2_impl_space *space, uint64_t addr, uint32_t *page)
 {
 	for (uint32_t i = 0; i < space->nranges; i++) {
@@ -48,7 +48,7 @@ static bool page_behind(const struct o2_impl_space *space, uint64_t addr, uint32
 	return false;
 }
 
-/* The bytes [from, to) of piece i: one entry per page. */
+/* Add entries for the bytes [from, to) of piece i, one entry per page. */
 static int32_t add_entries(const struct o2_impl_sg_in *in, uint32_t i, uint64_t from, uint64_t to,
 			   struct o2_impl_sg_list *out, struct o2_impl_refusal *refusal)
 {
@@ -77,7 +77,7 @@ static int32_t add_entries(const struct o2_impl_sg_in *in, uint32_t i, uint64_t 
 	return O2_IMPL_OK;
 }
 
-/* Rule G3. */
+/* Gaps by rule G3. */
 static bool has_gaps(const struct o2_impl_sg_list *list, uint32_t page_bytes)
 {
 	for (uint32_t i = 1; i < list->count; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "second.h"
 
-/* The symbol that `o2ref check` asks for. */
+/* `o2ref check` looks up this symbol for the stages of version 1. */
 const struct o2_impl *o2_impl_v1(void)
 {
 	static const struct o2_impl table = {
@@ -14,7 +14,7 @@ const struct o2_impl *o2_impl_v1(void)
 	return &table;
 }
 
-/* And the one for the stages of version 2. */
+/* `o2ref check` looks up this symbol for the stages of version 2. */
 const struct o2_impl_2 *o2_impl_v2(void)
 {
 	static const struct o2_impl_2 table = {

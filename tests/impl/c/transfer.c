@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "second.h"
 
-/* A whole transfer: docs/transport.md, "PUT" and "GET", without the messages and the devices. */
+/* transfer: docs/transport.md, "PUT" and "GET", without the messages and the devices. */
 
-/* What passes between the stages of one side. */
+/* Arrays for the data that the stages of one side pass on. */
 struct lists {
 	struct o2_impl_sg_entry entry[O2_IMPL_MAX_FRAGS];
 	struct o2_impl_segment segment[O2_IMPL_MAX_FRAGS];
 };
 
-/* Mode user: the bytes of the transfer are one range of virtual addresses, which begins at *addr. */
+/* Mode USER: whether the buffer is one range of virtual addresses; *addr: its first address. */
 static bool one_range(const struct o2_impl_buffer *buffer, uint64_t *addr)
 {
 	uint64_t skip = buffer->offset, left = buffer->nob, end = 0;

@@ -4,11 +4,11 @@
 
 #include "wire.h"
 
-/* Message decode: docs/wire.md. */
+/* msg_decode: docs/wire.md. */
 
 #define MAGIC 0x0be91b91u
 
-/* Rules 4 to 9, and the fields of the header. */
+/* Check rules 4 to 9 and load the fields of the header. */
 static int32_t decode_header(const struct o2_impl_msg_decode_in *in, struct o2_impl_msg *out,
 			     struct o2_impl_refusal *refusal)
 {
@@ -30,7 +30,7 @@ static int32_t decode_header(const struct o2_impl_msg_decode_in *in, struct o2_i
 	return O2_IMPL_OK;
 }
 
-/* An IMMEDIATE with a payload, whose checksum some peers compute too early. */
+/* Whether a wrong checksum is tolerated: some peers compute that of an IMMEDIATE before its payload is in place. */
 static bool tolerable(const struct o2_impl_msg_decode_in *in, const struct o2_impl_msg *msg)
 {
 	uint64_t type, length;
@@ -43,7 +43,7 @@ static bool tolerable(const struct o2_impl_msg_decode_in *in, const struct o2_im
 	return (type == 1 || type == 3) && length >= 1 && length <= msg->ibm_nob - IMMEDIATE_BYTES;
 }
 
-/* Rules 10 and 11. */
+/* Check rules 10 and 11. */
 static int32_t decode_checksum(const struct o2_impl_msg_decode_in *in, struct o2_impl_msg *out,
 			       struct o2_impl_refusal *refusal)
 {
@@ -68,7 +68,7 @@ static int32_t decode_checksum(const struct o2_impl_msg_decode_in *in, struct o2
 	return O2_IMPL_OK;
 }
 
-/* The fragments, once their number is known to be sane. */
+/* Load the fragments.  Their number has been checked before. */
 static int32_t decode_frags(const uint8_t *bytes, const struct layout *layout, struct o2_impl_msg *out,
 			    struct o2_impl_refusal *refusal)
 {

@@ -4,14 +4,14 @@
 
 #include "wire.h"
 
-/* Message encode: docs/wire.md, "Rules" and "Canonical form". */
+/* msg_encode: docs/wire.md, "Rules" and "Canonical form". */
 
 static bool is_immediate(const struct o2_impl_msg *msg)
 {
 	return msg->ibm_type == 0xd1;
 }
 
-/* The rules of the caller and of the header. */
+/* Check the caller's rules and those of the header. */
 static int32_t check_header(const struct o2_impl_msg_encode_in *in, struct o2_impl_refusal *refusal)
 {
 	const struct o2_impl_msg *msg = &in->msg;
@@ -35,7 +35,7 @@ static int32_t check_header(const struct o2_impl_msg_encode_in *in, struct o2_im
 	return status;
 }
 
-/* The rules of the body. */
+/* Check the rules of the body. */
 static int32_t check_body(const struct o2_impl_msg_encode_in *in, const struct layout *layout, uint32_t nob,
 			  struct o2_impl_refusal *refusal)
 {

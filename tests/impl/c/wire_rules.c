@@ -4,7 +4,7 @@
 
 #include "wire.h"
 
-/* Rules 12 to 22, 34 to 66 and the caller's first: docs/wire.md, "Rules". */
+/* Rules 12 to 22 and 34 to 66, and the caller's first rules: docs/wire.md, "Rules". */
 
 int32_t refuse_wire(struct o2_impl_refusal *refusal, const char *part, const char *rule, uint32_t index)
 {
@@ -94,7 +94,7 @@ int32_t check_frags(const struct o2_impl_desc *desc, const char *part, struct o2
 	return O2_IMPL_OK;
 }
 
-/* Of an IMMEDIATE: its payload ends inside the message. */
+/* The payload of an IMMEDIATE must end inside the message. */
 static int32_t check_payload_end(const struct o2_impl_msg *msg, uint32_t nob, struct o2_impl_refusal *refusal)
 {
 	if (msg->hdr.payload_length <= nob - IMMEDIATE_BYTES)

@@ -26,7 +26,7 @@ var kindNames = map[kind]string{
 	putNak: "PUT_NAK", putAckMsg: "PUT_ACK", putDone: "PUT_DONE", getReqMsg: "GET_REQ", getDone: "GET_DONE",
 }
 
-// The least length of each, and its body.
+// The minimum length and the body of each message type.
 var kinds = map[kind]struct {
 	minimum uint32
 	make    func() body
@@ -43,7 +43,7 @@ var kinds = map[kind]struct {
 	getDone:      {60, func() body { return &completion{} }},
 }
 
-// Rules of a body hold for what was read and for what is to be written; the latter is as long as it needs to be.
+// The limits of a body's rules, which hold both for received messages and for messages to be written.
 type limits struct {
 	maxFrags uint32
 	nob      uint64
@@ -153,7 +153,7 @@ func (b *completion) check(*limits) error {
 	return nil
 }
 
-// A descriptor. Of what is read: the fragments that the message has, and how many it says there are.
+// A descriptor. When read: the fragments that the message has room for, and the count that the message claims.
 type rdmaSet struct {
 	Key   key32  `json:"rd_key"`
 	Frags []frag `json:"rd_frags"`
@@ -191,7 +191,7 @@ func (d *rdmaSet) check(l *limits, prefix string, offset int) error {
 	return d.checkFrags(prefix, offset+8)
 }
 
-// Each rule looks at all fragments before the next one does.
+// Rule by rule: each rule is checked on all fragments before the next rule.
 func (d *rdmaSet) checkFrags(prefix string, offset int) error {
 	var sum uint64
 	for _, r := range []struct {

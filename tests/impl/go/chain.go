@@ -2,7 +2,7 @@
 
 package main
 
-// A chain: the writes of rdma_plan, and the message behind them (docs/oracle.md, "A chain").
+// rdma_chain: the writes of rdma_plan, followed by the message (docs/oracle.md, "A chain").
 
 type gathered struct {
 	Addr   address `json:"addr"`

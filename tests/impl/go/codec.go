@@ -11,10 +11,10 @@ import (
 
 // msg_decode and msg_encode: docs/wire.md, "Rules".
 
-// A magic, as a little-endian reader sees it.
+// The magic at the start of a message, read as little-endian.
 func asFound(data []byte) uint64 { return uint64(binary.LittleEndian.Uint32(data)) }
 
-// The order in which a message was sent, and its version and header if they are there.
+// Read a message's byte order, then its version and header, and check their lengths.
 func (m *message) readHead(data []byte) error {
 	if len(data) < 6 {
 		return broken("WireShort", "length_bytes", 0, uint64(len(data)), 6)
@@ -42,7 +42,7 @@ func (m *message) readHead(data []byte) error {
 	}, "Wire")
 }
 
-// An IMMEDIATE with payload whose sum may be of other bytes.
+// Whether a wrong checksum may be tolerated: only that of an IMMEDIATE with a payload.
 func (m *message) tolerable(data []byte) bool {
 	if m.Type != immediateMsg || len(data) < immediateBytes {
 		return false
@@ -97,7 +97,7 @@ func decode(data []byte, o *options) (*message, error) {
 	return m, m.Body.check(&limits{o.MaxFrags, uint64(m.Nob)})
 }
 
-// What can be wrong in a message that is to be written, up to the room for it.
+// Check all rules of a message to be written, except its capacity.
 func (m *message) check(o *options) error {
 	if err := o.check(); err != nil {
 		return err

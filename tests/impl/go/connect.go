@@ -6,11 +6,11 @@ import (
 	"encoding/json"
 )
 
-// A step of the negotiation: docs/connection.md, "Negotiation".
+// connect, a step of the negotiation: docs/connection.md, "Negotiation".
 
 const (
 	oldDepth   = 8
-	leastBytes = 148 // of a GET_REQ with one fragment
+	leastBytes = 148 // length of a GET_REQ with one fragment
 )
 
 type connParams struct {
@@ -36,7 +36,7 @@ type connected struct {
 	Life   address    `json:"peer_incarnation"`
 }
 
-// A check of the tables; why is the reason of a reject, 0 where none is sent.
+// A check of the document's tables. why is the reason of the reject; 0 if no reject is sent.
 type connRule struct {
 	rule
 	why   reason
@@ -62,7 +62,7 @@ func proto(bad bool, name string, why reason, value, limit uint64) connRule {
 	return connRule{rule{bad, name, limit}, why, "EPROTO", value}
 }
 
-// Depth and fragments, and then messages: at most what is allowed, and enough to move something.
+// Checks of queue depth and fragments (counts) and of the message size (sizes), each against a maximum and a minimum.
 func (p *connParams) within(most connParams, deep, many, large reason) (counts, sizes []connRule) {
 	depth, frags, size, shallow := uint64(p.Depth), uint64(p.Frags), uint64(p.Size), uint64(2)
 	if p.Version == oldVersion {
@@ -87,7 +87,7 @@ func (m *message) params() connParams {
 	return connParams{uint32(m.Version), uint32(b.Depth), uint32(b.Frags), b.Size}
 }
 
-// What stands at the same place for ever.
+// Check magic and version, whose places are the same in all versions.
 func (in *connectIn) checkRequestHead() error {
 	if len(in.Bytes) < 6 {
 		return firstRefused("Connreq", proto(true, "Short", fatal, uint64(len(in.Bytes)), 6))

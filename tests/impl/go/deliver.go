@@ -4,7 +4,7 @@ package main
 
 import "encoding/json"
 
-// What LNet is told of a message: docs/oracle.md, "A message that has arrived".
+// deliver, what a received message reports to LNet: docs/oracle.md, "A message that has arrived".
 
 type deliverIn struct {
 	Awaits   string
@@ -14,14 +14,14 @@ type deliverIn struct {
 	Bytes    octets
 }
 
-// What closes the connection.
+// A refusal that closes the connection.
 func closing(name string, value uint64, limit ...uint64) error {
 	refused := refuseValue("EPROTO", name, value, limit...)
 	refused.Class = "connection"
 	return refused
 }
 
-// The completion of a transfer: bytes that have moved, or what went wrong.
+// The length that a completion reports; an error if its status is not plausible.
 func (in *deliverIn) outcome(k kind, status int32) (length, error) {
 	nob := uint64(in.Nob)
 	rules := map[kind]rule{
@@ -35,7 +35,7 @@ func (in *deliverIn) outcome(k kind, status int32) (length, error) {
 	return length(status), nil
 }
 
-// An answer is to what was sent last, by its cookie.
+// An answer must match the pending request and its cookie.
 func (in *deliverIn) expects(request string, cookie address) error {
 	if in.Awaits != request || in.Cookie != cookie {
 		return closing("UnknownCookie", uint64(cookie))

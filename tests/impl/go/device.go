@@ -2,7 +2,7 @@
 
 package main
 
-// What can be done with a device: docs/modes.md, "Choosing a mode"; docs/transport.md, "Sizes" and "Tunables".
+// device, modes and queue sizes: docs/modes.md, "Choosing a mode"; docs/transport.md, "Sizes" and "Tunables".
 
 type deviceIn struct {
 	Global, Fmr, Fastreg, Gaps bool
@@ -39,7 +39,7 @@ func smaller(a, b uint64) uint64 {
 
 func (in *deviceIn) old() bool { return in.Version == 0x11 }
 
-// How a transfer of that many segments is registered.
+// The registration mode of a transfer.
 func (in *deviceIn) mode() (string, error) {
 	if in.MapOnDemand > 256 {
 		return "", refuse("EINVAL", "DemandTooLarge")
@@ -92,7 +92,7 @@ func (in *deviceIn) tunables() error {
 	return nil
 }
 
-// Messages that are sent at a time, as far as tunables say.
+// The number of concurrent sends by the tunables, before the device's limits.
 func (in *deviceIn) sends() uint64 {
 	credits := uint64(in.TxCredits)
 	if credits == 0 {

@@ -52,7 +52,7 @@ func (in *dmaInput) check() error {
 	return nil
 }
 
-// Where the device finds an entry.
+// The device address of an entry.
 func (in *dmaInput) place(e entry, i int, unmapped map[uint32]bool) (uint64, error) {
 	page := e.Page
 	switch {

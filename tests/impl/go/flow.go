@@ -4,7 +4,7 @@ package main
 
 import "errors"
 
-// One end of a connection: docs/transport.md, "Flow control".
+// flow, one end of a connection: docs/transport.md, "Flow control".
 
 type flowEvent struct {
 	Event   string
@@ -30,11 +30,11 @@ type sent struct {
 	Of      int    `json:"of"`
 }
 
-// What holds a receive.
+// A received message that holds a receive.
 type held struct {
 	kind    string
 	credits int
-	answer  string // to a PUT_REQ
+	answer  string // type of our answer to a PUT_REQ
 }
 
 type flowEnd struct {
@@ -42,10 +42,10 @@ type flowEnd struct {
 	v1, closed                             bool
 	credits, rooms, peerCredits, peerAsked int
 	owed, given, now, last                 int
-	free, paid, waiting                    []sent // no credit is taken; one is; and no room for the answer yet
+	free, paid, waiting                    []sent // messages without a credit; with a credit; requests without a reservation
 	flying                                 []string
 	receives                               []*held
-	marks                                  []int // given before each NOOP that gave a mark
+	marks                                  []int // credits given before each NOOP that gave a high-water mark
 }
 
 var errClosed = errors.New("closed")
@@ -177,7 +177,7 @@ func (e *flowEnd) post(message sent) sent {
 	return message
 }
 
-// What goes out now, in order.
+// Post all messages that can be sent now, and return them in order.
 func (e *flowEnd) pump() []sent {
 	list := []sent{}
 	for ; len(e.waiting) > 0 && e.rooms > 0; e.rooms-- {

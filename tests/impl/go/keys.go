@@ -4,7 +4,7 @@ package main
 
 import "strconv"
 
-// The life of a key: docs/pools.md, "The life of a key".
+// keys, the life of a key: docs/pools.md, "The life of a key".
 
 type keyEvent struct {
 	Event   string
@@ -28,17 +28,17 @@ type keyRequest struct {
 	Key string `json:"key"`
 }
 
-// What holds a transfer back, and what it has reached.
+// The state of the descriptor.
 type phase int
 
 const (
 	free    phase = iota
-	kept          // free, with a key that nobody posted
-	ready         // mapped
+	kept          // free, with an incremented key that was not posted
+	ready         // mapped, not posted
 	running       // posted
-	stuck         // posted in part
-	gone          // invalidated
-	lost          // the invalidate failed
+	stuck         // only a part of the requests was accepted
+	gone          // the key was invalidated
+	lost          // the invalidate was not accepted
 )
 
 type fastKey struct {

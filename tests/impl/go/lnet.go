@@ -49,7 +49,7 @@ type handle struct {
 	Object    address `json:"wh_object_cookie"`
 }
 
-// What comes behind the head, by type.
+// The fields behind the common head, by type.
 type (
 	tailOfAck struct {
 		Wmd       handle  `json:"dst_wmd"`
@@ -86,7 +86,7 @@ func (t lnetType) newTail() any {
 	case lnetReply:
 		return &tailOfReply{}
 	}
-	return &struct{}{} // in no message of o2iblnd
+	return &struct{}{} // HELLO and unknown types: no message of o2iblnd carries them
 }
 
 type lnetHdr struct {
@@ -134,7 +134,7 @@ func (h *lnetHdr) checkType(admitted ...lnetType) error {
 	return broken("WireLnetType", "hdr.type", typeOffset, uint64(h.Type), set)
 }
 
-// Payload in a message is for PUT and REPLY; there: how many bytes the message has room for, or announces.
+// Only PUT and REPLY have a payload. there: the number of payload bytes that the message contains or announces.
 func (h *lnetHdr) checkLength(there uint64) error {
 	length := uint64(h.Length)
 	none := h.Type == lnetAck || h.Type == lnetGet

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 // All stages over the process protocol of docs/oracle.md: o2ref check -- ./impl
-// Its errors have names of its own (errors.json).
+// The error names are the program's own; errors.json maps them to rule ids.
 package main
 
 import (
@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// What a stage answers instead of a result.
+// A refusal, which a stage returns instead of a result.
 type refusal struct {
 	Errno  string  `json:"errno"`
 	Rule   string  `json:"rule"`
@@ -35,7 +35,7 @@ func refuseAt(errno, name string, index int) error {
 	return &refusal{Errno: errno, Rule: name, Index: &index}
 }
 
-// The same, with what was found, and what is allowed if there is a limit.
+// A refusal with the value that was found, and with the limit if there is one.
 func refuseValue(errno, name string, value uint64, limit ...uint64) *refusal {
 	refused := &refusal{Errno: errno, Rule: name, Value: (*length)(&value)}
 	if len(limit) > 0 {
@@ -87,7 +87,7 @@ func legalPage(bytes uint32) bool { return bytes == 4096 || bytes == 16384 || by
 
 func legalLimit(limit uint32) bool { return limit == maxFrags || limit == maxFrags-1 }
 
-// The input form, which has to be one that a stage may be asked.
+// Parse an input form, and check that it is one that a stage may be asked.
 func read(request []byte, in interface{ check() error }) error {
 	if err := json.Unmarshal(request, in); err != nil {
 		return err
@@ -114,7 +114,7 @@ var stages = map[string]func([]byte) (map[string]any, error){
 	"o2ref/flow/input":       flow,
 }
 
-// The stages of version 2 among them, which each answer names.
+// The stages of version 2; each answer lists them.
 var later = []string{"device", "rdma_chain", "connect", "deliver", "keys", "send_plan", "setup", "flow"}
 
 func answer(request []byte) (map[string]any, error) {
@@ -138,7 +138,7 @@ func answer(request []byte) (map[string]any, error) {
 	return result, nil
 }
 
-// One request, if there is one more, and its answer.
+// Read one request and write its answer. Returns io.EOF at the end of the input.
 func serve(in io.Reader, out *bufio.Writer) error {
 	var length uint32
 	if err := binary.Read(in, binary.LittleEndian, &length); err != nil {

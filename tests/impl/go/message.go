@@ -24,7 +24,7 @@ const (
 
 var orders = map[string]binary.ByteOrder{"little": binary.LittleEndian, "big": binary.BigEndian}
 
-// The 48 bytes as they lie there; magic and checksum are not shown.
+// The 48 bytes of the header, in wire order. The forms do not show magic and checksum.
 type msgHead struct {
 	Magic    uint32  `json:"-"`
 	Version  uint16  `json:"ibm_version"`
@@ -65,7 +65,7 @@ func (k *kind) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// The number of a type that a form names.
+// The key of a name table whose name is the given JSON text.
 func byName[K comparable](text []byte, names map[K]string) (number K, err error) {
 	var wanted, name string
 	if err = json.Unmarshal(text, &wanted); err != nil {
@@ -100,7 +100,7 @@ func (m *message) checkNids(o *options) error {
 	return m.DstNid.check("Dst", 32, o)
 }
 
-// The sum of a whole message, as a peer makes it whose char is signed, or is not.
+// The checksum of a whole message, in the flavour of a peer with a signed or an unsigned char.
 func checksum(data []byte, signed bool) uint32 {
 	var sum uint32
 	for i, b := range data {
@@ -119,7 +119,7 @@ func checksum(data []byte, signed bool) uint32 {
 	return sum
 }
 
-// A rule that is broken, or not; what is allowed.
+// A rule: whether it is broken, the name of its error, and the allowed limit.
 type rule struct {
 	broken bool
 	name   string
@@ -132,14 +132,14 @@ func broken(name, field string, offset int, value, limit uint64) *refusal {
 	return refused
 }
 
-// What is wrong with a caller, not with a peer.
+// A refusal of a caller's input, rather than of a peer's message.
 func local(errno, name, field string, value, limit uint64) *refusal {
 	refused := broken(name, field, 0, value, limit)
 	refused.Errno, refused.Class = errno, "local"
 	return refused
 }
 
-// Rules about one field, in the order in which they are looked at.
+// The error of the first broken rule about one field; nil if none is broken.
 func firstBroken(field string, offset int, value uint64, rules []rule, prefix string) error {
 	for _, r := range rules {
 		if r.broken {

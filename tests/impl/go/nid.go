@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// The name of a node: docs/wire.md, "NIDs".
+// A NID, the identifier of a node: docs/wire.md, "NIDs".
 type nid uint64
 
 const (
@@ -75,7 +75,7 @@ func (n *nid) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// Who sends a message (side Src), and to whom it goes (Dst).
+// Check the NID of a message's sender (side "Src") or receiver (side "Dst").
 func (n nid) check(side string, offset int, o *options) error {
 	return firstBroken("ibm_"+strings.ToLower(side)+"nid", offset, uint64(n), []rule{
 		{side == "Src" && n == wildcard, "Wildcard", uint64(wildcard - 1)},

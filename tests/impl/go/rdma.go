@@ -48,13 +48,13 @@ func (in *rdmaInput) check() error {
 	return nil
 }
 
-// A place in a list of fragments.
+// A position in a list of fragments.
 type cursor struct {
 	frags []frag
-	used  uint32 // bytes of frags[0] that are taken
+	used  uint32 // bytes of frags[0] that are consumed
 }
 
-// What is left of the fragment that is next: its address and length; 0 when there is none.
+// The address and length of the rest of the current fragment; length 0 if there is none.
 func (c *cursor) next() (uint64, uint32) {
 	for len(c.frags) > 0 && c.used == c.frags[0].Nob {
 		c.frags, c.used = c.frags[1:], 0
@@ -74,7 +74,7 @@ func least(a uint32, more ...uint32) uint32 {
 	return a
 }
 
-// The work requests, and the pieces that they gather.
+// The work requests and their gather entries.
 func (in *rdmaInput) cut() ([]workRequest, []segment, error) {
 	source, sink := cursor{frags: in.Source.Frags}, cursor{frags: in.Sink.Frags}
 	requests, gather := []workRequest{}, []segment{}
@@ -87,7 +87,7 @@ func (in *rdmaInput) cut() ([]workRequest, []segment, error) {
 		if room == 0 {
 			return nil, nil, refuse("EPROTO", "RdmaSinkShort")
 		}
-		// A work request is open until its fragment is used up or it has all its gather entries.
+		// Begin a work request at the start of a sink fragment, or if the last one has all its gather entries.
 		if last := len(requests) - 1; last < 0 || sink.used == 0 || requests[last].NumSge == in.Limits.WrqSge {
 			if len(requests) == int(in.Limits.MaxWrs) {
 				return nil, nil, refuse("EMSGSIZE", "RdmaTooMany")

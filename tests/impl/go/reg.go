@@ -44,7 +44,7 @@ func (r *regRequest) check() error {
 	return nil
 }
 
-// The sum of all lengths.
+// Check the segments, and return the sum of their lengths.
 func checkSegments(segments []segment) (uint64, error) {
 	var sum uint64
 	if len(segments) == 0 || len(segments) > maxFrags {
@@ -64,7 +64,7 @@ func checkSegments(segments []segment) (uint64, error) {
 	return sum, nil
 }
 
-// In a list that is declared dense a segment goes on where the one before it ended, or both are at page boundaries.
+// Whether segment i, in a list declared dense, starts where segment i-1 ends, or both are at page boundaries there.
 func joins(in *regInput, i int) bool {
 	if in.Request.Gaps || i == 0 {
 		return true
@@ -74,7 +74,7 @@ func joins(in *regInput, i int) bool {
 	return end == start || (end%size == 0 && start%size == 0)
 }
 
-// The pages that the segments span, and where each segment begins in them; hole: the error's name if one does not join.
+// The pages that the segments span, and the offset of each segment in them. hole: error name for an undeclared gap.
 func listPages(in *regInput, hole string) (pages []address, starts []uint64, err error) {
 	size := uint64(in.Request.PageBytes)
 	for i, s := range in.List.Segments {
@@ -100,7 +100,7 @@ func listPages(in *regInput, hole string) (pages []address, starts []uint64, err
 	return pages, starts, nil
 }
 
-// One fragment over the whole region.
+// Register one region, and publish it as one fragment.
 func whole(plan *regPlanOut, iova, nob uint64, refused error) error {
 	if nob > lastAddress-iova {
 		return refused
@@ -118,7 +118,7 @@ func planFmr(in *regInput, plan *regPlanOut, nob uint64) (err error) {
 	if !in.Request.Gaps {
 		return whole(plan, starts[0], nob, nil)
 	}
-	// The region is what lies between the lowest and the highest address.
+	// The region reaches from the lowest to the highest address of the fragments.
 	low, high := starts[0], uint64(0)
 	for i, s := range in.List.Segments {
 		plan.Frags = append(plan.Frags, frag{s.Length, address(starts[i])})

@@ -4,7 +4,7 @@ package main
 
 import "bytes"
 
-// What a reject means for the one who has asked: docs/connection.md, and docs/wire.md, "Reject record".
+// How a requester reacts to a reject: docs/connection.md, and docs/wire.md, "Reject record".
 
 type reason uint8
 
@@ -23,7 +23,7 @@ const (
 	recordBytes = 24
 )
 
-// Reasons of the connection manager itself.
+// Reject reasons of the connection manager.
 const (
 	cmNoListener = 8
 	cmStale      = 10
@@ -65,14 +65,14 @@ func readRecord(data []byte) (*record, error) {
 	case r.Why < race || r.Why > early:
 		return nil, giveUp("RecordWhy", uint64(r.Why), uint64(early))
 	case r.Version == oldVersion:
-		r.Life = address(lastAddress) // it has not said it
+		r.Life = address(lastAddress) // the record does not have it
 	case len(data) < recordBytes:
 		return nil, giveUp("RecordShortForParams", uint64(len(data)), recordBytes)
 	}
 	return r, nil
 }
 
-// What to ask for after a record; both figures of it are heeded.
+// The parameters of the next request after a reject record. Both limits of the record apply.
 func (r *record) next(asked connParams, own uint32) (connParams, error) {
 	why, old := r.Why, r.Version == oldVersion
 	if why == fatal && old && asked.Version != oldVersion {

@@ -4,7 +4,7 @@ package main
 
 import "encoding/json"
 
-// What one SEND gathers: docs/oracle.md, "A message as it is posted".
+// send_plan, the slot and gather entries of a SEND: docs/oracle.md, "A message as it is posted".
 
 type sendIn struct {
 	MaxMsgSize uint32  `json:"max_msg_size"`
@@ -16,10 +16,10 @@ type sendIn struct {
 	Memory     memory
 }
 
-// What lies at an offset of a page of the memory.
+// The byte at an offset of a page of the memory.
 func byteAt(page, offset uint32) byte { return byte(91 + 167*page + 13*offset + 29*(offset>>8)) }
 
-// The payload goes into the message as it lies in memory.
+// Copy the payload from memory into the message.
 func (in *sendIn) fill() error {
 	nob := uint64(in.Memory.Buffer.Nob)
 	room := smaller(uint64(in.MaxMsgSize), messageBytes)
@@ -44,7 +44,7 @@ func (in *sendIn) fill() error {
 	return nil
 }
 
-// The entries that gather the payload where it lies; none if that cannot be: then it is copied.
+// The gather entries for the payload in place; none if the payload must be copied.
 func (in *sendIn) gather() (*regPlanOut, []gathered) {
 	if in.Memory.Buffer.Nob == 0 {
 		return nil, nil

@@ -2,7 +2,7 @@
 
 package main
 
-// Setting up a device, its pools and a connection: each thing lasts as long as what it is needed for.
+// setup: set up a device, its pools and a connection. A resource is held while its function runs.
 
 type setupIn struct {
 	Mode       string
@@ -39,7 +39,7 @@ func (r *setupRound) say(event setupEvent) {
 	r.events = append(r.events, event)
 }
 
-// Acquire one, then go on with it; it is given back when that returns.
+// Acquire a resource, call then with its handle, and release the resource when then returns.
 func (r *setupRound) with(kind string, on, alsoOn int, then func(handle int) int) int {
 	r.acquired++
 	event := setupEvent{Op: "acquire", Kind: kind, On: on, AlsoOn: alsoOn}

@@ -18,7 +18,7 @@ type sgList struct {
 	Entries []entry `json:"entries"`
 }
 
-// A piece of either kind.
+// A piece of a vector of either kind.
 type piece struct {
 	Base   address
 	Page   uint32
@@ -74,7 +74,7 @@ func (in *sgInput) checkPiece(p piece, i int) error {
 	return nil
 }
 
-// The page behind a virtual address.
+// The page that backs a virtual address.
 func (in *sgInput) pageBehind(at uint64) (uint32, bool) {
 	for _, r := range in.Space.Ranges {
 		if slot := (at - uint64(r.Base)) / uint64(in.Space.PageBytes); at >= uint64(r.Base) && slot < uint64(len(r.Pages)) {
@@ -84,7 +84,7 @@ func (in *sgInput) pageBehind(at uint64) (uint32, bool) {
 	return 0, false
 }
 
-// The entries of left bytes of a piece, from skip on.
+// Add the entries for `left` bytes of a piece, starting at offset skip.
 func (in *sgInput) cut(list *sgList, p piece, i int, skip, left uint64) error {
 	for left > 0 {
 		if len(list.Entries) == int(in.MaxEntries) {
@@ -110,7 +110,7 @@ func (in *sgInput) cut(list *sgList, p piece, i int, skip, left uint64) error {
 	return nil
 }
 
-// Rule G3: both ends of every seam are page boundaries, or there are gaps.
+// Rule G3: the list has gaps unless both sides of every seam are at page boundaries.
 func hasGaps(entries []entry, pageBytes uint32) bool {
 	for i := 1; i < len(entries); i++ {
 		if entries[i].Offset != 0 || entries[i-1].Offset+entries[i-1].Length != pageBytes {

@@ -9,14 +9,14 @@ import (
 	"encoding/json"
 )
 
-// Fields of a message, one after the other: read from bytes or written behind them, so that each layout stands once.
+// A stream reads or writes the fields of a message in order, so that one description of each layout serves for both.
 type stream struct {
-	sender binary.ByteOrder // what o2iblnd defines itself; all else is little-endian
-	in     *bytes.Reader    // what is read
-	out    bytes.Buffer     // what is written, if nothing is read
+	sender binary.ByteOrder // byte order of the fields that o2iblnd defines; other fields are little-endian
+	in     *bytes.Reader    // nil when writing
+	out    bytes.Buffer     // the bytes written
 }
 
-// Where what is read has ended, fields stay 0: that is found out by the rules on lengths.
+// Read or write fields. Fields behind the end of the input stay 0; the rules on lengths refuse such messages.
 func (s *stream) carry(order binary.ByteOrder, fields ...any) {
 	for _, field := range fields {
 		if s.in != nil {
@@ -29,10 +29,10 @@ func (s *stream) carry(order binary.ByteOrder, fields ...any) {
 
 func (s *stream) little(fields ...any) { s.carry(binary.LittleEndian, fields...) }
 
-// As many elements of a list as are there to be read, of n that are said to be.
+// The number of list elements that the rest of the input can hold, at most n.
 func (s *stream) room(n uint32, bytesEach int) uint32 { return least(n, uint32(s.in.Len()/bytesEach)) }
 
-// Bytes, in the forms as digits; nil where they are left out.
+// Bytes, which the forms write as hexadecimal digits; nil if a form leaves them out.
 type octets []byte
 
 func (o octets) MarshalJSON() ([]byte, error) { return json.Marshal(hex.EncodeToString(o)) }
@@ -46,7 +46,7 @@ func (o *octets) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// A key of 32 bits, "0x..." in the forms.
+// A key of 32 bits, which the forms write as "0x...".
 type key32 uint32
 
 func (k key32) MarshalJSON() ([]byte, error) { return address(k).MarshalJSON() }

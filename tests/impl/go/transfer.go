@@ -4,7 +4,7 @@ package main
 
 import "encoding/json"
 
-// All stages of both nodes: docs/oracle.md, "A whole transfer".
+// transfer, all stages of both nodes: docs/oracle.md, "A whole transfer".
 
 type memory struct {
 	Mode     string
@@ -16,7 +16,7 @@ type memory struct {
 	Device   dmaDevice
 }
 
-// Where the buffer begins, and whether it is one range of virtual addresses.
+// The first virtual address of the buffer, and whether the buffer is one range of virtual addresses.
 func (b *buffer) oneRange() (start uint64, whole bool) {
 	skip, left, end := uint64(b.Offset), uint64(b.Nob), uint64(0)
 	for _, p := range b.Pieces {
@@ -47,7 +47,7 @@ func (m *memory) segments() (*sgList, *dmaList, error) {
 	return entries, segments, err
 }
 
-// What is registered for this memory, and published if it is a sink.
+// The registration plan for this memory.
 func (m *memory) register(side string, peerFrags uint32) (*regPlanOut, error) {
 	entries, segments, err := m.segments()
 	if err != nil {
@@ -75,7 +75,7 @@ func at(where string, err error) error {
 	return err
 }
 
-// The plans of both sides; who asks comes first.
+// The plans of both sides. The requester's plan is made first.
 func (in *transferIn) plans() (map[string]*regPlanOut, error) {
 	moved := length(smaller(uint64(in.Source.Buffer.Nob), uint64(in.Sink.Buffer.Nob)))
 	plans, sides := map[string]*regPlanOut{}, []string{"source", "sink"}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A chain: the writes of rdma_plan and the message behind them (docs/oracle.md, "A chain")."""
+"""rdma_chain: the writes of rdma_plan, followed by the message (docs/oracle.md, "A chain")."""
 
 from mapping import rdma_plan
 

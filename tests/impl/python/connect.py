@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The negotiation of a connection: docs/connection.md, "Negotiation"."""
+"""connect, the negotiation of a connection: docs/connection.md, "Negotiation"."""
 
 import struct
 
@@ -18,7 +18,7 @@ def magics(data):
 
 
 def check(rows):
-    """The first row of (rule, errno, reason of the reject, whether it is broken) that is."""
+    """Refuse by the first row that is broken.  A row is (rule, errno, reason of the reject, whether it is broken)."""
     for rule, errno, why, broken in rows:
         if broken:
             raise Refuse(errno, rule, 0, index=NUMBERS[why] if why else None)
@@ -35,7 +35,7 @@ def check_version(form, data):
 
 
 def limits(part, params, most, old, reasons):
-    """What depth, fragments and size of messages have to be, with the reasons of a reject."""
+    """Rows for check() about queue depth, fragments and message size.  reasons: the reject's reason for each."""
     depth, frags, size = params["ibcp_queue_depth"], params["ibcp_max_frags"], params["ibcp_max_msg_size"]
     deep, many, large = reasons
     return ([(part + "/queue-depth-over", "EPROTO", deep, depth > most["queue_depth"]),
@@ -86,7 +86,7 @@ def give_up(rule, errno="ECONNREFUSED"):
 
 
 def read_record(data):
-    """Version, reason, life, depth and fragments of a reject record."""
+    """Version, reason, incarnation, depth and fragments of a reject record."""
     if len(data) < 7:
         give_up("wire/reject/short-for-why")
     orders = [order for order, magic in magics(data).items() if magic in (codec.MAGIC, LNET_MAGIC)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A message that has arrived, and what of it reaches LNet (docs/oracle.md, "A message that has arrived")."""
+"""deliver, what a received message reports to LNet (docs/oracle.md, "A message that has arrived")."""
 
 import codec
 from refusal import Refuse, number

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What can be done with a device: docs/modes.md, "Choosing a mode", and docs/transport.md, "Sizes" and "Tunables"."""
+"""device, modes and queue sizes: docs/modes.md, "Choosing a mode"; docs/transport.md, "Sizes" and "Tunables"."""
 
 from refusal import MAX_FRAGS, Refuse
 
@@ -40,14 +40,14 @@ def check(form):
 
 
 def queues(depth, sends, form):
-    """Entries of the send, receive and completion queue."""
+    """Sizes of the send, receive and completion queue."""
     send = max(depth, sends) * (form["max_frags"] + 3)
     receive = 2 * depth + (0 if form["ibm_version"] == 0x11 else 2)
     return send, receive, send + receive
 
 
 def fit(form):
-    """The depth and the sends that the device has room for."""
+    """The largest queue depth and concurrent sends, up to the configured values, that the device has room for."""
     old = form["ibm_version"] == 0x11
     depth = form["queue_depth"]
     tx_credits = form["peer_tx_credits"] or depth

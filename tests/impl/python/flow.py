@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One end of a connection: docs/transport.md, "Flow control", with its lists as lists."""
+"""flow, one end of a connection: docs/transport.md, "Flow control", with the lists of that section."""
 
 REQUESTS, FREE = ("PUT_REQ", "GET_REQ"), ("PUT_ACK", "PUT_NAK", "PUT_DONE", "GET_DONE")
 ANSWERS = ("PUT_ACK", "PUT_NAK", "GET_DONE")
@@ -17,7 +17,7 @@ class End:
         self.owed = self.peer_requests = self.now = self.last = self.given = 0
         self.closed = False
         self.nocred, self.queue, self.wanting, self.flying, self.held = [], [], [], [], []
-        self.marks = []  # what was given before each NOOP that gave a mark
+        self.marks = []  # for each NOOP that gave at least a high-water mark: all credits given before it
 
     def pays(self, kind):
         return kind not in FREE and (kind != "NOOP" or self.v1)
@@ -61,7 +61,7 @@ class End:
     def on_fail(self, *_):
         raise Closed
 
-    # --- what is sent ---
+    # --- sending ---
 
     def is_noop_due(self):
         if self.nocred:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The life of a key: docs/pools.md, "The life of a key", by its tables of states."""
+"""keys, the life of a key: docs/pools.md, "The life of a key", with the states of that section's tables."""
 
 from refusal import Refuse
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""sg_build, dma_map and rdma_plan from docs/mapping.md: each takes an input form and returns what stands in the
-output form, or raises Refuse."""
+"""sg_build, dma_map and rdma_plan from docs/mapping.md.  Each takes an input form, and returns the members of its
+output form or raises Refuse."""
 
 from refusal import LAST, MAX_FRAGS, TRANSFER_BYTES, Refuse, check_page_size, number, spans
 
@@ -31,7 +31,7 @@ def page_behind(space, address, index):
 
 
 def kiov_cuts(space, piece, skip, length, _index):
-    """(where it is found, offset, length) of the parts of a piece: a page number here, an address in iov_cuts."""
+    """The parts of a piece, as (function that finds the page, offset in the page, length).  A kiov has one part."""
     return [(lambda: piece["page"], piece["offset"] + skip, length)]
 
 
@@ -95,7 +95,7 @@ def check_device(device):
 
 
 def check_fault(fault, count):
-    """How the mapping of a good list ends."""
+    """The result of mapping a legal list: refuse if the IOMMU is set to fail."""
     if fault == "nothing":
         raise Refuse("EIO", "dma/iommu/mapped-nothing", 0, count)
     if fault != "none":
@@ -154,7 +154,7 @@ def check_rdma(form, lists):
 
 
 def take(frags, nob, name):
-    """Cursor over the bytes of a list: yields [address, bytes left in the fragment], the caller takes from it."""
+    """Yield each non-empty fragment as [address, bytes left]; the caller consumes it with advance()."""
     for address, length in frags:
         if length:
             yield [address, length]

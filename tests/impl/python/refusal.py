@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What every stage here shares: refusals, numbers of the JSON forms, and limits of docs/mapping.md."""
+"""Shared by all stages: refusals, numbers of the JSON forms, and the limits of docs/mapping.md."""
 
 TRANSFER_BYTES = 1 << 20
 LAST = (1 << 64) - 1
@@ -8,7 +8,7 @@ MAX_FRAGS = 257
 
 
 class Refuse(Exception):
-    """A stage's refusal: the name of an errno, the rule of docs/, what was found and what is allowed, if there is a limit."""
+    """A stage's refusal: the name of the errno, the rule id, the value found, and the limit and index if there are any."""
 
     def __init__(self, errno, rule, value, limit=None, index=None):
         super().__init__(rule)
@@ -20,12 +20,12 @@ class Refuse(Exception):
 
 
 def to_form(value):
-    """A length: an integer below 2^63, else a string."""
+    """A length as the forms write it: an integer below 2^63, otherwise a string "0x..."."""
     return value if value < 1 << 63 else hex(value)
 
 
 def number(value):
-    """An integer of a form, be it a number or a string "0x..."."""
+    """The integer value of a form's member, which is a number or a string "0x..."."""
     return int(value, 16) if isinstance(value, str) else value
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""reg_plan from docs/modes.md, "Registration modes" to "fastreg_gaps" and "Refusals of reg_plan"."""
+"""reg_plan: docs/modes.md, sections "Registration modes" to "fastreg_gaps", and "Refusals of reg_plan"."""
 
 from refusal import LAST, MAX_FRAGS, TRANSFER_BYTES, Refuse, check_page_size, number, spans
 
@@ -28,9 +28,9 @@ def check_segments(segments):
 
 
 def list_pages(request, segments, hole):
-    """The pages that the segments span, and for each segment where its first byte lies in them.
+    """The pages that the segments span, and for each segment the offset of its first byte in these pages.
 
-    hole: the rule that a hole breaks in a list that is declared dense.
+    hole: the rule that a list with an undeclared gap breaks.
     """
     size, limit = request["page_bytes"], request["max_pages"]
     pages, places, end = [], [], None
@@ -49,7 +49,7 @@ def list_pages(request, segments, hole):
 
 
 def check_run(rule, start, length, index=None):
-    """Addresses that only run on, from those of segment `index` if they are a segment's."""
+    """Refuse a range of addresses that wraps.  index: the segment where it starts; None: an iova."""
     if start + length > LAST:
         raise Refuse("EINVAL", rule, length, LAST - start, index)
 
@@ -93,7 +93,7 @@ def plan_phys(request, segments, nob):
     if request["gaps"]:
         raise Refuse("EINVAL", "reg/phys/gaps", 1, 0)
     pages, places = list_pages(request, segments, "reg/phys/undeclared-gap")
-    # A page may be asked for, or the place of the first byte in it.
+    # The iova may be that of the first page or that of the first byte.
     if iova % size not in (0, places[0]):
         raise Refuse("EINVAL", "reg/phys/iova-alignment", iova, size)
     iova -= iova % size

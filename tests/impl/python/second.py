@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """An implementation of all stages over the process protocol of docs/oracle.md: o2ref check -- ./second.py
 
-Messages are the work of the codec in codec.py, the other stages that of the files that they
-are imported from.
+The codec in codec.py encodes and decodes messages. The other stages are in the files from which
+they are imported.
 """
 
 import json
@@ -11,7 +11,7 @@ import struct
 import sys
 from pathlib import Path
 
-# The codec lies beside this file, or where the tests of the wire format have it.
+# codec.py is in the folder of this file, or in the folder of the tests of the wire format.
 sys.path.append(str(Path(__file__).resolve().parents[2] / "judge" / "wire"))
 sys.dont_write_bytecode = True
 
@@ -44,7 +44,7 @@ def msg_encode(form):
 
 STAGES = {"msg_decode": msg_decode, "msg_encode": msg_encode, "sg_build": sg_build, "dma_map": dma_map,
           "reg_plan": reg_plan, "rdma_plan": rdma_plan, "transfer": transfer}
-# Those of version 2, which each answer names.
+# The stages of version 2; each answer lists them.
 LATER = {"device": device, "rdma_chain": rdma_chain, "connect": connect, "deliver": deliver,
          "keys": keys, "send_plan": send_plan, "setup": setup, "flow": flow}
 

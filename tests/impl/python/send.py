@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A message as it is posted (docs/oracle.md, "A message as it is posted")."""
+"""send_plan, the slot and gather entries of a SEND (docs/oracle.md, "A message as it is posted")."""
 
 import codec
 from mapping import sg_build
@@ -19,7 +19,7 @@ def payload_of(memory):
 
 
 def registered(form):
-    """The plan of the payload's registration, if there are entries for all of its fragments."""
+    """The plan of the payload's registration; None if it cannot be registered or needs too many gather entries."""
     try:
         plan = prepare({"source": form["memory"], "max_frags": MAX_FRAGS}, "source", number(form["memory"]["buffer"]["nob"]))
     except Refuse:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Setting up a device, its pools and a connection, as a stack of what has to be given back."""
+"""setup: set up a device, its pools and a connection; a stack holds the handles to release."""
 
 
 class Failed(Exception):

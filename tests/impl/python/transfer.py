@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A whole transfer: all stages of both nodes (docs/oracle.md, "A whole transfer")."""
+"""transfer: all stages of both nodes (docs/oracle.md, "A whole transfer")."""
 
 from mapping import dma_map, rdma_plan, sg_build
 from refusal import Refuse, number
@@ -24,7 +24,7 @@ def one_range(buffer, nob):
 
 
 def prepare(form, side, nob):
-    """The plan of one side's memory for nob bytes."""
+    """The registration plan for nob bytes of one side's memory."""
     memory = form[side]
     buffer = dict(memory["buffer"], nob=nob)
     try:

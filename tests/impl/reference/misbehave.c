@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An implementation that misbehaves in the way that the environment variable O2_MISBEHAVE names, as soon as
- * it is asked for a buffer of two pieces or more; what it answers otherwise is that it is not implemented.
- * For tests/system/test_oracle.py: each way is a finding with its input, and the run goes on.
+ * An implementation that misbehaves as the environment variable O2_MISBEHAVE says, when it is asked about a
+ * buffer with two or more pieces.  It answers "not implemented" to all other questions.
+ * tests/system/test_oracle.py checks that each misbehaviour is a finding with its input, and the run goes on.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 #include "o2ref/impl.h"
 
-/* Where there is nothing; a variable, so that the compiler does not see it. */
+/* An unmapped address.  It is volatile, so that the compiler cannot know the value. */
 static volatile uintptr_t nowhere = 8;
 
 static void crash(void)
@@ -44,7 +44,7 @@ static void print(void)
 
 static void leak(void)
 {
-	/* So that no compiler sees that nobody wants it. */
+	/* Volatile, so that the compiler does not remove the unused allocation. */
 	static void *volatile last[2];
 
 	last[0] = malloc(100);
@@ -57,7 +57,7 @@ static const struct {
 } acts[] = {{"crash", crash}, {"abort", abort_aloud}, {"hang", hang},
 	    {"exit", leave},  {"stdout", print},      {"leak", leak}};
 
-/* What is wrong with what it hands back. */
+/* Misbehave in the answer itself. */
 static int32_t answer(const char *how, const struct o2_impl_sg_in *in, struct o2_impl_sg_list *out,
 		      struct o2_impl_refusal *refusal)
 {
@@ -109,7 +109,7 @@ static int32_t sg_build(const struct o2_impl_sg_in *in, struct o2_impl_sg_list *
 	return answer(how, in, out, refusal);
 }
 
-/* Looks at a byte behind those that were received. */
+/* Read one byte behind the received bytes. */
 static int32_t msg_decode(const struct o2_impl_msg_decode_in *in, struct o2_impl_msg *out,
 			  struct o2_impl_refusal *refusal)
 {
@@ -122,7 +122,7 @@ static int32_t msg_decode(const struct o2_impl_msg_decode_in *in, struct o2_impl
 	return O2_IMPL_NOT_IMPLEMENTED;
 }
 
-/* Some do so when they are loaded. */
+/* Some misbehaviours happen when the object is loaded. */
 const struct o2_impl *o2_impl_v1(void)
 {
 	static struct o2_impl impl = {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The reference behind o2ref/impl.h, as a shared object: `o2ref check` of it compares the reference with
- * itself, by way of everything that stands between (tests/system/test_oracle.py, tests/bench).  Built with
- * the deliberate defects of tests/mutants/ it is as many wrong implementations; the environment variable
- * O2_MUTANT chooses one.
+ * The reference as a shared object with the ABI of o2ref/impl.h.  `o2ref check` of this object compares the
+ * reference with itself, and so tests the conversions in between (tests/system/test_oracle.py, tests/bench).
+ * If it is built with the deliberate defects of tests/mutants/, the environment variable O2_MUTANT selects
+ * the defect.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,11 +12,11 @@
 #include "props/engine/mutant.h"
 #include "tests/impl/reference/reference_in.h"
 
-/* One question at a time: the functions are not called from several threads. */
+/* Static, because the functions are not called from several threads. */
 static struct o2_case asked;
 static struct o2_answer answer;
 
-/* Ask the reference; true when there is a result to be copied, else *status is what to return. */
+/* Ask the reference.  True: there is a result to copy; false: the stage function must return *status. */
 static bool ask(enum o2_stage stage, struct o2_impl_refusal *refusal, int32_t *status)
 {
 	asked.stage = stage;

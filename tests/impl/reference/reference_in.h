@@ -9,7 +9,7 @@
 #include "oracle/impl_slot.h"
 #include "wire/msg_type.h"
 
-/* Questions of o2ref/impl.h as those of the reference: what a wrapper around a library has to do. */
+/* Convert questions of o2ref/impl.h to the reference's structs, as a wrapper around a library must do. */
 
 static void get_options(const struct o2_impl_wire_options *from, struct o2_wire_options *options)
 {
@@ -41,7 +41,7 @@ static void get_message(const struct o2_impl_msg *from, struct o2_msg *msg)
 		msg->u.immediate.payload = from->payload;
 }
 
-/* Kiovs and ranges have a member more than the reference's, so they are copied; iovs are the same. */
+/* Copy the arrays element by element, because the structs of the ABI differ from those of the reference. */
 static void get_memory(const struct o2_impl_buffer *from, const struct o2_impl_space *space,
 		       struct o2_case_buffer *memory)
 {

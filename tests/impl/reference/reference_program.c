@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The reference behind the process protocol (docs/oracle.md): frames on standard input, answers on standard
- * output. */
+/* The reference as a program that speaks the process protocol (docs/oracle.md): it reads requests from standard
+ * input and writes answers to standard output. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "oracle/answer.h"
 #include "oracle/frame.h"
 
-/* What it has of version 2: all of it, which each answer says. */
+/* The member "stages" of each answer: all stages of version 2. */
 static json_t *stages(void)
 {
 	json_t *names = json_array();

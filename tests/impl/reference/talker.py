@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""A program for tests/system/test_oracle.py that speaks the process protocol, but for the mistake that its argument names.
+"""A program for tests/system/test_oracle.py that speaks the process protocol with the mistake that its argument names.
 
-It has sg_build only, of page vectors that need no thought: for anything else it says that it is not implemented.
+It accepts requests of sg_build only and exits with status 89 on others. Without a mistake its answers are "not implemented".
 """
 
 import io
@@ -18,7 +18,7 @@ OUT = io.BufferedWriter(io.FileIO(1, "wb", closefd=False), 1 << 16)
 
 
 def read(length):
-    """All of the bytes; or what one read brings, which may be fewer."""
+    """Read length bytes. With the mistake "short-read": the result of a single read, which may be shorter."""
     if MISTAKE == "short-read":
         return os.read(0, length)
     data = b""

@@ -6,8 +6,8 @@
 #include <o2ref/impl.h>
 
 /*
- * Where to start from: one stage, sg_build, for page vectors.  It works, but for one rule, which `o2ref
- * check` names (docs/oracle.md, "From nothing to a report").
+ * A starting point for your own implementation: stage sg_build for page vectors.  It breaks one rule on
+ * purpose; `o2ref check` names the rule (docs/oracle.md, "From nothing to a report").
  */
 
 static int32_t refuse(struct o2_impl_refusal *refusal, uint32_t error, const char *name, uint32_t index)
@@ -18,7 +18,7 @@ static int32_t refuse(struct o2_impl_refusal *refusal, uint32_t error, const cha
 	return O2_IMPL_REFUSED;
 }
 
-/* A registration by pages cannot leave anything out in the middle. */
+/* A list has gaps if a registration of whole pages cannot express it. */
 static bool has_gaps(const struct o2_impl_sg_list *list, uint32_t page_bytes)
 {
 	for (uint32_t i = 0; i + 1 < list->count; i++)

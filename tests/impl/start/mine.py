@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Where to start from in another language: dma_map for one kind of device, over the process protocol."""
+"""A starting point for other languages: dma_map for one kind of device, over the process protocol."""
 
 import json
 import struct

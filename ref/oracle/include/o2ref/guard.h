@@ -10,31 +10,31 @@
 #include <unistd.h>
 
 /*
- * Memory of an implementation's own, between pages that cannot be touched: for a build that is tried with
- * `o2ref check` (docs/oracle.md, "Your own arrays").
+ * An allocator that places each array between inaccessible pages.  An implementation uses it for its own
+ * arrays in a build that is tested with `o2ref check` (docs/oracle.md, "Your own arrays").
  *
- * What the oracle hands out lies so already; an array that an implementation allocates for itself does not.
- * With this header a read or write behind the end of one is a crash at the instruction that does it, and so
- * is any use after it was given back; what was written in front of it, or into the bytes that fill it up to
- * the alignment, is found when it is given back.
+ * Arrays that the oracle passes to an implementation lie between such pages already.  With this header, a
+ * read or write behind the end of an array crashes at the instruction that does it, and so does any use of
+ * the array after o2_guard_free().  o2_guard_free() also detects bytes that were written in front of the
+ * array, or into the padding between its end and the alignment.
  *
- * All of it is in the header, and needs POSIX and nothing else.  With O2_GUARD_ALL defined before it is
- * included, malloc, calloc and free of the file are these:
+ * The header is self-contained and needs POSIX only.  If O2_GUARD_ALL is defined before the header is
+ * included, malloc, calloc and free in that source file are replaced by these functions:
  *
  *   cc -DO2_GUARD_ALL -include o2ref/guard.h -shared -fPIC -g -o mine.so mine.c $(pkg-config --cflags o2ref)
  *
- * What was allocated so is to be given back so.  Each array takes four pages or more: not for what runs for
- * long.
+ * Memory from o2_guard_alloc() must be freed with o2_guard_free().  Each array takes four pages or more, so
+ * the allocator is not meant for production.
  */
 
 #define O2_GUARD_ALIGN	16u
 #define O2_GUARD_FILLER 0xa5
 
-/* At the start of the page in front of the one that the array begins in. */
+/* Lies at the start of the page before the page in which the array begins. */
 struct o2_guard_head {
 	uint8_t *map;
 	size_t map_bytes;
-	size_t bytes; /* that were asked for */
+	size_t bytes; /* as the caller requested */
 };
 
 static inline size_t o2_guard_page(void)
@@ -43,9 +43,9 @@ static inline size_t o2_guard_page(void)
 }
 
 /*
- * So many bytes, which hold O2_GUARD_FILLER; NULL: there is no memory.
+ * Allocate `bytes` bytes, each initialised to O2_GUARD_FILLER.  Returns NULL if memory runs out.
  *
- *   | cannot be touched | head | filler, array, filler | cannot be touched |
+ *   | inaccessible page | head | filler, array, filler | inaccessible page |
  */
 static inline void *o2_guard_alloc(size_t bytes)
 {
@@ -89,7 +89,7 @@ static inline void o2_guard_look(const uint8_t *from, const uint8_t *end, const 
 	}
 }
 
-/* Ends the process when something was written beside the array. */
+/* Free the array.  Aborts the process if bytes before or behind the array were overwritten. */
 static inline void o2_guard_free(void *array)
 {
 	const size_t page = o2_guard_page();

@@ -12,34 +12,34 @@
 #include "impl_setup.h"
 
 /*
- * Plug an implementation into `o2ref check`: the C ABI, versions 1 and 2.
+ * The C ABI, versions 1 and 2, through which `o2ref check` tests an implementation.
  *
- * A shared object defines o2_impl_v1, o2_impl_v2, or both: each returns a table of functions, one per stage.
- * Version 1 has the stages from a buffer to work requests, version 2 has further ones and leaves those of
- * version 1 as they are.  A stage that is not there is NULL.  `o2ref check ./libmine.so` calls them in a child
- * process and compares what they answer with the reference.  docs/oracle.md is the guide, and says where
- * each stage is specified.
+ * A shared object defines o2_impl_v1, o2_impl_v2, or both.  Each returns a table with one function per stage.
+ * Version 1 has the stages from a buffer to work requests.  Version 2 adds further stages and does not change
+ * those of version 1.  A NULL entry means that the stage is not implemented.  `o2ref check ./libmine.so`
+ * calls the functions in a child process and compares their answers with those of the reference.
+ * docs/oracle.md is the guide, and names the specification of each stage.
  *
- * These headers need nothing but <stdint.h>.  Its structs hold fixed-width integers and pointers only, so
- * that any language that can speak C's calling convention can fill them in.
+ * These headers need only <stdint.h>.  Their structs contain fixed-width integers and pointers only, so
+ * that any language that supports C's calling convention can fill them in.
  *
- * What holds for every function:
- *   - `in` and all that it points to belongs to the caller and is not to be changed.  It is gone when the
- *     function returns.
- *   - `out` and all that it points to belongs to the caller.  Arrays come as a pointer and a capacity; the
- *     function fills the array, sets the count next to it, and leaves pointer and capacity alone.  Nothing is
- *     allocated for the caller.  Entries behind the count are ignored.
- *   - It returns an enum o2_impl_status.  After O2_IMPL_REFUSED the refusal says why, and *out is ignored;
- *     after O2_IMPL_OK *refusal is ignored.
- *   - What it does not have (a mode, a kind, a limit, an option that is set) it answers with
- *     O2_IMPL_NOT_IMPLEMENTED.  An assertion that fails is a crash, not a refusal (docs/oracle.md, "What one
- *     does not have").
- *   - Pointers are not NULL where there is a count, arrays are as long as their counts, enums and flags have
- *     one of their values.  Other numbers may be anything, unless the profile trusts callers.
- *   - `in` and `out` lie between pages that cannot be touched, each output array and received bytes by
- *     themselves, other inputs together.  For arrays of one's own: o2ref/guard.h.
- *   - It is a function of its input: the same question gets the same answer, in any order.
- *   - It prints nothing on standard output: anything there is a finding.
+ * Contract of every stage function:
+ *   - The caller owns `in` and everything that `in` points to.  The function must not modify this memory,
+ *     and must not use it after returning.
+ *   - The caller owns `out` and everything that `out` points to.  An array is a pointer and a capacity: the
+ *     function fills the array and sets the count next to it, but does not change pointer or capacity.  The
+ *     function allocates nothing for the caller.  The caller ignores array entries behind the count.
+ *   - The return value is an enum o2_impl_status.  With O2_IMPL_REFUSED, *refusal gives the reason and *out
+ *     is ignored.  With O2_IMPL_OK, *refusal is ignored.
+ *   - If the function does not support the input (a mode, a kind, a limit, an option that is set), it returns
+ *     O2_IMPL_NOT_IMPLEMENTED.  A failed assertion counts as a crash, not as a refusal (docs/oracle.md,
+ *     "What one does not have").
+ *   - A pointer with a nonzero count is not NULL, arrays are as long as their counts, and enums and flags
+ *     have a defined value.  Other numbers may have any value, unless the profile trusts callers.
+ *   - `in` and `out` lie between inaccessible pages.  Each output array, and the received bytes, have such
+ *     pages of their own; the other inputs share one area.  For arrays of your own see o2ref/guard.h.
+ *   - The answer depends on the input alone: the same question gets the same answer, in any order of calls.
+ *   - The function writes nothing to standard output; any output there is reported as a finding.
  */
 
 #ifdef __cplusplus
@@ -71,11 +71,11 @@ struct o2_impl {
 			    struct o2_impl_refusal *refusal);
 };
 
-/* How a table begins: what it was compiled with, and its name. */
+/* Initialisers of the first three members of a table: ABI version, struct size and name. */
 #define O2_IMPL_HEAD(name_) \
 	.abi_version = O2_IMPL_ABI_VERSION, .struct_bytes = sizeof(struct o2_impl), .name = name_
 
-/* What a shared object defines.  The table is constant for as long as the object is loaded. */
+/* A shared object defines this function.  The table must not change while the object is loaded. */
 const struct o2_impl *o2_impl_v1(void);
 
 /* --- version 2 --- */
@@ -83,13 +83,13 @@ const struct o2_impl *o2_impl_v1(void);
 #define O2_IMPL_ABI_VERSION_2 2u
 
 /*
- * The stages that version 2 has and version 1 does not.  New ones are added at the end: struct_bytes says how
- * far the table goes that an object was compiled with, and what lies behind is not there.
+ * The stages that version 2 adds.  New stages are appended to this table.  struct_bytes gives the size of the
+ * table that the object was compiled with; stages beyond that size count as not implemented.
  */
 struct o2_impl_2 {
 	uint32_t abi_version;  /* O2_IMPL_ABI_VERSION_2 */
 	uint32_t struct_bytes; /* sizeof(struct o2_impl_2) */
-	const char *name;      /* as above; that of version 1 counts where there are both */
+	const char *name;      /* as in struct o2_impl, whose name is used if the object has both tables */
 
 	int32_t (*device)(const struct o2_impl_device_in *in, struct o2_impl_device_out *out,
 			  struct o2_impl_refusal *refusal);
@@ -112,7 +112,7 @@ struct o2_impl_2 {
 #define O2_IMPL_2_HEAD(name_) \
 	.abi_version = O2_IMPL_ABI_VERSION_2, .struct_bytes = sizeof(struct o2_impl_2), .name = name_
 
-/* What a shared object defines, beside o2_impl_v1 or alone. */
+/* A shared object defines this function, either alone or in addition to o2_impl_v1. */
 const struct o2_impl_2 *o2_impl_v2(void);
 
 #ifdef __cplusplus

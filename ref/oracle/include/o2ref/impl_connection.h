@@ -4,32 +4,33 @@
 
 #include "impl_memory.h"
 
-/* Questions and answers of the stages that version 2 has: devices and connections.  Include o2ref/impl.h. */
+/* Questions and answers of the stages device, rdma_chain, connect and deliver.  Include o2ref/impl.h. */
 
 /* --- device (docs/modes.md, "Choosing a mode"; docs/transport.md, "Sizes") --- */
 
+/* Which transfers are mapped (mode FMR, FASTREG or FASTREG_GAPS).  Others use mode GLOBAL, if there is one. */
 enum o2_impl_preference {
-	O2_IMPL_PREFER_THRESHOLD = 0, /* global up to a number of segments, then mapped */
-	O2_IMPL_PREFER_MAPPING = 1,   /* mapped, unless map_on_demand is 0 */
+	O2_IMPL_PREFER_THRESHOLD = 0, /* those with map_on_demand segments or more; map_on_demand 0: none */
+	O2_IMPL_PREFER_MAPPING = 1,   /* all; map_on_demand 0: none */
 };
 
 struct o2_impl_device_in {
-	/* what the device can do, each by itself: 0 or 1 */
-	uint32_t global;  /* one region over all memory */
-	uint32_t fmr;	  /* page-list pools */
+	/* capabilities of the device, independent of each other: 0 or 1 */
+	uint32_t global;  /* one memory region over all memory */
+	uint32_t fmr;	  /* FMR pools, which register page lists */
 	uint32_t fastreg; /* registration by work request */
-	uint32_t gaps;	  /* the same for byte ranges; nothing without fastreg */
-	/* its limits */
+	uint32_t gaps;	  /* fast registration of byte ranges; has no effect without fastreg */
+	/* limits of the device */
 	uint32_t max_sge;   /* gather entries of a work request */
-	uint32_t max_qp_wr; /* work requests of a queue */
+	uint32_t max_qp_wr; /* work requests of a send or receive queue */
 	uint32_t max_cqe;   /* entries of a completion queue */
-	/* which way to register: tunables, and the transfer's segments */
+	/* input for the choice of a mode: tunables, and the number of segments of the transfer */
 	uint32_t preference; /* enum o2_impl_preference */
 	uint32_t map_on_demand;
 	uint32_t use_gaps; /* 0 or 1 */
 	uint32_t segments;
-	/* a connection; of the last two 0 means "not said" */
-	uint32_t ibm_version; /* of its messages: 0x11 or 0x12 */
+	/* tunables of a connection; peer_tx_credits and concurrent_sends may be 0: not set */
+	uint32_t ibm_version; /* version of its messages: 0x11 or 0x12 */
 	uint32_t queue_depth;
 	uint32_t max_frags;
 	uint32_t wrq_sge;
@@ -39,12 +40,12 @@ struct o2_impl_device_in {
 };
 
 struct o2_impl_device_out {
-	uint32_t usable; /* bit n: the device can be used in mode n of enum o2_impl_mode */
-	uint32_t mode;	 /* enum o2_impl_mode: that the transfer gets */
-	/* what is left of them on this device */
+	uint32_t usable; /* bit n is set if the device can be used in mode n of enum o2_impl_mode */
+	uint32_t mode;	 /* mode of the transfer: enum o2_impl_mode */
+	/* the values that the device has room for */
 	uint32_t queue_depth;
 	uint32_t concurrent_sends;
-	/* entries that its queues need */
+	/* sizes of the connection's send, receive and completion queues */
 	uint32_t send_wrs;
 	uint32_t recv_wrs;
 	uint32_t cq_entries;
@@ -53,7 +54,7 @@ struct o2_impl_device_out {
 
 /* --- rdma_chain (docs/oracle.md, "A chain") --- */
 
-/* Bytes that a work request gathers, and the key that they are gathered under. */
+/* One gather entry of a work request. */
 struct o2_impl_gather {
 	uint64_t addr;
 	uint32_t length;
@@ -61,8 +62,8 @@ struct o2_impl_gather {
 };
 
 struct o2_impl_chain_in {
-	struct o2_impl_rdma_in rdma;   /* what is to be written, as for rdma_plan */
-	struct o2_impl_gather message; /* the DONE that is sent behind the writes: encoded, in its slot */
+	struct o2_impl_rdma_in rdma;   /* the data to write, as in the question of rdma_plan */
+	struct o2_impl_gather message; /* the encoded DONE message, to be sent after the writes */
 };
 
 enum o2_impl_opcode {
@@ -71,16 +72,16 @@ enum o2_impl_opcode {
 };
 
 struct o2_impl_chain_wr {
-	uint64_t remote_addr; /* WRITE, as rkey */
-	uint32_t rkey;
-	uint32_t opcode;    /* enum o2_impl_opcode */
-	uint32_t signaled;  /* 0 or 1: it completes also when nothing is wrong */
-	uint32_t first_sge; /* index into sge */
+	uint64_t remote_addr; /* WRITE only */
+	uint32_t rkey;	      /* WRITE only */
+	uint32_t opcode;      /* enum o2_impl_opcode */
+	uint32_t signaled;    /* 0 or 1; 1: the work request also completes on success */
+	uint32_t first_sge;   /* index into sge */
 	uint32_t num_sge;
 	uint32_t reserved;
 };
 
-/* Work requests in the order in which they are posted, in one call. */
+/* Work requests in posting order; all are posted in one call. */
 struct o2_impl_chain {
 	uint32_t nwr;
 	uint32_t wr_capacity;
@@ -93,9 +94,9 @@ struct o2_impl_chain {
 /* --- connect (docs/connection.md, "Negotiation") --- */
 
 enum o2_impl_event {
-	O2_IMPL_GOT_CONNREQ = 0, /* a node asks us */
-	O2_IMPL_GOT_CONNACK = 1, /* a node takes what we have asked for */
-	O2_IMPL_GOT_REJECT = 2,	 /* it does not */
+	O2_IMPL_GOT_CONNREQ = 0, /* the peer requests a connection */
+	O2_IMPL_GOT_CONNACK = 1, /* the peer accepts our request */
+	O2_IMPL_GOT_REJECT = 2,	 /* the peer rejects our request */
 };
 
 struct o2_impl_conn_params {
@@ -107,34 +108,34 @@ struct o2_impl_conn_params {
 
 struct o2_impl_connect_in {
 	uint32_t event;	      /* enum o2_impl_event */
-	uint32_t cm_reason;   /* GOT_REJECT: of the connection manager; 28: a record comes with it */
-	uint64_t nid;	      /* ours */
-	uint64_t incarnation; /* of ours */
-	/* the newest version that we speak, our depth and fragments; max_msg_size is 4096 */
+	uint32_t cm_reason;   /* GOT_REJECT: the connection manager's reason; 28: with a reject record */
+	uint64_t nid;	      /* this node's NID */
+	uint64_t incarnation; /* this node's incarnation */
+	/* this node's limits: newest version, queue depth, fragments; max_msg_size is 4096 */
 	struct o2_impl_conn_params own;
-	uint32_t registers; /* 0 or 1: memory can be registered, so fewer fragments will do, too */
+	uint32_t registers; /* 0 or 1; 1: this node registers memory, so fewer fragments suffice for it */
 	uint32_t reserved;
-	struct o2_impl_conn_params asked; /* GOT_CONNACK, GOT_REJECT: what we have asked for */
-	const uint8_t *bytes;		  /* private data: the message or the record, maybe padded */
+	struct o2_impl_conn_params asked; /* GOT_CONNACK, GOT_REJECT: the parameters of our request */
+	const uint8_t *bytes;		  /* private data: the message or the reject record, maybe padded */
 	uint64_t length_bytes;
 };
 
 /*
- * GOT_CONNREQ, GOT_CONNACK: what is agreed, and who the other node is.  GOT_REJECT: what to ask for next; to
- * ask no more is a refusal, with the errno that waiting operations end with.  A refusal of a CONNREQ says as
- * its index which reason the reject gives (ibr_why).
+ * GOT_CONNREQ, GOT_CONNACK: the agreed parameters and the identity of the peer.  GOT_REJECT: the parameters
+ * of the next request; O2_IMPL_REFUSED means that this node gives up, and the errno is the one that waiting
+ * operations fail with.  The refusal of a CONNREQ has the reject's reason code (ibr_why) as its index.
  */
 struct o2_impl_connect_out {
 	struct o2_impl_conn_params params;
-	uint64_t peer_nid;	   /* GOT_CONNREQ, else 0 */
-	uint64_t peer_incarnation; /* 0: it did not say */
+	uint64_t peer_nid;	   /* GOT_CONNREQ: the peer's NID; otherwise 0 */
+	uint64_t peer_incarnation; /* GOT_REJECT: all ones if a version 0x11 record; 0 if no record */
 };
 
-#define O2_IMPL_CONNECT_BYTES 196u /* of private data, at most */
+#define O2_IMPL_CONNECT_BYTES 196u /* maximum length of the private data */
 
 /* --- deliver (docs/oracle.md, "A message that has arrived") --- */
 
-/* What this end has sent last for the operation that it waits for. */
+/* The last message that this end has sent for its pending operation. */
 enum o2_impl_awaits {
 	O2_IMPL_AWAITS_NOTHING = 0,
 	O2_IMPL_SENT_PUT_REQ = 1,
@@ -145,16 +146,15 @@ enum o2_impl_awaits {
 struct o2_impl_deliver_in {
 	uint32_t awaits;    /* enum o2_impl_awaits */
 	uint32_t max_frags; /* of the connection: 256 or 257 */
-	uint64_t cookie;    /* of that operation */
-	uint64_t nob;	    /* bytes that it asks for */
+	uint64_t cookie;    /* of the pending operation */
+	uint64_t nob;	    /* bytes that the pending operation requests */
 	const uint8_t *bytes;
-	uint64_t length_bytes; /* received; the message may be shorter */
+	uint64_t length_bytes; /* bytes received; the message itself may be shorter */
 };
 
 struct o2_impl_deliver_out {
-	uint64_t
-		length; /* what LNet is told: bytes that are there, that were asked for, or that have moved */
-	int32_t status; /* 0, or what the peer says has gone wrong: a negative errno; length is 0 then */
+	uint64_t length; /* bytes to report to LNet: carried, requested or moved, depending on the type */
+	int32_t status;	 /* 0, or the negative errno that the peer reports; length is 0 in that case */
 	uint32_t reserved;
 };
 

@@ -4,7 +4,7 @@
 
 #include "impl_message.h"
 
-/* Questions and answers of the stages from a buffer to work requests.  Include o2ref/impl.h. */
+/* Questions and answers of stages sg_build, dma_map, reg_plan, rdma_plan, transfer.  Include o2ref/impl.h. */
 
 /* --- sg_build (docs/mapping.md) --- */
 
@@ -15,7 +15,7 @@ enum o2_impl_vector_kind {
 
 struct o2_impl_iov {
 	uint64_t base; /* virtual address */
-	uint64_t len;
+	uint64_t len;  /* bytes */
 };
 
 struct o2_impl_kiov {
@@ -25,17 +25,17 @@ struct o2_impl_kiov {
 	uint32_t reserved;
 };
 
-/* The bytes [offset, offset + nob) of the concatenation of all pieces. */
+/* A buffer is the byte range [offset, offset + nob) of the concatenation of all pieces. */
 struct o2_impl_buffer {
 	uint32_t kind;	/* enum o2_impl_vector_kind */
-	uint32_t count; /* pieces */
+	uint32_t count; /* of pieces */
 	uint64_t offset;
 	uint64_t nob;
 	const struct o2_impl_iov *iov;	 /* kind IOV, else NULL */
 	const struct o2_impl_kiov *kiov; /* kind KIOV, else NULL */
 };
 
-/* npages pages of virtual addresses from base on, and the page behind each. */
+/* npages consecutive virtual pages, the first at `base`; page[i] is the page number that backs page i. */
 struct o2_impl_vrange {
 	uint64_t base;
 	uint32_t npages;
@@ -68,7 +68,7 @@ struct o2_impl_sg_entry {
 struct o2_impl_sg_list {
 	uint32_t count;
 	uint32_t capacity;
-	uint32_t gaps; /* 0 or 1: rule G3 */
+	uint32_t gaps; /* 0 or 1; 1: the list has gaps by rule G3 */
 	uint32_t reserved;
 	uint64_t nob;
 	struct o2_impl_sg_entry *entry;
@@ -93,15 +93,15 @@ struct o2_impl_device {
 	uint32_t kind; /* enum o2_impl_dma_kind */
 	uint32_t page_bytes;
 	uint32_t npages;
-	uint32_t fault;		 /* iommu: enum o2_impl_dma_fault */
-	uint64_t base;		 /* device address of page 0 */
-	uint64_t merge;		 /* iommu: bit i % 64: merge entry i with the one before, if they join up */
-	const uint8_t *unmapped; /* NULL, or a bit per page: bit n % 8 of byte n / 8 */
-	const uint32_t *device_page; /* iommu: npages numbers, else NULL */
+	uint32_t fault; /* IOMMU: enum o2_impl_dma_fault */
+	uint64_t base;	/* device address of page 0 */
+	uint64_t merge; /* IOMMU: bit i % 64 set: merge entry i with entry i - 1 if they are adjacent */
+	const uint8_t *unmapped;     /* bit n % 8 of byte n / 8: page n has no CPU mapping; NULL: all have */
+	const uint32_t *device_page; /* IOMMU: the device page of each of the npages pages; otherwise NULL */
 };
 
 struct o2_impl_dma_in {
-	struct o2_impl_sg_list list; /* its array is for reading only */
+	struct o2_impl_sg_list list; /* the array is read-only */
 	struct o2_impl_device device;
 };
 
@@ -138,27 +138,27 @@ struct o2_impl_reg_request {
 	uint32_t mode; /* enum o2_impl_mode */
 	uint32_t side; /* enum o2_impl_side */
 	uint32_t page_bytes;
-	uint32_t max_pages;	 /* pages that one registration holds: 256 or 257 */
-	uint32_t peer_max_frags; /* a sink: fragments that the peer accepts */
-	uint32_t gaps;		 /* 0 or 1: the verdict of sg_build */
-	/* phys: where the first page goes, or the first byte; user: virtual address of the first byte */
+	uint32_t max_pages;	 /* maximum number of pages in one registration: 256 or 257 */
+	uint32_t peer_max_frags; /* SINK: maximum number of fragments that the peer accepts */
+	uint32_t gaps;		 /* 0 or 1: the gaps flag of sg_build */
+	/* PHYS: address that the first page or first byte gets; USER: virtual address of the first byte */
 	uint64_t iova;
-	uint32_t contiguous; /* user: 1 if the buffer is one range of virtual addresses */
+	uint32_t contiguous; /* USER: 1 if the buffer is one contiguous range of virtual addresses */
 	uint32_t reserved;
 };
 
 struct o2_impl_reg_in {
 	struct o2_impl_reg_request request;
-	struct o2_impl_dma_list list; /* its array is for reading only */
+	struct o2_impl_dma_list list; /* the array is read-only */
 };
 
 /*
- * What to register and what to publish: the bytes [iova, iova + length) of a region.  fmr, fastreg and phys
- * have pages, fastreg_gaps has entries, global and user have neither.
+ * The registration, and the fragments to publish.  The region covers [iova, iova + length).  Modes FMR,
+ * FASTREG and PHYS fill `page`, FASTREG_GAPS fills `entry`, GLOBAL and USER fill neither.
  */
 struct o2_impl_reg_plan {
-	uint32_t remote_write; /* 0 or 1: the region admits writes by the peer */
-	uint32_t page_offset;  /* of the first byte in the first page */
+	uint32_t remote_write; /* 0 or 1; 1: the region allows writes by the peer */
+	uint32_t page_offset;  /* offset of the first byte in the first page */
 	uint64_t iova;
 	uint64_t length;
 	uint32_t npages;
@@ -180,8 +180,8 @@ struct o2_impl_rdma_limits {
 };
 
 struct o2_impl_rdma_in {
-	struct o2_impl_desc source; /* their arrays are for reading only */
-	struct o2_impl_desc sink;
+	struct o2_impl_desc source; /* the array is read-only */
+	struct o2_impl_desc sink;   /* the array is read-only */
 	uint64_t nob;
 	struct o2_impl_rdma_limits limits;
 };
@@ -206,32 +206,32 @@ struct o2_impl_rdma_plan {
 	struct o2_impl_segment *sge; /* local addresses */
 };
 
-/* --- a whole transfer: all stages between two nodes --- */
+/* --- transfer: all of the above stages, for both nodes (docs/oracle.md, "A whole transfer") --- */
 
 enum o2_impl_op {
-	O2_IMPL_PUT = 0, /* the source asks */
-	O2_IMPL_GET = 1, /* the sink asks */
+	O2_IMPL_PUT = 0, /* the source is the requester */
+	O2_IMPL_GET = 1, /* the sink is the requester */
 };
 
-/* The memory of one side, from the buffer to the registration.  page_bytes of all parts are the same. */
+/* The memory of one node, from the buffer to the registration.  page_bytes is the same in all parts. */
 struct o2_impl_memory {
 	struct o2_impl_buffer buffer;
 	struct o2_impl_space space;
 	struct o2_impl_device device;
 	uint32_t mode;	    /* enum o2_impl_mode */
-	uint32_t max_pages; /* and sg_build's max_entries */
-	uint64_t iova;	    /* phys */
-	uint32_t key;	    /* that the registration gives */
+	uint32_t max_pages; /* limit of a registration, and max_entries for sg_build */
+	uint64_t iova;	    /* PHYS only */
+	uint32_t key;	    /* key that the registration yields */
 	uint32_t reserved;
 };
 
 /*
- * Move as many bytes as the smaller of the two buffers asks for.  The node that asks makes its own memory
- * ready first; then the other one does, for the bytes that move; the source then plans the work requests.
+ * The transfer moves the smaller nob of the two buffers.  The requester registers its own buffer first, for
+ * its full nob.  The other node then registers the bytes that move.  The source then plans the work requests.
  */
 struct o2_impl_transfer_in {
 	uint32_t op;	    /* enum o2_impl_op */
-	uint32_t max_frags; /* of the connection: the sink's peer_max_frags, and max_wrs */
+	uint32_t max_frags; /* of the connection; serves as the sink's peer_max_frags and as max_wrs */
 	uint32_t wrq_sge;
 	uint32_t reserved;
 	struct o2_impl_memory source;
