@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Chains whose last work request, the message, is wrong: all that must be reported about it (docs/oracle.md, "A
- * chain"). And a message gathered from more pieces.
- */
+/* Chains with a wrong message, and what must be reported (docs/oracle.md, "A chain"); more gather entries. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,7 +33,7 @@ static void add(struct dues *dues, const char *list, uint32_t index, const char 
 	dues->count++;
 }
 
-/* Predict the differences: the message must have one gather entry that exists and is as in the question. */
+/* Predict the differences: the message must have one valid gather entry, as in the question. */
 static void foretell(const struct o2_case_chain *asked, const struct o2_answer_chain *found,
 		     struct dues *dues)
 {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Conversations with one wrong detail, and what must be reported about it (docs/oracle.md, "The flow of a
- * connection").
- */
+/* Conversations with one wrong detail, and its report (docs/oracle.md, "The flow of a connection"). */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -99,7 +96,7 @@ static bool more_credits(struct subject *s)
 	return true;
 }
 
-/* docs/oracle.md: a NOOP after an arrival without credits may wait until the receive is posted again. */
+/* docs/oracle.md: a NOOP after an arrival without credits may wait until the receive is reposted. */
 static bool may_wait(const struct o2_impl_flow_event *event)
 {
 	return event->kind == O2_IMPL_FLOW_RECEIVE && event->credits == 0;

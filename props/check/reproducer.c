@@ -24,9 +24,7 @@ static const char text_of_say[] =
 	"\tdifferences += differs;\n"
 	"}\n\n";
 
-/*
- * The version of the table that has the stage: type "struct o2_impl", symbol "o2_impl_v1", or those of version 2.
- */
+/* The struct and the symbol of the ABI version with the stage: "struct o2_impl" and "o2_impl_v1", or version 2. */
 static void put_load(const struct o2_reproducer *r)
 {
 	const bool two = r->asked.stage >= O2_STAGES_1;
