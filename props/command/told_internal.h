@@ -15,7 +15,7 @@
 #define O2_TOLD_MIDDLE	  1u
 #define O2_TOLD_LAST	  2u
 #define O2_TOLD_SEND_ONLY 4u
-#define O2_TOLD_IMMEDIATE 1u /* distance from LAST or ONLY to the variant with immediate data */
+#define O2_TOLD_IMMEDIATE 1u /* added to O2_TOLD_LAST, or to an ONLY opcode */
 
 /* The plural ending of a noun for this count. */
 const char *o2_told_plural(uint64_t count);

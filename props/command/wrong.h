@@ -36,7 +36,7 @@ struct o2_wrong {
 		uint64_t value;
 	} more[O2_WRONG_MORE];
 	uint32_t nmore;
-	/* Active from behind answer `from` to a request for a connection, for `answers` answers; */
+	/* Active from answer `from` to a request for a connection (0: the first), for `answers` answers; */
 	uint32_t from, answers;
 	/* there the first `spares` matching messages stay right, and at most `most` are changed. */
 	uint32_t spares, most;
