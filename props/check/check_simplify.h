@@ -17,9 +17,9 @@
 typedef bool (*o2_differs_fn)(void *context, const json_t *question);
 
 /*
- * Try fewer elements, fewer bytes in each, and lower limits, in an input form of sg_build, dma_map, reg_plan,
- * rdma_plan, rdma_chain or send_plan, or in a scenario. Other forms stay as they are. Sums in the form are kept
- * right.
+ * Try fewer elements, fewer bytes in each, and lower limits, in a scenario or an input form of sg_build, dma_map,
+ * reg_plan, rdma_plan, rdma_chain, send_plan, keys, setup or flow. Other forms stay as they are. Sums in the form
+ * are kept right.
  * *question differs on call and on return. It may be replaced by another object, which the caller then owns.
  * *calls: most questions to ask; on return: the number asked. Returns whether the question changed.
  */
