@@ -16,30 +16,30 @@
 #include "props/scenario/draw.h"
 
 /*
- * `o2ref check`: ask an implementation and the reference the same questions, committed ones first and then
- * drawn ones, and keep the first difference of each cause, shrunk (docs/oracle.md).
+ * `o2ref check` asks an implementation and the reference the same questions, committed ones first and then drawn
+ * ones. It keeps the first difference of each cause, shrunk to a small question (docs/oracle.md).
  */
 
-#define O2_CHECK_ORIGIN_BYTES PATH_MAX /* a path, for the replay */
+#define O2_CHECK_ORIGIN_BYTES PATH_MAX /* a path, for the replay command */
 
 struct o2_check_options {
 	uint64_t seed;
 	uint64_t first; /* number of the first drawn case */
-	uint64_t cases; /* drawn; 0: as many as the time allows */
-	double seconds; /* for asking; shrinking has its own bound.  0: none */
+	uint64_t cases; /* number of drawn cases; 0: as many as the time allows */
+	double seconds; /* time for asking, without shrinking, which has its own bound; 0: no bound */
 	bool stage[O2_STAGES];
 	enum o2_profile profile;
-	uint32_t shrink_calls; /* for each finding */
+	uint32_t shrink_calls; /* questions that shrinking may ask per finding */
 	const char *corpus;    /* directory of committed cases; NULL: none */
-	const char *case_file; /* one case instead of all others, a path or the form itself; NULL: none */
-	const char *choices;   /* likewise, as "STAGE:HEX"; NULL: none */
-	const char *label;     /* what is tested, for reports: a name and a commit; NULL: not said */
-	const json_t *since;   /* an earlier result: its questions are asked first; NULL: none */
-	bool pedantic;	       /* a `should` counts as a difference */
-	bool pictures;	       /* keep what a picture is drawn from */
+	const char *case_file; /* the only case to ask, as a path or as the form itself; NULL: none */
+	const char *choices;   /* the only case to ask, as "STAGE:HEX"; NULL: none */
+	const char *label;     /* name and commit of what is tested, for reports; NULL: not given */
+	const json_t *since;   /* an earlier result, whose questions are asked first; NULL: none */
+	bool pedantic;	       /* a broken `should` rule counts as a difference */
+	bool pictures;	       /* keep the scenarios that pictures are drawn from */
 };
 
-/* Causes of one check that are kept: one defect with a cause of its own for each case is no more than these. */
+/* Most causes kept per check: a defect that gives each case a cause of its own must not fill the report. */
 #define O2_CHECK_CAUSES 8u
 
 /* The first difference of a check in one field and for one reason. */
@@ -47,21 +47,21 @@ struct o2_check_finding {
 	enum o2_stage stage;
 	uint32_t cause;	     /* index of the finding that stands for its cause (o2_check_causes) */
 	uint64_t seen;	     /* cases that showed it */
-	uint64_t explained;  /* other differences that it explains */
-	bool shrinkable;     /* drawn from choices; else a case from a file, kept as it is */
-	uint64_t after;	     /* so many answers of all stages, and */
-	double seconds;	     /* so long after the beginning of the run */
-	uint32_t calls;	     /* that shrinking and simplifying took */
-	uint32_t from_bytes; /* of choices, before shrinking and after */
+	uint64_t explained;  /* other differences that this finding explains */
+	bool shrinkable;     /* true: drawn from choices; false: a case from a file, kept as it is */
+	uint64_t after;	     /* answers of all stages before the finding was seen */
+	double seconds;	     /* time from the start of the run to the finding */
+	uint32_t calls;	     /* questions that shrinking and simplifying asked */
+	uint32_t from_bytes; /* bytes of choices before shrinking (from) and after (to) */
 	uint32_t to_bytes;
-	bool simplified;		    /* the question is smaller than what the choices stand for */
-	char origin[O2_CHECK_ORIGIN_BYTES]; /* "seed 0x1, case 12", or a file */
-	char *choices; /* in hexadecimal digits, shrunk; NULL when it has none.  Owned. */
+	bool simplified; /* the question is smaller than the one that the choices stand for */
+	char origin[O2_CHECK_ORIGIN_BYTES]; /* "seed 0x1, case 12", or the path of a file */
+	char *choices; /* shrunk, in hexadecimal digits; NULL: the finding has no choices.  Owned. */
 	struct o2_difference difference;
-	json_t *question, *expected, *found; /* forms of the stage */
-	json_t *others;			     /* differences in other checks of the same case: texts */
+	json_t *question, *expected, *found; /* JSON forms of the stage */
+	json_t *others;			     /* texts: differences of the same case in other checks */
 	json_t *backtrace;	      /* of a crash: texts, the innermost call first; NULL: not known */
-	struct o2_scenario *scenario; /* of a transfer, for a picture; else NULL */
+	struct o2_scenario *scenario; /* of a transfer, to draw its picture; else NULL */
 };
 
 /* Cases of one stage. */
@@ -70,57 +70,56 @@ struct o2_check_tally {
 	uint64_t agreed;
 	uint64_t differed;
 	uint64_t not_implemented;
-	uint64_t left_out; /* drawn and not asked: their like got no answers (check_steer.h) */
+	uint64_t left_out; /* drawn but not asked: similar questions got no answers (check_steer.h) */
 };
 
 /* One implementation under test. */
 struct o2_check_subject {
-	struct o2_host *host;		/* the caller's, as are */
-	const struct o2_error_map *map; /* what its names stand for, and */
-	const struct o2_known *known;	/* which differences are known; neither is NULL */
+	struct o2_host *host;		/* the caller owns host, map and known */
+	const struct o2_error_map *map; /* rules that the implementation's error names stand for; not NULL */
+	const struct o2_known *known;	/* known differences; not NULL */
 	struct o2_check_tally tally[O2_STAGES];
-	uint32_t place; /* among the subjects of the run */
+	uint32_t place; /* index among the subjects of the run */
 	uint64_t kind_answered[O2_CHECK_KINDS];
-	uint64_t met[O2_CHECKS];      /* cases that asked for this rule, or for this kind of result */
+	uint64_t met[O2_CHECKS];      /* cases that test this rule, or this kind of result */
 	uint64_t accepted[O2_CHECKS]; /* cases that differ in a check that the profile turns off */
-	uint64_t not_given;	      /* questions that no caller gives, and so were not asked */
+	uint64_t not_given;	      /* questions that a trusted caller never asks, so they were left out */
 	uint32_t findings;
 	struct o2_check_finding *finding; /* O2_CHECKS times O2_CHECK_CAUSES of them; owned */
-	uint64_t more_causes;		  /* cases with a cause that found no room among them */
+	uint64_t more_causes;		  /* cases whose cause found no room in `finding` */
 	uint32_t hangs[O2_STAGES];	  /* answers that came too late, or never */
-	bool given_up[O2_STAGES];	  /* so many that the stage is not asked any more */
-	uint64_t late;			  /* answers that were late, and in time when asked for again */
-	uint64_t unmapped;		  /* refusals whose name is in no map */
+	bool given_up[O2_STAGES];	  /* too many hangs: the stage is not asked any more */
+	uint64_t late;	   /* answers that were late, but in time when the question was repeated */
+	uint64_t unmapped; /* refusals whose name is not in the map */
 	double seconds;
 };
 
 /*
- * Run all cases of the options on one subject, whose host, map and known differences the caller has filled
- * in; the rest is zeros.  Returns 0, or -errno with a line in text when the machine fails or a file cannot be
- * read.
+ * Run all cases of the options on one subject. The caller fills in host, map and known, and sets the rest to
+ * zero. Returns 0, or -errno with a line in text if the machine fails or a file cannot be read.
  */
 int o2_check_run(const struct o2_check_options *options, struct o2_check_subject *subject, char *text,
 		 size_t text_bytes);
 
-/* Say of each finding which one stands for its cause; how many causes there are. */
+/*
+ * Set `cause` of each finding: the index of the finding that stands for its cause.  Returns how many causes there
+ * are.
+ */
 uint32_t o2_check_causes(struct o2_check_subject *subject, enum o2_profile profile);
 
-/* Frees the findings. */
+/* Free what the findings hold, and the array. */
 void o2_check_subject_free(struct o2_check_subject *subject);
 
-/* Does the finding count, so that the implementation is one that differs? */
+/* Does the finding count as a difference of the implementation? */
 bool o2_check_counts(const struct o2_check_options *options, const struct o2_check_finding *finding);
 
-/*
- * How many cases of a stage must have been asked before a known difference that did not occur counts as a
- * difference.
- */
+/* Cases of a stage that must be asked before a known difference that did not occur counts as a difference. */
 #define O2_CHECK_STALE_CASES 1000u
 
-/* Is this a known difference, by its index, that has not occurred, although enough cases were asked? */
+/* Has the known difference at this index not occurred, although enough cases were asked? */
 bool o2_check_stale(const struct o2_check_subject *subject, uint32_t index);
 
-/* The stage that a check belongs to; false for those of conduct. */
+/* The stage that a check belongs to.  False: the check is about conduct, not about a stage. */
 bool o2_check_stage(enum o2_check_id check, enum o2_stage *stage);
 
 /*
@@ -130,7 +129,7 @@ bool o2_check_stage(enum o2_check_id check, enum o2_stage *stage);
 json_t *o2_check_result(const struct o2_check_options *options, const struct o2_check_subject *subjects,
 			uint32_t count);
 
-/* The result for people, as JUnit, and as a page; each to a stream. */
+/* Write the result to a stream: as text for a terminal, as JUnit, and as an HTML page. */
 void o2_check_print(const json_t *result, bool color, FILE *out);
 void o2_check_junit(const json_t *result, FILE *out);
 void o2_check_html(const json_t *result, FILE *out);

@@ -10,8 +10,8 @@
 #include "props/explain/explain.h"
 
 /*
- * The picture of an implementation's answer: it stands where the reference's would, and what comes of it is
- * found out by following the work requests byte by byte.
+ * The picture of an implementation's answer: the answer replaces the reference's, and the work requests are
+ * followed byte by byte to see what happens.
  */
 
 #define PAGE	O2_SCENARIO_PAGE_BYTES
@@ -22,16 +22,16 @@ struct answered {
 	const struct o2_check_both *both;
 	struct o2_scenario scenario;
 	o2_check_pages pages[2];
-	struct o2_dma_list segments[2]; /* of rdma_plan: what its fragments say */
+	struct o2_dma_list segments[2]; /* of rdma_plan: the addresses that its fragments name */
 	struct o2_reg_plan plan[2];
-	struct o2_rdma_plan writes; /* of rdma_chain */
+	struct o2_rdma_plan writes; /* writes of an rdma_chain */
 	struct o2_stream from, to;
-	uint64_t virtual_base[2]; /* mode user: of the first byte */
+	uint64_t virtual_base[2]; /* mode user: virtual address of the first byte */
 	char outcome[160];
-	uint32_t got[BYTES]; /* by byte of the sink: the byte of the source that came there */
+	uint32_t got[BYTES]; /* for each byte of the sink: which source byte arrived there */
 };
 
-/* --- what is given --- */
+/* --- the stages' results that are replaced --- */
 
 static void refuse(const struct answered *a, struct o2_explain *explain, enum o2_side side,
 		   enum o2_explain_stage stage)
@@ -49,7 +49,7 @@ static void give_sg(struct answered *a, struct o2_explain *explain)
 	refuse(a, explain, O2_SOURCE, O2_EXPLAIN_SG);
 	if (a->both->found.kind == O2_ANSWER_RESULT)
 		explain->given[O2_SOURCE].list = &a->both->found.sg;
-	/* What a verdict on gaps is for. */
+	/* Only mode fmr depends on the verdict on gaps. */
 	if (a->both->found.kind == O2_ANSWER_RESULT && a->both->expected.kind == O2_ANSWER_RESULT &&
 	    a->both->found.sg.gaps != a->both->expected.sg.gaps)
 		explain->run.scenario.source.mode = O2_REG_FMR;
@@ -79,7 +79,7 @@ static void give_reg(struct answered *a, struct o2_explain *explain)
 		given->plan = &a->both->found.reg;
 }
 
-/* Fragments as the plan of a mode that registers nothing. */
+/* Store the fragments as the plan of a mode that registers nothing. */
 static void give_desc(struct answered *a, struct o2_explain *explain, enum o2_side side,
 		      const struct o2_rdma_desc *desc)
 {
@@ -128,7 +128,7 @@ static void give_rdma(struct answered *a, struct o2_explain *explain, const stru
 	give_work(a, explain, work);
 }
 
-/* Its writes, when they are what stands in front of the message. */
+/* Use the chain's writes.  False: the chain is not just writes in front of the message. */
 static bool give_chain(struct answered *a, struct o2_explain *explain)
 {
 	if (a->both->found.kind == O2_ANSWER_RESULT &&
@@ -152,7 +152,7 @@ static void give_transfer(struct answered *a, struct o2_explain *explain)
 	give_work(a, explain, &a->both->found.transfer.plan);
 }
 
-/* False: the answer leaves nothing that could be drawn. */
+/* False: nothing of the answer can be drawn. */
 static bool give(struct answered *a, struct o2_explain *explain)
 {
 	explain->run.scenario = a->scenario;
@@ -182,9 +182,9 @@ static bool give(struct answered *a, struct o2_explain *explain)
 	}
 }
 
-/* --- what comes of it --- */
+/* --- what happens to the bytes --- */
 
-/* Where a place of a stream is in the side's memory, and how many bytes from there on are in one piece. */
+/* The arena byte at a place of a side's stream, and in *left the contiguous bytes from there on. */
 static uint32_t byte_at(const struct answered *a, const struct o2_explain_end *end, enum o2_side side,
 			uint64_t place, uint64_t *left)
 {
@@ -210,7 +210,7 @@ static uint32_t byte_at(const struct answered *a, const struct o2_explain_end *e
 	return NOWHERE;
 }
 
-/* Follow the work requests, to the first that leaves what is registered: `outcome` says so. */
+/* Follow the work requests up to the first that leaves the registered memory; `outcome` then names it. */
 static void follow(struct answered *a, const struct o2_explain *explain)
 {
 	const struct o2_rdma_plan *work = &explain->work;
@@ -238,7 +238,7 @@ static void follow(struct answered *a, const struct o2_explain *explain)
 		}
 }
 
-/* How many bytes from one on lie one behind the other; *run: the one that it is in, which moves on. */
+/* Contiguous bytes from `byte` on.  *run: the run with that byte; only moves forward. */
 static uint64_t left_of(const struct o2_stream *stream, uint32_t *run, uint64_t byte)
 {
 	while (*run + 1 < stream->count && stream->run[*run + 1].start <= byte)
@@ -251,7 +251,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Bytes that go to no page of the sink. */
+/* Carry the bytes to the sink.  Returns how many go to no page of the sink. */
 static uint64_t carry(struct answered *a, const struct o2_explain *explain)
 {
 	const uint64_t nob = least(a->from.nob, a->to.nob);
@@ -277,7 +277,7 @@ static uint64_t carry(struct answered *a, const struct o2_explain *explain)
 	return lost;
 }
 
-/* A wrong byte of the sink joins the run before it, or begins one. */
+/* Add a wrong byte of the sink to the run before it, or begin a new run. */
 static void add_wrong(struct o2_explain *explain, struct o2_explain_wrong *run, uint32_t to, uint32_t from,
 		      uint32_t should)
 {

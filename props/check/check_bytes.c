@@ -24,7 +24,7 @@ struct places {
 	struct place item[FIELDS];
 };
 
-/* In the order of the message. */
+/* Add a place; they are added in the order of the message. */
 static void add(struct places *places, uint32_t at, const char *name)
 {
 	uint32_t i = places->count;
@@ -68,7 +68,7 @@ static void find_places(const uint8_t *bytes, size_t length_bytes, struct places
 	add_all(places, 0, o2_msg_body_fields(type));
 }
 
-/* The digits of [from, end), those that differ from the other message's marked. */
+/* Write the digits of [from, end); mark those that differ from the other message's. */
 static void put_cell(const uint8_t *bytes, size_t length, const uint8_t *other, size_t other_length,
 		     size_t from, size_t end, FILE *out)
 {

@@ -6,9 +6,9 @@
 #include <stdio.h>
 
 /*
- * The bytes of a message, field by field, as a table of a page.  form, other: forms with a member "bytes",
- * without which nothing is put; other, the answer beside it, may be NULL: then there is one column.  Bytes
- * that differ are marked.
+ * Write the bytes of a message, field by field, as a table of the HTML page. form: has a member "bytes"; without it
+ * nothing is written. other: the answer to show beside it, or NULL for a single column. Bytes that differ are
+ * marked.
  */
 void o2_check_put_bytes(const json_t *form, const json_t *other, FILE *out);
 

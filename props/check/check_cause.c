@@ -4,8 +4,8 @@
 #include "props/check/check_internal.h"
 
 /*
- * Which findings have one cause (docs/oracle.md, "Causes").  Nobody can tell from outside what is wrong inside;
- * what can be told is that one thing wrong explains several findings, and then they are shown as one.
+ * Group findings by cause (docs/oracle.md, "Causes"). The cause inside an implementation cannot be known. But if
+ * one fault explains several findings, they are shown as one.
  */
 
 static bool admits_wrongly(const struct o2_difference *d)
@@ -18,7 +18,7 @@ static bool refuses_wrongly(const struct o2_difference *d)
 	return d->rule[0] == '\0' && d->refused_as[0] != '\0';
 }
 
-/* Both refuse, by another errno or name. */
+/* Both refuse, with another errno or name. */
 static bool is_wording(const struct o2_difference *d)
 {
 	return d->rule[0] != '\0' && d->refused_as[0] != '\0';
@@ -26,22 +26,22 @@ static bool is_wording(const struct o2_difference *d)
 
 bool o2_check_explains(const struct o2_difference *known, const struct o2_difference *difference)
 {
-	/* The rule is not asked: what breaks several is refused by the next one. */
+	/* The implementation does not check the rule, so a case that breaks several is refused by the next one. */
 	if (admits_wrongly(known) && is_wording(difference))
 		return strcmp(known->rule, difference->rule) == 0;
-	/* A refusal that comes too often comes before others, too. */
+	/* A refusal that occurs too often also occurs in place of others. */
 	if (refuses_wrongly(known) && is_wording(difference))
 		return strcmp(known->refused_as, difference->refused_as) == 0;
 	return false;
 }
 
-/* Legal cases of different kinds that are refused in the same words. */
+/* Do both refuse legal cases, of different kinds, with the same name? */
 static bool same_refusal(const struct o2_difference *a, const struct o2_difference *b)
 {
 	return refuses_wrongly(a) && refuses_wrongly(b) && strcmp(a->refused_as, b->refused_as) == 0;
 }
 
-/* "reg/fmr/bytes" and "reg/phys/bytes": the same member of the answers, for one kind of case and another. */
+/* Is it the same member of the answers, for different kinds: "reg/fmr/bytes" and "reg/phys/bytes"? */
 static bool same_of_other_kind(const struct o2_difference *a, const struct o2_difference *b)
 {
 	const char *x = o2_check_name(a->check), *y = o2_check_name(b->check);
@@ -63,7 +63,7 @@ static bool has_text(const json_t *list, const char *text)
 	return false;
 }
 
-/* The smallest case of each shows the other: there is none that shows one alone. */
+/* Does the smallest case of each show the other, so that no case shows one alone? */
 static bool always_together(const struct o2_check_finding *a, const struct o2_check_finding *b)
 {
 	return has_text(a->others, o2_check_name(b->difference.check)) &&
@@ -74,7 +74,7 @@ static bool one_cause(const struct o2_check_finding *a, const struct o2_check_fi
 {
 	const struct o2_difference *x = &a->difference, *y = &b->difference;
 
-	/* What is known stands by itself, so that it hides nothing. */
+	/* A known difference forms its own cause, so that it hides no other finding. */
 	if (x->check == O2_CHECK_RDMA_IMPOSSIBLE && x->check == y->check)
 		return x->known == y->known;
 	return a->stage == b->stage && (x->known == 0) == (y->known == 0) &&
@@ -82,7 +82,7 @@ static bool one_cause(const struct o2_check_finding *a, const struct o2_check_fi
 		same_of_other_kind(x, y) || (x->check != y->check && always_together(a, b)));
 }
 
-/* Follows the pointers of a union of sets, and shortens them. */
+/* The root of a union-find set; shortens the path. */
 static uint32_t root_of(struct o2_check_finding *finding, uint32_t i)
 {
 	while (finding[i].cause != i) {
@@ -93,8 +93,8 @@ static uint32_t root_of(struct o2_check_finding *finding, uint32_t i)
 }
 
 /*
- * What counts stands for its cause, so that no failure is told under one that is none.  Of several that do, what
- * says more: a verdict, then a value, then how a refusal is worded.
+ * A finding that counts is preferred to stand for its cause, so that no failure is hidden under one that does not
+ * count. Among several, prefer the more telling: a verdict, then a value, then the wording of a refusal.
  */
 static uint32_t weight(const struct o2_check_finding *finding, enum o2_profile profile)
 {

@@ -20,7 +20,7 @@
 
 /* --- one case --- */
 
-/* What decodes is encoded as well. */
+/* Ask to encode the message too, if it decodes. */
 static void add_encode(struct o2_check_run *run, const struct o2_case_msg_decode *decode, const char *origin)
 {
 	struct o2_check_item *item = o2_check_next(run);
@@ -57,7 +57,7 @@ static void add_message(struct o2_check_run *run, const uint8_t *bytes, size_t l
 	add_encode(run, &decode, origin);
 }
 
-/* prefix: the draw that chooses among the kinds of a stage, or -1. */
+/* prefix: value of the draw that selects a kind within the stage; -1: none. */
 static void add_choices(struct o2_check_run *run, enum o2_stage stage, int prefix, const uint8_t *bytes,
 			size_t length_bytes, const char *origin)
 {
@@ -183,18 +183,18 @@ static int with_bytes(struct o2_check_run *run, const char *path, enum o2_stage 
 	else if (rc == 0)
 		add_choices(run, stage, prefix, bytes, length, path);
 	free(bytes);
-	/* A file that is longer than a case can be is none. */
+	/* Skip a file that is longer than a case can be. */
 	return rc == -EFBIG ? 0 : rc;
 }
 
 static int message_file(struct o2_check_run *run, const char *path)
 {
-	/* Reject records are no messages. */
+	/* Reject records are not messages. */
 	return strstr(path, "_REJ") != NULL ? 0 : with_bytes(run, path, O2_STAGE_MSG_DECODE, -1);
 }
 
 /* clang-format off */
-/* What a fuzz target's corpus has, the same in each of its folders. */
+/* The corpus of a fuzz target; its folders all have the same kind of files. */
 #define FUZZED(target, ...) \
 	{target "/seed", NULL, __VA_ARGS__}, \
 	{target "/found", NULL, __VA_ARGS__}, \
@@ -216,12 +216,12 @@ static const struct {
 	FUZZED("rdma_plan", NULL, O2_STAGE_RDMA_PLAN, -1),
 	{"transfer/scenario", ".json", scenario_file, O2_STAGE_TRANSFER, 0},
 	FUZZED("transfer", NULL, O2_STAGE_TRANSFER, -1),
-	/* The last: by then a program has said which of these stages it has. */
+	/* These come last: by then a program has announced which of these stages it has. */
 	{"stages", ".json", stage_file, 0, 0},
 };
 /* clang-format on */
 
-/* Whether a stage is asked for of which that folder has questions; the files of stage_file have one or another. */
+/* Is a stage asked that the folder has questions for?  Files read by stage_file may be for any stage. */
 static bool is_asked(const struct o2_check_run *run, size_t which)
 {
 	const bool *stage = run->options->stage;
@@ -238,7 +238,7 @@ static bool ends_with(const char *name, const char *suffix)
 	return n >= s && strcmp(name + n - s, suffix == NULL ? "" : suffix) == 0;
 }
 
-/* One folder in the order of names; one that is not there has no cases.  Returns 0, or -errno with *text. */
+/* Ask the cases of a folder, sorted by name.  A missing folder has none.  Returns 0, or -errno with *text. */
 static int add_folder(struct o2_check_run *run, const char *directory, size_t which, char *text,
 		      size_t text_bytes)
 {
@@ -340,7 +340,7 @@ void o2_check_again(struct o2_check_run *run)
 		struct o2_check_item *item = o2_check_next(run);
 		struct o2_error error;
 
-		/* A question that has no form was kept as nothing. */
+		/* A question without a JSON form was kept as null. */
 		if (o2_case_from_json(json_object_get(finding, "question"), &item->asked, &error) != 0)
 			continue;
 		snprintf(item->origin, sizeof(item->origin), "finding %zu of the earlier result", i + 1);

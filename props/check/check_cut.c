@@ -6,7 +6,7 @@
 #include "wire/checksum.h"
 #include "wire/layout.h"
 
-/* Lengths at which messages end: a header, each kind of body, one with a fragment. */
+/* Lengths of whole messages: a header, each kind of body, a body with one fragment. */
 static const uint32_t ends[] = {48, 56, 60, 72, 84, 120, 128, 136, 148};
 
 static void cut(struct o2_case_msg_decode *asked, uint32_t length_bytes)

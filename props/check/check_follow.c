@@ -11,21 +11,20 @@
 #include "props/engine/shrink.h"
 #include "props/scenario/scenario_io.h"
 
-/* From the first case that shows a difference to the smallest one that was found, kept with all that a report
- * needs. */
+/* From the first case that shows a difference to the smallest case found, kept with all that a report needs. */
 
-/* Calls that a finding is worth when each ends the child's life, or waits for its time limit. */
+/* Most questions per finding if each ends the child process, or waits for the time limit. */
 #define CRASH_CALLS 300u
 #define HANG_CALLS  24u
 
 struct follow {
 	struct o2_check_run *run;
-	const struct o2_difference *sought; /* as it was seen first: its cause */
+	const struct o2_difference *sought; /* as first seen; gives the cause */
 	enum o2_stage stage;
 	struct o2_case *asked;
 	struct o2_scenario *scenario;
-	bool shows;		       /* the last answer differs by this cause */
-	struct o2_check_finding *keep; /* not NULL: keep what the answer says */
+	bool shows;		       /* the last answer differs with this cause */
+	struct o2_check_finding *keep; /* not NULL: store the answer here */
 };
 
 static void keep_answer(struct follow *f, const struct o2_answer *answer)
@@ -66,7 +65,7 @@ static void answered(void *context, uint32_t index, const struct o2_answer *answ
 		keep_answer(f, answer);
 }
 
-/* Ask the case at hand; true when its answer differs by the cause. */
+/* Ask f->asked.  True: the answer differs with the same cause. */
 static bool ask(struct follow *f)
 {
 	struct o2_host *host = f->run->subject->host;
@@ -103,7 +102,7 @@ static uint32_t calls_for(const struct o2_check_options *options, enum o2_check_
 	return calls;
 }
 
-/* The choices that the item was drawn from.  0: there are none. */
+/* The choices that the item was drawn from.  Returns their length; 0: none. */
 static uint32_t choices_of(struct o2_check_run *run, struct o2_check_item *item, uint8_t *bytes)
 {
 	if (!item->drawn) {
@@ -122,7 +121,7 @@ static void draw_again(struct follow *f, const uint8_t *bytes, size_t length_byt
 	o2_draw_case(f->run->choice, f->stage, f->asked, f->scenario);
 }
 
-/* --- beyond what the generators draw --- */
+/* --- simplify beyond what the generators draw --- */
 
 static bool differs_as(void *context, const json_t *question)
 {
@@ -139,7 +138,7 @@ static bool differs_now(void *context)
 	return ask(context);
 }
 
-/* A transfer is simplified as the scenario that it was made from, so that its picture stays its own. */
+/* Simplify the question; a transfer as the scenario that it was made from, so that its picture stays right. */
 static bool simplify_question(struct follow *f, uint32_t *calls)
 {
 	json_t *question =
@@ -151,21 +150,21 @@ static bool simplify_question(struct follow *f, uint32_t *calls)
 		return false;
 	}
 	simpler = o2_check_simplify(&question, differs_as, f, calls);
-	/* The last one asked was not the last one that differed. */
+	/* Ask once more: the last question asked need not be the last one that differed. */
 	if (!differs_as(f, question))
 		simpler = false;
 	json_decref(question);
 	return simpler;
 }
 
-/* What the choices of a finding stand for, made simpler still. */
+/* Simplify the question that the finding's choices stand for. */
 static void simplify(struct follow *f, const uint8_t *bytes, size_t length_bytes,
 		     struct o2_check_finding *finding)
 {
 	const uint32_t most = calls_for(f->run->options, f->sought->check);
 	uint32_t calls = most;
 
-	/* Where each question costs a process or a wait, both share what there is. */
+	/* If a question costs a process or a wait, shrinking and simplifying share the limit. */
 	if (most < f->run->options->shrink_calls)
 		calls -= finding->calls < most ? finding->calls : most;
 	if (f->stage == O2_STAGE_MSG_DECODE)
@@ -177,7 +176,7 @@ static void simplify(struct follow *f, const uint8_t *bytes, size_t length_bytes
 		draw_again(f, bytes, length_bytes);
 }
 
-/* Shrink the choices in place.  False when the difference does not come again. */
+/* Shrink the choices in place.  False: the difference did not occur again. */
 static bool shrink(struct follow *f, uint8_t *bytes, size_t *length_bytes, struct o2_check_finding *finding)
 {
 	struct o2_shrink_report report = {0};
@@ -204,8 +203,8 @@ static void say_origin(const struct o2_check_run *run, const struct o2_check_ite
 }
 
 /*
- * The difference was there and is gone when the question is asked by itself: the same question had two
- * answers. What is about conduct (a process that leaves after some questions, say) stays what it was.
+ * The difference is gone when the question is asked alone, so the same question got two answers. A difference of
+ * conduct (a process that exits after some questions, say) is kept as it was.
  */
 static void keep_unstable(struct follow *f, const struct o2_check_lead *lead,
 			  struct o2_check_finding *finding)
@@ -237,7 +236,7 @@ static void keep_scenario(const struct follow *f, bool has_scenario, struct o2_c
 {
 	const struct o2_case_node *node = f->asked->transfer.node;
 
-	/* Of a transfer with other limits than a scenario's its picture would be another transfer's. */
+	/* A scenario cannot express other limits, so its picture would show another transfer. */
 	if (!f->run->options->pictures || !has_scenario || node[O2_SOURCE].max_pages != O2_MAX_FRAGS ||
 	    node[O2_SINK].max_pages != O2_MAX_FRAGS)
 		return;
@@ -257,7 +256,7 @@ void o2_check_finding_free(struct o2_check_finding *finding)
 	free(finding->choices);
 }
 
-/* Put a finding where its cause has its place: instead of one that could not be shrunk, or at the end. */
+/* Store a finding: replace one of the same cause that could not be shrunk, or append. */
 static void store(struct o2_check_subject *subject, struct o2_check_finding *finding)
 {
 	struct o2_check_finding *old = o2_check_finding_of(subject, finding->stage, &finding->difference);
@@ -305,7 +304,7 @@ void o2_check_follow(struct o2_check_run *run, const struct o2_check_lead *lead)
 	again = again && ask(&f);
 	host->thorough = false;
 	if (!again && lead->difference.check == O2_CHECK_RUN_HANG) {
-		/* The machine was busy: that is no difference. */
+		/* It answers in time when asked again: the machine was busy, and this is no difference. */
 		run->subject->late++;
 		run->subject->tally[item->asked.stage].differed--;
 		free(finding.choices);

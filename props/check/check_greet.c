@@ -5,7 +5,7 @@
 #include "oracle/selftest_requests.h"
 #include "props/check/check_internal.h"
 
-/* The first question to a program: what it has is said in answers (docs/oracle.md, "Process protocol"). */
+/* The first question to a program: its answer names the stages (docs/oracle.md, "Process protocol"). */
 
 static void heard(void *context, uint32_t index, const struct o2_answer *answer)
 {
@@ -14,7 +14,7 @@ static void heard(void *context, uint32_t index, const struct o2_answer *answer)
 	(void)answer;
 }
 
-/* Are the first questions of a kind that every program may be asked? */
+/* Are the first questions of version 1, which every program may be asked? */
 static bool begins_with_version_1(const struct o2_check_options *options)
 {
 	if (options->case_file != NULL || options->choices != NULL || options->since != NULL)
@@ -32,7 +32,7 @@ int o2_check_greet(struct o2_check_run *run)
 	json_t *form;
 	int rc = -ENOMEM;
 
-	/* A shared object's table has said it. */
+	/* The table of a shared object has told it. */
 	if (host->has_capacity || begins_with_version_1(run->options))
 		return 0;
 	form = json_loads(o2_selftest_request(O2_STAGE_SG_BUILD), 0, NULL);

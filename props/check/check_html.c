@@ -8,9 +8,9 @@
 #include "props/check/check_bytes.h"
 #include "props/check/check_view.h"
 
-/* A result as one page without scripts or other files: what to attach to a review. */
+/* A result as one HTML page without scripts or other files, to attach to a review. */
 
-#define LOOK_AHEAD 64u /* lines in which a line is looked for on the other side */
+#define LOOK_AHEAD 64u /* how many lines ahead to search the other side for a line */
 
 static const char style[] =
 	"body{font:15px/1.5 sans-serif;margin:2em auto;max-width:75em;padding:0 "
@@ -31,7 +31,7 @@ static const char style[] =
 	"#ccc;margin-top:2em;break-before:page}.also{margin-left:1.5em}@media(max-width:30em){body{padding:0 "
 	".4em}td,th{padding:.3em .4em}.also{margin-left:.5em}}";
 
-/* The answer, decoded, one member a line. */
+/* The decoded answer as text, one member per line. */
 static char *lines_of(const json_t *answer)
 {
 	return json_dumps(answer, JSON_INDENT(1) | JSON_ENCODE_ANY);
@@ -58,7 +58,7 @@ static bool same_line(const char *a, const char *b)
 	return n == line_bytes(b) && memcmp(a, b, n) == 0;
 }
 
-/* How many lines further on the other text has this one; 0: not among the next few. */
+/* How many lines ahead the other text has this line; 0: not among the next LOOK_AHEAD. */
 static uint32_t lines_to(const char *text, const char *line)
 {
 	uint32_t n = 0;
@@ -77,7 +77,7 @@ static const char *put_line(const char *text, bool differs, FILE *out)
 	return next_line(text);
 }
 
-/* Both answers, what is the same in one row, and what only one of them has beside nothing. */
+/* Write both answers side by side: equal lines in one row, other lines beside an empty cell. */
 static void put_rows(const char *a, const char *b, FILE *out)
 {
 	while (*a != '\0' || *b != '\0') {
@@ -112,7 +112,7 @@ static void put_sides(const json_t *finding, FILE *out)
 	free(implementation);
 }
 
-/* The bytes of the messages that a question or the answers have. */
+/* Write the bytes of messages in the question and the answers. */
 static void put_bytes(const json_t *finding, FILE *out)
 {
 	o2_check_put_bytes(json_object_get(finding, "question"), NULL, out);
@@ -129,7 +129,7 @@ static void put_question(const json_t *finding, FILE *out)
 	free(text);
 }
 
-/* Our own text, drawn by o2ref explain. */
+/* Write the picture unescaped: it comes from o2ref explain. */
 static void put_picture(const json_t *finding, FILE *out)
 {
 	const char *picture = json_string_value(json_object_get(finding, "picture"));
@@ -205,7 +205,7 @@ static void put_finding(const json_t *finding, FILE *out)
 	put_bytes(finding, out);
 }
 
-/* A cause: the finding that stands for it in full, the others folded. */
+/* Write a cause: the finding that stands for it in full, the others folded. */
 static void put_cause(const json_t *findings, uint64_t cause, size_t page, FILE *out)
 {
 	const json_t *finding;
@@ -261,7 +261,7 @@ static void put_table(const json_t *list, FILE *out)
 	fputs("</table>\n", out);
 }
 
-/* Those of one stage and of one severity. */
+/* Write the index rows of one stage and one severity. */
 static void put_index_rows(const json_t *findings, const char *stage, bool counts, size_t page, FILE *out)
 {
 	const json_t *finding;
@@ -284,7 +284,7 @@ static void put_index_rows(const json_t *findings, const char *stage, bool count
 	}
 }
 
-/* What there is, by stage, and in each what counts first. */
+/* Write the index of findings by stage; in each stage those that count come first. */
 static void put_index(const json_t *one, size_t page, FILE *out)
 {
 	const json_t *findings = json_object_get(one, "findings");
@@ -316,7 +316,7 @@ static void put_gone(const json_t *one, FILE *out)
 			  o2_view_text(item, "stage"), o2_view_text(item, "reason"));
 }
 
-/* page: index of the implementation, for the names of places. */
+/* page: index of the implementation, to make link targets unique. */
 static void put_one(const json_t *one, size_t page, FILE *out)
 {
 	const json_t *findings = json_object_get(one, "findings");

@@ -6,7 +6,7 @@
 #include "props/check/check.h"
 #include "props/check/check_view.h"
 
-/* A result as JUnit: one case for each check, and why nothing is said of some. */
+/* A result as JUnit: one test case per check; skipped cases say why nothing is known. */
 
 static const json_t *finding_for(const json_t *one, const char *check)
 {
@@ -14,7 +14,7 @@ static const json_t *finding_for(const json_t *one, const char *check)
 	const json_t *finding;
 	size_t i;
 
-	/* One that is known says nothing of the others. */
+	/* A known difference says nothing about the other differences of the check. */
 	json_array_foreach(findings, i, finding) {
 		if (strcmp(o2_view_text(finding, "check"), check) == 0 && o2_view_flag(finding, "counts"))
 			return finding;
@@ -49,7 +49,7 @@ static const json_t *stage_of(const json_t *one, enum o2_check_id check)
 	return NULL;
 }
 
-/* Is the name in the list, or does it begin with one of it and a slash? */
+/* Is the name in the list, or does it begin with an entry and a slash? */
 static bool is_listed(const json_t *list, const char *name)
 {
 	const json_t *item;
@@ -65,7 +65,7 @@ static bool is_listed(const json_t *list, const char *name)
 	return false;
 }
 
-/* Why nothing is said of a check; NULL: something is. */
+/* Why nothing is known about a check; NULL: something is. */
 static const char *why_not(const json_t *result, const json_t *one, enum o2_check_id check)
 {
 	const char *name = o2_check_name(check);
@@ -89,7 +89,7 @@ static const char *why_not(const json_t *result, const json_t *one, enum o2_chec
 	return NULL;
 }
 
-/* What was asked and answered, stage by stage: what the cases below rest on. */
+/* What was asked and answered per stage: the basis of the test cases. */
 static void put_properties(const json_t *result, const json_t *one, FILE *out)
 {
 	const json_t *stage;
@@ -112,7 +112,7 @@ static void put_properties(const json_t *result, const json_t *one, FILE *out)
 	fputs("  </properties>\n", out);
 }
 
-/* One case for each check: passed, failed, or skipped. */
+/* One test case per check: passed, failed or skipped. */
 void o2_check_junit(const json_t *result, FILE *out)
 {
 	const json_t *list = json_object_get(result, "implementations");

@@ -5,8 +5,8 @@
 #include "oracle/case.h"
 
 /*
- * Kinds of questions that checks are about by name: "sg/kiov", "dma/iommu", "reg/phys".  Of a kind of which
- * no question was answered its checks say nothing.
+ * Kinds of questions that names of checks contain: "sg/kiov", "dma/iommu", "reg/phys". If no question of a kind was
+ * answered, nothing is known about its checks.
  */
 
 #define O2_CHECK_KINDS ((uint32_t)O2_KIOV + 1 + O2_DMA_KINDS + O2_REG_MODES)
@@ -14,7 +14,7 @@
 /* The kind of a question; O2_CHECK_KINDS when its stage has none. */
 uint32_t o2_check_kind(const struct o2_case *asked);
 
-/* What the names of its checks begin with; text has room for O2_CHECK_KIND_BYTES. */
+/* How the names of the kind's checks begin, written to text, which has room for O2_CHECK_KIND_BYTES. */
 #define O2_CHECK_KIND_BYTES 32u
 const char *o2_check_kind_name(uint32_t kind, char *text);
 

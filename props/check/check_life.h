@@ -7,21 +7,20 @@
 #include "props/check/check_both.h"
 
 /*
- * A conversation of stage keys as a life line: event by event what the reference and the implementation hand
- * over, which key is alive on the device, and what is published; red where they differ.  One of setup as bars:
- * how long the implementation holds what.  One of flow as two ladders: event by event what arrives, what is sent
- * and what waits; red is the implementation's first fault, pale what follows it.  A new JSON string, or null for
- * another stage, or an answer that is none.
+ * Draw both answers over time, and return a new JSON string; null for another stage or an answer that is no result.
+ * keys: a life line per answer; event by event the requests posted, the key alive on the device and the key
+ * published; differences are red. setup: bars that show how long the implementation holds each resource. flow: two
+ * ladders of what arrives, is sent and waits; the implementation's first fault is red, what follows is pale.
  */
 json_t *o2_check_life(const struct o2_check_both *both);
 
-/* --- for its parts --- */
+/* --- for the files that draw one stage each --- */
 
 #define O2_LIFE_RED "#c8102e"
 
-/* The beginning of a picture of so many pixels. */
+/* Write the beginning of a picture; sizes are in pixels. */
 void o2_check_life_open(FILE *out, int width, int height);
-/* A line of text; differs: red and bold. */
+/* Write a line of text; differs: in red and bold. */
 void o2_check_life_text(FILE *out, int x, int y, bool differs, const char *text);
 
 void o2_check_life_keys(const struct o2_check_both *both, FILE *out);

@@ -8,9 +8,9 @@
 #include "oracle/stages/flow_follow.h"
 #include "wire/msg_type.h"
 
-#define EVENTS	250 /* width of the column that names them */
-#define LADDER	330 /* width of one */
-#define END_AT	90  /* in its ladder, from the left: this end, and the peer */
+#define EVENTS	250 /* width of the column with the events */
+#define LADDER	330 /* width of a ladder */
+#define END_AT	90  /* x in a ladder of this end and of the peer */
 #define PEER_AT 300
 #define TOP	64
 #define ROW	18
@@ -22,7 +22,7 @@ struct ladder {
 	const struct o2_case_flow *asked;
 	const struct o2_answer_flow *answer;
 	const struct o2_flow_fault *fault; /* NULL: of the reference */
-	uint32_t followed;		   /* so many events: up to the fault */
+	uint32_t followed;		   /* events up to the fault */
 	struct o2_flow_end end;
 	int x;
 	FILE *out;
@@ -33,7 +33,7 @@ static void put_text(FILE *out, int x, int y, const char *colour, const char *te
 	fprintf(out, "<text x=\"%d\" y=\"%d\" fill=\"%s\">%s</text>\n", x, y, colour, text);
 }
 
-/* --- what stands beside both: the events --- */
+/* --- the events, drawn left of both ladders --- */
 
 static void put_event(FILE *out, const struct o2_case_flow *asked, uint32_t i, int y)
 {
@@ -64,7 +64,7 @@ static bool is_fault(const struct ladder *ladder, uint32_t event)
 	return ladder->fault != NULL && ladder->fault->check != O2_CHECKS && event == ladder->fault->event;
 }
 
-/* An arrow with its head at `to`, and what it carries above it. */
+/* Draw an arrow from `from` to `to`, with its text above it. */
 static void put_arrow(const struct ladder *ladder, int from, int to, int y, const char *colour, bool missing,
 		      const char *text)
 {
@@ -103,7 +103,7 @@ static void put_message(const struct ladder *ladder, const struct o2_impl_flow_m
 	put_arrow(ladder, END_AT, PEER_AT, y, colour, false, text);
 }
 
-/* What is missing stands behind the messages; what is wrong about the end, or the queue, beside it. */
+/* Draw a missing message behind the others; write another fault beside the line. */
 static void put_fault(const struct ladder *ladder, int y)
 {
 	const struct o2_flow_fault *fault = ladder->fault;
@@ -118,7 +118,7 @@ static void put_fault(const struct ladder *ladder, int y)
 		put_text(ladder->out, ladder->x + END_AT + 12, y, O2_LIFE_RED, text);
 }
 
-/* What it has now: only as long as nothing is wrong. */
+/* Write the state after the event, unless there was a fault. */
 static void put_state(struct ladder *ladder, uint32_t i, int y, const char *colour)
 {
 	const struct o2_impl_flow_step *step = &ladder->answer->step[i];
@@ -152,9 +152,9 @@ static void put_step(struct ladder *ladder, uint32_t i, int y)
 		put_fault(ladder, y);
 }
 
-/* --- both --- */
+/* --- both ladders --- */
 
-/* How many rows an event takes: what arrives, what is sent, and what is missing. */
+/* Rows that an event takes: one for what arrives, and one per message that is sent or missing. */
 static int rows_of(const struct o2_check_both *both, const struct o2_flow_fault *fault, uint32_t i)
 {
 	const uint32_t arrives = both->asked.flow.event[i].kind == O2_IMPL_FLOW_RECEIVE;

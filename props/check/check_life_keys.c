@@ -5,12 +5,12 @@
 #include "oracle/stages/keys.h"
 #include "props/check/check_life.h"
 
-/* Keys: what is handed over, what is alive and what is published, event by event. */
+/* Keys: the requests posted, the key alive and the key published, event by event. */
 
 #define LEFT   130
 #define COLUMN 128
 #define TOP    66
-#define LANE   132 /* from one answer's line to the next one's */
+#define LANE   132 /* distance from one answer's line to the next */
 #define LINE   16
 #define BAR    18
 
@@ -44,7 +44,7 @@ static bool same_request(const struct o2_impl_key_step *a, const struct o2_impl_
 	return k < b->count && a->request[k].op == b->request[k].op && a->request[k].key == b->request[k].key;
 }
 
-/* What is handed over; what is not accepted is crossed out. */
+/* Draw the posted requests; those that are not accepted are crossed out. */
 static void put_requests(const struct life *life, uint32_t i, uint32_t who)
 {
 	static const char *const names[] = {"invalidate", "register", "message"};

@@ -5,12 +5,12 @@
 #include "oracle/stages/setup_judge.h"
 #include "props/check/check_life.h"
 
-/* Set-ups: a bar for each thing, from its acquisition to its release, round under round. */
+/* Set-ups: a bar for each resource, from its acquisition to its release; rounds one below the other. */
 
 #define LEFT   90
-#define COLUMN 16 /* of an event */
+#define COLUMN 16 /* width of an event */
 #define ROW    18
-#define HEAD   26 /* of a round */
+#define HEAD   26 /* height of a round's head */
 
 struct bars {
 	const struct o2_case_setup *asked;
@@ -28,7 +28,7 @@ static bool is_wrong(const struct bars *bars, uint32_t event)
 	return false;
 }
 
-/* The event behind the last one of the round that begins with `first`. */
+/* The index behind the last event of the round that begins at `first`. */
 static uint32_t end_of(const struct bars *bars, uint32_t first)
 {
 	uint32_t end = first;
@@ -38,7 +38,7 @@ static uint32_t end_of(const struct bars *bars, uint32_t first)
 	return end;
 }
 
-/* Where what an event acquired is released; `end`: it is not. */
+/* The event that releases what event `from` acquired; `end`: none. */
 static uint32_t release_of(const struct bars *bars, uint32_t from, uint32_t end)
 {
 	uint32_t i = from + 1;
@@ -49,7 +49,7 @@ static uint32_t release_of(const struct bars *bars, uint32_t from, uint32_t end)
 	return i;
 }
 
-/* What was acquired, or was to be. */
+/* Draw the bar of an acquisition, also of a failed one. */
 static void put_bar(const struct bars *bars, uint32_t i, uint32_t first, uint32_t end, int y)
 {
 	const struct o2_impl_setup_event *event = &bars->found->event[i];

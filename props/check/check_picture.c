@@ -7,13 +7,13 @@
 #include "props/scenario/scenario_io.h"
 
 /*
- * A picture for the question of a single stage: its memory becomes one side of a transfer (both sides, for
- * rdma_plan), the other side is memory without gaps, and `explain` draws that.
+ * A picture for the question of a single stage: its memory becomes one side of a transfer (both sides for
+ * rdma_plan), the other side is memory without gaps, and `explain` draws that transfer.
  */
 
 #define PAGE O2_SCENARIO_PAGE_BYTES
 
-/* A stretch of device addresses. */
+/* A range of device addresses. */
 struct stretch {
 	uint64_t addr;
 	uint32_t length;
@@ -50,7 +50,7 @@ static int by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Device pages get numbers in their order: neighbours stay neighbours, and others stay apart. */
+/* Number device pages in ascending order: adjacent pages get adjacent numbers, others do not. */
 static uint32_t number_of(const uint64_t *pages, uint32_t count, uint64_t page)
 {
 	uint32_t number = 1;
@@ -61,7 +61,7 @@ static uint32_t number_of(const uint64_t *pages, uint32_t count, uint64_t page)
 	return number;
 }
 
-/* A list of addresses as pieces of numbered pages.  whole: a stretch may not leave its page. */
+/* Convert address ranges to pieces of numbered pages.  whole: no range may leave its page. */
 static bool set_stretches(struct o2_scenario_side *side, const struct stretch *stretch, uint32_t count,
 			  bool whole, uint64_t *page_addr)
 {
@@ -103,7 +103,7 @@ static bool set_stretches(struct o2_scenario_side *side, const struct stretch *s
 	return true;
 }
 
-/* A scatter list as it stands. */
+/* Copy a scatter list. */
 static bool set_list(struct o2_scenario_side *side, const struct o2_sg_list *list)
 {
 	memset(side, 0, sizeof(*side));
@@ -130,7 +130,7 @@ static bool from_sg(const struct o2_case_sg *asked, struct o2_scenario *scenario
 		scenario->source.nob = buffer->nob;
 		return true;
 	}
-	/* Virtual addresses: the pages that they lead to. */
+	/* For virtual addresses: the pages behind them. */
 	return o2_sg_build(buffer, &asked->memory.space, asked->max_entries, &list, NULL) == 0 &&
 	       set_list(&scenario->source, &list);
 }
@@ -160,7 +160,7 @@ static bool from_reg(const struct o2_case_reg *asked, struct o2_scenario *scenar
 	side->mode = request->mode;
 	side->iova = request->mode == O2_REG_PHYS ? request->iova : 0;
 	if (request->mode == O2_REG_USER) {
-		/* A range of virtual addresses, or two that do not join up. */
+		/* One range of virtual addresses, or two that are not adjacent. */
 		const uint64_t nob = side->nob;
 		const uint64_t first = request->contiguous ? nob : (nob + 1) / 2;
 
@@ -230,7 +230,7 @@ bool o2_check_scenario_at(const struct o2_case *asked, struct o2_scenario *scena
 		set_plain(&scenario->sink, scenario->source.nob);
 	if (scenario->source.nob == 0)
 		set_plain(&scenario->source, scenario->sink.nob);
-	/* What a scenario has to be is known to its reader. */
+	/* The reader of scenarios checks that this one is valid. */
 	object = o2_scenario_to_json(scenario);
 	made = object != NULL && o2_scenario_from_json(object, scenario, &error) == 0;
 	json_decref(object);

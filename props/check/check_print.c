@@ -7,10 +7,10 @@
 #include "props/check/check.h"
 #include "props/check/check_view.h"
 
-/* A result as a table and findings for a terminal. */
+/* A result as a table and a list of findings, for a terminal. */
 
 #define NAME_BYTES     24u
-#define QUESTION_BYTES 600u /* of a question that are shown */
+#define QUESTION_BYTES 600u /* bytes of a question that are shown */
 
 static const char *colour(bool color, const char *code)
 {
@@ -46,7 +46,7 @@ static void print_cell(const json_t *stage, bool color, FILE *out)
 		cell, colour(color, PLAIN));
 }
 
-/* The end of a long name tells more than its beginning. */
+/* Shorten a long name to its end, which tells more than its beginning. */
 static const char *short_name(const char *name)
 {
 	const size_t length = strlen(name);
@@ -54,7 +54,7 @@ static const char *short_name(const char *name)
 	return length > NAME_BYTES ? name + length - NAME_BYTES : name;
 }
 
-/* Stages down, implementations across. */
+/* Print stages as rows and implementations as columns. */
 static void print_table(const json_t *list, bool color, FILE *out)
 {
 	const json_t *first = json_object_get(json_array_get(list, 0), "stages");
@@ -115,7 +115,7 @@ static void print_finding(const json_t *finding, bool color, FILE *out)
 		fprintf(out, "    in C       %s\n", o2_view_text(finding, "reproducer"));
 }
 
-/* One more difference that a cause above brings about. */
+/* Print one more difference with the same cause. */
 static void print_further(const json_t *finding, FILE *out)
 {
 	fprintf(out, "    also       %s, %s: reference %s, implementation %s (%" PRIu64 " cases)\n",
@@ -125,7 +125,7 @@ static void print_further(const json_t *finding, FILE *out)
 	fprintf(out, "      replay   %s\n", o2_view_text(finding, "replay"));
 }
 
-/* What the profile does not ask for: whoever relies on it should know what that is. */
+/* Print what the profile does not demand: whoever relies on it should know. */
 static void print_accepted(const json_t *one, FILE *out)
 {
 	const json_t *accepted = json_object_get(one, "accepted");
@@ -147,7 +147,7 @@ static void print_accepted(const json_t *one, FILE *out)
 	fputc('\n', out);
 }
 
-/* Causes of the earlier result that are not there any more. */
+/* Print causes of the earlier result that are gone. */
 static void print_gone(const json_t *one, bool color, FILE *out)
 {
 	const json_t *item;
@@ -229,7 +229,7 @@ static uint64_t asked_by(const json_t *one)
 	return sum;
 }
 
-/* What an answer, a name or a file says makes no lines of its own. */
+/* Replace control characters in texts of answers, names and files, so that they cannot add lines. */
 static void make_plain(json_t *value)
 {
 	const char *key;

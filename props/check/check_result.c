@@ -9,7 +9,7 @@
 #include "props/check/check_picture.h"
 #include "props/check/check_strip.h"
 
-/* What a run found out as JSON: the one source of the table, the page and the JUnit file. */
+/* The result of a run as JSON, from which the table, the page and the JUnit file are made. */
 
 bool o2_check_counts(const struct o2_check_options *options, const struct o2_check_finding *finding)
 {
@@ -100,7 +100,7 @@ static json_t *stages_to_json(const struct o2_check_options *options, const stru
 	return array;
 }
 
-/* The picture of a transfer; of a single stage, that of a transfer with its memory. */
+/* Add the picture of a transfer; for a single stage, of a transfer with its memory. */
 static void add_picture(const struct o2_check_finding *finding, json_t *object)
 {
 	struct o2_case *asked = malloc(sizeof(*asked));
@@ -120,7 +120,7 @@ static void add_picture(const struct o2_check_finding *finding, json_t *object)
 	free(scenario);
 }
 
-/* What the implementation's answer is like, beside the reference's: null where a picture shows nothing. */
+/* Add pictures of the implementation's answer beside the reference's; null if there is nothing to show. */
 static void add_answers(const struct o2_check_finding *finding, json_t *object)
 {
 	struct o2_check_both *both = calloc(1, sizeof(*both));
@@ -138,7 +138,7 @@ static json_t *finding_to_json(const struct o2_check_options *options, const str
 {
 	const struct o2_check_finding *finding = &subject->finding[index];
 	const uint32_t known = finding->difference.known;
-	/* What has no form is null; a finding it is all the same. */
+	/* A question without a JSON form is null; the finding is kept. */
 	json_t *object = json_pack(
 		"{s:i, s:b, s:s, s:o, s:s, s:s, s:s, s:b, s:s?, s:I, s:I, s:o, s:o, s:o, s:o, s:O?, s:O, "
 		"s:O?, s:O}",
@@ -174,7 +174,7 @@ static json_t *finding_to_json(const struct o2_check_options *options, const str
 	return object;
 }
 
-/* Rules of the stages that were asked which no case broke: what a clean run says nothing about. */
+/* Rules of the asked stages that no case broke, so that a clean run says nothing about them. */
 static json_t *unmet_rules(const struct o2_check_subject *subject)
 {
 	json_t *array = json_array();
@@ -190,7 +190,7 @@ static json_t *unmet_rules(const struct o2_check_subject *subject)
 	return array;
 }
 
-/* Kinds of questions of stages that were asked, of which none was answered. */
+/* Kinds of questions, of asked stages, that got no answer at all. */
 static json_t *unanswered_kinds(const struct o2_check_subject *subject)
 {
 	char text[O2_CHECK_KIND_BYTES];
@@ -202,7 +202,7 @@ static json_t *unanswered_kinds(const struct o2_check_subject *subject)
 	return array;
 }
 
-/* What the profile does not ask for, where the implementation goes another way than the reference. */
+/* Cases that differ from the reference where the profile does not demand equality. */
 static json_t *accepted_risks(const struct o2_check_options *options, const struct o2_check_subject *subject)
 {
 	json_t *broken = json_array();
@@ -230,7 +230,7 @@ static bool agrees(const struct o2_check_options *options, const struct o2_check
 	return true;
 }
 
-/* Cause by cause, in the order of the checks' table; what stands for a cause comes before the rest of it. */
+/* Findings by cause, in the order of the table of checks; the finding that stands for its cause comes first. */
 static json_t *findings_to_json(const struct o2_check_options *options,
 				const struct o2_check_subject *subject, uint32_t *causes)
 {

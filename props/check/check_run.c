@@ -9,7 +9,7 @@
 #include "oracle/flavour.h"
 #include "props/check/check_internal.h"
 
-/* Answers that come too late before a stage is given up.  Of questions that crash it most are left out. */
+/* Late answers before a stage is given up.  For crashes, check_steer.h leaves out most questions instead. */
 #define HANGS_LIMIT 8u
 
 struct o2_check_finding *o2_check_finding_of(struct o2_check_subject *subject, enum o2_stage stage,
@@ -22,7 +22,7 @@ struct o2_check_finding *o2_check_finding_of(struct o2_check_subject *subject, e
 	return NULL;
 }
 
-/* Is there room for one more cause of this check?  Where each case has its own, some show what all are. */
+/* May the check have one more cause?  If each case has its own cause, a few examples are enough. */
 static bool has_room(struct o2_check_run *run, enum o2_check_id check)
 {
 	const struct o2_check_subject *subject = run->subject;
@@ -36,7 +36,7 @@ static bool has_room(struct o2_check_run *run, enum o2_check_id check)
 }
 
 /*
- * Is it worth to look closer?  The first time; and once more if a case that can be shrunk comes after one that
+ * Is the difference worth following? Yes when it is new; and once more if this case can be shrunk and the kept one
  * cannot.
  */
 static bool is_news(struct o2_check_run *run, const struct o2_check_item *item,
@@ -67,7 +67,7 @@ static bool is_news(struct o2_check_run *run, const struct o2_check_item *item,
 	return shrinkable && !finding->shrinkable;
 }
 
-/* What the reference's answer asks for: a refusal by this rule, or a result. */
+/* Count what the reference's answer tests: a refusal by a rule, or a result. */
 static void count_met(struct o2_check_run *run, const struct o2_case *asked)
 {
 	enum o2_check_id rule;
@@ -76,7 +76,7 @@ static void count_met(struct o2_check_run *run, const struct o2_case *asked)
 	if (run->expected->kind != O2_ANSWER_REFUSED)
 		return;
 	rule = o2_check_find(run->expected->refusal.name);
-	/* Several stages decode messages: what they meet on the way says nothing of msg_decode itself. */
+	/* Several stages decode messages; refusals there do not count as tests of msg_decode. */
 	if (rule == O2_CHECKS || asked->stage == O2_STAGE_TRANSFER ||
 	    (asked->stage >= O2_STAGES_1 && (!o2_check_stage(rule, &stage) || stage != asked->stage)))
 		return;
@@ -93,7 +93,7 @@ void o2_check_ask(struct o2_check_run *run, struct o2_case *const *asked, uint32
 		run->rc = rc;
 }
 
-/* Each hang costs its time limit: from some number on the stage is not asked any more. */
+/* Count a hang.  As each costs the time limit, the stage is given up after HANGS_LIMIT. */
 static void count_hang(struct o2_check_run *run, enum o2_stage stage, const struct o2_answer *answer)
 {
 	struct o2_check_subject *subject = run->subject;
@@ -161,7 +161,7 @@ static void flavour_answered(void *context, uint32_t index, const struct o2_answ
 	takes[index] = answer->kind == O2_ANSWER_RESULT;
 }
 
-/* Before the first message: which flavours of checksum it takes. */
+/* Ask, before the first message, which flavours of checksum the implementation accepts. */
 static void ask_flavour(struct o2_check_run *run, struct o2_case *const *asked, uint32_t count)
 {
 	struct o2_host *host = run->subject->host;
@@ -279,11 +279,11 @@ static void draw_all(struct o2_check_run *run)
 
 	for (uint64_t i = 0; run->rc == 0 && (options->cases == 0 || i < options->cases); i++) {
 		if (i % 256 == 0) {
-			/* However short the time is, something is asked. */
+			/* Ask at least one question, however short the time is. */
 			if (options->seconds > 0 && i > 0 &&
 			    o2_monotonic_seconds() - run->start - run->following >= options->seconds)
 				break;
-			/* A process tells by leaving that it does not have a stage. */
+			/* A process says that it lacks a stage by exiting, so the list may have become shorter. */
 			count = open_stages(run, stages);
 		}
 		if (count == 0)

@@ -15,22 +15,22 @@
 #define FLOW_FORM     "o2ref/flow/input"
 #define ROUNDS	      8u
 
-/* A list in a form, and the number beside it that counts its bytes. */
+/* How a number beside a list in a form counts the bytes of the list. */
 enum total {
-	TOTAL_SUM,    /* owner's nob is the sum of the lengths */
-	TOTAL_WINDOW, /* offset and nob of the owner choose bytes of the list */
-	TOTAL_SHARED, /* the form's nob is at most the sum of either list */
-	TOTAL_NONE,   /* a conversation: elements are events, and have no length */
+	TOTAL_SUM,    /* nob of the owner is the sum of the lengths */
+	TOTAL_WINDOW, /* offset and nob of the owner select bytes of the list */
+	TOTAL_SHARED, /* nob of the form is at most the sum of either list */
+	TOTAL_NONE,   /* elements are events and have no length */
 };
 
 struct list {
 	const char *form;
-	const char *owner; /* NULL: the form itself; "a.b": member b of member a */
+	const char *owner; /* object with the list; NULL: the form itself; "a.b": member b of member a */
 	const char *array;
-	const char *start[2]; /* where an element begins: the one of the two that it has */
+	const char *start[2]; /* start of an element: it has one of these two members */
 	const char *length;
 	enum total total;
-	const char *offset; /* of the window */
+	const char *offset; /* member with the offset of the window */
 };
 
 static const struct list lists[] = {
@@ -49,10 +49,10 @@ static const struct list lists[] = {
 	{SCENARIO_FORM, "sink", "pieces", {"base", "offset"}, "len", TOTAL_WINDOW, "offset_bytes"},
 };
 
-/* Numbers that are simpler when they are lower. */
+/* A number that is simpler when it is lower. */
 struct lone {
 	const char *form;
-	const char *owner; /* as above */
+	const char *owner; /* as in struct list */
 	const char *name;
 	uint64_t least;
 };
@@ -79,22 +79,22 @@ struct simplify {
 	const char *form;
 	o2_differs_fn differs;
 	void *context;
-	uint32_t left; /* times to ask */
+	uint32_t left; /* questions left */
 	bool changed;
 };
 
-/* One way to make a copy of the question smaller, by a value. */
+/* A change of a copy of the question by a value: of element lengths, or of one number. */
 struct edit {
-	const struct list *list; /* lengths of elements first..first + count - 1, to the value at most; or */
-	const struct lone *number; /* this number, to the value */
+	const struct list *list;   /* limit elements first..first + count - 1 to the value; or, if NULL, */
+	const struct lone *number; /* set this number to the value */
 	size_t first;
 	size_t count;
-	bool keep_end; /* take from the front of an element */
+	bool keep_end; /* shorten an element at its front */
 };
 
 /* --- numbers --- */
 
-/* An integer, or a string "0x...". */
+/* The value of an integer, or of a string "0x...". */
 static uint64_t number_of(const json_t *object, const char *name)
 {
 	const json_t *member = json_object_get(object, name);
@@ -144,9 +144,9 @@ static uint64_t less(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* --- sums that have to stay right --- */
+/* --- keep sums right --- */
 
-/* As many bytes too many as there were, so that what is too short stays so. */
+/* Keep the number of bytes that exceed the room, so that a list that is too short remains so. */
 static uint64_t settled(uint64_t nob, uint64_t room_before, uint64_t room_after)
 {
 	const uint64_t excess = nob > room_before ? nob - room_before : 0;
@@ -154,7 +154,7 @@ static uint64_t settled(uint64_t nob, uint64_t room_before, uint64_t room_after)
 	return less(nob, room_after + excess);
 }
 
-/* from_front: what is gone lay in front of the window, as far as it can. */
+/* from_front: the removed bytes were before the window, as far as possible. */
 static void settle_window(const struct list *list, const json_t *before, json_t *after, bool from_front)
 {
 	json_t *owner = owner_of(after, list->owner);
@@ -203,9 +203,9 @@ static void settle(const struct simplify *s, json_t *after, bool from_front)
 		settle_shared(s->form, s->question, after);
 }
 
-/* --- attempts --- */
+/* --- trying changes --- */
 
-/* Ask a changed copy; it becomes the question when it differs still.  Takes ownership. */
+/* Ask a changed copy; if it still differs, it becomes the question.  Takes ownership of the copy. */
 static bool take(struct simplify *s, json_t *copy)
 {
 	bool taken = false;
@@ -224,7 +224,7 @@ static bool take(struct simplify *s, json_t *copy)
 	return true;
 }
 
-/* The copy with its sums put right: one way, and if that is another, the other way.  Takes ownership. */
+/* Correct the sums of the copy and ask it; if that fails, correct them the other way.  Takes ownership. */
 static bool attempt(struct simplify *s, json_t *copy)
 {
 	json_t *other = json_deep_copy(copy);
@@ -270,7 +270,7 @@ static bool apply(struct simplify *s, const struct edit *edit, uint64_t value)
 	return attempt(s, copy);
 }
 
-/* The lowest value that will do, between one that is hoped for and one that does. */
+/* Find the lowest value that still differs, from `least` to `most`, which does differ. */
 static void search(struct simplify *s, const struct edit *edit, uint64_t least, uint64_t most)
 {
 	if (most <= least || apply(s, edit, least))
@@ -287,7 +287,7 @@ static void search(struct simplify *s, const struct edit *edit, uint64_t least, 
 
 /* --- passes --- */
 
-/* Runs of elements, long ones first, from the end; of events also pairs: what one does the next may undo. */
+/* Remove runs of elements, long runs first, from the end.  Events may cancel out, so try all runs up to 4. */
 static void drop_elements(struct simplify *s, const struct list *list)
 {
 	const bool pairs = list->total == TOTAL_NONE;
@@ -307,7 +307,7 @@ static void drop_elements(struct simplify *s, const struct list *list)
 	}
 }
 
-/* All elements at once, then each: its front stays, or its end. */
+/* Shorten all elements at once, then each; first keep their fronts, then their ends. */
 static void shorten_elements(struct simplify *s, const struct list *list)
 {
 	const size_t count = json_array_size(array_of(s->question, list));

@@ -24,7 +24,7 @@ const json_t *o2_check_since_findings(const json_t *old, size_t place)
 	return json_object_get(json_array_get(json_object_get(old, "implementations"), place), "findings");
 }
 
-/* Offsets and lines of a crash change with each build: the function in which it was stays. */
+/* Offsets and lines of a crash change with each build, so only the function is compared. */
 static bool same_place(const json_t *a, const json_t *b)
 {
 	const char *x = json_string_value(json_array_get(json_object_get(a, "backtrace"), 0));
@@ -52,7 +52,7 @@ static bool is_among(const json_t *finding, const json_t *findings)
 	return false;
 }
 
-/* A cause is among others when one of its findings is. */
+/* Is one of the cause's findings among the others? */
 static bool cause_is_among(uint64_t cause, const json_t *findings, const json_t *others)
 {
 	const json_t *finding;
@@ -75,7 +75,7 @@ static const json_t *stage_of(const json_t *one, const char *name)
 	return NULL;
 }
 
-/* Was anything answered in the stage?  Else nobody knows whether what was there is gone. */
+/* Was anything answered in the stage?  If not, nobody knows whether an earlier cause is gone. */
 static bool was_answered(const json_t *one, const char *name)
 {
 	const json_t *stage = stage_of(one, name);

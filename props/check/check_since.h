@@ -7,23 +7,23 @@
 #include <stddef.h>
 
 /*
- * A result held against an earlier one: which causes are new, the same, or gone (docs/oracle.md, "Then and
- * now").  Both are of form "o2ref/check_result"; implementations are paired in the order in which they are.
+ * Compare a result with an earlier one: which causes are new, the same, or gone (docs/oracle.md, "Then and now").
+ * Both have the form "o2ref/check_result"; implementations are paired by their index.
  */
 
-/* Read an earlier result from a file; the caller's.  NULL with a line in text. */
+/* Read an earlier result from a file.  The caller owns it.  NULL: failed, with a line in text. */
 json_t *o2_check_since_read(const char *path, char *text, size_t text_bytes);
 
-/* Findings of an implementation in an earlier result, by its place; NULL: it has none of that place. */
+/* Findings of the implementation at index `place` of an earlier result; NULL: there is no such index. */
 const json_t *o2_check_since_findings(const json_t *old, size_t place);
 
 /*
- * Write into a result what became of each cause: "since" into its findings, "gone" into its implementations,
- * "since" into itself.
+ * Write into the result what became of each cause: "since" into each finding, "gone" into each implementation,
+ * "since" into the result itself.
  */
 void o2_check_since(json_t *result, const json_t *old, const char *path);
 
-/* Is there a cause that counts and is new? */
+/* Does the result have a new cause that counts? */
 bool o2_check_since_has_new(const json_t *result);
 
 #endif

@@ -6,11 +6,11 @@
 #include "wire/layout.h"
 #include "wire/msg_type.h"
 
-#define ENOUGH 24u  /* questions of a kind, from which on it is known */
-#define SELDOM 16u  /* answered one in so many: not worth it */
-#define TRIES  512u /* of those that would be left out, one in so many is asked */
+#define ENOUGH 24u  /* questions of a kind before it is judged */
+#define SELDOM 16u  /* judged hopeless if less than one in so many is answered */
+#define TRIES  512u /* of the questions to leave out, one in so many is asked */
 
-/* --- what a question is like --- */
+/* --- the features of a question --- */
 
 uint8_t o2_steer_size(uint64_t n)
 {
@@ -141,7 +141,7 @@ static void features_of(const struct o2_case *asked, uint8_t *f)
 	}
 }
 
-/* --- what became of its like --- */
+/* --- counting and leaving out --- */
 
 void o2_steer_note(struct o2_steer *steer, const struct o2_case *asked, bool answered)
 {

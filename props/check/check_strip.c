@@ -7,18 +7,18 @@
 
 #include "oracle/compare.h"
 
-#define SIDE 104.0 /* from one side's bars to the next one's */
+#define SIDE 104.0 /* distance from one side's bars to the next */
 #define TOP  44.0
 
-/* Where the bytes of both answers are.  Large: on the heap. */
+/* Where both answers put the bytes.  Large: allocate it on the heap. */
 struct strip {
 	const struct o2_check_both *both;
 	struct o2_comparison comparison;
 	struct o2_error_map map;
-	struct o2_stream right[2]; /* from, to */
+	struct o2_stream right[2]; /* reference's; from, to */
 };
 
-/* How many bytes from here on lie one behind the other, at *place. */
+/* Contiguous bytes from `byte` on, which begin at *place. */
 static uint64_t run_at(const struct o2_stream *stream, uint64_t byte, uint64_t *place)
 {
 	uint32_t i = 0;
@@ -31,7 +31,7 @@ static uint64_t run_at(const struct o2_stream *stream, uint64_t byte, uint64_t *
 	return (i + 1 < stream->count ? stream->run[i + 1].start : stream->nob) - byte;
 }
 
-/* The bytes from `byte` on that have one fate. */
+/* Number of bytes from `byte` on that have the same fate. */
 static uint64_t fate_at(const struct o2_stream *right, const struct o2_stream *found, uint64_t byte,
 			enum o2_strip_fate *fate, uint64_t *should, uint64_t *is)
 {
@@ -161,7 +161,7 @@ static void draw(const struct strip *s, FILE *out)
 	fputs("</svg>", out);
 }
 
-/* The places of both answers' bytes; false when they are the same. */
+/* Collect where both answers put the bytes; false: at the same places. */
 static bool compare(struct strip *s)
 {
 	const struct o2_check_both *both = s->both;
@@ -170,11 +170,11 @@ static bool compare(struct strip *s)
 	c->map = &s->map;
 	if (both->expected.kind != O2_ANSWER_RESULT || both->found.kind != O2_ANSWER_RESULT)
 		return false;
-	/* What is not written, but sent, would be told as lost. */
+	/* A message that is sent, not written, would look like lost bytes. */
 	if (both->asked.stage == O2_STAGE_RDMA_CHAIN &&
 	    !o2_chain_writes(&both->asked.chain, &both->found.chain, &c->exact.rdma))
 		return false;
-	/* With itself: an answer that is broken early leaves the other one's bytes unlooked-at. */
+	/* Compare the reference with itself first: a comparison with a broken answer stops early. */
 	o2_compare_answers(c, &both->asked, &both->expected, &both->expected);
 	s->right[0] = c->found_from;
 	s->right[1] = c->found_to;

@@ -10,29 +10,29 @@
 #include "wire/layout.h"
 
 /*
- * A message as it is posted: the bytes that its gather entries yield, entry by entry, held against those that have
- * to arrive.  The reference may copy what the implementation gathers: places are not compared, bytes are.
+ * A posted message: the bytes of its gather entries, entry by entry, compared with those that must arrive. Only
+ * bytes are compared, not addresses, as the reference may copy what the implementation gathers.
  */
 
 #define TOP    44.0
-#define ENTRY  18.0 /* a line about an entry */
-#define SHOWN  6u   /* such lines */
+#define ENTRY  18.0 /* height of a text line about an entry */
+#define SHOWN  6u   /* most text lines */
 #define HEIGHT (TOP + 2 * O2_STRIP_BAR + 34.0)
 
-/* What both answers gather.  Large: on the heap. */
+/* What both answers gather.  Large: allocate it on the heap. */
 struct gathered {
 	const struct o2_case_send *asked;
 	const struct o2_answer_send *answer[2]; /* the reference's, the implementation's */
-	struct o2_answer_bytes right, found;	/* found: as far as a message goes */
-	bool none[O2_MSG_BYTES];		/* the entry yields no such byte */
-	uint64_t over;				/* bytes beyond all that a message holds */
+	struct o2_answer_bytes right, found;	/* found: at most as long as a message */
+	bool none[O2_MSG_BYTES];		/* the entry provides no such byte */
+	uint64_t over;				/* bytes beyond the end of a message */
 	bool sum_is_right;
-	bool unmapped[O2_SEND_SGE]; /* the entry leads into memory that the device does not have */
+	bool unmapped[O2_SEND_SGE]; /* the entry names memory that the device does not have */
 	struct o2_stream stream;
 	uint64_t bytes[O2_STRIP_FATES];
 };
 
-/* As many bytes of an entry as a message has room for, behind `begin`. */
+/* How many bytes of an entry fit into a message behind `begin`. */
 static uint32_t part_of(const struct o2_impl_gather *sge, uint32_t begin)
 {
 	const uint32_t room = O2_MSG_BYTES - begin;
@@ -52,7 +52,7 @@ static void gather(struct gathered *g)
 						    g->found.bytes + *nob, &unmapped);
 
 		g->unmapped[i] = got == answer->sge[i].length && unmapped != O2_CHECKS;
-		/* Its place is red; the sum is not, because of it. */
+		/* A missing byte is red.  Use the right value, so that the sum does not become wrong too. */
 		for (uint32_t k = *nob + got; k < *nob + part; k++) {
 			g->none[k] = true;
 			g->found.bytes[k] = g->right.bytes[k];
@@ -62,7 +62,7 @@ static void gather(struct gathered *g)
 	}
 }
 
-/* The sum is that of the bytes that are there, whichever they are. */
+/* Check the sum over the bytes that exist, even if they are wrong. */
 static void look_at_sum(struct gathered *g)
 {
 	const struct o2_msg *msg = &g->asked->msg;
@@ -96,7 +96,7 @@ static void count(struct gathered *g)
 	g->bytes[O2_STRIP_TOO_MANY] += g->over;
 }
 
-/* --- what is drawn --- */
+/* --- drawing --- */
 
 static void put_gathered_from(const struct gathered *g, const struct o2_impl_gather *sge, FILE *out)
 {
@@ -106,7 +106,7 @@ static void put_gathered_from(const struct gathered *g, const struct o2_impl_gat
 		sge->addr, sge->lkey);
 }
 
-/* A stretch of one entry that has one fate. */
+/* Draw a range of an entry whose bytes have one fate. */
 static void put_stretch(const struct gathered *g, uint32_t entry, uint32_t first, uint32_t end,
 			enum o2_strip_fate fate, FILE *out)
 {
@@ -176,7 +176,7 @@ static void put_should(const struct gathered *g, double y, double scale, FILE *o
 	}
 }
 
-/* A line in red about the entries themselves; out NULL: it is only counted. */
+/* Write a line in red about an entry.  out NULL: only count it. */
 static void put_line(double y, uint32_t *lines, const char *text, FILE *out)
 {
 	if (out != NULL)

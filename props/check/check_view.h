@@ -8,17 +8,15 @@
 
 #include <jansson.h>
 
-/*
- * Members of a result, for its views: a terminal's, JUnit's and the page's.  What is missing is "", 0, false.
- */
+/* Members of a result, for its views (terminal, JUnit, HTML page).  A missing member reads as "", 0 or false. */
 const char *o2_view_text(const json_t *object, const char *key);
 uint64_t o2_view_number(const json_t *object, const char *key);
 bool o2_view_flag(const json_t *object, const char *key);
 
-/* "new", "the same", or "": there is no earlier result. */
+/* "new", "the same", or "" if there is no earlier result. */
 const char *o2_view_since(const json_t *finding);
 
-/* "; shrunk from ... to ...", when a finding was. */
+/* Write "; shrunk from ... to ..." if the finding was shrunk. */
 void o2_view_shrunk(const json_t *finding, FILE *out);
 
 #endif

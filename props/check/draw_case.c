@@ -5,20 +5,20 @@
 #include "props/scenario/draw.h"
 #include "props/stage/codec.h"
 
-/* Cases of every stage: messages and whole transfers are made from the cases of the properties. */
+/* Cases of every stage; messages and whole transfers come from the generators of the properties. */
 
 #define BUS_BASE     UINT64_C(0x240000000)
-#define VIRTUAL_BASE UINT64_C(0x7f8000000000) /* where a process might have its pages */
-#define VIEW_BASE    UINT64_C(0x7f0000000000) /* of the first view; the others follow */
+#define VIRTUAL_BASE UINT64_C(0x7f8000000000) /* a typical place for pages of a process */
+#define VIEW_BASE    UINT64_C(0x7f0000000000) /* of the first view; others follow it */
 #define VIEW_STRIDE  UINT64_C(0x100000000)
 #define SOURCE_KEY   0x51u
 #define SINK_KEY     0x52u
 
-/* Weights of "as bytes, not as a message that was changed". */
+/* Weights of "raw bytes, not a changed message". */
 #define RAW_NO	31u
 #define RAW_YES 1u
 
-/* Options of such a case. */
+/* Option bits of a case of raw bytes. */
 #define RAW_REQUIRE  1u
 #define RAW_ANY_LND  2u
 #define RAW_TOLERATE 4u
@@ -74,7 +74,7 @@ static void draw_encode(struct o2_choice *c, struct o2_case_msg_encode *drawn)
 		memcpy(drawn->payload, codec.payload, sizeof(drawn->payload));
 		drawn->msg.u.immediate.payload = drawn->payload;
 	}
-	/* A caller's mistakes that no other implementation can be handed. */
+	/* Reject caller's mistakes that cannot be passed to another implementation. */
 	if (!legal_options(&drawn->options) || codec.msg.order > O2_BIG_ENDIAN ||
 	    codec.msg.cksum_flavour > O2_CKSUM_UNVERIFIED)
 		o2_choice_reject(c);
@@ -97,7 +97,7 @@ size_t o2_choices_of_decode(const struct o2_case_msg_decode *asked, uint8_t *cho
 	const uint32_t n = asked->length_bytes < most ? asked->length_bytes : most;
 	const struct o2_wire_options *options = &asked->options;
 
-	choices[0] = RAW_NO; /* the smallest number that means yes */
+	choices[0] = RAW_NO; /* the smallest number that means raw bytes */
 	choices[1] = (uint8_t)((options->require_checksum ? RAW_REQUIRE : 0u) |
 			       (options->any_lnd ? RAW_ANY_LND : 0u) |
 			       (options->tolerate_immediate_checksum ? RAW_TOLERATE : 0u) |
@@ -110,7 +110,7 @@ size_t o2_choices_of_decode(const struct o2_case_msg_decode *asked, uint8_t *cho
 
 /* --- whole transfers --- */
 
-/* The arena's views, which are the same in every process: made once. */
+/* The views of the arena, created once; they are the same in every process. */
 static const struct o2_arena *arena(void)
 {
 	static struct o2_arena made;
@@ -125,7 +125,7 @@ void o2_draw_prepare(void)
 	(void)arena();
 }
 
-/* The part of a view in which the pieces lie: a question says no more than it must. */
+/* Give only the part of the view with the pieces: a question holds no more than needed. */
 static void put_view(const struct o2_scenario_side *side, const uint32_t *pages,
 		     struct o2_case_buffer *memory)
 {
@@ -213,7 +213,7 @@ bool o2_case_of_scenario(const struct o2_scenario *scenario, struct o2_case *dra
 {
 	struct o2_case_transfer *transfer = &drawn->transfer;
 
-	/* A variant of mode fmr that a request cannot ask for. */
+	/* per_segment is a variant of mode fmr that a request cannot express. */
 	if (scenario->source.per_segment || scenario->sink.per_segment)
 		return false;
 	drawn->stage = O2_STAGE_TRANSFER;
@@ -224,7 +224,7 @@ bool o2_case_of_scenario(const struct o2_scenario *scenario, struct o2_case *dra
 	       o2_case_of_side(&scenario->sink, O2_SINK, &transfer->node[O2_SINK]);
 }
 
-/* Ranges begin on page boundaries, whatever the page size: a question that is not so cannot be asked. */
+/* Do all ranges begin on page boundaries?  Otherwise the question cannot be asked. */
 static bool ranges_are_aligned(const struct o2_address_space *space)
 {
 	for (uint32_t i = 0; i < space->nranges; i++)
@@ -233,7 +233,7 @@ static bool ranges_are_aligned(const struct o2_address_space *space)
 	return true;
 }
 
-/* Pages, virtual addresses, or a list as long as a table: committed choices begin with the number of one. */
+/* Draw pages, virtual addresses, or a list as long as a table.  Committed choices begin with this number. */
 static void draw_sg(struct o2_choice *c, struct o2_case_sg *drawn)
 {
 	static const uint32_t kinds[] = {O2_DRAW_SG_KIOV_WEIGHT, O2_DRAW_SG_IOV_WEIGHT, 1};
@@ -289,7 +289,7 @@ void o2_draw_case(struct o2_choice *c, enum o2_stage stage, struct o2_case *draw
 		break;
 	case O2_STAGE_RDMA_PLAN:
 		o2_draw_rdma(c, &drawn->rdma);
-		/* More than an array holds cannot be asked. */
+		/* More fragments than the array holds cannot be asked. */
 		if (drawn->rdma.source.rd_nfrags > O2_MAX_FRAGS || drawn->rdma.sink.rd_nfrags > O2_MAX_FRAGS)
 			o2_choice_reject(c);
 		break;

@@ -4,7 +4,7 @@
 #include "props/scenario/draw.h"
 #include "wire/msg.h"
 
-/* Chains: writes as rdma_plan is asked about, and a DONE in its slot. */
+/* Chains: writes drawn as for rdma_plan, and a DONE message in its slot. */
 
 #define SLOT_BASE UINT64_C(0x380000000)
 #define SLOT_KEY  0x53u

@@ -7,14 +7,14 @@
 #include "wire/bytes.h"
 #include "wire/layout.h"
 
-/* Requests, answers and rejects: mostly legal, with limits near those of the node that gets them. */
+/* Requests, answers and rejects: mostly legal, with limits near those of the receiving node. */
 
 #define OWN_NID	  UINT64_C(0x50000c0a80a01)
 #define PEER_NID  UINT64_C(0x50000c0a80a02)
 #define OWN_LIFE  UINT64_C(0x5a1b2c3d4e5f6)
 #define PEER_LIFE UINT64_C(0x5aabbccddeeff)
 
-/* A figure near the one that bounds it; seldom 0, or anything. */
+/* Draw a number near its limit; seldom 0, or any number up to `most`. */
 static uint32_t draw_near(struct o2_choice *c, uint32_t limit, uint32_t most)
 {
 	static const uint32_t kinds[] = {8, 6, 3, 1, 1};
@@ -136,7 +136,7 @@ static uint32_t draw_reject(struct o2_choice *c, struct o2_impl_connect_in *in, 
 	return o2_draw_bool(c, 1, 1) ? O2_REJECT_PRIVATE_BYTES : O2_REJECT_BYTES;
 }
 
-/* Cut off, with a byte changed, with LNet's magic, or padded as connection managers do. */
+/* Spoil bytes: cut them, change one, set LNet's magic, or pad them as connection managers do. */
 static uint32_t spoil(struct o2_choice *c, uint8_t *bytes, uint32_t length)
 {
 	static const uint32_t kinds[] = {12, 2, 2, 1, 1};

@@ -6,7 +6,7 @@
 #include "props/stage/codec.h"
 #include "wire/layout.h"
 
-/* Messages of all kinds; mostly answers to what is waited for, that say something near what was asked for. */
+/* Messages of all kinds; mostly answers to a pending request, with values close to what was asked for. */
 
 #define COOKIE UINT64_C(0x1122334455667788)
 
@@ -50,7 +50,7 @@ static void draw_completion(struct o2_choice *c, const struct o2_impl_deliver_in
 		msg->u.completion.ibcm_status = -(int32_t)o2_draw(c, 133);
 }
 
-/* Any message, legal or not; what it answers may be waited for. */
+/* Draw any message, legal or not; a request that it answers may be pending. */
 static void draw_any(struct o2_choice *c, struct o2_case_deliver *drawn)
 {
 	static struct o2_codec_case codec;

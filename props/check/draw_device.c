@@ -4,9 +4,9 @@
 #include "props/check/draw_stage.h"
 #include "wire/msg.h"
 
-/* Devices that have each capability or not, and limits near what connections need of them. */
+/* Devices with or without each capability, and with limits near what connections need. */
 
-/* Requests and entries: more than any connection needs, few, or about what this one needs. */
+/* Draw a number of work requests or entries: more than any connection needs, few, or about what this one needs. */
 static uint32_t draw_room(struct o2_choice *c, uint32_t needed)
 {
 	static const uint32_t kinds[] = {4, 6, 2};
@@ -53,7 +53,7 @@ static void draw(struct o2_choice *c, struct o2_case *asked)
 	drawn->max_sge = o2_draw_bool(c, 4, 1) ? o2_draw_limit(c, O2_MAX_WRQ_SGE) : O2_MAX_WRQ_SGE;
 	drawn->peer_tx_credits = o2_draw_bool(c, 2, 1) ? o2_draw_limit(c, O2_MAX_QUEUE_DEPTH) : 0;
 	drawn->concurrent_sends = o2_draw_bool(c, 1, 1) ? o2_draw_limit(c, 2 * O2_MAX_QUEUE_DEPTH) : 0;
-	/* As many as the largest of the two figures takes. */
+	/* What this connection needs at most, unless one of the numbers is far out of range. */
 	needed = drawn->queue_depth < 600 && drawn->max_frags < 600
 			 ? 2 * drawn->queue_depth * (drawn->max_frags + 3)
 			 : 1000;

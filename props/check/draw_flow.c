@@ -4,9 +4,9 @@
 #include "props/check/draw_stage.h"
 #include "wire/msg_type.h"
 
-/* Conversations over a connection: what its state allows, mostly; now and then a peer that breaks the rules. */
+/* Conversations over a connection: mostly what its state allows; now and then a peer that breaks the rules. */
 
-/* Types by weight. */
+/* Message types with their weights. */
 struct bag {
 	uint32_t count;
 	uint32_t weight[10];
@@ -40,7 +40,7 @@ static uint32_t draw_queued(struct o2_choice *c, const struct o2_flow_end *end)
 	return draw_from(c, &bag);
 }
 
-/* What an honest peer can send; nothing: count 0. */
+/* What an honest peer can send; count 0: nothing. */
 static struct bag arrivals(const struct o2_flow_end *end)
 {
 	const struct o2_credits *credits = &end->credits;
@@ -59,7 +59,7 @@ static struct bag arrivals(const struct o2_flow_end *end)
 	return bag;
 }
 
-/* Credits that it owes: not those of a PUT_REQ that it has acknowledged and whose PUT_DONE is to come. */
+/* Credits that the peer owes, without those of a PUT_REQ that it acknowledged and whose PUT_DONE is pending. */
 static uint32_t owed_to(const struct o2_flow_end *end)
 {
 	uint32_t kept = end->peer_acks, spent = end->credits.queue_depth - end->credits.credits;
@@ -79,7 +79,7 @@ static void draw_arrival(struct o2_choice *c, const struct o2_flow_end *end, str
 	event->credits = (uint32_t)o2_draw(c, most);
 }
 
-/* What breaks the rules. */
+/* Draw an event that breaks the rules. */
 static void draw_breach(struct o2_choice *c, const struct o2_flow_end *end, struct o2_impl_flow_event *event)
 {
 	const struct o2_credits *credits = &end->credits;
@@ -94,7 +94,7 @@ static void draw_breach(struct o2_choice *c, const struct o2_flow_end *end, stru
 	case 1:
 		event->credits = credits->queue_depth - credits->credits + 1;
 		break;
-	case 2: /* is one if the peer has no credit */
+	case 2: /* a breach only if the peer has no credit */
 		break;
 	default:
 		event->type = o2_draw_bool(c, 1, 1) ? O2_MSG_CONNREQ : O2_MSG_CONNACK;
@@ -142,7 +142,7 @@ static void draw_terms(struct o2_choice *c, struct o2_case_flow *drawn)
 	const uint32_t least = o2_min_queue_depth(version);
 	uint32_t depth, mark;
 
-	/* A low depth is soon at its bounds. */
+	/* Prefer a low depth, which reaches its bounds soon. */
 	depth = least + (uint32_t)o2_draw(c, o2_draw_bool(c, 3, 1) ? O2_IMPL_FLOW_DEPTH - least : 3);
 	mark = o2_flow_least_mark(depth);
 	drawn->ibm_version = version;

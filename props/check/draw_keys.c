@@ -3,11 +3,11 @@
 #include "props/check/draw_stage.h"
 #include "reg/pool/pool_frd.h"
 
-/* Conversations with a key: what its state allows, mostly; now and then a post of which some is not accepted. */
+/* Conversations with a key: mostly what its state allows; now and then a post that is partly not accepted. */
 
 #define LOW_BYTES 0x100u
 
-/* What an event leads to in most states; where it is not allowed the conversation ends, as it is refused. */
+/* Update the state for an event.  Where it is not allowed, the reference refuses: the conversation ends. */
 static void follow(struct o2_frd_key *key, const struct o2_impl_key_event *event)
 {
 	struct o2_frd_chain chain = {0};
@@ -38,7 +38,7 @@ static void follow(struct o2_frd_key *key, const struct o2_impl_key_event *event
 	}
 }
 
-/* Weights of map, post, complete, unmap, flush, by state: with a source under invalidate last as with others. */
+/* Weights of map, post, complete, unmap, flush, by state; the same for a source under invalidate last. */
 static const uint32_t weights[O2_FRD_STATES][5] = {
 	[O2_FRD_FRESH] = {1, 0, 0, 0, 0},	  [O2_FRD_PREPARED] = {0, 6, 0, 2, 1},
 	[O2_FRD_IDLE_PREPARED] = {1, 0, 0, 0, 0}, [O2_FRD_LIVE] = {0, 3, 3, 3, 1},
@@ -55,7 +55,7 @@ static uint32_t draw_kind(struct o2_choice *c, const struct o2_frd_key *key)
 		return (uint32_t)o2_draw(c, 4);
 	for (uint32_t i = 0; i < 5; i++)
 		weight[i] = weights[key->state][i];
-	/* What is alive has to die first; what is not bound cannot. */
+	/* Under invalidate last, invalidate a live key before unmap; an unbound key cannot be invalidated. */
 	if (last && (key->state == O2_FRD_LIVE || (key->state == O2_FRD_SPENT && key->registered)))
 		weight[O2_IMPL_KEY_UNMAP] = 0;
 	if (last && key->state == O2_FRD_SPENT && !key->registered)
@@ -63,7 +63,7 @@ static uint32_t draw_kind(struct o2_choice *c, const struct o2_frd_key *key)
 	return (uint32_t)o2_draw_weighted(c, weight, 5);
 }
 
-/* Both keys of a region begin with the same low byte; near its end it wraps soon. */
+/* Draw the low byte that both keys of a region begin with; sometimes near its end, so that it wraps soon. */
 static uint32_t draw_low(struct o2_choice *c)
 {
 	return o2_draw_bool(c, 2, 1) ? 0xff - (uint32_t)o2_draw(c, 3) : (uint32_t)o2_draw(c, 0xff);
@@ -102,7 +102,7 @@ static void draw(struct o2_choice *c, struct o2_case *asked)
 
 	*drawn = (struct o2_case_keys){.order = o2_draw_bool(c, 2, 1)};
 	drawn->lkey = LOW_BYTES + draw_low(c);
-	/* Some devices give one key for both. */
+	/* Some devices have one key for both lkey and rkey. */
 	drawn->rkey = drawn->lkey + (o2_draw_bool(c, 3, 1) ? 0 : LOW_BYTES);
 	o2_frd_init(&key,
 		    drawn->order == O2_IMPL_INVALIDATE_LAST ? O2_FRD_INVALIDATE_LAST

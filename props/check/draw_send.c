@@ -9,8 +9,8 @@
 #include "wire/msg_type.h"
 
 /*
- * Messages as they are posted: IMMEDIATEs with a payload of up to what a message holds, in memory as transfers
- * have it, and messages of all other types.
+ * Messages to post: IMMEDIATEs with a payload of up to what a message holds, in the same kinds of memory as
+ * transfers, and messages of all other types.
  */
 
 #define SLOT_BASE   UINT64_C(0x380000000)
@@ -42,7 +42,7 @@ static void draw_immediate(struct o2_choice *c, struct o2_msg *msg)
 		hdr->msg.put.match_bits = o2_draw(c, UINT64_MAX);
 }
 
-/* Any message that can be posted, legal or not. */
+/* Draw any message that can be posted, legal or not. */
 static void draw_other(struct o2_choice *c, struct o2_case_send *drawn)
 {
 	static struct o2_codec_case codec;
@@ -59,7 +59,7 @@ static void draw_other(struct o2_choice *c, struct o2_case_send *drawn)
 	drawn->memory.memory.buffer.nob = 0;
 }
 
-/* What the peer takes: mostly all, else about as much as this payload needs. */
+/* Draw the capacity of the peer: mostly the largest, else about what this payload needs. */
 static uint32_t draw_room(struct o2_choice *c, uint64_t nob)
 {
 	static const uint32_t kinds[] = {6, 2, 1, 1};
@@ -97,7 +97,7 @@ static void draw(struct o2_choice *c, struct o2_case *asked)
 	drawn->max_sge = (uint32_t)o2_draw_range(c, 1, o2_draw_bool(c, 7, 1) ? O2_MAX_WRQ_SGE : 5);
 	slot = o2_draw(c, 255);
 	drawn->slot_addr = SLOT_BASE + slot * O2_MSG_BYTES;
-	/* One region over all memory has one key. */
+	/* Mode global: one region covers all memory, so there is one key. */
 	drawn->slot_lkey = drawn->memory.mode == O2_REG_GLOBAL ? drawn->memory.key : SLOT_KEY;
 	o2_draw_max_pages(c, &drawn->memory);
 }

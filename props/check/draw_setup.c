@@ -4,7 +4,7 @@
 #include "props/check/check_steer.h"
 #include "props/check/draw_stage.h"
 
-/* Set-ups: small ones mostly, and failures at each place of them, the last ones and those behind as well. */
+/* Set-ups, mostly small ones, that fail at any place, including the last ones and places behind them. */
 
 static uint32_t draw_size(struct o2_choice *c, uint32_t least)
 {
@@ -24,7 +24,7 @@ static void draw(struct o2_choice *c, struct o2_case *drawn)
 	setup->tx_count = draw_size(c, 1);
 	setup->pool_size = draw_size(c, 1);
 	setup->error = errors[o2_draw(c, 3)];
-	/* What the reference acquires, and as much again: others may need more. */
+	/* Twice what the reference acquires, as other implementations may need more. */
 	most = 2 * (7 + 2 * setup->queue_depth + setup->tx_count + setup->pool_size);
 	do {
 		struct o2_impl_setup_round *round = &setup->round[setup->count++];

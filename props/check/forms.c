@@ -36,7 +36,7 @@
 	ENTRY(SHORT, "form_without_memory")
 
 enum situation {
-	OF_STAGE, /* and the other stages behind it */
+	OF_STAGE, /* the other stages follow in their order */
 	LAST_OF_STAGE = OF_STAGE + O2_STAGES - 1,
 	SITUATION_LIST(O2_SITUATION_ID) SITUATIONS,
 };
@@ -67,7 +67,7 @@ static void fail(struct o2_forms_run *run, struct o2_report *report, const char 
 
 /* --- questions --- */
 
-/* What was written is read as the same question. */
+/* Check that a written question is read back unchanged. */
 static void check_question(struct o2_forms_run *run, const json_t *form, struct o2_report *report)
 {
 	struct o2_error error = {0};
@@ -88,8 +88,8 @@ static void check_question(struct o2_forms_run *run, const json_t *form, struct 
 }
 
 /*
- * A changed one is refused by its field, or is what it says.  A conversation is refused by what cannot happen in
- * it, whatever leads there.
+ * Check that a changed question is refused by the name of its field, or read as what it says. For a conversation
+ * the refusal may name a later event that has become impossible.
  */
 static void check_changed_question(struct o2_forms_run *run, const json_t *form, struct o2_report *report)
 {
@@ -158,14 +158,14 @@ static void check_answer(struct o2_forms_run *run, const json_t *form, struct o2
 	}
 }
 
-/* Several answers are right there: what they have in common is compared, and a change may leave that as it was. */
+/* Stages with several right answers: only what these share is compared, so a change may go unnoticed. */
 static bool is_free(enum o2_stage stage)
 {
 	return stage == O2_STAGE_REG_PLAN || stage == O2_STAGE_RDMA_PLAN || stage == O2_STAGE_TRANSFER ||
 	       stage == O2_STAGE_RDMA_CHAIN || stage == O2_STAGE_SEND_PLAN || stage == O2_STAGE_SETUP;
 }
 
-/* What two refusals must agree in: what one of them leaves open is no difference. */
+/* Do two refusals differ in what they both state?  What one of them leaves open is no difference. */
 static bool refusals_differ(const struct o2_forms_run *run)
 {
 	const struct o2_answer_refusal *e = &run->expected.refusal;
@@ -181,14 +181,14 @@ static bool refusals_differ(const struct o2_forms_run *run)
 	if (stage == O2_STAGE_TRANSFER)
 		return f->where != O2_WHERE_NOT_SAID && e->where != f->where;
 	if (ops != NULL && ops->index == O2_CHECKS)
-		return false; /* which entry it is about is not asked */
+		return false; /* the index of an entry is not compared */
 	if (same_rule && e->index != O2_NO_INDEX && f->index != O2_NO_INDEX && e->index != f->index)
 		return true;
 	return stage == O2_STAGE_MSG_DECODE && e->cost != O2_COST_NOT_SAID && f->cost != O2_COST_NOT_SAID &&
 	       e->cost != f->cost;
 }
 
-/* What the question says of a registration need not be said again, and is not believed (docs/oracle.md). */
+/* Members that the question also has: answers may omit them, and their values are ignored (docs/oracle.md). */
 static bool is_implied(const struct o2_form_change *change)
 {
 	static const char *const implied[] = {"mode", "side", "page_bytes"};
@@ -199,10 +199,10 @@ static bool is_implied(const struct o2_form_change *change)
 	return false;
 }
 
-/* Where, what was expected, and what is there, which is another. */
+/* Does each difference name its place, what was expected, and what was found? */
 static bool says_what_differs(const struct o2_comparison *comparison, enum o2_stage stage)
 {
-	/* Of a piece or a region the length may be right where it lies elsewhere; of work requests no number is. */
+	/* A piece or region may have its length at a wrong place.  For work requests the numbers must differ. */
 	const bool numbers = stage == O2_STAGE_RDMA_PLAN || stage == O2_STAGE_RDMA_CHAIN;
 
 	for (uint32_t i = 0; i < comparison->count; i++) {
@@ -249,7 +249,7 @@ static void judge_read_answer(struct o2_forms_run *run, const json_t *before, co
 	json_decref(written);
 }
 
-/* "x is 4, limit 4": what is said to be wrong is not what is allowed. */
+/* "x is 4, limit 4" cannot be: the number called wrong must not be an allowed one. */
 static bool is_true(const char *text)
 {
 	const char *is = strstr(text, " is "), *allowed = strstr(text, ", limit ");
@@ -287,7 +287,7 @@ static void check_case(struct o2_forms_run *run, struct o2_choice *choice, struc
 	json_t *question = o2_case_to_json(&run->asked);
 	json_t *answer, *changed;
 
-	if (question == NULL) /* the form cannot say it */
+	if (question == NULL) /* a question that the form cannot express */
 		return;
 	check_question(run, question, report);
 	if (!report->failed && o2_form_change(choice, question, &run->change))
@@ -308,8 +308,8 @@ static void check_case(struct o2_forms_run *run, struct o2_choice *choice, struc
 }
 
 /*
- * Cases that are about no whole form, behind the stages of version 1; those of version 2 follow, so that seeds
- * keep their meaning when one is added.
+ * Cases without a whole form. They follow the stages of version 1; the stages of version 2 come after them, so that
+ * seeds keep their meaning when a stage is added.
  */
 enum part {
 	REFUSED_ONLY = O2_STAGES_1,
@@ -337,7 +337,7 @@ static void waits(struct o2_forms_run *run, struct o2_choice *choice, struct o2_
 	run->tally.seen[WAITS] += o2_forms_check_flow_waits(run, choice, report);
 }
 
-/* Of some it is counted that they were looked at. */
+/* Situations that are counted when a part was checked. */
 static const struct {
 	void (*check)(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report);
 	enum situation seen;

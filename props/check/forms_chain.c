@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Chains whose last work request, the message, is another: what is said of it, whole (docs/oracle.md, "A chain").  And a
- * message that is gathered from more pieces. */
+/* Chains with a wrong message, and what must be reported (docs/oracle.md, "A chain"); more gather entries. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,7 +33,7 @@ static void add(struct dues *dues, const char *list, uint32_t index, const char 
 	dues->count++;
 }
 
-/* One entry of those that there are, which has what the question says. */
+/* Predict the differences: the message must have one valid gather entry, as in the question. */
 static void foretell(const struct o2_case_chain *asked, const struct o2_answer_chain *found,
 		     struct dues *dues)
 {
@@ -59,7 +58,7 @@ static void change(struct o2_choice *c, struct o2_answer_chain *found)
 	struct o2_impl_gather *sge = &found->sge[found->nsge - 1];
 
 	switch (o2_draw(c, 7)) {
-	case 0: /* the first one that is not there */
+	case 0: /* the first entry that does not exist */
 		last->first_sge = found->nsge;
 		break;
 	case 1:
@@ -71,7 +70,7 @@ static void change(struct o2_choice *c, struct o2_answer_chain *found)
 	case 3:
 		last->num_sge = 2 * (uint32_t)o2_draw(c, 1);
 		break;
-	case 4: /* it is not there any more */
+	case 4: /* the entry is missing */
 		found->nsge--;
 		break;
 	case 5:
@@ -85,7 +84,7 @@ static void change(struct o2_choice *c, struct o2_answer_chain *found)
 	}
 }
 
-/* One that is signaled, and should not be, or the other way round: its place; none: nwr. */
+/* Flip `signaled` of one work request.  Returns its index; nwr: none. */
 static uint32_t change_signaled(struct o2_choice *c, struct o2_answer_chain *found)
 {
 	uint32_t at;
@@ -118,7 +117,7 @@ static void check_signaled(const struct o2_forms_run *run, uint32_t changed, str
 		o2_report_fail(report, "forms/chain", "nothing is said of %s", field);
 }
 
-/* Cut one of the message's pieces in two, up to so many more: the bytes are the same. */
+/* Split one of the message's pieces in two, up to `times` times; the bytes stay the same. */
 static void cut_pieces(struct o2_choice *c, struct o2_answer_send *found, uint32_t times)
 {
 	for (; times > 0 && found->nsge > 0 && found->nsge < O2_SEND_SGE; times--) {
@@ -137,7 +136,7 @@ static void cut_pieces(struct o2_choice *c, struct o2_answer_send *found, uint32
 	}
 }
 
-/* No more pieces than a work request may have, and at least one. */
+/* A work request may have at most so many pieces, and must have at least one. */
 static void check_pieces(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report)
 {
 	struct o2_answer_send *found = &run->found.send;
@@ -180,7 +179,7 @@ void o2_forms_check_chain(struct o2_forms_run *run, struct o2_choice *choice, st
 	for (uint32_t i = 0; i < run->comparison.count; i++) {
 		const struct o2_difference *item = &run->comparison.item[i];
 
-		/* For a source that no caller has it stands under the check of those. */
+		/* If no caller has the source, the difference is reported under the check for such sources. */
 		if (strcmp(o2_check_name(item->check), CHECK) != 0 &&
 		    strncmp(item->cause, CHECK ":", sizeof(CHECK)) != 0)
 			continue;

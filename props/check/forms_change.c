@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "props/check/forms.h"
 
-/* Changes of JSON that know nothing of what it means. */
+/* Changes of JSON that do not depend on its meaning. */
 
 /* --- another value --- */
 
@@ -23,7 +23,7 @@ static json_int_t other_number(struct o2_choice *c, json_int_t was)
 	return pick < 4 ? was - (was != INT64_MIN) : edges[pick - 4];
 }
 
-/* A character is another: mostly the last one. */
+/* Change one character, mostly the last one. */
 static json_t *other_character(struct o2_choice *c, const char *was)
 {
 	size_t at = strlen(was) - 1;
@@ -65,7 +65,7 @@ static json_t *other_text(struct o2_choice *c, const char *was)
 		return other_character(c, was);
 	if (length == 0 || length >= sizeof(text) || o2_draw_bool(c, 1, 1))
 		return json_string(texts[o2_draw(c, sizeof(texts) / sizeof(texts[0]) - 1)]);
-	/* A character is another, or there is one more or one less. */
+	/* Change a character, or add or remove one. */
 	snprintf(text, sizeof(text), "%s", was);
 	switch (o2_draw(c, 2)) {
 	case 0:
@@ -81,7 +81,7 @@ static json_t *other_text(struct o2_choice *c, const char *was)
 
 static json_t *other_type(struct o2_choice *c, const json_t *was)
 {
-	/* An object without members is one that lost them, which may be legal. */
+	/* An object without members would be one that lost them, which may be legal. */
 	switch (o2_draw(c, json_is_object(was) ? 5 : 6)) {
 	case 0:
 		return json_null();
@@ -100,7 +100,7 @@ static json_t *other_type(struct o2_choice *c, const json_t *was)
 	}
 }
 
-/* As many elements as there may be, or about; those that are new are like the last one. */
+/* Resize an array, mostly to about its limit; new elements are copies of the last one. */
 static json_t *resized(struct o2_choice *c, const json_t *was)
 {
 	static const size_t counts[] = {0,  1,	2,  3,	4,  7,	 8,   9,   15,	16,  17,
@@ -131,14 +131,14 @@ static json_t *other_value(struct o2_choice *c, const json_t *was)
 	return other_type(c, was);
 }
 
-/* --- where --- */
+/* --- choosing the place --- */
 
 static bool has_members(const json_t *value)
 {
 	return json_object_size(value) > 0 || json_array_size(value) > 0;
 }
 
-/* Half of the time a member that has members itself, where there is one: what lies deep is met as well. */
+/* Half of the time pick a member that has members, if there is one, so that deep values are changed too. */
 static size_t pick_member(struct o2_choice *c, json_t *object)
 {
 	size_t deep = 0, i = 0, pick;
@@ -158,7 +158,7 @@ static size_t pick_member(struct o2_choice *c, json_t *object)
 	return 0;
 }
 
-/* The child that was drawn, and its name on the path. */
+/* Step to the drawn child, and append its name to the path. */
 static json_t *step(struct o2_choice *c, json_t *at, struct o2_form_change *change)
 {
 	size_t pick;
@@ -221,7 +221,7 @@ bool o2_form_change(struct o2_choice *choice, json_t *form, struct o2_form_chang
 		at = step(choice, parent, change);
 	} while (at != NULL && change->steps < O2_FORM_PATH && (json_is_object(at) || json_is_array(at)) &&
 		 o2_draw_bool(choice, 1, 6));
-	if (at == NULL) { /* nothing in there: it is changed itself */
+	if (at == NULL) { /* nothing is inside: change the value itself */
 		if (change->steps == 0)
 			return false;
 		at = parent;
@@ -253,9 +253,9 @@ json_t *o2_form_at(const json_t *form, const struct o2_form_change *change)
 	return walk(form, change, change->steps);
 }
 
-/* --- what became of it --- */
+/* --- comparing with what was read --- */
 
-/* Of the members, whose order and repetitions say nothing. */
+/* Is the member a set, in which order and repetitions do not matter? */
 static bool is_set(const char *key)
 {
 	return strcmp(key, "unmapped") == 0;
@@ -284,7 +284,7 @@ bool o2_form_number(const json_t *value, uint64_t *number)
 	return json_is_integer(value) || (text != NULL && strncmp(text, "0x", 2) == 0);
 }
 
-/* Numbers may be written with more digits than they need, and lengths in two ways. */
+/* A number may be written with leading zeros, and a length as an integer or as digits. */
 static bool equal_values(const json_t *a, const json_t *b)
 {
 	uint64_t one, other;
@@ -292,7 +292,7 @@ static bool equal_values(const json_t *a, const json_t *b)
 	return json_equal(a, b) || (o2_form_number(a, &one) && o2_form_number(b, &other) && one == other);
 }
 
-/* A set of numbers: one that is named twice is there once. */
+/* Equal sets of numbers; a repeated number counts once. */
 static bool equal_sets(const json_t *a, const json_t *b)
 {
 	for (int side = 0; side < 2; side++) {
@@ -311,7 +311,7 @@ static bool equal_sets(const json_t *a, const json_t *b)
 	return true;
 }
 
-/* depth: steps of the change's path that lead here; UINT32_MAX: it is elsewhere. */
+/* depth: steps of the change's path that lead to this value; UINT32_MAX: it is not on the path. */
 static bool agrees(const json_t *written, const json_t *read, const struct o2_form_change *change,
 		   uint32_t depth)
 {

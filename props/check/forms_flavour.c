@@ -32,7 +32,7 @@ static uint32_t sum_of(const uint8_t *bytes, uint64_t nob, bool is_signed)
 	return sum == 0 ? 1 : sum;
 }
 
-/* A NOOP that is right, with the sum of that flavour and of no other. */
+/* The question is a correct NOOP whose checksum is right in that flavour only. */
 static void check_question(struct o2_forms_run *run, struct o2_choice *c, struct o2_report *report)
 {
 	const bool is_signed = o2_draw_bool(c, 1, 1);
@@ -66,7 +66,7 @@ static void check_taken(struct o2_choice *c, struct o2_report *report)
 		must(report, "of-none", flavour == O2_CKSUM_NONE);
 }
 
-/* The bytes of the question. */
+/* The encoded bytes in the question. */
 static uint8_t *bytes_of(struct o2_case *asked, uint64_t *length)
 {
 	if (asked->stage == O2_STAGE_MSG_DECODE) {
@@ -78,7 +78,7 @@ static uint8_t *bytes_of(struct o2_case *asked, uint64_t *length)
 	return asked->stage == O2_STAGE_CONNECT ? asked->connect.bytes : asked->deliver.bytes;
 }
 
-/* A refusal that another flavour explains: of a message whose sum is right in the one that it does not know. */
+/* A refusal is explained by the flavour if the message's checksum is right in the flavour that is not known. */
 static void check_explained(struct o2_forms_run *run, struct o2_choice *c, struct o2_report *report)
 {
 	static const enum o2_stage stages[] = {O2_STAGE_MSG_DECODE, O2_STAGE_CONNECT, O2_STAGE_DELIVER};

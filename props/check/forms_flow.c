@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Conversations of which one thing is another than it must be: what is said of it (docs/oracle.md, "The flow of a connection"). */
+/* Conversations with one wrong detail, and its report (docs/oracle.md, "The flow of a connection"). */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 #define WORDS 80u
 
-/* Several checks may fit, or several reasons: joined by "|"; a text of NULL is any. */
+/* The expected report.  checks, fields: alternatives joined by "|"; NULL: any. */
 struct said {
 	const char *checks, *fields;
 	char expected[WORDS], found[WORDS];
@@ -22,7 +22,7 @@ struct said {
 struct subject {
 	struct o2_choice *c;
 	const struct o2_case_flow *asked;
-	uint32_t at; /* event */
+	uint32_t at; /* index of the event */
 	const struct o2_impl_flow_event *event;
 	struct o2_impl_flow_step *step;
 	struct said said;
@@ -64,7 +64,7 @@ static void name(char text[WORDS], const struct o2_impl_flow_message *message)
 		snprintf(text, WORDS, "%s of event %" PRIu32, type_name(message->type), message->of);
 }
 
-/* --- one change each; false: there is nothing to change here --- */
+/* --- one change each; false: it cannot be made at this event --- */
 
 static bool fewer_credits(struct subject *s)
 {
@@ -91,12 +91,12 @@ static bool more_credits(struct subject *s)
 	s->said.checks = "flow/credits|credits/over-owed";
 	s->said.fields = "message[].credits, more|ibm_credits";
 	numbers(&s->said, right, message->credits);
-	/* The judge knows what may be owed at most. */
+	/* The judge states an upper bound for credits, which is another number. */
 	s->said.any_expected = true;
 	return true;
 }
 
-/* docs/oracle.md: what an arrival without credits changes for NOOPs is looked at when its receive is posted again. */
+/* docs/oracle.md: a NOOP after an arrival without credits may wait until the receive is reposted. */
 static bool may_wait(const struct o2_impl_flow_event *event)
 {
 	return event->kind == O2_IMPL_FLOW_RECEIVE && event->credits == 0;
@@ -191,7 +191,7 @@ static bool noop_more(struct subject *s)
 	return true;
 }
 
-/* --- what is said --- */
+/* --- checking the report --- */
 
 static bool is_one_of(const char *text, const char *list)
 {
@@ -205,7 +205,7 @@ static bool is_one_of(const char *text, const char *list)
 	return false;
 }
 
-/* A rule of the judge has a number for its limit, or none. */
+/* A rule of the judge expects "none", or a number as the limit. */
 static bool has_its_limit(const struct o2_difference *item)
 {
 	return strncmp(o2_check_name(item->check), "flow/", 5) == 0 || strcmp(item->expected, "none") == 0 ||
@@ -227,7 +227,7 @@ static bool is_said(const struct subject *s, const struct o2_difference *item)
 	       strcmp(item->found, s->said.found) == 0;
 }
 
-/* What cannot happen where nothing has happened yet is no question. */
+/* An event that cannot happen before anything else makes the question invalid. */
 static void check_impossible(struct o2_forms_run *run, struct o2_choice *c, struct o2_report *report)
 {
 	static const char *const events[] = {"sent", "repost"};
@@ -265,7 +265,7 @@ void o2_forms_check_flow(struct o2_forms_run *run, struct o2_choice *c, struct o
 	run->found.kind = run->expected.kind;
 	run->found.flow = run->expected.flow;
 	run->found.conduct.check = O2_CHECKS;
-	/* The first place from there on that has something to change. */
+	/* Take the first event from s.at on where the change can be made. */
 	s.at = (uint32_t)o2_draw(c, s.asked->count - 1);
 	for (; s.at < s.asked->count; s.at++) {
 		s.event = &s.asked->event[s.at];
@@ -292,8 +292,8 @@ void o2_forms_check_flow(struct o2_forms_run *run, struct o2_choice *c, struct o
 }
 
 /*
- * The peer sends, and gets nothing but NOOPs: soon a third one waits until it has used a credit that came with one
- * of the others.
+ * The peer sends and gets only NOOPs. Soon a third NOOP must wait until the peer has used a credit that an earlier
+ * one returned.
  */
 static void draw_one_way(struct o2_choice *c, struct o2_case *asked)
 {
@@ -326,7 +326,7 @@ static void draw_one_way(struct o2_choice *c, struct o2_case *asked)
 	}
 }
 
-/* A conversation that ends with a NOOP which is not sent: nothing is said where it may wait, and there alone. */
+/* Leave out the NOOP at the end of a conversation: a difference must be reported unless the NOOP may wait. */
 bool o2_forms_check_flow_waits(struct o2_forms_run *run, struct o2_choice *c, struct o2_report *report)
 {
 	struct o2_case_flow *asked = &run->asked.flow;

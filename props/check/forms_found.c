@@ -6,7 +6,7 @@
 #include "props/scenario/draw.h"
 #include "wire/msg_type.h"
 
-/* What is said of an encoded message with a wrong byte, and of conduct: which check, where, and in which words. */
+/* Reports about an encoded message with a wrong byte, and about conduct: the check, the place, and the words. */
 
 static void fail(const struct o2_comparison *comparison, const char *what, const char *expected,
 		 struct o2_report *report)
@@ -22,7 +22,7 @@ static void fail(const struct o2_comparison *comparison, const char *what, const
 
 /* --- encoded bytes --- */
 
-/* Bytes of the LNet header that each of LNet's types uses (docs/wire.md, "LNet header"). */
+/* Bytes of the LNet header that each LNet type uses (docs/wire.md, "LNet header"). */
 static uint32_t used_of_lnet(uint32_t type)
 {
 	static const uint32_t used[] = {32 + 28, 32 + 40, 32 + 36, 32 + 16};
@@ -30,7 +30,7 @@ static uint32_t used_of_lnet(uint32_t type)
 	return type < 4 ? used[type] : 32;
 }
 
-/* The field of a byte, by docs/wire.md. */
+/* The check of a byte's field, by docs/wire.md. */
 const char *o2_forms_check_at(const struct o2_msg *msg, uint32_t at)
 {
 	const uint8_t type = msg->ibm_type;
@@ -53,7 +53,7 @@ const char *o2_forms_check_at(const struct o2_msg *msg, uint32_t at)
 	return at < 56 ? "wire/encode/cookie" : "wire/encode/status";
 }
 
-/* The part of the body that a byte is in, where it is not a field by itself: the cause names it. */
+/* The part of the body with this byte, if it is not a field of its own: the cause names it. */
 static const char *part_at(const struct o2_msg *msg, uint32_t at)
 {
 	if (o2_msg_lnet_hdr(msg) != NULL && at >= 48 && at < 120)
@@ -70,7 +70,7 @@ static bool is_of(const struct o2_difference *item, const char *check)
 	return strcmp(o2_check_name(item->check), check) == 0;
 }
 
-/* The one that was foretold, of a NID perhaps as one that is only folded; beside it the checksum alone. */
+/* Expect one difference, the predicted one (for a NID perhaps "nid-folded"), besides those of the checksum. */
 static void check_byte(const struct o2_forms_run *run, uint32_t at, const char *check,
 		       struct o2_report *report)
 {
@@ -140,7 +140,7 @@ void o2_forms_check_encoded(struct o2_forms_run *run, struct o2_choice *choice, 
 
 /* --- conduct --- */
 
-/* Words and numbers; the second text has "#" in place of each number. */
+/* Draw words and numbers; in the second text, "#" replaces each number. */
 static void draw_words(struct o2_choice *c, char *text, char *bare, size_t bytes)
 {
 	static const char *const words[] = {"it", "printed", "bytes:", "(at", "zero)", "0x", "grows,"};
@@ -185,7 +185,7 @@ static void draw_fault(struct o2_choice *c, struct said *said)
 	}
 }
 
-/* Both are told, or the first alone where the second is of the same check for the same reason. */
+/* Expect both reports, or only the first if the second has the same check and reason. */
 void o2_forms_check_conduct(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report)
 {
 	struct said said[2] = {{.fault = &run->found.conduct}, {.fault = &run->found.fault}};

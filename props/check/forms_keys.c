@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lives of a key of which a step is another: what a device then knows, and what is said of it (docs/oracle.md). */
+/* Lives of a key with one wrong step: what a device knows, and what must be reported (docs/oracle.md). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,13 +18,13 @@ struct foretold {
 	struct said said[MOST];
 };
 
-/* The one key that the device admits, and what it was handed in one step. */
+/* A device that admits one key, and what was posted to it in the last step. */
 struct device {
 	bool alive, over, early;
 	uint32_t key, messages;
-	uint32_t region[2]; /* the keys of its region */
-	bool window;	    /* only what is alive may be invalidated */
-	const char *broken; /* by an invalidate of a key that cannot be, which it was; NULL: it is not */
+	uint32_t region[2]; /* the two keys of its region */
+	bool window;	    /* only the key that is alive may be invalidated */
+	const char *broken; /* the first impossible invalidate of the step, described; NULL: none */
 	uint32_t by;
 };
 
@@ -45,7 +45,7 @@ static void look_at_invalidate(struct device *device, uint32_t key)
 static void take(struct device *device, const struct o2_impl_key_event *event,
 		 const struct o2_impl_key_step *step)
 {
-	/* The one that fails, and what is behind it, does not get there. */
+	/* The request that fails, and those behind it, do not reach the device. */
 	const uint32_t fails = event->fails_at == 0 ? UINT32_MAX : event->fails_at - 1;
 
 	device->over = device->early = false;
@@ -78,7 +78,7 @@ static void take(struct device *device, const struct o2_impl_key_event *event,
 	}
 }
 
-/* Of those with one check and one cause the first is told. */
+/* Only the first of several reports with one check and one cause is kept. */
 static struct said *add(struct foretold *foretold, const char *check, const char *cause)
 {
 	struct said *said = &foretold->said[foretold->count];
@@ -186,7 +186,7 @@ static void foretell_step(struct foretold *foretold, uint32_t index, const struc
 	}
 }
 
-/* --- what is drawn --- */
+/* --- drawing --- */
 
 static void change(struct o2_choice *c, struct o2_answer_keys *answer)
 {
@@ -201,7 +201,7 @@ static void change(struct o2_choice *c, struct o2_answer_keys *answer)
 	case 1: /* one request fewer */
 		step->count -= step->count > 0;
 		break;
-	case 2: /* or more, a second message too */
+	case 2: /* one more request, which may be a second message */
 		if (step->count < O2_IMPL_KEY_REQUESTS)
 			step->request[step->count++] = (struct o2_impl_key_request){
 				.op = (uint32_t)number, .key = answer->step[0].published};
@@ -213,7 +213,7 @@ static void change(struct o2_choice *c, struct o2_answer_keys *answer)
 		if (number < step->count)
 			request->op = (uint32_t)key % 3;
 		break;
-	default: /* another number of steps, which no answer has */
+	default: /* a wrong number of steps, which no answer has */
 		answer->count -= number == 0;
 	}
 }

@@ -10,24 +10,24 @@
 #include "props/scenario/draw.h"
 
 /*
- * Each list that a shared object may fill, at its limit (o2ref/impl.h): what it is told of the room, where that
- * ends, and what is read of an answer that has one element less, as many, or one more than that.  And where the
- * question ends that it is asked.
+ * Each list that a shared object may fill, at its limit (o2ref/impl.h): the capacity that the object is told, where
+ * the array ends, and how an answer with one element less, just as many, or one more is read. Also: where the
+ * question ends in memory.
  */
 
 #define POISON	0xa5
 #define FRAGS	257u
 #define MESSAGE 4096u
-#define GATHER	(FRAGS * 32u) /* entries of all work requests */
+#define GATHER	(FRAGS * 32u) /* gather entries of all work requests */
 
 struct row {
 	enum o2_stage stage;
-	uint8_t type; /* of the message that has it; 0: any */
+	uint8_t type; /* type of message that has the list; 0: any */
 	const char *name;
-	size_t pointer_at, count_at, capacity_at; /* in the out struct */
+	size_t pointer_at, count_at, capacity_at; /* offsets in the out struct */
 	bool wide;				  /* capacity and count have 64 bits */
 	uint32_t count_bits;
-	uint32_t element_bytes, limit; /* 0: what the question says */
+	uint32_t element_bytes, limit; /* limit 0: the question gives it */
 };
 
 #define LIST(STAGE, TYPE, NAME, STRUCT, POINTER, COUNT, CAPACITY, LIMIT)                               \
@@ -77,7 +77,7 @@ static bool wrong(struct o2_report *report, const struct row *row, const char *w
 	return false;
 }
 
-/* As many as it says there is room for, and they end where the array's pages do. */
+/* Check that the capacity is the limit, and that the array ends at the end of its pages. */
 static bool check_room(const struct o2_impl_slot *slot, const struct row *row, uint32_t limit,
 		       const uint8_t **start, struct o2_report *report)
 {
@@ -98,7 +98,7 @@ static bool check_room(const struct o2_impl_slot *slot, const struct row *row, u
 	return part < O2_PARTS || wrong(report, row, "room", part, O2_PARTS);
 }
 
-/* The question is written where room was taken for it, and nowhere behind that. */
+/* Check that the question is written only to the memory that was reserved for it. */
 static void check_question(const struct o2_forms_run *run, struct o2_impl_slot *slot, const struct row *row,
 			   struct o2_report *report)
 {
@@ -124,7 +124,7 @@ static void set_count(struct o2_impl_slot *slot, const struct row *row, uint64_t
 		slot->out->msg_decode.ibm_type = row->type;
 }
 
-/* One more than there is room for is none; of fewer nothing is left for the next answer. */
+/* An answer with one element too many must be refused; one with fewer must leave nothing to the next answer. */
 static void check_count(struct o2_forms_run *run, struct o2_impl_slot *slot, const struct row *row,
 			uint32_t limit, uint64_t count, struct o2_report *report)
 {
@@ -204,12 +204,12 @@ static void check_list(struct o2_forms_run *run, struct o2_choice *choice, struc
 	o2_impl_slots_destroy(&slots);
 }
 
-/* A device with a list of pages has so many of them, or one more: that is one too many. */
+/* The page list of a device may have this many entries; one more must be refused. */
 static void check_device(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report)
 {
 	static const struct place {
 		enum o2_stage stage;
-		const char *node; /* NULL: the question has it itself */
+		const char *node; /* member with the device; NULL: the question itself has it */
 	} places[] = {{O2_STAGE_DMA_MAP, NULL},
 		      {O2_STAGE_TRANSFER, "source"},
 		      {O2_STAGE_TRANSFER, "sink"},

@@ -11,11 +11,11 @@
 #include "props/check/forms.h"
 #include "props/scenario/draw.h"
 
-/* What the author of an implementation may list: what its errors stand for, and which differences are known. */
+/* The files that an author of an implementation may write: the error map, and the known differences. */
 
 #define MOST 6u
 
-/* The form as a file; its name in path.  Returns a descriptor to be closed, or -1. */
+/* Write the form to a file, and its name to path.  Returns a descriptor to close, or -1. */
 static int write_form(const json_t *form, char path[40])
 {
 	const int fd = memfd_create("o2props-listed", MFD_CLOEXEC);
@@ -36,7 +36,7 @@ static const char *draw_check(struct o2_choice *c)
 /* --- the error map --- */
 
 struct stands {
-	char rule[80]; /* with its star */
+	char rule[80]; /* with its trailing star */
 	bool star;
 };
 
@@ -68,7 +68,7 @@ static bool stands_for(const struct stands *stands, const char *rule)
 static void check_map(const struct o2_error_map *map, struct o2_choice *c, const struct stands *stands,
 		      uint32_t count, const json_t *form, struct o2_report *report)
 {
-	/* One of those that are listed, or any. */
+	/* Draw a listed rule, or any. */
 	const uint64_t pick = o2_draw(c, MOST);
 	const char *rule = pick < count && !stands[pick].star ? stands[pick].rule : draw_check(c);
 	const char *other = draw_check(c);
@@ -86,7 +86,7 @@ static void check_map(const struct o2_error_map *map, struct o2_choice *c, const
 		o2_forms_fail(report, "forms/listed", "map-rule", other, form);
 }
 
-/* How a file is spoilt, and what is said of it behind its name. */
+/* How the file is made invalid, and the text that must follow its name in the error. */
 enum spoilt {
 	WELL,
 	OTHER_FORM,
@@ -154,7 +154,7 @@ void o2_forms_check_map(struct o2_forms_run *run, struct o2_choice *c, struct o2
 
 /* --- known differences --- */
 
-/* A member of the question that is a number, a text or a flag, and the path to it. */
+/* Draw a member of the question that is a number, a text or a flag, and the path to it. */
 static json_t *draw_member(struct o2_choice *c, json_t *at, char *path, size_t bytes)
 {
 	size_t used = 0;
@@ -178,7 +178,7 @@ static json_t *draw_member(struct o2_choice *c, json_t *at, char *path, size_t b
 	return json_is_object(at) || json_is_array(at) || json_is_null(at) || used >= bytes ? NULL : at;
 }
 
-/* One of a member that is not there: behind the last one, or by a wrong name or number of one on the way. */
+/* Make the path wrong: an index behind the last, or a wrong name or index in the middle. */
 static void spoil_path(struct o2_choice *c, char *path, size_t bytes)
 {
 	const char *more = o2_draw_bool(c, 1, 1) ? ".more" : "more";
@@ -194,7 +194,7 @@ static void spoil_path(struct o2_choice *c, char *path, size_t bytes)
 	snprintf(path + at, bytes - at, "%s%s", more, rest);
 }
 
-/* A condition on that member, and whether it holds.  The path may be made one of a member that is not there. */
+/* Draw a condition on the member, and whether it holds.  The path may be made one to a missing member. */
 static json_t *draw_condition(struct o2_choice *c, const json_t *member, char *path, size_t bytes,
 			      bool *holds)
 {
@@ -208,7 +208,7 @@ static json_t *draw_condition(struct o2_choice *c, const json_t *member, char *p
 		*holds = false;
 		spoil_path(c, path, bytes);
 	}
-	if (!range && kind > 3) { /* not a number */
+	if (!range && kind > 3) { /* the member is not a number */
 		*holds = false;
 		return json_pack("{s:i}", kind % 2 == 0 ? "least" : "most", kind < 6 ? INT32_MIN : INT32_MAX);
 	}
@@ -233,7 +233,7 @@ static json_t *draw_condition(struct o2_choice *c, const json_t *member, char *p
 	}
 }
 
-/* An entry; whether it is one of the check that is asked for, in this stage, on this question. */
+/* Draw an entry.  *fits: it is for the check that is asked, in this stage, on this question. */
 static json_t *draw_entry(struct o2_forms_run *run, struct o2_choice *c, json_t *question,
 			  enum o2_check_id asked, bool *fits)
 {
@@ -285,7 +285,7 @@ static json_t *no_condition(struct o2_choice *c)
 	}
 }
 
-/* Makes the last entry wrong; returns what is said of it. */
+/* Make the last entry invalid.  Returns the error that must follow. */
 static const char *spoil(struct o2_choice *c, json_t *form, json_t *entry, char *said, size_t bytes)
 {
 	const char *name = json_string_value(json_object_get(entry, "check"));
@@ -324,7 +324,7 @@ static const char *spoil(struct o2_choice *c, json_t *form, json_t *entry, char 
 	return said;
 }
 
-/* It has been read as it stands there. */
+/* Check that the entry was read as it was written. */
 static void check_entry(const struct o2_known_difference *item, const json_t *entry, struct o2_report *report)
 {
 	const char *reason = json_string_value(json_object_get(entry, "reason"));

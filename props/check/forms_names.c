@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Of which check a difference is, by the field that it names (docs/oracle.md, "Checks"). */
+/* Which check a difference belongs to, by the field that it names (docs/oracle.md, "Checks"). */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,8 +8,8 @@
 
 struct row {
 	enum o2_stage stage;
-	const char *field;  /* begins with it; a "[]" in it is any number */
-	const char *checks; /* joined by "|": the last word of the id, or the whole one */
+	const char *field;  /* prefix of the field; "[]" stands for any index */
+	const char *checks; /* last words of ids, or whole ids, joined by "|" */
 };
 
 static const struct row rows[] = {
@@ -126,7 +126,7 @@ static const struct row rows[] = {
 	{O2_STAGE_CONNECT, "peer_incarnation", "peer"},
 	{O2_STAGE_DELIVER, "status", "status"},
 	{O2_STAGE_DELIVER, "length", "length"},
-	{O2_STAGE_SEND_PLAN, "bytes[]", NULL}, /* as of an encoded message */
+	{O2_STAGE_SEND_PLAN, "bytes[]", NULL}, /* as for an encoded message */
 	{O2_STAGE_SEND_PLAN, "hdr.", "wire/lnet-nid-folded"},
 	{O2_STAGE_SEND_PLAN, "nsge", "entries"},
 	{O2_STAGE_SEND_PLAN, "sge[].length", "entries|slot"},
@@ -165,11 +165,11 @@ static const struct row *find(enum o2_stage stage, const char *field)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (rows[i].stage == stage && begins(field, rows[i].field))
 			return &rows[i];
-	/* A chain has the work requests of a plan. */
+	/* A chain contains the work requests of a plan. */
 	return stage == O2_STAGE_RDMA_CHAIN ? find(O2_STAGE_RDMA_PLAN, field) : NULL;
 }
 
-/* What the ids of a stage's checks begin with: its name, and the kind of what was asked. */
+/* The beginning of the ids of a stage's checks: its name, and the kind of question. */
 static void first_words(const struct o2_case *asked, char *text, size_t room)
 {
 	static const char *const devices[] = {"bus", "virtual", "iommu"};
@@ -188,7 +188,7 @@ static void first_words(const struct o2_case *asked, char *text, size_t room)
 		snprintf(text, room, "%.*s", (int)strcspn(name, "_"), name);
 }
 
-/* One of the row's, as a whole id. */
+/* Is the id one of the row's checks? */
 static bool is_of(const struct row *row, const char *first, const char *id)
 {
 	char due[80];
@@ -209,7 +209,7 @@ static bool is_of(const struct row *row, const char *first, const char *id)
 	return false;
 }
 
-/* What a source's region admits to the peer has a check of its own. */
+/* What a source's region allows the peer has its own check. */
 static bool is_of_side(const struct o2_case *asked, const char *field, const char *id)
 {
 	return asked->stage != O2_STAGE_REG_PLAN || strcmp(field, "remote_write") != 0 ||

@@ -7,7 +7,7 @@
 #include "props/stage/rdma.h"
 #include "props/stage/reg_plan.h"
 
-/* Of plans several are right, so the comparison of two is held to the oracles that look at one. */
+/* Several plans are right, so the comparison of two is verified with the oracles that check a single plan. */
 
 static bool registration_is_wrong(const struct o2_case_reg *asked, const struct o2_reg_plan *expected,
 				  const struct o2_reg_plan *found)
@@ -18,7 +18,7 @@ static bool registration_is_wrong(const struct o2_case_reg *asked, const struct 
 	run.request = asked->request;
 	run.list = asked->list;
 	run.plan = *found;
-	/* Of a source only what the peer may do is asked; some modes have no pages, and global no region. */
+	/* For a source only the peer's rights are compared; some modes have no pages, and global no region. */
 	if (asked->request.side == O2_SOURCE)
 		run.plan.access &= ~O2_ACCESS_LOCAL_WRITE;
 	if (expected->npages == 0) {
@@ -39,7 +39,7 @@ static bool work_is_wrong(const struct o2_rdma_input *asked, const struct o2_rdm
 	static struct o2_rdma_outcome outcome;
 	struct o2_report report;
 
-	if (asked->nob == 0) /* no work request has the keys */
+	if (asked->nob == 0) /* no work request uses the keys */
 		return false;
 	o2_rdma_expect(asked, &outcome.expected);
 	outcome.plan = *found;
@@ -48,7 +48,7 @@ static bool work_is_wrong(const struct o2_rdma_input *asked, const struct o2_rdm
 	return report.failed;
 }
 
-/* Each byte has one address at its node, so another address, or length, is of other bytes. */
+/* Each byte has one address at its node, so another address or length means other bytes. */
 static bool moves_others(const struct o2_rdma_plan *expected, const struct o2_rdma_plan *found)
 {
 	if (expected->nsge != found->nsge || expected->nwr != found->nwr)
@@ -74,7 +74,7 @@ bool o2_forms_plan_is_wrong(const struct o2_case *asked, const struct o2_answer 
 	return asked->stage == O2_STAGE_RDMA_PLAN && work_is_wrong(&asked->rdma, &found->rdma);
 }
 
-/* docs/oracle.md, "Classes": fragments of nothing, beyond the last address, or of more than a transfer moves. */
+/* docs/oracle.md, "Classes": fragments that are empty, exceed the address space, or exceed a transfer's size. */
 static bool no_transfer_has(const struct o2_rdma_desc *source)
 {
 	uint64_t left = 1u << 20;

@@ -6,10 +6,10 @@
 #include "props/check/forms.h"
 #include "props/scenario/draw.h"
 
-/* The member "refused" of an output form, of any refusal and not only of those that the stages make. */
+/* The member "refused" of an output form, for any refusal, not only those that the stages make. */
 
 #define FORM	   "o2ref/sg_build/output"
-#define TEXT_BYTES 64u /* of a name, with the 0 at its end */
+#define TEXT_BYTES 64u /* of a name, with its NUL */
 
 static void draw_text(struct o2_choice *c, char *text)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Set-ups that acquire and release anything: what is wrong with them, foretold from docs/oracle.md, "Setting up". */
+/* Set-ups that acquire and release anything: their faults, predicted from docs/oracle.md, "Setting up". */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "props/check/forms.h"
 #include "props/scenario/draw.h"
 
-#define THINGS 300u /* that may be alive at once */
+#define THINGS 300u /* resources alive at once, at most */
 
 static const char *const kinds[] = {"memory", "mapping", "pd", "region", "pool", "cq", "qp", "other"};
 
@@ -19,13 +19,13 @@ struct thing {
 struct book {
 	const struct o2_case_setup *asked;
 	const struct o2_impl_setup_event *event;
-	uint32_t at, first; /* events: this one, and the first one of its round */
+	uint32_t at, first; /* indices of the current event, and of the first event of its round */
 	struct thing alive[THINGS];
 	uint32_t nalive;
-	uint32_t tried; /* acquisitions of the round */
+	uint32_t tried; /* acquisitions in the round */
 	bool failed, smaller;
 	uint32_t failed_kind;
-	uint32_t order[O2_IMPL_SETUP_EVENTS]; /* the kinds that rounds acquire */
+	uint32_t order[O2_IMPL_SETUP_EVENTS]; /* kinds, in the order in which rounds acquire them */
 	uint32_t norder;
 	bool whole;
 	struct o2_setup_fault fault[O2_SETUP_FAULTS];
@@ -48,7 +48,7 @@ static void blame(struct book *book, const char *check, const char *field, const
 	snprintf(fault->found, sizeof(fault->found), "%s", found);
 }
 
-/* The youngest one. */
+/* The resource with this handle that was acquired last. */
 static struct thing *alive(struct book *book, uint32_t handle)
 {
 	struct thing *found = NULL;
@@ -69,7 +69,7 @@ static bool stands_on(struct book *book, const struct o2_impl_setup_event *event
 
 static void check_ground(struct book *book, const struct o2_impl_setup_event *event)
 {
-	/* By kind, what it stands on: two of them at most. */
+	/* By kind: the kinds that a resource depends on, at most two. */
 	static const int grounds[][2] = {{-1, -1},
 					 {O2_IMPL_SETUP_MEMORY, -1},
 					 {-1, -1},
@@ -263,9 +263,9 @@ static void foretell(struct book *book, const struct o2_answer_setup *answer)
 	}
 }
 
-/* --- what is drawn --- */
+/* --- drawing --- */
 
-/* Rounds follow each other and return once; what is acquired or released has a handle, and nothing else. */
+/* Can the form express the answer?  Rounds are in order and return once; only acquire and release have handles. */
 static bool can_be_said(const struct o2_case_setup *asked, const struct o2_answer_setup *answer)
 {
 	uint32_t returned = 0, last = 0;
@@ -292,15 +292,15 @@ static void change(struct o2_choice *c, struct o2_answer_setup *answer)
 	struct o2_impl_setup_event *event = &answer->event[at], other = *event;
 
 	switch (what) {
-	case 0: /* it is not there */
+	case 0: /* remove the event */
 		memmove(event, event + 1, (--answer->count - at) * sizeof(*event));
 		break;
-	case 1: /* it is there twice */
+	case 1: /* duplicate the event */
 		if (answer->count == O2_IMPL_SETUP_EVENTS)
 			break;
 		memmove(event + 1, event, (answer->count++ - at) * sizeof(*event));
 		break;
-	case 2: /* it changes places with another one near it */
+	case 2: /* swap it with an event near it */
 		if (at + number >= answer->count)
 			break;
 		*event = event[number];
@@ -318,7 +318,7 @@ static void change(struct o2_choice *c, struct o2_answer_setup *answer)
 	case 6:
 		event->also_on = (uint32_t)number;
 		break;
-	case 7: /* it fails, or does not */
+	case 7: /* toggle its failure */
 		if (event->op <= O2_IMPL_SETUP_FAIL) {
 			event->op ^= 1;
 			event->handle = event->op == O2_IMPL_SETUP_ACQUIRE ? 200 : 0;

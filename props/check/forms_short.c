@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What reads a question, or a list of known differences, and has no memory: it says so, and nothing is left. */
+/* Reading a question, or known differences, when an allocation fails: it must be reported, and nothing leaked. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "props/check/forms.h"
 #include "props/scenario/draw.h"
 
-#define MOST 8u /* allocations of a whole transfer, two nodes of four each */
+#define MOST 8u /* allocations of a whole transfer: two nodes with four each */
 
 static void wrong(struct o2_report *report, const char *what, uint32_t nth, int rc, const char *text)
 {
@@ -78,7 +78,7 @@ static void known(struct o2_forms_run *run, struct o2_choice *c, struct o2_repor
 	json_decref(form);
 }
 
-/* What has been refused for that reason says which memory it was. */
+/* A refusal for lack of memory must name the memory. */
 static void chain(struct o2_forms_run *run, struct o2_choice *c, struct o2_report *report)
 {
 	const struct o2_answer_refusal *refusal = &run->found.refusal;

@@ -6,14 +6,14 @@
 #include "props/check/forms.h"
 
 /*
- * The memory that the oracle shares with a shared object (ref/oracle/impl_slot.h): where its parts lie, what is
- * noticed of what was written beside an answer, and what is said of an address.
+ * The memory that the oracle shares with a shared object (ref/oracle/impl_slot.h): where its parts lie, which stray
+ * writes are detected, and how an address in it is described.
  */
 
 #define SLOTS	   2u
 #define PAGE	   4096u
-#define ZONE	   64u	/* in front of an array, and on both sides of what the out page has between them */
-#define POISON	   0xa5 /* what stands where an answer is to be written */
+#define ZONE	   64u	/* guard bytes in front of an array, and around the contents of the out page */
+#define POISON	   0xa5 /* fills memory that an answer is to be written to */
 #define ARRAYS	   (O2_PARTS - O2_PART_ARRAYS)
 #define ERRNO_MOST 4095u /* errno(3) of Linux */
 
@@ -21,8 +21,8 @@ struct desk {
 	struct o2_choice *c;
 	struct o2_report *report;
 	struct o2_impl_slots slots;
-	struct o2_impl_slot *slot; /* that is used */
-	const char *name[ARRAYS];  /* that have one: in use */
+	struct o2_impl_slot *slot; /* the current one */
+	const char *name[ARRAYS];  /* of arrays in use; NULL: not in use */
 };
 
 static void must(struct desk *desk, const char *what, bool holds)
@@ -38,7 +38,7 @@ static const uint8_t *end_of(const struct o2_impl_slot *slot, uint32_t part)
 	return slot->part[part] + o2_impl_part_bytes((enum o2_impl_part)part);
 }
 
-/* One behind the other, with a page between them that is nobody's; what each has stands at its place. */
+/* Check that the parts follow one another with an inaccessible page between them, and have the right contents. */
 static void check_layout(struct desk *desk)
 {
 	const uint8_t *free_from = desk->slots.memory + PAGE;
@@ -58,7 +58,7 @@ static void check_layout(struct desk *desk)
 	must(desk, "end", free_from == desk->slots.memory + desk->slots.bytes);
 }
 
-/* Inputs do not meet. */
+/* Check that inputs do not overlap. */
 static void add_inputs(struct desk *desk)
 {
 	struct o2_impl_slot *slot = desk->slot;
@@ -75,7 +75,7 @@ static void add_inputs(struct desk *desk)
 	}
 }
 
-/* At the end of its pages, with nothing of what was there before in front of it. */
+/* Check that arrays end at the end of their pages, and that no old bytes are in front of them. */
 static void add_arrays(struct desk *desk)
 {
 	static const char *const names[] = {"sge", "wr", "entry", "fragment", "page", "segment", "x", "y"};
@@ -105,7 +105,7 @@ static bool are(const uint8_t *from, const uint8_t *to, uint8_t byte)
 	return from >= to;
 }
 
-/* Fills some of each array, as an answer does. */
+/* Fill part of each array, as an answer does. */
 static void fill(struct desk *desk)
 {
 	for (uint32_t i = 0; i < ARRAYS; i++) {
@@ -118,7 +118,7 @@ static void fill(struct desk *desk)
 	}
 }
 
-/* As it is before each question: nothing of the last one is left. */
+/* Check that a slot is as before each question: nothing of the last answer is left. */
 static void check_clean(struct desk *desk)
 {
 	const struct o2_impl_slot *slot = desk->slot;
@@ -132,7 +132,7 @@ static void check_clean(struct desk *desk)
 		     are(slot->part[O2_PART_ARRAYS + i], end_of(slot, O2_PART_ARRAYS + i), POISON));
 }
 
-/* A byte beside the answer: it is noticed where a zone is, and told whose it is. */
+/* Write a byte beside the answer: in a guard zone it must be detected and attributed. */
 static void stray(struct desk *desk)
 {
 	const struct o2_impl_slot *slot = desk->slot;
@@ -161,7 +161,7 @@ static void stray(struct desk *desk)
 		*at = was;
 }
 
-/* What is said of an address, in any of the slots or beside them. */
+/* Check how an address in or beside the slots is described. */
 static void explain(struct desk *desk)
 {
 	static const char *const names[] = {"the input", "the received bytes", "the refusal"};
@@ -206,7 +206,7 @@ static void explain_others(struct desk *desk)
 	must(desk, "last", o2_impl_slots_explain(&desk->slots, to - 1, &overrun, &input, text, sizeof(text)));
 }
 
-/* What a refusal in the slot says, or why it is none. */
+/* Check what is read from a refusal in the slot, or why it is invalid. */
 static void refuse(struct desk *desk, struct o2_forms_run *run)
 {
 	static const uint32_t errors[] = {22, 1, ERRNO_MOST, 0, ERRNO_MOST + 1};

@@ -11,7 +11,7 @@
 static const char *const words[] = {"alpha", NULL, "gamma", "delta"};
 #define WORDS (sizeof(words) / sizeof(words[0]))
 
-/* "x0" and "in.x1" by their ends, the others by the last; and one by all of it. */
+/* Members by_ends are named by the ends of both names or by the inner one; members by_all by the whole name. */
 static const char *const by_ends[] = {"outx0", "out.x0", "out.in.x1", "out.rest", NULL};
 static const char *const by_all[] = {"x2", "out.last", NULL};
 
@@ -89,11 +89,11 @@ static uint64_t draw_value(struct o2_choice *c, const struct o2_field *field)
 	if (field->kind == O2_FIELD_BOOL)
 		return o2_draw(c, 1);
 	if (field->kind == O2_FIELD_NAME) {
-		const uint64_t at = o2_draw(c, WORDS); /* the last is behind the words */
+		const uint64_t at = o2_draw(c, WORDS); /* WORDS: an index behind the words */
 
 		return field->written_only ? at : at == WORDS || words[at] == NULL ? 2 : at;
 	}
-	if (field->kind == O2_FIELD_UINT && most > INT64_MAX) /* JSON's integers are signed ones */
+	if (field->kind == O2_FIELD_UINT && most > INT64_MAX) /* integers of JSON are signed */
 		most = INT64_MAX;
 	if (o2_draw_bool(c, 2, 1))
 		return most - o2_draw(c, 1);
@@ -207,7 +207,7 @@ FILE *o2_table_open(char *text, size_t text_bytes)
 	FILE *out = fmemopen(text, text_bytes, "w");
 
 	if (out == NULL)
-		abort(); /* a harness without memory has nothing to say of others */
+		abort(); /* out of memory: the harness cannot test anything */
 	return out;
 }
 

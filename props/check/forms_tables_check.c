@@ -8,12 +8,10 @@
 #include "props/check/forms_tables.h"
 #include "props/scenario/draw.h"
 
-/*
- * A drawn struct is written, read, compared with another, and copied to a flat one and back, by its table.
- */
+/* Write, read, compare and flatten a drawn struct by its table, and check each result. */
 
 #define TEXT_BYTES 8192u
-#define OLD	   0xa5 /* what stood in each byte before something was read */
+#define OLD	   0xa5 /* fills memory before something is read into it */
 
 static struct {
 	struct o2_table table;
@@ -27,13 +25,13 @@ static void fail(struct o2_report *report, const char *what)
 	o2_report_fail_in(report, "forms/table", what, "%.600s", it.text);
 }
 
-/* Whether the object, of which member `at` is wrong, is without member i. */
+/* Is member i missing from the object in which member `at` is wrong? */
 static bool is_missing(uint32_t i, uint32_t at)
 {
 	return i == at ? it.wrong.missing : !o2_table_is_said(it.table.member[i], it.table.holder);
 }
 
-/* The whole object in it.text, with member `at` wrong; returns how many of the table's members it has. */
+/* Write the whole object to it.text, with member `at` wrong.  Returns how many of the table's members it has. */
 static size_t say_all(uint32_t at)
 {
 	FILE *out = o2_table_open(it.text, sizeof(it.text));
@@ -64,7 +62,7 @@ static void check_written(struct o2_choice *c, struct o2_report *report)
 	char *expected_text, *written_text;
 	json_t *expected, *written;
 
-	/* Characters without a zero end with their array. */
+	/* Characters without a NUL end with their array. */
 	if (full->kind == O2_FIELD_CHARS)
 		memset(it.table.holder + full->offset_bytes, 'z', full->width_bytes + 1);
 	written = o2_fields_to_json(it.table.first, it.table.holder);
@@ -82,7 +80,7 @@ static void check_written(struct o2_choice *c, struct o2_report *report)
 	json_decref(expected);
 }
 
-/* A number that has no name, and a list with more than its array holds, cannot be written. */
+/* A number without a name, and a list with more elements than its array, cannot be written. */
 static void check_not_written(struct o2_choice *c, struct o2_report *report)
 {
 	const struct o2_field *row = it.table.member[o2_draw_pick(c, O2_TABLE_MEMBERS)];
@@ -155,7 +153,7 @@ static void check_read_as(uint32_t at, const json_t *object, size_t said, struct
 		fail(report, "known");
 }
 
-/* The object by itself, or as a member of another; or what is no object there. */
+/* Read the object alone or as a member of another; or something there that is no object. */
 static int read_object(struct o2_choice *c, json_t *object, struct o2_error *error)
 {
 	const bool inside = o2_draw_bool(c, 3, 1), spoilt = inside && o2_draw_bool(c, 7, 1);
@@ -175,7 +173,7 @@ static int read_object(struct o2_choice *c, json_t *object, struct o2_error *err
 	return rc;
 }
 
-/* Its words name the value and the limit, or neither. */
+/* The error text names the value and the limit, or neither. */
 static bool is_worded(const struct o2_error *error)
 {
 	char what[O2_ERROR_WHAT_BYTES], *said;
@@ -187,10 +185,10 @@ static bool is_worded(const struct o2_error *error)
 	return strcmp(said + strlen(" is "), it.wrong.said) == 0;
 }
 
-/* A member that nobody knows stands in the object as well. */
+/* The object also contains an unknown member. */
 static void check_read(struct o2_choice *c, struct o2_report *report)
 {
-	const uint32_t at = (uint32_t)o2_draw(c, O2_TABLE_MEMBERS); /* the last: none */
+	const uint32_t at = (uint32_t)o2_draw(c, O2_TABLE_MEMBERS); /* the last value: no member is wrong */
 	const bool in_words = !o2_draw_bool(c, 7, 1);
 	struct o2_error error = {0};
 	char what[O2_ERROR_WHAT_BYTES];
@@ -249,7 +247,7 @@ static void note(const struct o2_field *field, uint64_t a, uint64_t b, void *con
 	differing->count++;
 }
 
-/* Change a member in it.found; a list's does not count. */
+/* Change a member in it.found; the count of a list cannot be changed. */
 static void differ_in(struct o2_choice *c, uint32_t i, struct differing *expected)
 {
 	const struct o2_field *row = it.table.member[i], *at = row;

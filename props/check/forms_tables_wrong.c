@@ -5,7 +5,7 @@
 #include "props/check/forms_tables.h"
 #include "props/scenario/draw.h"
 
-/* A member's JSON with one thing wrong, and how it is refused. */
+/* A member's JSON with one thing wrong, and the refusal that must follow. */
 
 static void refused(struct o2_table_wrong *wrong, const char *rule, uint64_t value, uint64_t limit)
 {
@@ -17,7 +17,7 @@ static void refused(struct o2_table_wrong *wrong, const char *rule, uint64_t val
 		snprintf(wrong->said, sizeof(wrong->said), "%" PRIu64 ", limit %" PRIu64, value, limit);
 }
 
-/* Of digits that are too few or too many the text is no number. */
+/* With too few or too many digits the text is no number. */
 static void refused_digits(struct o2_table_wrong *wrong, uint64_t digits)
 {
 	refused(wrong, "json/hex-digits", digits, 16);
@@ -29,7 +29,7 @@ static void put_in(struct o2_table_wrong *wrong, const char *text)
 	snprintf(wrong->text, sizeof(wrong->text), "%s", text);
 }
 
-/* What is no value of its kind, as nothing is. */
+/* Use a value of another type, or none. */
 static void of_another_type(struct o2_choice *c, const struct o2_field *row, struct o2_table_wrong *wrong)
 {
 	static const char *const rules[] = {
@@ -66,7 +66,7 @@ static void not_hex(struct o2_choice *c, struct o2_table_wrong *wrong)
 	}
 }
 
-/* limit: the one that it breaks. */
+/* limit: the limit that the value exceeds. */
 static void integer(struct o2_table_wrong *wrong, int64_t value, int64_t limit)
 {
 	snprintf(wrong->text, sizeof(wrong->text), "%" PRId64, value);
@@ -163,7 +163,7 @@ static void put_element(struct o2_choice *c, const struct o2_field *row, const u
 	fputs(is_struct ? "}" : "", out);
 }
 
-/* One of the numbers in it is. */
+/* Make one of the inner numbers wrong. */
 static void wrong_inside(struct o2_choice *c, const struct o2_field *row, const uint8_t *struct_bytes,
 			 struct o2_table_wrong *wrong)
 {

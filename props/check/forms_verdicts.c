@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Two verdicts on one question, any two: what differs is foretold from them, and in which words. */
+/* Two arbitrary verdicts on one question: the differences and their words, predicted from the verdicts. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,7 +34,7 @@ static const char *error_name(int error)
 	return "?";
 }
 
-/* --- what is drawn --- */
+/* --- drawing --- */
 
 static const char *draw_name(struct o2_choice *c, bool of_reference)
 {
@@ -60,7 +60,7 @@ static void draw_refusal(struct o2_choice *c, bool of_reference, struct o2_answe
 	snprintf(refusal->name, sizeof(refusal->name), "%s", draw_name(c, of_reference));
 }
 
-/* The same refusal, of which one thing or more may be another. */
+/* Copy a refusal, and perhaps change parts of it. */
 static void draw_other(struct o2_choice *c, const struct o2_answer_refusal *is, struct o2_answer *answer)
 {
 	struct o2_answer_refusal *refusal = &answer->refusal;
@@ -79,9 +79,9 @@ static void draw_other(struct o2_choice *c, const struct o2_answer_refusal *is, 
 		memcpy(refusal->name, is->name, sizeof(refusal->name));
 }
 
-/* --- what is foretold --- */
+/* --- predicting --- */
 
-/* The first word of the ids of a stage's checks, and which of them it has. */
+/* By stage: the first word of the ids of its checks, and which checks it has. */
 static const struct stage_words {
 	const char *first;
 	const char *index;
@@ -159,7 +159,7 @@ static void add_number(struct foretold *foretold, const char *check, const char 
 	snprintf(said->found, WORDS, "%u", found);
 }
 
-/* What a verdict that is not the same says of both. */
+/* Fill in the texts of two verdicts that differ. */
 static void fill(struct said *said, const struct o2_answer *expected, const struct o2_answer *found)
 {
 	const bool refuses = expected->kind == O2_ANSWER_REFUSED, refused = found->kind == O2_ANSWER_REFUSED;
@@ -234,7 +234,7 @@ static void foretell(const struct o2_case *asked, const struct o2_answer *expect
 		snprintf(said->cause, WORDS, "verdict: %.300s", said->found);
 }
 
-/* --- what is said --- */
+/* --- checking --- */
 
 static void fail(const struct o2_forms_run *run, const char *what, const struct foretold *foretold,
 		 struct o2_report *report)
@@ -255,7 +255,7 @@ static void fail(const struct o2_forms_run *run, const char *what, const struct 
 	}
 }
 
-/* Texts that are longer than their place are cut. */
+/* Texts that are too long are cut. */
 static bool same_text(const char *text, size_t room, const char *expected)
 {
 	return strncmp(text, expected, room - 1) == 0 && strlen(text) < room;
@@ -287,7 +287,7 @@ static void must_break(struct o2_forms_run *run, const json_t *form, const char 
 	o2_report_add(report, "found %s", run->expected.fault.text);
 }
 
-/* A rule that is too long, an errno that is none, and none at all. */
+/* Check a rule that is too long, an unknown errno, and a missing errno. */
 static void check_spoilt(struct o2_forms_run *run, json_t *refused, const json_t *form,
 			 struct o2_report *report)
 {
@@ -310,7 +310,7 @@ static void check_spoilt(struct o2_forms_run *run, json_t *refused, const json_t
 	must_break(run, form, "refused.errno is missing, expected a name such as \"EINVAL\"", report);
 }
 
-/* A refusal as a form, by hand, and what is read from it. */
+/* Check what is read from a refusal in a form that is built here. */
 static void check_form(struct o2_forms_run *run, const struct o2_answer_refusal *refusal,
 		       const struct foretold *foretold, struct o2_report *report)
 {
@@ -341,7 +341,7 @@ static void check_form(struct o2_forms_run *run, const struct o2_answer_refusal 
 	json_decref(form);
 }
 
-/* What a profile does not ask for is no difference; that it is there all the same is counted, once. */
+/* Remove differences that the profile does not demand.  Returns how many are counted as accepted: at most once. */
 static uint32_t accept(enum o2_profile profile, const struct o2_answer *expected,
 		       const struct o2_answer *found, struct foretold *foretold)
 {
@@ -362,7 +362,7 @@ static uint32_t accept(enum o2_profile profile, const struct o2_answer *expected
 	return accepted;
 }
 
-/* A caller that is trusted gives nothing that cannot be encoded or sent. */
+/* Check that a trusted caller asks nothing that cannot be encoded or sent. */
 static void check_asked(struct o2_forms_run *run, enum o2_profile profile, struct o2_report *report)
 {
 	static const struct foretold none;
@@ -379,15 +379,15 @@ static void check_asked(struct o2_forms_run *run, enum o2_profile profile, struc
 }
 
 /*
- * Which stages an implementation has: those of version 1 all have, the others have to be named.  What else is in the
- * list, at either end of it, names none.
+ * Check which stages an implementation has: all of version 1, and those of version 2 that it names. Unknown
+ * entries, at either end of the list, name none.
  */
 static void check_stages(const struct o2_forms_run *run, struct o2_choice *c, struct o2_report *report)
 {
 	static const struct foretold none;
 	const uint64_t named = o2_draw(c, (UINT64_C(1) << O2_STAGES) - 1), odd = o2_draw(c, 3);
 	json_t *stages = json_array(), *object;
-	bool absent[O2_STAGES + 1] = {[O2_STAGES] = true}; /* the last one is none of its */
+	bool absent[O2_STAGES + 1] = {[O2_STAGES] = true}; /* the last one stands for unknown stages */
 
 	for (int stage = 0; stage < O2_STAGES; stage++)
 		if ((named >> stage & 1) != 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a difference says, foretold from the two forms alone: where, what was expected, and what is there. */
+/* The words of a difference, predicted from the two forms: the place, what was expected, what was found. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,9 +8,9 @@
 #include "wire/msg_type.h"
 
 #define MOST_LINES 8u
-#define PAYLOAD	   120u /* where that of an IMMEDIATE begins */
+#define PAYLOAD	   120u /* offset of an IMMEDIATE's payload */
 
-/* The whole of what is to be said. */
+/* All lines that must be reported. */
 struct lines {
 	uint32_t count;
 	struct {
@@ -60,7 +60,7 @@ static void add_other(struct lines *lines, const char *field, uint64_t expected,
 
 /* --- lists of pieces of memory --- */
 
-/* A piece is {page, offset, length}, or {addr, length}; a page has room for 2^32 bytes. */
+/* A piece is {page, offset, length} or {addr, length}.  Pages are placed 2^32 bytes apart. */
 static uint64_t start_of(const json_t *piece)
 {
 	return json_object_get(piece, "page") == NULL
@@ -68,7 +68,7 @@ static uint64_t start_of(const json_t *piece)
 		       : (number(piece, "page") << 32) + number(piece, "offset");
 }
 
-/* Where byte `at` lies, and how many lie behind it, it included; false: the list ends before. */
+/* Find byte `at`: its place, and in *left the bytes of the piece from there on.  False: the list is shorter. */
 static bool find_byte(const json_t *pieces, uint64_t at, uint64_t *place, uint64_t *left)
 {
 	for (size_t i = 0; i < json_array_size(pieces); i++) {
@@ -93,7 +93,7 @@ static void say_place(bool there, uint64_t at, uint64_t place, char *text, size_
 		snprintf(text, room, "nowhere: it ends after %" PRIu64 " bytes", at);
 }
 
-/* The first byte that is not at the same place. */
+/* Predict the line about the first byte that is at another place. */
 static void add_bytes(struct lines *lines, const json_t *before, const json_t *after)
 {
 	uint64_t at = 0, place[2] = {0}, left[2] = {0};
@@ -115,7 +115,7 @@ static void add_bytes(struct lines *lines, const json_t *before, const json_t *a
 	lines->count++;
 }
 
-/* The first piece that is empty, or that leaves its page. */
+/* Predict the line about the first piece that is empty or leaves its page. */
 static void add_bad_piece(struct lines *lines, const char *name, uint64_t page_bytes, const json_t *before,
 			  const json_t *after)
 {
@@ -172,7 +172,7 @@ static void check_list(struct o2_forms_run *run, const json_t *before, const jso
 
 /* --- one number --- */
 
-/* Negative ones are told as words of 32 bits. */
+/* Negative numbers are printed as unsigned words of 32 bits. */
 static bool is_number(const char *text, uint64_t number)
 {
 	char decimal[24], hex[24], word[24];
@@ -184,7 +184,7 @@ static bool is_number(const char *text, uint64_t number)
 	       ((int64_t)number < 0 && strcmp(text, word) == 0);
 }
 
-/* The field's name ends with the key, and has the number of the element in it where there is one. */
+/* The field's name ends with the key and contains the index of the element, if there is one. */
 static bool is_about(const struct o2_difference *item, const struct o2_form_change *change)
 {
 	const char *key = change->key[change->steps - 1];
@@ -216,7 +216,7 @@ static void check_number(struct o2_forms_run *run, uint64_t was, uint64_t is, st
 	}
 }
 
-/* A byte of a message's slot is another: one that is sent is told, but for the sum, which has words of its own. */
+/* A changed byte of a slot is reported if it is sent; the checksum has its own words. */
 static void check_slot(struct o2_forms_run *run, struct o2_report *report)
 {
 	const struct o2_answer_send *was = &run->expected.send, *is = &run->found.send;
@@ -243,7 +243,7 @@ static void check_slot(struct o2_forms_run *run, struct o2_report *report)
 	must(run, "byte-of-a-slot", said, report);
 }
 
-/* A page of a registration is another: told as such, and once more where it is none that begins a page. */
+/* A changed page is reported once as another page, and again if it is not page-aligned. */
 static void check_page(struct o2_forms_run *run, uint64_t was, uint64_t is, struct o2_report *report)
 {
 	const uint32_t page_bytes = run->asked.reg.request.page_bytes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs: a shell that says what was drawn, and ends as was drawn. */
+/* Programs: a shell that prints and ends as drawn. */
 #include "props/check/hosts.h"
 
 #include <inttypes.h>
@@ -14,11 +14,11 @@
 
 static const char *const situations[O2_HOSTS_SITUATIONS] = {O2_HOSTS_SITUATION_LIST(O2_SITUATION_NAME)};
 
-/* --- what is asked, and what was answered --- */
+/* --- checking answers --- */
 
 /*
- * Of what is lost it is said how much that is.  A heap rounds sizes up, and does not grow for pieces that the
- * thread has kept: glibc keeps seven of a size, so that at least half of the growth is seen.
+ * The report of a leak must state its size. The heap rounds sizes up, and does not grow for pieces in the thread's
+ * cache: glibc keeps seven per size, so at least half of the growth is seen.
  */
 static bool is_conduct(const struct o2_hosts_due *due, const char *text)
 {
@@ -86,13 +86,13 @@ void o2_hosts_ask(struct o2_hosts_run *run, struct o2_host *host)
 
 /* --- the case --- */
 
-/* A file that the program finds at that number. */
+/* Put bytes into a file; the program reads it at the returned descriptor number. */
 static int file_of(const void *bytes, size_t count)
 {
 	const int fd = memfd_create("o2ref-hosts", 0);
 
 	if (fd < 0 || (count != 0 && write(fd, bytes, count) != (ssize_t)count))
-		abort(); /* a harness without memory has nothing to say of others */
+		abort(); /* out of memory: the harness cannot test anything */
 	return fd;
 }
 
@@ -114,7 +114,7 @@ static void run_program(struct o2_hosts_run *run, uint32_t timeout_ms)
 	host->ops->close(host);
 }
 
-/* Answers that were drawn, in as many lives as it takes: each begins from the first one. */
+/* Predict the answers and the number of lives; in each life the program starts again with its first answer. */
 static void foretell(struct o2_hosts_run *run, const struct o2_hosts_due *good, const size_t *good_end,
 		     uint32_t count, const struct o2_hosts_ending *end)
 {
@@ -131,7 +131,7 @@ static void foretell(struct o2_hosts_run *run, const struct o2_hosts_due *good, 
 		}
 		if (next < run->nasked)
 			run->due[next++] = end->due;
-		/* It is begun once more, and is not asked. */
+		/* The program is started once more, but not asked. */
 		if (end->absent && next < run->nasked)
 			run->lives++;
 		while (end->absent && next < run->nasked)
@@ -159,7 +159,7 @@ static void talk(struct o2_hosts_run *run)
 		o2_hosts_say_answer(run, &good[count]);
 		good_end[count] = run->said_bytes;
 	}
-	/* Each life waits. */
+	/* Each further life would wait for the time limit, so ask no more. */
 	if (end.timeout_ms != O2_HOSTS_PATIENCE_MS && count < run->nasked)
 		run->nasked = count + 1;
 	foretell(run, good, good_end, count, &end);
@@ -173,7 +173,7 @@ static void talk(struct o2_hosts_run *run)
 	close(murmur);
 }
 
-/* The frames of the questions have to be these. */
+/* Put the frames that the program must receive into run->said. */
 static bool frames_of(struct o2_hosts_run *run)
 {
 	run->said_bytes = 0;
@@ -193,7 +193,7 @@ static bool frames_of(struct o2_hosts_run *run)
 	return true;
 }
 
-/* It reads all that it is asked, and answers then. */
+/* Run a program that reads all questions first, and answers then. */
 static void listen(struct o2_hosts_run *run)
 {
 	static char heard[O2_HOSTS_LONG], asked[O2_HOSTS_LONG];
@@ -222,7 +222,7 @@ static void listen(struct o2_hosts_run *run)
 	close(ears);
 }
 
-/* Programs that are asked one to four questions. */
+/* Run programs that are asked one to four questions. */
 static void run_programs(struct o2_hosts_run *run)
 {
 	const enum o2_stage stage = (enum o2_stage)o2_draw(run->c, O2_STAGES_1 - 1);
@@ -284,7 +284,7 @@ struct o2_property o2_hosts_property(struct o2_hosts_run *run)
 	static const struct o2_property_ops ops = {O2_TALLY_HELD(
 		"hosts", "whatever a process does that is asked questions, its answers say it", "")};
 
-	/* An installation does not have it. */
+	/* An installation has no impl_misbehave.so. */
 	if (run != NULL) {
 		run->tally.excused[O2_HOSTS_OBJECT] = run->tally.excused[O2_HOSTS_UNUSABLE] = true;
 		run->tally.excused[O2_HOSTS_NO_MEMORY] = run->fail_allocation == NULL;

@@ -11,31 +11,31 @@
 #include "props/scenario/scenario.h"
 
 /*
- * The property: whatever a process does that is asked questions, each question has one answer, which says what
- * the process did, in its order (docs/properties.md, "The hosts property").
+ * The property: whatever a process does when asked, each question gets one answer, in order, that says what the
+ * process did (docs/properties.md, "The hosts property").
  */
 
-#define O2_HOSTS_HEAD_BYTES  4u /* of a frame: its length (docs/oracle.md, "Process protocol") */
+#define O2_HOSTS_HEAD_BYTES  4u /* length in front of a frame (docs/oracle.md, "Process protocol") */
 #define O2_HOSTS_ASKED	     4u
 #define O2_HOSTS_PATIENCE_MS 60000u
-#define O2_HOSTS_LONG	     400000u /* of the one frame that comes in parts */
-#define O2_HOSTS_MURMUR	     24000u  /* of standard error */
+#define O2_HOSTS_LONG	     400000u /* most bytes of output; one frame comes in parts */
+#define O2_HOSTS_MURMUR	     24000u  /* most bytes on standard error */
 
-/* What one answer has to be.  Texts of a fault; "": any, or none. */
+/* The answer that one question must get.  Texts are those of a fault; "": any text, or none. */
 struct o2_hosts_due {
 	enum o2_answer_kind kind;
-	int error;	   /* REFUSED */
-	char name[16];	   /* REFUSED */
-	const char *check; /* BROKEN: its name */
+	int error;	   /* of kind REFUSED */
+	char name[16];	   /* of kind REFUSED */
+	const char *check; /* of kind BROKEN: name of the check */
 	char text[O2_ANSWER_TEXT_BYTES];
-	char text_end[O2_ANSWER_TEXT_BYTES]; /* where only the end of the text is foretold */
+	char text_end[O2_ANSWER_TEXT_BYTES]; /* set if only the end of the text can be predicted */
 	char site[O2_ANSWER_SITE_BYTES];
-	char conduct[O2_ANSWER_TEXT_BYTES]; /* "": it has behaved */
-	uint32_t lost_bytes;		    /* with each call, which is its conduct; 0: none */
+	char conduct[O2_ANSWER_TEXT_BYTES]; /* "": no complaint about its conduct */
+	uint32_t lost_bytes;		    /* bytes leaked with each call, reported as conduct; 0: none */
 };
 
 struct o2_hosts_run {
-	struct o2_tally tally; /* first: props/engine/tally.h */
+	struct o2_tally tally; /* must be first: props/engine/tally.h */
 	struct o2_choice *c;
 	struct o2_report *report;
 	struct o2_scenario scenario;
@@ -46,13 +46,13 @@ struct o2_hosts_run {
 	char said[O2_HOSTS_LONG], murmur[O2_HOSTS_MURMUR];
 	size_t said_bytes, murmur_bytes;
 	char script[400], object[PATH_MAX];
-	void (*fail_allocation)(uint32_t nth); /* NULL: none can be made to fail */
+	void (*fail_allocation)(uint32_t nth); /* make the nth allocation fail; NULL: not possible here */
 	int64_t (*allocated)(void);
 	void (*lacks_process)(unsigned int nth, int code); /* props/talk/wrap/exec.h; with fail_allocation */
-	const char *calls; /* of a shared object: the function that ends the process; NULL: nobody sees it */
+	const char *calls; /* of an object: the function that crashes; NULL: the end is not seen */
 };
 
-/* *run: zeros at first, the caller's.  It is large: keep it off the stack. */
+/* *run: zeros at first; the caller owns it.  It is large: keep it off the stack. */
 struct o2_property o2_hosts_property(struct o2_hosts_run *run);
 
 #define O2_HOSTS_SITUATION_LIST(ENTRY)                                 \
@@ -89,37 +89,37 @@ enum o2_hosts_situation { O2_HOSTS_SITUATION_LIST(O2_SITUATION_ID) O2_HOSTS_SITU
 /* How a life of a program ends. */
 struct o2_hosts_ending {
 	bool ends;
-	struct o2_hosts_due due; /* of the question at hand */
+	struct o2_hosts_due due; /* the answer to the current question */
 	char command[64];
-	bool absent; /* and of all others */
+	bool absent; /* for all further questions too: no such stage */
 	uint32_t timeout_ms;
 };
 
-/* Part of what a program says: a frame; an answer in one; the one answer, in one that comes in parts. */
+/* Append to the output: a frame; a frame with an answer; the one answer in a frame that comes in parts. */
 void o2_hosts_say_frame(struct o2_hosts_run *run, const char *text);
 void o2_hosts_say_answer(struct o2_hosts_run *run, struct o2_hosts_due *due);
 void o2_hosts_say_long(struct o2_hosts_run *run);
-/* And the end.  words, site: of standard error. */
+/* Draw how the life ends.  words, site: what standard error is expected to add to the report. */
 struct o2_hosts_ending o2_hosts_draw_ending(struct o2_hosts_run *run, const char *words, const char *site);
-/* Part of a case: what stands on standard error, and what is said of that: words behind ": ", and the site. */
+/* Draw standard error.  words (behind ": ") and site: what the report must take from it. */
 void o2_hosts_draw_murmur(struct o2_hosts_run *run, char *words, char *site);
-/* A case of a shared object that misbehaves, where it is beside this program. */
+/* Run a case of a shared object that misbehaves, if that object is beside this program. */
 void o2_hosts_object(struct o2_hosts_run *run);
-/* A trial of the framing, o2_oracle_selftest, of a program that misbehaves in one way. */
+/* Run a trial of the framing (o2_oracle_selftest) with a program that misbehaves in one way. */
 void o2_hosts_selftest(struct o2_hosts_run *run);
-/* What cannot be begun, or not once more; and one that is asked for long; said: the frame of its question. */
+/* Programs that cannot be started (again); one whose memory grows (run->said: frame of its question). */
 void o2_hosts_start(struct o2_hosts_run *run);
 void o2_hosts_grow(struct o2_hosts_run *run);
-/* What is read of a frame, in no program. */
+/* Check how frames are read, without a program. */
 void o2_hosts_frames(struct o2_hosts_run *run);
 void o2_hosts_frames_prepare(void);
-/* Before a case. */
+/* Prepare the environment before a case. */
 void o2_hosts_prepare(void);
-/* Where an object has ended the process. */
+/* Check the backtrace of a shared object that crashed. */
 void o2_hosts_check_calls(struct o2_hosts_run *run, const struct o2_answer_fault *fault);
-/* An answer is what was foretold; as o2_host_answered.  context: struct o2_hosts_run. */
+/* Check that an answer is the predicted one.  It is an o2_host_answered; context: struct o2_hosts_run. */
 void o2_hosts_take(void *context, uint32_t index, const struct o2_answer *answer);
-/* All of them are there, and it was begun as often as it had to be. */
+/* Ask; check that all answers came, and that the program was started as often as predicted. */
 void o2_hosts_ask(struct o2_hosts_run *run, struct o2_host *host);
 
 #endif

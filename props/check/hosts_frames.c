@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Frames where memory ends: nothing behind what has come is looked at, and nothing behind a text is written. */
+/* Frames that end where memory ends: nothing behind the received bytes is read, nothing behind a text written. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #define LONGEST	 90u
 #define MOST_MIB 16u /* docs/oracle.md, "Process protocol" */
 
-/* A page, and behind it one that cannot be touched; the end of the first. */
+/* Returns the end of a page that an inaccessible page follows. */
 static uint8_t *end_of_memory(uint32_t which)
 {
 	static uint8_t *ends[2];
@@ -52,7 +52,7 @@ static void excerpt(struct o2_hosts_run *run, const uint8_t *bytes, size_t count
 			       (int)shown, text);
 }
 
-/* A length and as much of what it announces as has come. */
+/* Check a length and as much of the announced bytes as has come. */
 static void look(struct o2_hosts_run *run, uint8_t *end)
 {
 	struct o2_choice *c = run->c;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A program that is asked for long, and may have more and more in memory (docs/oracle.md, protocol/memory). */
+/* A program that is asked for long and whose memory may grow (docs/oracle.md, protocol/memory). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,9 +9,9 @@
 
 #include "props/check/hosts.h"
 
-#define WARM   16u /* batches, behind which it is looked at, and again behind as many more */
+#define WARM   16u /* batches before the first measurement, and between it and the second */
 #define KIB    1024u
-#define LOOSE  256u /* KiB: a shell has more in memory at one time than at another */
+#define LOOSE  256u /* KiB by which the memory of a shell varies */
 #define ANSWER "{\"form\": \"o2ref/sg_build/output\", \"version\": 1, \"not_implemented\": true}"
 
 struct growth {
@@ -36,7 +36,7 @@ static void take(void *context, uint32_t index, const struct o2_answer *answer)
 			       answer->kind);
 }
 
-/* What it has in memory now, of which it has told the number. */
+/* Resident memory of the program, whose process number is in the file. */
 static uint64_t resident_kib(int fd)
 {
 	char name[40], text[32] = "";
@@ -55,7 +55,7 @@ static uint64_t resident_kib(int fd)
 	return pages * (uint64_t)sysconf(_SC_PAGESIZE) / KIB;
 }
 
-/* It goes on while it is looked at, so a number may be one off. */
+/* The program runs while it is measured, so a number may be one off. */
 static bool is_near(unsigned long long told, uint64_t due_kib)
 {
 	return told + 1 >= due_kib / KIB && told <= due_kib / KIB + 1;
@@ -70,7 +70,7 @@ static void ask(struct o2_host *host, struct growth *growth)
 		o2_report_fail(growth->run->report, "hosts/grow", "it cannot be asked");
 }
 
-/* Told where it has more than it may have, and not where it has less. */
+/* Growth must be reported if it exceeds the limit, and not otherwise. */
 static void judge(struct growth *growth, uint64_t warm, uint64_t now, uint64_t most_mib)
 {
 	const uint64_t grown = now > warm ? now - warm : 0;
@@ -93,7 +93,7 @@ static void judge(struct growth *growth, uint64_t warm, uint64_t now, uint64_t m
 void o2_hosts_grow(struct o2_hosts_run *run)
 {
 	struct growth growth = {.run = run};
-	static const uint32_t percents[] = {85, 75, 120, 150}; /* of what it may grow */
+	static const uint32_t percents[] = {85, 75, 120, 150}; /* of the allowed growth */
 	const uint32_t most = 4 + (uint32_t)o2_draw(run->c, 4);
 	const uint32_t percent = percents[o2_draw(run->c, 3)];
 	const struct o2_host_options options = {.timeout_ms = O2_HOSTS_PATIENCE_MS, .growth_mib = most};

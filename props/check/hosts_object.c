@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared objects: one that misbehaves in the way that it is told (tests/impl/reference/misbehave.c). */
+/* Shared objects: one that misbehaves as O2_MISBEHAVE says (tests/impl/reference/misbehave.c). */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,13 +13,13 @@
 
 #define OBJECT	     "impl_misbehave.so"
 #define IMPATIENT_MS 300u
-#define LOST_BYTES   100u /* with each call, when it leaks */
+#define LOST_BYTES   100u /* leaked with each call */
 
-/* Of an answer that is none: check and text.  Of one that is: the conduct. */
+/* Ways to misbehave.  check, text: of a broken answer.  conduct: of a good answer. */
 static const struct way {
 	const char *name, *check, *text, *conduct;
-	bool ends;	   /* the process does, with each such question */
-	const char *calls; /* where a handler of a signal has seen it: the function */
+	bool ends;	   /* the process ends with each such question */
+	const char *calls; /* function that the backtrace must name; NULL: no signal handler runs */
 } ways[] = {
 	{"abort", "run/crash", "it was ended by SIGABRT (Aborted): something is wrong here", "", true,
 	 "abort_aloud"},
@@ -37,7 +37,7 @@ static const struct way {
 	{"leak", NULL, NULL, "", false, NULL},
 };
 
-/* In this process's environment, as long as it runs: setenv(3) would keep each value. */
+/* Stays in this process's environment: putenv(3) keeps the pointer, and setenv(3) would leak each value. */
 static char how[40] = "O2_MISBEHAVE=none";
 
 void o2_hosts_prepare(void)
@@ -47,7 +47,7 @@ void o2_hosts_prepare(void)
 	o2_hosts_frames_prepare();
 }
 
-/* The calls that led to the end: the function, and who called it, each with its line. */
+/* Check the calls that led to the end: the function and its caller, each with its line. */
 void o2_hosts_check_calls(struct o2_hosts_run *run, const struct o2_answer_fault *fault)
 {
 	json_t *list = o2_backtrace(run->object, fault->frame, fault->nframes);
@@ -70,7 +70,7 @@ void o2_hosts_check_calls(struct o2_hosts_run *run, const struct o2_answer_fault
 	json_decref(list);
 }
 
-/* Of an object that cannot be asked anything it is said why. */
+/* An object that cannot be asked anything: the reason must be reported. */
 static void check_unusable(struct o2_hosts_run *run)
 {
 	static const char *const hows[] = {"load-abort", "load-exit", "no-table", "other-version",
@@ -106,7 +106,7 @@ static void check_unusable(struct o2_hosts_run *run)
 	run->tally.seen[O2_HOSTS_UNUSABLE]++;
 }
 
-/* What it has, and what may be asked of it. */
+/* Check which stages the object has, and what may be asked of it. */
 static void check_host(struct o2_hosts_run *run, const struct o2_host *host)
 {
 	bool right = strcmp(host->title, "misbehave") == 0 && host->has_capacity;
@@ -159,7 +159,7 @@ void o2_hosts_object(struct o2_hosts_run *run)
 			due->error = 22;
 			snprintf(due->name, sizeof(due->name), "Mine");
 		} else if (strcmp(way->name, "leak") == 0) {
-			/* It is said once of a stage. */
+			/* Reported once per stage. */
 			due->lost_bytes = lost ? 0 : LOST_BYTES;
 			lost = true;
 		}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a program says, and how it ends: drawn, with the answer that it has to be taken for. */
+/* Draws what a program prints and how it ends, with the answer that must be reported. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,10 +10,10 @@
 #include "props/model/wire_model.h"
 
 #define IMPATIENCE_MS 40u
-#define AT_FIRST      10u /* times as long */
+#define AT_FIRST      10u /* factor for the first question's time limit */
 #define NO_STAGE      89
 
-/* --- what it says --- */
+/* --- output --- */
 
 static void say(struct o2_hosts_run *run, const void *bytes, size_t count)
 {
@@ -35,7 +35,7 @@ void o2_hosts_say_frame(struct o2_hosts_run *run, const char *text)
 	say(run, text, strlen(text));
 }
 
-/* The bytes from there on, as reports show them: at most 59. */
+/* Show the bytes as reports do: at most 59 of them. */
 static void excerpt(const char *bytes, size_t count, char text[60])
 {
 	count = count < 59 ? count : 59;
@@ -44,14 +44,14 @@ static void excerpt(const char *bytes, size_t count, char text[60])
 	text[count] = '\0';
 }
 
-/* The answer of who does not have the stage. */
+/* The answer of a program without the stage. */
 static void no_stage(const char *stage, char *text, size_t text_bytes)
 {
 	snprintf(text, text_bytes,
 		 "{\"form\": \"o2ref/%s/output\", \"version\": 1, \"not_implemented\": true}", stage);
 }
 
-/* An answer in a frame of its own, perhaps none that can be read. */
+/* Append an answer in a frame of its own, perhaps one that cannot be read. */
 void o2_hosts_say_answer(struct o2_hosts_run *run, struct o2_hosts_due *due)
 {
 	static const struct {
@@ -101,7 +101,7 @@ void o2_hosts_say_answer(struct o2_hosts_run *run, struct o2_hosts_due *due)
 	o2_hosts_say_frame(run, text);
 }
 
-/* One frame that takes more than a pipe holds: blanks in front of a JSON text are none of it. */
+/* Append a frame that exceeds a pipe's capacity; blanks in front of a JSON text do not count. */
 void o2_hosts_say_long(struct o2_hosts_run *run)
 {
 	const uint32_t blanks = 60000 + (uint32_t)o2_draw(run->c, 200000);
@@ -115,13 +115,13 @@ void o2_hosts_say_long(struct o2_hosts_run *run)
 	say(run, text, strlen(text));
 }
 
-/* --- how it ends --- */
+/* --- the end --- */
 
 static void leave(struct o2_hosts_run *run, struct o2_hosts_ending *end, const char *words, const char *site)
 {
 	static const struct {
 		const char *name, *text;
-	} signals[] = {/* None that whoever starts this may have it ignore, as nohup(1) does SIGHUP. */
+	} signals[] = {/* No signal that a parent may have set to be ignored, as nohup(1) does with SIGHUP. */
 		       {"TERM", "Terminated"},
 		       {"KILL", "Killed"},
 		       {"USR1", "User defined signal 1"},
@@ -153,7 +153,7 @@ static void leave(struct o2_hosts_run *run, struct o2_hosts_ending *end, const c
 	run->tally.seen[O2_HOSTS_SITE] += site[0] != '\0';
 }
 
-/* The length is none: two bytes too many, or what somebody has printed. */
+/* The length is invalid: two bytes too many, or printed text. */
 static void say_no_frame(struct o2_hosts_run *run, struct o2_hosts_ending *end, const char *words)
 {
 	const size_t at = run->said_bytes;
@@ -172,7 +172,7 @@ static void say_no_frame(struct o2_hosts_run *run, struct o2_hosts_ending *end, 
 	run->tally.seen[O2_HOSTS_NO_FRAME]++;
 }
 
-/* Less than its length says, and then the end, or nothing more. */
+/* Append less than the length announces; then the program ends, or hangs. */
 static void say_half(struct o2_hosts_run *run, struct o2_hosts_ending *end, const char *words, bool hangs)
 {
 	const size_t at = run->said_bytes;
@@ -183,7 +183,7 @@ static void say_half(struct o2_hosts_run *run, struct o2_hosts_ending *end, cons
 	end->due.check = "protocol/frame";
 	if (!hangs || o2_draw_bool(run->c, 1, 1)) {
 		say_length(run, o2_draw_bool(run->c, 1, 1) ? 16u << 20 : (uint32_t)some + 1);
-		/* Perhaps not even the whole length. */
+		/* Perhaps not even all bytes of the length. */
 		run->said_bytes -= some == 0 ? o2_draw(run->c, 3) : 0;
 		for (uint64_t i = 0; i < some; i++)
 			say(run, "{", 1);

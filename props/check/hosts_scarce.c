@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-#define STANDARD 3u    /* that stay open */
-#define MOST	 1024u /* that are looked at */
+#define STANDARD 3u    /* descriptors that stay usable */
+#define MOST	 1024u /* descriptors that are examined */
 
 static struct rlimit before;
 static bool scarce;

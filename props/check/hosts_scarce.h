@@ -4,11 +4,11 @@
 
 #include <stdint.h>
 
-/* From now on no more than so many descriptors can be opened, whatever is closed if it is 0; and as before. */
+/* Allow `left` more descriptors to be opened; 0: none, even after others are closed.  plenty: restore the limit. */
 void o2_hosts_scarce(uint32_t left);
 void o2_hosts_plenty(void);
 
-/* Those that are open. */
+/* How many descriptors are open. */
 uint32_t o2_hosts_open(void);
 
 #endif

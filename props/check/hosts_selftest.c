@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * check --selftest of a shell that misbehaves in one way, or in none: each line that is said, whole
+ * check --selftest of a shell that behaves or misbehaves in one way: every printed line is predicted
  * (docs/oracle.md, "Process protocol").
  */
 #include <inttypes.h>
@@ -16,7 +16,7 @@
 
 /* --- the lives --- */
 
-/* Begin one more; false: no process can be made any more. */
+/* Begin another life; false: no further process can be made. */
 static bool begin(struct o2_hosts_trial *t)
 {
 	t->cannot = t->lines >= t->scarce_after;
@@ -35,7 +35,7 @@ static void wrong(struct o2_hosts_trial *t, const char *step)
 	t->wrong = true;
 }
 
-/* It ends without an answer. */
+/* End the life without an answer. */
 static void leave(struct o2_hosts_trial *t, bool reads)
 {
 	if (reads)
@@ -44,7 +44,7 @@ static void leave(struct o2_hosts_trial *t, bool reads)
 	t->run->tally.seen[O2_HOSTS_TRIED_GONE]++;
 }
 
-/* The life in which one stage is asked for.  False: the trial is over. */
+/* The life in which one stage is asked.  False: the trial is over. */
 static bool one_stage(struct o2_hosts_trial *t, enum o2_stage stage, bool there, bool fails)
 {
 	struct o2_choice *c = t->run->c;
@@ -61,7 +61,7 @@ static bool one_stage(struct o2_hosts_trial *t, enum o2_stage stage, bool there,
 	}
 	if (fails)
 		way = o2_hosts_draw_way(t);
-	/* One that is gone is asked once more, and may answer then. */
+	/* A program that exits is asked once more, and may answer then. */
 	if (way == O2_HOSTS_LEAVES || (!fails && o2_draw_bool(c, 15, 1))) {
 		leave(t, o2_draw_bool(c, 1, 1));
 		if (!begin(t))
@@ -82,7 +82,7 @@ static bool one_stage(struct o2_hosts_trial *t, enum o2_stage stage, bool there,
 	return false;
 }
 
-/* Every stage that it is known to have, in a life of its own.  False: there is nothing more to try. */
+/* Try every stage that the program is known to have, each in its own life.  False: the trial is over. */
 static bool stages(struct o2_hosts_trial *t, bool fails)
 {
 	struct o2_choice *c = t->run->c;
@@ -95,7 +95,7 @@ static bool stages(struct o2_hosts_trial *t, bool fails)
 
 		if (i >= O2_STAGES_1 && !t->told[i])
 			continue;
-		/* It answers for the first one only where another one is to be tried wrong. */
+		/* If a wrong answer is to come, the first stage may still answer and a later one fail. */
 		if (!one_stage(t, (enum o2_stage)i, there, fails && there && o2_draw_bool(c, 1, 1)))
 			return false;
 		if (there && talks == O2_STAGES)
@@ -110,11 +110,11 @@ static bool stages(struct o2_hosts_trial *t, bool fails)
 	return false;
 }
 
-/* --- the life in which it is talked to --- */
+/* --- the life with a conversation --- */
 
 enum { FIRST, SECOND, TOGETHER, TOGETHER_SECOND, PIECES, AT_END };
 
-/* The second request is what it does not answer in time. */
+/* The program does not answer the second request in time. */
 static void silent(struct o2_hosts_trial *t)
 {
 	const uint64_t kind = o2_draw(t->run->c, 5);
@@ -139,7 +139,7 @@ static void silent(struct o2_hosts_trial *t)
 		 "the answer came only at the end of the input: flush standard output after each answer");
 }
 
-/* More than the answer, in the same breath. */
+/* Print more behind the answer, in the same write. */
 static void say_more(struct o2_hosts_trial *t, const char *step)
 {
 	const bool newline = o2_draw_bool(t->run->c, 1, 1);
@@ -152,7 +152,7 @@ static void say_more(struct o2_hosts_trial *t, const char *step)
 	t->run->tally.seen[O2_HOSTS_TRIED_MORE]++;
 }
 
-/* One answer as it was drawn to be.  False: it is wrong. */
+/* Print one answer as drawn.  False: it is wrong. */
 static bool answer(struct o2_hosts_trial *t, uint32_t step, const char *name, bool fails)
 {
 	struct o2_choice *c = t->run->c;
@@ -189,7 +189,7 @@ static void at_end(struct o2_hosts_trial *t)
 	} else if (kind < 4) {
 		o2_hosts_script(t, "read x; ");
 		o2_hosts_go(t, false);
-		/* Of a status of 0 nothing is wrong. */
+		/* Status 0 is right. */
 		if (strcmp(t->words, "it ended with status 0") == 0)
 			o2_hosts_due_line(t, "ok    %-28s %s", "end of input", t->words);
 		else
@@ -233,7 +233,7 @@ static void talk(struct o2_hosts_trial *t, uint32_t fails_at)
 
 /* --- the case --- */
 
-/* One that is not there leaves in each life, whatever it is asked. */
+/* A program that does not exist fails in each life, whatever is asked. */
 static void not_there(struct o2_hosts_trial *t)
 {
 	if (!begin(t) || !begin(t))

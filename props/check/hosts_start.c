@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs and shared objects that cannot be begun, or asked: why that is so is said, and nothing is left. */
+/* Programs and shared objects that cannot be started or asked: the reason is reported, and nothing is leaked. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -13,9 +13,9 @@
 #include "props/check/hosts_scarce.h"
 #include "props/scenario/draw.h"
 
-#define OF_PROGRAM   7u /* descriptors that are open at once while a program is begun, and of an object */
+#define OF_PROGRAM   7u /* descriptors that starting a program, or an object, needs at once */
 #define OF_OBJECT    6u
-#define ALLOCATIONS  2u		  /* of either that is opened */
+#define ALLOCATIONS  2u		  /* of opening either */
 #define LONGEST_WORD (128u << 10) /* execve(2): MAX_ARG_STRLEN */
 #define LONGEST_PATH 5000u
 
@@ -30,7 +30,7 @@ static int open_one(struct o2_hosts_run *run, bool object, char *const *argv, st
 		      : o2_host_open_program(argv, &options, host, text, 160);
 }
 
-/* What came of it.  due: 0 or -errno; why: in words, where they are not those of the errno. */
+/* Check the result.  due: 0 or -errno; why: its text, if not that of the errno. */
 static void check(struct o2_hosts_run *run, int rc, int due, const char *why, const char *text,
 		  struct o2_host *host)
 {
@@ -46,7 +46,7 @@ static void check(struct o2_hosts_run *run, int rc, int due, const char *why, co
 	}
 }
 
-/* --- what is no program --- */
+/* --- files that are no program --- */
 
 static void no_program(struct o2_hosts_run *run)
 {
@@ -74,7 +74,7 @@ static void no_program(struct o2_hosts_run *run)
 		word[LONGEST_PATH] = '\0';
 		argv[0] = word;
 	} else if (kind == 7) {
-		/* As long as a word may be, its end included, or one byte more. */
+		/* As long as a word may be, with its NUL, or one byte longer. */
 		const bool fits = o2_draw_bool(c, 1, 1);
 
 		argv[0] = shell;
@@ -86,11 +86,11 @@ static void no_program(struct o2_hosts_run *run)
 	check(run, rc, due, NULL, text, host);
 }
 
-/* --- without descriptors, without memory, and without a process --- */
+/* --- lack of descriptors, memory, or processes --- */
 
 enum lack { DESCRIPTORS, MEMORY, PROCESS };
 
-/* n: how many descriptors are left; which allocation, or process, from now on is refused. */
+/* n: how many descriptors are left; or which allocation, or process, fails from now on. */
 static void take_away(const struct o2_hosts_run *run, enum lack what, uint32_t n)
 {
 	if (what == DESCRIPTORS)
@@ -111,7 +111,7 @@ static void give_back(const struct o2_hosts_run *run, enum lack what)
 		run->lacks_process(0, 0);
 }
 
-/* A shell, or the object. */
+/* Open a shell or the object while something is lacking. */
 static int open_without(struct o2_hosts_run *run, enum lack what, uint32_t n, bool object,
 			struct o2_host **host, char text[160])
 {
@@ -135,7 +135,7 @@ static void without_descriptors(struct o2_hosts_run *run, bool object)
 	snprintf(run->script, sizeof(run->script), "%" PRIu32 " descriptors for %s", left,
 		 object ? "an object" : "a program");
 	rc = open_without(run, DESCRIPTORS, left, object, &host, text);
-	/* The first one of an object is its file for what it prints. */
+	/* The first descriptor of an object is the file for its output. */
 	check(run, rc, left >= needed ? 0 : -EMFILE,
 	      object && left > 0 ? "cannot fork: Too many open files" : NULL, text, host);
 }
@@ -174,7 +174,7 @@ static void without_a_process(struct o2_hosts_run *run, bool object)
 	check(run, rc, -EAGAIN, object ? "cannot fork: Resource temporarily unavailable" : NULL, text, host);
 }
 
-/* --- one that is there, and cannot be begun again --- */
+/* --- a program that cannot be started again --- */
 
 static void take(void *context, uint32_t index, const struct o2_answer *answer)
 {
@@ -187,14 +187,14 @@ static void take(void *context, uint32_t index, const struct o2_answer *answer)
 	run->answered++;
 }
 
-/* It leaves with each question; what is not asked any more is not answered. */
+/* The shell exits with each question.  Questions that are not asked any more are not answered. */
 static void not_again(struct o2_hosts_run *run)
 {
 	static const struct {
 		const char *name;
 		uint32_t n;
 		int code;
-		uint32_t due; /* answers, before it is seen */
+		uint32_t due; /* answers before the lack shows */
 	} lacks[] = {[DESCRIPTORS] = {"descriptors", 0, -EMFILE, 1},
 		     [MEMORY] = {"memory", 1, -ENOMEM, 0},
 		     [PROCESS] = {"a process", 1, -EAGAIN, 1}};

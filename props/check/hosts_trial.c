@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The script of a program that is tried, what it says, and the trial itself. */
+/* The script of a program under trial, the expected lines, and the trial itself. */
 #include "props/check/hosts_trial.h"
 
 #include <ctype.h>
@@ -16,7 +16,7 @@
 #include "props/check/hosts_scarce.h"
 #include "props/model/wire_model.h"
 
-#define SHOWN	 47u /* bytes that are shown at most */
+#define SHOWN	 47u /* most bytes that are shown */
 #define NO_STAGE 89
 #define FRAME	 600u
 
@@ -25,7 +25,7 @@ static int file_in_memory(void)
 	const int fd = memfd_create("o2ref-hosts", 0);
 
 	if (fd < 0)
-		abort(); /* a harness without memory has nothing to say of others */
+		abort(); /* out of memory: the harness cannot test anything */
 	return fd;
 }
 
@@ -97,7 +97,7 @@ void o2_hosts_hear(struct o2_hosts_trial *t)
 	t->asked_bytes += O2_HOSTS_HEAD_BYTES + bytes;
 }
 
-/* Each in its order, and each a question of its stage. */
+/* Were the requests questions of the right stages, in the right order? */
 bool o2_hosts_heard(const struct o2_hosts_trial *t)
 {
 	static char heard[sizeof(t->asked) + 1];
@@ -117,7 +117,7 @@ bool o2_hosts_heard(const struct o2_hosts_trial *t)
 	return right;
 }
 
-/* --- an answer --- */
+/* --- right answers --- */
 
 static size_t frame(uint8_t *bytes, const char *text, bool little, uint64_t length)
 {
@@ -129,7 +129,7 @@ static size_t frame(uint8_t *bytes, const char *text, bool little, uint64_t leng
 	return used;
 }
 
-/* Long enough for every length to be met. */
+/* Make the text long enough that every length occurs. */
 static void right_text(struct o2_hosts_trial *t, bool tells, char *text, size_t room)
 {
 	struct o2_choice *c = t->run->c;
@@ -172,7 +172,7 @@ void o2_hosts_print_more(struct o2_hosts_trial *t, const char *more, size_t coun
 	o2_hosts_script(t, "read x");
 }
 
-/* --- and none --- */
+/* --- wrong answers --- */
 
 enum o2_hosts_way o2_hosts_draw_way(struct o2_hosts_trial *t)
 {
@@ -187,12 +187,12 @@ static void show(const uint8_t *bytes, size_t count, char shown[SHOWN + 1])
 	shown[count] = '\0';
 }
 
-/* A length that is none, or bytes that have none; how many bytes. */
+/* Make an invalid length, or bytes without one.  Returns how many bytes. */
 static size_t no_frame(struct o2_hosts_trial *t, enum o2_hosts_way way, const char *text, uint8_t *bytes)
 {
 	struct o2_choice *c = t->run->c;
 	const size_t length = strlen(text);
-	/* That of which the first byte is as that of JSON is met, too. */
+	/* Include a length whose first byte is '{', like that of JSON. */
 	uint64_t said = length < '{' && o2_draw_bool(c, 2, 1) ? '{' : length + 1 + o2_draw(c, 500);
 	char shown[SHOWN + 1];
 	size_t used = 0;
@@ -231,7 +231,7 @@ static size_t no_frame(struct o2_hosts_trial *t, enum o2_hosts_way way, const ch
 			 said);
 		return frame(bytes, text, true, said);
 	default:
-		/* Or more than any frame may have. */
+		/* Perhaps also more than any frame may have. */
 		said += o2_draw_bool(c, 1, 1) ? 16u << 20 : 0;
 		snprintf(t->words, sizeof(t->words),
 			 "the length is %" PRIu64 ", and %zu bytes came behind it", said, length);
@@ -239,7 +239,7 @@ static size_t no_frame(struct o2_hosts_trial *t, enum o2_hosts_way way, const ch
 	}
 }
 
-/* A frame that holds no answer of the stage. */
+/* Make a frame that holds no answer of the stage. */
 static size_t no_answer(struct o2_hosts_trial *t, enum o2_hosts_way way, uint8_t *bytes)
 {
 	static const char *const wrongs[] = {"{", "", "[1", "{\"form\": 1,}", "nothing"};
@@ -274,7 +274,7 @@ static size_t no_answer(struct o2_hosts_trial *t, enum o2_hosts_way way, uint8_t
 	return frame(bytes, text, true, strlen(text));
 }
 
-/* Then it leaves: what is no whole frame becomes none any more. */
+/* Then exit, so that an incomplete frame cannot be completed. */
 void o2_hosts_print_wrong(struct o2_hosts_trial *t, enum o2_hosts_way way)
 {
 	uint8_t bytes[FRAME];
@@ -303,7 +303,7 @@ void o2_hosts_go(struct o2_hosts_trial *t, bool aloud)
 		used = (size_t)snprintf(t->words, sizeof(t->words), "it was ended by SIG%s (%s)",
 					signals[which][0], signals[which][1]);
 	} else {
-		/* That one would mean that there is no such stage. */
+		/* NO_STAGE would mean that the program lacks the stage. */
 		status -= status == NO_STAGE;
 		o2_hosts_script(t, "exit %d", status);
 		used = (size_t)snprintf(t->words, sizeof(t->words), "it ended with status %d", status);
@@ -314,7 +314,7 @@ void o2_hosts_go(struct o2_hosts_trial *t, bool aloud)
 
 /* --- the trial --- */
 
-/* What is said; behind the last line that was drawn nothing can be opened any more. */
+/* Collect printed lines; after the drawn line no descriptor can be opened any more. */
 static ssize_t take_said(void *context, const char *bytes, size_t count)
 {
 	struct o2_hosts_trial *t = context;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* What stands on standard error, and what of it is told (docs/oracle.md, "Process protocol"). */
+/* Standard error, and what a report takes from it (docs/oracle.md, "Process protocol"). */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "props/check/hosts.h"
 
-#define LAST_BYTES 511u	 /* in which the last line is looked for */
-#define LINE_BYTES 127u	 /* of it that are told, ": " too */
-#define NEAR_BYTES 7000u /* before the end, in which a place is found surely */
-#define FAR_BYTES  9000u /* and in which it is not */
+#define LAST_BYTES 511u	 /* bytes at the end that are searched for the last line */
+#define LINE_BYTES 127u	 /* bytes of the line that are reported, with ": " */
+#define NEAR_BYTES 7000u /* distance from the end within which a place is found */
+#define FAR_BYTES  9000u /* distance from the end beyond which it is not */
 
 static void put(struct o2_hosts_run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -33,7 +33,7 @@ static void draw_name(struct o2_choice *c, char name[24])
 	name[count] = '\0';
 }
 
-/* A line that names a place, or almost. */
+/* Put a line that names a place, or nearly does. */
 static void put_line(struct o2_hosts_run *run, char *python, char *first)
 {
 	struct o2_choice *c = run->c;
@@ -67,7 +67,7 @@ static void put_line(struct o2_hosts_run *run, char *python, char *first)
 	}
 }
 
-/* The last line of the end, without what has no width or is no UTF-8. */
+/* The last line at the end, without invisible characters and invalid UTF-8. */
 static void last_words(const struct o2_hosts_run *run, char *words)
 {
 	const size_t from = run->murmur_bytes > LAST_BYTES ? run->murmur_bytes - LAST_BYTES : 0;

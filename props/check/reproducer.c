@@ -24,7 +24,7 @@ static const char text_of_say[] =
 	"\tdifferences += differs;\n"
 	"}\n\n";
 
-/* By the version of the table that has the stage: "struct o2_impl", "o2_impl_v1". */
+/* The struct and the symbol of the ABI version with the stage: "struct o2_impl" and "o2_impl_v1", or version 2. */
 static void put_load(const struct o2_reproducer *r)
 {
 	const bool two = r->asked.stage >= O2_STAGES_1;
@@ -62,7 +62,7 @@ void o2_reproducer_array(struct o2_reproducer *r, const char *type, const char *
 	snprintf(r->array[r->arrays++], sizeof(r->array[0]), "%s", name);
 }
 
-/* Called before the question is asked: what lies behind the arrays becomes untouchable. */
+/* Write the function that makes the memory behind the arrays inaccessible, before the question is asked. */
 static void put_guards(const struct o2_reproducer *r)
 {
 	fputs("static void guard(void)\n{\n", r->out);
@@ -83,12 +83,12 @@ bool o2_reproducer_is(const struct o2_reproducer *r, const char *end)
 	return length >= end_length && strcmp(r->check + length - end_length, end) == 0;
 }
 
-/* --- the comment at its top --- */
+/* --- the comment at the top --- */
 
-/* Text from anywhere as lines of a comment. */
+/* Write any text as lines of a comment. */
 static void put_comment(const char *text, FILE *out)
 {
-	const bool command = *text == ' '; /* stays one line */
+	const bool command = *text == ' '; /* a command stays on one line */
 	uint32_t column = 0;
 
 	fputs(" * ", out);
@@ -149,7 +149,7 @@ static void put_head(const struct o2_reproducer *r, const char *library, const c
 
 /* --- main --- */
 
-/* The text as the content of a literal: names of an implementation may hold anything. */
+/* Write a text as content of a string literal; an implementation's names may hold any character. */
 static void put_literal(const char *text, FILE *out)
 {
 	for (; *text != '\0'; text++)
@@ -159,7 +159,7 @@ static void put_literal(const char *text, FILE *out)
 			fprintf(out, "\\%03o", (unsigned char)*text);
 }
 
-/* What the reference says of a refusal; of two refusals, what the finding is about is compared. */
+/* Write what the reference says of a refusal; of two refusals, compare what the finding is about. */
 static void put_refusals(const struct o2_reproducer *r)
 {
 	const struct o2_answer_refusal *right = &r->expected.refusal;

@@ -4,12 +4,12 @@
 
 #include "props/check/reproducer.h"
 
-/* Questions and answers of the stages of version 2, as initialisers and comparisons. */
+/* Questions and answers of version 2's stages, as initialisers and comparisons. */
 
-/* --- numbers side by side --- */
+/* --- lists of numbers --- */
 
 struct member {
-	const char *name; /* of C */
+	const char *name; /* its C name */
 	uint64_t value;
 };
 
@@ -28,11 +28,11 @@ static void put_members(struct o2_reproducer *r, const struct member *member, si
 		fprintf(r->out, "\t.%s = 0x%" PRIx64 "u,\n", member[i].name, member[i].value);
 }
 
-/* `in` of this type, with private data, or a message, which is an array of its own. */
+/* Write `in` of this type, with private data or a message as an array of its own. */
 static void put_with_bytes(struct o2_reproducer *r, const char *type, const struct member *member,
 			   size_t count, const uint8_t *bytes, uint64_t length_bytes)
 {
-	/* An array of no bytes is none. */
+	/* C has no arrays of no elements. */
 	fputs("static const uint8_t in_bytes[] = {", r->out);
 	for (uint64_t i = 0; i < length_bytes; i++)
 		fprintf(r->out, "%s0x%02x,", i % 12 == 0 ? "\n\t" : " ", bytes[i]);
@@ -42,7 +42,7 @@ static void put_with_bytes(struct o2_reproducer *r, const char *type, const stru
 	fprintf(r->out, "\t.bytes = in_bytes, .length_bytes = %" PRIu64 ",\n};\n", length_bytes);
 }
 
-/* Each number of the answer has one right value. */
+/* Compare each number of the answer; each has one right value. */
 static void compare_members(struct o2_reproducer *r, const char *type, const struct member *member,
 			    size_t count)
 {
@@ -138,14 +138,14 @@ static void put_deliver(struct o2_reproducer *r)
 static void compare_deliver(struct o2_reproducer *r)
 {
 	const struct o2_impl_deliver_out *right = &r->expected.deliver;
-	/* A number that may be negative is shown as say() takes it. */
+	/* A number that may be negative is passed as say() expects it. */
 	const struct member members[] = {{"length", right->length},
 					 {"status", (uint64_t)(int64_t)right->status}};
 
 	compare_members(r, "o2_impl_deliver_out", members, sizeof(members) / sizeof(members[0]));
 }
 
-/* --- keys: events, and what each of them came to --- */
+/* --- keys: the events, and the requests of each --- */
 
 static void put_keys(struct o2_reproducer *r)
 {
@@ -168,7 +168,7 @@ static void put_keys(struct o2_reproducer *r)
 		asked->lkey, asked->rkey, asked->count);
 }
 
-/* What is alive is told by the requests: where one is left out that comes to nothing, the same. */
+/* Compare the key that is alive, not the requests: leaving out a request without effect is no difference. */
 static const char text_of_alive[] =
 	"/* The key that a device admits after the accepted requests of an event; 0: none. */\n"
 	"static uint32_t carry_out(const struct o2_impl_key_event *event, const struct o2_impl_key_step "

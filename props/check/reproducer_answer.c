@@ -7,8 +7,8 @@
 #include "wire/msg_type.h"
 
 /*
- * Where the answer goes, and how it is compared with the reference's: numbers one by one, bytes by where they
- * lie, however they are cut.  How they are cut counts where the finding is about that.
+ * Where the answer goes, and how it is compared: numbers one by one, bytes by their place, however they are cut
+ * into pieces. The pieces themselves count only if the finding is about them.
  */
 
 static bool is_result(const struct o2_reproducer *r)
@@ -16,13 +16,13 @@ static bool is_result(const struct o2_reproducer *r)
 	return r->expected.kind == O2_ANSWER_RESULT;
 }
 
-/* A number that has one right value. */
+/* Compare a number that has one right value. */
 static void put_say(struct o2_reproducer *r, const char *member, uint64_t right)
 {
 	fprintf(r->out, "\tsay(\"%s\", 0x%" PRIx64 "u, out.%s, 1);\n", member, right, member);
 }
 
-/* One that depends on how something is cut: it counts if the finding is about it. */
+/* Compare a number that depends on the cut; it counts only if the finding is about it. */
 static void put_cut(struct o2_reproducer *r, const char *member, uint64_t right)
 {
 	const char *field = json_string_value(json_object_get(r->finding, "field"));
@@ -201,7 +201,7 @@ void o2_reproducer_plan_init(struct o2_reproducer *r, const char *indent, const 
 		indent, indent, prefix, indent, indent, prefix, indent, indent, prefix);
 }
 
-/* In mode fmr the profile may leave it to the implementation. */
+/* In mode fmr the profile may leave the range to the implementation. */
 static bool range_counts(const struct o2_reproducer *r, enum o2_reg_mode mode)
 {
 	if (mode == O2_REG_GLOBAL)
@@ -219,7 +219,7 @@ static bool has_iova(enum o2_reg_mode mode)
 	return mode != O2_REG_GLOBAL && mode != O2_REG_FMR;
 }
 
-/* of: the plan; page_bytes, max_pages: the question's members that limit it. */
+/* of: the plan; page_bytes, max_pages: members of the question with its limits. */
 static void put_terms(struct o2_reproducer *r, const char *of, const char *page_bytes, const char *max_pages,
 		      enum o2_reg_mode mode, bool sink)
 {
@@ -229,7 +229,7 @@ static void put_terms(struct o2_reproducer *r, const char *of, const char *page_
 		page_bytes, max_pages, sink, pages);
 }
 
-/* What is listed, element by element: where the finding is about that. */
+/* Compare lists element by element; they count if the finding is about them. */
 static void put_plan_lists(struct o2_reproducer *r, const struct o2_reg_plan *right)
 {
 	if (o2_reproducer_is(r, "/pages") || o2_reproducer_is(r, "/page-list"))

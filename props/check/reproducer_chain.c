@@ -3,7 +3,7 @@
 
 #include "props/check/reproducer.h"
 
-/* Chains of work requests: the writes as those of rdma_plan, and the message behind them. */
+/* Chains of work requests: the writes, as those of rdma_plan, and the message behind them. */
 
 static void put_chain(struct o2_reproducer *r)
 {

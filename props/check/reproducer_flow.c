@@ -4,7 +4,7 @@
 #include "props/check/reproducer.h"
 #include "wire/msg_type.h"
 
-/* A conversation of stage flow in C: its events, and what each of them comes to. */
+/* A conversation of stage flow in C: its events, and the messages and state after each. */
 
 static void put_event(FILE *out, const struct o2_impl_flow_event *event)
 {
@@ -28,7 +28,7 @@ static void put_flow(struct o2_reproducer *r)
 	fputs("static const struct o2_impl_flow_event events[] = {\n", r->out);
 	for (uint32_t i = 0; i < asked->count; i++)
 		put_event(r->out, &asked->event[i]);
-	/* An array of no elements is none. */
+	/* C has no arrays of no elements. */
 	fprintf(r->out,
 		"%s};\nstatic const struct o2_impl_flow_in in = {\n\t.ibm_version = 0x%" PRIx32
 		"u, .queue_depth = %" PRIu32 "u, .high_water = %" PRIu32 "u,\n\t.concurrent_sends = %" PRIu32

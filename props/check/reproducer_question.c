@@ -30,7 +30,7 @@ static void put_numbers(struct o2_reproducer *r, const char *name, const uint32_
 	fputs("\n};\n", r->out);
 }
 
-/* An array that has elements, or NULL; cast: the struct's pointer is not one to constants. */
+/* Write a pointer to the array, or NULL if count is 0.  cast: if the struct's pointer is not const. */
 static void put_pointer(struct o2_reproducer *r, const char *member, const char *cast, const char *array,
 			uint32_t count)
 {
@@ -84,7 +84,7 @@ static void put_decode(struct o2_reproducer *r)
 	fprintf(r->out, "\t.bytes = in_bytes, .length_bytes = %" PRIu32 ",\n};\n", asked->length_bytes);
 }
 
-/* The members of o2_impl_msg whose names are not those of the fields (forms/wire_fields.h). */
+/* Members of o2_impl_msg that are not named like the fields (forms/wire_fields.h). */
 static const char *member_of(const char *field)
 {
 	static const struct {
@@ -125,7 +125,7 @@ void o2_reproducer_message(const struct o2_msg *msg,
 	struct each each = {call, r};
 	struct o2_msg opposite;
 
-	/* A message in which every number is another: so that each of them is told. */
+	/* Compare with a message in which every number differs, so that each number is written. */
 	for (size_t i = 0; i < sizeof(opposite); i++)
 		((uint8_t *)&opposite)[i] = (uint8_t) ~((const uint8_t *)msg)[i];
 	o2_fields_compare(o2_msg_header_fields, msg, &opposite, call_each, &each);
@@ -135,7 +135,7 @@ void o2_reproducer_message(const struct o2_msg *msg,
 static void put_member(struct o2_reproducer *r, const char *member, uint64_t value)
 {
 	if (strcmp(member, "ibm_nob") == 0 || strcmp(member, "rd.rd_key") == 0)
-		return; /* it is computed; it stands with the fragments */
+		return; /* ibm_nob is computed; rd_key is written with the fragments */
 	if (strcmp(member, "ibcm_status") == 0)
 		fprintf(r->out, "\t.msg.%s = %" PRId32 ",\n", member, (int32_t)value);
 	else
@@ -163,7 +163,7 @@ static void put_encode(struct o2_reproducer *r)
 	fputs("};\n", r->out);
 }
 
-/* Names of one side's arrays begin with it: "source_pieces"; of a single stage they have none. */
+/* Names of one side's arrays begin with the side: "source_pieces"; a single stage has no prefix. */
 static const char *named(char *text, size_t text_bytes, const char *side, const char *name)
 {
 	snprintf(text, text_bytes, "%s%s%s", side, side[0] == '\0' ? "" : "_", name);
@@ -210,7 +210,7 @@ static void put_memory_arrays(struct o2_reproducer *r, const char *side, const s
 	fputs("};\n", r->out);
 }
 
-/* indent: of the lines; the members `buffer` and `space`. */
+/* Write the members `buffer` and `space`.  indent: of the lines. */
 static void put_memory(struct o2_reproducer *r, const char *indent, const char *side,
 		       const struct o2_case_buffer *memory)
 {

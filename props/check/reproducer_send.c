@@ -4,7 +4,7 @@
 #include "props/check/reproducer.h"
 #include "wire/layout.h"
 
-/* Messages as they are posted: what their gather entries yield, byte by byte. */
+/* Posted messages: what their gather entries contain, byte by byte. */
 
 static const char text_of_bytes[] =
 	"static uint32_t page_behind; /* of the last byte that was looked up */\n\n"
@@ -141,7 +141,7 @@ static void put_message(struct o2_reproducer *r)
 	fputs("\n};\n\n", r->out);
 }
 
-/* In front of the message, whose comparison may end early. */
+/* Compared before the message, whose comparison may end early. */
 static const char text_of_plan[] =
 	"\tif (out.plan.nfrags > 0 && in.memory.space.page_bytes > 0) {\n"
 	"\t\tsay_terms(\"the plan as it can be registered\", &out.plan, in.memory.space.page_bytes,\n"

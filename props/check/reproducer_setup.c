@@ -3,7 +3,7 @@
 
 #include "props/check/reproducer.h"
 
-/* Set-ups: the rounds of the question, and what holds for the events of an answer, whatever it acquires. */
+/* Set-ups: the rounds of the question, and the rules for an answer's events, whatever it acquires. */
 
 static void put_setup(struct o2_reproducer *r)
 {

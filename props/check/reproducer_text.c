@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "props/check/reproducer.h"
 
-/* What reproducers are made of that is the same in each: functions in C, as text. */
+/* Parts that are the same in each reproducer: C functions, as text. */
 
 const char o2_reproducer_runs[] =
 	"/* Bytes by where they lie: the same bytes may be cut in several ways. */\n"

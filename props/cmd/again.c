@@ -23,7 +23,7 @@ static void add_far(const struct o2_props_arguments *a, FILE *out)
 		fprintf(out, " --far-timeout %" PRIu32, a->far_timeout_s);
 }
 
-/* As it was given, or else what a real device has from the environment, which the line does not repeat. */
+/* The GID index as given, or a device's default from the environment, which a replay line does not repeat. */
 static void add_gid_index(const struct o2_props_arguments *a, FILE *out)
 {
 	int64_t index = a->gid_index;
@@ -49,7 +49,7 @@ static void add_space(const struct o2_props_arguments *a, FILE *out)
 
 const char *o2_props_again(const struct o2_props_arguments *a)
 {
-	static char *text; /* of the last call */
+	static char *text; /* result of the last call */
 	size_t bytes;
 	FILE *out;
 

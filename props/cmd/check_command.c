@@ -19,7 +19,7 @@
 
 /* `o2ref check`: open the implementations, run, write the reports. */
 
-/* Without a word nobody knows why there is no result. */
+/* Write a line to stderr; without it nobody would know why there is no result. */
 static int no_memory(const struct o2_check_arguments *a)
 {
 	o2_complain(a->name, "check: the result: %s", strerror(ENOMEM));
@@ -43,7 +43,7 @@ static void list_checks(void)
 	}
 }
 
-/* --- where committed cases are --- */
+/* --- finding the committed cases --- */
 
 static bool is_directory(const char *path)
 {
@@ -52,7 +52,7 @@ static bool is_directory(const char *path)
 	return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-/* Installed beside the program, or in the tree that it was built in. */
+/* The corpus is installed beside the program, or in the source tree that the program was built in. */
 static const char *find_corpus(char *path, size_t path_bytes)
 {
 	static const char *const places[] = {"../share/o2ref/corpus", "../../corpus", "../corpus"};
@@ -71,13 +71,12 @@ static const char *find_corpus(char *path, size_t path_bytes)
 	return NULL;
 }
 
-/* The longest question that a replay spells out; one that is longer is asked by its choices, before it was
- * simplified. */
+/* The longest question that a replay command contains; a longer one is asked by its choices, not simplified. */
 #define MAX_WORD_BYTES 4096u
 
 /* --- replay --- */
 
-/* It came from an earlier result, which need not be there any more. */
+/* Does the question come from an earlier result, whose file may be gone? */
 static bool is_told_again(const json_t *finding)
 {
 	return json_object_get(finding, "choices") == NULL &&
@@ -85,7 +84,7 @@ static bool is_told_again(const json_t *finding)
 		       strlen("finding ")) == 0;
 }
 
-/* The question itself as a word of a command; NULL when it is too long, or what its choices stand for. */
+/* The question as one word of a command; NULL: it is too long, or its choices stand for it. */
 static char *word_of(const json_t *finding)
 {
 	const json_t *shrunk = json_object_get(finding, "shrunk");
@@ -100,7 +99,7 @@ static char *word_of(const json_t *finding)
 	return text;
 }
 
-/* How the implementation was named on the command line. */
+/* Write the words that name the implementation on the command line. */
 static void say_how(const struct o2_check_arguments *a, uint32_t index, FILE *out)
 {
 	if (index < a->files) {
@@ -115,7 +114,7 @@ static void say_how(const struct o2_check_arguments *a, uint32_t index, FILE *ou
 	}
 }
 
-/* What asks a finding's question again: its file, the question, its choices, or where it came from. */
+/* Write the options that ask a question again: by its file, as text, by its choices, or by its origin. */
 static void say_question(const json_t *finding, const char *file, FILE *out)
 {
 	const char *origin = json_string_value(json_object_get(finding, "origin"));
@@ -130,13 +129,13 @@ static void say_question(const json_t *finding, const char *file, FILE *out)
 		o2_shell_word(file != NULL ? file : word, out);
 	} else if (choices != NULL) {
 		fprintf(out, " --choices %s:%s", stage, choices);
-	} else { /* a vector: they are all asked before any drawn case */
+	} else { /* a test vector: all of them are asked before drawn cases */
 		fprintf(out, " --stage %s --cases 1", stage);
 	}
 	free(word);
 }
 
-/* The command that asks a finding's question again.  Returns 0, or a status after a line on stderr. */
+/* Add the command that asks a finding's question again.  Returns 0, or a status after a line on stderr. */
 static int add_replay(const struct o2_check_arguments *a, uint32_t index, json_t *finding, const char *file)
 {
 	char *text = NULL;
@@ -220,7 +219,7 @@ static int report(struct o2_check_arguments *a, json_t *result)
 		o2_check_since(result, a->options.since, a->since);
 		right = right || (!o2_check_since_has_new(result) && !has_stale(result));
 	}
-	/* Standard output carries one thing. */
+	/* Standard output carries either the JSON or the text. */
 	o2_check_print(result, a->color, a->report[O2_CHECK_JSON].out == stdout ? stderr : stdout);
 	if (rc == 0)
 		rc = to_file(a, &a->report[O2_CHECK_JSON], result, write_json);
@@ -252,7 +251,7 @@ static int open_host(const struct o2_check_arguments *a, uint32_t index, char **
 	return rc == 0 ? 0 : o2_complain(a->name, "check: %s: %s", path, text);
 }
 
-/* Once for all implementations: a pipe can be read no second time. */
+/* Read once for all implementations: a pipe cannot be read twice. */
 static int read_judgement(const struct o2_check_arguments *a, struct o2_error_map *map,
 			  struct o2_known *known)
 {
@@ -294,7 +293,7 @@ static int run_subject(const struct o2_check_arguments *a, uint32_t index, struc
 	return 0;
 }
 
-/* Of another profile causes cannot be compared: what is a difference there may be none here. */
+/* Refuse another profile: its causes cannot be compared, as other differences count there. */
 static int read_since(struct o2_check_arguments *a)
 {
 	const char *profile = o2_profile_name(a->options.profile), *then;
@@ -362,7 +361,7 @@ int o2_check_command(const char *program, int argc, char **argv)
 
 	if (first <= 0)
 		return first < 0 ? O2_CHECK_EXIT_USAGE : O2_CHECK_EXIT_AGREE;
-	/* A child that reads no more is its finding, not our end. */
+	/* A child that stops reading must become a finding, not end this process. */
 	signal(SIGPIPE, SIG_IGN);
 	o2_child_end_with_us();
 	switch (a.action) {

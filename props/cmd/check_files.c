@@ -14,9 +14,9 @@
 #include "props/check/reproducer.h"
 
 #define NAME_BYTES   128u
-#define REASON_BYTES 64u /* of a name; more of a reason tells nobody more */
+#define REASON_BYTES 64u /* of a file name; a longer reason does not help a reader */
 
-/* Letters and digits in lower case, and one dash for whatever stands between them. */
+/* Append letters and digits in lower case, and one dash for each run of other characters. */
 static void append_words(char *name, size_t name_bytes, const char *text)
 {
 	size_t n = strlen(name);
@@ -34,7 +34,7 @@ static void append_words(char *name, size_t name_bytes, const char *text)
 	name[n] = '\0';
 }
 
-/* A name that no other cause of this run has. */
+/* Make a file name that no other cause of this run has. */
 static void name_file(uint32_t index, const json_t *finding, json_t *names, char *name, size_t name_bytes)
 {
 	char reason[REASON_BYTES] = "";
@@ -56,7 +56,7 @@ static bool spare(const struct o2_check_arguments *a, const char *path, const ch
 	return o2_out_files_spare(a->name, a->report, O2_CHECK_REPORTS, path, what);
 }
 
-/* A program's words as well: one may be the script that an interpreter runs. */
+/* Refuse to overwrite files that are read, also among a program's words, which may be an interpreter's script. */
 static bool spare_what_is_read(const struct o2_check_arguments *a)
 {
 	static const char tested[] = "what is tested";
@@ -73,7 +73,7 @@ static bool spare_what_is_read(const struct o2_check_arguments *a)
 	return well;
 }
 
-/* Returns 0 or an errno. */
+/* Make the folder.  Returns 0 or an errno. */
 static int make_folder(const char *path)
 {
 	struct stat is;
@@ -99,7 +99,7 @@ int o2_check_open_files(struct o2_check_arguments *a)
 	return error == 0 ? 0 : o2_complain(a->name, "%s: %s", a->out_dir, strerror(error));
 }
 
-/* A question that has no such program leaves none behind. */
+/* Write the C file.  If the question cannot be written, no file is left. */
 static int write_program(const struct o2_check_arguments *a, uint32_t index, json_t *finding,
 			 const char *name, const char *path)
 {
@@ -109,7 +109,7 @@ static int write_program(const struct o2_check_arguments *a, uint32_t index, jso
 
 	if (out == NULL)
 		return o2_complain(a->name, "check: %s: %s", path, strerror(errno));
-	/* dlopen looks for a name without a slash elsewhere. */
+	/* dlopen searches other folders for a name without a slash. */
 	snprintf(library, sizeof(library), "%s%s", strchr(a->file[index], '/') == NULL ? "./" : "",
 		 a->file[index]);
 	snprintf(file, sizeof(file), "%s.c", name);

@@ -8,7 +8,7 @@
 #include "base/own_path.h"
 #include "props/cmd/check_options.h"
 
-/* `o2ref check --fuzz`: by becoming the fuzzer, which is a program of its own (fuzz/impl.c). */
+/* `o2ref check --fuzz` replaces this process by the fuzzer, a separate program (fuzz/impl.c). */
 
 #define MAX_WORDS 64u
 

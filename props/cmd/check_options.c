@@ -6,14 +6,14 @@
 
 #define DEFAULT_CASES	   20000u
 #define DEFAULT_TIMEOUT_MS 1000u
-#define DEFAULT_GROWTH_MIB 768u /* sanitizers keep a quarter of a GiB of what was freed */
+#define DEFAULT_GROWTH_MIB 768u /* sanitizers keep 256 MiB of freed memory */
 #define DEFAULT_SHRINK	   2000u
 #define MAX_TIMEOUT_MS	   600000u
 #define MAX_GROWTH_MIB	   (1u << 20)
 #define MAX_SHRINK	   1000000u
 #define MIN_SECONDS	   0.001
-#define MAX_SECONDS	   31536000.0 /* a year */
-#define UNSAID		   UINT64_MAX /* of --cases */
+#define MAX_SECONDS	   31536000.0 /* one year */
+#define UNSAID		   UINT64_MAX /* --cases was not given */
 
 static bool read_seconds(const struct o2_option *option, const char *text, void *target,
 			 char why[O2_OPTION_WHY_BYTES])
@@ -22,7 +22,7 @@ static bool read_seconds(const struct o2_option *option, const char *text, void 
 	char *end;
 
 	*seconds = strtod(text, &end);
-	/* No comparison holds for what is no number; blanks before it and hexadecimal digits are for C alone. */
+	/* The comparisons fail for NaN.  Leading blanks and hexadecimal digits, which C accepts, are refused. */
 	if (end != text && text[strspn(text, "0123456789.eE+-")] == '\0' && *end == '\0' &&
 	    *seconds >= MIN_SECONDS && *seconds <= MAX_SECONDS)
 		return true;
@@ -111,7 +111,7 @@ static const struct o2_command check_command = {
 	       "cannot be read, 77 cannot run here.",
 };
 
-/* Take what stands behind -- away from the command line.  Returns what is left of argc. */
+/* Cut off the words behind --.  Returns the remaining argc. */
 static int take_program(struct o2_check_arguments *a, int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++) {
@@ -164,7 +164,7 @@ int o2_check_parse(const char *name, int argc, char **argv, struct o2_check_argu
 	return take_operands(&command, argc - first, argv + first, a) == 0 ? first : -1;
 }
 
-/* "mine.so", "libmine.so.1.2"; a program may well be called "my.solver". */
+/* "mine.so" and "libmine.so.1.2" are libraries; "my.solver" may be a program. */
 bool o2_check_is_library(const char *path)
 {
 	const char *name = strrchr(path, '/');

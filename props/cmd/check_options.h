@@ -28,33 +28,33 @@ enum o2_check_action {
 enum { O2_CHECK_JSON, O2_CHECK_HTML, O2_CHECK_JUNIT, O2_CHECK_REPORTS };
 
 struct o2_check_arguments {
-	const char *name; /* of the command, for messages */
+	const char *name; /* name of the command, for messages */
 	enum o2_check_action action;
 	struct o2_check_options options;
 	struct o2_host_options host;
 	const char *map;
 	const char *known;
 	const char *out_dir;
-	const char *since; /* file of an earlier result */
+	const char *since; /* path of an earlier result */
 	const char *json;
 	const char *html;
 	const char *junit;
-	struct o2_out_file report[O2_CHECK_REPORTS]; /* o2_check_open_files */
+	struct o2_out_file report[O2_CHECK_REPORTS]; /* opened by o2_check_open_files */
 	bool no_corpus;
 	enum o2_color_when color_when;
 	bool color;
 	uint32_t files; /* shared objects, and programs without arguments */
 	const char *file[O2_CHECK_SUBJECTS];
-	char *const *program; /* what stands behind --; NULL: nothing */
+	char *const *program; /* words behind --; NULL: none */
 };
 
 /* Returns a positive number, 0 after --help, or -1 after a line on stderr. */
 int o2_check_parse(const char *name, int argc, char **argv, struct o2_check_arguments *a);
 
-/* Is the file a shared object, by its name?  Else it is a program. */
+/* Is the file a shared object, by its name?  Otherwise it is a program. */
 bool o2_check_is_library(const char *path);
 
-/* Become the fuzzer for a->file[0].  Returns only when that fails. */
+/* Replace this process by the fuzzer for a->file[0].  Returns only on failure. */
 int o2_check_fuzz(const struct o2_check_arguments *a);
 
 #endif

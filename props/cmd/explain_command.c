@@ -11,7 +11,7 @@
 #include "props/engine/case_file.h"
 #include "props/scenario/scenario_io.h"
 
-/* A scenario is a few kilobytes; a larger file is none. */
+/* A scenario has a few kilobytes; a larger file is no scenario. */
 #define SCENARIO_FILE_BYTES (1u << 20)
 
 struct arguments {

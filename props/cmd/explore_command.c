@@ -9,7 +9,7 @@
 #include "props/engine/left_behind.h"
 #include "props/talk/explore.h"
 
-/* `o2props explore`: the command line of the search. */
+/* `o2props explore`: the command line of the state search. */
 
 #define MAX_DEPTH  8u
 #define MAX_STATES (1u << 30)
@@ -117,7 +117,7 @@ static int configure(const struct arguments *a, struct o2_explore_config *config
 	config->conn.peer_tx_credits = a->peer_tx_credits;
 	config->conn.max_frags = 2;
 	config->conn.max_transfers = O2_EXPLORE_OPS;
-	/* Time stands still. */
+	/* Disable timers: time does not advance in the search. */
 	config->conn.timeout_ms = 0;
 	config->conn.keepalive_ms = 0;
 	if (!parse_ops(a->ops, config))
@@ -134,7 +134,7 @@ static void print_report(const struct o2_report *report)
 		printf("  %s\n", report->line[i]);
 }
 
-/* The command that goes that way. */
+/* Print the command that replays this path. */
 static void print_replay(const struct arguments *a, const struct o2_explore_config *config, const char *path)
 {
 	printf("  again: %s explore --version %" PRIu32 " --depth %" PRIu32 " --peer-tx-credits %" PRIu32

@@ -13,7 +13,7 @@
 
 #define ARGUMENTS 12u
 
-/* What stands behind the words passes through a shell there, and through ours: so it has nothing that one reads. */
+/* These words pass through our shell and the far one, so they must contain no special characters. */
 static const char *plain(const char *what, const char *text)
 {
 	for (const char *c = text; *c != '\0'; c++)
@@ -85,7 +85,7 @@ int o2_far_command(struct o2_props_arguments *a, o2_network_open_fn open_network
 
 	o2_rung_devices(a, device, &served.end.gid_index);
 	served.end.device = device[served.end.side];
-	/* The two streams are the near end's: what else is printed goes to standard error. */
+	/* Both streams belong to the near end, so other output goes to standard error. */
 	served.in = dup(STDIN_FILENO);
 	served.out = dup(STDOUT_FILENO);
 	if (served.in < 0 || served.out < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)

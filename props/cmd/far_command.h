@@ -5,15 +5,15 @@
 #include "props/cmd/options.h"
 #include "props/world/far.h"
 
-/* The two commands of a transfer between two machines: run --far, and far, which it starts there. */
+/* The commands of a transfer between two machines: run --far, and far, which run --far starts on the other one. */
 
 /*
- * What --far and its like on the command line say, for an end on that device there.  Lasts as long as *a;
- * exits with a usage error.
+ * The options --far* of the command line, for a far end on the other machine's device `device`. Valid as long as
+ * *a; exits on a usage error.
  */
 const struct o2_far_config *o2_far_options(struct o2_props_arguments *a, const char *device);
 
-/* o2props far: be the far end.  Returns the exit status: 0, 2 usage, 77 not what was asked for. */
+/* o2props far: be the far end.  Returns the exit status: 0; 2 for usage; 77 if a request cannot be met. */
 int o2_far_command(struct o2_props_arguments *a, o2_network_open_fn open_network);
 
 #endif

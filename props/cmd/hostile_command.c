@@ -24,7 +24,7 @@ static int list_all(void)
 	return 0;
 }
 
-/* Once more, if the process holds something else after it: the first time may make what stays. */
+/* If the process holds something more afterwards, try again: the first try may allocate what stays. */
 static bool try_and_weigh(const struct o2_misbehaviour *what, char *why, size_t why_bytes)
 {
 	struct o2_process_held before, after;
@@ -41,7 +41,7 @@ static bool try_and_weigh(const struct o2_misbehaviour *what, char *why, size_t 
 	return false;
 }
 
-/* True: it met its reaction, and left nothing in the process. */
+/* Try one.  True: it met its reaction, and nothing was leaked. */
 static bool try_one(const struct o2_misbehaviour *what)
 {
 	char why[200];

@@ -8,16 +8,16 @@
 #include "judge/end/watch_line.h"
 #include "props/cmd/rung_open.h"
 
-/* `o2props hostile` on devices of the machine: with a victim of ours, against a peer, or as the victim. */
+/* `o2props hostile` on devices of the machine: with its own victim, against a peer, or as the victim. */
 
 #define CLOSING_MS 10000
 
-/* "A,B": the liar's device, and that of a victim of ours. */
+/* Split "A,B": the liar's device, and that of our own victim. */
 static bool sort_devices(struct o2_hostile_words *words, const char *const device[2])
 {
 	words->net.device = device[0];
 	words->net.victim_device = device[1];
-	/* Exactly one victim, or its own. */
+	/* There must be exactly one victim: a peer, or our own device.  As the victim, we use one device only. */
 	if (words->victim)
 		return words->net.victim_device == NULL;
 	return (words->net.victim_device != NULL) == (words->net.peer == 0);
@@ -66,7 +66,7 @@ static bool open_net(struct o2_net_liar *net, struct tally *tally)
 	return false;
 }
 
-/* A line at once, because who reads it tells the time of what is said by it. */
+/* Flush each line: the reader takes the time of an event from the arrival of its line. */
 static void tell(void *context, const struct o2_watched *watched)
 {
 	char text[O2_WATCH_LINE_BYTES];
@@ -79,7 +79,7 @@ static void tell(void *context, const struct o2_watched *watched)
 static const struct o2_watch tell_liar = {O2_HOSTILE_SAID_LIAR, tell},
 			     tell_honest = {O2_HOSTILE_SAID_HONEST, tell};
 
-/* False: it cannot go on. */
+/* Try one misbehaviour.  False: the command cannot go on. */
 static bool try_one(struct o2_net_liar *net, const struct o2_misbehaviour *what, struct tally *tally)
 {
 	static const char *const words[] = {"met", "TOLERATED (known): ", "NOT MET: ", "not tried: "};
@@ -95,13 +95,13 @@ static bool try_one(struct o2_net_liar *net, const struct o2_misbehaviour *what,
 	printf("%-24s %s%s\n", what->name, words[outcome], outcome == O2_NET_MET ? "" : why);
 	fflush(stdout);
 	tally->count[outcome]++;
-	/* After a failure nothing of this world is to be trusted. */
+	/* After a failure the state of this world is unknown. */
 	if (outcome == O2_NET_NOT_MET)
 		close_net(net, tally);
 	return true;
 }
 
-/* All of them, or some that the seed chooses. */
+/* Try all misbehaviours, or some that the seed selects. */
 static bool try_many(struct o2_net_liar *net, const struct o2_hostile_words *words, struct tally *tally)
 {
 	const struct o2_misbehaviour *list;

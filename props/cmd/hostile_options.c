@@ -8,7 +8,7 @@
 #include "props/hostile/hostile_quirk.h"
 #include "wire/nid.h"
 
-/* The options of `o2props hostile`, wherever the victim is. */
+/* The options of `o2props hostile` for all kinds of victims. */
 
 #define PATIENCE_S     75u
 #define PATIENCE_MAX_S 3600u
@@ -81,7 +81,7 @@ static const struct o2_command hostile_command = {
 	       "usage, 77 no device.",
 };
 
-/* Exactly one victim, and something to do to it. */
+/* Require exactly one victim, and something to try on it. */
 static int check(const struct o2_hostile_words *words)
 {
 	const struct o2_command *command = &words->command;

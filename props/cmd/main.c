@@ -31,22 +31,22 @@
 #include "props/world/network.h"
 
 /*
- * o2props: the property runner.  This source makes two programs: o2props has the in-process devices (model
- * and loop) inside, o2props-verbs the machine's libibverbs; the first runs the second for any other device.
+ * o2props: the property runner. Two programs are built from this file: o2props contains the in-process devices
+ * (model and loop), o2props-verbs uses the machine's libibverbs. o2props runs o2props-verbs for other devices.
  */
 
-/* Calls that shrinking a finding may cost: real devices are a hundred times slower. */
+/* Most calls for shrinking a finding; real devices are a hundred times slower. */
 #define SHRINK_CALLS_IN_PROCESS 4000u
 #define SHRINK_CALLS_DEVICE	400u
 
 /*
- * What malloc keeps: pieces of so many bytes, and so many in all.  The receives of the deepest connections are
- * larger, and few of their pages are touched.
+ * Memory that malloc keeps: pieces up to this size, and this much in total. Receive buffers of the deepest
+ * connections are larger, but few of their pages are touched.
  */
 #define KEPT_PIECE_BYTES (2 << 20)
 #define KEPT_BYTES	 (64 << 20)
 
-/* Draw from the modes that the command line names; none: from all, as the space has it. */
+/* Draw from the modes on the command line; if there are none, from all modes of the space. */
 static void choose_modes(const bool *named, struct o2_scenario_space *space)
 {
 	if (memchr(named, true, O2_REG_MODES) == NULL)
@@ -55,7 +55,7 @@ static void choose_modes(const bool *named, struct o2_scenario_space *space)
 		space->mode_weight[mode] = named[mode];
 }
 
-/* The other half of this program, beside this one. */
+/* Run o2props-verbs, which lies beside this program. */
 static int run_sibling(char **argv)
 {
 	char path[PATH_MAX];
@@ -70,7 +70,7 @@ static int run_sibling(char **argv)
 
 #define LINE_BYTES 200u
 
-/* Run the cases; line: one of LINE_BYTES on how it went.  *result is NULL when none was run. */
+/* Run the cases.  line: LINE_BYTES for a text about the run.  *result is NULL if no case was run. */
 static int run_cases(struct o2_props_arguments *a, const struct o2_property *property, char *line,
 		     json_t **result)
 {
@@ -88,7 +88,7 @@ static int run_cases(struct o2_props_arguments *a, const struct o2_property *pro
 	return rc;
 }
 
-/* The network of this program's devices. */
+/* The function that opens a network of this program's devices. */
 #ifdef O2_PROPS_IN_PROCESS
 #define OPEN_NETWORK o2_network_open_loop
 #else
@@ -113,7 +113,7 @@ static bool takes_devices(const struct o2_property *property)
 	       strcmp(property->ops->name, "endpoint") == 0;
 }
 
-/* Two devices that have an address, or an exit status. */
+/* Find two devices with addresses.  Returns 0 or an exit status. */
 static int find_devices(const struct o2_props_arguments *a, const char *property,
 			struct o2_ground_devices *devices)
 {
@@ -134,7 +134,7 @@ static int find_devices(const struct o2_props_arguments *a, const char *property
 	return 0;
 }
 
-/* On devices, which must not hold anything when it is over. */
+/* Run on devices, which must not hold anything more at the end. */
 static int run_on_devices(struct o2_props_arguments *a, const struct o2_property *property,
 			  const char *command, const char *argument)
 {
@@ -179,7 +179,7 @@ static int run_own(struct o2_props_arguments *a, const struct o2_property *prope
 	return O2_PROPS_EXIT_USAGE;
 }
 
-/* Open the device, and a run on it.  Returns 0 or an exit status. */
+/* Open the device, and prepare a run on it.  Returns 0 or an exit status. */
 static int open_transfer(struct o2_props_arguments *a, struct o2_rung_account *account,
 			 struct o2_transfer_run *run)
 {
@@ -218,7 +218,7 @@ static int open_transfer(struct o2_props_arguments *a, struct o2_rung_account *a
 
 static int run_transfer(struct o2_props_arguments *a, const char *command, const char *argument)
 {
-	/* The run points to its account. */
+	/* Both are static because the run points to its account. */
 	static struct o2_transfer_run run;
 	static struct o2_rung_account account;
 	struct o2_property property;
@@ -229,7 +229,7 @@ static int run_transfer(struct o2_props_arguments *a, const char *command, const
 	if (rc != 0)
 		return rc;
 	property = o2_transfer_property(&run);
-	/* What is exported is read by drivers that draw from all sizes; what is too large is left out. */
+	/* Readers of an export draw from all sizes, so the space is not limited; larger cases are left out. */
 	if (strcmp(command, "export") != 0)
 		run.space.max_nob = a->max_bytes;
 	if (strcmp(command, "replay") == 0) {
@@ -246,10 +246,7 @@ static int run_transfer(struct o2_props_arguments *a, const char *command, const
 	return o2_props_report(a, property.ops->name, line, result, rc);
 }
 
-/*
- * The property that the command line names; of a case file the part of its name before the last dash says
- * it.
- */
+/* The property that the command line names.  A case file has it in its name, before the last dash. */
 static const char *property_of(struct o2_props_arguments *a, const char *command, const char *argument,
 			       size_t *length)
 {
@@ -287,7 +284,7 @@ static int start_mutant(const struct o2_props_arguments *a)
 	return rc;
 }
 
-/* Another command, with a command line of its own; -1: it is none of them. */
+/* Run a command that has its own command line; -1: it is none of these. */
 static int other_command(int argc, char **argv)
 {
 	const char *program = basename(argv[0]), *name = argc > 1 ? argv[1] : "";
@@ -315,7 +312,7 @@ static int other_command(int argc, char **argv)
 	return -1;
 }
 
-/* What stands on the command line besides options must be a command, and what it takes. */
+/* Check that the words besides options are a command and its arguments. */
 static int check_arguments(int count, char **arguments)
 {
 	if (count == 0)
@@ -335,7 +332,7 @@ static int check_arguments(int count, char **arguments)
 	return 0;
 }
 
-/* What a case has given back the next one takes: to have pages from the kernel anew takes longer than most cases do. */
+/* Keep freed memory for the next case: getting new pages from the kernel takes longer than most cases. */
 static void keep_memory(void)
 {
 	mallopt(M_MMAP_THRESHOLD, KEPT_PIECE_BYTES);
@@ -393,7 +390,7 @@ static int run(int argc, char **argv)
 	return run_own(&a, &property, command, argument);
 }
 
-/* Nobody has been told what could not be written. */
+/* Output that could not be written must become an error. */
 int main(int argc, char **argv)
 {
 	int status;

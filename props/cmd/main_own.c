@@ -29,7 +29,7 @@
 #include "props/transfer/transfer_run.h"
 #include "props/verbs/verbs.h"
 
-/* What nodes stand on in this program: the process, or the devices that the command line names. */
+/* What nodes run on in this program: in-process devices, or the devices of the command line. */
 #ifdef O2_PROPS_IN_PROCESS
 #define GROUND (&o2_ground_on_loop)
 #else
@@ -69,14 +69,14 @@ static const struct o2_command_memory memory = {.fail = o2_alloc_fault_arm,
 #define ALLOCATIONS    FAILS_AND_SAYS, .allocated = o2_alloc_live
 #define OWN_MEMORY     .command.memory = &memory
 #else
-/* No allocation can be made to fail. */
+/* This program cannot make allocations fail. */
 #define FAILS_AND_COUNTS .fail_allocation = NULL
 #define FAILS_AND_SAYS	 .fail_allocation = NULL
 #define ALLOCATIONS	 .fail_allocation = NULL
 #define OWN_MEMORY	 .command.memory = NULL
 #endif
 
-/* Those that need loopverbs in this process; the others come before them. */
+/* Properties that need loopverbs in this process; they come after the others. */
 static struct o2_property in_process_property(size_t i)
 {
 #ifdef O2_PROPS_IN_PROCESS
@@ -102,7 +102,7 @@ static struct o2_property in_process_property(size_t i)
 	return (struct o2_property){0};
 }
 
-/* The properties that bring along what they run on. */
+/* The i-th property that provides its own devices. */
 static struct o2_property own_property(struct o2_props_arguments *a, size_t i)
 {
 	static struct o2_codec_run codec;

@@ -9,14 +9,14 @@
 #include "props/world/ground.h"
 
 /*
- * The properties that bring along what they run on: all but transfer, which runs on the rung that the command
- * line names.  Which of them a program has depends on whether it has the in-process devices.
+ * The properties that provide their own devices: all but transfer, which runs on the rung that the command line
+ * names. A program without the in-process devices has fewer of them.
  */
 
-/* The one of that name, which ends at `length_bytes`; its ops are NULL when there is none. */
+/* Find the property by the first length_bytes bytes of name.  Its ops are NULL if there is none. */
 struct o2_property o2_own_find(struct o2_props_arguments *a, const char *name, size_t length_bytes);
 
-/* Those that the command line names; only their addresses are still to be found out. */
+/* The devices that the command line names.  Their addresses are not looked up yet. */
 struct o2_ground_devices *o2_own_devices(struct o2_props_arguments *a);
 
 /* Print the names and summaries of all properties.  Returns 0. */

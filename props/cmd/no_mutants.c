@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Of the programs whose library has no deliberate defects. */
+/* For programs whose library has no deliberate defects. */
 #include "props/engine/mutant.h"
 
 #include <errno.h>

@@ -9,7 +9,7 @@
 #include "base/complain.h"
 #include "props/world/judged.h"
 
-/* How much the judge has heard of it. */
+/* Print how much the judge has checked. */
 static void print_judged(FILE *out)
 {
 	const struct o2_judged *judged = &o2_judged_all;
@@ -20,7 +20,7 @@ static void print_judged(FILE *out)
 			judged->messages, judged->writes, judged->connections);
 }
 
-/* The summary for people; it goes to standard error when standard output carries JSON. */
+/* Print the summary as text; to standard error if standard output carries JSON. */
 static void print_summary(const struct o2_props_arguments *a, const char *name, const char *line,
 			  const json_t *result)
 {

@@ -7,10 +7,9 @@
 #include "props/cmd/options.h"
 
 /*
- * Say what came out of a run (props/engine/run.h), if something did, in words and as JSON.
- *
- * name: of the property.  line: on how it went.  result: taken; NULL when nothing was run.  Returns the exit
- * status: rc, unless the result cannot be written.
+ * Report the result of a run (props/engine/run.h), if it has one, as text and as JSON.
+ * name: of the property. line: how the run went. result: ownership is taken; NULL when nothing was run. Returns the
+ * exit status: rc, unless the result cannot be written.
  */
 int o2_props_report(const struct o2_props_arguments *a, const char *name, const char *line, json_t *result,
 		    int rc);

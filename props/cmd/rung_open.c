@@ -8,7 +8,7 @@
 
 #include "props/cmd/far_command.h"
 
-/* Of two ends by device, connected as the user wants it. */
+/* Open a rung of two ends on devices, connected as the command line says. */
 static int open_ends(struct o2_props_arguments *a, o2_network_open_fn open_network, const char *source,
 		     const char *sink, uint8_t gid_index, struct o2_rung **rung, struct o2_error *error)
 {
@@ -25,7 +25,7 @@ static int open_ends(struct o2_props_arguments *a, o2_network_open_fn open_netwo
 	return o2_rung_open_nodes(&config, rung, error);
 }
 
-/* What cannot be had is a mistake on the command line. */
+/* Exit with a usage error if --connect does not fit the device. */
 static void check_connect(const struct o2_props_arguments *a)
 {
 	const bool model = strcmp(a->device, "model") == 0, loop = strcmp(a->device, "loop") == 0;

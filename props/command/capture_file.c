@@ -40,7 +40,7 @@ void o2_capture_address_of(const struct o2_capture_file *file, uint32_t pair, in
 			 file->net == O2_CAPTURE_IPV4 ? "10.0.0.%" PRIu32 : "fd00::%" PRIx32, number);
 }
 
-/* Numbers in addresses. */
+/* The number of the host in its addresses. */
 static unsigned int source_of(const struct o2_capture_packet *packet)
 {
 	return 1 + 2 * packet->pair + (unsigned int)packet->from;
@@ -51,7 +51,7 @@ static unsigned int sink_of(const struct o2_capture_packet *packet)
 	return 2 + 2 * packet->pair - (unsigned int)packet->from;
 }
 
-/* A number of the file's own, of 4 bytes. */
+/* Store a 4-byte number in the file's byte order. */
 static void put32_at(struct o2_capture_file *file, size_t at, uint32_t value)
 {
 	for (size_t i = 0; i < 4; i++)
@@ -75,7 +75,7 @@ void o2_capture_start(struct o2_capture_file *file)
 	file->length = 0;
 	file->packets = 0;
 	file->full = false;
-	put32(file, 0xa1b23c4d); /* nanoseconds */
+	put32(file, 0xa1b23c4d); /* time stamps in nanoseconds */
 	put32(file, file->big_endian ? 0x00020004 : 0x00040002);
 	put32(file, 0);
 	put32(file, 0);
@@ -83,7 +83,7 @@ void o2_capture_start(struct o2_capture_file *file)
 	put32(file, numbers[file->link]);
 }
 
-/* unseen: of its last bytes, how many are not there. */
+/* unseen: bytes at the end that were not captured. */
 static void add_frame(struct o2_capture_file *file, uint64_t time_ns, const uint8_t *frame, size_t bytes,
 		      size_t unseen)
 {
@@ -101,7 +101,7 @@ static void add_frame(struct o2_capture_file *file, uint64_t time_ns, const uint
 	file->packets++;
 }
 
-/* The header that says what kind of frame it is, with that Ethernet type, and tags.  Returns its length. */
+/* Put the link header with an Ethernet type, and tags.  Returns its length. */
 static size_t put_link(const struct o2_capture_file *file, uint8_t *frame, unsigned int type)
 {
 	static const size_t type_at[] = {12, 14, 0}, header_bytes[] = {14, 16, 20};
@@ -145,7 +145,7 @@ static size_t put_ipv4(const struct o2_capture_file *file, uint8_t *ip,
 	return header_bytes;
 }
 
-/* All that is in front of the transport headers, for so many bytes behind them.  Returns its length. */
+/* Put all headers in front of the transport headers, for `bytes` bytes behind them.  Returns their length. */
 static size_t put_ethernet(struct o2_capture_file *file, uint8_t *frame,
 			   const struct o2_capture_packet *packet, size_t bytes)
 {
@@ -165,7 +165,7 @@ static size_t put_ethernet(struct o2_capture_file *file, uint8_t *frame,
 	return at + 8;
 }
 
-/* The record's own header, for a packet of so many bytes. */
+/* Put the header of an ERF record for a packet of so many bytes. */
 static size_t put_erf(const struct o2_capture_file *file, uint8_t *frame, uint8_t type, size_t bytes)
 {
 	const size_t header_bytes = 16 + 8 * file->extensions;
@@ -190,7 +190,7 @@ static size_t put_infiniband(struct o2_capture_file *file, uint8_t *frame,
 	o2_capture_store(frame + at + 4, 2, whole / 4);
 	o2_capture_store(frame + at + 6, 2, source_of(packet));
 	at += 8;
-	/* By their LIDs. */
+	/* The LIDs identify the hosts. */
 	file->hosts_bytes = at;
 	return file->global ? at + put_ipv6(frame + at, packet, bytes, 0x1b) : at;
 }
@@ -253,7 +253,7 @@ void o2_capture_add_other(struct o2_capture_file *file, uint32_t which, uint64_t
 
 	file->hosts_bytes = SIZE_MAX;
 	if (is_infiniband(file)) {
-		/* Raw packets; records of Ethernet. */
+		/* Raw InfiniBand packets, or ERF records of Ethernet. */
 		at = file->link == O2_CAPTURE_ERF ? put_erf(file, frame, is_record ? 2 : 21, 64) : 0;
 		frame[at + 1] = (uint8_t)(which % 2);
 		o2_capture_store(frame + at + 4, 2, 16);
@@ -263,7 +263,7 @@ void o2_capture_add_other(struct o2_capture_file *file, uint32_t which, uint64_t
 		file->other_bytes = at;
 	} else {
 		at = put_ethernet(file, frame, &(const struct o2_capture_packet){.from = 0}, 60);
-		/* What comes with IPv4 are its first words, with IPv6 all of it. */
+		/* An IPv4 header must be there up to its options, an IPv6 header completely. */
 		file->other_bytes = which == 1			   ? at
 				    : file->net == O2_CAPTURE_IPV6 ? at - 8
 								   : at - 8 - 4 * file->options;

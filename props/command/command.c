@@ -62,7 +62,7 @@ void o2_command_take(int fd, char *text)
 	text[length] = '\0';
 }
 
-/* All that comes goes to a file; the first of it says that the process is at work. */
+/* Copy all output to a file.  The first output shows that the process runs, and sends the signal. */
 static void pass_on(int from, int to, pid_t pid, int signal_number)
 {
 	char text[4096];
@@ -78,7 +78,7 @@ static void pass_on(int from, int to, pid_t pid, int signal_number)
 	close(from);
 }
 
-/* in, out, err, and those that it is told of: files in memory, none at a lower number than its place. */
+/* stdin, stdout, stderr and the output files; descriptors are moved above their target numbers. */
 static int spawn(struct o2_command_run *run, const char *path, const int fd[FILES])
 {
 	char *words[O2_COMMAND_WORDS + 2] = {(char[]){PROGRAM}};
@@ -105,7 +105,7 @@ static int spawn(struct o2_command_run *run, const char *path, const int fd[FILE
 	return WEXITSTATUS(status);
 }
 
-/* A file in memory that has those bytes.  Returns -1: there is none. */
+/* Make a memory file with these bytes.  Returns its descriptor, or -1. */
 static int open_input(const uint8_t *bytes, size_t count)
 {
 	const int fd = memfd_create("o2ref", MFD_CLOEXEC);
@@ -123,8 +123,7 @@ static int open_input(const uint8_t *bytes, size_t count)
 	return fd;
 }
 
-/* A socket whose other end has said that, and was closed without having heard what was said to it: unix(7).  What does not go
- * in is not said. */
+/* A socket that delivers the bytes that fit, then fails: its peer was closed with unread data, unix(7). */
 static int open_broken(const uint8_t *bytes, size_t count)
 {
 	int fd[2];
@@ -138,7 +137,7 @@ static int open_broken(const uint8_t *bytes, size_t count)
 	return fd[0];
 }
 
-/* One end of a terminal: the other one stays open with it. */
+/* Open one end of a terminal; *master must stay open with it. */
 static int open_terminal(int *master)
 {
 	*master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
@@ -154,7 +153,7 @@ static int open_output(const struct o2_command_run *run, int *master)
 	return run->terminal ? open_terminal(master) : memfd_create("o2ref", MFD_CLOEXEC);
 }
 
-/* A copy of the program, in memory: nothing is in its folder.  Its path is that of the file here. */
+/* Copy the program to memory, so that nothing is beside it in its folder; path: of the copy. */
 static int copy_program(char *path, size_t bytes)
 {
 	const int from = open(path, O_RDONLY | O_CLOEXEC), to = memfd_create("o2ref", MFD_CLOEXEC);

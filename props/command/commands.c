@@ -11,7 +11,7 @@
 #include "cli/cli.h"
 
 #define JUNK	0xa5
-#define STARVED 4u /* runs of one command, in each of which another allocation is refused */
+#define STARVED 4u /* runs per command, each with another failing allocation */
 
 static const char *const situations[O2_COMMANDS_SITUATIONS] = {O2_COMMANDS_SITUATION_LIST(O2_SITUATION_NAME)};
 
@@ -31,7 +31,7 @@ void o2_commands_wrong(struct o2_commands_run *run, const char *what)
 	add_line(run->report, "standard error", command->err);
 }
 
-/* What is read and written without a network can be held in this process: its memory. */
+/* Commands without a network can be called in a child of this process, where their memory is checked. */
 static void choose_place(struct o2_commands_run *run)
 {
 	static const struct {
@@ -48,7 +48,7 @@ static void choose_place(struct o2_commands_run *run)
 			command->command = own[i].command;
 }
 
-/* It says that it lacked memory: that is the end of it. */
+/* Did the command report lack of memory, and end? */
 static bool lacks_memory(const struct o2_command_run *run)
 {
 	return run->failed && run->status > 0 && strncmp(run->err, "o2ref: ", 7) == 0 &&
@@ -64,7 +64,7 @@ static bool same(const struct o2_command_run *run, const struct o2_command_run *
 	       strcmp(run->err, other->err) == 0;
 }
 
-/* What came of it; of its texts no more than there is. */
+/* Copy the outcome; of the texts only the used part. */
 static void keep(struct o2_command_run *run, const struct o2_command_run *other)
 {
 	memcpy(run, other, offsetof(struct o2_command_run, out));
@@ -74,7 +74,7 @@ static void keep(struct o2_command_run *run, const struct o2_command_run *other)
 		strcpy(run->file[i], other->file[i]);
 }
 
-/* Whichever allocation is refused: it says so, or does what it has done with all of them. */
+/* Whichever allocation fails, the command must report it, or do the same as with all memory. */
 static void starve(struct o2_commands_run *run)
 {
 	static struct o2_command_run whole;
@@ -210,14 +210,14 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 	o2_report_clear(report);
 	run->c = choice;
 	run->report = report;
-	/* All of it but what came of the last one, which is long. */
+	/* Clear all but the last outcome, which is large. */
 	memset(&run->command, 0, offsetof(struct o2_command_run, status));
 	run->command.memory = memory;
 	run->inside = o2_draw_bool(choice, 1, 2);
 	run->starved = run->inside && o2_draw_bool(choice, 1, 1);
 	/*
-	 * A command that reads memory which it has not written finds no zeros there by chance, however large the piece; the
-	 * beginning of each is spoilt anyway (props/talk/wrap/alloc_fault.h), and what starves runs many times.
+	 * Fill new memory with junk, so that uninitialized memory is never zero by chance; alloc_fault.h fills only
+	 * the beginning of large pieces. Off when starving, which runs the command many times.
 	 */
 	mallopt(M_PERTURB, run->inside && !run->starved ? JUNK : 0);
 	run->greeting = NULL;

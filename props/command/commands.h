@@ -10,8 +10,8 @@
 #include "props/judge/hearing.h"
 
 /*
- * The property: o2ref says what it was asked for: of memory that it moves, of command lines that are wrong, and
- * of captures (docs/properties.md, "The commands property").
+ * The property: o2ref reports correctly what it was asked to do: move memory, refuse wrong command lines, read
+ * captures (docs/properties.md, "The commands property").
  */
 
 #define O2_COMMANDS_SITUATION_LIST(ENTRY)                                       \
@@ -86,43 +86,43 @@
 enum o2_commands_situation { O2_COMMANDS_SITUATION_LIST(O2_SITUATION_ID) O2_COMMANDS_SITUATIONS };
 
 struct o2_commands_run {
-	struct o2_tally tally; /* first: props/engine/tally.h */
+	struct o2_tally tally; /* must be first: props/engine/tally.h */
 	struct o2_command_run command;
 	struct o2_choice *c;
 	struct o2_report *report;
 	struct o2_hearing hearing;
-	/* What has no network is executed in this program; also without some of its memory. */
+	/* Commands without a network run in a child of this program (inside), some without memory (starved). */
 	bool inside, starved;
-	/* What its standard error begins with, which is no complaint; NULL: nothing. */
+	/* Text that standard error begins with and that is no complaint; NULL: none. */
 	const char *greeting;
 };
 
-/* *run: zeros at first, the caller's.  It is large: keep it off the stack. */
+/* *run: zeros at first; the caller owns it.  It is large: keep it off the stack. */
 struct o2_property o2_commands_property(struct o2_commands_run *run);
 
-/* A run of the command that stands in run->command; its status has to be that.  False: the case is over. */
+/* Run run->command and expect this exit status.  False: that failed, and the case is over. */
 bool o2_commands_go(struct o2_commands_run *run, int status);
-/* The output is not what was foretold. */
+/* Report that the output is not the predicted one. */
 void o2_commands_wrong(struct o2_commands_run *run, const char *what);
-/* '#' in the pattern stands for a number, with or without a point. */
+/* Does the text match the pattern?  '#' stands for a number, with or without a decimal point. */
 bool o2_commands_fits(const char *text, const char *pattern);
-/* The words of a line, which spaces divide. */
+/* Append the words of a line, separated by spaces. */
 void o2_commands_words(struct o2_commands_run *run, const char *line);
-/* The whole text has to be that; '#' stands for any number.  what: of the finding. */
+/* Expect exactly this text; '#' stands for any number.  what: name of the finding. */
 void o2_commands_says(struct o2_commands_run *run, const char *what, const char *text, const char *format,
 		      ...) __attribute__((format(printf, 4, 5)));
 #define o2_commands_complains(run, ...) o2_commands_says(run, "complaint", (run)->command.err, __VA_ARGS__)
-/* A finding, "PART/WHAT": each of the two up to the end of its line. */
+/* Report a finding "PART/WHAT" with both texts, each up to the end of its line. */
 void o2_commands_other_line(struct o2_report *report, const char *part, const char *what,
 			    const char *expected, const char *found);
-/* The first byte in which they differ; *line: where the line begins that it is in. */
+/* Returns the index of the first byte that differs; *line: where the line with that byte begins. */
 size_t o2_commands_differ_at(const char *expected, const char *found, size_t *line);
-/* What decode prints has to be that; else the first line that differs is a finding. */
+/* Expect this output of decode; otherwise report the first line that differs. */
 void o2_commands_decodes(struct o2_commands_run *run, const char *what, const char *expected);
-/* Whether the times and rates of a summary fit to each other and to what it counts. */
+/* Do the times and rates of a summary agree with each other and with its counts? */
 bool o2_commands_rates_fit(const json_t *summary);
 
-/* Each draws a case, and holds it. */
+/* Each function draws a case and checks it. */
 void o2_commands_net(struct o2_commands_run *run);
 void o2_commands_conform(struct o2_commands_run *run);
 void o2_commands_wrongly(struct o2_commands_run *run);
@@ -142,9 +142,9 @@ void o2_commands_device(struct o2_commands_run *run);
 void o2_commands_short(struct o2_commands_run *run);
 void o2_commands_capture(struct o2_commands_run *run);
 void o2_commands_middle(struct o2_commands_run *run);
-/* msg: as it was encoded into the bytes. */
+/* msg: the message that is encoded in bytes. */
 void o2_commands_message(struct o2_commands_run *run, const struct o2_msg *msg, const uint8_t *bytes);
-/* The same, of which something is odd that a dump shows. */
+/* Like o2_commands_message, with something odd that a dump shows. */
 void o2_commands_odd(struct o2_commands_run *run, const struct o2_msg *msg, const uint8_t *bytes);
 
 #endif

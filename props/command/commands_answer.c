@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ping of a peer that says one thing otherwise in one of its answers: docs/peer.md, "Ping". */
+/* ping to a peer whose answer has one changed field: docs/peer.md, "Ping". */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "wire/msg.h"
 
 #define PEER	   "10.99.0.1@o2ib"
-#define PAYLOAD	   120u /* of an IMMEDIATE: where the answer begins */
+#define PAYLOAD	   120u /* offset of an IMMEDIATE's payload */
 #define FEATURES   4u
 #define PID	   8u
 #define NIS_COUNT  12u
@@ -18,14 +18,14 @@
 #define HAS_STATUS 2u
 #define DOWN	   UINT64_C(0xdeadface)
 #define BYTES	   48u
-#define MOST	   6u /* pings */
+#define MOST	   6u /* most pings */
 
-/* One answer, and what is said of it. */
+/* A changed answer, and what ping must print. */
 struct answer {
 	uint32_t features, pid, nis;
 	char nid[2][24];
 	bool down[2];
-	char complaint[160]; /* "": it is printed */
+	char complaint[160]; /* "": the answer is printed */
 };
 
 static void spoil(struct o2_wrong *wrong, uint32_t at, uint32_t width, uint64_t value)
@@ -35,7 +35,7 @@ static void spoil(struct o2_wrong *wrong, uint32_t at, uint32_t width, uint64_t 
 	wrong->value = value;
 }
 
-/* Around what it may be. */
+/* Draw a change near the limits of the field. */
 static void draw(struct o2_choice *c, struct o2_wrong *wrong, struct answer *answer)
 {
 	const uint32_t which = (uint32_t)o2_draw(c, 1);
@@ -62,7 +62,7 @@ static void draw(struct o2_choice *c, struct o2_wrong *wrong, struct answer *ans
 		spoil(wrong, PID, 4, answer->pid);
 		break;
 	case 3:
-		/* Of more than it brings it brings two. */
+		/* The count may be greater than the two NIDs that the answer has. */
 		answer->nis = (uint32_t)o2_draw(c, o2_draw_bool(c, 1, 1) ? 3 : UINT32_MAX);
 		spoil(wrong, NIS_COUNT, 4, answer->nis);
 		answer->nis = answer->nis < 2 ? answer->nis : 2;
@@ -90,7 +90,7 @@ static size_t add_line(char *text, size_t bytes, const struct answer *answer)
 	return used + (size_t)snprintf(text + used, bytes - used, "\n");
 }
 
-/* The figures of the summary, of which no other may be. */
+/* Check the counts of the summary. */
 static void check_json(struct o2_commands_run *run, uint32_t done, uint32_t failed)
 {
 	json_t *object = json_loads(run->command.out, 0, NULL);

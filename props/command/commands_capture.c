@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Captures of conversations: decode has to say what is in them, judge what was found in them in this process. */
+/* Captures of conversations: decode must print their content, judge the findings that a hearing had here. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "props/judge/verdicts.h"
 #include "wire/nid.h"
 
-#define BROKEN_MOST 20000u /* bytes before an input fails: as many as a socket takes at once */
+#define BROKEN_MOST 20000u /* bytes before an input fails; a socket holds at least so many */
 
 static struct o2_capture_file file;
 static struct o2_told told;
@@ -26,7 +26,7 @@ static void start(struct o2_commands_run *run, const char *command)
 
 /* --- decode --- */
 
-/* What was refused is said once more at the end. */
+/* Refused messages are repeated at the end. */
 static bool decoded(struct o2_commands_run *run)
 {
 	char expected[80];
@@ -86,7 +86,7 @@ enum view {
 	VIEWS,
 };
 
-/* The text of a model: *text is the caller's. */
+/* Make the text that a function predicts.  The caller owns *text. */
 #define SAY(text, CALL)                                       \
 	do {                                                  \
 		size_t bytes_;                                \
@@ -96,7 +96,7 @@ enum view {
 		fclose(out);                                  \
 	} while (0)
 
-/* Both are equal; else from the line on in which they differ. */
+/* Expect equal texts; report both from the first line that differs. */
 static void hold(struct o2_commands_run *run, const char *what, const char *found, const char *expected)
 {
 	size_t at, line;
@@ -104,7 +104,7 @@ static void hold(struct o2_commands_run *run, const char *what, const char *foun
 	if (strcmp(found, expected) == 0)
 		return;
 	at = o2_commands_differ_at(expected, found, &line);
-	/* Some lines are long. */
+	/* For a long line, report only the end before the difference. */
 	line = at - line > 60 ? at - 60 : line;
 	o2_commands_other_line(run->report, "commands", what, expected + line, found + line);
 }
@@ -136,7 +136,7 @@ static void check_page(struct o2_commands_run *run, const struct o2_told_report 
 	} else {
 		body = strchr(body, '\n') + 1;
 		before = (size_t)(body - run->command.file[HTML]);
-		/* Of a long one the beginning was kept. */
+		/* Of a long output only the beginning was kept. */
 		if (strlen(text) > O2_COMMAND_BYTES - before)
 			text[O2_COMMAND_BYTES - before] = '\0';
 		hold(run, "judge/page", body, text);
@@ -166,7 +166,7 @@ static void check_sarif(struct o2_commands_run *run, const struct o2_told_report
 	json_decref(found);
 }
 
-/* Each on a line of its own. */
+/* Check the objects, one per line. */
 static void check_objects(struct o2_commands_run *run, const struct o2_told_report *report)
 {
 	const char *line = run->command.out;
@@ -198,7 +198,7 @@ static void check_report(struct o2_commands_run *run, const struct o2_told_repor
 	free(text);
 }
 
-/* The same capture more than once, and what is none. */
+/* The same capture again, and files that are no captures. */
 static const struct o2_told_file other_files[] = {
 	{.name = "/proc/self/fd/0"},
 	{.name = "/dev/null",
@@ -207,7 +207,7 @@ static const struct o2_told_file other_files[] = {
 	{.name = "/nowhere", .why = "cannot be opened"},
 };
 
-/* Standard input may be read from once. */
+/* Draw the files; standard input occurs at most once. */
 static void draw_files(struct o2_choice *c, struct o2_told_report *report)
 {
 	const uint32_t count = 2 + (uint32_t)o2_draw(c, O2_TOLD_FILES - 2);
@@ -221,7 +221,7 @@ static void draw_files(struct o2_choice *c, struct o2_told_report *report)
 	report->nfiles = count;
 }
 
-/* The worst of what the files come to. */
+/* The worst status of all files. */
 static int status_of(const struct o2_told_report *report)
 {
 	int status = report->times[O2_JUDGE_MUST] != 0;
@@ -306,7 +306,7 @@ static void judge(struct o2_commands_run *run, const struct o2_hearing *h)
 		check_sarif(run, &report);
 }
 
-/* A file that is none, is of a link that is not known, or ends in the middle of a packet: one line says so. */
+/* A file that is no capture, has an unknown link type, or ends inside a packet: one line must say so. */
 static void read_in_vain(struct o2_commands_run *run)
 {
 	static const uint32_t others[] = {105, 0, 2, 112, 114, 198, 246, 248, 275, 277};
@@ -342,12 +342,12 @@ static void read_in_vain(struct o2_commands_run *run)
 		return;
 	if (strstr(run->command.err, expected) == NULL)
 		o2_commands_wrong(run, "no-capture");
-	/* What comes before the end of a file that is cut is said. */
+	/* Packets before the end of a truncated file are printed. */
 	if (which < 3 && reader < 2 && run->command.out[0] != '\0')
 		o2_commands_wrong(run, "no-capture-output");
 }
 
-/* What is read fails in its middle: the line says why. */
+/* Reading the input fails in its middle: a line must say why. */
 static void read_broken(struct o2_commands_run *run)
 {
 	static const char *const reads[] = {"decode --pcap -", "judge -",  "judge --json -",
@@ -395,7 +395,7 @@ void o2_commands_capture(struct o2_commands_run *run)
 	o2_verdicts_tell(h, &counts);
 	o2_told_end(&told);
 	fclose(told.text);
-	/* What one request was told is held against the next one. */
+	/* The judge compares a request with the answer to the one before; twins would change that. */
 	told.untold |= told.rejected && told.ntwins > 0;
 	if (!told.untold && !file.full && h->nlog < O2_HEARING_LOG && !run->report->failed) {
 		switch (kind) {
@@ -415,7 +415,7 @@ void o2_commands_capture(struct o2_commands_run *run)
 		}
 		run->tally.seen[O2_COMMANDS_DECODED]++;
 		run->tally.seen[O2_COMMANDS_FRONTS] += told.fronts;
-		/* It costs little. */
+		/* This check is cheap. */
 		if (!run->report->failed && o2_draw_bool(run->c, 1, 1))
 			read_broken(run);
 		if (!run->report->failed && o2_commands_can_listen(run, &file) && o2_draw_bool(run->c, 1, 1))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* conform with the network that device loop is, and a peer with each quirk: docs/conform.md. */
+/* conform against the network of --device=loop, with a peer that has one quirk: docs/conform.md. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,9 +12,9 @@
 #include "props/hostile/hostile.h"
 
 #define PEER	   "10.99.0.1@o2ib"
-#define PATTERN	   UINT64_C(0xeeb0eeb1eeb2eeb3) /* docs/lst.md, "Constants": a word of each bulk */
-#define FILE_BYTES (24u << 20)			/* of a report or a capture */
-#define FLIP_MOST  2048u			/* docs/peer.md, "Quirks": the last byte that is flipped */
+#define PATTERN	   UINT64_C(0xeeb0eeb1eeb2eeb3) /* docs/lst.md, "Constants": the word that fills bulks */
+#define FILE_BYTES (24u << 20)			/* most bytes of a report or a capture */
+#define FLIP_MOST  2048u /* docs/peer.md, "Quirks": offset of the flipped byte, at most */
 
 static struct o2_trial_row *add_row(struct o2_trial *trial, const char *id, const char *outcome)
 {
@@ -26,7 +26,7 @@ static struct o2_trial_row *add_row(struct o2_trial *trial, const char *id, cons
 	return row;
 }
 
-/* Words of --only: folders, and probes by their names. */
+/* Draw words of --only: folders and names of probes. */
 static void draw_only(struct o2_trial *trial)
 {
 	static const char *const folders[] = {"put/",	 "get/",     "frags/", "mode/",	    "offset/",
@@ -37,7 +37,7 @@ static void draw_only(struct o2_trial *trial)
 	uint64_t words = 1 + o2_draw(c, 5);
 	size_t used = (size_t)snprintf(trial->only, sizeof(trial->only), "%s", trial->quirk->draw);
 
-	/* With this one each transfer by RDMA would wait for its time. */
+	/* With such a quirk each transfer by RDMA would wait for a timeout, so add no other probes. */
 	if (trial->quirk->rule != NULL)
 		words = used > 0 ? 0 : words;
 	for (; words > 0; words--) {
@@ -53,8 +53,8 @@ static void draw_only(struct o2_trial *trial)
 }
 
 /*
- * One or two misbehaviours by their names, which are not tried: the network in the process is no device.  As
- * docs/hostile.md has them, "The table": what the peer does, and the reaction to it.
+ * Ask for one or two misbehaviours, which cannot be tried: the network in the process has no device. Their texts
+ * are those of docs/hostile.md, "The table": what the peer does, and the reaction.
  */
 static void add_hostile(struct o2_trial *trial)
 {
@@ -91,7 +91,7 @@ static void add_hostile(struct o2_trial *trial)
 	}
 }
 
-/* Known findings, on standard input: some of the probes, and a rule of the judge's. */
+/* Draw known findings, for standard input: some of the probes, and a rule of the judge. */
 static void draw_known(struct o2_trial *trial, char *text, size_t bytes)
 {
 	struct o2_choice *c = trial->run->c;
@@ -114,7 +114,7 @@ static void draw_known(struct o2_trial *trial, char *text, size_t bytes)
 		else
 			snprintf(trial->gone[trial->ngone++], sizeof(trial->gone[0]), "%s", row->probe.id);
 	}
-	/* A rule of the judge that nobody breaks is known all the same, and nothing is said of it. */
+	/* A known rule that nobody breaks is accepted, and not mentioned. */
 	if (!there)
 		snprintf(text + used, bytes - used, "judge/%s\n", rule);
 }
@@ -125,7 +125,7 @@ static bool needs_place(const char *id)
 	       strncmp(id, "frags/", 6) == 0 || strncmp(id, "offset/", 7) == 0;
 }
 
-/* Of a test node's read the middle bit is wrong; what is looked at first is both ends of each page. */
+/* The test node flips the middle bit of a read.  Check simple looks at both ends of each page only. */
 static void foretell_lst(const struct o2_trial *trial, struct o2_trial_row *row)
 {
 	unsigned int bytes, at;
@@ -145,7 +145,7 @@ static void foretell_lst(const struct o2_trial *trial, struct o2_trial_row *row)
 	row->expected = row->foretold;
 }
 
-/* What will be reported of each probe. */
+/* Predict the report of each probe. */
 static void foretell(struct o2_trial *trial)
 {
 	const uint32_t probes = O2_PROBES + (trial->lst ? O2_PROBES_LST : 0);
@@ -179,7 +179,7 @@ static void foretell(struct o2_trial *trial)
 	rule = add_row(trial, quirk->rule, trial->kernel ? "tolerated" : "FINDING");
 	snprintf(rule->probe.sentence, sizeof(rule->probe.sentence), "%s", quirk->sentence);
 	snprintf(rule->probe.source, sizeof(rule->probe.source), "%s", quirk->source);
-	/* What is late in the beginning may be named first. */
+	/* A late payload may be named by the first probe. */
 	if (strcmp(quirk->rule, "judge/payload/get") == 0)
 		snprintf(rule->again, sizeof(rule->again), "%s", first);
 	else
@@ -221,7 +221,7 @@ static void draw_words(struct o2_trial *trial, bool known)
 	o2_command_word(command, PEER);
 }
 
-/* A file of the folder, which goes. */
+/* Read a file of the folder, and delete it. */
 static char *take_file(const struct o2_trial *trial, const char *name, size_t *bytes)
 {
 	struct stat found;
@@ -298,7 +298,7 @@ static void try_probes(struct o2_commands_run *run, bool hostile)
 	else if (!trial.all)
 		snprintf(trial.only, sizeof(trial.only), "end/,ping/,put/size-1,mode/,get/size-3977,frags/2");
 	foretell(&trial);
-	/* What it says for a place that it looks for is not foretold. */
+	/* With another place the reported texts are not predicted. */
 	if (hostile)
 		add_hostile(&trial);
 	known = !trial.kernel && !trial.quirk->mute && o2_draw_bool(c, 2, 1);

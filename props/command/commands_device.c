@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which device a network command takes, and what it says when there is none: docs/peer.md, "When it does not work". */
+/* Which device a network command selects, and its errors: docs/peer.md, "When it does not work". */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,12 +13,12 @@
 #define PEER	"10.99.0.1@o2ib"
 #define DEVICES 2u
 
-/* Those of this process: their GID of an IPv4 address is the second. */
+/* Devices of this process.  Their second GID is that of an IPv4 address. */
 static const struct {
 	const char *name, *address;
 } devices[DEVICES] = {{"loop0", "10.77.0.1"}, {"loop1", "10.77.0.2"}};
 
-/* What a device is opened for is not tried. */
+/* Stop after the device was opened; its use is not tested here. */
 static bool open_network(struct o2_net_options *options, uint32_t arena_pages, struct o2_net_network *network)
 {
 	struct o2_net_device device;
@@ -44,7 +44,7 @@ void o2_commands_device(struct o2_commands_run *run)
 	const char *name = there ? devices[device].name : others[o2_draw_pick(c, 4)];
 	char other[32];
 
-	/* No address is asked for; its own; one that differs in one of its bytes. */
+	/* Ask for no address, for the device's own, or for one that differs in a byte. */
 	snprintf(other, sizeof(other), "%s", devices[device].address);
 	if (kind == 2)
 		snprintf(other, sizeof(other), "%u.%u.%u.%u", (unsigned int)(10 + o2_draw(c, 240)),

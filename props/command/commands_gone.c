@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Nobody is there, or nobody answers, or another one listens at our port: docs/peer.md, "When it does not work". */
+/* No peer, a silent peer, or a port that is in use: docs/peer.md, "When it does not work". */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,10 +10,10 @@
 
 #define PEER	   "10.99.0.1@o2ib"
 #define IMMEDIATE  3976u
-#define IN_FLIGHT  8u /* as many as there are credits */
+#define IN_FLIGHT  8u /* the number of credits */
 #define UNRESOLVED "no connection could be made: cm/unresolved: errno is 113 (No route to host)"
 
-/* Who only asks does so where somebody else listens already, or where it may not: docs/peer.md, "When it does not work". */
+/* A client still works if its own port is in use or not permitted: docs/peer.md, "When it does not work". */
 static void taken(struct o2_commands_run *run, struct o2_wrong *wrong)
 {
 	static const char *const commands[] = {"ping", "put", "get", "lst"};
@@ -40,7 +40,7 @@ static void taken(struct o2_commands_run *run, struct o2_wrong *wrong)
 		o2_commands_complains(run, "%s", "");
 }
 
-/* Several are under way; of those that fail the one is told that waits for the peer itself. */
+/* Several operations are in flight; the failure reported is of one that waits for the peer's answer. */
 static void move_in_vain(struct o2_commands_run *run, struct o2_wrong *wrong)
 {
 	static const char *const commands[] = {"ping", "put", "get"};
@@ -61,7 +61,7 @@ static void move_in_vain(struct o2_commands_run *run, struct o2_wrong *wrong)
 		o2_command_word(&run->command, "--size=%" PRIu32, size);
 		o2_command_word(&run->command, "--in-flight=%" PRIu32, in_flight);
 	}
-	/* For a credit it waits only behind one that waits for the peer. */
+	/* With few credits an operation waits for a credit only behind one that waits for the peer. */
 	if (!small)
 		o2_command_word(&run->command, "--queue-depth=%" PRIu64, 2 + o2_draw(c, 20));
 	o2_commands_words(run, PEER);
@@ -83,7 +83,7 @@ static void move_in_vain(struct o2_commands_run *run, struct o2_wrong *wrong)
 			      : which == 1 ? "PUT"
 					   : "GET",
 			      why);
-	/* One ping has no summary. */
+	/* A single ping has no summary. */
 	if (which == 0 && count == 1)
 		o2_commands_says(run, "output", run->command.out, "%s", "");
 	else
@@ -92,7 +92,7 @@ static void move_in_vain(struct o2_commands_run *run, struct o2_wrong *wrong)
 				 commands[which], failed);
 }
 
-/* The console of a test node, which has made no session. */
+/* The console of a test node, with which no session was made. */
 static void ask_in_vain(struct o2_commands_run *run, struct o2_wrong *wrong)
 {
 	o2_commands_words(run, "lst --device=loop --nid=10.77.3.4@o2ib --timeout=1 " PEER " ping");
@@ -110,7 +110,7 @@ static void ask_in_vain(struct o2_commands_run *run, struct o2_wrong *wrong)
 			 "lst: 0 done, 0 failed, 0 bytes in # s: 0.0 MB/s, 0/s\n");
 }
 
-/* The one failure that says nothing of the protocol. */
+/* This failure says nothing about the protocol, so the status is 77. */
 static void try_in_vain(struct o2_commands_run *run, struct o2_wrong *wrong)
 {
 	o2_commands_words(run, "conform --device=loop --nid=10.77.3.4@o2ib " PEER);
@@ -134,7 +134,7 @@ static void check_lost(struct o2_commands_run *run, size_t which)
 		o2_commands_wrong(run, "lost");
 		return;
 	}
-	/* The test is far from its end. */
+	/* The device is lost before the test ends, so a step must be named. */
 	for (size_t i = began ? 3 : 0; i < 4 && which == 3; i++)
 		right |= strncmp(rest, "o2ref: ended in the middle of step ", 35) == 0 &&
 			 strncmp(rest + 35, steps[i], strlen(steps[i])) == 0 &&
@@ -147,7 +147,7 @@ static void check_lost(struct o2_commands_run *run, size_t which)
 		o2_commands_wrong(run, "lost-where");
 }
 
-/* The device goes, at any time; what is left is not waited for. */
+/* The device is lost at any time; the command must end without waiting for the rest. */
 static void lose(struct o2_commands_run *run, struct o2_wrong *wrong)
 {
 	static const char *const lines[] = {
@@ -176,7 +176,7 @@ void o2_commands_gone(struct o2_commands_run *run)
 	const size_t kind = o2_draw_weighted(run->c, weights, 5);
 	struct o2_wrong wrong = {.in = O2_WRONG_NOWHERE};
 
-	/* Who waits for a deadline waits for a second. */
+	/* With a mute peer the command waits for its timeout, one second. */
 	wrong.mute = (kind == 1 || kind == 2) && o2_draw_bool(run->c, 1, 1);
 	wrong.absent = kind != 0 && kind != 4 && !wrong.mute;
 	run->tally.seen[wrong.mute     ? O2_COMMANDS_MUTE

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * conform --hostile with a device: what it tells the liar, o2props beside it, and what it makes of what the liar says
- * (docs/conform.md, "Misbehaviours").  In place of that program a function of ours says what was drawn.
+ * conform --hostile with a device: how it calls the liar (o2props beside it), and what it makes of the liar's
+ * output (docs/conform.md, "Misbehaviours"). A stand-in for o2props prints what was drawn.
  */
 #include <assert.h>
 #include <errno.h>
@@ -21,18 +21,18 @@
 
 #define PEER	   "10.99.0.1@o2ib"
 #define WORDS_SAID 1024u
-#define GID_INDEX  1u	      /* that of a device in the process */
-#define FILE_BYTES (4u << 20) /* of a capture */
+#define GID_INDEX  1u	      /* of a device in the process */
+#define FILE_BYTES (4u << 20) /* most bytes of a capture */
 
-/* What the report is to say of it. */
+/* What the report must say. */
 struct foretold {
 	bool kernel, json;
 	bool table, started, whole;
-	char again[512]; /* the command, without --only, --out and --json */
-	char folder[40]; /* of --out; "": there is none */
-	uint32_t read;	 /* lies of the table that it knows */
+	char again[512]; /* the command without --only, --out and --json */
+	char folder[40]; /* of --out; "": not given */
+	uint32_t read;	 /* number of lies that conform reads from the table */
 	uint32_t count[O2_LIAR_NOT_TRIED + 1], lies, named;
-	uint64_t packets; /* of the capture, before the first lie's */
+	uint64_t packets; /* in the capture before the first lie */
 };
 
 static void foretell(struct foretold *foretold, const struct o2_liar_stand *drawn)
@@ -53,7 +53,7 @@ static void foretell(struct foretold *foretold, const struct o2_liar_stand *draw
 	}
 }
 
-/* The packets of one of them; last: of what was said before, where it says nothing. */
+/* The packets of one lie.  If it says nothing: the last packet of what was said before. */
 static void packets_of(const struct foretold *foretold, const struct o2_liar_stand *drawn, uint32_t lie,
 		       uint64_t *first, uint64_t *last)
 {
@@ -98,7 +98,7 @@ static void say_rows(FILE *out, const struct foretold *foretold, const struct o2
 	}
 }
 
-/* '#' stands for a number, so there is none in what is drawn. */
+/* Drawn text contains no '#', which would stand for a number. */
 static void say_text(FILE *out, const struct foretold *foretold, const struct o2_liar_stand *drawn,
 		     const char *sentence)
 {
@@ -126,7 +126,7 @@ static void say_text(FILE *out, const struct foretold *foretold, const struct o2
 		foretold->count[O2_LIAR_TOLERATED], foretold->count[O2_LIAR_NOT_TRIED]);
 }
 
-/* "a, b" */
+/* Split "a, b" into names. */
 static json_t *names_of(const char *text)
 {
 	json_t *names = json_array();
@@ -226,7 +226,7 @@ static const char *sentence_of_ping(void)
 	return probe.sentence;
 }
 
-/* Each line; '#' stands for any number. */
+/* Compare line by line; '#' stands for any number. */
 static void hold_lines(struct o2_commands_run *run, char *expected)
 {
 	const char *found = run->command.out;
@@ -252,7 +252,7 @@ static void hold_lines(struct o2_commands_run *run, char *expected)
 		o2_commands_wrong(run, "more");
 }
 
-/* All complaints, in their order. */
+/* Write all expected complaints, in order. */
 static void complain(const struct foretold *foretold, const struct o2_liar_stand *drawn, char *text,
 		     size_t bytes)
 {
@@ -276,7 +276,7 @@ static void complain(const struct foretold *foretold, const struct o2_liar_stand
 		snprintf(text + used, bytes - used, "o2ref: it did not come to its end\n");
 }
 
-/* What was said is all there, behind what the probe has said; the number of packets of that. */
+/* Check that the capture has all that was said, behind the probe's packets; count the probe's packets. */
 static void check_capture(struct o2_commands_run *run, struct foretold *foretold,
 			  const struct o2_liar_stand *drawn)
 {
@@ -318,7 +318,7 @@ static void check_capture(struct o2_commands_run *run, struct foretold *foretold
 		}
 }
 
-/* Exit status and complaints; the words of the liar; the report. */
+/* Check the exit status, the complaints, the words of the liar, and the report. */
 static void check(struct o2_commands_run *run, const struct foretold *foretold,
 		  const struct o2_liar_stand *drawn, const char *told)
 {
@@ -350,7 +350,7 @@ static void check(struct o2_commands_run *run, const struct foretold *foretold,
 	free(text);
 }
 
-/* The command line, what `again` has of it, and the words of the liar. */
+/* Draw the command line, the expected `again`, and the expected words of the liar. */
 static void draw_words(struct o2_commands_run *run, const struct o2_liar_stand *drawn,
 		       struct foretold *foretold, char *told, size_t told_bytes)
 {
@@ -370,7 +370,7 @@ static void draw_words(struct o2_commands_run *run, const struct o2_liar_stand *
 	o2_command_word(&run->command, "conform");
 	o2_command_word_if(&run->command, foretold->json, "--json");
 	o2_command_word(&run->command, "--only");
-	/* By their names, or all that the table has. */
+	/* Ask for lies by name, or for all of the table. */
 	snprintf(run->command.word[run->command.words], O2_COMMAND_WORD,
 		 folder ? "ping/one,hostile/" : "ping/one");
 	for (uint32_t i = 0; i < drawn->nlies && !folder; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Command lines that are wrong, and help; peers that misbehave, as ping, put and get tell it. */
+/* Wrong command lines, and help; peers that misbehave, as ping, put and get report it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "props/command/commands.h"
 
 #define PEER	    "10.99.0.1@o2ib"
-#define PLACE_BYTES (8u << 20) /* docs/peer.md: what serve offers */
+#define PLACE_BYTES (8u << 20) /* docs/peer.md: size of the buffer that serve offers */
 
 /* --- command lines --- */
 
@@ -81,7 +81,7 @@ static const struct {
 	{"ping --device", "'--device' is no option, or its value is missing (see: o2ref ping --help)"},
 };
 
-/* Several, one after the other: each costs little. */
+/* Try several wrong lines, as each is cheap. */
 static void wrong_line(struct o2_commands_run *run)
 {
 	const size_t count = sizeof(wrong_lines) / sizeof(wrong_lines[0]);
@@ -97,7 +97,7 @@ static void wrong_line(struct o2_commands_run *run)
 	}
 }
 
-/* Up to 16 places can be offered. */
+/* serve offers at most 16 buffers. */
 static void many_buffers(struct o2_commands_run *run)
 {
 	const uint64_t count = 16 + o2_draw(run->c, 1);
@@ -114,7 +114,7 @@ static void many_buffers(struct o2_commands_run *run)
 			      "(see: o2ref serve --help)");
 }
 
-/* The last of those in flight has to lie below 2^32. */
+/* The end of the last transfer in flight must be below 2^32. */
 static void far_offset(struct o2_commands_run *run)
 {
 	const uint64_t size = o2_draw_range(run->c, 1, 1048576), count = o2_draw_range(run->c, 1, 40);
@@ -138,7 +138,7 @@ static void far_offset(struct o2_commands_run *run)
 			      offset, lanes, size, last);
 }
 
-/* What it begins with, and what is in it. */
+/* Check the beginning of a help text, and words that it must contain. */
 static void help_of(struct o2_commands_run *run, const char *line, const char *begins,
 		    const char *const has[4])
 {
@@ -156,7 +156,7 @@ static void help_of(struct o2_commands_run *run, const char *line, const char *b
 			o2_commands_wrong(run, "help");
 }
 
-/* Of the program, and of each command: what it is called with comes first, and its options one by one. */
+/* Check the help of the program and of each command: the usage first, then the options. */
 static void help(struct o2_commands_run *run)
 {
 	static const struct {
@@ -219,7 +219,7 @@ static void help(struct o2_commands_run *run)
 /* --- peers that misbehave --- */
 
 struct bent {
-	const char *command; /* "get" */
+	const char *command; /* "get", "put" or "ping" */
 	bool judge, json;
 	uint64_t size, offset;
 };
@@ -238,7 +238,7 @@ static void start(struct o2_commands_run *run, struct bent *bent, const char *qu
 	o2_command_word_if(&run->command, bent->judge, "--judge");
 }
 
-/* The summary of one that was done, or has failed; verified: how many were looked at, and wrong. */
+/* Expect the summary of one operation.  verified: how many were checked, and were wrong. */
 static void summary(struct o2_commands_run *run, const struct bent *bent, bool done, int wrong,
 		    const char *judged)
 {
@@ -255,7 +255,7 @@ static void summary(struct o2_commands_run *run, const struct bent *bent, bool d
 	o2_commands_says(run, "summary", run->command.out, "%s", text);
 }
 
-/* The peer has said that there is no such place.  looks: at what has arrived, which is nothing. */
+/* Expect the peer's ENODATA.  looks: --verify is given; nothing has arrived. */
 static void has_nothing(struct o2_commands_run *run, const struct bent *bent, bool looks)
 {
 	const bool gets = strcmp(bent->command, "get") == 0;
@@ -272,7 +272,7 @@ static void has_nothing(struct o2_commands_run *run, const struct bent *bent, bo
 		"2 messages and 0 WRITEs of ours on 1 connection: 0 must, 0 should, 0 notes");
 }
 
-/* Bytes whose first ones at least have a place, and whose last one has none. */
+/* Bytes that begin inside the place and end beyond it. */
 static struct bent past_the_end(struct o2_commands_run *run, const char *command, const char *quirk)
 {
 	struct bent bent = {.command = command, .size = o2_draw_range(run->c, 3977, 1048576)};
@@ -284,7 +284,7 @@ static struct bent past_the_end(struct o2_commands_run *run, const char *command
 	return bent;
 }
 
-/* One quirk says that all was moved, which who looks at the bytes sees. */
+/* This quirk reports that all bytes were moved; only --verify notices that they were not. */
 static void get_that_is_claimed(struct o2_commands_run *run, bool looks)
 {
 	const struct bent bent = past_the_end(run, "get", "short-get-claims");
@@ -311,7 +311,7 @@ static void no_room_for(struct o2_commands_run *run, const char *command, bool l
 		has_nothing(run, &bent, looks);
 }
 
-/* Past the end there is nothing, and no more for who reads back what was PUT. */
+/* Beyond the end of the place, a GET or PUT must fail. */
 static void no_room(struct o2_commands_run *run)
 {
 	no_room_for(run, "get", false);
@@ -321,7 +321,7 @@ static void no_room(struct o2_commands_run *run)
 		get_that_is_claimed(run, looks != 0);
 }
 
-/* A portal where nothing is. */
+/* A portal without a place. */
 static void no_such_place(struct o2_commands_run *run)
 {
 	const bool gets = o2_draw_bool(run->c, 1, 1);
@@ -334,7 +334,7 @@ static void no_such_place(struct o2_commands_run *run)
 		has_nothing(run, &bent, false);
 }
 
-/* The checksum of the answer is of other bytes; one option takes it. */
+/* The answer has a wrong checksum; one option tolerates it. */
 static void other_sum(struct o2_commands_run *run)
 {
 	const bool takes = o2_draw_bool(run->c, 1, 1), pings = o2_draw_bool(run->c, 2, 1);
@@ -362,7 +362,7 @@ static void other_sum(struct o2_commands_run *run)
 				"notes");
 }
 
-/* The bytes of the second page are others; where one of them is by chance as it should be, nothing is foretold. */
+/* The bytes from the second page on are wrong.  The first wrong byte varies, as one may be right by chance. */
 static void wrong_page(struct o2_commands_run *run)
 {
 	struct bent bent = {.command = "get", .offset = o2_draw_range(run->c, 1, 8000)};
@@ -382,7 +382,7 @@ static void wrong_page(struct o2_commands_run *run)
 		o2_commands_wrong(run, "complaint");
 		return;
 	}
-	/* A first byte that is right by chance moves on. */
+	/* The judge names a byte too, unless it is right by chance. */
 	if (strstr(run->command.err, "payload[") == NULL && bent.judge)
 		o2_commands_wrong(run, "judge");
 	if (!bent.judge)
@@ -399,7 +399,7 @@ static void wrong_page(struct o2_commands_run *run)
 		"2 messages and 0 WRITEs of ours on 1 connection: 0 must, 1 should, 0 notes");
 }
 
-/* Whoever closes first is told so, for each that was tried. */
+/* The peer closes first: that is reported for the operation. */
 static void closes(struct o2_commands_run *run)
 {
 	struct bent bent = {.command = o2_draw_bool(run->c, 1, 1) ? "ping" : "get",
@@ -420,7 +420,7 @@ static void closes(struct o2_commands_run *run)
 			"1 messages and 0 WRITEs of ours on 1 connection: 0 must, 0 should, 0 notes");
 }
 
-/* What is moved in peace breaks no rule. */
+/* A transfer with a correct peer breaks no rule. */
 static void peace(struct o2_commands_run *run)
 {
 	const bool large = o2_draw_bool(run->c, 1, 1), gets = o2_draw_bool(run->c, 1, 1);

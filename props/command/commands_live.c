@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* judge of an interface that a capture passes: docs/judge.md, "While it happens". */
+/* judge listens to an interface that delivers a capture: docs/judge.md, "While it happens". */
 #include <inttypes.h>
 #include <pcap/pcap.h>
 #include <signal.h>
@@ -12,7 +12,7 @@
 
 #define INTERFACE "o2wire0"
 
-/* Outlives the call: the process of the command is a copy of this one. */
+/* Static, as it must outlive the call: the command's process is forked from this one. */
 static struct o2_pcap_live live;
 
 static uint32_t load32(const struct o2_capture_file *file, size_t at)
@@ -20,7 +20,7 @@ static uint32_t load32(const struct o2_capture_file *file, size_t at)
 	return (uint32_t)o2_wm_load(file->bytes + at, 4, !file->big_endian);
 }
 
-/* Does every packet have a time that microseconds can tell? */
+/* Are all time stamps whole microseconds? */
 static bool has_whole_micros(const struct o2_capture_file *file)
 {
 	for (size_t at = 24; at + 16 <= file->length; at += 16 + load32(file, at + 8))
@@ -77,7 +77,7 @@ void o2_commands_listened(struct o2_commands_run *run)
 		run->command.memory->pcap_live(NULL);
 }
 
-/* Of a rule that was broken, as a line or as an object. */
+/* Is the line a finding of a broken rule, as text or as a JSON object? */
 static bool is_finding(const struct o2_told_report *report, const char *line, bool json)
 {
 	char text[512];

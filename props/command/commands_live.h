@@ -6,15 +6,15 @@
 #include "props/command/commands.h"
 #include "props/command/told_report.h"
 
-/* judge of an interface that the capture passes; only where the command is called in a process of ours. */
+/* Can judge listen to an interface that delivers this capture?  Only if the command is called in a child. */
 bool o2_commands_can_listen(const struct o2_commands_run *run, const struct o2_capture_file *file);
-/* The words for it, and what differs in the report. */
+/* listen: append the words, install the interface, set what differs in the report.  listened: remove it. */
 void o2_commands_listen(struct o2_commands_run *run, const struct o2_capture_file *file,
 			struct o2_told_report *report);
 void o2_commands_listened(struct o2_commands_run *run);
-/* What is found is said at once, before the report: what is left is the report. */
+/* Check and cut the findings that judge prints before its report, so that only the report is left. */
 void o2_commands_take_findings(struct o2_commands_run *run, const struct o2_told_report *report, bool json);
-/* One step of it fails: one line says so. */
+/* Make one step of listening fail, and expect one line that says so. */
 void o2_commands_listen_in_vain(struct o2_commands_run *run, const struct o2_capture_file *file);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lst with the test node that device loop has: docs/lst.md, "The command". */
+/* lst against the test node of --device=loop: docs/lst.md, "The command". */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #define MAX_BYTES	1048576u
 #define MAX_CONCURRENCY 1024u
 #define WORD		UINT64_C(0xeeb0eeb1eeb2eeb3)
-#define IMMEDIATE_BYTES 3976u /* docs/wire.md: the longest payload of a message */
+#define IMMEDIATE_BYTES 3976u /* docs/wire.md: longest payload of an IMMEDIATE */
 
 enum test {
 	PING,
@@ -40,7 +40,7 @@ struct tried {
 	const char *mode;
 };
 
-/* An offset may not make the bulk longer by a page. */
+/* The offset must not add a page to the bulk. */
 static uint64_t most_offset(uint64_t size)
 {
 	return size % PAGE_BYTES == 0 ? 0 : PAGE_BYTES - size % PAGE_BYTES;
@@ -72,7 +72,7 @@ static struct tried draw(struct o2_choice *c)
 	return tried;
 }
 
-/* What changes nothing that is said is drawn here. */
+/* Draw options that change nothing in the output. */
 static void tell(struct o2_commands_run *run, const struct tried *tried)
 {
 	struct o2_choice *c = run->c;
@@ -102,7 +102,7 @@ static bool looks(const struct tried *tried)
 	return tried->test == (tried->reverse ? WRITE : READ) && (tried->every_word || tried->check != NONE);
 }
 
-/* A unit of the node's for each at a time, all of which do their share, rounded up. */
+/* In reverse, the node divides the count among its units and rounds up. */
 static uint64_t done_of(const struct tried *tried)
 {
 	const uint64_t units = tried->concurrency < tried->count ? tried->concurrency : tried->count;
@@ -110,14 +110,14 @@ static uint64_t done_of(const struct tried *tried)
 	return tried->reverse ? (tried->count + units - 1) / units * units : tried->count;
 }
 
-/* --- the wrong bit: the lowest of byte n/2, at most of byte 2048 (docs/peer.md, "Quirks") --- */
+/* --- the wrong bit: the lowest of byte n/2, but at most of byte 2048 (docs/peer.md, "Quirks") --- */
 
 static uint64_t wrong_byte(const struct tried *tried)
 {
 	return tried->size / 2 < 2048 ? tried->size / 2 : 2048;
 }
 
-/* Check simple looks at the first and the last word of each page. */
+/* Check simple compares only the first and the last word of each page. */
 static bool is_found(const struct tried *tried)
 {
 	const uint64_t word = wrong_byte(tried) / 8 * 8, at = tried->offset + word;
@@ -128,21 +128,21 @@ static bool is_found(const struct tried *tried)
 	       at % PAGE_BYTES == 0 || (at + 8) % PAGE_BYTES == 0;
 }
 
-/* --- what is said --- */
+/* --- the output --- */
 
 static json_t *node_of(const struct tried *tried)
 {
 	const uint64_t all = tried->reverse ? 0 : tried->count * tried->size;
 	const json_int_t bytes = (json_int_t)all;
 
-	/* The second question for the counters is counted too. */
+	/* The second request for the counters is counted too. */
 	return json_pack("{s:I, s:i, s:i, s:I, s:I}", "rpcs_rcvd",
 			 tried->reverse ? 0 : (json_int_t)tried->count + 1, "rpcs_dropped", 0, "errors", 0,
 			 "bulk_put", tried->test == READ ? bytes : 0, "bulk_get",
 			 tried->test == WRITE ? bytes : 0);
 }
 
-/* WRITEs of ours that have moved what the node wanted of us: one into each of its fragments. */
+/* Our WRITEs for data that the node asked for: one per fragment of the node. */
 static json_int_t writes_of(const struct tried *tried)
 {
 	const bool by_page = strcmp(tried->mode, "global") == 0;
@@ -153,7 +153,7 @@ static json_int_t writes_of(const struct tried *tried)
 		       : 0;
 }
 
-/* But for times, rates, and how many messages the judge has heard. */
+/* The expected summary, without times, rates, and the number of messages. */
 static json_t *expected_of(const struct tried *tried)
 {
 	const json_int_t count = (json_int_t)done_of(tried), bad = is_found(tried) ? count : 0;
@@ -194,7 +194,7 @@ static void check_json(struct o2_commands_run *run, const struct tried *tried)
 	json_t *node = json_object_get(found, "node");
 	char *text;
 
-	/* Told to run, asked how it goes as often as it takes, and for the counters. */
+	/* In reverse the node gets at least 3 RPCs: run, one or more status requests, and the counters. */
 	if (tried->reverse && json_integer_value(json_object_get(node, "rpcs_rcvd")) >= 3)
 		json_object_set_new(node, "rpcs_rcvd", json_integer(0));
 	if (!o2_commands_rates_fit(found)) {
@@ -214,7 +214,7 @@ static void check_json(struct o2_commands_run *run, const struct tried *tried)
 	json_decref(expected);
 }
 
-/* Of what the node has served, and what it counts. */
+/* Write what the node has served, and its counters. */
 static void counted(const struct tried *tried, uint64_t bytes, char *text, size_t room)
 {
 	if (tried->reverse)
@@ -275,7 +275,7 @@ static void in_order(struct o2_commands_run *run)
 		check_said(run, &tried);
 }
 
-/* Of those that are wrong the first is told. */
+/* Of several wrong reads the first is reported. */
 static void wrong_bit(struct o2_commands_run *run)
 {
 	struct tried tried = draw(run->c);
@@ -297,7 +297,7 @@ static void wrong_bit(struct o2_commands_run *run)
 	check_said(run, &tried);
 }
 
-/* One number that a kernel would take on trust. */
+/* One number out of range that a kernel would accept. */
 static void out_of_range(struct o2_commands_run *run)
 {
 	struct tried tried = draw(run->c);
@@ -344,7 +344,7 @@ static void out_of_range(struct o2_commands_run *run)
 						    : "");
 }
 
-/* The node ends the connection instead of answering; or it breaks a rule with its first answer. */
+/* The node disconnects instead of answering; or its first answer breaks a rule. */
 static void no_session(struct o2_commands_run *run)
 {
 	const bool closes = o2_draw_bool(run->c, 1, 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lst with a test node of which one reply says something else: docs/lst.md, "The console of o2ref". */
+/* lst against a test node with one wrong reply: docs/lst.md, "The console of o2ref". */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #define US    "10.77.3.4@o2ib"
 #define OTHER UINT64_C(0x000500000a000002)
 #define SIZE  4096u
-/* docs/lst.md, "The message"; it is the payload of an IMMEDIATE. */
+/* Offsets by docs/lst.md, "The message"; the message is the payload of an IMMEDIATE. */
 #define MESSAGE	 120u
 #define STATUS	 (MESSAGE + 24u)
 #define SESSION	 (MESSAGE + 28u)
@@ -32,11 +32,11 @@ struct spoilt {
 	struct o2_wrong *wrong;
 	bool ping, reads, json;
 	uint32_t count;
-	/* What comes of it. */
+	/* The expected outcome. */
 	uint64_t done, failed;
-	const char *failure;	    /* the kind of what has failed; NULL: nothing */
+	const char *failure;	    /* kind of the failure; NULL: none */
 	const char *step, *status;  /* of the session that failed; NULL: none */
-	bool owned, counted;	    /* owned: another has the session */
+	bool owned, counted;	    /* owned: the session belongs to another console */
 	uint64_t counter[COUNTERS]; /* requests, dropped, errors, read, written */
 	char err[400];
 };
@@ -63,7 +63,7 @@ static int draw_code(struct o2_choice *c)
 	return codes[o2_draw_pick(c, sizeof(codes) / sizeof(codes[0]))];
 }
 
-/* One step of the console: the node fails, or is in another session. */
+/* Spoil a step of the console: the node fails, or is in another session. */
 static void spoil_step(struct spoilt *spoilt)
 {
 	static const struct {
@@ -105,7 +105,7 @@ static void spoil_step(struct spoilt *spoilt)
 			 which == 4 ? "o2ref: " PEER ": our session may be there for 100 s\n" : "");
 }
 
-/* One RPC of the test, by its number. */
+/* Spoil one RPC of the test, selected by number. */
 static void spoil_test(struct spoilt *spoilt)
 {
 	struct o2_choice *c = spoilt->run->c;
@@ -134,7 +134,7 @@ static void spoil_test(struct spoilt *spoilt)
 		 "status: it answers %s\n", o2_errno_text(code, name));
 }
 
-/* A counter before or after; it may run over. */
+/* Spoil a counter before or after the test; it may wrap. */
 static void spoil_counter(struct spoilt *spoilt)
 {
 	static const struct {
@@ -152,7 +152,7 @@ static void spoil_counter(struct spoilt *spoilt)
 		spoilt->counter[which] &= UINT32_MAX;
 }
 
-/* --- what is said --- */
+/* --- checking the output --- */
 
 static void check_words(struct spoilt *spoilt)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One message: decode as a dump and as JSON, encode back into bytes. */
+/* One message: decode it as a dump and as JSON, encode it back to bytes. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 #define MOST_BYTES (1u << 20)
 
-/* The bytes as hexadecimal digits, broken anywhere. */
+/* Write the bytes as hexadecimal digits, with breaks anywhere. */
 static size_t spell(struct o2_choice *c, const uint8_t *bytes, size_t count, char *text)
 {
 	const uint64_t every = 1 + o2_draw(c, 40);
@@ -74,7 +74,7 @@ static void encode(struct o2_commands_run *run, const json_t *form, const uint8_
 	free(text);
 }
 
-/* Of another form, or cut off: one line says so, and nothing is written. */
+/* Encode a wrong or truncated form: one line must say so, and nothing is written. */
 static void encode_no_form(struct o2_commands_run *run, json_t *form)
 {
 	const bool is_cut = o2_draw_bool(run->c, 1, 1);
@@ -108,7 +108,7 @@ static void encode_no_form(struct o2_commands_run *run, json_t *form)
 	free(text);
 }
 
-/* docs/wire.md, "Header": each field that is there is shown, and the one that ends in its middle is said to. */
+/* docs/wire.md, "Header": each complete field is shown, and the one that is cut is named. */
 static void check_fields(struct o2_commands_run *run, size_t count)
 {
 	static const struct {
@@ -135,7 +135,7 @@ static void check_fields(struct o2_commands_run *run, size_t count)
 	}
 }
 
-/* Fewer bytes than the message says: the refusal is that of the codec, and the dump shows where. */
+/* Fewer bytes than ibm_nob: the codec refuses, and the dump shows where. */
 static void cut(struct o2_commands_run *run, const uint8_t *bytes, size_t count)
 {
 	struct o2_msg msg;
@@ -154,7 +154,7 @@ static void cut(struct o2_commands_run *run, const uint8_t *bytes, size_t count)
 	check_fields(run, count);
 }
 
-/* Digits of which one is lost, or is none. */
+/* A digit is missing or invalid. */
 static void no_digits(struct o2_commands_run *run, char *spelt, size_t length)
 {
 	const bool lost = o2_draw_bool(run->c, 1, 1);
@@ -167,7 +167,7 @@ static void no_digits(struct o2_commands_run *run, char *spelt, size_t length)
 		o2_commands_complains(run, "o2ref: standard input: not pairs of hexadecimal digits\n");
 }
 
-/* Zeros, about as many as are read: docs/cli.md, "Input". */
+/* Zeros, about as many as the input limit: docs/cli.md, "Input". */
 static void long_input(struct o2_commands_run *run)
 {
 	static const uint8_t zeros[MOST_BYTES + 2];
@@ -224,7 +224,7 @@ void o2_commands_message(struct o2_commands_run *run, const struct o2_msg *msg, 
 				    (o2_draw_bool(run->c, 1, 1) ? 0 : o2_draw(run->c, 7)));
 		break;
 	}
-	/* Each costs little. */
+	/* Several, as each is cheap. */
 	for (int i = 0; i < 4 && !run->report->failed; i++)
 		o2_commands_odd(run, msg, bytes);
 	if (!run->report->failed && o2_draw_bool(run->c, 1, 1))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Captures in which nobody comes to terms: of connections that were there before, whose ways belong together as soon
- * as an acknowledgement shows it, and of more than are followed at a time (docs/judge.md and docs/cli.md, "Captures").
+ * Captures without connection set-up: of connections that existed before, whose two directions are matched when an
+ * acknowledgement shows it, and of more of them than can be followed (docs/judge.md and docs/cli.md, "Captures").
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ enum label { LABEL_STEP = 1 };
 
 static struct o2_capture_file file;
 
-/* What has been said. */
+/* The totals that must be printed. */
 struct sums {
 	uint64_t writes, bytes, conns, one_way, lost_conns, lost_directions;
 };
@@ -70,20 +70,20 @@ static void judge(struct o2_commands_run *run, const struct sums *sums)
 			 forgotten);
 }
 
-/* --- ways that belong together --- */
+/* --- matching two directions --- */
 
 struct conn {
 	uint32_t pair, qp;
-	uint32_t psn[2]; /* of what a side says next */
+	uint32_t psn[2]; /* of each side's next packet */
 	bool said[2];
-	bool known; /* that both ways are one connection's */
+	bool known; /* both directions are known to be one connection */
 };
 
 struct talk {
 	struct o2_commands_run *run;
 	struct sums sums;
 	uint32_t nconns;
-	bool shown; /* of a connection of which both sides had said something */
+	bool shown; /* a connection was shown to be one although both sides had sent */
 	struct conn conn[CONNS];
 };
 
@@ -93,7 +93,7 @@ static struct o2_capture_packet packet_of(const struct conn *conn, int from, uin
 		.from = from, .pair = conn->pair, .dest_qp = conn->qp, .psn = psn & O2_TOLD_PSN_MASK};
 }
 
-/* Is the last packet of that side known by its number? */
+/* Does the PSN of the side's last packet identify its connection? */
 static bool stands_out(const struct talk *talk, const struct conn *conn, int side)
 {
 	for (uint32_t i = 0; i < talk->nconns; i++) {
@@ -106,7 +106,7 @@ static bool stands_out(const struct talk *talk, const struct conn *conn, int sid
 	return true;
 }
 
-/* The last packet of that side. */
+/* Acknowledge the last packet of the side. */
 static void acknowledge(struct talk *talk, struct conn *conn, int side)
 {
 	struct o2_capture_packet packet = packet_of(conn, 1 - side, conn->psn[side] - 1);
@@ -165,20 +165,20 @@ static void middle(struct o2_commands_run *run)
 	if (talk.sums.conns == 0)
 		return;
 	run->tally.seen[O2_COMMANDS_MIDDLE] += talk.shown;
-	/* What is allocated is its connections' for the most part. */
+	/* Starve it: most of its allocations are for connections. */
 	run->inside = run->starved = true;
 	judge(run, &talk.sums);
 }
 
-/* --- more than are followed --- */
+/* --- more connections than are followed --- */
 
-/* As many as are followed: the one that was quiet for longest gives its place to another one. */
+/* Model of the limit: the direction that was quiet for longest is dropped for a new one. */
 struct followed {
 	uint32_t most, present;
-	uint64_t met, lost, clock, heard[DIRECTIONS]; /* 0: it is not there */
+	uint64_t met, lost, clock, heard[DIRECTIONS]; /* heard: time of the last packet; 0: not followed */
 };
 
-/* Returns which one is lost, or -1. */
+/* Note a packet of direction `which`.  Returns the direction that was dropped, or -1. */
 static int32_t follow(struct followed *followed, uint32_t which)
 {
 	uint32_t quiet = which;
@@ -204,7 +204,7 @@ struct crowd {
 	struct o2_commands_run *run;
 	bool decoded;
 	uint32_t ndirections, psn[DIRECTIONS];
-	int32_t begun; /* the direction whose WRITE never ends; -1: none any more */
+	int32_t begun; /* direction with the WRITE that never ends; -1: dropped */
 	struct sums sums;
 	struct followed flows, links;
 	FILE *text;
@@ -218,7 +218,7 @@ static void note(const struct crowd *crowd, uint32_t which, const char *text)
 		o2_capture_address(&file, from), o2_capture_address(&file, 1 - from), 2 + which / 2, text);
 }
 
-/* A packet of a direction.  For decode it is the middle of a WRITE, of which nothing is said, or the first of one. */
+/* Add a packet of a direction.  For decode: the middle of a WRITE, which prints nothing, or a first packet. */
 static void say(struct crowd *crowd, uint32_t which)
 {
 	struct o2_capture_packet packet = {
@@ -287,7 +287,7 @@ static void many(struct o2_commands_run *run)
 	start(run);
 	for (uint32_t i = 0; i < crowd.ndirections; i++)
 		say(&crowd, i);
-	/* Those that spoke first are the next to go, or have gone. */
+	/* Mostly directions that spoke first, which are dropped next or were dropped. */
 	for (uint64_t again = o2_draw(c, 6); again > 0; again--)
 		say(&crowd, (uint32_t)o2_draw(c, 40));
 	for (uint64_t more = o2_draw(c, 6); more > 0; more--)

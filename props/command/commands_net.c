@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ping, put and get with the network that device loop is; options beside their limits. */
+/* ping, put and get against the network of --device=loop; options at their limits. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -8,8 +8,8 @@
 #include "props/command/commands.h"
 
 #define PEER	    "10.99.0.1@o2ib"
-#define PLACE_BYTES (8u << 20) /* docs/peer.md: what serve offers */
-#define PING_BYTES  48u	       /* docs/peer.md, "Ping": the answer with two NIDs */
+#define PLACE_BYTES (8u << 20) /* docs/peer.md: size of the buffer that serve offers */
+#define PING_BYTES  48u	       /* docs/peer.md, "Ping": an answer with two NIDs */
 
 /* What one run moves. */
 struct moving {
@@ -17,11 +17,11 @@ struct moving {
 	uint64_t count, size;
 	bool verify, json, ours;
 	uint64_t wrong;
-	uint64_t failed;  /* 0, or at least 1: how many is not known */
-	uint64_t late_ms; /* by which its peer handles each completion late; 0: at once */
+	uint64_t failed;  /* 0, or 1: at least one, the number is not known */
+	uint64_t late_ms; /* delay of the peer for each completion; 0: none */
 };
 
-#define LATE_MOST 4u /* operations, with a peer that takes its time */
+#define LATE_MOST 4u /* most operations with a slow peer */
 
 static uint64_t draw_size(struct o2_choice *c)
 {
@@ -40,7 +40,7 @@ static void draw_memory(struct o2_commands_run *run, uint64_t size)
 				: o2_draw_bool(c, 1, 1)		       ? 1 + o2_draw(c, most - 1)
 								       : 1;
 
-	/* With more than one piece there may be gaps, which the first three can describe. */
+	/* Several pieces may have gaps, which only the first three modes can describe. */
 	o2_command_word(&run->command, "--mode");
 	o2_command_word(&run->command, "%s", modes[o2_draw(c, pieces == 1 ? 5 : 2)]);
 	o2_command_word(&run->command, "--fragments");
@@ -56,7 +56,7 @@ static void draw_connection(struct o2_commands_run *run, uint64_t size)
 		o2_command_word(&run->command, "--queue-depth");
 		o2_command_word(&run->command, "%" PRIu64, 2 + o2_draw(c, o2_draw_bool(c, 1, 1) ? 253 : 6));
 	}
-	/* A MiB that does not begin with a page has 257. */
+	/* A MiB that does not begin at a page needs 257 fragments. */
 	if (size < 1000000 && o2_draw_bool(c, 3, 1))
 		o2_command_word(&run->command, "--max-frags=%" PRIu64, 256 + o2_draw(c, 1));
 	if (o2_draw_bool(c, 1, 1))
@@ -89,14 +89,14 @@ bool o2_commands_rates_fit(const json_t *summary)
 	if (took <= 0 || took > 60 || bytes < 0.999 * all || bytes > 1.001 * all || done < 0.999 * count ||
 	    done > 1.001 * count)
 		return false;
-	/* RPCs of the node's own take times that it alone knows. */
+	/* Only the node knows the times of its own RPCs. */
 	if (json_is_true(json_object_get(summary, "reverse")))
 		return json_object_get(summary, "min_us") == NULL;
 	return times == 0 || (least <= mean && mean <= most && most > 0 && (double)most <= took * 1e6 + 1 &&
 			      (times > 1 || least == most));
 }
 
-/* A single one takes a good part of the time.  A machine that has other things to do may be late in between. */
+/* A single operation takes most of the run, with some allowance for a busy machine. */
 static bool is_prompt(const json_t *object, const struct moving *moving)
 {
 	const double took = json_real_value(json_object_get(object, "seconds"));
@@ -105,7 +105,7 @@ static bool is_prompt(const json_t *object, const struct moving *moving)
 	       (double)number_of(object, "max_us") * 4 > took * 1e6 - 4000;
 }
 
-/* Each waits for a completion of a peer that is late, by a clock of milliseconds. */
+/* Least time: each operation waits for a late completion, measured in milliseconds. */
 static uint64_t least_us(const struct moving *moving)
 {
 	return moving->late_ms == 0 ? 0 : (moving->late_ms - 1) * 1000;
@@ -147,7 +147,7 @@ static void check_json(struct o2_commands_run *run, const struct moving *moving)
 	json_decref(object);
 }
 
-/* In MB and in operations a second, both rounded. */
+/* Do MB/s and operations/s agree, both rounded? */
 static bool rates_agree(double megabytes, double operations, uint64_t size)
 {
 	const double apart = megabytes * 1e6 - operations * (double)size;
@@ -174,7 +174,7 @@ static void check_words(struct o2_commands_run *run, const struct moving *moving
 	if (count < (moving->failed == 0 ? 9 : 6) || words[0] != done || words[2] != done * moving->size ||
 	    (words[1] != 0) != (moving->failed != 0) || words[3] > words[4] || words[4] > words[5] ||
 	    (done > 0 && words[3] < least_us(moving)) ||
-	    (double)words[5] > took * 1e6 + 1000 /* of which the last digit is */ ||
+	    (double)words[5] > took * 1e6 + 1000 /* took is rounded to milliseconds */ ||
 	    !rates_agree(rate, each, moving->size)) {
 		o2_commands_wrong(run, "words");
 		return;
@@ -214,7 +214,7 @@ static void ping(struct o2_commands_run *run)
 		o2_commands_wrong(run, "lines");
 }
 
-/* How a put or get comes out; its words are appended. */
+/* Draw the outcome of a put or get, and append its words.  Returns the exit status, or -1 for any. */
 static int draw_outcome(struct o2_commands_run *run, struct moving *moving, uint64_t in_flight)
 {
 	struct o2_choice *c = run->c;
@@ -224,7 +224,7 @@ static int draw_outcome(struct o2_commands_run *run, struct moving *moving, uint
 	uint64_t last = PLACE_BYTES - moving->size;
 
 	if (kind == 7 && lanes == 1) {
-		/* A byte too far; the place takes nothing that it has no room for. */
+		/* One byte too far: the place accepts no part of it. */
 		run->tally.seen[O2_COMMANDS_NO_ROOM]++;
 		moving->failed = 1;
 		o2_command_word(&run->command, "--offset=%" PRIu64, last + 1);
@@ -233,12 +233,12 @@ static int draw_outcome(struct o2_commands_run *run, struct moving *moving, uint
 	}
 	if (kind >= 4 && kind <= 6 && gets && moving->verify) {
 		run->tally.seen[O2_COMMANDS_OTHER_BYTES]++;
-		/* One byte in 256 is the same in two streams. */
+		/* One byte in 256 is equal in both streams, so a short transfer may seem right. */
 		moving->wrong = moving->size > 64 ? moving->count : UINT64_MAX;
 		o2_command_word(&run->command, "--seed=%" PRIu64, 2 + o2_draw(c, 1000));
 		return moving->wrong == UINT64_MAX ? -1 : 1;
 	}
-	/* Of several that are verified the first has to have room: the peer then has it for all. */
+	/* Of several verified PUTs in flight only the first needs room: the peer then has room for all. */
 	if (kind > 2 && (lanes == 1 || kind == 3))
 		o2_command_word(&run->command, "--offset=%" PRIu64, kind == 3 ? last : o2_draw(c, last));
 	if (!gets)
@@ -275,7 +275,7 @@ static void move(struct o2_commands_run *run)
 	o2_command_word_if(&run->command, moving.verify, "--verify");
 	o2_command_word_if(&run->command, moving.json, "--json");
 	o2_command_word_if(&run->command, moving.ours, "--nid=10.77.3.4@o2ib");
-	/* Without an answer nobody knows that a small one had no room, and nobody waits for a peer that is late. */
+	/* Not if the outcome depends on the ACK: a small PUT without room, or a late peer. */
 	if (strcmp(moving.command, "put") == 0 && moving.failed == 0 && moving.late_ms == 0 &&
 	    o2_draw_bool(c, 3, 1))
 		o2_command_word(&run->command, "--no-ack");
@@ -304,10 +304,10 @@ void o2_commands_net(struct o2_commands_run *run)
 struct limited {
 	const char *command, *option;
 	uint64_t least, most;
-	bool quick; /* at its limits it costs no time */
+	bool quick; /* its limits cost no time */
 };
 
-/* At one of its limits, or one past it. */
+/* Try one of its limits, or one past it. */
 static void try_limit(struct o2_commands_run *run, const struct limited *option, bool high, bool past)
 {
 	uint64_t value = high ? option->most : option->least;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A message that is odd, dumped: docs/cli.md, "The hex dump" and "Private data". */
+/* An odd message, dumped: docs/cli.md, "The hex dump" and "Private data". */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,20 +11,20 @@
 #define FRONT	36u
 #define BEHIND	100u
 #define AT_SUM	12u
-#define PAYLOAD 0x78u /* begins there */
+#define PAYLOAD 0x78u /* offset of the payload */
 
 struct odd_message {
 	const struct o2_msg *msg;
 	struct o2_told_odd odd;
 	uint8_t front[FRONT];
-	uint8_t bytes[FRONT + O2_MSG_BYTES + BEHIND]; /* as they are fed */
-	uint8_t *at;				      /* the message among them */
+	uint8_t bytes[FRONT + O2_MSG_BYTES + BEHIND]; /* the input */
+	uint8_t *at;				      /* the message in it */
 	size_t length;
 	uint32_t sum;
 	bool tolerated, colours;
 };
 
-/* docs/wire.md, "Checksum". */
+/* The checksum by docs/wire.md, "Checksum". */
 static uint32_t sum_of(const uint8_t *bytes, size_t count, bool is_signed)
 {
 	const uint32_t sum = o2_wm_sum(bytes, count, is_signed);
@@ -32,7 +32,7 @@ static uint32_t sum_of(const uint8_t *bytes, size_t count, bool is_signed)
 	return sum == 0 ? 1 : sum;
 }
 
-/* docs/wire.md, "Checksum": some kernels sum a payload before it is there. */
+/* docs/wire.md, "Checksum": some kernels compute the sum before the payload is in place. */
 static bool may_pass(const struct o2_msg *msg)
 {
 	const struct o2_lnet_hdr *hdr = &msg->u.immediate.hdr;
@@ -56,7 +56,7 @@ static void draw_front(struct o2_choice *c, struct odd_message *m)
 	m->odd.front = m->front;
 }
 
-/* Neither of the two, and not none. */
+/* Draw a nonzero checksum that is neither of the two right ones. */
 static void draw_sum(struct o2_choice *c, struct odd_message *m)
 {
 	m->odd.unsigned_sum = sum_of(m->at, m->msg->ibm_nob, false);
@@ -95,7 +95,7 @@ static void draw(struct o2_choice *c, const uint8_t *bytes, struct odd_message *
 	m->length = (size_t)(m->at - m->bytes) + count + m->odd.behind;
 }
 
-/* Without what a terminal takes for colours. */
+/* Remove the escape sequences for colours. */
 static bool strip_colours(char *text)
 {
 	char *to = text;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a network command makes of its words: each number that is given, and what stands where none is: docs/man/o2ref.1. */
+/* How a network command parses each number, and its default: docs/man/o2ref.1. */
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -16,12 +16,12 @@ static const struct {
 } commands[] = {{"serve", O2_NET_SERVE}, {"ping", O2_NET_PING}, {"put", O2_NET_PUT},
 		{"get", O2_NET_GET},	 {"lst", O2_NET_LST},	{"conform", O2_NET_CONFORM}};
 
-/* Every command. */
+/* All commands. */
 #define ALL (O2_NET_SERVE | O2_NET_PING | O2_NET_PUT | O2_NET_GET | O2_NET_LST | O2_NET_CONFORM)
 
 #define FIELD(member) offsetof(struct o2_net_options, member), sizeof(((struct o2_net_options *)0)->member)
 
-/* A number of some commands, where it goes, and what it is if none is given; a second row where that differs. */
+/* A number of some commands, where it is stored, and its default; one more row where the default differs. */
 static const struct number {
 	uint32_t of;
 	const char *option;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* o2ref by itself, and what it says into a file that takes nothing. */
+/* o2ref without a command, and output to a file that cannot be written. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #define NOWHERE	  "/nowhere"
 #define NOT_THERE "o2ref: " NOWHERE ": No such file or directory\n"
 
-/* Its own words: docs/man/o2ref.1. */
+/* Check the program's own options: docs/man/o2ref.1. */
 static void say_own(struct o2_commands_run *run)
 {
 	static const struct {
@@ -51,7 +51,7 @@ static void say_own(struct o2_commands_run *run)
 	}
 }
 
-/* Bytes are not for a terminal; and what another program does cannot be done without it. */
+/* Refuse bytes on a terminal, and what needs another program that is missing. */
 static void refuse_place(struct o2_commands_run *run)
 {
 	static const struct {
@@ -80,7 +80,7 @@ static void refuse_place(struct o2_commands_run *run)
 	run->command.alone = false;
 }
 
-/* A signal ends what would go on for hours, and what was done is said, and that it is not all. */
+/* A signal must end a long run; the summary says what was done, and that it is not complete. */
 static void end_by_signal(struct o2_commands_run *run)
 {
 	run->command.signal = o2_draw_bool(run->c, 1, 1) ? SIGTERM : SIGINT;
@@ -96,7 +96,7 @@ static void end_by_signal(struct o2_commands_run *run)
 	run->command.signal = 0;
 }
 
-/* A capture without a packet: link type Ethernet. */
+/* A capture without packets; link type Ethernet. */
 static const uint8_t no_packets[24] = {0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, [18] = 1, [20] = 1};
 
 static bool fails(struct o2_commands_run *run, const char *name, const char *why)
@@ -126,7 +126,7 @@ static void report_in_vain(struct o2_commands_run *run)
 	o2_command_input(&run->command, NULL, 0);
 }
 
-/* A message that can be read, and what is said of it cannot be written. */
+/* Decode a message; the output cannot be written. */
 static void message_in_vain(struct o2_commands_run *run)
 {
 	static const char *const lines[] = {"decode --raw-input -", "decode --raw-input --json -", "encode -",
@@ -156,7 +156,7 @@ static void message_in_vain(struct o2_commands_run *run)
 	json_decref(form);
 }
 
-/* Each command has a help, and a list of its options. */
+/* Print a command's help, or its options; the output cannot be written. */
 static void words_in_vain(struct o2_commands_run *run)
 {
 	static const char *const own[] = {"--help", "-h", "help", "--version", "-V", "--list-options"};
@@ -203,7 +203,7 @@ static void line_in_vain(struct o2_commands_run *run)
 	o2_command_input(&run->command, NULL, 0);
 }
 
-/* Nothing can be written to standard output, or to a report. */
+/* Standard output, or a report, cannot be written. */
 static void say_in_vain(struct o2_commands_run *run)
 {
 	static void (*const kinds[])(struct o2_commands_run * run) = {words_in_vain, line_in_vain,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * conform of a peer whose places are others than the command says (docs/conform.md, "What is not tried"), where it cannot
- * write what was said, and of words and lists that are wrong.
+ * conform against a peer with other places than the command expects (docs/conform.md, "What is not tried"); with a
+ * folder that cannot be written; and with wrong words and lists.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,23 +16,23 @@
 #define US	    "10.0.0.1@o2ib"
 #define PEER	    "10.99.0.1@o2ib"
 #define LEAST_PLACE (2u << 20)
-#define BLOCK	    4096u /* docs/conform.md, "What is not tried": what is moved to find a place's end */
-#define LEAST	    64u	  /* and to find one that is smaller than that */
-#define SMALL	    2000u /* what each probe says: the least of what reaches past the end */
+#define BLOCK	    4096u /* docs/conform.md, "What is not tried": bytes moved to find the end of a place */
+#define LEAST	    64u	  /* and to find a smaller place */
+#define SMALL	    2000u /* smallest size of a probe that reaches past the end */
 #define PORTALS	    60u
-#define LINE_MOST   1021u /* docs/conform.md, "Known findings": characters of a line */
+#define LINE_MOST   1021u /* docs/conform.md, "Known findings": most characters per line */
 
-/* What the command is told of the places, and what it has to say of them; "": nothing. */
+/* What the command is told of the places, and what it must report; "": nothing. */
 struct places {
 	uint32_t bytes, portal[2];
 	uint64_t bits;
 	char lacks[2][100], no_end[100];
 };
 
-/* Bytes there, so that what takes PUTs ends where it is looked for, or does not. */
+/* Draw the size of the place.  *ends: a PUT place ends where conform looks for its end. */
 static uint32_t draw_bytes(struct o2_choice *c, uint32_t bytes, bool truncate, bool *ends)
 {
-	/* Within half of the smallest of those that reach past the end, or past what is moved to find it. */
+	/* Extra bytes: fewer than half of the smallest such probe, or more than conform moves to find the end. */
 	const uint32_t more = o2_draw_bool(c, 1, 1)   ? 0
 			      : o2_draw_bool(c, 1, 1) ? (uint32_t)o2_draw(c, SMALL / 2 - 1)
 						      : BLOCK + (uint32_t)o2_draw(c, BLOCK);
@@ -45,13 +45,13 @@ static uint32_t draw_bytes(struct o2_choice *c, uint32_t bytes, bool truncate, b
 	case 1:
 		return LEAST + (uint32_t)o2_draw(c, BLOCK - LEAST - 1);
 	default:
-		/* Less than a block behind the end is taken by who takes a part. */
+		/* A place that truncates accepts part of the block, so a little more is noticed. */
 		*ends = more == 0 || (more < BLOCK && !truncate);
 		return bytes + more;
 	}
 }
 
-/* It is elsewhere, or of others. */
+/* Give the place another portal or other match bits. */
 static void miss(struct o2_choice *c, struct o2_wrong_place *place)
 {
 	if (o2_draw_bool(c, 1, 1))
@@ -114,7 +114,7 @@ static void add_row(struct o2_trial *trial, const char *id, const char *lacks)
 		 trial->rows == 1 ? "" : ",", id);
 }
 
-/* What each probe needs is there, or is not, and then that is said of it which is missed first. */
+/* Each probe's place is there or missing; the first missing one is reported. */
 static void look_for_places(struct o2_commands_run *run)
 {
 	static const char *const past_end[] = {"end/put", "end/get", "end/put-small", "end/get-small"};
@@ -154,7 +154,7 @@ static void look_for_places(struct o2_commands_run *run)
 		o2_trial_check_text(&trial, command->out);
 }
 
-/* The folder cannot be made, or the capture; nothing is tried then. */
+/* The folder or the capture cannot be created; nothing is tried. */
 static void write_in_vain(struct o2_commands_run *run)
 {
 	struct o2_wrong wrong = {.lst_type = O2_WRONG_ANY};
@@ -201,7 +201,7 @@ static void ask_for_nothing(struct o2_commands_run *run)
 				      wrong[which][1]);
 }
 
-/* Lines that are right, *last being what is listed in the last of them that lists anything; the next one's number. */
+/* Draw valid lines; *last: the probe in the last line that lists one.  Returns the next line's number. */
 static unsigned int draw_list(struct o2_choice *c, char *text, size_t bytes, struct o2_probe *last)
 {
 	struct o2_probe probe;
@@ -225,7 +225,7 @@ static unsigned int draw_list(struct o2_choice *c, char *text, size_t bytes, str
 	return number;
 }
 
-/* Lists of known findings with a line that is wrong. */
+/* A list of known findings with one wrong line. */
 static void know_wrongly(struct o2_commands_run *run)
 {
 	static const char *const ids[] = {

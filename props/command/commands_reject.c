@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A reject record: decode as a dump and as JSON, encode back into bytes; and what is refused. */
+/* A reject record: decode it as a dump and as JSON, encode it back to bytes; and records that are refused. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,7 +103,7 @@ static void encode(struct o2_commands_run *run, const struct o2_reject *record, 
 	json_decref(form);
 }
 
-/* A reason that there is none of, or a version: in bytes, and as JSON. */
+/* An unknown reason or version: in bytes, and as JSON. */
 static void refuse(struct o2_commands_run *run, struct o2_reject *record)
 {
 	uint8_t bytes[O2_RM_BYTES];
@@ -135,7 +135,7 @@ static void refuse(struct o2_commands_run *run, struct o2_reject *record)
 	json_decref(form);
 }
 
-/* What decode has said of one that it refused holds nothing to encode. */
+/* The output of decode for a refused record cannot be encoded. */
 static void encode_refusal(struct o2_commands_run *run, struct o2_reject *record)
 {
 	uint8_t bytes[O2_RM_BYTES];

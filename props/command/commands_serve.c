@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* serve, and what its clients see of it: docs/peer.md, "Being asked", "Verifying", "Matching", "Ping". */
+/* serve, and what its clients see: docs/peer.md, "Being asked", "Verifying", "Matching", "Ping". */
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -16,7 +16,7 @@
 #define PING_BYTES 48u
 #define CLIENT	   "10.77.0.%" PRIu32 "@o2ib"
 
-/* More of a text, if that is said at all. */
+/* Append to the expected text, if `said`. */
 static void add(bool said, char *text, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 static void add(bool said, char *text, const char *format, ...)
@@ -31,7 +31,7 @@ static void add(bool said, char *text, const char *format, ...)
 	va_end(list);
 }
 
-/* What was done, and what came of it. */
+/* Add an operation and its outcome to the report. */
 static void add_step(struct o2_report *report, const struct o2_serve_op *op, uint32_t i)
 {
 	o2_report_add(report,
@@ -63,7 +63,7 @@ static const char *line_begin(char text[48], uint32_t client)
 	return text;
 }
 
-/* It takes nothing of it: who waits for a message waits in vain, who asked for RDMA is told. */
+/* serve drops the request.  A client that sent a message waits in vain; for RDMA it gets a NAK. */
 static void drop(struct o2_serving *serving, uint32_t i, const struct o2_serving_buffer *buffer)
 {
 	const struct o2_serve_op *op = &serving->script->op[i];
@@ -103,9 +103,7 @@ static void look(struct o2_serving *serving, const struct o2_serve_op *op, uint6
 	}
 }
 
-/* Its bytes are there, and who has written them says that it could not: nothing is made of them, and an ACK
- * does not come.  After the last request serve has no more to wait for, and ends the connection before the
- * client gives up. */
+/* The bytes arrived, but PUT_DONE reports a failure: no ACK is sent; a last request ends the connection early. */
 static void fail(struct o2_serving *serving, uint32_t i, struct o2_serving_buffer *buffer, uint64_t length)
 {
 	const struct o2_serve_op *op = &serving->script->op[i];
@@ -142,7 +140,7 @@ static void move(struct o2_serving *serving, uint32_t i)
 	add(serving->events, serving->out, "%s%s %" PRIu64 " bytes at offset %" PRIu64 " of buffer %d\n",
 	    line_begin(begin, op->client), puts ? "PUT" : "GET", length, op->offset,
 	    (int)(buffer - serving->buffer));
-	/* Of what is cut to nothing the PUT_NAK says no more than of what nothing fits: docs/peer.md. */
+	/* docs/peer.md: if a PUT is truncated to nothing, its PUT_NAK is the same as without a match. */
 	check_end(serving, i, puts && op->bytes > IMMEDIATE && length == 0 ? -ENODATA : 0,
 		  puts && !op->ack && op->bytes <= IMMEDIATE ? op->bytes : length);
 	if (puts) {
@@ -154,7 +152,7 @@ static void move(struct o2_serving *serving, uint32_t i)
 	}
 }
 
-/* docs/peer.md, "Ping": in little-endian. */
+/* docs/peer.md, "Ping": little-endian. */
 static void ping(struct o2_serving *serving, uint32_t i)
 {
 	const struct o2_serve_op *op = &serving->script->op[i];
@@ -173,7 +171,7 @@ static void ping(struct o2_serving *serving, uint32_t i)
 			wrong(serving, i, "ping");
 }
 
-/* Whoever comes back is another one, and the old connection is then known to be dead. */
+/* A client that comes back has another stamp; the old connection is then known to be stale. */
 static void arrive(struct o2_serving *serving, uint32_t client)
 {
 	char begin[48];
@@ -220,7 +218,7 @@ static void foretell(struct o2_serving *serving)
 	}
 }
 
-/* --- what it says --- */
+/* --- the output --- */
 
 static void announce(struct o2_serving *serving)
 {
@@ -253,7 +251,7 @@ static void sum_up(struct o2_serving *serving)
 	    serving->connections, serving->connections == 1 ? "" : "s");
 }
 
-/* What the judge has heard of peers that keep the rules; how many messages is theirs to say. */
+/* The judge has found nothing against correct peers; the number of messages is not predicted. */
 static void check_judge(struct o2_serving *serving, json_t *object)
 {
 	json_t *judge = json_object_get(object, "judge"), *expected;

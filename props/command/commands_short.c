@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A network command to which an allocation is refused: docs/peer.md, "When it does not work". */
+/* A network command with a failing allocation: docs/peer.md, "When it does not work". */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,15 +9,15 @@
 #include "props/command/wrong.h"
 
 #define PEER "10.99.0.1@o2ib"
-#define RUNS 2u /* of one command in a case, each with another allocation that is refused */
+#define RUNS 2u /* per case; each with another failing allocation */
 
-/* What has been done, and said, if all is as it is with all memory: the end of it. */
+/* A command line, and `done`: a text that must be printed on success. */
 struct line {
 	const char *words, *done;
-	uint32_t count, most; /* what is asked for; about as many allocations as there are */
+	uint32_t count, most; /* operations asked for; approximate number of allocations */
 };
 
-/* How many have ended how, as words or as JSON; false: that is not said. */
+/* Read how many operations were done and failed, from text or JSON; false: not printed. */
 static bool read_counts(const char *out, uint64_t *done, uint64_t *failed)
 {
 	const char *words = strstr(out, " done, "), *json = strstr(out, "\"done\": ");
@@ -29,7 +29,7 @@ static bool read_counts(const char *out, uint64_t *done, uint64_t *failed)
 	return json != NULL && sscanf(json, "\"done\": %" SCNu64 ", \"failed\": %" SCNu64, done, failed) == 2;
 }
 
-/* Some can do without what was refused, all others say what they lacked. */
+/* Some commands succeed without the allocation; all others must report a lack of memory. */
 static void check(struct o2_commands_run *run, const struct line *line)
 {
 	const struct o2_command_run *command = &run->command;
@@ -68,7 +68,7 @@ static void ask_a_peer(struct o2_commands_run *run, const struct line *line)
 	o2_wrong_execute(&run->command, &wrong);
 }
 
-/* Nobody comes, and then it is told to stop. */
+/* Nobody connects, and then serve is told to stop. */
 static void serve_nobody(struct o2_commands_run *run)
 {
 	static struct o2_serve_script script; /* large */
@@ -95,7 +95,7 @@ static void refuse(struct o2_commands_run *run, const struct line *line, uint32_
 		o2_report_add(run->report, "allocation %" PRIu32 " is refused", nth);
 }
 
-/* Each of its own, one after the other. */
+/* Let each of the command's own allocations fail, one per run. */
 static void refuse_each(struct o2_commands_run *run)
 {
 	static const struct line lines[] = {
@@ -112,7 +112,7 @@ static void refuse_each(struct o2_commands_run *run)
 	while (run->command.failed && !run->report->failed && run->command.left == 0);
 }
 
-/* Some of them: there are many, and each costs as much as the command. */
+/* Let some allocations fail: there are many, and each run costs as much as the command. */
 static void refuse_some(struct o2_commands_run *run)
 {
 	static const struct line lines[] = {
@@ -134,10 +134,10 @@ static void refuse_some(struct o2_commands_run *run)
 		{"conform --place-bytes=2097152 --lst --only=lst/session,lst/read-longer",
 		 "2 hold, 0 findings", UINT32_MAX, 330},
 	};
-	static const uint32_t begin[] = {0, 4, 6, 6}; /* eighths */
+	static const uint32_t begin[] = {0, 4, 6, 6}; /* start of the range, in eighths */
 	const struct line *line = &lines[o2_draw_pick(run->c, sizeof(lines) / sizeof(lines[0]))];
 
-	/* The first ones are the network's, in each of them; what is special comes last. */
+	/* The first allocations are the same for all commands, so prefer the later ones. */
 	for (uint32_t i = 0; i < RUNS && !run->report->failed && run->command.left == 0; i++) {
 		const uint32_t before = begin[o2_draw_pick(run->c, 4)] * (line->most / 8);
 

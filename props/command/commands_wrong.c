@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* conform of a peer that says one thing wrong: docs/conform.md, "Probes". */
+/* conform against a peer with one wrong field: docs/conform.md, "Probes". */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,11 +12,11 @@
 #define US   "10.0.0.1@o2ib"
 #define PEER "10.99.0.1@o2ib"
 
-/* docs/conform.md, "The command": bytes of the places. */
+/* docs/conform.md, "The command": sizes of the places. */
 #define LEAST_PLACE (2u << 20)
 #define WHOLE_PLACE (8u << 20)
 
-/* Answers before the first probe behind ping/one: who is there, that one, and four looks for places. */
+/* Answers before the first probe after ping/one: the first contact, ping/one, and four searches for places. */
 #define SURVEY	   6u
 #define SURVEY_LST 3u
 
@@ -94,7 +94,7 @@ static void find(struct o2_wronging *wronging, struct o2_trial_row *row)
 
 static void draw_words(const struct o2_wronging *wronging)
 {
-	/* It is the peer's, whatever it is called. */
+	/* Any name will do: the device is the peer's. */
 	static const char *const devices[] = {"loop", "a b", "it's", "'", "$(x)", "\"a\"'b'", ";", "x"};
 	const struct o2_trial *trial = wronging->trial;
 	struct o2_command_run *command = &trial->run->command;
@@ -112,8 +112,7 @@ static void draw_words(const struct o2_wronging *wronging)
 	o2_command_word(command, "--rounds=%" PRIu32, trial->rounds);
 	o2_command_word(command, "--seed=%" PRIu64, trial->seed);
 	o2_command_word_if(command, trial->json, "--json");
-	o2_command_word_if(command, o2_draw_bool(wronging->c, 1, 1),
-			   "--known=/dev/null"); /* nothing is known */
+	o2_command_word_if(command, o2_draw_bool(wronging->c, 1, 1), "--known=/dev/null"); /* an empty list */
 	o2_command_word_if(command, trial->lst, "--lst");
 	if (trial->folder[0] != '\0')
 		o2_command_word(command, "--out=%s", trial->folder);
@@ -121,7 +120,7 @@ static void draw_words(const struct o2_wronging *wronging)
 	o2_command_word(command, PEER);
 }
 
-/* Which rules of its own the judge finds broken is for property verdicts; here, that it says where it was. */
+/* Accept any finding of the judge; the verdicts property checks its rules.  Here only its place is checked. */
 static void add_judged(struct o2_trial *trial, const struct o2_wronging *wronging)
 {
 	const char *probe = wronging->probe[wronging->at], *out = trial->run->command.out;
@@ -145,7 +144,7 @@ static void add_judged(struct o2_trial *trial, const struct o2_wronging *wrongin
 	}
 }
 
-/* A rule is broken by the peer, in the probe in which it is wrong. */
+/* Check that the judge blames the peer, in the probe with the wrong field. */
 static void check_judged(struct o2_trial *trial, const struct o2_wronging *wronging)
 {
 	char by[64];

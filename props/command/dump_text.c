@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What o2ref decode writes about a message: docs/cli.md, "The hex dump". */
+/* The output of o2ref decode for a message: docs/cli.md, "The hex dump". */
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <inttypes.h>
@@ -67,7 +67,7 @@ static void handle(const struct dump *dump, const char *name, const struct o2_ln
 	}
 }
 
-/* Bytes as characters, eight in a row and 64 at most, unless all are asked for; many zeros are one row. */
+/* Write bytes, eight per row, at most 64 unless all are wanted; many zeros take one row. */
 static void block(const struct dump *dump, size_t at, size_t end, const char *name, const char *meaning)
 {
 	const size_t count = end - at, shown = count > 64 && !dump->odd->all ? at + 64 : end;
@@ -185,7 +185,7 @@ static void header(const struct dump *dump, const struct o2_msg *msg)
 
 static const struct o2_told_odd plain;
 
-/* docs/cli.md, "Private data": its addresses have room for IPv6, and an IPv4 address stands at their end. */
+/* docs/cli.md, "Private data": addresses have the size of IPv6; an IPv4 address is at the end. */
 static void front(FILE *out, const struct o2_told_odd *odd)
 {
 	static const char *const names[] = {"source_address", "destination_address"};

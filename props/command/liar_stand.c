@@ -12,12 +12,12 @@
 
 #define STYLES	   5u
 #define DECOYS	   7u
-#define LIST_BYTES 65536u /* what a pipe holds: who reads need not read all */
-#define LONG_LINE  9000u  /* more than what a message is as a line */
+#define LIST_BYTES 65536u /* a pipe holds this much, so the reader may stop early */
+#define LONG_LINE  9000u  /* longer than the line of a message */
 
 static struct o2_liar_stand *stand;
 
-/* Five cells: docs/hostile.md, "The table"; blanks around them, and text in front of and behind them, mean nothing. */
+/* Five cells by docs/hostile.md, "The table".  Blanks around them, and text before and behind, are ignored. */
 static size_t put_row(const struct o2_liar_lie *lie, char *text, size_t bytes)
 {
 	static const char *const styles[STYLES] = {
@@ -31,7 +31,7 @@ static size_t put_row(const struct o2_liar_lie *lie, char *text, size_t bytes)
 	return (size_t)snprintf(text, bytes, styles[lie->style], lie->name, lie->what, lie->reaction);
 }
 
-/* The name of a lie in what is no row. */
+/* Write the name of a lie in something that is no row. */
 static size_t put_decoy(const struct o2_liar_lie *lie, char *text, size_t bytes)
 {
 	static const char *const decoys[DECOYS + 1] = {
@@ -45,12 +45,12 @@ static size_t put_decoy(const struct o2_liar_lie *lie, char *text, size_t bytes)
 		"| `a-name-that-is-longer-than-any-name-of-a-row-may-be-%s` | a | b | c | d |\n",
 	};
 
-	/* An empty one names nothing. */
+	/* The first decoys contain no name. */
 	return lie->decoy < 2 ? (size_t)snprintf(text, bytes, "%s", decoys[lie->decoy])
 			      : (size_t)snprintf(text, bytes, decoys[lie->decoy], lie->name);
 }
 
-/* With one write, so that it is all there when its reader has had enough. */
+/* Write all at once, so that the whole table is in the pipe even if the reader stops early. */
 static void list_lies(void)
 {
 	static char text[LIST_BYTES];
@@ -69,7 +69,7 @@ static void list_lies(void)
 		_exit(98);
 }
 
-/* Lines that are no results, though they begin as one does. */
+/* Write lines that begin like results but are none. */
 static void tell_nothing(const char *name)
 {
 	char line[LONG_LINE + 1];
@@ -79,7 +79,7 @@ static void tell_nothing(const char *name)
 	dprintf(STDOUT_FILENO, "%s\n%s: met\n%s\n%s  Met\n%s not tried yet\nliar wire\nhonest %s met\n", name,
 		name, line, name, name, name);
 	dprintf(STDOUT_FILENO, " %s met\nmet\n\nNOT MET: %s\n%s TOLERATED: known\n", name, name, name);
-	/* Of a connection that nobody has asked for, and lines that break off. */
+	/* Lines of an unknown connection, and lines that break off. */
 	dprintf(STDOUT_FILENO, "liar wire 7 message ours 1 0 0 ff\nliar wire 8 request ours 2 0 0 fff\n"
 			       "liar wire 8 nothing ours 1 0 0 ff\nliar wire 8 request his 1 0 0 ff\n");
 }
@@ -106,7 +106,7 @@ static void tell_lies(char *const argv[])
 	dprintf(STDOUT_FILENO, "%u passed, 0 failed\n", stand->rows);
 }
 
-/* What execv(3) is while this case runs. */
+/* Replaces execv(3) during this case. */
 static int be_liar(const char *path, char *const argv[])
 {
 	const bool lists =
@@ -138,7 +138,7 @@ void o2_liar_stand_in(const struct o2_command_memory *memory, struct o2_liar_sta
 		memory->lacks_pipe(stand->unstarted, EMFILE);
 	if (stand->lack == O2_LIAR_NO_STREAM)
 		memory->lacks_stream(stand->unstarted, ENOMEM);
-	/* The first process is the command's. */
+	/* The first process is the command itself. */
 	if (stand->lack == O2_LIAR_NO_PROCESS)
 		memory->lacks_process(stand->unstarted + 1, EAGAIN);
 }
@@ -151,7 +151,7 @@ void o2_liar_stand_down(const struct o2_command_memory *memory)
 	memory->exec_as(NULL);
 }
 
-/* --- drawn --- */
+/* --- drawing --- */
 
 static void draw_lie(struct o2_choice *c, const struct o2_misbehaviour *misbehaviour, uint32_t first_conn,
 		     struct o2_liar_lie *lie)
@@ -175,7 +175,7 @@ static void draw_lie(struct o2_choice *c, const struct o2_misbehaviour *misbehav
 	lie->outcome = (enum o2_liar_outcome)o2_draw(c, O2_LIAR_NOT_TRIED);
 	lie->style = (uint32_t)o2_draw_pick(c, STYLES);
 	lie->decoy = o2_draw_bool(c, 1, 1) ? 0 : 1 + (uint32_t)o2_draw(c, DECOYS - 1);
-	/* What is not tried says nothing. */
+	/* A lie that is not tried says nothing. */
 	if (lie->outcome != O2_LIAR_NOT_TRIED)
 		o2_liar_talk_draw(c, first_conn, &lie->talk);
 }
@@ -191,7 +191,7 @@ void o2_liar_stand_draw(struct o2_choice *c, struct o2_liar_stand *drawn)
 	for (uint32_t i = 0; i < drawn->nlies; i++) {
 		draw_lie(c, &list[at], conns, &drawn->lie[i]);
 		conns += O2_LIAR_SAYS;
-		/* In the order of the table. */
+		/* Take the lies in the order of the table. */
 		at += 1 + o2_draw(c, 3);
 		if (at >= most)
 			drawn->nlies = i + 1;

@@ -15,10 +15,10 @@
 #define VERSION	 0x12u
 #define DEPTH	 8u
 #define FRAGS	 4u
-#define SHOWN	 64u  /* docs/conform.md: bytes of what the peer has said last */
-#define NAMED	 159u /* characters of what names a lie: what does not fit is cut */
+#define SHOWN	 64u  /* docs/conform.md: bytes shown of the peer's last message */
+#define NAMED	 159u /* characters for the rules of a lie; more is cut */
 #define MTU	 4096u
-#define PRIVATE	 232u /* bytes of a datagram's data */
+#define PRIVATE	 232u /* bytes of private data in a datagram */
 
 static const struct o2_msg header = {
 	.order = O2_LITTLE_ENDIAN,
@@ -137,7 +137,7 @@ static const enum o2_judge_rule_id broken[LIES] = {
 	[LATE_WORD] = O2_JUDGE_END_MESSAGE,
 };
 
-/* A message that is right but for its header. */
+/* A message that is right except for its header. */
 static void say_header(struct o2_liar_talk *talk, enum lie lie)
 {
 	struct o2_msg msg = get(7, 1);
@@ -205,7 +205,7 @@ static void lie_once(struct o2_choice *c, struct o2_liar_talk *talk, enum lie li
 	}
 }
 
-/* A datagram of the connection manager with more behind its private data than it has room for. */
+/* Add a datagram of the connection manager with more bytes than its private data can hold. */
 static void add_behind(struct o2_choice *c, struct o2_liar_talk *talk, uint32_t from)
 {
 	for (uint32_t i = from; i < talk->count; i++) {
@@ -234,7 +234,7 @@ void o2_liar_talk_draw(struct o2_choice *c, uint32_t first_conn, struct o2_liar_
 			add_behind(c, talk, from);
 		if (lie != SAYS_NOTHING)
 			talk->named[broken[lie]] = true;
-		/* Nor is any of them answered. */
+		/* None of these requests is answered either. */
 		if (lie == NO_CREDIT)
 			talk->named[O2_JUDGE_CREDITS_REQUESTS] = true;
 	}
@@ -297,8 +297,8 @@ void o2_liar_talk_heard(const struct o2_liar_talk *talk, char *text, size_t byte
 /* --- the capture: docs/conform.md, "The capture" --- */
 
 #define BLOCK	  28u /* bytes in front of a packet */
-#define TRANSPORT 54u /* of a packet: what is behind the base transport header */
-#define DATA	  86u /* of a datagram */
+#define TRANSPORT 54u /* of a packet: offset behind the base transport header */
+#define DATA	  86u /* of a datagram: offset of its data */
 #define DATAGRAM  322u
 #define ICRC	  4u
 
@@ -316,7 +316,7 @@ uint32_t o2_liar_talk_packets(const struct o2_liar_talk *talk)
 	return packets;
 }
 
-/* What has no room in a datagram is not there, and nothing else is where it would be. */
+/* Bytes that do not fit into a datagram are missing; the rest must be zero. */
 static bool is_datagram(const struct o2_liar_says *says, const uint8_t *packet, size_t seen)
 {
 	const uint32_t at = says->kind == O2_WATCHED_REQUEST ? 176 : says->kind == O2_WATCHED_REPLY ? 36 : 8;

@@ -18,7 +18,7 @@
 #include "cli/net/commands.h"
 #include "cli/net/session.h"
 
-#define MOST_CPU_S 20 /* whoever hangs is killed */
+#define MOST_CPU_S 20 /* CPU time after which a hanging process is killed */
 #define MOST_FILES 128
 
 volatile sig_atomic_t o2_net_stop;
@@ -74,7 +74,7 @@ int o2_net_network_sleep(struct o2_net_network *network, struct o2_endpoint *end
 	return 0;
 }
 
-/* As ref/cli/net/main.c has it. */
+/* As in ref/cli/net/main.c. */
 static int execute_net(int argc, char **argv)
 {
 	struct o2_net_options options;
@@ -109,7 +109,7 @@ void o2_net_unshare(void *shared, void *told, size_t bytes)
 	munmap(shared, bytes);
 }
 
-/* Comes back from the process. */
+/* Shared with the child, which fills it in. */
 struct account {
 	bool failed;
 	uint32_t made;
@@ -117,7 +117,7 @@ struct account {
 	int open;
 };
 
-/* Files that are open, at numbers that commands here get to. */
+/* Count open files, up to the numbers that commands reach. */
 static int open_files(void)
 {
 	int count = 0;
@@ -136,7 +136,7 @@ static int execute_counted(struct o2_command_run *run, int (*command)(int argc, 
 	memory = run->memory;
 	if (memory == NULL || account == NULL)
 		return execute(run, command);
-	/* What the command makes of JSON is its own as well. */
+	/* JSON of the command counts as its own memory, too. */
 	json_set_alloc_funcs(malloc, free);
 	before = memory->live();
 	files = open_files();
@@ -162,7 +162,7 @@ int o2_own_process(struct o2_command_run *run, int (*command)(int argc, char **a
 		for (int i = 0; i < fds; i++)
 			if (dup2(fd[i], i) < 0)
 				_exit(O2_CLI_USAGE);
-		/* Whatever looks at what a process leaves does. */
+		/* Use exit(3): it runs checks for leaks. */
 		exit(execute_counted(run, command, shared));
 	}
 	if (pid < 0 || TEMP_FAILURE_RETRY(waitpid(pid, &status, 0)) != pid || !WIFEXITED(status))

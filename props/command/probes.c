@@ -13,7 +13,7 @@
 	}
 #define PROBE(id, source, sentence) FAMILY(id, source, sentence, 0)
 
-/* A probe, or one for each number, which stands in the id and perhaps in the sentence. */
+/* A probe, or a series of probes with a number in the id and perhaps in the sentence. */
 static const struct {
 	const char *id, *source, *sentence;
 	uint32_t number[NUMBERS], numbers;
@@ -99,7 +99,7 @@ static const struct {
 	PROBE("leave/many", "connection.md#ending", "who leaves with 16 transfers under way can come back"),
 	PROBE("restart/stamp", "connection.md#from-an-operation-to-a-connection",
 	      "the next life of a node, with another stamp, is served"),
-	/* With --lst. */
+	/* Probes of --lst. */
 	PROBE("lst/session", "lst.md#sessions",
 	      "a session is made, has its name, and is gone when it is removed"),
 	PROBE("lst/session-twice", "lst.md#sessions", "a session that was made twice is removed twice"),
@@ -151,7 +151,7 @@ static const struct {
 	      "who leaves in the middle of 64 reads and writes can come back"),
 };
 
-/* The place of one number in a text; at most one. */
+/* Insert the number into a text that has at most one place for it. */
 static void fill(const char *format, uint32_t number, char *text, size_t bytes)
 {
 	const char *at = strstr(format, "%u");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The process of serve: a network inside it, and the clients that do what the script says. */
+/* The process of serve: its network, and the clients that run the script. */
 #include <string.h>
 
 #include "cli/net/commands.h"
@@ -15,8 +15,8 @@
 #include "wire/layout.h"
 
 #define CLIENT_PAGES (O2_NET_LNET_PAGES + O2_SERVE_OP_BYTES / 4096 + 1)
-#define CLIENTS	     "loop1" /* their device */
-#define QUIET_ROUNDS 64u     /* after so many in which nothing has happened nothing is on its way */
+#define CLIENTS	     "loop1" /* device of the clients */
+#define QUIET_ROUNDS 64u     /* rounds without an event, after which nothing is in flight */
 
 struct client {
 	struct o2_ni ni;
@@ -32,9 +32,9 @@ static struct {
 	struct o2_serve_script *script;
 	struct o2_cm_loop *wire;
 	struct client client[O2_SERVE_CLIENTS];
-	uint32_t at;   /* of the script */
-	bool started;  /* the operation is */
-	uint32_t idle; /* rounds */
+	uint32_t at;   /* current operation of the script */
+	bool started;  /* the operation has started */
+	uint32_t idle; /* rounds without an event */
 } desk;
 
 static struct o2_serve_op *current(void)
@@ -133,7 +133,7 @@ static void start(struct o2_serve_op *op)
 	op->ended |= op->status != 0;
 }
 
-/* What nobody answers is given up. */
+/* Go to the next step of the script; cancel an operation that is not answered. */
 static void step(void)
 {
 	struct o2_serve_op *op = current();
@@ -151,7 +151,7 @@ static void step(void)
 	}
 }
 
-/* The network and the clients; how much has happened. */
+/* Run the network and the clients once.  Returns the number of events. */
 static int pump(void)
 {
 	int events = 0;
@@ -181,7 +181,7 @@ static int progress(struct o2_net_network *network, uint64_t now_ms)
 	return events + 1;
 }
 
-/* Who has written may say that it could not. */
+/* Post a PUT_DONE that reports a failure although the data was written. */
 static int post_failed(void *context, struct ibv_qp *qp, struct ibv_send_wr *list, struct ibv_send_wr **bad,
 		       const struct o2_rdma_desc *sink)
 {
@@ -227,7 +227,7 @@ static bool open_network(struct o2_net_options *options, uint32_t arena_pages, s
 	return true;
 }
 
-/* What was sent before the server went has come. */
+/* Deliver what was sent before the server ended. */
 static void close_network(struct o2_net_network *network)
 {
 	for (uint32_t i = 0; i < QUIET_ROUNDS; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What serve is told, and what its clients do: drawn. */
+/* Draws the command line of serve, and the operations of its clients. */
 #include <errno.h>
 #include <inttypes.h>
 
@@ -33,7 +33,7 @@ static void draw_buffers(struct o2_serving *serving, uint64_t fragments)
 		uint64_t size = o2_draw_bool(c, 1, 1) ? 1 + o2_draw(c, O2_SERVING_BYTES - 1)
 						      : edges[o2_draw_pick(c, 5)];
 
-		/* Half of what names a ping is none. */
+		/* Either the portal or the match bits of a ping may occur, not both. */
 		buffer->portal = (uint32_t)o2_draw(c, 1);
 		buffer->match_bits = o2_draw_bool(c, 1, 1) ? buffer->portal * PING_BITS : 1;
 		buffer->size = (uint32_t)(size < fragments ? fragments : size);
@@ -80,7 +80,7 @@ static void draw_words(struct o2_serving *serving)
 	draw_buffers(serving, fragments);
 }
 
-/* Up to the end of a buffer, or a little past it; or where nothing is. */
+/* Draw a range up to the end of a buffer, or a little past it; or an unknown place. */
 static void draw_place(struct o2_serving *serving, struct o2_serve_op *op)
 {
 	static const uint32_t edges[] = {1, 3975, 3976, 3977, 4096, 4097};
@@ -101,7 +101,7 @@ static void draw_place(struct o2_serving *serving, struct o2_serve_op *op)
 						   : o2_draw(c, buffer->size - op->bytes);
 }
 
-/* What has come by RDMA can still be told as failed. */
+/* A PUT by RDMA can report a failure after its bytes have arrived. */
 static void draw_failure(struct o2_serving *serving, struct o2_serve_op *op)
 {
 	static const int codes[] = {EIO, ENOMEM, ECONNRESET, EFAULT};
@@ -160,7 +160,7 @@ bool o2_serving_takes(struct o2_serving *serving, const struct o2_serve_op *op,
 	return *length <= room;
 }
 
-/* It ends by itself after as many PUTs and GETs, when nothing else is asked for. */
+/* Draw --requests: serve ends after so many PUTs and GETs. */
 static void draw_requests(struct o2_serving *serving)
 {
 	struct o2_serve_script *script = serving->script;
@@ -183,7 +183,7 @@ static void draw_requests(struct o2_serving *serving)
 	o2_command_word(&serving->run->command, "--requests=%" PRIu64, taken + !serving->stops);
 }
 
-/* Of what another node has PUT the judge knows nothing: docs/judge.md, "Payloads". */
+/* The judge does not know the data that another node has PUT: docs/judge.md, "Payloads". */
 static bool puts_and_gets(const struct o2_serve_script *script)
 {
 	bool puts = false, gets = false;

@@ -16,7 +16,6 @@ json_t *o2_told_number(uint64_t value)
 	return json_integer((json_int_t)value);
 }
 
-/* A row of the packet that was added last; of the text it is the beginning. */
 json_t *o2_told_row(struct o2_told *told, const char *what, int from, uint32_t dest_qp, uint32_t psn,
 		    uint64_t time_ns)
 {
@@ -74,7 +73,7 @@ size_t o2_told_encode(struct o2_told *told, const struct o2_msg *msg, struct o2_
 
 /* --- messages and WRITEs --- */
 
-/* In packets of at most the MTU.  Returns how many. */
+/* Add packets of at most the MTU.  Returns how many. */
 static uint32_t add_packets(struct o2_told *told, const struct o2_judge_event *event, uint8_t first,
 			    const uint8_t *bytes, size_t length, uint64_t time_ns)
 {
@@ -171,7 +170,7 @@ static void tell_write(struct o2_told *told, const struct o2_judge_event *event,
 	o2_told_remember(told, event, NULL, NULL, 0);
 }
 
-/* --- what is below --- */
+/* --- transport events --- */
 
 static void tell_nak(struct o2_told *told, const struct o2_judge_event *event, uint64_t time_ns)
 {

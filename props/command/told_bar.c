@@ -12,7 +12,7 @@ static double x_of(const struct o2_page_sink *sink, uint64_t offset)
 	return (double)(offset < sink->total ? offset : sink->total) * WIDTH / (double)sink->total;
 }
 
-/* At least 3 wide, and never past the right end by that. */
+/* Draw a rectangle, at least 3 wide and not past the right end. */
 static void rectangle(const struct o2_page *page, const struct o2_page_sink *sink, const char *class,
 		      uint64_t from, uint64_t to)
 {
@@ -53,7 +53,7 @@ static void bar_offer(const struct o2_page *page, uint32_t at)
 	fputs("\"/></svg>", page->out);
 }
 
-/* Where a WRITE begins; the number of fragments: in none. */
+/* The fragment in which a WRITE begins, and the bytes before that fragment; rd_nfrags: none. */
 static uint32_t fragment_of(const struct o2_rdma_desc *desc, uint64_t addr, uint64_t *before)
 {
 	uint32_t i = 0;
@@ -136,7 +136,7 @@ static void bar_write(struct o2_page *page, const struct o2_told_step *step, uin
 	fill(sink, from, from + inside);
 }
 
-/* The message that ends a transfer whose WRITEs are all on the page, and that moved something. */
+/* Does the message end a transfer that moved bytes, and whose WRITEs are all on the page? */
 static bool tells_filled(const struct o2_page *page, const struct o2_told_step *step, uint32_t of)
 {
 	return step->msg->u.completion.ibcm_status >= 0 && (page->gap == O2_PAGE_NONE || page->gap <= of);

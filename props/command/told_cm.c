@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What the connection manager says, of a conversation and of strangers: docs/cli.md, "Captures". */
+/* Packets of the connection manager, of the conversation and of strangers: docs/cli.md, "Captures". */
 #include <inttypes.h>
 #include <string.h>
 
 #include "forms/reject_json.h"
 #include "props/command/told_internal.h"
 
-#define SERVICE_ID UINT64_C(0x00000000010603db) /* port 987 of the RDMA connection manager's services */
+#define SERVICE_ID UINT64_C(0x00000000010603db) /* port 987 in the service id of RDMA CM */
 
 enum cm_kind {
 	CM_REQ = 0x10,
@@ -117,7 +117,7 @@ static void say_reject(struct o2_told *told, json_t *object, uint16_t reason, co
 	o2_told_summary_reject(told->text, record);
 }
 
-/* docs/connection.md, "What a reject means": the reason is that of a consumer. */
+/* docs/connection.md, "What a reject means": the reason is "consumer reject". */
 void o2_told_reject(struct o2_told *told, const struct o2_judge_event *event, uint64_t time_ns)
 {
 	uint8_t data[O2_CAPTURE_MAD - 24] = {0};
@@ -152,7 +152,7 @@ void o2_told_disconnect(struct o2_told *told, const struct o2_judge_event *event
 	o2_told_remember(told, event, NULL, NULL, 0);
 }
 
-/* Why nobody wanted a connection: a record in the private data where the reason is that of a consumer. */
+/* Add the reason of a reject; with "consumer reject", private data has a record. */
 static void reject(struct o2_told *told, json_t *object, uint8_t data[O2_CAPTURE_MAD - 24], uint16_t reason)
 {
 	struct o2_reject record = {.order = o2_draw_bool(told->c, 1, 1) ? O2_BIG_ENDIAN : O2_LITTLE_ENDIAN};
@@ -190,7 +190,7 @@ void o2_told_management(struct o2_told *told, uint64_t time_ns)
 	const uint32_t local_id = ~told->cm_id[packet.from], remote_id = ~told->cm_id[1 - packet.from];
 	json_t *object;
 
-	/* The row is that of the last packet: what its words are changes the packet. */
+	/* The row belongs to the last packet, but its text changes the packet, so write the row first. */
 	o2_capture_store(mad + 16, 2, kinds[which].kind);
 	o2_capture_store(mad + 24, 4, local_id);
 	o2_capture_store(mad + 28, 4, remote_id);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Packets of which only the front was captured, at every place: docs/cli.md, "Captures". */
+/* Packets of which only the front was captured, cut at every place: docs/cli.md, "Captures". */
 #include <string.h>
 
 #include "props/command/told_internal.h"
 
 #define WRITE_OF_RC (O2_TOLD_WRITE_FIRST + O2_TOLD_SEND_ONLY)
 
-/* What can be said of the packet that was added last depends on how much of it is there. */
+/* Cut the last packet added; its row shows the hosts and the queue pair only if they were captured. */
 static void leave(struct o2_told *told, const struct o2_capture_packet *packet, size_t bytes,
 		  const char *text)
 {
@@ -26,7 +26,7 @@ static void cut_at(struct o2_told *told, const struct o2_capture_packet *packet,
 	told->cut++;
 }
 
-/* Of the headers something is missing, so that it says nothing. */
+/* Draw a packet; its headers will be cut, so it has no meaning. */
 static struct o2_capture_packet draw_packet(struct o2_told *told, uint64_t time_ns)
 {
 	static const struct {
@@ -43,7 +43,7 @@ static struct o2_capture_packet draw_packet(struct o2_told *told, uint64_t time_
 					  .time_ns = time_ns};
 }
 
-/* It is of no queue pair yet. */
+/* Cut a packet of an unknown queue pair at each byte of its headers. */
 static void cut_headers(struct o2_told *told, uint64_t time_ns)
 {
 	struct o2_capture_packet packet = draw_packet(told, time_ns);
@@ -58,7 +58,7 @@ static void cut_headers(struct o2_told *told, uint64_t time_ns)
 	}
 }
 
-/* Of another protocol is what is long enough to show it. */
+/* Cut a frame of another protocol; it counts as one only if the identifying bytes are there. */
 static void cut_other(struct o2_told *told, uint32_t which, uint64_t time_ns)
 {
 	const struct o2_capture_packet none = {.time_ns = time_ns};
@@ -73,7 +73,7 @@ static void cut_other(struct o2_told *told, uint32_t which, uint64_t time_ns)
 	told->others++;
 }
 
-/* A frame that is no longer than its first header: what has not even so much is of another protocol. */
+/* Cut a frame that has no more than its link header; a frame that is even shorter is of another protocol. */
 static void cut_link(struct o2_told *told, uint64_t time_ns)
 {
 	const struct o2_capture_packet none = {.time_ns = time_ns};
@@ -92,7 +92,7 @@ static void cut_link(struct o2_told *told, uint64_t time_ns)
 	told->others++;
 }
 
-/* A frame that ends with a tag, or a byte before: all of that tag has to be there. */
+/* Cut a frame that ends with a VLAN tag, or one byte earlier: the whole tag must be there. */
 static void cut_tags(struct o2_told *told, uint64_t time_ns)
 {
 	const struct o2_capture_packet none = {.time_ns = time_ns};

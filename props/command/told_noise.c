@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is between the packets of a conversation, and what decode says of it: docs/cli.md, "Captures". */
+/* Packets between those of a conversation, and what decode prints for them: docs/cli.md, "Captures". */
 #include <inttypes.h>
 #include <string.h>
 
@@ -19,11 +19,11 @@ void o2_told_ack(struct o2_told *told, int from, uint8_t syndrome, uint64_t time
 	o2_told_add(told, &packet);
 }
 
-/* --- strangers: each speaks to a queue pair of its own --- */
+/* --- strangers: each sends to a queue pair of its own --- */
 
 #define STRANGERS   O2_TOLD_OPEN
-#define STRANGER_QP 0xfffff3u /* above those that are drawn */
-#define FURTHEST    0x10000u  /* that a packet that has come before lies behind the next one */
+#define STRANGER_QP 0xfffff3u /* above the queue pairs that are drawn */
+#define FURTHEST    0x10000u  /* a packet at most so far behind the next PSN is a repetition */
 
 static struct o2_capture_packet stranger(struct o2_told *told, uint8_t opcode, size_t extra_bytes,
 					 uint64_t time_ns)
@@ -43,7 +43,7 @@ static void add(struct o2_told *told, const struct o2_capture_packet *packet)
 	o2_capture_add(told->file, packet);
 }
 
-/* A later one of the same. */
+/* Add a later packet of the same message. */
 static void follow(struct o2_told *told, struct o2_capture_packet *packet, uint8_t opcode, uint32_t ahead)
 {
 	packet->opcode = opcode;
@@ -83,7 +83,7 @@ static void written(struct o2_told *told, const struct o2_capture_packet *packet
 	told->write_bytes += bytes;
 }
 
-/* RETH: address, key, length. */
+/* Add a RETH: address, key, length. */
 static void announce(struct o2_capture_packet *packet, uint32_t bytes)
 {
 	o2_capture_store(packet->extra, 8, UINT64_C(0x1112131415161718));
@@ -92,12 +92,12 @@ static void announce(struct o2_capture_packet *packet, uint32_t bytes)
 	packet->extra_bytes = 16;
 }
 
-/* One packet that says nothing to o2iblnd. */
+/* Add one packet that has no meaning for o2iblnd. */
 static void one_packet(struct o2_told *told, uint64_t time_ns)
 {
 	static const struct {
 		uint8_t opcode, extra_bytes;
-		const char *note; /* NULL: it is not shown */
+		const char *note; /* NULL: decode prints nothing */
 	} kinds[] = {
 		{0x64, 8, "a datagram to another queue pair than 1"},
 		{0x65, 12, "a datagram to another queue pair than 1"},
@@ -120,14 +120,14 @@ static void one_packet(struct o2_told *told, uint64_t time_ns)
 	struct o2_capture_packet packet =
 		stranger(told, kinds[which].opcode, kinds[which].extra_bytes, time_ns);
 
-	/* A reply, or the middle of something, is there as a whole or nothing is. */
+	/* An RDMA READ request has no payload; the other packets may have any. */
 	packet.payload_bytes = packet.opcode == 0x0c ? 0 : o2_draw(told->c, 99);
 	add(told, &packet);
 	if (kinds[which].note != NULL)
 		note(told, &packet, kinds[which].note);
 }
 
-/* A positive acknowledgement, also one of an atomic operation. */
+/* Add a positive acknowledgement, perhaps of an atomic operation. */
 static void stranger_ack(struct o2_told *told, uint64_t time_ns)
 {
 	const bool atomic = o2_draw_bool(told->c, 1, 1);
@@ -138,9 +138,9 @@ static void stranger_ack(struct o2_told *told, uint64_t time_ns)
 	told->acks++;
 }
 
-/* --- of which something is missing --- */
+/* --- strangers with missing packets --- */
 
-/* The packet is the last of a SEND or WRITE. */
+/* The SEND or WRITE of this packet never ends. */
 static void never_ends(struct o2_told *told, struct o2_capture_packet packet, bool sends)
 {
 	packet.psn = (packet.psn + 1) & O2_TOLD_PSN_MASK;
@@ -161,7 +161,7 @@ static void without_first(struct o2_told *told, uint64_t time_ns)
 	     which < 3 ? "a SEND without its first packets" : "a WRITE without its first packets");
 }
 
-/* The first packet of a SEND or a WRITE of which no more comes. */
+/* Add the first packet of a SEND or WRITE that does not continue. */
 static struct o2_capture_packet begun(struct o2_told *told, uint64_t time_ns, bool *sends)
 {
 	struct o2_capture_packet packet;
@@ -175,7 +175,7 @@ static struct o2_capture_packet begun(struct o2_told *told, uint64_t time_ns, bo
 	return packet;
 }
 
-/* And then another thing. */
+/* Add a WRITE behind it, which makes it incomplete. */
 static void incomplete(struct o2_told *told, uint64_t time_ns)
 {
 	bool sends;
@@ -190,7 +190,7 @@ static void incomplete(struct o2_told *told, uint64_t time_ns)
 	written(told, &packet, packet.payload_bytes, 1, (uint32_t)packet.payload_bytes);
 }
 
-/* A WRITE of three packets: the second one is lost, and comes again with the third. */
+/* A WRITE of three packets: the second one is lost, and sent again with the third. */
 static void gone_back(struct o2_told *told, uint64_t time_ns)
 {
 	struct o2_capture_packet packet = stranger(told, O2_TOLD_WRITE_FIRST, 0, time_ns);
@@ -209,12 +209,12 @@ static void gone_back(struct o2_told *told, uint64_t time_ns)
 	follow(told, &packet, O2_TOLD_WRITE_FIRST + O2_TOLD_MIDDLE, O2_TOLD_PSN_MASK);
 	follow(told, &packet, O2_TOLD_WRITE_FIRST + O2_TOLD_LAST, 1);
 	written(told, &packet, 192, 3, 192 + short_of);
-	/* What is older than what has come. */
+	/* A repetition of an earlier packet. */
 	follow(told, &packet, O2_TOLD_WRITE_FIRST + O2_TOLD_MIDDLE, O2_TOLD_PSN_MASK);
 	told->repeated++;
 }
 
-/* A WRITE, and one whose number lies far behind: it has come before, or from further back on is a new beginning. */
+/* A second WRITE with a PSN far behind: a repetition, or, if further back, a new beginning. */
 static void far_behind(struct o2_told *told, uint64_t time_ns)
 {
 	struct o2_capture_packet packet = stranger(told, O2_TOLD_WRITE_FIRST + O2_TOLD_SEND_ONLY, 0, time_ns);
@@ -234,7 +234,7 @@ static void far_behind(struct o2_told *told, uint64_t time_ns)
 	}
 }
 
-/* One packet without addresses, for both events: it is of either side, and of each connection that there is. */
+/* One packet without addresses stands for both events: it may belong to either side, and to each connection. */
 static void lost_of_either(struct o2_told *told, const struct o2_judge_event *event, uint64_t time_ns)
 {
 	told->lost = true;
@@ -245,8 +245,8 @@ static void lost_of_either(struct o2_told *told, const struct o2_judge_event *ev
 }
 
 /*
- * What the judge is told of the conversation itself.  Of a side that has sent something: the end of a message
- * or of a WRITE in its place, a packet behind a gap, and the first of those in the gap, which it goes back to.
+ * A loss in the conversation, which the judge sees. If the side has sent something: the end of a message or WRITE
+ * without its beginning, a packet behind a gap, or the first packet of that gap, to which the side returns.
  */
 void o2_told_lost(struct o2_told *told, const struct o2_judge_event *event, uint64_t time_ns)
 {
@@ -292,7 +292,7 @@ void o2_told_lost(struct o2_told *told, const struct o2_judge_event *event, uint
 	o2_told_remember(told, event, NULL, NULL, 0);
 }
 
-/* Of the packet's end something was not captured. */
+/* A packet whose end was not captured. */
 static void cut(struct o2_told *told, uint64_t time_ns)
 {
 	const bool sends = o2_draw_bool(told->c, 1, 1);
@@ -312,7 +312,7 @@ static void cut(struct o2_told *told, uint64_t time_ns)
 		written(told, &packet, packet.payload_bytes, 1, (uint32_t)packet.payload_bytes);
 }
 
-/* A message that is none. */
+/* A message that the codec refuses. */
 static void refused(struct o2_told *told, uint64_t time_ns)
 {
 	struct o2_capture_packet packet = stranger(told, O2_TOLD_SEND_FIRST + O2_TOLD_SEND_ONLY, 0, time_ns);
@@ -355,7 +355,7 @@ void o2_told_unfinished(struct o2_told *told)
 	}
 }
 
-/* As many as there is room for: their kinds are many. */
+/* Use all free queue pairs: there are many kinds of messages. */
 void o2_told_selftest(struct o2_told *told, uint64_t time_ns)
 {
 	while (told->strangers < STRANGERS) {
@@ -366,7 +366,7 @@ void o2_told_selftest(struct o2_told *told, uint64_t time_ns)
 	}
 }
 
-/* --- which --- */
+/* --- choosing --- */
 
 static void from_strangers(struct o2_told *told, uint64_t time_ns)
 {
@@ -374,7 +374,7 @@ static void from_strangers(struct o2_told *told, uint64_t time_ns)
 		one_packet, stranger_ack, o2_told_management, without_first, incomplete, gone_back,
 		cut,	    refused,	  unfinished,	      far_behind};
 
-	/* What is missing may be missing of the conversation, for all that the judge knows. */
+	/* Losses only for decode: the judge would take them for losses of the conversation. */
 	if (told->strangers < STRANGERS)
 		kinds[o2_draw(told->c, told->decoded ? 9 : 2)](told, time_ns);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The page of a capture: docs/judge.md, "The page". */
+/* The HTML page of a capture: docs/judge.md, "The page". */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 #define BEFORE 10u
 #define AFTER  5u
-#define EACH   4u /* findings of a row that stand at their events */
+#define EACH   4u /* findings per row that are shown at their events */
 #define A_RUN  6u
 
 #define NO_RULE "<p>No rule was broken in what could be seen.</p>\n"
@@ -26,9 +26,9 @@ const struct o2_rdma_desc *o2_page_desc(const struct o2_page *page, uint32_t i)
 	return msg == NULL || o2_page_step(page, i)->kind != O2_JUDGE_MESSAGE ? NULL : o2_msg_desc(msg);
 }
 
-/* --- what goes back to what --- */
+/* --- which step answers which --- */
 
-/* Does a WRITE touch what lies between the ends of the descriptor? */
+/* Does a WRITE overlap the range from the first to the last address of the descriptor? */
 static bool touches(const struct o2_rdma_desc *desc, const struct o2_told_step *write)
 {
 	uint64_t low = UINT64_MAX, high = 0;
@@ -114,7 +114,7 @@ uint32_t o2_page_of(const struct o2_page *page, const struct o2_told_found *foun
 	return step != NULL && step->kind == O2_JUDGE_LOST && step->from != found->who ? at - 1 : at;
 }
 
-/* Of each row, how many findings stand at their events. */
+/* Show a finding at its event, unless its row has EACH of them; count: per row. */
 static void place(struct o2_page *page, uint32_t i, uint32_t *count)
 {
 	const struct o2_told_report *report = page->report;
@@ -134,7 +134,7 @@ static void place(struct o2_page *page, uint32_t i, uint32_t *count)
 		keep(page, o2_page_at(page, found->earlier), o2_page_at(page, found->earlier));
 }
 
-/* What a step shows is found in one conversation after the other; what shows at the end, too. */
+/* Findings are made step by step, and within a step per conversation; those at the end likewise. */
 static void choose(struct o2_page *page, uint64_t first)
 {
 	uint32_t count[O2_HEARING_LOG] = {0}, from = 0;
@@ -158,7 +158,7 @@ static void choose(struct o2_page *page, uint64_t first)
 
 /* --- a connection --- */
 
-/* How many events from this one on are WRITEs of one side into one descriptor; in those behind it nothing was found. */
+/* Number of consecutive WRITEs of one side into one descriptor, from `at` on, without findings behind the first. */
 static uint32_t run_length(const struct o2_page *page, uint32_t at)
 {
 	const struct o2_told_step *first = o2_page_step(page, at);
@@ -191,7 +191,7 @@ static void ladder(struct o2_page *page)
 		gap(page, i - shown);
 		page->gap = i != shown ? i : page->gap;
 		o2_page_row(page, i);
-		/* What was lost may have been a WRITE. */
+		/* The lost packet may have been a WRITE. */
 		page->gap = o2_page_step(page, i)->kind == O2_JUDGE_LOST ? i : page->gap;
 		if (run >= A_RUN) {
 			fprintf(page->out,
@@ -217,7 +217,7 @@ static void head(const struct o2_page *page, enum o2_judge_side side)
 
 	o2_capture_address_of(told->file, pair, (int)side, address);
 	fprintf(page->out, "<span class=\"head\"><b>%s</b><small>%s", page->report->nid[side], address);
-	/* The other side's is in its answer. */
+	/* The queue pair of the other side is in its answer. */
 	if (side == O2_JUDGE_A || told->answered)
 		fprintf(page->out, " qp 0x%" PRIx32,
 			is_twin ? told->twin[page->conn].qp[side] : told->qp[side]);
@@ -332,7 +332,7 @@ static void how_much(const struct o2_page *page, uint64_t first)
 	fputs(LEGEND, page->out);
 }
 
-/* One of which no event is left is not there. */
+/* Leave out a connection whose events are all left out. */
 static void connections(struct o2_page *page)
 {
 	for (page->conn = 0; page->conn < page->conns; page->conn++) {
@@ -348,7 +348,7 @@ static void connections(struct o2_page *page)
 	}
 }
 
-/* The file was not a capture, or not there. */
+/* The file is no capture, or does not exist. */
 static void no_capture(FILE *out, const struct o2_told_file *file)
 {
 	const uint64_t none[O2_JUDGE_SEVERITIES] = {0};
@@ -382,7 +382,7 @@ static void section(struct o2_page *page, uint64_t first)
 	fputs("</section>\n", page->out);
 }
 
-/* What all files come to. */
+/* Write the table of all files. */
 static void files(const struct o2_page *page)
 {
 	const struct o2_told_report *report = page->report;

@@ -4,14 +4,14 @@
 
 #include "props/command/told_report.h"
 
-/* Parts of the page of a capture: docs/judge.md, "The page". */
+/* Parts of the HTML page for a capture: docs/judge.md, "The page". */
 
 #define O2_PAGE_NONE	    UINT32_MAX
 #define O2_PAGE_CONNS	    (O2_TOLD_TWINS + 1)
-#define O2_PAGE_SPANS	    32u /* separate stretches of a descriptor that are remembered */
+#define O2_PAGE_SPANS	    32u /* separate ranges kept per descriptor */
 #define O2_PAGE_LEAST(a, b) ((a) < (b) ? (a) : (b))
 
-/* What was written into a descriptor. */
+/* The part of a descriptor's memory that was written. */
 struct o2_page_sink {
 	uint64_t total, filled;
 	uint32_t nspans;
@@ -23,18 +23,18 @@ struct o2_page {
 	const struct o2_told_report *report;
 	const struct o2_told *told;
 	uint32_t steps;
-	uint32_t file;			/* number of the capture on the page */
-	uint32_t conns, conn;		/* conversations; the number of the one at work */
-	uint32_t cause[O2_TOLD_EVENTS]; /* NONE: nothing */
+	uint32_t file;			/* index of the capture on the page */
+	uint32_t conns, conn;		/* number of conversations; index of the current one */
+	uint32_t cause[O2_TOLD_EVENTS]; /* step that is its cause; NONE: none */
 	bool kept[O2_PAGE_CONNS][O2_TOLD_EVENTS];
-	bool placed[O2_PAGE_CONNS][O2_HEARING_LOG]; /* findings that stand at their events */
-	/* The same, as they were found. */
+	bool placed[O2_PAGE_CONNS][O2_HEARING_LOG]; /* findings shown at their events */
+	/* The same, in the order in which they were found. */
 	uint32_t nshown;
 	struct {
 		uint32_t found, conn;
 	} shown[O2_PAGE_CONNS * O2_HEARING_LOG];
 	struct o2_page_sink sink[O2_TOLD_EVENTS];
-	uint32_t gap; /* the step behind the last gap; NONE: there was none */
+	uint32_t gap; /* step behind the last gap; NONE: no gap */
 };
 
 static inline const struct o2_told_step *o2_page_step(const struct o2_page *page, uint32_t i)
@@ -42,31 +42,31 @@ static inline const struct o2_told_step *o2_page_step(const struct o2_page *page
 	return &page->told->step[i];
 }
 
-/* What a step is called there.  Each step is that of all conversations, in their order. */
+/* The id of a step on the page.  A step has one id per conversation, in their order. */
 static inline uint64_t o2_page_id(const struct o2_page *page, uint32_t i)
 {
 	return (uint64_t)i * page->conns + page->conn + 1;
 }
 
-/* The packet of the conversation at work, in place of one of the first. */
+/* The packet of the current conversation that corresponds to a packet of the first. */
 static inline uint64_t o2_page_packet(const struct o2_page *page, uint64_t first)
 {
 	return first + page->conn;
 }
 
-/* Of a message; NULL: none. */
+/* The descriptor of a message; NULL: it has none. */
 const struct o2_rdma_desc *o2_page_desc(const struct o2_page *page, uint32_t i);
-/* The step of a packet of the first conversation. */
+/* The step that belongs to a packet of the first conversation. */
 uint32_t o2_page_at(const struct o2_page *page, uint64_t packet);
-/* The same of what was found: a packet that is missing on either side is an event of each. */
+/* The step of a finding.  A loss is an event of each side; take the step of the side that is blamed. */
 uint32_t o2_page_of(const struct o2_page *page, const struct o2_told_found *found);
-/* Of the findings that stand there; O2_JUDGE_SEVERITIES: none does. */
+/* The severest finding shown at a step; O2_JUDGE_SEVERITIES: none. */
 int o2_page_severest(const struct o2_page *page, uint32_t at);
 
-/* A line of the ladder, with all that is under it. */
+/* Write a line of the ladder, with the details below it. */
 void o2_page_row(struct o2_page *page, uint32_t at);
 
-/* The bar of a step: of the descriptor of step `of`, which may be its own; and what is said of it before. */
+/* Write the bar of step `at` for the descriptor of step `of` (perhaps `at` itself), and the text before the bar. */
 void o2_page_bar_text(const struct o2_page *page, uint32_t at, uint32_t of);
 void o2_page_bar(struct o2_page *page, uint32_t at, uint32_t of);
 

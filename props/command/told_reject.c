@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is said of a reject record: docs/cli.md, "Private data". */
+/* The text for a reject record: docs/cli.md, "Private data". */
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* docs/judge.md, "The command" and "For other programs". */
+/* The reports of judge: docs/judge.md, "The command" and "For other programs". */
 #include "props/command/told_report.h"
 
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 #include "props/command/told_internal.h"
 
 #define UNPROVEN "not proven: packets of the other side may be missing at the end"
-#define UNKNOWN	 "(unknown)" /* nobody has said who that is */
+#define UNKNOWN	 "(unknown)" /* text for a peer whose NID is not known */
 #define SCHEMA	 "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json"
 
 static void set_what(const struct o2_error *error, char text[O2_TOLD_WHAT])
@@ -30,7 +30,7 @@ static void set_what(const struct o2_error *error, char text[O2_TOLD_WHAT])
 		length = snprintf(text, O2_TOLD_WHAT, "%.*s[%" PRIu32 "]%s is %" PRIu64,
 				  (int)(open - error->field), error->field, error->index, open + 2,
 				  error->value);
-	/* An exact one may be any number: an incarnation of all ones too. */
+	/* An exact limit may be any number, even all ones: an incarnation, for example. */
 	if (error->limit_kind != O2_LIMIT_OTHER &&
 	    (error->limit != O2_NO_LIMIT || error->limit_kind == O2_LIMIT_EXACT))
 		snprintf(text + length, O2_TOLD_WHAT - (size_t)length, ", %s %" PRIu64,
@@ -112,7 +112,7 @@ void o2_told_seen(FILE *out, const struct o2_told_report *report)
 	if (report->told->cut != 0)
 		fprintf(out, "%" PRIu64 " packet%s not captured as a whole\n", report->told->cut,
 			report->told->cut == 1 ? " was" : "s were");
-	/* They have the time of what they repeat. */
+	/* A repetition has the time of the original here. */
 	if (report->told->repeated != 0)
 		fprintf(out, "%" PRIu64 " packet%s repeated; retries took up to 0.000 ms\n",
 			report->told->repeated, report->told->repeated == 1 ? " was" : "s were");
@@ -120,7 +120,7 @@ void o2_told_seen(FILE *out, const struct o2_told_report *report)
 		fprintf(out, "%" PRIu64 " packets came too fast to be read\n", report->dropped);
 }
 
-/* Who has done it, and where. */
+/* Write who broke the rule, and where. */
 static void where(FILE *out, const struct o2_told_report *report, const struct o2_told_row *row)
 {
 	const struct o2_told_found *found = &report->found[row->first];
@@ -173,7 +173,7 @@ void o2_told_text(FILE *out, const struct o2_told_report *report)
 
 /* --- JSON --- */
 
-/* Numbers that JSON's do not hold are written in hexadecimal. */
+/* Numbers too large for JSON are written in hexadecimal. */
 static json_t *number(uint64_t value)
 {
 	return value > INT64_MAX ? json_sprintf("0x%" PRIx64, value) : json_integer((json_int_t)value);
@@ -254,7 +254,7 @@ json_t *o2_told_json_error(const struct o2_told_file *file)
 static const char *const levels[] = {
 	[O2_JUDGE_MUST] = "error", [O2_JUDGE_SHOULD] = "warning", [O2_JUDGE_NOTE] = "note"};
 
-/* A path is absolute; an interface has its name. */
+/* A path is made absolute; an interface has only its name. */
 static json_t *artifact(const struct o2_told_report *report, uint32_t file)
 {
 	const char *name = report->file[file].name;
@@ -361,7 +361,7 @@ void o2_told_holds(FILE *out, const struct o2_told_found *found)
 	fputs(found->finding->unproven ? "). This one is " UNPROVEN "." : ").", out);
 }
 
-/* Those rows of a rule that are notes, or those that are not, with what stands around them. */
+/* Write those rows of a rule that are notes, or the others, in a test case. */
 static void case_rows(FILE *out, const struct o2_told_report *report, const struct o2_judge_rule *rule,
 		      bool notes)
 {
@@ -397,7 +397,7 @@ static void case_rows(FILE *out, const struct o2_told_report *report, const stru
 		fputs(notes ? "</system-out>" : "</failure>", out);
 }
 
-/* A file that could not be judged has broken no rule. */
+/* A file that could not be judged is an error, and breaks no rule. */
 static void suite(FILE *out, const struct o2_told_report *report, const struct o2_told_file *file)
 {
 	char *cases = NULL;

@@ -4,7 +4,7 @@
 
 #include "props/command/told_page.h"
 
-#define LINES 160u /* of a table of bytes */
+#define LINES 160u /* lines of a table of bytes, at most */
 
 /* --- findings --- */
 
@@ -87,9 +87,9 @@ static bool is_accused(const struct o2_page *page, uint32_t at, const char *name
 	return false;
 }
 
-#define LINE_END 255 /* of the last cell */
+#define LINE_END 255 /* end of the last cell */
 
-/* A cell of a line of the dump, which is filled up with blanks; the last is not, and may end with one. */
+/* Write a cell of a dump line without its padding.  The last cell has none, and may end with a blank. */
 static void cell(FILE *out, const char *line, size_t from, size_t to)
 {
 	char text[256];
@@ -104,7 +104,7 @@ static void cell(FILE *out, const char *line, size_t from, size_t to)
 	fputs("</td>", out);
 }
 
-/* A line of the dump, as cells: those of a field that is accused are marked. */
+/* Write a dump line as cells; mark the lines of a field that a finding names. */
 static void bytes_line(const struct o2_page *page, uint32_t at, const char *line, uint32_t number)
 {
 	char name[40];
@@ -220,7 +220,7 @@ static void what(const struct o2_page *page, const struct o2_told_step *step)
 		fprintf(out, " <small>%" PRIu64 " B</small>", step->bytes);
 }
 
-/* The bar of a row is that of this descriptor; O2_PAGE_NONE: it has none. */
+/* The step with the descriptor of the row's bar; O2_PAGE_NONE: no bar. */
 static uint32_t sink_of(const struct o2_page *page, uint32_t at)
 {
 	const uint32_t cause = page->cause[at];

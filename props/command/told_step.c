@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is remembered of each event, for what shows all of them: the page. */
+/* Keeps each event for the HTML page, which shows all of them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@ FILE *o2_told_open(char **text, size_t *bytes)
 	FILE *out = open_memstream(text, bytes);
 
 	if (out == NULL)
-		abort(); /* a harness without memory has nothing to say of others */
+		abort(); /* out of memory: the harness cannot test anything */
 	return out;
 }
 

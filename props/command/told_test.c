@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A stranger who speaks LNet selftest: its messages byte by byte, and the words that decode has for them
+ * A stranger that speaks LNet selftest: its messages byte by byte, and the words that decode must print
  * (docs/lst.md, "Bodies"; docs/cli.md, "Captures").
  */
 #include <inttypes.h>
@@ -42,7 +42,7 @@ static void put(struct test *test, size_t at, uint32_t width, uint64_t value)
 	o2_wm_store(test->bytes + at, width, !test->big, value);
 }
 
-/* A number there, mostly a small one. */
+/* Draw a number at an offset, mostly a small one. */
 static uint64_t draw(struct test *test, size_t at, uint32_t width, uint64_t most)
 {
 	const uint64_t value = o2_draw_bool(test->c, 7, 1) ? o2_draw(test->c, UINT64_MAX >> (64 - 8 * width))
@@ -77,7 +77,7 @@ static void name(struct test *test, size_t at, bool said)
 		say(test, " \"%.*s\"", (int)length, (const char *)test->bytes + at);
 }
 
-/* The word for a number, or the number of what has none; words[0] is for 1. */
+/* Append the word for a value, or the value if it has none; words[0] is for 1. */
 static void word(struct test *test, const char *const *words, uint64_t count, uint64_t value)
 {
 	if (value >= 1 && value <= count)
@@ -183,13 +183,13 @@ static void request(struct test *test)
 		session(test, 32, true);
 		name(test, 48, true);
 		break;
-	default: /* DEBUG: nobody reads its fields */
+	default: /* DEBUG: decode does not read its fields */
 		session(test, 32, false);
 		break;
 	}
 }
 
-/* What a status does not warrant is not said. */
+/* Fields that are not valid with this status are not printed. */
 static void reply(struct test *test)
 {
 	static const struct {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Several conversations in one capture: which packet is whose is told by queue pair, by address and by identifier. */
+/* Several conversations in one capture; packets are told apart by queue pair, address and communication ID. */
 #include <string.h>
 
 #include "props/command/told_internal.h"
 
-#define QPS 0xfffff0u /* that are drawn, from 2 on */
+#define QPS 0xfffff0u /* queue pair numbers that are drawn, from 2 on */
 
-/* Where a datagram of the connection manager has what is each side's own (Infiniband, volume 1, 12.6). */
+/* Offsets in a CM datagram of values that differ per conversation (InfiniBand, volume 1, 12.6). */
 #define KIND_AT	    17u
 #define LOCAL_AT    24u
 #define REMOTE_AT   28u

@@ -22,7 +22,7 @@ uint64_t o2_trial_count(const struct o2_trial *trial, const char *outcome)
 	return count;
 }
 
-/* As a shell reads it: what has another character than these stands in quotes, which a quote ends. */
+/* Append a word quoted for a shell: in quotes if it has other characters than these. */
 static size_t quoted(const char *word, char *text, size_t bytes)
 {
 	size_t used = 0;
@@ -38,7 +38,7 @@ static size_t quoted(const char *word, char *text, size_t bytes)
 	return (size_t)snprintf(text, bytes, " %s", word);
 }
 
-/* Of the command line, what is left out of one that tries again, is left out: docs/conform.md. */
+/* The command that repeats a probe: without the words that docs/conform.md says are left out. */
 static void again(const struct o2_trial *trial, const char *id, char *text, size_t bytes)
 {
 	static const char *const left_out[] = {"--only", "--out", "--known", "--json"};
@@ -75,7 +75,7 @@ struct reading {
 
 static void line_is(struct reading *reading, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The next line is that one, or begins so; what is behind it goes to *rest. */
+/* Expect a line that is this text, or begins with it; the rest goes to *rest. */
 static void line_is(struct reading *reading, const char *format, ...)
 {
 	char expected[2048];
@@ -90,7 +90,7 @@ static void line_is(struct reading *reading, const char *format, ...)
 	reading->at += length + (reading->at[length] == '\n');
 }
 
-/* Its first 64 bytes, four to a word, and whether there are more. */
+/* Expect the first 64 bytes, in groups of four, and ".." if there are more. */
 static void check_shown(struct o2_trial *trial, const char *heard)
 {
 	unsigned int bytes = 0;
@@ -111,7 +111,7 @@ static void check_shown(struct o2_trial *trial, const char *heard)
 		differs(trial, "shown", "its first 64 bytes", heard);
 }
 
-/* Bytes that the judge names are in what it has seen. */
+/* Read the line about the peer's last message. */
 static void read_heard(struct reading *reading, struct o2_trial_row *row)
 {
 	static const char before[] = "          the peer said last: ";
@@ -153,7 +153,7 @@ static void read_finding(struct reading *reading, struct o2_trial_row *row)
 		again(trial, row->again, text, sizeof(text));
 		line_is(reading, "          again: %s", text);
 	}
-	/* What the judge says names its packet itself. */
+	/* A finding of the judge names its packet itself. */
 	if (strncmp(row->probe.id, "judge/", strlen("judge/")) == 0)
 		return;
 	read_heard(reading, row);
@@ -221,7 +221,7 @@ static void number_is(struct o2_trial *trial, const json_t *object, const char *
 	differs(trial, key, wanted, found);
 }
 
-/* A row of the list; one that says what was seen says it as the text does. */
+/* Check a row of the list; what was seen must be the same as in the text report. */
 static void check_row(struct o2_trial *trial, const json_t *object, struct o2_trial_row *row)
 {
 	const bool finding = strcmp(row->outcome, "FINDING") == 0, holds = strcmp(row->outcome, "holds") == 0;

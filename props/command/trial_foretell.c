@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What each probe says: docs/conform.md, "What each probe says". */
+/* Predicts what each probe says: docs/conform.md, "What each probe says". */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "props/command/trial_script.h"
 
 #define PAGE	     4096u
-#define DEVICE_DEPTH 63u /* 16384 work requests are 63 transfers of 257 WRITEs and a message */
+#define DEVICE_DEPTH 63u /* 16384 work requests suffice for 63 transfers of 257 WRITEs and a message */
 #define LEAVES_MOST  64u
 
 static void each_depth(struct o2_foretelling *f)
@@ -67,7 +67,7 @@ static void put_size(struct o2_foretelling *f)
 	o2_foretell_play(f, f->n == 0 ? "ask put=0 end" : "ask put=%u get=%u end");
 }
 
-/* A page to a piece, and a MiB at most. */
+/* One page per piece, and at most a MiB. */
 static void frags(struct o2_foretelling *f)
 {
 	f->pieces = f->n;
@@ -81,7 +81,7 @@ static void each_size(struct o2_foretelling *f)
 			 "ask put=1 get=1 put=3977 get=3977 put=65536 get=65536 put=1048576 get=1048576 end");
 }
 
-/* What is not registered has a piece for each page. */
+/* Unregistered memory has one piece per page. */
 static void each_size_in_pages(struct o2_foretelling *f)
 {
 	o2_foretell_play(f, "ask put=1 get=1 put=3977 get=3977 put=65536");
@@ -97,7 +97,7 @@ static void local_offset(struct o2_foretelling *f)
 	o2_foretell_play(f, "ask put=3000 get=3000 put=65537 get=65537 end");
 }
 
-/* Every check at four places, or at one where there is one; check simple where both sides cut alike. */
+/* Each check at four offsets, or at one if there is only one; check simple only if both sides divide alike. */
 static void each_check(struct o2_foretelling *f, char way)
 {
 	const uint32_t latest = (PAGE - f->n % PAGE) % PAGE;
@@ -231,9 +231,9 @@ static const struct {
 	{"lst/mixed", NULL, mixed, false},
 };
 
-/* --- who leaves --- */
+/* --- probes that leave --- */
 
-/* Of each round, which it begins with step 0: what goes out before it is gone, and a ping by who comes back. */
+/* Per round, beginning with step 0: what is sent before leaving, and a ping after coming back. */
 static void leaves(struct o2_foretelling *f, uint32_t rounds, uint32_t steps, uint32_t silent,
 		   const char *begun)
 {
@@ -246,7 +246,7 @@ static void leaves(struct o2_foretelling *f, uint32_t rounds, uint32_t steps, ui
 	o2_foretell_play(f, "ask put=65536 get=65536 end");
 }
 
-/* So many steps as there were connections for, and the one from which on the request has gone out. */
+/* The number of steps follows from the connections; find the first step after which the request was sent. */
 static bool foretell_leaving(const struct o2_tried *tried, const char *id, struct o2_foretelling *f)
 {
 	static const char *const begun[][2] = {{"leave/ping", "ask ping end"},
@@ -263,7 +263,7 @@ static bool foretell_leaving(const struct o2_tried *tried, const char *id, struc
 		which++;
 	said = tried->said;
 	steps = (tried->said.requests + rounds) / (2 * rounds);
-	/* No transfer has ended before anything has happened. */
+	/* No transfer ends before anything has happened, so there are at least two steps. */
 	if (which < 4 && steps < 2)
 		o2_tried_word(f->text, 0, "leaves after each step");
 	for (uint32_t silent = 1; which < 4 && steps > 1 && steps < LEAVES_MOST && silent < steps; silent++) {

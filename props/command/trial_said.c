@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The capture that o2ref conform writes, read byte by byte: pcapng, RoCEv2 and the connection manager as their
- * specifications have them (docs/conform.md, "The capture").
+ * The capture that o2ref conform writes, read byte by byte by the specifications of pcapng, RoCEv2 and the
+ * connection manager (docs/conform.md, "The capture").
  */
 #include "props/command/trial_tried.h"
 
@@ -15,9 +15,9 @@
 #define PEER	     0x0a630001u
 #define ENDS	     2048u
 #define MTU	     4096u
-#define DYNAMIC_PORT 49152u /* the first of those that nobody is given */
+#define DYNAMIC_PORT 49152u /* first of the dynamic ports */
 
-/* A queue pair that a REQ or REP has named, and what is sent to it. */
+/* A queue pair that a REQ or REP named, and the packets sent to it. */
 struct end {
 	uint32_t qp, other, address, cm_id, psn;
 	bool open;
@@ -26,7 +26,7 @@ struct end {
 struct reading {
 	struct o2_trial *trial;
 	struct o2_tried tried;
-	const uint8_t *bytes; /* of the packet */
+	const uint8_t *bytes; /* the packet */
 	size_t seen, length;
 	uint64_t packet, first_ns, last_ns, messages, writes, connections;
 	uint64_t write_left;
@@ -80,7 +80,7 @@ static struct end *new_end(struct reading *reading, uint32_t address, uint32_t q
 	return end;
 }
 
-/* Ethernet, IPv4 and UDP; the transport headers begin at 42.  Returns from whom. */
+/* Check Ethernet, IPv4 and UDP; the transport headers begin at 42.  Returns the sender. */
 static uint32_t check_network(struct reading *reading)
 {
 	const uint8_t *ip = reading->bytes + 14, *udp = ip + 20;
@@ -128,7 +128,7 @@ static void check_request(struct reading *reading, uint32_t from, const uint8_t 
 		o2_tried_asks(&reading->tried, reading->packet, data + 176);
 }
 
-/* A datagram of the connection manager. */
+/* Check a datagram of the connection manager. */
 static void check_cm(struct reading *reading, uint32_t from)
 {
 	const uint8_t *deth = reading->bytes + 54, *mad = deth + 8, *data = mad + 24;
@@ -170,7 +170,7 @@ static void check_cm(struct reading *reading, uint32_t from)
 	}
 }
 
-/* The peer's WRITEs are not seen, but counted. */
+/* Packets of the peer's WRITEs: they are not captured, but their PSNs are used. */
 static uint32_t unseen(uint32_t from, const uint8_t *message, size_t count)
 {
 	const bool big = count > 0 && message[0] == 0x0b;
@@ -254,7 +254,7 @@ static void check_time(struct reading *reading, uint64_t time_ns)
 	reading->last_ns = time_ns;
 }
 
-/* A section, an interface with nanoseconds, and one block for each packet. */
+/* Check the section, an interface with nanoseconds, and one block per packet. */
 static void check_head(struct reading *reading, const uint8_t *bytes, size_t count)
 {
 	static const uint8_t head[] = {0x0a, 0x0d, 0x0d, 0x0a, 28, 0, 0,    0,	  0x4d, 0x3c,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The words of a script, as what is said: docs/conform.md, "What each probe says". */
+/* Turns the words of a script into what is said: docs/conform.md, "What each probe says". */
 #include "props/command/trial_script.h"
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 #define NO_PLACE   65535u
 #define PING_SINK  3960u /* docs/peer.md, "Ping" */
 #define PUSH_BYTES 48u
-#define PEER_DEPTH 8u /* of the peer in the process */
+#define PEER_DEPTH 8u /* queue depth of the peer in the process */
 #define WORDS	   600u
 
 void o2_foretell_asks(struct o2_foretelling *f, uint32_t depth, const char *of_life)
@@ -25,8 +25,8 @@ void o2_foretell_asks(struct o2_foretelling *f, uint32_t depth, const char *of_l
 }
 
 /*
- * Who is known by another version or life, or asks for more than there is, is told so and asks again; an end
- * that does more than ask then names the life that it was told, which version 0x11 does not tell.
+ * Model: the peer rejects a request if it knows us by another version or life, or has less than we ask for. We ask
+ * again; if more follows, that request names the peer's life, which version 0x11 does not tell.
  */
 static void asks(struct o2_foretelling *f)
 {
@@ -62,7 +62,7 @@ static void moves(struct o2_foretelling *f, const char *what, uint64_t bytes, ui
 		      how, bytes > IMMEDIATE ? "" : " in a message");
 }
 
-/* --- scripts: a word for each thing said, =BYTES@OFFSET, *TIMES; %u is the number in the probe's id --- */
+/* --- scripts: one word per thing said, =BYTES@OFFSET, *TIMES; %u is the number in the probe's id --- */
 
 struct word {
 	char name[16];
@@ -80,7 +80,7 @@ static struct word read_word(const char *text)
 	return word;
 }
 
-/* Words of one name and no figures: LNet selftest's, and the end. */
+/* Words without numbers: those of LNet selftest, and the end. */
 static void says_plain(struct o2_foretelling *f, const char *name)
 {
 	static const char *const words[][2] = {{"M", "MKSN"},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a probe has said, read from the capture: docs/wire.md, docs/lst.md. */
+/* Reads from the capture what a probe said: docs/wire.md, docs/lst.md. */
 #include "props/command/trial_tried.h"
 #include "props/model/wire_model.h"
 
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define HEADER	   48u /* of a message; LNet's stands behind it in the three that have one */
+#define HEADER	   48u /* of a message; in three types an LNet header follows */
 #define PING_BITS  UINT64_C(0x8000000000000000)
 #define MATCH_BITS UINT64_C(0x1234)
 
@@ -87,7 +87,7 @@ static void next_row(struct o2_tried *tried)
 	memset(&tried->said, 0, sizeof(tried->said));
 }
 
-/* Is the packet one of a probe's?  Those before it are over then. */
+/* Does the packet belong to a probe?  Finishes the probes before it. */
 static bool is_of_probe(struct o2_tried *tried, uint64_t packet)
 {
 	const struct o2_trial *trial = tried->trial;
@@ -109,7 +109,7 @@ void o2_tried_finish(struct o2_tried *tried)
 		next_row(tried);
 }
 
-/* --- what is said --- */
+/* --- things said --- */
 
 void o2_tried_asks(struct o2_tried *tried, uint64_t packet, const uint8_t *message)
 {
@@ -146,7 +146,7 @@ void o2_tried_ends(struct o2_tried *tried, uint64_t packet)
 		o2_tried_word(&tried->said, 0, "leaves");
 }
 
-/* LNet selftest: the request is the payload. */
+/* LNet selftest: the payload is a request. */
 static void says_test(struct o2_tried *tried, uint32_t portal, const uint8_t *body)
 {
 	static const char *const names[] = {[0] = "MKSN", [2] = "RMSN", [6] = "STAT", [10] = "DEBUG"};
@@ -186,7 +186,7 @@ void o2_tried_says(struct o2_tried *tried, uint64_t packet, const uint8_t *messa
 	const uint64_t bytes = o2_wm_load(lnet + (put ? 28 : 64), 4, true);
 	char by[64] = "";
 
-	/* IMMEDIATE, PUT_REQ, GET_REQ. */
+	/* Types IMMEDIATE, PUT_REQ and GET_REQ. */
 	if (!is_of_probe(tried, packet) || (type != 0xd1 && type != 0xd2 && type != 0xd6) || (!put && !get))
 		return;
 	if (put && (portal == 50 || portal == 51)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The process of conform: a network inside it, and a peer that says one thing wrong. */
+/* The process of conform: its network, and a peer with one wrong field. */
 #include "props/command/wrong.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@
 #define NO_PORTAL   63u
 #define LST_TYPE_AT 8u /* docs/lst.md, "The message" */
 #define QUIET_MS    200u
-#define HURRY_MS    500u /* more in a round */
+#define HURRY_MS    500u /* time added per round */
 
 static struct {
 	struct o2_wrong *wrong;
@@ -37,10 +37,10 @@ static struct {
 	struct o2_net_lst_node lst;
 	const struct o2_cm_ops *true_ops, *our_true_ops;
 	struct o2_cm_ops ops, our_ops;
-	uint32_t answers; /* to requests for connections */
-	/* The time of the last round, of the last one in which something has happened; what is added for the peer. */
+	uint32_t answers; /* number of answers to requests for connections */
+	/* Time of the last round, and of the last round with an event; time added to the peer's clock. */
 	uint64_t now_ms, active_ms, ahead_ms;
-	uint32_t turns; /* of its side of the network, with those that it leaves out */
+	uint32_t turns; /* rounds of the peer's network, with those left out */
 } peer;
 
 static void spoil(uint8_t *bytes)
@@ -112,14 +112,14 @@ static int post_wrongly(void *context, struct ibv_qp *qp, struct ibv_send_wr *li
 	return ibv_post_send(qp, list, bad);
 }
 
-/* Of our own: whether somebody else listens there already, or we may not. */
+/* Replaces our listen: the port is in use, or not permitted. */
 static int listen_in_vain(struct o2_cm *cm, uint16_t port, struct o2_error *error)
 {
 	(void)cm;
 	return o2_refuse_value(error, -peer.wrong->listen_errno, "cm/listen", "port", port, O2_NO_LIMIT);
 }
 
-/* One allocation: a request that could not be written would be one that is lost. */
+/* Try one allocation, then let none fail: a request that cannot be written would look like a lost one. */
 static int connect_surely(struct o2_cm *cm, const struct o2_cm_target *target,
 			  const struct o2_cm_param *param, void *context, struct o2_cm_id **id,
 			  struct o2_error *error)
@@ -165,7 +165,7 @@ static bool open_ni(uint64_t nid, const char *device, uint32_t pages, const stru
 	       o2_cm_loop_attach(peer.wire, ni, o2_nid_address(nid), cm, NULL) == 0;
 }
 
-/* Who offers memory by itself has it for reading too: what is for PUTs alone is the same memory elsewhere. */
+/* Memory that is offered is readable too, so the place for PUTs only offers the same memory at another portal. */
 static bool offer_places(void)
 {
 	const struct o2_wrong_place *puts = &peer.wrong->place[0];
@@ -272,7 +272,7 @@ static void close_network(struct o2_net_network *network)
 	o2_cm_loop_destroy(peer.wire);
 }
 
-/* A client of a test may wait a minute for what does not come: where nothing happens its time passes faster. */
+/* A client of a test may wait a minute for an answer; let the peer's time pass faster while nothing happens. */
 static uint64_t time_of_peer(uint64_t now_ms)
 {
 	if (peer.now_ms == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is granted, and what is refused: docs/connection.md, "Checks of a CONNACK" and "What a reject means". */
+/* Wrong CONNACKs and rejects: docs/connection.md, "Checks of a CONNACK" and "What a reject means". */
 #include "props/command/wronging.h"
 #include "props/model/reject_model.h"
 
@@ -9,11 +9,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#define DEPTH	    8u /* of the peer, and what is asked for where nothing else is said */
+#define DEPTH	    8u /* of the peer, and requested by default */
 #define LEAST_DEPTH 2u
 #define FRAGS	    257u
 #define BYTES	    4096u
-#define LEAST	    148u /* docs/connection.md: the smallest size of messages */
+#define LEAST	    148u /* docs/connection.md: smallest message size */
 #define US	    UINT64_C(0x000500000a000001)
 #define THEM	    UINT64_C(0x000500000a630001)
 #define GRANTS	    8u
@@ -26,7 +26,7 @@ struct terms {
 	uint32_t depth, frags, bytes, version;
 };
 
-/* Probes whose first request is granted. */
+/* Probes whose first request is accepted. */
 static const struct {
 	const char *id;
 	uint32_t depth, frags;
@@ -54,7 +54,7 @@ static void see_terms(struct o2_wronging *wronging, const struct terms *terms, c
 			type, terms->version, terms->depth, terms->frags, terms->bytes);
 }
 
-/* A number is to be from low to high. */
+/* Expect a complaint unless low <= value <= high. */
 static void held(struct o2_wronging *wronging, const struct terms *terms, const char *rule, const char *field,
 		 uint32_t value, uint32_t low, uint32_t high)
 {
@@ -138,7 +138,7 @@ static void spoil_reply(struct o2_wronging *wronging, struct terms asked)
 	}
 }
 
-/* In the order of the table, so that what is behind is asked afterwards. */
+/* Keep the order of the table, so that a probe is asked after those before it. */
 void o2_wronging_reply(struct o2_wronging *wronging)
 {
 	struct o2_choice *c = wronging->c;
@@ -168,7 +168,7 @@ static void see_reject(struct o2_wronging *wronging, const char *why, uint32_t n
 			why, number, depth, frags);
 }
 
-/* The peer has a depth of 8, and says so; who asks for more is to be told what there is. */
+/* The peer has and states a depth of 8; its reject of a larger request is changed. */
 static void spoil_limit(struct o2_wronging *wronging, uint32_t asked)
 {
 	struct o2_choice *c = wronging->c;
@@ -213,7 +213,7 @@ static void spoil_limit(struct o2_wronging *wronging, uint32_t asked)
 	}
 }
 
-/* Who is known by another version is told so first; one that says it does not speak this one is not blamed. */
+/* A node known by another version is rejected first.  A peer that does not speak the version is not blamed. */
 static void spoil_version(struct o2_wronging *wronging)
 {
 	const uint32_t why = (uint32_t)o2_draw_range(wronging->c, 1, 9);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Replies of a test node: docs/conform.md, "LNet selftest", and docs/lst.md, "Status". */
+/* Wrong replies of a test node: docs/conform.md, "LNet selftest", and docs/lst.md, "Status". */
 #include "props/command/wronging.h"
 
 #include <errno.h>
@@ -10,11 +10,11 @@
 #include "base/errno_name.h"
 #include "wire/msg.h"
 
-/* docs/lst.md, "The message"; it is the payload of an IMMEDIATE. */
+/* Offsets by docs/lst.md, "The message"; the message is the payload of an IMMEDIATE. */
 #define MESSAGE	     120u
 #define STATUS	     24u
 #define SESSION	     28u
-#define TIMEOUT	     44u /* of MKSN_REPLY and DEBUG_REPLY, and what of a batch is active */
+#define TIMEOUT	     44u /* of MKSN_REPLY and DEBUG_REPLY; active part of a batch */
 #define NAME	     48u /* of MKSN_REPLY */
 #define DEBUG_NAME   52u
 #define COUNTERS     44u
@@ -37,7 +37,7 @@ enum reply {
 static const char *const names[] = {[MKSN] = "MKSN", [RMSN] = "RMSN", [BATCH] = "BATCH",
 				    [STAT] = "STAT", [TEST] = "TEST", [DEBUG] = "DEBUG"};
 
-/* Replies of a probe, which of their type each is, and what has to be in it; none: is the node in no session? */
+/* Replies of a probe: the type, which one of that type, the right status.  none: the node is in no session. */
 static const struct framework {
 	const char *probe;
 	enum reply reply;
@@ -104,7 +104,7 @@ static void spoil_framework(struct o2_wronging *wronging)
 				status_text(status, got), status_text(row->status, want));
 }
 
-/* What a reply has besides. */
+/* Spoil another field of a reply. */
 static void spoil_more(struct o2_wronging *wronging)
 {
 	struct o2_choice *c = wronging->c;
@@ -153,7 +153,7 @@ static void spoil_more(struct o2_wronging *wronging)
 				(int)which, SESSION_NAME, &SESSION_NAME[which + 1]);
 		break;
 	case 5:
-		/* active_batches, brw_errors and ping_errors */
+		/* Spoil active_batches, brw_errors or ping_errors. */
 		in_probe(wronging, "lst/stat", STAT, 1);
 		o2_wronging_spoil(wronging, MESSAGE + COUNTERS + (which == 0 ? 4 : 8 + 4 * which), 4, more);
 		if (more != 0)
@@ -164,7 +164,7 @@ static void spoil_more(struct o2_wronging *wronging)
 					which == 1 ? more : 0, which == 2 ? more : 0, which == 0 ? more : 0);
 		break;
 	default:
-		/* What it has got or put is less than was read and written: 10 times 4096 bytes. */
+		/* Count fewer bytes than were read or written: 10 times 4096. */
 		in_probe(wronging, "lst/stat", STAT, 1);
 		o2_wronging_spoil(wronging, MESSAGE + COUNTERS + 20 + (which == 0 ? 20 : 28), 8, 40 * more);
 		if (more < 1024)
@@ -175,7 +175,7 @@ static void spoil_more(struct o2_wronging *wronging)
 	}
 }
 
-/* A ping's, a read's or a write's: with a status, or as the answer to another. */
+/* Spoil the reply to a ping, read or write: its status, or the id of the request. */
 static void spoil_test(struct o2_wronging *wronging)
 {
 	static const struct {
@@ -214,7 +214,7 @@ static void spoil_test(struct o2_wronging *wronging)
 	o2_wronging_see(wronging, "it answers %s", o2_errno_text(code, name));
 }
 
-/* Memory that is longer than what is moved. */
+/* Spoil a read into memory that is longer than the data. */
 static void spoil_longer(struct o2_wronging *wronging)
 {
 	static const uint32_t sizes[] = {8, 2048, 8192, 524288};
@@ -228,7 +228,7 @@ static void spoil_longer(struct o2_wronging *wronging)
 			reads ? "read" : "write", sizes[which], code);
 }
 
-/* When we come back our session cannot be ended. */
+/* After we come back, our session cannot be ended. */
 static void spoil_returns(struct o2_wronging *wronging)
 {
 	static const struct {
@@ -258,8 +258,8 @@ static void spoil_also(struct o2_wronging *wronging, uint32_t at, uint32_t width
 }
 
 /*
- * The node is in a session of somebody else's, which is not to be touched: already when it is asked whether it is
- * there, or only when a probe wants one of its own.
+ * The node is in the session of another console, which must not be touched: from the first contact on, or only when
+ * a probe wants its own session.
  */
 static void spoil_busy(struct o2_wronging *wronging)
 {
@@ -274,7 +274,7 @@ static void spoil_busy(struct o2_wronging *wronging)
 	char name[8] = "";
 
 	in_probe(wronging, probe, survey ? DEBUG : MKSN, 0);
-	/* Whether it is there is asked just before the first probe. */
+	/* The first contact is just before the first probe. */
 	wronging->wrong->from = survey ? UINT32_MAX : 0;
 	o2_wronging_spoil(wronging, MESSAGE + STATUS, 4, survey ? 0 : EBUSY);
 	for (uint64_t i = o2_draw(c, sizeof(name) - 1); i > 0; i--)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is said of moved bytes, and of what is not there: docs/conform.md, "Probes". */
+/* Wrong bytes in transfers, and wrong places: docs/conform.md, "Probes". */
 #include "props/command/wronging.h"
 
 #include <errno.h>
@@ -13,14 +13,14 @@
 
 #define IMMEDIATE  3976u
 #define PEER_SEED  1u
-#define RUN	   8u /* bytes that are all wrong were not written */
+#define RUN	   8u /* so many wrong bytes in a row count as not written */
 #define PAYLOAD	   120u
 #define STATUS	   56u
 #define ACK_LENGTH (48u + 32u + 24u)
-/* How a status of the peer's is told: docs/peer.md, "When it does not work". */
+/* How a status of the peer is reported: docs/peer.md, "When it does not work". */
 #define FAILURE "the peer reports a failure: transfer/peer-status: -ibcm_status is %d (%s)"
 
-/* What probes PUT and GET, each size one after the other. */
+/* What probes PUT and GET, one size after the other. */
 static const struct {
 	const char *id;
 	uint32_t sizes[4], offset;
@@ -42,7 +42,7 @@ static const struct {
 
 #define NMOVING (sizeof(moving) / sizeof(moving[0]))
 
-/* A status of a GET_DONE: how much, or what went wrong. */
+/* Draw the status of a GET_DONE: a number of bytes, or an errno. */
 static void draw_status(struct o2_wronging *wronging, const char *what, uint32_t size, uint32_t offset)
 {
 	static const int codes[] = {EIO, ENOMEM, EFAULT, ETIMEDOUT, EPROTO};
@@ -76,7 +76,7 @@ static uint64_t stream_of(const char *id)
 	return (uint64_t)(number + 1) << 32;
 }
 
-/* Bytes of a GET that is in one message; they are of that stream. */
+/* Spoil bytes of a GET in one message; they belong to that stream. */
 static void spoil_bytes(struct o2_wronging *wronging, uint32_t size, uint32_t offset, uint64_t stream)
 {
 	const uint64_t seed = wronging->trial->seed;
@@ -87,7 +87,7 @@ static void spoil_bytes(struct o2_wronging *wronging, uint32_t size, uint32_t of
 	o2_wronging_see(wronging, "GET of %" PRIu32 " bytes at offset %" PRIu32 ": ", size, offset);
 	for (uint32_t i = 0; i < width; i++)
 		value |= (uint64_t)(uint8_t)~o2_serving_byte(seed, stream, at + i) << 8 * i;
-	/* All wrong: as if it were not written. */
+	/* All bytes are wrong, as if they were not written. */
 	if (width == RUN || size == 1) {
 		o2_wronging_see(wronging, "the peer reports %" PRIu32 " bytes and wrote %" PRIu32 " of them",
 				size, size - width);
@@ -101,7 +101,7 @@ static void spoil_bytes(struct o2_wronging *wronging, uint32_t size, uint32_t of
 	o2_wronging_spoil(wronging, PAYLOAD + at, width, value);
 }
 
-/* A PUT and the GET behind it. */
+/* Spoil a PUT or the GET after it. */
 void o2_wronging_move(struct o2_wronging *wronging)
 {
 	struct o2_choice *c = wronging->c;
@@ -120,7 +120,7 @@ void o2_wronging_move(struct o2_wronging *wronging)
 		o2_wronging_spoil(wronging, ACK_LENGTH, 4, told);
 		o2_wronging_see(wronging, "PUT of %" PRIu32 " bytes at offset %" PRIu32, size,
 				moving[which].offset);
-		/* Of an IMMEDIATE a part may be taken, of a WRITE all was. */
+		/* An IMMEDIATE may be accepted in part; a WRITE only as a whole. */
 		if (size <= IMMEDIATE)
 			o2_wronging_see(wronging, ": the peer reports %" PRIu64 " bytes", told);
 		else
@@ -142,7 +142,7 @@ void o2_wronging_move(struct o2_wronging *wronging)
 	}
 }
 
-/* Of two GETs of the same bytes one brings others. */
+/* Of two GETs of the same bytes, spoil one. */
 void o2_wronging_twice(struct o2_wronging *wronging)
 {
 	static const uint32_t sizes[] = {1, 3975, 3976, 3977, 4096, 65535, 1048576}, widths[] = {1, 2, 4, 8};
@@ -180,7 +180,7 @@ void o2_wronging_twice(struct o2_wronging *wronging)
 	}
 }
 
-/* What is not there, or in part. */
+/* Spoil a GET or PUT beyond a place, or partly beyond it. */
 void o2_wronging_place(struct o2_wronging *wronging)
 {
 	static const char *const probes[] = {"missing/put", "missing/get", "end/put", "end/get"};

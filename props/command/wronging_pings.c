@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Answers to pings, of those who come back as well: docs/peer.md, "Ping", and docs/conform.md, "Leaving in the middle". */
+/* Wrong answers to pings: docs/peer.md, "Ping", and docs/conform.md, "Leaving in the middle". */
 #include "props/command/wronging.h"
 
 #include <errno.h>
@@ -11,14 +11,14 @@
 
 #define MAGIC	    UINT64_C(0x70696e67)
 #define PAYLOAD	    120u
-#define NIS	    16u /* behind them, each with a NID and its status */
+#define NIS	    16u /* list behind them: a NID and its status each */
 #define UP	    0x15aac0deu
 #define THEM	    UINT64_C(0x000500000a630001)
 #define ACK_LENGTH  (48u + 32u + 24u)
 #define PUSH_BYTES  48u
 #define FOREVER	    UINT32_MAX
 #define LARGE_BYTES 65536u
-#define STEPS	    64u /* docs/conform.md, "Leaving in the middle": at most */
+#define STEPS	    64u /* docs/conform.md, "Leaving in the middle": most steps */
 
 static void in_probe(struct o2_wronging *wronging, const char *id, uint32_t lnet_type, uint32_t spares)
 {
@@ -80,13 +80,13 @@ void o2_wronging_return(struct o2_wronging *wronging, uint32_t good)
 	wronging->wrong->most = wronging->once ? 1 : FOREVER;
 }
 
-/* One of the first times that we come back, or from then on, nothing is as it was. */
+/* From one of the times that we come back on, or only once, an answer is wrong. */
 static void spoil_returns(struct o2_wronging *wronging)
 {
 	static const char *const probes[] = {"leave/ping", "leave/put", "leave/get", "leave/put-small"};
 	const uint32_t rounds = wronging->trial->rounds;
 	const size_t probe = o2_draw_pick(wronging->c, 4);
-	/* A ping may be answered in its first step, before we leave it: that answer is none to who comes back. */
+	/* A ping may be answered in its first step, before we leave, so it is not noticed when we come back. */
 	const uint32_t spares = (uint32_t)o2_draw(wronging->c, probe == 0 ? rounds - 1 : rounds);
 
 	in_probe(wronging, probes[probe], O2_LNET_REPLY, spares);
@@ -100,7 +100,7 @@ static void spoil_returns(struct o2_wronging *wronging)
 	spoil_magic(wronging);
 }
 
-/* Before it is looked whether bytes still move, each life asks once; one with another stamp twice. */
+/* The check that bytes still move comes after one request per life; with another stamp, after two. */
 static void spoil_end(struct o2_wronging *wronging)
 {
 	const bool restarts = o2_draw_bool(wronging->c, 1, 1);
@@ -155,7 +155,7 @@ bool o2_wronging_returned(const struct o2_wronging *wronging, const char *seen)
 		      "of %" SCNu32 " times that we came back %" SCNu32
 		      " went wrong, first after step %" SCNu32 " of %" SCNu32,
 		      &times, &bad, &first, &steps);
-	/* A step of LNet selftest has no number. */
+	/* The line of LNet selftest has no step number. */
 	steps = read == 3 ? times / rounds - 1 : steps;
 	return read >= 3 && times == (steps + 1) * rounds &&
 	       bad == (wronging->once ? 1 : times - wronging->good) && (read == 3) == wronging->trial->lst &&

@@ -7,9 +7,9 @@
 
 #include "props/transfer/transfer_internal.h"
 
-/* The rung's own operations but for the transfer, after which the sink's memory is copied. */
+/* Wraps the rung's operations; after the transfer, it copies the sink's memory. */
 struct tap {
-	struct o2_rung_ops ops; /* first: the rung's ops pointer is our address */
+	struct o2_rung_ops ops; /* must be first: the rung's ops point here */
 	const struct o2_rung_ops *inner;
 	uint8_t *copy; /* of the sink's arena, after the transfer */
 	uint64_t copy_bytes;
@@ -28,7 +28,7 @@ static int tapped_transfer(struct o2_rung *rung, const struct o2_scenario *scena
 	return rc;
 }
 
-/* Which byte of a side's transfer a place in memory is, if any. */
+/* Is a place in memory part of a side's transfer, and which byte of it? */
 static bool byte_of_place(const struct o2_explain_end *end, uint32_t page, uint64_t offset, uint64_t *byte)
 {
 	uint64_t at = 0;
@@ -80,13 +80,13 @@ static void keep_wrong(struct o2_explain *explain, const struct o2_diff_run *run
 	o2_explain_keep_wrong(explain, &wrong);
 }
 
-/* Compare stretches of the copy; every wrong run is kept. */
+/* Compare ranges of the copy with the expected bytes; keep every wrong run. */
 static void compare(struct o2_explain *explain, const struct tap *tap, const struct o2_expect *expect,
 		    uint32_t n)
 {
 	struct o2_transfer_scratch *s = explain->run.scratch;
 	const struct o2_image *source = explain->run.image[O2_SOURCE][explain->end[O2_SOURCE].memory->kind];
-	const uint64_t seed = source->page[s->source_page[0]].seed; /* of the case's data and poison */
+	const uint64_t seed = source->page[s->source_page[0]].seed; /* for the case's data and poison */
 	struct o2_diff_run *found = explain->found;
 	size_t all;
 
@@ -107,7 +107,7 @@ static void compare(struct o2_explain *explain, const struct tap *tap, const str
 	explain->nwrong_all += all > O2_EXPLAIN_WRONGS ? all - O2_EXPLAIN_WRONGS : 0;
 }
 
-/* A page that no transfer names, and that changed all the same: from the first to the last changed byte. */
+/* Keep a page that no transfer names but that changed, from the first changed byte to the last. */
 static void compare_red_page(struct o2_explain *explain, const struct tap *tap, uint32_t page)
 {
 	const struct o2_image *image = explain->run.image[O2_SINK][explain->end[O2_SINK].memory->kind];
@@ -128,7 +128,7 @@ static void compare_red_page(struct o2_explain *explain, const struct tap *tap, 
 	if (first >= last)
 		return;
 	expect = (struct o2_expect){.actual = actual + first, .length_bytes = last - first};
-	/* Red bytes have a seed of their own; by that of the case any data is told from poison. */
+	/* Red bytes have a seed of their own; with the case's seed, data is told from poison. */
 	expect.expected = (struct o2_origin){
 		.kind = O2_FILL_POISON,
 		.id = explain->run.epoch,
@@ -138,7 +138,7 @@ static void compare_red_page(struct o2_explain *explain, const struct tap *tap, 
 	compare(explain, tap, &expect, 1);
 }
 
-/* What has come from elsewhere says more than what is missing. */
+/* Bytes from elsewhere come first: they say more than missing bytes. */
 static int by_interest(const void *a, const void *b)
 {
 	const struct o2_explain_wrong *x = a, *y = b;
@@ -160,7 +160,7 @@ static void find_wrong(struct o2_explain *explain, const struct tap *tap)
 	const struct o2_arena *arena = o2_explain_arena(explain, O2_SINK);
 	uint8_t named[O2_SCENARIO_PAGES] = {0};
 
-	/* The property has put the expectations together; the memory itself was cleaned since. */
+	/* The property has set the expectations, but the memory was cleaned since; compare the copy. */
 	for (uint32_t i = 0; i < s->nexpect; i++)
 		s->expect[i].actual = tap->copy + (s->expect[i].actual - arena->memory);
 	compare(explain, tap, s->expect, s->nexpect);

@@ -11,15 +11,14 @@
 #include "rdma/rdma_plan.h"
 
 /*
- * The whole way of one transfer, for people: what every stage made of both sides' memory, the work requests,
- * and what the memory model found in the sink afterwards (docs/cli.md, "Explaining a transfer").
- *
- * Addresses are those of o2_explain_base, so that the same case reads the same on every machine and day.
+ * The whole way of one transfer, for people: what each stage made of both sides' memory, the work requests, and
+ * what the memory model found in the sink afterwards (docs/cli.md, "Explaining a transfer").
+ * Addresses start at o2_explain_base, so that a case reads the same on every machine and in every run.
  */
 
-/* How far a side's memory got: the stage that refuses is the one named. */
+/* How far a side's memory got.  If a stage refuses, its value is used. */
 enum o2_explain_stage {
-	O2_EXPLAIN_NOT_ASKED, /* the other side refused before */
+	O2_EXPLAIN_NOT_ASKED, /* the other side refused first */
 	O2_EXPLAIN_SG,
 	O2_EXPLAIN_DMA,
 	O2_EXPLAIN_REG,
@@ -27,40 +26,39 @@ enum o2_explain_stage {
 };
 
 /*
- * A stretch of addresses that fragments may be in, and the memory behind it: one page of a registered page
- * list; or, when there is no page list, one page under its device address.
+ * A range of addresses that fragments may lie in, and its memory: one page of a registered page list; or, without a
+ * page list, one page at its device address.
  */
 struct o2_explain_slot {
-	uint64_t addr;	 /* in the terms of the key */
+	uint64_t addr;	 /* address under the key */
 	uint32_t length; /* bytes */
-	uint32_t
-		page; /* the arena's page behind it, from its first byte on; O2_NO_INDEX when it is no page */
+	uint32_t page;	 /* the arena's page behind it, from its first byte; O2_NO_INDEX: no page */
 };
 
 /*
- * What stands in place of a stage's own result: what another implementation answered, and the terms of its
- * question.  What is NULL is worked out as usual; what is given lives as long as it is looked at.
+ * Results that replace those of the stages: another implementation's answer, and the terms of its question. A
+ * member that is NULL is computed as usual. The pointers must stay valid while the explanation is used.
  */
 struct o2_explain_given {
-	const struct o2_dma_device *device; /* it has all pages that the memory names */
-	const uint64_t *page_addr;	    /* device address of each page, where no device says it */
+	const struct o2_dma_device *device; /* must have all pages that the memory names */
+	const uint64_t *page_addr;	    /* device address of each page, if no device gives it */
 	const struct o2_sg_list *list;
 	const struct o2_dma_list *segments;
 	const struct o2_reg_plan *plan;
-	enum o2_explain_stage refused; /* the stage that refuses; O2_EXPLAIN_NOT_ASKED: none */
-	struct o2_error refusal;       /* in which words; field NULL: in those of `rule` alone */
+	enum o2_explain_stage refused; /* stage that refuses; O2_EXPLAIN_NOT_ASKED: none */
+	struct o2_error refusal;       /* its words; field NULL: only `rule` is set */
 };
 
 struct o2_explain_end {
 	const struct o2_scenario_side *memory;
 	const char *name;	     /* "source" or "sink" */
-	enum o2_explain_stage stage; /* valid: everything of the stages before it */
-	struct o2_error error;	     /* of the stage that refuses */
+	enum o2_explain_stage stage; /* the results of all earlier stages are valid */
+	struct o2_error error;	     /* of the stage that refused */
 	uint64_t nob;		     /* bytes that this side maps */
 	uint32_t page_bytes;
 	uint32_t max_pages;
 	uint64_t page_addr[O2_SCENARIO_PAGES];	     /* device address of each page */
-	struct o2_extent piece[O2_SCENARIO_EXTENTS]; /* these bytes, by page, without any stage's help */
+	struct o2_extent piece[O2_SCENARIO_EXTENTS]; /* these bytes by page, computed without the stages */
 	uint32_t npieces;
 	struct o2_sg_list sg;
 	struct o2_dma_list segments;
@@ -70,62 +68,60 @@ struct o2_explain_end {
 	uint32_t nslots;
 };
 
-/* A run of bytes in the sink's memory that is not what it must be. */
+/* A run of bytes in the sink's memory that has a wrong value. */
 struct o2_explain_wrong {
 	uint32_t page;
 	uint32_t offset;
 	uint32_t length;
-	bool in_buffer;		/* else it lies beside the buffer, and had to stay what it was */
-	uint64_t transfer_byte; /* in_buffer: which byte of the transfer should be here */
+	bool in_buffer;		/* false: beside the buffer, where no byte may change */
+	uint64_t transfer_byte; /* in_buffer: the byte of the transfer that belongs here */
 	struct o2_origin expected;
 	enum o2_found found;
-	struct o2_origin origin; /* found is O2_FOUND_ORIGIN */
-	bool origin_in_buffer;	 /* ... of a source page: the source's buffer holds these bytes */
-	uint64_t origin_byte;	 /* ... and as which byte of the transfer */
-	uint8_t got, want;	 /* first byte: found, expected (found is O2_FOUND_BIT) */
+	struct o2_origin origin; /* set if found is O2_FOUND_ORIGIN */
+	bool origin_in_buffer;	 /* ... the origin is in the source's buffer */
+	uint64_t origin_byte;	 /* ... the byte of the transfer there */
+	uint8_t got, want;	 /* value of the first byte, and the right one (found is O2_FOUND_BIT) */
 };
 
-/* Enough for a full list in which every fragment went to a wrong place. */
+/* Enough for a full list whose fragments all went to wrong places. */
 #define O2_EXPLAIN_WRONGS 1024u
 
 struct o2_explain {
-	struct o2_transfer_run run; /* scenario, what was foretold, what was seen */
+	struct o2_transfer_run run; /* scenario, prediction, outcome */
 	struct o2_report report;
 	bool held;
-	bool of_reference; /* beside the answer of something else: what held here says nothing of that */
-	/* By enum o2_side: of another implementation.  All zeros: nothing is. */
+	bool of_reference; /* shown beside another implementation's answer, of which `held` says nothing */
+	/* By enum o2_side: of another implementation.  All zeros: nothing is given. */
 	struct o2_explain_given given[2];
 	const struct o2_rdma_plan *given_work;
-	struct o2_error work_refusal; /* code not 0: it refuses to plan */
-	const char *outcome;	      /* what came of its answer, in words; NULL: nothing was given */
+	struct o2_error work_refusal; /* code not 0: the other implementation refuses to plan */
+	const char *outcome;	      /* what its answer led to, in words; NULL: nothing was given */
 	struct o2_explain_end end[2]; /* by enum o2_side */
 	bool planned;		      /* work is valid */
 	struct o2_rdma_plan work;
-	struct o2_error work_error;			  /* both sides were ready, and there is no plan */
-	struct o2_explain_wrong wrong[O2_EXPLAIN_WRONGS]; /* moved bytes first */
+	struct o2_error work_error; /* set if both sides were ready, but there is no plan */
+	struct o2_explain_wrong wrong[O2_EXPLAIN_WRONGS]; /* moved bytes come first */
 	struct o2_diff_run found[O2_EXPLAIN_WRONGS];	  /* scratch */
 	uint32_t nwrong;
-	size_t nwrong_all; /* more than nwrong when the array is too small */
+	size_t nwrong_all; /* greater than nwrong if the array was too small */
 };
 
-/* What the memory begins at in explanations: device address of page 0. */
+/* The device address of page 0 in explanations. */
 uint64_t o2_explain_base(enum o2_dma_kind kind);
 
 /* The name of a kind of address: "bus". */
 const char *o2_explain_kind_name(enum o2_dma_kind kind);
 
-/* A new, empty explanation on the memory model.  0 or -errno with *error; end with o2_explain_close. */
+/* Make a new, empty explanation on the memory model.  Returns 0, or -errno with *error.  Free: o2_explain_close. */
 int o2_explain_open(struct o2_explain **explain, struct o2_error *error);
 void o2_explain_close(struct o2_explain *explain);
 
-/*
- * Work out explain->run.scenario, which the caller has filled in.  0, -ENOMEM, or -EINVAL: it cannot be run.
- */
+/* Explain explain->run.scenario, which the caller has set.  Returns 0, -ENOMEM, or -EINVAL: it cannot be run. */
 int o2_explain_scenario(struct o2_explain *explain);
 
 /*
- * Work out the stages alone, with what is given in place of what they would be; nothing is moved, and nothing
- * found wrong.  0, or -EINVAL: the memory cannot be had.
+ * Compute the stages only, with the given results in place of the computed ones. Nothing is moved or checked.
+ * Returns 0, or -EINVAL: the memory cannot be set up.
  */
 int o2_explain_stages(struct o2_explain *explain);
 
@@ -135,24 +131,21 @@ struct o2_arena *o2_explain_arena(const struct o2_explain *explain, enum o2_side
 /* The page behind a device address, or O2_NO_INDEX. */
 uint32_t o2_explain_page(const struct o2_explain_end *end, uint64_t device_addr);
 
-/*
- * Keep a run of wrong bytes of the sink: what is known of it is filled in, which bytes of the transfer these
- * are is found out.
- */
+/* Keep a run of wrong bytes of the sink.  The caller sets what it knows; the transfer bytes are looked up. */
 void o2_explain_keep_wrong(struct o2_explain *explain, const struct o2_explain_wrong *wrong);
 
-/* In words.  all: no list is shortened. */
+/* Write the explanation as text.  all: do not shorten lists. */
 void o2_explain_text(const struct o2_explain *explain, bool all, FILE *out);
 
-/* One wrong run in words, as snprintf does. */
+/* Describe one wrong run; arguments and result are as for snprintf. */
 int o2_explain_wrong_text(const struct o2_explain_wrong *wrong, char *text, size_t text_bytes);
 
-/* As a picture: an SVG document that needs nothing but itself.  defect: name of the mutant, or NULL. */
+/* Write a self-contained SVG document.  defect: name of the mutant, or NULL. */
 void o2_explain_svg(const struct o2_explain *explain, const char *defect, FILE *out);
 
 /*
- * The command `explain`; argv[0] is "explain".  program: how errors begin.
- * Returns 0 when the property held, 1 when not, 2 for usage or a file that is no case.
+ * The command `explain`; argv[0] is "explain".  program: prefix of error messages. Returns 0 if the property held,
+ * 1 if not, 2 for a usage error or a file that is no case.
  */
 int o2_explain_command(const char *program, int argc, char **argv);
 

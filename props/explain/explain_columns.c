@@ -10,7 +10,7 @@ static void left_out(const struct o2_pen *pen, const struct o2_box *box, double 
 			    box->left_out);
 }
 
-/* The colour of a stretch of the transfer is that of the fragment that carries its first byte. */
+/* A range of the transfer has the colour of the fragment that carries its first byte. */
 static const char *colour_of(const struct o2_pen *pen, uint64_t byte)
 {
 	uint64_t run;
@@ -18,7 +18,7 @@ static const char *colour_of(const struct o2_pen *pen, uint64_t byte)
 	return o2_pen_colour(o2_picture_fragment(pen->explain, byte, &run));
 }
 
-/* A stretch of the transfer, cut where another fragment begins. */
+/* Fill a range of the transfer, divided where another fragment begins. */
 static void fill_bytes(const struct o2_pen *pen, double x, double y, double w, double h, uint64_t byte,
 		       uint64_t length)
 {
@@ -35,7 +35,7 @@ static void fill_bytes(const struct o2_pen *pen, double x, double y, double w, d
 	}
 }
 
-/* The next stretch of a page, from *at on, that the buffer has none of; false when there is no more. */
+/* The next range of a page, from *at on, that is not in the buffer; false: no more. */
 static bool next_outside(const struct o2_explain_end *end, uint32_t page, uint32_t *at, uint32_t *length)
 {
 	uint32_t next = end->page_bytes;
@@ -48,7 +48,7 @@ static bool next_outside(const struct o2_explain_end *end, uint32_t page, uint32
 		if (piece->offset <= *at) {
 			*at = piece->offset + piece->length;
 			next = end->page_bytes;
-			i = UINT32_MAX; /* from the first piece again */
+			i = UINT32_MAX; /* start again at the first piece */
 		} else if (piece->offset < next) {
 			next = piece->offset;
 		}
@@ -57,7 +57,7 @@ static bool next_outside(const struct o2_explain_end *end, uint32_t page, uint32
 	return *at < end->page_bytes;
 }
 
-/* What of a page the buffer has none of: a gap in a source's, a red zone in a sink's. */
+/* Draw the parts of a page outside the buffer: gaps in a source's page, red zones in a sink's. */
 static void draw_outside(const struct o2_pen *pen, enum o2_side side, uint32_t page, double x, double y)
 {
 	const struct o2_explain_end *end = &pen->explain->end[side];
@@ -103,7 +103,7 @@ static void draw_pages(const struct o2_pen *pen, enum o2_side side, double x)
 				    "class=\"frame\"");
 }
 
-/* Entries of the source's list, each joined with its page and its slot. */
+/* Draw the entries of the source's list, each joined with its page and its slot. */
 static void draw_entries(const struct o2_pen *pen)
 {
 	const struct o2_explain_end *end = &pen->explain->end[O2_SOURCE];
@@ -179,7 +179,7 @@ static void draw_window(const struct o2_pen *pen, enum o2_side side, double x, d
 	}
 }
 
-/* Bytes of a fragment that lie in a gap of the window: whoever uses it reaches what is not in the buffer. */
+/* Mark bytes of a fragment that lie in a gap of the window: the peer reaches memory outside the buffer. */
 static void draw_reached_gaps(const struct o2_pen *pen, enum o2_side side, const struct o2_rdma_frag *frag,
 			      double x)
 {
@@ -206,7 +206,7 @@ static void draw_reached_gaps(const struct o2_pen *pen, enum o2_side side, const
 	}
 }
 
-/* Bytes of the buffer that no fragment takes in. */
+/* Mark bytes of the buffer that no fragment covers. */
 static void draw_missed(const struct o2_pen *pen, enum o2_side side, double x)
 {
 	const struct o2_explain_end *end = &pen->explain->end[side];
@@ -227,9 +227,9 @@ static void draw_missed(const struct o2_pen *pen, enum o2_side side, double x)
 			if (from < frag->rf_addr || from - frag->rf_addr >= frag->rf_nob)
 				continue;
 			if (frag->rf_addr + frag->rf_nob <= from)
-				return; /* it ends with the addresses */
+				return; /* the end of the address space */
 			from = frag->rf_addr + frag->rf_nob;
-			k = UINT32_MAX; /* from the first fragment again */
+			k = UINT32_MAX; /* start again at the first fragment */
 		}
 		if (from >= to || !o2_picture_range(pen->picture, side, from, to - from, &y, &h))
 			continue;
@@ -239,7 +239,7 @@ static void draw_missed(const struct o2_pen *pen, enum o2_side side, double x)
 	}
 }
 
-/* Fragments stand beside the window, on its scale of addresses. */
+/* Draw the fragments beside the window, on its scale of addresses. */
 static void draw_fragments(const struct o2_pen *pen, enum o2_side side, double x)
 {
 	const struct o2_explain_end *end = &pen->explain->end[side];
@@ -254,7 +254,7 @@ static void draw_fragments(const struct o2_pen *pen, enum o2_side side, double x
 		snprintf(style, sizeof(style), "fill=\"%s\" class=\"fragment\"", o2_pen_colour(i));
 		o2_pen_rect(pen, x + 2, y + 1, FRG_W - 4, h > 4 ? h - 2 : h, style);
 		draw_reached_gaps(pen, side, frag, x);
-		/* A bar too thin for words has them below. */
+		/* If a bar is too thin for text, put the text below it. */
 		middle = h < 12 ? y + h + 6 : y + h / 2;
 		if (middle - last < 11 && last - middle < 11)
 			continue;

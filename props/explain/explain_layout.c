@@ -4,10 +4,10 @@
 #define PAGE_GAP    14.0
 #define ENTRY_MIN   18.0
 #define ENTRY_GAP   4.0
-#define NOTE_HEIGHT 26.0 /* "... 241 more ..." */
+#define NOTE_HEIGHT 26.0 /* height of "... 241 more ..." */
 #define THINNEST    3.0
 
-/* Which boxes of a list are drawn. */
+/* Choose which boxes of a list are drawn. */
 static void choose(struct o2_box *box, uint32_t n)
 {
 	uint32_t left_out = 0;
@@ -20,7 +20,7 @@ static void choose(struct o2_box *box, uint32_t n)
 	}
 }
 
-/* The place below *y for a box, which moves there; wanted: not above. */
+/* Place a box at *y, or at `wanted` if that is lower; then move *y below the box. */
 static void put(struct o2_box *box, double wanted, double gap, double *y)
 {
 	if (box->left_out > 0)
@@ -68,7 +68,7 @@ static void place_pages(const struct o2_explain *explain, enum o2_side side, str
 	}
 }
 
-/* The slot of each piece: the same as that of the piece before when it goes on inside the same page. */
+/* Find the slot of each piece; a piece that continues in the same page keeps the slot of the one before. */
 static void find_piece_slots(const struct o2_explain_end *end, struct o2_layout_end *at)
 {
 	uint32_t slot = O2_NO_INDEX;

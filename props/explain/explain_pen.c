@@ -5,7 +5,7 @@
 
 #include "base/markup.h"
 
-/* Bytes that do not move, beside the buffer or beyond what moves. */
+/* Colour of bytes that do not move: beside the buffer, or beyond the transfer. */
 #define IDLE "#e4e4e4"
 
 const char *o2_pen_colour(uint32_t fragment)
@@ -42,7 +42,6 @@ void o2_pen_fill(const struct o2_pen *pen, double x, double y, double w, double 
 	o2_pen_rect(pen, x, y, w, h, style);
 }
 
-/* A stretch on the left and what it is on the right. */
 void o2_pen_band(const struct o2_pen *pen, double x1, double y1, double h1, double x2, double y2, double h2,
 		 const char *paint)
 {

@@ -4,7 +4,7 @@
 
 #include "props/explain/explain_layout.h"
 
-/* What the parts of the picture share: columns, colours, and how to put something on paper. */
+/* What the parts of the picture share: columns, colours, and drawing functions. */
 
 /* Columns: left edge and width. */
 #define WIDTH	     1440.0
@@ -30,22 +30,22 @@ struct o2_pen {
 	FILE *out;
 };
 
-/* Of a fragment; UINT32_MAX: of bytes that do not move. */
+/* The colour of a fragment; UINT32_MAX: for bytes that do not move. */
 const char *o2_pen_colour(uint32_t fragment);
 
-/* class: of the document's style sheet.  What is written may hold anything but control characters. */
+/* class: of the document's style sheet.  The text may hold anything but control characters. */
 void o2_pen_text(const struct o2_pen *pen, double x, double y, const char *class, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
 
-/* style: attributes.  paint: a colour. */
+/* style: SVG attributes.  paint: a colour. */
 void o2_pen_rect(const struct o2_pen *pen, double x, double y, double w, double h, const char *style);
 void o2_pen_fill(const struct o2_pen *pen, double x, double y, double w, double h, const char *paint);
 
-/* A stretch on the left joined with what it is on the right. */
+/* Draw a band from a range on the left to the matching range on the right. */
 void o2_pen_band(const struct o2_pen *pen, double x1, double y1, double h1, double x2, double y2, double h2,
 		 const char *paint);
 
-/* All columns, without what is wrong in them. */
+/* Draw all columns, without marking what is wrong. */
 void o2_pen_columns(const struct o2_pen *pen);
 
 #endif

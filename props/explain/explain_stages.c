@@ -10,9 +10,9 @@
 /* Both sides' memory, stage by stage, up to the work requests. */
 
 #define BUS_BASE     UINT64_C(0x240000000)
-#define VIRTUAL_BASE UINT64_C(0xffff888000000000) /* where x86-64 kernels map all memory, as an example */
+#define VIRTUAL_BASE UINT64_C(0xffff888000000000) /* example: where x86-64 kernels map all memory */
 #define VIEW_BASE    UINT64_C(0x7f0000000000)
-#define VIEW_STEP    UINT64_C(0x10000000) /* above the size of a view */
+#define VIEW_STEP    UINT64_C(0x10000000) /* greater than the size of a view */
 #define SOURCE_KEY   0x51u
 #define SINK_KEY     0x52u
 
@@ -67,14 +67,14 @@ static void add_slot(struct o2_explain_end *end, uint64_t addr, uint32_t length,
 			(struct o2_explain_slot){.addr = addr, .length = length, .page = page};
 }
 
-/* Mode global registers nothing: the pages that segments are in, each once. */
+/* Mode global registers nothing: use the pages that the segments lie in, each once. */
 static void find_global_slots(struct o2_explain_end *end)
 {
 	for (uint32_t i = 0; i < end->segments.count; i++) {
 		const uint64_t first = end->segments.segment[i].addr;
 		const uint64_t last = first + end->segments.segment[i].length - 1;
 
-		/* Counted: the last page of all addresses has none behind it. */
+		/* Count pages, not addresses: behind the last page the address would overflow. */
 		for (uint64_t page = first / end->page_bytes; page <= last / end->page_bytes; page++)
 			add_slot(end, page * end->page_bytes, end->page_bytes,
 				 o2_explain_page(end, page * end->page_bytes));
@@ -82,8 +82,8 @@ static void find_global_slots(struct o2_explain_end *end)
 }
 
 /*
- * A registered page list: one slot a page.  Byte ranges with gaps: one slot each, which begins and ends where
- * the range does and so is no page.  What is published in neither gets a slot of its own.
+ * Slots of a registered page list: one per page. Of byte ranges with gaps: one per range, from its first to its
+ * last byte, so it is no page. A published range outside of both gets its own slot.
  */
 static void find_slots(struct o2_explain_end *end)
 {
@@ -104,7 +104,7 @@ static void find_slots(struct o2_explain_end *end)
 		add_slot(end, plan->frag[i].rf_addr, plan->frag[i].rf_nob, O2_NO_INDEX);
 }
 
-/* The result of a stage: what is given of it, or its own.  Whatever it is may be given to `error`. */
+/* Use the given result of a stage, or compute it.  A refusal is stored in `error`, whichever it is. */
 static bool has_list(struct o2_explain_end *end, const struct o2_explain_given *given,
 		     const struct o2_buffer *buffer, const struct o2_address_space *space)
 {
@@ -138,13 +138,13 @@ static bool has_plan(struct o2_explain_end *end, const struct o2_explain_given *
 	       (given->plan != NULL || o2_reg_plan(request, &end->segments, &end->plan, &end->error) == 0);
 }
 
-/* Buffer to descriptor, stage by stage; where it ends stays in end->stage. */
+/* Map a buffer to a descriptor, stage by stage; end->stage tells which stage ended it. */
 static bool map_end(struct o2_explain *explain, enum o2_side which, uint64_t nob)
 {
 	struct o2_explain_end *end = &explain->end[which];
 	const struct o2_explain_given *given = &explain->given[which];
 	struct o2_arena shown =
-		*o2_explain_arena(explain, which); /* the same pages under the addresses we show */
+		*o2_explain_arena(explain, which); /* the same pages at the addresses shown here */
 	struct o2_address_space space;
 	struct o2_dma_device device = {
 		.kind = end->memory->kind,
@@ -197,7 +197,7 @@ static void set_unmapped(struct o2_explain *explain, bool mapped)
 					    explain->end[i].memory->unmapped_page, mapped);
 }
 
-/* Where an answer lost bytes, what is left of them moves. */
+/* Number of bytes that move: fewer if an answer lost some. */
 static uint64_t moved(const struct o2_explain *explain)
 {
 	uint64_t nob = o2_scenario_moved(&explain->run.scenario);
@@ -219,7 +219,7 @@ static bool plan_work(struct o2_explain *explain, const struct o2_rdma_limits *l
 			     limits, &explain->work, &explain->work_error) == 0);
 }
 
-/* The initiator maps all that it offers, the other side what will move, and the source plans the writes. */
+/* The initiator maps all that it offers, the other side what will move; the source plans the writes. */
 static void walk_stages(struct o2_explain *explain)
 {
 	const struct o2_scenario *scenario = &explain->run.scenario;

@@ -16,7 +16,7 @@ static void mark(const struct o2_pen *pen, double x, double y, uint32_t number)
 	o2_pen_text(pen, x, y + 4, "number", "%" PRIu32, number);
 }
 
-/* Wrong bytes in solid red, and an arrow from where they were taken. */
+/* Draw wrong bytes in solid red, with an arrow from their origin. */
 static void draw_wrong(const struct o2_pen *pen)
 {
 	const struct o2_explain *explain = pen->explain;
@@ -30,7 +30,7 @@ static void draw_wrong(const struct o2_pen *pen)
 			continue;
 		o2_pen_fill(pen, SINK_X, y, PAGE_W, h, RED);
 		if (i >= O2_LAYOUT_FEW)
-			continue; /* red, but without a number and an arrow */
+			continue; /* red, without a number and an arrow */
 		if (wrong->found == O2_FOUND_BEFORE && h > 16)
 			o2_pen_text(pen, SINK_X + PAGE_W / 2 - 6, y + h / 2 + 4, "white", "never written");
 		else if (!wrong->in_buffer && h > 16)
@@ -41,7 +41,7 @@ static void draw_wrong(const struct o2_pen *pen)
 			o2_pen_rect(pen, SOURCE_X, from_y, PAGE_W, from_h,
 				    "fill=\"" RED "\" fill-opacity=\".25\" stroke=\"" RED
 				    "\" stroke-width=\"2.5\"");
-			from_y += from_h * 0.8; /* so that the arrow crosses fewer words */
+			from_y += from_h * 0.8; /* lets the arrow cross less text */
 			for (int halo = 1; halo >= 0; halo--)
 				fprintf(pen->out,
 					"<path d=\"M%.1f %.1fC%.1f %.1f %.1f %.1f %.1f %.1f\" fill=\"none\" "
@@ -57,7 +57,7 @@ static void draw_wrong(const struct o2_pen *pen)
 	}
 }
 
-/* Words in a box: for a refusal, where the next stage would have been. */
+/* Draw a box with text: for a refusal, in place of the next stage. */
 static void box_of_words(const struct o2_pen *pen, double x, double width, const char *title,
 			 const char *words)
 {
@@ -77,7 +77,7 @@ static void box_of_words(const struct o2_pen *pen, double x, double width, const
 	}
 }
 
-/* What was given has its own words, and no field. */
+/* A given refusal has words of its own, and no field. */
 static void refusal_text(const struct o2_error *error, char *text, size_t text_bytes)
 {
 	if (error->field == NULL)
@@ -221,7 +221,7 @@ static void open_document(const struct o2_pen *pen, double height)
 		WIDTH, height, WIDTH, height);
 }
 
-/* The wrong runs in words, numbered as in the picture.  Returns where to go on. */
+/* Describe the wrong runs, with the picture's numbers.  Returns the y where the next text goes. */
 static double draw_words(const struct o2_pen *pen, double y)
 {
 	const struct o2_explain *explain = pen->explain;

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Of a long list so many at the beginning and at the end are shown. */
+/* Entries of a long list that are printed at its beginning and its end. */
 #define SHOWN_FIRST 6u
 #define SHOWN_LAST  3u
 
@@ -14,7 +14,7 @@ struct printer {
 	FILE *out;
 };
 
-/* Where to go on behind item i of a list of n: says once how many are left out. */
+/* The item after item i of n; prints once how many are left out. */
 static uint32_t next_shown(const struct printer *p, uint32_t i, uint32_t n, const char *what)
 {
 	uint32_t left_out;
@@ -61,7 +61,7 @@ static void print_pages(const struct printer *p, const struct o2_explain_end *en
 	}
 }
 
-/* What lies between an entry and the next one, if they do not meet on page boundaries. */
+/* Print what lies between two entries if they do not meet at page boundaries. */
 static void print_seam(const struct printer *p, const struct o2_sg_list *sg, uint32_t i, uint32_t page_bytes)
 {
 	const struct o2_sg_entry *entry = &sg->entry[i];

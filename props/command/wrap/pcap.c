@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Names that the linker knows (ld(1), --wrap). */
+/* The names that ld(1) --wrap uses. */
 #define WRAPPED(type, name, parameters) \
 	type __real_##name parameters;  \
 	type __wrap_##name parameters
@@ -28,7 +28,7 @@ static struct {
 	int snaplen, promisc, timeout_ms, buffer_bytes, precision, nonblock;
 	bool ended;
 	uint32_t packets;
-	bool waited; /* for the next of them */
+	bool waited; /* for the next packet */
 } state;
 
 void o2_pcap_live(const struct o2_pcap_live *as)
@@ -47,13 +47,13 @@ pcap_t *__wrap_pcap_create(const char *interface, char *why)
 		 live->fails == O2_PCAP_CREATE ? live->why : "no such interface");
 	if (live->fails == O2_PCAP_CREATE || strcmp(interface, live->interface) != 0)
 		return NULL;
-	/* It is only read. */
+	/* The bytes are only read. */
 	file = fmemopen((void *)(uintptr_t)live->bytes, live->length, "r");
 	return pcap_fopen_offline_with_tstamp_precision(
 		file, live->micro ? PCAP_TSTAMP_PRECISION_MICRO : PCAP_TSTAMP_PRECISION_NANO, why);
 }
 
-/* What is set is looked at when all is.  Not all that fails has words of its own. */
+/* Store a setting; all are checked in activate.  A failure may have no text of its own. */
 static int set(pcap_t *pcap, int *to, int value, enum o2_pcap_step step)
 {
 	*to = value;
@@ -83,7 +83,7 @@ int __wrap_pcap_set_tstamp_precision(pcap_t *pcap, int precision)
 	return live->micro ? PCAP_ERROR_TSTAMP_PRECISION_NOTSUP : 0;
 }
 
-/* All of a packet is wanted, also of those that are for others, soon, and as exact as can be. */
+/* Were whole packets, of all hosts, with short delay and exact time stamps asked for? */
 static bool is_set_up(void)
 {
 	return state.snaplen >= 9216 && state.promisc == 1 && state.timeout_ms > 0 &&
@@ -116,7 +116,7 @@ int __wrap_pcap_setnonblock(pcap_t *pcap, int wanted, char *why)
 	return live->fails == O2_PCAP_NONBLOCK ? PCAP_ERROR : 0;
 }
 
-/* Standard input can always be read; poll(2) waits for -1 as long as it is told. */
+/* Standard input is always readable here; poll(2) with -1 only waits for its timeout. */
 int __wrap_pcap_get_selectable_fd(pcap_t *pcap)
 {
 	if (live == NULL)

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /*
- * An interface for pcap_create(3PCAP) and what follows it, in programs that are linked with --wrap of those
- * functions (CMakeLists.txt, o2_props_program): what is in a capture passes it.  libpcap itself reads the capture.
+ * A network interface for pcap_create(3PCAP) and the calls after it: it delivers the packets of a capture. Programs
+ * are linked with --wrap (CMakeLists.txt, o2_props_program). libpcap itself reads the capture.
  */
 
 enum o2_pcap_step {
@@ -20,7 +20,7 @@ enum o2_pcap_step {
 	O2_PCAP_BUFFER,
 	O2_PCAP_ACTIVATE,
 	O2_PCAP_NONBLOCK,
-	O2_PCAP_PACKET, /* the one behind the last */
+	O2_PCAP_PACKET, /* the read behind the last packet */
 	O2_PCAP_STEPS,
 };
 
@@ -29,15 +29,15 @@ struct o2_pcap_live {
 	const uint8_t *bytes; /* the capture */
 	size_t length;
 	enum o2_pcap_step fails;
-	const char *why;	/* what it says then; "" of a setting: libpcap's own words */
-	bool warns;		/* activating it does, with success */
-	bool micro;		/* nanoseconds are not to be had */
-	uint32_t empty;		/* before each of so many packets there is none once; 0: never */
-	int signal;		/* of this process when all have been read; 0: none */
-	uint32_t dropped, lost; /* by the kernel, by the interface */
+	const char *why;	/* its error text; "" for a setting: libpcap's own text */
+	bool warns;		/* activating succeeds with a warning */
+	bool micro;		/* nanosecond time stamps are not supported */
+	uint32_t empty;		/* each of the first `empty` packets is preceded by an empty read */
+	int signal;		/* raised in this process when all were read; 0: none */
+	uint32_t dropped, lost; /* packets, by the kernel and by the interface */
 };
 
-/* NULL: the functions are libpcap's own. */
+/* Set the interface.  NULL: call libpcap's own functions. */
 void o2_pcap_live(const struct o2_pcap_live *live);
 
 #endif
