@@ -102,8 +102,7 @@ struct o2_hostile {
 /* The order function of a world whose victim is in this process. */
 bool o2_hostile_order_here(struct o2_hostile *h, const struct o2_victim_order *order,
 			   struct o2_victim_answer *answer);
-/* The settle function of a world with all ends in this process: until several rounds of progress in turn find
- * nothing. */
+/* The settle function of a world with all ends in this process: until several rounds of progress find nothing. */
 void o2_hostile_settle_here(struct o2_hostile *h, int (*progress)(struct o2_hostile *h));
 
 /* Open the interfaces and the honest connection, on loop devices and without a connection manager; 0 or -errno. */
