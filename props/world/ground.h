@@ -38,10 +38,7 @@ struct o2_ground_ops {
 	uint32_t most_nodes;
 	/* The network may lose, refuse and reorder if o2_ground.faults is set. */
 	bool may_fail;
-	/*
-	 * Milliseconds without an event after which nothing is considered to be in flight; 0: the ground
-	 * knows at once.
-	 */
+	/* ms without an event after which nothing counts as in flight; 0: the ground knows at once. */
 	uint32_t moment_ms;
 
 	/* Open the network of a case.  0 or -errno. */
@@ -53,14 +50,13 @@ struct o2_ground_ops {
 	int (*attach)(struct o2_ground *ground, struct o2_ni *ni, uint32_t address, struct o2_cm **cm,
 		      struct o2_error *error);
 	void (*detach)(struct o2_ground *ground, struct o2_cm *cm);
-	/* Deliver one event that is in flight, if there is any. */
+	/* Deliver one event that is in flight, if any. */
 	void (*deliver)(struct o2_ground *ground);
 	/* Handle the next event, or all pending ones; returns the number, 0: none; -errno: the network failed. */
 	int (*pump)(struct o2_ground *ground);
 	/* Let ms milliseconds pass, besides the time that passed by itself, and update now_ms. */
 	void (*pass)(struct o2_ground *ground, uint64_t ms);
-	/* Close the network after the nodes are gone and their interfaces detached; allowed if it was not
-	 * opened. */
+	/* Close the network; the nodes must be gone, interfaces detached.  Allowed if not opened. */
 	void (*close)(struct o2_ground *ground);
 	/* Number of completion queues that the devices have.  NULL: they cannot be asked. */
 	uint32_t (*live_cqs)(void);
@@ -93,10 +89,9 @@ struct o2_ground {
 	uint64_t now_ms;
 	struct o2_end_watch *watch[O2_GROUND_NODES]; /* of each node */
 	struct o2_cm_loop *loop;		     /* on loopverbs */
-	struct o2_witness *witness;		     /* likewise */
+	struct o2_witness *witness;		     /* on loopverbs */
 	struct o2_network *network;		     /* on kernel devices */
-	uint64_t start_ms, passed_ms;		     /* on kernel devices: when it began, and the time passed
-							by ops->pass */
+	uint64_t start_ms, passed_ms;		     /* on kernel devices */
 };
 
 /* For ops->device: node i is judged by what it sends and receives.  0 or -ENOMEM. */
