@@ -56,8 +56,7 @@ static void compare(struct o2_ends *ends)
 	const struct o2_ends_found *a = &ends->plainly, *b = &ends->at_end;
 	const struct o2_end_heard heard = o2_end_judge_heard(ends->end), *due = &ends->heard;
 
-	/* An end judge that ran out of memory finds nothing from then on, but must not find anything else
-	 * before. */
+	/* Once out of memory, an end judge finds nothing; before that, its findings must agree. */
 	for (uint32_t i = 0; i < b->count || (i < a->count && !ends->is_short); i++)
 		if (i >= a->count || i >= b->count || a->ours[i] != b->ours[i] ||
 		    !same(&a->finding[i], &b->finding[i])) {

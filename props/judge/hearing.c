@@ -258,8 +258,7 @@ static void begin_anew(struct o2_hearing *h)
 	}
 }
 
-/* True if msg accepts a PUT.  An answer to an unknown PUT_REQ, to a GET_REQ, or a second answer reserves
- * nothing. */
+/* True if msg accepts a waiting PUT.  Other answers (unknown, to a GET_REQ, second) reserve nothing. */
 static bool accepts(struct o2_hearing *h, enum o2_judge_side asker, const struct o2_msg *msg)
 {
 	const bool is_ack = msg->ibm_type == O2_MSG_PUT_ACK;
