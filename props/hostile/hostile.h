@@ -184,7 +184,7 @@ bool o2_victim_received(struct o2_hostile *h, uint32_t count);
 
 /* The cookie of the victim's first request that is still queued. */
 bool o2_victim_queued(struct o2_hostile *h, uint64_t *cookie);
-/* The victim's receive buffers, and its send buffers in mode global: address, and the region's key. */
+/* The victim's receive buffers, and its source memory in mode global: address, and the region's key. */
 bool o2_victim_slots(struct o2_hostile *h, uint64_t *address, uint32_t *key);
 bool o2_victim_source(struct o2_hostile *h, uint64_t *address, uint32_t *key);
 

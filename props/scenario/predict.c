@@ -143,7 +143,7 @@ static void make_fragments(const struct o2_scenario_side *side, const uint32_t *
  */
 static bool is_one_range(const struct o2_scenario_side *side, uint64_t nob)
 {
-	uint64_t at = 0;     /* of the vector */
+	uint64_t at = 0;     /* offset in the vector */
 	uint64_t origin = 0; /* address of byte 0 of the vector, by the first piece that carries bytes */
 	bool known = false;
 

@@ -51,8 +51,7 @@ static uint32_t holes(const struct o2_extent *extent, uint32_t count)
 	return found;
 }
 
-/* True if an entry adds a page to the list; one that starts inside the page listed last does not
- * (docs/modes.md). */
+/* Does an entry add a page to the list?  Not if it starts inside the page listed last (docs/modes.md). */
 static bool is_listed(const struct o2_extent *extent, uint32_t i)
 {
 	return i == 0 || extent[i].page != extent[i - 1].page || extent[i].offset == 0;
