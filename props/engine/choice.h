@@ -82,7 +82,7 @@ struct o2_choice {
 /* Draw at random: case number index of the run with this seed. */
 void o2_choice_random(struct o2_choice *c, uint64_t seed, uint64_t index);
 
-/* Draw from bytes (a file, a fuzzer's input, a record).  bytes may be NULL if length_bytes is 0. */
+/* Replay bytes (a file, a fuzzer's input, a record).  bytes may be NULL if length_bytes is 0. */
 void o2_choice_replay(struct o2_choice *c, const uint8_t *bytes, size_t length_bytes);
 
 /* Draw a number, uniform in 0..max, both included. */
@@ -94,8 +94,8 @@ uint64_t o2_draw_few(struct o2_choice *c, uint64_t max);
 /* Draw a number, uniform in lo..hi, both included; lo is the simplest.  hi < lo gives lo and draws nothing. */
 uint64_t o2_draw_range(struct o2_choice *c, uint64_t lo, uint64_t hi);
 
-/* True with chance weight_true / (weight_true + weight_false); false is the simplest.  A weight of 0 is never
- * drawn. */
+/* Draw true with chance weight_true / (weight_true + weight_false); false is the simplest.  An outcome with
+ * weight 0 is never drawn. */
 bool o2_draw_bool(struct o2_choice *c, uint32_t weight_false, uint32_t weight_true);
 
 /*

@@ -14,7 +14,7 @@
  * end.  The first reading includes everything that the first case creates and later cases reuse.
  */
 
-#define O2_LEFT_BEHIND "left-behind-process" /* the kind of finding, behind the property's name */
+#define O2_LEFT_BEHIND "left-behind-process" /* the kind of finding, after the property's name */
 
 /* Is a reading due after this number of cases? */
 bool o2_left_due(const struct o2_property *property, uint64_t cases);

@@ -137,7 +137,7 @@ bool o2_liar_send(struct o2_hostile *h);
 /* Send it with this change. */
 bool o2_liar_send_spoiled(struct o2_hostile *h, const struct o2_liar_spoil *spoil);
 bool o2_liar_send_bytes(struct o2_hostile *h, const void *bytes, uint32_t length_bytes);
-/* Settle; then return in *msg the last message of that type that the victim sent.  False: it sent none. */
+/* Handle events until nothing more happens; *msg: the last message of that type from the victim. */
 bool o2_liar_hears(struct o2_hostile *h, enum o2_msg_type type, struct o2_msg *msg);
 void o2_hostile_settle(struct o2_hostile *h);
 /* Post an RDMA operation on the victim's memory. */

@@ -80,7 +80,7 @@ struct o2_hostile_world {
 	/* Give the victim an order; *answer is the result.  False: this victim does not accept the order. */
 	bool (*order)(struct o2_hostile *h, const struct o2_victim_order *order,
 		      struct o2_victim_answer *answer);
-	/* Let everything happen that can. */
+	/* Handle events until nothing more happens. */
 	void (*settle)(struct o2_hostile *h);
 };
 

@@ -82,7 +82,7 @@ void o2_hearing_expect_times(struct o2_hearing *h)
 	}
 }
 
-/* Which side's next event proves a finding: docs/judge.md, "What it cannot see". */
+/* The side whose next event proves a finding: docs/judge.md, "What it cannot see". */
 static struct o2_hearing_end *proves(struct o2_hearing *h, const struct o2_judge_finding *finding)
 {
 	const enum o2_judge_proof proof = o2_judge_rules[finding->rule].proof;

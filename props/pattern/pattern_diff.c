@@ -153,7 +153,7 @@ static size_t explain(struct differ *d, const struct o2_expect *e, size_t index,
 	}
 	while (length > 1 &&
 	       e->actual[pos + length - 1] == byte_at(d->seed, at(e->expected, pos + length - 1)))
-		length--; /* right by chance at the end */
+		length--; /* leave out last bytes that are right by chance */
 	run.length_bytes = length;
 	add_run(d, &run);
 	return length;

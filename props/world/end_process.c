@@ -44,7 +44,7 @@ static void serve(struct o2_end_life *life, int fd)
 	}
 }
 
-/* The life of the process.  Returns its exit status. */
+/* Run the process.  Returns its exit status. */
 static int live(const struct o2_end_config *config, o2_network_open_fn open_network, int fd)
 {
 	struct o2_end_life *life = calloc(1, sizeof(*life));

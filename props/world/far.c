@@ -132,7 +132,7 @@ static int start_process(struct o2_far *far, struct o2_error *error)
 
 	if (rc != 0)
 		return o2_refuse_value(error, rc, "far/streams", "side", far->config->side, O2_NO_LIMIT);
-	fflush(NULL); /* what is buffered is said once */
+	fflush(NULL); /* so that buffered output is not printed twice */
 	far->pid = fork();
 	rc = -errno;
 	if (far->pid == 0)

@@ -91,7 +91,7 @@ struct o2_ground {
 	struct o2_cm_loop *loop;		     /* on loopverbs */
 	struct o2_witness *witness;		     /* on loopverbs */
 	struct o2_network *network;		     /* on kernel devices */
-	uint64_t start_ms, passed_ms;		     /* on kernel devices */
+	uint64_t start_ms, passed_ms;		     /* likewise: start, and time let pass */
 };
 
 /* For ops->device: node i is judged by what it sends and receives.  0 or -ENOMEM. */

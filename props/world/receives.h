@@ -56,7 +56,7 @@ bool o2_seen_costs(uint16_t version, uint8_t type);
 
 /* Receive `number` is posted.  False: it is posted already and still waits, or the number is out of range. */
 bool o2_receives_post(struct o2_receives *receives, uint32_t number);
-/* A message arrives. */
+/* A message arrived in the oldest waiting receive. */
 void o2_receives_arrive(struct o2_receives *receives, uint16_t version,
 			const struct o2_seen_message *message);
 /*
