@@ -29,7 +29,7 @@ struct o2_account {
  * in it is detected.
  */
 struct o2_account_limits {
-	uint32_t full;	/* the queue depth that the tunables ask for */
+	uint32_t full;	/* the queue depth to which the other tunables refer */
 	uint32_t made;	/* the queue depth that it was created for, as far as the device had room */
 	uint32_t depth; /* as agreed with the peer */
 	uint32_t high_water;
