@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Read until `capacity` bytes or the end of the file; the number of bytes, or a negative errno. */
+/* Read until `capacity` bytes or the end of the file.  Returns the number of bytes, or a negative errno. */
 static ssize_t read_all(int fd, uint8_t *bytes, size_t capacity)
 {
 	size_t have = 0;

@@ -4,19 +4,19 @@
 #include <assert.h>
 #include <string.h>
 
-/* Offsets in the record are kept in 16 bits; SPAN_OPEN is none of them. */
+/* Offsets in the record are 16 bits wide; SPAN_OPEN is not a valid offset. */
 #define SPAN_OPEN      UINT16_MAX
 #define SPAN_UNTRACKED UINT16_MAX
 static_assert(O2_CHOICE_MAX_BYTES < SPAN_OPEN, "record offsets must fit 16 bits");
 static_assert(O2_CHOICE_MAX_SPANS < SPAN_UNTRACKED, "span numbers must fit 16 bits");
 
-/* Of so many cases at random that take steps, so many are long, and so many middling. */
+/* Of LENGTHS random cases with steps, LONG are long, MIDDLE of medium length, the rest short. */
 #define LENGTHS 16u
 #define LONG	1u
 #define MIDDLE	3u
-#define LEAST	3u /* weight of another step in a short one */
+#define LEAST	3u /* least weight of another step */
 
-/* Everything but the big arrays: those are valid up to their counts only. */
+/* Reset everything except the big arrays, which are valid only up to their counts. */
 static void choice_clear(struct o2_choice *c)
 {
 	c->input = NULL;
@@ -68,7 +68,7 @@ uint64_t o2_choice_value(const struct o2_choice *c, uint32_t i)
 	return load_big_endian(c->record + c->draw_begin[i], o2_choice_width_bytes(c->draw_max[i]));
 }
 
-/* Is there room to record one more draw?  If not the case is overrun. */
+/* Is there room to record one more draw?  If not, mark the case as overrun. */
 static bool have_room(struct o2_choice *c, uint64_t max)
 {
 	if (!o2_choice_ok(c))
@@ -96,7 +96,7 @@ static uint64_t take_input(struct o2_choice *c, uint64_t max)
 	const size_t left = c->input_bytes - c->input_next;
 	uint64_t value;
 
-	/* A number cut in two by the end is 0 as well: no draw depends on half a number. */
+	/* A number cut off by the end of the input is 0 as well: no draw depends on part of a number. */
 	if (left < width) {
 		c->input_next = c->input_bytes;
 		c->past_end = true;
@@ -131,7 +131,7 @@ static uint64_t take_digit(struct o2_choice *c, uint64_t max)
 	return e->value[i];
 }
 
-/* 0..max; at random up to `likely`, of which nothing is in the record. */
+/* Draw 0..max; the random driver draws 0..likely, and the record holds no trace of that. */
 static uint64_t draw(struct o2_choice *c, uint64_t max, uint64_t likely)
 {
 	uint64_t value;
@@ -172,7 +172,7 @@ size_t o2_draw_pick(struct o2_choice *c, size_t n)
 	return n < 2 ? 0 : (size_t)o2_draw(c, n - 1);
 }
 
-/* The option that is number `rank` among those with a weight. */
+/* The index of option number `rank` among those with a nonzero weight. */
 static size_t nth_option(const uint32_t *weights, size_t n, uint64_t rank)
 {
 	size_t i;
@@ -236,7 +236,7 @@ bool o2_draw_bool(struct o2_choice *c, uint32_t weight_false, uint32_t weight_tr
 
 bool o2_draw_more(struct o2_choice *c, size_t have, size_t min, size_t max, uint32_t weight_more)
 {
-	/* A broken case must not go on filling a list up to its minimum: the caller may loop on min alone. */
+	/* Stop even below min if the case is broken: the caller may loop on min alone. */
 	if (have >= max || !o2_choice_ok(c))
 		return false;
 	if (have < min)
@@ -271,8 +271,8 @@ void o2_span_end(struct o2_choice *c)
 }
 
 /*
- * How likely a case drawn at random goes on after a step, by the case: as likely as its generator says is one
- * of the long ones, and most are short.  Nothing of it is in the record: a replay reads what was decided.
+ * The weight of another step for a random case, drawn once per case: a long case gets the generator's weight, most
+ * cases get less and are short.  The record does not contain this choice: a replay reads the decisions made.
  */
 static uint32_t draw_length(struct o2_choice *c, uint32_t weight_more)
 {
@@ -358,7 +358,7 @@ bool o2_exhaustive_next(struct o2_exhaustive *e, struct o2_choice *c)
 	if (e->finished)
 		return false;
 	if (e->cases > 0) {
-		/* A repeated prefix that ended early is one that changed. */
+		/* A repeated prefix that ended early has changed. */
 		if (e->next < e->draws)
 			e->unstable = true;
 		while (e->draws > 0 && e->value[e->draws - 1] == e->max[e->draws - 1])

@@ -10,7 +10,7 @@
 #include "props/engine/shrink.h"
 #include "props/engine/tally.h"
 
-/* The smallest case for each counted situation of a property that has a tally. */
+/* Finds the smallest case for each counted situation of a property with a tally. */
 
 #define CASES_AT_MOST 200000u
 #define SHRINK_CALLS  3000u
@@ -21,7 +21,7 @@ struct search {
 	uint32_t situation;
 };
 
-/* Shrinking: the same situation again? */
+/* For the shrinker: does the case meet the same situation? */
 static enum o2_status meets(void *context, struct o2_choice *choice)
 {
 	struct search *search = context;
@@ -35,7 +35,7 @@ static enum o2_status meets(void *context, struct o2_choice *choice)
 	return status == O2_STATUS_INTERESTING ? O2_STATUS_VALID : status;
 }
 
-/* The first case of each situation, CASES_AT_MOST where none has it: one pass, as a case costs the same for all of them. */
+/* Find the first case of each situation, or CASES_AT_MOST, in one pass: a case costs the same for all of them. */
 static void find_first(const struct o2_property *property, struct o2_report *report, struct o2_choice *choice,
 		       uint64_t seed, uint64_t first[O2_TALLY_MAX])
 {

@@ -11,7 +11,7 @@
 #include "props/engine/run_internal.h"
 #include "props/engine/shell_word.h"
 
-/* What a finding leaves: the files of its case, and words with the command that runs it again. */
+/* Files and text of a finding: the files of its case, and the command that runs it again. */
 
 #define PIECES_SHOWN 12u
 
@@ -67,7 +67,7 @@ static void write_scenario(struct runner *r, const char *case_path, json_t *find
 			json_object_set_new(finding, "scenario_file", json_string(path));
 		} else {
 			o2_run_not_written(r, path, errno);
-			unlink(path); /* what there is of it */
+			unlink(path); /* remove the partial file */
 		}
 		free(path);
 	}
@@ -99,7 +99,7 @@ void o2_run_write_files(struct runner *r, const uint8_t *bytes, size_t length, u
 	free(path);
 }
 
-/* Without a file: the case by its number. */
+/* Print the replay command; without a file, it names the case by its number. */
 static void print_replay(const struct runner *r, const json_t *finding, uint64_t index)
 {
 	const char *replay = json_string_value(json_object_get(finding, "replay"));

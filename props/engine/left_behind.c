@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where to give back takes long: what every case leaves is seen after so many, and no reading sooner than that. */
+/* If give_back is slow: readings up to CASES_FEW cases, then from CASES_FIRST on. */
 #define CASES_FEW   2u
 #define CASES_FIRST 1024u
 
-/* At most so many cases between two readings; a power of two.  A reading takes as long as some hundred cases
- * of the fastest property. */
+/* The most cases between two readings; a power of two.  A reading takes as long as some hundred cases of the
+ * fastest property. */
 #define CASES_BETWEEN 16384u
 
 bool o2_left_due(const struct o2_property *property, uint64_t cases)

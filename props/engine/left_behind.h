@@ -10,25 +10,25 @@
 
 /*
  * Does a property leave something in the process (docs/properties.md, "Nothing is left")?  A reading takes as
- * long as many cases, so one is made after 1, 2, 4, ... cases, later after every so many, and at the end.  What
- * the first case makes and later ones use is in the first reading.
+ * long as many cases.  It is therefore made after 1, 2, 4, ... cases, later at a fixed interval, and at the
+ * end.  The first reading includes everything that the first case creates and later cases reuse.
  */
 
-#define O2_LEFT_BEHIND "left-behind-process" /* the kind of finding, behind the property's name */
+#define O2_LEFT_BEHIND "left-behind-process" /* the kind of finding, after the property's name */
 
-/* After so many cases: a reading? */
+/* Is a reading due after this number of cases? */
 bool o2_left_due(const struct o2_property *property, uint64_t cases);
 
-/* Has the property given back all that it keeps from case to case; what is held then. */
+/* Make the property give back all that it keeps from case to case, and read what the process then holds. */
 void o2_left_mark(const struct o2_property *property, struct o2_process_held *held);
 
-/* The same is held as then; false fills *report. */
+/* True if the process holds the same as at o2_left_mark; false fills *report. */
 bool o2_left_nothing(const struct o2_property *property, const struct o2_process_held *held,
 		     struct o2_report *report);
 
 /*
- * Run a case, and if it holds once more, for what the second time leaves: the first one may have made what
- * stays.  It counts as one case.
+ * Run a case.  If it holds, run it once more and check what the second run leaves: the first run may create
+ * things that legitimately stay.  Both runs count as one case.
  */
 enum o2_status o2_left_weigh(const struct o2_property *property, struct o2_choice *choice,
 			     struct o2_report *report);

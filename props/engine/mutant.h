@@ -5,24 +5,24 @@
 #include <stdbool.h>
 
 /*
- * Deliberate defects of the library, by which the harness proves that it would notice them (docs/mutants.md).
- * Only programs that are linked with the library that has them (-mutants in their name) can switch one on.
+ * Deliberate defects of the library, which prove that the harness would detect them (docs/mutants.md).  Only
+ * programs linked with the library's -mutants variant (-mutants in their name) can switch one on.
  */
 
 /*
- * Switch on the mutant of that name ("none" for none), or take a check away ("without/RULE", for any rule
- * id). Returns 0, -EINVAL (no such name), or -ENOTSUP without mutants.
+ * Switch on the named mutant ("none" for none), or remove a check ("without/RULE", for any rule id). Returns
+ * 0, -EINVAL (no such name), or -ENOTSUP in a build without mutants.
  */
 int o2_mutant_select(const char *name);
 
 /*
- * Keep the counts in a file of 16 bytes, two numbers in the host's order, where they outlive a crash: how
- * often its place was reached, and how often it gave something else there. Returns 0 or -errno; -ENOTSUP
- * without mutants.
+ * Keep the mutant's counts in a file, where they survive a crash: 16 bytes, two numbers in host byte order.
+ * The first counts how often the mutated place was reached, the second how often the mutant gave another
+ * result there.  Returns 0 or -errno; -ENOTSUP in a build without mutants.
  */
 int o2_mutant_count_in_file(const char *path);
 
-/* Put what is switched on aside while a judge looks, which must not have the defect itself; and back. */
+/* true: suspend the mutant while a judge runs, so that the judge is free of the defect; false: resume it. */
 void o2_mutant_aside(bool aside);
 
 #endif

@@ -12,17 +12,17 @@
 #include <unistd.h>
 
 /*
- * Sizes that malloc keeps freed pieces of for each thread, and more of each than it keeps (mallopt(3)): 7, or 16
- * in newer ones.  Some pieces turn out larger than they were asked for, and are kept as of that size.
+ * malloc keeps freed chunks of sizes up to CACHED_BYTES for each thread, 7 of each size (mallopt(3)), 16 in newer
+ * versions; CACHED_EACH is more than that.  Some chunks are larger than requested, and are kept by their real size.
  */
 #define CACHED_BYTES 1040u
 #define CACHED_STEP  16u
 #define CACHED_EACH  48u
 
-/* Readings before a difference counts. */
+/* Number of readings before a difference counts. */
 #define READINGS 32u
 
-/* The sanitizers' account; a program without one has no such function. */
+/* The sanitizers' count; absent from a program without a sanitizer. */
 #pragma weak __sanitizer_get_current_allocated_bytes
 size_t __sanitizer_get_current_allocated_bytes(void);
 
@@ -31,10 +31,7 @@ bool o2_process_held_sanitized(void)
 	return __sanitizer_get_current_allocated_bytes != NULL;
 }
 
-/*
- * malloc counts the pieces that it keeps for a thread as in use.  When it keeps as many of each size as it
- * can, that is always the same sum.
- */
+/* malloc counts the chunks of its thread cache as in use.  Filling the cache completely makes that sum constant. */
 static void fill_cache(void)
 {
 	void *piece[CACHED_EACH];
@@ -47,7 +44,7 @@ static void fill_cache(void)
 	}
 }
 
-/* *mapped_bytes: how much of it malloc mapped one by one. */
+/* *mapped_bytes: the part that malloc mapped with individual mappings. */
 static uint64_t heap_in_use(uint64_t *mapped_bytes)
 {
 	struct mallinfo2 info;
@@ -114,7 +111,7 @@ void o2_process_held_now(struct o2_process_held *held)
 	uint64_t by_malloc;
 
 	*held = (struct o2_process_held){.threads = 1};
-	/* A folder has a link for itself, one for its name, and one for each folder in it. */
+	/* A directory has one link for itself, one for its name, and one for each subdirectory. */
 	if (stat("/proc/self/task", &tasks) == 0)
 		held->threads = (uint32_t)tasks.st_nlink - 2;
 	read_descriptors(held);
@@ -136,7 +133,8 @@ bool o2_process_held_again(const struct o2_process_held *before, struct o2_proce
 
 bool o2_process_held_equal(const struct o2_process_held *a, const struct o2_process_held *b)
 {
-	/* How much of it malloc mapped is its own account, in which a piece that is resized may count otherwise. */
+	/* Compare the sum: how malloc splits memory between heap and mappings may change when a chunk is
+	 * resized. */
 	return a->heap_bytes + a->mapped_bytes == b->heap_bytes + b->mapped_bytes &&
 	       a->threads == b->threads &&
 	       memcmp(a->descriptors, b->descriptors, sizeof(a->descriptors)) == 0;
@@ -152,7 +150,7 @@ void o2_process_held_add(struct o2_process_held *sum, const struct o2_process_he
 		sum->descriptors[i] += one->descriptors[i];
 }
 
-/* Append what a number has become, if it is not what it was. */
+/* Append the change of a number, if there is one. */
 static void tell(const char *what, uint64_t before, uint64_t after, char *text, size_t text_bytes)
 {
 	const size_t length = strlen(text);

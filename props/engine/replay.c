@@ -9,7 +9,7 @@
 #include "props/engine/left_behind.h"
 #include "props/engine/property.h"
 
-/* One case again: from its bytes, or from the file that says what they meant. */
+/* Runs one case again, from its bytes or from its JSON file. */
 
 static int replay_scenario(const struct o2_property *property, const char *path, struct o2_report *report)
 {

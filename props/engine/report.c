@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *only; /* NULL: all count */
+static const char *only; /* NULL: all kinds count */
 
 void o2_report_only(const char *prefix)
 {

@@ -13,7 +13,7 @@
 #include "props/engine/run_internal.h"
 #include "props/engine/shrink.h"
 
-/* Failures of known kinds are only counted; a run full of them ends. */
+/* Failures of known kinds are only counted; a run ends after this many. */
 #define MAX_FAILURES 50u
 
 enum o2_status o2_run_try(const struct runner *r, struct o2_choice *choice, struct o2_report *report)
@@ -29,7 +29,7 @@ void o2_run_reset(const struct o2_property *property)
 		property->ops->reset(property->context);
 }
 
-/* Shrinking: the same kind of failure again? */
+/* For the shrinker: does the case fail in the same way? */
 struct same_failure {
 	const struct runner *r;
 	char signature[sizeof(((struct o2_report *)0)->signature)];
@@ -56,10 +56,7 @@ static json_t *report_lines(const struct o2_report *report)
 	return lines;
 }
 
-/*
- * Run the case that is left of it once more, for its words.  What holds then has only those of its first
- * time.
- */
+/* Run the shrunk case once more, to get its report.  If it holds this time, keep the first failure's report. */
 static void tell_again(struct runner *r, const struct same_failure *same, const uint8_t *bytes, size_t length)
 {
 	const struct o2_report first = r->report;
@@ -72,7 +69,7 @@ static void tell_again(struct runner *r, const struct same_failure *same, const 
 	o2_report_add(&r->report, "it did not fail like this when it was run again");
 }
 
-/* Shrink the case that just failed, run it once more for its words, keep it. */
+/* Shrink the case that just failed, run it once more for its report, and keep it as a finding. */
 static void keep_finding(struct runner *r, uint64_t index)
 {
 	uint8_t *bytes = malloc(O2_CHOICE_MAX_BYTES);
@@ -125,8 +122,8 @@ static bool known(struct runner *r, const char *signature)
 }
 
 /*
- * A sweep says that some earlier case wrote where it should not.  Run the cases since the last sweep again,
- * each with a sweep of its own, to find it; the index found, or the one given when none shows it again.
+ * A sweep found that some earlier case wrote outside its memory.  Run the cases since the last sweep again,
+ * each with its own sweep, to find that case.  Returns its index, or the given one if none fails again.
  */
 static uint64_t blame(struct runner *r, uint64_t index)
 {
@@ -154,7 +151,7 @@ static void note_current(struct runner *r, uint64_t index)
 		return;
 	line = o2_run_line(r, index, "                    \n");
 	n = line == NULL ? 0 : strlen(line);
-	errno = line == NULL ? ENOMEM : ENOSPC; /* a write that is cut short says nothing */
+	errno = line == NULL ? ENOMEM : ENOSPC; /* a short write sets no errno */
 	if (line == NULL || pwrite(r->current_fd, line, n, 0) != (ssize_t)n) {
 		o2_run_not_written(r, r->options->current_case_path, errno);
 		close(r->current_fd);
@@ -163,7 +160,7 @@ static void note_current(struct runner *r, uint64_t index)
 	free(line);
 }
 
-/* The first case is noted here: where that cannot be done there is nothing to run for. */
+/* Open the file of the current case and write the first case; if that fails, the run does not start. */
 static bool open_current(struct runner *r)
 {
 	const char *path = r->options->current_case_path;
@@ -178,7 +175,7 @@ static bool open_current(struct runner *r)
 	return !r->unwritten;
 }
 
-/* Has a situation not occurred that had to? */
+/* Is a required situation still missing? */
 static bool lacks_a_situation(const struct runner *r)
 {
 	json_t *missing = r->property->ops->missing(r->property->context, UINT64_MAX);
@@ -242,7 +239,7 @@ static void run_cases(struct runner *r)
 		o2_run_check_left(r, i, true);
 }
 
-/* Packets that the devices sent between two readings; UINT64_MAX when they do not count them. */
+/* Packets that the devices sent between two readings; UINT64_MAX if they do not count packets. */
 static uint64_t packets_between(const json_t *before, const json_t *after)
 {
 	const json_t *first = json_object_get(before, "sent_pkts");
@@ -253,7 +250,7 @@ static uint64_t packets_between(const json_t *before, const json_t *after)
 	return (uint64_t)(json_integer_value(last) - json_integer_value(first));
 }
 
-/* What every result has (docs/properties.md, "Results"). */
+/* Members of every result (docs/properties.md, "Results"). */
 static void begin_result(const struct o2_property *property, const struct o2_run_options *options,
 			 json_t *result)
 {
@@ -289,7 +286,7 @@ static struct runner *runner_open(const struct o2_property *property, const stru
 	r->property = property;
 	r->options = options;
 	r->findings = json_array();
-	r->weigh = options->cases == 1 && !property->keeps; /* there is no later case to compare with */
+	r->weigh = options->cases == 1 && !property->keeps; /* no later case to compare with */
 	r->current_fd = -1;
 	r->choice = calloc(1, sizeof(*r->choice));
 	if (r->choice != NULL)

@@ -5,7 +5,7 @@
 
 #include "props/engine/run_internal.h"
 
-/* What a run leaves in the process, and which case was the first that did (props/engine/left_behind.h). */
+/* Finds the first case that leaves something in the process (props/engine/left_behind.h). */
 
 /* Run cases first to last: do they leave something in the process? */
 static bool leave(struct runner *r, uint64_t first, uint64_t last)
@@ -21,7 +21,7 @@ static bool leave(struct runner *r, uint64_t first, uint64_t last)
 	return !o2_left_nothing(r->property, &held, &r->report);
 }
 
-/* The first of cases first to last that leaves something, looked for in ever longer parts; last + 1: none. */
+/* Find the first of cases first..last that leaves something, in ever longer parts; last + 1: none. */
 static uint64_t first_to_leave(struct runner *r, uint64_t first, uint64_t last)
 {
 	uint64_t length = 1, end = first;
@@ -75,7 +75,7 @@ void o2_run_check_left(struct runner *r, uint64_t done, bool last)
 
 	if (property->keeps || (r->marked && !last && !o2_left_due(property, done)))
 		return;
-	/* What is given back is not there to be swept later. */
+	/* Sweep first: what give_back closes cannot be swept later. */
 	if (property->ops->sweep != NULL && !property->ops->sweep(property->context, &r->report)) {
 		o2_run_note_failure(r, index);
 		return;

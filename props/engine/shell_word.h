@@ -4,12 +4,12 @@
 
 #include <stdio.h>
 
-/* Words of the command lines that are printed for people to type. */
+/* Print words of command lines that users can paste into a shell. */
 
-/* One word for a shell, whatever is in it: in single quotes. */
+/* Print text as one word for a shell, always in single quotes. */
 void o2_shell_quoted(const char *text, FILE *out);
 
-/* The same, without quotes where a shell needs none. */
+/* Print text as one word for a shell, without quotes where it needs none. */
 void o2_shell_word(const char *text, FILE *out);
 
 #endif

@@ -20,7 +20,7 @@ static uint64_t hash_bytes(const uint8_t *bytes, size_t n)
 	return hash != 0 ? hash : 1;
 }
 
-/* Remember a candidate; false if it was there. */
+/* Remember a candidate; false if it was known already. */
 static bool remember(struct o2_shrinker *s)
 {
 	const uint64_t hash = hash_bytes(s->candidate, s->candidate_bytes);
@@ -58,7 +58,7 @@ bool o2_shrink_try(struct o2_shrinker *s)
 
 	if (o2_shortlex(s->candidate, s->candidate_bytes, best->record, best->record_bytes) >= 0)
 		return false;
-	if (s->report.calls + 1 >= s->max_calls) { /* one call is kept for the last confirmation */
+	if (s->report.calls + 1 >= s->max_calls) { /* one call is reserved for the final confirmation */
 		s->report.out_of_calls = true;
 		return false;
 	}
@@ -74,7 +74,7 @@ bool o2_shrink_try(struct o2_shrinker *s)
 	return true;
 }
 
-/* Run the given case, shrink, and run the result once more. */
+/* Run the given case, shrink it, and run the result once more. */
 static int shrink_case(struct o2_shrinker *s, uint8_t *bytes, size_t *length_bytes)
 {
 	if (*length_bytes > 0)

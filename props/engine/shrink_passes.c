@@ -5,15 +5,14 @@
 
 #define NO_DRAW UINT32_MAX
 
-/* How many draws in front of a deleted stretch are tried as its element count. */
+/* How many draws before a deleted stretch are tried as its element count. */
 #define COUNT_CANDIDATES 3u
 
-/* How far apart two draws may stand that are changed together; less in long cases, where it would eat the
- * budget. */
+/* The largest distance of two draws that are changed together; smaller in long cases, to save calls. */
 #define PAIR_WINDOW	 8u
 #define PAIR_WINDOW_LONG 3u
 #define LONG_CASE_DRAWS	 64u
-#define EQUAL_PAIRS	 16u /* equal numbers further apart: so many partners per draw */
+#define EQUAL_PAIRS	 16u /* equal numbers at a larger distance: partners per draw */
 
 /* Where draw i begins in the record; the end of the record for i = draws. */
 static uint32_t draw_begin(const struct o2_choice *c, uint32_t i)
@@ -28,7 +27,7 @@ static uint32_t span_end(const struct o2_choice *c, uint32_t i)
 	return end < c->record_bytes ? end : c->record_bytes; /* a span left open ends with the record */
 }
 
-/* Change draw i of a candidate that still has the layout of best up to there. */
+/* Set draw i of a candidate whose layout up to draw i is still that of best. */
 static void put_value(struct o2_shrinker *s, uint32_t i, uint64_t value)
 {
 	const uint32_t begin = s->best->draw_begin[i];
@@ -69,8 +68,8 @@ static uint32_t draws_before(const struct o2_choice *c, uint32_t byte)
 	return lo;
 }
 
-/* Where the unbroken row of like siblings that ends with span i begins: a count of them stands in front of
- * it. */
+/* Where the unbroken row of siblings with equal labels that ends with span i begins; their count may stand
+ * before it. */
 static uint32_t siblings_begin(const struct o2_choice *c, uint32_t i)
 {
 	const struct o2_choice_span *span = &c->span[i];
@@ -103,7 +102,7 @@ static bool delete_span(struct o2_shrinker *s, uint32_t i)
 	return false;
 }
 
-/* Delete whole spans, the outermost first and from the end, where least depends on them. */
+/* Delete whole spans, outermost first and from the end, where fewest draws depend on them. */
 static bool pass_delete_spans(struct o2_shrinker *s)
 {
 	bool progress = false;
@@ -113,7 +112,7 @@ static bool pass_delete_spans(struct o2_shrinker *s)
 
 		for (uint32_t i = s->best->spans; i-- > 0;) {
 			if (i >= s->best->spans)
-				continue; /* the case has become shorter meanwhile */
+				continue; /* the case has become shorter */
 			if (s->best->span[i].depth != depth)
 				continue;
 			found = true;
@@ -147,8 +146,7 @@ static bool delete_chunk(struct o2_shrinker *s, uint32_t i, uint32_t k)
 	return try_delete(s, begin, end, i - 1, k) || (k > 1 && try_delete(s, begin, end, i - 1, 1));
 }
 
-/* Delete runs of k draws, long ones first; also with the number in front of them lowered, which may count
- * them. */
+/* Delete runs of k draws, long ones first; also with the number before them lowered, which may be their count. */
 static bool pass_delete_chunks(struct o2_shrinker *s)
 {
 	bool progress = false;
@@ -194,7 +192,7 @@ static bool try_move(struct o2_shrinker *s, uint32_t i, uint32_t j, bool lower_b
 	return o2_shrink_try(s);
 }
 
-/* The longest step that try_move can take from where we are; 0 if none. */
+/* The longest step that try_move can take from best; 0 if none. */
 static uint64_t longest_move(const struct o2_shrinker *s, uint32_t i, uint32_t j, bool lower_both)
 {
 	const struct o2_choice *c = s->best;
@@ -210,8 +208,8 @@ static uint64_t longest_move(const struct o2_shrinker *s, uint32_t i, uint32_t j
 }
 
 /*
- * Go down as far as the failure allows: first all the way, then by powers of two, the large ones first.  That
- * is a binary search where the failure is monotone, and keeps to aligned numbers where it asks for them.
+ * Lower as far as the case still fails: first all the way, then by powers of two, large ones first.  This is
+ * a binary search where the failure is monotone, and keeps numbers aligned where the failure needs that.
  */
 static bool descend(struct o2_shrinker *s, uint32_t i, uint32_t j, bool lower_both)
 {
@@ -248,7 +246,7 @@ static uint32_t pair_window(const struct o2_shrinker *s)
 	return s->best->draws <= LONG_CASE_DRAWS ? PAIR_WINDOW : PAIR_WINDOW_LONG;
 }
 
-/* Are draws i and j of one kind, as far as a bound can tell? */
+/* Are draws i and j probably of one kind, with equal bounds? */
 static bool alike(const struct o2_choice *c, uint32_t i, uint32_t j)
 {
 	return i < c->draws && j < c->draws && c->draw_max[i] == c->draw_max[j];
@@ -266,7 +264,7 @@ static bool try_swap_draws(struct o2_shrinker *s, uint32_t i, uint32_t j)
 	return o2_shrink_try(s);
 }
 
-/* Exchange span i and the like sibling right after it. */
+/* Exchange span i and the sibling with the same label right after it. */
 static bool try_swap_spans(struct o2_shrinker *s, uint32_t i)
 {
 	const struct o2_choice *c = s->best;
@@ -285,7 +283,7 @@ static bool try_swap_spans(struct o2_shrinker *s, uint32_t i)
 	return o2_shrink_try(s);
 }
 
-/* Smaller numbers and smaller elements to the front. */
+/* Move smaller numbers and smaller elements to the front. */
 static bool pass_sort(struct o2_shrinker *s)
 {
 	bool progress = false;
@@ -299,7 +297,7 @@ static bool pass_sort(struct o2_shrinker *s)
 	return progress;
 }
 
-/* Lower two numbers together (what matters is their difference), or move weight to the later (their sum). */
+/* Lower two numbers together (keeps their difference), or move weight to the later one (keeps their sum). */
 static bool pass_pairs(struct o2_shrinker *s)
 {
 	bool progress = false;

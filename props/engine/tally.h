@@ -10,42 +10,42 @@
 #include "props/engine/property.h"
 
 /*
- * Counted situations, for properties that need no device: how often each occurred, and which must have
- * occurred in a run that is long enough (docs/properties.md, "Counters").
+ * Counts of situations, for properties that need no device: how often each occurred, and which must occur in
+ * a run that is long enough (docs/properties.md, "Counters").
  *
- * A property's run has its tally as the first member, so that the functions below serve as functions of
- * struct o2_property_ops, whose context is the run.
+ * The run of a property has its tally as the first member, so that the functions below can serve as functions
+ * of struct o2_property_ops: their context is the run.
  */
 #define O2_TALLY_MAX 128u
 
 /*
- * Situations as a list `#define LIST(ENTRY) ENTRY(constant, "name") ...`: the enumerators LIST(O2_SITUATION_ID),
- * and their names LIST(O2_SITUATION_NAME).
+ * Declare situations as a list `#define LIST(ENTRY) ENTRY(constant, "name") ...`.  LIST(O2_SITUATION_ID)
+ * gives the enumerators, LIST(O2_SITUATION_NAME) their names.
  */
 #define O2_SITUATION_ID(id, name)   id,
 #define O2_SITUATION_NAME(id, name) [id] = name,
 
 struct o2_tally {
-	const char *const *situation; /* in results: words joined by _; borrowed */
+	const char *const *situation; /* names in results, words joined by _; borrowed */
 	uint32_t situations;	      /* at most O2_TALLY_MAX */
-	uint64_t enough_cases;	      /* a run of as many cases that lacks a situation fails */
-	bool excused[O2_TALLY_MAX];   /* but for those that cannot occur everywhere */
+	uint64_t enough_cases;	      /* a run of at least this many cases fails if a situation is missing */
+	bool excused[O2_TALLY_MAX];   /* .. unless it is excused because it cannot occur everywhere */
 	uint64_t cases;
 	uint64_t seen[O2_TALLY_MAX];
 };
 
 /*
- * The property of a run whose first member is a struct o2_tally; NULL: only to list the property, without a run.
- * situation, enough_cases: as in the tally.
+ * Make the property of a run whose first member is a struct o2_tally; run is NULL only to list the property.
+ * situation, situations, enough_cases: as in struct o2_tally.
  */
 struct o2_property o2_tally_property(const struct o2_property_ops *ops, void *run,
 				     const char *const *situation, uint32_t situations,
 				     uint64_t enough_cases);
 
-/* What a property's cases run on, made at the first of them.  NULL fills *report. */
+/* Returns place, or zeroed memory for a property's cases if place is NULL.  NULL fills *report. */
 void *o2_tally_place(void *place, size_t bytes, const char *signature, struct o2_report *report);
 
-/* The end of a case: it is counted unless its draws ran out.  What run_case returns. */
+/* End a case: count it unless it ran out of draws.  Returns the status for run_case to return. */
 enum o2_status o2_tally_case(struct o2_tally *tally, const struct o2_choice *choice,
 			     const struct o2_report *report);
 
@@ -61,7 +61,7 @@ void o2_tally_line(const void *tally, double seconds, char *text, size_t text_by
 /* The members of struct o2_property_ops that report the counts. */
 #define O2_TALLY_OPS .result = o2_tally_result, .missing = o2_tally_missing, .line = o2_tally_line
 
-/* All such properties; their functions are called as the members are. */
+/* For every property with a tally; its file names its functions after the members. */
 #define O2_TALLY_PROPERTY(name_, summary_)    O2_PROPERTY_OPS(name_, summary_), O2_TALLY_OPS
 #define O2_TALLY_HELD(name_, summary_, held_) O2_PROPERTY_HELD(name_, summary_, held_), O2_TALLY_OPS
 

@@ -46,7 +46,7 @@ const char *o2_misbehaviour_mutant(const struct o2_misbehaviour *what, char text
 	return text;
 }
 
-/* What happens then, in a few words. */
+/* Describe the reaction in a few words. */
 static void reaction_text(const struct o2_misbehaviour *what, char *text, size_t text_bytes)
 {
 	switch (what->reaction) {

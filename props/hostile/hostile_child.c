@@ -14,9 +14,9 @@
 #include "props/hostile/hostile_quirk.h"
 #include "wire/nid.h"
 
-/* The victim's process as the one sees it who gives the orders. */
+/* The victim's process, from the side of the process that gives the orders. */
 
-#define ANSWER_MS 30000 /* for a line; "settle" is the longest */
+#define ANSWER_MS 30000 /* time limit for a line; "settle" takes longest */
 
 static int spawn(const struct o2_victim_options *options, int to, int from, pid_t *pid)
 {
@@ -48,7 +48,7 @@ static int spawn(const struct o2_victim_options *options, int to, int from, pid_
 	return -rc;
 }
 
-/* The next line is in child->line, without its end. */
+/* Read the next line into child->line, without its newline. */
 static bool read_line(struct o2_victim_child *child)
 {
 	struct pollfd input = {.fd = child->from, .events = POLLIN};
@@ -73,7 +73,7 @@ int o2_victim_child_start(const struct o2_victim_options *options, struct o2_vic
 	char how[32];
 
 	memset(child, 0, sizeof(*child));
-	/* A victim that is dead is seen by its answers, not by a signal. */
+	/* A dead victim is noticed by its missing answers, not by a signal. */
 	signal(SIGPIPE, SIG_IGN);
 	if (pipe2(to, O_CLOEXEC) != 0)
 		return -errno;
@@ -114,7 +114,7 @@ bool o2_victim_child_ask(struct o2_victim_child *child, const struct o2_victim_l
 	       read_line(child) && o2_line_read_answer(child->line, answer, work);
 }
 
-/* It ends when its input does; one that hangs is killed. */
+/* The victim ends when its input does; one that hangs is killed. */
 void o2_victim_child_end(struct o2_victim_child *child, char how[32])
 {
 	struct pollfd output = {.fd = child->from, .events = 0};

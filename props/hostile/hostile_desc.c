@@ -3,14 +3,14 @@
 
 #include "props/hostile/hostile.h"
 
-/* Descriptors that nothing may be written to. */
+/* Misbehaviours with descriptors that a peer must not write to. */
 
-/* Where a PUT_ACK's and a GET_REQ's descriptor, and fragment i of it, stand. */
+/* Offsets in the descriptor of a PUT_ACK or a GET_REQ, and in fragment i of it. */
 #define COUNT(start)	 ((start) + O2_DESC_AT_NFRAGS)
 #define FRAG_NOB(start)	 ((start) + O2_DESC_AT_FRAGS + O2_FRAG_AT_NOB)
 #define FRAG_ADDR(start) ((start) + O2_DESC_AT_FRAGS + O2_FRAG_AT_ADDR)
 
-/* The victim has started a PUT and waits for this. */
+/* Make the victim start a PUT; begin the PUT_ACK that it waits for. */
 static struct o2_msg *begin_ack(struct o2_hostile *h)
 {
 	struct o2_msg *ack;
@@ -24,7 +24,7 @@ static struct o2_msg *begin_ack(struct o2_hostile *h)
 	return ack;
 }
 
-/* Two fragments that are good each, and too much together. */
+/* Two fragments that are each valid, but too large together. */
 static bool too_much(struct o2_hostile *h, bool ack)
 {
 	struct o2_msg *msg = ack ? begin_ack(h) : o2_liar_begin(h, O2_MSG_GET_REQ);
@@ -50,7 +50,7 @@ static bool get_too_much(struct o2_hostile *h)
 	return too_much(h, false);
 }
 
-/* The source has 5000 bytes and is asked for 6000: the sink is told, and the source's owner. */
+/* Ask for 6000 bytes of a source of 5000: the sink gets an errno, and so does the source's owner. */
 static bool asks_for_more(struct o2_hostile *h)
 {
 	struct o2_msg *ack = begin_ack(h), done;
@@ -62,7 +62,7 @@ static bool asks_for_more(struct o2_hostile *h)
 	       done.u.completion.ibcm_status == -EPROTO && o2_victim_ended(h, -EPROTO);
 }
 
-/* More fragments than were agreed on, one byte each. */
+/* More fragments than agreed, one byte each. */
 static bool asks_for_crumbs(struct o2_hostile *h)
 {
 	struct o2_msg *ack = o2_victim_does(h, O2_ACT_FRAGMENTS, 4, 0) ? begin_ack(h) : NULL, done;
@@ -88,7 +88,7 @@ static bool asks_for_crumbs(struct o2_hostile *h)
 		name, "descriptor", text, "wire/" rule, "wire.md", O2_REACT_CLOSE, -EPROTO, mutant, \
 			__VA_ARGS__                                                                 \
 	}
-/* Both messages that carry a descriptor, spoiled alike. */
+/* Rows for both messages that carry a descriptor, with the same change. */
 #define ROWS(name, text, fault, mutant, place, width, value, ...)             \
 	ROW("ack-" name, "a PUT_ACK " text, "put_ack/" fault, mutant,         \
 	    ACK(place(O2_AT_PUT_ACK_DESC), width, value), __VA_ARGS__),       \

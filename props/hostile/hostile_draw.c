@@ -4,11 +4,11 @@
 #include "props/hostile/hostile_random.h"
 #include "wire/desc_codec.h"
 
-/* What is done next, as far as it is drawn. */
+/* Draws the next step of the property. */
 
 enum o2_reg_mode o2_hostile_draw_mode(struct o2_choice *c)
 {
-	/* In mode global a peer may write to all memory, by design. */
+	/* Not mode global, where a peer may write to all memory by design. */
 	static const enum o2_reg_mode modes[] = {O2_REG_FMR, O2_REG_FASTREG};
 
 	return modes[o2_draw_pick(c, 2)];
@@ -31,17 +31,17 @@ static void draw_message(struct o2_choice *c, const struct o2_hostile_run *run, 
 	step->type = types[o2_draw_pick(c, 8)];
 	if (run->temper > 0)
 		step->credits = (uint8_t)(o2_draw_bool(c, 4, 1) ? o2_draw(c, 255) : o2_draw(c, 1));
-	/* Relative to one that the victim has told: where cookies start depends on what was before. */
+	/* Relative to a cookie that the victim sent: the start of its cookies depends on earlier cases. */
 	step->cookie = run->cookie[step->type == O2_MSG_PUT_DONE];
 	if (o2_draw_weighted(c, cookies, 2) != 0)
 		step->cookie += o2_draw(c, 20) - 10;
 	step->nob = draw_nob(c);
-	/* A liar that wants to be believed says what was described to it. */
+	/* A credible status is the number of bytes described to the liar. */
 	step->status = (int32_t)o2_desc_bytes(&run->desc);
 	if (o2_draw_bool(c, 2, run->temper))
 		step->status = o2_draw_bool(c, 1, 1) ? strange[o2_draw_pick(c, 6)] : (int32_t)step->nob;
 	step->nfrags = (uint32_t)o2_draw_range(c, 1, 5);
-	/* Where that many are legal, and where they are not. */
+	/* Around the limit of what is legal. */
 	if (o2_draw_bool(c, 3, 1))
 		step->nfrags = (uint32_t)o2_draw_range(c, O2_HOSTILE_WIDE_FRAGS, O2_MAX_FRAGS);
 	if (!o2_draw_bool(c, 4, run->temper))

@@ -5,7 +5,7 @@
 #include "props/hostile/hostile_quirk.h"
 #include "props/hostile/hostile_victim.h"
 
-/* One end of an honest connection: memory, what is matched, what is told; and the honest peer. */
+/* One end of an honest connection: its memory and callbacks; and the honest peer. */
 
 struct o2_transfer_memory o2_hostile_memory(struct o2_hostile_end *end, int which, uint32_t at, uint64_t nob,
 					    enum o2_reg_mode mode)

@@ -8,13 +8,13 @@
 #include "wire/nid.h"
 
 /*
- * A victim of ours in another process: it takes the same orders as one in this process, as lines, and so the
- * same judge sees the same things.
+ * A victim of this program in another process.  It gets the same orders as a victim in this process, as
+ * lines, so the same checks apply.
  */
 
-#define REST_ROUNDS   2u     /* in which neither side has done anything */
-#define SETTLE_MS     15000u /* until something has not come to rest */
-#define HONEST_OFFSET 1u     /* of the honest peer's network number: it has the liar's address */
+#define REST_ROUNDS   2u     /* rounds in which neither side had an event */
+#define SETTLE_MS     15000u /* after this time the ends count as not coming to rest */
+#define HONEST_OFFSET 1u     /* offset of the honest peer's network number: it has the liar's address */
 
 static bool ask(struct o2_net_liar *net, const struct o2_victim_line *line, struct o2_victim_answer *answer,
 		uint32_t *work)
@@ -45,7 +45,7 @@ static bool honest_quiet(const struct o2_net_liar *net)
 	return peer.connecting == 0 && view.send_wrs == 0;
 }
 
-/* What is under way arrives: all that was sent is acknowledged, and the end of a connection is told. */
+/* Let everything in flight arrive: all sends are acknowledged, and a disconnect is reported. */
 static void settle(struct o2_hostile *h)
 {
 	struct o2_net_liar *net = (struct o2_net_liar *)h;
@@ -122,7 +122,7 @@ void o2_far_close(struct o2_net_liar *net)
 	net->options = options;
 }
 
-/* What the victim says at its end, if it could not say it before. */
+/* Add to why how the victim's process ended, if it did not end normally. */
 static void say_how_it_ended(struct o2_net_liar *net, char *why)
 {
 	char how[32];

@@ -3,7 +3,7 @@
 
 #include "props/hostile/hostile.h"
 
-/* More than it may, or nothing at all. */
+/* Misbehaviours of flow control: sending more than allowed, or nothing. */
 
 static bool send_many(struct o2_hostile *h, enum o2_msg_type type, uint32_t count)
 {
@@ -15,7 +15,7 @@ static bool send_many(struct o2_hostile *h, enum o2_msg_type type, uint32_t coun
 	return true;
 }
 
-/* One message was sent to it, so one credit is all that it can give back. */
+/* The liar received one message, so it can return only one credit. */
 static bool credit_given_twice(struct o2_hostile *h)
 {
 	struct o2_msg heard;
@@ -39,13 +39,13 @@ static bool put_flood(struct o2_hostile *h)
 	return o2_victim_does(h, O2_ACT_HOLD, 0, 0) && send_many(h, O2_MSG_PUT_REQ, 9);
 }
 
-/* Its credits were given back, the answers to its requests were not sent yet. */
+/* The liar has its credits back, but the answers to its requests were not sent yet. */
 static bool request_flood(struct o2_hostile *h)
 {
 	if (!o2_victim_does(h, O2_ACT_HOLD, 0, 0) || !send_many(h, O2_MSG_GET_REQ, 8))
 		return false;
 	o2_hostile_settle(h);
-	/* One answer goes out, with all credits. */
+	/* One answer is sent, with all credits. */
 	return o2_victim_does(h, O2_ACT_RELEASE, 0, 0) && send_many(h, O2_MSG_GET_REQ, 2);
 }
 
@@ -67,7 +67,7 @@ static bool silent_after_ack(struct o2_hostile *h)
 	return o2_liar_send(h);
 }
 
-/* It takes all credits and returns none: what waits for one is late. */
+/* Take all credits and return none: requests that wait for a credit time out. */
 static bool keeps_credits(struct o2_hostile *h)
 {
 	for (int i = 0; i < 9; i++)
@@ -76,7 +76,7 @@ static bool keeps_credits(struct o2_hostile *h)
 	return true;
 }
 
-/* The victim has given up, and told everybody; the answer comes afterwards. */
+/* The answer comes after the victim timed out and told its application. */
 static bool late_done(struct o2_hostile *h)
 {
 	struct o2_liar_sink sink;

@@ -12,7 +12,7 @@ static void found(void *context, const struct o2_judge_finding *finding)
 	struct o2_hostile_heard *heard = context;
 	const struct o2_judge_view view = o2_judge_view(finding->conn);
 	const uint64_t nid = view.nid[finding->who];
-	/* A request that cannot be read names nobody: it is the liar's. */
+	/* A request that cannot be decoded has no NID: it is the liar's. */
 	const bool by_liar = nid != O2_VICTIM_NID && nid != O2_FRIEND_NID;
 
 	for (uint32_t i = 0; i < heard->count; i++)

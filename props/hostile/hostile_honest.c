@@ -12,14 +12,14 @@
 #include "props/hostile/hostile_quirk.h"
 
 /*
- * After a liar an honest node of the same NID asks the same peer: pings it, and, where the peer serves
- * memory, PUTs bytes and GETs them back.  Before the first lie it also GETs what is there, and moves bytes in
- * IMMEDIATEs: what the peer does otherwise without any lie is said then.
+ * After each lie, an honest node with the liar's NID sends requests to the same peer.  It pings it and, if
+ * the peer serves memory, PUTs bytes and GETs them back.  Before the first lie it also GETs what is there,
+ * and moves bytes in IMMEDIATEs, so that the peer's own defects are reported first.
  */
 
-#define PING_AT	    (2u * 4096u) /* behind LNet's own pages */
+#define PING_AT	    (2u * 4096u) /* after LNet's own pages */
 #define TIMEOUT_MS  20000u
-#define SMALL_BYTES 3000u /* go in an IMMEDIATE, both ways */
+#define SMALL_BYTES 3000u /* fits into an IMMEDIATE in both directions */
 #define SMALL_FIRST 3000u
 #define SMALL_OTHER 5000u
 #define FAULT_CHARS 140
@@ -53,7 +53,7 @@ static int open_endpoint(struct o2_net_liar *net)
 				NULL);
 }
 
-/* What it asked for, what became of it, and who ended it and how; false. */
+/* Write to why the operation, its result, and who ended it and how.  Returns false. */
 static bool ended_badly(const struct o2_net_liar *net, const char *what, char *why)
 {
 	char fault[2 * O2_VICTIM_WHY_BYTES] = "";
@@ -74,7 +74,7 @@ static bool fell_short(const struct o2_net_liar *net, const char *what, uint32_t
 	return false;
 }
 
-/* An operation has started (0), after it was expected to; true: it ends well. */
+/* Wait for the operation that expect() announced; started: the result of its start.  True: it succeeded. */
 static bool ends(struct o2_net_liar *net, int started, const char *what, char *why)
 {
 	uint64_t end_ms = o2_monotonic_ms() + 2 * TIMEOUT_MS;
@@ -83,7 +83,7 @@ static bool ends(struct o2_net_liar *net, int started, const char *what, char *w
 		net->status = started;
 		return ended_badly(net, what, why);
 	}
-	/* Its deadlines are by the clock, and one of them comes before ours. */
+	/* The operation's own deadlines come before this one. */
 	while (net->waiting && o2_monotonic_ms() < end_ms) {
 		o2_endpoint_clock(&net->endpoint, o2_monotonic_ms());
 		if (o2_net_liar_pump(net) + o2_node_progress(net->endpoint.node) == 0)
@@ -96,13 +96,13 @@ static bool ends(struct o2_net_liar *net, int started, const char *what, char *w
 
 static void expect(struct o2_net_liar *net)
 {
-	/* May be over as soon as it starts. */
+	/* The operation may end during its start. */
 	net->waiting = true;
 	net->length_bytes = 0;
 	net->fault = o2_fault_of(O2_FAULT_NONE, 0, NULL);
 }
 
-/* As LNet does: what fits into one IMMEDIATE, so that the ping and its answer are messages of that type. */
+/* Ping as LNet does: with a size that fits into one IMMEDIATE, so that ping and answer are IMMEDIATEs. */
 static bool ping(struct o2_net_liar *net, char *why)
 {
 	struct o2_lnet_target target = {
@@ -136,7 +136,7 @@ static struct o2_lnet_target place(const struct o2_net_liar *net, uint32_t offse
 				       .ack = true};
 }
 
-/* A PUT from where honest bytes stand, or a GET to where they come to; all of it moves. */
+/* PUT from the honest bytes, or GET into the sink; all nob bytes must move. */
 static bool move(struct o2_net_liar *net, bool puts, uint32_t offset, uint32_t nob, char *why)
 {
 	const char *what = puts ? "PUT" : "GET";
@@ -151,7 +151,7 @@ static bool move(struct o2_net_liar *net, bool puts, uint32_t offset, uint32_t n
 	return ends(net, rc, what, why) && (net->length_bytes == nob || fell_short(net, what, nob, why));
 }
 
-/* Of the nob bytes of a GET that is reported as good, so many were never written; true: none. */
+/* Report how many bytes of a successful GET were never written; true: none. */
 static bool wrote_all(uint32_t nob, uint32_t missed, char *why)
 {
 	snprintf(why, O2_VICTIM_WHY_BYTES,
@@ -161,7 +161,7 @@ static bool wrote_all(uint32_t nob, uint32_t missed, char *why)
 	return missed == 0;
 }
 
-/* Nobody knows what there is before the first PUT, so each byte of the sink starts as two things in turn. */
+/* The contents are unknown before the first PUT: GET twice, and a byte that kept both fills was not written. */
 static bool gets_all(struct o2_net_liar *net, char *why)
 {
 	uint8_t *got = net->h.place[O2_NI_FRIEND].ni.arena.memory + O2_GET_AT;
@@ -180,7 +180,7 @@ static bool gets_all(struct o2_net_liar *net, char *why)
 	return wrote_all(O2_HONEST_BYTES, missed, why);
 }
 
-/* What a sink has where `byte` is to come. */
+/* The initial value of a sink byte where `byte` is expected. */
 static uint8_t other(uint8_t byte)
 {
 	return (uint8_t)(0xffu - byte);
@@ -205,7 +205,7 @@ static bool came_back(const uint8_t *got, const uint8_t *bytes, uint32_t nob, ch
 	return false;
 }
 
-/* What was PUT comes back. */
+/* PUT bytes and GET them back. */
 static bool moves_bytes(struct o2_net_liar *net, uint32_t offset, uint32_t nob, char *why)
 {
 	uint8_t *got = net->h.place[O2_NI_FRIEND].ni.arena.memory + O2_GET_AT;
@@ -219,14 +219,14 @@ static bool moves_bytes(struct o2_net_liar *net, uint32_t offset, uint32_t nob, 
 	       came_back(got, bytes, nob, why);
 }
 
-/* Wherever in a page the peer's place begins, one of the two small ones lies across a page of its. */
+/* Wherever the peer's memory begins in a page, one of the two small transfers crosses a page boundary. */
 static bool begins(struct o2_net_liar *net, char *why)
 {
 	return gets_all(net, why) && moves_bytes(net, SMALL_FIRST, SMALL_BYTES, why) &&
 	       moves_bytes(net, SMALL_OTHER, SMALL_BYTES, why);
 }
 
-/* It was granted what a liar may ask for as well: nothing of that is to be rejected. */
+/* The liar may request as many fragments as the honest node was granted: the peer must not reject that. */
 static void learn(struct o2_net_liar *net)
 {
 	struct o2_peer_view view;

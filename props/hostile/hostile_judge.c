@@ -4,7 +4,7 @@
 
 #include "props/hostile/hostile_internal.h"
 
-/* What scripts ask of the world below them, and what is true of all worlds when the liar is done. */
+/* The scripts' calls into the world below, and the checks that all worlds share when the liar is done. */
 
 #define STEPS_OF_TIME 5u
 #define PATIENCE_MS   62500u /* more than a connection's timeout */
@@ -93,7 +93,7 @@ bool o2_victim_source(struct o2_hostile *h, uint64_t *address, uint32_t *key)
 
 /* --- the judge --- */
 
-/* It is not only open: it hears the next message. */
+/* The connection is open and also handles the next message. */
 static bool kept(struct o2_hostile *h, const struct o2_victim_report *report, char *why)
 {
 	bool open = report->open, heard;
@@ -145,7 +145,7 @@ static bool met(struct o2_hostile *h, const struct o2_misbehaviour *what, char *
 	}
 }
 
-/* The honest peer moves bytes as if nothing had happened; that they have arrived, END sees. */
+/* The honest peer's PUT succeeds as before; O2_ACT_END checks that its bytes arrived. */
 static bool honest_works(struct o2_hostile *h)
 {
 	const struct o2_hostile_end *end = &h->friend.end;

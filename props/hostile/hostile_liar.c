@@ -5,7 +5,7 @@
 
 #include "props/hostile/hostile_internal.h"
 
-/* The liar: bytes in, bytes out. */
+/* The liar: sends and receives plain bytes. */
 
 #define HEARD_FIRST O2_MSG_NOOP
 
@@ -82,7 +82,7 @@ void o2_liar_tell(const struct o2_liar *liar, enum o2_watched_kind kind, bool ou
 		o2_watch_tell_cm(liar->ni->config.watch, liar->qp, kind, ours, bytes, length_bytes);
 }
 
-/* Zero again what messages have touched: they take their slots in turn. */
+/* Zero the slots that messages used; slots are used in turn. */
 static void renew_slots(struct o2_liar *liar)
 {
 	const uint32_t sends = liar->next_send < O2_LIAR_SENDS ? liar->next_send : O2_LIAR_SENDS;
@@ -137,7 +137,7 @@ int o2_liar_progress(struct o2_liar *liar)
 	struct ibv_wc wc;
 	int count = 0;
 
-	/* wr_id: slots to receive come first; what a failed completion was about, only this says. */
+	/* Receive slots have the lowest wr_id; a failed completion is identified only by its wr_id. */
 	for (; liar->cq != NULL && ibv_poll_cq(liar->cq, 1, &wc) == 1; count++) {
 		liar->sends_open -= wc.wr_id >= O2_LIAR_RECVS;
 		if (wc.status != IBV_WC_SUCCESS) {

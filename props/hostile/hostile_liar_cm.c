@@ -5,13 +5,11 @@
 #include "props/hostile/hostile_internal.h"
 #include "wire/nid.h"
 
-/*
- * The liar's part in the connection manager: it asks, and answers when it is asked, with what a script says.
- */
+/* The liar in the connection manager: it sends requests and answers requests, changed as a script says. */
 
 #define RESOLVE_TIMEOUT_MS 5000u
 
-/* A good request or reply, and what the script changes in it.  Its length. */
+/* Encode a correct request or reply, then change it as the script says.  Returns its length. */
 static size_t compose(struct o2_liar *liar, enum o2_msg_type type, uint8_t *bytes)
 {
 	struct o2_msg msg = {
@@ -31,7 +29,7 @@ static size_t compose(struct o2_liar *liar, enum o2_msg_type type, uint8_t *byte
 	return o2_liar_spoil(&liar->spoil, bytes, (uint32_t)length);
 }
 
-/* Which life of the victim it is. */
+/* Learn the victim's incarnation. */
 static void learn_stamp(struct o2_liar *liar, const struct o2_cm_event *event)
 {
 	struct o2_msg msg;
@@ -41,7 +39,7 @@ static void learn_stamp(struct o2_liar *liar, const struct o2_cm_event *event)
 		liar->victim_stamp = msg.ibm_srcstamp;
 }
 
-/* Only the victim is expected, and only once. */
+/* Accept the first request, which must be the victim's; reject others. */
 static void answer(struct o2_liar *liar, struct o2_cm_id *id)
 {
 	uint8_t bytes[O2_CM_REQUEST_BYTES] = {0};
@@ -92,7 +90,7 @@ static void hear(void *context, const struct o2_cm_event *event)
 		break;
 	case O2_CM_DISCONNECTED:
 		tell_carried(liar, O2_WATCHED_DISCONNECT, event);
-		/* What is under way to a queue pair that is gone would be tried again for a while. */
+		/* Sends in flight to a destroyed queue pair would be retried for a while. */
 		liar->gone = true;
 		o2_liar_fail(liar);
 		break;

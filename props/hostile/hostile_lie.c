@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "props/hostile/hostile_internal.h"
 
-/* What scripts have in common: a victim that waits, and the one message of most rows. */
+/* Shared by the scripts: a victim that waits, and the one message of most rows. */
 
 #define UNKNOWN_COOKIE 0x7777u
 #define NOB	       5000u

@@ -7,12 +7,12 @@
 #include "props/world/network.h"
 
 /*
- * A meeting of nodes in this process: the victim is one, and so is the honest peer; the liar has a place in
- * the connection manager's network and no node.
+ * Nodes in this process: the victim and the honest peer are nodes; the liar is attached to the connection
+ * manager's network without a node.
  */
 
 struct meeting {
-	struct o2_hostile h; /* first: the world below gets it back from there */
+	struct o2_hostile h; /* must be first: the world below casts it back */
 	struct o2_network *network;
 };
 

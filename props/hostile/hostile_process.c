@@ -16,11 +16,11 @@
 #include "props/world/place.h"
 #include "wire/nid.h"
 
-/* The victim's process: it serves its connections all the time, and an order whenever one has come. */
+/* The victim's process: it serves its connections continuously, and orders when they arrive. */
 
-#define WAIT_MS	    1	  /* how long completions may go unnoticed when nothing happens */
-#define IDLE_ROUNDS 20u	  /* without work, until it is at rest */
-#define SETTLE_MS   8000u /* for everything that is under way to end */
+#define WAIT_MS	    1	  /* longest delay of completions when idle */
+#define IDLE_ROUNDS 20u	  /* rounds without work after which it is at rest */
+#define SETTLE_MS   8000u /* time limit for everything in flight to end */
 
 struct process {
 	struct o2_place place;
@@ -65,7 +65,7 @@ static void close_process(struct process *process)
 		process->network->ops->close(process->network);
 }
 
-/* One round.  How much happened; negative errno: the device is lost. */
+/* One round of progress.  Returns the number of events; negative errno: the device is lost. */
 static int pump(struct process *process)
 {
 	int events = process->network->ops->progress(process->network);
@@ -77,7 +77,7 @@ static int pump(struct process *process)
 	return events + completions;
 }
 
-/* What the device has not delivered yet. */
+/* True if the device has sends that are not complete. */
 static bool sends_open(const struct o2_hostile_end *end)
 {
 	struct o2_conn_view view = {.send_wrs = 0};
@@ -87,7 +87,7 @@ static bool sends_open(const struct o2_hostile_end *end)
 	return view.send_wrs > 0;
 }
 
-/* An attempt goes on, which takes both sides' programs: we cannot wait for it while the other one waits. */
+/* True if a connection attempt is in progress: it needs both processes, so waiting here could block it. */
 static bool attempts_open(const struct process *process)
 {
 	struct o2_peer_view peer;
@@ -96,7 +96,7 @@ static bool attempts_open(const struct process *process)
 	return peer.connecting > 0 || peer.accepting > 0 || peer.attempts_due > 0;
 }
 
-/* Everything that it has sent has arrived, and everything that has arrived is handled. */
+/* Wait until everything sent has arrived and everything received is handled. */
 static int settle(struct process *process)
 {
 	uint64_t end_ns = o2_monotonic_ns() + SETTLE_MS * UINT64_C(1000000);
@@ -144,7 +144,7 @@ static void serve_order(struct process *process, const char *text)
 	fflush(stdout);
 }
 
-/* Whole lines are served; what is left of the last stays. */
+/* Serve whole lines; keep the rest of the last one. */
 static size_t serve_lines(struct process *process, char *text, size_t length)
 {
 	char *end;
@@ -171,7 +171,7 @@ static int serve(struct process *process)
 			continue;
 		got = read(STDIN_FILENO, text + length, sizeof(text) - length);
 		if (got <= 0)
-			return 0; /* whoever gave the orders is gone, or has said a line without an end */
+			return 0; /* the order giver is gone, or sent a line that is too long */
 		length = serve_lines(process, text, length + (size_t)got);
 	}
 	fprintf(stderr, "o2props: the device is lost\n");

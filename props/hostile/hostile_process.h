@@ -19,26 +19,26 @@ struct o2_victim_options {
 };
 
 /*
- * Be that process: orders come from standard input until it ends, answers go to standard output; the first
- * line is "victim NID".  Returns an exit status: 0, or O2_PROPS_EXIT_CANNOT with a line on standard error.
+ * Run as that process: read orders from standard input until it ends, write answers to standard output (first
+ * line: "victim NID").  Returns an exit status: 0, or O2_PROPS_EXIT_CANNOT with a line on standard error.
  */
 int o2_victim_process(const struct o2_victim_options *options);
 
-/* Such a process, from outside. */
+/* Such a process, as its parent sees it. */
 struct o2_victim_child {
 	pid_t pid; /* 0: none */
 	int to, from;
-	uint64_t nid; /* as its first line says */
+	uint64_t nid; /* from its first line */
 	char line[O2_LINE_BYTES];
-	size_t length; /* of what of the next line is there */
+	size_t length; /* bytes of the next line received so far */
 };
 
-/* Start this program anew as a victim.  Returns 0 or -errno; what it complained of is on standard error. */
+/* Start this program again as a victim.  Returns 0 or -errno.  Its complaints go to standard error. */
 int o2_victim_child_start(const struct o2_victim_options *options, struct o2_victim_child *child);
-/* False: it has not answered as it has to, or is dead. */
+/* Send a line and read the answer.  False: the victim is dead, or its answer is late or malformed. */
 bool o2_victim_child_ask(struct o2_victim_child *child, const struct o2_victim_line *line,
 			 struct o2_victim_answer *answer, uint32_t *work);
-/* Let it end, and wait for that.  How it ended, for people: "", or "status 1", "signal 11". */
+/* Let the process end, and wait for it.  how: its end for people: "", or "status 1", "signal 11". */
 void o2_victim_child_end(struct o2_victim_child *child, char how[32]);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "quirk/quirk.h"
 
-/* A victim's interface is told the time that an attack makes up, so what is late goes by the machine's. */
+/* The victim's interface gets a made-up time, so delays of quirks use the machine's clock. */
 static struct o2_quirks quirks = {.own_clock = true};
 
 bool o2_hostile_quirks(const struct o2_option *option, const char *text, void *target,

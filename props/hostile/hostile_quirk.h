@@ -9,19 +9,19 @@
 #include "lnd/ni/ni.h"
 
 /*
- * Quirks (docs/peer.md, "Quirks") of the honest ends of this program, the victim and the honest peer, so that
- * the judge can be tested on them.  Like a deliberate defect, they are set for the whole program.
+ * Quirks (docs/peer.md, "Quirks") of this program's honest ends, the victim and the honest peer, so that the
+ * judge can be tested on them.  Like a deliberate defect, they apply to the whole program.
  */
 
-/* The value of --quirk, "NAME[=VALUE],...".  False: it is none, and *why says so. */
+/* Parse the value of --quirk, "NAME[=VALUE],...".  False: the value is invalid, and *why says why. */
 bool o2_hostile_quirks(const struct o2_option *option, const char *text, void *target,
 		       char why[O2_OPTION_WHY_BYTES]);
-/* All that was asked for, in words for another process; NULL: nothing. */
+/* The selected quirks as an option value for another process; NULL: none. */
 const char *o2_hostile_quirk_words(void);
-/* Does it need real time to pass?  Where all ends are in one process, nothing waits for that. */
+/* Do the quirks need real time to pass?  If all ends are in one process, nothing waits for real time. */
 bool o2_hostile_quirk_takes_time(void);
 
-/* An honest end is about to be made. */
+/* Apply the quirks to the configuration of an honest end before it is created. */
 void o2_hostile_bend_ni(struct o2_ni_config *config);
 void o2_hostile_bend_conn(struct o2_conn_config *config);
 

@@ -36,7 +36,7 @@ static const char *const situations[SITUATIONS] = {SITUATION_LIST(O2_SITUATION_N
 static const char *const kind_names[O2_HOSTILE_STEP_KINDS] = {"answer", "say",	 "settle", "put",  "get",
 							      "send",	"clock", "noise",  "write"};
 
-/* What the victim's messages tell a liar that listens. */
+/* Learn cookies and requests from the victim's messages. */
 static void learn(struct o2_hostile_run *run)
 {
 	struct o2_msg msg;
@@ -101,7 +101,7 @@ static void say(struct o2_hostile_run *run, const struct o2_hostile_step *step)
 	default:
 		break;
 	}
-	/* A status that the encoder would refuse is patched in, like everything that is spoiled. */
+	/* A status that the encoder would refuse is patched in, like every other change. */
 	if (step->spoil_width == 0 && (step->type == O2_MSG_PUT_NAK || step->type == O2_MSG_PUT_DONE ||
 				       step->type == O2_MSG_GET_DONE)) {
 		o2_liar_send_spoiled(
@@ -114,7 +114,7 @@ static void say(struct o2_hostile_run *run, const struct o2_hostile_step *step)
 							      step->spoil_value, step->length, false});
 }
 
-/* Write all that was described, and say so; or describe memory for what is offered. */
+/* Answer honestly: write all that was described and complete, or describe memory for what is offered. */
 static void answer(struct o2_hostile_run *run)
 {
 	enum o2_msg_type asked = run->asked;
@@ -236,7 +236,7 @@ static void count_end(struct o2_hostile_run *run)
 		       run->h.victim.described_bytes[1]) != 0;
 }
 
-/* What a byte just holds, and its neighbours. */
+/* Draw a queue depth: around the limits of a byte, or small. */
 static uint32_t draw_depth(struct o2_choice *c)
 {
 	static const uint32_t deep[] = {O2_MAX_QUEUE_DEPTH, O2_MAX_QUEUE_DEPTH - 1, 127, 128, 129};
@@ -276,11 +276,11 @@ static bool begin(struct o2_hostile_run *run, struct o2_choice *c)
 	}
 	if (o2_hostile_meet(&run->h, &config) != 0)
 		return false;
-	/* Less than was drawn, where that many fragments at such a depth are too much for a device's queues. */
+	/* The depth may be less than drawn, if that many fragments at that depth exceed a device's queues. */
 	o2_conn_get_address(run->h.victim.liar.conn, &address);
 	run->depth = address.queue_depth;
 	run->tally.seen[DEEP] += run->depth > INT8_MAX;
-	/* One after the other: a compiler may take the arguments of a call in any order. */
+	/* Draw one after the other: the order of evaluation of a call's arguments is unspecified. */
 	nob = o2_draw_bool(c, 4, 1) ? 0 : o2_draw_range(c, 1, 5500);
 	mode = o2_hostile_draw_mode(c);
 	o2_victim_does(&run->h, O2_ACT_SERVE, nob, mode);
@@ -307,7 +307,7 @@ static enum o2_status run_case(void *context, struct o2_choice *c, struct o2_rep
 	return o2_choice_status(c, report->failed ? O2_STATUS_INTERESTING : O2_STATUS_VALID);
 }
 
-/* After a failure nothing of this world is to be trusted. */
+/* After a failure no state of this world can be trusted. */
 static void close_world(void *context)
 {
 	struct o2_hostile_run *run = context;

@@ -3,14 +3,14 @@
 
 #include "props/hostile/hostile.h"
 
-/* Writes to memory that was not given, or is not given any more. */
+/* Misbehaviours with RDMA: writes to memory that was not, or is no longer, described to the liar. */
 
 static bool write_at(struct o2_hostile *h, const struct o2_liar_sink *sink, uint64_t address, uint32_t length)
 {
 	return o2_liar_rdma(h, IBV_WR_RDMA_WRITE, address, sink->desc.rd_key, length);
 }
 
-/* Write, say so, and write again behind the victim's back: other memory may be there by now. */
+/* Write, complete, and write again: the memory may be in other use by then. */
 static bool after_done(struct o2_hostile *h)
 {
 	struct o2_liar_sink sink;
@@ -25,7 +25,7 @@ static bool after_done(struct o2_hostile *h)
 	return o2_victim_ended(h, 0) && write_at(h, &sink, start, 64);
 }
 
-/* The last byte, and the one behind it. */
+/* Write the last byte and the byte after it. */
 static bool beyond(struct o2_hostile *h)
 {
 	struct o2_liar_sink sink;
@@ -45,7 +45,7 @@ static bool before(struct o2_hostile *h)
 	       write_at(h, &sink, sink.desc.rd_frags[0].rf_addr - 1, 2);
 }
 
-/* The victim's receives, under their own key. */
+/* Write to the victim's receive buffers, under their own key. */
 static bool into_slots(struct o2_hostile *h)
 {
 	uint64_t address;
@@ -54,7 +54,7 @@ static bool into_slots(struct o2_hostile *h)
 	return o2_victim_slots(h, &address, &key) && o2_liar_rdma(h, IBV_WR_RDMA_WRITE, address, key, 64);
 }
 
-/* What the victim sends from, in the mode that has one region for all. */
+/* Write to the memory that the victim sends from, in mode global, which has one region for all memory. */
 static bool into_source(struct o2_hostile *h)
 {
 	uint64_t address;

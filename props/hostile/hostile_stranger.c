@@ -9,16 +9,16 @@
 #include "wire/nid.h"
 
 /*
- * A peer that takes no orders: what it does is judged by what can be seen from outside.  Nobody knows when it
- * is done, so every wait has a bound.
+ * A peer that accepts no orders: it is judged by what can be observed from outside.  It is unknown when it is
+ * done, so every wait has a limit.
  */
 
-#define REST_MS	  60u	 /* without an event, until nothing more is expected */
-#define SETTLE_MS 10000u /* for what is owed an answer */
+#define REST_MS	  60u	 /* without an event after which no more is expected */
+#define SETTLE_MS 10000u /* time limit for an answer that is due */
 
 #define NEEDS_MEMORY "needs memory that the peer serves (--portal, --match-bits)"
 
-/* What would be needed for an order; NULL: nothing. */
+/* What the liar lacks for an order; NULL: nothing. */
 static const char *needed(const struct o2_net_liar *net, enum o2_victim_act act)
 {
 	switch (act) {
@@ -44,7 +44,7 @@ static bool over(const struct o2_liar *liar)
 	return liar->gone || liar->errors > 0;
 }
 
-/* Until the connection is over, or so much time has gone by. */
+/* Wait until the connection is over, or ms milliseconds have passed. */
 static void wait_for_end(struct o2_net_liar *net, uint64_t ms)
 {
 	uint64_t end_ms = o2_monotonic_ms() + ms;
@@ -54,7 +54,7 @@ static void wait_for_end(struct o2_net_liar *net, uint64_t ms)
 			poll(NULL, 0, 1);
 }
 
-/* What the liar waits for is there, or will not come any more. */
+/* True if the awaited message has come, or cannot come any more. */
 static bool awaited_came(const struct o2_hostile *h, bool asked)
 {
 	if (h->awaited != 0)
@@ -62,7 +62,7 @@ static bool awaited_came(const struct o2_hostile *h, bool asked)
 	return asked && !h->liar.waits;
 }
 
-/* What is awaited comes; if nothing is, nothing has come for a while. */
+/* Wait for the awaited message; if none is awaited, until nothing has come for a while. */
 static void settle(struct o2_hostile *h)
 {
 	struct o2_net_liar *net = (struct o2_net_liar *)h;
@@ -80,8 +80,8 @@ static void settle(struct o2_hostile *h)
 }
 
 /*
- * LNet's GET in an IMMEDIATE is answered by a REPLY: in an IMMEDIATE if that is long enough, else by a PUT.
- * So a peer can be made to send something, and to start a PUT.
+ * LNet answers a GET in an IMMEDIATE with a REPLY: in an IMMEDIATE if that is long enough, else by a PUT.
+ * With this the liar makes a peer send a message or start a PUT.
  */
 static bool ask_for(struct o2_net_liar *net, uint32_t portal, uint64_t match_bits, uint32_t sink_bytes)
 {
@@ -100,7 +100,7 @@ static bool ask_for(struct o2_net_liar *net, uint32_t portal, uint64_t match_bit
 	return true;
 }
 
-/* What the peer may be asked for is agreed on anew, by the liar's next connection. */
+/* Negotiate the fragment limit again, with a new connection of the liar. */
 static bool take_fragments(struct o2_net_liar *net, uint64_t count)
 {
 	struct o2_liar_spoil spoil = {.offset = O2_AT_MAX_FRAGS, .width = 2, .value = count};
@@ -153,7 +153,7 @@ bool o2_stranger_open(struct o2_net_liar *net, char *why)
 	liar->victim_nid = net->options.peer;
 	liar->port = net->options.port;
 	liar->privileged_port = geteuid() == 0;
-	/* What does not work before any lie is nothing that a lie has done. */
+	/* A failure before the first lie is not the effect of a lie. */
 	return o2_honest_begins(net, why);
 }
 
@@ -162,7 +162,7 @@ void o2_stranger_close(struct o2_net_liar *net)
 	o2_net_liar_detach(net);
 }
 
-/* It hears the next message and answers it. */
+/* True if the peer handles the next message and answers it. */
 static bool answers_ping(struct o2_net_liar *net, char *why)
 {
 	struct o2_hostile *h = &net->h;
@@ -196,7 +196,7 @@ static bool met(struct o2_net_liar *net, const struct o2_misbehaviour *what, cha
 	return over(liar);
 }
 
-/* Known of its kind: it has gone on as if nothing was wrong, or taken what it could have rejected. */
+/* True if the peer went on normally, or accepted what it could reject, as known of its implementation. */
 static bool tolerates(struct o2_net_liar *net, const struct o2_misbehaviour *what)
 {
 	char why[O2_VICTIM_WHY_BYTES];
@@ -206,7 +206,7 @@ static bool tolerates(struct o2_net_liar *net, const struct o2_misbehaviour *wha
 	return what->reaction == O2_REACT_REJECT ? net->h.liar.established : answers_ping(net, why);
 }
 
-/* What the liar itself sees; its connection is over afterwards. */
+/* Run the lie and judge it from the liar's side; its connection is over afterwards. */
 static enum o2_net_outcome lie(struct o2_net_liar *net, const struct o2_misbehaviour *what, char *why)
 {
 	enum o2_net_outcome outcome = O2_NET_NOT_MET;

@@ -3,9 +3,9 @@
 
 #include "props/hostile/hostile.h"
 
-/* Good messages at the wrong time, about the wrong thing, or by somebody else. */
+/* Misbehaviours with correct messages at the wrong time, about the wrong operation, or under another identity. */
 
-/* A GET that waits for a credit has a cookie, and nobody was told of it. */
+/* Complete a GET that still waits for a credit: its cookie exists, but was never sent. */
 static bool answers_unsent(struct o2_hostile *h)
 {
 	uint64_t cookie;
@@ -26,7 +26,7 @@ static bool nak_after_ack(struct o2_hostile *h)
 	return o2_liar_send(h) && o2_liar_completes(h, O2_MSG_PUT_NAK, cookie, -EIO);
 }
 
-/* A status that is an errno on no Linux still fails the operation, and nothing else. */
+/* A status that is not a Linux errno still fails the operation, and nothing else. */
 static bool strange_status(struct o2_hostile *h)
 {
 	struct o2_liar_sink sink;
@@ -38,9 +38,9 @@ static bool strange_status(struct o2_hostile *h)
 	return o2_victim_ended(h, -EIO);
 }
 
-/* One message; cookies and sizes are those of an operation of the victim's, 5000 bytes long. */
+/* One message; its cookie and size are those of a 5000-byte operation of the victim. */
 #define LIE(...) .lie = {.mode = O2_REG_FASTREG, __VA_ARGS__}
-/* Still an o2ib NID, still a stamp; just not the right one. */
+/* The result is still a valid o2ib NID or stamp, but a wrong one. */
 #define TURNED(at) O2_TURNS(O2_MSG_IMMEDIATE, at)
 
 #define STALE(name, text, rule, mutant, ...)                                                               \
@@ -56,7 +56,7 @@ static bool strange_status(struct o2_hostile *h)
 	{                                                                                                  \
 		name, "statuses", text, rule, "transport.md", O2_REACT_CLOSE, -EPROTO, mutant, __VA_ARGS__ \
 	}
-/* The codec knows no sink, but it knows 1 MiB. */
+/* The codec does not know the sink's size, but it knows the limit of 1 MiB. */
 #define HUGE(name, text, rule, message, said, ...)                                                    \
 	{                                                                                             \
 		name, "statuses", text, "wire/" rule "/status-over-limit", "wire.md", O2_REACT_CLOSE, \

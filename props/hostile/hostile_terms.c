@@ -4,7 +4,7 @@
 #include "props/hostile/hostile.h"
 #include "wire/reject.h"
 
-/* Liars that ask for a connection, or answer when they are asked (docs/connection.md, "Negotiation"). */
+/* Misbehaviours in connection requests and replies (docs/connection.md, "Negotiation"). */
 
 #define REQUEST(name, text, rule, why, ...)                                                           \
 	{                                                                                             \

@@ -9,7 +9,7 @@
 #include "lnd/conn/conn_internal.h"
 #include "lnd/ni/counts.h"
 
-/* What a victim does when it is told to, and how it is. */
+/* The orders of a victim, and its report. */
 
 #define ARENA_BYTES ((size_t)O2_HOSTILE_PAGES * 4096)
 
@@ -31,7 +31,7 @@ enum o2_victim_act o2_victim_act_find(const char *name)
 	return act;
 }
 
-/* Bytes that no peer writes: those of the liar and of the honest peer have even parity. */
+/* Fill with bytes that no peer writes: those of the liar and of the honest peer have even parity. */
 static void fill(struct o2_victim *victim, uint64_t at, uint64_t bytes)
 {
 	o2_shadow_fill(&victim->shadow, at, bytes, 0,
@@ -72,7 +72,7 @@ static void meet(struct o2_victim *victim)
 	memset(victim->described_bytes, 0, sizeof(victim->described_bytes));
 }
 
-/* --- what its application does --- */
+/* --- operations of the application --- */
 
 static int started(struct o2_victim *victim, int rc)
 {
@@ -142,7 +142,7 @@ static void let_pass(struct o2_victim *victim, uint64_t ms)
 		o2_conn_clock(victim->liar.conn, now_ms);
 }
 
-/* --- how it is --- */
+/* --- the report --- */
 
 static void look(const struct o2_victim *victim, struct o2_victim_report *report)
 {
@@ -163,7 +163,7 @@ static void look(const struct o2_victim *victim, struct o2_victim_report *report
 		 liar->fault.error.rule == NULL ? "-" : liar->fault.error.rule);
 }
 
-/* Only what was described to the liar may have changed, and the honest peer's bytes must be there. */
+/* True if only memory described to the liar has changed, and the honest peer's bytes are there. */
 static bool memory_kept(struct o2_victim *victim, uint64_t salt)
 {
 	o2_shadow_accept(&victim->shadow, O2_SERVED_AT, victim->described_bytes[0]);
@@ -172,7 +172,7 @@ static bool memory_kept(struct o2_victim *victim, uint64_t salt)
 	return memcmp(victim->shadow.bytes, victim->ni->arena.memory, ARENA_BYTES) == 0;
 }
 
-/* Every operation has ended once, and the interface has everything back. */
+/* Check that every operation has ended once, and that the interface has everything back. */
 static bool nothing_left(struct o2_victim *victim, char *why)
 {
 	const struct o2_hostile_end *liar = &victim->liar;
@@ -209,7 +209,7 @@ static void end(struct o2_victim *victim, uint64_t salt, struct o2_victim_answer
 
 /* --- orders --- */
 
-/* Those that reach into its connection with the liar. */
+/* Orders that change the internal state of the connection with the liar. */
 static int reach_in(struct o2_victim *victim, const struct o2_victim_order *order, uint64_t value[2])
 {
 	struct o2_conn *conn = victim->liar.conn;

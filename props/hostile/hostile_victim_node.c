@@ -4,7 +4,7 @@
 #include "props/hostile/hostile_quirk.h"
 #include "props/hostile/hostile_victim.h"
 
-/* A victim that is a node: what it is told goes to the end that it is about. */
+/* A victim that is a node: callbacks go to the end of the NID that they are about. */
 
 static struct o2_hostile_end *end_of(struct o2_victim *victim, uint64_t nid)
 {

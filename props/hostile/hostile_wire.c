@@ -3,7 +3,7 @@
 
 #include "props/hostile/hostile.h"
 
-/* Bytes that no codec may take: headers and LNet headers. */
+/* Misbehaviours that the codec must refuse: in headers and LNet headers. */
 
 #define LNET_TYPE	    (O2_AT_LNET_HDR + O2_LNET_AT_TYPE)
 #define LNET_PAYLOAD_LENGTH (O2_AT_LNET_HDR + O2_LNET_AT_PAYLOAD_LENGTH)
@@ -16,7 +16,7 @@ static bool no_checksum(struct o2_hostile *h)
 	return o2_liar_send(h);
 }
 
-/* The bytes between the message's end and that of what was received are nobody's. */
+/* Claim a payload beyond the message's end, in bytes that were received but do not belong to the message. */
 static bool payload_past_end(struct o2_hostile *h)
 {
 	o2_liar_begin(h, O2_MSG_IMMEDIATE);

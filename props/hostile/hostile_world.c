@@ -9,12 +9,10 @@
 #include "props/hostile/hostile_internal.h"
 #include "props/hostile/hostile_quirk.h"
 
-/*
- * One liar, one victim, one honest bystander on loop devices, connected without a connection manager.
- */
+/* One liar, one victim and one honest peer on loop devices, connected without a connection manager. */
 
-#define IDLE_ROUNDS   4u     /* a device that waits to try again is idle for two */
-#define STEPS_AT_MOST 20000u /* of the loop that lets everything happen */
+#define IDLE_ROUNDS   4u     /* a device that waits to retry is idle for two */
+#define STEPS_AT_MOST 20000u /* most steps of the settle loop */
 
 const struct o2_liar o2_liar_of_loop = {.nid = O2_LIAR_NID,
 					.stamp = O2_LIAR_STAMP,
@@ -102,7 +100,7 @@ static int connect_honest(struct o2_hostile *h)
 	return rc == 0 ? o2_conn_connect(h->friend.end.conn, &a, NULL) : rc;
 }
 
-/* More of them, and a device's queues are too small for the depth. */
+/* With more fragments a device's queues are too small for the depth. */
 #define DEEP_FRAGS 8u
 
 int o2_hostile_open(struct o2_hostile *h)
@@ -110,7 +108,7 @@ int o2_hostile_open(struct o2_hostile *h)
 	struct o2_conn_config deep = O2_CONN_DEFAULTS;
 	int rc = 0;
 
-	/* It lives on from case to case, so that its receives past the 256th are used as well. */
+	/* The honest connection is kept from case to case, so that its receives past the 256th are used as well. */
 	deep.queue_depth = O2_MAX_QUEUE_DEPTH;
 	deep.max_frags = DEEP_FRAGS;
 
@@ -133,7 +131,7 @@ int o2_hostile_open(struct o2_hostile *h)
 	return rc == 0 ? connect_honest(h) : rc;
 }
 
-/* Take both queue pairs to RTS, towards each other. */
+/* Connect both queue pairs, to RTS. */
 static int connect_liar(struct o2_hostile *h)
 {
 	struct o2_conn_address address;
@@ -155,7 +153,7 @@ static int connect_liar(struct o2_hostile *h)
 	return o2_qp_to_rts(&h->place[O2_NI_VICTIM].ni, o2_conn_qp(h->victim.liar.conn), &path, NULL);
 }
 
-/* What the liar and its victim have agreed on. */
+/* The terms agreed between the liar and its victim. */
 static struct o2_conn_peer terms(const struct o2_conn_config *config)
 {
 	return (struct o2_conn_peer){
@@ -183,7 +181,7 @@ int o2_hostile_meet(struct o2_hostile *h, const struct o2_conn_config *config)
 	h->liar.lent = true;
 	rc = make_conn(&h->place[O2_NI_VICTIM].ni, &h->victim.liar, config);
 	if (rc == 0) {
-		/* Less than was asked for, where the device's queues are too small. */
+		/* The depth is less than requested if the device's queues are too small. */
 		o2_conn_get_address(h->victim.liar.conn, &victim);
 		peer.queue_depth = victim.queue_depth;
 	}

@@ -40,7 +40,7 @@ static void found_at_end(void *context, const struct o2_judge_finding *finding)
 	keep(&ends->at_end, finding, o2_end_judge_is_ours(ends->end, finding));
 }
 
-/* Who asks is side A to both. */
+/* The requester is side A for both judges. */
 static bool same(const struct o2_judge_finding *a, const struct o2_judge_finding *b)
 {
 	const struct o2_error *e = &a->error, *f = &b->error;
@@ -56,7 +56,7 @@ static void compare(struct o2_ends *ends)
 	const struct o2_ends_found *a = &ends->plainly, *b = &ends->at_end;
 	const struct o2_end_heard heard = o2_end_judge_heard(ends->end), *due = &ends->heard;
 
-	/* An end that could not keep all finds nothing from there on, and before nothing else. */
+	/* Once out of memory, an end judge finds nothing; before that, its findings must agree. */
 	for (uint32_t i = 0; i < b->count || (i < a->count && !ends->is_short); i++)
 		if (i >= a->count || i >= b->count || a->ours[i] != b->ours[i] ||
 		    !same(&a->finding[i], &b->finding[i])) {
@@ -90,7 +90,7 @@ static void expect_line(struct o2_ends *ends, const struct o2_watched *watched)
 		 watched->bytes == NULL || watched->length_bytes == 0 ? "-" : "");
 }
 
-/* The fourth word, of which there are two. */
+/* Spoil the fourth word, "ours" or "theirs". */
 static void spoil_side(char *line)
 {
 	for (int spaces = 0; spaces < 3; line++)
@@ -98,7 +98,7 @@ static void spoil_side(char *line)
 	*line = 'x';
 }
 
-/* A line that is wrong in one place is none. */
+/* A line with one error must be refused. */
 static void spoil_line(struct o2_ends *ends, const struct o2_watched *watched)
 {
 	const size_t length = strlen(ends->line);
@@ -107,11 +107,11 @@ static void spoil_line(struct o2_ends *ends, const struct o2_watched *watched)
 
 	memcpy(ends->expected, ends->line, length + 1);
 	if (which == 0)
-		ends->expected[length - 1] = 'g'; /* no digit */
+		ends->expected[length - 1] = 'g'; /* not a digit */
 	else if (which == 1 && watched->bytes != NULL)
 		ends->expected[length - 1] = '\0'; /* half a byte */
 	else if (which == 2 && watched->bytes != NULL)
-		ends->expected[length - 2] = '\0'; /* a byte less than it says */
+		ends->expected[length - 2] = '\0'; /* one byte less than the length says */
 	else if (which == 3)
 		ends->expected[0] = 'W';
 	else
@@ -135,7 +135,7 @@ static void tell_end(struct o2_ends *ends, const struct o2_watched *watched)
 	h->fail_allocation(0);
 }
 
-/* Told as a line, and with an end of line. */
+/* Tell the event as a line, with a newline at times. */
 static void tell(struct o2_ends *ends, const struct o2_watched *watched)
 {
 	struct o2_watched read;
@@ -171,7 +171,7 @@ static const void *name_of(uint64_t id)
 	return (const void *)(uintptr_t)(0x1000 + id);
 }
 
-/* A connection ends: what has waited for a proof is told. */
+/* End a connection: findings that wait for a proof are reported. */
 static void gone(struct o2_ends *ends)
 {
 	if (ends->id == 0)
@@ -179,7 +179,7 @@ static void gone(struct o2_ends *ends)
 	tell(ends, &(struct o2_watched){.kind = O2_WATCHED_GONE, .conn = name_of(ends->id)});
 	o2_judge_part(ends->plain, ends->conn);
 	ends->id = 0;
-	/* Of one that is over nobody knows whose it was. */
+	/* Whose finding it was is unknown once the connection is over. */
 	for (uint32_t i = 0; i < ends->plainly.count; i++)
 		ends->plainly.ours[i] = ends->at_end.ours[i];
 	compare(ends);
@@ -211,7 +211,7 @@ static bool meet(struct o2_ends *ends)
 	return true;
 }
 
-/* The bytes of what is said; false: nobody can say it. */
+/* Encode the event's message or reject; false: it cannot be encoded. */
 static bool encode(struct o2_ends *ends, const struct o2_judge_event *event, struct o2_watched *watched)
 {
 	static const uint8_t nonsense[24] = {0x91, 0x1b, 0xe9, 0x0b, 0x13};
@@ -229,7 +229,7 @@ static bool encode(struct o2_ends *ends, const struct o2_judge_event *event, str
 	return length > 0;
 }
 
-/* What these bytes say, to the judge that is told of it without an end. */
+/* Decode these bytes for the judge that is told directly, without an end. */
 static void tell_plainly(struct o2_ends *ends, const struct o2_watched *watched,
 			 const struct o2_judge_event *event)
 {
@@ -258,7 +258,7 @@ static void tell_plainly(struct o2_ends *ends, const struct o2_watched *watched,
 	o2_judge_hear(ends->plain, ends->conn, &told);
 }
 
-/* A reject of nothing is one of the connection manager's own, and says nothing of the peer. */
+/* A reject of zeros is the connection manager's own and says nothing of the peer. */
 static void tell_blank(struct o2_ends *ends, const struct o2_judge_event *event)
 {
 	static const uint8_t blank[148];
@@ -299,7 +299,7 @@ void o2_ends_hear(void *context, const struct o2_judge_event *event)
 		return;
 	}
 	watched.conn = name_of(ends->h->id);
-	/* What is not known from its request on is not heard. */
+	/* A connection whose request was not heard is ignored. */
 	if (ends->id == 0 && (event->kind != O2_JUDGE_REQUEST || !meet(ends))) {
 		tell(ends, &watched);
 		return;

@@ -7,8 +7,8 @@
 #include "props/judge/hearing.h"
 
 /*
- * The same conversation as one end of it hears it: every event is said as a line, read, and told to the judge at
- * an end, as bytes.  What that finds has to be what a judge finds that is told the events themselves.
+ * The conversation of a hearing as one end of it hears it: every event is encoded as a line, read back, and given
+ * as bytes to the judge of that end.  Its findings must equal those of a judge that is told the events directly.
  */
 
 #define O2_ENDS_FINDINGS 64u
@@ -22,23 +22,23 @@ struct o2_ends_found {
 struct o2_ends {
 	struct o2_hearing *h;
 	enum o2_judge_side us;
-	uint64_t now_ms, id; /* of the connection that is open; 0: none */
-	bool opened;	     /* there is memory for both */
-	uint64_t lacks_at;   /* the first allocation of the end's own in that event is refused; 0: none is */
-	bool is_short;	     /* it was */
+	uint64_t now_ms, id; /* now_ms: clock of the end's judge; id: of the open connection, 0: none */
+	bool opened;	     /* both judges were created */
+	uint64_t lacks_at;   /* event in which the end's first allocation fails; 0: none */
+	bool is_short;	     /* the allocation failed */
 	struct o2_judge *plain;
 	struct o2_judge_conn *conn;
 	struct o2_end_judge *end;
-	struct o2_end_heard heard; /* foretold */
+	struct o2_end_heard heard; /* expected counts */
 	struct o2_ends_found plainly, at_end;
 	struct o2_msg msg;
 	uint8_t bytes[O2_MSG_BYTES], read[O2_MSG_BYTES];
 	char line[O2_WATCH_LINE_BYTES], expected[O2_WATCH_LINE_BYTES];
 };
 
-/* The tap of a hearing; context: struct o2_ends, of which h is set and the rest zero. */
+/* The tap of a hearing; context: a struct o2_ends whose member h is set and all others are zero. */
 void o2_ends_hear(void *context, const struct o2_judge_event *event);
-/* The last connection is gone. */
+/* Call when the last connection is gone. */
 void o2_ends_close(struct o2_ends *ends);
 
 #endif

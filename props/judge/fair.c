@@ -94,7 +94,7 @@ static struct o2_hearing_promise *new_promise(struct o2_hearing *h, enum o2_judg
 
 		if (promise->open)
 			continue;
-		/* Two handles may agree in either half. */
+		/* Two handles may have either half in common. */
 		*promise = (struct o2_hearing_promise){
 			.open = true,
 			.is_get = is_get,
@@ -170,7 +170,7 @@ enum o2_judge_side o2_fair_writer(const struct o2_hearing_transfer *t)
 	return t->is_get ? o2_hearing_other(t->asker) : t->asker;
 }
 
-/* Memory that no other descriptor has; often what follows that of the one before, under the same key. */
+/* Draw memory that no other descriptor has; often directly after the previous one, under the same key. */
 static void draw_sink(struct o2_hearing *h, struct o2_rdma_desc *sink, uint64_t *sink_bytes)
 {
 	const uint32_t fit = (o2_hearing_most_bytes(h) - 136) / 12;

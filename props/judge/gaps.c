@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "props/judge/gaps.h"
 
-/* The conversation may take any time: it is not what is judged here. */
+/* Timeouts are not judged here. */
 #define TIMEOUT_MS (UINT64_C(1) << 40)
 
 static void found(void *context, const struct o2_judge_finding *finding)
 {
 	struct o2_gaps *gaps = context;
 
-	/* What was never proven may be wrong, and says so. */
+	/* A finding that was never proven may be wrong; it is marked as such. */
 	if (gaps->found || finding->unproven || o2_judge_rules[finding->rule].severity == O2_JUDGE_NOTE)
 		return;
 	gaps->found = true;
@@ -45,7 +45,7 @@ void o2_gaps_hear(void *context, const struct o2_judge_event *event)
 {
 	struct o2_gaps *gaps = context;
 
-	/* A part is of a WRITE that comes later: both or none. */
+	/* A part belongs to a later WRITE: hear both or none. */
 	if (!open(gaps) || event->kind == O2_JUDGE_PART || gaps->number++ < gaps->unheard)
 		return;
 	if ((event->kind == O2_JUDGE_MESSAGE || event->kind == O2_JUDGE_WRITE) &&

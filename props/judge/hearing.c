@@ -82,7 +82,7 @@ void o2_hearing_expect_times(struct o2_hearing *h)
 	}
 }
 
-/* Which side's next event proves a finding: docs/judge.md, "What it cannot see". */
+/* The side whose next event proves a finding: docs/judge.md, "What it cannot see". */
 static struct o2_hearing_end *proves(struct o2_hearing *h, const struct o2_judge_finding *finding)
 {
 	const enum o2_judge_proof proof = o2_judge_rules[finding->rule].proof;
@@ -92,7 +92,7 @@ static struct o2_hearing_end *proves(struct o2_hearing *h, const struct o2_judge
 	return &h->end[proof == O2_JUDGE_OF_PEER ? o2_hearing_other(finding->who) : finding->who];
 }
 
-/* False: there was no memory for it, and what was found does not count. */
+/* False: the judge had no memory for the event, and its findings do not count. */
 static bool hear(struct o2_hearing *h, const struct o2_judge_event *event)
 {
 	bool failed = false;
@@ -203,7 +203,7 @@ int64_t o2_hearing_credits(const struct o2_hearing *h, enum o2_judge_side side)
 	return (int64_t)h->depth + h->end[side].balance;
 }
 
-/* A PUT of the side's that waits for PUT_ACK or PUT_NAK. */
+/* A PUT of asker that waits for PUT_ACK or PUT_NAK. */
 static bool waits(const struct o2_hearing_transfer *t, enum o2_judge_side asker)
 {
 	return t->open && !t->is_get && !t->accepted && !t->refused && t->asker == asker;
@@ -222,7 +222,7 @@ int64_t o2_hearing_owed(const struct o2_hearing *h, enum o2_judge_side side)
 {
 	const enum o2_judge_side to = o2_hearing_other(side);
 
-	/* A PUT_REQ is given back when it is refused, or for its PUT_DONE. */
+	/* The credit of a PUT_REQ is returned when it is refused, or with its PUT_DONE. */
 	return -h->end[to].balance - h->end[to].accepted - nwaits(h, to);
 }
 
@@ -245,7 +245,7 @@ int64_t o2_hearing_owed_most(const struct o2_hearing *h, enum o2_judge_side side
 	return h->exact ? -to->balance - to->accepted : known_depth(h) - (to->balance - to->least);
 }
 
-/* The conversation goes on as if both sides had all their credits. */
+/* Continue as if both sides had all their credits. */
 static void begin_anew(struct o2_hearing *h)
 {
 	h->anew = h->exact = false;
@@ -258,7 +258,7 @@ static void begin_anew(struct o2_hearing *h)
 	}
 }
 
-/* An answer to no PUT_REQ reserves nothing, one to a GET_REQ or a second one neither. */
+/* True if msg accepts a waiting PUT.  Other answers (unknown, to a GET_REQ, second) reserve nothing. */
 static bool accepts(struct o2_hearing *h, enum o2_judge_side asker, const struct o2_msg *msg)
 {
 	const bool is_ack = msg->ibm_type == O2_MSG_PUT_ACK;
@@ -278,7 +278,7 @@ static bool accepts(struct o2_hearing *h, enum o2_judge_side asker, const struct
 	return false;
 }
 
-/* The other side cannot say that it is right to give nothing. */
+/* Note the time at which a side has no credit and its peer has no excuse for not returning any. */
 static void note_empty(struct o2_hearing *h, enum o2_judge_side side)
 {
 	struct o2_hearing_end *end = &h->end[side];
@@ -331,7 +331,7 @@ struct o2_msg o2_hearing_header(const struct o2_hearing *h, enum o2_judge_side f
 	return msg;
 }
 
-/* Once for each sum: any message of the sender may be the one without, one that only gives credits as well. */
+/* One finding for each checksum: any message of the sender may lack it, even one that only returns credits. */
 static void expect_a_sum(struct o2_hearing *h, enum o2_judge_side from, const struct o2_msg *msg)
 {
 	struct o2_hearing_end *sender = &h->end[from];
@@ -413,7 +413,7 @@ bool o2_hearing_meet(struct o2_hearing *h, enum o2_judge_seen seen)
 bool o2_hearing_open(struct o2_hearing *h, enum o2_judge_seen seen)
 {
 	h->now_ns = O2_NS_PER_MS;
-	/* NULL: the defaults, for those that are these. */
+	/* Pass NULL, the defaults, where the options equal them. */
 	h->judge = o2_judge_new(h->options.timeout_ms == 50000 && h->options.keepalive_ms == 1000 &&
 						!h->options.lossy
 					? NULL

@@ -10,38 +10,38 @@
 #include "props/engine/report.h"
 
 /*
- * A hearing: a conversation that a property makes up, what the judge hears of it, and the findings that it has
- * to come to, foretold for each event before it is heard (docs/properties.md, "The verdicts property").
+ * A hearing: a conversation that a property makes up, the part of it that the judge hears, and the findings
+ * that the judge must report, predicted for each event (docs/properties.md, "The verdicts property").
  *
- * The conversation keeps its own account of credits and of transfers from docs/transport.md: plain sums from
- * the beginning of the conversation, whether it is heard or not.
+ * The conversation keeps its own account of credits and transfers, after docs/transport.md: plain sums from
+ * its beginning, whether the judge hears it or not.
  */
 
 #define O2_HEARING_TRANSFERS 12u
 #define O2_HEARING_PROMISES  16u
 #define O2_HEARING_FINDINGS  64u
 #define O2_HEARING_LOG	     256u
-#define O2_HEARING_FRAGS     5u /* of an honest descriptor, at most */
-/* docs/judge.md, "Captures": what waits for a proof, of a side. */
+#define O2_HEARING_FRAGS     5u /* most fragments of an honest descriptor */
+/* Most findings of a side that wait for a proof: docs/judge.md, "Captures". */
 #define O2_HEARING_WAITING 8u
 
 /* A transfer from its request to its end. */
 struct o2_hearing_transfer {
 	bool open, is_get, described;
-	bool followed; /* all of it was heard */
-	bool late;     /* the judge has said so */
-	bool accepted; /* a PUT_ACK was told */
-	bool refused;  /* a PUT_NAK was told, first */
+	bool followed; /* the judge heard all of it */
+	bool late;     /* the judge has reported it as unanswered */
+	bool accepted; /* a PUT_ACK was sent */
+	bool refused;  /* a PUT_NAK was sent first */
 	enum o2_judge_side asker;
 	uint64_t cookie, sink_cookie;
 	uint64_t asked_bytes, sink_bytes, written_bytes;
 	struct o2_rdma_desc sink;
 	uint32_t at_frag, at_byte; /* where the next WRITE goes */
-	uint64_t number, time_ns;  /* of the request, or of the PUT_ACK */
-	uint32_t promise;	   /* that LNet's ACK will keep; O2_HEARING_PROMISES: none */
+	uint64_t number, time_ns;  /* of the request's event, or of the PUT_ACK's */
+	uint32_t promise;	   /* index of the promise that LNet's ACK keeps; O2_HEARING_PROMISES: none */
 };
 
-/* LNet wants to be told: of `asker`, by the other side. */
+/* LNet of `asker` wants an answer (ACK or REPLY) from the other side. */
 struct o2_hearing_promise {
 	bool open, is_get, heard, exact;
 	enum o2_judge_side asker;
@@ -50,29 +50,28 @@ struct o2_hearing_promise {
 
 struct o2_hearing_end {
 	uint64_t nid, stamp;
-	uint32_t max_msg_bytes; /* the largest message that it takes */
-	int64_t balance;	/* credits that it was sent, less messages that took one */
-	int64_t least, most;	/* of that, since all is heard of which nothing is missing */
+	uint32_t max_msg_bytes; /* the largest message that it accepts */
+	int64_t balance;	/* credits received, less messages sent that took one */
+	int64_t least, most;	/* extremes of balance since the last known gap in what is heard */
 	uint32_t accepted, unanswered;
-	uint64_t empty_ns; /* since when it has no credit, where the judge knows; 0: it has */
+	uint64_t empty_ns; /* since when it has had no credit, if the judge knows that; 0: it has credits */
 	bool withheld_said, disconnected;
-	uint64_t said_ns; /* its last message that was heard; 0: none */
-	uint64_t
-		summed; /* number of its first message with a sum, while none without one followed; 0: none */
+	uint64_t said_ns; /* time of its last message heard; 0: none */
+	uint64_t summed; /* number of its first message with a checksum, until one without follows; 0: none */
 	uint64_t empty_noops, empty_noops_ns;
-	uint64_t messages, writes, write_bytes; /* heard */
-	uint64_t puts;				/* of LNet, in messages that were heard */
+	uint64_t messages, writes, write_bytes; /* as heard by the judge */
+	uint64_t puts;				/* LNet PUTs in messages heard */
 	struct o2_judge_finding waiting[O2_HEARING_WAITING];
 	uint32_t nwaiting;
 };
 
-/* How much has to be heard for a finding. */
+/* What the judge must have heard to report a finding. */
 enum o2_hearing_need {
 	O2_HEARING_EVENT, /* the event itself */
-	O2_HEARING_BOTH,  /* what both sides say */
-	O2_HEARING_WHOLE, /* all, from the beginning */
-	O2_HEARING_EXACT, /* and no finding about credits came before */
-	O2_HEARING_TERMS, /* what was agreed */
+	O2_HEARING_BOTH,  /* both sides */
+	O2_HEARING_WHOLE, /* everything from the beginning */
+	O2_HEARING_EXACT, /* .. and no earlier finding about credits */
+	O2_HEARING_TERMS, /* the agreed terms */
 };
 
 struct o2_hearing {
@@ -81,40 +80,40 @@ struct o2_hearing {
 	struct o2_judge *judge;
 	struct o2_judge_conn *conn;
 	struct o2_judge_options options;
-	/* What is heard. */
+	/* What the judge hears: deaf: nothing; whole: all from the beginning; one_way: heard_side only. */
 	bool deaf, whole, one_way, knows_terms;
-	bool exact; /* whole, and the account of credits was not begun anew */
-	bool anew;  /* with the next message the judge finds the credits wrong, and begins a new account */
-	enum o2_judge_side heard_side; /* one way */
+	bool exact; /* whole, and the judge has not restarted its account of credits */
+	bool anew;  /* at the next message the judge finds the credits wrong and restarts its account */
+	enum o2_judge_side heard_side; /* with one_way */
 	bool writes_unseen[O2_JUDGE_SIDES];
-	uint64_t id, heard; /* of the connection: of all, and its events */
-	/* What was agreed. */
+	uint64_t id, heard; /* number of the connection, and of its events heard */
+	/* The agreed terms. */
 	uint16_t version;
 	uint32_t depth, max_frags;
-	/* The conversation. */
+	/* State of the conversation. */
 	struct o2_hearing_end end[O2_JUDGE_SIDES];
 	struct o2_hearing_transfer transfer[O2_HEARING_TRANSFERS];
 	struct o2_hearing_promise promise[O2_HEARING_PROMISES];
 	uint64_t number, now_ns, next_cookie, next_addr;
 	uint32_t next_key;
-	bool one_key; /* of all memory, as in mode global */
-	/* Where allocations of the program can fail; NULL: nowhere.  fail_nth: while the next event is heard. */
+	bool one_key; /* one key for all memory, as in mode global */
+	/* Make allocations fail; NULL: not possible.  fail_nth: the allocation that fails at the next event. */
 	void (*fail_allocation)(uint32_t nth);
 	bool (*allocation_failed)(void);
 	uint32_t fail_nth;
-	/* Findings: foretold of the next event; heard. */
+	/* Findings: predicted for the next event (due); reported by the judge (found). */
 	struct o2_judge_finding due[O2_HEARING_FINDINGS], found[O2_HEARING_FINDINGS];
 	uint32_t ndue, nfound;
-	bool dishonest; /* something is wrong with the conversation, found or not; notes do not count */
-	/* NULL, or who else is told each event, before the judge is; and all that was found. */
+	bool dishonest; /* the conversation breaks a rule, reported or not; notes do not count */
+	/* NULL, or a function that gets each event before the judge does. */
 	void (*tap)(void *context, const struct o2_judge_event *event);
 	void *tap_context;
-	struct o2_judge_finding *log; /* O2_HEARING_LOG, borrowed; NULL: not kept */
+	struct o2_judge_finding *log; /* all findings, up to O2_HEARING_LOG; borrowed; NULL: not kept */
 	uint32_t nlog;
-	uint64_t *found_of, *unproven; /* counters: of each rule, and all that never was proven */
-	const char *scene;	       /* for the report */
-	bool over;		       /* nothing honest can follow */
-	bool either; /* the loss that is told, first of A and then of B, is of one packet of either side */
+	uint64_t *found_of, *unproven; /* counters: findings of each rule; findings never proven */
+	const char *scene;	       /* name of the scene, for the report */
+	bool over;		       /* no honest event can follow */
+	bool either; /* a loss reported first for A and then for B is one packet of either side */
 };
 
 static inline enum o2_judge_side o2_hearing_other(enum o2_judge_side side)
@@ -122,7 +121,7 @@ static inline enum o2_judge_side o2_hearing_other(enum o2_judge_side side)
 	return side == O2_JUDGE_A ? O2_JUDGE_B : O2_JUDGE_A;
 }
 
-/* Of a message that both sides take. */
+/* The largest message that both sides accept. */
 static inline uint32_t o2_hearing_most_bytes(const struct o2_hearing *h)
 {
 	const uint32_t a = h->end[O2_JUDGE_A].max_msg_bytes, b = h->end[O2_JUDGE_B].max_msg_bytes;
@@ -130,52 +129,52 @@ static inline uint32_t o2_hearing_most_bytes(const struct o2_hearing *h)
 	return a < b ? a : b;
 }
 
-/* A judge and the first connection.  Options and terms are set; false: no memory. */
+/* Create the judge and the first connection.  Options and terms must be set.  False: no memory. */
 bool o2_hearing_open(struct o2_hearing *h, enum o2_judge_seen seen);
-/* Another connection, of which nothing was said. */
+/* Start another connection, of which nothing was heard yet. */
 bool o2_hearing_meet(struct o2_hearing *h, enum o2_judge_seen seen);
-/* The connection is forgotten: what still waits is never proven. */
+/* The judge forgets the connection: findings that still wait for a proof stay unproven. */
 void o2_hearing_part(struct o2_hearing *h);
-/* That, and then the judge is. */
+/* Forget the connection, then free the judge. */
 void o2_hearing_close(struct o2_hearing *h);
-/* From now on the judge hears, as one who was not there before. */
+/* Start listening in the middle: the judge knows nothing of what came before. */
 void o2_hearing_listen(struct o2_hearing *h);
 
-/* The finding that the next event has to give, if so much is heard.  who broke the rule. */
+/* Predict a finding of the next event, if as much as `need` says is heard.  who: the side that broke the rule. */
 void o2_hearing_expect(struct o2_hearing *h, enum o2_hearing_need need, enum o2_judge_rule_id rule,
 		       enum o2_judge_side who, uint64_t earlier, const char *field, uint64_t value,
 		       uint64_t limit, enum o2_limit_kind kind);
-/* The findings that came are those: all of them, in their order. */
+/* Check that the judge's findings equal due[0..ndue-1]: all of them, in this order. */
 void o2_hearing_compare(struct o2_hearing *h, const struct o2_judge_finding *due, uint32_t ndue);
-/* What the time says when the next event is heard, which does this itself: requests that wait, sides that have
- * no credits.  Before a transfer takes its next step. */
+/* Predict the findings about time (requests unanswered, credits withheld).  o2_hearing_tell does this; call
+ * it before a transfer takes its next step. */
 void o2_hearing_expect_times(struct o2_hearing *h);
-/* A message is not heard as it was, or not at all: what was open is forgotten.  After the event. */
+/* Call after an event that the judge did not hear correctly, or at all: the judge forgets open transfers. */
 void o2_hearing_missed(struct o2_hearing *h, enum o2_judge_side side);
-/* It is told that something of that side is missing, of which nothing was said. */
+/* Tell the judge that an event of that side, not described further, was lost. */
 void o2_hearing_lose(struct o2_hearing *h, enum o2_judge_side side);
-/* The same of one side or the other: the judge is told of both. */
+/* Tell the judge of a loss that may be of either side: it is reported for both. */
 void o2_hearing_lose_either(struct o2_hearing *h);
 
-/* Tell it.  Number and time are filled in; findings are held to what was foretold. */
+/* Give the judge an event.  Number and time are filled in; the findings are compared with the prediction. */
 void o2_hearing_tell(struct o2_hearing *h, struct o2_judge_event event);
-/* A message at its canonical length; the account goes on as it says. */
+/* Send a message of its canonical length, and update the account of credits. */
 void o2_hearing_message(struct o2_hearing *h, enum o2_judge_side from, struct o2_msg *msg);
-/* The same, as so many bytes; its own length is the caller's. */
+/* Send a message of this many bytes; the caller has set ibm_nob. */
 void o2_hearing_message_bytes(struct o2_hearing *h, enum o2_judge_side from, const struct o2_msg *msg,
 			      uint64_t bytes);
 void o2_hearing_write(struct o2_hearing *h, enum o2_judge_side from, uint32_t rkey, uint64_t addr,
 		      uint64_t bytes);
 void o2_hearing_pass_ns(struct o2_hearing *h, uint64_t ns);
-/* What the judge says of the connection is what it was told. */
+/* Check that the judge's view of the connection agrees with what it was told. */
 void o2_hearing_check_view(struct o2_hearing *h);
 
-/* A message that is right in its header. */
+/* A message with a correct header. */
 struct o2_msg o2_hearing_header(const struct o2_hearing *h, enum o2_judge_side from, enum o2_msg_type type);
-/* How many credits a side has, and how many it may give back. */
+/* The credits that a side has, and those that it may return. */
 int64_t o2_hearing_credits(const struct o2_hearing *h, enum o2_judge_side side);
 int64_t o2_hearing_owed(const struct o2_hearing *h, enum o2_judge_side side);
-/* What the judge takes for that: the same where it has heard all, else the most that can be. */
+/* The judge's view of these: equal if it has heard everything, else the largest possible values. */
 int64_t o2_hearing_room(const struct o2_hearing *h, enum o2_judge_side side);
 int64_t o2_hearing_owed_most(const struct o2_hearing *h, enum o2_judge_side side);
 

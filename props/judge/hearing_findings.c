@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What was foretold against what the judge says. */
+/* Compares the predictions with the judge's findings and view. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -59,7 +59,7 @@ void o2_hearing_compare(struct o2_hearing *h, const struct o2_judge_finding *due
 	h->nfound = 0;
 }
 
-/* The credits that a side has, as far as is known: docs/judge.md, "How it judges". */
+/* Check the credits of a side in the judge's view: docs/judge.md, "How it judges". */
 static void check_credits(struct o2_hearing *h, const struct o2_judge_view *view, enum o2_judge_side side)
 {
 	const struct o2_hearing_end *end = &h->end[side];

@@ -5,8 +5,8 @@
 #include "props/judge/hearing.h"
 
 /*
- * A scene goes up to the boundary of a rule, in a conversation that is honest up to then: broken, it goes one
- * further, and says which finding that has to be.  Some cannot be played in some conversations, and do nothing.
+ * A scene takes an honest conversation up to the boundary of a rule.  If broken is true it goes one step
+ * further and predicts the finding.  A scene that is not possible in a conversation does nothing.
  */
 struct o2_scene {
 	enum o2_judge_rule_id rule;
@@ -25,15 +25,15 @@ extern const struct o2_scene o2_scenes_transfer[O2_SCENES_TRANSFER];
 extern const struct o2_scene o2_scenes_write[O2_SCENES_WRITE];
 extern const struct o2_scene o2_scenes_payload[O2_SCENES_PAYLOAD];
 
-/* A connection that is asked for, answered or refused, a few times: all of its findings are foretold. */
+/* Connections that are requested and then answered or rejected, a few times; all findings are predicted. */
 void o2_scene_connect(struct o2_hearing *h);
-/* One connection that is asked for, of which the answer is a reject that can be sent. */
+/* One connection request that is answered by an encodable reject. */
 void o2_scene_refused(struct o2_hearing *h);
-/* More transfers than are followed at a time: what is open is forgotten, and nothing is found. */
+/* More open transfers than the judge follows: it forgets them, and must find nothing. */
 void o2_scene_many(struct o2_hearing *h);
-/* An allocation of the judge's fails, where the program can do that. */
+/* An allocation of the judge fails, if the program can make it fail. */
 void o2_scene_no_memory(struct o2_hearing *h);
-/* The same memory under one key, twice: found, unless there is too much to compare. */
+/* The same memory described twice under one key: found, unless there are too many fragments to compare. */
 void o2_scene_wide(struct o2_hearing *h);
 
 #endif

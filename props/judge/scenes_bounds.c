@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the judge keeps to: transfers that it follows, fragments that it compares, memory that it gets. */
+/* The judge's own limits: transfers that it follows, fragments that it compares, memory that it gets. */
 #include <inttypes.h>
 
 #include "props/judge/fair.h"
@@ -19,7 +19,7 @@ static void check_open(struct o2_hearing *h, enum o2_judge_side side, uint32_t e
 			       open, expected);
 }
 
-/* A GET of a byte, and a message of the other side that gives its credit back. */
+/* Send a GET of one byte, and a message of the other side that returns its credit. */
 static void ask(struct o2_hearing *h, enum o2_judge_side asker)
 {
 	struct o2_msg msg = o2_hearing_header(h, asker, O2_MSG_GET_REQ);

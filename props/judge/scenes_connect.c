@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Coming to terms: requests, replies and rejects with fields beside their limits. */
+/* Negotiation: requests, replies and rejects with fields just inside and outside their limits. */
 #include <errno.h>
 #include <string.h>
 
@@ -12,10 +12,10 @@
 
 #define FIRST_NID UINT64_C(0x000500000a000001)
 #define NIDS	  2u
-/* docs/judge.md, "Captures": rejects that are remembered. */
+/* Number of rejects that the judge remembers: docs/judge.md, "Captures". */
 #define TOLD_KNOWN 64u
 
-/* What a reject has told a node. */
+/* What a node learned from a reject. */
 struct told {
 	bool used;
 	uint64_t stamp, number;
@@ -25,7 +25,7 @@ struct told {
 
 struct meeting {
 	struct o2_msg request;
-	uint64_t number; /* of the request; 0: it was none */
+	uint64_t number; /* of the request's event; 0: not a valid request */
 };
 
 static uint64_t near(struct o2_hearing *h, uint64_t limit, uint64_t most)
@@ -86,7 +86,7 @@ static void expect_same(struct o2_hearing *h, enum o2_judge_rule_id rule, uint64
 				  O2_LIMIT_EXACT);
 }
 
-/* Private data that is no message, or one of another type.  Returns whether it was told. */
+/* Send private data that is not a message, or a message of another type.  Returns whether it was sent. */
 static bool tell_wrong(struct o2_hearing *h, enum o2_judge_event_kind kind, enum o2_judge_side from,
 		       enum o2_msg_type expected, const struct o2_msg *msg)
 {
@@ -135,7 +135,7 @@ static void request(struct o2_hearing *h, struct meeting *meeting, struct told *
 	meeting->number = h->number;
 }
 
-/* What a reject says of the request, and whether that is true. */
+/* Predict the findings about a reject: what it says of the request, and whether that is true. */
 static void expect_refused(struct o2_hearing *h, const struct meeting *meeting,
 			   const struct o2_reject *record)
 {
@@ -146,7 +146,7 @@ static void expect_refused(struct o2_hearing *h, const struct meeting *meeting,
 	const uint32_t said = of_depth ? record->ibr_cp.ibcp_queue_depth : record->ibr_cp.ibcp_max_frags;
 	const char *field = of_depth ? "ibcp_queue_depth" : "ibcp_max_frags";
 
-	/* More fragments than were asked for may be the only number that the other side takes. */
+	/* More fragments than requested may be the only number that the other side supports. */
 	if ((of_depth || of_frags) && record->ibr_version == O2_MSG_VERSION_2 &&
 	    (of_depth ? said >= asked : said == asked) && asked >= (of_depth ? 2u : 1u))
 		o2_hearing_expect(h, O2_HEARING_EVENT, O2_JUDGE_CONNECT_REJECT_UNTRUE, B, meeting->number,
@@ -184,7 +184,7 @@ static void reject(struct o2_hearing *h, const struct meeting *meeting, struct t
 	record.ibr_cp.ibcp_queue_depth = (uint16_t)near(h, depth, UINT16_MAX);
 	record.ibr_cp.ibcp_max_frags = (uint16_t)near(h, frags, UINT16_MAX);
 	record.ibr_incarnation = o2_draw(h->c, 9);
-	/* Of the first version there is no more than the reason. */
+	/* A reject of version 1 contains only the reason. */
 	if (record.ibr_version == O2_MSG_VERSION_1) {
 		memset(&record.ibr_cp, 0, sizeof(record.ibr_cp));
 		record.ibr_incarnation = 0;
@@ -247,7 +247,7 @@ static void reply(struct o2_hearing *h, const struct meeting *meeting)
 	h->end[B].stamp = msg.ibm_srcstamp;
 }
 
-/* Messages of both sides, between those that have come to terms. */
+/* Messages of both sides after a successful negotiation. */
 static void talk(struct o2_hearing *h)
 {
 	struct o2_msg msg;
@@ -280,7 +280,7 @@ static void draw_request(struct o2_hearing *h, struct meeting *meeting, uint64_t
 	h->end[B].stamp = msg->ibm_dststamp = o2_draw(h->c, 1);
 }
 
-/* A node is told, others are as well, and it asks again: it is remembered if they are not too many. */
+/* Reject one node, then others; the judge remembers the first unless the others are too many. */
 static void many_told(struct o2_hearing *h)
 {
 	const uint32_t others = TOLD_KNOWN - 1 + (uint32_t)o2_draw(h->c, 1);
@@ -319,7 +319,7 @@ void o2_scene_refused(struct o2_hearing *h)
 	if (meeting.number != 0)
 		reject(h, &meeting, &told);
 	else
-		h->end[A].nid = h->end[B].nid = 0; /* it was none, and has named nobody */
+		h->end[A].nid = h->end[B].nid = 0; /* no valid request, so no side is named */
 	h->over = true;
 }
 

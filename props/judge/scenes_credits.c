@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Credits: each to the last one that there is, or that can be. */
+/* Scenes about credits: each uses or returns the last possible credit. */
 #include "base/monotonic.h"
 #include "props/judge/fair.h"
 #include "props/judge/scenes.h"
@@ -7,7 +7,7 @@
 /* docs/transport.md, "NOOP". */
 #define EMPTY_NOOPS 16u
 
-/* A NOOP of the side's, and what there is to find about it. */
+/* Send a NOOP of a side, and predict the findings about it. */
 static void noop(struct o2_hearing *h, enum o2_judge_side from, uint8_t credits)
 {
 	struct o2_hearing_end *end = &h->end[from];
@@ -44,7 +44,7 @@ static void bare(struct o2_hearing *h, enum o2_judge_side from)
 	o2_hearing_message(h, from, &msg);
 }
 
-/* All credits but `leave` are used, as far as the judge can know. */
+/* Use all credits but `leave`, as far as the judge can know them. */
 static bool use_up(struct o2_hearing *h, enum o2_judge_side from, int64_t leave)
 {
 	o2_fair_settle(h);
@@ -185,7 +185,7 @@ static void uncalled(struct o2_hearing *h, bool broken)
 	noop(h, from, (uint8_t)(owed < mark - 1 ? owed : mark - 1));
 }
 
-/* The last of 17 ends a second, or comes before. */
+/* Send 17 empty NOOPs: the last one at the end of a second, or too early. */
 static void storm(struct o2_hearing *h, bool broken)
 {
 	const enum o2_judge_side from = draw_side(h);

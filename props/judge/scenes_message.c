@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Each message by itself, the end, and what is below. */
+/* Scenes about single messages, the end of a connection, and the transport below. */
 #include <errno.h>
 
 #include "props/judge/fair.h"
@@ -11,7 +11,7 @@ static enum o2_judge_side draw_side(struct o2_hearing *h)
 	return h->one_way ? h->heard_side : (enum o2_judge_side)o2_draw(h->c, 1);
 }
 
-/* A message that the codec refuses, or that was not read for another reason. */
+/* A message that the codec refuses, or one that was unreadable for another reason. */
 static void wire(struct o2_hearing *h, bool broken)
 {
 	const enum o2_judge_side from = draw_side(h);
@@ -52,7 +52,7 @@ static void type(struct o2_hearing *h, bool broken)
 				.kind = O2_JUDGE_MESSAGE, .from = from, .msg = &msg, .bytes = msg.ibm_nob});
 }
 
-/* One that is as it should be, by which the other end is known, and one with another header. */
+/* Send a correct message, from which the judge knows the other end; return a second one, to be changed. */
 static struct o2_msg second(struct o2_hearing *h, enum o2_judge_side *from)
 {
 	struct o2_msg msg;
@@ -76,7 +76,7 @@ static void version(struct o2_hearing *h, bool broken)
 	o2_hearing_message(h, from, &msg);
 }
 
-/* A field of 64 bits that is another. */
+/* Change a 64-bit field, and predict the finding. */
 static void change(struct o2_hearing *h, enum o2_judge_rule_id rule, enum o2_judge_side from,
 		   const char *field, uint64_t *value)
 {
@@ -110,7 +110,7 @@ static void stamps(struct o2_hearing *h, bool broken)
 	o2_hearing_message(h, from, &msg);
 }
 
-/* An IMMEDIATE of up to what its receiver takes: 120 bytes of headers. */
+/* An IMMEDIATE as large as its receiver accepts, or one byte larger; the headers are 120 bytes. */
 static void size(struct o2_hearing *h, bool broken)
 {
 	const enum o2_judge_side from = draw_side(h);
@@ -207,7 +207,7 @@ static void not_taken(struct o2_hearing *h, bool broken)
 	o2_hearing_tell(h, (struct o2_judge_event){.kind = O2_JUDGE_NAK, .from = from});
 }
 
-/* One message with a sum, and then one without: o2_hearing_message foretells what is said of it. */
+/* One message with a checksum, then one without: o2_hearing_message predicts the finding. */
 static void unsummed(struct o2_hearing *h, bool broken)
 {
 	const enum o2_judge_side from = draw_side(h);

@@ -5,26 +5,26 @@
 #include "props/judge/fair.h"
 #include "props/judge/scenes.h"
 
-/* Payloads that o2ref would send: whole; with a byte that is another one; that go on at another place of their
- * stream; and with so many wrong ones that nobody can tell whose they are. */
+/* Payloads with o2ref's pattern: correct; with one wrong byte; continuing at another place of their stream;
+ * and with so many wrong bytes that their stream is unrecognizable. */
 
-#define LEAST_BYTES 28u	  /* the least message has room for them */
-#define MOST_BYTES  3976u /* and the largest for these */
-#define SHOWN_BYTES 16u	  /* right ones in a row, by which they are known; so many show a place */
-#define PORTAL	    7u	  /* nobody else's */
-#define REMEMBERED  32u	  /* PUTs of a side whose place is known: docs/judge.md, "Payloads" */
+#define LEAST_BYTES 28u	  /* fit into the smallest message */
+#define MOST_BYTES  3976u /* fit into the largest message */
+#define SHOWN_BYTES 16u	  /* correct bytes in a row that identify a stream, or a place in it */
+#define PORTAL	    7u	  /* used by nobody else */
+#define REMEMBERED  32u	  /* PUTs of a side that the judge remembers: docs/judge.md, "Payloads" */
 
 struct payload {
 	uint32_t bytes;
 	uint8_t byte[MOST_BYTES];
-	/* What is said of the first wrong byte. */
+	/* The predicted finding about the first wrong byte. */
 	const char *field;
 	uint64_t is, expected;
 };
 
 /*
- * A byte is wrong: behind enough right ones for it to be seen whose they are, or before; or so many from the first
- * few on that this shows only late.
+ * Make a byte wrong, after enough correct bytes to identify the stream, or before them; or make many wrong
+ * from the first few on, so that the stream is identified only late.
  */
 static void spoil_bytes(struct o2_hearing *h, struct payload *payload)
 {
@@ -43,8 +43,8 @@ static void spoil_bytes(struct o2_hearing *h, struct payload *payload)
 }
 
 /*
- * From one on they are those of another place.  So many of them are enough to be found there; what lies behind the
- * payload would go on from them.
+ * From byte `at` on, continue with bytes of another place.  SHOWN_BYTES of them identify that place; the
+ * bytes after the payload would continue there.
  */
 static void shift(struct o2_hearing *h, struct payload *payload, uint64_t stream, uint64_t offset)
 {
@@ -58,7 +58,7 @@ static void shift(struct o2_hearing *h, struct payload *payload, uint64_t stream
 	o2_stream_fill(payload->byte + at, MOST_BYTES - at, h->options.seed, stream, offset + at + far);
 	while (at < payload->bytes && payload->byte[at] == right[at])
 		at++;
-	if (at == payload->bytes) /* by chance nothing is another one */
+	if (at == payload->bytes) /* by chance no byte differs */
 		payload->byte[--at] ^= 1;
 	payload->is = payload->byte[at];
 	payload->expected = right[at];
@@ -89,12 +89,12 @@ static void make(struct o2_hearing *h, uint64_t stream, uint64_t offset, uint32_
 		shift(h, payload, stream, offset);
 	else if (broken)
 		spoil_bytes(h, payload);
-	else if (o2_draw_bool(h->c, 3, 1)) /* one row too short, as often as there is room */
+	else if (o2_draw_bool(h->c, 3, 1)) /* correct rows one byte too short to identify */
 		for (uint32_t at = SHOWN_BYTES - 1; at < payload->bytes; at += SHOWN_BYTES)
 			payload->byte[at] ^= 0x80;
 }
 
-/* A PUT of these bytes into a place of the portal. */
+/* Build a PUT of these bytes into a place of the portal. */
 static struct o2_msg put_into(struct o2_hearing *h, enum o2_judge_side from, uint64_t match_bits,
 			      uint32_t offset, uint64_t stream, const struct payload *payload)
 {
@@ -124,16 +124,16 @@ static void put(struct o2_hearing *h, bool broken)
 	o2_hearing_message(h, from, &msg);
 }
 
-/* What a GET will read: where, and which bytes of which stream the place holds. */
+/* What a GET will read: the place, and its contents as bytes of a stream. */
 struct place {
 	uint64_t match_bits;
-	uint32_t offset, bytes; /* at most */
+	uint32_t offset, bytes; /* bytes: most bytes that the GET reads */
 	uint64_t stream, stream_offset;
-	/* The judge cannot know it: much was PUT elsewhere since, or another PUT may have written there as well. */
+	/* The judge cannot know the contents: too many PUTs followed, or another may have written there. */
 	bool forgotten;
 };
 
-/* A PUT of bytes that are right; in front of it, where that is wished for, one into the same place. */
+/* PUT correct bytes into the place; sometimes another PUT into the same place comes first. */
 static void write_place(struct o2_hearing *h, enum o2_judge_side from, struct place *place)
 {
 	const uint32_t before = (uint32_t)o2_draw(h->c, 1);
@@ -150,7 +150,7 @@ static void write_place(struct o2_hearing *h, enum o2_judge_side from, struct pl
 	place->bytes = payload.bytes;
 }
 
-/* A PUT by RDMA into the place, which has not ended.  NULL: there is no room for one. */
+/* Begin a PUT by RDMA into the place and leave it open.  NULL: there is no room for one. */
 static struct o2_hearing_transfer *begin_put(struct o2_hearing *h, enum o2_judge_side from,
 					     const struct place *place)
 {
@@ -168,7 +168,7 @@ static struct o2_hearing_transfer *begin_put(struct o2_hearing *h, enum o2_judge
 	return t;
 }
 
-/* The same, and it ends.  Where the sink takes less, what is behind that stays as it was. */
+/* PUT by RDMA into the place.  If the sink takes less, the bytes after that stay as they were. */
 static void write_by_rdma(struct o2_hearing *h, enum o2_judge_side from, struct place *place)
 {
 	struct o2_hearing_transfer *t;
@@ -189,8 +189,8 @@ static void write_by_rdma(struct o2_hearing *h, enum o2_judge_side from, struct 
 }
 
 /*
- * What a PUT wrote, and others into other places behind it; so many are remembered, that one included.  Of what was
- * forgotten nothing can be said.  False: nor of what was written.
+ * PUT into the place, then PUT `others` into other places; the judge remembers REMEMBERED PUTs, including the
+ * first.  If the first is forgotten, no finding is possible.  False: the contents of the place are unknown.
  */
 static bool write_first(struct o2_hearing *h, enum o2_judge_side from, bool broken, struct place *place)
 {
@@ -212,14 +212,14 @@ static bool write_first(struct o2_hearing *h, enum o2_judge_side from, bool brok
 	if (place->bytes < LEAST_BYTES || (broken && place->forgotten))
 		return false;
 	if (t != NULL && (!t->open || t->cookie != cookie))
-		return false; /* it has ended, before or after */
+		return false; /* the PUT has ended, before or after */
 	place->forgotten = place->forgotten || t != NULL;
 	if (!broken && o2_draw_bool(h->c, 7, 1)) {
 		o2_hearing_lose(h, from);
 		place->forgotten = true;
 	}
 	for (uint32_t i = 0; i < others; i++) {
-		/* Beside it on either side, at other match bits. */
+		/* Next to the place on either side, or with other match bits. */
 		struct o2_msg msg =
 			i % 3 == 0 ? put_into(h, from, place->match_bits, place->offset + place->bytes, 0,
 					      &other)
@@ -237,7 +237,7 @@ static bool write_first(struct o2_hearing *h, enum o2_judge_side from, bool brok
 	return true;
 }
 
-/* The two halves of a handle that nobody else has. */
+/* A unique handle. */
 static struct o2_lnet_handle handle(struct o2_hearing *h)
 {
 	return (struct o2_lnet_handle){UINT64_C(1) << 63 | PORTAL, ++h->next_cookie};
@@ -280,7 +280,7 @@ static void get(struct o2_hearing *h, bool broken)
 	const enum o2_judge_side asker = (enum o2_judge_side)o2_draw(h->c, 1),
 				 other = o2_hearing_other(asker);
 	const struct o2_lnet_handle wanted = handle(h);
-	/* That nothing was PUT there: all was heard, and is remembered. */
+	/* The judge knows that nothing was PUT there if it heard and remembers everything. */
 	bool known = h->whole && h->end[asker].puts <= REMEMBERED;
 	struct place place = {.match_bits = h->next_cookie,
 			      .offset = (uint32_t)o2_draw_range(h->c, LEAST_BYTES, INT32_MAX),
@@ -308,7 +308,7 @@ static void get(struct o2_hearing *h, bool broken)
 	}
 	make(h, place.stream, place.stream_offset, place.bytes, broken || !known || disturbed, &payload);
 	h->dishonest = h->dishonest || !known;
-	/* The PUT wrote less than what is read: behind it is what was served there before. */
+	/* The PUT wrote less than the GET reads: the rest is what was served there before. */
 	if (place.forgotten)
 		o2_stream_fill(payload.byte + payload.bytes - SHOWN_BYTES, SHOWN_BYTES, h->options.seed,
 			       O2_STREAM_MEMORY, place.offset + payload.bytes - SHOWN_BYTES);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Transfers: what answers what, what is described, and what the end of one reports. */
+/* Scenes about transfers: which message answers which, descriptors, and the status at the end. */
 #include "base/monotonic.h"
 #include "props/judge/fair.h"
 #include "props/judge/scenes.h"
 #include "wire/msg_type.h"
 
-/* docs/judge.md, "Captures": messages of a side for which LNet wants an answer. */
+/* Messages of a side awaiting LNet's answer that the judge remembers: docs/judge.md, "Captures". */
 #define PROMISES_KNOWN 64u
 
-/* The finding is only there if all of the transfer was heard. */
+/* Predict a finding that needs the whole transfer to have been heard. */
 static void expect_of(struct o2_hearing *h, const struct o2_hearing_transfer *t, enum o2_judge_rule_id rule,
 		      enum o2_judge_side who, const char *field, uint64_t value, uint64_t limit,
 		      enum o2_limit_kind kind)
@@ -22,7 +22,7 @@ static enum o2_judge_side draw_side(struct o2_hearing *h)
 	return (enum o2_judge_side)o2_draw(h->c, 1);
 }
 
-/* A PUT or a GET of one of them. */
+/* Begin a PUT or a GET of either side. */
 static struct o2_hearing_transfer *begin_any(struct o2_hearing *h)
 {
 	const enum o2_judge_side asker = draw_side(h);
@@ -30,7 +30,7 @@ static struct o2_hearing_transfer *begin_any(struct o2_hearing *h)
 	return o2_fair_begin(h, asker, o2_draw_bool(h->c, 1, 1));
 }
 
-/* Two requests of a cookie; or two sinks. */
+/* Two requests with one cookie, or two sinks with one cookie. */
 static void cookie_reused(struct o2_hearing *h, bool broken)
 {
 	const enum o2_judge_side asker = draw_side(h), sink = o2_hearing_other(asker);
@@ -52,7 +52,7 @@ static void cookie_reused(struct o2_hearing *h, bool broken)
 	if (!broken && first->open)
 		o2_fair_done(h, first, -1);
 	again = o2_fair_request(h, asker, !of_sink && o2_draw_bool(h->c, 1, 1), &msg);
-	/* The first may have had to end, so that another one can begin. */
+	/* The first transfer may have had to end, so that another one can begin. */
 	broken = broken && first->open && again != first;
 	h->over = broken;
 	if (of_sink) {
@@ -75,7 +75,7 @@ static void cookie_reused(struct o2_hearing *h, bool broken)
 	o2_hearing_message(h, asker, &msg);
 }
 
-/* An answer of any type, about a cookie. */
+/* Build an answer of any type for a cookie. */
 static struct o2_msg answer(struct o2_hearing *h, enum o2_judge_side from, enum o2_msg_type type,
 			    uint64_t cookie)
 {
@@ -92,7 +92,7 @@ static struct o2_msg answer(struct o2_hearing *h, enum o2_judge_side from, enum 
 	return msg;
 }
 
-/* An answer to what nobody has asked: never, not on this side, or not any more. */
+/* An answer to a request that was never sent, came from the other side, or is over. */
 static void unasked(struct o2_hearing *h, bool broken)
 {
 	static const enum o2_msg_type types[] = {O2_MSG_PUT_NAK, O2_MSG_GET_DONE, O2_MSG_PUT_DONE,
@@ -125,7 +125,7 @@ static void unasked(struct o2_hearing *h, bool broken)
 	o2_hearing_message(h, from, &msg);
 }
 
-/* The wrong answer: a GET that is acknowledged, a PUT that is answered as a GET, or twice. */
+/* The wrong answer: PUT_ACK for a GET, GET_DONE for a PUT, or a second answer. */
 static void kind(struct o2_hearing *h, bool broken)
 {
 	const bool is_get = o2_draw_bool(h->c, 1, 1);
@@ -151,7 +151,7 @@ static void kind(struct o2_hearing *h, bool broken)
 	o2_fair_advance(h, t, true);
 }
 
-/* A GET_REQ or a PUT_ACK with another descriptor: fragments of a byte each. */
+/* Send a GET_REQ or a PUT_ACK with another descriptor: fragments of one byte each. */
 static void describe(struct o2_hearing *h, uint32_t nfrags, uint64_t asked_bytes, bool frags)
 {
 	const bool is_get = o2_draw_bool(h->c, 1, 1);
@@ -204,7 +204,7 @@ static void sink(struct o2_hearing *h, bool broken)
 	describe(h, nfrags, nfrags - broken, false);
 }
 
-/* All that was written is reported: less than a PUT's sink, or more than a GET's. */
+/* The status equals the bytes written, but is less than a PUT's sink, or more than a GET's. */
 static void status(struct o2_hearing *h, bool broken)
 {
 	struct o2_hearing_transfer *t = o2_fair_open(h);
@@ -233,7 +233,7 @@ static void status(struct o2_hearing *h, bool broken)
 	o2_fair_done(h, t, (int32_t)t->written_bytes);
 }
 
-/* The last errno that there is; a NAK that has moved something. */
+/* The largest errno; or a PUT_NAK with a positive status. */
 static void failure(struct o2_hearing *h, bool broken)
 {
 	const enum o2_judge_side asker = draw_side(h), sink = o2_hearing_other(asker);
@@ -277,7 +277,7 @@ static void bytes(struct o2_hearing *h, bool broken)
 	}
 	o2_fair_fill(h, t, fewer);
 	if (h->writes_unseen[o2_fair_writer(t)]) {
-		/* What was written is not known; what was described is. */
+		/* The bytes written are unknown; those described are known. */
 		if (!fewer && !t->is_get)
 			expect_of(h, t, O2_JUDGE_TRANSFER_STATUS, t->asker, "ibcm_status", t->sink_bytes - 1,
 				  t->sink_bytes, O2_LIMIT_EXACT);
@@ -289,7 +289,7 @@ static void bytes(struct o2_hearing *h, bool broken)
 	o2_fair_done(h, t, (int32_t)(fewer ? t->sink_bytes : t->sink_bytes - 1));
 }
 
-/* The answer comes in the last millisecond, or after it; the time of a PUT_ACK is another one. */
+/* The answer comes in the last millisecond before the timeout, or after it; a PUT_ACK restarts the time. */
 static void unanswered(struct o2_hearing *h, bool broken)
 {
 	const uint64_t last_ns = (h->options.timeout_ms + 1) * O2_NS_PER_MS - 1;
@@ -306,7 +306,7 @@ static void unanswered(struct o2_hearing *h, bool broken)
 	}
 }
 
-/* Others for which LNet wants an answer.  Returns whether what came before them is still known. */
+/* Send more messages that ask LNet for an answer.  Returns whether earlier ones are still remembered. */
 static bool more_promises(struct o2_hearing *h, enum o2_judge_side asker, uint32_t count)
 {
 	for (uint32_t i = 0; i < count && !h->report->failed; i++) {
@@ -318,7 +318,7 @@ static bool more_promises(struct o2_hearing *h, enum o2_judge_side asker, uint32
 	return count < PROMISES_KNOWN;
 }
 
-/* What LNet is told: of an IMMEDIATE at most what it had, of a PUT by RDMA exactly what has moved. */
+/* The length in LNet's ACK: for an IMMEDIATE at most its payload, for a PUT by RDMA exactly the bytes moved. */
 static void ack(struct o2_hearing *h, bool broken)
 {
 	struct o2_hearing_promise *promise = NULL;
@@ -351,7 +351,7 @@ static void ack(struct o2_hearing *h, bool broken)
 				  promise->number, "hdr.msg.ack.mlength", said, promise->bytes,
 				  promise->exact ? O2_LIMIT_EXACT : O2_LIMIT_BOUND);
 	o2_hearing_message(h, o2_hearing_other(promise->asker), &msg);
-	/* It was answered: another answer is no answer to it. */
+	/* The promise is kept: another answer does not belong to it. */
 	h->dishonest = true;
 	msg = o2_fair_answer(h, promise, promise->bytes + 1);
 	o2_hearing_message(h, o2_hearing_other(promise->asker), &msg);
@@ -373,7 +373,7 @@ static void reply(struct o2_hearing *h, bool broken)
 	o2_hearing_message(h, o2_hearing_other(promise->asker), &msg);
 }
 
-/* An ACK under the handle that says that none is wanted; both halves of it do. */
+/* An ACK with the handle that means that no answer is wanted; each half of the handle must say so. */
 static void unwanted(struct o2_hearing *h, bool broken)
 {
 	const struct o2_hearing_promise nobody = {.asker = draw_side(h)};

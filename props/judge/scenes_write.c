@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* RDMA WRITEs: each one byte beside where it belongs. */
+/* Scenes about RDMA WRITEs: each broken one is one byte off. */
 #include "props/judge/fair.h"
 #include "props/judge/scenes.h"
 
-/* docs/judge.md, "Captures": descriptors that have ended, of a side, that are still known. */
+/* Ended descriptors of a side that the judge still knows: docs/judge.md, "Captures". */
 #define ENDED_KNOWN 32u
 
-/* A transfer that is open, under a key of its own and with nothing beside its memory. */
+/* Open a transfer with a key of its own and no other memory next to its own. */
 static struct o2_hearing_transfer *lone(struct o2_hearing *h)
 {
 	struct o2_hearing_transfer *t;
@@ -38,7 +38,7 @@ static void write_one(struct o2_hearing *h, struct o2_hearing_transfer *t, uint6
 	t->written_bytes++;
 }
 
-/* Some of it is written. */
+/* Write part of the sink. */
 static void begin(struct o2_hearing *h, struct o2_hearing_transfer *t)
 {
 	if (t->sink_bytes > 1)
@@ -59,12 +59,12 @@ static void key(struct o2_hearing *h, bool broken)
 	}
 	from = o2_fair_writer(t);
 	rkey = t->sink.rd_key;
-	/* Never offered, or to the other side. */
+	/* A key never offered, or offered to the other side. */
 	if (o2_draw_bool(h->c, 1, 1))
 		rkey += o2_draw_bool(h->c, 1, 1) ? 1 : 0x80000000u;
 	else
 		from = o2_hearing_other(from);
-	/* At times more than can wait for a proof. */
+	/* Sometimes more findings than can wait for a proof. */
 	for (uint64_t times = o2_draw_bool(h->c, 7, 1) ? O2_HEARING_WAITING + 1 : 1; times > 0; times--) {
 		o2_hearing_expect(h, O2_HEARING_WHOLE, O2_JUDGE_WRITE_KEY, from, 0, "rkey", rkey, O2_NO_LIMIT,
 				  O2_LIMIT_OTHER);
@@ -72,7 +72,7 @@ static void key(struct o2_hearing *h, bool broken)
 	}
 }
 
-/* So many descriptors later. */
+/* Write to an ended descriptor after `others` more descriptors. */
 static void ended_after(struct o2_hearing *h, uint32_t others)
 {
 	struct o2_hearing_transfer *t, *other;
@@ -138,7 +138,7 @@ static void outside(struct o2_hearing *h, bool broken)
 		addr = frag == &t->sink.rd_frags[0] && o2_draw_bool(h->c, 1, 1) ? frag->rf_addr - 1 : 0;
 		frag = &t->sink.rd_frags[t->sink.rd_nfrags - 1];
 		addr = addr != 0 ? addr : frag->rf_addr + frag->rf_nob;
-		/* Else the key may have been offered before, for that memory. */
+		/* If not all was heard, the key may have been offered before for that memory. */
 		if (h->whole)
 			expect_of(h, t, O2_JUDGE_WRITE_OUTSIDE, "va", addr, O2_NO_LIMIT, O2_LIMIT_OTHER);
 		write_one(h, t, addr);
@@ -150,7 +150,7 @@ static void outside(struct o2_hearing *h, bool broken)
 		t->at_frag++;
 		t->at_byte = 0;
 	}
-	/* It goes on where it was, or in the next fragment. */
+	/* The writes continue at the same place, or in the next fragment. */
 	if (t->at_frag < t->sink.rd_nfrags && t->sink_bytes > t->written_bytes)
 		write_one(h, t, next_addr(t));
 	o2_fair_done(h, t, -5);
@@ -171,7 +171,7 @@ static void twice(struct o2_hearing *h, bool broken)
 		expect_of(h, t, O2_JUDGE_WRITE_TWICE, "va", addr, O2_NO_LIMIT, O2_LIMIT_OTHER);
 		write_one(h, t, addr);
 	}
-	/* What was written twice has not moved the place of the next one. */
+	/* A repeated write does not move the place of the next one. */
 	if (t->at_frag < t->sink.rd_nfrags)
 		write_one(h, t, next_addr(t));
 	o2_fair_done(h, t, -5);
@@ -200,7 +200,7 @@ static void order(struct o2_hearing *h, bool broken)
 	if (addr != expected)
 		expect_of(h, t, O2_JUDGE_WRITE_ORDER, "va", addr, expected, O2_LIMIT_EXACT);
 	write_one(h, t, addr);
-	/* What was left out may come later, once. */
+	/* The bytes left out may be written later, once. */
 	if (addr != expected && o2_draw_bool(h->c, 1, 1)) {
 		write_one(h, t, expected);
 		expect_of(h, t, O2_JUDGE_WRITE_TWICE, "va", expected, O2_NO_LIMIT, O2_LIMIT_OTHER);
@@ -238,7 +238,7 @@ static void announced(struct o2_hearing *h, bool broken)
 	o2_fair_done(h, t, -5);
 }
 
-/* Another descriptor under the key: memory beside the first, or with one byte of it. */
+/* Change other's descriptor to the same key, with memory next to the first's, or sharing one byte with it. */
 static void beside(struct o2_hearing *h, const struct o2_hearing_transfer *t,
 		   struct o2_hearing_transfer *other, bool broken)
 {
@@ -249,7 +249,7 @@ static void beside(struct o2_hearing *h, const struct o2_hearing_transfer *t,
 
 	other->sink = (struct o2_rdma_desc){.rd_key = t->sink.rd_key, .rd_nfrags = 1};
 	other->sink_bytes = bytes;
-	/* In front of it may be another fragment, far away. */
+	/* Sometimes another fragment, far away, comes first. */
 	if (h->max_frags > 1 && o2_hearing_most_bytes(h) >= 160 && o2_draw_bool(h->c, 1, 1)) {
 		*frag++ = (struct o2_rdma_frag){1, o2_draw_bool(h->c, 1, 1) ? first->rf_addr - 5000
 									    : h->next_addr++};
@@ -276,7 +276,7 @@ static void in_use(struct o2_hearing *h, bool broken)
 	if (other == NULL)
 		return;
 	if (!t->open || other == t) {
-		/* It had to end, so that another one can begin. */
+		/* The first transfer had to end, so that another one can begin. */
 		o2_hearing_message(h, other->asker, &msg);
 		return;
 	}

@@ -10,7 +10,7 @@
 #include "props/judge/scenes.h"
 #include "props/scenario/draw.h"
 
-/* How much of a conversation is heard. */
+/* How much of a conversation the judge hears. */
 enum hearing {
 	FROM_THE_REQUEST,
 	FROM_THE_TERMS,
@@ -20,10 +20,10 @@ enum hearing {
 	HEARINGS,
 };
 
-/* Counted: each rule that was found; each that was missed by one; and these. */
+/* Counted: each rule that was found; each whose boundary was reached without breaking it; and the rest below. */
 enum situation {
 	FOUND = 0,
-	NEAR = O2_JUDGE_RULES, /* of those that have a scene: from message/wire on */
+	NEAR = O2_JUDGE_RULES, /* rules that have a scene: from message/wire on */
 	HEARD = 2 * O2_JUDGE_RULES - O2_JUDGE_MESSAGE_WIRE,
 	NOT_PROVEN = HEARD + HEARINGS,
 	WITH_GAPS,
@@ -54,7 +54,7 @@ static void name_situations(void)
 	}
 }
 
-/* --- what a conversation is like --- */
+/* --- parameters of a conversation --- */
 
 static uint64_t draw_id(struct o2_choice *c)
 {
@@ -88,7 +88,7 @@ static void draw_terms(struct o2_hearing *h)
 	h->one_key = o2_draw_bool(c, 1, 1);
 }
 
-/* A request for at least what is granted, and the reply. */
+/* Send a request for at least the terms that the reply grants, and the reply. */
 static void come_to_terms(struct o2_hearing *h)
 {
 	struct o2_msg msg = o2_hearing_header(h, O2_JUDGE_A, O2_MSG_CONNREQ);
@@ -122,7 +122,7 @@ static void agree(struct o2_hearing *h)
 	h->knows_terms = true;
 }
 
-/* One side speaks; then the other one turns out to be seen as well. */
+/* The judge hears one side first; then the other side as well. */
 static void first_one_way(struct o2_hearing *h)
 {
 	const uint32_t most = h->depth < 6 ? h->depth - 2 : 4;
@@ -208,7 +208,7 @@ static void run_scenes(struct o2_hearing *h, struct o2_tally *tally, bool honest
 	}
 }
 
-/* Something was lost, or not taken, or both, and they talk on. */
+/* Play the scenes of lost and refused packets, and let the conversation continue. */
 static void run_below(struct o2_hearing *h)
 {
 	for (uint32_t i = 0; i < O2_SCENES_MESSAGE; i++) {
@@ -222,7 +222,7 @@ static void run_below(struct o2_hearing *h)
 	}
 }
 
-/* One of them leaves, and something is still open, or is said after that; or nothing is. */
+/* One side disconnects; perhaps a transfer is open then, or a message follows. */
 static void run_end(struct o2_hearing *h)
 {
 	const bool open = o2_draw_bool(h->c, 1, 1), broken = o2_draw_bool(h->c, 1, 1);
@@ -273,7 +273,7 @@ static void run_bounds(struct o2_hearing *h)
 		o2_scene_many(h);
 }
 
-/* Another judge hears the conversation, and misses some of it. */
+/* Let another judge hear the conversation with gaps. */
 static void hear_with_gaps(struct o2_verdicts_run *run, struct o2_hearing *h)
 {
 	run->tally.seen[WITH_GAPS]++;

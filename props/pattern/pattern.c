@@ -8,12 +8,12 @@
 #include <string.h>
 
 /*
- * A word, from the number of the place to the bytes (docs/properties.md, "The data pattern"):
+ * How a word is made from its place (docs/properties.md, "The data pattern"):
  *
- *   place  56 bits: kind (2), id (24), offset / 8 (30)
- *   mix    a keyed bijection of 56-bit numbers: odd multipliers, and shifts by at least half the width, which
- * undo themselves spread seven bits to each byte, in its bits 1..7 parity bit 0 makes every byte even (data)
- * or odd (poison, red zone)
+ *   place   56 bits: kind (2), id (24), offset / 8 (30)
+ *   mix     a keyed bijection of 56-bit numbers: odd multipliers, and xor with shifts by at least half the width
+ *   spread  seven bits to each byte, in its bits 1..7
+ *   parity  bit 0 makes every byte even (data) or odd (poison, red zone)
  */
 #define WORD_BITS   56
 #define WORD_MASK   ((UINT64_C(1) << WORD_BITS) - 1)
@@ -23,14 +23,14 @@
 #define MULTIPLY_2  UINT64_C(0xbf58476d1ce4e5)
 #define MULTIPLY_3  UINT64_C(0x94d049bb133111)
 #define LOW_BITS    UINT64_C(0x0101010101010101)
-#define CHUNK_BYTES 512u /* compared at a time */
-#define BLOCK_WORDS 8u	 /* made at a time: a loop of known length, which compilers turn into vectors */
+#define CHUNK_BYTES 512u /* bytes compared at a time */
+#define BLOCK_WORDS 8u	 /* words made at a time: compilers vectorize a loop of known length */
 #define BLOCK_BYTES (8u * BLOCK_WORDS)
 
 static_assert(O2_FILL_MAX_ID == (1u << ID_BITS) - 1, "ids fill their field");
 static_assert(O2_FILL_MAX_OFFSET == (UINT64_C(8) << INDEX_BITS) - 1, "offsets fill their field");
 
-/* Its loops write what their callers have checked, and no input takes another branch in them. */
+/* For loops whose bounds the callers have checked; they have no branches that depend on the input. */
 #if defined(__clang__)
 #define UNCHECKED __attribute__((no_sanitize("address", "undefined", "coverage")))
 #else
@@ -38,8 +38,8 @@ static_assert(O2_FILL_MAX_OFFSET == (UINT64_C(8) << INDEX_BITS) - 1, "offsets fi
 #endif
 
 struct key {
-	uint64_t add;  /* before the mix */
-	uint64_t flip; /* in its middle */
+	uint64_t add;  /* added before the mix */
+	uint64_t flip; /* xored in the middle of the mix */
 };
 
 static struct key make_key(uint64_t seed)
@@ -54,7 +54,7 @@ static bool is_odd(enum o2_fill_kind kind)
 	return kind == O2_FILL_POISON || kind == O2_FILL_RED;
 }
 
-/* What the mix starts from; the next word of the same stretch starts MULTIPLY_1 further. */
+/* The mix's initial state; the next word of the same range starts MULTIPLY_1 further. */
 static uint64_t first_state(struct key key, struct o2_origin origin)
 {
 	const uint64_t place = (uint64_t)(origin.kind & 3) << (ID_BITS + INDEX_BITS) |
@@ -87,7 +87,7 @@ UNCHECKED static inline uint64_t make_word(uint64_t state, uint64_t flip, uint64
 	return htole64((x | byte_parity(x)) ^ odd);
 }
 
-/* Whole blocks, as many as fit into n bytes. */
+/* Write as many whole blocks as fit into n bytes. */
 UNCHECKED static inline void make_blocks(uint8_t *dst, size_t n, uint64_t state, uint64_t flip, uint64_t odd)
 {
 	for (; n >= BLOCK_BYTES; n -= BLOCK_BYTES, dst += BLOCK_BYTES)
@@ -99,8 +99,8 @@ UNCHECKED static inline void make_blocks(uint8_t *dst, size_t n, uint64_t state,
 }
 
 /*
- * Most of what a property does is making and comparing patterns.  Vectors of four words take half the time;
- * those that multiply words as well, a quarter of that.
+ * A property spends most of its time making and comparing patterns.  Vectors of four words halve that time;
+ * vectors that can also multiply words quarter it again.
  */
 #if defined(__x86_64__)
 UNCHECKED __attribute__((target("avx2"))) static void make_blocks_avx2(uint8_t *dst, size_t n, uint64_t state,
@@ -209,9 +209,7 @@ size_t o2_fill_match(const uint8_t *actual, size_t n, uint64_t seed, struct o2_o
 	return n;
 }
 
-/*
- * The number that an odd one must be multiplied with for 1 (modulo 2^64): each step doubles the right bits.
- */
+/* The inverse of an odd number modulo 2^64: each step doubles the number of correct bits. */
 static uint64_t inverse_of(uint64_t odd)
 {
 	uint64_t inverse = odd;
@@ -221,7 +219,7 @@ static uint64_t inverse_of(uint64_t odd)
 	return inverse;
 }
 
-/* make_word() backwards. */
+/* The inverse of make_word(). */
 static uint64_t unmake_word(uint64_t x, struct key key)
 {
 	x = (x >> 1 & UINT64_C(0x007f007f007f007f)) | (x >> 2 & UINT64_C(0x3f803f803f803f80));

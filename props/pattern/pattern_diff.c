@@ -5,14 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SURE_BYTES   8u /* an explanation of so many bytes is no chance: 1 in 2^56 */
-#define SURE_BEFORE  3u /* for bytes that merely stayed, of which the place is known */
+#define SURE_BYTES   8u /* an explanation of this many bytes is not chance: 1 in 2^56 */
+#define SURE_BEFORE  3u /* the same for unchanged bytes, whose place is known */
 #define SURE_ZEROS   4u
-#define SEARCH_BYTES 4u	 /* fewer bytes than this stand somewhere by chance */
-#define SEARCHES     16u /* of all ranges, per diff: each takes milliseconds */
+#define SEARCH_BYTES 4u	 /* fewer bytes than this occur somewhere by chance */
+#define SEARCHES     16u /* searches of all ranges, per diff: each takes milliseconds */
 #define WINDOW_BYTES 15u /* holds a whole word whatever the alignment */
-#define UNKNOWN_STEP 8u	 /* unknown bytes are left in small steps: known ones may follow */
-#define UNKNOWN_GAP  4u	 /* unknown runs nearer than this are one: the bytes between are right by chance */
+#define UNKNOWN_STEP 8u	 /* unknown bytes are skipped in small steps: known ones may follow */
+#define UNKNOWN_GAP  4u	 /* unknown runs closer than this are one: bytes between are right by chance */
 
 struct differ {
 	uint64_t seed;
@@ -40,7 +40,7 @@ static uint8_t byte_at(uint64_t seed, struct o2_origin origin)
 	return byte;
 }
 
-/* How many bytes from pos on are wrong without a break. */
+/* The number of consecutive wrong bytes from pos on. */
 static size_t wrong_bytes(const struct differ *d, const struct o2_expect *e, size_t pos)
 {
 	size_t n = 0;
@@ -59,7 +59,7 @@ static size_t zero_bytes(const uint8_t *bytes, size_t n)
 	return i;
 }
 
-/* Explanations that need no search; returns the length of the longest, of which run says what it is. */
+/* Try the explanations that need no search; returns the length of the longest and describes it in *run. */
 static size_t explain_cheaply(const struct differ *d, const struct o2_expect *e, size_t pos,
 			      struct o2_diff_run *run)
 {
@@ -84,7 +84,7 @@ static size_t explain_cheaply(const struct differ *d, const struct o2_expect *e,
 	return length;
 }
 
-/* Does the run begin right behind an unknown one?  Then it belongs to it, unless it is known for sure. */
+/* Does the run follow an unknown run closely?  Then it belongs to that run, unless its explanation is certain. */
 static bool follows_unknown(const struct differ *d, const struct o2_diff_run *run)
 {
 	const struct o2_diff_run *last = &d->last;
@@ -93,7 +93,7 @@ static bool follows_unknown(const struct differ *d, const struct o2_diff_run *ru
 	       run->offset_bytes - (last->offset_bytes + last->length_bytes) <= UNKNOWN_GAP;
 }
 
-/* Short runs: one flipped bit, a search of everything, or unknown.  wrong: bytes wrong without a break. */
+/* Explain a short run: a flipped bit, a search, or unknown.  wrong: number of consecutive wrong bytes. */
 static size_t explain_short(struct differ *d, const struct o2_expect *e, size_t pos, size_t wrong,
 			    struct o2_diff_run *run)
 {
@@ -133,7 +133,7 @@ static void add_run(struct differ *d, const struct o2_diff_run *run)
 		d->runs[d->count - 1] = d->last;
 }
 
-/* Explain the wrong byte at pos and what belongs to it; returns how many bytes that are. */
+/* Explain the run of wrong bytes at pos; returns its length. */
 static size_t explain(struct differ *d, const struct o2_expect *e, size_t index, size_t pos)
 {
 	struct o2_diff_run run = {
@@ -153,7 +153,7 @@ static size_t explain(struct differ *d, const struct o2_expect *e, size_t index,
 	}
 	while (length > 1 &&
 	       e->actual[pos + length - 1] == byte_at(d->seed, at(e->expected, pos + length - 1)))
-		length--; /* right by chance at the end */
+		length--; /* leave out last bytes that are right by chance */
 	run.length_bytes = length;
 	add_run(d, &run);
 	return length;
@@ -212,7 +212,7 @@ static void origin_text(struct o2_origin origin, char *text, size_t text_bytes)
 		 origin.offset_bytes);
 }
 
-/* What was found, in words. */
+/* Describe what was found. */
 static void found_text(const struct o2_diff_run *run, char *text, size_t text_bytes)
 {
 	const struct o2_origin *want = &run->expected, *got = &run->origin;

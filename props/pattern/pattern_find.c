@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define DECODE_BYTES 15u /* so many bytes hold a whole word whatever their alignment */
+#define DECODE_BYTES 15u /* this many bytes hold a whole word at any alignment */
 #define CHUNK_BYTES  4096u
 
 size_t o2_pattern_follow(const uint8_t *bytes, size_t n, uint64_t seed, const struct o2_origin_range *ranges,
@@ -60,7 +60,7 @@ static bool nearer(const struct o2_origin *a, const struct o2_origin *b, const s
 	return distance(a->offset_bytes, near->offset_bytes) < distance(b->offset_bytes, near->offset_bytes);
 }
 
-/* Count the places in one range, on top of `matches`. */
+/* Count the matching places in one range, starting from `matches`. */
 static size_t search_range(const uint8_t *bytes, size_t n, uint64_t seed, const struct o2_origin_range *range,
 			   const struct o2_origin *near, size_t matches, struct o2_origin *found)
 {
@@ -85,7 +85,7 @@ static size_t search_range(const uint8_t *bytes, size_t n, uint64_t seed, const 
 	return matches;
 }
 
-/* Bytes of one stretch are all even or all odd. */
+/* True if all bytes have the same parity, as in any single range. */
 static bool one_parity(const uint8_t *bytes, size_t n)
 {
 	for (size_t i = 1; i < n; i++) {

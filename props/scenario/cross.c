@@ -20,7 +20,7 @@ void o2_cross_refused(struct o2_cross *cross, const struct o2_scenario *scenario
 		cross->user_kiov_refused[side][memory->kind][scenario->op]++;
 }
 
-/* Mode user registers a range of virtual addresses, which no page vector is. */
+/* Mode user registers a range of virtual addresses; a page vector is not such a range. */
 static bool can_move(enum o2_reg_mode mode, uint32_t vector)
 {
 	return mode != O2_REG_USER || vector == O2_IOV;
@@ -48,10 +48,10 @@ struct o2_cross_pair o2_cross_of_pair(const struct o2_cross *cross, enum o2_reg_
 	return pair;
 }
 
-/* Cells of one pair of modes and one of kinds. */
+/* Cells of one pair of modes and one pair of kinds. */
 #define KIND_CELLS (O2_CROSS_PAIR_CELLS / (O2_DMA_KINDS * O2_DMA_KINDS))
 
-/* A device of the virtual kind moves bytes by software, which needs the CPU's addresses. */
+/* A device of kind virtual moves bytes by software, which needs CPU addresses. */
 static uint32_t polarity(uint32_t kind)
 {
 	return kind == O2_DMA_VIRTUAL ? 0 : 1;
@@ -113,7 +113,7 @@ static json_t *polarity_to_json(const struct o2_cross *cross)
 	return object;
 }
 
-/* How often a pair of modes moved, by source kind, then sink kind. */
+/* How often a pair of modes moved bytes, by source kind, then sink kind. */
 static json_t *kinds_to_json(const struct o2_cross *cross, uint32_t source, uint32_t sink)
 {
 	const uint32_t *cell = &cross->moved[source][sink][0][0][0][0][0];

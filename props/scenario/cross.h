@@ -9,9 +9,9 @@
 #include "props/scenario/scenario.h"
 
 /*
- * The cross table: transfers that moved byte-exact, by everything that modes must not depend on (source mode,
- * sink mode, both address kinds, PUT or GET, IOV or KIOV on both sides), and the refusals of what cannot move
- * whatever the memory: mode user with a KIOV (docs/properties.md, "The cross table").
+ * The cross table.  It counts transfers that moved byte-exact, by everything that must make no difference
+ * (source mode, sink mode, both address kinds, PUT or GET, IOV or KIOV on both sides).  It also counts the
+ * refusals of what no memory can make legal: mode user with a KIOV (docs/properties.md, "The cross table").
  */
 struct o2_cross {
 	/* [source mode][sink mode][source kind][sink kind][op][source vector][sink vector] */
@@ -26,10 +26,10 @@ struct o2_cross {
 
 void o2_cross_moved(struct o2_cross *cross, const struct o2_scenario *scenario);
 
-/* Count a refusal, if it is one that the table has: side refused a KIOV for mode user. */
+/* Count a refusal if the table has it: side refused a KIOV for mode user. */
 void o2_cross_refused(struct o2_cross *cross, const struct o2_scenario *scenario, enum o2_side side);
 
-/* Of some of the cells: those that can move, how many of them did, and the least count in one. */
+/* A summary of some cells: how many can move, how many of them did, and the least count in one. */
 struct o2_cross_pair {
 	uint32_t cells;
 	uint32_t met;
@@ -40,27 +40,27 @@ struct o2_cross_pair o2_cross_of_pair(const struct o2_cross *cross, enum o2_reg_
 				      enum o2_reg_mode sink);
 
 /*
- * The polarity of a device: 1 if it takes the addresses that a mapping gave it, 0 if it needs those of the
- * CPU.  Source and sink make four pairs, <1,1> <1,0> <0,1> <0,0> (docs/mapping.md, "The four pairs").
+ * The polarity of a device: 1 if it uses the addresses that a mapping returned, 0 if it needs CPU addresses.
+ * Source and sink make four pairs, <1,1> <1,0> <0,1> <0,0> (docs/mapping.md, "The four pairs").
  */
 #define O2_POLARITY_PAIRS 4u
 
-/* Of one of the four, in that order: the same of its cells, and the transfers in all of them. */
+/* One of the four pairs, in the order above: the summary of its cells, and the transfers in all of them. */
 struct o2_cross_polarity {
-	const char *name; /* "<1,0>": the source's, the sink's */
+	const char *name; /* "<1,0>": the source's polarity, the sink's */
 	struct o2_cross_pair pair;
 	uint64_t moved;
 };
 
 struct o2_cross_polarity o2_cross_of_polarity(const struct o2_cross *cross, uint32_t which);
 
-/* Did every cell occur, and every refusal? */
+/* True if every cell and every refusal occurred. */
 bool o2_cross_complete(const struct o2_cross *cross);
 
 /*
- * A new object: "pairs" by source and sink mode, each {cells, met, least, kinds}, and kinds, how often it
- * moved, by source and sink address kind; "polarity" by the names of the
- * four pairs, each {moved, cells, met, least}; and "user_kiov_refused".
+ * A new object: "pairs" by source and sink mode, each {cells, met, least, kinds}, where kinds counts the
+ * transfers that moved, by source and sink address kind; "polarity" by the names of the four pairs, each
+ * {moved, cells, met, least}; and "user_kiov_refused".
  */
 json_t *o2_cross_to_json(const struct o2_cross *cross);
 

@@ -7,60 +7,60 @@
 #include "props/scenario/scenario.h"
 
 /*
- * Inputs of single stages from choice sequences, legal and hostile, for the fuzz targets and the oracle
- * (docs/fuzzing.md and docs/oracle.md, "What is asked").
+ * Draw the inputs of single stages from choice sequences, legal and hostile, for the fuzz targets and the
+ * oracle (docs/fuzzing.md and docs/oracle.md, "What is asked").
  */
 
 /* A few more pieces than the longest legal list has entries. */
 #define O2_DRAW_MAX_PIECES 264u
 
-/* A number from the edges of 16, 32 and 64 bits, or any number at all. */
+/* Draw a number near the limits of 16, 32 and 64 bits, or any number at all. */
 uint64_t o2_draw_wild(struct o2_choice *c);
 
-/* A count next to the end of a byte, of at most `most`: 254 to 258. */
+/* Draw a count around the largest value of a byte, 254 to 258, but at most `most`. */
 uint32_t o2_draw_byte_end(struct o2_choice *c, uint32_t most);
 
-/* A number of bytes next to a page of 4096 bytes, to 64 KiB or to the longest transfer, one off or exactly. */
+/* Draw a length at or one off a page of 4096 bytes, 64 KiB or the longest transfer. */
 uint64_t o2_draw_edge_bytes(struct o2_choice *c);
 
-/* sg_build, of pages and of virtual addresses.  The second is false for a page size of 0: no case. */
+/* Draw an input of sg_build: pages, or virtual addresses.  False: a page size of 0, not a case. */
 void o2_draw_sg_kiov(struct o2_choice *c, struct o2_case_sg *drawn);
 bool o2_draw_sg_iov(struct o2_choice *c, struct o2_case_sg *drawn);
 
-/* A page vector of about as many pieces as a list may have entries. */
+/* Draw a page vector of about as many pieces as a list may have entries. */
 void o2_draw_sg_full(struct o2_choice *c, struct o2_case_sg *drawn);
 
-/* Weights of these kinds in o2_draw_case: pages, virtual addresses; the third has 1. */
+/* Weights of these kinds in o2_draw_case; the kind of o2_draw_sg_full has weight 1. */
 #define O2_DRAW_SG_KIOV_WEIGHT 16u
 #define O2_DRAW_SG_IOV_WEIGHT  16u
 
-/* rdma_plan. */
+/* Draw an input of rdma_plan. */
 void o2_draw_rdma(struct o2_choice *c, struct o2_rdma_input *drawn);
 
-/* Descriptors of about as many fragments, and work requests, as there may be. */
+/* Draw descriptors of about as many fragments, and work requests, as the limits allow. */
 void o2_draw_rdma_full(struct o2_choice *c, struct o2_rdma_input *drawn);
 
-/* dma_map and reg_plan. */
+/* Draw inputs of dma_map and of reg_plan. */
 void o2_draw_dma(struct o2_choice *c, struct o2_case_dma *drawn);
 void o2_draw_reg(struct o2_choice *c, struct o2_case_reg *drawn);
 
-/* Make what whole transfers share and keep, so that it is not the first of them that does. */
+/* Create the objects that all whole transfers share and keep, so that the first transfer does not. */
 void o2_draw_prepare(void);
 
-/* A scenario as a whole transfer; false when it has something that a transfer's question cannot say. */
+/* Convert a scenario to a case of a whole transfer; false if such a case cannot express it. */
 bool o2_case_of_scenario(const struct o2_scenario *scenario, struct o2_case *drawn);
 
-/* The memory of one of its sides; false likewise. */
+/* Convert the memory of one side of a scenario; false if a case cannot express it. */
 bool o2_case_of_side(const struct o2_scenario_side *side, enum o2_side of, struct o2_case_node *node);
 
-/* A received message from bytes as they are, with the default options; false when it is too long. */
+/* Make a case of a received message from bytes, unchanged, with the default options; false if it is too long. */
 bool o2_case_of_bytes(const uint8_t *bytes, size_t length_bytes, struct o2_case *drawn);
 
-/* The choices that o2_draw_case turns into that case again, so that it can be shrunk.  Returns their length;
- * choices holds O2_CHOICE_MAX_BYTES. */
+/* The choices from which o2_draw_case draws this case again, so that it can be shrunk.  Returns their length;
+ * the buffer choices has room for O2_CHOICE_MAX_BYTES. */
 size_t o2_choices_of_decode(const struct o2_case_msg_decode *asked, uint8_t *choices);
 
-/* A case of a stage; *scenario: of a transfer, what it was made from.  The case may be rejected
+/* Draw a case of a stage; for a transfer, *scenario is what it was made from.  The case may be rejected
  * (o2_choice_ok). */
 void o2_draw_case(struct o2_choice *c, enum o2_stage stage, struct o2_case *drawn,
 		  struct o2_scenario *scenario);

@@ -4,8 +4,8 @@
 #include "props/scenario/draw.h"
 
 /*
- * Lists and devices for dma_map, segments and requests for reg_plan: mostly what a legal caller hands over,
- * dense and gapped on purpose, and now and then any numbers.
+ * Draws lists and devices for dma_map, segments and requests for reg_plan: mostly what a legal caller passes,
+ * dense or gapped on purpose, and sometimes arbitrary numbers.
  */
 
 #define MAX_PAGES   UINT8_MAX
@@ -19,7 +19,7 @@ static uint32_t draw_legal_page_bytes(struct o2_choice *c)
 	return legal[o2_draw_weighted(c, weights, 3)];
 }
 
-/* Whole pages in a row, parts of pages, or what no list should have. */
+/* Draw an entry: whole pages in a row, parts of pages, or a form that no list should have. */
 static void draw_entry(struct o2_choice *c, const struct o2_dma_device *device, uint32_t previous_page,
 		       struct o2_sg_entry *entry)
 {
@@ -30,7 +30,7 @@ static void draw_entry(struct o2_choice *c, const struct o2_dma_device *device, 
 	entry->page = (previous_page + 1) % device->npages;
 	entry->offset = 0;
 	entry->length = page_bytes;
-	if (shape == 1) /* the page before once more, or one anywhere */
+	if (shape == 1) /* the previous page again, or any page */
 		entry->page = (uint32_t)o2_draw(c, device->npages - 1);
 	if (shape == 2) { /* to the end of its page */
 		entry->offset = (uint32_t)o2_draw(c, page_bytes - 1);
@@ -48,7 +48,7 @@ static void draw_entry(struct o2_choice *c, const struct o2_dma_device *device, 
 	}
 }
 
-/* Where a unit that remaps puts each page: in order, backwards, or scattered by a stride; seldom outside. */
+/* Draw where an IOMMU puts each page: in order, backwards, or scattered by a stride; rarely out of range. */
 static void draw_table(struct o2_choice *c, struct o2_case_device *drawn)
 {
 	static const uint32_t merges[] = {2, 1, 2};
@@ -91,7 +91,7 @@ static void draw_device(struct o2_choice *c, struct o2_case_device *drawn)
 	case 1:
 		device->base = o2_draw(c, UINT32_MAX) * device->page_bytes;
 		break;
-	case 2: /* up to the end of the addresses, or a page too far */
+	case 2: /* up to the end of the address space, or a page too far */
 		device->base = UINT64_MAX - (uint64_t)device->npages * device->page_bytes + 1 -
 			       o2_draw(c, 1) * device->page_bytes;
 		break;
@@ -127,12 +127,12 @@ void o2_draw_dma(struct o2_choice *c, struct o2_case_dma *drawn)
 		previous = list->entry[list->count].page % device->npages;
 		list->nob += list->entry[list->count++].length;
 	}
-	/* Page sizes that no device has: after all else, so that nothing divides by them. */
+	/* An impossible page size: drawn last, so that nothing above divides by it. */
 	if (o2_draw_bool(c, 127, 1))
 		device->page_bytes = (uint32_t)o2_draw_wild(c);
 }
 
-/* The segment after one that ended at `end`. */
+/* Draw the segment that follows one that ended at `end`. */
 static void draw_segment(struct o2_choice *c, uint32_t page_bytes, bool dense, bool many, uint64_t end,
 			 struct o2_dma_segment *segment)
 {
@@ -142,14 +142,14 @@ static void draw_segment(struct o2_choice *c, uint32_t page_bytes, bool dense, b
 	bool merged;
 
 	if (dense && end % page_bytes != 0) {
-		/* Only where the addresses go on is there no gap. */
+		/* There is no gap only if the addresses continue. */
 		segment->addr = end;
 		segment->length = page_bytes - (uint32_t)(end % page_bytes);
 		return;
 	}
-	/* Whole pages somewhere; several of them behind a mapping that merged. */
+	/* Whole pages anywhere; several of them as after a mapping that merged. */
 	segment->addr = 0x10000000 + o2_draw(c, UINT8_MAX) * page_bytes;
-	if (o2_draw_bool(c, 63, 1)) /* the last pages of all addresses */
+	if (o2_draw_bool(c, 63, 1)) /* the last pages of the address space */
 		segment->addr = 0 - (1 + o2_draw(c, 3)) * page_bytes;
 	merged = o2_draw_bool(c, 7, 1);
 	more = (uint32_t)o2_draw(c, 3);
@@ -158,11 +158,11 @@ static void draw_segment(struct o2_choice *c, uint32_t page_bytes, bool dense, b
 		segment->addr += o2_draw(c, page_bytes - 1);
 		segment->length = 1 + (uint32_t)o2_draw(c, page_bytes * UINT64_C(2));
 	}
-	if (shape == 2) { /* touches the one before */
+	if (shape == 2) { /* touches the previous segment */
 		segment->addr = end;
 		segment->length = 1 + (uint32_t)o2_draw(c, page_bytes);
 	}
-	if (shape == 3) { /* in the page of the one before, in front of it, most likely */
+	if (shape == 3) { /* in the page of the previous segment, probably before it */
 		segment->addr = end - 1 - (end - 1) % page_bytes + o2_draw(c, 63);
 		segment->length = 1 + (uint32_t)o2_draw(c, 63);
 	}
@@ -172,7 +172,7 @@ static void draw_segment(struct o2_choice *c, uint32_t page_bytes, bool dense, b
 	}
 }
 
-/* The verdict that sg_build would have given: by offsets in pages alone. */
+/* The gap flag that sg_build would give, from offsets in pages alone. */
 static bool has_gaps(const struct o2_dma_list *list, uint32_t page_bytes)
 {
 	for (uint32_t i = 1; i < list->count; i++) {
@@ -211,7 +211,7 @@ static void draw_request(struct o2_choice *c, struct o2_reg_request *request)
 			? o2_draw_wild(c)
 			: o2_draw(c, UINT16_MAX) * (request->mode == O2_REG_PHYS ? request->page_bytes : 1);
 	request->contiguous = !o2_draw_bool(c, 3, 1);
-	/* Only these two modes ask. */
+	/* Only these two modes use iova and contiguous. */
 	if (request->mode != O2_REG_USER && request->mode != O2_REG_PHYS) {
 		request->iova = 0;
 		request->contiguous = false;
@@ -229,7 +229,7 @@ void o2_draw_reg(struct o2_choice *c, struct o2_case_reg *drawn)
 
 	draw_request(c, request);
 	dense = o2_draw_bool(c, 1, 1);
-	/* About as many as there can be: chance alone would hardly get there. */
+	/* Sometimes nearly as many segments as allowed, which chance alone would hardly reach. */
 	least = o2_draw_bool(c, 31, 1) ? O2_MAX_FRAGS_LEGACY - 1 : 1;
 	list->count = 0;
 	list->nob = 0;
@@ -237,10 +237,10 @@ void o2_draw_reg(struct o2_choice *c, struct o2_case_reg *drawn)
 		struct o2_dma_segment *segment = &list->segment[list->count];
 
 		draw_segment(c, request->page_bytes, dense, least > 1, end, segment);
-		/* So many are only legal if they are short; then the limits of the modes are met. */
+		/* So many segments are legal only if they are short; the modes' limits are then reached. */
 		if (least > 1 && !dense)
 			segment->length = 1 + segment->length % SHORT_BYTES;
-		/* The first may begin inside its page. */
+		/* The first segment may begin inside its page. */
 		if (list->count == 0 && dense) {
 			const uint32_t skip = (uint32_t)o2_draw(c, request->page_bytes - 1);
 
@@ -251,19 +251,19 @@ void o2_draw_reg(struct o2_choice *c, struct o2_case_reg *drawn)
 		list->nob += segment->length;
 		list->count++;
 	}
-	/* The last may end inside its page. */
+	/* The last segment may end inside its page. */
 	if (list->count > 0 && dense && list->segment[list->count - 1].length > 1) {
 		const uint32_t less = (uint32_t)o2_draw(c, list->segment[list->count - 1].length - 1);
 
 		list->segment[list->count - 1].length -= less;
 		list->nob -= less;
 	}
-	/* An iova of mode phys may be that of the first byte. */
+	/* Mode phys: the iova may be that of the first byte. */
 	if (request->mode == O2_REG_PHYS && list->count > 0 && o2_draw_bool(c, 1, 1))
 		request->iova +=
 			list->segment[0].addr % request->page_bytes - request->iova % request->page_bytes;
 	request->gaps = has_gaps(list, request->page_bytes);
-	if (o2_draw_bool(c, 31, 1)) /* a verdict that is not that of the list */
+	if (o2_draw_bool(c, 31, 1)) /* a gap flag that is wrong for the list */
 		request->gaps = !request->gaps;
 	if (o2_draw_bool(c, 127, 1))
 		request->page_bytes = (uint32_t)o2_draw_wild(c);

@@ -3,11 +3,11 @@
 
 #include "props/scenario/draw.h"
 
-/* Two descriptors for rdma_plan.  Committed corpora are strings of these draws, as in draw_sg.c. */
+/* Draws two descriptors for rdma_plan.  Committed corpora are strings of these draws, as in draw_sg.c. */
 
 uint32_t o2_draw_byte_end(struct o2_choice *c, uint32_t most)
 {
-	/* 0: as many as there can be. */
+	/* A draw of 0 gives the maximum. */
 	return most - (uint32_t)o2_draw(c, most - 254);
 }
 
@@ -33,9 +33,9 @@ static void draw_fragment(struct o2_choice *c, uint32_t index, struct o2_rdma_fr
 	static const uint32_t shapes[] = {16, 16, 2, 1};
 	const size_t shape = o2_draw_weighted(c, shapes, 4);
 
-	frag->rf_addr = (uint64_t)index << 16; /* 0: a page, apart from its neighbours */
+	frag->rf_addr = (uint64_t)index << 16; /* shape 0: a page apart from its neighbours */
 	frag->rf_nob = 4096;
-	if (shape == 1) { /* a few bytes anywhere, fragments may touch and overlap */
+	if (shape == 1) { /* a few bytes anywhere; fragments may touch and overlap */
 		frag->rf_addr = o2_draw(c, UINT16_MAX);
 		frag->rf_nob = 1 + (uint32_t)o2_draw(c, UINT8_MAX);
 	} else if (shape == 2) {
@@ -70,7 +70,7 @@ static uint64_t draw_nob(struct o2_choice *c, uint64_t source_bytes, uint64_t si
 		return least;
 	case 1: /* the transfer ends inside a fragment */
 		return o2_draw(c, least);
-	case 2: /* more than one of the two has */
+	case 2: /* more bytes than one of the descriptors has */
 		return least + 1;
 	default:
 		return o2_draw_wild(c);
@@ -96,14 +96,14 @@ void o2_draw_rdma(struct o2_choice *c, struct o2_rdma_input *drawn)
 	drawn->limits.wrq_sge = draw_limit(c, O2_DEFAULT_WRQ_SGE, O2_MAX_WRQ_SGE);
 }
 
-/* Fragments of a few bytes; the sink's are as many as the limit allows work requests, or one more or less. */
+/* Fragments of a few bytes, in the sink as many as the limit of work requests, or one more or less. */
 void o2_draw_rdma_full(struct o2_choice *c, struct o2_rdma_input *drawn)
 {
-	/* 4097 each: more than a transfer may move, so that its limits can be met. */
+	/* 4097 bytes each: in total more than a transfer may move, to reach the transfer's limits. */
 	const bool many = o2_draw_bool(c, 7, 1);
 	const uint32_t source_nob = many ? 4097 : 1 + (uint32_t)o2_draw(c, 99);
 	const uint32_t sink_nob = many ? 4097 : 1 + (uint32_t)o2_draw(c, 99);
-	/* Both cut at the same places, or at all but the first: as many entries as fragments, or one more. */
+	/* Cut both at the same places, or at all but the first: as many entries as fragments, or one more. */
 	const bool alike = o2_draw_bool(c, 1, 1), shifted = o2_draw_bool(c, 1, 1);
 
 	memset(drawn, 0, sizeof(*drawn));

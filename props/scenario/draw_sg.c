@@ -2,8 +2,8 @@
 #include "props/scenario/draw.h"
 
 /*
- * Vectors for sg_build.  Committed corpora are strings of these draws: their order is part of the files'
- * meaning.
+ * Draws vectors for sg_build.  Committed corpora are strings of these draws: the order of the draws is part
+ * of the files' meaning.
  */
 
 #define MAX_RANGES	3u
@@ -33,7 +33,7 @@ uint64_t o2_draw_wild(struct o2_choice *c)
 	return pick < n ? edge[pick] : o2_draw(c, UINT64_MAX);
 }
 
-/* A legal page size, or once in a while any number. */
+/* Draw a legal page size, or rarely any number. */
 static uint32_t draw_page_bytes(struct o2_choice *c)
 {
 	static const uint32_t legal[] = {4096, 16384, 65536};
@@ -43,7 +43,7 @@ static uint32_t draw_page_bytes(struct o2_choice *c)
 	return pick < 3 ? legal[pick] : (uint32_t)o2_draw_wild(c);
 }
 
-/* A legal limit of entries, or once in a while any number. */
+/* Draw a legal limit of entries, or rarely any number. */
 static uint32_t draw_max_entries(struct o2_choice *c)
 {
 	static const uint32_t weights[] = {30, 30, 1};
@@ -54,7 +54,7 @@ static uint32_t draw_max_entries(struct o2_choice *c)
 	return pick == 0 ? O2_MAX_FRAGS : O2_MAX_FRAGS_LEGACY;
 }
 
-/* Which bytes to transfer of pieces that hold `total` bytes: mostly some of them, sometimes too many. */
+/* Draw which of the pieces' `total` bytes to transfer: mostly some of them, sometimes too many. */
 static void draw_window(struct o2_choice *c, uint64_t total, struct o2_buffer *buffer)
 {
 	static const uint32_t weights[] = {8, 16, 1};
@@ -118,9 +118,9 @@ void o2_draw_sg_kiov(struct o2_choice *c, struct o2_case_sg *drawn)
 }
 
 /*
- * The ranges never overlap: one lies where user space is, one at address 0, one up to the end of the address
- * space. Page i is number (start + i * stride) modulo the number of pages, or of one more: that page does not
- * exist.
+ * The ranges never overlap: one is in user space, one at address 0, one at the end of the address space.
+ * Page i has number (start + i * stride) modulo the number of pages, or modulo one more: that extra page does
+ * not exist.
  */
 static void draw_range(struct o2_choice *c, const struct o2_address_space *space, uint32_t index,
 		       struct o2_vrange *range, uint32_t *pages)
@@ -151,7 +151,7 @@ static void draw_iov(struct o2_choice *c, const struct o2_address_space *space, 
 		piece->len = o2_draw_wild(c);
 		return;
 	}
-	if (shape == 0) { /* on a page boundary: where the piece before ended, rounded up */
+	if (shape == 0) { /* on a page boundary: the end of the previous piece, rounded up */
 		piece->base = (previous_end + space->page_bytes - 1) / space->page_bytes * space->page_bytes;
 		piece->len = (1 + o2_draw(c, 15)) * space->page_bytes;
 		return;
@@ -174,7 +174,7 @@ bool o2_draw_sg_iov(struct o2_choice *c, struct o2_case_sg *drawn)
 	drawn->max_entries = draw_max_entries(c);
 	*buffer = (struct o2_buffer){.kind = O2_IOV, .iov = piece};
 	if (space->page_bytes == 0)
-		return false; /* nothing to align to; page vectors try it */
+		return false; /* nothing to align to; page vectors cover this case */
 	space->npages = (uint32_t)o2_draw(c, UINT8_MAX);
 	while (o2_draw_more(c, space->nranges, 0, MAX_RANGES, 3)) {
 		draw_range(c, space, space->nranges, &drawn->memory.range[space->nranges],
@@ -193,8 +193,8 @@ bool o2_draw_sg_iov(struct o2_choice *c, struct o2_case_sg *drawn)
 }
 
 /*
- * Whole pages, but for where the transfer begins and ends; one piece more or less than the table has
- * entries.
+ * Whole pages, except at the start and the end of the transfer; as many pieces as the table has entries, or
+ * one more or less.
  */
 void o2_draw_sg_full(struct o2_choice *c, struct o2_case_sg *drawn)
 {
@@ -212,7 +212,7 @@ void o2_draw_sg_full(struct o2_choice *c, struct o2_case_sg *drawn)
 	skip = (uint32_t)o2_draw(c, page_bytes - 1);
 	buffer->offset = skip;
 	buffer->nob = (uint64_t)buffer->count * page_bytes - skip - o2_draw(c, page_bytes - 1);
-	/* A limit of its own comes before that of the entries. */
+	/* The transfer's limit of bytes is checked before the limit of entries. */
 	if (buffer->nob > O2_MAX_TRANSFER_BYTES)
 		buffer->nob = O2_MAX_TRANSFER_BYTES;
 	if (o2_draw_bool(c, 1, 1))

@@ -3,10 +3,10 @@
 
 #include <errno.h>
 
-/* Where the extents go, and what is still to be taken out of the vector. */
+/* The output extents, and the part of the vector still to be taken. */
 struct walk {
 	const uint32_t *view_page; /* NULL: the pages in order, as in view 0 */
-	uint64_t skip;		   /* bytes before the first that is wanted */
+	uint64_t skip;		   /* bytes before the first wanted byte */
 	uint64_t left;		   /* bytes still wanted */
 	struct o2_extent *extent;
 	uint32_t count;
@@ -21,7 +21,7 @@ static int emit(struct walk *walk, uint32_t page, uint32_t offset, uint32_t leng
 	return 0;
 }
 
-/* Narrow a piece of *length bytes to what is wanted of it; returns how many bytes into it that begins. */
+/* Reduce a piece of *length bytes to its wanted part; returns the offset of that part in the piece. */
 static uint64_t narrow(struct walk *walk, uint64_t *length)
 {
 	uint64_t skipped = walk->skip < *length ? walk->skip : *length;

@@ -6,10 +6,10 @@
 #include "rdma/rdma_plan.h"
 
 /*
- * Total length, by class, so that every order of magnitude is common: within a cache line or two, within a
- * page, a few pages, many pages, and the quarter mebibyte and more that real bulk transfers have.  The limits
- * on a page list lie at the largest transfer there is, 256 pages, or 257 when it starts inside one; it and
- * what takes 255 pages, or 256, deserve more than one chance in a million.
+ * Draw the total length, by class, so that every order of magnitude is common: within a cache line or two,
+ * within a page, a few pages, many pages, and a quarter mebibyte and more as in real bulk transfers.  The
+ * page list's limits are met at the largest transfer: 256 pages, or 257 when it starts inside a page.  That
+ * length and those of 255 or 256 pages have classes of their own, because chance would hardly meet them.
  */
 static uint64_t draw_nob(struct o2_choice *choice, uint64_t max)
 {
@@ -31,7 +31,8 @@ static uint64_t draw_nob(struct o2_choice *choice, uint64_t max)
 	uint64_t hi = class[which].hi < max ? class[which].hi : max;
 
 	/*
-	 * As many bytes of choices for each class, so that a shrinker can try a smaller class with the same.
+	 * The draw takes equally many bytes in each class, so that a shrinker can try a smaller class with
+	 * the same bytes.
 	 */
 	return lo + o2_draw(choice, O2_MAX_TRANSFER_BYTES - 1) % (hi - lo + 1);
 }
@@ -41,15 +42,15 @@ static enum o2_reg_mode draw_mode(struct o2_choice *choice, const struct o2_scen
 	return (enum o2_reg_mode)o2_draw_weighted(choice, space->mode_weight, O2_REG_MODES);
 }
 
-/* Gapped lists cannot be registered in modes fastreg and phys, so there they are drawn only to see them
- * refused. */
+/* Modes fastreg and phys cannot register gapped lists, so for them such lists are drawn rarely, only to test
+ * the refusal. */
 static bool draw_gapped(struct o2_choice *choice, enum o2_reg_mode mode)
 {
 	return mode == O2_REG_FASTREG || mode == O2_REG_PHYS ? o2_draw_bool(choice, 14, 1)
 							     : o2_draw_bool(choice, 2, 3);
 }
 
-/* A device that remaps merges everything it can, nothing, or some; now and then it fails. */
+/* Draw the address kind.  An IOMMU merges everything possible, nothing, or some; rarely its mapping fails. */
 static void draw_kind(struct o2_choice *choice, struct o2_scenario_side *side)
 {
 	static const uint32_t merge_weight[] = {2, 1, 2};
@@ -73,12 +74,12 @@ static void draw_kind(struct o2_choice *choice, struct o2_scenario_side *side)
 		side->fault = (enum o2_dma_fault)o2_draw_range(choice, 1, O2_DMA_FAULTS - 1);
 }
 
-/* What a mode asks its caller beside the memory. */
+/* Draw the mode's parameters other than the memory. */
 static void draw_mode_options(struct o2_choice *choice, struct o2_scenario_side *side)
 {
 	/*
-	 * The last two are refused: inside a page (unless the first byte happens to be there), and, by all but
-	 * the shortest, for want of room.
+	 * The last two are refused: one lies inside a page (unless the first byte has the same offset), the
+	 * other leaves no room for any but the shortest transfers.
 	 */
 	static const uint64_t iova[] = {0,
 					O2_SCENARIO_PAGE_BYTES,
@@ -98,7 +99,7 @@ static void draw_mode_options(struct o2_choice *choice, struct o2_scenario_side 
 		side->staging = o2_draw_bool(choice, 1, 1);
 }
 
-/* Where in its page the first byte of the transfer is. */
+/* Offset in its page of the transfer's first byte. */
 static uint64_t first_in_page(const struct o2_scenario_side *side)
 {
 	uint64_t skip = side->offset_bytes;
@@ -119,7 +120,7 @@ static void draw_side(struct o2_choice *choice, const struct o2_scenario_space *
 		      uint64_t nob, struct o2_scenario_side *side)
 {
 	struct o2_layout layout;
-	bool one_range; /* of virtual addresses: what mode user can register */
+	bool one_range; /* one range of virtual addresses, for mode user */
 	uint32_t seldom;
 
 	side->mode = draw_mode(choice, space);
@@ -146,11 +147,11 @@ static void draw_side(struct o2_choice *choice, const struct o2_scenario_space *
 		o2_layout_kiov(&layout, side);
 	}
 	o2_layout_extras(&layout, side);
-	/* An iova is that of the first page, or of the first byte. */
+	/* The iova may be that of the first page or of the first byte. */
 	if (side->mode == O2_REG_PHYS && side->iova % O2_SCENARIO_PAGE_BYTES == 0 &&
 	    o2_draw_bool(choice, 1, 1))
 		side->iova += first_in_page(side);
-	/* Only a device of kind virtual minds; elsewhere the CPU has to get at it where it copies. */
+	/* Only kind virtual refuses an unmapped page; elsewhere the CPU must map it temporarily to copy. */
 	seldom = side->kind == O2_DMA_VIRTUAL ? 11 : 63;
 	side->has_unmapped = o2_draw_bool(choice, side->staging ? 3 : seldom, 1);
 	side->unmapped_page = 0;
@@ -160,7 +161,7 @@ static void draw_side(struct o2_choice *choice, const struct o2_scenario_space *
 		side->unmapped_page = (uint32_t)o2_draw(choice, O2_SCENARIO_PAGES - 1);
 }
 
-/* The side that was asked may have room for more, or have more to give: of what its vector has left. */
+/* The responder may have room for more, or more to give, up to the rest of its vector. */
 static void draw_more(struct o2_choice *choice, struct o2_scenario_side *side)
 {
 	uint64_t left = 0;
@@ -186,8 +187,7 @@ void o2_scenario_draw(struct o2_choice *choice, const struct o2_scenario_space *
 	memset(scenario, 0, sizeof(*scenario));
 	scenario->op = o2_draw_bool(choice, 1, 1) ? O2_OP_GET : O2_OP_PUT;
 	nob = draw_nob(choice, space->max_nob);
-	/* The side that was asked may have room for less (a PUT cut short) or have less to give (a short
-	 * GET). */
+	/* The responder may have room for less (a short PUT) or have less to give (a short GET). */
 	other = o2_draw_bool(choice, 3, 1) ? nob - o2_draw(choice, nob - 1) : nob;
 	scenario->max_frags = max_frags[o2_draw_weighted(choice, max_frags_weight, 4)];
 	scenario->wrq_sge = wrq_sge[o2_draw_weighted(choice, wrq_sge_weight, 4)];
@@ -197,7 +197,7 @@ void o2_scenario_draw(struct o2_choice *choice, const struct o2_scenario_space *
 	draw_side(choice, space, true, scenario->op == O2_OP_PUT ? nob : other, &scenario->source);
 	draw_side(choice, space, false, scenario->op == O2_OP_PUT ? other : nob, &scenario->sink);
 	scenario->stale_key = scenario->op == O2_OP_GET && o2_draw_bool(choice, 31, 1);
-	/* Last: cases from before there was such a device stay what they are. */
+	/* Drawn last, so that cases from before bounce existed keep their meaning. */
 	scenario->source.bounce = o2_draw_bool(choice, 5, 1);
 	scenario->sink.bounce = o2_draw_bool(choice, 5, 1);
 	draw_more(choice, scenario->op == O2_OP_PUT ? &scenario->sink : &scenario->source);

@@ -35,7 +35,7 @@ void o2_image_init(struct o2_image *image, struct o2_arena *arena, uint64_t seed
 	image->seed = seed;
 	image->inits++;
 #ifdef MADV_POPULATE_WRITE /* Linux 5.14 */
-	/* All of it is written now: one call makes its pages for less than a fault for each. */
+	/* The whole arena is written now: one call that creates all pages costs less than a fault for each. */
 	madvise(arena->memory, (size_t)O2_SCENARIO_PAGES * arena->page_bytes, MADV_POPULATE_WRITE);
 #endif
 	for (uint32_t page = 0; page < O2_SCENARIO_PAGES; page++)

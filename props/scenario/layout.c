@@ -6,7 +6,7 @@
 #define PAGE	   ((uint64_t)O2_SCENARIO_PAGE_BYTES)
 #define VIEW_BYTES ((uint64_t)O2_SCENARIO_PAGES * PAGE)
 
-/* Pieces that carry bytes; a few slots of O2_SCENARIO_PIECES stay free for the extras. */
+/* Most pieces that carry bytes; the rest of O2_SCENARIO_PIECES is left for the extras. */
 #define CARRYING_PIECES ((uint64_t)O2_MAX_FRAGS + 4)
 
 uint32_t o2_layout_count(struct o2_layout *layout, uint64_t min, uint64_t max)
@@ -14,7 +14,7 @@ uint32_t o2_layout_count(struct o2_layout *layout, uint64_t min, uint64_t max)
 	uint64_t most = max < O2_MAX_FRAGS ? max : O2_MAX_FRAGS;
 	uint64_t few = min + 4 < most ? min + 4 : most;
 
-	/* More than the table holds, to see it refused. */
+	/* More than the table holds, to test the refusal. */
 	if (layout->nob >= CARRYING_PIECES && o2_draw_bool(layout->choice, 31, 1))
 		return (uint32_t)o2_draw_range(layout->choice, O2_MAX_FRAGS + 1, CARRYING_PIECES);
 	if (most < min)
@@ -58,7 +58,7 @@ static void draw_page_order(struct o2_layout *layout)
 	}
 }
 
-/* Where the first byte of a dense list lies in its page: often at its start. */
+/* Draw the offset of a dense list's first byte in its page: 0 in half of the cases. */
 static uint32_t draw_first_offset(struct o2_layout *layout)
 {
 	if (o2_draw_bool(layout->choice, 1, 1))
@@ -66,7 +66,7 @@ static uint32_t draw_first_offset(struct o2_layout *layout)
 	return 0;
 }
 
-/* A fresh page, or (sources that alias) one used before. */
+/* Draw an unused page, or (sources that alias) a used one. */
 static uint32_t draw_page(struct o2_layout *layout)
 {
 	if (layout->alias && layout->pages_used > 0 && o2_draw_bool(layout->choice, 1, 1))
@@ -92,10 +92,7 @@ static void kiov_dense(struct o2_layout *layout, struct o2_scenario_side *side)
 	}
 }
 
-/*
- * A piece anywhere: in a fresh page, behind the piece before in its page, or (sources) in a page used
- * before.
- */
+/* Place a piece: in an unused page, after the previous piece in its page, or (sources) in a used page. */
 static void place_gapped(struct o2_layout *layout, struct o2_scenario_side *side, uint32_t length)
 {
 	const struct o2_kiov *before = side->count > 0 ? &side->kiov[side->count - 1] : NULL;
@@ -136,7 +133,7 @@ void o2_layout_kiov(struct o2_layout *layout, struct o2_scenario_side *side)
 	}
 }
 
-/* The next piece of an IOV: behind all others, or (sources) where an earlier one starts. */
+/* Place the next piece of an IOV: after all others, or (sources) at the start of an earlier one. */
 static void place_iov(struct o2_layout *layout, struct o2_scenario_side *side, uint64_t length)
 {
 	uint64_t base = layout->next_base;
@@ -160,7 +157,7 @@ static void place_iov(struct o2_layout *layout, struct o2_scenario_side *side, u
 		layout->next_base = base + length;
 }
 
-/* Dense pieces end on page boundaries, all but the last. */
+/* Draw the length of a dense piece: all but the last piece end on a page boundary. */
 static uint64_t dense_length(struct o2_layout *layout, uint64_t left, uint32_t pieces)
 {
 	uint64_t to_boundary = PAGE - layout->next_base % PAGE;
@@ -175,7 +172,7 @@ static uint64_t dense_length(struct o2_layout *layout, uint64_t left, uint32_t p
 void o2_layout_iov(struct o2_layout *layout, struct o2_scenario_side *side)
 {
 	uint64_t entries = layout->nob / PAGE + 2;
-	/* Each piece may cost two more entries than its pages; leave the table room for them. */
+	/* Each piece may need two more entries than its pages; leave room for them in the table. */
 	uint64_t most = entries + 2 < O2_MAX_FRAGS ? 1 + (O2_MAX_FRAGS - entries) / 2 : 1;
 	uint64_t left = layout->nob;
 	uint32_t pieces = o2_layout_count(layout, 1, most < left ? most : left);
@@ -205,13 +202,13 @@ static void insert_piece(struct o2_scenario_side *side, uint32_t at)
 	side->count++;
 }
 
-/* Bytes of the first piece, or a whole piece, that lie before the transfer. */
+/* Add bytes of the first piece, or a whole piece, before the transfer. */
 static void draw_lead(struct o2_layout *layout, struct o2_scenario_side *side)
 {
 	uint64_t room = side->vector == O2_IOV ? side->iov[0].base : side->kiov[0].offset;
 	uint64_t lead;
 
-	/* A source that uses memory twice may have moved things about: leave it as it is. */
+	/* Leave a source that uses memory twice unchanged: its pieces may depend on each other's places. */
 	if (layout->alias)
 		return;
 	if (room > PAGE - 1)
@@ -227,9 +224,7 @@ static void draw_lead(struct o2_layout *layout, struct o2_scenario_side *side)
 	}
 	if (!o2_draw_bool(layout->choice, 1, 1) || side->count >= O2_SCENARIO_PIECES - 4)
 		return;
-	/*
-	 * A whole piece in front: the offset then ends beyond an entry's boundary, or on it when lead is 0.
-	 */
+	/* Insert a whole piece first: the offset then ends after an entry's boundary, or on it when lead is 0. */
 	insert_piece(side, 0);
 	if (side->vector == O2_IOV)
 		side->iov[0] = (struct o2_iov){.base = layout->next_base, .len = PAGE};

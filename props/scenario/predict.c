@@ -7,11 +7,11 @@
 #include "base/limits.h"
 
 /*
- * One side's stages, worked out from the extents of the bytes that the side maps (docs/mapping.md,
- * docs/modes.md), then the number of work requests from where the fragments of both sides end.
+ * Computes the stages of each side from the extents of the bytes that it maps (docs/mapping.md,
+ * docs/modes.md), then the number of work requests from the ends of both sides' fragments.
  *
  * An extent is at most one page and no device kind splits one, so a page list never has more pages than there
- * are entries: whoever passes the limit on entries passes that on pages.
+ * are entries: a list within the limit of entries is within the limit of pages.
  */
 
 static const struct {
@@ -59,19 +59,19 @@ int o2_predict_rule_code(enum o2_predict_rule rule)
 	return rules[rule].code;
 }
 
-/* What becomes of the memory of one side. */
+/* The result for the memory of one side. */
 struct outcome {
-	enum o2_predict_rule rule; /* the first that refuses */
+	enum o2_predict_rule rule; /* the first rule that refuses */
 	uint32_t entries;
 	uint32_t segments;
 	bool gaps;
-	uint32_t fragments;	    /* that the side's descriptor has */
+	uint32_t fragments;	    /* fragments of the side's descriptor */
 	uint32_t end[O2_MAX_FRAGS]; /* bytes of the transfer up to the end of each fragment */
 };
 
 /*
- * Rule G3: an entry after the first starts inside a page, or one before the last ends inside a page.  Two
- * entries that touch inside one page have no hole between them and count all the same.
+ * Rule G3: there is a gap if an entry after the first starts inside a page, or one before the last ends inside a
+ * page.  This includes two entries that touch inside one page, although there is no hole between them.
  */
 static bool has_gaps(const struct o2_extent *extent, uint32_t count)
 {
@@ -98,13 +98,13 @@ static bool touches_unmapped(const struct o2_scenario_side *side, const struct o
 	return false;
 }
 
-/* Where a byte of a page is for a device that remaps. */
+/* The address of an extent for a device that remaps. */
 static uint64_t remapped(const uint32_t *device_page, const struct o2_extent *extent)
 {
 	return (uint64_t)device_page[extent->page] * O2_SCENARIO_PAGE_BYTES + extent->offset;
 }
 
-/* Does entry i go on in the segment that entry i - 1 is part of? */
+/* Does entry i continue the segment of entry i - 1? */
 static bool is_merged(const struct o2_scenario_side *side, const uint32_t *device_page,
 		      const struct o2_extent *extent, uint32_t i)
 {
@@ -114,7 +114,7 @@ static bool is_merged(const struct o2_scenario_side *side, const uint32_t *devic
 	       remapped(device_page, &extent[i]);
 }
 
-/* A fragment for each segment, or one for all. */
+/* Make one fragment per segment, or one for all. */
 static void make_fragments(const struct o2_scenario_side *side, const uint32_t *device_page,
 			   const struct o2_extent *extent, struct outcome *outcome)
 {
@@ -138,13 +138,13 @@ static void make_fragments(const struct o2_scenario_side *side, const uint32_t *
 }
 
 /*
- * Mode user: the bytes from the first to the last are as far apart as there are bytes, which is so exactly
- * when none of the pieces that carry them lies elsewhere.
+ * Mode user: true if all pieces that carry the bytes are contiguous in virtual memory.  Each piece must then
+ * place byte 0 of the vector at the same address.
  */
 static bool is_one_range(const struct o2_scenario_side *side, uint64_t nob)
 {
-	uint64_t at = 0;     /* of the vector */
-	uint64_t origin = 0; /* where byte 0 of the vector would lie, by the first piece that carries bytes */
+	uint64_t at = 0;     /* offset in the vector */
+	uint64_t origin = 0; /* address of byte 0 of the vector, by the first piece that carries bytes */
 	bool known = false;
 
 	if (side->vector != O2_IOV)
@@ -161,7 +161,7 @@ static bool is_one_range(const struct o2_scenario_side *side, uint64_t nob)
 	return known;
 }
 
-/* A mapping that is made to fail. */
+/* The rule by which a mapping fails that is made to fail. */
 static enum o2_predict_rule fault_rule(enum o2_dma_fault fault)
 {
 	switch (fault) {
@@ -175,8 +175,8 @@ static enum o2_predict_rule fault_rule(enum o2_dma_fault fault)
 }
 
 /*
- * Mode phys: a list without gaps, under an iova of its first page or of its first byte, and no address behind
- * the last one there is.
+ * Mode phys: the list has no gaps, its iova is that of the first page or of the first byte, and no address
+ * lies beyond the address space.
  */
 static enum o2_predict_rule phys_rule(const struct o2_scenario_side *side, const struct o2_extent *first,
 				      bool gaps, uint64_t nob)
@@ -192,7 +192,7 @@ static enum o2_predict_rule phys_rule(const struct o2_scenario_side *side, const
 	return before + nob > UINT64_MAX - side->iova ? O2_PREDICT_PHYS_WRAPS : O2_PREDICT_NONE;
 }
 
-/* Map nob bytes of a side.  max_frags: fragments that may be published; a source publishes none. */
+/* Map nob bytes of a side.  max_frags: limit of published fragments; a source publishes none. */
 static void map_side(const struct o2_scenario_side *side, const uint32_t *view_page,
 		     const uint32_t *device_page, uint64_t nob, uint32_t max_frags, struct outcome *outcome)
 {
@@ -232,8 +232,8 @@ static void map_side(const struct o2_scenario_side *side, const uint32_t *view_p
 }
 
 /*
- * Each fragment of the sink is filled by as many pieces as the source's fragments cut it into, wrq_sge of
- * them to a work request; no work request fills two fragments.  Fragments after the last byte moved get none.
+ * Each sink fragment is filled by the pieces into which the source's fragments cut it, wrq_sge pieces per
+ * work request.  No work request fills two fragments.  Fragments after the last byte moved get none.
  */
 static uint64_t count_work_requests(const struct outcome *source, const struct outcome *sink, uint64_t moved,
 				    uint32_t wrq_sge)
@@ -277,7 +277,7 @@ void o2_predict(const struct o2_scenario *scenario, const uint32_t *source_view_
 	struct outcome sink;
 	bool source_first;
 
-	/* The initiator maps all that it offers; the other side knows by then how much will move. */
+	/* The initiator maps all that it offers; the responder already knows how much will move. */
 	map_side(&scenario->source, source_view_page, device_page, put ? scenario->source.nob : moved,
 		 UINT32_MAX, &source);
 	map_side(&scenario->sink, sink_view_page, device_page, put ? moved : scenario->sink.nob,

@@ -5,9 +5,9 @@
 #include "props/scenario/scenario.h"
 
 /*
- * An independent predictor: from the scenario alone it says whether the transfer moves its bytes or which
- * side refuses it with which errno.  It is written from docs/mapping.md and docs/modes.md and calls no stage
- * of the library (docs/properties.md, "Refusals").
+ * An independent predictor: from the scenario alone it determines whether the transfer moves its bytes, or
+ * which side refuses it with which errno.  It is written from docs/mapping.md and docs/modes.md and calls no
+ * stage of the library (docs/properties.md, "Refusals").
  */
 
 enum o2_verdict {
@@ -19,7 +19,7 @@ enum o2_verdict {
 	O2_REFUSED_WRITER, /* PUT: the source cannot build the work requests: both sides end with the errno */
 };
 
-/* What refuses the memory of one side, in the order of the checks. */
+/* The rule that refuses the memory of one side, in the order of the checks. */
 enum o2_predict_rule {
 	O2_PREDICT_NONE,
 	O2_PREDICT_SIZE,
@@ -35,33 +35,33 @@ enum o2_predict_rule {
 	O2_PREDICT_PHYS_IOVA,
 	O2_PREDICT_PHYS_WRAPS,
 	O2_PREDICT_FRAGMENTS,
-	O2_PREDICT_WORK_REQUESTS, /* of both sides together; counted as the source's */
+	O2_PREDICT_WORK_REQUESTS, /* of both sides together; attributed to the source */
 	O2_PREDICT_RULES,
 };
 
-/* The rule that the library's error record names, "reg/phys/gaps"; "" for O2_PREDICT_NONE. */
+/* The rule's name in the library's error record, e.g. "reg/phys/gaps"; "" for O2_PREDICT_NONE. */
 const char *o2_predict_rule_name(enum o2_predict_rule rule);
 
-/* Its negative errno; 0 for O2_PREDICT_NONE. */
+/* The rule's negative errno; 0 for O2_PREDICT_NONE. */
 int o2_predict_rule_code(enum o2_predict_rule rule);
 
 struct o2_prediction {
 	enum o2_verdict verdict;
 	int code;		   /* negative errno; 0 for O2_MOVES */
-	enum o2_predict_rule rule; /* what refuses; O2_PREDICT_NONE for O2_MOVES */
-	enum o2_side side;	   /* whose memory it refuses */
+	enum o2_predict_rule rule; /* the rule that refuses; O2_PREDICT_NONE for O2_MOVES */
+	enum o2_side side;	   /* the side whose memory is refused */
 	const char *reason;	   /* a short text for reports: "sink: gaps under fastreg" */
 	uint32_t source_entries;   /* scatter entries of each side's transferred range, for counters */
 	uint32_t sink_entries;
-	uint32_t source_segments; /* after merging; 0 when the side refuses before */
+	uint32_t source_segments; /* after merging; 0 when the side refuses earlier */
 	uint32_t sink_segments;
 	bool source_gaps;
 	bool sink_gaps;
 };
 
 /*
- * view_page of each side: the page table of the view that its IOV points into (NULL for a KIOV).
- * device_page: where the remapping of kind iommu puts each page; NULL: no two pages next to each other.
+ * source_view_page, sink_view_page: the page table of the view that the side's IOV points into (NULL for a
+ * KIOV).  device_page: where the remapping of kind iommu puts each page; NULL: no two pages are adjacent.
  */
 void o2_predict(const struct o2_scenario *scenario, const uint32_t *source_view_page,
 		const uint32_t *sink_view_page, const uint32_t *device_page,

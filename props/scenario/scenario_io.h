@@ -8,22 +8,20 @@
 #include "base/error.h"
 #include "props/scenario/scenario.h"
 
-/*
- * Scenarios as JSON ("form": "o2ref/scenario", "version": 1) and in words (docs/properties.md, "Scenarios").
- */
+/* Scenarios as JSON ("form": "o2ref/scenario", "version": 1) and as text (docs/properties.md, "Scenarios"). */
 
-/* A new object; NULL when memory runs out.  The caller owns it. */
+/* Returns a new object that the caller owns; NULL when memory runs out. */
 json_t *o2_scenario_to_json(const struct o2_scenario *scenario);
 
 /*
- * Read one.  Everything that o2_scenario_draw guarantees is checked: pieces inside pages and views, counts,
- * ranges, sink pieces disjoint.  Returns 0, or -EINVAL with the field in *error.
+ * Read a scenario.  Everything that o2_scenario_draw guarantees is checked: pieces inside pages and views,
+ * counts, ranges, sink pieces disjoint.  Returns 0, or -EINVAL with the field in *error.
  */
 int o2_scenario_from_json(const json_t *object, struct o2_scenario *scenario, struct o2_error *error);
 
 /*
- * In words, for people: one line on the transfer, then each side with its pieces, at most max_pieces of each
- * (the rest is counted), e.g.
+ * Print a scenario for people: one line on the transfer, then each side with its pieces, at most max_pieces
+ * of each (the rest is only counted), e.g.
  *   PUT of 9000 bytes, fmr -> fastreg, 257 fragments, 2 sge, little-endian, no checksum
  *   source: KIOV, bus addresses, offset 0, 9000 bytes in 3 pieces, gaps
  *     [0] page 12 +3584, 512 bytes

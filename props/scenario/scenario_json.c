@@ -10,14 +10,14 @@
 
 #define SCENARIO_FORM "o2ref/scenario"
 
-/* The bytes of a view, which is what the bases of an IOV are offsets into. */
+/* Bytes of a view; an IOV's bases are offsets into a view. */
 #define VIEW_BYTES ((uint64_t)O2_SCENARIO_PAGES * O2_SCENARIO_PAGE_BYTES)
 
 #define COUNT_OF(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
 
 /*
- * Error records hold string literals only, so that the full name of a side's field is looked up by its name
- * inside the side, which is what the JSON helpers know.
+ * Error records hold string literals only.  The full name of a side's field is therefore looked up by its
+ * name inside the side, which the JSON helpers use.
  */
 #define SIDE_FIELD(name)                           \
 	{                                          \
@@ -61,7 +61,7 @@ static int refuse(struct o2_error *error, const char *rule, const char *field, u
 	return o2_refuse_value(error, -EINVAL, rule, field, value, limit);
 }
 
-/* Put the side's name in front of the field of an error. */
+/* Add the side's name to the field of an error. */
 static void name_side(struct o2_error *error, bool sink)
 {
 	if (error == NULL || error->field == NULL)
@@ -84,7 +84,7 @@ static const char *const cksum_names[] = {
 
 static const struct o2_field no_fields[] = {{0}};
 
-/* Pieces without their "len", whose limit depends on where they begin. */
+/* Pieces without "len", whose limit depends on the piece's start. */
 static const struct o2_field kiov_fields[] = {
 	{O2_FIELD("page", UINT, struct o2_kiov, page), .limit = O2_SCENARIO_PAGES - 1},
 	{O2_FIELD("offset", UINT, struct o2_kiov, offset), .limit = O2_SCENARIO_PAGE_BYTES},
@@ -151,7 +151,7 @@ static const struct o2_field *page_fields(const void *holder)
 	return ((const struct o2_scenario_side *)holder)->has_unmapped ? unmapped_fields : no_fields;
 }
 
-/* Without its "pieces". */
+/* A side without "pieces". */
 static const struct o2_field side_fields[] = {
 	{O2_FIELD("mode", NAME, struct o2_scenario_side, mode), .names = o2_reg_mode_names,
 	 .limit = O2_REG_MODES},
@@ -170,7 +170,7 @@ static const struct o2_field side_fields[] = {
 	{0},
 };
 
-/* Without its two sides. */
+/* A scenario without its two sides. */
 static const struct o2_field scenario_fields[] = {
 	{O2_FIELD("op", NAME, struct o2_scenario, op), .names = op_names, .limit = COUNT_OF(op_names)},
 	{O2_FIELD("max_frags", UINT, struct o2_scenario, max_frags), .limit = O2_MAX_FRAGS},
@@ -227,7 +227,7 @@ static int check_positive(const char *field, uint64_t value, struct o2_error *er
 	return value == 0 ? refuse(error, "scenario/zero", field, 0, 1) : 0;
 }
 
-/* All members that we know were read; more than those is an error. */
+/* Check that an object has no more than the `known` members that were read. */
 static int expect_members(const json_t *object, const char *field, size_t known, struct o2_error *error)
 {
 	size_t members = json_object_size(object);
@@ -280,7 +280,7 @@ static int read_pieces(const json_t *object, struct o2_scenario_side *side, stru
 	return 0;
 }
 
-/* Where a piece lies: by page for a KIOV, in its view for an IOV.  No two places are the same memory. */
+/* The place of a piece: by page for a KIOV, in its view for an IOV.  Different places are different memory. */
 static void piece_place(const struct o2_scenario_side *side, uint32_t i, uint64_t *begin, uint64_t *length)
 {
 	if (side->vector == O2_KIOV) {
@@ -309,7 +309,7 @@ static int check_length(const struct o2_scenario_side *side, struct o2_error *er
 	return 0;
 }
 
-/* Bytes that arrive in two places at once would have no right value. */
+/* Check that sink pieces are disjoint: bytes of memory that is used twice would have no defined value. */
 static int check_disjoint(const struct o2_scenario_side *side, struct o2_error *error)
 {
 	for (uint32_t i = 1; i < side->count; i++) {
@@ -382,7 +382,7 @@ int o2_scenario_from_json(const json_t *object, struct o2_scenario *scenario, st
 		rc = read_side(object, true, &scenario->sink, error);
 	if (rc != 0)
 		return rc;
-	/* And "form", "version", "source", "sink". */
+	/* Plus "form", "version", "source", "sink". */
 	known = o2_fields_known(object, scenario_fields, scenario) + 4;
 	return expect_members(object, "members of the scenario", known, error);
 }

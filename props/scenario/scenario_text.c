@@ -74,7 +74,7 @@ void o2_scenario_print(const struct o2_scenario *scenario, uint32_t max_pieces, 
 {
 	struct o2_prediction prediction;
 
-	/* Gaps depend on where in their pages the bytes lie, not on which pages those are. */
+	/* Gaps depend on offsets within pages, not on the pages' addresses. */
 	o2_predict(scenario, NULL, NULL, NULL, &prediction);
 	fprintf(out, "%s of %" PRIu64 " bytes, %s -> %s, %" PRIu32 " fragments, %" PRIu32 " sge, %s, %s\n",
 		scenario->op == O2_OP_PUT ? "PUT" : "GET", o2_scenario_moved(scenario),

@@ -29,7 +29,7 @@ static uint32_t end_of(const struct o2_extent *extent)
 }
 
 /*
- * Is there a hole between two entries: does memory go on elsewhere, and one side of the seam lie in a page?
+ * Is there a hole between two entries?  They do not touch, and the first ends or the second starts inside a page.
  */
 static bool is_hole(const struct o2_extent *before, const struct o2_extent *behind)
 {
@@ -51,7 +51,7 @@ static uint32_t holes(const struct o2_extent *extent, uint32_t count)
 	return found;
 }
 
-/* An entry that starts inside the page that was listed last has no place of its own (docs/modes.md). */
+/* Does an entry add a page to the list?  Not if it starts inside the page listed last (docs/modes.md). */
 static bool is_listed(const struct o2_extent *extent, uint32_t i)
 {
 	return i == 0 || extent[i].page != extent[i - 1].page || extent[i].offset == 0;
@@ -89,7 +89,7 @@ static uint64_t piece_bytes(const struct o2_scenario_side *side, uint32_t i)
 
 static uint32_t pieces(const struct o2_scenario_side *side, uint64_t moved)
 {
-	uint64_t at = 0; /* of the vector: where the piece begins */
+	uint64_t at = 0; /* offset in the vector of the piece's start */
 	uint32_t found = 0;
 
 	for (uint32_t i = 0; i < side->count; i++) {

@@ -90,7 +90,7 @@ static json_t *situations_to_json(const struct o2_counters *c)
 	return object;
 }
 
-/* By the side that refuses: how often by which rule, "reg/phys/gaps EINVAL". */
+/* The number of refusals by refusing side and rule, e.g. "reg/phys/gaps EINVAL". */
 static json_t *refusals_to_json(const struct o2_counters *c)
 {
 	json_t *object = json_object();

@@ -5,19 +5,19 @@
 #include "props/transfer/transfer_run.h"
 
 /*
- * What a run must have met.  The generator brings each of these so often that a run of the size named here
- * misses one by chance less than once in a million times; in a shorter run chance promises nothing
- * (docs/properties.md, "Counters").
+ * Situations that a run must meet.  The generator draws each so often that a run of the size named here
+ * misses it less than once in a million runs; shorter runs have no requirement (docs/properties.md,
+ * "Counters").
  */
 #define ENOUGH_FOR_SHARES     1000u
 #define ENOUGH_FOR_SITUATIONS 2000u
 #define ENOUGH_FOR_RARE	      10000u
 #define ENOUGH_FOR_CROSS      50000u
 
-/* A rung that closes connections that work makes at least one for so many transfers. */
+/* A rung that closes working connections makes at least one in so many transfers. */
 #define MOVED_PER_CONNECTION 32u
 
-/* Payload of the largest RoCE packet: what the counters of packets are held against. */
+/* Payload of the largest RoCE packet, for the least number of packets. */
 #define MTU_BYTES 4096u
 
 static void need(json_t *missing, bool met, const char *what)
@@ -130,7 +130,7 @@ static void need_refusals(const struct o2_transfer_run *run, json_t *missing)
 	}
 }
 
-/* Of a sink's key in mode global nobody says that it dies. */
+/* Every mode but global must have tried a stale key; a key of mode global never dies. */
 static void need_stale_keys(const struct o2_counters *c, json_t *missing)
 {
 	char what[64];
@@ -161,7 +161,7 @@ json_t *o2_counters_missing(const struct o2_transfer_run *run, uint64_t packets_
 	}
 	if (c->moved >= ENOUGH_FOR_SHARES)
 		need_shares(run, missing);
-	/* Fewer modes, fewer situations. */
+	/* A run with fewer modes meets fewer situations. */
 	if (!uses_all_modes(run))
 		return missing;
 	if (c->moved >= ENOUGH_FOR_SHARES) {

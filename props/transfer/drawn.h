@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /*
- * How large the transfers of a run were that were drawn, in powers of two: step 0 counts the value 0, step n
- * the values from 2^(n-1) to 2^n - 1 (docs/properties.md, "Results").
+ * Histogram of the sizes drawn for the transfers of a run, in powers of two: step 0 counts the value 0, step
+ * n the values from 2^(n-1) to 2^n - 1 (docs/properties.md, "Results").
  */
 #define O2_DRAWN_STEPS 65u
 
@@ -19,7 +19,7 @@ struct o2_drawn {
 
 void o2_drawn_add(struct o2_drawn *drawn, uint64_t value, bool moved);
 
-/* A new object: from the first step that occurred to the last, by its least value, {moved, refused}. */
+/* A new object: the steps from the first used to the last, each by its least value: {moved, refused}. */
 json_t *o2_drawn_to_json(const struct o2_drawn *drawn);
 
 #endif

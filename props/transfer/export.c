@@ -12,7 +12,7 @@ static const char *vector_name(enum o2_vector_kind kind)
 	return kind == O2_IOV ? "iov" : "kiov";
 }
 
-/* A name that says what the case is. */
+/* A file name that describes the case. */
 static void name_case(const struct o2_scenario *scenario, const struct o2_prediction *told,
 		      const char *directory, char *path, size_t path_bytes)
 {
@@ -23,7 +23,7 @@ static void name_case(const struct o2_scenario *scenario, const struct o2_predic
 		 told->source_entries, told->sink_entries, told->verdict == O2_MOVES ? "" : "-refused");
 }
 
-/* The page tables that a predictor wants; any arena has the same. */
+/* The page table that the predictor needs; it is the same in every arena. */
 static const uint32_t *view_page(const struct o2_transfer_run *run, enum o2_side which,
 				 const struct o2_scenario_side *side)
 {

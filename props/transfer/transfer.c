@@ -15,7 +15,7 @@ static struct o2_image **image_at(struct o2_transfer_run *run, uint32_t i)
 	return &run->image[i / O2_DMA_KINDS][i % O2_DMA_KINDS];
 }
 
-/* A rung may have one memory for all kinds of address; then there is one image of it. */
+/* A rung may have one memory for all address kinds, which then have one image. */
 static bool is_alias(struct o2_transfer_run *run, uint32_t i)
 {
 	return i < IMAGES && i % O2_DMA_KINDS != 0 && *image_at(run, i) == *image_at(run, i - 1);
@@ -35,11 +35,11 @@ static int make_image(struct o2_transfer_run *run, uint32_t i)
 	if (*image_at(run, i) == NULL)
 		return -ENOMEM;
 	(*image_at(run, i))->arena = arena;
-	/* Filled before the first case that uses it: fill_images. */
+	/* fill_images fills it before the first case that uses it. */
 	return 0;
 }
 
-/* Memory of the rung, as it is before the first case. */
+/* Allocate the run's memory; the rung's arenas are those before the first case. */
 static int make_memory(struct o2_transfer_run *run)
 {
 	run->ledger = (struct o2_dma_ledger){0};
@@ -95,7 +95,7 @@ void o2_transfer_give_back(struct o2_transfer_run *run)
 	run->source->close(run->source, rung);
 }
 
-/* A rung in place of the one that was given back. */
+/* Open a rung to replace the one that was given back. */
 static int take_again(struct o2_transfer_run *run, struct o2_error *error)
 {
 	int rc = run->source->open(run->source, &run->rung, error);
@@ -111,7 +111,7 @@ static int take_again(struct o2_transfer_run *run, struct o2_error *error)
 	return rc == 0 ? 0 : o2_refuse_value(error, rc, "transfer/memory", "images", IMAGES, O2_NO_LIMIT);
 }
 
-/* What the rung itself cannot do. */
+/* Report that the rung itself failed. */
 static void report_rung(const struct o2_transfer_run *run, int code, const struct o2_error *error,
 			struct o2_report *report)
 {
@@ -157,7 +157,7 @@ bool o2_transfer_sweep(struct o2_transfer_run *run, struct o2_report *report)
 	return true;
 }
 
-/* One line on what an end saw, for reports. */
+/* Describe in one line what an end observed. */
 static void describe_end(const struct o2_observed_end *end, const char *name, struct o2_report *report)
 {
 	char why[512] = "";
@@ -173,7 +173,7 @@ static void describe_end(const struct o2_observed_end *end, const char *name, st
 		      (unsigned long long)end->nob);
 }
 
-/* Refused by the errno and by the rule that were foretold? */
+/* Did the end refuse with the predicted errno and rule? */
 static bool refused_as_told(const struct o2_observed_end *end, const struct o2_prediction *told)
 {
 	return end->status == told->code && end->fault.side == O2_FAULT_LOCAL_STAGE &&
@@ -181,7 +181,7 @@ static bool refused_as_told(const struct o2_observed_end *end, const struct o2_p
 	       strcmp(end->fault.error.rule, o2_predict_rule_name(told->rule)) == 0;
 }
 
-/* Is what the two ends saw what the predictor foretold? */
+/* Do the two ends' results agree with the prediction? */
 static bool as_foretold(const struct o2_transfer_run *run)
 {
 	const struct o2_observed *seen = &run->observed;
@@ -246,8 +246,8 @@ static void set_unmapped(struct o2_transfer_run *run, bool mapped)
 }
 
 /*
- * What was mapped was unmapped, once; a wrong unmap is remembered for ever, so it is reported when it is
- * new.
+ * Check that everything mapped was unmapped once.  The ledger never forgets a wrong unmap, so only new ones
+ * are reported.
  */
 static void check_ledger(struct o2_transfer_run *run, struct o2_report *report)
 {
@@ -267,7 +267,7 @@ static void check_ledger(struct o2_transfer_run *run, struct o2_report *report)
 	run->ledger = now;
 }
 
-/* What it was told agrees, and what went over the wire still is not as it should be. */
+/* The results agree, but the judge found the messages on the wire wrong. */
 static void fail_judged(const struct o2_observed *seen, struct o2_report *report)
 {
 	char what[O2_ERROR_WHAT_BYTES] = "";
@@ -290,7 +290,7 @@ static enum o2_status run_once(struct o2_transfer_run *run, struct o2_report *re
 	rc = run->rung->ops->transfer(run->rung, &run->scenario, &run->observed, &error);
 	set_unmapped(run, true);
 	if (rc != 0) {
-		/* Why a connection has ended is seen in what went over it. */
+		/* The judge's finding shows why the connection ended. */
 		if (run->observed.broken != NULL)
 			fail_judged(&run->observed, report);
 		if (!report->failed)
@@ -300,8 +300,8 @@ static enum o2_status run_once(struct o2_transfer_run *run, struct o2_report *re
 	}
 	check_verdict(run, report);
 	/*
-	 * The signature of wrong bytes comes last and wins: they are the worse finding.  After an unforeseen
-	 * error the bytes that a sink's descriptor covers are undefined, so then they say nothing.
+	 * The signature of wrong bytes comes last and wins, because wrong bytes are the worse finding.  After
+	 * an unpredicted error the bytes of a sink's descriptor are undefined, and are not checked.
 	 */
 	if (!report->failed || run->observed.initiator.status == 0)
 		o2_transfer_check_bytes(
@@ -313,7 +313,7 @@ static enum o2_status run_once(struct o2_transfer_run *run, struct o2_report *re
 			      "the %s was told that the transfer is over before its memory was unmapped",
 			      run->observed.initiator.mapped ? "initiator" : "other side");
 	}
-	/* After these, which say more of the cause. */
+	/* Report the judge's finding after these, which say more about the cause. */
 	if (run->observed.broken != NULL && !report->failed)
 		fail_judged(&run->observed, report);
 	if (run->observed.stale_admitted) {
@@ -332,7 +332,7 @@ static enum o2_status run_once(struct o2_transfer_run *run, struct o2_report *re
 	return report->failed ? O2_STATUS_INTERESTING : O2_STATUS_VALID;
 }
 
-/* Memory of a kind of address that no case has used is not filled, and so not swept either. */
+/* Fill the images of this case; those of unused address kinds are neither filled nor swept. */
 static void fill_images(struct o2_transfer_run *run)
 {
 	struct o2_image *const used[] = {run->image[O2_SOURCE][run->scenario.source.kind],
@@ -345,7 +345,7 @@ static void fill_images(struct o2_transfer_run *run)
 
 enum o2_status o2_transfer_scenario(struct o2_transfer_run *run, struct o2_report *report)
 {
-	/* What is kept after the first time is found the second time. */
+	/* Lazy mappings: the first run keeps them, the second run finds them. */
 	const int times = run->scenario.source.lazy || run->scenario.sink.lazy ? 2 : 1;
 
 	o2_report_clear(report);

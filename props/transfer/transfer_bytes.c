@@ -6,7 +6,7 @@
 
 #include "props/transfer/transfer_internal.h"
 
-/* Data of one case never equals data of another: what arrives late or from an old mapping is seen. */
+/* Each case has its own data, so that bytes that arrive late or by an old mapping are detected. */
 static uint64_t case_seed(const struct o2_transfer_run *run)
 {
 	return run->seed ^ (run->scenario.pattern_seed << 40) ^ run->epoch;
@@ -25,7 +25,7 @@ const uint32_t *o2_transfer_view_page(const struct o2_transfer_run *run, enum o2
 	return memory->vector == O2_IOV ? image_of(run, side)->arena->view[memory->view].page : NULL;
 }
 
-/* The pages of a list, each once. */
+/* Collect the pages of a list, each once. */
 static uint32_t collect_pages(const struct o2_extent *extent, int n, uint32_t *page)
 {
 	uint8_t seen[O2_SCENARIO_PAGES] = {0};
@@ -102,7 +102,7 @@ static void expect(struct o2_transfer_run *run, uint32_t page, uint32_t offset, 
 	};
 }
 
-/* Every stretch that both lists cover in one piece must hold the source's bytes. */
+/* Every range that lies in one extent of both lists must hold the source's bytes. */
 static void expect_moved(struct o2_transfer_run *run)
 {
 	struct o2_transfer_scratch *s = run->scratch;
@@ -142,7 +142,7 @@ static int by_place(const void *a, const void *b)
 	return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-/* All else in the sink's pages must still be poison. */
+/* All other bytes of the sink's pages must still be poison. */
 static void expect_untouched(struct o2_transfer_run *run, int nmoved)
 {
 	struct o2_transfer_scratch *s = run->scratch;
@@ -172,7 +172,7 @@ static void expect_untouched(struct o2_transfer_run *run, int nmoved)
 	}
 }
 
-/* "source fragment 6 byte 0 (page 11 +0)", for a place in a source page. */
+/* Describe a place in a source page: "source fragment 6 byte 0 (page 11 +0)". */
 static void source_place(const struct o2_transfer_scratch *s, const struct o2_origin *origin, char *text,
 			 size_t bytes)
 {
@@ -213,7 +213,7 @@ static void describe_run(const struct o2_transfer_scratch *s, const struct o2_di
 		snprintf(text, bytes, "0x%02x in place of 0x%02x", found->got, found->want);
 		break;
 	default:
-		/* A handful of bytes stands in too many places to say where it comes from. */
+		/* A few bytes occur in too many places to name their origin. */
 		if (found->length_bytes < sizeof(uint64_t))
 			snprintf(text, bytes, "other bytes (first 0x%02x)", found->got);
 		else

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "props/transfer/transfer_internal.h"
 
-/* What a case was: a run adds it up, and says what it never met (docs/properties.md, "Counters"). */
+/* Counts the situations of a case for the totals of a run (docs/properties.md, "Counters"). */
 
 static void count_refused(struct o2_counters *c, const struct o2_scenario *scenario,
 			  const struct o2_prediction *told)
@@ -30,7 +30,7 @@ static bool is_staged(const struct o2_scenario_side *side)
 	return side->mode == O2_REG_FASTREG_GAPS && side->staging;
 }
 
-/* Staging and a device that bounces are where the CPU copies. */
+/* Did the CPU copy the unmapped page?  It copies for staging and for a device that bounces. */
 static bool is_kmapped(const struct o2_scenario_side *side, const struct o2_extent *extent, int count)
 {
 	if (!side->has_unmapped || !(is_staged(side) || side->bounce))

@@ -5,7 +5,7 @@
 #include "props/transfer/transfer_internal.h"
 #include "props/transfer/transfer_run.h"
 
-/* The transfer property, as the runner sees it. */
+/* The transfer property for the runner. */
 
 static enum o2_status run_case(void *context, struct o2_choice *choice, struct o2_report *report)
 {
@@ -76,7 +76,7 @@ static int run_json(void *context, const json_t *object, enum o2_status *status,
 	return rc;
 }
 
-/* So many transfers have moved bytes, and so many of them in every pair of modes; or no more can be had. */
+/* True when enough transfers moved bytes, in total and in every pair of modes; or the rung can run no more. */
 static bool enough(const void *context, const struct o2_run_options *options)
 {
 	const struct o2_transfer_run *run = context;

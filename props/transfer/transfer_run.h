@@ -7,25 +7,25 @@
 #include "props/engine/property.h"
 #include "props/transfer/transfer.h"
 
-/* The property transfer for the runner (props/engine/run.h), its counters and its cases as files. */
+/* The property transfer for the runner (props/engine/run.h), its counters, and export of its cases to files. */
 
-/* Moved buffers are byte-exact (props/transfer/transfer.h); *run stays the caller's. */
+/* The property that moved buffers are byte-exact (props/transfer/transfer.h); the caller keeps *run. */
 struct o2_property o2_transfer_property(struct o2_transfer_run *run);
 
 /*
- * Write random cases as files into directory, each named after what it is, e.g.
+ * Write random cases to files in directory, each named after its contents, e.g.
  * put-fmr-to-global-iov-kiov-4097-bytes-2-on-3.  Transfers above max_nob are left out.  Returns 0 or -errno.
  */
 int o2_run_export(const struct o2_transfer_run *run, const char *directory, uint64_t seed, uint64_t cases,
 		  uint64_t max_nob);
 
-/* The counters of a run as the members of the result object. */
+/* Add the counters of a run to the result object. */
 void o2_counters_to_json(const struct o2_transfer_run *run, const struct o2_run_options *options,
 			 json_t *result);
 
 /*
- * Names of the situations that a run of this size must have met and did not: a new array, empty when all is
- * well. packets_sent: what the device's own counters say, UINT64_MAX when it has none.
+ * Names of the situations that a run of this size must meet but did not: a new array, empty when all were
+ * met.  packets_sent: from the device's own counters, UINT64_MAX when it has none.
  */
 json_t *o2_counters_missing(const struct o2_transfer_run *run, uint64_t packets_sent);
 

@@ -21,7 +21,7 @@ static bool at_most(struct o2_account *account, const char *what, uint64_t is, u
 
 /* --- limits (docs/transport.md, "Sizes", "Tunables") --- */
 
-#define WRS_AROUND_WRITES 3u /* a bind, the message, an invalidate */
+#define WRS_AROUND_WRITES 3u /* bind, message, invalidate */
 #define NOOPS_OUT_OF_BAND 2u /* version 2 */
 #define MARK_OF_VERSION_1 7u
 
@@ -35,7 +35,7 @@ static uint32_t smaller(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-/* low counts where it is above high. */
+/* Clamp value to low..high; low wins if it is above high. */
 static uint32_t within(uint32_t value, uint32_t low, uint32_t high)
 {
 	return value < low ? low : smaller(value, high);
@@ -60,7 +60,7 @@ static uint32_t high_water(const struct o2_conn_config *config, uint32_t full, u
 	return within(agreed * mark / full, 1, agreed);
 }
 
-/* The queues for that depth and so many messages in flight. */
+/* Size the queues for that depth and that number of messages in flight. */
 static void size_queues(struct o2_account_limits *limits, const struct o2_conn_config *config)
 {
 	const uint32_t apart = config->version == O2_MSG_VERSION_1 ? 0 : NOOPS_OUT_OF_BAND;
@@ -146,7 +146,7 @@ bool o2_account_end(const struct o2_conn_view *end, const struct o2_account_limi
 		     end->flow.credits_sent + end->flow.outstanding + end->puts_accepted,
 		     end->flow.messages_handled) &&
 	       equal(account, "reserved", (uint64_t)end->flow.reserved + end->waiting, depth) &&
-	       /* What has arrived and waits in its receive was granted, and is not handled. */
+	       /* A parked message was granted and is not yet handled. */
 	       at_most(account, "granted", end->flow.granted + end->flow.messages_handled,
 		       depth + end->flow.credits_sent) &&
 	       at_most(account, "granted-and-parked", depth + end->flow.credits_sent,
@@ -183,9 +183,7 @@ bool o2_account_rest(const struct o2_conn_view *a, const struct o2_conn_view *b,
 	       equal(account, "unhandled", b->flow.messages_handled, a->flow.messages_sent) &&
 	       equal(account, "reserved-at-rest", a->flow.reserved, depth) &&
 	       equal(account, "credits-at-rest", (uint64_t)a->flow.credits + b->flow.outstanding, depth) &&
-	       /*
-	        * A third NOOP waits until the peer has used a credit of the two before; it has these to use.
-	        */
+	       /* A third NOOP waits until the peer has used a credit from the previous two NOOPs. */
 	       (b->flow.credits >= 2 * mark ||
 		at_most(account, "owed-at-rest", (uint64_t)a->flow.outstanding + 1, mark));
 }

@@ -8,10 +8,10 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/* So many times that an arena is taken, all of it is zeroed once. */
+/* After this many takes, the whole arena is zeroed once. */
 #define SWEEP_EVERY 64u
 
-/* Its arena has memory. */
+/* True if the arena has memory. */
 static bool is_made(const struct o2_arenas_pair *pair)
 {
 	return pair->arena.memory != NULL;
@@ -23,8 +23,8 @@ static bool is_like(const struct o2_arenas_pair *pair, uint32_t npages, bool pla
 }
 
 /*
- * Zero again what was ever touched; pages that were not take no memory, and need not begin to.  The memory
- * itself is there for every page, with a CPU mapping or without.
+ * Zero all pages ever touched; untouched pages occupy no memory and stay that way.  The file has memory for
+ * every page, with or without a CPU mapping.
  */
 static void clear_pages(const struct o2_arena *arena)
 {
@@ -54,7 +54,7 @@ static void clear_run(const struct o2_arena *arena, uint32_t page, uint32_t npag
 	memset(o2_arena_page(arena, page), 0, (size_t)npages * arena->page_bytes);
 }
 
-/* The pages that were touched, and what takes their place for a device that bounces. */
+/* Zero the touched pages, and their bounce pages if the device bounces. */
 static void clear_touched(const struct o2_arena *arena, const uint8_t *touched, bool bounced)
 {
 	for (uint32_t page = 0, run; page < arena->npages; page += run) {
@@ -116,7 +116,7 @@ static int make(struct o2_arenas_pair *pair, uint32_t npages, bool plain, struct
 	return rc;
 }
 
-/* The arena that can be had with least work: one that is as it has to be, else room for a new one. */
+/* Choose the arena that needs the least work: a matching one, else room for a new one. */
 static struct o2_arenas_pair *choose(struct o2_arenas *arenas, uint32_t npages, bool plain,
 				     uint32_t unmapped_every)
 {

@@ -13,8 +13,8 @@
 #include "wire/nid.h"
 
 #define INCARNATION(side) (UINT64_C(0x5a1b2c3d4e5f6) + (side))
-#define CLOCK_MS	  50u	/* between two looks of a node at its deadlines */
-#define BUSY_STEPS	  1024u /* between two looks at the clock while much happens */
+#define CLOCK_MS	  50u	/* between two checks of a node's deadlines */
+#define BUSY_STEPS	  1024u /* steps between two looks at the clock while much happens */
 
 static const struct o2_scenario_side *our_side(const struct o2_end *end)
 {
@@ -41,14 +41,14 @@ static void tell_time(struct o2_end *end)
 	o2_node_clock(end->node, now_ms);
 }
 
-/* --- what the node asks and tells --- */
+/* --- the node's callbacks --- */
 
 static void our_memory(struct o2_end *end, uint64_t nob, struct o2_transfer_memory *memory)
 {
 	o2_rung_memory(our_side(end), &end->place.ni.arena, nob, end->iov, memory);
 }
 
-/* The side that was asked: it serves what the scenario says, cut to what is offered. */
+/* The responder serves the scenario's memory, cut to the bytes offered. */
 static int on_match(void *context, uint64_t nid, const struct o2_msg *request, uint64_t sink_bytes,
 		    struct o2_transfer_memory *memory)
 {
@@ -117,7 +117,7 @@ static int open_place(const struct o2_end_config *config, struct o2_network *net
 		.incarnation = INCARNATION(config->side),
 		.dma_kind = O2_DMA_BUS,
 		.dma_base = O2_RUNG_BUS_BASE,
-		.bounce = config->side == O2_SINK, /* its messages; of its transfers the scenario says */
+		.bounce = config->side == O2_SINK, /* for messages; for transfers the scenario decides */
 		.arena = config->arena,
 		.events = config->alone,
 		.sizes = {.tx_size = O2_RUNG_POOL_SIZE, .reg_size = O2_RUNG_POOL_SIZE},
@@ -135,7 +135,7 @@ static int open_node(struct o2_end *end, struct o2_error *error)
 
 	config.conn.queue_depth = O2_RUNG_QUEUE_DEPTH;
 	config.conn.wrq_sge = O2_MAX_WRQ_SGE;
-	config.conn.ack_timeout = 14; /* what is gone is to be noticed soon */
+	config.conn.ack_timeout = 14; /* so that a lost peer is noticed soon */
 	return o2_node_create(&end->place.ni, end->place.cm, &config, &ops, end, &end->node, error);
 }
 
@@ -172,9 +172,9 @@ void o2_end_close(struct o2_end *end)
 	end->watch = NULL;
 }
 
-/* --- what an end is asked --- */
+/* --- questions --- */
 
-/* An end in another process has a table of mapped pages of its own. */
+/* An end in another process has its own table of mapped pages. */
 static void set_mapped(struct o2_end *end, bool mapped)
 {
 	if (our_side(end)->has_unmapped)
@@ -185,7 +185,7 @@ static int begin(struct o2_end *end, const struct o2_end_question *question, str
 {
 	int rc = 0;
 
-	tell_time(end); /* however long ago the last scenario was */
+	tell_time(end); /* catch up with the time since the last scenario */
 	end->peer = question->peer;
 	end->scenario = question->scenario;
 	end->started = end->matched = end->done[0] = end->done[1] = false;
@@ -261,7 +261,7 @@ static int rest(struct o2_end *end, struct o2_error *error)
 	return o2_ni_check_idle(&end->place.ni, error);
 }
 
-/* What can be seen of this end now. */
+/* Fill an answer with the present state of this end. */
 static void look(struct o2_end *end, struct o2_end_answer *answer)
 {
 	struct o2_conn *conn = connection(end);
@@ -345,12 +345,12 @@ void o2_end_sleep(struct o2_end *end, int fd)
 		{.fd = o2_ni_fd(&end->place.ni), .events = POLLIN},
 	};
 
-	/* A device that has failed wakes nobody; the next step says so. */
+	/* A failed device wakes nobody; the next step reports it. */
 	if (o2_node_arm(end->node) <= 0)
 		poll(fds, sizeof(fds) / sizeof(fds[0]), CLOCK_MS);
 }
 
-/* Nothing has happened.  With two ends of one process the device's own thread, or the kernel, goes on. */
+/* Pause after a step without events.  With two ends in one process, yield to the device's thread or the kernel. */
 static void pause_ends(struct o2_end *const *ends)
 {
 	if (ends[0]->alone)
@@ -359,7 +359,7 @@ static void pause_ends(struct o2_end *const *ends)
 		sched_yield();
 }
 
-/* Whoever asks has gone, and may start another end that wants this one's place. */
+/* True if the asker is gone; it may start another end that needs this one's address. */
 static bool is_deserted(const struct o2_end *end)
 {
 	struct pollfd stream = {.fd = end->stream, .events = POLLRDHUP};
@@ -379,7 +379,7 @@ static bool is_still(const struct o2_end *end)
 	       view.queued_reserved == 0 && view.queued_nocred == 0;
 }
 
-/* 1: it holds; 0: not yet; -errno: it never will. */
+/* 1: the condition holds; 0: not yet; -errno: it never will. */
 static int holds(const struct o2_end *end, enum o2_end_until until)
 {
 	struct o2_peer_view peer;
@@ -406,7 +406,7 @@ void o2_ends_wait(struct o2_end *const *ends, uint32_t nends, uint32_t who, enum
 	int holding;
 
 	o2_error_clear(&answer->error);
-	/* One step at least: whoever asks again and again wants things to go on. */
+	/* At least one step: a caller that asks repeatedly expects progress. */
 	do {
 		const int events = o2_ends_step(ends, nends);
 

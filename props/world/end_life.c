@@ -3,7 +3,7 @@
 
 #include <unistd.h>
 
-#define END_S 30 /* to close everything; then a signal ends the process */
+#define END_S 30 /* time to close everything; then a signal ends the process */
 
 static void open_all(struct o2_end_life *life, const struct o2_end_config *config,
 		     o2_network_open_fn open_network)
@@ -32,7 +32,7 @@ void o2_end_life_begin(struct o2_end_life *life, const struct o2_end_config *con
 {
 	o2_judged_all = (struct o2_judged){0};
 	o2_held_now(&life->farewell.before);
-	/* What the libraries of a device keep once it was open is there before the first transfer, too. */
+	/* Open and close once first: the device's libraries keep some memory from then on. */
 	open_all(life, config, open_network);
 	close_all(life);
 	o2_process_held_now(&life->farewell.before.process);

@@ -6,11 +6,11 @@
 #include "props/world/held.h"
 
 /*
- * The life of an end that has a process to itself, whoever asks it and however (props/world/end_process.h,
- * props/world/far.h): the device is opened, questions are answered, and in the end it is said what was held.
+ * The life of an end that has its own process, whoever asks it (props/world/end_process.h,
+ * props/world/far.h): it opens the device, answers questions, and in the end reports what it held.
  */
 
-/* What it held of the device: before it opened it, before it closed it, and afterwards; what its judge has heard. */
+/* What it held of the device: before opening it, before closing it, and afterwards; and what its judge heard. */
 struct o2_end_farewell {
 	struct o2_held before, most, after;
 	struct o2_judged judged;
@@ -19,23 +19,23 @@ struct o2_end_farewell {
 struct o2_end_life {
 	struct o2_network *network;
 	struct o2_end end;
-	bool open; /* end is */
+	bool open; /* end is open */
 	struct o2_end_question question;
-	struct o2_end_answer answer; /* of the opening, then of each question */
+	struct o2_end_answer answer; /* result of the opening, then of each question */
 	struct o2_end_farewell farewell;
 };
 
-/* Open the end: ->answer.code is 0, or what o2_end_open said, and ->answer.nid. */
+/* Open the end: ->answer has .nid, and .code is 0 or the result of o2_end_open. */
 void o2_end_life_begin(struct o2_end_life *life, const struct o2_end_config *config,
 		       o2_network_open_fn open_network);
 
-/* Do what ->question asks, all but QUIT; ->answer says how it went. */
+/* Answer ->question, except QUIT, in ->answer. */
 void o2_end_life_answer(struct o2_end_life *life);
 
-/* Nothing is asked: handle what is there, or sleep until something is, or fd is readable.  May return at once. */
+/* Between questions: handle pending events, or sleep until there are any or fd is readable.  May return at once. */
 void o2_end_life_idle(struct o2_end_life *life, int fd);
 
-/* Nothing will be asked any more: close everything, within a bound of time, and fill ->farewell. */
+/* After the last question: close everything, within a bound of time, and fill ->farewell. */
 void o2_end_life_over(struct o2_end_life *life);
 
 #endif

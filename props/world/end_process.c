@@ -21,7 +21,7 @@ static bool say(int fd, const void *bytes, size_t length)
 	return TEMP_FAILURE_RETRY(send(fd, bytes, length, MSG_NOSIGNAL)) == (ssize_t)length;
 }
 
-/* The next question; in the meantime the device is served.  False: there is none any more. */
+/* Wait for the next question and serve the device meanwhile.  False: there are no more questions. */
 static bool next_question(struct o2_end_life *life, int fd)
 {
 	for (;;) {
@@ -44,7 +44,7 @@ static void serve(struct o2_end_life *life, int fd)
 	}
 }
 
-/* The life of the process.  Returns its exit status. */
+/* Run the process.  Returns its exit status. */
 static int live(const struct o2_end_config *config, o2_network_open_fn open_network, int fd)
 {
 	struct o2_end_life *life = calloc(1, sizeof(*life));
@@ -72,7 +72,7 @@ static const char *const exit_fields[] = {
 static const char *const signal_fields[] = {
 	[O2_SOURCE] = "signal of the source's process", [O2_SINK] = "signal of the sink's process"};
 
-/* It has gone, or goes as soon as it has noticed: say how.  Returns 0 for an end without an error. */
+/* The process has ended or is ending: wait for it and report how.  Returns 0 if it ended without an error. */
 static int bury(struct o2_end_process *process, struct o2_error *error)
 {
 	int status = 0;
@@ -100,7 +100,7 @@ void o2_end_process_kill(struct o2_end_process *process)
 	bury(process, &error);
 }
 
-/* One message from the process, whole.  0, or -EPIPE: it is gone. */
+/* Receive one whole message from the process.  0, or -EPIPE: the process is lost. */
 static int hear(struct o2_end_process *process, void *bytes, size_t length, struct o2_error *error)
 {
 	struct pollfd pollfd = {.fd = process->fd, .events = POLLIN};
@@ -130,7 +130,7 @@ int o2_end_process_start(const struct o2_end_config *config, o2_network_open_fn 
 	*process = (struct o2_end_process){.side = config->side, .fd = -1, .answer_ms = O2_END_ANSWER_MS};
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd) != 0)
 		return o2_refuse_value(error, -errno, "process/socket", "side", config->side, O2_NO_LIMIT);
-	fflush(NULL); /* what is buffered is said once */
+	fflush(NULL); /* so that buffered output is not printed twice */
 	process->pid = fork();
 	if (process->pid == 0) {
 		close(fd[0]);
@@ -166,7 +166,7 @@ void o2_end_process_ask(struct o2_end_process *process, const struct o2_end_ques
 {
 	struct o2_error error = {0};
 
-	/* If it cannot be said nobody is there, which the answer's absence says better. */
+	/* If sending fails the process is gone, and the missing answer reports that better. */
 	say(process->fd, question, length_of(question));
 	if (hear(process, answer, sizeof(*answer), &error) == 0)
 		return;

@@ -54,7 +54,7 @@ void o2_end_watch_free(struct o2_end_watch *watch)
 
 	if (watch == NULL)
 		return;
-	/* Without memory there was less that was judged. */
+	/* If memory ran out, the judge has heard less. */
 	judged = o2_end_watch_judged(watch);
 	o2_judged_add(&o2_judged_all, &judged);
 	o2_end_judge_free(watch->judge);

@@ -6,24 +6,24 @@
 #include "props/world/judged.h"
 
 /*
- * An end of a case, judged by what it sends and receives itself, on any device (docs/judge.md, "At an end of
- * ours").  Each end has a watch of its own: two ends hear the same in another order.
+ * Judges an end of a case by what it sends and receives, on any device (docs/judge.md, "At an end of ours").
+ * Each end has its own watch, because two ends observe the same events in different orders.
  */
 
 struct o2_end_watch;
 
 /*
- * now_ms: the clock of the case, NULL: the machine's.  report: its own, whose case a finding fails; NULL: the
- * first is kept for o2_end_watch_broken.  NULL: no memory.
+ * now_ms: the clock of the case, NULL: the machine's.  report: the case's, which a finding fails; NULL: keep
+ * the first finding for o2_end_watch_broken.  Returns NULL without memory.
  */
 struct o2_end_watch *o2_end_watch_new(const uint64_t *now_ms, struct o2_report *report);
-/* The interface is closed; may be NULL. */
+/* Free a watch after its interface was closed; NULL is allowed. */
 void o2_end_watch_free(struct o2_end_watch *watch);
 
-/* For the configuration of the interface. */
+/* The hook for the configuration of the interface. */
 const struct o2_watch *o2_end_watch_hook(const struct o2_end_watch *watch);
 
-/* The first rule that was broken since the last call, as o2_judged_take has it. */
+/* The first rule broken since the last call; see o2_judged_take. */
 const char *o2_end_watch_broken(struct o2_end_watch *watch, struct o2_error *error);
 
 struct o2_judged o2_end_watch_judged(const struct o2_end_watch *watch);

@@ -14,7 +14,7 @@
 #include "base/json.h"
 #include "base/monotonic.h"
 
-#define LEAVE_MS      2000u /* to end, when its stream has */
+#define LEAVE_MS      2000u /* for the process to end after its stream has ended */
 #define MAX_ARGUMENTS 32u
 
 /* --- its process --- */
@@ -30,7 +30,7 @@ static _Noreturn void become(const struct o2_far_config *config, int in, int out
 		argv[n++] = strdup(config->argv[i]);
 	if (snprintf(line, sizeof(line), "%s \"$@\"", config->words) >= (int)sizeof(line))
 		_exit(126);
-	setpgid(0, 0); /* so that whatever the words have started ends with them */
+	setpgid(0, 0); /* so that all processes of the command end with it */
 	signal(SIGPIPE, SIG_DFL);
 	dup2(in, STDIN_FILENO);
 	dup2(out, STDOUT_FILENO);
@@ -38,7 +38,7 @@ static _Noreturn void become(const struct o2_far_config *config, int in, int out
 	_exit(127);
 }
 
-/* The process ends, or has had time enough to; *status: how.  False: it had to be killed. */
+/* Wait a while for the process to end; *status: how it ended.  False: it had to be killed. */
 static bool reap(struct o2_far *far, int *status)
 {
 	const uint64_t until_ms = o2_monotonic_ms() + LEAVE_MS;
@@ -48,7 +48,7 @@ static bool reap(struct o2_far *far, int *status)
 	while (waitid(P_PID, (id_t)far->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == 0 &&
 	       o2_monotonic_ms() < until_ms)
 		nanosleep(&moment, NULL);
-	kill(-far->pid, SIGKILL); /* others of its group may be there still */
+	kill(-far->pid, SIGKILL); /* other processes of its group may still run */
 	while (waitpid(far->pid, status, 0) < 0 && errno == EINTR)
 		;
 	far->pid = 0;
@@ -63,7 +63,7 @@ static void forget(struct o2_far *far)
 	o2_far_copy_forget(&far->copy);
 }
 
-/* Its stream has ended: say how it did.  Returns 0 for an end without an error. */
+/* The stream has ended: report how the process ended.  Returns 0 if it ended without an error. */
 static int bury(struct o2_far *far, struct o2_error *error)
 {
 	int status = 0;
@@ -95,7 +95,7 @@ void o2_far_kill(struct o2_far *far)
 	reap(far, &status);
 }
 
-/* Something is wrong with what it said, or it said nothing: end it.  Returns -EPIPE, with *error. */
+/* After a wrong message, or none: kill the process.  Returns -EPIPE, with *error. */
 static int lost(struct o2_far *far, int code, struct o2_error *error)
 {
 	if (code == -EPIPE) {
@@ -113,7 +113,7 @@ static int lost(struct o2_far *far, int code, struct o2_error *error)
 
 /* --- starting --- */
 
-/* A stream each way: one that ends says that nobody there has it any more, whoever still has the other. */
+/* Open one stream for each direction: its end shows that the far side closed it, whoever still holds the other. */
 static int open_streams(int to[2], int from[2])
 {
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, to) != 0)
@@ -132,7 +132,7 @@ static int start_process(struct o2_far *far, struct o2_error *error)
 
 	if (rc != 0)
 		return o2_refuse_value(error, rc, "far/streams", "side", far->config->side, O2_NO_LIMIT);
-	fflush(NULL); /* what is buffered is said once */
+	fflush(NULL); /* so that buffered output is not printed twice */
 	far->pid = fork();
 	rc = -errno;
 	if (far->pid == 0)
@@ -141,7 +141,7 @@ static int start_process(struct o2_far *far, struct o2_error *error)
 	close(from[1]);
 	far->talk = (struct o2_far_talk){.in = from[0], .out = to[0]};
 	if (far->pid > 0) {
-		setpgid(far->pid, far->pid); /* whoever of the two is first */
+		setpgid(far->pid, far->pid); /* parent and child both do it: either may be first */
 		return 0;
 	}
 	far->pid = 0;
@@ -154,7 +154,7 @@ static uint64_t deadline(const struct o2_far *far)
 	return o2_monotonic_ms() + far->config->timeout_ms;
 }
 
-/* What went wrong while it started, where nobody has asked it anything yet. */
+/* An error during the start, before any question. */
 static int not_started(struct o2_far *far, int code, struct o2_error *error)
 {
 	lost(far, code, error);
@@ -206,7 +206,7 @@ int o2_far_opened(struct o2_far *far, struct o2_error *error)
 
 /* --- asking --- */
 
-/* One question, one answer, which the caller owns.  0, or -EPIPE: it is gone, and *error says how. */
+/* Send a question and wait for its answer, which the caller owns.  0, or -EPIPE and *error: the end is lost. */
 static int exchange(struct o2_far *far, json_t *object, struct o2_far_message *answer, struct o2_error *error)
 {
 	const uint64_t until_ms = deadline(far);
@@ -229,7 +229,7 @@ static int exchange(struct o2_far *far, json_t *object, struct o2_far_message *a
 	return lost(far, rc, error);
 }
 
-/* Its memory: what it is to hold goes there, what it does hold comes back. */
+/* Far memory: the fills go there with a question, changed pages come back with the answer. */
 static json_t *with_fills(struct o2_far *far, json_t *object)
 {
 	return o2_json_with(object, "fills", o2_far_copy_fills(&far->copy));

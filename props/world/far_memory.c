@@ -12,7 +12,7 @@
 static const char *const kind_names[] = {
 	[O2_FILL_PAGE] = "data", [O2_FILL_POISON] = "poison", [O2_FILL_RED] = "red"};
 
-/* One way to fill pages, of which there may be many. */
+/* One kind of fill; many pages may share it. */
 struct fill {
 	enum o2_fill_kind kind;
 	uint32_t id; /* poison: the number of the transfer */
@@ -45,7 +45,7 @@ void o2_far_copy_forget(struct o2_far_copy *copy)
 	memset(copy->known, 0, sizeof(copy->known));
 }
 
-/* The pages of the array's object for this fill, which is made if there is none. */
+/* The page array of the object for this fill; the object is made if there is none. */
 static json_t *pages_of(json_t *fills, struct fill *kinds, const struct fill *fill)
 {
 	const size_t count = json_array_size(fills);

@@ -9,9 +9,9 @@
 #include "base/monotonic.h"
 #include "props/world/far.h"
 
-/* The far end itself (props/world/far.h). */
+/* The far end's side of a run (props/world/far.h). */
 
-#define SAY_MS 60000u /* until the near end has taken what is said */
+#define SAY_MS 60000u /* time limit for the near end to read a message */
 
 struct server {
 	const struct o2_far_served *served;
@@ -19,10 +19,10 @@ struct server {
 	struct o2_far_memory memory;
 	struct o2_end_life life;
 	struct o2_error *error;
-	bool over; /* the near end has said so */
+	bool over; /* the near end has ended the run */
 };
 
-/* Say it; takes object. */
+/* Send a message; takes over object. */
 static int say(struct server *server, json_t *object, const uint8_t *bytes, size_t length)
 {
 	const struct o2_far_message message = {object, bytes, length};
@@ -30,7 +30,7 @@ static int say(struct server *server, json_t *object, const uint8_t *bytes, size
 	return o2_far_say(&server->talk, &message, o2_monotonic_ms() + SAY_MS, server->error);
 }
 
-/* The next message; in the meantime the device is served. */
+/* Wait for the next message and serve the device meanwhile. */
 static int next(struct server *server, struct o2_far_message *message)
 {
 	const uint64_t limit_ms = server->served->deserted_ms, until_ms = o2_monotonic_ms() + limit_ms;
@@ -45,7 +45,7 @@ static int next(struct server *server, struct o2_far_message *message)
 	return rc > 0 ? 0 : rc;
 }
 
-/* An answer with the pages that are not what they were filled with. */
+/* Send an answer with the pages that no longer hold what they were filled with. */
 static int say_pages(struct server *server, json_t *object, bool all)
 {
 	size_t length;
@@ -98,7 +98,7 @@ static int serve(struct server *server)
 			rc = serve_one(server, message.object);
 		json_decref(message.object);
 	}
-	o2_far_talk_free(&server->talk); /* so that it is not counted as left */
+	o2_far_talk_free(&server->talk); /* so that this memory is not counted as left behind */
 	o2_end_life_over(&server->life);
 	if (rc == 0) {
 		json_t *object = json_pack("{s:I}", "number", (json_int_t)number);
@@ -128,7 +128,7 @@ static int live(struct server *server)
 	if (rc == 0 && server->life.open)
 		rc = serve(server);
 	else
-		o2_end_life_over(&server->life); /* the near end has been told why */
+		o2_end_life_over(&server->life); /* the near end was told the reason */
 	o2_far_memory_close(&server->memory);
 	return rc;
 }
@@ -143,7 +143,7 @@ int o2_far_serve(const struct o2_far_served *served, struct o2_error *error)
 	server->talk = (struct o2_far_talk){.in = served->in, .out = served->out};
 	server->served = served;
 	server->error = error;
-	/* A stream that is full is waited for, within a bound. */
+	/* Non-blocking, so that waiting for a full stream has a limit. */
 	rc = fcntl(served->out, F_SETFL, fcntl(served->out, F_GETFL) | O_NONBLOCK) == 0 ? 0 : -errno;
 	if (rc != 0)
 		o2_refuse_value(error, rc, "far/stream", "descriptor", (uint64_t)served->out, O2_NO_LIMIT);

@@ -26,7 +26,7 @@ static int stream_fails(struct o2_error *error)
 		       : o2_refuse_value(error, -code, "far/stream", "errno", (uint64_t)code, O2_NO_LIMIT);
 }
 
-/* Until the stream is ready.  0 or -errno. */
+/* Wait until the stream is ready.  0 or -errno. */
 static int wait_for(int fd, short events, uint64_t until_ms, struct o2_error *error)
 {
 	for (;;) {
@@ -44,7 +44,7 @@ static int wait_for(int fd, short events, uint64_t until_ms, struct o2_error *er
 	}
 }
 
-/* Of a socket without a signal where nobody is there any more. */
+/* Write; to a socket without SIGPIPE if the reader is gone. */
 static ssize_t write_some(int fd, const uint8_t *bytes, size_t length)
 {
 	const ssize_t n = send(fd, bytes, length, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -104,7 +104,7 @@ int o2_far_say(struct o2_far_talk *talk, const struct o2_far_message *message, u
 	return rc == 0 ? write_all(talk, &end_of_message, 1, until_ms, error) : rc;
 }
 
-/* What came is none of our frames: its first bytes tell most. */
+/* Refuse bytes that are not a frame; the error shows the first of them. */
 static int garbage(const uint8_t *bytes, size_t length, const char *what, uint64_t value, uint64_t limit,
 		   struct o2_error *error)
 {
@@ -115,7 +115,7 @@ static int garbage(const uint8_t *bytes, size_t length, const char *what, uint64
 	return o2_refuse_value(error, -EBADMSG, "far/garbage", o2_far_keep(field), value, limit);
 }
 
-/* The object of the frame that is there, and how many bytes belong to it. */
+/* Parse the frame's object, and find how many bytes belong to it. */
 static int take_frame(struct o2_far_talk *talk, uint32_t length, struct o2_error *error)
 {
 	const uint8_t *bytes = talk->inbox.bytes + O2_FRAME_HEAD_BYTES;

@@ -33,7 +33,7 @@ const char *o2_far_keep(const char *text)
 	return kept[count++];
 }
 
-/* "" stands for none. */
+/* Copy a text; NULL becomes "". */
 static void cut_text(const char *text, char *cut)
 {
 	snprintf(cut, TEXT_BYTES, "%s", text == NULL ? "" : text);
@@ -44,7 +44,7 @@ static const char *kept_text(const char *text)
 	return text[0] == '\0' ? NULL : o2_far_keep(text);
 }
 
-/* --- who speaks --- */
+/* --- identity --- */
 
 int o2_far_identity(struct o2_far_identity *identity, struct o2_error *error)
 {
@@ -234,7 +234,7 @@ static struct o2_observed_end round_seen(const struct seen *flat)
 	};
 }
 
-/* What of an answer is no plain number; the numbers are in .plain. */
+/* The members of an answer that are not plain numbers; the numbers are in .plain. */
 struct answer {
 	struct o2_end_answer plain;
 	struct error error, judged;

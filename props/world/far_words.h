@@ -7,28 +7,28 @@
 #include "props/world/end_life.h"
 
 /*
- * What an end is asked and says (props/world/end.h) as JSON, for one that is on another machine.  Writers
- * return a new object, or NULL where memory ran out; readers 0 or -EINVAL with *error, whatever comes.
+ * Questions and answers of an end (props/world/end.h) as JSON, for an end on another machine.  Writers return
+ * a new object, or NULL without memory; readers return 0 or -EINVAL with *error for any input.
  */
 
-/* All of an end's memory: the most that one message brings. */
+/* The size of an end's memory: the most bytes in one message. */
 #define O2_FAR_MEMORY_BYTES ((uint64_t)O2_SCENARIO_PAGES * O2_SCENARIO_PAGE_BYTES)
 
 /*
- * The program that speaks: both ends have to be the same one, byte by byte, because what they agree upon is more
- * than their messages.
+ * The identity of the program.  Both ends must be the same program byte by byte, because they rely on more
+ * than the messages.
  */
 #define O2_FAR_VERSION_BYTES 32u
 struct o2_far_identity {
-	char version[O2_FAR_VERSION_BYTES]; /* in words, "0.1.0" */
+	char version[O2_FAR_VERSION_BYTES]; /* as text, "0.1.0" */
 	uint64_t digest;		    /* of the program's file */
 };
 
-/* Of the program that runs.  Returns 0, or -errno where its file cannot be read. */
+/* The identity of the running program.  Returns 0, or -errno if its file cannot be read. */
 int o2_far_identity(struct o2_far_identity *identity, struct o2_error *error);
 
 json_t *o2_far_hello(const struct o2_far_identity *identity);
-/* Is it the hello of the same program?  0; -EPROTO (far/version, far/identity); -EBADMSG: it is no hello. */
+/* Is object the hello of the same program?  0; -EPROTO (far/version, far/identity); -EBADMSG: it is not a hello. */
 int o2_far_check_hello(const json_t *object, const struct o2_far_identity *identity, struct o2_error *error);
 
 json_t *o2_far_question(const struct o2_end_question *question);
@@ -41,8 +41,8 @@ json_t *o2_far_farewell(const struct o2_end_farewell *farewell);
 int o2_far_read_farewell(const json_t *object, struct o2_end_farewell *farewell, struct o2_error *error);
 
 /*
- * A text as a string that stays for as long as the process, as those of errors do.  There is room for as many as
- * programs have rules; what comes later is "(another)".
+ * A copy of text that is kept as long as the process, as strings of errors must be.  There is room for as
+ * many as programs have rules; later texts become "(another)".
  */
 const char *o2_far_keep(const char *text);
 

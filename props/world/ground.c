@@ -10,9 +10,9 @@
 #include "props/world/device.h"
 #include "props/world/end_watch.h"
 
-#define REST_EVENTS  100000u /* at one time */
+#define REST_EVENTS  100000u /* most events without a change of time */
 #define QUIET_ROUNDS 3u
-/* In each is a pause.  A host that stops the guest lets the moment go by, but no rounds. */
+/* Each round has a pause: if the host stops the guest, the moment passes, but not the rounds. */
 #define WAIT_ROUNDS 80u
 
 static void fail(const struct o2_ground *ground, const char *what, const char *why, int value)
@@ -52,7 +52,7 @@ void o2_ground_exhaust(struct o2_ground *ground, int (*pump)(void *context), boo
 	const uint32_t moment_ms = ground->ops->moment_ms;
 	uint64_t since_ms = moment_ms > 0 ? o2_monotonic_ms() : 0;
 	uint32_t quiet = 0, busy = 0;
-	bool waits = false; /* for what may be on its way */
+	bool waits = false; /* waits for events in flight */
 
 	while (!ground->report->failed &&
 	       (quiet < QUIET_ROUNDS ||

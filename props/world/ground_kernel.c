@@ -4,9 +4,9 @@
 #include "props/world/ground.h"
 
 /*
- * Two nodes on two kernel devices and librdmacm.  The network loses nothing and keeps its order, and what
- * comes when is its own affair.  Time is the real one, and what the choices let go by besides.  Nobody sees what
- * crosses the devices, so each node is judged by what it sends and receives.
+ * Two nodes on two kernel devices and librdmacm.  The network loses nothing and keeps its order, but delays
+ * vary.  The time is the real time, plus what the choices let pass.  The traffic between the devices cannot
+ * be observed, so each node is judged by what it sends and receives.
  */
 
 #define DELIVER_MS 20u
@@ -80,7 +80,7 @@ static void close_network(struct o2_ground *ground)
 
 const struct o2_ground_ops o2_ground_on_kernel = {
 	.retry_count = 5,
-	.ack_timeout = 19, /* as docs/transport.md has it: slowness of a busy host is no lost packet */
+	.ack_timeout = 19, /* as in docs/transport.md: a slow host must not look like a lost packet */
 	.most_nodes = 2,
 	.moment_ms = 50,
 	O2_GROUND_OPS,

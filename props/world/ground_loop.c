@@ -6,8 +6,8 @@
 #include "props/world/witness.h"
 
 /*
- * Nodes in this process: over loopverbs, and a connection manager that loses, refuses and reorders what the
- * choices say.  Time is what the property says it is.
+ * Nodes in this process, over loopverbs and a connection manager that loses, refuses and reorders as the
+ * choices say.  The property sets the time.
  */
 
 #define ADDRESS 0xc0a80a01u
@@ -16,7 +16,7 @@ static enum o2_cm_loop_fate draw_fate(void *arg, enum o2_cm_loop_message message
 {
 	static const uint32_t weights[] = {40, 2, 2, 1, 1};
 	struct o2_ground *ground = arg;
-	/* Only requests can be answered by the network itself; the news of an end just gets lost. */
+	/* Only requests can be answered by the network itself; a disconnect can only get lost. */
 	size_t n = message == O2_CM_LOOP_REQUEST ? 5 : message == O2_CM_LOOP_DISCONNECT ? 2 : 3;
 	enum o2_cm_loop_fate fate = O2_CM_LOOP_PASS;
 

@@ -7,7 +7,7 @@
 #include "loopverbs/loopverbs.h"
 #include "props/engine/left_behind.h"
 
-/* Only a program that has the in-process device inside has its counters. */
+/* Only a program with the in-process device has its counters. */
 #pragma weak o2_loop_get_counters
 
 static uint64_t pinned_kib(void)
@@ -70,7 +70,7 @@ static void add_finding(json_t *result, const char *signature, const char *text)
 			      json_pack("{s:s, s:[s]}", "signature", signature, "lines", text));
 }
 
-/* Of the processes of ends, which have gone. */
+/* Check what the ended processes of ends left behind. */
 static bool processes_left_nothing(const struct o2_held *before, const struct o2_held *after, json_t *result)
 {
 	const char *property = json_string_value(json_object_get(result, "property"));

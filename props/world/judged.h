@@ -9,40 +9,40 @@
 #include "props/engine/report.h"
 
 /*
- * What is the same wherever a property's conversations are told to the judge (docs/judge.md, "The properties"):
- * whether it listens, what becomes of a finding, and how much was heard.
+ * Common to all properties that tell their conversations to the judge (docs/judge.md, "The properties"):
+ * whether it listens, what happens to a finding, and how much was heard.
  */
 
-/* Called with true before the judge looks, and with false afterwards; NULL: nobody. */
+/* Called with true before the judge runs and with false afterwards; NULL: no call. */
 extern void (*o2_judged_aside)(bool aside);
-/* Nobody listens: what the judge costs. */
+/* true: no judge listens, to measure the cost of judging. */
 extern bool o2_judged_deaf;
 
-/* What is broken on purpose in the ends must not be broken in who judges them. */
+/* Call o2_judged_aside: a defect that is deliberate in the ends must not affect the judge. */
 void o2_judged_put_aside(bool aside);
 
 struct o2_judged {
 	uint64_t connections, messages, writes;
 };
 
-/* What judges of this process have heard that are gone, and those of its ends' processes. */
+/* Totals of the closed judges of this process and of its ends' processes. */
 extern struct o2_judged o2_judged_all;
 void o2_judged_add(struct o2_judged *sum, const struct o2_judged *one);
 
-/* A finding fails the case as judge/RULE; a note does not, unless it is asked for by name. */
+/* Report a finding as judge/RULE, which fails the case; a note does not, unless it is asked for by name. */
 void o2_judged_fail(struct o2_report *report, const struct o2_judge_finding *finding);
 
-/* For who has no report: the first rule that was broken; NULL: none, and a note is none.  error: how. */
+/* The first rule broken, for callers without a report; NULL: none.  Notes do not count.  error: the details. */
 struct o2_judged_first {
 	const char *broken;
 	struct o2_error error;
 };
 
 void o2_judged_keep(struct o2_judged_first *first, const struct o2_judge_finding *finding);
-/* Hand it out, and forget it: ->broken.  *error is set if there is one. */
+/* Return ->broken and reset it; fill *error if it is not NULL. */
 const char *o2_judged_take(struct o2_judged_first *first, struct o2_error *error);
 
-/* Options of a judge where time is left to the properties, which know the settings. */
+/* Options of a judge that leaves timeouts to the properties, which know the settings. */
 #define O2_JUDGED_OPTIONS ((struct o2_judge_options){.timeout_ms = 1000000000u})
 
 #endif

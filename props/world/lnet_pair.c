@@ -8,14 +8,14 @@
 
 #include "mem/kmap.h"
 
-/* The first thing that is wrong is kept. */
+/* Keep the first error only. */
 static void check(struct o2_lnet_side *side, bool holds, const char *what)
 {
 	if (!holds && side->wrong == NULL)
 		side->wrong = what;
 }
 
-/* Whether a list of `have` has room for one more. */
+/* Check that a list of `have` entries has room for one more. */
 static bool has_room(struct o2_lnet_side *side, uint32_t have, uint32_t most, const char *what)
 {
 	check(side, have < most, what);
@@ -50,7 +50,7 @@ static uint32_t side_immediate_max(void *context, uint64_t nid)
 
 static int side_refuses(struct o2_lnet_side *side, uint64_t nid, const char *what, struct o2_error *error)
 {
-	if (nid != side->peer->nid) /* nobody is there */
+	if (nid != side->peer->nid) /* no node has this NID */
 		return o2_refuse_value(error, -EHOSTUNREACH, "test/nid", "nid", nid, side->peer->nid);
 	if (side->refuse == 0)
 		return 0;
@@ -179,7 +179,7 @@ static void side_started(void *context, const struct o2_lnet_event *event)
 	side->writing[side->nwriting++] = event->request;
 }
 
-/* A PUT ends if it was started, or was an IMMEDIATE. */
+/* Check the end of a PUT: it must have been started, or was an IMMEDIATE (request 0). */
 static void side_ended(struct o2_lnet_side *side, const struct o2_lnet_event *event)
 {
 	uint32_t i = 0;
@@ -212,7 +212,7 @@ struct o2_lnet_transport o2_lnet_side_transport(struct o2_lnet_side *side)
 	return (struct o2_lnet_transport){side, side_immediate_max, side_send};
 }
 
-/* All but the arena, which is there, is as at first; a letter is cleared when it is posted. */
+/* Reset everything but the arena; a letter is cleared when it is posted. */
 static int side_begin(struct o2_lnet_side *side, uint64_t nid, uint64_t cookie, struct o2_lnet_side *peer,
 		      const struct o2_lnet_config *base)
 {
@@ -229,7 +229,7 @@ static int side_begin(struct o2_lnet_side *side, uint64_t nid, uint64_t cookie, 
 	side->immediate_max = O2_IMMEDIATE_MAX;
 	config.nid = nid;
 	config.interface_cookie = cookie;
-	o2_clock_tell(&side->clock, 0); /* time counts from here */
+	o2_clock_tell(&side->clock, 0); /* the time starts here */
 	return o2_lnet_create(&config, &transport, &side->arena, &side->clock, &ops, side, &side->lnet,
 			      &side->error);
 }

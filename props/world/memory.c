@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define FIRST_GAP_BYTES 8u
-#define MORE_GAP_BYTES	16u /* of each gap than of the one before */
+#define MORE_GAP_BYTES	16u /* growth from one gap to the next */
 
 enum o2_reg_mode o2_memory_draw_mode(struct o2_choice *choice, const uint32_t weights[O2_MEMORY_MODES])
 {
@@ -16,7 +16,7 @@ enum o2_reg_mode o2_memory_draw_mode(struct o2_choice *choice, const uint32_t we
 	return modes[o2_draw_weighted(choice, weights, O2_MEMORY_MODES)];
 }
 
-/* Pieces in pages of their own, or side by side from the first page on. */
+/* Cut the memory into pieces in pages of their own, or side by side from the first page on. */
 static void cut(struct o2_op_memory *m, uint32_t offset, uint64_t nob)
 {
 	const uint32_t page_bytes = m->shadow->arena->page_bytes;
@@ -65,7 +65,7 @@ void o2_memory_fill(const struct o2_op_memory *m, uint64_t seed, enum o2_fill_ki
 		       (struct o2_origin){.kind = kind});
 }
 
-/* Where byte k lies in the arena, and how many of the next ones follow it without a break. */
+/* The arena offset of byte k; *run: how many bytes from k on, at most `most`, are contiguous. */
 static uint64_t place(const struct o2_op_memory *m, uint64_t k, uint64_t most, uint64_t *run)
 {
 	uint32_t i = 0;
@@ -110,7 +110,7 @@ void o2_memory_judge(const struct o2_op_memory *sink, const struct o2_op_memory 
 		     bool failed, struct o2_report *report, const char *signature)
 {
 	if (sink->shadow == NULL)
-		return; /* nothing was to move */
+		return; /* no bytes to move */
 	if (failed)
 		o2_memory_accept(sink, 0, sink->memory.buffer.nob);
 	else

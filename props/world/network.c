@@ -6,7 +6,7 @@
 
 #include "wire/bytes.h"
 
-#define PORT 1u /* o2iblnd's devices have one */
+#define PORT 1u /* o2iblnd uses port 1 */
 
 static int ask(struct ibv_device *found, uint8_t gid_index, uint32_t *address, struct o2_error *error)
 {

@@ -5,7 +5,7 @@
 #include "lnd/cm/loop.h"
 #include "props/world/network.h"
 
-/* The network in the process, where every message arrives, in the order in which they were sent. */
+/* The network in the process: every message arrives, in the order of sending. */
 
 struct loop_network {
 	struct o2_network network;

@@ -5,7 +5,7 @@
 #include "lnd/cm/rdma.h"
 #include "props/world/network.h"
 
-/* The network of the kernel's devices.  librdmacm knows the way; all that is kept here is whom to drive. */
+/* The network of kernel devices.  librdmacm does the routing; kept here: the managers to drive. */
 
 struct place {
 	struct o2_cm *cm;
@@ -18,8 +18,8 @@ struct rdma_network {
 };
 
 /*
- * librdmacm opens a device for the first identifier that is bound on it, and keeps it open.  That is here, and
- * not in whichever case is the first to listen or to connect there: it would be what this case leaves behind.
+ * librdmacm opens a device for the first identifier bound on it, and keeps it open.  Do that here.  Otherwise
+ * the first case that listens or connects would seem to leave the device open.
  */
 static void open_for_good(const struct o2_ni *ni, uint32_t address)
 {

@@ -36,7 +36,7 @@ static bool is_answer(uint8_t type)
 	return type == O2_MSG_PUT_ACK || type == O2_MSG_PUT_NAK || type == O2_MSG_GET_DONE;
 }
 
-/* Does the receive that holds it stand in the place of a credit? */
+/* Does the message in this receive count against a credit? */
 static bool takes_place(const struct o2_receive *receive)
 {
 	return !receive->promised && !is_answer(receive->type);
@@ -69,8 +69,8 @@ void o2_receives_arrive(struct o2_receives *receives, uint16_t version, const st
 	receives->waiting--;
 	receives->holding++;
 	*receive = (struct o2_receive){.holds = true, .type = message->type, .cookie = message->cookie};
-	/* A NOOP of version 2 has a receive beside those; the credit of one of version 1 goes back at once where
-	 * it brings others (docs/transport.md, "Flow control"). */
+	/* A NOOP of version 2 has an additional receive; the credit of a NOOP of version 1 is returned at
+	 * once if the NOOP brings credits (docs/transport.md, "Flow control"). */
 	receive->promised =
 		message->type == O2_MSG_NOOP && (version != O2_MSG_VERSION_1 || message->credits != 0);
 	receives->taken += takes_place(receive);
@@ -81,8 +81,8 @@ void o2_receives_arrive(struct o2_receives *receives, uint16_t version, const st
 }
 
 /*
- * The PUT_DONE that a PUT_ACK asks for takes the receive of the PUT_REQ, which is posted right after: an
- * answer goes out while its request is handled.
+ * The PUT_DONE that a PUT_ACK asks for uses the receive of the PUT_REQ, which is posted right after: the
+ * answer is sent while the request is handled.
  */
 static void promise(struct o2_receives *receives, uint64_t cookie)
 {
@@ -116,7 +116,7 @@ bool o2_receives_leave(struct o2_receives *receives, uint32_t depth, const struc
 		promise(receives, message->cookie);
 	}
 	*account = (struct o2_account){.what = NULL};
-	/* A receive for each of the depth: some hold a message, and what the peer may send finds the others. */
+	/* One receive per credit of the depth: some hold a message, the rest are for what the peer may send. */
 	return at_most(account, "granted-unposted",
 		       depth + receives->told - receives->costly + receives->accepted - receives->written +
 			       receives->taken,

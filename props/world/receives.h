@@ -10,59 +10,58 @@
 
 /*
  * The receives of one end, as its device has them: each waits for a message, or holds one and was not posted
- * again.  Credits are receives: whatever a message that leaves allows the peer to send, now or when it is
- * handled, has to find a receive at once, because the peer may run between any two calls of the end that sends.
+ * again.  Credits stand for receives: every message that a sent message allows the peer to send, now or when it is
+ * handled, must find a receive at once, because the peer may run between any two calls of the sending end.
  *
- * Nothing here is taken from the end.  It hears of each call when it is made and of each message when it
- * arrives, and knows a message by its bytes at their places (docs/transport.md, "Flow control").
+ * Nothing here is taken from the end itself.  The tracker sees each call and each arriving message, and decodes a
+ * message from its bytes at fixed offsets (docs/transport.md, "Flow control").
  */
 
-#define O2_RECEIVES 544u /* that an end may have: two for each of the depth, and two */
+#define O2_RECEIVES 544u /* most receives of an end: two for each credit of the depth, and two */
 
 struct o2_receive {
-	bool waits;    /* for a message; else it holds one, or was never posted */
-	bool holds;    /* a message */
-	bool promised; /* what the message has taken was given away by right, before this is posted again */
+	bool waits;    /* waits for a message; else it holds one, or was never posted */
+	bool holds;    /* holds a message */
+	bool promised; /* its credit was rightly given back before the receive is posted again */
 	uint8_t type;
-	uint64_t cookie; /* of a PUT_REQ */
+	uint64_t cookie; /* cookie of a PUT_REQ */
 };
 
 struct o2_receives {
 	struct o2_receive receive[O2_RECEIVES];
-	uint16_t order[O2_RECEIVES]; /* of those that wait, a ring: messages fill them in turn */
+	uint16_t order[O2_RECEIVES]; /* ring of the waiting receives: messages fill them in turn */
 	uint32_t first, waiting;
-	uint32_t holding; /* all that hold a message */
-	uint32_t taken,
-		answers; /* of them: what took a credit, or the place of one, and was not promised; answers */
-	/* What was posted here, and what has arrived. */
-	uint64_t told;		    /* credits */
-	uint64_t costly;	    /* messages that took one */
+	uint32_t holding;	 /* receives that hold a message */
+	uint32_t taken, answers; /* of these: took a credit or its place and not promised; answers */
+	/* Counts of what was posted here and of what arrived. */
+	uint64_t told;		    /* credits returned */
+	uint64_t costly;	    /* arrived messages that took a credit */
 	uint64_t accepted, written; /* PUT_ACKs posted, PUT_DONEs arrived */
 	uint64_t asked, answered;   /* requests posted, answers arrived */
 };
 
-/* A message, by its bytes. */
+/* A message, decoded from its bytes. */
 struct o2_seen_message {
 	uint8_t type;
 	uint8_t credits;
-	uint64_t cookie; /* its own, of a PUT_REQ; of a PUT_ACK that of the PUT_REQ */
+	uint64_t cookie; /* PUT_REQ: its own cookie; PUT_ACK: the PUT_REQ's */
 };
 
 void o2_seen_message(const uint8_t *bytes, struct o2_seen_message *message);
-/* The bytes of the message in a chain that is posted, which stands behind the writes of its transfer; NULL: none. */
+/* The bytes of the message in a posted chain, after the writes of its transfer; NULL: none. */
 uint8_t *o2_seen_posted(const struct ibv_send_wr *list);
 
 /* Does a message of this type take a credit? */
 bool o2_seen_costs(uint16_t version, uint8_t type);
 
-/* Receive `number` is posted.  False: it was, and no message has come since; or there is none such. */
+/* Receive `number` is posted.  False: it is posted already and still waits, or the number is out of range. */
 bool o2_receives_post(struct o2_receives *receives, uint32_t number);
-/* A message arrives. */
+/* A message arrived in the oldest waiting receive. */
 void o2_receives_arrive(struct o2_receives *receives, uint16_t version,
 			const struct o2_seen_message *message);
 /*
- * A message leaves.  False, with what is wrong: the peer may send more than there are receives for.
- * depth: as agreed.
+ * A message is sent.  False, with the reason: the peer may now send more than there are receives for.  depth:
+ * as agreed.
  */
 bool o2_receives_leave(struct o2_receives *receives, uint32_t depth, const struct o2_seen_message *message,
 		       struct o2_account *account);

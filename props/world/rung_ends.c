@@ -56,7 +56,7 @@ static int start_end(struct o2_rung_ends *ends, enum o2_side side, struct o2_err
 	return rc;
 }
 
-/* Whether it can be reached at all is said before anything else. */
+/* Start the far end first, so that an unreachable one is reported before anything else. */
 static int start_far(struct o2_rung_ends *ends, struct o2_error *error)
 {
 	const int rc = ends->far == NULL ? 0 : o2_far_start(ends->far, ends->config.far, error);

@@ -72,11 +72,11 @@ static void judge_it(struct o2_rung_judge *judge, const struct o2_watched *watch
 		event.msg = &judge->msg;
 	else if (event.kind == O2_JUDGE_MESSAGE)
 		event.refused = &judge->refused;
-	/* Nobody has a clock here: what depends on time is not judged. */
+	/* There is no clock here, so rules about time are not judged. */
 	event.number = event.time_ns = ++judge->number;
 	judge->heard.messages += watched->kind == O2_WATCHED_MESSAGE;
 	judge->heard.writes += watched->kind == O2_WATCHED_WRITE;
-	/* Without memory there is less that is judged. */
+	/* If memory runs out, the judge hears less. */
 	(void)o2_judge_hear(judge->judge, pair->judged, &event);
 }
 

@@ -6,23 +6,23 @@
 #include "lnd/ni/watch.h"
 
 /*
- * Connections of which both ends are in this process, told to the judge on any device: each end tells what it
- * posts, its RDMA WRITEs too, and a message is posted behind all that it answers (docs/judge.md, "The
+ * Tells connections with both ends in this process to the judge, on any device: each end reports what it
+ * posts, including RDMA WRITEs, and a message is posted after everything that it answers (docs/judge.md, "The
  * properties").
  */
 
 struct o2_rung_judge;
 
-/* NULL: no memory.  Outlives the interfaces that have its watch. */
+/* NULL: no memory.  The judge outlives the interfaces that have its watch. */
 struct o2_rung_judge *o2_rung_judge_new(void);
 void o2_rung_judge_free(struct o2_rung_judge *judge);
 const struct o2_watch *o2_rung_judge_watch(struct o2_rung_judge *judge);
 
-/* conn[side]: the names of a connection's ends, until either is gone.  Returns 0 or -ENOMEM. */
+/* Announce a connection; conn[side]: the names of its ends, valid until either is gone.  Returns 0 or -ENOMEM. */
 int o2_rung_judge_met(struct o2_rung_judge *judge, const void *const conn[O2_JUDGE_SIDES],
 		      const struct o2_judge_terms *terms);
 
-/* The first rule that was broken since the last call, or NULL; a note is none.  *error: how. */
+/* The first rule broken since the last call, or NULL; notes do not count.  *error: the details. */
 const char *o2_rung_judge_broken(struct o2_rung_judge *judge, struct o2_error *error);
 
 #endif

@@ -9,8 +9,8 @@
 #include "wire/msg.h"
 
 /*
- * Rung 0: the pure stages, one after the other, and a device that is a loop over arrays.  It knows nothing
- * but the two plans, so a wrong plan gives wrong bytes here as well.
+ * Rung 0: the pure stages in turn, and a device that is a loop over arrays.  The device knows only the two
+ * plans, so a wrong plan gives wrong bytes here as well.
  */
 
 #define BUS_BASE   UINT64_C(0x240000000)
@@ -42,7 +42,7 @@ static struct o2_arena *model_arena(struct o2_rung *rung, enum o2_side side, enu
 	return &((struct model *)rung)->arena[side][kind];
 }
 
-/* What is read and written through: the addresses of an IOV, and those of an IOMMU. */
+/* Map the views that accesses use: for the addresses of an IOV, and for those of an IOMMU. */
 static int map_views(const struct o2_scenario_side *side, struct o2_arena *arena, struct o2_error *error)
 {
 	int rc = 0;
@@ -54,7 +54,7 @@ static int map_views(const struct o2_scenario_side *side, struct o2_arena *arena
 	return rc;
 }
 
-/* Buffer to descriptor: what either side does with its memory. */
+/* Run the stages from buffer to descriptor, for either side. */
 static int map_end(struct model *model, const struct o2_scenario *scenario, enum o2_side which, uint64_t nob,
 		   struct o2_error *error)
 {
@@ -101,7 +101,7 @@ static int map_end(struct model *model, const struct o2_scenario *scenario, enum
 	return 0;
 }
 
-/* The sink's descriptor crosses the wire in the message that carries it. */
+/* Encode and decode the sink's descriptor in the message that carries it. */
 static int send_descriptor(struct model *model, const struct o2_scenario *scenario,
 			   struct o2_rdma_desc *received, struct o2_error *error)
 {
@@ -135,7 +135,7 @@ static int send_descriptor(struct model *model, const struct o2_scenario *scenar
 	return 0;
 }
 
-/* A region of byte ranges: which one holds the address, and how many bytes it has from there. */
+/* For a region of byte ranges: find the entry that holds the address, and how many bytes follow in it. */
 static bool find_entry(const struct o2_reg_plan *plan, uint64_t addr, uint64_t *device_addr, uint64_t *left)
 {
 	uint64_t at = addr - plan->iova;
@@ -154,8 +154,8 @@ static bool find_entry(const struct o2_reg_plan *plan, uint64_t addr, uint64_t *
 }
 
 /*
- * A device address in the terms of a plan, to a byte of the arena; *run: how many bytes follow in the same
- * page. NULL when the address lies outside what the plan registers.
+ * Translate a device address of a plan to a byte of the arena; *run: how many bytes follow in the same page.
+ * NULL if the plan does not register the address.
  */
 static uint8_t *translate(const struct model *model, enum o2_side which, const struct end *end, uint64_t addr,
 			  uint64_t *run)
@@ -188,13 +188,13 @@ static uint8_t *translate(const struct model *model, enum o2_side which, const s
 	*run = page_bytes - device_addr % page_bytes;
 	if (*run > left)
 		*run = left;
-	if (end->dma.kind == O2_DMA_IOMMU) /* memory in the order of the remapping */
+	if (end->dma.kind == O2_DMA_IOMMU) /* the IOMMU view has the pages in remapped order */
 		return (uint8_t *)(uintptr_t)arena->view[O2_ARENA_IOMMU_VIEW].base +
 		       (device_addr - end->dma.base);
 	return arena->memory + (device_addr - end->dma.base);
 }
 
-/* One RDMA WRITE, byte runs at a time.  Returns 0, or -EREMOTEIO for an address that is not registered. */
+/* Do one RDMA WRITE, in contiguous runs.  Returns 0, or -EREMOTEIO for an unregistered address. */
 static int write_one(const struct model *model, const struct o2_rdma_wr *wr)
 {
 	uint64_t remote = wr->remote_addr;
@@ -277,7 +277,7 @@ static int model_transfer(struct o2_rung *rung, const struct o2_scenario *scenar
 	return 0;
 }
 
-/* Nothing is registered. */
+/* The model registers nothing. */
 static int model_check_idle(struct o2_rung *rung, struct o2_error *error)
 {
 	(void)rung;
@@ -285,7 +285,7 @@ static int model_check_idle(struct o2_rung *rung, struct o2_error *error)
 	return 0;
 }
 
-/* Nothing is mapped: the stages are pure. */
+/* The model maps nothing: the stages are pure. */
 static void model_ledger(struct o2_rung *rung, struct o2_dma_ledger *ledger)
 {
 	(void)rung;

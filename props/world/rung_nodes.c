@@ -9,20 +9,20 @@
 #include "props/world/rung_side.h"
 
 /*
- * Rungs 1 and 2 by way of the connection manager: a node at either end, wherever the ends are
- * (props/world/rung_ends.h).  What is asked of them, and in which order, is the same.
+ * Rungs 1 and 2 with the connection manager: a node at each end, wherever the ends are
+ * (props/world/rung_ends.h).  The questions and their order are always the same.
  */
 
-/* Scenarios on one connection; then it is closed, by either side in turn, and made again. */
+/* Scenarios on one connection; then either side in turn closes it, and it is made again. */
 #define RECONNECT_AFTER 16u
 
 struct nodes_rung {
 	struct o2_rung rung;
 	struct o2_rung_ends ends;
-	uint32_t on_connection; /* scenarios that the connection has seen */
-	uint32_t downs[2];	/* that each end had counted when nothing was wrong */
+	uint32_t on_connection; /* scenarios run on the connection */
+	uint32_t downs[2];	/* downs of each end when it was last in order */
 	struct o2_end_question question;
-	struct o2_end_answer answer[2]; /* the last of each */
+	struct o2_end_answer answer[2]; /* the last answer of each end */
 	struct o2_end_answer resting[2];
 };
 
@@ -33,7 +33,7 @@ static enum o2_side other(enum o2_side side)
 
 /* --- the ends --- */
 
-/* Also after an end has died: what fails once is tried again, and made smaller. */
+/* Start the ends, also after one died, so that its case can be repeated and shrunk. */
 static int start(struct nodes_rung *rung, struct o2_error *error)
 {
 	if (rung->ends.running)
@@ -69,7 +69,7 @@ static int wait(struct nodes_rung *rung, enum o2_side side, enum o2_end_until un
 	return ask(rung, side, O2_END_WAIT, error);
 }
 
-/* First at the one, then at the other. */
+/* Wait for the condition at one end, then at the other. */
 static int wait_both(struct nodes_rung *rung, enum o2_side first, enum o2_end_until until,
 		     struct o2_error *error)
 {
@@ -102,7 +102,7 @@ static int parted(struct nodes_rung *rung, struct o2_error *error)
 	return wait_both(rung, O2_SOURCE, O2_END_PARTED, error);
 }
 
-/* Whatever state it is in. */
+/* Close the connection in any state. */
 static int part(struct nodes_rung *rung, struct o2_error *error)
 {
 	int rc = ask_both(rung, O2_END_PART, error);
@@ -113,7 +113,7 @@ static int part(struct nodes_rung *rung, struct o2_error *error)
 	return rc;
 }
 
-/* After a failure.  An end that has gone is the cause of what the other one said. */
+/* Close the connection after a failure.  If an end is lost, that is the cause of the other end's error. */
 static int give_up(struct nodes_rung *rung, int rc, struct o2_error *error)
 {
 	struct o2_error later = {0};
@@ -124,7 +124,7 @@ static int give_up(struct nodes_rung *rung, int rc, struct o2_error *error)
 	return -EPIPE;
 }
 
-/* By one end alone. */
+/* Close the connection from one end. */
 static int part_from(struct nodes_rung *rung, enum o2_side closer, struct o2_error *error)
 {
 	int rc = ask(rung, closer, O2_END_PART, error);
@@ -137,7 +137,7 @@ static int part_from(struct nodes_rung *rung, enum o2_side closer, struct o2_err
 	return rc;
 }
 
-/* The initiator asks for it. */
+/* Make sure that there is a connection; the initiator requests it. */
 static int need_connection(struct nodes_rung *rung, enum o2_side first, struct o2_error *error)
 {
 	const uint64_t start_ms = o2_monotonic_ms();
@@ -156,7 +156,7 @@ static int need_connection(struct nodes_rung *rung, enum o2_side first, struct o
 	return rc;
 }
 
-/* The transfer has ended, but a NOOP of either end may be on its way, and holds a message slot. */
+/* After a transfer, wait for NOOPs of either end that are in flight and hold a message slot. */
 static int settle(struct nodes_rung *rung, struct o2_error *error)
 {
 	const double deadline = o2_monotonic_seconds() + O2_RUNG_GIVE_UP_S;
@@ -181,7 +181,7 @@ static void refused_locally(struct o2_observed *observed, int code, const struct
 	};
 }
 
-/* From the operation's start to its end at both ends. */
+/* Run the operation until it has ended at both ends. */
 static int run(struct nodes_rung *rung, enum o2_side first, struct o2_observed *observed,
 	       struct o2_error *error)
 {
@@ -202,7 +202,7 @@ static int run(struct nodes_rung *rung, enum o2_side first, struct o2_observed *
 	return observed->stuck ? 0 : rc;
 }
 
-/* The transfer is over, so its key is dead. */
+/* Try the key of an ended transfer, which must be dead. */
 static int try_key(struct nodes_rung *rung, struct o2_observed *observed, struct o2_error *error)
 {
 	int rc = ask(rung, O2_SOURCE, O2_END_TRY_KEY, error);
@@ -212,7 +212,7 @@ static int try_key(struct nodes_rung *rung, struct o2_observed *observed, struct
 	return rc;
 }
 
-/* What comes after the operation, up to a connection that the next one can use, or none. */
+/* Clean up after the operation: keep a connection that the next one can use, or none. */
 static int leave(struct nodes_rung *rung, const struct o2_scenario *scenario, struct o2_observed *observed,
 		 struct o2_error *error)
 {
@@ -235,7 +235,7 @@ static int leave(struct nodes_rung *rung, const struct o2_scenario *scenario, st
 	return part_from(rung, rung->rung.connections % 2 == 0 ? O2_SOURCE : O2_SINK, error);
 }
 
-/* What is left at the ends is told by check_idle and ledger. */
+/* Ask both ends whether anything is left; check_idle and ledger report it. */
 static int rest(struct nodes_rung *rung, struct o2_error *error)
 {
 	for (int i = 0; i < 2; i++) {

@@ -6,18 +6,18 @@
 #include "lnd/ni/ni.h"
 #include "props/world/rung.h"
 
-/* What a scenario says of one side, in the words of the transport: for every rung that runs one. */
+/* Converts one side of a scenario to parameters of the transport, for every rung that runs the transport. */
 
-/* Few, so that the same elements are used again and again. */
+/* Small, so that the same elements are reused often. */
 #define O2_RUNG_POOL_SIZE 4u
 
-/* One transfer at a time needs no more. */
+/* Enough for one transfer at a time. */
 #define O2_RUNG_QUEUE_DEPTH 2u
 
 /* A transfer that takes longer is stuck; soft-RoCE's own retries end long before. */
 #define O2_RUNG_GIVE_UP_S 20
 
-/* Device address of an arena's first page, for the kinds of address that have one. */
+/* Device address of an arena's first page, for address kinds that have one. */
 #define O2_RUNG_BUS_BASE UINT64_C(0x240000000)
 
 const struct o2_scenario_side *o2_rung_side(const struct o2_scenario *scenario, enum o2_side side);
@@ -25,26 +25,26 @@ const struct o2_scenario_side *o2_rung_side(const struct o2_scenario *scenario, 
 /* The side that starts the operation. */
 enum o2_side o2_rung_initiator(const struct o2_scenario *scenario);
 
-/* A side's memory in `arena`, nob bytes of it; iov has room for O2_SCENARIO_PIECES and outlives *memory. */
+/* A side's memory in `arena`, of nob bytes; iov has room for O2_SCENARIO_PIECES and outlives *memory. */
 void o2_rung_memory(const struct o2_scenario_side *side, const struct o2_arena *arena, uint64_t nob,
 		    struct o2_iov *iov, struct o2_transfer_memory *memory);
 
 /*
- * What the scenario wants of the device's mapping calls, of the modes that have variants, and of the arena's
- * views.  0, or -errno of o2_ni_set_bounce or o2_arena_map_view.
+ * Configure the device's mapping calls, the modes that have variants, and the arena's views for the
+ * scenario.  0, or -errno of o2_ni_set_bounce or o2_arena_map_view.
  */
 int o2_rung_tell_device(const struct o2_scenario_side *side, struct o2_ni *ni, struct o2_error *error);
 
-/* What the scenario wants of the connection, for o2_conn_set_limits. */
+/* The scenario's limits for the connection, for o2_conn_set_limits. */
 struct o2_conn_config o2_rung_limits(const struct o2_scenario *scenario);
 
-/* What an operation's end says about the end that it is told to, which has this interface. */
+/* Convert an operation's result to what the end that got it observed; ni: that end's interface. */
 struct o2_observed_end o2_rung_saw(const struct o2_transfer_result *result, const struct o2_ni *ni);
 
-/* Add one interface's account of mappings to the sum. */
+/* Add one interface's ledger of mappings to the sum. */
 void o2_rung_add_ledger(struct o2_dma_ledger *sum, const struct o2_dma_ledger *one);
 
-/* Is the key that the sink of this GET publishes to be tried once the GET has moved its bytes?  Not where
+/* Should the key that the sink of this GET publishes be tried after the GET has moved its bytes?  False where
  * keys stay alive (docs/modes.md). */
 bool o2_rung_tries_key(const struct o2_scenario *scenario);
 

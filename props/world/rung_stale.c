@@ -5,7 +5,7 @@
 #include <time.h>
 
 #define WR_ID	  UINT64_C(0x57a1e)
-#define BYTE	  0x01 /* of odd parity, which only poison and red zones have */
+#define BYTE	  0x01 /* odd parity: only poison and red zones have it */
 #define GIVE_UP_S 20   /* soft-RoCE's own retries end long before */
 
 static int wait_for(struct ibv_cq *cq, enum ibv_wc_status *status)

@@ -14,12 +14,11 @@
 
 /*
  * Rungs 1 and 2: the transport itself, both ends in this process, connected without a connection manager.
- * Each side has one interface per address kind; connections between them are made when first needed, and
- * again after one has failed.
+ * Each side has one interface per address kind.  Connections between them are made when first needed, and
+ * again after one failed.
  *
- * The interfaces are told no time.  Keep-alives, and pools that go when they are idle, would come at moments
- * that a case does not say, and a finding would not replay.  What never ends is stuck, by the machine's
- * clock.
+ * The interfaces get no time: keep-alives and pool shrinking would happen at moments that a case does not
+ * determine, and findings would not replay.  The machine's clock only detects transfers that are stuck.
  */
 
 #define INTERFACES	  (2u * O2_DMA_KINDS)
@@ -39,16 +38,16 @@ struct verbs_rung {
 	char device[2][64];
 	uint8_t gid_index;
 	struct o2_place place[2][O2_DMA_KINDS];		 /* by side and kind */
-	struct link link[2][O2_DMA_KINDS][O2_DMA_KINDS]; /* wide and deep, by kind of source and sink */
+	struct link link[2][O2_DMA_KINDS][O2_DMA_KINDS]; /* wide and deep links, by kind of source and sink */
 
-	/* the transfer at hand */
+	/* the current transfer */
 	const struct o2_scenario *scenario;
 	struct o2_observed *observed;
 	struct o2_iov iov[2][O2_SCENARIO_PIECES];
 	bool initiator_done;
 	bool responder_matched;
 	bool responder_done;
-	/* Of a GET: the key that the sink published, and where its first byte is. */
+	/* For a GET: the key that the sink published, and the address of its first byte. */
 	uint32_t key;
 	uint64_t key_addr;
 };
@@ -66,7 +65,7 @@ static void memory_of(struct verbs_rung *rung, enum o2_side side, uint64_t nob,
 	o2_rung_memory(from, &rung->place[side][from->kind].ni.arena, nob, rung->iov[side], memory);
 }
 
-/* The side that was asked: it serves what the scenario says, cut to what is offered. */
+/* The responder serves the scenario's memory, cut to the bytes offered. */
 static int match(void *context, const struct o2_msg *request, uint64_t sink_bytes,
 		 struct o2_transfer_memory *memory)
 {
@@ -114,8 +113,8 @@ static void disconnect(struct link *link)
 }
 
 /*
- * One transfer at a time needs a depth of 2.  In a deep connection the numbers of receives and transmits go past
- * what a byte holds.  Both deep and wide is more than the queues of a device hold.
+ * One transfer at a time needs a depth of 2.  In a deep connection the numbers of receives and transmits
+ * exceed a byte.  A connection that is both deep and wide would exceed the queues of a device.
  */
 #define DEEP_FRAGS 8u
 
@@ -129,7 +128,7 @@ static uint32_t depth_of(enum o2_dma_kind source, enum o2_dma_kind sink)
 	return depths[source][sink];
 }
 
-/* What both ends are to keep to. */
+/* Tell the judge the agreed terms. */
 static int tell_judge(struct verbs_rung *rung, const struct link *link, const struct o2_conn_config *config,
 		      const struct o2_conn_address *source, const struct o2_conn_address *sink)
 {
@@ -158,7 +157,7 @@ static int connect_link(struct verbs_rung *rung, struct link *link, enum o2_dma_
 	config.queue_depth = deep ? depth_of(source, sink) : O2_RUNG_QUEUE_DEPTH;
 	config.max_frags = deep ? DEEP_FRAGS : O2_MAX_FRAGS;
 	config.wrq_sge = O2_MAX_WRQ_SGE;
-	config.ack_timeout = 14; /* what is gone is to be noticed soon */
+	config.ack_timeout = 14; /* so that a lost peer is noticed soon */
 	link->rung = rung;
 	rung->rung.connections++;
 	for (int i = 0; i < 2 && rc == 0; i++) {
@@ -175,7 +174,7 @@ static int connect_link(struct verbs_rung *rung, struct link *link, enum o2_dma_
 	return rc;
 }
 
-/* The link that the scenario wants, connected, and told how its messages look. */
+/* Get the link for the scenario, connect it, and set the format of its messages. */
 static int prepare_link(struct verbs_rung *rung, const struct o2_scenario *scenario, struct link **out,
 			struct o2_error *error)
 {
@@ -220,7 +219,7 @@ static void finish(struct verbs_rung *rung, struct link *link)
 			return;
 		if (++idle < 1024)
 			continue;
-		/* The clock is only looked at when nothing happens. */
+		/* Look at the clock only when nothing happens. */
 		idle = 0;
 		if (deadline == 0)
 			deadline = o2_monotonic_seconds() + O2_RUNG_GIVE_UP_S;
@@ -240,7 +239,7 @@ static uint32_t sends_in_flight(const struct link *link)
 	return a.flow.in_flight + b.flow.in_flight;
 }
 
-/* The transfer has ended, but a NOOP of either end may be on its way, and holds a message slot. */
+/* After a transfer, wait for NOOPs of either end that are in flight and hold a message slot. */
 static void land_noops(const struct link *link)
 {
 	double deadline = o2_monotonic_seconds() + O2_RUNG_GIVE_UP_S;
@@ -250,7 +249,7 @@ static void land_noops(const struct link *link)
 			return;
 }
 
-/* The transfer is over, so its key is dead, but for the modes whose key is not (docs/modes.md). */
+/* Try the key of an ended transfer, which must be dead except in modes that keep keys alive (docs/modes.md). */
 static int try_stale_key(struct verbs_rung *rung, struct link *link)
 {
 	const struct o2_scenario *scenario = rung->scenario;
@@ -389,7 +388,7 @@ int o2_rung_open_verbs(const char *source_device, const char *sink_device, uint8
 			.incarnation = INCARNATION(i / O2_DMA_KINDS),
 			.dma_kind = (enum o2_dma_kind)(i % O2_DMA_KINDS),
 			.dma_base = O2_RUNG_BUS_BASE,
-			/* Of messages; of its transfers the scenario says. */
+			/* For messages; for transfers the scenario decides. */
 			.bounce = i % O2_DMA_KINDS == O2_DMA_IOMMU,
 			.arena_pages = O2_SCENARIO_PAGES,
 			.sizes = {.tx_size = O2_RUNG_POOL_SIZE, .reg_size = O2_RUNG_POOL_SIZE},

@@ -20,7 +20,7 @@ struct o2_witness {
 	uint64_t number;
 	struct heard heard[CONNS];
 	uint32_t next;
-	struct o2_judged gone; /* connections that were forgotten */
+	struct o2_judged gone; /* totals of forgotten connections */
 	struct o2_msg msg;     /* large */
 };
 
@@ -52,7 +52,7 @@ static void tell(struct o2_witness *witness, const struct heard *heard, struct o
 		o2_report_fail(witness->report, "judge/memory", "no memory for a transfer");
 }
 
-/* The side that has this queue pair, of the latest connection with it; NULL: nobody's. */
+/* Find the latest connection with this queue pair, and its side; NULL: none. */
 static struct heard *find(struct o2_witness *witness, uint32_t qp_num, enum o2_judge_side *side)
 {
 	for (uint32_t i = 0; qp_num != 0 && i < CONNS; i++) {
@@ -76,7 +76,7 @@ static void decode(struct o2_witness *witness, const uint8_t *bytes, uint64_t le
 		event->refused = refused;
 }
 
-/* Another connection; the oldest may have to go.  NULL: no memory. */
+/* Start a connection; the oldest may have to be dropped.  NULL: no memory. */
 static struct heard *meet(struct o2_witness *witness)
 {
 	struct heard *heard = &witness->heard[witness->next++ % CONNS];
@@ -184,7 +184,7 @@ void o2_witness_hear(struct o2_witness *witness, const struct o2_loop_seen *seen
 	o2_judged_put_aside(false);
 }
 
-/* sink: NULL: findings fail the report, and the witness itself is the context. */
+/* sink NULL: findings fail the report, and the witness itself is the sink's context. */
 static struct o2_witness *make(const uint64_t *now_ms, struct o2_report *report,
 			       const struct o2_judge_options *options, o2_judge_sink sink, void *context)
 {
