@@ -46,8 +46,8 @@ void o2_dma_draw_device(struct o2_dma_run *run, struct o2_choice *c);
 void o2_dma_draw_list(struct o2_dma_run *run, struct o2_choice *c);
 
 /*
- * The rules that a list breaks on a device, as bits in the order of o2_dma_rules.  entry: index of the only entry to
- * check; UINT32_MAX: all entries, and the rules about the device itself.
+ * The rules that a list breaks on a device, as bits in the order of o2_dma_rules.  entry: index of the only entry
+ * to check; UINT32_MAX: all entries, and the rules about the device itself.
  */
 uint32_t o2_dma_broken(const struct o2_dma_run *run, uint32_t entry);
 

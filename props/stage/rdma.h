@@ -13,8 +13,8 @@
 #include "rdma/rdma_plan.h"
 
 /*
- * The property: rdma_plan transfers byte k of the source to byte k of the sink, in the fewest possible work requests;
- * none crosses a fragment of the sink or exceeds a limit.  Or it refuses, and names the offending figure
+ * The property: rdma_plan transfers byte k of the source to byte k of the sink, in the fewest work requests; none
+ * crosses a fragment of the sink or exceeds a limit.  Or it refuses, and names the offending figure
  * (docs/properties.md, "The rdma property").
  */
 
