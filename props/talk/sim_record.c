@@ -55,8 +55,7 @@ static struct record of_stage(const struct o2_sim_op *op, const struct o2_op_mem
 
 bool o2_sim_refuses(const struct o2_sim_op *op, const struct o2_sim_end *end)
 {
-	/* The source plans the writes and refuses those, at either end.  The end that was asked refuses the
-	 * rest. */
+	/* The source plans the writes and refuses those, at either end.  The asked end refuses all else. */
 	const bool ours = op->op == O2_OP_PUT && op->code == -EMSGSIZE;
 
 	return op->code != 0 && ours == (op->end == end);
