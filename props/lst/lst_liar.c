@@ -210,8 +210,7 @@ static void be_honest(struct o2_lst_talk *talk, struct o2_talk_asked *asked)
 
 void o2_talk_lie(struct o2_lst_talk *talk)
 {
-	/* Correct; reply: changed, flipped, other length, receiver, no bulk; bulk: wrong, other length,
-	 * way; again. */
+	/* Correct; reply: changed, flipped, other length, receiver, no bulk; bulk: wrong, length, way; again. */
 	static const uint32_t weights[] = {40, 4, 1, 2, 1, 3, 4, 2, 1, 2};
 	const size_t what = o2_draw_weighted(talk->choice, weights, sizeof(weights) / sizeof(weights[0]));
 	struct o2_talk_asked *asked = choose(talk, what == 9);
