@@ -126,7 +126,7 @@ void o2_dma_draw_list(struct o2_dma_run *run, struct o2_choice *c)
 	const size_t size = o2_draw_weighted(c, weights, 3);
 	const bool wild = o2_draw_bool(c, 7, 1);
 	struct o2_sg_list *sg = &run->sg;
-	/* Near the maximum number of entries, or near a multiple of 256. */
+	/* Nearly the maximum number of entries, around the end of a byte: 254 to O2_MAX_FRAGS. */
 	const uint32_t least = size == 1 ? o2_draw_byte_end(c, O2_MAX_FRAGS) : 1;
 	bool more = true;
 
