@@ -29,7 +29,7 @@ static size_t nfiles;
 static uint64_t executions;
 static double started;
 
-/* Processor time, not the clock on the wall: other work on the machine must not count. */
+/* Processor time, not wall-clock time: other work on the machine must not count. */
 static double processor_seconds(void)
 {
 	struct timespec now;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The target that must fail.  It has the shape of the others, code under test and oracle, but its code has a
- * defect on purpose, so an engine that reports nothing here is not fuzzing (docs/fuzzing.md, "The canary").
+ * The target that must fail.  It has the form of the others, code under test and oracle, but its code has a
+ * deliberate defect: an engine that reports nothing here does not work (docs/fuzzing.md, "The canary").
  *
- * Input: up to 16 lengths of a byte each.  The code adds them up, and forgets the one behind a 0xa0 that
- * follows a 0x50: two comparisons, each visible to an engine as an edge of its own.
+ * Input: up to 16 lengths of one byte each.  The code adds them up, but skips the one after a 0xa0 that follows a
+ * 0x50: two comparisons, each visible to an engine as an edge of its own.
  */
 #include "fuzz/common.h"
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 /*
- * Read by AddressSanitizer.  What an input frees only that input could use again, so that what is kept of freed
- * memory need not hold more than one input's: the default, 256 MiB, is all fresh pages, and the program's size.
+ * Read by AddressSanitizer.  Memory that an input frees can be misused only by the same input, so a quarantine
+ * for one input suffices.  The default of 256 MiB would consist of fresh pages and determine the program's size.
  */
 const char *__asan_default_options(void);
 

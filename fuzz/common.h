@@ -12,26 +12,26 @@
 #include "props/engine/report.h"
 
 /*
- * What the fuzz targets share: the entry point's prototype, decoding, and
- * the one way to report a violation.  Source: docs/fuzzing.md, "How a target is written".
+ * What the fuzz targets share: the prototype of the entry point, decoding, and the one way to report a violation.
+ * Source: docs/fuzzing.md, "How a target is written".
  *
- * All of it keeps its state in statics that are set anew for each input: nothing of one input may be seen by
- * the next, or a finding does not replay.
+ * All state is in statics that are initialised anew for each input: if one input could affect the next, a finding
+ * would not replay.
  */
 
-/* What every engine calls.  Returns 0; a violation aborts. */
+/* Called by every engine for each input.  Returns 0; a violation aborts. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-/* What every engine calls once before that, where a target has it.  Returns 0. */
+/* Called by every engine once before that, if the target defines it.  Returns 0. */
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 
-/* Print "o2ref fuzz: " and one line of what is wrong to stderr, then abort(). */
+/* Print "o2ref fuzz: " and one line that describes the violation to stderr, then abort(). */
 _Noreturn void o2_fuzz_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The choice sequence that reads this input.  One at a time; data must outlive its use. */
+/* The choice sequence that reads this input.  Only one exists at a time; data must outlive its use. */
 struct o2_choice *o2_fuzz_choice(const uint8_t *data, size_t size);
 
 /*
- * Returns when the property held; else prints the report's lines, and fails with the property's name and the
+ * Returns if the property held; otherwise prints the report's lines and fails with the property's name and the
  * signature.
  */
 void o2_fuzz_report(const char *name, const struct o2_report *report);

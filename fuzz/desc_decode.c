@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * o2_desc_decode on any bytes, in both byte orders.  The same bytes inside a PUT_ACK get the same verdict,
- * what is accepted encodes to the same bytes, and is as long as its fragments together.
+ * o2_desc_decode on any bytes, in both byte orders.  The same bytes inside a PUT_ACK must get the same verdict; an
+ * accepted descriptor must encode to the same bytes, and be as long as its fragments together.
  */
 #include <string.h>
 
@@ -25,7 +25,7 @@ static void begin_put_ack(enum o2_byte_order order)
 	msg.u.putack.ibpam_dst_cookie = 4;
 }
 
-/* Put the raw bytes where a PUT_ACK has its descriptor, behind a header that an encoded one gave. */
+/* Decode the raw bytes as the descriptor of a PUT_ACK, after the header of an encoded one. */
 static int decode_in_message(const uint8_t *data, size_t size, enum o2_byte_order order,
 			     struct o2_error *error)
 {
@@ -44,7 +44,7 @@ static int decode_in_message(const uint8_t *data, size_t size, enum o2_byte_orde
 	return o2_msg_decode(bytes, nob, NULL, &decoded, error);
 }
 
-/* What its fragments hold together, by the raw bytes. */
+/* Check the sum of the fragments' lengths against the raw bytes. */
 static void check_length(const uint8_t *data, enum o2_byte_order order, const struct o2_rdma_desc *desc)
 {
 	const uint8_t *frag = data + O2_DESC_AT_FRAGS;
@@ -66,8 +66,7 @@ static void check(const uint8_t *data, size_t size, enum o2_byte_order order)
 	const int rc = o2_desc_decode(data, size, order, NULL, desc, &bare);
 	int length;
 
-	/* The last part of the rule's id is the same; only too few bytes for a count have a rule of their
-	 * own. */
+	/* The last part of the rule id is the same, except if there are too few bytes for a count. */
 	if (rc != in_message || (rc != 0 && size >= O2_DESC_AT_FRAGS &&
 				 strcmp(strrchr(bare.rule, '/'), strrchr(inside.rule, '/')) != 0))
 		o2_fuzz_fail("alone %d (%s), in a PUT_ACK %d (%s)", rc, rc == 0 ? "" : bare.rule, in_message,
@@ -84,7 +83,7 @@ static void check(const uint8_t *data, size_t size, enum o2_byte_order order)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (size > O2_MSG_BYTES - O2_AT_PUT_ACK_DESC)
-		return 0; /* not inside any message */
+		return 0; /* not used inside a message */
 	check(data, size, O2_LITTLE_ENDIAN);
 	check(data, size, O2_BIG_ENDIAN);
 	return 0;

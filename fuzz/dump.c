@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The annotated hex dump of a message, and of a reject record, of any bytes: each byte is in one row, in order
- * and as it is; a value is the number of its row's bytes; the marked row is that of the field that is
- * refused; of a message that is accepted each field has a row of its name.  Needs the sources of ref/cli/.
+ * The annotated hex dump of any bytes, as a message and as a reject record.  Each byte is in one row, in
+ * order and unchanged; a value is the number in its row's bytes; the marked row is that of the refused
+ * field; if a message is accepted, each field has a row with its name.  Needs the sources of ref/cli/.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,12 +14,12 @@
 #include "wire/nid.h"
 #include "wire/reject.h"
 
-#define FRAME_AT     8u	 /* in a line: mark, blank, four digits, two blanks */
-#define FRAME_CHARS  23u /* eight bytes */
+#define FRAME_AT     8u	 /* position in a line, after mark, blank, four digits, two blanks */
+#define FRAME_CHARS  23u /* characters of eight bytes */
 #define NAME_AT	     (FRAME_AT + FRAME_CHARS + 2)
 #define VALUE_AT     (NAME_AT + 34 + 2)
 #define MOST_BYTES   8192u
-#define HEADER_BYTES 48u /* of a message, in front of its body */
+#define HEADER_BYTES 48u /* header of a message, before its body */
 
 struct dump {
 	const uint8_t *bytes;
@@ -28,7 +28,7 @@ struct dump {
 	const struct o2_error *refused;
 	uint32_t marked;
 	char *text;
-	const char *name_at[256]; /* of the first rows; in text */
+	const char *name_at[256]; /* names of the rows by first byte; they point into text */
 };
 
 static uint64_t load(const struct dump *dump, size_t at, size_t width, const char *name)
@@ -39,7 +39,7 @@ static uint64_t load(const struct dump *dump, size_t at, size_t width, const cha
 	return o2_wm_load(dump->bytes + at, (uint32_t)width, is_little);
 }
 
-/* A value that is a number, a NID or nothing says what the row's bytes are. */
+/* A value that is a number, a NID or "none" must be that of the row's bytes. */
 static void check_value(const struct dump *dump, size_t at, size_t width, const char *name, const char *value)
 {
 	char word[64];
@@ -74,7 +74,7 @@ static size_t take_zeros(const struct dump *dump, const char *value)
 	return count;
 }
 
-/* The bytes of a row; how many. */
+/* Read the bytes of a row; returns their number. */
 static size_t take_frame(const struct dump *dump, const char *frame, const char *value)
 {
 	size_t count = 0;
@@ -88,7 +88,7 @@ static size_t take_frame(const struct dump *dump, const char *frame, const char 
 	return count;
 }
 
-/* Of the field that is refused the row is marked, and no other; a length has no row. */
+/* Only the row of the refused field is marked; a length has no row. */
 static void check_mark(struct dump *dump, bool marked, size_t width, bool is_cut, const char *name)
 {
 	const struct o2_error *refused = dump->refused;
@@ -129,7 +129,7 @@ static void take_text(struct dump *dump, char *text)
 		o2_fuzz_fail("dump: %zu bytes of %zu are shown", dump->at, dump->length_bytes);
 }
 
-/* The row of a field has its name, perhaps behind that of what it is in. */
+/* The row of a field has its name, perhaps after the name of the part that contains it. */
 static void check_names(const struct dump *dump, const struct o2_wm_field *field, uint32_t fields,
 			size_t from)
 {
@@ -161,7 +161,7 @@ static void check_fields(const struct dump *dump, const struct o2_msg *msg)
 	check_names(dump, variant, fields, HEADER_BYTES);
 }
 
-/* Print the rows of *dump, and take them; false: no memory. */
+/* Print the rows of *dump, and check them; false: no memory. */
 static bool take_rows(struct dump *dump, void (*print)(struct o2_rows *rows))
 {
 	size_t length;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* No code under test: what an engine costs by itself.  For ci/bench-fuzz (docs/fuzzing.md, "The rate"). */
+/* No code under test: measures the cost of the engine itself.  For ci/bench-fuzz (docs/fuzzing.md, "The rate"). */
 #include "fuzz/common.h"
 
 /* Volatile, or the compiler removes the only use of the input. */

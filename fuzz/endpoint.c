@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Two to four whole peers over the connection manager in one process: the property endpoint. */
+/* Two to four complete peers over the in-process connection manager: the property endpoint. */
 #include "fuzz/property.h"
 #include "props/lnet/endpoints.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A peer that says and writes anything, over loopverbs: the property hostile. */
+/* A peer that sends and writes anything, over loopverbs: the property hostile. */
 #include "fuzz/property.h"
 #include "props/hostile/hostile_random.h"
 

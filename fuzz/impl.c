@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Another implementation against the reference, in one process: `o2ref check --fuzz LIBRARY.so`
- * (docs/oracle.md, "Fuzzing"). The environment variable O2REF_IMPL names the library, O2REF_KNOWN a list of
- * known differences, O2REF_MAP an error map, O2REF_PROFILE the profile; all but the first may be missing or
- * empty. Draws: stage; the case as o2ref check draws it.
+ * (docs/oracle.md, "Fuzzing").  Environment variables: O2REF_IMPL names the library, O2REF_KNOWN a list of
+ * known differences, O2REF_MAP an error map, O2REF_PROFILE the profile; all but the first may be unset or
+ * empty.  Draws: stage; the case as o2ref check draws it.
  *
- * An engine sees the library's branches if it was built with -fsanitize=fuzzer-no-link.  In any case it sees
- * what the counters below tell it: which rules were met, and how large answers are.
+ * An engine sees the library's branches if the library was built with -fsanitize=fuzzer-no-link.  In any
+ * case it sees the counters below: which rules were applied, and the size of answers.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,9 +17,9 @@
 #include "oracle/object.h"
 #include "props/scenario/draw.h"
 
-#define SIZES 34u /* no result, none, and powers of two */
+#define SIZES 34u /* no result, an empty one, and powers of two */
 
-/* Where libFuzzer looks for counters that are not the compiler's. */
+/* The section in which libFuzzer looks for counters other than the compiler's. */
 static uint8_t met[O2_CHECKS] __attribute__((used, section("__libfuzzer_extra_counters")));
 static uint8_t sizes[O2_STAGES * SIZES] __attribute__((used, section("__libfuzzer_extra_counters")));
 
@@ -41,7 +41,7 @@ static _Noreturn void cannot(const char *what, const char *why)
 	exit(77);
 }
 
-/* What a variable says; NULL: nothing. */
+/* The value of an environment variable; NULL: unset or empty. */
 static const char *said(const char *variable)
 {
 	const char *value = getenv(variable);
@@ -105,7 +105,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	return 0;
 }
 
-/* How large a result is. */
+/* The size class of a result. */
 static uint32_t size_of(const struct o2_case *asked, const struct o2_answer *answer)
 {
 	switch (asked->stage) {
@@ -125,7 +125,7 @@ static uint32_t size_of(const struct o2_case *asked, const struct o2_answer *ans
 		return answer->transfer.plan.nsge;
 	case O2_STAGE_SEND_PLAN:
 		return answer->send.nsge;
-	default: /* what they answer has one size */
+	default: /* their results have only one size */
 		return 1;
 	}
 }
@@ -171,7 +171,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct o2_choice *choice;
 
 	if (!fuzz.loaded)
-		LLVMFuzzerInitialize(NULL, NULL); /* an engine that does not */
+		LLVMFuzzerInitialize(NULL, NULL); /* for an engine that does not call it */
 	if (size == 0)
 		return 0;
 	choice = o2_fuzz_choice(data + 1, size - 1);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every reader of JSON, and its writer.  The first byte selects the form (readers[], and frames behind them), the
- * second the allocation that fails while it is read, the third the one that fails while it is written (0: none).
- * The rest is the text, or the bytes of frames.
+ * Every reader and writer of JSON.  The first byte selects the form (readers[], then frames), the second
+ * the allocation that fails during reading, the third the one that fails during writing (0: none).  The
+ * rest is the text, or the bytes of frames.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -25,9 +25,9 @@
 
 #define HEAD_BYTES 3u
 
-/* What a reader fills. */
+/* The output of a reader. */
 struct stored {
-	struct o2_wire_refused wire; /* of any output form */
+	struct o2_wire_refused wire; /* the refusal of any output form */
 	struct o2_reg_request request;
 	struct o2_answer answer;
 	union {
@@ -50,13 +50,13 @@ struct reader {
 	const char *form;
 	int (*read)(const json_t *object, struct stored *s, struct o2_error *error);
 	json_t *(*write)(const struct stored *s);
-	void (*release)(struct stored *s); /* or NULL */
-	bool points;			   /* into itself: two of them are not compared byte by byte */
+	void (*release)(struct stored *s); /* NULL: nothing to release */
+	bool points;			   /* contains pointers into itself, so bytes are not compared */
 };
 
 /* --- the readers --- */
 
-/* A refusal as it was before it was written; the texts stay with s. */
+/* Restore a refusal to its form before writing; its texts stay in s. */
 static struct o2_error error_of(const struct stored *s)
 {
 	const struct o2_refused *refused = &s->wire.refused;
@@ -73,7 +73,7 @@ static struct o2_error error_of(const struct stored *s)
 	};
 }
 
-/* {"asked": an input form, "answer": an output form}: the reader has to know what was asked. */
+/* {"asked": an input form, "answer": an output form}: the reader needs to know the question. */
 static int answer_from_json(const json_t *object, struct stored *s, struct o2_error *error)
 {
 	const int rc = o2_case_from_json(json_object_get(object, "asked"), &s->asked, error);
@@ -95,7 +95,7 @@ static json_t *answer_to_json(const struct stored *s)
 	return o2_json_with(both, "answer", o2_answer_to_json(&s->asked, &s->answer));
 }
 
-/* A reader and its writer; `object`, `s`, `error` and, in the writer, `refused` are there to be used. */
+/* A reader and its writer.  Usable in them: `object`, `s`, `error`, and in the writer also `refused`. */
 #define FORM(name, reading, writing)                                                           \
 	static int read_##name(const json_t *object, struct stored *s, struct o2_error *error) \
 	{                                                                                      \
@@ -147,7 +147,7 @@ static void release_dma_input(struct stored *s)
 	o2_dma_input_free(&s->dma_input);
 }
 
-/* In the order that fuzz/seeds.py has, which writes the seeds. */
+/* In the order used by fuzz/seeds.py, which writes the seeds. */
 static const struct reader readers[] = {
 	{"case", read_case, write_case, NULL, true},
 	{"answer", read_answer, write_answer, NULL, true},
@@ -170,7 +170,7 @@ static const struct reader readers[] = {
 
 /* --- what must hold --- */
 
-/* Read; what comes of it is an answer that says what is wrong. */
+/* Read the text; a refusal must say what is wrong. */
 static int read_form(const struct reader *reader, const json_t *object, struct stored *s)
 {
 	struct o2_error error = {0};
@@ -195,13 +195,13 @@ static void release(const struct reader *reader, struct stored *s)
 		reader->release(s);
 }
 
-/* Both were zeros before they were read into, so what no reader writes to is the same as well. */
+/* Compare two results.  Both were zeroed before reading, so members that no reader writes are equal too. */
 static bool same_bytes(const void *a, const void *b, size_t length_bytes)
 {
 	return memcmp(a, b, length_bytes) == 0;
 }
 
-/* What was read can be written, and that is read as the same. */
+/* What was read must be writable, and read back as the same. */
 static json_t *check_round_trip(const struct reader *reader, const struct stored *first)
 {
 	static struct stored second;
@@ -221,7 +221,7 @@ static json_t *check_round_trip(const struct reader *reader, const struct stored
 	return written;
 }
 
-/* With an allocation that fails while it is written: nothing, or the whole of it. */
+/* Write while an allocation fails: the result must be nothing, or complete. */
 static void check_write_fault(const struct reader *reader, const struct stored *s, const json_t *whole,
 			      uint32_t nth)
 {
@@ -234,7 +234,7 @@ static void check_write_fault(const struct reader *reader, const struct stored *
 	o2_alloc_fault_arm(0);
 	if (written == NULL && !fired)
 		o2_fuzz_fail("json: %s: it can be written once and not twice", reader->form);
-	/* An answer without memory for its result is a report that says so. */
+	/* If an answer's result could not be allocated, a report that says so is written instead. */
 	if (json_object_get(json_object_get(written, "answer"), "fault") != NULL && fired) {
 		json_decref(written);
 		return;
@@ -277,7 +277,7 @@ static void check_reader(const struct reader *reader, const uint8_t *head, const
 	release(reader, &s);
 }
 
-/* The frames of a process: each is JSON or none, and what is JSON makes the same frame. */
+/* The frames of a process: each is JSON or not; JSON must be written to the same frame. */
 static void check_frames(const uint8_t *data, size_t size)
 {
 	struct o2_frame_buffer in = {0}, out = {0};
@@ -313,7 +313,7 @@ static void check_frames(const uint8_t *data, size_t size)
 	o2_frame_buffer_free(&out);
 }
 
-/* Of this program, so that they are counted and can fail. */
+/* Use this program's allocator, so that allocations are counted and can fail. */
 static void *json_malloc(size_t bytes)
 {
 	return malloc(bytes);
@@ -324,7 +324,7 @@ static void json_free(void *piece)
 	free(piece);
 }
 
-/* Whichever allocation is refused, there is an object that is the same, or none. */
+/* Whichever allocation fails, the object must be equal, or absent. */
 static json_t *read_text(const char *text, size_t length, uint32_t nth)
 {
 	json_error_t where, fault;

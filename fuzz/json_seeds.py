@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Seeds of the fuzz target json: a legal text of each form, and which allocation fails (fuzz/json.c)."""
+"""Seeds of the fuzz target json: a valid text of each form, and the number of the allocation that fails (fuzz/json.c)."""
 
 import json
 import struct
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-# In the order of readers[] in fuzz/json.c; frames stand behind them.
+# In the order of readers[] in fuzz/json.c; frames come after them.
 READERS = ("case", "answer", "msg_decode/output", "msg_encode/output", "reject_encode/input", "reject_decode/output",
            "sg_build/input", "sg_build/output", "dma_map/input", "dma_map/output", "reg_plan/input", "reg_plan/output",
            "rdma_plan/input", "rdma_plan/output", "scenario", "frames")
@@ -102,7 +102,7 @@ def frame(value):
 
 
 def seeds():
-    """The first bytes say: which reader, which allocation fails in reading, which in writing."""
+    """The first bytes select the reader, the allocation that fails in reading, and the one that fails in writing."""
     found = {}
     for name, reader, value in texts():
         text = json.dumps(value, separators=(",", ":")).encode()

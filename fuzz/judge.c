@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `o2ref judge` on any file: it is judged twice with the same findings, what it counts is what was walked, and
- * the report has its JSON form, and ladders that hold no more than they may.
+ * `o2ref judge` on any file.  Judging it twice must give the same findings; the counts must be those of
+ * the walk; the report must have a JSON form, and ladders within their limit.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static void find(void *context, const struct o2_judge_finding *finding)
 	o2_ladder_find(judging->ladder, finding);
 }
 
-/* As the command would show it. */
+/* As the command shows it. */
 static void draw(struct o2_ladder *ladder)
 {
 	const uint32_t around = O2_LADDER_BEFORE + 1 + O2_LADDER_AFTER;
@@ -50,7 +50,7 @@ static void draw(struct o2_ladder *ladder)
 	if (out == NULL)
 		o2_fuzz_fail("no memory");
 	o2_ladder_end(ladder);
-	/* What each of them goes back to, and that once more. */
+	/* Factor 3: each kept event may refer back to an earlier one, and that to another one. */
 	if (ladder->kept > 3 * (FIRST_EVENTS + (uint64_t)ladder->findings * (around + 1)))
 		o2_fuzz_fail("%" PRIu64 " events are held", ladder->kept);
 	o2_ladder_html(ladder, 1, out);
@@ -84,7 +84,7 @@ static void judge(const uint8_t *data, size_t size, struct o2_judge_report *repo
 	o2_ladder_free(judging.ladder);
 }
 
-/* As the command would print it. */
+/* As the command prints it. */
 static json_t *judged(const uint8_t *data, size_t size)
 {
 	static struct o2_judge_report report; /* large */

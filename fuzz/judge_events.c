@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The judge hears any events, on several connections: it counts what it is told, and keeps to its bounds. */
+/* The judge is given any events, on several connections: it must count them, and keep within its limits. */
 #include <string.h>
 
 #include "base/stream.h"
@@ -18,7 +18,7 @@ static void take(void *context, const struct o2_judge_finding *finding)
 	(*count)++;
 }
 
-/* Few values, so that they meet. */
+/* Few different values, so that they coincide. */
 static uint32_t draw(struct o2_choice *choice)
 {
 	return (uint32_t)o2_draw(choice, 9);
@@ -32,7 +32,7 @@ static void draw_desc(struct o2_choice *choice, struct o2_rdma_desc *desc)
 		desc->rd_frags[i] = (struct o2_rdma_frag){1 + draw(choice), draw(choice) * 4};
 }
 
-/* One that decoding could have given. */
+/* A message that decoding could have produced. */
 static void draw_msg(struct o2_choice *choice, struct o2_msg *msg)
 {
 	static const uint8_t types[] = {O2_MSG_NOOP,	O2_MSG_IMMEDIATE, O2_MSG_PUT_REQ, O2_MSG_PUT_NAK,
@@ -92,7 +92,7 @@ static void draw_msg(struct o2_choice *choice, struct o2_msg *msg)
 static void draw_event(struct o2_choice *choice, struct o2_judge_event *event, struct o2_msg *msg,
 		       struct o2_reject *reject)
 {
-	static uint8_t part[64]; /* until the next event */
+	static uint8_t part[64]; /* valid until the next event */
 	static const struct o2_error refused = {
 		.code = -1, .rule = "wire/header/magic", .field = "ibm_magic"};
 
@@ -106,7 +106,7 @@ static void draw_event(struct o2_choice *choice, struct o2_judge_event *event, s
 	event->addr = draw(choice) * 4;
 	event->rkey = draw(choice);
 	event->announced_bytes = draw(choice);
-	/* One in ten, without a draw of its own: what is recorded in the corpus stays what it is. */
+	/* One in ten, without a draw of its own, so that the corpus keeps its meaning. */
 	event->timeless = event->announced_bytes == 9;
 	if (event->kind == O2_JUDGE_PART) {
 		event->bytes = o2_draw(choice, sizeof(part));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The life of a fast-registration key, as modes fastreg and fastreg_gaps have it: the property keys. */
+/* The life of a fast-registration key in modes fastreg and fastreg_gaps: the property keys. */
 #include "props/stage/keys.h"
 #include "fuzz/property.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A message of LNet selftest of any bytes, as a model of widths says (props/model/lst_model.h): refused by the
- * same rule, or read; what was read is written again in either byte order, and comes back from its JSON form.
+ * Any bytes as a message of LNet selftest, compared with a model of widths (props/model/lst_model.h): refused
+ * by the same rule, or decoded; then encoded again in either byte order, and restored from its JSON form.
  */
 #include <string.h>
 
@@ -38,7 +38,7 @@ static void check_json(const struct o2_lst_msg *msg, const uint8_t *expected)
 	check_bytes(&again, expected, "from JSON");
 }
 
-/* Decoding what was written gives what was read; only requests have a range to be in. */
+/* Decoding the encoded message must give the same message.  Only requests have ranges to check. */
 static void check_range(const struct o2_lst_msg *msg)
 {
 	struct o2_error error = {0};

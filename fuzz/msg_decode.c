@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * o2_msg_decode on any bytes, by the default rules.  Decoding and cheap checks of its result, nothing else:
- * this is the target that makes the most executions.  What encoding makes of the result is msg_roundtrip's.
+ * o2_msg_decode on any bytes, by the default rules: only decoding, and cheap checks of the result, because
+ * this target makes the most executions.  Encoding the result is the task of msg_roundtrip.
  */
 #include <errno.h>
 
@@ -15,13 +15,13 @@ static void check_refusal(int rc, const struct o2_error *error, size_t size)
 		o2_fuzz_fail("decode returned %d, error says %d", rc, error->code);
 	if (error->rule == NULL || error->field == NULL || error->class == O2_CLASS_NONE)
 		o2_fuzz_fail("rule %s is not one for messages", error->rule == NULL ? "(none)" : error->rule);
-	/* A field may start where the message ends, as that of a message which is too short does. */
+	/* A field may start at the end of the message, if the message is too short. */
 	if (error->offset_bytes > (size < O2_MSG_BYTES ? size : O2_MSG_BYTES))
 		o2_fuzz_fail("%s: the field starts at byte %u of %zu", error->rule, error->offset_bytes,
 			     size);
 }
 
-/* A descriptor that is accepted has fragments, and they end inside nob. */
+/* An accepted descriptor has fragments, which end inside nob. */
 static void check_desc(const struct o2_msg *msg, const struct o2_rdma_desc *desc, uint32_t start_bytes)
 {
 	const uint64_t end = start_bytes + O2_DESC_AT_FRAGS + (uint64_t)desc->rd_nfrags * O2_FRAG_BYTES;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * o2_msg_decode on any bytes, under each set of options, and back.  What is accepted encodes to the canonical
- * form, which decodes to itself, has the header's numbers in the same places, and is no longer than the
- * message was.  What an earlier input left in the struct shows nowhere.
+ * o2_msg_decode on any bytes, under each set of options, and back.  An accepted message encodes to the
+ * canonical form, which decodes to itself, has the header's numbers in the same places, and is no longer
+ * than the message.  Content of the struct from an earlier input must not show anywhere.
  */
 #include <errno.h>
 #include <string.h>
@@ -34,7 +34,7 @@ static void check_accepted(const uint8_t *data, const struct o2_msg *msg,
 		o2_fuzz_fail("accepted, but encode refuses it: %s", error.rule);
 	if ((uint32_t)length > msg->ibm_nob)
 		o2_fuzz_fail("the canonical form has %d bytes, the message %u", length, msg->ibm_nob);
-	/* All of the header but nob and checksum stays as it was. */
+	/* The header must be unchanged, except for nob and checksum. */
 	if (memcmp(once, data, O2_AT_NOB) != 0 ||
 	    memcmp(once + O2_AT_SRCNID, data + O2_AT_SRCNID, O2_MSG_HEADER_BYTES - O2_AT_SRCNID) != 0)
 		o2_fuzz_fail("encoding changed the header of a %s", o2_msg_type_name(msg->ibm_type));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Two or three nodes that find each other by the connection manager in one process: the property nodes. */
+/* Two or three nodes that connect through the in-process connection manager: the property nodes. */
 #include "props/talk/nodes.h"
 #include "fuzz/property.h"
 

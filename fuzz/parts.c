@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reject records and NIDs as text, held to a second codec: the property parts. */
+/* Reject records and NIDs as text, compared with a second codec: the property parts. */
 #include "props/stage/parts.h"
 #include "fuzz/property.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `o2ref decode --pcap` on any file: it is walked twice, gives the same events and totals both times, and
- * each event has a text and a JSON form.  Needs the sources of ref/cli/ but main.c, decode.c and encode.c.
+ * `o2ref decode --pcap` on any file.  Two walks must give the same events and totals, and each event must
+ * have a text and a JSON form.  Needs the sources of ref/cli/ except main.c, decode.c and encode.c.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -12,17 +12,17 @@
 #include "fuzz/common.h"
 
 /*
- * Events of a file whose forms are made, by the first walk: to make those of all takes three times as long as
- * to walk the file, and an event that comes later comes first in another file.
+ * The number of events of a file whose forms are made.  Making all of them takes three times as long as
+ * the walk, and an event that is late in one file is early in another.
  */
 #define FORMS 4u
 
-/* Frames of the events, one after the other. */
+/* Frames of the events, in order. */
 struct trace {
 	uint64_t count, mix;
 };
 
-/* A form is the event's alone, so that one walk's are enough. */
+/* A form depends on the event alone, so the first walk's suffice. */
 static void take_forms(const struct o2_event *event)
 {
 	json_t *form = o2_event_to_json(event);

@@ -6,8 +6,8 @@
 #define PIECES_SHOWN 20u
 
 /*
- * The least case makes what lives on from case to case.  AFL++ forks after this, so that each process that it
- * forks has it, and begins like the one before.  Weak: ci/bench-fuzz has one of its own (fuzz/bench_mutator.c).
+ * The smallest case creates what is kept from case to case.  AFL++ forks after this, so that every forked
+ * process has it and starts in the same state.  Weak, because ci/bench-fuzz has its own (fuzz/bench_mutator.c).
  */
 __attribute__((weak)) int LLVMFuzzerInitialize(int *argc, char ***argv)
 {

@@ -6,8 +6,8 @@
 #include "props/engine/property.h"
 
 /*
- * Run a property on one input, which is a choice sequence: the same as o2props runs, so that a finding
- * replays there (docs/fuzzing.md).  A failure is printed in the property's words and aborts.
+ * Run a property on one input, which is a choice sequence.  o2props runs the same property, so that a finding
+ * replays there (docs/fuzzing.md).  A failure is printed in the property's format and aborts.
  */
 void o2_fuzz_property(const struct o2_property *property, const uint8_t *data, size_t size);
 

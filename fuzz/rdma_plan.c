@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rdma_plan: byte k of the source goes to byte k of the sink, in as few work requests as the definition needs
- * and within every limit; descriptors nobody would send get an answer too. Draws: source, sink (fragments:
- * more?, shape, its numbers; count), nob, limits.
+ * rdma_plan: byte k of the source goes to byte k of the sink, in the fewest work requests and within every
+ * limit; impossible descriptors get an answer too.  Draws: source, sink (fragments: more?, shape, its
+ * numbers; count), nob, limits.
  */
 #include "fuzz/common.h"
 #include "props/scenario/draw.h"

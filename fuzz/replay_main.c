@@ -21,17 +21,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Larger than any target's max_len (fuzz/targets.txt) by far: this is not a case, then. */
+/* Far larger than any target's max_len (fuzz/targets.txt): such a file is not a case. */
 #define MAX_FILE_BYTES (1u << 20)
 
-/* A case that takes longer hangs. */
+/* A case that takes longer is reported as hanging. */
 #define MAX_CASE_S 60u
 
 static const char *program;
-static const char *volatile current; /* the file at work, or NULL */
+static const char *volatile current; /* the file being run, or NULL */
 static bool verbose;
 
-/* A sanitizer's own last call before it ends the process; absent without one. */
+/* Registers the callback that a sanitizer calls before it ends the process; absent without a sanitizer. */
 void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
 
 /* write(2) only: this runs in signal handlers. */
@@ -92,7 +92,7 @@ static int run_file(const char *path)
 
 static int run_path(const char *path, size_t *count);
 
-/* In the order of names, so that two runs are alike. */
+/* In the order of names, so that all runs are alike. */
 static int run_directory(const char *path, size_t *count)
 {
 	struct dirent **entry;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any console, a test node of LNet selftest and a bad network: the property lst. */
+/* A test node of LNet selftest, any console, and a faulty network: the property lst. */
 #include "fuzz/property.h"
 #include "props/lst/lst.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Interfaces and connections at their limits, and one further: the property settings. */
+/* Interfaces and connections at their limits and just past them: the property settings. */
 #include "props/talk/settings.h"
 #include "fuzz/property.h"
 

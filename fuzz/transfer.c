@@ -21,7 +21,7 @@ static struct o2_transfer_run *open_once(void)
 	return &run;
 }
 
-/* Memory beside the pages in use is looked at every so often; a hit then names the last few inputs. */
+/* Memory around the pages in use is checked only every few inputs; a finding then names the last few. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct o2_property property = o2_transfer_property(open_once());

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Conversations, and what the judge finds in them: the property verdicts. */
+/* Recorded conversations, and the judge's findings in them: the property verdicts. */
 #include "props/judge/verdicts.h"
 #include "fuzz/property.h"
 

@@ -14,7 +14,7 @@
 #define LNET(at, width, kind, order) FIELD(O2_PART_LNET_HDR, O2_AT_LNET_HDR + (at), width, kind, order)
 #define COOKIE(part, at)	     FIELD(part, at, 8, O2_SPOT_NUMBER, O2_SPOT_OPAQUE)
 
-/* The longest body that has fixed places ends here: places fit into a byte. */
+/* The longest body with fixed offsets ends here, so that offsets fit into a byte. */
 _Static_assert(O2_AT_GET_REQ_DESC <= UINT8_MAX, "o2_spot.at");
 
 static const struct o2_spot fields[] = {
@@ -116,7 +116,7 @@ size_t o2_fixed_bytes(uint8_t type)
 	return end;
 }
 
-/* The o2ib type and network 0 in front of an address. */
+/* The o2ib type and network 0, the high bits of a NID. */
 #define O2IB 0x0005000000000000u
 #define MIB  O2_MAX_TRANSFER_BYTES
 

@@ -10,34 +10,34 @@
  * Source: docs/wire.md, "Header", "Bodies" and "Limits".
  */
 
-/* Which values a field's edges are. */
+/* The kind of a field decides which edge values are tried. */
 enum o2_spot_kind {
-	O2_SPOT_NUMBER, /* any: the edges of its width */
+	O2_SPOT_NUMBER, /* any number: the edges of its width */
 	O2_SPOT_MAGIC,
 	O2_SPOT_VERSION,
 	O2_SPOT_TYPE,
-	O2_SPOT_NOB, /* of a message */
+	O2_SPOT_NOB, /* ibm_nob, the length of a message */
 	O2_SPOT_CKSUM,
 	O2_SPOT_NID,
 	O2_SPOT_LNET_TYPE,
-	O2_SPOT_BYTES,	/* moved or announced: payload_length, rf_nob, status */
-	O2_SPOT_NFRAGS, /* of a descriptor */
-	O2_SPOT_ADDR,	/* of a fragment */
+	O2_SPOT_BYTES,	/* a number of payload bytes: payload_length, rf_nob, status */
+	O2_SPOT_NFRAGS, /* fragment count of a descriptor */
+	O2_SPOT_ADDR,	/* address of a fragment */
 };
 
 enum o2_spot_order {
-	O2_SPOT_SENDER, /* the sender's */
-	O2_SPOT_LITTLE, /* LNet's */
-	O2_SPOT_OPAQUE, /* none: nobody but its creator reads it */
+	O2_SPOT_SENDER, /* the sender's byte order */
+	O2_SPOT_LITTLE, /* little-endian, as in LNet headers */
+	O2_SPOT_OPAQUE, /* none: only its creator interprets it */
 };
 
-/* Sets of parts; a message has the header, what its type names, and perhaps a descriptor. */
+/* Bit set of parts.  A message has the header, the parts of its type, and perhaps a descriptor. */
 enum {
 	O2_PART_HEADER = 1 << 0,
 	O2_PART_CONNPARAMS = 1 << 1,
 	O2_PART_LNET_HDR = 1 << 2,
-	O2_PART_REQUEST = 1 << 3, /* the cookie behind an LNet header */
-	O2_PART_COOKIES = 1 << 4, /* of a PUT_ACK */
+	O2_PART_REQUEST = 1 << 3, /* the cookie after an LNet header */
+	O2_PART_COOKIES = 1 << 4, /* the cookies of a PUT_ACK */
 	O2_PART_COMPLETION = 1 << 5,
 	O2_PART_DESC = 1 << 6, /* key and count */
 	O2_PART_FRAG = 1 << 7,
@@ -45,28 +45,28 @@ enum {
 
 struct o2_spot {
 	uint8_t part;  /* one of O2_PART_... */
-	uint8_t at;    /* from the first byte of message, descriptor or fragment */
+	uint8_t at;    /* offset from the start of the message, descriptor or fragment */
 	uint8_t width; /* bytes: 1, 2, 4 or 8 */
 	uint8_t kind;  /* enum o2_spot_kind */
 	uint8_t order; /* enum o2_spot_order */
 };
 
-/* Field number n of those in these parts, counted round and round; NULL if the parts have none. */
+/* Field number n modulo the number of fields in these parts; NULL: the parts have none. */
 const struct o2_spot *o2_spot_pick(unsigned int parts, uint64_t n);
 
-/* The one after `field` in these parts, the first after NULL; NULL at the end. */
+/* The field after `field` in these parts, the first one for NULL; NULL at the end. */
 const struct o2_spot *o2_spot_next(unsigned int parts, const struct o2_spot *field);
 
-/* The parts of a message of this type, descriptor and fragments left out. */
+/* The parts of a message of this type, without descriptor and fragments. */
 unsigned int o2_parts_of(uint8_t type);
 
-/* Where the descriptor of a message of this type stands; 0 if it has none. */
+/* Offset of the descriptor in a message of this type; 0: it has none. */
 size_t o2_desc_start(uint8_t type);
 
-/* Bytes of the fixed part of a message of this type; 48 for a type that is not known. */
+/* Bytes of the fixed part of a message of this type; 48 for an unknown type. */
 size_t o2_fixed_bytes(uint8_t type);
 
-/* An edge of a kind; pick is any number. */
+/* An edge value of a kind; any number may be passed as pick. */
 uint64_t o2_spot_edge(enum o2_spot_kind kind, uint64_t pick);
 
 #endif

@@ -50,7 +50,7 @@ static void set_count(struct o2_work *w, size_t start, uint64_t nfrags)
 	o2_work_put(w->data + start + O2_DESC_AT_NFRAGS, 4, w->big, nfrags);
 }
 
-/* A legal fragment: a 1 MiB buffer may have 257 of them. */
+/* Write a valid fragment; a buffer of 1 MiB may have 257 of them. */
 static void fill_frag(struct o2_work *w, uint8_t *at)
 {
 	o2_work_put(at + O2_FRAG_AT_NOB, 4, w->big,
@@ -58,7 +58,7 @@ static void fill_frag(struct o2_work *w, uint8_t *at)
 	o2_work_put(at + O2_FRAG_AT_ADDR, 8, w->big, o2_work_draw(w) >> 16 & ~(uint64_t)4095);
 }
 
-/* Give the descriptor n fragments, those behind the present ones legal; the message ends with them. */
+/* Give the descriptor n fragments, new ones valid; the message ends with them. */
 static void set_frags(struct o2_work *w, size_t start, size_t n)
 {
 	const size_t room = (w->max - start - O2_DESC_AT_FRAGS) / O2_FRAG_BYTES;
@@ -71,7 +71,7 @@ static void set_frags(struct o2_work *w, size_t start, size_t n)
 	set_count(w, start, n);
 }
 
-/* Long descriptors cost more than short ones: few of them. */
+/* Long descriptors are expensive, so few are drawn. */
 static size_t some_frags(struct o2_work *w)
 {
 	static const uint16_t edges[] = {255, 256, 257, 258};
@@ -94,7 +94,7 @@ static void change_frags(struct o2_work *w, size_t start)
 		memcpy(o2_work_frag(w, start, index), o2_work_frag(w, start, o2_work_below(w, present)),
 		       O2_FRAG_BYTES);
 	} else if (o2_work_once_in(w, 3)) {
-		/* One fragment less: those behind it move up. */
+		/* Remove a fragment: those after it move up. */
 		memmove(o2_work_frag(w, start, index), o2_work_frag(w, start, index + 1),
 			(present - index - 1) * O2_FRAG_BYTES);
 		set_frags(w, start, present - 1);
@@ -118,7 +118,7 @@ static void change_desc(struct o2_work *w)
 
 /* --- whole messages --- */
 
-/* What makes a body of this type legal; the message is header and zeros so far. */
+/* Make the body of this type valid; the message is a header and zeros so far. */
 static void fill_body(struct o2_work *w, uint8_t type)
 {
 	static const uint8_t immediate_types[] = {O2_LNET_ACK, O2_LNET_PUT, O2_LNET_GET, O2_LNET_REPLY};
@@ -146,7 +146,7 @@ static void fill_body(struct o2_work *w, uint8_t type)
 		set_frags(w, o2_desc_start(type), some_frags(w));
 }
 
-/* A legal message of any type, or a legal descriptor. */
+/* Make a valid message of any type, or a valid descriptor. */
 static void make_fresh(struct o2_work *w)
 {
 	static const uint8_t types[] = {O2_MSG_CONNREQ, O2_MSG_CONNACK, O2_MSG_NOOP,	O2_MSG_IMMEDIATE,
@@ -187,7 +187,7 @@ static void swap_part(struct o2_work *w, unsigned int parts, size_t start)
 	}
 }
 
-/* The same message as a sender of the other order would have sent it. */
+/* Convert the message to the other byte order. */
 static void swap_order(struct o2_work *w)
 {
 	size_t start;
@@ -202,7 +202,7 @@ static void swap_order(struct o2_work *w)
 	w->big = !w->big;
 }
 
-/* Cut off, or add bytes behind the end: around the places where something ends. */
+/* Cut the input or append bytes, near the offsets where something ends. */
 static void change_size(struct o2_work *w)
 {
 	static const uint16_t ends[] = {1, 6, 7, 8, 12, 47, 48, 4095, 4096, 4097};
@@ -239,7 +239,7 @@ static void operate(struct o2_work *w, o2_byte_mutator *mutate_bytes)
 		change_size(w);
 		break;
 	case 2:
-		/* What an engine does to bytes, from some place on. */
+		/* The engine's own mutation, from some offset on. */
 		if (w->size > at)
 			w->size = at + mutate_bytes(w->data + at, w->size - at, w->max - at);
 		break;
@@ -267,7 +267,7 @@ static void operate(struct o2_work *w, o2_byte_mutator *mutate_bytes)
 
 /* --- the end: length and checksum --- */
 
-/* As docs/wire.md, "Checksum", says: rotate and add, the checksum's own bytes taken as zero, never 0. */
+/* By docs/wire.md, "Checksum": rotate and add, the checksum's own bytes counted as zero, result never 0. */
 static uint32_t checksum(const uint8_t *data, size_t nob, bool is_signed)
 {
 	uint32_t sum = 0;
@@ -282,7 +282,7 @@ static uint32_t checksum(const uint8_t *data, size_t nob, bool is_signed)
 	return sum == 0 ? 1 : sum;
 }
 
-/* Make nob and checksum fit, mostly: a receiver looks at the rest of a message only if they do. */
+/* Mostly make nob and checksum valid: otherwise a receiver checks nothing else. */
 static void finish(struct o2_work *w)
 {
 	uint64_t nob;
@@ -309,7 +309,7 @@ static struct o2_work begin(enum o2_wire_shape shape, uint8_t *data, size_t size
 	return w;
 }
 
-/* The shortest thing with an order: less room than that is a matter for bytes. */
+/* True if the input can hold the shortest message or descriptor; less room is left to the byte mutator. */
 static bool has_room(const struct o2_work *w)
 {
 	return w->max >= (w->shape == O2_WIRE_SHAPE_MESSAGE ? O2_AT_GET_REQ_DESC + O2_DESC_AT_FRAGS
@@ -322,7 +322,7 @@ size_t o2_wire_mutate(enum o2_wire_shape shape, uint8_t *data, size_t size, size
 	struct o2_work w = begin(shape, data, size, max_size, seed);
 	const size_t least = shape == O2_WIRE_SHAPE_MESSAGE ? O2_MSG_HEADER_BYTES : O2_DESC_AT_FRAGS;
 
-	/* One in eight is left to the engine alone. */
+	/* One input in eight is left to the engine alone. */
 	if (!has_room(&w) || (size > 0 && o2_work_once_in(&w, 8)))
 		return mutate_bytes(data, size, max_size);
 	o2_work_find_order(&w);
@@ -351,12 +351,12 @@ size_t o2_wire_cross(enum o2_wire_shape shape, const uint8_t *one, size_t one_si
 	o2_work_find_order(&from);
 	if (o2_work_find_desc(&w, &start) && o2_work_find_desc(&from, &from_start) &&
 	    !o2_work_once_in(&w, 4)) {
-		/* The other's fragments behind some of one's. */
+		/* The other's fragments after some of one's. */
 		start = (size_t)(o2_work_frag(&w, start, o2_work_below(&w, o2_work_frags(&w, start) + 1)) -
 				 w.data);
 		from_start += O2_DESC_AT_FRAGS;
 	} else {
-		/* The other's body behind one's header. */
+		/* The other's body after one's header. */
 		start = from_start = shape == O2_WIRE_SHAPE_MESSAGE ? O2_MSG_HEADER_BYTES : O2_DESC_AT_FRAGS;
 		if (w.size < start || other_size < start)
 			return kept;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The mutator of messages under AFL++: a shared object that AFL_CUSTOM_MUTATOR_LIBRARY names.  AFL++ goes on
- * mutating bytes by itself.  O2_WIRE_SHAPE says what the target's input is (fuzz/CMakeLists.txt).
+ * The mutator of messages for AFL++: a shared object that AFL_CUSTOM_MUTATOR_LIBRARY names.  AFL++ also keeps
+ * mutating bytes by itself.  O2_WIRE_SHAPE defines the form of the target's input (fuzz/CMakeLists.txt).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 /* Longer than any wire target's max_len (fuzz/targets.txt). */
 #define MAX_BYTES 65536u
 
-/* One input in this many is made of two. */
+/* One input in this many is a combination of two. */
 #define CROSS_EVERY 8u
 
 struct mutator {
@@ -20,7 +20,7 @@ struct mutator {
 	uint8_t out[MAX_BYTES];
 };
 
-/* Functions that AFL++ looks for; its interface has no header of ours. */
+/* Functions that AFL++ looks up; declared here because AFL++ is not included. */
 void *afl_custom_init(void *afl, unsigned int seed);
 void afl_custom_deinit(void *data);
 size_t afl_custom_fuzz(void *data, uint8_t *buf, size_t buf_size, uint8_t **out_buf, uint8_t *add_buf,
@@ -36,7 +36,7 @@ static uint32_t next_noise(void)
 	return noise >> 8;
 }
 
-/* The name that libFuzzer gives it: change, insert or remove a few bytes. */
+/* Has the name of libFuzzer's function: changes, inserts or removes a few bytes. */
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size)
 {
 	const size_t at = size == 0 ? 0 : next_noise() % size;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The mutator of messages under libFuzzer: linked into a target, it takes the place of the engine's own,
- * which stays in the mix.  O2_WIRE_SHAPE says what the target's input is (fuzz/CMakeLists.txt).
+ * The mutator of messages for libFuzzer.  Linked into a target it replaces the engine's own, which it still
+ * calls for some mutations.  O2_WIRE_SHAPE defines the form of the target's input (fuzz/CMakeLists.txt).
  */
 #include "fuzz/wire_mutator.h"
 
-/* Functions that libFuzzer has or looks for; it comes without a header. */
+/* Functions that libFuzzer provides or looks up; it has no header. */
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed);
 size_t LLVMFuzzerCustomCrossOver(const uint8_t *one, size_t one_size, const uint8_t *other, size_t other_size,

@@ -20,10 +20,10 @@
 #include "wire/nid.h"
 #include "wire/reject.h"
 
-#define TEXT_BYTES 64u /* more than any NID or rule id has */
+#define TEXT_BYTES 64u /* longer than any NID or rule id */
 #define PARTS	   6u
 
-/* A number comes back from its own text. */
+/* A number must result from parsing its own text. */
 static void check_nid(uint64_t nid)
 {
 	char text[O2_NID_TEXT_BYTES];
@@ -59,8 +59,8 @@ static void nid_number(const uint8_t *data, size_t size)
 	check_nid(nid);
 }
 
-/* What a type uses comes back as it was, the rest as zero; of a type that is none, only the fixed part is
- * used. */
+/* Fields that the type uses are restored as they were, others as zero; of an unknown type, only the fixed
+ * part is used. */
 static void lnet_hdr(const uint8_t *data, size_t size)
 {
 	static const size_t used_bytes[] = {60, 72, 68, 48, 44};
@@ -77,7 +77,7 @@ static void lnet_hdr(const uint8_t *data, size_t size)
 		o2_fuzz_fail("an LNet header of type %u changes when it is written again", hdr.type);
 }
 
-/* As docs/wire.md defines it, byte by byte. */
+/* The definition of docs/wire.md, byte by byte. */
 static uint32_t checksum_by_definition(const uint8_t *data, size_t size, bool is_signed)
 {
 	uint32_t sum = 0;
@@ -92,7 +92,7 @@ static uint32_t checksum_by_definition(const uint8_t *data, size_t size, bool is
 }
 
 /*
- * Which flavour the checksum of a message shows: the one that its field holds, if the other is not the same.
+ * The flavour that a message's checksum shows: the one in its field, if the other flavour's sum differs.
  */
 static void shown(const uint8_t *data, size_t size)
 {

@@ -4,7 +4,7 @@
 #include "fuzz/wire_fields.h"
 #include "wire/layout.h"
 
-/* Numbers from a seed, all bits good: the step and the finish of splitmix64. */
+/* The next random number, all bits usable: the step and the finish of splitmix64. */
 uint64_t o2_work_draw(struct o2_work *w)
 {
 	uint64_t z = w->random += 0x9e3779b97f4a7c15u;
@@ -14,7 +14,7 @@ uint64_t o2_work_draw(struct o2_work *w)
 	return z ^ z >> 31;
 }
 
-/* 0 to n - 1; n is small. */
+/* A random number 0 to n - 1.  n must be small. */
 size_t o2_work_below(struct o2_work *w, size_t n)
 {
 	return n == 0 ? 0 : (size_t)(o2_work_draw(w) % n);
@@ -42,7 +42,7 @@ void o2_work_put(uint8_t *at, size_t width, bool big, uint64_t value)
 		at[big ? width - 1 - i : i] = (uint8_t)(value >> (8 * i));
 }
 
-/* Make the input this long; what is new is zeros, or now and then noise. */
+/* Resize the input; new bytes are zeros, or occasionally noise. */
 void o2_work_resize(struct o2_work *w, size_t size)
 {
 	const bool noise = o2_work_once_in(w, 4);
@@ -61,7 +61,7 @@ uint8_t o2_work_type(const struct o2_work *w)
 	return w->shape == O2_WIRE_SHAPE_MESSAGE && w->size > O2_AT_TYPE ? w->data[O2_AT_TYPE] : 0;
 }
 
-/* True when there is a descriptor with its key and count; *start is where. */
+/* True if the input has a descriptor with key and count; *start is its offset. */
 bool o2_work_find_desc(const struct o2_work *w, size_t *start)
 {
 	*start = o2_desc_start(o2_work_type(w));
@@ -70,7 +70,7 @@ bool o2_work_find_desc(const struct o2_work *w, size_t *start)
 	return w->size >= *start + O2_DESC_AT_FRAGS;
 }
 
-/* Fragments that are there, whatever the count says. */
+/* Number of fragments present, whatever the count says. */
 size_t o2_work_frags(const struct o2_work *w, size_t start)
 {
 	return (w->size - start - O2_DESC_AT_FRAGS) / O2_FRAG_BYTES;
@@ -81,7 +81,7 @@ uint8_t *o2_work_frag(const struct o2_work *w, size_t start, size_t index)
 	return w->data + start + O2_DESC_AT_FRAGS + index * O2_FRAG_BYTES;
 }
 
-/* The order of a message stands in its magic; that of a descriptor is the one that makes its count small. */
+/* The byte order: from a message's magic; for a descriptor, the order that makes its count small. */
 void o2_work_find_order(struct o2_work *w)
 {
 	const bool is_message = w->shape == O2_WIRE_SHAPE_MESSAGE;

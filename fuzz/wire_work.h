@@ -9,49 +9,49 @@
 #include "fuzz/wire_mutator.h"
 
 /*
- * An input that the mutator works on: its bytes, its numbers, and where its descriptor stands.
+ * The mutator's state for one input: its bytes, its random numbers, and access to its fields and descriptor.
  * Source: docs/wire.md, "Byte order" and "Descriptor".
  */
 
-/* Every operation leaves size at most max. */
+/* Every function keeps size at most max. */
 struct o2_work {
 	enum o2_wire_shape shape;
 	uint8_t *data;
 	size_t size;
 	size_t max;
-	uint64_t random; /* state */
-	bool big;	 /* the sender's order */
-	bool keep_nob;	 /* set on purpose: not fixed */
+	uint64_t random; /* state of the random numbers */
+	bool big;	 /* the sender's order is big-endian */
+	bool keep_nob;	 /* the nob field was changed on purpose: leave it */
 };
 
-/* Numbers from the seed, all bits good: the step and the finish of splitmix64. */
+/* The next random number, all bits usable: splitmix64. */
 uint64_t o2_work_draw(struct o2_work *w);
 
-/* 0 to n - 1; 0 when n is 0.  n is small. */
+/* A random number 0 to n - 1; 0 if n is 0.  n must be small. */
 size_t o2_work_below(struct o2_work *w, size_t n);
 
 bool o2_work_once_in(struct o2_work *w, size_t n);
 
-/* A number of 1 to 8 bytes. */
+/* Read and write a number of 1 to 8 bytes. */
 uint64_t o2_work_get(const uint8_t *at, size_t width, bool big);
 void o2_work_put(uint8_t *at, size_t width, bool big, uint64_t value);
 
-/* Make the input this long, or as long as it may be; what is new is zeros, or now and then noise. */
+/* Resize the input to `size`, at most max.  New bytes are zeros, or occasionally noise. */
 void o2_work_resize(struct o2_work *w, size_t size);
 
-/* A message's type; 0 when there is none. */
+/* The type of the message; 0: it has none. */
 uint8_t o2_work_type(const struct o2_work *w);
 
-/* True when there is a descriptor with its key and count; *start is where. */
+/* True if the input has a descriptor with key and count; *start is its offset. */
 bool o2_work_find_desc(const struct o2_work *w, size_t *start);
 
-/* Fragments that are there, whatever the count says. */
+/* Number of fragments present, whatever the count says. */
 size_t o2_work_frags(const struct o2_work *w, size_t start);
 
-/* The first byte of a fragment. */
+/* The first byte of fragment `index`. */
 uint8_t *o2_work_frag(const struct o2_work *w, size_t start, size_t index);
 
-/* The order of a message stands in its magic; that of a descriptor is the one that makes its count small. */
+/* Find the byte order: from the magic of a message; for a descriptor, the order that makes its count small. */
 void o2_work_find_order(struct o2_work *w);
 
 #endif

@@ -11,7 +11,7 @@
 #define MORE	     47u /* weight of another step */
 #define MAX_STEPS    300u
 #define ENOUGH_CASES 12000u
-#define ENOUGH_THERE 1500u /* on devices */
+#define ENOUGH_THERE 1500u /* on real devices */
 #define HOUR_MS	     3600000u
 #define MANY	     200u
 
@@ -38,7 +38,7 @@ enum step {
 	STEPS,
 };
 
-/* As many as may be in flight, to one endpoint or to all. */
+/* Start as many operations as may be in flight, to one endpoint or to all. */
 static void burst(struct o2_endpoints *endpoints, struct o2_endpoints_seat *seat)
 {
 	const bool all = o2_draw_bool(endpoints->choice, 1, 1);
@@ -61,7 +61,7 @@ static void deliver_some(struct o2_endpoints *endpoints)
 	o2_endpoints_wake(endpoints);
 }
 
-/* Of what makes no trouble. */
+/* The steps that cause no failures. */
 static void run_quiet_step(struct o2_endpoints *endpoints, enum step step, struct o2_endpoints_seat *seat,
 			   uint32_t to)
 {
@@ -231,7 +231,7 @@ struct o2_property o2_endpoints_property(struct o2_endpoints_run *run)
 		.print_held = print_held,
 		O2_TALLY_OPS,
 	};
-	/* What takes more than two devices, or a network that fails. */
+	/* Situations that need more than two devices, or a network that fails. */
 	static const enum o2_endpoints_situation of_loop[] = {O2_ENDPOINTS_SEEN_THREE, O2_ENDPOINTS_SEEN_FOUR,
 							      O2_ENDPOINTS_SEEN_NETWORK_FAILED};
 	const bool here = run == NULL || run->ground->may_fail;

@@ -7,19 +7,19 @@
 #include "props/world/ground.h"
 
 /*
- * The property: whole peers (lnet/endpoint.h), two to four of them, used as `o2ref serve` and the commands
- * use theirs, do what LNet's place promises (docs/peer.md), whatever is offered and asked for, in whatever
- * order things happen, and whoever leaves in the middle of it.
+ * The property: two to four complete peers (lnet/endpoint.h), used as `o2ref serve` and the other commands use
+ * theirs, behave as documented for LNet's place (docs/peer.md), whatever memory is offered, whatever is requested,
+ * in any order of events, and whichever peer leaves in the middle.
  *
- *   - which entry takes a request, at which offset and how many bytes, or by which rule it is dropped, is
- *     what a model of the match table says that knows the case alone;
- *   - `done`, `started` and `event` are called exactly once where they are due, with the right figures;
- *   - an operation fails only where nothing is there for it, or by what the case has brought about between
- *     its two ends, and then with the errno and the culprit that this foretells;
- *   - all memory of all peers holds what it should, after each operation and, every byte, whenever all is at
- *     rest;
+ *   - the entry that takes a request, the offset and the number of bytes, or the rule by which the request is
+ *     dropped, are those of a model of the match table that is computed from the case alone;
+ *   - `done`, `started` and `event` are each called exactly once when they are due, with the right figures;
+ *   - an operation fails only if its target has nothing for it, or because of something the case has done between
+ *     its two ends, and then with the predicted errno and the predicted culprit;
+ *   - the memory of all peers has the expected content: of each operation when it ends, and every byte whenever
+ *     all is at rest;
  *   - hours without a message end no connection;
- *   - nothing is left when it is over.
+ *   - nothing is left allocated at the end.
  */
 
 #define O2_ENDPOINTS_SITUATION_LIST(ENTRY)                                          \
@@ -90,11 +90,11 @@ struct o2_endpoints;
 struct o2_endpoints_run {
 	struct o2_tally tally; /* first: props/engine/tally.h */
 	const struct o2_ground_ops *ground;
-	struct o2_ground_devices *devices; /* NULL: on loopverbs */
-	struct o2_endpoints *endpoints;	   /* the case at hand; NULL before the first */
+	struct o2_ground_devices *devices; /* NULL: run on loopverbs */
+	struct o2_endpoints *endpoints;	   /* the current case; NULL before the first */
 };
 
-/* *run: zeros at first but for the ground and its devices; the caller's.  NULL: to speak of the property. */
+/* *run: owned by the caller, zeroed except for ground and devices.  NULL: only list the property, do not run it. */
 struct o2_property o2_endpoints_property(struct o2_endpoints_run *run);
 
 #endif

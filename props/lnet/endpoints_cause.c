@@ -6,8 +6,8 @@
 #include "wire/reject.h"
 
 /*
- * What a case brings about between two endpoints, and how operations between them, and their connections, may
- * end because of it (docs/peer.md, "When it does not work"; docs/connection.md; docs/transport.md, "Errors").
+ * What a case does between two endpoints, and how operations and connections between them may end because of it
+ * (docs/peer.md, "When it does not work"; docs/connection.md; docs/transport.md, "Errors").
  */
 
 void o2_endpoints_blame(struct o2_endpoints *endpoints, uint32_t i, uint32_t j, enum o2_endpoints_cause cause)
@@ -42,33 +42,33 @@ void o2_endpoints_forgive(struct o2_endpoints *endpoints)
 #define STATUSES 4u
 
 /*
- * An operation may end with one of these, and say that this side is to blame: for itself, or for the end of
- * its connection.  A connection may end with the same; in good order its code is 0.
+ * An operation may end with one of these codes, and blame this side for its own failure or for the end of its
+ * connection.  A connection may end with the same; if it closes without an error, its code is 0.
  */
 static const struct row {
-	uint32_t causes; /* any of them */
+	uint32_t causes; /* any of these causes */
 	enum o2_fault_side side;
 	int status[STATUSES];
 } rows[] = {
-	/* Who leaves, and who is told to close a peer, ends its own connections in good order, or with the
-	 * code that it is given. */
+	/* An endpoint that leaves, or is told to close a peer, ends its own connections without an error,
+	 * or with the code that it is given. */
 	{O2_ENDPOINTS_BY_LEAVE | O2_ENDPOINTS_BY_CLOSE, O2_FAULT_NONE, {-ECONNABORTED, -ECONNRESET}},
 	{O2_ENDPOINTS_BY_CLOSE, O2_FAULT_CLOSED, {-ECONNABORTED, -ECONNRESET}},
-	/* The other end is told so ... */
+	/* The other end is told of the close ... */
 	{O2_ENDPOINTS_ANY, O2_FAULT_PEER_CLOSED, {-ECONNABORTED, -ECONNRESET}},
-	/* ... and before it was up it is told that its request, or its answer, was given up. */
+	/* ... or, before the connection is up, that its request or its answer was given up. */
 	{O2_ENDPOINTS_ANY, O2_FAULT_REJECTED, {-ECONNRESET, -ECONNREFUSED, -ECONNABORTED}},
 	{O2_ENDPOINTS_ANY, O2_FAULT_CONNECT, {-ECONNRESET, -ENOTCONN, -ECONNABORTED}},
-	/* librdmacm finds that out as it takes the queue pair to RTS. */
+	/* librdmacm may discover this when it moves the queue pair to RTS. */
 	{O2_ENDPOINTS_ANY, O2_FAULT_LOCAL_STAGE, {-ECONNRESET, -ENOTCONN, -ECONNABORTED}},
-	/* It may find a queue pair gone before that. */
+	/* The other end may first find that its queue pair no longer works. */
 	{O2_ENDPOINTS_ANY, O2_FAULT_LOCAL_COMPLETION, {-EIO, -ECONNABORTED}},
-	/* Nobody listens where an endpoint is away, and where the network says so. */
+	/* Nobody listens at an endpoint that has left, or the network reports that. */
 	{O2_ENDPOINTS_BY_LEAVE | O2_ENDPOINTS_BY_NETWORK, O2_FAULT_REJECTED, {-EHOSTUNREACH}},
 	{O2_ENDPOINTS_BY_NETWORK, O2_FAULT_CONNECT, {-EHOSTUNREACH, -ENETDOWN}},
-	/* What nobody answers is late, as is what had no chance to be answered. */
+	/* Operations and attempts that get no answer time out, even if there was no chance to answer. */
 	{O2_ENDPOINTS_ANY, O2_FAULT_DEADLINE, {-ETIMEDOUT, -ENETDOWN, -ECONNABORTED}},
-	/* Another life of the peer is another peer. */
+	/* Another life of the peer counts as another peer. */
 	{O2_ENDPOINTS_BY_LEAVE, O2_FAULT_PEER_MESSAGE, {-ESTALE, -ECONNABORTED}},
 };
 
@@ -96,14 +96,14 @@ bool o2_endpoints_foretold(uint32_t causes, int status, const struct o2_transfer
 
 	if (fault == NULL)
 		return foretold(causes, status, NULL);
-	/* What goes down with its connection is not to blame, whatever the connection ended with. */
+	/* An operation that ends due to its connection has -ECONNABORTED, whatever the connection ended with. */
 	if (ended_with_connection && status != -ECONNABORTED)
 		return false;
 	return fault->code == status &&
 	       foretold(causes, status, ended_with_connection ? &fault->closed_by : &fault->side);
 }
 
-/* Of two requests that meet one is refused, and so is what asks for more than the other end can do. */
+/* Two requests may race, and one may ask for more than the other end can do: such rejects are normal. */
 static bool negotiates(const struct o2_transfer_fault *fault)
 {
 	return fault->side == O2_FAULT_REJECTED &&
@@ -116,7 +116,7 @@ bool o2_endpoints_may_go_down(uint32_t causes, const struct o2_transfer_fault *f
 		return true;
 	if (fault->code != 0)
 		return o2_endpoints_foretold(causes, fault->code, fault);
-	/* In good order: by us, by the peer, and by a peer that gave up before it heard that we are up. */
+	/* Closed without an error: by this end, by the peer, or by a peer that gave up before it was told. */
 	return causes != 0 && (fault->side == O2_FAULT_NONE || fault->side == O2_FAULT_PEER_CLOSED ||
 			       fault->side == O2_FAULT_REJECTED);
 }

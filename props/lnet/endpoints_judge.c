@@ -6,7 +6,7 @@
 #include "lnd/conn/transfer.h"
 #include "props/lnet/endpoints_internal.h"
 
-/* What applications are told of operations, and whether that is what it should be. */
+/* Callbacks of applications: checks of what they are told about operations. */
 
 static const char *name_of(const struct o2_endpoints_op *op)
 {
@@ -48,7 +48,7 @@ static struct o2_endpoints_op *by_handle(struct o2_endpoints_seat *seat, struct 
 	return NULL;
 }
 
-/* The operation of a peer's that a request is; NULL, and a finding: none that could have come here. */
+/* The operation that a request belongs to; NULL, with a finding: none that could have arrived here. */
 static struct o2_endpoints_op *asked(struct o2_endpoints_seat *target, uint64_t nid,
 				     const struct o2_lnet_hdr *hdr, struct o2_endpoints_seat **initiator)
 {
@@ -91,7 +91,7 @@ static bool by_rdma(const struct o2_endpoints_op *op)
 	return op->bytes > O2_IMMEDIATE_MAX;
 }
 
-/* What its initiator must be told where the case has done no harm. */
+/* Predict what the initiator is told if the case has caused no failure. */
 static struct outcome foretell(const struct o2_endpoints_seat *seat, const struct o2_endpoints_op *op)
 {
 	const bool get = o2_endpoints_is_get(op), taken = op->there == O2_ENDPOINTS_TAKEN;
@@ -107,7 +107,7 @@ static struct outcome foretell(const struct o2_endpoints_seat *seat, const struc
 	return (struct outcome){0, by_rdma(op) ? op->length_there : op->bytes};
 }
 
-/* The fault that goes with it. */
+/* True if the fault matches the status. */
 static bool blamed_rightly(const struct o2_endpoints_seat *seat, const struct o2_endpoints_op *op)
 {
 	const struct o2_endpoints *endpoints = seat->endpoints;
@@ -130,7 +130,7 @@ static bool blamed_rightly(const struct o2_endpoints_seat *seat, const struct o2
 static bool as_foretold(const struct o2_endpoints_seat *seat, const struct o2_endpoints_op *op)
 {
 	const struct outcome foretold = foretell(seat, op);
-	/* With a PUT_NAK comes an ACK of 0 bytes, and either may be here first. */
+	/* A PUT_NAK is accompanied by an ACK of 0 bytes, and either may arrive first. */
 	const bool nak = by_rdma(op) && op->there == O2_ENDPOINTS_TAKEN && op->length_there == 0 && op->ack &&
 			 op->acknowledged && !o2_endpoints_is_get(op);
 
@@ -140,21 +140,21 @@ static bool as_foretold(const struct o2_endpoints_seat *seat, const struct o2_en
 	       blamed_rightly(seat, op);
 }
 
-/* It was asked to end, and waited for an ACK or REPLY. */
+/* The operation was cancelled while it waited for an ACK or REPLY. */
 static bool as_cancelled(const struct o2_endpoints_op *op)
 {
 	return op->cancelled && op->status == -ECANCELED && op->length_bytes == 0 && !op->has_fault &&
 	       (o2_endpoints_is_get(op) ? !by_rdma(op) : op->ack);
 }
 
-/* It was asked to end, and has waited for an ACK or REPLY all the same. */
+/* The operation was cancelled, but waited for an ACK or REPLY until it timed out. */
 static bool waited_none_the_less(const struct o2_endpoints_op *op)
 {
 	return op->cancelled && op->status == -ETIMEDOUT && op->has_fault &&
 	       (op->fault.wait == O2_WAIT_LNET_ACK || op->fault.wait == O2_WAIT_LNET_REPLY);
 }
 
-/* A PUT in a message is done when the device of its target has it, whether or not that looks at it. */
+/* A PUT by IMMEDIATE ends when the target's device has it, whether or not the target handles it. */
 static bool unseen_but_sent(const struct o2_endpoints_op *op)
 {
 	return op->there == O2_ENDPOINTS_UNSEEN && !o2_endpoints_is_get(op) && !op->ack && !by_rdma(op) &&
@@ -216,7 +216,7 @@ static void count_lost(struct o2_endpoints *endpoints, const struct o2_endpoints
 		o2_endpoints_seen(endpoints, O2_ENDPOINTS_SEEN_LOST_HERE);
 }
 
-/* The sink of a GET: so many bytes of what was taken of the entry, and behind them what was there before. */
+/* Check the sink of a GET: the bytes taken from the entry, then the previous content. */
 static void judge_sink(struct o2_endpoints_seat *seat, const struct o2_endpoints_op *op)
 {
 	struct o2_endpoints_seat *target = &seat->endpoints->seat[op->to];
@@ -232,7 +232,7 @@ static void judge_sink(struct o2_endpoints_seat *seat, const struct o2_endpoints
 			op->status == 0 ? "a GET has ended well" : "a GET has failed");
 }
 
-/* As soon as both ends have been told, and finally when nobody will be told any more. */
+/* Judge an operation once both ends have been told; finally: once no more reports can follow. */
 static void judge(struct o2_endpoints_seat *seat, struct o2_endpoints_op *op, bool finally)
 {
 	const bool known = op->there == O2_ENDPOINTS_DROPPED || op->ended_there == 1;
@@ -289,7 +289,7 @@ static void done(void *context, const struct o2_lnet_result *result)
 		o2_endpoints_follow(seat, op);
 }
 
-/* A PUT by RDMA may write from now on. */
+/* A PUT by RDMA has started: it may write from now on. */
 static void started(void *context, const struct o2_lnet_event *event)
 {
 	struct o2_endpoints_seat *seat = context, *initiator;
@@ -306,7 +306,7 @@ static void started(void *context, const struct o2_lnet_event *event)
 		o2_endpoints_take(initiator, op, event);
 }
 
-/* Its bytes are in the entry's memory, or are undefined there. */
+/* Check the PUT's bytes in the entry's memory; after a failure they are undefined. */
 static void judge_put(struct o2_endpoints_seat *initiator, struct o2_endpoints_op *op)
 {
 	const struct o2_endpoints_seat *seat = &initiator->endpoints->seat[op->to];
@@ -326,7 +326,7 @@ static bool same_as_started(const struct o2_endpoints_op *op, const struct o2_ln
 	       event->offset == op->offset_there && event->length_bytes == op->length_there;
 }
 
-/* It has ended at its target. */
+/* The operation has ended at its target. */
 static void ended_there(struct o2_endpoints_seat *seat, struct o2_endpoints_seat *initiator,
 			struct o2_endpoints_op *op, const struct o2_lnet_event *event)
 {
@@ -357,7 +357,7 @@ static void ended_there(struct o2_endpoints_seat *seat, struct o2_endpoints_seat
 		judge_put(initiator, op);
 }
 
-/* An answer that is too late, or that nobody asked for any more. */
+/* An answer was dropped: it came too late, or for an operation that does not exist any more. */
 static void answer_dropped(struct o2_endpoints_seat *seat, const struct o2_lnet_event *event)
 {
 	const struct o2_lnet_handle handle =

@@ -7,8 +7,8 @@
 #include "wire/nid.h"
 
 /*
- * The arena of an endpoint: LNet's pages, the entries' pages, pages of lines for small operations, and pages
- * of large ones.  From one rest to the next no two operations share any of them.
+ * The arena of an endpoint: LNet's pages, the entries' pages, pages of lines for small operations, and
+ * pages of large ones.  Between two rests no two operations share a line or a page.
  */
 
 #define PAGE_BYTES  4096u
@@ -17,7 +17,7 @@
 #define ENTRIES_AT  O2_ENDPOINTS_LNET
 #define LINES_AT    (ENTRIES_AT + O2_ENDPOINTS_ENTRIES * O2_ENDPOINTS_ENTRY_PAGES)
 #define LARGE_AT    (LINES_AT + LINE_PAGES)
-#define SMALL_BYTES (O2_ENDPOINTS_LINE_BYTES - 4) /* of a line; nobody may write to the rest */
+#define SMALL_BYTES (O2_ENDPOINTS_LINE_BYTES - 4) /* bytes used of a line; the rest is never written */
 
 uint32_t o2_endpoints_pages(const struct o2_endpoints *endpoints)
 {
@@ -56,7 +56,7 @@ void o2_endpoints_lay_lnet(struct o2_endpoints_seat *seat)
 	}
 }
 
-/* How the pieces lie; a mode that describes them. */
+/* Draw the layout of the pieces, and a mode that can describe it. */
 static void lay(struct o2_choice *c, struct o2_op_memory *m, uint32_t bytes)
 {
 	static const uint32_t weights[O2_MEMORY_MODES] = {4, 6, 4, 2, 2, 2};
@@ -90,7 +90,7 @@ void o2_endpoints_draw_entry_memory(struct o2_choice *c, struct o2_endpoints_sea
 	fill(seat->endpoints, &seat->entry[i].memory, true);
 }
 
-/* The line of a small operation: its own, and where it is tells it from the others. */
+/* Lay out a small operation in its own line; the line's fill pattern is unique. */
 static void lay_line(struct o2_endpoints_seat *seat, struct o2_endpoints_op *op)
 {
 	const uint32_t k = (uint32_t)(op - seat->op);

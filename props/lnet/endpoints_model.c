@@ -7,11 +7,11 @@
 #include "wire/nid.h"
 
 /*
- * The match table as docs/peer.md, "Matching", has it, worked out from the case alone.  Which of several
- * requests has come first is not seen from outside.  So what is told of each is held to what it could be in
- * some order; and when all is at rest, to one order: the pieces of an entry that gives out its memory piece
- * by piece lie side by side, and an entry that was passed over is used up.  Where a request was the only one
- * since the last rest there is no other order, so all of it is known.
+ * A model of the match table of docs/peer.md, "Matching", computed from the case alone.  The order in
+ * which concurrent requests arrive cannot be seen from outside.  So each report is checked against what is
+ * possible in some order.  At rest one order must explain all reports: the pieces of an entry with local
+ * offsets are contiguous, and an entry that was passed over is used up.  If only one request was made
+ * since the last rest, there is only one order, and the result is known exactly.
  */
 
 static uint32_t operation_of(const struct o2_endpoints_op *op)
@@ -69,7 +69,7 @@ static bool truncates(const struct o2_endpoints_entry *entry)
 	return (entry->entry.options & O2_LNET_MD_TRUNCATE) != 0;
 }
 
-/* Could it be this entry's turn?  Those before it can only be passed over by being used up. */
+/* True if the request can reach this entry: all entries before it that fit can have been used up. */
 static bool reachable(const struct o2_endpoints_seat *initiator, const struct o2_endpoints_op *op,
 		      struct o2_endpoints_seat *target, const struct o2_endpoints_entry *entry)
 {
@@ -89,7 +89,7 @@ static const char *wrong_with_take(const struct o2_endpoints_seat *initiator,
 
 	if (!o2_endpoints_fits(initiator, op, target, entry))
 		return "the entry is not for it";
-	/* A GET is told of at its end: it may have been taken before. */
+	/* A GET is reported at its end, so it may have been taken before the entry was closed. */
 	if (entry->gone || (entry->closed && event->kind == O2_LNET_EVENT_PUT))
 		return "the entry was closed";
 	if (!reachable(initiator, op, target, entry))
@@ -110,7 +110,7 @@ static const char *wrong_with_take(const struct o2_endpoints_seat *initiator,
 	return NULL;
 }
 
-/* LNet's own entries have no tag: one is for GETs, the other one for PUTs. */
+/* LNet's own entries have no tag: one serves GETs, the other PUTs. */
 uint32_t o2_endpoints_entry_number(const struct o2_lnet_event *event)
 {
 	if (event->entry_tag != 0)
@@ -179,7 +179,7 @@ static int by_offset(const void *a, const void *b)
 	return x[1] < y[1] ? -1 : x[1] > y[1];
 }
 
-/* What was given out piece by piece lies side by side. */
+/* Check that the pieces taken from the entry are contiguous. */
 static void check_pieces(struct o2_endpoints *endpoints, uint32_t i, struct o2_endpoints_entry *entry)
 {
 	uint64_t end = entry->local_offset;
@@ -215,7 +215,7 @@ static bool drops(const struct o2_endpoints_op *op, const struct o2_endpoints_en
 	return offset <= size_of(entry) && !truncates(entry) && op->bytes > size_of(entry) - offset;
 }
 
-/* Nothing that fits was passed over, except what is used up now. */
+/* True if every fitting entry that was passed over is used up now. */
 static bool explained(struct o2_endpoints_seat *initiator, const struct o2_endpoints_op *op)
 {
 	struct o2_endpoints_seat *target = &initiator->endpoints->seat[op->to];
@@ -272,7 +272,7 @@ void o2_endpoints_check_unlinked(struct o2_endpoints_seat *target, struct o2_end
 	struct o2_endpoints *endpoints = target->endpoints;
 	const uint32_t number = (uint32_t)(entry - target->entry);
 	const bool in_use = o2_endpoints_users(target, number) > 0;
-	/* All its requests have been told of, when so many have. */
+	/* Every request of an entry that is used up has been reported. */
 	const bool must = used_up_to_go(entry) && !in_use;
 	const bool may = (used_up_to_go(entry) || entry->closed) && !in_use && !entry->gone;
 

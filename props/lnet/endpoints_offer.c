@@ -6,9 +6,9 @@
 #include "props/lnet/endpoints_internal.h"
 #include "wire/nid.h"
 
-/* What endpoints offer to each other.  The tag of an entry is its number here. */
+/* The entries that endpoints attach.  The tag of an entry is its number here. */
 
-/* LNet's own, which are there from the start. */
+/* LNet's own entries, which exist from the start. */
 void o2_endpoints_offer_lnet(struct o2_endpoints_seat *seat)
 {
 	static const uint32_t operations[O2_ENDPOINTS_LNET] = {O2_LNET_MD_OP_GET, O2_LNET_MD_OP_PUT};
@@ -71,7 +71,7 @@ static void draw_entry(struct o2_choice *c, struct o2_endpoints_seat *seat, stru
 	};
 }
 
-/* Was one started since the last rest that could be for this entry?  At rest the table must explain it. */
+/* True if an operation that may be for this entry was started since the last rest: the model needs it then. */
 static bool asked_for(struct o2_endpoints_seat *seat, const struct o2_endpoints_entry *entry)
 {
 	const struct o2_endpoints *endpoints = seat->endpoints;
@@ -109,7 +109,7 @@ static struct o2_endpoints_entry *free_entry(struct o2_endpoints_seat *seat)
 	return NULL;
 }
 
-/* The table has room then, and we have no number for it before the next rest. */
+/* The table has a free place then, but the model has no number for a new entry before the next rest. */
 static bool has_gone(const struct o2_endpoints_seat *seat)
 {
 	for (uint32_t i = 0; i < O2_ENDPOINTS_ENTRIES; i++)
@@ -164,7 +164,7 @@ void o2_endpoints_attach(struct o2_endpoints_seat *seat)
 			       entry->index);
 }
 
-/* One that is in use if there is any: it has to stay. */
+/* Draw an entry to detach, one in use if possible: detaching must then be refused. */
 static uint32_t draw_detached(const struct o2_endpoints_seat *seat)
 {
 	const uint32_t own = O2_ENDPOINTS_ENTRIES - O2_ENDPOINTS_LNET;
@@ -195,7 +195,7 @@ static void detach(struct o2_endpoints_seat *seat, struct o2_endpoints_entry *en
 		o2_endpoints_seen(seat->endpoints, O2_ENDPOINTS_SEEN_DETACH_BUSY);
 }
 
-/* It takes nothing more; in use, it goes later. */
+/* Unlink an entry: it takes no more requests, and is detached once it is unused. */
 static void unlink_entry(struct o2_endpoints_seat *seat, struct o2_endpoints_entry *entry, bool busy)
 {
 	const int rc = o2_lnet_unlink(seat->endpoint.lnet, (uint32_t)entry->index);

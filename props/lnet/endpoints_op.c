@@ -6,16 +6,16 @@
 #include "lnet/ping.h"
 #include "props/lnet/endpoints_internal.h"
 
-/* Operations, as the commands start them.  The number of a PUT travels in its hdr_data. */
+/* Draws and starts operations as the commands do.  A PUT carries its number in hdr_data. */
 
-#define LONGER_MS      61000u /* than any configured wait for an answer */
+#define LONGER_MS      61000u /* longer than any configured wait for an answer */
 #define ROUND	       256u
-#define PINGS	       280u  /* more than 256, and what the turns without one leave */
-#define PUSH_BYTES_MAX 4200u /* more than there is room for */
+#define PINGS	       280u  /* more than 256 pings, even without the rounds that only settle */
+#define PUSH_BYTES_MAX 4200u /* more than the target has room for */
 
 static uint32_t draw_bytes(struct o2_choice *c, enum o2_endpoints_kind kind)
 {
-	/* A line; a message; just below and above what a message holds; by RDMA. */
+	/* Sizes: a line; an IMMEDIATE; just below and above the largest IMMEDIATE; by RDMA; none. */
 	static const struct {
 		uint32_t least, most;
 	} classes[] = {{1, 60}, {61, 3975}, {3974, 3979}, {3980, 8000}, {0, 0}};
@@ -25,7 +25,7 @@ static uint32_t draw_bytes(struct o2_choice *c, enum o2_endpoints_kind kind)
 	return (uint32_t)o2_draw_range(c, classes[i].least, classes[i].most);
 }
 
-/* At what the target offers, more or less. */
+/* Choose portal, match bits and offset: for one of the target's entries, or nearly. */
 static void aim(struct o2_choice *c, const struct o2_endpoints_seat *target, struct o2_endpoints_op *op)
 {
 	enum { START, MIDDLE, NEAR_END, PAST_END, FAR, OFFSETS };
@@ -105,7 +105,7 @@ static int submit(struct o2_endpoints_seat *seat, struct o2_endpoints_op *op)
 				       : o2_lnet_put(lnet, &target, memory, &op->operation, NULL);
 }
 
-/* In one life no two operations have the same number: an answer that comes late ends no other one. */
+/* Check that no two operations of a life have the same number, so that a late answer ends no other operation. */
 static void check_number(struct o2_endpoints_seat *seat, uint64_t number)
 {
 	for (uint32_t i = 0; i < seat->nstarted; i++)
@@ -118,7 +118,7 @@ static void check_number(struct o2_endpoints_seat *seat, uint64_t number)
 		seat->number[seat->nstarted++] = number;
 }
 
-/* Hand it over.  Who is being closed starts nothing; else nothing speaks against it. */
+/* Start the operation: refused only if the endpoint is being closed. */
 static void start(struct o2_endpoints_seat *seat, struct o2_endpoints_op *op)
 {
 	struct o2_endpoints *endpoints = seat->endpoints;
@@ -186,7 +186,7 @@ void o2_endpoints_ping_on(struct o2_endpoints *endpoints)
 		op->match_bits = O2_PING_MATCH_BITS;
 		o2_endpoints_draw_op_memory(endpoints->choice, seat, op);
 		start(seat, op);
-		/* To the one that was so long ago that it may have had the same place. */
+		/* A late REPLY to the operation ROUND before, which may have used the same slot. */
 		if (op->ended == 0 && seat->nstarted > ROUND)
 			o2_endpoints_late_reply(seat, op->to, seat->number[seat->nstarted - 1 - ROUND]);
 		o2_endpoints_exhaust(endpoints);
@@ -196,7 +196,7 @@ void o2_endpoints_ping_on(struct o2_endpoints *endpoints)
 	o2_endpoints_seen(endpoints, O2_ENDPOINTS_SEEN_PING_ON);
 }
 
-/* An operation of this endpoint that has not ended, the drawn one or one behind it; NULL: none. */
+/* An open operation of this endpoint: the drawn one, or the next after it; NULL: none. */
 static struct o2_endpoints_op *draw_open(struct o2_endpoints_seat *seat)
 {
 	const uint32_t drawn = (uint32_t)o2_draw_pick(seat->endpoints->choice, O2_ENDPOINTS_OPS);
@@ -227,7 +227,7 @@ void o2_endpoints_cancel(struct o2_endpoints_seat *seat)
 			       (uint32_t)(op - seat->op), seat->index, rc, again);
 }
 
-/* From inside done, as `o2ref put --verify` reads back: a GET behind a PUT, a PUT behind a GET. */
+/* Called from `done`, as `o2ref put --verify` reads back: a GET after a PUT, a PUT after a GET. */
 void o2_endpoints_follow(struct o2_endpoints_seat *seat, const struct o2_endpoints_op *op)
 {
 	struct o2_endpoints_op *next = op->follow > 0 && op->bytes > 0 ? new_op(seat) : NULL;

@@ -5,13 +5,13 @@
 #include "lnd/ni/counts.h"
 #include "props/lnet/endpoints_internal.h"
 
-/* Time, and how a case comes to rest. */
+/* Advances the clock, and brings a case to rest. */
 
 #define REST_MS	   240000u /* more than all deadlines that can follow each other */
 #define EVENT_MS   5000	   /* more than a device takes from a completion to its event */
-#define ATTEMPT_MS 5000u   /* no attempt to connect has less time (docs/connection.md, "Times") */
+#define ATTEMPT_MS 5000u   /* shortest time-out of an attempt (docs/connection.md, "Times") */
 
-/* The least time that any deadline leaves. */
+/* The shortest of all deadlines. */
 static uint64_t patience_ms(const struct o2_endpoints *endpoints)
 {
 	uint64_t least_ms = ATTEMPT_MS;
@@ -39,7 +39,7 @@ void o2_endpoints_clock(struct o2_endpoints *endpoints, uint64_t ms)
 	tell_time(endpoints);
 }
 
-/* Each connection of i to j is established, and j has it too.  view: what i knows of j. */
+/* True if each connection of i to j is established and j has it too.  view: what i knows of j. */
 static bool connections_agree(const struct o2_endpoints *endpoints, uint32_t i, uint32_t j,
 			      struct o2_peer_view *view)
 {
@@ -74,8 +74,8 @@ static bool sends_are_complete(const struct o2_endpoints *endpoints, uint32_t i,
 }
 
 /*
- * Nothing is on its way.  What an operation still waits for comes with time, or never.  A send that is complete has
- * arrived: its receiver finds it in the rounds that nothing may happen in.
+ * True if nothing is in flight.  Whatever an operation still waits for needs time to pass, or never comes.  A
+ * completed send has arrived: its receiver handles it in the rounds in which nothing else may happen.
  */
 static bool is_silent(void *context)
 {
@@ -91,7 +91,7 @@ static bool is_silent(void *context)
 	return true;
 }
 
-/* A NOOP that a kernel's device has not completed is still on its way, when all operations have ended. */
+/* True if the endpoint is idle.  A kernel device may still have a NOOP in flight after all operations ended. */
 static bool seat_rests(struct o2_endpoints_seat *seat)
 {
 	struct o2_error error;
@@ -112,7 +112,7 @@ static bool at_rest(struct o2_endpoints *endpoints)
 	return true;
 }
 
-/* Does one of its own operations wait for a window? */
+/* True if one of the endpoint's own operations waits for a window. */
 static bool waits_for_window(const struct o2_endpoints_seat *seat)
 {
 	struct o2_conn_view view;
@@ -129,7 +129,7 @@ static bool waits_for_window(const struct o2_endpoints_seat *seat)
 	return false;
 }
 
-/* As who waits for events does: it is armed, and looks once more, before it sleeps. */
+/* Prepare to sleep as a program does: arm the completion event, then look once more. */
 static int arm(struct o2_endpoints_seat *seat)
 {
 	const int found = o2_node_arm(seat->endpoint.node);
@@ -147,7 +147,7 @@ int o2_endpoints_look(struct o2_endpoints_seat *seat)
 	const bool woken = !seat->asleep || poll(&event, 1, 0) > 0;
 	int handled = o2_node_progress(seat->endpoint.node);
 
-	/* It may have come in between; a kernel's device makes the event behind the completion. */
+	/* The completion may have arrived in between: a kernel device makes the event after the completion. */
 	if (!woken && handled > 0 && poll(&event, 1, EVENT_MS) <= 0)
 		o2_report_fail(seat->endpoints->report, "endpoint/asleep",
 			       "%d completions of endpoint %" PRIu32 " made no event", handled, seat->index);
@@ -162,7 +162,7 @@ void o2_endpoints_wake(struct o2_endpoints *endpoints)
 		endpoints->seat[i].asleep = false;
 }
 
-/* Nothing is to be done by anybody: whoever may sleep does. */
+/* Nothing is left to do: check that every endpoint that may sleep does. */
 static void check_sleep(struct o2_endpoints *endpoints)
 {
 	for (uint32_t i = 0; i < endpoints->nseats; i++) {
@@ -206,7 +206,7 @@ void o2_endpoints_exhaust(struct o2_endpoints *endpoints)
 	endpoints->exhausted_ms = endpoints->ground.now_ms;
 }
 
-/* All come back, the network gets well, and time goes by: everything has an end. */
+/* Reopen all endpoints, end all network faults, and let time pass: everything must end. */
 static void settle(struct o2_endpoints *endpoints)
 {
 	const uint64_t end_ms = endpoints->ground.now_ms + REST_MS;
@@ -215,7 +215,7 @@ static void settle(struct o2_endpoints *endpoints)
 	while (!endpoints->report->failed && !at_rest(endpoints) && endpoints->ground.now_ms < end_ms) {
 		for (uint32_t i = 0; i < endpoints->nseats; i++)
 			o2_endpoints_return(&endpoints->seat[i]);
-		/* So little at a time that nothing is late which could have happened. */
+		/* Small enough steps that nothing times out which could have been handled. */
 		o2_endpoints_clock(endpoints, patience_ms(endpoints) * 4 / 5);
 		o2_endpoints_exhaust(endpoints);
 	}
@@ -259,7 +259,7 @@ void o2_endpoints_settle(struct o2_endpoints *endpoints)
 		endpoints->seat[i].nops = endpoints->seat[i].nlarge = 0;
 }
 
-/* Nothing that is at rest ends because time goes by. */
+/* Check that idle connections survive the passing of time. */
 void o2_endpoints_idle(struct o2_endpoints *endpoints, uint64_t ms)
 {
 	uint32_t downs[O2_ENDPOINTS_MAX] = {0};

@@ -7,11 +7,11 @@
 #include "wire/nid.h"
 
 /*
- * Headers that are not for the endpoint, or not from the connection's peer (docs/peer.md): those that no
- * honest peer sends end the connection, all others are dropped, and nothing else comes of them.
+ * Headers addressed to another endpoint, or not from the connection's peer (docs/peer.md).  Those that no
+ * correct peer sends end the connection; all others are dropped without any other effect.
  */
 
-/* *rule: which breaks it; NULL: none does. */
+/* *rule: the rule that the header breaks; NULL: none. */
 static int foretell(const struct o2_endpoints_seat *seat, const struct o2_lnet_hdr *hdr, uint64_t nid,
 		    bool optimised, struct o2_error *expected)
 {
@@ -112,7 +112,7 @@ void o2_endpoints_stray(struct o2_endpoints *endpoints)
 	seat->stray.expected = false;
 	o2_endpoints_seen(endpoints,
 			  due == -EPROTO ? O2_ENDPOINTS_SEEN_STRAY_REFUSED : O2_ENDPOINTS_SEEN_STRAY_DROPPED);
-	/* What is dropped ends nothing, but a request for memory has its answer. */
+	/* A dropped header does not end the connection, but a request for memory is answered. */
 	if (rc != (due == -EPROTO || matched ? due : 0))
 		o2_report_fail(endpoints->report, "endpoint/stray", "it is answered %d, expected %d by %s",
 			       rc, due, expected.rule);

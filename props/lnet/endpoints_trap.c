@@ -5,9 +5,9 @@
 #include "wire/msg.h"
 
 /*
- * Harm at a step of a transfer: once an endpoint has posted a message of a certain type, the same or another
- * one leaves, loses a queue pair or closes its peer.  It is done when the call that has posted it has
- * returned, as everything that happens to a program is.
+ * Causes a failure at a chosen step of a transfer: once an endpoint has posted a message of a certain
+ * type, that endpoint or another one leaves, loses a queue pair or closes its peer.  The action follows
+ * after the posting call has returned, as any event in a program would.
  */
 
 enum action { LEAVE, LEAVE_AND_RETURN, KILL, CLOSE, ACTIONS };
@@ -48,7 +48,7 @@ void o2_endpoints_watch(struct o2_endpoints_seat *seat)
 
 void o2_endpoints_set_trap(struct o2_endpoints *endpoints, uint32_t at, uint32_t victim)
 {
-	/* Mostly the next one; later ones are of longer conversations. */
+	/* Mostly the next such message; later ones belong to longer exchanges. */
 	static const uint32_t later[] = {8, 2, 1, 1};
 	struct o2_choice *c = endpoints->choice;
 

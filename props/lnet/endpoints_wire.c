@@ -6,7 +6,7 @@
 #include "wire/lnet_hdr.h"
 #include "wire/msg.h"
 
-/* What is seen only on the wire: nobody is told of an ACK or a REPLY with its header. */
+/* Checks visible only on the wire: no application is told of an ACK or a REPLY with its header. */
 
 void o2_endpoints_check_posted(struct o2_endpoints_seat *seat, const uint8_t *bytes)
 {
@@ -20,7 +20,7 @@ void o2_endpoints_check_posted(struct o2_endpoints_seat *seat, const uint8_t *by
 	o2_lnet_hdr_load(bytes + O2_AT_LNET_HDR, &hdr);
 	to = o2_endpoints_index(endpoints, hdr.dest_nid);
 	dest_pid = hdr.dest_pid;
-	/* An answer is for the pid that has asked; that of a request is looked at where it arrives. */
+	/* An answer must go to the requester's PID; the PID of a request is checked where it arrives. */
 	if (to < endpoints->nseats && (hdr.type == O2_LNET_ACK || hdr.type == O2_LNET_REPLY))
 		dest_pid = endpoints->seat[to].lnet_config.pid;
 	if (to == endpoints->nseats || hdr.dest_pid != dest_pid || hdr.src_pid != seat->lnet_config.pid)

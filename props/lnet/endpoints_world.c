@@ -5,9 +5,9 @@
 
 #include "props/lnet/endpoints_internal.h"
 
-/* The endpoints of a case, and what happens to them. */
+/* Creates and destroys the endpoints of a case, and applies failures to them. */
 
-#define ANSWERS 2u /* ACKs and replies, and what they answer */
+#define ANSWERS 2u /* an operation and its ACK or REPLY */
 
 static void draw_node(const struct o2_endpoints *endpoints, struct o2_node_config *config)
 {
@@ -17,7 +17,7 @@ static void draw_node(const struct o2_endpoints *endpoints, struct o2_node_confi
 
 	*config = O2_NODE_DEFAULTS;
 	config->conn.queue_depth = depths[o2_draw_weighted(c, weights, 5)];
-	/* As o2ref has it: all that is open with a peer, and messages that it has had already (docs/peer.md). */
+	/* As o2ref: room for all open operations with a peer and for messages already received (docs/peer.md). */
 	config->conn.max_transfers = ANSWERS * o2_endpoints_most(endpoints) + 2 * config->conn.queue_depth;
 	config->max_waiting = config->conn.max_transfers;
 	config->conn.cksum_auto = o2_draw_bool(c, 3, 1);
@@ -29,7 +29,7 @@ static void draw_node(const struct o2_endpoints *endpoints, struct o2_node_confi
 
 static void draw_lnet(struct o2_endpoints_seat *seat)
 {
-	/* On a kernel's device time passes by itself, too. */
+	/* On a kernel device time also passes by itself, so time-outs are longer. */
 	static const uint32_t timeouts_ms[2][2] = {{50000, 3000}, {50000, 10000}};
 	struct o2_endpoints *endpoints = seat->endpoints;
 	struct o2_choice *c = endpoints->choice;
@@ -61,7 +61,7 @@ static void down(void *context, uint64_t nid, const struct o2_transfer_fault *fa
 		       seat->index, peer, text, endpoints->cause[seat->index][peer]);
 }
 
-/* A life of an endpoint, as `o2ref serve` begins one: deadlines count from now on. */
+/* Begin a life of an endpoint, as `o2ref serve` does: deadlines count from now on. */
 static void begin(struct o2_endpoints_seat *seat)
 {
 	struct o2_endpoints *endpoints = seat->endpoints;
@@ -148,7 +148,7 @@ static void network_failed(void *context, enum o2_cm_loop_fate fate, uint32_t fr
 	o2_endpoints_seen(endpoints, O2_ENDPOINTS_SEEN_NETWORK_FAILED);
 }
 
-/* Is an endpoint about to hear of one that it connects to, or has left? */
+/* True if an endpoint is about to receive an event of a connection that it makes, or has ended. */
 static bool expects(void *context)
 {
 	const struct o2_endpoints *endpoints = context;
@@ -284,7 +284,7 @@ void o2_endpoints_close_peer(struct o2_endpoints_seat *seat, uint32_t to, int co
 	o2_endpoints_seen(endpoints, O2_ENDPOINTS_SEEN_CLOSED_PEER);
 }
 
-/* Also after a failure, when only the endpoints themselves may be trusted to be there. */
+/* Also called after a failure, when only the endpoints themselves are known to be valid. */
 void o2_endpoints_close(struct o2_endpoints *endpoints)
 {
 	struct o2_ground *ground = &endpoints->ground;

@@ -17,7 +17,7 @@
 
 static const char *const situations[] = {O2_LST_SITUATIONS(O2_SITUATION_NAME)};
 
-/* The nodes, over a pair that is open. */
+/* Create the nodes, over an open pair. */
 static int open_nodes(struct o2_lst_case *the)
 {
 	struct o2_lst_node_config config = o2_lst_side_config();
@@ -43,7 +43,7 @@ static void pass_time(struct o2_lst_case *the)
 	const uint32_t ms =
 		o2_draw_bool(the->choice, 2, 1) ? o2_lst_draw(the, 120000) : o2_lst_draw(the, 3000);
 
-	/* Any; or the very moment at which the session is over, or just before it. */
+	/* Any moment; or exactly, or just before, the end of the session. */
 	if (o2_draw_bool(the->choice, 3, 1) && over_ms > the->now_ms + 1)
 		o2_lst_clock_to(the, over_ms - o2_lst_draw(the, 1));
 	else
@@ -86,7 +86,7 @@ static void check_ended(struct o2_lst_case *the, const char *with)
 				       the->operation[i].len, with);
 }
 
-/* Nothing new; what is under way ends, or at its timeout.  Returns whether all has ended. */
+/* Start nothing new; calls in flight end, or time out.  Returns true if all have ended. */
 static bool come_to_an_end(struct o2_lst_case *the)
 {
 	bool a_ended, b_ended;
@@ -123,9 +123,9 @@ static struct o2_lst_case *make_case(void)
 	return the;
 }
 
-#define HOT_PAGES 66u /* most cases touch no others */
+#define HOT_PAGES 66u /* most cases use no other pages */
 
-/* What few cases touch is given back where it was, and not written. */
+/* Pages that few cases use are returned to the kernel instead of being zeroed. */
 static void wipe(const struct o2_lnet_side *side)
 {
 	const size_t hot = (size_t)HOT_PAGES * side->arena.page_bytes;
@@ -137,7 +137,7 @@ static void wipe(const struct o2_lnet_side *side)
 		memset(side->arena.memory + hot, 0, rest);
 }
 
-/* As it is before the first step; of the memory, what an earlier case has left in it is wiped off. */
+/* Reset the case, and wipe the memory that an earlier case has used. */
 static void begin_case(struct o2_lst_run *run, struct o2_choice *choice, struct o2_report *report)
 {
 	struct o2_lst_case *the = run->the_case;
@@ -165,7 +165,7 @@ static void give_back(void *context)
 	run->the_case = NULL;
 }
 
-/* The nodes and the console go after their LNets, which may still tell them something. */
+/* Close the LNets first: they may still report to the nodes and the console. */
 static bool close_parts(struct o2_lst_case *the)
 {
 	struct o2_lst_node *const nodes[] = {the->a.node, the->b.node};
@@ -178,7 +178,7 @@ static bool close_parts(struct o2_lst_case *the)
 	return rc == 0;
 }
 
-/* Returns whether nothing is left. */
+/* Returns true if nothing is left. */
 static bool node_case(struct o2_lst_case *the)
 {
 	if (open_nodes(the) != 0)
@@ -217,7 +217,7 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 		return O2_STATUS_INVALID;
 	begin_case(run, choice, report);
 	if (!draw_case(the)) {
-		run->the_case = NULL; /* what still uses it cannot be freed */
+		run->the_case = NULL; /* cannot be freed while something uses it */
 	} else if (!close_parts(the)) {
 		free(the);
 		run->the_case = NULL;

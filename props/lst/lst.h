@@ -6,23 +6,23 @@
 #include "props/engine/tally.h"
 
 /*
- * The property: over a network that loses, doubles, delays and changes what it carries, a test node of LNet selftest
- * answers any console, and a console makes of any node's answers, what an account of the letters and the clock says;
- * bytes go where they belong, and at the end nothing is left (docs/properties.md, "The lst property").
+ * The property covers both sides of LNet selftest, over a network that loses, duplicates, delays and changes
+ * messages.  A test node answers any console, and a console judges any node's answers, as predicted from messages
+ * and clock.  All bytes go where they belong; at the end nothing is left (docs/properties.md, "The lst property").
  */
 
 struct o2_lst_case;
 
 struct o2_lst_run {
 	struct o2_tally tally;	      /* first: props/engine/tally.h */
-	struct o2_lst_case *the_case; /* the case at hand, made before the first; NULL: none yet */
-	/* The nth allocation fails; did it; how many are there (props/talk/wrap/alloc_fault.h).  NULL: none can. */
+	struct o2_lst_case *the_case; /* the current case, created before the first; NULL: not yet */
+	/* Fail the nth allocation; has it failed; live allocations: props/talk/wrap/alloc_fault.h.  NULL: none. */
 	void (*fail_allocation)(uint32_t nth);
 	bool (*allocation_failed)(void);
 	int64_t (*allocated)(void);
 };
 
-/* *run: zeros at first, the caller's.  NULL: to speak of the property. */
+/* *run: owned by the caller, zeroed before the first case.  NULL: only list the property, do not run it. */
 struct o2_property o2_lst_property(struct o2_lst_run *run);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "props/lst/lst_internal.h"
 
-/* The account: what the node's session is, of the requests that arrive and the clock alone. */
+/* The model of the node's session, computed only from the requests that arrive and the clock. */
 
 #define TIMEOUT_MS O2_LST_CASE_TIMEOUT_MS
 
@@ -35,7 +35,7 @@ static int account_of_mksn(struct o2_lst_case *the, const struct o2_lst_msg *msg
 		the->seen[BUSY]++;
 		return EBUSY;
 	}
-	/* Those that wait for their last RPC take the place of a new one: then there is no memory for it. */
+	/* Sessions that wait for their last RPC use a place: then a new one gets ENOMEM. */
 	if (the->b.node->nsessions == the->b.node->config.max_sessions)
 		return ENOMEM;
 	the->seen[has_session(account) ? STOLEN : MADE]++;
@@ -72,7 +72,7 @@ static int account_of_rmsn(struct o2_lst_case *the, struct o2_lst_sid sid)
 
 /* --- tests: docs/lst.md, "Tests and batches" --- */
 
-/* NULL: none was asked for under that number, or too many were. */
+/* NULL: no batch with this number, or too many to keep track of. */
 static struct o2_lst_batch_account *find_batch(struct o2_lst_account *account, uint64_t id)
 {
 	for (uint32_t i = 0; i < account->nbatches && account->nbatches < O2_LST_BATCHES; i++)
@@ -81,7 +81,7 @@ static struct o2_lst_batch_account *find_batch(struct o2_lst_account *account, u
 	return NULL;
 }
 
-/* Fields first, then the session; whether there is room, and whether the batch runs, it does not say. */
+/* Checks fields, then the session.  Room, and whether the batch runs, are not predicted. */
 static int account_of_test(struct o2_lst_case *the, const struct o2_lst_test_reqst *asked)
 {
 	struct o2_lst_account *account = &the->account;
@@ -132,7 +132,7 @@ static int account_of_batch(struct o2_lst_case *the, const struct o2_lst_batch_r
 	return batch->there > 0 && asked->bar_testidx <= batch->there ? 0 : O2_LST_UNKNOWN;
 }
 
-/* Anybody may ping; what is no ping is not answered. */
+/* Any node may ping.  An invalid ping is not answered. */
 static int account_of_ping(struct o2_lst_case *the, const struct o2_lst_msg *msg)
 {
 	const int status = msg->msg_ses_feats > 1 ? EPROTO : 0;
@@ -143,7 +143,7 @@ static int account_of_ping(struct o2_lst_case *the, const struct o2_lst_msg *msg
 	return status;
 }
 
-/* What is in range is answered when its bulk has moved. */
+/* A request in range is answered when its bulk has moved. */
 static int account_of_brw(const struct o2_lst_msg *msg)
 {
 	const struct o2_lst_brw_reqst *asked = &msg->u.brw_reqst;
@@ -157,7 +157,7 @@ static int account_of_brw(const struct o2_lst_msg *msg)
 		       : O2_LST_UNKNOWN;
 }
 
-/* The ping's own magic and number come back, and its features if there are such. */
+/* The reply repeats the ping's magic and number, and its features if these are valid. */
 static void check_pong(struct o2_lst_case *the, const struct o2_lst_msg *request,
 		       const struct o2_lst_msg *reply)
 {
@@ -176,7 +176,7 @@ int o2_lst_account_of(struct o2_lst_case *the, const struct o2_lst_msg *msg)
 	const bool is_first = msg->msg_type == O2_LST_MKSN_REQST || msg->msg_type == O2_LST_DEBUG_REQST;
 	int expected;
 
-	/* That is a console's, and no business of the session. */
+	/* JOIN is for a console: a test node refuses it, with any session. */
 	if (msg->msg_type == O2_LST_JOIN_REQST) {
 		the->seen[JOINED]++;
 		return ESRCH;
@@ -237,7 +237,7 @@ void o2_lst_account_test(struct o2_lst_case *the, const struct o2_lst_msg *reque
 	struct o2_lst_batch_account *batch = find_batch(&the->account, request->u.test_reqst.tsr_bid);
 	struct o2_lst_msg reply;
 
-	/* A client half may wait for its destinations. */
+	/* There may be no answer yet: a client half may wait for its list of destinations. */
 	if (!find_answer(the, request, &reply))
 		return;
 	if (reply.u.reply.status != 0 && reply.u.reply.status != ENOMEM && reply.u.reply.status != EBUSY)
@@ -247,7 +247,7 @@ void o2_lst_account_test(struct o2_lst_case *the, const struct o2_lst_msg *reque
 		batch->there++;
 }
 
-/* What its status warrants: docs/lst.md, "Sessions" and "Counters". */
+/* Check the fields that go with its status: docs/lst.md, "Sessions" and "Counters". */
 static void check_fields(struct o2_lst_case *the, const struct o2_lst_msg *reply)
 {
 	const struct o2_lst_account *account = &the->account;

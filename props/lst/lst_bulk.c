@@ -6,7 +6,7 @@
 #include "props/lst/lst_internal.h"
 #include "props/lst/lst_requests.h"
 
-/* Reads and writes of the console, each in memory of its own, of which every byte is looked at. */
+/* Bulk reads and writes of the console, each in memory of its own, of which every byte is checked. */
 
 #define SLOT_PAGE  2u
 #define PAGE_BYTES 4096u
@@ -25,7 +25,7 @@ static uint8_t *slot_bytes(const struct o2_lst_operation *operation)
 	return o2_lnet_side_bytes(&operation->of->lnet.a, slot_page(operation));
 }
 
-/* Its memory is the pattern (moved) or as it was before, and what is around it was never written. */
+/* Check that its memory is the pattern (moved) or unchanged, and that the memory around it is unchanged. */
 static void check_slot(const struct o2_lst_operation *operation, bool moved)
 {
 	static uint8_t want[SLOT_BYTES];
@@ -83,7 +83,7 @@ static void note_answer(void *context, const struct o2_lst_answer *answer)
 		seen[READ_RIGHT]++;
 }
 
-/* One word of a write is wrong: whether the check is about it, at a server whose memory begins at a page. */
+/* True if the server's check covers the wrong word of a write.  The server's memory starts at a page boundary. */
 static bool is_looked_at(const struct o2_lst_operation *operation, uint32_t at)
 {
 	const uint32_t last = operation->len - 8;

@@ -2,9 +2,9 @@
 #include "props/lst/lst_internal.h"
 #include "props/lst/lst_requests.h"
 
-/* What a console asks of the framework: sessions, tests, batches, also what it may not. */
+/* Requests of a console to the framework service: sessions, tests, batches, valid or not. */
 
-#define LIST_PAGE 64u /* behind the memory of bulks */
+#define LIST_PAGE 64u /* page after the memory of bulks */
 
 static void ignore_answer(void *context, const struct o2_lst_answer *answer)
 {
@@ -46,7 +46,7 @@ static struct o2_lst_msg draw_batch(struct o2_lst_case *the, struct o2_lst_sid s
 	const uint32_t index = indices[o2_lst_draw(the, 6)];
 	uint64_t batch = 1 + o2_lst_draw(the, 4);
 
-	/* Of one without a test most is answered in the same way. */
+	/* Prefer batches that exist: for others most requests get the same answer. */
 	if (account->nbatches > 0 && o2_draw_bool(the->choice, 1, 2)) {
 		sid = account->sid;
 		batch = account->batch[o2_lst_draw(the, account->nbatches - 1)].id;
@@ -91,7 +91,7 @@ static struct o2_lst_msg draw_request(struct o2_lst_case *the)
 	}
 }
 
-/* Two destinations, both of them the console's own node. */
+/* Lay out a list of two destinations, both the console's own node. */
 static void lay_list(struct o2_lst_case *the)
 {
 	const struct o2_lst_dest dest = {O2_LNET_NID_A, O2_LNET_PID_KERNEL};
@@ -117,6 +117,6 @@ void o2_lst_start_request(struct o2_lst_case *the)
 		call.bulk = &the->list;
 		call.bulk_is_source = true;
 	}
-	/* One too many at a time is not begun. */
+	/* If the maximum number of calls is in flight, this one is not started. */
 	(void)o2_lst_call_start(the->a.node->rpc, &call, NULL, NULL);
 }

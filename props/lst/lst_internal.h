@@ -6,7 +6,7 @@
 #include "props/lst/lst_side.h"
 #include "props/lst/lst_talk.h"
 
-/* The inside of property lst; shared by the files lst*.c. */
+/* Internals of property lst, shared by props/lst/lst*.c.  "Letter": an LNet message on the simulated network. */
 
 #define O2_LST_SITUATIONS(ENTRY)                                     \
 	ENTRY(READ_RIGHT, "read_right")                              \
@@ -94,14 +94,14 @@
 enum o2_lst_situation { O2_LST_SITUATIONS(O2_SITUATION_ID) O2_LST_SITUATION_COUNT };
 
 #define O2_LST_OPERATIONS      6u
-#define O2_LST_CASE_TIMEOUT_MS 100000u /* of a session: docs/lst.md, "Constants" */
-#define O2_LST_SLOT_PAGES      6u /* of the memory of an operation: one in front and one behind are left out */
+#define O2_LST_CASE_TIMEOUT_MS 100000u /* timeout of a session: docs/lst.md, "Constants" */
+#define O2_LST_SLOT_PAGES      6u /* pages of an operation's memory: a page before and one after stay unused */
 
-/* A bulk that the console asks for. */
+/* A bulk read or write that the console requests. */
 struct o2_lst_operation {
 	bool busy;
 	uint32_t rw, check, len, offset;
-	int expected; /* status of a write, by the account */
+	int expected; /* predicted status of a write */
 	bool in_range;
 	struct o2_kiov kiov[O2_LST_SLOT_PAGES];
 	struct o2_transfer_memory memory;
@@ -111,15 +111,15 @@ struct o2_lst_operation {
 #define O2_LST_BATCHES 16u
 
 /*
- * A batch of the session: how many tests were asked for, and how many are there for certain.  A client half
- * whose destinations are late may get into a later session of the same name.
+ * A batch of the session: how many tests were requested, and how many certainly exist.  A client half whose
+ * list of destinations arrives late may be added to a later session with the same name.
  */
 struct o2_lst_batch_account {
 	uint64_t id;
 	uint32_t asked, clients, there;
 };
 
-/* The account of B's session: of what arrives there, and of the clock. */
+/* The model of B's session, computed from the messages that arrive at B and from the clock. */
 struct o2_lst_account {
 	struct o2_lst_sid sid;
 	struct o2_lst_name name;
@@ -128,22 +128,22 @@ struct o2_lst_account {
 	uint32_t nbatches;
 	uint32_t features;
 	uint64_t made, heard_ms;
-	bool heard_late; /* a request has come since more than half of the timeout had passed */
+	bool heard_late; /* a request arrived after more than half of the timeout had passed */
 };
 
 struct o2_lst_case {
 	struct o2_choice *choice;
 	struct o2_report *report;
-	uint64_t *seen; /* by situation */
+	uint64_t *seen; /* counters, by situation */
 	struct o2_lnet_pair lnet;
 	struct o2_lst_side a, b;
 	uint64_t now_ms;
 	uint32_t steps;
 	struct o2_lst_operation operation[O2_LST_OPERATIONS];
 	struct o2_kiov list_kiov;
-	struct o2_transfer_memory list; /* of destinations */
+	struct o2_transfer_memory list; /* list of destinations */
 	struct o2_lst_account account;
-	struct o2_lst_talk talk; /* the other half */
+	struct o2_lst_talk talk; /* the other half of the property: lst_talk.h */
 	const struct o2_lst_run *run;
 };
 
@@ -152,60 +152,60 @@ static inline uint32_t o2_lst_draw(struct o2_lst_case *the, uint32_t max)
 	return (uint32_t)o2_draw(the->choice, max);
 }
 
-/* The time goes on, for both sides and their nodes. */
+/* Advance the clock of both sides and their nodes to now_ms. */
 void o2_lst_clock_to(struct o2_lst_case *the, uint64_t now_ms);
 
 /*
- * lst_short.c: what is made without enough memory, or with too few of LNet's entries, is refused, and leaves nothing.
- * False: the LNets are gone.
+ * lst_short.c: creating things without enough memory, or with too few LNet entries, is refused and leaves nothing
+ * behind.  False: the two LNets have been closed.
  */
 bool o2_lst_short_case(struct o2_lst_case *the);
-/* lst_vain.c: calls that cannot be started.  As above. */
+/* lst_vain.c: calls that cannot be started.  Returns as above. */
 bool o2_lst_vain_case(struct o2_lst_case *the);
-/* lst_limits.c: configurations at their limits and past them.  As above. */
+/* lst_limits.c: configurations at their limits and past them.  Returns as above. */
 bool o2_lst_limits_case(struct o2_lst_case *the);
-/* The console of a talk is drawn, and made. */
+/* Draw the configuration of a talk's console; create the console. */
 void o2_lst_talk_begin(struct o2_lst_case *the);
 int o2_lst_talk_open(struct o2_lst_talk *talk);
 
 /*
- * lst_talk.c: a case of a console and a node that says what it likes, in place of two nodes.  Returns whether nothing is
- * left; then the pair goes, and after it the rest.
+ * lst_talk.c: a case of a console and a node that may send anything ("liar"), in place of two nodes.  Returns true
+ * if nothing is left; then the caller closes the pair, and o2_lst_talk_close frees the rest.
  */
 bool o2_lst_talk_case(struct o2_lst_case *the);
 void o2_lst_talk_close(struct o2_lst_case *the);
 
-/* lst_bulk.c: reads and writes of the console. */
+/* lst_bulk.c: bulk reads and writes that the console starts. */
 void o2_lst_start_bulk(struct o2_lst_case *the);
 
-/* lst_framework.c: requests of the framework. */
+/* lst_framework.c: requests of the framework service. */
 void o2_lst_start_request(struct o2_lst_case *the);
 
 /* lst_account.c */
 #define O2_LST_UNKNOWN (-1)
 #define O2_LST_SILENCE (-2)
-/* What the request that arrives now is answered with; UNKNOWN: the account does not say; SILENCE: it is not. */
+/* Predicted status of the answer to an arriving request.  UNKNOWN: not predicted; SILENCE: it is not answered. */
 int o2_lst_account_of(struct o2_lst_case *the, const struct o2_lst_msg *msg);
-/* A TEST of which the account does not say: what it is answered with, if that is at once. */
+/* For a TEST without a prediction: its status if it is answered at once. */
 void o2_lst_account_test(struct o2_lst_case *the, const struct o2_lst_msg *request);
-/* B's newest answer to this request. */
+/* Check B's newest answer to this request. */
 void o2_lst_check_answer(struct o2_lst_case *the, const struct o2_lst_msg *request, int expected);
-/* How many are on their way to the one with this number. */
+/* Number of answers in flight to the request with this number. */
 uint32_t o2_lst_answers(const struct o2_lst_case *the, uint64_t rpyid);
-/* That to one of another version; that there is no other one to the one with this number. */
+/* Check the answer to a request of another version; check that no further answer to this number was sent. */
 void o2_lst_check_version(struct o2_lst_case *the, const struct o2_lst_msg *request);
 void o2_lst_check_silence(struct o2_lst_case *the, uint64_t rpyid, uint32_t before);
-/* The clock has gone on to now_ms: a session may be over. */
+/* The clock has advanced to now_ms: the session may have expired. */
 void o2_lst_account_clock(struct o2_lst_case *the);
-/* What is true after every step. */
+/* Check what must hold after every step. */
 void o2_lst_check_state(struct o2_lst_case *the);
 
 /* lst_network.c */
-/* A request goes where its service is; any other PUT is a reply or bulk. */
+/* Check a letter's portal: a request goes to the portal of its service; any other PUT is a reply or bulk. */
 void o2_lst_check_portal(struct o2_report *report, const struct o2_letter *letter);
-/* The oldest letter of one side arrives, or what a bad network does with it. */
+/* Deliver the oldest letter of one side, or treat it as a faulty network would. */
 void o2_lst_deliver(struct o2_lst_case *the);
-/* All that is on its way arrives, and what comes of it. */
+/* Deliver all letters in flight and those that they cause. */
 void o2_lst_deliver_all(struct o2_lst_case *the);
 
 #endif

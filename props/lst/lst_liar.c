@@ -4,7 +4,7 @@
 
 #include "props/lst/lst_internal.h"
 
-/* A node that answers as a test node does, and otherwise: what, how long, how often, when, and to whom. */
+/* A node that answers as a test node does, or with deviations in content, length, number, time and receiver. */
 
 #define SLOT_PAGE  100u
 #define PAGE_BYTES 4096u
@@ -17,7 +17,7 @@ static uint8_t *slot_bytes(const struct o2_lst_talk *talk, uint32_t slot)
 	return o2_lnet_side_bytes(talk->b, SLOT_PAGE + slot * O2_TALK_SLOT_PAGES);
 }
 
-/* Memory that nothing uses; NULL: there is none. */
+/* Allocate unused memory; NULL: none is left. */
 static struct o2_talk_slot *take_slot(struct o2_lst_talk *talk, uint32_t length, uint8_t **bytes)
 {
 	for (uint32_t i = 0; i < O2_TALK_SLOTS; i++) {
@@ -44,7 +44,7 @@ static struct o2_talk_slot *take_slot(struct o2_lst_talk *talk, uint32_t length,
 	return NULL;
 }
 
-/* PUT it, or GET to it; what is under way has its slot. */
+/* Send the slot with a PUT, or fill it with a GET; the slot is busy until the transfer ends. */
 static void send(struct o2_lst_talk *talk, struct o2_talk_slot *slot, bool is_get, uint64_t match_bits)
 {
 	const struct o2_lnet_target target = {.nid = O2_LNET_NID_A,
@@ -61,7 +61,7 @@ static void send(struct o2_lst_talk *talk, struct o2_talk_slot *slot, bool is_ge
 
 static struct o2_lst_msg honest(struct o2_lst_talk *talk, const struct o2_lst_msg *msg)
 {
-	/* Of a session, in seconds; 0: it has none. */
+	/* timeouts of a session in seconds; 0: none. */
 	static const uint32_t timeouts[] = {100, 100, 100, 1, 2, 7, 0, UINT32_MAX};
 	struct o2_lst_msg reply = {.order = talk->order,
 				   .msg_version = O2_LST_MSG_VERSION,
@@ -84,14 +84,14 @@ static struct o2_lst_msg honest(struct o2_lst_talk *talk, const struct o2_lst_ms
 	return reply;
 }
 
-/* One field is another. */
+/* Change one field. */
 static void bend(struct o2_lst_talk *talk, struct o2_lst_msg *reply)
 {
 	static const uint32_t statuses[] = {EBUSY, ESRCH, ENOENT, EPROTO, EBADMSG, EINVAL, UINT32_MAX};
 	const bool is_ping = reply->msg_type == O2_LST_PING_REPLY;
 	const struct o2_lst_sid ours = talk->config.sid;
 
-	/* Of a ping it is more often what no other answer has. */
+	/* For a ping, change more often the fields that only its reply has. */
 	switch (is_ping && o2_draw_bool(talk->choice, 1, 1) ? 1 : o2_talk_draw(talk, 4)) {
 	case 0:
 		reply->u.reply.status = statuses[o2_talk_draw(talk, 6)];
@@ -183,7 +183,7 @@ static void move(struct o2_lst_talk *talk, struct o2_talk_asked *asked, unsigned
 
 /* --- what it does --- */
 
-/* One of the newest that it has; mostly one that is not answered.  NULL: none. */
+/* Choose one of the newest requests received, mostly an unanswered one.  NULL: none. */
 static struct o2_talk_asked *choose(struct o2_lst_talk *talk, bool answered)
 {
 	const uint32_t skip = o2_talk_draw(talk, RECENT);
@@ -197,7 +197,7 @@ static struct o2_talk_asked *choose(struct o2_lst_talk *talk, bool answered)
 	return last;
 }
 
-/* What a test node would do next.  Some are in a session of somebody else. */
+/* Do what a test node would do next.  Some answers are from a session of another console. */
 static void be_honest(struct o2_lst_talk *talk, struct o2_talk_asked *asked)
 {
 	if (asked->msg.msg_type == O2_LST_MKSN_REQST && o2_draw_bool(talk->choice, 15, 1))
@@ -210,7 +210,7 @@ static void be_honest(struct o2_lst_talk *talk, struct o2_talk_asked *asked)
 
 void o2_talk_lie(struct o2_lst_talk *talk)
 {
-	/* Honest; bent, flipped, of another length, to another, without bulk; bulk: harmed, another length, way; again. */
+	/* Correct; reply: changed, flipped, other length, receiver, no bulk; bulk: wrong, length, way; again. */
 	static const uint32_t weights[] = {40, 4, 1, 2, 1, 3, 4, 2, 1, 2};
 	const size_t what = o2_draw_weighted(talk->choice, weights, sizeof(weights) / sizeof(weights[0]));
 	struct o2_talk_asked *asked = choose(talk, what == 9);

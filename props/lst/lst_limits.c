@@ -8,19 +8,19 @@
 #include "props/lst/lst_internal.h"
 
 /*
- * A node, RPCs, a console or pages are made of a configuration that is at a limit, or past one: which is taken, and
- * by which rule, field, value and limit the others are refused, is in docs/lst.md and in the headers.
+ * Creates nodes, RPC engines, consoles and page pools with configurations at a limit or past it.  docs/lst.md
+ * and the headers define which are accepted, and the rule, field, value and limit of each refusal.
  */
 
 #define PAGES	  O2_LNET_SIDE_PAGES
 #define PAGE	  4096u
 #define MESSAGE	  160u
-#define SERVICES  13u /* their numbers are below it */
+#define SERVICES  13u /* service numbers are below this */
 #define FETCHES	  16u
-#define BULK	  256u /* pages */
+#define BULK	  256u /* pages of the largest bulk */
 #define MOST_RPCS (1u << 20)
 
-/* What is to be said; rule NULL: nothing, it is taken. */
+/* The predicted error; rule NULL: accepted. */
 struct limit {
 	const char *rule, *field;
 	uint64_t value, limit;
@@ -59,7 +59,7 @@ static void check_count(struct o2_lst_case *the, const char *what, uint32_t foun
 			       expected);
 }
 
-/* Nothing of what was refused is in use: what it would have taken can be had at once. */
+/* Check that a refused configuration holds nothing: what it would have used is available at once. */
 static void make_node(struct o2_lst_case *the, const struct o2_lst_node_config *config,
 		      const struct limit *limit)
 {
@@ -143,7 +143,7 @@ static void limit_rpc(struct o2_lst_case *the)
 	o2_lst_rpc_destroy(rpc);
 }
 
-/* Of the arena, as many as there are and one more; none. */
+/* Page counts: some or all of the arena's, one more, none. */
 static void limit_pages(struct o2_lst_case *the)
 {
 	static const uint32_t counts[] = {1, PAGES / 2, PAGES, PAGES + 1, 0, UINT32_MAX};
@@ -162,7 +162,7 @@ static void limit_pages(struct o2_lst_case *the)
 	      &limit);
 	if (pages == NULL)
 		return;
-	/* A bulk of one has all, and more would never fit. */
+	/* A bulk of one page gets all there is; more would never fit. */
 	if (count == 1) {
 		rc = o2_lst_bulk_get(pages, PAGE, 0, &bulk);
 		check_count(the, "whether there is a page", rc == 0, 1);
@@ -196,7 +196,7 @@ static struct limit spoil(struct o2_lst_case *the, struct o2_lst_console_config 
 		return (struct limit){"lst/send/concur", "tsr_concur", config->concurrency,
 				      config->concurrency == 0 ? 1 : 1024};
 	case 3:
-		/* Whole pages are a test of other features, which a console does not run. */
+		/* Bulk in whole pages belongs to other features, which a console does not run. */
 		test->features = 0;
 		test->len = PAGE;
 		test->offset = 0;

@@ -7,7 +7,7 @@
 #include "props/lst/lst_internal.h"
 #include "wire/bytes.h"
 
-/* A network that loses, doubles and changes what it carries. */
+/* A network that loses, duplicates and changes messages. */
 
 /* docs/lst.md, "The message" */
 #define FEATS_AT 20u
@@ -31,7 +31,7 @@ void o2_lst_check_portal(struct o2_report *report, const struct o2_letter *lette
 			       "a request to service %" PRIu64 " goes to portal %" PRIu32, service, portal);
 }
 
-/* What a letter is to a service. */
+/* What a letter means to a service. */
 enum letter { NO_REQUEST, REQUEST, OF_OTHER_VERSION, NONSENSE };
 
 static bool is_to_service(const struct o2_letter *letter)
@@ -60,7 +60,7 @@ static enum letter kind_of(const struct o2_letter *letter, struct o2_lst_msg *ms
 	return other_version ? OF_OTHER_VERSION : REQUEST;
 }
 
-/* The number of its reply, as the console has written it. */
+/* The match bits for the reply, as the console has written them. */
 static uint64_t rpyid_of(const struct o2_letter *letter)
 {
 	return o2_load64(letter->payload + RPYID_AT, O2_LITTLE_ENDIAN);
@@ -79,15 +79,15 @@ static void judge(struct o2_lst_case *the, const struct o2_letter *letter, enum 
 		o2_lst_account_test(the, msg);
 }
 
-/* An IMMEDIATE comes to its receiver; what the account says of it holds. */
+/* Deliver an IMMEDIATE, and check its effect against the model. */
 static void receive(struct o2_lst_case *the, const struct o2_letter *letter)
 {
 	struct o2_lnet_side *to = letter->from->peer;
 	struct o2_lst_msg msg;
 	const enum letter kind = to == &the->lnet.b ? kind_of(letter, &msg) : NO_REQUEST;
-	/* One more than may be served at a time is dropped. */
+	/* A request beyond the maximum served at a time is dropped. */
 	const bool served = the->b.node->rpc->nfree_served > 0;
-	/* What it says to anybody while this arrives does not leave; what LNet answers by itself does. */
+	/* shut: the node's own sends fail while this arrives; LNet's automatic answers are still sent. */
 	const bool shut = kind != NO_REQUEST && o2_draw_bool(the->choice, 40, 1);
 	const int expected = kind == REQUEST && served ? o2_lst_account_of(the, &msg) : O2_LST_UNKNOWN;
 	const uint32_t before = o2_lst_answers(the, rpyid_of(letter));
@@ -105,7 +105,7 @@ static void receive(struct o2_lst_case *the, const struct o2_letter *letter)
 		judge(the, letter, kind, &msg, expected, before);
 }
 
-/* A request that its console did not send so: fields around the ids, so that answers still find their way. */
+/* Change a request: only fields other than the ids, so that answers still reach the console. */
 static void change(struct o2_lst_case *the, struct o2_letter *letter)
 {
 	struct o2_lst_msg msg;
@@ -142,7 +142,7 @@ static void forget_told(struct o2_lst_case *the)
 
 void o2_lst_deliver(struct o2_lst_case *the)
 {
-	static const uint32_t fates[] = {17, 1, 1, 1}; /* it arrives; is lost, changed, doubled */
+	static const uint32_t fates[] = {17, 1, 1, 1}; /* weights: delivered, lost, changed, duplicated */
 	struct o2_lnet_side *side = o2_draw_bool(the->choice, 1, 1) ? &the->lnet.b : &the->lnet.a;
 	const size_t fate = o2_draw_weighted(the->choice, fates, 4);
 	static struct o2_letter letter;

@@ -4,12 +4,12 @@
 #include "props/lst/lst_internal.h"
 
 /*
- * A node or a console is made and does not have what it needs: then it is not there, it says why, and all that it
- * had is given back.  With all of that it is there.
+ * Creates a node or a console without something it needs: creation must fail with the reason and free everything.
+ * With all that it needs, creation must succeed.
  */
 
-#define ALLOCATIONS 16u /* a node has fewer */
-#define OWN_ENTRIES 2u	/* of LNet: for pings and for what is pushed */
+#define ALLOCATIONS 16u /* more than a node needs */
+#define OWN_ENTRIES 2u	/* LNet's own entries: for pings and for pushes */
 #define SERVICES    9u	/* docs/lst.md, "Services" */
 
 static int make(struct o2_lst_case *the, bool console)
@@ -28,7 +28,7 @@ static void unmake(struct o2_lst_case *the)
 	o2_lst_talk_close(the);
 }
 
-/* The nth allocation is not to be had. */
+/* Create one of them while the nth allocation fails. */
 static void without_memory(struct o2_lst_case *the)
 {
 	const struct o2_lst_run *run = the->run;
@@ -58,7 +58,7 @@ static void without_memory(struct o2_lst_case *the)
 			       (int)(run->allocated() - before));
 }
 
-/* Each service has an entry. */
+/* Create a node with limited entries: each service needs one. */
 static bool without_entries(struct o2_lst_case *the)
 {
 	struct o2_lnet_config base = O2_LNET_DEFAULTS;

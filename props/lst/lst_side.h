@@ -5,19 +5,19 @@
 #include "lst/node_internal.h"
 #include "props/world/lnet_pair.h"
 
-/* A test node of LNet selftest over the LNet of one side of a pair. */
+/* A test node of LNet selftest, on top of the LNet of one side of a pair. */
 
 struct o2_lst_side {
 	struct o2_lnet_side *lnet;
 	struct o2_lst_node *node;
-	uint32_t nwrong; /* how often it has told of wrong bytes, and what it told last */
+	uint32_t nwrong; /* number of reports of wrong bytes, and the last report */
 	struct o2_lst_node_wrong wrong;
 };
 
-/* Little limits, which fit into the pages of a side. */
+/* A configuration with small limits, which fits into the pages of a side. */
 struct o2_lst_node_config o2_lst_side_config(void);
 
-/* lnet, which listens to the side from now on, outlives it.  Returns what o2_lst_node_create says. */
+/* Create the node and register it with lnet, which must outlive it.  Returns the result of o2_lst_node_create. */
 int o2_lst_side_open(struct o2_lst_side *side, struct o2_lnet_side *lnet,
 		     const struct o2_lst_node_config *config);
 

@@ -5,7 +5,7 @@
 
 #include "props/lst/lst_internal.h"
 
-/* A case of a console and a node that says what it likes: steps, the network between them, and the end. */
+/* A case of a console and the liar: steps, the network between them, and the end. */
 
 #define LABEL_STEP  2u
 #define STEPS	    200u
@@ -14,11 +14,11 @@
 #define RPC_PAGE    560u
 #define ENTRY_PAGE  2u
 #define BRIEF_BYTES 100u
-#define BEHIND	    0x5au /* bytes of the page behind the console's */
+#define BEHIND	    0x5au /* fill byte of the page after the console's */
 #define QUERY_MS    200u
 #define REFUSED	    (-ENETUNREACH)
-#define LATER_MS    100000u /* more than an RPC waits */
-#define ROUNDS	    12u	    /* of that, until a console must be over: its steps, and one DEBUG */
+#define LATER_MS    100000u /* longer than an RPC waits */
+#define ROUNDS	    12u	    /* rounds of LATER_MS: by then a console must have ended */
 
 static bool told_done(void *listener, const struct o2_lnet_result *result)
 {
@@ -36,7 +36,7 @@ static bool liar_done(void *listener, const struct o2_lnet_result *result)
 	return true;
 }
 
-/* What has come to it is in the account. */
+/* Its events need no handling: the model accounts for deliveries. */
 static bool liar_event(void *listener, const struct o2_lnet_event *event)
 {
 	(void)listener;
@@ -58,7 +58,7 @@ static void note_ended(void *context, const struct o2_lst_console_result *result
 
 /* --- beginning --- */
 
-/* Of a test that the node runs: endless, few, or at the end of what it counts, and of what we count. */
+/* The count of a test that the node runs: endless, small, or at a limit of the node's or the console's counter. */
 static uint64_t draw_count(struct o2_lst_talk *talk)
 {
 	const uint64_t most = (uint64_t)INT32_MAX * talk->config.concurrency;
@@ -111,7 +111,7 @@ static void draw_config(struct o2_lst_talk *talk)
 	talk->ours = o2_draw_bool(talk->choice, 3, 1) ? O2_BIG_ENDIAN : O2_LITTLE_ENDIAN;
 }
 
-/* The liar takes every request; what it does with it comes later. */
+/* Attach entries that take every request; the liar answers them later. */
 static int attach(struct o2_lst_talk *talk)
 {
 	static struct o2_kiov kiov[2] = {{ENTRY_PAGE, 0, O2_LST_PAGE_BYTES},
@@ -136,7 +136,7 @@ static int attach(struct o2_lst_talk *talk)
 	return rc < 0 ? rc : 0;
 }
 
-/* The page behind the console's own; NULL: it has none. */
+/* The page after the console's own; NULL: it has none. */
 static uint8_t *page_behind(const struct o2_lst_talk *talk)
 {
 	const struct o2_lst_test *test = &talk->config.test;
@@ -170,7 +170,7 @@ int o2_lst_talk_open(struct o2_lst_talk *talk)
 	config.max_calls = o2_lst_console_calls(&talk->config);
 	config.max_served = 1;
 	config.order = talk->ours;
-	/* Numbers that come to their end: 0 is none. */
+	/* Numbers that wrap around: 0 is never used. */
 	if (o2_draw_bool(talk->choice, 3, 1))
 		config.first_id = UINT64_MAX - o2_talk_draw(talk, 5);
 	rc = o2_lst_rpc_create(&config, a->lnet, &a->arena, &a->clock, &talk->rpc, NULL);
@@ -179,7 +179,7 @@ int o2_lst_talk_open(struct o2_lst_talk *talk)
 					   &talk->console, NULL);
 	if (rc == 0)
 		rc = attach(talk);
-	/* A node whose every word is a transfer by RDMA. */
+	/* A node that sends every message by RDMA. */
 	if (o2_draw_bool(talk->choice, 7, 1))
 		b->immediate_max = BRIEF_BYTES;
 	a->listener = b->listener = talk;
@@ -200,7 +200,7 @@ static void arrive(struct o2_lst_talk *talk, const struct o2_letter *letter)
 	o2_lnet_receive(to->lnet, letter->from->nid, &letter->hdr, letter->payload, &to->error);
 }
 
-/* 0: it arrives; 1: it is lost; 2: it arrives twice. */
+/* fate 0: delivered; 1: lost; 2: delivered twice. */
 static void deliver(struct o2_lst_talk *talk, struct o2_lnet_side *side, size_t fate)
 {
 	static struct o2_letter letter;
@@ -223,7 +223,7 @@ static void deliver(struct o2_lst_talk *talk, struct o2_lnet_side *side, size_t 
 	o2_lnet_finished(side->lnet, letter.tag, known ? -ECONNABORTED : 0, 0, NULL);
 }
 
-/* What the console wants to send in this step is not taken. */
+/* Refuse the console's sends in this step. */
 static void shut(struct o2_lst_talk *talk, bool on)
 {
 	if (talk->a->refusals > talk->nrefused && !talk->unsent) {
@@ -244,7 +244,7 @@ static void deliver_one(struct o2_lst_talk *talk)
 		side = side->peer;
 	if (side->nletters == 0)
 		return;
-	/* The answer to a GET is LNet's own. */
+	/* LNet answers a GET automatically, so that is never refused. */
 	shut(talk, side->letter[0].hdr.type == O2_LNET_PUT && o2_draw_bool(talk->choice, 60, 1));
 	deliver(talk, side, fate);
 	shut(talk, false);
@@ -263,7 +263,7 @@ static void clock_to(struct o2_lst_talk *talk, uint64_t now_ms)
 	o2_talk_check_batch(talk);
 }
 
-/* Up to a moment at which something is due, or just before it; or any. */
+/* A moment at which something is due, or just before it; or any. */
 static uint64_t draw_moment(struct o2_lst_talk *talk)
 {
 	const uint32_t which = o2_talk_draw(talk, O2_TALK_ASKED);
@@ -283,7 +283,7 @@ static uint64_t draw_moment(struct o2_lst_talk *talk)
 	return talk->now_ms + o2_talk_draw(talk, o2_draw_bool(talk->choice, 2, 1) ? 70000 : 3000);
 }
 
-/* What else is on its way arrives all the same. */
+/* The peer goes down; letters in flight are still delivered. */
 static void lose_peer(struct o2_lst_talk *talk)
 {
 	const bool ours = o2_draw_bool(talk->choice, 1, 3);
@@ -296,7 +296,7 @@ static void lose_peer(struct o2_lst_talk *talk)
 static bool take_step(void *context)
 {
 	struct o2_lst_talk *talk = context;
-	/* A stop is rare where a test runs: what it leaves undone is not seen. */
+	/* Stop rarely while a test runs, because a stop hides what follows. */
 	const bool early = o2_lst_console_report(talk->console)->step == O2_LST_STEP_BEFORE;
 	const uint32_t weights[] = {240, 160, 12, early ? 8 : 1, 1};
 	bool waits;
@@ -349,7 +349,7 @@ static void deliver_all(struct o2_lst_talk *talk)
 	}
 }
 
-/* The node says nothing any more: the console must come to its end.  Returns whether nothing is left. */
+/* The node is silent from now on: the console must end by itself.  Returns true if nothing is left. */
 static bool come_to_an_end(struct o2_lst_talk *talk)
 {
 	uint32_t active;

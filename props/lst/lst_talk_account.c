@@ -8,8 +8,8 @@
 #include "props/lst/lst_internal.h"
 
 /*
- * The account of a console: of the letters that go to and fro, and of the clock, what each of its RPCs must
- * come to.  It knows nothing of the RPCs' own state.
+ * The model of a console: predicts the result of each of its RPCs from the letters in both directions and
+ * the clock.  It does not look at the state of the RPCs themselves.
  */
 
 #define PAGE_BYTES 4096u
@@ -30,7 +30,7 @@ bool o2_talk_has_bulk(const struct o2_talk_asked *asked)
 	       (asked->msg.msg_type == O2_LST_TEST_REQST && asked->msg.u.test_reqst.tsr_is_client != 0);
 }
 
-/* One destination is as long. */
+/* Bytes of the bulk: of a read or write, or of a list of one destination. */
 uint32_t o2_talk_bulk_bytes(const struct o2_talk_asked *asked)
 {
 	return asked->msg.msg_type == O2_LST_BRW_REQST ? asked->msg.u.brw_reqst.brw_len : DEST_BYTES;
@@ -60,7 +60,7 @@ static void check_range(struct o2_lst_talk *talk, const struct o2_lst_msg *msg)
 	o2_report_fail(talk->report, "lst/console-range", "the console asks for what may not be: %s", text);
 }
 
-/* Tests were begun in the order in which their requests were sent. */
+/* Enter a request.  Lanes began their tests in the order in which the requests were sent. */
 static void enter(struct o2_lst_talk *talk, const struct o2_lst_msg *msg)
 {
 	struct o2_talk_asked *asked = &talk->asked[talk->nasked];
@@ -87,7 +87,7 @@ void o2_talk_enter(struct o2_lst_talk *talk)
 {
 	struct o2_lst_msg msg;
 
-	/* It asks because of what has come. */
+	/* A request may depend on what has arrived: account for that first. */
 	o2_talk_listen(talk);
 	for (uint32_t i = 0; i < talk->a->nletters && talk->nasked < O2_TALK_ASKED; i++)
 		if (is_request(&talk->a->letter[i], &msg) && find(talk, msg.u.reqst.rpyid, false) == NULL) {
@@ -98,7 +98,7 @@ void o2_talk_enter(struct o2_lst_talk *talk)
 
 /* --- what has come --- */
 
-/* Nothing more is waited for: a reply that is none ends it at once, any other when the request is out too. */
+/* True if the RPC waits for nothing more: an invalid reply ends it at once, others once its request was sent. */
 static bool is_complete(const struct o2_talk_asked *asked)
 {
 	if (!asked->replied || !asked->valid)
@@ -116,7 +116,7 @@ bool o2_talk_is_open(const struct o2_talk_asked *asked)
 	return is_open(asked);
 }
 
-/* A reply that is not longer than the memory for it: the first is taken. */
+/* Take the first reply that fits the memory for it. */
 static void take_reply(struct o2_lst_talk *talk, struct o2_talk_asked *asked, const struct o2_letter *letter,
 		       bool fails)
 {
@@ -139,12 +139,12 @@ static void take_reply(struct o2_lst_talk *talk, struct o2_talk_asked *asked, co
 	else
 		o2_copy_from_buffer(&talk->b->arena, &letter->memory.buffer, bytes, NULL);
 	rc = o2_lst_msg_decode(bytes, letter->hdr.payload_length, &asked->reply, &error);
-	/* The version of a reply is nobody's business. */
+	/* The version in a reply is ignored. */
 	asked->valid = (rc == 0 || strcmp(error.rule, "lst/version") == 0) &&
 		       asked->reply.msg_type == asked->msg.msg_type + 1;
 }
 
-/* Whether a word at that byte of a read is looked at: in pieces of pages of the console's own memory. */
+/* True if the console checks this word of a read.  It checks per page of its own memory. */
 static bool is_looked_at(const struct o2_lst_test *test, uint32_t at)
 {
 	const uint32_t place = (test->offset + at) % PAGE_BYTES;
@@ -172,7 +172,7 @@ static void look(const struct o2_lst_talk *talk, struct o2_talk_asked *asked, co
 		}
 }
 
-/* Bulk the way that was asked for and not longer than the memory for it: the first is taken. */
+/* Take the first bulk in the requested direction that fits the memory for it. */
 static void take_bulk(struct o2_lst_talk *talk, struct o2_talk_asked *asked, const struct o2_letter *letter,
 		      bool fails)
 {
@@ -201,7 +201,7 @@ static void take_bulk(struct o2_lst_talk *talk, struct o2_talk_asked *asked, con
 	look(talk, asked, bytes);
 }
 
-/* A GET by IMMEDIATE is over when its REPLY is out; failed: that was lost, and we know. */
+/* A GET by IMMEDIATE ends when its REPLY has been sent; failed: the REPLY was lost, and the console is told. */
 static void end_get(struct o2_lst_talk *talk, const struct o2_letter *letter, bool failed)
 {
 	for (uint32_t i = 0; i < talk->nasked; i++) {
@@ -257,7 +257,7 @@ void o2_talk_is_lost(struct o2_lst_talk *talk, const struct o2_letter *letter, b
 	if (asked == NULL)
 		return;
 	asked->sent = true;
-	/* What was answered was sent. */
+	/* A request that was answered has been sent. */
 	if (known && !asked->replied && is_open(asked))
 		asked->doom = -ECONNABORTED;
 	asked->doomed |= known && !asked->replied;
@@ -293,7 +293,7 @@ void o2_talk_is_down(struct o2_lst_talk *talk, int code)
 void o2_talk_cancel(struct o2_lst_talk *talk)
 {
 	talk->stopped = talk->canceled = true;
-	/* It is not waited for, and whether the node has it nobody knows. */
+	/* The first request is abandoned; whether the node has a session remains unknown. */
 	if (talk->nasked == 1 && is_open(&talk->asked[0])) {
 		talk->asked[0].doomed = true;
 		talk->asked[0].doom = -ECANCELED;
@@ -354,7 +354,7 @@ static bool gives_up(enum o2_lst_outcome outcome)
 	return outcome == O2_LST_FAIL_TIMEOUT || outcome == O2_LST_FAIL_LOCAL || outcome == O2_LST_CANCELED;
 }
 
-/* One whose request has not left: the transport has refused it, and ends the test. */
+/* True if the transport refused to send the request of this lane; that ends the test. */
 static bool is_refused(struct o2_lst_talk *talk, const struct o2_lst_console_result *result)
 {
 	uint32_t i = 0;
@@ -397,7 +397,7 @@ void o2_talk_ended(struct o2_lst_talk *talk, const struct o2_lst_console_result 
 		count_well(talk, asked);
 }
 
-/* A request of the framework was answered as a console must want it. */
+/* True if the answer to a framework request is one that a console must accept. */
 bool o2_talk_is_well(const struct o2_lst_talk *talk, const struct o2_talk_asked *asked)
 {
 	const struct o2_lst_generic_reply *reply = &asked->reply.u.reply;

@@ -5,12 +5,12 @@
 #include "props/lst/lst_internal.h"
 
 /*
- * What a console asks for of a test, and of a batch that the node runs towards it: docs/lst.md, "The console of
- * o2ref".
+ * Checks a console's requests for a test, and for a batch that the node runs towards the console:
+ * docs/lst.md, "The console of o2ref".
  */
 
 #define QUERY_EVERY_MS 200u
-#define ENDLESS	       ((uint32_t)INT32_MAX + 1) /* and above: docs/lst.md, "Tests and batches" */
+#define ENDLESS	       ((uint32_t)INT32_MAX + 1) /* or more: docs/lst.md, "Tests and batches" */
 
 static void wrong(struct o2_lst_talk *talk, const char *what, uint64_t found, uint64_t expected)
 {
@@ -21,7 +21,7 @@ static void wrong(struct o2_lst_talk *talk, const char *what, uint64_t found, ui
 
 /* --- a test --- */
 
-/* As many as each unit does; the node counts them in 31 bits. */
+/* Loops of each unit; the node counts them in 31 bits. */
 static uint32_t loops_of(const struct o2_lst_console_config *config)
 {
 	const uint64_t share =
@@ -58,7 +58,7 @@ static void check_test(struct o2_lst_talk *talk, const struct o2_lst_test_reqst 
 	wrong(talk, "the offset", bulk->blk_offset, config->test.offset);
 }
 
-/* Us, in our order, or as much of it as the node has asked for. */
+/* Check the list: this console's node, in its byte order, or as many of its bytes as the node requested. */
 void o2_talk_check_list(struct o2_lst_talk *talk, const uint8_t *bytes, uint32_t count)
 {
 	static const uint8_t little[] = {0x01, 0x00, 0x4d, 0x0a, 0x00, 0x00,
@@ -83,7 +83,7 @@ static uint32_t times_of(const struct o2_lst_talk *talk, uint32_t opcode)
 	return times;
 }
 
-/* The time that was given is over, or the user has had enough. */
+/* True if the test's time is over, or the user has stopped it. */
 static bool must_stop(const struct o2_lst_talk *talk)
 {
 	const uint64_t started_ms = o2_lst_console_report(talk->console)->started_ms;
@@ -113,7 +113,7 @@ static void check_batch(struct o2_lst_talk *talk, const struct o2_lst_batch_reqs
 			       talk->now_ms - talk->heard_ms);
 }
 
-/* What was asked so was answered, and so that the node runs the batch. */
+/* True if this request was answered, and the answer means that the node runs the batch. */
 static bool runs(struct o2_lst_talk *talk, const struct o2_talk_asked *asked)
 {
 	const bool query = asked->msg.u.batch_reqst.bar_opc == O2_LST_BATCH_QUERY;
@@ -128,7 +128,7 @@ static bool runs(struct o2_lst_talk *talk, const struct o2_talk_asked *asked)
 	return true;
 }
 
-/* It is asked for while it runs, and left when it does not or something has failed. */
+/* The console must query the batch while it runs, and leave when it has stopped or something has failed. */
 static void check_turn(struct o2_lst_talk *talk, const struct o2_lst_msg *msg)
 {
 	const uint32_t type = msg->msg_type;

@@ -5,13 +5,13 @@
 
 #include "props/lst/lst_internal.h"
 
-/* What a console reports at its end, and when it asks whether its session is there: docs/lst.md, "The console of o2ref". */
+/* Checks a console's final report, and when it queries its session: docs/lst.md, "The console of o2ref". */
 
 #define MAX_ERRNO 4095u
 
 /* --- a session that nobody hears of --- */
 
-/* Half of the node's timeout; 0: it has none. */
+/* Half of the node's session timeout; 0: it has none. */
 static uint64_t quiet_ms(const struct o2_lst_talk *talk)
 {
 	return (uint64_t)talk->session_timeout_s * 1000 / 2;
@@ -48,7 +48,7 @@ void o2_talk_check_alive(struct o2_lst_talk *talk)
 		const struct o2_talk_asked *asked = &talk->asked[i];
 
 		tests |= asked->is_test && !asked->ended;
-		/* One that has not left ends when it has. */
+		/* A request that has not been sent ends once it has been. */
 		asks |= !asked->is_test && (o2_talk_is_open(asked) || !asked->sent);
 	}
 	if (tests && !asks && talk->refused == 0 && quiet_ms(talk) != 0 &&
@@ -72,7 +72,7 @@ static int errno_of(uint32_t status)
 	return status <= MAX_ERRNO ? -(int)status : -EPROTO;
 }
 
-/* What a request of the framework has failed with; 0: it is not known. */
+/* The expected errno of a framework request that failed; 0: not predicted. */
 static int failure_of(const struct o2_lst_talk *talk, const struct o2_talk_asked *asked)
 {
 	const struct o2_lst_generic_reply *reply = &asked->reply.u.reply;
@@ -89,7 +89,7 @@ static int failure_of(const struct o2_lst_talk *talk, const struct o2_talk_asked
 	return ours ? errno_of(reply->status) : -ESTALE;
 }
 
-/* The test has begun. */
+/* True for requests made after the test has begun. */
 static bool is_of_run(const struct o2_talk_asked *asked)
 {
 	return asked->is_test || asked->msg.msg_type == O2_LST_BATCH_REQST;
@@ -112,7 +112,7 @@ static enum o2_lst_console_step step_of(const struct o2_talk_asked *asked, bool 
 	}
 }
 
-/* The first that failed is told. */
+/* The report must name the first request that failed. */
 static void check_failure(struct o2_lst_talk *talk, const struct o2_lst_console_report *report)
 {
 	bool ran = false;
@@ -134,7 +134,7 @@ static void check_failure(struct o2_lst_talk *talk, const struct o2_lst_console_
 		wrong(talk, "status", report->status, -ENETUNREACH);
 }
 
-/* The node says that it is in another session. */
+/* True if an answer of the node names another session. */
 static bool is_lost(const struct o2_lst_talk *talk)
 {
 	for (uint32_t i = 1; i < talk->nasked; i++)
@@ -144,7 +144,7 @@ static bool is_lost(const struct o2_lst_talk *talk)
 	return false;
 }
 
-/* Whether the session may be there still, as far as we know. */
+/* True if the node may still have the session, as far as the model knows. */
 static bool may_be_left(const struct o2_lst_talk *talk, bool ours)
 {
 	const struct o2_talk_asked *first = &talk->asked[0], *last = NULL;
@@ -156,7 +156,7 @@ static bool may_be_left(const struct o2_lst_talk *talk, bool ours)
 	for (uint32_t i = 0; i < talk->nasked; i++)
 		if (talk->asked[i].msg.msg_type == O2_LST_RMSN_REQST)
 			last = &talk->asked[i];
-	/* It could not be asked to remove it, or said that another has it. */
+	/* The console could not request removal, or the node answered that another session has replaced it. */
 	if (last == NULL)
 		return talk->unsent && !is_lost(talk);
 	if (last->heard && last->reply.u.rmsn_reply.rmsn_status == EBUSY &&
@@ -165,7 +165,7 @@ static bool may_be_left(const struct o2_lst_talk *talk, bool ours)
 	return !o2_talk_is_well(talk, last);
 }
 
-/* A session that is not ours has another node's NID, or another stamp. */
+/* A session of another console has another NID or another stamp. */
 static void check_refused(struct o2_lst_talk *talk, const struct o2_lst_console_report *report,
 			  struct o2_lst_sid found)
 {
@@ -181,7 +181,7 @@ static void check_refused(struct o2_lst_talk *talk, const struct o2_lst_console_
 			       "another session is not refused by its %s", field);
 }
 
-/* Of the session, as the node said itself. */
+/* Check the reported session against the node's own answers. */
 static void check_session(struct o2_lst_talk *talk, const struct o2_lst_console_report *report)
 {
 	const struct o2_talk_asked *first = &talk->asked[0];
@@ -204,7 +204,7 @@ static void check_session(struct o2_lst_talk *talk, const struct o2_lst_console_
 	      0);
 }
 
-/* The counters that came before the test and after it. */
+/* Check the counters reported from before and after the test. */
 static void check_counters(struct o2_lst_talk *talk, const struct o2_lst_console_report *report)
 {
 	bool before = false, after = false, ran = false;
@@ -241,7 +241,7 @@ static void check_counts(struct o2_lst_talk *talk, const struct o2_lst_console_r
 			       "%" PRIu64 " RPCs were begun, %" PRIu64 " have an outcome, %" PRIu32
 			       " were told",
 			       report->begun, outcomes, talk->nended);
-	/* As many as were asked for, if nothing has made it stop; and never more; none where the node does them. */
+	/* RPCs begun: exactly `count` if nothing stopped the test, never more; 0 if the node runs the test. */
 	if (talk->config.reverse)
 		wrong(talk, "begun", (int64_t)report->begun, 0);
 	else if (report->begun > talk->config.count ||
@@ -263,7 +263,7 @@ void o2_talk_check_report(struct o2_lst_talk *talk)
 		o2_report_fail(talk->report, "lst/console-status",
 			       "the session ends with %d; by what has come it has %s", report->status,
 			       well ? "gone well" : "failed");
-	/* Of what is cancelled the account does not say when it ends. */
+	/* The model does not predict when cancelled RPCs end. */
 	if (!talk->canceled)
 		wrong(talk, "rpcs_expired", o2_lst_rpc_counters(talk->rpc)->rpcs_expired, talk->nexpired);
 	if (talk->asked[0].doom == -ECANCELED) {

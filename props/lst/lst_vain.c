@@ -7,34 +7,34 @@
 #include "props/lst/lst_requests.h"
 
 /*
- * Calls that cannot be started: LNet has no entry or no message left, or the transport takes nothing; the request
- * is none, has bulk that it may not have, or cannot be written; there are as many as there may be, or the RPCs
- * were stopped.  Then it is said why, nobody is called, and nothing of it is left.
+ * Calls that cannot be started: LNet has no entry or message left, or the transport accepts nothing; the
+ * message is not a request, has bulk that its type may not have, or cannot be encoded; too many calls are open,
+ * or the RPC engine was stopped.  The call must return the reason, call no callback, and leave nothing behind.
  */
 
 #define RPC_PAGE      560u
 #define BULK_PAGE     2u
-#define OWN_ENTRIES   2u /* of LNet: for pings and for what is pushed */
+#define OWN_ENTRIES   2u /* LNet's own entries: for pings and for pushes */
 #define CALLS	      3u
 #define MANY	      1024u
-#define REPLY_TYPE    1u /* is odd */
+#define REPLY_TYPE    1u /* reply types are odd */
 #define NO_TYPE	      18u
-#define ENTRY_OF_CALL 1u /* one for the reply, and one for bulk */
+#define ENTRY_OF_CALL 1u /* one entry for the reply; bulk needs another */
 
-/* What is wrong, beside too little room. */
+/* What is wrong apart from a lack of room. */
 enum oddity { NOTHING, SHUT, STOPPED, IS_REPLY, IS_NO_TYPE, NO_BULK, NO_NAME, ODDITIES };
 
 struct vain {
 	struct o2_lst_case *the;
 	struct o2_lst_rpc *rpc;
 	enum oddity oddity;
-	uint32_t entries, messages; /* of LNet, for calls */
+	uint32_t entries, messages; /* of LNet, available for calls */
 	uint32_t calls, started, used, ended;
 	struct o2_kiov kiov;
 	struct o2_transfer_memory memory;
 };
 
-/* What a call is to say; code 0: nothing. */
+/* The expected result of a call; code 0: it starts. */
 struct verdict {
 	int code;
 	const char *rule;
@@ -61,7 +61,7 @@ static void note_answer(void *context, const struct o2_lst_answer *answer)
 			       answer->status);
 }
 
-/* In the order in which it is looked at. */
+/* Predict the result, in the order of the checks. */
 static struct verdict foretell(const struct vain *vain, bool bulk, uint32_t type)
 {
 	const uint32_t entries = ENTRY_OF_CALL + bulk, all = OWN_ENTRIES + vain->entries;
@@ -100,7 +100,7 @@ static struct o2_lst_msg request_of(struct vain *vain, bool bulk)
 	return msg;
 }
 
-/* Those that need neither bulk nor a name are of one kind. */
+/* Draw whether the call has bulk; not for oddities that determine it. */
 static bool draw_bulk(struct vain *vain)
 {
 	return vain->oddity != NO_NAME && vain->oddity != NO_BULK && o2_draw_bool(vain->the->choice, 1, 1);
@@ -150,13 +150,13 @@ static void start(struct vain *vain)
 	vain->the->seen[CALL_IN_VAIN] += verdict.code != 0;
 	vain->the->seen[CALL_NO_ENTRY_FOR_BULK] +=
 		verdict.code == -ENOSPC && bulk && vain->used + ENTRY_OF_CALL == vain->entries;
-	/* One that has not begun is not there to be ended, and one of another time neither. */
+	/* A call that was not started cannot be cancelled, nor one with another number. */
 	if (o2_lst_call_cancel(vain->rpc, verdict.code == 0 ? id + (UINT64_C(1) << 32) : id) != -ENOENT ||
 	    o2_lst_call_cancel(vain->rpc, vain->calls) != -ENOENT)
 		o2_report_fail(vain->the->report, "lst/vain", "a call that is not there is cancelled");
 }
 
-/* Entries that no call has are to be had, and not one more. */
+/* Check that all entries not used by calls can be attached, and no more. */
 static void check_room(struct vain *vain)
 {
 	const struct o2_lnet_entry entry = {
@@ -171,7 +171,7 @@ static void check_room(struct vain *vain)
 			       count, vain->entries, vain->used);
 }
 
-/* All that were started end once, when LNet has let go of them. */
+/* Every started call ends exactly once, when LNet has released it. */
 static void end(struct vain *vain)
 {
 	o2_lst_rpc_stop(vain->rpc, -ESHUTDOWN);
@@ -207,7 +207,7 @@ bool o2_lst_vain_case(struct o2_lst_case *the)
 		return false;
 	if (o2_lst_rpc_create(&config, a->lnet, &a->arena, &a->clock, &vain.rpc, NULL) != 0)
 		return true;
-	the->talk.rpc = vain.rpc; /* goes with the case */
+	the->talk.rpc = vain.rpc; /* freed with the case */
 	a->listener = &vain;
 	a->listen_done = listen_done;
 	a->listen_event = listen_event;

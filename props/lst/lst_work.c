@@ -8,18 +8,18 @@
 #include "props/lst/lst_requests.h"
 
 #define LIST_PAGE  64u
-#define CALLS	   8u /* that the console may have under way: o2_lst_side_config */
+#define CALLS	   8u /* most calls of the console in flight: o2_lst_side_config */
 #define ROUNDS	   5u
 #define MORE_PAGES 50u
 #define ABSENT_NID UINT64_C(0x000500000a4d0009)
 #define TIMEOUT_MS O2_LST_CASE_TIMEOUT_MS
 
-/* What was asked, and what it has to be answered with. */
+/* A request and its predicted answer. */
 struct question {
 	struct o2_work *work;
 	uint32_t type, status, features, active;
 	bool queries, answered;
-	struct o2_lst_stat_reply stat; /* of a STAT */
+	struct o2_lst_stat_reply stat; /* the reply to a STAT */
 };
 
 static struct question question[CALLS];
@@ -51,7 +51,7 @@ static void note_answer(void *context, const struct o2_lst_answer *answer)
 		asked->stat = reply->u.stat_reply;
 }
 
-/* Returns where its answer will be; it leaves when letters of A's are delivered. */
+/* Start a request, which is sent when A's letters are delivered.  Returns where its answer will be. */
 static struct question *ask(struct o2_work *work, struct o2_lst_msg msg, uint32_t status)
 {
 	struct o2_lst_case *the = work->the;
@@ -60,7 +60,7 @@ static struct question *ask(struct o2_work *work, struct o2_lst_msg msg, uint32_
 		.nid = O2_LNET_NID_B, .request = &msg, .done = note_answer, .context = asked};
 	int rc;
 
-	/* Of no session any more it has all features. */
+	/* Without a session the node reports all features. */
 	*asked = (struct question){.work = work,
 				   .type = msg.msg_type,
 				   .status = status,
@@ -97,7 +97,7 @@ static void deliver_ours(struct o2_work *work)
 		deliver(work, &work->the->lnet.a);
 }
 
-/* In any order; all that was asked is answered then. */
+/* Deliver all letters, in any order of the sides; all requests are answered then. */
 static void deliver_all(struct o2_work *work)
 {
 	struct o2_lnet_side *a = &work->the->lnet.a, *b = &work->the->lnet.b;
@@ -116,9 +116,9 @@ static void deliver_all(struct o2_work *work)
 
 /* --- memory --- */
 
-#define ALLOCATIONS 4u /* that adding a test takes */
+#define ALLOCATIONS 4u /* most allocations that adding a test needs */
 
-/* One of the next allocations is to fail; 0: none. */
+/* Draw which of the next allocations fails; 0: none. */
 static uint32_t draw_nth(struct o2_work *work)
 {
 	const uint32_t nth = o2_draw_bool(work->the->choice, 5, 1)
@@ -128,7 +128,7 @@ static uint32_t draw_nth(struct o2_work *work)
 	return work->the->run->fail_allocation == NULL ? 0 : nth;
 }
 
-/* What was asked comes to the node and its answer back, while the nth allocation fails. */
+/* Deliver the request and its answer while the nth allocation fails. */
 static void deliver_without(struct o2_work *work, uint32_t nth)
 {
 	const struct o2_lst_run *run = work->the->run;
@@ -152,7 +152,7 @@ static void deliver_without(struct o2_work *work, uint32_t nth)
 
 /* --- tests --- */
 
-/* What is asked for has this as its bulk. */
+/* Lay out the bulk of the next request. */
 static void lay_bulk(struct o2_lst_case *the, uint32_t bytes)
 {
 	the->list_kiov = (struct o2_kiov){LIST_PAGE, 0, bytes};
@@ -183,7 +183,7 @@ static void add_half(struct o2_work *work)
 	struct o2_lst_msg msg;
 	uint32_t nth;
 
-	/* What waits for pages is to meet what waits for others. */
+	/* If pages are scarce, use one batch only, so that units that wait for pages meet each other. */
 	*half = (struct o2_work_half){
 		.batch = 1 + (o2_work_is_scarce(work) ? 0 : (uint32_t)o2_draw(c, O2_WORK_BATCHES - 1))};
 	half->is_client = o2_draw_bool(c, 1, 5);
@@ -211,7 +211,7 @@ static void add_half(struct o2_work *work)
 
 /* --- rounds --- */
 
-/* By the console itself: what it is told of wrong words is no matter of the node's own reads. */
+/* A write by the console: its reports of wrong words do not count for the node's own reads. */
 static void write_once(struct o2_work *work)
 {
 	struct o2_lst_side *b = &work->the->b;
@@ -258,7 +258,7 @@ static void control(struct o2_work *work, uint32_t opcode)
 	work->the->seen[WORK_STOPPED] += opcode == O2_LST_BATCH_STOP && status == 0;
 }
 
-/* All of it comes to the node before anything of the node's comes to anybody. */
+/* A round: the requests are delivered to the node before any of the node's messages are. */
 static void round_of(struct o2_work *work)
 {
 	static const uint32_t weights[] = {4, 4, 1};
@@ -267,7 +267,7 @@ static void round_of(struct o2_work *work)
 	while (nquestions < CALLS && o2_draw_bool(c, 1, 3)) {
 		const size_t what = o2_draw_weighted(c, weights, 3);
 
-		/* What comes now comes while these are under way. */
+		/* The next request arrives while these calls are in flight. */
 		work->most = work->calls > work->most ? work->calls : work->most;
 		if (what == 0)
 			control(work, O2_LST_BATCH_RUN);
@@ -283,7 +283,7 @@ static void round_of(struct o2_work *work)
 
 /* --- the case --- */
 
-/* A session by force.  There is room for it where the one before has no RPC left that is on its way. */
+/* Make a session by force.  There is room if no RPC of the one before is in flight. */
 static uint32_t take_over(struct o2_work *work, uint32_t before, uint32_t stamp, bool room)
 {
 	const struct o2_lst_sid sid = o2_lst_sid_of(room ? stamp : before);
@@ -298,7 +298,7 @@ static uint32_t take_over(struct o2_work *work, uint32_t before, uint32_t stamp,
 	return (uint32_t)sid.ses_stamp;
 }
 
-/* In the middle of a batch.  Returns which session there is then. */
+/* Replace the session in the middle of a batch.  Returns the stamp of the session that exists then. */
 static uint32_t steal(struct o2_work *work)
 {
 	const uint32_t batch = 1 + (uint32_t)o2_draw(work->the->choice, O2_WORK_BATCHES - 1);
@@ -313,7 +313,7 @@ static uint32_t steal(struct o2_work *work)
 	return stamp;
 }
 
-/* By the console, or when nothing has been heard for so long, and not before. */
+/* End the session: by the console's request, or after its timeout, and not before. */
 static void leave(struct o2_work *work)
 {
 	struct o2_lst_case *the = work->the;
@@ -348,19 +348,19 @@ static void draw_configs(struct o2_work *work, struct o2_lst_node_config *other)
 	work->config.max_sessions = 2 + (uint32_t)o2_draw(c, 1);
 	work->config.max_units = 1 + (uint32_t)o2_draw(c, 19);
 	work->config.client_pages = 256 + (uint32_t)o2_draw(c, 2);
-	/* More than the other node has to serve: some of what is asked there waits. */
+	/* More pages than the other node can serve: some requests wait there. */
 	if (o2_draw_bool(c, 3, 1))
 		work->config.client_pages += MORE_PAGES;
 	other->server_pages = 256 + (uint32_t)o2_draw(c, 2);
 	work->config.order = o2_draw_bool(c, 3, 1) ? O2_BIG_ENDIAN : O2_LITTLE_ENDIAN;
-	/* Numbers that come to their end: 0 is none. */
+	/* Numbers that wrap around: 0 is never used. */
 	work->config.first_id = o2_draw_bool(c, 3, 1) ? UINT64_MAX - o2_draw(c, 5) : 1;
 	other->order = work->order = o2_draw_bool(c, 3, 1) ? O2_BIG_ENDIAN : O2_LITTLE_ENDIAN;
 	other->flip_bit = work->flips = o2_draw_bool(c, 1, 1);
 	work->features = (uint32_t)o2_draw(c, 1);
 }
 
-/* Without memory for it there is none, and one can be made later. */
+/* Without memory no session is made; a later request can make one. */
 static void make_session(struct o2_work *work)
 {
 	const uint32_t nth = draw_nth(work) > 0;

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-/* What a node has to do of its tests: docs/lst.md, "Tests and batches", "The node" and "Counters". */
+/* A model of what a node does for its tests: docs/lst.md, "Tests and batches", "The node" and "Counters". */
 
 #define PAGE_BYTES 4096u
 #define DEST_BYTES 12u
@@ -29,7 +29,7 @@ static bool runs(const struct o2_work *work, uint32_t batch)
 	return false;
 }
 
-/* An allocation of the node's. */
+/* Count an allocation of the node.  True: it fails. */
 static bool is_lacking(struct o2_work *work)
 {
 	return work->nth > 0 && --work->nth == 0;
@@ -46,7 +46,7 @@ uint32_t o2_work_add(struct o2_work *work, struct o2_work_half *half)
 	if (runs(work, half->batch))
 		return EBUSY;
 	if (half->is_client) {
-		/* Memory for the list; it is there: o2_work_answers. */
+		/* The allocation for the list, which succeeds: see o2_work_answers. */
 		(void)is_lacking(work);
 		work->fetched_bytes += (uint64_t)half->asked.tsr_ndest * DEST_BYTES;
 	}
@@ -87,7 +87,7 @@ static void end_unit(struct o2_work_unit *unit)
 	unit->half->active--;
 }
 
-/* Those that wait begin in their order, until one finds no room; one that can reach nobody ends. */
+/* Units that wait start in order, until one finds no room.  A unit whose destination is absent ends. */
 static void pump(struct o2_work *work)
 {
 	for (uint32_t i = 0; i < work->nqueue; i++) {
@@ -98,7 +98,7 @@ static void pump(struct o2_work *work)
 			continue;
 		if (work->calls == work->config.max_calls || work->pages + pages > work->config.client_pages)
 			return;
-		/* Memory for its pages comes first; who cannot be reached shows when it is asked. */
+		/* Memory for pages is allocated first; an absent destination is found only when the RPC is sent. */
 		if ((pages > 0 && is_lacking(work)) || unit->absent) {
 			note_error(work, unit->half);
 			end_unit(unit);
@@ -132,7 +132,7 @@ uint32_t o2_work_run(struct o2_work *work, uint32_t batch)
 	return 0;
 }
 
-/* One RPC of the unit, of which the bytes arrive. */
+/* Count one RPC of the unit, including the bytes that arrive. */
 static void count_try(struct o2_work *work, const struct o2_work_half *half)
 {
 	work->tries++;
@@ -167,7 +167,7 @@ uint32_t o2_work_stop(struct o2_work *work, uint32_t batch, bool force)
 		if (!unit->trying) {
 			end_unit(unit);
 		} else if (force) {
-			/* Its request has left: it ends when that has arrived. */
+			/* Its request has been sent: it ends when that has arrived. */
 			count_try(work, unit->half);
 			work->failed++;
 			work->forced = true;
@@ -236,7 +236,7 @@ static void count(uint32_t *messages, uint64_t *bytes, uint64_t length)
 	*bytes += length;
 }
 
-/* What the node B counts of it: a GET and its answer are two messages, one each way. */
+/* Predict node B's LNet counters: a GET and its REPLY are two messages, one in each direction. */
 void o2_work_letter(struct o2_work *work, const struct o2_letter *letter)
 {
 	struct o2_lst_lnet_counters *lnet = &work->lnet;
@@ -249,7 +249,7 @@ void o2_work_letter(struct o2_work *work, const struct o2_letter *letter)
 	if (type == O2_LNET_GET && !by_rdma)
 		return;
 	if (type != O2_LNET_PUT) {
-		/* The answer goes the other way. */
+		/* The REPLY goes in the opposite direction. */
 		const bool answered = type == O2_LNET_REPLY ? sent : !sent;
 
 		count(&lnet->lcc_send_count, &lnet->lcc_send_length, answered ? length : 0);

@@ -7,10 +7,10 @@
 #include "props/lst/lst_work.h"
 #include "wire/bytes.h"
 
-/* Reads and writes of a case of work: what is served when, and what the console writes itself. */
+/* Reads and writes of a work case: the order in which they are served, and the console's own writes. */
 
 #define PAGE_BYTES  4096u
-#define LEFT_PAGES  3u /* more than the largest that is asked for then */
+#define LEFT_PAGES  3u /* more than the largest request drawn then needs */
 #define TWO_PAGES   8192u
 #define LARGE_BYTES 100000u
 #define WORD_BYTES  8u
@@ -18,7 +18,7 @@
 
 /* --- of tests --- */
 
-/* The word with the wrong bit, in pieces of the client's pages: docs/peer.md, "Quirks". */
+/* True if the check covers the word with the wrong bit, per page of the client: docs/peer.md, "Quirks". */
 static bool is_found(const struct o2_work_half *half)
 {
 	const uint32_t most = half->length_bytes < 4096 ? half->length_bytes : 4096;
@@ -69,8 +69,8 @@ void o2_work_draw_bulk(struct o2_work *work, struct o2_work_half *half)
 }
 
 /*
- * What takes all pages of the other node waits there as long as a write of which nothing comes any more has
- * some: until then nothing of it is foretold, so both do not occur in one case.  Where pages are scarce, all is large.
+ * A request that needs all pages of the other node waits while an abandoned write still holds some, for a time that
+ * the model cannot predict.  So one case has only one of the two.  If pages are scarce, all requests are large.
  */
 bool o2_work_has_large(const struct o2_work *work)
 {
@@ -84,7 +84,7 @@ bool o2_work_has_large(const struct o2_work *work)
 
 /* --- in which order --- */
 
-/* There are pages for it, but others wait. */
+/* True if there are pages for the request, but others wait before it. */
 static bool waits_with_room(const struct o2_lst_node *node, const struct o2_lst_msg *msg)
 {
 	const uint32_t left = node->config.server_pages - o2_lst_pages_used(node->server_pages);
@@ -92,7 +92,7 @@ static bool waits_with_room(const struct o2_lst_node *node, const struct o2_lst_
 	return !TAILQ_EMPTY(&node->waiting) && msg->u.brw_reqst.brw_len <= left * PAGE_BYTES;
 }
 
-/* The other node serves in the order in which it was asked, also where a later one would find room at once. */
+/* The other node serves requests in order of arrival, even if a later one would have room at once. */
 void o2_work_check_order(struct o2_work *work, const struct o2_letter *letter)
 {
 	const struct o2_lnet_hdr *hdr = &letter->hdr;

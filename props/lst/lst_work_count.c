@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-/* What both nodes of a case of work count and tell, against the account: docs/lst.md, "Counters". */
+/* Compares what both nodes of a work case count and report with the model: docs/lst.md, "Counters". */
 
 #define SERVER_WORD UINT64_C(0xeeb0eeb1eeb2eeb3)
 
@@ -65,7 +65,7 @@ static void check_reports(struct o2_work *work)
 	o2_work_count_wrong(work, "wrong words", the->b.nwrong, work->wrong);
 }
 
-/* Of those that were told the last: the bit that the other node turns over. */
+/* Check the last report of wrong bytes: it must be the bit that the other node inverts. */
 static void check_wrong(struct o2_work *work)
 {
 	const struct o2_lst_node_wrong *wrong = &work->the->b.wrong;

@@ -62,7 +62,7 @@ void o2_fmr_model_init(struct o2_fmr_model *m)
 	grow(m);
 }
 
-/* 0 and the region; 1 when the pool is exhausted; or -errno. */
+/* Returns 0 and the region; 1 when the pool is exhausted; or -errno. */
 static int take_from(struct o2_fmr_model *m, struct o2_fmr_model_pool *p,
 		     const struct o2_fmr_model_request *request, uint32_t *region)
 {
@@ -120,7 +120,7 @@ int o2_fmr_model_take(struct o2_fmr_model *m, const struct o2_fmr_model_request 
 	}
 }
 
-/* The last user of a strict mapping lets go: it is undone at once. */
+/* The last user of a strict mapping releases it: unmap it at once. */
 static int undo(struct o2_fmr_model *m, struct o2_fmr_model_pool *p, uint32_t i)
 {
 	if (m->set->faults->unmap_error != 0) {

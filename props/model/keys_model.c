@@ -107,12 +107,12 @@ static void post(struct o2_key_model *m, const struct o2_key_step *step, struct 
 	m->posted = step->ok;
 	m->queue = step->queue;
 	m->chains++;
-	/* In order: what was alive dies first, then the new key comes to life. */
+	/* In order: the old key is invalidated first, then the new key is bound. */
 	m->alive = step->accepted == requests;
 	m->device_key = m->alive ? o2_key_model_published(m) : 0;
 }
 
-/* Is there a bound key that nobody set out to invalidate yet? */
+/* True if a bound key exists that no request invalidates yet. */
 static bool may_invalidate(const struct o2_key_model *m, struct o2_key_answer *answer)
 {
 	if (!m->invalidate_last)
@@ -141,7 +141,7 @@ static void invalidated(struct o2_key_model *m, bool ok, struct o2_key_answer *a
 	m->invalidating = false;
 	m->given_up = !ok;
 	m->posted = false;
-	m->alive = !ok; /* flushed: nobody knows, so it counts as alive */
+	m->alive = !ok; /* flushed: its state is unknown, so it counts as alive */
 }
 
 static void unmap(struct o2_key_model *m, struct o2_key_answer *answer)

@@ -6,16 +6,16 @@
 #include <stdint.h>
 
 /*
- * The life of one fast-registration key as flags and counts, written from docs/pools.md, "The life of a key",
- * without using ref/reg: what each step answers, and what driver and device know afterwards.
+ * A model of the life of one fast-registration key, as flags and counts, written from docs/pools.md, "The life of a
+ * key", without using ref/reg: the answer of each step, and what the driver and the device know afterwards.
  */
 
 enum o2_key_step_kind {
 	O2_KEY_MAP,
 	O2_KEY_POST,
 	O2_KEY_UNMAP,
-	O2_KEY_CHAIN,	   /* asks only */
-	O2_KEY_INVALIDATE, /* asks only */
+	O2_KEY_CHAIN,	   /* query: changes nothing */
+	O2_KEY_INVALIDATE, /* query: changes nothing */
 	O2_KEY_INVALIDATE_POSTED,
 	O2_KEY_INVALIDATED,
 	O2_KEY_REPLACED,
@@ -24,58 +24,58 @@ enum o2_key_step_kind {
 
 struct o2_key_step {
 	enum o2_key_step_kind kind;
-	bool source;	   /* map: which side */
-	bool ok;	   /* post, invalidate posted, invalidated: all went well */
-	uint32_t accepted; /* post: requests of the chain */
+	bool source;	   /* map: is it the source's memory */
+	bool ok;	   /* post, invalidate posted, invalidated: it succeeded */
+	uint32_t accepted; /* post: requests of the chain that the device accepted */
 	uint64_t queue;	   /* post, invalidate */
 };
 
-/* What is known of a region: two keys that count together, and what became of its last registration. */
+/* State of a region: two keys with a common counter, and the state of its last registration. */
 struct o2_key_model {
 	bool invalidate_last;
-	uint32_t lkey, rkey; /* the driver's */
-	uint32_t old_rkey;   /* the one before the count */
-	bool source;	     /* side of the last mapping */
-	bool mapped;	     /* some transfer holds it */
-	bool valid;	     /* a key is prepared and was not used */
-	bool posted;	     /* the chain, and all else of that post, was accepted */
-	bool alive;	     /* the device admits device_key: bound, and no invalidate completed */
+	uint32_t lkey, rkey; /* as the driver knows them */
+	uint32_t old_rkey;   /* the rkey before its counter was advanced */
+	bool source;	     /* the last mapping is of a source */
+	bool mapped;	     /* a transfer holds the mapping */
+	bool valid;	     /* a key is prepared and not yet used */
+	bool posted;	     /* the chain, and the rest of that post, was accepted */
+	bool alive;	     /* the device accepts device_key: bound, and no invalidate has completed */
 	uint32_t device_key;
-	uint64_t queue;	    /* that took the chain */
-	bool invalidating;  /* invalidate posted, not completed */
-	bool given_up;	    /* an invalidate failed: only another region helps */
-	uint32_t region;    /* its number: that of the one that replaces it is next */
-	uint32_t chains;    /* used up, of this region */
-	uint32_t abandoned; /* mappings that were taken up again under the same key */
+	uint64_t queue;	    /* queue pair that accepted the chain */
+	bool invalidating;  /* an invalidate is posted and not completed */
+	bool given_up;	    /* an invalidate failed: the region must be replaced */
+	uint32_t region;    /* its number; its replacement gets the next number */
+	uint32_t chains;    /* chains used up, of this region */
+	uint32_t abandoned; /* mappings resumed under the same key */
 };
 
-/* What a step must answer. */
+/* The required answer of a step. */
 struct o2_key_answer {
 	int code;	     /* 0 or -errno */
-	const char *rule;    /* of a refusal, else NULL */
-	uint32_t requests;   /* chain: how many */
-	uint32_t invalidate; /* the rkey to be invalidated, by chain or by invalidate */
-	uint32_t bind;	     /* chain: the key to be bound */
+	const char *rule;    /* rule of a refusal; otherwise NULL */
+	uint32_t requests;   /* chain: number of requests */
+	uint32_t invalidate; /* chain, invalidate: the rkey to be invalidated */
+	uint32_t bind;	     /* chain: the rkey to be bound */
 };
 
-/* Keys of region number `region`: the two differ in their upper bits, and from those of all other regions. */
+/* Initial keys of region number `region`.  Their upper bits differ from each other's and other regions'. */
 uint32_t o2_key_first_lkey(uint32_t region, uint8_t low);
 uint32_t o2_key_first_rkey(uint32_t region, uint8_t low);
 
-/* Region number `region`, just allocated; `low` is the low byte that its keys start with. */
+/* A region just allocated, number `region`; `low` is the low byte of its initial keys. */
 void o2_key_model_init(struct o2_key_model *model, bool invalidate_last, uint32_t region, uint8_t low);
 
-/* Predict what the step answers, and take it. */
+/* Predict the answer of the step, and carry the step out in the model. */
 void o2_key_model_step(struct o2_key_model *model, const struct o2_key_step *step,
 		       struct o2_key_answer *answer);
 
-/* Requests of the chain that the next post has to begin with. */
+/* Number of requests of the chain that must precede the next post. */
 uint32_t o2_key_model_requests(const struct o2_key_model *model);
 
-/* A source under invalidate last: the lkey of this mapping. */
+/* Set the lkey of this mapping, for a source under invalidate last. */
 void o2_key_model_gather(struct o2_key_model *model, uint32_t lkey);
 
-/* What a descriptor carries. */
+/* The rkey that a descriptor carries. */
 uint32_t o2_key_model_published(const struct o2_key_model *model);
 
 #endif

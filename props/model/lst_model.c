@@ -9,7 +9,7 @@
 #define NAME	  32u
 #define HEADER_AT 24u
 
-/* By type: widths of the body's fields, in their order.  A name has 32 and no byte order. */
+/* By type: widths of the body's fields, in order.  A name has 32 bytes and no byte order. */
 static const char *const bodies[TYPES] = {
 	"\x08\x08\x08\x04\x20",		/* MKSN: rpyid, sid, force, name */
 	"\x04\x08\x08\x04\x20",		/* status, sid, timeout, name */
@@ -64,7 +64,7 @@ void o2_lstm_decode(const uint8_t *bytes, size_t length_bytes, struct o2_lstm_ve
 	verdict->limit = type >= TYPES ? TYPES - 1 : 1;
 }
 
-/* One field at `at` of both; where the next one is. */
+/* Copy one field at `at` to both outputs; returns the offset of the next field. */
 static uint32_t put(const uint8_t *bytes, uint32_t at, uint32_t width, uint8_t *same, uint8_t *other)
 {
 	for (uint32_t i = 0; i < width; i++) {

@@ -7,24 +7,24 @@
 #include <stdint.h>
 
 /*
- * What docs/lst.md says of a message of LNet selftest, as widths of fields in their order: a model for the
- * codec (ref/lst/wire/msg.h) to be held against, which shares nothing with it.  It has no structs: it turns
- * bytes into the bytes that must come out.
+ * A model of the messages of LNet selftest, written from docs/lst.md as a list of field widths.  It shares nothing
+ * with the codec that it is compared to (ref/lst/wire/msg.h), not even structs: it turns input bytes into the bytes
+ * that the codec must produce.
  */
 #define O2_LSTM_BYTES 160u
 
 struct o2_lstm_verdict {
 	const char *rule; /* NULL: accepted */
 	uint64_t value, limit;
-	bool is_read; /* accepted, or read all the same */
-	bool big;     /* its byte order */
+	bool is_read; /* the message was read: accepted, or read despite the refusal */
+	bool big;     /* it is big-endian */
 };
 
 void o2_lstm_decode(const uint8_t *bytes, size_t length_bytes, struct o2_lstm_verdict *verdict);
 
 /*
- * Of bytes with verdict.is_read: what decoding and encoding again gives, in the same order and in the other
- * one; O2_LSTM_BYTES each.
+ * For bytes with verdict.is_read: the result of decoding and encoding again, in the same byte order and in the
+ * other one; O2_LSTM_BYTES bytes each.
  */
 void o2_lstm_again(const uint8_t *bytes, bool big, uint8_t *same, uint8_t *other);
 

@@ -8,16 +8,16 @@
 #include "props/engine/report.h"
 
 /*
- * Where each byte of a stream lies, as runs.  A place is any number that tells bytes apart: a device address,
- * or page and offset (O2_PLACE); it counts modulo 2^64 as addresses do.
+ * Maps each byte of a stream to the place where it lies, as runs.  A place is any number that identifies a byte: a
+ * device address, or page and offset (O2_PLACE).  Places wrap modulo 2^64, as addresses do.
  */
 
-/* Gather entries of the largest plan: no stage makes more runs than this. */
+/* Gather entries of the largest plan: no stage produces more runs. */
 #define O2_PLACE_MAX_RUNS (O2_MAX_FRAGS * O2_MAX_WRQ_SGE)
 
 #define O2_PLACE(page, offset) ((uint64_t)(page) << 32 | (offset))
 
-/* Byte `start` of the stream lies at `place`, the bytes after it at the places after it. */
+/* Byte `start` of the stream lies at `place`; the bytes after it follow contiguously. */
 struct o2_place_run {
 	uint64_t start;
 	uint64_t place;
@@ -31,15 +31,15 @@ struct o2_place_map {
 
 void o2_place_clear(struct o2_place_map *map);
 
-/* Append `length` bytes that start at `place`; 0 appends nothing.  There has to be room. */
+/* Append `length` bytes that start at `place`; 0 appends nothing.  The map must have room for the run. */
 void o2_place_add(struct o2_place_map *map, uint64_t place, uint64_t length);
 
-/* The stream byte after the last of run `index`. */
+/* The position in the stream just after run `index`. */
 uint64_t o2_place_end(const struct o2_place_map *map, uint32_t index);
 
 /*
- * Fail *report unless every byte has the same place in both.  Between two neighbouring starts of runs (of
- * either map) both maps are straight lines, so one look per stretch is as good as a look at every byte.
+ * Fail *report unless every byte has the same place in both maps.  Between two neighbouring starts of runs (of
+ * either map) both maps are linear, so comparing one byte per stretch compares them all.
  */
 void o2_place_compare(const struct o2_place_map *found, const struct o2_place_map *expected,
 		      const char *signature, struct o2_report *report);

@@ -76,7 +76,7 @@ static int slot_map(void *context, void *handle, void *slot, uint64_t *addr)
 		violation(d, "a message slot does not start where one may");
 	element->place = slot;
 	*addr = (uint64_t)(element - d->element);
-	memset(slot, 0x5a, O2_MSG_BYTES); /* all of it must be there */
+	memset(slot, 0x5a, O2_MSG_BYTES); /* the whole slot must be writable */
 	return 0;
 }
 
@@ -180,7 +180,7 @@ uint32_t o2_pool_gathered_lkey(uint32_t element)
 	return 0x30000000u + element * 0x100u;
 }
 
-/* A region of the kind without gaps ends its list where the first gap is. */
+/* A region without support for gaps accepts the list up to the first gap. */
 static int frd_map(void *context, void *handle, const struct o2_frd_request *request, uint32_t *lkey,
 		   struct o2_error *error)
 {

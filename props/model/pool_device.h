@@ -10,50 +10,50 @@
 #include "reg/pool/pool_tx.h"
 
 /*
- * What pools are made on: a device that hands out numbers, fails when it is told to, and notices when
- * something is unmade that is not there, or in use.
+ * The device under the pools: it hands out numbers as handles, fails on request, and records a violation when the
+ * code under test destroys something that does not exist or is in use.
  */
 
-#define O2_POOL_STEPS 120u /* of a case, at most */
-#define O2_POOL_SIZE  4u   /* elements of a pool, at most */
+#define O2_POOL_STEPS 120u /* most steps of a case */
+#define O2_POOL_SIZE  4u   /* most elements of a pool */
 #define O2_POOL_POOLS (O2_POOL_STEPS + 1u)
-/* A step makes two pools where the device goes while the first is made, or one element. */
+/* A step creates at most two pools (if the device is replaced while the first is created), or one element. */
 #define O2_POOL_ELEMENTS (2u * O2_POOL_POOLS * O2_POOL_SIZE + O2_POOL_STEPS)
 #define O2_POOL_NEVER	 UINT32_MAX
 
-/* The time, and what will fail: the same for devices and models. */
+/* The time, and the failures to come; shared by the devices and the models. */
 struct o2_pool_faults {
 	uint64_t now_ms;
-	uint32_t create_at; /* element of a pool that cannot be created, or O2_POOL_NEVER */
-	int map_error;	    /* FMR: what map says, 0 or -errno */
-	int unmap_error;    /* FMR and descriptors: what unmap says */
-	int entries;	    /* descriptors: what map says; 0: all of them */
+	uint32_t create_at; /* index of the element whose creation fails, or O2_POOL_NEVER */
+	int map_error;	    /* FMR: result of map, 0 or -errno */
+	int unmap_error;    /* FMR and descriptors: result of unmap */
+	int entries;	    /* descriptors: entries that map accepts; 0: all */
 };
 
 struct o2_pool_element {
 	bool exists;
-	bool gaps;	   /* a region that holds lists with gaps */
-	bool mapped;	   /* a descriptor: its list is the device's */
-	bool kept;	   /* a descriptor that is mapped because the unmap failed */
-	uint32_t held;	   /* transfers that use it, as far as the property knows */
-	uint32_t key;	   /* FMR: alive, or 0 */
-	const void *place; /* of a message slot */
+	bool gaps;	   /* the region can hold lists with gaps */
+	bool mapped;	   /* a descriptor: its page list is mapped by the device */
+	bool kept;	   /* a descriptor that is still mapped because unmap failed */
+	uint32_t held;	   /* transfers that use it, by the property's count */
+	uint32_t key;	   /* FMR: the key that is alive, or 0 */
+	const void *place; /* a message slot: its memory */
 };
 
-/* The device of one set.  Handles are pointers to its elements, device addresses their numbers. */
+/* The device of one set.  Handles are pointers to elements; device addresses are element numbers. */
 struct o2_pool_device {
 	const struct o2_pool_faults *faults;
-	uint32_t created; /* elements, ever: their numbers */
-	uint32_t creates; /* calls since the step began */
-	/* While the next pool is made, the set fails over to this one; 0: it does not. */
+	uint32_t created; /* elements created so far; the next one's number */
+	uint32_t creates; /* create calls since the step began */
+	/* The set fails over to this device while the next pool is being created; 0: it does not. */
 	uint64_t leaves_for;
 	struct o2_pool_set *set;
 	uint32_t alive;
-	uint32_t areas; /* of message slots */
+	uint32_t areas; /* areas of message slots */
 	uint32_t next_key;
 	uint32_t page_bytes;
-	bool invalidate_last;  /* descriptors */
-	const char *violation; /* what the code under test did that it must not; NULL: nothing */
+	bool invalidate_last;  /* descriptors: invalidate last */
+	const char *violation; /* what the code under test did wrong; NULL: nothing */
 	struct o2_pool_element element[O2_POOL_ELEMENTS];
 };
 

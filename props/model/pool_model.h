@@ -9,8 +9,8 @@
 #include "props/model/set_model.h"
 
 /*
- * A set of transmit or descriptor pools as arrays of numbers, written from docs/pools.md without using
- * ref/reg: which element comes next.
+ * A model of a set of transmit or descriptor pools, as arrays of numbers, written from docs/pools.md without using
+ * ref/reg.  It predicts which element is taken next.
  */
 
 struct o2_pool_model_pool {
@@ -19,27 +19,27 @@ struct o2_pool_model_pool {
 };
 
 struct o2_pool_model {
-	struct o2_set_model *set; /* the caller's */
-	bool descriptors;	  /* else transmits */
+	struct o2_set_model *set; /* owned by the caller */
+	bool descriptors;	  /* true: descriptors; false: transmits */
 	bool invalidate_last;
 	uint64_t cookie;
 	struct o2_pool_model_pool pool[O2_POOL_POOLS];
-	struct o2_key_model key[O2_POOL_ELEMENTS]; /* descriptors */
+	struct o2_key_model key[O2_POOL_ELEMENTS]; /* descriptors only */
 };
 
-/* A set with its first pool.  The caller fills the members before cookie first, and those of *set. */
+/* Initialise a set with one pool.  The caller fills in the members before cookie, and *set, beforehand. */
 void o2_pool_model_init(struct o2_pool_model *model);
 
-/* 0 and the element, or -errno. */
+/* Returns 0 and the element, or -errno. */
 int o2_pool_model_take(struct o2_pool_model *model, uint32_t *element);
 
-/* sweep: also give up what is idle. */
+/* Put an element back.  sweep: also give up idle pools. */
 void o2_pool_model_put(struct o2_pool_model *model, uint32_t element, bool sweep);
 
-/* The region of an element in use is replaced and the element put back, or its pool fails. */
+/* Replace the region of an element in use and put it back; or, if replacing fails, its pool fails. */
 void o2_pool_model_discard(struct o2_pool_model *model, uint32_t element);
 
-/* Elements that are not in use, of live and failed pools. */
+/* Number of elements not in use, in live and failed pools. */
 uint64_t o2_pool_model_idle(const struct o2_pool_model *model);
 
 #endif

@@ -24,7 +24,7 @@ static void describe(struct o2_report *report, const char *who, const struct o2_
 		      error->value, error->limit);
 }
 
-/* The reason of the failure, then what was said and what might have been. */
+/* Report the failure: its kind, then the actual refusal and the possible ones. */
 static uint32_t fail(const struct o2_refusals *refusals, const struct o2_error *error, const char *stage,
 		     const char *kind, struct o2_report *report)
 {

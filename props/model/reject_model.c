@@ -42,7 +42,7 @@ static const struct o2_wm_field fields[] = {
 };
 #define FIELDS (sizeof(fields) / sizeof(fields[0]))
 
-/* A rule of the table that is broken, unless one before it is. */
+/* Record that a rule is broken, unless an earlier one is. */
 static void refuse(struct o2_rm_verdict *verdict, bool broken, int code, const char *rule, const char *field,
 		   uint32_t offset_bytes, uint64_t value, uint64_t limit, enum o2_limit_kind kind)
 {

@@ -6,17 +6,17 @@
 #include "wire/reject.h"
 
 /*
- * A second codec of the reject record, from docs/wire.md, "Reject record": a table of fields and a loop. It
- * shares the plain struct with the reference, and no function and no offset.
+ * A second codec of the reject record, written from docs/wire.md, "Reject record": a table of fields and a loop.
+ * It shares the plain struct with the reference codec, but no function and no offset.
  */
 
 #define O2_RM_BYTES 24u
 
-/* Of ibr_why, from 1 to 9; the first is empty. */
+/* Names of ibr_why 1 to 9; entry 0 is empty. */
 #define O2_RM_REASONS 10u
 extern const char *const o2_rm_reasons[O2_RM_REASONS];
 
-/* What the rule that refuses says; refused is false where none does. */
+/* The predicted error record; refused false: accepted. */
 struct o2_rm_verdict {
 	bool refused;
 	const char *rule, *field;
@@ -30,7 +30,7 @@ struct o2_rm_verdict {
 void o2_rm_decode(const uint8_t *bytes, size_t length_bytes, struct o2_reject *reject,
 		  struct o2_rm_verdict *verdict);
 
-/* bytes: O2_RM_BYTES, written also where the record is refused. */
+/* bytes: O2_RM_BYTES bytes, written even if the record is refused. */
 void o2_rm_encode(const struct o2_reject *reject, uint8_t *bytes, size_t capacity_bytes,
 		  struct o2_rm_verdict *verdict);
 

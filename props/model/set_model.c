@@ -40,7 +40,7 @@ bool o2_set_model_grow(struct o2_set_model *set)
 		set->next_retry_ms = set->faults->now_ms + RETRY_MS;
 		return false;
 	}
-	/* What was made on the old device is of no use. */
+	/* Elements created on the old device are useless. */
 	if (leaves) {
 		set->next_element += set->size;
 		set->created++;

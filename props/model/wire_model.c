@@ -113,7 +113,7 @@ static struct o2_lnet_hdr *hdr_of(const struct o2_msg *msg, const struct o2_wm_t
 	return (struct o2_lnet_hdr *)(void *)((uint8_t *)(uintptr_t)msg + type->lnet_hdr);
 }
 
-/* As many of n fragments as lie within end_bytes and the struct. */
+/* Load the fragments that lie within end_bytes and fit into the struct. */
 static void load_frags(const uint8_t *bytes, uint64_t end_bytes, bool little, struct o2_rdma_desc *desc)
 {
 	for (uint32_t i = 0; i < desc->rd_nfrags && i < O2_MAX_FRAGS && 12 * ((uint64_t)i + 1) <= end_bytes;

@@ -5,7 +5,7 @@
 
 #include "props/model/wire_model.h"
 
-/* The rules of docs/wire.md that look at values, for both directions. */
+/* The rules of docs/wire.md on values, for decoding and encoding. */
 
 #define MIB		  (UINT64_C(1) << 20)
 #define STATUS_AT	  56u
@@ -29,7 +29,7 @@ void o2_wm_refuse(struct o2_wm_verdict *verdict, const char *where, const char *
 	snprintf(verdict->rule, sizeof(verdict->rule), "wire/%s/%s", where, what);
 }
 
-/* The text says what a NID's rules hold, and not what their limit is. */
+/* docs/wire.md defines the value in a refusal of a NID, but not the limit. */
 static bool refuse_nid(struct o2_wm_verdict *verdict, const char *what, uint32_t at, uint64_t nid)
 {
 	o2_wm_refuse(verdict, "header", what, at, nid, 0);

@@ -20,7 +20,7 @@ static void refuse_local(struct o2_wm_verdict *verdict, const char *where, const
 	verdict->limit_known = false;
 }
 
-/* Rules 1 to 3, 6, 9, 10, 12 to 22 and 33; false when refused. */
+/* Rules 1 to 3, 6, 9, 10, 12 to 22 and 33; false: refused. */
 static bool check_header(const struct o2_msg *msg, const struct o2_wire_options *options,
 			 const struct o2_wm_type *type, struct o2_wm_verdict *verdict)
 {

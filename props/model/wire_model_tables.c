@@ -3,7 +3,7 @@
 
 #include "props/model/wire_model.h"
 
-/* What docs/wire.md says in "Header", "Bodies" and "LNet header", as tables. */
+/* The tables of docs/wire.md, "Header", "Bodies" and "LNet header". */
 
 #define COUNT(table)	     ((uint32_t)(sizeof(table) / sizeof((table)[0])))
 #define MEMBER(type, member) offsetof(type, member), sizeof(((type *)0)->member)

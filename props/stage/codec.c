@@ -6,7 +6,7 @@
 
 #include "wire/rules.h"
 
-/* Behind what encoding writes, nothing may change. */
+/* Fill byte: memory after the encoded bytes must not change. */
 #define UNTOUCHED 0xa5
 
 static void fail(struct o2_report *report, const char *what, const char *more)
@@ -16,7 +16,7 @@ static void fail(struct o2_report *report, const char *what, const char *more)
 			 more[0] != '\0' ? "/" : "", more);
 }
 
-/* Do both refuse, for the same reason, or both accept? */
+/* True if codec and model both accept, or both refuse for the same reason. */
 static bool agree(const char *what, int rc, const struct o2_error *error, const struct o2_wm_verdict *model,
 		  struct o2_report *report)
 {
@@ -63,8 +63,8 @@ static bool same_message(const char *what, const struct o2_msg *seen, const stru
 }
 
 /*
- * Encode msg with both: the same verdict, the same bytes, and nothing behind them.  Returns the length, or
- * 0.
+ * Encode msg with codec and model: check for the same verdict, the same bytes, and nothing written after them.
+ * Returns the length, or 0.
  */
 static uint32_t encode_both(struct o2_codec_run *run, const char *what, const struct o2_msg *msg,
 			    size_t capacity_bytes, struct o2_report *report)
@@ -99,7 +99,7 @@ static uint32_t encode_both(struct o2_codec_run *run, const char *what, const st
 	return nob;
 }
 
-/* What has been encoded decodes to itself, where either checksum is right. */
+/* An encoded message must decode to the same message, if either checksum is correct. */
 static void check_round_trip(struct o2_codec_run *run, const struct o2_msg *msg, uint32_t nob,
 			     struct o2_report *report)
 {
@@ -151,7 +151,7 @@ static void count_decoded(struct o2_codec_run *run)
 		c->fragments[nfrags - 254]++;
 }
 
-/* Decode the bytes with both; what is accepted must have a canonical form that both agree on. */
+/* Decode the bytes with both.  If accepted, the canonical form must be the same for both. */
 static void check_decode(struct o2_codec_run *run, struct o2_report *report)
 {
 	struct o2_codec_case *now = &run->now;
@@ -229,7 +229,7 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 
 	o2_report_clear(report);
 	o2_codec_draw(choice, &run->now);
-	/* Which the questions to other implementations do not have. */
+	/* Questions to other implementations do not have this option. */
 	if (o2_draw_bool(choice, 3, 1))
 		run->now.options.only_flavour = (enum o2_cksum_flavour)o2_draw(choice, 4);
 	if (!o2_choice_ok(choice))
@@ -302,7 +302,7 @@ static void result(const void *context, const struct o2_run_options *options, js
 	json_object_set_new(object, "rules", rules);
 }
 
-/* Fewer cases than this promise nothing about what chance brings. */
+/* With fewer cases, random situations may not occur. */
 #define ENOUGH_CASES 100000u
 
 static json_t *missing(const void *context, uint64_t packets_sent)
@@ -316,7 +316,7 @@ static json_t *missing(const void *context, uint64_t packets_sent)
 	for (uint32_t i = 0; i < O2_WM_TYPES; i++)
 		if (c->type[i] == 0)
 			json_array_append_new(names, json_sprintf("a decoded %s", o2_wm_types[i].name));
-	/* Decoding cannot break the rules that only a caller can. */
+	/* Rules of class O2_CLASS_NONE can be broken only by a caller of the encoder. */
 	for (uint32_t i = 0; i < O2_RULE_COUNT; i++)
 		if (c->rules[i] == 0 && o2_wire_rules[i].class != O2_CLASS_NONE)
 			json_array_append_new(names, json_sprintf("a refusal by %s", o2_wire_rules[i].id));

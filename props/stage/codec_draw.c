@@ -3,7 +3,7 @@
 
 #include "props/stage/codec.h"
 
-/* Numbers that stand next to some limit, for fields of any width. */
+/* Numbers next to some limit, for fields of any width. */
 /* clang-format off */
 static const uint64_t edges[] = {
 	0, 1, UINT64_MAX, 2, 0x7fffffff, 0x80000000u, 0xffffffffu, 0xfffffffeu, 255, 256, 257, 258,
@@ -44,7 +44,7 @@ static void draw_fields(struct o2_choice *choice, const struct o2_wm_field *fiel
 	}
 }
 
-/* Few fragments, many, or as many as there can be; they fill up to 1 MiB, some of them exactly. */
+/* Few fragments, many, or the maximum; together up to 1 MiB, sometimes exactly. */
 static void draw_desc(struct o2_choice *choice, struct o2_rdma_desc *desc)
 {
 	static const uint32_t weight[] = {12, 3, 1, 1};
@@ -65,7 +65,7 @@ static void draw_desc(struct o2_choice *choice, struct o2_rdma_desc *desc)
 			desc->rd_frags[i].rf_addr = UINT64_MAX - desc->rd_frags[i].rf_nob;
 		room -= desc->rd_frags[i].rf_nob;
 	}
-	if (o2_draw_bool(choice, 7, 1)) /* now and then one byte less, or one too many */
+	if (o2_draw_bool(choice, 7, 1)) /* sometimes one byte less, or one too many */
 		desc->rd_frags[desc->rd_nfrags - 1].rf_nob +=
 			o2_draw_bool(choice, 3, 1) ? room + 1 - 2 * (uint32_t)o2_draw(choice, 1) : room;
 	if (o2_draw_bool(choice, 7, 1))
@@ -85,7 +85,7 @@ static void draw_lnet(struct o2_choice *choice, const struct o2_wm_type *type, s
 	draw_fields(choice, o2_wm_lnet, 4, hdr);
 	hdr->type = admitted[o2_draw_pick(choice, n)];
 	variant = o2_wm_variant(hdr->type, &fields);
-	/* What a header of this type has no field for is not sent. */
+	/* Members that a header of this type has no field for are not sent. */
 	memset(&hdr->msg, 0xa5, sizeof(hdr->msg));
 	draw_fields(choice, variant, fields, hdr);
 	hdr->payload_length = 0;
@@ -96,7 +96,7 @@ static void draw_lnet(struct o2_choice *choice, const struct o2_wm_type *type, s
 		return;
 	}
 	hdr->payload_length = (uint32_t)o2_draw(choice, o2_draw_bool(choice, 7, 1) ? 3976 : 64);
-	if (o2_draw_bool(choice, 31, 1)) /* as long as there is room for, or a few bytes less */
+	if (o2_draw_bool(choice, 31, 1)) /* the maximum length, or a few bytes less */
 		hdr->payload_length = 3976 - (uint32_t)o2_draw(choice, 2);
 	drawn->msg.u.immediate.payload = drawn->payload;
 	memset(drawn->payload, 0, sizeof(drawn->payload));
@@ -109,8 +109,8 @@ static void draw_lnet(struct o2_choice *choice, const struct o2_wm_type *type, s
 }
 
 /*
- * The rare sum: choose the last 32 bytes of a payload, all 0 or 1, so that they add what the sum lacks to be
- * 0. Carries spoil it now and then, so it is tried a few times.
+ * Aim at the rare checksum 0: choose the last 32 bytes of a payload, all 0 or 1, so that the sum becomes
+ * 0.  Carries sometimes prevent that, so it is tried a few times.
  */
 static void aim_at_zero(struct o2_codec_case *drawn)
 {
@@ -131,7 +131,7 @@ static void aim_at_zero(struct o2_codec_case *drawn)
 	}
 }
 
-/* A legal message, then at most two fields of any value. */
+/* Draw a valid message, then set at most two fields to any value. */
 static const struct o2_wm_type *draw_msg(struct o2_choice *choice, struct o2_codec_case *drawn)
 {
 	static const uint32_t wrong[] = {20, 5, 1};
@@ -173,8 +173,7 @@ static const struct o2_wm_type *draw_msg(struct o2_choice *choice, struct o2_cod
 		msg->order = (enum o2_byte_order)o2_draw(choice, 3);
 	if (o2_draw_bool(choice, 127, 1))
 		msg->cksum_flavour = (enum o2_cksum_flavour)o2_draw(choice, 5);
-	/* Whatever became of the type and the length: there are that many bytes, or it is said that there are
-	 * none. */
+	/* Whatever type and length have become: the payload pointer refers to that many bytes, or is NULL. */
 	if (msg->ibm_type == O2_MSG_IMMEDIATE && type->type != O2_MSG_IMMEDIATE)
 		memset(drawn->payload, 0, sizeof(drawn->payload));
 	if (msg->ibm_type == O2_MSG_IMMEDIATE)
@@ -220,7 +219,7 @@ static void change_field(struct o2_choice *choice, const struct o2_wm_type *type
 		    draw_value(choice, field->bytes));
 }
 
-/* What a decoder gets: the bytes of the message, some of them changed, and perhaps not all of them. */
+/* Draw the decoder's input: the bytes of the message, some of them changed, perhaps cut or extended. */
 static void draw_bytes(struct o2_choice *choice, const struct o2_wm_type *type, struct o2_codec_case *drawn)
 {
 	static const uint32_t changes[] = {4, 4, 2, 1};
@@ -232,7 +231,7 @@ static void draw_bytes(struct o2_choice *choice, const struct o2_wm_type *type, 
 
 	drawn->length_bytes = nob;
 	if (o2_draw_bool(choice, 3, 1)) {
-		/* Padding: zeros, or something. */
+		/* Append zeros, or other bytes. */
 		const uint32_t more =
 			(uint32_t)o2_draw_range(choice, 1, o2_draw_bool(choice, 7, 1) ? 4096 : 16);
 
@@ -250,7 +249,7 @@ static void draw_bytes(struct o2_choice *choice, const struct o2_wm_type *type, 
 			change_field(choice, type, bytes, little);
 	}
 	said = o2_wm_load(bytes + 8, 4, little);
-	/* Most have a right checksum, so that what follows it is looked at; the others none, or any. */
+	/* Most messages get a correct checksum, so that later checks are reached; the others none, or any. */
 	switch (o2_draw_weighted(choice, sealing, 3)) {
 	case 0:
 		o2_wm_seal(bytes, said < drawn->length_bytes ? said : drawn->length_bytes, little,
@@ -262,7 +261,7 @@ static void draw_bytes(struct o2_choice *choice, const struct o2_wm_type *type, 
 		o2_wm_store(bytes + 12, 4, little, draw_value(choice, 4));
 		break;
 	default:
-		break; /* as the changes left it */
+		break; /* leave the checksum unchanged */
 	}
 	if (o2_draw_bool(choice, 7, 1))
 		drawn->length_bytes = o2_draw(choice, drawn->length_bytes);

@@ -29,7 +29,7 @@
 	ENTRY(BALANCED, "ledger_balanced")
 
 enum situation {
-	RULE, /* and the others of o2_dma_rules behind it */
+	RULE, /* followed by the other rules of o2_dma_rules */
 	LAST_RULE = RULE + O2_DMA_RULES - 1,
 	SITUATION_LIST(O2_SITUATION_ID) SITUATIONS,
 };
@@ -73,7 +73,7 @@ static void count_mapped(struct o2_dma_run *run)
 }
 
 /*
- * A refusal is right if it names a rule that is broken, with that rule's errno, and an entry that breaks it.
+ * A refusal is right if it names a broken rule with that rule's errno, and an entry that breaks it.
  */
 static void check_refusal(struct o2_dma_run *run, int rc, const struct o2_error *error, uint32_t broken,
 			  struct o2_report *report)

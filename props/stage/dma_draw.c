@@ -4,7 +4,7 @@
 #include "props/scenario/draw.h"
 #include "props/stage/dma.h"
 
-/* Devices and lists for the dma property: legal for the most part. */
+/* Draws devices and lists for the dma property, valid for the most part. */
 
 #define LABEL_ENTRY 2u
 
@@ -19,7 +19,7 @@ static void draw_table(struct o2_dma_run *run, struct o2_choice *c)
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t page = order == 0 ? i : start + i * stride;
 
-		run->device_page[i] = page % (n + (order == 3)); /* the last order has a page too many */
+		run->device_page[i] = page % (n + (order == 3)); /* order 3: up to one page too many */
 	}
 	run->device.iommu.device_page = o2_draw_bool(c, 31, 1) ? NULL : run->device_page;
 	switch (o2_draw(c, 2)) {
@@ -51,7 +51,7 @@ void o2_dma_draw_device(struct o2_dma_run *run, struct o2_choice *c)
 	case 1:
 		d->base = o2_draw(c, UINT16_MAX) << 24;
 		break;
-	case 2: /* up to the last byte but one page of all addresses */
+	case 2: /* ends one page before the end of the address space */
 		d->base = -((uint64_t)(d->npages + 1) * d->page_bytes);
 		break;
 	case 3:
@@ -74,7 +74,7 @@ void o2_dma_draw_device(struct o2_dma_run *run, struct o2_choice *c)
 		draw_table(run, c);
 }
 
-/* wild: it may also be one that cannot be. */
+/* wild: the entry may also be an impossible one. */
 static void draw_entry(struct o2_dma_run *run, struct o2_choice *c, uint32_t i, bool wild)
 {
 	static const uint32_t shapes[] = {16, 4, 4, 2, 3};
@@ -94,7 +94,7 @@ static void draw_entry(struct o2_dma_run *run, struct o2_choice *c, uint32_t i, 
 	case 2:
 		entry->page = before;
 		break;
-	default: /* one that may not exist */
+	default: /* a page that may not exist */
 		entry->page = (uint32_t)o2_draw(c, 2 * n);
 		break;
 	}
@@ -126,7 +126,7 @@ void o2_dma_draw_list(struct o2_dma_run *run, struct o2_choice *c)
 	const size_t size = o2_draw_weighted(c, weights, 3);
 	const bool wild = o2_draw_bool(c, 7, 1);
 	struct o2_sg_list *sg = &run->sg;
-	/* About as many as there can be: around the end of a byte. */
+	/* Nearly the maximum number of entries, around the end of a byte: 254 to O2_MAX_FRAGS. */
 	const uint32_t least = size == 1 ? o2_draw_byte_end(c, O2_MAX_FRAGS) : 1;
 	bool more = true;
 
@@ -140,6 +140,6 @@ void o2_dma_draw_list(struct o2_dma_run *run, struct o2_choice *c)
 			draw_entry(run, c, sg->count++, wild);
 		o2_span_end(c);
 	}
-	if (size == 2) /* a count that cannot be */
+	if (size == 2) /* an invalid count */
 		sg->count = o2_draw_bool(c, 1, 1) ? O2_MAX_FRAGS + 1 : 0;
 }

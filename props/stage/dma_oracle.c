@@ -6,8 +6,8 @@
 #include "props/stage/dma.h"
 
 /*
- * What dma_map must answer, from docs/mapping.md alone: which rules are broken, and where each byte lies.
- * Sums are made in 128 bits.
+ * The required result of dma_map, from docs/mapping.md alone: which rules are broken, and the place of each byte.
+ * Sums are computed in 128 bits.
  */
 
 enum {
@@ -95,7 +95,7 @@ uint32_t o2_dma_broken(const struct o2_dma_run *run, uint32_t entry)
 	return broken;
 }
 
-/* docs/mapping.md, "Refusals of dma_map": what is said of an entry, and of a page that the table puts outside. */
+/* docs/mapping.md, "Refusals of dma_map": figures for an entry, and for a page that the table maps outside. */
 void o2_dma_check_figures(const struct o2_dma_run *run, const struct o2_error *error,
 			  struct o2_report *report)
 {
@@ -126,7 +126,7 @@ static uint64_t address_of(const struct o2_dma_device *d, const struct o2_sg_ent
 	return d->base + (uint64_t)page * d->page_bytes + entry->offset;
 }
 
-/* Is entry i, which is not the first, to go on in the segment of the one before? */
+/* True if entry i (not the first) must extend the segment of the one before. */
 static bool is_merged(const struct o2_dma_run *run, uint32_t i, bool *asked)
 {
 	const struct o2_sg_entry *before = &run->sg.entry[i - 1];
@@ -148,7 +148,7 @@ void o2_dma_check_list(struct o2_dma_run *run, struct o2_report *report)
 		const struct o2_sg_entry *entry = &run->sg.entry[i];
 		const uint64_t want = address_of(&run->device, entry);
 
-		/* Each entry begins where the one before ended: in the same segment, or in a new one. */
+		/* Each entry begins where the one before ended, or at the start of a new segment. */
 		if (i > 0 && !is_merged(run, i, &asked)) {
 			if (segment < list->count && used != list->segment[segment].length)
 				o2_report_fail(report, "dma/cut",

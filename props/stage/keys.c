@@ -55,14 +55,14 @@ static void draw_step(struct o2_choice *c, const struct o2_key_model *model, str
 		step->queue += o2_draw_bool(c, 7, 1);
 		step->accepted = o2_key_model_requests(model);
 		switch (o2_draw_weighted(c, outcomes, 4)) {
-		case 1: /* what follows the chain fails */
+		case 1: /* the requests after the chain fail */
 			step->ok = false;
 			break;
 		case 2:
 			step->ok = false;
 			step->accepted = (uint32_t)o2_draw(c, step->accepted);
 			break;
-		case 3: /* perhaps an answer that cannot be */
+		case 3: /* perhaps an impossible answer */
 			step->ok = o2_draw_bool(c, 1, 1);
 			step->accepted = (uint32_t)o2_draw(c, 3);
 			break;
@@ -82,7 +82,7 @@ static void draw_step(struct o2_choice *c, const struct o2_key_model *model, str
 	}
 }
 
-/* Take the step with the code under test.  chain is filled by steps that ask for it. */
+/* Take the step with the code under test.  Steps that query a chain fill *chain. */
 static int take_step(struct o2_keys_run *run, const struct o2_key_step *step, struct o2_frd_chain *chain,
 		     uint32_t *rkey, struct o2_error *error)
 {
@@ -111,7 +111,7 @@ static int take_step(struct o2_keys_run *run, const struct o2_key_step *step, st
 	}
 }
 
-/* The device executes `accepted` requests of a chain.  It is strict: each must make sense to it. */
+/* The device executes `accepted` requests of a chain.  It is strict: each must be valid in its state. */
 static void execute(struct o2_key_device *device, const struct o2_frd_chain *chain, uint32_t accepted,
 		    struct o2_report *report)
 {
@@ -146,7 +146,7 @@ static void execute(struct o2_key_device *device, const struct o2_frd_chain *cha
 	}
 }
 
-/* What a step that was accepted did to the device. */
+/* Apply an accepted step to the device. */
 static void follow(struct o2_keys_run *run, const struct o2_key_step *step, const struct o2_frd_chain *chain,
 		   struct o2_report *report)
 {
@@ -234,7 +234,7 @@ static void check_answer(const struct o2_key_step *step, int rc, const struct o2
 			       rkey, want->invalidate);
 }
 
-/* Driver, device and flags after a step. */
+/* Compare driver, device and model after a step. */
 static void check_state(const struct o2_keys_run *run, struct o2_report *report)
 {
 	const struct o2_key_model *m = &run->model;
@@ -285,7 +285,7 @@ static void run_step(struct o2_keys_run *run, const struct o2_key_step *step, st
 	rc = take_step(run, step, &chain, &rkey, &error);
 	if (rc == 0 && want.code == 0 && step->kind == O2_KEY_MAP && step->source &&
 	    run->model.invalidate_last) {
-		/* A region of its own, made for this mapping. */
+		/* A source gets a region of its own, made for this mapping. */
 		o2_frd_gather(&run->key, GATHERED_LKEY + run->steps * 0x100);
 		o2_key_model_gather(&run->model, GATHERED_LKEY + run->steps * 0x100);
 	}
@@ -315,7 +315,7 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 	o2_key_model_init(&run->model, last, 0, run->low);
 	run->device = (struct o2_key_device){0};
 	run->steps = 0;
-	memset(&run->key, 0, sizeof(run->key)); /* its padding is compared as well */
+	memset(&run->key, 0, sizeof(run->key)); /* because its padding is compared as well */
 	o2_frd_init(&run->key, last ? O2_FRD_INVALIDATE_LAST : O2_FRD_INVALIDATE_FIRST, run->model.lkey,
 		    run->model.rkey);
 	while (more && !report->failed) {

@@ -144,7 +144,7 @@ static void run_record(struct o2_parts_run *run, struct o2_choice *c, struct o2_
 
 /* --- NIDs as text --- */
 
-/* As docs/wire.md, "NIDs", has it. */
+/* The text of a NID, by docs/wire.md, "NIDs". */
 static void text_of(uint64_t nid, char *text, size_t text_bytes)
 {
 	const unsigned int lnd = nid >> 48 & 0xffff, network = nid >> 32 & 0xffff;
@@ -187,7 +187,7 @@ static void run_write(struct o2_parts_run *run, struct o2_choice *c, struct o2_r
 			       text, run->text);
 }
 
-/* A decimal, right or wrong; *good: no leading zero, and at most `most`. */
+/* Draw a decimal number, valid or not; *good: no leading zero, and at most `most`. */
 static uint64_t draw_decimal(struct o2_choice *c, uint64_t most, bool *good, char *text, size_t text_bytes)
 {
 	static const char *const wrong[] = {"", "00", "01", "-1", "x", " 1"};
@@ -201,7 +201,7 @@ static uint64_t draw_decimal(struct o2_choice *c, uint64_t most, bool *good, cha
 	return value;
 }
 
-/* The text of a node on a network, of which any part may be wrong.  Returns the rule; NULL: it is read. */
+/* Draw the text of a NID, of which any part may be invalid.  Returns the rule that refuses it, or NULL. */
 static const char *draw_node(struct o2_choice *c, char *text, uint64_t *nid)
 {
 	static const char *const names[] = {"o2ib", "tcp", "o2i", "lo", "O2IB", "ib", "gni", ""};
@@ -228,7 +228,7 @@ static const char *draw_node(struct o2_choice *c, char *text, uint64_t *nid)
 	if (o2_draw_bool(c, 1, 1)) {
 		network = draw_decimal(c, 65535, &good_network, decimal, sizeof(decimal));
 		strcat(text, decimal);
-		/* Without a number it is network 0. */
+		/* A network without a number is network 0. */
 		if (decimal[0] == '\0' && name < 2 && strchr(text, '#') == NULL)
 			good_network = true, network = 0;
 	}
@@ -238,7 +238,7 @@ static const char *draw_node(struct o2_choice *c, char *text, uint64_t *nid)
 	return good_network ? NULL : "nid/network";
 }
 
-/* Digits behind 0x: 1 to 16 of them. */
+/* Draw a NID as a number: 0x and 1 to 16 digits. */
 static const char *draw_hex(struct o2_choice *c, char *text, uint64_t *nid)
 {
 	static const char digits[] = "0123456789abcdefABCDEF";

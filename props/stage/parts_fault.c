@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Why an operation or a connection has failed, in words: docs/transport.md, "Errors". */
+/* The text that says why an operation or a connection has failed: docs/transport.md, "Errors". */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -12,9 +12,9 @@
 #define REJECT_RULES 8u	 /* docs/wire.md */
 #define SIDES	     11u /* enum o2_fault_side */
 
-/* What may stand behind the side's words. */
+/* What may follow the words for the side. */
 struct why {
-	char error[200]; /* the record in words; "": there is none */
+	char error[200]; /* the text of the error record; "": there is none */
 	const char *rule;
 };
 
@@ -59,7 +59,7 @@ static void say_late(const struct o2_transfer_fault *fault, char *text)
 		 fault->error.value, waits[fault->wait], fault->error.limit);
 }
 
-/* The reasons of o2iblnd, from 1, and some of the InfiniBand specification's. */
+/* The reject reasons of o2iblnd, from 1, and some of the InfiniBand specification. */
 static void say_rejected(const struct o2_transfer_fault *fault, const struct why *why, char *text)
 {
 	static const char *const names[] = {
@@ -137,7 +137,7 @@ void o2_parts_fault(struct o2_parts_run *run, struct o2_choice *c, struct o2_rep
 	struct why why;
 	int length;
 
-	/* strerror(3) makes words, which stay, for those that it does not know. */
+	/* strerror(3) keeps texts that it makes for unknown numbers allocated, so only known ones are used. */
 	fault.code = -(int)(o2_draw_bool(c, 3, 1) ? 0 : 1 + o2_draw(c, 39));
 	fault.closed_by = (enum o2_fault_side)(o2_draw_bool(c, 1, 1) ? o2_draw(c, SIDES - 1) : 0);
 	fault.wait = (enum o2_wait)o2_draw(c, O2_WAITS);

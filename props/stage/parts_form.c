@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* As which message LNet's leave: docs/transport.md, "Small and large". */
+/* The o2iblnd message type that carries each LNet message: docs/transport.md, "Small and large". */
 #include <inttypes.h>
 #include <stdio.h>
 

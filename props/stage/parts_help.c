@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The text of a command's help, as it should be laid out. */
+/* The expected layout of a command's help. */
 #include <string.h>
 
 #include "props/stage/parts_internal.h"
 
-#define COLUMNS 98u /* of a line, at most */
-#define TEXT_AT 21u /* where what an option does begins */
+#define COLUMNS 98u /* most columns of a line */
+#define TEXT_AT 21u /* column where an option's description begins */
 
 void o2_parts_fill(FILE *out, const char *text, size_t column, size_t indent)
 {
@@ -49,7 +49,7 @@ void o2_parts_fill_row(FILE *out, const char *name, const char *value, const cha
 	o2_parts_fill(out, help, TEXT_AT, TEXT_AT);
 }
 
-/* What scripts complete a line from: the options of property parts' own command (props/stage/parts_options.c). */
+/* The list for command-line completion of property parts' own command (props/stage/parts_options.c). */
 void o2_parts_list(FILE *out, unsigned int which)
 {
 	static const char colours[] = "red green blue";

@@ -7,7 +7,7 @@
 
 #include "props/stage/parts.h"
 
-/* What the files of the property parts share: its situations, and its cases that are about words. */
+/* Shared by the files of property parts: its situations, and its cases, one function each. */
 
 #define O2_PARTS_SITUATION_LIST(ENTRY)                      \
 	ENTRY(DECODED, "record_decoded")                    \
@@ -49,46 +49,46 @@
 
 enum o2_parts_situation { O2_PARTS_SITUATION_LIST(O2_SITUATION_ID) O2_PARTS_SITUATIONS };
 
-/* Options of a command; errnos in words; quirks. */
+/* Options of a command; errnos as text; the list of quirks. */
 void o2_parts_options(struct o2_parts_run *run, struct o2_choice *c, struct o2_report *report);
 void o2_parts_errno(struct o2_parts_run *run, struct o2_choice *c, struct o2_report *report);
 void o2_parts_quirks(struct o2_parts_run *run, struct o2_choice *c, struct o2_report *report);
 
-/* Why something failed, in words. */
+/* Descriptions of faults as text. */
 void o2_parts_fault(struct o2_parts_run *run, struct o2_choice *c, struct o2_report *report);
 
-/* Which requests of LNet selftest may be sent, and which of its messages can be written. */
+/* Which requests of LNet selftest may be sent, and which of its messages can be encoded. */
 void o2_parts_lst(struct o2_parts_run *run, struct o2_choice *c, struct o2_report *report);
 void o2_parts_lst_code(struct o2_parts_run *run, struct o2_choice *c, struct o2_report *report);
-/* By type; NULL: none has that. */
+/* The name in a message of a type that has one; NULL: its type has none. */
 char *o2_parts_lst_name(struct o2_lst_msg *msg);
-/* Which can be read, and what is written of them. */
+/* Which of its messages can be decoded, and the result of encoding these again. */
 void o2_parts_lst_read(struct o2_parts_run *run, struct o2_choice *c, struct o2_report *report);
 
-/* What is answered to pings. */
+/* Answers to pings. */
 void o2_parts_ping(struct o2_parts_run *run, struct o2_choice *c, struct o2_report *report);
 
-/* What the bytes of LNet selftest are. */
+/* The test pattern of LNet selftest's bulk data. */
 void o2_parts_pattern(struct o2_parts_run *run, struct o2_choice *c, struct o2_report *report);
 
-/* As which message LNet's leave. */
+/* The o2iblnd message type that carries each LNet message. */
 void o2_parts_form(struct o2_parts_run *run, struct o2_choice *c, struct o2_report *report);
 
-/* Files beside the program. */
+/* Paths of files in the program's own directory. */
 void o2_parts_path(struct o2_parts_run *run, struct o2_choice *c, struct o2_report *report);
 
-/* Words into room that may be too small for them. */
+/* Text written to a buffer that may be too small. */
 void o2_parts_room(struct o2_parts_run *run, struct o2_choice *c, struct o2_report *report);
 
-/* Text in HTML, SVG and XML. */
+/* Escaping of text in HTML, SVG and XML. */
 void o2_parts_markup(struct o2_parts_run *run, struct o2_choice *c, struct o2_report *report);
 
-/* Words of a text, into lines, as help has them; column: what stands in the first one already. */
+/* Break a text into lines of words, as help prints it; column: width already used in the first line. */
 void o2_parts_fill(FILE *out, const char *text, size_t column, size_t indent);
-/* A row of help: an option with its value, which may be NULL, and what it does. */
+/* Print a row of help: an option with its value, which may be NULL, and what it does. */
 void o2_parts_fill_row(FILE *out, const char *name, const char *value, const char *help);
 
-/* The list of the options that property parts makes, with the command in `which`. */
+/* Print the list of options that property parts makes up, with the command in `which`. */
 void o2_parts_list(FILE *out, unsigned int which);
 
 #endif

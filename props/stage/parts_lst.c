@@ -11,7 +11,7 @@
 #define MOST 1048576u
 #define PAGE 4096u
 
-/* The first rule that is broken; NULL: none is. */
+/* The first rule that the message breaks; NULL: none. */
 struct verdict {
 	const char *rule, *field;
 	uint64_t value, limit;
@@ -38,7 +38,7 @@ static void multiple(struct verdict *verdict, const char *rule, const char *fiel
 		break_rule(verdict, rule, field, value, of);
 }
 
-/* In its range, mostly; else at an end of it, or beside that, or anything. */
+/* Draw a value, mostly within its range; else at a limit, next to one, or anything. */
 static uint64_t draw(struct o2_choice *c, uint64_t least, uint64_t most, uint64_t unit)
 {
 	switch (o2_draw_bool(c, 5, 1) ? 1 + o2_draw(c, 5) : 0) {
@@ -78,7 +78,7 @@ static void brw(struct o2_choice *c, struct o2_lst_msg *msg, struct verdict *ver
 	multiple(verdict, "lst/send/brw-len-multiple", "brw_len", brw->brw_len, unit);
 }
 
-/* No more pages than the length alone. */
+/* The greatest offset that adds no page to those that the length needs. */
 static uint64_t latest(uint64_t length)
 {
 	return (PAGE - length % PAGE) % PAGE;
@@ -108,7 +108,7 @@ static void with_pages(struct o2_choice *c, struct o2_lst_bulk_v0 *bulk, struct 
 	within(verdict, "lst/send/blk-npg", "blk_npg", bulk->blk_npg, 1, 256);
 }
 
-/* Of a server half nobody looks at what the test does. */
+/* The parameters of a server half are not checked. */
 static void test(struct o2_choice *c, struct o2_lst_msg *msg, struct verdict *verdict)
 {
 	struct o2_lst_test_reqst *test = &msg->u.test_reqst;
@@ -146,7 +146,7 @@ static void draw_request(struct o2_choice *c, struct o2_lst_msg *msg, struct ver
 	msg->msg_ses_feats = o2_draw_bool(c, 15, 1) ? (uint32_t)o2_draw_wild(c) : (uint32_t)o2_draw(c, 1);
 	if (msg->msg_version != 1)
 		break_rule(verdict, "lst/send/version", "msg_version", msg->msg_version, 1);
-	/* What a reply says is the replier's matter. */
+	/* Replies are not checked. */
 	if (msg->msg_type % 2 != 0)
 		return;
 	within(verdict, "lst/send/features", "msg_ses_feats", msg->msg_ses_feats, 0, 1);
@@ -163,7 +163,7 @@ static void draw_request(struct o2_choice *c, struct o2_lst_msg *msg, struct ver
 void o2_parts_lst(struct o2_parts_run *run, struct o2_choice *c, struct o2_report *report)
 {
 	struct verdict verdict = {NULL, NULL, 0, 0};
-	/* What an earlier call has left. */
+	/* As if left by an earlier call. */
 	struct o2_error error = {.code = -1, .rule = "", .field = ""};
 	struct o2_lst_msg msg;
 	int rc;

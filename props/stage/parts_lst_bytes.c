@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bytes as a message of LNet selftest: what a model of widths makes of them (props/model/lst_model.h). */
+/* Any bytes as a message of LNet selftest, compared with a model of widths (props/model/lst_model.h). */
 #include <inttypes.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@
 #define TYPES	   18u
 #define BYTES	   O2_LSTM_BYTES
 #define FEATS_AT   20u
-#define SERVICE_AT 64u /* of a TEST_REQST */
+#define SERVICE_AT 64u /* offset of the service in a TEST_REQST */
 
 static void check_verdict(struct o2_report *report, int rc, const struct o2_error *error,
 			  const struct o2_lstm_verdict *model)
@@ -46,7 +46,7 @@ static void check_bytes(struct o2_report *report, const struct o2_lst_msg *msg, 
 				       expected[i]);
 }
 
-/* A name ends with its zero: nothing is behind that, in the struct as well. */
+/* A name ends with a zero: all bytes after it must be zero in the struct as well. */
 static void check_name(struct o2_report *report, struct o2_lst_msg *msg)
 {
 	const char *name = o2_parts_lst_name(msg);
@@ -93,7 +93,7 @@ void o2_parts_lst_read(struct o2_parts_run *run, struct o2_choice *c, struct o2_
 
 	for (uint32_t i = 0; i < sizeof(bytes); i++)
 		bytes[i] = (uint8_t)(1 + o2_draw(c, 254));
-	/* Where a name may end. */
+	/* Put some zeros, where names may end. */
 	for (uint64_t zeros = o2_draw(c, 8); zeros > 0; zeros--)
 		bytes[o2_draw(c, BYTES - 1)] = 0;
 	o2_wm_store(bytes, 4, !big, o2_draw_bool(c, 31, 1) ? (uint32_t)o2_draw_wild(c) : MAGIC);

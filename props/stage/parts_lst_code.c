@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which messages of LNet selftest can be written, and what things of it are called: docs/lst.md, "Rules". */
+/* Which messages of LNet selftest can be encoded, and the names of its values: docs/lst.md, "Rules". */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -31,13 +31,13 @@ char *o2_parts_lst_name(struct o2_lst_msg *msg)
 	}
 }
 
-/* One more than the last, or anything. */
+/* Draw the value after the last valid one, or any greater value. */
 static uint32_t past(struct o2_choice *c, uint32_t last)
 {
 	return o2_draw_bool(c, 1, 1) ? last + 1 : last + 1 + (uint32_t)o2_draw(c, UINT32_MAX - last - 1);
 }
 
-/* Which rule refuses it; NULL: none does. */
+/* Draw a message; returns the rule that refuses it, or NULL. */
 static const char *draw_message(struct o2_choice *c, struct o2_lst_msg *msg, uint64_t *value, uint64_t *limit)
 {
 	const char *rule = NULL;
@@ -69,7 +69,7 @@ static bool is_named(const char *name, bool there)
 	return (name != NULL) == there;
 }
 
-/* What there is has a name; nothing else has. */
+/* Existing values have names, others do not. */
 static void check_names(struct o2_report *report, uint32_t type, uint32_t value, uint32_t service)
 {
 	const bool is_service = service <= 6 || service == 11 || service == 12;
@@ -86,7 +86,7 @@ static void check_names(struct o2_report *report, uint32_t type, uint32_t value,
 			       service);
 }
 
-/* It begins with the magic in its order, and what was there before is gone: a version may look like it. */
+/* True if encoded: the buffer starts with the magic, and its old content is gone (a version may look like it). */
 static bool is_written(const struct o2_lst_msg *msg, const uint8_t *bytes)
 {
 	static const uint8_t magic[] = {0xee, 0xb0, 0xf0, 0x0d};
@@ -103,7 +103,7 @@ static bool is_written(const struct o2_lst_msg *msg, const uint8_t *bytes)
 
 void o2_parts_lst_code(struct o2_parts_run *run, struct o2_choice *c, struct o2_report *report)
 {
-	/* What an earlier call has left. */
+	/* As if left by an earlier call. */
 	struct o2_error error = {.code = -1, .rule = "", .field = ""};
 	uint64_t value = 0, limit = 0;
 	uint8_t bytes[BYTES];

@@ -5,7 +5,7 @@
 #include "base/markup.h"
 #include "props/stage/parts_internal.h"
 
-/* Text in markup: pieces of it, each with what it becomes, as ref/base/markup.h has it. */
+/* Text in markup: pieces of text, each with its escaped form according to ref/base/markup.h. */
 
 #define PIECES	    6u
 #define PIECE_BYTES 5u
@@ -17,7 +17,7 @@ struct piece {
 	char becomes[PIECE_BYTES * ENTITY + 1];
 };
 
-/* A character in so many bytes, whether they are the fewest or not. */
+/* Encode a character in n bytes of UTF-8, which may be more than it needs. */
 static void encode(uint32_t character, uint32_t n, struct piece *piece)
 {
 	static const uint8_t starts[] = {0, 0, 0xc0, 0xe0, 0xf0};
@@ -71,7 +71,7 @@ static void draw_character(struct o2_choice *c, struct piece *piece)
 	becomes_itself(piece);
 }
 
-/* Too long for what they say, no characters, or none that XML has. */
+/* Draw an invalid sequence: too long, not a character, or a character that XML does not permit. */
 static void draw_none(struct o2_choice *c, struct piece *piece)
 {
 	static const struct edge bad[] = {{0, 2},      {0x7f, 2},   {0x7ff, 3},	 {0x41, 3},   {0xffff, 4},
@@ -88,7 +88,7 @@ static void draw_none(struct o2_choice *c, struct piece *piece)
 	becomes_marks(piece);
 }
 
-/* One that is cut; where another piece follows, behind a letter. */
+/* Draw a truncated character; if another piece follows, a letter follows it. */
 static void draw_cut(struct o2_choice *c, bool last, struct piece *piece)
 {
 	draw_character(c, piece);
@@ -142,7 +142,7 @@ void o2_parts_markup(struct o2_parts_run *run, struct o2_choice *c, struct o2_re
 	snprintf(expected, sizeof(expected), "<a b=\"%s\">%s</a>", becomes, becomes);
 	check_same(report, "markup", found, found_bytes, expected);
 	free(found);
-	/* What lies behind it is not looked at, though it would make one of what is cut. */
+	/* Bytes after the text must not be read, though they would complete a truncated character. */
 	memset(text + length_bytes, 0xa0, 3);
 	out = open_memstream(&found, &found_bytes);
 	if (out == NULL)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Options of a command: how a command line is read, refused, and what --help prints. */
+/* Options of a command: how a command line is read or refused, and what --help prints. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 #define WORDS	     8u
 #define VALUE_BYTES  1200u
 #define WORD_BYTES   1250u
-#define WHY_BYTES    1000u /* what is said of a value is cut there, with its end */
-#define USAGE_BYTES  1050u /* of a line */
+#define WHY_BYTES    1000u /* the text about a value is cut to this, keeping its end */
+#define USAGE_BYTES  1050u /* most bytes of the usage line */
 #define MADE_PROGRAM "o2made"
 
 /* --- a command of our own --- */
@@ -76,9 +76,9 @@ static const struct o2_option rows[ROWS + 1] = {
 
 struct made {
 	struct target target;
-	unsigned int which; /* of the command */
-	int result;	    /* of o2_options_read */
-	char said[1400];    /* on stderr */
+	unsigned int which; /* which command */
+	int result;	    /* expected result of o2_options_read */
+	char said[1400];    /* expected output on stderr */
 };
 
 static bool is_of(enum row row, unsigned int which)
@@ -86,7 +86,7 @@ static bool is_of(enum row row, unsigned int which)
 	return rows[row].commands == 0 || (rows[row].commands & which) != 0;
 }
 
-/* Decimal or 0x..., nothing before or behind it. */
+/* Parse a number: decimal or 0x..., without anything before or after it. */
 static bool number_of(const char *text, uint64_t *value)
 {
 	const bool hex = text[0] == '0' && text[1] == 'x';
@@ -118,7 +118,7 @@ static int place_of(const char *text, size_t length)
 	return -1;
 }
 
-/* What is wrong, cut to so many bytes with its end.  False. */
+/* Note the expected error text, cut to `most` bytes with its end kept.  Returns false. */
 static __attribute__((format(printf, 3, 4))) bool refuse(struct made *made, size_t most, const char *format,
 							 ...)
 {
@@ -241,7 +241,7 @@ static void draw_value(struct o2_choice *c, enum row row, char text[VALUE_BYTES]
 	static const uint64_t edges[] = {
 		0, 1, 2, 3, 200, 201, 600, 601, UINT32_MAX, UINT64_C(1) << 32, UINT64_MAX};
 
-	/* So long that what is said of it is about as long as may be. */
+	/* Sometimes so long that the error text reaches its limit. */
 	if (o2_draw_bool(c, 31, 1))
 		snprintf(text, VALUE_BYTES, "%0*d", 900 + (int)o2_draw(c, 150), 0);
 	else if (o2_draw_bool(c, 7, 1))
@@ -260,13 +260,13 @@ static void draw_value(struct o2_choice *c, enum row row, char text[VALUE_BYTES]
 	}
 }
 
-/* A command line, and what was foretold of it so far. */
+/* A command line, and the prediction for it so far. */
 struct line {
 	int count;
-	int others;	   /* that are not options */
-	bool ended, wrong; /* "--" was there; something that ends the reading was */
+	int others;	   /* words that are not options */
+	bool ended, wrong; /* "--" was read; an error that ends reading was read */
 	bool help, list;
-	char word[WORDS + 3][WORD_BYTES]; /* last: it is not cleared */
+	char word[WORDS + 3][WORD_BYTES]; /* last member: not cleared */
 };
 
 static void add_word(struct line *line, const char *word)
@@ -277,7 +277,7 @@ static void add_word(struct line *line, const char *word)
 
 enum form { OTHER, OTHER_TOO, END, HELP, UNKNOWN, WITHOUT_VALUE, TOO_MUCH, JOINED, APART, FORMS = 16 };
 
-/* An option, in one or two words.  False: nothing may follow it. */
+/* Draw an option, in one or two words.  False: no word may follow it. */
 static bool draw_option(struct o2_choice *c, struct line *line, struct made *made, enum form form,
 			enum row row)
 {
@@ -309,7 +309,7 @@ static bool draw_option(struct o2_choice *c, struct line *line, struct made *mad
 	return true;
 }
 
-/* Draw words, and foretell what becomes of each, up to the first that is wrong. */
+/* Draw words, and predict the effect of each, up to the first invalid one. */
 static void draw_line(struct o2_choice *c, struct line *line, struct made *made)
 {
 	bool more = true;

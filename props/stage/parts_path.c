@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a program lies, and what lies beside it: proc(5). */
+/* The path of the program, and of files beside it: proc(5). */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ void o2_parts_path(struct o2_parts_run *run, struct o2_choice *c, struct o2_repo
 	snprintf(expected, sizeof(expected), "%s", own);
 	if (name != NULL)
 		strcpy(strrchr(expected, '/') + 1, name);
-	/* What is read of the link has to go in as well. */
+	/* The buffer must also hold the whole path that the link contains. */
 	needed = 1 + (length > strlen(own) ? length : strlen(own));
 	bytes = o2_draw_bool(c, 1, 1) ? MOST_BYTES : needed - 1 + o2_draw(c, 1);
 	free(own);

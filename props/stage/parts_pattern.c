@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the bytes of a brw are: docs/lst.md, "Tests and batches". */
+/* The pattern in the bytes of a brw test: docs/lst.md, "Tests and batches". */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #define OTHER 0x5a
 #define DATA  UINT64_C(0xeeb0eeb1eeb2eeb3)
 
-/* Is it the first word of what lies in one page, or the last? */
+/* True if the word is the first or the last one within a page. */
 static bool is_edge(uint32_t at, uint32_t length, uint32_t offset)
 {
 	return at == 0 || at + 8 == length || (offset + at) % PAGE == 0 || (offset + at + 8) % PAGE == 0;

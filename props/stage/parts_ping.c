@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a node answers to a ping, written and read: docs/peer.md, "Ping". */
+/* The answer to a ping, encoded and decoded: docs/peer.md, "Ping". */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #define MOST_NIS   16u
 #define MOST_BYTES (16u + (MOST_NIS + 2) * 16u)
 
-/* As it is laid out; an interface of which there is no room is left out. */
+/* The layout of an answer; interfaces that do not fit are left out. */
 static void lay_out(const struct o2_ping_info *info, uint32_t magic, bool big, uint8_t bytes[MOST_BYTES])
 {
 	memset(bytes, 0, MOST_BYTES);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Texts that grow in room that may be too small for them: what fits is there, and nothing is written behind it. */
+/* Texts appended to a buffer that may be too small: what fits is stored, and nothing is written past the buffer. */
 #include <stdio.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@
 #define ROOM_MOST  (PIECES * PIECE_MOST + 3u)
 #define GUARD	   0x5a
 
-/* Room that ends where a piece does, or a character beside that, or anywhere; at least for the zero. */
+/* Draw a size that ends with a piece, or next to that, or anywhere; at least 1 for the zero. */
 static size_t draw_room(struct o2_choice *c, const size_t *end, uint32_t pieces)
 {
 	size_t room;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is said in words: numbers of the wire, errnos, and quirks. */
+/* Text for numbers on the wire, errnos, and quirks. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 /* --- numbers of the wire --- */
 
-/* docs/wire.md: what has a name has that one, and nothing else has any. */
+/* docs/wire.md: named values have exactly that name, all others have none. */
 static void check_names(struct o2_report *report)
 {
 	for (int byte = 0; byte <= UINT8_MAX; byte++) {
@@ -35,12 +35,12 @@ static void check_names(struct o2_report *report)
 
 /* --- errnos --- */
 
-/* errno(3); what stages return is named, anything else the C library knows has a symbol. */
+/* errno(3): errnos that stages return are named here; any other that the C library knows has a symbol. */
 void o2_parts_errno(struct o2_parts_run *run, struct o2_choice *c, struct o2_report *report)
 {
 	static const int returned[] = {EINVAL, ENOMEM, EIO,	 EPROTO, ETIMEDOUT,
 				       ENOSPC, EFAULT, EMSGSIZE, ENOENT};
-	/* Also what would be an errno if it were cut to 32 bits. */
+	/* Include numbers that would be an errno if cut to 32 bits. */
 	const int64_t high = ((int64_t)o2_draw(c, 2) - 1) * ((int64_t)1 << 32);
 	const int64_t wild = (int64_t)o2_draw(c, 8200) - 4100 + high;
 	const int code = returned[o2_draw_pick(c, 9)] * (o2_draw_bool(c, 1, 1) ? -1 : 1);

@@ -39,7 +39,7 @@ static const struct o2_pool *pool_of(const struct o2_pool_subject *s, const void
 	return &((const struct o2_fmr *)object)->pool->base;
 }
 
-/* May what is in use be posted, to a connection on the current device or on another? */
+/* Check whether an element in use may be posted, to a connection on the current device or on another. */
 static void check_post(struct o2_pools_run *run, struct o2_pool_subject *s, struct o2_choice *c,
 		       struct o2_pool_step *step, struct o2_report *report)
 {
@@ -71,7 +71,7 @@ static void take(struct o2_pools_run *run, struct o2_pool_subject *s, struct o2_
 
 	if (s->nheld == O2_POOL_HELD)
 		return;
-	/* Only a pool that is made now: descriptors are made one by one, too. */
+	/* Only creation of pools: descriptors are also created one by one. */
 	s->device.leaves_for = s->pools.leaves_for = leaves ? run->steps + 1 : 0;
 	s->device.set = s->set;
 	if (s->kind == O2_POOLS_TX)
@@ -154,7 +154,7 @@ static void run_step(struct o2_pools_run *run, struct o2_pool_subject *s, struct
 
 /* --- a case --- */
 
-/* What the tunables make of the sizes, by the formulas of docs/pools.md in 64 bits. */
+/* Check the sizes derived from tunables, by the formulas of docs/pools.md in 64 bits. */
 static void check_sizes(struct o2_pools_run *run, struct o2_choice *c, struct o2_report *report)
 {
 	static const uint32_t edges[] = {512, 0, 1, 254, 255, 256, 257, 258, 1024, 2048, UINT32_MAX};
@@ -198,7 +198,7 @@ static void count_pools(struct o2_pools_run *run)
 	seen[O2_POOL_SEEN_PARTITIONS] += run->sets > 1 && run->subject[0].kind == run->subject[1].kind;
 }
 
-/* Put back whatever is still in use, in the plainest way, and close. */
+/* Put back all elements still in use, in the plainest way, and close. */
 static void finish(struct o2_pools_run *run, struct o2_report *report)
 {
 	static struct o2_choice plain;
@@ -226,8 +226,7 @@ static void finish(struct o2_pools_run *run, struct o2_report *report)
 }
 
 /*
- * After a failure nothing of a set may be trusted, so it is not closed: what its pools hold is given up with
- * them.
+ * After a failure the state of a set is unreliable, so it is not closed, and the memory of its pools is leaked.
  */
 static enum o2_status run_case(void *context, struct o2_choice *choice, struct o2_report *report)
 {

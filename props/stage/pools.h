@@ -9,22 +9,22 @@
 #include "props/model/pool_model.h"
 
 /*
- * The property: pool sets of every kind, several at a time on one clock, do what models of arrays foretell,
- * under any sequence of taking, putting back, time, failing devices and failover (docs/properties.md, "The
- * pools property").  At the end of a case nothing is left.
+ * The property: pool sets of every kind, several at a time with one clock, behave as models made of arrays predict,
+ * for any sequence of takes, puts, time steps, device failures and failovers (docs/properties.md, "The pools
+ * property").  At the end of a case nothing is left.
  */
 
-#define O2_POOL_SETS 3u	 /* of a case, at most */
-#define O2_POOL_HELD 24u /* elements of one set that are in use, at most */
+#define O2_POOL_SETS 3u	 /* most sets of a case */
+#define O2_POOL_HELD 24u /* most elements of one set in use */
 
 enum o2_pool_set_kind { O2_POOLS_TX, O2_POOLS_FRD, O2_POOLS_FMR, O2_POOLS_KINDS };
 
 struct o2_pool_held {
-	uint32_t element; /* its number, as the model has it */
+	uint32_t element; /* its number in the model */
 	void *object;	  /* struct o2_pool_tx, o2_frd or o2_fmr */
 };
 
-/* One set, what it is made on, and the model of it. */
+/* One set, its device, and its model. */
 struct o2_pool_subject {
 	enum o2_pool_set_kind kind;
 	struct o2_pool_set *set;
@@ -33,7 +33,7 @@ struct o2_pool_subject {
 		struct o2_frd_set frd;
 		struct o2_fmr_set fmr;
 	};
-	struct o2_set_model pools;     /* of every kind; and what is in them: */
+	struct o2_set_model pools;     /* model of the pools, of every kind; of their elements: */
 	struct o2_pool_model model;    /* TX, FRD */
 	struct o2_fmr_model fmr_model; /* FMR */
 	struct o2_pool_device device;
@@ -53,11 +53,11 @@ enum o2_pool_step_kind {
 	O2_POOL_STEP_KINDS,
 };
 
-/* For people: what was done, and what it answered. */
+/* A step and its result, for the printed case. */
 struct o2_pool_step {
 	enum o2_pool_step_kind kind;
 	uint32_t set;
-	const char *how; /* a variant, "" for the plain one */
+	const char *how; /* the variant of the step; "": the plain one */
 	uint64_t number; /* element, milliseconds, ... */
 	int code;
 };
@@ -102,14 +102,14 @@ enum o2_pool_situation {
 struct o2_pools_run {
 	struct o2_tally tally; /* first: props/engine/tally.h */
 	struct o2_pool_faults faults;
-	struct o2_clock clock; /* of the sets: told what faults.now_ms is */
+	struct o2_clock clock; /* clock of the sets, set to faults.now_ms */
 	struct o2_pool_subject subject[O2_POOL_SETS];
 	uint32_t sets;
 	struct o2_pool_step step[O2_POOL_STEPS];
 	uint32_t steps;
 };
 
-/* *run: zeros at first, the caller's. */
+/* *run: owned by the caller, zeroed before the first case. */
 struct o2_property o2_pools_property(struct o2_pools_run *run);
 
 #endif

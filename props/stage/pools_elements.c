@@ -18,7 +18,7 @@ static void count_refused_take(struct o2_pools_run *run, int want)
 	run->tally.seen[O2_POOL_SEEN_TOO_SOON] += want == -EAGAIN || want == -ENOMEM;
 }
 
-/* Behind the pool's part of a transmit. */
+/* The holder's bytes, after the pool's part of a transmit. */
 static uint8_t *own_bytes(struct o2_pool_tx *tx)
 {
 	return (uint8_t *)tx + sizeof(*tx);
@@ -56,7 +56,7 @@ void o2_pools_take_tx(struct o2_pools_run *run, struct o2_pool_subject *s, struc
 	o2_pools_hold(s, element, tx);
 }
 
-/* Put a transmit back of which something is held: it is refused, and says what. */
+/* Put back a transmit that still holds something: it must be refused, with what it holds. */
 static void put_busy(struct o2_pools_run *run, struct o2_pool_subject *s, struct o2_pool_tx *tx,
 		     uint32_t held, struct o2_report *report)
 {
@@ -73,7 +73,7 @@ static void put_busy(struct o2_pools_run *run, struct o2_pool_subject *s, struct
 	run->tally.seen[O2_POOL_SEEN_NOT_IDLE]++;
 }
 
-/* What is behind the pool's part is the holder's alone, as it was left. */
+/* The bytes after the pool's part belong to the holder and must be unchanged. */
 static void check_own_bytes(const struct o2_pool_subject *s, struct o2_pool_tx *tx, uint32_t element,
 			    struct o2_report *report)
 {
@@ -120,7 +120,7 @@ void o2_pools_put_tx(struct o2_pools_run *run, struct o2_pool_subject *s, uint32
 
 /* --- descriptors --- */
 
-/* Draw a request.  The rule that refuses it before any pool is asked, or NULL. */
+/* Draw a request.  Returns the rule that refuses it before any pool is used, or NULL. */
 static const char *draw_request(const struct o2_pool_subject *s, struct o2_choice *c,
 				struct o2_frd_request *request)
 {
@@ -139,7 +139,7 @@ static const char *draw_request(const struct o2_pool_subject *s, struct o2_choic
 	return request->entries == 2 ? NULL : "pool/frd/entries";
 }
 
-/* Of which it is said what it had, and what it may have at most. */
+/* Check the figures of a refused request: its value and the limit. */
 static void check_refused(const struct o2_pool_subject *s, const struct o2_frd_request *request,
 			  const struct o2_error *error, struct o2_report *report)
 {
@@ -155,7 +155,7 @@ static void check_refused(const struct o2_pool_subject *s, const struct o2_frd_r
 			       error->rule, error->value, error->limit, value, limit);
 }
 
-/* The post that follows: all well, nothing accepted, or a part.  The model of the key takes the same step. */
+/* Post, with all, no or some requests accepted.  The key's model takes the same step. */
 static void post(struct o2_pools_run *run, struct o2_pool_subject *s, uint32_t element, struct o2_frd *frd,
 		 struct o2_choice *c, struct o2_report *report)
 {
@@ -177,7 +177,7 @@ static void post(struct o2_pools_run *run, struct o2_pool_subject *s, uint32_t e
 	run->tally.seen[O2_POOL_SEEN_ABANDONED] += outcome == 1;
 }
 
-/* What the device will answer, once a descriptor is taken: entries, or an error. */
+/* Draw the device's answer to the map that follows a take: entries, or an error. */
 static int draw_map(struct o2_pools_run *run, struct o2_choice *c)
 {
 	static const uint32_t outcomes[] = {10, 1, 1};
@@ -203,7 +203,7 @@ static void check_taken(const struct o2_pool_subject *s, const struct o2_frd *fr
 			       element, frd->key.rkey, o2_frd_valid(&frd->key), key->rkey);
 }
 
-/* The device is asked, once a descriptor was taken: 0, or what the take answers and by which rule. */
+/* Predict the map that follows taking a descriptor: 0, or the errno and the rule of the take. */
 static int map_model(struct o2_pools_run *run, struct o2_pool_subject *s, uint32_t element, bool source,
 		     int map_error, const char **rule)
 {
@@ -217,7 +217,7 @@ static int map_model(struct o2_pools_run *run, struct o2_pool_subject *s, uint32
 			o2_key_model_gather(key, o2_pool_gathered_lkey(element));
 		return 0;
 	}
-	/* It is as if it had never been taken, but for its place in the queue. */
+	/* The descriptor counts as never taken, except for its place in the queue. */
 	o2_key_model_step(key, &unmap, &answer);
 	o2_pool_model_put(&s->model, element, false);
 	*rule = map_error == -EIO ? "pool/frd/map" : "pool/frd/short-map";
@@ -245,7 +245,7 @@ void o2_pools_take_frd(struct o2_pools_run *run, struct o2_pool_subject *s, stru
 		count_refused_take(run, want);
 		rule = exhausted_rules[want != -EBUSY];
 	}
-	/* What the device has kept of the descriptor's last mapping goes first; one that is made now has none. */
+	/* A mapping that the device has kept is ended first; a new descriptor has none. */
 	if (want == 0 && s->device.element[element].exists && s->device.element[element].kept) {
 		run->tally.seen[O2_POOL_SEEN_KEPT_ENDED] += run->faults.unmap_error == 0;
 		map_error = run->faults.unmap_error != 0 ? run->faults.unmap_error : map_error;
@@ -266,7 +266,7 @@ void o2_pools_take_frd(struct o2_pools_run *run, struct o2_pool_subject *s, stru
 		post(run, s, element, frd, c, report);
 }
 
-/* The transfer is over: under invalidate last its key has to die first.  flushed: it does not. */
+/* End the transfer: under invalidate last its key must be invalidated first.  flushed: the invalidate fails. */
 static void invalidate(struct o2_pool_subject *s, uint32_t element, struct o2_frd *frd, bool flushed,
 		       struct o2_report *report)
 {

@@ -9,7 +9,7 @@
 #define LISTS	   8u
 #define PAGE_BYTES 4096u
 
-/* List 0, and lists that differ from it in one thing each. */
+/* Make list 0, or a list that differs from it in one property. */
 static void make_list(uint32_t list, uint64_t pages[3], struct o2_fmr_request *request)
 {
 	pages[0] = list == 1 ? 2 * PAGE_BYTES : PAGE_BYTES;
@@ -25,7 +25,7 @@ static void make_list(uint32_t list, uint64_t pages[3], struct o2_fmr_request *r
 	};
 }
 
-/* Make the list impossible; the rule that refuses it. */
+/* Make the list invalid; returns the rule that refuses it. */
 static const char *spoil(size_t wrong, struct o2_fmr_request *request)
 {
 	if (wrong == 3) {
@@ -130,7 +130,7 @@ void o2_pools_put_fmr(struct o2_pools_run *run, struct o2_pool_subject *s, uint3
 struct comparison {
 	struct o2_pool_subject *subject;
 	struct o2_report *report;
-	uint32_t next; /* of the live pools */
+	uint32_t next; /* index of the next live pool */
 };
 
 static void compare_pool(void *context, struct o2_pool *base)

@@ -6,7 +6,7 @@
 #include "base/limits.h"
 #include "props/stage/pools_internal.h"
 
-/* One set of the pools property: how it is made, compared and closed. */
+/* One set of the pools property: opened, compared and closed. */
 
 const char *const o2_pool_kind_names[O2_POOLS_KINDS] = {"transmit", "descriptor", "region"};
 
@@ -16,7 +16,7 @@ bool o2_pools_expect(const struct o2_pool_subject *s, const char *what, int rc, 
 	char signature[96];
 	const char *found = error->rule != NULL ? error->rule : "none";
 
-	/* What succeeds leaves the error record as it was. */
+	/* A call that succeeds leaves the error record unchanged. */
 	if (rc == want && ((rc == 0 && error->rule == NULL) || (rc != 0 && rule == NULL) ||
 			   (rc != 0 && strcmp(found, rule) == 0 && error->code == rc)))
 		return true;

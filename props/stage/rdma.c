@@ -31,7 +31,7 @@
 	ENTRY(NOT_POSTED, "posted_in_part")
 
 enum situation {
-	REFUSED, /* and the other rules behind it */
+	REFUSED, /* followed by the other rules */
 	LAST_REFUSED = REFUSED + 8 - 1,
 	SITUATION_LIST(O2_SITUATION_ID) SITUATIONS,
 };
@@ -59,7 +59,7 @@ static bool has_empty(const struct o2_rdma_desc *desc)
 	return false;
 }
 
-/* Whether the bytes run out before the fragment of the sink does that the last of them goes to. */
+/* True if the transfer ends inside a fragment of the sink. */
 static bool ends_inside(const struct o2_rdma_run *run)
 {
 	uint64_t sum = 0;

@@ -13,32 +13,32 @@
 #include "rdma/rdma_plan.h"
 
 /*
- * The property: rdma_plan takes byte k of the source to byte k of the sink, in as few work requests as the
- * definition needs, none across a fragment of the sink and none beyond a limit; or refuses, and says by which
- * figure (docs/properties.md, "The rdma property").
+ * The property: rdma_plan transfers byte k of the source to byte k of the sink, in the fewest work requests; none
+ * crosses a fragment of the sink or exceeds a limit.  Or it refuses, and names the offending figure
+ * (docs/properties.md, "The rdma property").
  */
 
-/* What the definitions say of two descriptors (rdma_oracle.c). */
+/* The expected result for two descriptors, by the definitions (rdma_oracle.c). */
 struct o2_rdma_expected {
 	struct o2_refusals refusals;
-	struct o2_place_map source, sink; /* the first bytes of both: as many as are to be moved */
+	struct o2_place_map source, sink; /* places of the bytes to be moved, in each descriptor */
 	uint64_t nwr;
 };
 
 void o2_rdma_expect(const struct o2_rdma_input *asked, struct o2_rdma_expected *expected);
 
-/* What came out of a case. */
+/* The result of a case. */
 struct o2_rdma_outcome {
 	struct o2_rdma_expected expected;
 	struct o2_rdma_plan plan;
 	struct o2_error error; /* code 0: accepted */
 };
 
-/* Run o2_rdma_plan and hold it to what is expected; a failure fills *report. */
+/* Run o2_rdma_plan and compare it with the expected result; a failure fills *report. */
 void o2_rdma_check(const struct o2_rdma_input *asked, struct o2_rdma_outcome *outcome,
 		   struct o2_report *report);
 
-/* Hold outcome->plan to outcome->expected, which accepts. */
+/* Check outcome->plan against outcome->expected, which must be without refusals. */
 void o2_rdma_check_plan(const struct o2_rdma_input *asked, const struct o2_rdma_outcome *outcome,
 			struct o2_report *report);
 
@@ -48,10 +48,10 @@ struct o2_rdma_run {
 	struct o2_rdma_outcome outcome;
 };
 
-/* rdma_post.c: the plan, which was accepted, is posted with what goes around it.  True: all of it is taken. */
+/* rdma_post.c: post an accepted plan, with the requests before and after it.  True: all requests were accepted. */
 bool o2_rdma_post(struct o2_rdma_run *run, struct o2_choice *c, struct o2_report *report);
 
-/* *run: zeros at first, the caller's. */
+/* *run: owned by the caller, zeroed before the first case. */
 struct o2_property o2_rdma_property(struct o2_rdma_run *run);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "props/stage/rdma.h"
 
-/* Fragments that a descriptor has at most, whatever its count says. */
+/* Most fragments of a descriptor, whatever its count says. */
 #define MAX_FRAGS 257u
 
 /* Bytes that a descriptor describes. */
@@ -17,7 +17,7 @@ static uint64_t bytes_of(const struct o2_rdma_desc *desc)
 	return sum;
 }
 
-/* The first `nob` bytes of a descriptor. */
+/* Map the first `nob` bytes of a descriptor. */
 static void map_descriptor(const struct o2_rdma_desc *desc, uint64_t nob, struct o2_place_map *map)
 {
 	o2_place_clear(map);
@@ -29,7 +29,7 @@ static void map_descriptor(const struct o2_rdma_desc *desc, uint64_t nob, struct
 	}
 }
 
-/* Every sink fragment takes the source pieces that reach it, wrq_sge to a work request. */
+/* Every sink fragment takes the source pieces that reach it, wrq_sge of them per work request. */
 static uint64_t work_requests_needed(const struct o2_place_map *source, const struct o2_place_map *sink,
 				     uint32_t wrq_sge)
 {
@@ -49,7 +49,7 @@ static uint64_t work_requests_needed(const struct o2_place_map *source, const st
 	return needed;
 }
 
-/* Figures that no transfer can have. */
+/* Refusals of figures that no transfer can have. */
 static void judge_figures(const struct o2_rdma_input *asked, struct o2_refusals *refusals)
 {
 	const struct o2_rdma_limits *limits = &asked->limits;
@@ -83,7 +83,7 @@ void o2_rdma_expect(const struct o2_rdma_input *asked, struct o2_rdma_expected *
 	map_descriptor(&asked->source, moved, &e->source);
 	map_descriptor(&asked->sink, moved, &e->sink);
 	e->nwr = work_requests_needed(&e->source, &e->sink, asked->limits.wrq_sge);
-	/* The one that runs out first is named. */
+	/* The descriptor that ends first is named. */
 	if (least < asked->nob && source_bytes == least)
 		o2_refusals_add(&e->refusals, -EPROTO, "rdma/source-too-small", O2_NO_INDEX, asked->nob,
 				least);
@@ -94,7 +94,7 @@ void o2_rdma_expect(const struct o2_rdma_input *asked, struct o2_rdma_expected *
 				(uint64_t)asked->limits.max_wrs + 1, asked->limits.max_wrs);
 }
 
-/* One work request: its entries are the next ones, within the limit, and add up to its length. */
+/* Map one work request: its entries must be the next ones, within the limit, and add up to its length. */
 static void map_work_request(const struct o2_rdma_plan *plan, uint32_t i, uint32_t wrq_sge, uint32_t *sge,
 			     struct o2_place_map *from, struct o2_report *report)
 {
@@ -120,7 +120,7 @@ static void map_work_request(const struct o2_rdma_plan *plan, uint32_t i, uint32
 			       wr->length, from->nob - begin);
 }
 
-/* The plan's work requests as maps, with everything checked that is not about places. */
+/* Map the plan's work requests, and check everything that is not about places. */
 static void map_plan(const struct o2_rdma_plan *plan, uint32_t wrq_sge, const struct o2_place_map *sink,
 		     struct o2_place_map *from, struct o2_place_map *to, struct o2_report *report)
 {

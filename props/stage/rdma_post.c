@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A plan as a chain of work requests, in one post that is taken, or of which a part is. */
+/* A plan as a chain of work requests, posted at once; the queue accepts all of them or a part. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -7,12 +7,12 @@
 #include "props/stage/rdma.h"
 #include "rdma/post.h"
 
-#define LEADS	   3u /* requests ahead of it */
+#define LEADS	   3u /* most requests before the plan's */
 #define WRITES_ID  UINT64_C(0x7000000000000001)
 #define MESSAGE_ID UINT64_C(0x7000000000000002)
 #define WRS	   (LEADS + O2_MAX_FRAGS + 1)
 
-/* What is in the place of a queue pair. */
+/* Takes the place of a queue pair. */
 struct taker {
 	struct o2_report *report;
 	const struct o2_rdma_plan *plan;
@@ -20,7 +20,7 @@ struct taker {
 	struct o2_post_message message, piece;
 	uint32_t leads, pieces, count; /* count: of all requests */
 	uint32_t taken;
-	int result, error; /* of the call, and errno */
+	int result, error; /* result of the call, and errno */
 	bool names_bad;
 };
 

@@ -5,11 +5,11 @@
 #include <string.h>
 
 enum situation {
-	RULE,				       /* and the others of o2_plan_rules behind it */
-	PLANNED = RULE + O2_PLAN_RULES,	       /* and the other modes behind it */
+	RULE,				       /* followed by the other rules of o2_plan_rules */
+	PLANNED = RULE + O2_PLAN_RULES,	       /* followed by the other modes */
 	PLANNED_GAPS = PLANNED + O2_REG_MODES, /* global, fmr, user, fastreg_gaps */
 	PHYS_INSIDE_PAGE = PLANNED_GAPS + 4,
-	PAGES_254, /* and 255, 256, 257 */
+	PAGES_254, /* followed by 255, 256, 257 */
 	FRAGMENTS_254 = PAGES_254 + 4,
 	BYTES_MIB = FRAGMENTS_254 + 4,
 	BYTES_MIB_AND_ONE,

@@ -4,13 +4,13 @@
 #include "props/stage/reg_plan.h"
 
 /*
- * Does a plan say what it must?  The bytes that it publishes are looked up, through what it registers, as a
- * device would, and have to be those of the segments, in their order.
+ * Checks a plan.  The published bytes are looked up through what the plan registers, as a device would do,
+ * and must be the bytes of the segments, in order.
  */
 
 /*
- * Where the device finds the byte at an address of the region, and how many more follow it there.  0:
- * nowhere.
+ * Find the device address of the byte at `addr` of the region.  Returns the number of contiguous bytes from there;
+ * 0: not registered.
  */
 static uint64_t look_up(const struct o2_reg_plan *plan, uint64_t addr, uint64_t *device_addr)
 {
@@ -80,7 +80,7 @@ static void check_bytes(const struct o2_plan_run *run, struct o2_report *report)
 			       segment);
 }
 
-/* Where the first published byte is, in the words of docs/modes.md. */
+/* The address of the first published byte, by docs/modes.md. */
 static uint64_t first_address(const struct o2_plan_run *run)
 {
 	const struct o2_reg_request *r = &run->request;
@@ -90,7 +90,7 @@ static uint64_t first_address(const struct o2_plan_run *run)
 	case O2_REG_FMR:
 		return first % r->page_bytes;
 	case O2_REG_PHYS:
-		/* The iova is the first byte's, or that of its page. */
+		/* The iova is the address of the first byte, or of its page. */
 		return r->iova % r->page_bytes != 0 ? r->iova : r->iova + first % r->page_bytes;
 	case O2_REG_USER:
 		return r->iova;
@@ -99,7 +99,7 @@ static uint64_t first_address(const struct o2_plan_run *run)
 	}
 }
 
-/* What is registered is what lies between the first and the last published byte, and no byte more. */
+/* Check that the registration covers exactly from the first to the last published byte. */
 static void check_cover(const struct o2_plan_run *run, struct o2_report *report)
 {
 	const struct o2_reg_plan *plan = &run->plan;
@@ -138,7 +138,7 @@ static void check_cover(const struct o2_plan_run *run, struct o2_report *report)
 	}
 }
 
-/* The number of fragments, the kind of key, and the form of the addresses. */
+/* Check the number of fragments, the kind of key, and the form of the addresses. */
 static void check_form(const struct o2_plan_run *run, struct o2_report *report)
 {
 	const struct o2_reg_plan *plan = &run->plan;
@@ -168,7 +168,7 @@ void o2_plan_check(const struct o2_plan_run *run, struct o2_report *report)
 	if (report->failed)
 		return;
 	check_cover(run, report);
-	/* Mode user publishes an address of the process: its device addresses are the driver's. */
+	/* Mode user publishes a process address; only the driver knows its device addresses. */
 	if (run->request.mode != O2_REG_USER)
 		check_bytes(run, report);
 	else if (run->plan.frag[0].rf_nob != run->list.nob)

@@ -5,8 +5,8 @@
 #include "props/stage/reg_plan.h"
 
 /*
- * Requests and segments for the reg_plan property.  Lists of segments that a mapping without gaps would give
- * are drawn on purpose: independent segments are almost never free of gaps.
+ * Draws requests and segments for the reg_plan property.  Lists without gaps are drawn on purpose, because
+ * independent segments almost always have gaps.
  */
 
 #define LABEL_SEGMENT 1u
@@ -39,7 +39,7 @@ static void draw_request(struct o2_reg_request *r, struct o2_choice *c)
 	case 2:
 		r->iova = o2_draw(c, UINT32_MAX);
 		break;
-	case 3: /* near the end of all addresses */
+	case 3: /* near the end of the address space */
 		r->iova = -(o2_draw(c, 300) * r->page_bytes);
 		break;
 	default:
@@ -48,7 +48,7 @@ static void draw_request(struct o2_reg_request *r, struct o2_choice *c)
 	}
 }
 
-/* A segment of whole pages, of a part of a page, of several, or of any size at all. */
+/* Draw a segment of whole pages, part of a page, several pages, or any size. */
 static void draw_segment(const struct o2_plan_run *run, struct o2_choice *c, enum style style, uint32_t i,
 			 struct o2_dma_segment *segment)
 {
@@ -60,7 +60,7 @@ static void draw_segment(const struct o2_plan_run *run, struct o2_choice *c, enu
 
 	if (style == DENSE) {
 		segment->addr = o2_draw(c, UINT8_MAX) * page_bytes;
-		if (o2_draw_bool(c, 15, 1)) /* not far from the end of all addresses */
+		if (o2_draw_bool(c, 15, 1)) /* not far from the end of the address space */
 			segment->addr = -segment->addr - 2ull * page_bytes;
 		segment->length = page_bytes;
 		return;
@@ -91,7 +91,7 @@ static void draw_segment(const struct o2_plan_run *run, struct o2_choice *c, enu
 	}
 }
 
-/* Without gaps the first segment may begin, and the last one end, inside a page. */
+/* A list without gaps may begin and end inside a page. */
 static void cut_ends(struct o2_plan_run *run, struct o2_choice *c)
 {
 	struct o2_dma_segment *first = &run->list.segment[0];
@@ -127,18 +127,18 @@ static void draw_segments(struct o2_plan_run *run, struct o2_choice *c)
 		}
 		o2_span_end(c);
 	}
-	if (list->count == 0) { /* a case that draws too much ends without one */
+	if (list->count == 0) { /* a case whose draws ran out may have none */
 		list->segment[list->count++] = (struct o2_dma_segment){0, 1};
 	}
 	if (style == DENSE && o2_draw_bool(c, 1, 1))
 		cut_ends(run, c);
-	if (o2_draw_bool(c, 63, 1)) /* one segment next to a limit on bytes */
+	if (o2_draw_bool(c, 63, 1)) /* one segment near a limit on bytes */
 		*list = (struct o2_dma_list){
 			.count = 1,
 			.segment = {{list->segment[0].addr & UINT32_MAX, (uint32_t)o2_draw_edge_bytes(c)}}};
 	list->nob = 0;
 	for (uint32_t i = 0; i < list->count; i++) {
-		/* Mostly no more than a transfer may move. */
+		/* Mostly at most as many bytes as a transfer may have. */
 		if (style != ANYTHING && list->nob + list->segment[i].length > O2_MAX_TRANSFER_BYTES &&
 		    i > 0) {
 			list->count = i;
@@ -148,7 +148,7 @@ static void draw_segments(struct o2_plan_run *run, struct o2_choice *c)
 	}
 }
 
-/* An iova of mode phys may be that of the first byte; next to it there is none. */
+/* In mode phys the iova may be that of the first byte; values next to it are invalid. */
 static void draw_inside(struct o2_plan_run *run, struct o2_choice *c)
 {
 	static const uint32_t wheres[] = {4, 3, 1};
@@ -166,10 +166,10 @@ void o2_plan_draw(struct o2_plan_run *run, struct o2_choice *c)
 	draw_request(&run->request, c);
 	draw_segments(run, c);
 	draw_inside(run, c);
-	/* Mostly the truth; sometimes a gap that is none, sometimes one that is not declared. */
+	/* Mostly true; sometimes a gap is declared that does not exist, or one is not declared. */
 	run->request.gaps = !o2_plan_is_dense(run);
 	if (o2_draw_bool(c, 9, 1))
 		run->request.gaps = !run->request.gaps;
-	if (o2_draw_bool(c, 30, 1)) /* a count that cannot be */
+	if (o2_draw_bool(c, 30, 1)) /* an invalid count */
 		run->list.count = o2_draw_bool(c, 1, 1) ? O2_MAX_FRAGS + 1 : 0;
 }

@@ -4,8 +4,7 @@
 #include "props/stage/reg_plan.h"
 
 /*
- * Which rules of docs/modes.md, "Refusals of reg_plan", a request breaks: from that table alone, in 128
- * bits.
+ * The rules of docs/modes.md, "Refusals of reg_plan", that a request breaks: from that table alone, in 128 bits.
  */
 
 enum {
@@ -116,7 +115,7 @@ bool o2_plan_is_dense(const struct o2_plan_run *run)
 	return true;
 }
 
-/* A page is listed at each byte that is the first of a page, or that the page before does not go on to. */
+/* A page list entry is needed for each byte that starts a page or does not continue the byte before it. */
 static uint64_t slots_of(const struct o2_plan_run *run, uint32_t count)
 {
 	const uint32_t page_bytes = run->request.page_bytes;
@@ -197,7 +196,7 @@ uint32_t o2_plan_broken(const struct o2_plan_run *run)
 
 /* --- what a refusal says --- */
 
-/* The first segment that the rule is about, with its figures. */
+/* The figures of the first segment that breaks the rule. */
 static struct o2_plan_figures of_segments(const struct o2_plan_run *run, uint32_t rule)
 {
 	const struct o2_dma_segment *segment = run->list.segment;
@@ -228,7 +227,7 @@ static struct o2_plan_figures of_segments(const struct o2_plan_run *run, uint32_
 struct o2_plan_figures o2_plan_figures(const struct o2_plan_run *run, uint32_t rule)
 {
 	const struct o2_reg_request *r = &run->request;
-	/* Of a request that is not right nothing of this is asked. */
+	/* Not evaluated for a request that is invalid. */
 	const uint32_t page_bytes = is_page_size(r->page_bytes) ? r->page_bytes : 1;
 	const uint64_t first = run->list.segment[0].addr;
 	uint64_t total = 0;

@@ -32,7 +32,7 @@
 	ENTRY(KIB64, "bytes_65536")
 
 enum situation {
-	REFUSED, /* and the other rules behind it */
+	REFUSED, /* followed by the other rules */
 	LAST_REFUSED = REFUSED + 9 - 1,
 	SITUATION_LIST(O2_SITUATION_ID) SITUATIONS,
 };
@@ -59,7 +59,7 @@ static uint64_t length_of(const struct o2_buffer *buffer, uint32_t i)
 	return buffer->kind == O2_IOV ? buffer->iov[i].len : buffer->kiov[i].len;
 }
 
-/* Where the transfer begins and ends in the pieces of an accepted buffer. */
+/* Count where the transfer begins and ends within the pieces of an accepted buffer. */
 static void count_pieces(uint64_t *seen, const struct o2_buffer *buffer)
 {
 	const uint64_t end = buffer->offset + buffer->nob;

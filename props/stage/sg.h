@@ -13,36 +13,36 @@
 #include "props/model/refusals.h"
 
 /*
- * The property: sg_build lists each byte that a buffer asks for where the buffer has it, cut where a page
- * ends, with the verdict of rule G3; or refuses, and says of which piece and which figure
- * (docs/properties.md, "The sg property").
+ * The property: sg_build lists each requested byte of a buffer at its place, split at page boundaries, with the
+ * correct verdict of rule G3; or it refuses, and names the piece and the figure (docs/properties.md, "The sg
+ * property").
  */
 
-/* What the definitions say of a buffer (sg_oracle.c). */
+/* The expected result for a buffer, by the definitions (sg_oracle.c). */
 struct o2_sg_expected {
 	struct o2_refusals refusals;
-	struct o2_place_map map; /* of the bytes that are to be moved: O2_PLACE of each */
-	uint32_t entries;	 /* pieces of pages that hold them */
+	struct o2_place_map map; /* O2_PLACE of each byte that is to be moved */
+	uint32_t entries;	 /* number of pieces of pages that hold them */
 	bool gaps;
 };
 
-/* Works on the bytes of the stream, not on entries.  Every input has an answer. */
+/* Compute the expected result from the stream's bytes, without entries.  Every input has a result. */
 void o2_sg_expect(const struct o2_buffer *buffer, const struct o2_address_space *space, uint32_t max_entries,
 		  struct o2_sg_expected *expected);
 
-/* What every rule on gaps says of a buffer, by its list, which is right (sg_gaps.c). */
+/* Check the verdict of every gap rule on a buffer, given its list, which is known to be right (sg_gaps.c). */
 void o2_sg_check_gaps(const struct o2_buffer *buffer, const struct o2_sg_list *list, uint32_t page_bytes,
 		      struct o2_report *report);
 
-/* What came out of a case. */
+/* The result of a case. */
 struct o2_sg_outcome {
 	struct o2_sg_expected expected;
 	struct o2_sg_list list;
 	struct o2_error error; /* code 0: accepted */
-	uint32_t refusal;      /* which of the expected ones it was */
+	uint32_t refusal;      /* index of the expected refusal that was reported */
 };
 
-/* Run o2_sg_build and hold it to what is expected; a failure fills *report. */
+/* Run o2_sg_build and compare it with the expected result; a failure fills *report. */
 void o2_sg_check(const struct o2_buffer *buffer, const struct o2_address_space *space, uint32_t max_entries,
 		 struct o2_sg_outcome *outcome, struct o2_report *report);
 
@@ -52,7 +52,7 @@ struct o2_sg_run {
 	struct o2_sg_outcome outcome;
 };
 
-/* *run: zeros at first, the caller's. */
+/* *run: owned by the caller, zeroed before the first case. */
 struct o2_property o2_sg_property(struct o2_sg_run *run);
 
 #endif

@@ -2,21 +2,21 @@
 #include "oracle/gap_rules.h"
 #include "props/stage/sg.h"
 
-/* The rules on gaps of docs/mapping.md, "Gap rules", asked of each entry of a list whose bytes are right. */
+/* The rules of docs/mapping.md, "Gap rules", evaluated for each entry of a list whose bytes are correct. */
 
 static uint64_t length_of(const struct o2_buffer *buffer, uint32_t piece)
 {
 	return buffer->kind == O2_IOV ? buffer->iov[piece].len : buffer->kiov[piece].len;
 }
 
-/* Where the walk is.  Counted down: offset + nob may pass 2^64, where pieces say so much. */
+/* Position of the walk.  It counts down, because offset + nob may exceed 2^64 if the pieces are that long. */
 struct place {
 	uint32_t piece;
-	uint64_t rest; /* bytes of the piece from here on */
-	uint64_t left; /* bytes of the transfer from here on */
+	uint64_t rest; /* bytes left in the piece */
+	uint64_t left; /* bytes left in the transfer */
 };
 
-/* Go on by `bytes`, and past the pieces that end there, where bytes are left. */
+/* Advance by `bytes`, and past pieces that end there if bytes are left. */
 static void advance(const struct o2_buffer *buffer, uint64_t bytes, struct place *at)
 {
 	while (at->rest <= bytes && at->piece + 1 < buffer->count) {

@@ -5,9 +5,9 @@
 #include "props/stage/sg.h"
 
 /*
- * The oracle thinks in bytes of the stream, not in entries: piece i holds bytes [first, first + length) of
- * the concatenation, and every question is asked about one byte.  Sums have 128 bits, so that no input wraps
- * them.
+ * The oracle works on bytes of the stream, not on entries: piece i holds bytes [first, first + length) of the
+ * concatenation, and every check is about one byte.  Sums are computed in 128 bits, so that no input makes them
+ * wrap.
  */
 typedef unsigned __int128 o2_wide;
 
@@ -31,7 +31,7 @@ static bool translate(const struct o2_address_space *space, uint64_t va, uint32_
 	return false;
 }
 
-/* May the piece be looked at at all?  Only pieces of which bytes are moved are judged. */
+/* True if the piece is valid.  Only pieces with bytes to be moved are judged. */
 static bool judge_piece(struct o2_sg_expected *e, const struct o2_buffer *buffer,
 			const struct o2_address_space *space, uint32_t index)
 {
@@ -70,7 +70,7 @@ static void take_piece(struct o2_sg_expected *e, const struct o2_buffer *buffer,
 		e->entries++;
 		return;
 	}
-	/* Page by page, counted in whole pages of the address space: no walk needs to be believed. */
+	/* Page by page, counted in pages of the address space. */
 	first = buffer->iov[index].base + skip;
 	last = first + (take - 1);
 	for (uint64_t n = first / page_bytes; n <= last / page_bytes; n++) {

@@ -9,30 +9,30 @@
 #include "props/talk/explore_internal.h"
 
 /*
- * The search.  A state is not kept, only how one got there.  Who is there again goes on by events that were not
- * tried, from state to state, until all have been, and closes both ends where that was not done before: making
- * two ends and closing them takes longer than all that happens between.  When something fails, the search is
- * done again breadth first, so that the way to a failure is a shortest one.
+ * The search.  A state itself is not stored, only the path to it.  After a state is reached again by replaying its
+ * path, the search continues with untried events from state to state until none is left, and then closes both
+ * ends, if no walk has done so in that state: creating and closing two ends costs more time than all events
+ * between.  If anything fails, the search is repeated breadth first, so that the reported path is a shortest one.
  */
 
 struct node {
 	uint64_t hash;
 	uint32_t parent;
-	uint32_t length : 11; /* events from the start */
-	uint32_t event : 3;   /* the last of them */
-	uint32_t enabled : 8; /* set of events */
-	uint32_t untried : 8; /* of these */
-	uint32_t closed : 1;  /* both ends were closed in it */
+	uint32_t length : 11; /* events from the initial state */
+	uint32_t event : 3;   /* the last event of the path */
+	uint32_t enabled : 8; /* set of events that are possible */
+	uint32_t untried : 8; /* those not tried yet */
+	uint32_t closed : 1;  /* closing both ends was tried in this state */
 };
 
 static_assert(O2_EXPLORE_PATH < 1u << 11 && O2_EXPLORE_EVENTS <= 8, "they fit");
 
-/* Of a state: the hash of the one after each event. */
+/* For each event, the hash of the state that follows. */
 struct after {
 	uint64_t hash[O2_EXPLORE_EVENTS];
 };
 
-/* Another way to a state: by that event from node `from`. */
+/* Another path to a state: by this event from node `from`. */
 struct way {
 	uint32_t from, to;
 	uint8_t event;
@@ -45,8 +45,8 @@ struct search {
 	bool breadth_first;
 	struct node *node;
 	uint32_t nodes, room;
-	/* Only where ways are verified: */
-	struct after *after; /* by node */
+	/* Used only for verification: */
+	struct after *after; /* indexed by node */
 	struct way *way;
 	uint32_t ways, way_room;
 	uint32_t *slot; /* open hashing: number of the node + 1 */
@@ -97,7 +97,7 @@ static bool make_room(struct search *s)
 	return true;
 }
 
-/* Where that state is, or would be. */
+/* The hash slot of that state: its own, or the empty one for it. */
 static uint32_t *find(const struct search *s, uint64_t hash)
 {
 	uint32_t at = (uint32_t)hash & (s->slots - 1);
@@ -107,7 +107,7 @@ static uint32_t *find(const struct search *s, uint64_t hash)
 	return &s->slot[at];
 }
 
-/* The events from the start to node i; the number of them. */
+/* Stores the events from the initial state to node i; returns their number. */
 static uint32_t way_to(const struct search *s, uint32_t i, uint8_t *way)
 {
 	uint32_t length = s->node[i].length;
@@ -146,7 +146,7 @@ static void differ(struct search *s, const char *what)
 	o2_report_fail(s->report, "explore/hash", "two states with equal hashes differ in %s", what);
 }
 
-/* The world is in a state: note it if it is new.  Its number in *at, or -ENOMEM. */
+/* Enter the world's current state, unless it is known.  *at: its node number.  Returns 0 or -ENOMEM. */
 static int arrive(struct search *s, uint32_t parent, uint32_t event, uint32_t length, uint32_t *at)
 {
 	struct o2_explore_result *result = s->result;
@@ -193,7 +193,7 @@ static void go(struct search *s, const uint8_t *way, uint32_t length)
 		o2_explore_happen(s->world, way[k]);
 }
 
-/* Can something happen in node i that was not tried?  Where a way would be too long, nothing can. */
+/* True if node i has an untried event.  False also at the maximum path length. */
 static bool has_untried(struct search *s, uint32_t i)
 {
 	const struct o2_explore_config *config = s->world->config;
@@ -206,7 +206,7 @@ static bool has_untried(struct search *s, uint32_t i)
 	return false;
 }
 
-/* To node i, and on by what was not tried: one event breadth first, else until there is none. */
+/* Go to node i, then continue with untried events: one if breadth first, otherwise until none is left. */
 static int walk(struct search *s, uint32_t i)
 {
 	uint8_t way[O2_EXPLORE_PATH] = {0};
@@ -226,7 +226,7 @@ static int walk(struct search *s, uint32_t i)
 		if (s->breadth_first)
 			break;
 	}
-	/* Whatever the state: once it is closed, nothing is left, and every operation has ended once. */
+	/* In any state, closing must leave nothing behind, and every operation must have ended once. */
 	o2_explore_close(s->world);
 	s->node[i].closed = true;
 	if (s->report->failed)
@@ -243,7 +243,7 @@ static int expand(struct search *s, uint32_t i)
 	return rc;
 }
 
-/* By each other way to a state, and then by each event that can happen there. */
+/* Go to each state by each other path found, then by each possible event, and compare the hashes. */
 static void verify(struct search *s)
 {
 	uint8_t way[O2_EXPLORE_PATH + 1];
@@ -319,7 +319,7 @@ static int search_in(struct o2_explore_world *world, bool breadth_first, struct 
 int o2_explore(const struct o2_explore_config *config, struct o2_explore_result *result,
 	       struct o2_report *report)
 {
-	/* What is left out then is what is farthest away. */
+	/* Breadth first: the states that a bound leaves out are those with the longest paths. */
 	const bool bounded = config->most_events > 0 || config->most_states > 0;
 	struct o2_explore_world *world = calloc(1, sizeof(*world));
 	int rc;

@@ -11,16 +11,16 @@
 #include "reg/plan.h"
 
 /*
- * Every order of events: all states that two ends can get into with a few operations, one after the other
- * (docs/simulation.md, "Every order").  What is checked in each is what the simulation checks.
+ * Exhaustive search: visits every state that two ends can reach with a few operations, by handling one event
+ * after another (docs/simulation.md, "Every order").  Each state is checked as the simulation checks its states.
  */
 
 #define O2_EXPLORE_OPS	   8u
-#define O2_EXPLORE_PATH	   1024u /* events of a way, at most */
+#define O2_EXPLORE_PATH	   1024u /* most events of a path */
 #define O2_EXPLORE_MAX_NOB 4000u
 
 struct o2_explore_op {
-	uint32_t end; /* 0 or 1: who starts it; each end starts its own in the order of the list */
+	uint32_t end; /* 0 or 1: the end that starts it; each end starts its own operations in list order */
 	enum o2_transfer_op op;
 };
 
@@ -28,45 +28,45 @@ struct o2_explore_config {
 	struct o2_conn_config conn;
 	struct o2_explore_op op[O2_EXPLORE_OPS];
 	uint32_t nops;
-	enum o2_reg_mode mode; /* of all memory */
-	uint32_t nob;	       /* of each PUT and GET */
+	enum o2_reg_mode mode; /* registration mode of all memory */
+	uint32_t nob;	       /* bytes of each PUT and GET */
 	/*
-	 * The device's work requests are events of their own, in any order with all others.  Otherwise each
-	 * is executed at once, which commutes with everything else that can happen.
+	 * Each work request that the device executes is an event of its own, in any order with all others.  If
+	 * false, the device executes each at once: that commutes with everything else that can happen.
 	 */
 	bool device;
 	bool at_once; /* all operations are started before the first event: fewer states, more traffic */
 	/*
-	 * Whatever way leads to a state, the same must come after it: go from there by each way that the
-	 * search has found, one event on, and compare.  Shows that the hash leaves nothing out.
+	 * Check that the state hash leaves nothing out: states with equal hashes must have equal successors.  From
+	 * each state, take one event more by each path that the search has found to it, and compare the results.
 	 */
 	bool verify;
-	uint32_t most_events; /* of a way; 0: all there are */
-	uint32_t most_states; /* the search ends there, unfinished; 0: all there are */
+	uint32_t most_events; /* longest path to follow; 0: no limit */
+	uint32_t most_states; /* the search stops there, incomplete; 0: no limit */
 };
 
 struct o2_explore_result {
 	uint64_t states;
-	uint64_t at_rest;  /* of them: the device has nothing to do */
-	uint64_t edges;	   /* events tried in all of them */
-	uint64_t finished; /* states in which nothing can happen any more */
-	uint32_t longest;  /* events on the longest of the ways to a state that were found first */
-	bool all;	   /* there are no more states than these */
-	uint64_t verified; /* events that were tried again from a state, by another way to it */
-	uint64_t rest_sum; /* sum of the hashes of the states at rest: equal for equal sets of them */
+	uint64_t at_rest;  /* of them, those in which the device has nothing to execute */
+	uint64_t edges;	   /* events tried, summed over all states */
+	uint64_t finished; /* states in which no further event is possible */
+	uint32_t longest;  /* the greatest number of events on the first path found to a state */
+	bool all;	   /* the search is complete: no other states exist */
+	uint64_t verified; /* events tried again from a state that was reached by another path */
+	uint64_t rest_sum; /* sum of the hashes of the states at rest: equal sets give equal sums */
 	char path[O2_EXPLORE_PATH + 1]; /* a shortest way to a failure; see o2_explore_replay */
 };
 
 /*
- * Search.  Returns 0; 1 when *report says what failed, and result->path how to get there; -ENOMEM.
+ * Run the search.  Returns 0; 1: *report says what failed and result->path is the path to it; -ENOMEM.
  */
 int o2_explore(const struct o2_explore_config *config, struct o2_explore_result *result,
 	       struct o2_report *report);
 
 /*
- * Go one way and say what happens: s, S: end 0 or 1 starts its next operation; r, R: it handles the oldest
- * message that has arrived; c, C: the oldest completion of its own requests; x, X: the device executes its
- * next work request.  Returns 0; 1 when *report says what failed; -EINVAL: an event that cannot happen there.
+ * Follow one path and print what happens.  s, S: end 0 or 1 starts its next operation; r, R: the end handles the
+ * oldest message that has arrived; c, C: it handles the oldest completion of its own requests; x, X: the device
+ * executes its next work request.  Returns 0; 1: *report says what failed; -EINVAL: an event is impossible there.
  */
 int o2_explore_replay(const struct o2_explore_config *config, const char *path, struct o2_report *report);
 

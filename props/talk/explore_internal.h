@@ -5,11 +5,11 @@
 #include "props/talk/explore.h"
 #include "props/talk/sim_internal.h"
 
-/* The inside of the search; shared by props/talk/explore*.c (docs/simulation.md, "Every order"). */
+/* Internals of the search, shared by props/talk/explore*.c (docs/simulation.md, "Every order"). */
 
 #define O2_EXPLORE_HELD 64u
 
-/* What can happen at an end; the event's number is kind * 2 + end. */
+/* Kinds of events at an end.  An event's number is kind * 2 + end. */
 enum o2_explore_kind {
 	O2_EXPLORE_START,
 	O2_EXPLORE_RECEIVE,
@@ -20,10 +20,10 @@ enum o2_explore_kind {
 
 #define O2_EXPLORE_EVENTS (2u * O2_EXPLORE_KINDS)
 
-/* The letter of each event, by number. */
+/* The letter of each event in a path, indexed by event number. */
 extern const char o2_explore_letters[O2_EXPLORE_EVENTS + 1];
 
-/* Completions that were taken from the queue and not handled: a device orders them in each class only. */
+/* Completions polled but not yet handled.  The device orders them only within their class (receives, sends). */
 struct o2_explore_queue {
 	struct ibv_wc wc[O2_EXPLORE_HELD];
 	uint32_t count;
@@ -35,27 +35,27 @@ struct o2_explore_world {
 	struct o2_sim_run run;
 	struct o2_choice choice;
 	struct o2_explore_queue receives[2], sends[2];
-	uint32_t next_op[2]; /* index into config->op of the end's next one, or nops */
+	uint32_t next_op[2]; /* index into config->op of the end's next operation, or nops */
 	bool open;
 };
 
 /* explore_world.c */
 
-/* Make the ends anew; a world that is open is closed, and checked, first. */
+/* Create both ends.  If the world is open, it is closed and checked first. */
 void o2_explore_open(struct o2_explore_world *world, struct o2_report *report);
 void o2_explore_close(struct o2_explore_world *world);
-/* What can happen now, as a set of event numbers. */
+/* The events that are possible now, as a bit set of event numbers. */
 uint32_t o2_explore_enabled(struct o2_explore_world *world);
-/* Let it happen, and check what has to be checked after it. */
+/* Carry out the event, then run the checks that are due after it. */
 void o2_explore_happen(struct o2_explore_world *world, uint32_t event);
-/* Nothing can happen any more: is everything done? */
+/* Called when no event is possible any more: checks that all operations are done. */
 void o2_explore_check_finished(struct o2_explore_world *world);
 
 /* explore_state.c */
 
-/* A number for the state: equal for states that differ in addresses, cookies and keys alone. */
+/* Hash of the state: equal for states that differ only in addresses, cookies and keys. */
 uint64_t o2_explore_hash(struct o2_explore_world *world);
-/* The device has nothing to do. */
+/* True when the device has no work request to execute. */
 bool o2_explore_at_rest(struct o2_explore_world *world);
 
 #endif

@@ -5,9 +5,9 @@
 #include "wire/layout.h"
 
 /*
- * The canonical state (docs/simulation.md, "Every order"): what may still happen depends on nothing else.
- * Transmits, messages and completions go by the operation that they belong to, never by address, cookie, key
- * or number of a slot; and sums over the past are left out.
+ * The canonical state (docs/simulation.md, "Every order"): future behaviour depends on nothing else.
+ * Transmits, messages and completions are identified by their operation, never by address, cookie, key or
+ * slot number.  Totals of past events are left out.
  */
 
 static void mix(uint64_t *hash, uint64_t value)
@@ -15,7 +15,7 @@ static void mix(uint64_t *hash, uint64_t value)
 	*hash = o2_mix64(*hash ^ o2_mix64(value + 0x9e3779b97f4a7c15ull));
 }
 
-/* Whose transmit it is: the operation's number; those of NOOPs are all alike. */
+/* A name for the transmit: its operation.  All transmits of NOOPs have the same name. */
 static uint64_t name_of(const struct o2_tx *tx)
 {
 	return tx->owner == O2_TX_NOOPS ? UINT32_MAX : (uint64_t)tx->owner << 32 | tx->tag;
@@ -37,7 +37,7 @@ static uint64_t hash_tx(const struct o2_tx *tx)
 	return hash;
 }
 
-/* Work requests of its last post. */
+/* Number of work requests in the transmit's last post. */
 static uint32_t last_post(const struct o2_tx *tx)
 {
 	if (tx->invalidating)
@@ -46,9 +46,9 @@ static uint32_t last_post(const struct o2_tx *tx)
 }
 
 /*
- * Active ones stand in the order of their posts: those of the last `waiting` work requests are still to be
- * executed, in that order, and with the credits that are written in their messages.  The order of the others
- * means nothing.
+ * Active transmits are in posting order.  Those that posted the last `waiting` work requests are still to be
+ * executed, in that order and with the credits already stored in their messages.  The order of the others does not
+ * matter.
  */
 static void mix_active(uint64_t *hash, const struct o2_conn *conn, uint32_t waiting)
 {
@@ -70,7 +70,7 @@ static void mix_active(uint64_t *hash, const struct o2_conn *conn, uint32_t wait
 	mix(hash, sum);
 }
 
-/* The order of those that wait for their turn matters. */
+/* Queued transmits: their order matters. */
 static void mix_transmits(uint64_t *hash, const struct o2_conn *conn, uint32_t waiting)
 {
 	for (uint32_t list = 0; list < O2_TX_LISTS; list++) {
@@ -85,7 +85,7 @@ static void mix_transmits(uint64_t *hash, const struct o2_conn *conn, uint32_t w
 	mix_active(hash, conn, waiting);
 }
 
-/* How far the peer is from showing that it has handled the last NOOPs, where that is ever asked. */
+/* How far the peer is from having acknowledged the last NOOPs; only where the transport uses that. */
 static void mix_noops(uint64_t *hash, const struct o2_credits *credits)
 {
 	if (3 * credits->high_water > credits->queue_depth)
@@ -113,7 +113,7 @@ static void mix_numbers(uint64_t *hash, const struct o2_conn *conn)
 	mix_noops(hash, &conn->credits);
 }
 
-/* Its own requests that are complete, in their order. */
+/* Completed requests of this end, in order. */
 static void mix_sends(uint64_t *hash, const struct o2_explore_queue *queue)
 {
 	mix(hash, queue->count);
@@ -125,7 +125,7 @@ static void mix_sends(uint64_t *hash, const struct o2_explore_queue *queue)
 	}
 }
 
-/* What it has sent and the other end has not handled, in its order. */
+/* Messages this end has sent and the other has not handled, in order. */
 static void mix_messages(uint64_t *hash, const struct o2_sim_wire *wire)
 {
 	mix(hash, wire->count);

@@ -4,7 +4,7 @@
 
 #include "props/talk/explore_internal.h"
 
-/* The two ends of a search, and what can happen to them (docs/simulation.md, "Every order"). */
+/* The two ends of a search, and the events possible at each (docs/simulation.md, "Every order"). */
 
 const char o2_explore_letters[O2_EXPLORE_EVENTS + 1] = "sSrRcCxX";
 
@@ -21,7 +21,7 @@ static void plan_op(struct o2_explore_world *world, uint32_t i)
 		.lnet_type = config->op[i].op == O2_OP_GET ? O2_LNET_GET : O2_LNET_PUT,
 		.end = &sim->end[config->op[i].end],
 		.verdict = O2_SIM_ACCEPT,
-		/* Sizes that differ, so that no operation can be taken for another. */
+		/* All sizes differ, so that operations cannot be confused. */
 		.nob = config->nob + i,
 		.wanted = config->nob + i,
 		.since_ms = sim->now_ms,
@@ -34,7 +34,7 @@ static void plan_op(struct o2_explore_world *world, uint32_t i)
 		o2_sim_memory_fill(op);
 }
 
-/* The end's next operation from number i on, or nops. */
+/* Index of the end's next operation at or after i, or nops. */
 static uint32_t next_op(const struct o2_explore_config *config, uint32_t end, uint32_t i)
 {
 	while (i < config->nops && config->op[i].end != end)
@@ -85,7 +85,7 @@ static void look_at_device(struct o2_sim *sim)
 	o2_loop_progress();
 }
 
-/* Index among what can run, or -1. */
+/* Index of the end in sim->runnable, or -1. */
 static int runnable(const struct o2_sim *sim, uint32_t end)
 {
 	for (uint32_t i = 0; i < sim->nrunnable; i++)
@@ -94,7 +94,7 @@ static int runnable(const struct o2_sim *sim, uint32_t end)
 	return -1;
 }
 
-/* Completions of requests and of receives are in no order to each other. */
+/* Sort completions into two queues: those of requests and of receives have no order relative to each other. */
 static void poll(struct o2_explore_world *world, uint32_t e)
 {
 	struct o2_sim *sim = &world->sim;

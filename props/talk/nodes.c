@@ -10,13 +10,13 @@
 #define LABEL_STEP   1u
 #define MORE	     127u /* weight of another step */
 #define ENOUGH_CASES 600u
-#define ENOUGH_THERE 400u /* on devices */
+#define ENOUGH_THERE 400u /* on real devices */
 
 static const char *const situations[O2_NODES_SITUATIONS] = {O2_NODES_SITUATION_LIST(O2_SITUATION_NAME)};
 
 /*
- * All that the network or a device would have to do by itself (ten attempts in a row that fail as well), that
- * takes three devices, or queues so deep that a kernel would have to make room for them all at once.
+ * Situations not required on real devices: they need a network or device that fails by itself (such as ten failed
+ * attempts in a row), three devices, or queues so deep that a kernel would have to provide room for all of them.
  */
 static const enum o2_nodes_situation of_loop[] = {
 	O2_NODES_SEEN_THREE, O2_NODES_SEEN_UNREACHABLE, O2_NODES_SEEN_LOST,   O2_NODES_SEEN_DEEP,

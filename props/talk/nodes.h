@@ -7,18 +7,18 @@
 #include "props/world/ground.h"
 
 /*
- * The property: nodes come to terms and serve each other, whatever they are set to, in whatever order
- * messages and completions are handled, and whatever the network does to them (docs/connection.md).  Two or
- * three run over loopverbs and the connection manager in one process, two over kernel devices and librdmacm.
+ * The property: nodes negotiate connections and serve each other's operations with any settings, in any order of
+ * messages and completions, and under any network failure (docs/connection.md).  Two or three nodes run over
+ * loopverbs and the in-process connection manager; two nodes run over kernel devices and librdmacm.
  *
- *   - every operation ends exactly once, as was foretold when it was drawn, with its bytes in place and no
- *     other byte changed, or with an errno that says how its connection was lost;
- *   - the account of credits of each connection holds after every step (props/world/account.h);
- *   - a connection that comes up has the most that both of its ends can do, and both have the same;
- *   - what a reject has told is heeded: no attempt is refused twice for the same;
- *   - 300 s after the last use a set of pools that is used once more has its first pool and no other; a pool
- *     that could not be made can be made a second later;
- *   - once the network is well again all comes to rest, and nothing is left when it is over.
+ *   - every operation ends exactly once, with the result predicted when it was drawn, with its bytes in place and
+ *     no other byte changed; or with an errno that says how its connection was lost;
+ *   - the credit account of each connection holds after every step (props/world/account.h);
+ *   - a connection that comes up has the largest parameters that both ends support, equal at both ends;
+ *   - a node heeds what a reject tells it: no attempt is rejected twice for the same reason;
+ *   - if a set of pools is used again 300 s after its last use, it has only its first pool left; a pool that could
+ *     not be created can be created one second later;
+ *   - once the network works again, all nodes come to rest, and nothing is left allocated at the end.
  */
 
 #define O2_NODES_SITUATION_LIST(ENTRY)                                \
@@ -80,11 +80,11 @@ struct o2_nodes;
 struct o2_nodes_run {
 	struct o2_tally tally; /* first: props/engine/tally.h */
 	const struct o2_ground_ops *ground;
-	struct o2_nodes *nodes;		   /* the case at hand; NULL before the first */
-	struct o2_ground_devices *devices; /* NULL: on loopverbs */
+	struct o2_nodes *nodes;		   /* the current case; NULL before the first */
+	struct o2_ground_devices *devices; /* NULL: run on loopverbs */
 };
 
-/* *run: zeros at first but for the ground and its devices; the caller's.  NULL: to speak of the property. */
+/* *run: owned by the caller, zeroed except for ground and devices.  NULL: only list the property, do not run it. */
 struct o2_property o2_nodes_property(struct o2_nodes_run *run);
 
 #endif

@@ -4,14 +4,14 @@
 #include "props/talk/nodes_internal.h"
 
 /*
- * As many messages as a connection can have under way, and one more, to a node that looks at none of them
- * meanwhile: as many go out as there are credits, all arrive in their order, and all credits come back.  Their
- * number is in the match bits.
+ * A burst: as many messages as a connection can have in flight, and one more, to a node that handles none of them
+ * meanwhile.  As many are sent as there are credits; all arrive in order; all credits return.  The match bits hold
+ * the number of each message.
  */
 
-#define NUMBER_AT 16u  /* in the match bits, behind the node and the mark */
-#define MOST	  256u /* operations that a connection takes at a time */
-#define WAITING	  4u   /* the least for which an order can be wrong behind the one that is refused */
+#define NUMBER_AT 16u  /* position in the match bits, above the node and the burst mark */
+#define MOST	  256u /* operations that a connection accepts at a time */
+#define WAITING	  4u   /* fewest messages whose order can go wrong after the refused one */
 
 bool o2_nodes_is_burst(uint64_t match_bits)
 {
@@ -59,7 +59,7 @@ static void send(struct o2_nodes_seat *seat, uint32_t to, uint32_t number)
 			       number, rc);
 }
 
-/* Messages that have gone out are what there were credits for; the other node owed less than it may. */
+/* Check that the messages sent are those that credits allowed; the other node owed fewer credits than it may. */
 static void check_sent(struct o2_nodes_seat *seat, const struct o2_nodes_end *end, uint64_t before)
 {
 	const uint32_t depth = end->terms.queue_depth;
@@ -69,7 +69,7 @@ static void check_sent(struct o2_nodes_seat *seat, const struct o2_nodes_end *en
 
 	o2_conn_view(o2_node_conn(seat->node, o2_nodes_nid(seat->nodes, end->to), 0), &view);
 	sent = view.flow.messages_sent - before;
-	/* The last credit of version 1 is for a NOOP. */
+	/* Version 1 reserves the last credit for a NOOP. */
 	if (sent > depth - first || view.flow.credits > first)
 		o2_report_fail(seat->nodes->report, "nodes/burst",
 			       "%" PRIu64 " messages have gone out at depth %" PRIu32 ", %" PRIu32
@@ -110,8 +110,8 @@ void o2_nodes_check_burst(struct o2_nodes *nodes)
 }
 
 /*
- * All wait for a connection.  The device refuses the first message as the connection comes up; what is behind
- * it waits for the next connection, if there is to be one.
+ * All messages wait for a connection.  The device refuses the first one as the connection comes up; those after it
+ * wait for the next connection, if there is to be one.
  */
 void o2_nodes_check_order(struct o2_nodes *nodes)
 {

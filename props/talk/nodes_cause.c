@@ -5,12 +5,12 @@
 #include "props/talk/nodes_internal.h"
 
 /*
- * Why connections end, and attempts, and operations with them.  Each cause that a case can bring about foretells
- * one fault (docs/connection.md, "What an attempt can end with"; docs/transport.md, "Errors"); an end for which
- * there is no cause, or that another fault stands for, is a finding.
+ * Why connections, attempts and their operations end.  Each cause that a case can create predicts one
+ * fault (docs/connection.md, "What an attempt can end with"; docs/transport.md, "Errors").  An end without
+ * a cause, or with another fault than predicted, is a finding.
  */
 
-/* The case has put one of its two queue pairs out of work, or the node at the other end has. */
+/* One of the connection's two queue pairs no longer works: the case killed it, or the other node destroyed it. */
 static bool is_broken(const struct o2_nodes_seat *seat, const struct o2_nodes_end *end)
 {
 	const struct o2_nodes_end *other = o2_nodes_other_end(seat, end);
@@ -23,7 +23,7 @@ static bool is_broken(const struct o2_nodes_seat *seat, const struct o2_nodes_en
 typedef bool (*cause_fn)(const struct o2_nodes_seat *seat, const struct o2_nodes_end *end,
 			 const struct o2_transfer_fault *is, struct o2_transfer_fault *foretold);
 
-/* We have closed it, or all that there is. */
+/* The case has made this node close this connection, or end all. */
 static bool by_us(const struct o2_nodes_seat *seat, const struct o2_nodes_end *end,
 		  const struct o2_transfer_fault *is, struct o2_transfer_fault *foretold)
 {
@@ -37,7 +37,7 @@ static bool by_us(const struct o2_nodes_seat *seat, const struct o2_nodes_end *e
 					       O2_NO_LIMIT)
 			      : o2_nodes_fault(O2_FAULT_NONE, 0, NULL, NULL, 0, 0);
 	if (!end->up)
-		*foretold = o2_nodes_because(foretold); /* an attempt never ends in good order */
+		*foretold = o2_nodes_because(foretold); /* an attempt never ends without an error */
 	return true;
 }
 
@@ -63,7 +63,7 @@ static bool by_the_manager(const struct o2_cm_event *event, struct o2_transfer_f
 	return false;
 }
 
-/* What the node hears of this end itself. */
+/* The node is told by an event about this end itself. */
 static bool by_event(const struct o2_nodes_seat *seat, const struct o2_nodes_end *end,
 		     const struct o2_transfer_fault *is, struct o2_transfer_fault *foretold)
 {
@@ -89,7 +89,7 @@ static bool by_event(const struct o2_nodes_seat *seat, const struct o2_nodes_end
 	return true;
 }
 
-/* A request of the other node's, or a connection that has come up, is of another life or version of it. */
+/* A request, or a new connection, shows that the other node now has another life or version. */
 static bool by_another_life(const struct o2_nodes_seat *seat, const struct o2_nodes_end *end,
 			    const struct o2_transfer_fault *is, struct o2_transfer_fault *foretold)
 {
@@ -127,7 +127,7 @@ static bool by_a_header(const struct o2_nodes_seat *seat, const struct o2_nodes_
 	return end->up && seat->now.header_refused[end->to];
 }
 
-/* A queue pair that does not work flushes what is posted, or has no answer. */
+/* A queue pair that no longer works flushes what is posted, or gets no answer. */
 static bool by_the_device(const struct o2_nodes_seat *seat, const struct o2_nodes_end *end,
 			  const struct o2_transfer_fault *is, struct o2_transfer_fault *foretold)
 {
@@ -140,7 +140,7 @@ static bool by_the_device(const struct o2_nodes_seat *seat, const struct o2_node
 	return true;
 }
 
-/* What the device refuses to send ends the connection. */
+/* A send that the device refuses ends the connection. */
 static bool by_a_send(const struct o2_nodes_seat *seat, const struct o2_nodes_end *end,
 		      const struct o2_transfer_fault *is, struct o2_transfer_fault *foretold)
 {
@@ -174,7 +174,7 @@ static bool by_the_attempt_s_age(const struct o2_nodes_seat *seat, const struct 
 	return true;
 }
 
-/* The longest that an operation of the two has been under way; one by which the connection is late. */
+/* The age of the oldest operation between the two nodes: it can make the connection late. */
 static uint64_t oldest_ms(const struct o2_nodes *nodes, uint32_t i, uint32_t j)
 {
 	uint64_t oldest_ms = 0;
@@ -193,7 +193,7 @@ static uint64_t oldest_ms(const struct o2_nodes *nodes, uint32_t i, uint32_t j)
 	return oldest_ms;
 }
 
-/* Nobody answers at the other end, and something waits for it. */
+/* An operation waits, and the other end does not answer. */
 static bool by_an_operation_s_age(const struct o2_nodes_seat *seat, const struct o2_nodes_end *end,
 				  const struct o2_transfer_fault *is, struct o2_transfer_fault *foretold)
 {
@@ -273,7 +273,7 @@ static bool take(uint32_t *count)
 	return true;
 }
 
-/* A node has refused it; else the connection manager says that the other end has gone. */
+/* True if a node sent the reject.  Otherwise the connection manager did, because the other end was gone. */
 static bool has_record(const struct o2_cm_event *event)
 {
 	struct o2_reject reject;

@@ -7,7 +7,7 @@
 #include "lnd/node/negotiate.h"
 #include "props/talk/nodes_internal.h"
 
-/* Settings of a node, as an administrator could have chosen them, and some that none may have. */
+/* Draws the settings of a node: valid ones, as an administrator could choose them, and invalid ones. */
 
 #define DEPTH_MOST 255u
 #define FRAGS_MOST 257u
@@ -32,7 +32,7 @@ static void draw_terms(struct o2_choice *c, struct o2_conn_config *conn)
 	conn->peercredits_hiw = o2_draw_bool(c, 2, 1) ? (uint32_t)o2_draw_range(c, 1, 16) : 0;
 }
 
-/* Near what the credit byte can say; with few fragments a device has room for it, with many it has not. */
+/* Depths near the limit of the credit byte.  A device has room for them with few fragments, but not with many. */
 static void draw_deep_terms(struct o2_choice *c, struct o2_conn_config *conn)
 {
 	static const uint32_t depths[] = {DEPTH_MOST, DEPTH_MOST - 1, 128, 127, 0};
@@ -80,13 +80,13 @@ void o2_nodes_draw_config(const struct o2_nodes *nodes, struct o2_node_config *c
 struct refusal {
 	const char *field;
 	size_t at;
-	uint32_t value[4], limit[4]; /* of which limit each value is on the wrong side */
+	uint32_t value[4], limit[4]; /* values, and the limit that each of them violates */
 	uint32_t nvalues;
 };
 
 #define OF(member) offsetof(struct o2_node_config, member)
 
-/* Values next to the limits, and those that 8 or 16 bits would make legal ones of. */
+/* Values just past the limits, and values that would be valid if cut to 8 or 16 bits. */
 static const struct refusal refusals[] = {
 	{"queue_depth", OF(conn.queue_depth), {256, 1, 0, 65536 + 8}, {DEPTH_MOST, 2, 2, DEPTH_MOST}, 4},
 	{"max_frags", OF(conn.max_frags), {258, 0, 65536 + 1, 0}, {FRAGS_MOST, 1, FRAGS_MOST, 0}, 3},
@@ -98,9 +98,9 @@ static const struct refusal refusals[] = {
 
 /* --- a node that may know few others --- */
 
-#define NOBODY_S_NID UINT64_C(0x000500000a630000) /* and those behind it */
+#define NOBODY_S_NID UINT64_C(0x000500000a630000) /* and the NIDs after it */
 #define MOST_PEERS   3u
-#define AT_A_TIME    100u /* attempts in one turn: docs/connection.md */
+#define AT_A_TIME    100u /* most attempts in one turn: docs/connection.md */
 
 static void count_done(void *context, uint64_t nid, const struct o2_transfer_result *result)
 {
@@ -128,7 +128,7 @@ static void crowd_is_full(struct o2_nodes_seat *seat, const struct o2_error *err
 	crowd_is(seat, "the kind of limit", error->limit_kind, O2_LIMIT_BOUND);
 }
 
-/* One that it does not know asks for a connection, while it knows so many. */
+/* An unknown node requests a connection while the node already knows the maximum number of peers. */
 static void check_asked(struct o2_nodes_seat *seat, uint32_t npeers, uint32_t most)
 {
 	const struct o2_connreq_self self = {.nid = 1, .max_peers = most, .max_conns_per_peer = 1};
@@ -147,7 +147,7 @@ static void check_asked(struct o2_nodes_seat *seat, uint32_t npeers, uint32_t mo
 	crowd_is(seat, "the reason", reject.ibr_why, O2_REJECT_NO_RESOURCES);
 }
 
-/* All attempts are due, and so many are made in one turn. */
+/* All attempts are due: check that one turn makes as many as it should. */
 static void check_turn(struct o2_nodes_seat *seat, struct o2_node *node, uint32_t npeers)
 {
 	const uint32_t due = npeers * seat->config.conns_per_peer;
@@ -162,12 +162,12 @@ static void check_turn(struct o2_nodes_seat *seat, struct o2_node *node, uint32_
 	crowd_is(seat, "the attempts of one turn", made, due < AT_A_TIME ? due : AT_A_TIME);
 }
 
-/* It keeps record of as many as it may, and sends to no other one; what waits ends with the node. */
+/* Check that the node keeps records of max_peers and sends to no other; waiting operations end with the node. */
 static void check_crowd(struct o2_nodes_seat *seat)
 {
 	static const struct o2_node_ops ops = {.done = count_done};
 	struct o2_choice *c = seat->nodes->choice;
-	/* So many queue pairs at a time are for devices in the process. */
+	/* Only in-process devices have that many queue pairs. */
 	const bool inside = seat->nodes->ground.ops->live_cqs != NULL;
 	const bool crowded = inside && o2_draw_bool(c, 7, 1);
 	const uint32_t most = (uint32_t)(crowded ? o2_draw_range(c, AT_A_TIME - 1, AT_A_TIME + 1)
@@ -186,7 +186,7 @@ static void check_crowd(struct o2_nodes_seat *seat)
 		crowd_is(seat, "the node", false, true);
 		return;
 	}
-	/* Each twice: the second time it is known. */
+	/* Each peer twice: the second time it is known. */
 	for (uint32_t i = 0; i < 2 * (most + 1); i++) {
 		const uint64_t nid = NOBODY_S_NID + i / 2;
 		const bool full = i / 2 == most;
@@ -228,7 +228,7 @@ void o2_nodes_check_refusal(struct o2_nodes_seat *seat)
 		return;
 	}
 	if (row->at == OF(max_conns_per_peer))
-		config.conns_per_peer = 1; /* which is the least of the other */
+		config.conns_per_peer = 1; /* the minimum of max_conns_per_peer */
 	memcpy((char *)&config + row->at, &row->value[n], sizeof(row->value[n]));
 	o2_error_clear(&error);
 	rc = o2_node_create(&seat->place.ni, seat->cm, &config, &o2_nodes_ops, seat, &node, &error);

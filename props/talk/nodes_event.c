@@ -8,11 +8,11 @@
 
 #define FAST_ATTEMPTS 10u
 #define MSG_BYTES     4096u
-#define LEAST_BYTES   1024u /* room for all that goes without RDMA here */
+#define LEAST_BYTES   1024u /* fits all messages without RDMA here */
 
-/* Events of the connection manager on their way to a node, and the moments in which it does something. */
+/* Connection manager events as they reach a node, and the moments in which a node acts. */
 
-#define ANOTHER 0x100u /* no node of a case has an address that differs from another one's in this bit */
+#define ANOTHER 0x100u /* an address bit in which no two nodes of a case differ */
 
 static void count_reject(struct o2_nodes *nodes, const struct o2_reject *reject)
 {
@@ -44,7 +44,7 @@ static void count(struct o2_nodes *nodes, const struct o2_cm_event *event)
 }
 
 /*
- * A request is for one node.  Another one, to which it is shown as well, refuses it and says nothing of itself.
+ * Show the request to another node too, to which it is not addressed: that node must refuse it and reveal nothing.
  */
 static void show_to_another(struct o2_nodes_seat *seat, const struct o2_cm_event *event)
 {
@@ -73,7 +73,7 @@ static void show_to_another(struct o2_nodes_seat *seat, const struct o2_cm_event
 
 /* --- before and after --- */
 
-/* A request: what it says was judged when it was sent. */
+/* Predict the answer to a request.  Its content was checked when it was sent. */
 static void expect_answer(struct o2_nodes_seat *seat, const struct o2_cm_event *event)
 {
 	const struct o2_wire_options options = {.max_frags = O2_MAX_FRAGS};
@@ -92,14 +92,14 @@ static void expect_answer(struct o2_nodes_seat *seat, const struct o2_cm_event *
 	now->incarnation = msg.ibm_srcstamp;
 	now->dststamp = msg.ibm_dststamp;
 	now->why = o2_nodes_answer(seat);
-	/* What stands between a node and a connection may be its own device. */
+	/* The node's own device may also prevent a connection. */
 	if (now->why == 0 && seat->nodes->ground.faults && o2_draw_bool(seat->nodes->choice, 15, 1)) {
 		now->no_receives = true;
 		now->why = O2_REJECT_NO_RESOURCES;
 	}
 }
 
-/* A reply: the connection is up, with what it says was agreed. */
+/* A reply arrived: the connection is up, with the parameters that the reply states. */
 static void expect_up(struct o2_nodes_seat *seat, const struct o2_cm_event *event)
 {
 	const struct o2_wire_options options = {.max_frags = O2_MAX_FRAGS};
@@ -130,8 +130,8 @@ static void expect_up(struct o2_nodes_seat *seat, const struct o2_cm_event *even
 }
 
 /*
- * The node has heard of another life or version of the other one, or of the one that is there: no connection
- * with any other stays up.
+ * The node has learnt of a new life or version of the other node, or has a connection to the current one:
+ * check that no connection with another life or version stays up.
  */
 static void check_no_stale(struct o2_nodes_seat *seat, uint32_t with, uint64_t incarnation, uint16_t version)
 {
@@ -158,7 +158,7 @@ static void check_number(struct o2_nodes_seat *seat, uint32_t with, const char *
 			       seat->index, is, what, with, expected);
 }
 
-/* Who is asked need not ask, so that no more connections are made than are wanted. */
+/* A node that accepts a request drops its own attempts, so that no more connections are made than are wanted. */
 static void after_request(struct o2_nodes_seat *seat)
 {
 	const struct o2_nodes_moment *now = &seat->now;
@@ -197,8 +197,8 @@ static bool is_of_other_version(const struct o2_nodes_end *end, const struct o2_
 }
 
 /*
- * An attempt was refused: it is made again if the reason allows it, somebody waits or the version was new, and
- * the other node is not about to be connected anyway.
+ * An attempt was rejected.  It is repeated if the reason allows it, if an operation waits or the version
+ * was new, and if no connection from the other node is about to come up.
  */
 static void after_reject(struct o2_nodes_seat *seat, const struct o2_nodes_end *end,
 			 const struct o2_peer_view *before)
@@ -212,7 +212,7 @@ static void after_reject(struct o2_nodes_seat *seat, const struct o2_nodes_end *
 	o2_node_peer(seat->node, o2_nodes_nid(seat->nodes, end->to), &after);
 	check_number(seat, end->to, "attempts due after a reject of", after.attempts_due,
 		     before->attempts_due + again);
-	/* Only whoever asks again has heeded it. */
+	/* A node heeds the reject only if it asks again. */
 	if (again)
 		o2_nodes_learn(seat, end, event);
 }
@@ -247,7 +247,7 @@ static void hear(struct o2_nodes_seat *seat, const struct o2_cm_event *event)
 	o2_nodes_finish(seat);
 }
 
-/* Some requests come from a node that takes shorter messages than ours, or has not begun with sums. */
+/* Change some requests: the sender accepts only shorter messages, or does not use checksums yet. */
 static void on_event(void *context, const struct o2_cm_event *event)
 {
 	struct o2_nodes_seat *seat = context;
@@ -276,7 +276,7 @@ void o2_nodes_watch(struct o2_nodes_seat *seat)
 
 void o2_nodes_begin(struct o2_nodes_seat *seat, enum o2_nodes_doing doing, uint32_t with, int code)
 {
-	/* All of it but the list, which is as long as it says. */
+	/* Clear all but the array `lost`, whose length is nlost. */
 	memset(&seat->now, 0, offsetof(struct o2_nodes_moment, lost));
 	seat->now.nlost = 0;
 	seat->now.doing = doing;
@@ -284,7 +284,7 @@ void o2_nodes_begin(struct o2_nodes_seat *seat, enum o2_nodes_doing doing, uint3
 	seat->now.code = code;
 }
 
-/* Once there have been many in a row, there is one in a second, until then none waits: docs/connection.md, "Times". */
+/* After ten attempts in a row there is one per second; before, none waits: docs/connection.md, "Times". */
 static void check_attempts(struct o2_nodes_seat *seat, uint32_t j, const struct o2_peer_view *view)
 {
 	struct o2_nodes_pair *pair = &seat->pair[j];
@@ -303,7 +303,7 @@ static void check_attempts(struct o2_nodes_seat *seat, uint32_t j, const struct 
 		pair->attempt = view->attempts;
 	}
 	pair->attempts = view->attempts;
-	/* What is left has to wait for that second, which goes on if another attempt comes up. */
+	/* Remaining attempts wait for that second, even if another attempt succeeds meanwhile. */
 	if (view->attempts_due > 0 && (pair->attempt < FAST_ATTEMPTS || now_ms - pair->attempt_ms >= 1000))
 		o2_report_fail(seat->nodes->report, "nodes/attempt-late",
 			       "node %" PRIu32 " has not made an attempt to connect with node %" PRIu32
@@ -311,7 +311,7 @@ static void check_attempts(struct o2_nodes_seat *seat, uint32_t j, const struct 
 			       seat->index, j, now_ms - pair->attempt_ms, pair->attempt);
 }
 
-/* What a node keeps of another one is what it was told last. */
+/* The node's record of a peer must hold what it was told last. */
 static void check_record(const struct o2_nodes_seat *seat, uint32_t j, const struct o2_peer_view *view)
 {
 	const struct o2_nodes_known *known = &seat->pair[j].known;
@@ -331,7 +331,7 @@ static void check_record(const struct o2_nodes_seat *seat, uint32_t j, const str
 				       seat->index, record[i].what, record[i].is, j, record[i].expected);
 }
 
-/* The node frees what is gone, and forgets whom it has nothing with. */
+/* After its work, a node has freed ended connections and forgotten peers it has nothing to do with. */
 static void after_work(struct o2_nodes_seat *seat)
 {
 	struct o2_nodes *nodes = seat->nodes;

@@ -5,7 +5,7 @@
 
 #include "props/talk/nodes_internal.h"
 
-/* Faults as a cause foretells them, and as they are said in findings. */
+/* Builds predicted faults, compares them, and formats them in findings. */
 
 #define ATTEMPT_MIN_MS 5000u /* docs/connection.md, "Times" */
 
@@ -49,7 +49,7 @@ struct o2_transfer_fault o2_nodes_fault(enum o2_fault_side side, int code, const
 	return fault;
 }
 
-/* What ends because something else has ended so. */
+/* The fault of an operation that ends as a consequence of *why. */
 struct o2_transfer_fault o2_nodes_because(const struct o2_transfer_fault *why)
 {
 	struct o2_transfer_fault fault = *why;

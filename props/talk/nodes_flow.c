@@ -5,8 +5,8 @@
 #include "props/talk/nodes_internal.h"
 
 /*
- * The account of credits (props/world/account.h) of every connection that both of its ends have: which those
- * are is known from the queue pairs, whatever the device.
+ * Checks the credit account (props/world/account.h) of every connection that both ends still have.  Queue
+ * pair numbers show which those are, on any device.
  */
 
 static bool destination(const struct o2_conn *conn, uint32_t *qp_num)
@@ -21,7 +21,7 @@ static bool destination(const struct o2_conn *conn, uint32_t *qp_num)
 	return true;
 }
 
-/* The end that b has of a's connection; NULL: b does not have it, or not yet, or no more. */
+/* b's end of a's connection; NULL: b has none yet, or no longer. */
 static const struct o2_conn *other_end(const struct o2_nodes_seat *a, const struct o2_nodes_seat *b,
 				       const struct o2_conn *conn)
 {
@@ -61,7 +61,7 @@ static void count(struct o2_nodes *nodes, const struct o2_conn_view *view)
 		o2_nodes_seen(nodes, O2_NODES_SEEN_VERSION_1);
 }
 
-/* By its settings and what was said when it was made. */
+/* The limits from the settings and from what was agreed. */
 static const struct o2_account_limits *limits_of(const struct o2_nodes_seat *a, const struct o2_nodes_seat *b,
 						 const struct o2_conn *conn)
 {
@@ -95,7 +95,7 @@ static void check_conn(struct o2_nodes *nodes, const struct o2_nodes_seat *a, co
 		fail_account(nodes, a, b, &account);
 }
 
-/* Each connection of a peer is in one state: attempts of either side and what is established are some of them. */
+/* Each connection of a peer counts in exactly one state: attempts of either side and established ones are some. */
 static void check_states(const struct o2_nodes *nodes, uint32_t i, uint32_t j,
 			 const struct o2_peer_view *view)
 {
@@ -107,7 +107,7 @@ static void check_states(const struct o2_nodes *nodes, uint32_t i, uint32_t j,
 			       i, view->links, j, view->connecting, view->accepting, view->established);
 }
 
-/* Each connection, also one that is closing, is one of a peer that its node knows; each has a completion queue. */
+/* Each connection, even a closing one, belongs to a peer that its node knows, and has a completion queue. */
 static void check_known(struct o2_nodes *nodes)
 {
 	struct o2_peer_view view;

@@ -7,14 +7,14 @@
 #include "props/talk/nodes_internal.h"
 
 /*
- * What time does to the pools of nodes that are at rest (docs/pools.md, "Growing", "Giving up pools").  What
- * is expected comes from what was drawn, the sizes of pools, and the time that nodes were told.
+ * How the pools of idle nodes change with time (docs/pools.md, "Growing", "Giving up pools").  The
+ * prediction comes from the drawn settings, the pool sizes, and the times that the nodes were told.
  */
 
-#define LIFE_MS	   300000u /* an idle pool lives so long */
-#define RETRY_MS   1000u   /* so soon growth is not tried again */
-#define CONNECT_MS 12500u  /* as long as an attempt may take (docs/connection.md, "Times") */
-#define FIRST	   1u	   /* pools of a set that always stay */
+#define LIFE_MS	   300000u /* lifetime of an idle pool */
+#define RETRY_MS   1000u   /* time during which growth is not retried */
+#define CONNECT_MS 12500u  /* longest time of an attempt (docs/connection.md, "Times") */
+#define FIRST	   1u	   /* number of pools that a set always keeps */
 
 static const struct {
 	enum o2_reg_mode mode;
@@ -66,8 +66,7 @@ const struct o2_reg_ops o2_nodes_reg_ops = {&o2_reg_verbs_fmr, &frd_ops};
 /* --- sets shrink --- */
 
 /*
- * Descriptors that went otherwise than with their pools: those of transfers that have failed are replaced, of
- * others none.
+ * Descriptors destroyed other than with their pools: those of failed transfers are replaced, no others.
  */
 static uint64_t replaced(struct o2_nodes_seat *seat)
 {
@@ -112,7 +111,7 @@ static bool keeps_alive_from_two_pools(const struct o2_nodes *nodes, const struc
 	return count > O2_NODES_TX;
 }
 
-/* The operation has put something back into the set of its mode at both ends, and into the transmits'. */
+/* At both ends, the operation has returned an element to the set of its mode, and one to the transmit set. */
 static void check_sets(struct o2_nodes *nodes, const struct o2_nodes_op *op, struct o2_nodes_seat *seat,
 		       enum o2_ni_pool_kind kind, uint32_t before[O2_NODES_MAX][O2_NI_POOL_KINDS])
 {
@@ -140,7 +139,7 @@ static void start_as(struct o2_nodes *nodes, struct o2_nodes_seat *seat, uint32_
 			       seat->nops - 1, seat->index, rc, expected);
 }
 
-/* The network is well: who is connected, or can come to terms with the other, is served, and soon. */
+/* The network works: nodes that are connected, or that can agree, must be served soon. */
 static void check_served(struct o2_nodes *nodes, const struct o2_nodes_seat *seat,
 			 const struct o2_nodes_op *op, bool can)
 {
@@ -170,7 +169,7 @@ static bool all_well(const struct o2_nodes *nodes)
 	return well;
 }
 
-/* One operation from each node to the next, of which a set has to serve two at most: none has to grow. */
+/* One operation from each node to the next.  A set serves at most two of them, so no set has to grow. */
 static void use_each(struct o2_nodes *nodes, uint32_t which, uint32_t before[O2_NODES_MAX][O2_NI_POOL_KINDS])
 {
 	uint64_t gone[O2_NODES_MAX];
@@ -212,8 +211,8 @@ static bool has_grown(const struct o2_nodes *nodes, uint32_t before[O2_NODES_MAX
 }
 
 /*
- * Sets that have grown are used, one of those if transmits alone have; in some cases all.  To use a set the nodes
- * may have to connect, which takes as long as the rest of a case.
+ * Use the sets that have grown: one of them if only transmits have grown, in some cases all.  Using a set
+ * may require a connection, which takes as long as the rest of a case.
  */
 void o2_nodes_check_idle_pools(struct o2_nodes *nodes)
 {
@@ -237,8 +236,8 @@ void o2_nodes_check_idle_pools(struct o2_nodes *nodes)
 /* --- and grow --- */
 
 /*
- * Node 0 has one pool of descriptors.  When all are in use and no other pool can be made, an operation is
- * refused, and so are those of the next second.
+ * Node 0 has one pool of descriptors.  If all are in use and no other pool can be created, an operation is
+ * refused, and so are all operations of the next second.
  */
 void o2_nodes_check_growth(struct o2_nodes *nodes)
 {

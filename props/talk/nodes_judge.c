@@ -5,7 +5,7 @@
 
 #include "props/talk/nodes_internal.h"
 
-/* What a node is asked and told about operations, and whether that is what it should be. */
+/* Callbacks of nodes: checks of what they ask and report about operations. */
 
 static void fail_op(struct o2_nodes *nodes, const char *signature, const struct o2_nodes_op *op, int status,
 		    uint64_t nob)
@@ -19,7 +19,7 @@ static void fail_op(struct o2_nodes *nodes, const char *signature, const struct 
 		       op->theirs.memory.tag, op->to, status, strerror(-status), nob, foretold, due);
 }
 
-/* The operation that match bits name; NULL, and a finding: none that could have come here. */
+/* The operation that the match bits name; NULL, with a finding: none that could have arrived here. */
 static struct o2_nodes_op *named(struct o2_nodes_seat *seat, uint64_t nid, uint64_t bits)
 {
 	struct o2_nodes *nodes = seat->nodes;
@@ -34,7 +34,7 @@ static struct o2_nodes_op *named(struct o2_nodes_seat *seat, uint64_t nid, uint6
 	return NULL;
 }
 
-/* An operation may come to its other end once. */
+/* Note the arrival of an operation at its other end: it may arrive only once. */
 static bool arrives(struct o2_nodes_seat *seat, struct o2_nodes_op *op)
 {
 	if (op->arrived)
@@ -94,7 +94,7 @@ static int receive(void *context, uint64_t nid, const struct o2_msg *msg)
 	return -EPROTO;
 }
 
-/* A stage of this end has refused it, by this rule; else the other end's has. */
+/* True if a stage refused it by this rule: a stage of this end (here), or the other end's. */
 static bool refused_by(const struct o2_transfer_result *result, bool here, const char *rule)
 {
 	const struct o2_transfer_fault *fault = &result->fault;
@@ -107,7 +107,7 @@ static bool refused_by(const struct o2_transfer_result *result, bool here, const
 	       fault->error.rule != NULL && strcmp(fault->error.rule, rule) == 0;
 }
 
-/* Fragments of a sink that are too many for the connection, or work requests that lead there. */
+/* True if the sink has too many fragments for the connection, or the transfer needs too many work requests. */
 static bool too_many(const struct o2_nodes_op *op, const struct o2_transfer_result *result)
 {
 	const struct o2_op_memory *sink = op->kind == O2_NODES_PUT ? &op->theirs : &op->ours;
@@ -124,7 +124,7 @@ static bool too_many(const struct o2_nodes_op *op, const struct o2_transfer_resu
 	       (error->limit >= op->max_frags && error->value > error->limit && error->value <= most);
 }
 
-/* It is as was foretold, and says who has refused it. */
+/* True if the result is the predicted one, and names the end that refused. */
 static bool is_as_foretold(const struct o2_nodes_op *op, const struct o2_transfer_result *result)
 {
 	const struct o2_op_memory *here = result->initiator ? &op->ours : &op->theirs;
@@ -202,7 +202,7 @@ static void check_bytes(struct o2_nodes *nodes, const struct o2_nodes_op *op, ui
 				nodes->report, "nodes/bytes");
 }
 
-/* The sink's bytes are there when the sink's end has ended; what it was told is what is there. */
+/* Once the sink's end has ended, the bytes must be in place, as many as that end was told. */
 static void judge_sink(struct o2_nodes *nodes, const struct o2_nodes_op *op)
 {
 	if (op->kind == O2_NODES_GET && op->ended > 0)
@@ -225,7 +225,7 @@ static void done_here(struct o2_nodes_seat *seat, struct o2_nodes_op *op,
 		op->nob = result->nob;
 		judge_sink(nodes, op);
 	}
-	/* The source hears of it when the sink's device has all. */
+	/* The source is told only after the sink's device has all bytes. */
 	if (op->kind == O2_NODES_PUT && result->status == 0 && result->nob > 0 &&
 	    !o2_memory_comes_later(&op->theirs))
 		check_bytes(nodes, op, result->nob, false);
@@ -284,7 +284,7 @@ const struct o2_node_ops o2_nodes_ops = {
 	.down = down,
 };
 
-/* And no byte of a sink has changed since, unless its operation failed: nobody then knows of its bytes. */
+/* Check that no sink has changed since.  Sinks of failed operations are not checked: their content is undefined. */
 void o2_nodes_check_ended(struct o2_nodes *nodes)
 {
 	for (uint32_t i = 0; i < nodes->nseats; i++)

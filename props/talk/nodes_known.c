@@ -4,8 +4,8 @@
 #include "props/talk/nodes_internal.h"
 
 /*
- * What nodes know of each other, what they ask each other for and have to answer (docs/connection.md,
- * "Negotiation"), from their settings and from what has gone by; nothing of it is asked of a node.
+ * What nodes know of each other, what they request, and how they must answer (docs/connection.md, "Negotiation"),
+ * computed from their settings and the traffic; the nodes themselves are not asked.
  */
 
 #define DEPTH_V1  8u
@@ -45,7 +45,7 @@ struct o2_conn_params o2_nodes_offer(const struct o2_nodes_seat *seat, uint32_t 
 
 /* --- answers --- */
 
-/* As the address lies in the memory of a host of this order. */
+/* The address as a number in the memory of a host with this byte order. */
 static uint32_t rank(const struct o2_nodes_seat *seat, uint64_t nid)
 {
 	uint32_t address = (uint32_t)nid;
@@ -71,7 +71,7 @@ static bool is_asking(const struct o2_nodes_seat *seat, uint32_t to)
 	return false;
 }
 
-/* Connections in any state, also those that wait to be freed; but no attempts of its own. */
+/* Number of connections in any state, including those not yet freed, but without the node's own attempts. */
 static uint32_t count_all(const struct o2_nodes_seat *seat, uint32_t to)
 {
 	uint32_t count = 0;
@@ -138,7 +138,7 @@ static struct o2_transfer_fault refused(int code, const char *rule, const char *
 	return fault;
 }
 
-/* Less than was asked for, in what the reason is about. */
+/* True if the reject offers less than was asked for, in the parameter that its reason is about. */
 static bool tells_less(const struct o2_reject *reject, const struct o2_conn_params *asked)
 {
 	return reject->ibr_why == O2_REJECT_RDMA_FRAGS ? reject->ibr_cp.ibcp_max_frags < asked->max_frags

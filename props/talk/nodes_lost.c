@@ -4,11 +4,11 @@
 
 #include "props/talk/nodes_internal.h"
 
-/* What operations end with that have lost their connection, or never got one; and what is overdue. */
+/* The faults of operations that lost their connection or never got one, and checks for overdue operations. */
 
 #define WAITING_EXTRA_MS 10000u /* docs/connection.md, "Times" */
 
-/* Its operations have ended before it: with its own fault the one that it is about, the others because of it. */
+/* A connection's operations end first: the one that caused the fault with that fault, the others due to it. */
 void o2_nodes_check_its_operations(struct o2_nodes_seat *seat, uint32_t with,
 				   const struct o2_transfer_fault *fault)
 {
@@ -37,7 +37,7 @@ void o2_nodes_check_its_operations(struct o2_nodes_seat *seat, uint32_t with,
 	seat->now.nlost = 0;
 }
 
-/* It has waited for a connection, and for too long. */
+/* The operation waited too long for a connection. */
 static bool is_late(const struct o2_nodes_seat *seat, const struct o2_nodes_op *op,
 		    const struct o2_transfer_fault *fault)
 {
@@ -51,7 +51,7 @@ static bool is_late(const struct o2_nodes_seat *seat, const struct o2_nodes_op *
 	       o2_nodes_same_fault(&foretold, fault);
 }
 
-/* It has waited, and the last that could have brought a connection has ended. */
+/* The operation waited, and the last attempt or connection that could have served it has ended. */
 static bool has_lost_hope(const struct o2_nodes_seat *seat, uint32_t with,
 			  const struct o2_transfer_fault *fault)
 {
@@ -76,7 +76,7 @@ static bool has_lost_hope(const struct o2_nodes_seat *seat, uint32_t with,
 		return false;
 	if (now->event != NULL && now->end != NULL && now->event->type == O2_CM_REJECTED && now->end->asked &&
 	    !now->end->up && o2_nodes_rejected(seat, now->end, now->event, &foretold))
-		return false; /* it was to be asked again */
+		return false; /* the attempt had to be repeated */
 	because = o2_nodes_because(&now->down[with]);
 	return o2_nodes_same_fault(&now->down[with], fault) ? fault->code != 0
 							    : o2_nodes_same_fault(&because, fault);
@@ -98,7 +98,7 @@ void o2_nodes_check_lost(struct o2_nodes_seat *seat, uint32_t with, const struct
 	now->lost[now->nlost++].fault = *fault;
 }
 
-/* The time has been told: nothing is left that it should have ended. */
+/* The node was told the time: check that nothing is left that it should have ended. */
 void o2_nodes_check_overdue(struct o2_nodes_seat *seat)
 {
 	const uint64_t now_ms = seat->nodes->ground.now_ms;
@@ -154,7 +154,7 @@ static void check_nothing_left(struct o2_nodes_seat *seat)
 }
 
 /*
- * Node 1, which has sent the fewest: with a connection or without, with attempts that are due, or under way.
+ * Node 1 is used: it has sent the fewest operations.  It has a connection or none, and attempts due or made.
  */
 void o2_nodes_check_device_lost(struct o2_nodes *nodes)
 {

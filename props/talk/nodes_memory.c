@@ -2,8 +2,8 @@
 #include "props/talk/nodes_internal.h"
 
 /*
- * Memory of operations.  Number k of a node has slot k of its arena, and one of the node it goes to: behind
- * that one's own there are as many for each other node.  They have them for the whole case.
+ * Memory of operations.  Operation k of a node uses slot k of the node's own arena, and a slot in the arena of the
+ * target: an arena has its own slots first, then as many for each other node.  Slots are used for the whole case.
  */
 
 #define PAGE_BYTES 4096u

@@ -6,7 +6,7 @@
 
 #include "props/talk/nodes_internal.h"
 
-/* Operations.  The match bits of number k of node i say i and k. */
+/* Draws and starts operations.  The match bits of operation k of node i contain i and k. */
 
 #define BYTES_MAX     8000u
 #define IMMEDIATE_MAX 512u
@@ -32,7 +32,7 @@ static void draw_kind(struct o2_choice *c, struct o2_nodes_op *op)
 		op->wanted = (uint32_t)o2_draw_range(c, 1, op->bytes);
 }
 
-/* The first page of the other end's slot for number k. */
+/* The first page of operation k's slot at the other end. */
 static uint32_t page_there(const struct o2_nodes_seat *seat, uint32_t to, uint32_t k)
 {
 	uint32_t block = seat->index < to ? seat->index : seat->index - 1;
@@ -40,7 +40,7 @@ static uint32_t page_there(const struct o2_nodes_seat *seat, uint32_t to, uint32
 	return ((1 + block) * O2_NODES_SLOTS + k) * O2_NODES_SLOT_PAGES;
 }
 
-/* All of it now, also what the other end will answer: what comes when is not always up to the choices. */
+/* Draw everything now, including the other end's answer: on real devices the order of events is not drawn. */
 static void draw(struct o2_nodes *nodes, struct o2_nodes_seat *seat, uint32_t k, struct o2_nodes_op *op)
 {
 	struct o2_choice *c = nodes->choice;
@@ -52,7 +52,7 @@ static void draw(struct o2_nodes *nodes, struct o2_nodes_seat *seat, uint32_t k,
 		o2_nodes_memory_draw(c, there, page_there(seat, op->to, k), op->wanted, &op->theirs);
 }
 
-/* No byte of the sink is one of the source's, and no two operations have the same. */
+/* Fill both sides: no byte of the sink equals the source's, and no two operations have the same bytes. */
 static void fill(const struct o2_nodes_op *op, uint64_t number)
 {
 	const bool get = op->kind == O2_NODES_GET;
@@ -77,7 +77,7 @@ static int send_immediate(struct o2_nodes_seat *seat, struct o2_nodes_op *op, ui
 	return o2_node_send_bytes(seat->node, hdr->dest_nid, hdr, payload, op->bytes, k, error);
 }
 
-/* Hand over what was drawn. */
+/* Start the drawn operation. */
 static int submit(struct o2_nodes_seat *seat, struct o2_nodes_op *op, uint32_t k, struct o2_error *error)
 {
 	static const uint32_t pid = 12345;
@@ -108,7 +108,7 @@ static bool is(const struct o2_error *error, int rc, const char *rule)
 	       error->class == O2_CLASS_NONE;
 }
 
-/* As many as may wait for a connection do. */
+/* True if the maximum number of operations waits for a connection. */
 static bool too_many_wait(const struct o2_nodes_seat *seat, const struct o2_nodes_op *op,
 			  const struct o2_error *error)
 {
@@ -123,7 +123,7 @@ static bool too_many_wait(const struct o2_nodes_seat *seat, const struct o2_node
 	       error->value == most && error->limit == most && error->index == O2_NO_INDEX;
 }
 
-/* Refused at the start: that many wait already, or what the mapping stages say to our memory. */
+/* A start was refused: check that too many wait, or that a mapping stage must refuse this node's memory. */
 static void start_refused(struct o2_nodes *nodes, const struct o2_nodes_seat *seat, uint32_t k, int rc,
 			  const struct o2_error *error)
 {

@@ -3,16 +3,16 @@
 
 #include "props/talk/nodes_internal.h"
 
-/* Devices that refuse what a node posts, when a case wants it. */
+/* Makes devices refuse what a node posts, when a case wants it. */
 
-/* The calls of a device have no argument of ours. */
+/* Global, because the calls of a device have no argument for it. */
 static struct {
 	struct o2_nodes *nodes;
 	int (*post_send)(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
 	int (*post_recv)(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
 } seam;
 
-/* NULL: a device that no node of the case has. */
+/* The node with this queue pair's device; NULL: none of this case. */
 static struct o2_nodes_seat *seat_of(const struct ibv_qp *qp)
 {
 	for (uint32_t i = 0; i < seam.nodes->nseats; i++)

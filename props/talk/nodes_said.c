@@ -9,9 +9,9 @@
 #include "wire/layout.h"
 
 /*
- * What a node says while a connection is made: CONNREQ, CONNACK and reject record, every field of them against
- * its settings and what it has been told (docs/wire.md; docs/connection.md, "Negotiation").  The library's codec
- * is not used: a number stands at its place, in the sender's order.
+ * What a node sends while a connection is made: each field of CONNREQ, CONNACK and reject record is compared
+ * with the node's settings and what it has been told (docs/wire.md; docs/connection.md, "Negotiation").  The
+ * library's codec is not used: numbers are read at their offsets, in the sender's order.
  */
 
 #define MAGIC	     0x0be91b91u
@@ -27,7 +27,7 @@ struct field {
 	uint64_t expected;
 };
 
-/* signature: "nodes/WHAT"; the fields follow each other without a gap. */
+/* signature: "nodes/WHAT".  The fields must cover the bytes without a gap. */
 static void check(struct o2_nodes_seat *seat, const char *signature, const uint8_t *bytes, size_t length,
 		  const struct field *fields, size_t nfields)
 {
@@ -50,13 +50,13 @@ static void check(struct o2_nodes_seat *seat, const char *signature, const uint8
 	}
 }
 
-/* Which of the two sums it is, the property of the codec holds. */
+/* The expected checksum.  That the codec computes both flavours correctly is checked by the codec property. */
 static uint32_t checksum(enum o2_cksum_flavour flavour, const uint8_t *bytes, size_t length)
 {
 	return flavour == O2_CKSUM_NONE ? 0 : o2_checksum_of(o2_msg_checksum_both(bytes, length), flavour);
 }
 
-/* The two sums of one message here are never the same. */
+/* The two checksum flavours of a message used here always differ. */
 void o2_nodes_learn_flavour(struct o2_nodes_seat *seat, uint32_t from, const uint8_t *bytes)
 {
 	struct o2_nodes_known *known = &seat->pair[from].known;
@@ -70,7 +70,7 @@ void o2_nodes_learn_flavour(struct o2_nodes_seat *seat, uint32_t from, const uin
 	o2_nodes_seen(seat->nodes, O2_NODES_SEEN_FLAVOUR);
 }
 
-/* One that had no sum to send when its connection was made takes that of the first message. */
+/* A connection made before its flavour was known takes the flavour of the first message. */
 void o2_nodes_sync_flavours(struct o2_nodes_seat *seat, uint32_t from)
 {
 	for (uint32_t n = 0; n < O2_NODES_ENDS && seat->cksum_auto; n++) {
@@ -151,7 +151,7 @@ void o2_nodes_said_reject(struct o2_nodes_seat *seat, const uint8_t *bytes, size
 {
 	const struct o2_conn_config *own = &seat->config.conn;
 	const struct o2_nodes_moment *now = &seat->now;
-	/* Our version, until the request has named us and is no stale one; nothing of us before it has. */
+	/* The record has this node's version, and tells nothing about it until the request proves to be for it. */
 	const bool named = now->asked.version <= own->version;
 	const uint16_t version = named && !o2_nodes_other_life(seat) ? now->asked.version : own->version;
 	const bool tells = named && version != O2_MSG_VERSION_1;

@@ -2,14 +2,14 @@
 #include "props/talk/nodes_internal.h"
 
 /*
- * Attempts one a second (docs/connection.md, "Times"), to the millisecond: a network fails ten in a row too
- * seldom.
+ * One attempt per second (docs/connection.md, "Times"), to the millisecond.  A drawn network rarely fails ten in a
+ * row.
  */
 
 #define FAST	  10u	/* attempts in a row that do not wait */
-#define SECOND_MS 1000u /* behind them, from one to the next */
+#define SECOND_MS 1000u /* after these, from one to the next */
 
-/* The connection manager knows the queue pair from before: who waits asks again. */
+/* Reject all attempts as the connection manager would for a stale queue pair: a waiting node asks again. */
 static void refuse_all(struct o2_nodes_seat *seat, uint32_t to)
 {
 	for (uint32_t n = 0; n < O2_NODES_ENDS && !seat->nodes->report->failed; n++) {
@@ -25,7 +25,7 @@ static void refuse_all(struct o2_nodes_seat *seat, uint32_t to)
 	}
 }
 
-/* From node 1, which has sent the fewest, while nothing of its requests is delivered. */
+/* Node 1 is used, because it has sent the fewest operations; none of its requests is delivered. */
 void o2_nodes_check_slow(struct o2_nodes *nodes)
 {
 	struct o2_nodes_seat *seat = &nodes->seat[1];
@@ -43,7 +43,7 @@ void o2_nodes_check_slow(struct o2_nodes *nodes)
 		refuse_all(seat, 0);
 		o2_nodes_progress(seat);
 	}
-	/* When the answer comes does not matter, when the attempt was made does. */
+	/* The time of the answer does not matter, only the time of the attempt. */
 	late_ms = o2_draw_range(nodes->choice, 0, SECOND_MS - 1);
 	o2_nodes_clock(nodes, late_ms);
 	refuse_all(seat, 0);

@@ -7,8 +7,8 @@
 #include "props/talk/nodes_internal.h"
 
 /*
- * The calls of a node to its connection manager.  From them it is known which ends of connections there are,
- * whatever the node says of them.
+ * A node's calls to its connection manager.  They show which connection ends exist, independent of the node's
+ * reports.
  */
 
 /* --- ends --- */
@@ -35,7 +35,7 @@ struct o2_nodes_end *o2_nodes_end_of(struct o2_nodes_seat *seat, uint32_t to, ui
 	return NULL;
 }
 
-/* An active end learns from the reply which queue pair it is connected with, the other one knows before. */
+/* An active end learns the peer's queue pair number from the reply; a passive end knows it before. */
 const struct o2_nodes_end *o2_nodes_other_end(const struct o2_nodes_seat *seat,
 					      const struct o2_nodes_end *end)
 {
@@ -65,13 +65,13 @@ uint32_t o2_nodes_count_ends(const struct o2_nodes_seat *seat, uint32_t to, bool
 	return count;
 }
 
-/* What the device leaves of a depth is what the queue pair is made for. */
+/* The queue pair is made for the depth that the device has room for. */
 static void size(const struct o2_nodes_seat *seat, const struct o2_conn_params *asked,
 		 struct o2_nodes_end *end)
 {
 	struct o2_conn_config config = seat->config.conn;
 
-	/* The tunables are for the node's own depth. */
+	/* Tunables relate to the node's own depth. */
 	if (config.peer_tx_credits == 0)
 		config.peer_tx_credits = config.queue_depth;
 	config.version = asked->version;
@@ -82,7 +82,7 @@ static void size(const struct o2_nodes_seat *seat, const struct o2_conn_params *
 	end->terms.queue_depth = (uint16_t)end->limits.made;
 }
 
-/* The context of its completion queue is a member of it. */
+/* The completion queue's context is a member of the connection. */
 static const struct o2_conn *conn_of(const struct ibv_qp *qp)
 {
 	return (const void *)((const char *)qp->recv_cq->cq_context - offsetof(struct o2_conn, armed));
@@ -107,7 +107,7 @@ static struct o2_nodes_end *new_end(struct o2_nodes_seat *seat, const struct o2_
 			.since_ms = seat->nodes->ground.now_ms,
 		};
 		size(seat, asked, end);
-		/* The device will not have more next time. */
+		/* Ask for no more next time: the device will not have more room. */
 		if (end->terms.queue_depth < asked->queue_depth && end->terms.queue_depth < known->depth)
 			known->depth = end->terms.queue_depth;
 		return end;
@@ -128,7 +128,7 @@ uint32_t o2_nodes_fewest_frags(const struct o2_nodes_seat *seat, uint32_t to)
 	return frags;
 }
 
-/* Operations of the two may find themselves on a connection of so many fragments. */
+/* Note that operations between the two may use a connection with this fragment limit. */
 static void fewer_frags(struct o2_nodes *nodes, uint32_t i, uint32_t j, uint32_t frags)
 {
 	const uint32_t ways[2][2] = {{i, j}, {j, i}};
@@ -142,7 +142,7 @@ static void fewer_frags(struct o2_nodes *nodes, uint32_t i, uint32_t j, uint32_t
 	}
 }
 
-/* Known from the device, once the queue pair is in RTS. */
+/* Reads the number from the device, once the queue pair is in RTS. */
 void o2_nodes_learn_other_end(struct o2_nodes_end *end)
 {
 	struct ibv_qp_init_attr init;
@@ -199,7 +199,7 @@ static int tap_connect(struct o2_cm *cm, const struct o2_cm_target *target, cons
 	return rc;
 }
 
-/* A kernel knows that the asker has given up before its reject is heard; in one process that cannot be. */
+/* A kernel may know that the requester gave up before its reject is seen.  In one process that cannot happen. */
 static void cannot_accept(struct o2_nodes_seat *seat, struct o2_nodes_end *end, int rc,
 			  const struct o2_error *error)
 {

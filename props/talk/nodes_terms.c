@@ -4,7 +4,7 @@
 #include "lnd/conn/conn_internal.h"
 #include "props/talk/nodes_internal.h"
 
-/* What connections have agreed upon. */
+/* Checks of the parameters that connections have agreed on. */
 
 static uint32_t smaller(uint32_t a, uint32_t b)
 {
@@ -32,8 +32,8 @@ static void check_said(struct o2_nodes *nodes, const struct o2_nodes_end *end, c
 }
 
 /*
- * A connection does what was said when it was made, and both of its nodes can do that.  What was said has been
- * judged then (nodes_said.c).
+ * A connection must use the parameters stated when it was made, and both nodes must support these.  The statements
+ * themselves have been checked before (nodes_said.c).
  */
 static void expect(struct o2_nodes *nodes, const struct o2_nodes_seat *a, const struct o2_nodes_seat *b,
 		   const struct o2_conn *conn)
@@ -94,7 +94,7 @@ static uint32_t count_conns(const struct o2_nodes_seat *a, const struct o2_nodes
 	return n;
 }
 
-/* At rest: each connection has another end, which has agreed upon the same (as expect has it). */
+/* At rest: each connection has another end with the same parameters, those that expect() requires. */
 void o2_nodes_check_ends(struct o2_nodes *nodes)
 {
 	for (uint32_t i = 0; i < nodes->nseats; i++)
@@ -121,6 +121,6 @@ bool o2_nodes_can_connect(const struct o2_nodes_seat *seat, const struct o2_node
 	const struct o2_conn_config *x = &seat->config.conn, *y = &other->config.conn;
 	const bool first = smaller(x->version, y->version) == O2_MSG_VERSION_1;
 
-	/* Version 0x11 cannot tell that there are too many fragments. */
+	/* A reject of version 0x11 cannot say that there are too many fragments. */
 	return other->config.listen && (!first || x->max_frags <= y->max_frags);
 }

@@ -3,13 +3,13 @@
 
 #include "props/talk/nodes_internal.h"
 
-/* The nodes of a case, made anew for each, and their network. */
+/* Creates the nodes of a case and their network, anew for each case. */
 
 #define CLOCK_MS     250u
 #define REST_MS	     120000u /* more than all deadlines that can follow each other */
 #define IDLE_STEP_MS 10000u  /* less than any deadline */
 
-/* A node over the interface that is there, with our eye on its events. */
+/* Create a node over the open interface, with its events passing through the property. */
 static void make_node(struct o2_nodes_seat *seat)
 {
 	struct o2_error error;
@@ -100,19 +100,19 @@ static void note_failure(void *context, enum o2_cm_loop_fate fate, uint32_t from
 	const uint32_t i = o2_nodes_at(nodes, from), j = o2_nodes_at(nodes, to);
 	struct o2_nodes_pair *pair;
 
-	/* Somebody has asked for nobody. */
+	/* One of the addresses is not a node's. */
 	if (i >= nodes->nseats || j >= nodes->nseats)
 		return;
 	pair = &nodes->seat[i].pair[j];
 	if (fate == O2_CM_LOOP_LOSE)
 		o2_nodes_seen(nodes, O2_NODES_SEEN_LOST);
-	/* What the sender will hear of it. */
+	/* The event that the sender will receive. */
 	pair->unresolved += fate == O2_CM_LOOP_UNRESOLVED;
 	pair->unreachable += fate == O2_CM_LOOP_UNREACHABLE;
 	pair->refused += fate == O2_CM_LOOP_REFUSE;
 }
 
-/* Is a node about to hear of one that it connects to?  A connection that closes may wait for a step of its node. */
+/* True if a node is about to be told about its connection.  Closing may need one more step of the node. */
 static bool expects(void *context)
 {
 	const struct o2_nodes *nodes = context;
@@ -160,7 +160,7 @@ void o2_nodes_open(struct o2_nodes *nodes)
 		open_seat(nodes, i);
 }
 
-/* All that it had of connections is gone. */
+/* Destroying a node ends all its connections. */
 static void destroy_node(struct o2_nodes_seat *seat)
 {
 	if (seat->node == NULL)
@@ -180,8 +180,8 @@ static void destroy_node(struct o2_nodes_seat *seat)
 }
 
 /*
- * Another life of the node, on the same interface, perhaps with other settings.  A port that was listened on
- * stays one: the connection manager outlives the node.
+ * Restart the node: another life on the same interface, perhaps with other settings.  If its port was
+ * listened on, it stays so, because the connection manager outlives the node.
  */
 void o2_nodes_restart(struct o2_nodes_seat *seat)
 {
@@ -195,7 +195,7 @@ void o2_nodes_restart(struct o2_nodes_seat *seat)
 	}
 	seat->config.listen |= listens;
 	make_node(seat);
-	/* A kernel's listener is another one now. */
+	/* With a kernel, the listener is a new one. */
 	seat->deaf_until_ms = seat->config.listen ? seat->nodes->ground.now_ms : UINT64_MAX;
 	for (uint32_t j = 0; j < seat->nodes->nseats; j++) {
 		seat->pair[j].was_up = false;
@@ -212,7 +212,7 @@ void o2_nodes_close_peer(struct o2_nodes_seat *seat, uint32_t to, int code)
 	o2_nodes_seen(seat->nodes, O2_NODES_SEEN_CLOSE);
 }
 
-/* The queue pair of a connection fails by itself. */
+/* Put the queue pair of a connection into error, as if it failed by itself. */
 void o2_nodes_kill(struct o2_nodes_seat *seat, uint32_t to)
 {
 	struct o2_conn *conn = o2_node_conn(seat->node, o2_nodes_nid(seat->nodes, to), 0);
@@ -267,7 +267,7 @@ static bool at_rest(const struct o2_nodes *nodes, struct o2_account *account)
 	return o2_nodes_all_ended(nodes) && o2_nodes_flow_rests(nodes, account);
 }
 
-/* Whatever is there, of all nodes; how much. */
+/* Handle all pending events of all nodes; returns their number. */
 static int pump_all(void *context)
 {
 	struct o2_nodes *nodes = context;
@@ -293,7 +293,7 @@ static void exhaust(struct o2_nodes *nodes)
 	o2_ground_exhaust(&nodes->ground, pump_all, rests);
 }
 
-/* In small steps while something is under way, which a device that is slow may still be about to do. */
+/* Small steps while anything is in flight, because a slow device may still be working on it. */
 void o2_nodes_let_pass(struct o2_nodes *nodes, uint64_t ms)
 {
 	for (uint64_t step; ms > 0 && !nodes->report->failed; ms -= step) {
@@ -304,7 +304,7 @@ void o2_nodes_let_pass(struct o2_nodes *nodes, uint64_t ms)
 	}
 }
 
-/* The network gets well, and time goes by: everything has an end. */
+/* End all network faults and let time pass: everything must end. */
 void o2_nodes_settle(struct o2_nodes *nodes)
 {
 	struct o2_account account;
@@ -327,7 +327,7 @@ void o2_nodes_settle(struct o2_nodes *nodes)
 			       REST_MS, account.what, account.is, account.expected);
 }
 
-/* Also after a failure, when only the nodes themselves may be trusted to be there. */
+/* Also called after a failure, when only the nodes themselves are known to be valid. */
 void o2_nodes_close(struct o2_nodes *nodes)
 {
 	struct o2_ground *ground = &nodes->ground;

@@ -66,7 +66,7 @@ struct o2_ni_config o2_settings_good_ni(uint32_t index)
 	};
 }
 
-/* A pool has a region for one transmit in four at least: docs/pools.md, "Sizes". */
+/* A pool must have at least one region for every four transmits: docs/pools.md, "Sizes". */
 static void draw_tunables(struct o2_choice *c, struct o2_pool_tunables *tunables,
 			  struct o2_settings_verdict *expected)
 {
@@ -129,7 +129,7 @@ static void try_interface(struct o2_settings_run *run, struct o2_choice *c, stru
 	if (rc != 0)
 		return;
 	windows = config.windows == 0 ? O2_ARENA_WINDOWS : config.windows;
-	/* A quarter of them, rounded up, is kept for the peers: docs/transport.md, "Windows". */
+	/* A quarter of the windows, rounded up, is reserved for requests of peers: docs/transport.md, "Windows". */
 	if (ni.arena.nwindows != windows || ni.kept_windows != windows / 4 + (windows % 4 != 0))
 		o2_report_fail(report, "settings/windows", "%s: %" PRIu32 ", of which %" PRIu32 " are kept",
 			       run->text, ni.arena.nwindows, ni.kept_windows);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Answers to an operation of LNet's place: which are taken, and what the operation ends with (docs/peer.md). */
+/* Answers to an operation of LNet: which are accepted, and how the operation ends (docs/peer.md). */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -13,12 +13,12 @@
 #define COOKIE	 UINT64_C(0x1122334455667788)
 #define MOST	 600u
 
-/* What has become of it. */
+/* What LNet has sent and reported. */
 struct told {
-	struct o2_lnet_hdr hdr; /* of what was sent last */
+	struct o2_lnet_hdr hdr; /* header last sent */
 	uint64_t tag;
 	uint32_t sent, ended, dropped;
-	const char *rule; /* of what was dropped, or of the fault */
+	const char *rule; /* rule of the last drop or fault */
 	int status;
 	uint64_t length_bytes;
 };
@@ -65,14 +65,14 @@ static int note(void *context, uint64_t nid, enum o2_lnd_form form, const struct
 	return 0;
 }
 
-/* What comes, and what has to become of it. */
+/* An answer to deliver, and its expected effect. */
 struct answer {
 	bool gets, by_rdma;
 	uint32_t asked_bytes, bytes;
 	uint64_t from;
 	struct o2_lnet_handle handle;
-	bool meant;    /* for the operation that there is */
-	uint32_t room; /* messages that there may be */
+	bool meant;    /* it is addressed to the open operation */
+	uint32_t room; /* most messages that LNet may have */
 };
 
 static struct o2_lnet_hdr header(const struct o2_lnet_config *config, const struct answer *answer)
@@ -109,7 +109,7 @@ static void rule_is(struct o2_settings_run *run, struct o2_report *report, const
 			       found == NULL ? "nothing" : found, expected == NULL ? "nothing" : expected);
 }
 
-/* An answer in one message: what of it is dropped has no consequence. */
+/* Deliver an answer in one message.  If it is dropped, nothing else happens. */
 static int take_immediate(struct o2_settings_run *run, struct o2_report *report, struct o2_lnet *lnet,
 			  const struct answer *answer, const struct o2_lnet_hdr *hdr, struct told *told)
 {
@@ -128,7 +128,7 @@ static int take_immediate(struct o2_settings_run *run, struct o2_report *report,
 	return dropped != NULL ? 1 : too_long ? -EMSGSIZE : 0;
 }
 
-/* A REPLY by RDMA: it takes a message of its own.  1: it is not taken. */
+/* Deliver a REPLY by RDMA: it uses a message of its own.  1: it is not accepted. */
 static int take_rdma(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report,
 		     struct o2_lnet *lnet, const struct answer *answer, const struct o2_lnet_hdr *hdr,
 		     struct told *told)
@@ -161,7 +161,7 @@ static int take_rdma(struct o2_settings_run *run, struct o2_choice *c, struct o2
 	return status;
 }
 
-/* It has ended so, once the transport is done with the request; or it still waits, and its time is over. */
+/* Check that the operation ends so, once the transport has ended the request; or still waits, then times out. */
 static void end(struct o2_settings_run *run, struct o2_report *report, struct o2_lnet *lnet,
 		struct o2_clock *clock, const struct answer *answer, int outcome, struct told *told)
 {
@@ -194,7 +194,7 @@ static struct answer draw_answer(struct o2_choice *c)
 	return answer;
 }
 
-/* The answer names the operation, or nearly. */
+/* Draw an answer whose handle is that of the operation, or nearly. */
 static void draw_handle(struct o2_choice *c, const struct told *told, struct answer *answer)
 {
 	const uint64_t wrong = o2_draw(c, 9);

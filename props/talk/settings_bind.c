@@ -8,12 +8,12 @@
 #include "props/talk/settings_plan.h"
 #include "props/world/device.h"
 
-/* Plans are registered, good ones and spoiled ones, and several at a time; and what they stand on is asked for. */
+/* Binds plans, valid and spoiled ones, several at a time; and checks the domain and the memory under them. */
 
 #define PAGES 16u
 #define WIDE  300u /* more pages than a window has */
 
-/* Pages that do not lie side by side need a window of their own; in an arena of one view they are the rest. */
+/* Pages that are not contiguous need a window if the arena has only one view. */
 static bool needs_window(const struct o2_settings_place *p)
 {
 	const struct o2_reg_plan *plan = &p->plan;
@@ -128,7 +128,7 @@ static void try_unbind(struct o2_settings_run *run, struct o2_choice *c, struct 
 
 /* --- what bindings stand on --- */
 
-/* Another domain on the same memory, which cannot be. */
+/* Try to open another domain on the same memory, with a configuration that must be refused. */
 static void try_domain(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report,
 		       const struct o2_settings_place *p)
 {
@@ -169,14 +169,14 @@ static void try_domain(struct o2_settings_run *run, struct o2_choice *c, struct 
 	run->tally.seen[O2_SETTINGS_NO_DOMAIN]++;
 }
 
-/* A window that nobody can have. */
+/* Request a window that must be refused. */
 static void try_window(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report,
 		       const struct o2_settings_place *p)
 {
 	const uint32_t good = (uint32_t)o2_draw_range(c, 1, O2_MAX_FRAGS), past = (uint32_t)o2_draw(c, 2);
 	const bool count = o2_draw_bool(c, 1, 1);
 	const uint32_t npages = !count ? good : past == 0 ? 0 : O2_MAX_FRAGS + past;
-	const uint32_t bad = (uint32_t)o2_draw_pick(c, good), pages = 3 * p->npages; /* bounced ones, too */
+	const uint32_t bad = (uint32_t)o2_draw_pick(c, good), pages = 3 * p->npages; /* bounced ones too */
 	struct o2_settings_verdict expected =
 		o2_settings_refuse("arena/window/npages", "npages", npages, O2_MAX_FRAGS);
 	uint32_t page[O2_MAX_FRAGS + 3];
@@ -198,7 +198,7 @@ static void try_window(struct o2_settings_run *run, struct o2_choice *c, struct 
 	run->tally.seen[O2_SETTINGS_NO_PAGES]++;
 }
 
-/* As many mappings as one may have at a time, and one more. */
+/* Request the maximum number of mappings at a time, and one more. */
 static void try_many(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report,
 		     const struct o2_arena *arena)
 {
@@ -222,7 +222,7 @@ static void try_many(struct o2_settings_run *run, struct o2_choice *c, struct o2
 		o2_kunmap(&mapping[made]);
 }
 
-/* Pages lose their mapping and get it back: those are without one that are said to be, and no other. */
+/* Remove and restore mappings of pages: exactly the named pages must be without one. */
 static void try_mapped(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report,
 		       const struct o2_settings_place *p)
 {
@@ -233,7 +233,7 @@ static void try_mapped(struct o2_settings_run *run, struct o2_choice *c, struct 
 
 	snprintf(run->text, sizeof(run->text), "pages without a mapping, of %" PRIu32, p->npages);
 	for (uint64_t left = o2_draw_range(c, 1, 6); left > 0; left--) {
-		const uint32_t page = (uint32_t)o2_draw(c, p->npages); /* one more than there are */
+		const uint32_t page = (uint32_t)o2_draw(c, p->npages); /* up to one past the last page */
 
 		without[page] = !without[page];
 		o2_arena_set_mapped(arena, page, !without[page]);
@@ -258,7 +258,7 @@ static void try_mapped(struct o2_settings_run *run, struct o2_choice *c, struct 
 	run->tally.seen[O2_SETTINGS_UNMAPPED]++;
 }
 
-/* Which lists a view has is not worked out: where there are views, there are enough for all. */
+/* Which page lists a view contains is not computed here: domains with views get enough windows for all plans. */
 static void keep_windows(struct o2_choice *c, struct o2_settings_place *p)
 {
 	p->kept = (uint32_t)o2_draw(c, p->windows - (p->plain ? 0 : O2_SETTINGS_BINDINGS));
@@ -315,7 +315,7 @@ void o2_settings_bind(struct o2_settings_run *run, struct o2_choice *c, struct o
 	place.windows = place.plain ? (uint32_t)o2_draw_range(c, 2, 4) : O2_ARENA_WINDOWS;
 	config.dma_kind = kinds[o2_draw_pick(c, place.plain ? 2 : 3)];
 	config.dma_base = o2_draw(c, 1000) * 65536;
-	if (o2_draw_bool(c, 7, 1)) /* all but the last page that there can be */
+	if (o2_draw_bool(c, 7, 1)) /* all but the last possible page */
 		config.dma_base = 0 - ((uint64_t)place.npages + 1) * place.page_bytes;
 	config.reg_gaps = o2_draw_bool(c, 1, 1) ? o2_loop_reg_gaps : NULL;
 	config.reg_fast = place.fast ? o2_device_reg_fast() : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One attempt to connect over the connection manager in the process: private data at its limits, and who hears what. */
+/* One connection attempt over the in-process connection manager: private data at its limits, and the events. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -13,30 +13,30 @@
 #define ASKER	  0x0a4d0001u
 #define ANSWERER  0x0a4d0002u
 #define NOBODY	  0x0a4d0003u
-#define TIMED_OUT 4u /* the specification's reason of a reject: "timeout" */
+#define TIMED_OUT 4u /* the IBA specification's reject reason "timeout" */
 
 enum answer { ACCEPT, REJECT, DESTROY, IGNORE, ANSWERS };
-/* How far an id has come; which allocation fails: of whom asks, of his message, of whom is asked. */
+/* Progress of an identifier.  Which allocation fails: of the requester, of its message, of the asked node. */
 enum state { NO_ID, PENDING, CONNECTED_ID, OVER };
 enum lack { ALL_THERE, NO_ASKER, NO_MESSAGE, NO_ASKED, LACKS };
 #define NOBODYS_PAIR 2u
 
-/* One case; heard and expected are what the two are told, as words. */
+/* One case.  heard, expected: the events delivered to each side, as text. */
 struct meeting {
 	struct o2_settings_run *run;
 	struct o2_report *report;
 	struct o2_cm *cm[2];
 	struct o2_cm_id *id[2];
 	struct o2_cm_param param[2];
-	uint8_t bytes[2][200]; /* private data */
-	size_t said;	       /* of the answer */
+	uint8_t bytes[2][200]; /* private data of each side */
+	size_t said;	       /* bytes of the answer */
 	enum answer answer;
-	int accepted;		    /* what accepting returned */
-	enum o2_cm_loop_message at; /* which message has another fate */
+	int accepted;		    /* result of accepting */
+	enum o2_cm_loop_message at; /* which message has the fate below */
 	enum o2_cm_loop_fate fate;
 	enum lack lack;
-	uint32_t stuck;	     /* whose queue pair cannot change its state; NOBODYS_PAIR */
-	enum state state[2]; /* as foretold */
+	uint32_t stuck;	     /* side whose queue pair cannot change state; or NOBODYS_PAIR */
+	enum state state[2]; /* predicted state of each side */
 	char heard[400], expected[400];
 };
 
@@ -59,7 +59,7 @@ static enum o2_cm_loop_fate fate_of(void *arg, enum o2_cm_loop_message message, 
 	return message == meeting->at ? meeting->fate : O2_CM_LOOP_PASS;
 }
 
-/* What was said, and zeros behind it. */
+/* True if the event carries what was sent, padded with zeros. */
 static bool is_padded(const struct o2_cm_event *event, const uint8_t *bytes, size_t said, size_t whole)
 {
 	if (event->private_bytes != whole || memcmp(event->private_data, bytes, said) != 0)
@@ -149,13 +149,13 @@ static void expect(struct meeting *meeting, uint32_t side, enum o2_cm_event_type
 							   : OVER;
 }
 
-/* A message of that side is on its way.  False: it does not arrive, and its sender is told why or is not. */
+/* Predict a message's arrival.  False: it does not arrive; its sender may or may not be told why. */
 static bool arrives(struct meeting *meeting, uint32_t side, enum o2_cm_loop_message message)
 {
 	if (meeting->at != message || meeting->fate == O2_CM_LOOP_PASS)
 		return true;
 	if (message == O2_CM_LOOP_REJECT && meeting->answer == DESTROY)
-		return false; /* there is nobody to be told */
+		return false; /* no side is left to be told */
 	if (meeting->fate == O2_CM_LOOP_UNREACHABLE)
 		expect(meeting, side, O2_CM_UNREACHABLE, 0, -ETIMEDOUT);
 	else if (meeting->fate == O2_CM_LOOP_UNRESOLVED)
@@ -165,7 +165,7 @@ static bool arrives(struct meeting *meeting, uint32_t side, enum o2_cm_loop_mess
 	return false;
 }
 
-/* True: both are connected. */
+/* Predict the events.  True: both sides end up connected. */
 static bool foretell(struct meeting *meeting, const struct o2_cm_target *target)
 {
 	if (meeting->lack == NO_MESSAGE || !arrives(meeting, 0, O2_CM_LOOP_REQUEST))
@@ -293,7 +293,7 @@ static void meet(struct meeting *meeting, struct o2_cm_loop *loop, struct o2_cho
 	if (rc != 0 || meeting->report->failed)
 		return;
 	meeting->state[0] = PENDING;
-	/* The request is the first that arrives, and needs nothing but an id. */
+	/* The request arrives first, and needs only a new identifier. */
 	lack(meeting, meeting->lack == NO_ASKED ? 1 : 0);
 	o2_cm_loop_deliver(loop, 0);
 	lack(meeting, 0);
@@ -305,7 +305,7 @@ static void meet(struct meeting *meeting, struct o2_cm_loop *loop, struct o2_cho
 	}
 }
 
-/* One goes: who still waits for it is told, and once. */
+/* One side closes: a side that still waits for it is told exactly once. */
 static void part(struct meeting *meeting, struct o2_cm_loop *loop, struct o2_choice *c)
 {
 	const uint32_t first = (uint32_t)o2_draw(c, 1);

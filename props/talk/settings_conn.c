@@ -8,13 +8,13 @@
 #include "lnd/ni/counts.h"
 #include "props/talk/settings_internal.h"
 
-/* Connections: each setting, what two ends agree, and what is connected twice. */
+/* Connections: each setting, the agreement between two ends, and connecting twice. */
 
-#define WQ_ENTRIES	16384u /* of a queue of the device */
+#define WQ_ENTRIES	16384u /* most entries of a device's queue */
 #define PIECE_BYTES	16u
 #define PIECES_PER_PAGE 32u
 
-/* A value of low to high: at an end, or (bad) one past it. */
+/* Draw a value from low to high, often an extreme one; bad: one past either limit. */
 static uint32_t draw_edge(struct o2_choice *c, uint32_t low, uint32_t high, bool bad)
 {
 	if (bad)
@@ -52,10 +52,10 @@ static const struct range ranges[] = {
 
 static void put(struct o2_conn_config *config, const struct range *range, uint32_t value)
 {
-	memcpy((uint8_t *)config + range->at, &value, range->bytes); /* little-endian machines alone */
+	memcpy((uint8_t *)config + range->at, &value, range->bytes); /* little-endian only */
 }
 
-/* At most one setting that is none; *expected says which. */
+/* Draw a configuration with at most one invalid setting; *expected says which. */
 static struct o2_conn_config draw_conn(struct o2_choice *c, bool may_fail,
 				       struct o2_settings_verdict *expected)
 {
@@ -67,7 +67,7 @@ static struct o2_conn_config draw_conn(struct o2_choice *c, bool may_fail,
 		const struct range *range = &ranges[i];
 		uint32_t low = range->low, value;
 
-		/* Version 1 has another least depth: below. */
+		/* The least depth of version 1 differs: see below. */
 		if (i != bad && (range->low == 0x11 || !o2_draw_bool(c, 3, 1)))
 			continue;
 		value = draw_edge(c, low, range->high, i == bad);
@@ -190,8 +190,8 @@ static void try_limits(struct o2_settings_run *run, struct o2_choice *c, struct 
 }
 
 /*
- * A sink of as many pieces that do not abut as there may be fragments by what both ends have said, or one more:
- * that is refused here, before the peer hears of it.
+ * Try a sink of as many separate pieces as the agreed number of fragments permits, or one more.  The latter is
+ * refused at this end, before the peer is told.
  */
 static void try_fragments(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report,
 			  struct o2_conn *conn, uint32_t agreed)
@@ -229,7 +229,7 @@ static void try_connect(struct o2_settings_run *run, struct o2_choice *c, struct
 
 	o2_conn_get_address(peer, &address);
 	most_frags = address.max_frags;
-	/* The other end can do less, or does not say. */
+	/* The other end supports less, or does not state its limits. */
 	if (o2_draw_bool(c, 1, 1))
 		address.max_frags = (uint32_t)o2_draw(c, address.max_frags);
 	if (bad == 0) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Devices whose queues are just as long as a connection needs, or one shorter: docs/transport.md, "Sizes". */
+/* Devices whose queues have exactly the length that a connection needs, or one less: docs/transport.md, "Sizes". */
 #include <errno.h>
 #include <inttypes.h>
 
@@ -7,10 +7,10 @@
 #include "lnd/conn/qp.h"
 #include "props/talk/settings_internal.h"
 
-/* Entries of a message that is gathered: itself and 4 fragments (docs/transport.md, "IMMEDIATE"). */
+/* Gather entries of a message with gathered payload: itself and 4 fragments (docs/transport.md, "IMMEDIATE"). */
 #define GATHERED 5u
 
-/* What a connection of that configuration comes to with that device. */
+/* A connection's configuration as adapted to a device. */
 struct fitted {
 	struct o2_conn_config config;
 	struct o2_flow_tunables flow;
@@ -42,7 +42,7 @@ static bool has_all(const struct fitted *found, const struct fitted *all)
 	       found->flow.concurrent_sends == all->flow.concurrent_sends;
 }
 
-/* Payloads are gathered if that is asked for and the device can, else they are copied. */
+/* Payloads are gathered if this is configured and the device supports it, otherwise they are copied. */
 static void check_gather(const struct o2_settings_run *run, const struct o2_conn_config *config,
 			 struct o2_report *report)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Of an interface that is opened, of its memory that is bound and of its addresses that are changed, one call of
- * the device or one allocation fails: the errno is that one, and everything is as it was.
+ * While an interface is opened, its memory bound, or its addresses changed, one device call or one
+ * allocation fails.  The operation must return that errno and leave everything as it was.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -12,10 +12,10 @@
 #include "props/talk/settings_internal.h"
 #include "props/world/device.h"
 
-#define BINDINGS 4u /* as many as a pool has elements: none grows */
+#define BINDINGS 4u /* as many as a pool has elements, so that no pool grows */
 #define PAGES	 16u
 
-/* What fails, and whether it has. */
+/* What fails, and whether it has failed. */
 struct fault {
 	struct o2_settings_run *run;
 	enum { NOTHING, ALLOCATION, CALL } what;
@@ -25,7 +25,7 @@ struct fault {
 	bool fired;
 };
 
-/* The call that ends a region fails once; it has no hook at the device. */
+/* Makes ibv_dereg_mr fail once: the device has no fault hook for that call. */
 static int dereg_error;
 
 static int dereg(struct ibv_mr *mr)
@@ -49,7 +49,7 @@ static int on_call(void *context, enum o2_loop_call call, uint32_t qp)
 	return fault->error;
 }
 
-/* At one of the next `most` calls. */
+/* Make one of the next `most` calls fail. */
 static void arm(struct fault *fault, struct o2_settings_run *run, struct o2_choice *c, uint32_t most)
 {
 	static const int errors[] = {EIO, EPERM, ENOMEM, EBUSY};
@@ -65,7 +65,7 @@ static void arm(struct fault *fault, struct o2_settings_run *run, struct o2_choi
 		o2_loop_set_fault(on_call, fault);
 }
 
-/* The errno that the call has to fail with; 0: it has to go well. */
+/* Remove the fault.  Returns the errno that the call must have failed with; 0: it must have succeeded. */
 static int disarm(struct fault *fault)
 {
 	o2_loop_set_fault(NULL, NULL);
@@ -76,7 +76,7 @@ static int disarm(struct fault *fault)
 	}
 	if (!fault->fired)
 		return 0;
-	/* To make objects fails in one way: docs/loopverbs.md, "Faults". */
+	/* Creating objects has only one kind of failure: docs/loopverbs.md, "Faults". */
 	return fault->what == CALL && fault->call == O2_LOOP_CALL_MAKE ? -ENOMEM : -fault->error;
 }
 
@@ -91,7 +91,7 @@ static void refused_so(struct o2_settings_run *run, struct o2_report *report, in
 			       error->code, error->rule == NULL ? "nothing" : error->rule);
 }
 
-/* What was not made has no limit, but for memory that may be locked; what there is one of has no number. */
+/* An object was not created: its record has no limit, except for memory locking; value 0 if it is unique. */
 static void made_nothing(struct o2_settings_run *run, struct o2_report *report, const struct o2_error *error)
 {
 	static const char *const single[] = {"ni/alloc-pd", "ni/device-list"};
@@ -107,7 +107,7 @@ static void made_nothing(struct o2_settings_run *run, struct o2_report *report, 
 
 /* --- memory --- */
 
-/* One range of bus addresses, or with gaps; the modes that need none of that take what they are given. */
+/* Draw a plan: one range of bus addresses, or with gaps.  Modes that need neither accept any plan. */
 static bool draw_plan(struct o2_choice *c, const struct o2_ni *ni, struct o2_reg_plan *plan)
 {
 	static struct o2_dma_list list; /* large */
@@ -141,7 +141,7 @@ static bool draw_plan(struct o2_choice *c, const struct o2_ni *ni, struct o2_reg
 	return o2_reg_plan(&request, &list, plan, NULL) == 0;
 }
 
-/* How many regions a binding of that plan holds, besides those that its pool has. */
+/* Regions that binding the plan takes in addition to those of its pool. */
 static uint32_t regions_of(const struct o2_ni *ni, enum o2_reg_mode mode)
 {
 	if (mode == O2_REG_FASTREG)
@@ -149,7 +149,7 @@ static uint32_t regions_of(const struct o2_ni *ni, enum o2_reg_mode mode)
 	return mode != O2_REG_GLOBAL;
 }
 
-/* How many go with its release.  pending: those of mode fmr that the device did not take back before. */
+/* Regions freed with its release.  pending: those of mode fmr that the device did not take back earlier. */
 static uint32_t regions_that_go(const struct o2_ni *ni, enum o2_reg_mode mode, bool fails, uint32_t pending)
 {
 	if (mode != O2_REG_FMR)
@@ -169,7 +169,7 @@ static void try_bind(struct o2_settings_run *run, struct o2_choice *c, struct o2
 
 	if (!draw_plan(c, ni, &plan))
 		return;
-	/* What the device did not take back is in the pool's elements, too: where all are, it would grow. */
+	/* Regions the device did not take back use up elements of the pool: with all used, the pool would grow. */
 	if (plan.mode == O2_REG_FMR && before.fmr_regions >= BINDINGS)
 		return;
 	snprintf(run->text, sizeof(run->text), "bind %" PRIu64 " bytes in mode %s, %s", plan.length,
@@ -199,8 +199,8 @@ static void try_bind(struct o2_settings_run *run, struct o2_choice *c, struct o2
 }
 
 /*
- * The device does not take a region back: what it was for says so, and its account keeps it.  fmr_bound: bindings
- * of mode fmr.
+ * The device refuses to take a region back: the call must report that, and the region stays in the account.
+ * fmr_bound: bindings of mode fmr.
  */
 static void try_unbind(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report,
 		       uint32_t fmr_bound, struct o2_ni *ni, struct o2_binding *binding)
@@ -230,7 +230,7 @@ static void try_unbind(struct o2_settings_run *run, struct o2_choice *c, struct 
 		o2_settings_same(run, report, "pinned bytes", after.pinned_bytes, before.pinned_bytes);
 	if (fails && going == 0)
 		o2_settings_same(run, report, "windows of the arena", after.windows, before.windows);
-	/* Nobody has it now. */
+	/* The region has no owner any more: free it here. */
 	if (fails && own)
 		(void)ibv_dereg_mr(mr);
 	else
@@ -239,7 +239,7 @@ static void try_unbind(struct o2_settings_run *run, struct o2_choice *c, struct 
 			 true);
 }
 
-/* Other addresses, or others that the device sees. */
+/* Change the CPU's addresses, or those that the device sees. */
 static void try_change(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report,
 		       struct o2_ni *ni)
 {
@@ -269,7 +269,7 @@ static void try_change(struct o2_settings_run *run, struct o2_choice *c, struct 
 	refused_so(run, report, rc, expected, &error);
 	after = o2_settings_holds(ni);
 	if (rc == 0) {
-		/* What mode fmr could not give back goes now; what nobody has is kept in the account. */
+		/* Regions that mode fmr could not return go now; those without an owner stay in the account. */
 		o2_settings_same(run, report, "regions", after.regions, before.regions - before.fmr_regions);
 		o2_settings_same(run, report, "regions of mode fmr", after.fmr_regions, 0);
 		if (before.fmr_regions == 0)

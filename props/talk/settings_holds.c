@@ -3,7 +3,7 @@
 
 #include "props/talk/settings_internal.h"
 
-/* What a device and a domain hold, before and after. */
+/* Counts what a device and a domain hold, before and after a call. */
 
 struct o2_settings_holds o2_settings_holds(const struct o2_ni *ni)
 {
@@ -32,7 +32,7 @@ void o2_settings_same(struct o2_settings_run *run, struct o2_report *report, con
 			       run->text, what, found, expected);
 }
 
-/* After a call that has failed: rc and error, and nothing has changed. */
+/* After a call that failed: rc and error are set, and nothing has changed. */
 void o2_settings_unchanged(struct o2_settings_run *run, struct o2_report *report,
 			   const struct o2_settings_holds *before, const struct o2_settings_holds *after)
 {

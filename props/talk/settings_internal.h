@@ -5,7 +5,7 @@
 #include "loopverbs/loopverbs.h"
 #include "props/talk/settings.h"
 
-/* What the files of the property settings share. */
+/* Declarations shared by the files of property settings (props/talk/settings*.c). */
 
 #define O2_SETTINGS_SITUATION_LIST(ENTRY)                                       \
 	ENTRY(NI_OPENED, "interface_opened")                                    \
@@ -60,7 +60,7 @@
 
 enum o2_settings_situation { O2_SETTINGS_SITUATION_LIST(O2_SITUATION_ID) O2_SETTINGS_SITUATIONS };
 
-/* What should come of a try: rule NULL: it is taken. */
+/* Expected result of a call.  rule NULL: the call succeeds. */
 struct o2_settings_verdict {
 	int code;
 	const char *rule, *field;
@@ -68,7 +68,7 @@ struct o2_settings_verdict {
 	enum o2_limit_kind kind;
 };
 
-/* A refusal of a value that is past a limit, and of one that is not what it has to be. */
+/* The expected refusal of a value that exceeds a limit (bound), or that differs from the only legal one (exact). */
 struct o2_settings_verdict o2_settings_bound(int code, const char *rule, const char *field, uint64_t value,
 					     uint64_t limit);
 struct o2_settings_verdict o2_settings_exact(int code, const char *rule, const char *field, uint64_t value,
@@ -77,12 +77,12 @@ struct o2_settings_verdict o2_settings_exact(int code, const char *rule, const c
 void o2_settings_check(struct o2_settings_run *run, struct o2_report *report, int rc,
 		       const struct o2_error *error, const struct o2_settings_verdict *expected);
 
-/* The same for what is about entry `index` of a list. */
+/* As o2_settings_check, for an error record about entry `index` of a list. */
 void o2_settings_check_at(struct o2_settings_run *run, struct o2_report *report, int rc,
 			  const struct o2_error *error, const struct o2_settings_verdict *expected,
 			  uint32_t index);
 
-/* What a device and a domain hold. */
+/* What a device and a domain hold, counted before and after a call to see whether it left anything behind. */
 struct o2_settings_holds {
 	uint32_t regions, mws, fmr_regions, descriptor_regions, bound, windows;
 	uint64_t pinned_bytes;
@@ -93,18 +93,18 @@ struct o2_settings_holds {
 struct o2_settings_holds o2_settings_holds(const struct o2_ni *ni);
 void o2_settings_same(struct o2_settings_run *run, struct o2_report *report, const char *what, uint64_t found,
 		      uint64_t expected);
-/* After a call that has failed: nothing has changed. */
+/* After a call that failed: check that the two counts are equal. */
 void o2_settings_unchanged(struct o2_settings_run *run, struct o2_report *report,
 			   const struct o2_settings_holds *before, const struct o2_settings_holds *after);
 
-/* An interface on device loop0 or loop1. */
+/* A valid configuration of an interface on device loop0 or loop1. */
 struct o2_ni_config o2_settings_good_ni(uint32_t index);
 
-/* A connection; LNet's place by itself; the choice of a mode; plans that are registered, good and spoiled;
- * calls and allocations that fail; PUTs that serve looks at. */
+/* Cases: a connection; LNet alone; the choice of a mode; binding of good and spoiled plans; calls and
+ * allocations that fail; PUTs that the serve command verifies. */
 void o2_settings_connection(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report);
 struct o2_conn_config;
-/* Of a good one: whether a device is too small for it. */
+/* Part of the connection case, for a valid config: is a device that is too small for it refused? */
 void o2_settings_device(struct o2_settings_run *run, struct o2_choice *c, const struct o2_conn_config *config,
 			struct o2_report *report);
 void o2_settings_lnet(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report);
@@ -114,11 +114,11 @@ void o2_settings_bind(struct o2_settings_run *run, struct o2_choice *c, struct o
 void o2_settings_faults(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report);
 void o2_settings_puts(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report);
 
-/* Requests of nodes, by what they say; by what is known of them. */
+/* Connection requests between nodes: judged by their fields; judged by what the node knows of the peer. */
 void o2_settings_requests(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report);
 void o2_settings_known(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report);
 
-/* One attempt to connect over the connection manager in the process. */
+/* One connection attempt over the in-process connection manager. */
 void o2_settings_meet(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report);
 
 #endif

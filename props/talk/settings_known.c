@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A request of a node of which something is known, or nothing (docs/connection.md, "Checks of a request"). */
+/* A request from a node that is known or unknown (docs/connection.md, "Checks of a request"). */
 #include <errno.h>
 #include <string.h>
 
@@ -94,7 +94,7 @@ void o2_settings_known(struct o2_settings_run *run, struct o2_choice *c, struct 
 			continue;
 		o2_settings_same(run, report, "reason", reject.ibr_why, why);
 		o2_settings_same(run, report, "version", reject.ibr_version, ground.request.params.version);
-		/* A record of version 0x11 has no place for it. */
+		/* A record of version 0x11 has no field for it. */
 		o2_settings_same(run, report, "incarnation", reject.ibr_incarnation,
 				 reject.ibr_version == OLD ? 0 : 7);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* LNet's place at its limits, without a peer; and which mode is chosen: docs/peer.md, docs/modes.md. */
+/* LNet at its limits, without a peer; and the choice of a mode: docs/peer.md, docs/modes.md. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -13,9 +13,9 @@
 
 struct place {
 	uint32_t ended, sent;
-	uint32_t told; /* of a peer's requests */
+	uint32_t told; /* reports of peers' requests */
 	struct o2_lnet_event event;
-	int status; /* of the last that has ended */
+	int status; /* status of the last operation that ended */
 	uint64_t tag[8];
 };
 
@@ -42,7 +42,7 @@ static uint32_t immediate_max(void *context, uint64_t nid)
 	return 4096 - 96;
 }
 
-/* It is sent, and nothing comes back. */
+/* A transport that accepts every message and never answers. */
 static int send_none(void *context, uint64_t nid, enum o2_lnd_form form, const struct o2_lnet_hdr *hdr,
 		     const struct o2_transfer_memory *memory, struct o2_error *error)
 {
@@ -56,7 +56,7 @@ static int send_none(void *context, uint64_t nid, enum o2_lnd_form form, const s
 	return 0;
 }
 
-/* As many as there is room for; one more is refused by the rule, and changes nothing. */
+/* Start the maximum number of operations; one more must be refused by the rule and change nothing. */
 static void fill_messages(struct o2_settings_run *run, struct o2_report *report, struct o2_lnet *lnet,
 			  struct place *place, uint32_t most)
 {
@@ -82,7 +82,7 @@ static void fill_messages(struct o2_settings_run *run, struct o2_report *report,
 			       run->text, o2_lnet_messages(lnet), place->ended);
 }
 
-/* Entries until the table is full; those that are none; those that go. */
+/* Attach entries until the table is full, try invalid ones, and detach some. */
 static void fill_entries(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report,
 			 struct o2_lnet *lnet, uint32_t most, bool one_more)
 {
@@ -109,7 +109,7 @@ static void fill_entries(struct o2_settings_run *run, struct o2_choice *c, struc
 	other.uses = wrong == 1 ? 0 : other.uses;
 	other.memory.buffer.nob = wrong == 2 ? 0 : 100;
 	o2_settings_check(run, report, o2_lnet_attach(lnet, &other, &error), &error, &bad[wrong]);
-	/* Two are there for pings. */
+	/* Two entries are reserved for pings. */
 	for (uint32_t i = 2 + one_more; i <= most && !report->failed; i++) {
 		const int rc = o2_lnet_attach(lnet, &entry, &error);
 
@@ -125,7 +125,7 @@ static void fill_entries(struct o2_settings_run *run, struct o2_choice *c, struc
 			       run->text, some);
 }
 
-/* A peer asks when there is no room for an answer, or with what no header may be of: docs/peer.md, "What is not believed". */
+/* A peer sends a request that no answer fits, or with an invalid header: docs/peer.md, "What is not believed". */
 static void ask_in_vain(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report,
 			struct o2_lnet *lnet, struct place *place, bool offers)
 {

@@ -5,8 +5,8 @@
 #include "props/talk/settings_plan.h"
 
 /*
- * Plans of any form that a domain takes, and plans of which one thing was spoiled: docs/modes.md, "Refusals of
- * reg_bind", written down once more.
+ * Plans of every form that a domain accepts, and plans with one member spoiled: a second implementation of
+ * docs/modes.md, "Refusals of reg_bind".
  */
 
 #define BIT(mode) (1u << (mode))
@@ -48,7 +48,7 @@ static void draw_pages(struct o2_choice *c, const struct o2_settings_place *p, s
 	plan->page_offset = (uint32_t)o2_draw(c, p->page_bytes - 1);
 	plan->iova = iova_page * p->page_bytes + plan->page_offset;
 	room = (uint64_t)plan->npages * p->page_bytes - plan->page_offset;
-	/* Some byte of each page that is listed. */
+	/* At least one byte of each listed page. */
 	least = plan->npages == 1 ? 1 : room - p->page_bytes + 1;
 	plan->length = o2_draw_bool(c, 1, 1) ? room : o2_draw_range(c, least, room);
 }
@@ -64,19 +64,19 @@ static void draw_entries(struct o2_choice *c, const struct o2_settings_place *p,
 		wide ? (uint32_t)o2_draw_range(c, 255, O2_MAX_FRAGS) : (uint32_t)o2_draw_range(c, 1, 5);
 	for (uint32_t i = 0; i < plan->nentries; i++)
 		plan->entry[i] = (struct o2_dma_segment){p->base + at, length};
-	if (o2_draw_bool(c, 1, 1)) /* up to the end of the device */
+	if (o2_draw_bool(c, 1, 1)) /* up to the end of the device's memory */
 		plan->entry[plan->nentries - 1] =
 			(struct o2_dma_segment){p->base + p->bytes - length, length};
 	plan->iova = o2_draw(c, UINT32_MAX);
 	plan->length = (uint64_t)plan->nentries * length;
 }
 
-/* Addresses of one of the arena's views. */
+/* Draw addresses within one of the arena's views. */
 static uint32_t draw_range(struct o2_choice *c, const struct o2_settings_place *p, struct o2_reg_plan *plan)
 {
 	const uint32_t view = p->plain ? 0 : (uint32_t)o2_draw_pick(c, O2_ARENA_VIEWS);
 	const uint64_t whole = (uint64_t)O2_MAX_FRAGS * p->page_bytes;
-	/* Where a window is to be filled it begins early enough. */
+	/* To fill a window, the range must begin early enough. */
 	const bool early = p->bytes > whole && o2_draw_bool(c, 1, 1);
 	const uint64_t at = o2_draw(c, early ? p->bytes - whole : p->bytes - 1);
 	const uint64_t window = whole - at % p->page_bytes;
@@ -118,7 +118,7 @@ struct o2_settings_verdict o2_settings_refuse(const char *rule, const char *fiel
 	return o2_settings_bound(-EINVAL, rule, field, value, limit);
 }
 
-/* Of any mode.  Returns the situation. */
+/* Spoil a member that plans of every mode have.  Returns the situation. */
 static uint32_t spoil_any(struct o2_choice *c, struct o2_settings_place *p,
 			  struct o2_settings_verdict *expected)
 {
@@ -152,7 +152,7 @@ static uint32_t spoil_any(struct o2_choice *c, struct o2_settings_place *p,
 	}
 }
 
-/* Page i of the list. */
+/* Spoil page i of the list. */
 static uint32_t spoil_page(struct o2_choice *c, struct o2_settings_place *p,
 			   struct o2_settings_verdict *expected)
 {
@@ -226,7 +226,7 @@ static uint32_t spoil_entries(struct o2_choice *c, struct o2_settings_place *p,
 		return O2_SETTINGS_BIND_NENTRIES;
 	case 1:
 		plan->length = past == 0 ? total - 1 : total + past;
-		if (past == 3) { /* more than a transfer may have, and all of it there */
+		if (past == 3) { /* more than a transfer may have, all of it existing */
 			plan->nentries = (1u << 20) / 4096;
 			for (uint32_t k = 0; k < plan->nentries; k++)
 				plan->entry[k] = (struct o2_dma_segment){p->base, k == 0 ? 4097 : 4096};
@@ -273,10 +273,10 @@ static uint32_t spoil_range(struct o2_choice *c, struct o2_settings_place *p,
 		*expected = o2_settings_refuse("bind/npages", "npages", O2_MAX_FRAGS + 1, O2_MAX_FRAGS);
 		return O2_SETTINGS_BIND_NPAGES;
 	}
-	if (kind == 2) { /* its last byte alone is behind the view */
+	if (kind == 2) { /* only its last byte is past the view */
 		plan->length += plan->length == 1;
 		plan->iova = base + p->bytes - plan->length + 1;
-	} else /* behind the memory is what bounces */
+	} else /* the bounce buffers follow the memory */
 		plan->iova = view == 0 ? base + p->bytes : 8;
 	*expected = o2_settings_refuse("bind/user/no-such-memory", "iova", plan->iova, O2_NO_LIMIT);
 	expected->code = -EFAULT;

@@ -4,11 +4,11 @@
 
 #include "props/talk/settings_internal.h"
 
-/* Plans for a domain, drawn without reg_plan, and what reg_bind has to say of them. */
+/* Registration plans for a domain, drawn without reg_plan, and the predicted answer of reg_bind to each. */
 
-#define O2_SETTINGS_BINDINGS 3u /* fewer than a pool has elements: none grows */
+#define O2_SETTINGS_BINDINGS 3u /* fewer than a pool has elements, so that no pool grows */
 
-/* The domain as it was asked for, what is bound on it, and the plan at hand. */
+/* The domain as configured, the bindings that exist on it, and the current plan. */
 struct o2_settings_place {
 	struct o2_ni *ni;
 	struct o2_reg_caps caps;
@@ -18,17 +18,17 @@ struct o2_settings_place {
 	struct o2_binding binding[O2_SETTINGS_BINDINGS];
 	bool has_window[O2_SETTINGS_BINDINGS];
 	uint32_t kept;
-	/* The plan, the partition whose pools it is for, and which entry of a list is spoiled. */
+	/* The plan, the CPU partition whose pools it uses, and the index of the list entry that is spoiled. */
 	struct o2_reg_plan plan;
 	uint32_t cpt, entry;
 };
 
-/* Draw a plan that the domain takes. */
+/* Draw a plan that the domain accepts. */
 void o2_settings_draw_plan(struct o2_choice *c, struct o2_settings_place *p);
 
 /*
- * Spoil one thing of it, or nothing, and foretell what comes of it.  Returns the situation, which is
- * O2_SETTINGS_PLAN_BOUND where nothing was spoiled.
+ * Spoil one member of the plan, or none, and predict the result of binding it.  Returns the situation to count:
+ * O2_SETTINGS_PLAN_BOUND if nothing was spoiled.
  */
 uint32_t o2_settings_spoil(struct o2_choice *c, struct o2_settings_place *p,
 			   struct o2_settings_verdict *expected);
@@ -36,7 +36,7 @@ uint32_t o2_settings_spoil(struct o2_choice *c, struct o2_settings_place *p,
 struct o2_settings_verdict o2_settings_refuse(const char *rule, const char *field, uint64_t value,
 					      uint64_t limit);
 
-/* Is each place of the plan's bytes in a list of pages? */
+/* True if every address of the plan's bytes comes from a page list. */
 bool o2_settings_by_pages(const struct o2_reg_plan *plan);
 
 #endif

@@ -8,19 +8,19 @@
 #include "props/talk/settings_internal.h"
 
 /*
- * serve --verify: PUTs that meet in time and place, and what is said of the bytes of each (docs/peer.md,
- * "Verifying").  The model keeps all of them, and asks of each byte whose it may be.
+ * serve --verify: PUTs that overlap in time and place, and the report on the bytes of each (docs/peer.md,
+ * "Verifying").  The model keeps all PUTs, and computes which of them may have written each byte.
  */
 
 #define ENTRIES	    2u
 #define ENTRY_BYTES 512u
-#define PUTS	    64u /* that bring bytes */
+#define PUTS	    64u /* most PUTs with data */
 
 struct one {
 	struct o2_net_put put;
 	bool is_open, is_kept, crowded;
 	uint64_t began, ended;
-	uint8_t bytes[ENTRY_BYTES]; /* those that it is to bring */
+	uint8_t bytes[ENTRY_BYTES]; /* the bytes that it writes */
 };
 
 struct meeting {
@@ -31,7 +31,7 @@ struct meeting {
 	struct o2_transfer_memory entry[ENTRIES];
 	struct o2_net_puts *puts;
 	uint64_t now;
-	uint32_t kept, lost; /* under way */
+	uint32_t kept, lost; /* PUTs in progress: those remembered, those not */
 	uint32_t count;
 	struct one one[PUTS];
 };
@@ -55,7 +55,7 @@ static bool open_desk(struct meeting *meeting)
 	return true;
 }
 
-/* Another one that is to bring bytes. */
+/* Add a PUT with data. */
 static struct one *add(struct meeting *meeting, uint64_t seed, uint64_t request)
 {
 	struct o2_choice *c = meeting->c;
@@ -72,7 +72,7 @@ static struct one *add(struct meeting *meeting, uint64_t seed, uint64_t request)
 	return one;
 }
 
-/* More of them are under way than are kept: what any of those brings that are now is not told apart. */
+/* More PUTs are in progress than the verifier remembers: bytes of the others cannot be attributed. */
 static void begin(struct meeting *meeting, struct one *one)
 {
 	one->is_open = true;
@@ -88,7 +88,7 @@ static void begin(struct meeting *meeting, struct one *one)
 	o2_net_puts_begin(meeting->puts, &one->put);
 }
 
-/* Some of its bytes land, or a byte that nobody means to write. */
+/* Write some bytes of a PUT, or a byte that belongs to none. */
 static void land(struct meeting *meeting)
 {
 	struct o2_choice *c = meeting->c;
@@ -105,7 +105,7 @@ static void land(struct meeting *meeting)
 		memory_of(meeting, one->put.entry)[one->put.offset + from] ^= (uint8_t)(1 + o2_draw(c, 254));
 }
 
-/* Whether that byte of the entry may be one that another has brought while this one was under way. */
+/* True if that byte of the entry may have been written by another PUT while this one was in progress. */
 static bool may_be_anothers(const struct meeting *meeting, const struct one *one, uint64_t at)
 {
 	const uint8_t byte = memory_of(meeting, one->put.entry)[at];
@@ -138,7 +138,7 @@ static enum o2_net_verdict foretell(const struct meeting *meeting, const struct 
 	return verdict;
 }
 
-/* It ends: well, and is looked at; or not, and may have written all the same. */
+/* End a PUT: successfully, then its bytes are checked; or failed, then it may have written nevertheless. */
 static void end(struct meeting *meeting, struct one *one, bool well)
 {
 	struct o2_net_wrong wrong = {0};
@@ -204,7 +204,7 @@ void o2_settings_puts(struct o2_settings_run *run, struct o2_choice *c, struct o
 	if (!open_desk(&meeting))
 		return;
 	meeting.puts = o2_net_puts_create(seed);
-	/* Of no bytes, and never over: they take the room of those that are kept. */
+	/* PUTs without data that never end: they use up the verifier's room. */
 	for (uint64_t left = crowd ? O2_NET_PUTS - o2_draw(c, 4) : 0; left > 0; left--, meeting.kept++) {
 		const struct o2_net_put nothing = {.request = PUTS + left};
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests to connect, each field beside its limits (docs/connection.md, "Checks of a request", 1 to 10). */
+/* Connection requests with each field around its limits (docs/connection.md, "Checks of a request", 1 to 10). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,11 +27,11 @@ struct asked {
 	struct o2_connreq_self self;
 	struct o2_cm_origin origin;
 	struct o2_msg msg;
-	uint32_t magic; /* 0: as it is */
+	uint32_t magic; /* 0: unchanged */
 	size_t bytes;
 };
 
-/* One of a limit and its neighbours. */
+/* Draw a limit, or one of its neighbours. */
 static uint32_t about(struct o2_choice *c, uint32_t limit)
 {
 	return limit - 1 + (uint32_t)o2_draw(c, 2);
@@ -55,7 +55,7 @@ static void draw_self(struct o2_choice *c, struct o2_connreq_self *self)
 	};
 }
 
-/* A request that is taken. */
+/* Draw a request that is accepted. */
 static void draw_good(struct o2_choice *c, struct asked *asked)
 {
 	const struct o2_connreq_self *self = &asked->self;
@@ -78,7 +78,7 @@ static void draw_good(struct o2_choice *c, struct asked *asked)
 	};
 }
 
-/* One thing of it is beside its limit, which may be on either side. */
+/* Move one member past its limit, to either side. */
 static void spoil(struct o2_choice *c, struct asked *asked)
 {
 	struct o2_msg *msg = &asked->msg;
@@ -177,7 +177,7 @@ static struct o2_settings_verdict foretell(const struct asked *asked, uint8_t *w
 	if (asked->bytes < 6)
 		return over("connreq/short", "length_bytes", asked->bytes, 6);
 	if (asked->magic != 0)
-		/* As the bytes are in a message of a little-endian node. */
+		/* The value as it reads in a message of a little-endian node. */
 		return o2_settings_exact(
 			-EPROTO, "connreq/generic-magic", "ibm_magic",
 			msg->order == O2_LITTLE_ENDIAN ? GENERIC : __builtin_bswap32(GENERIC), OURS);
@@ -203,7 +203,7 @@ static struct o2_settings_verdict foretell(const struct asked *asked, uint8_t *w
 	return foretell_params(asked, why);
 }
 
-/* Checks 1 to 6 are answered in our version, and nothing is said of us before the NID was ours. */
+/* Refusals by checks 1 to 6 use this node's version, and reveal nothing of it before its NID has been verified. */
 static struct o2_reject foretell_record(const struct asked *asked, const struct o2_settings_verdict *verdict,
 					uint8_t why)
 {
@@ -225,7 +225,7 @@ static struct o2_reject foretell_record(const struct asked *asked, const struct 
 			reject.ibr_incarnation = 0;
 			reject.ibr_cp.ibcp_queue_depth = reject.ibr_cp.ibcp_max_frags = 0;
 		}
-	/* A record of that version has no place for them. */
+	/* A record of that version has no fields for them. */
 	if (reject.ibr_version == OLD) {
 		reject.ibr_incarnation = 0;
 		memset(&reject.ibr_cp, 0, sizeof(reject.ibr_cp));
@@ -262,7 +262,7 @@ static void check_taken(struct o2_settings_run *run, struct o2_report *report, c
 			 msg->u.connparams.ibcp_max_msg_size);
 }
 
-/* The codec, which other properties judge, writes no version that there is not. */
+/* The codec, which other properties check, encodes no unknown version. */
 static void write_request(const struct asked *asked, uint8_t bytes[BYTES])
 {
 	const struct o2_wire_options options = {.max_frags = O2_MAX_FRAGS};

@@ -6,15 +6,14 @@
 #include "props/engine/tally.h"
 
 /*
- * The property: two or three ends over loopverbs keep their promises in whatever order things happen and
- * whatever fails (docs/simulation.md).  Every step is one choice among what can happen: a completion is
- * handled, the device executes one work request, time goes by, the application starts an operation, something
- * breaks.
+ * The property: two or three ends over loopverbs behave as documented in whatever order events occur and whatever
+ * fails (docs/simulation.md).  Every step chooses one of the possible events: an end handles a completion, the
+ * device executes one work request, time passes, the application starts an operation, or something fails.
  *
  *   - every operation ends exactly once; success means that every byte is in its place and no other byte has
- *     changed; an error is the one that is documented for what happened;
- *   - the credits of all connections add up, by a model of its own and by what was seen on the fabric;
- *   - no queue overflows; both sides come to rest within a bound; nothing is left when it is over.
+ *     changed; an error is the one documented for its cause;
+ *   - the credits of all connections add up, both in an independent model and in the traffic seen on the fabric;
+ *   - no queue overflows; both sides come to rest within a bound; nothing is left allocated at the end.
  */
 
 #define O2_SIM_SITUATION_LIST(ENTRY)                                              \
@@ -93,13 +92,13 @@ struct o2_sim;
 
 struct o2_sim_run {
 	struct o2_tally tally; /* first: props/engine/tally.h */
-	uint64_t operations;   /* started and ended, of all cases */
+	uint64_t operations;   /* operations started and ended, summed over all cases */
 	uint64_t events;
-	uint64_t trace;	    /* sum of those of the cases: equal for equal seeds */
-	struct o2_sim *sim; /* last, what is before it is counted; the case at hand; NULL before the first */
+	uint64_t trace;	    /* sum of the cases' traces: equal for equal seeds */
+	struct o2_sim *sim; /* the current case; NULL before the first.  Last: all before it are counts */
 };
 
-/* *run: zeros at first, the caller's. */
+/* *run: owned by the caller, zeroed before the first case. */
 struct o2_property o2_sim_property(struct o2_sim_run *run);
 
 #endif

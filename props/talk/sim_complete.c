@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "props/talk/sim_internal.h"
 
-/* Completions are handed to a connection one at a time (docs/simulation.md, "Steps"). */
+/* Passes completions to a connection one at a time (docs/simulation.md, "Steps"). */
 
 bool o2_sim_has_completion(const struct o2_sim_end *end)
 {
@@ -26,9 +26,9 @@ static void handle(struct o2_sim *sim, struct o2_sim_end *end, const struct ibv_
 }
 
 /*
- * Completions of requests and of receives are in no order to each other: an acknowledgement that was lost is
- * made good by a later one, and what the peer has answered meanwhile is there before it.  So it is here in
- * the cases that limit what is in flight, where an answer may find no room to go on.
+ * Completions of requests and of receives have no order relative to each other: if an acknowledgement is
+ * lost, a later one stands for it, and the peer's answer may arrive before that.  The simulation does this
+ * in cases that limit the messages in flight, where an answer may then find no room to continue.
  */
 static bool may_be_overtaken(const struct o2_sim *sim, const struct ibv_wc *wc)
 {

@@ -3,7 +3,7 @@
 
 #include "props/talk/sim_internal.h"
 
-/* How the connections of a case are set, and the sizes that follow. */
+/* Draws the configuration of a case's connections, and checks the sizes that follow from it. */
 
 #define FEW_CREDITS 16u
 
@@ -21,7 +21,7 @@ static void draw_times(struct o2_choice *c, struct o2_conn_config *config)
 	config->keepalive_ms = keepalives[o2_draw_pick(c, 3)];
 }
 
-/* Deep: 255 and its neighbours, what a signed byte holds and one more, or any other. */
+/* Deep: 255 and its neighbours, the largest signed byte and one more, or any other depth. */
 static uint32_t draw_depth(struct o2_sim *sim, bool v1)
 {
 	static const uint32_t depths[] = {2, 3, 4, 8}, deep[] = {255, 254, 253, 128, 127};
@@ -35,7 +35,7 @@ static uint32_t draw_depth(struct o2_sim *sim, bool v1)
 	return pick < 5 ? deep[pick] : (uint32_t)o2_draw_range(c, 9, 252);
 }
 
-/* A tunable: not said, any, or in a deep case the most there is. */
+/* A tunable: default, any value, or in a deep case the maximum. */
 static uint32_t draw_tunable(struct o2_sim *sim, uint32_t most)
 {
 	if (sim->deep && o2_draw_bool(sim->choice, 1, 1))
@@ -63,16 +63,16 @@ void o2_sim_draw_config(struct o2_sim *sim)
 	config->immediate_gather = o2_draw_bool(c, 1, 1);
 	config->order = o2_draw_bool(c, 3, 1) ? O2_BIG_ENDIAN : O2_LITTLE_ENDIAN;
 	config->cksum_flavour = o2_draw_bool(c, 3, 1) ? O2_CKSUM_UNSIGNED : O2_CKSUM_NONE;
-	/* Some cases have one kind of operation, or two, and reach what a mixture does not. */
+	/* Some cases have only one or two kinds of operation: they reach situations that a mixture does not. */
 	for (uint32_t i = 0; i < 3; i++)
 		sim->op_weight[i] = o2_draw_bool(c, 3, 1) ? 0 : 2 + (i > 0);
-	/* So that the device's own timers do not go on for long. */
+	/* Short timers and few retries, so that the device's own retries end soon. */
 	config->retry_count = 2;
 	config->ack_timeout = 14;
 	config->rnr_retry_count = 6;
 }
 
-/* What it has asked its device for, which had memory at the first attempt or at the second. */
+/* True if the end created queues of the right size, at the first attempt, or at the second for want of memory. */
 static bool is_sized(const struct o2_sim_end *end)
 {
 	const struct o2_account_limits *limits = &end->limits;
@@ -81,7 +81,7 @@ static bool is_sized(const struct o2_sim_end *end)
 
 	return ibv_query_qp(o2_conn_qp(end->conn), &attr, IBV_QP_CAP, &init) == 0 &&
 	       init.cap.max_send_wr == limits->send_wrs && init.cap.max_recv_wr == limits->recv_wrs &&
-	       init.cap.max_recv_sge == 1 && /* a message arrives in one piece */
+	       init.cap.max_recv_sge == 1 && /* a message is received into one piece */
 	       (uint32_t)o2_conn_cq(end->conn)->cqe >= limits->cq_entries;
 }
 
@@ -107,7 +107,7 @@ void o2_sim_check_sizes(struct o2_sim *sim, struct o2_sim_end *end, const struct
 			       end->limits.recv_wrs, end->limits.cq_entries);
 }
 
-/* The smaller depth counts at both ends. */
+/* Both ends agree on the smaller depth. */
 void o2_sim_agree(struct o2_sim_end *a, struct o2_sim_end *b)
 {
 	const uint32_t depth = a->limits.made < b->limits.made ? a->limits.made : b->limits.made;

@@ -9,7 +9,7 @@
 
 #define POOL_RETRY_MS 1000u
 
-/* Things that are made to fail, and what may come of each (docs/simulation.md, "Faults"). */
+/* Injects faults, and records the outcomes that each permits (docs/simulation.md, "Faults"). */
 
 void o2_sim_codes_add(struct o2_sim_codes *codes, int code)
 {
@@ -39,8 +39,8 @@ static void hit(struct o2_sim_op *op, const struct o2_sim_end *end, int code)
 }
 
 /*
- * A pool that wanted to grow and could not answers for itself, and goes on doing so for a second: -ENOMEM of
- * transmits, -EAGAIN of registrations (docs/pools.md).
+ * A pool that failed to grow reports its own error, also during the following second: -ENOMEM for
+ * transmits, -EAGAIN for registrations (docs/pools.md).
  */
 static void hit_by_pool(struct o2_sim_op *op, const struct o2_sim_end *end)
 {
@@ -98,7 +98,7 @@ static const enum o2_sim_situation situation_of[O2_LOOP_CALLS] = {
 	[O2_LOOP_CALL_EXECUTE] = O2_SIM_SEEN_EXECUTE_FAILED,
 };
 
-/* What waits for a window of this node is mapped later, from inside whatever goes on then. */
+/* Operations that wait for a window of this node are mapped later, inside whatever call frees the window. */
 static void hit_waiting(struct o2_sim *sim, uint32_t node, int code)
 {
 	for (uint32_t i = 0; i < sim->nops; i++) {
@@ -112,8 +112,8 @@ static void hit_waiting(struct o2_sim *sim, uint32_t node, int code)
 }
 
 /*
- * A stage at this node fails with that, in what it does for one operation: the one at hand, or one that waits
- * for a window and is mapped now.
+ * A stage at this node fails with `code` while it works for one operation: the current one, or one that
+ * waited for a window and is being mapped now.
  */
 static void stage_fails(struct o2_sim *sim, struct o2_sim_end *end, int code)
 {
@@ -136,7 +136,7 @@ static void consequences(struct o2_sim *sim, struct o2_sim_end *end, enum o2_loo
 	case O2_LOOP_CALL_POST_RECV:
 		o2_sim_may_close(end, O2_FAULT_LOCAL_STAGE, -value,
 				 call == O2_LOOP_CALL_POST_SEND ? "post/send" : "conn/post-recv");
-		o2_sim_codes_add(&sim->node[end->node].failed, -value); /* while it is being made */
+		o2_sim_codes_add(&sim->node[end->node].failed, -value); /* while it is made */
 		break;
 	case O2_LOOP_CALL_EXECUTE:
 		o2_sim_may_close(end, O2_FAULT_LOCAL_COMPLETION, -EIO, "conn/completion");
@@ -234,7 +234,7 @@ void o2_sim_fault_arm_allocation(struct o2_sim *sim, uint32_t most)
 	o2_alloc_fault_arm(nth);
 }
 
-/* The queue pair fails by itself, and everything in it is flushed. */
+/* Put the queue pair into error, as if it failed by itself: all its requests are flushed. */
 static void fail_qp(struct o2_sim *sim, struct o2_sim_end *end)
 {
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
@@ -269,8 +269,8 @@ static void close_end(struct o2_sim *sim, struct o2_sim_end *end, bool destroy)
 }
 
 /*
- * All pools have failed.  Those that are in use are kept until then: each pool is somewhere, and each descriptor
- * has its window.
+ * After failover all pools have failed, and those still in use are kept until they are not.  Check that
+ * each pool is accounted for and each descriptor has its window.
  */
 static void check_pools(struct o2_sim *sim, uint32_t node)
 {
@@ -297,7 +297,7 @@ static void check_pools(struct o2_sim *sim, uint32_t node)
 			       descriptors, windows);
 }
 
-/* The node's device has gone, and another one has taken its place. */
+/* The node's device is lost, and another one replaces it. */
 static void fail_over(struct o2_sim *sim, uint32_t node)
 {
 	o2_sim_seen(sim, O2_SIM_SEEN_FAILOVER);
@@ -314,7 +314,7 @@ static void fail_over(struct o2_sim *sim, uint32_t node)
 	check_pools(sim, node);
 }
 
-/* From now on the unit between memory and the first node's device maps nothing; until the next such fault. */
+/* Set or clear a fault of the IOMMU of the first node's device: while set, it maps nothing. */
 static void fail_mapping(struct o2_sim *sim)
 {
 	enum o2_dma_fault *fault = &sim->node[0].place->ni.domain.dma.iommu.fault;
@@ -368,7 +368,7 @@ void o2_sim_fault_disarm(struct o2_sim *sim)
 	o2_alloc_fault_arm(0);
 }
 
-/* An allocation has failed in code of this end: anything there may be refused for it, and nothing worse. */
+/* An allocation failed in code of this end: whatever that code did may be refused for it, but nothing worse. */
 void o2_sim_fault_after(struct o2_sim *sim, struct o2_sim_end *end)
 {
 	if (!o2_alloc_fault_fired())

@@ -8,8 +8,8 @@
 #include "wire/layout.h"
 
 /*
- * Every field of every message, as it has to be by what the case has drawn and what has happened in it
- * (docs/wire.md, "Header", "Bodies").  Nothing of the library's codec is used.
+ * Checks every field of every message against what the case has drawn and what has happened (docs/wire.md,
+ * "Header", "Bodies").  Nothing of the library's codec is used.
  */
 
 #define PAGE_BYTES 4096u
@@ -19,7 +19,7 @@ struct seen {
 	struct o2_sim *sim;
 	const struct o2_sim_end *from;
 	const uint8_t *bytes;
-	uint64_t length; /* of the first piece */
+	uint64_t length; /* bytes of the first gather entry */
 	bool big;
 };
 
@@ -49,7 +49,7 @@ static uint32_t add_bytes(uint32_t sum, const uint8_t *bytes, uint64_t length)
 	return sum;
 }
 
-/* Rotate and add; the four bytes of the sum itself count as zeros, and a payload may lie elsewhere. */
+/* Rotate and add.  The sum's own four bytes count as zeros; a payload may be in other gather entries. */
 static uint32_t checksum(const struct seen *m, const struct o2_sim_op *op)
 {
 	static const uint8_t none[4];
@@ -94,7 +94,7 @@ static void put(uint8_t *bytes, uint32_t at, uint32_t width, uint64_t value)
 		bytes[at + i] = (uint8_t)(value >> 8 * i);
 }
 
-/* As the application has asked for it, down to the number of the operation (number_in() of sim_op.c). */
+/* The expected LNet header, including the operation's number (number_in() in sim_op.c). */
 static void make_lnet(const struct o2_sim_op *op, uint8_t hdr[O2_LNET_HDR_BYTES])
 {
 	const bool carries = op->lnet_type == O2_LNET_PUT || op->lnet_type == O2_LNET_REPLY;
@@ -122,7 +122,7 @@ static void check_lnet(const struct seen *m, const struct o2_sim_op *op)
 	const uint32_t handle = O2_LNET_AT_UNION + 8;
 
 	make_lnet(op, expected);
-	/* The second half of the handle that a GET names its REPLY by is the sender's own. */
+	/* The second half of the handle for a GET's REPLY is chosen by the sender. */
 	if (op->lnet_type == O2_LNET_GET)
 		memcpy(expected + handle, m->bytes + O2_AT_LNET_HDR + handle, 8);
 	for (uint32_t i = 0; i < O2_LNET_HDR_BYTES; i++)
@@ -132,7 +132,7 @@ static void check_lnet(const struct seen *m, const struct o2_sim_op *op)
 
 /* --- cookies and descriptors --- */
 
-/* A cookie of our own has not named anything else on this connection. */
+/* Check that a cookie of this end has named nothing else on this connection. */
 static void check_cookie(const struct seen *m, const struct o2_sim_op *op, uint64_t cookie)
 {
 	for (uint32_t i = 0; i < m->sim->nops; i++) {
@@ -146,7 +146,7 @@ static void check_cookie(const struct seen *m, const struct o2_sim_op *op, uint6
 	}
 }
 
-/* Where fragment i of a sink begins (the table of docs/modes.md); an address that was remapped is not known. */
+/* Where fragment i of a sink begins (the table of docs/modes.md).  False: the address was remapped. */
 static bool address_of(const struct seen *m, const struct o2_op_memory *sink, uint32_t i, uint64_t *address)
 {
 	const struct o2_kiov *piece = &sink->kiov[i];
@@ -170,7 +170,7 @@ static bool address_of(const struct seen *m, const struct o2_op_memory *sink, ui
 	return true;
 }
 
-/* No other sink of this node that is open has it, but in mode global. */
+/* Check that no other open sink of this node has this key; in mode global they all share one. */
 static void check_key(const struct seen *m, const struct o2_sim_op *op, uint32_t key)
 {
 	for (uint32_t i = 0; i < m->sim->nops; i++) {
@@ -207,7 +207,7 @@ static void check_descriptor(const struct seen *m, const struct o2_sim_op *op,
 
 /* --- answers --- */
 
-/* Is the request answered by a message of this type where nothing fails? */
+/* The type of message that answers the request if nothing fails. */
 static uint8_t answer_of(const struct o2_sim_op *op)
 {
 	if (op->op == O2_OP_GET)
@@ -240,7 +240,7 @@ void o2_sim_check_fields(const struct o2_sim_end *from, const uint8_t *bytes, ui
 	if (type == O2_MSG_NOOP || !o2_sim_ok(m.sim))
 		return;
 	if (op == NULL || again) {
-		/* An answer to nothing, or for the second time, is named by the judge. */
+		/* Answers without a request, and repeated ones, are reported by the judge. */
 		if (type == O2_MSG_IMMEDIATE || type == O2_MSG_PUT_REQ || type == O2_MSG_GET_REQ)
 			expect(&m, again ? "request-again" : "request", 1, 0);
 		return;

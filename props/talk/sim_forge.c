@@ -7,8 +7,8 @@
 #include "wire/layout.h"
 
 /*
- * Messages that no honest peer sends, made byte by byte and put into a queue pair whose owner has handled
- * everything else, so that there is exactly one thing that it may do: close, with the documented errno.
+ * Messages that no correct peer sends, made byte by byte.  Each is delivered to a queue pair whose owner
+ * has handled everything else, so that only one reaction is permitted: close, with the documented errno.
  */
 
 enum o2_sim_lie {
@@ -27,7 +27,7 @@ enum o2_sim_lie {
 	LIES,
 };
 
-/* The rule that each of them breaks (docs/hostile.md). */
+/* The rule that each message breaks (docs/hostile.md). */
 static const char *const rules[LIES] = {
 	[LIE_CREDITS_OVER_DEPTH] = "conn/credits-over-depth",
 	[LIE_NO_CREDIT] = "conn/no-credit",
@@ -43,9 +43,9 @@ static const char *const rules[LIES] = {
 	[LIE_GET_DONE_OF_MORE] = "conn/get-done-status",
 };
 
-#define EMPTY_NOOPS   17u /* one more than may come in a second */
+#define EMPTY_NOOPS   17u /* one more than may arrive in a second */
 #define SECOND_MS     1000u
-#define NOOPS_AT_ONCE 4u /* four times in a second */
+#define NOOPS_AT_ONCE 4u /* per round; four rounds in a second */
 
 struct message {
 	uint8_t bytes[256];
@@ -82,7 +82,7 @@ static void completion(struct message *m, const struct o2_sim_end *to, uint8_t t
 	put(m, O2_AT_STATUS, 4, (uint64_t)status);
 }
 
-/* An LNet header that nobody ever looks at, because the message is refused before. */
+/* Add an LNet header that is never interpreted, because the message is refused before. */
 static void with_header(struct message *m, const struct o2_sim_end *to, uint8_t type, uint32_t length,
 			uint32_t lnet_type)
 {
@@ -90,11 +90,11 @@ static void with_header(struct message *m, const struct o2_sim_end *to, uint8_t 
 	put(m, O2_AT_LNET_HDR + O2_LNET_AT_DEST_NID, 8, to->sim->node[to->node].place->ni.config.nid);
 	put(m, O2_AT_LNET_HDR + O2_LNET_AT_SRC_NID, 8, to->sim->node[to->other->node].place->ni.config.nid);
 	put(m, O2_AT_LNET_HDR + O2_LNET_AT_TYPE, 4, lnet_type);
-	/* An operation that there is not. */
+	/* An operation that does not exist. */
 	put(m, O2_AT_LNET_HDR + O2_LNET_AT_UNION + 16, 8, UINT64_MAX);
 }
 
-/* An operation on which this end waits for an answer: of its own, or the PUT_DONE of the other end's. */
+/* An operation for which this end waits: for the answer to its own, or for the PUT_DONE of the other end's. */
 static const struct o2_sim_op *waiting(const struct o2_sim_end *to, enum o2_transfer_op kind, bool ours)
 {
 	const struct o2_sim *sim = to->sim;
@@ -113,7 +113,7 @@ static const struct o2_sim_op *waiting(const struct o2_sim_end *to, enum o2_tran
 	return NULL;
 }
 
-/* An answer that has come already, of an operation that is still open if there is one. */
+/* Build an answer that has been received already, if possible for an operation that is still open. */
 static bool again(struct message *m, const struct o2_sim_end *to)
 {
 	const struct o2_sim *sim = to->sim;
@@ -157,14 +157,14 @@ static bool of_operation(struct message *m, const struct o2_sim_end *to, enum o2
 	return true;
 }
 
-/* Make it, and say what it must be answered with; 0: this lie cannot be told now. */
+/* Build the message; returns the errno it must cause, or 0 if this lie is impossible now. */
 static int make(struct message *m, const struct o2_sim_end *to, enum o2_sim_lie lie)
 {
 	begin(m, to, O2_MSG_NOOP, 48);
 	switch (lie) {
 	case LIE_CREDITS_OVER_DEPTH:
 		if (to->view.flow.queue_depth - to->view.flow.credits == UINT8_MAX)
-			return 0; /* one more is no number that a byte can say */
+			return 0; /* one more does not fit in a byte */
 		put(m, O2_AT_CREDITS, 1, to->view.flow.queue_depth - to->view.flow.credits + 1);
 		return -EPROTO;
 	case LIE_NO_CREDIT:
@@ -205,7 +205,7 @@ static bool tell(struct o2_sim *sim, struct o2_sim_end *to, const struct message
 	return true;
 }
 
-/* Is this the situation in which one more such message is too much? */
+/* True if one more message of this kind would exceed the limit. */
 static bool at_limit(const struct o2_conn_view *view, enum o2_sim_lie lie)
 {
 	if (lie == LIE_NO_CREDIT)
@@ -214,9 +214,9 @@ static bool at_limit(const struct o2_conn_view *view, enum o2_sim_lie lie)
 }
 
 /*
- * Use up what the peer may send, who handles nothing meanwhile and may run out of receives.  The device
- * stands still, so that nothing is given back, but where credits have to come for still more requests. False:
- * it could not be brought that far.
+ * Use up what the peer may send, while the other end handles nothing and may run out of receives.  The
+ * device stands still, so that no credits return, unless credits are needed for still more requests.
+ * False: the limit could not be reached.
  */
 static bool flood(struct o2_sim *sim, struct o2_sim_end *to, enum o2_sim_lie lie, const struct message *m)
 {
@@ -232,7 +232,7 @@ static bool flood(struct o2_sim *sim, struct o2_sim_end *to, enum o2_sim_lie lie
 	return false;
 }
 
-/* Everything that was sent to it has been handled, and nothing waits. */
+/* True if the end has handled everything sent to it, and nothing waits. */
 static bool ready(const struct o2_sim_end *to)
 {
 	return to->conn != NULL && to->view.state == O2_CONN_ESTABLISHED && !to->broken &&
@@ -240,7 +240,7 @@ static bool ready(const struct o2_sim_end *to)
 	       o2_loop_cq_entries(o2_conn_cq(to->conn)) == 0;
 }
 
-/* One of NOOPs that may still come.  False: the end has closed, for something else. */
+/* Deliver one NOOP that is still permitted.  False: the end has closed for another reason. */
 static bool tell_one_more(struct o2_sim *sim, struct o2_sim_end *to, const struct message *m)
 {
 	if (!tell(sim, to, m))
@@ -253,7 +253,7 @@ static bool tell_one_more(struct o2_sim *sim, struct o2_sim_end *to, const struc
 	return false;
 }
 
-/* In one second as many as may come, and then, in the next, as many again. */
+/* Deliver as many as permitted in one second, and as many again in the next. */
 static bool tell_noops(struct o2_sim *sim, struct o2_sim_end *to, const struct message *m)
 {
 	o2_sim_clock(sim, SECOND_MS);
@@ -286,7 +286,7 @@ void o2_sim_forge(struct o2_sim *sim)
 		return;
 	o2_sim_log(sim, O2_SIM_EV_FORGE, to, lie, code);
 	o2_sim_may_close(to, O2_FAULT_PEER_MESSAGE, code, rules[lie]);
-	/* The answers to what nobody asked for are no good to the other end either. */
+	/* The answers of the deceived end may break rules at the other end too. */
 	for (uint32_t i = 0; i < LIES; i++)
 		o2_sim_may_close(to->other, O2_FAULT_PEER_MESSAGE, -EPROTO, rules[i]);
 	to->forged = true;

@@ -6,8 +6,8 @@
 #include "props/talk/sim_internal.h"
 
 /*
- * What may come out of an operation and of a connection, given what was drawn and what was made to fail: the
- * tables of docs/transport.md, "Errors", once more (docs/simulation.md, "What is checked").
+ * The permitted results of operations and connections, given what was drawn and injected: a second
+ * implementation of the tables of docs/transport.md, "Errors" (docs/simulation.md, "What is checked").
  */
 
 static void count_foretold(struct o2_sim *sim, const struct o2_sim_op *op)
@@ -78,7 +78,7 @@ static bool same(const char *a, const char *b)
 	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
-/* The connection has failed for a work request of its own, whose owner is known, or for a receive. */
+/* The connection failed because of one of its own work requests, whose operation is known, or of a receive. */
 static bool own_request(const struct o2_sim_end *end, const struct o2_transfer_fault *why)
 {
 	return !end->forged && !end->other->forged &&
@@ -86,7 +86,7 @@ static bool own_request(const struct o2_sim_end *end, const struct o2_transfer_f
 		(why->side == O2_FAULT_LOCAL_STAGE && same(why->error.rule, "post/send")));
 }
 
-/* Has its own connection's error taken this operation along?  One may say so, as the culprit. */
+/* True if the operation may report the connection's own error, as its cause.  One operation may. */
 static bool is_culprit(struct o2_sim_end *end, const struct o2_sim_op *op,
 		       const struct o2_transfer_result *result)
 {
@@ -100,7 +100,7 @@ static bool is_culprit(struct o2_sim_end *end, const struct o2_sim_op *op,
 	return end->culprits++ == 0;
 }
 
-/* What is too old when a deadline closes its connection says so itself. */
+/* An operation that is too old when a deadline closes its connection must report the deadline itself. */
 static bool must_be_late(const struct o2_sim *sim, const struct o2_sim_end *end, const struct o2_sim_op *op,
 			 const struct o2_transfer_result *result)
 {
@@ -108,7 +108,7 @@ static bool must_be_late(const struct o2_sim *sim, const struct o2_sim_end *end,
 	       o2_conn_get_fault(end->conn)->side == O2_FAULT_DEADLINE && o2_sim_late(sim, op->since_ms);
 }
 
-/* Did the case bring this about? */
+/* True if the case created a reason for this fault. */
 static bool has_reason(const struct o2_sim_end *end, const struct o2_transfer_fault *fault)
 {
 	const struct o2_sim_reasons *may = &end->may_close;
@@ -149,7 +149,7 @@ static bool may_end(struct o2_sim *sim, struct o2_sim_end *end, const struct o2_
 	case O2_FAULT_DEVICE:
 		return is_culprit(end, op, result);
 	case O2_FAULT_DEADLINE:
-		/* Whatever is late says so, and more than one may be. */
+		/* Every late operation reports the deadline; there may be several. */
 		return end->deadline_due && result->status == -ETIMEDOUT &&
 		       o2_conn_get_state(end->conn) == O2_CONN_CLOSING;
 	case O2_FAULT_PEER_CLOSED:
@@ -161,8 +161,8 @@ static bool may_end(struct o2_sim *sim, struct o2_sim_end *end, const struct o2_
 }
 
 /*
- * A sink that has ended well holds all bytes; so it does when the source has ended well, unless the bytes
- * still have to be copied to their places.  Of one that has failed nobody knows what it holds.
+ * After success at the sink's end the sink holds all bytes.  So it does after success at the source's end, unless
+ * the bytes still have to be copied to their places.  After a failure the content of the sink is undefined.
  */
 static void judge_bytes(struct o2_sim *sim, struct o2_sim_op *op, const struct o2_transfer_result *result)
 {
@@ -177,7 +177,7 @@ static void judge_bytes(struct o2_sim *sim, struct o2_sim_op *op, const struct o
 		o2_memory_judge(sink, source, result->nob, result->status != 0, sim->report, "sim/bytes");
 }
 
-/* Both sides say of how many fragments the sink was, and the one that has written in how many requests. */
+/* Both sides report the sink's number of fragments; the writing side also its number of work requests. */
 static bool counts_fit(const struct o2_sim_op *op, const struct o2_transfer_result *result)
 {
 	if (op->op == O2_OP_SEND || result->status != 0 || result->nob == 0)
@@ -231,7 +231,7 @@ void o2_sim_judge_closed(struct o2_sim *sim, struct o2_sim_end *end)
 			       end->index, fault->code, strerror(-fault->code), fault->side,
 			       fault->error.rule == NULL ? "none" : fault->error.rule, fault->wc_status);
 	}
-	/* What is flushed is a consequence; what is not is the cause. */
+	/* A flush is a consequence; the completion that is not a flush is the cause. */
 	if (fault->side == O2_FAULT_LOCAL_COMPLETION &&
 	    (fault->wc_status == IBV_WC_SUCCESS || fault->wc_status != end->cause))
 		o2_report_fail(sim->report, "sim/cause",

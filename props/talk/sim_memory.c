@@ -3,13 +3,13 @@
 
 #include "props/talk/sim_internal.h"
 
-/* Memory of simulated operations: what is drawn, and what is foretold of it. */
+/* Draws the memory of simulated operations, and predicts how it is described and mapped. */
 
 #define PAGE_BYTES	  4096u
 #define FEW_PIECES	  4u
 #define MANY_PIECES_PAGES 17u
-#define FIRST_OFFSETS	  128u /* of memory with gaps */
-#define BEFORE_FRAGS	  136u /* bytes of a GET_REQ */
+#define FIRST_OFFSETS	  128u /* bytes for the first offsets, in memory with gaps */
+#define BEFORE_FRAGS	  136u /* bytes of a GET_REQ before its fragments */
 #define FRAG_BYTES	  12u
 
 uint32_t o2_sim_pages(const struct o2_sim *sim)
@@ -18,8 +18,8 @@ uint32_t o2_sim_pages(const struct o2_sim *sim)
 }
 
 /*
- * Pieces in pages of their own; in a wide case as many as a descriptor may have fragments, or nearly, and then
- * some in each page, because a page costs what an operation costs.
+ * Draw pieces, each on its own page.  In a wide case the number of pieces is at or near the descriptor's
+ * limit, and a page then holds several, because a page costs as much time as an operation.
  */
 static void draw_pieces(struct o2_sim *sim, uint64_t nob, struct o2_op_memory *m)
 {
@@ -76,7 +76,7 @@ void o2_sim_memory_check_all(struct o2_sim *sim)
 				"sim/bytes", "when all is over");
 }
 
-/* docs/modes.md: mode global publishes every piece, fmr every piece where there are gaps, the others one. */
+/* docs/modes.md: global publishes every piece, fmr every piece if there are gaps, all other modes publish one. */
 uint32_t o2_sim_memory_frags(const struct o2_op_memory *m)
 {
 	bool each = m->memory.mode == O2_REG_GLOBAL || (m->memory.mode == O2_REG_FMR && m->gapped);
@@ -84,7 +84,7 @@ uint32_t o2_sim_memory_frags(const struct o2_op_memory *m)
 	return each ? m->npieces : 1;
 }
 
-/* Whichever message describes it, there is room for as many as in a GET_REQ. */
+/* Only as many fragments as fit in a GET_REQ, whichever message describes the sink. */
 uint32_t o2_sim_sink_frags(const struct o2_sim_op *op)
 {
 	const struct o2_sim_end *source = op->op == O2_OP_GET ? op->end->other : op->end;
@@ -107,7 +107,7 @@ static uint64_t fragment_bytes(const struct o2_op_memory *m, uint32_t i)
 	return o2_sim_memory_frags(m) == 1 ? m->memory.buffer.nob : m->kiov[i].len;
 }
 
-/* A work request stays in one fragment of the sink and gathers wrq_sge fragments of the source at most. */
+/* A work request stays within one fragment of the sink, and gathers at most wrq_sge fragments of the source. */
 uint32_t o2_sim_memory_wrs(const struct o2_sim *sim, const struct o2_op_memory *source,
 			   const struct o2_op_memory *sink, uint64_t nob)
 {

@@ -5,8 +5,8 @@
 #include "props/talk/sim_internal.h"
 
 /*
- * The account of credits, by the definitions of docs/transport.md, "Flow control", from what the two ends say
- * and from what was seen on the fabric between them.
+ * The credit account, by the definitions of docs/transport.md, "Flow control", computed from the reports
+ * of both ends and from the traffic seen on the fabric between them.
  */
 
 static void fail(struct o2_sim *sim, const char *signature, const struct o2_sim_end *end, uint64_t is,
@@ -24,7 +24,7 @@ static void fail_account(struct o2_sim *sim, const struct o2_sim_end *end, const
 	fail(sim, signature, end, account->is, account->expected);
 }
 
-/* Of a, sending to b. */
+/* Check the direction from a to b. */
 static void check_direction(struct o2_sim *sim, const struct o2_sim_end *a, const struct o2_sim_end *b)
 {
 	const struct o2_conn_view *va = &a->view, *vb = &b->view;
@@ -35,7 +35,7 @@ static void check_direction(struct o2_sim *sim, const struct o2_sim_end *a, cons
 		fail_account(sim, a, &account);
 	if (!o2_account_pair(va, vb, depth, &account))
 		fail_account(sim, a, &account);
-	/* The same from the fabric alone: what was taken, and what came back. */
+	/* The same from the fabric alone: credits used, and credits returned. */
 	if (va->flow.credits != depth + b->wire.handled_credits - va->flow.messages_sent)
 		fail(sim, "sim/credits-seen", a, va->flow.credits,
 		     depth + b->wire.handled_credits - va->flow.messages_sent);
@@ -48,7 +48,7 @@ static void check_direction(struct o2_sim *sim, const struct o2_sim_end *a, cons
 		     vb->flow.messages_handled + depth);
 }
 
-/* NOOPs with a high-water mark of credits that the other end has not handled. */
+/* Number of NOOPs not handled by the other end that return a high-water mark of credits. */
 static uint32_t giving_noops(const struct o2_sim_end *end)
 {
 	const struct o2_sim_wire *wire = &end->wire;
@@ -63,7 +63,7 @@ static uint32_t giving_noops(const struct o2_sim_end *end)
 	return count;
 }
 
-/* What an end knows by itself; and each of its receives is posted again that holds nothing to be handled. */
+/* Check what an end reports alone, and that it has reposted each receive that holds no unhandled message. */
 static void check_own(struct o2_sim *sim, const struct o2_sim_end *end)
 {
 	const uint32_t unhandled = end->other->wire.count + end->view.parked;
@@ -76,7 +76,7 @@ static void check_own(struct o2_sim *sim, const struct o2_sim_end *end)
 		fail_account(sim, end, &account);
 }
 
-/* Queues hold what they were made for, whatever becomes of the connection. */
+/* In any state, queues hold no more than they were made for. */
 static void check_queues(struct o2_sim *sim, const struct o2_sim_end *end)
 {
 	const struct o2_conn_view *view = &end->view;
@@ -144,9 +144,9 @@ static void look(struct o2_sim *sim, struct o2_sim_end *end)
 }
 
 /*
- * There is a receive for each message that takes a credit, for each answer, and for two NOOPs.  Only NOOPs
- * that keep alive can be more, where nobody handles what has arrived: does each receive of the other end hold
- * a message, and is there a third NOOP?
+ * There is a receive for each message that takes a credit, for each answer, and for two NOOPs.  Only
+ * keep-alive NOOPs can exceed this, if the peer handles nothing.  True if each receive of the other end
+ * holds a message and there is a third NOOP.
  */
 static bool has_third_noop(const struct o2_sim_end *from)
 {
@@ -176,8 +176,8 @@ void o2_sim_not_ready(struct o2_sim *sim, struct o2_sim_end *from)
 }
 
 /*
- * Messages of a that b has not handled: one for each credit and one for each answer at most.  NOOPs of
- * version 2 take neither, and any number of them may lie with a peer that is slow.
+ * Limit the messages of a that b has not handled: at most one per credit and one per answer.  NOOPs of
+ * version 2 use neither: a slow peer may have any number of them.
  */
 static void check_on_the_way(struct o2_sim *sim, const struct o2_sim_end *a)
 {
@@ -218,7 +218,7 @@ void o2_sim_check(struct o2_sim *sim)
 		fail(sim, "sim/overrun", &sim->end[0], counters.overruns - sim->overruns, 0);
 }
 
-/* Two ends that are up and have nothing more to say owe each other nothing. */
+/* Two established ends without pending work owe each other nothing. */
 static void check_pair(struct o2_sim *sim, const struct o2_sim_end *a)
 {
 	const struct o2_conn_view *view = &a->view;

@@ -5,12 +5,12 @@
 
 #include "props/talk/sim_internal.h"
 
-/* Operations: what the application of an end starts, and what it is asked and told (docs/simulation.md). */
+/* Operations: started by an end's application, and the callbacks that it answers (docs/simulation.md). */
 
 #define REFUSED_WITH (-EACCES)
-#define FLOOD_NOB    64u /* an operation of a flood is shorter */
+#define FLOOD_NOB    64u /* operations of a flood are shorter than this */
 
-/* Where an operation's number travels, so that the other end knows what it is asked for. */
+/* The header field that carries the operation's number to the other end. */
 static uint64_t *number_in(struct o2_lnet_hdr *hdr)
 {
 	switch (hdr->type) {
@@ -44,7 +44,7 @@ static uint64_t draw_nob(struct o2_sim *sim, bool immediate)
 	return o2_draw_range(sim->choice, immediate ? 0 : 1, most);
 }
 
-/* Where windows are few there are many operations that need one: more than a page. */
+/* If windows are few, draw many operations that need one: longer than a page. */
 static uint64_t draw_large_nob(struct o2_sim *sim)
 {
 	if (sim->small && o2_draw_bool(sim->choice, 1, 1))
@@ -69,7 +69,7 @@ static void draw_verdict(struct o2_sim *sim, struct o2_sim_op *op)
 		op->wanted = 0;
 }
 
-/* What the other end makes of the request, as the status that both sides see. */
+/* Predict the other end's answer, as the status that both sides report. */
 static int foretell_answer(const struct o2_sim *sim, const struct o2_sim_op *op, uint64_t *nob)
 {
 	bool put = op->op == O2_OP_PUT;
@@ -213,7 +213,7 @@ bool o2_sim_op_start(struct o2_sim *sim, struct o2_sim_end *end)
 	return true;
 }
 
-/* The same once more, taken in full, without a draw.  False: there is no room for it. */
+/* Start an operation like *first, accepted in full, without drawing.  False: no room for it. */
 static bool start_like(struct o2_sim *sim, const struct o2_sim_op *first)
 {
 	struct o2_sim_op *op = &sim->op[sim->nops];
@@ -273,7 +273,7 @@ static int answer(struct o2_sim_op *op, struct o2_transfer_memory *memory)
 	return 0;
 }
 
-/* Whether it was up, and this call has closed it. */
+/* Perhaps close the connection from inside a callback.  True: it was up and this call closed it. */
 static bool close_inside(struct o2_sim_end *end)
 {
 	struct o2_sim *sim = end->sim;
@@ -290,7 +290,7 @@ static bool close_inside(struct o2_sim_end *end)
 	return up;
 }
 
-/* What is asked for is shown in the order of sending, also what had to wait (docs/transport.md, "Receiving"). */
+/* Requests are shown in the order of sending, even those that had to wait (docs/transport.md, "Receiving"). */
 static void is_shown(struct o2_sim_end *end, const struct o2_sim_op *op)
 {
 	if (op->place != ++end->other->shown)
@@ -335,7 +335,7 @@ static int match(void *context, const struct o2_msg *request, uint64_t sink_byte
 	return rc;
 }
 
-/* The application goes on from inside: starts something, or closes. */
+/* The application acts from inside a callback: starts an operation, or closes. */
 static void inside(struct o2_sim_end *end)
 {
 	struct o2_sim *sim = end->sim;
@@ -374,13 +374,13 @@ static int receive(void *context, const struct o2_msg *msg)
 	return 0;
 }
 
-/* In the kernel's order a key lives on until its descriptor's next chain. */
+/* In the kernel's order a key stays valid until its descriptor's next chain. */
 static bool lives_on(const struct o2_sim_end *end, const struct o2_op_memory *sink)
 {
 	return sink->memory.mode == O2_REG_FASTREG && end->sim->node[end->node].place->ni.domain.fast != NULL;
 }
 
-/* No write that comes now may be admitted any more, but where the key lives on by design. */
+/* Check that the device admits no later write with this key, unless the key stays valid by design. */
 static void check_key(struct o2_sim_end *end, const struct o2_sim_op *op, const struct o2_op_memory *sink)
 {
 	struct o2_sim *sim = end->sim;

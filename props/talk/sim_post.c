@@ -6,21 +6,21 @@
 #include "props/talk/sim_internal.h"
 
 /*
- * Each call that posts something, at the moment when it is made: the order of the calls within one step is
- * seen, because a peer does not wait for the step to end (docs/simulation.md, "What is checked").
+ * Checks each post call at the moment it is made.  This shows the order of calls within a step, which
+ * matters because a peer does not wait for the step to end (docs/simulation.md, "What is checked").
  */
 
-/* The linker leaves no other place: the calls of a device have no argument of ours. */
+/* Global, because the calls of a device have no argument for it. */
 static struct {
 	struct o2_sim *sim;
 	int (*post_send)(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
 	int (*post_recv)(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
 	int (*poll_cq)(struct ibv_cq *cq, int count, struct ibv_wc *wc);
-	struct ibv_cq *held_cq; /* a completion of it comes later; NULL: none */
+	struct ibv_cq *held_cq; /* queue from which a completion is held back; NULL: none */
 	struct ibv_wc held;
 } seam;
 
-/* An end that is being made has no queue pair that is known yet. */
+/* The end of this queue pair; NULL: the end is still being made, so its queue pair is unknown. */
 static struct o2_sim_end *end_of(const struct ibv_qp *qp)
 {
 	struct o2_sim_end *end = o2_sim_end_of_qp(seam.sim, qp->qp_num);
@@ -42,7 +42,7 @@ static void leaves(struct o2_sim_end *end, const struct o2_seen_message *message
 			  end->index, message->type, message->credits, account.is, account.expected);
 }
 
-/* A NOOP without credits is a sign of life, of an end that has said nothing for so long. */
+/* A NOOP without credits is a keep-alive: only an end that has sent nothing for that long may send it. */
 static void keeps_alive(struct o2_sim_end *end, const struct o2_seen_message *message)
 {
 	const uint64_t now_ms = end->sim->node[end->node].told_ms;
@@ -58,9 +58,9 @@ static void keeps_alive(struct o2_sim_end *end, const struct o2_seen_message *me
 }
 
 #define NOOPS_IN_FLIGHT	   2u
-#define NOOPS_IN_FLIGHT_V1 4u /* there are so many transmits for them */
+#define NOOPS_IN_FLIGHT_V1 4u /* number of transmits reserved for NOOPs */
 
-/* May a NOOP go now?  A pool that could not grow has no transmit for it. */
+/* True if a NOOP can be sent now.  A pool that could not grow has no transmit for it. */
 static bool may_speak(const struct o2_sim_end *end)
 {
 	const struct o2_credits *flow = &end->view.flow;
@@ -71,7 +71,7 @@ static bool may_speak(const struct o2_sim_end *end)
 		return false;
 	if (flow->version == O2_MSG_VERSION_2)
 		return flow->noops_in_flight < NOOPS_IN_FLIGHT;
-	/* The last credit is for a NOOP that gives some. */
+	/* The last credit is reserved for a NOOP that returns credits. */
 	return flow->noops_in_flight < NOOPS_IN_FLIGHT_V1 &&
 	       (flow->credits > 1 || (flow->credits == 1 && flow->outstanding > 0));
 }
@@ -89,7 +89,7 @@ void o2_sim_check_silence(const struct o2_sim_end *end)
 			       end->index, silent_ms, keepalive_ms);
 }
 
-/* Whose message it is, and what it gives away if it leaves. */
+/* Note the operation that a message belongs to, and the credits it returns if it was posted. */
 static void note(struct o2_sim_end *end, const struct ibv_send_wr *wr, int rc)
 {
 	const uint8_t *bytes = (const uint8_t *)(uintptr_t)wr->sg_list[0].addr;
@@ -107,7 +107,7 @@ static void note(struct o2_sim_end *end, const struct ibv_send_wr *wr, int rc)
 	keeps_alive(end, &message);
 }
 
-/* What the device refuses has never left, and ends the connection. */
+/* A message that the device refuses was never sent; the refusal closes the connection. */
 static int post_send(struct ibv_qp *qp, struct ibv_send_wr *list, struct ibv_send_wr **bad)
 {
 	struct o2_sim_end *end = end_of(qp);
@@ -116,7 +116,7 @@ static int post_send(struct ibv_qp *qp, struct ibv_send_wr *list, struct ibv_sen
 	for (const struct ibv_send_wr *wr = list; end != NULL && wr != NULL; wr = wr->next)
 		if (wr->opcode == IBV_WR_SEND)
 			note(end, wr, rc);
-		else if (rc != 0 && wr->next == NULL) /* a LOCAL_INV by itself */
+		else if (rc != 0 && wr->next == NULL) /* a single LOCAL_INV */
 			o2_sim_stand_posted(end, wr, NULL, 0, rc);
 	return rc;
 }
@@ -142,7 +142,7 @@ static bool is_cause(const struct ibv_wc *wc)
 	return wc->status != IBV_WC_SUCCESS && wc->status != IBV_WC_WR_FLUSH_ERR;
 }
 
-/* Behind the flushes that follow it.  False: none does. */
+/* Move a failed completion behind the flushes that follow it.  False: no flush follows. */
 static bool put_off(struct ibv_wc *wc, int taken)
 {
 	for (int i = 0; i + 1 < taken; i++)
@@ -158,8 +158,8 @@ static bool put_off(struct ibv_wc *wc, int taken)
 }
 
 /*
- * There are devices that flush first and say why afterwards (docs/transport.md, "Errors"); so it is in the cases with
- * a keep-alive: what has failed comes behind the flushes that are taken with it, or else behind the next one.
+ * Some devices report flushes before the completion that failed (docs/transport.md, "Errors").  In cases with a
+ * keep-alive the failed completion is moved behind the flushes polled with it, or else behind the next one.
  */
 static int poll_late(struct ibv_cq *cq, int count, struct ibv_wc *wc)
 {

@@ -5,7 +5,7 @@
 #include "props/engine/prng.h"
 #include "props/talk/sim_internal.h"
 
-/* What has happened: the trace, and words for it. */
+/* The trace of events, and its printed form. */
 
 void o2_sim_log(struct o2_sim *sim, enum o2_sim_event_kind kind, const struct o2_sim_end *end, uint32_t n,
 		int32_t code)

@@ -6,8 +6,8 @@
 #include "props/talk/sim_internal.h"
 
 /*
- * What an error record says, by the tables of docs/transport.md, "Errors", docs/modes.md, "Refusals of reg_plan",
- * and docs/mapping.md: rule, value and limit.
+ * The expected content of error records: rule, value and limit, by the tables of docs/transport.md, "Errors",
+ * docs/modes.md, "Refusals of reg_plan", and docs/mapping.md.
  */
 
 struct record {
@@ -33,7 +33,7 @@ static bool says(const struct o2_error *error, int code, const struct record *re
 	       error->value == record->value && error->limit == record->limit && error->index == O2_NO_INDEX;
 }
 
-/* What a mapping or planning stage refuses; sink: the memory that has too many fragments, if it has. */
+/* The record of a refusal by a mapping or planning stage.  sink: the memory with too many fragments, if any. */
 static struct record of_stage(const struct o2_sim_op *op, const struct o2_op_memory *sink, int code)
 {
 	const uint64_t frags = op->end->sim->config.max_frags;
@@ -55,7 +55,7 @@ static struct record of_stage(const struct o2_sim_op *op, const struct o2_op_mem
 
 bool o2_sim_refuses(const struct o2_sim_op *op, const struct o2_sim_end *end)
 {
-	/* The source plans the writes, whoever it is; all else is refused by the end that was asked. */
+	/* The source plans the writes and refuses those, at either end.  The asked end refuses all else. */
 	const bool ours = op->op == O2_OP_PUT && op->code == -EMSGSIZE;
 
 	return op->code != 0 && ours == (op->end == end);

@@ -5,9 +5,9 @@
 #include "props/talk/sim_internal.h"
 
 /*
- * Where operations stand at an end: what it has posted for each of them, what of that has completed, and what it
- * has heard.  From that alone follows what one that is late has waited for, what its end says of the path, and
- * which one an error of the device is about (docs/transport.md, "Time", "Errors" and "Health").
+ * The progress of operations at an end: what it has posted for each, what of that has completed, and what
+ * it has received.  This determines what a late operation waits for, the health that its end reports, and
+ * which operation an error of the device belongs to (docs/transport.md, "Time", "Errors" and "Health").
  */
 
 static struct o2_sim_stand *stand_of(struct o2_sim_op *op, const struct o2_sim_end *end)
@@ -28,12 +28,12 @@ void o2_sim_stand_heard(struct o2_sim_end *end, uint8_t type, struct o2_sim_op *
 
 	end->hearing = op;
 	if (type == O2_MSG_PUT_ACK)
-		stand->due++; /* its PUT_DONE */
+		stand->due++; /* for the PUT_DONE */
 	else if (type == O2_MSG_PUT_NAK || type == O2_MSG_PUT_DONE || type == O2_MSG_GET_DONE)
 		stand->answered = true;
 }
 
-/* The newest whose transmit that is; one that has ended may have had it before. */
+/* The newest open operation that uses this transmit; an ended operation may have used it before. */
 static struct o2_sim_op *of_request(struct o2_sim_end *end, uint64_t wr_id)
 {
 	struct o2_sim *sim = end->sim;
@@ -57,7 +57,7 @@ void o2_sim_stand_posted(struct o2_sim_end *end, const struct ibv_send_wr *wr, s
 		stand->transmit = O2_TX_OF(wr->wr_id);
 	if (rc != 0) {
 		end->blamed = wr->opcode == IBV_WR_SEND ? op : of_request(end, wr->wr_id);
-		end->cause = IBV_WC_GENERAL_ERR; /* whatever is flushed now is a consequence */
+		end->cause = IBV_WC_GENERAL_ERR; /* all flushes from now on are consequences */
 		return;
 	}
 	end->sends++;
@@ -79,7 +79,7 @@ void o2_sim_stand_completed(struct o2_sim_end *end, const struct ibv_wc *wc)
 		stand_of(op, end)->acked++;
 }
 
-/* The first that is no flush is the cause of all others; where there is none the first of all stands for it. */
+/* The first failure that is not a flush causes all others.  If there is none, the first flush is the cause. */
 void o2_sim_stand_failed(struct o2_sim_end *end, const struct ibv_wc *wc)
 {
 	if (wc->status == IBV_WC_SUCCESS ||
@@ -94,13 +94,13 @@ void o2_sim_stand_failed(struct o2_sim_end *end, const struct ibv_wc *wc)
 
 #define BIT(wait) (1u << (wait))
 
-/* A message of it is still to be posted. */
+/* True if a message of the operation is still to be posted. */
 static bool is_queued(const struct o2_sim_stand *stand)
 {
 	return stand->posted < stand->due;
 }
 
-/* Requests of this end that hold a reservation, because they were posted and not answered. */
+/* Number of requests of this end that hold a reservation: posted and not answered. */
 static uint32_t reservations_held(const struct o2_sim_end *end)
 {
 	const struct o2_sim *sim = end->sim;
@@ -116,7 +116,7 @@ static uint32_t reservations_held(const struct o2_sim_end *end)
 	return held;
 }
 
-/* What it may wait for in a queue. */
+/* The waits that are possible for a queued message of the operation. */
 static uint32_t queues_of(const struct o2_sim_end *end, const struct o2_sim_op *op)
 {
 	const uint32_t turn =
@@ -179,7 +179,7 @@ void o2_sim_stand_judge(struct o2_sim *sim, struct o2_sim_end *end, struct o2_si
 	const bool late = result->fault.side == O2_FAULT_DEADLINE;
 	enum o2_health health;
 
-	/* Whether it has heard what it hears now makes no difference to the health of one that is answered. */
+	/* While a message of an unanswered operation is being handled, its health may or may not reflect it. */
 	if (end->forged || end->other->forged || end->in_progress ||
 	    (end->hearing == op && !stand->answered && result->fault.side == O2_FAULT_CLOSED))
 		return;
@@ -202,7 +202,7 @@ void o2_sim_stand_judge(struct o2_sim *sim, struct o2_sim_end *end, struct o2_si
 	end->oldest_ms = result->fault.error.value;
 }
 
-/* It is that of the oldest; among equals of one that was sent, because what is queued waits because of it. */
+/* A deadline closes with the oldest operation's wait.  Among equals a sent one counts: queued ones wait for it. */
 bool o2_sim_stand_oldest(const struct o2_sim_end *end, const struct o2_transfer_fault *fault)
 {
 	const uint32_t queues =

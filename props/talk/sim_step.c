@@ -3,10 +3,10 @@
 
 #include "props/talk/sim_internal.h"
 
-/* One step: everything that can happen now, and the choice of one (docs/simulation.md, "Steps"). */
+/* One step: the set of possible events, and the choice of one (docs/simulation.md, "Steps"). */
 
 #define POOL_RETRY_MS 1000u
-#define FLOOD_MORE    300u /* at most, behind the first */
+#define FLOOD_MORE    300u /* most operations after the first */
 
 enum step {
 	STEP_EXECUTE,
@@ -24,7 +24,7 @@ enum step {
 	STEPS,
 };
 
-/* Ask the device what could run; nothing does. */
+/* Ask the device what it could execute; nothing is executed. */
 void o2_sim_look_at_device(struct o2_sim *sim)
 {
 	sim->nrunnable = 0;
@@ -67,8 +67,8 @@ static int progress(struct o2_sim *sim, struct o2_sim_end *end)
 }
 
 /*
- * A loop looks at every connection again and again.  Where nothing has come that is only worth it for those
- * that wait for a window of their interface, which another connection may have given back.
+ * A real program polls every connection repeatedly.  Without a new completion this only matters for
+ * connections that wait for a window of their interface, which another connection may have returned.
  */
 static bool wake(struct o2_sim *sim)
 {
@@ -104,7 +104,7 @@ bool o2_sim_execute_one(struct o2_sim *sim, struct o2_sim_end *end)
 	return true;
 }
 
-/* The next fair thing: the device, then each end that is awake, in turn.  False: nothing can happen. */
+/* The next event in fair order: the device, then each end that is awake.  False: no event is possible. */
 static bool fair(struct o2_sim *sim, uint32_t *turn)
 {
 	o2_sim_look_at_device(sim);
@@ -136,8 +136,8 @@ static void burst(struct o2_sim *sim)
 
 /* --- time --- */
 
-/* Is anything of this end too old?  A NOOP, or the refusal of a request, may be as old as the last time that
- * there was none for certain. */
+/* True if something of this end is too old.  A NOOP, or the refusal of a request, may be as old as the last
+ * time at which there was certainly none. */
 static bool deadline_due(const struct o2_sim *sim, const struct o2_sim_end *end)
 {
 	if (sim->config.timeout_ms == 0)
@@ -158,7 +158,7 @@ static bool deadline_due(const struct o2_sim *sim, const struct o2_sim_end *end)
 	return false;
 }
 
-/* An operation of this end is too old, and the connection has had its chance to see it. */
+/* Fail if an operation of this end is too old though the connection has been told the time. */
 static void check_deadlines(struct o2_sim *sim, const struct o2_sim_end *end)
 {
 	if (sim->config.timeout_ms == 0 || o2_conn_get_state(end->conn) != O2_CONN_ESTABLISHED)
@@ -229,7 +229,7 @@ static void start(struct o2_sim *sim)
 		;
 }
 
-/* As many of one kind as a whole queue takes, and more; all may arrive before anything is handled. */
+/* Start more operations of one kind than a queue holds; all may arrive before any is handled. */
 static void flood(struct o2_sim *sim)
 {
 	struct o2_sim_end *end = &sim->end[o2_draw_pick(sim->choice, sim->nends)];
@@ -346,7 +346,7 @@ void o2_sim_step(struct o2_sim *sim)
 
 /* --- coming to rest --- */
 
-/* Steps that are enough for everything that is open, its writes, and the NOOPs that go with it. */
+/* A number of steps that suffices for all open operations, their writes, and the NOOPs that go with them. */
 static uint64_t bound(const struct o2_sim *sim)
 {
 	uint64_t steps = 400;
@@ -371,7 +371,7 @@ static void run_to_rest(struct o2_sim *sim)
 	}
 }
 
-/* A silent connection says that it lives: once, and then there is rest again. */
+/* A silent connection sends one keep-alive, and is then at rest again. */
 static void check_keepalive(struct o2_sim *sim)
 {
 	uint64_t noops[O2_SIM_ENDS];
@@ -396,7 +396,7 @@ static void check_keepalive(struct o2_sim *sim)
 	}
 }
 
-/* What an end holds whose other end is gone, it holds until it is closed; others wait for its windows. */
+/* Close ends whose peer is gone: they hold resources until then, and others wait for their windows. */
 static void close_widowed(struct o2_sim *sim)
 {
 	for (uint32_t i = 0; i < sim->nends; i++) {
@@ -421,7 +421,7 @@ void o2_sim_settle(struct o2_sim *sim)
 	for (uint32_t i = 0; i < sim->nends; i++)
 		o2_sim_establish(sim, &sim->end[i]);
 	run_to_rest(sim);
-	/* A pool that could not grow tries again after a second; what waits for it goes on then. */
+	/* A pool that failed to grow retries after one second; then whatever waits for it continues. */
 	if (sim->faults || sim->small) {
 		o2_sim_clock(sim, POOL_RETRY_MS);
 		run_to_rest(sim);

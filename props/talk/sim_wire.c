@@ -8,11 +8,11 @@
 #include "wire/layout.h"
 
 /*
- * What is seen on the fabric.  Nothing of the library's codec is used: a byte or a number at its place
+ * Interprets messages seen on the fabric.  The library's codec is not used: values are read at their offsets
  * (docs/wire.md), in the sender's order.
  */
 
-/* An operation between these two whose cookie this is; started: by `from`. */
+/* The operation that `initiator` started on this connection and that has this cookie. */
 static struct o2_sim_op *by_cookie(struct o2_sim_end *initiator, uint64_t cookie, bool of_ack)
 {
 	struct o2_sim *sim = initiator->sim;
@@ -27,7 +27,7 @@ static struct o2_sim_op *by_cookie(struct o2_sim_end *initiator, uint64_t cookie
 	return NULL;
 }
 
-/* By the number that its LNet header carries: where number_in() of sim_op.c puts it. */
+/* The operation by the number in its LNet header, where number_in() of sim_op.c puts it. */
 static struct o2_sim_op *by_number(struct o2_sim_end *from, const uint8_t *bytes)
 {
 	struct o2_sim *sim = from->sim;
@@ -35,7 +35,7 @@ static struct o2_sim_op *by_number(struct o2_sim_end *from, const uint8_t *bytes
 	uint32_t at = lnet_type == O2_LNET_REPLY ? 8 : 16;
 	uint64_t id = o2_wm_load(bytes + O2_AT_LNET_HDR + O2_LNET_AT_UNION + at, 8, true);
 
-	/* A request may be seen from inside the call that starts it, when it is the newest of all. */
+	/* A request may be seen inside the call that starts it; its operation is then the newest. */
 	return id < sim->nops && sim->op[id].end == from ? &sim->op[id] : NULL;
 }
 
@@ -48,7 +48,7 @@ struct o2_sim_op *o2_sim_op_of(struct o2_sim_end *from, const uint8_t *bytes, ui
 		return length < O2_AT_PAYLOAD ? NULL : by_number(from, bytes);
 	case O2_MSG_PUT_ACK:
 		return by_cookie(from->other, o2_wm_load(bytes + O2_AT_SRC_COOKIE, 8, true), false);
-	case O2_MSG_PUT_DONE: /* it goes the way of its request and has the cookie of the PUT_ACK */
+	case O2_MSG_PUT_DONE: /* travels in its request's direction, with the cookie of the PUT_ACK */
 		return by_cookie(from, o2_wm_load(bytes + O2_AT_COMPLETION_COOKIE, 8, true), true);
 	case O2_MSG_PUT_NAK:
 	case O2_MSG_GET_DONE:
@@ -58,7 +58,7 @@ struct o2_sim_op *o2_sim_op_of(struct o2_sim_end *from, const uint8_t *bytes, ui
 	}
 }
 
-/* The key that a sink describes itself with. */
+/* Note the key in a sink's descriptor. */
 static void note_descriptor(struct o2_sim_op *op, const uint8_t *bytes, uint32_t at, bool big)
 {
 	uint64_t frags;
@@ -71,7 +71,7 @@ static void note_descriptor(struct o2_sim_op *op, const uint8_t *bytes, uint32_t
 		o2_sim_seen(op->end->sim, O2_SIM_SEEN_FRAGS_257 - (O2_MEMORY_PIECES - (uint32_t)frags));
 }
 
-/* What is known of the operation from now on.  True: such a message was seen before. */
+/* Note what a message shows of its operation.  True: such a message was seen before. */
 static bool note(struct o2_sim_op *op, const uint8_t *bytes, uint8_t type, bool big)
 {
 	bool *seen = &op->status_sent;
@@ -128,7 +128,7 @@ void o2_sim_tap(void *arg, const struct o2_loop_seen *seen)
 	if (from == NULL)
 		return;
 	tell_witness(from, seen);
-	/* What the judge refuses is not looked into. */
+	/* After a failure, and for RDMA writes, messages are not interpreted. */
 	if (!o2_sim_ok(sim) || seen->is_write || length < O2_MSG_HEADER_BYTES)
 		return;
 	o2_seen_message(bytes, &message);
@@ -163,7 +163,7 @@ void o2_sim_wire_handled(struct o2_sim_end *end, uint32_t count)
 		const struct o2_sim_message *message = &wire->on_the_way[wire->first];
 
 		wire->handled_credits += message->credits;
-		/* The deadline of a PUT begins anew with its bytes. */
+		/* The deadline of a PUT restarts when its PUT_ACK is handled. */
 		if (message->type == O2_MSG_PUT_ACK && message->op < O2_SIM_OPS)
 			end->sim->op[message->op].since_ms = end->sim->now_ms;
 		if (message->op < O2_SIM_OPS)

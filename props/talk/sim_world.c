@@ -10,11 +10,11 @@
 #include "props/talk/wrap/alloc_fault.h"
 #include "props/world/device.h"
 
-/* The nodes and connections of a case, made anew for each. */
+/* Creates the nodes and connections of a case. */
 
 #define START_MS       1000u
 #define FEW_WINDOWS    2u
-#define UNMAPPED_EVERY 3u /* page has no CPU mapping */
+#define UNMAPPED_EVERY 3u /* of so many pages one has no CPU mapping */
 #define LEAST_MSG      148u
 #define SHORT_MSG      220u
 
@@ -27,7 +27,7 @@ static enum o2_dma_kind kind_of(const struct o2_sim *sim, uint32_t i)
 	return sim->remapped ? O2_DMA_IOMMU : O2_DMA_BUS;
 }
 
-/* Its nodes are its own. */
+/* True if the case has nodes of its own. */
 static bool is_special(const struct o2_sim *sim)
 {
 	return sim->small || sim->deep;
@@ -37,7 +37,7 @@ static bool open_node(struct o2_sim *sim, uint32_t i)
 {
 	static const char *const devices[] = {"loop0", "loop1", "loop0"};
 	struct o2_sim_node *node = &sim->node[i];
-	const bool capped = sim->small && i == 0; /* its pools may not grow, and nobody hears of that */
+	const bool capped = sim->small && i == 0; /* its pools may not grow, which the case is not told */
 	struct o2_ni_config config = {
 		.device = devices[i],
 		.gid_index = O2_LOOP_GID_INDEX,
@@ -47,7 +47,7 @@ static bool open_node(struct o2_sim *sim, uint32_t i)
 		.dma_base = i == 0 ? O2_SIM_DMA_BASE : 0,
 		.bounce = i == 1,
 		.arena_pages = o2_sim_pages(sim),
-		/* Only the first may stand behind an IOMMU, in this case or in a later one. */
+		/* Only the first node may be behind an IOMMU, in this case or in a later one. */
 		.plain_arena = i != 0 || (is_special(sim) && !sim->remapped),
 		.windows = sim->small ? FEW_WINDOWS : 0,
 		.reg_fast = sim->kernel_order && i == 1 ? o2_device_reg_fast() : NULL,
@@ -57,7 +57,7 @@ static bool open_node(struct o2_sim *sim, uint32_t i)
 	struct o2_error error;
 
 	o2_error_clear(&error);
-	/* What the CPU copies there it copies by temporary mappings; a device of kind virtual would refuse. */
+	/* The CPU copies to these pages through temporary mappings; a device of kind virtual would refuse them. */
 	if (o2_place_open_anew(node->place, &sim->arenas, i == 0 ? UNMAPPED_EVERY : 0, &config, NULL,
 			       &error) != 0 ||
 	    o2_place_remember(node->place, i) != 0) {
@@ -70,9 +70,9 @@ static bool open_node(struct o2_sim *sim, uint32_t i)
 }
 
 /*
- * Nodes live on from case to case, because making an arena takes longer than a case, as long as nothing has
- * happened that a case could notice.  Small pools, which have to grow in the middle of things, are made for one
- * case, beside them; so are those of many operations, and arenas with many pages.
+ * Nodes are kept from case to case as long as nothing has happened that a later case could notice, because
+ * making an arena takes longer than a case.  Small pools, which have to grow during operation, many
+ * operations, and arenas with many pages need separate nodes, made for one case.
  */
 static void open_nodes(struct o2_sim *sim)
 {
@@ -115,7 +115,7 @@ struct o2_sim_end *o2_sim_end_of_qp(struct o2_sim *sim, uint32_t qp_num)
 	return NULL;
 }
 
-/* Nodes have lived before the case, and their clocks go on. */
+/* Nodes may be older than the case: their clocks continue. */
 void o2_sim_tell_time(struct o2_sim_end *end)
 {
 	struct o2_sim_node *node = &end->sim->node[end->node];
@@ -133,7 +133,7 @@ static int make_end(struct o2_sim *sim, struct o2_sim_end *end, uint32_t depth)
 
 	config.queue_depth = depth;
 	sim->acting = end;
-	/* Its receives are fresh pages that nobody has read: only what is posted again is scribbled on. */
+	/* Its receives are fresh pages that nobody has read; scribble only on those posted again. */
 	o2_loop_set_option(O2_LOOP_SCRIBBLE, 0);
 	rc = o2_conn_create(&sim->node[end->node].place->ni, &config, &o2_sim_conn_ops, end, &end->conn,
 			    &error);
@@ -179,8 +179,8 @@ static void add_pair(struct o2_sim *sim, uint32_t a, uint32_t b)
 }
 
 /*
- * The queue pair works before its owner knows that the peer is ready, as on the accepting side of a
- * connection manager: what comes meanwhile waits (docs/transport.md, "Setting up").
+ * The queue pair is operational before its owner knows that the peer is ready, as on the passive side of a
+ * connection manager: messages that arrive meanwhile wait (docs/transport.md, "Setting up").
  */
 static int prepare_end(struct o2_sim *sim, struct o2_sim_end *end)
 {
@@ -234,7 +234,7 @@ static int connect_end(struct o2_sim *sim, struct o2_sim_end *end)
 	struct o2_error error;
 	int rc;
 
-	/* Connecting without a connection manager knows of no other length. */
+	/* Connecting without a connection manager supports only the default message length. */
 	if (end->other->max_msg_bytes != O2_MSG_BYTES) {
 		rc = prepare_end(sim, end);
 		if (rc == 0)
@@ -250,7 +250,7 @@ static int connect_end(struct o2_sim *sim, struct o2_sim_end *end)
 	return rc;
 }
 
-/* What both ends are to keep to from now on. */
+/* Tell the witness the terms that both ends must keep. */
 static void tell_witness(const struct o2_sim_end *a)
 {
 	const struct o2_sim *sim = a->sim;
@@ -270,7 +270,7 @@ static void tell_witness(const struct o2_sim_end *a)
 	o2_alloc_fault_go_on(held);
 }
 
-/* Most take all messages; few so little that a GET_REQ has room for one fragment, or some. */
+/* Most ends accept all messages; a few only ones so short that a GET_REQ has room for one or a few fragments. */
 static uint32_t draw_max_msg(struct o2_choice *c)
 {
 	if (!o2_draw_bool(c, 11, 1))
@@ -278,7 +278,7 @@ static uint32_t draw_max_msg(struct o2_choice *c)
 	return (uint32_t)o2_draw_range(c, LEAST_MSG, o2_draw_bool(c, 1, 1) ? SHORT_MSG : O2_MSG_BYTES);
 }
 
-/* One end may be able to do more than what is agreed. */
+/* One end may support more than what is agreed. */
 static void make_pair(struct o2_sim *sim, struct o2_sim_end *a, struct o2_sim_end *b)
 {
 	const uint32_t room = O2_MAX_QUEUE_DEPTH - sim->depth;
@@ -385,7 +385,7 @@ void o2_sim_world_make(struct o2_sim *sim, const struct o2_conn_config *config)
 	make(sim);
 }
 
-/* Every operation has ended, and once; what must be seen at the end of done is counted there. */
+/* Check that every operation has ended exactly once, and count the situations visible in its results. */
 static void check_ended(struct o2_sim *sim)
 {
 	for (uint32_t i = 0; i < sim->nops && o2_sim_ok(sim); i++) {
@@ -431,7 +431,7 @@ void o2_sim_world_close(struct o2_sim *sim)
 			       "the devices still have %" PRIu32 " queue pairs and %" PRIu32
 			       " completion queues",
 			       left.live_qps, left.live_cqs);
-	/* Whatever may be wrong with them goes with this case. */
+	/* After a failure, discard the nodes with the case. */
 	if (!o2_sim_ok(sim))
 		close_nodes(sim);
 }

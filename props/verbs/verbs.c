@@ -10,7 +10,7 @@
 #define LABEL_STEP   1u
 #define MORE	     60u /* weight of another step */
 #define MAX_STEPS    200u
-#define FIRST	     10u /* regions and windows to start from */
+#define FIRST	     10u /* regions and windows made at the start */
 #define ENOUGH_CASES 3000u
 
 static const char *const situations[O2_VERBS_SITUATIONS] = {
@@ -59,7 +59,7 @@ static void take_steps(struct o2_verbs_world *world)
 	}
 }
 
-/* At the end every queue pair is asked, and all that has completed is taken. */
+/* At the end: query every queue pair, and poll everything that has completed. */
 static void look_at_all(struct o2_verbs_world *world)
 {
 	o2_loop_set_fault(NULL, NULL);

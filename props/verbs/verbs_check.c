@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the devices say, against what was foretold. */
+/* Compares what the devices report with the prediction. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -150,7 +150,7 @@ static void check_side(struct o2_verbs_world *world, const struct o2_verbs_side 
 	uint32_t i = 0;
 
 	if (side->events == O2_VERBS_EVENTS)
-		o2_choice_reject(world->choice); /* more than the model keeps */
+		o2_choice_reject(world->choice); /* more than the model can store */
 	if (memcmp(side->arena, side->model, O2_VERBS_ARENA_BYTES) != 0) {
 		while (side->arena[i] == side->model[i])
 			i++;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists and remote places: mostly what works, now and then one thing about them that does not. */
+/* Draws gather lists and remote addresses: mostly valid, sometimes with one defect. */
 #include "props/verbs/verbs_internal.h"
 
 uint32_t o2_verbs_draw_bytes(struct o2_verbs_world *world)
@@ -19,7 +19,7 @@ uint32_t o2_verbs_draw_bytes(struct o2_verbs_world *world)
 	}
 }
 
-/* One of that domain with so much room and those rights, else any. */
+/* A region of that domain with room for `bytes` and these rights; if none, any region. */
 static const struct o2_verbs_region *pick(struct o2_verbs_world *world, const struct o2_verbs_side *side,
 					  uint32_t domain, uint32_t bytes, uint32_t access)
 {
@@ -40,7 +40,7 @@ static const struct o2_verbs_region *pick(struct o2_verbs_world *world, const st
 	return found;
 }
 
-/* One entry of at most so many bytes, and of as many where the region has them. */
+/* Draw an entry of `bytes` bytes, or as many as the region has. */
 static struct ibv_sge draw_entry(struct o2_verbs_world *world, uint32_t side, uint32_t domain, uint32_t bytes,
 				 bool *may_fail)
 {
@@ -61,7 +61,7 @@ static struct ibv_sge draw_entry(struct o2_verbs_world *world, uint32_t side, ui
 	case 0:
 		sge.lkey ^= 1u << o2_draw(c, 31);
 		break;
-	case 1: /* it ends behind the region, by one or by more */
+	case 1: /* it ends past the region, by one byte or more */
 		sge.addr = (region == NULL ? 0 : region->iova + region->bytes) - sge.length + 1 +
 			   (o2_draw_bool(c, 1, 1) ? o2_draw(c, sge.length) : 0);
 		break;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who runs, who waits, and how requests complete: docs/loopverbs.md, "How it runs" and "Failures". */
+/* Which queue pairs run and wait, and how requests complete: docs/loopverbs.md, "How it runs" and "Failures". */
 #include <string.h>
 
 #include "props/verbs/verbs_internal.h"
@@ -14,7 +14,7 @@ int o2_verbs_fault(struct o2_verbs_hook *hook, enum o2_loop_call call)
 int64_t o2_verbs_choose(struct o2_verbs_hook *hook)
 {
 	hook->random = hook->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return (int64_t)(hook->random >> 60) - 2; /* -2 and -1: later */
+	return (int64_t)(hook->random >> 60) - 2; /* -2 and -1: run nothing now */
 }
 
 /* --- events --- */
@@ -102,7 +102,7 @@ static void wait_no_more(struct o2_verbs_world *world, struct o2_verbs_qp *qp)
 	drop(world->waiting, &world->waitings, qp);
 }
 
-/* Off both lists. */
+/* Remove a queue pair from both lists. */
 static void stop(struct o2_verbs_world *world, struct o2_verbs_qp *qp)
 {
 	drop(world->runnable, &world->runnables, qp);
@@ -254,7 +254,7 @@ void o2_verbs_break_peer(struct o2_verbs_world *world, struct o2_verbs_qp *peer)
 	}
 }
 
-/* ibv_modify_qp(3): 4.096 us times 2 to the timeout; 0: for ever. */
+/* ibv_modify_qp(3): 4.096 us * 2^timeout; 0: no time-out. */
 static uint64_t answer_ns(uint8_t timeout)
 {
 	return timeout == 0 ? O2_VERBS_NEVER : UINT64_C(4096) << timeout;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What one request does at both ends: docs/loopverbs.md, "Failures". */
+/* The effect of one request at both ends: docs/loopverbs.md, "Failures". */
 #include <string.h>
 
 #include "props/verbs/verbs_internal.h"
@@ -20,7 +20,7 @@ static uint32_t mtu_of(const struct o2_verbs_qp *qp)
 	return qp->attr.path_mtu == 0 ? 128 : bytes[qp->attr.path_mtu];
 }
 
-/* What a request sends: up to its first fault, in whole packets. */
+/* Gather the data of a request, up to its first fault, in whole packets. */
 static void gather(struct o2_verbs_world *world, struct o2_verbs_qp *qp, const struct o2_verbs_send *send,
 		   uint32_t mtu)
 {

@@ -14,8 +14,8 @@
 #include "props/verbs/verbs.h"
 
 /*
- * What the files of the property verbs share: the objects of a case, each with what the model knows of it.
- * Nothing here is read from a device but addresses, keys and numbers, which it gives out.
+ * Shared by the files of property verbs: the objects of a case, each with the model's state of it.  From the device
+ * only addresses, keys and numbers are read, because the device chooses these.
  */
 
 #define O2_VERBS_SIDES	     2u
@@ -27,18 +27,18 @@
 #define O2_VERBS_PIECES	     4u
 #define O2_VERBS_PAGE	     4096u
 #define O2_VERBS_ARENA_BYTES (6u * O2_VERBS_PAGE)
-#define O2_VERBS_LIST_BYTES  (3u * O2_VERBS_PAGE) /* of a list, but for one wild entry */
+#define O2_VERBS_LIST_BYTES  (3u * O2_VERBS_PAGE) /* of a list without a wild entry */
 #define O2_VERBS_MOST_BYTES  (O2_VERBS_LIST_BYTES + O2_VERBS_ARENA_BYTES + 64u)
 #define O2_VERBS_SGES	     32u
-#define O2_VERBS_DEPTH	     12u /* of queues that are posted to */
-#define O2_VERBS_ENTRIES     31u /* of completion queues that are used */
+#define O2_VERBS_DEPTH	     12u /* depth of queues that are posted to */
+#define O2_VERBS_ENTRIES     31u /* entries of completion queues that are used */
 #define O2_VERBS_LOG	     512u
 #define O2_VERBS_EVENTS	     512u
 #define O2_VERBS_NEVER	     UINT64_MAX
 #define O2_VERBS_NONE	     UINT32_MAX
-#define O2_VERBS_RUNS	     64u /* queue pairs that a pick is told of */
+#define O2_VERBS_RUNS	     64u /* most queue pairs that a pick callback is told of */
 
-/* A stretch of a side's memory. */
+/* A range of a side's memory. */
 struct o2_verbs_piece {
 	uint32_t at, bytes;
 };
@@ -46,19 +46,19 @@ struct o2_verbs_piece {
 enum o2_verbs_kind { O2_VERBS_PLAIN, O2_VERBS_GAPS, O2_VERBS_FAST };
 
 struct o2_verbs_region {
-	struct ibv_mr *mr; /* NULL: there is none */
+	struct ibv_mr *mr; /* NULL: no such region */
 	enum o2_verbs_kind kind;
 	uint32_t domain;
-	uint32_t key, rkey; /* from here, and from the other side */
+	uint32_t key, rkey; /* keys for local and for remote access */
 	uint32_t access;
-	uint32_t windows; /* bound to it */
+	uint32_t windows; /* windows bound to it */
 	uint64_t iova, bytes;
 	uint32_t pieces;
 	struct o2_verbs_piece piece[O2_VERBS_PIECES];
-	/* FAST: */
+	/* Only FAST: */
 	bool registered;
 	uint32_t holds;
-	uint32_t mapped; /* pieces of the next registration; 0: none */
+	uint32_t mapped; /* pieces of the next registration; 0: nothing mapped */
 	uint64_t mapped_iova;
 	struct o2_verbs_piece next[O2_VERBS_PIECES];
 };
@@ -83,7 +83,7 @@ struct o2_verbs_cq {
 	uint32_t count;
 	struct ibv_wc wc[O2_VERBS_ENTRIES + 1];
 	enum { O2_VERBS_UNARMED, O2_VERBS_SOLICITED, O2_VERBS_ANY } armed;
-	uint32_t pending, delivered, acked; /* events of its channel */
+	uint32_t pending, delivered, acked; /* events of its channel: pending, read, acknowledged */
 };
 
 struct o2_verbs_recv {
@@ -105,7 +105,7 @@ struct o2_verbs_send {
 	uint32_t sges;
 	struct ibv_sge sge[O2_VERBS_SGES];
 	uint8_t data[512]; /* inline */
-	uint32_t imm;	   /* or the key to invalidate */
+	uint32_t imm;	   /* immediate data, or the key to invalidate */
 	uint64_t remote;
 	uint32_t rkey;
 	uint64_t compare_add, swap;
@@ -128,13 +128,13 @@ struct o2_verbs_qp {
 	bool shared, sig_all;
 	struct ibv_qp_cap cap;
 	enum ibv_qp_state state;
-	struct ibv_qp_attr attr; /* what was set */
-	uint32_t dest_side;	 /* O2_VERBS_NONE: nobody has that address */
+	struct ibv_qp_attr attr; /* attributes that were set */
+	uint32_t dest_side;	 /* O2_VERBS_NONE: its destination address does not exist */
 	uint32_t sends;
 	struct o2_verbs_send send[O2_VERBS_DEPTH];
 	struct o2_verbs_ring own;
 	uint32_t sq_psn, rq_psn;
-	uint32_t bound; /* type 2 windows */
+	uint32_t bound; /* type 2 windows bound through it */
 	bool broken;
 	enum o2_verbs_wait wait;
 	const struct o2_verbs_ring *wait_for;
@@ -152,8 +152,8 @@ struct o2_verbs_side {
 	union ibv_gid gid[2];
 	struct ibv_pd *pd[O2_VERBS_DOMAINS];
 	uint32_t pd_users[O2_VERBS_DOMAINS];
-	struct ibv_ah *ah;		   /* to the other side, of domain 0 */
-	uint32_t ah_from, ah_gid, ah_dest; /* from and to which GID of which side */
+	struct ibv_ah *ah;		   /* address of the other side, in domain 0 */
+	uint32_t ah_from, ah_gid, ah_dest; /* source GID, destination GID, destination side */
 	struct ibv_comp_channel *channel;
 	struct o2_verbs_cq cq[O2_VERBS_QUEUES];
 	uint32_t ready[O2_VERBS_QUEUES]; /* completion queues with events, oldest first */
@@ -166,17 +166,17 @@ struct o2_verbs_side {
 	struct o2_verbs_qp qp[O2_VERBS_PAIRS];
 	struct o2_verbs_event event[O2_VERBS_EVENTS];
 	uint32_t events;
-	uint8_t *arena;			     /* what the device uses */
-	uint8_t model[O2_VERBS_ARENA_BYTES]; /* what it should hold */
+	uint8_t *arena;			     /* memory that the device uses */
+	uint8_t model[O2_VERBS_ARENA_BYTES]; /* predicted content of the arena */
 };
 
-/* What a hook was told, or a tap: the device's word, and the model's. */
+/* What a tap reported: once by the device, once by the model. */
 struct o2_verbs_tapped {
 	uint32_t from, to;
 	bool is_write;
 	uint64_t bytes, at;
 	uint32_t rkey;
-	uint64_t seen, sum; /* of a SEND's bytes */
+	uint64_t seen, sum; /* a SEND: length and checksum of its first bytes */
 };
 
 struct o2_verbs_picked {
@@ -185,34 +185,34 @@ struct o2_verbs_picked {
 };
 
 struct o2_verbs_log {
-	uint32_t taps, picks, faults; /* picks: whether or not they fit */
+	uint32_t taps, picks, faults; /* picks: all, including those beyond the array */
 	struct o2_verbs_tapped tap[O2_VERBS_LOG];
 	struct o2_verbs_picked pick[O2_VERBS_LOG];
 };
-/* Faults, and the choice of what runs next: the same for both from the same numbers. */
+/* Faults, and the choice of what runs next.  From the same numbers the device's hook and the model's act alike. */
 struct o2_verbs_hook {
-	uint32_t after[O2_LOOP_CALLS]; /* calls until it fails; 0: it does not */
+	uint32_t after[O2_LOOP_CALLS]; /* the n-th call from now fails; 0: none */
 	int error[O2_LOOP_CALLS];
 	bool picks;
-	uint64_t random; /* what picks draw from */
+	uint64_t random; /* generator state of picks */
 };
-/* Places in a side's memory, one for each byte, or bytes by value. */
+/* Bytes by their place in a side's memory, or by value. */
 struct o2_verbs_bytes {
 	uint32_t count;
 	uint32_t place[O2_VERBS_MOST_BYTES];
-	uint8_t value[O2_VERBS_MOST_BYTES]; /* as they are when they are gathered */
+	uint8_t value[O2_VERBS_MOST_BYTES]; /* values when the bytes were gathered */
 	enum ibv_wc_status status;
 };
 
 struct o2_verbs_world {
 	struct o2_choice *choice;
 	struct o2_report *report;
-	uint64_t *seen; /* of situations */
+	uint64_t *seen; /* counters, by situation */
 	const struct o2_verbs_run *run;
 	struct o2_verbs_side side[O2_VERBS_SIDES];
 	struct o2_verbs_hook device_hook, hook;
 	struct o2_verbs_log device_log, log;
-	struct o2_loop_counters counters; /* as foretold */
+	struct o2_loop_counters counters; /* predicted counters */
 	struct o2_verbs_qp *runnable[O2_VERBS_SIDES * O2_VERBS_PAIRS];
 	uint32_t runnables;
 	struct o2_verbs_qp *waiting[O2_VERBS_SIDES * O2_VERBS_PAIRS];
@@ -220,8 +220,8 @@ struct o2_verbs_world {
 	bool option[O2_LOOP_OPTIONS];
 	uint64_t next_id;
 	uint32_t step;
-	char text[160]; /* the step at hand */
-	/* Of the request at hand: what it sends, where it goes, what the peer has there. */
+	char text[160]; /* the current step, as text */
+	/* Of the current request: the bytes it sends, where they go, and the bytes it reads from the peer. */
 	struct o2_verbs_bytes source, sink, remote;
 };
 
@@ -300,24 +300,24 @@ static inline void o2_verbs_saw(struct o2_verbs_world *world, enum o2_verbs_situ
 	world->seen[situation]++;
 }
 
-/* verbs_check.c: what the device says against what was foretold. */
+/* verbs_check.c: compares what the device reports with the prediction. */
 void o2_verbs_expect(struct o2_verbs_world *world, const char *what, int64_t found, int64_t expected);
-/* A call that returns an object, or NULL with errno; error: what it should be, 0: an object. */
+/* Check a call that creates an object.  error: the expected errno when it returns NULL; 0: it must succeed. */
 bool o2_verbs_made(struct o2_verbs_world *world, const char *what, const void *object, int error);
-/* A call that ends an object, or returns error because it is in use: then false. */
+/* Check a call that destroys an object.  False: it returned `error`, as expected, because the object is in use. */
 bool o2_verbs_destroyed(struct o2_verbs_world *world, const char *what, int found, int error);
 void o2_verbs_check(struct o2_verbs_world *world);
 void o2_verbs_check_wc(struct o2_verbs_world *world, const struct ibv_wc *found,
 		       const struct ibv_wc *expected);
 void o2_verbs_query(struct o2_verbs_world *world, struct o2_verbs_qp *qp);
-/* Of the first bytes of a message. */
+/* Checksum of the first bytes of a message. */
 uint64_t o2_verbs_sum(const uint8_t *bytes, uint64_t count);
 
-/* verbs_memory.c: who may reach which byte. */
-/* Up to bytes of a list, until the first fault. */
+/* verbs_memory.c: access checks on each byte. */
+/* The places of up to `bytes` bytes of a gather or scatter list, up to the first fault. */
 void o2_verbs_list(struct o2_verbs_side *side, uint32_t domain, const struct ibv_sge *sge, uint32_t sges,
 		   uint64_t bytes, uint32_t access, uint32_t mtu, struct o2_verbs_bytes *found);
-/* The place of each byte that a peer may reach so; false: refused. */
+/* The place of each byte if the peer may access them so; false: access refused. */
 bool o2_verbs_reach(struct o2_verbs_world *world, struct o2_verbs_qp *qp, uint32_t key, uint64_t at,
 		    uint64_t bytes, uint32_t access, struct o2_verbs_bytes *found);
 enum ibv_wc_status o2_verbs_bind(struct o2_verbs_world *world, struct o2_verbs_qp *qp,
@@ -327,8 +327,8 @@ bool o2_verbs_register(struct o2_verbs_world *world, struct o2_verbs_qp *qp,
 		       const struct o2_verbs_send *send);
 void o2_verbs_unbind(struct o2_verbs_side *side, struct o2_verbs_window *window);
 
-/* verbs_engine.c: who runs, waits, completes. */
-int o2_verbs_fault(struct o2_verbs_hook *hook, enum o2_loop_call call); /* of the device's, or the model's */
+/* verbs_engine.c: which queue pair runs, waits and completes. */
+int o2_verbs_fault(struct o2_verbs_hook *hook, enum o2_loop_call call); /* hook: device's or model's */
 int64_t o2_verbs_choose(struct o2_verbs_hook *hook);
 void o2_verbs_complete(struct o2_verbs_world *world, struct o2_verbs_qp *qp, enum ibv_wc_status status,
 		       uint32_t bytes);
@@ -341,10 +341,10 @@ void o2_verbs_run(struct o2_verbs_world *world);
 bool o2_verbs_tick(struct o2_verbs_world *world);
 void o2_verbs_wake(struct o2_verbs_world *world, const struct o2_verbs_ring *ring);
 void o2_verbs_error(struct o2_verbs_world *world, struct o2_verbs_qp *qp);
-/* To ERR if it has refused a request; NULL: nothing. */
+/* Move the peer to ERR if it has refused a request.  NULL: does nothing. */
 void o2_verbs_break_peer(struct o2_verbs_world *world, struct o2_verbs_qp *peer);
 void o2_verbs_reset(struct o2_verbs_world *world, struct o2_verbs_qp *qp);
-/* verbs_execute.c: one request. */
+/* verbs_execute.c: executes one request. */
 enum o2_verbs_verdict { O2_VERBS_DONE, O2_VERBS_RNR, O2_VERBS_LOST, O2_VERBS_FAILED };
 struct o2_verbs_outcome {
 	enum ibv_wc_status status;
@@ -354,20 +354,20 @@ struct o2_verbs_outcome {
 enum o2_verbs_verdict o2_verbs_execute(struct o2_verbs_world *world, struct o2_verbs_qp *qp,
 				       const struct o2_verbs_send *send, struct o2_verbs_outcome *outcome);
 
-/* verbs_respond.c: what the side that is asked does; its data is world->source. */
+/* verbs_respond.c: the responder's actions; the incoming data is world->source. */
 enum o2_verbs_verdict o2_verbs_arrive(struct o2_verbs_world *world, struct o2_verbs_qp *peer,
 				      const struct o2_verbs_send *send, uint32_t mtu,
 				      struct o2_verbs_outcome *outcome);
 enum o2_verbs_verdict o2_verbs_write_to(struct o2_verbs_world *world, struct o2_verbs_qp *peer,
 					const struct o2_verbs_send *send, uint32_t mtu,
 					struct o2_verbs_outcome *outcome);
-/* READ and atomics: what is there comes to world->remote. */
+/* READ and atomics: the bytes read are stored in world->remote. */
 enum o2_verbs_verdict o2_verbs_ask(struct o2_verbs_world *world, struct o2_verbs_qp *peer,
 				   const struct o2_verbs_send *send, uint32_t right, uint32_t bytes,
 				   struct o2_verbs_outcome *outcome);
 void o2_verbs_datagram(struct o2_verbs_world *world, struct o2_verbs_qp *qp, struct o2_verbs_qp *peer,
 		       const struct o2_verbs_send *send);
-/* Room in a list, as world->sink. */
+/* The places of a list that receives data, as world->sink. */
 void o2_verbs_scatter(struct o2_verbs_world *world, struct o2_verbs_qp *qp, const struct ibv_sge *sge,
 		      uint32_t sges, uint64_t bytes, uint32_t mtu);
 void o2_verbs_put(struct o2_verbs_world *world, struct o2_verbs_side *side, const struct o2_verbs_bytes *to,
@@ -376,20 +376,20 @@ bool o2_verbs_forge(struct o2_verbs_world *world, struct o2_verbs_qp *qp, const 
 		    uint32_t count);
 struct o2_verbs_ring *o2_verbs_ring_of(struct o2_verbs_world *world, struct o2_verbs_qp *qp);
 void o2_verbs_pop(struct o2_verbs_world *world, struct o2_verbs_qp *qp);
-/* What a receive that was posted does to its memory. */
+/* The effect of posting a receive on the memory it names. */
 void o2_verbs_scribble(struct o2_verbs_world *world, struct o2_verbs_side *side, uint32_t domain,
 		       const struct o2_verbs_recv *recv);
 
-/* verbs_query.c: with a domain 0 and a first completion queue. */
+/* verbs_query.c: queries of a device; needs domain 0 and the first completion queue. */
 void o2_verbs_query_device(struct o2_verbs_world *world, struct o2_verbs_side *side);
 /* verbs_state.c */
 void o2_verbs_step_modify(struct o2_verbs_world *world);
-/* Connect one of which an end is in error. */
+/* Reconnect a pair of which one end is in error. */
 void o2_verbs_mend(struct o2_verbs_world *world);
 void o2_verbs_connect(struct o2_verbs_world *world, uint32_t index); /* both ends */
 void o2_verbs_end_pair(struct o2_verbs_world *world, struct o2_verbs_qp *qp);
 
-/* verbs_world.c, verbs_object.c, verbs_region.c: steps that make, change and destroy. */
+/* verbs_world.c, verbs_object.c, verbs_region.c: steps that create, change and destroy objects. */
 void o2_verbs_open(struct o2_verbs_world *world);
 void o2_verbs_close(struct o2_verbs_world *world);
 void o2_verbs_make_cq(struct o2_verbs_world *world, struct o2_verbs_side *side, uint32_t index);
@@ -404,7 +404,7 @@ void o2_verbs_step_region(struct o2_verbs_world *world);
 void o2_verbs_step_window(struct o2_verbs_world *world);
 void o2_verbs_step_map(struct o2_verbs_world *world);
 
-/* verbs_short.c: now and then an allocation of the next call fails; ends that, and says whether one did. */
+/* verbs_short.c: sometimes make an allocation of the next call fail; stop that, and return whether one failed. */
 void o2_verbs_run_short(struct o2_verbs_world *world);
 bool o2_verbs_ran_short(struct o2_verbs_world *world);
 void o2_verbs_step_short(struct o2_verbs_world *world);
@@ -416,10 +416,10 @@ uint32_t o2_verbs_draw_bytes(struct o2_verbs_world *world);
 void o2_verbs_draw_target(struct o2_verbs_world *world, uint32_t side, uint32_t bytes, uint32_t right,
 			  uint64_t *at, uint32_t *key);
 bool o2_verbs_is_atomic(enum ibv_wr_opcode opcode);
-struct o2_verbs_qp *o2_verbs_draw_pair(struct o2_verbs_world *world); /* NULL: there is none there now */
+struct o2_verbs_qp *o2_verbs_draw_pair(struct o2_verbs_world *world); /* NULL: no such queue pair now */
 void o2_verbs_draw_bind(struct o2_verbs_world *world, struct o2_verbs_side *side,
 			struct ibv_mw_bind_info *info, uint32_t access);
-/* False: what it takes is not there. */
+/* False: an object that the request needs does not exist. */
 bool o2_verbs_draw_request(struct o2_verbs_world *world, struct o2_verbs_qp *qp, struct ibv_send_wr *wr,
 			   struct ibv_sge *sge);
 void o2_verbs_step_send(struct o2_verbs_world *world);
@@ -430,13 +430,13 @@ void o2_verbs_step_notify(struct o2_verbs_world *world);
 void o2_verbs_step_event(struct o2_verbs_world *world);
 void o2_verbs_step_async(struct o2_verbs_world *world);
 void o2_verbs_readable(struct o2_verbs_world *world, const struct o2_verbs_side *side);
-/* What ibv_get_async_event has said; error: errno, 0: an event. */
+/* The result of ibv_get_async_event.  error: errno, 0: it returned an event. */
 void o2_verbs_heard(struct o2_verbs_world *world, struct o2_verbs_side *side, int error,
 		    struct ibv_async_event *event);
-/* verbs_sleep.c: what the process keeps for threads is there before anything is weighed. */
+/* verbs_sleep.c: make the process allocate what it keeps for threads before live allocations are compared. */
 void o2_verbs_warm_up(void);
 void o2_verbs_step_sleep(struct o2_verbs_world *world);
-/* The device tells the world. */
+/* Register the world's hooks with the device. */
 void o2_verbs_hook(struct o2_verbs_world *world);
 void o2_verbs_step_hook(struct o2_verbs_world *world);
 void o2_verbs_step_beyond(struct o2_verbs_world *world);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Who may reach which byte: keys, ranges, rights, lists and windows, byte by byte. */
+/* Access checks, byte by byte: keys, ranges, rights, lists and windows. */
 #include "props/verbs/verbs_internal.h"
 
 #define CHANGES	    ((uint32_t)(IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC))
-#define NUMBER(key) ((key) >> 8) /* the rest is the program's */
+#define NUMBER(key) ((key) >> 8) /* the low byte belongs to the program */
 
-/* The region of the domain that a key opens from here, or, remote, from the other side; NULL: none. */
+/* The region of the domain that has this key, its local or (remote) its remote one; NULL: none. */
 static struct o2_verbs_region *region_by_key(struct o2_verbs_side *side, uint32_t domain, uint32_t key,
 					     bool remote)
 {
@@ -34,7 +34,7 @@ static bool inside(uint64_t at, uint64_t bytes, uint64_t base, uint64_t base_byt
 	return end < (__uint128_t)1 << 64 && at >= base && (__uint128_t)at + bytes <= end;
 }
 
-/* Where byte k of a region lies. */
+/* The place of byte k of a region. */
 static uint32_t place_of(const struct o2_verbs_region *region, uint64_t k)
 {
 	uint32_t i = 0;
@@ -55,7 +55,7 @@ static void add_places(struct o2_verbs_side *side, const struct o2_verbs_region 
 	}
 }
 
-/* A list is checked in pieces that end where an entry or a packet does: the bytes before a bad one are good. */
+/* A list is checked in pieces that end with an entry or a packet: bytes before a faulty piece are used. */
 void o2_verbs_list(struct o2_verbs_side *side, uint32_t domain, const struct ibv_sge *sge, uint32_t sges,
 		   uint64_t bytes, uint32_t access, uint32_t mtu, struct o2_verbs_bytes *found)
 {

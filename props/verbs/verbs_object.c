@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Steps that make and destroy what is not memory: domains, queues, queue pairs. */
+/* Steps that create and destroy domains, queues and queue pairs. */
 #include <errno.h>
 #include <string.h>
 
 #include "props/verbs/verbs_internal.h"
 
-#define INLINE_ENTRY 16u /* bytes of inline data for one entry, and back */
+#define INLINE_ENTRY 16u /* bytes of inline data that equal one entry */
 
 static uint32_t power_less_one(uint32_t entries)
 {
@@ -226,7 +226,7 @@ static struct ibv_qp_init_attr draw_init(struct o2_verbs_world *world, struct o2
 	};
 }
 
-/* What the device grants: entries and inline data share the same room. */
+/* Round the capabilities as the device does: entries and inline data share the same room. */
 static void grant(struct ibv_qp_cap *cap, bool shared)
 {
 	while (cap->max_send_sge * INLINE_ENTRY < cap->max_inline_data)

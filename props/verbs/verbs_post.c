@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Steps that post: what is refused at once, and what is kept until it runs. */
+/* Steps that post requests: which are refused at once, and which are stored until they run. */
 #include <errno.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ static bool may_send(const struct o2_verbs_qp *qp)
 	       qp->state == IBV_QPS_ERR;
 }
 
-/* ibv_post_send(3): what each type of queue pair can do. */
+/* ibv_post_send(3): the opcodes of each type of queue pair. */
 static bool offers(enum ibv_qp_type type, enum ibv_wr_opcode opcode)
 {
 	if (opcode == IBV_WR_SEND || opcode == IBV_WR_SEND_WITH_IMM)
@@ -79,7 +79,7 @@ static int refusal(struct o2_verbs_world *world, const struct o2_verbs_qp *qp, c
 	return 0;
 }
 
-/* Inline data is what was there when it was posted: the model's memory is still that. */
+/* Inline data is copied when it is posted: the model's memory has not changed since. */
 static void keep_data(const struct o2_verbs_side *side, struct o2_verbs_send *send,
 		      const struct ibv_send_wr *wr)
 {
@@ -159,7 +159,7 @@ static void start(struct o2_verbs_world *world, struct o2_verbs_qp *qp)
 	o2_verbs_run(world);
 }
 
-/* The model's ibv_post_send. */
+/* Predict ibv_post_send. */
 static int foretell(struct o2_verbs_world *world, struct o2_verbs_qp *qp, struct ibv_send_wr *wr,
 		    struct ibv_send_wr **bad)
 {
@@ -303,7 +303,7 @@ void o2_verbs_step_bind(struct o2_verbs_world *world)
 	snprintf(world->text, sizeof(world->text), "ibv_bind_mw at %u.%u", qp->side, qp->index);
 	found = ibv_bind_mw(qp->qp, window->mw, &bind);
 	if (window->type == IBV_MW_TYPE_1 && region != NULL && region->domain != window->domain)
-		error = EPERM; /* says libibverbs itself */
+		error = EPERM; /* returned by libibverbs itself */
 	else if (window->type != IBV_MW_TYPE_1 || bind.bind_info.mw_access_flags & IBV_ACCESS_ZERO_BASED ||
 		 qp->type != IBV_QPT_RC || !may_send(qp))
 		error = EINVAL;
@@ -322,5 +322,5 @@ void o2_verbs_step_bind(struct o2_verbs_world *world)
 	o2_verbs_expect(world, "ibv_bind_mw", found, error);
 	o2_verbs_expect(world, "the key told", window->mw->rkey, error == 0 ? ibv_inc_rkey(told) : told);
 	if (o2_draw_bool(c, 1, 1))
-		window->mw->rkey = window->key; /* the program finds out that it did not work */
+		window->mw->rkey = window->key; /* as a program does after a failed bind */
 }

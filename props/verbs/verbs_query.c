@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What the devices say of themselves, what they do not offer, and helpers of verbs that touch no device. */
+/* Queries of devices, operations that they do not offer, and helpers of libibverbs that use no device. */
 #include <errno.h>
 #include <string.h>
 
 #include "props/verbs/verbs_internal.h"
 
 #define SAME(field, expected) o2_verbs_expect(world, #field, (int64_t)(field), (int64_t)(expected))
-/* A call that returns -1, and says why in errno; there: it returns 0. */
+/* A call that returns -1 and sets errno; `there`: it returns 0. */
 #define ANSWERS(there, call)                       \
 	do {                                       \
 		errno = 0;                         \
@@ -46,16 +46,16 @@ static void query_limits(struct o2_verbs_world *world, const struct o2_verbs_sid
 	SAME(attr.max_srq >= 1 << 16, 1);
 	SAME(attr.node_guid == ibv_get_device_guid(side->context->device), 1);
 	SAME(attr.sys_image_guid == attr.node_guid, 1);
-	SAME(memcmp(&attr.node_guid, &side->gid[0].raw[8], 8), 0); /* as link-local addresses are made */
+	SAME(memcmp(&attr.node_guid, &side->gid[0].raw[8], 8), 0); /* link-local: contains the GUID */
 }
 
-/* The extended form says the same, and so does the form of old programs, which have no room for the newest field. */
+/* The extended query returns the same, and so does that of old programs, which lacks the newest field. */
 static void query_other_forms(struct o2_verbs_world *world, const struct o2_verbs_side *side)
 {
 	const size_t old = offsetof(struct ibv_port_attr, port_cap_flags2);
 	struct ibv_device_attr plain;
 	struct ibv_device_attr_ex all;
-	/* Padding as well: one is filled as the other is. */
+	/* Compare the padding as well: both are filled alike. */
 	const uint8_t *all_bytes = (const void *)&all.orig_attr, *plain_bytes = (const void *)&plain;
 	struct ibv_port_attr port;
 	union {
@@ -110,7 +110,7 @@ static void query_port(struct o2_verbs_world *world, const struct o2_verbs_side 
 	ANSWERS(false, ibv_get_pkey_index(side->context, 1, (__be16)(pkey - 1)));
 }
 
-/* RoCE v2, a link-local address and an IPv4-mapped one, whichever call is asked. */
+/* Both GIDs are RoCE v2, one link-local, one IPv4-mapped, in each kind of query. */
 static void query_gids(struct o2_verbs_world *world, const struct o2_verbs_side *side)
 {
 	struct ibv_gid_entry all[3], one;
@@ -121,7 +121,7 @@ static void query_gids(struct o2_verbs_world *world, const struct o2_verbs_side 
 	SAME(memcmp(&side->gid[1], &world->side[side == &world->side[0]].gid[1], 16) != 0, 1);
 	memset(all, 0xa5, sizeof(all));
 	SAME(ibv_query_gid_table(side->context, all, 3, 0), 2);
-	SAME(all[2].gid_index, UINT32_C(0xa5a5a5a5)); /* not of ours */
+	SAME(all[2].gid_index, UINT32_C(0xa5a5a5a5)); /* past the GIDs: not written */
 	SAME(ibv_query_gid_table(side->context, all, 2, 0), 2);
 	SAME(ibv_query_gid_table(side->context, all, 1, 0), -EINVAL);
 	SAME(ibv_query_gid_table(side->context, all, 3, 1), -EOPNOTSUPP);
@@ -166,7 +166,7 @@ static void query_rates(struct o2_verbs_world *world)
 	SAME(mbps_to_ibv_rate(3), IBV_RATE_MAX);
 }
 
-/* docs/loopverbs.md, "What it offers": EOPNOTSUPP, and nothing else is done. */
+/* docs/loopverbs.md, "What it offers": unsupported calls return EOPNOTSUPP and do nothing. */
 static void ask_for_what_is_not(struct o2_verbs_world *world, struct o2_verbs_side *side)
 {
 	struct ibv_ah_attr attr = {.is_global = 1};
@@ -216,10 +216,10 @@ static void ask_for_what_is_not(struct o2_verbs_world *world, struct o2_verbs_si
 	SAME(ibv_dofork_range(side->arena, O2_VERBS_PAGE), 0);
 	SAME(ibv_fork_init(), 0);
 	SAME(ibv_is_fork_initialized(), IBV_FORK_UNNEEDED);
-	SAME(ibv_destroy_comp_channel(side->channel), EBUSY); /* a queue has it */
+	SAME(ibv_destroy_comp_channel(side->channel), EBUSY); /* a completion queue uses it */
 }
 
-/* The way back to who sent a datagram: an address handle of the domain, which it uses until it goes. */
+/* Make an address handle to a datagram's sender.  It counts as a user of the domain until it is destroyed. */
 static void answer_datagram(struct o2_verbs_world *world, const struct o2_verbs_side *side)
 {
 	const struct o2_verbs_side *other = &world->side[side == &world->side[0]];
@@ -243,7 +243,7 @@ static void answer_datagram(struct o2_verbs_world *world, const struct o2_verbs_
 		SAME(ah != NULL && ah->pd == side->pd[0], 1);
 		SAME(ah == NULL ? -1 : ibv_destroy_ah(ah), 0);
 	}
-	/* To none of the port's addresses: what it comes from is one of them all the same. */
+	/* The destination is none of the port's addresses: the source must be one of them nevertheless. */
 	memset(&grh.dgid, 0, sizeof(grh.dgid));
 	SAME(ibv_init_ah_from_wc(side->context, 1, &wc, &grh, &attr), 0);
 	SAME(attr.grh.sgid_index <= 1, 1);
@@ -254,7 +254,7 @@ static void answer_datagram(struct o2_verbs_world *world, const struct o2_verbs_
 	SAME(ibv_create_ah_from_wc(side->pd[0], &wc, &grh, 1) == NULL, 1);
 }
 
-/* The extended form, which says nothing that the plain one cannot. */
+/* The extended call, with nothing that the plain one lacks. */
 static void create_extended(struct o2_verbs_world *world, struct o2_verbs_side *side)
 {
 	struct ibv_qp_init_attr_ex init = {
@@ -297,7 +297,7 @@ static const char *name_of(uint32_t list, int value)
 	}
 }
 
-/* What there is has a name of its own; what there is not is unknown. */
+/* Every existing value has a unique name; all others are "unknown". */
 static void query_names(struct o2_verbs_world *world)
 {
 	static const struct {
@@ -318,14 +318,14 @@ static void query_names(struct o2_verbs_world *world)
 	}
 }
 
-/* Each key has a number of its own, and its low byte is not to be told from the last two. */
+/* Each key has a unique number, and its low byte does not follow from those of the two keys before. */
 static void compare_keys(struct o2_verbs_world *world, const struct o2_verbs_side *side)
 {
 	enum { KEYS = 4 };
 	struct ibv_mw *mw[KEYS] = {NULL};
 	uint32_t key[KEYS] = {0};
 
-	/* A fault that is to come stays for another step. */
+	/* An armed fault is left for another step. */
 	if (world->hook.after[O2_LOOP_CALL_MAKE] != 0)
 		return;
 	for (uint32_t i = 0; i < KEYS; i++) {
@@ -341,7 +341,7 @@ static void compare_keys(struct o2_verbs_world *world, const struct o2_verbs_sid
 		const uint8_t step = (uint8_t)(key[i] - key[i - 1]),
 			      last = (uint8_t)(key[i - 1] - key[i - 2]);
 
-		/* More than what is carried into it makes of one step. */
+		/* A greater change than carries between bytes can cause. */
 		if ((uint8_t)(step - last + 1) > 2)
 			o2_verbs_saw(world, O2_VERBS_SEEN_KEYS_UNLIKE);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Steps that make and end regions of each kind, and windows. */
+/* Steps that create and destroy regions of each kind, and windows. */
 #include <errno.h>
 #include <sys/mman.h>
 
@@ -45,7 +45,7 @@ static int access_error(uint32_t access)
 	return 0;
 }
 
-/* A piece, all of it in the arena or (faulty) not: before it a page cannot be written, behind it none is. */
+/* Draw a piece inside the arena, or (faulty) not: before the arena is a read-only page, after it none. */
 static struct o2_verbs_piece draw_piece(struct o2_choice *c, uint32_t most)
 {
 	struct o2_verbs_piece piece;
@@ -72,7 +72,7 @@ static void keep(struct o2_verbs_world *world, struct o2_verbs_side *side, struc
 	made.mr = mr;
 	made.key = mr->lkey;
 	made.rkey = mr->rkey;
-	/* Two keys with one number; a registration gives a region one. */
+	/* Both keys have the same number.  Only a region for fast registration has one key for both. */
 	o2_verbs_expect(world, "the key for the other side", made.rkey == made.key,
 			made.kind == O2_VERBS_FAST);
 	o2_verbs_expect(world, "the number of that key", made.rkey >> 8, made.key >> 8);
@@ -93,7 +93,7 @@ static void draw_iova(struct o2_choice *c, const struct o2_verbs_side *side, str
 	const uint64_t own = (uint64_t)(uintptr_t)(side->arena + region->piece[0].at);
 
 	switch (o2_draw(c, 5)) {
-	case 0: /* it runs over 2^64, or ends there */
+	case 0: /* it ends at or past 2^64 */
 		region->iova = own % O2_VERBS_PAGE - O2_VERBS_PAGE * o2_draw(c, 7);
 		break;
 	case 1:
@@ -104,7 +104,7 @@ static void draw_iova(struct o2_choice *c, const struct o2_verbs_side *side, str
 	}
 }
 
-/* Where memory is not what it should be: 1 cannot be written, 2 is not there. */
+/* bad: 1: memory that cannot be written; 2: memory that does not exist. */
 static struct ibv_mr *reg_plain(struct o2_verbs_world *world, struct o2_verbs_side *side,
 				struct o2_verbs_region *made, int *error)
 {
@@ -121,7 +121,7 @@ static struct ibv_mr *reg_plain(struct o2_verbs_world *world, struct o2_verbs_si
 	if (*error == 0)
 		*error = bytes == 0 ? EINVAL : access_error(made->access);
 	if (*error == 0 && bad != 0 && checks && made->access & IBV_ACCESS_LOCAL_WRITE) {
-		/* The last byte before the arena, or the first behind it, as well. */
+		/* Include the last byte before the arena, or the first one after it. */
 		bytes = bad == 1 ? made->piece[0].at + made->bytes + 1
 				 : O2_VERBS_ARENA_BYTES - made->piece[0].at + 1;
 		at = bad == 1 ? side->arena - 1 : at;
@@ -137,7 +137,7 @@ static struct ibv_mr *reg_plain(struct o2_verbs_world *world, struct o2_verbs_si
 	return ibv_reg_mr_iova2(side->pd[made->domain], at, bytes, made->iova, made->access);
 }
 
-/* Entries in front of those of the model, for the limit. */
+/* Put more entries before those of the model, to reach the limit. */
 static uint32_t draw_entries(struct o2_verbs_world *world, struct o2_verbs_side *side,
 			     struct o2_verbs_piece *piece, uint32_t count, struct ibv_sge *entry, int *error)
 {
@@ -176,7 +176,7 @@ static struct ibv_mr *reg_gaps(struct o2_verbs_world *world, struct o2_verbs_sid
 	*error = access_error(made->access);
 	if (*error == 0)
 		*error = range_error;
-	/* Which of two things that are wrong is told is not foretold: an empty entry comes before rights. */
+	/* If rights and an entry are invalid, two errors would be possible: so only the empty entry is kept. */
 	if (range_error == EINVAL && *error == EOPNOTSUPP)
 		made->access = NO_ATOMIC, *error = EINVAL;
 	if (*error == 0 && made->access & IBV_ACCESS_REMOTE_ATOMIC)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests of each kind: mostly what works, now and then one thing about them that does not. */
+/* Draws requests of each kind: mostly valid, sometimes with one defect. */
 #include <string.h>
 
 #include "props/verbs/verbs_internal.h"
@@ -29,7 +29,7 @@ static bool draw_request_of_window(struct o2_verbs_world *world, struct o2_verbs
 	if (window->mw == NULL)
 		return false;
 	if (!o2_draw_bool(c, 12, 1) && window->type == IBV_MW_TYPE_2)
-		window->mw->rkey = window->key; /* what a program does once the bind has completed */
+		window->mw->rkey = window->key; /* as a program does after the bind has completed */
 	wr->bind_mw.mw = window->mw;
 	wr->bind_mw.rkey = ibv_inc_rkey(window->key);
 	o2_verbs_draw_bind(world, side, &wr->bind_mw.bind_info,
@@ -60,7 +60,7 @@ static bool draw_registration(struct o2_verbs_world *world, struct o2_verbs_qp *
 	return true;
 }
 
-/* A key to invalidate: of a window or a region that can be, on that side. */
+/* Draw a key to invalidate: of a window or a region on that side that can be invalidated. */
 static uint32_t draw_key(struct o2_verbs_world *world, uint32_t at)
 {
 	struct o2_choice *c = world->choice;
@@ -82,7 +82,7 @@ static uint32_t draw_key(struct o2_verbs_world *world, uint32_t at)
 	return o2_draw_bool(c, 8, 1) ? key ^ (1u << o2_draw(c, 31)) : key;
 }
 
-/* An atomic's chance to swap: what is there now. */
+/* Give an atomic a chance to swap: compare with the present value. */
 static void guess(struct o2_verbs_world *world, struct o2_verbs_qp *qp, struct ibv_send_wr *wr)
 {
 	static struct o2_verbs_bytes there;
@@ -95,7 +95,7 @@ static void guess(struct o2_verbs_world *world, struct o2_verbs_qp *qp, struct i
 		memcpy(&wr->wr.atomic.compare_add, there.value, 8);
 }
 
-/* Data, of this process or of regions. */
+/* Draw the data of a request: the process's own memory (inline), or regions. */
 static void draw_data(struct o2_verbs_world *world, struct o2_verbs_qp *qp, struct ibv_send_wr *wr)
 {
 	struct o2_choice *c = world->choice;
@@ -123,7 +123,7 @@ static void draw_data(struct o2_verbs_world *world, struct o2_verbs_qp *qp, stru
 			   wr->sg_list, &wr->num_sge);
 }
 
-/* One that does not depend on the side that it goes to. */
+/* Draw a request that does not involve the other side. */
 static bool draw_local(struct o2_verbs_world *world, struct o2_verbs_qp *qp, struct ibv_send_wr *wr)
 {
 	if (wr->opcode == IBV_WR_BIND_MW)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the side that is asked does: rights first, then a receive, then the range. */
+/* The responder's actions: it checks rights first, then the receive, then the range. */
 #include <string.h>
 
 #include "props/verbs/verbs_internal.h"
@@ -33,7 +33,7 @@ void o2_verbs_put(struct o2_verbs_world *world, struct o2_verbs_side *side, cons
 		side->model[to->place[i]] = value[i];
 }
 
-/* Room for so many bytes of a message; what does not fit costs the whole packet. */
+/* Scatter `bytes` bytes of a message; a packet that does not fit whole is lost. */
 void o2_verbs_scatter(struct o2_verbs_world *world, struct o2_verbs_qp *qp, const struct ibv_sge *sge,
 		      uint32_t sges, uint64_t bytes, uint32_t mtu)
 {
@@ -145,7 +145,7 @@ enum o2_verbs_verdict o2_verbs_write_to(struct o2_verbs_world *world, struct o2_
 	return O2_VERBS_DONE;
 }
 
-/* READ and atomics: what the peer has there, if it may be had. */
+/* READ and atomics: read the peer's bytes, if access is permitted. */
 enum o2_verbs_verdict o2_verbs_ask(struct o2_verbs_world *world, struct o2_verbs_qp *peer,
 				   const struct o2_verbs_send *send, uint32_t right, uint32_t bytes,
 				   struct o2_verbs_outcome *outcome)
@@ -164,7 +164,7 @@ enum o2_verbs_verdict o2_verbs_ask(struct o2_verbs_world *world, struct o2_verbs
 	return O2_VERBS_DONE;
 }
 
-/* Behind the route header of InfiniBand's specification: 40 bytes, addresses in its last 32. */
+/* The data follows the global route header: 40 bytes, with the addresses in the last 32. */
 void o2_verbs_datagram(struct o2_verbs_world *world, struct o2_verbs_qp *qp, struct o2_verbs_qp *peer,
 		       const struct o2_verbs_send *send)
 {
@@ -226,7 +226,7 @@ void o2_verbs_scribble(struct o2_verbs_world *world, struct o2_verbs_side *side,
 		room += recv->sge[i].length;
 	o2_verbs_list(side, domain, recv->sge, recv->sges, room, IBV_ACCESS_LOCAL_WRITE, O2_VERBS_PAGE,
 		      &world->sink);
-	/* What is written there is the device's own; that it is, is seen in what was not the same before. */
+	/* The device chooses the fill value; bytes that had another value before show that it was written. */
 	for (uint32_t i = 0; i < world->sink.count; i++)
 		side->model[world->sink.place[i]] = 0xdb;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* An object is made and the nth allocation fails: it is not there, errno says why, and nothing is left of it. */
+/* Creates an object while the nth allocation fails: the call must fail with errno and leave nothing behind. */
 #include <errno.h>
 #include <sys/resource.h>
 
 #include "props/verbs/verbs_internal.h"
 
-#define ALLOCATIONS 4u /* no object has more */
+#define ALLOCATIONS 4u /* no object needs more */
 
 enum kind { DOMAIN, CHANNEL, QUEUE, SHARED, PAIR, REGION, GAPS, FAST, WINDOW, ADDRESS, CONTEXT, LIST, KINDS };
 
@@ -114,7 +114,7 @@ bool o2_verbs_ran_short(struct o2_verbs_world *world)
 	return failed;
 }
 
-/* What has a descriptor, while the process may have no more of them. */
+/* Create an object that needs a file descriptor, while the process can have no more of them. */
 static void without_descriptors(struct o2_verbs_world *world, struct o2_verbs_side *side)
 {
 	const enum kind kind = o2_draw_bool(world->choice, 1, 1) ? CHANNEL : CONTEXT;
@@ -134,7 +134,7 @@ static void without_descriptors(struct o2_verbs_world *world, struct o2_verbs_si
 	o2_verbs_saw(world, O2_VERBS_SEEN_NO_DESCRIPTOR);
 }
 
-/* What else could fail it is left alone: a fault that is to come stays for another step. */
+/* True if nothing else can make creation fail: an armed fault is left for another step. */
 static bool may_be_made(const struct o2_verbs_world *world, const struct o2_verbs_side *side)
 {
 	return side->pd[0] != NULL && side->cq[0].cq != NULL && world->hook.after[O2_LOOP_CALL_MAKE] == 0 &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A thread of the program sleeps until something asynchronous happens, or a signal comes. */
+/* A thread sleeps until an asynchronous event occurs, or a signal arrives. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -14,7 +14,7 @@
 
 #include "props/verbs/verbs_internal.h"
 
-#define PATIENCE_S 20 /* for a thread that does not wake, on a slow machine: a finding */
+#define PATIENCE_S 20 /* a thread that has not woken by then is a finding, even on a slow machine */
 
 struct sleeper {
 	struct ibv_context *context;
@@ -52,7 +52,7 @@ static bool is_asleep(pid_t id)
 	return end != NULL && strncmp(end, ") S", 3) == 0;
 }
 
-/* Until it sleeps (wanted) or has come back; false: neither. */
+/* Wait until the thread sleeps (wanted) or has returned; false: neither happened. */
 static bool settle(const struct sleeper *sleeper, bool wanted)
 {
 	const time_t started = time(NULL);
@@ -70,7 +70,7 @@ static void on_signal(int number)
 	(void)number;
 }
 
-/* ibv_get_async_event(3), poll(2): it comes back with EINTR. */
+/* ibv_get_async_event(3), poll(2): the call returns EINTR. */
 static void interrupt(struct o2_verbs_world *world, struct sleeper *sleeper, pthread_t thread)
 {
 	const struct sigaction caught = {.sa_handler = on_signal};
@@ -80,7 +80,7 @@ static void interrupt(struct o2_verbs_world *world, struct sleeper *sleeper, pth
 	if (!sleeper->over)
 		pthread_kill(thread, SIGURG);
 	o2_verbs_expect(world, "an interrupted sleep ends", settle(sleeper, false), true);
-	if (!sleeper->over) { /* so that it can be joined */
+	if (!sleeper->over) { /* wake it so that it can be joined */
 		fcntl(sleeper->context->async_fd, F_SETFL, O_NONBLOCK);
 		pthread_kill(thread, SIGURG);
 	}
@@ -90,7 +90,7 @@ static void interrupt(struct o2_verbs_world *world, struct sleeper *sleeper, pth
 	o2_verbs_saw(world, O2_VERBS_SEEN_INTERRUPTED);
 }
 
-/* A queue pair with a shared queue says so when it ends. */
+/* A queue pair with a shared receive queue reports an event when it moves to ERR. */
 static void wake(struct o2_verbs_world *world, struct o2_verbs_side *side, struct sleeper *sleeper,
 		 pthread_t thread, struct o2_verbs_qp *qp)
 {
@@ -128,7 +128,7 @@ void o2_verbs_warm_up(void)
 void o2_verbs_step_sleep(struct o2_verbs_world *world)
 {
 	struct o2_verbs_side *side = &world->side[o2_draw(world->choice, 1)];
-	const bool seldom = o2_draw_bool(world->choice, 5, 1); /* a thread costs as much as many steps */
+	const bool seldom = o2_draw_bool(world->choice, 5, 1); /* a thread takes as long as many steps */
 	const bool interrupted = o2_draw_bool(world->choice, 1, 1);
 	struct sleeper sleeper = {.context = side->context};
 	struct o2_verbs_qp *qp = NULL;

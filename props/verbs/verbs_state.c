@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* States of queue pairs: ibv_modify_qp(3) and the InfiniBand specification, "QP state transitions". */
+/* Queue pair states: ibv_modify_qp(3) and the InfiniBand specification, "QP state transitions". */
 #include <errno.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #define MIGRATION      (IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE)
 #define MOST_RD_ATOMIC 128u
 
-/* What a change needs and allows; false: there is no such change. */
+/* The attributes that a transition requires and permits; false: no such transition. */
 static bool needs_of(enum ibv_qp_type type, enum ibv_qp_state from, enum ibv_qp_state to, int *must, int *may)
 {
 	const bool rc = type == IBV_QPT_RC, ud = type == IBV_QPT_UD;
@@ -50,7 +50,7 @@ static bool needs_of(enum ibv_qp_type type, enum ibv_qp_state from, enum ibv_qp_
 	default:
 		return false;
 	}
-	/* To RTS. */
+	/* The transition to RTS. */
 	*may = IBV_QP_CUR_STATE | own | (ud ? 0 : MIGRATION) | (rc ? IBV_QP_MIN_RNR_TIMER : 0);
 	return true;
 }
@@ -187,7 +187,7 @@ static bool modify(struct o2_verbs_world *world, struct o2_verbs_qp *qp, struct 
 
 /* --- what is drawn --- */
 
-/* An address that no port has: a bit of one, or next to nothing, which is what tables hold where they are empty. */
+/* Draw an address that no port has: one bit changed, or nearly zero, as empty table entries are. */
 static void draw_nobody(struct o2_verbs_world *world, union ibv_gid *gid)
 {
 	struct o2_choice *c = world->choice;
@@ -230,7 +230,7 @@ static void draw_attr(struct o2_verbs_world *world, const struct o2_verbs_qp *qp
 				    .dgid = world->side[to].gid[o2_draw(c, 1)]}},
 	};
 	attr->sq_psn = attr->rq_psn;
-	if (o2_draw_bool(c, 20, 1)) /* not all rights */
+	if (o2_draw_bool(c, 20, 1)) /* without some rights */
 		attr->qp_access_flags &= ~(IBV_ACCESS_REMOTE_WRITE << o2_draw(c, 2));
 	if (o2_draw_bool(c, 40, 1))
 		draw_nobody(world, &attr->ah_attr.grh.dgid);
@@ -252,7 +252,7 @@ static void spoil_address(struct o2_choice *c, struct ibv_ah_attr *to, uint8_t p
 	}
 }
 
-/* One of the mask's values is the last that may be, or the first past it.  What is not asked for may be anything. */
+/* Set one attribute of the mask to its maximum, or one more.  Attributes outside the mask may have any value. */
 static void spoil(struct o2_verbs_world *world, struct ibv_qp_attr *attr, int mask)
 {
 	struct o2_choice *c = world->choice;
@@ -333,7 +333,7 @@ void o2_verbs_step_modify(struct o2_verbs_world *world)
 		if (may & bit && o2_draw_bool(c, 1, 1))
 			mask |= bit;
 	if (o2_draw_bool(c, 4, 1))
-		mask ^= 1 << o2_draw(c, 25); /* one too many or too few */
+		mask ^= 1 << o2_draw(c, 25); /* one attribute too many or too few */
 	if (o2_draw_bool(c, 3, 1))
 		spoil(world, &attr, o2_draw_bool(c, 2, 1) ? ~mask : mask);
 	attr.cur_qp_state = o2_draw_bool(c, 3, 1) ? (enum ibv_qp_state)o2_draw(c, IBV_QPS_ERR) : qp->state;
@@ -352,7 +352,7 @@ void o2_verbs_end_pair(struct o2_verbs_world *world, struct o2_verbs_qp *qp)
 	modify(world, qp, &attr, IBV_QP_STATE);
 }
 
-/* From any state to RTS, each change as it should be; one with a value at its limit may go ahead of it. */
+/* Bring the queue pair from any state to RTS by valid changes; one with an extreme value may precede each. */
 static void bring_up(struct o2_verbs_world *world, struct o2_verbs_qp *qp, struct ibv_qp_attr *attr)
 {
 	static const enum ibv_qp_state way[] = {IBV_QPS_RESET, IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS};

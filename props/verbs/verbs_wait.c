@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Steps that poll, wait and are told; and those beyond verbs. */
+/* Steps that poll, wait and receive events; and steps with calls outside the verbs API. */
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
@@ -14,7 +14,7 @@ static struct o2_verbs_cq *draw_cq(struct o2_verbs_world *world)
 	return cq->cq == NULL ? NULL : cq;
 }
 
-/* A program that sleeps while a queue pair tries again without end never wakes: not to be done. */
+/* True if a queue pair retries for ever: a program that then sleeps never wakes, so the step is skipped. */
 static bool sleeps_for_ever(const struct o2_verbs_world *world)
 {
 	for (uint32_t i = 0; i < O2_VERBS_SIDES * O2_VERBS_PAIRS; i++) {
@@ -27,7 +27,7 @@ static bool sleeps_for_ever(const struct o2_verbs_world *world)
 	return false;
 }
 
-/* An empty poll is how a program waits: docs/loopverbs.md, "Time". */
+/* Predict a poll.  A program waits by polling an empty queue: docs/loopverbs.md, "Time". */
 static int foretell_poll(struct o2_verbs_world *world, struct o2_verbs_cq *cq, int most, struct ibv_wc *wc)
 {
 	const bool sleeps = cq->armed != O2_VERBS_UNARMED && cq->channel;
@@ -95,7 +95,7 @@ static void acknowledge(struct o2_verbs_world *world, struct o2_verbs_side *side
 	}
 }
 
-/* Each stands for what waits behind it, so that a program may sleep on it in poll(2). */
+/* Each descriptor is readable if events wait behind it, so that a program can sleep in poll(2). */
 void o2_verbs_readable(struct o2_verbs_world *world, const struct o2_verbs_side *side)
 {
 	struct pollfd p[] = {{.fd = side->channel->fd, .events = POLLIN},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The world of a case, from opening to closing; and what devices say of themselves, with their limits. */
+/* Opens and closes the world of a case; and steps that go to the limits that devices report. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 
 #include "props/verbs/verbs_internal.h"
 
-/* A region of as many entries as there may be; a shared queue that grows to its limit. */
+/* Create a region with the maximum number of entries; resize a shared queue to its limit. */
 static void grow(struct o2_verbs_world *world, struct o2_verbs_side *side, uint32_t past, bool region)
 {
 	static struct ibv_sge entry[O2_LOOP_GAP_ENTRIES + 1];
@@ -110,7 +110,7 @@ static bool open_side(struct o2_verbs_world *world, struct o2_verbs_side *side, 
 	o2_verbs_expect(world, "ibv_create_comp_channel", side->channel != NULL, true);
 	if (side->channel == NULL)
 		return false;
-	/* No program that is started has them. */
+	/* Programs started by execve(2) do not inherit the descriptors. */
 	o2_verbs_expect(world, "flags of a channel", fcntl(side->channel->fd, F_GETFD), FD_CLOEXEC);
 	o2_verbs_expect(world, "flags of a device", fcntl(side->context->async_fd, F_GETFD), FD_CLOEXEC);
 	fcntl(side->channel->fd, F_SETFL, O_NONBLOCK);
@@ -181,7 +181,7 @@ void o2_verbs_open(struct o2_verbs_world *world)
 	}
 }
 
-/* What is left ends with its device. */
+/* Objects that are left end with their device. */
 void o2_verbs_close(struct o2_verbs_world *world)
 {
 	struct o2_loop_counters found;

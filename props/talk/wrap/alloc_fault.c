@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SPOILT_BYTES 4096u /* of what is large, the beginning: its pages take time */
+#define SPOILT_BYTES 4096u /* only the start of large pieces, because touching pages takes time */
 
-/* Names that the linker knows (ld(1), --wrap). */
+/* Names defined by the linker (ld(1), --wrap). */
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
 void *__real_realloc(void *piece, size_t size);
@@ -65,7 +65,7 @@ static void *counted(void *piece)
 	return piece;
 }
 
-/* Nobody may count on what is in it. */
+/* Fill new memory: programs must not rely on its content. */
 static void *spoilt(void *piece, size_t size)
 {
 	return piece == NULL ? NULL : memset(piece, 0xa5, size < SPOILT_BYTES ? size : SPOILT_BYTES);
@@ -108,7 +108,7 @@ void *__wrap_aligned_alloc(size_t alignment, size_t size)
 	return fails() ? NULL : counted(spoilt(__real_aligned_alloc(alignment, size), size));
 }
 
-/* What it makes is the program's to free. */
+/* The caller frees the stream's buffer, so it counts as one allocation. */
 FILE *__wrap_open_memstream(char **text, size_t *bytes)
 {
 	return fails() ? NULL : counted(__real_open_memstream(text, bytes));

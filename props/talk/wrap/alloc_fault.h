@@ -6,23 +6,23 @@
 #include <stdint.h>
 
 /*
- * Allocations that fail on purpose, in programs that are linked with -Wl,--wrap=malloc,--wrap=calloc,
- * --wrap=realloc,--wrap=aligned_alloc,--wrap=free,--wrap=open_memstream (CMakeLists.txt, o2_with_alloc_faults).  One count for the process: the linker leaves no other place.
- * What is allocated, and not by calloc, begins with 0xa5, up to 4096 of them.
+ * Allocations that fail on purpose, in programs linked with -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,
+ * --wrap=aligned_alloc,--wrap=free,--wrap=open_memstream (CMakeLists.txt, o2_with_alloc_faults).  The state is
+ * global, as the wrapped functions are.  Memory not from calloc is filled with 0xa5, up to its first 4096 bytes.
  */
 
-/* The nth allocation from now on fails, 1 being the next; 0: none does. */
+/* Make the nth allocation from now on fail, 1 being the next; 0: none fails. */
 void o2_alloc_fault_arm(uint32_t nth);
 
-/* Has it failed since the last time that this was asked? */
+/* Has the armed allocation failed since this was last called? */
 bool o2_alloc_fault_fired(void);
 
-/* None fails until o2_alloc_fault_go_on, and none is counted: what the harness needs for itself. */
+/* Suspend the fault until o2_alloc_fault_go_on: none fails, none is counted.  For the harness's own allocations. */
 uint32_t o2_alloc_fault_hold(void);
-/* With what hold returned. */
+/* Resume the fault.  held: what o2_alloc_fault_hold returned. */
 void o2_alloc_fault_go_on(uint32_t held);
 
-/* Pieces that the program has allocated and not freed, from any start: what libraries do by themselves is not seen. */
+/* Allocations not yet freed, relative to an arbitrary start.  Allocations inside libraries are not counted. */
 int64_t o2_alloc_live(void);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-/* Names that the linker knows (ld(1), --wrap). */
+/* Names defined by the linker (ld(1), --wrap). */
 int __real_execv(const char *path, char *const argv[]);
 int __wrap_execv(const char *path, char *const argv[]);
 int __real_pipe(int fds[2]);
