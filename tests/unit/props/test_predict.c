@@ -376,8 +376,7 @@ TEST(test_work_requests)
 		if (prediction.code == -EFAULT)
 			continue;
 		requests = walk_work_requests(&scenario);
-		/* Allow exactly as many as are needed, where the sink's fragments permit it, then one
-		 * less. */
+		/* Allow exactly as many as needed, where the sink's fragments permit it, then one less. */
 		scenario.max_frags = requests < O2_MAX_FRAGS ? (uint32_t)requests : O2_MAX_FRAGS;
 		if (scenario.max_frags < prediction.sink_entries)
 			scenario.max_frags = prediction.sink_entries;
