@@ -268,7 +268,7 @@ TABLE_TEST(nobody_there)
 	assert_int_equal(table->a.event[1].reason, O2_CM_REJECT_NO_LISTENER);
 }
 
-/* An id is destroyed at each point of an attempt: the other side gets an event, the destroyer gets none. */
+/* An id is destroyed at each point of an attempt: the other side gets an event, its own side no more. */
 TEST(destroyed)
 {
 	for (uint32_t steps = 0; steps <= 3; steps++) {

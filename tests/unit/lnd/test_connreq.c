@@ -24,7 +24,7 @@ struct probe {
 	uint16_t port;
 	uint32_t address;
 	uint32_t length;     /* the request is truncated to this length */
-	bool before_names;   /* the record has no parameters of the interface */
+	bool before_names;   /* the record has no data of the interface */
 	bool in_our_version; /* the record has our version instead of the request's */
 };
 

@@ -79,7 +79,7 @@ TEST(stands_in_the_table)
 	assert_int_equal(rows, count);
 }
 
-/* One page states the codec's rules on a connection; connection.md those of requests and replies. */
+/* A misbehaviour's page must name its wire rule; connection.md, for requests and replies, is exempt. */
 TEST(names_the_page_of_its_rule)
 {
 	const struct o2_misbehaviour *list;

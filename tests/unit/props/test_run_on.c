@@ -11,7 +11,7 @@
 
 struct run {
 	struct o2_tally tally; /* must be first: props/engine/tally.h */
-	uint64_t met_after;    /* case from which on the situation occurs */
+	uint64_t met_after;    /* number of the case that meets the situation */
 };
 
 static enum o2_status run_case(void *context, struct o2_choice *choice, struct o2_report *report)
