@@ -10,7 +10,7 @@
 #include "wire/layout.h"
 
 #define RECVS	       8u
-#define SLOTS	       (RECVS + 1) /* the first is what is sent */
+#define SLOTS	       (RECVS + 1) /* slot 0 holds the message that is sent */
 #define ACCESS	       (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE)
 #define COMPLETION_NOB (O2_AT_STATUS + 4u)
 
@@ -124,7 +124,7 @@ void o2_bare_close(struct o2_bare *bare)
 	}
 }
 
-/* One chain: nwr unsignalled writes of the transfer's parts, and a signalled SEND behind them. */
+/* Post one chain: nwr unsignalled WRITEs of the transfer's parts, then a signalled SEND. */
 static void post(struct o2_bare *bare, int from, const struct o2_bare_shape *shape, uint32_t nwr,
 		 uint32_t message_bytes)
 {
@@ -154,7 +154,7 @@ static void post(struct o2_bare *bare, int from, const struct o2_bare_shape *sha
 		bare->failed = -ibv_post_send(end->qp, wr, &bad);
 }
 
-/* Take completions of both ends until the message has left one and reached the other. */
+/* Poll both ends until the SEND has completed at its sender and the message has arrived at the peer. */
 static void deliver(struct o2_bare *bare)
 {
 	int missing = 2;

@@ -10,7 +10,7 @@
 #define DEFAULT_MS 100
 #define MOST_MS	   10000
 
-/* Nanoseconds of one call. */
+/* Returns the nanoseconds that one call of run took, averaged over a batch. */
 static double time_batch(void (*run)(void), unsigned int batch)
 {
 	const uint64_t start = o2_monotonic_ns();

@@ -5,9 +5,8 @@
 #include <stdint.h>
 
 /*
- * Two functions measured side by side: batches of both in turn, the fastest batch of each in a round, and of
- * five rounds the one with the median ratio.  What else the machine does only ever slows one down, and hits
- * both.
+ * Measures two functions side by side.  A round runs batches of both in turn and keeps the fastest of each;
+ * the result is the round with the median ratio of five.  Other load only slows batches down, and hits both.
  */
 struct o2_beside {
 	double ours_ns;	     /* of one call */
@@ -15,14 +14,15 @@ struct o2_beside {
 	double ratio;	     /* ours_ns / yardstick_ns */
 };
 
-/* batch: calls between two looks at the clock.  min_ns: of each round; there are six, one to warm up. */
+/* batch: calls between two clock reads.  min_ns: length of each of the six rounds; the first is a warm-up. */
 struct o2_beside o2_measure_beside(void (*ours)(void), void (*yardstick)(void), unsigned int batch,
 				   uint64_t min_ns);
 
-/* Milliseconds from the command line, 1 to 10000: argv[1], or 100.  Ends the program with usage and 2. */
+/* Milliseconds from argv[1], 1 to 10000, default 100, in ns.  Bad value: prints usage, exits with 2. */
 uint64_t o2_bench_ns(int argc, char **argv);
 
-/* Memory may have changed: nothing that was computed from it before is known any more. */
+/* Tells the compiler that memory may have changed, so it must recompute what it derived from the old
+ * bytes. */
 static inline void o2_bench_forget(void *memory)
 {
 	__asm__ volatile("" : : "r"(memory) : "memory");

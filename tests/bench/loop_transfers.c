@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Transfers of 64 KiB on loopverbs, one at a time, beside memcpy of the same bytes: what the transport costs
+ * Transfers of 64 KiB on loopverbs, one at a time, beside memcpy of the same bytes: the cost of the transport
  * when the network costs nothing.
  *
  *   bench_loop_transfers [MILLISECONDS]     of each measurement, default 100
  *
- * Prints a line for each mode, with PUT and GET, and no verdict.
+ * Prints one line for each mode, with figures for PUT and GET.  It gives no verdict.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static void run_transfer(void)
 	exit(1);
 }
 
-/* From the pages of one arena to those of another, in the same order. */
+/* Copies the pages of one arena to those of the other, in the order of the transfer. */
 static void run_copy(void)
 {
 	struct o2_arena *from = rung->ops->arena(rung, O2_SOURCE, O2_DMA_BUS);
@@ -56,7 +56,7 @@ static void set_side(struct o2_scenario_side *side, enum o2_reg_mode mode)
 	};
 }
 
-/* A transfer that moves nothing would be fast. */
+/* Fails if the bytes did not arrive: a transfer that moves nothing would look fast. */
 static void check_moved(uint8_t byte)
 {
 	struct o2_arena *from = rung->ops->arena(rung, O2_SOURCE, O2_DMA_BUS);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What it costs to ask an implementation: the reference as a shared object in a process of its own, and as a
- * program that speaks the process protocol, beside calling it directly.  Batches of drawn cases of each
- * stage.
+ * The cost of asking an implementation: the reference as a shared object in a process of its own, and as a
+ * program that speaks the process protocol, beside a direct call.  Each measurement runs batches of drawn
+ * cases of one stage.
  *
  *   bench_oracle LIBRARY.so PROGRAM [MILLISECONDS]     of each measurement, default 100
  *
@@ -21,7 +21,7 @@
 #define SEED	   1u
 #define TIMEOUT_MS 10000u
 #define GROWTH_MIB 1024u
-#define BATCH	   4 /* rounds between two looks at the clock */
+#define BATCH	   4 /* rounds between two clock reads */
 
 static struct {
 	struct o2_case *asked[O2_HOST_BATCH];
@@ -64,7 +64,7 @@ static void answered(void *context, uint32_t index, const struct o2_answer *answ
 	bench.differences += bench.comparison->count;
 }
 
-/* As o2ref check does it: ask, answer by the reference, compare. */
+/* Does what o2ref check does: ask the implementation, compute the reference's answer, compare. */
 static void check(struct o2_host *host)
 {
 	if (host->ops->ask(host, bench.asked, O2_HOST_BATCH, answered, NULL) != 0 || bench.differences > 0)

@@ -7,7 +7,7 @@
 #include "lnd/ni/counts.h"
 
 #define BUS_BASE UINT64_C(0x240000000)
-#define SETTLE_S 20 /* soft-RoCE's own retries end long before */
+#define SETTLE_S 20 /* longer than all retries of soft-RoCE */
 
 int o2_bench_pair_open(struct o2_bench_pair *pair, char **argv, uint32_t arena_pages,
 		       const struct o2_conn_config *config, const struct o2_conn_ops *ops, void *context,
@@ -47,7 +47,7 @@ void o2_bench_pair_close(struct o2_bench_pair *pair)
 	}
 }
 
-/* The last operation has ended at its initiator: what it held at either end is on its way back. */
+/* The last operation has ended at its initiator; wait until both ends have their resources back. */
 static int settle(struct o2_bench_pair *pair, struct o2_error *error)
 {
 	const double end = o2_monotonic_seconds() + SETTLE_S;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a fragment costs in the pure stages: sg_build, dma_map and reg_plan of both sides, and rdma_plan, for
- * lists of 256 fragments beside lists of 64, in every mode and with every list that the mode takes.
+ * The cost of a fragment in the pure stages: sg_build, dma_map and reg_plan of both sides, and rdma_plan.
+ * Compares lists of 256 fragments with lists of 64, in every mode and every layout that it takes.
  *
  *   bench_plan_cost [MILLISECONDS]     of each measurement, default 100
  *
- * The ratio asked for is at most 1.2 (docs/performance.md).  Prints figures; exits with 1 when a stage
- * refuses.
+ * The ratio must be at most 1.2 (docs/performance.md).  Prints figures; exits with 1 when a stage refuses.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +31,7 @@ enum layout {
 
 static const char *const layout_names[] = {[DENSE] = "dense", [GAPPED] = "gapped", [RANGE] = "one range"};
 
-/* What each mode takes. */
+/* The layouts that each mode takes. */
 static const struct row {
 	enum o2_reg_mode mode;
 	enum layout layout;
@@ -42,7 +41,7 @@ static const struct row {
 	{O2_REG_FASTREG_GAPS, DENSE}, {O2_REG_FASTREG_GAPS, GAPPED}, {O2_REG_USER, RANGE},
 };
 
-static struct row now; /* what is measured */
+static struct row now; /* the row that is being measured */
 static uint32_t page_table[PAGES];
 static struct o2_kiov kiov[2][MANY];
 static struct o2_sg_list sg;
@@ -127,7 +126,7 @@ static void run_few(void)
 	run(FEW);
 }
 
-/* Pages far from each other, so that no two join up. */
+/* Lays out pages far apart, so that no two are contiguous. */
 static void lay_out(enum layout layout)
 {
 	for (uint32_t i = 0; i < MANY; i++) {

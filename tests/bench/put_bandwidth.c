@@ -8,14 +8,14 @@
 
 /*
  * Bandwidth of 1 MiB PUTs from and to virtually contiguous buffers, eight in flight, in every registration
- * mode.  In mode global twice: first with buffers whose pages lie apart for the device, 256 fragments and so
- * 256 WRITEs a PUT ("global-pages"), then behind a remapping that merges, so that they are contiguous for the
- * device too ("global"):
+ * mode.  Mode global is measured twice: first with buffers whose pages lie apart for the device, so that a
+ * PUT takes 256 fragments and 256 WRITEs ("global-pages"), then behind a remapping that merges, so that the
+ * buffers are contiguous for the device too ("global"):
  *
  *   put_bandwidth SOURCE_DEVICE SINK_DEVICE GID_INDEX PUTS
  *
- * prints one line "mode MiB/s" each.  Both ends live in this process, as they do in the properties.  What to
- * hold the figures against is printed by ci/bench in the same guest (docs/performance.md).
+ * prints one line "mode MiB/s" each.  Both ends live in this process, as they do in the properties.  ci/bench
+ * prints figures for comparison, measured in the same guest (docs/performance.md).
  */
 
 #define PUT_BYTES   O2_MAX_TRANSFER_BYTES

@@ -10,15 +10,15 @@
 
 /*
  * Round trips, a PUT and then a GET of the same 64 KiB, one at a time, in every registration mode, beside a
- * bare loop that posts the same SENDs and WRITEs (tests/bench/bare.h):
+ * bare loop that posts the same SENDs and WRITEs (tests/bench/bare.h).
  *
- * Both let others run while there is nothing to do: soft-RoCE works in threads of the kernel, and where there
- * is one processor a loop that only polls would keep it from them.
+ * Both loops yield the processor while they have nothing to do: soft-RoCE works in kernel threads, and on a
+ * machine with one processor a loop that only polls would starve them.
  *
  *   round_trips DEVICE DEVICE GID_INDEX TRIPS
  *
- * prints one line each: mode, round trips a second, those of the bare loop, those of the bare loop when it
- * registers both sides of each transfer as well, RDMA WRITEs of each transfer.
+ * prints one line for each mode: mode, round trips a second, those of the bare loop, those of the bare loop
+ * when it registers both sides of each transfer as well, RDMA WRITEs of each transfer.
  */
 
 #define TRIP_BYTES  65536u
@@ -28,7 +28,7 @@ struct bench {
 	struct o2_bench_pair pair;
 	struct o2_iov iov[2];
 	enum o2_reg_mode mode;
-	uint32_t ended; /* sides of the transfer at hand */
+	uint32_t ended; /* sides of the current transfer that have ended */
 	struct o2_bare_shape shape;
 	int failed;
 };
@@ -57,7 +57,7 @@ static void done(void *context, const struct o2_transfer_result *result)
 	bench->ended++;
 }
 
-/* One transfer, until both ends are done with it. */
+/* Does one transfer and waits until it has ended at both ends. */
 static int transfer(struct bench *bench, enum o2_lnet_type type, struct o2_error *error)
 {
 	struct o2_conn *conn = bench->pair.conn[0];
@@ -91,7 +91,7 @@ static int run_trips(struct bench *bench, uint32_t trips, struct o2_error *error
 	return rc;
 }
 
-/* Round trips a second of the bare loop, or -errno. */
+/* Returns the round trips a second of the bare loop, or -errno. */
 static double run_bare(struct o2_bare *bare, const struct o2_bare_shape *shape, uint32_t trips)
 {
 	double start = o2_monotonic_seconds();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How fast the codec decodes: a GET_REQ of 257 fragments in both byte orders, without a checksum beside
- * memcpy of the same bytes, and with one beside the bare checksum loop.
+ * The speed of decoding: a GET_REQ of 257 fragments in both byte orders, without a checksum beside memcpy of
+ * the same bytes, and with a checksum beside the bare checksum loop.
  *
  *   bench_wire_decode [MILLISECONDS]     of each measurement, default 100
  *
@@ -15,7 +15,7 @@
 #include "wire/checksum.h"
 #include "wire/msg.h"
 
-#define BATCH	     50 /* calls between two looks at the clock */
+#define BATCH	     50 /* calls between two clock reads */
 #define PERCENT_OF_1 100.0
 
 static uint8_t message[O2_MSG_BYTES];
@@ -24,7 +24,7 @@ static size_t length_bytes;
 static struct o2_msg decoded;
 static uint8_t copy[O2_MSG_BYTES];
 
-/* Results go here, so that no compiler may leave a call out. */
+/* Results are stored here, so that no compiler may omit a call. */
 static volatile uint32_t sink;
 
 static void run_decode(void)
@@ -44,7 +44,7 @@ static void run_copy(void)
 	o2_bench_forget(copy);
 }
 
-/* The loop of the flavour that the message has, and nothing else. */
+/* Runs only the checksum loop of the message's flavour. */
 static void run_checksum(void)
 {
 	uint32_t sum = 0;

@@ -15,7 +15,7 @@ enum o2_mutant_id o2_active_mutant;
 static struct o2_mutant_counts counts_here;
 struct o2_mutant_counts *o2_mutant_counts = &counts_here;
 
-/* The check that was taken away; empty: none. */
+/* The rule whose check is disabled; empty: none. */
 static char without[64];
 static const char prefix[] = "without/";
 

@@ -9,10 +9,10 @@
 
 /*
  * The switches in the copies of the library's sources that tests/mutants/switches.py makes, one for each
- * place of a deliberate defect (docs/mutants.md). One defect at a time is on, chosen at run time.
+ * place of a deliberate defect (docs/mutants.md). At most one defect is on, chosen at run time.
  *
- * For the one that is on it is counted how often its place was reached and how often it was triggered, that
- * is: gave something else than clean code would have given there.
+ * For the defect that is on, two counters run: how often its place was reached, and how often it was
+ * triggered, which means that it computed something else than the clean code would have.
  */
 
 enum o2_mutant_id {
@@ -43,13 +43,13 @@ static inline void o2_mutant_trigger(bool differs)
 	o2_mutant_counts->triggered += differs;
 }
 
-/* This one is on; counts that its place was reached. */
+/* True while this defect is on; counts that its place was reached. */
 #define o2_mutant(id) o2_mutant_reach(O2_MUTANT_##id)
 
-/* Inside `if (o2_mutant(...))`: whether what follows differs from what clean code does. */
+/* Inside `if (o2_mutant(...))`: counts a trigger if `differs`: the clean code would act otherwise. */
 #define o2_mutant_differs(differs) o2_mutant_trigger(differs)
 
-/* The value of `broken` while this one is on, else of `clean`. Both are evaluated twice: no side effects. */
+/* `broken` while this defect is on, else `clean`.  Either may be evaluated twice: no side effects. */
 #define o2_mutate(id, clean, broken) \
 	(o2_mutant(id) ? (o2_mutant_differs((clean) != (broken)), (broken)) : (clean))
 

@@ -10,15 +10,15 @@
 
 /*
  * The switches in the copies of the sources that ci/mutants --systematic makes (docs/mutants.md, "Systematic
- * mutants"). One mutant at a time is on, by its number in the environment: O2_SYSTEMATIC=NUMBER:FILE; 0 is
- * none. Of each that is reached a byte is set in the file, which is mapped, so that children and what
- * crashes count too.
+ * mutants"). The environment turns on one mutant by its number: O2_SYSTEMATIC=NUMBER:FILE; 0 is none. Each
+ * mutant that is reached sets its byte in the file. The file is mapped, so that mutants reached in children
+ * and in processes that crash count too.
  *
- * Every copy brings this along, and the linker keeps one of each: no other source knows of it. System calls
- * are made directly, because tests make those of the library fail.
+ * Every copy includes this header, and the linker keeps one instance of each symbol. System calls are made
+ * directly, because some tests make the C library's functions fail.
  */
 
-#define O2_SYSTEMATIC_BYTES (1u << 16) /* of the file: one for each mutant */
+#define O2_SYSTEMATIC_BYTES (1u << 16) /* size of the file: one byte for each mutant */
 
 extern unsigned char o2_systematic_nowhere[O2_SYSTEMATIC_BYTES];
 extern unsigned char *o2_systematic_reached;
@@ -29,7 +29,7 @@ __attribute__((weak)) unsigned char o2_systematic_nowhere[O2_SYSTEMATIC_BYTES];
 __attribute__((weak)) unsigned char *o2_systematic_reached = o2_systematic_nowhere;
 __attribute__((weak)) unsigned int o2_systematic_on;
 
-/* Called once for each copy in a program. */
+/* Runs once for each copy in a program; only the first call opens the file. */
 __attribute__((weak, constructor(101))) void o2_systematic_start(void)
 {
 	const char *text = getenv("O2_SYSTEMATIC");
@@ -54,7 +54,7 @@ static inline int o2_systematic(unsigned int number)
 	return o2_systematic_on == number;
 }
 
-/* The names that tests/mutants/switches.py writes. */
+/* Define the macros that tests/mutants/switches.py writes. */
 #define o2_mutant(number)		 o2_systematic(number)
 #define o2_mutant_differs(differs)	 ((void)0)
 #define o2_mutate(number, clean, broken) (o2_systematic(number) ? (broken) : (clean))

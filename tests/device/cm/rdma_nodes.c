@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two nodes over librdmacm: they find each other, agree, move bytes, fail and part as they do in one
+ * Two nodes over librdmacm connect, negotiate, move bytes, fail and disconnect just as they do in one
  * process.
  */
 #include "props/engine/process_held.h"
@@ -26,7 +26,7 @@ static void attach_at(uint32_t address, const struct o2_ni *ni, bool listens)
 	network->ops->close(network);
 }
 
-/* Before anything else here has made librdmacm open a device: what it keeps it has from the first attachment on. */
+/* Must run first: librdmacm opens a device once and keeps resources for it, from the first attachment on. */
 TEST(an_attachment_leaves_what_a_listener_leaves)
 {
 	struct o2_process_held held, now;
@@ -141,7 +141,7 @@ TEST(nobody_there)
 	deaf.listen = false;
 	world = world_open(NULL, &deaf);
 	put(world, 0);
-	/* Nobody has these addresses: there is no route to the one, and no neighbour of the other. */
+	/* Nobody has these addresses: the first has no route, the second has no neighbour. */
 	assert_int_equal(
 		seat_start_op(&world->seat[0], nid_at(0x0a636363), O2_LNET_PUT, 70000, O2_REG_GLOBAL, NULL),
 		0);
@@ -185,8 +185,7 @@ WORLD_OPEN_TEST(peer_restarts)
 	assert_int_equal(view_at(world, 0).incarnation, b->side.ni.config.incarnation);
 }
 
-/* A queue pair that fails under a transfer: both sides end all that was open, once, and find each other
- * again. */
+/* A queue pair fails during a transfer: both sides end every open operation once, and then reconnect. */
 WORLD_OPEN_TEST(queue_pair_killed)
 {
 	for (uint32_t killer = 0; killer < 2; killer++) {

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A node over librdmacm, asked by somebody who is no node: what each kind of request is answered with, byte
- * by byte, and what becomes of requests that nobody answers.
+ * A node over librdmacm gets requests from a program that is no node: checks the answer to each kind of
+ * request, byte by byte, and what happens to requests that nobody answers.
  */
 #include "base/monotonic.h"
 #include "tests/device/cm/rdma_world.h"
 #include "tests/lib/cm_event.h"
 
-/* The one who asks: the world's first seat, without a node. */
+/* The program that sends the requests: the world's first seat, without a node. */
 struct asker {
 	struct world *world;
 	struct o2_conn *conn;
 	struct o2_cm_id *id;
 	uint32_t nevents;
-	struct o2_cm_event event; /* the last */
+	struct o2_cm_event event; /* the last event */
 	uint8_t bytes[256];
-	struct o2_cm_id *asked; /* a request that it does not answer */
+	struct o2_cm_id *asked; /* a request that it received and does not answer */
 	uint16_t asked_from_port;
 };
 
@@ -116,7 +116,7 @@ static void ask(struct asker *asker, const uint8_t *bytes, size_t length)
 	world_until(asker->world, asker->nevents > 0);
 }
 
-/* The answer is a reject with this record. */
+/* Asserts that the answer is a reject with this reason and version. */
 static void assert_reject(const struct asker *asker, uint8_t why, uint16_t version)
 {
 	struct o2_reject reject;
@@ -135,12 +135,12 @@ static void assert_reject(const struct asker *asker, uint8_t why, uint16_t versi
 struct probe {
 	const char *what;
 	struct o2_conn_params says;
-	uint8_t why; /* 0: accepted */
+	uint8_t why; /* of the reject; 0: accepted */
 	uint64_t dststamp;
-	uint64_t nid;	  /* of the asker; 0: its own */
-	uint64_t dstnid;  /* 0: the node's */
-	uint16_t version; /* written over that of the message */
-	uint16_t told;	  /* version of the record */
+	uint64_t nid;	  /* of the asker; 0: its own NID */
+	uint64_t dstnid;  /* 0: the node's NID */
+	uint16_t version; /* overwrites the version of the request */
+	uint16_t told;	  /* version of the reject record */
 };
 
 TEST(answers)
@@ -172,7 +172,7 @@ TEST(answers)
 
 		if (probe->nid != 0)
 			self.nid = probe->nid;
-		/* A life of its own for each, so that no earlier one is remembered. */
+		/* Each request has its own incarnation, so that the node remembers no earlier one. */
 		self.incarnation += i;
 		assert_int_equal(
 			o2_connreq_build(&self, &probe->says,
@@ -218,7 +218,7 @@ static void ask_usual(struct asker *asker, bool privileged)
 	world_until(asker->world, asker->nevents > 0);
 }
 
-/* Reasons that are about the node and not about the request. */
+/* Reasons that depend on the node's state and not on the request. */
 TEST(answers_of_a_node)
 {
 	struct o2_node_config config = usual_config();
@@ -250,7 +250,7 @@ TEST(answers_of_a_node)
 	asker_leave(&asker);
 }
 
-/* The node is asking the asker, which ranks lower and asks at that moment. */
+/* The node is asking the asker when the asker, which has the lower rank, sends its own request. */
 TEST(connection_race)
 {
 	struct asker asker;
@@ -267,14 +267,14 @@ TEST(connection_race)
 	asker_leave(&asker);
 }
 
-/* A peer that takes the request and never answers. */
+/* A peer that receives the request and never answers it. */
 TEST(silence)
 {
 	struct o2_node_config config = usual_config();
 	struct asker asker;
 	uint64_t start_ms;
 
-	config.conn.timeout_ms = 4000; /* the least that an attempt is given is 5 s */
+	config.conn.timeout_ms = 4000; /* an attempt gets at least 5 s */
 	asker_join(&asker, &config);
 	start_ms = o2_monotonic_ms();
 	put(asker.world, 1);
@@ -297,7 +297,7 @@ TEST(wrong_port)
 	asker_leave(&asker);
 }
 
-/* No request at all, and one that is cut: the codec's business, and fatal. */
+/* No request at all, and a truncated one: both are the codec's business, and fatal. */
 TEST(no_message)
 {
 	struct asker asker;

@@ -19,7 +19,7 @@
  * by O2REF_TEST_DEVICE_A and _B, their addresses by O2REF_IP_A and _B, as a guest of ci/vm/run has them.
  */
 
-#define WAIT_S	  30 /* after this a test that still waits has failed */
+#define WAIT_S	  30 /* seconds after which a waiting test fails */
 #define TEST_PORT 987
 
 struct world {
@@ -60,11 +60,11 @@ static inline struct o2_node_config usual_config(void)
 {
 	struct o2_node_config config = O2_NODE_DEFAULTS;
 
-	config.conn.ack_timeout = 14; /* what is gone is to be noticed soon */
+	config.conn.ack_timeout = 14; /* short, so that a lost peer is noticed soon */
 	return config;
 }
 
-/* NULL: the usual configuration. */
+/* a, b: NULL selects usual_config(). */
 static inline struct world *world_open(const struct o2_node_config *a, const struct o2_node_config *b)
 {
 	static struct o2_kiov kiov[O2_MAX_FRAGS];
@@ -107,7 +107,7 @@ static inline bool world_step(struct world *world)
 	return handled > 0;
 }
 
-/* Go on until the condition holds. */
+/* Runs both nodes until the condition holds; fails the test after WAIT_S seconds. */
 #define world_until(world, condition)                                                             \
 	do {                                                                                      \
 		uint64_t end_ms = o2_monotonic_ms() + WAIT_S * 1000;                              \

@@ -13,13 +13,13 @@
 
 #include "lnd/ni/counts.h"
 
-#define IDLE 200u /* rounds in which nothing happens before the process sleeps */
+#define IDLE 200u /* rounds without an event before the process sleeps */
 
 #define CLOCK_EVERY_MS 250
 
-/* Over a bad network a connection may make no progress any more; this ends it. */
+/* Over a bad network a connection may stop making progress; this timeout ends it. */
 #define TIMEOUT_MS 6000u
-/* 0.27 s: a guest on a busy host must not take its own slowness for a lost packet. */
+/* 0.27 s, so that a slow guest on a busy host does not mistake its own delay for a lost packet. */
 #define ACK_TIMEOUT 16u
 
 static int fail_with(const char *what, const struct o2_error *error)
@@ -55,7 +55,7 @@ int traffic_open(struct traffic *traffic, const struct traffic_options *options)
 	if (o2_ni_open(&ni, &traffic->ni, &error) != 0)
 		return fail_with(options->device, &error);
 	traffic->ni.domain.gaps_by_staging = true;
-	/* All of it is resident from now on, so what grows later has no excuse. */
+	/* Touch all pages now, so that any later growth of resident memory counts as a leak. */
 	memset(traffic->ni.arena.memory, 0, (size_t)traffic->ni.arena.npages * traffic->ni.arena.page_bytes);
 	if (o2_cm_rdma_open(&traffic->ni, options->address, &traffic->cm, &error) != 0)
 		return fail_with("librdmacm", &error);
@@ -84,7 +84,7 @@ void traffic_close(struct traffic *traffic)
 	o2_held_now(&traffic->after);
 }
 
-/* A lost device ends the process. */
+/* Exits when the device is lost. */
 static void check_device(int rc)
 {
 	if (rc >= 0)
@@ -93,7 +93,7 @@ static void check_device(int rc)
 	exit(1);
 }
 
-/* Until something happens, a signal comes, or the clock is to be told. */
+/* Sleeps until an event arrives, a signal arrives, or the clock must be updated. */
 static void sleep_a_while(struct traffic *traffic)
 {
 	struct pollfd fds[] = {
@@ -107,7 +107,7 @@ static void sleep_a_while(struct traffic *traffic)
 		poll(fds, sizeof(fds) / sizeof(fds[0]), CLOCK_EVERY_MS);
 }
 
-/* Whatever happens; when nothing has for some rounds, it sleeps. */
+/* Handles all events; sleeps after IDLE rounds without one. */
 static void step(struct traffic *traffic, uint32_t *idle)
 {
 	int handled = o2_cm_rdma_progress(traffic->cm);
@@ -152,10 +152,10 @@ static int submit(struct traffic *traffic, struct traffic_op *op, uint32_t numbe
 	return o2_node_send(traffic->node, nid, &hdr, &memory, NULL);
 }
 
-/* Start operation `number`; if that fails, it has ended. */
+/* Starts operation `number`.  An operation that cannot be started counts as ended. */
 static void start(struct traffic *traffic, uint32_t number)
 {
-	/* Those that we serve take what we leave; there are enough. */
+	/* Operations that we serve use the slots that are left over; there are enough. */
 	uint32_t at = (uint32_t)traffic_free_slot(traffic);
 	struct traffic_slot *slot = &traffic->slot[at];
 	int rc;

@@ -10,40 +10,40 @@
 #include "tests/device/cm/traffic_op.h"
 
 /*
- * Random PUTs, GETs and IMMEDIATEs between two nodes in two processes, over librdmacm.  Each looks at every
- * byte of its sinks, and after everything that happened at the account of credits of its connections, as far
- * as one end knows it.  What fails may fail, if it says so; what succeeds is exact, and as foretold.
+ * Random PUTs, GETs and IMMEDIATEs between two nodes in two processes, over librdmacm.  Each node checks
+ * every byte of its sinks.  After every event it checks its connections' credits, as far as one end knows
+ * them.  An operation may fail if it says so; if it succeeds, its bytes and result are exactly as foretold.
  */
 
 #define TRAFFIC_NID(address) (0x0005000000000000ull | (address))
 #define TRAFFIC_ERRNOS	     134
-#define TRAFFIC_PEERS	     4u /* that connections are looked for with */
+#define TRAFFIC_PEERS	     4u /* peers whose connections are checked */
 
 struct traffic_options {
-	bool drives; /* asks; else it only answers */
+	bool drives; /* starts operations; false: only serves the peer's */
 	const char *device;
 	uint8_t gid_index;
 	uint32_t address;
-	uint32_t peer; /* address, likewise; all that follows is for one that drives */
+	uint32_t peer; /* address of the peer; this member and the rest are for a node that drives */
 	uint32_t seed;
-	uint32_t count;	     /* operations, */
-	uint32_t seconds;    /* or as many as this allows; 0: no limit */
-	uint32_t kill_every; /* put our queue pair into error before so many; 0: never */
+	uint32_t count;	     /* operations to start */
+	uint32_t seconds;    /* stop after this time; 0: no limit */
+	uint32_t kill_every; /* operations between two errors that we force on our queue pair; 0: never */
 	uint32_t open;	     /* operations at a time, 1 to TRAFFIC_OPEN */
 };
 
 struct traffic_slot {
 	bool used;
-	bool sink; /* of a PUT that we serve */
+	bool sink; /* the slot is the sink of a PUT that we serve */
 	struct traffic_op op;
 };
 
-/* Operations of ours that ended as foretold, by what they were. */
+/* Our operations that ended as foretold, by kind and property. */
 struct traffic_kinds {
 	uint64_t put, get, immediate;
-	uint64_t short_put, short_get; /* less than was offered, or than there was room for */
+	uint64_t short_put, short_get; /* moved less than was offered, or than the sink had room for */
 	uint64_t no_match;
-	uint64_t large; /* TRAFFIC_LARGE_BYTES and more */
+	uint64_t large; /* at least TRAFFIC_LARGE_BYTES */
 	uint64_t mode[O2_REG_MODES];
 };
 
@@ -55,27 +55,27 @@ struct traffic {
 	struct o2_cm *cm;
 	struct o2_node *node;
 	struct traffic_slot slot[TRAFFIC_SLOTS];
-	uint32_t open; /* operations of ours */
+	uint32_t open; /* our operations that have not ended */
 	uint64_t started, ended, exact, failed, served, served_failed, received, wrong, bytes, up, down;
-	uint64_t accounts;	    /* of a connection, found right */
-	bool idle;		    /* at the end the interface had everything back */
-	struct o2_held most, after; /* of the device: before everything was closed, and when it was */
+	uint64_t accounts;	    /* credit accounts checked and found right */
+	bool idle;		    /* at the end the interface had all its resources back */
+	struct o2_held most, after; /* resources of the device held before and after everything was closed */
 	struct traffic_kinds kinds;
 	uint64_t failed_by[TRAFFIC_ERRNOS];
 };
 
-/* traffic_judge.c: what the node is asked and told, and whether that is right. */
+/* traffic_judge.c: the callbacks of the node, and the checks of what they report. */
 extern const struct o2_node_ops traffic_ops;
 int traffic_free_slot(const struct traffic *traffic); /* -1: none */
 void traffic_done(struct traffic *traffic, const struct o2_transfer_result *result);
-/* The account of all connections: to be called when something has happened. */
+/* Checks the credit accounts of all connections; call it after every event. */
 void traffic_check_accounts(struct traffic *traffic);
 
-/* Returns 0, or -1 and has said why on stderr. */
+/* Returns 0, or -1 after it has printed the reason to stderr. */
 int traffic_open(struct traffic *traffic, const struct traffic_options *options);
 void traffic_close(struct traffic *traffic);
 
-/* Both until *stopped; drive also when everything has been done. */
+/* Both run until *stopped; traffic_drive also returns when all operations have ended. */
 void traffic_drive(struct traffic *traffic, const volatile sig_atomic_t *stopped);
 void traffic_serve(struct traffic *traffic, const volatile sig_atomic_t *stopped);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Random traffic between two nodes: what each is asked and told (tests/device/cm/traffic.h). */
+/* Random traffic between two nodes: callbacks of each node, and their checks (tests/device/cm/traffic.h). */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "props/world/account.h"
 #include "tests/device/cm/traffic.h"
 
-#define SHOWN 20u /* connections of whose end it says why */
+#define SHOWN 20u /* connections for which the reason of their end is printed */
 
 static const char *const kind_names[TRAFFIC_KINDS] = {"PUT", "GET", "IMMEDIATE"};
 
@@ -39,7 +39,7 @@ static bool as_foretold(const struct traffic_op *op, const struct o2_transfer_re
 	return result->status == traffic_foretell(op, &nob) && result->nob == nob;
 }
 
-/* sink: NULL, or the memory here that it went to. */
+/* sink: the local memory that the operation wrote, or NULL. */
 static void judge(struct traffic *traffic, const struct traffic_op *op, const struct traffic_memory *sink,
 		  const struct o2_transfer_result *result, const char *role)
 {
@@ -134,7 +134,7 @@ void traffic_done(struct traffic *traffic, const struct o2_transfer_result *resu
 	traffic->ended++;
 	traffic->open--;
 	if (!slot->used)
-		traffic->wrong++; /* ended twice */
+		traffic->wrong++; /* ended a second time */
 	judge(traffic, &slot->op, slot->op.kind == TRAFFIC_GET ? &slot->op.initiator : NULL, result,
 	      "driven");
 	if (as_foretold(&slot->op, result)) {
@@ -177,7 +177,7 @@ static void on_down(void *context, uint64_t nid, const struct o2_transfer_fault 
 	char text[512];
 
 	(void)nid;
-	/* The first few; a peer that is away for a while is no news. */
+	/* Print only the first SHOWN; a peer that is away for a while causes many. */
 	if (traffic->down++ >= SHOWN || fault->code == 0)
 		return;
 	o2_fault_text(fault, text, sizeof(text));
@@ -194,14 +194,14 @@ const struct o2_node_ops traffic_ops = {
 
 static void check_account(struct traffic *traffic, const struct o2_conn *conn)
 {
-	struct o2_node_config config = O2_NODE_DEFAULTS; /* but for times and gathering */
+	struct o2_node_config config = O2_NODE_DEFAULTS; /* except for times and gathering */
 	struct o2_account_limits limits;
 	struct o2_conn_view view;
 	struct o2_account account;
 
 	o2_conn_view(conn, &view);
 	config.conn.version = view.flow.version;
-	/* It may have been made for less: these are the most. */
+	/* The connection may have agreed on less: these are the upper limits. */
 	o2_account_limits(&config.conn, NULL, &limits);
 	o2_account_agree(&config.conn, view.flow.queue_depth, &limits);
 	if (o2_account_end(&view, &limits, &account)) {

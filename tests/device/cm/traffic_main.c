@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * node_traffic serve --device D --gid-index N --address A
- * node_traffic drive --device D --gid-index N --address A --peer A [--seed S] [--count N] [--seconds N]
- *                    [--kill-every N] [--open N]
+ *   node_traffic serve --device D --gid-index N --address A
+ *   node_traffic drive --device D --gid-index N --address A --peer A [--seed S] [--count N] [--seconds N]
+ *                      [--kill-every N] [--open N]
  *
- * "ready" says that it listens, "up" that there is one more connection, and the last line is JSON.  Status 0:
+ * Prints "ready" when it listens, "up" for each new connection, and JSON as the last line.  Exit status 0:
  * every operation ended once, and none was wrong; 1 otherwise; 2: wrong usage.
  */
 #include <arpa/inet.h>
@@ -131,7 +131,7 @@ static void report_kinds(const struct traffic *traffic)
 	printf("}, ");
 }
 
-/* What the kernel had pinned for this process before it closed everything, and after. */
+/* Prints what the kernel had pinned for this process before it closed everything, and afterwards. */
 static void report_pinned(const struct o2_held *most, const struct o2_held *after)
 {
 	printf("\"pinned_kib\": {\"most\": %" PRIu64 ", \"after\": %" PRIu64 "}, ", most->pinned_kib,

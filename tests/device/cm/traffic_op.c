@@ -10,19 +10,19 @@
 
 #define PAGE 4096u
 
-/* Those that bind memory windows come last. */
+/* The modes that bind memory windows come last, so that a run without windows can leave them out. */
 static const enum o2_reg_mode modes[] = {O2_REG_GLOBAL, O2_REG_FMR,	O2_REG_USER,
 					 O2_REG_PHYS,	O2_REG_FASTREG, O2_REG_FASTREG_GAPS};
 #define MODES		      (sizeof(modes) / sizeof(modes[0]))
 #define MODES_WITHOUT_WINDOWS 4u
 
-/* One of so many is of the rare kinds: the number says which, so that no run of some length is without. */
+/* One operation of so many is of a rare kind.  Its number decides, so every long run has some. */
 #define LARGE_EVERY    16u
 #define NO_MATCH_EVERY 13u
 
-#define IMMEDIATE_MAX 3000u /* payload that any message has room for */
+#define IMMEDIATE_MAX 3000u /* a payload that fits into any message */
 
-/* Numbers without a common divisor with the pages of a slot: each makes an order of them. */
+/* Each is coprime to the pages of a slot, so that stepping by it visits every page: an order of the pages. */
 static const uint32_t strides[] = {1, 5, 7, 13, 25, 35};
 #define STRIDES (sizeof(strides) / sizeof(strides[0]))
 
@@ -48,15 +48,15 @@ static uint32_t draw_bytes(struct o2_prng *prng, uint32_t number)
 	}
 }
 
-/* Only these take pieces that do not follow each other without a hole. */
+/* Only these modes take pieces with gaps between them. */
 static bool takes_gaps(enum o2_reg_mode mode)
 {
 	return mode == O2_REG_GLOBAL || mode == O2_REG_FMR || mode == O2_REG_FASTREG_GAPS;
 }
 
 /*
- * Pieces one after the other, on pages in some order; with gaps only where they are few enough for the table.
- * In mode user the order is that of their addresses.
+ * Draws consecutive pieces on pages in some order; with gaps only where few enough pieces fit the table.  In
+ * mode user the pages are in the order of their addresses.
  */
 static void draw_memory(struct o2_prng *prng, uint32_t nmodes, uint32_t slot, uint64_t nob,
 			struct traffic_memory *memory)
@@ -140,7 +140,7 @@ bool traffic_bytes_are(const struct traffic_op *op, const uint8_t *bytes, uint32
 	return o2_fill_match(bytes, length, op->key, (struct o2_origin){.kind = O2_FILL_DATA}) == length;
 }
 
-/* What stands on a page of the sink before the transfer. */
+/* Writes the bytes that a page of the sink holds before the transfer. */
 static void put_poison(const struct traffic_op *op, uint32_t page, uint8_t *bytes)
 {
 	o2_poison_fill(bytes, PAGE, op->key, 0, page * (uint64_t)PAGE);
@@ -163,7 +163,7 @@ void traffic_fill_sink(const struct traffic_op *op, const struct traffic_memory 
 		put_poison(op, memory->first_page + i, o2_arena_page(arena, memory->first_page + i));
 }
 
-/* Pages lie one piece each, so a page's expected bytes are its poison and at most one run of the source. */
+/* A page holds at most one piece: expect its poison and at most one run of source bytes. */
 static bool page_exact(const struct traffic_op *op, const struct o2_kiov *piece, uint32_t page, uint64_t at,
 		       uint64_t nob, bool failed, const uint8_t *found)
 {

@@ -3,8 +3,8 @@
 #define TESTS_LOOPVERBS_PAIR_H
 
 /*
- * Two connected queue pairs on two devices, with a buffer each: what most tests of loopverbs start from.  For
- * programs of one source file: everything here is static.
+ * Two connected queue pairs on two devices, with a buffer each: the starting point of most tests of
+ * loopverbs.  Everything here is static, for programs of one source file.
  */
 
 #include <errno.h>
@@ -24,10 +24,10 @@
 struct side {
 	struct ibv_context *context;
 	struct ibv_pd *pd;
-	struct ibv_cq *scq; /* sends and receives complete apart, so that their orders can be told apart */
+	struct ibv_cq *scq; /* separate from rcq, so that a test sees the order of each kind */
 	struct ibv_cq *rcq;
 	struct ibv_qp *qp;
-	struct ibv_mr *mr; /* the whole of buf, all access */
+	struct ibv_mr *mr; /* all of buf, with PAIR_ALL_ACCESS */
 	uint8_t *buf;
 };
 
@@ -37,7 +37,7 @@ struct pair {
 	struct ibv_device **list;
 };
 
-/* What a connection may be told; zeros are not defaults, see pair_defaults. */
+/* Attributes of a connection; zero is not a default, see pair_defaults. */
 struct pair_options {
 	uint8_t rnr_retry;
 	uint8_t retry_cnt;
@@ -164,7 +164,7 @@ static inline struct pair *pair_open(const struct pair_options *o)
 	return p;
 }
 
-/* Everything goes in order, and nothing may be left: a test that leaks an object fails here. */
+/* Destroys all objects in order.  Every call must succeed: a test that leaks an object fails here. */
 static inline void side_close(struct side *s)
 {
 	if (s->qp)
@@ -191,7 +191,7 @@ static inline void pair_close(struct pair *p)
 			 0);
 }
 
-/* With both ends connected, or each by itself. */
+/* A test on a connected pair, and a test on two queue pairs that are not connected. */
 #define PAIR_TEST(name)	 TEST_ON(name, struct pair, p, pair_open(&pair_defaults), pair_close)
 #define APART_TEST(name) TEST_ON(name, struct pair, p, pair_open(NULL), pair_close)
 
@@ -245,7 +245,7 @@ static inline int post_key(struct ibv_qp *qp, uint64_t wr_id, enum ibv_wr_opcode
 	return ibv_post_send(qp, &wr, &bad);
 }
 
-/* Poll exactly one completion, which must be this one. */
+/* Polls one completion, which must have this wr_id and status. */
 static inline struct ibv_wc expect_wc(struct ibv_cq *cq, uint64_t wr_id, enum ibv_wc_status status)
 {
 	struct ibv_wc wc = {0};
@@ -273,7 +273,7 @@ static inline void expect_state(struct ibv_qp *qp, enum ibv_qp_state state)
 	assert_int_equal(attr.qp_state, state);
 }
 
-/* Bytes that differ from place to place and from seed to seed. */
+/* Writes bytes that depend on the place and the seed. */
 static inline void fill(uint8_t *p, size_t length, uint32_t seed)
 {
 	for (size_t i = 0; i < length; i++) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A random sequence of verbs operations over two connected queue pairs, and one canonical line for each thing
- * that happens.  Built twice, against loopverbs and against libibverbs: the same seed must print the same
+ * Runs a random sequence of verbs operations over two connected queue pairs, and prints one canonical line
+ * for each event.  Built twice, against loopverbs and against libibverbs: the same seed must print the same
  * lines on any device (compare.py).
  *
- * Never done, because the program's duty is not to: invalidating a window that is not bound; destroying a
- * queue pair with one still bound.  Left out, because devices may differ: see the comments at each place, and
- * docs/loopverbs.md, "Differences from soft-RoCE".  Window bounds: run loopverbs with LOOPVERBS_WINDOW_BOUNDS=0.
+ * It never invalidates a window that is not bound, and never destroys a queue pair with a bound window,
+ * because programs must not.  It leaves out what devices may do differently: see the comments there, and
+ * docs/loopverbs.md, "Differences from soft-RoCE".  Run loopverbs with LOOPVERBS_WINDOW_BOUNDS=0.
  */
 #include <getopt.h>
 
@@ -19,7 +19,7 @@ static void op_register(struct world *w, struct side *s)
 				     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE,
 				     IBV_ACCESS_REMOTE_READ,
 				     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND,
-				     IBV_ACCESS_REMOTE_WRITE, /* refused: needs local write */
+				     IBV_ACCESS_REMOTE_WRITE, /* refused: it needs local write */
 				     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
 					     IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC |
 					     IBV_ACCESS_MW_BIND};
@@ -33,20 +33,20 @@ static void op_register(struct world *w, struct side *s)
 	new.access = rights[chance(w, 50) ? sizeof(rights) / sizeof(rights[0]) - 1 : draw(w, 7)];
 	if (chance(w, 3)) {
 		new.length = 0;
-		new.offset -= new.offset % PAGE; /* elsewhere devices differ */
+		new.offset -= new.offset % PAGE; /* other offsets are treated differently by devices */
 	}
 	switch (draw(w, 4)) {
 	case 0: /* small */
 		new.iova = PAGE *draw(w, 8) + new.offset % PAGE;
 		break;
-	case 1: /* large; none that runs over 2^64, where nobody can say what lies inside */
+	case 1: /* large, but never past 2^64, where the bounds of a region are undefined */
 		new.iova = UINT64_C(0x7fff00000000) + new.offset;
 		break;
 	default:
 		new.iova = (uint64_t)(uintptr_t)(s->arena + new.offset);
 	}
 	if (chance(w, 4))
-		new.iova += 1 + draw(w, PAGE - 1); /* not congruent */
+		new.iova += 1 + draw(w, PAGE - 1); /* not congruent to the offset modulo the page size */
 	new.mr = ibv_reg_mr_iova(s->pd, s->arena + new.offset, new.length, new.iova, new.access);
 	printf("%u register %c %u at %u len %u iova +%u access %x: %s\n", w->op, s->name, slot, new.offset,
 	       new.length, (uint32_t)(new.iova % PAGE), new.access, new.mr ? "ok" : error_name(errno));
@@ -86,7 +86,7 @@ static void op_window(struct world *w, struct side *s)
 	}
 }
 
-/* Type 1: bound by a call of its own, again and again, or unbound with length 0. */
+/* A type 1 window: bound by a separate call, again and again, or unbound with length 0. */
 static void op_bind_type1(struct world *w, struct side *s)
 {
 	struct window *v = pick_window(w, s, IBV_MW_TYPE_1, chance(w, 50) ? FREE : VALID);
@@ -119,7 +119,7 @@ static void op_bind_type1(struct world *w, struct side *s)
 
 static void op_post_recvs(struct world *w, struct side *s)
 {
-	/* What becomes of receives taken in error, and when, is not the same on every device. */
+	/* Devices differ in whether and when they flush receives posted in the error state. */
 	if (s->error)
 		return;
 	for (uint32_t n = 1 + draw(w, 3); n && s->recvs < QUEUE_DEPTH; n--) {
@@ -168,7 +168,7 @@ static void op_batch(struct world *w, struct side *s, struct side *peer)
 		struct request *q = &b.request[i];
 
 		draw_request(w, s, peer, q, recvs, retrying);
-		/* One request for each window in a batch: its key is read when the batch is posted. */
+		/* Only one request of a batch may use a window: its key is read when the batch is posted. */
 		for (uint32_t j = 0; j < i; j++)
 			if (q->window && q->window == b.request[j].window) {
 				b.count = i;
@@ -182,17 +182,17 @@ static void op_batch(struct world *w, struct side *s, struct side *peer)
 			recvs--;
 	}
 	if (chance(w, 8) && request_length(&b.request[0]) <= 1024 && spoil_locally(w, s, &b.request[0])) {
-		/* fails by itself, before anything leaves */
+		/* this request fails on its own side, before anything is sent */
 	} else if (chance(w, 25) && b.request[b.count - 1].wr.opcode == IBV_WR_SEND_WITH_INV) {
-		/* A key that is not the window's: sent, and then the peer fails.  Last, so nothing meets the
-		 * ruin. */
+		/* A key that is not the window's: the SEND leaves, then the peer fails.  It comes last, so
+		 * that no request runs into the failed peer. */
 		b.request[b.count - 1].wr.invalidate_rkey ^= 0x80;
 		b.request[b.count - 1].window = NULL;
 	} else if (request_length(&b.request[0]) <= MAX_INLINE && request_length(&b.request[0]) &&
 		   b.request[0].wr.opcode == IBV_WR_SEND && b.request[0].wr.num_sge == 1) {
 		struct region *r = pick_region(w, s, 0);
 
-		/* Inline data is read by the program's own address. */
+		/* Inline data is read at the program's own address, not at the region's. */
 		b.request[0].sges[0].addr = (uintptr_t)(s->arena + (r ? r->offset : 0));
 		if (!r || r->length >= request_length(&b.request[0]))
 			b.request[0].wr.send_flags |= IBV_SEND_INLINE;
@@ -216,7 +216,7 @@ static void one_op(struct world *w)
 	uint32_t which = draw(w, 2);
 	struct side *s = &w->side[which], *peer = &w->side[!which];
 
-	/* What failed is mended soon, though not at once. */
+	/* Reconnect a failed pair soon, but not always at once. */
 	if ((s->error || peer->error) && chance(w, 60)) {
 		reconnect(w);
 		return;
@@ -273,7 +273,7 @@ static void run_seed(const char *device, const char *device2, int gid_index, uin
 	open_side(&w, &w.side[1], 'B', device2);
 	fill_arenas(&w);
 	reconnect(&w);
-	for (uint32_t i = 0; i < 4; i++) /* something to start from */
+	for (uint32_t i = 0; i < 4; i++) /* regions to start from */
 		op_register(&w, &w.side[i & 1]);
 	for (w.op = 1; w.op <= ops; w.op++)
 		one_op(&w);
@@ -309,7 +309,7 @@ int main(int argc, char **argv)
 	int gid_index = 1, c;
 	bool merge = false;
 
-	setvbuf(stdout, NULL, _IOLBF, 0); /* what was printed before a crash is worth having */
+	setvbuf(stdout, NULL, _IOLBF, 0); /* keep all lines that were printed before a crash */
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		switch (c) {
 		case 'd':

@@ -3,12 +3,11 @@
 #define TESTS_LOOPVERBS_TRACE_BATCH_H
 
 /*
- * Posting a batch of work requests on one side and waiting until both sides have come to rest.  Static, for
- * trace.c.
+ * Posts a batch of work requests on one side and waits until both sides are idle.  Static, for trace.c.
  *
- * What makes the outcome the same on any device: one batch at a time, its last request signalled; a request
- * that fails at its own side comes first and fits one packet, because what went before it might or might not
- * have been acknowledged; requests after a READ are fenced.
+ * These rules make the outcome the same on any device: one batch runs at a time, and its last request is
+ * signalled; a request that fails on its own side comes first and fits one packet, because earlier requests
+ * might or might not have been acknowledged when it fails; requests after a READ are fenced.
  */
 
 #include "tests/device/loopverbs/trace_world.h"
@@ -18,8 +17,8 @@
 struct request {
 	struct ibv_send_wr wr;
 	struct ibv_sge sges[MAX_SGE];
-	struct window *window; /* what it binds or invalidates */
-	struct window bound;   /* BIND_MW: how the window stands if it succeeds */
+	struct window *window; /* the window that the request binds or invalidates */
+	struct window bound;   /* BIND_MW: the window's state if the bind succeeds */
 
 	uint32_t new_rkey;
 	bool done;
@@ -54,7 +53,7 @@ static bool is_local_status(enum ibv_wc_status status)
 	       status == IBV_WC_MW_BIND_ERR;
 }
 
-/* Numbers, not the library's words, which differ from one library to the next. */
+/* Fixed names: the texts of ibv_wc_status_str differ between libraries. */
 static const char *status_name(const struct world *w, const struct side *s, enum ibv_wc_status status)
 {
 	static const char *const names[] = {
@@ -72,7 +71,8 @@ static const char *status_name(const struct world *w, const struct side *s, enum
 		[IBV_WC_GENERAL_ERR] = "GENERAL_ERR",
 	};
 
-	/* Newer kernels report a local failure as a flush: of a queue pair that was healthy, it is one. */
+	/* Newer kernels flush a request that failed locally.  A flush on a healthy queue pair is such a
+	 * failure. */
 	if (w->merge_local && (is_local_status(status) || (status == IBV_WC_WR_FLUSH_ERR && !s->error)))
 		return "LOCAL_FAILURE";
 	if ((size_t)status < sizeof(names) / sizeof(names[0]) && names[status])
@@ -80,7 +80,7 @@ static const char *status_name(const struct world *w, const struct side *s, enum
 	return "another status";
 }
 
-/* Poll one completion, waiting as long as anything could take. */
+/* Polls one completion, for longer than any operation can take; false if none arrives. */
 static bool poll_one(struct ibv_cq *cq, struct ibv_wc *wc)
 {
 	int64_t end = now_ms() + SETTLE_MS;
@@ -97,7 +97,7 @@ static bool poll_one(struct ibv_cq *cq, struct ibv_wc *wc)
 	return false;
 }
 
-/* One receive of s ends.  Returns its status, or -1 if nothing comes. */
+/* Takes the completion of one receive of s.  Returns its status, or -1 if none arrives. */
 static int take_recv(struct world *w, struct side *s)
 {
 	struct ibv_wc wc;
@@ -120,7 +120,7 @@ static int take_recv(struct world *w, struct side *s)
 	return (int)wc.status;
 }
 
-/* A failed queue pair gives back all its receives. */
+/* Takes the completions of all receives that a failed queue pair flushes. */
 static void drain_recvs(struct world *w, struct side *s)
 {
 	s->error = true;
@@ -148,8 +148,8 @@ static void print_request(struct world *w, struct side *s, const struct request 
 }
 
 /*
- * What a completed request means for the windows.  A device may have carried out a local request that it then
- * reports as flushed, so after a failure only freeing the window is safe, and is done at once.
+ * Updates the window of a completed request.  A device may have executed a local request that it then reports
+ * as flushed.  So after a failure the only safe step is to free the window, which is done at once.
  */
 static void settle_window(struct world *w, struct side *owner, struct request *r, enum ibv_wc_status status)
 {
@@ -182,7 +182,7 @@ static bool blames_peer(enum ibv_wc_status status)
 	       status == IBV_WC_REM_INV_REQ_ERR;
 }
 
-/* The request has ended; so have those before it, silently if they were not signalled. */
+/* Marks request r and all before it as done; the earlier ones had no completion if not signalled. */
 static void end_request(struct world *w, struct side *s, struct side *peer, struct batch *b,
 			struct request *r, enum ibv_wc_status status)
 {
@@ -196,7 +196,7 @@ static void end_request(struct world *w, struct side *s, struct side *peer, stru
 		if (own == IBV_WC_SUCCESS && takes_recv(q->wr.opcode) && peer->recvs) {
 			int theirs = take_recv(w, peer);
 
-			/* Sent, but not well received: an invalidate that failed there. */
+			/* The SEND left, but its receive failed: the invalidate failed at the peer. */
 			settle_window(w, owner, q,
 				      theirs == IBV_WC_SUCCESS ? IBV_WC_SUCCESS : IBV_WC_GENERAL_ERR);
 		} else {
@@ -228,7 +228,7 @@ static void wait_batch(struct world *w, struct side *s, struct side *peer, struc
 			printf(" read %u", wc.byte_len);
 		printf("\n");
 		if (!r)
-			return; /* a completion of nothing: the line above says so */
+			return; /* no request has this wr_id, as the printed line shows */
 		end_request(w, s, peer, b, r, wc.status);
 	}
 	if (s->error)
@@ -237,7 +237,7 @@ static void wait_batch(struct world *w, struct side *s, struct side *peer, struc
 		drain_recvs(w, peer);
 }
 
-/* Post the batch and wait.  The last request is signalled, so that there is something to wait for. */
+/* Posts the batch and waits for its last request, which is always signalled. */
 static void run_batch(struct world *w, struct side *s, struct side *peer, struct batch *b)
 {
 	struct ibv_send_wr *bad = NULL;

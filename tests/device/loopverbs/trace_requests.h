@@ -2,18 +2,18 @@
 #ifndef TESTS_LOOPVERBS_TRACE_REQUESTS_H
 #define TESTS_LOOPVERBS_TRACE_REQUESTS_H
 
-/* Making up work requests: mostly good ones, and wrong ones of every kind.  Static, for trace.c. */
+/* Draws work requests: mostly good ones, and wrong ones of every kind.  Static, for trace.c. */
 
 #include "tests/device/loopverbs/trace_batch.h"
 
-/* Where a byte of the arena is, in a region's addresses. */
+/* Translates an offset in the arena into an address (iova) of region r. */
 static uint64_t in_region(const struct side *s, const struct region *r, uint32_t offset)
 {
 	(void)s;
 	return r->iova + (offset - r->offset);
 }
 
-/* A region with these rights and this length, or NULL.  The search starts anywhere. */
+/* Returns a region with these rights and at least this length, or NULL.  The search starts at random. */
 static struct region *pick_sized(struct world *w, struct side *s, int access, uint32_t length)
 {
 	uint32_t start = draw(w, REGIONS);
@@ -46,7 +46,7 @@ static struct window *pick_window(struct world *w, struct side *s, enum ibv_mw_t
 	return NULL;
 }
 
-/* A length up to a bound: often small, sometimes at a packet's edge, sometimes all of it. */
+/* Draws a length of at most max: often small, sometimes at the edge of a packet, sometimes any. */
 static uint32_t draw_length(struct world *w, uint32_t max)
 {
 	static const uint32_t edges[] = {1, 1023, 1024, 1025, 4095, 4096, 4097, 8192, 8193};
@@ -65,7 +65,7 @@ static uint32_t draw_length(struct world *w, uint32_t max)
 	return length < max ? length : max;
 }
 
-/* Good entries of our own memory; returns their bytes, 0 if no region has the rights. */
+/* Draws valid entries of our own memory; returns their bytes, or 0 if no region has the rights. */
 static uint32_t draw_sges(struct world *w, struct side *s, struct ibv_sge *sges, int *count, int access)
 {
 	uint32_t total = 0;
@@ -85,7 +85,7 @@ static uint32_t draw_sges(struct world *w, struct side *s, struct ibv_sge *sges,
 	return total;
 }
 
-/* A remote address and key for an access of length bytes; most often good. */
+/* Draws a remote address and key for an access of length bytes; most are valid. */
 static void draw_remote(struct world *w, struct side *peer, uint32_t length, int access, uint64_t *addr,
 			uint32_t *rkey, const char **what)
 {
@@ -109,10 +109,10 @@ static void draw_remote(struct world *w, struct side *peer, uint32_t length, int
 	*what = v ? "window" : "region";
 	switch (draw(w, 24)) {
 	case 0:
-		*rkey ^= 1u + draw(w, 255); /* not this key's low byte */
+		*rkey ^= 1u + draw(w, 255); /* changes the key's low byte */
 		*what = "wrong key";
 		break;
-	case 1: /* around the end of the region, on either side of it */
+	case 1: /* one byte before the region's end, at it, or one byte after it */
 		*addr = r->iova + r->length - length + draw(w, 3) - 1;
 		break;
 	case 2:
@@ -156,7 +156,7 @@ static void draw_atomic(struct world *w, struct side *s, struct side *peer, stru
 	q->wr.wr.atomic.swap = draw64(w);
 }
 
-/* A bind of a free type 2 window that must succeed; false if there is nothing to bind. */
+/* Draws a bind of a free type 2 window that must succeed; false if no window or region is available. */
 static bool draw_bind(struct world *w, struct side *s, struct request *q)
 {
 	struct window *v = pick_window(w, s, IBV_MW_TYPE_2, FREE);
@@ -186,7 +186,7 @@ static bool draw_bind(struct world *w, struct side *s, struct request *q)
 }
 
 /*
- * Invalidate a bound window: ours by LOCAL_INV, the peer's by SEND_INV.  Never one that may be free already.
+ * Invalidates a bound window: ours by LOCAL_INV, the peer's by SEND_INV; never one that may already be free.
  */
 static bool draw_invalidate(struct world *w, struct side *owner, struct request *q, enum ibv_wr_opcode opcode)
 {
@@ -208,7 +208,7 @@ static void draw_send(struct world *w, struct side *s, struct request *q)
 	q->wr.imm_data = (uint32_t)draw64(w);
 }
 
-/* Spoil the first request so that it fails at its own side; false if this kind cannot. */
+/* Changes the first request so that it fails on its own side; false if its kind cannot. */
 static bool spoil_locally(struct world *w, struct side *s, struct request *q)
 {
 	struct region *r;
@@ -251,9 +251,9 @@ static uint32_t request_length(const struct request *q)
 }
 
 /*
- * One request of a batch; `recvs` is what the peer will have left for it.  `retrying`: it stands behind one
- * that will be sent again and again, to a peer that is dead or has no receive.  When a bind or an invalidate
- * behind such a request is carried out is the device's choice, so none is made.
+ * Draws one request of a batch.  recvs: receives that the peer will have left for it.  retrying: an earlier
+ * request of the batch will be retried, because the peer has failed or has no receive.  Devices differ in
+ * when they execute a bind or an invalidate behind such a request, so none is drawn then.
  */
 static void draw_request(struct world *w, struct side *s, struct side *peer, struct request *q,
 			 uint32_t recvs, bool retrying)
@@ -275,7 +275,7 @@ static void draw_request(struct world *w, struct side *s, struct side *peer, str
 	case 4:
 	case 5:
 	case 6:
-		/* Without a receive only where the wait for one ends. */
+		/* Send without a receive only if RNR retries are finite (7: infinite). */
 		if (recvs || (w->rnr_retry != 7 && chance(w, 20))) {
 			draw_send(w, s, q);
 			return;

@@ -3,10 +3,10 @@
 #define TESTS_LOOPVERBS_TRACE_WORLD_H
 
 /*
- * The world of a verbs trace: two devices, one connected pair of queue pairs, an arena on each side.  Static,
- * for the one program that includes it (trace.c).
+ * The world of a verbs trace: two devices, one connected pair of queue pairs, and an arena on each side.
+ * Static, for the one program that includes it (trace.c).
  *
- * Everything printed is canonical: objects by number, places by offset, never a key, an address or a time.
+ * All output is canonical: objects by number, places by offset, never a key, an address or a time.
  */
 
 #include <errno.h>
@@ -28,7 +28,7 @@
 #define QUEUE_DEPTH 32u
 #define MAX_SGE	    4u
 #define MAX_INLINE  64u
-#define SETTLE_MS   3000 /* longer than any retry below can take, also in an emulated guest */
+#define SETTLE_MS   3000 /* longer than any retry below, also in an emulated guest */
 
 struct region {
 	struct ibv_mr *mr;
@@ -43,7 +43,7 @@ enum window_state { FREE, VALID };
 struct window {
 	struct ibv_mw *mw;
 	enum window_state state;
-	uint32_t region, offset, length; /* while VALID; offset in the arena */
+	uint32_t region, offset, length; /* valid while state is VALID; offset in the arena */
 	unsigned int access;
 };
 
@@ -58,8 +58,8 @@ struct side {
 	struct region region[REGIONS];
 	struct window window[WINDOWS];
 	bool error;	  /* the queue pair has failed */
-	uint32_t recvs;	  /* posted and not completed */
-	uint32_t recv_id; /* of the next one */
+	uint32_t recvs;	  /* posted and not yet completed */
+	uint32_t recv_id; /* of the next receive */
 };
 
 struct world {
@@ -69,10 +69,10 @@ struct world {
 	int gid_index;
 	uint8_t rnr_retry;
 	unsigned int qp_access[2];
-	bool merge_local; /* print every local failure as one word: kernels differ in how much they tell */
+	bool merge_local; /* print all local failures as one word, because kernels differ in what they report */
 };
 
-/* splitmix64: small, and the same everywhere. */
+/* splitmix64: small, and the same on every platform. */
 static uint64_t draw64(struct world *w)
 {
 	uint64_t z = w->random += UINT64_C(0x9e3779b97f4a7c15);
@@ -225,8 +225,8 @@ static void to_rts(struct world *w, struct side *s, struct side *peer, enum ibv_
 		die("to RTR");
 	attr = (struct ibv_qp_attr){
 		.qp_state = IBV_QPS_RTS,
-		.timeout = 13,	/* 34 ms: less, and an emulated guest misses answers that came */
-		.retry_cnt = 6, /* 7 means for ever on some devices */
+		.timeout = 13,	/* 34 ms: with less, an emulated guest would treat late answers as lost */
+		.retry_cnt = 6, /* 7 would mean forever on some devices */
 		.rnr_retry = w->rnr_retry,
 		.sq_psn = psn,
 		.max_rd_atomic = 4};
@@ -238,7 +238,7 @@ static void to_rts(struct world *w, struct side *s, struct side *peer, enum ibv_
 	s->recvs = 0;
 }
 
-/* Both ends from RESET to RTS, with new parameters.  Always both: packet numbers must agree. */
+/* Takes both ends from RESET to RTS, with new parameters.  Packet numbers must agree, so both ends change. */
 static void reconnect(struct world *w)
 {
 	static const uint8_t retries[] = {0, 1, 7};
@@ -264,7 +264,7 @@ static void reconnect(struct world *w)
 
 static void close_side(struct side *s)
 {
-	/* Windows first: no queue pair goes while one is bound to it. */
+	/* Free the windows first: a queue pair cannot be destroyed while a window is bound to it. */
 	for (uint32_t i = 0; i < WINDOWS; i++)
 		if (s->window[i].mw && ibv_dealloc_mw(s->window[i].mw))
 			die("ibv_dealloc_mw");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The in-process connection manager by itself: what each call and each fate of a message reports to whom,
- * that the order is the caller's, and that queue pairs arrive in RTS.
+ * The in-process connection manager by itself: which side each call and each fate of a message reports an
+ * event to, that the caller chooses the order of delivery, and that queue pairs reach RTS.
  */
 #include "tests/lib/cm_event.h"
 #include "tests/lib/lnd_pair.h"
@@ -13,14 +13,14 @@
 #define PORT	  987
 #define EVENTS	  16u
 
-/* One node: what its handler was told, and what it answers to requests. */
+/* One node: the events that its handler got, and its answer to requests. */
 struct seat {
 	struct side *side;
 	struct o2_cm *cm;
 	uint32_t nevents;
 	struct o2_cm_event event[EVENTS];
 	uint8_t bytes[EVENTS][O2_CM_REPLY_BYTES];
-	bool accept, reject, destroy; /* what to do with a request; none: keep it */
+	bool accept, reject, destroy; /* the answer to a request; if none is set, the request is kept */
 	struct o2_cm_id *id;
 };
 
@@ -83,7 +83,7 @@ static void seat_take(struct table *table, struct seat *seat, struct side *side,
 	seat->cm->context = seat;
 }
 
-/* Connections in INIT; b listens. */
+/* Opens two nodes with queue pairs in INIT; b listens. */
 static struct table *table_set(void)
 {
 	struct table *table = calloc(1, sizeof(*table));
@@ -166,7 +166,7 @@ static enum ibv_qp_state qp_state(const struct seat *seat)
 	return attr.qp_state;
 }
 
-/* Private data, and nothing but zeros behind it. */
+/* Asserts that the private data is text, followed only by zeros. */
 static void assert_bytes(const struct seat *seat, uint32_t index, const char *text, size_t padded_bytes)
 {
 	uint8_t expected[O2_CM_REPLY_BYTES] = {0};
@@ -179,7 +179,7 @@ static void assert_bytes(const struct seat *seat, uint32_t index, const char *te
 TABLE_TEST(accepted)
 {
 	ask(table);
-	assert_int_equal(table->b.nevents, 0); /* nothing happens inside a call */
+	assert_int_equal(table->b.nevents, 0); /* no call invokes a handler itself */
 	run(table);
 	assert_int_equal(table->a.nevents, 1);
 	assert_int_equal(table->b.nevents, 2);
@@ -197,7 +197,7 @@ TABLE_TEST(accepted)
 	run(table);
 	assert_told(&table->a, 1, O2_CM_DISCONNECTED);
 	assert_told(&table->b, 2, O2_CM_DISCONNECTED);
-	table->b.cm->ops->disconnect(table->b.id); /* nothing is left to end */
+	table->b.cm->ops->disconnect(table->b.id); /* no effect: the connection has already ended */
 	run(table);
 	assert_int_equal(table->a.nevents + table->b.nevents, 5);
 }
@@ -214,13 +214,13 @@ TABLE_TEST(refused)
 	assert_bytes(&table->a, 0, "no", O2_CM_REJECT_BYTES);
 }
 
-/* A fate of one message, and what both sides are told after it. */
+/* A fate of one message, and the last event that each side gets after it. */
 struct lot {
 	const char *what;
 	enum o2_cm_loop_message message;
 	enum o2_cm_loop_fate fate;
-	int told_a, told_b; /* the last event of each; -1: none */
-	uint32_t reason;    /* that a was given */
+	int told_a, told_b; /* the last event of a and of b; -1: none */
+	uint32_t reason;    /* the reason in a's event */
 };
 
 TEST(fates)
@@ -268,7 +268,7 @@ TABLE_TEST(nobody_there)
 	assert_int_equal(table->a.event[1].reason, O2_CM_REJECT_NO_LISTENER);
 }
 
-/* An id goes away at each point of an attempt: the other side hears of it, itself no more. */
+/* An id is destroyed at each point of an attempt: the other side gets an event, its own side no more. */
 TEST(destroyed)
 {
 	for (uint32_t steps = 0; steps <= 3; steps++) {
@@ -286,7 +286,7 @@ TEST(destroyed)
 	for (uint32_t accepts = 0; accepts < 2; accepts++) {
 		struct table *table = table_set();
 
-		table->b.destroy = true; /* from inside its own event */
+		table->b.destroy = true; /* from inside the event's handler */
 		table->b.accept = accepts;
 		ask(table);
 		run(table);
@@ -308,7 +308,7 @@ TABLE_TEST(any_order)
 	ask(table);
 	assert_int_equal(table->b.cm->ops->connect(table->b.cm, &target, &from_b, table, &id, NULL), 0);
 	assert_int_equal(o2_cm_loop_choices(table->loop), 2);
-	leave(&table->a); /* the request is out already */
+	leave(&table->a); /* the request has already been sent */
 	assert_true(o2_cm_loop_deliver(table->loop, 1));
 	assert_told(&table->a, 0, O2_CM_REQUEST);
 	assert_int_equal(table->b.nevents, 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What each reason of a reject means to the side that asked, and the records that a kernel peer has sent. */
+/* What each reason of a reject means to the side that asked, and the rejects recorded from a kernel peer. */
 #include "tests/lib/connreq.h"
 
-/* One reject; what it answers asked for {asked, 32, 257, 4096}. */
+/* One reject, in answer to a request with the parameters {asked, 32, 257, 4096}. */
 struct refused {
 	const char *what;
 	uint32_t cm_reason;
@@ -25,7 +25,7 @@ struct refused {
 		}                                                                                \
 	}
 
-/* The peer's record ends it, for the reason that it names. */
+/* The reject ends the attempt, for the reason in the peer's record. */
 #define FINAL(what, asked, record, why, rule)                                    \
 	{                                                                        \
 		what, 28, asked, record, false, -ECONNREFUSED, why, {0}, 0, rule \
@@ -47,8 +47,7 @@ static const struct refused rejects[] = {
 	{"depth", 28, 0x12, RECORD(0x12, 7, STAMP_B, 8, 257), true, 0, 7, V2(8, 257, 4096), STAMP_B, NULL},
 	FINAL("service id", 0x12, RECORD(0x12, 8, STAMP_B, 8, 257), 8, "reject/why"),
 	FINAL("early", 0x12, RECORD(0x12, 9, 0, 0, 0), 9, "reject/why"),
-	/* Limits that help nobody: those that we already keep to, and those with which nothing could be
-	   moved. */
+	/* Useless limits: those that we already respect, and those too low for any transfer. */
 	FINAL("same depth", 0x12, RECORD(0x12, 7, STAMP_B, 32, 257), 7, "reject/unusable-limit"),
 	FINAL("more depth", 0x12, RECORD(0x12, 7, STAMP_B, 33, 257), 7, "reject/unusable-limit"),
 	{"depth 2", 28, 0x12, RECORD(0x12, 7, STAMP_B, 2, 257), true, 0, 7, V2(2, 257, 4096), STAMP_B, NULL},
@@ -56,7 +55,7 @@ static const struct refused rejects[] = {
 	FINAL("same fragments", 0x12, RECORD(0x12, 6, STAMP_B, 8, 257), 6, "reject/unusable-limit"),
 	FINAL("no fragments", 0x12, RECORD(0x12, 6, STAMP_B, 8, 0), 6, "reject/unusable-limit"),
 	FINAL("depth, and no fragments", 0x12, RECORD(0x12, 7, STAMP_B, 8, 0), 7, "reject/unusable-limit"),
-	/* Version 1 says no parameters. */
+	/* A reject of version 1 has no parameters. */
 	{"fatal of version 1", 28, 0x12, RECORD(0x11, 3, 0, 0, 0), true, 0, 4, V1(8, 257, 4096), UINT64_MAX,
 	 NULL},
 	FINAL("fatal of version 1 to itself", 0x11, RECORD(0x11, 3, 0, 0, 0), 3, "reject/why"),
@@ -111,7 +110,7 @@ TEST(reject_reasons)
 	}
 }
 
-/* A node that speaks version 1 alone is not talked into version 2; what is no record at all is a failure. */
+/* A node of version 1 only does not switch to version 2; bytes that are no record fail the attempt. */
 TEST(reject_bytes)
 {
 	struct o2_connreq_self a = connreq_self(true);
@@ -136,14 +135,14 @@ TEST(reject_bytes)
 	assert_string_equal(verdict.error.rule, "wire/reject/magic");
 }
 
-/* What kernel peers have sent: node 10.77.0.1 asks 10.77.0.2, or the other way round. */
+/* Rejects that kernel peers have sent: node 10.77.0.1 asks 10.77.0.2, or the other way round. */
 TEST(recorded_rejects)
 {
 	static const struct {
 		const char *name;
 		uint8_t why;
 		bool retry;
-		uint16_t depth; /* of the next request; the one before had 32 */
+		uint16_t depth; /* of the next request; the previous request had 32 */
 	} rows[] = {
 		{"008_REJ1_n00024_b2a", 1, true, 32},
 		{"010_REJ7_n00024_b2a", 7, true, 8},
@@ -169,7 +168,7 @@ TEST(recorded_rejects)
 		assert_int_equal(verdict.offer.max_frags, 257);
 		assert_true(verdict.incarnation != 0);
 	}
-	/* It takes no more than the 257 that we asked for, so there is nothing left to offer. */
+	/* The peer takes no more than the 257 that we asked for, so there is nothing less to offer. */
 	asked.max_frags = 258;
 	o2_reject_judge(&a, &asked, O2_CM_REJECT_CONSUMER, bytes,
 			read_private_data("117_REJ6_n00024_a2b", bytes, sizeof(bytes)), &verdict);

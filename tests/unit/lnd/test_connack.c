@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What answers mean to the side that asked: CONNACK, every reason of a reject, and the records that a kernel
- * peer has sent. Two nodes come to terms, or give up, within two requests, whatever each of them can do.
+ * What a CONNACK means to the side that asked, the requests recorded from a kernel peer, and how two nodes
+ * negotiate: whatever each can do, they agree or give up within two requests.
  */
 #include "tests/lib/connreq.h"
 
@@ -10,14 +10,14 @@
 
 static const struct o2_cm_origin origin_a = {.ipv4 = true, .address = 0xc0a80a01, .port = 1023};
 
-/* One CONNACK; what it answers asked for {version, 8, 257, 4096}. */
+/* One CONNACK, in answer to a request with the parameters {version, 8, 257, 4096}. */
 struct answer {
 	const char *what;
 	struct o2_conn_params says;
-	const char *rule; /* NULL: good */
+	const char *rule; /* NULL: accepted */
 	uint8_t type;
 	uint64_t dstnid, dststamp;
-	uint16_t version; /* asked for; 0: that of the answer */
+	uint16_t version; /* of the request; 0: the version of the answer */
 };
 
 static const struct answer answers[] = {
@@ -99,7 +99,7 @@ TEST(connack_bytes)
 	assert_int_equal(o2_connack_judge(&a, &asked, bytes, 56, &agreed, &incarnation, NULL), -EPROTO);
 }
 
-/* A recorded request is accepted, and our answer to it is the recorded one but for our stamp. */
+/* A recorded request is accepted, and our answer equals the recorded answer except for our stamp. */
 TEST(recorded_requests)
 {
 	struct o2_connreq_self self = connreq_self(false);
@@ -120,7 +120,7 @@ TEST(recorded_requests)
 	assert_memory_equal(bytes, recorded, 196);
 }
 
-/* How many requests it takes the two until one is accepted; 0: they give up. */
+/* Returns the number of requests until one is accepted; 0: the nodes give up. */
 static uint32_t negotiate(const struct o2_connreq_self *a, const struct o2_connreq_self *b,
 			  uint16_t max_frags, struct o2_conn_params *agreed)
 {
@@ -156,7 +156,7 @@ static uint16_t smaller(uint16_t x, uint16_t y)
 	return x < y ? x : y;
 }
 
-/* LU-3322: whatever two nodes can do, two requests are enough. */
+/* LU-3322: two requests are enough for any two nodes. */
 TEST(two_requests_suffice)
 {
 	static const uint16_t depths[] = {2, 3, 7, 8, 9, 32, 255};
@@ -179,7 +179,7 @@ TEST(two_requests_suffice)
 		attempts = negotiate(&a, &b, a.max_frags, &agreed);
 		assert_true(attempts <= 2);
 		if (attempts == 0) {
-			/* Version 1 cannot say what it would have taken. */
+			/* A reject of version 1 has no parameters: it cannot say what would be accepted. */
 			assert_true(a.version == 0x11 || b.version == 0x11);
 			failures++;
 			continue;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The negotiation by itself: every check of a request and of its answers is tripped by the first illegal
- * value and not by the last legal one, in both versions and byte orders; two nodes come to terms, or give up,
- * within two requests.
+ * The negotiation by itself: the first illegal value fails each check of a request and of its answers, and
+ * the last legal value passes, in both versions and byte orders; two nodes agree, or give up, within two
+ * requests.
  */
 #include "tests/lib/connreq.h"
 
@@ -13,25 +13,25 @@
 
 static const struct o2_cm_origin origin_a = {.ipv4 = true, .address = 0xc0a80a01, .port = 1023};
 
-/* One request; zeros and NULLs in the second half leave it as a good one. */
+/* One request; a zero or NULL in the second half leaves that part of the request valid. */
 struct probe {
 	const char *what;
 	struct o2_conn_params ask;
-	uint8_t why; /* 0: accepted */
+	uint8_t why; /* of the reject; 0: accepted */
 	const char *rule;
 	uint64_t dstnid, dststamp;
 	uint8_t type;
 	uint16_t port;
 	uint32_t address;
-	uint32_t length;     /* cut to that */
-	bool before_names;   /* the record says nothing of the interface */
-	bool in_our_version; /* the record has our version, not the request's */
+	uint32_t length;     /* the request is truncated to this length */
+	bool before_names;   /* the record has no data of the interface */
+	bool in_our_version; /* the record has our version instead of the request's */
 };
 
 #define REFUSED(what_, ask_, why_, rule_) .what = what_, .ask = ask_, .why = why_, .rule = rule_
 
 static const struct probe probes[] = {
-	/* What a kernel peer answers, row by row of docs/connection.md. */
+	/* The answers of a kernel peer, row by row of docs/connection.md. */
 	{.what = "usual", .ask = V2(8, 257, 4096)},
 	{.what = "unprivileged port", .ask = V2(8, 257, 4096), .port = 40000},
 	{.what = "depth 4", .ask = V2(4, 257, 4096)},
@@ -50,7 +50,7 @@ static const struct probe probes[] = {
 	{REFUSED("another stamp", V2(8, 257, 4096), 5, "connreq/dststamp"), .dststamp = STAMP_B + 1,
 	 .in_our_version = true},
 	{.what = "depth 2", .ask = V2(2, 257, 4096)},
-	/* What the reference adds, and the edges. */
+	/* Checks that only the reference makes, and the limits. */
 	{REFUSED("depth 1", V2(1, 257, 4096), 7, "connreq/queue-depth-under")},
 	{REFUSED("depth 0", V2(0, 257, 4096), 7, "connreq/queue-depth-under")},
 	{REFUSED("depth 9", V2(9, 257, 4096), 7, "connreq/queue-depth-over")},
@@ -97,7 +97,7 @@ static uint32_t make(const struct o2_connreq_self *self, const struct probe *pro
 	return probe->length != 0 ? probe->length : O2_CONNREQ_BYTES;
 }
 
-/* A record says what it has to, and can be put on the wire. */
+/* Asserts that a record has the expected members, and that it can be encoded. */
 static void check_record(const struct o2_connreq_self *b, const struct probe *probe,
 			 const struct o2_reject *reject)
 {
@@ -160,7 +160,7 @@ TEST(requests)
 		b.order = (enum o2_byte_order)(orders >> 1);
 		for (size_t i = 0; i < sizeof(probes) / sizeof(probes[0]); i++) {
 			a.cksum_flavour = (enum o2_cksum_flavour)(i % 3);
-			/* A checksum covers what a probe changes by hand. */
+			/* A checksum would no longer match the bytes that a probe changes. */
 			if (probes[i].type != 0)
 				a.cksum_flavour = O2_CKSUM_NONE;
 			run_probe(&a, &b, &probes[i]);
@@ -168,7 +168,7 @@ TEST(requests)
 	}
 }
 
-/* One node, changed; the usual request. */
+/* Judges the usual request at a node with the changed configuration b. */
 static void judge_with(struct o2_connreq_self b, uint16_t version, uint16_t frags, uint8_t why,
 		       const char *rule, bool before_names)
 {
@@ -287,7 +287,7 @@ TEST(versions_and_magics)
 	}
 }
 
-/* What is known of the peer decides next. */
+/* After the request itself, what is known of the peer decides. */
 TEST(known_peers)
 {
 	static const struct {
@@ -336,7 +336,7 @@ TEST(known_peers)
 	assert_int_equal(reject.ibr_incarnation, 0);
 }
 
-/* NIDs in both rankings; exactly one of two different ones gives way, if both rank alike. */
+/* NIDs in both rankings: if both nodes use the same one, exactly one of two different NIDs gives way. */
 TEST(rankings)
 {
 	static const struct {

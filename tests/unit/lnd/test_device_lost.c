@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The device goes while a node uses it: everything on it ends, once, and the node says why.  First over the
- * connection manager in the process, then over the one on librdmacm, whose library is played here: real
- * devices do not go when a test wants it.
+ * The device is lost while a node uses it: everything on it ends once, and the node reports the reason.  The
+ * first tests use the in-process connection manager; the others use the one on librdmacm with a fake
+ * librdmacm, because real devices cannot be lost on demand.
  */
 #include <fcntl.h>
 #include <rdma/rdma_cma.h>
@@ -21,7 +21,7 @@ static void assert_refused(struct seat *seat, uint64_t nid)
 		     "node/device-lost");
 }
 
-/* In the middle of an operation over a connection that is up. */
+/* The device is lost during an operation over an established connection. */
 WORLD_TEST(connections_end)
 {
 	struct seat *a = &world->seat[0], *b = &world->seat[1];
@@ -39,7 +39,7 @@ WORLD_TEST(connections_end)
 	assert_string_equal(a->down.error.rule, "node/device-lost");
 	assert_int_equal(a->down.side, O2_FAULT_DEVICE);
 	assert_refused(a, NID(1));
-	/* Nothing is left of it, and it does not come back. */
+	/* No peer is left, and no new connection comes up. */
 	world_settle(world);
 	assert_int_equal(o2_node_npeers(a->node), 0);
 	seat_put(b, NID(0));
@@ -49,7 +49,7 @@ WORLD_TEST(connections_end)
 	assert_int_equal(a->nup, 1);
 }
 
-/* Attempts of ours, attempts of a peer's, what waits for them, and a connection that is being closed. */
+/* Our attempts, a peer's attempts, the operations that wait for them, and a connection that is closing. */
 TEST(attempts_end)
 {
 	struct world *world = world_two(NULL, NULL);
@@ -90,13 +90,13 @@ TEST(attempts_end)
 	world_close(world);
 }
 
-/* --- librdmacm, played --- */
+/* --- a fake librdmacm --- */
 
 #define QUEUE 8u
 
 static struct {
 	struct ibv_context *ours, *other;
-	bool to_other; /* addresses lead to the other device */
+	bool to_other; /* address resolution selects the other device */
 	uint32_t ids, requests;
 	struct rdma_cm_id *listener, *newest;
 	struct rdma_cm_event event[QUEUE];
@@ -139,7 +139,7 @@ int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id, v
 	return 0;
 }
 
-/* What was not read yet is never read. */
+/* Drops the id's events that have not been read. */
 int rdma_destroy_id(struct rdma_cm_id *id)
 {
 	uint32_t kept = 0;
@@ -179,7 +179,7 @@ int rdma_resolve_route(struct rdma_cm_id *id, int timeout_ms)
 	return 0;
 }
 
-/* Nobody answers. */
+/* The peer never answers. */
 int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *param)
 {
 	play.requests++;
@@ -202,7 +202,7 @@ int rdma_ack_cm_event(struct rdma_cm_event *event)
 	return 0;
 }
 
-/* Not reached: there is no answer and no request. */
+/* Never called: there is no answer and no request. */
 int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *param)
 {
 	return fails_with(ENOSYS);
@@ -233,9 +233,9 @@ __be16 rdma_get_dst_port(struct rdma_cm_id *id)
 	return 0;
 }
 
-/* --- a node on it --- */
+/* --- a node on the fake --- */
 
-/* loop1 plays no part but to be another device. */
+/* loop1 serves only as the other device. */
 static void open_seat(struct seat *seat, struct side *other, bool listen)
 {
 	memset(seat, 0, sizeof(*seat));
@@ -264,7 +264,7 @@ static void close_seat(struct seat *seat, struct side *other)
 	o2_ni_close(&other->ni);
 }
 
-/* The device is gone, and so is all that was on it. */
+/* Asserts that the device is gone, with everything that was on it. */
 static void assert_lost(struct seat *seat)
 {
 	struct o2_error error;
@@ -281,7 +281,7 @@ static void assert_lost(struct seat *seat)
 	assert_int_equal(o2_node_npeers(seat->node), 0);
 }
 
-/* Each id that is there is told, in any order, and the listening one, which is there without connections. */
+/* The loss is reported to every id, in any order, and also to a listening id without connections. */
 TEST(listening_ids_end)
 {
 	struct side other;
@@ -294,7 +294,7 @@ TEST(listening_ids_end)
 	close_seat(&seat, &other);
 }
 
-/* A connection manager on a lost device does not call a node that could not be made. */
+/* After a failed open, the connection manager on a lost device must not call the node's handler. */
 TEST(a_node_that_cannot_listen_leaves_no_handler)
 {
 	static const struct o2_node_ops none;
@@ -317,7 +317,7 @@ TEST(a_node_that_cannot_listen_leaves_no_handler)
 
 TEST(ids_that_ask_end)
 {
-	/* After the address, after the route, and when the request is out. */
+	/* Lose the device after the address, after the route, and after the request was sent. */
 	for (uint32_t steps = 0; steps < 3; steps++)
 		for (int listen = 0; listen < 2; listen++) {
 			struct side other;
@@ -342,7 +342,7 @@ TEST(ids_that_ask_end)
 		}
 }
 
-/* Another device than the interface's goes: only the attempt that an address has led there. */
+/* A device other than the interface's is lost: only the attempt whose address resolved to it ends. */
 TEST(another_device)
 {
 	struct side other;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every call that can fail, failing once, at each time that it is made (docs/simulation.md, "Every call"): a
- * few fixed conversations of two nodes, from the first allocation to the last, and one run of each for every
- * call and every n, until the n-th is one too many.
+ * Every call that can fail, failing once, at each time that it is made (docs/simulation.md, "Every call").
+ * The test runs a few fixed conversations of two nodes, from the first allocation to the last, once for each
+ * call and each n, until the conversation makes fewer than n of these calls.
  *
- * Whatever fails, every operation ends once, with a documented errno or with the right bytes; afterwards the
- * two nodes can talk; and in the end everything was handed back.
+ * Whichever call fails, every operation ends once, with a documented errno or with the right bytes;
+ * afterwards the two nodes can communicate; and at the end every resource was released.
  *
- *	test_every_call [CONVERSATION CALL N]	only that one; CONVERSATION and CALL: as a failure prints them
+ *   test_every_call [CONVERSATION CALL N]     only that one; CONVERSATION and CALL: as a failure prints them
  */
 #include "tests/lib/faults/talk.h"
 
@@ -38,11 +38,11 @@ static const struct talk_config talks[] = {
 	 .modes = {O2_REG_FMR, O2_REG_FASTREG}},
 };
 
-/* What fails, and with what. */
+/* The call that fails, and how. */
 static const struct fault {
-	const char *name; /* NULL: the call's */
+	const char *name; /* NULL: the name of the call */
 	enum faulty_call call;
-	int code; /* errno; a work request's status; a message's fate */
+	int code; /* an errno, the status of a work request, or the fate of a message */
 } faults[] = {{"mapping finds no room", CALL_MAPPING, ENOMEM},
 	      {"mapping fails", CALL_MAPPING, EIO},
 	      {"flushed", CALL_EXECUTE, IBV_WC_WR_FLUSH_ERR},
@@ -67,7 +67,7 @@ static const char *name_of(const struct fault *fault)
 	return fault->name != NULL ? fault->name : faulty_call_name(fault->call);
 }
 
-/* Whether it was ever made in the conversation so far. */
+/* Runs the conversation with the nth call failing; returns whether it made that many calls. */
 static bool once(const struct talk_config *talk, const struct fault *fault, uint32_t nth)
 {
 	bool fired = talk_run(talk, fault->call, nth, fault->code);
@@ -78,7 +78,7 @@ static bool once(const struct talk_config *talk, const struct fault *fault, uint
 	return fired;
 }
 
-/* Returns for how many n it has failed. */
+/* Returns how many calls the conversation makes: each of them has failed in one run. */
 static uint32_t each(const struct talk_config *talk, const struct fault *fault)
 {
 	uint32_t nth = 1;
@@ -112,7 +112,7 @@ TEST(every_call_fails)
 	assert_int_equal(kinds, FAULTS);
 }
 
-/* LNet's tables: nothing of an endpoint is left where one of them has no memory. */
+/* LNet's tables: when one cannot be allocated, nothing of the endpoint is left. */
 TEST(endpoint_without_memory)
 {
 	const struct o2_ni_config config = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a fault says in words: every kind of end is told from every other. */
+/* The text of a fault: every kind of end has a different text. */
 
 #include "lnd/conn/fault.h"
 #include "tests/lib/unit_test.h"
@@ -12,7 +12,7 @@ static void assert_text(const struct o2_transfer_fault *fault, const char *expec
 
 	assert_string_equal(text, expected);
 	assert_int_equal(length, strlen(expected));
-	/* Too little room: cut, and nothing is written past the end. */
+	/* A buffer that is too short: the text is cut, and nothing is written past the end. */
 	memset(text, 'x', sizeof(text));
 	assert_int_equal(o2_fault_text(fault, text, 5), length);
 	assert_memory_equal(text, expected, 4);
@@ -32,7 +32,7 @@ static struct o2_error error_of(int code, const char *rule, const char *field, u
 	return error;
 }
 
-/* Each as the connection's own fault, and as that of an operation that ends with the connection. */
+/* Checks a fault as the connection's own, and as the fault of an operation that ends with the connection. */
 static void assert_words(const struct row *row)
 {
 	const struct o2_transfer_fault closed = o2_fault_closed(&row->fault);
@@ -45,7 +45,7 @@ static void assert_words(const struct row *row)
 	assert_int_equal(closed.closed_by, row->fault.side);
 	snprintf(text, sizeof(text), "the connection has ended: %s", row->text);
 	assert_text(&closed, text);
-	/* What ends with something that has ended blames nobody else. */
+	/* A fault derived from a derived fault still names the original side. */
 	assert_int_equal(o2_fault_closed(&closed).closed_by, row->fault.side);
 }
 
@@ -78,7 +78,7 @@ TEST(each_end_has_its_words)
 		  .cm_reason = 28,
 		  .reject_why = O2_REJECT_NO_RESOURCES},
 		 "the peer has rejected the connection: no-resources (reason 2)"},
-		/* A rule that says nothing more than the reason is left out. */
+		/* A rule that only repeats the reason is left out. */
 		{{.side = O2_FAULT_REJECTED,
 		  .code = -ECONNREFUSED,
 		  .cm_reason = 28,

@@ -28,7 +28,7 @@ TEST(follows_the_table)
 		{{O2_LNET_GET, 1, 3976, false, true}, O2_FORM_GET_REQ},
 		{{O2_LNET_GET, 3977, 3976, true, false}, O2_FORM_IMMEDIATE},
 		{{O2_LNET_GET, 3977, 3976, true, true}, O2_FORM_IMMEDIATE},
-		/* A peer that takes shorter messages. */
+		/* A peer that takes shorter messages than usual. */
 		{{O2_LNET_PUT, 1928, 1928, false, false}, O2_FORM_IMMEDIATE},
 		{{O2_LNET_PUT, 1929, 1928, false, false}, O2_FORM_PUT_REQ},
 		{{O2_LNET_GET, 1929, 1928, false, false}, O2_FORM_GET_REQ},

@@ -41,7 +41,7 @@ TEST(resolves_tunables)
 	}
 }
 
-/* Depth agreed, peer_tx_credits, peercredits_hiw -> mark. */
+/* Agreed depth, peer_tx_credits, peercredits_hiw -> high-water mark. */
 TEST(scales_the_high_water_mark)
 {
 	static const struct {
@@ -245,8 +245,8 @@ TEST(says_when_a_noop_is_due)
 }
 
 /*
- * At a mark of 1: what is owed, the two NOOPs that gave before, and what the peer has sent since; a third
- * goes out once the peer has used a credit of the first.
+ * At a mark of 1: after two NOOPs that returned credits, a third is sent only once the peer has used a credit
+ * of the first.
  */
 TEST(keeps_a_third_noop_back)
 {
@@ -269,7 +269,7 @@ TEST(keeps_a_third_noop_back)
 	assert_int_equal(credits.outstanding, 2);
 	assert_int_equal(credits.granted, 4);
 	assert_true(o2_need_noop(&credits, &alive));
-	/* The seventh message is paid with a credit of the first NOOP. */
+	/* The seventh message uses a credit that the first NOOP returned. */
 	assert_int_equal(o2_credits_receive(&credits, O2_MSG_IMMEDIATE, 0, &error), 0);
 	assert_true(o2_need_noop(&credits, &idle));
 }

@@ -3,11 +3,11 @@
 #include "tests/lib/lnd_message.h"
 #include "tests/lib/lnd_pair.h"
 
-/* What goes wrong, on whose side, and what it costs (docs/transport.md, "Errors"). */
+/* Which errors occur, on which side, and what they end (docs/transport.md, "Errors"). */
 
 static struct o2_kiov kiov_other[O2_MAX_FRAGS];
 
-/* The first PUT of a pair: both sides are told that. */
+/* Runs the first PUT of a pair: both sides report this status. */
 static void put_fails(struct pair *pair, const struct o2_transfer_memory *from,
 		      const struct o2_transfer_memory *to, int status)
 {
@@ -30,10 +30,10 @@ PAIR_TEST(refuses_what_a_sink_cannot_map)
 	assert_int_equal(pair->a.result[0].fault.side, O2_FAULT_PEER_STATUS);
 	assert_int_equal(pair->b.result[0].fault.side, O2_FAULT_LOCAL_STAGE);
 	assert_string_equal(pair->b.result[0].fault.error.rule, "reg/fastreg/gaps");
-	/* GET: ours has; nothing is sent. */
+	/* GET: our sink has gaps; nothing is sent. */
 	assert_error(start_get(pair->a.conn, &bad, 0, NULL, &error), -EPROTONOSUPPORT, &error,
 		     "reg/fastreg/gaps");
-	/* GET: the peer's source has. */
+	/* GET: the peer's source has gaps. */
 	assert_int_equal(start_get(pair->a.conn, &good, 0, NULL, NULL), 0);
 	pair_run(pair, 2, 2);
 	assert_int_equal(pair->a.result[1].status, -EPROTONOSUPPORT);
@@ -52,7 +52,7 @@ TEST(refuses_more_fragments_than_agreed)
 	struct pair *pair;
 
 	few.max_frags = 4;
-	pair = pair_open(&O2_CONN_DEFAULTS, &few); /* the smaller figure counts for both */
+	pair = pair_open(&O2_CONN_DEFAULTS, &few); /* the smaller limit counts for both sides */
 	put_fails(pair, &one, &five, -EFBIG);
 	assert_int_equal(pair->b.result[0].fault.error.limit, 4);
 	assert_int_equal(start_get(pair->a.conn, &five, 0, NULL, &error), -EFBIG);
@@ -72,14 +72,14 @@ TEST(refuses_more_work_requests_than_agreed)
 	few.max_frags = 4;
 	pair = pair_open(&few, &few);
 	images = images_take(&pair->a, &pair->b, 4);
-	/* PUT: found out when the sink's descriptor arrives; both sides are told. */
+	/* PUT: detected when the sink's descriptor arrives; both sides report it. */
 	put_fails(pair, &many, &one, -EMSGSIZE);
 	assert_int_equal(pair->a.result[0].fault.side, O2_FAULT_LOCAL_STAGE);
 	assert_int_equal(pair->a.result[0].nwr, 0);
 	assert_int_equal(pair->b.result[0].fault.side, O2_FAULT_PEER_STATUS);
 	assert_int_equal(pair->b.result[0].health, O2_HEALTH_REMOTE_ERROR);
 	assert_int_equal(pair->a.result[0].health, O2_HEALTH_OK);
-	/* GET: found out by the peer. */
+	/* GET: detected by the peer. */
 	pair->b.answer = many;
 	assert_int_equal(start_get(pair->a.conn, &one, 0, NULL, NULL), 0);
 	pair_run(pair, 2, 2);
@@ -92,7 +92,7 @@ TEST(refuses_more_work_requests_than_agreed)
 	pair_close(pair);
 }
 
-/* An upper layer that answers with more than was offered is stopped before anything is mapped. */
+/* If match answers with more bytes than were offered, the transfer fails before anything is mapped. */
 PAIR_TEST(refuses_a_match_that_is_too_long)
 {
 	struct o2_transfer_memory memory = dense(kiov_from, 0, 4000, O2_REG_FMR);
@@ -110,8 +110,8 @@ PAIR_TEST(refuses_a_match_that_is_too_long)
 }
 
 /*
- * A GET_REQ whose descriptor is not what its sender has registered.  The source finds out when its writes
- * complete; another transfer that is open on the connection ends with it.
+ * A GET_REQ whose descriptor differs from what its sender registered.  The source notices when its writes
+ * complete; another open transfer of the connection ends as well.
  */
 static void tampered_get(enum o2_reg_mode mode, uint32_t key_xor, int64_t addr_add)
 {
@@ -125,7 +125,7 @@ static void tampered_get(enum o2_reg_mode mode, uint32_t key_xor, int64_t addr_a
 	struct o2_msg *msg;
 
 	pair->b.answer = source;
-	/* What o2_conn_get does, but for the descriptor: the window is not bound, its key is not alive. */
+	/* Do what o2_conn_get does, except for the descriptor: the window is unbound, its key not valid. */
 	assert_int_equal(o2_tx_start(a, O2_TX_OURS, O2_OP_GET, &tx, NULL), 0);
 	assert_int_equal(o2_tx_map(a, tx, &sink, NULL), 0);
 	msg = o2_msg_begin(a, O2_MSG_GET_REQ);
@@ -138,7 +138,7 @@ static void tampered_get(enum o2_reg_mode mode, uint32_t key_xor, int64_t addr_a
 	o2_tx_queue(a, tx, O2_MSG_GET_REQ);
 	o2_tx_move(a, tx, O2_LIST_ACTIVE);
 	tx->silent = false;
-	/* Behind it, one that is innocent; b starts it, so that it is open on both sides. */
+	/* Then start a valid transfer; b starts it, so that it is open on both sides. */
 	assert_int_equal(start_get(pair->b.conn, &other, 0, NULL, NULL), 0);
 	pair->a.match_rc = -ENODATA;
 	pair_run_until_closed(pair, pair->b.conn);
@@ -156,7 +156,7 @@ static void tampered_get(enum o2_reg_mode mode, uint32_t key_xor, int64_t addr_a
 		}
 	}
 	assert_int_equal(pair->b.nresults, 2);
-	/* The device has put the sink's queue pair in error as well. */
+	/* The device has put the sink's queue pair into the error state as well. */
 	pair_run_until_closed(pair, a);
 	assert_closed(&pair->a, O2_FAULT_LOCAL_COMPLETION, -EIO);
 	assert_int_equal(o2_conn_get_fault(a)->wc_status, IBV_WC_WR_FLUSH_ERR);
@@ -181,7 +181,7 @@ TEST(reports_an_address_outside_the_key)
 	tampered_get(O2_REG_GLOBAL, 0, (int64_t)PAIR_PAGES * 4096);
 }
 
-/* Once a sink is reported, its key opens nothing. */
+/* Once the end of a sink is reported, its key no longer grants access. */
 static void key_is_dead(enum o2_reg_mode mode)
 {
 	struct pair *pair = pair_default();

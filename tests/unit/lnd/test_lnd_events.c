@@ -4,8 +4,8 @@
 #include "tests/lib/node_world.h"
 
 /*
- * Loops that sleep (docs/transport.md, "Sleeping").  Nodes whose owner calls them only when their descriptor
- * is readable, or when something else of theirs has happened; the device works whenever it likes.
+ * Loops that sleep (docs/transport.md, "Sleeping").  The owner of a node calls it only when its descriptor is
+ * readable, or when another of its events has occurred; the device works at random times.
  *
  *   test_lnd_events [SEED [RUNS]]
  */
@@ -16,7 +16,7 @@
 #define CLOCK_EVERY_MS 250u
 #define MS_TO_END      120000u
 
-/* Completions that nobody has looked at. */
+/* Returns the number of completions that the node has not polled. */
 static uint32_t unseen(const struct world *world, const struct seat *seat)
 {
 	uint32_t count = 0;
@@ -49,7 +49,7 @@ static void round_of(struct sleepers *sleepers, uint32_t i)
 	sleepers->slept += rc == 0;
 }
 
-/* Who sleeps over a completion will be woken. */
+/* A node that sleeps while a completion is in its queue must have a readable descriptor. */
 static void check(const struct sleepers *sleepers)
 {
 	for (uint32_t i = 0; i < sleepers->world->nseats; i++) {
@@ -69,7 +69,7 @@ static bool wake(struct sleepers *sleepers, uint32_t i)
 	return true;
 }
 
-/* Whose event it was is not told, so all look. */
+/* The loop does not tell which node the event was for, so all nodes wake up. */
 static bool deliver(struct sleepers *sleepers, size_t which)
 {
 	if (!o2_cm_loop_deliver(sleepers->world->loop, which))
@@ -124,7 +124,7 @@ static bool has_open(const struct world *world)
 	return false;
 }
 
-/* Until the device and the network have nothing more to say, and all sleep. */
+/* Runs until the device and the network are idle and all nodes sleep. */
 static void settle(struct sleepers *sleepers)
 {
 	uint32_t steps = 0;
@@ -141,8 +141,8 @@ static void settle(struct sleepers *sleepers)
 }
 
 /*
- * Nothing new is started, and everything ends.  Most of it at once; time is only needed by attempts that wait
- * for their turn, and by what was sent to a peer that closed before it knew that the connection was up.
+ * Starts nothing new and waits until everything has ended.  Most operations end at once.  Only attempts that
+ * wait for their turn need time, and messages to a peer that closed before its connection was up.
  */
 static void finish(struct sleepers *sleepers)
 {
@@ -157,7 +157,7 @@ static void finish(struct sleepers *sleepers)
 	world_assert_ended(sleepers->world);
 }
 
-/* From one clock to the next there is one round, which finds nothing. */
+/* Asserts that each clock tick causes one round, which finds nothing to do. */
 static void stay_asleep(struct sleepers *sleepers)
 {
 	for (uint32_t tick = 0; tick < 8; tick++) {

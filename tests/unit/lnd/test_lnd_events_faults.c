@@ -4,7 +4,7 @@
 
 #include <unistd.h>
 
-/* Arming and its events where something fails, is missing, or ends (docs/transport.md, "Sleeping"). */
+/* Arming and its events when a call fails or a connection ends (docs/transport.md, "Sleeping"). */
 
 static uint32_t polls_to_failure;
 
@@ -20,7 +20,7 @@ static int pick_none(void *context, const uint32_t *qp_nums, unsigned int count)
 	return -1;
 }
 
-/* Two nodes with a connection, and an operation of the first that is under way. */
+/* Opens two nodes with a connection, and an operation of the first that is under way. */
 static struct world *world_at_work(bool events)
 {
 	struct world *world;
@@ -44,7 +44,7 @@ static void world_after_work(struct world *world, int status)
 	world_close(world);
 }
 
-/* The request to be woken fails, and the look at the queue after it. */
+/* The call that arms the queue fails, and then the poll after it. */
 TEST(arming_fails)
 {
 	static const char *const rules[] = {"conn/arm", "conn/poll"};
@@ -66,7 +66,7 @@ TEST(arming_fails)
 	}
 }
 
-/* Nothing can be asked of an interface that was opened without events, and nothing breaks. */
+/* An interface that was opened without events refuses to arm, and otherwise works. */
 TEST(without_events)
 {
 	struct world *world = world_at_work(false);
@@ -80,7 +80,7 @@ TEST(without_events)
 	world_after_work(world, 0);
 }
 
-/* An operation that has asked for a connection: its attempt starts in the next round, not after a sleep. */
+/* An operation has asked for a connection: the attempt starts in the next round, without a sleep. */
 TEST(attempts_are_due)
 {
 	struct world *world;
@@ -101,7 +101,7 @@ TEST(attempts_are_due)
 	world_close(world);
 }
 
-/* A channel that cannot be read will wake nobody, and says so. */
+/* A channel that cannot be read would never wake the node, so arming fails. */
 TEST(channel_breaks)
 {
 	struct world *world = world_at_work(true);
@@ -118,7 +118,7 @@ TEST(channel_breaks)
 	world_after_work(world, 0);
 }
 
-/* A connection may go while its event waits; a closed one has nothing to arm. */
+/* A connection may end while its event is pending; a closed connection has nothing to arm. */
 TEST(ends_with_an_event)
 {
 	struct world *world = world_at_work(true);
@@ -134,7 +134,7 @@ TEST(ends_with_an_event)
 	world_after_work(world, -ECONNABORTED);
 }
 
-static bool no_channel, no_file; /* there is none; or there is, and nothing can be asked of it */
+static bool no_channel, no_file; /* none can be created; its descriptor is closed */
 
 struct ibv_comp_channel *__real_ibv_create_comp_channel(struct ibv_context *context);
 struct ibv_comp_channel *__wrap_ibv_create_comp_channel(struct ibv_context *context);

@@ -2,8 +2,8 @@
 #include "tests/lib/lnd_talk.h"
 
 /*
- * Calls to the device that fail, each at every time (docs/transport.md, "Errors").  Creating calls are
- * wrapped by the linker, the others are entries of the device's table.
+ * Calls to the device that fail, each at every time that it is made (docs/transport.md, "Errors").  The
+ * linker wraps the calls that create objects; the others are entries of the device's table.
  */
 
 static struct o2_kiov kiov[2][O2_MAX_FRAGS];
@@ -23,7 +23,7 @@ static bool is_due(struct fault *which)
 	return which->countdown > 0 && --which->countdown == 0;
 }
 
-/* As long as more than so many send requests are asked for there is no memory; 0: always enough. */
+/* Creating a queue pair with more send requests than this fails with ENOMEM; 0: never fails. */
 static uint32_t wrs_in_memory;
 
 struct ibv_qp *__real_ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
@@ -87,7 +87,7 @@ enum call {
 	CALLS,
 };
 
-/* Puts the failing call into b's table. */
+/* Puts the failing call into the device table of the given side. */
 static void arm(struct side *side, enum call call, uint32_t countdown, int code)
 {
 	struct ibv_context_ops *ops = &side->ni.context->ops;
@@ -104,7 +104,7 @@ static void arm(struct side *side, enum call call, uint32_t countdown, int code)
 	fault.calls = 0;
 }
 
-/* Operations of every kind, both ways. */
+/* Starts operations of every kind, in both directions. */
 static uint32_t start_some(struct pair *pair)
 {
 	struct o2_transfer_memory from = dense(kiov[0], 0, 9000, O2_REG_FASTREG);
@@ -126,7 +126,7 @@ static uint32_t start_some(struct pair *pair)
 	return 6;
 }
 
-/* Each call fails once, at every time it is made: everything ends once, and everything is handed back. */
+/* A call fails once, at every time that it is made: everything ends once, and everything is released. */
 static void fail_each(enum call call, const char *rule)
 {
 	bool failed = true;
@@ -172,7 +172,7 @@ TEST(survives_failing_calls)
 		fail_each((enum call)call, rules[call]);
 }
 
-/* Making a connection: each call fails once, and nothing is left of it. */
+/* Opening a connection: each call fails once, and nothing is left behind. */
 TEST(survives_failing_creation)
 {
 	struct side side;
@@ -193,7 +193,7 @@ TEST(survives_failing_creation)
 	}
 	creation_fault.countdown = 0;
 	o2_conn_destroy(conn);
-	/* 18 receives are posted. */
+	/* A connection posts 18 receives. */
 	for (uint32_t nth = 1; nth <= 19; nth++) {
 		arm(&side, POST_RECV, nth, ENOMEM);
 		rc = o2_conn_create(&side.ni, &O2_CONN_DEFAULTS, side_ops(), &side, &conn, &error);
@@ -207,7 +207,7 @@ TEST(survives_failing_creation)
 	assert_objects(0, 0, 0);
 }
 
-/* Less memory than the depth wants: a smaller depth, down to the least there is. */
+/* With less memory than the depth needs, the depth shrinks, down to the minimum. */
 TEST(shrinks_without_memory)
 {
 	static const struct {
@@ -220,7 +220,7 @@ TEST(shrinks_without_memory)
 		{O2_MSG_VERSION_2, 5 * 260, 5},
 		{O2_MSG_VERSION_2, 2 * 260, 2},
 		{O2_MSG_VERSION_2, 2 * 260 - 1, 0},
-		/* Version 1 has at least four messages in flight. */
+		/* Version 1 needs at least four messages in flight. */
 		{O2_MSG_VERSION_1, 5 * 260, 5},
 		{O2_MSG_VERSION_1, 4 * 260, 4},
 		{O2_MSG_VERSION_1, 4 * 260 - 1, 0},

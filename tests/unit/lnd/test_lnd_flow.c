@@ -7,7 +7,7 @@ static uint8_t held_type(const struct side *side, const struct held *held, uint3
 	return o2_rx_bytes(side->conn, O2_RX_OF(held->wc[index].wr_id))[O2_AT_TYPE];
 }
 
-/* What waits for credits goes out before the answer to the request that brings them. */
+/* Messages that wait for credits are sent before the answer to the request that returns the credits. */
 TEST(spends_credits_before_it_answers)
 {
 	struct pair *pair = pair_of(O2_MSG_VERSION_2, 8);
@@ -21,7 +21,7 @@ TEST(spends_credits_before_it_answers)
 	assert_int_equal(view_of(&pair->a).queued, 1);
 	deliver(&pair->b, &b, work_bit(O2_WORK_RECV));
 	assert_int_equal(b.count, 8);
-	/* Three credits are too few for a NOOP. */
+	/* Three owed credits are too few for a NOOP. */
 	for (uint32_t i = 0; i < 3; i++)
 		release(&pair->b, &b);
 	deliver(&pair->a, &a, 0);
@@ -37,7 +37,7 @@ TEST(spends_credits_before_it_answers)
 	pair_close_settled(pair);
 }
 
-/* Each list, and each answer: what is late there waited for something else. */
+/* Operations in each list, and each missing answer: an operation that times out names what it waited for. */
 TEST(says_what_it_waited_for)
 {
 	static const enum o2_wait waits[] = {O2_WAIT_SEND_ROOM, O2_WAIT_RESERVATION, O2_WAIT_SEND_ROOM,
@@ -57,7 +57,7 @@ TEST(says_what_it_waited_for)
 	deliver(&pair->a, &held, work_bit(O2_WORK_MESSAGE));
 	o2_conn_clock(pair->a.conn, 50125);
 	assert_closed(&pair->a, O2_FAULT_DEADLINE, -ETIMEDOUT);
-	/* What was sent is to blame: the queues wait because of it. */
+	/* The unanswered requests are the cause: the queues wait because of them. */
 	assert_int_equal(o2_conn_get_fault(pair->a.conn)->wait, O2_WAIT_SEND);
 	assert_int_equal(pair->a.nresults, 5);
 	for (int i = 0; i < 5; i++)
@@ -65,7 +65,7 @@ TEST(says_what_it_waited_for)
 	pair_close(pair);
 }
 
-/* Sent, known to be delivered, and not answered; and a queue that waits for a credit. */
+/* A request that was delivered and not answered; and a queue that waits for a credit. */
 TEST(says_which_answer)
 {
 	struct o2_conn_config config = O2_CONN_DEFAULTS;
@@ -78,7 +78,7 @@ TEST(says_which_answer)
 	pair->a.answer = talk_memory(1, 9000, O2_REG_FASTREG);
 	assert_int_equal(start_get(pair->a.conn, &memory, 0, NULL, NULL), 0);
 	deliver(&pair->a, NULL, 0);
-	/* The peer's PUT is answered here, and its bytes never come. */
+	/* The peer's PUT is acknowledged here, and its bytes never arrive. */
 	assert_int_equal(start_put(pair->b.conn, &memory, 0, NULL, NULL), 0);
 	deliver(&pair->a, NULL, 0);
 	send_text(&pair->a, 5);

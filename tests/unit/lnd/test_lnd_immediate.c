@@ -5,9 +5,9 @@
 #include "lnd/conn/transfer.h"
 #include "wire/nid.h"
 
-/* IMMEDIATE: what arrives, in one message, copied or gathered (docs/transport.md, "IMMEDIATE"). */
+/* IMMEDIATE: the payload arrives in one message, copied or gathered (docs/transport.md, "IMMEDIATE"). */
 
-/* What the last IMMEDIATE was; its payload is only valid during the call. */
+/* The last IMMEDIATE; its payload is only valid during the call. */
 static struct {
 	uint32_t count;
 	int rc;
@@ -36,7 +36,7 @@ static struct pair *open_pair(const struct o2_conn_config *config)
 	return pair;
 }
 
-/* The bytes that a buffer of `side` holds. */
+/* Copies the bytes that a buffer of `side` holds. */
 static void expected(const struct side *side, const struct o2_buffer *buffer, uint8_t *bytes)
 {
 	static uint64_t where[O2_IMMEDIATE_MAX];
@@ -104,7 +104,7 @@ TEST(carries_payloads)
 			}
 }
 
-/* More pieces than a request gathers, and pieces that a mode cannot register: copied. */
+/* More pieces than a request can gather, and pieces that a mode cannot register, are copied. */
 TEST(copies_what_it_cannot_gather)
 {
 	struct o2_conn_config config = O2_CONN_DEFAULTS;
@@ -131,7 +131,7 @@ TEST(sends_plain_bytes)
 	struct o2_error error;
 
 	memset(bytes, 0x5a, sizeof(bytes));
-	/* More than there are credits for: they wait, and were copied. */
+	/* More messages than credits: some wait, and their payload was copied. */
 	for (uint32_t i = 0; i < 20; i++) {
 		bytes[0] = (uint8_t)i;
 		assert_int_equal(o2_conn_send_bytes(pair->a.conn, &hdr, bytes, 1 + 200 * i, i, NULL, NULL),
@@ -161,7 +161,7 @@ TEST(sends_plain_bytes)
 	pair_close(pair);
 }
 
-/* What may travel in which message. */
+/* Which LNet types may travel in which message. */
 TEST(refuses_other_lnet_types)
 {
 	static const struct {
@@ -186,7 +186,7 @@ TEST(refuses_other_lnet_types)
 				 rows[i].send_payload ? 0 : -EINVAL);
 		assert_int_equal(o2_conn_put(a, &hdr, &memory, NULL, NULL), rows[i].put ? 0 : -EINVAL);
 		assert_int_equal(o2_conn_get(a, &hdr, &memory, NULL, &error), rows[i].get ? 0 : -EINVAL);
-		/* The types that may are a set, with which the one at hand cannot be compared. */
+		/* The error has no limit, because the legal types are a set. */
 		assert_true(rows[i].get || error.limit == O2_NO_LIMIT);
 		expect += rows[i].send + rows[i].send_payload + rows[i].put + rows[i].get;
 		pair->b.match_rc = -ENODATA;
@@ -197,7 +197,7 @@ TEST(refuses_other_lnet_types)
 	}
 }
 
-/* LNet does not like the header: the connection closes (docs/transport.md, "Receiving"). */
+/* LNet refuses the header: the connection closes (docs/transport.md, "Receiving"). */
 TEST(closes_for_a_bad_lnet_header)
 {
 	for (int kind = 0; kind < 3; kind++) {
@@ -221,7 +221,7 @@ TEST(closes_for_a_bad_lnet_header)
 	}
 }
 
-/* A peer that takes shorter messages gets shorter ones, and sinks of fewer fragments. */
+/* A peer with smaller limits gets shorter messages, and sinks of fewer fragments. */
 TEST(honours_a_short_peer)
 {
 	struct o2_conn_config config = O2_CONN_DEFAULTS;

@@ -4,7 +4,7 @@
 #include "tests/lib/lnd_memory.h"
 #include "tests/lib/lnd_pair.h"
 
-/* What a connection is made with and agrees upon, value by value (docs/transport.md, "Setting up",
+/* Limits of a connection and their agreement, value by value (docs/transport.md, "Setting up",
  * "Tunables"). */
 
 #define SOURCE_FRAGS 251u
@@ -20,7 +20,7 @@ static void pair_disconnect(struct pair *pair)
 	pair->a.nresults = pair->b.nresults = 0;
 }
 
-/* Byte by byte: pieces of the source that lie in one fragment of the sink, so many to a work request. */
+/* Counts the work requests byte by byte: wrq_sge source pieces each, all in one fragment of the sink. */
 static uint32_t count_requests(uint32_t from_piece, uint32_t to_piece, uint32_t nob, uint32_t wrq_sge)
 {
 	uint32_t requests = 0, gathered = 0;
@@ -53,7 +53,7 @@ static void assert_moved(const struct side *source, const struct o2_buffer *from
 	}
 }
 
-/* One PUT or GET by a, of all that the source has, with so many work requests. */
+/* Runs one PUT or GET by a, of the whole source; it must take this number of work requests. */
 static void move(struct pair *pair, enum o2_transfer_op op, const struct o2_transfer_memory *from,
 		 const struct o2_transfer_memory *to, uint32_t requests)
 {
@@ -81,7 +81,7 @@ static uint32_t device_sge(const struct side *side)
 	return (uint32_t)attr.max_sge < O2_MAX_WRQ_SGE ? (uint32_t)attr.max_sge : O2_MAX_WRQ_SGE;
 }
 
-/* Each number of gather entries up to what the device has, on queue pairs made for that many. */
+/* Every number of gather entries that the device supports, on queue pairs made for that many. */
 TEST(gathers_any_number)
 {
 	struct o2_transfer_memory from = gapped(kiov_from, 0, SOURCE_FRAGS, SOURCE_PIECE, O2_REG_GLOBAL);
@@ -101,7 +101,7 @@ TEST(gathers_any_number)
 		uint32_t some = count_requests(SOURCE_PIECE, SINK_PIECE, nob - SOURCE_PIECE, config.wrq_sge);
 		struct o2_transfer_memory less = from;
 
-		/* A GET that is answered short ends inside the sink's last fragment. */
+		/* A GET whose source is shorter ends inside the sink's last fragment. */
 		less.buffer.nob -= SOURCE_PIECE;
 		pair_connect(pair, &config, &config);
 		side_fill(&pair->a, config.wrq_sge);
@@ -116,7 +116,7 @@ TEST(gathers_any_number)
 	pair_close(pair);
 }
 
-/* An instance has one fragment limit: no descriptor of ours is longer than what our own codec lets pass. */
+/* An instance has one fragment limit: its own codec accepts every descriptor that it makes. */
 TEST(has_one_fragment_limit)
 {
 	static const uint32_t most[] = {O2_MAX_FRAGS_LEGACY, O2_MAX_FRAGS};
@@ -141,7 +141,7 @@ TEST(has_one_fragment_limit)
 	pair_close(pair);
 }
 
-/* Each number of fragments: that many can be described and written, one more cannot. */
+/* With each agreed number of fragments: that many can be described and written, one more cannot. */
 TEST(agrees_upon_any_fragments)
 {
 	struct o2_conn_config config = O2_CONN_DEFAULTS;
@@ -166,7 +166,7 @@ TEST(agrees_upon_any_fragments)
 	pair_close(pair);
 }
 
-/* What a connection cannot live with is refused before it comes up. */
+/* Parameters that a connection cannot use are refused before it comes up. */
 TEST(refuses_a_peer)
 {
 	static const struct o2_conn_peer good = {.nid = NID_B,
@@ -219,7 +219,7 @@ TEST(refuses_a_peer)
 }
 
 #ifndef O2_TEST_REAL_VERBS
-/* A device has room for 63 transfers of 257 fragments: the depth follows, and what is in flight. */
+/* A device has room for 63 transfers of 257 fragments: depth and messages in flight are limited to match. */
 TEST(fits_the_device)
 {
 	static const struct {

@@ -3,7 +3,7 @@
 #include "tests/lib/lnd_message.h"
 #include "tests/lib/lnd_pair.h"
 
-/* Messages that no rule allows, closing, and what becomes of open transfers (docs/transport.md, "Errors"). */
+/* Messages that break rules, closing, and what happens to open transfers (docs/transport.md, "Errors"). */
 
 PAIR_TEST(refuses_bytes_that_are_no_message)
 {
@@ -21,7 +21,7 @@ PAIR_TEST(refuses_bytes_that_are_no_message)
 	assert_int_equal(pair->a.result[0].fault.side, O2_FAULT_CLOSED);
 }
 
-/* Good messages that have no business here, or none yet. */
+/* Well-formed messages that are never legal on a connection, or not yet. */
 TEST(handles_every_type)
 {
 	static const enum o2_msg_type refused[] = {O2_MSG_CONNREQ, O2_MSG_CONNACK};
@@ -32,7 +32,7 @@ TEST(handles_every_type)
 	o2_msg_begin(pair->b.conn, O2_MSG_NOOP);
 	send_msg(&pair->b);
 	assert_alive(pair);
-	/* A payload that passes the message's end costs the message, and not the connection. */
+	/* A payload that runs past the message's end loses the message, but not the connection. */
 	o2_msg_begin(pair->b.conn, O2_MSG_IMMEDIATE)->u.immediate.hdr =
 		o2_conn_lnet_hdr(pair->b.conn, O2_LNET_PUT, 0, 0);
 	assert_int_equal(o2_msg_encode(&pair->b.conn->tx_msg, &options, bytes, sizeof(bytes), NULL),
@@ -47,7 +47,7 @@ TEST(handles_every_type)
 		o2_msg_begin(pair->b.conn, O2_MSG_IMMEDIATE)->u.immediate.hdr =
 			o2_conn_lnet_hdr(pair->b.conn, O2_LNET_PUT, 0, 0);
 		assert_true(o2_msg_encode(&pair->b.conn->tx_msg, &options, bytes, sizeof(bytes), NULL) > 0);
-		bytes[6] = (uint8_t)refused[i]; /* ibm_type; the other types need no more bytes than this */
+		bytes[6] = (uint8_t)refused[i]; /* ibm_type; none of these types needs more bytes */
 		send_raw(&pair->b, bytes, O2_MSG_HEADER_BYTES + O2_LNET_HDR_BYTES);
 		side_run_until_closed(&pair->a);
 		assert_closed(&pair->a, O2_FAULT_PEER_MESSAGE, -EPROTO);
@@ -57,7 +57,7 @@ TEST(handles_every_type)
 	}
 }
 
-/* Each of the four numbers that say who speaks to whom. */
+/* Each of the four fields that identify the sender and the receiver: both NIDs and both stamps. */
 TEST(refuses_stale_messages)
 {
 	static const char *const rules[] = {"conn/srcnid", "conn/dstnid", "conn/srcstamp", "conn/dststamp"};
@@ -93,7 +93,7 @@ TEST(refuses_unknown_cookies)
 			bool for_put = types[i] == O2_MSG_PUT_NAK || types[i] == O2_MSG_PUT_ACK;
 			uint64_t cookie = 0x7777;
 
-			/* Also a cookie that exists, of a transfer that waits for something else. */
+			/* Also test a valid cookie, of a transfer that waits for something else. */
 			if (open)
 				start_op(pair->a.conn, for_put ? O2_OP_GET : O2_OP_PUT, &memory, &cookie);
 			if (types[i] == O2_MSG_PUT_ACK) {
@@ -116,7 +116,7 @@ TEST(refuses_unknown_cookies)
 		}
 }
 
-/* A status that promises more, or less, than was described: the transfer fails with the connection. */
+/* A status above or below what was described: the transfer fails, and the connection with it. */
 static void refuses_impossible_status(enum o2_msg_type type, int32_t status, const char *rule)
 {
 	struct pair *pair = pair_default();
@@ -126,7 +126,7 @@ static void refuses_impossible_status(enum o2_msg_type type, int32_t status, con
 
 	pair->b.answer = dense(kiov_to, 300, 9000, O2_REG_FASTREG);
 	start_op(pair->a.conn, type == O2_MSG_GET_DONE ? O2_OP_GET : O2_OP_PUT, &memory, NULL);
-	/* The sink of a PUT must have acknowledged before it waits for a PUT_DONE. */
+	/* The sink of a PUT must have sent its PUT_ACK before it can wait for a PUT_DONE. */
 	if (type == O2_MSG_PUT_DONE)
 		side_run_until(&pair->b, &pair->b.nmatched, 1);
 	send_completion(liar, type, 0, status); /* 0 is the first cookie of either side */
@@ -156,12 +156,12 @@ PAIR_TEST(reports_any_negative_status)
 	assert_int_equal(start_get(pair->a.conn, &memory, 0, NULL, NULL), 0);
 	send_completion(&pair->b, O2_MSG_GET_DONE, 0, INT32_MIN);
 	side_run_until(&pair->a, &pair->a.nresults, 1);
-	assert_int_equal(pair->a.result[0].status, -EIO); /* no errno of any Linux */
+	assert_int_equal(pair->a.result[0].status, -EIO); /* the status is not a Linux errno */
 	assert_int_equal(pair->a.result[0].fault.side, O2_FAULT_PEER_STATUS);
 	assert_true(pair->a.result[0].fault.error.value == 0x80000000u);
 }
 
-/* Whatever state transfers are in, closing ends each of them once and hands everything back. */
+/* Closing ends each transfer once and releases everything, in whatever state the transfers are. */
 TEST(closes_in_every_state)
 {
 	for (int steps = 0; steps < 12; steps++) {
@@ -192,13 +192,13 @@ TEST(closes_in_every_state)
 				    pair->a.result[i].status == -ECONNABORTED);
 		}
 		assert_int_equal(start_put(pair->a.conn, &memory, 0, NULL, &error), -ENOTCONN);
-		o2_conn_close(pair->a.conn, -EIO); /* the first reason stays */
+		o2_conn_close(pair->a.conn, -EIO); /* the first reason is kept */
 		assert_int_equal(o2_conn_get_fault(pair->a.conn)->code, 0);
 		pair_close(pair);
 	}
 }
 
-/* A post that fails closes the connection, and the operation that it was for ends with its errno. */
+/* A failed post closes the connection, and the operation that it was for ends with its errno. */
 TEST(survives_a_failed_post)
 {
 	for (enum o2_transfer_op op = O2_OP_PUT; op <= O2_OP_GET; op++) {
@@ -209,7 +209,7 @@ TEST(survives_a_failed_post)
 		struct o2_conn_view view;
 
 		assert_int_equal(start_get(pair->a.conn, &memory, 0, NULL, NULL), 0);
-		/* A queue pair in RESET takes nothing; that of b stays as it was. */
+		/* A queue pair in RESET refuses posts; b believes that it is still connected. */
 		assert_int_equal(ibv_modify_qp(pair->b.conn->qp, &attr, IBV_QP_STATE), 0);
 		start_op(pair->b.conn, op, &memory, NULL);
 		assert_int_equal(pair->b.nresults, 1);
@@ -224,7 +224,7 @@ TEST(survives_a_failed_post)
 	}
 }
 
-/* A header that the codec refuses is never sent, and the connection does not suffer. */
+/* A header that the codec refuses is not sent, and the connection stays up. */
 PAIR_TEST(refuses_to_send_what_nobody_may_receive)
 {
 	struct o2_transfer_memory memory = dense(kiov_from, 0, 9000, O2_REG_FASTREG);
@@ -247,7 +247,7 @@ PAIR_TEST(refuses_to_send_what_nobody_may_receive)
 	assert_alive(pair);
 }
 
-/* But a DONE must never be missing: the peer would wait for it, so the connection closes. */
+/* A DONE may not be left out, because the peer would wait for it: the connection closes. */
 TEST(closes_when_the_codec_refuses_a_done)
 {
 	for (enum o2_transfer_op op = O2_OP_PUT; op <= O2_OP_GET; op++) {
@@ -267,7 +267,7 @@ TEST(closes_when_the_codec_refuses_a_done)
 	}
 }
 
-/* Requests that come while every transmit is taken wait, in order, and are served. */
+/* Requests that arrive while all transmits are taken wait, in order, and are served. */
 PAIR_TEST(parks_requests)
 {
 	struct o2_conn *b = pair->b.conn;
@@ -284,7 +284,7 @@ PAIR_TEST(parks_requests)
 	side_run_until(&pair->b, &b->nparked, depth);
 	assert_int_equal(pair->b.nmatched, 0);
 	o2_tx_end(b, taken[3]);
-	/* An event of any kind lets the first of them go on. */
+	/* Any kind of event lets the first waiting request continue. */
 	o2_conn_clock(b, 1);
 	assert_int_equal(pair->b.nmatched, 1);
 	pair_run(pair, depth, depth);
@@ -297,7 +297,7 @@ PAIR_TEST(parks_requests)
 			o2_tx_end(b, taken[i]);
 }
 
-/* The answer may overtake the completion of our own send: the operation ends after both. */
+/* The answer may arrive before the completion of our own send: the operation ends after both. */
 TEST(waits_for_its_sends)
 {
 	for (enum o2_transfer_op op = O2_OP_PUT; op <= O2_OP_GET; op++) {
@@ -310,7 +310,7 @@ TEST(waits_for_its_sends)
 
 		pair->b.answer = dense(kiov_to, 300, 9000, O2_REG_FMR);
 		start_op(a, op, &memory, NULL);
-		/* Two messages of ours in a PUT, one in a GET: their completions are kept back. */
+		/* A PUT has two messages of ours, a GET has one: their completions are held back. */
 		while (nheld < (op == O2_OP_PUT ? 2u : 1u) || pair->b.nresults == 0 ||
 		       TAILQ_FIRST(&a->list[O2_LIST_ACTIVE])->waiting) {
 			assert_true(o2_conn_progress(pair->b.conn) >= 0);

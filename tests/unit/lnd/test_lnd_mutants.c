@@ -9,11 +9,11 @@
 
 /*
  * Every deliberate defect of tests/mutants/credits.toml and completion.toml is noticed by a conversation of
- * test_lnd_flow.c: that one holds without the defect and fails with it.
+ * test_lnd_flow.c: the conversation passes without the defect and fails with it.
  *
  *   test_lnd_mutants [NAME]
  *
- * Each runs in a process of its own; a defect may crash it, or keep it busy for ever.
+ * Each runs in a process of its own; a defect may crash it, or make it loop forever.
  */
 
 #define SECONDS_AT_MOST 60
@@ -91,7 +91,7 @@ static const struct {
 
 static const struct {
 	const char *name;
-	const char *group; /* the file that it is in, without its ending */
+	const char *group; /* the file that has the defect, without its suffix */
 } mutants[] = {
 #define ENTRY(id, name, group) {name, group},
 	O2_MUTANTS(ENTRY)
@@ -103,7 +103,7 @@ static void run(const char *mutant, talk_fn talk)
 	void *state = NULL;
 
 	alarm(SECONDS_AT_MOST);
-	/* What an assertion says about a defect interests nobody. */
+	/* Hide the output of assertions that a defect fails. */
 	if (strcmp(mutant, "none") != 0 &&
 	    (freopen("/dev/null", "w", stderr) == NULL || freopen("/dev/null", "w", stdout) == NULL))
 		_exit(1);
@@ -113,7 +113,7 @@ static void run(const char *mutant, talk_fn talk)
 	_exit(0);
 }
 
-/* 1: it held, 0: it noticed something, -1: no process could be made. */
+/* Returns 1: the conversation passed; 0: it failed; -1: fork failed. */
 static int holds(const char *mutant, talk_fn talk)
 {
 	pid_t child;
@@ -130,7 +130,7 @@ static int holds(const char *mutant, talk_fn talk)
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* Is the defect noticed, by a conversation that holds without it? */
+/* Returns whether a conversation that passes without the defect fails with it. */
 static bool killed(const char *name)
 {
 	for (size_t i = 0; i < sizeof(kills) / sizeof(kills[0]); i++) {

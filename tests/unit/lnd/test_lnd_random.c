@@ -4,17 +4,17 @@
 #include "tests/lib/lnd_talk.h"
 
 /*
- * Random conversations: operations of all kinds on both sides, completions handed out in any order that a
- * queue pair may give them, the device's queue pairs taking turns at random.  After every event the account
- * of credits balances and no queue holds more than it was made for; in the end everything has ended once, and
- * well.
+ * Random conversations: operations of all kinds on both sides; completions are delivered in any order that a
+ * queue pair may produce, and the device serves its queue pairs in random order.  After every event the
+ * credits balance, and no queue holds more than it was created for; at the end everything has ended once,
+ * successfully.
  *
  *   test_lnd_random [SEED [CONVERSATIONS]]
  */
 
 #define STEPS 300u
 
-/* Completions of one side that were polled and not handed over, in their order. */
+/* Completions of one side that were polled but not yet delivered, in order. */
 struct queue {
 	struct held sends, receives;
 };
@@ -92,7 +92,7 @@ static void poll_some(struct side *side, struct queue *queue)
 	}
 }
 
-/* Receives in their order, sends in theirs, and any mixture of the two. */
+/* Delivers receives in their order, sends in theirs, and mixes the two at random. */
 static void hand_over(struct talk *talk, int end)
 {
 	struct side *side = side_of(talk, end);
@@ -106,7 +106,7 @@ static void hand_over(struct talk *talk, int end)
 		release(side, &queue->receives);
 }
 
-/* What match answers with: fewer bytes than offered, none, or nothing at all. */
+/* Answers a match: with fewer bytes than offered, with none, or with no match. */
 static int random_match(void *context, const struct o2_msg *request, uint64_t sink_bytes,
 			struct o2_transfer_memory *memory)
 {
@@ -195,7 +195,7 @@ static void converse(uint64_t seed)
 	}
 	o2_loop_set_pick(NULL, NULL);
 	finish(talk);
-	/* Whoever sends knows that there is a receive. */
+	/* No send ever found the peer without a receive. */
 	o2_loop_get_counters(&after);
 	assert_true(after.rnr_waits == before.rnr_waits);
 	assert_true(after.overruns == 0);

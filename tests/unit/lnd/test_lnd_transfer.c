@@ -2,13 +2,13 @@
 #include "tests/lib/lnd_memory.h"
 #include "tests/lib/lnd_pair.h"
 
-/* PUT and GET that move bytes, or rightly move none (docs/transport.md). */
+/* PUTs and GETs that move bytes, or rightly move none (docs/transport.md). */
 
 #define NOB 70001u
 
 static struct o2_iov iov_from[3], iov_to[3];
 
-/* A transfer that must succeed on both sides; `from` belongs to b in a GET and to a in a PUT. */
+/* Runs a transfer that must succeed on both sides; `from` belongs to b in a GET and to a in a PUT. */
 static void move(struct pair *pair, enum o2_transfer_op op, struct o2_transfer_memory from,
 		 struct o2_transfer_memory to)
 {
@@ -57,7 +57,7 @@ static struct o2_transfer_memory memory(const struct o2_buffer *buffer, int mode
 		.buffer = *buffer, .mode = (enum o2_reg_mode)mode, .iova = 0x10000};
 }
 
-/* Which modes take a page vector. */
+/* Returns whether a mode takes a page vector. */
 static bool can_register(int mode, bool gaps)
 {
 	return mode != O2_REG_USER && !(gaps && (mode == O2_REG_FASTREG || mode == O2_REG_PHYS));
@@ -72,7 +72,7 @@ static void each_mode_pair(struct pair *pair, enum o2_transfer_op op, struct o2_
 				move(pair, op, memory(&from, source), memory(&to, sink));
 }
 
-/* Both operations in all modes; the pair is closed then. */
+/* Runs both operations in all modes, and closes the pair. */
 static void put_and_get(struct pair *pair, struct o2_buffer from, struct o2_buffer to, bool gaps)
 {
 	each_mode_pair(pair, O2_OP_PUT, from, to, gaps);
@@ -94,7 +94,7 @@ TEST(moves_page_lists_with_gaps)
 
 PAIR_TEST(moves_virtual_buffers)
 {
-	/* The base of a view belongs to each side's own arena, so PUT and GET need buffers of their own. */
+	/* A view's base belongs to the arena of its side, so PUT and GET need different buffers. */
 	for (int op = O2_OP_PUT; op <= O2_OP_GET; op++) {
 		struct side *source = op == O2_OP_PUT ? &pair->a : &pair->b;
 		struct side *sink = op == O2_OP_PUT ? &pair->b : &pair->a;
@@ -107,9 +107,7 @@ PAIR_TEST(moves_virtual_buffers)
 								view_iov(sink, iov_to, 2, 4096 * 50 + 3, NOB),
 							.mode = (enum o2_reg_mode)(i % O2_REG_MODES)};
 
-			/*
-			 * The seam of the pieces lies inside a page, which is a gap; one piece has no seam.
-			 */
+			/* Two pieces meet inside a page, which makes a gap; one piece has no gap. */
 			if (!can_register(from.mode, true) || !can_register(to.mode, true)) {
 				iov_from[0].len = NOB + 5;
 				iov_to[0].len = NOB + 5;
@@ -134,7 +132,7 @@ TEST(moves_one_byte)
 
 PAIR_TEST(moves_short_gets_and_truncated_puts)
 {
-	/* A GET whose source has less than the sink described ends inside a fragment of the sink. */
+	/* A GET whose source is shorter than the described sink ends inside a fragment of the sink. */
 	each_mode_pair(pair, O2_OP_GET, dense_kiov(kiov_from, 0, 100, 50001),
 		       dense_kiov(kiov_to, 300, 5, 90000), false);
 	/* A PUT whose sink takes less than what was offered. */
@@ -156,7 +154,7 @@ TEST(moves_in_the_other_byte_order)
 	put_and_get(pair_open(&big, &little), from, to, true);
 }
 
-/* The request tells the upper layer what it needs to know. */
+/* match gets all members of the request that an upper layer needs. */
 PAIR_TEST(tells_match_about_the_request)
 {
 	struct o2_transfer_memory from = {.buffer = dense_kiov(kiov_from, 0, 100, 5000), .mode = O2_REG_FMR};
@@ -180,7 +178,7 @@ PAIR_TEST(tells_match_about_the_request)
 	assert_int_equal(pair->b.sink_bytes, 5000);
 }
 
-/* More operations at a time than there are credits, in both directions; and more than there may be. */
+/* More operations than credits, in both directions; and more than the limit allows. */
 TEST(runs_full_queues_both_ways)
 {
 	struct o2_conn_config config = O2_CONN_DEFAULTS;
@@ -225,7 +223,7 @@ TEST(runs_full_queues_both_ways)
 	pair_close(pair);
 }
 
-/* A key has 8 bits that count: past 255 binds they wrap, and windows are used again. */
+/* A key has a counter of 8 bits: it wraps after 255 binds, and windows are reused. */
 PAIR_TEST(rotates_keys)
 {
 	struct o2_transfer_memory from = {.buffer = dense_kiov(kiov_from, 0, 100, 9000),
@@ -264,10 +262,10 @@ PAIR_TEST(answers_without_a_match)
 	assert_int_equal(start_put(pair->a.conn, &memory, 1, NULL, NULL), 0);
 	pair_run(pair, 3, 0);
 	assert_int_equal(pair->a.result[2].status, -EACCES);
-	/* What match did not accept, done is not told about. */
+	/* done is not called for a request that match refused. */
 	assert_int_equal(pair->b.nmatched, 3);
 	assert_int_equal(pair->b.nresults, 0);
-	/* Accepted, but with no bytes: that is a transfer, of nothing. */
+	/* match accepted no bytes: this is an empty transfer, so done is called. */
 	pair->b.match_rc = 0;
 	pair->b.answer.buffer.nob = 0;
 	assert_int_equal(start_put(pair->a.conn, &memory, 1, NULL, NULL), 0);

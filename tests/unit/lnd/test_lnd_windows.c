@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/lib/lnd_talks.h"
 
-/* Calls in which another user of the interface releases a binding, after the call has found no window. */
+/* Wrap these calls: if they find no window, another user of the interface then releases a binding. */
 int __real_o2_reg_bind(struct o2_reg_domain *domain, uint32_t cpt, const struct o2_reg_plan *plan,
 		       struct o2_binding *binding, struct o2_error *error);
 int __wrap_o2_reg_bind(struct o2_reg_domain *domain, uint32_t cpt, const struct o2_reg_plan *plan,
@@ -9,7 +9,7 @@ int __wrap_o2_reg_bind(struct o2_reg_domain *domain, uint32_t cpt, const struct 
 bool __real_o2_reg_window_free(struct o2_reg_domain *domain);
 bool __wrap_o2_reg_window_free(struct o2_reg_domain *domain);
 
-static struct pair *releases; /* NULL: nobody */
+static struct pair *releases; /* the pair that releases its bindings; NULL: none */
 
 static void release_now(void)
 {
@@ -39,11 +39,11 @@ bool __wrap_o2_reg_window_free(struct o2_reg_domain *domain)
 	return has;
 }
 
-/* A window that comes back while another is refused is not overlooked, nor that it was the last binding. */
+/* A window released while another bind is being refused is noticed, also if it was the last binding. */
 TEST(sees_what_is_released_meanwhile)
 {
 	for (int last = 0; last < 2; last++) {
-		/* One of them is kept for the other side. */
+		/* One of the windows is reserved for the other side. */
 		struct pair *pair = pair_with_windows(last ? 2 : 3, 0);
 		struct pair *second = second_of(pair);
 
@@ -62,7 +62,7 @@ TEST(sees_what_is_released_meanwhile)
 	}
 }
 
-/* In the middle of this the pair, one of whose sides shares the interface, releases what it has. */
+/* During progress on second, the pair, one of whose sides shares the interface, releases its bindings. */
 static void progress_released(struct pair *pair, struct side *shared, struct side *second)
 {
 	shared->ni.domain.unbinds++;
@@ -71,7 +71,7 @@ static void progress_released(struct pair *pair, struct side *shared, struct sid
 	assert_null(releases);
 }
 
-/* The same where it has waited already: it looks once more, in vain at first. */
+/* The same for an operation that already waits: it tries again, at first without success. */
 TEST(sees_it_when_it_waits)
 {
 	struct pair *pair = pair_with_windows(FEW, 0);
@@ -100,7 +100,7 @@ TEST(sees_it_when_it_is_parked)
 	deliver(&second->b, NULL, 0);
 	assert_true(view_of(&second->b).parked_for_window);
 	assert_int_equal(second->b.nmatched, 1);
-	/* In vain, and once: a loop may sleep until the next one comes back. */
+	/* The retry fails, and happens once: a loop may sleep until the next window is released. */
 	pair->b.ni.domain.unbinds++;
 	assert_int_equal(o2_conn_progress(second->b.conn), 1);
 	assert_int_equal(o2_conn_progress(second->b.conn), 0);
@@ -113,7 +113,7 @@ TEST(sees_it_when_it_is_parked)
 	close_both(pair, second);
 }
 
-/* The windows of the other side are all in use, so that a request over the second connection is parked. */
+/* Uses all windows of side b, so that a request over the second connection is parked. */
 static void park_one(struct pair *pair, struct pair *second)
 {
 	put_from(pair, O2_REG_PHYS, 0);
@@ -125,8 +125,7 @@ static void park_one(struct pair *pair, struct pair *second)
 }
 
 /*
- * A request that waits for a window while every transmit for requests is in use is no work: a loop may
- * sleep.
+ * While all transmits for requests are in use, a request waiting for a window is no work: a loop may sleep.
  */
 TEST(does_not_look_without_a_transmit)
 {
@@ -147,7 +146,7 @@ TEST(does_not_look_without_a_transmit)
 	close_both(pair, second);
 }
 
-/* The other side has too few: requests wait in their receives, are matched once, and credits stay exact. */
+/* The other side has too few windows: requests wait in their receives, are matched once, credits balance. */
 TEST(parks_for_windows)
 {
 	struct pair *pair = pair_with_windows(0, FEW);
@@ -165,7 +164,7 @@ TEST(parks_for_windows)
 	pair_close_settled(pair);
 }
 
-/* Both sides start as many as they can: the windows that are kept let the answers pass. */
+/* Both sides start as many operations as they can: the reserved windows let the answers through. */
 TEST(waits_on_both_sides)
 {
 	struct pair *pair = pair_with_windows(FEW, FEW);
@@ -211,7 +210,7 @@ static void assert_one_late(const struct pair *pair, enum o2_wait wait, enum o2_
 	assert_int_equal(pair->a.result[0].health, health);
 }
 
-/* The deadline runs while it waits, and is not renewed when it is mapped. */
+/* The deadline runs while an operation waits, and is not extended when it is mapped. */
 TEST(is_late_while_it_waits)
 {
 	for (int mapped = 0; mapped < 2; mapped++) {
@@ -235,7 +234,7 @@ TEST(is_late_while_it_waits)
 	}
 }
 
-/* Closed while it waits; and what cannot be mapped when its turn comes. */
+/* The connection closes while an operation waits; and an operation cannot be mapped when its turn comes. */
 TEST(fails_after_it_has_waited)
 {
 	for (int closed = 0; closed < 2; closed++) {
@@ -244,7 +243,7 @@ TEST(fails_after_it_has_waited)
 
 		put_from(pair, O2_REG_PHYS, 0);
 		put_from(second, O2_REG_PHYS, 7);
-		talk_kiov[0][1].page = PAIR_PAGES; /* there is no such page any more */
+		talk_kiov[0][1].page = PAIR_PAGES; /* this page no longer exists */
 		quiet(pair);
 		if (closed)
 			o2_conn_close(second->a.conn, -ESHUTDOWN);
@@ -260,7 +259,7 @@ TEST(fails_after_it_has_waited)
 	}
 }
 
-/* Where nothing is bound nothing will come back: that is an error, and no wait without end. */
+/* If no binding exists, none will be released: the operation fails instead of waiting forever. */
 TEST(does_not_wait_in_vain)
 {
 	struct pair *pair = pair_with_windows(FEW, FEW);
@@ -307,7 +306,7 @@ TEST(has_so_many_windows)
 	o2_ni_close(&ni);
 }
 
-/* Without views that scatter pages nothing stands for an IOMMU. */
+/* Without views that scatter pages there is no replacement for an IOMMU. */
 TEST(has_a_plain_arena)
 {
 	struct o2_ni_config config = side_config(true, O2_DMA_IOMMU, 0);

@@ -4,8 +4,8 @@
 #include "wire/desc_codec.h"
 
 /*
- * What stands in front of ibv_post_send and ibv_poll_cq (docs/transport.md, "Posting"): it sees all that one
- * end posts and what it ends, may change and refuse it, and hands out completions when it likes.
+ * A layer in front of ibv_post_send and ibv_poll_cq (docs/transport.md, "Posting"): it sees all requests that
+ * one end posts and their completions, may change or refuse requests, and delivers completions at any time.
  */
 
 #define NOB 9000u
@@ -48,7 +48,7 @@ static void forget_cq(void *context, struct ibv_cq *cq)
 	((struct front *)context)->forgotten++;
 }
 
-/* Side b has the table. */
+/* Opens a pair in which side b uses the layer. */
 static struct pair *open_pair(struct front *front)
 {
 	static struct o2_work_ops ops;
@@ -68,7 +68,7 @@ static struct o2_transfer_memory memory_of(struct o2_kiov kiov[3])
 					   .mode = O2_REG_FASTREG};
 }
 
-/* Side a GETs; b has as many bytes. */
+/* Side a GETs from b, which has as many bytes as a asks for. */
 static void get(struct pair *pair)
 {
 	static struct o2_kiov kiov[3];
@@ -94,7 +94,7 @@ TEST(test_it_sees_what_is_posted)
 	pair_run(pair, 1, 1);
 	assert_int_equal(pair->a.result[0].status, 0);
 	assert_true(bytes_moved(pair));
-	/* GET_DONE behind its writes. */
+	/* The WRITEs and the GET_DONE are one post. */
 	assert_int_equal(front.posts, 1);
 	assert_int_equal(front.writes, pair->b.result[0].nwr);
 	assert_int_equal(front.with_sink, 1);

@@ -5,11 +5,11 @@
 #define FAULTY_TEST(name) TEST_ON(name, struct pair, pair, faulty_pair_open(NULL), pair_close)
 
 /*
- * The pools of an interface under transfers (docs/pools.md, "At an interface"): how they grow and go, what a
- * device that fails does to them, failover, lists that are kept, and what is left afterwards.
+ * The pools of an interface under transfers (docs/pools.md, "At an interface"): growth and shrinking, a
+ * device that fails, failover, lists that are kept, and what is left at the end.
  */
 
-/* --- sizes, partitions, what there is --- */
+/* --- sizes, partitions, capabilities --- */
 
 TEST(has_the_sizes_of_the_tunables)
 {
@@ -43,7 +43,7 @@ TEST(has_the_sizes_of_the_tunables)
 	}
 }
 
-/* It is the caller's before, in the meantime and afterwards. */
+/* The arena belongs to the caller before, during and after the use. */
 TEST(uses_the_arena_of_the_caller)
 {
 	struct o2_ni_config config = side_config(true, O2_DMA_VIRTUAL, 0);
@@ -92,7 +92,7 @@ static void three_partitions(struct o2_ni_config *config)
 	config->tunables.ncpts = 3;
 }
 
-/* A peer's transfers are served by the partition of its NID and no other. */
+/* A peer's transfers are served only by the partition of its NID. */
 TEST(serves_a_peer_from_one_partition)
 {
 	struct pair *pair = faulty_pair_open(three_partitions);
@@ -116,7 +116,7 @@ TEST(serves_a_peer_from_one_partition)
 
 /* --- growth and life --- */
 
-/* Six transfers at a time need three pools of two; 300 s later all but the first go. */
+/* Six transfers at a time need three pools of two; 300 s later all pools but the first are destroyed. */
 FAULTY_TEST(grows_and_shrinks)
 {
 	static const enum o2_reg_mode modes[] = {O2_REG_FMR, O2_REG_FASTREG, O2_REG_FASTREG_GAPS};
@@ -138,7 +138,7 @@ FAULTY_TEST(grows_and_shrinks)
 		pair_run(pair, results + 6, results + 6);
 		side_assert_idle(&pair->b);
 		o2_clock_tell(&pair->b.ni.clock, o2_clock_ms(&pair->b.ni.clock) + O2_POOL_LIFE_MS);
-		o2_clock_tell(&pair->b.ni.clock, 1); /* does not go back */
+		o2_clock_tell(&pair->b.ni.clock, 1); /* time does not go back */
 		assert_put_moved(pair, modes[kind]);
 		pool = ni_pool_counts(&pair->b, (enum o2_ni_pool_kind)kind);
 		assert_int_equal(pool.live, 1);
@@ -153,7 +153,7 @@ static void one_pool(struct o2_ni_config *config)
 	config->sizes = (struct o2_pool_sizes){.tx_size = 64, .reg_size = 2};
 }
 
-/* With a cap on pools what finds nothing free waits, whoever has started it: a peer is not told of our lack. */
+/* At the cap on pools a transfer without a free element waits, whoever started it: the peer gets no error. */
 TEST(waits_at_the_cap)
 {
 	static const enum o2_reg_mode modes[] = {O2_REG_FMR, O2_REG_FASTREG, O2_REG_FASTREG_GAPS};
@@ -203,7 +203,7 @@ FAULTY_TEST(survives_failing_registrations)
 	}
 }
 
-/* A pool that cannot grow says try again, and is asked again after a second. */
+/* A pool set that cannot grow returns -EAGAIN, and tries again after a second. */
 FAULTY_TEST(survives_failing_growth)
 {
 	struct o2_transfer_memory from = dense(kiov_from, 0, 9000, O2_REG_GLOBAL);
@@ -233,8 +233,8 @@ FAULTY_TEST(survives_failing_growth)
 		assert_int_equal(pair->b.result[i].status, 0);
 }
 
-/* Mode fmr promises a dead key.  Where the device does not keep it, the transfer fails, and the region is not
- * given to another before it was flushed. */
+/* Mode fmr promises an invalid key.  If unmapping fails, the transfer fails, and the region is not reused
+ * before a flush succeeds. */
 FAULTY_TEST(fails_when_a_key_stays_alive)
 {
 	struct o2_transfer_memory from = dense(kiov_from, 0, 9000, O2_REG_GLOBAL);
@@ -249,7 +249,7 @@ FAULTY_TEST(fails_when_a_key_stays_alive)
 	assert_int_equal(pair->b.result[0].fault.side, O2_FAULT_LOCAL_STAGE);
 	assert_string_equal(pair->b.result[0].fault.error.rule, "pool/fmr/key-alive");
 	assert_int_equal(pair->b.ni.domain.live.fmr_regions, 1);
-	assert_int_equal(o2_ni_check_idle(&pair->b.ni, &error), 0); /* kept, in a queue */
+	assert_int_equal(o2_ni_check_idle(&pair->b.ni, &error), 0); /* an unflushed region is not in use */
 	faults.fmr_unmap = 0;
 	o2_reg_flush(&pair->b.ni.domain);
 	assert_int_equal(pair->b.ni.domain.live.fmr_regions, 0);
@@ -266,7 +266,7 @@ static void reconnect(struct pair *pair)
 	pair_connect(pair, &O2_CONN_DEFAULTS, &O2_CONN_DEFAULTS);
 }
 
-/* In the middle of a transfer: pools in use wait for their users, and what is posted next closes. */
+/* Failover during a transfer: pools in use wait for their users, and the next post closes the connection. */
 TEST(fails_over_with_a_transfer_open)
 {
 	static const enum o2_reg_mode modes[] = {O2_REG_FMR, O2_REG_FASTREG, O2_REG_FASTREG_GAPS};
@@ -277,7 +277,7 @@ TEST(fails_over_with_a_transfer_open)
 		enum o2_ni_pool_kind kind = (enum o2_ni_pool_kind)i;
 		struct o2_error error;
 
-		/* b gets: its GET_REQ is out, and its key is alive. */
+		/* b starts a GET: its GET_REQ is sent, and its key is valid. */
 		pair->a.answer = dense(kiov_from, 300, 9000, O2_REG_GLOBAL);
 		assert_int_equal(start_get(pair->b.conn, &sink, 0, NULL, NULL), 0);
 		assert_int_equal(ni_pool_counts(&pair->b, kind).users, 1);
@@ -286,12 +286,12 @@ TEST(fails_over_with_a_transfer_open)
 		assert_int_equal(ni_pool_counts(&pair->b, kind).live, 0);
 		assert_int_equal(ni_pool_counts(&pair->b, O2_NI_POOL_TX).failed, 1);
 		assert_int_equal(o2_ni_check_idle(&pair->b.ni, &error), -EBUSY);
-		/* Another one finds no way out of a connection of before. */
+		/* Another transfer cannot be sent over a connection from before the failover. */
 		(void)start_get(pair->b.conn, &sink, 0, NULL, NULL);
 		side_run_until_closed(&pair->b);
 		assert_int_equal(o2_conn_get_fault(pair->b.conn)->code, -ENETDOWN);
 		assert_string_equal(o2_conn_get_fault(pair->b.conn)->error.rule, "pool/other-device");
-		side_assert_idle(&pair->b); /* the failed pools went with their last users */
+		side_assert_idle(&pair->b); /* the failed pools were destroyed with their last users */
 		reconnect(pair);
 		assert_put_moved(pair, modes[i]);
 		assert_int_equal(ni_pool_counts(&pair->b, kind).live, 1);
@@ -299,12 +299,12 @@ TEST(fails_over_with_a_transfer_open)
 	}
 }
 
-/* What was taken before may not be posted either. */
+/* Elements that were taken before the failover may not be posted either. */
 FAULTY_TEST(refuses_to_post_from_a_failed_pool)
 {
 	struct o2_transfer_memory from = dense(kiov_from, 0, 9000, O2_REG_FMR);
 
-	/* b puts: its PUT_DONE would go out of the slot of its PUT_REQ. */
+	/* b starts a PUT: its PUT_DONE would be sent from the slot of its PUT_REQ. */
 	pair->a.answer = dense(kiov_to, 300, 9000, O2_REG_FASTREG);
 	assert_int_equal(start_put(pair->b.conn, &from, 0, NULL, NULL), 0);
 	side_run_until(&pair->a, &pair->a.nmatched, 1);
@@ -333,12 +333,12 @@ TEST(keeps_lists_when_lazy)
 	domain->fmr_lazy = true;
 	assert_put_moved(pair, O2_REG_FMR);
 	assert_put_moved(pair, O2_REG_FMR);
-	assert_int_equal(faults.fmr_maps, 1); /* found again */
+	assert_int_equal(faults.fmr_maps, 1); /* the kept list was found */
 	assert_int_equal(domain->live.fmr_regions, 1);
 	side_assert_idle(&pair->b);
 	domain->fmr_lazy = false;
 	assert_put_moved(pair, O2_REG_FMR);
-	assert_int_equal(faults.fmr_maps, 2); /* a key that dies is nobody else's */
+	assert_int_equal(faults.fmr_maps, 2); /* without fmr_lazy a region is not shared */
 	assert_int_equal(domain->live.fmr_regions, 1);
 	/* A failed transfer flushes its pool. */
 	domain->fmr_lazy = true;
@@ -410,7 +410,7 @@ TEST(chooses_by_policy)
 	assert_int_equal(ni_pool_counts(&pair->b, O2_NI_POOL_FRD_GAPS).version, 1);
 	assert_put_refused(pair, O2_REG_FMR, -EINVAL, "bind/no-way");
 	assert_put_refused(pair, O2_REG_GLOBAL, -EINVAL, "bind/no-way");
-	assert_put_moved(pair, O2_REG_PHYS); /* needs no pool, and is never chosen */
+	assert_put_moved(pair, O2_REG_PHYS); /* phys needs no pool, and is never chosen by the policy */
 	pair_close(pair);
 
 	pair = faulty_pair_open(nothing_at_all);

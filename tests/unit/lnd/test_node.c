@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Nodes: the first operation brings a connection, operations wait for it, two nodes come to terms, and what
- * either ends, the other notices.
+ * Nodes: the first operation sets up a connection, operations wait for it, two nodes agree on parameters, and
+ * what either side ends, the other notices.
  */
 #include "tests/lib/lnd_memory.h"
 #include "tests/lib/node_world.h"
@@ -28,7 +28,7 @@ WORLD_TEST(first_put_connects)
 	view = peer_view(b, NID(0));
 	assert_int_equal(view.version, 0x12);
 	assert_int_equal(view.incarnation, a->side.ni.config.incarnation);
-	/* The way back is there already. */
+	/* The connection also serves operations from b to a. */
 	seat_put(b, NID(0));
 	world_put(world, a, NID(1));
 	assert_int_equal(world->nsent[O2_CM_LOOP_REQUEST], 1);
@@ -68,7 +68,7 @@ static uint64_t sent_over(const struct seat *seat, uint64_t nid, uint32_t index)
 	return view.flow.messages_sent;
 }
 
-/* Operations that were started before there was a connection all go over the first that is up. */
+/* Operations that were started before a connection existed all use the first one that comes up. */
 TEST(many_wait)
 {
 	struct o2_node_config config = small_config();
@@ -84,7 +84,7 @@ TEST(many_wait)
 	assert_int_equal(world->seat[0].nended, 6);
 	assert_int_equal(world->nsent[O2_CM_LOOP_REQUEST], 3);
 	assert_linked(world, 0, 1, 3);
-	/* From now on they take turns: no two of three go over the same one. */
+	/* From now on the connections take turns: of three operations no two use the same one. */
 	for (uint32_t i = 0; i < 3; i++)
 		before[i] = sent_over(&world->seat[0], NID(1), i);
 	for (uint32_t i = 0; i < 3; i++)
@@ -96,9 +96,7 @@ TEST(many_wait)
 	world_close(world);
 }
 
-/*
- * Small messages wait for a connection as all operations do: pieces of memory, plain bytes, nothing at all.
- */
+/* Small messages wait for a connection as all operations do: with kiov pieces, plain bytes, or no payload. */
 WORLD_TEST(small_messages)
 {
 	struct seat *a = &world->seat[0], *b = &world->seat[1];
@@ -110,7 +108,7 @@ WORLD_TEST(small_messages)
 	struct o2_error error;
 
 	for (uint32_t i = 0; i < 2; i++) {
-		/* The one without memory has tag 0. */
+		/* The message without memory has tag 0. */
 		a->nstarted = 3;
 		a->ended[0] = a->ended[1] = a->ended[2] = 0;
 		a->nended = 0;
@@ -129,7 +127,7 @@ WORLD_TEST(small_messages)
 			 -EMSGSIZE);
 }
 
-/* What both sides have agreed upon, and in how many requests. */
+/* The parameters that both sides agree on, and the number of requests that it takes. */
 TEST(terms)
 {
 	static const struct node_terms rows[] = {
@@ -142,7 +140,7 @@ TEST(terms)
 		{0x12, 0x11, 8, 8, 257, 257, 2, 0x11, 8, 257},
 		{0x12, 0x11, 16, 8, 257, 257, 2, 0x11, 8, 257},
 		{0x11, 0x11, 16, 16, 257, 257, 1, 0x11, 8, 257},
-		/* All that the device has room for is asked for at once. */
+		/* A node asks for everything that its device has room for in the first request. */
 		{0x12, 0x12, 255, 255, 257, 257, 1, 0x12, 63, 257},
 	};
 
@@ -170,7 +168,7 @@ TEST(terms)
 	}
 }
 
-/* The tunables are the node's own: they are for its own depth, whatever is agreed, and whoever has asked. */
+/* Tunables apply to the node's own depth, whatever depth is agreed and whichever side asked. */
 TEST(tunables_are_for_its_own_depth)
 {
 	static const struct {
@@ -199,7 +197,7 @@ TEST(tunables_are_for_its_own_depth)
 	}
 }
 
-/* All fragments that were agreed upon can be used: a GET describes its sink in 64 of them. */
+/* All agreed fragments can be used: a GET describes its sink in 64 of them. */
 WORLD_TEST(fragments_as_agreed)
 {
 	world_answer(world, 64 * 4096, O2_REG_GLOBAL);
@@ -209,7 +207,7 @@ WORLD_TEST(fragments_as_agreed)
 	assert_int_equal(world->seat[0].status[0], 0);
 }
 
-/* The passive side's queue pair works before it knows that the active side is ready: what arrives is kept. */
+/* The passive side can receive before the active side's ready arrives: early messages are kept. */
 WORLD_TEST(early_message)
 {
 	struct seat *b = &world->seat[1];
@@ -238,7 +236,7 @@ TEST(broken_at_once)
 	assert_int_equal(world->seat[1].status[0], -ECONNABORTED);
 	assert_int_equal(world->seat[0].nended, 1);
 	assert_int_equal(world->seat[0].status[0], -ECONNABORTED);
-	/* One by its own rule, the other because its peer has gone; and those that lose by it say so. */
+	/* b closes by its own rule, a because b closed; failed operations report it. */
 	assert_int_equal(world->seat[1].fault[0].side, O2_FAULT_CLOSED);
 	assert_int_equal(world->seat[1].fault[0].closed_by, O2_FAULT_PEER_MESSAGE);
 	assert_int_equal(world->seat[0].down.side, O2_FAULT_PEER_CLOSED);
@@ -262,14 +260,14 @@ TEST(closed_by_either)
 		assert_int_equal(other->down.code, 0);
 		assert_int_equal(o2_node_npeers(seat->node), 0);
 		assert_int_equal(o2_node_npeers(other->node), 0);
-		/* And up again. */
+		/* The next operation sets up a new connection. */
 		world_put(world, &world->seat[0], NID(1));
 		assert_int_equal(world->seat[0].status[1], 0);
 		world_close(world);
 	}
 }
 
-/* What is started from inside done, while its connection is taken apart, waits for another one. */
+/* An operation started inside done, while the connection is destroyed, waits for a new connection. */
 WORLD_TEST(started_as_it_closes)
 {
 	struct seat *a = &world->seat[0];
@@ -285,13 +283,13 @@ WORLD_TEST(started_as_it_closes)
 	assert_linked(world, 0, 1, 1);
 }
 
-/* A peer that has started anew is another one: its earlier connection goes, its request is served. */
+/* A restarted peer counts as a new peer: the old connection ends, and the new request is served. */
 WORLD_TEST(peer_restarts)
 {
 	struct seat *a = &world->seat[0], *b = &world->seat[1];
 
 	world_put(world, a, NID(1));
-	world->fate[O2_CM_LOOP_DISCONNECT] = O2_CM_LOOP_LOSE; /* b does not hear of the end */
+	world->fate[O2_CM_LOOP_DISCONNECT] = O2_CM_LOOP_LOSE; /* b does not notice the end */
 	o2_node_destroy(a->node);
 	while (o2_cm_loop_deliver(world->loop, 0))
 		;
@@ -308,7 +306,7 @@ WORLD_TEST(peer_restarts)
 	assert_linked(world, 0, 1, 1);
 }
 
-/* What is started from inside the end of the last one, because nobody answers, waits for attempts of its own. */
+/* An operation started while the last one fails (nobody answers) gets connection attempts of its own. */
 WORLD_TEST(started_as_attempts_fail)
 {
 	struct seat *a = &world->seat[0];
@@ -326,7 +324,7 @@ WORLD_TEST(started_as_attempts_fail)
 	assert_int_equal(a->nended, 2);
 }
 
-/* Nodes go away at each point of an attempt, with operations of both: all of them end. */
+/* A node is destroyed at each point of an attempt, with operations of both sides: all operations end. */
 TEST(destroyed_at_each_point)
 {
 	for (uint32_t which = 0; which < 2; which++) {
@@ -344,7 +342,7 @@ TEST(destroyed_at_each_point)
 			o2_node_destroy(world->seat[which].node);
 			world->seat[which].node = NULL;
 			world_settle(world);
-			/* What was under way on the other side ends when the peer is not there. */
+			/* The operations of the other side end because the peer does not answer. */
 			world_pass(world, 60000);
 			world_assert_ended(world);
 			world_close(world);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Checksums of the flavour that the peer's own show (docs/transport.md, "Checksums"): what a node says before
- * and after it has seen one, in requests, in replies and in messages.
+ * A node adopts its peer's checksum flavour (docs/transport.md, "Checksums"): the flavour of its requests,
+ * replies and messages before and after it has seen a checksum of the peer.
  */
 #include "loopverbs/loopverbs.h"
 #include "tests/lib/lnd_memory.h"
@@ -12,7 +12,7 @@
 
 #define SAYINGS 16u
 
-/* What was told to connection managers: the flavours of CONNREQs and of CONNACKs, in their order. */
+/* Records the flavours of the CONNREQs and CONNACKs passed to the connection managers, in order. */
 static struct {
 	const struct o2_cm_ops *ops;
 	uint32_t nrequests, nreplies;
@@ -42,7 +42,7 @@ static int hear_accept(struct o2_cm_id *id, const struct o2_cm_param *param, str
 	return heard.ops->accept(id, param, error);
 }
 
-/* Two nodes; what they tell each other through the connection manager is heard. */
+/* Opens two nodes, and records what they pass to the connection manager. */
 static struct world *world_heard(enum o2_cksum_flavour a, bool a_auto, enum o2_cksum_flavour b)
 {
 	static struct o2_cm_ops ops;
@@ -75,7 +75,7 @@ static void send_one(struct world *world, uint32_t from, uint32_t to)
 	assert_int_equal(world->seat[to].nreceived, before + 1);
 }
 
-/* We ask, without a sum: the CONNACK shows what the peer sums, and the first message has it. */
+/* We ask, without a checksum: the CONNACK shows the peer's flavour, and our first message uses it. */
 TEST(asking)
 {
 	static const enum o2_cksum_flavour flavours[] = {O2_CKSUM_NONE, O2_CKSUM_UNSIGNED, O2_CKSUM_SIGNED};
@@ -92,7 +92,7 @@ TEST(asking)
 	}
 }
 
-/* We are asked: our CONNACK has the flavour already. */
+/* We are asked: our CONNACK already uses the flavour of the request. */
 TEST(being_asked)
 {
 	static const enum o2_cksum_flavour flavours[] = {O2_CKSUM_NONE, O2_CKSUM_UNSIGNED, O2_CKSUM_SIGNED};
@@ -109,14 +109,14 @@ TEST(being_asked)
 	}
 }
 
-/* What is known of a peer outlives the connection: the next request has it. */
+/* A peer's flavour is remembered after its connection ends: the next request uses it. */
 TEST(the_next_connection)
 {
 	struct world *world = world_heard(O2_CKSUM_NONE, true, O2_CKSUM_SIGNED);
 
 	send_one(world, 0, 1);
 	o2_node_close_peer(world->seat[0].node, NID(1), 0);
-	/* Before the old one is forgotten. */
+	/* Connect again before the node forgets the peer. */
 	send_one(world, 0, 1);
 	assert_int_equal(heard.nrequests, 2);
 	assert_int_equal(heard.request[1], O2_CKSUM_SIGNED);
@@ -124,7 +124,7 @@ TEST(the_next_connection)
 	world_close(world);
 }
 
-/* It starts anew, with sums of the other flavour; nobody hears of its end. */
+/* Restarts node i with the other flavour; its peer does not notice the end. */
 static void restart(struct world *world, uint32_t i, enum o2_cksum_flavour flavour)
 {
 	struct seat *seat = &world->seat[i];
@@ -140,7 +140,7 @@ static void restart(struct world *world, uint32_t i, enum o2_cksum_flavour flavo
 	o2_node_clock(seat->node, world->now_ms);
 }
 
-/* What an earlier life of the peer has shown is forgotten with it, whoever asks. */
+/* When a peer restarts, the flavour of its earlier life is forgotten, whichever side asks. */
 TEST(another_life)
 {
 	struct world *world = world_heard(O2_CKSUM_NONE, true, O2_CKSUM_SIGNED);
@@ -148,7 +148,7 @@ TEST(another_life)
 	send_one(world, 1, 0);
 	assert_int_equal(heard.reply[0], O2_CKSUM_SIGNED);
 	restart(world, 1, O2_CKSUM_UNSIGNED);
-	send_one(world, 1, 0); /* refused as stale, and asked again */
+	send_one(world, 1, 0); /* refused as stale, then requested again */
 	assert_int_equal(heard.nrequests, 3);
 	assert_int_equal(heard.nreplies, 2);
 	assert_int_equal(heard.reply[1], O2_CKSUM_UNSIGNED);
@@ -162,7 +162,7 @@ TEST(another_life)
 	world_close(world);
 }
 
-/* A flavour that was asked for stays, whatever the peer sums; and without auto nothing is taken over. */
+/* A configured flavour is kept, whatever the peer uses; without auto nothing is adopted. */
 TEST(nothing_is_taken_over)
 {
 	struct world *world = world_heard(O2_CKSUM_UNSIGNED, false, O2_CKSUM_SIGNED);
@@ -181,7 +181,7 @@ TEST(nothing_is_taken_over)
 	world_close(world);
 }
 
-/* The peer's CONNACK has no sum, its first message has: from then on ours have. */
+/* The peer's CONNACK has no checksum, but its first message has one: from then on we use its flavour. */
 TEST(a_message_shows)
 {
 	struct world *world = world_heard(O2_CKSUM_NONE, true, O2_CKSUM_NONE);
@@ -200,8 +200,8 @@ TEST(a_message_shows)
 }
 
 /*
- * Payloads that are sent from where they lie, and wait for credits while the flavour becomes known: their
- * sums are of their bytes.
+ * Payloads gathered in place wait for credits while the flavour becomes known: their checksums must cover the
+ * right bytes.
  */
 TEST(what_waits)
 {
@@ -255,7 +255,7 @@ static const struct o2_transfer_fault *after_wrong_sum(struct pair *pair, struct
 	return o2_conn_get_fault(pair->a.conn);
 }
 
-/* A wrong sum closes; where an option would have let the message pass, the fault says so. */
+/* A wrong checksum closes the connection; the fault names an option that would accept the message. */
 TEST(what_an_option_would_lift)
 {
 	static const uint8_t payload[100] = {1, 2, 3};
@@ -274,12 +274,12 @@ TEST(what_an_option_would_lift)
 	pair_close(pair);
 }
 
-/* An IMMEDIATE of header bytes below 0x80 and 64 bytes of payload. */
+/* An IMMEDIATE whose header bytes are all below 0x80, with 64 bytes of payload. */
 #define QUIET_BYTES 184u
 
 /*
- * Bytes of 0x80 and more take part in one sum 256 lower than in the other, and each byte behind them doubles
- * the difference, modulo 2^32 - 1.  So 32 such bytes in a row take it back to where it was.
+ * A byte of 0x80 or more adds 256 less to the signed sum than to the unsigned one, and each byte after it
+ * doubles the difference, modulo 2^32 - 1.  So the effects of 32 such bytes in a row cancel.
  */
 TEST(a_sum_of_both)
 {
@@ -301,15 +301,15 @@ TEST(a_sum_of_both)
 		assert_int_equal(o2_msg_encode(&msg, NULL, bytes, sizeof(bytes), NULL), QUIET_BYTES);
 		assert_int_equal(o2_msg_checksum_shown(bytes, QUIET_BYTES), flavour);
 	}
-	/* The difference that is there, d, asks for the bytes of its bits: each is worth -256 by what
-	 * follows. */
+	/* Each set bit of d, the negated difference, flips bit 7 of one payload byte, whose part in the
+	 * difference has the weight of that bit. */
 	sums = o2_msg_checksum_both(bytes, QUIET_BYTES);
 	for (int round = 0; sums.of_unsigned != sums.of_signed && round < 1000; round++) {
 		const uint64_t modulus = UINT32_MAX;
 		uint64_t d = (sums.of_unsigned + modulus - sums.of_signed) % modulus;
 
 		d = (modulus - d) % modulus;
-		for (uint32_t bit = 0; bit < 32; bit++) /* 256 << (63 - at) */
+		for (uint32_t bit = 0; bit < 32; bit++) /* byte at: 256 << (63 - at) */
 			if ((d >> (bit + 8) % 32 & 1) != 0)
 				payload[63 - bit] ^= 0x80;
 		payload[0] = (uint8_t)(round & 0x7f);
@@ -318,7 +318,7 @@ TEST(a_sum_of_both)
 	}
 	assert_int_equal(sums.of_unsigned, sums.of_signed);
 	assert_int_equal(o2_msg_checksum_shown(bytes, QUIET_BYTES), O2_CKSUM_NONE);
-	/* Nor does none, or a wrong one. */
+	/* A message without a checksum, or with a wrong one, shows no flavour. */
 	memset(bytes + 12, 0, 4);
 	assert_int_equal(o2_msg_checksum_shown(bytes, QUIET_BYTES), O2_CKSUM_NONE);
 	bytes[12] = 1;

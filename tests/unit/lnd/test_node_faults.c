@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Attempts that fail, in every way that they can: what waits ends once, with the documented errno, and
- * nothing is left behind.
+ * Connection attempts that fail, in every possible way: waiting operations end once, with the documented
+ * errno, and nothing is left behind.
  */
 #include "loopverbs/loopverbs.h"
 #include "tests/lib/node_world.h"
 
-/* What is lost or refused on the way, and what the operation ends with. */
+/* A message that is lost or refused, and the errno that the operation ends with. */
 struct failure {
 	const char *what;
 	enum o2_cm_loop_message message;
 	enum o2_cm_loop_fate fate;
 	int status;
 	enum o2_health health;
-	uint32_t after_ms; /* how long that takes */
+	uint32_t after_ms; /* time until the operation ends */
 	enum o2_fault_side side;
 	const char *text;
 };
@@ -69,7 +69,7 @@ TEST(messages_lost)
 		world_pass(world, 30000);
 		assert_int_equal(o2_node_npeers(a->node), 0);
 		assert_int_equal(o2_node_npeers(world->seat[1].node), 0);
-		/* And then it works. */
+		/* Without the fault the next operation succeeds. */
 		world->fate[failures[i].message] = O2_CM_LOOP_PASS;
 		world_put(world, a, NID(1));
 		assert_int_equal(a->status[2], 0);
@@ -77,7 +77,7 @@ TEST(messages_lost)
 	}
 }
 
-/* The passive side never hears that the active side is ready: it gives up, and the other notices. */
+/* The passive side never gets the active side's ready: it gives up, and the active side notices. */
 WORLD_TEST(ready_lost)
 {
 	world->fate[O2_CM_LOOP_READY] = O2_CM_LOOP_LOSE;
@@ -89,9 +89,7 @@ WORLD_TEST(ready_lost)
 	assert_int_equal(world->seat[1].down.code, -ENETDOWN);
 }
 
-/*
- * The active side is up; the other one has not heard of it, and gives up: that ends the connection at once.
- */
+/* The active side is up; the passive side has not got the ready and gives up: the connection ends at once. */
 WORLD_TEST(passive_gives_up)
 {
 	world->fate[O2_CM_LOOP_READY] = O2_CM_LOOP_LOSE;
@@ -107,7 +105,7 @@ WORLD_TEST(passive_gives_up)
 	assert_int_equal(world->seat[0].status[1], 0);
 }
 
-/* Whatever the peer is closed with, an attempt that is given up is aborted, and so is what waits for it. */
+/* Whatever code the peer is closed with, a pending attempt and its waiting operations are aborted. */
 WORLD_TEST(attempt_given_up)
 {
 	struct seat *a = &world->seat[0];
@@ -138,7 +136,7 @@ TEST(nobody_there)
 	world_close(world);
 }
 
-/* An attempt whose queue pair cannot be made is one as well: the application hears of its end. */
+/* An attempt whose queue pair cannot be created counts as an attempt: the application is told of its end. */
 TEST(no_queue_pair)
 {
 	struct o2_node_config greedy = small_config();
@@ -168,7 +166,7 @@ WORLD_TEST(too_early)
 	assert_int_equal(a->status[1], 0);
 }
 
-/* What a peer may use up of us. */
+/* Limits on the resources of ours that a peer may use. */
 TEST(caps)
 {
 	struct o2_node_config few = small_config(), many = small_config();
@@ -201,7 +199,7 @@ TEST(other_limits)
 		{true, false, 256, 0},
 		{false, false, 257, 0},
 		{false, false, 256, -ECONNREFUSED},
-		{true, true, 257, 0}, /* ports of this network are privileged */
+		{true, true, 257, 0}, /* this network requires privileged ports */
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -218,7 +216,7 @@ TEST(other_limits)
 	}
 }
 
-/* A node at another address that gives itself this NID is refused. */
+/* A request from a node at another address that claims this NID is refused. */
 WORLD_TEST(borrowed_nid)
 {
 	struct seat *a = &world->seat[0];
@@ -234,7 +232,7 @@ WORLD_TEST(borrowed_nid)
 	assert_int_equal(a->down.reject_why, O2_REJECT_FATAL);
 }
 
-/* How many of the device's objects cannot be made for want of memory. */
+/* Makes the creation of *arg device objects fail with ENOMEM. */
 static int no_memory(void *arg, enum o2_loop_call call, uint32_t qp_num)
 {
 	uint32_t *left = arg;
@@ -245,7 +243,7 @@ static int no_memory(void *arg, enum o2_loop_call call, uint32_t qp_num)
 	return ENOMEM;
 }
 
-/* A side that has no memory for the depth takes less, says so, and keeps to it. */
+/* A side without memory for the full depth uses a smaller depth, announces it, and keeps to it. */
 TEST(short_of_memory)
 {
 	for (uint32_t side = 0; side < 2; side++) {
@@ -273,7 +271,7 @@ TEST(short_of_memory)
 	}
 }
 
-/* However many peers there are to be connected to, one call starts a hundred attempts. */
+/* With any number of peers to connect to, one call starts at most a hundred attempts. */
 TEST(many_attempts)
 {
 	struct o2_node_config small = small_config();

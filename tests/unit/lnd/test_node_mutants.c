@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The deliberate defects in how connections are made (tests/mutants/connections.toml): for each a meeting of
- * two nodes that goes well without it and does not with it.
+ * The deliberate defects in connection setup (tests/mutants/connections.toml): for each a scenario of two
+ * nodes that passes without the defect and fails with it.
  */
 #include "tests/lib/connreq.h"
 #include "tests/lib/node_world.h"
@@ -9,7 +9,7 @@
 #include "props/engine/mutant.h"
 #include "tests/mutants/mutant.h"
 
-/* Two nodes of different depths come to terms with two requests. */
+/* Two nodes with different depths agree within two requests. */
 static bool terms_kept(void)
 {
 	struct o2_node_config deep = small_config();
@@ -25,7 +25,7 @@ static bool terms_kept(void)
 	return well;
 }
 
-/* A sink in 64 fragments, where 257 may be used. */
+/* A sink of 64 fragments, where up to 257 may be used. */
 static bool fragments_kept(void)
 {
 	struct world *world = world_two(NULL, NULL);
@@ -53,7 +53,7 @@ static bool waiting_kept(void)
 	return well;
 }
 
-/* Pools that a burst has made are gone after 300 s, when the set is used once more. */
+/* Pools that a burst has created are destroyed after 300 s, at the next use of the set. */
 static bool idle_pools_unmade(void)
 {
 	struct world *world = world_two(NULL, NULL);
@@ -76,7 +76,7 @@ static bool idle_pools_unmade(void)
 	return grown && counts.pool[O2_NI_POOL_FRD].live == 1;
 }
 
-/* What waits for a connection may do so for a second. */
+/* An operation may wait for a connection for a second. */
 static bool waiting_dated(void)
 {
 	struct world *world = world_two(NULL, NULL);
@@ -92,7 +92,7 @@ static bool waiting_dated(void)
 
 static struct world *volatile lost;
 
-/* A peer is known until the last connection with it has gone. */
+/* A peer is kept until the last connection with it has ended. */
 static bool closing_peer_kept(void)
 {
 	struct world *world = world_two(NULL, NULL);
@@ -105,11 +105,11 @@ static bool closing_peer_kept(void)
 	if (well)
 		world_close(world);
 	else
-		lost = world; /* nobody can take it apart now */
+		lost = world; /* the defect makes it impossible to close this world */
 	return well;
 }
 
-/* What a request to that NID is rejected with. */
+/* Returns the reject that a request to this NID gets. */
 static struct o2_reject rejected(const struct o2_connreq_self *asked, const struct o2_conn_params *offer,
 				 uint64_t nid)
 {
@@ -126,7 +126,7 @@ static struct o2_reject rejected(const struct o2_connreq_self *asked, const stru
 	return reject;
 }
 
-/* Who is not named in a request says nothing of itself. */
+/* A reject reveals nothing of a node that the request does not name. */
 static bool unnamed_silent(void)
 {
 	const struct o2_connreq_self asked = connreq_self(false);
@@ -136,7 +136,7 @@ static bool unnamed_silent(void)
 	return reject.ibr_why == O2_REJECT_FATAL && reject.ibr_incarnation == 0;
 }
 
-/* An attempt under way, whose peer is closed with a code: what waits for it is aborted. */
+/* A peer is closed with a code during an attempt: the operations that wait for it are aborted. */
 static bool attempt_aborted(void)
 {
 	struct world *world = world_two(NULL, NULL);
@@ -151,7 +151,7 @@ static bool attempt_aborted(void)
 	return well;
 }
 
-/* Two that may have one connection ask each other at once. */
+/* Two nodes that may have only one connection ask each other at the same time. */
 static bool both_served(void)
 {
 	struct o2_node_config config = small_config();
@@ -171,7 +171,7 @@ static bool both_served(void)
 	return well;
 }
 
-/* A request that nobody answers is given up after 12.5 s, and says so. */
+/* A request that nobody answers is given up after 12.5 s, and the fault says so. */
 static bool attempt_in_time(void)
 {
 	struct world *world = world_two(NULL, NULL);
@@ -203,7 +203,7 @@ static bool deafness_told(void)
 	return well;
 }
 
-/* A node of version 0x12 refuses a request of version 0x11 in that version. */
+/* A node of version 0x12 rejects a request of version 0x11 with a record of version 0x11. */
 static bool answers_in_version(void)
 {
 	const struct o2_connreq_self asked = connreq_self(false);
@@ -226,7 +226,7 @@ static void look(void *context, const struct o2_cm_event *event)
 	handler(context, event);
 }
 
-/* Who knows the other one's life says for which one a request is: here in a second connection. */
+/* A node that knows its peer's incarnation puts it into requests: here that of a second connection. */
 static bool life_said(void)
 {
 	struct o2_node_config two = small_config();
@@ -237,7 +237,7 @@ static bool life_said(void)
 	two.conns_per_peer = 2;
 	world = world_two(&two, NULL);
 	b = &world->seat[1];
-	b->config.conn.queue_depth = 2; /* the first two requests are refused, and tell of it */
+	b->config.conn.queue_depth = 2; /* the two rejects tell b's incarnation */
 	o2_node_destroy(b->node);
 	seat_start(b);
 	handler = b->cm->handler;
@@ -249,7 +249,7 @@ static bool life_said(void)
 	return well;
 }
 
-/* One closes; the other is told whose doing it was. */
+/* One node closes the connection; the other reports that its peer closed it. */
 static bool closer_named(void)
 {
 	struct world *world = world_two(NULL, NULL);
@@ -263,7 +263,7 @@ static bool closer_named(void)
 	return well;
 }
 
-/* A node starts again, and its peer does not hear of the end: its next request ends the old connection. */
+/* A node restarts and its peer does not notice: the next request ends the old connection. */
 static bool new_life_named(void)
 {
 	struct world *world = world_two(NULL, NULL);
@@ -340,5 +340,5 @@ KILLED_BY(ended_by_nobody, "ended-by-nobody", closer_named)
 KILLED_BY(stale_the_other_way, "stale-the-other-way", new_life_named)
 KILLED_BY(depth_over_a_byte, "depth-over-a-byte", depth_bounded)
 
-/* The last: it leaves behind what nobody can reach. */
+/* Must be the last: it leaks memory that can no longer be reached. */
 KILLED_BY(peer_freed_early, "peer-freed-early", closing_peer_kept)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Nodes that ask each other at the same time, in both rankings and where they rank differently; and nodes
- * that do everything at random, over a network that delivers in any order and loses what it likes.
+ * Nodes that ask each other at the same time, with both rankings and with different rankings; and nodes that
+ * act at random, over a network that delivers in any order and loses messages at random.
  */
 #include "tests/lib/draw.h"
 #include "tests/lib/node_world.h"
 
 #include <inttypes.h>
 
-/* Both ask before either is asked. */
+/* Makes both nodes send a request before either receives one. */
 static struct world *race(const struct o2_node_config *a, const struct o2_node_config *b, uint64_t nid_a,
 			  uint64_t nid_b)
 {
@@ -18,7 +18,7 @@ static struct world *race(const struct o2_node_config *a, const struct o2_node_c
 	for (uint32_t i = 0; i < 2; i++) {
 		struct seat *seat = &world->seat[i];
 
-		/* The network knows addresses only, so each gets the one that belongs to its NID. */
+		/* The network knows only addresses, so give each node the address of its NID. */
 		o2_node_destroy(seat->node);
 		o2_cm_loop_detach(seat->cm);
 		seat->side.ni.config.nid = nids[i];
@@ -42,10 +42,10 @@ static void assert_both_served(const struct world *world)
 	}
 }
 
-/* The lower one's request is refused, and it uses the other's connection, also where it may have one only. */
+/* The lower node's request is refused; the higher node's connection serves both, even at a limit of one. */
 TEST(one_wins)
 {
-	/* Read as numbers the first is lower; with its bytes swapped the second is. */
+	/* As a number the first NID is lower; with its bytes swapped the second is. */
 	static const uint64_t nids[] = {0x000500000a4d0102, 0x000500000a4d0201};
 
 	for (uint32_t i = 0; i < 16; i++) {
@@ -68,14 +68,14 @@ TEST(one_wins)
 		assert_int_equal(world->nsent[O2_CM_LOOP_REJECT], 1);
 		o2_node_peer(world->seat[0].node, nid_b, &view);
 		assert_int_equal(view.links, 1);
-		/* Only the loser hears of a failure. */
+		/* Only the loser's attempt fails. */
 		assert_int_equal(world->seat[0].ndown, a_wins ? 0 : 1);
 		assert_int_equal(world->seat[1].ndown, a_wins ? 1 : 0);
 		world_close(world);
 	}
 }
 
-/* Between nodes that rank each other by different rules. */
+/* A race of two nodes that rank each other by different rules. */
 static struct world *race_ranked(enum o2_race_ranking a_ranks, enum o2_race_ranking b_ranks)
 {
 	struct o2_node_config a = small_config(), b = small_config();
@@ -85,7 +85,7 @@ static struct world *race_ranked(enum o2_race_ranking a_ranks, enum o2_race_rank
 	return race(&a, &b, 0x000500000a4d0102, 0x000500000a4d0201);
 }
 
-/* Each takes itself for the lower one: two connections. */
+/* Each node takes itself for the lower one: both accept, and there are two connections. */
 TEST(both_give_way)
 {
 	struct world *world = race_ranked(O2_RACE_BY_NID, O2_RACE_BY_WORDS);
@@ -96,24 +96,24 @@ TEST(both_give_way)
 	world_close(world);
 }
 
-/* Each takes itself for the higher one: both refuse, both ask again, until one has had enough of it. */
+/* Each node takes itself for the higher one: both refuse and ask again, up to O2_MAX_CONN_RACES times. */
 TEST(nobody_gives_way)
 {
 	struct world *world = race_ranked(O2_RACE_BY_WORDS, O2_RACE_BY_NID);
 
-	/* Ten attempts at once, then one in a second. */
+	/* Ten attempts follow at once, then one each second. */
 	world_pass(world, 15000);
 	assert_both_served(world);
 	assert_uint_in_range(world->nsent[O2_CM_LOOP_REJECT], 20, 2 * O2_MAX_CONN_RACES + 2);
 	world_close(world);
 }
 
-/* The winner's own request gets lost: the loser asks again and is served. */
+/* The winner's own request is lost: the loser asks again and is served. */
 TEST(winner_lost)
 {
 	struct world *world = race(NULL, NULL, 0x000500000a4d0001, 0x000500000a4d0002);
 
-	/* Both requests are out; that of the second, which wins, is lost. */
+	/* Both requests are sent; that of the second node, which would win, is lost. */
 	assert_int_equal(o2_cm_loop_choices(world->loop), 2);
 	world->fate[O2_CM_LOOP_REQUEST] = O2_CM_LOOP_LOSE;
 	o2_cm_loop_deliver(world->loop, 1);
@@ -211,7 +211,7 @@ static void run_at_random(uint64_t seed, uint32_t *ndone, uint32_t *nfailed)
 	o2_cm_loop_set_fate(world->loop, random_fate, world);
 	for (uint32_t i = 0; i < STEPS; i++)
 		random_step(world);
-	/* The network gets well, and time goes by: everything has an end. */
+	/* The network stops losing messages and time passes: everything must end. */
 	o2_cm_loop_set_fate(world->loop, world_fate, world);
 	world_pass(world, 120000);
 	world_assert_ended(world);
@@ -221,7 +221,7 @@ static void run_at_random(uint64_t seed, uint32_t *ndone, uint32_t *nfailed)
 	world_close(world);
 }
 
-/* O2REF_SEED=n runs the n-th alone, O2REF_RUNS=n so many. */
+/* O2REF_SEED=n runs only run n; O2REF_RUNS=n sets the number of runs. */
 TEST(anything_goes)
 {
 	const char *only = getenv("O2REF_SEED"), *runs = getenv("O2REF_RUNS");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A node that asks a peer which is none of ours: one that answers every request with the same bytes. */
+/* A node asks a peer that is not o2ref: it answers every request with the same bytes. */
 #include "tests/lib/node_world.h"
 
 #define CONNECT_MS 12500u /* a quarter of 50 s */
@@ -78,7 +78,7 @@ static struct o2_connreq_self stranger_self(void)
 	};
 }
 
-/* A CONNACK that is no good brings the connection down, and what waits with it. */
+/* An invalid CONNACK ends the connection, and the operations that wait for it. */
 TEST(bad_connacks)
 {
 	static const struct {
@@ -122,9 +122,7 @@ TEST(bad_connacks)
 	}
 }
 
-/*
- * A peer that refuses for a reason to ask again: ten times at once, then once in a second, until time is up.
- */
+/* A peer always refuses with a retryable reason: ten attempts at once, then one a second until time is up. */
 TEST(refused_for_ever)
 {
 	static const uint8_t reasons[] = {O2_REJECT_CONN_RACE, O2_REJECT_CONN_STALE};
@@ -157,7 +155,7 @@ TEST(refused_for_ever)
 		assert_in_range(a->fault[0].error.value, CONNECT_MS + 10000, 10000 + 12250 + 1500);
 		assert_int_equal(a->fault[0].error.limit, CONNECT_MS + 10000);
 		assert_int_equal(a->health[0], O2_HEALTH_NETWORK_TIMEOUT);
-		/* Nobody waits any more, so nobody asks. */
+		/* No operation waits any more, so the node sends no requests. */
 		world_pass(world, 2000);
 		assert_int_equal(peer_view(a, NID(7)).known, false);
 		stranger_leave(world, &stranger);
@@ -165,7 +163,7 @@ TEST(refused_for_ever)
 	}
 }
 
-/* Every other reason to refuse, and none at all, ends it at once. */
+/* Any other reason to refuse, or none at all, ends the attempt at once. */
 TEST(refused_for_good)
 {
 	for (uint8_t why = 0; why <= O2_REJECT_EARLY; why++) {

@@ -8,7 +8,7 @@
 #include "forms/sg_json.h"
 #include "tests/lib/unit_test.h"
 
-/* Readers of the stages' outputs, for which it does not matter what they read. */
+/* Readers of the stages' outputs, with a common signature: each discards what it has read. */
 
 typedef int (*read_form)(const json_t *form, struct o2_refused *refused, struct o2_error *error);
 

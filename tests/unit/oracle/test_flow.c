@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stage flow: what the reference answers holds before the judge and before who follows it, and draws come to
- * what the stage is about.
+ * Stage flow: the judge (o2_flow_hear) and o2_flow_follow accept the reference's answers, and the drawn
+ * conversations reach the situations that the stage is about.
  */
 
 #include "oracle/stages/flow_end.h"
@@ -52,7 +52,7 @@ TEST_WITH(test_the_reference_breaks_no_rule, set_up, tear_down)
 	assert_true(waiting > CONVERSATIONS / 20);
 }
 
-/* The conversation up to the event that sends a NOOP alone, without that one. */
+/* Ends the conversation at the event that sends only a NOOP, and removes the NOOP; returns the fault. */
 static enum o2_check_id left_out(uint32_t at)
 {
 	struct o2_flow_fault fault, waits;
@@ -63,7 +63,7 @@ static enum o2_check_id left_out(uint32_t at)
 	return fault.check;
 }
 
-/* It is missed, but where an end need not look before the receive is posted again. */
+/* A removed NOOP is reported, unless the end may wait until the receive is posted again. */
 TEST_WITH(test_a_noop_may_wait_for_its_receive, set_up, tear_down)
 {
 	uint32_t missed = 0, waited = 0;
@@ -89,7 +89,7 @@ TEST_WITH(test_a_noop_may_wait_for_its_receive, set_up, tear_down)
 	assert_true(missed > CONVERSATIONS / 20 && waited > 0);
 }
 
-/* --- questions that cannot be asked --- */
+/* --- questions that must be refused --- */
 
 static const char *refused(struct o2_impl_flow_event event, uint32_t depth, uint32_t high_water)
 {
@@ -132,13 +132,13 @@ TEST_WITH(test_what_cannot_happen_is_no_question, set_up, tear_down)
 	assert_string_equal(refused(fail, 8, 9), "high_water");
 }
 
-/* --- what is found in changed answers --- */
+/* --- faults in changed answers --- */
 
 #define LAST  (w->asked.flow.count - 1)
 #define STEP  (w->found.flow.step[LAST])
 #define FINAL (STEP.message[STEP.count - 1])
 
-/* Send one more message in the last step. */
+/* Sends one more message in the last step. */
 static void append(uint16_t type)
 {
 	STEP.message[STEP.count++] = (struct o2_impl_flow_message){.type = type};
@@ -162,7 +162,7 @@ CHANGE(uncalled, CREDITS_NOOP_UNCALLED,
        OPEN &&SENDS &&HAS_ROOM && w->asked.flow.queue_depth > 4 && w->asked.flow.keepalive_ms == 0,
        append(O2_MSG_NOOP))
 
-/* A NOOP has no event that queued it. */
+/* A NOOP was not queued by an event, so it names none. */
 CHANGE(noop_of, FLOW_NOOP_IDLE, NOOPS, FINAL.of = LAST)
 
 TEST_WITH(test_changed_answers, set_up, tear_down)
@@ -174,7 +174,7 @@ TEST_WITH(test_changed_answers, set_up, tear_down)
 
 /* --- without memory --- */
 
-static uint32_t calls_left = UINT32_MAX; /* after which none gets memory */
+static uint32_t calls_left = UINT32_MAX; /* the allocations that still succeed */
 
 void *__real_calloc(size_t count, size_t bytes);
 void *__wrap_calloc(size_t count, size_t bytes);
@@ -187,7 +187,7 @@ void *__wrap_calloc(size_t count, size_t bytes)
 	return __real_calloc(count, bytes);
 }
 
-/* A conversation that opens an operation, with an answer for the judge to look at. */
+/* Finds a conversation that opens an operation, so that the judge needs memory. */
 TEST_WITH(test_nothing_is_judged_without_memory, set_up, tear_down)
 {
 	struct o2_flow_said said;
@@ -214,7 +214,7 @@ TEST_WITH(test_nothing_is_judged_without_memory, set_up, tear_down)
 
 /* --- the picture --- */
 
-/* With the changed answer as the implementation's: what is wrong is red, and nothing else is. */
+/* Draws the changed answer as the implementation's: the fault is red, and nothing else. */
 static void check_picture(const struct change *change, const char *says)
 {
 	static struct o2_check_both both;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stage flow beside a connection: drawn conversations happen to both, and both send the same messages with the same
- * credits at the same events.  A connection acts upon a message, answers it and posts its receive again in one event,
- * so each arrival is followed by that at once.  Nothing matches: a PUT ends with its PUT_NAK, a GET with its GET_DONE.
+ * Stage flow beside a connection: both get the same conversation, and must send the same messages with the
+ * same credits at the same events.  A connection handles a message, answers it and reposts its receive in one
+ * event, so these follow each arrival.  Nothing matches: a PUT ends with a PUT_NAK, a GET with a GET_DONE.
  */
 
 #include "oracle/stages/flow_end.h"
@@ -11,22 +11,22 @@
 
 #define CONVERSATIONS 5000u
 #define SEED	      1u
-#define EMPTY_NOOPS   8u /* in a conversation: as many as this are no storm */
+#define EMPTY_NOOPS   8u /* in a conversation; so few count as no storm */
 #define HEARD	      (2u * O2_IMPL_FLOW_MESSAGES)
 
 struct meeting {
 	uint64_t index;
-	struct o2_case_flow asked; /* what happens, without what a connection has no event for */
+	struct o2_case_flow asked; /* the conversation, without events that a connection does not have */
 	struct o2_flow_end end;
-	struct pair *pair; /* a is the end that is asked, b the peer */
-	struct held held;  /* sends of a that are not completed */
+	struct pair *pair; /* a is the end under test, b the peer */
+	struct held held;  /* completions of a's sends that were not delivered yet */
 	uint64_t now_ms;
 	uint32_t empty_noops;
 	struct {
 		uint32_t first, end;
 		uint64_t cookie[O2_IMPL_FLOW_EVENTS];
-	} open[2]; /* requests of a that the peer has heard, PUTs and GETs */
-	uint32_t sent[O2_MSG_GET_DONE + 1], answers, closed, credits; /* met, in all conversations */
+	} open[2]; /* a's requests that the peer has received: PUTs, GETs */
+	uint32_t sent[O2_MSG_GET_DONE + 1], answers, closed, credits; /* seen in all conversations */
 };
 
 struct said {
@@ -34,7 +34,7 @@ struct said {
 	struct o2_impl_flow_message message[HEARD];
 };
 
-/* A connection with the terms of the question; what it makes of its tunables is the question's. */
+/* Opens a connection with the parameters of the question, and puts its own tunables into the question. */
 static void open_meeting(struct meeting *m, const struct o2_case_flow *drawn)
 {
 	struct o2_conn_config config = O2_CONN_DEFAULTS;
@@ -63,7 +63,7 @@ static void open_meeting(struct meeting *m, const struct o2_case_flow *drawn)
 
 /* --- the stage --- */
 
-/* What an arrival without credits lets be sent is sent when it was acted upon: as long as that lasts nothing is. */
+/* After an arrival without credits, messages are sent only once it has been acted upon, not on arrival. */
 static bool is_under_way(const struct o2_impl_flow_event *event)
 {
 	return event->kind == O2_IMPL_FLOW_RECEIVE && event->credits == 0;
@@ -97,7 +97,7 @@ static void start(struct side *a, uint32_t type)
 		start_op(a->conn, type == O2_MSG_PUT_REQ ? O2_OP_PUT : O2_OP_GET, &memory, NULL);
 }
 
-/* The peer sends. */
+/* Makes the peer send the message of the event. */
 static void arrive(struct meeting *m, const struct o2_impl_flow_event *event)
 {
 	const bool get = event->type == O2_MSG_GET_DONE;
@@ -131,7 +131,7 @@ static void happen(struct meeting *m, const struct o2_impl_flow_event *event)
 	deliver(a, &m->held, work_bit(O2_WORK_MESSAGE));
 }
 
-/* What has come to the peer, which does nothing about it but to have its receives posted. */
+/* Collects the messages that the peer received; the peer only posts the receives again. */
 static void listen(struct meeting *m, struct said *said)
 {
 	struct o2_conn *peer = m->pair->b.conn;
@@ -179,7 +179,7 @@ static void compare(struct meeting *m, const struct said *right, const struct sa
 	}
 }
 
-/* What a connection has an event for, and what these conversations are about. */
+/* Returns whether a connection has this event, and whether it belongs to these conversations. */
 static bool is_taken(struct meeting *m, struct o2_impl_flow_event *event)
 {
 	const uint32_t spent = m->end.credits.queue_depth - m->end.credits.credits;
@@ -191,7 +191,7 @@ static bool is_taken(struct meeting *m, struct o2_impl_flow_event *event)
 	case O2_IMPL_FLOW_SENT:
 		return m->end.credits.in_flight > 0;
 	case O2_IMPL_FLOW_RECEIVE:
-		/* What was left out has returned no credits.  Now and then it is one too many. */
+		/* Omitted events returned no credits.  One conversation in 4 may return too many. */
 		if (event->credits > spent && m->index % 4 != 0)
 			event->credits = spent;
 		if (event->type == O2_MSG_NOOP && event->credits == 0)
@@ -203,7 +203,7 @@ static bool is_taken(struct meeting *m, struct o2_impl_flow_event *event)
 	}
 }
 
-/* What a connection does about an arrival, in one event. */
+/* Gives the stage the events by which a connection answers an arrival: an answer, and the repost. */
 static void act(struct meeting *m, uint32_t type, struct said *said)
 {
 	static const struct o2_impl_flow_event repost = {.kind = O2_IMPL_FLOW_REPOST};
@@ -219,7 +219,7 @@ static void act(struct meeting *m, uint32_t type, struct said *said)
 static void converse(struct meeting *m, const struct o2_case_flow *drawn)
 {
 	open_meeting(m, drawn);
-	/* An event is up to three of the stage. */
+	/* A connection's event is up to three events of the stage. */
 	for (uint32_t i = 0; i < drawn->count && !m->end.closed && m->asked.count + 3 <= O2_IMPL_FLOW_EVENTS;
 	     i++) {
 		struct o2_impl_flow_event event = drawn->event[i];
@@ -243,7 +243,7 @@ TEST(test_a_connection_sends_what_the_stage_says)
 	static struct meeting m;
 	static struct o2_case asked;
 
-	m.pair = pair_default(); /* its interfaces stay, the connections do not */
+	m.pair = pair_default(); /* its interfaces are reused, its connections are not */
 	for (m.index = 0; m.index < CONVERSATIONS; m.index++) {
 		o2_choice_random(&choice, SEED, m.index);
 		o2_draw_case(&choice, O2_STAGE_FLOW, &asked, &scenario);

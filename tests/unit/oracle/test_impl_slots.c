@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pages that cannot be protected: then there are no slots, and an object is not asked (docs/oracle.md). */
+/* If the pages cannot be protected, there are no slots, and an object is not asked (docs/oracle.md). */
 #include <sys/mman.h>
 
 #include "base/own_path.h"
@@ -9,7 +9,7 @@
 
 #define SLOTS 2u
 
-static uint32_t calls, fails; /* the call that does, of this process and of those that it forks; 0: none */
+static uint32_t calls, fails; /* fails: number of the call that fails, children's calls included; 0: none */
 
 int __real_mprotect(void *addr, size_t length, int prot);
 int __wrap_mprotect(void *addr, size_t length, int prot);
@@ -40,7 +40,7 @@ TEST(test_slots_that_cannot_be_protected)
 	}
 }
 
-/* The process of the object protects what the object may not write. */
+/* The object's process protects the memory that the object may not write. */
 TEST(test_an_object_whose_slots_cannot_be_protected)
 {
 	const struct o2_host_options options = {.timeout_ms = 60000, .growth_mib = 1000};

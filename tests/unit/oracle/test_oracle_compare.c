@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The comparer of the oracle, on answers of the reference that are changed on purpose: every check has a
- * change that makes it fail, and changes that only cut lists differently fail none of severity must.
+ * The oracle's comparer, on deliberately changed answers of the reference: for every check a change makes it
+ * fail, and changes that only split lists differently fail no check of severity must.
  */
 #include "oracle/flavour.h"
 #include "tests/unit/oracle/world.h"
@@ -30,7 +30,7 @@ static bool refuse(void)
 	return true;
 }
 
-/* Every rule that a drawn case breaks is the check that fails when it is admitted. */
+/* Each rule that a drawn case breaks is reported by the check of its name when the case is admitted. */
 TEST_WITH(test_what_must_be_refused, set_up, tear_down)
 {
 	static bool seen[O2_CHECKS];
@@ -73,7 +73,7 @@ TEST_WITH(test_what_must_not_be_refused, set_up, tear_down)
 	}
 }
 
-/* A sink that no decoder lets through may be refused as a decoder does; what else is done with it counts. */
+/* A sink that no decoder accepts may be refused with a decoder's errno; any other difference is reported. */
 TEST_WITH(test_an_impossible_sink, set_up, tear_down)
 {
 	uint32_t refused = 0;
@@ -242,8 +242,8 @@ TEST_WITH(test_encoded_messages, set_up, tear_down)
 }
 
 /*
- * Under profile kernel what public trees admit may be admitted, what they refuse may not, and words are a
- * matter of `should`; what happens to bytes is held as under profile strict.
+ * Under profile kernel an answer may admit what public kernel trees admit, but not what they refuse, and
+ * words have severity `should`; bytes are judged as under profile strict.
  */
 TEST_WITH(test_the_kernel_profile, set_up, tear_down)
 {
@@ -281,7 +281,7 @@ TEST_WITH(test_the_kernel_profile, set_up, tear_down)
 	assert_true(admitted > 100 && failed > 100 && words > 100 && bytes > 100);
 }
 
-/* The sum is compared where other bytes are wrong as well: it is right for those, and shown as a word. */
+/* The checksum is compared even if other bytes are wrong: it must match them, and is shown as a word. */
 TEST_WITH(test_a_checksum_is_of_the_bytes_that_were_written, set_up, tear_down)
 {
 	uint32_t right = 0, wrong = 0;
@@ -302,7 +302,7 @@ TEST_WITH(test_a_checksum_is_of_the_bytes_that_were_written, set_up, tear_down)
 	assert_true(right >= 20 && wrong >= 20);
 }
 
-/* Of an implementation that takes one flavour, what has the other one or none is refused for that. */
+/* For an implementation that takes one flavour, a message with the other flavour or none is refused. */
 static void refuse_all(enum o2_profile profile, enum o2_cksum_flavour taken)
 {
 	uint32_t passed = 0, failed = 0;
@@ -338,7 +338,7 @@ TEST_WITH(test_flavours, set_up, tear_down)
 	}
 }
 
-/* What is refused with the same errno is right, although the flavour would be a reason as well. */
+/* A refusal with the right errno is right, even if the flavour would be a reason as well. */
 TEST_WITH(test_the_flavour_is_no_cause_of_the_same_errno, set_up, tear_down)
 {
 	uint32_t explained = 0;
@@ -357,7 +357,7 @@ TEST_WITH(test_the_flavour_is_no_cause_of_the_same_errno, set_up, tear_down)
 	assert_true(explained > 20);
 }
 
-/* The two questions differ in nothing but the checksum, and tell which flavour is taken. */
+/* The two questions differ only in the checksum, and their answers show which flavour is accepted. */
 TEST_WITH(test_the_question_of_a_flavour, set_up, tear_down)
 {
 	static const enum o2_cksum_flavour flavours[] = {O2_CKSUM_UNSIGNED, O2_CKSUM_SIGNED};

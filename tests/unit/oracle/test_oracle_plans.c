@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The comparer of the oracle on lists, plans and work requests: changes that move bytes are noticed, and
- * changes that only cut them differently are not failures.  Hostile numbers anywhere in an answer do no harm.
+ * The oracle's comparer on lists, plans and work requests: changes that move bytes are reported, and changes
+ * that only split them differently are not failures.  Hostile numbers anywhere in an answer do no harm.
  */
 #include "tests/unit/oracle/world.h"
 
@@ -32,7 +32,7 @@ CHANGE(sg_many, SG_KIOV_TOO_MANY, KIND == O2_KIOV && w->asked.sg.max_entries == 
 CHANGE(sg_many_iov, SG_IOV_TOO_MANY, KIND == O2_IOV && w->asked.sg.max_entries == O2_MAX_FRAGS_LEGACY,
        SG.count = O2_MAX_FRAGS)
 
-/* One entry becomes two that say the same. */
+/* Splits one entry into two that describe the same bytes. */
 static bool sg_split(void)
 {
 	const uint32_t count = SG.count;
@@ -95,7 +95,7 @@ TEST_WITH(test_lists, set_up, tear_down)
 #define MODE(m) (w->asked.reg.request.mode == O2_REG_##m)
 #define SINK	(w->asked.reg.request.side == O2_SINK)
 
-/* The same changes in each mode. */
+/* These changes apply to every mode. */
 #define IN_MODE(m, lower)                                                                                   \
 	CHANGE(reg_frag_##lower, REG_##m##_BYTES, MODE(m), REG.frag[0].rf_addr++)                           \
 	CHANGE(reg_short_##lower, REG_##m##_BYTES, MODE(m), REG.frag[REG.nfrags - 1].rf_nob--)              \
@@ -111,7 +111,7 @@ TEST_WITH(test_lists, set_up, tear_down)
 	       while (REG.nfrags <=                                                                         \
 		      w->asked.reg.request.peer_max_frags) if (!split_fragment()) return false)
 
-/* In those that register something. */
+/* These changes apply to the modes that register memory. */
 #define REGION(m, lower, iova_check)                                      \
 	CHANGE(reg_range_##lower, REG_##m##_RANGE, MODE(m), REG.length++) \
 	CHANGE(reg_iova_##lower, REG_##m##_##iova_check, MODE(m), REG.iova++)
@@ -120,7 +120,7 @@ TEST_WITH(test_lists, set_up, tear_down)
 	&change##_fmr, &change##_fastreg, &change##_user, &change##_phys, &change##_fastreg_gaps
 #define IN_MODES(change) &change##_global, IN_REGIONS(change)
 
-/* The last fragment becomes two that say the same. */
+/* Splits the last fragment into two that describe the same bytes. */
 static bool split_fragment(void)
 {
 	const uint32_t count = REG.nfrags;
@@ -147,10 +147,10 @@ REGION(USER, user, IOVA)
 REGION(PHYS, phys, IOVA)
 REGION(FASTREG_GAPS, fastreg_gaps, IOVA)
 
-/* A descriptor that its reader refuses, whatever else is wrong with it. */
+/* A descriptor that its reader refuses; other faults of the answer do not matter. */
 CHANGE(reg_sum, REG_SINK_FRAGMENTS, MODE(GLOBAL) && SINK, REG.frag[0].rf_nob = O2_MAX_TRANSFER_BYTES + 1)
 CHANGE(reg_wraps, REG_SINK_FRAGMENTS, MODE(FMR) && SINK, REG.frag[0].rf_addr = UINT64_MAX)
-/* A region that ends where the addresses begin again: so does what it publishes, and the span fits. */
+/* The region ends at 2^64, and so does the published fragment; the span fits. */
 CHANGE(reg_region_wraps, REG_FMR_RANGE, MODE(FMR) && REG.nfrags == 1 && REG.length > 1,
        REG.iova = REG.frag[0].rf_addr = UINT64_MAX - REG.length + 2)
 
@@ -171,10 +171,10 @@ CHANGE(reg_page_list_fastreg, REG_FASTREG_PAGE_LIST, MODE(FASTREG) && REG.npages
 CHANGE(reg_entry, REG_FASTREG_GAPS_ENTRIES, MODE(FASTREG_GAPS) && REG.nentries > 1, REG.entry[1].addr++)
 CHANGE(reg_entry_length, REG_FASTREG_GAPS_ENTRIES, MODE(FASTREG_GAPS) && REG.nentries > 1,
        REG.entry[0].length++)
-/* The region of whole pages that a kernel's pool makes. */
+/* A region of whole pages, as a kernel's FMR pool makes it. */
 CHANGE(reg_whole_pages, REG_FMR_RANGE_IN_PAGES, MODE(FMR) && REG.page_offset != 0, REG.iova = 0;
        REG.page_offset = 0; REG.length = (uint64_t)REG.npages * REG.page_bytes)
-/* What a fragment that runs on through a gap would publish. */
+/* The fragment that would be published if it ran across a gap. */
 CHANGE(reg_collapse, REG_FMR_BYTES, MODE(FMR) && REG.nfrags >= 3,
        REG.frag[0].rf_nob = (uint32_t)w->asked.reg.list.nob;
        REG.nfrags = 1)
@@ -215,7 +215,7 @@ CHANGE(rdma_empty, RDMA_EMPTY_SGE, WORK.nwr > 0, WORK.wr[0].length -= WORK.sge[0
 CHANGE(rdma_lkey, RDMA_LKEY, WORK.nsge > 0, WORK.lkey++)
 CHANGE(rdma_rkey, RDMA_RKEY, WORK.nwr > 0, WORK.rkey++)
 
-/* Two work requests into neighbouring fragments become one. */
+/* Joins two work requests into neighbouring fragments. */
 static bool rdma_join(void)
 {
 	if (!IS_RESULT)
@@ -234,7 +234,7 @@ static bool rdma_join(void)
 	return false;
 }
 
-/* One of two gather entries becomes two of one. */
+/* Splits a request of two gather entries into two requests of one. */
 static bool rdma_split(void)
 {
 	struct o2_rdma_wr *last;
@@ -264,7 +264,7 @@ TEST_WITH(test_work_requests, set_up, tear_down)
 	expect_equal(O2_STAGE_RDMA_PLAN, "more work requests than needed", rdma_split);
 }
 
-/* The other verdict. */
+/* Turns a result into a refusal, or a refusal into a result. */
 static bool refuse_or_admit(void)
 {
 	w->found.kind = IS_RESULT ? O2_ANSWER_REFUSED : O2_ANSWER_RESULT;
@@ -272,7 +272,7 @@ static bool refuse_or_admit(void)
 	return true;
 }
 
-/* What a node does that judges gaps by the exact rule: right bytes, and another verdict. */
+/* Answers by the exact gap rule: right bytes, another verdict.  Returns how often the check failed. */
 static uint32_t judged_exactly(enum o2_stage stage, enum o2_check_id check)
 {
 	uint32_t otherwise = 0;
@@ -289,7 +289,7 @@ static uint32_t judged_exactly(enum o2_stage stage, enum o2_check_id check)
 	return otherwise;
 }
 
-/* What a list of these pieces differs in, when nothing is said of its gaps. */
+/* Returns the check that fails for a list of these pieces when its gap flag is cleared. */
 static enum o2_check_id unflag(const char *pieces)
 {
 	struct o2_error error;
@@ -310,14 +310,14 @@ static enum o2_check_id unflag(const char *pieces)
 	o2_answer_of_reference(&w->asked, &w->found);
 	assert_true(SG.gaps);
 	SG.gaps = false;
-	/* What lies behind a list is no entry of it. */
+	/* Entries beyond the count do not belong to the list. */
 	w->expected.sg.entry[SG.count] = SG.entry[SG.count] = (struct o2_sg_entry){.page = 7, .offset = 1};
 	o2_compare(&w->comparison, &w->asked, &w->expected, &w->found);
 	assert_int_equal(w->comparison.count, 1);
 	return w->comparison.item[0].check;
 }
 
-/* Both sides of a difference in what the peer may do are told. */
+/* A difference in the peer's access shows both values. */
 TEST_WITH(test_what_is_said_of_access, set_up, tear_down)
 {
 	bool seen[2] = {false, false};
@@ -353,7 +353,7 @@ TEST_WITH(test_the_exact_rule_of_gaps, set_up, tear_down)
 	assert_int_equal(gaps, O2_CHECK_SG_KIOV_GAP_FLAG);
 }
 
-/* Of a source that no caller has all differences are one check, which moves the same bytes. */
+/* No caller makes this source.  All differences then fail one check, whose severity allows them. */
 TEST_WITH(test_an_impossible_source, set_up, tear_down)
 {
 	uint32_t impossible = 0, others = 0;
@@ -385,7 +385,7 @@ TEST_WITH(test_an_impossible_source, set_up, tear_down)
 
 /* --- hostile answers --- */
 
-/* Change numbers of a JSON answer to any others, in place; strings of numbers too. */
+/* Changes numbers in a JSON answer to random ones, in place; also numbers in strings. */
 static void spoil(struct o2_choice *c, json_t *value)
 {
 	const char *key;
@@ -411,7 +411,7 @@ static void spoil(struct o2_choice *c, json_t *value)
 		json_array_clear(value);
 }
 
-/* Whatever an answer says, it is read or refused, compared and written, and nothing is harmed. */
+/* Any answer is read or refused, compared and written, and does no harm. */
 TEST_WITH(test_hostile_answers, set_up, tear_down)
 {
 	static struct o2_choice more;

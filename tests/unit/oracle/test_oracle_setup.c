@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the oracle says of set-ups: answers of the reference that are changed on purpose, by check. */
+/* The oracle's findings on set-ups: deliberately changed answers of the reference, by check. */
 #include "oracle/impl_slot.h"
 #include "oracle/stages/setup_judge.h"
 #include "props/check/check_life.h"
@@ -7,7 +7,7 @@
 
 #define FAILS_AT 4u
 #define THINGS	 12u
-#define ENDS	 (2u * THINGS + 1u) /* events of the first round: each thing comes and goes, and it returns */
+#define ENDS	 (2u * THINGS + 1u) /* of round 0: each thing comes and goes, and the set-up returns */
 
 static const struct o2_case_setup asked = {.mode = O2_IMPL_GLOBAL,
 					   .queue_depth = 2,
@@ -30,7 +30,7 @@ static void remove_event(uint32_t i)
 	memmove(event(i), event(i + 1), (both.found.setup.count - i) * sizeof(*event(i)));
 }
 
-/* Once more what event i - 1 was. */
+/* Inserts a copy of event i - 1 at i. */
 static void repeat_before(uint32_t i)
 {
 	memmove(event(i + 1), event(i), (both.found.setup.count - i) * sizeof(*event(i)));
@@ -54,7 +54,7 @@ static uint32_t judge(void)
 	return o2_setup_judge(&asked, &both.found.setup, faults);
 }
 
-/* This is found first, `count` in all, and the picture names it in red. */
+/* Expects `count` faults, this one first; the picture shows it in red. */
 static void expect(uint32_t count, enum o2_check_id check, uint32_t at)
 {
 	json_t *life;
@@ -93,7 +93,7 @@ TEST(test_a_leak)
 	assert_string_equal(faults[0].reason, "after a failure");
 }
 
-/* What the last event of all acquires is left as well. */
+/* A leak of what the last event of all acquires is also reported. */
 TEST(test_a_leak_at_the_end)
 {
 	begin();
@@ -192,7 +192,7 @@ TEST(test_rounds_of_other_lengths)
 		begin();
 		both.asked.setup = twice;
 		o2_answer_of_reference(&both.asked, &both.found);
-		/* The last mapping and its release. */
+		/* Remove the last mapping and its release. */
 		remove_event(round * ENDS + THINGS - 1);
 		remove_event(round * ENDS + THINGS);
 		assert_int_equal(o2_setup_judge(&twice, &both.found.setup, faults), 1);
@@ -201,7 +201,7 @@ TEST(test_rounds_of_other_lengths)
 	}
 }
 
-/* A smaller queue: what is mapped for it may be less, and the set-up has not failed. */
+/* A retry with a smaller queue may map less memory, and the set-up has not failed. */
 TEST(test_a_queue_pair_is_tried_again)
 {
 	static const struct o2_case_setup second = {.mode = O2_IMPL_GLOBAL,
@@ -224,14 +224,14 @@ TEST(test_a_queue_pair_is_tried_again)
 	remove_event(ENDS + 7);
 	assert_int_equal(event(ENDS + 7)->kind, O2_IMPL_SETUP_QP);
 	assert_int_equal(o2_setup_judge(&second, &both.found.setup, faults), 0);
-	/* The last mapping, and its release. */
+	/* Remove the last mapping, and its release. */
 	remove_event(ENDS + 12);
 	remove_event(ENDS + 13);
 	assert_int_equal(o2_setup_judge(&second, &both.found.setup, faults), 0);
 	last = event(both.found.setup.count - 1);
 	last->handle = 99;
 	assert_true(o2_setup_judge(&second, &both.found.setup, faults) > 0);
-	/* Another kind is not tried again. */
+	/* A retry for another kind of object is not allowed. */
 	event(ENDS + 6)->kind = event(ENDS + 7)->kind = O2_IMPL_SETUP_CQ;
 	assert_true(o2_setup_judge(&second, &both.found.setup, faults) > 0);
 	assert_int_equal(faults[0].check, O2_CHECK_SETUP_SEQUENCE);
@@ -248,7 +248,7 @@ TEST(test_what_is_missing)
 	assert_string_equal(faults[0].reason, "pool");
 }
 
-/* The first ones are told. */
+/* Only the first faults are reported. */
 TEST(test_many_faults)
 {
 	struct o2_case_setup large = asked;
@@ -263,7 +263,7 @@ TEST(test_many_faults)
 	assert_int_equal(o2_setup_judge(&large, &both.found.setup, faults), O2_SETUP_FAULTS);
 }
 
-/* By way of the structs of the ABI. */
+/* Returns the answer through the structs of the ABI. */
 static void answer_in_slot(struct o2_impl_slots *slots)
 {
 	struct o2_impl_slot *slot = &slots->slot[0];
@@ -275,7 +275,7 @@ static void answer_in_slot(struct o2_impl_slots *slots)
 	o2_impl_get_answer(&both.asked, slot, O2_IMPL_OK, &both.found);
 }
 
-/* What no set-up can be is no answer, whichever way it comes; and the event is named. */
+/* An answer with impossible events is refused, in either form, and the error names the event. */
 TEST(test_events_that_cannot_be)
 {
 	static const char *const said[] = {"events[3].round is 1", "events[3].handle is 0",
@@ -296,7 +296,7 @@ TEST(test_events_that_cannot_be)
 		else if (how % 4 == 1)
 			event(3)->handle = 0;
 		else if (how % 4 == 2)
-			remove_event(THINGS); /* the return */
+			remove_event(THINGS); /* remove the return of the set-up */
 		else
 			event(both.found.setup.count - 2)->round = 0;
 		form = o2_answer_to_json(&both.asked, &both.found);

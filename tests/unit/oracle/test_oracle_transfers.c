@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The comparer of the oracle on whole transfers: what moves bytes elsewhere is noticed, and so is what no device
- * registers and no peer decodes, although each byte would come to its place.
+ * The oracle's comparer on whole transfers: it reports bytes moved to a wrong place, and also plans that no
+ * device registers or no peer decodes, even if every byte would arrive in its place.
  */
 #include "tests/unit/oracle/world.h"
 
@@ -31,7 +31,7 @@ CHANGE(whole_page, TRANSFER_BYTES, SINK.mode == O2_REG_FMR && SINK.npages > 1, S
 
 /* --- right bytes --- */
 
-/* The region somewhere else, with all that is addressed in it. */
+/* Moves a region's iova, and all addresses in the region. */
 static bool move(enum o2_side side, uint64_t by)
 {
 	struct o2_reg_plan *plan = &WHOLE.node[side];
@@ -63,7 +63,7 @@ CHANGE(whole_empty, TRANSFER_SINK_FRAGMENTS, SINK.nfrags < w->asked.transfer.max
        SINK.frag[SINK.nfrags++].rf_nob = 0)
 CHANGE(whole_local, TRANSFER_ACCESS, true, SINK.access = O2_ACCESS_REMOTE_WRITE)
 
-/* As near as can be: a page that no byte lies in is listed as well, and there is room for it. */
+/* Almost right: one more page is listed, which holds no byte of the transfer, and there is room for it. */
 static bool spare_page(void)
 {
 	if (!IS_RESULT || SINK.npages == 0 || SINK.npages >= MAX_PAGES)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Messages as they are posted, and chains: answers of the reference that are changed on purpose have the check that
- * names the change, and a picture that shows it in red; what gathers the same bytes otherwise is neither.
+ * Messages as they are posted, and chains: each deliberate change of a reference answer fails the check that
+ * names it, and the picture shows it in red; an answer that gathers the same bytes differently does neither.
  */
 #include "props/check/check_picture.h"
 #include "props/check/check_strip.h"
@@ -39,7 +39,7 @@ CHANGE(one_too_many, SEND_ENTRIES, SEND.nsge == w->asked.send.max_sge && LAST.le
        SEND.sge[SEND.nsge] = LAST;
        LAST.length--; SEND.sge[SEND.nsge].addr += LAST.length; SEND.sge[SEND.nsge++].length = 1)
 
-/* Memory that the device does not have. */
+/* Points to memory that the device does not have. */
 #define DEVICE (w->asked.send.memory.device.device)
 
 static void unmap_all(void)
@@ -56,7 +56,7 @@ CHANGE(nothing_mapped, SEND_MAPPING_FAILED, GATHERED &&DEVICE.kind == O2_DMA_IOM
        DEVICE.iommu.fault = O2_DMA_FAULT_NOTHING)
 CHANGE(no_cpu_mapping, SEND_NO_CPU_MAPPING, GATHERED &&DEVICE.kind == O2_DMA_VIRTUAL, unmap_all())
 
-/* What no device registers, although the bytes are right. */
+/* Plans that no device registers, although the bytes are right. */
 #define PLAN (SEND.plan)
 
 static void move(uint64_t by)
@@ -79,13 +79,13 @@ CHANGE(too_many_pages, SEND_PLAN, GATHERED &&PLAN.mode == O2_REG_FASTREG,
 CHANGE(behind_pages, SEND_PLAN, GATHERED &&PLAN.mode == O2_REG_FMR, PLAN.length += 65536)
 CHANGE(behind_entries, SEND_PLAN, GATHERED &&PLAN.mode == O2_REG_FASTREG_GAPS, PLAN.length += 1)
 
-/* The same bytes from more entries. */
+/* Gathers the same bytes with more entries. */
 CHANGE(cut, SEND_ENTRIES, SEND.nsge<w->asked.send.max_sge && LAST.length> 1, SEND.sge[SEND.nsge] = LAST;
        LAST.length--; SEND.sge[SEND.nsge].addr += LAST.length; SEND.sge[SEND.nsge++].length = 1)
 
 static struct o2_check_both both;
 
-/* Both answers of the first case that the change can be made to. */
+/* Draws both answers of the first case that the change applies to. */
 static void change_one(enum o2_stage stage, const struct change *change)
 {
 	uint64_t index = 0;
@@ -97,7 +97,7 @@ static void change_one(enum o2_stage stage, const struct change *change)
 	both.found = w->found;
 }
 
-/* The picture is there, and says so. */
+/* Asserts that there is a picture, with this text. */
 static void check_strip(const struct change *change, const char *says)
 {
 	json_t *strip;
@@ -150,7 +150,7 @@ TEST_WITH(test_changes_are_red, set_up, tear_down)
 
 #define WRITES (CHAIN.nwr > 1)
 
-/* Whether the picture of a transfer can be drawn at all is the question's. */
+/* Whether a picture of a transfer can be drawn depends on the question only. */
 static bool can_be_drawn(void)
 {
 	static struct o2_scenario scenario;

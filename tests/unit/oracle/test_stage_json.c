@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The JSON forms of the stages: what is written reads back as it was, and what is not a form is refused by
- * name.  O2_TEST_SEED=n replays the random part.
+ * The JSON forms of the stages: a written form reads back unchanged, and an invalid form is refused with the
+ * name of the wrong field.  O2_TEST_SEED=n replays the random part.
  */
 #include <inttypes.h>
 
@@ -9,7 +9,7 @@
 #include "props/engine/prng.h"
 #include "tests/unit/oracle/stage_outputs.h"
 
-/* Through the text, as another program would get it; consumes *written. */
+/* Converts to text and back, as another program would see the form; consumes *written. */
 static json_t *through_text(json_t *written)
 {
 	char *text;
@@ -73,7 +73,7 @@ TEST(test_sg_input)
 	struct o2_buffer buffer = {.kind = O2_IOV, .count = 3, .offset = 7, .nob = 512, .iov = iov};
 
 	round_trip_sg_input(&buffer, &space, 257);
-	/* What sg_build refuses can be written down all the same. */
+	/* The writer also accepts input that sg_build refuses. */
 	buffer.nob = UINT64_MAX;
 	buffer.offset = (uint64_t)INT64_MAX + 1;
 	round_trip_sg_input(&buffer, &space, UINT32_MAX);
@@ -85,7 +85,7 @@ TEST(test_sg_input)
 	assert_null(o2_sg_input_to_json(&buffer, &space, 256));
 }
 
-/* A list of every count, with numbers at both ends of their range. */
+/* Fills a list of the given count, with numbers from both ends of their ranges. */
 static void fill_sg(struct o2_prng *prng, struct o2_sg_list *list, uint32_t count)
 {
 	memset(list, 0, sizeof(*list));
@@ -116,7 +116,7 @@ static void fill_frags(struct o2_prng *prng, struct o2_rdma_frag *frag, uint32_t
 	}
 }
 
-/* An output as text, and back from it. */
+/* Converts an output to text and back. */
 #define ROUND_TRIP_OUTPUT(stage, output, back)                                                       \
 	do {                                                                                         \
 		json_t *text_form = through_text(o2_##stage##_output_to_json(output, NULL));         \
@@ -329,7 +329,7 @@ TEST(test_refused_outputs)
 	assert_null(o2_sg_output_to_json(NULL, &error));
 }
 
-/* A real refusal, and the bytes of the form as they are published. */
+/* A real refusal; the text equals the published bytes of the form. */
 TEST(test_published_text)
 {
 	const struct o2_kiov kiov = {3, 0, 5000};

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What is not a form: one legal text per form, one thing changed at a time, and the reader must name it.
- */
+/* Invalid forms: one valid text per form is changed in one place at a time, and the reader must name it. */
 #include <inttypes.h>
 
 #include "base/json.h"
@@ -108,7 +106,7 @@ struct target {
 	json_t *value;
 };
 
-/* The value that a walk over the whole form meets as number *left; false when there are not so many. */
+/* Finds value number *left in a walk over the whole form; false if there are fewer. */
 static bool find(json_t *node, uint32_t *left, struct target *target)
 {
 	const char *key;
@@ -130,14 +128,14 @@ static bool find(json_t *node, uint32_t *left, struct target *target)
 
 #define CHANGES 7u
 
-/* Change number `change`; false when it leaves something legal behind, or does not apply. */
+/* Applies change number `change`; false if the result is still valid, or the change does not apply. */
 static bool make_change(const struct target *target, uint32_t change)
 {
 	static const char *const texts[] = {"rule", "field"};
 	json_t *value = NULL;
 
 	switch (change) {
-	case 0: /* leave it out: only a refusal's index and limit may be */
+	case 0: /* remove it: only a refusal's index and limit are optional */
 		return target->key != NULL && strcmp(target->key, "index") != 0 &&
 		       strcmp(target->key, "limit") != 0 && json_object_del(target->parent, target->key) == 0;
 	case 1:
@@ -197,7 +195,7 @@ TEST(test_one_change)
 					fail_msg("%s: value %" PRIu32 ", change %" PRIu32 ": returned %d",
 						 forms[f].name, n, change, rc);
 				assert_true(o2_error_text(&error, text, sizeof(text)) > 0);
-				/* The same without a place for the reason. */
+				/* The same without a buffer for the reason. */
 				assert_int_equal(forms[f].read(copy, &refused, NULL), rc);
 				json_decref(copy);
 				tried++;
@@ -273,7 +271,7 @@ static const struct bad bads[] = {
 
 #undef N
 
-/* text with the first `from` in it replaced; the caller frees it. */
+/* Returns text with the first `from` in it replaced; the caller frees it. */
 static char *replace(const char *text, const char *from, const char *to)
 {
 	const char *at = strstr(text, from);
@@ -313,7 +311,7 @@ TEST(test_long_lists)
 {
 	static const struct {
 		uint32_t form;
-		const char *path[3]; /* to the list */
+		const char *path[3]; /* path to the list */
 		uint32_t limit;
 		const char *field;
 	} rows[] = {
@@ -370,7 +368,7 @@ TEST(test_long_ranges)
 	json_decref(form);
 }
 
-/* What is not even an object. */
+/* Values that are not even an object. */
 TEST(test_no_form)
 {
 	json_t *others[] = {NULL,	  json_null(), json_array(), json_integer(1), json_string("form"),

@@ -10,12 +10,10 @@
 #include "props/scenario/draw.h"
 #include "tests/lib/unit_test.h"
 
-/*
- * Drawn cases, the reference's answer twice, and changes to the second one: what tests of the comparer share.
- */
+/* For tests of the comparer: drawn cases, the reference's answer twice, and changes to the second one. */
 
 #define SEED  1u
-#define CASES 20000u /* of a stage, until one is found that a change can be made to */
+#define CASES 20000u /* drawn at most for a stage, to find one that a change applies to */
 
 struct world {
 	struct o2_case asked;
@@ -27,7 +25,7 @@ struct world {
 	struct o2_choice choice;
 };
 
-/* Make the change; false when this case has nothing to change. */
+/* Changes w->found; returns false if the change does not apply to this case. */
 typedef bool (*change_fn)(void);
 
 static struct world *w;
@@ -65,7 +63,7 @@ static bool has(enum o2_check_id check)
 	return false;
 }
 
-/* The first case that the change can be made to fails in the check, and was none before. */
+/* Asserts that the first case to which the change applies fails `check` with it, and nothing without. */
 static void expect(enum o2_stage stage, enum o2_check_id check, change_fn change)
 {
 	for (uint64_t index = 0; index < CASES; index++) {
@@ -80,7 +78,7 @@ static void expect(enum o2_stage stage, enum o2_check_id check, change_fn change
 			continue;
 		o2_compare(&w->comparison, &w->asked, &w->expected, &w->found);
 		if (has(O2_CHECK_RDMA_IMPOSSIBLE) && check != O2_CHECK_RDMA_IMPOSSIBLE)
-			continue; /* a class of its own, whatever differs */
+			continue; /* this check stands for all differences of such a case */
 		if (!has(check))
 			fail_msg("%s: the change was not noticed in case %llu (%u others)",
 				 o2_check_name(check), (unsigned long long)index, w->comparison.count);
@@ -89,7 +87,7 @@ static void expect(enum o2_stage stage, enum o2_check_id check, change_fn change
 	fail_msg("%s: no case to make the change to", o2_check_name(check));
 }
 
-/* No case that the change can be made to fails in a check of severity must. */
+/* Asserts that the change makes no case fail a check of severity must. */
 static void expect_equal(enum o2_stage stage, const char *what, change_fn change)
 {
 	uint32_t changed = 0;
@@ -110,7 +108,7 @@ static void expect_equal(enum o2_stage stage, const char *what, change_fn change
 
 #define IS_RESULT (w->found.kind == O2_ANSWER_RESULT)
 
-/* A change, where there is a result and the condition holds, and the check that has to fail then. */
+/* A change, applied if the answer is a result and the condition holds, and the check that must then fail. */
 struct change {
 	enum o2_check_id check;
 	change_fn make;
@@ -126,7 +124,7 @@ struct change {
 	}                                       \
 	static const struct change name = {O2_CHECK_##check, make_##name};
 
-/* Changes of a stage, up to NULL. */
+/* Runs expect for each change of a stage; the list ends with NULL. */
 static void expect_all(enum o2_stage stage, const struct change *const *list)
 {
 	for (; *list != NULL; list++)

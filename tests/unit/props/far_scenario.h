@@ -5,7 +5,7 @@
 #include "props/scenario/scenario.h"
 #include "tests/lib/unit_test.h"
 
-/* One of the scenarios that the tests of an end on another machine have. */
+/* Draws scenario `number` for the tests of an end on another machine. */
 static inline void draw(struct o2_scenario *scenario, uint64_t number)
 {
 	struct o2_choice *choice = calloc(1, sizeof(*choice));

@@ -5,7 +5,7 @@
 #include "props/pattern/pattern.h"
 #include "tests/lib/unit_test.h"
 
-/* Where a byte may be from, for the tests of the pattern. */
+/* The possible origins of a byte, for the tests of the pattern. */
 
 #define SEED	   UINT64_C(0x7061747465726e)
 #define PAGE	   4096u
@@ -13,9 +13,7 @@
 #define EPOCH	   41u
 #define SINK_BYTES (64u * 1024)
 
-/*
- * Two source buffers of 2 MiB, three aliased pages, the poison and red zones of this and the last transfer.
- */
+/* Two source buffers of 2 MiB, three aliased pages, poison of this and the last transfer, red zones. */
 static const struct o2_origin_range ranges[] = {
 	{{O2_FILL_DATA, 0, 0}, 2 * MIB},
 	{{O2_FILL_DATA, 1, 0}, 2 * MIB},

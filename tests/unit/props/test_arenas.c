@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Arenas that live on: what is taken looks as if it had just been made, whatever was done to it before. */
+/* Reused arenas: an arena that is taken looks newly made, whatever was done to it before. */
 
 #include "props/engine/prng.h"
 #include "props/world/arenas.h"
@@ -8,7 +8,7 @@
 
 #define SEED   UINT64_C(0x6f32726566)
 #define PAGES  40u
-#define TAKES  200u /* more than between two sweeps */
+#define TAKES  200u /* enough for more than one sweep */
 #define WRITES 6u
 
 static struct o2_arenas arenas;
@@ -33,7 +33,7 @@ static struct o2_arenas_pair *take_new(uint32_t unmapped_every)
 	return pair;
 }
 
-/* What a case does: fills by the shadow, and a device that bounces. */
+/* Does what a case does: it fills memory through the shadow, and uses a device that bounces. */
 static void use(struct o2_arenas_pair *pair, struct o2_prng *prng, bool watched)
 {
 	const size_t bytes = (size_t)PAGES * pair->arena.page_bytes;
@@ -72,7 +72,7 @@ TEST(test_taken_is_new)
 	o2_arenas_end(&arenas);
 }
 
-/* Behind the back of who keeps account: it is gone after a sweep at the latest. */
+/* A write that bypasses the watch disappears after a sweep at the latest. */
 TEST(test_what_nobody_tells_does_not_stay)
 {
 	struct o2_arenas_pair *pair;

@@ -36,7 +36,7 @@ TEST(test_encoding)
 	assert_false(choice.past_end);
 	assert_int_equal(choice.draws, 4);
 	assert_int_equal(choice.record_bytes, 7);
-	assert_int_equal(choice.record[2], 5); /* reduced, and that is what is recorded */
+	assert_int_equal(choice.record[2], 5); /* reduced to the range, and recorded so */
 	assert_int_equal(o2_choice_value(&choice, 0), 0x0102);
 	assert_int_equal(o2_choice_value(&choice, 3), 0x123456);
 }
@@ -48,7 +48,7 @@ TEST(test_past_end_gives_zero)
 	o2_choice_replay(&choice, bytes, sizeof(bytes));
 	assert_int_equal(o2_draw(&choice, 0xffff), 0x0909);
 	assert_false(choice.past_end);
-	assert_int_equal(o2_draw(&choice, 0xffff), 0); /* half a number is none */
+	assert_int_equal(o2_draw(&choice, 0xffff), 0); /* half a number reads as 0 */
 	assert_true(choice.past_end);
 	assert_int_equal(o2_draw(&choice, 0xff), 0);
 	assert_int_equal(choice.record_bytes, 5);
@@ -61,7 +61,7 @@ TEST(test_past_end_gives_zero)
 	assert_true(choice.past_end);
 }
 
-/* Draws all kinds of things, and folds them into one number. */
+/* Draws values of all kinds, and folds them into one number. */
 static uint64_t fold_case(struct o2_choice *c)
 {
 	static const uint32_t weights[] = {0, 3, 1, 0, 96};
@@ -132,8 +132,8 @@ static uint32_t steps_of(struct o2_choice *c, uint32_t weight_more)
 }
 
 /*
- * With a weight W and without a bound, W steps are to be expected: of 16 cases one has W, three W / 4, twelve
- * W / 32, 3 at least.
+ * With weight W and no bound, one case in 16 expects W steps, three expect W / 4, and twelve expect W / 32,
+ * but at least 3.
  */
 TEST(test_most_cases_at_random_are_short)
 {
@@ -166,7 +166,7 @@ TEST(test_most_cases_at_random_are_short)
 	}
 }
 
-/* Of four numbers of things one is any, and three are an eighth of the most at most. */
+/* Of four numbers one is any, and three are at most an eighth of the maximum. */
 TEST(test_numbers_at_random_are_few)
 {
 	const uint32_t cases = 16000;
@@ -192,7 +192,7 @@ TEST(test_numbers_at_random_are_few)
 	assert_int_equal(choice.draws, 0);
 }
 
-/* Any bytes are a case; its record is canonical: never larger, and replayed it is the same case. */
+/* Any bytes are a case; its record is canonical: never larger, and its replay gives the same case. */
 TEST(test_record_is_canonical)
 {
 	struct o2_prng prng = o2_prng_init(SEED, 1);
@@ -225,7 +225,7 @@ TEST(test_uniform_in_bounds)
 		seen[o2_draw(&choice, 9)]++;
 	for (int i = 0; i < 10; i++)
 		assert_uint_in_range(seen[i], 680, 920); /* 800 expected, standard deviation 27 */
-	/* Bare remainders of 2^64 would fall below 2^62 every second time, not every third. */
+	/* A plain remainder of 2^64 would be below 2^62 every second time, not every third. */
 	seen[0] = 0;
 	for (int i = 0; i < 9000; i++)
 		seen[0] += o2_prng_upto(&prng, UINT64_MAX / 4 * 3) < UINT64_MAX / 4;
@@ -243,9 +243,9 @@ TEST(test_overrun)
 	for (uint32_t i = 0; i < O2_CHOICE_MAX_BYTES - 1; i++)
 		o2_draw(&choice, 255);
 	assert_true(o2_choice_ok(&choice));
-	assert_int_equal(o2_draw(&choice, 256), 0); /* two bytes, room for one */
+	assert_int_equal(o2_draw(&choice, 256), 0); /* needs two bytes, has room for one */
 	assert_true(choice.overrun);
-	assert_int_equal(o2_draw(&choice, 255), 0); /* and it stays so */
+	assert_int_equal(o2_draw(&choice, 255), 0); /* the failed state persists */
 	assert_false(o2_draw_more(&choice, 0, 5, 10, 1));
 	assert_int_equal(choice.record_bytes, O2_CHOICE_MAX_BYTES - 1);
 	assert_int_equal(o2_choice_status(&choice, O2_STATUS_INTERESTING), O2_STATUS_OVERRUN);
@@ -307,7 +307,7 @@ TEST(test_spans)
 	assert_int_equal(choice.span[1].begin_bytes, 1);
 	assert_int_equal(choice.span[1].end_bytes, 3);
 
-	/* Too deep and too many: not recorded, no harm. */
+	/* Too many spans, or too deeply nested: they are not recorded, and do no harm. */
 	for (int i = 0; i < 40; i++)
 		o2_span_begin(&choice, 1);
 	for (int i = 0; i < 40; i++)
@@ -326,8 +326,8 @@ TEST(test_exhaustive_counts)
 	struct o2_exhaustive e;
 	uint64_t sum = 0, last = 0;
 
-	/* Lists of up to 3 of 5 values: 1 + 5 + 25 + 125; as base-6 numbers they come in a rising order of no
-	 * repeats. */
+	/* Lists of up to 3 of 5 values: 1 + 5 + 25 + 125; as base-6 numbers they ascend without
+	 * repetition. */
 	o2_exhaustive_start(&e);
 	while (o2_exhaustive_next(&e, &choice)) {
 		const uint64_t n = o2_draw(&choice, 3);
@@ -342,7 +342,7 @@ TEST(test_exhaustive_counts)
 	assert_int_equal(e.cases, 156);
 	assert_false(o2_exhaustive_next(&e, &choice));
 
-	/* Three options with a weight, not 54 numbers; the record replays outside the exhaustive mode. */
+	/* Three weighted options count as three, not 54; the record replays outside exhaustive mode. */
 	o2_exhaustive_start(&e);
 	while (o2_exhaustive_next(&e, &choice)) {
 		const size_t option = o2_draw_weighted(&choice, weights, 4);
@@ -362,7 +362,7 @@ TEST(test_exhaustive_edges)
 	static struct o2_exhaustive e;
 	uint64_t valid = 0;
 
-	/* A rejected prefix is one case: 10 first digits, of which 5 go on to 4 second ones. */
+	/* A rejected prefix is one case: 10 first digits, 5 of which have 4 second digits each. */
 	o2_exhaustive_start(&e);
 	while (o2_exhaustive_next(&e, &choice)) {
 		if (o2_draw(&choice, 9) % 2 != 0)
@@ -373,7 +373,7 @@ TEST(test_exhaustive_edges)
 	assert_int_equal(valid, 20);
 	assert_int_equal(e.cases, 25);
 
-	/* No draw at all: one case. */
+	/* A case without draws: one case. */
 	o2_exhaustive_start(&e);
 	while (o2_exhaustive_next(&e, &choice))
 		o2_draw(&choice, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a run counts and must have met (docs/properties.md, "Counters" and "The cross table"). */
+/* What a run counts, and what it must have met (docs/properties.md, "Counters" and "The cross table"). */
 
 #include "props/transfer/transfer_run.h"
 #include "tests/lib/unit_test.h"
@@ -77,7 +77,7 @@ TEST(test_pages)
 
 		side.iov[0] = (struct o2_iov){.base = PAGE, .len = (uint64_t)pages * PAGE};
 		assert_int_equal(situations(&side, side.iov[0].len), expected);
-		/* One byte less at both ends, as many pages. */
+		/* One byte less at both ends, but the same number of pages. */
 		side.iov[0].base++;
 		side.iov[0].len -= 2;
 		assert_int_equal(situations(&side, side.iov[0].len), expected | BIT(UNALIGNED_FIRST));
@@ -86,7 +86,7 @@ TEST(test_pages)
 
 /* --- what a run must have met --- */
 
-/* A run of that size, on a device, that met everything. */
+/* A run of that size, on a device, that has met every situation. */
 static struct o2_transfer_run *full_run(uint64_t moved)
 {
 	static const struct o2_rung_ops ops = {.has_depths = true, .has_keys = true, .reconnects = true};
@@ -103,7 +103,7 @@ static struct o2_transfer_run *full_run(uint64_t moved)
 
 #define FULL_TEST(name) TEST_ON(name, struct o2_transfer_run, run, full_run(0), free)
 
-/* How much is missing, and the first of it. */
+/* Returns how many requirements are missing, and the first of them. */
 static size_t missing(const struct o2_transfer_run *run, char *first, size_t bytes)
 {
 	json_t *list = o2_counters_missing(run, UINT64_MAX);
@@ -116,7 +116,7 @@ static size_t missing(const struct o2_transfer_run *run, char *first, size_t byt
 	return count;
 }
 
-/* Take away one counter at a time: exactly that is missing, in a run of the size that must meet it only. */
+/* Clears one counter at a time: exactly that one is missing, and only in runs large enough to require it. */
 static void check_needed(struct o2_transfer_run *run, uint64_t *counter, uint64_t enough, const char *text)
 {
 	const uint64_t kept = *counter;
@@ -192,7 +192,7 @@ FULL_TEST(test_each_pair)
 	for (uint32_t i = 0; i < O2_DMA_KINDS * O2_DMA_KINDS; i++)
 		check_needed(run, &run->counters.kind_pair[i / O2_DMA_KINDS][i % O2_DMA_KINDS], 1000,
 			     "address kinds");
-	/* What is not in use need not occur. */
+	/* What the run does not use is not required. */
 	run->space.mode_weight[O2_REG_PHYS] = 0;
 	memset(run->counters.rule, 0, sizeof(run->counters.rule));
 	memset(run->counters.pair[O2_REG_PHYS], 0, sizeof(run->counters.pair[0]));
@@ -217,7 +217,7 @@ TEST(test_cross)
 	memset(cross, 0, sizeof(*cross));
 	o2_cross_moved(cross, &scenario);
 	pair = o2_cross_of_pair(cross, O2_REG_USER, O2_REG_PHYS);
-	/* An IOV at the source only. */
+	/* Only the source is an IOV. */
 	assert_int_equal(pair.cells, 36);
 	assert_int_equal(pair.met, 1);
 	assert_int_equal(pair.least, 0);
@@ -230,10 +230,10 @@ TEST(test_cross)
 	assert_int_equal(missing(run, first, sizeof(first)), 1);
 	assert_string_equal(first, "every cell of the cross table");
 	memset(cross, 1, sizeof(*cross));
-	/* A KIOV cannot move in mode user. */
+	/* A KIOV cannot move in mode user, so this cell is not required. */
 	cross->moved[O2_REG_FMR][O2_REG_USER][O2_DMA_BUS][O2_DMA_IOMMU][O2_OP_PUT][O2_KIOV][O2_KIOV] = 0;
 	assert_int_equal(missing(run, first, sizeof(first)), 0);
-	/* But it has to be refused. */
+	/* But its refusal is required. */
 	cross->user_kiov_refused[O2_SINK][O2_DMA_BUS][O2_OP_PUT] = 0;
 	assert_int_equal(missing(run, first, sizeof(first)), 1);
 	scenario.source.mode = O2_REG_FMR;

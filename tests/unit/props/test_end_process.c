@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An end in a process of its own: what becomes of it is always an answer. */
+/* An end in a process of its own: whatever happens to the process, the caller gets an answer. */
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -39,7 +39,7 @@ static int close_world(void **state)
 	o2_end_process_kill(&world->process);
 	o2_arena_destroy(&world->arena);
 	free(world);
-	/* No child is left, not even a dead one. */
+	/* No child is left, not even a zombie. */
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 	return 0;
 }
@@ -63,7 +63,7 @@ static int ask(struct world *world, enum o2_end_verb verb)
 	return world->answer.code;
 }
 
-/* A scenario that nothing can be done with: both its sides are empty. */
+/* A scenario that moves nothing: both its sides are empty. */
 PROCESS_TEST(answers)
 {
 	struct o2_end_farewell farewell;
@@ -84,7 +84,7 @@ PROCESS_TEST(answers)
 	assert_true(o2_held_equal(&farewell.before, &farewell.after));
 }
 
-/* Nobody is at the peer's address, so the greeting cannot arrive, and that is said. */
+/* No process has the peer's address: the greeting cannot arrive, and the answer says so. */
 PROCESS_TEST(no_peer)
 {
 	start(world);
@@ -98,7 +98,7 @@ PROCESS_TEST(no_peer)
 
 PROCESS_TEST(killed)
 {
-	for (int i = 0; i < 2; i++) { /* another one takes its place */
+	for (int i = 0; i < 2; i++) { /* a new process replaces the ended one */
 		start(world);
 		kill(world->process.pid, SIGKILL);
 		assert_int_equal(ask(world, O2_END_REST), -EPIPE);
@@ -121,7 +121,7 @@ PROCESS_TEST(killed_before_its_end)
 	assert_int_equal(error.value, SIGTERM);
 }
 
-/* It is there and says nothing: it is ended, and that is said. */
+/* A process that exists but does not answer is killed, and the answer says so. */
 PROCESS_TEST(silent)
 {
 	start(world);

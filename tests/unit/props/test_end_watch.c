@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What an end sends and receives is judged, and a finding fails the case or is kept (docs/judge.md, "The properties"). */
+/* An end's messages are judged; a finding fails the case or is kept (docs/judge.md, "The properties"). */
 #include "props/world/end_watch.h"
 
 #include "tests/lib/judge_say.h"
@@ -26,7 +26,7 @@ static void tell(const struct o2_end_watch *watch, enum o2_watched_kind kind, bo
 	o2_watch_tell(o2_end_watch_hook(watch), &watched);
 }
 
-/* A connection that this end asks for, and a NOOP of the peer: with more credits than it owes, if broken. */
+/* This end asks for a connection and gets a NOOP; broken: with more credits than the peer owes. */
 static void talk(const struct o2_end_watch *watch, bool broken)
 {
 	const struct o2_msg request = say_request_of(SAY_DEPTH, SAY_FRAGS);
@@ -69,7 +69,7 @@ TEST(a_finding_is_kept)
 	talk(watch, true);
 	assert_string_equal(o2_end_watch_broken(watch, &error), "credits/over-owed");
 	assert_int_equal(error.value, SAY_DEPTH);
-	/* Once. */
+	/* A finding is reported once. */
 	assert_null(o2_end_watch_broken(watch, &error));
 	o2_end_watch_free(watch);
 	assert_int_equal(o2_judged_all.connections - before.connections, 1);

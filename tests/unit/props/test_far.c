@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An end on another machine: what the two say to each other, and that whatever becomes of it is an answer. */
+/* An end on another machine: the messages of both sides, and an answer whatever happens to that end. */
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -15,7 +15,7 @@
 
 static const struct o2_far_identity identity = {"of a test", 0x1234};
 
-/* --- what this program is at the far end --- */
+/* --- this program as the far end --- */
 
 static int say(struct o2_far_talk *talk, json_t *object, size_t length)
 {
@@ -64,7 +64,7 @@ static int tell(struct o2_far_talk *talk, const char *lie)
 	return 0;
 }
 
-/* Somebody who says what he is told to, after a question has come. */
+/* Answers the first question with the given lie. */
 static int play_liar(const char *lie)
 {
 	struct o2_far_talk talk = {.in = STDIN_FILENO, .out = STDOUT_FILENO};
@@ -106,14 +106,14 @@ static int play_far(const char *part)
 	return o2_far_serve(&served, &error) == 0 ? 0 : 5;
 }
 
-/* --- what it is at the near end --- */
+/* --- this program as the near end --- */
 
 struct near {
 	struct o2_arena arena;
 	struct o2_image image;
 	struct o2_far far;
 	struct o2_far_config config;
-	uint32_t patience_ms; /* once it has started, which a busy machine takes its time for */
+	uint32_t patience_ms; /* after the start, which may take long on a busy machine */
 	const char *argv[4];
 	struct o2_end_question question;
 	struct o2_end_answer answer;
@@ -173,7 +173,7 @@ static int ask(struct near *near, enum o2_end_verb verb)
 	return near->answer.code;
 }
 
-/* All that an end without a peer can be asked. */
+/* Asks everything that an end without a peer can answer. */
 NEAR_TEST(answers)
 {
 	struct o2_end_farewell farewell = {0};
@@ -225,7 +225,7 @@ NEAR_TEST(does_not_start)
 	is_refused(near, "honest", -EBADMSG, "far/garbage");
 }
 
-/* What it says, or does, when it is asked for the first time. */
+/* Expects an error with this rule when the far end answers its first question with this lie. */
 static void is_lost(struct near *near, const char *lie, const char *rule)
 {
 	near->config.timeout_ms = 20000;
@@ -259,7 +259,7 @@ NEAR_TEST(is_gone_or_lies)
 	is_lost(near, "half", "far/silent");
 }
 
-/* What the far end makes of what it is sent: it closes its device and ends with a word. */
+/* Sends the far end this object: it must close its device, and end with a message. */
 static void ends_with(struct near *near, json_t *object)
 {
 	struct o2_far_message message = {0};
@@ -300,13 +300,13 @@ NEAR_TEST(wrong_questions)
 	assert_int_equal(o2_far_await(&near->far.talk, &message, o2_monotonic_ms() + 10000, &near->error), 0);
 	json_decref(message.object);
 	o2_far_kill(&near->far);
-	/* Nobody asks it anything any more. */
+	/* The far end ends by itself when it gets no questions. */
 	assert_int_equal(start(near, "deserted"), 0);
 	assert_error(o2_far_await(&near->far.talk, &message, o2_monotonic_ms() + 10000, &near->error), -EPIPE,
 		     &near->error, "far/closed");
 }
 
-/* Its stream ends while it waits for what does not come: it goes long before it would give that up. */
+/* The far end's input closes while it waits for an event: it ends long before its wait times out. */
 NEAR_TEST(deserted_while_it_waits)
 {
 	const struct o2_end_question question = {.verb = O2_END_WAIT, .until = O2_END_GREETED};

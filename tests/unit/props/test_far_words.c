@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What passes between a run and an end on another machine: memory, and words. */
+/* The messages between a run and an end on another machine: memory, and words. */
 #include "props/world/far_memory.h"
 #include "props/world/far_words.h"
 #include "tests/lib/unit_test.h"
@@ -19,7 +19,7 @@ static json_t *pack_fills(struct memories *m)
 	return json_pack("{s:o}", "fills", o2_far_copy_fills(&m->copy));
 }
 
-/* Tell the far memory what it is to hold; how many ways to fill pages that took. */
+/* Tells the far memory its contents; returns the number of page fills that it sent. */
 static size_t tell(struct memories *m)
 {
 	json_t *message = pack_fills(m);
@@ -30,7 +30,7 @@ static size_t tell(struct memories *m)
 	return count;
 }
 
-/* Bring here what has changed there; how many pages that were. */
+/* Fetches the changed pages of the far memory; returns their number. */
 static size_t bring(struct memories *m, bool all)
 {
 	size_t length, count;
@@ -66,7 +66,7 @@ TEST(memory)
 	o2_image_fill_poison(&m->image, 0, 5, 9);
 	assert_int_equal(tell(m), 3);
 	are_alike(m);
-	/* A page that was filled just now, and one that was not. */
+	/* Change a page that was just filled, and one that was not. */
 	o2_arena_page(&m->far.arena, 786)[4095] ^= 1;
 	o2_arena_page(&m->far.arena, 100)[0] ^= 1;
 	assert_int_equal(bring(m, false), 1);
@@ -74,7 +74,7 @@ TEST(memory)
 	assert_int_equal(bring(m, false), 0);
 	assert_int_equal(bring(m, true), 2);
 	are_alike(m);
-	/* What has come back is filled again, whatever it is to be; and everything when the image begins anew. */
+	/* A fetched page is filled again, whatever it holds; and every page when the image is new. */
 	o2_image_fill_data(&m->image, 786, 5);
 	o2_image_fill_red(&m->image, 100);
 	assert_int_equal(tell(m), 2);
@@ -116,7 +116,7 @@ static struct o2_transfer_fault a_fault(int number)
 	return fault;
 }
 
-/* The same text of an error is the same string afterwards, which is of the program or stays. */
+/* The text is the same afterwards; the string is a constant of the program or is never freed. */
 static void same_text(const char *a, const char *b)
 {
 	if (a == NULL)
@@ -225,7 +225,7 @@ TEST(words_of_an_answer)
 	same_answer(&none);
 }
 
-/* A scenario goes with a question to begin, whatever it is. */
+/* A question to begin carries a scenario, any scenario. */
 TEST(words_of_a_question)
 {
 	struct o2_end_question *one = calloc(2, sizeof(*one)), *two = one + 1;

@@ -5,7 +5,7 @@
 #include "tests/lib/unit_test.h"
 
 /*
- * Every misbehaviour of docs/hostile.md meets the reaction that it must.
+ * Every misbehaviour of docs/hostile.md gets the required reaction.
  *
  *   test_hostile [NAME]
  */
@@ -40,7 +40,7 @@ TEST(has_names_of_its_own)
 			assert_string_not_equal(list[i].name, list[j].name);
 }
 
-/* Many that break one rule in different ways are few rules. */
+/* Misbehaviours that break the same rule in different ways count as one rule. */
 TEST(breaks_many_rules)
 {
 	const struct o2_misbehaviour *list;
@@ -72,14 +72,14 @@ TEST(stands_in_the_table)
 			fail();
 		}
 	}
-	/* The document has other tables before. */
+	/* Other tables precede this one in the document. */
 	for (const char *at = strstr(text, "\n## The table");
 	     at != NULL && (at = strstr(at, "\n| `")) != NULL; at++)
 		rows++;
 	assert_int_equal(rows, count);
 }
 
-/* On a connection the codec's rules are sentences of one page; connection.md says what a request or a reply meets. */
+/* A misbehaviour's page must name its wire rule; connection.md, for requests and replies, is exempt. */
 TEST(names_the_page_of_its_rule)
 {
 	const struct o2_misbehaviour *list;
@@ -91,7 +91,7 @@ TEST(names_the_page_of_its_rule)
 			fail_msg("%s: %s is not in docs/%s", list[i].name, list[i].rule, list[i].doc);
 }
 
-/* The names in "Profiles" are those that are marked, and no others. */
+/* "Profiles" names exactly the marked misbehaviours. */
 TEST(profiles_are_documented)
 {
 	const char *section = strstr(test_page("hostile.md"), "\n| What kernels are known to tolerate");
@@ -118,7 +118,7 @@ TEST(profiles_are_documented)
 	assert_int_equal(named, marked);
 }
 
-/* What a --profile of that name is; -2: none. */
+/* Returns the profile for --profile NAME; -2: unknown name. */
 static int64_t profile_of(const char *name)
 {
 	char device[] = "--device=a", peer[] = "--peer=10.0.0.1@o2ib", profile[32], all[] = "--all";

@@ -7,9 +7,9 @@
 
 /*
  * The judge of the wire names each misbehaviour of docs/hostile.md by the rules that docs/judge.md,
- * "Misbehaviours", says, and nobody else by any.
+ * "Misbehaviours", lists, and accuses no honest side.
  *
- *   test_hostile_heard [NAME]     what it makes of that one
+ *   test_hostile_heard [NAME]     prints the judge's findings for that one
  */
 
 #define PERCENT_NAMED 95u
@@ -29,7 +29,7 @@ static size_t names_in(const char *text)
 	return count / 2;
 }
 
-/* Is a rule that the judge found broken one that the page says? */
+/* Returns whether the page lists a rule that the judge found broken. */
 static bool is_said(const char *text, const struct o2_misbehaviour *what, enum o2_judge_rule_id id,
 		    bool by_liar)
 {
@@ -46,7 +46,7 @@ static bool is_said(const char *text, const struct o2_misbehaviour *what, enum o
 	return false;
 }
 
-/* How many rules name it; *wrong counts what the page does not say so. */
+/* Returns the number of rules that name the misbehaviour; *wrong counts those that the page does not list. */
 static size_t names(const char *text, const struct o2_misbehaviour *what, size_t *wrong)
 {
 	struct o2_hostile_heard heard = {0};
@@ -90,7 +90,7 @@ TEST(names_each)
 	if (only != NULL)
 		return;
 	assert_true(named * 100 >= count * PERCENT_NAMED);
-	/* The page names no others. */
+	/* The page lists no other rules. */
 	assert_int_equal(names_in(text), said);
 }
 

@@ -5,8 +5,8 @@
 #include "tests/lib/unit_test.h"
 
 /*
- * What is said to a victim in another process, and by it, is understood as it was meant; and lines that mean
- * nothing are refused.
+ * The lines to and from a victim in another process are read back as they were written; invalid lines are
+ * refused.
  */
 
 TEST(orders_come_back)
@@ -55,7 +55,7 @@ TEST(answers_come_back)
 	answer.status = -52;
 	answer.value[0] = UINT64_MAX;
 	answer.value[1] = 7;
-	/* Member by member: a compiler may leave anything between those of a literal. */
+	/* Set member by member: a compiler may leave the padding of a literal undefined. */
 	report->open = true;
 	report->code = -71;
 	report->side = O2_FAULT_DEADLINE;
@@ -74,7 +74,7 @@ TEST(answers_come_back)
 	assert_string_equal(back.why, answer.why);
 	assert_true(back.status == answer.status && back.value[0] == answer.value[0] && back.value[1] == 7);
 
-	/* Nothing wrong, so nothing to say. */
+	/* Nothing is wrong, so there is no reason. */
 	answer.why[0] = '\0';
 	snprintf(answer.report.rule, sizeof(answer.report.rule), "-");
 	o2_line_answer(&answer, 0, text);
@@ -83,7 +83,7 @@ TEST(answers_come_back)
 	assert_string_equal(back.report.rule, "-");
 }
 
-/* A line of which any byte is missing or another one is either refused or an answer. */
+/* An answer with a missing or changed byte is refused, or read as another answer. */
 TEST(spoiled_answers_do_no_harm)
 {
 	const char *seed_text = getenv("O2REF_SEED");

@@ -11,12 +11,12 @@
 #include "props/hostile/hostile.h"
 
 /*
- * Every check that a misbehaviour of docs/hostile.md runs into is there for a reason: with the check taken
- * away, the misbehaviour does not meet its reaction any more.
+ * Every check that a misbehaviour of docs/hostile.md runs into is necessary: without the check, the
+ * misbehaviour no longer gets its reaction.
  *
  *   test_hostile_mutants [NAME]
  *
- * Each runs in a process of its own: without a check anything may happen, a crash included.
+ * Each runs in a process of its own: without a check anything may happen, even a crash.
  */
 
 #define SECONDS_AT_MOST 60
@@ -36,7 +36,7 @@ static void run(const struct o2_misbehaviour *what, const char *mutant)
 }
 
 /*
- * 0: the reaction was met all the same; 1: it was not, or there was a crash; 2: it could not be tried.
+ * Returns 0: the reaction was still met; 1: it was not, or there was a crash; 2: it could not be tried.
  * mutant: NULL for none.
  */
 static int try_with(const struct o2_misbehaviour *what, const char *mutant)

@@ -7,7 +7,7 @@
 #include "quirk/quirk.h"
 #include "tests/lib/unit_test.h"
 
-/* The judge of liars where the honest ends do what a peer may do (docs/hostile.md, "Quirks"). */
+/* The judge of liars, with honest ends that have quirks (docs/hostile.md, "Quirks"). */
 
 static bool bend(const char *quirk)
 {
@@ -17,7 +17,7 @@ static bool bend(const char *quirk)
 	return o2_hostile_quirks(&option, quirk, NULL, why);
 }
 
-/* Quirks are for a whole program, so each has one. */
+/* A quirk applies to a whole program, so each try gets its own process. */
 static int try_bent(const char *quirk, const char *name, const char *expected)
 {
 	pid_t pid = fork();
@@ -39,7 +39,7 @@ static int try_bent(const char *quirk, const char *name, const char *expected)
 
 TEST(the_honest_connection_is_missed)
 {
-	/* Connected directly the liar is not looked at either; by a connection manager it is no message. */
+	/* A direct connection closes before the liar's message is read; a CM request is no message. */
 	assert_int_equal(try_bent("closes-first", "magic",
 				  "open 0, closed 1 times with -5 by conn/completion; "
 				  "expected -71 by wire/header/magic"),
@@ -57,7 +57,7 @@ TEST(what_can_be_lived_with_is_no_failure)
 		}
 }
 
-/* The victim's process is told the same. */
+/* The victim's process gets the same quirks. */
 TEST(words_for_another_process)
 {
 	assert_null(o2_hostile_quirk_words());

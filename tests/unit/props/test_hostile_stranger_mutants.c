@@ -4,8 +4,8 @@
 #include "wire/nid.h"
 
 /*
- * The judge of peers that take no orders, tried on peers of this process: a strict one, some that tolerate
- * what they should not, some that answer short, and some with quirks (docs/peer.md, "Quirks").
+ * The judge of peers that take no orders, tried on peers in this process: a strict peer, peers that tolerate
+ * too much, peers that answer short, and peers with quirks (docs/peer.md, "Quirks").
  */
 
 static struct o2_net_liar net;
@@ -19,7 +19,7 @@ static bool begin(enum o2_hostile_profile profile, char *why)
 	return o2_stranger_open(&net, why);
 }
 
-/* One misbehaviour at a fresh peer with that mutant ("none"). */
+/* Tries one misbehaviour at a new peer with this mutant ("none": without). */
 static enum o2_net_outcome try_at(enum o2_hostile_profile profile, const char *mutant, const char *name,
 				  char *why)
 {
@@ -42,7 +42,7 @@ static int reset(void **state)
 	return 0;
 }
 
-/* Nobody makes a peer start a GET, ask for a connection, or do what only a victim of ours is told to. */
+/* These need a peer that starts a GET, asks for a connection, or follows orders; this one does not. */
 static const char *const not_tried[] = {
 	"no-checksum",	   "ack-for-get",     "nak-for-get",	    "answers-unsent",	  "get-done-twice",
 	"gives-more",	   "huge-get-done",   "no-credit",	    "put-flood",	  "request-flood",
@@ -87,7 +87,7 @@ TEST_WITH(a_strict_peer_meets_everything, reset, NULL)
 	meets_all(O2_HOSTILE_STRICT);
 }
 
-/* What may be tolerated need not be. */
+/* A misbehaviour that may be tolerated may also be refused. */
 TEST_WITH(also_under_the_other_profile, reset, NULL)
 {
 	meets_all(O2_HOSTILE_KERNEL);
@@ -129,7 +129,7 @@ TEST_WITH(what_they_do_not_is_a_failure, reset, NULL)
 		check_tolerant(names[i], false);
 }
 
-/* It is not enough that a kernel would: who has tolerated it must still work. */
+/* A peer has tolerated a misbehaviour only if it still works afterwards. */
 TEST_WITH(a_peer_that_breaks_has_tolerated_nothing, reset, NULL)
 {
 	char why[O2_VICTIM_WHY_BYTES] = "";
@@ -150,7 +150,7 @@ TEST_WITH(pings_with_the_sink_of_lnet, reset, NULL)
 	assert_int_equal(stranger.ping_sink_bytes, 3960);
 }
 
-/* A peer that is as it is now cannot begin, and this is said. */
+/* begin must fail for the peer as it is configured, and say why. */
 static void cannot_begin(const char *expected)
 {
 	char why[O2_VICTIM_WHY_BYTES] = "";
@@ -181,7 +181,7 @@ TEST_WITH(names_quirks, reset, NULL)
 		uint32_t serves_bytes;
 	} peers[] = {
 		{"sums-other-bytes", "the peer has broken a rule: wire/header/checksum: ", 12000},
-		/* The place begins 99 bytes behind a page: 4096 - 99 - 3000. */
+		/* The source starts 99 + 3000 bytes into a page: 4096 - 99 - 3000 bytes are on it. */
 		{"second-page-wrong", "GET of the 3000 bytes that it has PUT: byte 997 is 0xee, not 0x",
 		 12000},
 		{"short-get-claims", "the peer reports 9000 bytes and wrote 0 of them", 6000},

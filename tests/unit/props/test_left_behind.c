@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a case leaves in the process is a finding of that case (props/engine/left_behind.h). */
+/* Resources that a case leaves in the process are a finding of that case (props/engine/left_behind.h). */
 
 #include "props/engine/left_behind.h"
 
@@ -13,18 +13,18 @@
 
 #define SEED  5u
 #define CASES 300u
-#define FACES 100u /* one of them leaves something */
+#define FACES 100u /* one face in so many leaves something */
 
 enum leak { NOTHING, ONE_BYTE, A_LARGE_PIECE, A_DESCRIPTOR, A_PAGE, A_THREAD };
 
 struct run {
-	struct o2_tally tally; /* first: props/engine/tally.h */
+	struct o2_tally tally; /* must be first: props/engine/tally.h */
 	enum leak leak;
-	void *kept;  /* from the first case on */
-	void *cache; /* until it is given back */
+	void *kept;  /* allocated by the first case, never freed */
+	void *cache; /* allocated until give_back */
 };
 
-/* What was left, for the end of the test; a sanitizer does not take it for lost. */
+/* Leaked memory, freed at the end of the test; a leak sanitizer sees it as reachable. */
 static void *forgotten[1000];
 static uint32_t nforgotten;
 
@@ -66,7 +66,7 @@ static void leave(enum leak leak)
 	}
 }
 
-/* A piece so large that malloc maps it, which it may account for in another way once it was resized. */
+/* Resizes a piece so large that malloc maps it; malloc may then account for it differently. */
 static void resize(void)
 {
 	char *piece = malloc(40u << 20), *larger;
@@ -77,7 +77,7 @@ static void resize(void)
 	free(larger);
 }
 
-/* Much comes and goes; little stays. */
+/* Allocates and frees much; keeps little. */
 static enum o2_status run_case(void *context, struct o2_choice *choice, struct o2_report *report)
 {
 	struct run *run = context;
@@ -114,7 +114,7 @@ static void print(const void *context, uint32_t pieces, FILE *out)
 {
 }
 
-/* The first case after the first one that leaves something: what that one leaves is there from the start. */
+/* Returns the first leaking case after case 0: what case 0 leaves belongs to the initial state. */
 static uint64_t first_to_leave(void)
 {
 	static struct o2_choice choice;
@@ -165,7 +165,7 @@ static void check_found(enum leak leak, const char *words)
 	const uint64_t at = first_to_leave();
 	const uint64_t first[] = {0, at}, cases[] = {CASES, 1};
 
-	/* Among others, and by the command that a finding prints. */
+	/* Find it in a run of many cases, and with the command that the finding prints. */
 	for (int i = 0; i < 2; i++) {
 		json_t *findings = run_with(leak, first[i], cases[i], 1);
 		const json_t *finding = json_array_get(findings, 0);
@@ -193,7 +193,7 @@ TEST(test_what_is_left_is_found)
 	check_found(A_LARGE_PIECE, "bytes of heap more");
 	check_found(A_DESCRIPTOR, "1 sockets more");
 	check_found(A_THREAD, "1 threads more");
-	/* A sanitizer maps and unmaps as it likes. */
+	/* A sanitizer maps and unmaps memory of its own. */
 	if (!o2_process_held_sanitized())
 		check_found(A_PAGE, "4096 bytes mapped more");
 }

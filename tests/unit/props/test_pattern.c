@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The data pattern, and finding where a piece of it is from (docs/properties.md, "The data pattern"). */
+/* The data pattern, and finding the origin of bytes (docs/properties.md, "The data pattern"). */
 
 #include <time.h>
 
@@ -8,7 +8,7 @@
 
 static uint8_t image[2 * MIB], twin[2 * MIB];
 
-/* The bytes are a fixed function: a changed pattern would make every kept report unreadable. */
+/* The bytes are a fixed function: changing the pattern would make all stored reports unreadable. */
 TEST(test_known_bytes)
 {
 	uint8_t bytes[16];
@@ -30,7 +30,7 @@ TEST(test_any_subrange_agrees)
 			twin[n] = 0xa5;
 			o2_pattern_fill(twin, n, SEED, 3, from);
 			assert_memory_equal(twin, image + from, n);
-			assert_int_equal(twin[n], 0xa5); /* not a byte further */
+			assert_int_equal(twin[n], 0xa5); /* not one byte more */
 		}
 	}
 	for (int i = 0; i < 500; i++) {
@@ -47,7 +47,7 @@ TEST(test_any_subrange_agrees)
 	}
 }
 
-/* The share of places at which two images agree; 1 in 128 is chance. */
+/* Returns the share of places at which two images agree; 1 in 128 agrees by chance. */
 static double agreement(const uint8_t *a, const uint8_t *b, size_t n)
 {
 	size_t same = 0;
@@ -98,7 +98,7 @@ TEST(test_keys_differ)
 	assert_unrelated(image, twin, MIB);
 }
 
-/* Data has even bytes of all values, poison and red zones odd bytes: no place where they agree. */
+/* Data has even bytes of all values, poison and red zones have odd bytes: they agree nowhere. */
 TEST(test_poison_never_equals_data)
 {
 	size_t seen[256] = {0};
@@ -176,7 +176,7 @@ TEST(test_find)
 			check_find(origin_of(O2_FILL_RED, EPOCH, 60000 + shift), n);
 		}
 	}
-	/* Outside the ranges, or by one byte; with another seed; with one wrong byte: nowhere. */
+	/* Out of the ranges, even by one byte; with another seed; with one wrong byte: nothing is found. */
 	o2_fill(bytes, 32, SEED, origin_of(O2_FILL_DATA, 2, 0));
 	assert_int_equal(o2_pattern_find(bytes, 32, SEED, ranges, N_RANGES, NULL, &found), 0);
 	o2_fill(bytes, 32, SEED, origin_of(O2_FILL_DATA, 1, 2 * MIB - 31));
@@ -188,11 +188,11 @@ TEST(test_find)
 	assert_int_equal(o2_pattern_find(bytes, 0, SEED, ranges, N_RANGES, NULL, &found), 0);
 }
 
-/* Fewer than 15 bytes: from 5 on one place; with less, the nearest of several, and that is said. */
+/* Fewer than 15 bytes: 5 or more have one origin; of fewer, the nearest match is returned, with the count. */
 TEST(test_find_short)
 {
 	for (uint64_t at = 3 * PAGE - 8; at < 3 * PAGE + 8;
-	     at++) /* across whatever the search cuts a range into */
+	     at++) /* across the pieces that the search splits a range into */
 		check_find(origin_of(O2_FILL_DATA, 0, at), 6);
 	for (size_t n = 1; n < 15; n++) {
 		for (size_t shift = 0; shift < 16; shift++) {
@@ -202,7 +202,7 @@ TEST(test_find_short)
 			size_t matches;
 
 			near.offset_bytes +=
-				3; /* the one we look for is nearer than chance has another for n > 1 */
+				3; /* for n > 1 the true origin is nearer than any match by chance */
 			o2_fill(bytes, n, SEED, origin);
 			matches = o2_pattern_find(bytes, n, SEED, ranges, N_RANGES, &near, &found);
 			if (n > 1)
@@ -216,7 +216,7 @@ TEST(test_find_short)
 	}
 }
 
-/* A figure to read, not a test. */
+/* Prints a figure for information; it is not a test. */
 static void print_throughput(void)
 {
 	struct timespec begin, end;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Wrong bytes explained (docs/properties.md, "The data pattern"). */
+/* Explanations of wrong bytes (docs/properties.md, "The data pattern"). */
 
 #include "props/engine/prng.h"
 #include "tests/unit/props/pattern_ranges.h"
@@ -9,7 +9,7 @@
 
 static uint8_t image[2 * PAGE], twin[LENGTH];
 
-/* Do two images agree anywhere? */
+/* Returns whether two images agree anywhere. */
 static bool agree_somewhere(const uint8_t *a, const uint8_t *b, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -19,7 +19,7 @@ static bool agree_somewhere(const uint8_t *a, const uint8_t *b, size_t n)
 	return false;
 }
 
-/* A sink of one buffer with red zones around; the tests break it. */
+/* A sink of one buffer between red zones; each test overwrites parts of it. */
 static uint8_t sink[RED + LENGTH + RED];
 static struct o2_expect expect[3];
 static struct o2_diff_run runs[32];
@@ -45,7 +45,7 @@ static size_t diff(void)
 	return o2_pattern_diff(expect, 3, SEED, ranges, N_RANGES, runs, 32);
 }
 
-/* Exactly one run, as said, but for up to two bytes at either end that may be right by chance. */
+/* Asserts one run as given; up to two bytes at either end may be right by chance. */
 static void assert_run(size_t index, uint64_t offset, uint64_t length, enum o2_found found)
 {
 	char text[300];
@@ -97,7 +97,7 @@ TEST(test_diff_moved)
 			make_sink();
 			memcpy(twin, moved, n);
 			o2_fill(moved, n, SEED, from);
-			/* A short run that is cut by a byte right by chance may be too short to be found. */
+			/* A short run that a byte right by chance splits may be too short to be found. */
 			if (n < 23 && agree_somewhere(twin, moved, n))
 				continue;
 			checked++;
@@ -108,7 +108,7 @@ TEST(test_diff_moved)
 		}
 	}
 	assert_true(checked > 200);
-	/* Two fragments swapped. */
+	/* Swap two fragments. */
 	make_sink();
 	o2_pattern_fill(sink + RED, PAGE, SEED, 1, 5000 + PAGE);
 	o2_pattern_fill(sink + RED + PAGE, PAGE, SEED, 1, 5000);
@@ -125,7 +125,7 @@ TEST(test_diff_red_zone)
 	assert_int_equal(diff(), 1);
 	assert_int_equal(runs[0].expect_index, 2);
 	assert_int_equal(runs[0].expected.kind, O2_FILL_RED);
-	make_sink(); /* and twenty, before */
+	make_sink(); /* twenty bytes before the start */
 	o2_pattern_fill(sink + RED - 20, 20, SEED, 1, 5000 - 20);
 	assert_run(0, RED - 20, 20, O2_FOUND_ORIGIN);
 	assert_origin(runs[0].origin, origin_of(O2_FILL_DATA, 1, 5000 - 20));
@@ -152,7 +152,7 @@ TEST(test_diff_zero_bit_unknown)
 			sink[RED + 300 + k] = (uint8_t)o2_prng_next(&prng);
 		assert_run(1, 300, 2000, O2_FOUND_UNKNOWN);
 	}
-	make_sink(); /* noise, and then known bytes: both are seen */
+	make_sink(); /* noise, then known bytes: both are found */
 	for (size_t k = 0; k < 100; k++)
 		sink[RED + 300 + k] = (uint8_t)(0x5a + k * k);
 	o2_pattern_fill(sink + RED + 400, 100, SEED, 0, 4321);
@@ -163,7 +163,7 @@ TEST(test_diff_zero_bit_unknown)
 	assert_int_equal(runs[1].origin.offset_bytes - runs[1].offset_bytes, 4321 - 400);
 }
 
-/* Sources that alias pages: each page has its own key, so a wrong page is named. */
+/* Aliased source pages: each page has its own key, so a wrong page is identified. */
 TEST(test_diff_pages)
 {
 	struct o2_expect pages[2];

@@ -9,7 +9,7 @@
 
 /* --- scenarios by shape --- */
 
-/* The memory of a side in one word or two. */
+/* The memory of a side, described by its shape. */
 enum shape {
 	FULL,	  /* n pages in full: no gaps */
 	SPLIT,	  /* n pieces of 100 bytes, each at offset 500 of a page of its own: gaps */
@@ -75,7 +75,7 @@ static const struct row {
 		enum o2_reg_mode mode;
 		enum shape shape;
 		uint32_t n;
-		uint64_t nob; /* 0: all of the vector */
+		uint64_t nob; /* 0: the whole vector */
 	} source, sink;
 	uint32_t max_frags, wrq_sge;
 	enum o2_verdict verdict;
@@ -90,7 +90,7 @@ static const struct row {
 #define G	     O2_REG_GLOBAL
 #define F	     O2_REG_FMR
 #define R	     O2_REG_FASTREG
-	/* scatter entries */
+	/* limit of scatter entries */
 	{"257 at a source", PUT, {G, SPLIT, 257, 0}, {R, FULL, 7, 0}, 257, 2, MOVES},
 	{"258 at a source", PUT, {G, SPLIT, 258, 0}, {R, FULL, 7, 0}, 257, 2, LOCAL(EFAULT)},
 	{"257 at a sink", PUT, {R, FULL, 7, 25700}, {F, SPLIT, 257, 0}, 257, 2, MOVES},
@@ -120,7 +120,7 @@ static const struct row {
 	{"a GET's sink does", GET, {F, FULL, 1, 0}, {R, HOLE, 3, 0}, 257, 2, LOCAL(EPROTONOSUPPORT)},
 	{"a GET's source does not", GET, {R, HOLE, 3, 0}, {F, FULL, 1, 0}, 257, 2, MOVES},
 
-	/* fragments that a sink publishes */
+	/* limit of fragments that a sink publishes */
 	{"8 of 8, global", PUT, {R, FULL, 8, 0}, {G, FULL, 8, 0}, 8, 1, MOVES},
 	{"9 of 8, global", PUT, {R, FULL, 9, 0}, {G, FULL, 9, 0}, 8, 1, PEER(EFBIG)},
 	{"8 of 8, fmr", GET, {R, FULL, 1, 800}, {F, SPLIT, 8, 0}, 8, 1, MOVES},
@@ -130,7 +130,7 @@ static const struct row {
 	{"touching in fmr: 3 fragments of 3", PUT, {R, FULL, 2, 0}, {F, TOUCHING, 2, 0}, 3, 1, MOVES},
 	{"a source may have more", PUT, {G, FULL, 9, 0}, {R, FULL, 9, 0}, 5, 2, MOVES},
 
-	/* work requests */
+	/* limit of work requests */
 	{"5 for 9 pieces", PUT, {G, FULL, 9, 0}, {R, FULL, 9, 0}, 4, 2, WRITER(EMSGSIZE)},
 	{"3 for 9 pieces", GET, {G, FULL, 9, 0}, {R, FULL, 9, 0}, 3, 3, MOVES},
 	{"3 for 9 pieces, 2 allowed", GET, {G, FULL, 9, 0}, {R, FULL, 9, 0}, 2, 3, PEER(EMSGSIZE)},
@@ -140,7 +140,7 @@ static const struct row {
 	{"bytes not moved cost nothing", PUT, {G, FULL, 9, 0}, {R, FULL, 4, 0}, 2, 2, MOVES},
 	{"nor fragments not reached", GET, {G, FULL, 2, 0}, {G, FULL, 4, 0}, 4, 1, MOVES},
 
-	/* who refuses first */
+	/* which side refuses first */
 	{"both, PUT", PUT, {G, SPLIT, 258, 0}, {R, HOLE, 3, 0}, 257, 2, LOCAL(EFAULT)},
 	{"both, GET", GET, {G, SPLIT, 258, 0}, {R, HOLE, 9, 0}, 257, 2, LOCAL(EPROTONOSUPPORT)},
 	{"entries before gaps", PUT, {R, SPLIT, 258, 0}, {R, FULL, 9, 0}, 257, 2, LOCAL(EFAULT)},
@@ -189,7 +189,7 @@ TEST(test_verdicts)
 	assert_int_equal(wrong, 0);
 }
 
-/* A page without a CPU mapping matters to devices of the virtual kind, inside what the side maps. */
+/* A page without a CPU mapping matters to devices of the virtual kind, if the side maps it. */
 TEST(test_unmapped)
 {
 	static struct o2_scenario scenario;
@@ -201,7 +201,7 @@ TEST(test_unmapped)
 	for (uint32_t page = 0; page < 6; page++) {
 		for (uint32_t kind = 0; kind < 2; kind++) {
 			for (uint32_t get = 0; get < 2; get++) {
-				uint32_t pages = get ? 3 : 4; /* that the source maps */
+				uint32_t pages = get ? 3 : 4; /* pages that the source maps */
 				bool refused = kind == 1 && page < pages;
 				enum o2_verdict refusal = get ? O2_REFUSED_PEER : O2_REFUSED_LOCAL;
 
@@ -217,7 +217,7 @@ TEST(test_unmapped)
 		}
 	}
 
-	/* Behind an IOV it is the page that the view shows there. */
+	/* In an IOV the missing page is the one that the view shows there. */
 	for (uint32_t i = 0; i < O2_SCENARIO_PAGES; i++)
 		backwards[i] = O2_SCENARIO_PAGES - 1 - i;
 	shape_side(&scenario.sink, O2_REG_FASTREG, ONE_IOV, 2);
@@ -245,7 +245,7 @@ static void draw(uint64_t index, struct o2_scenario *scenario)
 	o2_scenario_draw(&choice, &all, scenario);
 }
 
-/* A view whose pages lie in no order. */
+/* A view whose pages are not in sequence. */
 static const uint32_t *scattered_view(void)
 {
 	static uint32_t page[O2_SCENARIO_PAGES];
@@ -255,7 +255,7 @@ static const uint32_t *scattered_view(void)
 	return page;
 }
 
-/* Every byte of a vector by itself: page * PAGE + offset of each, at most max of them. */
+/* Lists each byte of a vector, at most max of them, as page * PAGE + offset. */
 static uint32_t expand(const struct o2_scenario_side *side, const uint32_t *view, uint32_t *byte,
 		       uint32_t max)
 {
@@ -296,7 +296,7 @@ static void compare_extents(const struct o2_scenario_side *side, const uint32_t 
 				fail_msg("byte %llu is in another place", (unsigned long long)at);
 	}
 	assert_int_equal(at, first + nob);
-	/* Room for one less is too little. */
+	/* Room for one extent less is refused. */
 	if (count > 0)
 		assert_int_equal(o2_scenario_extents(side, view, first, nob, extent, (uint32_t)count - 1),
 				 -EINVAL);
@@ -328,8 +328,8 @@ TEST(test_extents)
 }
 
 /*
- * Work requests the plain way, by walking both lists of extents and stopping at the end of either, for mode
- * global on both sides.
+ * Counts the work requests for mode global on both sides by a plain walk over both lists of extents: a piece
+ * ends where an extent of either list ends.
  */
 static uint64_t walk_work_requests(const struct o2_scenario *scenario)
 {
@@ -376,7 +376,7 @@ TEST(test_work_requests)
 		if (prediction.code == -EFAULT)
 			continue;
 		requests = walk_work_requests(&scenario);
-		/* Exactly as many as are needed, where the sink's fragments allow that, then one less. */
+		/* Allow exactly as many as needed, where the sink's fragments permit it, then one less. */
 		scenario.max_frags = requests < O2_MAX_FRAGS ? (uint32_t)requests : O2_MAX_FRAGS;
 		if (scenario.max_frags < prediction.sink_entries)
 			scenario.max_frags = prediction.sink_entries;

@@ -10,8 +10,8 @@
 #define MOST  (3u * CASES)
 
 struct run {
-	struct o2_tally tally; /* first: props/engine/tally.h */
-	uint64_t met_after;    /* cases */
+	struct o2_tally tally; /* must be first: props/engine/tally.h */
+	uint64_t met_after;    /* number of the case that meets the situation */
 };
 
 static enum o2_status run_case(void *context, struct o2_choice *choice, struct o2_report *report)
@@ -29,7 +29,7 @@ static void print(const void *context, uint32_t pieces, FILE *out)
 {
 }
 
-/* enough: of cases, from which on the situation has to have occurred. */
+/* enough: the number of cases after which the situation must have occurred. */
 static void check_run(uint64_t met_after, uint64_t enough, uint64_t cases, uint64_t missing)
 {
 	static const struct o2_property_ops ops = {

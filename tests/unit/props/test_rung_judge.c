@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What both ends of a transfer's connection post is judged (docs/judge.md, "The properties"). */
+/* The judge checks what both ends of a transfer's connection post (docs/judge.md, "The properties"). */
 #include "props/world/rung_judge.h"
 #include "tests/lib/judge_say.h"
 #include "tests/lib/unit_test.h"
@@ -54,13 +54,13 @@ JUDGE_TEST(credits_that_nobody_owes)
 {
 	struct o2_error error;
 
-	/* That it has come to the other end is not news. */
+	/* The arrival of the message at the other end is not judged again. */
 	post_noop(judge, O2_JUDGE_A, false, SAY_DEPTH);
 	assert_null(o2_rung_judge_broken(judge, &error));
 	post_noop(judge, O2_JUDGE_A, true, SAY_DEPTH);
 	assert_string_equal(o2_rung_judge_broken(judge, &error), "credits/over-owed");
 	assert_int_equal(error.value, SAY_DEPTH);
-	/* Once. */
+	/* A finding is reported once. */
 	assert_null(o2_rung_judge_broken(judge, &error));
 }
 

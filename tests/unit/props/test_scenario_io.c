@@ -10,7 +10,7 @@
 #define SEED	   UINT64_C(0x6a736f6e)
 #define CORPUS_DIR O2_CORPUS_DIR "/transfer/scenario"
 
-/* The text of a scenario's JSON, to be freed. */
+/* Returns the text of a scenario's JSON; the caller frees it. */
 static char *dump(const struct o2_scenario *scenario)
 {
 	json_t *object = o2_scenario_to_json(scenario);
@@ -25,7 +25,7 @@ static char *dump(const struct o2_scenario *scenario)
 
 /* --- round trip --- */
 
-/* Equal in all that has a meaning: a KIOV has no view, and pieces after the last are nothing. */
+/* Compares the members that have a meaning: a KIOV has no view, and pieces after the last are unused. */
 #define SAME(member) assert_int_equal(a->member, b->member)
 
 static void assert_side_equal(const struct o2_scenario_side *a, const struct o2_scenario_side *b)
@@ -77,7 +77,7 @@ TEST(test_round_trip)
 
 		o2_choice_random(&choice, seed, i);
 		o2_scenario_draw(&choice, &all, &drawn);
-		/* What a generator rarely draws. */
+		/* Set values that the generator rarely draws. */
 		if (i % 3 == 0)
 			drawn.pattern_seed = UINT64_MAX - i;
 		first = dump(&drawn);
@@ -98,7 +98,7 @@ TEST(test_round_trip)
 
 /* --- refusals --- */
 
-/* A small scenario with every member there is: KIOV -> IOV, a page without a mapping on either side. */
+/* A small scenario with every member: KIOV -> IOV, and a page without a mapping on either side. */
 static json_t *sample(void)
 {
 	static const char text[] =
@@ -119,7 +119,7 @@ static json_t *sample(void)
 	return object;
 }
 
-/* The object or array at a path such as "sink.pieces.1"; an empty path is the whole. */
+/* Returns the object or array at a path such as "sink.pieces.1"; an empty path is the whole. */
 static json_t *at_path(json_t *whole, const char *path)
 {
 	char copy[64];
@@ -134,10 +134,10 @@ static json_t *at_path(json_t *whole, const char *path)
 }
 
 static const struct {
-	const char *path;  /* of the object that is changed */
-	const char *name;  /* of the member */
-	const char *value; /* new value as JSON; NULL: the member goes */
-	const char *field; /* that the refusal must name; NULL: accepted */
+	const char *path;  /* path of the changed object */
+	const char *name;  /* name of the changed member */
+	const char *value; /* new value as JSON; NULL: remove the member */
+	const char *field; /* field that the refusal must name; NULL: accepted */
 	uint32_t index;
 	uint64_t found, limit;
 } edits[] = {
@@ -219,14 +219,14 @@ TEST(test_refusals)
 			assert_int_equal(error.index, edits[i].index);
 			assert_int_equal(error.value, edits[i].found);
 			assert_int_equal(error.limit, edits[i].limit);
-			/* The record may be left out. */
+			/* The error record may be NULL. */
 			assert_int_equal(o2_scenario_from_json(whole, &scenario, NULL), -EINVAL);
 		}
 		json_decref(whole);
 	}
 }
 
-/* Pieces: 272 of them and no more, and only objects. */
+/* At most 272 pieces, and each must be an object. */
 TEST(test_piece_count)
 {
 	static struct o2_scenario scenario;
@@ -248,7 +248,7 @@ TEST(test_piece_count)
 	json_decref(whole);
 }
 
-/* Replace everything below `value`, one at a time, by what no member can be: always refused. */
+/* Replaces each value below `value`, one at a time, by one that no member may have: it is always refused. */
 static uint32_t refuse_all(json_t *whole, json_t *value)
 {
 	static const char *const wrong[] = {"null",  "[7]",   "{\"x\": 1}", "-1",
@@ -412,7 +412,7 @@ TEST(test_corpus)
 	while ((entry = readdir(dir)) != NULL)
 		files += strstr(entry->d_name, ".json") != NULL;
 	closedir(dir);
-	/* A file that the table does not know is not checked: say so. */
+	/* A file that is not in the table is not checked: report it. */
 	assert_int_equal(files, NAMED);
 	for (size_t i = 0; i < NAMED; i++)
 		check_named(i);

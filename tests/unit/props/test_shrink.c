@@ -10,12 +10,12 @@
 
 static struct o2_choice choice;
 
-/* A list, drawn in one of two ways, and what must not be. */
+/* A list, drawn in one of two ways, and the predicate of bad lists. */
 struct list_property {
 	bool (*bad)(const uint64_t *list, size_t n);
 	uint64_t max_value;
 	uint32_t max_length;
-	bool counted; /* the length is drawn first; else "another?" before each element */
+	bool counted; /* the length is drawn first; false: "another?" before each element */
 };
 
 static size_t draw_list(struct o2_choice *c, const struct list_property *p, uint64_t *list)
@@ -44,7 +44,7 @@ static enum o2_status run_list(void *context, struct o2_choice *c)
 	return p->bad(list, n) ? O2_STATUS_INTERESTING : O2_STATUS_VALID;
 }
 
-/* Shrink random failing lists; each must end as `want`. */
+/* Shrinks random failing lists; each must end as `want`. */
 static void expect_minimum(struct list_property p, const uint64_t *want, size_t n_want)
 {
 	for (int counted = 0; counted < 2; counted++) {
@@ -180,7 +180,7 @@ TEST(test_related_elements)
 	expect_minimum((struct list_property){falls, 5000, 30, false}, fall, 2);
 }
 
-/* Both numbers must be there, in any order. */
+/* Both numbers must occur, in any order. */
 static bool has_5_and_16(const uint64_t *list, size_t n)
 {
 	bool five = false, sixteen = false;
@@ -232,7 +232,7 @@ static enum o2_status run_nested(void *context, struct o2_choice *c)
 
 TEST(test_nested)
 {
-	/* outer: more; inner: more 0000, more 0000, more 1234, no; outer: no */
+	/* The bytes: outer: more; inner: more 0000, more 0000, more 1234, no; outer: no */
 	static const uint8_t want[] = {1, 1, 0, 0, 1, 0, 0, 1, 0x12, 0x34, 0, 0};
 	static uint8_t bytes[O2_CHOICE_MAX_BYTES];
 	size_t length;
@@ -252,8 +252,8 @@ TEST(test_nested)
 	}
 }
 
-/* Elements of three draws that must be equal, counted in front.  Bad: one is large; and there are at least
- * `*context`. */
+/* A count, then elements of three draws that must be equal.  Bad: one element is large, and there are at
+ * least `*context` elements. */
 static enum o2_status run_triples(void *context, struct o2_choice *c)
 {
 	const uint64_t count = o2_draw(c, 200);
@@ -268,15 +268,15 @@ static enum o2_status run_triples(void *context, struct o2_choice *c)
 			o2_choice_reject(c);
 		large |= a >= 77;
 	}
-	if (o2_draw(c, 255) != 0x55) /* cutting the case short would lose this */
+	if (o2_draw(c, 255) != 0x55) /* a case that is cut short loses this byte */
 		o2_choice_reject(c);
 	return large && count >= *(const uint64_t *)context ? O2_STATUS_INTERESTING : O2_STATUS_VALID;
 }
 
-/* Whole elements go, with the count; what must stay is zeroed whole; and the small ones come first. */
+/* Whole elements are removed, with the count; those that must stay become zero; small ones come first. */
 TEST(test_triples)
 {
-	/* The last element cannot become smaller: three numbers would have to fall together. */
+	/* The last element cannot shrink: its three numbers would have to shrink together. */
 	static const uint8_t want[] = {3, 0, 0, 0, 0, 0, 0, 99, 99, 99, 0x55};
 	static uint8_t bytes[O2_CHOICE_MAX_BYTES];
 	uint64_t min_count = 3;
@@ -293,7 +293,7 @@ TEST(test_triples)
 	assert_uint_in_range(report.calls, 10, 5000);
 }
 
-/* Two failures: the small one must not replace the one that is being shrunk. */
+/* Two failures: the smaller one must not replace the one that is being shrunk. */
 static enum o2_status run_two_failures(void *context, struct o2_choice *c)
 {
 	const uint64_t value = o2_draw(c, 65535);
@@ -315,7 +315,7 @@ TEST(test_keeps_signature)
 	assert_int_equal(o2_shrink(run_two_failures, &failure, bytes, &length, 1000, NULL), -ESTALE);
 }
 
-/* Run elsewhere: nothing is known but the bytes.  Bad: 0x42 and later a byte from 0x17 on. */
+/* The case runs in another process: only its bytes are known.  Bad: 0x42 and later a byte from 0x17 on. */
 static enum o2_status run_elsewhere(void *context, struct o2_choice *c)
 {
 	const uint8_t *hit = c->input_bytes == 0 ? NULL : memchr(c->input, 0x42, c->input_bytes);
@@ -341,7 +341,7 @@ TEST(test_opaque)
 	assert_int_equal(bytes[1], 0x17);
 }
 
-/* Fails the first `context` times. */
+/* Fails on the first `context` calls. */
 static enum o2_status run_flaky(void *context, struct o2_choice *c)
 {
 	uint32_t *left = context;
@@ -379,7 +379,7 @@ static enum o2_status run_counted(void *context, struct o2_choice *c)
 	return run_list((void *)(uintptr_t)run->property, c);
 }
 
-/* The budget holds, a larger one never gives a larger case, and the same call gives the same answer. */
+/* The budget is kept, a larger one never gives a larger case, and the same call gives the same result. */
 TEST(test_budget)
 {
 	static const struct list_property property = {three_from_200, 255, 300, true};

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What goes over loopverbs is told to the judge: all of it, and who lies fails the case. */
+/* All traffic over loopverbs is shown to the judge, and a lie fails the case. */
 #include "props/world/witness.h"
 
 #include "lnd/conn/conn_internal.h"
 #include "tests/lib/node_world.h"
 
-/* Operations of both nodes, by RDMA; the first brings the connection. */
+/* Starts operations of both nodes, by RDMA; the first sets up the connection. */
 static void talk(struct world *world)
 {
 	for (uint32_t i = 0; i < 3; i++) {
@@ -27,7 +27,7 @@ WORLD_TEST(all_is_heard)
 	talk(world);
 	totals = o2_witness_totals(witness);
 	assert_int_equal(totals.connections, 1);
-	/* PUT_REQ, PUT_ACK and PUT_DONE of six PUTs; NOOPs come on top. */
+	/* PUT_REQ, PUT_ACK and PUT_DONE of six PUTs, and possibly NOOPs. */
 	assert_uint_in_range(totals.messages, 18, 24);
 	assert_uint_in_range(totals.writes, 6, 12);
 	assert_false(report.failed);
@@ -37,7 +37,7 @@ WORLD_TEST(all_is_heard)
 	assert_int_equal(o2_judged_all.writes - before.writes, totals.writes);
 }
 
-/* A node that gives credits which it does not owe. */
+/* A node returns credits that it does not owe. */
 WORLD_TEST(a_lie_is_a_finding)
 {
 	struct o2_report report;

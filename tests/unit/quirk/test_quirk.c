@@ -5,7 +5,7 @@
 #include "mem/kmap.h"
 #include "quirk/quirk.h"
 
-/* What each quirk of side b does to side a (docs/peer.md, "Quirks"). */
+/* The effect of each quirk of side b on side a (docs/peer.md, "Quirks"). */
 
 #define PAGE   4096u
 #define FILLED 0x11u
@@ -63,11 +63,11 @@ static void close_pair(struct pair *pair)
 	o2_quirks_end(&quirks);
 }
 
-/* With such a pair, of which side a is as usual. */
+/* A test on such a pair; side a has no quirks. */
 #define QUIRK_TEST(name, text) \
 	TEST_ON(name, struct pair, pair, open_pair(text, &O2_CONN_DEFAULTS), close_pair)
 
-/* nob bytes from `at` on, page by page; which: whose array they are in. */
+/* Describes nob bytes from `at` on, page by page; which: index of the kiov array to use. */
 static struct o2_transfer_memory memory_at(int which, uint32_t at, uint32_t nob)
 {
 	static struct o2_kiov kiov[3][O2_MAX_FRAGS];
@@ -101,7 +101,7 @@ static void get(struct pair *pair, uint32_t nob)
 	assert_int_equal(start_get(pair->a.conn, &sink, 0, NULL, NULL), 0);
 }
 
-/* Until nothing has happened at either end for many rounds. */
+/* Runs until neither end has had an event for many rounds. */
 static void settle(struct pair *pair)
 {
 	for (uint32_t idle = 0; idle < 100; idle++)
@@ -109,7 +109,7 @@ static void settle(struct pair *pair)
 			idle = 0;
 }
 
-/* The bytes of b from `from` on stand in a's memory at `to`. */
+/* Returns whether a's memory at `to` holds the bytes of b from `from` on. */
 static bool moved(const struct pair *pair, uint32_t to, uint32_t from, uint32_t nob)
 {
 	return memcmp(pair->a.ni.arena.memory + to, pair->b.ni.arena.memory + from, nob) == 0;
@@ -121,7 +121,7 @@ TEST(test_signed_sums)
 	struct o2_transfer_memory memory = memory_at(1, 20 * PAGE, 100);
 	struct pair *pair;
 
-	/* What b sends has a sum of signed chars, and nothing else would do here. */
+	/* b's checksums are of signed chars; a accepts no other flavour here. */
 	strict.wire.only_flavour = O2_CKSUM_SIGNED;
 	strict.wire.require_checksum = true;
 	strict.cksum_flavour = O2_CKSUM_SIGNED;
@@ -131,7 +131,7 @@ TEST(test_signed_sums)
 	settle(pair);
 	assert_int_equal(nreceived, 2);
 	close_pair(pair);
-	/* A sum of unsigned chars is wrong to it. */
+	/* A checksum of unsigned chars is wrong for b. */
 	ours.cksum_flavour = O2_CKSUM_UNSIGNED;
 	pair = open_pair("sums-signed", &ours);
 	send(&pair->a, &memory);
@@ -140,7 +140,7 @@ TEST(test_signed_sums)
 	close_pair(pair);
 }
 
-/* What the queue pair refuses is refused, whatever is done to its work requests. */
+/* A post that the queue pair refuses is refused, however the quirk changes its work requests. */
 TEST(test_a_refused_post)
 {
 	static const struct o2_conn_config ours = O2_CONN_DEFAULTS;
@@ -164,7 +164,7 @@ TEST(test_other_bytes_are_summed)
 	pair_run_until_closed(pair, pair->a.conn);
 	assert_string_equal(o2_conn_get_fault(pair->a.conn)->error.rule, "wire/header/checksum");
 	close_pair(pair);
-	/* The bytes themselves are right. */
+	/* The payload itself is right. */
 	tolerant.wire.tolerate_immediate_checksum = true;
 	pair = open_pair("sums-signed,sums-other-bytes", &tolerant);
 	send(&pair->b, &memory);
@@ -197,7 +197,7 @@ TEST(test_a_short_get_is_claimed)
 	struct o2_conn_config sums = O2_CONN_DEFAULTS;
 	struct pair *pair;
 
-	/* The message stays right, its sum included. */
+	/* The message stays valid, including its checksum. */
 	sums.wire.require_checksum = true;
 	sums.cksum_flavour = O2_CKSUM_SIGNED;
 	pair = open_pair("short-get-claims,sums-signed", &sums);
@@ -208,7 +208,7 @@ TEST(test_a_short_get_is_claimed)
 	assert_int_equal(pair->a.result[0].nob, 8192);
 	for (uint32_t i = 0; i < 8192; i++)
 		assert_int_equal(pair->a.ni.arena.memory[10 * PAGE + i], FILLED);
-	/* One that is not short is as it ought to be. */
+	/* A GET that is not short is answered as usual. */
 	get(pair, 5000);
 	pair_run(pair, 2, 2);
 	assert_int_equal(pair->a.result[1].nob, 5000);
@@ -225,7 +225,7 @@ QUIRK_TEST(test_a_gapped_source_is_silent, "gapped-source-silent")
 		pair->b.answer.buffer.kiov = gapped;
 		get(pair, 6000);
 		settle(pair);
-		/* It knows, and says nothing. */
+		/* b knows the error, but sends no answer. */
 		assert_int_equal(pair->b.result[2 * i].status, -EPROTONOSUPPORT);
 		assert_int_equal(pair->a.nresults, i);
 		pair->b.answer = memory_at(1, 20 * PAGE, 6000);
@@ -233,7 +233,7 @@ QUIRK_TEST(test_a_gapped_source_is_silent, "gapped-source-silent")
 		pair_run(pair, i + 1, 2 * i + 2);
 		assert_int_equal(pair->a.result[i].status, 0);
 	}
-	/* Credits are kept account of all the same. */
+	/* The credits stay balanced. */
 	settle(pair);
 	assert_int_equal(o2_conn_get_state(pair->a.conn), O2_CONN_ESTABLISHED);
 	assert_int_equal(pair->a.conn->credits.credits + pair->b.conn->credits.outstanding,
@@ -250,7 +250,7 @@ QUIRK_TEST(test_it_closes_first, "closes-first")
 	assert_int_equal(pair->a.nresults, 0);
 }
 
-/* The first message need not be one that is answered, and may be late. */
+/* The first message need not be one that needs an answer, and may come late. */
 TEST(test_it_closes_unasked)
 {
 	static const char *const texts[] = {"closes-first", "late=700,closes-first"};
@@ -286,7 +286,7 @@ QUIRK_TEST(test_it_answers_late, "late=700")
 	assert_int_equal(pair->b.nmatched, 1);
 	assert_int_equal(pair->a.nresults, 1);
 	assert_true(moved(pair, 10 * PAGE, 20 * PAGE, 6000));
-	/* What is held when it closes goes with the connection. */
+	/* Operations that are held back when it closes end with the connection. */
 	get(pair, 6000);
 	settle(pair);
 	assert_non_null(quirks.held);
@@ -299,7 +299,7 @@ TEST(test_none)
 	struct o2_conn_config conn;
 
 	quirks = (struct o2_quirks){.set = 0};
-	memcpy(&conn, &before, sizeof(conn)); /* what is between its members, too */
+	memcpy(&conn, &before, sizeof(conn)); /* copies the padding between the members as well */
 	o2_quirks_bend_ni(&quirks, &ni);
 	o2_quirks_bend_conn(&quirks, &conn);
 	assert_null(ni.work_ops);

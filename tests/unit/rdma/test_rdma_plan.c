@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rdma_plan against worked examples, and every refusal.  Random descriptors: test_rdma_random.c. */
+/* Tests rdma_plan with worked examples, and every refusal.  Random descriptors: test_rdma_random.c. */
 #include <inttypes.h>
 
 #include "rdma/rdma_plan.h"
@@ -42,7 +42,7 @@ static const struct example examples[] = {
 };
 /* clang-format on */
 
-/* Fragments far apart, each at an address of its own. */
+/* Makes a descriptor of fragments that lie far apart. */
 static void fill_desc(struct o2_rdma_desc *desc, const uint32_t *length, uint32_t key, uint64_t base)
 {
 	memset(desc, 0, sizeof(*desc));
@@ -83,7 +83,7 @@ TEST(test_examples)
 	}
 }
 
-/* 1 MiB in pages from `shift` bytes into the first one. */
+/* Describes 1 MiB in pages; the first fragment starts `shift` bytes into its page. */
 static void page_desc(struct o2_rdma_desc *desc, uint32_t shift)
 {
 	uint32_t left = MIB;
@@ -97,7 +97,7 @@ static void page_desc(struct o2_rdma_desc *desc, uint32_t shift)
 	}
 }
 
-/* The figures for whole megabytes: pages that line up, and pages that are half a page apart. */
+/* The figures for one MiB: pages that line up, and pages that are shifted by half a page. */
 TEST(test_one_mebibyte)
 {
 	struct o2_rdma_limits limits = {257, 2};
@@ -132,7 +132,7 @@ TEST(test_one_mebibyte)
 	assert_int_equal(o2_rdma_plan(&pages, &whole, MIB, &limits, &plan, &error), -EMSGSIZE);
 }
 
-/* Fragments that hold nothing make no work request, on either side, wherever they stand. */
+/* Empty fragments make no work request, on either side, wherever they stand. */
 TEST(test_empty_fragments)
 {
 	struct o2_rdma_limits limits = {2, 2};
@@ -184,7 +184,7 @@ static const struct refusal refusals[] = {
 	{NULL, 0, 0, 0, {257, 2}, 200, 2, 3},
 	{"rdma/source-too-small", -EPROTO, 201, 200, {257, 2}, 201, 2, 3},
 	{"rdma/sink-too-small", -EPROTO, 201, 200, {257, 2}, 201, 3, 2},
-	/* Both are too small: the source is looked at first. */
+	/* Both are too small: the source is checked first. */
 	{"rdma/source-too-small", -EPROTO, MIB, 200, {257, 2}, MIB, 2, 2},
 	{NULL, 0, 0, 0, {2, 2}, 200, 2, 2},
 	{"rdma/too-many-work-requests", -EMSGSIZE, 3, 2, {2, 2}, 201, 3, 3},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rdma_plan against an oracle that pairs the bytes of random source and sink descriptors.
+ * Tests rdma_plan against an oracle that pairs the bytes of random source and sink descriptors.
  * O2_TEST_SEED=n replays a run.
  */
 #include <inttypes.h>
@@ -20,7 +20,7 @@ struct scenario {
 	uint64_t nob;
 };
 
-/* Byte k of a descriptor: its address, and which fragment it is in. */
+/* Byte k of a descriptor: its address, and the fragment that holds it. */
 struct place {
 	uint64_t addr;
 	uint32_t frag;
@@ -41,8 +41,8 @@ static uint64_t spell_out(const struct o2_rdma_desc *desc, uint64_t nob, struct 
 }
 
 /*
- * How few work requests will do: each sink fragment's bytes lie in some number of source fragments, and a
- * request takes wrq_sge of those.  Sets *pieces to the gather entries in all.
+ * Returns the least number of work requests: the bytes of each sink fragment lie in some number of source
+ * fragments, and a request gathers from wrq_sge of these.  Sets *pieces to the number of all gather entries.
  */
 static uint32_t fewest(const struct scenario *s, uint64_t nob, uint32_t *pieces)
 {
@@ -63,7 +63,7 @@ static uint32_t fewest(const struct scenario *s, uint64_t nob, uint32_t *pieces)
 	return requests + (here + s->limits.wrq_sge - 1) / s->limits.wrq_sge;
 }
 
-/* Carry the plan out on addresses, and hold every byte against the pairing of the two descriptors. */
+/* Executes the plan on addresses, and checks every byte against the pairing of the two descriptors. */
 static void carry_out(const struct scenario *s, const char *replay)
 {
 	uint64_t k = 0;
@@ -113,7 +113,7 @@ static uint64_t draw_desc(struct o2_prng *prng, struct o2_rdma_desc *desc)
 			nob = 0;
 		if (total + nob > MIB)
 			nob = MIB - total;
-		/* Sometimes right behind the one before: the two still are two fragments. */
+		/* Sometimes right behind the fragment before: they still count as two fragments. */
 		desc->rd_frags[i].rf_nob = (uint32_t)nob;
 		desc->rd_frags[i].rf_addr = o2_prng_next(prng) >> 1;
 		if (i > 0 && o2_prng_upto(prng, 3) == 0)
@@ -143,7 +143,7 @@ static void draw(struct o2_prng *prng, struct scenario *s)
 						       : O2_MAX_FRAGS;
 }
 
-/* What the call should return; *requests and *pieces when that is 0. */
+/* Returns the result that the call should have; sets *requests and *pieces if it is 0. */
 static int predict(const struct scenario *s, uint32_t *requests, uint32_t *pieces)
 {
 	uint64_t source = spell_out(&s->source, s->nob, from);

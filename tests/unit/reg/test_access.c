@@ -6,11 +6,11 @@
 #include "tests/lib/lnd_pair.h"
 
 /*
- * What a peer can reach with the key of a sink, mode by mode (docs/modes.md, "What a peer can reach").  The
- * peer is side a, which writes past all of the transport's own logic; the memory is side b's.
+ * The memory that a peer can reach with the key of a sink, mode by mode (docs/modes.md, "What a peer can
+ * reach").  The peer is side a, which posts WRITEs itself, without the transport; the memory is side b's.
  */
 
-#define FIRST  3u /* entry of scattered_page() that the buffer starts with */
+#define FIRST  3u /* index in scattered_page() of the buffer's first page */
 #define OFFSET 100u
 
 enum reach {
@@ -19,8 +19,8 @@ enum reach {
 	BYTE_BEFORE,
 	BYTE_AFTER,
 	GAP_BYTE,
-	NO_PERMISSION,	    /* by the lkey of a source, which its own node gathers with */
-	NO_PERMISSION_RKEY, /* by the rkey that the same region has */
+	NO_PERMISSION,	    /* uses the lkey of a source, with which its own node gathers */
+	NO_PERMISSION_RKEY, /* uses the rkey of the same region */
 	REACHES,
 };
 
@@ -28,12 +28,12 @@ static const char *const reach_names[REACHES] = {
 	"stale key", "foreign key",   "byte before",	       "byte after",
 	"gap byte",  "no permission", "no permission, by rkey"};
 
-/* The rows of the table. */
+/* A row of the table. */
 struct row {
 	enum o2_reg_mode mode;
 	enum { PLAIN, STAGED, LAZY, KERNEL_ORDER } how;
 	bool admitted[REACHES];
-	int gapped; /* what registering a gapped list says; 0: registered */
+	int gapped; /* result of registering a gapped list; 0: registered */
 };
 
 static const char *const how_names[] = {
@@ -57,7 +57,7 @@ static const struct row rows[] = {
 static struct o2_kiov kiov[16];
 static struct o2_iov iov[4];
 
-/* Soft-RoCE has no registration by work requests. */
+/* Soft-RoCE cannot register memory by work requests. */
 static bool can_be_had(const struct row *row)
 {
 	return row->how != KERNEL_ORDER || o2_device_reg_fast() != NULL;
@@ -83,7 +83,7 @@ static void close_row(struct pair *pair)
 	pair_close(pair);
 }
 
-/* Plan for memory of side b; 0 or the errno of o2_reg_plan. */
+/* Plans a registration of side b's memory; returns 0 or the errno of o2_reg_plan. */
 static int make_plan(struct side *side, const struct row *row, enum o2_side which, bool gapped_list,
 		     struct o2_reg_plan *plan)
 {
@@ -122,7 +122,7 @@ static struct ibv_wc poll_one(struct o2_conn *conn)
 	return wc;
 }
 
-/* One byte of a's message slots to an address of b; how that ends. */
+/* Writes one byte of a's message slots to an address of b; returns the status of the WRITE. */
 static enum ibv_wc_status write_byte(struct pair *pair, uint64_t addr, uint32_t rkey)
 {
 	struct ibv_sge sge = {(uintptr_t)pair->a.conn->rx_area, 1, pair->a.conn->rx_mr->lkey};
@@ -137,7 +137,7 @@ static enum ibv_wc_status write_byte(struct pair *pair, uint64_t addr, uint32_t 
 	return poll_one(pair->a.conn).status;
 }
 
-/* Register, and make the key live as a message would. */
+/* Registers the plan, and makes the key valid as a message would. */
 static void bind_sink(struct side *side, const struct o2_reg_plan *plan, struct o2_binding *binding)
 {
 	struct ibv_send_wr wr[O2_BINDING_CHAIN], *bad;
@@ -169,13 +169,13 @@ static void release(struct side *side, struct o2_binding *binding, bool alive)
 	assert_int_equal(o2_reg_unbind(&side->ni.domain, binding, false, NULL), 0);
 }
 
-/* The end of the first fragment, and where the bytes after it belong to nobody: the hole of a gapped list. */
+/* Returns the end of the first fragment; in a gapped list the hole starts there. */
 static uint64_t end_of_first(const struct o2_reg_plan *plan)
 {
 	return plan->frag[0].rf_addr + plan->frag[0].rf_nob;
 }
 
-/* What a binding has at the device. */
+/* Returns the memory region of a binding. */
 static const struct ibv_mr *region_of(const struct o2_reg_domain *domain, const struct o2_binding *binding)
 {
 	const struct o2_descriptor *descriptor = binding->frd != NULL ? binding->frd->handle : NULL;
@@ -189,7 +189,7 @@ static const struct ibv_mr *region_of(const struct o2_reg_domain *domain, const 
 	return descriptor->fast != NULL ? descriptor->fast : descriptor->region.mr;
 }
 
-/* One cell, on a connection of its own: what does the write end with? */
+/* Tries one cell of the table, on a new connection; returns the status of the WRITE. */
 static enum ibv_wc_status try_cell(struct pair *pair, const struct row *row, enum reach reach)
 {
 	bool gapped_list = reach == GAP_BYTE;
@@ -210,7 +210,7 @@ static enum ibv_wc_status try_cell(struct pair *pair, const struct row *row, enu
 	case STALE_KEY:
 		release(&pair->b, &binding, true);
 		break;
-	case FOREIGN_KEY: /* alive and with every right, but of another domain */
+	case FOREIGN_KEY: /* valid, with every right, but in another protection domain */
 		pd = ibv_alloc_pd(pair->b.ni.context);
 		assert_non_null(pd);
 		mr = ibv_reg_mr_iova(pd, pair->b.ni.arena.memory + first % 4096, 4096, first,
@@ -242,7 +242,7 @@ static enum ibv_wc_status try_cell(struct pair *pair, const struct row *row, enu
 	return status;
 }
 
-/* The byte itself can be written: else no refusal above it would mean anything. */
+/* Asserts that the memory itself is writable; otherwise the refusals would prove nothing. */
 static void assert_reachable(const struct row *row)
 {
 	struct pair *pair = open_row(row);
@@ -269,7 +269,7 @@ TEST(every_cell)
 			struct pair *pair;
 			enum ibv_wc_status status, want;
 
-			/* With a region of byte ranges no address stands for a hole; see the next test. */
+			/* In a region of byte ranges no address refers to a hole; see the next test. */
 			if (reach == GAP_BYTE && (row->gapped != 0 || row->mode == O2_REG_FASTREG_GAPS))
 				continue;
 			pair = open_row(row);
@@ -284,7 +284,7 @@ TEST(every_cell)
 	}
 }
 
-/* Modes that cannot express a list with gaps refuse it before there is a key. */
+/* Modes that cannot express gaps refuse a gapped list before a key exists. */
 PAIR_TEST(gapped_lists_get_no_key)
 {
 	struct o2_reg_plan plan;
@@ -293,7 +293,7 @@ PAIR_TEST(gapped_lists_get_no_key)
 		assert_int_equal(make_plan(&pair->b, &rows[i], O2_SINK, true, &plan), rows[i].gapped);
 }
 
-/* A region of byte ranges: every address is a byte of the transfer, and the holes keep what they have. */
+/* A region of byte ranges: every address is a byte of the transfer, and the holes stay unchanged. */
 TEST(gaps_are_not_addressable)
 {
 	for (int staging = 0; staging < 2; staging++) {
@@ -303,7 +303,7 @@ TEST(gaps_are_not_addressable)
 		struct o2_binding binding;
 
 		pair->b.ni.domain.gaps_by_staging = staging;
-		/* Both ways run where the device has both. */
+		/* Both implementations are tested where the device has both. */
 		assert_int_equal(o2_reg_has_gaps(&pair->b.ni.domain),
 				 o2_device_reg_gaps() != NULL && !staging);
 		memset(pair->b.ni.arena.memory, 0x55, (size_t)PAIR_PAGES * 4096);
@@ -330,7 +330,7 @@ TEST(gaps_are_not_addressable)
 	}
 }
 
-/* Mode fmr, lazy: the key outlives the transfer, until the flush. */
+/* Mode fmr, lazy: the key stays valid after the transfer, until the flush. */
 TEST(lazy_keys_live_until_the_flush)
 {
 	struct row row = {.mode = O2_REG_FMR};
@@ -358,8 +358,8 @@ TEST(lazy_keys_live_until_the_flush)
 }
 
 /*
- * What is kept is found again by the same list and no other; and when the arena has no window left for a new
- * list, whatever its mode, what is kept makes room.
+ * Only the same list finds a kept region; when the arena has no window left for a new list, of whatever mode,
+ * kept regions are released to make room.
  */
 PAIR_TEST(lazy_regions_are_shared_and_make_room)
 {

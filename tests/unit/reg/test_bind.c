@@ -6,7 +6,7 @@
 #include "tests/lib/lnd_memory.h"
 #include "tests/lib/lnd_pair.h"
 
-/* Registration of plans (docs/modes.md): what the device is asked for, and that all of it is given back. */
+/* Registration of plans (docs/modes.md): the calls to the device, and the release of everything. */
 
 static struct side side;
 
@@ -71,7 +71,7 @@ static struct ibv_mr *refuse_mr(struct ibv_pd *pd, void *addr, size_t length, ui
 	return NULL;
 }
 
-/* What fails for the limit on locked memory says so, with the limit and the size asked for. */
+/* A failure caused by the limit on locked memory reports the limit and the requested size. */
 TEST_WITH(says_that_locked_memory_is_short, open_side, close_side)
 {
 	static const struct o2_reg_verbs refusing = {refuse_mr, ibv_dereg_mr};
@@ -121,7 +121,7 @@ TEST_WITH(global_has_two_regions, open_side, close_side)
 	unbind(&a);
 	unbind(&b);
 	assert_false(a.bound);
-	unbind(&a); /* does nothing */
+	unbind(&a); /* has no effect */
 }
 
 TEST_WITH(fmr_registers_exactly_the_plan, open_side, close_side)
@@ -137,7 +137,7 @@ TEST_WITH(fmr_registers_exactly_the_plan, open_side, close_side)
 		assert_int_equal(region->mr->length, 9000);
 		assert_int_equal(binding.key, which == O2_SOURCE ? region->mr->lkey : region->mr->rkey);
 		assert_int_equal(side.ni.domain.live.fmr_regions, 1);
-		/* The window shows the pages of the plan. */
+		/* The window maps the pages of the plan. */
 		for (uint32_t i = 0; i < plan.npages; i++) {
 			uint8_t *page = o2_arena_page(
 				&side.ni.arena,
@@ -179,9 +179,9 @@ TEST_WITH(fastreg_prepares_a_window, open_side, close_side)
 	assert_true(wr.bind_mw.bind_info.addr == sink.iova);
 	assert_true(wr.bind_mw.bind_info.length == sink.length);
 	assert_int_equal(wr.bind_mw.bind_info.mw_access_flags, IBV_ACCESS_REMOTE_WRITE);
-	/* The provider wants to see the old key while the bind is posted. */
+	/* The provider needs the old key in mw->rkey when the bind is posted. */
 	assert_int_equal(descriptor->mw->rkey, old);
-	/* Never posted: the descriptor goes back to the pool, and its key is still to be used. */
+	/* If nothing was posted, the descriptor returns to the pool, and its next key is still unused. */
 	frd = binding.frd;
 	unbind(&binding);
 	assert_int_equal(frd->key.state, O2_FRD_IDLE_PREPARED);
@@ -201,7 +201,7 @@ static void refuses(const struct o2_reg_plan *plan, int code, const char *rule)
 	assert_int_equal(side.ni.domain.nbound, 0);
 }
 
-/* A device that keeps its regions for as long as busy is set. */
+/* A device that refuses to deregister regions while busy is set. */
 static bool busy;
 
 static struct ibv_mr *reg_mr(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned int access)
@@ -214,7 +214,7 @@ static int dereg_mr(struct ibv_mr *mr)
 	return busy ? EBUSY : ibv_dereg_mr(mr);
 }
 
-/* Bind and let go, that many times. */
+/* Binds and releases the plan, the given number of times. */
 static void bind_times(const struct o2_reg_plan *plan, uint32_t times)
 {
 	struct o2_binding binding;
@@ -225,12 +225,12 @@ static void bind_times(const struct o2_reg_plan *plan, uint32_t times)
 	}
 }
 
-/* No plan has gaps here, and mode fastreg_gaps takes it all the same. */
+/* The plan has no gaps; mode fastreg_gaps takes it too. */
 static void assert_kept_region_ends(enum o2_reg_mode mode, enum o2_side which, const char *rule)
 {
 	struct o2_reg_domain *domain = &side.ni.domain;
 	const struct o2_reg_pools *pools = &domain->pools[0];
-	/* Descriptors are taken in turn. */
+	/* The pool hands out its descriptors in turn. */
 	const uint32_t turns = mode == O2_REG_FMR ? 1 : pools->frd.config.pool_size;
 	const struct o2_reg_plan plan = dense_plan(mode, which);
 	const uint32_t regions = domain->live.regions, windows = side.ni.arena.windows_in_use;
@@ -326,7 +326,7 @@ TEST_WITH(refuses_a_partition_that_is_not_there, open_side, close_side)
 	assert_false(binding.bound);
 }
 
-/* What a domain cannot be on: no partition, and addresses that wrap around. */
+/* A domain without CPU partitions is refused, and so are addresses that wrap around. */
 TEST_WITH(refuses_domains_that_cannot_be, open_side, close_side)
 {
 	struct o2_reg_config config = {.pd = side.ni.domain.pd, .arena = &side.ni.arena, .ncpts = 0};
@@ -340,7 +340,7 @@ TEST_WITH(refuses_domains_that_cannot_be, open_side, close_side)
 	assert_error(o2_reg_domain_open(&config, &domain, &error), -EINVAL, &error, "bind/base-wraps");
 }
 
-/* A device that bounces has no view of its own: what mode user registers there has to fit a window. */
+/* A device that bounces has no view: a mode user registration must fit one window there. */
 TEST_WITH(user_bounced_fits_a_window, open_side, close_side)
 {
 	struct o2_reg_plan plan = {.mode = O2_REG_USER,
@@ -375,7 +375,7 @@ TEST_WITH(changes_how_addresses_look, open_side, close_side)
 	assert_error(o2_ni_set_dma(&side.ni, O2_DMA_BUS, 0x123, &error), -EINVAL, &error,
 		     "bind/base-alignment");
 	assert_int_equal(o2_ni_set_dma(&side.ni, O2_DMA_BUS, UINT64_MAX - 4095, &error), -EINVAL);
-	/* A refusal leaves it as it was. */
+	/* The refusal has not changed the domain. */
 	assert_int_equal(o2_reg_bind(&side.ni.domain, 0, &plan, &binding, NULL), 0);
 	unbind(&binding);
 	assert_int_equal(o2_ni_set_dma(&side.ni, O2_DMA_VIRTUAL, 0, &error), 0);
@@ -383,7 +383,7 @@ TEST_WITH(changes_how_addresses_look, open_side, close_side)
 	refuses(&plan, -EINVAL, "bind/page-outside-device");
 }
 
-/* An IOMMU whose pages cannot be put behind its addresses is none, with bounced pages or without. */
+/* If its pages cannot be mapped behind its addresses, an IOMMU is refused, with bounce pages or without. */
 TEST_WITH(pages_of_an_iommu_cannot_be_mapped, open_side, close_side)
 {
 	struct o2_arena *arena = &side.ni.arena;

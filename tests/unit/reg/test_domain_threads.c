@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Four threads register, write to and release memory of one registration domain, in every mode, while its
- * pools grow, shrink and fail and what mode fmr keeps is flushed (docs/pools.md, "Threads").  Every write
- * arrives where its thread's memory is, and at the end the domain's account is that of the device.  To be run
- * under a thread sanitizer as well.  What each thread tries is drawn from O2_TEST_SEED.
+ * pools grow, shrink and fail, and the kept regions of mode fmr are flushed (docs/pools.md, "Threads").
+ * Every write must reach its thread's memory, and at the end the domain's counts must equal the device's.
+ * Also run under a thread sanitizer.  Each thread's actions are drawn from O2_TEST_SEED.
  */
 #include "tests/lib/lnd_pair.h"
 
@@ -27,8 +27,8 @@ static uint64_t seed;
 
 struct held {
 	struct o2_binding binding;
-	uint64_t addr; /* of the first byte, for the peer */
-	uint8_t *byte; /* where it is here */
+	uint64_t addr; /* address of the first byte, for the peer */
+	uint8_t *byte; /* the same byte in this process */
 };
 
 struct worker {
@@ -59,7 +59,7 @@ static void post(struct o2_conn *conn, struct ibv_send_wr *wr)
 	THREAD_CHECK(seed, wc.status == IBV_WC_SUCCESS);
 }
 
-/* Pages in the wrong order, so that a list needs a window of the arena; nobody else has them. */
+/* Lists pages in the wrong order, so that the list needs a window of the arena; no other thread uses them. */
 static struct o2_buffer list_of(struct worker *w, enum o2_reg_mode mode)
 {
 	const uint32_t list = (uint32_t)o2_prng_upto(&w->prng, LISTS - 1);
@@ -97,7 +97,7 @@ static void make_plan(struct worker *w, enum o2_reg_mode mode)
 	THREAD_CHECK(seed, o2_reg_plan(&request, &w->dma, &w->plan, NULL) == 0);
 }
 
-/* As a transfer does before its request goes out. */
+/* Registers as a transfer does before it sends its request. */
 static void take(struct worker *w)
 {
 	const enum o2_reg_mode mode = (enum o2_reg_mode)o2_prng_upto(&w->prng, O2_REG_MODES - 1);
@@ -108,7 +108,7 @@ static void take(struct worker *w)
 
 	make_plan(w, mode);
 	rc = o2_reg_bind(&w->b->ni.domain, 0, &w->plan, &held->binding, &error);
-	if (rc == -EBUSY || rc == -ENOBUFS) { /* what was flushed for us went to another thread */
+	if (rc == -EBUSY || rc == -ENOBUFS) { /* another thread took what the flush released for us */
 		w->exhausted++;
 		return;
 	}
@@ -140,7 +140,7 @@ static void write_byte(struct worker *w, struct held *held)
 	THREAD_CHECK(seed, *held->byte == value);
 }
 
-/* As a transfer does when it has ended. */
+/* Releases as a transfer does when it has ended. */
 static void put(struct worker *w)
 {
 	const uint32_t i = (uint32_t)o2_prng_upto(&w->prng, w->nheld - 1);
@@ -159,7 +159,7 @@ static void put(struct worker *w)
 	*held = w->held[--w->nheld];
 }
 
-/* What happens to the whole domain.  One thread tells the time. */
+/* Does what affects the whole domain.  Only one thread sets the clock. */
 static void disturb(struct worker *w)
 {
 	struct o2_ni *ni = &w->b->ni;
@@ -192,7 +192,7 @@ static void *work(void *argument)
 static void run(bool staging)
 {
 	static struct worker workers[THREADS];
-	struct pair *pair = calloc(1, sizeof(*pair)); /* its interfaces; the connections are the workers' */
+	struct pair *pair = calloc(1, sizeof(*pair)); /* its interfaces; workers have own connections */
 	pthread_barrier_t start;
 	uint32_t taken = 0, exhausted = 0;
 	struct o2_ni_counts counts;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The life of a fast-registration key (docs/pools.md): every step from every state, and the flags that
- * kernels keep.  Random sequences are the property keys (props/stage/keys.h).
+ * The states of a fast-registration key (docs/pools.md): every step from every state, and the flags that
+ * kernels keep.  Random sequences are tested by the property keys (props/stage/keys.h).
  */
 
 #include "reg/pool/pool_frd.h"
@@ -15,14 +15,14 @@ TEST(test_bump)
 	uint32_t key = KEY;
 
 	assert_int_equal(o2_frd_bump(0x12345600), 0x12345601);
-	assert_int_equal(o2_frd_bump(0x123456ff), 0x12345600); /* the upper bits name the region */
+	assert_int_equal(o2_frd_bump(0x123456ff), 0x12345600); /* the upper 24 bits identify the region */
 	assert_int_equal(o2_frd_bump(0xffffffff), 0xffffff00);
 	for (int i = 0; i < 256; i++)
 		key = o2_frd_bump(key);
 	assert_int_equal(key, KEY);
 }
 
-/* Bring a key into a state; false when this order never gets there. */
+/* Brings a key into a state; false if this order never reaches it. */
 static bool reach(struct o2_frd_key *key, enum o2_frd_order order, enum o2_frd_state target)
 {
 	const bool last = order == O2_FRD_INVALIDATE_LAST;
@@ -103,7 +103,7 @@ static int do_step(struct o2_frd_key *key, enum step step, struct o2_error *erro
 	}
 }
 
-/* One letter per step, in the order of enum step: the state that follows, - for EINVAL, ! for EBUSY. */
+/* One letter per step, in the order of enum step: the next state, - for EINVAL, ! for EBUSY. */
 #define LETTERS "FPILSVDX" /* Fresh Prepared Idle-prepared Live Spent inValidating Dead doomed(X) */
 
 static const char *const expected[2][O2_FRD_STATES] = {
@@ -182,8 +182,8 @@ TEST(test_flags_of_a_kernel)
 	}
 }
 
-/* A mapping that is dropped unposted keeps its key and its invalidate for the next one; the second post has
- * no chain. */
+/* A mapping that is dropped before its post leaves its key and its invalidate to the next mapping; a second
+ * post has no chain. */
 TEST(test_abandoned_and_second_post)
 {
 	struct o2_frd_key key;
@@ -194,7 +194,7 @@ TEST(test_abandoned_and_second_post)
 	assert_int_equal(o2_frd_published(&key), KEY + 1);
 	assert_int_equal(o2_frd_unmap(&key, NULL), 0);
 	assert_int_equal(o2_frd_map(&key, O2_SINK, NULL), 0);
-	assert_int_equal(o2_frd_published(&key), KEY + 0x1001); /* counted once */
+	assert_int_equal(o2_frd_published(&key), KEY + 0x1001); /* the key was counted up once */
 	assert_int_equal(o2_frd_chain(&key, &chain, NULL), 0);
 	assert_true(chain.count == 2 && chain.invalidate && chain.bind);
 	assert_int_equal(chain.invalidate_rkey, KEY + 0x1000);
@@ -202,7 +202,7 @@ TEST(test_abandoned_and_second_post)
 	assert_int_equal(o2_frd_post_done(&key, QUEUE, 2, true, NULL), 0);
 	assert_int_equal(o2_frd_chain(&key, &chain, NULL), 0);
 	assert_true(chain.count == 0 && !chain.invalidate && !chain.bind);
-	/* A failure of the second post is the transfer's, not the key's. */
+	/* A failure of the second post does not affect the key, only the transfer. */
 	assert_int_equal(o2_frd_post_done(&key, QUEUE, 0, false, NULL), 0);
 	assert_int_equal(key.state, O2_FRD_LIVE);
 }
@@ -225,7 +225,7 @@ TEST(test_bad_arguments)
 	assert_int_equal(rkey, KEY + 1);
 }
 
-/* User verbs: a source's chain is empty, and the key that it counted is the next sink's. */
+/* User verbs: a source's chain is empty, and the next sink uses the key that the source has counted up. */
 TEST(test_sources_of_user_verbs)
 {
 	struct o2_frd_key key;

@@ -15,7 +15,7 @@ static struct pair *pair;
 static struct o2_binding binding;
 static struct o2_reg_plan plan;
 static uint32_t may_run;  /* requests that the device may execute now */
-static uint32_t may_take; /* requests that a post takes before it fails */
+static uint32_t may_take; /* requests of a post that are accepted before one fails */
 
 static int pick(void *arg, const uint32_t *qp_nums, unsigned int count)
 {
@@ -32,7 +32,7 @@ static int refuse_post(void *arg, enum o2_loop_call call, uint32_t qp_num)
 	return ENOMEM;
 }
 
-/* One descriptor, so that each mapping has the one before it. */
+/* Opens a pair with one descriptor, so that each mapping reuses that of the one before. */
 static void open_pair(void)
 {
 	struct o2_ni_config a = side_config(true, O2_DMA_VIRTUAL, 0);
@@ -54,7 +54,7 @@ static void close_pair(void)
 	pair_close(pair);
 }
 
-/* 9000 bytes from inside a page on, from page `first` of b's arena. */
+/* Maps 9000 bytes from inside page `first` of b's arena on. */
 static void map(uint32_t first)
 {
 	struct o2_reg_request request = {.mode = O2_REG_FASTREG,
@@ -71,7 +71,7 @@ static void map(uint32_t first)
 	assert_int_equal(o2_reg_bind(&pair->b.ni.domain, 0, &plan, &binding, NULL), 0);
 }
 
-/* The chain and a message behind it in one post; returns how much was taken. */
+/* Posts the chain and a message behind it; returns the number of accepted requests. */
 static uint32_t post(uint32_t take)
 {
 	struct ibv_send_wr wr[CHAIN], lead[O2_BINDING_CHAIN];
@@ -115,13 +115,13 @@ static bool opens(uint32_t key)
 	return opens_at(key, plan.frag[0].rf_addr);
 }
 
-/* Messages that have come to the peer. */
+/* Returns the number of messages that reached the peer. */
 static uint32_t arrived(void)
 {
 	return o2_loop_cq_entries(pair->a.conn->cq);
 }
 
-/* A byte that the peer writes is in the page that was mapped. */
+/* Asserts that a byte which the peer writes is in the mapped page. */
 static void write_byte(uint32_t first, uint8_t byte)
 {
 	uint8_t *page = o2_arena_page(&pair->b.ni.arena, first);
@@ -145,7 +145,7 @@ static void release(bool failed)
 	assert_int_equal(o2_reg_unbind(&pair->b.ni.domain, &binding, failed, NULL), 0);
 }
 
-/* Each request of the chain does its part when it is executed, and not before. */
+/* Each request of the chain takes effect when it is executed, and not before. */
 TEST(each_request_does_its_part)
 {
 	uint32_t key[3];
@@ -161,7 +161,7 @@ TEST(each_request_does_its_part)
 		may_run = 0;
 		assert_int_equal(post(CHAIN), CHAIN);
 		assert_int_equal(binding.frd->key.state, O2_FRD_LIVE);
-		/* The key of the transfer before lives on, for its own memory, until the first request. */
+		/* The previous transfer's key opens its own memory until the first request runs. */
 		for (uint32_t done = 0; done <= CHAIN; done++) {
 			run(done > 0);
 			assert_int_equal(opens(key[i]), done >= 2);
@@ -177,7 +177,7 @@ TEST(each_request_does_its_part)
 	close_pair();
 }
 
-/* Which keys live after a post that was taken in part, and what the next mapping posts. */
+/* The keys that are valid after a post was accepted in part, and the next mapping's post. */
 TEST(part_of_a_chain)
 {
 	static const enum o2_frd_state left[] = {O2_FRD_PREPARED, O2_FRD_SPENT, O2_FRD_SPENT};
@@ -198,12 +198,12 @@ TEST(part_of_a_chain)
 		assert_int_equal(binding.frd->key.state, left[taken]);
 		assert_int_equal(opens_at(old, first.iova), taken == 0);
 		assert_int_equal(opens(key), taken == 2);
-		/* A transfer that failed when its chain had begun leaves no key alive. */
+		/* A transfer that fails after its chain has begun leaves no valid key. */
 		release(taken > 0);
 		assert_int_equal(opens_at(old, first.iova), taken == 0);
 		assert_false(opens(key));
 		map(90);
-		/* What was never posted is to be used first. */
+		/* A key that was never posted is used first. */
 		assert_int_equal(binding.key == key, taken == 0);
 		may_run = UINT32_MAX;
 		assert_int_equal(post(CHAIN), CHAIN);

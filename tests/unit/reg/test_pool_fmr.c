@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* FMR pools: cache, dirty list, flush, and which keys the device still honours (docs/pools.md). */
+/* FMR pools: cache, dirty list, flush, and the keys that the device still accepts (docs/pools.md). */
 
 #include "reg/pool/pool_fmr.h"
 #include "tests/lib/unit_test.h"
 
 #define REGIONS 200u
 
-/* A region per handle, and the key under which it is mapped, or 0. */
+/* key: one element per region, to which its handle points; the key of its mapping, or 0. */
 struct device {
 	struct o2_clock clock;
 	uint32_t created, alive, maps, unmaps, largest_unmap;
@@ -99,7 +99,7 @@ static int take_list(struct o2_fmr_set *set, const uint64_t *pages, uint32_t npa
 	return o2_fmr_take(set, &request, fmr, error);
 }
 
-/* The list of that number. */
+/* Takes a mapping of the list with this number. */
 static struct o2_fmr *take(struct o2_fmr_set *set, uint64_t list)
 {
 	const uint64_t pages[2] = {0x10000000, list << 12};
@@ -131,7 +131,7 @@ static void close_set(struct o2_fmr_set *set, struct device *d)
 	assert_int_equal(d->alive, 0);
 }
 
-/* Two transfers share a key; it lives on after them, and is found again. */
+/* Two transfers share a key; it stays valid after them, and is found again. */
 TEST(test_cache)
 {
 	struct device d;
@@ -155,7 +155,7 @@ TEST(test_cache)
 	expect_places(&set, 1, 2, 0);
 	assert_int_equal(o2_fmr_put(&set, a, false, NULL), 0);
 	assert_error(o2_fmr_put(&set, a, false, &error), -EINVAL, &error, "pool/put/not-in-use");
-	assert_true(alive(&d, a->rkey)); /* released, and still writable */
+	assert_true(alive(&d, a->rkey)); /* released, but still valid */
 	assert_ptr_equal(take(&set, 1), a);
 	assert_int_equal(d.maps, 2);
 	assert_int_equal(a->remaps, 1);
@@ -166,7 +166,7 @@ TEST(test_cache)
 	assert_false(alive(&d, 1));
 }
 
-/* The region that was released first is mapped next, and with that its old key dies. */
+/* The region that was released first is mapped next, which ends its old key. */
 TEST(test_eviction)
 {
 	struct device d;
@@ -185,7 +185,7 @@ TEST(test_eviction)
 	assert_ptr_equal(fmr[3], fmr[1]);
 	assert_false(alive(&d, key));
 	assert_int_equal(fmr[3]->remaps, 2);
-	/* List 1 is forgotten, list 0 is not. */
+	/* List 1 is no longer cached, list 0 still is. */
 	assert_ptr_equal(take(&set, 0), fmr[0]);
 	assert_int_equal(d.maps, 4);
 	assert_int_equal(o2_fmr_put(&set, fmr[0], false, NULL), 0);
@@ -197,8 +197,8 @@ TEST(test_eviction)
 	close_set(&set, &d);
 }
 
-/* Same pages at another address, fewer of them, other bytes or other rights are another list; and without the
- * cache so are the same. */
+/* The same pages at another address, fewer of them, other bytes or other rights make another list; without
+ * the cache, so does the same list. */
 TEST(test_what_is_the_same)
 {
 	const uint64_t pages[2] = {0x10000000, 0x20000000};
@@ -234,7 +234,7 @@ static void wear_out(struct o2_fmr_set *set, uint64_t list)
 	assert_int_equal(o2_fmr_put(set, take(set, list), false, NULL), 0);
 }
 
-/* A worn region is dirty; at the watermark the dirty ones, and only they, are unmapped. */
+/* A worn-out region is dirty; at the watermark the dirty regions, and only these, are unmapped. */
 TEST(test_watermark)
 {
 	struct device d;
@@ -248,7 +248,7 @@ TEST(test_watermark)
 		assert_int_equal(o2_fmr_set_init(&set, &config, NULL), 0);
 		wear_out(&set, 1);
 		expect_places(&set, 3, 0, 1);
-		/* The list is still known: found among the dirty ones. */
+		/* The list is still cached: its region is found among the dirty ones. */
 		fmr = take(&set, 1);
 		expect_places(&set, 3, 1, 0);
 		assert_int_equal(d.next_key, 1);
@@ -262,9 +262,9 @@ TEST(test_watermark)
 		expect_places(&set, 4, 0, 0);
 		assert_int_equal(d.unmaps, 1);
 		assert_false(alive(&d, 1) || alive(&d, 2));
-		wear_out(&set, 1); /* forgotten by the flush */
+		wear_out(&set, 1); /* no longer cached after the flush */
 		assert_int_equal(d.next_key, 3);
-		o2_fmr_set_flush(&set, false); /* none is wanted */
+		o2_fmr_set_flush(&set, false); /* none was requested */
 		assert_int_equal(d.unmaps, 1);
 		o2_fmr_set_flush(&set, true);
 		assert_int_equal(d.unmaps, 2);
@@ -273,7 +273,7 @@ TEST(test_watermark)
 	}
 }
 
-/* After a failed transfer no key of its pool outlives the release, but those in use. */
+/* After a failed transfer no key of its pool stays valid after its release, except keys in use. */
 TEST(test_failed_transfer)
 {
 	struct device d;
@@ -295,8 +295,8 @@ TEST(test_failed_transfer)
 }
 
 /*
- * A strict mapping is nobody else's, and its key dies in the put; what could not be unmapped is not given
- * again.
+ * A strict mapping is not shared, and its key ends when it is released; a region that could not be unmapped
+ * is not reused.
  */
 TEST(test_strict)
 {
@@ -330,7 +330,7 @@ TEST(test_strict)
 	close_set(&set, &d);
 }
 
-/* What could not be unmapped is not mapped again; the next flush takes it along. */
+/* A region that could not be unmapped is not mapped again; the next flush unmaps it too. */
 TEST(test_flush_fails)
 {
 	struct device d;
@@ -350,7 +350,7 @@ TEST(test_flush_fails)
 	assert_false(alive(&d, 1) || alive(&d, 2));
 	d.unmap_error = -EIO;
 	wear_out(&set, 1);
-	close_set(&set, &d); /* destroyed all the same */
+	close_set(&set, &d); /* closing succeeds even so */
 }
 
 TEST(test_errors)
@@ -369,7 +369,7 @@ TEST(test_errors)
 	assert_error(take_list(&set, pages, 1, 512, &fmr, &error), -EINVAL, &error, "pool/fmr/iova");
 	assert_int_equal(error.limit_kind, O2_LIMIT_MULTIPLE);
 	assert_int_equal(d.maps, 0);
-	d.map_error = -EAGAIN; /* the device's word is not ours: no second pool */
+	d.map_error = -EAGAIN; /* -EAGAIN from the device is not that of a pool: no second pool is made */
 	assert_error(take_list(&set, pages, 257, 0, &fmr, &error), -EAGAIN, &error, "pool/fmr/map");
 	assert_int_equal(d.created, 1);
 	d.map_error = 0;
@@ -409,7 +409,7 @@ TEST(test_configs_and_creation)
 	assert_error_field(o2_fmr_set_init(&set, &config, &error), -EINVAL, &error, "max_pages");
 	config.pool_size = 0;
 	assert_error_field(o2_fmr_set_init(&set, &config, &error), -EINVAL, &error, "pool_size");
-	/* The device named no number of remaps; a flush of many goes in batches. */
+	/* The device gives no limit on remaps; a large flush is done in batches. */
 	config = config_of(&d, 150, 0, 150);
 	assert_int_equal(o2_fmr_set_init(&set, &config, &error), 0);
 	assert_int_equal(set.config.max_remaps, 32);

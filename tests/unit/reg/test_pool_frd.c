@@ -8,16 +8,16 @@
 struct device {
 	struct o2_clock clock;
 	uint32_t alive;
-	uint32_t creates; /* calls */
-	uint32_t fail_at; /* that create fails */
+	uint32_t creates; /* calls of create */
+	uint32_t fail_at; /* call of create that fails */
 	uint32_t maps;
-	bool gaps; /* what create was asked for */
+	bool gaps; /* arguments of the last create */
 	uint32_t max_pages;
-	int result; /* of map, when not 0 */
+	int result; /* of map, if not 0 */
 	const void *list;
-	uint32_t mapped;   /* mappings that were not unmapped */
-	uint32_t own_lkey; /* what map writes there, or 0 */
-	bool says_why;	   /* when map or unmap fails */
+	uint32_t mapped;   /* mappings that exist */
+	uint32_t own_lkey; /* lkey that map returns, or 0 */
+	bool says_why;	   /* map and unmap fill in the error when they fail */
 	int unmap_result;  /* -errno: the mapping stays */
 };
 
@@ -83,7 +83,7 @@ static struct o2_frd_config config_of(struct device *d, uint32_t pool_size, enum
 				      .max_pages = 257};
 }
 
-/* A set, and the device of its descriptors. */
+/* A set, and its device. */
 struct world {
 	struct device d;
 	struct o2_frd_set set;
@@ -126,7 +126,7 @@ static uint64_t users(struct o2_frd_set *set)
 	return c.live_users + c.failed_users;
 }
 
-/* A queue: a key rests for as long as there are others. */
+/* The pool is a queue: a released key is not used as long as there are others. */
 FRD_TEST(test_order, 3, O2_FRD_INVALIDATE_FIRST)
 {
 	assert_int_equal(w->d.max_pages, 257);
@@ -141,7 +141,7 @@ FRD_TEST(test_order, 3, O2_FRD_INVALIDATE_FIRST)
 	}
 }
 
-/* Whatever map() answers, the pool of one descriptor is whole again: the next mapping finds it. */
+/* Whatever map() returns, the pool of one descriptor stays complete: the next mapping finds it. */
 FRD_TEST(test_every_error_of_a_mapping, 1, O2_FRD_INVALIDATE_FIRST)
 {
 	static const struct {
@@ -172,7 +172,7 @@ FRD_TEST(test_every_error_of_a_mapping, 1, O2_FRD_INVALIDATE_FIRST)
 	w->d.result = 0;
 	frd = take(&w->set);
 	assert_int_equal(w->d.creates, 1); /* no second pool was made */
-	/* Nothing of it was posted: one count of the key, and the invalidate of the key before. */
+	/* Nothing was posted: the key was counted up once, and the chain invalidates the previous key. */
 	assert_int_equal(o2_frd_chain(&frd->key, &chain, NULL), 0);
 	assert_int_equal(chain.invalidate_rkey, 0x100);
 	assert_int_equal(chain.bind_key, 0x101);
@@ -203,7 +203,7 @@ TEST(test_requests)
 	assert_int_equal(d.maps, 0);
 	assert_int_equal(users(&set), 0);
 	assert_int_equal(o2_pool_set_close(&set.set, NULL), 0);
-	/* Decided by the kind of region that was allocated. */
+	/* The kind of region that was allocated decides whether gaps are allowed. */
 	config.gaps = true;
 	config.order = O2_FRD_INVALIDATE_FIRST;
 	bad = (struct o2_frd_request){.side = O2_SOURCE, .gaps = true, .entries = 257};
@@ -214,7 +214,7 @@ TEST(test_requests)
 	assert_int_equal(o2_pool_set_close(&set.set, NULL), 0);
 }
 
-/* An exhausted pool makes another; one that cannot says try again, not something that ends the search. */
+/* An exhausted set makes a new pool; if that fails, it returns -EAGAIN, which does not end the search. */
 FRD_TEST(test_exhausted, 1, O2_FRD_INVALIDATE_FIRST)
 {
 	struct o2_frd *frd[2], *none = NULL;
@@ -233,7 +233,7 @@ FRD_TEST(test_exhausted, 1, O2_FRD_INVALIDATE_FIRST)
 	assert_int_equal(users(&w->set), 0);
 }
 
-/* User verbs: no release while the key is alive; with the queue pair in error the region is made anew. */
+/* User verbs: a valid key prevents the release; with the queue pair in error a new region is made. */
 FRD_TEST(test_alive_keys, 2, O2_FRD_INVALIDATE_LAST)
 {
 	struct o2_error error;
@@ -247,14 +247,14 @@ FRD_TEST(test_alive_keys, 2, O2_FRD_INVALIDATE_LAST)
 	assert_int_equal(o2_frd_invalidated(&frd->key, true, NULL), 0);
 	assert_int_equal(o2_frd_put(&w->set, frd, NULL), 0);
 
-	frd = take(&w->set); /* the other one */
+	frd = take(&w->set); /* the other descriptor */
 	assert_int_equal(o2_frd_post_done(&frd->key, 9, 1, true, NULL), 0);
 	assert_int_equal(o2_frd_discard(&w->set, frd, NULL), 0);
-	assert_int_equal(frd->key.rkey, 0x300); /* the third region that was made */
+	assert_int_equal(frd->key.rkey, 0x300); /* key of the third region */
 	assert_int_equal(users(&w->set), 0);
 	assert_int_equal(w->d.alive, 2);
 
-	/* No new region: the pool retires, and goes with its last user. */
+	/* A new region cannot be made: the pool retires, and is destroyed with its last user. */
 	frd = take(&w->set);
 	assert_int_equal(o2_frd_post_done(&frd->key, 9, 1, true, NULL), 0);
 	w->d.fail_at = w->d.creates;
@@ -262,7 +262,7 @@ FRD_TEST(test_alive_keys, 2, O2_FRD_INVALIDATE_LAST)
 	assert_int_equal(w->d.alive, 0);
 }
 
-/* The device keeps a mapping: its errno comes out, -EBUSY too, and the descriptor is idle all the same. */
+/* The device cannot unmap: its errno is returned, even -EBUSY, and the descriptor is idle nevertheless. */
 FRD_TEST(test_the_end_of_a_mapping_fails, 1, O2_FRD_INVALIDATE_LAST)
 {
 	static const int codes[] = {-EBUSY, -EINVAL, -EIO};
@@ -277,7 +277,7 @@ FRD_TEST(test_the_end_of_a_mapping_fails, 1, O2_FRD_INVALIDATE_LAST)
 			     w->d.says_why ? "device/why" : "pool/frd/unmap");
 		assert_int_equal(users(&w->set), 0);
 		assert_error(o2_frd_put(&w->set, frd, &error), -EINVAL, &error, "frd/unmap/state");
-		/* A short map whose mapping stays is a short map. */
+		/* A short map whose mapping also stays is reported as a short map. */
 		w->d.result = 2;
 		assert_error(o2_frd_take(&w->set, &request, &frd, &error), -EINVAL, &error,
 			     "pool/frd/short-map");
@@ -287,7 +287,7 @@ FRD_TEST(test_the_end_of_a_mapping_fails, 1, O2_FRD_INVALIDATE_LAST)
 	assert_int_equal(w->d.creates, 1);
 }
 
-/* User verbs: a source gathers through the lkey of its own mapping, posts nothing and uses up no key. */
+/* User verbs: a source gathers through the lkey of its own mapping, posts nothing and uses no key. */
 FRD_TEST(test_sources_bind_nothing, 1, O2_FRD_INVALIDATE_LAST)
 {
 	struct o2_frd_request source = {.side = O2_SOURCE, .entries = 3};
@@ -310,7 +310,7 @@ FRD_TEST(test_sources_bind_nothing, 1, O2_FRD_INVALIDATE_LAST)
 	assert_int_equal(o2_frd_put(&w->set, frd, NULL), 0);
 }
 
-/* On a pool that failed already no region is made for nobody. */
+/* On a failed pool no new region is made, because nobody would use it. */
 FRD_TEST(test_discard_after_failover, 2, O2_FRD_INVALIDATE_LAST)
 {
 	struct o2_frd *frd[2];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Pools that come and go while somebody searches, or makes one (docs/pools.md). */
+/* Pools that come and go while another caller searches, or creates one (docs/pools.md). */
 #include "tests/lib/pool_world.h"
 
-/* The device goes away while a pool is made for it. */
+/* The device fails over while a pool is created for it. */
 static void fail_once(struct pool_world *w)
 {
 	w->during_create = NULL;
@@ -15,14 +15,14 @@ POOL_TEST(test_failover_during_growth, 1, false, 0)
 
 	held[0] = pool_world_take(w, 0);
 	w->during_create = fail_once;
-	held[1] = pool_world_take(w, 2); /* 1 was for the old device */
+	held[1] = pool_world_take(w, 2); /* element 1 was for the old device */
 	assert_int_equal(w->last_device, 7);
 	assert_int_equal(held[1]->device, 7);
 	assert_int_equal(pool_world_counts(w).live, 1);
 	pool_world_put_all(w, held, 2);
 }
 
-/* take() without the lock: the list of pools changes under the search. */
+/* Called by take() without the lock: the list of pools changes during the search. */
 static void fail_everything(struct pool_world *w)
 {
 	o2_pool_set_fail(&w->set, 8);
@@ -34,12 +34,12 @@ POOL_TEST(test_list_changes_during_search, 1, true, 0)
 
 	w->kind.take_unlocked = true;
 	pool_world_hold(w, held, 2);
-	w->during_take = fail_everything; /* while pool 0, exhausted, is asked */
+	w->during_take = fail_everything; /* while the exhausted pool 0 is searched */
 	held[2] = pool_world_take(w, 2);
 	assert_int_equal(pool_world_counts(w).failed, 2);
 	pool_world_put_all(w, held, 3);
 	assert_int_equal(pool_world_counts(w).live, 1);
-	/* The pool that is asked fails, and nobody else uses it: it goes when the search leaves it. */
+	/* The searched pool fails, and has no other user: it is destroyed when the search leaves it. */
 	w->take_error = -EIO;
 	w->during_take = fail_everything;
 	assert_int_equal(pool_world_refuses(w), -EIO);
@@ -50,7 +50,7 @@ POOL_TEST(test_list_changes_during_search, 1, true, 0)
 
 static struct o2_pool *to_put;
 
-/* While pool 1 is asked, pool 0 gets an element back, and idle pool 2 goes. */
+/* While pool 1 is searched, pool 0 gets an element back, and the idle pool 2 is destroyed. */
 static void put_during_the_second(struct pool_world *w)
 {
 	w->clock.now_ms += O2_POOL_LIFE_MS;
@@ -71,7 +71,7 @@ POOL_TEST(test_search_begins_again, 1, true, 0)
 	w->kind.take_unlocked = true;
 	w->during_take = wait_for_the_second;
 	to_put = held[0];
-	held[0] = pool_world_take(w, 0); /* without a second look a new pool would be made */
+	held[0] = pool_world_take(w, 0); /* without a second search a new pool would be created */
 	assert_int_equal(pool_world_counts(w).live, 2);
 	pool_world_put_all(w, held, 2);
 }

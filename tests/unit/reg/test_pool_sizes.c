@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How large pools are (docs/pools.md, "Sizes"). */
+/* The sizes of pools (docs/pools.md, "Sizes"). */
 
 #include "reg/pool/poolset.h"
 #include "tests/lib/unit_test.h"

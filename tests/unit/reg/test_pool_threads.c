@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Four threads on one set of each kind, with failing devices and failovers.  Nobody is given what another
- * has, and at the end nothing is left.  To be run under a thread sanitizer as well (docs/pools.md).  Which
- * thread does what is the scheduler's choice; what each of them tries is drawn from O2_TEST_SEED.
+ * Four threads on one set of each kind, with failing devices and failovers.  No thread gets an element that
+ * another holds, and at the end nothing is left.  Also run under a thread sanitizer (docs/pools.md).  The
+ * scheduler decides which thread acts when; the actions of each are drawn from O2_TEST_SEED.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -25,7 +25,7 @@ struct region {
 	atomic_uint key;
 };
 
-/* Relaxed, so that the test's own counters order nothing and hide no race from the sanitizer. */
+/* Relaxed, so that these counters order no memory accesses and hide no race from the sanitizer. */
 static unsigned int add(atomic_uint *counter, unsigned int value)
 {
 	return atomic_fetch_add_explicit(counter, value, memory_order_relaxed);
@@ -41,7 +41,7 @@ struct device {
 	atomic_uint alive, areas, calls, next_key, creating;
 };
 
-/* Every so many calls of the device one fails. */
+/* Makes one of so many calls of the device fail. */
 static bool unlucky(struct device *d)
 {
 	return add(&d->calls, 1) % 23 == 22;
@@ -64,7 +64,7 @@ static void free_region(void *context, void *handle)
 	free(handle);
 }
 
-/* Called for the pools of one set: one thread at a time. */
+/* Called for the pools of one set, by one thread at a time. */
 static int new_region_of_pool(struct device *d, void **handle)
 {
 	int rc;
@@ -200,7 +200,7 @@ static void worker_take(struct worker *w, struct o2_prng *prng)
 		return;
 	}
 	before = add(&region_of(s->kind, element)->holders, 1);
-	THREAD_CHECK(seed, s->kind == FMR || before == 0); /* the cache shares, nobody else */
+	THREAD_CHECK(seed, s->kind == FMR || before == 0); /* only the cache shares a region */
 	if (s->kind == FMR)
 		w->key[w->nheld] = ((struct o2_fmr *)element)->rkey;
 	if (s->kind == FRD && o2_prng_upto(prng, 1) != 0)
@@ -219,7 +219,7 @@ static void worker_put(struct worker *w, struct o2_prng *prng)
 	int rc;
 
 	if (s->kind == FMR)
-		THREAD_CHECK(seed, load(&region->key) == w->key[at]); /* alive while it is held */
+		THREAD_CHECK(seed, load(&region->key) == w->key[at]); /* valid while it is held */
 	add(&region->holders, -1u);
 	w->nheld--;
 	w->held[at] = w->held[w->nheld];
@@ -232,11 +232,11 @@ static void worker_put(struct worker *w, struct o2_prng *prng)
 		rc = o2_frd_discard(&s->frd, element, NULL);
 	else
 		rc = o2_frd_put(&s->frd, element, NULL);
-	/* A strict mapping that could not be undone says so; it is released all the same. */
+	/* A strict mapping that could not be undone returns an error, but is released. */
 	THREAD_CHECK(seed, rc == 0 || (s->kind == FMR && rc == -EIO));
 }
 
-/* The transport asks this before it posts what it holds. */
+/* The transport makes this check before it posts an element that it holds. */
 static void worker_check(struct worker *w)
 {
 	struct shared *s = w->shared;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Transmit pools: slots, cookies, what idle means, and creation that fails half way (docs/pools.md). */
+/* Transmit pools: slots, cookies, the meaning of idle, and creation that fails midway (docs/pools.md). */
 
 #include "base/limits.h"
 #include "reg/pool/pool_tx.h"
@@ -7,9 +7,9 @@
 
 struct device {
 	struct o2_clock clock;
-	uint32_t areas, slots; /* alive */
-	uint32_t maps;	       /* calls */
-	uint32_t fail_at;      /* that slot_map fails */
+	uint32_t areas, slots; /* that exist */
+	uint32_t maps;	       /* calls of slot_map */
+	uint32_t fail_at;      /* call of slot_map that fails */
 	int area_error;
 	bool area_says_why;
 	char *area;
@@ -72,7 +72,7 @@ static struct o2_tx_config config_of(struct device *d, uint32_t pool_size, uint3
 				     .storage_bytes = 100};
 }
 
-/* 4096 bytes each, sixteen to a page of 64 KiB, none across the end of a page. */
+/* Slots of 4096 bytes, sixteen in a page of 64 KiB, none across the end of a page. */
 TEST(test_slots)
 {
 	static const uint32_t pages[] = {4096, 16384, 65536};
@@ -113,7 +113,7 @@ TEST(test_slots)
 	assert_int_equal(o2_tx_area_bytes(256, 65536), 16 * 65536);
 }
 
-/* The last one back is the first one out, under a new cookie. */
+/* The last transmit released is the first one taken, with a new cookie. */
 TEST(test_stack_and_cookies)
 {
 	struct device d;
@@ -129,13 +129,13 @@ TEST(test_stack_and_cookies)
 	assert_ptr_equal(a, c);
 	assert_int_equal(c->cookie, 2);
 	assert_int_equal(o2_tx_put(&set, b, NULL), 0);
-	/* Twice is refused also while others of the pool are in use. */
+	/* A second release is refused, also while other transmits of the pool are in use. */
 	assert_int_equal(o2_tx_put(&set, b, NULL), -EINVAL);
 	assert_int_equal(o2_tx_put(&set, c, NULL), 0);
 	assert_int_equal(o2_pool_set_close(&set.set, NULL), 0);
 }
 
-/* Whatever is held of it, it is not put back. */
+/* A transmit that still holds any resource cannot be released. */
 TEST(test_idle)
 {
 	struct device d;
@@ -165,7 +165,7 @@ TEST(test_idle)
 	assert_int_equal(o2_pool_set_close(&set.set, NULL), 0);
 }
 
-/* Whichever slot fails, what was made before goes again. */
+/* Whichever slot fails, everything made before it is destroyed. */
 TEST(test_creation_fails)
 {
 	struct device d;
@@ -182,7 +182,7 @@ TEST(test_creation_fails)
 	}
 	d.area_error = -ENODEV;
 	assert_error(o2_tx_set_init(&set, &config, &error), -ENODEV, &error, "pool/tx/area");
-	d.area_says_why = true; /* and is not contradicted */
+	d.area_says_why = true; /* its error is kept */
 	assert_error(o2_tx_set_init(&set, &config, &error), -ENODEV, &error, "device/why");
 	config.pool_size = 0;
 	assert_int_equal(o2_tx_set_init(&set, &config, &error), -EINVAL);
@@ -213,7 +213,7 @@ static void bare_unmap(void *context, void *handle, void *slot, uint64_t addr)
 	((struct device *)context)->slots--;
 }
 
-/* A device that needs no area, and a holder that needs no storage. */
+/* A device without an area, and a holder without storage. */
 TEST(test_without_area)
 {
 	static const struct o2_tx_ops bare = {.slot_map = bare_map, .slot_unmap = bare_unmap};

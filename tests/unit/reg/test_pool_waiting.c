@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads that find a set growing wait for it, and share what came of it: a pool, or the failure
- * (docs/pools.md, "Growing").  The pool is ready when all others wait, so that it always happens.
+ * Threads that find a set growing wait, and share the result: a pool, or the failure (docs/pools.md,
+ * "Growing").  The pool is finished only when all other threads wait, so that this always happens.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -29,7 +29,7 @@ static int slow_create(void *owner, uint64_t device, struct o2_pool **pool, stru
 	struct o2_pool_counts c = {0};
 	struct counting_pool *made;
 
-	/* All others are waiting before this returns. */
+	/* Return only when all other threads are waiting. */
 	while (g->made > 0 && c.waits < THREADS - 1) {
 		o2_pool_set_counts(&g->set, &c);
 		sched_yield();
@@ -63,7 +63,7 @@ static void *one_take(void *argument)
 	struct o2_pool *pool;
 	int rc = o2_pool_set_take(&g->set, NULL, &pool, NULL);
 
-	/* cmocka's assertions are for its own thread only. */
+	/* cmocka's assertions work only in its own thread. */
 	if (rc != (g->result == 0 ? 0 : -EAGAIN))
 		abort();
 	if (rc == 0 && o2_pool_set_put(&g->set, pool, NULL, true, NULL) != 0)
@@ -73,7 +73,7 @@ static void *one_take(void *argument)
 
 TEST(test_waiting)
 {
-	static const struct o2_clock clock; /* no time goes by */
+	static const struct o2_clock clock; /* time stands still */
 	const struct o2_pool_set_config config = {.clock = &clock};
 
 	for (int fails = 0; fails < 2; fails++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* When pools come and go (docs/pools.md). */
+/* Creation and destruction of pools (docs/pools.md). */
 #include "tests/lib/pool_world.h"
 
 TEST(test_init_fails)
@@ -22,7 +22,7 @@ POOL_TEST(test_growth_and_retry, 1, false, 0)
 
 	pool_world_hold(w, held, 2);
 	assert_int_equal(w->attempts, 2);
-	/* One attempt, and no other within a second. */
+	/* One attempt to grow, and no other within a second. */
 	w->create_error = -ENOSPC;
 	assert_int_equal(pool_world_refuses(w), -EAGAIN);
 	assert_int_equal(w->attempts, 3);
@@ -34,11 +34,11 @@ POOL_TEST(test_growth_and_retry, 1, false, 0)
 	w->clock.now_ms++;
 	held[2] = pool_world_take(w, 2);
 	assert_int_equal(pool_world_counts(w).create_failures, 1);
-	/* The kind's own word for it. */
+	/* The errno of the kind for an exhausted set. */
 	w->kind.exhausted_errno = -ENOMEM;
 	w->create_error = -ENOSPC;
 	assert_int_equal(pool_world_refuses(w), -ENOMEM);
-	/* What was put back is found without growth, in the order of the list. */
+	/* Released elements are found without growth, in the order of the list. */
 	pool_world_put(w, held[1]);
 	held[1] = pool_world_take(w, 1);
 	pool_world_put_all(w, held, 3);
@@ -61,21 +61,21 @@ POOL_TEST(test_lifetime, 1, false, 0)
 	struct o2_pool *held[3];
 
 	pool_world_hold(w, held, 3);
-	/* 300 s from the last use, not a millisecond less; the first pool stays however idle. */
+	/* A pool lives 300 s from its last use, not 1 ms less; the first pool stays, however long idle. */
 	w->clock.now_ms += O2_POOL_LIFE_MS - 1;
 	pool_world_put(w, held[1]);
 	pool_world_put(w, held[0]);
 	assert_int_equal(pool_world_counts(w).live, 3);
 	w->clock.now_ms++;
-	assert_int_equal(pool_world_counts(w).live, 3); /* nothing happens by itself */
+	assert_int_equal(pool_world_counts(w).live, 3); /* time alone destroys nothing */
 	pool_world_put(w, held[2]);
 	assert_int_equal(pool_world_counts(w).live, 1);
 	assert_int_equal(pool_world_counts(w).destroyed, 2);
-	assert_int_equal(pool_world_counts(w).version, 5); /* three appended, two gone */
+	assert_int_equal(pool_world_counts(w).version, 5); /* three appended, two removed */
 	pool_world_put(w, pool_world_take(w, 0));
 }
 
-/* Under scan_is_use a pool that is asked in vain lives on; else only success counts. */
+/* With scan_is_use a search without success keeps a pool alive; otherwise only a success does. */
 TEST(test_scan_is_use)
 {
 	for (int scan_is_use = 0; scan_is_use < 2; scan_is_use++) {
@@ -85,7 +85,7 @@ TEST(test_scan_is_use)
 		pool_world_hold(w, held, 3);
 		pool_world_put(w, held[2]);
 		w->clock.now_ms += O2_POOL_LIFE_MS;
-		held[2] = pool_world_take(w, 2); /* asks 0 and 1 first */
+		held[2] = pool_world_take(w, 2); /* searches pools 0 and 1 first */
 		pool_world_put(w, held[1]);
 		assert_int_equal(pool_world_counts(w).live, scan_is_use != 0 ? 3 : 2);
 		pool_world_put(w, held[0]);
@@ -116,7 +116,7 @@ POOL_TEST(test_failover, 1, false, 0)
 	assert_int_equal(o2_pool_set_check(&w->set, old, 1, &w->error), 0);
 	assert_error(o2_pool_set_check(&w->set, old, 2, &w->error), -ENETDOWN, &w->error,
 		     "pool/other-device");
-	/* Idle pools go at once, used ones wait for their last user. */
+	/* Idle pools are destroyed at once, used ones with their last user. */
 	assert_int_equal(o2_pool_set_fail(&w->set, 2), 1);
 	assert_int_equal(pool_world_counts(w).live, 0);
 	assert_int_equal(pool_world_counts(w).failed, 1);
@@ -126,7 +126,7 @@ POOL_TEST(test_failover, 1, false, 0)
 	assert_int_equal(o2_pool_set_check(&w->set, new, 2, &w->error), 0);
 	pool_world_put(w, old);
 	assert_int_equal(pool_world_counts(w).failed, 0);
-	/* The new pool heads the list: now it is the one that stays. */
+	/* The new pool heads the list, so it is now the pool that stays. */
 	w->clock.now_ms += 2 * O2_POOL_LIFE_MS;
 	pool_world_put(w, new);
 	assert_int_equal(pool_world_counts(w).live, 1);
@@ -138,7 +138,7 @@ POOL_TEST(test_retire, 2, false, 0)
 
 	held = pool_world_take(w, 0);
 	o2_pool_set_retire(&w->set, held);
-	o2_pool_set_retire(&w->set, held); /* once is enough */
+	o2_pool_set_retire(&w->set, held); /* a second call has no effect */
 	assert_int_equal(pool_world_counts(w).failed, 1);
 	pool_world_put(w, pool_world_take(w, 1));
 	assert_int_equal(o2_pool_set_put(&w->set, held, w, false, &w->error), 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Choosing a registration mode (docs/modes.md): every combination of what a device offers, by row. */
+/* Choosing a registration mode (docs/modes.md): every combination of device capabilities, by row. */
 
 #include "reg/domain.h"
 #include "reg/plan.h"
@@ -18,7 +18,7 @@ static const struct {
 	uint32_t map_on_demand;
 	bool use_gaps;
 	uint32_t segments;
-	enum o2_reg_mode mode[16]; /* by what the device offers: bits above */
+	enum o2_reg_mode mode[16]; /* index: capabilities of the device, as bits above */
 } rows[] = {
 	/* clang-format off */
 	/*                                            -     G   F    GF   R   GR  FR   GFR  S     GS  FS   GFS  RS    GRS   FRS  all */
@@ -72,7 +72,7 @@ TEST(refusals)
 
 static unsigned int flags;
 
-/* Names that the linker knows (ld(1), --wrap). */
+/* The linker requires these names (ld(1), --wrap). */
 int __wrap_ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr);
 
 int __wrap_ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
@@ -81,7 +81,7 @@ int __wrap_ibv_query_device(struct ibv_context *context, struct ibv_device_attr 
 	return 0;
 }
 
-/* A window that work requests bind is what mode fastreg needs; the rest any device can do. */
+/* Mode fastreg needs windows that work requests bind; any device supports the rest. */
 TEST(what_a_device_can)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reg_plan against worked examples, page counts, and every refusal.  Random lists: test_reg_random.c. */
+/* Tests reg_plan with worked examples, page counts, and every refusal.  Random lists: test_reg_random.c. */
 #include <inttypes.h>
 
 #include "reg/plan.h"
@@ -26,7 +26,7 @@ struct example {
 
 #define DENSE  {{0x10000e00, 0x200}, {0x20000000, 0x1000}, {0x30000000, 0x600}}, 3
 #define GAPPED {{0x10000e00, 0x100}, {0x20000400, 0xc00}, {0x30000000, 0x600}}, 3
-/* One whole page and a bit, as a mapping that merges neighbours may hand over. */
+/* One whole page and parts of both neighbours, in one segment, as a merging mapping may return. */
 #define MERGED {{0x10000800, 0x1c00}}, 1
 
 /* clang-format off */
@@ -94,7 +94,7 @@ static void compare(const struct example *row, enum o2_side side, const struct o
 	assert_int_equal(plan->mode, row->mode);
 	assert_int_equal(plan->side, side);
 	assert_int_equal(plan->page_bytes, 4096);
-	/* Nothing but a sink is written by a peer. */
+	/* A peer writes only to a sink. */
 	assert_int_equal(plan->access,
 			 side == O2_SINK ? (O2_ACCESS_LOCAL_WRITE | O2_ACCESS_REMOTE_WRITE) : 0);
 }
@@ -119,7 +119,7 @@ TEST(test_examples)
 	}
 }
 
-/* Mode phys: the iova of the first page and that of the first byte ask for the same. */
+/* Mode phys: the iova of the first page and that of the first byte request the same region. */
 TEST(test_phys_iova)
 {
 	static const struct example row = {"phys",
@@ -147,7 +147,7 @@ TEST(test_phys_iova)
 	}
 }
 
-/* It may go up to the last address but one: the end is an address as well. */
+/* The region may end at the last address but one, because its end must be an address as well. */
 TEST(test_phys_iova_at_the_end)
 {
 	struct o2_reg_request request = {O2_REG_PHYS,  O2_SINK, 4096, O2_MAX_FRAGS,
@@ -165,7 +165,7 @@ TEST(test_phys_iova_at_the_end)
 
 /* --- page counts --- */
 
-/* `count` pages, all but the first whole, the first from offset; every other page of the address space. */
+/* Makes `count` pages, all whole but the first and last; every other page of the address space is used. */
 static void make_pages(struct o2_dma_list *list, uint32_t count, uint32_t offset, uint32_t last)
 {
 	list->count = count;
@@ -206,7 +206,7 @@ TEST(test_page_limit)
 			assert_true(error.value == 257 && error.limit == 256);
 		}
 	}
-	/* One segment is counted by what it spans: 1 MiB from inside a page is 257 pages. */
+	/* The pages that one segment spans count: 1 MiB from inside a page is 257 pages. */
 	for (uint32_t offset = 0; offset < 4096; offset += 512) {
 		struct o2_reg_request request = {O2_REG_FMR, O2_SOURCE, 4096, 256, 0, false, 0, false};
 
@@ -219,7 +219,7 @@ TEST(test_page_limit)
 	}
 }
 
-/* As many fragments as the peer takes are allowed, one more is not; a source has no peer to ask. */
+/* A sink may have as many fragments as the peer takes, and no more; a source has no such limit. */
 TEST(test_peer_limit)
 {
 	struct o2_dma_list list = {.count = 3,
@@ -240,7 +240,7 @@ TEST(test_peer_limit)
 		request.side = O2_SOURCE;
 		assert_int_equal(o2_reg_plan(&request, &list, &plan, &error), 0);
 	}
-	/* What is published as one fragment passes whatever the number of segments. */
+	/* A single published fragment passes, whatever the number of segments. */
 	make_pages(&list, 256, 0, 4096);
 	for (uint32_t mode = O2_REG_FMR; mode <= O2_REG_FASTREG; mode++) {
 		struct o2_reg_request request = {
@@ -309,7 +309,7 @@ static const struct refusal refusals[] = {
 	 {{0, 1}}},
 	{"reg/fastreg/gaps", -EPROTONOSUPPORT, 1, 0, N, {O2_REG_FASTREG, O2_SOURCE, 4096, 257, 257, true, 0, false}, 1,
 	 {{0, 1}}},
-	/* The region runs on from the first address: it must not wrap, wherever the other pages lie. */
+	/* The region continues from the first address: it must not wrap, wherever the other pages lie. */
 	{OK, FA, 2, {{UINT64_MAX - 0x1fff, 0x1000}, {0, 0xfff}}},
 	{"reg/fastreg/iova-wraps", -EINVAL, 0x2000, 0x1fff, 0, FA, 2, {{UINT64_MAX - 0x1fff, 0x1000}, {0, 0x1000}}},
 	{"reg/user/not-contiguous", -EPROTONOSUPPORT, 0, 1, N, {O2_REG_USER, O2_SINK, 4096, 257, 257, false, 0, false}, 1, {{0, 1}}},
@@ -318,7 +318,7 @@ static const struct refusal refusals[] = {
 	{"reg/phys/gaps", -EINVAL, 1, 0, N, {O2_REG_PHYS, O2_SOURCE, 4096, 257, 257, true, 0, false}, 1, {{0, 1}}},
 	{"reg/phys/undeclared-gap", -EINVAL, 0x2000, 0xfff, 1, {O2_REG_PHYS, O2_SINK, 4096, 257, 257, false, 0, false}, 2, {{0, 0xfff}, {0x2000, 1}}},
 	{"reg/phys/iova-alignment", -EINVAL, 0x800, 4096, N, {O2_REG_PHYS, O2_SINK, 4096, 257, 257, false, 0x800, false}, 1, {{0, 1}}},
-	/* Next to the place of the first byte in its page; and of the first page's bytes only that one counts. */
+	/* Illegal: one byte beyond the first byte's page offset; another byte of the same page. */
 	{"reg/phys/iova-alignment", -EINVAL, 0x1002, 4096, N, {O2_REG_PHYS, O2_SINK, 4096, 257, 257, false, 0x1002, false}, 1, {{0x5001, 2}}},
 	{"reg/phys/iova-alignment", -EINVAL, 0x5001, 16384, N, {O2_REG_PHYS, O2_SINK, 16384, 257, 257, false, 0x5001, false}, 1, {{0x6001, 2}}},
 	{OK, {O2_REG_PHYS, O2_SINK, 4096, 257, 257, false, UINT64_MAX - 0xfff, false}, 1, {{0x5001, 0xffe}}},
@@ -330,7 +330,7 @@ static const struct refusal refusals[] = {
 };
 /* clang-format on */
 
-/* A flag is as expected or not, an address may be a multiple, and a seam has no limit of its own. */
+/* Flags have an expected value, addresses must be multiples, and seams have no limit of their own. */
 static enum o2_limit_kind kind_of_limit(const char *rule)
 {
 	static const struct {

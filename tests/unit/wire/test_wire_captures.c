@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages of a real peer: they decode to the fields that a separate decoder found, and encode to their own
+/* Messages of a real peer: they decode to the fields that another decoder found, and encode to their own
  * bytes. */
 #include "tests/judge/wire/wire_test.h"
 
@@ -10,7 +10,7 @@
 
 #define CAPTURES O2_CORPUS_DIR "/captures/"
 
-static const char *file_name; /* of the capture at work, for messages */
+static const char *file_name; /* current capture, for messages */
 
 static uint64_t number(const json_t *object, const char *key)
 {
@@ -31,7 +31,7 @@ static uint64_t nid(const json_t *object, const char *key)
 	return value;
 }
 
-/* A cookie is in the index as the number that its (little-endian) creator sees. */
+/* The index lists a cookie as the number that its creator, a little-endian host, sees. */
 static void check_desc(const json_t *entry, const struct o2_rdma_desc *desc)
 {
 	const json_t *frags = json_object_get(entry, "frags");
@@ -114,7 +114,7 @@ static void check_message(const json_t *entry, const uint8_t *bytes, size_t leng
 	if (o2_msg_decode(bytes, length, NULL, &msg, &error) != 0)
 		fail_msg("%s: refused by %s", file_name, error.rule);
 	check_header(entry, &msg);
-	/* Without a checksum or with this kernel's, which adds signed bytes. */
+	/* No checksum, or that of this kernel, which adds signed bytes. */
 	assert_int_equal(msg.cksum_flavour, number(entry, "cksum") == 0 ? O2_CKSUM_NONE : O2_CKSUM_SIGNED);
 	check_body(entry, &msg);
 	assert_int_equal(o2_msg_encode(&msg, NULL, again, sizeof(again), &error), length);
@@ -131,8 +131,8 @@ static void check_refused(const uint8_t *bytes, size_t length, unsigned int rule
 }
 
 /*
- * What the connection manager carried, as long as it is there (docs/wire.md, "Connection manager"): the same
- * message, then zeros that count for nothing.  Returns whether this capture has such a file.
+ * Checks the private data of the connection manager, if there is any (docs/wire.md, "Connection manager"):
+ * the same message, then zeros without meaning.  Returns whether this capture has such a file.
  */
 static bool check_private_data(const uint8_t *expected, size_t length)
 {
@@ -172,8 +172,8 @@ static bool check_private_data(const uint8_t *expected, size_t length)
 }
 
 /*
- * Its sender computed the checksum before the payload was in its place: refused, and accepted under the
- * option that is made for it.  But for the checksum, what it encodes to are its own bytes.
+ * The sender computed the checksum before it inserted the payload: the message is refused, but the option for
+ * this case accepts it.  It encodes to its own bytes, except for the checksum.
  */
 static void check_bad_checksum(const json_t *entry, const uint8_t *bytes, size_t length)
 {
@@ -210,7 +210,7 @@ TEST(every_capture)
 		length = test_read(path, bytes, sizeof(bytes));
 		assert_int_equal(length, number(entry, "length"));
 		if (strstr(file_name, "_REJ") != NULL) {
-			/* A reject record starts like a message, but is none. */
+			/* A reject record starts like a message, but is not one. */
 			check_refused(bytes, length, O2_RULE_SHORT_FOR_HEADER);
 			rejects++;
 		} else if (strstr(file_name, "_BADCK") != NULL) {

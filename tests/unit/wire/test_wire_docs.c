@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* docs/wire.md has a row for every rule, in their order, each with a test; and the golden messages, byte for
- * byte. */
+/* docs/wire.md has a row for every rule, in order, each naming its tests; and it has the bytes of the golden
+ * messages. */
 #include "tests/judge/wire/golden.h"
 #include "tests/judge/wire/wire_test.h"
 
@@ -16,7 +16,7 @@ static int read_text(void **state)
 
 GROUP_SETUP(read_text);
 
-/* A test that a row names exists, and where it lists the rules by their ids, this one is among them. */
+/* Asserts that a test named in a row exists, and that a test which lists rule ids lists this rule. */
 static void check_test(const char *name, const char *rule)
 {
 	static char source[1u << 18];
@@ -29,7 +29,7 @@ static void check_test(const char *name, const char *rule)
 		fail_msg("docs/wire.md says that %s covers %s, but it does not name it", name, rule);
 }
 
-/* The tests of one row; at: its start.  Returns how many it names. */
+/* Checks the tests of the row that starts at `at`; returns the number of tests that it names. */
 static unsigned int check_tests(const char *at, const char *rule)
 {
 	const char *end = strchr(at, '\n');
@@ -44,7 +44,7 @@ static unsigned int check_tests(const char *at, const char *rule)
 	return count;
 }
 
-/* `| N | `id` | class | ...`, after *at, which moves to it. */
+/* Checks the row `| N | `id` | class | ...` after *at, and moves *at to it. */
 static void check_row(const char **at, const char *number, const struct o2_wire_rule *rule)
 {
 	static const char *const classes[] = {"local", "message", "connection"};
@@ -84,7 +84,7 @@ TEST(every_rule_of_the_reject_record_has_a_row)
 	assert_null(strstr(text, number));
 }
 
-/* In the appendix, after *at, which moves: `       0010  01 0a ...`, 16 bytes a line. */
+/* Checks the lines `  0010  01 0a ...`, 16 bytes each, in the appendix after *at, and moves *at. */
 static void check_bytes(const char **at, const char *name, const uint8_t *bytes, size_t length)
 {
 	char line[128];
@@ -117,7 +117,7 @@ TEST(the_golden_messages_are_printed)
 	}
 }
 
-/* In both orders, after all messages. */
+/* The records are printed in both orders, after all messages. */
 TEST(the_reject_records_are_printed)
 {
 	const char *at = strstr(text, "And a reject record");

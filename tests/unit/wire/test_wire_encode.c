@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Encoding refuses what decoding would refuse, with the same rule.  (What a struct cannot express, such as a
- * wrong magic, has no row here.)
+ * Encoding refuses what decoding would refuse, by the same rule.  (Faults that a struct cannot express, such
+ * as a wrong magic, have no row here.)
  */
 #include "tests/judge/wire/wire_test.h"
 
@@ -87,7 +87,7 @@ TEST(refuses_as_decoding_would)
 	}
 }
 
-/* A message at each limit encodes: 256 or 257 fragments, a full payload, 1 MiB in a status. */
+/* A message at each limit encodes: 256 or 257 fragments, a full payload, a status of 1 MiB. */
 TEST(accepts_the_limits)
 {
 	const struct o2_wire_options legacy = {.max_frags = O2_MAX_FRAGS_LEGACY};
@@ -133,7 +133,7 @@ TEST(obeys_its_options)
 	assert_int_equal(o2_msg_encode(&msg, &any_lnd, bytes, sizeof(bytes), &error), 48);
 }
 
-/* A payload that already lies in the buffer, in its place or across the header, arrives whole. */
+/* A payload that already lies in the output buffer, in place or overlapping the header, is kept whole. */
 TEST(payload_in_the_same_buffer)
 {
 	static const size_t places[] = {0, 40, 116, 120, 130};

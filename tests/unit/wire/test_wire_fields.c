@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The codec and the tables of fields (forms/wire_fields.h) say the same: each number stands where its row says, in
- * the order that it says, and every byte of a canonical message belongs to one row, or is one of those that
- * belong to none.
+ * The codec and the tables of fields (forms/wire_fields.h) agree: each number is at the offset and in the
+ * byte order of its row, and every byte of a canonical message belongs to exactly one row, or is one of those
+ * that belong to none.
  */
 #include "tests/judge/wire/random_msg.h"
 
@@ -13,14 +13,14 @@
 
 GROUP_SETUP(random_start);
 
-/* Encoded bytes, and for each how many rows describe it. */
+/* Encoded bytes, and for each byte the number of rows that describe it. */
 struct place {
 	const uint8_t *bytes;
 	uint8_t *rows;
 	enum o2_byte_order order;
 };
 
-/* What the bytes are read by, and is no number among them. */
+/* False for fields that say how to read the bytes, but are no number among them. */
 static bool on_wire(const struct o2_field *field)
 {
 	return strcmp(field->name, "byte_order") != 0 && strcmp(field->name, "cksum_flavour") != 0 &&
@@ -45,7 +45,7 @@ static void see_number(const struct place *place, const struct o2_field *field, 
 static void see_fields(const struct place *place, const struct o2_field *fields, const void *holder,
 		       uint32_t at);
 
-/* Fragments: the only list there is, with a count of 32 bits in front. */
+/* Fragments: the only kind of list, preceded by a count of 32 bits. */
 static void see_list(const struct place *place, const struct o2_field *field, const void *holder, uint32_t at)
 {
 	const struct o2_rdma_desc *desc = holder;
@@ -76,7 +76,7 @@ static void see_fields(const struct place *place, const struct o2_field *fields,
 	}
 }
 
-/* Each of the bytes belongs to this many rows. */
+/* Asserts that each of the bytes belongs to this many rows. */
 static void expect_rows(const uint8_t *rows, uint32_t from, uint32_t to, uint8_t expected)
 {
 	for (uint32_t i = from; i < to; i++)
@@ -123,7 +123,7 @@ TEST(messages)
 	}
 }
 
-/* No message carries it, but the LNet header has it. */
+/* HELLO: no message carries it, but the LNet header defines it. */
 TEST(hello)
 {
 	uint8_t bytes[O2_LNET_HDR_BYTES], rows[O2_LNET_HDR_BYTES] = {0};

@@ -8,7 +8,7 @@
 
 static uint8_t bytes[O2_MSG_BYTES];
 
-/* What decoding says of a message that was sent in this flavour, when only that one may be: its rule. */
+/* Decodes a message of flavour `sent` when only flavour `only` may be used; returns the rule, or "". */
 static const char *rule_of(enum o2_cksum_flavour sent, enum o2_cksum_flavour only, struct o2_error *error)
 {
 	const struct o2_wire_options options = {.max_frags = O2_MAX_FRAGS, .only_flavour = only};
@@ -37,7 +37,7 @@ TEST(only_one_flavour)
 		{O2_CKSUM_SIGNED, O2_CKSUM_UNSIGNED, "wire/header/checksum"},
 		{O2_CKSUM_UNSIGNED, O2_CKSUM_SIGNED, "wire/header/checksum"},
 		{O2_CKSUM_SIGNED, O2_CKSUM_SIGNED, ""},
-		/* None is still none. */
+		/* A message without a checksum still passes. */
 		{O2_CKSUM_NONE, O2_CKSUM_SIGNED, ""},
 	};
 	struct o2_error error;
@@ -46,7 +46,7 @@ TEST(only_one_flavour)
 		assert_string_equal(rule_of(cases[i].sent, cases[i].only, &error), cases[i].rule);
 }
 
-/* The error says what the sum would have to be. */
+/* The error has the right checksum as its limit. */
 TEST(the_limit_is_the_sum)
 {
 	struct o2_checksums sums;

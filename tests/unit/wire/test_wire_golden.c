@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The golden messages, byte for byte, both ways; the checksums, both flavours (docs/wire.md, "Checksum"). */
+/* The golden messages both ways, byte for byte; both checksum flavours (docs/wire.md, "Checksum"). */
 #include "tests/judge/wire/golden.h"
 #include "tests/judge/wire/wire_test.h"
 
@@ -60,7 +60,7 @@ TEST(checksums_in_both_flavours)
 	}
 }
 
-/* They end before the field of the sum. */
+/* These examples end before the checksum field. */
 TEST(checksum_worked_examples)
 {
 	static const struct {
@@ -85,7 +85,7 @@ TEST(checksum_worked_examples)
 	}
 }
 
-/* The field counts as zero, also where nob ends inside it or before it. */
+/* The checksum field counts as zero, also if nob ends inside it or before it. */
 TEST(checksum_skips_its_own_field)
 {
 	uint32_t of_signed = 0, of_unsigned = 0;
@@ -105,7 +105,7 @@ TEST(checksum_skips_its_own_field)
 	}
 }
 
-/* Bytes between nob and the received length change nothing: neither the checksum nor what is decoded. */
+/* Bytes between nob and the received length affect neither the checksum nor the decoded message. */
 TEST(bytes_after_nob_are_never_used)
 {
 	uint8_t bytes[8192];
@@ -123,7 +123,7 @@ TEST(bytes_after_nob_are_never_used)
 	}
 }
 
-/* Each variant of the LNet header from bytes that are all different, against the offsets of docs/wire.md. */
+/* Each variant of the LNet header, decoded from distinct bytes, must match the offsets of docs/wire.md. */
 TEST(lnet_header_by_its_offsets)
 {
 	static const uint32_t used_bytes[] = {[O2_LNET_ACK] = 60,
@@ -146,7 +146,7 @@ TEST(lnet_header_by_its_offsets)
 		assert_int_equal(hdr.type, type);
 		assert_int_equal(hdr.payload_length, 0x1f1e1d1cu);
 		if (type != O2_LNET_HELLO) {
-			/* The handle stands first in every variant but HELLO. */
+			/* The handle comes first in every variant except HELLO. */
 			assert_int_equal(hdr.msg.put.ack_wmd.wh_interface_cookie, 0x2726252423222120u);
 			assert_int_equal(hdr.msg.put.ack_wmd.wh_object_cookie, 0x2f2e2d2c2b2a2928u);
 		}

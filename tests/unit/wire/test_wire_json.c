@@ -8,7 +8,7 @@
 static struct o2_msg_json read_msg;
 static struct o2_wire_bytes read_bytes;
 
-/* Through text, as another program would see it. */
+/* Converts to text and back, as another program would see the form. */
 static json_t *reparse(json_t *object)
 {
 	char *text = object == NULL ? NULL : json_dumps(object, 0);
@@ -124,12 +124,12 @@ TEST(refusals)
 	o2_test_message(&msg, O2_MSG_GET_REQ, O2_BIG_ENDIAN, 3);
 	msg.u.get.ibgm_rd.rd_frags[1].rf_addr = UINT64_MAX;
 	encode_both_ways(&msg);
-	/* A struct that no decoding made has no form. */
+	/* A struct that was not decoded has no form. */
 	msg.ibm_type = 0;
 	assert_null(o2_msg_to_json(&msg));
 }
 
-/* What a person sees. */
+/* The form as a person reads it. */
 TEST(a_message_reads_well)
 {
 	json_t *object, *expected;
@@ -153,7 +153,7 @@ TEST(a_message_reads_well)
 	json_decref(expected);
 }
 
-/* Change one member of a good form (NULL: remove it) and expect this refusal of this field. */
+/* Changes one member of a valid form (NULL: removes it) and expects this refusal of this field. */
 static void expect_refused(const char *outer, const char *key, json_t *value, const char *rule,
 			   const char *field)
 {
@@ -237,7 +237,7 @@ TEST(bad_bytes)
 	free(text);
 }
 
-/* A payload shorter than its length would make encode read past it. */
+/* If a payload were shorter than its length, encode would read past its end. */
 TEST(payload_has_its_length)
 {
 	const struct o2_wire_options options = O2_WIRE_DEFAULTS;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Properties of the codec (docs/wire.md, "Canonical form"), over random messages and over every small change
- * of some. */
+/* Properties of the codec (docs/wire.md, "Canonical form"), for random messages, and for every small change
+ * of some messages. */
 #include "tests/judge/wire/guarded.h"
 #include "tests/judge/wire/random_msg.h"
 
@@ -9,12 +9,10 @@
 #define MESSAGES 4000
 #define MUTANTS	 40
 
-/*
- * The bytes that no receiver may touch, but only echo: cookies, or all of an LNet header that has a meaning.
- */
+/* Asserts that opaque bytes are unchanged: cookies, and the meaningful part of an LNet header. */
 static void check_opaque(const uint8_t *before, const uint8_t *after, const struct o2_msg *msg)
 {
-	static const uint32_t used[] = {60, 72, 68, 48}; /* of the LNet header's 72, by LNet type */
+	static const uint32_t used[] = {60, 72, 68, 48}; /* of the LNet header's 72 bytes, by LNet type */
 
 	switch (o2_msg_type_info(msg->ibm_type)->body) {
 	case O2_BODY_IMMEDIATE:
@@ -41,8 +39,8 @@ static void check_opaque(const uint8_t *before, const uint8_t *after, const stru
 }
 
 /*
- * Decode exactly n bytes in front of a hole in the address space.  The input stays as it was.  Returns
- * o2_msg_decode's answer; what is accepted has passed through its canonical form and back.
+ * Decodes exactly n bytes in front of an unmapped page.  The input must stay unchanged.  Returns the result
+ * of o2_msg_decode; an accepted message is also encoded to its canonical form and decoded again.
  */
 static int decode_is_total(const uint8_t *input, size_t n, struct o2_error *error)
 {
@@ -93,7 +91,7 @@ TEST_WITH(decoding_undoes_encoding, random_start, NULL)
 		random_msg(&msg);
 		length = encode(&msg, bytes);
 		assert_int_equal(o2_msg_decode(bytes, length, NULL, &found, &error), 0);
-		/* Where all bytes are below 128 the two sums are the same, and unsigned is reported. */
+		/* If all bytes are below 128, the two sums are equal, and unsigned is reported. */
 		if (found.cksum_flavour == O2_CKSUM_UNSIGNED && msg.cksum_flavour == O2_CKSUM_SIGNED) {
 			const struct o2_checksums sums = o2_msg_checksum_both(bytes, length);
 
@@ -112,7 +110,7 @@ TEST_WITH(decoding_undoes_encoding, random_start, NULL)
 		assert_true(seen[i / 2][i % 2] > MESSAGES / 100);
 }
 
-/* Add what has no meaning to a message: bytes after the body, and in the unused part of an LNet header.  Its
+/* Adds meaningless bytes to a message: after the body, and in the unused part of an LNet header.  Returns its
  * length. */
 static size_t disguise(uint8_t *bytes, size_t length, const struct o2_msg *msg)
 {
@@ -151,7 +149,7 @@ TEST_WITH(a_disguise_falls_off, random_start, NULL)
 				 0);
 		assert_int_equal(msg.ibm_nob, nob);
 		assert_int_equal(encode(&msg, found), length);
-		/* Where the two sums of the disguised message are the same, unsigned was reported. */
+		/* If the two sums of the disguised message are equal, unsigned was reported. */
 		if (memcmp(canonical + O2_AT_CKSUM, found + O2_AT_CKSUM, 4) != 0)
 			assert_int_equal(o2_msg_checksum_both(bytes, nob).of_signed,
 					 o2_msg_checksum_both(bytes, nob).of_unsigned);
@@ -160,7 +158,7 @@ TEST_WITH(a_disguise_falls_off, random_start, NULL)
 	}
 }
 
-/* The same message in the other order: the opaque and little-endian parts have the same bytes, the rest is
+/* The same message in the other byte order: the opaque and little-endian parts keep their bytes, the rest is
  * swapped. */
 TEST_WITH(cookies_and_lnet_have_no_order, random_start, NULL)
 {
@@ -181,7 +179,7 @@ TEST_WITH(cookies_and_lnet_have_no_order, random_start, NULL)
 	}
 }
 
-/* All lengths of one message of each type in each order. */
+/* Truncates one message of each type, in each order, to every length. */
 TEST(every_truncation_is_refused)
 {
 	static uint8_t bytes[O2_MSG_BYTES];
@@ -199,7 +197,8 @@ TEST(every_truncation_is_refused)
 							: n < 48 ? "wire/header/short-for-header"
 								 : "wire/header/nob-over-received");
 		}
-		/* Truncated, and nob says so: refused, since none of these has bytes to spare. */
+		/* Truncated, with nob adjusted: refused, because none of these messages has bytes to
+		 * spare. */
 		for (uint32_t n = 0; n < (uint32_t)length; n++) {
 			o2_test_poke(bytes + O2_AT_NOB, msg.order, 4, n);
 			assert_int_equal(decode_is_total(bytes, length, &error), -EPROTO);
@@ -207,12 +206,12 @@ TEST(every_truncation_is_refused)
 	}
 }
 
-/* Changes of one byte, counted by what became of them. */
+/* Changes of one byte, counted by result. */
 struct changes {
 	unsigned int accepted, refused;
 };
 
-/* Put value at bytes[at], decode, and put back what was there. */
+/* Sets bytes[at] to value, decodes, and restores the byte. */
 static void change_byte(uint8_t *bytes, size_t length, size_t at, uint8_t value, const struct o2_msg *msg,
 			struct changes *changes)
 {
@@ -227,13 +226,13 @@ static void change_byte(uint8_t *bytes, size_t length, size_t at, uint8_t value,
 	changes->refused += rc != 0;
 	if (msg->cksum_flavour == O2_CKSUM_NONE)
 		return;
-	/* Nothing that comes after the checksum sees a changed message. */
+	/* Decoding never gets past the checksum with a changed message. */
 	if (rc == 0)
 		fail_msg("a wrong checksum decodes: byte %zu of a %s", at, o2_msg_type_name(msg->ibm_type));
 	assert_true(o2_wire_rule_find(error.rule) <= &o2_wire_rules[O2_RULE_CHECKSUM]);
 }
 
-/* Each other value of each byte, of one message of each type in each order and flavour. */
+/* Tries every other value of each byte, for one message of each type in each order and flavour. */
 TEST(every_change_of_a_small_message)
 {
 	static uint8_t bytes[O2_MSG_BYTES];
@@ -254,7 +253,7 @@ TEST(every_change_of_a_small_message)
 	assert_true(changes.accepted > 100000 && changes.refused > 100000);
 }
 
-/* Random messages, some of them as long as they get: a few values at random places. */
+/* Random messages, some of the maximum length: changes a few random bytes. */
 TEST_WITH(some_changes_of_any_message, random_start, NULL)
 {
 	static uint8_t bytes[O2_MSG_BYTES];
@@ -267,7 +266,7 @@ TEST_WITH(some_changes_of_any_message, random_start, NULL)
 		random_msg(&msg);
 		length = encode(&msg, bytes);
 		for (unsigned int mutant = 0; mutant < MUTANTS; mutant++) {
-			/* Half of the changes in the first 160 bytes, where the structure is. */
+			/* Half of the changes are in the first 160 bytes, which hold the structure. */
 			const uint32_t span = mutant % 2 == 0 && length > 160 ? 160 : (uint32_t)length;
 			const uint32_t at = random_below(span);
 
@@ -279,7 +278,7 @@ TEST_WITH(some_changes_of_any_message, random_start, NULL)
 	assert_true(changes.accepted > 1000 && changes.refused > 1000);
 }
 
-/* Only the two sums, and 0, are no wrong checksum. */
+/* Every checksum except the two sums and 0 is wrong. */
 TEST_WITH(wrong_checksums, random_start, NULL)
 {
 	static uint8_t bytes[O2_MSG_BYTES];
@@ -294,7 +293,7 @@ TEST_WITH(wrong_checksums, random_start, NULL)
 		length = encode(&msg, bytes);
 		sums = o2_msg_checksum_both(bytes, length);
 		for (unsigned int bit = 0; bit <= 32; bit++) {
-			/* Each bit wrong, and any number. */
+			/* One wrong bit, or a random number. */
 			const uint32_t wrong = bit == 32    ? (uint32_t)random64()
 					       : i % 2 == 0 ? sums.of_signed ^ (uint32_t)1 << bit
 							    : sums.of_unsigned ^ (uint32_t)1 << bit;
@@ -308,7 +307,7 @@ TEST_WITH(wrong_checksums, random_start, NULL)
 	}
 }
 
-/* Make the start of n bytes look like a message. */
+/* Makes the first bytes look like a message. */
 static void look_like_a_message(uint8_t *bytes, size_t n)
 {
 	const enum o2_byte_order order = random_below(2) == 0 ? O2_LITTLE_ENDIAN : O2_BIG_ENDIAN;
@@ -322,7 +321,7 @@ static void look_like_a_message(uint8_t *bytes, size_t n)
 	o2_test_poke(bytes + O2_AT_DSTNID, order, 8, O2_TEST_DSTNID);
 }
 
-/* Any bytes of every length, with a start that looks like a message or without. */
+/* Random bytes of every length, with and without a start that looks like a message. */
 TEST_WITH(decoding_is_total, random_start, NULL)
 {
 	static uint8_t bytes[GUARDED_BYTES];

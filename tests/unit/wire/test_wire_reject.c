@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The reject record: each rule is tripped by the first illegal value and not by the last legal one, in both
- * byte orders; records of real peers decode and encode back; any bytes at all get an answer.
+ * The reject record: the first illegal value breaks each rule and the last legal value does not, in both byte
+ * orders; records of real peers decode and encode back; any bytes decode without harm.
  */
 #include "tests/judge/wire/wire_test.h"
 
@@ -36,7 +36,7 @@ static bool same(const struct o2_reject *a, const struct o2_reject *b)
 	       a->ibr_cp.ibcp_max_msg_size == b->ibr_cp.ibcp_max_msg_size;
 }
 
-/* The error says all that the rule's row in the table says. */
+/* Asserts that the error matches the rule's row in the table. */
 static void check_error(int rc, const struct o2_error *error, unsigned int expected, uint64_t value,
 			uint64_t limit)
 {
@@ -56,13 +56,13 @@ static void check_error(int rc, const struct o2_error *error, unsigned int expec
 	assert_int_equal(error->limit, limit);
 }
 
-/* One byte or two of a sample record, and the rule that this trips. */
+/* A change of one or two bytes of a sample record, and the rule that it breaks. */
 struct edge {
 	const char *what;
 	size_t length_bytes;
 	size_t at;
 	unsigned int width_bytes; /* 0: only the length matters */
-	uint16_t version, found;  /* found: what is put at `at` */
+	uint16_t version, found;  /* found: the value written at `at` */
 	unsigned int rule;
 	uint64_t value, limit;
 };
@@ -112,13 +112,13 @@ TEST(decode_edges)
 		if (rc != 0)
 			tripped[edge->rule] = true;
 	}
-	/* All that decoding can trip, but the magic, which has a test of its own. */
+	/* Every rule of decoding must have been broken, except the magic, which has a test of its own. */
 	for (unsigned int i = O2_REJECT_RULE_SHORT_FOR_WHY; i < O2_REJECT_RULE_COUNT; i++)
 		if (!tripped[i] && i != O2_REJECT_RULE_MAGIC)
 			fail_msg("no case trips %s", o2_reject_rule(i)->id);
 }
 
-/* Ours or LNet's, in either order, and no other: not even one bit away. */
+/* Our magic or LNet's, in either order; any other is refused, even if only one bit differs. */
 TEST(magic)
 {
 	for (unsigned int i = 0; i < 4; i++) {
@@ -156,7 +156,7 @@ TEST(encode_edges)
 		reject.ibr_why = 10;
 		rc = o2_reject_encode(&reject, bytes, sizeof(bytes), &error);
 		check_error(rc, &error, O2_REJECT_RULE_WHY, 10, 9);
-		reject.ibr_version = 0x13; /* comes before the reason, both ways */
+		reject.ibr_version = 0x13; /* checked before the reason, in both directions */
 		rc = o2_reject_encode(&reject, bytes, sizeof(bytes), &error);
 		check_error(rc, &error, O2_REJECT_RULE_VERSION, 0x13, 0x12);
 		reject = sample(orders[i]);
@@ -167,7 +167,7 @@ TEST(encode_edges)
 		reject.ibr_cp.ibcp_queue_depth = 0;
 		reject.ibr_cp.ibcp_max_frags = 0;
 		rc = o2_reject_encode(&reject, bytes, sizeof(bytes), &error);
-		/* The rule is about four members; the error names the one that is there. */
+		/* The rule covers four members; the error names the one that is set. */
 		assert_int_equal(rc, -EINVAL);
 		assert_string_equal(error.rule, o2_reject_rule(O2_REJECT_RULE_V1_PARAMS)->id);
 		assert_string_equal(error.field, "ibcp_max_msg_size");
@@ -181,7 +181,7 @@ TEST(encode_edges)
 	}
 }
 
-/* Offsets and order, by bytes that stand here and nowhere in the codec. */
+/* Offsets and order, from bytes that are spelled out here, independent of the codec. */
 TEST(golden)
 {
 	static const uint8_t little[] = {0x91, 0x1b, 0xe9, 0x0b, 0x12, 0x00, 0x07, 0x00,
@@ -202,7 +202,7 @@ TEST(golden)
 	}
 }
 
-/* The seven bytes of version 1 count, and nothing after them, whatever it is. */
+/* In version 1 only the first seven bytes count; the bytes after them may be anything. */
 TEST(version_1_is_seven_bytes)
 {
 	for (unsigned int i = 0; i < 2; i++) {
@@ -222,7 +222,7 @@ TEST(version_1_is_seven_bytes)
 	}
 }
 
-/* Every length and every change of one byte: refused, or a record whose canonical form says the same. */
+/* Each length and each change of one byte is refused, or is a record with an equivalent canonical form. */
 TEST(any_byte_any_length)
 {
 	uint8_t bytes[O2_REJECT_BYTES], again[O2_REJECT_BYTES];
@@ -236,7 +236,7 @@ TEST(any_byte_any_length)
 
 		assert_int_equal(o2_reject_encode(&start, bytes, sizeof(bytes), NULL), 24);
 		bytes[at] = (uint8_t)byte;
-		/* A buffer without a byte to spare shows a read past its end to the sanitizers. */
+		/* An exact buffer lets the sanitizers see a read past its end. */
 		exact = malloc(at + 1);
 		assert_non_null(exact);
 		memcpy(exact, bytes, at + 1);
@@ -350,7 +350,7 @@ TEST(json_refusals)
 	json_decref(form);
 
 	reject = sample(O2_LITTLE_ENDIAN);
-	reject.ibr_why = 0; /* for the encoder to refuse; it has no name for people */
+	reject.ibr_why = 0; /* the encoder refuses it; it has no name */
 	form = o2_reject_encode_input_to_json(&reject);
 	assert_non_null(form);
 	assert_null(json_object_get(json_object_get(form, "reject"), "why"));

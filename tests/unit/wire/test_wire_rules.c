@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every rule of the codec: tripped, and no other one, by the first illegal value; not by the last legal one;
- * in both byte orders.
+ * Every rule of the codec: the first illegal value breaks it and no other rule; the last legal value does
+ * not; in both byte orders.
  */
 #include "tests/judge/wire/rule_cases.h"
 
@@ -9,7 +9,7 @@
 
 #define BUFFER_BYTES 8192u
 
-/* Which rules were seen to refuse, by byte order.  The last test of the group looks at it. */
+/* The rules that have refused a message, by byte order.  The last test of the group checks the list. */
 static bool tripped[O2_RULE_COUNT][2];
 
 static uint8_t bytes[BUFFER_BYTES];
@@ -25,7 +25,7 @@ static const char *name_of(unsigned int rule)
 	return rule == ACCEPTED ? "(accepted)" : o2_wire_rules[rule].id;
 }
 
-/* Encode the message that a case starts from into bytes[]; the rest of bytes[] is zero. */
+/* Encodes the base message of a case into bytes[]; the rest of bytes[] is zero. */
 static size_t start_message(const struct rule_case *c, enum o2_byte_order order)
 {
 	const struct o2_wire_options options = {.max_frags = O2_MAX_FRAGS};
@@ -46,7 +46,7 @@ static size_t start_message(const struct rule_case *c, enum o2_byte_order order)
 	return (size_t)length;
 }
 
-/* The rule that refuses the case with this value in place, or ACCEPTED. */
+/* Returns the rule that refuses the case with this value in place, or ACCEPTED. */
 static unsigned int verdict(const struct rule_case *c, enum o2_byte_order order, uint64_t value,
 			    struct o2_error *error)
 {
@@ -70,7 +70,7 @@ static unsigned int verdict(const struct rule_case *c, enum o2_byte_order order,
 	return ACCEPTED;
 }
 
-/* What the error says beside the rule. */
+/* Checks the members of the error other than the rule. */
 static void check_error(const struct rule_case *c, const struct o2_error *error)
 {
 	const struct o2_wire_rule *rule = &o2_wire_rules[c->rule];
@@ -84,7 +84,7 @@ static void check_error(const struct rule_case *c, const struct o2_error *error)
 		assert_int_equal(error->offset_bytes, 0);
 	else if (strcmp(rule->field, "ibm_nob") != 0)
 		assert_int_equal(error->offset_bytes, c->offset_bytes);
-	/* A magic in no order is reported as it reads from the left; a sum is more than its last fragment. */
+	/* An unknown magic is reported as read from the left; a fragment sum exceeds its last fragment. */
 	if (c->rule == O2_RULE_MAGIC || strstr(rule->id, "frag-sum") != NULL ||
 	    (strcmp(rule->field, "ibm_nob") == 0 && c->offset_bytes != O2_AT_NOB))
 		return;
@@ -112,7 +112,7 @@ TEST(last_legal_and_first_illegal)
 	}
 }
 
-/* The same descriptors on their own obey the same rules. */
+/* The same descriptors, decoded alone, must obey the same rules. */
 TEST(bare_descriptors)
 {
 	for (size_t i = 0; i < 2 * RULE_CASES; i++) {
@@ -204,7 +204,7 @@ TEST(checksums)
 	}
 }
 
-/* All 246 values that are no type. */
+/* All 246 values that are not a type. */
 TEST(every_unknown_type)
 {
 	unsigned int refused = 0;
@@ -225,7 +225,7 @@ TEST(every_unknown_type)
 	assert_int_equal(refused, 246);
 }
 
-/* Of several rules that a message breaks, the first in the table is reported: each fragment rule before the
+/* If a message breaks several rules, the first in the table is reported: each fragment rule before the
  * next. */
 TEST(the_first_rule_wins)
 {
@@ -247,7 +247,7 @@ TEST(the_first_rule_wins)
 		assert_int_equal(o2_msg_decode(bytes, 4096, NULL, &msg, &error), -EPROTO);
 		assert_string_equal(error.rule, o2_wire_rules[O2_RULE_GET_REQ_DESC + order_of_repair[i]].id);
 		assert_int_equal(error.index, at_fragment[i]);
-		/* Repair it: the next rule shows. */
+		/* Repair this fault, so that the next rule shows. */
 		if (i == 3)
 			o2_test_poke(frags + 4, O2_LITTLE_ENDIAN, 8, 0);
 		else
@@ -256,7 +256,7 @@ TEST(the_first_rule_wins)
 	assert_int_equal(o2_msg_decode(bytes, 4096, NULL, &msg, &error), 0);
 }
 
-/* What is the caller's own mistake. */
+/* Mistakes of the caller itself. */
 TEST(local_rules)
 {
 	static const uint32_t max_frags[] = {0, 255, 258, UINT32_MAX};

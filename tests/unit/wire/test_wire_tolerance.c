@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The option tolerate_immediate_checksum: an IMMEDIATE that carries a payload may have a wrong checksum, and
- * nothing else may (docs/wire.md, "Checksum").
+ * The option tolerate_immediate_checksum: an IMMEDIATE with a payload may have a wrong checksum, and no other
+ * message may (docs/wire.md, "Checksum").
  */
 #include "tests/judge/wire/wire_test.h"
 
@@ -14,7 +14,7 @@ static uint8_t bytes[O2_MSG_BYTES];
 static struct o2_msg msg;
 static struct o2_error error;
 
-/* Encode msg with a checksum, then replace it by a wrong one.  Returns the length. */
+/* Encodes msg with a checksum, then replaces it with a wrong one.  Returns the length. */
 static size_t encode_wrong(void)
 {
 	struct o2_checksums sums;
@@ -68,7 +68,7 @@ TEST(payload_with_a_wrong_checksum)
 		assert_int_equal(found.cksum_flavour, O2_CKSUM_UNVERIFIED);
 		msg.cksum_flavour = O2_CKSUM_UNVERIFIED;
 		o2_test_same(&msg, &found);
-		/* The canonical form has a right checksum: unsigned. */
+		/* The canonical form has a right checksum, of flavour unsigned. */
 		assert_int_equal(o2_msg_encode(&found, &tolerant, canonical, sizeof(canonical), &error),
 				 length);
 		assert_memory_equal(canonical, bytes, O2_AT_CKSUM);
@@ -78,7 +78,7 @@ TEST(payload_with_a_wrong_checksum)
 	}
 }
 
-/* A right checksum is reported as ever, and an absent one is not a wrong one. */
+/* A right checksum is still reported, and an absent one is not a wrong one. */
 TEST(other_flavours_stay)
 {
 	struct o2_msg found;
@@ -106,7 +106,7 @@ TEST(no_other_message)
 	}
 }
 
-/* IMMEDIATEs that carry no payload, each by the first value that does not. */
+/* IMMEDIATEs without a payload, each by the first value that means none. */
 TEST(no_immediate_without_payload)
 {
 	static const uint32_t without[] = {O2_LNET_PUT, O2_LNET_REPLY, O2_LNET_ACK, O2_LNET_GET};
@@ -117,7 +117,7 @@ TEST(no_immediate_without_payload)
 		expect_refused(encode_wrong(), &tolerant, "wire/header/checksum");
 	}
 	/*
-	 * One that would break another rule as well: ACK and GET with a payload, HELLO, a payload past nob.
+	 * A message that breaks another rule as well: ACK and GET with a payload, HELLO, a payload past nob.
 	 */
 	for (uint32_t type = O2_LNET_ACK; type <= O2_LNET_HELLO + 1; type++) {
 		start_immediate(O2_LITTLE_ENDIAN, O2_LNET_PUT, 5);
@@ -139,7 +139,7 @@ TEST(no_immediate_without_payload)
 	assert_int_equal(o2_msg_decode(bytes, length, &tolerant, &msg, &error), 0);
 }
 
-/* All other rules still hold. */
+/* All other rules still apply. */
 TEST(the_rules_after_it_hold)
 {
 	size_t length;

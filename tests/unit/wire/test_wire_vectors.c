@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The reference passes the vectors of corpus/vectors: the flat file, and its JSON forms against those of the
- * .json files (docs/wire.md, "JSON forms").
+ * The reference passes the vectors of corpus/vectors: the flat file, and the JSON forms in the .json files
+ * (docs/wire.md, "JSON forms").
  */
 
 #include <glob.h>
@@ -11,7 +11,7 @@
 #include "tests/lib/unit_test.h"
 
 #define VECTORS	    O2_CORPUS_DIR "/vectors/"
-#define VECTORS_MIN 1000u /* fewer would mean that files are missing */
+#define VECTORS_MIN 1000u /* with fewer, files are missing */
 
 static unsigned int flat_lines(bool run)
 {
@@ -37,7 +37,7 @@ TEST(the_flat_vectors_pass)
 	assert_true(flat_lines(true) >= VECTORS_MIN);
 }
 
-/* The members that are spelled in the test, all others as the library has them. */
+/* Takes the options that the test spells out; all others are the library's defaults. */
 static struct o2_wire_options options_of(const json_t *test)
 {
 	struct o2_wire_options options = O2_WIRE_DEFAULTS;
@@ -68,7 +68,7 @@ static bool same_json(const char *id, const char *what, const json_t *expected, 
 	return false;
 }
 
-/* Read the fields back from JSON and encode them: the canonical form again. */
+/* Reads the fields back from JSON and encodes them: the canonical form must result. */
 static bool encodes_from_json(const char *id, const json_t *test, const struct o2_wire_options *options)
 {
 	static struct o2_msg_json read;
@@ -115,7 +115,7 @@ static bool decode_matches(const json_t *test)
 	return good;
 }
 
-/* One file: adds to the number of its tests and of those that fail. */
+/* Runs one file; adds to the counts of tests and of failed tests. */
 static void run_file(const char *name, unsigned int *count, unsigned int *failed)
 {
 	json_t *document = json_load_file(name, 0, NULL), *group, *test;
@@ -133,7 +133,7 @@ static void run_file(const char *name, unsigned int *count, unsigned int *failed
 	json_decref(document);
 }
 
-/* Kinds other than "decode" have no JSON form in the library; the flat file has them all. */
+/* Kinds other than "decode" have no JSON form in the library; the flat file tests all kinds. */
 TEST(the_json_vectors_pass)
 {
 	unsigned int count = 0, failed = 0;
@@ -150,7 +150,7 @@ TEST(the_json_vectors_pass)
 	assert_int_equal(count, flat_lines(false));
 }
 
-/* The comparison sees what it should: a vector with one digit changed anywhere in it does not pass. */
+/* The comparison works: a vector with one changed digit, anywhere in it, does not pass. */
 TEST(a_changed_vector_fails)
 {
 	static const char line[] =

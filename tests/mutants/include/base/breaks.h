@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 /*
- * In place of ref/base/breaks.h in the library with deliberate defects: any check can be taken away by the
- * name "without/RULE" (tests/mutants/mutant.c). Its condition counts as never met then.
+ * Replaces ref/base/breaks.h in the library with deliberate defects: the name "without/RULE" disables the
+ * check of any rule (tests/mutants/mutant.c).  The condition of a disabled check counts as never met.
  */
 bool o2_rule_breaks(const char *rule, bool condition);
 #define o2_breaks(rule, condition) o2_rule_breaks(rule, condition)
