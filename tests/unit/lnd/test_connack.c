@@ -24,7 +24,7 @@ static const struct answer answers[] = {
 	{.what = "usual", .says = V2(8, 257, 4096)},
 	{.what = "less", .says = V2(2, 1, 148)},
 	{.what = "version 1", .says = V1(8, 257, 4096)},
-	{.what = "NOOP", .says = V2(8, 257, 4096), .rule = "connack/type", .type = O2_MSG_CONNREQ},
+	{.what = "CONNREQ", .says = V2(8, 257, 4096), .rule = "connack/type", .type = O2_MSG_CONNREQ},
 	{.what = "another version", .says = V1(8, 257, 4096), .rule = "connack/version", .version = 0x12},
 	{.what = "newer version", .says = V2(8, 257, 4096), .rule = "connack/version", .version = 0x11},
 	{.what = "version 1, depth 7", .says = V1(7, 257, 4096), .rule = "connack/queue-depth-under"},
