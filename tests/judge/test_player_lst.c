@@ -20,7 +20,7 @@ struct recording {
 	struct player_recording script;
 	/* a's messages were made by hand; a node does not send them, so only side b is played. */
 	bool b_only;
-	/* b was stopped by force while it worked; what it still sent depends on its threads, so only a is played. */
+	/* b was stopped by force; what it still sent depends on its threads, so only a is played. */
 	bool a_only;
 	/* Before this frame, b's own console forced this session on b `times` times, which is not on the wire. */
 	struct {

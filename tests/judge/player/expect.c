@@ -101,7 +101,7 @@ static void mask(struct stage *stage, struct o2_msg *ours, struct o2_msg *record
 	}
 }
 
-/* Assert that both messages are equal byte for byte after masking; fields are first, for a clear report. */
+/* Assert that both messages are equal byte for byte after masking.  Compares fields first, for a clear report. */
 static void assert_same(struct stage *stage, const struct player_step *step, const uint8_t *bytes,
 			size_t length)
 {
