@@ -76,7 +76,7 @@ void say_write(struct say *say, enum o2_judge_side from, uint32_t rkey, uint64_t
 /* A conversation that breaks one rule if `broken`, and otherwise no rule. */
 typedef void (*say_tale)(struct say *say, bool broken);
 
-/* For each rule from first to end - 1: its broken tale leads to this finding, once, and to no other finding. */
+/* For each rule from first to end - 1: its broken tale gives this one finding, and its other tale none. */
 void say_each(const say_tale *tales, enum o2_judge_rule_id first, enum o2_judge_rule_id end);
 
 #endif

@@ -237,7 +237,7 @@ TEST(lengths_are_held_against_the_frame)
 		struct o2_roce_packet packet;
 		const int more = way >= INFINIBAND ? 2 : 1, units = way >= INFINIBAND ? 4 : 1;
 
-		/* One unit too many (for InfiniBand, where the CRC may be missing: more than that). */
+		/* One unit too many (for InfiniBand: too many even if the CRC is missing). */
 		make((enum way)way, &made);
 		add_length(&made, more);
 		assert_int_equal(parse(&made, made.length_bytes, &packet), O2_ROCE_MALFORMED);

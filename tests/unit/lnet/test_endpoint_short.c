@@ -5,8 +5,8 @@
 
 /*
  * Peers whose messages are shorter than 4096 bytes (docs/transport.md, "Small and large"): the limit is known only
-  * after an operation was started, or differs between connections.  Also connections that end while an operation
-  * waits for LNet's answer.
+ * after an operation was started, or differs between connections.  Also connections that end while an operation
+ * waits for LNet's answer.
  */
 
 #define SHORT	   2048u

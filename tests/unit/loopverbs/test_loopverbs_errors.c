@@ -100,7 +100,7 @@ static void run_row(const struct row *r)
 			 0);
 	assert_int_equal(pair_to_state(p->a.qp, IBV_QPS_RTS), 0);
 	/* Completions: earlier successes, the failing request, then the rest in order, including unsignalled
-	* requests; a's receives are flushed too. */
+	 * requests; a's receives are flushed too. */
 	expect_wc(p->a.scq, 1, IBV_WC_SUCCESS);
 	expect_wc(p->a.scq, 2, r->want);
 	expect_wc(p->a.scq, 3, IBV_WC_WR_FLUSH_ERR);
