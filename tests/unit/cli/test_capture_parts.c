@@ -11,7 +11,7 @@
 
 #define REPEATS 0x10000u /* up to this distance a packet counts as a repeat (docs/cli.md, "Captures") */
 
-/* The beginning of its flow was not captured. */
+/* A first packet too far behind for a repeat belongs to a new connection, whose start was not captured. */
 TEST(test_a_first_packet_far_behind_is_new)
 {
 	for (uint32_t more = 0; more < 2; more++) {

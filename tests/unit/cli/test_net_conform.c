@@ -211,7 +211,7 @@ TEST(a_liar_is_named_and_is_no_finding)
 	noop.ours = false;
 }
 
-/* A packet that was dropped for lack of memory stays missing, even if there is memory again later. */
+/* An event that could not be written for lack of space stays missing, even if there is space again later. */
 TEST(a_capture_with_a_gap_is_not_whole)
 {
 	const uint8_t bytes[O2_CM_REQUEST_BYTES] = {0};
@@ -253,7 +253,7 @@ static const char *again(char *const *argv, int argc, char *text, size_t bytes)
 	return text;
 }
 
-/* The printed command gives the same arguments in a shell; one that is too long is cut at the limit. */
+/* The printed command gives the same arguments in a shell; a text that is too long is cut, with quotes closed. */
 TEST(a_finding_is_tried_again_by_the_same_words)
 {
 	char *const odd[] = {"conform", "", "it's", "a b", "--only=x", "10.77.0.2@o2ib"};

@@ -292,7 +292,7 @@ TEST(how_often_it_leaves)
 			 connections(be_empty, 1, "leave/ping") - rest);
 }
 
-/* The number of our connection requests that are still answered; later ones are lost. */
+/* The number of our connection requests that are still answered; the next one fails as unreachable. */
 static uint32_t answered;
 
 static enum o2_cm_loop_fate be_out_of_reach(void *arg, enum o2_cm_loop_message message, uint32_t from,

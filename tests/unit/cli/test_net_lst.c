@@ -155,7 +155,7 @@ TEST_WITH(nobody_answers, setup, NULL)
 	assert_non_null(strstr(world.err, "the peer has ended the connection (DREQ)"));
 }
 
-/* The node answers at first. */
+/* Our session may stay on the node for a while. */
 TEST_WITH(the_node_falls_silent, setup, NULL)
 {
 	peer.gone = true;

@@ -269,7 +269,7 @@ PAIR_TEST(gaps_read_and_write)
 	free(image);
 }
 
-/* The addresses of a region are neither memory nor part of another region; the byte behind the last is invalid. */
+/* The addresses of a region are no mapped memory, and the byte behind its last one is in no other region. */
 APART_TEST(gaps_lie_nowhere)
 {
 	struct ibv_mr *first = register_pieces(&p->a, IBV_ACCESS_LOCAL_WRITE);

@@ -278,7 +278,7 @@ LST_PAIR_TEST(test_destinations_that_do_not_come)
 	assert_int_equal(lst_pair_ask(pair, &msg), -1);
 	lst_pair_clock(pair, 64000);
 	assert_int_equal(o2_lst_node_active(pair->b.node), 0);
-	/* The list arrives when another session has replaced this one. */
+	/* The list arrives after the session has ended. */
 	msg = o2_lst_ask_test(OURS, true, 1);
 	lst_pair_start(pair, &msg, 12, true);
 	o2_lnet_deliver(&pair->lnet.a);
