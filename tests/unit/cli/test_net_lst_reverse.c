@@ -47,7 +47,7 @@ static int run(const char *line)
 	return net_lst_run(line, peer_start, peer_round);
 }
 
-/* Eight units share 20 RPCs. */
+/* Each of eight units does 3 RPCs, its share of 20 rounded up: 24 in all. */
 TEST(all_is_well)
 {
 	static const char *const tests[] = {"ping", "read", "write"};
