@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Recordings of two kernels' o2iblnd, played to the whole of ours: LNet's place, node, connections, queue
- * pairs of an in-process device.  One side of each recording is a puppet (player/peer.h) that sends what it
- * sent, with our cookies, keys, addresses and handles in the place of the recorded ones; all that we send,
- * private data and rejects of the connection manager included, must be what the other side sent, byte for
- * byte, but for these and for stamps.  Each is played twice, once for either side.
+ * Plays recordings of two kernels' o2iblnd against our complete stack: LNet, node, connections, and queue pairs
+ * of an in-process device.  A puppet (player/peer.h) sends the messages of one side, with our cookies, keys,
+ * addresses and handles in place of the recorded ones.  All that our stack sends, including private data and
+ * rejects of the connection manager, must be what the other side of the recording sent, byte for byte, except
+ * for these names and for stamps.  Each recording is played twice, once for each side.
  */
 
 #include "tests/judge/player/play.h"
 #include "tests/judge/player/stage.h"
 
-/* A message of the other side that is in no recording. */
+/* A message from the puppet that is not in the recording. */
 static struct o2_msg extra(const struct stage *stage, enum o2_msg_type type)
 {
 	return (struct o2_msg){
@@ -24,7 +24,7 @@ static struct o2_msg extra(const struct stage *stage, enum o2_msg_type type)
 	};
 }
 
-/* A recording that begins on a connection: make one, and let each side owe the other what it did. */
+/* For a recording that starts on an open connection: connect, and bring each side to owe its recorded credits. */
 static void connect_before(struct stage *stage)
 {
 	const uint32_t ours = stage->we_are_a ? stage->recording->owed_by_a : stage->recording->owed_by_b;
@@ -68,7 +68,7 @@ static void play(const struct player_recording *recording, bool we_are_a)
 	uint32_t i = 0;
 
 	stage_open(&stage, recording, we_are_a);
-	/* The end of a connection that the recording does not know. */
+	/* Skip the end of a connection that was set up before the recording started. */
 	while (stage.script->step[i].kind == STEP_DISCONNECT ||
 	       stage.script->step[i].kind == STEP_DISCONNECTED)
 		i++;
@@ -82,9 +82,9 @@ static void play(const struct player_recording *recording, bool we_are_a)
 		else
 			stage_inject(&stage, step);
 	}
-	/* Recordings end before the last disconnect is confirmed. */
+	/* Ignore the confirmation of the last disconnect, because recordings end before it. */
 	player_peer_take_cm(&stage.peer, O2_CM_DISCONNECTED, &heard);
-	/* Nothing left unsaid, nothing said too much, every operation ended, and as it did. */
+	/* No message is missing or left over, and every operation ended with the recorded result. */
 	assert_int_equal(stage.peer.nheard, 0);
 	assert_int_equal(stage.peer.nheard_cm, 0);
 	assert_int_equal(o2_lnet_messages(stage.endpoint.lnet), 0);

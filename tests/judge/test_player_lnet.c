@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Recordings of two kernels' o2iblnd, played to LNet's place: one side of each recording speaks as it did, we
- * are the other, and must say what that one said, but for handles and stamps.  Each is played twice, once for
- * either side.
+ * Plays recordings of two kernels' o2iblnd against our LNet.  The messages of one side are replayed, and our
+ * LNet must send what the other side sent, except for handles and stamps.  Each recording is played twice, once
+ * for each side.
  */
 
 #include "tests/judge/player/lnet_play.h"
@@ -11,7 +11,7 @@
 
 #define ARENA_PAGES 200u
 #define ENTRY_PAGE  2u
-#define FIRST_PAGE  40u /* of the memory of our operations */
+#define FIRST_PAGE  40u /* first page of our operations' memory */
 
 static void play(const struct player_recording *recording, bool we_are_a)
 {
@@ -31,7 +31,7 @@ static void play(const struct player_recording *recording, bool we_are_a)
 			step->kind == STEP_MESSAGE && step->from_a == we_are_a && player_is_operation(step);
 		lnet_play_step(&stage, step);
 	}
-	/* Nothing left unsaid, nothing said too much, every operation ended, and as it did. */
+	/* No message is missing or left over, and every operation ended with the recorded result. */
 	assert_int_equal(stage.nsent, 0);
 	assert_int_equal(o2_lnet_messages(stage.lnet), 0);
 	assert_int_equal(stage.nresults, operations);

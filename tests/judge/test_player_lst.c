@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Recordings of LNet selftest between two kernels, played to our test node: one side of each recording speaks
- * as it did, we are the other, and must say what that one said, but for ids, times, counters, and what a status
- * does not warrant.  What the recorded side was told by its own console, which is not on the wire, ours is told
- * by the test: its RPCs are ours.
+ * Plays recordings of LNet selftest between two kernels against our test node.  The messages of one side are
+ * replayed, and our node must send what the other side sent, except for ids, times, counters, and fields that a
+ * status makes meaningless.  The recorded side also obeyed a console on its own host, whose commands are not on
+ * the wire; here the test gives these commands and starts these RPCs.
  */
 
 #include "lst/node_internal.h"
@@ -18,22 +18,22 @@
 
 struct recording {
 	struct player_recording script;
-	/* What a said was made by hand, and is not what a node says. */
+	/* a's messages were made by hand; a node does not send them, so only side b is played. */
 	bool b_only;
-	/* b has sent what it had begun when it was stopped by force: between its threads, not for us to repeat. */
+	/* b was stopped by force; what it still sent depends on its threads, so only a is played. */
 	bool a_only;
-	/* Before this frame b was so often told of this session, by force, and nobody heard it. */
+	/* Before this frame, b's own console forced this session on b `times` times, which is not on the wire. */
 	struct {
 		uint32_t frame, times;
 		struct o2_lst_sid sid;
 		const char *name;
 	} own;
-	/* Before this frame so much time has passed. */
+	/* Before this frame, this much time passed. */
 	struct {
 		uint32_t frame;
 		uint64_t ms;
 	} late;
-	/* A write by RDMA under check simple: where its memory begins in the client's first page. */
+	/* For an RDMA write BRW with check "simple": offset of the bulk in the client's first page. */
 	uint32_t source_offset;
 };
 
@@ -77,11 +77,11 @@ static const struct recording recordings[] = {
 #define RECORDINGS (sizeof(recordings) / sizeof(recordings[0]))
 
 struct stage {
-	struct lst_stage lst; /* first: the hooks' context */
+	struct lst_stage lst; /* must be first: the hooks' context */
 	const struct recording *recording;
 	struct lnet_play lnet;
 	struct o2_lst_node *node;
-	/* RPCs that the recorded side's own console had asked for. */
+	/* RPCs that the recorded side's own console requested. */
 	uint32_t ncalls, nanswers;
 	struct o2_transfer_memory bulk[LNET_PLAY_OPEN];
 };
@@ -100,7 +100,7 @@ static void note_event(void *context, const struct o2_lnet_event *event)
 	o2_lst_node_event(stage->node, event);
 }
 
-/* --- what the recorded side's own console asked for --- */
+/* --- requests of the recorded side's own console --- */
 
 static void note_answer(void *context, const struct o2_lst_answer *answer)
 {
@@ -109,7 +109,7 @@ static void note_answer(void *context, const struct o2_lst_answer *answer)
 	stage->nanswers += answer->status == 0;
 }
 
-/* How the bulk of a request was moved, and what a GET of it was answered with. */
+/* The recorded PUT or GET that moved the bulk of a request; NULL: there is none. */
 static const struct player_step *bulk_step(const struct stage *stage, uint64_t bulkid)
 {
 	for (uint32_t i = 0; i < stage->lst.script->count; i++) {
@@ -153,7 +153,7 @@ static bool operate(void *context, const struct player_step *step)
 
 	if (!lst_stage_is_lst(player_lnet_hdr(step)))
 		return false;
-	/* Replies and bulk are the node's to say. */
+	/* Only the node itself may send replies and bulk. */
 	if (step->msg.ibm_type != O2_MSG_IMMEDIATE ||
 	    !lst_stage_decode(step->payload, player_lnet_hdr(step), &msg) ||
 	    o2_lst_type_is_reply(msg.msg_type))
@@ -200,7 +200,7 @@ static void open_stage(struct stage *stage, const struct recording *recording, b
 			 0);
 }
 
-/* The node's own console speaks with it: what is answered is not in the recording. */
+/* Make a session as the node's own console does; the recording does not have this exchange. */
 static void make_own_session(struct stage *stage)
 {
 	struct o2_lst_msg msg = {.order = O2_LITTLE_ENDIAN,
@@ -246,11 +246,11 @@ static void play(const struct recording *recording, bool we_are_a)
 			make_own_session(&stage);
 		lst_stage_step(&stage.lst, step);
 	}
-	/* Nothing said too much; every RPC of ours was answered. */
+	/* No message is left over, and every RPC of ours was answered. */
 	assert_int_equal(stage.lnet.nsent, 0);
 	assert_int_equal(stage.nanswers, stage.ncalls);
 	o2_lst_node_stop(stage.node, -ESHUTDOWN);
-	/* A GET of ours that was never answered is given up. */
+	/* Let a GET of ours that was never answered time out. */
 	o2_clock_tell(&stage.lnet.clock, LATER_MS);
 	o2_lnet_check_time(stage.lnet.lnet);
 	assert_int_equal(o2_lst_node_active(stage.node), 0);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Recorded sessions of LNet selftest, played to our console: the node of each recording speaks as it did, and the
- * console must say what Lustre's said, from its first request to its last, but for ids and times.  Those whose
- * console does what ours does are here; corpus/captures/lst/README.md says why others are not.
+ * Plays recorded sessions of LNet selftest against our console.  The recorded node's messages are replayed, and our
+ * console must send what Lustre's console sent, from its first request to its last, except for ids and times.  Only
+ * recordings that our console can reproduce are used; corpus/captures/lst/README.md says why others are not.
  */
 
 #include "lst/console.h"
@@ -17,9 +17,9 @@
 
 struct recording {
 	struct player_recording script;
-	enum o2_lst_outcome outcome; /* of every RPC of the test */
+	enum o2_lst_outcome outcome; /* expected for every RPC of the test */
 	uint32_t source_offset;	     /* as in test_player_lst.c */
-	/* Nobody answers. */
+	/* The recorded node answers nothing. */
 	bool mute;
 };
 
@@ -47,7 +47,7 @@ static const struct recording recordings[] = {
 #define RECORDINGS (sizeof(recordings) / sizeof(recordings[0]))
 
 struct stage {
-	struct lst_stage lst; /* first: the hooks' context */
+	struct lst_stage lst; /* must be first: the hooks' context */
 	struct lnet_play lnet;
 	struct o2_lst_rpc *rpc;
 	struct o2_lst_console_config config;
@@ -56,7 +56,7 @@ struct stage {
 	uint64_t nended;
 };
 
-/* --- what the recorded console was asked for: it is in what it said --- */
+/* --- the recorded console's configuration, derived from its requests --- */
 
 static void read_test(struct o2_lst_console_config *config, const struct o2_lst_test_reqst *test)
 {
@@ -123,7 +123,7 @@ static void note_event(void *context, const struct o2_lnet_event *event)
 	o2_lst_rpc_event(stage->rpc, event);
 }
 
-/* The user's command comes with the first word; everything after it is the console's own. */
+/* Start our console for the first recorded request; the console itself causes all later ones. */
 static bool operate(void *context, const struct player_step *step)
 {
 	struct stage *stage = context;
@@ -162,7 +162,7 @@ static void open_stage(struct stage *stage, const struct recording *recording)
 			 0);
 }
 
-/* A session that came to its end, or one that nobody answered. */
+/* Check the report of a session that ended normally, or of one that was never answered. */
 static void check_report(struct stage *stage, const struct recording *recording)
 {
 	const struct o2_lst_console_report *report = o2_lst_console_report(stage->console);

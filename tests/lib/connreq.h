@@ -5,10 +5,10 @@
 #include "lnd/node/negotiate.h"
 #include "tests/lib/unit_test.h"
 
-/* Two nodes that negotiate. */
+/* Test data for two nodes, A and B, that negotiate the parameters of a connection. */
 
-#define NID_A	0x00050000c0a80a01ull /* the one that asks */
-#define NID_B	0x00050000c0a80a02ull /* the one that is asked */
+#define NID_A	0x00050000c0a80a01ull /* the node that sends the CONNREQ */
+#define NID_B	0x00050000c0a80a02ull /* the node that receives the CONNREQ */
 #define STAMP_A 0x0006000011112222ull
 #define STAMP_B 0x0006000033334444ull
 
@@ -21,12 +21,12 @@
 		0x11, depth, frags, size \
 	}
 
-/* The one that asks, or the one that is asked, with nothing unusual. */
+/* Node A (asks) or node B (!asks), with ordinary settings: version 2, queue depth 8, O2_MAX_FRAGS fragments. */
 struct o2_connreq_self connreq_self(bool asks);
 
 void assert_params(const struct o2_conn_params *found, const struct o2_conn_params *expected);
 
-/* Private data as a kernel peer has sent it: a file of corpus/captures/cm. */
+/* Read the connection private data that a kernel peer sent: corpus/captures/cm/NAME.cmpriv.  Returns its bytes. */
 size_t read_private_data(const char *name, uint8_t *bytes, size_t capacity);
 
 #endif

@@ -4,13 +4,13 @@
 
 #include <stdint.h>
 
-/* Random numbers of a test: the same from the same seed, on every machine (the public xorshift scheme).
- * One sequence a program. */
+/* Random numbers for tests (xorshift): the same seed gives the same numbers on every machine.  A program has one
+ * sequence. */
 
-/* Neighbouring seeds start far apart. */
+/* Start the sequence.  Neighbouring seeds give unrelated sequences. */
 void draw_from(uint64_t seed);
 
-/* 0 to below - 1. */
+/* The next random number, from 0 to below - 1. */
 uint32_t draw(uint32_t below);
 
 #endif

@@ -14,7 +14,7 @@ void endpoint_seat_open(struct endpoint_pair *pair, uint32_t which, const struct
 	struct endpoint_seat *seat = &pair->seat[which];
 	struct o2_error error;
 
-	/* Nobody has told it the time. */
+	/* The interface's clock has not been set yet. */
 	assert_int_equal(o2_ni_open(ni, &seat->side.ni, NULL), 0);
 	lnet.nid = ni->nid;
 	assert_int_equal(o2_cm_loop_attach(pair->wire, &seat->side.ni, (uint32_t)ni->nid, &seat->cm, NULL),

@@ -6,10 +6,10 @@
 #include "lnet/endpoint.h"
 #include "tests/lib/lnd_pair.h"
 
-/* Two endpoints in one process: interfaces, nodes and LNets, and the network of their connection manager. */
+/* Two endpoints (interface, node and LNet) in one process, and the network of their connection manager. */
 
 struct endpoint_seat {
-	struct side side; /* its interface; there is no connection of its own */
+	struct side side; /* only its interface is used; side.conn is not */
 	struct o2_cm *cm;
 	struct o2_endpoint endpoint;
 };
@@ -19,17 +19,17 @@ struct endpoint_pair {
 	struct endpoint_seat seat[2];
 };
 
-/* A network, with nobody there. */
+/* Create the network, without endpoints. */
 void endpoint_pair_open(struct endpoint_pair *pair);
 
-/* One of the two, with that interface; the rest is the default. */
+/* Open endpoint `which` (0 or 1) with these configurations; its LNet has the default configuration. */
 void endpoint_seat_open(struct endpoint_pair *pair, uint32_t which, const struct o2_ni_config *ni,
 			const struct o2_node_config *node, const struct o2_lnet_ops *ops, void *context);
 
-/* Everything must have ended and been handed back. */
+/* Close both endpoints and the network.  All operations must have ended and all resources been returned. */
 void endpoint_pair_close(struct endpoint_pair *pair);
 
-/* What connections and the network have to say; false: nothing. */
+/* Handle pending completions and network messages.  Returns false if there were none. */
 bool endpoint_pair_progress(struct endpoint_pair *pair);
 
 #endif

@@ -83,7 +83,7 @@ struct o2_ni_pool_counts ni_pool_counts(struct side *side, enum o2_ni_pool_kind 
 	return counts.pool[kind];
 }
 
-/* How it ends at b. */
+/* Run a PUT of 9000 bytes from a to b.  Returns its result at b. */
 static const struct o2_transfer_result *put(struct pair *pair, enum o2_reg_mode mode)
 {
 	struct o2_transfer_memory from = dense(kiov_from, 0, 9000, O2_REG_GLOBAL);

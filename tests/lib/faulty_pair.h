@@ -4,25 +4,25 @@
 
 #include "tests/lib/lnd_pair.h"
 
-/* A pair whose side b has a device that fails when it is told to, in front of the real one. */
+/* A pair whose side b registers memory through faulty_ops, a wrapper of the device that fails on demand. */
 
-/* What b's device does, and what it has done since the pair was opened. */
+/* The failures that faulty_ops injects, and counts since the pair was opened. */
 extern struct faults {
-	int fmr_map, fmr_unmap, frd_create, frd_map; /* -errno, or 0 */
+	int fmr_map, fmr_unmap, frd_create, frd_map; /* -errno to fail with; 0: do not */
 	bool frd_short;
-	uint32_t fmr_maps, frd_maps; /* that succeeded */
+	uint32_t fmr_maps, frd_maps; /* calls that succeeded */
 } faults;
 
-extern const struct o2_reg_ops faulty_ops; /* of that device */
+extern const struct o2_reg_ops faulty_ops; /* the wrapper's calls */
 
-/* Both sides small; more of b's configuration is the caller's. */
+/* Open a pair of interfaces with small pools.  change: adjusts b's configuration; NULL: nothing to adjust. */
 struct pair *faulty_pair_open(void (*change)(struct o2_ni_config *config));
 
-/* A PUT to b with a sink of that mode, and how it ends. */
+/* Send a PUT to b, whose sink uses this registration mode: b refuses it by the rule, or it moves 9000 bytes. */
 void assert_put_refused(struct pair *pair, enum o2_reg_mode mode, int code, const char *rule);
 void assert_put_moved(struct pair *pair, enum o2_reg_mode mode);
 
-/* Of o2_ni_get_counts. */
+/* The counts of one kind of pool, from o2_ni_get_counts. */
 struct o2_ni_pool_counts ni_pool_counts(struct side *side, enum o2_ni_pool_kind kind);
 
 #endif

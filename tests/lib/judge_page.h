@@ -4,12 +4,12 @@
 
 #include <stdbool.h>
 
-/* docs/judge.md, "Misbehaviours": which rules name which. */
+/* The tables of docs/judge.md, "Misbehaviours", which say which rules report which misbehaviour. */
 
-/* The text of that section. */
+/* The text of the section "Misbehaviours". */
 const char *judge_misbehaviours(void);
 
-/* Is there a row of it whose first cell is `first`, and which has `name` in it? */
+/* Does the text have a table row whose first cell is `first` and which contains `name` in backquotes? */
 bool judge_page_has(const char *text, const char *first, const char *name);
 
 #endif

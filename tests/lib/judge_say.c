@@ -241,7 +241,7 @@ void say_write(struct say *say, enum o2_judge_side from, uint32_t rkey, uint64_t
 					       .announced_bytes = bytes});
 }
 
-/* That rule once, or none, and no other. */
+/* Run one tale: if broken, the judge must report this rule once; otherwise, and for all other rules, nothing. */
 static void hear(enum o2_judge_rule_id rule, say_tale tale, bool broken)
 {
 	struct say say;
@@ -251,7 +251,7 @@ static void hear(enum o2_judge_rule_id rule, say_tale tale, bool broken)
 	for (int i = 0; i < O2_JUDGE_RULES; i++) {
 		const uint32_t expected = i == (int)rule && broken;
 
-		/* A reject for a limit is that note as well. */
+		/* A reject because of a limit also leads to this note. */
 		if (i == O2_JUDGE_CONNECT_REFUSED && i != (int)rule)
 			continue;
 		if (say.times[i] != expected)

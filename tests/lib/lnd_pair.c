@@ -5,7 +5,7 @@
 #include "props/world/device.h"
 #include "tests/lib/lnd_memory.h"
 
-/* Only a program that has the in-process device inside has its counters. */
+/* Weak, because only programs that link the in-process device have its counters. */
 #pragma weak o2_loop_get_counters
 
 int side_match(void *context, const struct o2_msg *request, uint64_t sink_bytes,
@@ -80,7 +80,7 @@ void side_open_config(struct side *side, const struct o2_ni_config *config)
 		show_error("o2_ni_open", &error);
 		fail();
 	}
-	o2_clock_tell(&side->ni.clock, 0); /* the time that tests count from */
+	o2_clock_tell(&side->ni.clock, 0); /* tests count time from 0 */
 }
 
 void side_open(struct side *side, bool first, enum o2_dma_kind kind, uint64_t base)
@@ -215,7 +215,7 @@ void start_op(struct o2_conn *conn, enum o2_transfer_op op, const struct o2_tran
 	assert_int_equal((op == O2_OP_PUT ? start_put : start_get)(conn, memory, 0, cookie, NULL), 0);
 }
 
-/* Rounds in which nothing moved: the in-process device does nothing by itself, and so nothing will. */
+/* After so many rounds without a completion give up: the in-process device makes no progress by itself. */
 #define IDLE_ROUNDS 10000u
 #define SPINS	    100u
 
@@ -229,13 +229,13 @@ static struct wait begin_wait(void)
 	return (struct wait){.end = pair_now() + PAIR_SECONDS};
 }
 
-/* After a round in which so many completions were handled (negative: closed): may there be another one? */
+/* Called after a round that handled this many completions (negative: closed).  False: stop waiting. */
 static bool goes_on(struct wait *wait, int handled_a, int handled_b)
 {
 	wait->idle = handled_a > 0 || handled_b > 0 ? 0 : wait->idle + 1;
 	if (wait->idle > IDLE_ROUNDS && o2_loop_get_counters != NULL)
 		return false;
-	/* A kernel's device goes on by itself, and may wait for its own time-outs. */
+	/* A kernel's device makes progress by itself, and may be waiting for its own timeouts. */
 	if (wait->idle > SPINS && o2_loop_get_counters == NULL)
 		o2_device_pause();
 	return pair_now() <= wait->end;
@@ -307,7 +307,7 @@ void assert_closed(const struct side *side, enum o2_fault_side which, int code)
 
 void assert_alive(struct pair *pair)
 {
-	/* Not those of the test, which may use them again. */
+	/* Separate page lists, because the test may still use kiov_from and kiov_to. */
 	static struct o2_kiov own_from[8], own_to[8];
 	struct o2_transfer_memory from = dense(own_from, 0, 5000, O2_REG_FASTREG);
 	uint32_t a = pair->a.nresults, b = pair->b.nresults;

@@ -56,7 +56,7 @@ struct o2_conn_view view_of(const struct side *side)
 	return view;
 }
 
-/* One direction, while nothing is on its way: every credit and every reservation is somewhere. */
+/* Assert that, with no message under way, every credit and reservation of this direction is accounted for. */
 static void assert_direction(const struct side *from, const struct side *to)
 {
 	struct o2_conn_view a = view_of(from), b = view_of(to);

@@ -5,11 +5,11 @@
 #include "tests/lib/lnd_talk.h"
 
 /*
- * Conversations that are tests (tests/unit/lnd/test_lnd_flow.c, test_lnd_windows.c), and that each notice the
- * deliberate defects which tests/unit/lnd/test_lnd_mutants.c names beside them.
+ * Conversations that tests/unit/lnd/test_lnd_flow.c and test_lnd_windows.c run as tests.  Each also detects the
+ * deliberate defects that tests/unit/lnd/test_lnd_mutants.c lists beside it.
  */
 
-/* talks_flow.c, talks_credits.c, talks_posts.c, talks_answers.c, talks_end.c: what test_lnd_flow.c runs. */
+/* The tests of test_lnd_flow.c, from talks_{flow,credits,posts,answers,end,bounce}.c. */
 #define FLOW_TALKS(talk)                     \
 	talk(talks_of_everything);           \
 	talk(talks_one_way);                 \
@@ -67,26 +67,26 @@ void waits_for_windows(void **state);
 void is_woken_by_another_connection(void **state);
 void waits_behind_requests(void **state);
 
-/* It waited for that, NONE: it was not late, and ends because another one was. */
+/* Assert that the operation timed out at this age, waiting for `wait`; O2_WAIT_NONE: that another one timed out. */
 void assert_late(const struct o2_transfer_result *result, enum o2_wait wait, uint64_t age_ms);
 
 #define FEW  2u /* windows */
 #define MANY 6u /* operations */
 
-/* Interfaces with so many windows each; 0: as many as there may be.  b answers in mode phys. */
+/* Open a pair whose interfaces have a and b windows; 0: the maximum.  b answers in mode phys. */
 struct pair *pair_with_windows(uint32_t a, uint32_t b);
 
-/* Another connection of the same interfaces; its sides' own are not opened. */
+/* Another connection between the pair's interfaces; the interfaces in the new pair are not opened. */
 struct pair *second_of(struct pair *pair);
 void close_both(struct pair *pair, struct pair *second);
 
-/* talk_memory of 9000 bytes for an operation with that tag. */
+/* talk_memory of 9000 bytes, for an operation with this tag. */
 struct o2_transfer_memory window_memory(int which, enum o2_reg_mode mode, uint64_t tag);
 
-/* A PUT of 9000 bytes from a. */
+/* Start a PUT of 9000 bytes from a. */
 void put_from(struct pair *pair, enum o2_reg_mode mode, uint64_t tag);
 
-/* So many operations, with tags from 0 on, went well. */
+/* Assert that `count` operations, with tags from 0 on, have ended in order and successfully. */
 void assert_ended(const struct side *side, uint32_t count);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/lib/lst_console_world.h"
 
-#define RPC_PAGE 560u /* of side A */
+#define RPC_PAGE 560u /* page of side A */
 
 const struct o2_lst_sid console_sid = {NID_A, 160388};
 

@@ -5,7 +5,7 @@
 #include "lst/console.h"
 #include "tests/lib/lst_seat.h"
 
-/* A console at side A of a pair, and a node that does what a test tells it at side B. */
+/* An LNet selftest console at side A of a pair, and at side B a node whose behaviour the test sets (lst_seat.h). */
 
 #define CONSOLE_LANE_PAGE 16u
 
@@ -13,43 +13,43 @@ struct console_world {
 	struct o2_lnet_pair pair;
 	struct lst_seat seat;
 	struct o2_lst_rpc *rpc;
-	struct o2_lst_console_config config; /* of the next console: three pings */
+	struct o2_lst_console_config config; /* of the next console; default: a test of three pings */
 	struct o2_lst_console *console;
 	uint32_t began, nresults;
-	struct o2_lst_console_result result; /* the last one that did not go well */
+	struct o2_lst_console_result result; /* the last result that is not O2_LST_WELL */
 	const struct o2_lst_console_report *report;
 };
 
 extern const struct o2_lst_sid console_sid;
 
-/* order: of the node. */
+/* order: the byte order of the node's messages.  There is one world at a time. */
 struct console_world *console_open(enum o2_byte_order order);
 void console_close(struct console_world *world);
 #define CONSOLE_TEST(name) \
 	TEST_ON(name, struct console_world, world, console_open(O2_LITTLE_ENDIAN), console_close)
 
-/* A console is made, and begins. */
+/* Create a console and start it. */
 void console_start(struct console_world *world);
 
-/* It has begun, and nothing is on its way any more. */
+/* Create a console, start it, and deliver messages until none is on its way. */
 void console_run(struct console_world *world);
 
-/* The oldest letter of A, or else of B, arrives. */
+/* Deliver A's oldest message, or B's if A has none on its way. */
 void console_deliver(struct console_world *world);
 
-/* It has begun, and the node has been asked so many times. */
+/* Create a console, start it, and deliver messages until the node has received nasked requests. */
 void console_run_until_asked(struct console_world *world, uint32_t nasked);
 
-/* The console goes; another may be made for the same node. */
+/* Destroy the console and reset the counts, so that another console can be created for the same node. */
 void console_again(struct console_world *world);
 
-/* It is ms later, and what is on its way arrives. */
+/* Let ms pass, and then deliver all messages. */
 void console_pass(struct console_world *world, uint64_t ms);
 
-/* What the node was asked: "MKSN TEST PING". */
+/* Assert the types of the requests that the node received, for example "MKSN TEST PING". */
 void console_expect_asked(const struct console_world *world, const char *types);
 
-/* It is over, with that status from that step; every RPC of the test has ended once. */
+/* Assert that the session is over with this status from this step, and that each RPC of the test ended once. */
 void console_expect_over(const struct console_world *world, int status, enum o2_lst_console_step step);
 
 #endif

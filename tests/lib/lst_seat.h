@@ -6,8 +6,8 @@
 #include "tests/lib/lnet_pair.h"
 
 /*
- * A node of LNet selftest that does what a test tells it, at side B of a pair: it answers all services, and
- * keeps a list of what it was asked.
+ * A mock node of LNet selftest at side B of a pair.  It answers all services as the test sets in struct
+ * lst_seat, and records the requests that it receives.
  */
 
 #define SEAT_RPC_PAGE  500u
@@ -20,31 +20,31 @@ struct lst_seat {
 	struct o2_lnet_pair *pair;
 	struct o2_lst_rpc *rpc;
 	enum o2_byte_order order;
-	struct o2_lst_sid sid; /* the session that it is in */
+	struct o2_lst_sid sid; /* the node's current session */
 	uint32_t nasked;
 	struct o2_lst_msg asked[SEAT_ASKED];
-	const struct o2_lst_msg *moving[SEAT_SERVED]; /* of which bulk is moved, by place */
-	/* What it does otherwise, by the type of the request. */
+	const struct o2_lst_msg *moving[SEAT_SERVED]; /* the request, by `served` modulo SEAT_SERVED */
+	/* Deviations from normal behaviour, by the type of the request: status of the reply; no reply at all. */
 	uint32_t status[O2_LST_TYPE_COUNT];
 	bool silent[O2_LST_TYPE_COUNT];
-	const struct o2_lst_sid *says[O2_LST_TYPE_COUNT]; /* the session that a reply names; NULL: its own */
-	/* Of all: */
-	uint32_t features;  /* of replies */
-	uint32_t bulk_less; /* bytes that it moves less */
-	uint32_t seq_more, magic_more;
-	/* Of the client's memory: this byte is changed once bulk was moved. */
+	const struct o2_lst_sid *says[O2_LST_TYPE_COUNT]; /* session id in replies; NULL: the node's own */
+	/* Deviations for all requests. */
+	uint32_t features;	       /* feature bits in replies */
+	uint32_t bulk_less;	       /* bytes missing from each bulk transfer */
+	uint32_t seq_more, magic_more; /* added in ping replies */
+	/* A byte of the client's memory, which is changed after each bulk transfer. */
 	uint8_t *harm;		/* NULL: none */
-	const uint8_t *pattern; /* 8 bytes that its memory holds where a check says nothing; NULL: zeros */
+	const uint8_t *pattern; /* 8 bytes that fill bulk memory outside the checked words; NULL: zeros */
 };
 
-/* RPCs of a side, which are told first what its LNet tells. */
+/* Create the RPC layer of a side; it gets the events and results of the side's LNet first. */
 struct o2_lst_rpc *lst_rpc_open(struct o2_lnet_side *side, const struct o2_lst_rpc_config *config);
 
-/* order: of its messages, and of what it fills memory with. */
+/* order: the byte order of the node's messages and of its bulk pattern. */
 void lst_seat_open(struct lst_seat *seat, struct o2_lnet_pair *pair, enum o2_byte_order order);
 void lst_seat_close(struct lst_seat *seat);
 
-/* How many requests of that type have come. */
+/* The number of requests of this type that were received. */
 uint32_t lst_seat_count(const struct lst_seat *seat, uint32_t type);
 
 #endif

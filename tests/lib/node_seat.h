@@ -5,58 +5,58 @@
 #include "lnd/node/node.h"
 #include "tests/lib/lnd_pair.h"
 
-/* A node and what it was told, over any connection manager. */
+/* A node over any connection manager, and a record of the callbacks that the node made. */
 
-#define FATES 64u /* operations at the most */
+#define FATES 64u /* operations that one seat can start */
 
 struct seat {
-	struct side side; /* its conn is not used */
+	struct side side; /* side.conn is not used */
 	struct o2_cm *cm;
 	struct o2_node *node;
 	struct o2_node_config config;
-	/* What it was told. */
+	/* What the node's callbacks reported. */
 	uint32_t nup, ndown;
-	struct o2_transfer_fault down; /* the last one */
-	uint32_t nstarted, nended;     /* operations of its own */
-	uint32_t nserved;	       /* those of others */
-	uint8_t ended[FATES];	       /* by tag: how often */
+	struct o2_transfer_fault down; /* reason of the last call of down */
+	uint32_t nstarted, nended;     /* operations that this node started */
+	uint32_t nserved;	       /* ended operations that peers started */
+	uint8_t ended[FATES];	       /* by tag: how often the operation ended */
 	int status[FATES];
 	struct o2_transfer_fault fault[FATES];
 	enum o2_health health[FATES];
 	int status_served;
-	uint64_t again;	    /* NID: to start another PUT towards it from inside done, once; 0: not */
-	uint32_t nreceived; /* messages with their payload in them */
+	uint64_t again;	    /* not 0: the next call of done starts a PUT to this NID */
+	uint32_t nreceived; /* IMMEDIATE messages received */
 	uint32_t received_bytes;
-	enum o2_cksum_flavour received_flavour; /* of the last one */
+	enum o2_cksum_flavour received_flavour; /* of the last IMMEDIATE received */
 };
 
-/* What two nodes ask for, and what they agree upon. */
+/* The connection parameters that nodes a and b are configured with, and those that they must agree upon. */
 struct node_terms {
 	uint16_t version_a, version_b;
 	uint32_t depth_a, depth_b, frags_a, frags_b;
-	uint32_t requests; /* that it takes */
+	uint32_t requests; /* connection requests until they agree */
 	uint16_t version, depth, frags;
 };
 
 void node_terms_ask(const struct node_terms *terms, struct o2_node_config *a, struct o2_node_config *b);
 
-/* Create its node. */
+/* Create the node of this seat; fails the test if that fails. */
 void seat_start(struct seat *seat);
 
-/* Would a loop that sleeps be woken? */
+/* Is the interface's file descriptor readable, so that poll() would wake a sleeping event loop? */
 bool seat_readable(const struct seat *seat);
 
-/* Each of its operations has ended, once. */
+/* Assert that each operation started by this seat has ended exactly once. */
 void seat_assert_ended(const struct seat *seat);
 
-/* The header of an operation of that length. */
+/* The LNet header of an operation of nob bytes from the seat to the peer `nid`. */
 struct o2_lnet_hdr lnet_hdr(const struct seat *seat, uint64_t nid, enum o2_lnet_type type, uint64_t nob);
 
-/* Start an operation of `nob` bytes between the first pages of both; its tag is its number. */
+/* Start an operation of `nob` bytes in the first pages; its tag is its number, from 0.  Returns 0 or -errno. */
 int seat_start_op(struct seat *from, uint64_t nid, enum o2_lnet_type type, uint32_t nob,
 		  enum o2_reg_mode mode, struct o2_error *error);
 
-/* o2_node_peer. */
+/* The node's view of the peer `nid` (o2_node_peer). */
 struct o2_peer_view peer_view(const struct seat *seat, uint64_t nid);
 
 #endif

@@ -26,7 +26,7 @@ struct world *world_open(uint32_t nseats, const struct o2_node_config *const con
 	struct world *world = calloc(1, sizeof(*world));
 
 	assert_non_null(world);
-	o2_loop_reset(); /* a test that failed has left things behind */
+	o2_loop_reset(); /* an earlier test that failed may have left objects */
 	world->loop = o2_cm_loop_create();
 	assert_non_null(world->loop);
 	o2_cm_loop_set_fate(world->loop, world_fate, world);
@@ -70,7 +70,7 @@ void world_settle(struct world *world)
 	time_t end = pair_now() + PAIR_SECONDS;
 	uint32_t quiet = 0;
 
-	/* What is over is cleared away, and what is due is started, in one call each. */
+	/* Several quiet rounds, because a node needs separate calls to clean up and to start what is due. */
 	while (quiet < 3) {
 		bool busy = world_progress(world);
 
@@ -157,7 +157,7 @@ void assert_linked(const struct world *world, uint32_t i, uint32_t j, uint32_t c
 	}
 }
 
-/* Bytes that are no message, over the connection of one node to another. */
+/* Post bytes that are not a valid message to the queue pair of the connection to `nid`. */
 static void send_garbage(struct seat *from, uint64_t nid)
 {
 	static uint8_t bytes[64];

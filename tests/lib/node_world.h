@@ -6,8 +6,8 @@
 #include "tests/lib/node_seat.h"
 
 /*
- * Two or three nodes in one process, on loop0, loop1 and loop0 again, and the network of their connection
- * manager.  Time is a number that tests change.
+ * Two or three nodes in one process, on the devices loop0, loop1 and loop0, and the network of their
+ * connection manager.  Time advances only when a test advances it.
  */
 
 #define SEATS	   3u
@@ -19,56 +19,56 @@ struct world {
 	struct seat seat[SEATS];
 	uint32_t nseats;
 	uint64_t now_ms;
-	/* What becomes of messages, by kind; PASS unless a test says otherwise. */
+	/* What the network does with messages of each kind; PASS unless a test changes it. */
 	enum o2_cm_loop_fate fate[O2_CM_LOOP_FAILURE + 1];
-	uint32_t nsent[O2_CM_LOOP_FAILURE + 1]; /* messages that came to be delivered */
+	uint32_t nsent[O2_CM_LOOP_FAILURE + 1]; /* messages whose delivery came due */
 };
 
-/* What the network asks about each message; arg: the world. */
+/* The network's callback for each message: counts it and returns its fate.  arg: the world. */
 enum o2_cm_loop_fate world_fate(void *arg, enum o2_cm_loop_message message, uint32_t from, uint32_t to);
 
-/* The defaults, with queue pairs of a reasonable size. */
+/* The default configuration, with small queue pairs. */
 struct o2_node_config small_config(void);
 
-/* Nodes with these configurations; NULL: the usual one. */
+/* Create nseats nodes with these configurations.  A NULL array or element: small_config(). */
 struct world *world_open(uint32_t nseats, const struct o2_node_config *const configs[]);
 
-/* So much later. */
+/* Advance the time of all nodes by ms, without driving them. */
 void world_clock(struct world *world, uint64_t ms);
 
-/* What connections have to say; false: nothing. */
+/* Let each node handle its completions.  Returns false if there were none. */
 bool world_progress(struct world *world);
 
-/* Until nothing happens any more at this time. */
+/* Drive nodes and network until nothing more happens at the current time. */
 void world_settle(struct world *world);
 
-/* Let time go by in small steps. */
+/* Advance the time by ms in small steps, and drive everything after each step. */
 void world_pass(struct world *world, uint64_t ms);
 
-/* Every operation has ended, once. */
+/* Assert that every operation has ended exactly once. */
 void world_assert_ended(const struct world *world);
 
-/* Everything must have ended and been handed back. */
+/* Destroy the world.  All operations must end, and all resources must be returned. */
 void world_close(struct world *world);
 
-/* A PUT of 5000 bytes, and with all that follows from it at this time. */
+/* Start a PUT of 5000 bytes; world_put also drives everything until nothing more happens. */
 void seat_put(struct seat *from, uint64_t nid);
 void world_put(struct world *world, struct seat *from, uint64_t nid);
 
-/* Every seat answers requests with 5000 bytes of its own, or `nob`. */
+/* Let every seat answer requests with nob bytes of its memory, in this registration mode. */
 void world_answer(struct world *world, uint32_t nob, enum o2_reg_mode mode);
 
-/* Two nodes that answer; NULL: the usual configuration. */
+/* A world of two nodes that answer requests.  A NULL configuration: small_config(). */
 struct world *world_two(const struct o2_node_config *a, const struct o2_node_config *b);
-/* With two as they are usually. */
+/* A test that gets world_two(NULL, NULL), which is closed after the test. */
 #define WORLD_TEST(name) TEST_ON(name, struct world, world, world_two(NULL, NULL), world_close)
 
-/* The two have `count` connections with each other and nothing under way. */
+/* Assert that nodes i and j have `count` connections with each other and nothing under way. */
 void assert_linked(const struct world *world, uint32_t i, uint32_t j, uint32_t count);
 
 /*
- * The first node is up and sends what is no message, before the second, which has something to send too,
- * knows that it is up: the connection of the second breaks as it comes up.
+ * A world in which the first node's connection is established and sends an invalid message before the second
+ * node, which also has a PUT to send, knows that its end is established.  Its end breaks as it comes up.
  */
 struct world *world_broken_at_once(void);
 

@@ -8,8 +8,8 @@
 #include "tests/lib/unit_test.h"
 
 /*
- * A row of a table of refusals: it was refused with that code by that rule, which says those figures; rule
- * NULL: it was not.  Returns whether it was.
+ * Check one row of a table of refusals: assert that rc and *error have this code, rule and these figures.
+ * rule NULL: assert that nothing was refused.  Returns true if the row expects a refusal.
  */
 bool assert_refused_row(size_t row, int rc, const struct o2_error *error, const char *rule, int code,
 			uint64_t value, uint64_t limit, uint32_t index);

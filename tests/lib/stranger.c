@@ -7,10 +7,10 @@
 #include "wire/nid.h"
 
 #define PEER_PAGES 16u
-#define SERVED_AT  (2u * 4096u + 99u) /* behind LNet's own pages, with bytes before and after it */
+#define SERVED_AT  (2u * 4096u + 99u) /* behind LNet's pages; not page-aligned */
 
 struct stranger_peer {
-	struct o2_network network; /* first: what the judge sees */
+	struct o2_network network; /* must be first: the judge gets a pointer to it */
 	struct o2_network *below;
 	struct o2_ni ni;
 	struct o2_cm *cm;
@@ -34,7 +34,7 @@ static void note_event(void *context, const struct o2_lnet_event *event)
 	stranger.ping_sink_bytes = event->hdr->msg.get.sink_length;
 }
 
-/* So many bytes of the same memory, for GETs or for PUTs. */
+/* Attach an entry of `bytes` bytes for GETs or for PUTs; both entries use the same memory. */
 static int offer_to(struct stranger_peer *peer, uint32_t operation, uint32_t bytes)
 {
 	struct o2_kiov *kiov = peer->kiov[operation == O2_LNET_MD_OP_PUT];

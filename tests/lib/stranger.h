@@ -6,28 +6,28 @@
 #include "tests/lib/unit_test.h"
 
 /*
- * Peers of this process for the judge of peers that take no orders.  They sit on the network that the judge
- * opens, and are driven when it drives that.
+ * In-process peers for the conformance judge of peers that it cannot control.  A stranger is attached to the
+ * network that the judge opens, and makes progress whenever the judge drives that network.
  */
 
-#define STRANGER_TIMEOUT_MS 2000u /* after which it gives up one that is silent */
+#define STRANGER_TIMEOUT_MS 2000u /* the stranger closes a connection whose peer is silent this long */
 
-/* Less than that: what only runs into it has not closed at once. */
+/* Less than STRANGER_TIMEOUT_MS, so that a close by time-out does not count as a prompt close. */
 #define STRANGER_CLOSING_MS 1000u
 
-/* Where it serves GETs and takes PUTs. */
+/* Where the stranger serves GETs and accepts PUTs. */
 #define PORTAL	   60u
 #define MATCH_BITS 0x1234u
 
-/* How the next one is, and what it was asked for. */
+/* The settings of the next stranger, and counts of the pings that it received. */
 extern struct stranger {
-	uint32_t serves_bytes, takes_bytes; /* that GETs and PUTs may move */
+	uint32_t serves_bytes, takes_bytes; /* that GETs and PUTs can move */
 	const char *quirk;		    /* NULL: none */
 	bool garbles_pings;
-	uint32_t pings, ping_sink_bytes; /* asked of it; the last one's room */
+	uint32_t pings, ping_sink_bytes; /* pings received; sink length of the last one */
 } stranger;
 
-/* How the judge reaches it; what it serves is at its defaults.  Closing its network closes the stranger. */
+/* Options with which the judge reaches the stranger and its entry.  Closing the network closes the stranger. */
 struct o2_net_liar_options stranger_options(void);
 
 #endif

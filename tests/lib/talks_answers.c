@@ -3,10 +3,10 @@
 
 #include "wire/layout.h"
 
-/* Conversations about answers that are not those that an operation waits for, and messages of another life
+/* Conversations about answers that no operation waits for, and about messages with another incarnation's stamp
  * (docs/transport.md, "Errors"). */
 
-/* a has started a PUT or a GET, b does not answer. */
+/* A pair whose side a has started a PUT or a GET that side b does not answer. */
 static struct pair *pair_with_open(enum o2_transfer_op op, uint64_t *cookie)
 {
 	struct pair *pair = pair_default();
@@ -42,7 +42,7 @@ void hears_of_more_than_the_sink(void **state)
 	hear_status(O2_OP_GET, O2_MSG_GET_DONE, 9001, "conn/get-done-status");
 }
 
-/* The right cookie, but not the answer that its operation waits for. */
+/* An answer with the right cookie, but of a type that its operation does not wait for. */
 void hears_another_answer(void **state)
 {
 	hear_status(O2_OP_PUT, O2_MSG_GET_DONE, 0, "conn/unknown-cookie");
@@ -51,7 +51,7 @@ void hears_another_answer(void **state)
 	hear_status(O2_OP_GET, O2_MSG_PUT_DONE, 9000, "conn/unknown-cookie");
 }
 
-/* A sink that was promised 9000 bytes. */
+/* The sink of a PUT of 9000 bytes is told another length. */
 void hears_another_length(void **state)
 {
 	static const int32_t lengths[] = {0, 8999, 9001};
@@ -70,7 +70,7 @@ void hears_another_length(void **state)
 	}
 }
 
-/* An answer to an operation that has been answered: its transmit is there, and waits for nothing. */
+/* A second answer to an operation: its transmit still exists, but no longer waits for an answer. */
 void hears_an_answer_twice(void **state)
 {
 	uint64_t cookie;
@@ -92,7 +92,7 @@ void hears_an_answer_twice(void **state)
 	pair_close(pair);
 }
 
-/* An operation that is still queued has no cookie that a peer could know. */
+/* An answer to an operation that is still queued is refused, because the peer cannot know its cookie yet. */
 void hears_of_what_was_not_sent(void **state)
 {
 	struct pair *pair = pair_of(O2_MSG_VERSION_2, 2);
@@ -109,7 +109,7 @@ void hears_of_what_was_not_sent(void **state)
 	pair_close(pair);
 }
 
-/* More writes than were agreed on: the sink is told, and so is the source's owner. */
+/* The transfer needs more WRITEs than were agreed upon: the sink gets an error, and so does the source's owner. */
 void cannot_plan_its_writes(void **state)
 {
 	static struct o2_kiov kiov[2][O2_MAX_FRAGS];
@@ -133,7 +133,7 @@ void cannot_plan_its_writes(void **state)
 	pair_close_settled(pair);
 }
 
-/* Messages of another life, of either end. */
+/* Messages with the stamp of another incarnation of either end are refused. */
 void hears_of_another_life(void **state)
 {
 	for (int i = 0; i < 2; i++) {
@@ -149,7 +149,7 @@ void hears_of_another_life(void **state)
 	}
 }
 
-/* A list of three pages, and one fragment: the message is as long as that takes. */
+/* A list of three pages becomes one fragment, and the message is only as long as one fragment requires. */
 void says_how_long_it_is(void **state)
 {
 	struct pair *pair = pair_default();

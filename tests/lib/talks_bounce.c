@@ -17,7 +17,7 @@ static struct pair *bouncing_pair(enum o2_dma_kind kind)
 	return pair_open_ni(&a, &b, &config, &config);
 }
 
-/* By PUT or GET: of the sink just what moved has changed, and nothing of the source. */
+/* Transfer by PUT or GET.  Only the moved bytes of the sink may change, and no byte of the source. */
 static void moves(struct pair *pair, bool put, const struct o2_transfer_memory *from,
 		  const struct o2_transfer_memory *to)
 {
@@ -35,7 +35,7 @@ static void moves(struct pair *pair, bool put, const struct o2_transfer_memory *
 	images_check(&images, source, &from->buffer, sink, &to->buffer, NOB);
 }
 
-/* Every message and every transfer crosses, in each mode, whatever the addresses look like. */
+/* Every message and transfer is copied through bounce buffers, for each registration mode and kind of address. */
 void crosses_by_sync(void **state)
 {
 	for (int kind = 0; kind < O2_DMA_KINDS; kind++) {
@@ -46,7 +46,7 @@ void crosses_by_sync(void **state)
 			struct o2_transfer_memory to = talk_memory(1, NOB, (enum o2_reg_mode)mode);
 
 			if (mode == O2_REG_USER)
-				continue; /* it takes no KIOV: property transfer has it */
+				continue; /* mode user takes no KIOV; property "transfer" covers it */
 			moves(pair, true, &from, &to);
 			moves(pair, false, &from, &to);
 		}
@@ -54,7 +54,7 @@ void crosses_by_sync(void **state)
 	}
 }
 
-/* Not while something is bound. */
+/* Bouncing can be switched between transfers, but not while memory is bound. */
 void changes_between_transfers(void **state)
 {
 	struct pair *pair = bouncing_pair(O2_DMA_BUS);
@@ -74,7 +74,7 @@ void changes_between_transfers(void **state)
 	pair_close(pair);
 }
 
-/* This thread has no temporary mapping left: the CPU cannot copy. */
+/* Use up this thread's temporary mappings, so that the CPU cannot copy. */
 static void take_kmaps(const struct side *side, struct o2_kmapping kmap[O2_KMAPS_MAX])
 {
 	for (uint32_t i = 0; i < O2_KMAPS_MAX; i++)
@@ -87,7 +87,7 @@ static void give_kmaps(struct o2_kmapping kmap[O2_KMAPS_MAX])
 		o2_kunmap(&kmap[i]);
 }
 
-/* A PUT whose sink cannot be copied when all bytes have come: the source has had its answer. */
+/* A PUT whose sink cannot be copied after all bytes have arrived, when the source already has its answer. */
 static void sink_fails(struct pair *pair, enum o2_reg_mode mode)
 {
 	struct o2_transfer_memory from = talk_memory(0, NOB, O2_REG_GLOBAL);
@@ -107,7 +107,7 @@ static void sink_fails(struct pair *pair, enum o2_reg_mode mode)
 	pair_close(pair);
 }
 
-/* What cannot be copied is the operation's failure, and nothing is left of it. */
+/* If a copy fails, its operation fails and releases all its resources. */
 void cannot_copy(void **state)
 {
 	struct o2_conn_config config = O2_CONN_DEFAULTS;

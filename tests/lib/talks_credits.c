@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/lib/lnd_talks.h"
 
-/* Conversations about when credits travel. */
+/* Conversations about when credits are returned. */
 
-/* Version 2: no more NOOPs wait at an end that does not look than it has receives for. */
+/* Version 2: a peer that does not poll never has more NOOPs arriving than it has receives for. */
 void leaves_room_for_noops(void **state)
 {
 	struct pair *pair = pair_of(O2_MSG_VERSION_2, 3);
@@ -16,7 +16,7 @@ void leaves_room_for_noops(void **state)
 	}
 	assert_int_equal(view_of(&pair->b).flow.noops_sent, 2);
 	assert_int_equal(view_of(&pair->b).flow.outstanding, 1);
-	/* It handles the first, and says so by spending what that gave. */
+	/* a handles the first NOOP, and spends the credits that it returned. */
 	deliver(&pair->a, &held, work_bit(O2_WORK_RECV));
 	release(&pair->a, &held);
 	send_text(&pair->a, 10);
@@ -29,7 +29,7 @@ void leaves_room_for_noops(void **state)
 	pair_close_settled(pair);
 }
 
-/* Version 1: the credit of a NOOP goes back with the first message that its credits allow. */
+/* Version 1: the credit that a NOOP used is returned with the first message that its returned credits allow. */
 void returns_the_credit_of_a_noop(void **state)
 {
 	struct pair *pair = pair_of(O2_MSG_VERSION_1, 8);
@@ -44,7 +44,7 @@ void returns_the_credit_of_a_noop(void **state)
 	pair_close_settled(pair);
 }
 
-/* Tunables for a depth of `full` with their least mark, and a peer that agrees to less. */
+/* Tunables for a queue depth of `full` with the lowest high-water mark, but ends that agree on `depth`. */
 static struct pair *pair_in_proportion(uint32_t full, uint32_t depth)
 {
 	struct o2_conn_config config = O2_CONN_DEFAULTS;
@@ -54,7 +54,7 @@ static struct pair *pair_in_proportion(uint32_t full, uint32_t depth)
 	return pair_open(&config, &config);
 }
 
-/* Half of the credits go back, as they would at the full depth, and not all but one. */
+/* The high-water mark stays half of the agreed depth, as it is half of the full depth. */
 void returns_credits_in_proportion(void **state)
 {
 	struct pair *pair = pair_in_proportion(16, 8);
@@ -67,7 +67,7 @@ void returns_credits_in_proportion(void **state)
 	pair_close_settled(pair);
 }
 
-/* Two fifths of 2 are less than 1: who owes nothing gives nothing back. */
+/* Two fifths of a depth of 2 are less than 1, but an end that owes no credits must not send a NOOP. */
 void returns_the_only_credit(void **state)
 {
 	struct pair *pair = pair_in_proportion(5, 2);

@@ -7,7 +7,7 @@
 #include "props/engine/process_held.h"
 
 /* Conversations about how operations and connections end (docs/transport.md, "Time", "Closing"), and about
- * what comes early. */
+ * messages that arrive before the connection is established. */
 
 void assert_late(const struct o2_transfer_result *result, enum o2_wait wait, uint64_t age_ms)
 {
@@ -25,17 +25,17 @@ void assert_late(const struct o2_transfer_result *result, enum o2_wait wait, uin
 	assert_int_equal(fault->error.limit, 50000);
 }
 
-/* One late operation closes the connection; where each was says what is to blame. */
+/* One late operation closes the connection.  The state of each operation decides which health code it gets. */
 void misses_a_deadline(void **state)
 {
 	struct pair *pair = pair_of(O2_MSG_VERSION_2, 2);
 	struct o2_transfer_memory memory = talk_memory(0, 9000, O2_REG_FASTREG);
 	struct held held = {.count = 0};
 
-	assert_int_equal(start_put(pair->a.conn, &memory, 0, NULL, NULL), 0); /* waits for b */
+	assert_int_equal(start_put(pair->a.conn, &memory, 0, NULL, NULL), 0); /* waits for b's answer */
 	deliver(&pair->a, NULL, 0);
 	o2_conn_clock(pair->a.conn, 10);
-	assert_int_equal(start_put(pair->a.conn, &memory, 1, NULL, NULL), 0); /* not known to be delivered */
+	assert_int_equal(start_put(pair->a.conn, &memory, 1, NULL, NULL), 0); /* has no send completion yet */
 	deliver(&pair->a, &held, work_bit(O2_WORK_MESSAGE));
 	assert_int_equal(start_put(pair->a.conn, &memory, 2, NULL, NULL), 0); /* queued */
 	o2_conn_clock(pair->a.conn, 49999);
@@ -44,18 +44,18 @@ void misses_a_deadline(void **state)
 	assert_closed(&pair->a, O2_FAULT_DEADLINE, -ETIMEDOUT);
 	assert_string_equal(o2_conn_get_fault(pair->a.conn)->error.rule, "conn/deadline");
 	assert_int_equal(pair->a.nresults, 3);
-	/* The one that is late says what it waited for, the others who has ended the connection. */
+	/* The late operation reports what it waited for; the others report what closed the connection. */
 	for (int i = 0; i < 3; i++)
 		assert_late(&pair->a.result[i], i == 1 ? O2_WAIT_PUT_ACK : O2_WAIT_NONE, 50000);
 	assert_int_equal(o2_conn_get_fault(pair->a.conn)->wait, O2_WAIT_PUT_ACK);
-	/* What is queued ends first. */
+	/* The queued operation ends first. */
 	assert_int_equal(pair->a.result[0].health, O2_HEALTH_LOCAL_TIMEOUT);
 	assert_int_equal(pair->a.result[1].health, O2_HEALTH_REMOTE_TIMEOUT);
 	assert_int_equal(pair->a.result[2].health, O2_HEALTH_NETWORK_TIMEOUT);
 	pair_close(pair);
 }
 
-/* The deadline of a PUT starts anew when its bytes are sent. */
+/* The deadline of a PUT is renewed when its bytes are sent. */
 void renews_a_deadline(void **state)
 {
 	struct pair *pair = pair_default();
@@ -75,7 +75,7 @@ void renews_a_deadline(void **state)
 	pair_close(pair);
 }
 
-/* An operation may be started in any state, and ends once. */
+/* An operation may be started in any state of the connection, and ends exactly once. */
 void starts_in_every_state(void **state)
 {
 	struct o2_transfer_memory memory = talk_memory(0, 9000, O2_REG_FASTREG);
@@ -120,7 +120,7 @@ static void note_closed(void *context, const struct o2_transfer_fault *fault)
 	open_when_closed = view_of(side).open + side->ni.domain.nbound;
 }
 
-/* Whoever leaves in order has acknowledged what is in our queue; what it has said stays there. */
+/* A peer that disconnects in order has acknowledged our messages; what it sent stays in our receive queue. */
 void counts_what_was_sent(void **state)
 {
 	static const struct o2_transfer_fault faults[] = {{.side = O2_FAULT_PEER_CLOSED},
@@ -147,14 +147,14 @@ void counts_what_was_sent(void **state)
 		assert_int_equal(pair->b.result[0].status, i == 0 ? 0 : -ECONNABORTED);
 		assert_int_equal(pair->b.result[1].op, O2_OP_SEND);
 		assert_int_equal(pair->b.result[1].status, i == 0 ? 0 : -ECONNABORTED);
-		/* Its request has arrived, and is not answered. */
+		/* b's PUT_REQ has arrived, but is not answered. */
 		assert_true(pair->b.result[2].cookie == put);
 		assert_int_equal(pair->b.result[2].status, -ECONNABORTED);
 		pair_close(pair);
 	}
 }
 
-/* Every list holds something when the connection closes: the queues are emptied first, in their order. */
+/* Every list of transmits holds one when the connection closes: the queues are emptied first, in their order. */
 void ends_what_is_open(void **state)
 {
 	struct o2_conn_config config = O2_CONN_DEFAULTS;
@@ -171,8 +171,8 @@ void ends_what_is_open(void **state)
 	assert_int_equal(start_get(pair->a.conn, &memory, 0, &cookie[0], NULL), 0); /* active */
 	assert_int_equal(start_get(pair->a.conn, &memory, 0, &cookie[1], NULL), 0);
 	assert_int_equal(start_get(pair->a.conn, &memory, 0, &cookie[2], NULL), 0); /* reserved */
-	send_text(&pair->a, 5);							    /* for a credit */
-	send_plain(&pair->b, O2_MSG_GET_REQ, 0); /* its answer has no room in flight */
+	send_text(&pair->a, 5);							    /* waits for a credit */
+	send_plain(&pair->b, O2_MSG_GET_REQ, 0); /* the limit of messages in flight delays the answer */
 	deliver(&pair->a, &held, work_bit(O2_WORK_MESSAGE));
 	assert_int_equal(view_of(&pair->a).queued, 1);
 	assert_int_equal(view_of(&pair->a).queued_reserved, 1);
@@ -209,7 +209,7 @@ static int early_receive(void *context, const struct o2_msg *msg)
 	return 0;
 }
 
-/* What comes before the connection is established is kept, and handled afterwards in its order. */
+/* Messages that arrive before the connection is established are kept, and handled in order afterwards. */
 void hears_early(void **state)
 {
 	struct pair *pair = calloc(1, sizeof(*pair));
@@ -228,7 +228,7 @@ void hears_early(void **state)
 	o2_conn_get_address(pair->a.conn, &a);
 	o2_conn_get_address(pair->b.conn, &b);
 	assert_int_equal(o2_conn_connect(pair->a.conn, &b, NULL), 0);
-	/* b's queue pair is ready, and b has not been told. */
+	/* b's queue pair is ready, but b's connection is not established yet. */
 	path = (struct o2_qp_path){a.gid, a.qp_num, a.psn, b.psn, 5, 6, 14};
 	assert_int_equal(o2_qp_to_rts(&pair->b.ni, pair->b.conn->qp, &path, NULL), 0);
 	for (uint8_t i = 1; i <= 8; i++) {
@@ -255,7 +255,7 @@ void hears_early(void **state)
 	pair_close_settled(pair);
 }
 
-/* A payload is read before its receive is posted again; a GET, which has none, gives its credit first. */
+/* A payload is read before its receive is reposted.  For a GET, which has no payload, reposting comes first. */
 void reads_before_it_reposts(void **state)
 {
 	struct pair *pair = pair_default();
@@ -286,7 +286,7 @@ static int gathered_receive(void *context, const struct o2_msg *msg)
 	return 0;
 }
 
-/* A payload from two pages, with a checksum over what is sent. */
+/* A payload is gathered from two pages, with a checksum over the bytes that are sent. */
 void gathers_a_payload(void **state)
 {
 	static struct o2_kiov kiov[2];
@@ -331,7 +331,7 @@ static void assert_aborted_there(const struct o2_transfer_result *result, enum o
 	assert_int_equal(result->nob, 0);
 }
 
-/* b closes its connection while it is asked, with an operation of its own open. */
+/* b closes its connection inside match, while an operation of its own is open. */
 static void close_in_match(enum o2_transfer_op op, int match_rc)
 {
 	struct pair *pair = pair_default();
@@ -355,7 +355,7 @@ static void close_in_match(enum o2_transfer_op op, int match_rc)
 	pair_close(pair);
 }
 
-/* What match accepts ends exactly once, whatever match does to the connection; what it refuses does not. */
+/* A request that match accepts gets done() exactly once, even if match closes the connection; a refused one not. */
 void ends_what_match_accepted(void **state)
 {
 	close_in_match(O2_OP_PUT, 0);
@@ -369,7 +369,7 @@ static int fail_polls(void *arg, enum o2_loop_call call, uint32_t qp_num)
 	return call == O2_LOOP_CALL_POLL ? EIO : 0;
 }
 
-/* A completion queue that cannot be polled ends its connection, and nothing else. */
+/* An error of polling a completion queue closes only the connection of that queue. */
 void cannot_poll(void **state)
 {
 	struct pair *pair = pair_default();
@@ -392,7 +392,7 @@ static void meet_below_its_depth(void)
 	pair_close(pair);
 }
 
-/* A connection that was made for more than the peer agrees to leaves nothing of its receives. */
+/* A connection with more receives than the peer's depth needs releases all of them. */
 void gives_back_its_receives(void **state)
 {
 	struct o2_process_held before, now;
@@ -403,7 +403,7 @@ void gives_back_its_receives(void **state)
 	assert_true(o2_process_held_again(&before, &now));
 }
 
-/* The answer to a PUT_REQ comes ahead of the completion of its send, and PUT_DONE has to wait for that. */
+/* The PUT_ACK arrives before the send completion of the PUT_REQ, so PUT_DONE must wait for that completion. */
 void is_answered_before_it_is_sent(void **state)
 {
 	struct o2_conn_config config = O2_CONN_DEFAULTS;

@@ -6,7 +6,7 @@
 
 /* Conversations about flow control (docs/transport.md, "Flow control"). */
 
-/* Operations of all kinds, far more than there are credits, both ways. */
+/* Operations of all kinds in both directions, many more than there are credits. */
 static void talk_of_everything(uint16_t version, uint32_t depth)
 {
 	struct pair *pair = pair_of(version, depth);
@@ -23,7 +23,7 @@ static void talk_of_everything(uint16_t version, uint32_t depth)
 			send_text(side, O2_IMMEDIATE_MAX);
 		}
 	quiet(pair);
-	/* 20 of our own, and 10 that the peer started. */
+	/* 20 operations that this end started, and 10 that the peer started. */
 	assert_int_equal(pair->a.nresults, 30);
 	assert_int_equal(pair->b.nresults, 30);
 	for (uint32_t i = 0; i < 30; i++) {
@@ -43,7 +43,7 @@ void talks_of_everything(void **state)
 	}
 }
 
-/* Traffic one way only: nothing but NOOPs takes credits back. */
+/* Traffic in one direction only, so that only NOOPs return credits. */
 static void talk_one_way(uint16_t version, uint32_t depth)
 {
 	struct pair *pair = pair_of(version, depth);
@@ -59,7 +59,7 @@ static void talk_one_way(uint16_t version, uint32_t depth)
 		assert_int_equal(pair->a.nresults, 3 * (round + 1));
 		assert_settled(pair);
 	}
-	/* Each NOOP takes at least a high-water mark of credits back. */
+	/* Each NOOP returns at least as many credits as the high-water mark. */
 	assert_true(view_of(&pair->b).flow.noops_sent * view_of(&pair->b).flow.high_water <= 120 + 40);
 	pair_close(pair);
 }
@@ -74,7 +74,7 @@ void talks_one_way(void **state)
 	}
 }
 
-/* Both ends spend all they have before either hears of the other. */
+/* Both ends spend all their credits before either receives anything. */
 void talks_at_once(void **state)
 {
 	for (uint32_t depth = 2; depth <= 9; depth++)
@@ -92,7 +92,7 @@ void talks_at_once(void **state)
 		}
 }
 
-/* Tunables for a deep queue, and a peer that agrees to a small one. */
+/* Tunables for a deep queue, and a peer that agrees only to a small depth. */
 void talks_below_its_tunables(void **state)
 {
 	struct o2_conn_config deep = O2_CONN_DEFAULTS, small = O2_CONN_DEFAULTS;
@@ -113,7 +113,7 @@ void talks_below_its_tunables(void **state)
 	pair_close(pair);
 }
 
-/* Messages in flight stay below their limit, whatever waits. */
+/* The number of messages in flight stays within its limit, however many wait. */
 void talks_with_few_sends(void **state)
 {
 	struct o2_conn_config config = O2_CONN_DEFAULTS;
@@ -137,7 +137,7 @@ void talks_with_few_sends(void **state)
 	pair_close_settled(pair);
 }
 
-/* More credits than there can be. */
+/* The peer returns more credits than it can owe. */
 void hears_of_too_many_credits(void **state)
 {
 	struct pair *pair = pair_default();
@@ -148,7 +148,7 @@ void hears_of_too_many_credits(void **state)
 	pair_close(pair);
 }
 
-/* a can send nothing, for 4 messages of its own are not known to be delivered. */
+/* A pair whose side a cannot send, because 4 of its messages have no send completion yet. */
 static struct pair *pair_with_a_silent(struct held *held)
 {
 	struct o2_conn_config config = O2_CONN_DEFAULTS;
@@ -164,7 +164,7 @@ static struct pair *pair_with_a_silent(struct held *held)
 	return pair;
 }
 
-/* As many messages as there were credits, and one more. */
+/* The peer sends one message more than it has credits. */
 void hears_without_credit(void **state)
 {
 	struct held held;
@@ -181,7 +181,7 @@ void hears_without_credit(void **state)
 	pair_close(pair);
 }
 
-/* Credits for more requests, but more than 8 of them without an answer. */
+/* The peer has credits for more requests, but sends more than 8 that are not answered yet. */
 void hears_too_many_requests(void **state)
 {
 	struct held held;
@@ -192,7 +192,7 @@ void hears_too_many_requests(void **state)
 		send_plain(&pair->b, O2_MSG_GET_REQ, 0);
 	deliver(&pair->a, &held, work_bit(O2_WORK_MESSAGE));
 	assert_int_equal(view_of(&pair->a).flow.peer_requests, 8);
-	/* One answer goes out, and all credits with it. */
+	/* One answer is sent, and returns all credits. */
 	release(&pair->a, &held);
 	assert_int_equal(view_of(&pair->a).flow.peer_requests, 7);
 	assert_int_equal(view_of(&pair->a).flow.granted, 8);
@@ -205,7 +205,7 @@ void hears_too_many_requests(void **state)
 	pair_close(pair);
 }
 
-/* NOOPs that say nothing: some do no harm, a storm does.  Time lets them be forgotten. */
+/* NOOPs that return no credits: a few are tolerated, a storm closes the connection.  Old ones are forgotten. */
 void hears_empty_noops(void **state)
 {
 	struct pair *pair = pair_default();
@@ -226,7 +226,7 @@ void hears_empty_noops(void **state)
 	pair_close(pair);
 }
 
-/* Silence ends with a NOOP; without a reason none is sent. */
+/* A NOOP is sent after a long silence, and none without a reason. */
 void keeps_alive(void **state)
 {
 	for (uint16_t version = O2_MSG_VERSION_1; version <= O2_MSG_VERSION_2; version++) {
@@ -242,7 +242,7 @@ void keeps_alive(void **state)
 		o2_conn_clock(pair->a.conn, 200001);
 		quiet(pair);
 		assert_int_equal(view_of(&pair->a).flow.noops_sent, 1);
-		/* Time does not go back. */
+		/* The connection ignores a time that lies in the past. */
 		o2_conn_clock(pair->a.conn, 5);
 		o2_conn_clock(pair->a.conn, 200002);
 		quiet(pair);
@@ -251,7 +251,7 @@ void keeps_alive(void **state)
 	}
 }
 
-/* Also who hears something says nothing by that. */
+/* Receiving messages does not replace the keepalive: an end that only receives still sends its NOOP. */
 void keeps_alive_and_hears(void **state)
 {
 	struct pair *pair = pair_default();
@@ -267,8 +267,8 @@ void keeps_alive_and_hears(void **state)
 }
 
 /*
- * As much as can be under way at a time: two keys dying, and the writes of two transfers.  The queues were
- * made for it, and for every request to complete when the queue pair fails.
+ * The most work that can be posted at a time: two invalidations of keys, and the WRITEs of two transfers.  The
+ * queues must hold it, and the completion of every request if the queue pair fails.
  */
 void fills_its_queues(void **state)
 {
@@ -315,8 +315,8 @@ static int pick_nobody(void *arg, const uint32_t *qp_nums, unsigned int count)
 }
 
 /*
- * The queue pair fails while all writes that there can be are posted and none was executed: each completes,
- * the unsignalled ones and the receives as well, and the completion queue holds them all.
+ * The queue pair fails while the maximum of WRITEs is posted and none was executed.  Each request completes,
+ * also unsignalled ones and receives, and the completion queue must hold all completions.
  */
 void flushes_full_queues(void **state)
 {

@@ -3,7 +3,7 @@
 #include "tests/lib/lnd_talks.h"
 #include "wire/layout.h"
 
-/* Conversations about what is posted: in which order, how much of it, and with which bytes. */
+/* Conversations about work requests: their order, their number, and the bytes that they send. */
 
 static struct {
 	uint32_t qp_num;
@@ -22,7 +22,7 @@ static int note_call(void *arg, enum o2_loop_call call, uint32_t qp_num)
 	return 0;
 }
 
-/* The receive is there before the message leaves that gives its credit back. */
+/* A receive is posted before the message that returns its credit. */
 void posts_before_it_gives(void **state)
 {
 	struct pair *pair = pair_of(O2_MSG_VERSION_2, 2);
@@ -38,7 +38,7 @@ void posts_before_it_gives(void **state)
 	pair_close_settled(pair);
 }
 
-/* The tunables say 32, the depth of 4 allows two for each. */
+/* The tunables allow 32 sends, but a queue depth of 4 allows only two for each credit. */
 void sends_what_its_depth_allows(void **state)
 {
 	struct o2_conn_config config = O2_CONN_DEFAULTS;
@@ -52,7 +52,7 @@ void sends_what_its_depth_allows(void **state)
 	pair_close(pair);
 }
 
-/* Version 1 gives back seven credits of eight, and not six. */
+/* With version 1 and a depth of 8, credits are returned when seven are owed, not when six are. */
 void returns_seven_in_version_1(void **state)
 {
 	struct pair *pair = pair_of(O2_MSG_VERSION_1, 8);
@@ -67,7 +67,7 @@ void returns_seven_in_version_1(void **state)
 	pair_close_settled(pair);
 }
 
-/* 254 credits that are owed travel in one byte. */
+/* A message can return 254 credits at once, in its one-byte field. */
 void returns_254_at_once(void **state)
 {
 	struct o2_conn_config config = O2_CONN_DEFAULTS;
@@ -88,7 +88,7 @@ void returns_254_at_once(void **state)
 	pair_close_settled(pair);
 }
 
-/* Both processes are LNet's own. */
+/* The LNet header names LNet's own process id at both ends. */
 void says_whom_it_is_for(void **state)
 {
 	struct pair *pair = pair_default();
@@ -103,7 +103,7 @@ void says_whom_it_is_for(void **state)
 	pair_close(pair);
 }
 
-/* A NOOP has a sum where messages have one. */
+/* A NOOP has a checksum if checksums are enabled. */
 void sums_each_message(void **state)
 {
 	struct o2_conn_config config = O2_CONN_DEFAULTS;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/lib/lnd_talks.h"
 
-/* Conversations of interfaces that have fewer windows than operations (docs/transport.md, "Windows").  Mode
- * phys needs one for every list of scattered pages, and gives it back when the operation ends. */
+/* Conversations between interfaces that have fewer memory windows than operations (docs/transport.md, "Windows").
+ * Mode phys needs a window for each list of scattered pages, and releases it when the operation ends. */
 
 struct o2_transfer_memory window_memory(int which, enum o2_reg_mode mode, uint64_t tag)
 {
@@ -60,20 +60,20 @@ void assert_ended(const struct side *side, uint32_t count)
 	}
 }
 
-/* More than there are windows for: they wait, and end in the order in which they were started. */
+/* Operations that get no window wait, and all end in the order in which they were started. */
 void waits_for_windows(void **state)
 {
 	for (enum o2_transfer_op op = O2_OP_PUT; op <= O2_OP_GET; op++) {
 		struct pair *pair = pair_with_windows(FEW, 0);
 
 		for (uint32_t i = 0; i < MANY; i++) {
-			/* The last needs no window, and does not overtake. */
+			/* The last operation needs no window, but must not overtake the waiting ones. */
 			const struct o2_transfer_memory memory =
 				window_memory(0, i < MANY - 1 ? O2_REG_PHYS : O2_REG_GLOBAL, i);
 
 			start_op(pair->a.conn, op, &memory, NULL);
 		}
-		/* One window is kept for what b may start. */
+		/* One window is reserved for requests of b. */
 		assert_int_equal(view_of(&pair->a).queued_window, MANY - 1);
 		assert_int_equal(view_of(&pair->a).open, MANY);
 		quiet(pair);
@@ -91,7 +91,7 @@ static int note_matched(void *context, const struct o2_msg *msg)
 	return 0;
 }
 
-/* An IMMEDIATE with a GET does not overtake requests that wait for a window of the end that is asked. */
+/* An IMMEDIATE that carries a GET does not overtake requests that wait for a window at the peer. */
 void waits_behind_requests(void **state)
 {
 	struct pair *pair = pair_with_windows(0, FEW);
@@ -106,7 +106,7 @@ void waits_behind_requests(void **state)
 	pair_close_settled(pair);
 }
 
-/* The window comes back on another connection, where nothing tells this one. */
+/* A window that another connection releases wakes an operation that waits on this connection. */
 void is_woken_by_another_connection(void **state)
 {
 	struct pair *pair = pair_with_windows(FEW, 0);

@@ -6,7 +6,7 @@
 
 #include "tests/lib/unit_test.h"
 
-/* cmocka's assertions are for its own thread only. */
+/* An assertion for other threads: cmocka's own assertions work only in the thread that runs the test. */
 #define THREAD_CHECK(seed, condition)                                                                 \
 	do {                                                                                          \
 		if (!(condition)) {                                                                   \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/lib/unit_test.h"
 
-/* Of a program that has none of its own. */
+/* main() for test programs that do not define their own. */
 int main(void)
 {
 	return tests_run();

@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <malloc.h>
 
-#define TESTS_MAX 64u /* of one program */
+#define TESTS_MAX 64u /* in one program */
 #define JUNK	  0xa5
 
 static struct CMUnitTest tests[TESTS_MAX];
@@ -49,7 +49,7 @@ uint64_t tests_seed(uint64_t otherwise)
 int tests_run(void)
 {
 	assert(ntests > 0);
-	/* Memory that is read before it was written holds no zeros by chance. */
+	/* Fill allocated memory with junk, so that reads of uninitialized memory do not find zeros. */
 	mallopt(M_PERTURB, JUNK);
 	return _cmocka_run_group_tests("tests", tests, ntests, group_setup, NULL);
 }

@@ -2,8 +2,8 @@
 #ifndef O2_TESTS_UNIT_TEST_H
 #define O2_TESTS_UNIT_TEST_H
 
-/* cmocka.h, behind what it needs, and what most tests use.  A test does not have to use its state
- * (tests/lib/CMakeLists.txt). */
+/* Includes cmocka.h after the headers that it needs, and headers that most tests use.  A test may leave its
+ * argument `state` unused (tests/lib/CMakeLists.txt sets the compiler option). */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,26 +15,26 @@
 
 #include <cmocka.h>
 
-/* cmocka 2 says which numbers are meant; the older name is of unsigned ones. */
+/* cmocka 2 has a name for each signedness; before that, assert_in_range compared unsigned numbers. */
 #ifndef assert_uint_in_range
 #define assert_uint_in_range assert_in_range
 #endif
 
 /*
- * A test is run because it stands in the file, in the order of the file:
+ * Each test registers itself.  Tests run in the order in which they are defined in the file:
  *
  *	TEST(one_holds)
  *	{
  *		assert_int_equal(1, 1);
  *	}
  *
- * TEST_WITH: with a set-up and a tear-down of its own, either of which may be NULL.
- * TEST_OF: the same, of whose state the body has a name and a type.
- * TEST_ON: of what open returns, which is closed behind the body when that has gone well.
- * ALSO_TEST: a function that stands elsewhere, because others call it too.
- * GROUP_SETUP: what is called once, before the first test.
+ * TEST_WITH: a test with its own set-up and tear-down functions, either of which may be NULL.
+ * TEST_OF: the same, with the state passed to the body as a typed variable.
+ * TEST_ON: the body gets the result of `open`, which is passed to `close` after the body unless the body fails.
+ * ALSO_TEST: registers a function that is defined elsewhere because other code calls it too.
+ * GROUP_SETUP: registers a function that is called once, before the first test.
  *
- * The program has the main of tests/lib/unit_main.c, or one of its own that ends in tests_run().
+ * The program uses the main() of tests/lib/unit_main.c, or has its own, which ends with tests_run().
  */
 #define TEST(name) TEST_WITH(name, NULL, NULL)
 
@@ -76,22 +76,22 @@
 		test_register(&test, __COUNTER__);                                                       \
 	}
 
-/* Compilers put constructors in an order of their own: the tests run in that of place. */
+/* `place` orders the tests, because the order in which constructors run depends on the compiler. */
 void test_register(const struct CMUnitTest *test, unsigned int place);
 void group_setup_register(CMFixtureFunction function);
-/* Returns how many failed. */
+/* Run all registered tests.  Returns the number that failed. */
 int tests_run(void);
-/* The arguments of a test that draws: which seed or case it begins with, and how many; what is left out stays. */
+/* Parse the arguments of a randomized test: first seed or case, and count.  A missing argument leaves its value. */
 void tests_take_numbers(int argc, char **argv, uint64_t *first, uint64_t *second);
-/* What a test without arguments draws from: $O2_TEST_SEED, or what it has where that is not set. */
+/* The seed of a randomized test without arguments: $O2_TEST_SEED, or `otherwise` if that is not set. */
 uint64_t tests_seed(uint64_t otherwise);
 
-/* Read a file of less than capacity_bytes; fails the test when it cannot. */
+/* Read a file of less than capacity_bytes.  Returns its length; fails the test on error. */
 size_t test_read(const char *path, void *bytes, size_t capacity_bytes);
-/* The text of docs/NAME, until another is asked for. */
+/* The text of docs/NAME, which is valid until the next call. */
 char *test_page(const char *name);
 
-/* A call that fails with that code, and says by which rule, or what of. */
+/* Assert that the call returns this code and sets this rule or this field in *error. */
 #define assert_error(call, code, error, rule_)             \
 	do {                                               \
 		assert_int_equal(call, code);              \

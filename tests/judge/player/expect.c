@@ -2,9 +2,9 @@
 #include "mem/kmap.h"
 #include "tests/judge/player/stage.h"
 
-/* What our side of the recording said: we have to say the same. */
+/* Checks that our endpoint sends the messages that our side of the recording sent. */
 
-/* The application of the recorded side wanted this: so does ours.  Once for each step. */
+/* Start the operation that the recorded side's application started; only once for each step. */
 static void operate(struct stage *stage, const struct player_step *step)
 {
 	const uint32_t index = (uint32_t)(step - stage->script->step);
@@ -32,7 +32,7 @@ static void operate(struct stage *stage, const struct player_step *step)
 	stage_settle(stage);
 }
 
-/* Our next operation in the recording is why we connect. */
+/* Start our next operation in the recording, because it is the reason for the connection request. */
 static void operate_next(struct stage *stage, const struct player_step *from)
 {
 	const struct player_step *end = stage->script->step + stage->script->count;
@@ -45,7 +45,7 @@ static void operate_next(struct stage *stage, const struct player_step *from)
 	STEP_FAIL(from, "the recording does not say why it connects");
 }
 
-/* What names things in a message; NULL: it has none. */
+/* The parts of a message that hold names (handles, keys, cookies); NULL: the message does not have this part. */
 struct parts {
 	struct o2_lnet_hdr *hdr;
 	struct o2_rdma_desc *desc;
@@ -69,7 +69,7 @@ static struct parts parts_of(struct o2_msg *msg)
 	}
 }
 
-/* Learn what we call things, and take out of both messages, which are of one type, what may differ. */
+/* Note our names for the recorded ones, and clear what may differ in both messages, which have the same type. */
 static void mask(struct stage *stage, struct o2_msg *ours, struct o2_msg *recorded)
 {
 	const struct parts our = parts_of(ours), their = parts_of(recorded);
@@ -101,7 +101,7 @@ static void mask(struct stage *stage, struct o2_msg *ours, struct o2_msg *record
 	}
 }
 
-/* Byte for byte, once what may differ is out of both; first with a look at what differs. */
+/* Assert that both messages are equal byte for byte after masking.  Compares fields first, for a clear report. */
 static void assert_same(struct stage *stage, const struct player_step *step, const uint8_t *bytes,
 			size_t length)
 {
@@ -161,7 +161,7 @@ void stage_expect(struct stage *stage, const struct player_step *step)
 		if (stage->peer.nheard_cm == 0)
 			operate_next(stage, step);
 		heard = stage_take_cm(stage, step, O2_CM_REQUEST);
-		/* His answer needs it. */
+		/* Put the event back: the puppet's answer needs it. */
 		stage->peer.heard_cm[stage->peer.nheard_cm++] = heard;
 		assert_same(stage, step, heard.private_data, heard.private_bytes);
 		return;

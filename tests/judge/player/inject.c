@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/judge/player/stage.h"
 
-/* What the other side of the recording said: the puppet says it, with our names for things of ours. */
+/* Lets the puppet send the other side's recorded messages, with our names in place of the recorded ones. */
 
 static void point_to_data(const struct stage *stage, struct o2_rdma_desc *desc)
 {
@@ -10,7 +10,7 @@ static void point_to_data(const struct stage *stage, struct o2_rdma_desc *desc)
 	desc->rd_frags[0].rf_addr = (uintptr_t)stage->peer.data;
 }
 
-/* Put our names into his message. */
+/* Replace recorded names of our objects in the puppet's message by ours. */
 static void substitute(struct stage *stage, const struct player_step *step, struct o2_msg *msg)
 {
 	struct o2_lnet_hdr *hdr = &msg->u.immediate.hdr;
@@ -89,7 +89,7 @@ void stage_inject(struct stage *stage, const struct player_step *step)
 	case STEP_DISCONNECT:
 		player_peer_disconnect(&stage->peer);
 		break;
-	case STEP_READY: /* follows from what was said before */
+	case STEP_READY: /* the earlier steps cause it */
 	case STEP_DISCONNECTED:
 		break;
 	}

@@ -6,7 +6,7 @@
 #include "tests/lib/unit_test.h"
 #include "wire/nid.h"
 
-/* The transport: it only remembers. */
+/* The mock transport, which only notes what LNet sends. */
 
 static struct lnet_play_sent *note(void *context, enum o2_msg_type type, const struct o2_lnet_hdr *hdr,
 				   uint64_t tag)
@@ -62,7 +62,7 @@ static void note_event(void *context, const struct o2_lnet_event *event)
 		play->hooks.event(play->hooks.context, event);
 }
 
-/* What is open under a name of the recording. */
+/* Find the open operation with this recorded name. */
 static struct lnet_play_open *find(struct lnet_play_open *list, uint32_t count, uint64_t recorded)
 {
 	for (uint32_t i = 0; i < count; i++)
@@ -78,7 +78,6 @@ static void add(struct lnet_play_open *list, uint32_t *count, struct lnet_play_o
 	list[(*count)++] = entry;
 }
 
-/* length bytes in pages of their own. */
 struct o2_transfer_memory lnet_play_memory(struct lnet_play *play, uint32_t page, uint32_t length_bytes)
 {
 	struct o2_kiov *first = &play->kiov[play->nkiov];
@@ -95,7 +94,7 @@ struct o2_transfer_memory lnet_play_memory(struct lnet_play *play, uint32_t page
 		.buffer = {.kind = O2_KIOV, .count = count, .nob = length_bytes, .kiov = first}};
 }
 
-/* The application of the recorded side wanted something: so does ours. */
+/* Start the operation that the recorded side's application started. */
 static void operate(struct lnet_play *play, const struct player_step *step)
 {
 	uint32_t length_bytes;
@@ -141,7 +140,7 @@ static bool same(struct lnet_play *play, const struct lnet_play_sent *sent, cons
 		memcmp(sent->payload, step->payload, recorded->payload_length) == 0);
 }
 
-/* Ours among those that wait: with somebody above us several may, in an order of their own. */
+/* Find our message for this step.  With a layer above LNet, several may wait, in another order. */
 static uint32_t find_sent(struct lnet_play *play, const struct player_step *step)
 {
 	const uint32_t last = play->hooks.same == NULL && play->nsent > 0 ? 1 : play->nsent;
@@ -153,8 +152,8 @@ static uint32_t find_sent(struct lnet_play *play, const struct player_step *step
 }
 
 /*
- * A message with an LNet header that the recorded side sent: ours is there, or its application is to want
- * it.
+ * Expect a message with an LNet header that the recorded side sent.  If our LNet has not sent it, start the
+ * operation that leads to it.
  */
 static void expect_lnet(struct lnet_play *play, const struct player_step *step)
 {
@@ -192,7 +191,7 @@ static uint64_t bytes_of(const struct o2_rdma_desc *desc)
 	return total;
 }
 
-/* What the recorded side sent. */
+/* Expect our LNet to send what the recorded side sent. */
 static void expect(struct lnet_play *play, const struct player_step *step)
 {
 	const struct o2_msg *msg = &step->msg;
@@ -273,7 +272,7 @@ static void arrive(struct lnet_play *play, const struct lnet_play_open *open, in
 		play->hooks.arrived(play->hooks.context, &open->memory, (uint64_t)nob);
 }
 
-/* What the other side of the recording sent: we hear it. */
+/* Hand a message of the other side of the recording to our LNet. */
 static void inject(struct lnet_play *play, const struct player_step *step)
 {
 	const struct o2_msg *msg = &step->msg;
@@ -289,7 +288,7 @@ static void inject(struct lnet_play *play, const struct player_step *step)
 	case O2_MSG_GET_REQ:
 		inject_request(play, step);
 		return;
-	case O2_MSG_PUT_ACK: /* the PUT_DONE that answers it names it by the other cookie */
+	case O2_MSG_PUT_ACK: /* the PUT_DONE names the transfer by the sink's cookie */
 		find(play->put, play->nputs, msg->u.putack.ibpam_src_cookie)->recorded =
 			msg->u.putack.ibpam_dst_cookie;
 		return;

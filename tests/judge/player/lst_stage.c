@@ -29,9 +29,9 @@ bool lst_stage_has_bulk(const struct o2_lst_msg *msg)
 	       (msg->msg_type == O2_LST_TEST_REQST && msg->u.test_reqst.tsr_is_client != 0);
 }
 
-/* --- what is the same --- */
+/* --- comparison --- */
 
-/* What is left of a request when ids and times are gone. */
+/* Clear the ids and times of a request, which may differ. */
 static void strip_request(struct o2_lst_msg *msg)
 {
 	msg->u.reqst.rpyid = 0;
@@ -43,7 +43,7 @@ static void strip_request(struct o2_lst_msg *msg)
 	}
 }
 
-/* What a status does not warrant, docs/lst.md "Sessions", and counters. */
+/* Clear counters, and the fields that the status makes meaningless (docs/lst.md, "Sessions"). */
 static void strip_reply(struct o2_lst_msg *msg, bool of_query)
 {
 	const struct o2_lst_generic_reply generic = msg->u.reply;
@@ -65,7 +65,7 @@ static void strip_reply(struct o2_lst_msg *msg, bool of_query)
 	}
 	if (msg->msg_type == O2_LST_BATCH_REPLY && generic.status == 0 && of_query)
 		msg->u.batch_reply.bar_active = active;
-	/* After a version that is not ours even the session and the features are left over. */
+	/* In a reply to an unknown version, the session and the features are stale values as well. */
 	if (generic.status == EPROTO) {
 		msg->u.reply.sid = (struct o2_lst_sid){0, 0};
 		msg->msg_ses_feats = 0;
@@ -97,7 +97,7 @@ static bool same_message(const struct lst_stage *stage, uint64_t rpyid, const st
 	return memcmp(bytes[0], bytes[1], sizeof(bytes[0])) == 0;
 }
 
-/* Bulk: every byte, or the words that the check is about. */
+/* Do both bulks pass the check of their BRW: every byte, or the words that the check covers? */
 static bool same_bulk(const struct lst_stage *stage, uint64_t bulkid, const uint8_t *ours,
 		      const uint8_t *recorded, uint32_t length)
 {
@@ -111,7 +111,7 @@ static bool same_bulk(const struct lst_stage *stage, uint64_t bulkid, const uint
 	return false;
 }
 
-/* Of a PUT, or of the GET that this REPLY answers. */
+/* The bulk id of a PUT, or of the GET that this REPLY answers; 0: none. */
 static uint64_t bulkid_of(const struct lst_stage *stage, const struct o2_lnet_hdr *recorded)
 {
 	if (recorded->type == O2_LNET_PUT)
@@ -133,7 +133,7 @@ static void learn(struct lst_stage *stage, uint64_t recorded, uint64_t ours)
 	stage->id[stage->nids++].ours = ours;
 }
 
-/* A recorded request: what its reply and its bulk are held to. */
+/* Remember a recorded request, because its reply and bulk are checked against it. */
 static void learn_request(struct lst_stage *stage, const struct o2_lst_msg *msg)
 {
 	if (msg->msg_type == O2_LST_BATCH_REQST && msg->u.batch_reqst.bar_opc == O2_LST_BATCH_QUERY) {
@@ -171,7 +171,7 @@ void lst_stage_step(struct lst_stage *stage, const struct player_step *step)
 
 static bool same_hdr(const struct o2_lnet_hdr *ours, const struct o2_lnet_hdr *recorded)
 {
-	/* player_same_hdr says what differs, but here others of ours may be the one that is meant. */
+	/* Checked first, because player_same_hdr prints differences, and another message may be the right one. */
 	if (ours->type != recorded->type || ours->payload_length != recorded->payload_length ||
 	    (ours->type == O2_LNET_PUT && ours->msg.put.match_bits != recorded->msg.put.match_bits) ||
 	    (ours->type == O2_LNET_GET && ours->msg.get.match_bits != recorded->msg.get.match_bits))
@@ -206,7 +206,7 @@ bool lst_stage_same(void *context, const struct lnet_play_sent *sent, const stru
 	return true;
 }
 
-/* --- what is heard --- */
+/* --- messages from the other side --- */
 
 void lst_stage_heard(void *context, struct o2_lnet_hdr *hdr)
 {
@@ -222,7 +222,6 @@ void lst_stage_heard(void *context, struct o2_lnet_hdr *hdr)
 		}
 }
 
-/* The recording has no bytes of RDMA: they are the pattern. */
 void lst_stage_arrived(void *context, const struct o2_transfer_memory *memory, uint64_t nob)
 {
 	struct lst_stage *stage = context;

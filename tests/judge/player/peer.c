@@ -10,7 +10,7 @@
 #define CQ_ENTRIES 1024
 #define SENDS	   64u
 
-/* wr_id of receives: the line, then the slot; sends have the highest bit. */
+/* The wr_id of a receive encodes its line and slot; that of a send has the highest bit set. */
 #define SEND_WORK (UINT64_C(1) << 63)
 
 static int post_receive(const struct player_peer *peer, const struct player_line *line, uint32_t slot)
@@ -24,7 +24,7 @@ static int post_receive(const struct player_peer *peer, const struct player_line
 	return ibv_post_recv(line->qp, &wr, &bad);
 }
 
-/* A queue pair in INIT, with all receives posted. */
+/* Create a line: a queue pair in state INIT, with all receives posted. */
 static struct player_line *open_line(struct player_peer *peer)
 {
 	struct ibv_qp_init_attr init = {
@@ -122,7 +122,7 @@ void player_peer_close(struct player_peer *peer)
 	o2_ni_close(&peer->ni);
 }
 
-/* A line of its own for what is said from now on, and what it is connected with; NULL: there is no room. */
+/* Open a new line, make it current, and fill in *param to connect it.  NULL: there is no room. */
 static struct player_line *next_line(struct player_peer *peer, const uint8_t *data, size_t bytes,
 				     struct o2_cm_param *param)
 {
@@ -225,7 +225,7 @@ int player_peer_poll(struct player_peer *peer)
 	while (ibv_poll_cq(peer->cq, 1, &wc) == 1) {
 		n++;
 		if (wc.status != IBV_WC_SUCCESS) {
-			/* What is flushed had no fault of its own: the connection is over. */
+			/* Ignore flushed requests: they only say that the connection is over. */
 			if (wc.status != IBV_WC_WR_FLUSH_ERR && peer->failure == 0)
 				peer->failure = (int)wc.status;
 		} else if ((wc.wr_id & SEND_WORK) == 0) {

@@ -13,8 +13,8 @@
 #include "wire/reject.h"
 
 /*
- * Somebody on the network who does nothing by himself: he sends what he is told to, byte for byte, and keeps
- * what he hears.  Plain verbs, no part of the engine.
+ * A puppet peer: it sends only the bytes that the test hands it, and keeps all messages that it receives.  It
+ * uses verbs directly, and no code of the engine under test.
  */
 
 #define PEER_LINES	3u
@@ -22,15 +22,15 @@
 #define PEER_HEARD	16u
 #define PEER_DATA_BYTES (1u << 20)
 
-/* One queue pair, from a request to connect on. */
+/* One queue pair; each attempt to connect gets a new one. */
 struct player_line {
 	struct ibv_qp *qp;
 	struct o2_cm_id *id;
-	uint8_t *receive; /* PEER_RECEIVES messages */
+	uint8_t *receive; /* buffers for PEER_RECEIVES messages */
 	struct ibv_mr *mr;
 };
 
-/* What the connection manager told him. */
+/* An event that the connection manager reported to the puppet. */
 struct player_heard_cm {
 	enum o2_cm_event_type type;
 	struct o2_cm_id *id;
@@ -47,14 +47,14 @@ struct player_heard {
 struct player_peer {
 	struct o2_ni ni;
 	struct o2_cm *cm;
-	uint32_t our_address; /* of the node that he talks to */
+	uint32_t our_address; /* address of the node under test */
 	struct ibv_cq *cq;
 	uint32_t nlines;
 	struct player_line line[PEER_LINES];
-	struct player_line *current; /* the one that is or was connected last */
-	uint8_t *send;		     /* one message */
+	struct player_line *current; /* the most recent line */
+	uint8_t *send;		     /* buffer for one message */
 	struct ibv_mr *send_mr;
-	uint8_t *data; /* what others write to, and what is written to them */
+	uint8_t *data; /* source and sink of RDMA WRITEs */
 	struct ibv_mr *data_mr;
 	uint32_t nheard_cm, nheard;
 	struct player_heard_cm heard_cm[PEER_HEARD];
@@ -67,22 +67,22 @@ int player_peer_open(struct player_peer *peer, struct o2_cm_loop *loop, const st
 		     uint32_t our_address, struct o2_error *error);
 void player_peer_close(struct player_peer *peer);
 
-/* The connection manager's messages; private data as it stands.  All return 0 or -errno. */
+/* Send the connection manager's messages, with this private data unchanged.  Those with a result: 0 or -errno. */
 int player_peer_request(struct player_peer *peer, uint16_t port, const uint8_t *data, size_t bytes);
 int player_peer_reply(struct player_peer *peer, struct o2_cm_id *request, const uint8_t *data, size_t bytes);
 void player_peer_reject(struct o2_cm_id *request, const uint8_t *data, size_t bytes);
 void player_peer_disconnect(struct player_peer *peer);
 
 int player_peer_send(struct player_peer *peer, const uint8_t *bytes, uint32_t length_bytes);
-/* RDMA WRITE of the first bytes of peer->data. */
+/* RDMA WRITE of the first length_bytes of peer->data. */
 int player_peer_write(struct player_peer *peer, uint64_t addr, uint32_t key, uint32_t length_bytes);
 
-/* Take what has come.  Returns how many completions there were. */
+/* Handle all completions and events that have arrived.  Returns the number of completions. */
 int player_peer_poll(struct player_peer *peer);
 
-/* The oldest thing heard; false: nothing. */
+/* Take the oldest received message; returns false if there is none. */
 bool player_peer_take(struct player_peer *peer, struct player_heard *heard);
-/* The oldest event of a type. */
+/* Take the oldest event of this type; returns false if there is none. */
 bool player_peer_take_cm(struct player_peer *peer, enum o2_cm_event_type type, struct player_heard_cm *heard);
 
 #endif

@@ -26,8 +26,8 @@ const struct player_recording player_recordings[PLAYER_RECORDINGS] = {
 	{.name = "put_small_ack.plain", .entry_bytes = 65536},
 	{.name = "put_trunc.plain", .entry_bytes = 8192, .owed_by_b = 1},
 	/*
-	 * Made at b's end of a slow link: both ask to connect, and later GET, before they hear of the other.
-	 * At the end the connection manager's message has overtaken a's REPLY.
+	 * Captured at b's end of a slow link: both sides request a connection, and later GET, before they receive
+	 * the other's request.  At the end, a message of the connection manager overtook a's REPLY.
 	 */
 	{.name = "race.plain", .entry_bytes = 65536, .late = {{13, 14}, {18, 21}}, .late_for_both = {25, 26}},
 };
@@ -131,7 +131,7 @@ static size_t read_file(const char *name, uint8_t *bytes)
 	return n;
 }
 
-/* An IMMEDIATE's message points to the step's own payload. */
+/* Copy a step, and let the message of an IMMEDIATE point to the copy's payload. */
 static void move_step(struct player_step *to, const struct player_step *from)
 {
 	*to = *from;
@@ -139,7 +139,7 @@ static void move_step(struct player_step *to, const struct player_step *from)
 		to->msg.u.immediate.payload = to->payload;
 }
 
-/* The frame reaches its receiver only after that one has sent the other frame. */
+/* Move `frame` directly behind `until_frame`, which its receiver sent before it got `frame`. */
 static void delay(struct player_script *script, uint32_t frame, uint32_t until_frame)
 {
 	static struct player_step late;

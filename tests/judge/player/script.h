@@ -10,11 +10,11 @@
 #include "wire/reject.h"
 
 /*
- * A recording as a script: who said what, in order.  What is below o2iblnd's messages (packets,
- * acknowledgements, sequence numbers) is gone.
+ * A recording as a script: which side sent which message, in order.  The layers below o2iblnd's messages
+ * (packets, acknowledgements, sequence numbers) are removed.
  */
 
-/* The two nodes of every recording, corpus/captures/README.md. */
+/* The NIDs of the two nodes in every recording (corpus/captures/README.md). */
 #define PLAYER_NID_A UINT64_C(0x000500000a4d0001)
 #define PLAYER_NID_B UINT64_C(0x000500000a4d0002)
 
@@ -33,26 +33,26 @@ enum player_step_kind {
 
 struct player_step {
 	enum player_step_kind kind;
-	uint32_t frame; /* of the recording */
+	uint32_t frame; /* number of the frame in the recording */
 	bool from_a;
 	struct o2_msg msg;
-	uint8_t payload[O2_MSG_BYTES]; /* of an IMMEDIATE; msg points here */
+	uint8_t payload[O2_MSG_BYTES]; /* payload of an IMMEDIATE; msg.u.immediate.payload points here */
 	struct o2_reject reject;
 	uint64_t bytes;
 };
 
-/* What is to be played, and what has to be known about it. */
+/* A recording to play, and the facts about it that its frames do not show. */
 struct player_recording {
-	const char *name;	/* of the file, without .pcap */
-	uint32_t entry_bytes;	/* what the target offers at portal 60, match bits 0x1234 */
-	bool nomatch;		/* its operations fail */
-	uint32_t a_queue_depth; /* that a asks for: 8, unless said otherwise */
-	/* Credits that a side owed from before the first message of its own. */
+	const char *name;	/* of the file, without ".pcap" */
+	uint32_t entry_bytes;	/* bytes that the target offers at portal 60, match bits 0x1234 */
+	bool nomatch;		/* no entry matches: its operations fail */
+	uint32_t a_queue_depth; /* that side a asks for; 0: 8 */
+	/* Credits that a side owed to its peer before the first message that the recording has of that side. */
 	uint32_t owed_by_a, owed_by_b;
 	/*
-	 * A recording shows the order at the place where it was made.  When a is played by us, these frames reach
-	 * their receiver only after that one has sent another frame; what b hears or says late is noted with its own
-	 * row.
+	 * A recording shows the order of frames at the capture point.  The order at the receiver can differ: when
+	 * we play side a, each `late` frame is moved behind until_frame, which the receiver of the late frame sent
+	 * before that frame arrived.  late_for_both is moved whichever side we play.
 	 */
 	struct {
 		uint32_t frame, until_frame;
@@ -68,27 +68,27 @@ struct player_script {
 };
 
 /*
- * Read corpus/captures/pcap/NAME.pcap, for one of the sides to be played by us.  Returns NULL, with a line on
- * stderr, if that fails; free() it.
+ * Read corpus/captures/pcap/NAME.pcap, to play side a (we_are_a) or side b.  Returns NULL, with a line on
+ * stderr, if that fails.  The caller frees the script with free().
  */
 struct player_script *player_script_read(const struct player_recording *recording, bool we_are_a);
 
 /* The ping info that a side of the recording sent, in a REPLY or pushed; false if it sent none. */
 bool player_ping_info(const struct player_script *script, bool from_a, struct o2_ping_info *info);
 
-/* The first REPLY of a side that is no ping info; NULL if there is none. */
+/* The first LNet REPLY of this side that does not carry a ping info; NULL if there is none. */
 const struct player_step *player_reply(const struct player_script *script, bool from_a);
 
 /* The LNet header of an IMMEDIATE, PUT_REQ or GET_REQ; NULL for other steps. */
 const struct o2_lnet_hdr *player_lnet_hdr(const struct player_step *step);
 
-/* Does nothing but what somebody's application asks for lead to this message? */
+/* Is this the message that starts an operation which only an application can have asked for? */
 bool player_is_operation(const struct player_step *step);
 
-/* The operation behind it: where it goes, and how many bytes. */
+/* The target of the operation that this message starts, and its length. */
 struct o2_lnet_target player_target(const struct player_step *step, uint32_t *length_bytes);
 
-/* Are two LNet headers the same but for their handles?  What differs is written to stderr. */
+/* Are two LNet headers equal except for their handles?  Writes the first difference to stderr. */
 bool player_same_hdr(const struct o2_lnet_hdr *ours, const struct o2_lnet_hdr *recorded);
 
 /* "SEND 10.77.0.1 IMMEDIATE GET", for messages of tests.  The text lives until the next call. */

@@ -6,8 +6,8 @@
 #include "wire/nid.h"
 
 #define ARENA_PAGES 400u
-#define FIRST_PAGE  40u /* of the memory of our operations */
-#define QUIET	    3	/* rounds in which nothing happens, before we believe that nothing will */
+#define FIRST_PAGE  40u /* first page of our operations' memory */
+#define QUIET	    3	/* after so many rounds without an event, none will come */
 #define NOW_MS	    1000u
 
 static void note_done(void *context, const struct o2_lnet_result *result)
@@ -56,9 +56,9 @@ struct o2_transfer_memory stage_memory(struct stage *stage, uint32_t page, uint3
 	return (struct o2_transfer_memory){
 		.buffer = {.kind = O2_IOV, .count = 1, .nob = length_bytes, .iov = iov},
 		/*
-		 * One fragment, as the kernels' registrations have, and a key that is dead when PUT_DONE has
-		 * been handled, so that our ACK goes out before the credit for it, as theirs does.  (In
-		 * fastreg the LOCAL_INV comes between the two.)
+		 * FMR gives one fragment, as the kernels' registrations do, and a key that is invalid as soon as
+		 * PUT_DONE has been handled.  So our ACK is sent before its credit is returned, as in the
+		 * recordings.  (With fastreg, a LOCAL_INV would come between the two.)
 		 */
 		.mode = O2_REG_FMR,
 	};
@@ -90,7 +90,7 @@ int stage_encode(const struct o2_msg *msg, uint8_t bytes[O2_MSG_BYTES])
 	return n;
 }
 
-/* The stamp that a side of the recording has. */
+/* The incarnation stamp of a side of the recording; 0: it has none. */
 static uint64_t stamp_of(const struct player_script *script, bool from_a)
 {
 	for (uint32_t i = 0; i < script->count; i++) {
@@ -159,7 +159,7 @@ void stage_open(struct stage *stage, const struct player_recording *recording, b
 	assert_int_equal(
 		player_peer_open(&stage->peer, stage->wire, &config, (uint32_t)stage->ni.config.nid, &error),
 		0);
-	/* No page of ours, and none of his, looks like another one. */
+	/* Make all pages, ours and the puppet's, different from each other. */
 	for (uint32_t i = 0; i < PEER_DATA_BYTES; i++)
 		stage->peer.data[i] = (uint8_t)(i * 7 + i / 4096);
 	for (uint32_t i = FIRST_PAGE * 4096; i < ARENA_PAGES * 4096; i++)

@@ -8,21 +8,21 @@
 #include "tests/lib/unit_test.h"
 
 /*
- * Where a recording is played: one whole peer of ours, and a puppet (peer.h) that speaks for the other side.
- * The functions are parts of tests: they fail the test that runs.
+ * The setting in which a recording is played: a complete endpoint of ours, and a puppet (peer.h) that sends
+ * the recorded messages of the other side.  On error, these functions fail the running test.
  */
 
-#define ENTRY_PAGE  2u	/* of the arena: what we offer */
-#define STAGE_NAMES 32u /* and operations */
+#define ENTRY_PAGE  2u	/* arena page of the entry that we offer */
+#define STAGE_NAMES 32u /* limit of names, and of operations */
 
-/* A cookie or handle of the recorded side, and ours in its place. */
+/* A recorded cookie or handle of our side, and the one that our endpoint uses in its place. */
 struct name {
 	uint64_t recorded;
 	uint64_t ours;
 	struct o2_lnet_handle handle;
 };
 
-/* Memory that a key of ours gives access to. */
+/* Memory that our endpoint has published in a descriptor. */
 struct sink {
 	uint64_t addr;
 	uint32_t key;
@@ -39,8 +39,8 @@ struct stage {
 	struct player_peer peer;
 	uint32_t nnames;
 	struct name name[STAGE_NAMES];
-	struct sink sink;	       /* the last that we published */
-	uint32_t started;	       /* steps whose operation has been started */
+	struct sink sink;	       /* the last sink that we published */
+	uint32_t started;	       /* number of steps whose operation has been started */
 	uint32_t page, operation_page; /* of the next operation's memory, and of the last one's */
 	uint32_t noperations, nresults, nfailed;
 	int status;
@@ -57,22 +57,22 @@ struct stage {
 /* stage.c */
 void stage_open(struct stage *stage, const struct player_recording *recording, bool we_are_a);
 void stage_close(struct stage *stage);
-/* Until nothing happens any more. */
+/* Drive both sides until nothing happens any more. */
 void stage_settle(struct stage *stage);
 struct o2_transfer_memory stage_memory(struct stage *stage, uint32_t page, uint32_t length_bytes);
 void stage_add_name(struct stage *stage, struct name name);
-/* Cookies of the two directions do not mix: the newest of that name counts. */
+/* Find the newest entry with this recorded name: both directions can use the same cookie value. */
 const struct name *stage_find_name(struct stage *stage, const struct player_step *step, uint64_t recorded);
 struct player_heard_cm stage_take_cm(struct stage *stage, const struct player_step *step,
 				     enum o2_cm_event_type type);
-/* The bytes at the sink are those of the source: his memory against ours, an operation's or what we offer. */
+/* Assert that the puppet's memory equals ours (the last operation's, or the entry that we offer). */
 void stage_assert_moved(const struct stage *stage, const struct player_step *step);
 int stage_encode(const struct o2_msg *msg, uint8_t bytes[O2_MSG_BYTES]);
 
-/* expect.c: our side of the recording said this. */
+/* expect.c: our side of the recording sent this; assert that our endpoint sends the same. */
 void stage_expect(struct stage *stage, const struct player_step *step);
 
-/* inject.c: the other side said this. */
+/* inject.c: the other side of the recording sent this; let the puppet send it. */
 void stage_inject(struct stage *stage, const struct player_step *step);
 
 #endif

@@ -14,7 +14,7 @@
 /*
  * The reference codec as a filter, for tests/judge/wire/compare_codecs.py.
  *
- *   in:  frames: length (4 bytes, little-endian, of what follows the six), kind, options, bytes
+ *   in:  frames: length (4 bytes, little-endian, counts only `bytes`), kind and options (1 byte each), bytes
  *   out: one line of JSON for each frame
  *
  * Kinds: 'm' decode a message; 'l' and 'b' decode a bare descriptor, little- or big-endian; 'r' decode a
@@ -45,7 +45,7 @@ static int set_hex(json_t *object, const char *key, const uint8_t *bytes, size_t
 	return json_object_set_new(object, key, json_stringn(text, 2 * length_bytes));
 }
 
-/* The message and its canonical form, or the refusal. */
+/* Decode a message: its fields and its canonical encoding, or the refusal. */
 static json_t *decode_message(const uint8_t *bytes, size_t length_bytes,
 			      const struct o2_wire_options *options)
 {
@@ -179,7 +179,7 @@ static json_t *answer_frame(uint8_t kind, uint8_t flags, const uint8_t *bytes, s
 	}
 }
 
-/* One frame: 1 if there was one, 0 at the end of the input, -EINVAL for anything else. */
+/* Process one frame.  Returns 1 if there was one, 0 at the end of the input, -EINVAL otherwise. */
 static int pass_frame(void)
 {
 	uint8_t head[6];
@@ -196,7 +196,7 @@ static int pass_frame(void)
 	length_bytes = head[0] | (uint32_t)head[1] << 8 | (uint32_t)head[2] << 16 | (uint32_t)head[3] << 24;
 	if (length_bytes > FRAME_BYTES)
 		return rc;
-	/* Exactly as long as the input, so that a sanitizer sees a read past it. */
+	/* Allocate exactly the length of the input, so that a sanitizer sees a read past it. */
 	bytes = malloc(length_bytes);
 	if (bytes == NULL && length_bytes != 0)
 		return -ENOMEM;

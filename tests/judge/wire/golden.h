@@ -5,8 +5,8 @@
 #include "tests/judge/wire/samples.h"
 
 /*
- * Seven messages worked out by hand from the layout alone: their bytes without a checksum, both checksums,
- * and what they mean.  The codec had no part in making them.
+ * Seven messages that were derived by hand from the wire layout, without the codec: for each, the bytes
+ * without a checksum, both flavours of checksum, and a function that sets the decoded fields.
  */
 
 struct golden {

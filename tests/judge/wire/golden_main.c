@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The codec on another machine (ci/cross): the golden messages both ways, and a digest of what becomes of
- * 20,000 changed messages, which is the same wherever the codec runs.  Needs the C library and nothing else.
+ * Tests the codec on another machine (ci/cross): encodes and decodes the golden messages, and computes a digest of
+ * the results of 20,000 changed messages, which must be equal on all machines.  Needs only the C library.
  *
  * Prints `digest 0x...`, then `N passed, N failed`.  Exit 0: none failed, 1: some did.
  */
@@ -28,7 +28,7 @@ static void check(bool good, const char *name, const char *what)
 	printf("FAILED: %s: %s\n", name, what);
 }
 
-/* The message in this flavour encodes to its golden bytes, and those decode to what encodes to them again. */
+/* Check that the message encodes to its golden bytes in this flavour, and that these decode and encode again. */
 static void check_flavour(const struct golden *g, enum o2_cksum_flavour flavour, uint32_t checksum)
 {
 	uint8_t expected[O2_MSG_BYTES], bytes[O2_MSG_BYTES];
@@ -63,7 +63,7 @@ static void check_nid(void)
 	      "is another after reading");
 }
 
-/* FNV-1a, 64 bits. */
+/* Continue a 64-bit FNV-1a digest with these bytes. */
 static uint64_t digest(uint64_t so_far, const void *data, size_t length_bytes)
 {
 	const uint8_t *bytes = data;
@@ -86,12 +86,12 @@ static void change_byte(uint8_t *bytes, uint32_t at)
 	bytes[at] = (uint8_t)random_below(256);
 }
 
-/* Some message with up to three bytes changed, and what the codec says to it. */
+/* Change up to three bytes of a message, decode it, and continue the digest with the result. */
 static uint64_t one_changed_message(uint64_t so_far)
 {
 	static uint8_t bytes[O2_MSG_BYTES], canonical[O2_MSG_BYTES];
 	static struct o2_msg msg;
-	/* One by one: the order in which arguments are evaluated is the compiler's choice. */
+	/* Draw in separate statements, because the evaluation order of arguments depends on the compiler. */
 	const uint8_t type = o2_test_types[random_below(O2_TEST_TYPES)];
 	const enum o2_byte_order order = random_below(2) == 0 ? O2_LITTLE_ENDIAN : O2_BIG_ENDIAN;
 	const uint32_t nfrags = 1 + random_below(4);
@@ -104,7 +104,7 @@ static uint64_t one_changed_message(uint64_t so_far)
 	for (uint32_t n = random_below(4); n > 0; n--)
 		change_byte(bytes, random_below((uint32_t)length));
 	if (o2_msg_decode(bytes, (size_t)length, NULL, &msg, &error) != 0) {
-		/* As bytes of a fixed order. */
+		/* In a fixed byte order, so that the digest does not depend on the machine. */
 		o2_store64(canonical, O2_LITTLE_ENDIAN, error.value);
 		o2_store64(canonical + 8, O2_LITTLE_ENDIAN, error.limit);
 		o2_store64(canonical + 16, O2_LITTLE_ENDIAN, error.index);

@@ -10,13 +10,13 @@
 #include "tests/judge/wire/wire_test.h"
 
 /*
- * Memory that ends where the address space has a hole: reading a byte too far is a fault, in every build and
- * not only under a sanitizer (mmap(2), PROT_NONE).
+ * Memory that ends directly before an inaccessible page (PROT_NONE): a read past its end faults in every
+ * build, not only under a sanitizer.
  */
 
 #define GUARDED_BYTES 8192u
 
-/* n bytes, up to GUARDED_BYTES, right before the hole.  One block at a time. */
+/* n bytes (at most GUARDED_BYTES) directly before the inaccessible page.  Each call reuses the same memory. */
 static inline uint8_t *guarded(size_t n)
 {
 	static uint8_t *end;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What tests/judge/wire/tshark_judge.py compares tshark with: messages as the reference encodes or decodes
- * them, one JSON object a line on stdout.
+ * Writes messages as the reference codec encodes or decodes them, one JSON object a line on stdout.
+ * tests/judge/wire/tshark_judge.py compares tshark's decoding with them.
  *
  *   judge_messages random SEED COUNT   COUNT random messages of every kind (type, LNet type, byte order), and
  * as many reject records in each order judge_messages decode FILE...      each file's message judge_messages
@@ -24,7 +24,7 @@
 
 #define NO_LNET_TYPE  UINT32_MAX
 #define COUNT_MAX     10000u
-#define DRAWS_A_KIND  100000u /* a kind is met once in 80 draws or more often */
+#define DRAWS_A_KIND  100000u /* each kind comes up at least once in 80 draws on average */
 #define READ_CAPACITY (O2_MSG_BYTES + 1)
 
 static void set_number(json_t *object, const char *key, uint64_t value)
@@ -44,7 +44,7 @@ static json_t *hex_of(const uint8_t *bytes, size_t length_bytes)
 	return json_string(text);
 }
 
-/* An object as one line; -ENOMEM when there was no memory for it. */
+/* Print the object as one line.  Returns 0, or -ENOMEM if it is NULL or there is no memory. */
 static int print_line(json_t *object)
 {
 	if (object == NULL)
@@ -77,7 +77,7 @@ static int print_msg(const struct o2_msg *msg, const uint8_t *bytes, uint32_t ck
 	return print_line(line);
 }
 
-/* The next random message of this kind. */
+/* Draw random messages until one is of this kind. */
 static int draw(struct o2_msg *msg, uint8_t type, uint32_t lnet_type, enum o2_byte_order order)
 {
 	for (uint32_t i = 0; i < DRAWS_A_KIND; i++) {
@@ -192,7 +192,7 @@ static int read_file(const char *path, uint8_t *bytes, size_t capacity_bytes)
 	return (int)length;
 }
 
-/* A recorded IMMEDIATE may carry a checksum of other bytes than it has: it is shown as it stands. */
+/* A recorded IMMEDIATE may carry a checksum that does not fit its bytes: tolerate and report it as recorded. */
 static int decode_file(const char *path, bool is_reject)
 {
 	struct o2_wire_options options = O2_WIRE_DEFAULTS;

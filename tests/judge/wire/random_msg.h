@@ -8,12 +8,12 @@
 #include "tests/judge/wire/wire_test.h"
 
 /*
- * Random legal messages.  The seed is printed, with the command that runs the same again.
+ * Random legal messages.  random_start() prints the seed and the command that repeats the run.
  */
 
 static uint64_t random_state;
 
-/* SplitMix64: every seed is as good as any other. */
+/* SplitMix64, because it has no weak seeds. */
 static inline uint64_t random64(void)
 {
 	uint64_t z = random_state += 0x9e3779b97f4a7c15u;
@@ -50,7 +50,7 @@ static inline void random_hdr(struct o2_lnet_hdr *hdr, uint32_t type, uint32_t p
 	o2_lnet_hdr_load(bytes, hdr);
 }
 
-/* Fragments that fill up to 1 MiB, the last ones up to the end of the address space. */
+/* Fragments of at most 1 MiB in all; one in eight ends at the end of the address space. */
 static inline void random_desc(struct o2_rdma_desc *desc)
 {
 	uint32_t room_bytes = O2_MAX_TRANSFER_BYTES;

@@ -5,11 +5,11 @@
 #include "tests/judge/wire/wire_test.h"
 
 /*
- * For every rule on bytes: a legal message, one number in it, the last value of that number that this rule
- * admits and the first that it refuses.  Each row is tried in both byte orders.
+ * Boundary cases for every rule about the bytes of a message.  Each row changes one number in a legal message
+ * to the last value that the rule admits and to the first that it refuses, in both byte orders.
  */
 
-#define ACCEPTED O2_RULE_COUNT /* in place of the rule that refuses */
+#define ACCEPTED O2_RULE_COUNT /* no rule refuses */
 
 #define MIB		  O2_MAX_TRANSFER_BYTES
 #define SECOND(start)	  ((start) + O2_DESC_AT_FRAGS + O2_FRAG_BYTES) /* the second fragment of a descriptor */
@@ -18,21 +18,21 @@
 #define NID(lnd, address) ((uint64_t)(lnd) << 48 | (address))
 #define GOOD_NID	  NID(O2_LND_O2IB, 0x0a4d0001)
 #define LAST_ADDR	  (UINT64_MAX - O2_TEST_FRAG_NOB)
-/* In place of an offset: the number is how many bytes were received. */
+/* Instead of an offset: the number that is changed is the count of bytes received. */
 #define RECEIVED_AT_OFFSET UINT32_MAX
 
 struct rule_case {
 	unsigned int rule;
 	uint8_t type;	    /* of the message that is changed */
 	uint32_t nfrags;    /* of its descriptor; 0: two */
-	uint32_t lnet_type; /* 0: as it comes */
+	uint32_t lnet_type; /* LNet type to set; 0: that of the sample */
 	uint32_t offset_bytes, width_bytes;
 	uint64_t legal, illegal;
-	unsigned int legal_rule;   /* the rule that the legal value breaks instead; 0: none, it is accepted */
-	uint32_t received_bytes;   /* 0: as many as the message has */
-	bool little_endian_always; /* the number belongs to the LNet header */
-	bool any_lnd;		   /* the option */
-	bool legacy;		   /* the option max_frags is 256 */
+	unsigned int legal_rule;   /* another rule that the legal value breaks; 0: it is accepted */
+	uint32_t received_bytes;   /* 0: the length of the message */
+	bool little_endian_always; /* the number is in the LNet header */
+	bool any_lnd;		   /* decode with the option any_lnd */
+	bool legacy;		   /* decode with the option max_frags = 256 */
 };
 
 #define RECEIVED(id, bytes, last_bytes, ...)                                           \
@@ -147,7 +147,7 @@ static const struct rule_case rule_cases[] = {
 	PAYLOAD_CASE(O2_RULE_IMMEDIATE_PAYLOAD_OVER_LIMIT, O2_MSG_IMMEDIATE, O2_LNET_PUT, MIB, MIB + 1,
 		     .legal_rule = O2_RULE_IMMEDIATE_PAYLOAD_PAST_NOB),
 	PAYLOAD_CASE(O2_RULE_IMMEDIATE_PAYLOAD_PAST_NOB, O2_MSG_IMMEDIATE, O2_LNET_REPLY, 5, 6),
-	/* Received, but after nob: no payload. */
+	/* Bytes that were received behind ibm_nob do not count as payload. */
 	PAYLOAD_CASE(O2_RULE_IMMEDIATE_PAYLOAD_PAST_NOB, O2_MSG_IMMEDIATE, O2_LNET_PUT, 5, 6,
 		     .received_bytes = 200),
 	PAYLOAD_CASE(O2_RULE_PUT_REQ_PAYLOAD_OVER_LIMIT, O2_MSG_PUT_REQ, O2_LNET_REPLY, MIB, MIB + 1),

@@ -8,7 +8,7 @@
 #include "wire/msg.h"
 
 /*
- * Sample messages, and pokes into bytes.  Needs no test library, so that it also builds for other machines.
+ * Sample messages, and a helper to overwrite bytes.  Needs no test library, so it also builds for other machines.
  */
 
 #define O2_TEST_SRCNID	 0x00050000c0a80a01u /* 192.168.10.1@o2ib */
@@ -35,7 +35,7 @@ static inline struct o2_lnet_hdr o2_test_hdr(uint32_t type, uint32_t payload_len
 	hdr.src_pid = 12345;
 	hdr.type = type;
 	hdr.payload_length = payload_length;
-	/* The handle stands first in all variants. */
+	/* All variants of hdr.msg start with the handle. */
 	hdr.msg.put.ack_wmd = (struct o2_lnet_handle){0x1111111111111111u, 0x2222222222222222u};
 	return hdr;
 }
@@ -48,7 +48,7 @@ static inline void o2_test_desc(struct o2_rdma_desc *desc, uint32_t nfrags)
 		desc->rd_frags[i] = (struct o2_rdma_frag){O2_TEST_FRAG_NOB, 0x7f1234560000u + 4096u * i};
 }
 
-/* A legal message of this type; nfrags is for those that have a descriptor. */
+/* A legal message of this type.  nfrags: fragments of its descriptor, if the type has one. */
 static inline void o2_test_message(struct o2_msg *msg, uint8_t type, enum o2_byte_order order,
 				   uint32_t nfrags)
 {

@@ -2,9 +2,9 @@
 #include "tests/judge/wire/vectors_run.h"
 
 /*
- * wire_vectors_flat FILE: run every vector of corpus/vectors/vectors.txt.  Needs the C library and ref/wire's
- * codec only, so that it can be built for other machines.  The last line is "N passed, N failed"; the exit
- * status is 0 when none failed, 1 when some did, 2 when FILE cannot be read or is empty.
+ * wire_vectors_flat FILE: run every vector of corpus/vectors/vectors.txt.  It needs only the C library and the
+ * codec of ref/wire, so that it can be built for other machines.  The last line is "N passed, N failed"; the exit
+ * status is 0 if none failed, 1 if some did, 2 if FILE cannot be read or is empty.
  */
 int main(int argc, char **argv)
 {

@@ -20,21 +20,21 @@ enum vector_column {
 	VECTOR_BYTES,
 	VECTOR_EDITS,
 	VECTOR_RESULT,
-	VECTOR_OUTCOME, /* fields, or refusal */
+	VECTOR_OUTCOME, /* decoded fields, or the refusal */
 	VECTOR_CANONICAL,
 	VECTOR_COLUMNS,
 };
 
 struct vector {
 	char *column[VECTOR_COLUMNS];
-	uint8_t *bytes; /* exactly length_bytes: a sanitizer sees a read past them */
+	uint8_t *bytes; /* allocated with exactly length_bytes, so that a sanitizer sees a read past them */
 	size_t length_bytes;
-	struct vector_text outcome; /* what the reference says */
+	struct vector_text outcome; /* what the reference codec answers */
 	uint8_t encoded[O2_MSG_BYTES];
 	int encoded_bytes; /* or a negative errno */
 };
 
-/* Cut line at its tabs.  False when it does not have the right number of them. */
+/* Cut the line at its tabs.  Returns false if it does not have VECTOR_COLUMNS columns. */
 static inline bool vector_split(struct vector *vector, char *line)
 {
 	unsigned int i;
@@ -52,7 +52,7 @@ static inline bool vector_split(struct vector *vector, char *line)
 	return strchr(line, '\t') == NULL;
 }
 
-/* Bytes of hexadecimal digits ("-" for none) into memory of exactly that size; the caller frees it. */
+/* Decode hexadecimal digits ("-": no bytes) into memory of exactly that size, which the caller frees. */
 static inline bool vector_bytes(const char *hex, uint8_t **bytes, size_t *length_bytes)
 {
 	size_t i, digits = strcmp(hex, "-") == 0 ? 0 : strlen(hex);
@@ -68,7 +68,7 @@ static inline bool vector_bytes(const char *hex, uint8_t **bytes, size_t *length
 	return digits % 2 == 0;
 }
 
-/* The number after "key=" in a list like "a=1,b=2". False when it is not there. */
+/* The hexadecimal number after "key=" in a list like "a=1,b=2".  Returns false if the list lacks the key. */
 static inline bool vector_number(const char *list, const char *key, uint64_t *value)
 {
 	size_t length = strlen(key);
@@ -138,7 +138,7 @@ static inline void vector_edit_body(struct o2_msg *msg, const char *edits)
 	}
 }
 
-/* The type is edited last: it says where the others are. */
+/* Edit ibm_type last, because it selects the union member that the other edits change. */
 static inline void vector_edit(struct o2_msg *msg, const char *edits)
 {
 	uint64_t value = 0;
@@ -178,7 +178,7 @@ static inline void vector_edit_reject(struct o2_reject *reject, const char *edit
 		reject->ibr_cp.ibcp_max_msg_size = (uint32_t)value;
 }
 
-/* Room for the encoder of exactly capacity_bytes, so that a sanitizer sees a write past it. */
+/* Encode into memory of exactly capacity_bytes, so that a sanitizer sees a write past it. */
 static inline int vector_encode(struct vector *vector, const struct o2_msg *msg,
 				const struct o2_reject *reject, const struct o2_wire_options *options,
 				struct o2_error *error)
@@ -256,7 +256,7 @@ static inline int vector_run_kind(struct vector *vector, struct o2_error *error)
 	return vector_run_msg(vector, strcmp(kind, "encode") == 0, error);
 }
 
-/* A text and its number have no wire form: all of the answer is in the outcome. */
+/* A NID's text and number have no wire form, so the outcome holds the whole answer.  Returns true if refused. */
 static inline bool vector_run_nid(struct vector *vector)
 {
 	struct o2_error error = {0};
@@ -302,8 +302,8 @@ static inline bool vector_bytes_differ(const struct vector *vector, FILE *report
 }
 
 /*
- * line: one line of vectors.txt, which is changed.  True when the reference agrees; else report says how it
- * differs.
+ * Run one line of vectors.txt; the line is modified.  Returns true if the reference codec agrees; otherwise
+ * the difference is written to `report`.
  */
 static inline bool vector_run(char *line, FILE *report)
 {
@@ -323,7 +323,7 @@ static inline bool vector_run(char *line, FILE *report)
 		vector.outcome.used = 0;
 		vector_put_refusal(&vector.outcome, &error);
 	} else if (vector.outcome.used == 0) {
-		vector_put(&vector.outcome, "-"); /* edits are seen by their bytes */
+		vector_put(&vector.outcome, "-"); /* an edited message is compared by its bytes alone */
 	}
 	if (refused != (strcmp(vector.column[VECTOR_RESULT], "invalid") == 0) ||
 	    strcmp(vector.outcome.text, vector.column[VECTOR_OUTCOME]) != 0) {

@@ -13,11 +13,11 @@
 #include "wire/reject.h"
 
 /*
- * What was decoded, or why not, in the flat text form of corpus/vectors/vectors.txt (its README has the
- * form). No JSON and nothing but the C library, so that a cross compiler is enough.
+ * Writes decoded fields, or a refusal, in the flat text form of corpus/vectors/vectors.txt (described in its
+ * README).  Uses only the C library, and no JSON, so that a cross compiler can build it without other libraries.
  */
 
-/* 257 fragments of at most 35 characters and a header; a payload of 3976 bytes. */
+/* Enough for a header and 257 fragments of at most 35 characters, or for a payload of 3976 bytes. */
 #define VECTOR_TEXT_BYTES 16384u
 
 struct vector_text {
@@ -37,7 +37,7 @@ static inline void vector_put(struct vector_text *out, const char *format, ...)
 	va_start(args, format);
 	length = vsnprintf(out->text + out->used, room, format, args);
 	va_end(args);
-	/* What does not fit stays cut, and so differs from what is expected. */
+	/* Text that does not fit is cut, so the comparison with the expected text fails. */
 	out->used += length < 0 ? 0 : (size_t)length < room ? (size_t)length : room - 1;
 }
 
@@ -171,7 +171,7 @@ static inline void vector_put_reject(struct vector_text *out, const struct o2_re
 	vector_put_field(out, "ibcp_max_msg_size", reject->ibr_cp.ibcp_max_msg_size);
 }
 
-/* rule,class,errno,field,offset_bytes=..,value=..,limit=.. and index=.. where there is one */
+/* Format: rule,class,errno,field,offset_bytes=..,value=..,limit=.. and, if the refusal has an index, index=.. */
 static inline void vector_put_refusal(struct vector_text *out, const struct o2_error *error)
 {
 	static const char *const classes[] = {[O2_CLASS_NONE] = "local",

@@ -17,7 +17,7 @@
 #include "wire/nid.h"
 #include "wire/rules.h"
 
-/* What the tests of the wire share: sample messages (samples.h), and their comparison. */
+/* Shared by the tests of the wire codec: sample messages (samples.h), and the comparison of decoded messages. */
 
 static void o2_test_differ(const struct o2_field *field, uint64_t a, uint64_t b, void *context)
 {
@@ -33,7 +33,7 @@ static inline void o2_test_same_desc(const struct o2_rdma_desc *a, const struct 
 		o2_fields_compare(o2_frag_fields, &a->rd_frags[i], &b->rd_frags[i], o2_test_differ, NULL);
 }
 
-/* Everything but ibm_nob, which says how much was received. */
+/* Compare all fields except ibm_nob, which only decoding sets. */
 static inline void o2_test_same(const struct o2_msg *a, const struct o2_msg *b)
 {
 	struct o2_msg header = *b;

@@ -56,8 +56,8 @@ struct faulty_call_held faulty_call_held(void)
 }
 
 /*
- * Each wrapper asks whether its time has come, and otherwise does what it stands for.  The names are the
- * linker's (ld(1), --wrap).
+ * Each wrapper fails if faulty_call_due() says so, and otherwise calls the real function.  The linker requires
+ * the names __wrap_X and __real_X (ld(1), --wrap).
  */
 #define WRAP(call, type, failure, name, parameters, arguments)                      \
 	type __real_##name parameters;                                              \
@@ -120,7 +120,7 @@ void *__wrap_mmap(void *at, size_t length, int protection, int flags, int fd, of
 	void *memory = faulty_call_due(CALL_MMAP) ? MAP_FAILED
 						  : __real_mmap(at, length, protection, flags, fd, offset);
 
-	/* What is mapped over something takes no more room than that. */
+	/* MAP_FIXED replaces an existing mapping, and so maps no additional bytes. */
 	if (memory != MAP_FAILED && (flags & MAP_FIXED) == 0)
 		held.mapped_bytes += (int64_t)length;
 	return memory;
@@ -137,7 +137,7 @@ int __wrap_munmap(void *memory, size_t length)
 WRAP(CALL_MEMFD_CREATE, int, -1, memfd_create, (const char *name, unsigned int flags), (name, flags))
 WRAP(CALL_FTRUNCATE, int, -1, ftruncate, (int fd, off_t length), (fd, length))
 
-/* --- what the linker finds of verbs; some of these names are macros --- */
+/* --- verbs that the linker can wrap; some of these names are macros --- */
 
 #undef ibv_get_device_list
 #undef ibv_reg_mr
@@ -173,7 +173,7 @@ WRAP(CALL_DESTROY_COMP_CHANNEL, int, fails_with, ibv_destroy_comp_channel,
 WRAP(CALL_DEALLOC_PD, int, fails_with, ibv_dealloc_pd, (struct ibv_pd * pd), (pd))
 WRAP(CALL_CLOSE_DEVICE, int, -1, ibv_close_device, (struct ibv_context * context), (context))
 
-/* --- what stands in the device's table --- */
+/* --- verbs that are called through the device's table of operations --- */
 
 static struct ibv_context_ops real;
 static int (*real_query_port)(struct ibv_context *context, uint8_t port, struct ibv_port_attr *attr,
@@ -243,7 +243,7 @@ struct ibv_context *__wrap_ibv_open_device(struct ibv_device *device)
 	return context;
 }
 
-/* --- ours --- */
+/* --- calls of this library --- */
 
 int __real_o2_dma_map(const struct o2_sg_list *sg, const struct o2_dma_device *device,
 		      struct o2_dma_list *list, struct o2_error *error);

@@ -7,11 +7,11 @@
 #include <stdint.h>
 
 /*
- * Calls that the library makes and that can fail, each of which fails once, at its n-th time, in a program
- * that is linked with --wrap for them (CMakeLists.txt) or finds them in the table of a device.  One count for
- * the process: the linker leaves no other place.
+ * Fault injection: one chosen call of the library fails once, at its n-th time.  The program is linked with
+ * --wrap for these calls (CMakeLists.txt), or replaces them in the device's table of operations.  The state is
+ * global to the process, because wrapped functions have no context argument.
  *
- * Each with its name, and what it fails with.
+ * ENTRY(ID, name, errno that the call fails with)
  */
 #define FAULTY_CALLS(ENTRY)                                                  \
 	/* Memory. */                                                        \
@@ -40,7 +40,7 @@
 	ENTRY(CREATE_COMP_CHANNEL, "ibv_create_comp_channel", EPERM)         \
 	ENTRY(REQ_NOTIFY_CQ, "ibv_req_notify_cq", EPERM)                     \
 	ENTRY(GET_CQ_EVENT, "ibv_get_cq_event", EPERM)                       \
-	/* What gives something back: when it fails the device keeps it. */  \
+	/* Releases: if one fails, the device keeps the object. */           \
 	ENTRY(DEREG_MR, "ibv_dereg_mr", EBUSY)                               \
 	ENTRY(DEALLOC_MW, "ibv_dealloc_mw", EBUSY)                           \
 	ENTRY(DESTROY_QP, "ibv_destroy_qp", EBUSY)                           \
@@ -53,29 +53,28 @@ enum faulty_call {
 #define FAULTY_CALL_ID(ID, name, code) CALL_##ID,
 	FAULTY_CALLS(FAULTY_CALL_ID)
 #undef FAULTY_CALL_ID
-	/* No calls, but they fail as well. */
-	CALL_MAPPING, /* o2_dma_map of a device behind a unit that remaps */
-	CALL_EXECUTE, /* a work request by the device */
-	CALL_MESSAGE, /* a message of the connection manager */
-	CALL_REQUEST, /* one that asks for a connection */
+	/* Not library calls, but points where a failure can be injected. */
+	CALL_MAPPING, /* o2_dma_map of a device behind an IOMMU */
+	CALL_EXECUTE, /* the device executes a work request */
+	CALL_MESSAGE, /* the connection manager delivers a message */
+	CALL_REQUEST, /* the connection manager delivers a connection request */
 	CALLS,
 };
 
-/* Its name in the source; "mapping" and so on for what is none. */
+/* The function's name in the source; "mapping", "work request" and so on for the points that are no functions. */
 const char *faulty_call_name(enum faulty_call call);
 
-/*
- * The n-th from now on fails with this errno (what is no call: with what its own caller says); 0: none does.
- */
+/* Make the nth `call` from now on fail with this errno.  nth 0: no call fails.  For points that are not library
+ * calls (CALL_EXECUTE and so on) the code that asks faulty_call_due() chooses the error. */
 void faulty_call_arm(enum faulty_call call, uint32_t nth, int code);
 
-/* Asked by each call: fail now? */
+/* Count this call.  Returns true, with errno set, if the call must fail now. */
 bool faulty_call_due(enum faulty_call call);
 
-/* Has it failed since it was armed? */
+/* Has the armed call failed? */
 bool faulty_call_fired(void);
 
-/* What is held now: allocations, and bytes that were mapped. */
+/* Memory that the process holds now: allocations not freed, and bytes not unmapped. */
 struct faulty_call_held {
 	int64_t allocations, mapped_bytes;
 };

@@ -6,9 +6,9 @@
 #include "tests/lib/faults/talk_internal.h"
 
 #define FIRST_ADDRESS 0xc0a80a01u
-#define PAGES	      (4 * OPS) /* two for each operation of our own, and two for each of the peer's */
+#define PAGES	      (4 * OPS) /* two for each operation of this node, and two for each of the peer */
 #define STEP_MS	      250u
-#define PATIENCE_MS   70000u /* longer than any time-out */
+#define PATIENCE_MS   70000u /* longer than any timeout */
 #define TRIES	      3u
 #define TURNS	      20000u
 
@@ -91,7 +91,7 @@ static int open_both(void)
 	return rc;
 }
 
-/* What a loop does before it sleeps.  True: it has not to sleep. */
+/* Arm the completion queues, as an event loop does before it sleeps.  True: there is work, so it must not sleep. */
 static bool arm(void)
 {
 	bool busy = false;
@@ -106,7 +106,7 @@ static bool arm(void)
 	return busy;
 }
 
-/* Until nothing happens any more at this time. */
+/* Drive both nodes until nothing more happens at the current time. */
 static void settle(void)
 {
 	uint32_t quiet = 0, turns = 0;
@@ -153,7 +153,7 @@ static void start_all(void)
 		}
 }
 
-/* Nothing fails any more: they can talk, at the latest when what went before has been noticed. */
+/* The injected failure is over: transfers must succeed again, after at most TRIES attempts. */
 static void talk_again(void)
 {
 	for (uint32_t i = 0; i < 2; i++) {
@@ -189,7 +189,7 @@ static void check_idle(struct seat *seat)
 	EXPECT(o2_ledger_balanced(&seat->ni.ledger), "the ledger does not balance");
 }
 
-/* A device that has refused to take something back has it still. */
+/* Does the device still hold an object because the injected failure made it refuse the release? */
 static bool has_kept(void)
 {
 	return gives_back(talk.call) && faulty_call_fired();
@@ -244,7 +244,7 @@ static uint32_t open_files(void)
 	return count;
 }
 
-/* Whether the failure came. */
+/* Run the whole conversation.  Returns true if the injected failure occurred. */
 static bool hold(void)
 {
 	bool all_well = true;

@@ -8,7 +8,7 @@
 
 #include "tests/lib/faults/talk.h"
 
-/* The inside of a conversation: talk.c has its course, talk_op.c its operations. */
+/* Shared by talk.c (the course of a conversation) and talk_op.c (its operations). */
 
 #define FIRST_NID 0x00050000c0a80a01ull
 #define OPS	  16u
@@ -21,7 +21,7 @@ struct op {
 	bool gapped;
 	uint32_t nob;
 	bool started, matched;
-	uint32_t ended, ended_there; /* how often */
+	uint32_t ended, ended_there; /* how often, here and at the other node */
 	int status;
 	struct o2_kiov kiov[2], kiov_there[2];
 	struct o2_iov iov, iov_there;
@@ -48,23 +48,23 @@ struct talk {
 
 extern struct talk talk;
 
-/* The first thing that is wrong is kept. */
+/* Record the message unless the condition holds.  Only the first message is kept. */
 #define EXPECT(condition, ...)                                                   \
 	do {                                                                     \
 		if (!(condition) && talk.failed[0] == '\0')                      \
 			snprintf(talk.failed, sizeof(talk.failed), __VA_ARGS__); \
 	} while (0)
 
-/* An errno of the call that fails, or what pools say that wanted to grow. */
+/* Can the injected failure cause this code: the call's own errno, or an error of a pool that cannot grow? */
 bool talk_of_the_call(int code);
 
-/* What the nodes ask and are told. */
+/* The callbacks of both nodes. */
 extern const struct o2_node_ops talk_ops;
 
-/* Start an operation towards the other seat. */
+/* Start an operation towards the other seat.  The result stays valid for the whole conversation. */
 struct op *talk_start(struct seat *seat, enum kind kind, enum o2_reg_mode mode, uint32_t nob);
 
-/* Every operation that was started has ended, on both sides where it got there. */
+/* Has every started operation ended, and also at the other node if its request was matched there? */
 bool talk_all_ended(void);
 
 #endif

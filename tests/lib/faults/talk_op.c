@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/lib/faults/talk_internal.h"
 
-/* --- what may come out of it --- */
+/* --- permitted results --- */
 
 static bool is_one_of(int code, const int *codes, size_t count)
 {
@@ -11,7 +11,7 @@ static bool is_one_of(int code, const int *codes, size_t count)
 	return false;
 }
 
-/* A call's own errno, and what pools say that wanted to grow. */
+/* Pools that cannot grow return -ENOMEM or -EAGAIN. */
 bool talk_of_the_call(int code)
 {
 	bool call = talk.call < CALL_EXECUTE;
@@ -19,7 +19,7 @@ bool talk_of_the_call(int code)
 	return call && (code == -talk.code || code == -ENOMEM || code == -EAGAIN);
 }
 
-/* docs/transport.md, "Errors", and lnd/node/node.h. */
+/* The permitted codes are those of docs/transport.md, "Errors", and lnd/node/node.h. */
 static bool may_end_with(int code)
 {
 	static const int codes[] = {0,	       -EIO,	  -ECONNABORTED, -EHOSTUNREACH, -ECONNREFUSED,
@@ -35,7 +35,7 @@ static uint8_t byte_at(uint32_t who, uint32_t k, uint32_t at)
 	return (uint8_t)(at * 7 + who * 101 + k * 13 + 1);
 }
 
-/* Operation k of `who`, at the initiator's or at the other node. */
+/* The memory of operation k: at its initiator, or (there) at the other node. */
 static struct o2_transfer_memory memory_of(struct seat *seat, struct op *op, uint32_t k, bool there)
 {
 	uint32_t page = 2 * k + (there ? 2 * OPS : 0);
@@ -88,7 +88,7 @@ static void check_bytes(struct seat *seat, uint32_t who, uint32_t k, bool there)
 		       k, who, at);
 }
 
-/* --- what the nodes ask and say --- */
+/* --- callbacks of the nodes --- */
 
 static int match(void *context, uint64_t nid, const struct o2_msg *request, uint64_t sink_bytes,
 		 struct o2_transfer_memory *memory)

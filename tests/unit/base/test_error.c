@@ -58,7 +58,7 @@ TEST(test_text)
 	struct o2_error plain;
 	char line[128];
 
-	/* Without a limit there is no word of one; what has to be exact says so. */
+	/* Without a limit the text names none; a value that must be exact is described as such. */
 	o2_refuse(&plain, -ENOMEM, "room/rule", "cqe", O2_NO_INDEX, 40, O2_NO_LIMIT);
 	o2_error_text(&plain, line, sizeof(line));
 	assert_string_equal(line, "room/rule: cqe is 40 (Cannot allocate memory)");
@@ -83,7 +83,7 @@ TEST(test_text)
 	}
 }
 
-/* A field name of any length is cut, not overrun. */
+/* A field name that is too long is cut, and does not overrun the text. */
 TEST(test_text_of_long_field)
 {
 	char field[300];
@@ -117,7 +117,7 @@ TEST(test_errno_names)
 	}
 }
 
-/* Errors from outside may be any number. */
+/* Status values from a peer can be any number. */
 TEST(test_errno_texts)
 {
 	static const struct {
@@ -166,7 +166,7 @@ TEST(test_refused_copies_and_compares)
 	assert_false(o2_refused_equal(&a, &b));
 }
 
-/* What the text of a kind of limit says; of a set, or of a part of the value, nothing. */
+/* The text for each kind of limit; a limit that is a set or applies to a part of the value is not shown. */
 TEST(test_kinds_of_limits)
 {
 	static const struct {
@@ -196,7 +196,7 @@ TEST(test_kinds_of_limits)
 	assert_int_equal(o2_limit_is(-EINVAL, O2_LIMIT_OTHER, NULL), -EINVAL);
 }
 
-/* What is no number, or less than 0. */
+/* Values that are not numbers, or are negative. */
 TEST(test_kinds_of_values)
 {
 	static const struct {
@@ -229,7 +229,7 @@ TEST(test_kinds_of_values)
 #define BODY_NID(top, lnd, address) (UINT64_C(top) << 56 | UINT64_C(lnd) << 48 | (address))
 #define NID			    BODY_NID(0, 5, 0x0a4d0001)
 
-/* What the codec says of a message: no limit of a field that has none, or of a part of it alone. */
+/* The codec's errors: no limit is shown for a field that has none, or whose limit applies to a part of it. */
 TEST(test_texts_of_the_codec)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Text is read whole or not at all, whichever allocation is refused, and whether or not those behind it are. */
+/* JSON text is read completely or not at all, whichever allocation fails, alone or with all later ones. */
 #include <stdbool.h>
 
 #include "base/json_read.h"
@@ -7,8 +7,8 @@
 
 #define LONGEST 70u
 
-static uint32_t countdown; /* allocations until one is refused; 0: none is */
-static bool for_good;	   /* and all that come behind it */
+static uint32_t countdown; /* allocations until one fails; 0: none fails */
+static bool for_good;	   /* all later ones fail too */
 static int64_t live;
 
 static void *counted(size_t bytes)
@@ -38,7 +38,7 @@ static json_t *read_with(const char *text, uint32_t refused, bool all, json_erro
 	return value;
 }
 
-/* Returns how many allocations it takes. */
+/* Returns the number of allocations that reading the text takes. */
 static uint32_t check_text(const char *text, bool all)
 {
 	json_error_t where = {0}, refused = {0};

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Text from anywhere in HTML, XML, JSON and on a terminal: what it may not be is escaped, left out, or a question mark. */
+/* Untrusted text in HTML, XML, JSON and on a terminal: unsafe bytes are escaped, dropped or replaced by "?". */
 
 #include "base/json.h"
 #include "base/markup.h"
 #include "base/plain.h"
 #include "tests/lib/unit_test.h"
 
-/* What comes of length bytes. */
+/* Assert that `length` bytes of text are written as `expected`. */
 static void expect(const char *text, size_t length, const char *expected)
 {
 	char got[256] = "";
@@ -41,7 +41,7 @@ TEST(test_bytes_that_are_no_character_are_question_marks)
 	EXPECT("\xff\xfe", "??");
 	EXPECT("a\xc3", "a?");			   /* cut short */
 	EXPECT("\xe2\x82<", "??&lt;");		   /* the third byte is another character */
-	EXPECT("\xc0\xbc \xe0\x80\xbc", "?? ???"); /* longer than need be: '<' */
+	EXPECT("\xc0\xbc \xe0\x80\xbc", "?? ???"); /* overlong encodings of '<' */
 	EXPECT("\xed\xa0\x80", "???");		   /* a surrogate */
 	EXPECT("\xf4\x90\x80\x80", "????");	   /* beyond the last character */
 	EXPECT("\xef\xbf\xbf", "???");		   /* XML forbids it */
@@ -88,7 +88,7 @@ TEST(test_a_terminal_is_told_nothing_that_it_obeys)
 		 "??2J ?? ??"}, /* from 0x80 to 0x9f, as UTF-8 */
 		{"\x9b"
 		 "2J caf\xe9 \x80",
-		 "?2J caf\xe9 ?"},     /* as bytes, in a text of one byte a character */
+		 "?2J caf\xe9 ?"},     /* as single bytes: the text is not UTF-8 */
 		{"\xe2\x9b", "\xe2?"}, /* a character that is cut short */
 	};
 

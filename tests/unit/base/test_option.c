@@ -4,7 +4,7 @@
 #include "base/option.h"
 #include "tests/lib/unit_test.h"
 
-/* Tables of options: what each kind takes, where it goes, and what is said of what it does not take. */
+/* Tables of options: the values that each kind accepts, where they are stored, and messages about others. */
 
 enum color { RED, GREEN, BLUE, COLORS };
 
@@ -17,7 +17,7 @@ struct target {
 	uint32_t ms;
 	uint64_t number;
 	bool some[COLORS];
-	char first; /* READ: of the value */
+	char first; /* READ: first character of the value */
 	uint8_t shade;
 };
 
@@ -59,7 +59,7 @@ static const struct o2_option table[] = {
 static const struct o2_command command = {
 	.program = "test", .usage = "", .about = "", .options = table, .which = 1, .end = ""};
 
-/* Read a command line, its words apart by blanks. */
+/* Read a command line whose words are separated by blanks. */
 static int read_line(const char *line, struct target *target, char *argv[])
 {
 	static char words[200];
@@ -102,7 +102,7 @@ TEST(each_kind_goes_where_it_belongs)
 	assert_int_equal(t.number, 77);
 }
 
-/* What a command line makes it say on stderr. */
+/* Assert what reading this command line prints on stderr. */
 static void says(const char *line, const char *expected)
 {
 	char text[400] = "", whole[400], *argv[32];
@@ -141,7 +141,7 @@ TEST(what_is_wrong_is_named)
 	says("--upper x", "--upper begins with 'x'");
 }
 
-/* Wherever the other one stands, and whatever its value is. */
+/* The position and the value of the option that it needs do not matter. */
 TEST(one_that_says_nothing_alone_is_refused_alone)
 {
 	struct target t;
@@ -153,5 +153,5 @@ TEST(one_that_says_nothing_alone_is_refused_alone)
 	assert_int_equal(read_line("--color red", &t, argv), 3);
 	says("--shade 3", "--shade is for --color");
 	says("--shade 0 --some red", "--shade is for --color");
-	assert_int_equal(read_line("--flag", &t, argv), 2); /* nothing is left of the line before */
+	assert_int_equal(read_line("--flag", &t, argv), 2); /* no state remains from the previous line */
 }

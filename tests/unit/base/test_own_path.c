@@ -23,7 +23,7 @@ TEST(another_program_stands_beside_it)
 	assert_string_equal(path, own);
 }
 
-/* With room for each byte and the zero it fits, with one less it does not. */
+/* A path fits if there is room for its bytes and the terminating zero, and not with one byte less. */
 TEST(path_that_does_not_fit_is_refused)
 {
 	const char *const names[] = {NULL, "a-name-that-is-longer-than-that-of-the-program-itself"};

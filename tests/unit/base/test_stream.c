@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A piece of a stream is the same wherever it begins and ends: words, and what is left before and after them. */
+/* Each byte of a stream is the same wherever a piece begins and ends, also in partial words at its ends. */
 
 #include "base/stream.h"
 #include "tests/lib/unit_test.h"
@@ -42,7 +42,7 @@ TEST(test_the_first_wrong_byte_is_found)
 	}
 }
 
-/* Neighbours too. */
+/* Even neighbouring streams and seeds give different bytes. */
 TEST(test_streams_and_seeds_differ)
 {
 	uint8_t one[16], other[16];

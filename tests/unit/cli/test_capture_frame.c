@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* Headers in front of the base transport header, at their bounds (docs/cli.md, "Captures"). */
+/* Boundary cases of the headers before the base transport header (docs/cli.md, "Captures"). */
 
 #include <pcap/dlt.h>
 
@@ -13,7 +13,7 @@ struct made {
 	int link_type;
 	uint8_t bytes[FRAME_BYTES];
 	size_t length_bytes;
-	size_t length_at; /* of the field that says how long the rest is, and what the field counts in */
+	size_t length_at; /* offset of the field with the length of the rest; unit_bytes is its unit */
 	size_t unit_bytes;
 };
 
@@ -71,7 +71,7 @@ static void add_global(struct made *made)
 	add_transport(made);
 }
 
-/* Its length is what ends the packet, also with a global route header. */
+/* The length field of this header gives the end of the packet, also with a global route header. */
 static void add_infiniband(struct made *made, bool is_global)
 {
 	const size_t at = made->length_bytes;
@@ -136,7 +136,7 @@ static void make(enum way way, struct made *made)
 
 static enum o2_roce_verdict parse(const struct made *made, size_t seen_bytes, struct o2_roce_packet *packet)
 {
-	/* Of its own, so that a read past its end is noticed. */
+	/* A separate allocation, so that a sanitizer sees a read past its end. */
 	uint8_t *bytes = malloc(seen_bytes + (seen_bytes == 0));
 	const struct o2_frame frame = {made->link_type, bytes, seen_bytes, made->length_bytes};
 	enum o2_roce_verdict verdict;
@@ -179,7 +179,7 @@ TEST(a_packet_is_found_in_each_frame)
 
 		make((enum way)way, &made);
 		assert_whole(&made, made.length_bytes);
-		/* What is behind it pads the frame. */
+		/* Bytes behind the packet are padding of the frame. */
 		add_zeros(&made, 9);
 		assert_whole(&made, made.length_bytes);
 	}
@@ -218,10 +218,10 @@ TEST(a_frame_that_is_shorter_than_its_headers_say_is_no_packet)
 		whole_bytes = made.length_bytes;
 		for (made.length_bytes = 0; made.length_bytes < whole_bytes; made.length_bytes++) {
 			const enum o2_roce_verdict verdict = parse(&made, made.length_bytes, &packet);
-			/* The CRC may be left out of captures of InfiniBand. */
+			/* Captures of InfiniBand may lack the CRC. */
 			const bool may_be = way >= INFINIBAND && made.length_bytes + 4 >= whole_bytes;
 
-			/* How long ERF's packet was is in its header. */
+			/* An ERF header has the packet's original length. */
 			if (may_be || (way >= ERF && verdict == O2_ROCE_PACKET))
 				continue;
 			assert_true(verdict == O2_ROCE_MALFORMED || verdict == O2_ROCE_NOT_ROCE ||
@@ -237,11 +237,11 @@ TEST(lengths_are_held_against_the_frame)
 		struct o2_roce_packet packet;
 		const int more = way >= INFINIBAND ? 2 : 1, units = way >= INFINIBAND ? 4 : 1;
 
-		/* One too many (InfiniBand: than with a CRC that is left out). */
+		/* One unit too many (for InfiniBand: too many even if the CRC is missing). */
 		make((enum way)way, &made);
 		add_length(&made, more);
 		assert_int_equal(parse(&made, made.length_bytes, &packet), O2_ROCE_MALFORMED);
-		/* Just base transport header and CRC; one less. */
+		/* Only the base transport header and the CRC; then one unit less. */
 		make((enum way)way, &made);
 		add_length(&made, -(int)PAYLOAD_BYTES / units);
 		assert_int_equal(parse(&made, made.length_bytes, &packet), O2_ROCE_PACKET);
@@ -251,7 +251,7 @@ TEST(lengths_are_held_against_the_frame)
 	}
 }
 
-/* What IPv6 says of its length, in a frame with so many bytes behind the packet. */
+/* Parse an IPv6 frame with this payload length and this many bytes behind the packet. */
 static enum o2_roce_verdict ipv6_of(uint8_t length_bytes, size_t padding_bytes)
 {
 	struct made made;
@@ -280,7 +280,7 @@ TEST(the_length_of_ipv6_is_held_against_that_of_udp)
 	assert_int_equal(ipv6_of(0, 0), O2_ROCE_MALFORMED);
 }
 
-/* The frame with one byte changed. */
+/* Parse a frame of this kind with one byte changed. */
 static enum o2_roce_verdict with(enum way way, size_t at, uint8_t value)
 {
 	struct made made;
@@ -348,14 +348,14 @@ TEST(padding_and_headers_of_the_transport)
 	struct made made;
 	struct o2_roce_packet packet;
 
-	/* Three bytes of padding; then padding that there is no room for. */
+	/* Three bytes of padding; then more padding than payload. */
 	make(ETHERNET, &made);
 	made.bytes[43] = 0x30;
 	assert_int_equal(parse(&made, made.length_bytes, &packet), O2_ROCE_PACKET);
 	assert_int_equal(packet.payload_bytes, PAYLOAD_BYTES - 3);
 	add_length(&made, -18);
 	assert_int_equal(parse(&made, made.length_bytes, &packet), O2_ROCE_MALFORMED);
-	/* An RDMA WRITE has 16 bytes of header, which the 20 of the payload have room for; 15 have not. */
+	/* An RDMA WRITE needs 16 bytes of header: a payload of 20 bytes is enough, one of 15 is not. */
 	make(ETHERNET, &made);
 	made.bytes[42] = 0x0a;
 	assert_int_equal(parse(&made, made.length_bytes, &packet), O2_ROCE_PACKET);
@@ -368,7 +368,7 @@ TEST(padding_and_headers_of_the_transport)
 
 TEST(what_ip_says_ends_the_packet)
 {
-	static const uint8_t bad[] = {19, 20, 63, 65}; /* the UDP header says 44, and the frame has no more */
+	static const uint8_t bad[] = {19, 20, 63, 65}; /* the UDP length is 44; the frame ends there */
 	struct made made;
 	struct o2_roce_packet packet;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which connection an event of a capture is of: docs/judge.md, "Captures". */
+/* How events of a capture are assigned to connections (docs/judge.md, "Captures"). */
 #include "cli/links.h"
 #include "tests/lib/judge_say.h"
 #include "tests/lib/unit_test.h"
@@ -11,12 +11,12 @@
 #define O2IBLND	  0x10603dbu /* port 987 of the RDMA connection manager's services */
 #define SECOND_NS 1000000000u
 
-/* A capture of two hosts, event by event. */
+/* A capture of two hosts that a test makes up, event by event. */
 struct heard {
 	struct say say;
 	struct o2_links *links;
 	uint64_t frame, now_ns;
-	uint32_t psn[O2_JUDGE_SIDES]; /* of the next packet of that side */
+	uint32_t psn[O2_JUDGE_SIDES]; /* of the side's next packet */
 	uint64_t stamp_b;
 };
 
@@ -52,7 +52,7 @@ static void hear(struct heard *heard, enum o2_judge_side from, struct o2_event e
 	assert_int_equal(o2_links_hear(heard->links, &event), 0);
 }
 
-/* The incarnation of B is the one that the test says. */
+/* Set B's incarnation in the message to the one that the test has chosen. */
 static struct o2_msg stamped(const struct heard *heard, enum o2_judge_side from, struct o2_msg msg)
 {
 	*(from == A ? &msg.ibm_dststamp : &msg.ibm_srcstamp) = heard->stamp_b;
@@ -65,7 +65,7 @@ static void say_cm(struct heard *heard, enum o2_judge_side from, struct o2_cm_ma
 	hear(heard, from, (struct o2_event){.kind = O2_EVENT_CM, .cm = cm, .msg = msg});
 }
 
-/* The n-th connection, from A to queue pair qp_b of B. */
+/* Set up the n-th connection, from A to queue pair qp_b of B. */
 static void connect(struct heard *heard, uint32_t n, uint32_t qp_b)
 {
 	const struct o2_msg request = say_request_of(SAY_DEPTH, SAY_FRAGS);
@@ -115,7 +115,7 @@ static uint32_t findings(const struct heard *heard)
 	return count;
 }
 
-/* Each side PUTs, and gives back what the other has used. */
+/* Each side sends PUTs, and returns the credits that the other has used. */
 static void talk(struct heard *heard, uint32_t qp_a, uint32_t qp_b)
 {
 	for (uint32_t i = 0; i < 4; i++) {
@@ -124,7 +124,7 @@ static void talk(struct heard *heard, uint32_t qp_a, uint32_t qp_b)
 	}
 }
 
-/* Who accepts may have been started anew, and have the number of a queue pair once more. */
+/* A restarted acceptor can use the number of an earlier queue pair again. */
 LINKS_TEST(test_a_queue_pair_of_who_accepts_comes_again)
 {
 	for (uint32_t n = 0; n < 3; n++) {
@@ -137,7 +137,7 @@ LINKS_TEST(test_a_queue_pair_of_who_accepts_comes_again)
 	assert_int_equal(o2_links_totals(heard->links).messages, 3 * 8);
 }
 
-/* A request for that service; one that is no CONNREQ has those bytes. */
+/* A connection request for this service, whose private data is not a CONNREQ but begins with these bytes. */
 static void ask(struct heard *heard, uint64_t service, const uint8_t bytes[4])
 {
 	const struct o2_error refused = {.rule = "wire/header/magic"};
@@ -156,7 +156,7 @@ static void ask(struct heard *heard, uint64_t service, const uint8_t bytes[4])
 			       .refused = &refused});
 }
 
-/* What is no message, in both directions, with what comes along. */
+/* Packets in both directions that are not o2iblnd messages, together with other events. */
 static void send_other(struct heard *heard, const uint8_t bytes[4], uint32_t count)
 {
 	const struct o2_error refused = {.rule = "wire/header/magic"};
@@ -196,7 +196,7 @@ static void expect_others(struct heard *heard, uint64_t others, uint64_t judged)
 		assert_int_equal(findings(heard), 0);
 }
 
-/* Of what goes elsewhere, and is not o2iblnd's by its first bytes, nothing is said; else it is held to the rules. */
+/* Requests for another service whose first bytes are not o2iblnd's are ignored; all others must obey the rules. */
 TEST(test_requests_of_other_protocols)
 {
 	static const struct {
@@ -213,7 +213,7 @@ TEST(test_requests_of_other_protocols)
 
 		heard->psn[A] = heard->psn[B] = 1;
 		ask(heard, rows[i].service, rows[i].bytes);
-		/* Whatever it sends: the request has said what it is. */
+		/* What follows does not matter: the request has decided which protocol it is. */
 		send_other(heard, rows[i].other ? little : none, 2);
 		expect_others(heard, rows[i].other, !rows[i].other);
 		assert_int_equal(heard->say.times[O2_JUDGE_MESSAGE_WIRE], rows[i].other ? 0 : 2 + 4);
@@ -221,13 +221,13 @@ TEST(test_requests_of_other_protocols)
 	}
 }
 
-/* Whose request was not seen is o2iblnd's from the first message on that begins so, whichever side sends it. */
+/* A connection whose request was not seen is o2iblnd's from the first message with the magic, of either side. */
 LINKS_TEST(test_other_protocols_seen_later)
 {
 	for (uint32_t i = 0; i < 2; i++) {
 		const struct o2_event write = {.kind = O2_EVENT_WRITE, .dest_qp = QP_B, .packets = 1};
 
-		/* It says nothing; a message does. */
+		/* A WRITE does not show the protocol; a message does. */
 		hear(heard, A, write);
 		expect_others(heard, i, 1 - i);
 		assert_int_equal(o2_links_totals(heard->links).writes, 1 - i);
@@ -243,7 +243,7 @@ LINKS_TEST(test_other_protocols_seen_later)
 	assert_int_equal(heard->say.times[O2_JUDGE_MESSAGE_WIRE], 2);
 }
 
-/* A message that is wrong in what follows its magic is one of o2iblnd's, in either byte order. */
+/* A message with the right magic counts as o2iblnd's, in either byte order, even if the rest is wrong. */
 TEST(test_a_wrong_message_seen_later)
 {
 	for (int order = 0; order < 2; order++) {
@@ -256,7 +256,7 @@ TEST(test_a_wrong_message_seen_later)
 	}
 }
 
-/* A request without an answer on a connection that falls silent, while another one goes on: not proven. */
+/* A request without an answer, on a connection that falls silent while another goes on, is not a proven fault. */
 TEST(test_a_connection_that_falls_silent)
 {
 	for (uint32_t way = 0; way < 3; way++) {
@@ -288,8 +288,8 @@ TEST(test_a_connection_that_falls_silent)
 }
 
 /*
- * A packet that was cut before its addresses may have been either side's: then nothing that waits for the next packet
- * of a side is proven by it.  Here a side has spent what it has not, unless it was given more.
+ * A packet that was cut before its addresses can be from either side, so it proves nothing that depends on the next
+ * packet of one side.  Here a side spends credits that it lacks, unless the cut packet returned some.
  */
 TEST(test_a_loss_of_either_side)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is said of LNet selftest's messages inside IMMEDIATEs, and of what only looks like one. */
+/* The text for LNet selftest's messages inside IMMEDIATEs, and for payloads that only look like one. */
 #include "tests/lib/unit_test.h"
 
 #include "cli/lst_text.h"
@@ -18,7 +18,7 @@ static struct o2_msg carrier(uint32_t portal, uint32_t length)
 					       .payload = payload}};
 }
 
-/* A message by its type, with feature 1, is said to be this. */
+/* Assert the text for a message of this type with feature 1. */
 static void expect(struct o2_lst_msg *lst, uint32_t type, const char *wanted)
 {
 	const struct o2_msg msg = carrier(52, O2_LST_MSG_BYTES);
@@ -86,7 +86,7 @@ TEST(tests)
 	       "TEST_REQST session 10.77.0.1@o2ib/42 batch 0 server half of debug, loop 0, concurrency 0");
 }
 
-/* Of a reply what its status warrants. */
+/* Of a reply, only the fields that its status makes valid are shown. */
 TEST(replies)
 {
 	struct o2_lst_msg lst = {.u.mksn_reply = {EBUSY, sid, 100, {"theirs"}}};
@@ -112,7 +112,7 @@ TEST(replies)
 	       "STAT_REPLY session 10.77.0.1@o2ib/42, brw errors 1, ping errors 0, RPCs in 3 out 2");
 }
 
-/* The longest: of escaped names, and of numbers. */
+/* The longest texts: those with escaped names, and those with large numbers. */
 TEST(no_text_is_too_long)
 {
 	struct o2_lst_msg lst = {

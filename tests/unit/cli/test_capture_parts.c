@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parts of what reads and judges captures, by themselves: sequence numbers, and the rows of a report. */
+/* Unit tests of parts that read and judge captures: sequence numbers, and the rows of a report. */
 #include <inttypes.h>
 
 #include "cli/flows.h"
@@ -9,9 +9,9 @@
 #include "tests/lib/judge_say.h"
 #include "tests/lib/unit_test.h"
 
-#define REPEATS 0x10000u /* so far back a packet has come before: docs/cli.md, "Captures" */
+#define REPEATS 0x10000u /* up to this distance a packet counts as a repeat (docs/cli.md, "Captures") */
 
-/* What it is the beginning of was not seen to begin. */
+/* A first packet too far behind for a repeat belongs to a new connection, whose start was not captured. */
 TEST(test_a_first_packet_far_behind_is_new)
 {
 	for (uint32_t more = 0; more < 2; more++) {
@@ -24,7 +24,7 @@ TEST(test_a_first_packet_far_behind_is_new)
 	}
 }
 
-/* The first of all rules, broken by nobody knows whom, has a row as well. */
+/* A finding of the first rule that blames no known side also gets a row. */
 TEST(test_rows_of_a_report)
 {
 	static struct o2_judge_report report;
@@ -43,7 +43,7 @@ TEST(test_rows_of_a_report)
 
 static const struct o2_wire_options wire = {.max_frags = O2_MAX_FRAGS};
 
-/* The page of one file.  The caller frees it. */
+/* Make the report page of one file.  The caller frees it. */
 static char *page_of(const struct o2_judge_report *report, struct o2_ladder *ladder)
 {
 	static const struct o2_judge_seen_totals totals;
@@ -61,7 +61,7 @@ static char *page_of(const struct o2_judge_report *report, struct o2_ladder *lad
 	return text;
 }
 
-/* Where a row stands whose events are not on the page. */
+/* The text for the place of a finding whose events are not on the page. */
 TEST(test_places_that_are_not_on_the_page)
 {
 	static const char *const places[] = {": packet 5<br>", ": packet 5 first; 2 times in all<br>"};
@@ -79,7 +79,7 @@ TEST(test_places_that_are_not_on_the_page)
 	}
 }
 
-/* Times of packets need not rise: one may lie before the first. */
+/* Packet times need not increase: a later packet can have an earlier time than the first. */
 TEST(test_a_time_before_the_first)
 {
 	static const struct o2_judge_report report;
@@ -101,7 +101,7 @@ TEST(test_a_time_before_the_first)
 	o2_ladder_free(ladder);
 }
 
-/* A table of so many lines is there as a whole; of a longer one the last line says how many there are. */
+/* A table up to the limit is shown completely; the last line of a longer one says how many lines there are. */
 TEST(test_lines_of_a_table)
 {
 	struct o2_ladder *ladder = o2_ladder_new(O2_LADDER_FIRST, &wire);
@@ -117,7 +117,7 @@ TEST(test_lines_of_a_table)
 		FILE *out = open_memstream(&text, &size);
 		int length;
 
-		/* Header, cookies, key, number of fragments: 14. */
+		/* Header, cookies, key and number of fragments take 14 lines. */
 		desc->rd_nfrags = frags;
 		for (uint32_t i = 0; i < frags; i++)
 			desc->rd_frags[i].rf_nob = 1;
@@ -136,7 +136,7 @@ TEST(test_lines_of_a_table)
 	o2_ladder_free(ladder);
 }
 
-/* So many findings are shown at their events, of each rule and pair of nodes only a few. */
+/* The number of findings shown at their events is limited, in all and for each rule and pair of nodes. */
 TEST(test_findings_at_their_events)
 {
 	static char rules[200][8];

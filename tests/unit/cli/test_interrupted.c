@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A signal may interrupt any call that waits for another process: nothing comes of it. */
+/* A signal that interrupts a call that waits for another process has no effect on the result. */
 #include <poll.h>
 #include <signal.h>
 #include <sys/types.h>
@@ -12,7 +12,7 @@
 
 #define NID_TEXT "10.0.0.1@o2ib"
 
-/* Every other call is interrupted, the first one of all among them (CMakeLists.txt: --wrap). */
+/* Every second call is interrupted, starting with the first (CMakeLists.txt: --wrap). */
 static struct {
 	bool on;
 	unsigned int reads, polls, waits;
@@ -26,7 +26,7 @@ static bool is_interrupted(unsigned int *calls)
 	return true;
 }
 
-/* The linker's names. */
+/* These names are required by the linker's option --wrap. */
 ssize_t __real_read(int fd, void *bytes, size_t length);
 ssize_t __wrap_read(int fd, void *bytes, size_t length);
 int __real_poll(struct pollfd *fds, nfds_t count, int timeout_ms);
@@ -56,7 +56,7 @@ static int begin(void **state)
 	return 0;
 }
 
-/* No child is left, not even a dead one. */
+/* No child process is left, not even a zombie. */
 static int end(void **state)
 {
 	interrupt.on = false;
@@ -65,7 +65,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* The reason comes through a pipe that exec closes. */
+/* The child reports the reason through a pipe, which a successful exec closes. */
 TEST_WITH(a_program_that_is_not_there, begin, end)
 {
 	const struct o2_host_options options = {.timeout_ms = 1000, .growth_mib = 64};
@@ -78,7 +78,7 @@ TEST_WITH(a_program_that_is_not_there, begin, end)
 	assert_true(interrupt.reads > 1);
 }
 
-/* This program once more, as main() has it below. */
+/* The victim is this program, run again with the arguments that main() handles below. */
 TEST_WITH(a_victim_in_a_process, begin, end)
 {
 	const struct o2_victim_options options = {.device = "loop0"};
@@ -96,7 +96,7 @@ int main(int argc, char **argv)
 {
 	char byte;
 
-	/* A victim: it says who it is, and ends when its input does. */
+	/* Act as a victim: print its NID, and exit at the end of the input. */
 	if (argc > 1 && strcmp(argv[1], "hostile") == 0) {
 		puts("victim " NID_TEXT);
 		fflush(stdout);

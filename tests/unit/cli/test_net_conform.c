@@ -15,7 +15,7 @@
 #include "wire/bytes.h"
 #include "wire/layout.h"
 
-/* What conform makes of what the liar prints, and of what the judge finds (docs/conform.md). */
+/* How conform reports the liar's output and the judge's findings (docs/conform.md). */
 
 static void expect_line(const char *line, const char *name, enum o2_conform_outcome outcome, const char *text)
 {
@@ -85,9 +85,9 @@ TEST(rows_of_the_table_are_understood)
 #define US   UINT64_C(0x000500000a000001)
 #define THEM UINT64_C(0x000500000a000002)
 
-static const char msg_name; /* of the connection: it is never followed */
+static const char msg_name; /* its address identifies the connection; it is never dereferenced */
 
-/* A message of one side, told as if it had passed. */
+/* Report a message of one side to the watch, as if it had been sent. */
 static void say(const struct o2_watch *watch, enum o2_watched_kind kind, bool ours, enum o2_msg_type type,
 		uint8_t credits, size_t more_bytes)
 {
@@ -119,13 +119,13 @@ static void say(const struct o2_watch *watch, enum o2_watched_kind kind, bool ou
 	watch->hear(watch->context, &watched);
 }
 
-/* Who sends the NOOP; our end is the liar; and the rules that it is named by then. */
+/* Does our end send the NOOP, is our end the liar, and the rules that then name the liar. */
 static struct {
 	bool ours, lies;
 	char named[O2_CONFORM_NAMED_BYTES];
 } noop;
 
-/* One connection, on which the peer sends a NOOP: it owes no credits, and nothing belongs behind it. */
+/* Run one connection on which a side that owes no credits sends a NOOP with `credits`, and more_bytes behind it. */
 static void hear_noop(uint8_t credits, size_t more_bytes, enum o2_net_profile profile,
 		      struct o2_conform_report *report)
 {
@@ -193,7 +193,7 @@ TEST(a_liar_is_named_and_is_no_finding)
 	assert_int_equal(report.nrows, 0);
 	assert_string_equal(noop.named, "message/length, credits/over-owed");
 	o2_conform_report_free(&report);
-	/* What its peer does meanwhile is one. */
+	/* A NOOP of the liar's peer is a finding. */
 	noop.ours = false;
 	hear_noop(3, 0, O2_NET_STRICT, &report);
 	assert_int_equal(report.nrows, 1);
@@ -201,7 +201,7 @@ TEST(a_liar_is_named_and_is_no_finding)
 	assert_non_null(strstr(report.rows[0].result.text, "the peer, in ping/info: "));
 	assert_string_equal(noop.named, "");
 	o2_conform_report_free(&report);
-	/* And so is what an honest end of ours does. */
+	/* A NOOP of our end is a finding if our end is not the liar. */
 	noop.lies = false;
 	noop.ours = true;
 	hear_noop(3, 0, O2_NET_STRICT, &report);
@@ -211,7 +211,7 @@ TEST(a_liar_is_named_and_is_no_finding)
 	noop.ours = false;
 }
 
-/* Room that came back later does not bring what had none meanwhile. */
+/* An event that could not be written for lack of space stays missing, even if there is space again later. */
 TEST(a_capture_with_a_gap_is_not_whole)
 {
 	const uint8_t bytes[O2_CM_REQUEST_BYTES] = {0};
@@ -253,7 +253,7 @@ static const char *again(char *const *argv, int argc, char *text, size_t bytes)
 	return text;
 }
 
-/* A shell makes of the command what was given; what is too long is cut, and ends in its place. */
+/* The printed command gives the same arguments in a shell; a text that is too long is cut, with quotes closed. */
 TEST(a_finding_is_tried_again_by_the_same_words)
 {
 	char *const odd[] = {"conform", "", "it's", "a b", "--only=x", "10.77.0.2@o2ib"};
@@ -276,7 +276,7 @@ static bool is_any(const char *id)
 	return id[0] != '\0';
 }
 
-/* What is listed was neither tried nor met before something was, whatever its memory had in it. */
+/* A new list of known findings is marked as neither tried nor met, whatever its memory held before. */
 TEST(what_is_known_begins_as_not_tried)
 {
 	static const char text[] = "ping/one\nput/size-1 # why\n";

@@ -8,15 +8,15 @@
 #include "wire/nid.h"
 
 /*
- * What the liar of `o2ref conform --hostile` and the honest node behind it say and hear, in lines, to the judge
- * and into the capture (docs/conform.md, "Misbehaviours"): the liar is named, the peer is not.
+ * The messages of the liar of `o2ref conform --hostile` and of the honest node behind it, passed as lines to the
+ * judge and to the capture (docs/conform.md, "Misbehaviours"): the judge names the liar, and not the peer.
  */
 
 static struct o2_net_liar net;
 static struct o2_conform_listener *listener;
 static uint32_t lines;
 
-/* As `o2props hostile --tell` prints it. */
+/* Pass it on as a line, in the form that `o2props hostile --tell` prints. */
 static void pass(void *context, const struct o2_watched *watched)
 {
 	char text[O2_WATCH_LINE_BYTES], line[O2_WATCH_LINE_BYTES + 16];
@@ -33,7 +33,7 @@ static const struct o2_watch by_honest = {O2_HOSTILE_SAID_HONEST, pass};
 static struct o2_net_options options;
 static char folder[] = "/tmp/o2ref-said-XXXXXX";
 
-/* The listener is there before anything is said. */
+/* Start the listener before any message is sent. */
 static void begin(void)
 {
 	uint32_t liar = 0;
@@ -59,17 +59,17 @@ static void begin(void)
 		fail_msg("%s", why);
 }
 
-/* Where the peer takes no orders the liar does some things otherwise, and time goes by (docs/hostile.md, "Any peer"). */
+/* With a peer that takes no orders, the liar acts differently and time passes (docs/hostile.md, "Any peer"). */
 static bool is_besides(const char *name, const char *rule, size_t length)
 {
 	static const struct {
 		const char *name, *rule;
 	} besides[] = {
-		{"asks-for-crumbs", "transfer/frags"},	   /* it agrees on 4 fragments, and describes 5 */
-		{"credit-twice", "credits/noop-uncalled"}, /* it has not been quiet before */
+		{"asks-for-crumbs", "transfer/frags"}, /* the liar agrees on 4 fragments, but describes 5 */
+		{"credit-twice", "credits/noop-uncalled"}, /* the liar was not quiet before */
 		{"noop-storm", "credits/noop-uncalled"},
 		{"late-done", "transfer/unasked"}, /* the connection has ended before */
-		{"beyond", "end/open"},		   /* the same, which nobody ends */
+		{"beyond", "end/open"},		   /* likewise, and nobody ends the transfer */
 		{"before", "end/open"},
 	};
 
@@ -80,7 +80,7 @@ static bool is_besides(const char *name, const char *rule, size_t length)
 	return false;
 }
 
-/* How many of them docs/judge.md does not say of it; and whether it says none of them. */
+/* Count the named rules that docs/judge.md does not list for this misbehaviour, and one if it misses all listed. */
 static size_t wrong_rules(const char *page, const char *name, const char *named)
 {
 	size_t wrong = 0, said = 0, length;
@@ -112,7 +112,7 @@ static size_t try_one(const char *page, const struct o2_misbehaviour *what, size
 	wrong = wrong_rules(page, what->name, named);
 	if (wrong > 0)
 		print_message("%s: not what docs/judge.md says: '%s'\n", what->name, named);
-	/* Its own request and the honest node's, at least. */
+	/* At least the liar's connection request and that of the honest node. */
 	assert_true(o2_conform_listener_packets(listener) >= before + 2);
 	return wrong;
 }

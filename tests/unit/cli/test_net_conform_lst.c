@@ -9,25 +9,25 @@
 #include "wire/layout.h"
 
 /*
- * Test nodes of LNet selftest that break one thing, and the probe of conform --lst that says so (docs/conform.md,
- * "LNet selftest").  tests/system/test_conform.py has a good one.
+ * LNet selftest nodes that break one rule each, and the probe of conform --lst that reports it (docs/conform.md,
+ * "LNet selftest").  tests/system/test_conform.py has a correct node.
  */
 
 #define RUN "conform --timeout 50 --lst --rounds 1 10.77.0.2@o2ib --only "
 
-/* What is spoilt in each reply of a type: a number of four bytes. */
+/* A four-byte number that is changed in each reply of a type. */
 struct spoil {
 	uint32_t type; /* enum o2_lst_msg_type */
 	uint32_t at;
 	uint32_t value;
-	bool adds;	 /* the value is added to what is there */
-	uint32_t spares; /* so many are left as they are */
-	uint32_t grows;	 /* WRITEs have so many bytes more, if there is no type */
+	bool adds;	 /* add the value instead of storing it */
+	uint32_t spares; /* the first replies that are not changed */
+	uint32_t grows;	 /* extra bytes of each WRITE; then there is no type */
 };
 
 static struct {
 	bool absent, busy, flip_bit, gone;
-	bool sleeps; /* between two rounds, where it is time that matters */
+	bool sleeps; /* sleep between rounds, for tests about time */
 	uint32_t session_timeout_s;
 	const struct o2_lst_service_ops *pings; /* NULL: the node's own */
 	struct spoil spoil;
@@ -113,7 +113,7 @@ static int run(const char *line)
 	return net_lst_run(line, peer_start, peer_round);
 }
 
-/* The probe has that outcome, and says this. */
+/* Run the line; assert its status, the probe's row, and what the probe reports. */
 static void expect_row(const char *line, int status, const char *row, const char *said)
 {
 	if (run(line) != status || strstr(world.out, row) == NULL || strstr(world.out, said) == NULL)
@@ -133,7 +133,7 @@ static void expect_finding(const char *probe, const char *said)
 #define STATUS(of, ...)	       FIELD(of, O2_LST_AT_STATUS, __VA_ARGS__)
 #define SID(of, ...)	       FIELD(of, O2_LST_AT_REPLY_SID, .value = 1, .adds = true, __VA_ARGS__)
 
-/* The probe finds it, where this is spoilt. */
+/* Assert that the probe reports this when the node's replies are changed so. */
 static void expect(const char *probe, struct spoil spoil, const char *said)
 {
 	setup(NULL);
@@ -152,7 +152,7 @@ TEST_WITH(a_true_node_is_clean, setup, NULL)
 	assert_string_equal(world.err, "");
 }
 
-/* A probe that has failed leaves its session behind; the next one takes it. */
+/* A failed probe leaves its session on the node; the next probe takes it over. */
 TEST_WITH(sessions_of_ours_are_taken, setup, NULL)
 {
 	peer.spoil = (struct spoil){.type = O2_LST_PING_REPLY, .at = O2_LST_AT_PNR_REPLY_MAGIC, .value = 7};
@@ -170,7 +170,7 @@ TEST(sessions)
 	       "MKSN_REPLY: success, with another session or features 0x1");
 	expect("lst/session", FIELD(O2_LST_MKSN_REPLY, O2_LST_AT_FEATS, .value = 0),
 	       "MKSN_REPLY: success, with another session or features 0x0");
-	/* The first one is for who looks whether there is a node. */
+	/* Spare the first reply, because it answers the check for a node. */
 	expect("lst/session", FIELD(O2_LST_DEBUG_REPLY, O2_LST_AT_DBG_NAME, .value = 0x41, .spares = 1),
 	       "DEBUG_REPLY: the session is 'A'");
 	expect("lst/session", FIELD(O2_LST_DEBUG_REPLY, O2_LST_AT_DBG_TIMEOUT, .value = 5, .spares = 1),
@@ -227,7 +227,7 @@ static void leave(void *context, const struct o2_lst_request *request)
 	o2_node_close_peer(world.endpoint.node, WORLD_US, -ESHUTDOWN);
 }
 
-/* Who has gone is not waited for. */
+/* conform does not wait for a node that has left. */
 TEST_WITH(a_node_that_leaves, setup, NULL)
 {
 	static const struct o2_lst_service_ops ops = {.request = leave, .over = note_over};
@@ -256,7 +256,7 @@ TEST(bulk)
 	}
 }
 
-/* It writes more than it says, where the key lets it. */
+/* The node writes more bytes than it was asked for, as far as the key allows it. */
 TEST_WITH(more_is_written_than_was_asked_for, setup, NULL)
 {
 	peer.spoil = (struct spoil){.type = UINT32_MAX, .grows = 8};
@@ -279,7 +279,7 @@ TEST_WITH(coming_back_goes_wrong, setup, NULL)
 	expect_finding("lst/leave-read", " went wrong, first after step 0: RMSN_REPLY: the status is EPERM");
 }
 
-/* How many sessions it takes to leave at each step of that. */
+/* The number of sessions that the probe makes, one for each step at which it can leave. */
 static uint32_t sessions_of(const char *probe)
 {
 	char line[200];
@@ -300,7 +300,7 @@ TEST(each_step_is_tried)
 	assert_int_equal(sessions_of("lst/leave-write"), sessions);
 }
 
-/* --- who is not tried --- */
+/* --- nodes that are not probed --- */
 
 TEST_WITH(nobody_serves_it, setup, NULL)
 {
@@ -328,7 +328,7 @@ TEST_WITH(a_session_expires, setup, NULL)
 	expect_row(RUN "lst/expire", O2_CLI_OK, "holds     lst/expire ", "1 hold, 0 findings");
 }
 
-/* It says that it lasts a second, and does not end it. */
+/* The node announces a session timeout of one second, but does not end the session. */
 TEST_WITH(a_session_does_not_expire, setup, NULL)
 {
 	peer.sleeps = true;

@@ -10,23 +10,23 @@
 #include "wire/reject.h"
 
 /*
- * Peers that break one thing, and the probe that says so (docs/conform.md, "Probes"): in what the connection
- * manager carries, and in messages.  tests/system/test_conform.py has the peers that the quirks make.
+ * Peers that break one rule each, in connection-manager private data or in messages, and the probe that reports it
+ * (docs/conform.md, "Probes").  tests/system/test_conform.py has the peers that the quirks make.
  */
 
 #define PLACE_BYTES (2u << 20)
 #define PLACE_PAGE  2u
 #define RUN	    "conform --timeout 2 --place-bytes 2097152 --rounds 1 10.77.0.2@o2ib --only "
 
-/* What is spoilt: `width` bytes at `at`, in each message that this is about. */
+/* The change that is made: `width` bytes at `at`, in each message that these fields select. */
 static struct spoil {
 	enum { IN_NOTHING, IN_REPLY, IN_REJECT, IN_MESSAGE } in;
 	uint8_t type;	    /* IN_MESSAGE: enum o2_msg_type */
 	uint32_t lnet_type; /* IMMEDIATE: enum o2_lnet_type */
 	uint32_t at, width;
 	uint64_t value;
-	bool adds;	 /* the value is added to what is there */
-	uint32_t spares; /* so many are left as they are */
+	bool adds;	 /* add the value instead of storing it */
+	uint32_t spares; /* the first messages that are not changed */
 } spoil;
 
 static uint32_t nspoilt;
@@ -89,7 +89,7 @@ static int post_falsely(void *context, struct ibv_qp *qp, struct ibv_send_wr *li
 
 static const struct o2_work_ops post_ops = {.post_send = post_falsely};
 
-/* The peer has no place, and breaks what is to be spoilt. */
+/* A peer that offers no memory, and makes the change `spoil`. */
 static void be_empty(void)
 {
 	true_ops = world.cm->ops;
@@ -103,7 +103,7 @@ static void be_empty(void)
 	world.cm->ops = &false_ops;
 }
 
-/* It has both places. */
+/* A peer that offers memory at both places, and makes the change `spoil`. */
 static void be_false(void)
 {
 	static struct o2_iov iov[2];
@@ -121,7 +121,7 @@ static void be_false(void)
 	be_empty();
 }
 
-/* The probe is a finding that says this. */
+/* Assert that the probe reports a finding with this text. */
 static void expect(const char *probe, struct spoil what, const char *said)
 {
 	char line[200], finding[80];
@@ -146,7 +146,7 @@ TEST(a_true_peer_is_clean)
 	assert_non_null(strstr(world.out, " 0 findings, 0 known, 0 tolerated, 0 not tried;"));
 }
 
-/* The first reply is for the ping that finds out whether there is anybody, the others for the survey. */
+/* The spared replies belong to the first ping, which looks for a peer, and to the survey. */
 TEST(replies_are_held_to_the_request)
 {
 #define REPLY(...) ((struct spoil){.in = IN_REPLY, .spares = 6, __VA_ARGS__})
@@ -172,7 +172,7 @@ TEST(replies_are_held_to_the_request)
 TEST(rejects_are_held_to_what_they_say)
 {
 #define REJECT(...) ((struct spoil){.in = IN_REJECT, __VA_ARGS__})
-	/* It has 8, and says so. */
+	/* The peer has a queue depth of 8, and its reject says so. */
 	expect("connect/depth-16", REJECT(.at = O2_REJECT_AT_QUEUE_DEPTH, .width = 2, .value = 16),
 	       "rejected: queue-depth (reason 7)");
 	expect("connect/depth-16", REJECT(.at = O2_REJECT_AT_QUEUE_DEPTH, .width = 2, .value = 12),
@@ -196,7 +196,7 @@ TEST(answers_to_pings_are_read)
 {
 	expect("ping/one", LNET(O2_LNET_REPLY, .at = O2_AT_PAYLOAD, .width = 4, .value = 7),
 	       "lnet/ping/magic");
-	/* The NIDs are behind 16 bytes, each with 8 of its own and its status. */
+	/* The NIs begin after 16 bytes; each has a NID of 8 bytes and its status. */
 	expect("ping/info", LNET(O2_LNET_REPLY, .at = O2_AT_PAYLOAD + 16, .width = 8, .value = WORLD_PEER),
 	       "is not 0@lo");
 	expect("ping/info", LNET(O2_LNET_REPLY, .at = O2_AT_PAYLOAD + 32, .width = 8, .value = WORLD_US),
@@ -215,7 +215,7 @@ TEST(what_is_reported_is_what_was_moved)
 	       LNET(O2_LNET_ACK, .at = O2_AT_LNET_HDR + O2_LNET_AT_UNION + 24, .width = 4, .value = 0,
 		    .spares = 2),
 	       "the peer reports 0 bytes");
-	/* The bytes of an IMMEDIATE. */
+	/* The payload of an IMMEDIATE. */
 	expect("put/size-1",
 	       LNET(O2_LNET_REPLY, .at = O2_AT_PAYLOAD, .width = 1, .value = 1, .adds = true, .spares = 2),
 	       "byte 0 is 0x");
@@ -233,7 +233,7 @@ TEST(what_is_missing_is_said_as_it_must)
 	       "GET of 8192 bytes to portal 65535: success, 0 bytes");
 }
 
-/* What a probe does not look at is the judge's. */
+/* Faults that a probe does not check are found by the judge. */
 TEST(the_judge_hears_what_goes_on)
 {
 	expect("ping/twenty", LNET(O2_LNET_REPLY, .at = O2_AT_CREDITS, .width = 1, .value = 9, .spares = 2),
@@ -243,7 +243,7 @@ TEST(the_judge_hears_what_goes_on)
 	       "judge/message/stamps");
 }
 
-/* How many of those come of a peer that breaks nothing. */
+/* The number of messages that `what` selects when the peer changes nothing. */
 static uint32_t count(struct spoil what, void (*start)(void), uint32_t rounds, const char *probe)
 {
 	char line[200];
@@ -262,7 +262,7 @@ static uint32_t connections(void (*start)(void), uint32_t rounds, const char *pr
 	return count((struct spoil){.in = IN_REPLY}, start, rounds, probe);
 }
 
-/* Beyond the one of ping/one, and those that everything begins with. */
+/* The pings of a probe, without that of ping/one and those at the start of every run. */
 static uint32_t pings_of(const char *probe)
 {
 	const struct spoil answers = LNET(O2_LNET_REPLY, .width = 0);
@@ -270,7 +270,7 @@ static uint32_t pings_of(const char *probe)
 	return count(answers, be_empty, 1, probe) - count(answers, be_empty, 1, "ping/one");
 }
 
-/* docs/conform.md, "What each probe says". */
+/* The numbers are those of docs/conform.md, "What each probe says". */
 TEST(how_often_it_pings)
 {
 	assert_int_equal(pings_of("ping/twenty"), 20 - 1);
@@ -280,7 +280,7 @@ TEST(how_often_it_pings)
 	assert_int_equal(pings_of("flow/depth-3"), 6 - 1);
 }
 
-/* With many under way once in each round; and afterwards we see that all is well, with its memory or without. */
+/* Once a round with many operations under way; afterwards conform checks the peer, with its memory or without. */
 TEST(how_often_it_leaves)
 {
 	const uint32_t ping = connections(be_false, 1, "ping/one"),
@@ -292,7 +292,7 @@ TEST(how_often_it_leaves)
 			 connections(be_empty, 1, "leave/ping") - rest);
 }
 
-/* Requests of ours that nobody answers: behind so many that somebody does. */
+/* The number of our connection requests that are still answered; the next one fails as unreachable. */
 static uint32_t answered;
 
 static enum o2_cm_loop_fate be_out_of_reach(void *arg, enum o2_cm_loop_message message, uint32_t from,
@@ -309,7 +309,7 @@ static void be_found_at_first(void)
 	o2_cm_loop_set_fate(world.wire, be_out_of_reach, NULL);
 }
 
-/* The requests of the ping and of the survey go well, that of the probe does not. */
+/* The connection requests of the ping and the survey succeed; that of the probe does not. */
 #define SURVEYED 6u
 
 TEST(a_request_that_nobody_answers)

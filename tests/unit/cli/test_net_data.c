@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* What the network commands move: docs/peer.md, "Fragments" and "Verifying". */
+/* The data that the network commands move (docs/peer.md, "Fragments" and "Verifying"). */
 
 #include "base/mix.h"
 #include "base/monotonic.h"
@@ -20,7 +20,7 @@ TEST(test_streams)
 	uint8_t whole[300], part[300];
 
 	o2_stream_fill(whole, sizeof(whole), 7, 3, 1001);
-	/* Any part of a stream is the same bytes. */
+	/* Any part of a stream has the same bytes as the whole stream. */
 	for (size_t from = 0; from < 20; from++)
 		for (size_t n = 0; n < 40; n++) {
 			o2_stream_fill(part, n, 7, 3, 1001 + from);
@@ -32,7 +32,7 @@ TEST(test_streams)
 		assert_int_equal(o2_stream_match(whole, sizeof(whole), 7, 3, 1001), at);
 		whole[at] ^= 0x10;
 	}
-	/* Nothing of another seed, stream or offset is taken for it: 16 equal bytes would be a miracle. */
+	/* Another seed, stream or offset does not match, beyond a few bytes that are equal by chance. */
 	assert_true(o2_stream_match(whole, sizeof(whole), 8, 3, 1001) < 16);
 	assert_true(o2_stream_match(whole, sizeof(whole), 7, 4, 1001) < 16);
 	assert_true(o2_stream_match(whole, sizeof(whole), 7, 3, 1002) < 16);
@@ -61,7 +61,7 @@ TEST(bytes_of_a_stream_say_where_they_stand)
 		assert_true(o2_unmix64(o2_mix64(x - 1)) == x - 1);
 }
 
-/* Every byte is in one piece, pieces are apart, and nothing leaves the pages that were counted. */
+/* Assert that the pieces have all bytes, do not overlap, and stay within the counted pages. */
 static void check_layout(const struct o2_arena *arena, uint32_t size_bytes, uint32_t nfragments)
 {
 	const uint32_t npages = (size_bytes + PAGE_BYTES - 1) / PAGE_BYTES;
@@ -118,7 +118,7 @@ static uint8_t *byte_of(const struct o2_net_memory *memory, uint64_t at)
 	return (uint8_t *)(uintptr_t)(piece->base + at);
 }
 
-/* Where the first byte is wrong, and what it is. */
+/* Returns where the first wrong byte is; *look has details. */
 static uint64_t first_wrong(const struct o2_arena *arena, const struct o2_net_memory *memory, uint64_t offset,
 			    struct o2_net_look *look)
 {
@@ -138,7 +138,7 @@ static uint64_t first_wrong(const struct o2_arena *arena, const struct o2_net_me
 	return at;
 }
 
-/* One byte that is wrong is found, wherever it is, and shown. */
+/* A single wrong byte is found and reported, wherever it is. */
 TEST(test_one_wrong_byte)
 {
 	const uint32_t size_bytes = (2u << 20) + 5;
@@ -163,7 +163,7 @@ TEST(test_one_wrong_byte)
 		assert_int_equal(look.untouched, 0);
 		*byte ^= 1;
 	}
-	/* What is made wrong before a GET is wrong in every byte. */
+	/* The fill before a GET makes every byte wrong, so unwritten bytes are noticed. */
 	assert_true(o2_net_fill(&arena, &memory.memory, 9, 2, 77, true));
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		uint8_t is = *byte_of(&memory, places[i]);
@@ -175,7 +175,7 @@ TEST(test_one_wrong_byte)
 	o2_arena_destroy(&arena);
 }
 
-/* Once a second, and rates are those of the whole run so far. */
+/* Progress is printed once a second; rates are averages over the whole run so far. */
 TEST(test_progress)
 {
 	const struct o2_net_options options = {.command = O2_NET_PUT, .progress = true};

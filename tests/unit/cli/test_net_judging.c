@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* --judge: our end's own conversation is judged, whoever began it (docs/judge.md, "At an end of ours"). */
+/* --judge judges the messages at our own end, whichever side connected (docs/judge.md, "At an end of ours"). */
 
 #include "base/monotonic.h"
 #include "base/stream.h"
@@ -11,7 +11,7 @@
 #define COUNT	   40u
 #define SIZE_BYTES 16384u
 
-/* The peer PUTs, and GETs back. */
+/* The peer sends PUTs, and reads the bytes back with GETs. */
 static void move_round(void)
 {
 	static struct o2_iov iov[COUNT];
@@ -40,7 +40,7 @@ TEST_WITH(a_server_hears_both_sides_and_finds_nothing, world_setup, NULL)
 	assert_int_equal(world_run("serve --judge --requests 40"), O2_CLI_OK);
 	assert_int_equal(world.status, 0);
 	assert_string_equal(world.err, "");
-	/* A PUT in one message and its ACK; a GET and its REPLY; by RDMA 4 and 2: 13 GETs, of 4 pages each. */
+	/* Messages: small PUT and ACK: 2; GET and REPLY: 2; by RDMA 4 and 2.  WRITEs: 13 GETs of 4 pages each. */
 	assert_non_null(strstr(world.out, "judge: "));
 	assert_non_null(strstr(world.out, " 52 WRITEs of ours on 1 connection: 0 must, 0 should, 0 notes\n"));
 }
@@ -54,7 +54,7 @@ TEST_WITH(a_peer_that_breaks_a_rule_is_named, world_setup, NULL)
 					  "10.77.0.1@o2ib): wire/header/checksum: ibm_cksum is "));
 }
 
-/* What is told here, in place of an interface. */
+/* Events that the test reports to the judging, in place of an interface. */
 struct told {
 	struct o2_net_options options;
 	struct o2_net_judging *judging;
@@ -91,7 +91,7 @@ TEST(bytes_that_mean_nothing_are_a_finding_and_no_more)
 	int name;
 
 	begin(&told);
-	/* Before any request: of a connection that is not known. */
+	/* A message on an unknown connection, before any request. */
 	tell(&told, (struct o2_watched){
 			    .kind = O2_WATCHED_MESSAGE, .conn = &name, .bytes = bytes, .length_bytes = 256});
 	assert_int_equal(must(&told), 0);

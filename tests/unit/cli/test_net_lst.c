@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * lst at a node that does not do as it should, or is somebody else's; and how it ends (docs/lst.md, "The
- * command").
+ * The command lst with a node that misbehaves or is in another console's session, and how the command ends
+ * (docs/lst.md, "The command").
  */
 
 #include <jansson.h>
@@ -10,14 +10,14 @@
 #include "cli/net/commands.h"
 #include "tests/lib/net_lst_peer.h"
 
-/* The peer, and what a test wants of it. */
+/* The peer's behaviour, as the test sets it. */
 static struct {
 	bool absent;
 	bool flip_bit;
-	bool busy;	       /* it is in a session of another console's */
-	uint64_t signal_after; /* so many pings: SIGINT comes; 0: never */
-	bool steal;	       /* after the first ping it is in no session any more */
-	bool gone;	       /* after the first ping it answers nothing any more */
+	bool busy;	       /* it is in another console's session */
+	uint64_t signal_after; /* SIGINT after this many pings; 0: never */
+	bool steal;	       /* it leaves the session after the first ping */
+	bool gone;	       /* it answers nothing after the first ping */
 	struct o2_lst_sid sid; /* its session at the end */
 } peer;
 
@@ -54,7 +54,7 @@ static void peer_round(void)
 	}
 }
 
-/* Run the line at such a peer. */
+/* Run the command line against this peer. */
 static int run(const char *line)
 {
 	return net_lst_run(line, peer_start, peer_round);
@@ -118,7 +118,7 @@ TEST_WITH(a_bit_is_found, setup, NULL)
 		{"--check full", 1},
 		{"--check simple --every-word", 1},
 		{"--check none --every-word", 1},
-		/* Nobody looks there. */
+		/* These checks do not cover the wrong byte. */
 		{"--check simple", 0},
 		{"--check none", 0},
 	};
@@ -147,7 +147,7 @@ TEST_WITH(nobody_answers, setup, NULL)
 		strstr(world.err, "o2ref: 10.77.0.2@o2ib: make session: no answer in time (ETIMEDOUT): "));
 	assert_non_null(strstr(world.err, "; has it LNet selftest?\n"));
 	assert_non_null(strstr(world.err, ": our session may be there until the node's own timeout\n"));
-	/* Who leaves is not waited for. */
+	/* The command does not wait for a node that leaves. */
 	setup(NULL);
 	peer.absent = true;
 	assert_int_equal(o2_quirks_add(&world.quirks, "closes-first", NULL, 0), 0);
@@ -155,7 +155,7 @@ TEST_WITH(nobody_answers, setup, NULL)
 	assert_non_null(strstr(world.err, "the peer has ended the connection (DREQ)"));
 }
 
-/* It is there for a while. */
+/* Our session may stay on the node for a while. */
 TEST_WITH(the_node_falls_silent, setup, NULL)
 {
 	peer.gone = true;
@@ -189,7 +189,7 @@ static void interrupt(void)
 	o2_net_stop = 1;
 }
 
-/* Nobody answers the first request: there is nothing to wait for. */
+/* A signal before the first request is answered ends the command at once. */
 TEST_WITH(signals_before_there_is_a_session, setup, NULL)
 {
 	world.round = interrupt;

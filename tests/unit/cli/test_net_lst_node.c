@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* o2ref serve --lst: the test node beside what is offered, asked by a peer that is a console and a client. */
+/* o2ref serve --lst: the test node next to the offered memory.  The peer acts as console and as client. */
 
 #include "cli/net/commands.h"
 #include "lst/test.h"
@@ -16,9 +16,9 @@ static struct {
 	struct o2_lst_test test;
 	uint32_t to_do, at_a_time; /* tests to do */
 	uint32_t ended;
-	struct o2_lst_test_result result; /* of the last */
+	struct o2_lst_test_result result; /* of the last test */
 	bool has_session;
-	bool harm; /* a byte of each write */
+	bool harm; /* change a byte of each write */
 	struct o2_lst_msg asked;
 } peer;
 
@@ -52,7 +52,7 @@ static void note_answer(void *context, const struct o2_lst_answer *answer)
 	peer.has_session = true;
 }
 
-/* A session, then the tests, then an end by a signal. */
+/* The peer makes a session and runs the tests; then it ends the command by a signal. */
 static void do_round(void)
 {
 	const struct o2_lst_try asked = {.test = &peer.test, .nid = WORLD_US, .done = note_result};
@@ -112,7 +112,7 @@ TEST(test_pings)
 					  "0 bytes; refused 0; own tests 0, 0 failed; wrong 0\n"));
 }
 
-/* In every mode, by IMMEDIATE and by RDMA. */
+/* Bulks in every registration mode, by IMMEDIATE and by RDMA. */
 TEST(test_bulks)
 {
 	static const char *const modes[] = {"global", "fmr", "fastreg", "user", "phys", "fastreg_gaps"};
@@ -133,7 +133,7 @@ TEST(test_bulks)
 	}
 }
 
-/* The bit is found at its byte, also where the check of the protocol does not look. */
+/* A flipped bit is found at its byte, even outside the words that the protocol's check covers. */
 TEST(test_flipped_bit)
 {
 	struct o2_lst_test test = brw(O2_LST_BRW_READ, O2_LST_CHECK_SIMPLE, 65536);
@@ -147,7 +147,7 @@ TEST(test_flipped_bit)
 	assert_true((peer.result.wrong.got ^ peer.result.wrong.want) == 1);
 }
 
-/* What is written wrong is told, and counts as every other wrong byte. */
+/* A wrong byte in a write is reported, and counted as any other wrong byte. */
 TEST(test_wrong_write)
 {
 	struct o2_lst_test test = brw(O2_LST_BRW_WRITE, O2_LST_CHECK_FULL, 8192);

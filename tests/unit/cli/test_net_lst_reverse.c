@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 
-/* lst --reverse: a node that is the client of the test that we ask it for (docs/lst.md, "The command"). */
+/* lst --reverse: the node runs the client of the test, and we serve it (docs/lst.md, "The command"). */
 
 #include "cli/net/commands.h"
 #include "tests/lib/net_lst_peer.h"
 
-/* The peer, and what a test wants of it. */
+/* The peer's behaviour, as the test sets it. */
 static struct {
-	bool harm;	       /* a byte of each page of its arena, over and over */
-	uint64_t signal_after; /* so many of its RPCs: SIGINT comes; 0: never */
-	uint64_t steal_after;  /* likewise: it is in no session any more */
+	bool harm;	       /* change a byte of each page of its arena in each round */
+	uint64_t signal_after; /* SIGINT after this many of its RPCs; 0: never */
+	uint64_t steal_after;  /* after this many RPCs it leaves the session; 0: never */
 	struct o2_lst_sid sid;
 	uint64_t tries;
 } peer;
@@ -47,7 +47,7 @@ static int run(const char *line)
 	return net_lst_run(line, peer_start, peer_round);
 }
 
-/* Each of eight units does a share of 20. */
+/* Each of eight units does 3 RPCs, its share of 20 rounded up: 24 in all. */
 TEST(all_is_well)
 {
 	static const char *const tests[] = {"ping", "read", "write"};
@@ -75,7 +75,7 @@ TEST_WITH(memory_of_the_node_may_begin_within_a_page, setup, NULL)
 	assert_int_equal(world_number("bytes"), 8 * 8000);
 }
 
-/* It fills in wrong bytes: both ends say so. */
+/* The peer fills in wrong bytes, and both ends report them. */
 TEST_WITH(wrong_bytes_are_found_here, setup, NULL)
 {
 	peer.harm = true;
@@ -87,7 +87,7 @@ TEST_WITH(wrong_bytes_are_found_here, setup, NULL)
 	assert_true(o2_lst_sid_is_none(peer.sid));
 }
 
-/* Without end, for a second. */
+/* A test without a count runs for one second. */
 TEST_WITH(it_is_stopped_when_time_is_up, setup, NULL)
 {
 	assert_int_equal(run("lst --json --reverse --seconds 1 10.77.0.2@o2ib ping"), 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* Each option of a network command is the setting of a node or connection that it names (docs/peer.md). */
+/* Each option of a network command changes the setting of the node or connection that it names (docs/peer.md). */
 
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "cli/net/session.h"
 #include "tests/lib/unit_test.h"
 
-/* What PUT with these options makes of its own node. */
+/* The configuration that the command put with these options gives its own node. */
 static struct o2_node_config node_of(const char *line)
 {
 	struct o2_net_options options;
@@ -45,7 +45,7 @@ TEST(each_option_is_the_setting_that_it_names)
 	assert_true(node.listen);
 }
 
-/* As --help says: 8 credits, 257 fragments, no sums, 50 s, and 2.1 s for an acknowledgement. */
+/* The defaults of --help: 8 credits, 257 fragments, no checksums, 50 s, and 2.1 s for an acknowledgement. */
 TEST(without_options_it_is_what_the_page_says)
 {
 	const struct o2_node_config node = node_of("");
@@ -64,7 +64,7 @@ TEST(without_options_it_is_what_the_page_says)
 	assert_int_equal(node.port, 987);
 }
 
-/* As many as one asks for at a time, and a peer asks for besides, may be under way, and may wait. */
+/* The limits allow for our operations in flight plus those of the peer, both under way and waiting. */
 TEST(what_is_in_flight_may_wait)
 {
 	const struct o2_node_config node = node_of("--in-flight 255");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * GETs that bring less than was asked for, or less than the peer reports, how failures are counted, and what
- * a peer asks of us meanwhile (docs/peer.md, "Verifying", "When it does not work", "Being asked").
+ * GETs that return fewer bytes than requested or than the peer reports; how failures are counted; and a peer's
+ * own requests meanwhile (docs/peer.md, "Verifying", "When it does not work", "Being asked").
  */
 
 #include "cli/net/commands.h"
@@ -15,12 +15,12 @@
 #define HELD_BYTES 65536u
 
 /*
- * What the peer holds.  Bytes that look as if they had not been written are what the sink held before: the
- * complement of what belongs there.
+ * The peer's memory.  To imitate bytes that were never written, it holds what the command fills its sink with
+ * before a GET: the complement of the right bytes.
  */
 static struct held {
-	uint32_t bytes;		 /* that it has: what is longer is cut */
-	uint32_t unwritten_from; /* from there on it "writes nothing" */
+	uint32_t bytes;		 /* size of the peer's memory; longer GETs are truncated */
+	uint32_t unwritten_from; /* from here on bytes look unwritten */
 	uint32_t wrong_at;	 /* this byte is wrong; UINT32_MAX: none */
 	uint32_t portal;
 } held;
@@ -64,7 +64,7 @@ static void expect(long done, long failed, long shorts, long verified, long wron
 	assert_int_equal(world_number("wrong"), wrong);
 }
 
-/* That line and nothing else: neither the errno for what is too long nor its name. */
+/* Assert that stderr is just this line, without EMSGSIZE or its text. */
 static void expect_line(const char *line)
 {
 	assert_string_equal(world.err, line);
@@ -79,7 +79,7 @@ TEST(a_short_answer)
 	assert_int_equal(get(100, NONE, NONE, "get --json --verify --size 3000 10.77.0.2@o2ib"), 1);
 	expect_line("o2ref: GET 0 at 10.77.0.2@o2ib: short: the peer reports 100 of 3000 bytes\n");
 	expect(0, 1, 1, 1, 0);
-	/* Not even a byte. */
+	/* The GET returns no byte at all. */
 	assert_int_equal(get(8192, NONE, NONE, "get --json --verify --offset 8192 10.77.0.2@o2ib"), 1);
 	expect_line("o2ref: GET 0 at 10.77.0.2@o2ib: short: the peer reports 0 of 65536 bytes\n");
 	expect(0, 1, 1, 1, 0);
@@ -95,7 +95,7 @@ TEST(a_short_answer_is_accepted)
 	assert_int_equal(get(100, NONE, NONE, "get --accept-short --size 3000 10.77.0.2@o2ib"), 0);
 	assert_non_null(strstr(world.out, "get: 1 done, 0 failed, 100 bytes in "));
 	assert_non_null(strstr(world.out, "\nshort: 1\n"));
-	/* A full one is what it was. */
+	/* The option does not change the result of a complete GET. */
 	assert_int_equal(get(HELD_BYTES, NONE, NONE, "get --json --verify --accept-short 10.77.0.2@o2ib"), 0);
 	expect(1, 0, 0, 1, 0);
 }
@@ -113,12 +113,12 @@ TEST(what_was_not_written)
 	assert_int_equal(get(8192, 0, NONE, accepting), 1);
 	expect_line("o2ref: GET 0: short of 65536 bytes: the peer reports 8192 bytes and wrote 0 of them\n");
 	expect(1, 0, 1, 1, 1);
-	/* One line is enough, though it is short as well. */
+	/* Only one line is printed, although the GET is also short. */
 	assert_int_equal(get(8192, 4000, NONE, all), 1);
 	expect_line(
 		"o2ref: GET 0: short of 65536 bytes: the peer reports 8192 bytes and wrote 4000 of them\n");
 	expect(0, 1, 1, 1, 1);
-	/* A byte. */
+	/* A GET of one byte. */
 	assert_int_equal(get(HELD_BYTES, 0, NONE, "get --json --verify --size 1 10.77.0.2@o2ib"), 1);
 	expect_line("o2ref: GET 0: the peer reports 1 bytes and wrote 0 of them\n");
 }
@@ -130,7 +130,7 @@ TEST(what_was_written_wrong)
 	expect(1, 0, 1, 1, 1);
 }
 
-/* A PUT of which the ACK says that less was taken. */
+/* A PUT whose ACK says that fewer bytes were taken. */
 TEST(a_short_put)
 {
 	world_with(hold);
@@ -140,7 +140,7 @@ TEST(a_short_put)
 	expect(0, 1, 1, 0, 0);
 }
 
-/* Memory that takes PUTs and answers no GETs. */
+/* The peer offers memory that accepts PUTs but no GETs. */
 static void hold_for_puts(void)
 {
 	static struct o2_iov iov;
@@ -155,7 +155,7 @@ static void hold_for_puts(void)
 	assert_true(o2_lnet_attach(world.endpoint.lnet, &entry, NULL) >= 0);
 }
 
-/* A PUT that cannot be read back is one operation, and that has failed. */
+/* A PUT that cannot be read back counts as one failed operation. */
 TEST(one_outcome_for_each)
 {
 	world_with(hold_for_puts);
@@ -167,7 +167,7 @@ TEST(one_outcome_for_each)
 	assert_int_equal(world_number("bytes"), 0);
 }
 
-/* The last one is late: nothing is waited for any more. */
+/* The command ends when its last operation has timed out. */
 TEST(it_ends_with_the_last_one)
 {
 	world_setup(NULL);
@@ -178,7 +178,7 @@ TEST(it_ends_with_the_last_one)
 
 /* --- the peer asks us --- */
 
-/* Once we are at it, the peer pings us, over a connection that it makes itself, and pushes what it is. */
+/* While the command runs, the peer pings us over a connection of its own, and pushes its ping info. */
 static void peer_asks(void)
 {
 	static struct o2_iov sink_iov, source_iov;
@@ -194,14 +194,14 @@ static void peer_asks(void)
 	assert_int_equal(o2_lnet_put(world.endpoint.lnet, &target, &source, NULL, NULL), 0);
 }
 
-/* The command ends when the peer has got its answers. */
+/* As peer_asks, and stop the command when the peer has its answers. */
 static void ask_until_answered(void)
 {
 	peer_asks();
 	o2_net_stop = world.nended == world.nstarted;
 }
 
-/* Our requests for a connection get lost, so there is none but the one that the peer makes. */
+/* Lose our connection requests, so that only the peer's connection exists. */
 static enum o2_cm_loop_fate lose_ours(void *arg, enum o2_cm_loop_message message, uint32_t from, uint32_t to)
 {
 	return message == O2_CM_LOOP_REQUEST && from == o2_nid_address(WORLD_US) ? O2_CM_LOOP_LOSE
@@ -219,7 +219,7 @@ TEST(being_asked)
 	for (int i = 0; i < 3; i++) {
 		world_with(lose_and_ask);
 		world.round = ask_until_answered;
-		/* Nothing is at that place: it goes on until it is told to stop. */
+		/* Nothing is offered at this portal, so the command runs until it is stopped. */
 		world_run(i == 0   ? "get --verbose --size 100 --timeout 60 --portal 1 10.77.0.2@o2ib"
 			  : i == 1 ? "put --verbose --size 100 --timeout 60 --portal 1 10.77.0.2@o2ib"
 				   : "ping --verbose --timeout 60 --count 9 10.77.0.2@o2ib");
@@ -230,7 +230,7 @@ TEST(being_asked)
 	}
 }
 
-/* A message of the peer's that an option would have accepted: a server says so as well. */
+/* The peer sends a message that only an option would accept; a server reports it as well. */
 static void peer_puts(void)
 {
 	static struct o2_iov iov;
@@ -265,7 +265,7 @@ TEST(what_an_option_accepts)
 	assert_int_equal(world_number("done"), 1);
 }
 
-/* What the peer had to PUT is there: it ends the connection, and the server is stopped some rounds later. */
+/* When the peer's PUT has ended, it closes the connection; some rounds later the server is stopped. */
 static void close_when_done(void)
 {
 	if (world.nended == 1) {
@@ -287,7 +287,7 @@ TEST(the_peer_ends_it_in_order)
 				    : "");
 		assert_non_null(strstr(world.out, "serve: 1 done, 0 failed, "));
 	}
-	/* The one that we end says nothing. */
+	/* A connection that we close is not reported. */
 	world_with(peer_puts);
 	assert_int_equal(world_run("serve --verbose --requests 1"), 0);
 	expect_line("");
@@ -307,7 +307,7 @@ TEST(the_port_is_taken)
 			    : i == 3 ? "o2ref: port 987 is not for us, so the peer cannot connect to us\n"
 				     : "");
 	}
-	/* A server that cannot be reached is none, and another failure is one. */
+	/* A taken port makes serve fail, but not get; any other error of listening makes get fail as well. */
 	world.listen_error = -EADDRINUSE;
 	assert_int_equal(world_run("serve"), 2);
 	world.listen_error = -ENODEV;
@@ -338,7 +338,7 @@ TEST(events_in_words)
 	assert_non_null(strstr(text, "10.77.0.2@o2ib: dropped: lnet/match/none: "));
 }
 
-/* What is wrong with a value is told up to 999 characters of it. */
+/* An error message about a value shows up to 999 characters. */
 TEST(a_value_that_is_very_long)
 {
 	static const char begin[] = "serve --buffer=", end[] = " (see: o2ref serve --help)\n";

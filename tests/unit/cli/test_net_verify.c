@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
-/* serve --verify: PUTs of a peer that meet in the same bytes (docs/peer.md, "Verifying"). */
+/* serve --verify: a peer's PUTs that overlap in the same bytes (docs/peer.md, "Verifying"). */
 
 #include "tests/lib/net_world.h"
 
@@ -12,11 +12,11 @@
 #define LARGE	  16384u /* by RDMA */
 #define SMALL	  1000u	 /* as IMMEDIATE */
 
-/* The peer's script: so many PUTs, in_flight at a time, all to the same place, the n-th of them forged. */
+/* The peer's script: `count` PUTs, IN_FLIGHT at a time, all to one place; PUT number `forged` has wrong bytes. */
 static struct script {
 	uint32_t count, forged;
 	uint32_t size_bytes;
-	bool mixed; /* small ones between them */
+	bool mixed; /* with small PUTs in between */
 	bool apart; /* each to a place of its own */
 	bool ack;
 } script;
@@ -45,7 +45,7 @@ static void put_one(uint32_t number)
 	world.nstarted++;
 }
 
-/* As many as may be under way; a lane's memory is used again when all before it have ended. */
+/* Start as many PUTs as may be in flight; memory is used again only when all earlier PUTs have ended. */
 static void put_round(void)
 {
 	if (world.nended < world.nstarted)
@@ -71,7 +71,7 @@ static void expect(long verified)
 	assert_int_equal(world_number("verified"), verified);
 }
 
-/* Each of them is right, whatever of it the next ones have left to be seen. */
+/* No PUT counts as wrong, however much of it later ones have overwritten. */
 TEST(many_to_one_place)
 {
 	for (int i = 0; i < 4; i++) {
@@ -82,13 +82,13 @@ TEST(many_to_one_place)
 		assert_string_equal(world.err, "");
 		expect(320);
 		assert_int_equal(world_number("wrong"), 0);
-		/* It was worth looking: some had their bytes written over before they had ended. */
+		/* The test is meaningful only if some PUTs were overwritten before they ended. */
 		assert_true(world_number("not_told_apart") > 0);
 		print_message("not told apart: %ld of 320\n", world_number("not_told_apart"));
 	}
 }
 
-/* In places of their own every one of them can be told. */
+/* PUTs to separate places can all be verified. */
 TEST_WITH(each_in_its_place, world_setup, NULL)
 {
 	script = (struct script){.count = 128, .size_bytes = LARGE, .apart = true};
@@ -98,7 +98,7 @@ TEST_WITH(each_in_its_place, world_setup, NULL)
 	assert_int_equal(world_number("not_told_apart"), 0);
 }
 
-/* Bytes that nobody meant to write are wrong: alone in their place, and last of many in one. */
+/* Wrong bytes are found in a PUT to a place of its own, and in the last of many PUTs to one place. */
 TEST(forged)
 {
 	for (int i = 0; i < 3; i++) {
@@ -108,14 +108,14 @@ TEST(forged)
 		script.forged = script.count;
 		assert_int_equal(serve(""), 1);
 		expect(script.count);
-		/* In one place others end while those bytes are there: they are of none of them. */
+		/* In one place, other PUTs that end while the wrong bytes are there may be reported as well. */
 		assert_true(world_number("wrong") >= 1);
 		assert_true(i == 1 || world_number("wrong") == 1);
 		assert_non_null(strstr(world.err, ": byte 500 is 0x"));
 	}
 }
 
-/* --- which PUTs may have written what --- */
+/* --- which PUTs can have written a byte --- */
 
 #define ENTRY_BYTES 4096u
 
@@ -148,7 +148,7 @@ static void desk_close(struct desk *desk)
 
 #define DESK_TEST(name) TEST_ON(name, struct desk, desk, desk_open(), desk_close)
 
-/* Of 100 bytes at that offset; its request is its stream. */
+/* A PUT of 100 bytes at this offset; its request number is its stream. */
 static struct o2_net_put put_at(uint64_t offset, uint64_t stream)
 {
 	return (struct o2_net_put){
@@ -162,7 +162,7 @@ static void begin(struct desk *desk, uint64_t offset, uint64_t stream)
 	o2_net_puts_begin(desk->puts, &put);
 }
 
-/* The bytes of that PUT land. */
+/* Write the bytes of this PUT to memory. */
 static void land(struct desk *desk, uint64_t offset, uint64_t stream)
 {
 	o2_stream_fill((uint8_t *)(uintptr_t)desk->iov.base + offset, 100, 7, stream, 0);
@@ -177,21 +177,21 @@ static enum o2_net_verdict end(struct desk *desk, uint64_t offset, uint64_t stre
 
 DESK_TEST(overlap_in_time_and_place)
 {
-	/* Under way when it is looked at; and the other one has it all. */
+	/* The other PUT is still under way when this one is checked; later the other one is intact. */
 	begin(desk, 0, 1);
 	begin(desk, 60, 2);
 	land(desk, 0, 1);
 	land(desk, 60, 2);
 	assert_int_equal(end(desk, 0, 1), O2_NET_NOT_TOLD_APART);
 	assert_int_equal(end(desk, 60, 2), O2_NET_RIGHT);
-	/* Ended before it is looked at. */
+	/* The other PUT ended before this one is checked. */
 	begin(desk, 0, 3);
 	begin(desk, 60, 4);
 	land(desk, 0, 3);
 	land(desk, 60, 4);
 	assert_int_equal(end(desk, 60, 4), O2_NET_RIGHT);
 	assert_int_equal(end(desk, 0, 3), O2_NET_NOT_TOLD_APART);
-	/* Over before the other one began: its bytes have no business there. */
+	/* A PUT that ended before the other began cannot explain bytes in it. */
 	begin(desk, 60, 5);
 	land(desk, 60, 5);
 	assert_int_equal(end(desk, 60, 5), O2_NET_RIGHT);
@@ -200,7 +200,7 @@ DESK_TEST(overlap_in_time_and_place)
 	land(desk, 60, 5);
 	assert_int_equal(end(desk, 0, 6), O2_NET_WRONG);
 	assert_int_equal(desk->wrong.at, 60);
-	/* At the same time, but elsewhere. */
+	/* Two PUTs at the same time that do not overlap. */
 	begin(desk, 0, 7);
 	begin(desk, 100, 8);
 	land(desk, 100, 8);
@@ -210,7 +210,7 @@ DESK_TEST(overlap_in_time_and_place)
 	end(desk, 100, 8);
 }
 
-/* What has failed may have written; what nobody wrote is wrong all the same. */
+/* A failed PUT can have written its bytes; bytes that no PUT can have written are wrong. */
 DESK_TEST(one_that_failed)
 {
 	struct o2_net_put failed = put_at(0, 1);
@@ -230,7 +230,7 @@ DESK_TEST(one_that_failed)
 	assert_int_equal(end(desk, 0, 3), O2_NET_WRONG);
 }
 
-/* Where more overlap than are kept, nothing is called wrong that may be one of those. */
+/* If more PUTs overlap than are remembered, bytes that a forgotten PUT can have written are not called wrong. */
 DESK_TEST(more_than_are_kept)
 {
 	begin(desk, 0, 1);
@@ -251,14 +251,14 @@ DESK_TEST(more_than_are_kept)
 		end(desk, 0, stream);
 	}
 	assert_int_equal(end(desk, 0, 1), O2_NET_NOT_TOLD_APART);
-	/* More under way than are kept. */
+	/* More PUTs are under way than are remembered. */
 	for (uint64_t stream = 1; stream <= O2_NET_PUTS + 1; stream++)
 		begin(desk, 0, stream);
 	land(desk, 0, O2_NET_PUTS + 1);
 	for (uint64_t stream = 1; stream <= O2_NET_PUTS; stream++)
 		assert_int_equal(end(desk, 0, stream), O2_NET_NOT_TOLD_APART);
 	assert_int_equal(end(desk, 0, O2_NET_PUTS + 1), O2_NET_RIGHT);
-	/* So too when the one too many has ended before them. */
+	/* The same if the PUT that was not remembered ends before the others. */
 	for (uint64_t stream = 1; stream <= O2_NET_PUTS + 1; stream++)
 		begin(desk, 0, stream);
 	land(desk, 0, O2_NET_PUTS + 1);
@@ -266,7 +266,7 @@ DESK_TEST(more_than_are_kept)
 	land(desk, 50, 9999);
 	for (uint64_t stream = 1; stream <= O2_NET_PUTS; stream++)
 		assert_int_equal(end(desk, 0, stream), O2_NET_NOT_TOLD_APART);
-	/* It is forgotten when all have ended. */
+	/* The overflow is forgotten when all PUTs have ended. */
 	begin(desk, 0, 1);
 	assert_int_equal(end(desk, 0, 1), O2_NET_WRONG);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* docs/judge.md has a row for every rule, in their order, and every rule's source is a section of a page. */
+/* docs/judge.md has a row for every rule, in the order of the rules, and each rule's source names a section. */
 #include "judge/rules.h"
 #include "tests/lib/unit_test.h"
 
@@ -20,7 +20,7 @@ TEST(test_rows)
 	}
 }
 
-/* Each is: docs/PAGE, "SECTION". */
+/* Each source has the form: docs/PAGE, "SECTION". */
 TEST(test_sources)
 {
 	for (int i = 0; i < O2_JUDGE_RULES; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Conversations that look wrong and are not: who could be taken for the culprit has kept to the protocol. */
+/* Conversations that look wrong, although the side that seems to be at fault kept to the protocol. */
 #include "base/monotonic.h"
 #include "tests/lib/judge_say.h"
 #include "tests/lib/unit_test.h"
@@ -14,7 +14,7 @@ static void say_payload(struct say *say, enum o2_judge_side from, uint32_t bytes
 	say_immediate(say, from, O2_LNET_PUT, 0, bytes, 0);
 }
 
-/* 120 bytes of an IMMEDIATE are its headers. */
+/* The headers of an IMMEDIATE take 120 bytes of the message size that each side accepts. */
 SAY_TEST(test_each_side_says_what_it_takes)
 {
 	struct o2_msg request = say_request_of(SAY_DEPTH, SAY_FRAGS), reply;
@@ -35,7 +35,7 @@ SAY_TEST(test_each_side_says_what_it_takes)
 	assert_int_equal(say_findings(say), 1);
 }
 
-/* All credits of A went into PUTs, whose PUT_DONE gives them back: B has none to give. */
+/* A used all its credits for PUTs, whose PUT_DONE returns the credit, so B owes none yet. */
 SAY_TEST(test_credits_of_puts_that_are_open)
 {
 	say_connected(say);
@@ -48,7 +48,7 @@ SAY_TEST(test_credits_of_puts_that_are_open)
 	for (uint32_t i = 0; i < SAY_DEPTH; i++)
 		say_done(say, A, O2_MSG_PUT_DONE, 101 + i, -5, 0);
 	assert_int_equal(say_findings(say), 0);
-	/* From here on it owes them all. */
+	/* From here on B owes all of them. */
 	say_later(say, 50001);
 	say_noop(say, B, SAY_DEPTH);
 	assert_int_equal(say->times[O2_JUDGE_CREDITS_WITHHELD], 1);
@@ -56,7 +56,7 @@ SAY_TEST(test_credits_of_puts_that_are_open)
 	assert_int_equal(say_findings(say), 1);
 }
 
-/* All credits of A went into PUTs that B does not answer: it owes the answers, and no credit before it refuses them. */
+/* A used all its credits for PUTs that B does not answer: B owes answers, but no credit until it refuses them. */
 SAY_TEST(test_credits_of_puts_that_wait)
 {
 	say_connected(say);
@@ -74,7 +74,7 @@ SAY_TEST(test_credits_of_puts_that_wait)
 	assert_int_equal(say_findings(say), SAY_DEPTH + 1);
 }
 
-/* Packets of a capture may have no time: how many NOOPs a second had is not known then. */
+/* Packets of a capture may have no time; then the number of NOOPs in a second is unknown. */
 SAY_TEST(test_no_time)
 {
 	say->now_ns = 0;
@@ -84,7 +84,7 @@ SAY_TEST(test_no_time)
 	assert_int_equal(say_findings(say), 0);
 }
 
-/* One of them has none: no time has passed until the next. */
+/* One packet without a time: no time counts as passed until the next packet. */
 SAY_TEST(test_no_time_between)
 {
 	uint64_t now_ns;
@@ -101,7 +101,7 @@ SAY_TEST(test_no_time_between)
 	assert_int_equal(say_findings(say), 0);
 }
 
-/* Who has left owes nothing: it may say so once more, and what the other side has asked meanwhile has no answer. */
+/* A side that has disconnected owes nothing: it may disconnect again, and need not answer later requests. */
 SAY_TEST(test_nothing_is_due_once_a_side_has_left)
 {
 	say_connected(say);
@@ -120,7 +120,7 @@ static void say_byte(struct say *say, uint32_t n)
 	say_write(say, B, sink.rkey, sink.addr + n, 1);
 }
 
-/* Out of order is one thing, twice another: what fills a hole is written once. */
+/* WRITEs out of order are allowed, and a WRITE that fills a hole does not write bytes twice. */
 SAY_TEST(test_holes_that_are_filled)
 {
 	say_connected(say);
@@ -142,7 +142,7 @@ SAY_TEST(test_holes_that_are_filled)
 	assert_int_equal(say->times[O2_JUDGE_WRITE_TWICE], 7);
 }
 
-/* The judge remembers eight of a transfer: what may lie in another one is no finding. */
+/* The judge remembers eight holes of a transfer; a WRITE that may fill a forgotten one is no finding. */
 SAY_TEST(test_more_holes_than_are_remembered)
 {
 	say_connected(say);
@@ -155,11 +155,11 @@ SAY_TEST(test_more_holes_than_are_remembered)
 	assert_int_equal(say_findings(say), 9);
 }
 
-/* What is sent from one piece of memory has one handle, and is acknowledged when it has arrived. */
+/* PUTs from the same memory have the same handle, and each is acknowledged when it has arrived. */
 SAY_TEST(test_two_puts_under_one_handle)
 {
 	say_connected(say);
-	/* Wherever the judge keeps them. */
+	/* Many times, so that all places where the judge stores them are used. */
 	for (uint32_t i = 0; i < 1000; i++) {
 		const bool in_turn = i % 2 == 0;
 
@@ -177,7 +177,7 @@ SAY_TEST(test_two_puts_under_one_handle)
 	assert_int_equal(say->last[O2_JUDGE_LNET_ACK].error.limit, 20);
 }
 
-/* A GET that was lost has the same key as one that was seen: whose the WRITE is shows what A says next. */
+/* A lost GET has the same key as one that was seen; A's next message shows which of them the WRITE belongs to. */
 TEST(test_a_write_for_what_was_lost)
 {
 	const struct o2_judge_options options = {
@@ -204,7 +204,7 @@ TEST(test_a_write_for_what_was_lost)
 	}
 }
 
-/* A node that cannot register memory takes as many fragments as it offers, and no fewer. */
+/* A node that cannot register memory accepts the number of fragments that it offers, and no smaller number. */
 TEST(test_a_node_that_registers_nothing)
 {
 	for (uint32_t told = SAY_FRAGS - 1; told <= SAY_FRAGS + 1; told++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a GET brings, where it is known which PUT has written there, and where it is not. */
+/* The bytes that a GET returns, when the PUT that wrote them is known, and when it is not. */
 #include "base/stream.h"
 #include "tests/lib/judge_say.h"
 #include "tests/lib/unit_test.h"
@@ -15,7 +15,7 @@ static struct o2_msg place_of(struct o2_msg msg, uint32_t offset)
 	return msg;
 }
 
-/* A PUT of 100 bytes of that stream; the judge need not hear it. */
+/* A PUT of 100 bytes of this stream.  heard: the judge sees it. */
 static void put_at(struct say *say, uint64_t stream, uint32_t offset, bool heard)
 {
 	struct o2_msg msg = place_of(say_header(A, O2_MSG_IMMEDIATE, 0), offset);
@@ -30,7 +30,7 @@ static void put_at(struct say *say, uint64_t stream, uint32_t offset, bool heard
 		say_msg(say, A, &msg);
 }
 
-/* A GET of so much from the place's start: the second half is of that stream, and was not written with the first. */
+/* A GET of `count` bytes from the start of the place: the first half is of stream 5, the second of `stream`. */
 static void get(struct say *say, uint32_t count, uint64_t stream, bool lost)
 {
 	struct o2_msg asked = say_header(A, O2_MSG_IMMEDIATE, 0), reply = say_header(B, O2_MSG_IMMEDIATE, 0);
@@ -52,7 +52,7 @@ static void get(struct say *say, uint32_t count, uint64_t stream, bool lost)
 	say_msg(say, B, &reply);
 }
 
-/* That no PUT is known says that there was none only where all is seen and remembered. */
+/* An unknown PUT is a finding only if the judge has seen and remembered the whole connection. */
 TEST(test_a_put_that_is_not_known)
 {
 	enum { NEVER, LATER, LOST, LOST_SINCE, FORGOTTEN, WAYS };
@@ -76,7 +76,7 @@ TEST(test_a_put_that_is_not_known)
 	}
 }
 
-/* Nor may a PUT that is known have been the last, where one after it was not seen: whichever is remembered. */
+/* A known PUT need not be the last one if a later one was not seen, whichever PUTs are remembered. */
 TEST(test_a_put_that_was_not_the_last)
 {
 	for (uint32_t before = 0; before < 32; before++) {
@@ -94,7 +94,7 @@ TEST(test_a_put_that_was_not_the_last)
 	}
 }
 
-/* A PUT by RDMA of which the judge has heard the beginning. */
+/* A PUT by RDMA; the judge sees its start. */
 static void begin_put_at(struct say *say, uint32_t offset)
 {
 	static const struct say_sink sink = {0x77, 0x10000, 2, 4096};
@@ -110,7 +110,7 @@ static void begin_put_at(struct say *say, uint32_t offset)
 	say_put_ack(say, B, 1, 2, &sink, 0);
 }
 
-/* One that began first and has not ended may write over the one that came after it. */
+/* A PUT that began earlier and has not ended can overwrite a later one. */
 TEST(test_a_put_that_was_open)
 {
 	enum { ENDED, OPEN, OPEN_ELSEWHERE, WRITTEN_AGAIN, WAYS };
@@ -134,7 +134,7 @@ TEST(test_a_put_that_was_open)
 	}
 }
 
-/* Nor is it known what a WRITE does whose request was not seen. */
+/* The effect of a WRITE whose request was not seen is unknown. */
 TEST(test_a_write_of_a_put_that_was_not_seen)
 {
 	for (int written = 0; written < 2; written++) {

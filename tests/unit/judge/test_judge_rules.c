@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Each rule of the judge: a conversation that breaks it and nothing else, and one that comes as near as can be
- * and breaks nothing.
+ * For each rule of the judge: a conversation that breaks only this rule, and one that comes as close to it as
+ * possible but breaks no rule.
  */
 #include "tests/lib/judge_say.h"
 #include "tests/lib/unit_test.h"
@@ -12,10 +12,10 @@
 static const struct say_sink sink = {0x77, 0x10000, 2, 4096};
 #define SINK_BYTES 8192
 
-/* What is told breaks the rule if `broken`, and else none. */
+/* A conversation that breaks the rule if `broken`, and otherwise no rule. */
 typedef void (*tell)(struct say *say, bool broken);
 
-/* A request as it should be and B's reply, changed by the caller. */
+/* Send a correct request.  Returns B's reply, which the caller changes and sends. */
 static struct o2_msg asked(struct say *say)
 {
 	const struct o2_msg request = say_request_of(SAY_DEPTH, SAY_FRAGS);
@@ -48,7 +48,7 @@ static void connect_version(struct say *say, bool broken)
 {
 	struct o2_msg reply = asked(say);
 
-	/* Depth 8 is what version 1 has. */
+	/* Version 1 always has a queue depth of 8, so only the version differs. */
 	if (broken)
 		reply.ibm_version = O2_MSG_VERSION_1;
 	say_reply(say, &reply);
@@ -171,7 +171,7 @@ static void message_size(struct say *say, bool broken)
 	reply = say_header(B, O2_MSG_CONNACK, 0);
 	reply.u = request.u;
 	say_reply(say, &reply);
-	/* 120 bytes of headers. */
+	/* 880 bytes of payload and 120 bytes of headers. */
 	say_immediate(say, A, O2_LNET_PUT, 0, 880 + broken, 0);
 }
 
@@ -215,11 +215,11 @@ static void credits_over_owed(struct say *say, bool broken)
 	say_connected(say);
 	say_put_req(say, A, 1, SINK_BYTES, 0);
 	use_credits(say, A, 4);
-	/* The PUT_REQ's own comes with the PUT_DONE. */
+	/* The credit of the PUT_REQ itself is returned with the PUT_DONE. */
 	say_put_ack(say, B, 1, 2, &sink, 4 + broken);
 }
 
-/* A connection of version 1. */
+/* On a connection of version 1. */
 static void credits_last(struct say *say, bool broken)
 {
 	struct o2_msg request = say_request_of(SAY_DEPTH, SAY_FRAGS), msg;
@@ -253,7 +253,7 @@ static void credits_requests(struct say *say, bool broken)
 	say_put_req(say, A, SAY_DEPTH, SINK_BYTES, 0);
 }
 
-/* A mark is at least 3 of 8 (docs/judge.md). */
+/* The high-water mark for a depth of 8 is at least 3 (docs/judge.md). */
 static void credits_noop_uncalled(struct say *say, bool broken)
 {
 	say_connected(say);
@@ -265,7 +265,7 @@ static void credits_noop_uncalled(struct say *say, bool broken)
 
 static void credits_noop_storm(struct say *say, bool broken)
 {
-	/* Each may be to keep the connection alive. */
+	/* Each of these NOOPs can be a keepalive. */
 	const struct o2_judge_options options = {.timeout_ms = 50000, .keepalive_ms = 0};
 
 	say_close(say);

@@ -70,7 +70,7 @@ static void transfer_errno(struct say *say, bool broken)
 	say_connected(say);
 	say_get_req(say, A, 5, &sink, 0);
 	say_done(say, B, O2_MSG_GET_DONE, 5, broken ? -4096 : -4095, 0);
-	/* 0: nobody wants it.  More: bytes, of which a NAK has none. */
+	/* A NAK with 0: B wants no bytes.  A positive status would count bytes, and a NAK moves none. */
 	say_put_req(say, A, 6, SINK_BYTES, 0);
 	say_done(say, B, O2_MSG_PUT_NAK, 6, 0, 0);
 }
@@ -145,7 +145,7 @@ static void write_announced(struct say *say, bool broken)
 
 static void key_in_use(struct say *say, bool broken)
 {
-	/* The last byte of the first sink, or the one behind it. */
+	/* The other sink starts at the last byte of the first one, or directly behind it. */
 	const struct say_sink other = {0x77, 0x10000 + SINK_BYTES - (broken ? 1 : 0), 1, 100};
 
 	say_connected(say);
@@ -173,7 +173,7 @@ static void lnet_unasked(struct say *say, bool broken)
 	say_immediate(say, B, O2_LNET_ACK, broken ? 0 : 9, 100, 0);
 }
 
-/* A packet of the WRITEs into the sink, of that stream from that offset of it on. */
+/* A packet of the WRITEs into the sink, with the bytes of this stream from this offset on. */
 static void say_part(struct say *say, enum o2_judge_side from, uint64_t stream, uint64_t at, uint64_t offset,
 		     uint32_t count, uint32_t wrong)
 {
@@ -190,7 +190,7 @@ static void say_part(struct say *say, enum o2_judge_side from, uint64_t stream, 
 					       .bytes = count});
 }
 
-/* In two packets; the last byte of the PUT is another one. */
+/* A PUT in two packets; its last byte is wrong if `broken`. */
 static void payload_put(struct say *say, bool broken)
 {
 	struct o2_msg msg;
@@ -207,7 +207,7 @@ static void payload_put(struct say *say, bool broken)
 	say_put_ack(say, B, 1, 2, &sink, 0);
 	say_part(say, A, 7, 0, 0, 4096, UINT32_MAX);
 	say_write(say, A, sink.rkey, sink.addr, 4096);
-	/* What lies behind the last fragment is none of its bytes. */
+	/* Bytes behind the last fragment do not belong to the PUT. */
 	say_part(say, A, 7, 4196, 4196, 4096, 4000);
 	say_part(say, A, 7, 4096, 4096, 4096, broken ? 4095 : UINT32_MAX);
 	say_write(say, A, sink.rkey, sink.addr + 4096, 4096);
@@ -218,7 +218,7 @@ static void payload_put(struct say *say, bool broken)
 	}
 }
 
-/* What comes for the second half is what stands 100 bytes further on. */
+/* The second half of the GET has the bytes from 100 bytes further on. */
 static void payload_get(struct say *say, bool broken)
 {
 	say_connected(say);

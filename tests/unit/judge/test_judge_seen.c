@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Connections that are not seen as a whole: fewer verdicts, and none that is wrong. */
+/* Connections that are only partly captured: the judge reports less, but nothing wrong. */
 #include "base/monotonic.h"
 #include "base/stream.h"
 #include "tests/lib/judge_say.h"
@@ -10,7 +10,7 @@
 
 static const struct say_sink sink = {0x77, 0x10000, 2, 4096};
 
-/* Answers and WRITEs of which the request was not seen. */
+/* Answers and WRITEs whose requests were not seen. */
 static void say_ends(struct say *say)
 {
 	say_write(say, A, sink.rkey, sink.addr, 4096);
@@ -28,7 +28,7 @@ SAY_TEST(test_what_came_before_is_not_judged)
 	say_ends(say);
 	assert_int_equal(say_findings(say), 0);
 	assert_int_equal(o2_judge_view(say->conn).seen, O2_JUDGE_LATER);
-	/* What begins from then on is. */
+	/* Transfers that start from here on are judged. */
 	say_get_req(say, A, 1, &sink, 0);
 	say_done(say, B, O2_MSG_GET_DONE, 1, 1, 0);
 	assert_int_equal(say->times[O2_JUDGE_TRANSFER_BYTES], 1);
@@ -44,7 +44,7 @@ SAY_TEST(test_what_was_lost_is_not_judged)
 	assert_int_equal(say->times[O2_JUDGE_TRANSPORT_LOST], 1);
 	assert_int_equal(o2_judge_view(say->conn).open[A], 0);
 	say_ends(say);
-	/* The answers may have been among what was lost. */
+	/* The answers may be among the lost messages. */
 	say_put_req(say, A, 1, 8192, 0);
 	say_later(say, 60000);
 	say_done(say, B, O2_MSG_PUT_NAK, 1, 0, 0);
@@ -52,7 +52,7 @@ SAY_TEST(test_what_was_lost_is_not_judged)
 	assert_int_equal(say_findings(say), 1);
 }
 
-/* A lies about B before B has said anything: B is who it says itself, and A is found when it lies again. */
+/* A lies about B before B sends anything.  B's own messages decide who B is, and A's next lie is found. */
 TEST(test_a_side_is_who_it_says)
 {
 	for (int field = 0; field < 3; field++) {
@@ -73,7 +73,7 @@ TEST(test_a_side_is_who_it_says)
 		}
 		assert_int_equal(say.times[O2_JUDGE_MESSAGE_NIDS], field == 0);
 		assert_int_equal(say.times[O2_JUDGE_MESSAGE_STAMPS], field == 1);
-		/* Whose version it is shows when both have used it. */
+		/* The version of the connection is known when both sides have used it. */
 		say_noop(&say, A, 0);
 		say_msg(&say, A, &msg);
 		assert_int_equal(say.times[O2_JUDGE_MESSAGE_VERSION], field == 2);
@@ -81,7 +81,7 @@ TEST(test_a_side_is_who_it_says)
 	}
 }
 
-/* A message of the next life of that side's queue pair, and of both nodes. */
+/* A message on the side's queue pair after both nodes have restarted, with new stamps. */
 static void say_reborn(struct say *say, enum o2_judge_side from, uint8_t credits)
 {
 	struct o2_msg msg = say_header(from, O2_MSG_NOOP, credits);
@@ -92,7 +92,7 @@ static void say_reborn(struct say *say, enum o2_judge_side from, uint8_t credits
 	say_msg(say, from, &msg);
 }
 
-/* The handshake was lost: the same queue pairs are those of another connection, of which both sides speak. */
+/* A lost handshake: the same queue pairs belong to a new connection, and both sides' stamps show it. */
 SAY_TEST(test_another_life)
 {
 	say_connected(say);
@@ -104,13 +104,13 @@ SAY_TEST(test_another_life)
 	}
 	assert_int_equal(say_findings(say), 0);
 	assert_int_equal(o2_judge_view(say->conn).queue_depth, 0);
-	/* What belongs to the first one is wrong now. */
+	/* A message of the first connection is wrong now. */
 	say_noop(say, B, 0);
 	assert_int_equal(say->times[O2_JUDGE_MESSAGE_STAMPS], 2);
 	assert_int_equal(say_findings(say), 2);
 }
 
-/* Where one side alone is seen, it has to say so twice. */
+/* If only one side is seen, two messages with the new stamps are needed. */
 SAY_TEST(test_another_life_of_one_way)
 {
 	say_meet(say, O2_JUDGE_ONE_WAY);
@@ -124,7 +124,7 @@ SAY_TEST(test_another_life_of_one_way)
 	assert_int_equal(say_findings(say), 2);
 }
 
-/* Only one side speaks of it: that is a lie, which is told from the second message on. */
+/* If only one side uses new stamps, they are wrong; the judge reports them from the second message on. */
 SAY_TEST(test_no_other_life)
 {
 	say_connected(say);
@@ -138,7 +138,7 @@ SAY_TEST(test_no_other_life)
 	assert_int_equal(say_findings(say), 2);
 }
 
-/* Whatever the credits were before, more than a depth cannot go, and more than a depth cannot come. */
+/* Even with unknown credits, a side cannot use or return more of them than the queue depth. */
 TEST(test_credits_are_bounds)
 {
 	struct say say;
@@ -156,7 +156,7 @@ TEST(test_credits_are_bounds)
 		say_open(&say, NULL);
 		say_connected(&say);
 		say_lose(&say, A);
-		/* As many as the peer may have used before. */
+		/* The message returns all the credits that the peer can have used before. */
 		say_immediate(&say, B, O2_LNET_PUT, 0, 1, SAY_DEPTH);
 		say_immediate(&say, A, O2_LNET_PUT, 0, 1, 0);
 		say_immediate(&say, B, O2_LNET_PUT, 0, 1, (uint8_t)(1 + broken));
@@ -166,7 +166,7 @@ TEST(test_credits_are_bounds)
 	}
 }
 
-/* One way: a message by itself is judged, what another side would have said is not missed. */
+/* If only one direction is seen, each message is judged by itself, and no answer is reported as missing. */
 SAY_TEST(test_one_way)
 {
 	struct o2_msg msg;
@@ -182,14 +182,14 @@ SAY_TEST(test_one_way)
 	msg.ibm_srcstamp++;
 	say_msg(say, A, &msg);
 	assert_int_equal(say->times[O2_JUDGE_MESSAGE_STAMPS], 1);
-	/* Now the other side is seen, and answers. */
+	/* From here on the other side is seen, and answers. */
 	o2_judge_both_ways(say->conn);
 	say_get_req(say, A, 7, &sink, 0);
 	say_done(say, B, O2_MSG_GET_DONE, 7, 1, 0);
 	assert_int_equal(say->times[O2_JUDGE_TRANSFER_BYTES], 1);
 }
 
-/* At an end: what the other side writes leaves no trace, so how much of it was written is not known. */
+/* A capture at one end does not show the peer's WRITEs, so the number of bytes written is unknown. */
 TEST(test_writes_of_one_side)
 {
 	struct say say;
@@ -201,7 +201,7 @@ TEST(test_writes_of_one_side)
 		say_get_req(&say, A, 1, &sink, 0);
 		say_done(&say, B, O2_MSG_GET_DONE, 1, 8192, 1);
 		assert_int_equal(say.times[O2_JUDGE_TRANSFER_BYTES], side == A);
-		/* That it is more than there is room for is. */
+		/* But a status above the size of the sink is wrong. */
 		say_get_req(&say, A, 2, &sink, 0);
 		say_done(&say, B, O2_MSG_GET_DONE, 2, 8193, 0);
 		assert_int_equal(say.times[O2_JUDGE_TRANSFER_STATUS], side == B);
@@ -210,7 +210,7 @@ TEST(test_writes_of_one_side)
 	}
 }
 
-/* More transfers than are followed: those of the connection are forgotten, and no verdict is wrong. */
+/* More transfers than the judge follows: it forgets those of the connection, and reports nothing wrong. */
 TEST(test_many_transfers)
 {
 	struct say say;
@@ -239,7 +239,7 @@ TEST(test_many_transfers)
 	say_close(&say);
 }
 
-/* One cause is one finding: the account begins anew. */
+/* One cause gives one finding: after it, the accounting of credits starts anew. */
 SAY_TEST(test_one_finding_for_a_cause)
 {
 	say_connected(say);
@@ -250,7 +250,7 @@ SAY_TEST(test_one_finding_for_a_cause)
 	assert_int_equal(say->last[O2_JUDGE_CREDITS_NONE].who, A);
 }
 
-/* A finding says where it goes back to, and what was allowed. */
+/* A finding names the event that it refers to, and the allowed value. */
 SAY_TEST(test_a_finding)
 {
 	struct o2_judge_finding found;
@@ -269,21 +269,21 @@ SAY_TEST(test_a_finding)
 	assert_ptr_equal(found.conn, say->conn);
 }
 
-/* The account of credits begins anew after a finding; what was seen of the connection is all of it still. */
+/* A finding restarts the accounting of credits, but the connection still counts as completely seen. */
 SAY_TEST(test_a_finding_about_credits_unsees_nothing)
 {
 	say_connected(say);
 	say_noop(say, B, 1);
 	assert_int_equal(say->times[O2_JUDGE_CREDITS_OVER_OWED], 1);
 	assert_int_equal(o2_judge_view(say->conn).seen, O2_JUDGE_WHOLE);
-	/* So what answers nothing is known to. */
+	/* So an answer without a request is still a finding. */
 	say_done(say, B, O2_MSG_GET_DONE, 10, 0, 0);
 	assert_int_equal(say->times[O2_JUDGE_TRANSFER_UNASKED], 1);
 	say_lose(say, A);
 	assert_int_equal(o2_judge_view(say->conn).seen, O2_JUDGE_LATER);
 }
 
-/* A stale reject is about the life that the request names; if that is none, or this one, about who asks. */
+/* A stale reject is about the incarnation that the request names, or, if that is 0 or current, the requester. */
 SAY_TEST(test_what_a_stale_reject_is_about)
 {
 	struct o2_msg request = say_request_of(SAY_DEPTH, SAY_FRAGS);
@@ -303,7 +303,7 @@ SAY_TEST(test_what_a_stale_reject_is_about)
 	}
 }
 
-/* What a REPLY has may be from before a PUT or from after it, if that came in between: whichever GET it was. */
+/* If a PUT arrives between a GET and its REPLY, the REPLY may have the bytes from before or after the PUT. */
 TEST(test_a_put_between_a_get_and_its_reply)
 {
 	for (uint32_t i = 0; i < 4; i++) {
@@ -332,7 +332,7 @@ TEST(test_a_put_between_a_get_and_its_reply)
 	}
 }
 
-/* A clock that is set back: what comes after it is as far apart as its times say, and each rule of time still holds. */
+/* A clock that is set back: later events are as far apart as their times say, and rules about time still apply. */
 TEST(test_a_clock_that_is_set_back)
 {
 	const uint64_t hour_ns = 3600 * O2_NS_PER_S;
@@ -361,7 +361,7 @@ TEST(test_a_clock_that_is_set_back)
 	}
 }
 
-/* How much time a clock that is set back has hidden is not known: NOOPs before and after it are of no one second. */
+/* The time hidden by setting a clock back is unknown, so NOOPs before and after it do not share a second. */
 SAY_TEST(test_noops_before_and_after_the_clock_was_set_back)
 {
 	say->now_ns = 3600 * O2_NS_PER_S;
@@ -376,7 +376,7 @@ SAY_TEST(test_noops_before_and_after_the_clock_was_set_back)
 	assert_int_equal(say->times[O2_JUDGE_CREDITS_NOOP_STORM], 1);
 }
 
-/* Events that are recorded a little out of order, time and again, make no time pass that has not passed. */
+/* Events that are repeatedly recorded slightly out of order do not add up to time that has not passed. */
 SAY_TEST(test_a_little_out_of_order)
 {
 	say_connected(say);
@@ -397,7 +397,7 @@ static void count_told(void *context, const struct o2_judge_conn *conn, const st
 	++*(uint32_t *)context;
 }
 
-/* A WRITE of three packets is one event; the packets are part of it. */
+/* A WRITE of three packets is one event, and its packets are not separate events. */
 SAY_TEST(test_a_part_is_not_told)
 {
 	const uint8_t bytes[64] = {0};

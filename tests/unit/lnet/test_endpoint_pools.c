@@ -3,12 +3,12 @@
 #include "wire/nid.h"
 
 /*
- * What the clock of an endpoint does to the pools of its interface (docs/pools.md, "Growing", "Giving up
- * pools"): nobody tells the time but o2_endpoint_clock.
+ * How the clock of an endpoint affects the pools of its interface (docs/pools.md, "Growing", "Giving up
+ * pools").  Time advances only through o2_endpoint_clock.
  */
 
 #define BURST		   12u
-#define POOL_ELEMS	   2u /* of a registration pool: side_config */
+#define POOL_ELEMS	   2u /* in a registration pool, set by side_config */
 #define BYTES		   9000u
 #define PORTAL		   60u
 #define O2_LNET_SIDE_PAGES 2u
@@ -32,7 +32,7 @@ static const struct {
 struct peer {
 	struct endpoint_seat *seat;
 	uint32_t nstarted, nended;
-	int status; /* of the last one that failed, or 0 */
+	int status; /* of the last operation that failed, or 0 */
 };
 
 struct peers {
@@ -41,7 +41,7 @@ struct peers {
 	uint64_t now_ms;
 };
 
-/* --- a device that makes no descriptors when it is told so --- */
+/* --- a device that fails to create descriptors on demand --- */
 
 static int create_fails;
 
@@ -73,7 +73,7 @@ static struct o2_transfer_memory memory_at(struct o2_kiov kiov[3], uint32_t page
 	return memory;
 }
 
-/* A place for every mode, told apart by its match bits. */
+/* Offer memory for every registration mode; the match bits select the mode. */
 static void offer(struct peer *peer)
 {
 	static struct o2_kiov kiov[POOLED][3];
@@ -93,7 +93,7 @@ static void offer(struct peer *peer)
 
 static void peer_open(struct peers *peers, uint32_t i)
 {
-	/* They outlive the interface. */
+	/* Static, because they must outlive the interface. */
 	static struct o2_frd_ops frd_ops;
 	static const struct o2_reg_ops reg_ops = {&o2_reg_verbs_fmr, &frd_ops};
 	const struct o2_lnet_ops ops = {.done = done};
@@ -136,7 +136,7 @@ static void tell(struct peers *peers, uint64_t now_ms)
 		o2_endpoint_clock(&peers->peer[i].seat->endpoint, now_ms);
 }
 
-/* Until all that was started has ended, well, and both ends have everything back. */
+/* Drive both ends until every operation has ended successfully and both have all resources back. */
 static void run(struct peers *peers)
 {
 	time_t end = pair_now() + PAIR_SECONDS;
@@ -173,7 +173,7 @@ static uint32_t live(const struct peers *peers, uint32_t i, enum o2_ni_pool_kind
 	return counts.pool[kind].live;
 }
 
-/* So many operations at a time, in each mode that has pools. */
+/* Run `count` operations at a time, in each mode that has pools. */
 static void put_all(struct peers *peers, uint32_t count)
 {
 	struct o2_error error;
@@ -190,12 +190,12 @@ static void put_all(struct peers *peers, uint32_t count)
 
 /* --- tests --- */
 
-/* A burst makes several pools of every kind.  Nothing goes by itself; with what is put back after 300 s idle,
- * all but the first do. */
+/* A burst creates several pools of every kind.  Pools are not destroyed by time alone: when elements are put back
+ * after 300 s of idle time, all pools except the first are destroyed. */
 PEERS_TEST(shrink_after_a_life)
 {
 	tell(peers, 5000);
-	put_all(peers, 1); /* the connection is there */
+	put_all(peers, 1); /* sets up the connection */
 	put_all(peers, BURST);
 	for (uint32_t i = 0; i < POOLED; i++)
 		assert_int_equal(live(peers, 0, pooled[i].kind), BURST / POOL_ELEMS);
@@ -217,7 +217,7 @@ PEERS_TEST(shrink_after_a_life)
 			assert_int_equal(live(peers, i, (enum o2_ni_pool_kind)kind), 1);
 }
 
-/* One pool that cannot be made is no reason to refuse for good. */
+/* After one pool could not be created, creation is tried again a second later. */
 PEERS_TEST(grow_a_second_after_a_failure)
 {
 	const uint32_t fastreg = 1;
@@ -239,13 +239,13 @@ PEERS_TEST(grow_a_second_after_a_failure)
 	run(peers);
 }
 
-/* What was started before anybody told the time is not late when somebody does. */
+/* An operation that was started before the first call of the clock is not late at that call. */
 PEERS_TEST(starts_before_the_first_tick)
 {
 	assert_int_equal(start(peers, 0, NULL), 0);
 	tell(peers, UINT64_C(1) << 40);
 	run(peers);
 	assert_int_equal(start(peers, 0, NULL), 0);
-	tell(peers, 1); /* does not go back */
+	tell(peers, 1); /* an earlier time is ignored */
 	run(peers);
 }

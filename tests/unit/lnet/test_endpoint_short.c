@@ -4,24 +4,24 @@
 #include "wire/nid.h"
 
 /*
- * Peers whose messages are shorter than 4096 bytes (docs/transport.md, "Small and large"): what nobody knew as
- * the operation was started, and what only one of several connections takes.  And connections that end while
- * LNet's answer is waited for.
+ * Peers whose messages are shorter than 4096 bytes (docs/transport.md, "Small and large"): the limit is known only
+ * after an operation was started, or differs between connections.  Also connections that end while an operation
+ * waits for LNet's answer.
  */
 
 #define SHORT	   2048u
 #define BYTES	   3000u
 #define PORTAL	   60u
-#define SOURCE_AT  2u /* behind LNet's own pages */
+#define SOURCE_AT  2u /* page behind LNet's own pages */
 #define SINK_AT	   3u
 #define OPERATIONS 8u
 
 struct peer {
 	struct endpoint_seat *seat;
-	void (*handler)(void *context, const struct o2_cm_event *event); /* the node's */
+	void (*handler)(void *context, const struct o2_cm_event *event); /* of the node */
 	void *context;
-	uint32_t shorts; /* so many of the CONNREQs or CONNACKs that come say SHORT */
-	/* What it was told. */
+	uint32_t shorts; /* the number of arriving CONNREQs or CONNACKs that are changed to SHORT */
+	/* What the callbacks reported. */
 	uint32_t nended, nputs, nputs_by_rdma;
 	struct o2_lnet_result result[OPERATIONS];
 	const char *rule[OPERATIONS];
@@ -54,7 +54,7 @@ static void told(void *context, const struct o2_lnet_event *event)
 	peer->length_bytes = event->length_bytes;
 }
 
-/* Its node hears of shorter messages than the other one has said. */
+/* Change an event, so that the peer's node learns a smaller message size than the other node sent. */
 static void shorten(void *context, const struct o2_cm_event *event)
 {
 	struct peer *peer = context;
@@ -123,7 +123,7 @@ static void peers_close(struct peers *peers)
 	free(peers);
 }
 
-/* Until nothing happens any more at this time. */
+/* Drive both peers until nothing more happens at the current time. */
 static void settle(struct peers *peers)
 {
 	for (uint32_t quiet = 0; quiet < 3; quiet++)
@@ -147,7 +147,7 @@ static void put(struct peers *peers, uint64_t match_bits, bool ack)
 	assert_int_equal(o2_lnet_put(peers->peer[0].seat->endpoint.lnet, &target, &source, NULL, NULL), 0);
 }
 
-/* The n-th operation has ended well, with all of its bytes. */
+/* Assert that operation n has ended successfully, with all of its bytes. */
 static void assert_moved(const struct peer *peer, uint32_t n)
 {
 	assert_true(n < peer->nended);
@@ -157,7 +157,7 @@ static void assert_moved(const struct peer *peer, uint32_t n)
 
 #define PEERS_TEST(name, conns) TEST_ON(name, struct peers, peers, peers_open(conns), peers_close)
 
-/* The first waits for the connection, the second knows it. */
+/* The first PUT waits for the connection; the second finds it established. */
 PEERS_TEST(what_was_queued_goes_by_rdma, 1)
 {
 	struct peer *a = &peers->peer[0], *b = &peers->peer[1];
@@ -177,7 +177,7 @@ PEERS_TEST(what_was_queued_goes_by_rdma, 1)
 	}
 }
 
-/* An IMMEDIATE would not have said so. */
+/* By IMMEDIATE, the sender would not learn of the refusal. */
 PEERS_TEST(a_put_nak_is_understood, 1)
 {
 	struct peer *a = &peers->peer[0];
@@ -193,7 +193,7 @@ PEERS_TEST(a_put_nak_is_understood, 1)
 	assert_int_equal(peers->peer[1].nputs, 0);
 }
 
-/* Of two connections one takes it whole. */
+/* Only one of two connections accepts the message as an IMMEDIATE. */
 PEERS_TEST(connections_differ, 2)
 {
 	struct peer *a = &peers->peer[0], *b = &peers->peer[1];
@@ -209,7 +209,7 @@ PEERS_TEST(connections_differ, 2)
 	assert_in_range(b->nputs_by_rdma, OPERATIONS / 2, OPERATIONS);
 }
 
-/* A REPLY likewise. */
+/* A REPLY is sent by RDMA too, if the connection accepts only shorter messages. */
 PEERS_TEST(replies_go_by_rdma, 2)
 {
 	struct peer *a = &peers->peer[0], *b = &peers->peer[1];
@@ -229,14 +229,14 @@ PEERS_TEST(replies_go_by_rdma, 2)
 	}
 }
 
-/* What waits for LNet's answer goes down with its connection, whatever that has ended with. */
+/* An operation that waits for LNet's answer fails when its connection ends, whatever the connection's status. */
 PEERS_TEST(what_waits_goes_down, 1)
 {
 	const int codes[] = {0, -ETIMEDOUT, -EPROTO};
 	struct peer *a = &peers->peer[0];
 
 	for (uint32_t i = 0; i < 4; i++) {
-		struct peer *closes = &peers->peer[i == 3]; /* the last one is told by a DREQ */
+		struct peer *closes = &peers->peer[i == 3]; /* the last time, a gets a DREQ */
 		const struct peer *other = &peers->peer[i != 3];
 
 		put(peers, 2, true);

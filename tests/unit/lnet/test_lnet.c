@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 
-/* LNet's place, docs/peer.md: what two of them say to each other, and what bounds it. */
+/* LNet (docs/peer.md): the messages between two nodes, and their limits. */
 
 #include "tests/lib/lnet_pair.h"
 
-/* Sizes on both sides of what fits into an IMMEDIATE, and the largest transfer. */
+/* Sizes below and above the largest payload of an IMMEDIATE, and the largest transfer. */
 static const uint32_t sizes[] = {1, 100, 3976, 3977, 65536, O2_MAX_TRANSFER_BYTES};
 
 LNET_PAIR_TEST(test_ping)
@@ -19,7 +19,7 @@ LNET_PAIR_TEST(test_ping)
 	lnet_expect_result(&pair->a, 0, O2_PING_INFO_BYTES);
 	assert_int_equal(o2_ping_decode(o2_lnet_side_bytes(&pair->a, 2), O2_PING_INFO_BYTES, &info, NULL), 2);
 	assert_int_equal(info.ni[1].nid, NID_B);
-	/* The same with a sink that only RDMA can serve, and one that is too small for all of it. */
+	/* The same with a sink so large that RDMA is used, and with one too small for the whole ping info. */
 	for (unsigned int i = 0; i < 2; i++) {
 		const uint32_t length = i == 0 ? 8192 : 20;
 		const struct o2_transfer_memory other = lnet_side_memory(&pair->a, 1, 4, length);
@@ -91,7 +91,7 @@ LNET_PAIR_TEST(test_get)
 	}
 }
 
-/* A peer that takes shorter messages. */
+/* A peer that accepts only shorter messages. */
 LNET_PAIR_TEST(test_small_messages)
 {
 	lnet_offer(&pair->b, 0);
@@ -132,14 +132,14 @@ LNET_PAIR_TEST(test_offset_and_truncation)
 	lnet_expect_result(&pair->a, 0, 8192);
 	assert_memory_equal(o2_lnet_side_bytes(&pair->b, 256) + target.offset,
 			    o2_lnet_side_bytes(&pair->a, 2), 8192);
-	/* At the very end there is room for nothing, and that looks like no match. */
+	/* At the end of the entry there is no room at all, which counts as no match. */
 	target.offset = O2_MAX_TRANSFER_BYTES;
 	lnet_put(&pair->a, &target, &memory);
 	o2_lnet_deliver_all(pair);
 	lnet_expect_result(&pair->a, -ENODATA, 0);
 }
 
-/* The header has 32 bits for it: no place is reached by another one's number. */
+/* The header has 32 bits for the offset: a larger one must be refused, and not wrap to another place. */
 LNET_PAIR_TEST(test_offset_too_large)
 {
 	const struct o2_transfer_memory memory = lnet_side_memory(&pair->a, 0, 2, 8192);
@@ -170,7 +170,7 @@ LNET_PAIR_TEST(test_no_match)
 		o2_lnet_deliver_all(pair);
 		lnet_expect_dropped(&pair->b, "lnet/match/none");
 		if (size == 100) {
-			/* Silence: only time tells. */
+			/* Nothing is answered: the operation ends only by its timeout. */
 			assert_int_equal(pair->a.nresults, 0);
 			o2_lnet_side_clock(&pair->a, (i + 1) * defaults.response_timeout_ms - 1);
 			assert_int_equal(pair->a.nresults, 0);
@@ -209,7 +209,7 @@ LNET_PAIR_TEST(test_transport_refuses)
 	assert_int_equal(pair->a.nresults, 0);
 	assert_int_equal(o2_lnet_messages(pair->a.lnet), 0);
 
-	/* Our ACK and our REPLY cannot be sent: the peer waits, and we leave nothing behind. */
+	/* Our ACK and our REPLY cannot be sent: the peer waits, and we keep no state. */
 	lnet_offer(&pair->b, 0);
 	pair->a.refuse = 0;
 	pair->b.refuse = -ENETDOWN;
@@ -228,7 +228,7 @@ LNET_PAIR_TEST(test_transport_refuses)
 		assert_int_equal(pair->a.fault[0].code, i == 0 ? 0 : -ECONNABORTED);
 		assert_int_equal(pair->a.fault[0].closed_by, i == 0 ? O2_FAULT_NONE : O2_FAULT_PEER_CLOSED);
 	}
-	/* The GET's event says so. */
+	/* The GET's event reports the failure. */
 	assert_int_equal(pair->b.event[pair->b.nevents - 1].kind, O2_LNET_EVENT_GET);
 	assert_int_equal(pair->b.event[pair->b.nevents - 1].status, -ENETDOWN);
 }
@@ -244,7 +244,7 @@ LNET_PAIR_TEST(test_transfer_fails)
 		(i == 0 ? lnet_put : lnet_get)(&pair->a, &target, &memory);
 		o2_lnet_deliver_all(pair);
 		lnet_expect_result(&pair->a, -ECONNABORTED, 0);
-		/* And no ACK. */
+		/* No ACK is sent. */
 		assert_int_equal(pair->b.event[i].status, -ECONNABORTED);
 		assert_int_equal(o2_lnet_messages(pair->b.lnet), 0);
 	}
@@ -267,7 +267,7 @@ TEST(test_limits)
 	assert_error(o2_lnet_put(pair.a.lnet, &target, &memory, NULL, &error), -ENOSPC, &error,
 		     "lnet/messages");
 	assert_int_equal(o2_lnet_get(pair.a.lnet, &target, &memory, NULL, &error), -ENOSPC);
-	/* Peers run into it as well: no room for their PUT_REQ, for our ACK, for our REPLY. */
+	/* The limit also affects peers: there is no room for their PUT_REQ, for our ACK, or for our REPLY. */
 	lnet_offer(&pair.a, 0);
 	lnet_offer(&pair.b, 0);
 	memory = lnet_side_memory(&pair.b, 0, 2, 5000);
@@ -281,10 +281,10 @@ TEST(test_limits)
 	lnet_get(&pair.b, &back, &memory);
 	assert_int_equal(o2_lnet_deliver(&pair.b), 0);
 	assert_int_equal(pair.a.event[pair.a.nevents - 1].status, -ENOSPC);
-	/* None of this holds an entry: only that of one of the two pings' is left for a new one. */
+	/* None of this uses an entry: removing one of the two ping entries makes room for exactly one. */
 	assert_int_equal(o2_lnet_detach(pair.a.lnet, 2), 0);
 	o2_lnet_deliver_all(&pair);
-	/* Destroying ends what waits. */
+	/* Destroying the LNet ends waiting operations. */
 	pair.b.nresults = 0;
 	assert_int_equal(o2_lnet_messages(pair.b.lnet), 2);
 	lnet_pair_close(&pair);

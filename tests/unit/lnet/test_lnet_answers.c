@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 
-/* Answers and headers of a peer, docs/peer.md: in any order, and what it may not make of an LNet by them. */
+/* A peer's answers and headers (docs/peer.md), in any order, and those that must not harm our LNet. */
 
 #include "tests/lib/lnet_pair.h"
 
-/* An ACK or REPLY may be there before our own send has completed. */
+/* An ACK or REPLY may arrive before our own send has completed. */
 LNET_PAIR_TEST(test_answer_before_completion)
 {
 	lnet_offer(&pair->b, 0);
@@ -20,7 +20,7 @@ LNET_PAIR_TEST(test_answer_before_completion)
 				 0);
 		assert_int_equal(o2_lnet_deliver(&pair->b), 0);
 		assert_int_equal(pair->a.nresults, 0);
-		/* Even a failed completion takes nothing back. */
+		/* Even a failed completion does not change the result. */
 		o2_lnet_finished(pair->a.lnet, request.tag, i == 0 ? 0 : -EIO, 0, NULL);
 		lnet_expect_result(&pair->a, 0, 100);
 	}
@@ -43,7 +43,7 @@ LNET_PAIR_TEST(test_reply_by_rdma)
 	assert_int_equal(o2_lnet_match(pair->a.lnet, NID_B, &reply, &memory, &tag, &error), 0);
 	assert_int_equal(memory.buffer.nob, 900);
 	assert_ptr_equal(memory.buffer.iov, sink.buffer.iov);
-	/* A second one is not let in, and while the first is under way nothing times out. */
+	/* A second REPLY is refused, and while the first is under way the operation does not time out. */
 	assert_int_equal(o2_lnet_match(pair->a.lnet, NID_B, &reply, &memory, &again, &error), -ENODATA);
 	lnet_expect_dropped(&pair->a, "lnet/unknown-handle");
 	o2_lnet_side_clock(&pair->a, 10000000);
@@ -52,7 +52,7 @@ LNET_PAIR_TEST(test_reply_by_rdma)
 	o2_lnet_finished(pair->a.lnet, tag, 0, 900, NULL);
 	lnet_expect_result(&pair->a, 0, 900);
 
-	/* It fails, before our own completion. */
+	/* The REPLY fails before our own send has completed. */
 	lnet_get(&pair->a, &target, &sink);
 	reply.msg.reply.dst_wmd = pair->a.letter[0].hdr.msg.get.return_wmd;
 	assert_int_equal(o2_lnet_match(pair->a.lnet, NID_B, &reply, &memory, &tag, &error), 0);
@@ -91,7 +91,7 @@ LNET_PAIR_TEST(test_long_reply)
 	lnet_expect_fault(&pair->a, O2_FAULT_PEER_MESSAGE, "lnet/reply/too-long", 1001, 1000);
 }
 
-/* Answers to what was not asked: each is dropped, the connection stays, the operation goes on. */
+/* Answers to no request of ours: each is dropped, the connection stays, and the operation goes on. */
 LNET_PAIR_TEST(test_answers_that_nobody_asked_for)
 {
 	const struct o2_transfer_memory memory = lnet_side_memory(&pair->a, 0, 2, 100);
@@ -130,12 +130,12 @@ LNET_PAIR_TEST(test_answers_that_nobody_asked_for)
 		assert_int_equal(o2_lnet_receive(pair->a.lnet, NID_B, &reply, NULL, NULL), 0);
 		lnet_expect_dropped(&pair->a, "lnet/unknown-handle");
 	}
-	/* More than was sent cannot have been taken. */
+	/* The ACK claims more bytes than were sent. */
 	ack.msg.ack.dst_wmd = put;
 	ack.msg.ack.mlength = 101;
 	assert_int_equal(o2_lnet_receive(pair->a.lnet, NID_B, &ack, NULL, NULL), 0);
 	lnet_expect_dropped(&pair->a, "lnet/ack/mlength");
-	/* From another peer, even if it says the right NID. */
+	/* The ACK comes from another peer, even though its header has the right NID. */
 	ack.msg.ack.mlength = 100;
 	assert_int_equal(o2_lnet_receive(pair->a.lnet, NID_B + 1, &ack, NULL, NULL), 0);
 	lnet_expect_dropped(&pair->a, "lnet/header/src-nid");
@@ -143,7 +143,7 @@ LNET_PAIR_TEST(test_answers_that_nobody_asked_for)
 	assert_int_equal(o2_lnet_receive(pair->a.lnet, NID_B + 1, &ack, NULL, NULL), 0);
 	lnet_expect_dropped(&pair->a, "lnet/unknown-handle");
 	assert_int_equal(pair->a.nresults, 0);
-	/* The right one, then once more. */
+	/* The right ACK, twice. */
 	ack.src_nid = NID_B;
 	assert_int_equal(o2_lnet_receive(pair->a.lnet, NID_B, &ack, NULL, NULL), 0);
 	assert_int_equal(o2_lnet_receive(pair->a.lnet, NID_B, &ack, NULL, NULL), 0);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 
-/* LNet's place, docs/peer.md: entries that go by themselves, and operations that are not waited for. */
+/* LNet (docs/peer.md): entries that unlink themselves, and operations that are cancelled. */
 
 #include "tests/lib/lnet_pair.h"
 
 #define POISON 0xee
 
-/* A PUT or GET of ours towards the peer; returns what names it. */
+/* Start a PUT or GET.  Returns the name of the operation. */
 static uint64_t start(struct o2_lnet_side *side, bool get, uint32_t size, const struct o2_lnet_target *target)
 {
 	const struct o2_transfer_memory memory = lnet_side_memory(side, 0, 2, size);
@@ -19,7 +19,7 @@ static uint64_t start(struct o2_lnet_side *side, bool get, uint32_t size, const 
 	return operation;
 }
 
-/* The peer's only event says whether the entry has gone with it. */
+/* Assert that the side has one event of this kind, which says whether the entry was unlinked. */
 static void expect_event(struct o2_lnet_side *side, enum o2_lnet_event_kind kind, bool unlinked)
 {
 	assert_int_equal(side->nevents, 1);
@@ -58,7 +58,7 @@ LNET_PAIR_TEST(test_unlinked_with_its_last_use)
 	}
 }
 
-/* A PUT by RDMA has begun: the entry takes nothing more, and goes with its end. */
+/* While a PUT by RDMA is under way, an unlinked entry accepts nothing more; it is removed when the PUT ends. */
 LNET_PAIR_TEST(test_unlink_in_use)
 {
 	const struct o2_lnet_hdr put = {
@@ -79,13 +79,13 @@ LNET_PAIR_TEST(test_unlink_in_use)
 	o2_lnet_finished(pair->b.lnet, tag, 0, 8192, NULL);
 	expect_event(&pair->b, O2_LNET_EVENT_PUT, true);
 	assert_int_equal(o2_lnet_unlink(pair->b.lnet, 2), -ENOENT);
-	/* One that nobody uses goes at once. */
+	/* An unused entry is removed at once. */
 	assert_int_equal(attach(&pair->b, 0, 1), 2);
 	assert_int_equal(o2_lnet_unlink(pair->b.lnet, 2), 0);
 	assert_int_equal(o2_lnet_unlink(pair->b.lnet, 2), -ENOENT);
 }
 
-/* A request that there is no room for has used nothing up. */
+/* A request that is refused for lack of room uses up nothing of an entry. */
 TEST(test_no_room_uses_nothing)
 {
 	const struct o2_lnet_target target = target_at(NID_B, false), back = target_at(NID_A, true);
@@ -121,7 +121,7 @@ LNET_PAIR_TEST(test_cancel_of_what_waits)
 		lnet_expect_result(&pair->a, -ECANCELED, 0);
 		assert_int_equal(pair->a.fault[0].code, 0);
 		assert_int_equal(o2_lnet_cancel(pair->a.lnet, operation), -ENOENT);
-		/* The answer finds nothing, and writes nothing. */
+		/* The answer finds no operation, and writes no bytes. */
 		o2_lnet_deliver_all(pair);
 		lnet_expect_dropped(&pair->a, "lnet/unknown-handle");
 		assert_int_equal(o2_lnet_side_bytes(&pair->a, 2)[0], POISON);
@@ -129,7 +129,7 @@ LNET_PAIR_TEST(test_cancel_of_what_waits)
 	}
 }
 
-/* What the transport has keeps its memory: it ends when that is done, and by its own outcome if it has one. */
+/* A cancelled operation ends when the transport is done with its memory; with 0 if that completes the operation. */
 LNET_PAIR_TEST(test_cancel_in_transport)
 {
 	static const struct {
@@ -138,10 +138,10 @@ LNET_PAIR_TEST(test_cancel_in_transport)
 		int status;
 	} rows[] = {
 		{false, false, 160, 0},		 /* nothing to wait for */
-		{false, true, 160, -ECANCELED},	 /* sent, and the ACK is not waited for */
-		{true, false, 160, -ECANCELED},	 /* nor the REPLY */
+		{false, true, 160, -ECANCELED},	 /* sent; the ACK is not awaited */
+		{true, false, 160, -ECANCELED},	 /* the REPLY is not awaited */
 		{false, false, 8192, 0},	 /* by RDMA: PUT_DONE, GET_DONE */
-		{false, true, 8192, -ECANCELED}, /* the ACK comes behind */
+		{false, true, 8192, -ECANCELED}, /* the ACK comes afterwards */
 		{true, false, 8192, 0},
 	};
 
@@ -159,7 +159,7 @@ LNET_PAIR_TEST(test_cancel_in_transport)
 	assert_int_equal(o2_lnet_cancel(pair->a.lnet, UINT64_MAX), -ENOENT);
 }
 
-/* A REPLY by RDMA is on its way into the sink: it is waited for. */
+/* A cancelled GET waits for a REPLY by RDMA that is writing to its sink. */
 LNET_PAIR_TEST(test_cancel_while_replying)
 {
 	const struct o2_lnet_target target = target_at(NID_B, false);
@@ -180,7 +180,7 @@ LNET_PAIR_TEST(test_cancel_while_replying)
 	assert_int_equal(o2_lnet_deliver(&pair->b), -ENODATA);
 }
 
-/* Each operation may have a time of its own. */
+/* Each operation may have its own timeout. */
 LNET_PAIR_TEST(test_own_response_timeout)
 {
 	const struct o2_lnet_config defaults = O2_LNET_DEFAULTS;
@@ -201,7 +201,7 @@ LNET_PAIR_TEST(test_own_response_timeout)
 	pair->b.nevents = 0;
 }
 
-/* To which process of the peer's it goes. */
+/* The process id at the peer that an operation is sent to. */
 LNET_PAIR_TEST(test_pid)
 {
 	static const uint32_t pids[][2] = {{0, O2_LNET_PID_KERNEL}, {7, 7}, {UINT32_MAX, UINT32_MAX}};

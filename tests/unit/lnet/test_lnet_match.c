@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* The match table, docs/peer.md "Matching". */
+/* The match table (docs/peer.md, "Matching"). */
 
 #include "lnet/match.h"
 #include "props/engine/prng.h"
@@ -71,7 +71,7 @@ TABLE_TEST(test_each_criterion_counts)
 	request.portal++;
 	refused(table, &request, "lnet/match/none");
 	request = put_100;
-	request.match_bits = 0x0234; /* differs from the entry in ignored bits alone */
+	request.match_bits = 0x0234; /* differs from the entry only in ignored bits */
 	assert_int_equal(o2_match_take(table, &request, &match, NULL), 0);
 	request.match_bits = 0x11234;
 	refused(table, &request, "lnet/match/none");
@@ -83,7 +83,7 @@ TABLE_TEST(test_first_attached_matches_first)
 	struct o2_lnet_entry once = entry(O2_LNET_MD_OP_PUT), always = entry(O2_LNET_MD_OP_PUT);
 	struct o2_match match;
 
-	/* A free slot in front does not change the order. */
+	/* Entries match in the order of attachment, even if a later one fills an earlier slot. */
 	assert_int_equal(o2_match_attach(table, &always, NULL), 0);
 	once.uses = 1;
 	assert_int_equal(o2_match_attach(table, &once, NULL), 1);
@@ -91,7 +91,7 @@ TABLE_TEST(test_first_attached_matches_first)
 	assert_int_equal(o2_match_attach(table, &always, NULL), 0);
 	assert_int_equal(o2_match_take(table, &put_100, &match, NULL), 0);
 	assert_int_equal(match.index, 1);
-	/* Used up: the next one is tried. */
+	/* The entry is used up, so the next one is tried. */
 	assert_int_equal(o2_match_take(table, &put_100, &match, NULL), 0);
 	assert_int_equal(match.index, 0);
 }
@@ -104,7 +104,7 @@ TABLE_TEST(test_offsets)
 	struct o2_match match;
 
 	assert_int_equal(o2_match_attach(table, &local, NULL), 0);
-	/* What the peer says about an offset does not count; it grows with each use. */
+	/* The peer's offset is ignored; the entry's own offset grows with each use. */
 	request.offset = 999;
 	for (unsigned int i = 0; i < 10; i++) {
 		assert_int_equal(o2_match_take(table, &request, &match, NULL), 0);
@@ -175,7 +175,7 @@ TABLE_TEST(test_attaching)
 	assert_int_equal(o2_match_attach(table, &good, &error), 2);
 }
 
-/* With O2_LNET_MD_UNLINK: the last use closes it, the end of the last user removes it. */
+/* With O2_LNET_MD_UNLINK, the last use closes the entry, and the end of the last user removes it. */
 TABLE_TEST(test_unlinked_by_its_uses)
 {
 	struct o2_lnet_entry twice = entry(O2_LNET_MD_OP_PUT | O2_LNET_MD_UNLINK);
@@ -193,7 +193,7 @@ TABLE_TEST(test_unlinked_by_its_uses)
 		assert_int_equal(o2_match_detach(table, 0), -ENOENT);
 		assert_int_equal(o2_match_unlink(table, 0), -ENOENT);
 	}
-	/* Without it, an entry that is used up keeps its place. */
+	/* Without O2_LNET_MD_UNLINK, an entry that is used up keeps its slot. */
 	twice.options = O2_LNET_MD_OP_PUT;
 	twice.uses = 1;
 	assert_int_equal(o2_match_attach(table, &twice, NULL), 0);
@@ -214,7 +214,7 @@ TABLE_TEST(test_unlink_of_one_in_use)
 	assert_int_equal(match.index, 0);
 	assert_int_equal(o2_match_unlink(table, 0), 1);
 	assert_int_equal(o2_match_unlink(table, 0), 1);
-	/* It keeps its place until its users have ended, but what comes goes on to the next. */
+	/* The entry keeps its slot until its users have ended, but new requests match the next entry. */
 	assert_int_equal(o2_match_take(table, &put_100, &match, NULL), 0);
 	assert_int_equal(match.index, 1);
 	assert_int_equal(o2_match_attach(table, &first, NULL), 2);
@@ -225,7 +225,7 @@ TABLE_TEST(test_unlink_of_one_in_use)
 	assert_int_equal(o2_match_unlink(table, 4), -ENOENT);
 }
 
-/* --- many entries: found as by looking at one after the other --- */
+/* --- many entries: the result must equal that of a linear search --- */
 
 #define MANY  300u
 #define STEPS 20000u

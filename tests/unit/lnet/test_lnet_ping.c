@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 
-/* Ping info, docs/peer.md "Ping". */
+/* Ping info (docs/peer.md, "Ping"). */
 
 #include "lnet/ping.h"
 #include "tests/lib/unit_test.h"
 #include "wire/bytes.h"
 #include "wire/nid.h"
 
-/* What 10.77.0.2@o2ib of the recordings answers: the payload of a whole IMMEDIATE REPLY. */
+/* Read the ping info that 10.77.0.2@o2ib sent in a recording: the payload of an IMMEDIATE. */
 static void read_recorded(const char *name, uint8_t *info)
 {
 	char path[512];
@@ -36,7 +36,7 @@ TEST(test_equals_the_recorded_one)
 	assert_int_equal(o2_ping_encode(&made, ours, sizeof(ours)), O2_PING_INFO_BYTES);
 	assert_memory_equal(ours, recorded, sizeof(ours));
 
-	/* With discovery. */
+	/* From a node with discovery. */
 	read_recorded("098_IMMEDIATE_PUT_n00168_a2b.bin", recorded);
 	assert_int_equal(o2_ping_decode(recorded, sizeof(recorded), &info, NULL), 2);
 	assert_int_equal(info.features, O2_PING_NO_DISCOVERY_FEATURES | O2_PING_DISCOVERY);
@@ -72,12 +72,12 @@ TEST(test_what_is_refused)
 	assert_int_equal(o2_ping_encode(&info, bytes, sizeof(bytes)), O2_PING_INFO_BYTES);
 	assert_error(o2_ping_decode(bytes, O2_PING_HEADER_BYTES - 1, &info, &error), -EPROTO, &error,
 		     "lnet/ping/short");
-	/* Cut: what is not there whole is left out. */
+	/* If the info is cut, an incomplete NI is left out. */
 	for (size_t length = O2_PING_HEADER_BYTES; length <= O2_PING_INFO_BYTES; length++) {
 		assert_int_equal(o2_ping_decode(bytes, length, &info, &error), (length - 16) / 16);
 		assert_int_equal(info.nnis, 2);
 	}
-	/* More NIs than there is room for, here and in the sink. */
+	/* More NIs than fit into struct o2_ping_info, and into the sink. */
 	o2_store32(bytes + 12, O2_LITTLE_ENDIAN, UINT32_MAX);
 	assert_int_equal(o2_ping_decode(bytes, sizeof(bytes), &info, &error), O2_PING_MAX_NIS);
 	assert_int_equal(info.nnis, UINT32_MAX);

@@ -18,7 +18,7 @@
 #define OPERATIONS   24u
 #define ENTRY_PAGE   256u
 #define ENTRY_BYTES  20000u
-#define MEMORY_PAGE  16u /* of operations: pages of their own, for each of which one is left out */
+#define MEMORY_PAGE  16u /* of the operations: each has its own pages, followed by an unused one */
 #define MEMORY_PAGES 4u
 #define SLACK	     (MEMORY_PAGES + 1)
 #define POISON	     0xa5u
@@ -28,7 +28,7 @@ static uint64_t seed = 20240607;
 #define PENDING 64u
 #define OLD	8u
 
-/* A completion on its way: nothing says when it comes. */
+/* A completion that is still pending; it comes at a random time. */
 struct pending {
 	struct o2_lnet_side *side;
 	uint64_t tag;
@@ -59,7 +59,7 @@ static struct o2_lnet_side *side_of(struct run *run, uint32_t index)
 	return index == 0 ? &run->pair.a : &run->pair.b;
 }
 
-/* A PUT or GET of 0 to 12288 bytes; memory is the operation's own. */
+/* Start a PUT or GET of 0 to 12288 bytes, with memory of its own. */
 static void operate(struct run *run, uint32_t index)
 {
 	static const uint32_t sizes[] = {0, 1, 48, 3976, 3977, 4096, 12288};
@@ -84,7 +84,7 @@ static void operate(struct run *run, uint32_t index)
 		run->nstarted[index]++;
 }
 
-/* One field of the header becomes something else. */
+/* Change one field of the header. */
 static void change(struct run *run, struct o2_lnet_hdr *hdr)
 {
 	uint8_t *bytes = (uint8_t *)hdr;
@@ -100,13 +100,13 @@ static void change(struct run *run, struct o2_lnet_hdr *hdr)
 		hdr->src_nid ^= UINT64_C(1) << draw(run, 63);
 		return;
 	default:
-		/* The union, where handles, match bits, portals, offsets and lengths are. */
+		/* Flip a bit in the union, which has handles, match bits, portals, offsets and lengths. */
 		bytes[offsetof(struct o2_lnet_hdr, msg) + draw(run, sizeof(hdr->msg) - 1)] ^=
 			(uint8_t)(1u << draw(run, 7));
 	}
 }
 
-/* What the codec lets through: lengths that fit the type, and a payload that fits the message. */
+/* Would the codec accept the letter: a length that fits the type, and a payload that fits the message? */
 static bool passes_codec(const struct o2_letter *letter)
 {
 	const bool carries = letter->hdr.type == O2_LNET_PUT || letter->hdr.type == O2_LNET_REPLY;
@@ -132,7 +132,7 @@ static void finish(struct run *run, uint32_t index)
 	o2_lnet_finished(pending.side->lnet, pending.tag, pending.status, pending.length_bytes, NULL);
 }
 
-/* A PUT_REQ or GET_REQ; status: what its RDMA will end with. */
+/* Deliver a PUT_REQ or GET_REQ.  status: the result of its RDMA. */
 static void arrive_rdma(struct run *run, const struct o2_letter *letter, int status)
 {
 	struct o2_lnet_side *from = letter->from, *to = from->peer;
@@ -172,7 +172,7 @@ static struct o2_letter take_letter(struct o2_lnet_side *side)
 	return letter;
 }
 
-/* A letter arrives that was not sent, or not now: an old one again, or much like the next one. */
+/* Deliver a letter that was not sent: an old one again, or a changed copy of the next one. */
 static void forge(struct run *run, const struct o2_letter *like)
 {
 	static struct o2_letter letter;
@@ -186,7 +186,7 @@ static void forge(struct run *run, const struct o2_letter *like)
 				letter.payload, NULL);
 }
 
-/* The next letter arrives, or something happens to it on its way. */
+/* Deliver the next letter, or lose, double, reorder or change it. */
 static void deliver_some(struct run *run, uint32_t index)
 {
 	struct o2_lnet_side *side = side_of(run, index);
@@ -201,7 +201,7 @@ static void deliver_some(struct run *run, uint32_t index)
 		side->letter[1] = letter;
 	}
 	letter = take_letter(side);
-	if (fate == 1) { /* lost: its sender is told */
+	if (fate == 1) { /* lost: its sender gets an error */
 		pend(run, side, letter.tag, -ECONNABORTED, 0);
 		return;
 	}
@@ -217,7 +217,7 @@ static void deliver_some(struct run *run, uint32_t index)
 	arrive(run, &letter, fate == 0 ? -EIO : 0);
 }
 
-/* One that is not waited for any longer, or has ended. */
+/* Cancel an operation, which may have ended already. */
 static void cancel(struct run *run, uint32_t index)
 {
 	struct o2_lnet_side *side = side_of(run, index);
@@ -276,7 +276,7 @@ static void offer(struct o2_lnet_side *side)
 	assert_int_equal(o2_lnet_attach(side->lnet, &entry, NULL), 2);
 }
 
-/* Bytes outside LNet's two pages, the entry and the operations' memory are as they were. */
+/* Assert that bytes outside LNet's two pages, the entry and the operations' memory are unchanged. */
 static void check_untouched(const struct o2_lnet_side *side)
 {
 	const uint32_t page_bytes = side->arena.page_bytes;
@@ -294,13 +294,13 @@ static void check_untouched(const struct o2_lnet_side *side)
 					       ? page_bytes
 					       : ENTRY_BYTES % page_bytes;
 
-		/* A call for each of three million bytes, 500 times, takes longer than all else. */
+		/* memcmp first: a call for each of three million bytes, 500 times, would take most of the time. */
 		if (!memory && memcmp(bytes + first, poison, page_bytes - first) != 0)
 			assert_memory_equal(bytes + first, poison, page_bytes - first);
 	}
 }
 
-/* The network gets well, and time passes: now everything ends. */
+/* Make the network reliable and let time pass: now every operation must end. */
 static void check_end(struct run *run)
 {
 	while (run->pair.a.nletters + run->pair.b.nletters + run->npending > 0) {
@@ -327,7 +327,7 @@ static void check_end(struct run *run)
 	}
 }
 
-/* As it is before the first step, over the memory of the run before: to make that takes longer than a run. */
+/* Prepare a run.  The memory of the previous run is reused, because creating it takes longer than a run. */
 static void begin(struct run *run, uint64_t number)
 {
 	if (run->pair.a.lnet == NULL)
@@ -352,7 +352,7 @@ static void play(struct run *run, uint64_t number)
 	for (uint32_t i = 0; i < 2; i++) {
 		struct o2_lnet_side *side = side_of(run, i);
 
-		/* With short messages on one side, small GETs are answered by RDMA. */
+		/* If a side accepts only short messages, small GETs are answered by RDMA. */
 		side->immediate_max = draw(run, 1) == 0 ? 28 : O2_IMMEDIATE_MAX;
 		memset(o2_lnet_side_bytes(side, 2), POISON,
 		       (size_t)(O2_LNET_SIDE_PAGES - 2) * side->arena.page_bytes);

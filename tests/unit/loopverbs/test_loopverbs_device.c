@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the devices say about themselves, and the objects that carry no data. */
+/* Device attributes, and objects that carry no data. */
 #include <arpa/inet.h>
 
 #include "tests/device/loopverbs/pair.h"
@@ -33,7 +33,7 @@ APART_TEST(port_and_tables)
 	assert_int_equal(ibv_query_gid(p->a.context, 1, O2_LOOP_GID_INDEX, &gid[0]), 0);
 	assert_int_equal(ibv_query_gid(p->b.context, 1, O2_LOOP_GID_INDEX, &gid[1]), 0);
 	assert_true(memcmp(&gid[0], &gid[1], sizeof(gid[0])) != 0);
-	assert_int_equal(gid[0].raw[10] & gid[0].raw[11], 0xff); /* an IPv4 address in IPv6 clothes */
+	assert_int_equal(gid[0].raw[10] & gid[0].raw[11], 0xff); /* an IPv4-mapped IPv6 address */
 	assert_int_equal(ibv_query_gid(p->a.context, 1, port.gid_tbl_len, &gid[0]), -1);
 	assert_int_equal(ibv_query_gid_table(p->a.context, entries, 2, 0), 2);
 	assert_int_equal(entries[1].gid_type, IBV_GID_TYPE_ROCE_V2);
@@ -100,7 +100,7 @@ APART_TEST(queue_limits)
 	assert_int_equal(errno, EINVAL);
 }
 
-/* There are as many queue pairs as the devices say, and not one more. */
+/* Exactly as many queue pairs can be created as the device attributes say. */
 APART_TEST(queue_pairs_run_out)
 {
 	static struct ibv_qp *qp[1u << 16];
@@ -125,7 +125,7 @@ APART_TEST(address_handles)
 	struct ibv_ah_attr attr = {.port_num = 1, .dlid = 1};
 	struct ibv_ah *ah;
 
-	assert_null(ibv_create_ah(p->a.pd, &attr)); /* on Ethernet a LID is no address */
+	assert_null(ibv_create_ah(p->a.pd, &attr)); /* Ethernet needs a GID, not a LID */
 	assert_int_equal(errno, EINVAL);
 	attr.is_global = 1;
 	attr.grh.sgid_index = O2_LOOP_GID_INDEX;
@@ -137,7 +137,7 @@ APART_TEST(address_handles)
 	assert_null(ibv_create_ah(p->a.pd, &attr));
 }
 
-/* A datagram arrives behind its route header, from which the way back can be made. */
+/* A datagram arrives behind its global route header, from which an address handle for a reply can be made. */
 APART_TEST(datagram)
 {
 	struct ibv_qp_init_attr init = {
@@ -171,7 +171,7 @@ APART_TEST(datagram)
 	assert_int_equal(ibv_init_ah_from_wc(p->a.context, 1, &wc, (struct ibv_grh *)(void *)p->a.buf, &back),
 			 0);
 	assert_memory_equal(&back.grh.dgid, &ah.grh.dgid, sizeof(back.grh.dgid));
-	wr.wr.ud.remote_qkey = 1; /* the wrong key: sent, and never seen again */
+	wr.wr.ud.remote_qkey = 1; /* wrong Q_Key: sent, but dropped by the receiver */
 	assert_int_equal(post_recv(qp, 6, &to, 1), 0);
 	assert_int_equal(ibv_post_send(qp, &wr, &bad), 0);
 	expect_wc(p->a.scq, 0, IBV_WC_SUCCESS);

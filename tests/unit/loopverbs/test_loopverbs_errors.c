@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Failures: which status each side sees, what is flushed in which order, which bytes move. */
+/* Failures: the status that each side gets, the order of flushed requests, and the bytes that are moved. */
 #include "tests/device/loopverbs/pair.h"
 
 #define SEND_AT	  (32 * PAIR_PAGE)
 #define BIG_BYTES 10000u
 
 /*
- * The error table of docs/loopverbs.md, one row: a request of a that must fail, with receives waiting at b.
+ * A row of the error table in docs/loopverbs.md: a request of a that must fail, with receives posted at b.
  */
 struct row {
 	const char *name;
@@ -18,13 +18,13 @@ struct row {
 		SHORT_MR,
 		READ_ONLY_LOCAL,
 		BAD_RECEIVE
-	} wrong; /* besides the length */
+	} wrong; /* what is wrong, apart from the length */
 	enum ibv_wc_status want;
-	enum ibv_qp_state peer;	  /* where b ends up */
-	enum ibv_wc_status first; /* what becomes of b's first receive, if b is in error */
+	enum ibv_qp_state peer;	  /* final state of b */
+	enum ibv_wc_status first; /* status of b's first receive, if b is in error */
 	uint32_t recv_bytes;
 	uint32_t length;
-	uint32_t moved; /* bytes that arrive all the same */
+	uint32_t moved; /* bytes that arrive nevertheless */
 };
 
 static const struct row rows[] = {
@@ -50,7 +50,7 @@ static const struct row rows[] = {
 	 IBV_QPS_RTS, IBV_WC_SUCCESS, 64, BIG_BYTES, 0},
 };
 
-/* So many bytes have come from there, and none behind them. */
+/* Assert that exactly `moved` bytes of the source have arrived at the sink. */
 static void assert_moved(const uint8_t *source, const uint8_t *sink, uint32_t moved)
 {
 	assert_memory_equal(sink, source, moved);
@@ -88,7 +88,7 @@ static void run_row(const struct row *r)
 	assert_int_equal(post_recv(p->b.qp, 50, &to, 1), 0);
 	assert_int_equal(post_recv(p->b.qp, 51, &to, 1), 0);
 	assert_int_equal(post_recv(p->a.qp, 60, &own, 1), 0);
-	assert_int_equal(pair_to_state(p->a.qp, IBV_QPS_SQD), 0); /* let all of it stand in the queue first */
+	assert_int_equal(pair_to_state(p->a.qp, IBV_QPS_SQD), 0); /* queue all requests first */
 	assert_int_equal(
 		post_rdma(p->a.qp, 1, IBV_WR_RDMA_WRITE, &ok, 1, addr_of(p->b.buf) + SEND_AT, p->b.mr->rkey),
 		0);
@@ -99,8 +99,8 @@ static void run_row(const struct row *r)
 	assert_int_equal(post_rdma(p->a.qp, 4, IBV_WR_RDMA_WRITE, &ok, 1, addr_of(p->b.buf), p->b.mr->rkey),
 			 0);
 	assert_int_equal(pair_to_state(p->a.qp, IBV_QPS_RTS), 0);
-	/* Earlier successes, the failing one, then the rest in order, unsignalled ones too; own receives as
-	 * well. */
+	/* Completions: earlier successes, the failing request, then the rest in order, including unsignalled
+	 * requests; a's receives are flushed too. */
 	expect_wc(p->a.scq, 1, IBV_WC_SUCCESS);
 	expect_wc(p->a.scq, 2, r->want);
 	expect_wc(p->a.scq, 3, IBV_WC_WR_FLUSH_ERR);
@@ -115,7 +115,7 @@ static void run_row(const struct row *r)
 	}
 	expect_empty(p->b.rcq);
 	assert_moved(r->opcode == IBV_WR_RDMA_READ ? p->b.buf : p->a.buf + SEND_AT, sink, r->moved);
-	/* Afterwards: sends are taken and flushed, receives are taken and never heard of. */
+	/* Afterwards, sends are accepted and flushed; receives are accepted but never complete. */
 	assert_int_equal(post_send(p->a.qp, 5, IBV_WR_SEND, 0, &ok, 1), 0);
 	expect_wc(p->a.scq, 5, IBV_WC_WR_FLUSH_ERR);
 	assert_int_equal(post_recv(p->a.qp, 61, &own, 1), 0);
@@ -135,7 +135,7 @@ TEST(error_table)
 		run_row(&rows[i]);
 }
 
-/* The queue pair's own rights stand before the region's, also when nothing is to be moved. */
+/* The queue pair's access rights are checked before the region's, even if no byte is to be moved. */
 TEST(queue_pair_rights)
 {
 	struct pair_options o = pair_defaults;
@@ -159,7 +159,7 @@ TEST(queue_pair_rights)
 	pair_close(p);
 }
 
-/* As one that the peer has posted: it ends who refuses it, at once. */
+/* A forged request acts like one of the peer: it puts the queue pair that refuses it into error, at once. */
 PAIR_TEST(forged_and_too_long)
 {
 	static const uint8_t bytes[65];
@@ -188,7 +188,7 @@ TEST(receive_not_ready)
 		o.rnr_retry = retry;
 		p = pair_open(&o);
 		assert_int_equal(post_send(p->a.qp, 1, IBV_WR_SEND, 0, NULL, 0), 0);
-		/* Every empty poll lets one timer pass. */
+		/* Every empty poll lets one timer expire. */
 		for (uint8_t i = 0; i < retry; i++)
 			assert_int_equal(post_recv(p->a.qp, i, NULL, 0), 0);
 		expect_wc(p->a.scq, 1, IBV_WC_RNR_RETRY_EXC_ERR);
@@ -205,7 +205,7 @@ PAIR_TEST(waits_for_a_receive)
 	assert_int_equal(post_send(p->a.qp, 1, IBV_WR_SEND, IBV_SEND_SIGNALED, NULL, 0), 0);
 	assert_int_equal(post_rdma(p->a.qp, 2, IBV_WR_RDMA_WRITE, NULL, 0, 0, 0), 0);
 	for (int i = 0; i < 1000; i++)
-		expect_empty(p->a.scq); /* and nothing overtakes it */
+		expect_empty(p->a.scq); /* no later request overtakes it */
 	assert_int_equal(post_recv(p->b.qp, 3, &sge, 1), 0);
 	expect_wc(p->a.scq, 1, IBV_WC_SUCCESS);
 	expect_wc(p->a.scq, 2, IBV_WC_SUCCESS);
@@ -213,7 +213,7 @@ PAIR_TEST(waits_for_a_receive)
 	/* A finite count is enough if the receive comes before it is used up. */
 }
 
-/* Nobody answers: gone, in error, reset, or expecting another packet. */
+/* The peer does not answer: it is destroyed, in error, reset, or expects another packet number. */
 TEST(nobody_answers)
 {
 	struct pair_options o = pair_defaults;
@@ -233,7 +233,7 @@ TEST(nobody_answers)
 		} else if (how == 2) {
 			assert_int_equal(pair_to_state(p->b.qp, IBV_QPS_RESET), 0);
 		} else {
-			/* Connected anew at one end only: packet numbers no longer agree. */
+			/* Only one end is connected anew, so packet numbers no longer agree. */
 			assert_int_equal(post_rdma(p->a.qp, 9, IBV_WR_RDMA_WRITE, NULL, 0, 0, 0), 0);
 			expect_wc(p->a.scq, 9, IBV_WC_SUCCESS);
 			assert_int_equal(pair_to_state(p->a.qp, IBV_QPS_RESET), 0);
@@ -245,7 +245,7 @@ TEST(nobody_answers)
 		while (ibv_poll_cq(p->a.scq, 1, &wc) == 0)
 			assert_true(++polls < 10);
 		assert_int_equal(wc.status, IBV_WC_RETRY_EXC_ERR);
-		assert_int_equal(polls, 2); /* the third empty poll brings it */
+		assert_int_equal(polls, 2); /* the third poll returns the completion */
 		expect_state(p->a.qp, IBV_QPS_ERR);
 		pair_close(p);
 	}
@@ -263,7 +263,7 @@ PAIR_TEST(error_by_hand)
 		expect_wc(p->b.rcq, i, IBV_WC_WR_FLUSH_ERR);
 	for (uint64_t i = 0; i < 3; i++)
 		expect_wc(p->b.scq, 10 + i, IBV_WC_WR_FLUSH_ERR);
-	/* Reset, in contrast, drops without a word. */
+	/* A reset, in contrast, drops requests without completions. */
 	pair_reconnect(p, &pair_defaults);
 	assert_int_equal(post_recv(p->b.qp, 1, NULL, 0), 0);
 	assert_int_equal(pair_to_state(p->b.qp, IBV_QPS_RESET), 0);

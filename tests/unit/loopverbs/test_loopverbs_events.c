@@ -43,10 +43,10 @@ APART_TEST(channel_names_the_queue)
 	assert_int_equal(ibv_get_cq_event(channel, &got, &context), 0);
 	assert_ptr_equal(got, cq[1]);
 	assert_ptr_equal(context, &tags[1]);
-	assert_int_equal(readable(channel->fd), 0); /* one event for one request to be told */
+	assert_int_equal(readable(channel->fd), 0); /* one event for each request for notification */
 	assert_int_equal(ibv_destroy_qp(p->b.qp), 0);
 	p->b.qp = NULL;
-	assert_int_equal(ibv_destroy_cq(cq[1]), EBUSY); /* an event is not acknowledged */
+	assert_int_equal(ibv_destroy_cq(cq[1]), EBUSY); /* an event is not acknowledged yet */
 	ibv_ack_cq_events(got, 1);
 	assert_int_equal(ibv_destroy_cq(cq[1]), 0);
 	assert_int_equal(ibv_destroy_cq(cq[0]), 0);
@@ -55,7 +55,7 @@ APART_TEST(channel_names_the_queue)
 	p->b.rcq = ibv_create_cq(p->b.context, 1, NULL, NULL, 0);
 }
 
-/* A queue pair of this side with a completion queue that tells the channel. */
+/* Replace this side's queue pair by one whose completion queue sends events to the channel. */
 static void use_channel(struct side *side, struct ibv_cq **queue, struct ibv_comp_channel *channel)
 {
 	assert_int_equal(ibv_destroy_qp(side->qp), 0);
@@ -89,7 +89,7 @@ APART_TEST(solicited_only)
 	assert_int_equal(readable(channel->fd), 1);
 	assert_int_equal(ibv_destroy_qp(p->b.qp), 0);
 	p->b.qp = NULL;
-	assert_int_equal(ibv_destroy_cq(p->b.rcq), 0); /* with an event that nobody took */
+	assert_int_equal(ibv_destroy_cq(p->b.rcq), 0); /* with an event that was not read */
 	assert_int_equal(readable(channel->fd), 0);
 	p->b.rcq = plain;
 	assert_int_equal(ibv_destroy_comp_channel(channel), 0);
@@ -106,7 +106,7 @@ APART_TEST(overrun)
 	pair_connect(p, &pair_defaults);
 	for (uint64_t i = 0; i < 5; i++)
 		assert_int_equal(post_rdma(p->a.qp, i, IBV_WR_RDMA_WRITE, NULL, 0, 0, 0), 0);
-	for (int i = 0; i < 2; i++) { /* one for each completion lost */
+	for (int i = 0; i < 2; i++) { /* one event for each lost completion */
 		assert_int_equal(readable(p->a.context->async_fd), 1);
 		assert_int_equal(ibv_get_async_event(p->a.context, &event), 0);
 		assert_int_equal(event.event_type, IBV_EVENT_CQ_ERR);
@@ -118,7 +118,7 @@ APART_TEST(overrun)
 		expect_wc(p->a.scq, i, IBV_WC_SUCCESS);
 	expect_empty(p->a.scq);
 	expect_state(p->a.qp, IBV_QPS_RTS);
-	assert_int_equal(post_rdma(p->a.qp, 9, IBV_WR_RDMA_WRITE, NULL, 0, 0, 0), 0); /* and it goes on */
+	assert_int_equal(post_rdma(p->a.qp, 9, IBV_WR_RDMA_WRITE, NULL, 0, 0, 0), 0); /* the QP still works */
 	expect_wc(p->a.scq, 9, IBV_WC_SUCCESS);
 	assert_int_equal(ibv_resize_cq(p->a.scq, 10), 0);
 	assert_int_equal(p->a.scq->cqe, 15);
@@ -158,11 +158,11 @@ APART_TEST(shared_receive_queue)
 	expect_wc(p->a.scq, 1, IBV_WC_SUCCESS);
 	expect_wc(p->b.rcq, 70, IBV_WC_SUCCESS);
 	assert_int_equal(readable(p->b.context->async_fd),
-			 1); /* the first left none: below the limit at once */
+			 1); /* the first receive was used, so the count is below the limit */
 	assert_int_equal(ibv_get_async_event(p->b.context, &event), 0);
 	assert_int_equal(event.event_type, IBV_EVENT_SRQ_LIMIT_REACHED);
 	assert_int_equal(ibv_destroy_srq(srq), EBUSY);
-	/* In error, the shared receives stay for others; the event says that no more will be taken. */
+	/* A queue pair in error leaves the shared receives to others; an event says that it takes no more. */
 	assert_int_equal(pair_to_state(p->b.qp, IBV_QPS_ERR), 0);
 	expect_empty(p->b.rcq);
 	assert_int_equal(ibv_get_async_event(p->b.context, &event), 0);
@@ -212,7 +212,7 @@ APART_TEST(two_threads)
 	leave_channel(&p->b, &p->b.rcq, plain, channel);
 }
 
-/* A program that arms its queue and sleeps in poll(2) hears of exhausted retries too. */
+/* A program that arms its completion queue and sleeps in poll(2) is also woken when retries are exhausted. */
 APART_TEST(time_passes_for_a_sleeper)
 {
 	struct pair_options o = pair_defaults;
@@ -256,7 +256,7 @@ TEST(interleaving_is_chosen)
 {
 	static const struct {
 		const char *turns;
-		uint8_t want; /* what b's write carries: 1 if a's write had come before it */
+		uint8_t want; /* byte that b's write carries: 1 if a's write came first */
 	} cases[] = {{"ff", 1}, {"lf", 0}, {"sfsl", 1}, {"sslf", 0}};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -288,7 +288,7 @@ TEST(interleaving_is_chosen)
 	}
 }
 
-/* After a reset of the fabric a program gets the same numbers and keys again. */
+/* After a reset of the fabric, a program gets the same queue pair numbers and keys again. */
 TEST(reset_repeats)
 {
 	uint32_t key[2], number[2];
@@ -303,7 +303,7 @@ TEST(reset_repeats)
 		assert_int_equal(post_send(p->a.qp, 1, IBV_WR_SEND, 0, NULL, 0), 0); /* left waiting */
 		key[i] = p->a.mr->rkey;
 		number[i] = p->b.qp->qp_num;
-		o2_loop_reset(); /* takes everything the pair left */
+		o2_loop_reset(); /* destroys all objects of the pair */
 		o2_loop_get_counters(&c);
 		assert_int_equal(c.live_contexts + c.live_mrs + c.live_mws + c.live_qps, 0);
 		assert_int_equal(c.posted_sends, 0);

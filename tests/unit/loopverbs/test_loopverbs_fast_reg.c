@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Fast registration: what a region's key opens, and which requests change that. */
+/* Fast registration: the memory that a region's key gives access to, and the requests that change it. */
 #include "tests/device/loopverbs/pair.h"
 
 #define IOVA   0x700000123u
 #define ACCESS ((unsigned int)(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE))
 
-/* Two ranges of b's buffer, of 100 and 50 bytes. */
+/* Map two ranges of b's buffer, of 100 and 50 bytes. */
 static void map_at(struct pair *p, struct ibv_mr *mr, uint32_t at)
 {
 	const struct ibv_sge entry[] = {{.addr = addr_of(p->b.buf + at), .length = 100},
@@ -50,7 +50,7 @@ static bool opens(const struct pair *p, uint32_t key, uint64_t addr, uint64_t le
 	return o2_loop_admits_write(p->b.qp->qp_num, key, addr, length);
 }
 
-/* The peer writes all of it; it has to be in the two ranges from `at` on, and nowhere else. */
+/* The peer writes all 150 bytes; assert that they arrive in the two ranges from `at` on, and nowhere else. */
 static void write_all(struct pair *p, uint32_t key, uint32_t at, uint8_t seed)
 {
 	struct ibv_sge sge = sge_of(p->a.mr, addr_of(p->a.buf), 150);
@@ -73,7 +73,7 @@ PAIR_TEST(life_of_a_region)
 
 	assert_int_equal(mr->lkey, mr->rkey);
 	assert_false(opens(p, first, IOVA, 1));
-	/* Nothing was mapped. */
+	/* A registration fails because nothing was mapped. */
 	assert_int_equal(reg(p, mr, second), IBV_WC_LOC_QP_OP_ERR);
 	map_at(p, mr, 10);
 	assert_false(opens(p, first, IOVA, 1) || opens(p, second, IOVA, 1));
@@ -85,7 +85,7 @@ PAIR_TEST(life_of_a_region)
 	assert_false(opens(p, first, IOVA, 1));
 	assert_false(opens(p, second, IOVA - 1, 1) || opens(p, second, IOVA + 150, 1) ||
 		     opens(p, second, IOVA, 151));
-	/* What is mapped next is not there before it is registered, and not over what is. */
+	/* A new mapping has no effect before it is registered, and the key in use must be invalidated first. */
 	map_at(p, mr, 300);
 	write_all(p, second, 10, 4);
 	assert_int_equal(reg(p, mr, third), IBV_WC_LOC_QP_OP_ERR);
@@ -101,7 +101,7 @@ PAIR_TEST(life_of_a_region)
 	assert_false(opens(p, third, IOVA, 1));
 }
 
-/* The local key is as alive as the remote one. */
+/* The local key is valid exactly as long as the remote one. */
 PAIR_TEST(local_use)
 {
 	struct ibv_mr *mr = o2_loop_alloc_mr(p->b.pd, 2);
@@ -145,7 +145,7 @@ PAIR_TEST(refused)
 	assert_int_equal(ibv_post_send(p->b.qp, &wr, &bad), EINVAL);
 	o2_loop_reg_mr(mr, mr->rkey, ACCESS | IBV_ACCESS_MW_BIND, &wr);
 	assert_int_equal(ibv_post_send(p->b.qp, &wr, &bad), EINVAL);
-	/* The key of another region, a region that nobody can invalidate, and one of another domain. */
+	/* The key of another region, a region that cannot be invalidated, and one of another protection domain. */
 	assert_int_equal(reg(p, mr, mr->rkey + 0x100), IBV_WC_LOC_QP_OP_ERR);
 	assert_int_equal(invalidate(p, p->b.mr->rkey), IBV_WC_LOC_QP_OP_ERR);
 	assert_int_equal(invalidate(p, foreign->rkey), IBV_WC_LOC_QP_OP_ERR);

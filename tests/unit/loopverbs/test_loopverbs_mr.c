@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory regions: what registers, where its addresses lie, and who may use it. */
+/* Memory regions: which registrations succeed, their addresses, and who may use them. */
 #include <sys/mman.h>
 
 #include "tests/device/loopverbs/pair.h"
@@ -97,7 +97,7 @@ TEST(iova_translates)
 		assert_memory_equal(p->b.buf + 0x80, p->a.buf, length);
 		assert_int_equal(p->b.buf[0x7f], 0xee);
 		assert_int_equal(p->b.buf[0x80 + length], 0xee);
-		/* The length is exact: one byte more at either end is refused, and nothing is written. */
+		/* The bounds are exact: one byte more at either end is refused, and nothing is written. */
 		memset(p->b.buf, 0xee, PAIR_BUF_BYTES);
 		assert_int_equal(try_write(p, iovas[i], mr->rkey, length + 1), IBV_WC_REM_ACCESS_ERR);
 		assert_int_equal(try_write(p, iovas[i] - 1, mr->rkey, 64), IBV_WC_REM_ACCESS_ERR);
@@ -140,7 +140,7 @@ PAIR_TEST(keys_and_rights)
 	assert_int_equal(try_write(p, at, read_only->rkey, 64), IBV_WC_REM_ACCESS_ERR);
 	assert_int_equal(try_write(p, at, local->rkey, 64), IBV_WC_REM_ACCESS_ERR);
 	assert_int_equal(try_write(p, at, foreign->rkey, 64), IBV_WC_REM_ACCESS_ERR);
-	/* A key that was freed does not come back soon. */
+	/* A freed key is not reused soon. */
 	for (int i = 0; i < 1000; i++) {
 		gone = ibv_reg_mr(p->b.pd, p->b.buf, 4096, PAIR_ALL_ACCESS);
 		assert_int_not_equal(gone->rkey >> 8, old >> 8);
@@ -154,7 +154,7 @@ PAIR_TEST(keys_and_rights)
 
 /*
  * Regions with gaps: 100, 1 and 4000 bytes of b's buffer, 4101 in all, with one byte and more between them.
- * Byte k of them lies at GAP_IOVA + k, for local use as well.
+ * Byte k of these bytes has the address GAP_IOVA + k, also for local use.
  */
 #define GAP_IOVA  0x700000000u
 #define GAP_COUNT 3u
@@ -178,7 +178,7 @@ static struct ibv_mr *register_pieces(struct side *side, unsigned int access)
 	return mr;
 }
 
-/* What the buffer must hold when n bytes from `from` on have been put into the pieces of one full of fill. */
+/* Put n bytes into the pieces of the image, starting at byte `from` of the region. */
 static void lay_out(uint8_t *image, const uint8_t *bytes, uint32_t from, uint32_t n)
 {
 	for (uint32_t i = 0, k = 0; i < GAP_COUNT; i++)
@@ -187,7 +187,7 @@ static void lay_out(uint8_t *image, const uint8_t *bytes, uint32_t from, uint32_
 				image[gap_piece[i].at + j] = bytes[k - from];
 }
 
-/* The pieces, one after the other. */
+/* Copy the pieces of a buffer, one after the other. */
 static void collect(const uint8_t *buffer, uint8_t bytes[GAP_BYTES])
 {
 	for (uint32_t i = 0; i < GAP_COUNT; i++) {
@@ -196,7 +196,7 @@ static void collect(const uint8_t *buffer, uint8_t bytes[GAP_BYTES])
 	}
 }
 
-/* A SEND into pieces lands in them and nowhere else; one from pieces arrives in their order. */
+/* A SEND into pieces changes only them; a SEND from pieces sends them in their order. */
 PAIR_TEST(gaps_send_and_receive)
 {
 	struct ibv_mr *mr = register_pieces(&p->b, IBV_ACCESS_LOCAL_WRITE);
@@ -219,7 +219,7 @@ PAIR_TEST(gaps_send_and_receive)
 	expect_wc(p->b.scq, 4, IBV_WC_SUCCESS);
 	expect_wc(p->a.rcq, 3, IBV_WC_SUCCESS);
 	assert_memory_equal(p->a.buf, bytes, GAP_BYTES);
-	/* The addresses are the region's, not those of memory. */
+	/* The region is addressed by its own addresses, not by those of the memory. */
 	from = sge_of(mr, addr_of(p->b.buf + gap_piece[0].at), 1);
 	assert_int_equal(post_send(p->b.qp, 5, IBV_WR_SEND, IBV_SEND_SIGNALED, &from, 1), 0);
 	expect_wc(p->b.scq, 5, IBV_WC_LOC_PROT_ERR);
@@ -227,7 +227,7 @@ PAIR_TEST(gaps_send_and_receive)
 	free(image);
 }
 
-/* RDMA from and to pieces at our end, and to pieces at the other end. */
+/* RDMA from and to pieces at the local end, and to pieces at the remote end. */
 PAIR_TEST(gaps_read_and_write)
 {
 	struct ibv_mr *ours = register_pieces(&p->a, IBV_ACCESS_LOCAL_WRITE);
@@ -253,7 +253,7 @@ PAIR_TEST(gaps_read_and_write)
 	expect_wc(p->a.scq, 2, IBV_WC_SUCCESS);
 	assert_memory_equal(p->a.buf, image, PAIR_BUF_BYTES);
 
-	/* An atomic's answer across both gaps. */
+	/* The result of an atomic is stored across both gaps. */
 	local = sge_of(ours, GAP_IOVA + 96, sizeof(uint64_t));
 	atomic.sg_list = &local;
 	atomic.wr.atomic.remote_addr = addr_of(p->b.buf);
@@ -269,7 +269,7 @@ PAIR_TEST(gaps_read_and_write)
 	free(image);
 }
 
-/* What stands for a region is not memory, and no other region's; nor is the byte behind its last one. */
+/* The addresses of a region are no mapped memory, and the byte behind its last one is in no other region. */
 APART_TEST(gaps_lie_nowhere)
 {
 	struct ibv_mr *first = register_pieces(&p->a, IBV_ACCESS_LOCAL_WRITE);
@@ -284,7 +284,7 @@ APART_TEST(gaps_lie_nowhere)
 	assert_int_equal(ibv_dereg_mr(second), 0);
 }
 
-/* A receive is spoilt when it is posted: the pieces, and nothing between them. */
+/* Posting a receive fills its pieces with junk, but not the bytes between them. */
 PAIR_TEST(gaps_are_scribbled_over)
 {
 	struct ibv_mr *mr = register_pieces(&p->b, IBV_ACCESS_LOCAL_WRITE);
@@ -302,14 +302,14 @@ PAIR_TEST(gaps_are_scribbled_over)
 			spoilt += p->b.buf[gap_piece[i].at + j] != before[gap_piece[i].at + j];
 		memcpy(before + gap_piece[i].at, p->b.buf + gap_piece[i].at, gap_piece[i].length);
 	}
-	/* A byte may have had that value before: one in 256. */
+	/* One byte in 256 already had the value of the junk. */
 	assert_uint_in_range(spoilt, GAP_BYTES * 9 / 10, GAP_BYTES);
 	assert_memory_equal(p->b.buf, before, PAIR_BUF_BYTES);
 	assert_int_equal(ibv_dereg_mr(mr), 0);
 	free(before);
 }
 
-/* A shared receive queue's receives as well. */
+/* The same for receives of a shared receive queue. */
 APART_TEST(shared_receives_are_scribbled_over)
 {
 	struct ibv_srq_init_attr init = {.attr = {.max_wr = 1, .max_sge = 1}};
@@ -326,7 +326,7 @@ APART_TEST(shared_receives_are_scribbled_over)
 	assert_int_equal(ibv_destroy_srq(srq), 0);
 }
 
-/* What the tap was told last. */
+/* The last message that the tap was given. */
 struct heard {
 	uint8_t bytes[GAP_BYTES];
 	uint64_t length;
@@ -342,7 +342,7 @@ static void hear(void *arg, const struct o2_loop_seen *seen)
 	heard->length = seen->bytes_seen;
 }
 
-/* The tap has the whole message, wherever it lies. */
+/* The tap gets the whole message, wherever its pieces lie. */
 TEST(gaps_are_heard)
 {
 	static const struct {

@@ -17,7 +17,7 @@ static int post_bind(struct ibv_qp *qp, uint64_t wr_id, struct ibv_mw *mw, uint3
 	wr.bind_mw.bind_info = info;
 	error = ibv_post_send(qp, &wr, &bad);
 	if (!error)
-		mw->rkey = key; /* the program's part: the device does not do it */
+		mw->rkey = key; /* the program must set the key; the device does not */
 	return error;
 }
 
@@ -38,7 +38,7 @@ static void invalidate_ok(struct pair *p, struct ibv_mw *mw)
 	assert_int_equal(expect_wc(p->b.scq, 8, IBV_WC_SUCCESS).opcode, IBV_WC_LOCAL_INV);
 }
 
-/* The peer uses the key; after a refusal both sides are connected again. */
+/* Let the peer access memory with the key; after a refusal, connect both sides again. */
 static enum ibv_wc_status use(struct pair *p, enum ibv_wr_opcode opcode, uint64_t remote, uint32_t rkey,
 			      uint32_t length)
 {
@@ -66,7 +66,7 @@ PAIR_TEST(type2_life)
 	assert_int_equal(WRITE(p, at, mw->rkey, WINDOW_BYTES), IBV_WC_SUCCESS);
 	assert_memory_equal(p->b.buf + WINDOW_AT, p->a.buf, WINDOW_BYTES);
 	assert_int_equal(WRITE(p, at, unbound, 64), IBV_WC_REM_ACCESS_ERR);
-	/* It survives a reset of its queue pair. */
+	/* The binding survives a reset of its queue pair. */
 	assert_int_equal(WRITE(p, at, mw->rkey, 64), IBV_WC_SUCCESS);
 	assert_int_equal(use(p, IBV_WR_RDMA_READ, at, mw->rkey, 64), IBV_WC_REM_ACCESS_ERR);
 	assert_int_equal(ibv_dereg_mr(p->b.mr), EINVAL);
@@ -74,7 +74,7 @@ PAIR_TEST(type2_life)
 	old = mw->rkey;
 	invalidate_ok(p, mw);
 	assert_int_equal(WRITE(p, at, old, 64), IBV_WC_REM_ACCESS_ERR);
-	/* The key goes round through its low byte and no further. */
+	/* Only the low byte of the key changes, and it wraps around. */
 	for (int i = 0; i < 300; i++) {
 		bind_ok(p, mw, window(p, IBV_ACCESS_REMOTE_WRITE));
 		assert_int_equal(mw->rkey >> 8, old >> 8);
@@ -94,13 +94,13 @@ PAIR_TEST(bounds_are_enforced)
 	assert_int_equal(WRITE(p, at + WINDOW_BYTES - 64, mw->rkey, 64), IBV_WC_SUCCESS);
 	assert_int_equal(WRITE(p, at + WINDOW_BYTES - 63, mw->rkey, 64), IBV_WC_REM_ACCESS_ERR);
 	assert_int_equal(WRITE(p, at - 1, mw->rkey, 64), IBV_WC_REM_ACCESS_ERR);
-	/* What soft-RoCE does, on request: inside the region is enough. */
+	/* With this option the device acts as soft-RoCE does: any address inside the region is accepted. */
 	assert_int_equal(o2_loop_set_option(O2_LOOP_WINDOW_BOUNDS, 0), 0);
 	assert_int_equal(WRITE(p, at - 1, mw->rkey, 64), IBV_WC_SUCCESS);
 	assert_int_equal(WRITE(p, addr_of(p->b.buf) - 1, mw->rkey, 64), IBV_WC_REM_ACCESS_ERR);
 	assert_int_equal(o2_loop_set_option(O2_LOOP_WINDOW_BOUNDS, 1), 0);
 	invalidate_ok(p, mw);
-	/* A zero-based window counts from its own start. */
+	/* The addresses of a zero-based window start at 0. */
 	bind_ok(p, mw, window(p, IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_ZERO_BASED));
 	fill(p->a.buf, 64, 9);
 	assert_int_equal(WRITE(p, 100, mw->rkey, 64), IBV_WC_SUCCESS);
@@ -148,7 +148,7 @@ PAIR_TEST(bad_binds)
 	bind_ok(p, mw, good);
 	bind_bad(p, mw, good); /* bound already */
 	invalidate_ok(p, mw);
-	/* Not before the send queue is open. */
+	/* Binding is refused before the send queue accepts work. */
 	assert_int_equal(pair_to_state(p->b.qp, IBV_QPS_RESET), 0);
 	assert_int_equal(pair_to_init(p->b.qp, PAIR_ALL_ACCESS), 0);
 	assert_int_equal(post_bind(p->b.qp, 1, mw, mw->rkey, good), EINVAL);
@@ -175,7 +175,7 @@ PAIR_TEST(only_the_binding_queue_pair)
 	assert_int_equal(ibv_destroy_qp(first), 0);
 }
 
-/* LOCAL_INV of what is not bound: an error of the work request and no more. */
+/* A LOCAL_INV of a key that is not bound fails, and puts the queue pair into error. */
 PAIR_TEST(invalidating_nothing)
 {
 	struct ibv_mw *mw = ibv_alloc_mw(p->b.pd, IBV_MW_TYPE_2);
@@ -204,7 +204,7 @@ PAIR_TEST(remote_invalidate)
 	assert_int_equal(wc.wc_flags & IBV_WC_WITH_INV, IBV_WC_WITH_INV);
 	assert_int_equal(wc.invalidated_rkey, mw->rkey);
 	assert_int_equal(WRITE(p, addr_of(p->b.buf) + WINDOW_AT, mw->rkey, 64), IBV_WC_REM_ACCESS_ERR);
-	/* Again, and so with a key that is not bound: sent, but the receiver fails. */
+	/* The same again, now with a key that is not bound: the send succeeds, but the receiver fails. */
 	assert_int_equal(post_recv(p->b.qp, 21, &to, 1), 0);
 	assert_int_equal(post_recv(p->b.qp, 22, &to, 1), 0);
 	assert_int_equal(post_key(p->a.qp, 11, IBV_WR_SEND_WITH_INV, mw->rkey), 0);

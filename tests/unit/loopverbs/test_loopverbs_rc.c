@@ -2,7 +2,7 @@
 /* Reliable connections: states, and data that arrives byte for byte. */
 #include "tests/device/loopverbs/pair.h"
 
-/* Shapes of gather and scatter lists: sizes from 1 to 32 entries, odd lengths and offsets. */
+/* Make a gather or scatter list of 1 to 32 entries, with odd lengths and offsets. */
 static uint32_t make_list(struct ibv_sge *sges, uint32_t count, const struct ibv_mr *mr, uint64_t base,
 			  uint32_t seed)
 {
@@ -48,7 +48,7 @@ PAIR_TEST(gather_write_read)
 		assert_memory_equal(p->b.buf + count * 3, want, total);
 		assert_int_equal(p->b.buf[count * 3 - 1], 0xee);
 		assert_int_equal(p->b.buf[count * 3 + total], 0xee);
-		/* And back: the same bytes into the same list. */
+		/* Read the same bytes back into the same list. */
 		memset(p->a.buf, 0x11, PAIR_BUF_BYTES);
 		assert_int_equal(
 			post_rdma(p->a.qp, count, IBV_WR_RDMA_READ, sges, (int)count, remote, p->b.mr->rkey),
@@ -96,7 +96,7 @@ PAIR_TEST(immediate_and_inline)
 	wr.send_flags = IBV_SEND_INLINE | IBV_SEND_SIGNALED;
 	wr.imm_data = 0x11223344;
 	assert_int_equal(ibv_post_send(p->a.qp, &wr, &bad), 0); /* waits for a receive ... */
-	memset(secret, 0, sizeof(secret));			/* ... and needs its memory no more */
+	memset(secret, 0, sizeof(secret));			/* ... but its memory is no longer needed */
 	assert_int_equal(post_recv(p->b.qp, 2, &to, 1), 0);
 	expect_wc(p->a.scq, 1, IBV_WC_SUCCESS);
 	wc = expect_wc(p->b.rcq, 2, IBV_WC_SUCCESS);
@@ -140,7 +140,7 @@ PAIR_TEST(atomics)
 	wr.opcode = IBV_WR_ATOMIC_CMP_AND_SWP;
 	wr.wr.atomic.compare_add = 42;
 	wr.wr.atomic.swap = 7;
-	for (int i = 0; i < 2; i++) { /* the second finds 7 and changes nothing */
+	for (int i = 0; i < 2; i++) { /* the second one finds 7, and so changes nothing */
 		assert_int_equal(ibv_post_send(p->a.qp, &wr, &bad), 0);
 		expect_wc(p->a.scq, 1, IBV_WC_SUCCESS);
 	}
@@ -181,13 +181,13 @@ PAIR_TEST(posting_limits)
 	assert_int_equal(post_recv(p->a.qp, 1, sges, 33), EINVAL);
 	sges[0].length = 513; /* 32 entries grant 512 bytes inline */
 	assert_int_equal(post_send(p->a.qp, 1, IBV_WR_SEND, IBV_SEND_INLINE, sges, 1), EINVAL);
-	/* A chain stops at its bad link; what stood before it is posted. */
+	/* A chain of requests stops at the bad one; those before it are posted. */
 	assert_int_equal(post_recv(p->b.qp, 9, NULL, 0), 0);
 	assert_int_equal(ibv_post_send(p->a.qp, wr, &bad), EINVAL);
 	assert_ptr_equal(bad, &wr[1]);
 	expect_wc(p->a.scq, 1, IBV_WC_SUCCESS);
 	expect_wc(p->b.rcq, 9, IBV_WC_SUCCESS);
-	/* Full queues: sends that wait for a receive stay in theirs. */
+	/* Full queues: sends that wait for a receive stay in the send queue. */
 	for (int i = 0; i < 64; i++)
 		assert_int_equal(post_send(p->a.qp, 1, IBV_WR_SEND, 0, NULL, 0), 0);
 	assert_int_equal(post_send(p->a.qp, 1, IBV_WR_SEND, 0, NULL, 0), ENOMEM);
@@ -208,7 +208,7 @@ APART_TEST(posting_by_state)
 	assert_int_equal(pair_to_rtr(qp, p->b.qp, &pair_defaults), 0);
 	assert_int_equal(post_send(qp, 1, IBV_WR_SEND, 0, NULL, 0), EINVAL);
 	assert_int_equal(pair_to_rts(qp, &pair_defaults), 0);
-	/* A drained send queue takes work and keeps it. */
+	/* A drained send queue accepts work but does not execute it. */
 	assert_int_equal(pair_to_state(qp, IBV_QPS_SQD), 0);
 	assert_int_equal(post_rdma(qp, 1, IBV_WR_RDMA_WRITE, NULL, 0, 0, 0), 0);
 	expect_empty(p->a.scq);
@@ -219,7 +219,7 @@ APART_TEST(posting_by_state)
 	expect_wc(p->a.scq, 1, IBV_WC_SUCCESS);
 }
 
-/* Every change that leaves out a needed attribute, or brings one that has no business there, is refused. */
+/* A state change that lacks a required attribute, or has one that is not allowed, is refused. */
 APART_TEST(state_machine)
 {
 	struct ibv_qp *qp = p->a.qp;
@@ -270,7 +270,7 @@ APART_TEST(loop_back)
 	expect_wc(p->a.scq, 2, IBV_WC_SUCCESS);
 	expect_wc(p->a.rcq, 1, IBV_WC_SUCCESS);
 	assert_memory_equal(p->a.buf, p->a.buf + 16384, 9000);
-	/* An error there is both ends' at once: the request, then its flushed fellow. */
+	/* An error affects both ends at once: the request fails, and the posted receive is flushed. */
 	assert_int_equal(post_recv(p->a.qp, 3, &to, 1), 0);
 	assert_int_equal(post_rdma(p->a.qp, 4, IBV_WR_RDMA_WRITE, &from, 1, 0, 12345), 0);
 	expect_wc(p->a.scq, 4, IBV_WC_REM_ACCESS_ERR);

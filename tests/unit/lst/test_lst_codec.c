@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the vectors (test_lst_vectors.c) do not ask of the codec: services, encoding, and the table of rules. */
+/* Parts of the codec that the vectors (test_lst_vectors.c) do not test: services, encoding, the table of rules. */
 #include "tests/lib/unit_test.h"
 
 #include "lst/wire/fields.h"
@@ -17,7 +17,7 @@ static void sample(struct o2_lst_msg *msg, uint32_t type)
 	msg->msg_ses_feats = O2_LST_FEAT_BULK_LEN;
 }
 
-/* The row of docs/lst.md, "Services". */
+/* Check a row of docs/lst.md, "Services". */
 static void check_service(const char *text, uint32_t type)
 {
 	const enum o2_lst_service service = o2_lst_service_of_type(type);
@@ -118,7 +118,7 @@ TEST(each_byte_of_a_body_is_in_one_field)
 	assert_null(o2_lst_body_fields(O2_LST_TYPE_COUNT)->name);
 }
 
-/* --- the caller's mistakes --- */
+/* --- encoding of invalid input --- */
 
 static void expect_refused(const struct o2_lst_msg *msg, const char *rule, uint64_t value, uint64_t limit)
 {
@@ -181,7 +181,7 @@ TEST(destinations_are_twelve_bytes_in_either_order)
 	}
 }
 
-/* Names in JSON: what is no printable character is escaped; a text that is too long, or wrong, is refused. */
+/* Names in JSON: unprintable characters are escaped; a text that is too long or malformed is refused. */
 TEST(names_in_json)
 {
 	static const struct {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * The session of a console, docs/lst.md "The console of o2ref": what it asks in which order, and what it says of
- * a node that answers otherwise, late, or not at all.
+ * The session of a console (docs/lst.md, "The console of o2ref"): the order of its requests, and its results for
+ * nodes that answer otherwise, late, or not at all.
  */
 
 #include "tests/lib/lst_console_world.h"
@@ -71,7 +71,7 @@ CONSOLE_TEST(test_test_is_refused)
 	assert_false(world->report->left);
 }
 
-/* A number of the peer's: none that a caller would take for success or for an errno. */
+/* An arbitrary status from the peer must not look like success or like an errno. */
 CONSOLE_TEST(test_mad_status)
 {
 	world->seat.status[O2_LST_STAT_REQST] = UINT32_MAX;
@@ -80,7 +80,7 @@ CONSOLE_TEST(test_mad_status)
 	console_expect_over(world, -EPROTO, O2_LST_STEP_AFTER);
 }
 
-/* Another has taken the node: so do TEST, STAT and DEBUG say; the session is not console_sid to remove. */
+/* TEST, STAT and DEBUG report that another console has taken the node; then there is no session to remove. */
 CONSOLE_TEST(test_stolen)
 {
 	static const struct {
@@ -115,7 +115,7 @@ CONSOLE_TEST(test_stolen_before_its_end)
 	assert_false(world->report->left);
 }
 
-/* Gone is gone. */
+/* A session that no longer exists counts as removed. */
 CONSOLE_TEST(test_gone_before_its_end)
 {
 	world->seat.status[O2_LST_RMSN_REQST] = ESRCH;
@@ -142,7 +142,7 @@ CONSOLE_TEST(test_strange_replies_to_mksn)
 
 /* --- time --- */
 
-/* A node that does not answer: at each step the time ends it. */
+/* A node that stops answering at a step: the timeout ends the session. */
 CONSOLE_TEST(test_silence)
 {
 	static const struct {
@@ -172,7 +172,7 @@ CONSOLE_TEST(test_silence)
 	}
 }
 
-/* What is not answered ends the test, for the others would not be either. */
+/* An RPC that is not answered ends the test, because later ones would not be answered either. */
 CONSOLE_TEST(test_silence_in_the_test)
 {
 	world->config.concurrency = 2;
@@ -184,7 +184,7 @@ CONSOLE_TEST(test_silence_in_the_test)
 	assert_int_equal(world->report->outcome[O2_LST_FAIL_TIMEOUT], 2);
 }
 
-/* The node hears of us before half its timeout is over, and what it says counts. */
+/* The console sends a request when half of the node's timeout is over, and acts on the reply. */
 CONSOLE_TEST(test_keeps_the_session)
 {
 	world->seat.silent[O2_LST_PING_REQST] = true;
@@ -233,7 +233,7 @@ CONSOLE_TEST(test_duration)
 
 CONSOLE_TEST(test_stop)
 {
-	/* Those under way end by themselves. */
+	/* RPCs that are under way end normally. */
 	world->config.count = 0;
 	console_run_until_asked(world, 5);
 	o2_lst_console_stop(world->console, false);
@@ -242,14 +242,14 @@ CONSOLE_TEST(test_stop)
 	console_expect_asked(world, "MKSN TEST PING PING PING STAT RMSN");
 	console_expect_over(world, 0, 0);
 	assert_int_equal(world->report->outcome[O2_LST_WELL], 3);
-	/* Before the test: the session is removed. */
+	/* Stopped before the test, the console still removes the session. */
 	console_again(world);
 	console_run_until_asked(world, 2);
 	o2_lst_console_stop(world->console, true);
 	o2_lnet_deliver_all(&world->pair);
 	console_expect_asked(world, "MKSN TEST RMSN");
 	console_expect_over(world, 0, 0);
-	/* Nobody answers yet. */
+	/* Stopped before the first request is answered. */
 	console_again(world);
 	console_start(world);
 	o2_lst_console_stop(world->console, true);
@@ -270,7 +270,7 @@ CONSOLE_TEST(test_transport_refuses)
 	console_run_until_asked(world, 3);
 	world->pair.a.refuse = -ENETDOWN;
 	o2_lnet_deliver_all(&world->pair);
-	/* The second ping, and with it the test; then there is no way to remove the session. */
+	/* The second ping fails, which ends the test; then the session cannot be removed either. */
 	console_expect_over(world, -ENETDOWN, O2_LST_STEP_AFTER);
 	assert_int_equal(world->report->outcome[O2_LST_FAIL_LOCAL], 1);
 	assert_int_equal(world->result.status, -ENETDOWN);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * The test of a console, docs/lst.md "The console of o2ref": its RPCs, and how each can end.
+ * The test that a console runs (docs/lst.md, "The console of o2ref"): its RPCs, and how each can end.
  */
 
 #include "tests/lib/lst_console_world.h"
 
-/* Both directions, every check, lengths on both sides of what an IMMEDIATE holds, offsets; both byte orders. */
+/* Both directions, every check, lengths below and above the limit of an IMMEDIATE, offsets, both byte orders. */
 static void move_all(struct console_world *world)
 {
 	static const struct {
@@ -25,7 +25,7 @@ static void move_all(struct console_world *world)
 		test->check = 1 + i / 2 % 4;
 		test->len = rows[i / 8].len;
 		test->offset = rows[i / 8].offset;
-		/* As between two kernels: the two sides cut other pieces. */
+		/* The check fails, as between two kernels, because the sides divide the bytes differently. */
 		apart = test->rw == O2_LST_BRW_READ && test->check == O2_LST_CHECK_SIMPLE &&
 			test->len == 8000;
 		console_again(world);
@@ -74,7 +74,7 @@ CONSOLE_TEST(test_many_at_a_time)
 			 31);
 }
 
-/* --- what came is not what must have --- */
+/* --- received bytes that are wrong --- */
 
 CONSOLE_TEST(test_a_bit_is_found_where_it_is)
 {
@@ -87,7 +87,7 @@ CONSOLE_TEST(test_a_bit_is_found_where_it_is)
 		{O2_LST_CHECK_FULL, false, 1027, 1024},
 		{O2_LST_CHECK_FULL, true, 2047, 2040},
 		{O2_LST_CHECK_SIMPLE, false, 5, 0},
-		/* Where the protocol's own checks do not look. */
+		/* Words that the protocol's own checks do not cover. */
 		{O2_LST_CHECK_SIMPLE, true, 1027, 1024},
 		{O2_LST_CHECK_NONE, true, 16, 16},
 	};
@@ -102,7 +102,7 @@ CONSOLE_TEST(test_a_bit_is_found_where_it_is)
 		console_run_until_asked(world, 3);
 		while (world->nresults < 1)
 			console_deliver(world);
-		/* Of the second. */
+		/* Change a byte of the second RPC. */
 		world->seat.harm = o2_lnet_side_bytes(&world->pair.a, CONSOLE_LANE_PAGE) + 512 + rows[i].at;
 		o2_lnet_deliver_all(&world->pair);
 		console_expect_over(world, 0, 0);
@@ -142,7 +142,7 @@ CONSOLE_TEST(test_ping_answers)
 	assert_int_equal(world->report->outcome[O2_LST_FAIL_ANSWER], 3);
 }
 
-/* A status of the test's is an error of that RPC, and no more. */
+/* An error status in a test reply fails only that RPC. */
 CONSOLE_TEST(test_status)
 {
 	world->config.test.service = O2_LST_SERVICE_BRW;
@@ -154,9 +154,9 @@ CONSOLE_TEST(test_status)
 	assert_int_equal(world->result.status, -EBADMSG);
 }
 
-/* --- as kernels' consoles --- */
+/* --- comparison with kernels' consoles --- */
 
-/* A message of a recording, by its id in the vectors. */
+/* Read a recorded message by its id in the vectors. */
 static struct o2_lst_msg recorded(const char *id)
 {
 	FILE *file = fopen(O2_CORPUS_DIR "/lst/vectors.txt", "r");
@@ -178,7 +178,7 @@ static struct o2_lst_msg recorded(const char *id)
 	return msg;
 }
 
-/* The same bytes, but for the numbers of the RPC and the time of day. */
+/* Assert that the request equals the recorded one, except for the RPC's ids and the time of day. */
 static void expect_recorded(const struct o2_lst_msg *asked, const char *id)
 {
 	struct o2_lst_msg msg = recorded(id);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* What a test node answers to the framework's requests: docs/lst.md, "Status" to "Tests and batches". */
+/* A test node's answers to the framework's requests (docs/lst.md, "Status" to "Tests and batches"). */
 
 #include "tests/lib/lst_pair.h"
 
@@ -35,7 +35,7 @@ LST_PAIR_TEST(test_make_session)
 	assert_int_equal(pair->reply.msg_ses_feats, 0);
 	assert_int_equal(pair->reply.u.mksn_reply.mksn_timeout, 100);
 	assert_string_equal(pair->reply.u.mksn_reply.mksn_name.text, "");
-	/* Again: counted, whatever its features. */
+	/* A repeated MKSN is counted, whatever its features. */
 	msg.msg_ses_feats = 1;
 	expect(pair, &msg, 0, OURS);
 	assert_int_equal(pair->reply.msg_ses_feats, 0);
@@ -110,7 +110,7 @@ LST_PAIR_TEST(test_features_of_a_session)
 	expect(pair, &msg, EPROTO, OURS);
 }
 
-/* Each of the framework's requests is a sign of life, whatever comes of it; those of tests are none. */
+/* Each request of the framework renews the session's timeout, even if it fails; requests of tests do not. */
 LST_PAIR_TEST(test_expiry)
 {
 	const struct o2_lst_msg stat = o2_lst_ask_stat(OTHER), join = {.msg_type = O2_LST_JOIN_REQST};
@@ -141,7 +141,7 @@ TEST(test_a_session_that_never_expires)
 	lst_pair_close(&pair);
 }
 
-/* TEST, in the order of its checks. */
+/* The fields of TEST, in the order in which they are checked. */
 LST_PAIR_TEST(test_fields_of_a_test)
 {
 	const struct {
@@ -165,7 +165,7 @@ LST_PAIR_TEST(test_fields_of_a_test)
 	}
 	msg = o2_lst_ask_test(OTHER, false, 0);
 	expect(pair, &msg, ENOENT, OURS);
-	/* Of a server half nobody looks at what the test does. */
+	/* For a server half, the parameters of the test are not checked. */
 	msg = o2_lst_ask_test(OURS, false, 0);
 	msg.u.test_reqst.tsr_service = O2_LST_SERVICE_BRW;
 	msg.u.test_reqst.tsr_u.bulk_v1.blk_len = 7;
@@ -185,7 +185,7 @@ LST_PAIR_TEST(test_parameters_of_brw)
 		{{3, 3, 4096, 0}, EINVAL}, {{1, 0, 4096, 0}, EINVAL}, {{1, 5, 4096, 0}, EINVAL},
 		{{1, 3, 0, 0}, EINVAL},	   {{1, 3, 12, 0}, EINVAL},   {{1, 3, 1048584, 0}, EINVAL},
 		{{1, 3, 4096, 8}, EINVAL}, {{1, 3, 2048, 4}, EINVAL}, {{1, 3, UINT32_MAX - 7, 0}, EINVAL}};
-	/* So many pages that their bytes do not fit into 32 bits, too. */
+	/* Also page counts whose bytes do not fit into 32 bits. */
 	const struct o2_lst_bulk_v0 v0[] = {{1, 1, 2}, {1, 256, 3},	 {1, 257, 3},
 					    {1, 0, 3}, {1, 1u << 20, 3}, {1, (1u << 20) + 1, 3}};
 	struct o2_lst_msg msg;
@@ -223,7 +223,7 @@ LST_PAIR_TEST(test_batches)
 	expect(pair, &msg, ESRCH, OURS);
 	msg = o2_lst_ask_test(OURS, false, 0);
 	expect(pair, &msg, 0, OURS);
-	/* One of server halves only can be run, and is never active. */
+	/* A batch with server halves only can be run, but is never active. */
 	for (uint32_t opc = O2_LST_BATCH_RUN; opc <= O2_LST_BATCH_QUERY; opc++) {
 		msg = o2_lst_ask_batch(OURS, 1, opc, 0, 0);
 		expect(pair, &msg, 0, OURS);
@@ -235,7 +235,7 @@ LST_PAIR_TEST(test_batches)
 	expect(pair, &msg, ENOENT, OURS);
 	msg = o2_lst_ask_batch(OURS, 1, O2_LST_BATCH_QUERY, 0x80000000u, 0);
 	expect(pair, &msg, EINVAL, OURS);
-	/* Of others than a query nobody looks at the index. */
+	/* The test index is checked only for a query. */
 	msg = o2_lst_ask_batch(OURS, 1, O2_LST_BATCH_STOP, 0x80000000u, 0);
 	expect(pair, &msg, 0, OURS);
 	msg = o2_lst_ask_batch(OURS, 1, 4, 0x80000000u, 0);
@@ -243,7 +243,7 @@ LST_PAIR_TEST(test_batches)
 	lst_pair_clock(pair, 64000);
 }
 
-/* Memory is bounded: what is too much is refused, and the session goes on. */
+/* Memory is limited: a request beyond a limit is refused, and the session goes on. */
 LST_PAIR_TEST(test_limits)
 {
 	struct o2_lst_msg msg = o2_lst_ask_test(OURS, true, 17);
@@ -260,7 +260,7 @@ LST_PAIR_TEST(test_limits)
 		msg.u.test_reqst.tsr_bid = 1 + i;
 		expect(pair, &msg, i < 3 ? 0 : ENOMEM, OURS);
 	}
-	/* With the session all of it goes. */
+	/* Removing the session frees all of it. */
 	msg = o2_lst_ask_rmsn(OURS);
 	expect(pair, &msg, 0, O2_LST_NO_SID);
 	make(pair);
@@ -268,7 +268,7 @@ LST_PAIR_TEST(test_limits)
 	assert_int_equal(lst_pair_add_client(pair, &msg, NID_A), 0);
 }
 
-/* The list of destinations does not come, or is too short: no reply. */
+/* If the list of destinations does not arrive or is too short, there is no reply. */
 LST_PAIR_TEST(test_destinations_that_do_not_come)
 {
 	struct o2_lst_msg msg = o2_lst_ask_test(OURS, true, 2);
@@ -278,7 +278,7 @@ LST_PAIR_TEST(test_destinations_that_do_not_come)
 	assert_int_equal(lst_pair_ask(pair, &msg), -1);
 	lst_pair_clock(pair, 64000);
 	assert_int_equal(o2_lst_node_active(pair->b.node), 0);
-	/* One that comes when the session is another's. */
+	/* The list arrives after the session has ended. */
 	msg = o2_lst_ask_test(OURS, true, 1);
 	lst_pair_start(pair, &msg, 12, true);
 	o2_lnet_deliver(&pair->lnet.a);

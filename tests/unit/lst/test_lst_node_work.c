@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* A test node at work, docs/lst.md "Tests and batches": as the server of pings and bulks, and as the client. */
+/* A test node as the server of pings and bulks, and as the client (docs/lst.md, "Tests and batches"). */
 
 #include "tests/lib/lst_pair.h"
 
@@ -56,11 +56,11 @@ SESSION_TEST(test_bulks)
 
 		memset(bytes, 0, len);
 		assert_int_equal(lst_pair_ask_bulk(pair, &msg, len, false), 0);
-		/* All of it is the pattern, whatever the check. */
+		/* All bytes have the pattern, whatever the check. */
 		assert_true(o2_lst_pattern_check(bytes, len, 0, O2_LST_CHECK_FULL, O2_LITTLE_ENDIAN, NULL));
 		msg.u.brw_reqst.brw_rw = O2_LST_BRW_WRITE;
 		assert_int_equal(lst_pair_ask_bulk(pair, &msg, len, true), 0);
-		/* The middle is wrong, which only check full looks at. */
+		/* A byte in the middle is wrong, which only the check "full" covers. */
 		bytes[o2_lst_node_flipped(len) + 2] ^= 0x10;
 		assert_int_equal(lst_pair_ask_bulk(pair, &msg, len, true),
 				 check == O2_LST_CHECK_FULL || (check == O2_LST_CHECK_SIMPLE && len == 8)
@@ -77,7 +77,7 @@ SESSION_TEST(test_bulks)
 	assert_int_equal(o2_lst_node_report(pair->b.node)->wrong_writes, 8);
 }
 
-/* What comes from a node of the other order is in that order. */
+/* Bulk from a node of the other byte order is in that order. */
 SESSION_TEST(test_bulk_of_the_other_order)
 {
 	const struct o2_lst_msg msg = o2_lst_ask_brw(O2_LST_BRW_WRITE, O2_LST_CHECK_FULL, 64);
@@ -114,12 +114,12 @@ SESSION_TEST(test_memory_that_is_short)
 {
 	struct o2_lst_msg msg = o2_lst_ask_brw(O2_LST_BRW_READ, O2_LST_CHECK_NONE, 8192);
 
-	/* PUT_NAK: the reply says 0 all the same, and the reader waits for its bulk in vain. */
+	/* After the PUT_NAK the reply still has status 0, and the reader waits for its bulk in vain. */
 	assert_int_equal(lst_pair_ask_bulk(pair, &msg, 4096, false), -1);
 	assert_int_equal(o2_lst_node_report(pair->b.node)->reads, 1);
 	msg.u.brw_reqst.brw_rw = O2_LST_BRW_WRITE;
 	assert_int_equal(lst_pair_ask_bulk(pair, &msg, 4096, true), -1);
-	/* By IMMEDIATE the GET is dropped, and ends with the session. */
+	/* Sent by IMMEDIATE, the GET is dropped; it ends when the session ends. */
 	msg.u.brw_reqst.brw_len = 64;
 	assert_int_equal(lst_pair_ask_bulk(pair, &msg, 32, true), -1);
 	assert_int_equal(o2_lst_node_active(pair->b.node), 1);
@@ -129,7 +129,7 @@ SESSION_TEST(test_memory_that_is_short)
 	assert_int_equal(pair->status, -ETIMEDOUT);
 }
 
-/* A write of a client that has not announced its memory as LNet selftest does, and brings less than it said. */
+/* A write of a client that attached its memory with other options than LNet selftest, and sends too few bytes. */
 SESSION_TEST(test_write_that_is_short)
 {
 	struct o2_lst_msg msg = o2_lst_ask_brw(O2_LST_BRW_WRITE, O2_LST_CHECK_NONE, 64);
@@ -148,7 +148,7 @@ SESSION_TEST(test_write_that_is_short)
 	assert_int_equal(o2_lst_node_report(pair->b.node)->writes, 0);
 }
 
-/* There is room for one bulk of 1 MiB: the others wait in order, and the last is dropped with the session. */
+/* There is memory for one bulk of 1 MiB: other requests wait in order, and the session's end drops the last. */
 SESSION_TEST(test_requests_that_wait_for_pages)
 {
 	const struct o2_lst_msg msg =
@@ -218,7 +218,7 @@ static void control(struct lst_pair *pair, uint32_t opc, uint32_t arg)
 	o2_lnet_deliver(&pair->lnet.a);
 }
 
-/* What the side sends is lost on its way. */
+/* Lose all messages of this side that are on their way. */
 static void lose(struct o2_lnet_side *side)
 {
 	while (side->nletters > 0)
@@ -272,14 +272,14 @@ SESSION_TEST(test_tests_that_end)
 	assert_int_equal(o2_lst_node_report(pair->a.node)->writes, 3);
 	assert_int_equal(o2_lst_node_report(pair->b.node)->tries, 24);
 	assert_int_equal(o2_lst_node_report(pair->b.node)->failed, 0);
-	/* Once more. */
+	/* Run the batch once more. */
 	control(pair, O2_LST_BATCH_RUN, 0);
 	o2_lnet_deliver_all(&pair->lnet);
 	assert_int_equal(o2_lst_node_report(pair->b.node)->tries, 48);
 	assert_int_equal(counters(pair)->ping_errors, 0);
 }
 
-/* Without end: it goes on until it is stopped, and a batch that runs takes no more tests. */
+/* An endless test runs until it is stopped, and a running batch accepts no more tests. */
 SESSION_TEST(test_endless)
 {
 	struct o2_lst_msg test = o2_lst_ask_test(OURS, true, 1);
@@ -304,7 +304,7 @@ SESSION_TEST(test_endless)
 	assert_int_equal(counters(pair)->active_batches, 0);
 }
 
-/* By force those under way are given up, and are no errors. */
+/* A forced stop abandons the RPCs under way, which do not count as errors. */
 SESSION_TEST(test_stop_by_force)
 {
 	struct o2_lst_msg test = brw_test(O2_LST_BRW_WRITE, 2048, 0);
@@ -322,7 +322,7 @@ SESSION_TEST(test_stop_by_force)
 	lst_pair_clock(pair, 64000);
 }
 
-/* A server that does not answer well. */
+/* The server sends a wrong bit in each read. */
 SESSION_TEST(test_errors_of_tests)
 {
 	struct o2_lst_msg test = brw_test(O2_LST_BRW_READ, 4096, 0);
@@ -335,7 +335,7 @@ SESSION_TEST(test_errors_of_tests)
 	assert_int_equal(counters(pair)->brw_errors, 1);
 	assert_true(pair->b.wrong.is_client && pair->b.wrong.nid == NID_A);
 	assert_int_equal(pair->b.wrong.word.at, 2048);
-	/* Without stop at an error it does all of them. */
+	/* Without "stop on error", the test runs all RPCs. */
 	test.u.test_reqst.tsr_stop_onerr = 0;
 	add(pair, &test);
 	control(pair, O2_LST_BATCH_RUN, 0);
@@ -343,7 +343,7 @@ SESSION_TEST(test_errors_of_tests)
 	assert_int_equal(counters(pair)->brw_errors, 5);
 }
 
-/* A stop lets an RPC end by itself; what is wrong with its bytes is an error all the same. */
+/* After a stop, an RPC under way ends normally; wrong bytes in it still count as an error. */
 SESSION_TEST(test_error_after_a_stop)
 {
 	struct o2_lst_msg test = brw_test(O2_LST_BRW_READ, 4096, 0);
@@ -359,7 +359,7 @@ SESSION_TEST(test_error_after_a_stop)
 	assert_int_equal(counters(pair)->brw_errors, 1);
 }
 
-/* Nobody is at the destination: what cannot be begun ends. */
+/* The destination does not exist: RPCs that cannot be started end. */
 SESSION_TEST(test_unreachable)
 {
 	struct o2_lst_msg test = o2_lst_ask_test(OURS, true, 2);
@@ -373,7 +373,7 @@ SESSION_TEST(test_unreachable)
 	assert_int_equal(counters(pair)->ping_errors, 2);
 }
 
-/* Units wait for calls and pages: all get their turn. */
+/* Units that wait for calls or pages all get their turn. */
 SESSION_TEST(test_units_that_wait)
 {
 	struct o2_lst_msg test = o2_lst_ask_test(OURS, true, 1);
@@ -390,7 +390,7 @@ SESSION_TEST(test_units_that_wait)
 	assert_int_equal(o2_lst_node_report(pair->a.node)->writes, 9);
 }
 
-/* A session that is taken while its tests run waits for LNet, and is counted; there are only so many. */
+/* A session that is replaced while its tests run waits for LNet as a zombie.  The number of zombies is limited. */
 SESSION_TEST(test_zombies)
 {
 	struct o2_lst_msg test = o2_lst_ask_test(OURS, true, 1), msg;
@@ -400,7 +400,7 @@ SESSION_TEST(test_zombies)
 	test.u.test_reqst.tsr_concur = 4;
 	add(pair, &test);
 	control(pair, O2_LST_BATCH_RUN, 0);
-	/* One of its pings does not leave. */
+	/* Hold back one of its pings. */
 	kept = pair->lnet.b.letter[0];
 	pair->lnet.b.nletters--;
 	memmove(pair->lnet.b.letter, pair->lnet.b.letter + 1, pair->lnet.b.nletters * sizeof(kept));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the data word stands, by the definition: a word by word count of what lies in which page. */
+/* The places of the pattern's data words, checked against the definition: word by word, page by page. */
 #include "tests/lib/unit_test.h"
 
 #include "lst/pattern.h"
@@ -9,7 +9,7 @@
 static const uint8_t little[] = {0xb3, 0xee, 0xb2, 0xee, 0xb1, 0xee, 0xb0, 0xee};
 static const uint8_t big[] = {0xee, 0xb0, 0xee, 0xb1, 0xee, 0xb2, 0xee, 0xb3};
 
-/* The word at `at` is the first or the last of what lies in its page. */
+/* Is the word at `at` the first or the last word of the bulk in its page? */
 static bool is_edge(uint32_t at, uint32_t length, uint32_t offset)
 {
 	const bool first = at == 0 || (offset + at) / 4096 != (offset + at - 8) / 4096;

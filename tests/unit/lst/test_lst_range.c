@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What may be sent: for each rule the values on both sides of its limit, and what it does not ask. */
+/* Checks of messages to send: for each rule, the values on both sides of its limit, and unchecked fields. */
 #include "tests/lib/unit_test.h"
 
 #include "lst/wire/msg.h"
@@ -35,7 +35,7 @@ static void sample_test(uint8_t is_client)
 						      .tsr_u.bulk_v1 = {1, 3, 2048, 512}};
 }
 
-/* The check with *member at this value: NULL, it is let pass; else the rule, and the limit that is named. */
+/* Check the message with `member` set to this value.  rule_ NULL: it passes; else this rule and limit refuse it. */
 #define EXPECT(member, set, rule_, limit_)                                     \
 	do {                                                                   \
 		const struct o2_lst_msg before = msg;                          \
@@ -129,7 +129,7 @@ TEST(a_client_half)
 	EXPECT(u.test_reqst.tsr_u.bulk_v1.blk_offset, 2056, "lst/send/blk-offset", 2048);
 	EXPECT(u.test_reqst.tsr_u.bulk_v1.blk_offset, 4, "lst/send/blk-offset-multiple", 8);
 	EXPECT(u.test_reqst.tsr_u.bulk_v1.blk_offset, 0xfffffff8u, "lst/send/blk-offset", 2048);
-	/* Of what nobody looks at nothing is asked. */
+	/* Fields that the receiver ignores are not checked. */
 	msg.u.test_reqst.tsr_is_client = 0;
 	PASSES(u.test_reqst.tsr_ndest, 0);
 	PASSES(u.test_reqst.tsr_u.bulk_v1.blk_opc, 0);
@@ -160,7 +160,7 @@ TEST(batch)
 	EXPECT(u.batch_reqst.bar_opc, 4, "lst/send/batch-opc", 3);
 }
 
-/* By the definition: as many pages as the length alone, counted. */
+/* Checked against the definition: with the offset, the bulk touches as many pages as without it. */
 TEST(offsets_stay_within_the_pages_of_the_length)
 {
 	for (uint64_t len = 8; len <= 3 * 4096; len += 8) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * The client of an RPC, docs/lst.md "An RPC": what it attaches and sends, and every order in which it can end.
- * Side A is the client; what the server would send is made here.
+ * The client of an RPC (docs/lst.md, "An RPC"): what it attaches and sends, and every order in which it can end.
+ * Side A is the client; the test makes the server's messages itself.
  */
 
 #include "tests/lib/lst_seat.h"
@@ -57,7 +57,7 @@ static void close_client(struct client *client)
 {
 	assert_int_equal(o2_lst_rpc_active(client->rpc), 0);
 	assert_int_equal(o2_lnet_messages(client->pair.a.lnet), 0);
-	/* The two of pings are the only entries left. */
+	/* Only the two entries for pings are left. */
 	for (uint32_t i = 2; i < 64; i++)
 		assert_int_equal(o2_lnet_detach(client->pair.a.lnet, i), -ENOENT);
 	lnet_pair_close(&client->pair);
@@ -92,7 +92,7 @@ static void start(struct client *client, enum bulk kind)
 	assert_int_equal(try_start(client, kind, NULL), 0);
 }
 
-/* The request leaves, and LNet is told; nobody at B looks at it. */
+/* Take the request off the wire, and report its send to LNet with this status; B does not receive it. */
 static struct o2_letter sent(struct client *client, int status)
 {
 	struct o2_lnet_side *a = &client->pair.a;
@@ -137,7 +137,7 @@ static void reply(struct client *client, uint64_t rpyid, uint32_t type, uint32_t
 	put(client, rpyid, bytes, sizeof(bytes));
 }
 
-/* The server moves the bulk of a call that has no other. */
+/* Move the bulk of a call, as the server would. */
 static void move(struct client *client, enum bulk kind, uint64_t bulkid)
 {
 	static uint8_t bytes[BULK_BYTES];
@@ -202,7 +202,7 @@ CLIENT_TEST(test_what_is_sent)
 	assert_int_equal(o2_lst_rpc_counters(client->rpc)->rpcs_sent, 2);
 }
 
-/* Request sent, reply and bulk in any order: it is over with the last. */
+/* Completion of the send (s), reply (r) and bulk (b) in any order: the call ends with the last of them. */
 CLIENT_TEST(test_every_order)
 {
 	static const char *const orders[] = {"srb", "sbr", "rsb", "rbs", "bsr", "brs"};
@@ -230,7 +230,7 @@ CLIENT_TEST(test_every_order)
 	}
 }
 
-/* A status ends the wait for the bulk, which then finds nothing. */
+/* An error status ends the wait for the bulk; a bulk that arrives later finds no entry. */
 CLIENT_TEST(test_status_ends_the_wait_for_bulk)
 {
 	start(client, READ);
@@ -252,7 +252,7 @@ CLIENT_TEST(test_bad_replies)
 
 	start(client, NONE);
 	sent(client, 0);
-	/* From another node, or another process of it; too long: nothing matches. */
+	/* A reply from another node or process, or one that is too long, matches no entry. */
 	hdr = put_from(NID_B + 1, O2_LNET_PID_KERNEL, FIRST_ID, 160);
 	o2_lnet_receive(client->pair.a.lnet, NID_B + 1, &hdr, nothing, NULL);
 	lnet_expect_dropped(&client->pair.a, "lnet/match/none");
@@ -274,7 +274,7 @@ CLIENT_TEST(test_bad_replies)
 	expect(client, -EBADMSG, "lst/type-for-service");
 }
 
-/* The version of a reply is not looked at. */
+/* The version of a reply is not checked. */
 CLIENT_TEST(test_reply_of_another_version)
 {
 	const struct o2_lst_msg msg = {
@@ -299,7 +299,7 @@ CLIENT_TEST(test_timeout)
 	o2_lst_rpc_check_time(client->rpc);
 	expect(client, -ETIMEDOUT, "lst/rpc-timeout");
 	assert_int_equal(o2_lst_rpc_counters(client->rpc)->rpcs_expired, 1);
-	/* What LNet has not let go of is waited for. */
+	/* A call that has timed out waits until LNet has finished with its messages. */
 	start(client, NONE);
 	o2_lnet_side_clock(&client->pair.a, 2 * TIMEOUT_MS);
 	o2_lst_rpc_check_time(client->rpc);
@@ -310,7 +310,7 @@ CLIENT_TEST(test_timeout)
 	assert_int_equal(o2_lst_rpc_counters(client->rpc)->rpcs_sent, 1);
 }
 
-/* A bulk by RDMA is on its way: its memory is not let go of before its end, however the call ends. */
+/* While a bulk is moved by RDMA, its memory is not released, however the call ends. */
 CLIENT_TEST(test_bulk_in_use)
 {
 	const struct o2_lnet_hdr hdr = put_from(NID_B, O2_LNET_PID_KERNEL, FIRST_ID + 1, BULK_BYTES);
@@ -325,7 +325,7 @@ CLIENT_TEST(test_bulk_in_use)
 	o2_lnet_finished(client->pair.a.lnet, tag, -ECONNABORTED, 0, NULL);
 	expect(client, -ECANCELED, "");
 	assert_int_equal(o2_lst_call_cancel(client->rpc, client->id), -ENOENT);
-	/* Its failure ends a call that waits for it. */
+	/* A bulk that fails ends the call that waits for it. */
 	start(client, READ);
 	sent(client, 0);
 	{
@@ -344,7 +344,7 @@ CLIENT_TEST(test_send_fails)
 	start(client, READ);
 	sent(client, -EHOSTUNREACH);
 	expect(client, -EHOSTUNREACH, "");
-	/* Refused at once: nothing has begun. */
+	/* If LNet refuses the request, no call is started. */
 	client->pair.a.refuse = -ENETDOWN;
 	assert_int_equal(try_start(client, READ, NULL), -ENETDOWN);
 	client->pair.a.refuse = 0;
@@ -352,7 +352,7 @@ CLIENT_TEST(test_send_fails)
 	assert_int_equal(o2_lst_rpc_active(client->rpc), 0);
 }
 
-/* Who is gone will not answer: only calls to that node end. */
+/* When a node is down, the calls to it end, and no others. */
 CLIENT_TEST(test_peer_down)
 {
 	start(client, READ);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * The client of a test and the memory of bulks, docs/lst.md "Tests and batches": what it sends, and what it
- * says of whatever comes.  Side A is the client; side B has the server of an RPC and does as it is told.
+ * The client of a test and the memory of bulks (docs/lst.md, "Tests and batches"): what the client sends, and its
+ * results for each kind of answer.  Side A is the client; side B is a server whose answers the test sets.
  */
 
 #include "lst/test.h"
@@ -21,9 +21,9 @@ struct world {
 	struct o2_lst_pages *pages;
 	struct o2_lst_tester *tester;
 	enum act act;
-	uint32_t flip_at;	/* byte of a read */
-	uint32_t status;	/* of STATUS */
-	uint32_t again;		/* how many more are started from inside */
+	uint32_t flip_at;	/* FLIP: the byte of a read that is changed */
+	uint32_t status;	/* STATUS: the status of the reply */
+	uint32_t again;		/* RPCs still to be started from the callback */
 	struct o2_lst_msg seen; /* the last request */
 	struct o2_transfer_memory memory;
 	uint32_t nresults;
@@ -68,7 +68,7 @@ static void serve_request(void *context, const struct o2_lst_request *request)
 		assert_int_equal(o2_lst_served_get(world->server, request->served, &world->memory, NULL), 0);
 		return;
 	}
-	/* What cannot be sent is refused, and then something else may be. */
+	/* Bulk that cannot be sent is refused; after that, other bulk may be sent. */
 	endless = world->memory;
 	endless.buffer.nob = UINT64_MAX;
 	assert_true(o2_lst_served_put(world->server, request->served, &endless, NULL) < 0);
@@ -190,7 +190,7 @@ TESTER_TEST(test_pings)
 	run(world, &ping, WRONG_SEQ, O2_LST_FAILURE_ANSWER, -EBADMSG);
 	run(world, &ping, STATUS, O2_LST_FAILURE_STATUS, -EBADMSG);
 	assert_int_equal(world->seen.u.ping_reqst.pnr_seq, 3);
-	/* What no errno can be is not taken for one. */
+	/* A status that cannot be an errno is not treated as one. */
 	world->status = INT32_MAX;
 	run(world, &ping, STATUS, O2_LST_FAILURE_STATUS, -INT32_MAX);
 	world->status++;
@@ -200,7 +200,7 @@ TESTER_TEST(test_pings)
 	assert_int_equal(world->seen.u.ping_reqst.pnr_seq, 0);
 }
 
-/* One after the other, each from inside the end of the one before. */
+/* RPCs one after the other, each started from the callback of the one before. */
 TESTER_TEST(test_again_from_inside)
 {
 	world->again = 5;
@@ -235,7 +235,7 @@ TESTER_TEST(test_every_size)
 	}
 }
 
-/* What check simple does not look at is found where every word is asked for. */
+/* A wrong byte outside the words of check "simple" is found with the option for every word. */
 TESTER_TEST(test_every_word)
 {
 	struct o2_lst_test test = brw(O2_LST_BRW_READ, O2_LST_CHECK_SIMPLE, 4096, 0);
@@ -299,7 +299,7 @@ TESTER_TEST(test_limits)
 		     -EINVAL, &error, "lst/config/max-tests");
 }
 
-/* Without a way to its bytes no bulk is begun, and nothing of it is left. */
+/* If the memory of a bulk cannot be mapped, the bulk is not started, and no state is left. */
 TESTER_TEST(test_page_that_cannot_be_mapped)
 {
 	const struct o2_lst_test read = brw(O2_LST_BRW_READ, O2_LST_CHECK_FULL, 4096, 0);
@@ -328,7 +328,7 @@ TESTER_TEST(test_bytes_across_pages)
 	o2_lst_bulk_put(&bulk);
 }
 
-/* What a kernel may not be asked, nobody asks. */
+/* A test that must not be sent to a kernel is refused here. */
 TEST(test_what_may_not_be_asked)
 {
 	struct o2_lst_test test = brw(O2_LST_BRW_READ, O2_LST_CHECK_FULL, 4096, 8);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * corpus/lst/vectors.txt: bytes that kernels sent and bytes that a codec in Python made, what that codec reads
- * in them, why it refuses them, and what it writes again.
+ * Tests the codec against corpus/lst/vectors.txt.  It has bytes that kernels sent and bytes that a codec in Python
+ * made, with that codec's decoded fields, its reasons for refusals, and its encoding of the decoded message.
  */
 #include "tests/lib/unit_test.h"
 
@@ -35,7 +35,7 @@ static size_t from_hex(const char *digits, uint8_t *bytes)
 	return length;
 }
 
-/* --- a message's fields as the file has them --- */
+/* --- a message's fields in the form of the file --- */
 
 static char shown[4096];
 
@@ -102,7 +102,7 @@ static void check_canonical(const struct vector *vector, const struct o2_lst_msg
 	check_bytes(vector->id, seen, expected);
 }
 
-/* By its JSON form the message comes back. */
+/* Check that a message converted to JSON and back is unchanged. */
 static void check_json(const struct vector *vector, const struct o2_lst_msg *msg)
 {
 	struct o2_lst_msg again;
@@ -135,7 +135,7 @@ static void check_vector(const struct vector *vector)
 	static const struct o2_lst_msg nothing;
 	struct o2_error error = {0};
 	struct o2_lst_msg msg;
-	uint8_t *exact = malloc(vector->length_bytes + 1); /* a sanitizer sees a read behind it */
+	uint8_t *exact = malloc(vector->length_bytes + 1); /* so a sanitizer sees a read past it */
 	int rc;
 
 	assert_non_null(exact);

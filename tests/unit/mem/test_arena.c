@@ -46,7 +46,7 @@ static uint32_t number_at(const uint8_t *addr)
 	return number;
 }
 
-/* Lines of /proc/self/maps that begin in a view. */
+/* Count the lines of /proc/self/maps that begin in this view. */
 static uint32_t mappings_of(uint32_t view)
 {
 	const uint64_t from = arena.view[view].base;
@@ -106,18 +106,18 @@ TEST_WITH(views_show_every_page_once, open_arena, close_arena)
 	assert_true(scattered > PAGES * 9 / 10);
 }
 
-/* A view costs its mappings when it is used: an arena by itself has few. */
+/* A view is mapped only when it is used, so a new arena has few mappings. */
 TEST_WITH(view_is_mapped_when_it_is_asked_for, open_arena, close_arena)
 {
 	const uint32_t before = mappings_of(2);
 
-	assert_true(before <= 1); /* the kernel may join it with its neighbour */
+	assert_true(before <= 1); /* the kernel may merge it with its neighbour */
 	assert_int_equal(o2_arena_map_view(&arena, 2, NULL), 0);
 	assert_true(mappings_of(2) > PAGES * 9 / 10);
 	assert_int_equal(o2_arena_map_view(&arena, 2, NULL), 0);
 }
 
-/* A replayed case must find the pages where they were: this is what the constant seed gives. */
+/* A replayed case needs the pages at the same places, which the constant seed ensures. */
 TEST_WITH(views_never_change, open_arena, close_arena)
 {
 	struct o2_arena again;
@@ -161,7 +161,7 @@ TEST_WITH(windows_use_views, open_arena, close_arena)
 				 0);
 		assert_int_equal(window.slot, -1);
 		assert_ptr_equal(window.addr, view_page(view, at));
-		/* Its pages are there, whoever mapped the view. */
+		/* The pages of the window are mapped, whether or not the view was mapped before. */
 		*o2_arena_page(&arena, arena.view[view].page[at]) = (uint8_t)(view + 1);
 		assert_int_equal(window.addr[0], view + 1);
 		o2_arena_window_close(&arena, &window);
@@ -174,7 +174,7 @@ TEST_WITH(windows_map_any_list, open_arena, close_arena)
 	struct o2_arena_window window;
 
 	number_pages();
-	/* Neighbours, jumps, a page twice, and the last page of all. */
+	/* Adjacent pages, jumps, one page twice, and the last page of the arena. */
 	for (uint32_t i = 0; i < O2_MAX_FRAGS; i++)
 		page[i] = i % 7 < 3 ? (i * 5) % PAGES : PAGES - 1 - i % 50;
 	for (uint32_t i = 0; i < 4; i++)
@@ -183,7 +183,7 @@ TEST_WITH(windows_map_any_list, open_arena, close_arena)
 	assert_true(window.slot >= 0);
 	for (uint32_t i = 0; i < O2_MAX_FRAGS; i++)
 		assert_int_equal(number_at(window.addr + (uint64_t)i * arena.page_bytes), page[i]);
-	/* It is the same memory, not a copy. */
+	/* The window maps the same memory, and is not a copy. */
 	window.addr[10] = 0x5a;
 	assert_int_equal(o2_arena_page(&arena, page[0])[10], 0x5a);
 	o2_arena_window_close(&arena, &window);
@@ -213,7 +213,7 @@ TEST_WITH(windows_refuse_bad_lists, open_arena, close_arena)
 {
 	struct o2_arena_window window;
 	struct o2_error error;
-	/* Behind the pages are those of devices that bounce, one set per direction. */
+	/* Behind the arena's pages are the pages of devices that bounce, one set for each direction. */
 	uint32_t page[O2_MAX_FRAGS + 1] = {0, 1, 3 * PAGES};
 
 	assert_error(o2_arena_window_open(&arena, page, 3, &window, &error), -EINVAL, &error,

@@ -3,7 +3,7 @@
 #include "mem/kmap.h"
 #include "tests/lib/unit_test.h"
 
-/* A device that bounces sees other memory; bytes cross when something is mapped, synced or unmapped. */
+/* A device that bounces uses other memory; bytes are copied when memory is mapped, synced or unmapped. */
 
 #define PAGES 4u
 #define BYTES 300u
@@ -45,7 +45,7 @@ TEST_WITH(source_is_seen_as_mapped, open_arena, close_arena)
 	assert_int_equal(o2_bounce_map(&arena, &list, O2_DMA_TO_DEVICE, NULL), 0);
 	assert_true(holds(device_page(O2_DMA_TO_DEVICE, 2) + 100, 7, 200));
 	assert_true(holds(device_page(O2_DMA_TO_DEVICE, 0), 8, 100));
-	/* No byte beside them, and none for a device that writes. */
+	/* No byte beside them is copied, and none to a device that writes. */
 	assert_true(holds(device_page(O2_DMA_TO_DEVICE, 2), 0, 100));
 	assert_true(holds(device_page(O2_DMA_TO_DEVICE, 2) + 300, 0, arena.page_bytes - 300));
 	assert_true(holds(device_page(O2_DMA_TO_DEVICE, 0) + 100, 0, arena.page_bytes - 100));
@@ -55,7 +55,7 @@ TEST_WITH(source_is_seen_as_mapped, open_arena, close_arena)
 	assert_true(holds(o2_arena_page(&arena, 2), 7, arena.page_bytes));
 }
 
-/* The device writes 50 of the 300 bytes: the others stay what they were. */
+/* The device writes 50 of the 300 bytes, and the other bytes stay unchanged. */
 TEST_WITH(sink_is_brought_back, open_arena, close_arena)
 {
 	memset(o2_arena_page(&arena, 2), 7, arena.page_bytes);
@@ -70,7 +70,7 @@ TEST_WITH(sink_is_brought_back, open_arena, close_arena)
 	assert_true(holds(o2_arena_page(&arena, 0), 8, arena.page_bytes));
 }
 
-/* The view that stands for an IOMMU has them in the order of its pages; so has a window. */
+/* The view that stands for an IOMMU has the bounced pages in the order of its pages, and so has a window. */
 TEST_WITH(bounced_pages_are_in_order, open_arena, close_arena)
 {
 	const struct o2_vrange *view = &arena.view[O2_ARENA_IOMMU_VIEW];

@@ -20,7 +20,7 @@ TEST(test_copies)
 	assert_memory_equal(o2_arena_page(&arena, 3) + 4090, bytes, 6);
 	assert_memory_equal(o2_arena_page(&arena, 2) + 10, bytes + 6, 200);
 	assert_memory_equal(o2_arena_page(&arena, 0), bytes + 206, 94);
-	/* Nothing beside it. */
+	/* No byte beside the pieces has changed. */
 	assert_int_equal(o2_arena_page(&arena, 3)[4089], 0);
 	assert_int_equal(o2_arena_page(&arena, 2)[9], 0);
 	assert_int_equal(o2_arena_page(&arena, 2)[210], 0);

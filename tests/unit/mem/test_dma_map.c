@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* dma_map: the address kinds, pages without a CPU mapping, every refusal.  Random
- * lists are the property dma (props/stage/dma.h). */
+/* dma_map: the kinds of addresses, pages without a CPU mapping, and every refusal.  Random lists are tested by the
+ * property "dma" (props/stage/dma.h). */
 
 #include <inttypes.h>
 
@@ -26,9 +26,9 @@ TEST(test_table)
 		{{O2_DMA_BUS, 16384, 8, 0x10000000, NULL, NO_IOMMU}, {3, 0xe00, 0x200}, 0x1000ce00},
 		{{O2_DMA_BUS, 65536, 8, 0x10000000, NULL, NO_IOMMU}, {3, 0xe00, 0x200}, 0x10030e00},
 		{{O2_DMA_VIRTUAL, 4096, 8, 0x7f1234567000, NULL, NO_IOMMU}, {1, 1, 1}, 0x7f1234568001},
-		/* Sums of 64 bits. */
+		/* Addresses that need 64-bit sums. */
 		{{O2_DMA_BUS, 65536, UINT32_MAX, 0x10000, NULL, NO_IOMMU}, {UINT32_MAX - 1, 65535, 1}, 0xffffffffffff},
-		/* The device's last byte may be the last but one of all addresses. */
+		/* The last byte of the device's memory may have the last but one of all 64-bit addresses. */
 		{{O2_DMA_BUS, 4096, 1, 0xffffffffffffe000, NULL, NO_IOMMU}, {0, 0, 4096}, 0xffffffffffffe000},
 	};
 	/* clang-format on */
@@ -48,7 +48,7 @@ TEST(test_table)
 	}
 }
 
-/* Which pages a CPU can reach matters to the virtual kind alone. */
+/* Only the virtual kind needs pages that the CPU can reach. */
 TEST(test_unmapped_pages)
 {
 	static const uint8_t unmapped[] = {0x80, 0x01}; /* pages 7 and 8 */
@@ -134,8 +134,7 @@ TEST(test_refusals)
 	}
 }
 
-/* A remapped device: whose address, what is merged, and what failure looks like (docs/mapping.md,
- * "Remapping"). */
+/* A device behind an IOMMU: its addresses, merged entries, and failures (docs/mapping.md, "Remapping"). */
 static const uint32_t device_page[8] = {4, 5, 6, 0, 1, 7, 2, 3};
 
 static const struct o2_sg_list remapped = {
@@ -155,7 +154,7 @@ TEST(test_iommu_merge)
 		{0, 5, {{0x14e00, 0x200}, {0x15000, 0x1000}, {0x16000, 0x1000}, {0x10000, 0x1000}, {0x11000, 0x300}}},
 		{UINT64_MAX, 2, {{0x14e00, 0x2200}, {0x10000, 0x1300}}},
 		{1u << 2, 4, {{0x14e00, 0x200}, {0x15000, 0x2000}, {0x10000, 0x1000}, {0x11000, 0x300}}},
-		/* Entries that do not join up are not merged, whatever is asked for; the first has none before it. */
+		/* Entries that are not adjacent are not merged, even if asked for; the first has no predecessor. */
 		{1u << 3 | 1u, 5, {{0x14e00, 0x200}, {0x15000, 0x1000}, {0x16000, 0x1000}, {0x10000, 0x1000}, {0x11000, 0x300}}},
 		/* clang-format on */
 	};
@@ -224,7 +223,7 @@ TEST(test_ledger)
 	assert_false(o2_ledger_balanced(&ledger));
 }
 
-/* It is undone, and the ledger remembers. */
+/* A mapping with a wrong direction is undone, and the ledger records the error. */
 TEST(test_ledger_direction)
 {
 	struct o2_dma_ledger ledger = {0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The verdicts on gaps: what each rule says of some shapes, and that G3 never misses what the exact one
- * finds. */
+/* The rules about gaps: the verdict of each rule for some shapes, and that G3 flags every list that the exact rule
+ * flags. */
 #include <inttypes.h>
 
 #include "oracle/gap_rules.h"
@@ -91,7 +91,7 @@ static uint64_t draw_buffer(struct o2_prng *prng, struct o2_iov *iov, struct o2_
 	return total;
 }
 
-/* Whatever the exact rule, which knows the addresses, cannot express is flagged by G3, which does not. */
+/* G3, which does not know addresses, flags every list that the exact rule, which knows them, cannot express. */
 TEST(g3_misses_nothing)
 {
 	const uint64_t seed = tests_seed(1);

@@ -41,7 +41,7 @@ static int close_arena(void **state)
 	return 0;
 }
 
-/* Is a process that reads this byte ended? */
+/* Is a process that reads this byte killed by a signal? */
 static bool faults(const volatile uint8_t *at)
 {
 	int status;
@@ -109,7 +109,7 @@ TEST_WITH(accounts_for_each, open_arena, close_arena)
 	assert_int_equal(arena.kmaps->wrong, 1);
 }
 
-/* What LNet copies: a buffer whose middle page has no mapping. */
+/* A copy as LNet makes it, of a buffer whose middle page has no permanent mapping. */
 TEST_WITH(copies_by_way_of_it, open_arena, close_arena)
 {
 	const struct o2_kiov kiov[] = {{4, 4000, 96}, {5, 100, 200}, {6, 0, 50}};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sg_build against tables: what it makes of small vectors, how much fits, and every refusal. */
+/* sg_build against tables: the lists of small vectors, the limit of entries, and every refusal. */
 #include <inttypes.h>
 
 #include "mem/sg_build.h"
@@ -75,7 +75,7 @@ static const struct kiov_case kiov_cases[] = {
 };
 /* clang-format on */
 
-/* The list of a buffer has these entries, and all its bytes. */
+/* Assert that the list of the buffer has these entries and all bytes. */
 static void assert_built(const char *name, const struct o2_buffer *buffer,
 			 const struct o2_address_space *space, const struct o2_sg_entry *entry,
 			 uint32_t count, bool gaps)
@@ -192,7 +192,7 @@ TEST(test_entry_limit)
 	struct o2_kiov kiov[2 * 258];
 	struct o2_address_space space = {.page_bytes = 4096, .npages = 258};
 
-	/* An empty piece before every page: it takes no entry. */
+	/* An empty piece before every page, which takes no entry. */
 	for (uint32_t i = 0; i < 258; i++) {
 		kiov[2 * i] = (struct o2_kiov){.page = i};
 		kiov[2 * i + 1] = (struct o2_kiov){.page = 257 - i, .offset = i == 0 ? 4095 : 0, .len = 1};
@@ -219,7 +219,7 @@ TEST(test_entry_limit)
 	}
 }
 
-/* 1 MiB at an offset inside a page touches one page more than 1 MiB on a boundary, at every page size. */
+/* At every page size, 1 MiB at an offset inside a page touches one page more than 1 MiB on a page boundary. */
 TEST(test_one_mebibyte)
 {
 	static const uint32_t sizes[] = {4096, 16384, 65536};
@@ -294,7 +294,7 @@ static const struct refusal refusals[] = {
 	{"sg/kiov/entry-past-page", -EINVAL, 1, 0, 0, K, 0, 1, {{1, 4096, 1}}, {{0}}},
 	{"sg/kiov/entry-past-page", -EINVAL, 1, 0, 0, K, 0, 1, {{1, 4097, 1}}, {{0}}},
 	{"sg/kiov/entry-past-page", -EINVAL, UINT32_MAX, 4095, 0, K, 0, 1, {{1, 1, UINT32_MAX}}, {{0}}},
-	/* A piece that is skipped is not checked, and one of which a byte is wanted is, whole. */
+	/* A piece that is skipped is not checked; one of which any byte is used is checked completely. */
 	{NULL, 0, 0, 0, N, K, 4097, 1, {{1, 0, 4097}, {2, 0, 1}}, {{0}}},
 	{NULL, 0, 0, 0, N, K, 1, 1, {{TABLE_PAGES, 4096, 1}, {2, 0, 1}}, {{0}}},
 	{"sg/kiov/entry-past-page", -EINVAL, 4097, 4096, 0, K, 4096, 1, {{1, 0, 4097}, {2, 0, 1}}, {{0}}},
@@ -339,7 +339,7 @@ TEST(test_refusals)
 		if (!assert_refused_row(i, rc, &error, row->rule, row->code, row->value, row->limit,
 					row->index))
 			continue;
-		/* The same without a place for the reason. */
+		/* The result is the same if the caller wants no error record. */
 		assert_int_equal(o2_sg_build(&buffer, &space, row->max_entries, &list, NULL), row->code);
 	}
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sg_build against an oracle that spells a random buffer out byte by byte.
+ * Compares sg_build with an oracle that lists the place of each byte of a random buffer.
  * O2_TEST_SEED=n replays a run.
  */
 #include <inttypes.h>
@@ -32,7 +32,7 @@ struct scenario {
 
 static struct place places[MIB];
 
-/* Where byte k of one piece lies; false where no page is behind its address. */
+/* Find where byte k of a piece lies.  Returns false if its address has no page. */
 static bool locate(const struct scenario *s, uint32_t piece, uint64_t k, struct place *place)
 {
 	uint64_t va;
@@ -59,13 +59,13 @@ static bool piece_is_legal(const struct scenario *s, uint32_t piece)
 	       (kiov->page < s->space.npages && (uint64_t)kiov->offset + kiov->len <= s->space.page_bytes);
 }
 
-/* Two bytes that follow each other, in different entries? */
+/* Do two successive bytes belong to different entries? */
 static bool is_seam(const struct place *a, const struct place *b)
 {
 	return a->piece != b->piece || a->page != b->page || b->offset != a->offset + 1;
 }
 
-/* Spell out every byte; returns what sg_build should return. */
+/* List the place of every byte.  Returns the value that sg_build must return. */
 static int spell_out(const struct scenario *s, uint64_t *count)
 {
 	uint64_t seen = 0;
@@ -75,7 +75,7 @@ static int spell_out(const struct scenario *s, uint64_t *count)
 	for (uint32_t piece = 0; piece < s->buffer.count; piece++) {
 		uint64_t length = s->buffer.kind == O2_IOV ? s->iov[piece].len : s->kiov[piece].len;
 
-		/* What the transfer skips whole, or ends before, is not looked at. */
+		/* A piece that the transfer skips completely, or that lies behind its end, is not checked. */
 		if (seen + length > s->buffer.offset && !piece_is_legal(s, piece))
 			return -EINVAL;
 		for (uint64_t k = 0; k < length; k++, seen++) {
@@ -106,7 +106,7 @@ static bool has_gaps(const struct scenario *s)
 	return false;
 }
 
-/* What the pieces of a vector have in common; each is met by the gap rule in a way of its own. */
+/* The kinds of vectors, which the gap rule treats differently. */
 enum style {
 	ANYHOW,
 	DENSE,		/* all but the first start on a page, all but the last end on one */
@@ -136,7 +136,7 @@ static void draw_kiov(struct o2_prng *prng, struct scenario *s, uint32_t i, enum
 		s->kiov[i].page = RANDOM_PAGES;
 }
 
-/* An address piece of up to three pages' length, now and then past the end of the range. */
+/* Draw an address piece of up to three pages, which sometimes lies past the end of the range. */
 static void draw_iov(struct o2_prng *prng, struct scenario *s, uint32_t i, enum style style)
 {
 	uint32_t page_bytes = s->space.page_bytes;
@@ -244,6 +244,6 @@ TEST(test_against_oracle)
 	}
 	print_message("seed %" PRIu64 ": %" PRIu32 " gapped, %" PRIu32 " dense, %" PRIu32 " refused\n", seed,
 		      gapped, dense, refused);
-	/* A run that never met one of the three would prove little. */
+	/* Each of the three outcomes must occur often enough. */
 	assert_true(gapped > 100 && dense > 100 && refused > 100);
 }
