@@ -318,7 +318,7 @@ void assert_alive(struct pair *pair)
 	assert_int_equal(start_get(pair->a.conn, &from, 0, NULL, NULL), 0);
 	pair_run(pair, a + 2, b + 2);
 	for (uint32_t i = 0; i < 2; i++) {
-		assert_int_equal(pair->a.result[a + i].status, 0);
-		assert_int_equal(pair->b.result[b + i].status, 0);
+		assert_int_equal(pair->a.result[(a + i) % PAIR_RESULTS].status, 0);
+		assert_int_equal(pair->b.result[(b + i) % PAIR_RESULTS].status, 0);
 	}
 }
