@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Minimise the corpora that the shards' fuzz engines wrote to one small set for each target."""
+"""Minimise the corpora of the shards' fuzz engines, to one small set for each target."""
 
 import hashlib
 import shutil
@@ -19,7 +19,7 @@ ENGINES = ("libfuzzer", "afl")
 
 
 def sources_of(folder, names):
-    """The folders of inputs for targets of these names.  AFL++'s sync folder is left by shards that have not ended."""
+    """The folders of inputs for targets of these names.  AFL++'s queues in SYNC may be of shards that have not ended."""
     found = [folder / kind / name for kind in (*ENGINES, MERGED) for name in names]
     return found + [queue for name in names for queue in sorted((folder / SYNC / name).glob("*/queue"))]
 

@@ -114,8 +114,7 @@ class Table:
         return f"\x1b[{COLOURS[state]}m{text}\x1b[0m" if self.colour and state in COLOURS else text
 
     def rows(self, columns, lines):
-        """The lines that fit: running steps, then ended steps, those that began last first; shown in the order in which they
-        began."""
+        """The lines that fit: running steps, then ended ones that began last; shown in the order in which they began."""
         now = self.clock()
         wanted = sorted(self.steps.values(), key=lambda step: (step.seconds is not None, -step.began))[:max(lines - 2, 1)]
         steps = [step for step in self.steps.values() if step in wanted]

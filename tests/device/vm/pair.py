@@ -46,7 +46,7 @@ ON = "--device $O2REF_WIRE_RXE"
 AT = "$O2REF_WIRE_PEER@o2ib"
 READY = ["--after", "serving as"]
 SIZES = (4096, 65536, 262144, 1048576)
-WEIGHTS = (40, 12, 4, 2)  # share of each size in the operations, so that all sizes move equally many bytes
+WEIGHTS = (40, 12, 4, 2)  # share of each size in the operations: the larger, the fewer
 CHECKS = ("none", "simple", "full")
 BULKS = 2 * len(CHECKS) * sum(WEIGHTS)  # reads and writes
 
