@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-# Which compiler a preset is built with: of the kind O2_COMPILER (gcc, clang or afl), as ci/compiler finds it.  Included before
-# project().  -DCMAKE_C_COMPILER=... has precedence, and without O2_COMPILER CMake chooses.
+# Choose the compiler of a preset: ci/compiler finds one of the kind O2_COMPILER (gcc, clang or afl).  Include this file before
+# project().  -DCMAKE_C_COMPILER=... has precedence; without O2_COMPILER, CMake chooses.
 set(O2_COMPILER "" CACHE STRING "kind of the compiler that ci/compiler looks for: gcc, clang, afl; empty: CMake's own choice")
 
-# The compiler of a kind into a variable of the cache, or NOTFOUND; what is there already stays.
+# Set a cache variable to the compiler of a kind, or to NOTFOUND.  A variable that is already in the cache is not changed.
 function(o2_find_compiler variable kind)
   if(DEFINED CACHE{${variable}})
     return()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# What the package depends on, found when its files are in place and before it is written: dpkg-shlibdeps on the programs
-# alone.  CPACK_DEBIAN_PACKAGE_SHLIBDEPS would start `file` for every file of the corpora first.
+# Find the package's dependencies after its files are staged and before the package is written: run dpkg-shlibdeps on the
+# programs only.  CPACK_DEBIAN_PACKAGE_SHLIBDEPS would first run `file` on every file of the corpora.
 if(CPACK_GENERATOR STREQUAL "DEB")
   file(GLOB programs "${CPACK_TEMPORARY_INSTALL_DIRECTORY}/usr/bin/*")
   set(folder "${CPACK_TOPLEVEL_DIRECTORY}/depends")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What `cmake --install` puts where, and the Debian package that `cpack -G DEB` makes of it.
+# Rules of `cmake --install`, and of the Debian package that `cpack -G DEB` makes from the installed files.
 include(GNUInstallDirs)
 set(O2_DATA_DIR ${CMAKE_INSTALL_DATADIR}/o2ref)
 
@@ -12,7 +12,7 @@ if(TARGET o2ref-fuzz-impl)
 endif()
 install(DIRECTORY ref/oracle/include/o2ref DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
-# A header alone: the same for all architectures.
+# The .pc file describes a header-only interface, so it is the same for all architectures.
 configure_file(ci/o2ref.pc.in o2ref.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/o2ref.pc DESTINATION ${CMAKE_INSTALL_DATADIR}/pkgconfig)
 
@@ -20,7 +20,7 @@ install(DIRECTORY corpus DESTINATION ${O2_DATA_DIR})
 install(DIRECTORY tests/impl/c tests/impl/go DESTINATION ${O2_DATA_DIR}/examples)
 install(DIRECTORY tests/impl/start tests/impl/python DESTINATION ${O2_DATA_DIR}/examples
   USE_SOURCE_PERMISSIONS PATTERN "__pycache__" EXCLUDE)
-# The codec that the Python example is made of.
+# The Python example uses this codec.
 install(FILES tests/judge/wire/codec.py tests/judge/wire/codec_base.py DESTINATION ${O2_DATA_DIR}/examples/python)
 
 file(GLOB O2_DOCS CONFIGURE_DEPENDS docs/*.md docs/*.schema.json)
@@ -29,11 +29,11 @@ install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
 install(DIRECTORY docs/pictures DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES docs/man/o2ref.1 docs/man/o2props.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES docs/man/o2ref-impl.7 DESTINATION ${CMAKE_INSTALL_MANDIR}/man7)
-# bash-completion looks there for a file of the command's name.
+# bash-completion loads the file in this folder that has the command's name.
 foreach(command o2ref o2props)
   install(FILES ref/cli/completion.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME ${command})
 endforeach()
-# What o2ref and o2props start for some of their options is described with them.
+# o2ref and o2props start these programs for some options; their manual pages lead to the page of the starting command.
 foreach(other o2ref-net o2ref-net-loop o2ref-fuzz-impl o2props-verbs)
   string(REGEX REPLACE "-.*" "" command ${other})
   file(WRITE ${PROJECT_BINARY_DIR}/man/${other}.1 ".so man1/${command}.1\n")

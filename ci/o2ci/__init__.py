@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""What ci/campaign and ci/test share (docs/campaign.md)."""
+"""Modules that ci/campaign and ci/test share (docs/campaign.md)."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Properties and fuzz targets of this tree beside those of an earlier commit, in turn (ci/bench --against)."""
+"""Measure properties and fuzz targets of this tree and of an earlier commit alternately (ci/bench --against)."""
 import json
 import re
 import statistics
@@ -10,22 +10,22 @@ from . import cpu
 from .place import ROOT
 
 SEED = 7
-# Cases of a round: what takes some seconds, so that the first cases count for little.  The goal is what the new one is to
-# make of the old one's time.
+# Name: (cases of a round, goal).  A round takes some seconds, so that start-up hardly counts.  Goal: how many times faster the
+# new tree is to be.
 PROPERTIES = {"sim": (12000, 10), "nodes": (3000, 10), "hostile": (40000, 10)}
 TARGETS = {"transfer": (10000, 5), "pcap": (20000, 5)}
 EDGES = ("transfer", "sim", "nodes", "hostile", "pcap")
 RXE_CASES, RXE_GOAL = 150, 5
-RXE_ROUND_S = 300  # far more than a round takes
+RXE_ROUND_S = 300  # time limit, far more than a round takes
 SIDES = ("old", "new")
 
 
 class AgainstError(Exception):
-    """What cannot be measured."""
+    """A measurement is not possible; the text says why."""
 
 
 def check_out(commit):
-    """The commit's tree, in the build folder of this one."""
+    """Unpack the commit into build/against; returns the folder."""
     name = subprocess.run(["git", "rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}"], cwd=ROOT, capture_output=True,
                           text=True, check=False).stdout.strip()
     if not name:
@@ -48,7 +48,7 @@ def build(tree, preset, *targets):
 
 
 def fuzz(trees, side, target, *bound):
-    """A run of libFuzzer over the old tree's corpus, which both get."""
+    """Run a side's libFuzzer target; both sides get the old tree's corpus."""
     corpus = [folder for folder in (trees["old"] / "corpus" / target / kind for kind in ("seed", "found", "regress"))
               if folder.is_dir()]
     with tempfile.TemporaryDirectory(prefix="o2ref-against-") as scratch:
@@ -57,7 +57,7 @@ def fuzz(trees, side, target, *bound):
 
 
 def measure(rounds, run):
-    """{side: [(seconds, KiB)]}: old and new in turn."""
+    """Run old and new alternately.  Returns {side: [(processor seconds, KiB)]}."""
     figures = {side: [] for side in SIDES}
     for _ in range(rounds):
         for side in SIDES:
@@ -66,7 +66,7 @@ def measure(rounds, run):
 
 
 def summary(name, figures, goal):
-    """One entry: how many times faster the new one is, round by round."""
+    """The report's entry of one measurement; ratios: how many times faster the new tree is, for each round."""
     ratios = [old[0] / new[0] for old, new in zip(figures["old"], figures["new"])]
     return {"name": name, "goal": goal, "ratio": round(statistics.median(ratios), 3), "ratios": [round(r, 3) for r in ratios],
             "seconds": {side: [round(value[0], 3) for value in figures[side]] for side in SIDES},
@@ -82,7 +82,7 @@ def print_row(row):
 
 
 def reach(trees, side, target, seconds):
-    """Edges that a target reaches in so many seconds, and whether it has found something, which ends it: old ones have defects."""
+    """The edges that a target reaches in so many seconds, and whether a finding ended the run early (old trees may fail)."""
     try:
         said, found = fuzz(trees, side, target, f"-max_total_time={seconds}")[2], False
     except cpu.Failed as failed:
@@ -92,7 +92,7 @@ def reach(trees, side, target, seconds):
 
 
 def edges(trees, seconds):
-    """Edges that each target reaches, old and new; both programs have other edges to reach."""
+    """The edges that each target reaches, old and new.  The two numbers count edges of different programs."""
     reached = {}
     for target in EDGES:
         figures = {side: reach(trees, side, target, seconds) for side in SIDES}
@@ -104,7 +104,7 @@ def edges(trees, seconds):
 
 
 def on_rxe(trees, rounds):
-    """Property nodes on soft-RoCE, in one guest; there waiting counts, so the clock on the wall does."""
+    """Measure property nodes on soft-RoCE in one guest, in elapsed time: waiting for the device counts there."""
     guest = subprocess.run(["ci/vm/run", "--timeout", str(RXE_ROUND_S * rounds), "--", "tests/bench/rxe_cases.py",
                             *(str(trees[side] / "build" / "gcc" / "o2props") for side in SIDES), str(rounds), str(RXE_CASES)],
                            cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
@@ -115,7 +115,7 @@ def on_rxe(trees, rounds):
 
 
 def bench(commit, rounds, with_fuzz, with_rxe, edge_seconds):
-    """Build both, run both, print; what was measured."""
+    """Build and measure both trees, and print the figures.  Returns the entries for the report."""
     trees = {"old": check_out(commit), "new": ROOT}
     for tree in trees.values():
         build(tree, "gcc", "o2props", *(["o2props-verbs"] if with_rxe else []))

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""A report against an earlier one: faster, slower, edges gained and lost, findings that are new and that are gone."""
+"""Compare a report with an earlier one: rows that are faster or slower, edges gained or lost, findings that are new or gone."""
 
 from dataclasses import dataclass, field
 
 from . import cause, reading
 
-# A rate that differs by less is noise, and so is one of a row that ran for a short time, in either report.  A fuzz engine
-# draws other inputs each time, which take longer or shorter.
+# A rate that changes by less than NOISE is not reported, nor is that of a row that ran less than LEAST_SECONDS in either
+# report. Fuzz engines draw other inputs each time, which take more or less time, so their limit is larger.
 NOISE, FUZZ_NOISE = 0.25, 0.5
 LEAST_SECONDS = 2.0
 LIMITS = (f"less than {NOISE:.0%} ({FUZZ_NOISE:.0%} of a fuzz target), or of rows of less than {LEAST_SECONDS:g} s, is taken for "
@@ -15,19 +15,19 @@ LIMITS = (f"less than {NOISE:.0%} ({FUZZ_NOISE:.0%} of a fuzz target), or of row
 
 @dataclass
 class Comparison:
-    name: str  # of the earlier report: its folder, as the user gave it
+    name: str  # the earlier report's folder, as the user gave it
     commit: str
     started: str
     faster: list = field(default_factory=list)  # (row, unit, rate before, rate now)
     slower: list = field(default_factory=list)
-    rates: int = 0  # compared
+    rates: int = 0  # number of rates compared
     gained: list = field(default_factory=list)  # (row, edges before, edges now)
     lost: list = field(default_factory=list)
-    edges: int = 0  # rows whose edges were compared
-    new: list = field(default_factory=list)  # of this report: cause.Cause
-    gone: list = field(default_factory=list)  # of the earlier one, of what ran in both
+    edges: int = 0  # number of rows whose edges were compared
+    new: list = field(default_factory=list)  # causes (cause.Cause) that only this report has
+    gone: list = field(default_factory=list)  # causes that only the earlier report has, of steps that ran in both
     still: int = 0
-    absent: list = field(default_factory=list)  # rows that one of the two has alone, in words
+    absent: list = field(default_factory=list)  # texts that name rows found in only one of the two
 
     def as_json(self):
         def rates(entries):
@@ -47,9 +47,9 @@ class Comparison:
 
 
 def rate_of(row):
-    """(number in a second, unit, seconds), or None where the row counts nothing that takes time.
+    """(number per second, unit, seconds), or None if the row counts nothing that takes time.
 
-    Of processor time, which does not depend on what else the machine does; what runs in a guest has only the clock.
+    The seconds are processor time, which does not depend on other load; for a run in a guest they are elapsed time.
     """
     figures = row.figures
     cpu, clock = figures.get("cpu_seconds"), figures.get("seconds")
@@ -91,7 +91,7 @@ def compare_findings(found, before, now):
 
 
 def compare(before, now, name):
-    """Of two Reports."""
+    """Compare two Reports; returns the Comparison."""
     found = Comparison(name, before.versions.get("o2ref", "unknown"), before.started)
     old = {row.key: row for row in before.rows}
     rows = {row.key: row for row in now.in_order()}
@@ -107,7 +107,7 @@ def compare(before, now, name):
 
 
 def read(folder):
-    """The Report to compare with; raises reading.Unreadable, also where its figures are of other kinds than ours."""
+    """Read the Report to compare with.  Raises reading.Unreadable, also if its figures are of another version than ours."""
     report = reading.read(folder)
     try:
         compare(report, report, "")
@@ -117,7 +117,7 @@ def read(folder):
 
 
 def asked(parser, folder):
-    """The Report that --baseline names, or None where it was not given; an error of the command line."""
+    """The Report that --baseline names, or None without --baseline; a bad folder is an error of the command line."""
     try:
         return folder and read(folder)
     except reading.Unreadable as problem:
@@ -141,7 +141,7 @@ def summary(found):
 
 
 def lines(found):
-    """[(what, [name, unit, before, now, change])] of all rows that differ."""
+    """[(kind of difference, [name, unit, before, now, change])] of all rows that differ."""
     parts = (("faster", rate_line, found.faster), ("slower", rate_line, found.slower), ("new edges", edge_line, found.gained),
              ("fewer edges", edge_line, found.lost))
     return [(what, line(*entry)) for what, line, entries in parts for entry in entries]

@@ -8,23 +8,23 @@ from .result import EXIT_CANNOT_RUN, Row
 
 BUILD_TIMEOUT_S = 1800
 SETUP_TIMEOUT_S = 1800
-SHOW_S = 5  # of ninja's lines one in so many seconds
+SHOW_S = 5  # print at most one line of ninja's output in so many seconds
 
 
 def setup(children):
-    """0, or 77 when something is missing that this user cannot install; ci/setup has said what."""
+    """Run ci/setup.  Returns 0, or 77 if something is missing that this user cannot install; ci/setup prints what."""
     outcome = children.run("setup", [place.ROOT / "ci" / "setup"], timeout=SETUP_TIMEOUT_S)
     return 0 if outcome.status == 0 else EXIT_CANNOT_RUN
 
 
 def failure_in(lines, count=40):
-    """What a reader wants of a build log: from the first failure on, else the end."""
+    """The part of a build log that explains a failure: from the first failure on, else the end."""
     first = next((i for i, line in enumerate(lines) if line.startswith(("FAILED:", "CMake Error"))), -count)
     return lines[first:][:count]
 
 
 def build(children, failures, preset, targets=()):
-    """Configure and build one preset; no targets: everything."""
+    """Configure and build one preset; without targets, build everything."""
     step = f"build {preset}"
     row = Row("build", step, f"preset {preset}")
     missing = compilers.missing(preset)
@@ -52,7 +52,7 @@ def build(children, failures, preset, targets=()):
 
 
 def prepare_guest(children, suite=""):
-    """Fetch the guest's kernel, once.  Where that fails, ci/vm/run will say why."""
+    """Fetch the guest's kernel into the cache.  If that fails, ci/vm/run reports the reason later."""
     if os.uname().machine == "x86_64":
         command = [place.ROOT / "ci" / "vm" / "prepare", *(["--suite", suite] if suite else [])]
         children.run("guest", command, cwd=place.ROOT, timeout=SETUP_TIMEOUT_S)

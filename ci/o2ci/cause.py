@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The cause of a finding, and what several steps and engines found with one cause as one.
+"""The cause of a finding, by which findings of several steps and engines are grouped.
 
-The cause of a property's finding is its name and the kind of failure, which o2props and a fuzz engine both say; that of a
-crash is what the sanitizer calls it and the function at the top of the stack, or the assertion.  Numbers are left out.
+The cause of a property's finding is the property's name and the kind of failure, which o2props and fuzz engines print alike.
+That of a crash is the sanitizer's name for it with the top function of the stack, or the assertion.  Numbers become N.
 """
 
 import re
@@ -14,22 +14,22 @@ SANITIZER = re.compile(r"^(?:SUMMARY|==\d+==ERROR|==\d+==\s*ERROR): \w*Sanitizer
 UNDEFINED = re.compile(r"runtime error: (.*)")
 ASSERTION = re.compile(r"([\w.-]+\.[ch]):\d+: (?:[^:\n]* )?\*?(\w+)(?:\([^\n]*?\))?: Assertion [`'](.*)' failed")
 FRAME = re.compile(r"^\s*#\d+ 0x[0-9a-f]+ in (\w+) (\S+)", re.M)
-# Frames of the runtime: the defect is in whoever called them.
+# Functions of the run-time libraries: the defect is in their caller.
 RUNTIME = re.compile(r"^(__|interceptor_|LLVMFuzzer|str\w+$|(mem(cpy|move|set|cmp)|abort|raise|f?printf|malloc|free|calloc)$)")
 
 
 def of_signature(prop, signature):
-    """A property's finding, by the kind of failure (docs/properties.md)."""
+    """The cause of a property's finding, from the kind of failure (docs/properties.md)."""
     return f"{prop}: {NUMBER.sub('N', signature)}"
 
 
 def stack_top(report):
-    """The first function of the first stack that is not the runtime's, or ""."""
+    """The first function in the stacks of the report that is not of the run-time libraries, or ""."""
     return next((name for name, _place in FRAME.findall(report) if not RUNTIME.match(name)), "")
 
 
 def of_report(report):
-    """What a program printed before it ended: the cause of a crash, or ""."""
+    """The cause of a crash, from what the program printed before it ended; "" if the text shows none."""
     undefined, assertion, said = UNDEFINED.search(report), ASSERTION.search(report), FUZZ.search(report)
     if said:
         return NUMBER.sub("N", said[1].strip())
@@ -53,7 +53,7 @@ class Cause:
 
 
 def grouped(findings):
-    """[Cause], in the order in which the first of each was found."""
+    """Group findings by cause: [Cause], in the order in which the first finding of each occurred."""
     together = {}
     for finding in findings:
         together.setdefault(finding.cause or NUMBER.sub("N", finding.title), []).append(finding)

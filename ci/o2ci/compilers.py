@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Which compilers of C and tools of LLVM this machine has.  The one place that finds them: by what they can do, whatever
-number a distribution puts behind their names.  CMake asks through ci/compiler; scripts import this.
+"""Find the C compilers and LLVM tools of this machine.  All code finds them here, by what they can do and not by the version
+number in their names.  CMake calls ci/compiler, which uses this module; scripts import it.
 
-A kind is found in this order: what the environment names for it (O2REF_GCC, O2REF_CLANG, O2REF_AFL), $CC if it is of that kind,
-what PATH has.  What the environment names for a kind has to do; it is not passed over.
+A kind is looked for in this order: the compiler that the environment names (O2REF_GCC, O2REF_CLANG, O2REF_AFL), $CC if it is of
+that kind, then PATH.  If the environment names an unsuitable compiler for a kind, that is an error: no other one is tried.
 """
 
 import functools
@@ -18,7 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PROBE_S = 60
-# What .clang-format was written for: another version lays out the same sources in another way.
+# The version for which .clang-format was written: other versions format the same sources differently.
 FORMAT_VERSION = 14
 PACKAGE = {"gcc": "gcc", "clang": "clang, libclang-rt-dev", "afl": "afl++"}
 VARIABLE = {"gcc": "O2REF_GCC", "clang": "O2REF_CLANG", "afl": "O2REF_AFL"}
@@ -28,11 +28,11 @@ TARGET = "#include <stddef.h>\n#include <stdint.h>\nint LLVMFuzzerTestOneInput(c
 
 
 class NotFound(Exception):
-    """No compiler of a kind, and why."""
+    """No suitable compiler of a kind was found; the text says why."""
 
 
 def text_of(*command):
-    """What a short command says, or "" if it cannot be run."""
+    """The output of a short command, or "" if it cannot be run."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=PROBE_S, check=False)
     except (OSError, subprocess.TimeoutExpired):
@@ -42,13 +42,13 @@ def text_of(*command):
 
 @functools.cache
 def version(program):
-    """(14, 0, 6) of a compiler or tool; () where it says none."""
+    """The version of a compiler or tool, such as (14, 0, 6); () if it prints none."""
     found = re.search(r"(?:version |\) |^)(\d+(?:\.\d+)+)", text_of(*shlex.split(program), "--version"), re.M)
     return tuple(map(int, found[1].split("."))) if found else ()
 
 
 def builds(program, source, *flags):
-    """Whether it compiles and links this."""
+    """Whether the compiler can compile and link this source."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "probe.c"
         file.write_text(source, encoding="ascii")
@@ -61,7 +61,7 @@ def builds(program, source, *flags):
 
 
 def macros(program):
-    """The macros that a compiler defines by itself, as text."""
+    """The compiler's predefined macros, as text."""
     return text_of(*shlex.split(program), "-dM", "-E", "-x", "c", os.devnull)
 
 
@@ -71,12 +71,12 @@ def is_gcc(program):
 
 
 def is_clang(program):
-    """With libFuzzer and the sanitizers, which distributions package by themselves."""
+    """Whether it is a clang with libFuzzer and the sanitizers, which distributions package separately."""
     return "__clang__" in macros(program) and builds(program, TARGET, "-fsanitize=fuzzer,address,undefined")
 
 
 def is_afl(program):
-    """With the driver of libFuzzer's targets, which afl-clang-fast has and afl-gcc has not."""
+    """Whether it has the driver for libFuzzer's targets: afl-clang-fast has it, afl-gcc does not."""
     return Path(shlex.split(program)[0]).name.startswith("afl-") and builds(program, TARGET, "-fsanitize=fuzzer")
 
 
@@ -84,7 +84,7 @@ DOES = {"gcc": is_gcc, "clang": is_clang, "afl": is_afl}
 
 
 def numbered(name):
-    """name-N of each N in PATH, and name itself; the newest first."""
+    """The programs NAME-N of every N in PATH, and NAME itself; the newest first."""
     found = {}
     for folder in os.get_exec_path():
         for path in Path(folder).glob(f"{name}*") if folder else ():
@@ -96,14 +96,14 @@ def numbered(name):
 def candidates(kind):
     if kind == "clang":
         return numbered("clang")
-    # The plain name is the distribution's choice of a gcc.
+    # The plain name gcc is the distribution's default version, so it is tried first.
     names = ["gcc", "cc"] if kind == "gcc" else ["afl-clang-fast", "afl-cc"]
     return [path for path in map(shutil.which, names) if path] + (numbered("gcc") if kind == "gcc" else [])
 
 
 @functools.cache
 def find(kind):
-    """The compiler of a kind, as words of a command line; raises NotFound."""
+    """The compiler of a kind, as the words of a command line; raises NotFound."""
     named = os.environ.get(VARIABLE[kind])
     if named:
         if not DOES[kind](named):
@@ -116,7 +116,7 @@ def find(kind):
 
 
 def tool(name):
-    """A program of LLVM that belongs to the clang that is found (llvm-cov, llvm-profdata, clang-tidy); None: not installed."""
+    """A program of LLVM of the same version as the clang found (llvm-cov, llvm-profdata, clang-tidy); None if not installed."""
     try:
         clang = find("clang")
     except NotFound:
@@ -128,19 +128,19 @@ def tool(name):
 
 
 def formatter():
-    """The clang-format whose layout the sources have, or None."""
+    """The clang-format of FORMAT_VERSION, or None."""
     return next((path for path in numbered("clang-format") if version(path)[:1] == (FORMAT_VERSION,)), None)
 
 
 @functools.cache
 def kind_of(preset):
-    """Which kind of compiler a preset of CMakePresets.json asks for."""
+    """The kind of compiler that a preset of CMakePresets.json requires."""
     presets = json.loads((ROOT / "CMakePresets.json").read_text(encoding="utf-8"))["configurePresets"]
     return next(entry["cacheVariables"]["O2_COMPILER"] for entry in presets if entry["name"] == preset)
 
 
 def missing(preset):
-    """What a preset cannot be built without and this machine has not, as text for people; [] if it has all."""
+    """The programs that a preset needs and this machine lacks, as text for the user; [] if nothing is missing."""
     lacks = [f"{name} (package {package})" for name, package in (("cmake", "cmake"), ("ninja", "ninja-build"))
              if not shutil.which(name)]
     try:

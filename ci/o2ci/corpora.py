@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The corpora that the shards' fuzz engines left, made into one small set for each target."""
+"""Minimise the corpora of the shards' fuzz engines, to one small set for each target."""
 
 import hashlib
 import shutil
@@ -19,13 +19,13 @@ ENGINES = ("libfuzzer", "afl")
 
 
 def sources_of(folder, names):
-    """The folders of inputs for targets of these names; AFL++'s shared queues are those of shards that may not have ended."""
+    """The folders of inputs for targets of these names.  AFL++'s queues in SYNC may be of shards that have not ended."""
     found = [folder / kind / name for kind in (*ENGINES, MERGED) for name in names]
     return found + [queue for name in names for queue in sorted((folder / SYNC / name).glob("*/queue"))]
 
 
 def write(folder, contents):
-    """Replace a folder's files by these, at once."""
+    """Replace all files of a folder by these contents."""
     fresh = folder.with_name(folder.name + ".new")
     shutil.rmtree(fresh, ignore_errors=True)
     fresh.mkdir(parents=True)
@@ -36,7 +36,7 @@ def write(folder, contents):
 
 
 def execute(folders, into, say):
-    """Minimise what the folders have to into/merged/TARGET; the row of it, or None where there is nothing."""
+    """Minimise the inputs in the folders into into/merged/TARGET.  Returns the report's row, or None if there are no inputs."""
     known = targets.read_targets()
     started = time.monotonic()
     row = Row("harness", "corpora", "corpora, minimised")
@@ -66,6 +66,6 @@ def execute(folders, into, say):
 
 
 def clear(folder):
-    """What the engines wrote, when all of it stands in MERGED."""
+    """Delete the engines' own folders, once all their inputs have been minimised into MERGED."""
     for kind in (*ENGINES, SYNC):
         shutil.rmtree(folder / kind, ignore_errors=True)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""The measured source as one page that needs nothing else: each line with how often it ran, and what was not reached with the
-reason that the lists have for it (docs/coverage.md)."""
+"""The measured source as one self-contained page: each line with the number of times it ran, and the places not reached with
+the reasons from the lists (docs/coverage.md)."""
 
 from dataclasses import dataclass
 from html import escape
 
 from . import style
 
-NAME = "coverage.html"  # in a report's folder
+NAME = "coverage.html"  # name of the page in a report's folder
 TAB = 8
 
 SHEET = """
@@ -23,10 +23,10 @@ SHEET = """
 @dataclass
 class File:
     area: str
-    name: str  # from the repository's root
-    text: list  # of lines
-    counts: dict  # {line: how often it ran}; a line that holds no code is not in it
-    missed: list  # [(line, kind, code)], as the lists have them: line, function, and the sides true and false
+    name: str  # path from the repository's root
+    text: list  # the source's lines
+    counts: dict  # {line: how often it ran}; lines without code are missing
+    missed: list  # [(line, kind, code)] as in the lists; kind: line, function, true or false
     reasons: dict  # {(kind, code): reason}
 
     def reached(self):
@@ -80,7 +80,7 @@ def row_html(file):
 
 
 def html(files, heading):
-    """files: in the order of the page; heading: what was measured, in words."""
+    """The page.  files: in the order in which they are shown; heading: a text that says what was measured."""
     lines, reached = sum(len(file.counts) for file in files), sum(file.reached() for file in files)
     heads = "".join(f"<th{' class=l' if number < 2 else ''}>{word}</th>" for number, word in
                     enumerate(("file", "area", "lines", "reached", "places not reached", "without a reason")))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The processor time of a program and of all that it started: what does not depend on what else the machine does."""
+"""Measure the processor time of a program and of all its descendants, which does not depend on the load of the machine."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def stat_of(folder):
-    """(parent, ticks with those of children that have ended) of a process, or None when it is gone."""
+    """(parent's process id, clock ticks including children that have ended) of a process, or None if it has ended."""
     try:
         fields = (folder / "stat").read_text(errors="replace").rpartition(")")[2].split()
         return int(fields[1]), sum(map(int, fields[11:15]))
@@ -19,7 +19,7 @@ def stat_of(folder):
 
 
 def of_tree(pid):
-    """Seconds of a process and of all that descend from it, as far as they are still there or were waited for."""
+    """Processor seconds of a process and its descendants, as far as these still run or their parents have waited for them."""
     found = {int(folder.name): stat for folder in Path("/proc").iterdir() if folder.name.isdigit() and (stat := stat_of(folder))}
     children = {}
     for number, (parent, _ticks) in found.items():
@@ -34,7 +34,7 @@ def of_tree(pid):
 
 
 def of_ended(pid):
-    """Seconds of a child that has ended, or ends now, and that nobody has waited for; None where somebody has."""
+    """Wait until a child has ended, without reaping it.  Returns its processor seconds; None if it has been reaped already."""
     try:
         os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
     except ChildProcessError:
@@ -44,7 +44,7 @@ def of_ended(pid):
 
 
 class Failed(Exception):
-    """A command whose use was asked for has not succeeded; text: all that it said."""
+    """A measured command failed; text: its whole output."""
 
     def __init__(self, command, status, text):
         super().__init__(f"{' '.join(map(str, command))}: status {status}\n{text[-2000:]}")
@@ -52,7 +52,7 @@ class Failed(Exception):
 
 
 def used(command, said=True, **options):
-    """(processor seconds, KiB that were resident at most, what it said) of a command that succeeds; said: "" if not wanted."""
+    """Run a command that must succeed.  Returns (processor seconds, peak resident KiB, output or "" if not `said`)."""
     with tempfile.TemporaryFile() if said else open(os.devnull, "r+b") as output:
         with subprocess.Popen([str(word) for word in command], stdout=output, stderr=subprocess.STDOUT, **options) as child:
             _, status, usage = os.wait4(child.pid, 0)

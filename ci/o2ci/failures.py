@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The folder failures/: of each finding its files, and a .txt with the command that replays it."""
+"""The folder failures/: the files of each finding, and a .txt with the command that replays it."""
 
 import re
 import shutil
@@ -17,7 +17,7 @@ class Failures:
         return self.folder / re.sub(r"[^\w.-]+", "-", f"{step}-{name}")
 
     def copy(self, step, source, suffix=""):
-        """Copy a finding's file; returns the copy, or None where the file is not there."""
+        """Copy a finding's file; returns the copy, or None if the file does not exist."""
         source = Path(source)
         if not source.is_file():
             return None

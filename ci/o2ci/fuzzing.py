@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The fuzz targets: one run of ci/fuzz, a row for each target and engine and one for each canary."""
+"""The fuzz step: one run of ci/fuzz gives a row for each target and engine, and one for each canary."""
 
 import json
 import sys
@@ -12,8 +12,8 @@ from .shard import Shard
 sys.path.insert(0, str(place.ROOT / "ci"))
 from o2fuzz import targets as fuzz_list  # noqa: E402
 
-MIN_SECONDS = 5  # per target and engine, even when the time is used up
-GRACE_S = 90  # per target: what an engine may need beyond its share
+MIN_SECONDS = 5  # least time for each target and engine, even if none is left
+GRACE_S = 90  # for each target: time that an engine may need beyond its share
 ENGINES = 2
 
 
@@ -22,16 +22,16 @@ def target_names():
 
 
 def share_of(seconds_left):
-    """Seconds for each target: the engines work side by side, the targets of one take turns."""
+    """Seconds for each target: the engines run side by side, and the targets of one engine run in turn."""
     return max(MIN_SECONDS, int(seconds_left / len(target_names())))
 
 
 def execute(children, failures, work, seconds, seed, shard=Shard(), corpora=None, lanes=1):
-    """Run ci/fuzz on what was built; returns rows.  Its corpora go into the folder of that name, else where ci/fuzz has them.
-    lanes: targets of an engine at a time."""
+    """Run ci/fuzz without building; returns rows.  Corpora go into the folder `corpora`, by default that of ci/fuzz. lanes:
+    targets of an engine at a time."""
     work.mkdir(parents=True, exist_ok=True)
     file = work / "fuzz.json"
-    # Two shards may run on one machine.
+    # Several shards may run on one machine at the same time, so each needs its own folder.
     out = place.BUILD / "fuzz" if shard.is_whole else work / "out"
     command = [place.ROOT / "ci" / "fuzz", "--build", place.BUILD, "--no-build", "--out", out,
                "--seconds", str(seconds), "--seed", str(seed), "--lanes", str(lanes), "--json", file]
@@ -71,13 +71,13 @@ def rows_of(failures, report, whole, outcome):
 
 
 def part_row(group, step, name, entry, outcome, again):
-    """The row of a part of what ci/fuzz ran."""
+    """The row of one result or canary of ci/fuzz."""
     ran = process.Outcome(0, entry["seconds"], outcome.log, began=outcome.began + entry.get("began", 0))
     return Row(group, step, name).ran(ran, again)
 
 
 def canary_row(failures, entry, outcome):
-    """The planted defect has to be found; not finding it is the finding."""
+    """The row of a canary: if the engine did not find the planted defect, that is a finding."""
     name = f"planted defect (canary) under {entry['engine']}"
     row = part_row("harness", "canary", name, entry, outcome, "ci/fuzz --canary")
     row.figures = {key: value for key, value in entry.items() if key != "began"}
@@ -95,7 +95,7 @@ def target_row(failures, result, seed, outcome):
         title = f"{result['target']} under {result['engine']} could not be fuzzed: {result['error']}"
         row.findings.append(failures.keep("fuzz", f"{result['target']}-{result['engine']}", title, again))
     for found in result["findings"]:
-        source = place.ROOT / found["file"]  # an absolute path stays what it is
+        source = place.ROOT / found["file"]  # an absolute path stays unchanged
         copy = failures.copy("fuzz", source)
         notes = source.with_name(source.name + ".txt")
         lines = notes.read_text(errors="replace").splitlines() if notes.is_file() else []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The harness proves itself: deliberate defects are caught (tests/system/mutants.py, ci/mutants)."""
+"""Steps that test the harness itself: it must detect deliberate defects (tests/system/mutants.py, ci/mutants)."""
 
 import json
 
@@ -19,7 +19,7 @@ def read_json(path, form):
 
 
 def mutants(children, failures, work):
-    """Every deliberate defect has to be caught on loopverbs."""
+    """Check that every deliberate defect is detected on loopverbs."""
     work.mkdir(parents=True, exist_ok=True)
     file = work / "mutants.json"
     program = place.program("o2props-mutants")
@@ -38,7 +38,7 @@ def mutants(children, failures, work):
 
 
 def coverage(children, failures, page):
-    """What corpora and properties reach of the library, and the measured source as a page (ci/coverage)."""
+    """Measure which code of the library corpora and properties reach, and write the measured source as a page (ci/coverage)."""
     outcome = children.run("coverage", [place.ROOT / "ci" / "coverage", "--html", page], cwd=place.ROOT, timeout=ALL_TIMEOUT_S)
     row = Row("harness", "coverage", "what corpora and properties reach").ran(outcome, "ci/coverage")
     row.figures = {"what": outcome.last_line()}
@@ -51,7 +51,7 @@ def coverage(children, failures, page):
 
 
 def all_mutants(children, failures, work):
-    """Every deliberate defect, from each of the fixed seeds and no corpus, is killed by a property (ci/mutants)."""
+    """Check that a property kills every deliberate defect from each of the fixed seeds, without a corpus (ci/mutants)."""
     work.mkdir(parents=True, exist_ok=True)
     file = work / "all-mutants.json"
     program = place.program("o2props-mutants")

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""A campaign on all processors of a machine: shards of it side by side, and one report of them (docs/campaign.md)."""
+"""Run a campaign on all processors of a machine: shards run side by side, and their reports are merged (docs/campaign.md)."""
 
 import os
 import re
 
 from . import merge, place, process
 
-# What a shard keeps busy: one lane has the guest's processor, the other is in process; then each engine has one.
+# Processors that a shard uses: one lane runs the guest and one in-process work; later each of the two engines uses one.
 OF_A_SHARD = 2
-SHARD_MIB = 3072  # the guest, two engines, and what the properties use
-SHOW_S = 5  # at most one line of a shard in so long
+SHARD_MIB = 3072  # memory of a shard: the guest, two engines, and the properties
+SHOW_S = 5  # print at most one line of a shard in so many seconds
 
 
 def available_mib(path="/proc/meminfo"):
-    """Memory that programs can still have; None where nobody says."""
+    """Memory in MiB that programs can still allocate; None if the kernel does not report it."""
     try:
         with open(path, encoding="ascii") as file:
             found = re.search(r"^MemAvailable: +(\d+) kB", file.read(), re.M)
@@ -23,7 +23,7 @@ def available_mib(path="/proc/meminfo"):
 
 
 def shards_for(jobs, mib):
-    """How many shards use `jobs` processors and at most `mib` of memory; None: as much as they like."""
+    """The number of shards that fit into `jobs` processors and `mib` MiB of memory; mib None: memory is no limit."""
     return max(1, min(jobs // OF_A_SHARD, jobs if mib is None else mib // SHARD_MIB))
 
 
@@ -36,7 +36,7 @@ def folder(report, index):
 
 
 def command(options, index, count):
-    """The shard's own command line; everything is set up and built, and the minutes are those that all of them have."""
+    """The command line of a shard.  It neither sets up nor builds, and it gets all of --minutes, as shards run in parallel."""
     words = [place.ROOT / "ci" / "campaign", "--no-setup", "--no-build", "--shard", f"{index}/{count}", "--side-by-side",
              "--seed", hex(options.seed), "--minutes", f"{options.minutes:g}", "--profile", options.profile,
              "--mixed-minutes", options.mixed_minutes, "--sim-operations", options.sim_operations, "--only", ",".join(options.only),
@@ -48,7 +48,7 @@ def command(options, index, count):
 
 
 def execute(children, options, count):
-    """Run all shards to their ends; the merged Report.  Raises reading.Unreadable where none left one."""
+    """Run all shards to their ends; returns the merged Report.  Raises reading.Unreadable if no shard left a report."""
     def lane(index):
         children.run(f"shard {index} of {count}", command(options, index, count), cwd=place.ROOT, every=SHOW_S)
 

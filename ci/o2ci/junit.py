@@ -6,7 +6,7 @@ import xml.etree.ElementTree as tree
 
 from .result import CANNOT_RUN, GROUPS
 
-# XML 1.0 has no way to write these, not even escaped.
+# XML 1.0 cannot represent these characters, not even escaped.
 NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -34,7 +34,7 @@ def document(report):
             if row.verdict == CANNOT_RUN:
                 tree.SubElement(case, "skipped", message=clean(row.reason))
             if row.findings:
-                # One element: many readers of JUnit count failures by elements.
+                # Write one element for all findings of a row: many readers of JUnit count elements as failures.
                 body = [line for found in row.findings
                         for line in (found.title, *found.lines, f"replay: {found.replay}", "")]
                 failure = tree.SubElement(case, "failure", message=clean(row.findings[0].title), type="finding")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What a run shows while it goes on: on a terminal one table that is drawn again in place, a line for each step; else every
-line as it comes, with the step in front."""
+"""The progress display of a run.  On a terminal: a table with a line for each step, redrawn in place.  Otherwise: every line of
+output as it comes, with the step in front."""
 
 import os
 import re
@@ -11,13 +11,13 @@ import time
 TICK_S = 1.0
 CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x1f\x7f-\x9f]")
 RUNS, ENDED = "runs", "ended"
-# By weight: a step that several rows are of has the heaviest of their verdicts.
+# In order of severity: a step with several rows shows the most severe of their verdicts.
 STATES = (RUNS, ENDED, "held", "cannot run", "FINDING")
 COLOURS = {RUNS: "36", "held": "32", "cannot run": "33", "FINDING": "31;1"}
 
 
 def suits(stream, environment):
-    """Whether the stream is a terminal that can draw in place."""
+    """Whether the stream is a terminal on which lines can be redrawn."""
     return stream.isatty() and environment.get("TERM", "dumb") not in ("", "dumb")
 
 
@@ -57,7 +57,7 @@ class Step:
 
 
 class Table:
-    """The cursor stands below the table; each drawing goes up to its first line."""
+    """The table on a terminal.  The cursor stands below the table; each redraw moves it up to the first line."""
 
     shows_verdicts = True
 
@@ -80,7 +80,7 @@ class Table:
         return self.steps[tag]
 
     def line(self, tag, text, lasting=False):
-        """lasting: it stays above the table."""
+        """Show a line of a step.  lasting: print it above the table, where it stays; otherwise show it in the step's line."""
         with self.lock:
             if lasting:
                 self.draw(f"[{tag}] {text}")
@@ -88,14 +88,14 @@ class Table:
                 self.step(tag).text = CONTROL.sub("", text.replace("\t", " "))
 
     def started(self, tag):
-        """A program of a step was started; a step may have several, one after the other."""
+        """A program of the step has started; a step may run several, one after the other."""
         with self.lock:
             step = self.step(tag)
             step.state, step.seconds = max(step.state, RUNS, key=STATES.index), None
             self.draw()
 
     def ended(self, tag, state):
-        """ENDED, or the verdict of a row of the step."""
+        """A program of the step has ended.  state: ENDED, or the verdict of one of the step's rows."""
         with self.lock:
             step = self.step(tag)
             step.seconds = step.elapsed(self.clock())
@@ -103,7 +103,7 @@ class Table:
             self.draw()
 
     def close(self):
-        """The table stays where it is."""
+        """Draw the table a last time and leave it on the screen."""
         with self.lock:
             if not self.closed.is_set():
                 self.draw()
@@ -114,7 +114,7 @@ class Table:
         return f"\x1b[{COLOURS[state]}m{text}\x1b[0m" if self.colour and state in COLOURS else text
 
     def rows(self, columns, lines):
-        """What there is room for: steps that run, then those that ended last; in the order in which they began."""
+        """The lines that fit: running steps, then ended ones that began last; shown in the order in which they began."""
         now = self.clock()
         wanted = sorted(self.steps.values(), key=lambda step: (step.seconds is not None, -step.began))[:max(lines - 2, 1)]
         steps = [step for step in self.steps.values() if step in wanted]
@@ -136,7 +136,7 @@ class Table:
         rows = self.rows(columns, lines)
         up = f"\x1b[{self.drawn}A" if self.drawn else ""
         if columns < self.columns:
-            up = "\x1b[H\x1b[2J"  # lines that are there take more than one now
+            up = "\x1b[H\x1b[2J"  # the window is narrower, so the old lines have wrapped
         self.columns = columns
         said = [] if above is None else [above]
         self.stream.write(up + "\r" + "".join(f"{row}\x1b[K\n" for row in [*said, *rows]) + "\x1b[J")

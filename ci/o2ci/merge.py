@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One report of those of several shards: rows with their figures added up, all findings, what is missing."""
+"""Merge the reports of several shards: add up the figures of rows, collect all findings, and name missing shards."""
 
 import re
 import shlex
@@ -11,17 +11,17 @@ from . import place, reading
 from .result import Finding, Report, Row
 from .shard import Shard
 
-# What says the same of every shard, or can only be bounded from below: which cells two shards met is not known, only
-# how many.  All other numbers are counts, and are added.
+# Figures of which the largest is taken: they are equal in all shards, or a sum would be wrong, as for cells met, where two
+# shards may have met the same ones.  All other numbers are counts, which are added.
 LARGEST = ("edges", "corpus", "cells", "met", "version", "runs", "boot_seconds", "most")
 
 
 class Mixed(Exception):
-    """Reports of different campaigns."""
+    """The reports are not shards of one campaign."""
 
 
 def combined(values, key=""):
-    """One value of what the shards say under one key."""
+    """Combine the shards' values of one key."""
     values = [value for value in values if value is not None]
     if not values:
         return None
@@ -46,12 +46,12 @@ def figures_of(rows):
     if figures.get("seconds") and "execs_per_sec" in figures:
         figures["execs_per_sec"] = round(figures["execs"] / figures["seconds"])
     if len({row.figures.get("trace") for row in rows}) > 1:
-        figures.pop("trace")  # each shard has one of its own
+        figures.pop("trace")  # each shard has its own trace
     return figures
 
 
 def taken(folder, shard, finding, failures):
-    """The finding with its files copied out of its shard's report, and named so wherever it names them."""
+    """Copy the finding's files out of its shard's report.  Returns the finding with all names of the files replaced."""
     names = {}
     for name in finding.files:
         source = Path(folder) / "failures" / Path(name).name
@@ -60,7 +60,7 @@ def taken(folder, shard, finding, failures):
             copy = failures / f"shard{shard.index}-{source.name}"
             shutil.copyfile(source, copy)
             names[name] = place.shown(copy)
-    # The longest first: one name may begin with another.
+    # Replace longer names first: one name may be the beginning of another.
     order = sorted(names, key=len, reverse=True)
 
     def renamed(text):
@@ -77,13 +77,13 @@ def taken(folder, shard, finding, failures):
 
 
 def run_of(folder, shard, run):
-    """A run with its shard, and its log where that is now."""
+    """The run with its shard added, and the path of its log in the shard's report."""
     log = Path(folder).resolve() / "log" / Path(run["log"]).name
     return {**run, "log": place.shown(log) if log.is_file() else "", "shard": str(shard)}
 
 
 def merged_rows(parts, failures):
-    """parts: {shard: (folder, report)}, by number."""
+    """Rows of the merged report.  parts: {shard: (folder, report)}, in order of shard number."""
     rows = {}
     for shard, (folder, report) in parts.items():
         for row in report.rows:
@@ -99,13 +99,13 @@ def merged_rows(parts, failures):
 
 
 def again(report, shard):
-    """The command that makes a shard, from that of another."""
+    """The command that runs `shard` (a missing one), made from the command of another shard's report."""
     command = re.sub(r" --report[ =]('[^']*'|\S)+", "", report.command)
     return re.sub(r"--shard[ =]\S+", f"--shard {shard}", command)
 
 
 def read_all(folders):
-    """({shard: (folder, report)}, {folder: what is wrong with it})."""
+    """({shard: (folder, report)}, {folder: why its report cannot be used})."""
     parts, wrong = {}, {}
     for folder in folders:
         try:
@@ -121,7 +121,7 @@ def read_all(folders):
 
 
 def same_campaign(parts):
-    """Raise Mixed where the reports are not shards of one campaign."""
+    """Raise Mixed unless the reports are shards of one campaign."""
     def identity(report):
         return {"number of shards": report.shard.of, "seed": f"0x{report.seed:x}", "profile": report.profile,
                 "minutes": report.minutes, "commit": report.versions.get("o2ref")}
@@ -136,7 +136,7 @@ def same_campaign(parts):
 
 
 def shards_row(parts, wrong):
-    """The row that says which shards there are."""
+    """The row that says which shards are present."""
     first = next(iter(parts.values()))[1]
     row = Row("harness", "shards", "shards of the campaign", figures={"what": f"{len(parts)} of {first.shard.of}"})
     absent = [shard for index in range(1, first.shard.of + 1) if (shard := Shard(index, first.shard.of)) not in parts]
@@ -147,7 +147,7 @@ def shards_row(parts, wrong):
 
 
 def merge(folders, failures, command):
-    """The Report of all folders; raises Mixed, or Unreadable where none can be read."""
+    """The merged Report of all folders; raises Mixed, or Unreadable if no report can be read."""
     parts, wrong = read_all(folders)
     if not parts:
         raise reading.Unreadable("; ".join(wrong.values()))

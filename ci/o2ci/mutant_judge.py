@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Which deliberate defects the judge of the wire names, and by which rule (docs/judge.md, "Deliberate defects").
+"""Determine which deliberate defects the judge of the wire names, and by which rule (docs/judge.md, "Deliberate defects").
 
     ci/mutants --judge [--only NAME]... [--write] [--no-build]
 
-The properties that the judge listens to are run with each mutant, and nothing counts but what the judge says.  A mutant
-that it does not name stands in tests/judge/unheard.toml, with the reason; one that stands there and is named fails.
+Each mutant runs in the properties whose traffic the judge checks; only the judge's findings count.  A mutant that the judge
+does not name must be listed in tests/judge/unheard.toml, with the reason; a listed mutant that the judge names fails.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from . import place
 PAGE = place.ROOT / "docs" / "judge.md"
 UNHEARD = place.ROOT / "tests" / "judge" / "unheard.toml"
 BEGIN, END = "<!-- table: ci/mutants --judge --write -->", "<!-- end of table -->"
-# The properties that are judged: few cases, which is all that those get that are said not to be named; then many.
+# (property, cases, seed) of the judged properties.  A mutant listed as not named runs only FEW; all others run FEW, then MANY.
 FEW = (("endpoint", 300, 1), ("sim", 1000, 1), ("transfer", 300, 1), ("nodes", 80, 1))
 MANY = (("sim", 16000, 2), ("nodes", 800, 2), ("transfer", 1500, 2))
 LONGEST_S = 90
@@ -32,9 +32,9 @@ PERCENT_NAMED = 95
 
 @dataclass(frozen=True)
 class Unheard:
-    """What tests/judge/unheard.toml says."""
-    reasons: dict  # {name: (is it on the wire at all, why it is not named)}
-    noted: dict  # {name: the note that names it; notes are not asked for unless by name}
+    """The content of tests/judge/unheard.toml."""
+    reasons: dict  # {name: (whether the defect shows on the wire, why it is not named)}
+    noted: dict  # {name: the note that names it}; a note is checked only if asked for by name
 
 
 def read_unheard(path=UNHEARD):
@@ -49,7 +49,7 @@ def read_unheard(path=UNHEARD):
 
 
 def rule_of(program, mutant, kind, prop, cases, seed):
-    """What the judge says first of that kind; None: nothing."""
+    """The rule of the judge's first finding of that kind, or None."""
     with tempfile.TemporaryDirectory(prefix="o2ref-judge-") as folder:
         result = Path(folder) / "result.json"
         subprocess.run([program, "run", prop, "--mutant", mutant, "--only", kind, "--cases", str(cases), "--seed", str(seed),
@@ -57,13 +57,13 @@ def rule_of(program, mutant, kind, prop, cases, seed):
                        cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=3 * LONGEST_S, check=False)
         try:
             found = json.loads(result.read_text(encoding="utf-8"))["findings"]
-        except (OSError, ValueError, KeyError):  # it crashed
+        except (OSError, ValueError, KeyError):  # the program crashed and wrote no result
             return None
     return next((one["signature"].removeprefix(KIND) for one in found if one["signature"].startswith(KIND)), None)
 
 
 def named_by(program, mutant, unheard):
-    """The rule that names it, and in which property; None: none does."""
+    """(rule, property) by which the judge names the mutant, or None."""
     kind = KIND + unheard.noted.get(mutant, "")
     for prop, cases, seed in FEW if mutant in unheard.reasons else FEW + MANY:
         try:
@@ -76,7 +76,7 @@ def named_by(program, mutant, unheard):
 
 
 def clean_is_silent(program, unheard):
-    """Without a defect nothing is said, nor is any of the notes by which one is named."""
+    """Whether without a defect the judge finds nothing, including none of the notes that name defects."""
     kinds = {KIND, *(KIND + rule for rule in unheard.noted.values())}
     found = [(kind, prop) for kind in sorted(kinds) for prop, cases, seed in FEW + MANY
              if rule_of(program, "none", kind, prop, cases, seed) is not None]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What systematic mutants are judged by: the runs of properties, and the unit tests (docs/mutants.md)."""
+"""The runs that judge systematic mutants: properties and unit tests (docs/mutants.md)."""
 
 import json
 import os
@@ -16,11 +16,11 @@ from pathlib import Path
 
 PROPERTY, TEST = "property", "test"
 MAP_BYTES = 1 << 16  # O2_SYSTEMATIC_BYTES
-FILE_BYTES = 1 << 32  # of one file, memory that is shared as one too: a mutant may write for ever
+FILE_BYTES = 1 << 32  # limit of one file, shared memory included: a mutant may write endlessly
 CANNOT_RUN = 77
-LONGEST_S = 300  # a unit test that takes longer without any mutant is left out
+LONGEST_S = 300  # a unit test that takes longer without a mutant is left out
 
-# Each property twice: few cases, which is where nearly all are found, and as many as take seconds.
+# Each property runs twice: with few cases, which find nearly all mutants, then with as many as take some seconds.
 OF_O2PROPS = (
     ("codec", (), 20_000, 1_000_000), ("keys", (), 20_000, 300_000), ("pools", (), 5000, 100_000),
     ("sg", (), 20_000, 300_000), ("dma", (), 20_000, 300_000), ("reg_plan", (), 20_000, 300_000),
@@ -32,11 +32,11 @@ OF_O2PROPS = (
     ("transfer", ("--device", "loop", "--connect", "cm"), 300, 600),
 )
 SEED, DEEP_SEED = 1, 2
-CONFORM_NID = "10.77.0.2@o2ib"  # of the peer in the process
-# Implementations that share no code with the reference, and the reference behind both ways of asking.
+CONFORM_NID = "10.77.0.2@o2ib"  # NID of the peer that runs in the same process
+# Implementations that share no code with the reference, and the reference itself as a shared object and as a program.
 OF_CHECK = (("libsecond.so", ("libsecond.so",)), ("impl_reference.so", ("impl_reference.so",)),
             ("impl_reference_program", ("--", "impl_reference_program")))
-# What misbehaves in one way (tests/impl/reference): the check that finds it, and no other one does.
+# {misbehaviour (tests/impl/reference): the only check that detects it}.
 OF_OBJECTS = {"crash": "run/crash", "abort": "run/crash", "hang": "run/hang", "exit": "run/exit", "stdout": "run/stdout",
               "leak": "run/leak", "overrun": "run/overrun", "long-name": "run/overrun", "input": "run/input-written",
               "count": "run/count-over-capacity", "status": "run/status", "no-errno": "run/status", "flag": "run/value",
@@ -44,12 +44,12 @@ OF_OBJECTS = {"crash": "run/crash", "abort": "run/crash", "hang": "run/hang", "e
 OF_PROGRAMS = {"crash": "run/crash", "exit": "run/exit", "print": "protocol/frame", "no-length": "protocol/frame",
                "big-endian": "protocol/frame", "no-json": "protocol/json", "other-form": "protocol/form",
                "missing-field": "protocol/field", "bad-errno": "protocol/field"}
-# That check is known and all is well; it is not, and there is a difference.
+# Check with the difference listed as known: must succeed.  Without the list: must find a difference (exit status 1).
 KNOWN_AND_NOT = 'props=$1; shift; "$props" check --known "$0" "$@" && { "$props" check "$@"; [ $? -eq 1 ]; }'
-# Tests of this harness and of sources as text; tests of deliberate defects.
+# Left out: tests of this harness, tests that read sources as text, and tests of deliberate defects.
 NO_TESTS = ("corpus_", "property_", "fuzz_mutant_", "fuzz_list", "fuzz_seeds", "test_mutants_table", "test_systematic",
             "test_install", "docs", "lustre", "rooms", "style", "coverage")
-# Called by scripts that are given a folder of programs.
+# Programs that scripts call when they are given a folder of programs.
 SIBLINGS = ("o2props", "o2ref", "o2ref-net-loop", "impl_reference.so", "impl_misbehave.so", "impl_reference_program",
             "libsecond.so", "libstart.so")
 WITH_DEFECTS = ("o2props-mutants", "impl_mutants.so")
@@ -57,18 +57,18 @@ WITH_DEFECTS = ("o2props-mutants", "impl_mutants.so")
 
 @dataclass
 class Run:
-    """A program that holds without a mutant; what a mutant does to it is its verdict."""
+    """A command that succeeds without a mutant; if it fails with a mutant, the mutant is detected."""
     name: str
     kind: str  # PROPERTY or TEST
     command: list
     environment: dict = field(default_factory=dict)
-    seconds: float = 0.0  # without a mutant
-    reached: bytes = b""  # one for each mutant
+    seconds: float = 0.0  # duration without a mutant
+    reached: bytes = b""  # one byte for each mutant
 
 
 @dataclass(frozen=True)
 class Outcome:
-    status: int | None  # None: no end
+    status: int | None  # None: it did not end in time
     seconds: float
     reached: bytes
     tail: str
@@ -112,7 +112,7 @@ def misdeed_run(programs, name, check, words, **environment):
 
 
 def misdeed_runs(programs):
-    """Each misbehaves in its way, and in no other."""
+    """A run for each misbehaviour: exactly the expected check must detect it."""
     talker = programs.parents[1] / "tests" / "impl" / "reference" / "talker.py"
     runs = []
     for name, check in OF_OBJECTS.items():
@@ -126,7 +126,7 @@ def misdeed_runs(programs):
 
 
 def corpus_runs(programs, corpus):
-    """Each fuzz target over what is committed."""
+    """Replay the committed corpus of each fuzz target."""
     runs = []
     for folder in sorted(path for path in corpus.iterdir() if path.name != "canary"):
         folders = [path for kind in ("seed", "found", "regress") if (path := folder / kind).is_dir()]
@@ -136,7 +136,7 @@ def corpus_runs(programs, corpus):
 
 
 def ctest_entries(programs):
-    """(name, command, environment) of the unit tests, built or not, as cmake has written them."""
+    """Yield (name, command, environment) of the unit tests, built or not, from cmake's CTestTestfile.cmake files."""
     for path in sorted(programs.rglob("CTestTestfile.cmake")):
         text = path.read_text(encoding="utf-8")
         for name, rest in re.findall(r"^add_test\(\[=\[(.*?)\]=\] (.*)\)$", text, re.M):
@@ -153,15 +153,15 @@ def test_runs(programs):
 
 
 def targets_of(programs, runs):
-    """What ninja has to build for them, and what scripts that are given the whole folder call."""
+    """The targets that ninja must build for the runs, and the programs that scripts call from the folder of programs."""
     words = [Path(word) for run in runs for word in run.command]
     found = {str(word.relative_to(programs)) for word in words if word.is_absolute() and word.is_relative_to(programs)}
-    # Deliberate defects are not in sources with other switches: those programs are brought.
+    # WITH_DEFECTS are not built in this copy, whose sources have other switches: mutant_tree.bring copies them.
     return sorted((found - {".", *WITH_DEFECTS}) | set(SIBLINGS))
 
 
 def limits(child, seconds):
-    """Of processor time, where it is known what it takes, and of what is written; of its children each by itself."""
+    """Limit a child's file size and, if its usual time is known, its processor time.  Its own children inherit the limits."""
     wanted = [(resource.RLIMIT_FSIZE, FILE_BYTES), (resource.RLIMIT_CORE, 0)]
     if seconds is not None:
         wanted.append((resource.RLIMIT_CPU, int(5 + 4 * seconds)))
@@ -169,11 +169,11 @@ def limits(child, seconds):
         try:
             resource.prlimit(child.pid, what, (most, most + 1))
         except (ProcessLookupError, PermissionError):
-            pass  # it has ended already
+            pass  # the child has already ended
 
 
 def execute(run, number, seconds=None):
-    """One run with one mutant; 0: none.  seconds: what it takes without."""
+    """Execute one run with mutant `number` (0: none).  seconds: duration without a mutant; None: not yet known."""
     folder = Path(tempfile.mkdtemp(prefix="o2ref-systematic-"))
     try:
         (folder / "map").write_bytes(bytes(MAP_BYTES))
@@ -188,7 +188,7 @@ def execute(run, number, seconds=None):
         except subprocess.TimeoutExpired:
             status = None
         try:
-            os.killpg(child.pid, signal.SIGKILL)  # of a group of our own: what it has left behind too
+            os.killpg(child.pid, signal.SIGKILL)  # kill its process group, with all that it left running
         except ProcessLookupError:
             pass
         child.wait()

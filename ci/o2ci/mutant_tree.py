@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The project's copy in which all drawn mutants are built at once, each behind a switch (docs/mutants.md)."""
+"""The copy of the project in which all drawn mutants are built at once, each behind a switch (docs/mutants.md)."""
 
 import json
 import os
@@ -16,16 +16,16 @@ from .place import BUILD
 
 PRESET = "gcc"
 LEFT_OUT = {"build", "out", ".git", "__pycache__"}
-AS_LINK = {"corpus", "docs"}  # large, and only read
-HEADERS = "systematic"  # of the library's own sources alone: what judges them is built with clean headers
+AS_LINK = {"corpus", "docs"}  # linked, not copied: large and only read
+HEADERS = "systematic"  # folder of mutated headers for the library's own sources; tests use the original headers
 
 
 class TreeError(Exception):
-    """What cannot be done, in words."""
+    """A step failed; the text says why."""
 
 
 def files_of(root):
-    """What the copy has, from the root; folders that are linked are one."""
+    """The files to copy, relative to the root; linked folders are left out."""
     for folder, folders, files in os.walk(root):
         at = Path(folder).relative_to(root)
         folders[:] = [name for name in folders if name not in LEFT_OUT and not (at == Path() and name in AS_LINK)]
@@ -33,7 +33,7 @@ def files_of(root):
 
 
 def lay(root, tree):
-    """Copy the project.  What is there already keeps its time, so that nothing is built again for it."""
+    """Copy the project.  An unchanged file keeps its modification time, so that it is not built again."""
     wanted = {file for file in files_of(root) if (root / file).is_file()}
     for file in wanted - {Path("ref/CMakeLists.txt")}:
         if file.parts[0] != "ref" or file.suffix not in (".c", ".h"):
@@ -42,7 +42,7 @@ def lay(root, tree):
     for name in AS_LINK:
         if (root / name).is_dir() and not (tree / name).exists():
             (tree / name).symlink_to(root / name)
-    # Sources that are gone must not be built.
+    # Remove files from the copy that no longer exist in the project, so that they are not built.
     for file in list(files_of(tree)):
         made = file.parts[0] in (HEADERS, "build") or str(file) == systematic.HEADER
         if file not in wanted and file.suffix in (".c", ".h", ".toml") and not made:
@@ -65,7 +65,7 @@ def place_of_copy(tree, file):
 
 
 def write_sources(root, tree, mutants):
-    """All of ref/; mutants: {number: place}."""
+    """Write all of ref/ into the copy, with its mutants behind switches.  mutants: {number: place}."""
     of_file = {}
     for number, place in mutants.items():
         of_file.setdefault(place.file, []).append((number, place))
@@ -97,7 +97,7 @@ def build(tree, targets, jobs):
 
 
 def bring(root, tree, programs, jobs):
-    """Programs with deliberate defects, which some tests run: their sources are those of the project itself."""
+    """Build programs with deliberate defects from the project itself and copy them into the tree; some tests run them."""
     folder = BUILD / PRESET
     run(["cmake", "--preset", PRESET, "-B", folder], root, "cannot configure")
     run(["cmake", "--build", folder, "-j", jobs, "--target", *programs], root, "cannot build")
@@ -106,7 +106,7 @@ def bring(root, tree, programs, jobs):
 
 
 class Compiler:
-    """Asks whether a source with one mutant in it is C."""
+    """Checks whether a source with one mutant in it compiles."""
 
     def __init__(self, root, tree):
         self.root, self.tree = root, tree
@@ -119,10 +119,10 @@ class Compiler:
             self.commands[os.path.relpath(entry["file"], tree)] = (words[:cut], entry["directory"])
 
     def message(self, place):
-        """Its first error, or ""."""
+        """The compiler's first error for the mutant, or ""."""
         text = systematic.copy_of(place.file, (self.root / place.file).read_text(encoding="utf-8"), [(1, place)])
         known = self.commands.get(place.file)
-        if known is None and place.file.endswith(".h"):  # as any source of the library sees it
+        if known is None and place.file.endswith(".h"):  # compile a header as if a source of ref/ included it
             known = next(one for file, one in self.commands.items() if file.startswith("ref/"))
         if known is None:
             return "nothing compiles this file"
@@ -134,7 +134,7 @@ class Compiler:
 
 
 def nests(places):
-    """Whether all these of one file can be in one copy: none cuts through another."""
+    """Whether these mutants of one file can be in one copy: none may overlap another partly."""
     try:
         numbered = [switches.Switch(one.start, one.end, switches.table.Mutant(one.operator, "", "", "", "", ""),
                                     switches.table.Place("", "", "", "", one.is_statement)) for one in places]
@@ -145,7 +145,7 @@ def nests(places):
 
 
 def choose(drawn, compiler, jobs, say):
-    """Of each folder as many as were asked for that compile, in the order of the draw.  Returns the places."""
+    """For each folder, take as many mutants that compile as were asked for, in the order of the draw.  Returns their places."""
     chosen = []
     for folder, (count, order) in drawn.items():
         taken, rest = [], list(order)

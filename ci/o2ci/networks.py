@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Two processes over the connection manager in a guest: on good and bad networks, and where one of them breaks the rules."""
+"""Steps with two processes in a guest, over the connection manager: on good and bad networks, or with a rule-breaking peer."""
 
 from . import place
 from .result import EXIT_CANNOT_RUN, Row
@@ -9,13 +9,13 @@ TIMEOUT_S = 1200
 
 
 def execute(children, failures, seed, minutes=0):
-    """minutes: of mixed traffic after the scripted networks."""
+    """Run the network tests.  minutes: duration of mixed traffic after the scripted networks; 0: none."""
     row = Row("property", "networks", "two processes, bad networks, kills", 0)
     return script(children, failures, row, [NETWORKS, "--seed", f"0x{seed:x}", "--minutes", str(minutes)], TIMEOUT_S + 90 * minutes)
 
 
 def hostile(children, failures):
-    """Every misbehaviour there is, at a victim in a process of its own and at a peer that takes no orders."""
+    """Run every misbehaviour against a victim in its own process, and against a peer that the test does not control."""
     return script(children, failures, Row("property", "rxe-hostile", "peers that break the rules", 0), [HOSTILE], TIMEOUT_S)
 
 

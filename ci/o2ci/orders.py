@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Every order of events of a few operations (tests/system/test_explore.py)."""
+"""The step that explores every order of events of a few operations (tests/system/test_explore.py)."""
 
 from . import harness, place
 from .result import EXIT_CANNOT_RUN, Row

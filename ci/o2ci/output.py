@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The report's folder: prepared at the start, filled at the end."""
+"""The report's folder: it is prepared when a run starts and filled when the run ends."""
 
 import json
 import shutil
@@ -13,7 +13,7 @@ OURS = ("log", "work", "failures", "corpora", "shards", "report.json", "report.t
 
 
 def usable(folder):
-    """Only a folder that is new, empty or a report of ours is cleared and written into."""
+    """Whether the folder may be cleared and written to: it must be new, empty, or an earlier report."""
     folder = Path(folder)
     if not folder.exists():
         return True
@@ -21,7 +21,7 @@ def usable(folder):
 
 
 def check(parser, folder):
-    """An error of the command line where --report is not usable."""
+    """Report an error of the command line if --report is not usable."""
     if not usable(folder):
         parser.error(f"--report is {folder}, which is not empty and no report of a campaign")
 
@@ -35,12 +35,12 @@ def prepare(folder, form=FORM):
             shutil.rmtree(path)
         else:
             path.unlink(missing_ok=True)
-    # Without a status: this run has not ended.  It also marks the folder as ours.
+    # Status null means that the run has not ended.  The file also marks the folder as a report.
     write_json({"form": form, "version": VERSION, "status": None}, folder)
 
 
 def begin(program, folder, form=FORM):
-    """prepare(), or the end of the program with a line why the folder cannot be made."""
+    """Prepare the folder; if it cannot be made, print why and exit."""
     try:
         prepare(folder, form)
     except OSError as problem:
@@ -48,7 +48,7 @@ def begin(program, folder, form=FORM):
 
 
 def leave(program, problem):
-    """The end of a program that cannot write where it was told to."""
+    """Print that an output cannot be written, and exit."""
     print(f"{program}: {problem.filename}: {problem.strerror}", file=sys.stderr)
     sys.exit(EXIT_USAGE)
 

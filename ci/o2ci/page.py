@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The report as one HTML page that needs nothing else."""
+"""The report as one self-contained HTML page."""
 
 import os
 from html import escape
@@ -16,7 +16,7 @@ TAIL_LINES = 12
 
 
 class Links:
-    """Where the page's links lead: from its folder, so that a report can be moved as a whole."""
+    """Links of the page, relative to its folder, so that a report can be moved as a whole."""
 
     def __init__(self, report, folder):
         self.folder = folder
@@ -26,7 +26,7 @@ class Links:
         self.of_finding = {id(finding): number for number, found in enumerate(self.causes) for finding in found.all()}
 
     def file(self, name, text=None):
-        """A file as findings and rows name it."""
+        """Link to a file, given by the path that findings and rows use."""
         target = quote(os.path.relpath(place.ROOT / name, self.folder))
         return f'<a href="{escape(target)}">{escape(text or name)}</a>'
 
@@ -34,7 +34,7 @@ class Links:
         return f"#row-{self.numbers[id(row)]}"
 
     def found(self, row):
-        """Where the verdict of a row with findings leads."""
+        """The target of a link for the verdict of a row with findings."""
         return f"#cause-{self.of_finding[id(row.findings[0])]}"
 
 
@@ -44,7 +44,7 @@ def cell(tag, text, left):
 
 
 def linked(row, text, links):
-    """The verdict of a row: to what was found, to its log, and to how it is repeated."""
+    """The verdict of a row, with links to its findings, its log, and the command that repeats it."""
     words = f'<a class="finding" href="{links.found(row)}">{escape(text)}</a>' if row.findings else escape(text)
     logs = "".join(f" {links.file(log, 'log')}" for log in row.logs())
     return f'<td class="l {CLASSES[row.verdict]}">{words}{logs} <a href="{links.of_row(row)}">replay</a></td>'
@@ -56,7 +56,7 @@ def section_html(section, links=None):
     def line(tag, row, source=None):
         cells = [cell(tag, text, i < section.left or i == last) for i, text in enumerate(row)]
         if source is not None:
-            cells[0] = f'<td class="l {CLASSES[source.verdict]}">{escape(row[0])}</td>'  # the verdict may be out of sight
+            cells[0] = f'<td class="l {CLASSES[source.verdict]}">{escape(row[0])}</td>'  # the verdict may be off-screen
             cells[last] = linked(source, row[last], links)
         return "<tr>" + "".join(cells) + "</tr>"
 
@@ -76,7 +76,7 @@ def finding_html(finding, links):
 
 
 def cause_html(number, found, links):
-    """The smallest case, and below it what else was found with the same cause."""
+    """A cause's smallest case, followed by the other findings with the same cause."""
     others = "".join(f"<details><summary>{escape(other.title)}</summary>\n{finding_html(other, links)}</details>\n"
                      for other in found.others)
     count = f"found {len(found.all())} times with this cause; the smallest case stands first"
@@ -93,10 +93,10 @@ def tail_of(log):
 
 
 def row_html(row, links):
-    """How a row is repeated, and the end of its log, for a page that is read alone."""
+    """The command that repeats a row, and the end of its log, so that the page is useful without the other files."""
     again = f"<p>replay: <code>{escape(row.again)}</code></p>\n" if row.again else views.nothing("no command repeats it alone")
     logs = "".join(f"<p>log: {links.file(log)}</p>\n" for log in row.logs())
-    # What many rows share would stand here many times.
+    # Leave out the log of ci/fuzz: many rows share it, and the page would repeat it.
     tail = [line for log in row.logs() if row.group != "fuzz" for line in tail_of(log)]
     text = escape("\n".join(tail))
     shown = f"<details><summary>the end of the log</summary>\n<pre>{text}</pre></details>\n" if tail else ""
@@ -106,7 +106,7 @@ def row_html(row, links):
 
 
 def situations_section(rows):
-    """What occurred how often, one column for each device."""
+    """Situations and how often each occurred, with a column for each device."""
     rows = [row for row in rows if row.figures.get("situations") and row.group == "property"]
     names = list(dict.fromkeys(name for row in rows for name in row.figures["situations"]))
     lines = [[name.replace("_", " "), *(f"{row.figures['situations'].get(name, 0):,}" for row in rows), ""]
@@ -115,14 +115,14 @@ def situations_section(rows):
 
 
 def model_situations_section(rows):
-    """The same of the properties that have situations of their own."""
+    """The same table for properties that have their own situations."""
     lines = [[f"{row.name}: {name.replace('_', ' ')}", f"{number:,}", ""] for row in rows if row.group in ("model", "simulation")
              for name, number in row.figures.get("situations", {}).items()]
     return table.Section(["situation, by property", "", ""], lines)
 
 
 def refusals_section(rows):
-    """Which rule refused which side how often, one column for each device."""
+    """How often each rule refused each side, with a column for each device."""
     rows = [row for row in rows if row.figures.get("refusals")]
     names = list(dict.fromkeys((side, rule) for row in rows for side, rules in row.figures["refusals"].items()
                                for rule in rules))
@@ -157,7 +157,7 @@ def crosses_html(report):
 
 
 def baseline_html(found, links):
-    """What differs from an earlier report; "" where none was given."""
+    """The differences from the earlier report; "" without --baseline."""
     if found is None:
         return ""
     parts = [f'<p>{"<br>".join(escape(line) for line in baseline.summary(found))}</p>\n']
@@ -174,7 +174,7 @@ def baseline_html(found, links):
 
 
 def coverage_html(folder):
-    """Where the page of the source is, or why there is none."""
+    """Link to the page of the measured source, or the reason why there is none."""
     if (Path(folder) / coverage_page.NAME).is_file():
         return f'<p><a href="{coverage_page.NAME}">The measured source</a>: each line with how often it ran</p>\n'
     return '<p class="note">not measured: that is what ci/campaign --coverage does, or ci/coverage --html FILE alone</p>\n'
@@ -185,7 +185,7 @@ def versions_html(report):
 
 
 def parts(report, links):
-    """[(anchor, title, what stands there)]; what is empty is left out."""
+    """[(anchor, title, content)] of all parts that are not empty."""
     return [("findings", "Findings", "".join(cause_html(number, found, links) for number, found in enumerate(links.causes))),
             ("baseline", "Against an earlier report", baseline_html(report.against, links)),
             ("results", "Results", "".join(section_html(section, links) for section in table.sections(report))),
@@ -209,7 +209,7 @@ def head_html(report, links):
 
 
 def html(report, folder=place.BUILD / "report"):
-    """folder: where the page will stand."""
+    """The page.  folder: where the page will be written."""
     links = Links(report, folder)
     shown = [part for part in parts(report, links) if part[2]]
     contents = "".join(f'<a href="#{anchor}">{title}</a> ' for anchor, title, _ in shown)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The parts of ci/test: each runs something, and counts what passed and what failed."""
+"""The parts of ci/test: each part runs something and counts passed and failed checks."""
 
 import os
 import re
@@ -13,11 +13,11 @@ from .result import CANNOT_RUN, EXIT_CANNOT_RUN
 CTEST_TIMEOUT_S = 3600
 SOURCE_FOLDERS = ("ref", "props", "fuzz", "tests")
 
-# The last line of a test script, which may go on in parentheses; and cmocka's summary lines of a test program.
+# The last line of a test script, which may end in a text in parentheses; and the summary lines of a cmocka test program.
 SUMS = re.compile(r"(\d+) passed, (\d+) failed(?:, (\d+) skipped)?(?: \(.*\))?\s*$")
-# After a script in the guest ci/vm/run may still have something to say.
+# After a script in a guest has ended, ci/vm/run may print some more lines.
 LAST_LINES = 10
-# How a test script says what failed, with what the program said after it; so much of it is shown beside the sums.
+# A line by which a test script reports a failure begins like this; how many failures, lines and columns are shown.
 FAILED = re.compile(r"^FAIL(ED)?\b")
 SHOWN_FAILURES, SHOWN_LINES, SHOWN_COLUMNS = 3, 6, 300
 CMOCKA_PASSED = re.compile(r"^\[  PASSED  \] (\d+) test\(s\)", re.M)
@@ -41,17 +41,17 @@ class Tally:
 
 
 def failures(text):
-    """The first failures of a script, each with the lines that follow it: a log may be gone when they are read."""
+    """The first failures of a script, each with the lines that follow it.  They are printed because the log may be deleted."""
     lines = text.splitlines()
     found = [number for number, line in enumerate(lines) if FAILED.match(line)][:SHOWN_FAILURES]
     return "".join(f"\n    {line[:SHOWN_COLUMNS]}" for number in found for line in lines[number:number + SHOWN_LINES])
 
 
 def of_script(outcome, may_skip):
-    """What a test script's end says.  The sums in its last line count; its status has to agree."""
+    """The tally of a test script: the sums in its last line, which its exit status must agree with."""
     if outcome.status == EXIT_CANNOT_RUN:
         note = next((line for line in outcome.text().splitlines() if "cannot run" in line), outcome.last_line())
-        # Only what depends on the machine: all else was set up.
+        # may_skip is for reasons that lie in the machine: everything that can be installed was set up.
         return Tally(skipped=1, note=note) if may_skip else Tally(failed=1, note=note)
     match = next((found for found in map(SUMS.match, reversed(outcome.tail(LAST_LINES))) if found), None)
     if outcome.timed_out or not match:
@@ -77,7 +77,7 @@ def inside_guest(log_dir, *command):
 
 
 def of_rows(rows, in_guest=False):
-    """Rows of the campaign's kind: one check each."""
+    """The tally of campaign rows: each row is one check."""
     tally = Tally()
     for row in rows:
         if row.findings:
@@ -92,7 +92,7 @@ def of_rows(rows, in_guest=False):
 
 
 def test_cases(output, passed):
-    """(passed, failed) of one test program: its cmocka cases or script's sums, else the program itself."""
+    """(passed, failed) of one test program: its cmocka cases, its script's sums, or else the program as one test."""
     sums = [match for match in map(SUMS.match, output.splitlines()) if match]
     good = sum(int(count) for count in CMOCKA_PASSED.findall(output))
     bad = sum(int(count) for count in CMOCKA_FAILED.findall(output))
@@ -104,7 +104,7 @@ def test_cases(output, passed):
 
 
 def of_ctest(junit):
-    """Sums over the JUnit file that ctest wrote."""
+    """The tally of the JUnit file that ctest wrote."""
     tally = Tally()
     names = []
     for case in tree.parse(junit).getroot().iter("testcase"):
@@ -117,8 +117,8 @@ def of_ctest(junit):
 
 
 def ctest(children, preset, *only, but=None):
-    """The unit tests of one build: all, or those named, but those of a label; two for each core, as many of them wait for
-    time-outs."""
+    """Run the unit tests of one build: all or those named, except those with the label `but`.  Two tests run on each core,
+    because many wait for time-outs."""
     junit = children.log_dir / f"ctest-{preset}.xml"
     command = ["ctest", "--test-dir", place.BUILD / preset, "--output-on-failure", "-j", str(2 * (os.cpu_count() or 1)),
                "--output-junit", junit, "--test-output-size-passed", "1000000", "--test-output-size-failed", "1000000",
@@ -138,7 +138,7 @@ def ctest(children, preset, *only, but=None):
 
 
 def layout(children):
-    """Every C source is laid out as .clang-format says."""
+    """Check that every C source is formatted as .clang-format says."""
     program = compilers.formatter()
     if program is None:
         return Tally(skipped=1, note=f"no clang-format {compilers.FORMAT_VERSION}, for which .clang-format was written")
@@ -155,7 +155,7 @@ def layout(children):
 class Part:
     name: str
     seconds: float
-    cpu_seconds: float  # of all programs that ran for it
+    cpu_seconds: float  # of all programs that ran for the part
     tally: Tally
 
     def as_json(self):
@@ -163,7 +163,7 @@ class Part:
 
 
 def timed(children, name, function):
-    """Run one part and say how it ended and how long it took."""
+    """Run one part; prints its result and how long it took."""
     started, spent = time.monotonic(), children.spent.seconds
     tally = function()
     part = Part(name, time.monotonic() - started, children.spent.seconds - spent, tally)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The renderer of the report's pictures: heat maps, histograms and curves, as HTML and SVG that needs no script.
+"""Render the report's pictures: heat maps, histograms and curves, as HTML and SVG without scripts.
 
-It knows nothing of campaigns: numbers and words come in, a text goes out (views.py says which).  Colours are those of style.py.
+The functions do not depend on campaigns: they turn numbers and labels into text.  views.py chooses these, style.py the colours.
 """
 
 import math
@@ -13,7 +13,7 @@ from .style import STEPS
 
 
 def step_of(value, low, high):
-    """Which of the colours: the least number that is not zero has the first, the largest the last."""
+    """The index of a value's colour: the smallest value above zero has the first colour, the largest the last."""
     if high == low:
         return len(STEPS) // 2
     return min(len(STEPS) - 1, (value - low) * len(STEPS) // (high - low))
@@ -28,12 +28,12 @@ def heat_cell(value, low, high):
 
 
 def head(text):
-    """A long name may break where it has a _."""
+    """A table header; a long name may be broken after a _."""
     return escape(text).replace("_", "_<wbr>")
 
 
 def spans_of(labels, place):
-    """[(text, how many in a row have it)] of one place of the labels."""
+    """[(text, columns or rows that it spans)] of one position of the labels."""
     spans = []
     for number, label in enumerate(labels):
         if number and label[:place + 1] == labels[number - 1][:place + 1]:
@@ -44,7 +44,7 @@ def spans_of(labels, place):
 
 
 def scale_html(low, high):
-    """The colours with the numbers that they stand for."""
+    """The legend: each colour with the range of numbers that it stands for."""
     if high == low:
         return f'<p class="scale"><span class="never">0</span><span class="h{len(STEPS) // 2}">{low:,}</span></p>\n'
     count = len(STEPS)
@@ -56,10 +56,10 @@ def scale_html(low, high):
 
 
 def heat(down, across, values, caption, axes):
-    """A map of whole numbers.
+    """A heat map of whole numbers.
 
-    down, across: labels, tuples of one or two words of which the first groups; values[i][j]: None where there can be none.
-    axes: what stands down and what across.
+    down, across: labels of the rows and columns, tuples of one or two words; the first of two is the group.  values[i][j]: None
+    for an impossible cell.  axes: the names of the vertical and the horizontal axis.
     """
     present = [value for row in values for value in row if value]
     low, high = (min(present), max(present)) if present else (0, 0)
@@ -88,7 +88,7 @@ def heat(down, across, values, caption, axes):
 
 
 def histogram(bars, caption, unit, names):
-    """bars: [(label, first number, second number)]; names: of the two, which stand on each other."""
+    """A stacked histogram.  bars: [(label, first number, second number)]; names: of the two numbers, which are stacked."""
     most = max((first + second for _label, first, second in bars), default=0) or 1
     lines = []
     for label, *numbers in bars:
@@ -111,7 +111,7 @@ MOST_TICKS = 4
 
 
 def short(number):
-    """1, 10, 1k, 10k, 2M."""
+    """A number in short form: 1, 10, 1k, 10k, 2M."""
     for size, letter in ((10 ** 9, "G"), (10 ** 6, "M"), (10 ** 3, "k")):
         if number >= size:
             return f"{number / size:.3g}{letter}"
@@ -119,7 +119,7 @@ def short(number):
 
 
 def ticks_between(low, high):
-    """Round numbers from at most low to at least high."""
+    """Round numbers for an axis; the first is at most low, the last at least high."""
     raw = max((high - low) / MOST_TICKS, 1)
     size = 10 ** math.floor(math.log10(raw))
     step = next(size * part for part in (1, 2, 5, 10) if size * part >= raw)
@@ -128,13 +128,13 @@ def ticks_between(low, high):
 
 
 def at(points, place):
-    """What a curve of steps has reached at a place; None before it begins."""
+    """The value of a step curve at a place; None before the curve begins."""
     reached = [value for where, value in points if where <= place]
     return reached[-1] if reached else None
 
 
 def spread(curves, samples=SAMPLES):
-    """[(place, least, middle, most)] of several curves, at places that are even on a logarithmic axis."""
+    """[(place, smallest, median, largest value)] of several curves, at places evenly spaced on a logarithmic axis."""
     first = max(min(points[0][0] for points in curves), 1)
     last = max(first, *(points[-1][0] for points in curves))
     places = sorted({round(first * (last / first) ** (number / (samples - 1))) for number in range(samples)} | {last})
@@ -147,7 +147,7 @@ def spread(curves, samples=SAMPLES):
 
 
 class Axes:
-    """Places on the picture: executions on a logarithmic axis, edges on a plain one."""
+    """The coordinate system of a curve: executions on a logarithmic axis, edges on a linear one."""
 
     def __init__(self, band):
         self.first, last = band[0][0], band[-1][0]
@@ -164,7 +164,7 @@ class Axes:
         return HEIGHT - BOTTOM - share * (HEIGHT - BOTTOM - TOP)
 
     def across(self):
-        """Powers of ten, and the ends where they are not close to one."""
+        """Labels of the horizontal axis: powers of ten, and the two ends unless they are close to one."""
         powers = [10 ** number for number in range(math.ceil(math.log10(self.first)), math.floor(math.log10(self.last)) + 1)]
         return powers if len(powers) > 1 else [self.first, self.last]
 
@@ -185,7 +185,7 @@ class Axes:
 
 
 def curve(curves, caption, second=False):
-    """curves: lists of (executions, edges), one for each seed; the band is from the least to the most of them."""
+    """curves: lists of (executions, edges), one for each seed; the band reaches from the smallest to the largest of them."""
     band = spread(curves)
     axes = Axes(band)
     kind = " b" if second else ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where things are, and what is installed."""
+"""Folders and programs of this tree, and the versions of what is installed."""
 
 import os
 import shutil
@@ -9,7 +9,7 @@ from pathlib import Path
 from . import compilers
 
 ROOT = Path(__file__).resolve().parents[2]
-# One folder per preset in here; O2REF_BUILD is for those who want the build elsewhere.
+# Has one folder per preset.  The environment variable O2REF_BUILD selects another build folder.
 BUILD = Path(os.environ.get("O2REF_BUILD") or ROOT / "build").resolve()
 
 PACKAGES = ("afl++", "cmake", "libibverbs1", "qemu-system-x86")
@@ -20,13 +20,13 @@ def program(name, preset="gcc"):
 
 
 def shown(path):
-    """A path as a reader in the repository's root would type it."""
+    """A path as a user in the repository's root would type it."""
     path = Path(os.path.abspath(path))
     return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else str(path)
 
 
 def output_of(*command):
-    """Standard output of a short command, or "" where there is none."""
+    """The standard output of a short command, or "" if it fails."""
     try:
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=20, check=False)
     except (OSError, subprocess.TimeoutExpired):
@@ -43,7 +43,7 @@ def commit():
 
 
 def versions():
-    """What a report names: our commit, the kernel, and Debian's packages that build and run the tests."""
+    """The versions that a report names: our commit, the kernel, and the Debian packages that build and run the tests."""
     found = {"o2ref": commit(), "host kernel": os.uname().release}
     for kind in ("gcc", "clang"):
         try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Running programs: what they print appears at once with a tag in front, and all can be stopped together."""
+"""Run programs: their output is printed at once, with a tag in front of each line, and all can be stopped together."""
 
 import os
 import re
@@ -14,21 +14,21 @@ from pathlib import Path
 from . import cpu, live, place
 from .result import EXIT_CANNOT_RUN
 
-STOP_S = 15  # a program that was asked to stop and has not by then is killed
+STOP_S = 15  # a program that has not ended so many seconds after it was asked to stop is killed
 
 
 class Stopped(Exception):
-    """The run was interrupted; a lane ends with it."""
+    """The run was interrupted; this exception ends a lane."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    status: int  # as a shell gives it: 128 + N where signal N ended it
+    status: int  # as in a shell: 128 + N if signal N ended the program
     seconds: float
     log: Path
     timed_out: bool = False
-    began: float = 0.0  # seconds after the first program could
-    cpu_seconds: float | None = None  # processor time, of what it started and waited for as well
+    began: float = 0.0  # start, in seconds after this Children object was created
+    cpu_seconds: float | None = None  # processor time, including children that it waited for
 
     def text(self):
         return self.log.read_text(encoding="utf-8", errors="replace")
@@ -48,7 +48,7 @@ class Spent(threading.local):
 class Children:
     def __init__(self, log_dir, screen=None):
         self.screen = screen or live.Lines(sys.stdout)
-        self.tags = {}  # by log
+        self.tags = {}  # {log: tag}
         self.log_dir = Path(log_dir)
         self.log_dir.mkdir(parents=True, exist_ok=True)
         self.created = time.monotonic()
@@ -62,7 +62,7 @@ class Children:
         self.screen.line(tag, line, lasting)
 
     def judged(self, row):
-        """The verdict of a row is known: say so of the steps that ran for it."""
+        """Show the verdict of a row for each step that ran for it."""
         for run in row.runs:
             if run["log"] in self.tags:
                 self.screen.ended(self.tags[run["log"]], row.verdict)
@@ -77,8 +77,8 @@ class Children:
         return self.log_dir / log
 
     def run(self, tag, command, *, cwd=None, env=None, timeout=None, every=0.0, needs=()):
-        """Run a command to its end.  Lines are printed at most one in `every` seconds; the log has all.
-        needs: programs that it starts; if one of them, or its own, is not there, that is why it cannot run (status 77)."""
+        """Run a command to its end.  At most one line in `every` seconds is printed; the log has all lines. needs: programs
+        that the command starts.  If the command or one of these is not built, the status is 77 (cannot run)."""
         log = self.new_log(tag)
         self.tags[place.shown(log)] = tag
         self.screen.started(tag)
@@ -114,7 +114,7 @@ class Children:
         with self.lock:
             if self.stopping:
                 raise Stopped
-            # A session of its own: the terminal's Ctrl-C reaches only us, and we stop it in our way.
+            # Start it in its own session: the terminal's Ctrl-C then reaches only us, and we stop the program in order.
             process = subprocess.Popen(command, cwd=cwd, env={**os.environ, **(env or {})}, stdin=subprocess.DEVNULL,
                                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
             self.running.add(process)
@@ -131,7 +131,7 @@ class Children:
 
     @staticmethod
     def stop(process):
-        """Ask the program to stop, as Ctrl-C would; then kill whatever is left of its session."""
+        """Ask the program to stop, as Ctrl-C does; then kill all remaining processes of its session."""
         try:
             process.send_signal(signal.SIGINT)
             process.wait(STOP_S)
@@ -154,13 +154,13 @@ class Children:
 
 
 def side_by_side(children, *lanes):
-    """Run each function in a thread of its own.  What one raises is raised here when all have ended."""
+    """Run each function in its own thread.  An exception of one is raised here after all have ended."""
     problems = []
 
     def guarded(lane):
         try:
             lane()
-        except BaseException as problem:  # also Stopped: whoever waits for us decides
+        except BaseException as problem:  # also Stopped: the caller of side_by_side handles it
             problems.append(problem)
 
     threads = [threading.Thread(target=guarded, args=(lane,)) for lane in lanes]
@@ -179,12 +179,12 @@ def side_by_side(children, *lanes):
 
 
 def work_off(jobs):
-    """Run what is in the deque, with other lanes or alone."""
+    """Run the jobs of the deque in order; several lanes may share a deque."""
     while jobs:
         try:
             job = jobs.popleft()
         except IndexError:
-            return  # the other lane took the last one
+            return  # another lane took the last job
         job()
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A report that an earlier or another run wrote, read again."""
+"""Read a report that an earlier run or another process wrote."""
 
 import json
 from pathlib import Path
@@ -9,11 +9,11 @@ from .shard import Shard
 
 
 class Unreadable(Exception):
-    """Why a folder is no report that can be used."""
+    """A folder has no usable report; the text says why."""
 
 
 def document(folder):
-    """report.json of a campaign that has ended."""
+    """The content of report.json of a campaign that has ended."""
     path = Path(folder) / "report.json"
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
@@ -31,7 +31,7 @@ def document(folder):
 
 
 def row_of(row):
-    """A row without runs and a finding without a cause are those of an older report."""
+    """A row from its JSON.  Older reports have rows without runs and findings without a cause."""
     findings = [Finding(**{key: found[key] for key in ("step", "title", "replay", "lines", "files")}, cause=found.get("cause", ""),
                         bytes=found.get("bytes")) for found in row["findings"]]
     return Row(row["group"], row["step"], row["name"], row["seconds"], findings, row["reason"] or "", row["figures"],
@@ -39,7 +39,7 @@ def row_of(row):
 
 
 def read(folder):
-    """The Report in a folder.  One without a shard is the only one of its campaign."""
+    """The Report in a folder.  A report that names no shard is of a whole campaign."""
     found = document(folder)
     try:
         shard = Shard(**found.get("shard", {}))

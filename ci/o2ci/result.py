@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a run has to say: rows, each with a verdict, and findings, each with the command that shows it again."""
+"""The result of a run: rows, each with a verdict, and findings, each with the command that reproduces it."""
 
 import argparse
 import hashlib
@@ -28,9 +28,9 @@ class Finding:
     title: str
     replay: str
     lines: list = field(default_factory=list)
-    files: list = field(default_factory=list)  # in failures/, the .txt last
-    cause: str = ""  # findings with the same are shown as one (cause.py); "": the title
-    bytes: int | None = None  # of the case, where there is a file of it
+    files: list = field(default_factory=list)  # paths in failures/; the last one is the .txt
+    cause: str = ""  # findings with the same cause are shown as one (cause.py); "": the title is the cause
+    bytes: int | None = None  # size of the case, if there is a file of it
 
 
 @dataclass
@@ -42,7 +42,7 @@ class Row:
     findings: list = field(default_factory=list)
     reason: str = ""  # why it could not run
     figures: dict = field(default_factory=dict)
-    runs: list = field(default_factory=list)  # of its programs: {"begin", "seconds", "log"}, after merging "shard"
+    runs: list = field(default_factory=list)  # of each program: {"begin", "seconds", "log"}, after merging also "shard"
     again: str = ""  # the command that repeats it
 
     @property
@@ -52,7 +52,7 @@ class Row:
         return CANNOT_RUN if self.reason else HELD
 
     def ran(self, outcome, again=""):
-        """A program (process.Outcome) ran for this row; it may be one of several."""
+        """Add a program (process.Outcome) that ran for this row; a row may have several."""
         self.seconds += outcome.seconds
         self.runs.append({"begin": round(outcome.began, 1), "seconds": round(outcome.seconds, 1), "log": place.shown(outcome.log)})
         self.again = self.again or again
@@ -60,17 +60,17 @@ class Row:
 
     @property
     def key(self):
-        """What the same row of another report has in common with it."""
+        """Identifies the same row in another report."""
         return self.group, self.step, self.name, self.figures.get("engine")
 
     @property
     def title(self):
-        """Its name, and a fuzz target's engine."""
+        """The row's name, for a fuzz target with the engine."""
         engine = self.figures.get("engine")
         return f"{self.name} under {engine}" if self.group == "fuzz" and engine else self.name
 
     def logs(self):
-        """Paths as a reader in the repository's root would type them."""
+        """Paths of the logs as a user in the repository's root would type them."""
         return list(dict.fromkeys(run["log"] for run in self.runs if run["log"]))
 
     def as_json(self):
@@ -104,7 +104,7 @@ class Report:
         return EXIT_CANNOT_RUN if self.cannot_run() or not self.rows else EXIT_HELD
 
     def in_order(self):
-        """Rows as a reader wants them; they came as they ended."""
+        """The rows in the order of a report; self.rows is in the order in which they ended."""
         order = {name: number for number, name in enumerate(STEPS)}
         return sorted(self.rows, key=lambda row: (GROUPS.index(row.group), order.get(row.step, len(order))))
 
@@ -116,7 +116,7 @@ class Report:
 
 
 def seed(text):
-    """Of a command line, decimal or with 0x in front."""
+    """Parse a seed of the command line: decimal, or hexadecimal with 0x in front."""
     try:
         value = int(text, 0)
     except ValueError:
@@ -127,6 +127,6 @@ def seed(text):
 
 
 def derived_seed(seed, step, bits=64):
-    """The seed of one step: another number for every step, the same for the same campaign seed."""
+    """The seed of one step, derived from the campaign's seed: different for every step."""
     digest = hashlib.sha256(f"{seed:#x} {step}".encode()).digest()
     return int.from_bytes(digest[:8], "big") >> (64 - bits)

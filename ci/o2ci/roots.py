@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Roots of Debian's suites, made by debootstrap from the mirror that this machine's own apt sources name."""
+"""Root file systems of Debian's suites, made by debootstrap from the mirror that this machine's apt sources name."""
 
 import os
 import re
@@ -13,9 +13,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "vm"))
 from o2vm.common import CannotRun  # noqa: E402
 from o2vm.suite import mirror  # noqa: E402
 
-# The index of sid is valid for a week, which a mirror may lag behind.
+# The index of sid expires after a week; a mirror may be older than that.
 ANY_AGE = 'Acquire::Check-Valid-Until "false";\n'
-# A machine has these; in the root they are there for as long as one command runs.
+# File systems that the root needs, mounted only while one command runs.
 MOUNTS = ('mount -t proc proc "$0/proc" && mount -t tmpfs -o mode=1777 none "$0/dev/shm" && '
           'mount -t devpts -o newinstance,ptmxmode=0666,mode=0620,gid=5 none "$0/dev/pts" && ')
 
@@ -26,7 +26,7 @@ def run(*command, timeout=1200, **options):
 
 
 def make(base, suite):
-    """base/root becomes a root of the suite, unless it is there; raises CannotRun."""
+    """Make base/root a root of the suite, unless it exists; raises CannotRun."""
     if (base / "ready").exists():
         return
     if os.geteuid() != 0:
@@ -39,7 +39,7 @@ def make(base, suite):
     if done.returncode != 0:
         raise CannotRun(f"debootstrap: {done.stdout.splitlines()[-1] if done.stdout else done.returncode}")
     settings = base / "root" / "etc" / "apt" / "apt.conf.d"
-    # How this machine reaches its mirrors holds for the root as well; a package that brings a file brings its own there.
+    # Copy apt's settings for reaching the mirrors, except files of packages, which the root's own packages bring.
     for file in sorted(Path("/etc/apt/apt.conf.d").glob("*")):
         ours = re.search(r"(?mi)^\s*Acquire::", file.read_text(encoding="utf-8", errors="replace"))
         if ours and run("dpkg-query", "-S", file).returncode != 0:
@@ -55,6 +55,6 @@ def expect_mounts(root):
 
 
 def inside(root, *command, environment=(), **options):
-    """Run a command in the root as root, with nothing of this machine's environment."""
+    """Run a command as root in the root file system, without this machine's environment."""
     script = MOUNTS + 'exec chroot "$0" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 "$@"'
     return run("unshare", "--mount", "--pid", "--fork", "sh", "-c", script, root, *environment, *command, **options)

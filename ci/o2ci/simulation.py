@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Many simulated operations under the sanitizers, twice from one seed: all holds, and the second run is the first again."""
+"""Run many simulated operations under the sanitizers, twice from one seed: both runs must hold and have the same trace."""
 
 from . import transfer
 from .result import Row, derived_seed
 
 PRESET = "clang-asan"
 STEP = "simulation"
-OPERATIONS_PER_S = 500  # at the very least
+OPERATIONS_PER_S = 500  # lower bound of the rate, for the time limit
 SAME = ("cases", "operations", "events", "trace", "situations")
 
 
@@ -29,7 +29,7 @@ def row_of(run, rows, **words):
 
 
 def judge(failures, run, rows):
-    """One row of the two."""
+    """The row of the two runs together."""
     first, second = ({key: row.figures.get(key) for key in SAME} for row in rows)
     figures = {**rows[0].figures, "runs": len(rows), "same": first == second}
     row = row_of(run, rows, figures=figures, findings=next((each.findings for each in rows if each.findings), []))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The style of the report's pages: light and dark, a desk and a phone."""
+"""The style of the report's pages, for light and dark mode and for wide and narrow screens."""
 
-# Ten steps of the heat maps, light to dark; the numbers on them have a contrast of at least 4.5 to 1.
+# Colours and text colours of the heat maps, light to dark; the contrast of the numbers is at least 4.5 to 1.
 STEPS = (("#eef4fb", "#222"), ("#d9e7f5", "#222"), ("#c2d9ee", "#222"), ("#a8c9e6", "#222"), ("#8ab6dc", "#111"),
          ("#6ca2d0", "#000"), ("#3f76ab", "#fff"), ("#2c6399", "#fff"), ("#1c4f84", "#fff"), ("#0f3b6b", "#fff"))
 
@@ -71,7 +71,7 @@ svg .dot { fill: var(--a) } svg .b.dot { fill: var(--b) } svg .b.line { stroke: 
 
 
 def document(title, styles, body):
-    """A page that needs nothing else."""
+    """A self-contained page."""
     return ('<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
             f'<meta name="viewport" content="width=device-width, initial-scale=1"><title>{title}</title>\n'
             f"<style>{styles}</style></head>\n<body>\n{body}</body></html>\n")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""ci/mutants --systematic: mutants that nobody chose, and whether properties or tests notice them (docs/mutants.md)."""
+"""ci/mutants --systematic: draw mutants at random and find out whether properties or tests detect them (docs/mutants.md)."""
 
 import argparse
 import json
@@ -28,7 +28,7 @@ class Result:
     number: int
     place: systematic.table.Place
     how: str  # PROPERTY, TEST, SURVIVED, NOT_REACHED or EQUIVALENT
-    by: str = ""  # the run that noticed, and how; else those that had reached it
+    by: str = ""  # the run that detected it, and how; for a survivor the runs that reached it
     seconds: float = 0.0
     judgement: systematic.Judgement | None = None
 
@@ -38,21 +38,21 @@ class Result:
 
     @property
     def fails(self):
-        """Neither noticed nor judged; or noticed although it was judged to make no difference."""
+        """Whether this is a failure: a survivor without a judgement, or a detected mutant that was judged equivalent."""
         noticed = self.how in (PROPERTY, TEST) and self.judgement and self.judgement.verdict == EQUIVALENT
         return bool(noticed) or self.survives and self.judgement is None
 
 
 class Score:
-    """The runs, and what they say of each mutant."""
+    """Runs all programs and records for each mutant what detects it."""
 
     def __init__(self, runs, jobs, say=print):
         self.runs, self.jobs, self.say = runs, jobs, say
         self.lock = threading.Lock()
-        self.failed = 0  # runs that did not hold without a mutant
+        self.failed = 0  # number of runs that failed without a mutant
 
     def clean(self, kind):
-        """Every run without a mutant.  Which mutants each reaches; what does not hold is left out."""
+        """Execute every run without a mutant: records which mutants it reaches, and drops runs that fail or take too long."""
         runs = [run for run in self.runs if run.kind == kind]
         with ThreadPoolExecutor(max_workers=self.jobs) as pool:
             outcomes = list(pool.map(lambda run: mutant_runs.execute(run, 0), runs))
@@ -72,11 +72,11 @@ class Score:
                  f"{self.failed - failed} failed")
 
     def reaching(self, kind, number):
-        """Cheapest first."""
+        """The runs that reach the mutant, fastest first."""
         return sorted((run for run in self.runs if run.kind == kind and run.reached[number]), key=lambda run: run.seconds)
 
     def judge(self, result, kind):
-        """One mutant by all runs of a kind that reach it, up to the first that notices."""
+        """Try one mutant with all runs of a kind that reach it, until one detects it."""
         started = time.monotonic()
         for run in self.reaching(kind, result.number):
             outcome = mutant_runs.execute(run, result.number, run.seconds)
@@ -91,14 +91,14 @@ class Score:
             result.by = ", ".join(run.name for one in (PROPERTY, TEST) for run in self.reaching(one, result.number))
 
     def unsteady(self, run):
-        """It fails without a mutant, now that it is limited or something else runs beside it: that says nothing."""
+        """Drop a run that now fails without a mutant, under its limits or beside other runs: its failures prove nothing."""
         with self.lock:
             self.failed += run in self.runs
             self.say(f"FAIL without a mutant, later: {run.name}")
             self.runs = [one for one in self.runs if one is not run]
 
     def all_by(self, results, kind):
-        """Those that nothing has noticed yet."""
+        """Try all mutants that nothing has detected yet."""
         waiting = [result for result in results if result.survives]
         done = 0
 
@@ -184,21 +184,21 @@ def entry(result):
 def parse(arguments):
     parser = argparse.ArgumentParser(prog="ci/mutants", description=__doc__)
     parser.add_argument("--systematic", type=int, nargs="?", metavar="N", const=60, default=0,
-                        help="how many to draw (default %(const)s)")
-    parser.add_argument("--seed", type=int, default=1, help="of the draw (default %(default)s)")
+                        help="number of mutants to draw (default %(const)s)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the draw (default %(default)s)")
     parser.add_argument("--under", action="append", default=[], metavar="FOLDER",
-                        help="of ref/, to draw from nothing else (wire, lnd/conn, ...); may be repeated")
-    parser.add_argument("--only", action="append", default=[], metavar="ID", help="this mutant; may be repeated")
-    parser.add_argument("--properties", action="store_true", help="no unit tests")
-    parser.add_argument("--judged", action="store_true", help="run those that were judged equivalent too")
-    parser.add_argument("--check-list", action="store_true", help="is all that was judged still there? Runs nothing")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="at a time (default: one a processor)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write what became of each there")
+                        help="draw only from this folder of ref/ (wire, lnd/conn, ...); may be repeated")
+    parser.add_argument("--only", action="append", default=[], metavar="ID", help="run only this mutant; may be repeated")
+    parser.add_argument("--properties", action="store_true", help="run only properties, no unit tests")
+    parser.add_argument("--judged", action="store_true", help="also run mutants that were judged equivalent")
+    parser.add_argument("--check-list", action="store_true", help="only check that all judged mutants still exist in ref/")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="runs at a time (default: one for each processor)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the result of each mutant to FILE")
     return parser.parse_args(arguments)
 
 
 def drawn_of(options, places):
-    """{folder: (how many, in which order)}."""
+    """{folder: (number of mutants, places in the order of the draw)}."""
     if not options.only:
         return systematic.draw(places, options.systematic, options.seed, options.under)
     found = [place for of_file in places.values() for place in of_file if systematic.id_of(place) in options.only]
@@ -224,7 +224,7 @@ def project_runs(programs, options):
 
 
 def score(mutants, runs, judged, options):
-    """Results of all mutants, {number: place}, and how many runs do not hold without one."""
+    """(results of all mutants, number of runs that fail without a mutant).  mutants: {number: place}."""
     results = [Result(number, place, NOT_REACHED, judgement=judged.get(place.key)) for number, place in mutants.items()]
     for result in results:
         if result.judgement and result.judgement.verdict == EQUIVALENT and not options.judged:

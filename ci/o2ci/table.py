@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The table: sections of rows, which the terminal and the page both show."""
+"""The report as tables: sections of rows, which both the terminal and the page show."""
 
 from dataclasses import dataclass, field
 
@@ -16,8 +16,8 @@ class Section:
     headers: list
     rows: list
     notes: list = field(default_factory=list)
-    left: int = 1  # so many columns, and the last, are text and stand left
-    sources: list = field(default_factory=list)  # of each row the Row that it shows, where it is one
+    left: int = 1  # so many first columns, and the last one, are text and left-aligned
+    sources: list = field(default_factory=list)  # for each line the Row that it shows, if any
 
 
 def count(number):
@@ -86,7 +86,7 @@ def orders_section(rows):
 
 
 def packets(figures):
-    """{device: packets sent} between the two readings of the counters."""
+    """{device: packets sent} between the two readings of the hardware counters."""
     sent = {}
     for device, reading in figures.get("hw_counters", {}).items():
         before, after = (reading.get(when) or {} for when in ("before", "after"))
@@ -112,7 +112,7 @@ def device_notes(row):
 
 
 def held_notes(row):
-    """What was held of the device, at most and at the end."""
+    """The objects of the device that were held, at most and at the end."""
     held = row.figures.get("held")
     notes = []
     if held and any(held["most"].values()):
@@ -129,7 +129,7 @@ def held_notes(row):
 
 
 def cross_notes(row):
-    """How much of the cross table occurred."""
+    """How many cells of the cross table were covered."""
     cross = row.figures.get("cross")
     if not cross:
         return []
@@ -144,7 +144,7 @@ def cross_notes(row):
 
 
 def cross_section(row):
-    """Cells met of cells, and the least count in one, for each pair of modes."""
+    """For each pair of modes: cells covered of all cells, and the smallest count of a cell."""
     pairs = row.figures["cross"]["pairs"]
     modes = list(pairs)
     lines = [[source, *(f"{pair['met']}/{pair['cells']} ({pair['least']})" for pair in pairs[source].values()), ""]
@@ -153,7 +153,7 @@ def cross_section(row):
 
 
 def polarity_section(row):
-    """What moved between devices that take the addresses of a mapping (1) and such that need the CPU's (0)."""
+    """Transfers moved between devices that use addresses of a mapping (1) and devices that need the CPU's addresses (0)."""
     lines = [[name, count(pair["moved"]), f"{pair['met']}/{pair['cells']} ({pair['least']})", ""]
              for name, pair in row.figures["cross"]["polarity"].items()]
     return Section([f"{row.name}, by polarity <source,sink>", "moved", "cells met (least count)", ""], lines)
@@ -191,7 +191,7 @@ def fuzz_section(rows):
 
 
 def render(section):
-    """A section as lines of text, columns aligned."""
+    """A section as lines of text with aligned columns."""
     table = [section.headers, *section.rows]
     widths = [max(len(row[i]) for row in table) for i in range(len(section.headers))]
     lines = []
@@ -210,7 +210,7 @@ def heading(report):
 
 
 def ending(report):
-    """The last lines: what was found, and what could not run."""
+    """The last lines: findings, and rows that could not run."""
     lines = []
     for row in report.cannot_run():
         lines.append(f"{CANNOT_RUN}: {row.name}: {row.reason}")
@@ -226,7 +226,7 @@ def ending(report):
 
 
 def baseline_section(found):
-    """Rows that differ from the earlier report."""
+    """The rows that differ from the earlier report."""
     rows = [[what, *line, ""] for what, line in baseline.lines(found)]
     return Section(["what", "of", "unit", "before", "now", "change", ""], rows, left=3)
 

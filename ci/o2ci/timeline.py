@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The time line of the run: when each row's programs ran, one line for each, and one for each fuzz engine."""
+"""The time line of the run: when each row's programs ran.  Each row has a line, and so has each fuzz engine."""
 
 from html import escape
 
@@ -11,14 +11,14 @@ STEPS_S = (1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400
 
 
 def clock(seconds):
-    """1:02:03, or 2:03."""
+    """A time as 1:02:03, or 2:03."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 def ticks_of(end):
-    """Seconds to label, from 0 to the end."""
+    """The times in seconds to label, from 0 to the end."""
     step = next((step for step in STEPS_S if end / step <= MOST_TICKS), STEPS_S[-1])
     ticks = [step * number for number in range(int(end // step) + 1)]
     if len(ticks) > 1 and end - ticks[-1] < step / 2:
@@ -27,7 +27,7 @@ def ticks_of(end):
 
 
 def lanes_of(rows):
-    """[(label, [(number of the row, row, run)])]: the targets of an engine share a line."""
+    """[(label, [(number of the row, row, run)])]; all targets of a fuzz engine share a line."""
     lanes = {}
     for number, row in enumerate(rows):
         engine = row.figures.get("engine")
@@ -48,7 +48,7 @@ def bar(number, row, run, end):
 
 
 def html(rows):
-    """rows: in the order in which the page numbers them."""
+    """The time line.  rows: in the order in which the page numbers them."""
     runs = [run for row in rows for run in row.runs]
     if not runs:
         return '<p class="note">no row of this report says when it ran</p>\n'

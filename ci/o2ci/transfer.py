@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A property, mostly transfer on one device: the run of o2props, and what its end means."""
+"""Run a property with o2props, mostly transfer on one device, and judge how the run ended."""
 
 import json
 import os
@@ -12,21 +12,21 @@ from . import cause, place
 from .result import EXIT_CANNOT_RUN, Row
 
 TRANSFER = "transfer"
-# The properties that need no device: a part of the library, held to a model of it.
+# The properties that need no device: each compares a part of the library with a model.
 DEVICE_FREE = ("codec", "keys", "pools", "sg", "dma", "reg_plan", "rdma", "parts", "forms", "sim", "hostile", "nodes", "endpoint",
                "verdicts", "verbs", "settings", "commands", "lst", "hosts")
-# One of so many of the cases that the others get: a case of these takes as much longer.
+# The factor by which a case of these takes longer: they run 1 / factor of the other properties' cases.
 COSTLY = {"forms": 20, "sim": 10, "verbs": 20, "settings": 40, "hostile": 50, "nodes": 50, "endpoint": 40, "commands": 200,
           "lst": 10, "hosts": 200}
 NAMES = {"model": "memory model", "loop": "loopverbs", "rxe": "soft-RoCE"}
 IN_GUEST = ("rxe",)
-# Ways to connect the two ends (--connect) but the usual one.
+# Values of --connect, the ways to connect the two ends, except the default.
 WAYS = {"cm": "connection manager", "processes": "connection manager, two processes"}
 PROGRESS_S = 10
-WORDS_LINES = 60  # of a finding, at most; the scenario's file has all
-MTU_BYTES = 4096  # RoCE's largest payload of a packet, so bytes / MTU is the least number of packets
+WORDS_LINES = 60  # most lines shown of a finding; the scenario's file has all
+MTU_BYTES = 4096  # RoCE's largest payload of a packet: bytes / MTU is the least number of packets
 
-# ci/vm/run's own statuses (docs/vm.md).
+# Exit statuses of ci/vm/run itself (docs/vm.md).
 KERNEL_WARNING, KERNEL_PANIC, GUEST_DIED, GUEST_TIMEOUT = 70, 71, 72, 124
 
 GUEST_ANSWERED = re.compile(r"guest answered after ([\d.]+) s \((\w+), kernel ([^)]+)\)")
@@ -36,17 +36,17 @@ GUEST_ANSWERED = re.compile(r"guest answered after ([\d.]+) s \((\w+), kernel ([
 class Run:
     device: str  # model, loop or rxe
     seed: int
-    prop: str = TRANSFER  # the others run on the model, that is on no device; nodes and endpoint also on rxe
-    moved: int = 0  # go on until so many transfers moved bytes; sim: until so many operations have ended
-    min_per_pair: int = 0  # ... and so many of each ordered pair of modes
+    prop: str = TRANSFER  # all but transfer run on the model, without a device; nodes and endpoint also on rxe
+    moved: int = 0  # run until so many transfers moved bytes; sim: until so many operations have ended
+    min_per_pair: int = 0  # ... and so many for each ordered pair of modes
     cases: int = 0
     first: int = 0  # number of the first case
     connect: str = ""  # cm or processes
     preset: str = "gcc"
     program: str = "o2props"
     mutant: str = ""
-    host: bool = False  # rxe: the host's own devices, no guest
-    suite: str = ""  # rxe: the guest's kernel is of this suite of Debian (ci/vm/run --suite)
+    host: bool = False  # rxe: use the host's own devices, no guest
+    suite: str = ""  # rxe: use the guest's kernel of this Debian suite (ci/vm/run --suite)
     timeout_s: int = 900
 
     @property
@@ -55,7 +55,7 @@ class Run:
 
     @property
     def device_words(self):
-        """As --device takes it."""
+        """The value of --device."""
         return "rxa,rxb" if self.device in IN_GUEST else self.device
 
     @property
@@ -100,7 +100,7 @@ class Run:
         return ["ci/vm/run", *(["--host"] if self.host else []), *(["--suite", self.suite] if self.suite else [])]
 
     def again(self, arguments):
-        """A command line for a reader, from the repository's root."""
+        """A command line that a user can run from the repository's root."""
         program = [place.shown(self.program_path()), *arguments, *([] if "--mutant" in arguments else self.mutant_options())]
         return " ".join([*self.vm_run(), "--", *program] if self.device in IN_GUEST else program)
 
@@ -111,7 +111,7 @@ class Run:
 
 
 def cases_of(prop, cases):
-    """How many cases a property without a device runs where an ordinary one runs so many."""
+    """The number of cases for a property without a device, if an ordinary property runs `cases`."""
     return cases // COSTLY.get(prop, 1)
 
 
@@ -123,7 +123,7 @@ def command_of(run, work, log_dir):
         paths = [str(work / word) if not word.startswith("--") else word for word in options]
         return [run.program_path(), "run", run.prop, "--device", run.device, *paths, *common]
     paths = " ".join(f'"$O2REF_SHARE/{word}"' if not word.startswith("--") else word for word in options)
-    # What the devices hold is asked when nobody uses them: before the program, and when it has ended.
+    # Record the devices' objects while no program uses them: before the program starts and after it has ended.
     script = f"""rdma -j resource show > "$O2REF_SHARE/resources-before.json"
         "$0" run {run.prop} --device "$O2REF_RXE_A,$O2REF_RXE_B" {paths} "$@"
         status=$?
@@ -134,7 +134,7 @@ def command_of(run, work, log_dir):
 
 
 def read_result(path):
-    """The object that o2props wrote at its end, or None."""
+    """The result that o2props wrote when it ended, or None."""
     try:
         result = json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -144,9 +144,9 @@ def read_result(path):
 
 
 def execute(children, failures, run, work):
-    """Run the property to its end and judge it.  `work` is a folder of its own."""
+    """Run the property to its end and judge it; returns the row.  `work` is a folder for this run only."""
     work.mkdir(parents=True, exist_ok=True)
-    guest_s = 180 if run.device in IN_GUEST else 0  # to boot, and to write logs
+    guest_s = 180 if run.device in IN_GUEST else 0  # time to boot and to write logs
     outcome = children.run(run.step, command_of(run, work, children.log_dir), cwd=place.ROOT,
                            timeout=run.timeout_s + guest_s)
     return judge(failures, run, outcome, work)
@@ -174,7 +174,7 @@ def judge(failures, run, outcome, work):
 
 
 def guest_of(text, host):
-    """Which kernel the devices belonged to."""
+    """The kernel to which the devices belonged."""
     if host:
         return {"kernel": os.uname().release, "accel": "none: the host's own devices", "boot_seconds": None}
     match = GUEST_ANSWERED.search(text)
@@ -182,7 +182,7 @@ def guest_of(text, host):
 
 
 def resources(path):
-    """{device: {kind of object: how many}} as `rdma resource` has it; None where that did not run."""
+    """{device: {kind of object: number}} from the output of `rdma resource`; None if that did not run."""
     try:
         devices = json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -192,16 +192,16 @@ def resources(path):
 
 
 def left_in_devices(failures, run, held):
-    """Objects that the kernel still has although the program that made them has ended."""
+    """A finding if the kernel holds other objects after the program has ended than before it started."""
     if run.host or held["before"] is None or held["before"] == held["after"]:
-        return []  # a host's devices may have other users
+        return []  # the host's devices may have other users
     lines = [f"{when}: {held[when]}" for when in ("before", "after")]
     title = f"{run.title}: the devices hold other objects after the run than before"
     return [failures.keep(run.step, "resources", title, run.whole(run.device_words), lines)]
 
 
 def words_of(text, found):
-    """What o2props printed about a finding: the wrong bytes, and the scenario in words; else only the bytes."""
+    """What o2props printed about a finding, with the scenario in words; if nothing, the lines in its result."""
     printed = text.splitlines()
     first = next((i for i, line in enumerate(printed) if line.startswith("FINDING ")
                   and line.endswith(f", case {found.get('case')})")), None)
@@ -210,15 +210,15 @@ def words_of(text, found):
 
 
 def from_result(failures, run, work, result, found, text):
-    """A finding of o2props: copy its files, say how to replay it."""
+    """A finding of o2props: copies its files and adds the command that replays it."""
     device = result.get("device", run.device)
     case_file = found.get("case_file", "")
-    # The guest knows our work folder by another name, but not cases/FILE in it.
+    # In the guest the work folder has another path, but the last two parts, cases/FILE, are the same.
     paths = [work.joinpath(*Path(found[key]).parts[-2:]) for key in ("case_file", "scenario_file") if key in found]
     copies = [copy for copy in (failures.copy(run.step, path) for path in paths) if copy]
     lines = words_of(text, found)
     if copies:
-        # The name of the copy begins with the step, and so does not say the property.
+        # The copy's name begins with the step, so replay cannot derive the property from it.
         of = [] if run.prop == "transfer" else ["--property", run.prop]
         replay = run.again(["replay", place.shown(copies[0]), *of, "--device", device, *run.connect_options()])
         name = Path(case_file).name
@@ -234,7 +234,7 @@ def from_result(failures, run, work, result, found, text):
 
 
 def shortfalls(failures, run, result):
-    """Situations that did not occur, and counts that were not reached."""
+    """Findings for situations that did not occur and for counts that were not reached."""
     what = [f"a situation that has to occur did not: {name}" for name in result.get("missing", [])]
     moved, words = (result.get("moved", 0), "transfers moved bytes") if run.moves else (result.get("operations", 0), "operations")
     if run.moved > moved and not result.get("findings"):
@@ -248,7 +248,7 @@ def shortfalls(failures, run, result):
 
 
 def bad_end(failures, run, outcome, work, result, explained):
-    """Findings that are in the way the program ended, not in its result."""
+    """Findings from the way the program ended, not from its result."""
     found = []
     current = (work / "current-case").read_text(errors="replace").strip() if (work / "current-case").exists() else ""
     device_words = re.search(r"--device (\S+)", current)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which numbers of a report's rows are shown as which picture (pictures.py), and what is said where there are none."""
+"""Choose which numbers of a report's rows are shown as which picture (pictures.py), and the text shown if there are none."""
 
 from html import escape
 
@@ -9,7 +9,7 @@ KIB, MIB = 1 << 10, 1 << 20
 
 
 def folded(parts, opened=True):
-    """[(title, inside)], the first open."""
+    """Foldable parts [(title, content)]; the first is open."""
     return "".join(f'<details{" open" if number == 0 and opened else ""}><summary>{escape(title)}</summary>\n'
                    f"{inside}</details>\n" for number, (title, inside) in enumerate(parts))
 
@@ -30,7 +30,7 @@ def mode_map(row):
 
 
 def kinds_of(row):
-    """{source mode: {sink mode: {source kind: {sink kind: moved}}}}; None where the row does not say."""
+    """{source mode: {sink mode: {source kind: {sink kind: moved}}}}; None if the row does not have all of them."""
     pairs = (row.figures.get("cross") or {}).get("pairs") or {}
     kinds = {source: {sink: pair.get("kinds") for sink, pair in sinks.items()} for source, sinks in pairs.items()}
     complete = kinds and all(found for sinks in kinds.values() for found in sinks.values())
@@ -62,7 +62,7 @@ def pairs_html(rows):
 
 
 def range_words(least):
-    """1, 2-3, 512-1,023, 1-2 KiB, 512-1,024 KiB, 1-2 MiB: of whole units the last number is not in it."""
+    """A range as 1, 2-3, 512-1,023, 1-2 KiB, 512-1,024 KiB, 1-2 MiB; with a unit, the upper bound is exclusive."""
     for size, word in ((MIB, "MiB"), (KIB, "KiB")):
         if least >= size:
             return f"{least // size:,}-{2 * least // size:,} {word}"
@@ -70,7 +70,7 @@ def range_words(least):
 
 
 def bars_of(steps):
-    """Of {least value: {moved, refused}}; a step goes on to below the next power of two."""
+    """The bars of {least value: {moved, refused}}; each bar ends below the next power of two."""
     return [(range_words(least), step["moved"], step["refused"])
             for least, step in sorted((int(least), step) for least, step in steps.items())]
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""What ci/fuzz, ci/fuzz-minimise and ci/bench-fuzz share (docs/fuzzing.md)."""
+"""Modules that ci/fuzz, ci/fuzz-minimise and ci/bench-fuzz share (docs/fuzzing.md)."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""AFL++: prepare its input folder, run it, read its statistics and what it saved."""
+"""AFL++: prepare its input folder, run it, read its statistics, and collect the inputs that it saved."""
 
 import re
 import shutil
@@ -8,11 +8,11 @@ from . import findings
 from .engine import Engine, tail_of
 
 MAX_FINDINGS = 5
-SYNC = "sync"  # of the corpora's folder: AFL++'s instances, by target
-# CMPLOG (-c 0) runs the input a second time with every comparison logged.  Where the mutator knows the format already,
-# that halves the rate and finds nothing more: it gets this share of the time there, all of it elsewhere.
+SYNC = "sync"  # folder in that of the corpora: AFL++'s instances, by target
+# CMPLOG (-c 0) runs each input a second time and logs all comparisons.  For a target with a mutator that knows the format,
+# CMPLOG halves the rate and finds nothing more, so it is on for this share of the time only.
 CMPLOG_SHARE = 0.2
-TIMEOUT_MS = 2000  # of one input; a hang is one that takes HANG_MS as well
+TIMEOUT_MS = 2000  # of one input; a hang also exceeds HANG_MS
 HANG_MS = 10000
 
 QUEUE = re.compile(r"\((\d+) total, (\d+) crashes saved")
@@ -22,11 +22,11 @@ ENVIRONMENT = {
     "AFL_SKIP_CPUFREQ": "1",
     "AFL_NO_AFFINITY": "1",
     "AFL_NO_COLOR": "1",
-    "AFL_SYNC_TIME": "1",  # minutes between two looks at what the other instances found
-    # A core_pattern that pipes to a program delays the news of a crash; it does not hide the crash.
+    "AFL_SYNC_TIME": "1",  # interval in minutes at which inputs of other instances are read
+    # A core_pattern that pipes to a program delays the report of a crash, but does not hide it.
     "AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES": "1",
     "AFL_HANG_TMOUT": str(HANG_MS),
-    # In a sanitizer build AFL++ insists on these.
+    # AFL++ requires these settings in a sanitizer build.
     "ASAN_OPTIONS": "abort_on_error=1:symbolize=0:detect_leaks=0",
     "UBSAN_OPTIONS": "abort_on_error=1:symbolize=0:halt_on_error=1",
 }
@@ -36,7 +36,7 @@ class Afl(Engine):
     name = "afl"
 
     def run_for_its_time(self, target, result, work, first_only):
-        """Two runs where CMPLOG is on for a part of the time only: the second starts from the queue of the first."""
+        """Run once, or twice if CMPLOG is on for only a part of the time: the second run starts from the queue of the first."""
         self.mutator = self.plan.build_dir / self.name / f"fuzz_mutator_{target.mutator}.so" if target.mutator else None
         seconds = self.plan.seconds
         self.folders = []
@@ -47,14 +47,14 @@ class Afl(Engine):
             self.one_process(target, result, work, first_only, queue, "out2", seconds - with_cmplog, [])
 
     def instance(self, target, work, out):
-        """afl-fuzz's options for its folder, and that folder.  Runs that share corpora learn from each other's queues."""
+        """(afl-fuzz's options for its output folder, that folder).  Runs that share corpora read each other's queues."""
         shard = self.plan.shard
         if shard.is_whole:
             return ["-o", work / out], work / out / "default"
         name = f"{out}-{shard.index}-of-{shard.of}"
         together = self.plan.corpora / SYNC / target.name
         together.mkdir(parents=True, exist_ok=True)
-        # A shard that is run again after it was lost: what it had found is not lost with it.
+        # Keep the inputs of an earlier run of this shard that was interrupted.
         self.keep_queue(target, together / name)
         shutil.rmtree(together / name, ignore_errors=True)
         main = shard.index == 1 and out == "out"
@@ -72,7 +72,7 @@ class Afl(Engine):
         log = work / f"{out}.log"
 
         def poll(elapsed):
-            # AFL++ writes its statistics once a minute; its log says how far the queue has come.
+            # AFL++ writes its statistics only once a minute, so the progress is read from its log.
             queue = QUEUE.findall(tail_of(log))
             at = f"{queue[-1][0]} inputs, {queue[-1][1]} crashes" if queue else "starts"
             self.progress = f"{target.name} {elapsed:.0f}/{seconds} s: {at}"
@@ -90,7 +90,7 @@ class Afl(Engine):
         return path.read_text(errors="replace") if path.exists() else ""
 
     def collect(self, target, result, work):
-        """Statistics, new inputs and what failed, out of AFL++'s folders."""
+        """Collect statistics, new inputs and failing inputs from AFL++'s folders."""
         folders = [folder for folder in self.folders if folder.is_dir()]
         for folder in folders:
             self.collect_one(target, result, folder)
@@ -98,7 +98,7 @@ class Afl(Engine):
             result.error = f"afl-fuzz left nothing; see {work}"
 
     def curve(self, folder, stats):
-        """[(executions, edges)] of plot_data, whose first line names the columns; the statistics are the last point."""
+        """[(executions, edges)] from plot_data, whose first line names the columns; the last point is from the statistics."""
         header, *lines = self.text(folder / "plot_data").splitlines() or [""]
         names = [name.strip() for name in header.lstrip("# ").split(",")]
         rows = [dict(zip(names, line.split(","))) for line in lines]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Edges over executions of one target: points (executions, edges), both never falling."""
+"""A target's edges over executions: points (executions, edges), of which neither ever decreases."""
 
 import bisect
 import math
@@ -8,7 +8,7 @@ MOST = 48  # points kept of one curve
 
 
 def joined(processes):
-    """One curve of several processes that ran one after the other, each of which counts executions from zero."""
+    """Join the curves of processes that ran one after the other and each counted executions from zero."""
     points, before, edges = [], 0, 0
     for process in processes:
         last = before
@@ -21,7 +21,7 @@ def joined(processes):
 
 
 def thinned(points, most=MOST):
-    """At most so many: the first and the last, those where edges grew, evenly over the logarithm of executions."""
+    """At most `most` points: the first, the last, and some at which edges grew, evenly over the logarithm of executions."""
     grown = [point for before, point in zip([(0, -1), *points], points) if point[1] > before[1]]
     kept = grown + [points[-1]] if points and points[-1] not in grown else grown
     if len(kept) <= most:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What both engines share: the result of one target, and running a program under a deadline."""
+"""Code that both engines share: the result of one target, and running a program under a deadline."""
 
 import os
 import shutil
@@ -25,12 +25,12 @@ class Result:
     seconds: float = 0.0
     execs: int = 0
     edges: int = 0
-    corpus: int = 0  # inputs at the end, committed ones included
-    imported: int = 0  # of those that other runs found at the same time
+    corpus: int = 0  # inputs at the end, including committed ones
+    imported: int = 0  # inputs taken over from other runs at the same time
     found: Collection = field(default_factory=Collection)
     error: str | None = None  # the engine itself failed: this target was not fuzzed
     began: float = 0.0  # seconds after ci/fuzz was started
-    cpu_seconds: float = 0.0  # processor time, but for the last half second of each process
+    cpu_seconds: float = 0.0  # processor time, except the last half second of each process
     curves: list = field(default_factory=list)  # of each process of the engine: [(executions, edges)]
 
     def execs_per_sec(self):
@@ -56,7 +56,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a run of ci/fuzz was asked for."""
+    """The settings of a run of ci/fuzz."""
 
     build_dir: Path
     out: Path
@@ -64,16 +64,16 @@ class Plan:
     seed: int
     failures: Path
     corpora: Path
-    shard: Shard = Shard()  # of the runs that use these corpora at the same time
+    shard: Shard = Shard()  # this run's part of the runs that use these corpora at the same time
 
 
 TAIL_BYTES = 4096
-RUN = "O2_FUZZ_RUN"  # in the environment of all that an engine starts, and that what it starts starts
-MERGED = "merged"  # of the corpora's folder, beside those of the engines
+RUN = "O2_FUZZ_RUN"  # environment variable of all processes that an engine starts, which their children inherit
+MERGED = "merged"  # folder in that of the corpora, beside those of the engines
 
 
 def tail_of(path):
-    """The end of a log that another process writes; empty if there is none yet."""
+    """The end of a log that another process writes; empty if the log does not exist yet."""
     if not path.exists():
         return ""
     with open(path, "rb") as stream:
@@ -82,10 +82,10 @@ def tail_of(path):
 
 
 def kill_all_of(run):
-    """Kill what carries this RUN.
+    """Kill all processes whose environment has this value of RUN.
 
-    AFL++'s fork server is a session of its own, and the process it keeps is stopped between two inputs: it outlives
-    its parents and hears no signal of theirs.
+    AFL++'s fork server is in its own session, and its child process is stopped between two inputs.  The child outlives its
+    parents and gets no signal of theirs.
     """
     mark = f"{RUN}={run}".encode()
     for process in Path("/proc").glob("[0-9]*"):
@@ -93,25 +93,25 @@ def kill_all_of(run):
             if mark in (process / "environ").read_bytes().split(b"\0"):
                 os.kill(int(process.name), signal.SIGKILL)
         except OSError:
-            continue  # it ended, or is another user's
+            continue  # it has ended, or belongs to another user
 
 
 class Engine:
-    """Runs targets one after another.  `progress` is what the engine is doing, for the progress line."""
+    """Fuzzes targets one after another.  `progress` is a text for the progress line."""
 
     name = ""
-    # An engine that does not stop by itself this long after its time is stopped.
+    # An engine that still runs so long after its time is stopped.
     GRACE_S = 60
 
     def __init__(self, plan):
         self.plan = plan
         self.progress = "waits"
         self.process = None
-        self.cpu_seconds = 0.0  # of the programs that ran for the target at hand
+        self.cpu_seconds = 0.0  # of the programs that ran for the current target
         self.stopping = threading.Event()
 
     def fuzz(self, target, first_only=False):
-        """Fuzz one target for its share of time; first_only: until something is found."""
+        """Fuzz one target for its share of time; first_only: end at the first finding."""
         result = Result(target.name, self.name)
         work = self.fresh_folder(target)
         self.kept(target).mkdir(parents=True, exist_ok=True)
@@ -126,11 +126,11 @@ class Engine:
         return result
 
     def kept(self, target):
-        """The folder of the inputs that runs of this engine added to the committed corpus."""
+        """The folder of inputs that runs of this engine added to the committed corpus."""
         return self.plan.corpora / self.name / target.name
 
     def merged(self, target):
-        """Inputs that ci/merge made of those of all engines."""
+        """The folder of inputs that ci/merge minimised from those of all engines."""
         return self.plan.corpora / MERGED / target.name
 
     def binary(self, target):
@@ -143,11 +143,11 @@ class Engine:
         return folder
 
     def prepare(self, target, result, work):
-        """Copy what the engine starts from into work/in: the committed corpus and what an earlier run kept.
+        """Copy the engine's initial inputs into work/in: the committed corpus and the inputs that earlier runs kept.
 
-        A file that fails already is a finding, and left out: an engine would not get past it.  AFL++ refuses empty
-        files and an empty folder.  A file that is gone when it is copied is one that another run with these corpora,
-        whose engine goes on, has replaced by a smaller one.
+        An input that already fails is a finding, and is left out: an engine would stop at it.  AFL++ refuses empty files and
+        an empty folder.  A file may disappear before it is copied: the engine of another run with these corpora has replaced
+        it by a smaller one.
         """
         self.progress = f"{target.name}: replays the corpus"
         files = target.corpus_files() + sorted(self.merged(target).glob("*")) + sorted(self.kept(target).glob("*"))
@@ -172,7 +172,7 @@ class Engine:
             (work / "in" / "zero").write_bytes(b"\0")
 
     def take(self, target, result, path, kind, report):
-        """File an input that failed; True if its summary is new."""
+        """Record a failing input; True if its summary is new."""
         plan = self.plan
 
         def make():
@@ -181,9 +181,9 @@ class Engine:
         return result.found.add(report, make) is not None
 
     def run(self, command, seconds, log, environment, poll):
-        """Run a program; poll() is asked twice a second for its state and may return True to stop it.
+        """Run a program; poll() is called twice a second to update the progress, and may return True to stop the program.
 
-        Returns its status, or None if it had to be stopped.  Nothing that it started is left.
+        Returns the exit status, or None if the program was stopped.  All processes that it started are killed.
         """
         run = f"{os.getpid()}-{threading.get_ident()}"
         try:
@@ -217,7 +217,7 @@ class Engine:
                 return None
 
     def stop(self):
-        """End the engine and its children: they are a session of their own."""
+        """Stop the engine and its children, which are a session of their own."""
         if self.process is None or self.process.poll() is not None:
             return
         os.killpg(self.process.pid, signal.SIGINT)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A finding: the input, what is wrong, and the one command that replays it."""
+"""A finding: the input, a description of the failure, and the command that replays it."""
 
 import hashlib
 import re
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from . import targets
 
-# A report says what is wrong in one of these lines; the first kind that is there is the summary.
+# Lines of a report that describe the failure; the first pattern that matches gives the summary.
 SUMMARY_LINES = (
     re.compile(r"^o2ref fuzz: (.*)", re.M),
     re.compile(r"^.*(runtime error: .*)", re.M),
@@ -29,7 +29,7 @@ class Finding:
     file: str
     replay: str
     summary: str
-    reproduced: bool | None  # by the plain replayer; None if that was not built
+    reproduced: bool | None  # by the plain replayer; None if that is not built
     duplicates: int = 0  # further inputs with the same summary, not kept
     report: str = field(default="", repr=False)
 
@@ -55,7 +55,7 @@ def run_once(command):
 
 
 def describe(path, target, build_dir):
-    """The most telling report of an input: the sanitizer build's, else that of the other driver."""
+    """The report of an input from the sanitizer build, or if it does not fail there, from the AFL++ build."""
     sanitized = build_dir / "libfuzzer" / f"fuzz_{target}"
     persistent = build_dir / "afl" / f"fuzz_{target}"
     if sanitized.exists():
@@ -101,9 +101,9 @@ class Collection:
         self.findings = {}
 
     def add(self, report, make):
-        """make() is called for a summary that is new; returns the Finding, or None for a duplicate.
+        """Add a finding; make() creates it if its summary is new.  Returns the Finding, or None for a duplicate.
 
-        Numbers are left out of the comparison: the same defect shows with many values.
+        The comparison ignores numbers: the same defect occurs with many values.
         """
         key = re.sub(r"0x[0-9a-f]+|\d+", "N", summary_of(report))
         if key in self.findings:

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""libFuzzer: run, restart after a finding, read its statistics."""
+"""libFuzzer: run it, restart it after a finding, read its statistics."""
 
 import re
 import time
 
 from .engine import Engine, tail_of
 
-TIMEOUT_S = 10  # one input
+TIMEOUT_S = 10  # for one input
 RSS_LIMIT_MB = 2048
-MAX_FINDINGS = 5  # different ones of a target; then the rest of its time is not used
+MAX_FINDINGS = 5  # different findings of a target; after so many, its remaining time is not used
 MAX_RESTARTS = 40
 
 STATUS = re.compile(r"^#(\d+)\s.*cov: (\d+) .*corp: (\d+)/.*exec/s: (\d+)", re.M)
@@ -41,7 +41,7 @@ class LibFuzzer(Engine):
         return work / f"run-{restart}.log"
 
     def one_run(self, target, result, work, seconds, restart):
-        """One process.  Returns the path of the artifact that it wrote, or None."""
+        """Run one process.  Returns the path of the artifact that it wrote, or None."""
         artifacts = work / f"artifacts-{restart}"
         artifacts.mkdir()
         command = [
@@ -81,7 +81,7 @@ class LibFuzzer(Engine):
         result.curves.append([(int(line[0]), int(line[1])) for line in progress])
 
     def file_artifact(self, target, result, artifact, work, restart):
-        """File what a run left; True if its summary is new."""
+        """Record the artifact of a run as a finding; True if its summary is new."""
         prefix = artifact.name.split("-")[0]
         kind = {"timeout": "hang", "slow": "hang", "oom": "oom"}.get(prefix, "crash")
         text = self.log(work, restart).read_text(errors="replace")
@@ -89,6 +89,6 @@ class LibFuzzer(Engine):
 
     @staticmethod
     def report_start(text):
-        """Where the status lines end and the report begins."""
+        """The offset at which the status lines end and the report begins."""
         last = list(STATUS.finditer(text))
         return text.find("\n", last[-1].end()) + 1 if last else 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Of many inputs a small set with the same coverage, by libFuzzer's -merge=1."""
+"""Reduce many inputs to a small set with the same coverage, by libFuzzer's -merge=1."""
 
 import shutil
 import subprocess
@@ -8,17 +8,17 @@ from pathlib import Path
 
 
 def alike(known, name):
-    """The targets whose inputs are of one format with this one's, itself included: they learn from each other."""
+    """The targets whose inputs have the same format as this one's, including itself: they use each other's inputs."""
     mutator = known[name].mutator
     return [other for other in known if other == name or (mutator and known[other].mutator == mutator)]
 
 
 def minimal(target, binary, start, sources):
-    """The contents, the shortest first, that the folders `sources` add to the files `start`."""
+    """The contents of files in the folders `sources` that add coverage to the files `start`, the shortest first."""
     with tempfile.TemporaryDirectory() as scratch:
         merged = Path(scratch) / "merged"
         merged.mkdir()
-        # The first folder receives what the others add to it.
+        # -merge=1 adds the new inputs to the first folder.
         own = set()
         for number, file in enumerate(start):
             own.add(f"start-{number:06}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The list of targets, and building them."""
+"""The list of fuzz targets, and the build of their programs."""
 
 import os
 import shutil
@@ -11,7 +11,7 @@ from o2ci import compilers
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# The target that has to fail (docs/fuzzing.md, "The canary").
+# The target with a planted defect, which must fail (docs/fuzzing.md, "The canary").
 CANARY = "canary"
 
 
@@ -36,7 +36,7 @@ class Target:
 
 
 def read_targets(path=ROOT / "fuzz" / "targets.txt"):
-    """All targets of fuzz/targets.txt, in its order, by name."""
+    """{name: target} of fuzz/targets.txt, in the order of the file."""
     targets = {}
     for number, line in enumerate(path.read_text().splitlines(), 1):
         if not line.strip() or line.startswith("#"):
@@ -51,13 +51,13 @@ def read_targets(path=ROOT / "fuzz" / "targets.txt"):
 
 
 def missing_programs(engine):
-    """What is not installed, as text for people."""
+    """The programs that an engine needs and that are not installed, as text for the user."""
     lacks = compilers.missing(engine)
     return lacks + ["afl-fuzz (package afl++)"] if engine == "afl" and not shutil.which("afl-fuzz") else lacks
 
 
 def build(preset, build_dir, log, cmake_target="fuzz_targets"):
-    """Configure and build one preset into build_dir/preset; a failure raises with the end of the log."""
+    """Configure and build one preset into build_dir/preset; raises RuntimeError with the failure from the log."""
     folder = build_dir / preset
     environment = dict(os.environ, AFL_QUIET="1")
     commands = [
@@ -74,13 +74,13 @@ def build(preset, build_dir, log, cmake_target="fuzz_targets"):
 
 
 def failure_in(log):
-    """What a reader wants of a build log: from the first failure on, else the end."""
+    """The part of a build log that explains a failure: from the first failure on, else the end."""
     lines = log.splitlines()
     first = next((i for i, line in enumerate(lines) if line.startswith(("FAILED:", "CMake Error"))), -40)
     return "\n".join(lines[first:][:40])
 
 
 def shown(path):
-    """A path as a reader in the repository's root would type it."""
+    """A path as a user in the repository's root would type it."""
     path = Path(path).resolve()
     return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else str(path)

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""o2ref conform over RDMA (docs/conform.md): the peer is `o2ref serve`, with and without quirks, and the liar of --hostile is
-`o2props` beside it.
+"""Test o2ref conform over RDMA (docs/conform.md).  The peer is `o2ref serve`, with and without quirks; the misbehaving node of
+--hostile is `o2props` in the same folder.
 
     ci/vm/run -- tests/device/conform_rxe.py [O2REF [TEST]...]
 
-O2REF: the program, with o2props beside it; else build/gcc/o2ref.  TEST: Conform.test_clean and so on.  Last line "N passed,
+O2REF: the program, with o2props in its folder; default build/gcc/o2ref.  TEST: Conform.test_clean, ...  Last line "N passed,
 N failed".  The devices are those of tests/device/net_rxe.py.
 """
 
@@ -25,7 +25,7 @@ LONG = 400  # for a whole table in an emulator
 
 
 def conform(*arguments, seconds=LONG):
-    """(status, outcome by id, all that it printed)."""
+    """(status, {id: outcome}, whole output)."""
     done = subprocess.run([net_rxe.PROGRAM, "conform", "--device", DEVICE_A, "--json", *map(str, arguments), PEER],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=seconds, check=False)
     if done.returncode not in (OK, FOUND):
@@ -49,7 +49,7 @@ class Conform(unittest.TestCase):
             self.assertGreater(len(outcomes), 90)
 
     def test_a_test_node(self):
-        """It was told wrong bytes on purpose, and says so at its end."""
+        """The peer was sent wrong bytes on purpose, and reports that at its end."""
         with Server("--lst") as server:
             status, outcomes, text = conform("--lst", "--only", "lst/", "--rounds", 1)
             self.assertEqual(status, OK, text)
@@ -82,8 +82,8 @@ class Conform(unittest.TestCase):
                 self.named(quirk, ids, "--timeout", 3, only=only)
 
     def test_hostile(self):
-        """A few lies of each kind: the judge names them while they are told, and again in the capture; the peer it does not
-        name.  tests/device/vm/hostile.py tells all of them."""
+        """A few misbehaviours of each kind: the judge names them while they happen, and again from the capture; it does not
+        name the peer.  tests/device/vm/hostile.py runs all of them."""
         wanted = {"magic": "message/wire", "noop-storm": "credits/noop-storm", "asks-depth-0": "connect/limits",
                   "nak-of-success": "transfer/errno", "before": "write/outside"}
         with Server(), tempfile.TemporaryDirectory() as folder:

@@ -1,13 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""The judge names misbehaviours and deliberate defects that cross soft-RoCE, by the rules that docs/judge.md has for them.
+"""Check that the judge names misbehaviours and deliberate defects in soft-RoCE traffic, by the rules that docs/judge.md lists.
 
     ci/vm/run -- tests/device/heard_rxe.py [--all] [--seed S] [NAME]...
 
-Lies are told by `o2props hostile` to a victim in a process of its own, or to `o2ref serve` where time has to go by; defects are
-those of `o2props-mutants`, in properties over RDMA CM.  What is said is heard from the interface by `o2ref judge --live`, which
-knows nothing of either.  Without --all and NAMEs: a lie of each rule, which the seed chooses, and the defects of SAMPLE.  Last
-line "N passed, N failed".  The devices are those of tests/device/net_rxe.py.
+`o2props hostile` misbehaves to a victim in its own process, or to `o2ref serve` if real time must pass; the defects are those
+of `o2props-mutants`, in properties over RDMA CM.  `o2ref judge --live` listens on the interface, independent of both.  Without
+--all and NAMEs: one misbehaviour for each rule, chosen by the seed, and the defects of SAMPLE.  Last line "N passed, N failed".
+The devices are those of tests/device/net_rxe.py.
 """
 
 import argparse
@@ -28,7 +28,7 @@ from net_rxe import DEVICE_A, DEVICE_B, PEER, ROOT, SECONDS, Server  # noqa: E40
 PAGE = ROOT / "docs" / "judge.md"
 DEVICES = f"{DEVICE_A},{DEVICE_B}"
 NOT_HEARD = "none"
-# Deliberate defects, and the property over RDMA CM of which a few cases show them on the wire.
+# {deliberate defect: property over RDMA CM, a few cases of which show it on the wire}.
 DEFECTS = {
     "forget-last-fragment": "transfer", "length-by-entries": "transfer", "acked-put-credited": "endpoint",
     "advance-by-residue": "endpoint", "completion-padded": "endpoint", "outstanding-kept": "endpoint",
@@ -36,20 +36,20 @@ DEFECTS = {
 }
 SAMPLE = ("forget-last-fragment", "length-by-entries", "acked-put-credited")
 CASES = {"transfer": 60, "endpoint": 8}
-# A victim of ours has a clock that is moved by orders.  These rules want one that goes by itself: `o2ref serve`.
+# Rules that need a real clock.  A victim's clock moves only by orders, so these misbehaviours are run against `o2ref serve`.
 TIMED = {"transfer/unanswered", "credits/withheld"}
 SERVE_TIMEOUT_S = 2
 JUDGE_TIMEOUT_MS = 1500
 PATIENCE_S = 10
-# A victim in a process of its own may have ended the PUT before the second answer is sent: it answers nothing then.
+# A victim in its own process may have ended the PUT before the second answer is sent; then it does not react.
 MAY_BE_LATE = {"acks-twice": "transfer/unasked", "nak-after-ack": "transfer/unasked"}
-CANNOT_TELL = ("silent-to-get",)  # to a peer that takes no orders: nothing makes it ask for that
+CANNOT_TELL = ("silent-to-get",)  # `o2ref serve` takes no orders, so nothing makes it send that request
 
 
 @dataclass
 class Tried:
     name: str
-    rules: set  # one of them names it
+    rules: set  # one of these rules must name it
     began_ns: int
     ended_ns: int
     status: int
@@ -60,7 +60,7 @@ class Tried:
 
 
 def rows(heading):
-    """{name: the rules that name it}, as the first table under that heading says."""
+    """{name: the rules that name it}, from the first table under that heading."""
     section = PAGE.read_text(encoding="utf-8").split(f"\n## {heading}\n")[1].split("\n## ")[0]
     table = section[section.index("| Rule |"):].split("\n\n")[0]
     found = {}
@@ -99,7 +99,7 @@ def defect(name, rules, prop):
 
 
 def sample(lies, seed):
-    """One of each rule."""
+    """One misbehaviour for each rule."""
     draw = random.Random(seed)
     by_rule = {}
     for name, rules in lies.items():
@@ -118,7 +118,7 @@ class Verdicts:
         print(f"{'FAIL' if problem else 'ok  '} {name}: {' '.join(sorted(named)) or '-'}{problem and ': ' + problem}", flush=True)
 
     def lies(self, tried, heard):
-        """The liar is named by its rule, and the other side keeps them all."""
+        """The judge names the misbehaving node by the expected rule, and finds nothing against the other side."""
         for one in tried:
             mine = one.findings(heard)
             named = {row["rule"] for row in mine if row["who"] != PEER}
@@ -133,7 +133,7 @@ class Verdicts:
             self.check(one.name, named, problem)
 
     def defects(self, tried, none, heard):
-        """It is named by a rule by which the same cases without it are not."""
+        """A rule names the defect, and the same cases without the defect do not break that rule."""
         for one in tried:
             named = {row["rule"] for row in one.findings(heard)} - {row["rule"] for row in none[DEFECTS[one.name]].findings(heard)}
             problem = "" if one.rules & named else f"none of {sorted(one.rules)} names it, status {one.status}\n{one.text}"

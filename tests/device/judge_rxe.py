@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""The judge hears honest traffic of every kind while it crosses soft-RoCE, and no rule that must or should hold is broken.
+"""Check that the judge, listening to correct traffic of every kind on soft-RoCE, finds no broken `must` or `should` rule.
 
     ci/vm/run -- tests/device/judge_rxe.py [--messages N] [O2REF]
 
-N: go on until so many were heard (default 4000).  O2REF: the program; else build/gcc/o2ref.  Last
+N: run until the judge has seen N messages (default 4000).  O2REF: the program; default build/gcc/o2ref.  Last
 line "N passed, N failed".  The devices are those of tests/device/net_rxe.py.
 """
 
@@ -33,13 +33,13 @@ def interface():
 
 
 class Judge:
-    """`o2ref judge --live`, which listens when the block begins."""
+    """`o2ref judge --live`; when the block begins, it is listening."""
 
     def __init__(self, *arguments):
         self.arguments = arguments
 
     def __enter__(self):
-        # Not a pipe, which nobody would read meanwhile.
+        # Use a file: a pipe would fill up, because nothing reads it during the test.
         self.said = tempfile.TemporaryFile(mode="w+", encoding="utf-8")
         self.process = subprocess.Popen([net_rxe.PROGRAM, "judge", "--live", interface(), "--json", *map(str, self.arguments)],
                                         stdout=self.said, stderr=subprocess.PIPE, text=True)
@@ -51,7 +51,7 @@ class Judge:
         return self
 
     def end(self):
-        """Each finding, in the order in which they were made, and the report."""
+        """Stop the judge.  Returns the findings in the order in which they were made, and the report."""
         self.process.send_signal(signal.SIGTERM)
         self.process.communicate(timeout=SECONDS)
         self.said.seek(0)
@@ -66,7 +66,7 @@ class Judge:
 
 
 def rounds(in_flight):
-    """Commands, without end: both ways of moving, both forms, every mode, sizes at the boundaries, gaps."""
+    """An endless sequence of commands: PUT and GET, both forms, every mode, sizes at limits, gaps."""
     for number in itertools.count(1):
         mode = MODES[number % len(MODES)]
         pieces = 1 if mode == "user" else 16
@@ -79,7 +79,7 @@ def rounds(in_flight):
 
 
 def talk(messages):
-    """Traffic that has at least so many messages; what went wrong with it."""
+    """Run traffic of at least so many messages.  Returns the problems."""
     said, problems = 0, []
     with Server("--queue-depth", 255) as server:
         for command, options in rounds(64):
@@ -87,7 +87,7 @@ def talk(messages):
             if status != 0:
                 problems.append(f"{command} {' '.join(map(str, options))}: {out}{err}")
             said += int(options[options.index("--count") + 1])
-            # A ping, PUT or GET is a message and its answer at least.
+            # A ping, PUT or GET is at least two messages, with its answer.
             if said * 2 >= messages or problems:
                 break
         server.end()

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Deliberate defects in properties on soft-RoCE: the judge at each end names them, by the rules that docs/judge.md has for them.
+"""Check that the judge at each end names deliberate defects in properties on soft-RoCE, by the rules that docs/judge.md lists.
 
     ci/vm/run -- tests/device/judged_rxe.py [NAME]...
 
-The defects are those of `o2props-mutants`.  Nobody listens to the interface: an end is judged by what it sends and receives, also
-in a process of its own.  The same cases without a defect break no rule.  Last line "N passed, N failed".  The devices are those of
-tests/device/net_rxe.py.
+The defects are those of `o2props-mutants`.  The judge does not listen on the interface: it gets what an end sends and receives,
+also if the end has its own process.  The same cases without a defect break no rule.  Last line "N passed, N failed".  Devices:
+those of tests/device/net_rxe.py.
 """
 
 import re
@@ -32,11 +32,11 @@ class Cases(NamedTuple):
 
 
 NODES, ENDPOINTS = Cases("nodes", 0, 24), Cases("endpoint", 0, 5)
-# Memory with gaps, and credits that run out in version 1, are seldom: of these cases it is known.
+# Memory with gaps, and running out of credits in version 1, are rare; these cases have them.
 GAPS, FIRST_PAGE = Cases("nodes", 129, 1, seed=3), Cases("nodes", 137, 1)
 DENSE, ENTRIES = Cases("nodes", 134, 1, seed=3), Cases("nodes", 92, 1, seed=2)
 LAST_CREDIT = Cases("nodes", 149, 1)
-# What is so small that nearly each case shows it is looked for where the ends have processes of their own, too.
+# Defects that nearly every case shows are also tried with the ends in their own processes.
 PROCESSES, MANAGER = Cases("transfer", 0, 20, "processes"), Cases("transfer", 0, 20, "cm")
 WHERE = {
     NODES: ("fragments-by-page-size", "outstanding-kept", "acked-put-credited", "noop-credited", "grant-in-progress", "noop-unsummed",
@@ -55,7 +55,7 @@ WHERE = {
 
 
 def named(cases, defect, kind):
-    """The first rule of that kind that is named, None, or NO_END; and what was said."""
+    """(the rule of the first finding of that kind, None or NO_END; the output)."""
     words = ("run", cases.prop, "--device", DEVICES, *(("--connect", cases.connect) if cases.connect else ()), "--mutant", defect,
              "--only", f"judge/{kind}", "--first", cases.first, "--cases", cases.count, "--seed", cases.seed, "--findings", 1,
              "--shrink-calls", 0)
@@ -69,7 +69,7 @@ def named(cases, defect, kind):
 
 
 def trials(chosen):
-    """(cases, defect, the rule that names it, the kind that is asked for); a note is asked for by name."""
+    """(cases, defect, the rule that names it, the kind to ask for); a note must be asked for by name."""
     rules = rows("Deliberate defects")
     notes = set(re.findall(r"^\| `([^`]+)` \| note \|", PAGE.read_text(encoding="utf-8"), re.M))
     for cases, defects in WHERE.items():
@@ -85,7 +85,7 @@ def main():
     passed = failed = 0
     for cases, defect, rule, kind in trials(set(sys.argv[1:])):
         found, said = named(cases, defect, kind)
-        # When the device does what differs from run to run: the same cases may show it another time, or others.
+        # The device's timing differs from run to run: a second run of the same cases, or more cases, may show the defect.
         for more in (cases, cases, cases._replace(first=cases.first + cases.count, count=3 * cases.count)):
             if found in (None, NO_END) and defect != "none":
                 found, said = named(more, defect, kind)

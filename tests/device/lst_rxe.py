@@ -1,13 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""o2ref lst at o2ref serve --lst: LNet selftest between two processes, over RDMA and its connection manager.
+"""Test o2ref lst with o2ref serve --lst: LNet selftest between two processes, over RDMA and its connection manager.
 
     ci/vm/run -- tests/device/lst_rxe.py [O2REF [TEST]...]
 
 O2REF: the program; else build/gcc/o2ref.  TEST: Lst.test_many and so on.  Last line "N passed, N failed".
-The environment variable O2REF_LST_COUNT is how many operations test_many does of each kind (default: 1000).
+The environment variable O2REF_LST_COUNT is the number of operations of each kind in test_many (default: 1000).
 
-It takes the two devices and their addresses from the variables that ci/vm/run sets (docs/vm.md).
+The two devices and their addresses are taken from the variables that ci/vm/run sets (docs/vm.md).
 """
 
 import json
@@ -85,7 +85,7 @@ class Lst(unittest.TestCase):
                 self.assertIn(f": data: bytes {at} to {at + 7} are 0xeeb0eeb1eeb2eeb2, not 0xeeb0eeb1eeb2eeb3\n", err)
 
     def test_a_console_dies(self):
-        """Its session is there until it is taken: the next console is told whose it is."""
+        """A dead console's session remains until another console takes it over, which is told the session's owner."""
         with Server("--lst", "--mode", "global"):
             first = start("ping", "--mode", "global", "--seconds", SECONDS, "--progress")
             self.assertIn("0 failed", first.stderr.readline())
@@ -98,7 +98,7 @@ class Lst(unittest.TestCase):
             self.well(9, "read", "--mode", "global")
 
     def test_the_node_leaves(self):
-        """What it has not answered has failed, long before the time for an answer is over."""
+        """Unanswered requests fail when the node leaves, long before the time limit of an answer."""
         with Server("--lst", "--mode", "global") as server:
             running = start("write", "--mode", "global", "--seconds", SECONDS, "--progress", "--timeout", SECONDS)
             self.assertIn("0 failed", running.stderr.readline())

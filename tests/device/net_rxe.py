@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""serve, ping, put and get of the o2ref command between two processes, over RDMA and its connection manager.
+"""Test o2ref serve, ping, put and get between two processes, over RDMA and its connection manager.
 
     ci/vm/run -- tests/device/net_rxe.py [O2REF [TEST]...]
 
 O2REF: the program; else build/gcc/o2ref.  TEST: Rxe.test_devices and so on.  Last line "N passed, N failed".
 
-It takes the two devices and their addresses from the variables that ci/vm/run sets (docs/vm.md).
+The two devices and their addresses are taken from the variables that ci/vm/run sets (docs/vm.md).
 """
 
 import json
@@ -26,14 +26,14 @@ sys.dont_write_bytecode = True
 PROGRAM = str(ROOT / "build" / "gcc" / "o2ref")
 OK, FAILED, USAGE = 0, 1, 2
 MODES = ("global", "fmr", "fastreg", "user", "phys", "fastreg_gaps")
-SECONDS = 120  # no command takes so long, even in an emulator
+SECONDS = 120  # time limit of a command, enough even in an emulator
 
 DEVICE_A, DEVICE_B = os.environ["O2REF_RXE_A"], os.environ["O2REF_RXE_B"]
 US, PEER = os.environ["O2REF_IP_A"] + "@o2ib", os.environ["O2REF_IP_B"] + "@o2ib"
 
 
 class Server:
-    """`o2ref serve` on the second device, ready when the block begins."""
+    """`o2ref serve` on the second device; when the block begins, it is ready."""
 
     def __init__(self, *arguments):
         self.arguments = arguments
@@ -49,7 +49,7 @@ class Server:
         return self
 
     def end(self, number=signal.SIGTERM):
-        """(status, stdout, stderr) of it."""
+        """(status, stdout, stderr) of the server."""
         if self.process.poll() is None:
             self.process.send_signal(number)
         out, err = self.process.communicate(timeout=SECONDS)
@@ -78,7 +78,7 @@ def client(command, *arguments, peer=PEER):
 
 
 class Timed(unittest.TextTestResult):
-    """Says how long each took: an emulator is slow, and its time is shared."""
+    """Prints the duration of each test: emulators are slow, and their time is limited."""
 
     def startTest(self, test):
         self.began = time.monotonic()
@@ -108,10 +108,10 @@ class Rxe(unittest.TestCase):
             self.assertRegex(out, rf"^{re.escape(PEER)}: \d+ us, pid 12345, features 0xe: 0@lo {re.escape(PEER)}\n$")
             puts = 0
             for mode in MODES:
-                # Both sides of the longest IMMEDIATE, once; then what differs by mode.
+                # Sizes on both sides of the longest IMMEDIATE, in one mode only; then sizes for which modes differ.
                 for size, count in ((3976, 9), (3977, 9)) if mode == MODES[0] else ((12345, 9), (1048576, 9)):
                     with self.subTest(mode=mode, size=size):
-                        # Several at a time are read back from places of their own.
+                        # With several transfers in flight, each is read back from its own place.
                         common = ("--mode", mode, "--size", size, "--count", count, "--verify")
                         self.moved(client("put", *common), count)
                         self.moved(client("get", *common), count)
@@ -135,7 +135,7 @@ class Rxe(unittest.TestCase):
             self.assertEqual(status, FAILED)
             self.assertIn("verify: 3 looked at, 3 wrong\n", out)
             self.assertEqual(len(re.findall(r"^o2ref: GET \d: byte \d is 0x.., not 0x.. \(seed 1\)$", err, re.M)), 3)
-            # What can only be read cannot be written.
+            # Portal 61 can only be read, so a write must fail.
             status, _, err = client("put", "--portal", 61)
             self.assertEqual(status, FAILED)
             self.assertRegex(err, r"^o2ref: PUT 0 at .*ENODATA[^\n]*\n$")
@@ -147,9 +147,9 @@ class Rxe(unittest.TestCase):
             self.assertIn("verify: 2 looked at, 2 wrong, 0 not told apart\n", out)
 
     def test_many_to_one_place(self):
-        """Each PUT may be written over by the next before the server has looked: none is called wrong.
+        """The next PUT may overwrite a PUT before the server has checked it; the server must not report wrong bytes.
 
-        Who asks for no ACK may leave before the server has looked at its last messages; those fail there.
+        A client without ACKs may leave before the server has handled its last messages, which then fail at the server.
         """
         for arguments in (("--no-ack",), ()):
             for size in (1000, 5000, 65536):
@@ -170,14 +170,14 @@ class Rxe(unittest.TestCase):
                 status, out, err = client("get", "--accept-short", "--json", *common)
                 report = json.loads(out)
                 self.assertEqual((status, err, report["bytes"], report["short"], report["wrong"]), (OK, "", 2000, 1, 0))
-            # The client may have left before its device has acknowledged the last message to the server.
+            # The client may leave before its device has acknowledged the server's last message.
             status, out, _ = server.end()
             failed = int(re.search(r"serve: \d+ done, (\d+) failed", out)[1])
             self.assertEqual(status, FAILED if failed else OK, out)
             self.assertLessEqual(failed, 4, out)
 
     def test_the_peer_asks_us(self):
-        """Who asks can be asked meanwhile, from a host where the port is a server's."""
+        """A node that sends requests can itself be asked meanwhile, also from a host whose port a server uses."""
         with Server() as server:
             running = start("ping", "--count", 2, "--interval", 3600000, "--verbose")
             self.assertIn(PEER, running.stdout.readline())
@@ -192,7 +192,7 @@ class Rxe(unittest.TestCase):
             self.ended_well(server)
 
     def test_an_end_by_count(self):
-        # One after the other: a second process of the same NID would be taken for the first one's next life.
+        # Run the clients one after another: the server would take a second process of the same NID for a restart of the first.
         with Server("--requests", 20, "--buffer", "60:0x77:2000000") as server:
             for at in (0, 1000000):
                 self.moved(client("put", "--count", 10, "--size", 5000, "--match-bits", "0x77", "--offset", at), 10)
@@ -216,7 +216,7 @@ class Rxe(unittest.TestCase):
         with Server("--port", 988):
             self.failed(r"PUT 0 at .*EHOSTUNREACH.*reject/no-listener", "put")
             self.moved(client("put", "--port", 988), 1)
-            # Busy: a second server gets one clear line.
+            # The port is in use: a second server prints one clear line.
             done = subprocess.run([PROGRAM, "serve", "--device", DEVICE_B, "--port", "988"], capture_output=True, text=True,
                                   timeout=SECONDS, check=False)
             self.assertEqual((done.returncode, done.stderr.count("\n")), (USAGE, 1), done.stderr)
@@ -233,10 +233,10 @@ class Rxe(unittest.TestCase):
             self.assertRegex(done.stderr, "^o2ref: " + pattern)
 
     def test_the_server_dies(self):
-        """By SIGKILL, which tells nobody, and by SIGTERM, which does; in the middle of transfers.
+        """End the server in the middle of transfers: by SIGKILL, without notice to the peer, and by SIGTERM, with notice.
 
-        In mode fmr: a process that is killed cannot take its windows away before its queue pairs, as it has to on
-        soft-RoCE (docs/vm.md).
+        Mode fmr is used, because a killed process cannot free its memory windows before its queue pairs, as soft-RoCE
+        requires (docs/vm.md).
         """
         for number in (signal.SIGKILL, signal.SIGTERM):
             with self.subTest(signal=number.name), Server("--verbose", "--mode", "fmr") as server:
@@ -258,13 +258,13 @@ class Rxe(unittest.TestCase):
                 pass
             running.kill()
             running.communicate()
-            # The server lives, and serves the next one.
+            # The server survives, and serves the next client.
             self.moved(client("get", "--count", 3, "--verify"), 3)
             self.assertIn(server.end()[0], (OK, FAILED))
 
 
 def main(module):
-    """Run the tests of a module, with the program and the names of the command line; an exit status."""
+    """Run the tests of a module with the program and the test names of the command line; returns the exit status."""
     global PROGRAM
     PROGRAM, *names = sys.argv[1:] or [PROGRAM]
     loader = unittest.defaultTestLoader

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""What a peer may do (docs/peer.md, "Quirks"), at the other end of RDMA: `o2ref serve --quirk` in one process, and ping, put,
-get and `o2props hostile --peer` in others, which must live with it or say what it is.
+"""Test quirks of a peer (docs/peer.md, "Quirks") over RDMA: `o2ref serve --quirk` in one process; ping, put, get and
+`o2props hostile --peer` in others must tolerate the quirk or name it.
 
     ci/vm/run -- tests/device/quirks_rxe.py [O2REF [TEST]...]
 
-O2REF: the program, with o2props beside it; else build/gcc/o2ref.  TEST: Quirks.test_late and so on.  Last line
+O2REF: the program, with o2props in its folder; default build/gcc/o2ref.  TEST: Quirks.test_late and so on.  Last line
 "N passed, N failed".  The devices are those of tests/device/net_rxe.py.
 """
 
@@ -18,7 +18,7 @@ sys.dont_write_bytecode = True
 import net_rxe  # noqa: E402
 from net_rxe import DEVICE_A, DEVICE_B, FAILED, OK, PEER, SECONDS, Server, client  # noqa: E402
 
-CANNOT = 77  # hostile: nothing was tried, for the peer does not serve an honest node
+CANNOT = 77  # hostile: nothing was tried, as the peer does not serve a correct node
 SERVED = 8 << 20
 LIE = "magic"  # any misbehaviour that peers do not tolerate
 
@@ -34,7 +34,7 @@ class Quirks(unittest.TestCase):
         self.assertRegex(err, r"^o2ref: (reading back )?(ping|PUT|GET) \d+.*" + pattern)
 
     def hostile(self, *arguments):
-        """(status, output) of a liar, and of the honest node that asks before it and after it."""
+        """(status, output) of a misbehaving node, with a correct node that sends requests before and after it."""
         program = Path(net_rxe.PROGRAM).with_name("o2props")
         done = subprocess.run([program, "hostile", "--device", DEVICE_A, "--peer", PEER, *map(str, arguments), LIE],
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=SECONDS, check=False)
@@ -50,7 +50,7 @@ class Quirks(unittest.TestCase):
         self.assertRegex(out, r"^o2props: cannot begin: an honest node's " + pattern)
 
     def judged(self, pattern, *arguments):
-        """A liar and an honest node against a victim of ours; all honest ends are bent."""
+        """Run a misbehaving and a correct node against a victim of ours; all correct nodes have the quirk."""
         program = Path(net_rxe.PROGRAM).with_name("o2props")
         done = subprocess.run([program, "hostile", "--device", f"{DEVICE_A},{DEVICE_B}", *map(str, arguments), LIE],
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=SECONDS, check=False)
@@ -67,7 +67,7 @@ class Quirks(unittest.TestCase):
                 self.well("put", "--checksum", kind, "--size", 3000, "--count", 20, "--verify")
                 self.well("get", "--checksum", kind, "--count", 20, "--verify")
             self.met(*self.PLACE)
-        # The honest node has it, and the peer sums unsigned chars.
+        # The correct node has the quirk, and the peer's checksum uses unsigned chars.
         with Server("--checksum", "unsigned"):
             self.begins_not("ping", "--quirk", "sums-signed", *self.PLACE)
             self.met(*self.PLACE)
@@ -78,7 +78,7 @@ class Quirks(unittest.TestCase):
             for command in (("ping",), ("get", "--size", 3000, "--verify"), ("put", "--size", 3000, "--verify")):
                 self.named(wrong, *command)
                 self.well(*command, "--tolerate-immediate-checksum")
-            # Only IMMEDIATEs with a payload have it.
+            # The quirk affects only IMMEDIATEs with a payload.
             self.well("put", "--verify")
             self.well("get", "--verify")
             self.begins_not("ping ends with .*the peer has broken a rule: wire/header/checksum: ", *self.PLACE)
@@ -103,7 +103,7 @@ class Quirks(unittest.TestCase):
             self.well("put", "--verify")
             self.well("ping")
             self.met(*self.PLACE)
-            # Memory that is shorter than what the honest node moves.
+            # The served memory is shorter than the correct node's transfers.
             self.begins_not("GET of 9000 bytes: the peer reports 9000 bytes and wrote 0 of them", "--portal", 62, "--match-bits", "0x1234")
 
     def test_gapped_source_silent(self):
@@ -113,7 +113,7 @@ class Quirks(unittest.TestCase):
             self.well("put", "--verify")
             self.well("ping")
             self.met(*self.PLACE)
-            # What can only be read consists of parts of pages.
+            # The memory that can only be read consists of parts of pages.
             self.begins_not(r"GET ends with .*waited \d+ ms for the peer's GET_DONE, limit 20000 ms", "--portal", 61,
                             "--match-bits", "0x1234")
         with Server("--quirk", "gapped-source-silent", "--mode", "fmr"):

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""The transfer property with each end in a process of its own, when one of the processes is killed.
+"""Test property transfer with each end in its own process, when one of the processes is killed.
 
 Needs two RDMA devices: ci/vm/run -- sh -c 'tests/device/rung_processes.py --device "$O2REF_RXE_A,$O2REF_RXE_B"'.  The last line
 is "N passed, N failed"; exit status 0, 1, or 77 (cannot run).
@@ -20,17 +20,17 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("O2REF_BUILD") or ROOT / "build")
 
 SEED = 3
-# Not fastreg and fastreg_gaps: soft-RoCE waits 50 s for a process that is killed while a window is bound (docs/vm.md).
+# Leave out fastreg and fastreg_gaps: soft-RoCE waits 50 s for a process that is killed while a window is bound (docs/vm.md).
 MODES = "global,fmr,user,phys"
-BEFORE = 20  # cases, and then somebody is killed
-CASES = 120  # of such a run: so many come after
+BEFORE = 20  # number of cases before a process is killed
+CASES = 120  # number of all cases of such a run
 WAIT_S = 60
-RUN_S = 600  # no run takes so long, even in an emulator that shares its processor
+RUN_S = 600  # time limit, enough even in an emulator that shares its processor
 CANNOT_RUN = 77
 
 
 def runs(pid):
-    """Whether the process is there and not a zombie that nobody has asked after."""
+    """Whether the process exists and is not a zombie."""
     try:
         return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
@@ -38,7 +38,7 @@ def runs(pid):
 
 
 class Run:
-    """A run of so many cases, however long they take, and the processes of its two ends."""
+    """A run of so many cases without a time limit, and the processes of its two ends."""
 
     def __init__(self, options, folder):
         self.current, self.result = folder / "current-case", folder / "result.json"
@@ -52,7 +52,7 @@ class Run:
         return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
     def wait_for_case(self, number):
-        """Until so many cases have run; False: it has ended before."""
+        """Wait until so many cases have run; False if the run ends before."""
         deadline = time.monotonic() + RUN_S
         while time.monotonic() < deadline and self.process.poll() is None:
             words = self.current.read_text().split() if self.current.exists() else []
@@ -68,7 +68,7 @@ class Run:
 
 
 def end_killed(options, folder, which):
-    """A finding that says who died of what, and the run goes on with new processes."""
+    """A finding says which process was killed by what, and the run continues with new processes."""
     run = Run(options, folder)
     if not run.wait_for_case(BEFORE):
         return f"no {BEFORE} cases: {run.end()[2]}"
@@ -83,7 +83,7 @@ def end_killed(options, folder, which):
         return f"status {status}, ends {before}, findings {findings}: {text}"
     if f"process/killed: signal of the {side}'s process is 9" not in said:
         return f"the finding does not say who was killed: {said}"
-    # All the others are counted, and some of them came after it.
+    # All other cases are counted, and some of them ran after the killed one.
     if (result["cases"] != CASES - 1 or findings[0]["case"] >= CASES - 1
             or result["held"]["after"] != result["held"]["before"]):
         return f"it did not go on, or left something: {result['cases']} cases, {result['held']}, {findings}"
@@ -91,7 +91,7 @@ def end_killed(options, folder, which):
 
 
 def judge_killed(options, folder):
-    """The two ends do not stay behind."""
+    """If the program that judges is killed, the processes of the two ends end too."""
     run = Run(options, folder)
     if not run.wait_for_case(BEFORE):
         return f"no {BEFORE} cases: {run.end()[2]}"

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The transport's unit tests on the machine's RDMA devices, as a guest of ci/vm/run has them:
+# Run the transport's unit tests on the machine's RDMA devices, such as those of a guest of ci/vm/run:
 #
 #   ci/vm/run -- tests/device/verbs_tests.sh [BUILD]
 #
-# The last line is "N passed, N failed": test programs, not cases.
+# The last line is "N passed, N failed"; it counts test programs, not cases.
 build=${1:-build/gcc}
 export O2REF_TEST_DEVICE_A="$O2REF_RXE_A" O2REF_TEST_DEVICE_B="$O2REF_RXE_B"
 passed=0 failed=0

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""README.md and docs/ hold together: every path that they name exists, every link leads somewhere, its section included,
-and no line of text is longer than 100 columns (rows of tables and quoted output are as long as they are). README.md leads
-to every page. A section that a page or a source's comment names, as in (docs/lst.md, "Services"), is there.
-docs/changes.md begins with the version that CMakeLists.txt has, and pages and manuals name no other.
+"""Check README.md and docs/: every path that they name exists; every link leads to an existing page and section; no line of
+text is longer than 100 columns (rows of tables and quoted output are exempt); README.md links to every page.  A section that
+a page or a source's comment names, as in (docs/lst.md, "Services"), must exist.  docs/changes.md begins with the version in
+CMakeLists.txt, and pages and manuals name no other version.
 
-The last line is "N passed, N failed", a page and rule each, or a source.
+The last line is "N passed, N failed"; each rule of a page counts once, and so does each source.
 """
 
 import re
@@ -20,17 +20,17 @@ NAMED = re.compile(r"`((?:ref|props|tests|ci|fuzz|corpus|docs)/[A-Za-z0-9_./*-]+
 STANDS_FOR_ANY = re.compile(r"[A-Z]{2,}")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 VERSION = re.search(r"^project\(o2ref VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text(encoding="utf-8"), re.M)[1]
-# "Name" and "Name" behind a page: in pages behind a link, in sources behind a path.
+# Section names in quotes that follow the name of a page: in pages they follow a link, in sources a path.
 NAMES = r',? ((?:"[^"]+"(?:,| and|;)? ?)+)'
 SECTIONS_OF_PAGE = re.compile(r"\]\(([a-z_]+\.md)(?:#[^)\s]*)?\)" + NAMES)
 SECTIONS_OF_SOURCE = re.compile(r"docs/([a-z_]+\.md)" + NAMES)
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
-# The file name of the package, the last line of a manual page, and an entry of Debian's changelog.
+# Versions in the package's file name, the last line of a manual page, and an entry of Debian's changelog.
 OURS = re.compile(r"(?:\bo2ref_|^\.Os o2ref ?|^o2ref \()([0-9.]*[0-9])?", re.M)
 
 
 def sections(page):
-    """The anchors of a page's headings, as GitHub makes them."""
+    """The anchors of a page's headings, as GitHub generates them."""
     found = set()
     for line in page.read_text(encoding="utf-8").splitlines():
         if re.match(r"#+ ", line):
@@ -57,14 +57,14 @@ def dead_links(page, text):
 
 
 def names(page):
-    """Its headings, and the phrases in bold or italics, as they are quoted."""
+    """The names by which a section can be quoted: the page's headings, and its phrases in bold or italics."""
     text = page.read_text(encoding="utf-8")
     found = re.findall(r"^#+ (.*)$", text, re.M) + re.findall(r"\*{1,2}([^*\n]+)\*{1,2}", text)
     return {re.sub(r"[`*]", "", name).strip(" .:") for name in found}
 
 
 def not_there(quoted):
-    """Of (page, '"Name" and "Name"') those that the page does not have."""
+    """quoted: (page, '"Name" and "Name"').  Returns the names that the page does not have."""
     return [f'{page}, "{name}"' for page, several in quoted if (ROOT / "docs" / page).exists()
             for name in re.findall(r'"([^"]+)"', several) if name.strip(" .,") not in names(ROOT / "docs" / page)]
 

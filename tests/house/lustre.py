@@ -1,13 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""docs/lustre.md, docs/reading.md, the lines of the headers and the sources say the same.
+"""Check that docs/lustre.md, docs/reading.md, the marks in the headers and the sources agree.
 
-docs/lustre.md: each name of ours is in a file of its row; a driver's name stands in one row only.
-Headers: a comment line `o2iblnd: NAME, NAME` (`LNet:`, `kernel:`) is in the page, at that header, next to what the page gives for
-it; and where the page names a header, the header has the line.  Each header of mem, reg, rdma, lnd and wire has such a line, or
+docs/lustre.md: each name of ours occurs in a file of its row; a driver's name is in only one row.
+Headers: a comment line `o2iblnd: NAME, NAME` (`LNet:`, `kernel:`) must be in the page, for that header, in the row of our name;
+and if the page names a header, the header must have the line.  Each header of mem, reg, rdma, lnd and wire has such a line, or
 `o2iblnd: none, REASON`.
 docs/reading.md: each step names a function that is defined in its file and a driver's name that is in docs/lustre.md.  The step
-before it calls that function, directly or through static functions of its own file; or the step says what leads to it: "from
+before it calls that function, directly or through static functions of its own file; or the step names what leads to it: "from
 step N", "through `MEMBER`" (a table of functions), "event" or "wire".
 
 usage: lustre.py [FOLDER OF THE PROJECT]
@@ -24,7 +24,7 @@ NAMES = r"[A-Za-z_]\w*(?:, [A-Za-z_]\w*)*"
 LINE = re.compile(rf"^(.*?)(?:/\*|^\s*\*)\s*({KINDS}): (.*?)\s*(?:\*/.*)?$")
 ROW = re.compile(r"^\| (?!-|Driver|LNet \|)(.+?) \| (.+?) \| (.*?) ?\| (.*?) ?\|$")
 STEP = re.compile(r"^(\d+)\. `(\w+)`, `([\w./]+)`(?: \(([^)]*)\))?: (.*?) Driver: (.+?)\.$", re.S)
-DEPTH = 4  # static functions between two steps
+DEPTH = 4  # most static functions between two steps
 
 
 class Row(NamedTuple):
@@ -38,7 +38,7 @@ class Mark(NamedTuple):
     line: int
     kind: str
     names: list  # empty: none
-    around: str  # the paragraph that it is in
+    around: str  # the paragraph in which the mark is
 
 
 class Step(NamedTuple):
@@ -105,7 +105,7 @@ def check_page(rows, root):
 
 
 def read_marks(text):
-    """The marks of a header, and the lines that look like one and are none."""
+    """(the marks of a header, lines that look like a mark but are not valid)."""
     marks, wrong, lines = [], [], text.splitlines()
     for number, line in enumerate(lines):
         match = LINE.match(line)
@@ -116,7 +116,7 @@ def read_marks(text):
             first -= 1
         while last + 1 < len(lines) and lines[last + 1].strip():
             last += 1
-        # A mark behind something is of its own line; one that stands alone is of its paragraph.
+        # A mark after code belongs to that line; a mark on a line of its own belongs to its paragraph.
         around = match[1] if match[1].strip() else "\n".join(lines[first:last + 1])
         names = re.match(rf"({NAMES})(?:\. .*)?$", match[3])
         if match[2] == "o2iblnd" and re.match(r"none, \w", match[3]):
@@ -145,7 +145,7 @@ def check_header(name, text, rows):
     for driver, row in here.items():
         if driver not in marked:
             yield f"{name}: no line for {driver} (docs/lustre.md:{row.line})"
-    # What only deliberate defects need is not the driver's, by its name.
+    # Headers that only deliberate defects need are exempt, by their name.
     if name.split("/")[1] in ROOMS and not marks:
         yield f"{name}: no line that says what it is in o2iblnd"
 
@@ -160,7 +160,7 @@ def check_headers(rows, root):
 
 
 def read_steps(text):
-    """Walks, each a list of steps, and what looks like a step and is none."""
+    """(walks, each a list of steps; lines that look like a step but are not valid)."""
     walks, wrong = [], []
     for paragraph in re.split(r"\n(?=\d+\. )|\n\s*\n", text):
         if not re.match(r"\d+\. ", paragraph):
@@ -177,7 +177,7 @@ def read_steps(text):
 
 
 def functions(text):
-    """Name -> (static, body) of the functions that a source file defines: head and braces begin their lines."""
+    """{name: (static, body)} of the functions that a source file defines; their heads and braces must begin the lines."""
     found, head, body = {}, [], None
     for line in text.splitlines():
         if body is None and line == "{":
@@ -195,7 +195,7 @@ def functions(text):
 
 
 def reach(file_functions, start):
-    """Bodies of a function and of the static ones of its file that it calls, a few calls deep."""
+    """Bodies of a function and of the static functions of its file that it calls, up to a depth of DEPTH."""
     names, bodies = [start], []
     for _ in range(DEPTH + 1):
         found = [file_functions[name][1] for name in names]
@@ -216,14 +216,14 @@ class Sources:
         return self.cache[name]
 
     def handed_out(self, step):
-        """Is the function's address taken in its file, or in a table elsewhere?"""
+        """Whether the function's address is taken in its file, or in a table of another file."""
         use = re.compile(rf"\b{step.function}\b(?!\()")
         return any(use.search(re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.S))
                    for path in (self.root / "ref").rglob("*.c"))
 
 
 def check_link(step, walk, sources):
-    """What is wrong with the way from an earlier step to this one; None: nothing."""
+    """Why an earlier step does not lead to this one; None if it does."""
     link = re.fullmatch(r"(event|wire)|(?:from step (\d+))?(?:, )?(?:through `(\w+)`)?", step.link)
     if not link:
         return f"what is \"{step.link}\"?"

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The text of a C source as tokens with their places, and where its functions are."""
+"""Split the text of a C source into tokens with their positions, and find its functions."""
 
 import re
 from dataclasses import dataclass
 
-# What stands between tokens; a directive too, since what it says is not text of a function.
+# Text between tokens.  A directive counts as such, because it is not part of a function's text.
 SPACE = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/)+", re.S)
 DIRECTIVE = re.compile(r"[ \t]*#(?:[^\n\\]|\\.)*", re.S)
 TOKEN = re.compile(r"""
@@ -17,25 +17,25 @@ OPENS = {"(": ")", "[": "]", "{": "}"}
 
 
 class TextError(Exception):
-    """What is wrong with a text, in words that go on after its name."""
+    """A text cannot be parsed; the message continues a line that begins with the text's name."""
 
 
 @dataclass(frozen=True)
 class Token:
     text: str
-    start: int  # in characters, as is end
+    start: int  # offset in characters, like end
     end: int
 
 
 @dataclass(frozen=True)
 class Function:
     name: str
-    start: int  # of its declaration, in characters
-    tokens: list  # of its body, the braces included
+    start: int  # offset of its declaration, in characters
+    tokens: list  # tokens of its body, including the braces
 
 
 def tokens_of(text):
-    """All tokens; comments and directives are left out."""
+    """All tokens except comments and directives."""
     found, at = [], 0
     while at < len(text):
         line_start = text.rfind("\n", 0, at) + 1
@@ -51,7 +51,7 @@ def tokens_of(text):
 
 
 def closing(tokens, index):
-    """The index of what closes the bracket at index."""
+    """The index of the token that closes the bracket at index."""
     waiting = []
     for i in range(index, len(tokens)):
         word = tokens[i].text
@@ -66,9 +66,9 @@ def closing(tokens, index):
 
 
 def functions_of(text):
-    """Every function that the text defines, in order; a name may come twice, where the preprocessor chooses."""
+    """Every function that the text defines, in order; a name may occur twice, if the preprocessor selects one definition."""
     tokens, found = tokens_of(text), []
-    start = i = 0  # where the declaration began
+    start = i = 0  # index at which the declaration begins
     while i < len(tokens):
         word = tokens[i].text
         if word == ";":
@@ -82,14 +82,14 @@ def functions_of(text):
                 start, i = body + 1, body + 1
                 continue
             if word == "{" and (end + 1 == len(tokens) or tokens[end + 1].text not in (";", ",", "=", "[")):
-                start = end + 1  # extern "C" and the like; a declaration ends in a semicolon
+                start = end + 1  # a body such as that of extern "C"; a declaration ends in a semicolon
             i = end
         i += 1
     return found
 
 
 def occurrences(words, tokens):
-    """Each place, as a range of indices, at which the texts of the tokens are these words."""
+    """Each position, as a range of indices, at which the tokens' texts are these words."""
     first, length = words[0], len(words)
     return [range(i, i + length) for i in range(len(tokens) - length + 1)
             if tokens[i].text == first and [token.text for token in tokens[i:i + length]] == words]

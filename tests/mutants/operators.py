@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Where a source can be broken in small ways that nobody chose: the operators of systematic mutants (docs/mutants.md).
+"""The operators of systematic mutants: find the places of a source at which a small change breaks it (docs/mutants.md).
 
-Only what can be switched at run time is offered: text inside functions, but not what is a constant by the language (labels
-of a switch, sizes of arrays, static tables), and not assertions.
+Only changes that can be switched at run time are offered: inside functions, but not in constant expressions (labels of a
+switch, sizes of arrays, static tables), and not in assertions.
 """
 
 import re
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from ctext import OPENS, TextError, functions_of
 
-# The classes, in the order in which tables have them.
+# The classes of operators, in the order of the tables.
 CLASSES = ("boundary", "arithmetic", "constant", "condition", "deleted", "error-0")
 
 BOUNDARY = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
@@ -35,19 +35,19 @@ NO_NUMBERS = {"NULL", "PRIu64", "PRIx64", "PRIu32", "PRIx32", "UINT64_C", "UINT3
 
 
 def value_of(digits):
-    """A number as C writes it: with a 0 in front it is an octal one."""
+    """The value of a number in C's notation: a leading 0 makes it octal."""
     return int(digits, 8 if re.fullmatch("0[0-7]+", digits) else 0)
 
 
 @dataclass(frozen=True)
 class Place:
-    """A piece of a source, in characters, and what may stand there instead."""
+    """A piece of a source, from start to end in characters, and the text that replaces it."""
     file: str
     function: str
     operator: str
-    kind: str  # of CLASSES
+    kind: str  # one of CLASSES
     text: str  # tokens joined by blanks
-    occurrence: int  # among those of the same function, operator and text, from 1
+    occurrence: int  # number, from 1, among places of the same function, operator and text
     broken: str
     is_statement: bool
     start: int
@@ -56,12 +56,12 @@ class Place:
 
     @property
     def key(self):
-        """What it is called in lists: it stays when lines move."""
+        """Identifies the place in lists; it does not change when lines move."""
         return (self.file, self.function, self.operator, self.text, self.occurrence)
 
 
 class Body:
-    """A function's tokens, with what belongs together in them."""
+    """A function's tokens, with matching brackets, and the places found in them."""
 
     def __init__(self, text, function):
         self.text, self.tokens = text, function.tokens
@@ -84,7 +84,7 @@ class Body:
     # --- expressions ----------------------------------------------------------------------------------------------
 
     def is_cast(self, end):
-        """The bracket that closes there is a type."""
+        """Whether the bracket that closes at `end` encloses a type, so that it is a cast."""
         inside = self.words[self.match[end] + 1:end]
         if not inside or self.words[end] != ")" or self.words[self.match[end] - 1] in UNEVALUATED:
             return False
@@ -102,7 +102,7 @@ class Body:
         return bool(NAME.fullmatch(before) or before[0].isdigit() or before[0] in "\"'" or before in ("++", "--"))
 
     def left(self, i, level, low):
-        """The first token of what stands to the left of an operator of that level."""
+        """The first token of the left operand of an operator of that level."""
         while i > low:
             word = self.words[i - 1]
             if word in OPENS.values():
@@ -114,7 +114,7 @@ class Body:
         return i
 
     def right(self, i, level, high):
-        """The last token of what stands to its right."""
+        """The last token of the operator's right operand."""
         while i < high:
             word = self.words[i + 1]
             if word in OPENS:
@@ -126,7 +126,7 @@ class Body:
         return i
 
     def operand_before(self, i, low):
-        """The first token of the postfix expression that ends before i: a[1].b(2)."""
+        """The first token of the postfix expression that ends before i, as in a[1].b(2)."""
         while i > low:
             word = self.words[i - 1]
             if word in (")", "]"):
@@ -145,7 +145,7 @@ class Body:
         return " ".join(filter(None, (self.shown(first, at - 1), word, self.shown(at + 1, last))))
 
     def is_least_of_two(self, first, i, last):
-        """a < b ? a : b, and if (a > b) a = b: where both are equal, either is right."""
+        """Whether this is a < b ? a : b, or if (a > b) a = b: if both are equal, either result is right."""
         sides = {self.shown(first, i - 1), self.shown(i + 1, last)}
         after = self.words[last + 1] if last + 1 < len(self.words) else ""
         if after == "?" and ":" in self.words[last:]:
@@ -165,11 +165,11 @@ class Body:
                 self.add(f"{word} becomes {words[word]}", kind, first, last, self.with_word(first, i, last, words[word]))
 
     def assigned(self, i, low, high):
-        """x += 1, x++ and ++x."""
+        """The change for x += 1, x++ and ++x."""
         word = self.words[i]
         if word in ("++", "--"):
             first, last = self.operand_before(i, low), i
-            if first == i:  # in front
+            if first == i:  # prefix operator
                 last = self.right(i, len(PRECEDENCE), high)
         else:
             first, last = self.left(i, 0, low), i
@@ -195,7 +195,7 @@ class Body:
             self.add("one less", "constant", i, i, f"({word} - 1)")
 
     def expression(self, low, high):
-        """Every operator in these tokens."""
+        """Find the changes for every operator in these tokens."""
         i = low
         while i <= high:
             word = self.words[i]
@@ -203,7 +203,7 @@ class Body:
                 i = self.match[i + 1]
             elif word in NAMED_CHECKS and i < high:  # the name of a rule is not evaluated
                 i = self.words.index(",", i)
-            elif word == "[" and self.words[i - 1] in ("{", ","):  # [X] = in a list of values
+            elif word == "[" and self.words[i - 1] in ("{", ","):  # a designator [X] = in an initializer
                 i = self.match[i]
             elif word in ASSIGNS - {"="} or word in ("++", "--"):
                 self.assigned(i, low, high)
@@ -223,18 +223,18 @@ class Body:
             return
         self.expression(first, last)
         if any(one[0] in ("== becomes !=", "!= becomes ==") and one[2:4] == (first, last) for one in self.found):
-            return  # that is the same
+            return  # equal to the change of == or !=
         self.add("negated", "condition", first, last, f"!({self.shown(first, last)})")
 
     def is_loop_macro(self, i):
-        """TAILQ_FOREACH(...) and the like, with a statement behind it."""
+        """Whether this is TAILQ_FOREACH(...) or a similar macro, followed by a statement."""
         if not CONSTANT.fullmatch(self.words[i]) or self.words[i + 1] != "(":
             return False
         after = self.words[self.match[i + 1] + 1]
         return after == "{" or bool(NAME.fullmatch(after))
 
     def end_of(self, i):
-        """The semicolon that ends the statement that begins there."""
+        """The index of the semicolon that ends the statement at i."""
         while self.words[i] != ";":
             i = self.match[i] + 1 if self.words[i] in OPENS else i + 1
         return i
@@ -249,7 +249,7 @@ class Body:
         return len(words) > stars and bool(NAME.fullmatch(words[0]) and NAME.fullmatch(words[stars]))
 
     def simple(self, first, last):
-        """A declaration, or an expression that is a statement; last: before the semicolon."""
+        """The changes of a declaration or an expression statement; last: the token before the semicolon."""
         if last < first or self.words[first] in ASSERTIONS or self.words[first] == "static":
             return
         if not self.is_declaration(first, last):
@@ -279,7 +279,7 @@ class Body:
             self.add("0 instead", "error-0", first + 1, end - 1, f"((void)({self.shown(first + 1, end - 1)}), 0)")
 
     def loop_head(self, first, end):
-        """for (A; B; C)."""
+        """The changes of the head of for (A; B; C)."""
         one = self.end_of(first)
         two = self.end_of(one + 1)
         if one > first:
@@ -289,7 +289,7 @@ class Body:
             self.expression(two + 1, end - 1)
 
     def statement(self, i):
-        """Those of the statement at i; returns where the next one begins."""
+        """Find the changes of the statement at i; returns the index of the next statement."""
         word = self.words[i]
         if word == "{":
             end, i = self.match[i], i + 1
@@ -323,13 +323,13 @@ class Body:
 
 
 def returns_int(text, function):
-    """By its declaration: a function whose result says whether it has failed."""
+    """Whether the declaration returns int, so that the result tells whether the function failed."""
     head = text[function.start:function.tokens[0].start].split("(")[0]
     return bool(re.search(r"\bint\s+\w+\s*$", head)) and "unsigned" not in head
 
 
 def places_of(text, file):
-    """All of one source, in its order."""
+    """All places of one source, in the order of functions."""
     places, count, starts = [], {}, [0]
     for line in text.split("\n"):
         starts.append(starts[-1] + len(line) + 1)

@@ -1,18 +1,18 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Copies of the sources with the deliberate defects in them, each behind a switch (docs/mutants.md).
+"""Make copies of the sources that contain the deliberate defects, each behind a switch (docs/mutants.md).
 
-    tests/mutants/switches.py --check             every entry of the table fits its source
-    tests/mutants/switches.py --list              the sources that have a defect, joined by semicolons
-    tests/mutants/switches.py --own               the sources that see a check or a copied header in another form: those alone
-                                                  are compiled for the library with defects, joined by semicolons
-    tests/mutants/switches.py --copies FOLDER     their copies, by the same names in the folder
-    tests/mutants/switches.py --ids FOLDER        mutant_list.h, which has all of them
+    tests/mutants/switches.py --check             check that every entry of the table fits its source
+    tests/mutants/switches.py --list              print the sources that have a defect, separated by semicolons
+    tests/mutants/switches.py --own               print the sources that include a changed check or a copied header, separated
+                                                  by semicolons: only these are compiled for the library with defects
+    tests/mutants/switches.py --copies FOLDER     write the copies to FOLDER, with the same names
+    tests/mutants/switches.py --ids FOLDER        write mutant_list.h, the list of all defects, to FOLDER
                               [--root FOLDER] [--table FOLDER]
 
-An entry of tests/mutants/*.toml of which the function is not there, or the text not exactly once, is named on stderr, and
-the exit status is 1. Texts are compared token by token: how lines are broken, and comments, make no difference. What would
-not change is not written.
+If an entry of tests/mutants/*.toml names a function that does not exist, or a text that does not occur exactly once, the entry
+is printed on stderr, and the exit status is 1. Texts are compared token by token: line breaks and comments make no difference.
+A file whose content would not change is not written.
 """
 
 import argparse
@@ -25,13 +25,13 @@ import table
 from ctext import TextError, functions_of, occurrences, tokens_of
 
 ROOT = Path(__file__).resolve().parents[2]
-BREAKS = "ref/base/breaks.h"  # tests/mutants/include has another
+BREAKS = "ref/base/breaks.h"  # tests/mutants/include has a replacement
 INCLUDED = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.M)
 
 
 @dataclass
 class Switch:
-    """A piece of a source, in characters, that has a defect; inner: those that lie inside it."""
+    """A piece of a source, in characters, that has a defect; inner: the switches inside it."""
     start: int
     end: int
     mutant: table.Mutant
@@ -59,7 +59,7 @@ def only(found, what, where):
 
 
 def find(place, functions):
-    """The switch's start and end, and the function that it is in."""
+    """(start, end, function) of the place."""
     named = [function for function in functions if function.name == place.function]
     if not named:
         raise TextError(f"there is no function {place.function} in {place.file}")
@@ -77,7 +77,7 @@ def find(place, functions):
 
 
 def nest(switches):
-    """The outermost, each with those that lie inside it; two of the same piece are one in the other."""
+    """The outermost switches, each with the switches inside it.  Of two switches of the same piece, one is inside the other."""
     outermost, around = [], []
     for switch in sorted(switches, key=lambda one: (one.start, -one.end, not one.place.is_statement)):
         while around and around[-1].end <= switch.start:
@@ -91,7 +91,7 @@ def nest(switches):
 
 
 def written(text, start, end, switches):
-    """text[start:end] with those switches.  Line breaks stay where they are, so that lines keep their numbers."""
+    """text[start:end] with those switches.  Line breaks are kept, so that lines keep their numbers."""
     parts, at = [], start
     for switch in switches:
         clean = written(text, switch.start, switch.end, switch.inner)
@@ -108,7 +108,7 @@ def written(text, start, end, switches):
 
 
 def copy_of(path, text, found, header="tests/mutants/mutant.h"):
-    """The copy.  found: (switch, function) of each place.  Compilers and debuggers are told of the source."""
+    """The text of the copy.  found: (switch, function) of each place.  #line directives name the original source."""
     outermost = nest([switch for switch, _ in found])
     helpers = [(function.start, switch) for switch, function in found if switch.place.helper]
     parts, at = [f'#include "{header}"\n', f'#line 1 "{path}"\n'], 0
@@ -122,7 +122,7 @@ def copy_of(path, text, found, header="tests/mutants/mutant.h"):
 
 
 def copy_file(root, file, entries, wrong):
-    """The text of the file's copy.  entries: (mutant, place) of each defect in it; what is wrong is appended, by name."""
+    """The text of the file's copy.  entries: (mutant, place) of each defect in it; errors are appended to `wrong`."""
     try:
         text = (root / file).read_text(encoding="utf-8")
         functions = functions_of(text)
@@ -153,7 +153,7 @@ def places_by_file(mutants):
 
 
 def own_sources(root, changed):
-    """The C sources of ref/ that are among the changed files, or include one of them, or one that does."""
+    """The C sources of ref/ that are among the changed files, or include one of them directly or indirectly."""
     files = sorted(path.relative_to(root) for path in (root / "ref").rglob("*.[ch]"))
     names = {str(file) for file in files}
     users = {}
@@ -175,7 +175,7 @@ def list_header(mutants):
 
 
 def write(path, text):
-    """A file that stays as it was keeps its time, and nothing is compiled for it."""
+    """Write a file.  An unchanged file keeps its modification time, so that nothing is compiled again for it."""
     if path.is_file() and path.read_text(encoding="utf-8") == text:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -184,8 +184,8 @@ def write(path, text):
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--root", type=Path, default=ROOT, help="of the project (default: this one)")
-    parser.add_argument("--table", type=Path, default=table.HERE, help="the files *.toml (default: beside this one)")
+    parser.add_argument("--root", type=Path, default=ROOT, help="root of the project (default: this one)")
+    parser.add_argument("--table", type=Path, default=table.HERE, help="folder of the table, *.toml (default: this script's)")
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--check", action="store_true")
     what.add_argument("--list", action="store_true")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Systematic mutants: which are drawn, what has been judged of those that survive, and the copies with switches.
+"""Systematic mutants: draw them, read the judgements of survivors, and make the copies with switches.
 
 docs/mutants.md, "Systematic mutants"; ci/o2ci/systematic_score.py runs them.
 """
@@ -19,24 +19,24 @@ JUDGED = Path(__file__).resolve().parent / "judged"
 HEADER = "tests/mutants/systematic.h"
 VERDICTS = ("equivalent", "accepted")
 KEYS = ("file", "function", "operator", "text")
-# What only librdmacm and its devices execute; neither the properties here nor ctest have those.
+# Code that runs only with librdmacm and its devices, which neither the properties here nor ctest use.
 OF_DEVICES = ("ref/lnd/cm/rdma.c", "ref/lnd/cm/rdma_event.c", "ref/lnd/cm/rdma_internal.h", "ref/cli/net/network_rdma.c")
 
 
 class DrawError(Exception):
-    """There is nothing to draw from."""
+    """There are no mutants to draw."""
 
 
 class JudgedError(Exception):
-    """An entry of a list of judged survivors that is not as it must be; the text names it."""
+    """An entry in a list of judged survivors is not valid; the text names it."""
 
 
 @dataclass(frozen=True)
 class Judgement:
-    key: tuple  # of operators.Place
-    verdict: str  # of VERDICTS
+    key: tuple  # key of an operators.Place
+    verdict: str  # one of VERDICTS
     reason: str
-    where: str  # the list's file
+    where: str  # name of the list's file
 
     @property
     def text(self):
@@ -45,7 +45,7 @@ class Judgement:
 
 
 def id_of(place):
-    """Short, and the same wherever lines move to."""
+    """A short id of the place, which does not change when lines move."""
     return hashlib.sha256("\0".join(map(str, place.key)).encode()).hexdigest()[:8]
 
 
@@ -54,7 +54,7 @@ def folder_of(file):
 
 
 def sources(root):
-    """Names of what is mutated, from the root."""
+    """Names of the sources that are mutated, relative to the root."""
     found = sorted(str(path.relative_to(root)) for path in (root / "ref").rglob("*.[ch]"))
     return [file for file in found if file not in OF_DEVICES and "/include/" not in file]
 
@@ -95,7 +95,7 @@ def read_judged(folder=JUDGED):
 
 
 def stale(judged, places):
-    """Judgements of places that there are no more."""
+    """Judgements of places that no longer exist."""
     known = {place.key for of_file in places.values() for place in of_file}
     return [one for key, one in judged.items() if key not in known]
 
@@ -103,9 +103,9 @@ def stale(judged, places):
 # --- drawing ----------------------------------------------------------------------------------------------------------
 
 def in_order(places, seed):
-    """All places of a folder in the order in which they are drawn.  A class of operators comes as often as another.
+    """All places of a folder in the order in which they are drawn.  Each class of operators occurs equally often.
 
-    The rank of each depends on the seed and its own key: what is edited elsewhere changes nothing.
+    The rank of a place depends only on the seed and its own key, so edits of other places do not change it.
     """
     count = {}
     for place in places:
@@ -119,7 +119,7 @@ def in_order(places, seed):
 
 
 def quotas(sizes, count):
-    """How many each folder gets, in proportion to its size: the largest remainders get what rounding leaves."""
+    """The number of mutants for each folder, in proportion to its size; the largest remainders get what rounding leaves."""
     total = sum(sizes.values())
     count = min(count, total)
     exact = {name: count * size / total for name, size in sizes.items()}
@@ -135,7 +135,7 @@ def is_under(folder, one):
 
 
 def draw(places, count, seed, under=()):
-    """{folder: (how many, its places in the order in which they are drawn)}.  under: of these folders alone."""
+    """{folder: (number of mutants, its places in the order of the draw)}.  under: draw only from these folders."""
     folders = {}
     for file, of_file in places.items():
         if of_file:
@@ -152,7 +152,7 @@ def draw(places, count, seed, under=()):
 # --- the copies -------------------------------------------------------------------------------------------------------
 
 def copy_of(path, text, numbered):
-    """The text of a source with switches; numbered: (number, place) of those that lie in it."""
+    """The text of a source with switches; numbered: (number, place) of the mutants in it."""
     found = []
     for number, place in numbered:
         mutant = table.Mutant(str(number), place.kind, "", "", "", "systematic")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The deliberate defects: what the files tests/mutants/*.toml say, checked (docs/mutants.md, "How to add one")."""
+"""Read and check the table of deliberate defects, tests/mutants/*.toml (docs/mutants.md, "How to add one")."""
 
 import re
 import tomllib
@@ -21,31 +21,31 @@ OF_PLACE = {"file", "function", "expression", "statement", "broken", "within", "
 
 
 class TableError(Exception):
-    """An entry that is not as it must be; the text names it."""
+    """An entry is not valid; the text names it."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """A piece of a function's text, and what stands there while the defect is on."""
-    file: str  # from the root of the project
+    """A piece of a function's text, and the text that replaces it while the defect is on."""
+    file: str  # relative to the root of the project
     function: str
     clean: str  # an expression, or whole statements
     broken: str
     is_statement: bool
-    within: str = ""  # a larger piece, where clean alone stands in several places
-    when: str = ""  # statements: the place is reached only where this holds
-    differs: str = "true"  # statements: whether the broken ones do something else
-    helper: str = ""  # C that stands in front of the function
+    within: str = ""  # a larger piece that contains clean, if clean occurs in several places
+    when: str = ""  # statements: the place counts as reached only if this expression is true
+    differs: str = "true"  # statements: an expression, true if the broken statements differ in effect
+    helper: str = ""  # C code that is inserted before the function
 
 
 @dataclass(frozen=True)
 class Mutant:
     name: str
     area: str
-    defect: str  # public id of what it brings back; "": of our own making
+    defect: str  # public id of the real defect that it reproduces; "": made up for the tests
     sentence: str
     property: str
-    group: str  # the file, without its ending
+    group: str  # name of the file, without its ending
     places: list = field(default_factory=list)
 
     @property
@@ -54,7 +54,7 @@ class Mutant:
 
 
 def texts_of(entry, keys, where):
-    """The entry's strings; nothing but those may be there."""
+    """Check that the entry has only these keys and only strings; returns it."""
     for key, value in entry.items():
         if key not in keys:
             raise TableError(f"{where}: '{key}' is none of {', '.join(sorted(keys))}")
@@ -98,7 +98,7 @@ def mutant_of(entry, group, property_of_file, where):
 
 
 def read_file(path):
-    """The mutants of one file, in its order."""
+    """The mutants of one file, in the order of the file."""
     try:
         with path.open("rb") as stream:
             content = tomllib.load(stream)

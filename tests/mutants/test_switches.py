@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""The script that puts deliberate defects into copies of the sources: what it finds, what it refuses, what it writes."""
+"""Tests of the script that puts deliberate defects into copies of the sources: what it finds, refuses and writes."""
 
 import re
 import shutil
@@ -55,7 +55,7 @@ int main(void)
 """
 MUTANT = {"name": "a-defect", "area": "sg", "defect": "", "sentence": "it is wrong"}
 PLACE = {"file": "ref/x/sum.c", "function": "o2_sum", "expression": "value[i]", "broken": "value[0]"}
-# Each file of the table has one at a place of its own: each more at one place doubles what the compiler reads there.
+# Each file of the table has a defect at its own place: further defects at one place double the compiled text.
 FIRST = "\nint o2_first_of_{name}(int x)\n{{\n\treturn x;\n}}\n"
 
 
@@ -65,7 +65,7 @@ def toml(*entries, head=""):
 
 
 class Project(unittest.TestCase):
-    """A project of one source and the table that a test writes."""
+    """A project with one source, and the table that a test writes."""
 
     def setUp(self):
         self.folder = Path(tempfile.mkdtemp(prefix="o2ref-switches-"))
@@ -86,13 +86,13 @@ class Project(unittest.TestCase):
         return subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
 
     def check(self, *places, **keys):
-        """What --check says of one entry with those places, as keys of PLACE that are other."""
+        """The result of --check for one entry with those places, given as the keys that differ from PLACE."""
         self.write("table/keys.toml", toml(*({**MUTANT, "name": f"a-defect-{i}", **PLACE, **keys, **place}
                                              for i, place in enumerate(places or [{}]))))
         return self.run_script("--check")
 
     def assert_named(self, done, *words):
-        """It failed, and one line says so: the file of the table, the entry, and the words."""
+        """Assert that it failed, and that one line has the table's file, the entry, and the words."""
         self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
         self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
         for word in ("keys.toml", "a-defect-0", *words):
@@ -178,7 +178,7 @@ class Table(Project):
                 self.assertNotIn("o2_mut", place.clean)
 
     def test_each_has_a_verdict_of_the_judge(self):
-        """docs/judge.md has a rule for each, or says why none names it: ci/mutants --judge --write, tests/judge/unheard.toml."""
+        """docs/judge.md has a rule for each, or the reason for none: ci/mutants --judge --write, tests/judge/unheard.toml."""
         page = (SCRIPT.parents[2] / "docs" / "judge.md").read_text(encoding="utf-8")
         section = page.split("<!-- table: ci/mutants --judge --write -->")[1].split("<!-- end of table -->")[0]
         self.assertEqual(sorted(re.findall(r"`([a-z0-9-]+)`", re.sub(r"(?m)^\| [^|]* \|", "|", section))),
@@ -186,7 +186,7 @@ class Table(Project):
 
 
 class Copies(Project):
-    """Built, and run with each defect: gcc or whatever cc is."""
+    """Copies are compiled with gcc, or else cc, and run with each defect."""
 
     def build(self, *entries):
         self.write("table/keys.toml", toml(*entries))
@@ -217,7 +217,7 @@ int main(void)
 	return 0;
 }
 """)
-        # The copy's own main is a function of another name here.
+        # The main of copied.c is compiled here as a function of another name.
         text = (self.folder / "out" / PLACE["file"]).read_text(encoding="utf-8")
         self.write("copied.c", "int copied(void);\nint o2_sum(const int *value, int n);\n" +
                    text.replace("int main(void)", "int copied(void)"))
@@ -227,7 +227,7 @@ int main(void)
         return subprocess.run(list(map(str, command)), cwd=self.folder, capture_output=True, text=True, check=False)
 
     def answers(self, *entries):
-        """{name: [what it returned, reached, triggered]}."""
+        """{name: [result, reached, triggered]}."""
         done = self.build(*entries)
         self.assertEqual(done.returncode, 0, done.stderr)
         ran = subprocess.run([self.folder / "program"], capture_output=True, text=True, check=True)
@@ -235,7 +235,7 @@ int main(void)
 
     def test_expressions_and_their_counts(self):
         found = self.answers({**MUTANT, **PLACE})
-        # Clean: 1 + 2 + 3 + 2 * 1.
+        # Without a defect the result is 1 + 2 + 3 + 2 * 1.
         self.assertEqual(found["a-defect"], [5, 3, 2])
 
     def test_statements_and_their_counts(self):

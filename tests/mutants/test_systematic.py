@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Systematic mutants: what each operator makes, which are drawn, how they are called, and what is said of those that survive."""
+"""Tests of systematic mutants: the changes of each operator, the draw, the ids, and the report of survivors."""
 
 import argparse
 import contextlib
@@ -18,7 +18,7 @@ import systematic  # noqa: E402
 from o2ci import mutant_runs, mutant_tree, systematic_score, transfer  # noqa: E402
 
 FILE = "ref/x/sum.c"
-# `limit` is checked by nobody; `rare` is called by nobody; `sum` is checked.
+# The check covers sum() except for its limit; nothing calls rare().
 SOURCE = """#include "x/sum.h"
 
 int sum(const int *value, int n)
@@ -60,7 +60,7 @@ PRESETS = """{"version": 6, "configurePresets": [{"name": "gcc", "generator": "N
 
 
 def offered(statements, head="static int f(int a, int b)", operator=None):
-    """{(operator, text): what stands there instead} in a function of these statements."""
+    """{(operator, text): replacement} in a function with these statements."""
     places = operators.places_of(f"{head}\n{{\n{statements}\n}}\n", FILE)
     return {(one.operator, one.text): one.broken for one in places if operator in (None, one.operator)}
 
@@ -210,7 +210,7 @@ class Runs(unittest.TestCase):
 
 
 class Sample(unittest.TestCase):
-    """All of it, on a project of one source."""
+    """The whole procedure, on a project with one source."""
 
     def setUp(self):
         self.folder = Path(tempfile.mkdtemp(prefix="o2ref-systematic-"))

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""The porting guide (docs/oracle.md) on a clean machine: a new Debian 12 with the package, what the guide's first line
-installs, and a user; nothing of this repository.
+"""Test the porting guide (docs/oracle.md) on a clean machine: a new Debian 12 with our package, the packages that the guide's
+first line installs, and a user, but without this repository.
 
 usage: clean_root.py [BUILD]
-BUILD: a build folder in which everything was built; else build/gcc.  The root is made by debootstrap in build/clean-root
-once and copied for each run.  Last line "N passed, N failed".
-exit status: 0 the guide does what it says; 1 it does not; 77 this machine cannot make such a root, and why
+BUILD: a build folder in which everything was built; default build/gcc.  debootstrap makes the root once, in build/clean-root;
+each run uses a copy.  Last line "N passed, N failed".
+exit status: 0 the guide works as described; 1 it does not; 77 this machine cannot make such a root (the reason is printed)
 """
 
 import re
@@ -28,7 +28,7 @@ BASE = ROOT / "build" / "clean-root"
 SUITE = "bookworm"
 USER = "1000:1000"
 EXIT_CANNOT_RUN = 77
-# A machine has /proc; in the root it is there for as long as one command runs.
+# The root needs /proc; it is mounted only while one command runs.
 INSIDE = ("unshare", "--mount", "sh", "-c",
           'mount -t proc proc "$0/proc" && user=$1 && shift && exec chroot --userspec="$user" "$0" env -i '
           '--chdir=/home/porter PATH=/usr/bin:/bin HOME=/home/porter LANG=C.UTF-8 "$@"')
@@ -49,7 +49,7 @@ def make_package(build, folder):
 
 
 def install(root, package, document):
-    """What the guide's line for root installs, with the package in its place."""
+    """Install what the guide's line for root installs, with our package in place of the published one."""
     line = re.search(r"^    # apt install (.*)$", document, re.M)
     names = [f"/{package.name}" if name.endswith(".deb") else name for name in line[1].split()]
     shutil.copy(package, root / package.name)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Run the commands of a guide in a document and hold their output against what the guide shows.
+"""Run the commands of a guide in a document and compare their output with the output that the guide shows.
 
-In the indented blocks of the section, a line that begins with "$ " is a command for a user; the lines after it are what it
-prints, if the guide shows any. "..." stands for any text: alone on a line for any lines. Lines that begin with "# " are
-for root and set the machine up; they are not run here.
+In the indented blocks of the section, a line that begins with "$ " is a command for a user; the lines after it, if any, are
+its output. "..." stands for any text, and alone on a line for any lines. Lines that begin with "# " are commands for root
+that set up the machine; they are not run here.
 """
 
 import re
@@ -39,7 +39,7 @@ def steps(document, heading):
 
 
 def pattern(shown):
-    """A regular expression for what a guide shows."""
+    """A regular expression that matches the output as a guide shows it."""
     parts = []
     for line in shown.splitlines():
         if line.strip() == "...":
@@ -50,9 +50,9 @@ def pattern(shown):
 
 
 def run(found, folder, prefix=(), **options):
-    """Run the steps one after the other in folder; yields (step, what it printed, whether that is as shown).
+    """Run the steps in order in folder; yields (step, its output, whether the output is as shown).
 
-    A step of which nothing is shown has to succeed.
+    A step for which the guide shows no output must succeed.
     """
     for step in found:
         done = subprocess.run([*prefix, "bash", "-c", step.command], cwd=folder, stdout=subprocess.PIPE,

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Every wrong plan of tests/mutants/plans.toml is caught, and the first words name the fragment and the bytes.
+"""Check that every wrong plan of tests/mutants/plans.toml is caught, and that reports begin with the fragment and the bytes.
 
-The short form of ci/mutants, for any device.  Runs o2props-mutants once without a defect, which has to hold, and
-once with each.  Seeds are fixed: the same program gives the same answer.  The last line is "N passed, N failed"; exit
+This is the short form of ci/mutants, for any device.  It runs o2props-mutants once without a defect, which must hold, and
+once with each defect.  Seeds are fixed: the same program gives the same result.  The last line is "N passed, N failed"; exit
 status 0, 1, or 77 (cannot run).
 """
 
@@ -24,14 +24,14 @@ BUILD = Path(os.environ.get("O2REF_BUILD") or ROOT / "build")
 
 SEED = 1
 CASES_OF_NONE = 300  # without a defect
-CASES_AT_MOST = 2000  # a defect not met by then is missed
+CASES_AT_MOST = 2000  # a defect that no case has met by then counts as missed
 SHRINK_CALLS = 30
 TIMEOUT_S = 300
 CANNOT_RUN = 77
 
-# What a reader of a finding has to be told: which bytes, or whose account does not balance.
+# A report must say which bytes are wrong, or which mappings in the ledger do not balance.
 NAMES_THE_BYTES = re.compile(r"sink fragment \d+ of \d+, bytes \d+\.\.\d+|the ledger of mappings: \d+ mappings")
-# Those that make a wrong plan: bytes land in the wrong place, and a report has to say where.
+# Defects that make a wrong plan, so that bytes land in the wrong place; their reports must say where.
 PLANS = ROOT / "tests" / "mutants" / "plans.toml"
 
 
@@ -58,7 +58,7 @@ class Outcome:
 
 
 def mutants_of(path):
-    """{name: what it breaks}, of the file of the table."""
+    """{name: sentence that says what it breaks}, from the file of the table."""
     return {one["name"]: one["sentence"] for one in tomllib.loads(path.read_text(encoding="utf-8"))["mutant"]}
 
 
@@ -98,7 +98,7 @@ def parse():
     parser.add_argument("--connect", default="direct", help="as of o2props: direct (default), cm or processes")
     parser.add_argument("--only", metavar="NAME,...", help="these defects, not all")
     parser.add_argument("--program", default=str(BUILD / "gcc" / "o2props-mutants"))
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to FILE")
     options = parser.parse_args()
     if not os.access(options.program, os.X_OK):
         print(f"tests/system/mutants.py: cannot run here: no program {options.program}")
@@ -125,7 +125,7 @@ def main():
     if none.status == CANNOT_RUN:
         print(f"tests/system/mutants.py: cannot run here: {none.output.strip()}")
         return CANNOT_RUN
-    # Few cases may leave out a situation, which is also status 1; what counts here is that nothing was found.
+    # With few cases a situation may not occur, which also gives status 1; here only findings count.
     held = none.status in (0, 1) and none.result.get("findings") == [] and none.result.get("cases") == CASES_OF_NONE
     show(none, held, "held" if held else "FAILED")
     outcomes = []
@@ -135,7 +135,7 @@ def main():
         show(outcome, outcome.caught(), "caught" if outcome.caught() else "MISSED")
     if options.json:
         write_report(options.json, options.device, held, outcomes)
-    # A list that could not be read must not pass.
+    # An unreadable list must not count as passed.
     results = [held, *(outcome.caught() for outcome in outcomes)] if mutants else [False]
     print(f"{results.count(True)} passed, {results.count(False)} failed")
     return 0 if all(results) else 1

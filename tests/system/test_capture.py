@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""`o2ref decode --pcap -` on a capture of more than 1 GiB, which comes through a pipe: every packet is counted, every message
-decoded, and memory does not grow with the file; in pcap format and in pcapng.
+"""Test `o2ref decode --pcap -` with a capture of more than 1 GiB from a pipe: every packet is counted, every message is
+decoded, and memory does not grow with the capture; in pcap format and in pcapng.
 
-The capture is one conversation of corpus/captures/pcap again and again: a connection is made, and 64 KiB are PUT twice. What
-comes of one is found out by decoding it alone.
+The capture repeats one conversation of corpus/captures/pcap: a connection is made, and two PUTs of 64 KiB follow. The
+expected figures are found by decoding the conversation alone.
 
     tests/system/test_capture.py O2REF
 """
@@ -25,7 +25,7 @@ from cli.pcap_cases import packets_of, pcapng  # noqa: E402
 FOLDER = Path(__file__).resolve().parents[2] / "corpus" / "captures" / "pcap"
 HEADER_BYTES = 24
 LONG_BYTES = (1 << 30) + (1 << 26)
-EARLY_BYTES = 1 << 25  # by then it has all that it ever needs
+EARLY_BYTES = 1 << 25  # by then memory use has reached its final size
 GROWTH_KIB = 2048
 LIMIT_KIB = 32 * 1024  # docs/cli.md, "Captures"
 FIELDS = re.compile(r"(\d+) (packets|SENDs|WRITEs|connection manager|ACKs|NAKs|repeated|of other protocols|refused)")
@@ -43,13 +43,13 @@ def records(name):
 
 
 def peak_kib(pid):
-    """The most memory that the process had so far; 0 if it is no more."""
+    """The process's peak memory in KiB so far; 0 if it has ended."""
     found = re.search(r"VmHWM:\s*(\d+) kB", Path(f"/proc/{pid}/status").read_text())
     return int(found.group(1)) if found else 0
 
 
 def decode(program, header, block, times):
-    """(totals, lines, memory early on and just before the end, exit status) of so many blocks."""
+    """(totals, lines, memory early on and just before the end, exit status) for so many blocks."""
     seen = {"lines": 0, "last": b""}
 
     def read(stream):
@@ -57,7 +57,7 @@ def decode(program, header, block, times):
             seen["lines"] += 1
             seen["last"] = line
 
-    # What the address sanitizer keeps of freed memory is not the command's.
+    # Keep the address sanitizer's quarantine of freed memory small: it does not belong to the command.
     sanitizer = ":".join(filter(None, (os.environ.get("ASAN_OPTIONS"), "quarantine_size_mb=1")))
     with subprocess.Popen([program, "decode", "--pcap", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                           env={**os.environ, "ASAN_OPTIONS": sanitizer}) as child:
@@ -70,12 +70,12 @@ def decode(program, header, block, times):
                 child.stdin.write(block)
                 if early == 0 and (number + 1) * len(block) >= EARLY_BYTES:
                     early = peak_kib(child.pid)
-            # All but what the pipe holds has been read by now.
+            # By now the command has read everything except the content of the pipe.
             child.stdin.flush()
             late = peak_kib(child.pid)
             child.stdin.close()
         except BrokenPipeError:
-            pass  # its exit status says it
+            pass  # its exit status tells the reason
         reader.join()
     return totals(seen["last"].decode()), seen["lines"], (early, late), child.returncode
 
@@ -90,13 +90,13 @@ def problems_of(program, header, block):
           f"{early} KiB after {EARLY_BYTES} bytes, {late} KiB at the end")
     if status != 0:
         yield f"exit status {status}"
-    # Each conversation begins with a connection, which makes its sequence numbers new.
+    # Each conversation begins with a new connection, so repeated sequence numbers are no error.
     expected = {name: number * times for name, number in one.items()}
     if many != expected or many_lines != (lines - 1) * times + 1:
         yield f"expected {expected}, {(lines - 1) * times + 1} lines"
     if late - early > GROWTH_KIB:
         yield f"memory grew by {late - early} KiB, limit {GROWTH_KIB}"
-    # The sanitizers' own memory is not the command's.
+    # With sanitizers the limit is not checked, as their own memory would count.
     if b"__asan_init" not in Path(program).read_bytes() and late > LIMIT_KIB:
         yield f"{late} KiB at the end, limit {LIMIT_KIB}"
 

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""The page of o2ref check --html: a section for each cause, an index that leads to it, the implementation's own answer drawn.
+"""Test the page of o2ref check --html: a section for each cause, an index with links, pictures of the implementation's answers.
 
-A browser (chromium) draws it, at the width of a desk and of a phone; without one that part is skipped.
+A browser (chromium) renders it, at the width of a desktop and of a phone; without a browser that part is skipped.
 
 usage: test_check_pages.py DIRECTORY   of o2ref and the implementations of tests/impl/reference.  Last line "N passed, N failed".
 """
@@ -26,7 +26,7 @@ from test_judge_pages import NO_BROWSER, Document, suite  # noqa: E402
 
 STAGES = ("msg_decode", "msg_encode", "sg_build", "dma_map", "reg_plan", "rdma_plan", "transfer", "device", "rdma_chain",
           "connect", "deliver", "keys", "send_plan", "setup", "flow")
-# Deliberate defects, and what the picture of their answers has: bytes that are wrong, or that went nowhere.
+# {defect: (check, mark in the picture of the answer)}: bytes that are wrong, or that are lost.
 DEFECTS = {"fmr-collapse-gapped": ("reg/fmr/bytes", "wrong"), "open-work-request": ("rdma/sink-bytes", "lost"),
            "cut-offset-lost": ("sg/iov/bytes", "wrong"), "dma-offset-lost": ("dma/bus/bytes", "wrong")}
 
@@ -44,7 +44,7 @@ class Pages(unittest.TestCase):
 
     @classmethod
     def page(cls, defect):
-        """The result, the page, and the page as a tree: without the pictures, which have tags that end themselves."""
+        """The result, the page, and the page as a tree without the pictures, which have self-closing tags."""
         names = [cls.path / f"{defect}.{kind}" for kind in ("json", "html")]
         subprocess.run([BUILD / "o2ref", "check", "--no-corpus", "--cases", "6000", "--shrink", "600", "--json", names[0],
                         "--html", names[1], "--label", "tree <7>", BUILD / "impl_mutants.so"], capture_output=True, timeout=240,
@@ -79,7 +79,7 @@ class Pages(unittest.TestCase):
                 self.assertGreater(count[fate], 0)
 
     def test_the_answer_is_drawn_in_a_transfer(self):
-        """What of it comes to a wrong place, or gets lost, is red in the sink; or the next stage refuses it."""
+        """Bytes that go to a wrong place or get lost are red in the sink, or the next stage refuses the answer."""
         said = {"fmr-collapse-gapped": "wrong bytes in the sink&#39;s memory: 1;|wrong bytes in the sink's memory: 1;",
                 "open-work-request": "were never written", "cut-offset-lost": "refused by dma_map",
                 "dma-offset-lost": "which is outside the source's buffer"}
@@ -105,7 +105,7 @@ class Pages(unittest.TestCase):
             for table in tables:
                 rows = [row.find("td") for row in table.find("tr")[1:]]
                 self.assertEqual({len(row) for row in rows}, {2})
-                # What is not marked is the same on both sides.
+                # Cells without a mark are equal on both sides.
                 for left, right in rows:
                     marked = "mark" in left.classes or "mark" in right.classes
                     self.assertEqual(left.text() != right.text(), marked)
@@ -135,7 +135,7 @@ class Pages(unittest.TestCase):
 
 class Conversations(unittest.TestCase):
     def finding(self, stage, mutant, check):
-        """(what a stage with that defect is found to break, its events, the words of its picture)"""
+        """(check that fails in a stage with that defect, its events, the texts of its picture)"""
         with tempfile.TemporaryDirectory() as directory:
             page = Path(directory) / "page.html"
             done = subprocess.run([BUILD / "o2ref", "check", "--stage", stage, "--cases", "2000", "--json", "-", "--html", page,
@@ -147,7 +147,7 @@ class Conversations(unittest.TestCase):
         return finding, finding["question"]["events"], re.findall(r"<text([^>]*)>([^<]*)</text>", finding["life"])
 
     def test_the_life_of_a_key(self):
-        """Event by event, both answers, on as few events as show it; what the implementation does otherwise is red."""
+        """Both answers, event by event, with as few events as show the difference; the implementation's deviation is red."""
         finding, events, words = self.finding("keys", "key-counted-unused", "keys/published")
         self.assertEqual([event["event"] for event in events], ["map", "unmap", "map"])
         self.assertEqual([word for _, word in words if re.match(r"\d+: ", word)],
@@ -158,7 +158,7 @@ class Conversations(unittest.TestCase):
         self.assertNotEqual(steps[0][2]["published"], steps[1][2]["published"])
 
     def test_the_flow_of_a_connection(self):
-        """A ladder of each answer; red is the first fault of the implementation, and nothing of the reference."""
+        """A ladder diagram for each answer; the implementation's first fault is red, and nothing of the reference is."""
         finding, events, words = self.finding("flow", "outstanding-kept", "credits/over-owed")
         self.assertEqual([word.split(":")[0] for _, word in words if re.match(r"\d+: ", word)],
                          [str(i) for i in range(len(events))])
@@ -172,7 +172,7 @@ class Conversations(unittest.TestCase):
 
 class Posted(unittest.TestCase):
     def test_what_is_posted_is_drawn(self):
-        """Of tests/impl/c with one defect: what its gather entries yield, and where its writes go."""
+        """tests/impl/c with one defect: the bytes that its gather entries yield, and where its writes go."""
         with tempfile.TemporaryDirectory() as directory:
             broken = Broken(Path(directory))
             for name, stage, check, red in (("first-fragment-gathered", "send_plan", "send/length", '<rect class="lost"'),
@@ -193,7 +193,7 @@ class Posted(unittest.TestCase):
 
 class Messages(unittest.TestCase):
     def test_bytes_by_field(self):
-        """A question of bytes has a row for each field of it; a program that refuses all is what differs."""
+        """A question of bytes has a row for each of its fields; if a program refuses all, the refusal is the difference."""
         talker = Path(__file__).resolve().parents[1] / "impl" / "reference" / "misbehave.c"
         self.assertTrue(talker.exists())
         with tempfile.TemporaryDirectory() as directory:

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""The o2ref command: what it prints, what it refuses, how it ends.  docs/cli.md is what it promises.
+"""Test the o2ref command against docs/cli.md: its output, its errors, its exit status.
 
-usage: test_cli.py [O2REF]   the program; else $O2REF_CLI, else build/gcc/o2ref.  Last line "N passed, N failed".
+usage: test_cli.py [O2REF]   the program; default $O2REF_CLI, else build/gcc/o2ref.  Last line "N passed, N failed".
 """
 
 import json
@@ -49,7 +49,7 @@ def messages():
 
 
 def rows(text):
-    """{field: (offset, bytes, value)} of a dump; the marked ones also under ">" + field."""
+    """{field: (offset, bytes, value)} of a dump; marked rows also have the key ">" + field."""
     found = {}
     for line in text.splitlines():
         fields = line[2:].split("  ")
@@ -63,7 +63,7 @@ def rows(text):
 
 
 class Command(unittest.TestCase):
-    """What all of the command has in common."""
+    """Helpers that all tests of the command share."""
 
     def test_help_and_version(self):
         for arguments in (["--help"], ["-h"], ["decode", "--help"], ["encode", "-h"]):
@@ -106,7 +106,7 @@ class Command(unittest.TestCase):
                 self.assertEqual(done.stderr, b"o2ref: standard output: No space left on device\n")
 
     def closed(self, *words, without):
-        """Run with these of its standard descriptors closed, as who starts it from a job may have them."""
+        """Run with these standard descriptors closed, as they may be if a job scheduler starts the command."""
         script = 'exec "$@" ' + " ".join(f"{number}>&-" for number in without)
         return subprocess.run(["sh", "-c", script, "sh", *map(str, words)], capture_output=True, timeout=60, check=False)
 
@@ -152,7 +152,7 @@ class Dump(unittest.TestCase):
             "ibm_cksum": (12, "00 00 00 00", "0 (no checksum)"),
             "ibm_srcnid": (16, "00 05 00 00 c0 a8 0a 01", "192.168.10.1@o2ib"),
             "ibm_dststamp": (40, "00 05 aa bb cc dd ee ff", "0x5aabbccddeeff"),
-            # A cookie has no order: it reads as a little-endian number.
+            # A cookie has no byte order: it is shown as a little-endian number.
             "ibpam_src_cookie": (48, "88 77 66 55 44 33 22 11", "0x1122334455667788"),
             "ibpam_rd.rd_key": (64, "00 ab cd 01", "0xabcd01"),
             "ibpam_rd.rd_nfrags": (68, "00 00 00 02", "2"),
@@ -175,7 +175,7 @@ class Dump(unittest.TestCase):
         self.assertRegex(noop["ibm_cksum"][2], r"^0x[0-9a-f]{8} right \(signed\)$")
 
     def test_every_field_of_every_captured_message_is_shown(self):
-        """All bytes of a message stand in some row, once."""
+        """Every byte of a message is in exactly one row."""
         for path in messages():
             text = run("decode", "--all", *(["--reject"] if "REJ" in path.name else []), path).stdout.decode()
             shown = {}
@@ -238,7 +238,7 @@ class Dump(unittest.TestCase):
 
 
 class Refusal(unittest.TestCase):
-    """What a refusal looks like, and that the rest is still shown."""
+    """The form of a refusal; the rest of the input is still shown."""
 
     def refused(self, data, rule, *options):
         done = run("decode", *options, "-", data=bytes(data))
@@ -328,7 +328,7 @@ class Refusal(unittest.TestCase):
             self.assertIn(b"tolerated: ", done.stdout)
             decoded = run("decode", "--json", "--tolerate-immediate-checksum", path)
             self.assertEqual(json.loads(decoded.stdout)["message"]["cksum_flavour"], "unverified")
-            # Only where there is a payload, inside the message.
+            # Payload bytes are shown only if there are any, inside the message.
             for payload_length in (0, 4000):
                 struct.pack_into("<I", data, 76, payload_length)
                 self.refused(data, "wire/header/checksum", "--tolerate-immediate-checksum")
@@ -341,7 +341,7 @@ class Refusal(unittest.TestCase):
 
 
 class Color(unittest.TestCase):
-    """Colour is for people at terminals."""
+    """Colour is used only on a terminal."""
 
     def on_terminal(self, *arguments, environment=None):
         main, side = pty.openpty()
@@ -352,7 +352,7 @@ class Color(unittest.TestCase):
         while True:
             try:
                 some = os.read(main, 65536)
-            except OSError:  # Linux says EIO when the other side is closed
+            except OSError:  # Linux returns EIO when the other side is closed
                 some = b""
             if not some:
                 break
@@ -380,7 +380,7 @@ class Color(unittest.TestCase):
 
 
 class Documentation(unittest.TestCase):
-    """The samples in docs/cli.md are what the command prints.  A line "..." stands for any lines."""
+    """The samples in docs/cli.md match the command's output.  A line "..." stands for any lines."""
 
     def test_samples(self):
         blocks = re.findall(r"(?m)^    \$ (o2ref .*)\n((?:    .*\n)*)", (ROOT / "docs" / "cli.md").read_text())
@@ -453,7 +453,7 @@ class Json(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    # The walks of captures stand in a file of their own.
+    # The tests of captures are in a file of their own.
     from cli import pcap_cases
 
     pcap_cases.run = run

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""bash completes o2ref and o2props (ref/cli/completion.bash): every command and option of --help and no other, the names that a
-value may have, and files.
+"""Test bash completion of o2ref and o2props (ref/cli/completion.bash): exactly the commands and options of --help, the names
+that a value may have, and files.
 
 usage: test_completion.py [BUILD]
-BUILD: a build folder in which everything was built; else build/gcc.  Last line "N passed, N failed".
+BUILD: a build folder in which everything was built; default build/gcc.  Last line "N passed, N failed".
 """
 
 import os
@@ -34,8 +34,8 @@ def printed(*command):
 
 
 def completed(*words, folder=ROOT):
-    """What bash offers when the last word is completed, as its function is called with COMP_WORDS and COMP_CWORD."""
-    # With --name=value as bash has it: three words.
+    """The words that bash offers for the last word; its function is called with COMP_WORDS and COMP_CWORD."""
+    # bash splits --name=value into three words.
     split = [part for word in words for part in (re.split("(=)", str(word)) if "=" in str(word) else [str(word)])]
     script = (f"source {shlex.quote(str(SCRIPT))}\nCOMP_WORDS=({' '.join(map(shlex.quote, split))})\n"
               f"COMP_CWORD={len(split) - 1}\n"

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""o2ref conform on the network in the process: docs/conform.md is what it promises.
+"""Test o2ref conform on the in-process network against docs/conform.md.
 
-usage: test_conform.py [O2REF]   the program; else $O2REF_CLI, else build/gcc/o2ref.  Last line "N passed, N failed".
+usage: test_conform.py [O2REF]   the program; default $O2REF_CLI, else build/gcc/o2ref.  Last line "N passed, N failed".
 """
 
 import json
@@ -43,12 +43,12 @@ def page():
 
 
 def listed():
-    """Id, sentence and source of each probe, as the program has them."""
+    """Id, sentence and source of each probe, as the program lists them."""
     return re.findall(r"^(\S+) +(.*) \(docs/(.*)\)$", run("--list").stdout, re.M)
 
 
 def quirks():
-    """Of the page's last table: quirk -> the ids that name it, the first one has to."""
+    """{quirk: ids} from the page's last table; the first id must name the quirk, the others may."""
     rows = page().partition("| Quirk | Named by |\n|---|---|\n")[2]
     return {quirk: re.findall(r"`([a-z0-9/-]+/[a-z0-9-]+)`", ids)
             for names, ids in re.findall(r"^\| (.*?) \| (.*) \|$", rows, re.M)
@@ -73,7 +73,7 @@ class Clean(unittest.TestCase):
         self.assertEqual([row[1] for row in ROW.findall(done.stdout)], [probe[0] for probe in listed()])
         self.assertEqual([row[1:] for row in ROW.findall(done.stdout) if row[0] != "holds"],
                          [("lst/expire", "its sessions last 100 s: --timeout")])
-        # It has left hundreds of times.
+        # The probe has closed and made connections hundreds of times.
         connections, = re.findall(r" on (\d+) connections$", done.stdout, re.M)
         self.assertGreater(int(connections), 1000)
         for options in (("--mode", "fmr", "--queue-depth", 2), ("--mode", "phys"), ("--mode", "user", "--checksum", "auto")):
@@ -82,7 +82,7 @@ class Clean(unittest.TestCase):
                 self.assertEqual((done.returncode, done.stderr), (OK, ""), done.stdout)
 
     def test_modes_and_depths_of_ours(self):
-        """What is our own setting is no property of the peer."""
+        """Our own settings must not be reported as properties of the peer."""
         for options in (("--mode", "fmr", "--queue-depth", 2), ("--mode", "global", "--queue-depth", 255, "--max-frags", 256),
                         ("--checksum", "auto"), ("--seed", 12345)):
             with self.subTest(options=options):
@@ -90,7 +90,7 @@ class Clean(unittest.TestCase):
                 self.assertEqual(done.returncode, OK, done.stdout)
 
     def test_a_peer_with_limits(self):
-        """In process the peer has the same settings: it rejects what is beyond one of them, and then what is beyond the other."""
+        """An in-process peer has the same settings: it rejects requests beyond one limit, then those beyond the other."""
         for options in (("--queue-depth", 4), ("--max-frags", 256), ("--queue-depth", 2, "--max-frags", 256)):
             with self.subTest(options=options):
                 done = loop("--only", "connect/", *options)
@@ -136,20 +136,20 @@ class Quirks(unittest.TestCase):
                 self.bytes_are_shown(done.stdout, len(probes))
 
     def bytes_are_shown(self, text, count):
-        """Of each probe: what the peer said last, with the magic of the protocol in front where it was a message."""
+        """For each probe: the peer's last reply; if that was a message, it begins with the protocol's magic."""
         said = re.findall(r"^ +the peer said last: (.*)$", text, re.M)
         self.assertEqual(len(said), count, text)
         for last in said:
             self.assertRegex(last, r"^(a (message|reject|reply) of \d+ bytes: 911be90b [0-9a-f ]+(\.\.)?|the end of the connection|nothing)$")
 
     def tries_again(self, text, found):
-        """The command that a finding prints finds it again, and nothing else."""
+        """The command that a finding prints reproduces that finding and no other."""
         again = re.findall(r"^ +again: o2ref conform (.*)$", text, re.M)
         self.assertEqual(len(again), len(found))
         done = run(*shlex.split(again[0]))
         rows = [row for row in ROW.findall(done.stdout) if row[0] != "not tried" and not row[1].startswith("judge/")]
         self.assertEqual([row[:2] for row in rows], [("FINDING", found[0])])
-        # With the same figures, but for what differs from run to run.
+        # The figures must be equal, except those that differ from run to run.
         if not re.search("waited|cksum", rows[0][2]):
             self.assertIn(rows[0], ROW.findall(text))
 
@@ -179,7 +179,7 @@ class Known(unittest.TestCase):
                           "--loop-quirk", "short-get-claims", "--only", "end/,put/")
         self.assertEqual(done.returncode, OK, done.stdout)
         self.assertEqual([row[1] for row in ROW.findall(done.stdout) if row[0] == "known"], ["end/get"])
-        # What was not tried may still be so.
+        # A known finding whose probe was not tried must not be reported as gone.
         self.assertEqual(re.findall(r"^known, and does not occur any more: (.*)$", done.stdout, re.M), ["put/size-1"])
         self.assertEqual(LAST.match(done.stdout.splitlines()[-1]).group(2, 3), ("0", "1"))
         report = json.loads(self.known("end/get\nend/put", "--loop-quirk", "short-get-claims", "--only", "end/", "--json").stdout)
@@ -200,7 +200,7 @@ class Known(unittest.TestCase):
 
 
 class Said(unittest.TestCase):
-    """What was said is judged while it is, and again from the capture."""
+    """Traffic is judged while it happens, and again from the capture."""
 
     def judged(self, *arguments):
         with tempfile.TemporaryDirectory() as folder:
@@ -220,7 +220,7 @@ class Said(unittest.TestCase):
         self.assertEqual((judge["must"], judge["should"]), (0, 0), judge["findings"])
         writes, = re.findall(r"and (\d+) WRITEs of ours", done.stdout)
         self.assertEqual(len(re.findall(r"  WRITE \d+ bytes", decoded)), int(writes))
-        # Every type of message, and each of the connection manager's that an end knows of.
+        # Every type of message, and each message of the connection manager that an end sees.
         for word in ("CM REQ", "CM REP", "CM REJ", "CM DREQ", "CONNREQ", "CONNACK", "IMMEDIATE", "NOOP", "PUT_REQ", "PUT_ACK",
                      "PUT_NAK", "PUT_DONE", "GET_REQ", "GET_DONE"):
             self.assertTrue(re.search(rf" {word}\b", decoded), word)
@@ -231,7 +231,7 @@ class Said(unittest.TestCase):
         first, last = probe["first_packet"], probe["last_packet"]
         self.assertRegex(done.stdout, rf"\n +said: packets {first} to {last} of /\S+/said.pcapng\n")
         lines = [line for line in decoded.splitlines() if re.match(r" +\d+  ", line) and first <= int(line.split()[0]) <= last]
-        # From its own connection's request to the end of that.
+        # The excerpt reaches from the connection's own request to its end.
         self.assertRegex(lines[0], "CM REQ ")
         self.assertRegex(lines[-1], "CM DREQ")
         self.assertEqual(sum("IMMEDIATE PUT 3000 bytes" in line for line in lines), 1)
@@ -247,7 +247,7 @@ class Said(unittest.TestCase):
 
 
 class Hostile(unittest.TestCase):
-    """What lies do is tried over devices (tests/device/conform_rxe.py); here there are none."""
+    """Misbehaviour is tried only over devices (tests/device/conform_rxe.py); here there are none."""
 
     def test_is_asked_for_by_name(self):
         self.assertNotIn("hostile/", loop("--only", "ping/").stdout)
@@ -308,7 +308,7 @@ class Output(unittest.TestCase):
             self.assertLessEqual(set(rows["required"]), set(row))
             self.assertLessEqual(set(row), set(rows["properties"]))
             self.assertIn(row["outcome"], rows["properties"]["outcome"]["enum"])
-        # Lies need a device: tests/device/conform_rxe.py.
+        # Misbehaviour needs a device: tests/device/conform_rxe.py.
         self.assertEqual(seen | {"named"}, set(rows["properties"]))
         self.assertEqual((report["lies"], report["lies_named"]), (0, 0))
 

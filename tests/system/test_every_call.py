@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Of the calls that the library makes, tests/unit/lnd/test_every_call.c lets every one fail that can.
+"""Check that tests/unit/lnd/test_every_call.c makes every call of the library fail that can fail.
 
     tests/system/test_every_call.py PROGRAM
 
-Looks for calls of libibverbs and of the memory functions in the rooms that the conversations go through, and holds
-them against `PROGRAM --calls`.  The last line is "N passed, N failed".
+Finds the calls of libibverbs and of the memory functions in the rooms whose code conversations run, and compares
+them with `PROGRAM --calls`.  The last line is "N passed, N failed".
 """
 
 import re
@@ -15,8 +15,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("lnd", "lnet", "mem", "rdma", "reg", "wire")
-ELSEWHERE = ("cm_rdma", "_json")  # librdmacm, and texts: no part of a conversation
-# A word behind the name, "(3)" and the like, is a page of the manual.
+ELSEWHERE = ("cm_rdma", "_json")  # files of librdmacm and JSON, which conversations do not use
+# A name followed by "(3)" or the like is a manual page, not a call.
 CALL = re.compile(r"\b(ibv_\w+|malloc|calloc|realloc|aligned_alloc|mmap|memfd_create|ftruncate)\((?!\d\))")
 CANNOT_FAIL = {"ibv_get_device_name", "ibv_free_device_list", "ibv_wc_status_str", "ibv_ack_cq_events"}
 SAME = {"ibv_reg_mr_iova": "ibv_reg_mr"}

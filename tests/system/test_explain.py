@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""`o2ref explain`: every case of the corpus in words and as a picture, what is refused, how it ends.
+"""Test `o2ref explain`: every case of the corpus as text and as a picture, errors, and exit statuses.
 
 usage: test_explain.py [DIRECTORY] [--update]
-DIRECTORY: of o2ref, o2props and o2props-mutants; else build/.  --update writes the texts and pictures that are
-compared.  Last line "N passed, N failed".
+DIRECTORY: the folder of o2ref, o2props and o2props-mutants; default build/.  --update rewrites the expected texts
+and pictures.  Last line "N passed, N failed".
 """
 
 import json
@@ -40,7 +40,7 @@ def explain(*arguments, program="o2props"):
 
 
 def cases():
-    """All scenarios, and of the byte cases, which are hundreds of one kind, every EVERYth."""
+    """All scenarios, and every EVERYth of the byte cases, of which there are hundreds."""
     return SCENARIOS + [p for d in ("seed", "found") for p in sorted((CORPUS / d).iterdir())[::EVERY]]
 
 
@@ -55,7 +55,7 @@ class Corpus(unittest.TestCase):
             with self.subTest(path.name), tempfile.TemporaryDirectory() as directory:
                 picture = Path(directory) / "picture.svg"
                 done = explain(path, "--svg", picture)
-                if done.returncode == USAGE and path.suffix != ".json":  # a fuzzer also keeps what is no case
+                if done.returncode == USAGE and path.suffix != ".json":  # a fuzzer also keeps invalid cases
                     self.assertEqual(done.stderr.count(b"\n"), 1)
                     continue
                 self.assertEqual((done.returncode, done.stderr), (HELD, b""))
@@ -69,7 +69,7 @@ class Corpus(unittest.TestCase):
         for name in names:
             for path in SOME_SCENARIOS:
                 done = explain(path, "--mutant", name, "--svg", "-", program="o2props-mutants")
-                if done.returncode < 0:  # a defect may end the program; there is nothing to draw then
+                if done.returncode < 0:  # a crashed program leaves nothing to draw
                     continue
                 self.check_picture(done.stdout)
                 self.assertEqual(done.returncode == FAILED, b"FAILED" in done.stdout)

@@ -1,13 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Every order of events of a few operations holds, and a deliberate defect of the flow of credits does not.
+"""Check that every order of events of a few operations holds, and that deliberate defects of the flow of credits are found.
 
 Each row is searched twice, with the device's work requests executed at once and in any order: the states in which the
-device is at rest have to be the same.  The rows of --full take a third of an hour of a processor, the others some seconds.
+device is idle must be the same.  The rows of --full take 20 minutes of processor time, the others some seconds.
 
     tests/system/test_explore.py [--few | --full] [--jobs N] [--json FILE] FOLDER
 
-FOLDER: where o2props and o2props-mutants are.  The last line is "N passed, N failed"; exit status 0 or 1.
+FOLDER: the folder of o2props and o2props-mutants.  The last line is "N passed, N failed"; exit status 0 or 1.
 """
 
 import argparse
@@ -24,7 +24,7 @@ TIMEOUT_S = 3600
 FEW = 3
 
 IMMEDIATES = "immediate,immediate,immediate,immediate"
-# Two PUTs and a GET in each order, from one end and shared out in each way; other mixtures; keys that live and die.
+# Two PUTs and a GET in each order, from one end and divided between both in each way; other mixtures; keys that live and die.
 ROWS = (
     "--version 2 --depth 2 --ops put,put,get --verify",
     "--version 1 --depth 3 --ops put,put,get --verify",
@@ -63,8 +63,8 @@ FULL_ROWS = (
     "--version 2 --depth 2 --ops put,put,get/put,put,get",
     "--version 1 --depth 3 --ops put,put,get/put,put,get",
 )
-FULL_STATES = 5_000_000  # together, with the device in any order
-# What the sizes, the judge of messages and the account of credits show: name, row, first line of the finding.
+FULL_STATES = 5_000_000  # of all rows together, with the device in any order
+# Defects that sizes, the judge of messages and the account of credits reveal: name, row, first line of the finding.
 DEFECTS = (
     ("high-water-unscaled", "--version 2 --depth 2 --ops put,put,get --peer-tx-credits 8", "sim/high-water"),
     ("last-credit-spent", f"--version 1 --depth 3 --ops {IMMEDIATES}/{IMMEDIATES} --at-once", "judge/credits/last"),
@@ -79,7 +79,7 @@ def run(program, *arguments):
 
 
 def search(program, row, device):
-    """What one search prints, and its figures: None where it does not hold."""
+    """The output of one search, and its figures or None if it does not hold."""
     arguments = row.split() + (["--device"] if device else [])
     done = run(program, *arguments)
     lines = done.stdout.splitlines()
@@ -92,7 +92,7 @@ def search(program, row, device):
 
 
 def check_row(program, row, searches, figures):
-    """Of the two searches of a row, which may still run."""
+    """Check a row from its two searches, which may still run."""
     (words, merged), (free_words, free) = (search.result() for search in searches)
     print(words, free_words, sep="\n", flush=True)
     figures.append({"row": row, "merged": merged, "free": free})
@@ -107,7 +107,7 @@ def check_row(program, row, searches, figures):
 
 def check_rows(program, rows, jobs, figures):
     with ThreadPoolExecutor(jobs) as pool:
-        # The last rows take longest.
+        # Start the last rows first: they take longest.
         searches = {row: [pool.submit(search, program, row, device) for device in (False, True)] for row in reversed(rows)}
         return [check_row(program, row, searches[row], figures) for row in rows]
 
@@ -119,7 +119,7 @@ def check_sum(figures):
 
 
 def check_defect(folder, name, row, signature):
-    """It is found, the way that is printed leads there again, and without the defect all is well."""
+    """The defect is found, the printed path reproduces it, and without the defect the row holds."""
     program = str(folder / "o2props-mutants")
     done = run(program, *row.split(), "--mutant", name)
     lines = done.stdout.splitlines()
@@ -136,7 +136,7 @@ def check_defect(folder, name, row, signature):
 
 
 def check_no_bytes(program):
-    """A PUT or GET of nothing is none."""
+    """A PUT or GET of 0 bytes is refused."""
     done = run(program, "--bytes", "0")
     ok = done.returncode == 2 and done.stderr.startswith("o2props: --bytes is '0', not a number of 1 to 4000 ")
     print(f"--bytes 0: {'refused' if ok else done.stdout + done.stderr}")
@@ -148,7 +148,7 @@ def main():
     parser.add_argument("--full", action="store_true", help="the long rows as well")
     parser.add_argument("--few", action="store_true", help="the first rows only, for programs that are slow")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="searches at a time (default 1)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to FILE")
     parser.add_argument("folder", type=Path)
     options = parser.parse_args()
     program = str(options.folder / "o2props")

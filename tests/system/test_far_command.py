@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""o2props run --far: what cannot be a far end is refused in one line, and nothing of it stays behind.  No device is needed.
+"""Test o2props run --far: a command that is not a far end is refused in one line and leaves no process.  Needs no device.
 
-usage: test_far_command.py O2PROPS   (its sibling for devices stands beside it).  Last line "N passed, N failed".
+usage: test_far_command.py O2PROPS   (with o2props-verbs in the same folder).  Last line "N passed, N failed".
 
-Transfers between two machines: tests/device/vm/pair.py.  What an end says later: tests/unit/props/test_far.c.
+Transfers between two machines: tests/device/vm/pair.py.  Later messages of a far end: tests/unit/props/test_far.c.
 """
 
 import json
@@ -33,7 +33,7 @@ def far(*words, program=None):
 
 
 def group_is_there(leader):
-    """Whether a process of the group runs; what nobody has asked after does not."""
+    """Whether a process of the group is still running; zombies do not count."""
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
             fields = stat.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
@@ -92,7 +92,7 @@ class Far(unittest.TestCase):
                 self.assertTrue(err.startswith("o2props: "), err)
 
     def test_the_far_end_itself(self):
-        """It says who it is, then that there is no such device, and ends; nothing else is on its standard output."""
+        """The far end sends its name, then that there is no such device, and ends; its standard output has nothing else."""
         done = subprocess.run([PROGRAM, "far", *DEVICE], input=b"", capture_output=True, timeout=60, check=False)
         frames, rest = [], done.stdout
         while rest:

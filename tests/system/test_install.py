@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""`cmake --install` and the Debian package: what is in them, and that a stranger's program builds and runs with nothing else.
+"""Test `cmake --install` and the Debian package: their content, and that another project's program builds and runs with them.
 
 usage: test_install.py [BUILD]
 BUILD: a build folder in which everything was built; else build/gcc.  Last line "N passed, N failed".
@@ -133,7 +133,7 @@ class Manuals(unittest.TestCase):
                 with self.subTest(f"{program} --{option}"):
                     self.assertRegex(text, rf"Fl -{option}\b")
 
-    HIDDEN = {"list-options"}  # for the shell, and in no help
+    HIDDEN = {"list-options"}  # options for the shell's completion, not in --help
 
     @staticmethod
     def offered(program, command):
@@ -141,9 +141,9 @@ class Manuals(unittest.TestCase):
         return set(re.findall(r"^  (?:-[a-zA-Z], )?--([a-z][a-z-]*)", run(BUILD / program, *command.split(), "--help"), re.M))
 
     def holds_to_help(self, page, heading, helps, shared):
-        """What a page says of options, list by list, is what its commands have.
+        """Check that the lists of options in a manual page match the options of its commands.
 
-        helps: the options of each command, and of "" those of the program; shared: (words in the heading of a list, whose it is).
+        helps: {command: its options}, "" for the program's own; shared: (words in a list's heading, commands with the list).
         """
         text = (ROOT / "docs" / "man" / page).read_text(encoding="utf-8")
         everywhere = set().union(*helps.values()) | self.HIDDEN
@@ -174,7 +174,7 @@ class Package(unittest.TestCase):
             run("cpack", "-G", "DEB", "-B", folder, "--config", BUILD / "CPackConfig.cmake", cwd=BUILD)
             package, = Path(folder).glob("o2ref_*.deb")
             fields = run("dpkg-deb", "-f", package)
-            for needed in ("libc6", "libjansson4", "libpcap0.8(t64)?"):  # since Debian 13 some names have that at their end
+            for needed in ("libc6", "libjansson4", "libpcap0.8(t64)?"):  # since Debian 13 some package names have a suffix
                 self.assertRegex(fields, rf"(?m)^Depends:.*\b{needed}\b")
             root = Path(folder) / "root"
             run("dpkg-deb", "-x", package, root)
@@ -183,12 +183,12 @@ class Package(unittest.TestCase):
             self.lint(package)
 
     def lint(self, package):
-        """What is let pass stands with its reason in ci/lintian-overrides."""
+        """Tolerated messages are listed with their reasons in ci/lintian-overrides."""
         if shutil.which("lintian") is None:
             print("skipped: lintian of the package: lintian is not installed")
             return
         root = ["--allow-root"] if os.geteuid() == 0 else []
-        # The words of another locale's warnings are none of the package's.
+        # Use a fixed locale: warnings about other locales are not the package's.
         self.assertEqual(run("lintian", *root, "--fail-on", "error,warning", package, env=dict(os.environ, LC_ALL="C.UTF-8")), "")
 
 

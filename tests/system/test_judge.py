@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""o2ref judge: recordings of a kernel peer keep every rule, and one thing changed in them is named, with its packet.
+"""Test o2ref judge: recordings of a kernel peer keep every rule, and a single change in them is named, with its packet.
 
-usage: test_judge.py [O2REF]   the program; else $O2REF_CLI, else build/gcc/o2ref.  Last line "N passed, N failed".
+usage: test_judge.py [O2REF]   the program; default $O2REF_CLI, else build/gcc/o2ref.  Last line "N passed, N failed".
 """
 
 import json
@@ -26,13 +26,13 @@ SCHEMA = ROOT / "docs" / "judge.schema.json"
 PROGRAM = suite.program()
 HELD, BROKEN, USAGE = 0, 1, 2
 
-# Where a RoCEv2 packet over IPv4 has its parts, and what a message has where.
+# Offsets of the parts of a RoCEv2 packet over IPv4, and of fields in a message.
 BTH = 14 + 20 + 8
 MESSAGE = BTH + 12
 AT_TYPE, AT_CREDITS, AT_SRCNID, AT_SRCSTAMP, AT_DSTSTAMP, AT_STATUS = 6, 7, 16, 24, 40, 56
 PUT_REQ, PUT_DONE = 0xd2, 0xd5
 ICRC_BYTES, REJECT_PRIVATE_BYTES = 4, 148  # both at the end of a reject's packet
-# What the judge says of recordings, as docs/judge.md, "The recordings", explains it.
+# The judge's findings about recordings; docs/judge.md, "The recordings", explains them.
 EXPLAINED = {"early.plain.pcap": [("connect/refused", "note", 2, 1)]}
 
 
@@ -47,8 +47,8 @@ def findings(data):
 
 
 def peak(*words):
-    """(exit status, the most memory that was resident, in KiB) of a command."""
-    # What the address sanitizer keeps of freed memory is not the command's.
+    """(exit status, peak resident memory in KiB) of a command."""
+    # Keep the address sanitizer's quarantine of freed memory small: it does not belong to the command.
     sanitizer = ":".join(filter(None, (os.environ.get("ASAN_OPTIONS"), "quarantine_size_mb=1")))
     with subprocess.Popen(words, stdout=subprocess.DEVNULL, env={**os.environ, "ASAN_OPTIONS": sanitizer}) as child:
         _, status, usage = os.wait4(child.pid, 0)
@@ -72,7 +72,7 @@ class Capture:
         return self.head + b"".join(kept)
 
     def of_type(self, kind):
-        """Numbers of the packets that are a message of this type."""
+        """Numbers of the packets that contain a message of this type."""
         return [number for number, (_, body) in enumerate(self.packets, 1)
                 if len(body) > MESSAGE + AT_STATUS and body[BTH] in (4, 0x0a) and bytes(body[MESSAGE:MESSAGE + 4]) == b"\x91\x1b\xe9\x0b"
                 and body[MESSAGE + AT_TYPE] == kind]
@@ -97,7 +97,7 @@ class Recordings(unittest.TestCase):
         self.assertEqual(findings(pcapng(packets_of(data))), findings(data))
 
     def test_packets_without_a_time(self):
-        """Nobody knows how long anything took."""
+        """Without times no duration is known."""
         packets = list(packets_of((FOLDER / "put_3977.plain.pcap").read_bytes()))
         for timeless in (lambda number: True, lambda number: number % 2 == 0, lambda number: number > 5):
             data = pcapng((None if timeless(number) else time_ns, packet) for number, (time_ns, packet) in enumerate(packets))
@@ -112,14 +112,14 @@ class Recordings(unittest.TestCase):
 
 
 def understate(capture):
-    """The first PUT_DONE says a byte less than was written; its number."""
+    """Change the first PUT_DONE to report one byte less than was written; returns its packet number."""
     number = capture.of_type(PUT_DONE)[0]
     struct.pack_into("<i", capture.at(number), MESSAGE + AT_STATUS, 3976)
     return number
 
 
 class OneThingChanged(unittest.TestCase):
-    """A change to a recording without checksums, the rule that names it, and where."""
+    """A change to a recording without checksums, the rule that must name it, and the packet."""
 
     def changed(self, change, name):
         capture = Capture(name)
@@ -128,7 +128,7 @@ class OneThingChanged(unittest.TestCase):
         return number, status, found
 
     def names(self, change, rule, recording="put_3977.plain.pcap"):
-        """Just that rule is broken, once, by the packet whose number the change returns."""
+        """Exactly that rule is broken, once, by the packet whose number the change returns."""
         number, status, found = self.changed(change, recording)
         self.assertEqual((status, found), (BROKEN, [(rule, "must", number, 1)]))
 
@@ -150,7 +150,7 @@ class OneThingChanged(unittest.TestCase):
         self.names(change, "credits/over-owed", "ping.plain.pcap")
 
     def test_an_answer_that_nobody_asked_for(self):
-        """Of the two GETs that find no match, the first answer has the cookie of none."""
+        """Two GETs find no match; the first answer gets a cookie that no GET has."""
         def change(capture):
             number = capture.of_type(0xd7)[0]
             capture.at(number)[MESSAGE + 48] ^= 0x40
@@ -158,7 +158,7 @@ class OneThingChanged(unittest.TestCase):
         self.names(change, "transfer/unasked", "get_nomatch_big.plain.pcap")
 
     def test_a_reject_without_a_record(self):
-        """All zeros are said by a kernel for a listener that has gone; anything else by the node."""
+        """A kernel rejects with all zeros if the listener has gone; any other data comes from the node itself."""
         def record(capture):
             body = capture.at(2)
             return memoryview(body)[-ICRC_BYTES - REJECT_PRIVATE_BYTES:-ICRC_BYTES]
@@ -181,7 +181,7 @@ class OneThingChanged(unittest.TestCase):
 
 
 def stream(number, count, offset=0, seed=1):
-    """Bytes of the pattern of `o2ref put`, as docs/peer.md says ("Verifying")."""
+    """Bytes of the pattern of `o2ref put` (docs/peer.md, "Verifying")."""
     mask, step = (1 << 64) - 1, 0x9E3779B97F4A7C15
 
     def mix(word):
@@ -196,7 +196,7 @@ def stream(number, count, offset=0, seed=1):
 
 
 class Payloads(unittest.TestCase):
-    """The recording of a PUT whose bytes are those of `o2ref put`, in packets of any size."""
+    """The recording of a PUT with the bytes of `o2ref put`, in packets of any size."""
 
     AT_HDR_DATA, RETH, SIZE = MESSAGE + 104, 16, 65536
 
@@ -250,7 +250,7 @@ class Payloads(unittest.TestCase):
 
 class SeenInPart(unittest.TestCase):
     def test_a_packet_that_was_not_captured(self):
-        """Whichever it is: nothing but a note."""
+        """If any single packet was not captured, the judge prints at most a note."""
         for name in ("ping.plain.pcap", "put_3977.plain.pcap", "put_64K_odd.plain.pcap", "get_nomatch_big.plain.pcap"):
             capture = Capture(name)
             for number in range(1, len(capture.packets) + 1):
@@ -259,7 +259,7 @@ class SeenInPart(unittest.TestCase):
                     self.assertEqual((status, report["must"], report["should"]), (HELD, 0, 0), found)
 
     def test_a_repeated_packet(self):
-        """It is said, and how much later it came; and it is heard once."""
+        """The repetition is reported with its delay, and the packet's content is judged only once."""
         capture = Capture("put_3977.plain.pcap")
         number = capture.of_type(PUT_DONE)[0]
         self.assertEqual(capture.head[:4], b"\xd4\xc3\xb2\xa1")  # times have microseconds
@@ -285,7 +285,7 @@ class SeenInPart(unittest.TestCase):
                     self.assertLessEqual(report["seen"]["one_way"], report["seen"]["connections"])
 
     def test_another_life_of_the_queue_pairs(self):
-        """Its handshake was not captured, and its sequence numbers begin anywhere: nobody is accused."""
+        """Its handshake was not captured, and its sequence numbers begin anywhere: no rule counts as broken."""
         for shift in (-200000, -70000, 500, 300000):
             capture, again = Capture("put_3977.plain.pcap"), Capture("put_3977.plain.pcap")
             for packet in again.packets:
@@ -327,7 +327,7 @@ class SeenInPart(unittest.TestCase):
 
 
 class OtherProtocols(unittest.TestCase):
-    """A recording whose messages begin with something else, and whose request goes to another port."""
+    """A recording whose messages begin with another magic, and whose request goes to another port."""
 
     MAGIC, PORT = b"\x91\x1b\xe9\x0b", b"\x00\x00\x00\x00\x01\x06\x03\xdb"
 
@@ -381,7 +381,7 @@ class CommandLine(unittest.TestCase):
             self.assertEqual(sorted(report["seen"]), sorted(schema["properties"]["seen"]["required"]))
 
     def test_a_bounded_memory(self):
-        """Many conversations one after the other: what is resident does not grow with them."""
+        """Resident memory does not grow with the number of conversations, one after the other."""
         capture = Capture("ping.plain.pcap")
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "long.pcap"

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""o2ref judge --live: recordings, also with a defect, are sent into the loopback of a network namespace of its own, packet by
-packet, and judged as the file is.
+"""Test o2ref judge --live: recordings, some with a defect, are sent packet by packet to the loopback interface of a separate
+network namespace; the verdict must be that of the file.
 
-usage: test_judge_live.py [O2REF]   the program; else $O2REF_CLI, else build/gcc/o2ref.  Last line "N passed, N failed".
+usage: test_judge_live.py [O2REF]   the program; default $O2REF_CLI, else build/gcc/o2ref.  Last line "N passed, N failed".
 """
 
 import fcntl
@@ -28,7 +28,7 @@ from test_link_types import suite, wrong  # noqa: E402
 
 FOLDER = ROOT / "corpus" / "captures" / "pcap"
 PROGRAM = suite.program()
-INSIDE = "--inside"  # the namespace is ours
+INSIDE = "--inside"  # this process runs in its own namespace
 ETH_P_ALL, IFF_UP = 3, 1
 SIOCGIFFLAGS, SIOCSIFFLAGS = 0x8913, 0x8914
 HELD, BROKEN, USAGE = 0, 1, 2
@@ -43,7 +43,7 @@ def raise_loopback():
 
 
 def recording(name):
-    """Without times, which are those of the sending."""
+    """Without the times, which depend on when the packets were sent."""
     return [(0, frame) for _, frame in packets_of((FOLDER / f"{name}.plain.pcap").read_bytes())]
 
 
@@ -54,7 +54,7 @@ def without_times(report):
 
 
 class Live:
-    """The command, listening; it is ended with the test."""
+    """The command, listening; it is stopped at the end of the test."""
 
     def __init__(self, *options, before=(), stdout=subprocess.PIPE):
         self.child = subprocess.Popen([*before, PROGRAM, "judge", "--live", "lo", *options], stdout=stdout,
@@ -78,7 +78,7 @@ class Live:
                 wire.send(frame)
 
     def ended(self):
-        """(exit status, standard output, what else was said)"""
+        """(exit status, standard output, rest of standard error)"""
         out, err = self.child.communicate(timeout=60)
         return self.child.returncode, out, err
 
@@ -97,7 +97,7 @@ class Replayed(unittest.TestCase):
                 *found, report = map(json.loads, out.splitlines())
                 self.assertEqual((status, err), (done.returncode, ""))
                 self.assertEqual(without_times(report), expected)
-                # Each came by itself as well.
+                # Each finding was also printed by itself.
                 self.assertEqual([row["rule"] for row in found], [row["rule"] for row in expected["findings"]])
                 self.assertTrue(all(row["form"] == "o2ref/judge/finding" for row in found))
                 self.assertEqual(given is packets, report["must"] == 0)
@@ -130,7 +130,7 @@ class Replayed(unittest.TestCase):
             self.assertEqual(result["ruleId"], "transfer/bytes-written")
 
     def test_standard_output_that_cannot_be_written(self):
-        """It is named, once: no memory is short.  Where nothing is kept back, the C library may forget the reason."""
+        """The error is reported once, and not as lack of memory.  Without buffering, the C library may lose the reason."""
         given = wrong(recording("put_3977"))
         for form in ([], ["--json"]):
             for buffer, reason in (("0", "No space left on device|Input/output error"), ("4096", "No space left on device")):
@@ -150,7 +150,7 @@ class Replayed(unittest.TestCase):
             self.assertEqual((status, out.splitlines()[0][:12]), (HELD, "0 packets: 0"))
 
     def test_frames_longer_than_any_packet(self):
-        """And none at all."""
+        """Also an empty frame: the judge counts them all and ends."""
         frames = [(0, bytes(12) + b"\x08\x00" + bytes(size)) for size in (0, 1, 9000, 60000)]
         with Live("--packets", "4") as live:
             live.send(frames)
@@ -188,7 +188,7 @@ class Refused(unittest.TestCase):
 
 
 def enter():
-    """Begin anew in a network namespace; says why it cannot be."""
+    """Start this script again in a network namespace; returns the reason if that is not possible."""
     unshare = shutil.which("unshare")
     words = [unshare, "-n"] if os.geteuid() == 0 else [unshare, "-rn"]
     if unshare is None or subprocess.run([*words, "true"], capture_output=True, check=False).returncode != 0:

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""What o2ref judge writes for other programs: JUnit and SARIF say what --json says, and what cannot be written is told.
+"""Test the output of o2ref judge for other programs: JUnit and SARIF agree with --json, and write errors are reported.
 
-usage: test_judge_out.py [O2REF]   the program; else $O2REF_CLI, else build/gcc/o2ref.  Last line "N passed, N failed".
+usage: test_judge_out.py [O2REF]   the program; default $O2REF_CLI, else build/gcc/o2ref.  Last line "N passed, N failed".
 """
 
 import json
@@ -85,7 +85,7 @@ class Sarif(Files):
         self.assertNotEqual(message["text"], "")
 
     def location(self, location, artifacts):
-        """The parts that the schema demands, and the artifact that is meant.  Returns (path, packet)."""
+        """Check the members that the schema requires, and the artifact that is named.  Returns (path, packet)."""
         artifact = location["physicalLocation"]["artifactLocation"]
         self.assertEqual(artifacts[artifact["index"]]["location"]["uri"], artifact["uri"])
         self.assertRegex(artifact["uri"], r"^(file:///)?[A-Za-z0-9._~/%-]+$")
@@ -96,7 +96,7 @@ class Sarif(Files):
         return unquote(artifact["uri"].removeprefix("file://")), int(logical[0]["name"].split()[1])
 
     def check(self, log):
-        """What SARIF 2.1.0 demands of what we write.  Returns the run."""
+        """Check what SARIF 2.1.0 requires of our output.  Returns the run."""
         self.assertEqual((log["version"], len(log["runs"])), ("2.1.0", 1))
         self.assertRegex(log["$schema"], r"^https://.*/sarif-schema-2\.1\.0\.json$")
         run = log["runs"][0]
@@ -112,7 +112,7 @@ class Sarif(Files):
         for result in run["results"]:
             self.text(result["message"])
             self.assertEqual(driver["rules"][result["ruleIndex"]]["id"], result["ruleId"])
-            # What has another kind than "fail", the default, has no level.
+            # A result whose kind is not "fail", the default, has no level.
             self.assertNotIn("kind", result)
             self.assertIn(result["level"], LEVELS.values())
             self.assertGreaterEqual(result["occurrenceCount"], 1)
@@ -155,7 +155,7 @@ class Sarif(Files):
 
 class Unproven(Files):
     def test_what_waits_at_the_end_is_a_note(self):
-        """The last answer has the cookie of no request, and nothing more comes of the side that might have asked."""
+        """The last answer has the cookie of no request, and the side that might have sent the request sends nothing more."""
         capture = Capture("get_nomatch_big.plain.pcap")
         number = capture.of_type(GET_DONE)[-1]
         capture.at(number)[MESSAGE + 48] ^= 0x40
@@ -170,7 +170,7 @@ class Unproven(Files):
 
 class Nobody(Files):
     def test_who_has_not_said_a_name_has_none(self):
-        """One message of a version that nobody knows, so that none of its fields says who sent it."""
+        """A single message of an unknown version, so that no field of it can be trusted to name the sender."""
         alone = message(IMMEDIATE)
         alone[4] = 0x77
         path = self.put("alone.pcap", pcap(send(bytes(alone), 100, **THERE)))
@@ -190,14 +190,14 @@ class CannotBeWritten(Files):
                 self.assertEqual(done.stderr.decode(), f"o2ref: {self.path}/no/such: No such file or directory\n")
 
     def test_a_name_that_is_no_text(self):
-        """Of the capture: the report has it with question marks."""
+        """The name of the capture is not valid text: the report shows question marks."""
         path = self.put(os.fsdecode(b"\xff.pcap"), (FOLDER / "ping.plain.pcap").read_bytes())
         done = judge("--json", path)
         self.assertEqual((done.returncode, done.stderr), (0, b""))
         self.assertEqual(json.loads(done.stdout)["file"], f"{self.path}/?.pcap")
 
     def kept(self, what, *words):
-        """Refused with this text, and nothing that was there is lost."""
+        """The output is refused with this text, and existing files are kept."""
         capture = (FOLDER / "ping.plain.pcap").read_bytes()
         read, page = self.put("read.pcap", capture), self.put("page", b"as it was")
         done = judge(*words, read)
@@ -258,7 +258,7 @@ class CannotBeWritten(Files):
                 self.assertEqual(done.stderr.decode(), "o2ref: /dev/full: No space left on device\n")
 
     def test_no_room_for_all_of_it(self):
-        """Also not for what waits in a temporary file."""
+        """Also if the temporary file for pending output is full."""
         def limit():
             resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))
 

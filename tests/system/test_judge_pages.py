@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""The page of o2ref judge --html shows what the capture has and what was found, with nothing in it that a capture could have
-put there.
+"""Test the page of o2ref judge --html: it shows the content of the capture and the findings, and no content of a capture can
+act as a part of the page.
 
-A browser (chromium) draws it, at the width of a desk and of a phone; without one that part is skipped.
+A browser (chromium) renders it, at the width of a desktop and of a phone; without a browser that part is skipped.
 
-usage: test_judge_pages.py [O2REF]   the program; else $O2REF_CLI, else build/gcc/o2ref.  Last line "N passed, N failed".
+usage: test_judge_pages.py [O2REF]   the program; default $O2REF_CLI, else build/gcc/o2ref.  Last line "N passed, N failed".
 """
 
 import json
@@ -30,12 +30,12 @@ from test_judge import (AT_SRCSTAMP, AT_TYPE, BROKEN, FOLDER, HELD, MESSAGE, PUT
 
 AT_SRC_COOKIE, AT_DST_COOKIE, AT_COOKIE = 48, 56, 120
 FRAGS = [(0x1000, 1000), (0x5000, 3000), (0x9000, 500), (0xf000, 4000)]
-# Two in one fragment, one that goes 200 bytes too far, one half of which was written before, one that is nowhere.
+# Two WRITEs in one fragment, one that goes 200 bytes too far, one half of which was written before, one outside all fragments.
 WRITES = [(0x1000, 1000), (0x5000, 1500), (0x55dc, 1500), (0x9000, 700), (0xf000, 1500), (0xf000 + 500, 2000), (0x99999, 64)]
 
 
 def number_of(row):
-    """The packet that the row of an event is about."""
+    """The packet to which the row of an event belongs."""
     return int(row.find(css="no")[0].text())
 
 
@@ -83,7 +83,7 @@ class Page(Files):
         self.assertIn("status 3976", row.find(css="what")[0].text())
         earlier, = root.find(css="earlier")
         self.assertIn("PUT_ACK", earlier.find(css="what")[0].text())
-        # The index leads to it, it to what it goes back to, and that to it.
+        # The index links to the finding, the finding to the earlier event, and that event back to the finding.
         name, back = row.attributes["id"], earlier.attributes["id"]
         self.assertEqual([a.attributes["href"] for a in root.find(css="index")[0].find("a")], ["#" + name])
         self.assertEqual([a.attributes["href"] for a in row.find(css="finding")[0].find("a")], ["#" + back])
@@ -136,7 +136,7 @@ class Page(Files):
         self.assertAlmostEqual(float(again.attributes["width"]), 1000 * 1000 / total, delta=.06)
 
     def test_many_writes_are_folded(self):
-        """The first and the last are seen, and one that a finding is about."""
+        """The first and the last WRITE are shown, and one that has a finding."""
         frags = [(0x10000 * i, 4096) for i in range(1, 65)]
         twice = frags[:40] + [(frags[39][0], 4096)] + frags[40:]
         for writes, runs in ((frags, [62]), (twice, [38, 23]), (frags[:5], [])):
@@ -155,7 +155,7 @@ class Page(Files):
             done = [row for row in root.find(css="row") if "PUT_DONE" in row.text()][0]
             self.assertIn(f"8500 bytes written of 8500 that are offered, {status} reported", done.text())
             self.assertIn(word, done.find("rect")[-1].classes)
-        # A WRITE that is not in the capture: nothing is said of the sum.
+        # A WRITE is missing in the capture: the page does not judge the sum.
         data = Capture("put_64K_odd.plain.pcap")
         first = [number for number, _ in enumerate(data.packets, 1) if 5 <= number <= 20]
         _, root = self.page(self.put("lost.pcap", data.bytes(without=first)))
@@ -163,7 +163,7 @@ class Page(Files):
         self.assertEqual(["bytes written" in row.text() for row in done], [False, True])
 
     def test_links_lead_to_what_is_answered(self):
-        """Two PUTs and two GETs, each one after the other."""
+        """Two PUTs and two GETs, one after the other."""
         for name, kinds in (("put_3977", ["", "answers", "into", "answers", ""]), ("get_3977", ["", "into", "answers"])):
             _, root = self.page(FOLDER / f"{name}.plain.pcap")
             rows = root.find(css="row")
@@ -171,13 +171,13 @@ class Page(Files):
             for at, row in enumerate(rows):
                 first, step = at - at % len(kinds), at % len(kinds)
                 links = [(a.text(), a.attributes["href"]) for a in row.find(css="what")[0].find("a")]
-                # What ends the transfer answers the descriptor; in a GET that is the request.
+                # The end of a transfer answers the descriptor; in a GET the descriptor is in the request.
                 cause = rows[first + (1 if len(kinds) == 5 and step > 1 else 0)]
                 expected = [(f"{kinds[step]} {number_of(cause)}", "#" + cause.attributes["id"])] if kinds[step] else []
                 self.assertEqual(links, expected)
 
     def test_one_key_for_all_memory(self):
-        """Two PUTs are open under the same key: the address tells which one a WRITE is of."""
+        """Two PUTs are open with the same key: a WRITE's address tells to which one it belongs."""
         first, second = put_ack([(0x1000, 4096)]), put_ack([(0x9000, 4096)])
         request = message(PUT_REQ)
         packets = [*send(bytes(request), 100, **THERE), ACKED, *send(bytes(first), 200, **BACK)]
@@ -223,7 +223,7 @@ class Page(Files):
             self.assertIn(node.attributes["href"][1:], ids)
 
     def hostile(self):
-        """A capture, and a name, that try to be part of the page."""
+        """A capture and a name whose content tries to become part of the page."""
         capture = Capture("put_small_ack.plain.pcap")
         text = b"<script>alert(1)</script><img src=x onerror=alert(2)>\"'></td></table><style>*{display:none}"
         for _, body in capture.packets:
@@ -248,10 +248,10 @@ class Page(Files):
         self.assertEqual(len(root.find("style")), 1)
 
     def test_a_long_capture(self):
-        """Memory does not grow with it."""
+        """Memory does not grow with the capture."""
         ping, path, peaks = Capture("ping.plain.pcap"), self.path / "long.pcap", []
         for times in (400, 8000):
-            # Piece by piece: a child begins with the memory of this process.
+            # Write the capture in pieces: a child process begins with the memory size of this process.
             with open(path, "wb") as file:
                 file.write(ping.head)
                 for _ in range(times):
@@ -262,7 +262,7 @@ class Page(Files):
         self.assertLess(peaks[1] - peaks[0], 8 * 1024)
 
     def test_a_long_connection(self):
-        """The first events and those at the finding are there; the others are counted."""
+        """The first events and those around the finding are shown; the others are only counted."""
         first, before, after, length, bad = 15, 10, 5, 6000, 5000
         recorded = Capture("disc.plain.pcap")
         message = recorded.at(recorded.of_type(IMMEDIATE)[0])[MESSAGE:-4]
@@ -282,10 +282,10 @@ class Page(Files):
 
 @unittest.skipIf(NO_BROWSER, NO_BROWSER)
 class Browser(Page):
-    """The same page as a browser has it, and how it draws it."""
+    """The same page in a browser: its structure, and how it is rendered."""
 
     RECORDINGS = "put_64K*.pcap"
-    # In a frame of that width: a page of ours runs no script.
+    # Measure from outside, in a frame of that width: our page runs no scripts.
     MEASURE = """<!DOCTYPE html><meta charset=utf-8>
 <iframe id=frame style="width:WIDTHpx;height:800px;border:0" src=page.html></iframe><pre id=out></pre><script>onload = () => {
   const page = frame.contentDocument;

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""What a capture says does not depend on how it was carried: recordings, and recordings with a defect, are turned into every
-link type, tag, address family and path MTU that is read, and `o2ref decode --pcap` and `o2ref judge` say the same.
+"""Check that results do not depend on the link type: recordings, some with a defect, are converted to every supported link
+type, tag, address family and path MTU; `o2ref decode --pcap` and `o2ref judge` must give the same results.
 
-usage: test_link_types.py [O2REF]   the program; else $O2REF_CLI, else build/gcc/o2ref.  Last line "N passed, N failed".
+usage: test_link_types.py [O2REF]   the program; default $O2REF_CLI, else build/gcc/o2ref.  Last line "N passed, N failed".
 """
 
 import json
@@ -39,7 +39,7 @@ def run(data, *words):
 
 
 def rows(data, without=("src", "dst", "time_ns")):
-    """What decode says, but for the ends' names: a, b, ... in the order in which they appear."""
+    """The output of decode, with the ends renamed to a, b, ... in the order in which they appear."""
     ends, found = {}, []
     for event in run(data, "decode", "--pcap"):
         kept = {key: value for key, value in event.items() if key not in without}
@@ -60,7 +60,7 @@ def report(data, without=()):
 
 
 def wrong(packets):
-    """The first status of a PUT_DONE is one too low; None if there is none."""
+    """The recording with the status of the first PUT_DONE reduced by one; None if there is no PUT_DONE."""
     for number, (time_ns, frame) in enumerate(packets):
         if transport_of(frame) and len(frame) > MESSAGE_AT + AT_STATUS + 4 and frame[42] == 4 and frame[
                 MESSAGE_AT + AT_TYPE] == PUT_DONE:
@@ -72,7 +72,7 @@ def wrong(packets):
 
 
 def recordings():
-    """(name, packets), as they were and with a defect."""
+    """(name, packets) of each recording, unchanged and with a defect."""
     for path in NAMES:
         packets = list(packets_of(path.read_bytes()))
         yield path.name, packets
@@ -111,7 +111,7 @@ class LinkTypes(unittest.TestCase):
                 self.assertGreater(len(split(packets, 256)), 2 * 256)
 
     def test_another_program_sees_the_same(self):
-        """That the frames made here are what they say is tshark's word, not ours."""
+        """tshark confirms that the frames made here are what they are meant to be."""
         tshark = shutil.which("tshark")
         reason = os.environ.get("O2REF_NO_TSHARK") or (None if tshark else "no tshark")
         if reason:
@@ -148,12 +148,12 @@ class LinkTypes(unittest.TestCase):
     def test_a_link_type_that_is_not_read(self):
         done = subprocess.run([PROGRAM, "judge", "-"], input=file_of(9, []), capture_output=True, timeout=60, check=False)
         self.assertEqual((done.returncode, done.stdout, done.stderr.count(b"\n")), (1, b"", 1))
-        # What stands in the first parentheses are libpcap's words.
+        # The text in the first parentheses is libpcap's.
         self.assertRegex(done.stderr, rb"cli/pcap/link-type: link_type is 9 \([^)]+\), expected 1 \(Ethernet\), 113 or 276")
 
 
 class Snapshot(unittest.TestCase):
-    """Captures that hold the beginning of each packet only."""
+    """Captures that hold only the beginning of each packet."""
 
     def test_fewer_verdicts_and_never_wrong_ones(self):
         for name in ("ping.plain", "put_3977.plain", "get_3977.plain", "put_64K_odd.plain", "race.plain"):
@@ -164,13 +164,13 @@ class Snapshot(unittest.TestCase):
                     with self.subTest(f"{name} as {carrier}, {snapshot} bytes"):
                         found = report(file_of(link, frames, snapshot))
                         self.assertEqual((found["must"], found["should"]), (0, 0), found["findings"])
-                        # A frame that is cut inside its ERF header may be another protocol's.
+                        # A frame that is cut inside its ERF header might belong to another protocol, so it is not counted.
                         self.assertLessEqual(found["seen"]["cut"], sum(len(frame) > snapshot for _, frame in frames))
                         self.assertGreaterEqual(found["seen"]["cut"], sum(len(frame) > snapshot + 2 + 7 and frame != CARRIERS[
                             carrier][2] for _, frame in frames))
 
     def test_messages_are_enough(self):
-        """256 bytes hold the messages of a transfer and the headers of its WRITEs: nothing of the verdict is lost."""
+        """256 bytes hold a transfer's messages and the headers of its WRITEs, so the verdict is the same."""
         for name in ("put_3977.plain", "put_64K_odd.plain", "get_3977.plain", "put_trunc.plain"):
             packets = list(packets_of((FOLDER / f"{name}.pcap").read_bytes()))
             changed = wrong(packets)

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""o2ref lst on the network in the process: docs/lst.md, "The command", is what it promises.
+"""Test o2ref lst on the in-process network against docs/lst.md, "The command".
 
-usage: test_lst.py [O2REF]   the program; else $O2REF_CLI, else build/gcc/o2ref.  Last line "N passed, N failed".
+usage: test_lst.py [O2REF]   the program; default $O2REF_CLI, else build/gcc/o2ref.  Last line "N passed, N failed".
 """
 
 import json
@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import test_net  # noqa: E402
 from test_net import FAILED, MODES, OK, PEER, PROGRAM, USAGE, suite  # noqa: E402
 
-# Bytes and offsets: around the largest IMMEDIATE, within a page, over pages, and the longest.
+# (bytes, offset): around the largest IMMEDIATE, within a page, across pages, and the longest.
 PLACES = ((8, 0), (8, 4088), (2048, 512), (3976, 0), (3984, 112), (4096, 0), (8000, 192), (65536, 0), (1048568, 8), (1048576, 0))
 
 
@@ -39,7 +39,7 @@ class Tests(unittest.TestCase):
         self.assertEqual((report["done"], report["failed"], report["wrong"]), (count, 0, 0))
         self.assertEqual(set(report["failures"].values()), {0})
         self.assertEqual(report["session"], {"made": True, "left": False, "timeout_s": 100})
-        # One request more: the second STAT.
+        # One more request: the second STAT.
         self.assertEqual(report["node"]["rpcs_rcvd"], count + 1)
         return report
 
@@ -109,7 +109,7 @@ class Tests(unittest.TestCase):
         self.assertIn("verify: 1 looked at, 0 wrong\n", run("read").stdout)
 
     def test_a_bit_is_found(self):
-        """Where the protocol's own check does not look, too."""
+        """A flipped bit is found, also where the protocol's own check does not look."""
         for options, found in ((["--check", "full"], True), (["--check", "simple", "--every-word"], True), (["--check", "simple"], False)):
             done = run("read", *options, "--count", 3, "--loop-quirk", "lst-flip-bit")
             self.assertEqual(done.returncode, FAILED if found else OK)
@@ -119,7 +119,7 @@ class Tests(unittest.TestCase):
                 self.assertIn("\nverify: 3 looked at, 3 wrong\nfailed: 3 data\n", done.stdout)
 
     def test_late(self):
-        """Each message of the node's takes its time; what takes longer than we wait is a timeout."""
+        """The node delays each message; an answer that takes longer than the limit is a time-out."""
         self.report("read", 3, "--loop-quirk", "late=50")
         done = run("ping", "--timeout", 1, "--loop-quirk", "late=3000")
         self.assertEqual(done.returncode, FAILED)

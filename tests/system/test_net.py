@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""serve, ping, put and get of the o2ref command, on the network in the process: docs/peer.md is what they promise.
+"""Test o2ref serve, ping, put and get on the in-process network against docs/peer.md.
 
-usage: test_net.py [O2REF]   the program; else $O2REF_CLI, else build/gcc/o2ref.  Last line "N passed, N failed".
+usage: test_net.py [O2REF]   the program; default $O2REF_CLI, else build/gcc/o2ref.  Last line "N passed, N failed".
 """
 
 import json
@@ -80,20 +80,20 @@ class Moves(unittest.TestCase):
         self.moved(loop("get", "--count", 10, "--max-frags", 256, "--size", 1048576, "--verify"), 10, 10)
 
     def test_more_scattered_memory_than_windows(self):
-        """Each operation needs a window over its scattered pages, and there are not nearly as many: they wait for one."""
+        """Each operation needs a window over its scattered pages, and there are far fewer windows: operations wait for one."""
         for mode in ("fastreg", "fmr", "phys", "fastreg_gaps", "global"):
             for command, depth in (("put", 8), ("put", 255), ("get", 8), ("get", 255)):
                 with self.subTest(mode=mode, command=command, depth=depth):
                     self.moved(loop(command, "--mode", mode, "--queue-depth", depth, "--count", 300, "--in-flight", 255,
                                     "--size", 32768, "--fragments", 8, "--verify"), 300, 300)
-            # The peer's memory is in as many pieces: its end waits as well.
+            # The peer's memory is in as many pieces, so its end waits as well.
             for command, depth in (("put", 255), ("get", 8)) if mode in ("fastreg", "fmr", "phys") else (("put", 8),):
                 with self.subTest(mode=mode, command=command, depth=depth, size=1048576):
                     self.moved(loop(command, "--mode", mode, "--queue-depth", depth, "--count", 255, "--in-flight", 255,
                                     "--size", 1048576, "--fragments", 256, "--timeout", 300), 255)
 
     def test_as_many_as_may_be(self):
-        """In mode user memory is in one piece; and what is read back needs a place for each of those in flight."""
+        """In mode user memory is one piece; for reading back, each operation in flight needs a place of its own."""
         for command in ("put", "get"):
             self.moved(loop(command, "--mode", "user", "--count", 300, "--in-flight", 255, "--size", 32768, "--verify"), 300, 300)
         self.moved(loop("put", "--in-flight", 255, "--count", 300, "--size", 65536, "--verify"), 300, 300)
@@ -104,8 +104,7 @@ class Moves(unittest.TestCase):
 
     def test_verify_looks_at_the_bytes(self):
         self.moved(loop("get", "--offset", 4096, "--verify"), 1, 1)
-        # The peer holds the bytes of seed 1, so every byte that is asked for with another seed is wrong; the transfers
-        # themselves go well.
+        # The peer holds the bytes of seed 1, so with another seed every byte is wrong, although the transfers succeed.
         done = loop("get", "--count", 3, "--verify", "--seed", 2)
         self.assertEqual(done.returncode, FAILED)
         self.assertRegex(done.stdout, r"get: 3 done, 0 failed, .*\nverify: 3 looked at, 3 wrong\n$")
@@ -125,7 +124,7 @@ class Moves(unittest.TestCase):
             self.assertAlmostEqual(report["operations_per_second"], count / report["seconds"], delta=1)
 
     def test_progress(self):
-        # It waits for an answer that does not come: long enough for two lines.
+        # The command waits for an answer that never comes, long enough to print two lines.
         done = loop("get", "--size", 100, "--portal", 62, "--timeout", 3, "--progress")
         self.assertEqual(done.returncode, FAILED)
         self.assertGreaterEqual(done.stderr.count("get: 0 done, 0 failed, 0.0 MB/s, 0/s\n"), 2)
@@ -137,7 +136,7 @@ class Moves(unittest.TestCase):
 
 
 class Quirks(unittest.TestCase):
-    """What a peer may do (docs/peer.md, "Quirks"): each is met by the command that it concerns."""
+    """Quirks of a peer (docs/peer.md, "Quirks"): the command that a quirk affects names it."""
 
     def well(self, quirk, *arguments):
         done = loop(*arguments, "--loop-quirk", quirk)
@@ -169,12 +168,12 @@ class Quirks(unittest.TestCase):
         self.well("second-page-wrong", "ping")
 
     def test_short_get_claims(self):
-        # The last 4096 bytes of what is served, and 4096 that do not exist.
+        # A GET of the last 4096 bytes of the served memory and 4096 bytes beyond its end.
         short = ("get", "--size", 8192, "--offset", (8 << 20) - 4096)
         self.named("the peer reports 8192 bytes and wrote 0 of them$", "short-get-claims", *short, "--verify")
         self.named("the peer reports 8192 bytes and wrote 0 of them$", "short-get-claims", *short, "--verify", "--accept-short")
         self.well("short-get-claims", "get", "--verify")
-        # What an IMMEDIATE holds is no GET_REQ.
+        # A transfer that fits an IMMEDIATE uses no GET_REQ.
         self.named("short: the peer reports 1000 of 3000 bytes$", "short-get-claims", "get", "--size", 3000, "--offset", (8 << 20) - 1000)
 
     def test_gapped_source_silent(self):
@@ -185,16 +184,16 @@ class Quirks(unittest.TestCase):
     def test_closes_first(self):
         for command in ("ping", "put", "get"):
             self.named(r"the peer has ended the connection \(DREQ\)$", "closes-first", command)
-        # Numbers count from 0, as those of put and get.
+        # Operations are numbered from 0, also those of ping.
         self.assertIn("o2ref: ping 0 at ", loop("ping", "--loop-quirk", "closes-first").stderr)
-        # Done when the device has acknowledged it, but nothing has arrived.
+        # The PUT ends when the device has acknowledged it, but the peer has not received it.
         self.named(r"the peer has ended the connection \(DREQ\)$", "closes-first", "put", "--no-ack", "--size", 100, "--verify")
 
     def test_late(self):
         for command, answer in ((["ping"], "LNet's REPLY"), (["put"], "the peer's PUT_ACK"), (["put", "--size", 3000], "LNet's ACK"),
                                 (["get"], "the peer's GET_DONE"), (["get", "--size", 3000], "LNet's REPLY")):
             self.named(rf"waited \d+ ms for {answer}, limit 1000 ms$", "late=1500", *command, "--timeout", 1)
-        # Of all that are late that one is told for whose answer the others have waited.
+        # Of several late operations, the one is reported for whose answer the others have waited.
         self.named(r"waited \d+ ms for the peer's PUT_ACK, limit 1000 ms$", "late", "put", "--timeout", 1, "--in-flight", 64,
                    "--count", 100)
         self.well("late=300", "ping", "--count", 3, "--interval", 1)
@@ -225,7 +224,7 @@ class Refusals(unittest.TestCase):
             done = run(command, "--help")
             self.assertEqual((done.returncode, done.stderr), (OK, ""))
             self.assertTrue(done.stdout.startswith(f"usage: o2ref {command} [OPTION]..."))
-            # Every option of the text is taken.
+            # Every option in the help text is accepted.
             for option in re.findall(r"^  (?:-h, )?--([a-z-]+)", done.stdout, re.M):
                 again = run(command, "--device", "loop", f"--{option}", "--help")
                 self.assertNotIn("is no option", again.stderr, option)
@@ -253,7 +252,7 @@ class Refusals(unittest.TestCase):
             ("--port is '65536'", ["ping", "--port", "65536", PEER]),
             ("--queue-depth is '1'", ["ping", "--queue-depth", "1", PEER]),
             ("--checksum is 'sometimes', not off, unsigned, signed or auto", ["put", "--checksum", "sometimes", PEER]),
-            # What used to be a flag takes the peer's name for its value.
+            # --checksum once was a flag; now it takes the next word, the peer's name, as its value.
             (f"--checksum is '{PEER}', not off, unsigned, signed or auto", ["ping", "--checksum", PEER]),
             ("'--checksum' is no option, or its value is missing", ["serve", "--checksum"]),
             ("--mode is 'fast'", ["put", "--mode", "fast", PEER]),
@@ -303,14 +302,14 @@ class Refusals(unittest.TestCase):
                      "put", "--device", "loop", "--match-bits", "0x1235", PEER)
         self.refused(FAILED, r"GET 0 at 10.77.0.2@o2ib: it has nothing .* no room there .*ENODATA",
                      "get", "--device", "loop", "--offset", 8 << 20, PEER)
-        # The largest that there is goes out as it is, and where nothing is added to it nothing is refused.
+        # The largest offset is sent unchanged: the command itself refuses it only if something must be added to it.
         for more in (["--in-flight", 2, "--count", 2], ["--verify"]):
             done = loop("put", "--offset", 4294967295, *more)
             self.assertEqual(done.returncode, FAILED)
             self.assertRegex(done.stderr, "^o2ref: PUT 0 at 10.77.0.2@o2ib: it has nothing .* no room there .*ENODATA")
-        # What can only be read.
+        # Portal 61 can only be read.
         self.refused(FAILED, r"PUT 0 at 10.77.0.2@o2ib: it has nothing .*ENODATA", "put", "--device", "loop", "--portal", 61, PEER)
-        # Small ones get no answer at all.
+        # A small GET gets no answer at all.
         self.refused(FAILED, r"GET 0 at 10.77.0.2@o2ib: no answer in time \(ETIMEDOUT\): our deadline: "
                      r"waited \d+ ms for LNet's REPLY, limit 1000 ms",
                      "get", "--device", "loop", "--size", 100, "--portal", 62, "--timeout", 1, PEER)

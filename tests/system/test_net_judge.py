@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""ping, put and get with --judge, on the network in the process: nothing is found of a peer that behaves, and each quirk that
-shows to its peer is named by its rule.
+"""Test ping, put and get with --judge on the in-process network: a correct peer gives no findings, and each quirk that its
+peer can see is named by its rule.
 
-usage: test_net_judge.py [O2REF]   the program; else $O2REF_CLI, else build/gcc/o2ref.  Last line "N passed, N failed".
+usage: test_net_judge.py [O2REF]   the program; default $O2REF_CLI, else build/gcc/o2ref.  Last line "N passed, N failed".
 """
 
 import json
@@ -20,10 +20,10 @@ from test_net import FAILED, MODES, OK, PEER, run  # noqa: E402
 JUDGED = re.compile(r"^judge: \d+ messages and (\d+) WRITEs of ours on (?:1 connection|(?!1 )\d+ connections): "
                     r"(\d+) must, (\d+) should, (\d+) notes$", re.MULTILINE)
 FINDING = re.compile(r"^o2ref: judge: (must|should|note) ([a-z]+/[a-z-]+): ", re.MULTILINE)
-END = (8 << 20) - 4096  # of what is served, and 4096 bytes that do not exist
+END = (8 << 20) - 4096  # last 4096 bytes of the served memory, for a GET of 4096 bytes beyond its end
 
-# What shows of each quirk to the end that meets it (docs/judge.md, "At an end of ours"): the command, its exit status, and what is
-# found, by severity and rule.
+# What an end sees of each quirk (docs/judge.md, "At an end of ours"): {quirk: (command, exit status, findings by severity and
+# rule)}.
 QUIRKS = {
     "sums-signed": (("ping", "--checksum", "unsigned"), FAILED, [("note", "connect/refused")]),
     "sums-other-bytes": (("get", "--size", 3000), FAILED, [("must", "message/wire")]),
@@ -31,11 +31,11 @@ QUIRKS = {
     "gapped-source-silent": (("get", "--timeout", 1), FAILED, [("should", "transfer/unanswered"), ("note", "end/open")]),
     "late": (("put", "--timeout", 1), FAILED, [("should", "transfer/unanswered"), ("note", "end/open")]),
 }
-# Those of which the rules have nothing to say, and why: docs/judge.md.
+# Quirks that no rule covers, with the reason: docs/judge.md.
 DEAF = {
-    "short-get-claims",   # what a peer writes does not show
+    "short-get-claims",   # the peer's WRITEs are not visible
     "closes-first",       # a connection may end at any time
-    "lst-flip-bit",       # which bytes a bulk of LNet selftest has is between its two ends
+    "lst-flip-bit",       # only the two ends know the bytes of a bulk
 }
 
 
@@ -92,7 +92,7 @@ class Quirks(unittest.TestCase):
             with self.subTest(quirk):
                 done = judged(*command, "--loop-quirk", quirk)
                 self.assertEqual((done.returncode, found(done)), (status, expected))
-                # By itself a `must` is enough for the exit status; the others are the command's own failures.
+                # A finding of severity `must` alone gives the exit status; the other failures are the command's own.
                 done = judged(*command)
                 self.assertEqual((done.returncode, found(done)), (OK, []))
 
@@ -106,11 +106,11 @@ class Quirks(unittest.TestCase):
         done = judged("put", "--size", 3000, "--offset", 3000, "--verify", "--loop-quirk", "second-page-wrong")
         self.assertEqual((done.returncode, found(done)), (FAILED, [("should", "payload/get")]))
         self.assertIn(": payload[1096] is 238, expected ", done.stderr)
-        # Bytes of another seed are none that are known.
+        # Bytes of another seed are unknown to the judge, so it cannot find wrong ones.
         self.assertEqual(found(judged("get", "--size", 3000, "--offset", 3000, "--seed", 2, "--loop-quirk", "second-page-wrong")), [])
 
     def test_a_finding_alone_is_enough(self):
-        """The transfer succeeds, because the wrong sum is tolerated; the judge tolerates it then as well."""
+        """The transfer succeeds, because the wrong checksum is tolerated; then the judge tolerates it as well."""
         done = judged("get", "--size", 3000, "--tolerate-immediate-checksum", "--loop-quirk", "sums-other-bytes")
         self.assertEqual((done.returncode, found(done)), (OK, []))
 

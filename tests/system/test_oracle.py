@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""`o2ref check`: what agrees, what differs and is named, what misbehaves, and what comes out.
+"""Test `o2ref check`: implementations that agree, that differ and are named, that misbehave; and the output.
 
 usage: test_oracle.py [DIRECTORY [NAME]...]
-DIRECTORY: of o2ref, o2props and the implementations of tests/impl/reference; else build/.  NAME: of tests, as unittest takes them.  Last line "N passed, N failed".
+DIRECTORY: of o2ref, o2props and tests/impl/reference; default build/.  NAME: as for unittest.  Last line "N passed, N failed".
 """
 
 import functools
@@ -34,8 +34,7 @@ STAGES = ("msg_decode", "msg_encode", "sg_build", "dma_map", "reg_plan", "rdma_p
 
 AGREE, DIFFER, USAGE, CANNOT = 0, 1, 2, 77
 
-# Deliberate defects: the check that has to name each, and the most bytes of choices that its
-# shrunk case may have.
+# {deliberate defect: (check that must name it, most bytes of choices that its shrunk case may have)}.
 DEFECTS = {
     "gap-never-seen": ("sg/kiov/gap-flag", 13),
     "fmr-collapse-gapped": ("reg/fmr/bytes", 40),
@@ -50,7 +49,7 @@ DEFECTS = {
     "user-page-start": ("reg/user/bytes", 26),
 }
 
-# What an implementation does, and the check that has to name it.
+# {misbehaviour of an implementation: check that must name it}.
 MISDEEDS = {
     "crash": "run/crash",
     "abort": "run/crash",
@@ -80,7 +79,7 @@ def run(*arguments, expect=None, env=None, given=b""):
 
 
 def side_by_side(function, names):
-    """(name, what the function gives for it), several at a time: they wait for time-outs most of the time."""
+    """[(name, the function's result for it)].  Several run at a time, because they mostly wait for time-outs."""
     names = list(names)
     with ThreadPoolExecutor(4) as pool:
         return list(zip(names, pool.map(function, names)))
@@ -96,7 +95,7 @@ def findings(document, index=0):
 
 
 def stage_of(check):
-    """The stage in which a check is made: alone, it needs a fifteenth of the cases."""
+    """The stage in which a check is made; if only that stage runs, a fifteenth of the cases is enough."""
     return {"sg": "sg_build", "dma": "dma_map", "reg": "reg_plan", "rdma": "rdma_plan", "transfer": "transfer"}[check.split("/")[0]]
 
 
@@ -180,8 +179,8 @@ class Differences(unittest.TestCase):
 class Conduct(unittest.TestCase):
     def test_each_misdeed_is_a_finding_and_the_run_goes_on(self):
         def ask(misdeed):
-            # Nothing else may take so long that it counts as a hang, however busy the machine is.
-            # The corpus has small cases that hang, which are soon shrunk; all else costs a process for each question there.
+            # Only the misbehaviour hang may count as one, so the others get long time-outs.  The corpus has small cases that
+            # hang, which are soon shrunk; the others skip the corpus, which costs a process for each question.
             few = ("--timeout-ms", 100) if misdeed == "hang" else ("--timeout-ms", 5000, "--no-corpus")
             return result("--cases", 60, "--stage", "sg_build,msg_decode", *few, MISBEHAVE, expect=DIFFER, env={"O2_MISBEHAVE": misdeed})
 
@@ -191,7 +190,7 @@ class Conduct(unittest.TestCase):
                 self.assertIn(check, found)
                 self.assertIsNotNone(found[check]["question"])
                 if misdeed not in ("unstable", "overread"):
-                    # Two pieces are what it takes.
+                    # The smallest case has two pieces.
                     self.assertEqual(len(found[check]["question"]["buffer"]["pieces"]), 2)
                     self.assertLessEqual(found[check]["shrunk"]["to_bytes"], 20)
 
@@ -228,7 +227,7 @@ class Conduct(unittest.TestCase):
     def test_it_is_said_how_much_it_leaks(self):
         document = result("--cases", 50, "--no-corpus", MISBEHAVE, env={"O2_MISBEHAVE": "leak"})
         said = re.search(r"grows by (\d+) bytes with each call", findings(document)["run/leak"]["found"])
-        # tests/impl/reference/misbehave.c loses 100, and the heap has pieces of its own sizes.
+        # tests/impl/reference/misbehave.c loses 100 bytes; the heap rounds sizes up.
         self.assertTrue(100 <= int(said[1]) < 200, said[0])
 
     def test_hanging_stages_are_given_up(self):
@@ -240,7 +239,7 @@ class Conduct(unittest.TestCase):
 class Programs(unittest.TestCase):
     """tests/impl/reference/talker.py makes the mistakes that its first argument names."""
 
-    # What it does: the check, and words of --selftest.
+    # {mistake: (check, text in the output of --selftest)}.
     MISTAKES = {
         "crash": ("run/crash", "SIGABRT"),
         "exit": ("run/exit", "status 3"),
@@ -267,7 +266,7 @@ class Programs(unittest.TestCase):
 
     def test_each_mistake_is_a_finding(self):
         def ask(mistake):
-            # Who never answers costs a time-out at each question; of all others a busy machine may take its time.
+            # A program that never answers costs a time-out at each question; the others get time for a busy machine.
             cases, timeout_ms = {"hang": (20, 60), "no-flush": (20, 60), "length-of-all": (2, 1000), "newline": (5, 1000)}.get(
                 mistake, (5, 5000))
             return result("--cases", cases, "--no-corpus", "--stage", "sg_build", "--timeout-ms", timeout_ms, "--shrink", 3, "--",
@@ -279,7 +278,7 @@ class Programs(unittest.TestCase):
                 self.assertIn(checks[mistake], findings(document))
 
     def test_how_long_was_waited_and_why_it_ended_is_said(self):
-        """A program that has just begun gets ten times as long."""
+        """A program that has just started gets ten times as long."""
         def found(mistake, check, timeout_ms):
             return findings(result("--cases", 2, "--no-corpus", "--stage", "sg_build", "--timeout-ms", timeout_ms, "--shrink", 0, "--",
                                    sys.executable, TALKER, mistake, expect=DIFFER))[check]["found"]
@@ -311,7 +310,7 @@ class Programs(unittest.TestCase):
                 if ends is None:
                     self.assertIn("run/hang", findings(result(*command, expect=DIFFER)))
                 else:
-                    # Whoever starts the tests may ignore it (nohup does), and a process hands that on.
+                    # Restore the default action: nohup makes tests ignore the signal, and child processes inherit that.
                     with subprocess.Popen([str(BUILD / "o2ref"), "check", *command], start_new_session=True,
                                           preexec_fn=functools.partial(signal.signal, ends, signal.SIG_DFL)) as process:
                         deadline = time.monotonic() + 60
@@ -450,7 +449,7 @@ class Judgement(unittest.TestCase):
 
 
 class ThenAndNow(unittest.TestCase):
-    """--compare: what became of the causes of an earlier result."""
+    """--compare: what happened to the causes of an earlier result."""
 
     RUN = ("--no-corpus", "--stage", "sg_build,dma_map,reg_plan", "--cases", 4000)
 
@@ -471,7 +470,7 @@ class ThenAndNow(unittest.TestCase):
 
     def test_the_same_is_no_difference_and_is_asked_for_by_its_question(self):
         self.before("gap-never-seen")
-        # Two cases are drawn: what is found was asked for again.
+        # Only two cases are drawn: the earlier findings were tried again.
         since, gone = self.after("gap-never-seen", AGREE, cases=2)
         self.assertEqual(since["sg/kiov/gap-flag"], "same")
         self.assertEqual((set(since.values()), gone), ({"same"}, {}))
@@ -608,7 +607,7 @@ COMPILER = subprocess.run([ROOT / "ci" / "compiler", "clang"], capture_output=Tr
 @unittest.skipUnless(FUZZER.exists(), "o2ref-fuzz-impl is not built: there is no libFuzzer here, or no libstdc++ of the compiler")
 class Fuzzing(unittest.TestCase):
     def fuzz(self, words, *engine, env=None):
-        """(exit status, what is said) of `o2ref check --fuzz WORDS -- ENGINE`."""
+        """(exit status, output) of `o2ref check --fuzz WORDS -- ENGINE`."""
         with tempfile.TemporaryDirectory() as directory:
             done = subprocess.run([str(BUILD / "o2ref"), "check", "--fuzz", *map(str, words), "--", "-seed=1",
                                    f"-artifact_prefix={directory}/", *engine], capture_output=True, timeout=240, check=False,
@@ -620,7 +619,7 @@ class Fuzzing(unittest.TestCase):
         self.assertEqual(status, 0, text)
 
     def test_defects_are_found_from_nothing(self):
-        # Where it shows first is a matter of the way that the engine takes: in its stage, or in a whole transfer.
+        # Where the defect shows first depends on the engine's path: in its stage, or in a whole transfer.
         for defect, check in (("open-work-request", "(rdma/|transfer/)"), ("gap-never-seen", "(gap-flag|reg/|transfer/)"),
                               ("fmr-collapse-gapped", "(reg/|transfer/)")):
             with self.subTest(defect):
@@ -643,7 +642,7 @@ class Fuzzing(unittest.TestCase):
         self.assertEqual(status, 0, text)
 
     def test_profile_map_and_known_differences_are_honoured(self):
-        # Refuses what it is asked, with one errno and one name.
+        # The implementation refuses every question with the same errno and name.
         legal = ["sg/kiov/refused-legal", "sg/iov/refused-legal"]
         for known, options, check in ((legal, (), "sg/errno"), ([*legal, "sg/errno"], (), None),
                                       ([*legal, "sg/errno"], ("--map",), "sg/rule"), (legal, ("--profile", "kernel"), None)):
@@ -742,7 +741,7 @@ class Reports(unittest.TestCase):
         self.check(document, schema, "result")
 
     def check(self, value, schema, where):
-        """As much of JSON Schema as the document uses."""
+        """The part of JSON Schema that the document uses."""
         kinds = {"object": dict, "array": list, "string": str, "integer": int, "number": (int, float), "boolean": bool,
                  "null": type(None)}
         allowed = schema.get("type", [])

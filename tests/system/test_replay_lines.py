@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""The replay line of a finding, typed as it was printed, finds it again, whatever options the cases were drawn with.
+"""Check that the replay line of a finding, typed as printed, reproduces it, whatever options the cases were drawn with.
 
     tests/system/test_replay_lines.py O2PROPS_MUTANTS   Last line "N passed, N failed".
 """
@@ -26,7 +26,7 @@ RUN = ["run", "transfer", *MUTANT, *SHRINK, "--cases", "200", "--seed", "5", "--
 
 
 def again(line):
-    """The words of a replay line; what a run would shrink is not shrunk for long."""
+    """The words of a replay line, with options that limit the time of shrinking."""
     words = shlex.split(line)
     return words + (SHRINK if words[0] == "run" else [])
 
@@ -45,14 +45,14 @@ def replay_line(text):
 
 
 def no_room():
-    """Nothing more can be written into a file, as on a full disk."""
+    """No more data can be written into a file, as on a full disk."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 
 
 class ReplayLines(unittest.TestCase):
     def repeats(self, *options, **how):
-        """Both forms of the line: the case's number, and the file of what it was shrunk to."""
+        """Both forms of the line: with the case's number, and with the file of the shrunk case."""
         with tempfile.TemporaryDirectory(prefix="o2ref-replay-") as folder:
             for more in ([], ["--out", folder]):
                 status, text = started([*RUN, *options, *more], **how)
@@ -76,7 +76,7 @@ class ReplayLines(unittest.TestCase):
 
     if Path(f"{PROGRAM}-verbs").exists():  # not in a build without libibverbs
         def test_device_and_gid(self):
-            """On loopverbs in the place of the machine's devices."""
+            """With loopverbs in place of the machine's devices."""
             library = Path(PROGRAM).resolve().with_name("libloopverbs.so")
             self.repeats("--device", "loop0,loop1", "--gid-index", "0", env={**os.environ, "LD_PRELOAD": str(library)})
 
@@ -97,7 +97,7 @@ class ReplayLines(unittest.TestCase):
             self.assertEqual(started(again(line))[0], 1, line)
 
     def no_file(self, names, out, reason, run, **how):
-        """The case is replayed by its number where its file could not be written, and the user is told so."""
+        """If its file could not be written, the case is replayed by its number, and the user is told so."""
         status, text = started([*run, "--out", out], **how)
         self.assertEqual(status, 2, text)
         for name in names:
@@ -120,7 +120,7 @@ class ReplayLines(unittest.TestCase):
 
 
 class Refused(unittest.TestCase):
-    """What cannot be done is complained of, with the reason."""
+    """Options that cannot be used are refused, with the reason."""
 
     def refuses(self, path, reason, *options):
         status, text = started(["run", "codec", "--cases", "10", "--seed", "1", *options, path])

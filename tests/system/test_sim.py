@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""The simulation is a function of its seed: the same seed twice gives the same trace, another one another.
+"""Check that the simulation depends only on its seed: the same seed gives the same trace again, another seed another trace.
 
-And a case is a function of its number: run alone it does what it did in the middle of the others.
+A case depends only on its number: run alone, it does the same as among the others.
 
     tests/system/test_sim.py O2PROPS
 """

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""What ci/vm is made of, without a guest: a pair's capture, a kernel of one's own, what two guests print, command lines.
+"""Test the modules of ci/vm without a guest: a pair's capture, the user's own kernel, output of two guests, command lines.
 
-usage: test_vm_tools.py [O2REF]   the program; else build/gcc/o2ref.  Last line "N passed, N failed".
+usage: test_vm_tools.py [O2REF]   the program; default build/gcc/o2ref.  Last line "N passed, N failed".
 """
 
 import bz2
@@ -38,7 +38,7 @@ def converted(data):
 
 
 def packets_of_blocks(data):
-    """What packets_of says, of a pcapng file; each block has to be whole, with its length at both ends."""
+    """packets_of for a pcapng file; each block must be complete, with its length at both ends."""
     at, kinds, found = 0, [], []
     while at < len(data):
         kind, length = struct.unpack_from("=II", data, at)
@@ -53,7 +53,7 @@ def packets_of_blocks(data):
 
 
 class Capture(unittest.TestCase):
-    """A recording as pcap, which is what QEMU writes, and as the pcapng file that is made of it."""
+    """A recording as pcap, as QEMU writes it, and as the pcapng file made from it."""
 
     def judged(self, data):
         done = subprocess.run([PROGRAM, "judge", "--json", "-"], input=data, stdout=subprocess.PIPE, check=False)
@@ -130,7 +130,7 @@ PACKERS = {"gzip": gzip.compress, "xz": lambda data: lzma.compress(data) + SIZE,
 
 
 class Kernel(unittest.TestCase):
-    """A build tree: its kernel in every compression, and its modules as modules_install leaves them."""
+    """A build tree: its kernel in every compression, and its modules as modules_install installs them."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="o2ref-test-vm-tools-")
@@ -143,7 +143,7 @@ class Kernel(unittest.TestCase):
         self.add("kernel/net/ib_core.ko.xz", lzma.compress(module("ib_core")))
         self.add("kernel/net/udp_tunnel.ko.gz", gzip.compress(module("udp_tunnel")))
         (self.tree / "kernel/drivers/overlay.ko").unlink()
-        # What the kernel has built in, and what it may be without.
+        # Modules built into the kernel, and optional modules.
         optional = [name for name, is_needed in modules.listed() if not is_needed]
         self.builtin("overlay", *optional)
         (self.tree / "build").symlink_to(self.folder)
@@ -179,7 +179,7 @@ class Kernel(unittest.TestCase):
                 self.assertEqual((out / "release").read_text(), RELEASE + "\n")
 
     def test_without_an_entry_of_its_own(self):
-        """What QEMU cannot boot as ELF is booted as bzImage; an ELF file by itself is then refused."""
+        """A kernel without a PVH entry is booted as bzImage; its ELF file alone is refused."""
         whole = bzimage(PACKERS["xz"](elf(pvh=False)))
         self.write("bzImage", whole)
         with contextlib.redirect_stderr(io.StringIO()) as said_by:
@@ -196,7 +196,7 @@ class Kernel(unittest.TestCase):
         self.assertLess(names.index("udp_tunnel"), names.index("rdma_rxe"))
         self.assertNotIn("overlay", names)
         self.assertEqual(len(set(names)), len(names))
-        # The directory of the release itself is as good as the one above it.
+        # The directory of the release itself is accepted like the one above it.
         self.assertEqual([path.name[3:-3] for path in sorted((self.install(tree=self.tree) / "modules").iterdir())], names)
 
     def test_what_a_guest_can_be_without(self):
@@ -254,7 +254,7 @@ class Kernel(unittest.TestCase):
 
 class Said(unittest.TestCase):
     def test_lines_and_what_is_awaited(self):
-        """Wherever reads happen to cut it: whole lines with the name in front, the very bytes in the copy."""
+        """However reads split the output: whole lines with the name in front, and the unchanged bytes in the copy."""
         text = b"one\nserving as x\n\ntwo"
         for cut in range(len(text) + 1):
             with tempfile.TemporaryDirectory() as folder:
@@ -273,7 +273,7 @@ class Said(unittest.TestCase):
 
 
 class CommandLines(unittest.TestCase):
-    """One line on standard error, which names the option and the value; exit status 2."""
+    """A wrong command line gives one line on standard error, with the option and the value; exit status 2."""
 
     def wrong(self, program, words, *named):
         done = subprocess.run([VM / program, *words], capture_output=True, text=True, check=False)
@@ -325,7 +325,7 @@ class CommandLines(unittest.TestCase):
         self.wrong("pair", ["--a", "true", "--b", "true", "left over"], "left over")
 
     def test_what_a_kernel_is(self):
-        """--kernel-SIDE takes a package's name, a package's file or an image."""
+        """--kernel-SIDE accepts a package's name, a package's file or an image."""
         parser = options.Parser()
         with tempfile.TemporaryDirectory() as folder:
             deb = os.path.join(folder, "some.deb")

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""The soft-RoCE guest: what ci/vm/prepare and ci/vm/run are made of (docs/vm.md)."""
+"""The soft-RoCE guest: modules of ci/vm/prepare, ci/vm/run and ci/vm/pair (docs/vm.md)."""

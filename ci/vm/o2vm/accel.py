@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""KVM or TCG. /dev/kvm that opens, and even makes a VM, may still not run a guest: only a booted kernel counts."""
+"""Choose KVM or TCG.  A /dev/kvm that opens, and even makes a VM, may not run a guest, so a kernel is booted to find out."""
 import os
 import select
 import subprocess
@@ -8,11 +8,11 @@ import time
 from .common import CannotRun, find_program
 
 PROBE_SECONDS = 10
-# The first line of a kernel that has left its own decompression and early set-up behind.
+# The first line of a kernel that has finished decompression and early set-up.
 PROBE_TEXT = b"Linux version"
 
-# Without erms and fsrm the kernel copies by other means than `rep movs`, which TCG runs byte by byte. Without xsave nobody
-# uses AVX, which TCG emulates in slow calls; without la57 the page tables that it walks have one level less.
+# Without erms and fsrm the kernel does not copy by `rep movs`, which TCG runs byte by byte.  Without xsave no program uses AVX,
+# which TCG emulates in slow calls.  Without la57 page tables have one level less to walk.
 TCG_CPU = "max,-erms,-fsrm,-xsave,-la57"
 
 
@@ -21,7 +21,7 @@ def qemu_path():
 
 
 def check_host():
-    """CannotRun where this machine cannot run a guest at all."""
+    """Raise CannotRun if this machine cannot run a guest at all."""
     if os.uname().machine != "x86_64":
         raise CannotRun(f"the guest is x86-64 and runs the host's programs, but the host is {os.uname().machine}")
     qemu_path()
@@ -32,7 +32,7 @@ def arguments(accel):
 
 
 def kernel_arguments(accel):
-    """Under TCG a host that is busy is a guest that stands still: that is no lockup before 120 s, the most that can be asked for."""
+    """Under TCG a busy host stalls the guest, so a lockup is reported only after 120 s, the largest value that is possible."""
     return [] if accel == "kvm" else ["watchdog_thresh=60", "rcupdate.rcu_cpu_stall_timeout=120"]
 
 
@@ -79,7 +79,7 @@ def remember(cache_dir, answer):
 
 
 def choose(kernel, cache_dir):
-    """"kvm" or "tcg"; the answer is remembered until the host boots again."""
+    """"kvm" or "tcg"; a result of booting a kernel is cached until the host boots again."""
     if not os.access("/dev/kvm", os.R_OK | os.W_OK):
         return "tcg"
     if not os.path.exists(memo_path(cache_dir)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What passed the wire of a pair: the file that its user gets, and what o2ref judge says of it."""
+"""The traffic on the wire of a pair: write the capture file for the user, and let o2ref judge check it."""
 import os
 import subprocess
 
@@ -11,7 +11,7 @@ JUDGE_SECONDS = 3600
 
 
 def finish(pcap, out, comment):
-    """The pcapng file in place of QEMU's; False, with a line, where there is none."""
+    """Convert QEMU's pcap file to pcapng.  Prints a line and returns False if there is no capture."""
     try:
         with open(pcap, "rb") as source, open(out, "wb") as target:
             count = pcapng.convert(source, target, comment)
@@ -24,7 +24,7 @@ def finish(pcap, out, comment):
 
 
 def judge(program, path):
-    """An exit status of the pair: 0, or EX_RULE_BROKEN."""
+    """Run o2ref judge on the capture.  Returns the pair's exit status: 0 or EX_RULE_BROKEN."""
     if not os.access(program, os.X_OK):
         say(f"not judged: {program} is not there (build it, or --o2ref FILE)")
         return 0

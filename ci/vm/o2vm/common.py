@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""What prepare and run share: exit statuses, places, one way to refuse."""
+"""What all programs of ci/vm share: exit statuses, paths, and how they report that they cannot run."""
 import os
 import subprocess
 import sys
 
-# Exit statuses beside the command's own; docs/vm.md lists them.
+# Exit statuses in addition to those of the command; docs/vm.md lists them.
 EX_USAGE = 2
 EX_KERNEL_WARNING = 70
 EX_PANIC = 71
 EX_NO_ANSWER = 72
-EX_RULE_BROKEN = 73  # of a pair: o2ref judge, on the capture
+EX_RULE_BROKEN = 73  # ci/vm/pair: o2ref judge found a broken rule in the capture
 EX_CANNOT_RUN = 77
 EX_TIMEOUT = 124
 
@@ -20,11 +20,11 @@ DEFAULT_KERNEL_PACKAGE = "linux-image-amd64"
 
 
 class CannotRun(Exception):
-    """Something that the machine lacks; one line for the user, exit status 77."""
+    """The machine lacks something; the text is one line for the user, and the exit status is 77."""
 
 
 class BadKernel(CannotRun):
-    """A file that the user named is not what it should be: wrong usage, exit status 2."""
+    """A file that the user named is not a valid kernel or module: wrong usage, exit status 2."""
 
 
 def say(text):
@@ -32,7 +32,7 @@ def say(text):
 
 
 def refuse(reason):
-    """The one line, and the exit status."""
+    """Print the reason on one line; returns the exit status."""
     if isinstance(reason, BadKernel):
         say(reason)
         return EX_USAGE
@@ -45,7 +45,7 @@ def default_cache_dir():
 
 
 def find_program(name, package):
-    """The path of a program, also where an ordinary user's PATH lacks sbin."""
+    """The path of a program; also searches sbin, which an ordinary user's PATH lacks."""
     path = os.environ.get("PATH", "") + ":/usr/sbin:/sbin:/usr/bin:/bin"
     for directory in path.split(":"):
         candidate = os.path.join(directory, name)
@@ -55,7 +55,7 @@ def find_program(name, package):
 
 
 def pipe_through(program, package, options, data):
-    """What the program makes of the data."""
+    """The program's standard output if `data` is its standard input."""
     done = subprocess.run([find_program(program, package), *options], input=data, capture_output=True, check=False)
     if done.returncode != 0:
         raise CannotRun(f"{program}: {done.stderr.decode(errors='replace').strip()}")

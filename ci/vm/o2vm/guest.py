@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One QEMU process and its three lines out: control, standard output, standard error."""
+"""One QEMU process and its three output channels: control, standard output, standard error."""
 import ctypes
 import os
 import select
@@ -16,9 +16,9 @@ COLLECT_SECONDS = 20
 ABORT_GRACE_SECONDS = 10
 DRAIN_SECONDS = 30
 
-# nokaslr: addresses in two logs compare. oops=panic: an oops ends the run at once, with its cause named. What guards against
-# strangers costs time, and the guest has none: indirect calls go straight, and pages are not cleared twice.  Nor does the kernel try
-# its own ciphers at each start.
+# nokaslr: addresses in two logs can be compared.  oops=panic: an oops ends the run at once and names its cause.  For speed, as
+# no attacker can reach the guest: no mitigations of side channels, pages are not cleared twice, and the kernel does not test
+# its ciphers at boot.
 KERNEL_ARGUMENTS = ("console=ttyS0 loglevel=5 panic=-1 oops=panic nokaslr mitigations=off init_on_alloc=0 cryptomgr.notests "
                     "no_timer_check random.trust_cpu=on rdinit=/init")
 
@@ -28,12 +28,12 @@ def die_with_parent():
 
 
 def option(text):
-    """A path inside a QEMU option: commas are doubled."""
+    """A path for a QEMU option: commas must be doubled."""
     return text.replace(",", ",,")
 
 
 def to_descriptor(number):
-    """A sink: all that it is given goes to the file descriptor."""
+    """A sink that writes all data to the file descriptor."""
     def write(data):
         while data:
             data = data[os.write(number, data):]
@@ -42,7 +42,7 @@ def to_descriptor(number):
 
 
 class Stream:
-    """Output on its way to a sink; the guest closes it by a mark that no program can guess."""
+    """Output on its way to a sink.  The guest ends it by a random mark that no program can guess."""
 
     def __init__(self, sink, mark):
         self.sink = sink
@@ -62,13 +62,13 @@ class Stream:
         self.sink(ready)
 
     def flush(self):
-        """What was held back belongs to the output after all when the guest is gone."""
+        """The guest is gone: data held back as a possible end mark is ordinary output."""
         self.sink(self.held)
         self.held = b""
 
 
 class Guest:
-    """start(), then pump events with wait_line(); output streams to its two sinks all the while.
+    """Call start(), then wait_line(), which handles events and passes output on to the two sinks.
 
     wire: one end of a wire to another guest (wire.End), or None.
     """
@@ -128,7 +128,7 @@ class Guest:
         for port in far.values():
             port.close()
         if self.wire:
-            self.wire.close()  # QEMU alone holds it: the other end notices when QEMU is gone
+            self.wire.close()  # only QEMU keeps it open, so the other guest notices when this QEMU ends
 
     def wire_descriptors(self):
         return [self.wire.fileno()] if self.wire else []
@@ -148,10 +148,10 @@ class Guest:
         try:
             self.sockets["control"].sendall(line.encode() + b"\n")
         except (OSError, KeyError):
-            pass  # a guest that died says so by the end of its streams
+            pass  # the end of its streams shows that the guest has died
 
     def pump(self, seconds):
-        """Move what has arrived; waits at most the given time for something to arrive."""
+        """Handle data that has arrived; waits for it at most `seconds`."""
         by_port = {port: name for name, port in self.sockets.items()}
         for port in select.select(list(by_port), [], [], max(0, seconds))[0]:
             name = by_port[port]
@@ -173,7 +173,7 @@ class Guest:
         return bool(self.sockets)
 
     def wait_line(self, deadline):
-        """The guest's next control line; None at the deadline, "" when the guest is gone."""
+        """The guest's next control line; None at the deadline, "" if the guest is gone."""
         while b"\n" not in self.control:
             if not self.alive():
                 return ""
@@ -185,7 +185,7 @@ class Guest:
         return line.decode(errors="replace")
 
     def drain(self):
-        """Wait for the end of both streams; False if something of them is missing."""
+        """Wait for the end of both streams; False if a part of them is missing."""
         deadline = time.monotonic() + DRAIN_SECONDS
         while not all(stream.ended for stream in self.streams.values()):
             if not self.alive() or time.monotonic() > deadline:
@@ -194,14 +194,14 @@ class Guest:
         return True
 
     def ask(self, order, seconds):
-        """The answer to an order that has one; None where none came."""
+        """Send an order and return the guest's answer, or None if there is none in time."""
         self.send(order)
         return self.wait_line(time.monotonic() + seconds)
 
     def collect(self):
-        """Ask for dmesg, devices and counters of a guest that failed but still answers."""
+        """Ask a guest that failed but still answers to write dmesg, devices and counters."""
         self.ask("collect", COLLECT_SECONDS)
 
     def abort(self):
-        """Stop the command; its exit line if the guest manages to give one."""
+        """Stop the command.  Returns its exit line, if the guest still sends one."""
         return self.ask("abort", ABORT_GRACE_SECONDS)

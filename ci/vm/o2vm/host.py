@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""--host: the command beside the host's own soft-RoCE devices, without a guest."""
+"""--host: run the command with the host's own soft-RoCE devices, without a guest."""
 import os
 
 from .common import CannotRun
 
 SYSFS = "/sys/class/infiniband"
-# Counters that only the soft-RoCE driver names so; node descriptions may be rewritten by the system.
+# Names of counters that only the soft-RoCE driver has; node descriptions cannot be used, as the system may change them.
 RXE_COUNTERS = ("sent_pkts", "completer_retry_err", "lifespan_exceeded_err", "rcvd_rnr_err", "out_of_seq_request")
 IPV4_MAPPED = "0000:0000:0000:0000:0000:ffff:"
 
@@ -25,7 +25,7 @@ def is_rxe(device):
 
 
 def gid_index(device):
-    """The IPv4-mapped RoCE v2 entry, as (index, dotted address), or None."""
+    """(index, dotted address) of the IPv4-mapped RoCE v2 entry in the GID table, or None."""
     gids = os.path.join(SYSFS, device, "ports/1/gids")
     for index in sorted(os.listdir(gids), key=int):
         gid = read(os.path.join(gids, index))
@@ -36,7 +36,7 @@ def gid_index(device):
 
 
 def environment():
-    """The same names that the guest sets; both ends are one device where the host has just one."""
+    """The variables that the guest sets.  If the host has only one device, it is both ends."""
     devices = sorted(name for name in (os.listdir(SYSFS) if os.path.isdir(SYSFS) else []) if is_rxe(name))
     usable = []
     for device in devices:

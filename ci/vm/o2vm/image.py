@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The cache of ready-to-boot images: made once, under a lock, visible only when complete."""
+"""The cache of bootable images: each is made once, under a lock, and is visible only when complete."""
 import contextlib
 import fcntl
 import hashlib
@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from . import initramfs, kernel, modules, package, suite
 from .common import BadKernel, CannotRun, DEFAULT_KERNEL_PACKAGE, VM_DIR, say
 
-# Part of every kernel directory's name: raise it when what install() writes changes.
+# Part of the name of every kernel directory: increase it when the output of install() changes.
 LAYOUT_VERSION = 2
 OLD_KEPT = 4
 
 
 @dataclass
 class Source:
-    """Where a kernel comes from: a Debian package, such a package's file, or an image and a tree of modules."""
+    """The origin of a kernel: a Debian package, a package's file, or a kernel image and its tree of modules."""
     package: str = DEFAULT_KERNEL_PACKAGE
     suite: str = None
     deb: str = None
@@ -37,14 +37,14 @@ class Source:
         return f"{'own' if self.file else 'kernel'}-{name}-v{LAYOUT_VERSION}-{digest.hexdigest()[:8]}"
 
     def files(self):
-        """What it is made of, where that lies on this machine: whatever was built anew since makes another key."""
+        """The local files that it is made of; a rebuilt file changes the key."""
         if self.file:
             tree = modules.find_tree(self.modules, kernel.File(self.file).release())
             return [self.file, *sorted(modules.files_of(tree).values())]
         return [self.deb] if self.deb else []
 
     def install(self, work, out_dir):
-        """Fill out_dir; `work` is an empty directory for what lies between."""
+        """Fill out_dir; `work` is an empty directory for intermediate files."""
         if self.file:
             return kernel.install(self.file, self.modules, out_dir)
         options = suite.apt_options(self.suite, os.path.join(work, "apt")) if self.suite and not self.deb else []
@@ -73,7 +73,7 @@ def locked(cache_dir):
 
 
 def ensure_kernel(cache_dir, source, refresh):
-    """The unpacked kernel's directory. Once there, apt is not asked again unless refresh is set."""
+    """The unpacked kernel's directory.  If it exists, apt is not asked again unless refresh is set."""
     out = os.path.join(cache_dir, source.key())
     if os.path.isdir(out) and not refresh:
         return out
@@ -105,14 +105,14 @@ def slurp_self():
 
 
 def drop_old(cache_dir, prefix, remove):
-    """Of what one's own builds leave behind only the newest stay."""
+    """Delete all but the newest OLD_KEPT entries with this prefix."""
     found = [os.path.join(cache_dir, name) for name in os.listdir(cache_dir) if name.startswith(prefix)]
     for path in sorted(found, key=os.path.getmtime)[:-OLD_KEPT]:
         remove(path)
 
 
 def ensure(cache_dir, source, refresh=False):
-    """The bootable image; CannotRun where something is missing. Two callers at once: one makes it, the other waits."""
+    """The bootable image; raises CannotRun if something is missing.  A second caller waits while the first one makes it."""
     with locked(cache_dir):
         kernel_dir = ensure_kernel(cache_dir, source, refresh)
         image = Image(kernel_dir, ensure_initrd(cache_dir, kernel_dir))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The guest's initial file system: busybox, the modules, our two scripts; an uncompressed cpio, written without root."""
+"""The guest's initial file system: busybox, modules, and two scripts, in an uncompressed cpio that is written without root."""
 import os
 import stat
 
@@ -37,7 +37,7 @@ def slurp(path):
 
 
 def inputs(kernel_dir):
-    """What the image is made of: {name in the image: bytes}, files only."""
+    """The content of the image: {name in the image: bytes}, files only."""
     files = {
         "bin/busybox": slurp(find_program("busybox", "busybox-static")),
         "init": slurp(os.path.join(VM_DIR, "init")),

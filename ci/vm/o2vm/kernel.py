@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A kernel's files made ready for the guest: what QEMU boots, and the modules in the order in which they are loaded."""
+"""Prepare a kernel for the guest: the file that QEMU boots, and the modules in load order."""
 import bz2
 import gzip
 import lzma
@@ -25,7 +25,7 @@ PT_NOTE = 4
 PVH_NOTE = struct.pack("<I", 18) + b"Xen\0"  # XEN_ELFNOTE_PHYS32_ENTRY (Linux include/xen/interface/elfnote.h)
 
 
-# Of a kernel's configuration, by what the payload begins with; Debian uses xz up to 6.1, and zstd later.
+# The kernel's possible compressions, by the first bytes of the payload; Debian uses xz up to 6.1, and zstd later.
 DECOMPRESSORS = {
     b"\x1f\x8b": gzip.decompress, b"BZh": bz2.decompress, b"\xfd7zXZ\x00": lzma.decompress, b"\x5d\x00\x00": lzma.decompress,
     b"\x28\xb5\x2f\xfd": lambda payload: pipe_through("zstd", "zstd", ["-dcq"], payload),
@@ -34,7 +34,7 @@ DECOMPRESSORS = {
 
 
 def decompress(payload, path):
-    # gzip keeps the size itself: the build appends nothing then.
+    # gzip stores the unpacked size itself, so with gzip the build appends no size.
     for magic, function in DECOMPRESSORS.items():
         if payload.startswith(magic):
             try:
@@ -76,7 +76,7 @@ class File:
         return text
 
     def elf(self):
-        """The ELF inside a bzImage: booted by its PVH note it skips firmware and decompression (seconds under TCG)."""
+        """The ELF file in a bzImage.  QEMU boots it by its PVH note, without firmware and decompression (seconds with TCG)."""
         start = ((self.image[SETUP_SECTS_OFFSET] or 4) + 1) * SECTOR_BYTES
         start += struct.unpack_from("<I", self.image, PAYLOAD_OFFSET_OFFSET)[0]
         length = struct.unpack_from("<I", self.image, PAYLOAD_LENGTH_OFFSET)[0]
@@ -100,7 +100,7 @@ def has_pvh(elf, path):
 
 
 def write_boot(file, out_path):
-    """What -kernel takes: an ELF file with a PVH entry, else the bzImage, which needs the firmware."""
+    """Write the file for QEMU's -kernel: an ELF file with a PVH entry, else the bzImage, which needs the firmware."""
     if file.is_elf:
         if not has_pvh(file.image, file.path):
             raise BadKernel(f"{file.path} cannot be booted by itself (built without CONFIG_PVH); give the tree's "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The kernel modules that the guest loads: which, in what order, and where a kernel's tree of modules has them."""
+"""The kernel modules that the guest loads: their names, their order, and where they are in a kernel's tree of modules."""
 import gzip
 import lzma
 import os
@@ -9,21 +9,21 @@ import struct
 from .common import VM_DIR, BadKernel, pipe_through, say
 
 SIGNATURE_MARK = b"~Module signature appended~\n"
-SIGNATURE_INFO_BYTES = 12  # struct module_signature, whose last 4 bytes are the big-endian length
+SIGNATURE_INFO_BYTES = 12  # struct module_signature; its last 4 bytes are the big-endian length
 UNPACKERS = {".ko": bytes, ".ko.xz": lzma.decompress, ".ko.gz": gzip.decompress,
              ".ko.zst": lambda data: pipe_through("zstd", "zstd", ["-dcq"], data)}
 PLACES = ("lib/modules", "usr/lib/modules")  # below INSTALL_MOD_PATH, or a package's root
 
 
 def listed():
-    """[(name, needed)] of ci/vm/modules."""
+    """[(name, whether it is required)] from ci/vm/modules."""
     with open(os.path.join(VM_DIR, "modules"), encoding="utf-8") as f:
         names = [line.strip() for line in f if line.strip() and not line.startswith("#")]
     return [(name.lstrip("?"), not name.startswith("?")) for name in names]
 
 
 def find_tree(directory, release):
-    """The directory of this release's modules: the one given, or below it as `make modules_install` lays it out."""
+    """The directory of this release's modules: the directory given, or the one below it that `make modules_install` makes."""
     places = [directory, *(os.path.join(directory, place, release) for place in PLACES)]
     found = next((place for place in places if os.path.isfile(os.path.join(place, "modules.builtin"))), None)
     if not found:
@@ -33,7 +33,7 @@ def find_tree(directory, release):
 
 
 def strip_signature(module):
-    """The guest need not verify what its user gave it; saves RSA arithmetic under TCG."""
+    """Remove a module's signature: the guest need not verify its user's modules, and RSA arithmetic is slow under TCG."""
     if not module.endswith(SIGNATURE_MARK):
         return module
     end = len(module) - len(SIGNATURE_MARK)
@@ -52,11 +52,11 @@ def read(path):
 
 
 def files_of(tree):
-    """{canonical name: path}; what stands beside "kernel" (updates, extra) was put there to replace it."""
+    """{canonical name: path}.  A module outside "kernel" (in updates or extra) replaces the one of the same name in it."""
     paths = {}
     for folder in sorted(os.listdir(tree), key=lambda name: (name != "kernel", name)):
         if os.path.islink(os.path.join(tree, folder)):
-            continue  # "build" and "source" lead to the kernel's own tree
+            continue  # "build" and "source" are links to the kernel's source tree
         for directory, _, names in os.walk(os.path.join(tree, folder)):
             for name in names:
                 stem, dot, end = name.partition(".ko")
@@ -71,7 +71,7 @@ def built_in(tree):
 
 
 def closure(tree, release, wanted):
-    """[(name, bytes)] in load order. The .ko files carry their dependencies, so no depmod is needed."""
+    """[(name, bytes)] in load order.  The .ko files name their dependencies, so depmod is not needed."""
     paths, builtin = files_of(tree), built_in(tree)
     order = []
     seen = set()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Options that ci/vm's programs share: how a value is read, and the one line for a wrong one."""
+"""Options that the programs of ci/vm share, and how their values are parsed and errors reported."""
 import argparse
 import os
 import sys
@@ -14,7 +14,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def number(low, high):
-    """A whole number of that range."""
+    """Parser of a whole number in this range."""
     def read(text):
         if not text.isascii() or not text.isdigit() or not low <= int(text) <= high:
             raise argparse.ArgumentTypeError(f"{text!r}: expected a whole number from {low} to {high}")
@@ -50,23 +50,23 @@ def assignment(text):
 
 def add_cache(parser):
     parser.add_argument("--cache", metavar="DIR", type=os.path.abspath, default=common.default_cache_dir(),
-                        help="where the guest's files are kept (O2REF_VM_CACHE, else build/vm)")
+                        help="folder of the guest's kernels and images (default $O2REF_VM_CACHE, else build/vm)")
 
 
 def add_package(parser):
     parser.add_argument("--kernel", metavar="PACKAGE", default=common.DEFAULT_KERNEL_PACKAGE,
                         help="Debian kernel package to fetch (default %(default)s)")
     parser.add_argument("--kernel-deb", metavar="FILE", type=file, help="a kernel package already on disk, instead of --kernel")
-    parser.add_argument("--suite", metavar="NAME", help="take the package from this suite (bookworm-backports), at the "
-                        "mirror that apt's sources name; they need not list it")
+    parser.add_argument("--suite", metavar="NAME", help="take the package from this suite (bookworm-backports) on the "
+                        "mirror that apt's sources name; they need not list the suite")
 
 
 def add_kernel(parser):
-    """A package, or files of one's own."""
+    """Options for the kernel: a package, or the user's own files."""
     add_package(parser)
-    parser.add_argument("--kernel-file", metavar="FILE", type=file, help="a kernel of one's own: bzImage (vmlinuz) or vmlinux")
+    parser.add_argument("--kernel-file", metavar="FILE", type=file, help="use this kernel: bzImage (vmlinuz) or vmlinux")
     parser.add_argument("--modules", metavar="DIR", type=directory,
-                        help="its modules: the DIR of `make modules_install INSTALL_MOD_PATH=DIR`")
+                        help="modules of --kernel-file: the DIR of `make modules_install INSTALL_MOD_PATH=DIR`")
 
 
 def source(parser, args):
@@ -98,18 +98,18 @@ def side_source(parser, side, args):
 
 
 def add_machine(parser, share):
-    """What a guest is like, how long it may take, and what is kept of it."""
+    """Options for the guest, its time limits, and its logs."""
     parser.add_argument("--timeout", metavar="SECONDS", type=number(1, 1_000_000), default=600,
-                        help="for COMMAND (default %(default)s)")
+                        help="time limit of COMMAND (default %(default)s)")
     parser.add_argument("--boot-timeout", metavar="SECONDS", type=number(1, 1_000_000), default=60,
-                        help="for the guest to answer (default %(default)s)")
+                        help="time limit for the guest to come up (default %(default)s)")
     parser.add_argument("--share", metavar="DIR", help=f"host directory behind {share} (default: one in the log directory)")
-    parser.add_argument("--log-dir", metavar="DIR", help="where logs go (default build/vm/log/TIME-PID); dropped on success")
-    parser.add_argument("--keep", action="store_true", help="keep the logs of a run that succeeds, too")
+    parser.add_argument("--log-dir", metavar="DIR", help="folder for logs (default build/vm/log/TIME-PID); deleted on success")
+    parser.add_argument("--keep", action="store_true", help="keep the logs even if the run succeeds")
     parser.add_argument("--env", metavar="NAME[=VALUE]", type=assignment, action="append", default=[],
-                        help="set or pass on a variable; O2REF_* and *SAN_OPTIONS are passed on anyway")
+                        help="set or pass on a variable; O2REF_* and *SAN_OPTIONS are always passed on")
     parser.add_argument("--accel", metavar="auto|kvm|tcg", type=accelerator, default=os.environ.get("O2REF_VM_ACCEL", "auto"),
-                        help="default auto (O2REF_VM_ACCEL): KVM where it boots a kernel, else TCG")
+                        help="default auto ($O2REF_VM_ACCEL): KVM if it can boot a kernel, else TCG")
     parser.add_argument("--smp", metavar="N", type=number(1, 64), default=1, help="virtual processors (default %(default)s)")
     parser.add_argument("--memory", metavar="MIB", type=number(256, 1 << 20), default=1024,
                         help="guest memory (default %(default)s)")

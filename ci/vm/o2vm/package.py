@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Debian's kernel package: found by apt, fetched and unpacked, never installed."""
+"""Debian's kernel package: apt finds and fetches it, and it is unpacked but never installed."""
 import glob
 import os
 import re
@@ -24,7 +24,7 @@ def resolve(name, apt_options=()):
 
 
 def download(package, directory, apt_options=()):
-    """apt-get download needs no privilege and installs nothing."""
+    """Fetch the package with apt-get download, which needs no privilege and installs nothing."""
     say(f"fetching {package} (70 to 110 MB, once)")
     done = subprocess.run([find_program("apt-get", "apt"), *apt_options, "-q", "download", package], cwd=directory,
                           capture_output=True, text=True, check=False)
@@ -36,7 +36,7 @@ def download(package, directory, apt_options=()):
 
 
 def unpack(deb, tree):
-    """The package's kernel image, below the new directory `tree`; its modules are there as well."""
+    """Unpack the package below the new directory `tree`.  Returns the path of its kernel image; its modules are in `tree`."""
     done = subprocess.run([find_program("dpkg-deb", "dpkg"), "-x", deb, tree], capture_output=True, text=True, check=False)
     images = glob.glob(os.path.join(tree, "boot", "vmlinuz-*"))
     if done.returncode != 0 or len(images) != 1:

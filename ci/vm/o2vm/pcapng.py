@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""From the pcap file that QEMU writes to a pcapng file, which says what it is a capture of.
+"""Convert the pcap file that QEMU writes to a pcapng file, with a description of the capture.
 
 Source: the pcap and pcapng specifications (IETF opsawg), "Section Header Block", "Interface Description Block",
 "Enhanced Packet Block".
@@ -17,7 +17,7 @@ MAX_PACKET_BYTES = 1 << 20
 
 
 class NoCapture(Exception):
-    """Not what QEMU writes; one line."""
+    """The file is not a pcap file as QEMU writes it; the text is one line."""
 
 
 def padded(data):
@@ -43,8 +43,8 @@ def head(link_type, snap_bytes, comment):
 
 
 def convert(source, out, comment):
-    """Streams `source` into `out`, both open files; how many packets. A last record that is cut, as of a QEMU that was
-    killed while it wrote, is left out."""
+    """Convert `source` to `out`, both open files.  Returns the number of packets.  An incomplete last record is left out; QEMU
+    leaves one if it is killed while it writes."""
     first = source.read(PCAP_HEAD.size)
     if len(first) < PCAP_HEAD.size or PCAP_HEAD.unpack(first)[0] != PCAP_MAGIC_US:
         raise NoCapture(f"it begins {first[:4].hex() or 'with nothing'}, expected the head of a pcap file")

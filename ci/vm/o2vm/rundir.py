@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A run's directory: what is kept when the run fails, and gone when it does not."""
+"""A run's directory: it is kept if the run fails, and deleted if the run succeeds."""
 import os
 import shutil
 import time
@@ -9,7 +9,7 @@ CURRENT_CASE_BYTES = 65536
 
 
 class RunDir:
-    """of_pair: the directory that both guests of a pair see; this one's share lies in it."""
+    """of_pair: the directory that both guests of a pair share; this guest's share directory is inside it."""
 
     def __init__(self, log_dir, share_dir, keep, of_pair=None):
         self.log = os.path.abspath(log_dir)
@@ -20,7 +20,7 @@ class RunDir:
         self.made = not os.path.isdir(self.log)
         os.makedirs(self.control, exist_ok=True)
         os.makedirs(self.share, exist_ok=True)
-        # A case left by an earlier run must not be blamed for what happens in this one.
+        # Delete the case that an earlier run left, so that it is not blamed for a failure of this run.
         if os.path.exists(os.path.join(self.share, CURRENT_CASE)):
             os.unlink(os.path.join(self.share, CURRENT_CASE))
 
@@ -35,7 +35,7 @@ class RunDir:
         self.write("command", text)
 
     def write_set_up(self, text):
-        """What the guest runs before it says that it is ready."""
+        """Write the script that the guest runs before it reports that it is ready."""
         self.write("set-up", text)
 
     def dmesg(self):
@@ -53,7 +53,7 @@ class RunDir:
             return f.read(CURRENT_CASE_BYTES)
 
     def finish(self, failed):
-        """Keep or drop; returns the directory if it was kept."""
+        """Keep or delete the directory; returns it if it was kept."""
         mark = os.path.join(self.control, "end-mark")
         if os.path.exists(mark):
             os.unlink(mark)

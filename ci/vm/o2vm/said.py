@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""What one guest of a pair prints: whole lines with its name in front, and a copy of the very bytes in its log."""
+"""The output of one guest of a pair: printed as whole lines with the guest's name in front, and copied unchanged to its log."""
 import os
 import threading
 
 from .guest import to_descriptor
 
-lock = threading.Lock()  # a line of one guest is not broken by one of the other
+lock = threading.Lock()  # a line of one guest must not be interrupted by one of the other
 
 
 class Said:
-    """A sink (guest.Stream). awaited: bytes that somebody waits for; `heard` is set when they have come."""
+    """A sink (guest.Stream).  awaited: bytes that another thread waits for; `heard` is set when they have arrived."""
 
     def __init__(self, side, descriptor, copy_path, awaited=None):
         self.front = f"{side}: ".encode()
@@ -36,12 +36,12 @@ class Said:
                 self.write(b"".join(self.front + line + b"\n" for line in whole))
 
     def close(self):
-        """A last line without an end gets one."""
+        """Print an incomplete last line with a newline added."""
         self.lines([self.rest] if self.rest else [])
         self.rest = b""
         self.copy.close()
 
 
 def pair(side, directory, awaited=None):
-    """The sinks of standard output and standard error."""
+    """The sinks for standard output and standard error."""
     return (Said(side, 1, os.path.join(directory, "stdout"), awaited), Said(side, 2, os.path.join(directory, "stderr")))

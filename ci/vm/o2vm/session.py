@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One command in one guest: boot, watch, judge."""
+"""Run one command in one guest: boot, watch, and determine the exit status."""
 import os
 import sys
 import threading
@@ -7,12 +7,12 @@ import time
 
 from . import common, verdict
 
-TURN_SECONDS = 0.5  # how soon a deadline that another thread brought nearer is seen
+TURN_SECONDS = 0.5  # how soon a deadline that another thread has shortened is noticed
 END_GRACE_SECONDS = 20
 
 
 class Session:
-    """side: "a" or "b" of a pair, in front of all that is said; else nothing."""
+    """side: "a" or "b" in a pair, printed in front of every message; else ""."""
 
     def __init__(self, machine, directory, boot_timeout, timeout, side=""):
         self.machine = machine
@@ -22,7 +22,7 @@ class Session:
         self.side = f"{side}: " if side else ""
         self.booted = False
         self.ended = False
-        self.quiet = False  # what comes now is our own doing
+        self.quiet = False  # True: events from now on are caused by us and not reported
         self.taint_before = None
         self.taint_after = None
         self.deadline = None
@@ -36,7 +36,7 @@ class Session:
         print(self.side + text, file=sys.stderr, flush=True)
 
     def boot(self):
-        """None when the guest waits for its command; else the exit status to end with."""
+        """None if the guest is up and waits for its command; else the exit status."""
         start = time.monotonic()
         self.machine.start()
         return self.await_ready(start)
@@ -74,7 +74,7 @@ class Session:
         return True
 
     def ask_to_end(self):
-        """SIGTERM for the command, from another thread; nothing where it has ended, or never begins."""
+        """Called from another thread: send SIGTERM to the command, unless it has ended or never starts."""
         while not self.ended and not self.begun.wait(TURN_SECONDS):
             pass
         if not self.ended:
@@ -82,14 +82,14 @@ class Session:
             self.deadline = min(self.deadline, time.monotonic() + END_GRACE_SECONDS)
 
     def exit_line(self):
-        """The guest's word that its command has ended; None where the time is over."""
+        """The guest's line that reports the end of its command; None at the deadline."""
         while True:
             line = self.machine.wait_line(min(self.deadline, time.monotonic() + TURN_SECONDS))
             if line is not None or time.monotonic() >= self.deadline:
                 return line
 
     def command_status(self):
-        """(status, still answering): of the command, of its timeout, or of the guest's death."""
+        """(status of the command, of its timeout or of the guest's death; whether the guest still answers)."""
         began = time.monotonic()
         self.deadline = began + self.timeout
         self.machine.send("run")
@@ -120,7 +120,7 @@ class Session:
         return found
 
     def command(self):
-        """The exit status that the command and its guest's kernel make together."""
+        """Run the command.  Returns the exit status, which also depends on warnings and panics of the guest's kernel."""
         status, answering = self.command_status()
         self.ended = True
         if status == common.EX_PANIC:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A Debian suite that the machine does not list (backports), from the mirror that its own apt sources name."""
+"""Access to a Debian suite that apt's sources do not list (backports), on the mirror that they name."""
 import os
 import re
 import subprocess
@@ -11,7 +11,7 @@ FIELDS = "$(REPO_URI)|$(ORIGIN)|$(LABEL)|$(COMPONENT)"
 
 
 def mirror():
-    """The URI of Debian's own archive, as the first of apt's sources has it."""
+    """The URI of Debian's own archive, from the first of apt's sources that has it."""
     done = subprocess.run([find_program("apt-get", "apt"), "indextargets", "--format", FIELDS, "Created-By: Packages"],
                           capture_output=True, text=True, check=False)
     for line in done.stdout.splitlines():
@@ -22,7 +22,7 @@ def mirror():
 
 
 def apt_options(name, directory):
-    """Options that make apt know this suite and no other, with all its state in `directory`: no privilege needed."""
+    """Options that make apt use only this suite, with all its state in `directory`; needs no privilege."""
     if not re.fullmatch(r"[a-z][a-z0-9-]*", name):
         raise CannotRun(f"{name!r} is no name of a suite")
     for folder in ("state/lists/partial", "cache/archives/partial"):

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""What the guest's kernel said: panics and warnings."""
+"""Find panics and warnings in the output of the guest's kernel."""
 import re
 
 PANIC = re.compile(r"Kernel panic - not syncing.*")
-# First cause of a panic that follows an oops.
+# The line that names the cause of a panic that follows an oops.
 CAUSE = re.compile(r"BUG: .*|general protection fault.*|Oops: .*|kernel BUG at .*")
-# Lines that a healthy guest prints match none of these ("speed is unknown", "non-flush error status", a kernel tainted by
-# modules without signature); tests/device/vm holds them against it.
+# These must not match lines of a healthy guest ("speed is unknown", "non-flush error status", a kernel tainted by modules
+# without signature); tests/device/vm checks that.
 WARNING = re.compile(
     r"\bWARNING: .*|\bBUG: .*|kernel BUG at .*|\bOops\b.*|general protection fault.*|refcount_t: .*|"
     r"INFO: task .* blocked for more than .*|INFO: rcu.* detected .*|watchdog: BUG.*|soft lockup.*|"
@@ -23,7 +23,7 @@ def lines(text):
 
 
 def panic(text):
-    """The line that names the panic, or None; the cause where the log has it."""
+    """The text of the panic, with the cause in parentheses if the log names one; None if there was no panic."""
     cause = None
     for line in lines(text):
         if PANIC.search(line):
@@ -35,7 +35,7 @@ def panic(text):
 
 
 def warnings(text):
-    """Every kernel warning, each text once, in order."""
+    """All kernel warnings in order, each different text once."""
     found = []
     for line in lines(text):
         hit = WARNING.search(line)
@@ -45,7 +45,7 @@ def warnings(text):
 
 
 def taint_change(before, after):
-    """A sentence about taint flags that came up while the command ran, or None."""
+    """A sentence about taint flags that were set while the command ran, or None."""
     fresh = after & ~before
     if not fresh:
         return None

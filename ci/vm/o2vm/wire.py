@@ -2,14 +2,14 @@
 """The wire between the two guests of a pair: a network card in each, and a socket between the two QEMU processes."""
 import socket
 
-# Passed as file descriptors: no path that could be too long, no port, and nothing left behind.  A local socket,
-# since one of TCP holds a message back for some 40 ms.
-MTU = 4500  # as of the pair of devices in each guest (rxe-up)
+# The socket is passed as file descriptors: no path that could be too long, no port, and no file is left behind.  It is a local
+# socket, because a TCP socket delays messages by some 40 ms.
+MTU = 4500  # the same as for the pair of devices in each guest (rxe-up)
 ADDRESSES = {"a": "192.168.78.1", "b": "192.168.78.2"}
 
 
 class End:
-    """One guest's end; with a capture, that end writes what passes it either way as a pcap file."""
+    """One guest's end of the wire; if a capture is wanted, this end writes packets of both directions to a pcap file."""
 
     def __init__(self, side, port, capture=None, snap_bytes=65535):
         self.side = side
@@ -24,8 +24,8 @@ class End:
         self.port.close()
 
     def kernel_arguments(self):
-        # What a kernel does not know of a line it hands to the first process.  A virtual processor that polls for
-        # something to do takes its time from the other guest.
+        # The kernel passes parameters that it does not know to the first process.  idle=halt: a virtual processor that polls
+        # while it is idle takes time from the other guest.
         return ["idle=halt", f"o2ref_wire={self.side}"]
 
     def qemu_arguments(self):
@@ -38,6 +38,6 @@ class End:
 
 
 def make(capture=None, snap_bytes=65535):
-    """Both ends; the capture is made at a's."""
+    """Make both ends; guest a's end writes the capture."""
     a, b = socket.socketpair()
     return End("a", a, capture, snap_bytes), End("b", b)

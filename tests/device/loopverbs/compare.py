@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Run the same random verbs traces on loopverbs and on soft-RoCE, and compare them line by line.
 
-loopverbs runs here; soft-RoCE runs in the guest of ci/vm/run, all seeds in one guest.  A seed whose lines differ is
-run again in guests of its own: if soft-RoCE then gives the lines of loopverbs (an emulated guest may have missed a
-timer), the seed counts as passed, but is shown.  The last line is "N passed, N failed".
+loopverbs runs here; soft-RoCE runs in a guest of ci/vm/run, all seeds in one guest.  A seed whose lines differ is
+run again in separate guests: if soft-RoCE then gives the lines of loopverbs (an emulated guest may have missed a
+timer), the seed counts as passed, but is printed.  The last line is "N passed, N failed".
 """
 import argparse
 import os
@@ -59,7 +59,7 @@ def split(text):
 
 
 def on_loop(args, first, count):
-    # Whether a window's own bounds are enforced is a known difference (docs/loopverbs.md).
+    # Whether the bounds of a window are enforced is a known difference (docs/loopverbs.md), so it is switched off.
     env = dict(os.environ, LOOPVERBS_WINDOW_BOUNDS="0")
     command = [os.path.join(args.build, "verbs_trace_loop"), "--device", "loop0", "--device2", "loop1"]
     done = subprocess.run(command + trace_options(args, first, count), env=env, stdout=subprocess.PIPE, check=False,
@@ -70,7 +70,7 @@ def on_loop(args, first, count):
 
 
 def on_rxe(args, first, count):
-    """Lines by seed, and the status of the guest."""
+    """(lines by seed, status of the guest)."""
     command = [VM, "--timeout", str(args.timeout), "--", "sh", "-c", GUEST, os.path.join(args.build, "verbs_trace")]
     done = subprocess.run(command + trace_options(args, first, count), stdout=subprocess.PIPE, check=False, text=True)
     if done.returncode in (2, CANNOT_RUN):
@@ -100,7 +100,7 @@ def show(args, seed, loop, difference):
 
 
 def unsteady(args, seed, loop):
-    """Whether soft-RoCE, asked again, agrees with loopverbs."""
+    """Whether soft-RoCE agrees with loopverbs when the seed is run again."""
     for _ in range(args.again):
         rxe, status = on_rxe(args, seed, 1)
         if status == 0 and not first_difference(loop, rxe.get(seed, [])):
@@ -109,7 +109,7 @@ def unsteady(args, seed, loop):
 
 
 def all_rxe(args):
-    """Every seed's lines; after a panic the next guest goes on with the next seed."""
+    """Every seed's lines; after a panic another guest continues with the next seed."""
     lines, broken = {}, []
     first, end = args.seed, args.seed + args.seeds
     while first < end:

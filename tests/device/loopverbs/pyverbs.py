@@ -1,13 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Run tests of Debian's python3-pyverbs, which nobody here wrote, on loopverbs and on soft-RoCE.
+"""Run the independent tests of Debian's python3-pyverbs on loopverbs and on soft-RoCE.
 
 The tests are copied from the package into the build tree and run by their own run_tests.py: on loopverbs here, with
-libloopverbs.so put in front of libibverbs; on soft-RoCE in the guest of ci/vm/run, those that bind memory windows each
-in a guest of its own.  Also ibv_devinfo -v, which must show both devices.
+libloopverbs.so loaded before libibverbs; on soft-RoCE in a guest of ci/vm/run, where each test that binds memory windows
+has its own guest.  ibv_devinfo -v also runs and must show both devices.
 
-pyverbs_expected.json names the tests that are not about reliable connections, regions, windows, domains and queues,
-with a reason each; they may be skipped.  Every other test must pass on loopverbs, and every test must end the same on
+pyverbs_expected.json lists the tests that are not about reliable connections, regions, windows, domains and queues, each
+with a reason; they may be skipped.  Every other test must pass on loopverbs, and every test must have the same result on
 both devices unless its entry says how they differ.  The last line is "N passed, N failed, N skipped".
 """
 import argparse
@@ -28,7 +28,7 @@ PYTHON = "/usr/bin/python3"
 MODULES = ("test_pd", "test_cq", "test_mr", "test_qp")
 CANNOT_RUN = 77
 PANIC = 71
-# Tests of these classes bind memory windows; apart, so that a guest that fails costs no other test.
+# Tests of these classes bind memory windows; each runs in its own guest, so that a guest that fails costs no other test.
 DANGEROUS = ("MWTest",)
 RESULT = re.compile(r"^(test_\w+) \((tests\.[\w.]+)\)(.*?)\.\.\. (?:.*?)(ok|FAIL|ERROR|skipped)\b", re.M | re.S)
 
@@ -46,7 +46,7 @@ def parse_args():
 
 
 def package_tests(build):
-    """Where the package's tests are.  Small images install no documentation: then they come from the package itself."""
+    """The folder of the package's tests.  Small images install no documentation: then the package itself provides them."""
     if os.path.isdir(PACKAGE):
         return PACKAGE
     folder = os.path.join(build, "pyverbs-package")
@@ -88,7 +88,7 @@ def results(text):
     for match in RESULT.finditer(text):
         name = match.group(2)
         if not name.endswith("." + match.group(1)):
-            name += "." + match.group(1)  # Python before 3.11 gives the class alone
+            name += "." + match.group(1)  # Python before 3.11 prints only the class
         found[name[len("tests."):]] = match.group(4)
     return found
 
@@ -154,7 +154,7 @@ def check_devinfo(args):
 
 
 def judge(name, entry, loop, rxe, both):
-    """What is wrong with one test, or None."""
+    """A text that says why a test fails, or None."""
     if loop is None:
         return "not run on loopverbs"
     allowed = ("ok", "skipped") if entry else ("ok",)

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Misbehaviours over soft-RoCE, in a guest of ci/vm/run (docs/hostile.md, "Over a network"): against a victim in a process of
-its own, against `o2ref serve` as a peer that takes no orders, and both of them with a check away or loosened, which must be
-noticed.
+"""Test misbehaviours over soft-RoCE, in a guest of ci/vm/run (docs/hostile.md, "Over a network"): against a victim in its own
+process, against `o2ref serve` as a peer that takes no orders, and against both with a check removed or loosened, which must
+be detected.
 
     tests/device/vm/hostile.py [--build DIR] [--some N [--seed S]]
 
-The devices must hold at the end what they held before. The last line is "N passed, N failed"; exit status 0, 1, or 77 (no guest
+No objects may be left in the devices. The last line is "N passed, N failed"; exit status 0, 1, or 77 (no guest
 can run here).
 """
 import argparse
@@ -26,10 +26,10 @@ RUN = os.path.join(REPO_DIR, "ci", "vm", "run")
 GUEST_S = 900
 STEP_S = 600
 READY_S = 60
-SERVE_TIMEOUT_S = 2  # after which `serve` gives up a peer that is silent
+SERVE_TIMEOUT_S = 2  # so long after its peer's last message `serve` gives the peer up
 ALL = 124
 
-# Without the check the same misbehaviour does not meet its reaction: one for each way in which it is noticed.
+# (misbehaviour, mutant without a check): the victim no longer reacts as it should; one for each way of detecting this.
 WITHOUT = (
     ("magic", "without/wire/header/magic"),
     ("noop-storm", "noops-unlimited"),
@@ -38,10 +38,10 @@ WITHOUT = (
     ("into-slots", "without/reg/slots-local"),
     ("asks-with-connack", "without/connreq/type"),
     ("replies-request", "without/connack/type"),
-    ("unknown-type", "type-asserted"),  # the victim dies of it
+    ("unknown-type", "type-asserted"),  # the victim crashes
 )
 
-# What a peer is seen to do wrong from outside: what it is started with, what is asked of it, and what is said then.
+# Faults of a peer that are visible from outside: options of serve, requests to it, and the expected message.
 LOOSE = (
     (("--queue-depth", "16"), ("asks-depth-9",), "accepted, reason 0"),
     (("--timeout", "60"), ("--patience", "2", "silent-after-ack"), "the connection is still there"),
@@ -49,12 +49,12 @@ LOOSE = (
     (("--mode", "global"), ("after-done",), "the connection is still there"),
 )
 
-# What nobody makes a peer do that takes no orders (docs/hostile.md, "Any peer").
+# Number of misbehaviours that need a peer that takes orders (docs/hostile.md, "Any peer").
 NOT_TRIED = 24
 
 
 class Guest:
-    """Inside the guest."""
+    """Runs inside the guest."""
 
     def __init__(self, build, some, seed):
         self.build = build
@@ -70,7 +70,7 @@ class Guest:
         print(f"{'ok  ' if held else 'FAIL'} {what}" + ("" if held else f": {detail}"), flush=True)
 
     def hostile(self, program, *arguments):
-        """(status, what it says)"""
+        """(status, output)"""
         command = [os.path.join(self.build, program), "hostile", *arguments]
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=STEP_S, check=False)
         return done.returncode, done.stdout, " ".join(command)
@@ -87,13 +87,13 @@ class Guest:
         return server
 
     def against(self, serve, hostile):
-        """What a liar finds at a peer that was started like that; (status, text, command)."""
+        """Run misbehaviours against a peer that was started with these options; returns (status, text, command)."""
         server = self.serve(*serve)
         found = self.hostile("o2props", "--device", self.a, "--peer", self.peer, "--portal", "60", "--match-bits", "0x1234",
                              *hostile)
         server.send_signal(signal.SIGTERM)
         server.communicate(timeout=READY_S)
-        # 1: some of what it was asked for has failed, and no wonder.
+        # Status 1 is accepted: some of its operations are expected to fail.
         self.check(f"serve {' '.join(serve)}: ends when it is told to", server.returncode in (0, 1), server.returncode)
         return found
 
@@ -116,7 +116,7 @@ class Guest:
                        f"status {status}\n{text}replay: ci/vm/run -- {command}")
 
     def at_a_stranger(self):
-        """A peer that does what it must is the same under both profiles."""
+        """A peer that behaves as it must gives the same result under both profiles."""
         for profile in ("strict", "kernel"):
             status, text, command = self.against(("--timeout", str(SERVE_TIMEOUT_S)), ["--profile", profile, *self.which])
             last = text.splitlines()[-1]
@@ -128,7 +128,7 @@ class Guest:
                        f"status {status}\n{text}replay: o2ref serve, and {command}")
 
     def at_a_loose_stranger(self):
-        """What no kernel is known to do, under both profiles.  Also: memory that is not there is no fault of the peer's."""
+        """Behaviour that no kernel is known to have is a fault under both profiles.  Missing memory is not the peer's fault."""
         status, text, command = self.against(("--buffer", "60:0x77:100000"), ("done-twice",))
         self.check("a peer that does not serve what it should is not tried", status == 77 and "cannot begin" in text,
                    f"status {status}\n{text}{command}")
@@ -140,13 +140,13 @@ class Guest:
                            f"status {status}\n{text}{command}")
 
     def at_a_short_stranger(self):
-        """It answers with success and with less than it was asked for: both are said."""
+        """The peer answers with success and with less than was asked for; both must be reported."""
         status, text, command = self.against(("--buffer", "60:0x1234:5000", "--truncate"), ("magic",))
         named = "GET of 9000 bytes" in text and "5000 bytes" in text and "Success" not in text
         self.check("a peer that answers short is named", status == 77 and named, f"status {status}\n{text}{command}")
 
     def at_a_narrow_stranger(self):
-        """It has fewer fragments than a liar would ask for: that is no lie."""
+        """The peer has fewer fragments than a misbehaviour would need; that must not count as misbehaviour."""
         names = ("magic", "get-many-fragments", "asks-frags-258", "asks-depth-9")
         status, text, command = self.against(("--max-frags", "256"), names)
         self.check("a peer with 256 fragments", status == 0 and f"{len(names)} passed, 0 failed" in text,

@@ -1,16 +1,16 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """Two processes exchange PUTs, GETs and IMMEDIATEs through the connection manager on soft-RoCE, in a guest of ci/vm/run: over
-a good network, over one that loses, doubles and reorders packets, and while queue pairs and processes are killed. At last the
-devices go, under `o2ref put` and under an idle `o2ref serve`.
+a good network; over one that loses, duplicates and reorders packets; and while queue pairs and processes are killed. Finally
+the devices are removed, under `o2ref put` and under an idle `o2ref serve`.
 
     tests/device/vm/networks.py [--build DIR] [--seed S] [--minutes N [--only-mixed]] [--only-far] [--suite SUITE]
 
-What succeeds must be exact to the byte on both sides, what fails must say so, every operation must end once, the account of
-credits of each connection must hold after every event on either side, the interfaces must have everything back, and the
-devices must hold at the end what they held before. --minutes: after that, mixed traffic with all of these faults for so long;
-memory must stay flat. In between, serve, ping, put and get work as they stand with 400 ms of delay each way (--only-far: nothing
-else), and property nodes holds with 20 ms. The last line is "N passed, N failed"; exit status 0, 1, or 77 (no guest can run here).
+Successful transfers must be exact to the byte on both sides, failures must be reported, every operation must end exactly once,
+the credits of each connection must balance after every event on either side, the interfaces must get all their objects back,
+and no objects may be left in the devices. --minutes N: then run mixed traffic with all of these faults for N minutes; memory
+must not grow. Before that, serve, ping, put and get must work with 400 ms of delay each way (--only-far: only this test), and
+property nodes must hold with 20 ms. The last line is "N passed, N failed"; exit status 0, 1, or 77 (no guest can run here).
 """
 import argparse
 import json
@@ -27,19 +27,19 @@ REPO_DIR = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.pa
 RUN = os.path.join(REPO_DIR, "ci", "vm", "run")
 
 OPERATIONS = 150
-BAD_SECONDS = 6  # with a connection
-DELAY_MS = 400  # each way, where the peer is far away
-# Where a message has come and gone long before its sender's device says so: the property must wait for that as well.
+BAD_SECONDS = 6  # duration of a test on a bad network, with a connection
+DELAY_MS = 400  # each way, for a far peer
+# With this delay a message arrives long before its sender's device reports it: the property must wait for that report too.
 SLOW_MS, SLOW_CASES = 20, 15
-NO_WINDOWS = 0x80000000  # in a seed: no memory windows
-GROWTH_KIB = 2048  # that a process's memory may grow by once it is warm
-FLAT_MINUTES = 10  # from the first connection on; until then pools grow to what the traffic takes
+NO_WINDOWS = 0x80000000  # bit of a seed: no memory windows
+GROWTH_KIB = 2048  # most growth of a process's memory after FLAT_MINUTES
+FLAT_MINUTES = 10  # from the first connection on; until then pools grow to the size that the traffic needs
 SAMPLE_S = 20
 END_S = 180
 
-# Applied to both ends of the veth pair once the connection is up (docs/vm.md): so many operations at a time, with windows or
-# not, and the least part of them that has to succeed. The device gives up now and then, or a connection makes no progress
-# and ends by its own timeout; then what was open on it fails, and the next operation makes a new one. Windows make that likely.
+# (name, netem settings, operations at a time, windows or not, least share that must succeed), applied to both ends of the veth
+# pair once the connection is up (docs/vm.md). The device gives up now and then, or a connection makes no progress and times
+# out; its open operations then fail, and the next one reconnects. Windows make that likely.
 NETWORKS = (
     ("loss", "loss 1%", 8, False, 0.95),
     ("loss, with windows", "loss 1%", 8, True, 0.3),
@@ -49,7 +49,7 @@ NETWORKS = (
     ("all at once", "loss 1% duplicate 5% delay 1ms reorder 10%", 1, False, 0.6),
     ("all at once, with windows", "loss 1% duplicate 5% delay 1ms reorder 10%", 8, True, 0.3),
 )
-# Counters of soft-RoCE of which each bad network must move one.
+# Counters of soft-RoCE; each bad network must increase one of them.
 COUNTERS = ("out_of_seq_request", "rcvd_seq_err", "duplicate_request", "completer_retry_err")
 
 
@@ -69,7 +69,7 @@ def resident_kib(pid):
         with open(f"/proc/{pid}/statm", encoding="ascii") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE") // 1024
     except OSError:
-        return 0  # it has just ended
+        return 0  # the process has just ended
 
 
 def slab_kib():
@@ -87,7 +87,7 @@ class Traffic:
         self.lines = []
 
     def wait_for(self, word):
-        """Until it has printed this line."""
+        """Wait until it has printed this line."""
         for line in self.process.stdout:
             self.lines.append(line.rstrip("\n"))
             if self.lines[-1] == word:
@@ -98,7 +98,7 @@ class Traffic:
         self.process.send_signal(number)
 
     def stop_after(self, seconds, number=signal.SIGTERM):
-        """Let it work for so long."""
+        """Let it run for so long, then stop it."""
         time.sleep(seconds)
         self.stop(number)
 
@@ -119,7 +119,7 @@ class Traffic:
 
 
 class Guest:
-    """Inside the guest: who runs where, and what the network is like."""
+    """Runs inside the guest: starts the processes and changes the network."""
 
     def __init__(self, build, seed):
         self.program = os.path.join(build, "node_traffic")
@@ -142,7 +142,7 @@ class Guest:
         return self.start("serve", 1)
 
     def drive(self, end=0, windows=True, **options):
-        """options: as of node_traffic, with _ for -."""
+        """options: those of node_traffic, with _ for -."""
         self.seed = (self.seed * 69069 + 1) & 0x7FFFFFFF
         words = [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", value)]
         return self.start("drive", end, "--peer", self.addresses[1 - end], "--seed",
@@ -214,7 +214,7 @@ class Guest:
         self.check_server("bad networks", server)
 
     def far_away(self):
-        """The commands as they stand, with DELAY_MS each way: slow is not gone."""
+        """The commands with their default options and DELAY_MS each way: a slow peer must not be taken for a dead one."""
         self.network(f"delay {DELAY_MS}ms limit 100000")
         server = subprocess.Popen([self.o2ref, "serve", "--device", self.devices[1]],
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -247,7 +247,7 @@ class Guest:
         self.network("")
 
     def both_drive(self):
-        """Either end asks the other; the one that goes first takes its connections with it."""
+        """Both ends send requests; the end that stops first closes its connections."""
         first, second = self.drive(0), self.drive(1)
         first.wait_for("up")
         second.wait_for("up")
@@ -287,7 +287,7 @@ class Guest:
         self.judge.check("killed driver: its connection is gone", served.get("up") == served.get("down") == 2, served)
 
     def mixed(self, minutes):
-        """All faults for a long time; the network changes as it likes, and queue pairs are killed."""
+        """All faults for a long time: the network changes at random, and queue pairs are killed."""
         what = f"{minutes} minutes"
         dice, end = random.Random(self.seed), time.monotonic() + minutes * 60
         server = self.serve()
@@ -316,7 +316,7 @@ class Guest:
             return int(file.read())
 
     def lose(self, what, end, process):
-        """The device goes. Its process says so and ends, and the kernel has not to wait for anything else."""
+        """The device is removed.  Its process reports that and ends, and the kernel need not wait for anything else."""
         deleted = subprocess.run(["timeout", str(END_S), "rdma", "link", "delete", self.devices[end]], check=False)
         self.judge.check(f"{what}: the kernel lets it go", deleted.returncode == 0, deleted.returncode)
         _, said = process.communicate(timeout=END_S)
@@ -327,7 +327,7 @@ class Guest:
         words = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
         # pylint: disable=consider-using-with
         server = subprocess.Popen([self.o2ref, "serve", "--device", self.devices[1]], **words)
-        server.stdout.readline()  # it serves
+        server.stdout.readline()  # the server is ready
         before = self.sent_packets(0)
         driver = subprocess.Popen([self.o2ref, "put", "--device", self.devices[0], "--count", "1000000",
                                    f"{self.addresses[1]}@o2ib"], **words)

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Tests of ci/vm/pair: what two guests move over their wire, judged; a guest that dies, and what else can end a pair.
+"""Tests of ci/vm/pair: judged traffic between two guests, a guest that dies, and the other ways in which a pair ends.
 
 usage: pair.py [--kernel-b PACKAGE] [--suite-b NAME] [--lst N] [--far N] [--ssh] [O2REF [TEST]...]
 
---lst N: so many operations of LNet selftest (default: 400).  --far N: so many transfers whose ends are in the two guests, with
-each of them as the source (default: 40).  --ssh: these start their far end through OpenSSH's server in the other guest, which is
-to be installed on this machine.  TEST: Pairs.test_moves and so on.  Prints "N passed, N
+--lst N: run N operations of LNet selftest (default: 400).  --far N: run N transfers between ends in the two guests, with
+each guest as the source (default: 40).  --ssh: these start their far end through OpenSSH's server in the other guest; the
+server must be installed on this machine.  TEST: Pairs.test_moves and so on.  Prints "N passed, N
 failed"; exit status 0, 1, or 77 (cannot run).  About six minutes without KVM.
 """
 
@@ -32,27 +32,27 @@ PAIR, PREPARE = ROOT / "ci" / "vm" / "pair", ROOT / "ci" / "vm" / "prepare"
 PROGRAM = str(ROOT / "build" / "gcc" / "o2ref")
 KERNEL_B = []
 LST = 400
-# Defects of the far end alone, and what is found: pages in another order, bytes that do not come back from where a device bounces
-# them, an address that its key does not cover, a key that is not the one that covers it.
+# {defect of the far end alone: finding}: pages in another order, bytes not copied back from a bounce buffer, an address that
+# its key does not cover, a key other than the one that covers the memory.
 FAR_MUTANTS = {"fmr-page-order": "wrong-bytes", "bounce-not-back": "wrong-bytes", "offset-for-address": r"(rung|verdict)/\S+",
                "wrong-key-published": r"(rung|verdict)/\S+"}
 FAR = 40
 SSHD = None  # --ssh: its path
-FAR_TIMEOUT = 25  # of one that is killed
-SECONDS = 3600  # for one pair, at most
-DIES_S = 200  # for one of which a guest dies: deadlines of seconds, and 50 s of the other's kernel
+FAR_TIMEOUT = 25  # of a far end that is killed
+SECONDS = 3600  # time limit of one pair
+DIES_S = 200  # time limit if a guest dies: deadlines of seconds, and 50 s of the other guest's kernel
 OF_COMMAND = 1  # the status of a command whose peer has gone
 ON = "--device $O2REF_WIRE_RXE"
 AT = "$O2REF_WIRE_PEER@o2ib"
 READY = ["--after", "serving as"]
 SIZES = (4096, 65536, 262144, 1048576)
-WEIGHTS = (40, 12, 4, 2)  # of so many operations each size has this share: as many bytes of one as of the other
+WEIGHTS = (40, 12, 4, 2)  # share of each size in the operations: the larger, the fewer
 CHECKS = ("none", "simple", "full")
 BULKS = 2 * len(CHECKS) * sum(WEIGHTS)  # reads and writes
 
 
 def lst_lines(total):
-    """Commands of so many operations: pings, reads and writes of each size, looked at in each way."""
+    """Commands for so many operations: pings, and reads and writes of each size, with each kind of check."""
     rounds = max(1, total // (BULKS + 44))
     count = 0
     for size, weight in zip(SIZES, WEIGHTS):
@@ -73,16 +73,16 @@ def ssh_words(folder):
              "StrictHostKeyChecking": "no", "UserKnownHostsFile": "/dev/null"}
     for name, settings in (("served", served), ("asked", asked)):
         Path(folder, name).write_text("".join(f"{key} {value}\n" for key, value in settings.items()), encoding="ascii")
-    # "Server listening" is what it says once it does.
+    # b reports that it is ready by the server's message "Server listening".
     serve = f"mkdir -p /run/sshd; exec {SSHD} -D -e -f {folder}/served -o SetEnv=O2REF_GID_INDEX=$O2REF_GID_INDEX 2>&1"
-    # The connection dies with its process of the server, which has started the far end.
+    # The connection ends with the server's process for it, which has started the far end.
     cut = ("set -- $(cat /proc/$(busybox pidof o2props-verbs)/stat); kill -9 $4\n"
            "for i in $(seq 300); do [ -e /proc/$1/exe ] || exec echo the far end has gone; sleep 0.1; done")
     return f"ssh -F {folder}/asked $O2REF_WIRE_PEER", serve, cut
 
 
 def far_runs(props, at, cut):
-    """A transfer's two ends in the two guests, FAR that move with each guest as the source; then with a defect in b alone."""
+    """FAR transfers between ends in the two guests, with each guest as the source; then some with a defect only in b."""
     run = f"run transfer {ON} --seed 0x17"
     yield f"{props} {run} --far '{at}' --moved {FAR} --json-file $O2REF_SHARE/sink.json"
     yield f"{props} {run} --far '{at}' --far-side source --moved {FAR} --json-file $O2REF_SHARE/source.json"
@@ -91,7 +91,7 @@ def far_runs(props, at, cut):
         out = f"$O2REF_SHARE/{mutant}"
         yield f"{props}-mutants {run} --far {words} --cases 400 --shrink-calls 20 --findings 1 --out {out} 2>&1; echo {mutant} ends with $?"
         yield f"{props}-mutants replay {out}/transfer-*.json {ON} --far {words}; echo {mutant} again ends with $?"
-    # The far end is killed in the middle, and the run goes on with another one.  That nc there keeps the stream makes it a silent one.
+    # The far end is killed in the middle, and the run goes on with another one.  nc keeps the stream open: the end is silent.
     yield f"mkfifo /tmp/go; {at} sh {cut} < /tmp/go 2>&1 & cut=$!; exec 9> /tmp/go"
     yield f"{props} {run} --far '{at}' --far-timeout {FAR_TIMEOUT} --cases 60 --shrink-calls 0 --current-case $O2REF_SHARE/case 2>&1 & pid=$!"
     yield "for i in $(seq 600); do grep -qs -- '--first [1-9][0-9]' $O2REF_SHARE/case && break; sleep 0.1; done"
@@ -99,7 +99,7 @@ def far_runs(props, at, cut):
 
 
 def ends_of(out, run):
-    """The last lines of a run of far_runs, without the pieces of a transfer."""
+    """The last lines of runs of far_runs, without the parts of a transfer."""
     at = next((i for i, line in enumerate(out) if line.startswith(f"a: {run} ends with")), len(out))
     return "\n".join([line for line in out[:at + 1] if not re.match(r"a:   \[\d+\] ", line)][-20:])
 
@@ -122,13 +122,13 @@ class Pairs(unittest.TestCase):
         return running.returncode, out.splitlines(), err
 
     def test_moves(self):
-        """put, get and LNet selftest; each guest has its own devices, too; the judge finds nothing."""
+        """put, get and LNet selftest; each guest also has its own devices; the judge finds nothing."""
         commands = list(lst_lines(LST))
         moves = [f"{PROGRAM} {command} {ON} --count 20 --size {size} --verify {AT}"
                  for command in ("put", "get") for size in (3976, 65536)]
         a = "set -e; uname -r; ls -d /sys/class/infiniband/rxa /sys/class/infiniband/rxb; echo $O2REF_SHARE > $O2REF_SHARE/who\n"
         a += "\n".join(moves + [line for _, line in commands])
-        # Whoever has the end of its GET may leave before the server's device has the acknowledgement: "failed" at the server.
+        # A client that has its GET_DONE may leave before the server's device gets the acknowledgement: a failure at the server.
         b = f"uname -r; echo $O2REF_SHARE > $O2REF_SHARE/who; {PROGRAM} serve --verify --lst {ON}; true"
         capture = os.path.join(self.log, "some.pcapng")
         status, out, err = self.run_pair(a, b, *READY, "--capture", capture)
@@ -146,7 +146,7 @@ class Pairs(unittest.TestCase):
         self.assertEqual(sorted(os.listdir(self.log)), ["share", "some.pcapng"], "what a success leaves")
 
     def test_a_guest_dies(self):
-        """b's kernel panics, or its machine is gone, in the middle: the other ends by its own deadline."""
+        """In the middle b's kernel panics, or its QEMU is killed: the other guest's command ends by its own deadline."""
         a = f"exec {PROGRAM} put {ON} --mode fmr --timeout 5 --count 1000000 {AT}"
         for key, expected, said in (("c", common.EX_PANIC, "b: guest kernel panic: Kernel panic - not syncing"),
                                     ("b", common.EX_NO_ANSWER, "vm: b: guest died without a panic")):
@@ -162,7 +162,7 @@ class Pairs(unittest.TestCase):
                 self.assertRegex(err, r"a: o2ref: PUT \d+ at .*")
                 self.assertRegex(err, rf"vm: a: status ({OF_COMMAND}|{common.EX_KERNEL_WARNING}), b: status {expected}\n")
                 if f"vm: a: status {common.EX_KERNEL_WARNING}" in err:
-                    # A packet that the machine that has gone did not take holds its queue pair (docs/vm.md).
+                    # A packet that the dead machine did not acknowledge keeps its queue pair alive (docs/vm.md).
                     self.assertIn(f"vm: a: the command's own status was {OF_COMMAND}\n", err)
                     for line in re.findall(r"a: guest kernel warning: (.*)", err):
                         self.assertRegex(line, r"rxe_pool\.c:\d+ __rxe_cleanup|^taint changed")
@@ -172,7 +172,7 @@ class Pairs(unittest.TestCase):
                     self.assertTrue(os.path.exists(os.path.join(self.log, name)), name)
 
     def test_far(self):
-        """A transfer's two ends on two machines (o2props run --far): it holds, and what is wrong with the other end is found."""
+        """A transfer between two machines (o2props run --far): it holds, and defects of the far end are found."""
         capture = os.path.join(self.log, "far.pcapng")
         words = ROOT / "tests" / "device" / "vm" / "at", "echo listening; exec busybox nc -ll -p 4711 -e /bin/sh", "busybox killall -9 o2props-verbs"
         at, serve, cut = ssh_words(self.log) if SSHD else words
@@ -205,7 +205,7 @@ class Pairs(unittest.TestCase):
             print(text)
 
     def test_a_bad_wire(self):
-        """What netem loses and delays in a guest arrives all the same, and nobody is blamed for it."""
+        """netem delays and loses packets in a guest: all messages still arrive, and the judge finds nothing."""
         a = "set -e; tc qdisc add dev $O2REF_WIRE_NETDEV root netem loss 1% delay 1ms\n"
         a += "\n".join(f"{PROGRAM} {command} {ON} --mode fmr --count 60 --size 65536 --verify {AT}" for command in ("put", "get"))
         status, out, err = self.run_pair(a, f"{PROGRAM} serve {ON} --mode fmr; true", *READY)
@@ -217,10 +217,10 @@ class Pairs(unittest.TestCase):
         self.assertIn("judge: 0 must, 0 should, ", "\n".join(out))
 
     def test_ends(self):
-        """Whose status counts, set-up, warnings, and b's end."""
+        """The exit status, set-up scripts, warnings, and the end of b's command."""
         setup = os.path.join(self.log, "set-up")
         Path(setup).write_text("tc qdisc add dev $O2REF_WIRE_NETDEV root netem delay 1ms\n", encoding="ascii")
-        # b is asked to end, and the shell that waits for it goes on; what it says then counts.
+        # b gets SIGTERM, and the shell that waits for it continues; its further output counts.
         status, out, err = self.run_pair("tc qdisc show dev $O2REF_WIRE_NETDEV; echo WARNING: mine > /dev/kmsg",
                                          "sleep 1000; echo end of $?; exit 9", "--setup-a", setup, "--no-capture")
         self.assertEqual((status, "b: end of 143" in out), (common.EX_KERNEL_WARNING, True), (out, err))
@@ -233,14 +233,14 @@ class Pairs(unittest.TestCase):
         self.assertIn("vm: b: guest set-up failed: its own set-up: status 5: so it is", err)
 
     def test_time_is_over(self):
-        """a at once, b asked in vain."""
+        """a runs into --timeout at once, and b does not react to SIGTERM."""
         status, out, err = self.run_pair("true", "trap '' TERM; echo deaf; while :; do sleep 1; done", "--after", "deaf", "--no-capture")
         self.assertEqual((status, out), (common.EX_TIMEOUT, ["b: deaf"]), err)
         self.assertIn("vm: a: status 0, b: status 124", err)
         status, out, err = self.run_pair("sleep 1000", "echo and off; sleep 1000", "--timeout", "3", "--no-capture", "--wait-b")
         self.assertEqual((status, out), (common.EX_TIMEOUT, ["b: and off"]), err)
         self.assertIn("vm: a: status 124, b: status 124", err)
-        # No command of either lasts: nothing is waited for.
+        # Neither command lasts, so nothing needs to be waited for.
         status, out, err = self.run_pair("true", "sleep 1000", "--no-capture")
         self.assertEqual((status, out), (0, []), err)
 
@@ -273,7 +273,7 @@ def main():
     PROGRAM, LST, FAR = os.path.abspath(args.program), args.lst, args.far
     SSHD = shutil.which("sshd", path="/usr/sbin:/usr/local/sbin") if args.ssh else None
     if args.ssh:
-        FAR_TIMEOUT = 90  # two logins at once, under TCG
+        FAR_TIMEOUT = 90  # under TCG two logins at once take long
     if args.ssh and SSHD is None:
         print("pair.py: cannot run here: package openssh-server is not installed")
         return common.EX_CANNOT_RUN

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""o2props run --far "srun ...": the far end of a transfer started by Slurm on another node, and a node that is lost.
+"""Test o2props run --far "srun ...": Slurm starts the far end of a transfer on another node, and that node is lost.
 
 usage: ci/vm/run --timeout 1500 -- tests/device/vm/srun.py [O2PROPS [TRANSFERS]]
 
-slurmctld and two slurmd of Debian are the guest's; its two soft-RoCE devices are those of the near and of the far end.  Needs
-Debian's slurmctld, slurmd, slurm-client and munge.  The last line is "N passed, N failed"; some minutes under TCG; no part of
-ci/test.
+slurmctld and two slurmd run in the guest; the near and the far end use one of its soft-RoCE devices each.  Needs
+Debian's slurmctld, slurmd, slurm-client and munge.  The last line is "N passed, N failed"; takes some minutes under TCG; not
+part of ci/test.
 """
 
 import os
@@ -46,7 +46,7 @@ def moves(side):
 
 
 def to_the_node(_cluster):
-    """The node receives: every byte of both ends is held to what it must be."""
+    """The node receives: every byte of both ends is checked."""
     moves("sink")
 
 
@@ -55,7 +55,7 @@ def from_the_node(_cluster):
 
 
 def lost(cluster):
-    """A node that is lost in the middle is a finding with its replay line, and nothing hangs."""
+    """The loss of a node in the middle is a finding with a replay line, and the run does not hang."""
     with tempfile.TemporaryDirectory(prefix="o2ref-srun-") as folder:
         case = Path(folder) / "case"
         words = ("--cases", "100000", "--shrink-calls", "0", "--findings", "1", "--far-timeout", str(FAR_TIMEOUT_S),
@@ -71,7 +71,7 @@ def lost(cluster):
 
 
 def make_a_machine(folder):
-    """What slurmd expects of the machine it is on, and a guest has not."""
+    """Set up what slurmd expects of its machine and a guest does not have."""
     socket.sethostname("o2ref")
     subprocess.run(["mount", "-t", "cgroup2", "none", "/sys/fs/cgroup"], check=True)
     os.mkdir("/sys/fs/cgroup/system.slice")

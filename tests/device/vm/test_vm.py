@@ -32,7 +32,7 @@ def check(what, held, detail=""):
 
 
 def vm(*arguments, **keywords):
-    """One run; the log directory is the test's own."""
+    """Run ci/vm/run once, with a log directory for this test."""
     log = os.path.join(WORK, f"log-{time.monotonic_ns()}")
     done = subprocess.run([RUN, "--log-dir", log, *arguments], capture_output=True, check=False, **keywords)
     done.log = log
@@ -41,7 +41,7 @@ def vm(*arguments, **keywords):
 
 
 def qemu_pids():
-    """Guests started for this test: their log directory stands on their command line."""
+    """Process ids of guests that this test started, found by the log directory on their command line."""
     found = []
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -228,7 +228,7 @@ def test_verdict():
 
 
 def test_stream_mark():
-    """The end mark is taken off wherever a read happens to split it, and nothing else is."""
+    """The end mark is removed however reads split it, and nothing else is removed."""
     mark = b"\0mark-\0mark-x\n"
     payload = b"a\0mark-\0mar" + b"\0\0mark-"
     for cut in range(len(payload + mark) + 1):
