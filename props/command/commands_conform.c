@@ -102,16 +102,17 @@ static void draw_known(struct o2_trial *trial, char *text, size_t bytes)
 	for (uint32_t i = 0; i < trial->rows; i++) {
 		struct o2_trial_row *row = &trial->row[i];
 		const bool finding = strcmp(row->outcome, "FINDING") == 0;
+		const bool occurs = finding || strcmp(row->outcome, "tolerated") == 0;
 
 		there |= strncmp(row->probe.id, "judge/", 6) == 0 && strcmp(row->probe.id + 6, rule) == 0;
-		if (strcmp(row->outcome, "not tried") == 0 || (!finding && trial->ngone == 4) ||
-		    !o2_draw_bool(c, finding ? 1 : 6, 1))
+		if (strcmp(row->outcome, "not tried") == 0 || (!occurs && trial->ngone == 4) ||
+		    !o2_draw_bool(c, occurs ? 1 : 6, 1))
 			continue;
 		used += (size_t)snprintf(text + used, bytes - used, "  %s%s\n", row->probe.id,
 					 o2_draw_bool(c, 1, 1) ? "  # seen before" : "");
 		if (finding)
 			row->outcome = "known";
-		else
+		else if (!occurs)
 			snprintf(trial->gone[trial->ngone++], sizeof(trial->gone[0]), "%s", row->probe.id);
 	}
 	/* A rule of the judge that nobody breaks is known all the same, and nothing is said of it. */
@@ -301,7 +302,7 @@ static void try_probes(struct o2_commands_run *run, bool hostile)
 	/* What it says for a place that it looks for is not foretold. */
 	if (hostile)
 		add_hostile(&trial);
-	known = !trial.kernel && !trial.quirk->mute && o2_draw_bool(c, 2, 1);
+	known = !trial.quirk->mute && o2_draw_bool(c, 2, 1);
 	if (known) {
 		draw_known(&trial, known_text, sizeof(known_text));
 		o2_command_input(&run->command, known_text, strlen(known_text));

@@ -319,7 +319,7 @@ static void put_case(const json_t *object, FILE *out)
 		o2_told_escaped(out, seen);
 		fputs("\"/>", out);
 	} else if (strcmp(outcome, "holds") != 0) {
-		fputs("<system-out>known: ", out);
+		fprintf(out, "<system-out>%s: ", outcome);
 		o2_told_escaped(out, seen);
 		fputs("</system-out>", out);
 	}

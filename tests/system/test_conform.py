@@ -185,6 +185,23 @@ class Known(unittest.TestCase):
         report = json.loads(self.known("end/get\nend/put", "--loop-quirk", "short-get-claims", "--only", "end/", "--json").stdout)
         self.assertEqual((report["known"], report["findings"], report["known_and_gone"]), (1, 0, ["end/put"]))
 
+    def test_a_tolerated_one_still_occurs(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = self.known("end/get\nend/put\n", "--profile", "kernel", "--loop-quirk", "short-get-claims", "--only", "end/", "--out", folder)
+            junit = (Path(folder) / "report.junit.xml").read_text(encoding="utf-8")
+            report = json.loads((Path(folder) / "report.json").read_text(encoding="utf-8"))
+        self.assertEqual([row[1] for row in ROW.findall(done.stdout) if row[0] == "tolerated"], ["end/get"])
+        self.assertEqual((report["tolerated"], report["known"], report["known_and_gone"]), (1, 0, ["end/put"]))
+        self.assertIn("<system-out>tolerated: ", junit)
+        self.assertNotIn("<system-out>known: ", junit)
+
+    def test_the_longest_line(self):
+        """1023 characters with the newline, and one more."""
+        for length, status in ((1023, OK), (1024, USAGE)):
+            with self.subTest(length=length):
+                done = self.known("end/get #".ljust(length - 1, "x") + "\nend/put\n", "--only", "end/get")
+                self.assertEqual(done.returncode, status, done.stderr)
+
     def test_another_finding_counts(self):
         done = self.known("end/put\n", "--loop-quirk", "short-get-claims", "--only", "end/")
         self.assertEqual(done.returncode, FOUND, done.stdout)

@@ -46,7 +46,9 @@ static bool read_lines(FILE *file, const char *path, bool (*is_id)(const char *i
 
 	for (unsigned int number = 1; fgets(line, sizeof(line), file) != NULL; number++) {
 		char *id = line + strspn(line, blank);
-		const char *wrong = strlen(line) == LINE_BYTES - 1 ? "begins a line that is too long" : NULL;
+		const char *wrong = strlen(line) == LINE_BYTES - 1 && line[LINE_BYTES - 2] != '\n'
+					    ? "begins a line that is too long"
+					    : NULL;
 
 		line[strcspn(line, "#")] = '\0';
 		id[strcspn(id, blank)] = '\0';
@@ -86,14 +88,14 @@ void o2_conform_known_free(struct o2_conform_known *known)
 	*known = (struct o2_conform_known){0};
 }
 
-bool o2_conform_known_note(struct o2_conform_known *known, const char *id, bool finding)
+bool o2_conform_known_note(struct o2_conform_known *known, const char *id, bool occurs)
 {
 	for (uint32_t i = 0; i < known->count; i++) {
 		if (strcmp(known->entry[i].id, id) != 0)
 			continue;
 		known->entry[i].tried = true;
-		known->entry[i].occurs |= finding;
-		return finding;
+		known->entry[i].occurs |= occurs;
+		return occurs;
 	}
 	return false;
 }

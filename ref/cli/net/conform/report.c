@@ -161,8 +161,10 @@ void o2_conform_report_add(struct o2_conform_report *report, const char *id, con
 	snprintf(row->sentence, sizeof(row->sentence), "%s", sentence);
 	snprintf(row->source, sizeof(row->source), "%s", source);
 	snprintf(row->again, sizeof(row->again), "%s", again);
+	/* What the profile tolerates does occur, and stays tolerated. */
 	if (result->outcome != O2_CONFORM_NOT_TRIED &&
-	    o2_conform_known_note(&report->known, id, result->outcome == O2_CONFORM_FINDING))
+	    o2_conform_known_note(&report->known, id, result->outcome != O2_CONFORM_HOLDS) &&
+	    result->outcome == O2_CONFORM_FINDING)
 		row->result.outcome = O2_CONFORM_KNOWN;
 	report->count[row->result.outcome]++;
 	report->lies += row->result.lie;
