@@ -86,7 +86,7 @@ static void say_rows(FILE *out, const struct foretold *foretold, const struct o2
 			continue;
 		o2_liar_talk_heard(&lie->talk, text, sizeof(text));
 		fprintf(out,
-			"          it should be so: %s (docs/hostile.md#the-table)\n"
+			"          rule: %s (docs/hostile.md#the-table)\n"
 			"          again: %s --only %s\n",
 			sentence, foretold->again, id);
 		if (lie->outcome == O2_LIAR_NOT_MET)
@@ -270,10 +270,10 @@ static void complain(const struct foretold *foretold, const struct o2_liar_stand
 					 "o2ref: --hostile: there is no table of misbehaviours\n");
 	else if (!foretold->whole && (foretold->started || drawn->lack == O2_LIAR_NO_PROGRAM))
 		used += (size_t)snprintf(text + used, bytes - used,
-					 "o2ref: --hostile: it did not come to its end (status %d)\n",
+					 "o2ref: --hostile: the run was not completed (status %d)\n",
 					 foretold->started ? drawn->status : 77);
 	if (!foretold->whole)
-		snprintf(text + used, bytes - used, "o2ref: it did not come to its end\n");
+		snprintf(text + used, bytes - used, "o2ref: the run was not completed\n");
 }
 
 /* What was said is all there, behind what the probe has said; the number of packets of that. */

@@ -146,7 +146,7 @@ static void read_finding(struct reading *reading, struct o2_trial_row *row)
 	reading->at += length + 1;
 	if (strcmp(row->outcome, "not tried") == 0)
 		return;
-	line_is(reading, "          it should be so: %s (docs/%s)", row->probe.sentence, row->probe.source);
+	line_is(reading, "          rule: %s (docs/%s)", row->probe.sentence, row->probe.source);
 	if (row->again[0] == '\0') {
 		reading->at += strcspn(reading->at, "\n") + 1;
 	} else {
@@ -307,7 +307,7 @@ static void put_case(const json_t *object, FILE *out)
 	if (strcmp(outcome, "finding") == 0) {
 		fputs("<failure message=\"", out);
 		o2_told_escaped(out, seen);
-		fputs("\">it should be so: ", out);
+		fputs("\">rule: ", out);
 		o2_told_escaped(out, json_string_value(json_object_get(object, "sentence")));
 		fputs(" (docs/", out);
 		o2_told_escaped(out, json_string_value(json_object_get(object, "source")));

@@ -374,7 +374,7 @@ class Output(unittest.TestCase):
             began = time.monotonic()
             out, err = process.communicate(timeout=60)
             self.assertLess(time.monotonic() - began, 10)
-            self.assertEqual((process.returncode, err), (FOUND, "o2ref: it did not come to its end\n"), out)
+            self.assertEqual((process.returncode, err), (FOUND, "o2ref: the run was not completed\n"), out)
             report = json.loads((Path(folder) / "report.json").read_text(encoding="utf-8"))
             self.assertEqual((report["whole"], report["findings"]), (False, 0), out)
 

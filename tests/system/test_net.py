@@ -242,7 +242,7 @@ class Refusals(unittest.TestCase):
             ("'x' is no NID", ["ping", "--nid", "x", PEER]),
             ("'10.77.0.2@o2ib' is our own NID", ["ping", "--nid", PEER, PEER]),
             ("'10.77.0.2@o2ib' is not on the network", ["ping", "--nid", "10.77.0.1@o2ib1", PEER]),
-            ("'x' is one argument too many", ["serve", "x"]),
+            ("unexpected argument 'x'", ["serve", "x"]),
             ("--size is '0', not a number of 1 to 1048576", ["put", "--size", "0", PEER]),
             ("--size is '1048577'", ["put", "--size", "1048577", PEER]),
             ("--size is '-1'", ["put", "--size", "-1", PEER]),

@@ -238,7 +238,7 @@ static int run(struct o2_conform *conform, struct o2_conform_report *report)
 				: conform->starved	? "not enough memory, so not all was tried"
 				: report->judged.failed ? "not enough memory, so not all was judged"
 				: report->starved	? "not enough memory, so not all is reported"
-							: "it did not come to its end");
+							: "the run was not completed");
 	if (!o2_conform_report_end(report))
 		return O2_CLI_USAGE;
 	return report->count[O2_CONFORM_FINDING] > 0 || !report->whole ? O2_CLI_REFUSED : O2_CLI_OK;

@@ -334,7 +334,7 @@ static bool run_liar(struct words *words, const struct table *table, struct o2_c
 	status = finish(out, pid);
 	if (status == 0 || status == O2_CLI_REFUSED)
 		return true;
-	o2_cli_complain("--hostile: it did not come to its end (status %d)", status);
+	o2_cli_complain("--hostile: the run was not completed (status %d)", status);
 	return false;
 }
 

@@ -88,7 +88,7 @@ static void print_row(const struct o2_conform_report *report, const struct o2_co
 	if (row->result.outcome == O2_CONFORM_HOLDS || row->result.outcome == O2_CONFORM_NOT_TRIED)
 		return;
 	o2_conform_again(report, row->again, again, sizeof(again));
-	fprintf(out, "          it should be so: %s (docs/%s)\n", row->sentence, row->source);
+	fprintf(out, "          rule: %s (docs/%s)\n", row->sentence, row->source);
 	fprintf(out, "          again: %s\n", again);
 	if (row->result.heard[0] != '\0')
 		fprintf(out, "          the peer said last: %s\n", row->result.heard);

@@ -22,7 +22,7 @@ static void put_case(const struct o2_conform_report *report, const struct o2_con
 	fprintf(out, " time=\"%.3f\">", (double)result->took_ns / 1e9);
 	o2_conform_again(report, row->again, again, sizeof(again));
 	if (result->outcome == O2_CONFORM_FINDING)
-		o2_markup(out, "<failure message=\"%s\">it should be so: %s (docs/%s)\nagain: %s\n</failure>",
+		o2_markup(out, "<failure message=\"%s\">rule: %s (docs/%s)\nagain: %s\n</failure>",
 			  result->text, row->sentence, row->source, again);
 	else if (result->outcome == O2_CONFORM_NOT_TRIED)
 		o2_markup(out, "<skipped message=\"%s\"/>", result->text);
