@@ -58,7 +58,7 @@ static void draw_only(struct o2_trial *trial)
  */
 static void add_hostile(struct o2_trial *trial)
 {
-	static const char lacks[] = "the liar needs an RDMA device";
+	static const char lacks[] = "--hostile needs an RDMA device";
 	const struct o2_misbehaviour *list;
 	const size_t most = o2_misbehaviours(&list);
 	char row[O2_MISBEHAVIOUR_ROW_BYTES], *cell[5] = {NULL}, *rest = row;
@@ -133,7 +133,7 @@ static void foretell_lst(const struct o2_trial *trial, struct o2_trial_row *row)
 
 	if (strcmp(row->probe.id, "lst/expire") == 0) {
 		row->outcome = "not tried";
-		row->expected = "its sessions last 100 s: --timeout";
+		row->expected = "its session timeout (100 s) is not below --timeout";
 	}
 	if (!trial->quirk->lst || sscanf(row->probe.id, "lst/read-%u", &bytes) != 1)
 		return;
@@ -291,7 +291,7 @@ static void try_probes(struct o2_commands_run *run, bool hostile)
 	trial.rounds = o2_draw_bool(c, 1, 2) ? 1 + (uint32_t)o2_draw(c, 2) : 1;
 	trial.kernel = o2_draw_bool(c, 3, 1);
 	trial.lacks = !hostile && trial.quirk->quirk == NULL && o2_draw_bool(c, 5, 1)
-			      ? "nothing takes PUTs at portal 7: --portal, --match-bits"
+			      ? "no memory takes PUTs at portal 7 (see --portal, --match-bits)"
 			      : NULL;
 	trial.all = !hostile && trial.lacks == NULL && trial.quirk->quirk == NULL && o2_draw_bool(c, 1, 1);
 	if (trial.lacks == NULL && !trial.all)

@@ -248,7 +248,7 @@ static void summary(struct o2_commands_run *run, const struct bent *bent, bool d
 		bent->command, done, !done, done ? bent->size : 0, done ? "; #/#/# us (min/mean/max)" : "");
 
 	if (wrong >= 0)
-		used += (size_t)snprintf(text + used, sizeof(text) - used, "verify: %d looked at, %d wrong\n",
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "verify: %d checked, %d wrong\n",
 					 done, wrong);
 	if (bent->judge)
 		snprintf(text + used, sizeof(text) - used, "judge: %s\n", judged);
@@ -263,7 +263,7 @@ static void has_nothing(struct o2_commands_run *run, const struct bent *bent, bo
 	o2_commands_complains(
 		run,
 		"o2ref: %s 0 at " PEER
-		": it has nothing at that portal and match bits, or no room there (ENODATA): the "
+		": no matching memory at that portal and match bits, or it is too small (ENODATA): the "
 		"peer reports a failure: %s (No data available)\n",
 		gets ? "GET" : "PUT",
 		gets ? "transfer/peer-status: -ibcm_status is 61"

@@ -182,7 +182,7 @@ void o2_trial_check_text(struct o2_trial *trial, const char *text)
 	if (trial->quirk->mute)
 		line_is(&reading, "not tried the others             it does not answer a ping: see ping/one");
 	for (uint32_t i = 0; i < trial->ngone; i++)
-		line_is(&reading, "known, and does not occur any more: %s", trial->gone[i]);
+		line_is(&reading, "listed in --known but no longer found: %s", trial->gone[i]);
 	sscanf(reading.at, "judged: %" SCNu64 " messages and %" SCNu64 " WRITEs of ours on %" SCNu64,
 	       &trial->messages, &trial->writes, &trial->connections);
 	line_is(&reading,

@@ -439,7 +439,7 @@ int o2_net_options_read(int argc, char **argv, struct o2_net_options *options)
 	while (command < &commands[COMMANDS] && strcmp(command->name, argv[0]) != 0)
 		command++;
 	if (command == &commands[COMMANDS]) {
-		o2_cli_complain("'%s' is no command of this program (see: o2ref --help)", argv[0]);
+		o2_cli_complain("'%s' is not a command of this program (see: o2ref --help)", argv[0]);
 		return -1;
 	}
 	*options = defaults(command->which);

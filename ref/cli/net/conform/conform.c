@@ -59,7 +59,7 @@ static bool check_only(const struct o2_net_options *options)
 		for (uint32_t i = 0; !found && o2_conform_probe(i) != NULL; i++)
 			found = o2_conform_is_in(o2_conform_probe(i)->id, one);
 		if (!found) {
-			o2_cli_complain("--only: '%s' is no probe (see: o2ref conform --list)", one);
+			o2_cli_complain("--only: unknown probe '%s' (see: o2ref conform --list)", one);
 			return false;
 		}
 		word = word[length] == '\0' ? NULL : word + length + 1;

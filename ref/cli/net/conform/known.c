@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/net/conform/known.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,12 +27,13 @@ static const char *add(struct o2_conform_known *known, bool (*is_id)(const char 
 	if (strlen(id) >= O2_CONFORM_ID_BYTES || !is_id(id))
 		return "is no id of a finding (see: o2ref conform --list)";
 	if (has(known, id))
-		return "is there twice";
+		return "is listed twice";
+	static_assert(O2_CONFORM_KNOWN_MAX == 1024, "the message names it");
 	if (known->count == O2_CONFORM_KNOWN_MAX)
-		return "is one too many";
+		return "exceeds the limit of 1024 ids";
 	entry = realloc(known->entry, (known->count + 1) * sizeof(*entry));
 	if (entry == NULL)
-		return "has no place: not enough memory";
+		return "could not be stored: not enough memory";
 	known->entry = entry;
 	memset(&entry[known->count], 0, sizeof(*entry));
 	memcpy(entry[known->count++].id, id, strlen(id) + 1);
@@ -47,7 +49,7 @@ static bool read_lines(FILE *file, const char *path, bool (*is_id)(const char *i
 	for (unsigned int number = 1; fgets(line, sizeof(line), file) != NULL; number++) {
 		char *id = line + strspn(line, blank);
 		const char *wrong = strlen(line) == LINE_BYTES - 1 && line[LINE_BYTES - 2] != '\n'
-					    ? "begins a line that is too long"
+					    ? "begins a line of more than 1022 characters"
 					    : NULL;
 
 		line[strcspn(line, "#")] = '\0';
