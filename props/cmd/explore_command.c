@@ -215,7 +215,7 @@ int o2_explore_command(const char *program, int argc, char **argv)
 	if (first <= 0)
 		return first < 0 ? O2_PROPS_EXIT_USAGE : 0;
 	if (first < argc)
-		return o2_command_usage(&command, "'%s' is one argument too many", argv[first]);
+		return o2_command_usage(&command, "unexpected argument '%s'", argv[first]);
 	rc = configure(&a, &config);
 	if (rc == 0)
 		rc = o2_props_mutant("o2props", a.mutant);

@@ -319,16 +319,16 @@ static int check_arguments(int count, char **arguments)
 		return o2_command_usage(&o2_props_command, "no command given");
 	if (strcmp(arguments[0], "list") == 0)
 		return count == 1 ? 0
-				  : o2_command_usage(&o2_props_command, "'%s' is one argument too many",
+				  : o2_command_usage(&o2_props_command, "unexpected argument '%s'",
 						     arguments[1]);
 	if (strcmp(arguments[0], "far") == 0 && count == 1)
 		return 0;
 	if (takes_one_argument(arguments[0]) && count != 2)
 		return o2_command_usage(&o2_props_command, "%s takes one argument", arguments[0]);
 	if (!takes_one_argument(arguments[0]) && strcmp(arguments[0], "run") != 0)
-		return o2_command_usage(&o2_props_command, "'%s' is no command", arguments[0]);
+		return o2_command_usage(&o2_props_command, "unknown command '%s'", arguments[0]);
 	if (count > 2)
-		return o2_command_usage(&o2_props_command, "'%s' is one argument too many", arguments[2]);
+		return o2_command_usage(&o2_props_command, "unexpected argument '%s'", arguments[2]);
 	return 0;
 }
 

@@ -142,7 +142,7 @@ void o2_commands_answer(struct o2_commands_run *run)
 	if (run->command.status != ends || wrong.told != 1)
 		o2_commands_wrong(run, "status");
 	o2_commands_says(run, "complaint", run->command.err,
-			 ends ? "o2ref: its answer is no ping info: %s\n" : "%s", answer.complaint);
+			 ends ? "o2ref: the answer is not a valid ping reply: %s\n" : "%s", answer.complaint);
 	if (!json)
 		o2_commands_says(run, "output", run->command.out, "%s", text);
 	else if (!run->report->failed)

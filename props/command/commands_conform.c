@@ -58,7 +58,7 @@ static void draw_only(struct o2_trial *trial)
  */
 static void add_hostile(struct o2_trial *trial)
 {
-	static const char lacks[] = "the liar needs an RDMA device";
+	static const char lacks[] = "--hostile needs an RDMA device";
 	const struct o2_misbehaviour *list;
 	const size_t most = o2_misbehaviours(&list);
 	char row[O2_MISBEHAVIOUR_ROW_BYTES], *cell[5] = {NULL}, *rest = row;
@@ -102,16 +102,17 @@ static void draw_known(struct o2_trial *trial, char *text, size_t bytes)
 	for (uint32_t i = 0; i < trial->rows; i++) {
 		struct o2_trial_row *row = &trial->row[i];
 		const bool finding = strcmp(row->outcome, "FINDING") == 0;
+		const bool occurs = finding || strcmp(row->outcome, "tolerated") == 0;
 
 		there |= strncmp(row->probe.id, "judge/", 6) == 0 && strcmp(row->probe.id + 6, rule) == 0;
-		if (strcmp(row->outcome, "not tried") == 0 || (!finding && trial->ngone == 4) ||
-		    !o2_draw_bool(c, finding ? 1 : 6, 1))
+		if (strcmp(row->outcome, "not tried") == 0 || (!occurs && trial->ngone == 4) ||
+		    !o2_draw_bool(c, occurs ? 1 : 6, 1))
 			continue;
 		used += (size_t)snprintf(text + used, bytes - used, "  %s%s\n", row->probe.id,
 					 o2_draw_bool(c, 1, 1) ? "  # seen before" : "");
 		if (finding)
 			row->outcome = "known";
-		else
+		else if (!occurs)
 			snprintf(trial->gone[trial->ngone++], sizeof(trial->gone[0]), "%s", row->probe.id);
 	}
 	/* A known rule that nobody breaks is accepted, and not mentioned. */
@@ -132,7 +133,7 @@ static void foretell_lst(const struct o2_trial *trial, struct o2_trial_row *row)
 
 	if (strcmp(row->probe.id, "lst/expire") == 0) {
 		row->outcome = "not tried";
-		row->expected = "its sessions last 100 s: --timeout";
+		row->expected = "its session timeout (100 s) is not below --timeout";
 	}
 	if (!trial->quirk->lst || sscanf(row->probe.id, "lst/read-%u", &bytes) != 1)
 		return;
@@ -290,7 +291,7 @@ static void try_probes(struct o2_commands_run *run, bool hostile)
 	trial.rounds = o2_draw_bool(c, 1, 2) ? 1 + (uint32_t)o2_draw(c, 2) : 1;
 	trial.kernel = o2_draw_bool(c, 3, 1);
 	trial.lacks = !hostile && trial.quirk->quirk == NULL && o2_draw_bool(c, 5, 1)
-			      ? "nothing takes PUTs at portal 7: --portal, --match-bits"
+			      ? "no memory takes PUTs at portal 7 (see --portal, --match-bits)"
 			      : NULL;
 	trial.all = !hostile && trial.lacks == NULL && trial.quirk->quirk == NULL && o2_draw_bool(c, 1, 1);
 	if (trial.lacks == NULL && !trial.all)
@@ -301,7 +302,7 @@ static void try_probes(struct o2_commands_run *run, bool hostile)
 	/* With another place the reported texts are not predicted. */
 	if (hostile)
 		add_hostile(&trial);
-	known = !trial.kernel && !trial.quirk->mute && o2_draw_bool(c, 2, 1);
+	known = !trial.quirk->mute && o2_draw_bool(c, 2, 1);
 	if (known) {
 		draw_known(&trial, known_text, sizeof(known_text));
 		o2_command_input(&run->command, known_text, strlen(known_text));

@@ -33,9 +33,10 @@ static void taken(struct o2_commands_run *run, struct o2_wrong *wrong)
 	    strstr(run->command.out, which == 0 ? " us, pid " : ": 1 done, 0 failed, ") == NULL)
 		o2_commands_wrong(run, "status");
 	if (verbose)
-		o2_commands_complains(run,
-				      "o2ref: port %" PRIu32 " is %s, so the peer cannot connect to us\n",
-				      port, wrong->listen_errno == EACCES ? "not for us" : "taken");
+		o2_commands_complains(run, "o2ref: %s%" PRIu32 "%s, so the peer cannot connect to us\n",
+				      wrong->listen_errno == EACCES ? "no permission to listen on port "
+								    : "port ",
+				      port, wrong->listen_errno == EACCES ? "" : " is taken");
 	else
 		o2_commands_complains(run, "%s", "");
 }
@@ -67,7 +68,7 @@ static void move_in_vain(struct o2_commands_run *run, struct o2_wrong *wrong)
 	o2_commands_words(run, PEER);
 	if (wrong->absent)
 		snprintf(why, sizeof(why),
-			 "there is no way to it, or nobody listens at that port (EHOSTUNREACH): " UNRESOLVED);
+			 "no route, or nothing listens on that port (EHOSTUNREACH): " UNRESOLVED);
 	else
 		snprintf(why, sizeof(why),
 			 "no answer in time (ETIMEDOUT): our deadline: waited # ms for %s, limit 1000 ms",
@@ -101,11 +102,10 @@ static void ask_in_vain(struct o2_commands_run *run, struct o2_wrong *wrong)
 		o2_commands_wrong(run, "status");
 	o2_commands_complains(
 		run, "o2ref: " PEER ": make session: %s\n",
-		wrong->absent
-			? "there is no way to it, or nobody listens at that port (EHOSTUNREACH): " UNRESOLVED
-			: "no answer in time (ETIMEDOUT): lst/rpc-timeout: timeout_ms is #, limit 1000 "
-			  "(Connection timed out); has it LNet selftest?\n"
-			  "o2ref: " PEER ": our session may be there until the node's own timeout");
+		wrong->absent ? "no route, or nothing listens on that port (EHOSTUNREACH): " UNRESOLVED
+			      : "no answer in time (ETIMEDOUT): lst/rpc-timeout: timeout_ms is #, limit 1000 "
+				"(Connection timed out); is lnet_selftest loaded there?\n"
+				"o2ref: " PEER ": our session may remain on the node until its own timeout");
 	o2_commands_says(run, "output", run->command.out,
 			 "lst: 0 done, 0 failed, 0 bytes in # s: 0.0 MB/s, 0/s\n");
 }
@@ -126,6 +126,8 @@ static void check_lost(struct o2_commands_run *run, size_t which)
 {
 	static const char *const steps[] = {"make session", "add test", "counters", "run"};
 	static const char lost[] = "o2ref: the device is lost: No such device\n";
+	static const char interrupted[] = "o2ref: interrupted during step ";
+	const size_t length = strlen(interrupted);
 	const char *said = run->command.err, *rest = said + strlen(lost);
 	const bool began = which == 3 && strncmp(run->command.out, "lst: 0 ", 7) != 0;
 	bool right = false;
@@ -136,9 +138,9 @@ static void check_lost(struct o2_commands_run *run, size_t which)
 	}
 	/* The device is lost before the test ends, so a step must be named. */
 	for (size_t i = began ? 3 : 0; i < 4 && which == 3; i++)
-		right |= strncmp(rest, "o2ref: ended in the middle of step ", 35) == 0 &&
-			 strncmp(rest + 35, steps[i], strlen(steps[i])) == 0 &&
-			 strcmp(rest + 35 + strlen(steps[i]), "\n") == 0;
+		right |= strncmp(rest, interrupted, length) == 0 &&
+			 strncmp(rest + length, steps[i], strlen(steps[i])) == 0 &&
+			 strcmp(rest + length + strlen(steps[i]), "\n") == 0;
 	if (which < 3)
 		right = *rest == '\0';
 	else if (which == 4)

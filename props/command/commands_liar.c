@@ -80,13 +80,13 @@ static void say_rows(FILE *out, const struct foretold *foretold, const struct o2
 		fprintf(out, "%-9s %-22s %s", names[lie->outcome], id,
 			lie->outcome == O2_LIAR_MET ? sentence : lie->why);
 		if (lie->outcome != O2_LIAR_NOT_TRIED)
-			fprintf(out, "; the judge names it: %s", text[0] == '\0' ? "no rule" : text);
+			fprintf(out, "; rules that the judge reported: %s", text[0] == '\0' ? "none" : text);
 		fputc('\n', out);
 		if (lie->outcome == O2_LIAR_MET || lie->outcome == O2_LIAR_NOT_TRIED)
 			continue;
 		o2_liar_talk_heard(&lie->talk, text, sizeof(text));
 		fprintf(out,
-			"          it should be so: %s (docs/hostile.md#the-table)\n"
+			"          rule: %s (docs/hostile.md#the-table)\n"
 			"          again: %s --only %s\n",
 			sentence, foretold->again, id);
 		if (lie->outcome == O2_LIAR_NOT_MET)
@@ -108,8 +108,8 @@ static void say_text(FILE *out, const struct foretold *foretold, const struct o2
 	say_rows(out, foretold, drawn);
 	fputs("judged: # messages and # WRITEs of ours on # connections\n", out);
 	if (lies > 0)
-		fprintf(out, "lies: the judge names %" PRIu32 " of %" PRIu32 " by a rule%s", foretold->named,
-			lies, foretold->named < lies ? "; not" : "");
+		fprintf(out, "misbehaviours: the judge reported a rule for %" PRIu32 " of %" PRIu32 "%s",
+			foretold->named, lies, foretold->named < lies ? "; none for" : "");
 	for (uint32_t i = 0; i < foretold->lies && lies > 0; i++) {
 		char named[256];
 
@@ -267,13 +267,13 @@ static void complain(const struct foretold *foretold, const struct o2_liar_stand
 	}
 	if (!foretold->table)
 		used += (size_t)snprintf(text + used, bytes - used,
-					 "o2ref: --hostile: there is no table of misbehaviours\n");
+					 "o2ref: o2props hostile --list gave no table\n");
 	else if (!foretold->whole && (foretold->started || drawn->lack == O2_LIAR_NO_PROGRAM))
 		used += (size_t)snprintf(text + used, bytes - used,
-					 "o2ref: --hostile: it did not come to its end (status %d)\n",
+					 "o2ref: --hostile: the run was not completed (status %d)\n",
 					 foretold->started ? drawn->status : 77);
 	if (!foretold->whole)
-		snprintf(text + used, bytes - used, "o2ref: it did not come to its end\n");
+		snprintf(text + used, bytes - used, "o2ref: the run was not completed\n");
 }
 
 /* Check that the capture has all that was said, behind the probe's packets; count the probe's packets. */

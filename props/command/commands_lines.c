@@ -15,20 +15,20 @@ static const struct {
 	const char *line, *said;
 } wrong_lines[] = {
 	{"", "no command given (see: o2ref --help)"},
-	{"nothing", "'nothing' is no command (see: o2ref --help)"},
-	{"--nothing", "'--nothing' is no command (see: o2ref --help)"},
+	{"nothing", "unknown command 'nothing' (see: o2ref --help)"},
+	{"--nothing", "unknown command '--nothing' (see: o2ref --help)"},
 	{"encode --nothing", "'--nothing' is no option, or its value is missing (see: o2ref encode --help)"},
 	{"decode --nothing", "'--nothing' is no option, or its value is missing (see: o2ref decode --help)"},
 	{"judge --nothing", "'--nothing' is no option, or its value is missing (see: o2ref judge --help)"},
 	{"decode --pcap --reject x",
-	 "--pcap goes with neither --reject nor --hex-input (see: o2ref decode --help)"},
+	 "--pcap cannot be used with --reject or --hex-input (see: o2ref decode --help)"},
 	{"decode --pcap --hex-input x",
-	 "--pcap goes with neither --reject nor --hex-input (see: o2ref decode --help)"},
+	 "--pcap cannot be used with --reject or --hex-input (see: o2ref decode --help)"},
 	{"decode --hex-input --raw-input x",
 	 "--hex-input and --raw-input exclude each other (see: o2ref decode --help)"},
 	{"decode --color=x", "--color is 'x', not auto, always or never (see: o2ref decode --help)"},
 	{"judge --events=3 x", "--events is for --html (see: o2ref judge --help)"},
-	{"judge --live=lo x", "--live is in place of FILE (see: o2ref judge --help)"},
+	{"judge --live=lo x", "give either --live or FILE, not both (see: o2ref judge --help)"},
 	{"judge --seconds=3 x", "--seconds is for --live (see: o2ref judge --help)"},
 	{"judge --packets=3 x", "--packets is for --live (see: o2ref judge --help)"},
 	{"encode", "no file given (see: o2ref encode --help)"},
@@ -56,19 +56,19 @@ static const struct {
 	{"conform --device=loop --profile=x " PEER,
 	 "--profile is 'x', not strict or kernel (see: o2ref conform --help)"},
 	{"serve --device=loop", "device loop is a network inside the process: nobody could reach the server"},
-	{"serve --device=loop x", "'x' is one argument too many (see: o2ref serve --help)"},
+	{"serve --device=loop x", "unexpected argument 'x' (see: o2ref serve --help)"},
 	{"serve --device=loop --buffer=5",
 	 "--buffer is '5', not PORTAL:MATCHBITS[:BYTES][:ro] (see: o2ref serve --help)"},
 	{"serve --device=loop --buffer=5:6:7:rw",
 	 "--buffer is '5:6:7:rw', not PORTAL:MATCHBITS[:BYTES][:ro] (see: o2ref serve "
 	 "--help)"},
 	{"serve --device=loop --buffer=5:6:0",
-	 "--buffer is '5:6:0', its BYTES not a number of 1 to 67108864 (see: o2ref serve --help)"},
+	 "--buffer is '5:6:0', where BYTES is not a number of 1 to 67108864 (see: o2ref serve --help)"},
 	{"serve --device=loop --buffer=4294967296:6",
-	 "--buffer is '4294967296:6', its PORTAL not a number of 0 to 4294967295 (see: o2ref serve "
+	 "--buffer is '4294967296:6', where PORTAL is not a number of 0 to 4294967295 (see: o2ref serve "
 	 "--help)"},
 	{"serve --device=loop --buffer=5:6:67108865",
-	 "--buffer is '5:6:67108865', its BYTES not a number of 1 to 67108864 (see: o2ref serve "
+	 "--buffer is '5:6:67108865', where BYTES is not a number of 1 to 67108864 (see: o2ref serve "
 	 "--help)"},
 	{"serve --device=loop --fragments=5 --buffer=1:0x2:4:ro",
 	 "4 bytes cannot be in 5 pieces (see: o2ref serve --help)"},
@@ -110,7 +110,7 @@ static void many_buffers(struct o2_commands_run *run)
 	o2_commands_complains(
 		run, "o2ref: %s\n",
 		count == 16 ? "device loop is a network inside the process: nobody could reach the server"
-			    : "--buffer is '17:0x11:ro', one more than 16 "
+			    : "--buffer is '17:0x11:ro', but it may be given at most 16 times "
 			      "(see: o2ref serve --help)");
 }
 
@@ -165,7 +165,7 @@ static void help(struct o2_commands_run *run)
 		{"--help",
 		 "usage: o2ref COMMAND [OPTION]... [FILE]...\n\ncommands:\n  decode    show ",
 		 {"\n  judge     ", "\n  encode    ",
-		  "\n  serve     be a node: answer pings, hold memory for PUTs and GETs\n\noptions:\n",
+		  "\n  serve     run a node: answer pings, hold memory for PUTs and GETs\n\noptions:\n",
 		  "\n  -V, --version  the version\n"}},
 		{"-h",
 		 "usage: o2ref COMMAND",
@@ -248,7 +248,7 @@ static void summary(struct o2_commands_run *run, const struct bent *bent, bool d
 		bent->command, done, !done, done ? bent->size : 0, done ? "; #/#/# us (min/mean/max)" : "");
 
 	if (wrong >= 0)
-		used += (size_t)snprintf(text + used, sizeof(text) - used, "verify: %d looked at, %d wrong\n",
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "verify: %d checked, %d wrong\n",
 					 done, wrong);
 	if (bent->judge)
 		snprintf(text + used, sizeof(text) - used, "judge: %s\n", judged);
@@ -263,7 +263,7 @@ static void has_nothing(struct o2_commands_run *run, const struct bent *bent, bo
 	o2_commands_complains(
 		run,
 		"o2ref: %s 0 at " PEER
-		": it has nothing at that portal and match bits, or no room there (ENODATA): the "
+		": no matching memory at that portal and match bits, or it is too small (ENODATA): the "
 		"peer reports a failure: %s (No data available)\n",
 		gets ? "GET" : "PUT",
 		gets ? "transfer/peer-status: -ibcm_status is 61"
@@ -391,7 +391,7 @@ static void wrong_page(struct o2_commands_run *run)
 		o2_commands_complains(
 			run,
 			"o2ref: judge: should payload/get: " PEER
-			" (to 10.0.0.1@o2ib): payload[#] is 238, expected %u; it should be so: a GET brings "
+			" (to 10.0.0.1@o2ib): payload[#] is 238, expected %u; rule: a GET brings "
 			"what is served there, or what the same node has PUT there (docs/judge.md, "
 			"\"Payloads\")\no2ref: GET 0: byte # is 0xee, not 0x%02x (seed 1)\n",
 			right, right);

@@ -235,7 +235,7 @@ static void check_words(struct o2_commands_run *run, const struct tried *tried)
 
 	counted(tried, bytes, node, sizeof(node));
 	if (looks(tried))
-		snprintf(verify, sizeof(verify), "verify: %" PRIu64 " looked at, %" PRIu64 " wrong\n", count,
+		snprintf(verify, sizeof(verify), "verify: %" PRIu64 " checked, %" PRIu64 " wrong\n", count,
 			 bad ? count : 0);
 	if (bad)
 		snprintf(failed, sizeof(failed), "failed: %" PRIu64 " data\n", count);
@@ -334,10 +334,11 @@ static void out_of_range(struct o2_commands_run *run)
 	tell(run, &tried);
 	if (!o2_commands_go(run, 2))
 		return;
-	o2_commands_complains(run,
-			      "o2ref: not to be asked of a node: lst/send/%s: %s is %" PRIu64
-			      ", %s (Invalid argument)\n",
-			      rule, field, value, more);
+	o2_commands_complains(
+		run,
+		"o2ref: this test must not be requested from a node: lst/send/%s: %s is %" PRIu64
+		", %s (Invalid argument)\n",
+		rule, field, value, more);
 	o2_commands_says(run, "output", run->command.out, "%s",
 			 tried.judge && !tried.json ? "judge: 0 messages and 0 WRITEs of ours on 0 "
 						      "connections: 0 must, 0 should, 0 notes\n"
@@ -364,7 +365,7 @@ static void no_session(struct o2_commands_run *run)
 			 "wire/header/checksum: ibm_cksum is #, expected # (Protocol error)");
 	o2_commands_says(run, "words", run->command.out,
 			 "lst: 0 done, 0 failed, 0 bytes in # s: # MB/s, #/s\n%s",
-			 test == READ ? "verify: 0 looked at, 0 wrong\n" : "");
+			 test == READ ? "verify: 0 checked, 0 wrong\n" : "");
 }
 
 void o2_commands_lst(struct o2_commands_run *run)

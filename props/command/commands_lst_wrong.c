@@ -98,11 +98,11 @@ static void spoil_step(struct spoilt *spoilt)
 	if (code == EBUSY)
 		snprintf(spoilt->err, sizeof(spoilt->err),
 			 "o2ref: " PEER " is busy: it is in session '' of " US
-			 ", for 100 s after its last word (--force takes it)\n");
+			 ", until 100 s after its last request (--force takes it)\n");
 	else
 		snprintf(spoilt->err, sizeof(spoilt->err), "o2ref: " PEER ": %s: %s (%s)\n%s",
 			 steps[which].name, strerror(code), spoilt->status,
-			 which == 4 ? "o2ref: " PEER ": our session may be there for 100 s\n" : "");
+			 which == 4 ? "o2ref: " PEER ": our session may remain on the node for 100 s\n" : "");
 }
 
 /* Spoil one RPC of the test, selected by number. */
@@ -125,13 +125,13 @@ static void spoil_test(struct spoilt *spoilt)
 		say(spoilt, PING, number, STATUS + 4 * (1 + (uint32_t)o2_draw(c, 1)), 4, 1 + o2_draw(c, 100));
 		spoilt->wrong->adds = true;
 		snprintf(spoilt->err + strlen(spoilt->err), sizeof(spoilt->err) - strlen(spoilt->err),
-			 "answer: the answer is not that to what was sent\n");
+			 "answer: the reply does not match the request\n");
 		return;
 	}
 	spoilt->failure = "status";
 	say(spoilt, spoilt->ping ? PING : BRW, number, STATUS, 4, (uint64_t)code);
 	snprintf(spoilt->err + strlen(spoilt->err), sizeof(spoilt->err) - strlen(spoilt->err),
-		 "status: it answers %s\n", o2_errno_text(code, name));
+		 "status: the node replied with status %s\n", o2_errno_text(code, name));
 }
 
 /* Spoil a counter before or after the test; it may wrap. */
@@ -161,7 +161,7 @@ static void check_words(struct spoilt *spoilt)
 	char verify[80] = "", failed[40] = "", node[200] = "";
 
 	if (looks)
-		snprintf(verify, sizeof(verify), "verify: %" PRIu64 " looked at, 0 wrong\n", spoilt->done);
+		snprintf(verify, sizeof(verify), "verify: %" PRIu64 " checked, 0 wrong\n", spoilt->done);
 	if (spoilt->failure != NULL)
 		snprintf(failed, sizeof(failed), "failed: 1 %s\n", spoilt->failure);
 	if (spoilt->counted)

@@ -62,9 +62,9 @@ static void judge(struct o2_commands_run *run, const struct sums *sums)
 			 sums->lost_conns, sums->lost_directions);
 	o2_commands_says(run, "middle", run->command.out,
 			 "%" PRIu32 " packets: 0 messages and %" PRIu64 " WRITE%s (%" PRIu64
-			 " bytes) on %" PRIu64
-			 " connection%s\nnot seen: the beginning, or something later, of %" PRIu64
-			 " connection%s; what one side says, of %" PRIu64 "\n%s0 must, 0 should, 0 notes\n",
+			 " bytes) on %" PRIu64 " connection%s\nincomplete: %" PRIu64
+			 " connection%s (start or later packets missing), %" PRIu64
+			 " of them seen in one direction only\n%s0 must, 0 should, 0 notes\n",
 			 file.packets, sums->writes, o2_told_plural(sums->writes), sums->bytes, sums->conns,
 			 o2_told_plural(sums->conns), sums->conns, o2_told_plural(sums->conns), sums->one_way,
 			 forgotten);
@@ -258,9 +258,9 @@ static void decode(struct crowd *crowd, char **text)
 		file.packets);
 	if (crowd->flows.lost != 0)
 		fprintf(crowd->text,
-			"%" PRIu64 " times the quietest of 1024 directions of connections was forgotten for "
-			"another one\n",
-			crowd->flows.lost);
+			"more than 1024 flows (directions of connections) at a time: the quietest one was "
+			"dropped %" PRIu64 " time%s\n",
+			crowd->flows.lost, o2_told_plural(crowd->flows.lost));
 	fflush(crowd->text);
 	o2_command_input(&run->command, file.bytes, file.length);
 	o2_commands_words(run, "decode --pcap -");

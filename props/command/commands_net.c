@@ -181,8 +181,8 @@ static void check_words(struct o2_commands_run *run, const struct moving *moving
 	}
 	expected[0] = '\0';
 	if (moving->verify)
-		snprintf(expected, sizeof(expected), "verify: %" PRIu64 " looked at, %" PRIu64 " wrong\n",
-			 done, moving->wrong);
+		snprintf(expected, sizeof(expected), "verify: %" PRIu64 " checked, %" PRIu64 " wrong\n", done,
+			 moving->wrong);
 	if (rest == NULL || strcmp(rest + 1, expected) != 0)
 		o2_commands_wrong(run, "verified");
 }

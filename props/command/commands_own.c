@@ -23,8 +23,8 @@ static void say_own(struct o2_commands_run *run)
 		const char *out, *err;
 	} own[] = {
 		{"", 2, "", "o2ref: no command given (see: o2ref --help)\n"},
-		{"nothing", 2, "", "o2ref: 'nothing' is no command (see: o2ref --help)\n"},
-		{"pings", 2, "", "o2ref: 'pings' is no command (see: o2ref --help)\n"},
+		{"nothing", 2, "", "o2ref: unknown command 'nothing' (see: o2ref --help)\n"},
+		{"pings", 2, "", "o2ref: unknown command 'pings' (see: o2ref --help)\n"},
 		{"--version", 0, "o2ref #\n", ""},
 		{"-V", 0, "o2ref #\n", ""},
 		{"--list-options", 0,
@@ -65,9 +65,9 @@ static void refuse_place(struct o2_commands_run *run)
 	o2_commands_words(run, "encode -");
 	run->command.terminal = true;
 	if (o2_commands_go(run, 2))
-		o2_commands_complains(run,
-				      "o2ref: bytes would go to the terminal: redirect them, or --hex (see: "
-				      "o2ref encode --help)\n");
+		o2_commands_complains(
+			run, "o2ref: bytes would go to the terminal: redirect the output, or use --hex (see: "
+			     "o2ref encode --help)\n");
 	run->command.terminal = false;
 	run->command.alone = true;
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]) && !run->report->failed; i++) {

@@ -20,7 +20,7 @@
 #define LEAST	    64u	  /* and to find a smaller place */
 #define SMALL	    2000u /* smallest size of a probe that reaches past the end */
 #define PORTALS	    60u
-#define LINE_MOST   1021u /* docs/conform.md, "Known findings": most characters per line */
+#define LINE_MOST   1022u /* docs/conform.md, "Known findings": most characters per line */
 
 /* What the command is told of the places, and what it must report; "": nothing. */
 struct places {
@@ -75,25 +75,26 @@ static void draw_places(struct o2_choice *c, struct places *places, struct o2_wr
 	written->bytes = draw_bytes(c, places->bytes, wrong->truncates, &ends);
 	if (!ends)
 		snprintf(places->no_end, sizeof(places->no_end),
-			 "the place does not end after %" PRIu32 " bytes: --place-bytes", places->bytes);
+			 "the peer's memory is not %" PRIu32 " bytes long (see --place-bytes)",
+			 places->bytes);
 	*read = (struct o2_wrong_place){.portal = places->portal[1], .bits = places->bits};
 	read->bytes = o2_draw_bool(c, 1, 1) ? places->bytes : LEAST + (uint32_t)o2_draw(c, BLOCK);
 	switch (o2_draw(c, 8)) {
 	case 0:
 		miss(c, written);
 		snprintf(places->lacks[0], sizeof(places->lacks[0]),
-			 "nothing takes PUTs at portal %" PRIu32 ": --portal, --match-bits",
+			 "no memory takes PUTs at portal %" PRIu32 " (see --portal, --match-bits)",
 			 places->portal[0]);
 		break;
 	case 1:
 		written->puts_only = true;
 		snprintf(places->lacks[0], sizeof(places->lacks[0]),
-			 "what takes PUTs at portal %" PRIu32 " takes no GETs", places->portal[0]);
+			 "the memory at portal %" PRIu32 " takes PUTs, but no GETs", places->portal[0]);
 		break;
 	case 2:
 		miss(c, read);
 		snprintf(places->lacks[1], sizeof(places->lacks[1]),
-			 "nothing takes GETs at portal %" PRIu32 ": --read-portal, --match-bits",
+			 "no memory takes GETs at portal %" PRIu32 " (see --read-portal, --match-bits)",
 			 places->portal[1]);
 		break;
 	default:
@@ -197,7 +198,7 @@ static void ask_for_nothing(struct o2_commands_run *run)
 	o2_commands_words(run, "conform --device=loop " PEER);
 	o2_command_word(&run->command, "--only=%s", wrong[which][0]);
 	if (o2_commands_go(run, 2))
-		o2_commands_complains(run, "o2ref: --only: '%s' is no probe (see: o2ref conform --list)\n",
+		o2_commands_complains(run, "o2ref: --only: unknown probe '%s' (see: o2ref conform --list)\n",
 				      wrong[which][1]);
 }
 
@@ -245,8 +246,8 @@ static void know_wrongly(struct o2_commands_run *run)
 	o2_command_input(&run->command, text, strlen(text));
 	if (o2_commands_go(run, 2))
 		o2_commands_complains(run, "o2ref: /dev/stdin: line %u: '%.60s' %s\n", number, id,
-				      twice	? "is there twice"
-				      : is_long ? "begins a line that is too long"
+				      twice	? "is listed twice"
+				      : is_long ? "begins a line of more than 1022 characters"
 						: "is no id of a finding (see: o2ref conform --list)");
 	o2_command_input(&run->command, NULL, 0);
 }

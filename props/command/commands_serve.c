@@ -241,8 +241,8 @@ static void sum_up(struct o2_serving *serving)
 	    "serve: %" PRIu64 " done, %" PRIu64 " failed, %" PRIu64 " bytes in # s: # MB/s, #/s\n",
 	    serving->done, serving->failed, serving->bytes);
 	add(!serving->json && serving->verify, serving->out,
-	    "verify: %" PRIu64 " looked at, %" PRIu64 " wrong, 0 not told apart\n", serving->verified,
-	    serving->wrong);
+	    "verify: %" PRIu64 " checked, %" PRIu64 " wrong, 0 ambiguous (may be another PUT's)\n",
+	    serving->verified, serving->wrong);
 	add(!serving->json && serving->lst, serving->out,
 	    "lst: 0 sessions, 0 expired; served 0 pings, 0 reads, 0 writes, 0 bytes; refused 0; own tests 0, "
 	    "0 failed; wrong 0\n");

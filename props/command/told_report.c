@@ -106,8 +106,8 @@ void o2_told_seen(FILE *out, const struct o2_told_report *report)
 		o2_told_plural(conns));
 	if (!report->hearing->whole)
 		fprintf(out,
-			"not seen: the beginning, or something later, of %" PRIu64
-			" connection%s; what one side says, of 0\n",
+			"incomplete: %" PRIu64 " connection%s (start or later packets missing), 0 of them "
+					       "seen in one direction only\n",
 			conns, o2_told_plural(conns));
 	if (report->told->cut != 0)
 		fprintf(out, "%" PRIu64 " packet%s not captured as a whole\n", report->told->cut,
@@ -149,8 +149,7 @@ static void one_text(FILE *out, const struct o2_told_report *report)
 				fprintf(out, "        %s\n", found->what);
 			if (found->finding->unproven)
 				fprintf(out, "        " UNPROVEN "\n");
-			fprintf(out, "        it should be so: %s (%s)\n", found->rule->sentence,
-				found->rule->source);
+			fprintf(out, "        rule: %s (%s)\n", found->rule->sentence, found->rule->source);
 		}
 	}
 	fprintf(out, "%" PRIu64 " must, %" PRIu64 " should, %" PRIu64 " note%s\n",
@@ -292,7 +291,7 @@ static json_t *result(const struct o2_told_report *report, uint32_t file, const 
 	json_t *form, *earlier;
 
 	where(out, report, row);
-	fprintf(out, "%s%s. It should be so: %s.%s", found->what[0] == '\0' ? "" : ": ", found->what,
+	fprintf(out, "%s%s. Rule: %s.%s", found->what[0] == '\0' ? "" : ": ", found->what,
 		found->rule->sentence, found->finding->unproven ? " (" UNPROVEN ")" : "");
 	fclose(out);
 	form = json_pack("{s:s, s:I, s:s, s:{s:s}, s:I, s:[o], s:o}", "ruleId", found->rule->id, "ruleIndex",
@@ -304,7 +303,8 @@ static json_t *result(const struct o2_told_report *report, uint32_t file, const 
 		return form;
 	earlier = location(report, file, found->earlier);
 	json_object_set_new(earlier, "id", json_integer(1));
-	json_object_set_new(earlier, "message", json_pack("{s:s}", "text", "what it goes back to"));
+	json_object_set_new(earlier, "message",
+			    json_pack("{s:s}", "text", "the earlier packet that it refers to"));
 	json_object_set_new(form, "relatedLocations", json_pack("[o]", earlier));
 	return form;
 }
@@ -316,7 +316,7 @@ json_t *o2_told_sarif(const struct o2_told_report *report)
 
 	for (uint32_t i = 0; i < O2_JUDGE_RULES; i++) {
 		const struct o2_judge_rule *rule = &o2_judge_rules[i];
-		json_t *help = json_sprintf("It should be so: %s. Source: %s.", rule->sentence, rule->source);
+		json_t *help = json_sprintf("Rule: %s. Source: %s.", rule->sentence, rule->source);
 
 		json_array_append_new(rules, json_pack("{s:s, s:{s:s}, s:{s:o}, s:{s:s}}", "id", rule->id,
 						       "shortDescription", "text", rule->sentence, "help",
@@ -354,7 +354,7 @@ void o2_told_escaped(FILE *out, const char *text)
 
 void o2_told_holds(FILE *out, const struct o2_told_found *found)
 {
-	fputs("It should be so: ", out);
+	fputs("Rule: ", out);
 	o2_told_escaped(out, found->rule->sentence);
 	fputs(" (", out);
 	o2_told_escaped(out, found->rule->source);
@@ -387,7 +387,7 @@ static void case_rows(FILE *out, const struct o2_told_report *report, const stru
 		fprintf(out, "\n%s%s", found->what, found->what[0] == '\0' ? "" : "\n");
 		if (found->finding->unproven)
 			fputs(UNPROVEN "\n", out);
-		fputs("it should be so: ", out);
+		fputs("rule: ", out);
 		o2_told_escaped(out, rule->sentence);
 		fputs(" (", out);
 		o2_told_escaped(out, rule->source);

@@ -20,8 +20,7 @@ static void finding(const struct o2_page *page, uint32_t i)
 	o2_told_escaped(out, found->what);
 	fputs("</strong>", out);
 	if (found->earlier != 0)
-		fprintf(out,
-			". It goes back to <a href=\"#f%" PRIu32 "-e%" PRIu64 "\">packet %" PRIu64 "</a>",
+		fprintf(out, ". It refers to <a href=\"#f%" PRIu32 "-e%" PRIu64 "\">packet %" PRIu64 "</a>",
 			page->file, o2_page_id(page, o2_page_at(page, found->earlier)),
 			o2_page_packet(page, found->earlier));
 	fputs(".<br><span class=\"so\">", out);
@@ -40,7 +39,7 @@ static void findings(const struct o2_page *page, uint32_t at)
 		    o2_page_at(page, found->earlier) == at)
 			fprintf(page->out,
 				"<div class=\"finding back %s\"> <a href=\"#f%" PRIu32 "-e%" PRIu64
-				"\">packet %" PRIu64 "</a> goes back to this: <code>%s</code></div>",
+				"\">packet %" PRIu64 "</a> refers to this packet: <code>%s</code></div>",
 				o2_judge_severity_names[found->severity], page->file,
 				o2_page_id(page, o2_page_of(page, found)),
 				o2_page_packet(page, found->packet), found->rule->id);
@@ -168,7 +167,7 @@ static void bytes_of(const struct o2_page *page, uint32_t at)
 			"<tr><td></td><td></td><td>bytes that came</td><td>%" PRIu64 "</td></tr></table>",
 			step->addr, step->rkey, step->announced, step->bytes);
 	else
-		fputs("<p class=\"bytes\">No bytes were captured that o2iblnd has a say in.</p>", page->out);
+		fputs("<p class=\"bytes\">No o2iblnd data was captured for this event.</p>", page->out);
 }
 
 /* --- rows --- */
@@ -199,7 +198,7 @@ static void what(const struct o2_page *page, const struct o2_told_step *step)
 		[O2_JUDGE_REJECT] = "<i>CM REJ</i> ",
 		[O2_JUDGE_MESSAGE] = "",
 		[O2_JUDGE_LOST] = "something that was sent before this packet is not in the capture",
-		[O2_JUDGE_NAK] = "<b>NAK</b> a packet was not taken",
+		[O2_JUDGE_NAK] = "<b>NAK</b> the receiver rejected a packet",
 		[O2_JUDGE_DISCONNECT] = "<i>CM DREQ</i> the connection ends",
 	};
 	FILE *out = page->out;

@@ -146,7 +146,7 @@ static void read_finding(struct reading *reading, struct o2_trial_row *row)
 	reading->at += length + 1;
 	if (strcmp(row->outcome, "not tried") == 0)
 		return;
-	line_is(reading, "          it should be so: %s (docs/%s)", row->probe.sentence, row->probe.source);
+	line_is(reading, "          rule: %s (docs/%s)", row->probe.sentence, row->probe.source);
 	if (row->again[0] == '\0') {
 		reading->at += strcspn(reading->at, "\n") + 1;
 	} else {
@@ -182,7 +182,7 @@ void o2_trial_check_text(struct o2_trial *trial, const char *text)
 	if (trial->quirk->mute)
 		line_is(&reading, "not tried the others             it does not answer a ping: see ping/one");
 	for (uint32_t i = 0; i < trial->ngone; i++)
-		line_is(&reading, "known, and does not occur any more: %s", trial->gone[i]);
+		line_is(&reading, "listed in --known but no longer found: %s", trial->gone[i]);
 	sscanf(reading.at, "judged: %" SCNu64 " messages and %" SCNu64 " WRITEs of ours on %" SCNu64,
 	       &trial->messages, &trial->writes, &trial->connections);
 	line_is(&reading,
@@ -307,7 +307,7 @@ static void put_case(const json_t *object, FILE *out)
 	if (strcmp(outcome, "finding") == 0) {
 		fputs("<failure message=\"", out);
 		o2_told_escaped(out, seen);
-		fputs("\">it should be so: ", out);
+		fputs("\">rule: ", out);
 		o2_told_escaped(out, json_string_value(json_object_get(object, "sentence")));
 		fputs(" (docs/", out);
 		o2_told_escaped(out, json_string_value(json_object_get(object, "source")));
@@ -319,7 +319,7 @@ static void put_case(const json_t *object, FILE *out)
 		o2_told_escaped(out, seen);
 		fputs("\"/>", out);
 	} else if (strcmp(outcome, "holds") != 0) {
-		fputs("<system-out>known: ", out);
+		fprintf(out, "<system-out>%s: ", outcome);
 		o2_told_escaped(out, seen);
 		fputs("</system-out>", out);
 	}

@@ -142,9 +142,10 @@ static void spoil_more(struct o2_wronging *wronging)
 		o2_wronging_spoil(wronging, MESSAGE + TIMEOUT, 4, more < 2 ? 0 : more);
 		wronging->skips = true;
 		if (more < 2)
-			o2_wronging_see(wronging, "its sessions are for ever");
+			o2_wronging_see(wronging, "its sessions do not expire");
 		else
-			o2_wronging_see(wronging, "its sessions last %" PRIu32 " s: --timeout", more);
+			o2_wronging_see(wronging,
+					"its session timeout (%" PRIu32 " s) is not below --timeout", more);
 		break;
 	case 4:
 		in_probe(wronging, "lst/busy", MKSN, 1);
@@ -157,11 +158,11 @@ static void spoil_more(struct o2_wronging *wronging)
 		in_probe(wronging, "lst/stat", STAT, 1);
 		o2_wronging_spoil(wronging, MESSAGE + COUNTERS + (which == 0 ? 4 : 8 + 4 * which), 4, more);
 		if (more != 0)
-			o2_wronging_see(wronging,
-					"STAT_REPLY: %" PRIu32 " errors of brw and %" PRIu32
-					" of ping, %" PRIu32
-					" batches active: nothing is, and it is the client of no test",
-					which == 1 ? more : 0, which == 2 ? more : 0, which == 0 ? more : 0);
+			o2_wronging_see(
+				wronging,
+				"STAT_REPLY: %" PRIu32 " errors of brw and %" PRIu32 " of ping, %" PRIu32
+				" batches active; expected none: no batch runs, and the node is not a client",
+				which == 1 ? more : 0, which == 2 ? more : 0, which == 0 ? more : 0);
 		break;
 	default:
 		/* Count fewer bytes than were read or written: 10 times 4096. */
@@ -207,11 +208,11 @@ static void spoil_test(struct o2_wronging *wronging)
 		o2_wronging_spoil(wronging, MESSAGE + (o2_draw_bool(c, 1, 1) ? 28 : 32), 4,
 				  1 + o2_draw(c, 100));
 		wronging->wrong->adds = true;
-		o2_wronging_see(wronging, "the answer is not that to what was sent");
+		o2_wronging_see(wronging, "the reply does not match the request");
 		return;
 	}
 	o2_wronging_spoil(wronging, MESSAGE + STATUS, 4, (uint64_t)code);
-	o2_wronging_see(wronging, "it answers %s", o2_errno_text(code, name));
+	o2_wronging_see(wronging, "the node replied with status %s", o2_errno_text(code, name));
 }
 
 /* Spoil a read into memory that is longer than the data. */
@@ -245,7 +246,7 @@ static void spoil_returns(struct o2_wronging *wronging)
 	o2_wronging_return(wronging, spares);
 	o2_wronging_spoil(wronging, MESSAGE + STATUS, 4, (uint64_t)code);
 	o2_wronging_see(wronging,
-			"of # times that we came back # went wrong, first after step %" PRIu32
+			"# of # reconnects failed, the first after step %" PRIu32
 			": RMSN_REPLY: the status is %s, not success",
 			spares / rounds * probes[which].stride, o2_errno_text(code, name));
 }
@@ -288,8 +289,8 @@ static void spoil_busy(struct o2_wronging *wronging)
 				   (uint64_t)(uint8_t)name[4 * i + 3] << 24);
 	wronging->skips = true;
 	o2_wronging_see(wronging,
-			"it is in session '%s' of 10.0.0.%" PRIu32 "@o2ib, for %" PRIu32
-			" s after its last word",
+			"it is in session '%s' of 10.0.0.%" PRIu32 "@o2ib, until %" PRIu32
+			" s after its last request",
 			name, address, seconds);
 }
 

@@ -95,8 +95,7 @@ static void spoil_returns(struct o2_wronging *wronging)
 	if (wronging->late)
 		wronging->wrong->late = STEPS + (uint32_t)o2_draw(wronging->c, 20);
 	o2_wronging_see(wronging,
-			"of # times that we came back # went wrong, first after step %" PRIu32 " of #: ",
-			spares / rounds);
+			"# of # reconnects failed, the first after step %" PRIu32 " of #: ", spares / rounds);
 	spoil_magic(wronging);
 }
 
@@ -152,9 +151,9 @@ bool o2_wronging_returned(const struct o2_wronging *wronging, const char *seen)
 	if (!wronging->returns)
 		return true;
 	read = sscanf(seen,
-		      "of %" SCNu32 " times that we came back %" SCNu32
-		      " went wrong, first after step %" SCNu32 " of %" SCNu32,
-		      &times, &bad, &first, &steps);
+		      "%" SCNu32 " of %" SCNu32 " reconnects failed, the first after step %" SCNu32
+		      " of %" SCNu32,
+		      &bad, &times, &first, &steps);
 	/* The line of LNet selftest has no step number. */
 	steps = read == 3 ? times / rounds - 1 : steps;
 	return read >= 3 && times == (steps + 1) * rounds &&

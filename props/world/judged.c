@@ -34,8 +34,7 @@ void o2_judged_fail(struct o2_report *report, const struct o2_judge_finding *fin
 	o2_nid_to_text(view.nid[finding->who], who, sizeof(who));
 	if (finding->error.field != NULL)
 		o2_error_what(&finding->error, what, sizeof(what));
-	o2_report_fail(report, signature, "%s: %s; it should be so: %s (%s)", who, what, rule->sentence,
-		       rule->source);
+	o2_report_fail(report, signature, "%s: %s; rule: %s (%s)", who, what, rule->sentence, rule->source);
 }
 
 void o2_judged_keep(struct o2_judged_first *first, const struct o2_judge_finding *finding)

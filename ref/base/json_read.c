@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/error.h"
+
 /* More than the least that jansson allocates when a token grows. */
 #define LEAST_BYTES 64u
 
@@ -76,7 +78,7 @@ static size_t feed(void *buffer, size_t size, void *context)
 		errno = 0;
 		next = getc(source->file);
 		if (next == EOF) {
-			source->failed = ferror(source->file) ? errno : 0;
+			source->failed = ferror(source->file) ? -o2_errno_or(errno, EIO) : 0;
 			return 0;
 		}
 	}

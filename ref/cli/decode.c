@@ -36,7 +36,7 @@ static const struct o2_option option_table[] = {
 	 O2_SET(output, OUTPUT_JSON)},
 	{"reject", NULL, "FILE is the private data of a connection manager's reject", O2_FLAG(reject)},
 	{"pcap", NULL, "FILE is a capture in pcap or pcapng format, of RoCE or InfiniBand", O2_FLAG(pcap)},
-	{"hex-input", NULL, "FILE is hexadecimal digits, and nothing else will do", O2_FLAG(hex_input)},
+	{"hex-input", NULL, "refuse FILE if it is not hexadecimal digits", O2_FLAG(hex_input)},
 	{"raw-input", NULL, "FILE is bytes, even if they look like hexadecimal digits", O2_FLAG(raw_input)},
 	{"all", NULL, "show long payloads as a whole", O2_FLAG(all)},
 	{"color", "WHEN", "auto (the default: on a terminal), always or never",
@@ -225,7 +225,7 @@ static int read_options(int argc, char **argv, struct decode_options *read)
 		return first;
 	read->color = o2_color_wanted(read->color_when, stdout);
 	if (read->pcap && (read->reject || read->hex_input))
-		o2_command_usage(&command, "--pcap goes with neither --reject nor --hex-input");
+		o2_command_usage(&command, "--pcap cannot be used with --reject or --hex-input");
 	else if (read->hex_input && read->raw_input)
 		o2_command_usage(&command, "--hex-input and --raw-input exclude each other");
 	else if (first == argc)

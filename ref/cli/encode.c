@@ -25,9 +25,9 @@ typedef int (*encoder)(const json_t *form, const struct encode_options *options,
 
 static const struct o2_option option_table[] = {
 	{"hex", NULL, "write hexadecimal digits instead of bytes", O2_FLAG(hex)},
-	{"max-frags", "N", "257 or 256, whatever the form says",
+	{"max-frags", "N", "257 or 256; overrides the form",
 	 O2_NUMBER(max_frags, O2_MAX_FRAGS_LEGACY, O2_MAX_FRAGS)},
-	{"any-lnd", NULL, "accept NIDs of other networks than o2ib in the header, whatever the form says",
+	{"any-lnd", NULL, "accept NIDs of other networks than o2ib in the header; overrides the form",
 	 O2_FLAG(any_lnd)},
 	{0},
 };
@@ -190,6 +190,7 @@ int o2_cli_encode(int argc, char **argv)
 		return o2_command_usage(&command, "%s",
 					first == argc ? "no file given" : "more than one file");
 	if (!read.hex && isatty(STDOUT_FILENO))
-		return o2_command_usage(&command, "bytes would go to the terminal: redirect them, or --hex");
+		return o2_command_usage(&command,
+					"bytes would go to the terminal: redirect the output, or use --hex");
 	return o2_cli_finish(stdout, encode_file(argv[first], &read));
 }

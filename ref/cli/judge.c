@@ -32,17 +32,18 @@ static const struct o2_option option_table[] = {
 	 "also write a page: ladders of what went over each connection, with the findings in them",
 	 O2_TEXT(out.html)},
 	{"events", "N",
-	 "1000: with --html, of each FILE: how many of the first events the page has besides those at "
-	 "findings",
+	 "with --html, of each FILE: how many of the first events the page has besides those at findings "
+	 "(default: 1000)",
 	 O2_NUMBER(out.first_events, 0, 1000000), .goes_with = "html"},
 	{"junit", "OUT", "also write what was found as JUnit: a case for each rule", O2_TEXT(out.junit)},
 	{"sarif", "OUT", "also write it as SARIF 2.1.0", O2_TEXT(out.sarif)},
 	{"timeout", "MS",
-	 "50000: for how long a request may go without its answer, and a peer without credits",
+	 "how long a request may stay unanswered, or a peer without credits (default: 50000)",
 	 O2_NUMBER(judge.timeout_ms, 1, DAY_MS)},
-	{"keepalive", "MS", "1000: how long a side is quiet before a NOOP may keep the connection alive",
+	{"keepalive", "MS",
+	 "how long a side is quiet before a NOOP may keep the connection alive (default: 1000)",
 	 O2_NUMBER(judge.keepalive_ms, 0, DAY_MS)},
-	{"seed", "N", "1: of the bytes that o2ref puts and serves, by which payloads are known again",
+	{"seed", "N", "seed of the data that o2ref sends, used to recognise payloads (default: 1)",
 	 O2_NUMBER(judge.seed, 0, UINT64_MAX)},
 	{"require-checksum", NULL, "a message without a checksum breaks a rule",
 	 O2_FLAG(wire.require_checksum)},
@@ -226,7 +227,7 @@ static int judge_files(int count, char **paths, const struct judge_options *opti
 static const char *misused(const struct judge_options *options, int files)
 {
 	if (options->live.interface != NULL)
-		return files != 0 ? "--live is in place of FILE" : NULL;
+		return files != 0 ? "give either --live or FILE, not both" : NULL;
 	return files == 0 ? "no file given" : NULL;
 }
 

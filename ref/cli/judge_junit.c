@@ -15,7 +15,7 @@ static void put_row(const struct o2_judge_row *row, FILE *out)
 	o2_markup(out, "%s\n%s%s", where, what, what[0] != '\0' ? "\n" : "");
 	if (row->unproven)
 		o2_markup(out, "%s\n", O2_JUDGE_UNPROVEN_TEXT);
-	o2_markup(out, "it should be so: %s (%s)\n", rule->sentence, rule->source);
+	o2_markup(out, "rule: %s (%s)\n", rule->sentence, rule->source);
 }
 
 /* Put those rows of a rule that are notes, or those that are not.  Returns how many there are. */

@@ -52,7 +52,7 @@ static bool open_all(struct o2_judge_out *out, const struct o2_judge_out_options
 	if (out->file[HTML].out != NULL)
 		out->page = o2_judge_page_new(out->file[HTML].out);
 	if (out->file[HTML].out != NULL && out->page == NULL)
-		o2_cli_complain("a file for a part of the page: %s", strerror(errno));
+		o2_cli_complain("temporary file for the HTML page: %s", strerror(errno));
 	return (out->page != NULL) == (out->file[HTML].out != NULL);
 }
 

@@ -106,7 +106,7 @@ void o2_judge_row_rule(const struct o2_judge_row *row, char text[O2_JUDGE_ROW_TE
 {
 	const struct o2_judge_rule *rule = &o2_judge_rules[row->rule];
 
-	snprintf(text, O2_JUDGE_ROW_TEXT_BYTES, "It should be so: %s (%s).%s%s", rule->sentence, rule->source,
+	snprintf(text, O2_JUDGE_ROW_TEXT_BYTES, "Rule: %s (%s).%s%s", rule->sentence, rule->source,
 		 row->unproven ? " This one is " : "", row->unproven ? O2_JUDGE_UNPROVEN_TEXT "." : "");
 }
 
@@ -123,7 +123,7 @@ static void print_row(const struct o2_judge_row *row, FILE *out)
 		fprintf(out, "        %s\n", text);
 	if (row->unproven)
 		fprintf(out, "        %s\n", O2_JUDGE_UNPROVEN_TEXT);
-	fprintf(out, "        it should be so: %s (%s)\n", rule->sentence, rule->source);
+	fprintf(out, "        rule: %s (%s)\n", rule->sentence, rule->source);
 }
 
 static const char *plural(uint64_t count)
@@ -142,8 +142,8 @@ void o2_judge_seen_print(const struct o2_judge_seen_totals *totals, FILE *out)
 		plural(links->writes), links->write_bytes, links->connections, plural(links->connections));
 	if (links->connections != links->whole)
 		fprintf(out,
-			"not seen: the beginning, or something later, of %" PRIu64
-			" connection%s; what one side says, of %" PRIu64 "\n",
+			"incomplete: %" PRIu64 " connection%s (start or later packets missing), %" PRIu64
+			" of them seen in one direction only\n",
 			links->connections - links->whole, plural(links->connections - links->whole),
 			links->one_way);
 	if (links->other_protocols != 0)
@@ -174,7 +174,7 @@ void o2_judge_report_print(const struct o2_judge_report *report, const struct o2
 			if ((int)o2_judge_row_severity(&report->row[i]) == severity)
 				print_row(&report->row[i], out);
 	if (report->more != 0)
-		fprintf(out, "%" PRIu64 " findings more, of further nodes\n", report->more);
+		fprintf(out, "%" PRIu64 " more findings did not fit into this report\n", report->more);
 	fprintf(out, "%" PRIu64 " must, %" PRIu64 " should, %" PRIu64 " note%s\n",
 		report->times[O2_JUDGE_MUST], report->times[O2_JUDGE_SHOULD], report->times[O2_JUDGE_NOTE],
 		plural(report->times[O2_JUDGE_NOTE]));

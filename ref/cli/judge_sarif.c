@@ -34,7 +34,7 @@ static json_t *rule_to_json(const struct o2_judge_rule *rule)
 	json_t *level = o2_json_with(json_object(), "level", json_string(level_of(rule->severity)));
 	char text[512];
 
-	snprintf(text, sizeof(text), "It should be so: %s. Source: %s.", rule->sentence, rule->source);
+	snprintf(text, sizeof(text), "Rule: %s. Source: %s.", rule->sentence, rule->source);
 	object = o2_json_with(object, "shortDescription", text_object(rule->sentence));
 	object = o2_json_with(object, "help", text_object(text));
 	return o2_json_with(object, "defaultConfiguration", level);
@@ -106,7 +106,7 @@ static json_t *earlier_location(const char *path, size_t index, uint64_t packet)
 	json_t *location = location_of(path, index, packet);
 
 	location = o2_json_with(location, "id", json_integer(1));
-	return o2_json_with(location, "message", text_object("what it goes back to"));
+	return o2_json_with(location, "message", text_object("the earlier packet that it refers to"));
 }
 
 static json_t *row_to_result(const struct o2_judge_row *row, const char *path, size_t index)
@@ -117,8 +117,8 @@ static json_t *row_to_result(const struct o2_judge_row *row, const char *path, s
 
 	o2_judge_row_where(row, where);
 	o2_judge_what(row->wire_rule, &row->error, what);
-	snprintf(text, sizeof(text), "%s%s%s. It should be so: %s.%s%s%s", where, what[0] != '\0' ? ": " : "",
-		 what, rule->sentence, row->unproven ? " (" : "", row->unproven ? O2_JUDGE_UNPROVEN_TEXT : "",
+	snprintf(text, sizeof(text), "%s%s%s. Rule: %s.%s%s%s", where, what[0] != '\0' ? ": " : "", what,
+		 rule->sentence, row->unproven ? " (" : "", row->unproven ? O2_JUDGE_UNPROVEN_TEXT : "",
 		 row->unproven ? ")" : "");
 	object = o2_json_with(object, "ruleIndex", json_integer(row->rule));
 	object = o2_json_with(object, "level", json_string(level_of(o2_judge_row_severity(row))));

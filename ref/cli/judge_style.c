@@ -89,7 +89,6 @@ const char o2_judge_page_style[] =
 	".again{fill:var(--must);transform:scaleY(.5)}\n"
 	".status{fill:var(--ink)}\n"
 	".status.over{fill:var(--must)}\n"
-	".again{fill:var(--must);transform:scaleY(.5)}\n"
 	".bar path,.bar use{stroke:var(--dim);stroke-width:1;fill:none;vector-effect:non-scaling-stroke}\n"
 	".finding{margin:.2rem calc(var(--r) + 1rem) .5rem calc(var(--l) + 1rem);font-size:.93em}\n"
 	".finding.back{background:none;border-left-width:2px;padding:.05rem .6rem}\n"

@@ -93,7 +93,7 @@ void o2_ladder_bytes_html(const struct o2_ladder *ladder, const struct o2_ladder
 	struct o2_rows rows = {.take = put_line, .context = &table, .refused = &said.refused};
 
 	if (!o2_ladder_say(ladder, event, &said) && event->kind != O2_JUDGE_WRITE) {
-		fputs("<p class=\"bytes\">No bytes were captured that o2iblnd has a say in.</p>", out);
+		fputs("<p class=\"bytes\">No o2iblnd data was captured for this event.</p>", out);
 		return;
 	}
 	fputs("<table class=\"bytes\">", out);

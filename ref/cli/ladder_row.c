@@ -130,7 +130,7 @@ static void put_what(const struct o2_ladder_page *page, const struct o2_ladder_e
 		fputs("something that was sent before this packet is not in the capture", out);
 		break;
 	case O2_JUDGE_NAK:
-		fputs("<b>NAK</b> a packet was not taken", out);
+		fputs("<b>NAK</b> the receiver rejected a packet", out);
 		break;
 	case O2_JUDGE_DISCONNECT:
 		fputs("<i>CM DREQ</i> the connection ends", out);
@@ -233,9 +233,9 @@ static void put_finding(const struct o2_ladder_finding *finding, unsigned int fi
 		  severity, severity, severity, rule->id, who, what[0] != '\0' ? ": " : "", what);
 	if (finding->earlier != NULL) {
 		o2_ladder_name(file, finding->earlier, name);
-		fprintf(out, ". It goes back to <a href=\"#%s\">packet %" PRIu64 "</a>", name, row->earlier);
+		fprintf(out, ". It refers to <a href=\"#%s\">packet %" PRIu64 "</a>", name, row->earlier);
 	} else if (row->earlier != 0) {
-		fprintf(out, ". It goes back to packet %" PRIu64 ", which is not on this page", row->earlier);
+		fprintf(out, ". It refers to packet %" PRIu64 ", which is not on this page", row->earlier);
 	}
 	o2_judge_row_rule(row, what);
 	o2_markup(out, ".<br><span class=\"so\">%s</span></div>", what);
@@ -253,7 +253,7 @@ static void put_findings(const struct o2_ladder_page *page, const struct o2_ladd
 			continue;
 		fprintf(page->out, "<div class=\"finding back %s\">", severity);
 		put_link(page, finding->event, "packet ");
-		o2_markup(page->out, " goes back to this: <code>%s</code></div>",
+		o2_markup(page->out, " refers to this packet: <code>%s</code></div>",
 			  o2_judge_rules[finding->row.rule].id);
 	}
 }

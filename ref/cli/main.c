@@ -15,14 +15,14 @@ static const struct {
 	{"decode", o2_cli_decode, "show the bytes of messages, reject records or a packet capture"},
 	{"judge", o2_cli_judge, "say which rules were broken in a packet capture, and by whom"},
 	{"encode", o2_cli_encode, "turn a message written as JSON into bytes"},
-	{"check", o2_cli_props, "hold another implementation against the reference"},
+	{"check", o2_cli_props, "compare another implementation with the reference"},
 	{"explain", o2_cli_props, "show the whole way of one transfer, in words or as a picture"},
-	{"ping", o2_cli_net, "ask a node what it is"},
+	{"ping", o2_cli_net, "ping a node and show its NIDs"},
 	{"put", o2_cli_net, "PUT to a node's memory, and verify it"},
 	{"get", o2_cli_net, "GET from a node's memory, and verify it"},
-	{"lst", o2_cli_net, "make a node of LNet selftest ping, read or write, and verify it"},
-	{"conform", o2_cli_net, "try whether a node keeps the protocol"},
-	{"serve", o2_cli_net, "be a node: answer pings, hold memory for PUTs and GETs"},
+	{"lst", o2_cli_net, "run an LNet selftest against a node, and verify its data"},
+	{"conform", o2_cli_net, "test whether a node keeps to the protocol"},
+	{"serve", o2_cli_net, "run a node: answer pings, hold memory for PUTs and GETs"},
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -72,6 +72,6 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < COMMANDS; i++)
 		if (strcmp(name, commands[i].name) == 0)
 			return commands[i].run(argc - 1, argv + 1);
-	o2_cli_complain("'%s' is no command (see: o2ref --help)", name);
+	o2_cli_complain("unknown command '%s' (see: o2ref --help)", name);
 	return O2_CLI_USAGE;
 }

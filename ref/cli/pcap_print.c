@@ -171,9 +171,9 @@ static void print_totals(const struct o2_walk_totals *totals)
 		printf("%" PRIu64 " packet%s not captured as a whole\n", totals->cut,
 		       totals->cut == 1 ? " was" : "s were");
 	if (totals->forgotten != 0)
-		printf("%" PRIu64
-		       " times the quietest of %u directions of connections was forgotten for another one\n",
-		       totals->forgotten, O2_FLOWS_MAX);
+		printf("more than %u flows (directions of connections) at a time: the quietest one was "
+		       "dropped %" PRIu64 " time%s\n",
+		       O2_FLOWS_MAX, totals->forgotten, totals->forgotten == 1 ? "" : "s");
 }
 
 int o2_pcap_print(struct o2_stream *stream, const struct o2_wire_options *options, bool json, bool color)

@@ -18,8 +18,8 @@ static int become(const char *program, int argc, char **argv)
 	char *arguments[MAX_ARGUMENTS + 2] = {name};
 
 	if (argc > MAX_ARGUMENTS)
-		return o2_complain("o2ref", "%d arguments are too many (see: o2ref %s --help)", argc - 1,
-				   argv[0]);
+		return o2_complain("o2ref", "too many arguments (%d, at most %d; see: o2ref %s --help)",
+				   argc - 1, MAX_ARGUMENTS - 1, argv[0]);
 	for (int i = 0; i < argc; i++)
 		arguments[i + 1] = argv[i];
 	if (!o2_cli_sibling(program, path, sizeof(path)))

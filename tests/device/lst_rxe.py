@@ -93,7 +93,7 @@ class Lst(unittest.TestCase):
             first.communicate()
             status, report, err = run("ping", "--mode", "global")
             self.assertEqual((status, report["session"]["status"], report["session"]["owner"]), (FAILED, "EBUSY", US))
-            self.assertIn(f"{PEER} is busy: it is in session 'o2ref' of {US}, for 100 s after its last word", err)
+            self.assertIn(f"{PEER} is busy: it is in session 'o2ref' of {US}, until 100 s after its last request", err)
             self.well(9, "ping", "--mode", "global", "--force")
             self.well(9, "read", "--mode", "global")
 
@@ -122,7 +122,7 @@ class Lst(unittest.TestCase):
         with Server():
             status, report, err = run("ping", "--timeout", 2)
             self.assertEqual((status, report["session"]["status"]), (FAILED, "ETIMEDOUT"))
-            self.assertIn("; has it LNet selftest?\n", err)
+            self.assertIn("; is lnet_selftest loaded there?\n", err)
 
 
 if __name__ == "__main__":

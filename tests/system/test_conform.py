@@ -72,7 +72,7 @@ class Clean(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (OK, ""), done.stdout)
         self.assertEqual([row[1] for row in ROW.findall(done.stdout)], [probe[0] for probe in listed()])
         self.assertEqual([row[1:] for row in ROW.findall(done.stdout) if row[0] != "holds"],
-                         [("lst/expire", "its sessions last 100 s: --timeout")])
+                         [("lst/expire", "its session timeout (100 s) is not below --timeout")])
         # The probe has closed and made connections hundreds of times.
         connections, = re.findall(r" on (\d+) connections$", done.stdout, re.M)
         self.assertGreater(int(connections), 1000)
@@ -180,17 +180,34 @@ class Known(unittest.TestCase):
         self.assertEqual(done.returncode, OK, done.stdout)
         self.assertEqual([row[1] for row in ROW.findall(done.stdout) if row[0] == "known"], ["end/get"])
         # A known finding whose probe was not tried must not be reported as gone.
-        self.assertEqual(re.findall(r"^known, and does not occur any more: (.*)$", done.stdout, re.M), ["put/size-1"])
+        self.assertEqual(re.findall(r"^listed in --known but no longer found: (.*)$", done.stdout, re.M), ["put/size-1"])
         self.assertEqual(LAST.match(done.stdout.splitlines()[-1]).group(2, 3), ("0", "1"))
         report = json.loads(self.known("end/get\nend/put", "--loop-quirk", "short-get-claims", "--only", "end/", "--json").stdout)
         self.assertEqual((report["known"], report["findings"], report["known_and_gone"]), (1, 0, ["end/put"]))
+
+    def test_a_tolerated_one_still_occurs(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = self.known("end/get\nend/put\n", "--profile", "kernel", "--loop-quirk", "short-get-claims", "--only", "end/", "--out", folder)
+            junit = (Path(folder) / "report.junit.xml").read_text(encoding="utf-8")
+            report = json.loads((Path(folder) / "report.json").read_text(encoding="utf-8"))
+        self.assertEqual([row[1] for row in ROW.findall(done.stdout) if row[0] == "tolerated"], ["end/get"])
+        self.assertEqual((report["tolerated"], report["known"], report["known_and_gone"]), (1, 0, ["end/put"]))
+        self.assertIn("<system-out>tolerated: ", junit)
+        self.assertNotIn("<system-out>known: ", junit)
+
+    def test_the_longest_line(self):
+        """1023 characters with the newline, and one more."""
+        for length, status in ((1023, OK), (1024, USAGE)):
+            with self.subTest(length=length):
+                done = self.known("end/get #".ljust(length - 1, "x") + "\nend/put\n", "--only", "end/get")
+                self.assertEqual(done.returncode, status, done.stderr)
 
     def test_another_finding_counts(self):
         done = self.known("end/put\n", "--loop-quirk", "short-get-claims", "--only", "end/")
         self.assertEqual(done.returncode, FOUND, done.stdout)
 
     def test_bad_lists(self):
-        for text, said in (("end/get\nno/such\n", "line 2: 'no/such' is no id"), ("end/get\nend/get\n", "line 2: 'end/get' is there twice"),
+        for text, said in (("end/get\nno/such\n", "line 2: 'no/such' is no id"), ("end/get\nend/get\n", "line 2: 'end/get' is listed twice"),
                            ("x" * 2000, "line 1: "), ("end/get extra\n" * 2, "line 2: ")):
             with self.subTest(text=text[:20]):
                 done = self.known(text)
@@ -253,12 +270,12 @@ class Hostile(unittest.TestCase):
         self.assertNotIn("hostile/", loop("--only", "ping/").stdout)
         done = loop("--only", "hostile/magic")
         self.assertEqual((done.returncode, done.stdout), (USAGE, ""))
-        self.assertIn("'hostile/magic' is no probe", done.stderr)
+        self.assertIn("unknown probe 'hostile/magic'", done.stderr)
 
     def test_needs_a_device(self):
         done = loop("--hostile", "--only", "ping/one,hostile/magic,hostile/version")
         self.assertEqual(done.returncode, OK, done.stderr)
-        self.assertEqual(ROW.findall(done.stdout)[1:], [("not tried", f"hostile/{name}", "the liar needs an RDMA device")
+        self.assertEqual(ROW.findall(done.stdout)[1:], [("not tried", f"hostile/{name}", "--hostile needs an RDMA device")
                                                         for name in ("magic", "version")])
         table = (ROOT / "docs" / "hostile.md").read_text(encoding="utf-8").partition("## The table")[2]
         rows = ROW.findall(loop("--hostile", "--only", "hostile/").stdout)
@@ -270,7 +287,7 @@ class Lacks(unittest.TestCase):
         done = loop("--portal", 7, "--timeout", 2)
         self.assertEqual(done.returncode, OK, done.stdout)
         lacking = {row[1]: row[2] for row in ROW.findall(done.stdout) if row[0] == "not tried"}
-        self.assertEqual(lacking["put/size-1"], "nothing takes PUTs at portal 7: --portal, --match-bits")
+        self.assertEqual(lacking["put/size-1"], "no memory takes PUTs at portal 7 (see --portal, --match-bits)")
         self.assertNotIn("get/size-1", lacking)
         self.assertNotIn("ping/many", lacking)
         done = loop("--read-portal", 7, "--only", "get/", "--timeout", 2)
@@ -280,7 +297,7 @@ class Lacks(unittest.TestCase):
         for size in (4 << 20, 16 << 20):
             rows = ROW.findall(loop("--place-bytes", size, "--only", "end/").stdout)
             self.assertEqual({row[0] for row in rows}, {"not tried"})
-            self.assertIn(f"the place does not end after {size} bytes: --place-bytes", {row[2] for row in rows})
+            self.assertIn(f"the peer's memory is not {size} bytes long (see --place-bytes)", {row[2] for row in rows})
 
 
 class Output(unittest.TestCase):
@@ -339,7 +356,7 @@ class Output(unittest.TestCase):
 
     def test_usage(self):
         for arguments, text in (((), "exactly one NID is needed"), ((PEER, PEER), "exactly one NID is needed"),
-                                (("--only", "nothing/at-all", PEER), "'nothing/at-all' is no probe"),
+                                (("--only", "nothing/at-all", PEER), "unknown probe 'nothing/at-all'"),
                                 (("--place-bytes", 1, PEER), "--place-bytes"), (("--profile", "odd", PEER), "--profile"),
                                 (("--rounds", 0, PEER), "--rounds"), (("--only", "lst/read-8", PEER), "'lst/read-8' needs --lst")):
             with self.subTest(arguments=arguments):
@@ -357,7 +374,7 @@ class Output(unittest.TestCase):
             began = time.monotonic()
             out, err = process.communicate(timeout=60)
             self.assertLess(time.monotonic() - began, 10)
-            self.assertEqual((process.returncode, err), (FOUND, "o2ref: it did not come to its end\n"), out)
+            self.assertEqual((process.returncode, err), (FOUND, "o2ref: the run was not completed\n"), out)
             report = json.loads((Path(folder) / "report.json").read_text(encoding="utf-8"))
             self.assertEqual((report["whole"], report["findings"]), (False, 0), out)
 

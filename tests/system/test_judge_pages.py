@@ -52,6 +52,13 @@ class Page(Files):
         lines = subprocess.run([PROGRAM, "decode", "--pcap", "--json", path], capture_output=True, timeout=60, check=False)
         return [json.loads(line) for line in lines.stdout.splitlines()]
 
+    def test_the_style_has_each_rule_once(self):
+        self.page(sorted(FOLDER.glob(self.RECORDINGS))[0])
+        style, = re.findall("<style>(.*?)</style>", (self.path / "page.html").read_text(encoding="utf-8"), re.S)
+        rules = [line for line in style.splitlines() if line.endswith("}")]
+        self.assertGreater(len(rules), 50)
+        self.assertEqual(sorted(set(rules)), sorted(rules))
+
     def test_every_event_is_an_arrow(self):
         names = sorted(FOLDER.glob(self.RECORDINGS))
         self.assertGreater(len(names), 1)

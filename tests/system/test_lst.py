@@ -106,7 +106,7 @@ class Tests(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (OK, ""))
         self.assertRegex(done.stdout, r"^lst: 20 done, 0 failed, 81920 bytes in .*\n"
                          r"the node counts: 21 requests, 0 dropped, 0 errors, 0 bytes read from it, 81920 bytes written to it\n$")
-        self.assertIn("verify: 1 looked at, 0 wrong\n", run("read").stdout)
+        self.assertIn("verify: 1 checked, 0 wrong\n", run("read").stdout)
 
     def test_a_bit_is_found(self):
         """A flipped bit is found, also where the protocol's own check does not look."""
@@ -116,7 +116,7 @@ class Tests(unittest.TestCase):
             if found:
                 self.assertEqual(done.stderr, f"o2ref: read 0 at {PEER}: data: bytes 2048 to 2055 are 0xeeb0eeb1eeb2eeb2, "
                                  "not 0xeeb0eeb1eeb2eeb3\n")
-                self.assertIn("\nverify: 3 looked at, 3 wrong\nfailed: 3 data\n", done.stdout)
+                self.assertIn("\nverify: 3 checked, 3 wrong\nfailed: 3 data\n", done.stdout)
 
     def test_late(self):
         """The node delays each message; an answer that takes longer than the limit is a time-out."""

@@ -162,7 +162,7 @@ class Refused(unittest.TestCase):
                     (["run", "transfer", "--far-program", "x"], "--far-program is for --far"),
                     (["run", "transfer", "--far-timeout", "7"], "--far-timeout is for --far"),
                     (["replay", "x.json", "--far-side", "source"], "--far-side is for --far"),
-                    (["list", "extra"], "'extra' is one argument too many"),
+                    (["list", "extra"], "unexpected argument 'extra'"),
                     (["run", "codec", "--far", "env"], "--far is for property transfer, not for codec"),
                     (["run", "nodes", "--connect", "cm"], "--connect is for property transfer, not for nodes"),
                     (["run", "endpoint", "--modes", "fmr"], "--modes is for property transfer, not for endpoint"),

@@ -25,7 +25,7 @@ static void find(void *context, const struct o2_judge_finding *finding)
 	o2_judge_nid_text(row.who_nid, who);
 	o2_judge_nid_text(row.peer_nid, peer);
 	o2_judge_what(row.wire_rule, &row.error, what);
-	o2_cli_complain("judge: %s %s: %s (to %s): %s%sit should be so: %s (%s)",
+	o2_cli_complain("judge: %s %s: %s (to %s): %s%srule: %s (%s)",
 			o2_judge_severity_names[o2_judge_row_severity(&row)], rule->id, who, peer, what,
 			what[0] == '\0' ? "" : "; ", rule->sentence, rule->source);
 }

@@ -319,7 +319,7 @@ static int conclude(struct lst *lst, bool in_order)
 		lst->report.started_ns = lst->report.ended_ns = o2_monotonic_ns();
 	o2_net_lst_complain_session(lst->options, session, &lst->fault);
 	if (!in_order)
-		o2_cli_complain("ended in the middle of step %s", o2_lst_console_step_name(session->step));
+		o2_cli_complain("interrupted during step %s", o2_lst_console_step_name(session->step));
 	else if (session->status == 0)
 		o2_net_complain_ended(&lst->report, lst->options);
 	return o2_net_lst_print_summary(lst->options, &lst->report, session,
@@ -358,7 +358,7 @@ int o2_net_lst(struct o2_net_options *options)
 
 	configure(&lst);
 	if (o2_lst_console_check(&lst.config, &error) != 0) {
-		o2_cli_complain_error("not to be asked of a node", &error);
+		o2_cli_complain_error("this test must not be requested from a node", &error);
 		return O2_CLI_USAGE;
 	}
 	if (options->count != 0 && options->concurrency > options->count)

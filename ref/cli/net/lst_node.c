@@ -79,7 +79,7 @@ static void note_unserved(void *context, uint64_t nid, int code)
 	if (lst->quiet)
 		return;
 	o2_nid_to_text(nid, text, sizeof(text));
-	o2_cli_complain("%s waits in vain for a reply of LNet selftest: %s", text, strerror(-code));
+	o2_cli_complain("no LNet selftest reply could be sent to %s: %s", text, strerror(-code));
 }
 
 bool o2_net_lst_open(const struct o2_net_options *options, const struct o2_ni *ni, struct o2_lnet *lnet,

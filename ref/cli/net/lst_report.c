@@ -19,7 +19,7 @@ void o2_net_lst_result_text(const struct o2_lst_test_result *result, char *text,
 	if (result->error != NULL)
 		o2_error_text(result->error, text, bytes);
 	else if (result->failure == O2_LST_FAILURE_STATUS)
-		snprintf(text, bytes, "it answers %s", o2_errno_text(result->status, name));
+		snprintf(text, bytes, "the node replied with status %s", o2_errno_text(result->status, name));
 	else if (result->failure == O2_LST_FAILURE_DATA)
 		snprintf(text, bytes,
 			 "bytes %" PRIu32 " to %" PRIu32 " are 0x%016" PRIx64 ", not 0x%016" PRIx64,
@@ -27,7 +27,7 @@ void o2_net_lst_result_text(const struct o2_lst_test_result *result, char *text,
 	else if (result->failure == O2_LST_FAILURE_LENGTH)
 		snprintf(text, bytes, "%" PRIu64 " bytes were moved", result->bytes);
 	else if (result->failure == O2_LST_FAILURE_ANSWER)
-		snprintf(text, bytes, "the answer is not that to what was sent");
+		snprintf(text, bytes, "the reply does not match the request");
 	else
 		snprintf(text, bytes, "%s (%s)", o2_net_meaning(result->status),
 			 o2_errno_text(result->status, name));
@@ -56,11 +56,12 @@ static void complain_owned(const char *nid, const struct o2_lst_console_report *
 
 	o2_nid_to_text(session->owner.ses_nid, owner, sizeof(owner));
 	if (session->status == -EBUSY)
-		o2_cli_complain("%s is busy: it is in session '%.31s' of %s, for %" PRIu32
-				" s after its last word (--force takes it)",
+		o2_cli_complain("%s is busy: it is in session '%.31s' of %s, until %" PRIu32
+				" s after its last request (--force takes it)",
 				nid, session->owner_name.text, owner, session->owner_timeout_s);
 	else if (o2_lst_sid_is_none(session->owner))
-		o2_cli_complain("%s: %s: our session has gone", nid, o2_lst_console_step_name(session->step));
+		o2_cli_complain("%s: %s: our session no longer exists", nid,
+				o2_lst_console_step_name(session->step));
 	else
 		o2_cli_complain("%s: %s: a session of %s has taken it from us", nid,
 				o2_lst_console_step_name(session->step), owner);
@@ -80,7 +81,7 @@ static void complain_failed(const char *nid, const struct o2_lst_console_report 
 			o2_net_meaning(session->status), o2_errno_text(session->status, name),
 			why[0] == '\0' ? "" : ": ", why,
 			session->status == -ETIMEDOUT && session->step == O2_LST_STEP_MAKE
-				? "; has it LNet selftest?"
+				? "; is lnet_selftest loaded there?"
 				: "");
 }
 
@@ -96,10 +97,10 @@ void o2_net_lst_complain_session(const struct o2_net_options *options,
 	else if (session->status != 0 && session->status != -ECANCELED)
 		complain_failed(nid, session, fault);
 	if (session->left && session->made && session->session_timeout_s != 0)
-		o2_cli_complain("%s: our session may be there for %" PRIu32 " s", nid,
+		o2_cli_complain("%s: our session may remain on the node for %" PRIu32 " s", nid,
 				session->session_timeout_s);
 	else if (session->left)
-		o2_cli_complain("%s: our session may be there until the node's own timeout", nid);
+		o2_cli_complain("%s: our session may remain on the node until its own timeout", nid);
 }
 
 /* --- the summary --- */

@@ -42,8 +42,8 @@ static bool read_offer(const struct o2_option *option, const char *text, void *t
 		if (o2_option_number(&at, parts[n].least, parts[n].most, &value[n]))
 			continue;
 		snprintf(why, O2_OPTION_WHY_BYTES,
-			 "--%s is '%s', its %s not a number of %" PRIu64 " to %" PRIu64, option->name, text,
-			 parts[n].name, parts[n].least, parts[n].most);
+			 "--%s is '%s', where %s is not a number of %" PRIu64 " to %" PRIu64, option->name,
+			 text, parts[n].name, parts[n].least, parts[n].most);
 		return false;
 	}
 	read_only = strcmp(at, ":ro") == 0;
@@ -51,8 +51,8 @@ static bool read_offer(const struct o2_option *option, const char *text, void *t
 		snprintf(why, O2_OPTION_WHY_BYTES, "--%s is '%s', not %s", option->name, text, option->value);
 		return false;
 	}
-	snprintf(why, O2_OPTION_WHY_BYTES, "--%s is '%s', one more than %u", option->name, text,
-		 O2_NET_MAX_BUFFERS);
+	snprintf(why, O2_OPTION_WHY_BYTES, "--%s is '%s', but it may be given at most %u times", option->name,
+		 text, O2_NET_MAX_BUFFERS);
 	if (options->noffers == O2_NET_MAX_BUFFERS)
 		return false;
 	options->offer[options->noffers++] =
@@ -120,13 +120,13 @@ static const struct o2_option option_table[] = {
 	 .kind = O2_OPTION_READ, .read = read_offer, .commands = SERVE},
 	{"fragments", "N", "pieces that it consists of, 1 to 257 (default: 1)",
 	 O2_NUMBER(fragments, 1, O2_MAX_FRAGS), .commands = SERVE},
-	{"truncate", NULL, "cut what is too long instead of dropping it", O2_FLAG(truncate),
-	 .commands = SERVE},
-	{"seed", "N", "of the bytes that it holds at first, and of those that --verify expects (default: 1)",
+	{"truncate", NULL, "shorten requests that exceed the buffer instead of dropping them",
+	 O2_FLAG(truncate), .commands = SERVE},
+	{"seed", "N", "seed of the initial contents, and of the data that --verify expects (default: 1)",
 	 O2_NUMBER(seed, 0, UINT64_MAX), .commands = SERVE},
 	{"verify", NULL,
-	 "look at every byte that a PUT brings: they must be what `o2ref put` sends; if others write to the "
-	 "same place at the same time, they may be theirs, and that is counted apart",
+	 "check every byte of each PUT against what `o2ref put` sends; bytes that may come from a concurrent "
+	 "PUT are counted separately",
 	 O2_FLAG(verify), .commands = SERVE},
 	{"requests", "N", "end after so many PUTs and GETs", O2_NUMBER(requests, 1, UINT64_MAX),
 	 .commands = SERVE},
@@ -156,15 +156,15 @@ static const struct o2_option option_table[] = {
 	 "try what a test node of LNet selftest does too: the peer needs the module lnet_selftest, or is "
 	 "o2ref serve --lst, and nobody else's session may be there",
 	 O2_FLAG(try_lst), .commands = TRIES},
-	{"list", NULL, "list the probes, and ask nobody", O2_FLAG(list), .commands = TRIES},
+	{"list", NULL, "list the probes without contacting a node", O2_FLAG(list), .commands = TRIES},
 	{"profile", "KIND",
-	 "strict (the default), or kernel: what kernels are known to do otherwise is told and is no finding",
+	 "strict (the default), or kernel: known kernel deviations are reported, but are not findings",
 	 O2_NAME(profile, profile_names), .commands = TRIES},
 	{"known", "FILE", "findings that are known and do not count: an id a line", O2_TEXT(known),
 	 .commands = TRIES},
 	{"out", "DIR", "the report as text, JSON and JUnit, and a capture of what was said, in this folder",
 	 O2_TEXT(out), .commands = TRIES},
-	{"rounds", "N", "how often to leave after each step of a transfer (default: 20)",
+	{"rounds", "N", "how often to disconnect after each step of a transfer (default: 20)",
 	 O2_NUMBER(rounds, 1, 1000000), .commands = TRIES},
 	{"seed", "N", "of the data (default: 1)", O2_NUMBER(seed, 0, UINT64_MAX), .commands = TRIES},
 
@@ -209,7 +209,7 @@ static const struct o2_option option_table[] = {
 	 "look at the bytes: they must be what `o2ref serve` with the same --seed holds, where nobody has "
 	 "PUT something else",
 	 O2_FLAG(verify), .commands = GET},
-	{"accept-short", NULL, "less than was asked for is a success, if it is right", O2_FLAG(accept_short),
+	{"accept-short", NULL, "a GET that returns fewer, but correct, bytes succeeds", O2_FLAG(accept_short),
 	 .commands = GET},
 
 	{O2_TITLE("the test"), .commands = LST},
@@ -228,7 +228,7 @@ static const struct o2_option option_table[] = {
 	 O2_FLAG(every_word), .commands = LST},
 	{"count", "N", "how many (default: 1, or as many as there is time for)",
 	 O2_NUMBER(count, 1, UINT32_MAX), .commands = LST},
-	{"seconds", "N", "begin no more after so long (default: no limit)",
+	{"seconds", "N", "start no more operations after N seconds (default: no limit)",
 	 O2_NUMBER(seconds, 1, MAX_TIMEOUT_S), .commands = LST},
 	{"concurrency", "N", "how many at a time, 1 to 1024 (default: 8)",
 	 O2_NUMBER(concurrency, 0, UINT32_MAX), .commands = LST},
@@ -241,9 +241,9 @@ static const struct o2_option option_table[] = {
 
 	{O2_TITLE("our side")},
 	{"device", "NAME",
-	 "RDMA device, as ibv_devices lists it (default: the first one); `loop`, but not for serve: a "
-	 "network in the process, where whatever node is asked for serves, with seed 1, 8 MiB at each of "
-	 "the default places of serve, and more if put --verify has more in flight",
+	 "RDMA device, as ibv_devices lists it (default: the first one); `loop`: an "
+	 "in-process network; the node that you name is simulated there (with seed 1, and 8 MiB at each of "
+	 "the default places of serve, or more if put --verify has more in flight); not for serve",
 	 O2_TEXT(device)},
 	{"nid", "NID",
 	 "our own NID, e.g. 10.77.0.1@o2ib (default: the device's IPv4 address, on the network of the peer)",
@@ -261,26 +261,26 @@ static const struct o2_option option_table[] = {
 	 "1 to 31: the device sends again when nothing was acknowledged for 4.096 us times 2 to the power of "
 	 "N (default: 19, that is 2.1 s)",
 	 O2_NUMBER(ack_timeout, 1, O2_MAX_ACK_TIMEOUT)},
-	{"retries", "N", "how often it does before it gives up, 0 to 6 (default: 5)",
+	{"retries", "N", "transport retries before the connection fails, 0 to 6 (default: 5)",
 	 O2_NUMBER(retries, 0, O2_MAX_RETRIES)},
-	{"rnr-retries", "N", "how often while the peer has no receive posted, 0 to 6 (default: 6)",
+	{"rnr-retries", "N", "retries while the peer has no receive posted (RNR), 0 to 6 (default: 6)",
 	 O2_NUMBER(rnr_retries, 0, O2_MAX_RETRIES)},
 	{"checksum", "KIND",
-	 "of the messages that we send: off (the default), unsigned or signed, as the peer adds up its "
-	 "bytes; auto: as its own first sum shows, and none until then",
+	 "of the messages that we send: off (the default), unsigned or signed, the peer's kind of char; "
+	 "auto: none until the peer's first checksum shows which",
 	 O2_NAME(checksum, checksum_names)},
 	{"tolerate-immediate-checksum", NULL, "accept an IMMEDIATE with a payload whose checksum is wrong",
 	 O2_FLAG(tolerate_immediate_checksum)},
 
 	{"judge", NULL,
-	 "hold what goes to and fro against the rules of the protocol: a line on standard error for each "
-	 "that was broken, by either side; exit status 1 if it must hold",
+	 "check all traffic against the protocol's rules: a line on standard error for each that was broken, "
+	 "by either side; exit status 1 if it must hold",
 	 O2_FLAG(judge), .commands = SERVE | PING | MOVES | LST},
 
 	{O2_TITLE("output")},
 	{"json", NULL, "the summary as one JSON object", O2_FLAG(json)},
-	{"progress", NULL, "a line on standard error every second (on a terminal that happens without it)",
-	 O2_FLAG(progress), .commands = MOVES | SERVE | LST},
+	{"progress", NULL, "a line on standard error every second (default on a terminal)", O2_FLAG(progress),
+	 .commands = MOVES | SERVE | LST},
 	{"verbose", NULL, "a line for each request of a peer; serve: also why a connection has ended",
 	 O2_FLAG(verbose)},
 	{"loop-quirk", "NAME[=VALUE],...",
@@ -320,7 +320,7 @@ static const struct o2_command commands[] = {
 		  "Without --hostile it asks nothing that harms, but it writes to the memory that the node "
 		  "offers.",
 	 .options = option_table, .which = TRIES,
-	 .end = "exit status: 0 nothing was found, 1 something was, or it did not come to its end, 2 usage, "
+	 .end = "exit status: 0 nothing was found, 1 something was, or the run was not completed, 2 usage, "
 		"77 the device is not there or the node cannot be reached"},
 };
 
@@ -376,9 +376,9 @@ static int check(const struct o2_command *command, int first, int argc, char **a
 	if (lst && argc - first != 2)
 		return o2_command_usage(command, "a NID is needed, and ping, read or write");
 	if (!lst && argc - first != (serves ? 0 : 1))
-		return o2_command_usage(
-			command, serves ? "'%s' is one argument too many" : "exactly one NID is needed",
-			serves ? argv[first] : "");
+		return o2_command_usage(command,
+					serves ? "unexpected argument '%s'" : "exactly one NID is needed",
+					serves ? argv[first] : "");
 	if (lst && o2_net_lst_check_options(command, argv[first + 1], options) != O2_CLI_OK)
 		return O2_CLI_USAGE;
 	if (!serves && !is_nid(argv[first], &options->peer))
@@ -439,7 +439,7 @@ int o2_net_options_read(int argc, char **argv, struct o2_net_options *options)
 	while (command < &commands[COMMANDS] && strcmp(command->name, argv[0]) != 0)
 		command++;
 	if (command == &commands[COMMANDS]) {
-		o2_cli_complain("'%s' is no command of this program (see: o2ref --help)", argv[0]);
+		o2_cli_complain("'%s' is not a command of this program (see: o2ref --help)", argv[0]);
 		return -1;
 	}
 	*options = defaults(command->which);

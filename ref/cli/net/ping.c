@@ -79,7 +79,7 @@ static bool conclude(struct pinger *pinger)
 		o2_ping_decode(o2_arena_page(arena, O2_NET_LNET_PAGES), pinger->length_bytes, &info, &error);
 	if (present < 0) {
 		pinger->report.failed++;
-		o2_cli_complain_error("its answer is no ping info", &error);
+		o2_cli_complain_error("the answer is not a valid ping reply", &error);
 		return false;
 	}
 	o2_net_report_done(&pinger->report, pinger->length_bytes, took_ns);

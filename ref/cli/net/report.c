@@ -58,10 +58,11 @@ static void print_words(const struct o2_net_report *report, const struct o2_net_
 		       report->max_ns / O2_NS_PER_US);
 	putchar('\n');
 	if (options->verify && options->command == O2_NET_SERVE)
-		printf("verify: %" PRIu64 " looked at, %" PRIu64 " wrong, %" PRIu64 " not told apart\n",
+		printf("verify: %" PRIu64 " checked, %" PRIu64 " wrong, %" PRIu64
+		       " ambiguous (may be another PUT's)\n",
 		       report->verified, report->wrong, report->not_told_apart);
 	else if (options->verify)
-		printf("verify: %" PRIu64 " looked at, %" PRIu64 " wrong\n", report->verified, report->wrong);
+		printf("verify: %" PRIu64 " checked, %" PRIu64 " wrong\n", report->verified, report->wrong);
 	if (report->short_ones > 0)
 		printf("short: %" PRIu64 "\n", report->short_ones);
 }
@@ -138,13 +139,13 @@ const char *o2_net_meaning(int status)
 {
 	switch (-(int64_t)status) { /* status may be the peer's, and any number */
 	case EHOSTUNREACH:
-		return "there is no way to it, or nobody listens at that port";
+		return "no route, or nothing listens on that port";
 	case ECONNREFUSED:
-		return "it does not want to talk to us";
+		return "the peer rejected the connection";
 	case ETIMEDOUT:
 		return "no answer in time";
 	case ENODATA:
-		return "it has nothing at that portal and match bits, or no room there";
+		return "no matching memory at that portal and match bits, or it is too small";
 	case ECONNABORTED:
 	case ECONNRESET:
 	case ENOTCONN:

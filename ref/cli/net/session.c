@@ -111,8 +111,11 @@ static int open_endpoint(struct o2_net_session *session, const struct o2_net_opt
 	if (options->command == O2_NET_SERVE || (rc != -EADDRINUSE && rc != -EACCES))
 		return rc;
 	if (options->verbose)
-		o2_cli_complain("port %u is %s, so the peer cannot connect to us", options->port,
-				rc == -EADDRINUSE ? "taken" : "not for us");
+		o2_cli_complain(
+			rc == -EADDRINUSE
+				? "port %u is taken, so the peer cannot connect to us"
+				: "no permission to listen on port %u, so the peer cannot connect to us",
+			options->port);
 	node_config->listen = false;
 	return o2_endpoint_open(&network->ni, network->cm, node_config, lnet_config, ops, context,
 				&session->endpoint, error);

@@ -136,7 +136,7 @@ class Pairs(unittest.TestCase):
         done = [int(match[1]) for match in map(re.compile(r"a: (?:lst|put|get): (\d+) done, 0 failed").match, out) if match]
         self.assertEqual(sum(done), 20 * len(moves) + sum(count for count, _ in commands), out)
         self.assertEqual([line for line in out if re.search(r" [1-9]\d* wrong|wrong [1-9]", line)], [])
-        self.assertRegex("\n".join(out), rf"b: verify: {20 * len(moves) // 2} looked at, 0 wrong")
+        self.assertRegex("\n".join(out), rf"b: verify: {20 * len(moves) // 2} checked, 0 wrong")
         self.assertRegex("\n".join(out), rf"b: lst: {len(commands)} sessions, 0 expired; .* wrong 0")
         if LST > 400:
             print("\n".join(line for line in out if line[:2] in ("a:", "ju")))
@@ -211,7 +211,7 @@ class Pairs(unittest.TestCase):
         status, out, err = self.run_pair(a, f"{PROGRAM} serve {ON} --mode fmr; true", *READY)
         self.assertEqual(status, 0, (out, err))
         self.assertEqual(sum("60 done, 0 failed" in line for line in out), 2, out)
-        self.assertEqual(sum("60 looked at, 0 wrong" in line for line in out), 2, out)
+        self.assertEqual(sum("60 checked, 0 wrong" in line for line in out), 2, out)
         lost = next(line for line in out if line.startswith("judge: note    transport/lost"))
         self.assertIn("192.168.78.1@o2ib (to 192.168.78.2@o2ib)", lost)
         self.assertIn("judge: 0 must, 0 should, ", "\n".join(out))

@@ -352,7 +352,7 @@ class Made(unittest.TestCase):
         self.assertEqual([(e["dest_qp"], e["frame"], e["note"]) for e in found if e["what"] == "note"],
                          [(2, 1025, "the first to be forgotten: more than 1024 directions of connections")])
         lines = text(pcap(packets))[1].splitlines()
-        self.assertEqual(lines[-1], "474 times the quietest of 1024 directions of connections was forgotten for another one")
+        self.assertEqual(lines[-1], "more than 1024 flows (directions of connections) at a time: the quietest one was dropped 474 times")
         self.assertNotIn("forgotten", text(pcap(packets[:1024]))[1])
 
     def test_messages_that_are_forgotten(self):
@@ -363,7 +363,7 @@ class Made(unittest.TestCase):
         self.assertEqual(notes[0], (7, 1025, "an incomplete SEND, forgotten: more than 1024 directions of connections"))
         # The rest comes for one that is new.
         self.assertEqual(notes[1:], [(7, 1024 + len(first), "a SEND without its first packets")])
-        self.assertIn("\n2 times the quietest", text(pcap(first[:1] + others + first[1:]))[1])
+        self.assertIn("the quietest one was dropped 2 times\n", text(pcap(first[:1] + others + first[1:]))[1])
 
     def test_records_longer_than_any_packet(self):
         """What is behind a packet in its record does not matter, however long."""

@@ -147,8 +147,9 @@ TEST_WITH(a_true_node_is_clean, setup, NULL)
 	if (run(RUN "lst/") != O2_CLI_OK)
 		fail_msg("%s%s", world.out, world.err);
 	assert_non_null(strstr(world.out, " 0 findings, 0 known, 0 tolerated, 1 not tried;"));
-	assert_non_null(
-		strstr(world.out, "not tried lst/expire             its sessions last 100 s: --timeout"));
+	assert_non_null(strstr(
+		world.out,
+		"not tried lst/expire             its session timeout (100 s) is not below --timeout"));
 	assert_string_equal(world.err, "");
 }
 
@@ -157,7 +158,7 @@ TEST_WITH(sessions_of_ours_are_taken, setup, NULL)
 {
 	peer.spoil = (struct spoil){.type = O2_LST_PING_REPLY, .at = O2_LST_AT_PNR_REPLY_MAGIC, .value = 7};
 	assert_int_equal(run(RUN "lst/session,lst/ping,lst/ping-many,lst/read-8"), O2_CLI_REFUSED);
-	assert_non_null(strstr(world.out, "1 of 1 failed, the first so: the answer is not that"));
+	assert_non_null(strstr(world.out, "1 of 1 failed, the first so: the reply does not match"));
 	assert_non_null(strstr(world.out, "FINDING   lst/ping-many "));
 	assert_non_null(strstr(world.out, "holds     lst/read-8 "));
 }
@@ -190,7 +191,7 @@ TEST(sessions)
 	expect("lst/other", STATUS(O2_LST_TEST_REPLY, .value = 0), "the status is success, not ENOENT");
 	expect("lst/other", SID(O2_LST_STAT_REPLY, .spares = 1), "not no session");
 	expect("lst/features", STATUS(O2_LST_STAT_REPLY, .value = 0), "the status is success, not EPROTO");
-	expect("lst/big-endian", STATUS(O2_LST_BRW_REPLY, .value = EIO), "it answers EIO");
+	expect("lst/big-endian", STATUS(O2_LST_BRW_REPLY, .value = EIO), "the node replied with status EIO");
 	expect("lst/halves", FIELD(O2_LST_BATCH_REPLY, O2_LST_AT_BAR_ACTIVE, .value = 3),
 	       "BATCH_REPLY: test 0: 3 active");
 	expect("lst/batch", STATUS(O2_LST_BATCH_REPLY, .value = 0), "the status is success, not ENOENT");
@@ -219,7 +220,7 @@ TEST_WITH(a_ping_that_is_none_is_answered, setup, NULL)
 	static const struct o2_lst_service_ops ops = {.request = answer, .over = note_over};
 
 	peer.pings = &ops;
-	expect_finding("lst/ping-magic", "PING_REQST that is to get no reply has ended: there is one");
+	expect_finding("lst/ping-magic", "PING_REQST must get no reply, but got one");
 }
 
 static void leave(void *context, const struct o2_lst_request *request)
@@ -242,10 +243,12 @@ TEST(bulk)
 
 	expect("lst/ping",
 	       FIELD(O2_LST_PING_REPLY, O2_LST_AT_PNR_REPLY_SEQ, .value = 1, .adds = true, .spares = 5),
-	       "ping: 1 of 6 failed, the first so: the answer is not that to what was sent");
+	       "ping: 1 of 6 failed, the first so: the reply does not match the request");
 	expect("lst/read-4104", STATUS(O2_LST_BRW_REPLY, .value = EIO, .spares = 4),
-	       "read of 4104 bytes, offset 0, check simple: 1 of 5 failed, the first so: it answers EIO");
-	expect("lst/write-8", STATUS(O2_LST_BRW_REPLY, .value = EBADMSG), "it answers EBADMSG");
+	       "read of 4104 bytes, offset 0, check simple: 1 of 5 failed, the first so: the node replied "
+	       "with status EIO");
+	expect("lst/write-8", STATUS(O2_LST_BRW_REPLY, .value = EBADMSG),
+	       "the node replied with status EBADMSG");
 	expect("lst/write-wrong", STATUS(O2_LST_BRW_REPLY, .value = 0),
 	       "BRW_REPLY to a write of 16384 bytes: status 0, not 74");
 	for (size_t i = 0; i < 2; i++) {
@@ -276,7 +279,7 @@ TEST_WITH(a_node_that_stops_answering, setup, NULL)
 TEST_WITH(coming_back_goes_wrong, setup, NULL)
 {
 	peer.spoil = STATUS(O2_LST_RMSN_REPLY, .value = EPERM);
-	expect_finding("lst/leave-read", " went wrong, first after step 0: RMSN_REPLY: the status is EPERM");
+	expect_finding("lst/leave-read", " reconnects failed, the first after step 0: RMSN_REPLY: the status is EPERM");
 }
 
 /* The number of sessions that the probe makes, one for each step at which it can leave. */
@@ -306,7 +309,7 @@ TEST_WITH(nobody_serves_it, setup, NULL)
 {
 	peer.absent = true;
 	expect_row("conform --timeout 1 --lst --only lst/ 10.77.0.2@o2ib", O2_CLI_OK,
-		   "not tried lst/session ", "LNet selftest does not answer: modprobe lnet_selftest");
+		   "not tried lst/session ", "no LNet selftest reply: load lnet_selftest");
 	assert_non_null(strstr(world.out, "\n0 hold, 0 findings,"));
 }
 
@@ -314,7 +317,7 @@ TEST_WITH(a_session_of_somebody_else_is_left_alone, setup, NULL)
 {
 	peer.busy = true;
 	expect_row(RUN "lst/", O2_CLI_OK, "not tried lst/read-8 ",
-		   "it is in session 'theirs' of 10.77.0.9@o2ib, for 100 s after its last word");
+		   "it is in session 'theirs' of 10.77.0.9@o2ib, until 100 s after its last request");
 	assert_non_null(strstr(world.out, "\n0 hold, 0 findings,"));
 	assert_int_equal(net_lst_sessions, 0);
 }

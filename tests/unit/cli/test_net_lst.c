@@ -97,8 +97,9 @@ TEST_WITH(a_busy_node_is_named, setup, NULL)
 {
 	peer.busy = true;
 	assert_int_equal(run("lst --json 10.77.0.2@o2ib ping"), 1);
-	assert_string_equal(world.err, "o2ref: 10.77.0.2@o2ib is busy: it is in session 'theirs' of "
-				       "10.77.0.9@o2ib, for 100 s after its last word (--force takes it)\n");
+	assert_string_equal(world.err,
+			    "o2ref: 10.77.0.2@o2ib is busy: it is in session 'theirs' of "
+			    "10.77.0.9@o2ib, until 100 s after its last request (--force takes it)\n");
 	assert_int_equal(world_number("done"), 0);
 	expect_session("failed_at", "make session");
 	expect_session("status", "EBUSY");
@@ -145,8 +146,8 @@ TEST_WITH(nobody_answers, setup, NULL)
 	assert_int_equal(run("lst --json --timeout 1 10.77.0.2@o2ib ping"), 1);
 	assert_non_null(
 		strstr(world.err, "o2ref: 10.77.0.2@o2ib: make session: no answer in time (ETIMEDOUT): "));
-	assert_non_null(strstr(world.err, "; has it LNet selftest?\n"));
-	assert_non_null(strstr(world.err, ": our session may be there until the node's own timeout\n"));
+	assert_non_null(strstr(world.err, "; is lnet_selftest loaded there?\n"));
+	assert_non_null(strstr(world.err, ": our session may remain on the node until its own timeout\n"));
 	/* The command does not wait for a node that leaves. */
 	setup(NULL);
 	peer.absent = true;
@@ -163,7 +164,7 @@ TEST_WITH(the_node_falls_silent, setup, NULL)
 	assert_non_null(strstr(world.err, " at 10.77.0.2@o2ib: timeout: lst/rpc-timeout: "));
 	assert_non_null(
 		strstr(world.err, "o2ref: 10.77.0.2@o2ib: counters: no answer in time (ETIMEDOUT): "));
-	assert_non_null(strstr(world.err, ": our session may be there for 100 s\n"));
+	assert_non_null(strstr(world.err, ": our session may remain on the node for 100 s\n"));
 	assert_non_null(strstr(world.out, "failed: 1 timeout\n"));
 }
 
@@ -171,7 +172,7 @@ TEST_WITH(a_session_that_has_gone, setup, NULL)
 {
 	peer.steal = true;
 	assert_int_equal(run("lst --concurrency 1 --count 10 10.77.0.2@o2ib ping"), 1);
-	assert_string_equal(world.err, "o2ref: 10.77.0.2@o2ib: counters: our session has gone\n");
+	assert_string_equal(world.err, "o2ref: 10.77.0.2@o2ib: counters: our session no longer exists\n");
 }
 
 TEST_WITH(a_signal_ends_it_in_order, setup, NULL)
@@ -194,8 +195,9 @@ TEST_WITH(signals_before_there_is_a_session, setup, NULL)
 {
 	world.round = interrupt;
 	assert_int_equal(world_run("lst 10.77.0.2@o2ib ping"), 1);
-	assert_string_equal(world.err,
-			    "o2ref: 10.77.0.2@o2ib: our session may be there until the node's own timeout\n");
+	assert_string_equal(
+		world.err,
+		"o2ref: 10.77.0.2@o2ib: our session may remain on the node until its own timeout\n");
 }
 
 TEST_WITH(the_time_ends_it, setup, NULL)

@@ -108,7 +108,7 @@ TEST_WITH(a_session_that_is_gone_is_said, setup, NULL)
 {
 	peer.steal_after = 100;
 	assert_int_equal(run("lst --json --reverse --seconds 40 10.77.0.2@o2ib ping"), 1);
-	assert_string_equal(world.err, "o2ref: 10.77.0.2@o2ib: run: our session has gone\n");
+	assert_string_equal(world.err, "o2ref: 10.77.0.2@o2ib: run: our session no longer exists\n");
 }
 
 TEST_WITH(what_may_not_be_asked_is_not, setup, NULL)

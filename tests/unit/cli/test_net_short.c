@@ -304,7 +304,8 @@ TEST(the_port_is_taken)
 		assert_int_equal(
 			world_run(i % 2 == 0 ? "get 10.77.0.2@o2ib" : "get --verbose 10.77.0.2@o2ib"), 0);
 		expect_line(i == 1   ? "o2ref: port 987 is taken, so the peer cannot connect to us\n"
-			    : i == 3 ? "o2ref: port 987 is not for us, so the peer cannot connect to us\n"
+			    : i == 3 ? "o2ref: no permission to listen on port 987, so the peer cannot "
+				       "connect to us\n"
 				     : "");
 	}
 	/* A taken port makes serve fail, but not get; any other error of listening makes get fail as well. */

@@ -59,7 +59,7 @@ static bool check_only(const struct o2_net_options *options)
 		for (uint32_t i = 0; !found && o2_conform_probe(i) != NULL; i++)
 			found = o2_conform_is_in(o2_conform_probe(i)->id, one);
 		if (!found) {
-			o2_cli_complain("--only: '%s' is no probe (see: o2ref conform --list)", one);
+			o2_cli_complain("--only: unknown probe '%s' (see: o2ref conform --list)", one);
 			return false;
 		}
 		word = word[length] == '\0' ? NULL : word + length + 1;
@@ -238,7 +238,7 @@ static int run(struct o2_conform *conform, struct o2_conform_report *report)
 				: conform->starved	? "not enough memory, so not all was tried"
 				: report->judged.failed ? "not enough memory, so not all was judged"
 				: report->starved	? "not enough memory, so not all is reported"
-							: "it did not come to its end");
+							: "the run was not completed");
 	if (!o2_conform_report_end(report))
 		return O2_CLI_USAGE;
 	return report->count[O2_CONFORM_FINDING] > 0 || !report->whole ? O2_CLI_REFUSED : O2_CLI_OK;

@@ -334,7 +334,7 @@ static bool run_liar(struct words *words, const struct table *table, struct o2_c
 	status = finish(out, pid);
 	if (status == 0 || status == O2_CLI_REFUSED)
 		return true;
-	o2_cli_complain("--hostile: it did not come to its end (status %d)", status);
+	o2_cli_complain("--hostile: the run was not completed (status %d)", status);
 	return false;
 }
 
@@ -344,11 +344,11 @@ bool o2_conform_hostile_try(const struct o2_conform_hostile *hostile, struct o2_
 	static struct table table;
 	struct words words = {.count = 0};
 	const struct o2_conform_result lacks = {.outcome = O2_CONFORM_NOT_TRIED,
-						.text = "the liar needs an RDMA device"};
+						.text = "--hostile needs an RDMA device"};
 
 	table.count = 0;
 	if (!read_table(&table)) {
-		o2_cli_complain("--hostile: there is no table of misbehaviours");
+		o2_cli_complain("o2props hostile --list gave no table");
 		return false;
 	}
 	if (hostile->device != NULL)

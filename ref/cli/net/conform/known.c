@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/net/conform/known.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,12 +27,13 @@ static const char *add(struct o2_conform_known *known, bool (*is_id)(const char 
 	if (strlen(id) >= O2_CONFORM_ID_BYTES || !is_id(id))
 		return "is no id of a finding (see: o2ref conform --list)";
 	if (has(known, id))
-		return "is there twice";
+		return "is listed twice";
+	static_assert(O2_CONFORM_KNOWN_MAX == 1024, "the message names it");
 	if (known->count == O2_CONFORM_KNOWN_MAX)
-		return "is one too many";
+		return "exceeds the limit of 1024 ids";
 	entry = realloc(known->entry, (known->count + 1) * sizeof(*entry));
 	if (entry == NULL)
-		return "has no place: not enough memory";
+		return "could not be stored: not enough memory";
 	known->entry = entry;
 	memset(&entry[known->count], 0, sizeof(*entry));
 	memcpy(entry[known->count++].id, id, strlen(id) + 1);
@@ -46,7 +48,9 @@ static bool read_lines(FILE *file, const char *path, bool (*is_id)(const char *i
 
 	for (unsigned int number = 1; fgets(line, sizeof(line), file) != NULL; number++) {
 		char *id = line + strspn(line, blank);
-		const char *wrong = strlen(line) == LINE_BYTES - 1 ? "begins a line that is too long" : NULL;
+		const char *wrong = strlen(line) == LINE_BYTES - 1 && line[LINE_BYTES - 2] != '\n'
+					    ? "begins a line of more than 1022 characters"
+					    : NULL;
 
 		line[strcspn(line, "#")] = '\0';
 		id[strcspn(id, blank)] = '\0';
@@ -86,14 +90,14 @@ void o2_conform_known_free(struct o2_conform_known *known)
 	*known = (struct o2_conform_known){0};
 }
 
-bool o2_conform_known_note(struct o2_conform_known *known, const char *id, bool finding)
+bool o2_conform_known_note(struct o2_conform_known *known, const char *id, bool occurs)
 {
 	for (uint32_t i = 0; i < known->count; i++) {
 		if (strcmp(known->entry[i].id, id) != 0)
 			continue;
 		known->entry[i].tried = true;
-		known->entry[i].occurs |= finding;
-		return finding;
+		known->entry[i].occurs |= occurs;
+		return occurs;
 	}
 	return false;
 }

@@ -26,7 +26,7 @@ struct o2_conform_known {
 bool o2_conform_known_read(const char *path, bool (*is_id)(const char *id), struct o2_conform_known *known);
 void o2_conform_known_free(struct o2_conform_known *known);
 
-/* Something with that id was tried; finding: and is a finding.  Returns whether it is a known finding. */
-bool o2_conform_known_note(struct o2_conform_known *known, const char *id, bool finding);
+/* Something with that id was tried; occurs: and does not hold.  Returns whether it is listed and occurs. */
+bool o2_conform_known_note(struct o2_conform_known *known, const char *id, bool occurs);
 
 #endif

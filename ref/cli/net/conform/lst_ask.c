@@ -122,9 +122,9 @@ bool o2_conform_lst_was_silent(struct o2_conform *conform, const struct o2_lst_m
 {
 	if (!conform->lst->silent.ended)
 		return o2_lst_call_cancel(conform->lst->rpc, conform->lst->silent_call) == 0;
-	o2_conform_find(conform, "%s that is to get no reply has ended: %s",
-			o2_lst_type_name(request->msg_type),
-			conform->lst->silent.status == 0 ? "there is one" : conform->lst->silent.why);
+	o2_conform_find(conform, "%s must get no reply, but %s%s", o2_lst_type_name(request->msg_type),
+			conform->lst->silent.status == 0 ? "got one" : "failed: ",
+			conform->lst->silent.status == 0 ? "" : conform->lst->silent.why);
 	return false;
 }
 
@@ -180,7 +180,7 @@ static void skip_busy(struct o2_conform *conform, struct o2_lst_sid sid, const s
 	char owner[O2_NID_TEXT_BYTES];
 
 	o2_nid_to_text(sid.ses_nid, owner, sizeof(owner));
-	o2_conform_skip(conform, "it is in session '%.31s' of %s, for %" PRIu32 " s after its last word",
+	o2_conform_skip(conform, "it is in session '%.31s' of %s, until %" PRIu32 " s after its last request",
 			name->text, owner, timeout_s);
 }
 
@@ -253,7 +253,6 @@ void o2_conform_lst_survey(struct o2_conform *conform)
 		conform->has |= O2_CONFORM_TEST_NODE;
 	else
 		o2_conform_lacks(conform, LACKS_TEST_NODE,
-				 "LNet selftest does not answer: modprobe lnet_selftest, o2ref serve --lst",
-				 0);
+				 "no LNet selftest reply: load lnet_selftest, or use o2ref serve --lst", 0);
 	o2_conform_stop(conform);
 }

@@ -155,9 +155,9 @@ static void ask_by_stamp(struct o2_conform *conform, const struct o2_conform_pro
 		if (asked.accepted)
 			look_at_reply(conform, &offer, &asked);
 		else
-			o2_conform_find(conform, "asked for this life of it: %s", asked.text);
+			o2_conform_find(conform, "with its current incarnation: %s", asked.text);
 	} else if (!asked.has_record || asked.record.ibr_why != O2_REJECT_CONN_STALE) {
-		o2_conform_find(conform, "asked for another life of it: %s; expected stale (reason %u)",
+		o2_conform_find(conform, "with another incarnation: %s; expected stale (reason %u)",
 				asked.text, O2_REJECT_CONN_STALE);
 	} else if (asked.record.ibr_incarnation != conform->stamp) {
 		o2_conform_find(conform, "the record has incarnation 0x%" PRIx64 ", expected 0x%" PRIx64,

@@ -86,9 +86,9 @@ static void leave(struct o2_conform *conform, bool is_get, const struct o2_confo
 		}
 	if (returns.bad > 0)
 		o2_conform_find(conform,
-				"of %" PRIu32 " times that we came back %" PRIu32
-				" went wrong, first after step %" PRIu32 " of %" PRIu32 ": %s",
-				returns.times, returns.bad, returns.first_bad, steps - 1, returns.why);
+				"%" PRIu32 " of %" PRIu32 " reconnects failed, the first after step %" PRIu32
+				" of %" PRIu32 ": %s",
+				returns.bad, returns.times, returns.first_bad, steps - 1, returns.why);
 	all_is_well(conform);
 }
 
@@ -146,16 +146,16 @@ static void restart(struct o2_conform *conform, const struct o2_conform_probe *p
 }
 
 const struct o2_conform_probe o2_conform_leave_probes[] = {
-	{"leave/ping", "who leaves in the middle of a ping can come back", ENDING, .run = leave_ping},
-	{"leave/put", "who leaves after any step of a PUT by RDMA can come back", ENDING,
+	{"leave/ping", "a peer that disconnects during a ping can reconnect", ENDING, .run = leave_ping},
+	{"leave/put", "a peer that disconnects after any step of a PUT by RDMA can reconnect", ENDING,
 	 .needs = O2_CONFORM_PLACE, .run = leave_put, .value = LARGE_BYTES},
-	{"leave/get", "who leaves after any step of a GET by RDMA can come back", ENDING,
+	{"leave/get", "a peer that disconnects after any step of a GET by RDMA can reconnect", ENDING,
 	 .needs = O2_CONFORM_PLACE, .run = leave_get, .value = LARGE_BYTES},
-	{"leave/put-small", "who leaves after any step of a PUT in an IMMEDIATE can come back", ENDING,
-	 .needs = O2_CONFORM_PLACE, .run = leave_put, .value = 1000},
-	{"leave/many", "who leaves with 16 transfers under way can come back", ENDING,
+	{"leave/put-small", "a peer that disconnects after any step of a PUT in an IMMEDIATE can reconnect",
+	 ENDING, .needs = O2_CONFORM_PLACE, .run = leave_put, .value = 1000},
+	{"leave/many", "a peer that disconnects with 16 transfers under way can reconnect", ENDING,
 	 .needs = O2_CONFORM_PLACE, .run = leave_many, .value = 16},
-	{"restart/stamp", "the next life of a node, with another stamp, is served",
+	{"restart/stamp", "a node that restarts, with another incarnation, is served",
 	 "connection.md#from-an-operation-to-a-connection", .run = restart, .value = 1000000},
 	{0},
 };

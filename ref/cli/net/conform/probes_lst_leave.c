@@ -111,22 +111,22 @@ static void leave(struct o2_conform *conform, const struct o2_conform_probe *pro
 		}
 	if (returns.bad > 0)
 		o2_conform_find(conform,
-				"of %" PRIu32 " times that we came back %" PRIu32
-				" went wrong, first after step %" PRIu32 ": %s",
-				returns.times, returns.bad, returns.first_bad, returns.why);
+				"%" PRIu32 " of %" PRIu32 " reconnects failed, the first after step %" PRIu32
+				": %s",
+				returns.bad, returns.times, returns.first_bad, returns.why);
 	work(conform);
 }
 
 #define NODE .needs = O2_CONFORM_TEST_NODE
 
 const struct o2_conform_probe o2_conform_lst_leave_probes[] = {
-	{"lst/leave-session", "who leaves after any step of a session can come back", SESSIONS, NODE,
-	 .run = leave, .value = SESSION},
-	{"lst/leave-read", "who leaves after any step of a read by RDMA can come back", SESSIONS, NODE,
-	 .run = leave, .value = READ},
-	{"lst/leave-write", "who leaves after any step of a write by RDMA can come back", SESSIONS, NODE,
-	 .run = leave, .value = WRITE},
-	{"lst/leave-many", "who leaves in the middle of 64 reads and writes can come back", SESSIONS, NODE,
+	{"lst/leave-session", "a peer that disconnects after any step of a session can reconnect", SESSIONS,
+	 NODE, .run = leave, .value = SESSION},
+	{"lst/leave-read", "a peer that disconnects after any step of a read by RDMA can reconnect", SESSIONS,
+	 NODE, .run = leave, .value = READ},
+	{"lst/leave-write", "a peer that disconnects after any step of a write by RDMA can reconnect",
+	 SESSIONS, NODE, .run = leave, .value = WRITE},
+	{"lst/leave-many", "a peer that disconnects during 64 reads and writes can reconnect", SESSIONS, NODE,
 	 .run = leave, .value = MANY},
 	{0},
 };

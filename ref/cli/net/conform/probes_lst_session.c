@@ -220,8 +220,9 @@ static void expire(struct o2_conform *conform, const struct o2_conform_probe *pr
 	if (wait == 0 || wait >= conform->options->timeout_ms / O2_MS_PER_S) {
 		if (o2_conform_lst_end(conform))
 			o2_conform_skip(conform,
-					wait == 0 ? "its sessions are for ever"
-						  : "its sessions last %" PRIu32 " s: --timeout",
+					wait == 0 ? "its sessions do not expire"
+						  : "its session timeout (%" PRIu32
+						    " s) is not below --timeout",
 					wait);
 		return;
 	}
@@ -323,7 +324,7 @@ static void stat(struct o2_conform *conform, const struct o2_conform_probe *prob
 	if (after.str_fw.brw_errors != 0 || after.str_fw.ping_errors != 0 || after.str_fw.active_batches != 0)
 		o2_conform_find(conform,
 				"STAT_REPLY: %" PRIu32 " errors of brw and %" PRIu32 " of ping, %" PRIu32
-				" batches active: nothing is, and it is the client of no test",
+				" batches active; expected none: no batch runs, and the node is not a client",
 				after.str_fw.brw_errors, after.str_fw.ping_errors,
 				after.str_fw.active_batches);
 	o2_conform_lst_end(conform);

@@ -122,22 +122,22 @@ static void end_put(struct o2_conform *conform, const struct o2_conform_probe *p
 }
 
 const struct o2_conform_probe o2_conform_place_probes[] = {
-	{"missing/put", "a PUT_REQ to where nothing is gets a PUT_NAK with status 0", MATCHING,
+	{"missing/put", "a PUT_REQ to a portal without memory gets a PUT_NAK with status 0", MATCHING,
 	 .run = missing_put, .value = LARGE_BYTES},
-	{"missing/get", "a GET_REQ to where nothing is gets a GET_DONE with -ENODATA", MATCHING,
+	{"missing/get", "a GET_REQ to a portal without memory gets a GET_DONE with -ENODATA", MATCHING,
 	 .run = missing_get, .value = LARGE_BYTES},
-	{"missing/put-small", "a PUT in an IMMEDIATE to where nothing is gets no ACK", MATCHING,
+	{"missing/put-small", "a PUT in an IMMEDIATE to a portal without memory gets no ACK", MATCHING,
 	 .run = missing_put, .value = SMALL_BYTES},
-	{"missing/get-small", "a GET in an IMMEDIATE from where nothing is gets no REPLY", MATCHING,
+	{"missing/get-small", "a GET in an IMMEDIATE from a portal without memory gets no REPLY", MATCHING,
 	 .run = missing_get, .value = SMALL_BYTES},
-	{"end/put", "of a PUT past the end no more is reported than there is room for", MATCHING,
+	{"end/put", "a PUT past the end reports no more bytes than fit", MATCHING,
 	 .needs = O2_CONFORM_PLACE | O2_CONFORM_END, .run = end_put, .value = LARGE_BYTES},
-	{"end/get", "of a GET past the end no more is reported than is there and was written", MATCHING,
+	{"end/get", "a GET past the end reports no more bytes than are there and were written", MATCHING,
 	 .needs = O2_CONFORM_PLACE | O2_CONFORM_END, .kernel_otherwise = true, .run = end_get,
 	 .value = LARGE_BYTES},
-	{"end/put-small", "of a PUT in an IMMEDIATE past the end no more is reported than there is room for",
-	 MATCHING, .needs = O2_CONFORM_PLACE | O2_CONFORM_END, .run = end_put, .value = SMALL_BYTES},
-	{"end/get-small", "of a GET in an IMMEDIATE past the end no more is reported than is there", MATCHING,
+	{"end/put-small", "a PUT in an IMMEDIATE past the end reports no more bytes than fit", MATCHING,
+	 .needs = O2_CONFORM_PLACE | O2_CONFORM_END, .run = end_put, .value = SMALL_BYTES},
+	{"end/get-small", "a GET in an IMMEDIATE past the end reports no more bytes than are there", MATCHING,
 	 .needs = O2_CONFORM_PLACE | O2_CONFORM_END, .run = end_get, .value = SMALL_BYTES},
 	{0},
 };
@@ -208,21 +208,23 @@ static void survey_places(struct o2_conform *conform)
 	const struct o2_net_options *options = conform->options;
 
 	if (!has_place(conform, false, options->portal))
-		o2_conform_lacks(conform, 0, "nothing takes PUTs at portal %u: --portal, --match-bits",
+		o2_conform_lacks(conform, 0, "no memory takes PUTs at portal %u (see --portal, --match-bits)",
 				 options->portal);
 	else if (!has_place(conform, true, options->portal))
-		o2_conform_lacks(conform, 0, "what takes PUTs at portal %u takes no GETs", options->portal);
+		o2_conform_lacks(conform, 0, "the memory at portal %u takes PUTs, but no GETs",
+				 options->portal);
 	else
 		conform->has |= O2_CONFORM_PLACE;
 	if (has_place(conform, true, options->read_portal))
 		conform->has |= O2_CONFORM_READ_PLACE;
 	else
-		o2_conform_lacks(conform, 1, "nothing takes GETs at portal %u: --read-portal, --match-bits",
+		o2_conform_lacks(conform, 1,
+				 "no memory takes GETs at portal %u (see --read-portal, --match-bits)",
 				 options->read_portal);
 	if ((conform->has & O2_CONFORM_PLACE) != 0 && ends_there(conform))
 		conform->has |= O2_CONFORM_END;
 	else
-		o2_conform_lacks(conform, 2, "the place does not end after %u bytes: --place-bytes",
+		o2_conform_lacks(conform, 2, "the peer's memory is not %u bytes long (see --place-bytes)",
 				 options->place_bytes);
 }
 

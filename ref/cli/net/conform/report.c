@@ -82,13 +82,13 @@ static void print_row(const struct o2_conform_report *report, const struct o2_co
 	fprintf(out, "%-9s %-22s %s", outcome_names[row->result.outcome], row->id,
 		row->result.outcome == O2_CONFORM_HOLDS ? row->sentence : row->result.text);
 	if (row->result.lie)
-		fprintf(out, "; the judge names it: %s",
-			row->result.named[0] == '\0' ? "no rule" : row->result.named);
+		fprintf(out, "; rules that the judge reported: %s",
+			row->result.named[0] == '\0' ? "none" : row->result.named);
 	fputc('\n', out);
 	if (row->result.outcome == O2_CONFORM_HOLDS || row->result.outcome == O2_CONFORM_NOT_TRIED)
 		return;
 	o2_conform_again(report, row->again, again, sizeof(again));
-	fprintf(out, "          it should be so: %s (docs/%s)\n", row->sentence, row->source);
+	fprintf(out, "          rule: %s (docs/%s)\n", row->sentence, row->source);
 	fprintf(out, "          again: %s\n", again);
 	if (row->result.heard[0] != '\0')
 		fprintf(out, "          the peer said last: %s\n", row->result.heard);
@@ -107,8 +107,8 @@ static void print_lies(const struct o2_conform_report *report, FILE *out)
 {
 	if (report->lies == 0)
 		return;
-	fprintf(out, "lies: the judge names %" PRIu32 " of %" PRIu32 " by a rule%s", report->lies_named,
-		report->lies, report->lies_named < report->lies ? "; not" : "");
+	fprintf(out, "misbehaviours: the judge reported a rule for %" PRIu32 " of %" PRIu32 "%s",
+		report->lies_named, report->lies, report->lies_named < report->lies ? "; none for" : "");
 	for (uint32_t i = 0; i < report->nrows; i++)
 		if (report->rows[i].result.lie && report->rows[i].result.named[0] == '\0')
 			fprintf(out, " %s", report->rows[i].id);
@@ -124,7 +124,8 @@ static void print_end(const struct o2_conform_report *report, FILE *out)
 			report->mute->id);
 	for (uint32_t i = 0; i < report->known.count; i++)
 		if (is_gone(&report->known.entry[i]))
-			fprintf(out, "known, and does not occur any more: %s\n", report->known.entry[i].id);
+			fprintf(out, "listed in --known but no longer found: %s\n",
+				report->known.entry[i].id);
 	fprintf(out,
 		"judged: %" PRIu64 " messages and %" PRIu64 " WRITEs of ours on %" PRIu64 " connections\n",
 		report->judged.messages, report->judged.writes, report->judged.connections);
@@ -161,8 +162,10 @@ void o2_conform_report_add(struct o2_conform_report *report, const char *id, con
 	snprintf(row->sentence, sizeof(row->sentence), "%s", sentence);
 	snprintf(row->source, sizeof(row->source), "%s", source);
 	snprintf(row->again, sizeof(row->again), "%s", again);
+	/* What the profile tolerates does occur, and stays tolerated. */
 	if (result->outcome != O2_CONFORM_NOT_TRIED &&
-	    o2_conform_known_note(&report->known, id, result->outcome == O2_CONFORM_FINDING))
+	    o2_conform_known_note(&report->known, id, result->outcome != O2_CONFORM_HOLDS) &&
+	    result->outcome == O2_CONFORM_FINDING)
 		row->result.outcome = O2_CONFORM_KNOWN;
 	report->count[row->result.outcome]++;
 	report->lies += row->result.lie;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/error.h"
 #include "base/markup.h"
 #include "cli/cli.h"
 #include "cli/net/conform/report.h"
@@ -21,12 +22,13 @@ static void put_case(const struct o2_conform_report *report, const struct o2_con
 	fprintf(out, " time=\"%.3f\">", (double)result->took_ns / 1e9);
 	o2_conform_again(report, row->again, again, sizeof(again));
 	if (result->outcome == O2_CONFORM_FINDING)
-		o2_markup(out, "<failure message=\"%s\">it should be so: %s (docs/%s)\nagain: %s\n</failure>",
+		o2_markup(out, "<failure message=\"%s\">rule: %s (docs/%s)\nagain: %s\n</failure>",
 			  result->text, row->sentence, row->source, again);
 	else if (result->outcome == O2_CONFORM_NOT_TRIED)
 		o2_markup(out, "<skipped message=\"%s\"/>", result->text);
 	else if (result->outcome != O2_CONFORM_HOLDS)
-		o2_markup(out, "<system-out>known: %s</system-out>", result->text);
+		o2_markup(out, "<system-out>%s: %s</system-out>",
+			  result->outcome == O2_CONFORM_TOLERATED ? "tolerated" : "known", result->text);
 	fputs("</testcase>\n", out);
 }
 
@@ -57,15 +59,18 @@ static bool write_file(const struct o2_conform_report *report, const char *name,
 {
 	char path[PATH_MAX];
 	FILE *out;
-	bool ok;
+	bool ok, starved;
 
 	snprintf(path, sizeof(path), "%s/%s", report->options->out, name);
 	out = fopen(path, "w");
-	ok = out != NULL && put(report, out) && ferror(out) == 0;
+	ok = out != NULL && put(report, out);
+	/* If the stream has no error, memory for the contents ran out. */
+	starved = out != NULL && !ok && ferror(out) == 0;
+	ok = ok && ferror(out) == 0;
 	if (out != NULL && fclose(out) != 0)
 		ok = false;
 	if (!ok)
-		o2_cli_complain("%s: %s", path, strerror(errno));
+		o2_cli_complain("%s: %s", path, strerror(starved ? ENOMEM : -o2_errno_or(errno, EIO)));
 	return ok;
 }
 
