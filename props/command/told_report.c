@@ -107,7 +107,7 @@ void o2_told_seen(FILE *out, const struct o2_told_report *report)
 	if (!report->hearing->whole)
 		fprintf(out,
 			"incomplete: %" PRIu64 " connection%s (start or later packets missing), 0 of them "
-					       "seen in one direction only\n",
+			"seen in one direction only\n",
 			conns, o2_told_plural(conns));
 	if (report->told->cut != 0)
 		fprintf(out, "%" PRIu64 " packet%s not captured as a whole\n", report->told->cut,

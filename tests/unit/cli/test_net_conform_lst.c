@@ -279,7 +279,8 @@ TEST_WITH(a_node_that_stops_answering, setup, NULL)
 TEST_WITH(coming_back_goes_wrong, setup, NULL)
 {
 	peer.spoil = STATUS(O2_LST_RMSN_REPLY, .value = EPERM);
-	expect_finding("lst/leave-read", " reconnects failed, the first after step 0: RMSN_REPLY: the status is EPERM");
+	expect_finding("lst/leave-read",
+		       " reconnects failed, the first after step 0: RMSN_REPLY: the status is EPERM");
 }
 
 /* The number of sessions that the probe makes, one for each step at which it can leave. */
