@@ -182,14 +182,6 @@ void o2_hearing_lose(struct o2_hearing *h, enum o2_judge_side side)
 	o2_hearing_missed(h, side);
 }
 
-void o2_hearing_lose_either(struct o2_hearing *h)
-{
-	h->either = true;
-	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++)
-		o2_hearing_lose(h, (enum o2_judge_side)side);
-	h->either = false;
-}
-
 /* --- the account of credits --- */
 
 static bool takes_credit(uint16_t version, uint8_t type)

@@ -153,8 +153,6 @@ void o2_hearing_expect_times(struct o2_hearing *h);
 void o2_hearing_missed(struct o2_hearing *h, enum o2_judge_side side);
 /* Tell the judge that an event of that side, not described further, was lost. */
 void o2_hearing_lose(struct o2_hearing *h, enum o2_judge_side side);
-/* Tell the judge of a loss that may be of either side: it is reported for both. */
-void o2_hearing_lose_either(struct o2_hearing *h);
 
 /* Give the judge an event.  Number and time are filled in; the findings are compared with the prediction. */
 void o2_hearing_tell(struct o2_hearing *h, struct o2_judge_event event);

@@ -186,12 +186,21 @@ static void with_open(struct o2_hearing *h, bool broken)
 	h->over = true;
 }
 
+/* A lost packet may have been sent by either side: the judge is told of a loss on both. */
+static void lose_either(struct o2_hearing *h)
+{
+	h->either = true;
+	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++)
+		o2_hearing_lose(h, (enum o2_judge_side)side);
+	h->either = false;
+}
+
 static void lost(struct o2_hearing *h, bool broken)
 {
 	const enum o2_judge_side from = draw_side(h);
 
 	if (broken && !h->one_way && o2_draw_bool(h->c, 3, 1))
-		o2_hearing_lose_either(h);
+		lose_either(h);
 	else if (broken)
 		o2_hearing_lose(h, from);
 }

@@ -131,10 +131,7 @@ static uint32_t steps_of(struct o2_choice *c, uint32_t weight_more)
 	return steps;
 }
 
-/*
- * With weight W and no bound, one case in 16 expects W steps, three expect W / 4, and twelve expect W / 32,
- * but at least 3.
- */
+/* With weight W and no bound, 1 case in 16 expects W steps, 3 expect W / 4, and 12 expect W / 32, at least 3. */
 TEST(test_most_cases_at_random_are_short)
 {
 	static const uint32_t weights[] = {0, 1, 2, 3, 47, 127};
@@ -326,8 +323,7 @@ TEST(test_exhaustive_counts)
 	struct o2_exhaustive e;
 	uint64_t sum = 0, last = 0;
 
-	/* Lists of up to 3 of 5 values: 1 + 5 + 25 + 125; as base-6 numbers they ascend without
-	 * repetition. */
+	/* Lists of up to 3 of 5 values: 1 + 5 + 25 + 125; as base-6 numbers they ascend without repetition. */
 	o2_exhaustive_start(&e);
 	while (o2_exhaustive_next(&e, &choice)) {
 		const uint64_t n = o2_draw(&choice, 3);
