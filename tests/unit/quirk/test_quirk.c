@@ -292,6 +292,17 @@ QUIRK_TEST(test_it_answers_late, "late=700")
 	assert_non_null(quirks.held);
 }
 
+QUIRK_TEST(test_delayed_completions_are_freed, "late=700")
+{
+	pair->b.answer = memory_at(1, 20 * PAGE, 6000);
+	for (int i = 0; i < 2; i++)
+		get(pair, 6000);
+	settle(pair);
+	assert_non_null(quirks.held);
+	o2_quirks_end(&quirks);
+	assert_null(quirks.held);
+}
+
 TEST(test_none)
 {
 	struct o2_ni_config ni = {.port = 1};
