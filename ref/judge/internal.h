@@ -256,7 +256,7 @@ void o2_judge_transfers_drop(struct o2_judge *judge, struct o2_judge_conn *conn)
 /* write.c */
 void o2_judge_write(const struct o2_judging *at);
 void o2_judge_write_part(const struct o2_judging *at);
-/* The sender has offered the descriptor of *transfer: report if an open transfer uses the same memory. */
+/* The sender has offered the descriptor of *transfer: report if an open transfer uses its key and memory. */
 void o2_judge_key_offered(const struct o2_judging *at, const struct o2_judge_transfer *transfer);
 
 /* lnet.c: record which answer an LNet header asks for, and check each ACK and REPLY against the record. */

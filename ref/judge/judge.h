@@ -78,7 +78,7 @@ struct o2_judge_finding {
 	uint64_t earlier; /* number of the earlier event concerned (a request, a descriptor); 0: none */
 	/* The field, its value and the limit.  error.rule is the id of the judge's rule, or of the codec's. */
 	struct o2_error error;
-	bool unproven; /* the connection ended before the event that would prove the finding */
+	bool unproven; /* o2_judge_part() came before the event that would prove the finding */
 };
 
 typedef void (*o2_judge_sink)(void *context, const struct o2_judge_finding *finding);

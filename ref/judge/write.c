@@ -105,7 +105,7 @@ static void add_hole(struct o2_judge_transfer *transfer, uint64_t from, uint64_t
 		transfer->hole[transfer->nholes++] = (struct o2_judge_hole){from, to};
 }
 
-/* [from, to) lies before the last byte written: were all of its bytes skipped so far? */
+/* [from, to) begins before the last byte written: were all of its bytes skipped, as far as is known? */
 static bool fill_hole(struct o2_judge_transfer *transfer, uint64_t from, uint64_t to)
 {
 	for (uint32_t i = 0; i < transfer->nholes; i++) {
@@ -121,7 +121,7 @@ static bool fill_hole(struct o2_judge_transfer *transfer, uint64_t from, uint64_
 	return transfer->more_holes;
 }
 
-/* The WRITE does not continue where the last one ended.  Returns false if it fills a hole, or writes twice. */
+/* The WRITE does not begin just behind all that was written.  False: it fills a hole, or writes twice. */
 static bool judge_jump(const struct o2_judging *at, struct o2_judge_transfer *transfer, uint32_t i,
 		       uint64_t from, uint64_t bytes)
 {

@@ -29,7 +29,7 @@ static int check_init(const struct ibv_pd *pd, const struct ibv_qp_init_attr *in
 	return cap->max_recv_wr > O2L_MAX_QP_WR || cap->max_recv_sge > O2L_MAX_SGE ? EINVAL : 0;
 }
 
-/* Gather entries and inline data share the queue element, so each grows to the size of both, as in soft-RoCE. */
+/* Gather entries and inline data share the queue element, so both get the larger size, as in soft-RoCE. */
 static void grant(struct ibv_qp_cap *cap, bool shared)
 {
 	uint32_t bytes = cap->max_send_sge * SGE_BYTES;

@@ -12,7 +12,7 @@
 /* The session: the requests to the node's framework, one after the other, and the handling of its replies. */
 
 #define MAX_ERRNO   4095u
-#define ALIVE_SHARE 2u /* the node is sent a DEBUG after this share of its timeout without a reply */
+#define ALIVE_SHARE 2u /* a DEBUG is sent after 1/ALIVE_SHARE of the node's timeout without a reply */
 
 static void enter(struct o2_lst_console *console, enum o2_lst_console_step step);
 

@@ -52,7 +52,7 @@ int o2_lst_console_check(const struct o2_lst_console_config *config, struct o2_e
 	struct o2_lst_msg msg = o2_lst_console_request(config, O2_LST_TEST_REQST);
 	int rc;
 
-	/* The limits of a client half apply, since the console is one. */
+	/* The limits of a client half apply: the console is one, or with `reverse` the node. */
 	msg.u.test_reqst.tsr_is_client = 1;
 	msg.u.test_reqst.tsr_loop = 1;
 	msg.u.test_reqst.tsr_ndest = 1;

@@ -96,7 +96,7 @@ void o2_expect(struct o2_comparison *comparison, enum o2_check_id check, const c
 void o2_expect_hex(struct o2_comparison *comparison, enum o2_check_id check, const char *field,
 		   uint32_t index, uint64_t expected, uint64_t found);
 
-/* Record a difference of this cause; the caller fills in its texts.  NULL: off, known cause, or no room. */
+/* Record a difference of this cause; the caller fills in its texts.  NULL: off, recorded before, or no room. */
 struct o2_difference *o2_differ_text(struct o2_comparison *comparison, enum o2_check_id check,
 				     const char *field, const char *reason);
 

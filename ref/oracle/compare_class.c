@@ -54,7 +54,7 @@ static bool is_conduct(enum o2_check_id check)
 	       strncmp(o2_check_name(check), "protocol/", 9) == 0;
 }
 
-/* Assign all differences to the check rdma/impossible, except those of run/ and protocol/. */
+/* Assign all differences except run/ and protocol/ to rdma/impossible; if that check is off, drop all. */
 static void gather_impossible(struct o2_comparison *comparison)
 {
 	const enum o2_severity severity = o2_check_severity(O2_CHECK_RDMA_IMPOSSIBLE, comparison->profile);
@@ -90,7 +90,7 @@ static bool has_must(const struct o2_comparison *comparison)
 	return false;
 }
 
-/* If the answer is right under the exact gap rule, replace its differences by one difference of that class. */
+/* If no `must` difference remains under the exact gap rule, keep what remains, and add one of that class. */
 static void compare_exactly(struct o2_comparison *comparison, const struct o2_case *asked,
 			    const struct o2_answer *expected, const struct o2_answer *found)
 {

@@ -205,7 +205,7 @@ void o2_keys_device_start(const struct o2_case_keys *asked, struct o2_keys_devic
 
 /*
  * A device accepts the invalidate of any key of its region, even of the first key, which was never registered.
- * Under INVALIDATE_LAST the key may be a memory window's, which must be valid.
+ * Under INVALIDATE_LAST the region may be a memory window, whose invalidate fails if no key is valid.
  */
 static void invalidate(struct o2_keys_device *device, uint32_t key)
 {

@@ -80,7 +80,7 @@ static int other(struct o2_error *error, const char *rule, const char *field, ui
 			   error);
 }
 
-/* Rounds must be in order with one RETURN each, and only acquired or released resources have handles. */
+/* Rounds must be in order with one RETURN each.  ACQUIRE and RELEASE must have a handle, others must not. */
 static int check_events(const struct o2_case *asked, const struct o2_answer *answer, struct o2_error *error)
 {
 	const struct o2_impl_setup_event *event = answer->setup.event;

@@ -19,7 +19,7 @@ struct setup_judge {
 	uint32_t round, acquired;
 	bool failed;
 	uint32_t failed_kind;
-	bool lowered; /* a smaller QP was acquired after a failure, so later acquisitions may differ */
+	bool lowered; /* a QP was tried again after a failure, so later acquisitions may differ */
 	bool was[O2_IMPL_SETUP_EVENTS]; /* the event acquired a resource that is still held */
 	/* the longest sequence of acquisitions of any round so far */
 	uint32_t kinds;

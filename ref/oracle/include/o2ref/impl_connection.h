@@ -10,7 +10,7 @@
 
 /* Which transfers are mapped (mode FMR, FASTREG or FASTREG_GAPS).  Others use mode GLOBAL, if there is one. */
 enum o2_impl_preference {
-	O2_IMPL_PREFER_THRESHOLD = 0, /* those with map_on_demand segments or more; map_on_demand 0: none */
+	O2_IMPL_PREFER_THRESHOLD = 0, /* map_on_demand segments or more; 1 counts as 2, 0 maps none */
 	O2_IMPL_PREFER_MAPPING = 1,   /* all; map_on_demand 0: none */
 };
 
@@ -128,7 +128,7 @@ struct o2_impl_connect_in {
 struct o2_impl_connect_out {
 	struct o2_impl_conn_params params;
 	uint64_t peer_nid;	   /* GOT_CONNREQ: the peer's NID; otherwise 0 */
-	uint64_t peer_incarnation; /* GOT_REJECT: all ones if a version 0x11 record; 0 if no record */
+	uint64_t peer_incarnation; /* the peer's; GOT_REJECT: all ones if version 0x11, 0 if no record */
 };
 
 #define O2_IMPL_CONNECT_BYTES 196u /* maximum length of the private data */
