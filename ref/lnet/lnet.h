@@ -126,8 +126,8 @@ struct o2_lnet_transport {
 struct o2_lnet;
 
 /*
- * transport and ops are copied; arena and clock must outlive lnet.  Fills the two pages, and attaches them at
- * the portal of pings.  Returns 0, -EINVAL (a limit of 0, pages that do not exist) or -ENOMEM.
+ * transport and ops are copied; arena and clock must outlive lnet.  Fills the first of the two pages, and attaches
+ * both at the portal of pings.  Returns 0, -EINVAL (max_messages 0, max_entries below 2, no such pages) or -ENOMEM.
  */
 int o2_lnet_create(const struct o2_lnet_config *config, const struct o2_lnet_transport *transport,
 		   const struct o2_arena *arena, const struct o2_clock *clock, const struct o2_lnet_ops *ops,
@@ -198,8 +198,8 @@ int o2_lnet_receive(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr
 
 /*
  * A PUT_REQ or GET_REQ was received.  On success *memory is the sink or source of the RDMA, perhaps empty, and
- * *tag is to be passed to o2_lnet_finished.  Returns 0; -ENODATA: nothing matched; -ENOSPC; -EPROTO: close the
- * connection.
+ * *tag is to be passed to o2_lnet_finished.  Returns 0; -ENODATA: nothing matched; -ENOSPC; -EMSGSIZE: a
+ * REPLY longer than its sink; -EPROTO: close the connection.
  * LNet: lnet_parse
  */
 int o2_lnet_match(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hdr,

@@ -59,7 +59,7 @@ struct o2_ping_info o2_ping_info_make(uint64_t nid, uint32_t pid, uint32_t featu
 int o2_ping_encode(const struct o2_ping_info *info, uint8_t *bytes, size_t capacity_bytes);
 
 /*
- * Decode *info, in either byte order.  The answer may have been cut to the sink's size: ni has only the
+ * Decode bytes into *info, in either byte order.  The answer may have been cut to the sink's size: ni has only the
  * interfaces that are complete, while nnis has the number that the peer reports.
  * Returns the number of entries of ni that are filled, or -EPROTO: rule lnet/ping/short, lnet/ping/magic or
  * lnet/ping/features (no NI_STATUS).

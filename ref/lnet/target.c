@@ -162,7 +162,7 @@ static int match_request(struct o2_lnet *lnet, uint64_t nid, const struct o2_lne
 
 /* Messages from the transport: check the LNet header, and handle the message according to its type. */
 
-/* Is the message for this node?  -EPROTO: no correct peer sends it here.  -ENODATA: drop it, it needs routing. */
+/* Is the message for this node?  -EPROTO: no correct peer sends it here.  -ENODATA: drop it, it is routed. */
 static int check_nids(const struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hdr, bool optimised,
 		      struct o2_error *error)
 {

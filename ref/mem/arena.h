@@ -57,7 +57,7 @@ struct o2_arena {
 	uint32_t npages;
 	uint64_t file_pages; /* all pages of the memfd, bounce pages included */
 	int fd;
-	uint8_t *memory; /* page n at memory + n * page_bytes, for the harness and mode global */
+	uint8_t *memory; /* page n at memory + n * page_bytes, for the harness and the device */
 	/* The bounce pages in the order of O2_ARENA_IOMMU_VIEW, mapped by o2_arena_map_bounced. */
 	uint8_t *bounce_view[O2_DMA_DIRECTIONS];
 	bool bounce_mapped[O2_DMA_DIRECTIONS];
@@ -99,7 +99,7 @@ int o2_arena_map_view(struct o2_arena *arena, uint32_t view, struct o2_error *er
 /* The same for both directions of bounce_view.  The arena must have the view that stands for an IOMMU. */
 int o2_arena_map_bounced(struct o2_arena *arena, struct o2_error *error);
 
-/* Set whether a page has a CPU mapping.  For the harness, while the page has no temporary mapping. */
+/* Set whether a page has a CPU mapping.  For the harness, while nothing of the page is mapped. */
 void o2_arena_set_mapped(struct o2_arena *arena, uint32_t page, bool mapped);
 
 static inline bool o2_arena_is_mapped(const struct o2_arena *arena, uint32_t page)

@@ -160,7 +160,7 @@ bool o2_ledger_balanced(const struct o2_dma_ledger *ledger);
  */
 struct o2_dma_single {
 	uint8_t *cpu;	 /* the caller's memory */
-	uint8_t *device; /* memory of the device, to be registered: cpu, or the mapping's own memory */
+	uint8_t *device; /* memory that the device uses, to be registered: cpu, or the mapping's own */
 	size_t bytes;	 /* 0: nothing is mapped */
 	enum o2_dma_direction direction;
 };

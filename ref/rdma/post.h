@@ -19,8 +19,8 @@ struct o2_work_ops {
 	void *context;
 	/*
 	 * Called in place of ibv_post_send(3).  The hook may change the list before it passes it on, but a
-	 * request with the wr_id of the last one must complete.  sink: the peer's memory that the list
-	 * writes, if its last message reports that write as complete; else NULL.
+	 * request with the wr_id of the last one must complete.  sink: if the list's message is the
+	 * PUT_DONE or GET_DONE of a transfer, the peer's memory that the transfer writes to; else NULL.
 	 */
 	int (*post_send)(void *context, struct ibv_qp *qp, struct ibv_send_wr *list, struct ibv_send_wr **bad,
 			 const struct o2_rdma_desc *sink);

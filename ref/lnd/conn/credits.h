@@ -27,7 +27,7 @@ static inline uint32_t o2_min_queue_depth(uint16_t version)
 	return version == O2_MSG_VERSION_1 ? 3 : 2;
 }
 
-/* Version 1 has between 4 and 16 messages in flight, whatever the tunable says. */
+/* Version 1 limits the messages in flight to a number from 4 to 16, whatever the tunable says. */
 #define O2_CONCURRENT_MIN_V1 4u
 #define O2_CONCURRENT_MAX_V1 16u
 static_assert(O2_CONCURRENT_MIN_V1 <= O2_CONCURRENT_MAX_V1, "a range");
@@ -43,7 +43,7 @@ struct o2_flow_tunables {
 	uint32_t concurrent_sends;
 };
 
-/* Set the tunables that are 0, and clamp all as o2iblnd does (docs/transport.md, "Tunables"). */
+/* Set the tunables that are 0, and clamp as o2iblnd does (docs/transport.md, "Tunables"). */
 /* o2iblnd: kiblnd_tunables_setup, kiblnd_concurrent_sends */
 void o2_flow_resolve(struct o2_flow_tunables *tunables, uint16_t version);
 
@@ -80,7 +80,7 @@ struct o2_credits {
 	uint64_t noops_sent;
 	uint64_t noops_received;
 
-	/* Version 2: NOOPs that gave back high_water credits or more; credits_sent before the last of them. */
+	/* Version 2: NOOPs that gave back high_water credits or more; credits_sent before each of the last ones. */
 	uint64_t giving_noops;
 	uint64_t given_before[O2_OOB_MESSAGES];
 };

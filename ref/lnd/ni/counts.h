@@ -35,7 +35,7 @@ struct o2_ni_counts {
 	uint32_t wrong_unmaps;
 	uint32_t kmaps; /* live temporary CPU mappings */
 	uint32_t wrong_kunmaps;
-	uint32_t arena_windows; /* windows in use */
+	uint32_t arena_windows; /* window slots in use */
 	uint32_t idle_stagings;
 	struct o2_reg_live live; /* at the device: regions, keys of mode fmr, memory windows, pinned bytes */
 };
@@ -47,9 +47,9 @@ void o2_ni_get_counts(struct o2_ni *ni, struct o2_ni_counts *counts);
 /*
  * Check that nothing is left in use.  To be called while no transfer is open.  There must be no binding, mapping,
  * user or failed pool; every element of every pool must be in its queue; the device must have exactly the regions
- * of mode global, one region for each transmit pool, the regions that mode fmr keeps, and one memory window per
- * descriptor; and no more arena windows may be in use than regions are kept.  Returns 0, or -EBUSY with a rule
- * "ni/counts/..." that names the count, its value and the expected value.
+ * of mode global, one region for each transmit pool, the regions that mode fmr keeps, and for each descriptor one
+ * memory window (in the kernel's order one region); no more arena windows may be in use than regions are kept, and
+ * no unmap was wrong.  Returns 0, or -EBUSY with a rule "ni/counts/..." and the count, its value and the expected.
  */
 int o2_ni_check_idle(struct o2_ni *ni, struct o2_error *error);
 

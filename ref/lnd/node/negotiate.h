@@ -119,7 +119,7 @@ int o2_connreq_judge(const struct o2_connreq_self *self, const struct o2_cm_orig
 
 /*
  * The remaining checks: judge a request by what we know about the node that sent it.  Returns 0: accept it; or
- * -errno with *reject and *error.  -ESTALE: what we know is from before the node's restart.
+ * -errno with *reject and *error.  -ESTALE: what we know is of another incarnation or version of the node.
  * o2iblnd: kiblnd_passive_connect
  */
 int o2_connreq_judge_peer(const struct o2_connreq_self *self, const struct o2_connreq *request,

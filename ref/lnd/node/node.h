@@ -148,7 +148,7 @@ void o2_node_destroy(struct o2_node *node);
  */
 enum o2_link_state {
 	O2_LINK_INIT,
-	O2_LINK_ACTIVE_CONNECT, /* our request was sent */
+	O2_LINK_ACTIVE_CONNECT, /* we have asked to connect */
 	O2_LINK_PASSIVE_WAIT,	/* we have accepted the peer's request */
 	O2_LINK_ESTABLISHED,
 	O2_LINK_CLOSING,      /* the connection has ended; the connection manager's id still exists */

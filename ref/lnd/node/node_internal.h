@@ -131,7 +131,7 @@ bool o2_link_is_attempt(const struct o2_link *link);
 void o2_link_up(struct o2_link *link);
 /* Abandon a link that the connection manager has established but whose CONNACK is not acceptable. */
 void o2_link_abort(struct o2_link *link, const struct o2_error *error);
-/* End the attempt without telling anybody; the caller decides what follows. */
+/* End the attempt without a report to the application; the caller decides what follows. */
 void o2_link_drop(struct o2_link *link, int code);
 /* The attempt has failed: report that, and end the waiting operations unless another attempt or link remains. */
 void o2_link_failed(struct o2_link *link, const struct o2_transfer_fault *fault);

@@ -221,9 +221,9 @@ int o2_reg_bind_fastreg(struct o2_reg_domain *domain, const struct o2_reg_plan *
 }
 
 /*
- * A descriptor whose key is still alive is replaced: its queue pair is in error.  In the kernel's order a
- * descriptor is also replaced when the transfer failed: it is unknown which requests of the chain were
- * executed, and the next chain must know the key that it invalidates.
+ * By MWs, a descriptor whose key is still alive is replaced: its queue pair is in error.  In the kernel's order
+ * it is replaced if the transfer failed after its chain was posted: it is unknown which requests of the chain
+ * were executed, and the next chain must know the key that it invalidates.
  */
 int o2_reg_release_fastreg(struct o2_reg_domain *domain, struct o2_binding *binding, bool failed,
 			   struct o2_error *error)

@@ -88,7 +88,7 @@ static int end_mapping(struct o2_reg_domain *domain, struct o2_region *region)
 	return rc;
 }
 
-/* If the device refuses to deregister the region, it stays counted in domain->live, its window unused. */
+/* A region that the device refuses to deregister stays counted in domain->live, and its window taken. */
 static void destroy_region(void *context, void *handle)
 {
 	(void)end_mapping(context, handle);

@@ -101,9 +101,9 @@ int o2_frd_chain(const struct o2_frd_key *key, struct o2_frd_chain *chain, struc
 
 /*
  * Record the outcome of a post that began with the chain, on `queue`.  accepted: how many requests of the
- * chain were accepted; ok: the whole post was accepted.  From PREPARED to LIVE if ok; to SPENT if not ok and
- * accepted > 0; otherwise the state stays.  LIVE has no chain and stays in any case.  Also -EINVAL if
- * accepted is more than the chain has, or less although ok.
+ * chain were accepted; ok: the whole post was accepted.  PREPARED stays if accepted is 0, also after an empty
+ * chain; else it goes to LIVE if ok, and to SPENT if not.  LIVE has no chain and stays in any case.  Also
+ * -EINVAL if accepted is more than the chain has, or less although ok.
  */
 int o2_frd_post_done(struct o2_frd_key *key, uint64_t queue, uint32_t accepted, bool ok,
 		     struct o2_error *error);

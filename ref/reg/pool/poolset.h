@@ -155,7 +155,7 @@ struct o2_pool_counts {
 	uint32_t live, failed; /* pools */
 	uint64_t live_users, failed_users;
 	uint64_t version;
-	uint64_t created, destroyed; /* pools in total; the difference is live + failed, +1 during growth */
+	uint64_t created, destroyed; /* pools in total; they differ by live + failed + being destroyed */
 	uint64_t create_failures;
 	uint64_t waits; /* times that a thread waited while another thread made a pool */
 };
