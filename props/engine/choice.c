@@ -14,7 +14,7 @@ static_assert(O2_CHOICE_MAX_SPANS < SPAN_UNTRACKED, "span numbers must fit 16 bi
 #define LENGTHS 16u
 #define LONG	1u
 #define MIDDLE	3u
-#define LEAST	3u /* least weight of another step */
+#define LEAST	3u /* no weight of another step is lowered below this */
 
 /* Reset everything except the big arrays, which are valid only up to their counts. */
 static void choice_clear(struct o2_choice *c)

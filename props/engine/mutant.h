@@ -22,7 +22,7 @@ int o2_mutant_select(const char *name);
  */
 int o2_mutant_count_in_file(const char *path);
 
-/* true: suspend the mutant while a judge runs, so that the judge is free of the defect; false: resume it. */
+/* true: suspend a named mutant (no removed check) while a judge runs, which must be free of it; false: resume it. */
 void o2_mutant_aside(bool aside);
 
 #endif

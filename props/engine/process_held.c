@@ -133,8 +133,8 @@ bool o2_process_held_again(const struct o2_process_held *before, struct o2_proce
 
 bool o2_process_held_equal(const struct o2_process_held *a, const struct o2_process_held *b)
 {
-	/* Compare the sum: how malloc splits memory between heap and mappings may change when a chunk is
-	 * resized. */
+	/* Compare the sum: what malloc says that it mapped is added to one and subtracted from the other, and
+	 * may be wrong after a chunk was resized. */
 	return a->heap_bytes + a->mapped_bytes == b->heap_bytes + b->mapped_bytes &&
 	       a->threads == b->threads &&
 	       memcmp(a->descriptors, b->descriptors, sizeof(a->descriptors)) == 0;

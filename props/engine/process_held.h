@@ -44,7 +44,7 @@ bool o2_process_held_equal(const struct o2_process_held *a, const struct o2_proc
 /* Add *one to *sum, to total several processes. */
 void o2_process_held_add(struct o2_process_held *sum, const struct o2_process_held *one);
 
-/* The differences as text: "heap +32 bytes, sockets +1". */
+/* The differences as text: "32 bytes of heap more than 4096, 1 sockets more than 2". */
 void o2_process_held_text(const struct o2_process_held *before, const struct o2_process_held *after,
 			  char *text, size_t text_bytes);
 

@@ -56,7 +56,7 @@ static json_t *report_lines(const struct o2_report *report)
 	return lines;
 }
 
-/* Run the shrunk case once more, to get its report.  If it holds this time, keep the first failure's report. */
+/* Run the shrunk case once more, to get its report.  If it does not fail alike, keep the first failure's report. */
 static void tell_again(struct runner *r, const struct same_failure *same, const uint8_t *bytes, size_t length)
 {
 	const struct o2_report first = r->report;

@@ -43,7 +43,7 @@ struct o2_run_options {
 
 /*
  * Run.  *result is a new object as described in docs/properties.md, "Results"; it is NULL when nothing was
- * run, because memory ran out or the file for the current case cannot be created.  Returns 0 when all held, 1
+ * run, because memory ran out or the file for the current case cannot be written.  Returns 0 when all held, 1
  * with findings or missing situations, 2 when a requested file could not be written (an error was printed).
  */
 int o2_run(const struct o2_property *property, const struct o2_run_options *options, json_t **result);

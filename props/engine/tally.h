@@ -42,10 +42,10 @@ struct o2_property o2_tally_property(const struct o2_property_ops *ops, void *ru
 				     const char *const *situation, uint32_t situations,
 				     uint64_t enough_cases);
 
-/* Returns place, or zeroed memory for a property's cases if place is NULL.  NULL fills *report. */
+/* Returns place, or new zeroed memory if place is NULL; without memory returns NULL and fills *report. */
 void *o2_tally_place(void *place, size_t bytes, const char *signature, struct o2_report *report);
 
-/* End a case: count it unless it ran out of draws.  Returns the status for run_case to return. */
+/* End a case: count it unless it is overrun or rejected.  Returns the status for run_case to return. */
 enum o2_status o2_tally_case(struct o2_tally *tally, const struct o2_choice *choice,
 			     const struct o2_report *report);
 

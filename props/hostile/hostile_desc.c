@@ -5,7 +5,7 @@
 
 /* Misbehaviours with descriptors that a peer must not write to. */
 
-/* Offsets in the descriptor of a PUT_ACK or a GET_REQ, and in fragment i of it. */
+/* Offsets in the descriptor of a PUT_ACK or a GET_REQ, and in its first fragment. */
 #define COUNT(start)	 ((start) + O2_DESC_AT_NFRAGS)
 #define FRAG_NOB(start)	 ((start) + O2_DESC_AT_FRAGS + O2_FRAG_AT_NOB)
 #define FRAG_ADDR(start) ((start) + O2_DESC_AT_FRAGS + O2_FRAG_AT_ADDR)

@@ -12,9 +12,9 @@
 #include "props/hostile/hostile_quirk.h"
 
 /*
- * After each lie, an honest node with the liar's NID sends requests to the same peer.  It pings it and, if
- * the peer serves memory, PUTs bytes and GETs them back.  Before the first lie it also GETs what is there,
- * and moves bytes in IMMEDIATEs, so that the peer's own defects are reported first.
+ * After each lie, an honest node with the liar's NID, or honest_address, pings the same peer and, if the peer
+ * serves memory, PUTs bytes and GETs them back.  Before the first lie it also GETs what is there, and moves
+ * bytes in IMMEDIATEs, so that the peer's own defects are reported first.
  */
 
 #define PING_AT	    (2u * 4096u) /* after LNet's own pages */

@@ -91,7 +91,7 @@ struct o2_hostile {
 	struct o2_friend friend;	       /* the honest peer */
 	struct o2_liar liar;
 	uint8_t *liar_slots;	  /* memory lent to one liar after another; NULL: the liar has its own */
-	uint64_t tries;		  /* PUTs of the honest peer */
+	uint64_t tries;		  /* counts PUTs of the honest peer, and GETs of the liar */
 	bool endless;		  /* the events did not end */
 	uint32_t patience_ms;	  /* time after which the victim has timed out; 0: PATIENCE_MS */
 	enum o2_msg_type awaited; /* message type that the liar waits for; 0: none */
@@ -118,8 +118,8 @@ bool o2_hostile_try_meeting(const struct o2_misbehaviour *what, struct o2_hostil
 
 /* --- props/hostile/hostile_heard.c: the judge of the wire --- */
 
-/* Let a judge listen, if all ends are in this process.  terms: the liar's connection; NULL if the connection
- * manager loop makes it.  Returns NULL if heard is NULL, or without memory. */
+/* Let a judge listen, if all ends are in this process.  liar: terms of the liar's connection; NULL if the
+ * connection manager loop makes it.  Returns NULL if heard is NULL, or without memory. */
 struct o2_witness *o2_hostile_listen(struct o2_hostile *h, struct o2_cm_loop *loop,
 				     const struct o2_conn_peer *liar, struct o2_hostile_heard *heard);
 /* Stop listening; connections that are still open are judged as well. */

@@ -39,7 +39,7 @@ static void learn_stamp(struct o2_liar *liar, const struct o2_cm_event *event)
 		liar->victim_stamp = msg.ibm_srcstamp;
 }
 
-/* Accept the first request, which must be the victim's; reject others. */
+/* Accept the first request, which is taken for the victim's; reject others. */
 static void answer(struct o2_liar *liar, struct o2_cm_id *id)
 {
 	uint8_t bytes[O2_CM_REQUEST_BYTES] = {0};

@@ -59,7 +59,7 @@ int o2_net_liar_attach(struct o2_net_liar *net, uint32_t honest_network, struct 
 /* Write to why[O2_VICTIM_WHY_BYTES] what could not be opened on which device. */
 void o2_net_liar_refused(const struct o2_net_liar *net, const struct o2_error *error, char *why);
 void o2_net_liar_detach(struct o2_net_liar *net);
-/* Create a fresh queue pair for the liar, and a good connection unless the misbehaviour is about requests. */
+/* Create a fresh queue pair for the liar, and a good connection unless requests or replies are tried. */
 bool o2_net_liar_begin(struct o2_net_liar *net, const struct o2_misbehaviour *what, char *why);
 void o2_net_liar_end(struct o2_net_liar *net);
 /*

@@ -13,7 +13,7 @@
  * done, so every wait has a limit.
  */
 
-#define REST_MS	  60u	 /* without an event after which no more is expected */
+#define REST_MS	  60u	 /* time without an event after which no more is expected */
 #define SETTLE_MS 10000u /* time limit for an answer that is due */
 
 #define NEEDS_MEMORY "needs memory that the peer serves (--portal, --match-bits)"

@@ -209,7 +209,7 @@ static void end(struct o2_victim *victim, uint64_t salt, struct o2_victim_answer
 
 /* --- orders --- */
 
-/* Orders that change the internal state of the connection with the liar. */
+/* Orders that read or change the internal state of the connection with the liar. */
 static int reach_in(struct o2_victim *victim, const struct o2_victim_order *order, uint64_t value[2])
 {
 	struct o2_conn *conn = victim->liar.conn;

@@ -17,7 +17,7 @@
  */
 
 #define O2_HOSTILE_PAGES 32u
-/* ACK timeout of nodes and liar: on a slow guest nothing may look like a lost packet. */
+/* ACK timeout of nodes and liar: a guest on a busy host must not take its own slowness for a lost packet. */
 #define O2_HOSTILE_ACK_TIMEOUT 16u
 #define O2_HONEST_BYTES	       9000u
 

@@ -38,7 +38,7 @@ struct o2_ends {
 
 /* The tap of a hearing; context: a struct o2_ends whose member h is set and all others are zero. */
 void o2_ends_hear(void *context, const struct o2_judge_event *event);
-/* Call when the last connection is gone. */
+/* End the last connection, and free both judges. */
 void o2_ends_close(struct o2_ends *ends);
 
 #endif

@@ -45,7 +45,7 @@ void o2_gaps_hear(void *context, const struct o2_judge_event *event)
 {
 	struct o2_gaps *gaps = context;
 
-	/* A part belongs to a later WRITE: hear both or none. */
+	/* Parts are not heard: a part belongs to a later WRITE, which may be missing. */
 	if (!open(gaps) || event->kind == O2_JUDGE_PART || gaps->number++ < gaps->unheard)
 		return;
 	if ((event->kind == O2_JUDGE_MESSAGE || event->kind == O2_JUDGE_WRITE) &&

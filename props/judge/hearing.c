@@ -323,7 +323,7 @@ struct o2_msg o2_hearing_header(const struct o2_hearing *h, enum o2_judge_side f
 	return msg;
 }
 
-/* One finding for each checksum: any message of the sender may lack it, even one that only returns credits. */
+/* After a checksum, the sender's first message without one is a finding, even if it only returns credits. */
 static void expect_a_sum(struct o2_hearing *h, enum o2_judge_side from, const struct o2_msg *msg)
 {
 	struct o2_hearing_end *sender = &h->end[from];

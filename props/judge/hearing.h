@@ -54,7 +54,7 @@ struct o2_hearing_end {
 	int64_t balance;	/* credits received, less messages sent that took one */
 	int64_t least, most;	/* extremes of balance since the last known gap in what is heard */
 	uint32_t accepted, unanswered;
-	uint64_t empty_ns; /* since when it has had no credit, if the judge knows that; 0: it has credits */
+	uint64_t empty_ns; /* since when it has no credit and its peer no excuse; 0: not, or unknown */
 	bool withheld_said, disconnected;
 	uint64_t said_ns; /* time of its last message heard; 0: none */
 	uint64_t summed; /* number of its first message with a checksum, until one without follows; 0: none */
@@ -172,7 +172,7 @@ struct o2_msg o2_hearing_header(const struct o2_hearing *h, enum o2_judge_side f
 /* The credits that a side has, and those that it may return. */
 int64_t o2_hearing_credits(const struct o2_hearing *h, enum o2_judge_side side);
 int64_t o2_hearing_owed(const struct o2_hearing *h, enum o2_judge_side side);
-/* The judge's view of these: equal if it has heard everything, else the largest possible values. */
+/* The judge's limits for these: exact if it has heard everything (but waiting PUTs count as owed), else the most. */
 int64_t o2_hearing_room(const struct o2_hearing *h, enum o2_judge_side side);
 int64_t o2_hearing_owed_most(const struct o2_hearing *h, enum o2_judge_side side);
 

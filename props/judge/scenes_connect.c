@@ -280,7 +280,7 @@ static void draw_request(struct o2_hearing *h, struct meeting *meeting, uint64_t
 	h->end[B].stamp = msg->ibm_dststamp = o2_draw(h->c, 1);
 }
 
-/* Reject one node, then others; the judge remembers the first unless the others are too many. */
+/* Reject one node, then others; the first asks again, and the judge remembers it unless the others are too many. */
 static void many_told(struct o2_hearing *h)
 {
 	const uint32_t others = TOLD_KNOWN - 1 + (uint32_t)o2_draw(h->c, 1);

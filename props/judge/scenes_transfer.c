@@ -92,7 +92,7 @@ static struct o2_msg answer(struct o2_hearing *h, enum o2_judge_side from, enum 
 	return msg;
 }
 
-/* An answer to a request that was never sent, came from the other side, or is over. */
+/* An answer to a request that was never sent, that the same side sent itself, or whose transfer is over. */
 static void unasked(struct o2_hearing *h, bool broken)
 {
 	static const enum o2_msg_type types[] = {O2_MSG_PUT_NAK, O2_MSG_GET_DONE, O2_MSG_PUT_DONE,
@@ -125,7 +125,7 @@ static void unasked(struct o2_hearing *h, bool broken)
 	o2_hearing_message(h, from, &msg);
 }
 
-/* The wrong answer: PUT_ACK for a GET, GET_DONE for a PUT, or a second answer. */
+/* The wrong answer: PUT_ACK or PUT_NAK for a GET, GET_DONE for a PUT, or an answer after the PUT_ACK. */
 static void kind(struct o2_hearing *h, bool broken)
 {
 	const bool is_get = o2_draw_bool(h->c, 1, 1);
@@ -233,7 +233,7 @@ static void status(struct o2_hearing *h, bool broken)
 	o2_fair_done(h, t, (int32_t)t->written_bytes);
 }
 
-/* The largest errno; or a PUT_NAK with a positive status. */
+/* The largest errno, or one more; or a PUT_NAK with status 0, or 1. */
 static void failure(struct o2_hearing *h, bool broken)
 {
 	const enum o2_judge_side asker = draw_side(h), sink = o2_hearing_other(asker);
@@ -289,7 +289,7 @@ static void bytes(struct o2_hearing *h, bool broken)
 	o2_fair_done(h, t, (int32_t)(fewer ? t->sink_bytes : t->sink_bytes - 1));
 }
 
-/* The answer comes in the last millisecond before the timeout, or after it; a PUT_ACK restarts the time. */
+/* The answer comes in the last nanosecond that is in time, or one later; a PUT_ACK restarts the time. */
 static void unanswered(struct o2_hearing *h, bool broken)
 {
 	const uint64_t last_ns = (h->options.timeout_ms + 1) * O2_NS_PER_MS - 1;

@@ -35,7 +35,7 @@ static uint32_t smaller(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-/* Clamp value to low..high; low wins if it is above high. */
+/* Clamp value to low..high.  If low is above high: low for a value below low, else high. */
 static uint32_t within(uint32_t value, uint32_t low, uint32_t high)
 {
 	return value < low ? low : smaller(value, high);

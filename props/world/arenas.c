@@ -23,7 +23,7 @@ static bool is_like(const struct o2_arenas_pair *pair, uint32_t npages, bool pla
 }
 
 /*
- * Zero all pages ever touched; untouched pages occupy no memory and stay that way.  The file has memory for
+ * Zero all pages ever touched; untouched pages occupy no memory and stay that way.  arena->memory reaches
  * every page, with or without a CPU mapping.
  */
 static void clear_pages(const struct o2_arena *arena)
@@ -116,7 +116,7 @@ static int make(struct o2_arenas_pair *pair, uint32_t npages, bool plain, struct
 	return rc;
 }
 
-/* Choose the arena that needs the least work: a matching one, else room for a new one. */
+/* Choose an arena: one that matches in everything, else an empty place, else one alike, else any. */
 static struct o2_arenas_pair *choose(struct o2_arenas *arenas, uint32_t npages, bool plain,
 				     uint32_t unmapped_every)
 {

@@ -111,7 +111,7 @@ uint64_t o2_end_nid(const struct o2_end *end);
 /* Answer a question other than WAIT and QUIT. */
 void o2_end_ask(struct o2_end *end, const struct o2_end_question *question, struct o2_end_answer *answer);
 
-/* Handle pending events at the ends, all of one network.  Returns the number of events. */
+/* Handle pending events at the ends, all of one network.  Returns the number of events, or -errno. */
 int o2_ends_step(struct o2_end *const *ends, uint32_t nends);
 
 /*

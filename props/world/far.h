@@ -15,7 +15,7 @@
  * (docs/properties.md, "Two machines").
  *
  * If the far end is lost, the answer has code -EPIPE: "far/exited" and "far/killed" with the status or the signal
- * of the command's process, "far/closed", "far/silent", "far/garbage".  The command's process has then been killed.
+ * of the command's process, "far/closed", "far/silent", "far/garbage".  The command's process is then gone.
  */
 struct o2_far_config {
 	const char *words;	 /* command for sh, which appends ->argv */

@@ -64,7 +64,7 @@ struct o2_ground_ops {
 	bool (*left_behind)(void);
 };
 
-/* The members that both grounds set; their files name the functions after the members. */
+/* The members that both grounds set; their files use the same function names. */
 #define O2_GROUND_OPS                                                                                        \
 	.open = open_network, .device = find_device, .attach = attach, .detach = detach, .deliver = deliver, \
 	.pump = pump, .pass = pass, .close = close_network

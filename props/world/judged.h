@@ -39,7 +39,7 @@ struct o2_judged_first {
 };
 
 void o2_judged_keep(struct o2_judged_first *first, const struct o2_judge_finding *finding);
-/* Return ->broken and reset it; fill *error if it is not NULL. */
+/* Return ->broken and reset it; *error is set only if a rule was broken. */
 const char *o2_judged_take(struct o2_judged_first *first, struct o2_error *error);
 
 /* Options of a judge that leaves timeouts to the properties, which know the settings. */

@@ -53,7 +53,7 @@ struct o2_lnet_side {
 	uint32_t nevents;
 	struct o2_lnet_event event[O2_LNET_SIDE_EVENTS];
 	struct o2_lnet_hdr event_hdr[O2_LNET_SIDE_EVENTS];
-	/* The peer's PUTs that may still be writing, by their tags. */
+	/* The peer's PUTs that may still be writing, by the `request` of their events. */
 	uint32_t nwriting;
 	uint64_t writing[O2_LNET_SIDE_EVENTS];
 	const char *dropped; /* rule of the last message dropped */

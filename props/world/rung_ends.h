@@ -20,7 +20,7 @@ struct o2_rung_ends {
 	struct o2_end *end[2];
 	struct o2_end_process process[2]; /* if the ends are in other processes */
 	struct o2_far *far;		  /* NULL: no end is on another machine */
-	uint32_t waits;			  /* timed-out waits for the end on another machine */
+	uint32_t waits; /* failed starts and timed-out answers of the end on another machine */
 };
 
 /* Allocate what is possible before the ends start.  0 or -errno; call o2_rung_ends_close in either case. */
@@ -36,8 +36,8 @@ void o2_rung_ends_ask(struct o2_rung_ends *ends, enum o2_side side, const struct
 		      struct o2_end_answer *answer);
 
 /*
- * True if waiting for the end on another machine timed out this often: it does not start or does not answer,
- * and each attempt costs the full timeout, so nothing more is tried.
+ * True if the end on another machine failed this often to start or to answer in time.  Each attempt may cost
+ * the full timeout, so nothing more is tried.
  */
 #define O2_RUNG_ENDS_WAITS 3u
 bool o2_rung_ends_given_up(const struct o2_rung_ends *ends);

@@ -20,7 +20,7 @@ struct o2_witness;
 
 /* Listen to the fabric and to loop's network.  now_ms, report: the case's.  NULL: no memory. */
 struct o2_witness *o2_witness_open(struct o2_cm_loop *loop, const uint64_t *now_ms, struct o2_report *report);
-/* Stop listening; NULL is allowed. */
+/* Stop listening and free the witness; NULL is allowed. */
 void o2_witness_close(struct o2_witness *witness);
 
 /*
