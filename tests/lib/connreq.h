@@ -26,7 +26,7 @@ struct o2_connreq_self connreq_self(bool asks);
 
 void assert_params(const struct o2_conn_params *found, const struct o2_conn_params *expected);
 
-/* Read the connection private data that a kernel peer sent: corpus/captures/cm/NAME.cmpriv.  Returns its bytes. */
+/* Read the connection private data that a kernel peer sent: corpus/captures/cm/NAME.cmpriv.  Returns its length. */
 size_t read_private_data(const char *name, uint8_t *bytes, size_t capacity);
 
 #endif

@@ -18,7 +18,7 @@
 
 #define PAIR_PAGES   1200u
 #define PAIR_RESULTS 256u
-#define PAIR_SECONDS 15 /* a test that waits longer fails; no test sleeps that long */
+#define PAIR_SECONDS 15 /* a test that waits longer fails; no test sleeps until then */
 
 #define NID_A 0x00050000c0a80a01ull
 #define NID_B 0x00050000c0a80a02ull

@@ -27,7 +27,7 @@ struct world {
 /* The network's callback for each message: counts it and returns its fate.  arg: the world. */
 enum o2_cm_loop_fate world_fate(void *arg, enum o2_cm_loop_message message, uint32_t from, uint32_t to);
 
-/* The default configuration, with small queue pairs. */
+/* The default configuration, with a queue depth of 8 and O2_MAX_FRAGS fragments. */
 struct o2_node_config small_config(void);
 
 /* Create nseats nodes with these configurations.  A NULL array or element: small_config(). */

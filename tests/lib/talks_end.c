@@ -154,7 +154,7 @@ void counts_what_was_sent(void **state)
 	}
 }
 
-/* Every list of transmits holds one when the connection closes: the queues are emptied first, in their order. */
+/* No list of transmits is empty when the connection closes: the queues are emptied first, in their order. */
 void ends_what_is_open(void **state)
 {
 	struct o2_conn_config config = O2_CONN_DEFAULTS;

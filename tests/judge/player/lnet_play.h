@@ -20,7 +20,7 @@ struct lnet_play_sent {
 	uint64_t tag;
 };
 
-/* An open operation of ours, found by the cookie or handle that the recording has for it. */
+/* An open operation of either side, found by the cookie or handle that the recording has for it. */
 struct lnet_play_open {
 	uint64_t recorded;
 	uint64_t tag; /* our tag */
@@ -33,7 +33,7 @@ struct lnet_play_open {
 /* Callbacks of the layer above LNet.  Each may be NULL. */
 struct lnet_play_hooks {
 	void *context;
-	/* Start the operation that made the recorded side send `step`.  False or NULL: LNet must start it. */
+	/* Start the operation that made the recorded side send `step`.  False or NULL: LNet is asked to. */
 	bool (*operate)(void *context, const struct player_step *step);
 	/* Is our message the recorded one?  NULL: headers are compared except for handles, and all bytes. */
 	bool (*same)(void *context, const struct lnet_play_sent *ours, const struct player_step *step);

@@ -13,8 +13,8 @@
 #include "wire/reject.h"
 
 /*
- * A puppet peer: it sends only the bytes that the test hands it, and keeps all messages that it receives.  It
- * uses verbs directly, and no code of the engine under test.
+ * A puppet peer: it sends only the bytes that the test hands it, and keeps all messages that it receives.  Of
+ * the engine under test it uses only interfaces (o2_ni) and the connection manager; the rest is plain verbs.
  */
 
 #define PEER_LINES	3u
@@ -77,7 +77,7 @@ int player_peer_send(struct player_peer *peer, const uint8_t *bytes, uint32_t le
 /* RDMA WRITE of the first length_bytes of peer->data. */
 int player_peer_write(struct player_peer *peer, uint64_t addr, uint32_t key, uint32_t length_bytes);
 
-/* Handle all completions and events that have arrived.  Returns the number of completions. */
+/* Handle all completions that have arrived.  Returns their number. */
 int player_peer_poll(struct player_peer *peer);
 
 /* Take the oldest received message; returns false if there is none. */

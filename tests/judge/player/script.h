@@ -88,10 +88,10 @@ bool player_is_operation(const struct player_step *step);
 /* The target of the operation that this message starts, and its length. */
 struct o2_lnet_target player_target(const struct player_step *step, uint32_t *length_bytes);
 
-/* Are two LNet headers equal except for their handles?  Writes the first difference to stderr. */
+/* Are two LNet headers equal except for their handles?  Writes the differences to stderr. */
 bool player_same_hdr(const struct o2_lnet_hdr *ours, const struct o2_lnet_hdr *recorded);
 
-/* "SEND 10.77.0.1 IMMEDIATE GET", for messages of tests.  The text lives until the next call. */
+/* "frame 7, from 10.77.0.1: SEND IMMEDIATE", for messages of tests.  The text lives until the next call. */
 const char *player_step_text(const struct player_step *step);
 
 #endif

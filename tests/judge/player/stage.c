@@ -57,7 +57,7 @@ struct o2_transfer_memory stage_memory(struct stage *stage, uint32_t page, uint3
 		.buffer = {.kind = O2_IOV, .count = 1, .nob = length_bytes, .iov = iov},
 		/*
 		 * FMR gives one fragment, as the kernels' registrations do, and a key that is invalid as soon as
-		 * PUT_DONE has been handled.  So our ACK is sent before its credit is returned, as in the
+		 * PUT_DONE has been handled.  So our ACK is sent before the credit that PUT_DONE releases, as in the
 		 * recordings.  (With fastreg, a LOCAL_INV would come between the two.)
 		 */
 		.mode = O2_REG_FMR,

@@ -40,7 +40,7 @@ struct stage {
 	uint32_t nnames;
 	struct name name[STAGE_NAMES];
 	struct sink sink;	       /* the last sink that we published */
-	uint32_t started;	       /* number of steps whose operation has been started */
+	uint32_t started;	       /* index behind the last step whose operation was started */
 	uint32_t page, operation_page; /* of the next operation's memory, and of the last one's */
 	uint32_t noperations, nresults, nfailed;
 	int status;

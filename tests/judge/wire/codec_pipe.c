@@ -179,7 +179,7 @@ static json_t *answer_frame(uint8_t kind, uint8_t flags, const uint8_t *bytes, s
 	}
 }
 
-/* Process one frame.  Returns 1 if there was one, 0 at the end of the input, -EINVAL otherwise. */
+/* Process one frame.  Returns 1 if there was one, 0 at the end of the input, otherwise -errno. */
 static int pass_frame(void)
 {
 	uint8_t head[6];

@@ -44,7 +44,7 @@ static json_t *hex_of(const uint8_t *bytes, size_t length_bytes)
 	return json_string(text);
 }
 
-/* Print the object as one line.  Returns 0, or -ENOMEM if it is NULL or there is no memory. */
+/* Print and release the object, as one line.  Returns -ENOMEM if it is NULL (memory ran out), otherwise 0. */
 static int print_line(json_t *object)
 {
 	if (object == NULL)

@@ -24,7 +24,7 @@ TEST(test_a_first_packet_far_behind_is_new)
 	}
 }
 
-/* A finding of the first rule that blames no known side also gets a row. */
+/* A finding of the first rule, about a side whose NID is unknown, also gets a row. */
 TEST(test_rows_of_a_report)
 {
 	static struct o2_judge_report report;

@@ -21,7 +21,7 @@ struct spoil {
 	uint32_t at;
 	uint32_t value;
 	bool adds;	 /* add the value instead of storing it */
-	uint32_t spares; /* the first replies that are not changed */
+	uint32_t spares; /* the number of first replies that are not changed */
 	uint32_t grows;	 /* extra bytes of each WRITE; then there is no type */
 };
 

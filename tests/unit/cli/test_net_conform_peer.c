@@ -26,7 +26,7 @@ static struct spoil {
 	uint32_t at, width;
 	uint64_t value;
 	bool adds;	 /* add the value instead of storing it */
-	uint32_t spares; /* the first messages that are not changed */
+	uint32_t spares; /* the number of first messages that are not changed */
 } spoil;
 
 static uint32_t nspoilt;

@@ -61,7 +61,7 @@ TEST(bytes_of_a_stream_say_where_they_stand)
 		assert_true(o2_unmix64(o2_mix64(x - 1)) == x - 1);
 }
 
-/* Assert that the pieces have all bytes, do not overlap, and stay within the counted pages. */
+/* Assert that the pieces have all bytes, do not touch each other, and stay within the counted pages. */
 static void check_layout(const struct o2_arena *arena, uint32_t size_bytes, uint32_t nfragments)
 {
 	const uint32_t npages = (size_bytes + PAGE_BYTES - 1) / PAGE_BYTES;

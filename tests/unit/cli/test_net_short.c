@@ -230,7 +230,7 @@ TEST(being_asked)
 	}
 }
 
-/* The peer sends a message that only an option would accept; a server reports it as well. */
+/* The peer PUTs 1000 bytes; with the quirk sums-other-bytes, only an option of the server accepts them. */
 static void peer_puts(void)
 {
 	static struct o2_iov iov;
@@ -308,7 +308,7 @@ TEST(the_port_is_taken)
 				       "connect to us\n"
 				     : "");
 	}
-	/* A taken port makes serve fail, but not get; any other error of listening makes get fail as well. */
+	/* Any error of listening makes serve fail; get fails as well, but not for a taken or forbidden port. */
 	world.listen_error = -EADDRINUSE;
 	assert_int_equal(world_run("serve"), 2);
 	world.listen_error = -ENODEV;
@@ -339,7 +339,7 @@ TEST(events_in_words)
 	assert_non_null(strstr(text, "10.77.0.2@o2ib: dropped: lnet/match/none: "));
 }
 
-/* An error message about a value shows up to 999 characters. */
+/* An error message about a value is cut after 999 characters, but still ends with the hint. */
 TEST(a_value_that_is_very_long)
 {
 	static const char begin[] = "serve --buffer=", end[] = " (see: o2ref serve --help)\n";

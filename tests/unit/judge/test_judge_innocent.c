@@ -120,7 +120,7 @@ static void say_byte(struct say *say, uint32_t n)
 	say_write(say, B, sink.rkey, sink.addr + n, 1);
 }
 
-/* WRITEs out of order are allowed, and a WRITE that fills a hole does not write bytes twice. */
+/* A WRITE that skips bytes is out of order, once; WRITEs that then fill the hole are not findings. */
 SAY_TEST(test_holes_that_are_filled)
 {
 	say_connected(say);

@@ -124,7 +124,7 @@ SAY_TEST(test_another_life_of_one_way)
 	assert_int_equal(say_findings(say), 2);
 }
 
-/* If only one side uses new stamps, they are wrong; the judge reports them from the second message on. */
+/* If only one side uses new stamps, they are wrong; the judge reports them once the other side uses the old ones. */
 SAY_TEST(test_no_other_life)
 {
 	say_connected(say);

@@ -73,7 +73,7 @@ static struct o2_transfer_memory memory_at(struct o2_kiov kiov[3], uint32_t page
 	return memory;
 }
 
-/* Offer memory for every registration mode; the match bits select the mode. */
+/* Offer memory for each mode that has pools; the match bits select the mode. */
 static void offer(struct peer *peer)
 {
 	static struct o2_kiov kiov[POOLED][3];

@@ -7,7 +7,7 @@
 #include "wire/bytes.h"
 #include "wire/nid.h"
 
-/* Read the ping info that 10.77.0.2@o2ib sent in a recording: the payload of an IMMEDIATE. */
+/* Read the ping info that a node sent in a recording: the payload of an IMMEDIATE. */
 static void read_recorded(const char *name, uint8_t *info)
 {
 	char path[512];

@@ -172,7 +172,7 @@ static struct o2_letter take_letter(struct o2_lnet_side *side)
 	return letter;
 }
 
-/* Deliver a letter that was not sent: an old one again, or a changed copy of the next one. */
+/* Deliver an IMMEDIATE that was not sent: an old one again or a copy of the next one, perhaps changed. */
 static void forge(struct run *run, const struct o2_letter *like)
 {
 	static struct o2_letter letter;

@@ -110,7 +110,7 @@ LST_PAIR_TEST(test_features_of_a_session)
 	expect(pair, &msg, EPROTO, OURS);
 }
 
-/* Each request of the framework renews the session's timeout, even if it fails; requests of tests do not. */
+/* Requests of the framework except JOIN renew the session's timeout, even if they fail; those of tests do not. */
 LST_PAIR_TEST(test_expiry)
 {
 	const struct o2_lst_msg stat = o2_lst_ask_stat(OTHER), join = {.msg_type = O2_LST_JOIN_REQST};
