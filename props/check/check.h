@@ -81,7 +81,7 @@ struct o2_check_subject {
 	struct o2_check_tally tally[O2_STAGES];
 	uint32_t place; /* index among the subjects of the run */
 	uint64_t kind_answered[O2_CHECK_KINDS];
-	uint64_t met[O2_CHECKS];      /* cases that test this rule, or this kind of result */
+	uint64_t met[O2_CHECKS];      /* cases that the reference refuses by this rule */
 	uint64_t accepted[O2_CHECKS]; /* cases that differ in a check that the profile turns off */
 	uint64_t not_given;	      /* questions that a trusted caller never asks, so they were left out */
 	uint32_t findings;

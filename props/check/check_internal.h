@@ -13,7 +13,7 @@ struct o2_check_item {
 	struct o2_scenario scenario; /* set if has_scenario: of a transfer */
 	bool has_scenario;
 	char origin[O2_CHECK_ORIGIN_BYTES];
-	bool drawn; /* true: from seed and index; false: from choices, or from a file */
+	bool drawn; /* from seed and index; false: from choices, a file, or an earlier result */
 	uint64_t index;
 	uint32_t nchoices;
 	uint8_t choices[O2_CHOICE_MAX_BYTES];

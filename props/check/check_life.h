@@ -7,7 +7,7 @@
 #include "props/check/check_both.h"
 
 /*
- * Draw both answers over time, and return a new JSON string; null for another stage or an answer that is no result.
+ * Draw the answers over time, and return a new JSON string; null for another stage or an answer that is no result.
  * keys: a life line per answer; event by event the requests posted, the key alive on the device and the key
  * published; differences are red. setup: bars that show how long the implementation holds each resource. flow: two
  * ladders of what arrives, is sent and waits; the implementation's first fault is red, what follows is pale.

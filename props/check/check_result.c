@@ -190,7 +190,7 @@ static json_t *unmet_rules(const struct o2_check_subject *subject)
 	return array;
 }
 
-/* Kinds of questions, of asked stages, that got no answer at all. */
+/* Kinds of questions of which none was answered, also those of stages that were not asked. */
 static json_t *unanswered_kinds(const struct o2_check_subject *subject)
 {
 	char text[O2_CHECK_KIND_BYTES];

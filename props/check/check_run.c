@@ -67,7 +67,7 @@ static bool is_news(struct o2_check_run *run, const struct o2_check_item *item,
 	return shrinkable && !finding->shrinkable;
 }
 
-/* Count what the reference's answer tests: a refusal by a rule, or a result. */
+/* If the reference refuses, count the rule by which it does. */
 static void count_met(struct o2_check_run *run, const struct o2_case *asked)
 {
 	enum o2_check_id rule;

@@ -287,7 +287,7 @@ static void search(struct simplify *s, const struct edit *edit, uint64_t least, 
 
 /* --- passes --- */
 
-/* Remove runs of elements, long runs first, from the end.  Events may cancel out, so try all runs up to 4. */
+/* Remove runs of elements, long runs first, from the end; of events also pairs, as one may undo the other. */
 static void drop_elements(struct simplify *s, const struct list *list)
 {
 	const bool pairs = list->total == TOTAL_NONE;

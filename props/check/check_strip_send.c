@@ -106,7 +106,7 @@ static void put_gathered_from(const struct gathered *g, const struct o2_impl_gat
 		sge->addr, sge->lkey);
 }
 
-/* Draw a range of an entry whose bytes have one fate. */
+/* Write the title of a range of an entry whose bytes have one fate, and end its <rect>. */
 static void put_stretch(const struct gathered *g, uint32_t entry, uint32_t first, uint32_t end,
 			enum o2_strip_fate fate, FILE *out)
 {

@@ -124,7 +124,7 @@ static void set_count(struct o2_impl_slot *slot, const struct row *row, uint64_t
 		slot->out->msg_decode.ibm_type = row->type;
 }
 
-/* An answer with one element too many must be refused; one with fewer must leave nothing to the next answer. */
+/* An answer with too many elements must be refused; any other must leave nothing to the next answer. */
 static void check_count(struct o2_forms_run *run, struct o2_impl_slot *slot, const struct row *row,
 			uint32_t limit, uint64_t count, struct o2_report *report)
 {
@@ -204,7 +204,7 @@ static void check_list(struct o2_forms_run *run, struct o2_choice *choice, struc
 	o2_impl_slots_destroy(&slots);
 }
 
-/* The page list of a device may have this many entries; one more must be refused. */
+/* The page list of a device may have O2_CASE_PAGES entries; one more must be refused. */
 static void check_device(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report)
 {
 	static const struct place {

@@ -178,7 +178,7 @@ static json_t *draw_member(struct o2_choice *c, json_t *at, char *path, size_t b
 	return json_is_object(at) || json_is_array(at) || json_is_null(at) || used >= bytes ? NULL : at;
 }
 
-/* Make the path wrong: an index behind the last, or a wrong name or index in the middle. */
+/* Make the path wrong: one more step at its end, or a wrong name or index in it. */
 static void spoil_path(struct o2_choice *c, char *path, size_t bytes)
 {
 	const char *more = o2_draw_bool(c, 1, 1) ? ".more" : "more";

@@ -12,7 +12,7 @@
 
 #define SLOTS	   2u
 #define PAGE	   4096u
-#define ZONE	   64u	/* guard bytes in front of an array, and around the contents of the out page */
+#define ZONE	   64u	/* guard bytes in front of an array, behind the out struct, before the refusal */
 #define POISON	   0xa5 /* fills memory that an answer is to be written to */
 #define ARRAYS	   (O2_PARTS - O2_PART_ARRAYS)
 #define ERRNO_MOST 4095u /* errno(3) of Linux */
@@ -58,7 +58,7 @@ static void check_layout(struct desk *desk)
 	must(desk, "end", free_from == desk->slots.memory + desk->slots.bytes);
 }
 
-/* Check that inputs do not overlap. */
+/* Add inputs, and check that they do not overlap. */
 static void add_inputs(struct desk *desk)
 {
 	struct o2_impl_slot *slot = desk->slot;
@@ -75,7 +75,7 @@ static void add_inputs(struct desk *desk)
 	}
 }
 
-/* Check that arrays end at the end of their pages, and that no old bytes are in front of them. */
+/* Add arrays, and check that each ends at the end of its pages. */
 static void add_arrays(struct desk *desk)
 {
 	static const char *const names[] = {"sge", "wr", "entry", "fragment", "page", "segment", "x", "y"};

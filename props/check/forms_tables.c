@@ -11,7 +11,7 @@
 static const char *const words[] = {"alpha", NULL, "gamma", "delta"};
 #define WORDS (sizeof(words) / sizeof(words[0]))
 
-/* Members by_ends are named by the ends of both names or by the inner one; members by_all by the whole name. */
+/* An inner field gets the name that ends like its own ("x0", "in.x1", "x2"), and any other the last one. */
 static const char *const by_ends[] = {"outx0", "out.x0", "out.in.x1", "out.rest", NULL};
 static const char *const by_all[] = {"x2", "out.last", NULL};
 

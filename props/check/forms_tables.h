@@ -9,7 +9,7 @@
 #include "props/engine/property.h"
 
 /*
- * A drawn struct with its table (base/fields.h), and the JSON of its members, made without that table. Members have
+ * A drawn struct with its table (base/fields.h), and the JSON of its members, written by other code. Members have
  * slots of one size. A part begins at its slot; a list has its count behind its elements.
  */
 

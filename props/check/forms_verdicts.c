@@ -341,7 +341,7 @@ static void check_form(struct o2_forms_run *run, const struct o2_answer_refusal 
 	json_decref(form);
 }
 
-/* Remove differences that the profile does not demand.  Returns how many are counted as accepted: at most once. */
+/* Remove differences that the profile does not demand.  Returns how many are counted as accepted. */
 static uint32_t accept(enum o2_profile profile, const struct o2_answer *expected,
 		       const struct o2_answer *found, struct foretold *foretold)
 {

@@ -153,7 +153,7 @@ static void leave(struct o2_hosts_run *run, struct o2_hosts_ending *end, const c
 	run->tally.seen[O2_HOSTS_SITE] += site[0] != '\0';
 }
 
-/* The length is invalid: two bytes too many, or printed text. */
+/* The length is invalid: too great, or printed text. */
 static void say_no_frame(struct o2_hosts_run *run, struct o2_hosts_ending *end, const char *words)
 {
 	const size_t at = run->said_bytes;

@@ -95,7 +95,7 @@ static bool stages(struct o2_hosts_trial *t, bool fails)
 
 		if (i >= O2_STAGES_1 && !t->told[i])
 			continue;
-		/* If a wrong answer is to come, the first stage may still answer and a later one fail. */
+		/* If a wrong answer is to come, a stage may still answer, and a later stage or step fail. */
 		if (!one_stage(t, (enum o2_stage)i, there, fails && there && o2_draw_bool(c, 1, 1)))
 			return false;
 		if (there && talks == O2_STAGES)

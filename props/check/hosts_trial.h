@@ -61,7 +61,7 @@ void o2_hosts_script(struct o2_hosts_trial *trial, const char *format, ...)
 void o2_hosts_hear(struct o2_hosts_trial *trial);
 bool o2_hosts_heard(const struct o2_hosts_trial *trial);
 
-/* right: print an answer of the stage; tells: with its stages of version 2.  more: print bytes behind it. */
+/* right: print an answer of the stage; tells: with its stages of version 2.  more: print one, and bytes behind it. */
 void o2_hosts_print_right(struct o2_hosts_trial *trial, bool tells);
 void o2_hosts_print_more(struct o2_hosts_trial *trial, const char *more, size_t bytes);
 

@@ -67,7 +67,7 @@ static void put_line(struct o2_hosts_run *run, char *python, char *first)
 	}
 }
 
-/* The last line at the end, without invisible characters and invalid UTF-8. */
+/* The last line at the end, with '?' for each control character and invalid UTF-8 byte. */
 static void last_words(const struct o2_hosts_run *run, char *words)
 {
 	const size_t from = run->murmur_bytes > LAST_BYTES ? run->murmur_bytes - LAST_BYTES : 0;

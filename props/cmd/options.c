@@ -120,7 +120,7 @@ int o2_props_check(const struct o2_props_arguments *a, const char *command, cons
 {
 	const struct {
 		const char *option;
-		bool said, of_run; /* of_run: of all properties; else of property transfer */
+		bool said, of_run; /* of_run: of command run; else of property transfer */
 	} rows[] = {
 		{"--json", a->json, true},
 		{"--json-file", a->json_path != NULL, true},

@@ -16,7 +16,7 @@
 #define O2_PROPS_EXIT_USAGE O2_EXIT_USAGE
 #define O2_PROPS_GID_INDEX  1u
 #define O2_FAR_WORDS_BYTES  256u
-#define O2_FAR_TIMEOUT_S    60u /* longer than an end may wait for an answer (props/world/end_process.h) */
+#define O2_FAR_TIMEOUT_S    60u /* longer than an end may take to answer (props/world/end_process.h) */
 
 struct o2_props_arguments {
 	const char *device;

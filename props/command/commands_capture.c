@@ -26,7 +26,7 @@ static void start(struct o2_commands_run *run, const char *command)
 
 /* --- decode --- */
 
-/* Refused messages are repeated at the end. */
+/* The number of refused messages is reported at the end. */
 static bool decoded(struct o2_commands_run *run)
 {
 	char expected[80];

@@ -180,7 +180,7 @@ static void foretell(struct o2_trial *trial)
 	rule = add_row(trial, quirk->rule, trial->kernel ? "tolerated" : "FINDING");
 	snprintf(rule->probe.sentence, sizeof(rule->probe.sentence), "%s", quirk->sentence);
 	snprintf(rule->probe.source, sizeof(rule->probe.source), "%s", quirk->source);
-	/* A late payload may be named by the first probe. */
+	/* Another rule may already be broken before the first such probe, so `again` is not predicted. */
 	if (strcmp(quirk->rule, "judge/payload/get") == 0)
 		snprintf(rule->again, sizeof(rule->again), "%s", first);
 	else

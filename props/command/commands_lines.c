@@ -382,7 +382,7 @@ static void wrong_page(struct o2_commands_run *run)
 		o2_commands_wrong(run, "complaint");
 		return;
 	}
-	/* The judge names a byte too, unless it is right by chance. */
+	/* The judge must name the first wrong byte, too. */
 	if (strstr(run->command.err, "payload[") == NULL && bent.judge)
 		o2_commands_wrong(run, "judge");
 	if (!bent.judge)

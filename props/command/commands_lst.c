@@ -72,7 +72,7 @@ static struct tried draw(struct o2_choice *c)
 	return tried;
 }
 
-/* Draw options that change nothing in the output. */
+/* Append the words, with some drawn options that change nothing in the output. */
 static void tell(struct o2_commands_run *run, const struct tried *tried)
 {
 	struct o2_choice *c = run->c;

@@ -96,7 +96,7 @@ bool o2_commands_rates_fit(const json_t *summary)
 			      (times > 1 || least == most));
 }
 
-/* A single operation takes most of the run, with some allowance for a busy machine. */
+/* A single operation takes at least a quarter of the run, with some allowance for a busy machine. */
 static bool is_prompt(const json_t *object, const struct moving *moving)
 {
 	const double took = json_real_value(json_object_get(object, "seconds"));
@@ -214,7 +214,7 @@ static void ping(struct o2_commands_run *run)
 		o2_commands_wrong(run, "lines");
 }
 
-/* Draw the outcome of a put or get, and append its words.  Returns the exit status, or -1 for any. */
+/* Draw the outcome of a put or get, and append its words.  Returns the exit status; -1: not known. */
 static int draw_outcome(struct o2_commands_run *run, struct moving *moving, uint64_t in_flight)
 {
 	struct o2_choice *c = run->c;

@@ -63,7 +63,7 @@ static const char *line_begin(char text[48], uint32_t client)
 	return text;
 }
 
-/* serve drops the request.  A client that sent a message waits in vain; for RDMA it gets a NAK. */
+/* serve drops the request.  A client that sent a message waits in vain; one that asked for RDMA gets ENODATA. */
 static void drop(struct o2_serving *serving, uint32_t i, const struct o2_serving_buffer *buffer)
 {
 	const struct o2_serve_op *op = &serving->script->op[i];

@@ -55,7 +55,7 @@ struct o2_told {
 	} twin[O2_TOLD_TWINS];
 	/* Of the connection: a REP came; a REJ came; a packet was lost; a NAK was sent; a side disconnected. */
 	bool answered, rejected, lost, nacked, ended;
-	bool fronts; /* add packets of which only the front was captured, cut at every place */
+	bool fronts; /* there are packets of which only the front was captured */
 	uint64_t sends, writes, write_bytes, cm, acks, naks, repeated, others, cut, refused;
 	uint32_t strangers; /* queue pairs that occur, besides the two of the connection */
 	/* Messages that never end: their next packets, in the order of their queue pairs. */

@@ -60,7 +60,7 @@ void o2_told_tests(struct o2_told *told, struct o2_capture_packet *packet,
 		   json_t *(*row)(struct o2_told *told, const struct o2_capture_packet *packet,
 				  const char *what));
 void o2_told_selftest(struct o2_told *told, uint64_t time_ns);
-/* Like o2_told_lost, but only the front of the packet was captured. */
+/* A packet of which only the front was captured.  is_known: with its hosts and queue pair (docs/judge.md). */
 void o2_told_lost_front(struct o2_told *told, const struct o2_judge_event *event, bool is_known,
 			uint64_t time_ns);
 /* Add packets, at the end, of which only the front was captured. */

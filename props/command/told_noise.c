@@ -175,7 +175,7 @@ static struct o2_capture_packet begun(struct o2_told *told, uint64_t time_ns, bo
 	return packet;
 }
 
-/* Add a WRITE behind it, which makes it incomplete. */
+/* Begin a SEND or WRITE, then add another WRITE, which makes the first one incomplete. */
 static void incomplete(struct o2_told *told, uint64_t time_ns)
 {
 	bool sends;
@@ -190,7 +190,7 @@ static void incomplete(struct o2_told *told, uint64_t time_ns)
 	written(told, &packet, packet.payload_bytes, 1, (uint32_t)packet.payload_bytes);
 }
 
-/* A WRITE of three packets: the second one is lost, and sent again with the third. */
+/* A WRITE of three packets: the second one is lost, and perhaps sent again with the third. */
 static void gone_back(struct o2_told *told, uint64_t time_ns)
 {
 	struct o2_capture_packet packet = stranger(told, O2_TOLD_WRITE_FIRST, 0, time_ns);

@@ -233,7 +233,7 @@ static const struct {
 
 /* --- probes that leave --- */
 
-/* Per round, beginning with step 0: what is sent before leaving, and a ping after coming back. */
+/* Per step and round: what is sent before leaving (at step 0 nothing), and a ping after coming back. */
 static void leaves(struct o2_foretelling *f, uint32_t rounds, uint32_t steps, uint32_t silent,
 		   const char *begun)
 {

@@ -26,7 +26,7 @@ void o2_foretell_asks(struct o2_foretelling *f, uint32_t depth, const char *of_l
 
 /*
  * Model: the peer rejects a request if it knows us by another version or life, or has less than we ask for. We ask
- * again; if more follows, that request names the peer's life, which version 0x11 does not tell.
+ * again. If the depth was too large, or more follows, that names the peer's life, which version 0x11 does not tell.
  */
 static void asks(struct o2_foretelling *f)
 {

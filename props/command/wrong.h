@@ -41,7 +41,7 @@ struct o2_wrong {
 	/* there the first `spares` matching messages stay right, and at most `most` are changed. */
 	uint32_t spares, most;
 	uint32_t told; /* how many were changed */
-	/* The peer's network works in one of `late` rounds only; each round reports an event.  0: in each round. */
+	/* The peer's network works in one of `late` rounds only; each other one reports an event.  0: in each. */
 	uint32_t late;
 	/* The peer's buffers, if not those that the command expects: to write to, and to read. */
 	bool places, truncates;

@@ -215,7 +215,7 @@ static void spoil_test(struct o2_wronging *wronging)
 	o2_wronging_see(wronging, "the node replied with status %s", o2_errno_text(code, name));
 }
 
-/* Spoil a read into memory that is longer than the data. */
+/* Spoil a read or write whose memory is longer than the data. */
 static void spoil_longer(struct o2_wronging *wronging)
 {
 	static const uint32_t sizes[] = {8, 2048, 8192, 524288};

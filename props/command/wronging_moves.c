@@ -180,7 +180,7 @@ void o2_wronging_twice(struct o2_wronging *wronging)
 	}
 }
 
-/* Spoil a GET or PUT beyond a place, or partly beyond it. */
+/* Spoil the answer to a GET or PUT where no memory is, or only part of it. */
 void o2_wronging_place(struct o2_wronging *wronging)
 {
 	static const char *const probes[] = {"missing/put", "missing/get", "end/put", "end/get"};

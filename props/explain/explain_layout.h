@@ -18,7 +18,7 @@ struct o2_box {
 };
 
 struct o2_layout_end {
-	uint32_t page[O2_SCENARIO_PAGES]; /* by first use; then pages with wrong bytes only */
+	uint32_t page[O2_SCENARIO_PAGES]; /* by first use; then pages that only wrong bytes name */
 	struct o2_box page_box[O2_SCENARIO_PAGES];
 	uint32_t npages;
 	struct o2_box slot_box[O2_MAX_FRAGS];
