@@ -334,10 +334,6 @@ void o2_trial_check_junit(struct o2_trial *trial, const char *text, const char *
 	FILE *out = open_memstream(&expected, &bytes);
 
 	if (out == NULL) {
-		json_decref(object);
-		return;
-	}
-	if (out == NULL) {
 		differs(trial, "junit", "memory", "none");
 		json_decref(object);
 		return;
