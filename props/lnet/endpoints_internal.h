@@ -102,7 +102,7 @@ struct o2_endpoints_op {
 	bool judged;	   /* checked: both ends agree, and the bytes are right */
 };
 
-/* A stray header: while it is being handled, the next request that is dropped is this one. */
+/* A stray header: while it is being handled, a header that is dropped is this one. */
 struct o2_endpoints_stray {
 	bool expected, dropped;
 	struct o2_error error;
@@ -155,7 +155,7 @@ struct o2_endpoints {
 	bool trouble; /* the case may harm connections and endpoints, and advance the clock */
 	uint32_t cause[O2_ENDPOINTS_MAX][O2_ENDPOINTS_MAX]; /* by pair, since the last rest; symmetric */
 	uint64_t exhausted_ms; /* last time at which no event was left to handle */
-	uint64_t serial;       /* number of the next fill pattern: all differ */
+	uint64_t serial;       /* number of the last fill pattern: all differ */
 	struct o2_endpoints_trap trap;
 };
 

@@ -71,7 +71,7 @@ static void draw_entry(struct o2_choice *c, struct o2_endpoints_seat *seat, stru
 	};
 }
 
-/* True if an operation that may be for this entry was started since the last rest: the model needs it then. */
+/* True if an operation since the last rest may be for this entry: at rest the table must explain it. */
 static bool asked_for(struct o2_endpoints_seat *seat, const struct o2_endpoints_entry *entry)
 {
 	const struct o2_endpoints *endpoints = seat->endpoints;
@@ -164,7 +164,7 @@ void o2_endpoints_attach(struct o2_endpoints_seat *seat)
 			       entry->index);
 }
 
-/* Draw an entry to detach, one in use if possible: detaching must then be refused. */
+/* Draw an entry to detach or unlink, one in use if possible: it must then stay. */
 static uint32_t draw_detached(const struct o2_endpoints_seat *seat)
 {
 	const uint32_t own = O2_ENDPOINTS_ENTRIES - O2_ENDPOINTS_LNET;

@@ -206,7 +206,7 @@ void o2_endpoints_exhaust(struct o2_endpoints *endpoints)
 	endpoints->exhausted_ms = endpoints->ground.now_ms;
 }
 
-/* Reopen all endpoints, end all network faults, and let time pass: everything must end. */
+/* Reopen all endpoints and let time pass, with network faults off: everything must end. */
 static void settle(struct o2_endpoints *endpoints)
 {
 	const uint64_t end_ms = endpoints->ground.now_ms + REST_MS;

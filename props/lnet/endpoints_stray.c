@@ -11,7 +11,7 @@
  * correct peer sends end the connection; all others are dropped without any other effect.
  */
 
-/* *rule: the rule that the header breaks; NULL: none. */
+/* *expected: the rule that the header breaks, with its figures.  Returns the code that it is answered with. */
 static int foretell(const struct o2_endpoints_seat *seat, const struct o2_lnet_hdr *hdr, uint64_t nid,
 		    bool optimised, struct o2_error *expected)
 {

@@ -183,7 +183,7 @@ static void move(struct o2_lst_talk *talk, struct o2_talk_asked *asked, unsigned
 
 /* --- what it does --- */
 
-/* Choose one of the newest requests received, mostly an unanswered one.  NULL: none. */
+/* Choose one of the newest requests received, of those answered or of those not.  NULL: none. */
 static struct o2_talk_asked *choose(struct o2_lst_talk *talk, bool answered)
 {
 	const uint32_t skip = o2_talk_draw(talk, RECENT);

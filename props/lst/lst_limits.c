@@ -59,7 +59,7 @@ static void check_count(struct o2_lst_case *the, const char *what, uint32_t foun
 			       expected);
 }
 
-/* Check that a refused configuration holds nothing: what it would have used is available at once. */
+/* Try to create a node, and compare the result with *limit.  The case checks afterwards that nothing is left. */
 static void make_node(struct o2_lst_case *the, const struct o2_lst_node_config *config,
 		      const struct limit *limit)
 {

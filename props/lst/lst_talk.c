@@ -283,7 +283,7 @@ static uint64_t draw_moment(struct o2_lst_talk *talk)
 	return talk->now_ms + o2_talk_draw(talk, o2_draw_bool(talk->choice, 2, 1) ? 70000 : 3000);
 }
 
-/* The peer goes down; letters in flight are still delivered. */
+/* The connection to the liar, or to another node, goes down; letters in flight are still delivered. */
 static void lose_peer(struct o2_lst_talk *talk)
 {
 	const bool ours = o2_draw_bool(talk->choice, 1, 3);

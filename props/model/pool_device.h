@@ -27,7 +27,7 @@ struct o2_pool_faults {
 	uint32_t create_at; /* index of the element whose creation fails, or O2_POOL_NEVER */
 	int map_error;	    /* FMR: result of map, 0 or -errno */
 	int unmap_error;    /* FMR and descriptors: result of unmap */
-	int entries;	    /* descriptors: entries that map accepts; 0: all */
+	int entries;	    /* descriptors: result of map, entries or -errno; 0: all entries */
 };
 
 struct o2_pool_element {

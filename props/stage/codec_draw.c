@@ -65,7 +65,7 @@ static void draw_desc(struct o2_choice *choice, struct o2_rdma_desc *desc)
 			desc->rd_frags[i].rf_addr = UINT64_MAX - desc->rd_frags[i].rf_nob;
 		room -= desc->rd_frags[i].rf_nob;
 	}
-	if (o2_draw_bool(choice, 7, 1)) /* sometimes one byte less, or one too many */
+	if (o2_draw_bool(choice, 7, 1)) /* sometimes all of it, one byte less, or one too many */
 		desc->rd_frags[desc->rd_nfrags - 1].rf_nob +=
 			o2_draw_bool(choice, 3, 1) ? room + 1 - 2 * (uint32_t)o2_draw(choice, 1) : room;
 	if (o2_draw_bool(choice, 7, 1))

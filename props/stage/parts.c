@@ -238,7 +238,7 @@ static const char *draw_node(struct o2_choice *c, char *text, uint64_t *nid)
 	return good_network ? NULL : "nid/network";
 }
 
-/* Draw a NID as a number: 0x and 1 to 16 digits. */
+/* Draw a NID as a number: 0x and digits, valid with 1 to 16.  Returns the rule that refuses it, or NULL. */
 static const char *draw_hex(struct o2_choice *c, char *text, uint64_t *nid)
 {
 	static const char digits[] = "0123456789abcdefABCDEF";

@@ -11,8 +11,8 @@
 #define WORDS	     8u
 #define VALUE_BYTES  1200u
 #define WORD_BYTES   1250u
-#define WHY_BYTES    1000u /* the text about a value is cut to this, keeping its end */
-#define USAGE_BYTES  1050u /* most bytes of the usage line */
+#define WHY_BYTES    1000u /* the text about a value is cut to this, its terminating zero included */
+#define USAGE_BYTES  1050u /* most bytes of any other error text */
 #define MADE_PROGRAM "o2made"
 
 /* --- a command of our own --- */
@@ -118,7 +118,7 @@ static int place_of(const char *text, size_t length)
 	return -1;
 }
 
-/* Note the expected error text, cut to `most` bytes with its end kept.  Returns false. */
+/* Note the expected error text, cut to `most` bytes including its terminating zero.  Returns false. */
 static __attribute__((format(printf, 3, 4))) bool refuse(struct made *made, size_t most, const char *format,
 							 ...)
 {

@@ -115,7 +115,7 @@ bool o2_plan_is_dense(const struct o2_plan_run *run)
 	return true;
 }
 
-/* A page list entry is needed for each byte that starts a page or does not continue the byte before it. */
+/* A page list entry is needed for each byte that starts a page or is on another page than the byte before. */
 static uint64_t slots_of(const struct o2_plan_run *run, uint32_t count)
 {
 	const uint32_t page_bytes = run->request.page_bytes;

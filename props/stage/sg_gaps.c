@@ -16,7 +16,7 @@ struct place {
 	uint64_t left; /* bytes left in the transfer */
 };
 
-/* Advance by `bytes`, and past pieces that end there if bytes are left. */
+/* Advance by `bytes`, and past pieces that end there, as long as another one follows. */
 static void advance(const struct o2_buffer *buffer, uint64_t bytes, struct place *at)
 {
 	while (at->rest <= bytes && at->piece + 1 < buffer->count) {

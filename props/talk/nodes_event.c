@@ -158,7 +158,7 @@ static void check_number(struct o2_nodes_seat *seat, uint32_t with, const char *
 			       seat->index, is, what, with, expected);
 }
 
-/* A node that accepts a request drops its own attempts, so that no more connections are made than are wanted. */
+/* A node that accepts a request drops its due attempts, so that no more connections are made than wanted. */
 static void after_request(struct o2_nodes_seat *seat)
 {
 	const struct o2_nodes_moment *now = &seat->now;

@@ -211,7 +211,7 @@ static bool has_grown(const struct o2_nodes *nodes, uint32_t before[O2_NODES_MAX
 }
 
 /*
- * Use the sets that have grown: one of them if only transmits have grown, in some cases all.  Using a set
+ * Use the sets that have grown: one set if only transmits have grown, in some cases all sets.  Using a set
  * may require a connection, which takes as long as the rest of a case.
  */
 void o2_nodes_check_idle_pools(struct o2_nodes *nodes)

@@ -71,7 +71,7 @@ struct o2_nodes_known {
 struct o2_nodes_pair {
 	struct o2_nodes_known known;
 	bool was_up;
-	/* Faults that the network has still to apply to this node's attempts. */
+	/* Network faults that have hit messages of this node, and of which the node has not been told yet. */
 	uint32_t unresolved, unreachable, refused;
 	/* Attempts in a row without a connection; number and time of the last attempt made. */
 	uint32_t attempts, attempt;

@@ -94,7 +94,7 @@ static int receive(void *context, uint64_t nid, const struct o2_msg *msg)
 	return -EPROTO;
 }
 
-/* True if a stage refused it by this rule: a stage of this end (here), or the other end's. */
+/* True if a stage of this end refused it by this rule (here), or if the other end refused it. */
 static bool refused_by(const struct o2_transfer_result *result, bool here, const char *rule)
 {
 	const struct o2_transfer_fault *fault = &result->fault;
@@ -284,7 +284,7 @@ const struct o2_node_ops o2_nodes_ops = {
 	.down = down,
 };
 
-/* Check that no sink has changed since.  Sinks of failed operations are not checked: their content is undefined. */
+/* Check that all have ended once and no sink has changed since.  After a failure its content is undefined. */
 void o2_nodes_check_ended(struct o2_nodes *nodes)
 {
 	for (uint32_t i = 0; i < nodes->nseats; i++)

@@ -305,7 +305,7 @@ static void meet(struct meeting *meeting, struct o2_cm_loop *loop, struct o2_cho
 	}
 }
 
-/* One side closes: a side that still waits for it is told exactly once. */
+/* One side closes: the other is told once if it waits for it, but not if the device of the first was lost. */
 static void part(struct meeting *meeting, struct o2_cm_loop *loop, struct o2_choice *c)
 {
 	const uint32_t first = (uint32_t)o2_draw(c, 1);

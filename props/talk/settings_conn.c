@@ -14,7 +14,7 @@
 #define PIECE_BYTES	16u
 #define PIECES_PER_PAGE 32u
 
-/* Draw a value from low to high, often an extreme one; bad: one past either limit. */
+/* Draw one of the limits low and high; bad: a value just past either. */
 static uint32_t draw_edge(struct o2_choice *c, uint32_t low, uint32_t high, bool bad)
 {
 	if (bad)

@@ -239,7 +239,7 @@ static void try_unbind(struct o2_settings_run *run, struct o2_choice *c, struct 
 			 true);
 }
 
-/* Change the CPU's addresses, or those that the device sees. */
+/* Change whether memory bounces, or the addresses that the device sees. */
 static void try_change(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report,
 		       struct o2_ni *ni)
 {

@@ -125,7 +125,7 @@ static void fill_entries(struct o2_settings_run *run, struct o2_choice *c, struc
 			       run->text, some);
 }
 
-/* A peer sends a request that no answer fits, or with an invalid header: docs/peer.md, "What is not believed". */
+/* A peer sends a request whose answer has no room, and an invalid header: docs/peer.md, "What is not believed". */
 static void ask_in_vain(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report,
 			struct o2_lnet *lnet, struct place *place, bool offers)
 {

@@ -72,7 +72,7 @@ static struct one *add(struct meeting *meeting, uint64_t seed, uint64_t request)
 	return one;
 }
 
-/* More PUTs are in progress than the verifier remembers: bytes of the others cannot be attributed. */
+/* With more PUTs in progress than the verifier remembers, the bytes of all of them cannot be attributed. */
 static void begin(struct meeting *meeting, struct one *one)
 {
 	one->is_open = true;
@@ -88,7 +88,7 @@ static void begin(struct meeting *meeting, struct one *one)
 	o2_net_puts_begin(meeting->puts, &one->put);
 }
 
-/* Write some bytes of a PUT, or a byte that belongs to none. */
+/* Write some bytes of a PUT, sometimes with a byte that belongs to none. */
 static void land(struct meeting *meeting)
 {
 	struct o2_choice *c = meeting->c;

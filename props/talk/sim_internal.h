@@ -154,7 +154,7 @@ struct o2_sim_end {
 	uint64_t oldest_ms; /* greatest age among operations that were late */
 	bool oldest_sent;   /* an operation of that age had posted all that was due */
 	struct o2_sim_reasons may_close; /* reasons for which it may close */
-	uint32_t open, asked, shown;	 /* own operations; those posted; those shown to the peer */
+	uint32_t open, asked, shown;	 /* own operations open; own requests posted; shown to the peer */
 	uint64_t silent_since_ms;	 /* when it refused a request; the answer may be in flight; 0: none */
 	uint64_t no_noops_ms;		 /* last time at which it had no NOOP queued or in flight */
 	bool deadline_due;		 /* some deadline of this end will pass with the next clock step */

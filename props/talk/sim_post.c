@@ -20,7 +20,7 @@ static struct {
 	struct ibv_wc held;
 } seam;
 
-/* The end of this queue pair; NULL: the end is still being made, so its queue pair is unknown. */
+/* The end of this queue pair.  One that is still unknown belongs to the acting end, which is being made. */
 static struct o2_sim_end *end_of(const struct ibv_qp *qp)
 {
 	struct o2_sim_end *end = o2_sim_end_of_qp(seam.sim, qp->qp_num);

@@ -229,7 +229,7 @@ static void start(struct o2_sim *sim)
 		;
 }
 
-/* Start more operations of one kind than a queue holds; all may arrive before any is handled. */
+/* Start operations of one kind, up to more than a queue holds; all may arrive before any is handled. */
 static void flood(struct o2_sim *sim)
 {
 	struct o2_sim_end *end = &sim->end[o2_draw_pick(sim->choice, sim->nends)];
@@ -371,7 +371,7 @@ static void run_to_rest(struct o2_sim *sim)
 	}
 }
 
-/* A silent connection sends one keep-alive, and is then at rest again. */
+/* A silent connection sends a keep-alive, a few NOOPs at most, and is then at rest again. */
 static void check_keepalive(struct o2_sim *sim)
 {
 	uint64_t noops[O2_SIM_ENDS];

@@ -385,7 +385,7 @@ void o2_sim_world_make(struct o2_sim *sim, const struct o2_conn_config *config)
 	make(sim);
 }
 
-/* Check that every operation has ended exactly once, and count the situations visible in its results. */
+/* Check that every operation has ended; done() reports one that ends twice. */
 static void check_ended(struct o2_sim *sim)
 {
 	for (uint32_t i = 0; i < sim->nops && o2_sim_ok(sim); i++) {

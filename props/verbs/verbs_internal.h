@@ -27,7 +27,7 @@
 #define O2_VERBS_PIECES	     4u
 #define O2_VERBS_PAGE	     4096u
 #define O2_VERBS_ARENA_BYTES (6u * O2_VERBS_PAGE)
-#define O2_VERBS_LIST_BYTES  (3u * O2_VERBS_PAGE) /* of a list without a wild entry */
+#define O2_VERBS_LIST_BYTES  (3u * O2_VERBS_PAGE) /* of a list, one wild entry not counted */
 #define O2_VERBS_MOST_BYTES  (O2_VERBS_LIST_BYTES + O2_VERBS_ARENA_BYTES + 64u)
 #define O2_VERBS_SGES	     32u
 #define O2_VERBS_DEPTH	     12u /* depth of queues that are posted to */

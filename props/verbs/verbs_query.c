@@ -254,7 +254,7 @@ static void answer_datagram(struct o2_verbs_world *world, const struct o2_verbs_
 	SAME(ibv_create_ah_from_wc(side->pd[0], &wc, &grh, 1) == NULL, 1);
 }
 
-/* The extended call, with nothing that the plain one lacks. */
+/* The extended call offers nothing that the plain one lacks: anything else is refused. */
 static void create_extended(struct o2_verbs_world *world, struct o2_verbs_side *side)
 {
 	struct ibv_qp_init_attr_ex init = {
