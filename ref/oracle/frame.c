@@ -32,7 +32,7 @@ static int append_bytes(const char *bytes, size_t length_bytes, void *context)
 {
 	struct o2_frame_buffer *buffer = context;
 
-	if (buffer->capacity - buffer->used < length_bytes && o2_frame_reserve(buffer, length_bytes) != 0)
+	if (o2_frame_reserve(buffer, length_bytes) != 0)
 		return -1;
 	memcpy(buffer->bytes + buffer->used, bytes, length_bytes);
 	buffer->used += length_bytes;

@@ -348,23 +348,24 @@ static int ask(struct o2_host *host, struct o2_case *const *asked, uint32_t coun
 {
 	struct program *program = program_of(host);
 	struct batch batch = {.asked = asked, .count = count, .answered = answered, .context = context};
-	int rc;
+	int rc = 0;
 
 	program->out.used = 0;
-	while ((rc = write_questions(program, &batch)) == 0) {
+	while (rc == 0) {
 		uint64_t until_ms;
 		uint32_t before;
 
+		rc = write_questions(program, &batch);
+		if (rc != 0)
+			break;
 		skip_unsent(program, &batch);
 		if (batch.next == count)
 			break;
 		if (program->child.pid == 0) {
 			host->restarts++;
-			rc = start(program);
-			if (rc != 0)
-				break;
 			batch.written = batch.next;
 			batch.sent = program->out.used = 0;
+			rc = start(program);
 			continue;
 		}
 		/* The time limit restarts with each answer.  The first batch of a program gets more time. */
@@ -373,8 +374,6 @@ static int ask(struct o2_host *host, struct o2_case *const *asked, uint32_t coun
 		until_ms = o2_monotonic_ms() + batch.limit_ms;
 		while (rc == 0 && batch.next == before && exchange(program, &batch, until_ms))
 			rc = write_questions(program, &batch);
-		if (rc != 0)
-			break;
 	}
 	if (rc == 0 && program->child.pid != 0) {
 		look_at_memory(program);
