@@ -126,9 +126,13 @@ bool o2_friend_put(struct o2_friend *honest, uint64_t nid, uint64_t salt)
 		.type = O2_LNET_PUT,
 		.payload_length = O2_HONEST_BYTES,
 	};
+	int rc;
 
 	o2_honest_fill(honest->ni->arena.memory + O2_HONEST_AT, O2_HONEST_BYTES, salt);
 	if (honest->node != NULL)
-		return o2_node_put(honest->node, nid, &hdr, &source, NULL) == 0;
-	return o2_conn_put(honest->end.conn, &hdr, &source, NULL, NULL) == 0;
+		rc = o2_node_put(honest->node, nid, &hdr, &source, NULL);
+	else
+		rc = o2_conn_put(honest->end.conn, &hdr, &source, NULL, NULL);
+	honest->end.started += rc == 0;
+	return rc == 0;
 }

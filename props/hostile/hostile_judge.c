@@ -8,6 +8,7 @@
 
 #define STEPS_OF_TIME 5u
 #define PATIENCE_MS   62500u /* more than a connection's timeout */
+#define FAULT_CHARS   100
 
 void o2_hostile_settle(struct o2_hostile *h)
 {
@@ -146,15 +147,23 @@ static bool met(struct o2_hostile *h, const struct o2_misbehaviour *what, char *
 }
 
 /* The honest peer's PUT succeeds as before; O2_ACT_END checks that its bytes arrived. */
-static bool honest_works(struct o2_hostile *h)
+static bool honest_works(struct o2_hostile *h, char *why)
 {
+	static const char what[] = "the honest connection does not work any more: its PUT";
 	const struct o2_hostile_end *end = &h->friend.end;
-	uint32_t before = end->done;
+	char fault[O2_VICTIM_WHY_BYTES];
 
+	snprintf(why, O2_VICTIM_WHY_BYTES, "%s does not start", what);
 	if (!o2_friend_put(&h->friend, h->liar.victim_nid, ++h->tries))
 		return false;
 	o2_hostile_settle(h);
-	return end->done == before + 1 && end->last.status == 0;
+	snprintf(why, O2_VICTIM_WHY_BYTES, "%s does not end", what);
+	if (end->done != end->started)
+		return false;
+	o2_fault_text(&end->last.fault, fault, sizeof(fault));
+	snprintf(why, O2_VICTIM_WHY_BYTES, "%s ends with %s: %.*s", what, strerror(-end->last.status),
+		 FAULT_CHARS, fault);
+	return end->last.status == 0;
 }
 
 bool o2_hostile_harmless(struct o2_hostile *h, char *why)
@@ -165,10 +174,8 @@ bool o2_hostile_harmless(struct o2_hostile *h, char *why)
 		snprintf(why, O2_VICTIM_WHY_BYTES, "did not come to rest");
 		return false;
 	}
-	if (!honest_works(h)) {
-		snprintf(why, O2_VICTIM_WHY_BYTES, "the honest connection does not work any more");
+	if (!honest_works(h, why))
 		return false;
-	}
 	if (o2_hostile_order(h, O2_ACT_END, h->tries, 0, &answer))
 		return true;
 	snprintf(why, O2_VICTIM_WHY_BYTES, "%s", answer.why);
