@@ -12,7 +12,7 @@
 
 static_assert(O2_PCAP_WHY_BYTES >= PCAP_ERRBUF_SIZE, "libpcap writes there too");
 
-/* Milliseconds that a frame may lie in the kernel, and that a signal may have to wait. */
+/* Milliseconds that a frame lies in the kernel, and that a signal waits, at most. */
 #define TURN_MS	       50
 #define SNAPSHOT_BYTES 65535
 

@@ -40,7 +40,7 @@
 #define O2_RDMA_SERVICE_O2IBLND (O2_RDMA_SERVICE_TCP | 987u)
 #define O2_IP_CM_BYTES		36u
 
-/* After that header a REQ has exactly the room for a CONNREQ; a REJ has that for a padded reject record. */
+/* A REQ has exactly the room for that header and a CONNREQ; a REJ exactly that for a padded reject record. */
 static_assert(O2_MAD_DATA_BYTES - O2_CM_REQ_AT_PRIVATE - O2_IP_CM_BYTES == O2_AT_MAX_MSG_SIZE + 4,
 	      "a CONNREQ");
 static_assert(O2_MAD_DATA_BYTES - O2_CM_REJ_AT_PRIVATE == O2_REJECT_PRIVATE_BYTES, "a reject record");

@@ -95,7 +95,7 @@ static const struct o2_msg_type_info *show_header(struct o2_rows *rows, size_t *
 	return info;
 }
 
-/* Show a descriptor; its fragments only if their count is legal.  Returns where the descriptor ends. */
+/* Show a descriptor, and its fragments if at most O2_MAX_FRAGS.  Returns where the descriptor ends. */
 static size_t show_desc(const struct o2_rows *rows, size_t at, const char *prefix)
 {
 	char name[64];

@@ -113,7 +113,7 @@ static void find(void *context, const struct o2_judge_finding *finding)
 	fflush(stdout);
 }
 
-/* Without packets nothing is printed as text. */
+/* As text, nothing is printed if an error came before the first packet. */
 static int print(const struct o2_judge_result *result, bool json)
 {
 	if (!json) {

@@ -18,7 +18,7 @@ struct o2_judge_out_options {
 
 struct o2_judge_out;
 
-/* Open the files; once none is a capture or another output, empty them.  Returns NULL after a line on stderr. */
+/* Open and empty the files, unless one is a capture or another output.  Returns NULL after a line on stderr. */
 struct o2_judge_out *o2_judge_out_open(const struct o2_judge_out_options *options);
 
 /*

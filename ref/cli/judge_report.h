@@ -46,7 +46,7 @@ bool o2_judge_row_same(const struct o2_judge_row *a, const struct o2_judge_row *
 /* The severity of the row's rule; an unproven finding is a note. */
 enum o2_judge_severity o2_judge_row_severity(const struct o2_judge_row *row);
 
-/* Parts of reports as text: a NID; who broke a rule in which packet; what was seen there ("" if unknown). */
+/* Parts of reports as text: a NID; who broke a rule in which packet; what was seen there ("": nothing). */
 #define O2_JUDGE_ROW_TEXT_BYTES 320u
 #define O2_JUDGE_UNPROVEN_TEXT	"not proven: packets of the other side may be missing at the end"
 void o2_judge_nid_text(uint64_t nid, char text[O2_NID_TEXT_BYTES]);

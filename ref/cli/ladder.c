@@ -102,7 +102,7 @@ static void learn_addresses(struct o2_ladder_conn *conn, const struct o2_event *
 {
 	const enum o2_judge_side to = o2_judge_other(from);
 
-	/* An event that concerns all connections has no addresses. */
+	/* A packet whose first headers were not captured has no addresses. */
 	if (now->src.family_bytes == 0)
 		return;
 	if (now->kind == O2_EVENT_SEND || now->kind == O2_EVENT_WRITE) {

@@ -48,7 +48,7 @@ struct o2_ladder_event {
 	uint64_t addr, bytes;	   /* bytes: also of a message */
 	struct o2_ladder_bar *bar; /* of its descriptor, once it is drawn; owned */
 	size_t raw_bytes;
-	uint8_t *raw; /* the bytes that say it; owned; NULL: none */
+	uint8_t *raw; /* the bytes to decode, owned; NULL: none */
 };
 
 TAILQ_HEAD(o2_ladder_events, o2_ladder_event);

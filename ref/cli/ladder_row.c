@@ -135,7 +135,7 @@ static void put_what(const struct o2_ladder_page *page, const struct o2_ladder_e
 	case O2_JUDGE_DISCONNECT:
 		fputs("<i>CM DREQ</i> the connection ends", out);
 		break;
-	case O2_JUDGE_PART: /* shown with its WRITE */
+	case O2_JUDGE_PART: /* a ladder has none: the whole WRITE is an event */
 		break;
 	}
 }

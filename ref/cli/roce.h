@@ -38,7 +38,7 @@ struct o2_roce_packet {
 	uint64_t va;
 	uint32_t rkey;
 	uint32_t dma_bytes;
-	/* ACK and last packets of read responses: */
+	/* ACK: */
 	uint8_t syndrome;
 	/* The payload without padding and ICRC. */
 	const uint8_t *payload; /* points into the frame: seen_bytes */

@@ -39,8 +39,8 @@ struct o2_rows {
 };
 
 /*
- * Print a row with a value that the caller formats.  If not all width_bytes are there, the row says so
- * instead.  Returns whether they are there; o2_row_has prints only that row, before the caller loads them.
+ * Print a row with a formatted value.  If only some of width_bytes are there, the row says so instead; if
+ * none is, there is no row.  Returns whether all are there; o2_row_has prints no row if they are.
  */
 bool o2_row(const struct o2_rows *rows, size_t at, size_t width_bytes, const char *name, const char *format,
 	    ...) __attribute__((format(printf, 5, 6)));

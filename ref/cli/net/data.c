@@ -41,7 +41,7 @@ bool o2_net_fill(const struct o2_arena *arena, const struct o2_transfer_memory *
 	return ok;
 }
 
-/* Pieces, for o2_net_memory, of an offer: more pieces than pages leave gaps, as the quirk wants. */
+/* Number of pieces of an offer's memory; with the quirk more than it has pages, so that there are gaps. */
 static uint32_t pieces_of(const struct o2_net_options *options, const struct o2_net_offer *offer,
 			  uint32_t page_bytes)
 {

@@ -14,7 +14,7 @@ struct o2_net_device {
 
 /*
  * Find the device of that name (NULL: the first one) and its GID for an IPv4 address (0: the first that it
- * has). Complains and returns false if there is none.
+ * has).  Complains and returns false if there is none.
  */
 bool o2_net_device_find(const char *name, uint32_t address, struct o2_net_device *device);
 

@@ -47,7 +47,7 @@ bool o2_net_lst_event(struct o2_net_lst_node *lst, const struct o2_lnet_event *e
 /* To be called once in each round of a loop. */
 void o2_net_lst_round(struct o2_net_lst_node *lst);
 
-/* What the node has done: as a line, or as an object (NULL: memory ran out). */
+/* What the node has done: as a line, or as an object, which needs a node (NULL: memory ran out). */
 void o2_net_lst_print(const struct o2_net_lst_node *lst);
 json_t *o2_net_lst_to_json(const struct o2_net_lst_node *lst);
 

@@ -117,7 +117,7 @@ static struct o2_lnet_target target_of(const struct mover *mover, const struct l
 	};
 }
 
-/* GET into memory in which every byte is wrong before. */
+/* GET; with --verify, every byte of the memory is made wrong before. */
 static int start_get(struct mover *mover, struct lane *lane, const struct o2_net_memory *sink,
 		     uint64_t stream, uint64_t offset, struct o2_error *error)
 {

@@ -83,7 +83,7 @@ static void keep(struct o2_net_puts *puts, const struct o2_net_put *put)
 	puts->ended[(puts->first + puts->nended++) % O2_NET_PUTS] = *put;
 }
 
-/* How many bytes after `from`, which is at `at` in the entry, may be that PUT's; 0: not even the first. */
+/* How many bytes from `from` on (`at` in the entry) may be that PUT's; 0: not even the first. */
 static uint64_t covered(const struct o2_net_puts *puts, const struct o2_net_put *put, uint64_t entry,
 			uint64_t at, uint64_t from, uint64_t length_bytes)
 {

@@ -16,8 +16,8 @@
 #define CLOCK_EVERY_NS (250u * O2_NS_PER_MS)
 
 /*
- * What one peer can have open: for each operation in flight, that and its ACK or REPLY; and messages that the
- * peer has received, whose completions are still to come.  These must not make us refuse any in flight.
+ * What one peer can have open: operations in flight, each with its ACK or REPLY, and messages that the peer
+ * has received, but whose completions are still to come.  No operation in flight may be refused for these.
  */
 #define OPEN_PER_PEER (O2_NET_MAX_IN_FLIGHT + 2 * O2_MAX_QUEUE_DEPTH)
 #define PEERS	      16u /* peers that may all do so at a time */
@@ -97,8 +97,7 @@ static uint64_t tick(struct o2_net_session *session)
 }
 
 /*
- * A client works even where it may not listen; only, a peer that wants a connection of its own to us does not
- * get one.
+ * A client works even where it cannot listen, but then a peer that wants to connect to us cannot.
  */
 static int open_endpoint(struct o2_net_session *session, const struct o2_net_options *options,
 			 struct o2_node_config *node_config, const struct o2_lnet_config *lnet_config,

@@ -136,7 +136,7 @@ static void put_cm(struct o2_conform_capture *capture, const struct said *said,
 	put_packet(capture);
 }
 
-/* Packets of the peer's WRITEs before its DONE: they are not seen, but the DONE's status tells their bytes. */
+/* Packets to skip for the peer's unseen WRITEs before its DONE, whose status tells only their bytes. */
 static uint32_t unseen_packets(const struct o2_watched *watched)
 {
 	const uint8_t *bytes = watched->bytes;

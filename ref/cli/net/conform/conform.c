@@ -41,7 +41,7 @@ static bool is_hostile(const char *id)
 	return strncmp(id, O2_CONFORM_HOSTILE, strlen(O2_CONFORM_HOSTILE)) == 0;
 }
 
-/* Does each word of --only name a probe? */
+/* Does each word of --only name a probe?  With --hostile, names after hostile/ are not checked. */
 static bool check_only(const struct o2_net_options *options)
 {
 	const char *word = options->only;
@@ -148,7 +148,7 @@ static void try_probe(struct o2_conform *conform, const struct o2_conform_probe 
 		result->outcome = O2_CONFORM_TOLERATED;
 }
 
-/* Returns the errno if the peer cannot be reached, which says nothing about the protocol; else 0. */
+/* Returns -errno if the peer cannot be reached, which says nothing about the protocol; else 0. */
 static int reach(struct o2_conform *conform)
 {
 	const struct o2_conform_probe *first = o2_conform_probe(0);
@@ -161,7 +161,7 @@ static int reach(struct o2_conform *conform)
 	o2_conform_listener_at(conform->listener, first->id);
 	if (o2_conform_start(conform, NULL)) {
 		o2_conform_ping(conform, NULL);
-		/* If the ping could not even begin, this status is 0. */
+		/* The status is 0 too if there was no memory for the ping, or if it did not end. */
 		if (conform->op[0].status == -EHOSTUNREACH || conform->op[0].status == -ENETDOWN)
 			status = conform->op[0].status;
 	}

@@ -25,7 +25,7 @@ struct o2_conform_hostile {
 bool o2_conform_hostile_try(const struct o2_conform_hostile *hostile, struct o2_conform_listener *listener,
 			    struct o2_conform_report *report);
 
-/* Tell the listener of a line about a message of the liar's or of the honest node's.  False: it is no such line. */
+/* Tell the listener what the liar or the honest node sent or heard, from a line.  False: it is no such line. */
 bool o2_conform_hostile_said(const char *line, struct o2_conform_listener *listener);
 
 /* Read a line of the liar about a misbehaviour: its name, and what came of it.  False: it is no such line. */

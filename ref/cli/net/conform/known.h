@@ -18,7 +18,7 @@ struct o2_conform_known {
 	struct o2_conform_known_entry {
 		char id[O2_CONFORM_ID_BYTES];
 		bool tried;  /* it was tried */
-		bool occurs; /* it was a finding */
+		bool occurs; /* it was found, maybe tolerated */
 	} * entry;	     /* owned */
 };
 

@@ -37,7 +37,7 @@ struct o2_conform_listener {
 	const struct o2_watched *now;		 /* what is being heard */
 	struct heard last;			 /* from the peer, in this probe */
 	struct broken broken[O2_JUDGE_RULES][2]; /* [true]: by us */
-	bool lies;				 /* the liar sends what is being heard */
+	bool lies;				 /* what is heard is of the liar's connection */
 	bool named[O2_JUDGE_RULES];		 /* rules that the liar has broken in this probe */
 };
 

@@ -20,10 +20,10 @@ const struct o2_watch *o2_conform_listener_watch(struct o2_conform_listener *lis
 /* What is heard from now on belongs to that probe. */
 void o2_conform_listener_at(struct o2_conform_listener *listener, const char *probe);
 
-/* What the peer sent last in this probe, and its first bytes: "a message of 56 bytes: 911b ..", or "nothing". */
+/* What the peer sent last in this probe, as "a reply of 56 bytes:" and its first bytes, or as "nothing". */
 void o2_conform_listener_heard(const struct o2_conform_listener *listener, char text[O2_CONFORM_HEARD_BYTES]);
 
-/* Whether the liar sends what is heard from now on: then the rules that our end breaks are broken on purpose. */
+/* Whether what is heard from now on is of the liar's connection: then our end breaks rules on purpose. */
 void o2_conform_listener_lies(struct o2_conform_listener *listener, bool lies);
 /* The rules that lies have broken since o2_conform_listener_at, in the table's order: "a, b", or "". */
 void o2_conform_listener_named(const struct o2_conform_listener *listener, char text[O2_CONFORM_NAMED_BYTES]);

@@ -123,7 +123,7 @@ static void ask_size(struct o2_conform *conform, const struct o2_conform_probe *
 	ask_for(conform, &offer);
 }
 
-/* A node without version 0x11, or whose limits are below those of that version, answers with one of these. */
+/* A node without version 0x11, or with limits below that version's, rejects with CONN_UNCOMPAT or FATAL. */
 static void ask_version_1(struct o2_conform *conform, const struct o2_conform_probe *probe)
 {
 	struct o2_conn_params offer = usual;

@@ -13,7 +13,7 @@
 #define STEPS_MAX   64u
 #define LARGE_BYTES 65536u
 
-/* Begin an operation, and leave after so many steps; true: it had ended before. */
+/* Begin an operation, and leave after so many steps; true: it had ended before, or could not begin. */
 static bool begin_and_leave(struct o2_conform *conform, bool is_get, const struct o2_conform_move *move,
 			    uint32_t steps)
 {

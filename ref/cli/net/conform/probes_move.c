@@ -78,7 +78,7 @@ static void get_size(struct o2_conform *conform, const struct o2_conform_probe *
 		get_twice(conform, &move);
 }
 
-/* `value` pieces of a page each; if that is more than the largest transfer has, each fills a part of a page. */
+/* `value` pieces of a page each; if the largest transfer has fewer pages, each piece fills a part of one. */
 static void put_frags(struct o2_conform *conform, const struct o2_conform_probe *probe)
 {
 	const uint32_t pages =

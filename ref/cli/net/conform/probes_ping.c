@@ -45,7 +45,7 @@ static void ping_many(struct o2_conform *conform, const struct o2_conform_probe 
 		o2_conform_forget(conform);
 }
 
-/* All pings at once, more than there are credits. */
+/* `count` pings at once. */
 static bool pings_at_once(struct o2_conform *conform, uint32_t count)
 {
 	struct o2_conform_move move = o2_conform_move(conform, O2_PING_SINK_BYTES);

@@ -15,7 +15,7 @@
 /* No node has that many portals. */
 #define NO_PORTAL 0xffffu
 
-/* No answer is right, and so is a failure; success is not. */
+/* An IMMEDIATE must fail or get no answer; a larger transfer must fail with -ENODATA. */
 static void expect_nothing(struct o2_conform *conform, bool is_get, uint32_t size_bytes)
 {
 	struct o2_conform_move move = o2_conform_move(conform, size_bytes);

@@ -36,8 +36,8 @@ static size_t quote(const char *text, char *out, size_t bytes)
 }
 
 /*
- * What a command to try one thing again leaves out: which others were tried, and where results were written
- * to. Returns how many arguments: the option itself, and its value if that is an argument of its own.
+ * Is argv[0] left out of a command that tries one row again, as it says what else to try, or what to write?
+ * Returns how many arguments to leave out: the option, and its value if that stands alone; 0: none.
  */
 static int left_out(char *const *argv, int argc)
 {
@@ -102,7 +102,7 @@ static bool is_gone(const struct o2_conform_known_entry *entry)
 	return entry->tried && !entry->occurs;
 }
 
-/* How many lies were told, and which ones the judge did not name by a rule. */
+/* How many misbehaviours were done, and for which of them the judge reported no rule. */
 static void print_lies(const struct o2_conform_report *report, FILE *out)
 {
 	if (report->lies == 0)
