@@ -82,8 +82,8 @@ class Conform(unittest.TestCase):
                 self.named(quirk, ids, "--timeout", 3, only=only)
 
     def test_hostile(self):
-        """A few misbehaviours of each kind: the judge names them while they happen, and again from the capture; it does not
-        name the peer.  tests/device/vm/hostile.py runs all of them."""
+        """A few misbehaviours of each kind: the judge names them while they happen, and again (except for message/wire) from
+        the capture; it does not name the peer.  tests/device/vm/hostile.py runs all of them."""
         wanted = {"magic": "message/wire", "noop-storm": "credits/noop-storm", "asks-depth-0": "connect/limits",
                   "nak-of-success": "transfer/errno", "before": "write/outside"}
         with Server(), tempfile.TemporaryDirectory() as folder:

@@ -4,7 +4,7 @@
 
     ci/vm/run -- tests/device/judge_rxe.py [--messages N] [O2REF]
 
-N: run until the judge has seen N messages (default 4000).  O2REF: the program; default build/gcc/o2ref.  Last
+N: messages that the judge must see at least (default 4000).  O2REF: the program; default build/gcc/o2ref.  Last
 line "N passed, N failed".  The devices are those of tests/device/net_rxe.py.
 """
 

@@ -85,7 +85,7 @@ class Lst(unittest.TestCase):
                 self.assertIn(f": data: bytes {at} to {at + 7} are 0xeeb0eeb1eeb2eeb2, not 0xeeb0eeb1eeb2eeb3\n", err)
 
     def test_a_console_dies(self):
-        """A dead console's session remains until another console takes it over, which is told the session's owner."""
+        """A dead console's session remains: the next console is refused and told its owner, unless it uses --force."""
         with Server("--lst", "--mode", "global"):
             first = start("ping", "--mode", "global", "--seconds", SECONDS, "--progress")
             self.assertIn("0 failed", first.stderr.readline())

@@ -218,7 +218,7 @@ static void ask_usual(struct asker *asker, bool privileged)
 	world_until(asker->world, asker->nevents > 0);
 }
 
-/* Reasons that depend on the node's state and not on the request. */
+/* Reasons that depend on the node's state and settings, not on the message. */
 TEST(answers_of_a_node)
 {
 	struct o2_node_config config = usual_config();

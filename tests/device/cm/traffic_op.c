@@ -55,8 +55,8 @@ static bool takes_gaps(enum o2_reg_mode mode)
 }
 
 /*
- * Draws consecutive pieces on pages in some order; with gaps only where few enough pieces fit the table.  In
- * mode user the pages are in the order of their addresses.
+ * Draws pieces, each on a page of its own, in some order of the pages.  They have gaps only if nob is small, so
+ * that they fit the table.  In mode user the pages are in the order of their addresses.
  */
 static void draw_memory(struct o2_prng *prng, uint32_t nmodes, uint32_t slot, uint64_t nob,
 			struct traffic_memory *memory)

@@ -65,7 +65,7 @@ static inline uint64_t traffic_match_bits(uint32_t seed, uint32_t number)
 struct o2_transfer_memory traffic_transfer(struct traffic_memory *memory, const struct o2_arena *arena,
 					   uint64_t tag);
 
-/* Write the source's bytes, and fill the sink's whole slot with its own bytes. */
+/* Write the source's bytes, and fill the sink's whole slot with bytes that are not the source's. */
 void traffic_fill_source(const struct traffic_op *op, const struct traffic_memory *memory,
 			 const struct o2_arena *arena);
 void traffic_fill_sink(const struct traffic_op *op, const struct traffic_memory *memory,

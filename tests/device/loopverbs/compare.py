@@ -59,7 +59,7 @@ def split(text):
 
 
 def on_loop(args, first, count):
-    # Whether the bounds of a window are enforced is a known difference (docs/loopverbs.md), so it is switched off.
+    # Devices differ in whether they enforce the bounds of a window (docs/loopverbs.md), so loopverbs must not.
     env = dict(os.environ, LOOPVERBS_WINDOW_BOUNDS="0")
     command = [os.path.join(args.build, "verbs_trace_loop"), "--device", "loop0", "--device2", "loop1"]
     done = subprocess.run(command + trace_options(args, first, count), env=env, stdout=subprocess.PIPE, check=False,

@@ -112,7 +112,7 @@ static void draw_remote(struct world *w, struct side *peer, uint32_t length, int
 		*rkey ^= 1u + draw(w, 255); /* changes the key's low byte */
 		*what = "wrong key";
 		break;
-	case 1: /* one byte before the region's end, at it, or one byte after it */
+	case 1: /* ends one byte before the region's end, at it, or one byte after it */
 		*addr = r->iova + r->length - length + draw(w, 3) - 1;
 		break;
 	case 2:

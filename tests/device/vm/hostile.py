@@ -26,7 +26,7 @@ RUN = os.path.join(REPO_DIR, "ci", "vm", "run")
 GUEST_S = 900
 STEP_S = 600
 READY_S = 60
-SERVE_TIMEOUT_S = 2  # so long after its peer's last message `serve` gives the peer up
+SERVE_TIMEOUT_S = 2  # after so long without an answer `serve` gives the peer up
 ALL = 124
 
 # (misbehaviour, mutant without a check): the victim no longer reacts as it should; one for each way of detecting this.
@@ -41,7 +41,7 @@ WITHOUT = (
     ("unknown-type", "type-asserted"),  # the victim crashes
 )
 
-# Faults of a peer that are visible from outside: options of serve, requests to it, and the expected message.
+# Faults of a peer that are visible from outside: options of serve, misbehaviour (with options), text of the finding.
 LOOSE = (
     (("--queue-depth", "16"), ("asks-depth-9",), "accepted, reason 0"),
     (("--timeout", "60"), ("--patience", "2", "silent-after-ack"), "the connection is still there"),
@@ -146,7 +146,7 @@ class Guest:
         self.check("a peer that answers short is named", status == 77 and named, f"status {status}\n{text}{command}")
 
     def at_a_narrow_stranger(self):
-        """The peer has fewer fragments than a misbehaviour would need; that must not count as misbehaviour."""
+        """The peer has fewer fragments than a misbehaviour would need; that must not count as a failure."""
         names = ("magic", "get-many-fragments", "asks-frags-258", "asks-depth-9")
         status, text, command = self.against(("--max-frags", "256"), names)
         self.check("a peer with 256 fragments", status == 0 and f"{len(names)} passed, 0 failed" in text,

@@ -32,8 +32,8 @@ DELAY_MS = 400  # each way, for a far peer
 # With this delay a message arrives long before its sender's device reports it: the property must wait for that report too.
 SLOW_MS, SLOW_CASES = 20, 15
 NO_WINDOWS = 0x80000000  # bit of a seed: no memory windows
-GROWTH_KIB = 2048  # most growth of a process's memory after FLAT_MINUTES
-FLAT_MINUTES = 10  # from the first connection on; until then pools grow to the size that the traffic needs
+GROWTH_KIB = 2048  # most growth of a process's memory in the second half of a run, over the quarter before it
+FLAT_MINUTES = 10  # in shorter runs memory is not judged, as pools still grow to the size that the traffic needs
 SAMPLE_S = 20
 END_S = 180
 
@@ -49,7 +49,7 @@ NETWORKS = (
     ("all at once", "loss 1% duplicate 5% delay 1ms reorder 10%", 1, False, 0.6),
     ("all at once, with windows", "loss 1% duplicate 5% delay 1ms reorder 10%", 8, True, 0.3),
 )
-# Counters of soft-RoCE; each bad network must increase one of them.
+# Counters of soft-RoCE; each bad network but "delay" must increase one of them.
 COUNTERS = ("out_of_seq_request", "rcvd_seq_err", "duplicate_request", "completer_retry_err")
 
 
@@ -214,7 +214,7 @@ class Guest:
         self.check_server("bad networks", server)
 
     def far_away(self):
-        """The commands with their default options and DELAY_MS each way: a slow peer must not be taken for a dead one."""
+        """The commands with their default time limits and DELAY_MS each way: a slow peer must not be taken for a dead one."""
         self.network(f"delay {DELAY_MS}ms limit 100000")
         server = subprocess.Popen([self.o2ref, "serve", "--device", self.devices[1]],
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)

@@ -146,7 +146,7 @@ class Pairs(unittest.TestCase):
         self.assertEqual(sorted(os.listdir(self.log)), ["share", "some.pcapng"], "what a success leaves")
 
     def test_a_guest_dies(self):
-        """In the middle b's kernel panics, or its QEMU is killed: the other guest's command ends by its own deadline."""
+        """In the middle b's kernel panics, or b reboots, which ends its QEMU: a's command ends by its own deadline."""
         a = f"exec {PROGRAM} put {ON} --mode fmr --timeout 5 --count 1000000 {AT}"
         for key, expected, said in (("c", common.EX_PANIC, "b: guest kernel panic: Kernel panic - not syncing"),
                                     ("b", common.EX_NO_ANSWER, "vm: b: guest died without a panic")):
@@ -220,7 +220,7 @@ class Pairs(unittest.TestCase):
         """The exit status, set-up scripts, warnings, and the end of b's command."""
         setup = os.path.join(self.log, "set-up")
         Path(setup).write_text("tc qdisc add dev $O2REF_WIRE_NETDEV root netem delay 1ms\n", encoding="ascii")
-        # b gets SIGTERM, and the shell that waits for it continues; its further output counts.
+        # SIGTERM ends b's sleep; b's shell continues, and its further output and its status count.
         status, out, err = self.run_pair("tc qdisc show dev $O2REF_WIRE_NETDEV; echo WARNING: mine > /dev/kmsg",
                                          "sleep 1000; echo end of $?; exit 9", "--setup-a", setup, "--no-capture")
         self.assertEqual((status, "b: end of 143" in out), (common.EX_KERNEL_WARNING, True), (out, err))
@@ -233,14 +233,14 @@ class Pairs(unittest.TestCase):
         self.assertIn("vm: b: guest set-up failed: its own set-up: status 5: so it is", err)
 
     def test_time_is_over(self):
-        """a runs into --timeout at once, and b does not react to SIGTERM."""
+        """b does not react to SIGTERM when a has ended; or a and b run into --timeout."""
         status, out, err = self.run_pair("true", "trap '' TERM; echo deaf; while :; do sleep 1; done", "--after", "deaf", "--no-capture")
         self.assertEqual((status, out), (common.EX_TIMEOUT, ["b: deaf"]), err)
         self.assertIn("vm: a: status 0, b: status 124", err)
         status, out, err = self.run_pair("sleep 1000", "echo and off; sleep 1000", "--timeout", "3", "--no-capture", "--wait-b")
         self.assertEqual((status, out), (common.EX_TIMEOUT, ["b: and off"]), err)
         self.assertIn("vm: a: status 124, b: status 124", err)
-        # Neither command lasts, so nothing needs to be waited for.
+        # a ends at once, and b on SIGTERM: no time runs out.
         status, out, err = self.run_pair("true", "sleep 1000", "--no-capture")
         self.assertEqual((status, out), (0, []), err)
 

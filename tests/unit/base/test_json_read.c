@@ -38,7 +38,7 @@ static json_t *read_with(const char *text, uint32_t refused, bool all, json_erro
 	return value;
 }
 
-/* Returns the number of allocations that reading the text takes. */
+/* Returns one more than the number of allocations that reading the text takes. */
 static uint32_t check_text(const char *text, bool all)
 {
 	json_error_t where = {0}, refused = {0};

@@ -168,7 +168,7 @@ TEST(recorded_rejects)
 		assert_int_equal(verdict.offer.max_frags, 257);
 		assert_true(verdict.incarnation != 0);
 	}
-	/* The peer takes no more than the 257 that we asked for, so there is nothing less to offer. */
+	/* This peer takes 257 fragments; after a request for 257 there would be nothing less to offer. */
 	asked.max_frags = 258;
 	o2_reject_judge(&a, &asked, O2_CM_REJECT_CONSUMER, bytes,
 			read_private_data("117_REJ6_n00024_a2b", bytes, sizeof(bytes)), &verdict);

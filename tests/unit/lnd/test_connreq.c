@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The negotiation by itself: the first illegal value fails each check of a request and of its answers, and
- * the last legal value passes, in both versions and byte orders; two nodes agree, or give up, within two
- * requests.
+ * The judgement of a connection request by itself: the first illegal value fails each check, and the last
+ * legal value passes, in both versions and byte orders; what is known of the peer; and who wins a race.
  */
 #include "tests/lib/connreq.h"
 

@@ -317,7 +317,7 @@ TEST(a_node_that_cannot_listen_leaves_no_handler)
 
 TEST(ids_that_ask_end)
 {
-	/* Lose the device after the address, after the route, and after the request was sent. */
+	/* Lose the device while the address is resolved, while the route is, and after the request. */
 	for (uint32_t steps = 0; steps < 3; steps++)
 		for (int listen = 0; listen < 2; listen++) {
 			struct side other;

@@ -245,7 +245,7 @@ TEST(says_when_a_noop_is_due)
 }
 
 /*
- * At a mark of 1: after two NOOPs that returned credits, a third is sent only once the peer has used a credit
+ * At a mark of 2: after two NOOPs that returned credits, a third is sent only once the peer has used a credit
  * of the first.
  */
 TEST(keeps_a_third_noop_back)

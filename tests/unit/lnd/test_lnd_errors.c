@@ -125,7 +125,7 @@ static void tampered_get(enum o2_reg_mode mode, uint32_t key_xor, int64_t addr_a
 	struct o2_msg *msg;
 
 	pair->b.answer = source;
-	/* Do what o2_conn_get does, except for the descriptor: the window is unbound, its key not valid. */
+	/* Do what o2_conn_get does, but change the descriptor, and in mode fastreg post no bind. */
 	assert_int_equal(o2_tx_start(a, O2_TX_OURS, O2_OP_GET, &tx, NULL), 0);
 	assert_int_equal(o2_tx_map(a, tx, &sink, NULL), 0);
 	msg = o2_msg_begin(a, O2_MSG_GET_REQ);

@@ -157,7 +157,7 @@ static void finish(struct sleepers *sleepers)
 	world_assert_ended(sleepers->world);
 }
 
-/* Asserts that each clock tick causes one round, which finds nothing to do. */
+/* Runs one round of each node at each clock tick, and asserts that it finds nothing to do. */
 static void stay_asleep(struct sleepers *sleepers)
 {
 	for (uint32_t tick = 0; tick < 8; tick++) {

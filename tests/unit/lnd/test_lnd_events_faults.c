@@ -44,7 +44,7 @@ static void world_after_work(struct world *world, int status)
 	world_close(world);
 }
 
-/* The call that arms the queue fails, and then the poll after it. */
+/* Either the call that arms the queue fails, or the poll after it. */
 TEST(arming_fails)
 {
 	static const char *const rules[] = {"conn/arm", "conn/poll"};
@@ -134,7 +134,7 @@ TEST(ends_with_an_event)
 	world_after_work(world, -ECONNABORTED);
 }
 
-static bool no_channel, no_file; /* none can be created; its descriptor is closed */
+static bool no_channel, no_file; /* no channel can be created; a new channel's descriptor is closed */
 
 struct ibv_comp_channel *__real_ibv_create_comp_channel(struct ibv_context *context);
 struct ibv_comp_channel *__wrap_ibv_create_comp_channel(struct ibv_context *context);

@@ -37,7 +37,7 @@ TEST(spends_credits_before_it_answers)
 	pair_close_settled(pair);
 }
 
-/* Operations in each list, and each missing answer: an operation that times out names what it waited for. */
+/* Operations in each list: one that times out names what it waited for. */
 TEST(says_what_it_waited_for)
 {
 	static const enum o2_wait waits[] = {O2_WAIT_SEND_ROOM, O2_WAIT_RESERVATION, O2_WAIT_SEND_ROOM,
@@ -57,7 +57,7 @@ TEST(says_what_it_waited_for)
 	deliver(&pair->a, &held, work_bit(O2_WORK_MESSAGE));
 	o2_conn_clock(pair->a.conn, 50125);
 	assert_closed(&pair->a, O2_FAULT_DEADLINE, -ETIMEDOUT);
-	/* The unanswered requests are the cause: the queues wait because of them. */
+	/* The sends without a completion are the cause: the queues wait because of them. */
 	assert_int_equal(o2_conn_get_fault(pair->a.conn)->wait, O2_WAIT_SEND);
 	assert_int_equal(pair->a.nresults, 5);
 	for (int i = 0; i < 5; i++)

@@ -106,7 +106,7 @@ static void hand_over(struct talk *talk, int end)
 		release(side, &queue->receives);
 }
 
-/* Answers a match: with fewer bytes than offered, with none, or with no match. */
+/* Answers a match: with the bytes offered, with one byte, with none, or with no match. */
 static int random_match(void *context, const struct o2_msg *request, uint64_t sink_bytes,
 			struct o2_transfer_memory *memory)
 {

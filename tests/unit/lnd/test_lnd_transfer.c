@@ -57,7 +57,7 @@ static struct o2_transfer_memory memory(const struct o2_buffer *buffer, int mode
 		.buffer = *buffer, .mode = (enum o2_reg_mode)mode, .iova = 0x10000};
 }
 
-/* Returns whether a mode takes a page vector. */
+/* Returns whether a mode takes a page vector, with gaps or without. */
 static bool can_register(int mode, bool gaps)
 {
 	return mode != O2_REG_USER && !(gaps && (mode == O2_REG_FASTREG || mode == O2_REG_PHYS));

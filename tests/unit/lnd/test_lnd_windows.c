@@ -183,7 +183,7 @@ TEST(waits_on_both_sides)
 	pair_close_settled(pair);
 }
 
-/* The same for a request that is parked. */
+/* A parked request is served once another connection has released windows. */
 TEST(is_unparked_by_another_connection)
 {
 	struct pair *pair = pair_with_windows(0, FEW);
@@ -243,7 +243,7 @@ TEST(fails_after_it_has_waited)
 
 		put_from(pair, O2_REG_PHYS, 0);
 		put_from(second, O2_REG_PHYS, 7);
-		talk_kiov[0][1].page = PAIR_PAGES; /* this page no longer exists */
+		talk_kiov[0][1].page = PAIR_PAGES; /* a page beyond the arena */
 		quiet(pair);
 		if (closed)
 			o2_conn_close(second->a.conn, -ESHUTDOWN);
@@ -306,7 +306,7 @@ TEST(has_so_many_windows)
 	o2_ni_close(&ni);
 }
 
-/* Without views that scatter pages there is no replacement for an IOMMU. */
+/* An arena without views that scatter pages cannot simulate an IOMMU. */
 TEST(has_a_plain_arena)
 {
 	struct o2_ni_config config = side_config(true, O2_DMA_IOMMU, 0);

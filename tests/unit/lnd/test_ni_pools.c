@@ -233,8 +233,8 @@ FAULTY_TEST(survives_failing_growth)
 		assert_int_equal(pair->b.result[i].status, 0);
 }
 
-/* Mode fmr promises an invalid key.  If unmapping fails, the transfer fails, and the region is not reused
- * before a flush succeeds. */
+/* Mode fmr promises that the key is invalid at the end.  If unmapping fails, the transfer fails, and the region
+ * is not reused before a flush succeeds. */
 FAULTY_TEST(fails_when_a_key_stays_alive)
 {
 	struct o2_transfer_memory from = dense(kiov_from, 0, 9000, O2_REG_GLOBAL);

@@ -140,7 +140,7 @@ TEST(terms)
 		{0x12, 0x11, 8, 8, 257, 257, 2, 0x11, 8, 257},
 		{0x12, 0x11, 16, 8, 257, 257, 2, 0x11, 8, 257},
 		{0x11, 0x11, 16, 16, 257, 257, 1, 0x11, 8, 257},
-		/* A node asks for everything that its device has room for in the first request. */
+		/* The first request already asks for no more than the device has room for. */
 		{0x12, 0x12, 255, 255, 257, 257, 1, 0x12, 63, 257},
 	};
 

@@ -124,7 +124,7 @@ TEST(the_next_connection)
 	world_close(world);
 }
 
-/* Restarts node i with the other flavour; its peer does not notice the end. */
+/* Restarts node i with this flavour; its peer does not notice the end. */
 static void restart(struct world *world, uint32_t i, enum o2_cksum_flavour flavour)
 {
 	struct seat *seat = &world->seat[i];
@@ -255,7 +255,7 @@ static const struct o2_transfer_fault *after_wrong_sum(struct pair *pair, struct
 	return o2_conn_get_fault(pair->a.conn);
 }
 
-/* A wrong checksum closes the connection; the fault names an option that would accept the message. */
+/* A wrong checksum closes the connection; the fault tells whether an option would accept the message. */
 TEST(what_an_option_would_lift)
 {
 	static const uint8_t payload[100] = {1, 2, 3};

@@ -199,7 +199,7 @@ TEST(other_limits)
 		{true, false, 256, 0},
 		{false, false, 257, 0},
 		{false, false, 256, -ECONNREFUSED},
-		{true, true, 257, 0}, /* this network requires privileged ports */
+		{true, true, 257, 0}, /* all ports of this network are privileged */
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -216,7 +216,7 @@ TEST(other_limits)
 	}
 }
 
-/* A request from a node at another address that claims this NID is refused. */
+/* A request with a NID that does not belong to the sender's address is refused. */
 WORLD_TEST(borrowed_nid)
 {
 	struct seat *a = &world->seat[0];

@@ -210,7 +210,6 @@ PAIR_TEST(waits_for_a_receive)
 	expect_wc(p->a.scq, 1, IBV_WC_SUCCESS);
 	expect_wc(p->a.scq, 2, IBV_WC_SUCCESS);
 	expect_wc(p->b.rcq, 3, IBV_WC_SUCCESS);
-	/* A finite count is enough if the receive comes before it is used up. */
 }
 
 /* The peer does not answer: it is destroyed, in error, reset, or expects another packet number. */

@@ -158,7 +158,7 @@ APART_TEST(shared_receive_queue)
 	expect_wc(p->a.scq, 1, IBV_WC_SUCCESS);
 	expect_wc(p->b.rcq, 70, IBV_WC_SUCCESS);
 	assert_int_equal(readable(p->b.context->async_fd),
-			 1); /* the first receive was used, so the count is below the limit */
+			 1); /* the first receive was used at once: none was left, below the limit */
 	assert_int_equal(ibv_get_async_event(p->b.context, &event), 0);
 	assert_int_equal(event.event_type, IBV_EVENT_SRQ_LIMIT_REACHED);
 	assert_int_equal(ibv_destroy_srq(srq), EBUSY);

@@ -63,7 +63,7 @@ APART_TEST(pages_are_checked)
 	munmap(m + 2 * PAIR_PAGE, PAIR_PAGE);
 }
 
-/* One write of 64 bytes to an address under a key. */
+/* One write to an address under a key; after a refusal, both sides are connected again. */
 static enum ibv_wc_status try_write(struct pair *p, uint64_t remote, uint32_t rkey, uint32_t length)
 {
 	struct ibv_sge from = sge_of(p->a.mr, addr_of(p->a.buf), length);

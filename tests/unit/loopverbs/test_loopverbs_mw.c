@@ -94,7 +94,7 @@ PAIR_TEST(bounds_are_enforced)
 	assert_int_equal(WRITE(p, at + WINDOW_BYTES - 64, mw->rkey, 64), IBV_WC_SUCCESS);
 	assert_int_equal(WRITE(p, at + WINDOW_BYTES - 63, mw->rkey, 64), IBV_WC_REM_ACCESS_ERR);
 	assert_int_equal(WRITE(p, at - 1, mw->rkey, 64), IBV_WC_REM_ACCESS_ERR);
-	/* With this option the device acts as soft-RoCE does: any address inside the region is accepted. */
+	/* Without this option the device acts as soft-RoCE does: any address inside the region is accepted. */
 	assert_int_equal(o2_loop_set_option(O2_LOOP_WINDOW_BOUNDS, 0), 0);
 	assert_int_equal(WRITE(p, at - 1, mw->rkey, 64), IBV_WC_SUCCESS);
 	assert_int_equal(WRITE(p, addr_of(p->b.buf) - 1, mw->rkey, 64), IBV_WC_REM_ACCESS_ERR);

@@ -255,7 +255,7 @@ APART_TEST(state_machine)
 	assert_int_equal(pair_to_state(qp, IBV_QPS_RESET), 0);
 }
 
-/* A queue pair may be connected to itself, and two may share a device. */
+/* A queue pair may be connected to itself. */
 APART_TEST(loop_back)
 {
 	struct ibv_sge from = sge_of(p->a.mr, addr_of(p->a.buf), 9000),

@@ -187,7 +187,7 @@ void *__wrap_calloc(size_t count, size_t bytes)
 	return __real_calloc(count, bytes);
 }
 
-/* Finds a conversation that opens an operation, so that the judge needs memory. */
+/* In a conversation that opens an operation the judge needs memory; without it, it finds no fault. */
 TEST_WITH(test_nothing_is_judged_without_memory, set_up, tear_down)
 {
 	struct o2_flow_said said;
@@ -214,7 +214,7 @@ TEST_WITH(test_nothing_is_judged_without_memory, set_up, tear_down)
 
 /* --- the picture --- */
 
-/* Draws the changed answer as the implementation's: the fault is red, and nothing else. */
+/* Draws the right answer, with nothing in red, then the changed one, with the fault in red. */
 static void check_picture(const struct change *change, const char *says)
 {
 	static struct o2_check_both both;

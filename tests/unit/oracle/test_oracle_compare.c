@@ -73,7 +73,7 @@ TEST_WITH(test_what_must_not_be_refused, set_up, tear_down)
 	}
 }
 
-/* A sink that no decoder accepts may be refused with a decoder's errno; any other difference is reported. */
+/* A sink that no decoder accepts, refused with a decoder's errno: one check fails, and none under kernel. */
 TEST_WITH(test_an_impossible_sink, set_up, tear_down)
 {
 	uint32_t refused = 0;
@@ -302,7 +302,7 @@ TEST_WITH(test_a_checksum_is_of_the_bytes_that_were_written, set_up, tear_down)
 	assert_true(right >= 20 && wrong >= 20);
 }
 
-/* For an implementation that takes one flavour, a message with the other flavour or none is refused. */
+/* Refuses each valid message: only if it has the flavour that is not taken does this explain the refusal. */
 static void refuse_all(enum o2_profile profile, enum o2_cksum_flavour taken)
 {
 	uint32_t passed = 0, failed = 0;

@@ -150,7 +150,7 @@ REGION(FASTREG_GAPS, fastreg_gaps, IOVA)
 /* A descriptor that its reader refuses; other faults of the answer do not matter. */
 CHANGE(reg_sum, REG_SINK_FRAGMENTS, MODE(GLOBAL) && SINK, REG.frag[0].rf_nob = O2_MAX_TRANSFER_BYTES + 1)
 CHANGE(reg_wraps, REG_SINK_FRAGMENTS, MODE(FMR) && SINK, REG.frag[0].rf_addr = UINT64_MAX)
-/* The region ends at 2^64, and so does the published fragment; the span fits. */
+/* The last byte of the region lies past 2^64, like that of the published fragment; the span fits. */
 CHANGE(reg_region_wraps, REG_FMR_RANGE, MODE(FMR) && REG.nfrags == 1 && REG.length > 1,
        REG.iova = REG.frag[0].rf_addr = UINT64_MAX - REG.length + 2)
 
@@ -215,7 +215,7 @@ CHANGE(rdma_empty, RDMA_EMPTY_SGE, WORK.nwr > 0, WORK.wr[0].length -= WORK.sge[0
 CHANGE(rdma_lkey, RDMA_LKEY, WORK.nsge > 0, WORK.lkey++)
 CHANGE(rdma_rkey, RDMA_RKEY, WORK.nwr > 0, WORK.rkey++)
 
-/* Joins two work requests into neighbouring fragments. */
+/* Joins two work requests that write into neighbouring fragments. */
 static bool rdma_join(void)
 {
 	if (!IS_RESULT)
@@ -234,7 +234,7 @@ static bool rdma_join(void)
 	return false;
 }
 
-/* Splits a request of two gather entries into two requests of one. */
+/* Splits the last request: its first gather entry, and the others. */
 static bool rdma_split(void)
 {
 	struct o2_rdma_wr *last;
@@ -353,7 +353,7 @@ TEST_WITH(test_the_exact_rule_of_gaps, set_up, tear_down)
 	assert_int_equal(gaps, O2_CHECK_SG_KIOV_GAP_FLAG);
 }
 
-/* No caller makes this source.  All differences then fail one check, whose severity allows them. */
+/* With a source that no caller makes, all differences fail one check, which is off under kernel. */
 TEST_WITH(test_an_impossible_source, set_up, tear_down)
 {
 	uint32_t impossible = 0, others = 0;

@@ -263,7 +263,7 @@ TEST(test_many_faults)
 	assert_int_equal(o2_setup_judge(&large, &both.found.setup, faults), O2_SETUP_FAULTS);
 }
 
-/* Returns the answer through the structs of the ABI. */
+/* Passes the answer through the structs of the ABI. */
 static void answer_in_slot(struct o2_impl_slots *slots)
 {
 	struct o2_impl_slot *slot = &slots->slot[0];

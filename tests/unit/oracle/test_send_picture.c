@@ -39,7 +39,7 @@ CHANGE(one_too_many, SEND_ENTRIES, SEND.nsge == w->asked.send.max_sge && LAST.le
        SEND.sge[SEND.nsge] = LAST;
        LAST.length--; SEND.sge[SEND.nsge].addr += LAST.length; SEND.sge[SEND.nsge++].length = 1)
 
-/* Points to memory that the device does not have. */
+/* These changes take the memory away from the device. */
 #define DEVICE (w->asked.send.memory.device.device)
 
 static void unmap_all(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The JSON forms of the stages: a written form reads back unchanged, and an invalid form is refused with the
- * name of the wrong field.  O2_TEST_SEED=n replays the random part.
+ * The JSON forms of the stages: a written form reads back unchanged, that of a refusal too.  O2_TEST_SEED=n
+ * replays the random part.
  */
 #include <inttypes.h>
 
@@ -85,7 +85,7 @@ TEST(test_sg_input)
 	assert_null(o2_sg_input_to_json(&buffer, &space, 256));
 }
 
-/* Fills a list of the given count, with numbers from both ends of their ranges. */
+/* Fills a list of the given count, with random and with very large numbers. */
 static void fill_sg(struct o2_prng *prng, struct o2_sg_list *list, uint32_t count)
 {
 	memset(list, 0, sizeof(*list));

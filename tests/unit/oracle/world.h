@@ -25,7 +25,7 @@ struct world {
 	struct o2_choice choice;
 };
 
-/* Changes w->found; returns false if the change does not apply to this case. */
+/* Changes w->found, or a limit in w->asked; returns false if the change does not apply to this case. */
 typedef bool (*change_fn)(void);
 
 static struct world *w;

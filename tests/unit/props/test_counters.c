@@ -217,7 +217,7 @@ TEST(test_cross)
 	memset(cross, 0, sizeof(*cross));
 	o2_cross_moved(cross, &scenario);
 	pair = o2_cross_of_pair(cross, O2_REG_USER, O2_REG_PHYS);
-	/* Only the source is an IOV. */
+	/* In mode user the source can only be an IOV: half of the cells. */
 	assert_int_equal(pair.cells, 36);
 	assert_int_equal(pair.met, 1);
 	assert_int_equal(pair.least, 0);

@@ -113,7 +113,7 @@ struct near {
 	struct o2_image image;
 	struct o2_far far;
 	struct o2_far_config config;
-	uint32_t patience_ms; /* after the start, which may take long on a busy machine */
+	uint32_t patience_ms; /* time limit of an answer; the start may take longer on a busy machine */
 	const char *argv[4];
 	struct o2_end_question question;
 	struct o2_end_answer answer;
@@ -259,7 +259,7 @@ NEAR_TEST(is_gone_or_lies)
 	is_lost(near, "half", "far/silent");
 }
 
-/* Sends the far end this object: it must close its device, and end with a message. */
+/* Sends the far end this object: it must end with status 5, without an answer. */
 static void ends_with(struct near *near, json_t *object)
 {
 	struct o2_far_message message = {0};

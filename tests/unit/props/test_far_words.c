@@ -19,7 +19,7 @@ static json_t *pack_fills(struct memories *m)
 	return json_pack("{s:o}", "fills", o2_far_copy_fills(&m->copy));
 }
 
-/* Tells the far memory its contents; returns the number of page fills that it sent. */
+/* Tells the far memory its contents; returns the number of fills, each for one or more pages. */
 static size_t tell(struct memories *m)
 {
 	json_t *message = pack_fills(m);

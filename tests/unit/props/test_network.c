@@ -16,7 +16,7 @@ TEST(addresses)
 	assert_int_equal(o2_network_address("loop0", O2_LOOP_GID_INDEX, &a, &error), 0);
 	assert_int_equal(o2_network_address("loop1", O2_LOOP_GID_INDEX, &b, &error), 0);
 	assert_true(a != 0 && b != 0 && a != b);
-	/* The GID at index 0 is link-local, and the larger index does not exist. */
+	/* The GID at index 0 is link-local, and there is none at index 200. */
 	assert_error(o2_network_address("loop0", 0, &a, &error), -EADDRNOTAVAIL, &error,
 		     "network/gid-is-no-address");
 	assert_int_equal(o2_network_address("loop0", 200, &a, &error), -EADDRNOTAVAIL);

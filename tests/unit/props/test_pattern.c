@@ -47,7 +47,7 @@ TEST(test_any_subrange_agrees)
 	}
 }
 
-/* Returns the share of places at which two images agree; 1 in 128 agrees by chance. */
+/* Returns how often two images agree, divided by how often they do by chance (1 place in 128). */
 static double agreement(const uint8_t *a, const uint8_t *b, size_t n)
 {
 	size_t same = 0;

@@ -54,7 +54,7 @@ JUDGE_TEST(credits_that_nobody_owes)
 {
 	struct o2_error error;
 
-	/* The arrival of the message at the other end is not judged again. */
+	/* Only the sender's post of a message is judged, not its arrival. */
 	post_noop(judge, O2_JUDGE_A, false, SAY_DEPTH);
 	assert_null(o2_rung_judge_broken(judge, &error));
 	post_noop(judge, O2_JUDGE_A, true, SAY_DEPTH);

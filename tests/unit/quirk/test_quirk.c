@@ -286,7 +286,7 @@ QUIRK_TEST(test_it_answers_late, "late=700")
 	assert_int_equal(pair->b.nmatched, 1);
 	assert_int_equal(pair->a.nresults, 1);
 	assert_true(moved(pair, 10 * PAGE, 20 * PAGE, 6000));
-	/* Operations that are held back when it closes end with the connection. */
+	/* Completions that are still held back go with the connection (close_pair). */
 	get(pair, 6000);
 	settle(pair);
 	assert_non_null(quirks.held);
