@@ -5,7 +5,13 @@ text is longer than 100 columns (rows of tables and quoted output are exempt); R
 a page or a source's comment names, as in (docs/lst.md, "Services"), must exist.  docs/changes.md begins with the version in
 CMakeLists.txt, and pages and manuals name no other version.
 
-The last line is "N passed, N failed"; each rule of a page counts once, and so does each source.
+Every rule id of an error that ref/ can report stands on a page of docs/, and docs/errors.md has rows for no other ids.  Errors
+are made by functions that have a parameter `const char *rule`: o2_refuse(), o2_fail() and all others through which an id goes to
+them.  So an id is a literal `"room/what"` in a call of such a function, or in the initializer of a name that stands in the call
+(a variable or a table of the same file, a macro).  The ids of the codecs and of the judge, which macros compose, are compared
+with their pages by test_wire_docs, test_lst_codec and test_judge_docs.
+
+The last line is "N passed, N failed"; each rule of a page counts once, and so does each source and each rule id.
 """
 
 import re
@@ -27,6 +33,14 @@ SECTIONS_OF_SOURCE = re.compile(r"docs/([a-z_]+\.md)" + NAMES)
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
 # Versions in the package's file name, the last line of a manual page, and an entry of Debian's changelog.
 OURS = re.compile(r"(?:\bo2ref_|^\.Os o2ref ?|^o2ref \()([0-9.]*[0-9])?", re.M)
+
+# Functions that make an error, or pass an id on: `static`, the name, the parameters.
+MAKER = re.compile(r"^(static )?(?:\w+ \**)+(\w+)\([^()]*\bconst char \*\w*rule\b[^()]*\)", re.M)
+ARGUMENTS = r"(\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*\))"
+RULE_ID = re.compile(r'"([a-z]\w*(?:/[a-z0-9_-]+)+)"')
+INITIALIZED = re.compile(r"\b(\w+)(?:\[\w*\])? = ([^;]*);")
+CHECK = re.compile(r'\bo2_breaks\("[^"]*"')  # the name of a check, which reports nothing itself
+DEFINED = re.compile(r"^#define (\w+)[ \t]+(\".*)$", re.M)
 
 
 def sections(page):
@@ -97,6 +111,33 @@ def pages_not_linked(page, text):
             if page.name == "README.md" and f"docs/{name.name}" not in linked]
 
 
+def rule_ids():
+    """{rule id of an error: a source that reports it}"""
+    sources = {path: CHECK.sub("", COMMENT.sub("", path.read_text(encoding="utf-8")))
+               for path in sorted((ROOT / "ref").rglob("*.[ch]"))}
+    makers = {path: MAKER.findall(text) for path, text in sources.items()}
+    shared = {name for found in makers.values() for static, name in found if not static}
+    macros = {name: value for text in sources.values() for name, value in DEFINED.findall(text)}
+    ids = {}
+    for path, text in sources.items():
+        names = "|".join(shared | {name for _, name in makers[path]})
+        calls = re.findall(rf"\b(?:{names}){ARGUMENTS}", text)
+        called = set(re.findall(r"\w+", " ".join(calls)))
+        values = [value for name, value in [*macros.items(), *INITIALIZED.findall(text)] if name in called]
+        ids.update((found, path) for found in RULE_ID.findall(" ".join(calls + values)))
+    return ids
+
+
+def wrong_rule_ids(ids):
+    """(ids that are on no page, rows of docs/errors.md for what is no id)"""
+    on_pages = {word for page in (ROOT / "docs").glob("*.md")
+                for word in re.findall(r"[\w/-]+", page.read_text(encoding="utf-8"))}
+    errors = (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`[^|]*`) \| .* \| .* \|$", errors, re.M)
+    listed = [name for cell in rows for name in re.findall(r"`([^`]+)`", cell)]
+    return sorted(set(ids) - on_pages), [name for name in listed if name not in ids]
+
+
 def main():
     pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
     manuals = [*sorted((ROOT / "docs" / "man").iterdir()), ROOT / "ci" / "changelog"]
@@ -114,6 +155,13 @@ def main():
         passed, failed = passed + (not wrong), failed + bool(wrong)
         for what in wrong:
             print(f"{path.relative_to(ROOT)}: no such section: {what}")
+    ids = rule_ids()
+    unexplained, unknown = wrong_rule_ids(ids)
+    passed, failed = passed + len(ids) - len(unexplained), failed + len(unexplained) + len(unknown)
+    for name in unexplained:
+        print(f"{ids[name].relative_to(ROOT)}: rule id on no page: {name}")
+    for name in unknown:
+        print(f"docs/errors.md: no such rule id: {name}")
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
 
