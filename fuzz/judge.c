@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `o2ref judge` on any file.  Judging it twice must give the same findings; the counts must be those of
- * the walk; the report must have a JSON form, and ladders within their limit.
+ * `o2ref judge` on any file.  Judging it twice must give the same findings; its counts must not exceed
+ * those of the walk; the report must have a JSON form, and ladders within their limit.
  */
 #include <inttypes.h>
 #include <stdlib.h>
