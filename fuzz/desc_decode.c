@@ -83,7 +83,7 @@ static void check(const uint8_t *data, size_t size, enum o2_byte_order order)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (size > O2_MSG_BYTES - O2_AT_PUT_ACK_DESC)
-		return 0; /* not used inside a message */
+		return 0; /* too long for any message */
 	check(data, size, O2_LITTLE_ENDIAN);
 	check(data, size, O2_BIG_ENDIAN);
 	return 0;

@@ -277,7 +277,7 @@ static void check_reader(const struct reader *reader, const uint8_t *head, const
 	release(reader, &s);
 }
 
-/* The frames of a process: each is JSON or not; JSON must be written to the same frame. */
+/* The frames of a process: an object that one holds must be written to a frame that reads as the same. */
 static void check_frames(const uint8_t *data, size_t size)
 {
 	struct o2_frame_buffer in = {0}, out = {0};
@@ -324,7 +324,7 @@ static void json_free(void *piece)
 	free(piece);
 }
 
-/* Whichever allocation fails, the object must be equal, or absent. */
+/* Read twice, the second time with a failing allocation: if it was reached, there must be no object. */
 static json_t *read_text(const char *text, size_t length, uint32_t nth)
 {
 	json_error_t where, fault;

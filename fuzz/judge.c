@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `o2ref judge` on any file.  Judging it twice must give the same findings; the counts must be those of
- * the walk; the report must have a JSON form, and ladders within their limit.
+ * `o2ref judge` on any file.  Judging it twice must give the same findings; its counts must not exceed
+ * those of the walk; the report must have a JSON form, and ladders within their limit.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static void find(void *context, const struct o2_judge_finding *finding)
 	o2_ladder_find(judging->ladder, finding);
 }
 
-/* As the command shows it. */
+/* Check the ladders, and write them as the command does. */
 static void draw(struct o2_ladder *ladder)
 {
 	const uint32_t around = O2_LADDER_BEFORE + 1 + O2_LADDER_AFTER;
@@ -84,7 +84,7 @@ static void judge(const uint8_t *data, size_t size, struct o2_judge_report *repo
 	o2_ladder_free(judging.ladder);
 }
 
-/* As the command prints it. */
+/* The report that the command prints. */
 static json_t *judged(const uint8_t *data, size_t size)
 {
 	static struct o2_judge_report report; /* large */

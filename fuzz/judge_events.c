@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The judge is given any events, on several connections: it must count them, and keep within its limits. */
+/* The judge is given any events, on several connections: it may not count too many, nor exceed its limits. */
 #include <string.h>
 
 #include "base/stream.h"

@@ -38,7 +38,7 @@ static void check_json(const struct o2_lst_msg *msg, const uint8_t *expected)
 	check_bytes(&again, expected, "from JSON");
 }
 
-/* Decoding the encoded message must give the same message.  Only requests have ranges to check. */
+/* The range check must refuse by a rule of its own, and no reply: only requests have ranges. */
 static void check_range(const struct o2_lst_msg *msg)
 {
 	struct o2_error error = {0};

@@ -17,7 +17,7 @@
  */
 #define FORMS 4u
 
-/* Frames of the events, in order. */
+/* The number of events, and a hash of their frames and kinds. */
 struct trace {
 	uint64_t count, mix;
 };

@@ -16,12 +16,12 @@ enum o2_spot_kind {
 	O2_SPOT_MAGIC,
 	O2_SPOT_VERSION,
 	O2_SPOT_TYPE,
-	O2_SPOT_NOB, /* ibm_nob, the length of a message */
+	O2_SPOT_NOB, /* a length of messages: ibm_nob, ibcp_max_msg_size */
 	O2_SPOT_CKSUM,
 	O2_SPOT_NID,
 	O2_SPOT_LNET_TYPE,
 	O2_SPOT_BYTES,	/* a number of payload bytes: payload_length, rf_nob, status */
-	O2_SPOT_NFRAGS, /* fragment count of a descriptor */
+	O2_SPOT_NFRAGS, /* a number of fragments: rd_nfrags, ibcp_max_frags */
 	O2_SPOT_ADDR,	/* address of a fragment */
 };
 

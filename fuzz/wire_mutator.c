@@ -50,7 +50,7 @@ static void set_count(struct o2_work *w, size_t start, uint64_t nfrags)
 	o2_work_put(w->data + start + O2_DESC_AT_NFRAGS, 4, w->big, nfrags);
 }
 
-/* Write a valid fragment; a buffer of 1 MiB may have 257 of them. */
+/* Write a valid fragment of at most 4080 bytes: 257 of them fit into 1 MiB. */
 static void fill_frag(struct o2_work *w, uint8_t *at)
 {
 	o2_work_put(at + O2_FRAG_AT_NOB, 4, w->big,
@@ -309,7 +309,7 @@ static struct o2_work begin(enum o2_wire_shape shape, uint8_t *data, size_t size
 	return w;
 }
 
-/* True if the input can hold the shortest message or descriptor; less room is left to the byte mutator. */
+/* Whether there is room for the fixed part of any message, or for a descriptor with one fragment. */
 static bool has_room(const struct o2_work *w)
 {
 	return w->max >= (w->shape == O2_WIRE_SHAPE_MESSAGE ? O2_AT_GET_REQ_DESC + O2_DESC_AT_FRAGS

@@ -6,8 +6,8 @@
 #include <stdio.h>
 
 /*
- * Write HTML, SVG and XML with text that may come from anywhere: &, <, > and " are escaped, control
- * characters except line ends are left out, and bytes that are not UTF-8 become question marks.
+ * Write HTML, SVG and XML with text that may come from anywhere: &, <, > and " are escaped, ASCII
+ * control characters except line ends are left out, and bytes that are not UTF-8 become question marks.
  */
 
 /* Write markup with a %s for each text; attributes are in double quotes. */

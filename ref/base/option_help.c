@@ -58,7 +58,7 @@ static void print_names(FILE *out, const struct o2_option *option, const char *b
 		fprintf(out, "%s%s", i == 0 ? "" : between, name);
 }
 
-/* The option's description, with the names appended if it ends with a colon.  To be freed; NULL: no memory. */
+/* The option's description; the names of NAMES follow a final colon.  To be freed; NULL: no memory. */
 static char *sentence_of(const struct o2_option *option)
 {
 	char *text = NULL;

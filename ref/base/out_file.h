@@ -24,11 +24,11 @@ struct o2_out_file {
 bool o2_out_file_open(const char *program, struct o2_out_file *file, const char *option, const char *path,
 		      bool dash);
 
-/* Check that no two of the files are the same.  Returns false after an error message on stderr. */
+/* Check that no two of them are the same regular file.  Returns false after an error message on stderr. */
 bool o2_out_files_are_own(const char *program, const struct o2_out_file *file, uint32_t files);
 
 /*
- * Check that none of the files is the input at path ("-": standard input; NULL: no input).  what: its description,
+ * Check that no regular file among them is the input at path ("-": standard input; NULL: none).  what: its name,
  * such as "the capture that is read".  Returns false after an error message on stderr.
  */
 bool o2_out_files_spare(const char *program, const struct o2_out_file *file, uint32_t files, const char *path,

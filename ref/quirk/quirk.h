@@ -13,7 +13,7 @@
 #include "rdma/post.h"
 
 /*
- * Quirks: behaviour of peers that an end must cope with, or must be able to report.  A test enables some at one
+ * Quirks: behaviour of peers that an end must cope with, or must be able to report.  They are enabled at one
  * end, to try the other end.  ref/lnd does not know them: they change its configuration, or the work that it
  * posts and polls (rdma/post.h).  Source: docs/peer.md, "Quirks".
  */

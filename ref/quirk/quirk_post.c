@@ -71,7 +71,7 @@ static uint32_t first_page_bytes(const struct ibv_sge *first)
 	return left_bytes < first->length ? (uint32_t)left_bytes : first->length;
 }
 
-/* Send the payload past the first page from the slot, behind the header, which holds wrong bytes. */
+/* Put wrong bytes behind the header in the slot, and send the payload past its first page from there. */
 void o2_quirk_second_page(struct o2_quirk_post *post)
 {
 	const struct ibv_sge *list = post->send->sg_list;

@@ -14,7 +14,7 @@ struct o2_beside {
 	double ratio;	     /* ours_ns / yardstick_ns */
 };
 
-/* batch: calls between two clock reads.  min_ns: length of each of the six rounds; the first is a warm-up. */
+/* batch: calls between two clock reads.  min_ns: length of a round; a warm-up of a fifth of it comes first. */
 struct o2_beside o2_measure_beside(void (*ours)(void), void (*yardstick)(void), unsigned int batch,
 				   uint64_t min_ns);
 

@@ -34,7 +34,7 @@ static void run_transfer(void)
 	exit(1);
 }
 
-/* Copies the pages of one arena to those of the other, in the order of the transfer. */
+/* Copies as many bytes from one arena to the other, in the order of their pages. */
 static void run_copy(void)
 {
 	struct o2_arena *from = rung->ops->arena(rung, O2_SOURCE, O2_DMA_BUS);

@@ -92,7 +92,7 @@ static bool fits(const struct o2_impl_device_in *in, const struct room *room)
 	       room->send_wrs + room->recv_wrs <= in->max_cqe;
 }
 
-/* Try the requested depth and sends first, then reduce both step by step until the queues fit. */
+/* Try the requested depth and sends first, then cap both at a falling limit until the queues fit. */
 static bool find_room(const struct o2_impl_device_in *in, struct room *room)
 {
 	const uint64_t credits = in->peer_tx_credits ? in->peer_tx_credits : in->queue_depth;

@@ -29,7 +29,7 @@ struct flow {
 	uint32_t first, end;			      /* sent[first] to sent[end - 1] are in flight */
 	uint32_t credits, room, owed, granted, asked; /* asked: unanswered requests of the peer */
 	uint32_t noops;				      /* NOOPs in flight */
-	uint64_t given, before[2], marks;	      /* credits given; given before the last two marks */
+	uint64_t given, before[2], marks; /* credits given; before the last two marks; their number */
 	uint64_t now, last;
 	bool closed;
 };
@@ -161,7 +161,7 @@ static uint32_t first_of(const struct flow *flow, bool paid)
 	return first;
 }
 
-/* Version 2: the peer may hold the last two NOOPs, as it has used none of the credits they gave. */
+/* Version 2: has the peer used none of the credits of the last two marks, NOOPs of high_water or more? */
 static bool may_hold_two(const struct flow *flow)
 {
 	return !is_v1(flow) && flow->marks >= 2 &&

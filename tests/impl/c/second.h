@@ -92,7 +92,7 @@ int32_t second_keys(const struct o2_impl_keys_in *in, struct o2_impl_keys_out *o
 int32_t second_send_plan(const struct o2_impl_send_in *in, struct o2_impl_send_out *out,
 			 struct o2_impl_refusal *refusal);
 
-/* Plan the registration of the first nob bytes of a node's memory. */
+/* Plan the registration of the first nob bytes of a node's buffer. */
 int32_t second_prepare(const struct o2_impl_memory *memory, uint32_t side, uint64_t nob, uint32_t max_frags,
 		       struct o2_impl_reg_plan *out, struct o2_impl_refusal *refusal);
 int32_t second_setup(const struct o2_impl_setup_in *in, struct o2_impl_setup_out *out,

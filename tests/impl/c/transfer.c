@@ -9,7 +9,7 @@ struct lists {
 	struct o2_impl_segment segment[O2_IMPL_MAX_FRAGS];
 };
 
-/* Mode USER: whether the buffer is one range of virtual addresses; *addr: its first address. */
+/* Mode USER: whether the transfer's bytes are one range of virtual addresses; *addr: its first address. */
 static bool one_range(const struct o2_impl_buffer *buffer, uint64_t *addr)
 {
 	uint64_t skip = buffer->offset, left = buffer->nob, end = 0;

@@ -43,7 +43,7 @@ var kinds = map[kind]struct {
 	getDone:      {60, func() body { return &completion{} }},
 }
 
-// The limits of a body's rules, which hold both for received messages and for messages to be written.
+// The limits of a body's rules, for received messages and for messages to be written; the latter have no limit on nob.
 type limits struct {
 	maxFrags uint32
 	nob      uint64

@@ -14,7 +14,7 @@ import (
 // The magic at the start of a message, read as little-endian.
 func asFound(data []byte) uint64 { return uint64(binary.LittleEndian.Uint32(data)) }
 
-// Read a message's byte order, then its version and header, and check their lengths.
+// Find a message's byte order, read its version and header, and check magic, version and lengths.
 func (m *message) readHead(data []byte) error {
 	if len(data) < 6 {
 		return broken("WireShort", "length_bytes", 0, uint64(len(data)), 6)

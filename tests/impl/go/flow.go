@@ -42,10 +42,10 @@ type flowEnd struct {
 	v1, closed                             bool
 	credits, rooms, peerCredits, peerAsked int
 	owed, given, now, last                 int
-	free, paid, waiting                    []sent // messages without a credit; with a credit; requests without a reservation
+	free, paid, waiting                    []sent // messages that take no credit; that take one; requests without a reservation
 	flying                                 []string
 	receives                               []*held
-	marks                                  []int // credits given before each NOOP that gave a high-water mark
+	marks                                  []int // credits given before each NOOP that gave HighWater or more
 }
 
 var errClosed = errors.New("closed")

@@ -134,7 +134,7 @@ func (h *lnetHdr) checkType(admitted ...lnetType) error {
 	return broken("WireLnetType", "hdr.type", typeOffset, uint64(h.Type), set)
 }
 
-// Only PUT and REPLY have a payload. there: the number of payload bytes that the message contains or announces.
+// Only PUT and REPLY have a payload. there: the most bytes that it may have, because it must end inside the message.
 func (h *lnetHdr) checkLength(there uint64) error {
 	length := uint64(h.Length)
 	none := h.Type == lnetAck || h.Type == lnetGet

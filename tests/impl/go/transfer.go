@@ -16,7 +16,7 @@ type memory struct {
 	Device   dmaDevice
 }
 
-// The first virtual address of the buffer, and whether the buffer is one range of virtual addresses.
+// The virtual address of the transfer's first byte, and whether its bytes are one range of virtual addresses.
 func (b *buffer) oneRange() (start uint64, whole bool) {
 	skip, left, end := uint64(b.Offset), uint64(b.Nob), uint64(0)
 	for _, p := range b.Pieces {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An implementation that misbehaves as the environment variable O2_MISBEHAVE says, when it is asked about a
- * buffer with two or more pieces.  It answers "not implemented" to all other questions.
+ * An implementation that misbehaves as the environment variable O2_MISBEHAVE says: when it is loaded, when it
+ * decodes a message, or for buffers of two or more pieces.  All other answers are "not implemented".
  * tests/system/test_oracle.py checks that each misbehaviour is a finding with its input, and the run goes on.
  */
 #include <errno.h>

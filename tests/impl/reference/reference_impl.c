@@ -12,7 +12,7 @@
 #include "props/engine/mutant.h"
 #include "tests/impl/reference/reference_in.h"
 
-/* Static, because the functions are not called from several threads. */
+/* These may be static: the functions are not called from several threads. */
 static struct o2_case asked;
 static struct o2_answer answer;
 

@@ -223,7 +223,7 @@ TEST(test_ledger)
 	assert_false(o2_ledger_balanced(&ledger));
 }
 
-/* A mapping with a wrong direction is undone, and the ledger records the error. */
+/* Unmapping in the wrong direction ends the mapping nevertheless, and the ledger counts the error. */
 TEST(test_ledger_direction)
 {
 	struct o2_dma_ledger ledger = {0};

@@ -91,7 +91,7 @@ static uint64_t draw_buffer(struct o2_prng *prng, struct o2_iov *iov, struct o2_
 	return total;
 }
 
-/* G3, which does not know addresses, flags every list that the exact rule, which knows them, cannot express. */
+/* G3, which does not know the addresses, flags every list that the exact rule, which does, flags. */
 TEST(g3_misses_nothing)
 {
 	const uint64_t seed = tests_seed(1);

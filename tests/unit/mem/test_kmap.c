@@ -41,7 +41,7 @@ static int close_arena(void **state)
 	return 0;
 }
 
-/* Is a process that reads this byte killed by a signal? */
+/* Does reading this byte end a process, by a signal or by a sanitizer? */
 static bool faults(const volatile uint8_t *at)
 {
 	int status;

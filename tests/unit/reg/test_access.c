@@ -358,8 +358,8 @@ TEST(lazy_keys_live_until_the_flush)
 }
 
 /*
- * Only the same list finds a kept region; when the arena has no window left for a new list, of whatever mode,
- * kept regions are released to make room.
+ * Only the same list finds a kept region; when the arena has no window left for a new list, kept regions are
+ * released to make room.
  */
 PAIR_TEST(lazy_regions_are_shared_and_make_room)
 {

@@ -273,7 +273,7 @@ TEST(test_watermark)
 	}
 }
 
-/* After a failed transfer no key of its pool stays valid after its release, except keys in use. */
+/* After the release of a failed transfer no key of its pool is valid, except keys in use. */
 TEST(test_failed_transfer)
 {
 	struct device d;

@@ -8,8 +8,8 @@
 struct device {
 	struct o2_clock clock;
 	uint32_t alive;
-	uint32_t creates; /* calls of create */
-	uint32_t fail_at; /* call of create that fails */
+	uint32_t creates; /* successful calls of create */
+	uint32_t fail_at; /* create fails after so many of them */
 	uint32_t maps;
 	bool gaps; /* arguments of the last create */
 	uint32_t max_pages;

@@ -15,7 +15,7 @@ POOL_TEST(test_failover_during_growth, 1, false, 0)
 
 	held[0] = pool_world_take(w, 0);
 	w->during_create = fail_once;
-	held[1] = pool_world_take(w, 2); /* element 1 was for the old device */
+	held[1] = pool_world_take(w, 2); /* pool 1 was for the old device */
 	assert_int_equal(w->last_device, 7);
 	assert_int_equal(held[1]->device, 7);
 	assert_int_equal(pool_world_counts(w).live, 1);

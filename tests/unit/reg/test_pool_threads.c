@@ -41,7 +41,7 @@ struct device {
 	atomic_uint alive, areas, calls, next_key, creating;
 };
 
-/* Makes one of so many calls of the device fail. */
+/* Whether this call of the device fails: one in 23 does. */
 static bool unlucky(struct device *d)
 {
 	return add(&d->calls, 1) % 23 == 22;

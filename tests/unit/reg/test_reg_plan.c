@@ -318,7 +318,7 @@ static const struct refusal refusals[] = {
 	{"reg/phys/gaps", -EINVAL, 1, 0, N, {O2_REG_PHYS, O2_SOURCE, 4096, 257, 257, true, 0, false}, 1, {{0, 1}}},
 	{"reg/phys/undeclared-gap", -EINVAL, 0x2000, 0xfff, 1, {O2_REG_PHYS, O2_SINK, 4096, 257, 257, false, 0, false}, 2, {{0, 0xfff}, {0x2000, 1}}},
 	{"reg/phys/iova-alignment", -EINVAL, 0x800, 4096, N, {O2_REG_PHYS, O2_SINK, 4096, 257, 257, false, 0x800, false}, 1, {{0, 1}}},
-	/* Illegal: one byte beyond the first byte's page offset; another byte of the same page. */
+	/* Illegal: one more than the first byte's offset in its page; another offset in that page. */
 	{"reg/phys/iova-alignment", -EINVAL, 0x1002, 4096, N, {O2_REG_PHYS, O2_SINK, 4096, 257, 257, false, 0x1002, false}, 1, {{0x5001, 2}}},
 	{"reg/phys/iova-alignment", -EINVAL, 0x5001, 16384, N, {O2_REG_PHYS, O2_SINK, 16384, 257, 257, false, 0x5001, false}, 1, {{0x6001, 2}}},
 	{OK, {O2_REG_PHYS, O2_SINK, 4096, 257, 257, false, UINT64_MAX - 0xfff, false}, 1, {{0x5001, 0xffe}}},

@@ -16,7 +16,7 @@ static int read_text(void **state)
 
 GROUP_SETUP(read_text);
 
-/* Asserts that a test named in a row exists, and that a test which lists rule ids lists this rule. */
+/* Asserts that a test named in a row exists; test_wire_encode, which spells rule ids, must have this one. */
 static void check_test(const char *name, const char *rule)
 {
 	static char source[1u << 18];

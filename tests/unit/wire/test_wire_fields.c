@@ -20,7 +20,7 @@ struct place {
 	enum o2_byte_order order;
 };
 
-/* False for fields that say how to read the bytes, but are no number among them. */
+/* False for fields that say how to read the bytes, or are for people, but are no number among them. */
 static bool on_wire(const struct o2_field *field)
 {
 	return strcmp(field->name, "byte_order") != 0 && strcmp(field->name, "cksum_flavour") != 0 &&

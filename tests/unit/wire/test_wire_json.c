@@ -124,7 +124,7 @@ TEST(refusals)
 	o2_test_message(&msg, O2_MSG_GET_REQ, O2_BIG_ENDIAN, 3);
 	msg.u.get.ibgm_rd.rd_frags[1].rf_addr = UINT64_MAX;
 	encode_both_ways(&msg);
-	/* A struct that was not decoded has no form. */
+	/* A struct that decoding cannot produce has no form. */
 	msg.ibm_type = 0;
 	assert_null(o2_msg_to_json(&msg));
 }
