@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Build and run the fuzz targets as OSS-Fuzz and ClusterFuzzLite do: .clusterfuzzlite/build.sh in their environment, then
-each target in a root directory that has only libc (docs/fuzzing.md).
+"""Build and run the fuzz targets as OSS-Fuzz and ClusterFuzzLite do: .clusterfuzzlite/build.sh in their environment,
+then each target in a root directory that has only libc (docs/fuzzing.md).
 
 Without options the programs of preset libfuzzer are used and nothing is built.  --build builds as the infrastructure
 does, once for each sanitizer.  The last line is "N passed, N failed".

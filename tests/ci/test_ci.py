@@ -174,7 +174,7 @@ class Judging(TemporaryFolder):
             self.assertEqual(row.verdict, FINDING)
             self.assertIn(f"guest kernel {word}: BUG: something", row.findings[0].title)
             self.assertTrue(row.findings[0].replay.endswith("--device rxa,rxb --seed 0x7 --first 299 --cases 1"))
-        row = self.judge(transfer.Run("rxe", 1), self.outcome(70, text), props_result())  # a result does not change that
+        row = self.judge(transfer.Run("rxe", 1), self.outcome(70, text), props_result())  # a result does not hide it
         self.assertEqual(row.verdict, FINDING)
 
     def test_guest_that_dies_or_never_ends(self):

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Tests of the page of the campaign's report (docs/campaign.md, "The report").  A browser (chromium) renders the page at
-the width of a desktop and of a phone; without a browser that part is skipped.  The last line is "N passed, N failed".
+"""Tests of the page of the campaign's report (docs/campaign.md, "The report").  A browser (chromium) renders the page
+at the width of a desktop and of a phone; without one that part is skipped.  The last line is "N passed, N failed".
 """
 
 import json
@@ -166,7 +166,7 @@ class Baseline(OnDisk):
 
     def test_what_differs(self):
         _, _, found = self.compared()
-        self.assertEqual([entry[0].name for entry in found.slower], ["loopverbs"])  # the model ran for one second: noise
+        self.assertEqual([entry[0].name for entry in found.slower], ["loopverbs"])  # the model ran a second: noise
         self.assertEqual([entry[0].name for entry in found.faster], ["sg_iov", "dump"])
         edges = [(entry[0].name, *entry[1:]) for entry in found.gained + found.lost]
         self.assertEqual(edges, [("sg_iov", 30, 33), ("dump", 50, 49)])

