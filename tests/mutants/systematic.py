@@ -70,8 +70,8 @@ def judgement_of(entry, verdict, where):
     unknown = set(entry) - set(KEYS) - {"occurrence", "reason"}
     missing = [key for key in (*KEYS, "reason") if not isinstance(entry.get(key), str) or not entry[key].strip()]
     if unknown or missing:
-        raise JudgedError(f"{where}: an entry of {verdict!r} ({entry.get('file')}, {entry.get('function')}): unknown:"
-                          f" {', '.join(sorted(unknown)) or 'none'}; missing: {', '.join(missing) or 'none'}")
+        raise JudgedError(f"{where}: an entry of {verdict!r}: unknown keys: {', '.join(sorted(unknown)) or 'none'};"
+                          f" missing: {', '.join(missing) or 'none'}: {entry.get('file')}, {entry.get('function')}")
     text = " ".join(switches.words_of(entry["text"]))
     return Judgement((entry["file"], entry["function"], entry["operator"], text, entry.get("occurrence", 1)), verdict,
                      " ".join(entry["reason"].split()), where)
