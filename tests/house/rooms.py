@@ -4,7 +4,7 @@
 
 A row's first column names a room; its last column names what the room may include besides itself: other rooms, or whole folders
 (`ref`, `props`).  In rows of ref/, names have no `ref/`.  A row may name only rooms of rows above it, so that there are no
-cycles.  ref/ has no weak symbols: what a room may not include is passed to it at run time.
+cycles.  ref/ has no `#pragma weak`: what a room may not include is passed to it at run time.
 
 usage: rooms.py [FOLDER OF THE PROJECT]
 """
@@ -54,7 +54,7 @@ def problems_of(root, path, rooms):
         return
     text = path.read_text()
     if name.startswith("ref/") and WEAK.search(text):
-        yield f"{name} declares a weak symbol"
+        yield f"{name} has a #pragma weak"
     for included in INCLUDE.findall(text):
         if included in MADE:
             continue
