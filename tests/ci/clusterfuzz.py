@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""What OSS-Fuzz and ClusterFuzzLite do with the fuzz targets, done here: .clusterfuzzlite/build.sh under their environment,
-then each target in a root that has libc and nothing else (docs/fuzzing.md).
+"""Build and run the fuzz targets as OSS-Fuzz and ClusterFuzzLite do: .clusterfuzzlite/build.sh in their environment,
+then each target in a root directory that has only libc (docs/fuzzing.md).
 
-Without options the programs of preset libfuzzer are taken instead of a build.  --build builds as the infrastructure does,
-for each sanitizer.  The last line is "N passed, N failed".
+Without options the programs of preset libfuzzer are used and nothing is built.  --build builds as the infrastructure
+does, once for each sanitizer.  The last line is "N passed, N failed".
 """
 
 import argparse
@@ -28,7 +28,7 @@ SKIP = 77
 
 UNDEFINED = ("array-bounds,bool,builtin,enum,function,integer-divide-by-zero,null,object-size,return,returns-nonnull-attribute,"
              "shift,signed-integer-overflow,unreachable,vla-bound,vptr")
-# What the build image puts into CFLAGS for each.
+# What the build image puts into CFLAGS for each sanitizer.
 SANITIZERS = {
     "address": "-fsanitize=address -fsanitize-address-use-after-scope",
     "undefined": f"-fsanitize={UNDEFINED},unsigned-integer-overflow -fno-sanitize-recover={UNDEFINED}",
@@ -36,8 +36,8 @@ SANITIZERS = {
 }
 COMMON_FLAGS = "-O1 -fno-omit-frame-pointer -gline-tables-only -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION"
 ENGINE_FLAGS = "-fsanitize=fuzzer-no-link"
-# The least calls of its run-time library that a program of the sanitizer has, and the most that others may have; that many
-# coverage counters.  The infrastructure refuses a build that is beyond.
+# {sanitizer: (its run-time library, fewest calls of it in a program)}, and {library: most calls in programs of others}.
+# The infrastructure refuses a build outside these limits, or with too few coverage counters.
 LEAST_CALLS = {"address": ("asan", 1000), "undefined": ("ubsan", 168), "memory": ("msan", 1000)}
 MOST_CALLS = {"asan": 0, "msan": 3, "ubsan": 200}
 LEAST_COUNTERS = 100
@@ -45,7 +45,7 @@ RUNS = 4
 LIMITS = ["-rss_limit_mb=2560", "-timeout=25"]
 TARGET_S = 300
 
-# Of the runner's image: what every program of C needs.
+# The libraries that the runner's image has.
 LIBC = ("libc.so.6", "libm.so.6", "libdl.so.2", "librt.so.1", "libpthread.so.0", "libresolv.so.2")
 
 
@@ -54,7 +54,7 @@ class Failed(Exception):
 
 
 def build(folder, sanitizer, compiler):
-    """Run build.sh; the folder out."""
+    """Run build.sh; returns its output folder."""
     out = folder / "out"
     out.mkdir()
     (folder / "work").mkdir()
@@ -76,7 +76,7 @@ def build(folder, sanitizer, compiler):
 
 
 def empty_root(folder, out):
-    """A root with the loader, libc, /proc, /tmp and out."""
+    """Make a root directory with the loader, libc, /proc, /tmp, /dev and out; returns it."""
     root = folder / "root"
     for name in ("lib64", "lib/x86_64-linux-gnu", "proc", "tmp", "dev"):
         (root / name).mkdir(parents=True)
@@ -93,7 +93,7 @@ ENTER = 'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"'
 
 
 def inside(root, *command):
-    """(status, output) of a command in the root, in a process space and a network of its own."""
+    """Run a command in the root, in process and network namespaces of its own; returns (status, output)."""
     words = ["unshare", *([] if os.getuid() == 0 else ["--map-root-user"]), "--mount", "--pid", "--net", "--fork",
              "--kill-child", "/bin/sh", "-c", ENTER, root, *command]
     done = subprocess.run([str(word) for word in words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=TARGET_S,
@@ -102,7 +102,7 @@ def inside(root, *command):
 
 
 def options_of(target):
-    """The command line of NAME.options, and of NAME.dict."""
+    """The command-line options that the files NAME.options and NAME.dict stand for."""
     options = [f"-{name}={value}" for name, value in re.findall(r"(?m)^(\w+) *= *(\S+)$",
                                                                 target.with_name(target.name + ".options").read_text())]
     dictionary = target.with_name(target.name + ".dict")
@@ -115,7 +115,7 @@ def expect(holds, words, output=""):
 
 
 def check_start(root, target, options):
-    """It starts with no corpus, and is instrumented."""
+    """The target starts without a corpus, and is instrumented for coverage."""
     status, output = inside(root, f"/out/{target.name}", "-seed=1337", f"-runs={RUNS}", *options, *LIMITS)
     expect(status == 0 and f"Done {RUNS} runs" in output, f"does not start (status {status})", output)
     counters = re.search(r"INFO: Loaded \d+ modules? +\((\d+) ", output)
@@ -123,7 +123,7 @@ def check_start(root, target, options):
 
 
 def check_seeds(root, target, options):
-    """Each seed passes; their number."""
+    """Each seed passes; returns the number of seeds."""
     seeds = root / "tmp" / "seed_corpus"
     shutil.rmtree(seeds, ignore_errors=True)
     with zipfile.ZipFile(target.with_name(target.name + "_seed_corpus.zip")) as archive:
@@ -131,26 +131,26 @@ def check_seeds(root, target, options):
     count = sum(1 for path in seeds.rglob("*") if path.is_file())
     status, output = inside(root, f"/out/{target.name}", "-runs=0", *options, *LIMITS, "/tmp/seed_corpus")
     expect(status == 0, f"fails on its seed corpus (status {status})", output)
-    # The engine begins with an empty input of its own, and leaves out what is empty.
+    # The engine also counts an empty input of its own, and skips empty files.
     ran = re.search(r"Done (\d+) runs", output)
     expect(count > 0 and ran and int(ran[1]) >= count - 1, f"ran {ran and ran[1]} of {count} seeds", output)
     return count
 
 
 def check_calls(target, sanitizer):
-    """The code has the calls of its sanitizer, and not those of others."""
+    """The program calls its sanitizer's library often enough, and the libraries of others rarely enough."""
     listing = subprocess.run(["objdump", "-dC", target], capture_output=True, text=True, check=True).stdout
     library, least = LEAST_CALLS[sanitizer]
     for name, most in MOST_CALLS.items():
         count = len(re.findall(rf"call[q]?\s+[0-9a-f]+\s+<__{name}", listing))
         if name == library:
-            expect(count >= least, f"has {count} calls of {name}, {least} are the least")
+            expect(count >= least, f"has {count} calls of {name}, at least {least} are needed")
         else:
-            expect(count <= most, f"has {count} calls of {name}, {most} are the most")
+            expect(count <= most, f"has {count} calls of {name}, at most {most} are allowed")
 
 
 def one_build(sanitizer, compiler):
-    """(passed, failed) of all targets."""
+    """Build all targets and check each; returns (passed, failed)."""
     with tempfile.TemporaryDirectory(prefix="o2ref-clusterfuzz-") as name:
         folder = Path(name)
         try:
@@ -180,7 +180,7 @@ def one_build(sanitizer, compiler):
 
 
 def why_not():
-    """Why it cannot run here, or None."""
+    """Why this check cannot run here; None if it can."""
     for program in ("unshare", "zip", "objdump"):
         if not shutil.which(program):
             return f"no {program} here"

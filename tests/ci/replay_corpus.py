@@ -16,8 +16,8 @@ CANNOT_RUN = 77
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--device", default="loop", help="as of o2props")
-    parser.add_argument("--connect", default="direct", help="as of o2props")
+    parser.add_argument("--device", default="loop", help="as for o2props")
+    parser.add_argument("--connect", default="direct", help="as for o2props")
     parser.add_argument("--program", default=str(BUILD / "gcc" / "o2props"))
     options = parser.parse_args()
     passed = failed = 0
@@ -33,7 +33,7 @@ def main():
         if status == CANNOT_RUN:
             print(f"cannot run here: {' '.join(lines)}")
             return CANNOT_RUN
-        # The last line says what happened; status 0 without it would not be a replay.
+        # A case that holds prints "held: " in its last line; status 0 without that line is a failure.
         held = status == 0 and lines and lines[-1].startswith("held: ")
         passed, failed = passed + bool(held), failed + (not held)
         print(f"{'held' if held else 'FAIL'} {file.name}: {lines[-1] if lines else ''}", flush=True)

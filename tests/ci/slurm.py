@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""ci/slurm/submit on a real Slurm: slurmctld and two slurmd on this machine, one of which is lost in the middle.
+"""Test ci/slurm/submit on a real Slurm: slurmctld and two slurmd on this machine, one of which is killed in a campaign.
 
-Takes some 15 minutes, and is no part of ci/test.  Needs root, Debian's slurmctld, slurmd, slurm-client and munge, and what
+Takes some 15 minutes; not part of ci/test.  Needs root, Debian's slurmctld, slurmd, slurm-client and munge, and what
 ci/campaign builds (presets gcc, libfuzzer, afl).  The last line is "N passed, N failed".
 """
 
@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SKIP = 77
 NODES = ("n1", "n2")
 PROGRAMS = {"slurmctld": "slurmctld", "slurmd": "slurmd", "sbatch": "slurm-client", "munged": "munge", "unshare": "util-linux"}
-NODE_LOST_S = 10  # after so long a node that says nothing is down
+NODE_LOST_S = 10  # a node that does not answer for so long counts as down
 UP_S = 60
 JOBS_S = 2400
 
@@ -68,7 +68,7 @@ def free_ports(count):
 
 
 def wait_for(what, seconds, holds):
-    """Ask until it holds; what it gave."""
+    """Call holds() until its result is true, and return that; fails after so many seconds."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         found = holds()
@@ -79,7 +79,7 @@ def wait_for(what, seconds, holds):
 
 
 class Cluster:
-    """munged, slurmctld and two slurmd, each of which has its processes in a space of their own: all end with it."""
+    """munged, slurmctld and two slurmd; each slurmd has a process namespace, so that all its processes end with it."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -119,7 +119,7 @@ class Cluster:
         self.start(name, ["unshare", "--pid", "--mount-proc", "--fork", "--kill-child", "slurmd", "-D", "-N", name])
 
     def kill(self, name):
-        """At once, with all that it had started: as when the machine is switched off."""
+        """Kill a program and all processes that it started, as if the machine were switched off."""
         child = self.children.pop(name)
         os.killpg(child.pid, signal.SIGKILL)
         child.wait()
@@ -134,7 +134,7 @@ def asked(*command):
 
 
 def tasks_on(node):
-    """Numbers of the array's tasks that run on a node."""
+    """The numbers of the array tasks that run on a node."""
     return asked("squeue", "-h", "-t", "R", "-n", "o2ref-shard", "-w", node, "-o", "%K").split()
 
 
@@ -156,7 +156,7 @@ def has_begun(folder, number, tag):
 
 
 def lose(cluster, folder, tag):
-    """Switch the second node off while a shard is at the step `tag`; the shard's number."""
+    """Kill node n2 while a shard is at the step `tag`; returns the shard's number."""
     number = wait_for("a task on n2", JOBS_S, lambda: tasks_on("n2"))[0]
     wait_for(f"shard {number} at {tag}", JOBS_S, lambda: has_begun(folder, number, tag))
     if tag == "fuzz":
@@ -172,10 +172,10 @@ def rows_of(folder):
 
 
 def requeued(cluster, folder):
-    """The lost shard runs again, on another node or on that one when it is back, and nothing is missing."""
+    """The lost shard runs again, on the other node or on n2 when it is back, and nothing is missing in the report."""
     running = submit("--shards", "2", "--dir", folder, "--seed", "11", "--", "--only", "loop,fuzz", "--minutes", "5")
     number = lose(cluster, folder, "fuzz")
-    wait_for("the controller sees it", UP_S, lambda: "down" in asked("sinfo", "-h", "-n", "n2", "-o", "%T"))
+    wait_for("slurmctld reports that n2 is down", UP_S, lambda: "down" in asked("sinfo", "-h", "-n", "n2", "-o", "%T"))
     cluster.start_node("n2")
     ended(running, 0)
     rows = rows_of(folder)
@@ -198,20 +198,20 @@ def requeued(cluster, folder):
 
 
 def missing(cluster, folder):
-    """Where the site forbids that, the merge says which shard there is not, and ends with 1."""
+    """If jobs may not be requeued, ci/merge names the missing shard and ends with status 1."""
     running = submit("--shards", "3", "--dir", folder, "--seed", "12", "--sbatch", "--no-requeue", "--", "--only", "loop",
                      "--profile", "full", "--minutes", "1")
     number = lose(cluster, folder, "loop")
     output = ended(running, 1)
     if f"FINDING shard {number}/3 is missing" not in output:
-        raise Failed(f"nothing is said of shard {number}:\n{output}")
+        raise Failed(f"ci/merge does not name the missing shard {number}:\n{output}")
     print("\n".join(line for line in output.splitlines() if line.startswith(("shards of", "FINDING", "  replay"))))
     cluster.start_node("n2")
     cluster.wait_idle()
 
 
 def red(_cluster, folder):
-    """A finding of one shard is the status of the whole."""
+    """A finding in any shard makes the whole campaign end with status 1."""
     output = ended(submit("--shards", "2", "--dir", folder, "--seed", "13", "--", "--only", "model", "--mutant",
                           "forget-last-fragment"), 1)
     finding = next((line for line in output.splitlines() if line.startswith("FINDING transfer")), None)
@@ -221,7 +221,7 @@ def red(_cluster, folder):
 
 
 def lacking():
-    """Which of Debian's programs are not here, or None."""
+    """The programs of Debian packages that are missing here, as a text; None if there are none."""
     missing_here = [f"{program} (package {package})" for program, package in PROGRAMS.items() if not shutil.which(program)]
     return f"missing: {', '.join(missing_here)}" if missing_here else None
 
@@ -237,7 +237,7 @@ def why_not():
 
 
 def held(checks, run):
-    """Each of them, with its time; the last line of the program.  Returns its exit status."""
+    """Run the checks; print each with its time, and the sums as the last line.  Returns the program's exit status."""
     passed = failed = 0
     for check in checks:
         started = time.monotonic()

@@ -86,8 +86,8 @@ class Statuses(unittest.TestCase):
         self.assertEqual(report_of(held).status(), 0)
         self.assertEqual(report_of(held, broken).status(), 1)
         self.assertEqual(report_of(held, absent).status(), 77)
-        self.assertEqual(report_of(absent, broken).status(), 1)  # a finding wins
-        self.assertEqual(report_of().status(), 77)  # nothing ran: nothing held
+        self.assertEqual(report_of(absent, broken).status(), 1)  # a finding takes precedence
+        self.assertEqual(report_of().status(), 77)  # nothing ran, so nothing held
 
     def test_seeds_differ_by_step_and_repeat(self):
         self.assertEqual(derived_seed(1, "loop"), derived_seed(1, "loop"))
@@ -97,7 +97,7 @@ class Statuses(unittest.TestCase):
 
 
 class Judging(TemporaryFolder):
-    """What the end of o2props and of the guest means."""
+    """Findings and verdicts from the ways in which o2props and the guest can end."""
 
     def judge(self, run, outcome, result=None, current=None):
         if result is not None:
@@ -120,7 +120,7 @@ class Judging(TemporaryFolder):
         (self.folder / "cases").mkdir()
         (self.folder / "cases" / "transfer-12").write_bytes(b"\1\2")
         (self.folder / "cases" / "transfer-12.json").write_text("{}")
-        # The guest knows the folder by another name.
+        # In the guest the folder has another path.
         found = {"signature": "wrong-bytes", "lines": ["sink fragment 0 of 1, bytes 0..3"], "seed": "0x1", "case": 3,
                  "case_file": "/share/cases/transfer-12", "scenario_file": "/share/cases/transfer-12.json"}
         row = self.judge(transfer.Run("rxe", 1), self.outcome(1), props_result(device="rxa,rxb", findings=[found]))
@@ -199,7 +199,7 @@ class Judging(TemporaryFolder):
         self.assertEqual((row.group, row.step, row.name, row.verdict), ("model", "keys", "keys", FINDING))
         self.assertEqual(row.findings[0].title, "property keys: keys/flags")
         self.assertIn("o2props run keys --device model --seed 0x7 --first 3 --cases 1", row.findings[0].replay)
-        # A case file is copied under another name, which does not tell the property.
+        # The copy of a case file has another name, from which replay cannot derive the property.
         (self.folder / "cases").mkdir()
         (self.folder / "cases" / "keys-12").write_bytes(b"\1\2")
         result["findings"] = [{**found, "case_file": "/share/cases/keys-12"}]
@@ -243,7 +243,7 @@ class Judging(TemporaryFolder):
 
 
 class Engines(TemporaryFolder):
-    # A session of its own that stops itself, as AFL++'s fork server leaves one.
+    # Leaves a stopped process in a session of its own, as AFL++ does.
     LEAVES_ONE = """setsid sh -c 'echo $$ > new; mv new pid; kill -STOP $$' & until [ -e pid ]; do :; done"""
 
     def test_nothing_is_left_of_an_engine(self):
@@ -267,7 +267,7 @@ class Engines(TemporaryFolder):
         program.chmod(0o755)
         engine.kept(target).mkdir(parents=True)
         (engine.kept(target) / "here").write_text("input")
-        (engine.kept(target) / "gone").symlink_to("replaced")  # listed, and not there when it is opened
+        (engine.kept(target) / "gone").symlink_to("replaced")  # listed, but cannot be opened
         result, work = Result(target.name, engine.name), engine.fresh_folder(target)
         engine.prepare(target, result, work)
         self.assertEqual(len(list((work / "in").iterdir())), len(target.corpus_files()) + 1)
@@ -330,7 +330,7 @@ class Fuzzing(TemporaryFolder):
 
 
 class Forms(TemporaryFolder):
-    """The three reports and the table."""
+    """The reports as JUnit, HTML and JSON, and the table."""
 
     def test_table_fits_and_is_aligned(self):
         report = report_of(*all_rows())
@@ -385,7 +385,7 @@ class Forms(TemporaryFolder):
                   findings=[finding("<script>alert(2)</script>")])
         text = page.html(report_of(row, *all_rows()))
         self.assertNotIn("<script", text)
-        self.assertNotIn("http", text)  # nothing is fetched from anywhere
+        self.assertNotIn("http", text)  # the page loads nothing
         self.assertIn("&lt;script&gt;alert(2)", text)
         self.assertIn('<a class="finding" href="#cause-0">FINDING</a>', text)
         open_tags = []
@@ -429,7 +429,7 @@ class Parts(TemporaryFolder):
         self.assertEqual(self.sums(0, "x\n5 passed, 0 failed\n"), (5, 0, 0))
         self.assertEqual(self.sums(0, "5 passed, 0 failed, 2 skipped (70 s)\nvm: logs kept\n"), (5, 0, 2))
         self.assertEqual(self.sums(1, "3 passed, 2 failed\n"), (3, 2, 0))
-        self.assertEqual(self.sums(1, "3 passed, 0 failed\n"), (3, 1, 0))  # died after its sum
+        self.assertEqual(self.sums(1, "3 passed, 0 failed\n"), (3, 1, 0))  # failed after it had printed its sums
         self.assertEqual(self.sums(0, "all well\n"), (0, 1, 0))
         self.assertEqual(self.sums(0, ""), (0, 1, 0))
         self.assertEqual(self.sums(77, "cannot run here: no qemu\n", True), (0, 0, 1))
@@ -470,7 +470,7 @@ class Parts(TemporaryFolder):
 
 
 def programs_of(line):
-    """The programs of build/gcc that a command line of the README runs, those that they become included."""
+    """The programs of build/gcc that a command line of the README runs, with those that they execute in turn."""
     found = re.search(r"build/gcc/(\S+)(?: (\w+))?", line)
     if found is None:
         return set()
@@ -484,7 +484,7 @@ def programs_of(line):
 
 
 class ByHand(unittest.TestCase):
-    """The commands of the README's section "By hand" work after a campaign: it has built what they run."""
+    """A campaign builds all programs that the README's section "By hand" runs."""
 
     def test_programs_are_built(self):
         text = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -499,7 +499,7 @@ class ByHand(unittest.TestCase):
 
 
 class Coverage(unittest.TestCase):
-    """What a line is that never ran (docs/coverage.md)."""
+    """Which lines ci/coverage lists as never run (docs/coverage.md)."""
 
     def missed(self, text, *segments):
         script = importlib.machinery.SourceFileLoader("coverage", str(ROOT / "ci" / "coverage")).load_module()
@@ -518,7 +518,7 @@ class Coverage(unittest.TestCase):
 
 class Jobs(unittest.TestCase):
     """A campaign on all processors."""
-    # Seconds of the steps of profile quick on one machine, and of a guest's start.
+    # Measured seconds of the steps of profile quick, in a guest and on the host, and of a guest's start.
     GUEST, HOST, BOOT = (115, 100, 60, 40, 45), (70, 8, 13, 2, 3, 33, 24, 9, 9, 8, 7, 7, 30), 10
 
     def test_as_many_shards_as_processors_and_memory_allow(self):
@@ -526,7 +526,7 @@ class Jobs(unittest.TestCase):
         self.assertEqual([jobs.shards_for(64, mib) for mib in (100, jobs.SHARD_MIB, 5 * jobs.SHARD_MIB + 1)], [1, 1, 5])
 
     def busy(self, processors, minutes):
-        """The share of the test time in which they work: two lanes of a shard, each takes what is next, then the engines."""
+        """The used part of the processors' time: each shard runs its steps in two lanes, and then two engines."""
         shards, ends = jobs.shards_for(processors, None), [0.0, 0.0]
         queues = [[self.BOOT + seconds / shards for seconds in self.GUEST], [seconds / shards for seconds in self.HOST]]
         while queues[0] or queues[1]:
@@ -541,7 +541,7 @@ class Jobs(unittest.TestCase):
 
 
 class Against(unittest.TestCase):
-    """This tree beside an earlier commit (docs/performance.md)."""
+    """ci/bench --against compares this tree with an earlier commit (docs/performance.md)."""
 
     def test_old_and_new_in_turn_and_their_ratios(self):
         seconds, asked = {"old": iter((4.0, 9.0, 6.0)), "new": iter((1.0, 3.0, 1.0))}, []
@@ -561,10 +561,10 @@ class Against(unittest.TestCase):
 
 
 class CannotBegin(TemporaryFolder):
-    """What cannot be written, read as a number, or run is said in a line, before anything runs."""
+    """Files that cannot be written, invalid numbers and missing programs are reported before anything runs."""
 
     def ran(self, command, *arguments):
-        # What is named in capitals is a folder of the test's.
+        # HERE stands for the test's folder.
         words = [str(word).replace("HERE", str(self.folder)) for word in arguments]
         return subprocess.run([ROOT / "ci" / command, *words], capture_output=True, text=True, timeout=100, check=False,
                               env={**os.environ, "O2REF_BUILD": str(self.folder / "build")})
@@ -601,7 +601,7 @@ class CannotBegin(TemporaryFolder):
 
 @unittest.skipUnless(place.program("o2props-mutants").exists(), "o2props-mutants is not built")
 class Campaign(TemporaryFolder):
-    """The command itself, on the device in process."""
+    """Runs of ci/campaign itself, without a guest."""
 
     def campaign(self, *arguments):
         command = [ROOT / "ci" / "campaign", "--no-setup", "--no-build", "--report", self.folder / "report",
@@ -619,7 +619,7 @@ class Campaign(TemporaryFolder):
         self.assertRegex(words, r"(?m)^source: .*\n  \[0\]")  # the scenario in words
         for name in found[0]["files"]:
             self.assertTrue((ROOT / name).is_file(), name)
-        # The replay line shows the same failure again, the healthy program none.
+        # The replay line fails again; with the program without defects it passes.
         words = found[0]["replay"].split()
         self.assertEqual(subprocess.run(words, cwd=ROOT, capture_output=True, check=False).returncode, 1)
         healthy = [words[0].removesuffix("-mutants"), *words[1:words.index("--mutant")]]

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""ci/compiler: which compiler is taken, and what is refused; ci/suites: what it refuses without making a root, and
-what it says of the tests that ran in one.
+"""Test ci/compiler: which compiler it chooses, and what it refuses; and ci/suites: which command lines it refuses, and
+what it prints about the tests of a suite.
 
 The last line is "N passed, N failed".
 """

@@ -26,7 +26,7 @@ from test_ci import ROOT  # noqa: E402
 
 
 class Screen:
-    """What a terminal of some size shows after what was written to it; only what the live table uses."""
+    """What a terminal shows; it knows only the control sequences that the live table uses."""
 
     def __init__(self, columns):
         self.lines, self.at, self.columns = [""], 0, columns

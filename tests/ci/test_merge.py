@@ -32,7 +32,7 @@ def shards(of):
 
 class Shares(unittest.TestCase):
     def test_disjoint_and_complete(self):
-        """Every number of a count is in one shard; what goes on until a count is reached starts elsewhere in each."""
+        """Each case is in exactly one shard; runs that last until a count is reached start at cases far apart."""
         for of in (1, 2, 3, 7, 10, 100):
             for count in (0, 1, 5, 250, 9999, 200_000):
                 runs = [range(part.first(count), part.first(count) + part.share(count)) for part in shards(of)]
@@ -51,7 +51,7 @@ class Shares(unittest.TestCase):
         self.assertEqual([run and run["cases"] for run in bounds], [None, 1, None, 1, 1])
 
     def test_same_cases_as_the_whole(self):
-        """What two shards of a property met together is what the whole met."""
+        """Three shards of a property together meet what the whole meets."""
         program = place.program("o2props")
         if not program.exists():
             self.skipTest(f"{place.shown(program)} is not built")
@@ -82,7 +82,7 @@ class Shares(unittest.TestCase):
             self.assertEqual(done.returncode, 2)
 
     def test_main_and_secondaries(self):
-        """AFL++ of all shards works in one folder; a shard that comes again keeps what it had found."""
+        """AFL++ of all shards works in one folder; a shard that is run again keeps the inputs that it had found."""
         target = targets.read_targets()["sg_iov"]
         with test_ci.tempfile.TemporaryDirectory() as name:
             folder = Path(name)
@@ -141,7 +141,7 @@ class Merge(test_ci.TemporaryFolder):
         self.assertEqual(tree.parse(self.folder / "merged" / "junit.xml").getroot().findall(".//failure"), [])
 
     def found(self, index, case, title):
-        """A row with a finding that has files, as a campaign would have written them."""
+        """A finding that has files, as a campaign would have written them."""
         failures = Failures(self.folder / str(index) / "failures")
         source = self.folder / "transfer-1"
         source.write_bytes(case)
@@ -161,7 +161,7 @@ class Merge(test_ci.TemporaryFolder):
         found = [finding for row in report["rows"] for finding in row["findings"]]
         self.assertEqual([finding["title"] for finding in found], ["wrong byte 17", "wrong byte 4", "hangs"])
         self.assertEqual([finding["lines"][-1] for finding in found], [f"found in shard {index}/3" for index in (1, 2, 3)])
-        # The smallest case of a cause stands first.
+        # The smallest case of a cause comes first.
         printed = [line for line in done.stdout.splitlines() if line.startswith("FINDING")]
         self.assertEqual(printed, ["FINDING wrong byte 4", "FINDING hangs"])
         self.assertIn("the same cause: wrong byte 17", done.stdout)
@@ -174,7 +174,7 @@ class Merge(test_ci.TemporaryFolder):
             self.assertIn(finding["replay"], (place.ROOT / finding["files"][1]).read_text())
 
     def test_missing_and_broken(self):
-        """Nothing of the shards that are there is lost, and what is not there is said."""
+        """The readable shards are merged; missing and unreadable ones are findings."""
         first, third = self.shard(1, 4, self.loop(900)), self.shard(3, 4, self.loop(1))
         (self.folder / "empty").mkdir()
         unfinished = self.folder / "unfinished"
@@ -189,7 +189,7 @@ class Merge(test_ci.TemporaryFolder):
         self.assertEqual([row["figures"]["moved"] for row in report["rows"] if row["name"] == "loopverbs"], [901])
 
     def test_command_of_a_missing_shard(self):
-        """Without the folder of the other's report, whatever that is called."""
+        """It lacks the option --report of the shard from whose command it is made, whatever the folder's name is."""
         for words in ("--report 'a b' --seed 7 --shard 1/4", "--seed 7 --shard=1/4 --report=r1"):
             of = types.SimpleNamespace(command="ci/campaign " + words)
             self.assertEqual(merge.again(of, "2/4").split(), ["ci/campaign", "--seed", "7", *"--shard 2/4".split()])
@@ -221,7 +221,7 @@ class Merge(test_ci.TemporaryFolder):
 
     @unittest.skipUnless(place.program("fuzz_wire_parts", "libfuzzer").exists(), "preset libfuzzer is not built")
     def test_corpora(self):
-        """What adds nothing goes; with --corpora the engines' folders go as well."""
+        """Inputs that add no coverage are dropped, and the engines' folders are deleted."""
         target = targets.read_targets()["wire_parts"]
         known = target.corpus_files()[0].read_bytes()
         shared = self.folder / "corpora"
@@ -240,7 +240,7 @@ class Merge(test_ci.TemporaryFolder):
 
 
 class Slurm(test_ci.TemporaryFolder):
-    """What ci/slurm/submit hands to sbatch; tests/ci/slurm.py hands it to a real one."""
+    """What ci/slurm/submit passes to a fake sbatch; tests/ci/slurm.py tests it with a real one."""
 
     def submit(self, *words, program=True):
         if program:
@@ -252,7 +252,7 @@ class Slurm(test_ci.TemporaryFolder):
                               check=False)
 
     def tools(self):
-        """A folder with what the script needs before it asks for Slurm, whatever is installed here."""
+        """A folder with only the programs that the script needs before it looks for sbatch."""
         folder = self.folder / "tools"
         folder.mkdir()
         for name in ("bash", "dirname", "ls"):

@@ -45,7 +45,7 @@ def fuzz_row(target, engine, begin, **figures):
 
 
 def transfer_figures():
-    """Figures of a transfer row, each number another."""
+    """Figures of a transfer row in which all numbers of `kinds` differ."""
     modes, kinds = ("global", "fmr", "user"), ("bus", "virtual", "iommu")
     numbers = iter(range(10 ** 6))
     pairs = {a: {b: {"cells": 72, "met": 9, "least": 0, "kinds": {c: {d: next(numbers) for d in kinds} for c in kinds}}

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Tests of the campaign's report as something to look at (docs/campaign.md, "The report").  A browser (chromium) draws the page
-at the width of a desk and of a phone; without one that part is skipped.  The last line is "N passed, N failed".
+"""Tests of the page of the campaign's report (docs/campaign.md, "The report").  A browser (chromium) renders the page
+at the width of a desktop and of a phone; without one that part is skipped.  The last line is "N passed, N failed".
 """
 
 import json
@@ -94,7 +94,7 @@ class ProcessorTime(OnDisk):
     BUSY = "import time\nwhile time.process_time() < 0.5: pass"
 
     def test_of_what_a_program_started(self):
-        """A child that is waited for counts, what the program itself does not do is not counted."""
+        """The processor time of a child that was waited for counts; time spent asleep does not."""
         children = process.Children(self.folder / "log")
         children.say = lambda *_words: None
         outcome = children.run("busy", ["sh", "-c", f"{sys.executable} -c '{self.BUSY}'; sleep 0.2"])
@@ -102,7 +102,7 @@ class ProcessorTime(OnDisk):
         self.assertLess(children.run("idle", ["sleep", "0.3"]).cpu_seconds, 0.2)
 
     def test_of_a_tree_that_runs(self):
-        """A session of its own makes no difference: AFL++ gives one to what it fuzzes."""
+        """Processes in a session of their own count as well: AFL++ starts what it fuzzes in one."""
         program = f"setsid -w {sys.executable} -c '{self.BUSY}\nprint(1, flush=True)\ninput()'; true"
         with subprocess.Popen(["sh", "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as running:
             running.stdout.readline()
@@ -166,7 +166,7 @@ class Baseline(OnDisk):
 
     def test_what_differs(self):
         _, _, found = self.compared()
-        self.assertEqual([entry[0].name for entry in found.slower], ["loopverbs"])  # the model ran for a second: noise
+        self.assertEqual([entry[0].name for entry in found.slower], ["loopverbs"])  # the model ran a second: noise
         self.assertEqual([entry[0].name for entry in found.faster], ["sg_iov", "dump"])
         edges = [(entry[0].name, *entry[1:]) for entry in found.gained + found.lost]
         self.assertEqual(edges, [("sg_iov", 30, 33), ("dump", 50, 49)])
@@ -281,7 +281,7 @@ class TimeLine(OnDisk):
 
 @unittest.skipIf(pages.NO_BROWSER, pages.NO_BROWSER)
 class Browser(OnDisk):
-    """One start of the browser for all widths and both schemes costs least: frames, in a page that measures them."""
+    """For each colour scheme, a page is rendered that has a frame for each page and width, and measures them."""
 
     MEASURE = """<!DOCTYPE html><meta charset=utf-8>
 <iframe style="width:1280px;height:800px" frameborder=0 src=index.html></iframe>
@@ -323,7 +323,7 @@ class Browser(OnDisk):
                 with self.subTest(f"{width} pixels, dark {dark}"):
                     self.assertLessEqual(seen["wide"], width)
                     self.assertEqual((seen["over"], seen["together"]), ([], []))
-                    self.assertIn(seen["pictures"], (5, 0))  # four curves and the time line's ticks; none
+                    self.assertIn(seen["pictures"], (5, 0))  # four curves and the ticks; coverage.html: none
                     bright = [int(seen[name].split("(")[1].split(",")[0]) for name in ("paper", "ink")]
                     self.assertEqual(bright[0] < 64, dark)
                     self.assertGreater(abs(bright[0] - bright[1]), 128)

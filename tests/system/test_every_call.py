@@ -4,7 +4,7 @@
 
     tests/system/test_every_call.py PROGRAM
 
-Finds the calls of libibverbs and of the memory functions in the rooms whose code conversations run, and compares
+Finds the calls of libibverbs and of the memory functions in the rooms whose code runs in conversations, and compares
 them with `PROGRAM --calls`.  The last line is "N passed, N failed".
 """
 

@@ -107,7 +107,7 @@ class Manuals(unittest.TestCase):
                 self.assertEqual(run("mandoc", "-T", "lint", "-W", "warning", page), "")
 
     def test_the_network_commands_options_are_in_their_sections(self):
-        """Options of decode have some of these names, and are not these."""
+        """Only sections of the command count: options of decode have some of the same names."""
         page = (ROOT / "docs" / "man" / "o2ref.1").read_text(encoding="utf-8").partition(".Sh ENVIRONMENT")[0]
         sections = [part.partition(":\n") for part in page.split("\nOptions of")[1:]]
         for command in NETWORK:

@@ -143,7 +143,7 @@ class Page(Files):
         self.assertAlmostEqual(float(again.attributes["width"]), 1000 * 1000 / total, delta=.06)
 
     def test_many_writes_are_folded(self):
-        """The first and the last WRITE are shown, and one that has a finding."""
+        """The first and the last WRITE are shown, and both to which a finding refers."""
         frags = [(0x10000 * i, 4096) for i in range(1, 65)]
         twice = frags[:40] + [(frags[39][0], 4096)] + frags[40:]
         for writes, runs in ((frags, [62]), (twice, [38, 23]), (frags[:5], [])):

@@ -39,7 +39,7 @@ def run(data, *words):
 
 
 def rows(data, without=("src", "dst", "time_ns")):
-    """The output of decode, with the ends renamed to a, b, ... in the order in which they appear."""
+    """The output of decode, with the ends renamed to 0, 1, ... in the order in which they appear."""
     ends, found = {}, []
     for event in run(data, "decode", "--pcap"):
         kept = {key: value for key, value in event.items() if key not in without}

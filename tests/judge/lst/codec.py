@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A second codec of LNet selftest's messages, made from docs/lst.md: it shares nothing with ref/lst.
+"""A second codec of LNet selftest's messages, written from docs/lst.md; it shares no code with ref/lst.
 
-A message is a dictionary of numbers (and bytes, for names) by dotted names, in the order of the text.
+A message is a dictionary {dotted name: number, or bytes for a name}, in the order of docs/lst.md.
 """
 
 MESSAGE_BYTES, HEADER_BYTES = 160, 24
@@ -31,7 +31,7 @@ BULK_V0 = run(0, 4, "blk_opc", "blk_npg", "blk_flags")
 PING = run(0, 4, "png_size", "png_flags")
 NAME_BYTES = 32
 
-# By type: name, bytes of the body, fields.
+# {type: (name, bytes of the body, fields)}; a field is (name, offset in the message, bytes).
 BODIES = {
     0: ("MKSN_REQST", 60, (("mksn_rpyid", 24, 8), *inside("mksn_sid", 32, SID), ("mksn_force", 48, 4), ("mksn_name", 52, 32))),
     1: ("MKSN_REPLY", 56, (("mksn_status", 24, 4), *inside("mksn_sid", 28, SID), ("mksn_timeout", 44, 4), ("mksn_name", 48, 32))),
@@ -62,7 +62,7 @@ TEST_REQUEST, TSR_U_AT, SERVICE_BRW, SERVICE_PING = 8, 82, 11, 12
 
 
 class Refused(Exception):
-    """rule, value, limit; message: what was read all the same, or None."""
+    """A message is refused: rule, value, limit; message: its fields if they could be read, else None."""
 
     def __init__(self, rule, value, limit, message=None):
         super().__init__(rule)
@@ -70,7 +70,7 @@ class Refused(Exception):
 
 
 def parameters(message):
-    """The fields of tsr_u of a TEST_REQST."""
+    """The fields of the union tsr_u of a TEST_REQST; the service and the features decide."""
     if message["tsr_service"] == SERVICE_PING:
         return inside("tsr_u", TSR_U_AT, PING)
     if message["tsr_service"] != SERVICE_BRW:

@@ -4,8 +4,8 @@
 
   make_vectors.py [--check]
 
---check: write nothing, and say whether what is there is what would be written.  Nothing in here is random and nothing comes from
-ref/lst: the bytes are those of recordings, or made by the second codec (codec.py).
+--check: write nothing; exit status 1 if existing files differ from what would be written.  Nothing here is random, and
+nothing comes from ref/lst: the bytes are those of recordings, or made by the second codec (codec.py).
 """
 
 import sys
@@ -52,9 +52,9 @@ def status_of(message):
 
 
 def recorded():
-    """The first of each type, order, status and features of the recordings."""
+    """(name, bytes) of the first message of each type, byte order, status, features etc. in the recordings."""
     seen = set()
-    # 00 is how the connection comes about; what it says of LNet selftest, 01 says as well.
+    # Recording 00 is about making a connection; its messages of LNet selftest are in 01 too.
     for path in sorted(recordings.FOLDER.glob("0[1-9]*.pcap")) + sorted(recordings.FOLDER.glob("[1-9]*.pcap")):
         for number, _, _, data in recordings.messages(path):
             what, message = outcome(data)
@@ -73,7 +73,7 @@ def recorded():
 
 
 def sample(kind, order, service=codec.SERVICE_BRW, features=1):
-    """A message with another value in each field."""
+    """A message in which the fields of the body have different values."""
     message = {"byte_order": order, "msg_version": 1, "msg_type": kind, "msg_reserved0": 0, "msg_reserved1": 0,
                "msg_ses_feats": features}
     fields = list(codec.BODIES[kind][2])
@@ -139,7 +139,7 @@ def vectors():
 
 
 def seeds():
-    """Of the recorded ones and of what is refused: small, and each of another kind."""
+    """(file name, bytes) of each seed: the recorded messages, and the big-endian ones except plain/ and tail/."""
     for name, data in recorded():
         yield name.replace("/", "-") + ".bin", data
     for name, data in (*made_plain("big"), *made_refused("big")):
@@ -151,7 +151,7 @@ def main():
     files = {"vectors.txt": (HEAD + "".join(line(*each) for each in vectors())).encode()}
     files |= {f"seed/{name}": data for name, data in seeds()}
     names = [text.split(b"\t")[0] for text in files["vectors.txt"].splitlines()]
-    assert len(set(names[2:])) == len(names) - 2, "a name is there twice"
+    assert len(set(names[2:])) == len(names) - 2, "a name occurs twice"
     if sys.argv[1:] == ["--check"]:
         there = {path.relative_to(FOLDER).as_posix(): path.read_bytes() for path in FOLDER.rglob("*")
                  if path.is_file() and path.name != "README.md" and path.parent.name not in ("found", "regress")}

@@ -3,7 +3,7 @@
 
 decode() and encode() work on dicts that have the shape of the JSON forms' "message" with numbers in place of texts;
 to_json() and from_json() turn one into the other. A refusal is an exception that carries what docs/wire.md says an
-error carries. tests/judge/wire/compare_codecs.py holds this codec and ref/wire against each other.
+error carries. tests/judge/wire/compare_codecs.py compares this codec with ref/wire.
 """
 
 import struct
@@ -35,7 +35,7 @@ VARIANTS = {"ACK": ("<QQQI", ("dst_wmd", "match_bits", "mlength")),
             "REPLY": ("<QQ", ("dst_wmd",))}
 FLAVOURS = ("none", "unsigned", "signed", "unverified")
 NO_OPTIONS = {"max_frags": 257, "require_checksum": False, "any_lnd": False, "tolerate_immediate_checksum": False}
-# How a field is named when it lies in a descriptor: by the rule's prefix.
+# {prefix of a rule's id: prefix of the field's name}, for fields of a descriptor.
 DESC_FIELD = {"wire/put_ack/": "ibpam_rd.", "wire/get_req/": "ibgm_rd.", "wire/desc/": ""}
 
 HEX_KEYS = frozenset(("ibm_srcstamp", "ibm_dststamp", "ibprm_cookie", "ibpam_src_cookie", "ibpam_dst_cookie",
@@ -60,7 +60,7 @@ def check_lnet_type(name, number):
 
 
 def check_count(prefix, offset, count, options):
-    """offset: that of the descriptor."""
+    """offset: of the descriptor in the message."""
     field = DESC_FIELD[prefix] + "rd_nfrags"
     if count == 0:
         raise Refused(prefix + "nfrags-zero", field, offset + 4, 0, 1)
@@ -69,7 +69,7 @@ def check_count(prefix, offset, count, options):
 
 
 def check_frags(prefix, offset, frags):
-    """frags: (rf_nob, rf_addr); each rule looks at all of them before the next one does."""
+    """frags: (rf_nob, rf_addr) each; each rule is checked for all of them before the next rule."""
     def refuse(rule, field, index, value, limit):
         place = offset + 8 + FRAG_BYTES * index + (0 if field == "rf_nob" else 4)
         raise Refused(prefix + rule, f"{DESC_FIELD[prefix]}rd_frags[].{field}", place, value, limit, index)
@@ -97,7 +97,7 @@ def check_status(name, status):
 
 
 def check_payload(name, lnet_type, length, nob=None):
-    """Rules 62 to 66. nob: of a message being decoded."""
+    """Rules 62 to 66. nob: that of the message when decoding, None when encoding."""
     prefix, offset = f"wire/{name.lower()}/", HEADER_BYTES + 28
     if lnet_type in (0, 2):
         if length:
@@ -123,7 +123,7 @@ def decode_lnet(data):
 
 
 def decode_desc_at(data, end, offset, order, options, prefix):
-    """The descriptor at offset of data, which has end bytes."""
+    """The descriptor at offset of data, of which only the first end bytes count."""
     if end < offset + 8:
         raise Refused(prefix + "short-for-count", "length_bytes", 0, end, 8)
     key, count = struct.unpack_from(order + "II", data, offset)
@@ -172,7 +172,7 @@ def decode_body(data, name, nob, order, options):
 
 
 def decode_order(data):
-    """Rules 4 to 7: enough bytes, in which order."""
+    """Rules 4 to 7: length, magic and version; returns the byte order."""
     if len(data) < 6:
         raise Refused("wire/header/short-for-version", "length_bytes", 0, len(data), 6)
     for byte_order, order in ORDERS.items():
@@ -249,7 +249,7 @@ def encode_desc(desc, order):
 
 
 def check_message(message, options):
-    """The rules of decoding on a struct, in their order; the message's type name."""
+    """Check a struct by the rules of decoding, in their order; returns the name of its type."""
     name, body = TYPES.get(message["ibm_type"]), message["body"]
     if message["ibm_version"] not in (0x11, 0x12):
         raise Refused("wire/header/version", "ibm_version", 4, message["ibm_version"], 0x12)
@@ -277,7 +277,7 @@ def check_message(message, options):
 
 
 def encode_body(body, order):
-    """The bytes of the body whose members say which one it is."""
+    """The bytes of a body; its members tell its kind."""
     if "ibcp_queue_depth" in body:
         return struct.pack(order + "HHI", body["ibcp_queue_depth"], body["ibcp_max_frags"], body["ibcp_max_msg_size"])
     if "ibcm_cookie" in body:
@@ -293,7 +293,7 @@ def encode_body(body, order):
 
 
 def encode(message, options=NO_OPTIONS, capacity=MESSAGE_BYTES):
-    """The canonical form of message, or Refused. payload None stands for the missing payload of rule 67."""
+    """The canonical form of message, or Refused. A payload of None is the missing payload of rule 67."""
     check_options(options)
     if message["byte_order"] not in ORDERS:
         raise local("wire/encode/order", "order", message["byte_order"], 1)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Hold the second codec (codec.py) against ref/wire on mutated messages.
+"""Compare the second codec (codec.py) with ref/wire on mutated messages.
 
   compare_codecs.py [--cases N] [--seed S] [--pipe PROGRAM] [--jobs N]
   compare_codecs.py --replay KIND:OPTIONS:BYTES
@@ -8,7 +8,7 @@
 Seeds are the vectors and the recorded messages of corpus/. Both codecs have to agree on acceptance, rule, class, field,
 offset, value, limit, decoded fields and canonical bytes. PROGRAM is built from tests/judge/wire/codec_pipe.c. Every
 difference is counted; the first of each chunk are printed with both answers and the command that repeats them. The last
-line is "N passed, N failed"; exit status 0, 1, or 2 when the reference is not there.
+line is "N passed, N failed"; exit status 0, 1, or 2 if nothing can be compared.
 """
 
 import argparse
@@ -36,9 +36,9 @@ ROOT = Path(__file__).resolve().parents[3]
 BUILD = Path(os.environ.get("O2REF_BUILD") or ROOT / "build")
 CHUNK = 1000
 SHOWN = 5  # differences of one chunk that are printed in full
-EVERY_RULE_FROM = 50000  # with so many cases every rule of decoding has to have been met
+EVERY_RULE_FROM = 50000  # with so many cases every rule of decoding must be met
 PIPE_TIMEOUT_S = 120
-# A vector's kind and the frame's.
+# {kind of a vector: kind of the frame}.
 KINDS = {"decode": "m", "encode": "m", "desc_little": "l", "desc_big": "l", "reject": "r", "reject_encode": "r",
          "nid": "t"}
 OPTION_BITS = {"require_checksum": 1, "any_lnd": 2, "tolerate_immediate_checksum": 8}
@@ -121,7 +121,7 @@ def seeds():
                     found["e"].append(bytes.fromhex(test["bytes"]))
     for file in sorted((ROOT / "corpus" / "captures").glob("*.bin")):
         found["r" if "_REJ" in file.name else "m"].append(file.read_bytes())
-    # Long messages cost the most and say the least: a tenth of them is enough.
+    # Long messages take the most time and add the least: a tenth of them is enough.
     for kind, data in found.items():
         found[kind] = [each for index, each in enumerate(data) if len(each) < 1024 or index % 10 == 0]
     return found
@@ -145,7 +145,7 @@ def case(rng, found):
 
 
 def chunk(work):
-    """compare_chunk, in another process: what goes wrong comes back as text, as not every exception can."""
+    """Run compare_chunk in another process; an exception is returned as text, as not every exception can be pickled."""
     try:
         return compare_chunk(*work)
     except Exception:
@@ -172,14 +172,14 @@ def compare_chunk(pipe, seed, number, count, found):
 
 
 def rules_of_decoding():
-    """Rule ids that docs/wire.md lists, less those that only encoding or an illegal option trips."""
+    """Rule ids that docs/wire.md lists, except those that only encoding or an illegal option can break."""
     text = (ROOT / "docs" / "wire.md").read_text()
     rules = re.findall(r"^\| R?\d+ \| `(wire/[^`]+)` \| (?:connection|message) \|", text, re.M)
     return {rule for rule in rules if not rule.startswith("wire/encode/")}
 
 
 def compare(options):
-    """Two numbers: cases that agree, and that do not."""
+    """(passed, failed): cases that agree and that differ; a rule that no case met also counts as failed."""
     if not os.access(options.pipe, os.X_OK):
         raise FileNotFoundError(f"{options.pipe}: no such program; it is built from tests/judge/wire/codec_pipe.c")
     found = seeds()
@@ -204,7 +204,7 @@ def compare(options):
 
 
 def replay(options):
-    """Both answers to one frame."""
+    """Print both answers to one frame; returns (passed, failed)."""
     kind, flags, text = options.replay.split(":", 2)
     frame = (kind, int(flags), bytes.fromhex(text))
     ours, theirs = second(*frame), reference(options.pipe, [frame])[0]

@@ -73,7 +73,7 @@ def bodies(order):
         yield "get_req_%d" % count, 0xD6, lnet(2, 0, GET) + COOKIE + rd
 
 
-# Each text ends one of the ways through the reader of NIDs.
+# One text for each way through the parser of NIDs.
 NID_TEXTS = {
     "o2ib": b"192.168.10.1@o2ib", "o2ib7": b"192.168.10.1@o2ib7", "o2ib65535": b"255.255.255.255@o2ib65535",
     "tcp10": b"10.77.0.1@tcp10", "lo": b"0@lo", "hex": b"0x00050000c0a80a01", "hex_any": b"0xFFFFFFFFFFFFFFFF",
@@ -87,14 +87,14 @@ NID_TEXTS = {
 }
 NID_NUMBERS = {"o2ib7": 0x00050007C0A80A01, "tcp": 0x00020000C0A80A01, "lo": 0x0009000000000000,
                "lo1": 0x0009000100000000, "top_byte": 0x01050000C0A80A01, "any": 0xFFFFFFFFFFFFFFFF}
-# Where the checksum's own field lies before, in and behind the bytes; sums of 0 count as 1.
+# Data that end before, in and behind the checksum's own field; and data whose sum is 0, which counts as 1.
 SUMMED = {"none": b"", "zeros": bytes(20), "11": b"\xaa" * 11, "12": b"\xaa" * 12, "14": b"\xaa" * 14,
           "16": b"\xaa" * 16, "64": bytes(range(100, 164)), "signed_zero": b"\x01\xfe",
           "unsigned_zero": b"\xff" * 32 + b"\x01" * 40}
 
 
 def parts():
-    """(name, first byte and the rest) for fuzz/wire_parts.c."""
+    """(name, input) for fuzz/wire_parts.c; the first byte of an input selects what is called."""
     for name, text in NID_TEXTS.items():
         yield "nid_text_" + name, b"\0" + text
     for name, number in NID_NUMBERS.items():

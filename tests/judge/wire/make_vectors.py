@@ -40,7 +40,7 @@ NOTES = {
     "Encode": ("ENCODING", "Edits a decoded message and encodes it."),
 }
 
-# Only ever add to the end: the place is part of the id.
+# Add texts only at the end: a text's number is part of its id.
 NID_TEXTS = (
     "192.168.10.1@o2ib", "192.168.10.1@o2ib7", "255.255.255.255@o2ib65535", "10.77.0.1@tcp10", "0@lo", "0.0.0.0@o2ib",
     "1.2.3.4@tcp", "1.2.3.4@o2ib0", "1.2.3.4@o2ib9", "1.2.3.4@o2ib10", "0x0009000100000000", "0xffffffffffffffff",
@@ -284,7 +284,7 @@ def files():
 
 
 def document_text(document):
-    """JSON with one test on a line, so that a change of one is a change of one line."""
+    """JSON with one test per line, so that a changed test changes one line."""
     groups = []
     for group in document["groups"]:
         tests = ",\n".join("   " + json.dumps(test) for test in group["tests"])

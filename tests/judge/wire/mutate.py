@@ -58,11 +58,11 @@ def damage(rng, data, fields, seeds):
 
 
 def message(rng, seeds):
-    """Bytes of a mutated message: as they are, or with nob and checksum made to fit again."""
+    """Bytes of a mutated message, mostly with a corrected nob, and sometimes with a corrected checksum."""
     data = rng.choice(seeds)
     name = codec.TYPES.get(data[6] if len(data) > 6 else 0, "NOOP")
     for _ in range(rng.choice((0, 1, 1, 1, 2, 2, 3, 5))):
-        # The header only now and then: the first rules would hide all others.
+        # Change the header rarely: its rules are checked first and would hide all others.
         fields = HEADER_FIELDS if rng.random() < 0.25 else BODY_FIELDS[name]
         data = damage(rng, data, fields, seeds)
     data = data[:LONGEST]
@@ -88,7 +88,7 @@ def other_bytes(rng, seeds, fields):
 
 
 def struct(rng, seeds):
-    """A message for encoding whose fields are changed to what they can just hold, as a dict."""
+    """A message for encoding, as a dict, with some fields set to boundary values that fit their sizes."""
     msg = codec.decode(rng.choice(seeds))
     msg["cksum_flavour"] = rng.choice(codec.FLAVOURS)
     body = msg["body"]
@@ -114,14 +114,14 @@ def struct(rng, seeds):
 
 
 def lnet_header(rng):
-    """With the payload length that the variant may have, or not; never more than a message's bytes."""
+    """A random LNet header; its payload length may be illegal for its variant, but is below 4096."""
     kind = rng.choice(("ACK", "PUT", "GET", "REPLY"))
     length = rng.choice((0, 0, 1, 5, 3976, 3977, 4000))
     return lnet(kind, length, rng.choice(INTERESTING), rng.choice(INTERESTING))
 
 
 def text(rng):
-    """The text of a NID, or nearly."""
+    """A text that is a NID or resembles one."""
     numbers = ("0", "1", "10", "255", "256", "01", "007", "1000", "65535", "65536", "99999999999", "", "x", "-1", " 1",
                "+1")
     parts = [rng.choice(numbers[:4] if rng.random() < 0.9 else numbers) for _ in range(rng.choice((4, 4, 4, 4, 3, 5)))]

@@ -51,7 +51,7 @@ def ones_complement_sum(data):
 
 
 def invariant_crc(ip, udp, transport):
-    """CRC 32 of the packet with ones in all that a router may change, as it stands at its end."""
+    """The CRC 32 at the end of a packet; fields that a router may change count as all ones."""
     masked = bytearray(ip)
     masked[1] = masked[8] = 0xFF  # type of service, time to live
     masked[10:12] = b"\xff\xff"  # checksum
@@ -80,7 +80,7 @@ def base_header(opcode, payload_bytes, queue_pair, sequence):
 
 
 def send(message, sender, index):
-    """The message as one SEND on a reliable connection; index makes the packet's numbers its own."""
+    """The message as one SEND on a reliable connection; index is the packet sequence number."""
     header, pad = base_header(OPCODE_RC_SEND_ONLY, len(message), 0x100 + sender, index)
     whole = frame(header + message + pad, sender, sender)
     return Packet(whole, len(whole) - 4 - len(pad) - len(message))
@@ -116,7 +116,7 @@ def connect_reject(private, sender, number):
     return mad(CM_REJ, number, body + private.ljust(REJ_PRIVATE_BYTES, b"\0"))
 
 
-# What carries a message of the connection: the datagram's maker, and where the consumer's private data begin.
+# {message: (function that makes the datagram that carries it, offset of the consumer's private data in that)}.
 CARRIERS = {
     "CONNREQ": (connect_request, REQ_PRIVATE_AT + IP_CM_HEADER_BYTES),
     "CONNACK": (connect_reply, REP_PRIVATE_AT),
@@ -131,7 +131,7 @@ def datagram(management, sender, index):
 
 
 def private_room(kind):
-    """Bytes of private data that the consumer has; all of them travel, padded with zeros."""
+    """Bytes of the consumer's private data; they are always sent in full, padded with zeros."""
     return {"CONNREQ": REQ_PRIVATE_BYTES - IP_CM_HEADER_BYTES, "CONNACK": REP_PRIVATE_BYTES,
             "REJECT": REJ_PRIVATE_BYTES}[kind]
 

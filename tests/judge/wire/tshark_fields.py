@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The fields of a message as tshark has to show them: names, places, and the values that the reference gave."""
+"""The fields of a message as tshark should show them: names, places, and the values of the reference."""
 
 from dataclasses import dataclass, field
 
@@ -51,7 +51,7 @@ class Field:
     shown: str  # tshark's name
     at: int  # offset in the message
     size: int
-    value: object = None  # integer; text; None where tshark shows only the place
+    value: object = None  # an integer, a text, or None if tshark shows only the place
 
     def place(self):
         """What tshark shows of it."""
@@ -82,11 +82,11 @@ class Message:
         return self.kind in roce_pcap.CARRIERS
 
     def pad(self):
-        """Bytes that fill the packet's last word."""
+        """The number of bytes that pad the packet to whole words."""
         return 0 if self.in_private_data() else -len(self.data) % 4
 
     def room(self):
-        """Bytes that tshark takes for the message: private data with what fills them, others with the pad."""
+        """The number of bytes that tshark takes for the message: all private data, or the message with its padding."""
         return roce_pcap.private_room(self.kind) if self.in_private_data() else len(self.data) + self.pad()
 
 
@@ -175,7 +175,7 @@ def layout(message):
         rows += [("ibgm_cookie", "lnet.o2ib.cookie", LNET_END, 8)]
         rows += descriptor("ibgm_rd", 128, message.values["ibgm_rd.rd_nfrags"])
     elif kind == "IMMEDIATE" and message.values["hdr.payload_length"]:
-        # What tshark shows of it; its bytes are not shown.
+        # tshark shows its place and length, but not its bytes.
         rows.append(("payload", "lnet.payload", LNET_END, message.values["hdr.payload_length"]))
     return rows
 
@@ -188,6 +188,6 @@ def with_nid_parts(rows):
 
 
 def expected(message):
-    """What tshark has to show, if it has no defect."""
+    """The fields that tshark shows if it has no defect."""
     rows = with_nid_parts(layout(message))
     return [Field(ours, shown, at, size, message.values.get(ours)) for ours, shown, at, size in rows]

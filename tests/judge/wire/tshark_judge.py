@@ -3,8 +3,8 @@
 """tshark as a judge of the codec: it dissects messages that the reference encoded, random ones and those recorded from
 a kernel, and what it shows is compared field by field (name, offset, length, value) with what the reference says.
 
-Where tshark is known to differ, tests/judge/wire/tshark_known.json says how, and its answer has to be just that; it is
-predicted from the reference's values.  At the end each value is changed once, to show that the comparison sees it.
+The file tests/judge/wire/tshark_known.json lists how tshark is known to differ; its answer must then be the one that is
+predicted from the reference's values.  At the end each value is changed once, to show that the comparison notices it.
 
 The last line is "N passed, N failed"; exit status 0, 1, or 77 (cannot run).  docs/wire.md, "Judges".
 """
@@ -40,19 +40,19 @@ CANNOT_RUN = 77
 DEFAULT_PROGRAM = str(BUILD / "gcc" / "judge_messages")
 DEFAULT_SEED = 20240601
 DEFAULT_COUNT = 12
-SHOWN_AT_MOST = 10  # failures in full; the others are counted
+SHOWN_AT_MOST = 10  # failures that are printed in full; the others are only counted
 
 MALFORMED, COMPLAINT = "_ws.malformed", "lnet.bad_buflen"
 # Layers of tshark's answer: those that carry a message, and what it calls bytes that it does not understand.
 CARRYING = ("geninfo", "frame", "eth", "ip", "udp", "infiniband")
-# Protocols that would try their luck with what LNet's dissector does not take for its own.
+# Protocols whose dissectors would guess at what LNet's dissector does not accept.
 GUESSING = ("smc", "smb_direct", "rpcordma", "nvme-rdma", "iser", "fcoib", "infiniband_sdp", "infiniband.eoib")
 UNDISSECTED = ("data", "fake-field-wrapper")
 
 
 # --- how tshark is known to differ --------------------------------------------------------------------------------
 def image(fields, length):
-    """The message as a little-endian sender writes these values: what tshark reads when it reads elsewhere."""
+    """The message with these values, little-endian; it tells what tshark reads at a wrong place."""
     data = bytearray(length)
     for one in fields:
         if isinstance(one.value, int):
@@ -79,7 +79,7 @@ def complaint(message, kind_number, nob, lnet_number, end):
 
 
 def descriptor_at(fields, message, at):
-    """tshark's walk over a descriptor that begins at `at`."""
+    """What tshark shows if it takes what is at `at` for a descriptor."""
     data = image(fields, len(message.data))
     count = read(data, at + 4, 4)
     complete = min(count, (len(data) - at - 8) // 12)
@@ -95,7 +95,7 @@ def descriptor_at(fields, message, at):
 
 
 def reject_as_message(message, differences):
-    """The record's values at their places (docs/wire.md, "Reject record"), then zeros, read as an LNet ACK."""
+    """What tshark shows of a reject record: it reads the record, followed by zeros, as an LNet ACK."""
     values = message.values
     record = struct.pack("<IHBBQHHI", *(values[name] for name in ("ibr_magic", "ibr_version", "ibr_why")), 0,
                          values["ibr_incarnation"], values["ibr_cp.ibcp_queue_depth"],
@@ -148,7 +148,7 @@ def concerns(how, message):
 
 
 def predict(message, truth, differences):
-    """What tshark shows of the message, and by which difference each field is so that is not as in the truth."""
+    """(fields that tshark should show, {field that is not as in the truth: id of the listed difference})."""
     fields, origin = list(truth), {}
     for how in differences:
         if concerns(how, message):
@@ -171,7 +171,7 @@ def shown_value(text):
 
 
 def shown_fields(packet, message_at):
-    """Fields of LNet, by offset in the message, and names of layers that have no business there."""
+    """The fields of LNet, with offsets in the message; a layer that does not belong there is a field of its name."""
     fields = []
     for layer in packet:
         name = layer.get("name")
@@ -196,7 +196,7 @@ def dissect(messages, capture):
         packets.append(roce_pcap.connect(message.data, message.kind, index % 2, index) if carried
                        else roce_pcap.send(message.data, index % 2, index))
     roce_pcap.write(capture, [packet.frame for packet in packets])
-    with tempfile.TemporaryDirectory() as home:  # nobody's preferences
+    with tempfile.TemporaryDirectory() as home:  # no user's preferences
         environment = dict(os.environ, HOME=home, XDG_CONFIG_HOME=home, WIRESHARK_CONFIG_DIR=home, TZ="UTC", LC_ALL="C")
         without = [word for name in GUESSING for word in ("--disable-protocol", name)]
         done = subprocess.run(["tshark", "-n", *without, "-r", capture, "-T", "pdml", "-J", "lnet"], env=environment,
@@ -212,7 +212,7 @@ def dissect(messages, capture):
 
 # --- the judgement ------------------------------------------------------------------------------------------------
 def judge(message, differences):
-    """Lines that say where tshark differs from what it has to show; and the listed differences met."""
+    """(lines that describe how tshark differs from what it should show, ids of the listed differences met)."""
     predicted, origin = predict(message, expected(message), differences)
     left = {one.place(): one for one in message.shown}
     unseen = [one for one in predicted if left.pop(one.place(), None) is None]
@@ -228,12 +228,12 @@ def judge(message, differences):
     for name in sorted({origin[one] for one in unseen if one in origin}):
         shorter, _ = predict(message, expected(message), [how for how in differences if how["id"] != name])
         if {one.place() for one in shorter} == {one.place() for one in message.shown}:
-            lines.append(f"{name} does not occur any more: strike it from {KNOWN.name}")
+            lines.append(f"{name} does not occur any more: remove it from {KNOWN.name}")
     return lines, set(origin.values())
 
 
 def sensitivity(messages, known):
-    """(passed, failed): a change of any value has to be seen, but for those listed as not judged."""
+    """(passed, failed): a change of any value must be noticed, except of those listed as not judged."""
     unseen, tried = set(), set()
     for message in messages:
         if message.order == "big":  # nothing of it is judged
@@ -289,7 +289,7 @@ def report(message, lines):
 
 
 def compare(messages, differences, complete):
-    """(passed, failed); complete: every listed difference has to occur."""
+    """(passed, failed); complete: every listed difference must occur."""
     failed, met = 0, {}
     for message in messages:
         lines, ids = judge(message, differences)
@@ -309,8 +309,8 @@ def compare(messages, differences, complete):
 
 def options_of():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--program", default=DEFAULT_PROGRAM, help="the reference's side")
-    parser.add_argument("--seed", type=lambda text: int(text, 0), default=DEFAULT_SEED, help="of the random messages")
+    parser.add_argument("--program", default=DEFAULT_PROGRAM, help="judge_messages, which gives the reference's values")
+    parser.add_argument("--seed", type=lambda text: int(text, 0), default=DEFAULT_SEED, help="for the random messages")
     parser.add_argument("--count", type=int, default=DEFAULT_COUNT, help="messages of each kind and order")
     parser.add_argument("--only", metavar="NAME", help="judge one message (random:17, or a recording's file name)")
     parser.add_argument("--pcap", metavar="FILE", help="keep the packets here")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Vectors for encoding, and for the reject record.
 
-Encoding starts from bytes that decode; "edits" then change members of the struct, so that a vector needs no text form
-of a struct that no message could give.
+Encoding starts from bytes that decode; "edits" then change members of the struct, so that a vector can have a struct
+that no message decodes to.
 """
 
 import copy
@@ -46,7 +46,7 @@ def both(rule, data, edits, illegal, comments=("", ""), options=None):
 
 
 def encode_local(order):
-    """Rules that are the caller's mistakes."""
+    """Rules that only a mistake of the caller breaks."""
     noop, get = sample("NOOP", order), sample("GET_REQ", order, count=3)
     put = sample("IMMEDIATE", order, payload_length=1)
     yield from both("wire/encode/order", noop, {"order": 1}, {"order": 2}, ("big", "2"))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """For every rule of docs/wire.md the last legal and the first illegal value, in one byte order.
 
-Each function yields Case tuples. A case says by itself which rule it expects ("then" is what a case that is legal for
-its own rule is refused with afterwards), so that the second codec has to agree with the text and is not only asked.
+Each function yields Case tuples. A case names the rule that it expects, so that the second codec is checked as well;
+"then" is the later rule that refuses a case which is legal for its own rule.
 """
 
 from collections import namedtuple
@@ -142,7 +142,7 @@ def statuses(name, order):
 
 
 def fragments(prefix, offset, order, of, kind):
-    """The descriptor's rules. of(desc, count): bytes that carry it, with rd_nfrags replaced by count."""
+    """The descriptor's rules. of(desc): the bytes that contain the descriptor."""
     def case(rule, boundary, comment, frags, count=None, cut=0, options=None, then=None):
         data = of({"rd_key": 0x1234, "rd_frags": [{"rf_nob": nob, "rf_addr": address} for nob, address in frags]})
         data = data if count is None else patch(data, offset + 4, order, 4, count)

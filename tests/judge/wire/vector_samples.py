@@ -63,7 +63,7 @@ def payload_of(length):
 
 
 def desc(count=1, nob=4096, address=0x00007F1234567800):
-    """count fragments of nob bytes, each address a page further; unaligned by its 12-byte stride."""
+    """A descriptor of count fragments of nob bytes; each address is 4096 bytes after the one before."""
     return {"rd_key": 0x80ABCD01, "rd_frags": [{"rf_nob": nob, "rf_addr": address + 4096 * index}
                                                for index in range(count)]}
 
@@ -99,7 +99,7 @@ def sample(name, order="little", flavour="none", **fields):
 
 
 def with_checksum(data, order, flavour="unsigned"):
-    """data with the checksum of its own nob bytes, or of all of them when nob is not within."""
+    """data with the checksum over its own nob bytes, or over all bytes if nob is larger than data."""
     nob = int.from_bytes(data[8:12], order)
     sums = codec.message_checksums(data, min(nob, len(data)))
     return patch(data, 12, order, 4, sums[flavour == "signed"])

@@ -40,7 +40,7 @@ def refusal(refused):
 
 
 def flat_line(test):
-    """id, kind, options, bytes, edits, result, refusal or fields, canonical; between tabs, "-" for nothing."""
+    """id, kind, options, bytes, edits, result, refusal or fields, canonical; separated by tabs, "-" if empty."""
     outcome = refusal(test["refused"]) if "refused" in test else test.get("flat", "-")
     return "\t".join((test["id"], test["kind"], pairs(test.get("options", {})), test["bytes"] or "-",
                       pairs(test.get("edits", {})), test["result"], outcome, test.get("canonical", "-")))

@@ -77,7 +77,7 @@ def check_schema(lint, read, validator):
 
 def check_tests(lint, read, classes):
     ids = collections.Counter(test["id"] for document in read.values() for test in tests_of(document))
-    lint.check(max(ids.values()) == 1, f"ids that are there twice: {[each for each in ids if ids[each] > 1][:5]}")
+    lint.check(max(ids.values()) == 1, f"ids that occur twice: {[each for each in ids if ids[each] > 1][:5]}")
     for document in read.values():
         for group in document["groups"]:
             for test in group["tests"]:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A recorded capture, carried in another way: other link types, tags, addresses and path MTUs.
+"""Convert a recorded capture to other link types, tags, addresses and path MTUs.
 
-Recordings are RoCEv2 over Ethernet and IPv4 (corpus/captures/pcap).  The transport (base transport header to invariant CRC)
-stays what it is, except where packets are split for a smaller MTU.  No CRC is made anew: nobody looks at them here.
+Recordings are RoCEv2 over Ethernet and IPv4 (corpus/captures/pcap).  The transport (base transport header to invariant
+CRC) is kept, except if packets are split for a smaller MTU.  CRCs are not recomputed: nothing checks them.
 """
 
 import struct
@@ -11,7 +11,7 @@ ETHERNET, SLL, ERF, INFINIBAND, SLL2 = 1, 113, 197, 247, 276
 IPV4_AT, UDP_AT, BTH_AT = 14, 34, 42
 ICRC_BYTES, BTH_BYTES = 4, 12
 SEND, WRITE, ACK = range(3)
-# The opcode of a first, middle, last and only packet; immediate data and invalidation are in no recording.
+# Opcodes of a first, middle, last and only packet; the recordings have none with immediate data or invalidation.
 CODES = {SEND: (0x00, 0x01, 0x02, 0x04), WRITE: (0x06, 0x07, 0x08, 0x0A)}
 KINDS = {code: kind for kind, codes in CODES.items() for code in codes}
 RETH_BYTES = 16
@@ -36,7 +36,7 @@ def ipv4(source, target, transport):
 
 
 def six(protocol, source, target, payload):
-    """IPv6, or a global route header."""
+    """A packet with an IPv6 header or a global route header, which have the same form."""
     address = bytes.fromhex("fe80" + 24 * "0")
     return (struct.pack(">IHBB", 6 << 28, len(payload), protocol, 64) + address + bytes([0, source]) + address +
             bytes([0, target]) + payload)
@@ -82,7 +82,7 @@ def erf(carried, extensions=0):
     return carry
 
 
-# Name, link type of the file, how a packet is carried, and a frame of another protocol.
+# {name: (link type of the file, function that makes the frame of a packet, a frame of another protocol)}.
 CARRIERS = {
     "ethernet": (ETHERNET, ethernet("0800"), bytes(12) + b"\x08\x06" + bytes(46)),
     "vlan": (ETHERNET, ethernet("810000070800"), bytes(12) + b"\x81\x00\x00\x07\x08\x06" + bytes(46)),
@@ -104,7 +104,7 @@ CARRIERS = {
 
 
 def file_of(link, packets, snapshot=65535):
-    """packets: (nanoseconds, frame) each; longer frames than the snapshot are cut."""
+    """A pcap file.  packets: (nanoseconds, frame) each; frames longer than the snapshot are cut."""
     data = struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, snapshot, link)
     for time_ns, frame in packets:
         seen = frame[:snapshot]
@@ -113,7 +113,7 @@ def file_of(link, packets, snapshot=65535):
 
 
 def carried(packets, name):
-    """The same capture as the carrier of that name has it; what is not RoCE becomes a frame of another protocol."""
+    """(link type, packets) of the capture in that carrier; what is not RoCE becomes its frame of another protocol."""
     link, carry, other = CARRIERS[name]
     frames = [(time_ns, transport_of(frame)) for time_ns, frame in packets]
     return link, [(time_ns, other if packet is None else carry(*packet)) for time_ns, packet in frames]
@@ -128,7 +128,7 @@ class Split:
         self.sent = {}   # (source, original number): the number of its last packet
 
     def pieces(self, source, target, transport):
-        """The transports that take its place."""
+        """The packets, from base transport header to ICRC, into which this one is split."""
         code, number = transport[0], struct.unpack_from(">I", transport, 8)[0] & 0xFFFFFF
         kind = KINDS.get(code)
         if code == 0x11:

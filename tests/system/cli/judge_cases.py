@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Captures for the tests of what o2ref judge writes into files."""
+"""Captures for the tests of the files that o2ref judge writes."""
 
 import json
 import re
@@ -17,7 +17,7 @@ from test_judge import AT_STATUS, FOLDER, MESSAGE, PROGRAM, PUT_DONE, PUT_REQ, R
 IMMEDIATE, PUT_ACK, GET_DONE = 0xd1, 0xd4, 0xd7
 AT_NOB, AT_PUT_LENGTH, AT_DESC = 8, 76, 64
 THERE, BACK = {"source": 1, "target": 2, "qp": 0x11}, {"source": 2, "target": 1, "qp": 0x12}
-ACKED = roce(0x11, 100, extra=bytes(4), **BACK)  # packet 100, so that both ways are known to belong together
+ACKED = roce(0x11, 100, extra=bytes(4), **BACK)  # answers packet 100, which shows that both ways are one connection
 
 
 def judge(*words):
@@ -37,7 +37,7 @@ def wrong_status(name="put_3977.plain.pcap"):
 
 
 def lost():
-    """A note and nothing else."""
+    """A capture about which the judge has only a note."""
     return Capture("ping.plain.pcap").bytes(without=(6,))
 
 
@@ -54,13 +54,13 @@ class Files(unittest.TestCase):
         return self.path / name
 
     def several(self):
-        """Broken, with a note, clean, no capture, absent."""
+        """Five paths: a capture with a defect, one with a note, a clean one, a file that is no capture, no file."""
         return [self.put("broken.pcap", wrong_status()[0].bytes()), self.put("lost <&\">.pcap", lost()),
                 FOLDER / "ping.plain.pcap", self.put("none.pcap", b"this is no capture, not even a little"),
                 self.path / "absent.pcap"]
 
     def reports(self, files):
-        """What --json says of those that could be judged, by name."""
+        """{name: report of --json} for the files that could be judged."""
         lines = judge("--json", *files).stdout.decode().splitlines()
         every = {report["file"]: report for report in map(json.loads, lines)}
         self.assertEqual(list(every), [str(path) for path in files])
@@ -68,14 +68,14 @@ class Files(unittest.TestCase):
 
 
 def message(kind):
-    """The first of this type in a recording of a PUT."""
+    """The first message of this type in a recording of a PUT."""
     recorded = Capture("put_64K_odd.plain.pcap")
     data = recorded.at(recorded.of_type(kind)[0])[MESSAGE:]
     return data[:struct.unpack_from("<I", data, AT_NOB)[0]]
 
 
 def put_ack(frags):
-    """With these fragments: (address, length) each."""
+    """A PUT_ACK with these fragments: (address, length) each."""
     ack = message(PUT_ACK)[:AT_DESC + 4] + struct.pack("<I", len(frags))
     ack += b"".join(struct.pack("<IQ", length, address) for address, length in frags)
     struct.pack_into("<I", ack, AT_NOB, len(ack))
@@ -90,7 +90,7 @@ def write(psn, address, length):
 
 
 def transfer(frags, writes, status):
-    """A PUT into these fragments, of which these are written, and what PUT_DONE and LNet's ACK say of it."""
+    """A capture of a PUT into frags: its WRITEs, (address, length) each, PUT_DONE with this status, and LNet's ACK."""
     request, done = message(PUT_REQ), message(PUT_DONE)
     struct.pack_into("<I", request, AT_PUT_LENGTH, sum(length for _, length in frags))
     struct.pack_into("<i", done, AT_STATUS, status)

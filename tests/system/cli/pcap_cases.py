@@ -11,7 +11,7 @@ CAPTURES = Path(__file__).resolve().parents[3] / "corpus" / "captures"
 FOLDER = CAPTURES / "pcap"
 
 run = None  # set by test_cli.py
-# Of the places where captures are cut or damaged one in so many, where a start of the program takes long.
+# Captures are cut or damaged only at every SPARSE-th place, for a build whose programs start slowly.
 SPARSE = int(os.environ.get("O2REF_SPARSE", "1"))
 
 # What happens in each recorded capture: direction and signature().
@@ -107,7 +107,7 @@ def pcap(packets, order="<", nanoseconds=False, link=1, version=2, magic=None):
 
 
 def pcapng(packets, order="<", nanoseconds=False, link=1, interfaces=1):
-    """The same in the newer format: (nanoseconds since 1970, packet) each.  None: a simple packet, without a time."""
+    """A pcapng file.  packets: (nanoseconds since 1970, packet) each; None: a simple packet block, without a time."""
     def block(kind, body):
         body += bytes(-len(body) % 4)
         return struct.pack(order + "II", kind, len(body) + 12) + body + struct.pack(order + "I", len(body) + 12)
@@ -196,7 +196,7 @@ class Recorded(unittest.TestCase):
             for length in range(0, len(data), SPARSE * step):
                 status, found, stderr = events(data[:length])
                 self.assertIn(status, (0, 1))
-                # A file that ends between two records is a shorter capture, any other is cut.
+                # A file that ends between two records is a valid, shorter capture; any other end is an error.
                 self.assertEqual(status == 1, "truncated dump file" in stderr, f"{path.name} {length}: {stderr}")
                 self.assertLessEqual(len(found), whole + 2)
 
@@ -208,7 +208,7 @@ class Recorded(unittest.TestCase):
                 self.assertEqual(events(pcapng(packets_of(data), order, nanoseconds)), expected, path.name)
 
     def test_damaged(self):
-        """Some byte is changed, in many places: an answer and no crash, whatever it is."""
+        """One byte is changed, in many places: the program gives some answer and does not crash."""
         for path in sorted(FOLDER.glob("*.pcap"))[::3]:
             data = bytearray(path.read_bytes()[:6000])
             for at in range(0, len(data), SPARSE * 61):
@@ -219,7 +219,7 @@ class Recorded(unittest.TestCase):
 
 
 class Made(unittest.TestCase):
-    """What the recorded ones do not show."""
+    """Captures made here, of what the recordings do not contain."""
 
     get_req = capture("024_GET_REQ*")
     immediate = capture("051_IMMEDIATE_PUT_n04096*")
@@ -255,7 +255,7 @@ class Made(unittest.TestCase):
         blocks = (28, 48, 48 + (len(data) - 48) // 2, len(data))
         for length in sorted({*range(0, len(data), SPARSE), *blocks[:-1]}):
             status, _, stderr = text(data[:length])
-            # As with pcap: between two packets it is a shorter capture.
+            # As with pcap, a file that ends between two packets is a valid, shorter capture.
             self.assertEqual((status, stderr == ""), (0, True) if length in blocks[1:] else (1, False), length)
             self.assertEqual("truncated pcapng dump file" in stderr, length >= 12 and length not in blocks, f"{length}: {stderr}")
         status, _, stderr = text(pcapng(packets, interfaces=2))
@@ -307,7 +307,7 @@ class Made(unittest.TestCase):
         _, found, _ = events(pcap([first, third, other]))
         self.assertEqual([e.get("note", e["what"]) for e in found],
                          ["packets before this one are missing", "an incomplete SEND", "SEND"])
-        # What was lost comes again, and everything after it.
+        # The lost packet is sent again, and everything after it.
         _, found, _ = events(pcap([first, third, second, third, other]))
         self.assertEqual([e.get("note", e["what"]) for e in found],
                          ["packets before this one are missing", "SEND", "SEND"])
@@ -315,7 +315,7 @@ class Made(unittest.TestCase):
         _, found, _ = events(pcap([roce(4, 9, self.get_req), other, first, second, third]))
         self.assertEqual([e.get("note", e["bytes"] if "bytes" in e else "") for e in found],
                          [148, "packets before this one are missing", 148, 4096])
-        # It comes again when the next message has begun: that one, which will come again as well, is not the one to go on.
+        # It is sent again when the next message has begun: it must not continue that one, which is sent again as well.
         writes = [[roce(6, psn, bytes(1024), extra=struct.pack(">QII", psn, 0x77, 3072)), roce(7, psn + 1, bytes(1024)),
                    roce(8, psn + 2, bytes(1024))] for psn in (20, 23)]
         for lost in (1, 2):
@@ -361,19 +361,19 @@ class Made(unittest.TestCase):
         found = events(pcap(first[:1] + others + first[1:]))[1]
         notes = [(e["dest_qp"], e["frame"], e["note"]) for e in found if e["what"] == "note"]
         self.assertEqual(notes[0], (7, 1025, "an incomplete SEND, forgotten: more than 1024 directions of connections"))
-        # The rest comes for one that is new.
+        # The remaining packets belong to a flow that is new again.
         self.assertEqual(notes[1:], [(7, 1024 + len(first), "a SEND without its first packets")])
         self.assertIn("the quietest one was dropped 2 times\n", text(pcap(first[:1] + others + first[1:]))[1])
 
     def test_records_longer_than_any_packet(self):
-        """What is behind a packet in its record does not matter, however long."""
+        """Bytes behind a packet in its record are ignored, however many there are."""
         long = roce(4, 1, self.get_req) + bytes(200000)
         both = pcap([long] + send(self.immediate, 2, mtu=4096))
         self.assertEqual([e["what"] for e in events(both)[1]], ["SEND", "SEND"])
         status, found, stderr = events(pcap([long])[:-1])
         self.assertEqual((status, found), (1, []))
         self.assertIn("packet 1: truncated dump file; ", stderr)
-        # So long is no packet at all.
+        # libpcap refuses a record of this length.
         status, found, stderr = events(pcap([roce(4, 1, self.get_req), bytes(1 << 20)]))
         self.assertEqual((status, len(found)), (1, 1))
         self.assertIn("packet 2: invalid packet capture length 1048576", stderr)

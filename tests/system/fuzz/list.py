@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""fuzz/targets.txt, the sources, the corpora and docs/fuzzing.md agree."""
+"""Check that fuzz/targets.txt, the sources, the corpora and docs/fuzzing.md agree."""
 
 import re
 import sys

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Linked into a replayer of the library with mutants: switches on the one that O2_MUTANT names, before main.
+ * Linked into a replayer with the mutants: before main, switches on the mutant that O2_MUTANT names.
  */
 #include "props/engine/mutant.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The mutator of messages, without an engine: from nothing it has to get past every rule of the codec in
- * either byte order, and trip most of them; it keeps to its room, and the same seed gives the same bytes.
- *
- * Prints what it reached; exit 0, or 1 after naming what is missing.  Source: docs/fuzzing.md, "The mutator".
+ * Tests the mutator of messages without an engine: from no input, it has to make messages of every type that
+ * the codec accepts, in either byte order, and messages that break most rules; it writes only into its buffer,
+ * and the same seed gives the same bytes.
+ * Prints what it reached; exit status 0, or 1 after naming what is missing.  Source: docs/fuzzing.md, "The mutator".
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -18,10 +18,10 @@
 #define KEPT	 64u
 #define GUARD	 0x5c
 
-/* Problems to print; one mistake shows many times. */
+/* Most problems that are printed: one mistake may cause many. */
 #define SHOWN 10u
 
-/* Of the rules that a message can break; the rest is a caller's or a bare descriptor's. */
+/* Of the rules that a message can break; other rules are for callers or bare descriptors. */
 #define RULES_WANTED 50u
 
 static const uint8_t types[] = {0xc0, 0xc1, 0xd0, 0xd1, 0xd2, 0xd3, 0xd4, 0xd5, 0xd6, 0xd7};
@@ -35,7 +35,7 @@ static void missing(const char *what, unsigned int number)
 	problems++;
 }
 
-/* An engine's mutation of bytes, as simple as can be. */
+/* A minimal replacement for an engine's own mutation of bytes. */
 static size_t set_one_byte(uint8_t *data, size_t size, size_t max_size)
 {
 	static uint32_t noise = 1;
@@ -94,7 +94,7 @@ static void walk(struct reached *reached)
 		if (size == 0 || size > MAX_SIZE || work[MAX_SIZE] != GUARD)
 			missing("a result does not keep to its room", round);
 		look(work, size, reached);
-		/* Old ones go, so that the walk does not stay with what it has. */
+		/* Replace old inputs, so that the walk moves on. */
 		memcpy(kept[to], work, size);
 		kept_size[to] = size % 1000;
 	}
@@ -126,7 +126,7 @@ static void check_same_seed(void)
 		missing("different seeds give the same bytes", 1000 - different);
 }
 
-/* Every room from a byte up, and descriptors: what matters is that nothing is written behind it. */
+/* Buffers from 1 to 299 bytes, for messages and descriptors: nothing may be written behind them. */
 static void check_small_rooms(void)
 {
 	for (size_t room = 1; room < 300; room++) {

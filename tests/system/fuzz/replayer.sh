@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# The replayer passes what passes, names the file that fails, and refuses what it cannot read.
+# Test the replayer: it passes good files, names the file that fails, and refuses paths that it cannot read.
 # Usage: replayer.sh PATH-OF-fuzz_canary_replay
 set -u
 replay=$1
@@ -35,7 +35,7 @@ expect 0 --verbose "$scratch/good"
 grep -q "good/deeper/b (3 bytes)" "$scratch/output" || complain "--verbose names no file"
 expect 1 "$scratch/good" "$scratch/mixed"
 grep -q "FAILED: $scratch/mixed/planted-defect" "$scratch/output" || complain "the failing file is not named"
-grep -q 'o2ref fuzz: canary' "$scratch/output" || complain "the violation is not told"
+grep -q 'o2ref fuzz: canary' "$scratch/output" || complain "the violation is not printed"
 expect 2 "$scratch/nothing-here"
 expect 2
 expect 2 --no-such-option

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""The seeds of the targets that run a property with counted situations are what o2props export writes.
+"""Check that fuzz targets of properties with counted situations have the seeds that o2props export writes.
 
     tests/system/fuzz/situation_seeds.py O2PROPS           compare
     tests/system/fuzz/situation_seeds.py O2PROPS --write   replace corpus/TARGET/seed
