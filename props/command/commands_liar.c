@@ -28,9 +28,10 @@
 struct foretold {
 	bool kernel, json;
 	bool table, started, whole;
-	char again[512]; /* the command without --only, --out and --json */
-	char folder[40]; /* of --out; "": not given */
-	uint32_t read;	 /* number of lies that conform reads from the table */
+	char again[512];     /* the command without --only, --out and --json */
+	char folder[40];     /* of --out; "": not given */
+	uint32_t read;	     /* number of lies that conform reads from the table */
+	const char *unknown; /* the first lie of --only that is not among those; NULL: none */
 	uint32_t count[O2_LIAR_NOT_TRIED + 1], lies, named;
 	uint64_t packets; /* in the capture before the first lie */
 };
@@ -260,6 +261,12 @@ static void complain(const struct foretold *foretold, const struct o2_liar_stand
 	char path[4096] = "";
 	size_t used = 0;
 
+	if (foretold->unknown != NULL) {
+		snprintf(text, bytes,
+			 "o2ref: --only: unknown probe 'hostile/%s' (see: o2ref conform --list)\n",
+			 foretold->unknown);
+		return;
+	}
 	text[0] = '\0';
 	if (drawn->unstarted == 1 || (drawn->unstarted == 2 && foretold->read > 0)) {
 		(void)o2_own_path("o2props", path, sizeof(path));
@@ -322,7 +329,9 @@ static void check_capture(struct o2_commands_run *run, struct foretold *foretold
 static void check(struct o2_commands_run *run, const struct foretold *foretold,
 		  const struct o2_liar_stand *drawn, const char *told)
 {
-	const int status = foretold->count[O2_LIAR_NOT_MET] > 0 || !foretold->whole ? 1 : 0;
+	const int status = foretold->unknown != NULL				      ? 2
+			   : foretold->count[O2_LIAR_NOT_MET] > 0 || !foretold->whole ? 1
+										      : 0;
 	const uint32_t calls = (drawn->unstarted == 1 ? 0 : 1) + foretold->started;
 	char *text = NULL, complaint[4400];
 	size_t bytes;
@@ -337,10 +346,10 @@ static void check(struct o2_commands_run *run, const struct foretold *foretold,
 			      drawn->told);
 		return;
 	}
-	if (foretold->json) {
+	if (foretold->json && foretold->unknown == NULL)
 		check_json(run, foretold, drawn);
+	if (foretold->json || foretold->unknown != NULL)
 		return;
-	}
 	out = open_memstream(&text, &bytes);
 	if (out == NULL)
 		return;
@@ -378,6 +387,11 @@ static void draw_words(struct o2_commands_run *run, const struct o2_liar_stand *
 			 O2_COMMAND_WORD - strlen(run->command.word[run->command.words]), ",hostile/%s",
 			 drawn->lie[i].name);
 	run->command.words++;
+	if (!folder && foretold->table && foretold->read < drawn->nlies) {
+		foretold->unknown = drawn->lie[foretold->read].name;
+		foretold->started = foretold->whole = false;
+		foretold->lies = foretold->named = 0;
+	}
 	if (foretold->folder[0] != '\0')
 		o2_command_word(&run->command, "--out=%s", foretold->folder);
 	o2_commands_words(run, rest);
@@ -426,7 +440,9 @@ void o2_commands_liar(struct o2_commands_run *run)
 	run->tally.seen[O2_COMMANDS_LIAR_ALONE] += wrong.alone && foretold.started;
 	run->tally.seen[O2_COMMANDS_LIAR_NAMED] += foretold.named > 0;
 	run->tally.seen[O2_COMMANDS_LIAR_UNSTARTED] += drawn.unstarted > 0 && !foretold.whole;
-	if (foretold.folder[0] != '\0')
+	if (foretold.unknown != NULL)
+		rmdir(foretold.folder);
+	else if (foretold.folder[0] != '\0')
 		check_capture(run, &foretold, &drawn);
 	if (!run->report->failed)
 		check(run, &foretold, &drawn, told);

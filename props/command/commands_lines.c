@@ -344,8 +344,8 @@ static void other_sum(struct o2_commands_run *run)
 		"a rule: wire/header/checksum: ibm_cksum is #, expected # (Protocol error); "
 		"--tolerate-immediate-checksum accepts it\n";
 	const char *rule = "o2ref: judge: must message/wire: " PEER
-			   " (to 10.0.0.1@o2ib): wire/header/checksum: ibm_cksum is #, expected #; it should "
-			   "be so: every message keeps to the rules of the codec (docs/wire.md, \"Rules\")\n";
+			   " (to 10.0.0.1@o2ib): wire/header/checksum: ibm_cksum is #, expected #; rule: "
+			   "every message keeps to the rules of the codec (docs/wire.md, \"Rules\")\n";
 
 	start(run, &bent, "sums-other-bytes");
 	o2_command_word_if(&run->command, takes, "--tolerate-immediate-checksum");

@@ -8,6 +8,8 @@
 #include "cli/roce_layout.h"
 #include "wire/bytes.h"
 
+#define DIRECTIONS ((size_t)O2_LINKS_MAX * O2_JUDGE_SIDES)
+
 /* A connection.  qp[side]: the queue pair of that side, to which the other side sends. */
 struct link {
 	struct o2_judge_conn *conn; /* NULL: not in use */
@@ -107,16 +109,13 @@ static bool goes_from(const struct link *link, enum o2_judge_side from, const st
 /* The link that a packet belongs to; *from: the side that sends it. */
 static struct link *by_qp(struct o2_links *links, const struct o2_event *event, enum o2_judge_side *from)
 {
-	for (size_t i = 0; i < O2_LINKS_MAX; i++) {
-		struct link *link = &links->link[i];
+	for (size_t i = 0; i < DIRECTIONS; i++) {
+		struct link *link = &links->link[i / O2_JUDGE_SIDES];
 
-		for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
-			if (link->has_qp[1 - side] && link->qp[1 - side] == event->dest_qp &&
-			    goes_from(link, (enum o2_judge_side)side, event)) {
-				*from = (enum o2_judge_side)side;
-				return link;
-			}
-		}
+		*from = i % O2_JUDGE_SIDES;
+		if (link->has_qp[1 - *from] && link->qp[1 - *from] == event->dest_qp &&
+		    goes_from(link, *from, event))
+			return link;
 	}
 	return NULL;
 }
@@ -126,18 +125,16 @@ static struct link *by_cm_id(struct o2_links *links, const struct o2_event *even
 {
 	const struct o2_cm_mad *cm = &event->cm;
 
-	for (size_t i = 0; i < O2_LINKS_MAX; i++) {
-		struct link *link = &links->link[i];
+	for (size_t i = 0; i < DIRECTIONS; i++) {
+		struct link *link = &links->link[i / O2_JUDGE_SIDES];
+		const enum o2_judge_side side = i % O2_JUDGE_SIDES;
 
-		for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
-			if (!goes_from(link, (enum o2_judge_side)side, event) ||
-			    !(link->has_cm_id[side] || link->has_cm_id[1 - side]) ||
-			    (link->has_cm_id[side] && link->cm_id[side] != cm->local_id) ||
-			    (link->has_cm_id[1 - side] && link->cm_id[1 - side] != cm->remote_id))
-				continue;
-			*from = (enum o2_judge_side)side;
-			return link;
-		}
+		if (!goes_from(link, side, event) || !(link->has_cm_id[side] || link->has_cm_id[1 - side]) ||
+		    (link->has_cm_id[side] && link->cm_id[side] != cm->local_id) ||
+		    (link->has_cm_id[1 - side] && link->cm_id[1 - side] != cm->remote_id))
+			continue;
+		*from = side;
+		return link;
 	}
 	return NULL;
 }
@@ -392,7 +389,7 @@ static int take_ack(struct o2_links *links, const struct o2_event *event)
 	return link->conn == NULL ? -ENOMEM : 0;
 }
 
-/* Something was not seen: in the event's direction, or in any direction of all links if that is not known. */
+/* Something was not seen: if no link has that direction, maybe in any of these hosts (queue pair 0: all hosts). */
 static int take_missing(struct o2_links *links, const struct o2_event *event)
 {
 	enum o2_judge_side from;
@@ -401,10 +398,12 @@ static int take_missing(struct o2_links *links, const struct o2_event *event)
 
 	if (link != NULL)
 		return tell(links, link, from, O2_JUDGE_LOST, event);
-	for (size_t i = 0; i < O2_LINKS_MAX && rc == 0; i++)
-		for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES && links->link[i].conn != NULL && rc == 0;
-		     side++)
-			rc = tell(links, &links->link[i], (enum o2_judge_side)side, O2_JUDGE_LOST, event);
+	for (size_t i = 0; i < DIRECTIONS && rc == 0; i++) {
+		link = &links->link[i / O2_JUDGE_SIDES];
+		from = i % O2_JUDGE_SIDES;
+		if (link->conn != NULL && (event->dest_qp == 0 || goes_from(link, from, event)))
+			rc = tell(links, link, from, O2_JUDGE_LOST, event);
+	}
 	return rc;
 }
 

@@ -271,6 +271,9 @@ class Hostile(unittest.TestCase):
         done = loop("--only", "hostile/magic")
         self.assertEqual((done.returncode, done.stdout), (USAGE, ""))
         self.assertIn("unknown probe 'hostile/magic'", done.stderr)
+        done = loop("--hostile", "--only", "ping/one,hostile/magic,hostile/magi")
+        self.assertEqual((done.returncode, done.stdout), (USAGE, ""))
+        self.assertEqual(done.stderr, "o2ref: --only: unknown probe 'hostile/magi' (see: o2ref conform --list)\n")
 
     def test_needs_a_device(self):
         done = loop("--hostile", "--only", "ping/one,hostile/magic,hostile/version")

@@ -7,10 +7,12 @@
 #include "base/json.h"
 #include "cli/cli.h"
 #include "cli/judge_report.h"
+#include "cli/net/report.h"
 
 struct o2_net_judging {
 	struct o2_end_judge *end;
-	bool json;
+	bool json, kept;
+	json_t *object;		       /* owned, if kept; NULL: memory ran out */
 	struct o2_judge_report report; /* large */
 };
 
@@ -70,6 +72,12 @@ const struct o2_watch *o2_net_judging_watch(const struct o2_net_judging *judging
 	return judging == NULL ? NULL : o2_end_judge_watch(judging->end);
 }
 
+void o2_net_judging_keep(struct o2_net_judging *judging, json_t *object)
+{
+	judging->kept = true;
+	judging->object = object;
+}
+
 json_t *o2_net_judging_to_json(const struct o2_net_judging *judging)
 {
 	const struct o2_judge_report *report = &judging->report;
@@ -112,7 +120,10 @@ int o2_net_judging_end(struct o2_net_judging *judging, int status)
 	if (judging == NULL)
 		return status;
 	o2_end_judge_forget(judging->end);
-	if (!judging->json)
+	if (judging->kept)
+		status = o2_net_print_json(
+			o2_json_with(judging->object, "judge", o2_net_judging_to_json(judging)), status);
+	else if (!judging->json)
 		print(judging);
 	broken = judging->report.times[O2_JUDGE_MUST] != 0;
 	if (o2_end_judge_heard(judging->end).failed) {

@@ -30,11 +30,14 @@ const struct o2_end_judge *o2_net_judging_end_judge(const struct o2_net_judging 
 /* The watch for an interface's configuration, which tells the judge; NULL for NULL. */
 const struct o2_watch *o2_net_judging_watch(const struct o2_net_judging *judging);
 
-/* The findings so far, for the command's JSON form.  NULL when memory runs out. */
+/* The findings so far.  NULL when memory runs out. */
 json_t *o2_net_judging_to_json(const struct o2_net_judging *judging);
 
+/* Keep the command's JSON object (NULL: memory ran out), now owned: connections that end may add findings. */
+void o2_net_judging_keep(struct o2_net_judging *judging, json_t *object);
+
 /*
- * End the judging: print the totals, unless options want JSON, and free.  May be NULL.  Returns the command's
+ * End the judging: print the totals, or the object that was kept with the findings, and free.  May be NULL.  Returns the command's
  * exit status, at least O2_CLI_REFUSED if a rule that must hold was broken, or if memory ran out, so that not
  * all was heard (which this reports).
  */

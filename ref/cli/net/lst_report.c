@@ -233,5 +233,5 @@ int o2_net_lst_print_summary(const struct o2_net_options *options, const struct 
 	object = o2_json_with(object, "session", session_to_json(session));
 	if (session->has_before && session->has_after)
 		object = o2_json_with(object, "node", counters_to_json(session));
-	return o2_net_print_json(object, status);
+	return o2_net_report_json(object, options, status);
 }

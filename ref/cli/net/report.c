@@ -101,8 +101,6 @@ json_t *o2_net_report_to_json(const struct o2_net_report *report, const struct o
 		object = o2_json_with(object, "short", o2_json_length(report->short_ones));
 	if (options->lst_node != NULL)
 		object = o2_json_with(object, "lst", o2_net_lst_to_json(options->lst_node));
-	if (options->judging != NULL)
-		object = o2_json_with(object, "judge", o2_net_judging_to_json(options->judging));
 	return object;
 }
 
@@ -120,10 +118,18 @@ int o2_net_print_json(json_t *object, int status)
 	return O2_CLI_USAGE;
 }
 
+int o2_net_report_json(json_t *object, const struct o2_net_options *options, int status)
+{
+	if (options->judging == NULL)
+		return o2_net_print_json(object, status);
+	o2_net_judging_keep(options->judging, object);
+	return status;
+}
+
 int o2_net_report_print(const struct o2_net_report *report, const struct o2_net_options *options, int status)
 {
 	if (options->json)
-		return o2_net_print_json(o2_net_report_to_json(report, options), status);
+		return o2_net_report_json(o2_net_report_to_json(report, options), options, status);
 	print_words(report, options);
 	return status;
 }

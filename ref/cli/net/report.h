@@ -38,9 +38,12 @@ int o2_net_report_print(const struct o2_net_report *report, const struct o2_net_
 /* One line on stderr if the run ended early although nothing failed: nothing else would say so. */
 void o2_net_complain_ended(const struct o2_net_report *report, const struct o2_net_options *options);
 
-/* Members that all commands have; NULL: memory ran out, which o2_net_print_json reports.  It frees them. */
+/* Members that all commands have; NULL: memory ran out, which o2_net_print_json reports. */
 json_t *o2_net_report_to_json(const struct o2_net_report *report, const struct o2_net_options *options);
+/* Print the object and free it.  Returns status, or O2_CLI_USAGE after a line on stderr: it is NULL, or too large. */
 int o2_net_print_json(json_t *object, int status);
+/* The same; with --judge o2_net_judging_end does it, and adds the findings. */
+int o2_net_report_json(json_t *object, const struct o2_net_options *options, int status);
 
 /* What an errno, of ours or of the peer's, means for an operation. */
 const char *o2_net_meaning(int status);

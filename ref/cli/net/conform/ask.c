@@ -191,7 +191,9 @@ bool o2_conform_ask(struct o2_conform *conform, const struct o2_conn_params *off
 	conform->starved |= rc == -ENOMEM;
 	if (rc != 0)
 		o2_conform_skip(conform, "our end cannot ask: %s", strerror(-rc));
+	else if (conform->lost)
+		o2_conform_skip(conform, "the device is lost");
 	else if (o2_net_stop != 0)
 		o2_conform_skip(conform, "interrupted");
-	return rc == 0 && o2_net_stop == 0;
+	return rc == 0 && !conform->lost && o2_net_stop == 0;
 }

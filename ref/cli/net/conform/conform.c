@@ -41,7 +41,7 @@ static bool is_hostile(const char *id)
 	return strncmp(id, O2_CONFORM_HOSTILE, strlen(O2_CONFORM_HOSTILE)) == 0;
 }
 
-/* Does each word of --only name a probe?  With --hostile, names after hostile/ are not checked. */
+/* Does each word of --only name a probe? */
 static bool check_only(const struct o2_net_options *options)
 {
 	const char *word = options->only;
@@ -49,9 +49,10 @@ static bool check_only(const struct o2_net_options *options)
 	while (word != NULL) {
 		const size_t length = strcspn(word, ",");
 		char one[64];
-		bool found = options->hostile && is_hostile(word);
+		bool found;
 
 		snprintf(one, sizeof(one), "%.*s", (int)length, word);
+		found = options->hostile && is_hostile(one) && o2_conform_hostile_has(one);
 		if (!options->try_lst && o2_conform_is_lst(one)) {
 			o2_cli_complain("--only: '%s' needs --lst", one);
 			return false;

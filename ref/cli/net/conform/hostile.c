@@ -195,6 +195,34 @@ static bool read_table(struct table *table)
 	return finish(out, pid) == 0 && table->count > 0;
 }
 
+/* The table, which is read once.  NULL, after lines on stderr the first time: there is none. */
+static const struct table *misbehaviours(void)
+{
+	static struct table table;
+	static bool read, there;
+
+	if (!read) {
+		read = true;
+		there = read_table(&table);
+		if (!there)
+			o2_cli_complain("o2props hostile --list gave no table");
+	}
+	return there ? &table : NULL;
+}
+
+bool o2_conform_hostile_has(const char *word)
+{
+	const struct table *table = misbehaviours();
+	char id[2 * O2_CONFORM_ID_BYTES];
+
+	for (uint32_t i = 0; table != NULL && i < table->count; i++) {
+		snprintf(id, sizeof(id), O2_CONFORM_HOSTILE "%s", table->row[i].name);
+		if (o2_conform_is_in(id, word))
+			return true;
+	}
+	return table == NULL;
+}
+
 static const char *sentence_of(const struct table *table, const char *name)
 {
 	for (uint32_t i = 0; i < table->count; i++)
@@ -341,23 +369,20 @@ static bool run_liar(struct words *words, const struct table *table, struct o2_c
 bool o2_conform_hostile_try(const struct o2_conform_hostile *hostile, struct o2_conform_listener *listener,
 			    struct o2_conform_report *report)
 {
-	static struct table table;
+	const struct table *table = misbehaviours();
 	struct words words = {.count = 0};
 	const struct o2_conform_result lacks = {.outcome = O2_CONFORM_NOT_TRIED,
 						.text = "--hostile needs an RDMA device"};
 
-	table.count = 0;
-	if (!read_table(&table)) {
-		o2_cli_complain("o2props hostile --list gave no table");
+	if (table == NULL)
 		return false;
-	}
 	if (hostile->device != NULL)
 		compose(hostile, report->options, &words);
-	if (!add_names(&words, &table, report->options))
+	if (!add_names(&words, table, report->options))
 		return true;
 	if (hostile->device != NULL)
-		return run_liar(&words, &table, listener, report);
+		return run_liar(&words, table, listener, report);
 	for (uint32_t i = 0; i < words.count; i++)
-		add_row(report, &table, words.argument[i], &lacks);
+		add_row(report, table, words.argument[i], &lacks);
 	return true;
 }

@@ -19,6 +19,12 @@ struct o2_conform_hostile {
 };
 
 /*
+ * Does a word of --only name a misbehaviour?  Asks the liar for its table; true, after a line on stderr, if it
+ * has none: o2_conform_hostile_try fails then.
+ */
+bool o2_conform_hostile_has(const char *word);
+
+/*
  * Our own interface must be closed.  The listener hears what is sent and received meanwhile.  Returns false,
  * after a line on stderr, if the liar did not come to its end.
  */

@@ -65,9 +65,9 @@ static void note_answer(void *context, const struct o2_lst_answer *answer)
 		o2_error_text(answer->error, asked->why, sizeof(asked->why));
 }
 
-static void tell_failed(struct o2_conform *conform, const struct o2_lst_msg *request)
+static void tell_failed(struct o2_conform *conform, const struct o2_lst_msg *request,
+			const struct o2_conform_lst_asked *asked)
 {
-	const struct o2_conform_lst_asked *asked = &conform->lst->asked;
 	char name[O2_ERRNO_TEXT_BYTES];
 
 	/* A node that has no memory says so in a reply, so this is our own side. */
@@ -108,23 +108,33 @@ const struct o2_lst_msg *o2_conform_lst_ask(struct o2_conform *conform, const st
 			return NULL;
 	if (asked->status == 0)
 		return &asked->reply;
-	tell_failed(conform, request);
+	tell_failed(conform, request, asked);
 	return NULL;
 }
 
 bool o2_conform_lst_silence(struct o2_conform *conform, const struct o2_lst_msg *request)
 {
+	const struct o2_conform_lst_asked *silent = &conform->lst->silent;
+
 	post(conform, request, NULL, &conform->lst->silent, &conform->lst->silent_call);
-	return conform->lst->silent.status == 0;
+	if (silent->ended && silent->status != 0)
+		tell_failed(conform, request, silent);
+	return !silent->ended || silent->status == 0;
 }
 
 bool o2_conform_lst_was_silent(struct o2_conform *conform, const struct o2_lst_msg *request)
 {
-	if (!conform->lst->silent.ended)
-		return o2_lst_call_cancel(conform->lst->rpc, conform->lst->silent_call) == 0;
-	o2_conform_find(conform, "%s must get no reply, but %s%s", o2_lst_type_name(request->msg_type),
-			conform->lst->silent.status == 0 ? "got one" : "failed: ",
-			conform->lst->silent.status == 0 ? "" : conform->lst->silent.why);
+	const struct o2_conform_lst_asked *silent = &conform->lst->silent;
+
+	if (!silent->ended) {
+		(void)o2_lst_call_cancel(conform->lst->rpc, conform->lst->silent_call);
+		return true;
+	}
+	if (silent->status == 0)
+		o2_conform_find(conform, "%s must get no reply, but got one",
+				o2_lst_type_name(request->msg_type));
+	else
+		tell_failed(conform, request, silent);
 	return false;
 }
 

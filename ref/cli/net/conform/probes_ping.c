@@ -116,15 +116,22 @@ static void checksum_of_payload(struct o2_conform *conform, const struct o2_conf
 		o2_conform_ping(conform, NULL);
 }
 
-/* A connection with another queue depth. */
+/* A connection with another queue depth: twice as many pings, as many at once as can be in flight. */
 static void flow(struct o2_conform *conform, const struct o2_conform_probe *probe)
 {
 	struct o2_node_config node = o2_conform_node(conform);
+	uint32_t left = 2 * probe->value;
+	bool goes_on;
 
 	node.conn.queue_depth = probe->value;
-	if (o2_conform_start(conform, &node))
-		pings_at_once(conform, 2 * probe->value < O2_NET_MAX_IN_FLIGHT ? 2 * probe->value
-									       : O2_NET_MAX_IN_FLIGHT);
+	goes_on = o2_conform_start(conform, &node);
+	while (goes_on && left > 0) {
+		const uint32_t count = left < O2_NET_MAX_IN_FLIGHT ? left : O2_NET_MAX_IN_FLIGHT;
+
+		goes_on = pings_at_once(conform, count);
+		o2_conform_forget(conform);
+		left -= count;
+	}
 }
 
 static void version_1(struct o2_conform *conform, const struct o2_conform_probe *probe)

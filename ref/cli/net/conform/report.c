@@ -45,17 +45,12 @@ static int left_out(char *const *argv, int argc)
 		const char *name;
 		bool has_value;
 	} options[] = {{"--only", true}, {"--out", true}, {"--known", true}, {"--json", false}};
+	const size_t length = strcspn(argv[0], "=");
 
-	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
-		const size_t length = strlen(options[i].name);
-
-		if (strncmp(argv[0], options[i].name, length) != 0)
-			continue;
-		if (argv[0][length] == '=')
-			return 1;
-		if (argv[0][length] == '\0')
-			return options[i].has_value && argc > 1 ? 2 : 1;
-	}
+	/* getopt_long(3) takes the beginning of a name for it, and has refused what may be two. */
+	for (size_t i = 0; length > 2 && i < sizeof(options) / sizeof(options[0]); i++)
+		if (strncmp(argv[0], options[i].name, length) == 0)
+			return options[i].has_value && argv[0][length] == '\0' && argc > 1 ? 2 : 1;
 	return 0;
 }
 
@@ -63,7 +58,7 @@ void o2_conform_again(const struct o2_conform_report *report, const char *id, ch
 {
 	size_t used = (size_t)snprintf(text, bytes, "o2ref");
 
-	for (int i = 0, left; i < report->argc && used<bytes; i += left> 0 ? left : 1) {
+	for (int i = 0, left; i < report->argc && bytes > used; i += left > 0 ? left : 1) {
 		left = left_out(report->argv + i, report->argc - i);
 		if (left == 0)
 			used += quote(report->argv[i], text + used, bytes - used);
