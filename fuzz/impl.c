@@ -90,8 +90,9 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 		cannot(known, text);
 	if (map != NULL && o2_error_map_read(map, &fuzz.map, text, sizeof(text)) != 0)
 		cannot(map, text);
-	if (profile != NULL && strcmp(profile, o2_profile_name(O2_PROFILE_KERNEL)) == 0)
-		fuzz.comparison.profile = O2_PROFILE_KERNEL;
+	while (profile != NULL && strcmp(profile, o2_profile_name(fuzz.comparison.profile)) != 0)
+		if (++fuzz.comparison.profile == O2_PROFILES)
+			cannot("O2REF_PROFILE", "names no profile (see: o2ref check --help)");
 	for (uint32_t i = 0; i < O2_STAGES; i++)
 		if (o2_object_has(&fuzz.impl, (enum o2_stage)i))
 			fuzz.stage[fuzz.stages++] = (enum o2_stage)i;

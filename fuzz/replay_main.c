@@ -77,8 +77,14 @@ static int run_file(const char *path)
 	}
 	length = fread(bytes, 1, MAX_FILE_BYTES, stream);
 	fclose(stream);
+	if (length == MAX_FILE_BYTES) {
+		fprintf(stderr, "%s: %s: not below %u bytes\n", program, path, MAX_FILE_BYTES);
+		free(bytes);
+		return -1;
+	}
 	/* A block of the exact size, so that a sanitizer sees a read past the end. */
 	exact = realloc(bytes, length == 0 ? 1 : length);
+	exact = exact == NULL ? bytes : exact;
 	if (verbose)
 		fprintf(stderr, "%s (%zu bytes)\n", path, length);
 	current = path;

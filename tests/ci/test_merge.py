@@ -275,7 +275,8 @@ class Slurm(test_ci.TemporaryFolder):
     def test_usage(self):
         run = self.folder / "run"
         for words in ([], ["--shards", "0", "--dir", run], ["--shards", "2"], ["--shards", "2", "--dir", self.folder],
-                      ["--shards", "2", "--dir", run, "--", "--seed", "1"], ["--shards"], ["x"]):
+                      ["--shards", "2", "--dir", run, "--", "--seed", "1"], ["--shards"], ["x"],
+                      ["--shards", "08", "--dir", run]):
             self.assertEqual(self.submit(*words).returncode, 2, words)
         done = self.submit("--shards", "2", "--dir", run, program=False)
         self.assertEqual(done.returncode, 77, done.stderr)

@@ -103,7 +103,7 @@ def sample(lies, seed):
     draw = random.Random(seed)
     by_rule = {}
     for name, rules in lies.items():
-        for rule in rules:
+        for rule in rules if name not in CANNOT_TELL else ():
             by_rule.setdefault(rule, []).append(name)
     return {draw.choice(names) for names in by_rule.values()}
 
@@ -148,6 +148,8 @@ def main():
     options = parser.parse_args()
     lies, defects = rows("Misbehaviours"), rows("Deliberate defects")
     names = set(options.names) or ({*lies, *DEFECTS} if options.all else {*sample(lies, options.seed), *SAMPLE})
+    for name in names - {*lies, *DEFECTS}:
+        parser.error(f"there is no misbehaviour or defect '{name}'")
     for name, rule in MAY_BE_LATE.items():
         lies[name].add(rule)
     timed = [name for name in lies if name in names and lies[name] <= TIMED and name not in CANNOT_TELL]

@@ -73,6 +73,13 @@ def finish(process):
     return process.returncode, out, err
 
 
+def await_line(process, text):
+    for line in process.stdout:
+        if text in line:
+            return
+    raise AssertionError(f"{process.args} has ended without a line '{text}'")
+
+
 def client(command, *arguments, peer=PEER):
     return finish(start(command, *arguments, peer=peer))
 
@@ -241,8 +248,7 @@ class Rxe(unittest.TestCase):
         for number in (signal.SIGKILL, signal.SIGTERM):
             with self.subTest(signal=number.name), Server("--verbose", "--mode", "fmr") as server:
                 running = start("put", "--count", 100000, "--size", 65536, "--timeout", 5, "--mode", "fmr")
-                while "PUT 65536" not in server.process.stdout.readline():
-                    pass
+                await_line(server.process, "PUT 65536")
                 server.process.send_signal(number)
                 began = time.monotonic()
                 status, out, err = finish(running)
@@ -254,8 +260,7 @@ class Rxe(unittest.TestCase):
     def test_the_client_dies(self):
         with Server("--verbose") as server:
             running = start("put", "--count", 100000, "--size", 65536, "--mode", "fmr")
-            while "PUT 65536" not in server.process.stdout.readline():
-                pass
+            await_line(server.process, "PUT 65536")
             running.kill()
             running.communicate()
             # The server survives, and serves the next client.

@@ -30,6 +30,15 @@ def run(*arguments):
     return suite.ended([PROGRAM, *arguments], (OK, FAILED, USAGE), stdin=subprocess.DEVNULL, timeout=60, text=True)
 
 
+def await_handler(running, number):
+    """Wait until a process has a handler for the signal, or has ended."""
+    while running.poll() is None:
+        caught = re.search(r"^SigCgt:\s*([0-9a-f]+)$", Path(f"/proc/{running.pid}/status").read_text(), re.M)
+        if caught and int(caught[1], 16) >> (number - 1) & 1:
+            return
+        time.sleep(0.01)
+
+
 def loop(command, *arguments, peer=PEER):
     return run(command, "--device", "loop", *arguments, peer)
 
@@ -323,6 +332,7 @@ class Refusals(unittest.TestCase):
 
     def interrupted(self, *words):
         with subprocess.Popen([PROGRAM, *map(str, words), PEER], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+            await_handler(running, signal.SIGINT)
             time.sleep(0.5)
             running.send_signal(signal.SIGINT)
             out, err = running.communicate(timeout=30)

@@ -22,6 +22,9 @@ import xml.etree.ElementTree as ElementTree
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
+import suite  # noqa: E402
+
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(next((a for a in sys.argv[1:] if not a.startswith("-")), ROOT / "build")).resolve()
 REFERENCE = BUILD / "impl_reference.so"
@@ -763,7 +766,4 @@ class Reports(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    program = unittest.main(argv=[sys.argv[0], *sys.argv[2:]], exit=False)
-    bad = len(program.result.failures) + len(program.result.errors)
-    print(f"{program.result.testsRun - bad} passed, {bad} failed")
-    sys.exit(1 if bad else 0)
+    sys.exit(suite.run(suite.of(sys.modules[__name__])))

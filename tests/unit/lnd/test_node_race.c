@@ -226,10 +226,10 @@ TEST(anything_goes)
 {
 	const char *only = getenv("O2REF_SEED"), *runs = getenv("O2REF_RUNS");
 	uint32_t ndone = 0, nfailed = 0;
+	const uint64_t first = only != NULL ? strtoull(only, NULL, 0) : 1;
+	const uint64_t last = only != NULL ? first : runs != NULL ? strtoull(runs, NULL, 0) : RUNS;
 
-	for (uint64_t seed = 1; seed <= (runs != NULL ? strtoull(runs, NULL, 0) : RUNS); seed++) {
-		if (only != NULL && strtoull(only, NULL, 0) != seed)
-			continue;
+	for (uint64_t seed = first; seed <= last; seed++) {
 		print_message("seed %" PRIu64 "; again: O2REF_SEED=%" PRIu64 " test_node_race\n", seed, seed);
 		run_at_random(seed, &ndone, &nfailed);
 	}

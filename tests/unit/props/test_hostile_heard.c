@@ -87,6 +87,7 @@ TEST(names_each)
 	}
 	print_message("%zu named, %zu not\n", named, unnamed);
 	assert_int_equal(wrong, 0);
+	assert_true(said > 0);
 	if (only != NULL)
 		return;
 	assert_true(named * 100 >= count * PERCENT_NAMED);

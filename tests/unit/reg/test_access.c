@@ -361,14 +361,20 @@ TEST(lazy_keys_live_until_the_flush)
  * Only the same list finds a kept region; when the arena has no window left for a new list, kept regions are
  * released to make room.
  */
-PAIR_TEST(lazy_regions_are_shared_and_make_room)
+TEST(lazy_regions_are_shared_and_make_room)
 {
-	struct o2_reg_domain *domain = &pair->b.ni.domain;
+	const struct o2_ni_config a = side_config(true, O2_DMA_BUS, 0);
+	struct o2_ni_config b = side_config(false, O2_DMA_BUS, 0);
+	struct pair *pair;
+	struct o2_reg_domain *domain;
 	struct row row = {.mode = O2_REG_FMR};
 	struct o2_binding binding, again;
 	struct o2_reg_plan plan;
 	bool flushed = false;
 
+	b.sizes.reg_size = 2 * O2_ARENA_WINDOWS; /* so windows run out before regions do */
+	pair = pair_open_ni(&a, &b, &O2_CONN_DEFAULTS, &O2_CONN_DEFAULTS);
+	domain = &pair->b.ni.domain;
 	domain->fmr_lazy = true;
 	assert_int_equal(make_plan(&pair->b, &row, O2_SINK, false, &plan), 0);
 	bind_sink(&pair->b, &plan, &binding);
@@ -391,6 +397,8 @@ PAIR_TEST(lazy_regions_are_shared_and_make_room)
 		flushed = flushed || domain->live.fmr_regions < before;
 		release(&pair->b, &binding, true);
 	}
+	assert_true(flushed);
 	o2_reg_flush(domain);
 	assert_int_equal(domain->live.fmr_regions, 0);
+	pair_close(pair);
 }
