@@ -149,8 +149,9 @@ static int read_range(const json_t *item, uint32_t i, struct o2_sg_input *input,
 			    error);
 
 	if (rc == 0 && page_bytes != 0 && range->base % page_bytes != 0)
-		return o2_refuse(error, -EINVAL, "json/range-alignment", "space.ranges[].base", i,
-				 range->base, page_bytes);
+		return o2_limit_is(o2_refuse(error, -EINVAL, "json/range-alignment", "space.ranges[].base", i,
+					     range->base, page_bytes),
+				   O2_LIMIT_MULTIPLE, error);
 	if (rc == 0)
 		rc = o2_json_at(o2_json_get_array(item, "pages", O2_SG_JSON_MAX_PAGES - *used, &pages, error),
 				field, i, error);
@@ -162,7 +163,7 @@ static int read_range(const json_t *item, uint32_t i, struct o2_sg_input *input,
 		const json_t *page = json_array_get(pages, k);
 
 		if (!json_is_integer(page))
-			rc = o2_json_refuse_kind("json/integer-out-of-range", field, error);
+			rc = o2_json_refuse_kind("json/not-an-integer", field, error);
 		else if (json_integer_value(page) < 0 || json_integer_value(page) > UINT32_MAX)
 			rc = o2_json_refuse_range(json_integer_value(page), field, 0, UINT32_MAX, error);
 		if (rc != 0)

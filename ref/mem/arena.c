@@ -312,7 +312,7 @@ int o2_arena_window_open(struct o2_arena *arena, const uint32_t *page, uint32_t 
 	for (uint32_t i = 0; i < npages; i++)
 		if (page[i] >= arena->file_pages)
 			return o2_refuse(error, -EINVAL, "arena/window/no-such-page", "page[]", i, page[i],
-					 arena->file_pages);
+					 arena->file_pages - 1);
 	addr = find_run(arena, page, npages);
 	for (uint32_t view = 1; addr == NULL && view < arena->nviews; view++) {
 		addr = find_in_view(arena, view, page, npages);

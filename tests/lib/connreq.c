@@ -25,6 +25,27 @@ void assert_params(const struct o2_conn_params *found, const struct o2_conn_para
 	assert_int_equal(found->max_msg_size, expected->max_msg_size);
 }
 
+bool params_at_limit(const struct o2_conn_params *refused, const struct o2_error *error, bool beyond,
+		     struct o2_conn_params *params)
+{
+	uint64_t value = error->limit;
+
+	*params = *refused;
+	if (error->limit_kind != O2_LIMIT_BOUND || error->limit == O2_NO_LIMIT)
+		return false;
+	if (beyond)
+		value += error->value > error->limit ? 1 : -1;
+	if (strcmp(error->field, "ibcp_queue_depth") == 0)
+		params->queue_depth = (uint16_t)value;
+	else if (strcmp(error->field, "ibcp_max_frags") == 0)
+		params->max_frags = (uint16_t)value;
+	else if (strcmp(error->field, "ibcp_max_msg_size") == 0)
+		params->max_msg_size = (uint32_t)value;
+	else
+		return false;
+	return true;
+}
+
 size_t read_private_data(const char *name, uint8_t *bytes, size_t capacity)
 {
 	char path[512];

@@ -26,6 +26,13 @@ struct o2_connreq_self connreq_self(bool asks);
 
 void assert_params(const struct o2_conn_params *found, const struct o2_conn_params *expected);
 
+/*
+ * Parameters like those that were refused, but whose refused member has the limit that the error names, or the
+ * first value beyond it.  Returns false if the error names no bound of a member.
+ */
+bool params_at_limit(const struct o2_conn_params *refused, const struct o2_error *error, bool beyond,
+		     struct o2_conn_params *params);
+
 /* Read the connection private data that a kernel peer sent: corpus/captures/cm/NAME.cmpriv.  Returns its length. */
 size_t read_private_data(const char *name, uint8_t *bytes, size_t capacity);
 

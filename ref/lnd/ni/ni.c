@@ -12,9 +12,11 @@
 static int open_device(const char *name, struct ibv_context **context, struct o2_error *error)
 {
 	int ndevices = 0;
-	struct ibv_device **list = ibv_get_device_list(&ndevices);
+	struct ibv_device **list;
 	int rc = 0;
 
+	errno = 0;
+	list = ibv_get_device_list(&ndevices);
 	if (list == NULL)
 		return o2_fail(error, o2_errno_or(errno, ENODEV), "ni/device-list", "device", 0);
 	*context = NULL;
@@ -51,7 +53,8 @@ static int check_port(struct o2_ni *ni, struct o2_error *error)
 	ni->mtu = attr.active_mtu;
 	if (ni->config.gid_index >= attr.gid_tbl_len)
 		return o2_refuse_value(error, -EADDRNOTAVAIL, "ni/gid-index", "gid_index",
-				       ni->config.gid_index, (uint64_t)attr.gid_tbl_len);
+				       ni->config.gid_index,
+				       attr.gid_tbl_len > 0 ? (uint64_t)attr.gid_tbl_len - 1 : O2_NO_LIMIT);
 	rc = ibv_query_gid(ni->context, port, ni->config.gid_index, &ni->gid);
 	if (rc != 0 || memcmp(&ni->gid, &empty, sizeof(empty)) == 0)
 		return o2_fail(error, -EADDRNOTAVAIL, "ni/gid-empty", "gid_index", ni->config.gid_index);

@@ -39,6 +39,28 @@ static const struct answer answers[] = {
 	{.what = "for an earlier life", .says = V2(8, 257, 4096), .rule = "connack/dststamp", .dststamp = 7},
 };
 
+/* The limit that the error names is allowed, and the next value is not. */
+static void check_limit(const struct o2_connreq_self *a, const struct o2_connreq_self *b,
+			const struct answer *row, const struct o2_conn_params *asked,
+			const struct o2_error *error)
+{
+	const struct o2_connreq request = {.nid = NID_A, .incarnation = STAMP_A};
+	struct o2_conn_params says, agreed;
+	struct o2_error other;
+	uint8_t bytes[196] = {0};
+	uint64_t incarnation;
+	int rc;
+
+	for (int beyond = 0; beyond < 2; beyond++) {
+		if (!params_at_limit(&row->says, error, beyond, &says))
+			return;
+		assert_int_equal(o2_connack_build(b, &request, &says, bytes, sizeof(bytes), NULL), 56);
+		rc = o2_connack_judge(a, asked, bytes, sizeof(bytes), &agreed, &incarnation, &other);
+		if ((rc != 0 && strcmp(other.rule, row->rule) == 0) != beyond)
+			fail_msg("%s: limit %llu", row->what, (unsigned long long)error->limit);
+	}
+}
+
 static void run_answer(const struct o2_connreq_self *a, const struct o2_connreq_self *b,
 		       const struct answer *row)
 {
@@ -69,6 +91,7 @@ static void run_answer(const struct o2_connreq_self *a, const struct o2_connreq_
 		fail_msg("%s: %d, %s", row->what, rc, rc == 0 ? "accepted" : error.rule);
 	assert_int_equal(rc, row->dstnid != 0 || row->dststamp != 0 ? -ESTALE : -EPROTO);
 	assert_int_equal(error.class, O2_CLASS_CONNECTION);
+	check_limit(a, b, row, &asked, &error);
 }
 
 TEST(connacks)

@@ -118,6 +118,27 @@ static void check_record(const struct o2_connreq_self *b, const struct probe *pr
 	assert_int_equal(back.ibr_why, probe->why);
 }
 
+/* The limit that the error names is allowed, and the next value is not. */
+static void check_limit(const struct o2_connreq_self *a, const struct o2_connreq_self *b,
+			const struct o2_cm_origin *origin, const struct probe *probe,
+			const struct o2_error *error)
+{
+	struct probe other = *probe;
+	uint8_t bytes[O2_CONNREQ_BYTES];
+	struct o2_connreq request;
+	struct o2_reject reject;
+	struct o2_error found;
+	int rc;
+
+	for (int beyond = 0; beyond < 2; beyond++) {
+		if (!params_at_limit(&probe->ask, error, beyond, &other.ask))
+			return;
+		rc = o2_connreq_judge(b, origin, bytes, make(a, &other, bytes), &request, &reject, &found);
+		if ((rc != 0 && strcmp(found.rule, probe->rule) == 0) != beyond)
+			fail_msg("%s: limit %llu", probe->what, (unsigned long long)error->limit);
+	}
+}
+
 static void run_probe(const struct o2_connreq_self *a, const struct o2_connreq_self *b,
 		      const struct probe *probe)
 {
@@ -148,6 +169,7 @@ static void run_probe(const struct o2_connreq_self *a, const struct o2_connreq_s
 	assert_int_equal(error.class, O2_CLASS_CONNECTION);
 	assert_int_equal(error.code, rc);
 	check_record(b, probe, &reject);
+	check_limit(a, b, &origin, probe, &error);
 }
 
 TEST(requests)

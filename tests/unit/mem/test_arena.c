@@ -219,6 +219,7 @@ TEST_WITH(windows_refuse_bad_lists, open_arena, close_arena)
 	assert_error(o2_arena_window_open(&arena, page, 3, &window, &error), -EINVAL, &error,
 		     "arena/window/no-such-page");
 	assert_int_equal(error.index, 2);
+	assert_int_equal(error.limit, 3 * PAGES - 1);
 	assert_int_equal(o2_arena_window_open(&arena, page, 0, &window, &error), -EINVAL);
 	assert_int_equal(o2_arena_window_open(&arena, page, O2_MAX_FRAGS + 1, &window, &error), -EINVAL);
 	assert_int_equal(error.limit, O2_MAX_FRAGS);

@@ -238,6 +238,7 @@ static const struct bad bads[] = {
 	{0, "'0x8000'", "'0x80g0'", "json/hex-digits", "space.ranges[].base", 1, 2, 16},
 	{0, "[3,1]", "[3,4294967296]", "json/integer-out-of-range", "space.ranges[].pages", 0,
 	 UINT64_C(0x100000000), UINT32_MAX},
+	{0, "[3,1]", "[3,'1']", "json/not-an-integer", "space.ranges[].pages", 0, 0, O2_NO_LIMIT},
 	{0, "'kiov'", "'KIOV'", "json/unknown-name", "buffer.kind", N, 0, O2_NO_LIMIT},
 	{0, "'nob':8", "'nob':'0x10000000000000000'", "json/hex-digits", "buffer.nob", N, 17, 16},
 	{0, "'len':6", "'len':true", "json/not-an-integer", "buffer.pieces[].len", 1, 0, O2_NO_LIMIT},
