@@ -14,7 +14,7 @@ static void each_depth(struct o2_foretelling *f)
 {
 	f->depth = f->n < DEVICE_DEPTH ? f->n : DEVICE_DEPTH;
 	o2_foretell_play(f, "ask");
-	for (uint32_t i = 0; i < 2 * f->n && i < 255; i++)
+	for (uint32_t i = 0; i < 2 * f->n; i++)
 		o2_foretell_play(f, "ping");
 	o2_foretell_play(f, "end");
 }

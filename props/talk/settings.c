@@ -103,7 +103,7 @@ static void try_interface(struct o2_settings_run *run, struct o2_choice *c, stru
 	case 2:
 		config.gid_index = (uint8_t)o2_draw_range(c, 2, 3);
 		expected =
-			o2_settings_bound(-EADDRNOTAVAIL, "ni/gid-index", "gid_index", config.gid_index, 2);
+			o2_settings_bound(-EADDRNOTAVAIL, "ni/gid-index", "gid_index", config.gid_index, 1);
 		break;
 	case 3:
 		config.windows = o2_draw_bool(c, 1, 1) ? 1 : O2_ARENA_WINDOWS + 1;

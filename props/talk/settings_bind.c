@@ -189,7 +189,7 @@ static void try_window(struct o2_settings_run *run, struct o2_choice *c, struct 
 		page[i] = i % pages;
 	if (!count) {
 		page[bad] = pages + past;
-		expected = o2_settings_refuse("arena/window/no-such-page", "page[]", pages + past, pages);
+		expected = o2_settings_refuse("arena/window/no-such-page", "page[]", pages + past, pages - 1);
 		entry = bad;
 	}
 	snprintf(run->text, sizeof(run->text), "a window of %" PRIu32 " pages", npages);
