@@ -76,6 +76,14 @@ static void make_node(struct o2_lst_case *the, const struct o2_lst_node_config *
 	o2_lst_node_destroy(node);
 }
 
+/* Of pages for bulk that the arena does not have: there are none or too many, or they lie too far behind. */
+static struct limit pages_limit(uint32_t count, uint32_t first)
+{
+	if (count == 0 || count > PAGES)
+		return (struct limit){"lst/config/bulk-pages", "npages", count, count == 0 ? 1 : PAGES};
+	return (struct limit){"lst/config/bulk-pages", "first_page", first, PAGES - count};
+}
+
 static void limit_node(struct o2_lst_case *the)
 {
 	struct o2_lst_node_config config = o2_lst_side_config();
@@ -105,7 +113,7 @@ static void limit_node(struct o2_lst_case *the)
 	if (which == 6) {
 		config.first_page = PAGES - all + past;
 		if (past != 0)
-			limit = (struct limit){"lst/config/bulk-pages", "npages", config.client_pages, PAGES};
+			limit = pages_limit(config.client_pages, PAGES - config.client_pages + past);
 	}
 	make_node(the, &config, &limit);
 }
@@ -150,8 +158,7 @@ static void limit_pages(struct o2_lst_case *the)
 	const uint32_t count = counts[o2_lst_draw(the, 5)], past = o2_lst_draw(the, 1);
 	const uint32_t first = (count <= PAGES ? PAGES - count : 0) + past;
 	const bool fits = count > 0 && count <= PAGES && past == 0;
-	const struct limit limit = fits ? (struct limit){NULL, NULL, 0, 0}
-					: (struct limit){"lst/config/bulk-pages", "npages", count, PAGES};
+	const struct limit limit = fits ? (struct limit){NULL, NULL, 0, 0} : pages_limit(count, first);
 	struct o2_error error = {.code = 0};
 	struct o2_lst_pages *pages = NULL;
 	struct o2_lst_bulk bulk, more;
@@ -249,7 +256,7 @@ static void limit_console(struct o2_lst_case *the)
 		check_count(the, "pages of a console", o2_lst_console_pages(&config, PAGE), pages);
 		room = pages <= PAGES - config.first_page;
 		if (!room)
-			limit = (struct limit){"lst/config/bulk-pages", "npages", pages, PAGES};
+			limit = pages_limit(pages, config.first_page);
 	}
 	rc = o2_lst_console_create(&config, the->talk.rpc, &a->arena, &a->clock, &ops, NULL, &console,
 				   &error);

@@ -20,13 +20,16 @@ int o2_lst_pages_create(const struct o2_arena *arena, uint32_t first_page, uint3
 			enum o2_reg_mode mode, struct o2_lst_pages **pages_out, struct o2_error *error)
 {
 	struct o2_lst_pages *pages;
+	int rc = o2_refuse_range(error, -EINVAL, "lst/config/bulk-pages", "npages", npages, 1, arena->npages);
 
-	if (npages == 0 || arena->npages < npages || first_page > arena->npages - npages)
-		return o2_refuse_value(error, -EINVAL, "lst/config/bulk-pages", "npages", npages,
-				       arena->npages);
+	if (rc == 0)
+		rc = o2_refuse_range(error, -EINVAL, "lst/config/bulk-pages", "first_page", first_page, 0,
+				     arena->npages - npages);
+	if (rc != 0)
+		return rc;
 	pages = calloc(1, sizeof(*pages) + npages * sizeof(pages->free[0]));
 	if (pages == NULL)
-		return -ENOMEM;
+		return o2_fail(error, -ENOMEM, "lst/memory", "npages", npages);
 	pages->arena = arena;
 	pages->mode = mode;
 	pages->npages = npages;

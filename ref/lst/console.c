@@ -270,7 +270,7 @@ static int open_test(struct o2_lst_console *console, struct o2_error *error)
 		return o2_lst_reverse_open(console);
 	console->lane = calloc(config->concurrency, sizeof(*console->lane));
 	if (console->lane == NULL)
-		return -ENOMEM;
+		return o2_fail(error, -ENOMEM, "lst/memory", "concurrency", config->concurrency);
 	if (pages > 0)
 		rc = o2_lst_pages_create(console->arena, config->first_page, pages, config->mode,
 					 &console->pages, error);
@@ -291,7 +291,7 @@ int o2_lst_console_create(const struct o2_lst_console_config *config, struct o2_
 		return rc;
 	console = calloc(1, sizeof(*console));
 	if (console == NULL)
-		return -ENOMEM;
+		return o2_fail(error, -ENOMEM, "lst/memory", "console", sizeof(*console));
 	console->config = *config;
 	console->rpc = rpc;
 	console->arena = arena;

@@ -115,7 +115,9 @@ static int create_parts(struct o2_lst_node *node, const struct o2_arena *arena, 
 	if (rc != 0)
 		return rc;
 	node->brw = calloc(node->config.max_served, sizeof(*node->brw));
-	return node->brw == NULL ? -ENOMEM : serve_all(node, error);
+	if (node->brw == NULL)
+		return o2_fail(error, -ENOMEM, "lst/memory", "max_served", node->config.max_served);
+	return serve_all(node, error);
 }
 
 int o2_lst_node_create(const struct o2_lst_node_config *config, struct o2_lnet *lnet,
@@ -130,7 +132,7 @@ int o2_lst_node_create(const struct o2_lst_node_config *config, struct o2_lnet *
 		return rc;
 	node = calloc(1, sizeof(*node));
 	if (node == NULL)
-		return -ENOMEM;
+		return o2_fail(error, -ENOMEM, "lst/memory", "node", sizeof(*node));
 	node->config = *config;
 	node->lnet = lnet;
 	node->clock = clock;

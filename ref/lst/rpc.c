@@ -118,7 +118,7 @@ int o2_lst_rpc_create(const struct o2_lst_rpc_config *config, struct o2_lnet *ln
 		return rc;
 	rpc = calloc(1, sizeof(*rpc));
 	if (rpc == NULL)
-		return -ENOMEM;
+		return o2_fail(error, -ENOMEM, "lst/memory", "rpc", sizeof(*rpc));
 	rpc->config = *config;
 	rpc->lnet = lnet;
 	rpc->arena = arena;
@@ -132,7 +132,7 @@ int o2_lst_rpc_create(const struct o2_lst_rpc_config *config, struct o2_lnet *ln
 	if (rpc->buffer == NULL || rpc->call == NULL || rpc->free_call == NULL || rpc->served == NULL ||
 	    rpc->free_served == NULL) {
 		o2_lst_rpc_destroy(rpc);
-		return -ENOMEM;
+		return o2_fail(error, -ENOMEM, "lst/memory", "max_calls", config->max_calls);
 	}
 	lay_buffers(rpc);
 	fill_stack(rpc->free_call, &rpc->nfree_calls, config->max_calls);

@@ -80,7 +80,7 @@ int o2_lst_tester_create(uint32_t max, struct o2_lst_rpc *rpc, struct o2_lst_pag
 		return o2_refuse_value(error, -EINVAL, "lst/config/max-tests", "max", 0, 1);
 	tester = calloc(1, sizeof(*tester));
 	if (tester == NULL)
-		return -ENOMEM;
+		return o2_fail(error, -ENOMEM, "lst/memory", "max", max);
 	*tester = (struct o2_lst_tester){.rpc = rpc,
 					 .pages = pages,
 					 .clock = clock,
@@ -90,7 +90,7 @@ int o2_lst_tester_create(uint32_t max, struct o2_lst_rpc *rpc, struct o2_lst_pag
 	if (tester->free == NULL || tester->slot == NULL) {
 		tester->nfree = max;
 		o2_lst_tester_destroy(tester);
-		return -ENOMEM;
+		return o2_fail(error, -ENOMEM, "lst/memory", "max", max);
 	}
 	for (; tester->nfree < max; tester->nfree++)
 		tester->free[tester->nfree] = max - 1 - tester->nfree;
