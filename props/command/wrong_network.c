@@ -200,7 +200,7 @@ static bool open_peer(void)
 	       o2_net_lst_open(&peer.options, &peer.ni, peer.endpoint.lnet,
 			       O2_NET_LNET_PAGES +
 				       o2_net_offer_pages(&peer.options, peer.ni.arena.page_bytes),
-			       &peer.lst);
+			       &peer.lst, NULL) == 0;
 }
 
 static void choose_places(const struct o2_net_options *options)

@@ -180,18 +180,18 @@ static int start_session(struct lst *lst, struct o2_error *error)
 	return o2_net_session_start(&lst->session, lst->options, &node, &lnet, &ops, lst, error);
 }
 
-/* Returns 0 or -errno.  A node that could not be opened has complained. */
 static int open_rpc(struct lst *lst, struct o2_error *error)
 {
 	const struct o2_ni *ni = &lst->session.network.ni;
 	struct o2_lnet *lnet = lst->session.endpoint.lnet;
+	int rc;
 
 	if (!lst->options->reverse)
 		return o2_lst_rpc_create(&lst->rpc_config, lnet, &ni->arena, &ni->clock, &lst->rpc, error);
-	if (!o2_net_lst_open(lst->options, ni, lnet, O2_NET_LNET_PAGES, &lst->node))
-		return -ENOMEM;
-	lst->rpc = o2_lst_node_rpc(lst->node.node);
-	return 0;
+	rc = o2_net_lst_open(lst->options, ni, lnet, O2_NET_LNET_PAGES, &lst->node, error);
+	if (rc == 0)
+		lst->rpc = o2_lst_node_rpc(lst->node.node);
+	return rc;
 }
 
 static void stop_rpc(struct lst *lst)

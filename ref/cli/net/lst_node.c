@@ -82,23 +82,17 @@ static void note_unserved(void *context, uint64_t nid, int code)
 	o2_cli_complain("no LNet selftest reply could be sent to %s: %s", text, strerror(-code));
 }
 
-bool o2_net_lst_open(const struct o2_net_options *options, const struct o2_ni *ni, struct o2_lnet *lnet,
-		     uint32_t first_page, struct o2_net_lst_node *lst)
+int o2_net_lst_open(const struct o2_net_options *options, const struct o2_ni *ni, struct o2_lnet *lnet,
+		    uint32_t first_page, struct o2_net_lst_node *lst, struct o2_error *error)
 {
 	const struct o2_lst_node_ops ops = {.wrong = note_wrong, .unserved = note_unserved};
 	struct o2_lst_node_config config = config_of(options);
-	struct o2_error error = {.code = 0};
 
 	*lst = (struct o2_net_lst_node){.clock = &ni->clock, .quiet = options->lst_quiet};
 	config.first_page = first_page;
-	if (!options->lst ||
-	    o2_lst_node_create(&config, lnet, &ni->arena, &ni->clock, &ops, lst, &lst->node, &error) == 0)
-		return true;
-	if (error.code != 0)
-		o2_cli_complain_error("test node", &error);
-	else
-		o2_cli_complain("not enough memory for the test node");
-	return false;
+	return options->lst ? o2_lst_node_create(&config, lnet, &ni->arena, &ni->clock, &ops, lst, &lst->node,
+						 error)
+			    : 0;
 }
 
 void o2_net_lst_stop(struct o2_net_lst_node *lst)

@@ -33,9 +33,9 @@ void o2_net_lst_make_room(const struct o2_net_options *options, struct o2_lnet_c
 /* Messages of the node that one connection may have open. */
 uint32_t o2_net_lst_messages(const struct o2_net_options *options);
 
-/* Make the node on an endpoint of ni; its pages begin at first_page.  Returns false after complaining. */
-bool o2_net_lst_open(const struct o2_net_options *options, const struct o2_ni *ni, struct o2_lnet *lnet,
-		     uint32_t first_page, struct o2_net_lst_node *lst);
+/* Make the node on an endpoint of ni; its pages begin at first_page.  Without --lst there is none.  0 or -errno. */
+int o2_net_lst_open(const struct o2_net_options *options, const struct o2_ni *ni, struct o2_lnet *lnet,
+		    uint32_t first_page, struct o2_net_lst_node *lst, struct o2_error *error);
 /* Stop the node before the endpoint is closed; close the node after that. */
 void o2_net_lst_stop(struct o2_net_lst_node *lst);
 void o2_net_lst_close(struct o2_net_lst_node *lst);

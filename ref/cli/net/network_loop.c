@@ -123,10 +123,12 @@ static bool open_peer(struct loop *loop)
 		o2_cli_complain("not enough memory for the peer's buffer");
 		return false;
 	}
-	return o2_net_lst_open(&loop->options, &loop->ni, loop->endpoint.lnet,
-			       O2_NET_LNET_PAGES +
-				       o2_net_offer_pages(&loop->options, loop->ni.arena.page_bytes),
-			       &loop->lst);
+	if (o2_net_lst_open(&loop->options, &loop->ni, loop->endpoint.lnet,
+			    O2_NET_LNET_PAGES + o2_net_offer_pages(&loop->options, loop->ni.arena.page_bytes),
+			    &loop->lst, &error) == 0)
+		return true;
+	o2_cli_complain_error("test node in the process", &error);
+	return false;
 }
 
 bool o2_net_network_open(struct o2_net_options *options, uint32_t arena_pages, struct o2_net_network *network)

@@ -136,6 +136,7 @@ static bool finished(const struct server *server)
 static int serve(struct server *server)
 {
 	const struct o2_arena *arena = &server->session.network.ni.arena;
+	struct o2_error error;
 	int status = O2_CLI_OK;
 
 	if (!o2_net_offer(server->options, &O2_NET_WHOLE, arena, server->session.endpoint.lnet,
@@ -143,10 +144,12 @@ static int serve(struct server *server)
 		o2_cli_complain("not enough memory for the buffers");
 		return O2_CLI_USAGE;
 	}
-	if (!o2_net_lst_open(server->options, &server->session.network.ni, server->session.endpoint.lnet,
-			     O2_NET_LNET_PAGES + o2_net_offer_pages(server->options, arena->page_bytes),
-			     &server->lst))
+	if (o2_net_lst_open(server->options, &server->session.network.ni, server->session.endpoint.lnet,
+			    O2_NET_LNET_PAGES + o2_net_offer_pages(server->options, arena->page_bytes),
+			    &server->lst, &error) != 0) {
+		o2_cli_complain_error("test node", &error);
 		return O2_CLI_USAGE;
+	}
 	server->options->lst_node = server->lst.node == NULL ? NULL : &server->lst;
 	server->session.endpoint.down = note_down;
 	announce(server->options);
