@@ -67,5 +67,9 @@ const char *o2_props_again(const struct o2_props_arguments *a)
 	add_space(a, out);
 	if (a->mutant != NULL)
 		fprintf(out, " --mutant %s", a->mutant);
+	if (a->only != NULL) {
+		fputs(" --only ", out);
+		o2_shell_word(a->only, out);
+	}
 	return fclose(out) == 0 ? text : "...";
 }

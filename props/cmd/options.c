@@ -45,9 +45,10 @@ static const struct o2_option option_table[] = {
 	 "stop after N cases (default 1000 when no other bound is given); what lacks a situation that has "
 	 "to occur goes on, to 3 N at most",
 	 O2_NUMBER(run.cases, 0, UINT64_MAX)},
-	{"moved", "N", "go on until N transfers have moved bytes", O2_NUMBER(run.moved, 0, UINT64_MAX)},
+	{"moved", "N", "go on until N transfers have moved bytes; of sim: until N operations have ended",
+	 O2_NUMBER(run.moved, 0, UINT64_MAX)},
 	{"min-per-pair", "N", "... and every ordered pair of modes has done so N times",
-	 O2_NUMBER(run.min_per_pair, 0, UINT32_MAX)},
+	 O2_NUMBER(run.min_per_pair, 0, UINT32_MAX), .goes_with = "moved"},
 	{"seconds", "N", "stop after N seconds", O2_NUMBER(seconds, 0, MAX_SECONDS)},
 	{"seed", "S", "seed of the random cases (default: a new one; it is printed)",
 	 O2_NUMBER(run.seed, 0, UINT64_MAX)},
@@ -137,6 +138,7 @@ int o2_props_check(const struct o2_props_arguments *a, const char *command, cons
 		{"--far", a->far != NULL, false},
 		{"--modes", memchr(a->mode, true, sizeof(a->mode)) != NULL, false},
 		{"--max-bytes", a->max_bytes != O2_MAX_TRANSFER_BYTES, false},
+		{"--min-per-pair", a->run.min_per_pair != 0, false},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
@@ -145,6 +147,9 @@ int o2_props_check(const struct o2_props_arguments *a, const char *command, cons
 			return o2_command_usage(&o2_props_command, "%s is for %s, not for %s", rows[i].option,
 						rows[i].of_run ? "run" : "property transfer",
 						rows[i].of_run ? command : property);
+	if (a->run.moved != 0 && strcmp(property, "transfer") != 0 && strcmp(property, "sim") != 0)
+		return o2_command_usage(&o2_props_command,
+					"--moved is for properties transfer and sim, not for %s", property);
 	if (a->cases_said && strcmp(command, "run") != 0 && !is_export_of_transfers(command, property))
 		return o2_command_usage(&o2_props_command,
 					"--cases is for run and for export of transfers, not for %s%s%s",

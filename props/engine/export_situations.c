@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +65,7 @@ static int export_one(struct search *search, struct o2_choice *choice, uint8_t *
 {
 	const struct o2_tally *tally = search->property->counters;
 	size_t length;
-	char path[512];
+	char path[PATH_MAX];
 	int rc;
 
 	if (first == CASES_AT_MOST)
@@ -76,7 +77,9 @@ static int export_one(struct search *search, struct o2_choice *choice, uint8_t *
 	for (size_t i = 0; i < length; i++)
 		bytes[i] = choice->record[i];
 	rc = o2_shrink(meets, search, bytes, &length, SHRINK_CALLS, NULL);
-	snprintf(path, sizeof(path), "%s/%s", directory, tally->situation[search->situation]);
+	if (snprintf(path, sizeof(path), "%s/%s", directory, tally->situation[search->situation]) >=
+	    (int)sizeof(path))
+		rc = -ENAMETOOLONG;
 	return rc != 0 ? rc : o2_case_write(path, bytes, length);
 }
 

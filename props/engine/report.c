@@ -17,6 +17,11 @@ bool o2_report_asked(const char *signature)
 	return only != NULL && strcmp(signature, only) == 0;
 }
 
+static bool counts(const char *signature)
+{
+	return only == NULL || strncmp(signature, only, strlen(only)) == 0;
+}
+
 void o2_report_clear(struct o2_report *report)
 {
 	report->failed = false;
@@ -45,11 +50,25 @@ void o2_report_add(struct o2_report *report, const char *format, ...)
 
 static void fail(struct o2_report *report, const char *signature, const char *format, va_list arguments)
 {
-	if (only != NULL && strncmp(signature, only, strlen(only)) != 0)
+	if (!counts(signature))
 		return;
 	if (!report->failed)
 		snprintf(report->signature, sizeof(report->signature), "%s", signature);
 	add(report, format, arguments);
+}
+
+void o2_report_kind(struct o2_report *report, const char *format, ...)
+{
+	char signature[sizeof(report->signature)];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(signature, sizeof(signature), format, arguments);
+	va_end(arguments);
+	if (!counts(signature))
+		return;
+	snprintf(report->signature, sizeof(report->signature), "%s", signature);
+	report->failed = true;
 }
 
 void o2_report_fail(struct o2_report *report, const char *signature, const char *format, ...)

@@ -32,6 +32,9 @@ bool o2_report_asked(const char *signature);
 /* Append a line to a report, and mark it failed. */
 void o2_report_add(struct o2_report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* The kind of the failure that the following lines describe, in place of an earlier one. */
+void o2_report_kind(struct o2_report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* Append a line as well, and set the kind of failure; only the first call sets it. */
 void o2_report_fail(struct o2_report *report, const char *signature, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -299,7 +299,8 @@ int o2_run(const struct o2_property *property, const struct o2_run_options *opti
 {
 	struct runner *r = runner_open(property, options);
 	json_t *counters;
-	uint64_t packets = UINT64_MAX;
+	/* Of all devices; UINT64_MAX if one of them does not count, or there is none. */
+	uint64_t packets = options->hw_device[0] == NULL ? UINT64_MAX : 0;
 	const struct o2_property_ops *ops = property->ops;
 	struct o2_report sweep = {0};
 	int rc;
@@ -318,7 +319,7 @@ int o2_run(const struct o2_property *property, const struct o2_run_options *opti
 			options->hw_device[i] != NULL ? o2_hw_counters(options->hw_device[i]) : NULL;
 	r->start = o2_monotonic_seconds();
 	run_cases(r);
-	if (ops->sweep != NULL && !ops->sweep(property->context, &sweep))
+	if (ops->sweep != NULL && !ops->sweep(property->context, &sweep) && sweep.failed)
 		json_array_append_new(r->findings, json_pack("{s:s, s:o}", "signature", "sweep", "lines",
 							     report_lines(&sweep)));
 	begin_result(property, options, *result);
@@ -328,8 +329,7 @@ int o2_run(const struct o2_property *property, const struct o2_run_options *opti
 		json_t *after = o2_hw_counters(options->hw_device[i]);
 		uint64_t sent = packets_between(r->hw_before[i], after);
 
-		if (sent != UINT64_MAX)
-			packets = packets == UINT64_MAX ? sent : packets + sent;
+		packets = sent == UINT64_MAX || packets == UINT64_MAX ? UINT64_MAX : packets + sent;
 		json_object_set_new(counters, options->hw_device[i],
 				    json_pack("{s:o, s:o}", "before", r->hw_before[i], "after", after));
 	}

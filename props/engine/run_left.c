@@ -75,17 +75,22 @@ void o2_run_check_left(struct runner *r, uint64_t done, bool last)
 
 	if (property->keeps || (r->marked && !last && !o2_left_due(property, done)))
 		return;
+	o2_report_clear(&r->report);
 	/* Sweep first: what give_back closes cannot be swept later. */
-	if (property->ops->sweep != NULL && !property->ops->sweep(property->context, &r->report)) {
+	if (property->ops->sweep != NULL && !property->ops->sweep(property->context, &r->report) &&
+	    r->report.failed) {
 		o2_run_note_failure(r, index);
 		return;
 	}
+	if (r->marked && !o2_left_nothing(property, &r->held, &r->report)) {
+		if (r->report.failed) {
+			note_left(r, index);
+			return;
+		}
+		r->marked = false; /* a failure that does not count (o2_report_only) */
+	}
 	if (!r->marked)
 		o2_left_mark(property, &r->held);
-	else if (!o2_left_nothing(property, &r->held, &r->report)) {
-		note_left(r, index);
-		return;
-	}
 	r->marked = true;
 	r->weighed = index + 1;
 }

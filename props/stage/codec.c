@@ -12,8 +12,7 @@
 static void fail(struct o2_report *report, const char *what, const char *more)
 {
 	if (!report->failed)
-		snprintf(report->signature, sizeof(report->signature), "codec/%s%s%s", what,
-			 more[0] != '\0' ? "/" : "", more);
+		o2_report_kind(report, "codec/%s%s%s", what, more[0] != '\0' ? "/" : "", more);
 }
 
 /* True if codec and model both accept, or both refuse for the same reason. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -12,15 +13,18 @@ static const char *vector_name(enum o2_vector_kind kind)
 	return kind == O2_IOV ? "iov" : "kiov";
 }
 
-/* A file name that describes the case. */
-static void name_case(const struct o2_scenario *scenario, const struct o2_prediction *told,
-		      const char *directory, char *path, size_t path_bytes)
+/* A file name that describes the case.  Returns 0 or -ENAMETOOLONG. */
+static int name_case(const struct o2_scenario *scenario, const struct o2_prediction *told,
+		     const char *directory, char *path, size_t path_bytes)
 {
-	snprintf(path, path_bytes, "%s/%s-%s-to-%s-%s-%s-%llu-bytes-%u-on-%u%s", directory,
-		 scenario->op == O2_OP_PUT ? "put" : "get", o2_reg_mode_name(scenario->source.mode),
-		 o2_reg_mode_name(scenario->sink.mode), vector_name(scenario->source.vector),
-		 vector_name(scenario->sink.vector), (unsigned long long)o2_scenario_moved(scenario),
-		 told->source_entries, told->sink_entries, told->verdict == O2_MOVES ? "" : "-refused");
+	const int length = snprintf(
+		path, path_bytes, "%s/%s-%s-to-%s-%s-%s-%llu-bytes-%u-on-%u%s", directory,
+		scenario->op == O2_OP_PUT ? "put" : "get", o2_reg_mode_name(scenario->source.mode),
+		o2_reg_mode_name(scenario->sink.mode), vector_name(scenario->source.vector),
+		vector_name(scenario->sink.vector), (unsigned long long)o2_scenario_moved(scenario),
+		told->source_entries, told->sink_entries, told->verdict == O2_MOVES ? "" : "-refused");
+
+	return length >= (int)path_bytes ? -ENAMETOOLONG : 0;
 }
 
 /* The page table that the predictor needs; it is the same in every arena. */
@@ -41,7 +45,7 @@ int o2_run_export(const struct o2_transfer_run *run, const char *directory, uint
 		rc = -errno;
 	for (uint64_t i = 0; rc == 0 && i < cases; i++) {
 		struct o2_prediction told;
-		char path[512];
+		char path[PATH_MAX];
 
 		o2_choice_random(choice, seed, i);
 		o2_scenario_draw(choice, &run->space, scenario);
@@ -50,8 +54,9 @@ int o2_run_export(const struct o2_transfer_run *run, const char *directory, uint
 		o2_predict(scenario, view_page(run, O2_SOURCE, &scenario->source),
 			   view_page(run, O2_SINK, &scenario->sink),
 			   o2_arena_iommu(run->image[O2_SOURCE][O2_DMA_IOMMU]->arena), &told);
-		name_case(scenario, &told, directory, path, sizeof(path));
-		rc = o2_case_write(path, choice->record, choice->record_bytes);
+		rc = name_case(scenario, &told, directory, path, sizeof(path));
+		if (rc == 0)
+			rc = o2_case_write(path, choice->record, choice->record_bytes);
 	}
 	free(choice);
 	free(scenario);

@@ -118,7 +118,7 @@ static void report_rung(const struct o2_transfer_run *run, int code, const struc
 	char text[200];
 
 	o2_error_text(error, text, sizeof(text));
-	snprintf(report->signature, sizeof(report->signature), "rung/%d", code);
+	o2_report_kind(report, "rung/%d", code);
 	o2_report_add(report, "%s could not run the case: %s (%s)", run->rung->ops->name, strerror(-code),
 		      text);
 }
@@ -145,7 +145,7 @@ bool o2_transfer_sweep(struct o2_transfer_run *run, struct o2_report *report)
 		if (is_alias(run, i) || (*image_at(run, i))->inits == 0 ||
 		    o2_image_sweep(*image_at(run, i), &page))
 			continue;
-		snprintf(report->signature, sizeof(report->signature), "sweep");
+		o2_report_kind(report, "sweep");
 		o2_report_add(report,
 			      "page %u of the %s's memory (%s addresses) changed although no transfer names "
 			      "it; the cause is one of the last %u cases",
@@ -219,8 +219,8 @@ static void check_verdict(struct o2_transfer_run *run, struct o2_report *report)
 
 	if (!seen->stuck && as_foretold(run))
 		return;
-	snprintf(report->signature, sizeof(report->signature), "verdict/%d/%d/%d%s", run->prediction.verdict,
-		 run->prediction.code, seen->initiator.status, seen->stuck ? "/stuck" : "");
+	o2_report_kind(report, "verdict/%d/%d/%d%s", run->prediction.verdict, run->prediction.code,
+		       seen->initiator.status, seen->stuck ? "/stuck" : "");
 	if (run->prediction.verdict == O2_MOVES)
 		o2_report_add(report, "foretold: %s", verdicts[O2_MOVES]);
 	else
@@ -256,7 +256,7 @@ static void check_ledger(struct o2_transfer_run *run, struct o2_report *report)
 	run->rung->ops->ledger(run->rung, &now);
 	if (now.live != run->ledger.live || now.live_entries != run->ledger.live_entries ||
 	    now.wrong_unmaps != run->ledger.wrong_unmaps) {
-		snprintf(report->signature, sizeof(report->signature), "ledger");
+		o2_report_kind(report, "ledger");
 		o2_report_add(report,
 			      "the ledger of mappings: %u mappings of %llu entries were left, %u unmapped "
 			      "that were not mapped",
@@ -308,7 +308,7 @@ static enum o2_status run_once(struct o2_transfer_run *run, struct o2_report *re
 			run, run->observed.initiator.status == 0 ? o2_scenario_moved(&run->scenario) : 0,
 			report);
 	if (run->observed.initiator.mapped || run->observed.responder.mapped) {
-		snprintf(report->signature, sizeof(report->signature), "told-while-mapped");
+		o2_report_kind(report, "told-while-mapped");
 		o2_report_add(report,
 			      "the %s was told that the transfer is over before its memory was unmapped",
 			      run->observed.initiator.mapped ? "initiator" : "other side");
@@ -317,11 +317,11 @@ static enum o2_status run_once(struct o2_transfer_run *run, struct o2_report *re
 	if (run->observed.broken != NULL && !report->failed)
 		fail_judged(&run->observed, report);
 	if (run->observed.stale_admitted) {
-		snprintf(report->signature, sizeof(report->signature), "stale-key");
+		o2_report_kind(report, "stale-key");
 		o2_report_add(report, "a write with the sink's key was admitted when the transfer was over");
 	}
 	if (run->rung->ops->check_idle(run->rung, &error) != 0) {
-		snprintf(report->signature, sizeof(report->signature), "outstanding");
+		o2_report_kind(report, "outstanding");
 		o2_error_text(&error, text, sizeof(text));
 		o2_report_add(report, "not everything was handed back: %s", text);
 	}

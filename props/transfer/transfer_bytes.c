@@ -282,7 +282,7 @@ static void check_source(struct o2_transfer_run *run, struct o2_report *report)
 					     O2_SCENARIO_PAGE_BYTES, case_seed(run), origin);
 
 		if (right != O2_SCENARIO_PAGE_BYTES) {
-			snprintf(report->signature, sizeof(report->signature), "source-changed");
+			o2_report_kind(report, "source-changed");
 			o2_report_add(report, "the source changed: page %u byte %zu", s->source_page[i],
 				      right);
 			return;
@@ -299,7 +299,7 @@ void o2_transfer_check_bytes(struct o2_transfer_run *run, uint64_t moved_bytes, 
 		expect_moved(run);
 	expect_untouched(run, moved_bytes > 0 ? s->nsink : 0);
 	if (!o2_pattern_equal(s->expect, s->nexpect, case_seed(run))) {
-		snprintf(report->signature, sizeof(report->signature), "wrong-bytes");
+		o2_report_kind(report, "wrong-bytes");
 		explain(run, report);
 	}
 	check_source(run, report);

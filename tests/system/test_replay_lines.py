@@ -74,6 +74,14 @@ class ReplayLines(unittest.TestCase):
     def test_sizes(self):
         self.repeats("--max-bytes", "4096")
 
+    def test_kind(self):
+        self.repeats("--only", "wrong-bytes")
+        run = ["run", "codec", "--mutant", "without/wire/header/magic", *SHRINK, "--cases", "200", "--seed", "5", "--only"]
+        self.assertRegex(started([*run, "codec/"])[1], r"(?m)^FINDING codec on \S+: codec/.*(?s:.*) --only codec/ --seed")
+        for words in ([*run, "sim/"], ["run", "sim", "--mutant", "parked-not-freed", "--cases", "200", "--only", "judge/"]):
+            status, text = started(words)
+            self.assertEqual(status, 0, text)
+
     if Path(f"{PROGRAM}-verbs").exists():  # not in a build without libibverbs
         def test_device_and_gid(self):
             """With loopverbs in place of the machine's devices."""
@@ -148,7 +156,9 @@ class Refused(unittest.TestCase):
                     (["replay", "codec-1", "--seconds", "1"], "--seconds is for run, not for replay"),
                     (["export", folder, "--first", "7"], "--first is for run, not for export"),
                     (["replay", "codec-1", "--moved", "7"], "--moved is for run, not for replay"),
-                    (["replay", "codec-1", "--min-per-pair", "7"], "--min-per-pair is for run, not for replay"),
+                    (["replay", "codec-1", "--min-per-pair", "7"], "--min-per-pair is for --moved"),
+                    (["run", "transfer", "--min-per-pair", "7"], "--min-per-pair is for --moved"),
+                    (["run", "codec", "--moved", "7"], "--moved is for properties transfer and sim, not for codec"),
                     (["replay", "codec-1", "--progress", "7"], "--progress is for run, not for replay"),
                     (["replay", "codec-1", "--findings", "1"], "--findings is for run, not for replay"),
                     (["export", folder, "--shrink-calls", "7"], "--shrink-calls is for run, not for export"),
