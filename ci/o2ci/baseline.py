@@ -4,6 +4,7 @@
 from dataclasses import dataclass, field
 
 from . import cause, reading
+from .result import CANNOT_RUN
 
 # A rate that changes by less than NOISE is not reported, nor is that of a row that ran less than LEAST_SECONDS in either
 # report. Fuzz engines draw other inputs each time, which take more or less time, so their limit is larger.
@@ -86,7 +87,9 @@ def compare_edges(found, before, now):
 def compare_findings(found, before, now):
     old, new = ({group.name: group for group in cause.grouped(report.findings())} for report in (before, now))
     found.new = [group for name, group in new.items() if name not in old]
-    found.gone = [group for name, group in old.items() if name not in new]
+    ran = {row.key for row in now.rows if row.verdict != CANNOT_RUN}
+    tried = {cause.name_of(finding) for row in before.rows if row.key in ran for finding in row.findings}
+    found.gone = [group for name, group in old.items() if name not in new and name in tried]
     found.still = len(new) - len(found.new)
 
 

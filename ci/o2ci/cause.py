@@ -52,11 +52,15 @@ class Cause:
         return [self.first, *self.others]
 
 
+def name_of(finding):
+    return finding.cause or NUMBER.sub("N", finding.title)
+
+
 def grouped(findings):
     """Group findings by cause: [Cause], in the order in which the first finding of each occurred."""
     together = {}
     for finding in findings:
-        together.setdefault(finding.cause or NUMBER.sub("N", finding.title), []).append(finding)
+        together.setdefault(name_of(finding), []).append(finding)
     causes = []
     for name, group in together.items():
         first, *others = sorted(group, key=lambda finding: (finding.bytes is None, finding.bytes or 0))

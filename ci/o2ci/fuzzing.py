@@ -2,6 +2,7 @@
 """The fuzz step: one run of ci/fuzz gives a row for each target and engine, and one for each canary."""
 
 import json
+import shlex
 import sys
 from pathlib import Path
 
@@ -100,7 +101,7 @@ def target_row(failures, result, seed, outcome):
         notes = source.with_name(source.name + ".txt")
         lines = notes.read_text(errors="replace").splitlines() if notes.is_file() else []
         replayer = place.shown(place.program(f"fuzz_{result['target']}_replay"))
-        replay = f"{replayer} {place.shown(copy)}" if copy else found["replay"]
+        replay = shlex.join([str(replayer), str(place.shown(copy))]) if copy else found["replay"]
         title = f"{found['kind']} in {result['target']} under {result['engine']}: {found['summary']}"
         row.findings.append(failures.keep("fuzz", Path(found["file"]).name, title, replay, lines, [copy] if copy else [],
                                           cause=cause.of_report("\n".join(lines)) or cause.of_signature(row.name, found["summary"])))

@@ -50,7 +50,8 @@ def command(options, index, count):
 def execute(children, options, count):
     """Run all shards to their ends; returns the merged Report.  Raises reading.Unreadable if no shard left a report."""
     def lane(index):
-        children.run(f"shard {index} of {count}", command(options, index, count), cwd=place.ROOT, every=SHOW_S)
+        children.run(f"shard {index} of {count}", command(options, index, count), cwd=place.ROOT, every=SHOW_S,
+                     stop_s=process.STOP_NESTED_S)
 
     process.side_by_side(children, *(lambda index=index: lane(index) for index in range(1, count + 1)))
     return merge.merge([folder(options.report, index) for index in range(1, count + 1)], options.report / "failures", "")

@@ -12,12 +12,20 @@ from .result import EXIT_USAGE, FORM, VERSION
 OURS = ("log", "work", "failures", "corpora", "shards", "report.json", "report.txt", "junit.xml", "index.html", coverage_page.NAME)
 
 
+def is_report(path):
+    """Whether the file is a report.json of ours: other programs have files of that name too."""
+    try:
+        return str(json.loads(path.read_text(encoding="utf-8"))["form"]).startswith("o2ref/")
+    except (OSError, ValueError, TypeError, KeyError):
+        return False
+
+
 def usable(folder):
     """Whether the folder may be cleared and written to: it must be new, empty, or an earlier report."""
     folder = Path(folder)
     if not folder.exists():
         return True
-    return folder.is_dir() and ((folder / "report.json").is_file() or not any(folder.iterdir()))
+    return folder.is_dir() and (is_report(folder / "report.json") or not any(folder.iterdir()))
 
 
 def check(parser, folder):
@@ -44,12 +52,12 @@ def begin(program, folder, form=FORM):
     try:
         prepare(folder, form)
     except OSError as problem:
-        leave(program, problem)
+        leave(program, problem, folder)
 
 
-def leave(program, problem):
-    """Print that an output cannot be written, and exit."""
-    print(f"{program}: {problem.filename}: {problem.strerror}", file=sys.stderr)
+def leave(program, problem, where):
+    """Print that an output cannot be written, and exit.  A failed write does not name its file: `where`."""
+    print(f"{program}: {problem.filename or where}: {problem.strerror}", file=sys.stderr)
     sys.exit(EXIT_USAGE)
 
 

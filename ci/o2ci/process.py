@@ -15,6 +15,7 @@ from . import cpu, live, place
 from .result import EXIT_CANNOT_RUN
 
 STOP_S = 15  # a program that has not ended so many seconds after it was asked to stop is killed
+STOP_NESTED_S = 2 * STOP_S  # the same for a program that itself stops programs so
 
 
 class Stopped(Exception):
@@ -76,9 +77,9 @@ class Children:
             self.logs.add(log)
         return self.log_dir / log
 
-    def run(self, tag, command, *, cwd=None, env=None, timeout=None, every=0.0, needs=()):
+    def run(self, tag, command, *, cwd=None, env=None, timeout=None, every=0.0, needs=(), stop_s=STOP_S):
         """Run a command to its end.  At most one line in `every` seconds is printed; the log has all lines. needs: programs
-        that the command starts.  If the command or one of these is not built, the status is 77 (cannot run)."""
+        that the command starts.  If the command or one of these is not built, the status is 77 (cannot run).  stop_s: as STOP_S."""
         log = self.new_log(tag)
         self.tags[place.shown(log)] = tag
         self.screen.started(tag)
@@ -90,7 +91,7 @@ class Children:
                 self.screen.ended(tag, live.ENDED)
                 return Outcome(EXIT_CANNOT_RUN, 0.0, log, False, started - self.created, 0.0)
         with open(log, "wb") as stream:
-            process = self.start(command, cwd, env)
+            process = self.start(command, cwd, env, stop_s)
             late = threading.Event()
             watchdog = threading.Timer(timeout or 1e6, lambda: (late.set(), self.stop(process)))
             watchdog.daemon = True
@@ -101,6 +102,8 @@ class Children:
                 status = process.wait()
             finally:
                 watchdog.cancel()
+                if process.returncode is None:  # its log could not be written
+                    self.stop(process)
                 with self.lock:
                     self.running.discard(process)
                 self.screen.ended(tag, live.ENDED)
@@ -110,13 +113,14 @@ class Children:
         status = status if status >= 0 else 128 - status
         return Outcome(status, time.monotonic() - started, log, late.is_set(), started - self.created, seconds)
 
-    def start(self, command, cwd, env):
+    def start(self, command, cwd, env, stop_s):
         with self.lock:
             if self.stopping:
                 raise Stopped
             # Start it in its own session: the terminal's Ctrl-C then reaches only us, and we stop the program in order.
             process = subprocess.Popen(command, cwd=cwd, env={**os.environ, **(env or {})}, stdin=subprocess.DEVNULL,
                                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
+            process.stop_s = stop_s
             self.running.add(process)
         return process
 
@@ -134,7 +138,7 @@ class Children:
         """Ask the program to stop, as Ctrl-C does; then kill all remaining processes of its session."""
         try:
             process.send_signal(signal.SIGINT)
-            process.wait(STOP_S)
+            process.wait(process.stop_s)
         except subprocess.TimeoutExpired:
             pass
         try:

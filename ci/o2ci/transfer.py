@@ -4,6 +4,7 @@
 import json
 import os
 import re
+import shlex
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
@@ -102,7 +103,7 @@ class Run:
     def again(self, arguments):
         """A command line that a user can run from the repository's root."""
         program = [place.shown(self.program_path()), *arguments, *([] if "--mutant" in arguments else self.mutant_options())]
-        return " ".join([*self.vm_run(), "--", *program] if self.device in IN_GUEST else program)
+        return shlex.join([*self.vm_run(), "--", *program] if self.device in IN_GUEST else program)
 
     def whole(self, device):
         """The command that repeats the whole run."""

@@ -3,6 +3,7 @@
 
 import hashlib
 import re
+import shlex
 import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -76,7 +77,7 @@ def keep(source, target, engine, kind, report, build_dir, failures):
     path = failures / f"{target}-{hashlib.sha1(data).hexdigest()[:12]}"
     path.write_bytes(data)
     replayer = build_dir / "gcc" / f"fuzz_{target}_replay"
-    replay = f"{targets.shown(replayer)} {targets.shown(path)}"
+    replay = shlex.join([str(targets.shown(replayer)), str(targets.shown(path))])
     reproduced = run_once([replayer, path])[0] if replayer.exists() else None
     finding = Finding(target, engine, kind, targets.shown(path), replay, summary_of(report), reproduced)
     lines = [

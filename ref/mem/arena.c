@@ -283,6 +283,7 @@ static uint8_t *find_in_view(const struct o2_arena *arena, uint32_t view, const 
 static int map_slot(struct o2_arena *arena, const uint32_t *page, uint32_t npages,
 		    struct o2_arena_window *window, struct o2_error *error)
 {
+	uint8_t *addr;
 	int32_t slot = 0;
 	int rc;
 
@@ -291,11 +292,11 @@ static int map_slot(struct o2_arena *arena, const uint32_t *page, uint32_t npage
 				       arena->windows_in_use, arena->nwindows);
 	while (arena->window_used[slot])
 		slot++;
-	window->addr = arena->window_area + (uint64_t)slot * arena->slot_bytes;
-	rc = map_pages(arena, window->addr, 0, page, npages, "arena/window/map", error);
+	addr = arena->window_area + (uint64_t)slot * arena->slot_bytes;
+	rc = map_pages(arena, addr, 0, page, npages, "arena/window/map", error);
 	if (rc != 0)
 		return rc;
-	window->slot = slot;
+	*window = (struct o2_arena_window){.addr = addr, .slot = slot};
 	arena->window_used[slot] = true;
 	arena->windows_in_use++;
 	return 0;

@@ -416,6 +416,9 @@ class Forms(TemporaryFolder):
         (other / "log").write_text("mine")
         self.assertFalse(output.usable(other))
         self.assertFalse(output.usable(other / "log"))
+        for text in ('{"name": "a web app"}', '{"form": "o2ref', "[]"):
+            (other / "report.json").write_text(text)
+            self.assertFalse(output.usable(other), text)
         output.prepare(self.folder / "ours")
         self.assertTrue(output.usable(self.folder / "ours"))
 

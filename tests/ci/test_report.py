@@ -174,6 +174,13 @@ class Baseline(OnDisk):
         self.assertEqual(found.still, 1)
         self.assertEqual(found.absent, ["only now: keys under afl", "only before: json under afl"])
 
+    def test_what_did_not_run_is_not_gone(self):
+        before, now, _ = self.compared()
+        now.rows[0].findings, now.rows[0].reason = [], "no guest"
+        self.assertEqual(baseline.compare(before, now, "x").gone, [])
+        del now.rows[0]
+        self.assertEqual(baseline.compare(before, now, "x").gone, [])
+
     def test_noise(self):
         before, now, _ = self.compared()
         for speed, faster, slower in ((1249, 0, 0), (1251, 1, 0), (801, 0, 0), (799, 0, 1)):
