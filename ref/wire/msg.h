@@ -168,7 +168,7 @@ struct o2_wire_options {
 	 * compute it before the payload is in place.  Decoding then reports O2_CKSUM_UNVERIFIED.
 	 */
 	bool tolerate_immediate_checksum;
-	/* O2_CKSUM_UNSIGNED or _SIGNED: accept only this flavour.  Any other value: accept both. */
+	/* Decoding: O2_CKSUM_UNSIGNED or _SIGNED: accept only this flavour.  Any other value: accept both. */
 	enum o2_cksum_flavour only_flavour;
 };
 

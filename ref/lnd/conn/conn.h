@@ -67,11 +67,12 @@ struct o2_conn_config {
 	uint32_t peer_tx_credits;
 	uint32_t peercredits_hiw;
 	uint32_t concurrent_sends; /* messages in flight; 0: peer_tx_credits; clamped to half .. twice that */
-	uint32_t max_transfers;	  /* our open or queued operations, answers included; 1 to O2_MAX_TRANSFERS */
-	uint32_t timeout_ms;	  /* an operation older than this closes the connection; 0: never */
-	uint32_t keepalive_ms;	  /* send a NOOP after this time without any send; 0: never */
-	bool immediate_gather;	  /* send payloads from their own memory instead of copying them */
-	enum o2_byte_order order; /* byte order of the messages that we send */
+	uint32_t max_transfers; /* our open or queued operations, answers included; 1 to O2_MAX_TRANSFERS */
+	uint32_t timeout_ms;	/* an operation as old as this closes the connection; 0: never */
+	/* Send a NOOP after this time without any send; 0: never.  Below 63 a peer takes them for a NOOP storm. */
+	uint32_t keepalive_ms;
+	bool immediate_gather;		     /* send payloads from their own memory instead of copying them */
+	enum o2_byte_order order;	     /* byte order of the messages that we send */
 	enum o2_cksum_flavour cksum_flavour; /* checksums of the messages that we send */
 	/* With O2_CKSUM_NONE: send none until the peer's checksums show their flavour, then use that. */
 	bool cksum_auto;

@@ -334,6 +334,9 @@ static void close_peer(struct o2_peer *peer, const struct o2_transfer_fault *fau
 	LIST_FOREACH(link, &peer->links, entry)
 		o2_link_close(link, link->state == O2_LINK_ESTABLISHED ? fault : &aborted);
 	o2_peer_fail_waiting(peer, &aborted);
+	/* Operations that done started meanwhile have asked for an attempt, and are aborted as well. */
+	if (STAILQ_EMPTY(&peer->waiting))
+		peer->attempts_due = 0;
 }
 
 void o2_node_close_peer(struct o2_node *node, uint64_t nid, int code)

@@ -133,7 +133,8 @@ int o2_node_arm(struct o2_node *node);
 /* o2iblnd: kiblnd_connd */
 void o2_node_work(struct o2_node *node);
 
-/* Close all connections to a peer and abandon attempts.  Waiting operations end with -ECONNABORTED. */
+/* Close all connections to a peer and abandon attempts.  Waiting operations, and those started by done and down
+ * meanwhile, end with -ECONNABORTED. */
 /* o2iblnd: kiblnd_del_peer, kiblnd_close_peer_conns_locked */
 void o2_node_close_peer(struct o2_node *node, uint64_t nid, int code);
 

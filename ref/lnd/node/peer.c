@@ -117,9 +117,11 @@ static int op_submit(struct o2_node_op *op, struct o2_link *link, struct o2_erro
 	return o2_conn_send(link->conn, &op->hdr, &op->memory, NULL, error);
 }
 
-static enum o2_health health_of(int code)
+static enum o2_health health_of(const struct o2_transfer_fault *fault)
 {
-	switch (code) {
+	if (fault->side == O2_FAULT_LOCAL_STAGE)
+		return O2_HEALTH_LOCAL_ERROR;
+	switch (fault->code) {
 	case -EHOSTUNREACH:
 	case -ETIMEDOUT:
 		return O2_HEALTH_NETWORK_TIMEOUT;
@@ -139,7 +141,7 @@ static void op_fail(struct o2_peer *peer, struct o2_node_op *op, const struct o2
 		.initiator = true,
 		.side = op->op == O2_OP_GET ? O2_SINK : O2_SOURCE,
 		.tag = op->tag,
-		.health = health_of(fault->code),
+		.health = health_of(fault),
 		.status = fault->code,
 		.fault = *fault,
 	};

@@ -283,6 +283,43 @@ WORLD_TEST(started_as_it_closes)
 	assert_linked(world, 0, 1, 1);
 }
 
+/* What an operation asks for is looked at when its connection is up.  A refusal then says nothing about the path. */
+WORLD_TEST(refused_when_the_connection_comes_up)
+{
+	struct seat *a = &world->seat[0];
+	struct o2_kiov kiov = {.page = 999999, .len = 4096};
+	const struct o2_transfer_memory memory = {
+		.buffer = {.kind = O2_KIOV, .count = 1, .nob = 4096, .kiov = &kiov}, .mode = O2_REG_GLOBAL};
+	const struct o2_lnet_hdr hdr = lnet_hdr(a, NID(1), O2_LNET_PUT, 4096);
+
+	a->nstarted++;
+	assert_int_equal(o2_node_put(a->node, NID(1), &hdr, &memory, NULL), 0);
+	world_settle(world);
+	assert_linked(world, 0, 1, 1);
+	assert_int_equal(a->nended, 1);
+	assert_string_equal(a->fault[0].error.rule, "sg/kiov/no-such-page");
+	assert_int_equal(a->health[0], O2_HEALTH_LOCAL_ERROR);
+}
+
+/* If it is our side that closes, what is started meanwhile is aborted, and makes no connection. */
+WORLD_TEST(started_as_we_close)
+{
+	struct seat *a = &world->seat[0];
+	struct o2_peer_view view;
+
+	world_put(world, a, NID(1));
+	seat_put(a, NID(1));
+	a->again = NID(1);
+	o2_node_close_peer(a->node, NID(1), -EIO);
+	assert_int_equal(a->nended, 3);
+	assert_int_equal(a->status[2], -ECONNABORTED);
+	view = peer_view(a, NID(1));
+	assert_int_equal(view.waiting, 0);
+	assert_int_equal(view.attempts_due, 0);
+	world_settle(world);
+	assert_linked(world, 0, 1, 0);
+}
+
 /* A restarted peer counts as a new peer: the old connection ends, and the new request is served. */
 WORLD_TEST(peer_restarts)
 {

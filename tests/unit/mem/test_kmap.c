@@ -131,3 +131,23 @@ TEST_WITH(copies_by_way_of_it, open_arena, close_arena)
 	mmap_fails = false;
 	assert_int_equal(arena.kmaps->live, 0);
 }
+
+/* What is closed after a failure must not be the window of somebody else. */
+TEST_WITH(a_window_that_cannot_be_mapped_holds_nothing, open_arena, close_arena)
+{
+	static const uint32_t scattered[] = {4, 1, 6}, other[] = {7, 2, 4};
+	struct o2_arena_window window, failed = {.addr = NULL};
+	struct o2_error error;
+
+	assert_int_equal(o2_arena_window_open(&arena, scattered, 3, &window, NULL), 0);
+	assert_int_equal(arena.windows_in_use, 1);
+	mmap_fails = true;
+	assert_error(o2_arena_window_open(&arena, other, 3, &failed, &error), -ENOMEM, &error,
+		     "arena/window/map");
+	mmap_fails = false;
+	o2_arena_window_close(&arena, &failed);
+	assert_int_equal(arena.windows_in_use, 1);
+	assert_true(arena.window_used[window.slot]);
+	o2_arena_window_close(&arena, &window);
+	assert_int_equal(arena.windows_in_use, 0);
+}
