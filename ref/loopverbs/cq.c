@@ -4,6 +4,8 @@
 
 #include "loopverbs/internal.h"
 
+#define TICKS_AT_MOST (1u << 20) /* of an empty poll of an armed queue */
+
 /* Round up to a number of the form 2^n - 1, as soft-RoCE does. */
 static uint32_t round_entries(uint32_t cqe)
 {
@@ -140,17 +142,18 @@ void o2l_cq_push(struct o2l_cq *cq, const struct ibv_wc *wc, bool solicited)
 
 /*
  * Programs wait by polling, so an empty poll advances the virtual clock to the next timer.  A program that has
- * armed the queue is about to sleep on its channel and will not poll; for it the clock advances until something
- * completes or no timer is left.
+ * armed the queue is about to sleep on its channel and will not poll; for it the clock advances until this queue
+ * has a completion or no timer is left.  Timers that only repeat must not keep the device's lock.
  */
 static void wait_virtually(struct o2l_cq *cq)
 {
 	bool sleeping = cq->armed != O2L_NOT_ARMED && cq->ibv.channel;
+	uint32_t left = TICKS_AT_MOST;
 
 	do {
 		if (!o2l_tick())
 			return;
-	} while (sleeping && cq->count == 0);
+	} while (sleeping && cq->count == 0 && --left > 0);
 }
 
 int o2l_poll_cq(struct ibv_cq *ibv, int num_entries, struct ibv_wc *wc)
