@@ -92,6 +92,7 @@ TAILQ_HEAD(o2_judge_transfers, o2_judge_transfer);
 /* An answer that LNet expects: an ACK for a PUT, a REPLY for a GET. */
 struct o2_judge_handle {
 	bool used, is_get;
+	bool direct; /* the receiver of the message is LNet's target; else a router, and the target may take less */
 	struct o2_lnet_handle handle;
 	uint64_t number;
 	bool exact; /* the number of bytes moved is known; else `bytes` is an upper limit */

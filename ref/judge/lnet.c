@@ -42,9 +42,11 @@ static struct o2_judge_handle *find(struct o2_judge_end *end, const struct o2_ln
 	return best != NULL ? best : oldest;
 }
 
-static void remember(const struct o2_judging *at, const struct o2_lnet_handle *handle, bool is_get,
-		     uint64_t bytes, const struct o2_judge_pattern *pattern)
+static void remember(const struct o2_judging *at, const struct o2_lnet_hdr *hdr,
+		     const struct o2_lnet_handle *handle, uint64_t bytes,
+		     const struct o2_judge_pattern *pattern)
 {
+	const bool is_get = hdr->type == O2_LNET_GET;
 	struct o2_judge_end *from = &at->conn->end[at->from];
 	struct o2_judge_handle *known, *twin;
 
@@ -55,6 +57,7 @@ static void remember(const struct o2_judging *at, const struct o2_lnet_handle *h
 	*known = (struct o2_judge_handle){
 		.used = true,
 		.is_get = is_get,
+		.direct = hdr->dest_nid == at->event->msg->ibm_dstnid,
 		.handle = *handle,
 		.number = at->event->number,
 		.bytes = bytes,
@@ -79,7 +82,7 @@ static void take_put(const struct o2_judging *at, const struct o2_lnet_hdr *hdr)
 {
 	struct o2_judge_pattern pattern = {.known = false};
 
-	remember(at, &hdr->msg.put.ack_wmd, false, hdr->payload_length, &pattern);
+	remember(at, hdr, &hdr->msg.put.ack_wmd, hdr->payload_length, &pattern);
 	if (at->event->msg->ibm_type != O2_MSG_IMMEDIATE)
 		return;
 	o2_judge_payload_put(at, hdr, &pattern);
@@ -94,7 +97,7 @@ static void take_get(const struct o2_judging *at, const struct o2_lnet_hdr *hdr)
 	if (at->event->msg->ibm_type != O2_MSG_IMMEDIATE)
 		return;
 	o2_judge_payload_get(at, hdr, &pattern);
-	remember(at, &hdr->msg.get.return_wmd, true, hdr->msg.get.sink_length, &pattern);
+	remember(at, hdr, &hdr->msg.get.return_wmd, hdr->msg.get.sink_length, &pattern);
 }
 
 static void take_reply(const struct o2_judging *at, struct o2_judge_handle *known, uint64_t bytes)
@@ -110,7 +113,7 @@ void o2_judge_lnet_moved(struct o2_judge_end *source, uint64_t number, uint64_t 
 
 		if (!known->used || known->is_get || known->number != number)
 			continue;
-		known->exact = true;
+		known->exact = known->direct;
 		known->bytes = bytes;
 	}
 }

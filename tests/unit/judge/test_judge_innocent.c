@@ -177,6 +177,33 @@ SAY_TEST(test_two_puts_under_one_handle)
 	assert_int_equal(say->last[O2_JUDGE_LNET_ACK].error.limit, 20);
 }
 
+/* The receiver of a PUT is a router: the target behind it may take fewer bytes than the router got, not more. */
+TEST(test_a_put_for_a_node_behind_a_router)
+{
+	for (int more = 0; more < 2; more++) {
+		struct o2_msg msg;
+		struct say say;
+
+		say_open(&say, NULL);
+		say_connected(&say);
+		msg = say_header(A, O2_MSG_PUT_REQ, 0);
+		msg.u.putreq.ibprm_cookie = 5;
+		msg.u.putreq.hdr.type = O2_LNET_PUT;
+		msg.u.putreq.hdr.dest_nid = SAY_B + 1;
+		msg.u.putreq.hdr.payload_length = 8192;
+		msg.u.putreq.hdr.msg.put.ack_wmd = (struct o2_lnet_handle){1, 5};
+		say_msg(&say, A, &msg);
+		say_put_ack(&say, B, 5, 6, &sink, 0);
+		say_write(&say, A, sink.rkey, sink.addr, 4096);
+		say_write(&say, A, sink.rkey, sink.addr + 4096, 4096);
+		say_done(&say, A, O2_MSG_PUT_DONE, 6, 8192, 0);
+		say_immediate(&say, B, O2_LNET_ACK, 5, more ? 8193 : 100, 0);
+		assert_int_equal(say.times[O2_JUDGE_LNET_ACK], more);
+		assert_int_equal(say_findings(&say), more);
+		say_close(&say);
+	}
+}
+
 /* A lost GET has the same key as one that was seen; A's next message shows which of them the WRITE belongs to. */
 TEST(test_a_write_for_what_was_lost)
 {
