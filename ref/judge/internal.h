@@ -11,6 +11,7 @@
 #define O2_JUDGE_ENDED_MAX   32u /* ended descriptors that are remembered for a side */
 #define O2_JUDGE_WAITING_MAX 8u	 /* findings of a side that wait for proof */
 #define O2_JUDGE_HANDLE_MAX  64u /* PUTs and GETs of a side that LNet must answer (ACK or REPLY) */
+#define O2_JUDGE_FORGOTTEN_BITS 65536u
 
 #define O2_JUDGE_PUTS_MAX 32u /* PUTs of a side whose target memory is remembered */
 
@@ -133,7 +134,8 @@ struct o2_judge_end {
 	struct o2_judge_handle handle[O2_JUDGE_HANDLE_MAX];
 	struct o2_judge_put put[O2_JUDGE_PUTS_MAX];
 	uint32_t next_ended, next_handle, next_put;
-	bool forgot_puts; /* PUTs were dropped from put[] for lack of room */
+	uint32_t nhandles; /* those of handle[] that are used */
+	bool forgot_puts;  /* PUTs were dropped from put[] for lack of room */
 	uint64_t messages, writes, write_bytes;
 	/* Findings that hold only if no event of this side was missed; they wait for this side's next event. */
 	struct o2_judge_finding waiting[O2_JUDGE_WAITING_MAX];
@@ -191,6 +193,8 @@ struct o2_judge {
 	uint32_t transfers;
 	uint32_t next_told;
 	struct o2_judge_told told[O2_JUDGE_TOLD_MAX];
+	/* A bit for each handle of a request that was dropped from handle[] without an answer. */
+	uint64_t forgotten[O2_JUDGE_FORGOTTEN_BITS / 64];
 	LIST_HEAD(, o2_judge_conn) conns;
 };
 
@@ -262,6 +266,8 @@ void o2_judge_key_offered(const struct o2_judging *at, const struct o2_judge_tra
 
 /* lnet.c: record which answer an LNet header asks for, and check each ACK and REPLY against the record. */
 void o2_judge_lnet(const struct o2_judging *at, const struct o2_lnet_hdr *hdr);
+/* The connection ends: its requests may still be answered over another one. */
+void o2_judge_lnet_part(struct o2_judge *judge, struct o2_judge_conn *conn);
 /* payload.c: set up *pattern for a PUT or GET that the sender requests. */
 void o2_judge_payload_put(const struct o2_judging *at, const struct o2_lnet_hdr *hdr,
 			  struct o2_judge_pattern *pattern);

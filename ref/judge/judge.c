@@ -78,6 +78,7 @@ void o2_judge_part(struct o2_judge *judge, struct o2_judge_conn *conn)
 	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++)
 		release(judge, &conn->end[side], true);
 	o2_judge_transfers_drop(judge, conn);
+	o2_judge_lnet_part(judge, conn);
 	LIST_REMOVE(conn, link);
 	free(conn);
 }

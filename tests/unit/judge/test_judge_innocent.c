@@ -177,6 +177,84 @@ SAY_TEST(test_two_puts_under_one_handle)
 	assert_int_equal(say->last[O2_JUDGE_LNET_ACK].error.limit, 20);
 }
 
+static void say_put(struct say *say, uint64_t handle, uint32_t bytes)
+{
+	say_immediate(say, A, O2_LNET_PUT, handle, bytes, 0);
+}
+
+/* Of two PUTs under one handle, the larger one was sent over another connection, which may have ended since. */
+TEST(test_an_answer_over_another_connection)
+{
+	for (int ended = 0; ended < 3; ended++) {
+		struct o2_judge_conn *first;
+		struct say say;
+
+		say_open(&say, NULL);
+		say_connected(&say);
+		first = say.conn;
+		say_put(&say, 9, 100);
+		if (ended == 1)
+			o2_judge_part(say.judge, first);
+		say_connected(&say);
+		say_put(&say, 9, 10);
+		say_immediate(&say, B, O2_LNET_ACK, 9, ended == 2 ? 101 : 100, 0);
+		assert_int_equal(say.times[O2_JUDGE_LNET_ACK], ended == 2);
+		say_immediate(&say, B, O2_LNET_ACK, 9, 10, 0);
+		assert_int_equal(say_findings(&say), ended == 2);
+		if (ended == 0) {
+			/* Each has its answer; the next one is judged. */
+			say_put(&say, 9, 10);
+			say_immediate(&say, B, O2_LNET_ACK, 9, 100, 0);
+			assert_int_equal(say.times[O2_JUDGE_LNET_ACK], 1);
+		}
+		say_close(&say);
+	}
+}
+
+/* The judge remembers 64 PUTs of a side; an ACK may be for one that is remembered no more. */
+TEST(test_more_puts_than_are_remembered)
+{
+	for (uint32_t more = 0; more < 2; more++) {
+		struct say say;
+
+		say_open(&say, NULL);
+		say_connected(&say);
+		say_put(&say, 9, 100);
+		for (uint32_t i = 0; i < 62 + more; i++) {
+			say_immediate(&say, A, O2_LNET_PUT, 100 + i, 1, i == 0 ? 0 : 1);
+			say_noop(&say, B, 1);
+			say_later(&say, 2000);
+		}
+		say_put(&say, 9, 10);
+		say_immediate(&say, B, O2_LNET_ACK, 9, 100, 0);
+		say_immediate(&say, B, O2_LNET_ACK, 9, 11, 0);
+		assert_int_equal(say.times[O2_JUDGE_LNET_ACK], !more);
+		assert_int_equal(say.times[O2_JUDGE_LNET_REPLY], 0);
+		say_close(&say);
+	}
+}
+
+/* A PUT under the same handle was not seen: the connection was joined late, or a packet is missing. */
+TEST(test_a_put_that_was_not_seen)
+{
+	for (int how = 0; how < 3; how++) {
+		struct say say;
+
+		say_open(&say, NULL);
+		if (how == 0)
+			say_meet(&say, O2_JUDGE_LATER);
+		else
+			say_connected(&say);
+		if (how == 1)
+			say_lose(&say, A);
+		say_put(&say, 9, 10);
+		say_immediate(&say, B, O2_LNET_ACK, 9, 100, 0);
+		assert_int_equal(say.times[O2_JUDGE_LNET_ACK], how == 2);
+		assert_int_equal(say_findings(&say), how == 2);
+		say_close(&say);
+	}
+}
+
 /* The receiver of a PUT is a router: the target behind it may take fewer bytes than the router got, not more. */
 TEST(test_a_put_for_a_node_behind_a_router)
 {
