@@ -7,10 +7,10 @@
 #include "judge/judge.h"
 #include "wire/msg_type.h"
 
-#define O2_JUDGE_TOLD_MAX    64u /* rejects that the judge remembers, over all nodes */
-#define O2_JUDGE_ENDED_MAX   32u /* ended descriptors that are remembered for a side */
-#define O2_JUDGE_WAITING_MAX 8u	 /* findings of a side that wait for proof */
-#define O2_JUDGE_HANDLE_MAX  64u /* PUTs and GETs of a side that LNet must answer (ACK or REPLY) */
+#define O2_JUDGE_TOLD_MAX	64u /* rejects that the judge remembers, over all nodes */
+#define O2_JUDGE_ENDED_MAX	32u /* ended descriptors that are remembered for a side */
+#define O2_JUDGE_WAITING_MAX	8u  /* findings of a side that wait for proof */
+#define O2_JUDGE_HANDLE_MAX	64u /* PUTs and GETs of a side that LNet must answer (ACK or REPLY) */
 #define O2_JUDGE_FORGOTTEN_BITS 65536u
 
 #define O2_JUDGE_PUTS_MAX 32u /* PUTs of a side whose target memory is remembered */
@@ -62,7 +62,8 @@ struct o2_judge_hole {
 struct o2_judge_transfer {
 	TAILQ_ENTRY(o2_judge_transfer) link;
 	enum o2_transfer_step step;
-	bool late;		  /* transfer/unanswered was reported */
+	bool late; /* transfer/unanswered was reported */
+	bool shared; /* a WRITE may have been for another open transfer: what was written here is not known */
 	uint64_t number, time_ns; /* of the request; once a PUT_ACK has come, of the PUT_ACK */
 	uint64_t cookie;	  /* of the side that sent the request */
 	uint64_t sink_cookie;	  /* PUT_OPEN: the cookie of the sink */

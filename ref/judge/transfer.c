@@ -154,7 +154,7 @@ static bool judge_end(const struct o2_judging *at, const struct o2_judge_transfe
 	if (status < 0)
 		return false;
 	/* One finding per cause: if written and reported bytes differ, the descriptor is not checked as well. */
-	if (transfer->written_bytes == moved || at->conn->end[at->from].writes_unseen) {
+	if (transfer->written_bytes == moved || transfer->shared || at->conn->end[at->from].writes_unseen) {
 		if (exact && moved != transfer->sink_bytes)
 			o2_judge_differs(at, O2_JUDGE_TRANSFER_STATUS, transfer->number, "ibcm_status", moved,
 					 transfer->sink_bytes);
@@ -250,7 +250,7 @@ static void take_put_done(const struct o2_judging *at)
 	judge_errno(at, transfer, false);
 	if (judge_end(at, transfer, true)) {
 		o2_judge_lnet_moved(asker, transfer->put, (uint32_t)msg->u.completion.ibcm_status);
-		if (transfer->asked_bytes == transfer->sink_bytes)
+		if (transfer->asked_bytes == transfer->sink_bytes && !transfer->shared)
 			o2_judge_payload_ended(asker, transfer->put);
 	}
 	close_sink(at, at->to, transfer);

@@ -282,6 +282,38 @@ TEST(test_a_put_for_a_node_behind_a_router)
 	}
 }
 
+/* Two GETs into the same memory; the peer may write for either first.  What fits neither is still wrong. */
+TEST(test_two_gets_into_the_same_memory)
+{
+	const struct say_sink larger = {0x77, 0x10000, 2, 8192};
+
+	for (int swapped = 0; swapped < 2; swapped++) {
+		struct say say;
+
+		say_open(&say, NULL);
+		say_connected(&say);
+		say_get_req(&say, A, 1, &sink, 0);
+		say_get_req(&say, A, 2, &larger, 0);
+		assert_int_equal(say.times[O2_JUDGE_KEY_IN_USE], 1);
+		for (int i = 0; i < 2; i++) {
+			const struct say_sink *to = i == swapped ? &sink : &larger;
+
+			say_write(&say, B, to->rkey, to->addr, to->bytes);
+			say_write(&say, B, to->rkey, to->addr + to->bytes, to->bytes);
+			say_done(&say, B, O2_MSG_GET_DONE, i == swapped ? 1 : 2, (int32_t)(2 * to->bytes), 0);
+		}
+		assert_int_equal(say_findings(&say), 0);
+		say_get_req(&say, A, 3, &sink, 0);
+		say_get_req(&say, A, 4, &larger, 0);
+		say_write(&say, B, sink.rkey, sink.addr, larger.bytes + 1);
+		assert_int_equal(say.times[O2_JUDGE_WRITE_OUTSIDE], 1);
+		say_done(&say, B, O2_MSG_GET_DONE, 3, 8193, 0);
+		assert_int_equal(say.times[O2_JUDGE_TRANSFER_STATUS], 1);
+		assert_int_equal(say_findings(&say), 2);
+		say_close(&say);
+	}
+}
+
 /* A lost GET has the same key as one that was seen; A's next message shows which of them the WRITE belongs to. */
 TEST(test_a_write_for_what_was_lost)
 {
