@@ -62,11 +62,12 @@ struct o2_judge_hole {
 struct o2_judge_transfer {
 	TAILQ_ENTRY(o2_judge_transfer) link;
 	enum o2_transfer_step step;
-	bool late; /* transfer/unanswered was reported */
+	bool late;   /* transfer/unanswered was reported */
 	bool shared; /* a WRITE may have been for another open transfer: what was written here is not known */
 	uint64_t number, time_ns; /* of the request; once a PUT_ACK has come, of the PUT_ACK */
-	uint64_t cookie;	  /* of the side that sent the request */
-	uint64_t sink_cookie;	  /* PUT_OPEN: the cookie of the sink */
+	bool undated;	 /* that message had no time: time_ns will be that of the next event that has one */
+	uint64_t cookie; /* of the side that sent the request */
+	uint64_t sink_cookie; /* PUT_OPEN: the cookie of the sink */
 	uint64_t asked_bytes; /* PUT: bytes that the source offers; GET: bytes that the sink has room for */
 	uint64_t put;	      /* number of the PUT_REQ */
 	struct o2_judge_pattern pattern;
@@ -125,6 +126,7 @@ struct o2_judge_end {
 	uint32_t accepted;	 /* PUT_REQs of this side that have a PUT_ACK but no PUT_DONE yet */
 	bool empty;		 /* this side has no credit, and the other side owes it all of them */
 	uint64_t empty_since_ns; /* when `empty` became true */
+	bool empty_undated;	 /* as in a transfer */
 	bool withheld_said;
 	/* Transfers that this side requested, ordered by the time of their last step, the oldest first. */
 	struct o2_judge_transfers open;
@@ -172,6 +174,7 @@ struct o2_judge_conn {
 	uint64_t asked_number;
 	uint64_t now_ns;   /* sum of the time between events; never goes back */
 	bool clocked;	   /* an event has had a time */
+	bool undated;	   /* a transfer, or the time of `empty` of a side, may be undated */
 	uint64_t clock_ns; /* the caller's: the latest time of an event since that clock was set back */
 	struct o2_judge_end end[O2_JUDGE_SIDES];
 };
@@ -256,6 +259,9 @@ int o2_judge_transfer(const struct o2_judging *at);
 /* Does this PUT_ACK answer a PUT_REQ of its receiver that waits for one? */
 bool o2_judge_put_asked(const struct o2_judging *at);
 void o2_judge_transfer_time(const struct o2_judging *at);
+/* Set the time of those transfers, and of those credits, whose time was not known. */
+void o2_judge_transfers_date(struct o2_judge_conn *conn);
+void o2_judge_credits_date(struct o2_judge_conn *conn);
 /* Forget all transfers of a connection without reporting anything. */
 void o2_judge_transfers_drop(struct o2_judge *judge, struct o2_judge_conn *conn);
 

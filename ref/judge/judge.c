@@ -188,7 +188,7 @@ static void disconnect(const struct o2_judging *at)
  * Advance the connection's time by the difference to the event before.  For an event slightly out of order,
  * time stands still until the latest event's time is reached.  A much older event means that the clock was set
  * back: the time that passed is unknown and not counted, and checks for too short a time begin anew. An event
- * without a time has that of the event before.
+ * without a time has that of the event before; what must be answered within a time counts from the next one.
  */
 static void pass_time(struct o2_judge_conn *conn, const struct o2_judge_event *event)
 {
@@ -211,6 +211,11 @@ static void pass_time(struct o2_judge_conn *conn, const struct o2_judge_event *e
 			conn->end[side].last_message_ns = 0;
 			conn->end[side].empty_noops = 0;
 		}
+	}
+	if (conn->undated) {
+		o2_judge_transfers_date(conn);
+		o2_judge_credits_date(conn);
+		conn->undated = false;
 	}
 }
 

@@ -101,6 +101,55 @@ SAY_TEST(test_no_time_between)
 	assert_int_equal(say_findings(say), 0);
 }
 
+/* The side waited, and then sent an event without a time: when is not known.  The next time is the latest. */
+static void say_timeless(struct say *say, void (*tell)(struct say *say))
+{
+	const uint64_t now_ns = say->now_ns;
+
+	say->now_ns = 0;
+	tell(say);
+	say->now_ns = now_ns;
+	say_later(say, 60000);
+}
+
+static void tell_get(struct say *say)
+{
+	say_get_req(say, A, 1, &sink, 0);
+}
+
+static void tell_put_ack(struct say *say)
+{
+	say_put_ack(say, B, 2, 3, &sink, 0);
+}
+
+static void tell_last_credit(struct say *say)
+{
+	say_payload(say, B, 1);
+}
+
+SAY_TEST(test_answers_to_what_has_no_time)
+{
+	say_connected(say);
+	say_timeless(say, tell_get);
+	say_done(say, B, O2_MSG_GET_DONE, 1, -5, 0);
+	say_put_req(say, A, 2, 8192, 0);
+	say_timeless(say, tell_put_ack);
+	say_done(say, A, O2_MSG_PUT_DONE, 3, -5, 0);
+	for (uint32_t i = 1; i < SAY_DEPTH; i++)
+		say_payload(say, B, 1);
+	say_timeless(say, tell_last_credit);
+	say_noop(say, A, SAY_DEPTH);
+	assert_int_equal(say_findings(say), 0);
+	/* From the next time on, time passes as always. */
+	say_timeless(say, tell_get);
+	say_noop(say, A, 0);
+	say_later(say, 50001);
+	say_done(say, B, O2_MSG_GET_DONE, 1, -5, 0);
+	assert_int_equal(say->times[O2_JUDGE_TRANSFER_UNANSWERED], 1);
+	assert_int_equal(say->last[O2_JUDGE_TRANSFER_UNANSWERED].error.value, 50001);
+	assert_int_equal(say_findings(say), 1);
+}
+
 /* A side that has disconnected owes nothing: it may disconnect again, and need not answer later requests. */
 SAY_TEST(test_nothing_is_due_once_a_side_has_left)
 {
