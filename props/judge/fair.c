@@ -235,6 +235,8 @@ struct o2_hearing_transfer *o2_fair_request(struct o2_hearing *h, enum o2_judge_
 		t->promise = (uint32_t)(promise - h->promise);
 	msg->u.putreq.ibprm_cookie = t->cookie;
 	msg->u.putreq.hdr.type = O2_LNET_PUT;
+	t->routed = o2_draw_bool(h->c, 3, 1);
+	msg->u.putreq.hdr.dest_nid = msg->ibm_dstnid ^ t->routed;
 	msg->u.putreq.hdr.payload_length = (uint32_t)t->asked_bytes;
 	msg->u.putreq.hdr.msg.put.ack_wmd = handle_of(promise == NULL ? 0 : promise->handle);
 	return t;
@@ -320,7 +322,7 @@ void o2_fair_done(struct o2_hearing *h, struct o2_hearing_transfer *t, int32_t s
 	    (t->written_bytes != (uint32_t)status && !h->writes_unseen[from]) ||
 	    t->sink_bytes != (uint32_t)status)
 		return;
-	h->promise[t->promise].exact = true;
+	h->promise[t->promise].exact = !t->routed;
 	h->promise[t->promise].bytes = (uint32_t)status;
 }
 

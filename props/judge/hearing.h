@@ -32,6 +32,7 @@ struct o2_hearing_transfer {
 	bool late;     /* the judge has reported it as unanswered */
 	bool accepted; /* a PUT_ACK was sent */
 	bool refused;  /* a PUT_NAK was sent first */
+	bool routed;   /* PUT: for a node behind the receiver */
 	enum o2_judge_side asker;
 	uint64_t cookie, sink_cookie;
 	uint64_t asked_bytes, sink_bytes, written_bytes;

@@ -347,7 +347,7 @@ static void ack(struct o2_hearing *h, bool broken)
 	msg = o2_fair_answer(h, promise, said);
 	promise->open = false;
 	if (broken && promise->heard && known)
-		o2_hearing_expect(h, O2_HEARING_BOTH, O2_JUDGE_LNET_ACK, o2_hearing_other(promise->asker),
+		o2_hearing_expect(h, O2_HEARING_WHOLE, O2_JUDGE_LNET_ACK, o2_hearing_other(promise->asker),
 				  promise->number, "hdr.msg.ack.mlength", said, promise->bytes,
 				  promise->exact ? O2_LIMIT_EXACT : O2_LIMIT_BOUND);
 	o2_hearing_message(h, o2_hearing_other(promise->asker), &msg);
@@ -367,7 +367,7 @@ static void reply(struct o2_hearing *h, bool broken)
 	msg = o2_fair_answer(h, promise, promise->bytes + broken);
 	promise->open = false;
 	if (broken && promise->heard)
-		o2_hearing_expect(h, O2_HEARING_BOTH, O2_JUDGE_LNET_REPLY, o2_hearing_other(promise->asker),
+		o2_hearing_expect(h, O2_HEARING_WHOLE, O2_JUDGE_LNET_REPLY, o2_hearing_other(promise->asker),
 				  promise->number, "hdr.payload_length", promise->bytes + 1, promise->bytes,
 				  O2_LIMIT_BOUND);
 	o2_hearing_message(h, o2_hearing_other(promise->asker), &msg);

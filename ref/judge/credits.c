@@ -96,13 +96,17 @@ static void give(const struct o2_judging *at, uint32_t count)
  * Must the peer give `end` credits?  Only if `end` has none and the peer owes it all.  The peer owes that of a
  * PUT from PUT_NAK or PUT_DONE on, and if it owes fewer, it may keep those below its high-water mark.
  */
-static void note_empty(const struct o2_judge_conn *conn, struct o2_judge_end *end)
+static void note_empty(const struct o2_judging *at, struct o2_judge_end *end)
 {
+	struct o2_judge_conn *conn = at->conn;
 	const bool empty =
 		conn->exact && depth_of(conn) + balance(end) == 0 && end->accepted == 0 && end->nasked == 0;
 
-	if (empty && !end->empty)
+	if (empty && !end->empty) {
 		end->empty_since_ns = conn->now_ns;
+		end->empty_undated = at->event->timeless;
+		conn->undated = conn->undated || end->empty_undated;
+	}
 	end->withheld_said = end->withheld_said && empty;
 	end->empty = empty;
 }
@@ -188,8 +192,19 @@ void o2_judge_credits(const struct o2_judging *at)
 
 void o2_judge_credits_due(const struct o2_judging *at)
 {
-	note_empty(at->conn, &at->conn->end[at->from]);
-	note_empty(at->conn, &at->conn->end[at->to]);
+	note_empty(at, &at->conn->end[at->from]);
+	note_empty(at, &at->conn->end[at->to]);
+}
+
+void o2_judge_credits_date(struct o2_judge_conn *conn)
+{
+	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
+		struct o2_judge_end *end = &conn->end[side];
+
+		if (end->empty_undated)
+			end->empty_since_ns = conn->now_ns;
+		end->empty_undated = false;
+	}
 }
 
 void o2_judge_credits_time(const struct o2_judging *at)

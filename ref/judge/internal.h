@@ -7,10 +7,11 @@
 #include "judge/judge.h"
 #include "wire/msg_type.h"
 
-#define O2_JUDGE_TOLD_MAX    64u /* rejects that the judge remembers, over all nodes */
-#define O2_JUDGE_ENDED_MAX   32u /* ended descriptors that are remembered for a side */
-#define O2_JUDGE_WAITING_MAX 8u	 /* findings of a side that wait for proof */
-#define O2_JUDGE_HANDLE_MAX  64u /* PUTs and GETs of a side that LNet must answer (ACK or REPLY) */
+#define O2_JUDGE_TOLD_MAX	64u /* rejects that the judge remembers, over all nodes */
+#define O2_JUDGE_ENDED_MAX	32u /* ended descriptors that are remembered for a side */
+#define O2_JUDGE_WAITING_MAX	8u  /* findings of a side that wait for proof */
+#define O2_JUDGE_HANDLE_MAX	64u /* PUTs and GETs of a side that LNet must answer (ACK or REPLY) */
+#define O2_JUDGE_FORGOTTEN_BITS 65536u
 
 #define O2_JUDGE_PUTS_MAX 32u /* PUTs of a side whose target memory is remembered */
 
@@ -61,10 +62,12 @@ struct o2_judge_hole {
 struct o2_judge_transfer {
 	TAILQ_ENTRY(o2_judge_transfer) link;
 	enum o2_transfer_step step;
-	bool late;		  /* transfer/unanswered was reported */
+	bool late;   /* transfer/unanswered was reported */
+	bool shared; /* a WRITE may have been for another open transfer: what was written here is not known */
 	uint64_t number, time_ns; /* of the request; once a PUT_ACK has come, of the PUT_ACK */
-	uint64_t cookie;	  /* of the side that sent the request */
-	uint64_t sink_cookie;	  /* PUT_OPEN: the cookie of the sink */
+	bool undated;	 /* that message had no time: time_ns will be that of the next event that has one */
+	uint64_t cookie; /* of the side that sent the request */
+	uint64_t sink_cookie; /* PUT_OPEN: the cookie of the sink */
 	uint64_t asked_bytes; /* PUT: bytes that the source offers; GET: bytes that the sink has room for */
 	uint64_t put;	      /* number of the PUT_REQ */
 	struct o2_judge_pattern pattern;
@@ -92,6 +95,7 @@ TAILQ_HEAD(o2_judge_transfers, o2_judge_transfer);
 /* An answer that LNet expects: an ACK for a PUT, a REPLY for a GET. */
 struct o2_judge_handle {
 	bool used, is_get;
+	bool direct; /* the receiver of the message is LNet's target; else a router, and the target may take less */
 	struct o2_lnet_handle handle;
 	uint64_t number;
 	bool exact; /* the number of bytes moved is known; else `bytes` is an upper limit */
@@ -122,6 +126,7 @@ struct o2_judge_end {
 	uint32_t accepted;	 /* PUT_REQs of this side that have a PUT_ACK but no PUT_DONE yet */
 	bool empty;		 /* this side has no credit, and the other side owes it all of them */
 	uint64_t empty_since_ns; /* when `empty` became true */
+	bool empty_undated;	 /* as in a transfer */
 	bool withheld_said;
 	/* Transfers that this side requested, ordered by the time of their last step, the oldest first. */
 	struct o2_judge_transfers open;
@@ -132,7 +137,8 @@ struct o2_judge_end {
 	struct o2_judge_handle handle[O2_JUDGE_HANDLE_MAX];
 	struct o2_judge_put put[O2_JUDGE_PUTS_MAX];
 	uint32_t next_ended, next_handle, next_put;
-	bool forgot_puts; /* PUTs were dropped from put[] for lack of room */
+	uint32_t nhandles; /* those of handle[] that are used */
+	bool forgot_puts;  /* PUTs were dropped from put[] for lack of room */
 	uint64_t messages, writes, write_bytes;
 	/* Findings that hold only if no event of this side was missed; they wait for this side's next event. */
 	struct o2_judge_finding waiting[O2_JUDGE_WAITING_MAX];
@@ -168,6 +174,7 @@ struct o2_judge_conn {
 	uint64_t asked_number;
 	uint64_t now_ns;   /* sum of the time between events; never goes back */
 	bool clocked;	   /* an event has had a time */
+	bool undated;	   /* a transfer, or the time of `empty` of a side, may be undated */
 	uint64_t clock_ns; /* the caller's: the latest time of an event since that clock was set back */
 	struct o2_judge_end end[O2_JUDGE_SIDES];
 };
@@ -190,6 +197,8 @@ struct o2_judge {
 	uint32_t transfers;
 	uint32_t next_told;
 	struct o2_judge_told told[O2_JUDGE_TOLD_MAX];
+	/* A bit for each handle of a request that was dropped from handle[] without an answer. */
+	uint64_t forgotten[O2_JUDGE_FORGOTTEN_BITS / 64];
 	LIST_HEAD(, o2_judge_conn) conns;
 };
 
@@ -250,6 +259,9 @@ int o2_judge_transfer(const struct o2_judging *at);
 /* Does this PUT_ACK answer a PUT_REQ of its receiver that waits for one? */
 bool o2_judge_put_asked(const struct o2_judging *at);
 void o2_judge_transfer_time(const struct o2_judging *at);
+/* Set the time of those transfers, and of those credits, whose time was not known. */
+void o2_judge_transfers_date(struct o2_judge_conn *conn);
+void o2_judge_credits_date(struct o2_judge_conn *conn);
 /* Forget all transfers of a connection without reporting anything. */
 void o2_judge_transfers_drop(struct o2_judge *judge, struct o2_judge_conn *conn);
 
@@ -261,6 +273,8 @@ void o2_judge_key_offered(const struct o2_judging *at, const struct o2_judge_tra
 
 /* lnet.c: record which answer an LNet header asks for, and check each ACK and REPLY against the record. */
 void o2_judge_lnet(const struct o2_judging *at, const struct o2_lnet_hdr *hdr);
+/* The connection ends: its requests may still be answered over another one. */
+void o2_judge_lnet_part(struct o2_judge *judge, struct o2_judge_conn *conn);
 /* payload.c: set up *pattern for a PUT or GET that the sender requests. */
 void o2_judge_payload_put(const struct o2_judging *at, const struct o2_lnet_hdr *hdr,
 			  struct o2_judge_pattern *pattern);

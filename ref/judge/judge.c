@@ -78,6 +78,7 @@ void o2_judge_part(struct o2_judge *judge, struct o2_judge_conn *conn)
 	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++)
 		release(judge, &conn->end[side], true);
 	o2_judge_transfers_drop(judge, conn);
+	o2_judge_lnet_part(judge, conn);
 	LIST_REMOVE(conn, link);
 	free(conn);
 }
@@ -187,7 +188,7 @@ static void disconnect(const struct o2_judging *at)
  * Advance the connection's time by the difference to the event before.  For an event slightly out of order,
  * time stands still until the latest event's time is reached.  A much older event means that the clock was set
  * back: the time that passed is unknown and not counted, and checks for too short a time begin anew. An event
- * without a time has that of the event before.
+ * without a time has that of the event before; what must be answered within a time counts from the next one.
  */
 static void pass_time(struct o2_judge_conn *conn, const struct o2_judge_event *event)
 {
@@ -210,6 +211,11 @@ static void pass_time(struct o2_judge_conn *conn, const struct o2_judge_event *e
 			conn->end[side].last_message_ns = 0;
 			conn->end[side].empty_noops = 0;
 		}
+	}
+	if (conn->undated) {
+		o2_judge_transfers_date(conn);
+		o2_judge_credits_date(conn);
+		conn->undated = false;
 	}
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The answers that LNet expects: the lengths of ACKs and REPLYs. */
+#include "base/mix.h"
 #include "judge/internal.h"
 
 /* LNet: LNET_WIRE_HANDLE_COOKIE_NONE.  The PUT wants no ACK. */
@@ -42,9 +43,43 @@ static struct o2_judge_handle *find(struct o2_judge_end *end, const struct o2_ln
 	return best != NULL ? best : oldest;
 }
 
-static void remember(const struct o2_judging *at, const struct o2_lnet_handle *handle, bool is_get,
-		     uint64_t bytes, const struct o2_judge_pattern *pattern)
+/* The request's answer has come, or will not be looked for. */
+static void drop(struct o2_judge_end *end, struct o2_judge_handle *known)
 {
+	known->used = false;
+	end->nhandles--;
+}
+
+/* The bit of judge->forgotten that this handle shares with few others: numbers in a row spread well. */
+static uint32_t bit_of(const struct o2_lnet_handle *handle)
+{
+	const uint64_t mixed = handle->wh_interface_cookie * O2_MIX_STEP + handle->wh_object_cookie;
+
+	return (uint32_t)(mixed * O2_MIX_STEP >> 48) % O2_JUDGE_FORGOTTEN_BITS;
+}
+
+/* The request is remembered no more, but its answer may still come. */
+static void forget(struct o2_judge *judge, struct o2_judge_end *end, struct o2_judge_handle *known)
+{
+	const uint32_t bit = bit_of(&known->handle);
+
+	judge->forgotten[bit / 64] |= UINT64_C(1) << bit % 64;
+	drop(end, known);
+}
+
+void o2_judge_lnet_part(struct o2_judge *judge, struct o2_judge_conn *conn)
+{
+	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++)
+		for (uint32_t i = 0; i < O2_JUDGE_HANDLE_MAX; i++)
+			if (conn->end[side].handle[i].used)
+				forget(judge, &conn->end[side], &conn->end[side].handle[i]);
+}
+
+static void remember(const struct o2_judging *at, const struct o2_lnet_hdr *hdr,
+		     const struct o2_lnet_handle *handle, uint64_t bytes,
+		     const struct o2_judge_pattern *pattern)
+{
+	const bool is_get = hdr->type == O2_LNET_GET;
 	struct o2_judge_end *from = &at->conn->end[at->from];
 	struct o2_judge_handle *known, *twin;
 
@@ -52,9 +87,13 @@ static void remember(const struct o2_judging *at, const struct o2_lnet_handle *h
 		return;
 	twin = find(from, handle, is_get, 0);
 	known = &from->handle[from->next_handle++ % O2_JUDGE_HANDLE_MAX];
+	if (known->used)
+		forget(at->judge, from, known);
+	from->nhandles++;
 	*known = (struct o2_judge_handle){
 		.used = true,
 		.is_get = is_get,
+		.direct = hdr->dest_nid == at->event->msg->ibm_dstnid,
 		.handle = *handle,
 		.number = at->event->number,
 		.bytes = bytes,
@@ -79,7 +118,7 @@ static void take_put(const struct o2_judging *at, const struct o2_lnet_hdr *hdr)
 {
 	struct o2_judge_pattern pattern = {.known = false};
 
-	remember(at, &hdr->msg.put.ack_wmd, false, hdr->payload_length, &pattern);
+	remember(at, hdr, &hdr->msg.put.ack_wmd, hdr->payload_length, &pattern);
 	if (at->event->msg->ibm_type != O2_MSG_IMMEDIATE)
 		return;
 	o2_judge_payload_put(at, hdr, &pattern);
@@ -94,7 +133,7 @@ static void take_get(const struct o2_judging *at, const struct o2_lnet_hdr *hdr)
 	if (at->event->msg->ibm_type != O2_MSG_IMMEDIATE)
 		return;
 	o2_judge_payload_get(at, hdr, &pattern);
-	remember(at, &hdr->msg.get.return_wmd, true, hdr->msg.get.sink_length, &pattern);
+	remember(at, hdr, &hdr->msg.get.return_wmd, hdr->msg.get.sink_length, &pattern);
 }
 
 static void take_reply(const struct o2_judging *at, struct o2_judge_handle *known, uint64_t bytes)
@@ -110,26 +149,73 @@ void o2_judge_lnet_moved(struct o2_judge_end *source, uint64_t number, uint64_t 
 
 		if (!known->used || known->is_get || known->number != number)
 			continue;
-		known->exact = true;
+		known->exact = known->direct;
 		known->bytes = bytes;
 	}
 }
 
-static void judge_answer(const struct o2_judging *at, enum o2_judge_rule_id rule, const char *field,
-			 struct o2_judge_handle *known, uint64_t bytes)
+/* The answer may come over another connection than its request.  Returns whether it fits such a request. */
+static bool answers_elsewhere(const struct o2_judging *at, const struct o2_lnet_handle *handle, bool is_get,
+			      uint64_t bytes)
 {
-	if (known == NULL)
-		return;
-	if (known->exact && bytes != known->bytes)
-		o2_judge_differs(at, rule, known->number, field, bytes, known->bytes);
-	else if (bytes > known->bytes)
-		o2_judge_over(at, rule, known->number, field, bytes, known->bytes);
-	known->used = false;
+	struct o2_judge_conn *conn;
+
+	LIST_FOREACH(conn, &at->judge->conns, link) {
+		for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
+			struct o2_judge_end *end = &conn->end[side];
+			struct o2_judge_handle *known =
+				end->nhandles == 0 ? NULL : find(end, handle, is_get, bytes);
+
+			if (known == NULL || !fits(known, bytes))
+				continue;
+			drop(end, known);
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool all_whole(const struct o2_judge *judge)
+{
+	const struct o2_judge_conn *conn;
+
+	LIST_FOREACH(conn, &judge->conns, link)
+		if (!conn->whole)
+			return false;
+	return true;
+}
+
+static bool was_forgotten(const struct o2_judge *judge, const struct o2_lnet_handle *handle)
+{
+	const uint32_t bit = bit_of(handle);
+
+	return (judge->forgotten[bit / 64] >> bit % 64 & 1) != 0;
+}
+
+/*
+ * known: the request of this connection that the answer is for, or NULL.  Requests may share a handle: the answer
+ * is wrong only if it fits none, and none can have been missed.
+ */
+static void judge_answer(const struct o2_judging *at, enum o2_judge_rule_id rule, const char *field,
+			 const struct o2_lnet_handle *handle, struct o2_judge_handle *known, uint64_t bytes)
+{
+	if (known == NULL || !fits(known, bytes)) {
+		if (!all_whole(at->judge) ||
+		    answers_elsewhere(at, handle, rule == O2_JUDGE_LNET_REPLY, bytes) || known == NULL ||
+		    was_forgotten(at->judge, handle))
+			return;
+		if (known->exact)
+			o2_judge_differs(at, rule, known->number, field, bytes, known->bytes);
+		else
+			o2_judge_over(at, rule, known->number, field, bytes, known->bytes);
+	}
+	drop(&at->conn->end[at->to], known);
 }
 
 void o2_judge_lnet(const struct o2_judging *at, const struct o2_lnet_hdr *hdr)
 {
 	struct o2_judge_end *to = &at->conn->end[at->to];
+	const struct o2_lnet_handle *handle;
 	struct o2_judge_handle *known;
 
 	switch (hdr->type) {
@@ -140,17 +226,20 @@ void o2_judge_lnet(const struct o2_judging *at, const struct o2_lnet_hdr *hdr)
 		take_get(at, hdr);
 		break;
 	case O2_LNET_ACK:
-		if (is_none(&hdr->msg.ack.dst_wmd))
+		handle = &hdr->msg.ack.dst_wmd;
+		if (is_none(handle))
 			o2_judge_over(at, O2_JUDGE_LNET_UNASKED, 0, "hdr.msg.ack.dst_wmd", NO_COOKIE,
 				      NO_COOKIE - 1);
-		judge_answer(at, O2_JUDGE_LNET_ACK, "hdr.msg.ack.mlength",
-			     find(to, &hdr->msg.ack.dst_wmd, false, hdr->msg.ack.mlength),
+		known = find(to, handle, false, hdr->msg.ack.mlength);
+		judge_answer(at, O2_JUDGE_LNET_ACK, "hdr.msg.ack.mlength", handle, known,
 			     hdr->msg.ack.mlength);
 		break;
 	case O2_LNET_REPLY:
-		known = find(to, &hdr->msg.reply.dst_wmd, true, hdr->payload_length);
+		handle = &hdr->msg.reply.dst_wmd;
+		known = find(to, handle, true, hdr->payload_length);
 		take_reply(at, known, hdr->payload_length);
-		judge_answer(at, O2_JUDGE_LNET_REPLY, "hdr.payload_length", known, hdr->payload_length);
+		judge_answer(at, O2_JUDGE_LNET_REPLY, "hdr.payload_length", handle, known,
+			     hdr->payload_length);
 		break;
 	default:
 		break;

@@ -121,7 +121,7 @@ const struct o2_judge_rule o2_judge_rules[O2_JUDGE_RULES] = {
 	     "a GET brings what is served there, or what the same node has PUT there"),
 
 	RULE(END_MESSAGE, "end/message", SHOULD, PROVEN, CLOSING, "who disconnects sends no more messages"),
-	RULE(END_OPEN, "end/open", NOTE, PROVEN, CLOSING, "no connection ends with a transfer under way"),
+	RULE(END_OPEN, "end/open", NOTE, OF_PEER, CLOSING, "no connection ends with a transfer under way"),
 
 	RULE(TRANSPORT_LOST, "transport/lost", NOTE, PROVEN, TRANSPORT,
 	     "no packets are missing from what was seen"),

@@ -51,6 +51,28 @@ static struct o2_judge_transfer *by_sink_cookie(const struct o2_judge_end *asker
 	return NULL;
 }
 
+/* The transfer has its time from this event.  If the event has none, an honest answer must not seem late. */
+static void date(const struct o2_judging *at, struct o2_judge_transfer *transfer)
+{
+	transfer->number = at->event->number;
+	transfer->time_ns = at->conn->now_ns;
+	transfer->undated = at->event->timeless;
+	at->conn->undated = at->conn->undated || transfer->undated;
+}
+
+void o2_judge_transfers_date(struct o2_judge_conn *conn)
+{
+	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
+		struct o2_judge_transfer *transfer;
+
+		TAILQ_FOREACH(transfer, &conn->end[side].open, link) {
+			if (transfer->undated)
+				transfer->time_ns = conn->now_ns;
+			transfer->undated = false;
+		}
+	}
+}
+
 /* Record a request of the sender.  Returns NULL with *rc 0 if it is not followed. */
 static struct o2_judge_transfer *begin(const struct o2_judging *at, enum o2_transfer_step step,
 				       uint64_t cookie, int *rc)
@@ -77,8 +99,7 @@ static struct o2_judge_transfer *begin(const struct o2_judging *at, enum o2_tran
 	}
 	transfer->step = step;
 	transfer->cookie = cookie;
-	transfer->number = at->event->number;
-	transfer->time_ns = at->conn->now_ns;
+	date(at, transfer);
 	TAILQ_INSERT_TAIL(&from->open, transfer, link);
 	from->nopen++;
 	from->nasked += step == O2_TRANSFER_PUT_ASKED;
@@ -154,7 +175,7 @@ static bool judge_end(const struct o2_judging *at, const struct o2_judge_transfe
 	if (status < 0)
 		return false;
 	/* One finding per cause: if written and reported bytes differ, the descriptor is not checked as well. */
-	if (transfer->written_bytes == moved || at->conn->end[at->from].writes_unseen) {
+	if (transfer->written_bytes == moved || transfer->shared || at->conn->end[at->from].writes_unseen) {
 		if (exact && moved != transfer->sink_bytes)
 			o2_judge_differs(at, O2_JUDGE_TRANSFER_STATUS, transfer->number, "ibcm_status", moved,
 					 transfer->sink_bytes);
@@ -218,8 +239,7 @@ static int take_put_ack(const struct o2_judging *at)
 	transfer->step = O2_TRANSFER_PUT_OPEN;
 	asker->nasked--;
 	transfer->sink_cookie = msg->u.putack.ibpam_dst_cookie;
-	transfer->number = at->event->number;
-	transfer->time_ns = at->conn->now_ns;
+	date(at, transfer);
 	transfer->late = false;
 	TAILQ_REMOVE(&asker->open, transfer, link);
 	TAILQ_INSERT_TAIL(&asker->open, transfer, link);
@@ -250,7 +270,7 @@ static void take_put_done(const struct o2_judging *at)
 	judge_errno(at, transfer, false);
 	if (judge_end(at, transfer, true)) {
 		o2_judge_lnet_moved(asker, transfer->put, (uint32_t)msg->u.completion.ibcm_status);
-		if (transfer->asked_bytes == transfer->sink_bytes)
+		if (transfer->asked_bytes == transfer->sink_bytes && !transfer->shared)
 			o2_judge_payload_ended(asker, transfer->put);
 	}
 	close_sink(at, at->to, transfer);

@@ -21,32 +21,60 @@ static uint32_t frag_of(const struct o2_judge_transfer *transfer, uint64_t addr)
 	return i;
 }
 
-/*
- * Find the transfer into memory of `sink` that a WRITE belongs to: one that the WRITE continues, else one with
- * the address, else one with the key.  `sink` receives the data of its own GETs and of the other side's PUTs.
- */
-static struct o2_judge_transfer *find(const struct o2_judge_conn *conn, enum o2_judge_side sink,
-				      uint32_t rkey, uint64_t addr)
+/* How well a WRITE of `bytes` bytes at addr fits a transfer that has its key; 0: none of its memory is there. */
+enum fit {
+	ELSEWHERE,
+	BEGINS_INSIDE,
+	INSIDE,
+	CONTINUES, /* it also begins where the last one ended */
+};
+
+static enum fit fit_of(const struct o2_judge_transfer *transfer, uint64_t addr, uint64_t bytes)
 {
-	struct o2_judge_transfer *inside = NULL, *keyed = NULL;
+	const bool next = is_next(transfer, addr);
+	uint32_t i;
+
+	if (!next && !o2_judge_near(transfer, addr, addr + 1))
+		return ELSEWHERE;
+	i = next ? transfer->at_frag : frag_of(transfer, addr);
+	if (i == transfer->nfrags)
+		return ELSEWHERE;
+	if (bytes > transfer->frag[i].rf_nob - (addr - transfer->frag[i].rf_addr))
+		return BEGINS_INSIDE;
+	return next ? CONTINUES : INSIDE;
+}
+
+/*
+ * Find the transfer that a WRITE belongs to: the one that it fits best, or at least one with the key.  Its sink
+ * receives the data of its own GETs and of the other side's PUTs.  If several transfers have that memory, the
+ * WRITE may be for any of them.
+ */
+static struct o2_judge_transfer *find(const struct o2_judging *at)
+{
+	const struct o2_judge_event *event = at->event;
+	struct o2_judge_transfer *best = NULL;
+	enum fit best_fit = ELSEWHERE;
 
 	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
 		const enum o2_transfer_step step =
-			(int)sink == side ? O2_TRANSFER_GET_OPEN : O2_TRANSFER_PUT_OPEN;
+			(int)at->to == side ? O2_TRANSFER_GET_OPEN : O2_TRANSFER_PUT_OPEN;
 		struct o2_judge_transfer *transfer;
 
-		TAILQ_FOREACH(transfer, &conn->end[side].open, link) {
-			if (transfer->step != step || transfer->rkey != rkey)
+		TAILQ_FOREACH(transfer, &at->conn->end[side].open, link) {
+			enum fit fit;
+
+			if (transfer->step != step || transfer->rkey != event->rkey)
 				continue;
-			if (is_next(transfer, addr))
-				return transfer;
-			if (o2_judge_near(transfer, addr, addr + 1) &&
-			    frag_of(transfer, addr) != transfer->nfrags)
-				inside = transfer;
-			keyed = transfer;
+			fit = fit_of(transfer, event->addr, event->bytes);
+			if (fit != ELSEWHERE && best_fit != ELSEWHERE)
+				best->shared = transfer->shared = true;
+			if (fit >= best_fit) {
+				best = transfer;
+				best_fit = fit;
+			}
 		}
 	}
-	return inside != NULL ? inside : keyed;
+	return best;
 }
 
 /* Find the fragment *i of the transfer that holds addr; false: none does. */
@@ -161,7 +189,7 @@ void o2_judge_write(const struct o2_judging *at)
 {
 	const struct o2_judge_event *event = at->event;
 	struct o2_judge_end *from = &at->conn->end[at->from];
-	struct o2_judge_transfer *transfer = find(at->conn, at->to, event->rkey, event->addr);
+	struct o2_judge_transfer *transfer = find(at);
 	uint64_t inside, room;
 	uint32_t i;
 
@@ -178,17 +206,18 @@ void o2_judge_write(const struct o2_judging *at)
 	room = transfer->frag[i].rf_nob - inside;
 	if (event->bytes > room)
 		o2_judge_over(at, O2_JUDGE_WRITE_OUTSIDE, transfer->number, "bytes", event->bytes, room);
-	judge_place(at, transfer, i, inside, event->bytes > room ? room : event->bytes);
+	if (!transfer->shared)
+		judge_place(at, transfer, i, inside, event->bytes > room ? room : event->bytes);
 }
 
 void o2_judge_write_part(const struct o2_judging *at)
 {
 	const struct o2_judge_event *event = at->event;
-	struct o2_judge_transfer *transfer = find(at->conn, at->to, event->rkey, event->addr);
+	struct o2_judge_transfer *transfer = find(at);
 	const uint32_t i = transfer == NULL ? 0 : frag_of(transfer, event->addr);
 	uint64_t inside, room;
 
-	if (transfer == NULL || i == transfer->nfrags)
+	if (transfer == NULL || transfer->shared || i == transfer->nfrags)
 		return;
 	inside = event->addr - transfer->frag[i].rf_addr;
 	room = transfer->frag[i].rf_nob - inside;

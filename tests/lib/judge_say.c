@@ -160,6 +160,7 @@ void say_immediate(struct say *say, enum o2_judge_side from, enum o2_lnet_type t
 	struct o2_lnet_hdr *hdr = &msg.u.immediate.hdr;
 
 	hdr->type = type;
+	hdr->dest_nid = msg.ibm_dstnid;
 	if (type == O2_LNET_PUT)
 		hdr->msg.put.ack_wmd = handle_of(handle);
 	else if (type == O2_LNET_GET)
@@ -183,6 +184,7 @@ void say_put_req(struct say *say, enum o2_judge_side from, uint64_t cookie, uint
 
 	msg.u.putreq.ibprm_cookie = cookie;
 	msg.u.putreq.hdr.type = O2_LNET_PUT;
+	msg.u.putreq.hdr.dest_nid = msg.ibm_dstnid;
 	msg.u.putreq.hdr.payload_length = bytes;
 	msg.u.putreq.hdr.msg.put.ack_wmd = handle_of(cookie);
 	say_msg(say, from, &msg);

@@ -101,6 +101,55 @@ SAY_TEST(test_no_time_between)
 	assert_int_equal(say_findings(say), 0);
 }
 
+/* The side waited, and then sent an event without a time: when is not known.  The next time is the latest. */
+static void say_timeless(struct say *say, void (*tell)(struct say *say))
+{
+	const uint64_t now_ns = say->now_ns;
+
+	say->now_ns = 0;
+	tell(say);
+	say->now_ns = now_ns;
+	say_later(say, 60000);
+}
+
+static void tell_get(struct say *say)
+{
+	say_get_req(say, A, 1, &sink, 0);
+}
+
+static void tell_put_ack(struct say *say)
+{
+	say_put_ack(say, B, 2, 3, &sink, 0);
+}
+
+static void tell_last_credit(struct say *say)
+{
+	say_payload(say, B, 1);
+}
+
+SAY_TEST(test_answers_to_what_has_no_time)
+{
+	say_connected(say);
+	say_timeless(say, tell_get);
+	say_done(say, B, O2_MSG_GET_DONE, 1, -5, 0);
+	say_put_req(say, A, 2, 8192, 0);
+	say_timeless(say, tell_put_ack);
+	say_done(say, A, O2_MSG_PUT_DONE, 3, -5, 0);
+	for (uint32_t i = 1; i < SAY_DEPTH; i++)
+		say_payload(say, B, 1);
+	say_timeless(say, tell_last_credit);
+	say_noop(say, A, SAY_DEPTH);
+	assert_int_equal(say_findings(say), 0);
+	/* From the next time on, time passes as always. */
+	say_timeless(say, tell_get);
+	say_noop(say, A, 0);
+	say_later(say, 50001);
+	say_done(say, B, O2_MSG_GET_DONE, 1, -5, 0);
+	assert_int_equal(say->times[O2_JUDGE_TRANSFER_UNANSWERED], 1);
+	assert_int_equal(say->last[O2_JUDGE_TRANSFER_UNANSWERED].error.value, 50001);
+	assert_int_equal(say_findings(say), 1);
+}
+
 /* A side that has disconnected owes nothing: it may disconnect again, and need not answer later requests. */
 SAY_TEST(test_nothing_is_due_once_a_side_has_left)
 {
@@ -177,6 +226,143 @@ SAY_TEST(test_two_puts_under_one_handle)
 	assert_int_equal(say->last[O2_JUDGE_LNET_ACK].error.limit, 20);
 }
 
+static void say_put(struct say *say, uint64_t handle, uint32_t bytes)
+{
+	say_immediate(say, A, O2_LNET_PUT, handle, bytes, 0);
+}
+
+/* Of two PUTs under one handle, the larger one was sent over another connection, which may have ended since. */
+TEST(test_an_answer_over_another_connection)
+{
+	for (int ended = 0; ended < 3; ended++) {
+		struct o2_judge_conn *first;
+		struct say say;
+
+		say_open(&say, NULL);
+		say_connected(&say);
+		first = say.conn;
+		say_put(&say, 9, 100);
+		if (ended == 1)
+			o2_judge_part(say.judge, first);
+		say_connected(&say);
+		say_put(&say, 9, 10);
+		say_immediate(&say, B, O2_LNET_ACK, 9, ended == 2 ? 101 : 100, 0);
+		assert_int_equal(say.times[O2_JUDGE_LNET_ACK], ended == 2);
+		say_immediate(&say, B, O2_LNET_ACK, 9, 10, 0);
+		assert_int_equal(say_findings(&say), ended == 2);
+		if (ended == 0) {
+			/* Each has its answer; the next one is judged. */
+			say_put(&say, 9, 10);
+			say_immediate(&say, B, O2_LNET_ACK, 9, 100, 0);
+			assert_int_equal(say.times[O2_JUDGE_LNET_ACK], 1);
+		}
+		say_close(&say);
+	}
+}
+
+/* The judge remembers 64 PUTs of a side; an ACK may be for one that is remembered no more. */
+TEST(test_more_puts_than_are_remembered)
+{
+	for (uint32_t more = 0; more < 2; more++) {
+		struct say say;
+
+		say_open(&say, NULL);
+		say_connected(&say);
+		say_put(&say, 9, 100);
+		for (uint32_t i = 0; i < 62 + more; i++) {
+			say_immediate(&say, A, O2_LNET_PUT, 100 + i, 1, i == 0 ? 0 : 1);
+			say_noop(&say, B, 1);
+			say_later(&say, 2000);
+		}
+		say_put(&say, 9, 10);
+		say_immediate(&say, B, O2_LNET_ACK, 9, 100, 0);
+		say_immediate(&say, B, O2_LNET_ACK, 9, 11, 0);
+		assert_int_equal(say.times[O2_JUDGE_LNET_ACK], !more);
+		assert_int_equal(say.times[O2_JUDGE_LNET_REPLY], 0);
+		say_close(&say);
+	}
+}
+
+/* A PUT under the same handle was not seen: the connection was joined late, or a packet is missing. */
+TEST(test_a_put_that_was_not_seen)
+{
+	for (int how = 0; how < 3; how++) {
+		struct say say;
+
+		say_open(&say, NULL);
+		if (how == 0)
+			say_meet(&say, O2_JUDGE_LATER);
+		else
+			say_connected(&say);
+		if (how == 1)
+			say_lose(&say, A);
+		say_put(&say, 9, 10);
+		say_immediate(&say, B, O2_LNET_ACK, 9, 100, 0);
+		assert_int_equal(say.times[O2_JUDGE_LNET_ACK], how == 2);
+		assert_int_equal(say_findings(&say), how == 2);
+		say_close(&say);
+	}
+}
+
+/* The receiver of a PUT is a router: the target behind it may take fewer bytes than the router got, not more. */
+TEST(test_a_put_for_a_node_behind_a_router)
+{
+	for (int more = 0; more < 2; more++) {
+		struct o2_msg msg;
+		struct say say;
+
+		say_open(&say, NULL);
+		say_connected(&say);
+		msg = say_header(A, O2_MSG_PUT_REQ, 0);
+		msg.u.putreq.ibprm_cookie = 5;
+		msg.u.putreq.hdr.type = O2_LNET_PUT;
+		msg.u.putreq.hdr.dest_nid = SAY_B + 1;
+		msg.u.putreq.hdr.payload_length = 8192;
+		msg.u.putreq.hdr.msg.put.ack_wmd = (struct o2_lnet_handle){1, 5};
+		say_msg(&say, A, &msg);
+		say_put_ack(&say, B, 5, 6, &sink, 0);
+		say_write(&say, A, sink.rkey, sink.addr, 4096);
+		say_write(&say, A, sink.rkey, sink.addr + 4096, 4096);
+		say_done(&say, A, O2_MSG_PUT_DONE, 6, 8192, 0);
+		say_immediate(&say, B, O2_LNET_ACK, 5, more ? 8193 : 100, 0);
+		assert_int_equal(say.times[O2_JUDGE_LNET_ACK], more);
+		assert_int_equal(say_findings(&say), more);
+		say_close(&say);
+	}
+}
+
+/* Two GETs into the same memory; the peer may write for either first.  What fits neither is still wrong. */
+TEST(test_two_gets_into_the_same_memory)
+{
+	const struct say_sink larger = {0x77, 0x10000, 2, 8192};
+
+	for (int swapped = 0; swapped < 2; swapped++) {
+		struct say say;
+
+		say_open(&say, NULL);
+		say_connected(&say);
+		say_get_req(&say, A, 1, &sink, 0);
+		say_get_req(&say, A, 2, &larger, 0);
+		assert_int_equal(say.times[O2_JUDGE_KEY_IN_USE], 1);
+		for (int i = 0; i < 2; i++) {
+			const struct say_sink *to = i == swapped ? &sink : &larger;
+
+			say_write(&say, B, to->rkey, to->addr, to->bytes);
+			say_write(&say, B, to->rkey, to->addr + to->bytes, to->bytes);
+			say_done(&say, B, O2_MSG_GET_DONE, i == swapped ? 1 : 2, (int32_t)(2 * to->bytes), 0);
+		}
+		assert_int_equal(say_findings(&say), 0);
+		say_get_req(&say, A, 3, &sink, 0);
+		say_get_req(&say, A, 4, &larger, 0);
+		say_write(&say, B, sink.rkey, sink.addr, larger.bytes + 1);
+		assert_int_equal(say.times[O2_JUDGE_WRITE_OUTSIDE], 1);
+		say_done(&say, B, O2_MSG_GET_DONE, 3, 8193, 0);
+		assert_int_equal(say.times[O2_JUDGE_TRANSFER_STATUS], 1);
+		assert_int_equal(say_findings(&say), 2);
+		say_close(&say);
+	}
+}
+
 /* A lost GET has the same key as one that was seen; A's next message shows which of them the WRITE belongs to. */
 TEST(test_a_write_for_what_was_lost)
 {
@@ -220,6 +406,31 @@ TEST(test_a_node_that_registers_nothing)
 		assert_int_equal(say.last[O2_JUDGE_CONNECT_REFUSED].error.limit, told);
 		assert_int_equal(say.last[O2_JUDGE_CONNECT_REFUSED].error.limit_kind,
 				 told > SAY_FRAGS ? O2_LIMIT_EXACT : O2_LIMIT_BOUND);
+		say_close(&say);
+	}
+}
+
+/* The GET_DONE may be missing: nothing of B after A's disconnect shows that it was not sent, unless B still sends. */
+TEST(test_an_end_after_what_was_lost)
+{
+	const struct o2_judge_options options = {
+		.timeout_ms = 50000, .keepalive_ms = 1000, .lossy = true, .seed = 1};
+
+	for (int how = 0; how < 3; how++) {
+		struct say say;
+
+		say_open(&say, &options);
+		say_connected(&say);
+		say_get_req(&say, A, 1, &sink, 0);
+		say_event(&say, (struct o2_judge_event){.kind = O2_JUDGE_DISCONNECT, .from = A});
+		assert_int_equal(say.times[O2_JUDGE_END_OPEN], 0);
+		if (how == 1)
+			say_lose(&say, B);
+		if (how != 0)
+			say_payload(&say, B, 1);
+		o2_judge_part(say.judge, say.conn);
+		assert_int_equal(say.times[O2_JUDGE_END_OPEN], how != 1);
+		assert_int_equal(say.last[O2_JUDGE_END_OPEN].unproven, how == 0);
 		say_close(&say);
 	}
 }
