@@ -274,6 +274,9 @@ TEST(test_a_connection_that_falls_silent)
 		heard->now_ns += (way == 2 ? 50 : 51) * (uint64_t)SECOND_NS;
 		connect(heard, 1, QP_B + 1);
 		talk(heard, QP_A + 1, QP_B + 1);
+		/* A last packet without a time does not hide how late it is. */
+		heard->now_ns = 0;
+		send(heard, A, QP_B + 1, put(A, 1));
 		assert_int_equal(heard->say.times[O2_JUDGE_TRANSFER_UNANSWERED], 0);
 		o2_links_free(heard->links);
 		heard->links = NULL;
