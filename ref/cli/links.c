@@ -154,12 +154,37 @@ static void learn_protocol(struct o2_link *link, const struct o2_event *event)
 	link->other_protocol = !link->o2iblnd;
 }
 
+static bool is_before(uint32_t psn, uint32_t later)
+{
+	const uint32_t apart = (later - psn) & O2_24_BITS;
+
+	return apart != 0 && apart <= O2_24_BITS / 2;
+}
+
+/*
+ * Something was missed before the first packet of a side if it does not have the agreed PSN, or, where that is
+ * not known, if the other side has acknowledged an earlier packet.
+ */
+static int begin_sending(struct o2_links *links, struct o2_link *link, enum o2_judge_side from,
+			 const struct o2_event *event)
+{
+	const uint32_t psn = first_psn(event);
+	const bool lost = link->has_cm_id[O2_JUDGE_B] ? psn != link->start_psn[from]
+						      : from == O2_JUDGE_B && link->has_unheard &&
+								is_before(link->unheard_psn, psn);
+
+	if (link->has_sent[from])
+		return 0;
+	link->has_sent[from] = true;
+	return lost ? o2_links_tell(links, link, from, O2_JUDGE_LOST, event) : 0;
+}
+
 /* A message or a WRITE over a connection. */
 static int take_packets(struct o2_links *links, const struct o2_event *event, enum o2_judge_event_kind kind)
 {
 	enum o2_judge_side from;
 	struct o2_link *link = by_qp(links, event, &from);
-	int rc = 0;
+	int rc;
 
 	/* Only the link's request was seen, not its reply or what was sent before this: start again. */
 	if (link != NULL && !link->has_qp[O2_JUDGE_B]) {
@@ -176,10 +201,7 @@ static int take_packets(struct o2_links *links, const struct o2_event *event, en
 	}
 	if (kind == O2_JUDGE_MESSAGE)
 		learn_protocol(link, event);
-	/* If the connection is seen from its start, a side's first packet must have the agreed PSN. */
-	if (link->has_cm_id[O2_JUDGE_B] && !link->has_sent[from] && first_psn(event) != link->start_psn[from])
-		rc = o2_links_tell(links, link, from, O2_JUDGE_LOST, event);
-	link->has_sent[from] = true;
+	rc = begin_sending(links, link, from, event);
 	link->last_psn[from] = event->psn;
 	return rc != 0 ? rc : o2_links_tell(links, link, from, kind, event);
 }
@@ -202,12 +224,23 @@ static struct o2_link *acknowledged(struct o2_links *links, const struct o2_even
 	return found;
 }
 
+/* Remember that A has acknowledged what B has sent, if nothing of B was heard. */
+static void learn_unheard(struct o2_link *link, const struct o2_event *event)
+{
+	if (link->has_sent[O2_JUDGE_B] || link->has_unheard)
+		return;
+	link->has_unheard = true;
+	link->unheard_psn = event->psn;
+}
+
 /* An acknowledgement may show that two directions, seen apart so far, are one connection. */
 static int take_ack(struct o2_links *links, const struct o2_event *event)
 {
 	enum o2_judge_side from;
 	struct o2_link *other = by_qp(links, event, &from), *link;
 
+	if (other != NULL && from == O2_JUDGE_A)
+		learn_unheard(other, event);
 	if (other != NULL && other->has_qp[O2_JUDGE_A])
 		return 0;
 	link = acknowledged(links, event);
@@ -227,6 +260,7 @@ static int take_ack(struct o2_links *links, const struct o2_event *event)
 		count_said(link, &links->totals);
 	}
 	part(links, other);
+	link->has_sent[O2_JUDGE_B] = true;
 	o2_judge_part(links->judge, link->conn);
 	link->conn = o2_judge_meet(links->judge, O2_JUDGE_LATER);
 	return link->conn == NULL ? -ENOMEM : 0;
@@ -263,10 +297,14 @@ static int take_part(struct o2_links *links, const struct o2_event *event)
 {
 	enum o2_judge_side from;
 	struct o2_link *link = by_qp(links, event, &from);
+	int rc = 0;
 
-	return link == NULL || !link->has_qp[O2_JUDGE_B]
-		       ? 0
-		       : o2_links_tell(links, link, from, O2_JUDGE_PART, event);
+	if (link == NULL || !link->has_qp[O2_JUDGE_B])
+		return 0;
+	/* A's acknowledgements from here on are of this WRITE.  With an agreed PSN the whole WRITE is looked at. */
+	if (!link->has_cm_id[O2_JUDGE_B])
+		rc = begin_sending(links, link, from, event);
+	return rc != 0 ? rc : o2_links_tell(links, link, from, O2_JUDGE_PART, event);
 }
 
 int o2_links_hear(struct o2_links *links, const struct o2_event *event)

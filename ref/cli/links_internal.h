@@ -17,6 +17,9 @@ struct o2_link {
 	/* Of what the side sends: PSN of its first packet, as the other side asked for; whether it has sent any. */
 	uint32_t start_psn[O2_JUDGE_SIDES];
 	bool has_sent[O2_JUDGE_SIDES];
+	/* The first packet of B that A has acknowledged while nothing of B was heard. */
+	uint32_t unheard_psn;
+	bool has_unheard;
 	bool o2iblnd;	     /* its request or a message has shown that it is o2iblnd's */
 	bool other_protocol; /* they have shown that it is not: the judge hears nothing of it */
 	uint64_t last_use;
