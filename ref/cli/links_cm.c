@@ -63,6 +63,32 @@ static bool asked_before(const struct o2_links *links, const struct o2_event *ev
 	return false;
 }
 
+static void remember_rejected(struct o2_links *links, const struct o2_link *link)
+{
+	links->rejected[links->rejections++ % O2_LINKS_REJECTED] = (struct o2_links_rejected){
+		.src = link->addr[O2_JUDGE_A],
+		.dst = link->addr[O2_JUDGE_B],
+		.cm_id = link->cm_id[O2_JUDGE_A],
+		.qp = link->qp[O2_JUDGE_A],
+		.psn = link->start_psn[O2_JUDGE_B],
+	};
+}
+
+/* Was this same request rejected before? */
+static bool rejected_before(const struct o2_links *links, const struct o2_event *event)
+{
+	for (size_t i = 0; i < O2_LINKS_REJECTED && i < links->rejections; i++) {
+		const struct o2_links_rejected *rejected = &links->rejected[i];
+
+		if (o2_roce_address_same(&rejected->src, &event->src) &&
+		    o2_roce_address_same(&rejected->dst, &event->dst) &&
+		    rejected->cm_id == event->cm.local_id && rejected->qp == event->cm.qp &&
+		    rejected->psn == event->cm.psn)
+			return true;
+	}
+	return false;
+}
+
 /* A request or a reply names its sender's queue pair, and the PSN of the first packet to that queue pair. */
 static void learn_end(struct o2_link *link, enum o2_judge_side side, const struct o2_cm_mad *cm)
 {
@@ -83,7 +109,7 @@ static int take_request(struct o2_links *links, const struct o2_event *event)
 {
 	struct o2_link *link;
 
-	if (asked_before(links, event))
+	if (asked_before(links, event) || rejected_before(links, event))
 		return 0;
 	forget_qp(links, &event->src, event->cm.qp, NULL);
 	link = o2_links_add(links, event, O2_JUDGE_WHOLE);
@@ -125,6 +151,7 @@ int o2_links_take_cm(struct o2_links *links, const struct o2_event *event)
 		if (from == O2_JUDGE_B && (event->reject != NULL || event->refused != NULL) &&
 		    !o2_judge_reject_is_blank(event->raw, event->raw_bytes))
 			rc = o2_links_tell(links, link, from, O2_JUDGE_REJECT, event);
+		remember_rejected(links, link);
 		o2_links_drop(links, link);
 	} else if (event->cm.kind == O2_CM_DREQ) {
 		rc = o2_links_tell(links, link, from, O2_JUDGE_DISCONNECT, event);

@@ -25,11 +25,21 @@ struct o2_link {
 	uint64_t last_use;
 };
 
+/* A request that was rejected: it may come again, if the reject was lost behind the capture. */
+struct o2_links_rejected {
+	struct o2_roce_address src, dst;
+	uint32_t cm_id, qp, psn;
+};
+
+#define O2_LINKS_REJECTED 64u /* requests that are remembered */
+
 struct o2_links {
 	struct o2_judge *judge;
 	uint64_t clock;
 	uint64_t last_frame, last_ns; /* of the last event of any connection */
 	struct o2_links_totals totals;
+	size_t rejections; /* so many were rejected: the last ones are in `rejected`, a ring */
+	struct o2_links_rejected rejected[O2_LINKS_REJECTED];
 	struct o2_link link[O2_LINKS_MAX];
 };
 

@@ -292,6 +292,41 @@ TEST(test_a_connection_that_falls_silent)
 	}
 }
 
+/* A request of A with that id, and B's reject of it. */
+static void rejected(struct heard *heard, uint32_t id)
+{
+	const struct o2_msg request = say_request_of(32, SAY_FRAGS);
+	const struct o2_reject reject = {.ibr_version = O2_MSG_VERSION_2,
+					 .ibr_why = O2_REJECT_MSG_QUEUE_SIZE,
+					 .ibr_incarnation = heard->stamp_b,
+					 .ibr_cp = {SAY_DEPTH, SAY_FRAGS, O2_MSG_BYTES}};
+
+	say_cm(heard, A,
+	       (struct o2_cm_mad){
+		       .kind = O2_CM_REQ, .local_id = id, .qp = QP_A + id, .psn = 1, .service_id = O2IBLND},
+	       &request);
+	hear(heard, B,
+	     (struct o2_event){.kind = O2_EVENT_CM,
+			       .cm = {.kind = O2_CM_REJ, .local_id = 100, .remote_id = id},
+			       .reject = &reject,
+			       .raw = little,
+			       .raw_bytes = sizeof(little)});
+}
+
+/* A request that comes again after its reject, which then comes again too, is one; another request is another. */
+LINKS_TEST(test_a_rejected_request_comes_again)
+{
+	for (uint32_t id = 1; id <= 70; id++)
+		for (uint32_t again = 0; again < 3; again++)
+			rejected(heard, id);
+	assert_int_equal(o2_links_totals(heard->links).connections, 70);
+	assert_int_equal(heard->say.times[O2_JUDGE_CONNECT_REFUSED], 70);
+	rejected(heard, 70 - 63);
+	assert_int_equal(o2_links_totals(heard->links).connections, 70);
+	rejected(heard, 70 - 64);
+	assert_int_equal(o2_links_totals(heard->links).connections, 71);
+}
+
 /* The side acknowledges what the other side has sent, up to that PSN. */
 static void acknowledge(struct heard *heard, enum o2_judge_side from, uint32_t qp, uint32_t psn)
 {
