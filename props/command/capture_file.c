@@ -263,8 +263,8 @@ void o2_capture_add_other(struct o2_capture_file *file, uint32_t which, uint64_t
 		file->other_bytes = at;
 	} else {
 		at = put_ethernet(file, frame, &(const struct o2_capture_packet){.from = 0}, 60);
-		/* An IPv4 header must be there up to its options, an IPv6 header completely. */
-		file->other_bytes = which == 1			   ? at
+		/* An IPv4 header must be there up to its options, an IPv6 header completely; or UDP's ports. */
+		file->other_bytes = which == 1			   ? at - 4
 				    : file->net == O2_CAPTURE_IPV6 ? at - 8
 								   : at - 8 - 4 * file->options;
 		if (which == 1)

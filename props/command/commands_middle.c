@@ -214,7 +214,7 @@ static void note(const struct crowd *crowd, uint32_t which, const char *text)
 {
 	const int from = (int)(which % 2);
 
-	fprintf(crowd->text, "%6" PRIu32 "      0.000000  %s -> %s qp 0x%" PRIx32 "  (%s)\n", file.packets,
+	fprintf(crowd->text, "%6" PRIu32 "             ?  %s -> %s qp 0x%" PRIx32 "  (%s)\n", file.packets,
 		o2_capture_address(&file, from), o2_capture_address(&file, 1 - from), 2 + which / 2, text);
 }
 

@@ -23,7 +23,7 @@ json_t *o2_told_row(struct o2_told *told, const char *what, int from, uint32_t d
 	const char *dst = from == O2_TOLD_NOBODY ? "::" : o2_capture_address(told->file, 1 - from);
 	json_t *object = json_object();
 
-	if (json_array_size(told->rows) == 0)
+	if (told->start_ns == 0)
 		told->start_ns = time_ns;
 	json_object_set_new(object, "form", json_string("o2ref/pcap_event/output"));
 	json_object_set_new(object, "version", o2_told_number(1));
@@ -35,9 +35,13 @@ json_t *o2_told_row(struct o2_told *told, const char *what, int from, uint32_t d
 	json_object_set_new(object, "dest_qp", o2_told_number(dest_qp));
 	json_object_set_new(object, "psn", o2_told_number(psn));
 	json_array_append_new(told->rows, object);
-	time_ns -= told->start_ns;
-	fprintf(told->text, "%6" PRIu32 "  %5" PRIu64 ".%06" PRIu64 "  %s -> %s qp 0x%" PRIx32 "  ",
-		told->file->packets, time_ns / 1000000000, time_ns % 1000000000 / 1000, src, dst, dest_qp);
+	fprintf(told->text, "%6" PRIu32 " ", told->file->packets);
+	if (time_ns == 0)
+		fprintf(told->text, "%13s", "?");
+	else
+		fprintf(told->text, " %5" PRIu64 ".%06" PRIu64, (time_ns - told->start_ns) / 1000000000,
+			(time_ns - told->start_ns) % 1000000000 / 1000);
+	fprintf(told->text, "  %s -> %s qp 0x%" PRIx32 "  ", src, dst, dest_qp);
 	return object;
 }
 

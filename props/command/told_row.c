@@ -249,6 +249,22 @@ static void lane(struct o2_page *page, uint32_t at)
 	fputs("</span>", out);
 }
 
+/* Times count from the first event that has one. */
+static void when(const struct o2_page *page, uint64_t time_ns)
+{
+	uint64_t since_us;
+	uint32_t first = 0;
+
+	if (time_ns == 0) {
+		fputc('?', page->out);
+		return;
+	}
+	while (o2_page_step(page, first)->time_ns == 0)
+		first++;
+	since_us = (time_ns - o2_page_step(page, first)->time_ns) / 1000;
+	fprintf(page->out, "%" PRIu64 ".%06" PRIu64, since_us / 1000000, since_us % 1000000);
+}
+
 void o2_page_row(struct o2_page *page, uint32_t at)
 {
 	static const char *const kinds[] = {
@@ -256,7 +272,6 @@ void o2_page_row(struct o2_page *page, uint32_t at)
 		[O2_JUDGE_WRITE] = "write", [O2_JUDGE_LOST] = "lost",	 [O2_JUDGE_NAK] = "nak",
 		[O2_JUDGE_REJECT] = "cm",   [O2_JUDGE_DISCONNECT] = "cm"};
 	const struct o2_told_step *step = o2_page_step(page, at);
-	const uint64_t since_us = (step->time_ns - o2_page_step(page, 0)->time_ns) / 1000;
 	const int severity = o2_page_severest(page, at);
 	FILE *out = page->out;
 
@@ -265,10 +280,11 @@ void o2_page_row(struct o2_page *page, uint32_t at)
 		fprintf(out, " shows %s", o2_judge_severity_names[severity]);
 	fprintf(out,
 		"%s\" id=\"f%" PRIu32 "-e%" PRIu64 "\"><details><summary><span class=\"no\">%" PRIu64
-		"</span><span class=\"t\">%" PRIu64 ".%06" PRIu64 "</span>",
+		"</span><span class=\"t\">",
 		is_gone_back_to(page, at) ? " earlier" : "", page->file, o2_page_id(page, at),
-		o2_page_packet(page, step->packet - page->told->ntwins), since_us / 1000000,
-		since_us % 1000000);
+		o2_page_packet(page, step->packet - page->told->ntwins));
+	when(page, step->time_ns);
+	fputs("</span>", out);
 	credits(page, step, O2_JUDGE_A);
 	lane(page, at);
 	credits(page, step, O2_JUDGE_B);

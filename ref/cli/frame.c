@@ -72,6 +72,18 @@ static void set_address(struct o2_roce_address *address, const uint8_t *bytes, u
 	memcpy(address->bytes, bytes, count);
 }
 
+/*
+ * Was a UDP port captured, behind a header of that length, that is not RoCE's?  Then the packet is another
+ * protocol's, even if it is cut or its lengths contradict each other.
+ */
+static bool is_other_port(const struct o2_span *span, size_t header_bytes)
+{
+	const size_t at = header_bytes + O2_UDP_AT_DST;
+
+	return span->seen_bytes >= at + sizeof(uint16_t) &&
+	       o2_load16(span->bytes + at, O2_BIG_ENDIAN) != O2_ROCE_UDP_PORT;
+}
+
 static enum o2_roce_verdict pass_ipv4(struct o2_span *span, struct o2_roce_packet *packet)
 {
 	const uint8_t *header = span->bytes;
@@ -85,6 +97,8 @@ static enum o2_roce_verdict pass_ipv4(struct o2_span *span, struct o2_roce_packe
 	if ((o2_load16(header + O2_IPV4_AT_FRAGMENT, O2_BIG_ENDIAN) & IPV4_FRAGMENT) != 0)
 		return O2_ROCE_NOT_ROCE;
 	header_bytes = 4u * (header[0] & 15u);
+	if (header_bytes >= O2_IPV4_BYTES && is_other_port(span, header_bytes))
+		return O2_ROCE_NOT_ROCE;
 	total_bytes = o2_load16(header + O2_IPV4_AT_TOTAL, O2_BIG_ENDIAN);
 	if (header_bytes < O2_IPV4_BYTES || total_bytes < header_bytes || span->length_bytes < total_bytes)
 		return O2_ROCE_MALFORMED;
@@ -136,6 +150,8 @@ static enum o2_roce_verdict pass_whole_ipv6(struct o2_span *span, uint8_t protoc
 
 	if (verdict != O2_ROCE_PACKET)
 		return verdict;
+	if (protocol == O2_PROTOCOL_UDP && is_other_port(span, 0))
+		return O2_ROCE_NOT_ROCE;
 	length_bytes = o2_load16(header + IPV6_AT_LENGTH, O2_BIG_ENDIAN);
 	if (span->length_bytes < length_bytes)
 		return O2_ROCE_MALFORMED;

@@ -263,7 +263,8 @@ void o2_ladder_hear(void *context, const struct o2_judge_conn *judged, const str
 	struct o2_ladder_conn *conn = conn_of(ladder, &view);
 	struct o2_ladder_event *event = NULL;
 
-	if (ladder->heard++ == 0)
+	ladder->heard++;
+	if (ladder->start_ns == 0)
 		ladder->start_ns = told->time_ns;
 	if (conn != NULL)
 		event = new_event(ladder, &view, told);

@@ -82,7 +82,7 @@ struct o2_ladder {
 	uint32_t first;		     /* number of first events that are always kept */
 	bool failed;		     /* memory ran out: events are missing */
 	uint64_t heard, kept;	     /* numbers of events */
-	uint64_t start_ns;	     /* time of the first event */
+	uint64_t start_ns;	     /* time of the first event that has one; 0: none */
 	const struct o2_event *now;  /* the event that the judge is being told of; NULL: none */
 	struct o2_ladder_events recent;
 	uint32_t recent_count;

@@ -269,24 +269,37 @@ static bool is_back(const struct o2_ladder *ladder, const struct o2_ladder_event
 	return false;
 }
 
+/* Seconds since the first event that has a time; 0 is the time of a packet without one. */
+static void put_time(const struct o2_ladder_page *page, uint64_t time_ns)
+{
+	const uint64_t start_ns = page->ladder->start_ns;
+	const bool backwards = time_ns < start_ns;
+	const uint64_t apart_ns = backwards ? start_ns - time_ns : time_ns - start_ns;
+
+	fputs("<span class=\"t\">", page->out);
+	if (time_ns == 0)
+		putc('?', page->out);
+	else
+		fprintf(page->out, "%s%" PRIu64 ".%06" PRIu64, backwards ? "-" : "", apart_ns / O2_NS_PER_S,
+			apart_ns % O2_NS_PER_S / O2_NS_PER_US);
+	fputs("</span>", page->out);
+}
+
 /* The beginning of a row: the packet's number and time. */
 static void put_where(const struct o2_ladder_page *page, const struct o2_ladder_event *event)
 {
 	const int severity = o2_ladder_severity(page->ladder, event);
-	const uint64_t since_ns = event->time_ns - page->ladder->start_ns;
-	const bool backwards = event->time_ns < page->ladder->start_ns;
-	const uint64_t time_ns = backwards ? 0 - since_ns : since_ns;
 	char name[O2_LADDER_NAME_BYTES];
 
 	o2_ladder_name(page->file, event, name);
 	fprintf(page->out,
 		"<div class=\"row %s %s%s%s%s\" id=\"%s\"><details><summary><span class=\"no\">%" PRIu64
-		"</span><span class=\"t\">%s%" PRIu64 ".%06" PRIu64 "</span>",
+		"</span>",
 		side_class(event->from), kind_class(event->kind),
 		severity < O2_JUDGE_SEVERITIES ? " shows " : "",
 		severity < O2_JUDGE_SEVERITIES ? o2_judge_severity_names[severity] : "",
-		is_back(page->ladder, event) ? " earlier" : "", name, event->number, backwards ? "-" : "",
-		time_ns / O2_NS_PER_S, time_ns % O2_NS_PER_S / O2_NS_PER_US);
+		is_back(page->ladder, event) ? " earlier" : "", name, event->number);
+	put_time(page, event->time_ns);
 }
 
 void o2_ladder_row_html(struct o2_ladder_page *page, struct o2_ladder_event *event)

@@ -1,36 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/links.h"
+#include "cli/links_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "cli/cm_layout.h"
 #include "cli/roce_layout.h"
 #include "wire/bytes.h"
-
-#define DIRECTIONS ((size_t)O2_LINKS_MAX * O2_JUDGE_SIDES)
-
-/* A connection.  qp[side]: the queue pair of that side, to which the other side sends. */
-struct link {
-	struct o2_judge_conn *conn; /* NULL: not in use */
-	struct o2_roce_address addr[O2_JUDGE_SIDES];
-	uint32_t qp[O2_JUDGE_SIDES], cm_id[O2_JUDGE_SIDES], last_psn[O2_JUDGE_SIDES];
-	bool has_qp[O2_JUDGE_SIDES], has_cm_id[O2_JUDGE_SIDES];
-	/* Of what the side sends: PSN of its first packet, as the other side asked for; whether it has sent any. */
-	uint32_t start_psn[O2_JUDGE_SIDES];
-	bool has_sent[O2_JUDGE_SIDES];
-	bool o2iblnd;	     /* its request or a message has shown that it is o2iblnd's */
-	bool other_protocol; /* they have shown that it is not: the judge hears nothing of it */
-	uint64_t last_use;
-};
-
-struct o2_links {
-	struct o2_judge *judge;
-	uint64_t clock;
-	uint64_t last_frame, last_ns; /* of the last event of any connection */
-	struct o2_links_totals totals;
-	struct link link[O2_LINKS_MAX];
-};
 
 struct o2_links *o2_links_new(struct o2_judge *judge)
 {
@@ -42,7 +17,7 @@ struct o2_links *o2_links_new(struct o2_judge *judge)
 }
 
 /* Add what was sent over the connection. */
-static void count_said(const struct link *link, struct o2_links_totals *totals)
+static void count_said(const struct o2_link *link, struct o2_links_totals *totals)
 {
 	const struct o2_judge_view view = o2_judge_view(link->conn);
 
@@ -53,7 +28,7 @@ static void count_said(const struct link *link, struct o2_links_totals *totals)
 	}
 }
 
-static void count(const struct link *link, struct o2_links_totals *totals)
+static void count(const struct o2_link *link, struct o2_links_totals *totals)
 {
 	const struct o2_judge_view view = o2_judge_view(link->conn);
 
@@ -66,13 +41,13 @@ static void count(const struct link *link, struct o2_links_totals *totals)
 	count_said(link, totals);
 }
 
-static void part(struct o2_links *links, struct link *link)
+static void part(struct o2_links *links, struct o2_link *link)
 {
 	o2_judge_part(links->judge, link->conn);
-	*link = (struct link){.conn = NULL};
+	*link = (struct o2_link){.conn = NULL};
 }
 
-static void drop(struct o2_links *links, struct link *link)
+void o2_links_drop(struct o2_links *links, struct o2_link *link)
 {
 	count(link, &links->totals);
 	part(links, link);
@@ -84,7 +59,7 @@ void o2_links_free(struct o2_links *links)
 		if (links->link[i].conn == NULL)
 			continue;
 		o2_judge_silent(links->judge, links->link[i].conn, links->last_frame, links->last_ns);
-		drop(links, &links->link[i]);
+		o2_links_drop(links, &links->link[i]);
 	}
 	free(links);
 }
@@ -99,57 +74,30 @@ struct o2_links_totals o2_links_totals(const struct o2_links *links)
 	return totals;
 }
 
-/* Do the event's addresses fit a packet from that side of the link to the other? */
-static bool goes_from(const struct link *link, enum o2_judge_side from, const struct o2_event *event)
-{
-	return link->conn != NULL && o2_roce_address_same(&link->addr[from], &event->src) &&
-	       o2_roce_address_same(&link->addr[1 - from], &event->dst);
-}
-
 /* The link that a packet belongs to; *from: the side that sends it. */
-static struct link *by_qp(struct o2_links *links, const struct o2_event *event, enum o2_judge_side *from)
+static struct o2_link *by_qp(struct o2_links *links, const struct o2_event *event, enum o2_judge_side *from)
 {
-	for (size_t i = 0; i < DIRECTIONS; i++) {
-		struct link *link = &links->link[i / O2_JUDGE_SIDES];
+	for (size_t i = 0; i < O2_LINKS_DIRECTIONS; i++) {
+		struct o2_link *link = &links->link[i / O2_JUDGE_SIDES];
 
 		*from = i % O2_JUDGE_SIDES;
 		if (link->has_qp[1 - *from] && link->qp[1 - *from] == event->dest_qp &&
-		    goes_from(link, *from, event))
+		    o2_link_goes_from(link, *from, event))
 			return link;
 	}
 	return NULL;
 }
 
-/* The link that a message of the connection manager belongs to, by the sender's and the receiver's ids. */
-static struct link *by_cm_id(struct o2_links *links, const struct o2_event *event, enum o2_judge_side *from)
+struct o2_link *o2_links_add(struct o2_links *links, const struct o2_event *event, enum o2_judge_seen seen)
 {
-	const struct o2_cm_mad *cm = &event->cm;
-
-	for (size_t i = 0; i < DIRECTIONS; i++) {
-		struct link *link = &links->link[i / O2_JUDGE_SIDES];
-		const enum o2_judge_side side = i % O2_JUDGE_SIDES;
-
-		if (!goes_from(link, side, event) || !(link->has_cm_id[side] || link->has_cm_id[1 - side]) ||
-		    (link->has_cm_id[side] && link->cm_id[side] != cm->local_id) ||
-		    (link->has_cm_id[1 - side] && link->cm_id[1 - side] != cm->remote_id))
-			continue;
-		*from = side;
-		return link;
-	}
-	return NULL;
-}
-
-/* A new link from event->src, side A, to event->dst, side B. */
-static struct link *add(struct o2_links *links, const struct o2_event *event, enum o2_judge_seen seen)
-{
-	struct link *link = &links->link[0];
+	struct o2_link *link = &links->link[0];
 
 	for (size_t i = 0; i < O2_LINKS_MAX && link->conn != NULL; i++)
 		if (links->link[i].conn == NULL || links->link[i].last_use < link->last_use)
 			link = &links->link[i];
 	if (link->conn != NULL) {
 		links->totals.forgotten++;
-		drop(links, link);
+		o2_links_drop(links, link);
 	}
 	link->conn = o2_judge_meet(links->judge, seen);
 	if (link->conn == NULL)
@@ -159,8 +107,8 @@ static struct link *add(struct o2_links *links, const struct o2_event *event, en
 	return link;
 }
 
-static int tell(struct o2_links *links, struct link *link, enum o2_judge_side from,
-		enum o2_judge_event_kind kind, const struct o2_event *event)
+int o2_links_tell(struct o2_links *links, struct o2_link *link, enum o2_judge_side from,
+		  enum o2_judge_event_kind kind, const struct o2_event *event)
 {
 	const struct o2_judge_event told = {
 		.kind = kind,
@@ -184,117 +132,11 @@ static int tell(struct o2_links *links, struct link *link, enum o2_judge_side fr
 	return o2_judge_hear(links->judge, link->conn, &told);
 }
 
-static bool is_at(const struct link *link, enum o2_judge_side side, const struct o2_roce_address *addr,
-		  uint32_t qp)
-{
-	return link->conn != NULL && link->has_qp[side] && link->qp[side] == qp &&
-	       o2_roce_address_same(&link->addr[side], addr);
-}
-
-/*
- * The queue pair `qp` at that address begins a new connection, so links that used it before have ended.
- * asking: the link of the new connection, which stays; NULL: none yet.
- */
-static void forget_qp(struct o2_links *links, const struct o2_roce_address *addr, uint32_t qp,
-		      const struct link *asking)
-{
-	for (size_t i = 0; i < O2_LINKS_MAX; i++) {
-		struct link *link = &links->link[i];
-
-		if (link != asking &&
-		    (is_at(link, O2_JUDGE_A, addr, qp) || is_at(link, O2_JUDGE_B, addr, qp)))
-			drop(links, link);
-	}
-}
-
-/* Has a link begun with this same request?  A side that has sent packets has its reply, and asks no more. */
-static bool asked_before(const struct o2_links *links, const struct o2_event *event)
-{
-	for (size_t i = 0; i < O2_LINKS_MAX; i++) {
-		const struct link *link = &links->link[i];
-
-		if (goes_from(link, O2_JUDGE_A, event) && !link->has_sent[O2_JUDGE_A] &&
-		    link->has_cm_id[O2_JUDGE_A] && link->cm_id[O2_JUDGE_A] == event->cm.local_id &&
-		    link->qp[O2_JUDGE_A] == event->cm.qp)
-			return true;
-	}
-	return false;
-}
-
-/* A request or a reply names its sender's queue pair, and the PSN of the first packet to that queue pair. */
-static void learn_end(struct link *link, enum o2_judge_side side, const struct o2_cm_mad *cm)
-{
-	link->qp[side] = cm->qp;
-	link->cm_id[side] = cm->local_id;
-	link->start_psn[1 - side] = cm->psn;
-	link->has_qp[side] = link->has_cm_id[side] = true;
-}
-
-static bool has_magic(const uint8_t *bytes, size_t length_bytes)
+bool o2_links_has_magic(const uint8_t *bytes, size_t length_bytes)
 {
 	return bytes != NULL && length_bytes >= sizeof(uint32_t) &&
 	       (o2_load32(bytes, O2_LITTLE_ENDIAN) == O2_MSG_MAGIC ||
 		o2_load32(bytes, O2_BIG_ENDIAN) == O2_MSG_MAGIC);
-}
-
-/* Even an illegal request counts if it goes to o2iblnd's port, or to another one and begins as o2iblnd's do. */
-static bool asks_o2iblnd(const struct o2_event *event)
-{
-	return event->msg != NULL || event->cm.service_id == O2_RDMA_SERVICE_O2IBLND ||
-	       has_magic(event->cm.private_data, event->cm.private_bytes);
-}
-
-static int take_request(struct o2_links *links, const struct o2_event *event)
-{
-	struct link *link;
-
-	if (asked_before(links, event))
-		return 0;
-	forget_qp(links, &event->src, event->cm.qp, NULL);
-	link = add(links, event, O2_JUDGE_WHOLE);
-	if (link == NULL)
-		return -ENOMEM;
-	learn_end(link, O2_JUDGE_A, &event->cm);
-	link->o2iblnd = asks_o2iblnd(event);
-	link->other_protocol = !link->o2iblnd;
-	return tell(links, link, O2_JUDGE_A, O2_JUDGE_REQUEST, event);
-}
-
-static int take_reply(struct o2_links *links, const struct o2_event *event)
-{
-	enum o2_judge_side from;
-	struct link *link = by_cm_id(links, event, &from);
-
-	/* The request was not seen, or the reply is a repetition. */
-	if (link == NULL || from != O2_JUDGE_B || link->has_cm_id[O2_JUDGE_B])
-		return 0;
-	forget_qp(links, &event->src, event->cm.qp, link);
-	learn_end(link, O2_JUDGE_B, &event->cm);
-	return tell(links, link, O2_JUDGE_B, O2_JUDGE_REPLY, event);
-}
-
-static int take_cm(struct o2_links *links, const struct o2_event *event)
-{
-	enum o2_judge_side from;
-	struct link *link;
-	int rc = 0;
-
-	if (event->cm.kind == O2_CM_REQ)
-		return take_request(links, event);
-	if (event->cm.kind == O2_CM_REP)
-		return take_reply(links, event);
-	link = by_cm_id(links, event, &from);
-	if (link == NULL)
-		return 0;
-	if (event->cm.kind == O2_CM_REJ) {
-		if (from == O2_JUDGE_B && (event->reject != NULL || event->refused != NULL) &&
-		    !o2_judge_reject_is_blank(event->raw, event->raw_bytes))
-			rc = tell(links, link, from, O2_JUDGE_REJECT, event);
-		drop(links, link);
-	} else if (event->cm.kind == O2_CM_DREQ) {
-		rc = tell(links, link, from, O2_JUDGE_DISCONNECT, event);
-	}
-	return rc;
 }
 
 static uint32_t first_psn(const struct o2_event *event)
@@ -303,29 +145,55 @@ static uint32_t first_psn(const struct o2_event *event)
 }
 
 /* A request shows the protocol.  Without one, the first message shows it, or a later one that is o2iblnd's. */
-static void learn_protocol(struct link *link, const struct o2_event *event)
+static void learn_protocol(struct o2_link *link, const struct o2_event *event)
 {
 	if (link->has_cm_id[O2_JUDGE_A])
 		return;
-	link->o2iblnd = link->o2iblnd || event->msg != NULL || has_magic(event->raw, event->raw_bytes);
+	link->o2iblnd =
+		link->o2iblnd || event->msg != NULL || o2_links_has_magic(event->raw, event->raw_bytes);
 	link->other_protocol = !link->o2iblnd;
+}
+
+static bool is_before(uint32_t psn, uint32_t later)
+{
+	const uint32_t apart = (later - psn) & O2_24_BITS;
+
+	return apart != 0 && apart <= O2_24_BITS / 2;
+}
+
+/*
+ * Something was missed before the first packet of a side if it does not have the agreed PSN, or, where that is
+ * not known, if the other side has acknowledged an earlier packet.
+ */
+static int begin_sending(struct o2_links *links, struct o2_link *link, enum o2_judge_side from,
+			 const struct o2_event *event)
+{
+	const uint32_t psn = first_psn(event);
+	const bool lost = link->has_cm_id[O2_JUDGE_B] ? psn != link->start_psn[from]
+						      : from == O2_JUDGE_B && link->has_unheard &&
+								is_before(link->unheard_psn, psn);
+
+	if (link->has_sent[from])
+		return 0;
+	link->has_sent[from] = true;
+	return lost ? o2_links_tell(links, link, from, O2_JUDGE_LOST, event) : 0;
 }
 
 /* A message or a WRITE over a connection. */
 static int take_packets(struct o2_links *links, const struct o2_event *event, enum o2_judge_event_kind kind)
 {
 	enum o2_judge_side from;
-	struct link *link = by_qp(links, event, &from);
-	int rc = 0;
+	struct o2_link *link = by_qp(links, event, &from);
+	int rc;
 
 	/* Only the link's request was seen, not its reply or what was sent before this: start again. */
 	if (link != NULL && !link->has_qp[O2_JUDGE_B]) {
-		drop(links, link);
+		o2_links_drop(links, link);
 		link = NULL;
 	}
 	if (link == NULL) {
 		from = O2_JUDGE_A;
-		link = add(links, event, O2_JUDGE_ONE_WAY);
+		link = o2_links_add(links, event, O2_JUDGE_ONE_WAY);
 		if (link == NULL)
 			return -ENOMEM;
 		link->qp[O2_JUDGE_B] = event->dest_qp;
@@ -333,23 +201,20 @@ static int take_packets(struct o2_links *links, const struct o2_event *event, en
 	}
 	if (kind == O2_JUDGE_MESSAGE)
 		learn_protocol(link, event);
-	/* If the connection is seen from its start, a side's first packet must have the agreed PSN. */
-	if (link->has_cm_id[O2_JUDGE_B] && !link->has_sent[from] && first_psn(event) != link->start_psn[from])
-		rc = tell(links, link, from, O2_JUDGE_LOST, event);
-	link->has_sent[from] = true;
+	rc = begin_sending(links, link, from, event);
 	link->last_psn[from] = event->psn;
-	return rc != 0 ? rc : tell(links, link, from, kind, event);
+	return rc != 0 ? rc : o2_links_tell(links, link, from, kind, event);
 }
 
 /* The only link without side A's queue pair that the acknowledgement fits; NULL: none, or several. */
-static struct link *acknowledged(struct o2_links *links, const struct o2_event *event)
+static struct o2_link *acknowledged(struct o2_links *links, const struct o2_event *event)
 {
-	struct link *found = NULL;
+	struct o2_link *found = NULL;
 
 	for (size_t i = 0; i < O2_LINKS_MAX; i++) {
-		struct link *link = &links->link[i];
+		struct o2_link *link = &links->link[i];
 
-		if (!goes_from(link, O2_JUDGE_B, event) || link->has_qp[O2_JUDGE_A] ||
+		if (!o2_link_goes_from(link, O2_JUDGE_B, event) || link->has_qp[O2_JUDGE_A] ||
 		    link->last_psn[O2_JUDGE_A] != event->psn)
 			continue;
 		if (found != NULL)
@@ -359,12 +224,23 @@ static struct link *acknowledged(struct o2_links *links, const struct o2_event *
 	return found;
 }
 
+/* Remember that A has acknowledged what B has sent, if nothing of B was heard. */
+static void learn_unheard(struct o2_link *link, const struct o2_event *event)
+{
+	if (link->has_sent[O2_JUDGE_B] || link->has_unheard)
+		return;
+	link->has_unheard = true;
+	link->unheard_psn = event->psn;
+}
+
 /* An acknowledgement may show that two directions, seen apart so far, are one connection. */
 static int take_ack(struct o2_links *links, const struct o2_event *event)
 {
 	enum o2_judge_side from;
-	struct link *other = by_qp(links, event, &from), *link;
+	struct o2_link *other = by_qp(links, event, &from), *link;
 
+	if (other != NULL && from == O2_JUDGE_A)
+		learn_unheard(other, event);
 	if (other != NULL && other->has_qp[O2_JUDGE_A])
 		return 0;
 	link = acknowledged(links, event);
@@ -384,6 +260,7 @@ static int take_ack(struct o2_links *links, const struct o2_event *event)
 		count_said(link, &links->totals);
 	}
 	part(links, other);
+	link->has_sent[O2_JUDGE_B] = true;
 	o2_judge_part(links->judge, link->conn);
 	link->conn = o2_judge_meet(links->judge, O2_JUDGE_LATER);
 	return link->conn == NULL ? -ENOMEM : 0;
@@ -393,16 +270,16 @@ static int take_ack(struct o2_links *links, const struct o2_event *event)
 static int take_missing(struct o2_links *links, const struct o2_event *event)
 {
 	enum o2_judge_side from;
-	struct link *link = by_qp(links, event, &from);
+	struct o2_link *link = by_qp(links, event, &from);
 	int rc = 0;
 
 	if (link != NULL)
-		return tell(links, link, from, O2_JUDGE_LOST, event);
-	for (size_t i = 0; i < DIRECTIONS && rc == 0; i++) {
+		return o2_links_tell(links, link, from, O2_JUDGE_LOST, event);
+	for (size_t i = 0; i < O2_LINKS_DIRECTIONS && rc == 0; i++) {
 		link = &links->link[i / O2_JUDGE_SIDES];
 		from = i % O2_JUDGE_SIDES;
-		if (link->conn != NULL && (event->dest_qp == 0 || goes_from(link, from, event)))
-			rc = tell(links, link, from, O2_JUDGE_LOST, event);
+		if (link->conn != NULL && (event->dest_qp == 0 || o2_link_goes_from(link, from, event)))
+			rc = o2_links_tell(links, link, from, O2_JUDGE_LOST, event);
 	}
 	return rc;
 }
@@ -410,31 +287,38 @@ static int take_missing(struct o2_links *links, const struct o2_event *event)
 static int take_nak(struct o2_links *links, const struct o2_event *event)
 {
 	enum o2_judge_side from;
-	struct link *link = by_qp(links, event, &from);
+	struct o2_link *link = by_qp(links, event, &from);
 
-	return link == NULL ? 0 : tell(links, link, from, O2_JUDGE_NAK, event);
+	return link == NULL ? 0 : o2_links_tell(links, link, from, O2_JUDGE_NAK, event);
 }
 
 /* If the link is not known yet, the WRITE that follows will make it known. */
 static int take_part(struct o2_links *links, const struct o2_event *event)
 {
 	enum o2_judge_side from;
-	struct link *link = by_qp(links, event, &from);
+	struct o2_link *link = by_qp(links, event, &from);
+	int rc = 0;
 
-	return link == NULL || !link->has_qp[O2_JUDGE_B] ? 0 : tell(links, link, from, O2_JUDGE_PART, event);
+	if (link == NULL || !link->has_qp[O2_JUDGE_B])
+		return 0;
+	/* A's acknowledgements from here on are of this WRITE.  With an agreed PSN the whole WRITE is looked at. */
+	if (!link->has_cm_id[O2_JUDGE_B])
+		rc = begin_sending(links, link, from, event);
+	return rc != 0 ? rc : o2_links_tell(links, link, from, O2_JUDGE_PART, event);
 }
 
 int o2_links_hear(struct o2_links *links, const struct o2_event *event)
 {
 	links->last_frame = event->frame;
-	links->last_ns = event->time_ns;
+	/* A packet without a time is not the end of the time that has passed. */
+	links->last_ns = event->time_ns != 0 ? event->time_ns : links->last_ns;
 	switch (event->kind) {
 	case O2_EVENT_SEND:
 		return take_packets(links, event, O2_JUDGE_MESSAGE);
 	case O2_EVENT_WRITE:
 		return take_packets(links, event, O2_JUDGE_WRITE);
 	case O2_EVENT_CM:
-		return take_cm(links, event);
+		return o2_links_take_cm(links, event);
 	case O2_EVENT_NAK:
 		return take_nak(links, event);
 	case O2_EVENT_NOTE:

@@ -16,8 +16,8 @@ struct print {
 	bool json;
 	bool color;
 	bool failed; /* memory ran out */
-	bool has_start;
-	uint64_t start_ns; /* time of the first event, to which times are relative */
+	uint64_t
+		start_ns; /* time of the first event that has one, to which times are relative; 0: none yet */
 };
 
 static const char *paint(const struct print *print, const char *code)
@@ -25,24 +25,33 @@ static const char *paint(const struct print *print, const char *code)
 	return print->color ? code : "";
 }
 
+/* Seconds since the first time; packets of a capture need not be in the order of their times. */
+static void print_time(struct print *print, uint64_t time_ns)
+{
+	bool earlier;
+	uint64_t apart_ns;
+
+	if (time_ns == 0) {
+		printf("%13s", "?");
+		return;
+	}
+	if (print->start_ns == 0)
+		print->start_ns = time_ns;
+	earlier = time_ns < print->start_ns;
+	apart_ns = earlier ? print->start_ns - time_ns : time_ns - print->start_ns;
+	printf("%s%5" PRIu64 ".%06" PRIu64, earlier ? "-" : " ", apart_ns / O2_NS_PER_S,
+	       apart_ns % O2_NS_PER_S / O2_NS_PER_US);
+}
+
 static void print_where(struct print *print, const struct o2_event *event)
 {
 	char src[O2_ROCE_ADDRESS_TEXT_BYTES], dst[O2_ROCE_ADDRESS_TEXT_BYTES];
-	uint64_t apart_ns;
-	bool earlier;
 
-	if (!print->has_start) {
-		print->has_start = true;
-		print->start_ns = event->time_ns;
-	}
-	/* Packets of a capture need not be in the order of their times. */
-	earlier = event->time_ns < print->start_ns;
-	apart_ns = earlier ? print->start_ns - event->time_ns : event->time_ns - print->start_ns;
 	o2_roce_address_text(&event->src, src);
 	o2_roce_address_text(&event->dst, dst);
-	printf("%s%6" PRIu64 " %s%5" PRIu64 ".%06" PRIu64 "  %s -> %s qp 0x%" PRIx32 "%s  ",
-	       paint(print, "\033[2m"), event->frame, earlier ? "-" : " ", apart_ns / O2_NS_PER_S,
-	       apart_ns % O2_NS_PER_S / O2_NS_PER_US, src, dst, event->dest_qp, paint(print, "\033[0m"));
+	printf("%s%6" PRIu64 " ", paint(print, "\033[2m"), event->frame);
+	print_time(print, event->time_ns);
+	printf("  %s -> %s qp 0x%" PRIx32 "%s  ", src, dst, event->dest_qp, paint(print, "\033[0m"));
 }
 
 static void print_refused(const struct print *print, const struct o2_event *event)

@@ -243,6 +243,13 @@ class Made(unittest.TestCase):
         self.assertEqual([event.get("note") for event in events(data)[1]],
                          2 * ["a packet that was not captured as a whole"])
 
+    def test_packets_without_a_time(self):
+        packets = [roce(4, psn, self.get_req) for psn in range(7, 12)]
+        times = (None, 10**18, None, 10**18 + 5000, 10**18 - 1000)
+        out = text(pcapng(zip(times, packets)))[1]
+        self.assertEqual([line[7:20].replace(" ", "") for line in out.splitlines()[:-1]],
+                         ["?", "0.000000", "?", "0.000005", "-0.000001"])
+
     def test_pcapng(self):
         packets = [(10**18 + 5 * number, packet) for number, packet in enumerate(2 * send(self.get_req, 7))]
         for order in "<>":

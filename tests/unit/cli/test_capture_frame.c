@@ -310,6 +310,32 @@ TEST(other_protocols_are_passed_over)
 	assert_int_equal(with(ERF, 8, 2), O2_ROCE_NOT_ROCE); /* Ethernet */
 }
 
+/* A packet to another port is not RoCE's, whatever its lengths say, as soon as its port has been captured. */
+TEST(another_port_is_seen_before_the_lengths)
+{
+	static const size_t port_at[] = {[VLAN] = 40, [ETHERNET_IPV6] = 56, [COOKED] = 38};
+	static const size_t length_at[] = {[VLAN] = 20, [ETHERNET_IPV6] = 18, [COOKED] = 18};
+
+	for (int way = 0; way <= COOKED; way++) {
+		struct made made;
+		struct o2_roce_packet packet;
+
+		if (port_at[way] == 0)
+			continue;
+		for (uint8_t length = 0; length < 0xff; length++) {
+			make((enum way)way, &made);
+			made.bytes[port_at[way]] = 0;
+			made.bytes[port_at[way] + 1] = 53;
+			made.bytes[length_at[way]] = length;
+			made.bytes[length_at[way] + 1] = length;
+			assert_int_equal(parse(&made, made.length_bytes, &packet), O2_ROCE_NOT_ROCE);
+			assert_int_equal(parse(&made, port_at[way] + 2, &packet), O2_ROCE_NOT_ROCE);
+		}
+		/* The port itself was not captured as a whole. */
+		assert_int_not_equal(parse(&made, port_at[way] + 1, &packet), O2_ROCE_NOT_ROCE);
+	}
+}
+
 TEST(headers_that_cannot_be)
 {
 	assert_int_equal(with(ETHERNET, 14, 0x44), O2_ROCE_MALFORMED); /* IPv4 header of 16 bytes */

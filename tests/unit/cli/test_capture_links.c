@@ -4,6 +4,8 @@
 #include "tests/lib/judge_say.h"
 #include "tests/lib/unit_test.h"
 
+#include <errno.h>
+
 #define A	  O2_JUDGE_A
 #define B	  O2_JUDGE_B
 #define QP_A	  0x201u
@@ -274,6 +276,9 @@ TEST(test_a_connection_that_falls_silent)
 		heard->now_ns += (way == 2 ? 50 : 51) * (uint64_t)SECOND_NS;
 		connect(heard, 1, QP_B + 1);
 		talk(heard, QP_A + 1, QP_B + 1);
+		/* A last packet without a time does not hide how late it is. */
+		heard->now_ns = 0;
+		send(heard, A, QP_B + 1, put(A, 1));
 		assert_int_equal(heard->say.times[O2_JUDGE_TRANSFER_UNANSWERED], 0);
 		o2_links_free(heard->links);
 		heard->links = NULL;
@@ -283,6 +288,102 @@ TEST(test_a_connection_that_falls_silent)
 			assert_int_equal(heard->say.last[O2_JUDGE_TRANSFER_UNANSWERED].number, heard->frame);
 			assert_int_equal(heard->say.last[O2_JUDGE_TRANSFER_UNANSWERED].earlier, 4);
 		}
+		closed(heard);
+	}
+}
+
+/* A request of A with that id, and B's reject of it. */
+static void rejected(struct heard *heard, uint32_t id)
+{
+	const struct o2_msg request = say_request_of(32, SAY_FRAGS);
+	const struct o2_reject reject = {.ibr_version = O2_MSG_VERSION_2,
+					 .ibr_why = O2_REJECT_MSG_QUEUE_SIZE,
+					 .ibr_incarnation = heard->stamp_b,
+					 .ibr_cp = {SAY_DEPTH, SAY_FRAGS, O2_MSG_BYTES}};
+
+	say_cm(heard, A,
+	       (struct o2_cm_mad){
+		       .kind = O2_CM_REQ, .local_id = id, .qp = QP_A + id, .psn = 1, .service_id = O2IBLND},
+	       &request);
+	hear(heard, B,
+	     (struct o2_event){.kind = O2_EVENT_CM,
+			       .cm = {.kind = O2_CM_REJ, .local_id = 100, .remote_id = id},
+			       .reject = &reject,
+			       .raw = little,
+			       .raw_bytes = sizeof(little)});
+}
+
+/* A request that comes again after its reject, which then comes again too, is one; another request is another. */
+LINKS_TEST(test_a_rejected_request_comes_again)
+{
+	for (uint32_t id = 1; id <= 70; id++)
+		for (uint32_t again = 0; again < 3; again++)
+			rejected(heard, id);
+	assert_int_equal(o2_links_totals(heard->links).connections, 70);
+	assert_int_equal(heard->say.times[O2_JUDGE_CONNECT_REFUSED], 70);
+	rejected(heard, 70 - 63);
+	assert_int_equal(o2_links_totals(heard->links).connections, 70);
+	rejected(heard, 70 - 64);
+	assert_int_equal(o2_links_totals(heard->links).connections, 71);
+}
+
+/* The side acknowledges what the other side has sent, up to that PSN. */
+static void acknowledge(struct heard *heard, enum o2_judge_side from, uint32_t qp, uint32_t psn)
+{
+	hear(heard, from, (struct o2_event){.kind = O2_EVENT_ACK, .dest_qp = qp, .psn = psn});
+}
+
+static struct o2_msg get_req(uint64_t cookie)
+{
+	struct o2_msg get = say_header(A, O2_MSG_GET_REQ, 0);
+
+	get.u.get.hdr.msg.get.sink_length = 4096;
+	get.u.get.ibgm_cookie = cookie;
+	get.u.get.ibgm_rd.rd_key = (uint32_t)cookie;
+	get.u.get.ibgm_rd.rd_nfrags = 1;
+	get.u.get.ibgm_rd.rd_frags[0] = (struct o2_rdma_frag){4096, 0x10000 * cookie};
+	return get;
+}
+
+static struct o2_msg get_done(uint64_t cookie)
+{
+	struct o2_msg done = say_header(B, O2_MSG_GET_DONE, 1);
+
+	done.u.completion.ibcm_cookie = cookie;
+	done.u.completion.ibcm_status = -ENODATA;
+	return done;
+}
+
+/*
+ * A connection seen later, whose second side has sent nothing yet: A's acknowledgement shows that B's answer was
+ * missed.  Without one it never came.  An acknowledgement of the first packets of B's first message shows nothing.
+ * psn: of B's answer that was missed.
+ */
+TEST(test_a_first_message_that_was_missed)
+{
+	enum { MISSED, WRAPPED, MISSED_EARLY, NONE, IN_PARTS, WAYS };
+
+	for (int way = 0; way < WAYS; way++) {
+		struct heard *heard = opened();
+		const uint32_t psn = way == WRAPPED ? 0xffffff : 7;
+
+		send(heard, A, QP_B, get_req(1));
+		if (way == MISSED_EARLY)
+			acknowledge(heard, A, QP_B, psn);
+		acknowledge(heard, B, QP_A, 0);
+		if (way == MISSED || way == WRAPPED)
+			acknowledge(heard, A, QP_B, psn);
+		heard->now_ns += 60 * (uint64_t)SECOND_NS;
+		send(heard, A, QP_B, get_req(2));
+		heard->psn[B] = (psn + 1) & 0xffffff;
+		if (way == IN_PARTS)
+			acknowledge(heard, A, QP_B, psn + 1);
+		send(heard, B, QP_A, get_done(2));
+		/* What A acknowledges from now on is not missed. */
+		acknowledge(heard, A, QP_B, psn + 1);
+		send(heard, B, QP_A, put(B, 0));
+		assert_int_equal(heard->say.times[O2_JUDGE_TRANSPORT_LOST], way < NONE);
+		assert_int_equal(heard->say.times[O2_JUDGE_TRANSFER_UNANSWERED], way >= NONE);
 		closed(heard);
 	}
 }

@@ -101,6 +101,31 @@ TEST(test_a_time_before_the_first)
 	o2_ladder_free(ladder);
 }
 
+/* A packet without a time shows none, and times count from the first packet that has one. */
+TEST(test_no_time)
+{
+	static const struct o2_judge_report report;
+	struct o2_ladder *ladder = o2_ladder_new(O2_LADDER_FIRST, &wire);
+	struct say say;
+	char *text;
+
+	say_open(&say, NULL);
+	o2_judge_listen(say.judge, o2_ladder_hear, ladder);
+	say.now_ns = 0;
+	say_connected(&say);
+	say.now_ns = 3000000000;
+	say_noop(&say, O2_JUDGE_A, 1);
+	say.now_ns = 3000004000;
+	say_noop(&say, O2_JUDGE_B, 1);
+	text = page_of(&report, ladder);
+	assert_non_null(strstr(text, "<span class=\"t\">?</span>"));
+	assert_non_null(strstr(text, "<span class=\"t\">0.000000</span>"));
+	assert_non_null(strstr(text, "<span class=\"t\">0.000004</span>"));
+	free(text);
+	say_close(&say);
+	o2_ladder_free(ladder);
+}
+
 /* A table up to the limit is shown completely; the last line of a longer one says how many lines there are. */
 TEST(test_lines_of_a_table)
 {
