@@ -39,9 +39,7 @@ struct o2_told {
 	bool untold;  /* a part cannot be expressed in packets */
 	bool decoded; /* only decode reads the file, so strangers' packets may be cut or missing */
 	uint32_t qp[2], cm_id[2], psn[2], mtu;
-	/* Per side: it has sent something; where the last gap in its PSNs is, until the side returns there. */
-	bool sent[2], has_gap[2];
-	uint32_t gap[2];
+	bool sent[2]; /* per side: it has sent something */
 	uint64_t base_ns, start_ns;
 	uint64_t packet_of[O2_TOLD_EVENTS]; /* packet number, by event number */
 	/*

@@ -246,7 +246,8 @@ static void lost_of_either(struct o2_told *told, const struct o2_judge_event *ev
 
 /*
  * A loss in the conversation, which the judge sees. If the side has sent something: the end of a message or WRITE
- * without its beginning, a packet behind a gap, or the first packet of that gap, to which the side returns.
+ * without its beginning, or a packet behind a gap. A side that returns to the gap is two losses, and what it repeats
+ * between them is not heard: tests/unit/cli/test_capture_replay.c.
  */
 void o2_told_lost(struct o2_told *told, const struct o2_judge_event *event, uint64_t time_ns)
 {
@@ -255,7 +256,7 @@ void o2_told_lost(struct o2_told *told, const struct o2_judge_event *event, uint
 	uint32_t *psn = &told->psn[from];
 	struct o2_capture_packet packet = {
 		.from = from, .dest_qp = told->qp[1 - from], .payload = bytes, .time_ns = time_ns};
-	const uint64_t kind = o2_draw(told->c, told->has_gap[from] ? 5 : 3);
+	const uint64_t kind = o2_draw(told->c, 3);
 
 	if (told->hearing->either) {
 		lost_of_either(told, event, time_ns);
@@ -273,22 +274,16 @@ void o2_told_lost(struct o2_told *told, const struct o2_judge_event *event, uint
 	}
 	told->lost = true;
 	packet.payload_bytes = o2_draw(told->c, sizeof(bytes));
-	packet.opcode = opcodes[kind < 4 ? kind : 2];
-	if (kind >= 4) {
-		*psn = told->gap[from];
-	} else if (kind >= 2) {
-		told->gap[from] = *psn;
+	packet.opcode = opcodes[kind];
+	if (kind >= 2)
 		*psn = (*psn + 1 + (uint32_t)o2_draw(told->c, 99)) & O2_TOLD_PSN_MASK;
-	}
-	told->has_gap[from] = kind < 4 && (kind >= 2 || told->has_gap[from]);
 	packet.psn = *psn;
 	o2_told_add(told, &packet);
 	*psn = (*psn + 1) & O2_TOLD_PSN_MASK;
-	if (kind < 4)
-		note(told, &packet,
-		     kind >= 2	 ? "packets before this one are missing"
-		     : kind == 0 ? "a SEND without its first packets"
-				 : "a WRITE without its first packets");
+	note(told, &packet,
+	     kind >= 2	 ? "packets before this one are missing"
+	     : kind == 0 ? "a SEND without its first packets"
+			 : "a WRITE without its first packets");
 	o2_told_remember(told, event, NULL, NULL, 0);
 }
 

@@ -96,35 +96,72 @@ void o2_flows_forget(struct o2_flows *flows, const struct o2_roce_address *dst, 
 		if (flow->dest_qp == dest_qp && o2_roce_address_same(&flow->dst, dst)) {
 			flow->known = false;
 			flow->has_gap = false;
+			flow->again = false;
 			flow->open = false;
 		}
 	}
 }
 
+/* Is the sequence number behind the other one? */
+static bool is_behind(uint32_t psn, uint32_t other)
+{
+	return ((psn - other) & O2_24_BITS) >= PSN_HALF;
+}
+
+/*
+ * Does the sender go back to missing packets?  It may also go back to the last gap: what was missing before it
+ * has arrived then, and was only not captured.
+ */
+static bool fills_gap(const struct o2_flow *flow, uint32_t psn)
+{
+	return flow->has_gap && (psn == flow->gap_psn || psn == flow->last_gap_psn ||
+				 (flow->suspended && psn == flow->resume_psn));
+}
+
+/* Packets from the expected one on are missing. */
+static void add_gap(struct o2_flow *flow)
+{
+	if (!flow->has_gap)
+		flow->gap_psn = flow->next_psn;
+	flow->last_gap_psn = flow->next_psn;
+	if (!flow->suspended)
+		flow->resume_psn = flow->next_psn;
+	flow->has_gap = true;
+	flow->suspended = flow->open;
+}
+
+/* Begin at a packet that is behind the expected one. */
+static void turn_back(struct o2_flow *flow, uint32_t psn, bool fills)
+{
+	/* A message that began after the gap is sent again from its first packet, so it is dropped. */
+	flow->open = flow->open && fills && flow->suspended && psn == flow->resume_psn;
+	flow->has_gap = false;
+	flow->suspended = false;
+	if (fills && (!flow->again || !is_behind(flow->next_psn, flow->new_psn)))
+		flow->new_psn = flow->next_psn;
+	flow->again = fills;
+}
+
 enum o2_flow_order o2_flow_advance(struct o2_flow *flow, const struct o2_roce_packet *packet)
 {
-	const uint32_t ahead = (packet->psn - flow->next_psn) & O2_24_BITS;
 	enum o2_flow_order order = O2_FLOW_NEXT;
 
-	if (flow->known && ahead >= PSN_HALF) {
+	if (flow->known && is_behind(packet->psn, flow->next_psn)) {
 		const uint32_t behind = (flow->next_psn - packet->psn) & O2_24_BITS;
-		const bool fills_gap = flow->has_gap && packet->psn == flow->gap_psn;
-		const bool is_new = behind > PSN_REPEAT_MAX && packet->first;
+		const bool fills = fills_gap(flow, packet->psn);
 
-		if (!fills_gap && !is_new)
+		if (!fills && (behind <= PSN_REPEAT_MAX || !packet->first))
 			return O2_FLOW_REPEATED;
-		/* A message that began after the gap is sent again from its first packet, so it is dropped. */
-		flow->open = flow->open && fills_gap && flow->suspended;
-		flow->has_gap = false;
-		flow->suspended = false;
+		turn_back(flow, packet->psn, fills);
 		/* If a new sequence begins, its earlier packets were not seen. */
-		order = fills_gap ? O2_FLOW_BACK : O2_FLOW_GAP;
-	} else if (flow->known && ahead != 0) {
-		if (!flow->has_gap || !flow->suspended)
-			flow->gap_psn = flow->next_psn;
-		flow->has_gap = true;
-		flow->suspended = flow->open;
+		order = fills ? O2_FLOW_BACK : O2_FLOW_GAP;
+	} else if (flow->known && packet->psn != flow->next_psn) {
+		add_gap(flow);
 		order = O2_FLOW_GAP;
+	}
+	if (flow->again && !is_behind(packet->psn, flow->new_psn)) {
+		flow->again = false;
+		order = order == O2_FLOW_NEXT ? O2_FLOW_RESUMED : order;
 	}
 	/* How many sequence numbers a READ's response takes depends on the path's MTU. */
 	flow->known = packet->kind != O2_ROCE_READ;

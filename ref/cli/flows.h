@@ -28,12 +28,16 @@ struct o2_flow {
 	uint64_t new_ns; /* when its last packet that was not repeated came; 0: not known */
 	bool known;	 /* whether next_psn is known */
 	uint32_t next_psn;
-	bool has_gap; /* packets from gap_psn on are missing; they may come again */
-	uint32_t gap_psn;
+	bool has_gap;			/* packets are missing, and may come again */
+	uint32_t gap_psn, last_gap_psn; /* the first ones of the first gap and of the last one */
+	/* The sender has gone back: it repeats what it sent before, up to the packet before new_psn. */
+	bool again;
+	uint32_t new_psn;
 	/* The message that is being reassembled. */
 	bool open;
-	bool cut;		/* not all of its payload was captured */
-	bool suspended;		/* it goes on when packet gap_psn comes; else it stays incomplete */
+	bool cut;	/* not all of its payload was captured */
+	bool suspended; /* it goes on when packet resume_psn comes; else it stays incomplete */
+	uint32_t resume_psn;
 	enum o2_roce_kind kind; /* SEND or WRITE */
 	uint32_t packets;
 	uint64_t bytes;
@@ -72,6 +76,7 @@ enum o2_flow_order {
 	O2_FLOW_BACK,	  /* the first of the missing packets; the sender repeats those after it */
 	O2_FLOW_REPEATED, /* the packet was seen before */
 	O2_FLOW_GAP,	  /* packets before it are missing; an open message is suspended */
+	O2_FLOW_RESUMED,  /* the first new packet after those that the sender has repeated */
 };
 
 /* Where a request packet stands in its flow.  Unless it is repeated, the flow then expects the packet after it. */

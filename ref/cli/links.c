@@ -312,6 +312,9 @@ int o2_links_hear(struct o2_links *links, const struct o2_event *event)
 	links->last_frame = event->frame;
 	/* A packet without a time is not the end of the time that has passed. */
 	links->last_ns = event->time_ns != 0 ? event->time_ns : links->last_ns;
+	/* The judge may have heard it already, and its receiver may have handled it before. */
+	if (event->again)
+		return 0;
 	switch (event->kind) {
 	case O2_EVENT_SEND:
 		return take_packets(links, event, O2_JUDGE_MESSAGE);

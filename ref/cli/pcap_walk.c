@@ -100,6 +100,7 @@ static void report_flow(struct walk *walk, struct o2_flow *flow, const struct o2
 	}
 	event.packets = flow->packets;
 	event.bytes = flow->bytes;
+	event.again = flow->again;
 	if (is_send) {
 		walk->totals->sends++;
 		decode_message(walk, flow->kept_bytes == 0 ? nothing : flow->kept, flow->kept_bytes, &event);
@@ -121,6 +122,7 @@ static void report_part(struct walk *walk, const struct o2_flow *flow, const str
 	event.rkey = flow->rkey;
 	event.payload = packet->payload;
 	event.bytes = packet->seen_bytes;
+	event.again = flow->again;
 	report(walk, &event);
 }
 
@@ -168,7 +170,7 @@ static int take_request(struct walk *walk, const struct o2_roce_packet *packet)
 	flow->new_ns = walk->time_ns;
 	if (order == O2_FLOW_GAP)
 		note_missing(walk, packet, "packets before this one are missing");
-	if (order == O2_FLOW_BACK) {
+	if (order == O2_FLOW_BACK || order == O2_FLOW_RESUMED) {
 		const struct o2_event event = new_event(walk, O2_EVENT_BACK, packet);
 
 		report(walk, &event);

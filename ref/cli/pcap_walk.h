@@ -30,7 +30,7 @@ enum o2_event_kind {
 	O2_EVENT_NOTE,	/* `note` says what was seen */
 	/* The next ones matter only for following connections; they have no text and no JSON form. */
 	O2_EVENT_ACK,  /* packets up to psn have arrived at src */
-	O2_EVENT_BACK, /* the sender goes back to missing packets, and repeats what it sent since */
+	O2_EVENT_BACK, /* the sender goes back to missing packets; or it has repeated what it sent since */
 	O2_EVENT_PART, /* a packet of an RDMA WRITE, before that WRITE: bytes at payload go to va */
 };
 
@@ -61,6 +61,11 @@ struct o2_event {
 	/* NOTE: */
 	const char *note;
 	bool missing; /* something in this direction was not seen; without addresses: in any direction */
+	/*
+	 * SEND, WRITE, PART: the sender has gone back, and may have sent this before, to a receiver that has handled
+	 * it.  Once what it sends is new, there is another O2_EVENT_BACK.
+	 */
+	bool again;
 };
 
 struct o2_walk_totals {
