@@ -88,17 +88,42 @@ struct o2_flow *o2_flows_of(struct o2_flows *flows, const struct o2_roce_packet 
 	return &flows->flow[oldest];
 }
 
-void o2_flows_forget(struct o2_flows *flows, const struct o2_roce_address *dst, uint32_t dest_qp)
+/* Keep the setup as its queue pair's latest.  False: it is that already. */
+static bool keep_setup(struct o2_flows *flows, const struct o2_flow_setup *setup)
 {
+	struct o2_flow_setup *place = &flows->setup[flows->nsetups % O2_FLOWS_MAX];
+
+	for (size_t i = 0; i < O2_FLOWS_MAX && i < flows->nsetups; i++) {
+		struct o2_flow_setup *known = &flows->setup[i];
+
+		if (known->qp != setup->qp || !o2_roce_address_same(&known->addr, &setup->addr))
+			continue;
+		if (known->cm_id == setup->cm_id && known->psn == setup->psn)
+			return false;
+		*known = *setup;
+		return true;
+	}
+	*place = *setup;
+	flows->nsetups++;
+	return true;
+}
+
+void o2_flows_setup(struct o2_flows *flows, const struct o2_flow_setup *setup)
+{
+	const bool is_new = keep_setup(flows, setup);
+
 	for (size_t i = 0; i < flows->count; i++) {
 		struct o2_flow *flow = &flows->flow[i];
 
-		if (flow->dest_qp == dest_qp && o2_roce_address_same(&flow->dst, dst)) {
-			flow->known = false;
-			flow->has_gap = false;
-			flow->again = false;
-			flow->open = false;
-		}
+		if (flow->dest_qp != setup->qp || !o2_roce_address_same(&flow->dst, &setup->addr))
+			continue;
+		/* Further on, the flow is one of another connection, whose setup was not seen. */
+		if (!is_new && ((flow->next_psn - setup->psn) & O2_24_BITS) <= PSN_REPEAT_MAX)
+			continue;
+		flow->known = false;
+		flow->has_gap = false;
+		flow->again = false;
+		flow->open = false;
 	}
 }
 

@@ -47,6 +47,12 @@ struct o2_flow {
 	uint8_t *kept; /* owned, kept_room bytes, at most O2_FLOW_KEPT_BYTES; NULL until needed */
 };
 
+/* A queue pair's part in the setup of a connection, as a request or a reply of the connection manager names it. */
+struct o2_flow_setup {
+	struct o2_roce_address addr;
+	uint32_t qp, cm_id, psn;
+};
+
 /*
  * The array grows as flows are added: most captures have few flows, and a fuzzer's captures are many and
  * short.  An all-zero struct is empty.
@@ -55,6 +61,9 @@ struct o2_flows {
 	uint64_t clock;
 	size_t count, room;
 	struct o2_flow *flow; /* `count` flows, each in use */
+	/* The latest setup of each queue pair.  nsetups: how many have been added; the oldest make room. */
+	uint64_t nsetups;
+	struct o2_flow_setup setup[O2_FLOWS_MAX];
 };
 
 /* Free what the flows hold; *flows is empty then. */
@@ -68,8 +77,11 @@ void o2_flows_end(struct o2_flows *flows);
 struct o2_flow *o2_flows_of(struct o2_flows *flows, const struct o2_roce_packet *packet,
 			    struct o2_flow *lost);
 
-/* The queue pair begins a new connection: forget the state of all flows to it. */
-void o2_flows_forget(struct o2_flows *flows, const struct o2_roce_address *dst, uint32_t dest_qp);
+/*
+ * The queue pair begins a new connection: forget the state of all flows to it.  A repetition of the same setup
+ * changes nothing.
+ */
+void o2_flows_setup(struct o2_flows *flows, const struct o2_flow_setup *setup);
 
 enum o2_flow_order {
 	O2_FLOW_NEXT,

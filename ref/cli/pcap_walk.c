@@ -231,8 +231,12 @@ static void take_cm(struct walk *walk, const struct o2_roce_packet *packet)
 	}
 	walk->totals->cm++;
 	event.bytes = event.cm.private_bytes;
-	if (event.cm.kind == O2_CM_REQ || event.cm.kind == O2_CM_REP)
-		o2_flows_forget(&walk->flows, &packet->src, event.cm.qp);
+	if (event.cm.kind == O2_CM_REQ || event.cm.kind == O2_CM_REP) {
+		const struct o2_flow_setup setup = {packet->src, event.cm.qp, event.cm.local_id,
+						    event.cm.psn};
+
+		o2_flows_setup(&walk->flows, &setup);
+	}
 	decode_private(walk, &event);
 	report(walk, &event);
 }

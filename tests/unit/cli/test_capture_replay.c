@@ -18,6 +18,8 @@
 #define WRITE_MIDDLE  0x07u
 #define WRITE_LAST    0x08u
 #define READ	      0x0cu
+#define DATAGRAM      0x64u
+#define DETH_BYTES    8u
 
 /* A capture that a test makes up, packet by packet, and what the walk reports of it. */
 struct made {
@@ -221,6 +223,54 @@ REPLAY_TEST(test_a_write_that_ends_after_the_replay)
 	packet(made, A, QP_B, WRITE_MIDDLE, 8, "next", 4);
 	packet(made, A, QP_B, WRITE_LAST, 9, "last", 4);
 	expect(made, "S5 missing back again-S6 back W9 ", 0);
+}
+
+/* A reply of B's connection manager. */
+static void reply(struct made *made, uint32_t cm_id, uint32_t psn)
+{
+	uint8_t bytes[DETH_BYTES + O2_MAD_BYTES] = {0}, *mad = bytes + DETH_BYTES,
+				   *data = mad + O2_MAD_AT_DATA;
+
+	mad[O2_MAD_AT_CLASS] = O2_MAD_CLASS_CM;
+	mad[O2_MAD_AT_ATTRIBUTE + 1] = O2_CM_REP;
+	data[O2_CM_AT_LOCAL_ID] = (uint8_t)cm_id;
+	o2_store32(data + O2_CM_REP_AT_QP, O2_BIG_ENDIAN, QP_B << 8);
+	o2_store32(data + O2_CM_REP_AT_PSN, O2_BIG_ENDIAN, psn << 8);
+	packet(made, B, 1, DATAGRAM, 0, bytes, sizeof(bytes));
+}
+
+/* A reply that is repeated is no new connection: packets that come again after it are repetitions still. */
+REPLAY_TEST(test_a_reply_comes_again)
+{
+	for (uint32_t i = 0; i < 3; i++) {
+		closed(made);
+		made = opened();
+		reply(made, 1, 5);
+		SENDS(made, 5, 6);
+		reply(made, 1 + (i == 1), 5 + (i == 2));
+		SENDS(made, 6, 7);
+		expect(made, i == 0 ? "S5 S6 S7 " : "S5 S6 S6 S7 ", i == 0);
+	}
+}
+
+/* A queue pair's earlier setup counts as new after another one. */
+REPLAY_TEST(test_a_reply_comes_again_after_another)
+{
+	for (uint32_t i = 0; i < 3; i++) {
+		reply(made, i % 2, 5);
+		SENDS(made, 5);
+	}
+	expect(made, "S5 S5 S5 ", 0);
+}
+
+/* A flow that is far from where the setup lets it begin belongs to a connection whose setup was not captured. */
+REPLAY_TEST(test_a_reply_comes_again_to_another_life)
+{
+	reply(made, 1, 5);
+	SENDS(made, 5, 5 + 0x10001);
+	reply(made, 1, 5);
+	SENDS(made, 5);
+	expect(made, "S5 missing S65542 S5 ", 0);
 }
 
 /* --- what the judge makes of it --- */
