@@ -171,7 +171,9 @@ enum o2_flow_order o2_flow_advance(struct o2_flow *flow, const struct o2_roce_pa
 {
 	enum o2_flow_order order = O2_FLOW_NEXT;
 
-	if (flow->known && is_behind(packet->psn, flow->next_psn)) {
+	if (!flow->known) {
+		order = O2_FLOW_ANEW;
+	} else if (is_behind(packet->psn, flow->next_psn)) {
 		const uint32_t behind = (flow->next_psn - packet->psn) & O2_24_BITS;
 		const bool fills = fills_gap(flow, packet->psn);
 
@@ -180,7 +182,9 @@ enum o2_flow_order o2_flow_advance(struct o2_flow *flow, const struct o2_roce_pa
 		turn_back(flow, packet->psn, fills);
 		/* If a new sequence begins, its earlier packets were not seen. */
 		order = fills ? O2_FLOW_BACK : O2_FLOW_GAP;
-	} else if (flow->known && packet->psn != flow->next_psn) {
+	} else if (packet->psn != flow->next_psn && flow->far) {
+		order = O2_FLOW_ANEW;
+	} else if (packet->psn != flow->next_psn) {
 		add_gap(flow);
 		order = O2_FLOW_GAP;
 	}
@@ -189,7 +193,8 @@ enum o2_flow_order o2_flow_advance(struct o2_flow *flow, const struct o2_roce_pa
 		order = order == O2_FLOW_NEXT ? O2_FLOW_RESUMED : order;
 	}
 	/* How many sequence numbers a READ's response takes depends on the path's MTU. */
-	flow->known = packet->kind != O2_ROCE_READ;
+	flow->far = packet->kind == O2_ROCE_READ;
+	flow->known = true;
 	flow->next_psn = (packet->psn + 1) & O2_24_BITS;
 	return order;
 }

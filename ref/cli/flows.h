@@ -27,6 +27,7 @@ struct o2_flow {
 	uint64_t last_use;
 	uint64_t new_ns; /* when its last packet that was not repeated came; 0: not known */
 	bool known;	 /* whether next_psn is known */
+	bool far;	 /* .. or only that no packet before it is new */
 	uint32_t next_psn;
 	bool has_gap;			/* packets are missing, and may come again */
 	uint32_t gap_psn, last_gap_psn; /* the first ones of the first gap and of the last one */
@@ -88,6 +89,7 @@ enum o2_flow_order {
 	O2_FLOW_BACK,	  /* the first of the missing packets; the sender repeats those after it */
 	O2_FLOW_REPEATED, /* the packet was seen before */
 	O2_FLOW_GAP,	  /* packets before it are missing; an open message is suspended */
+	O2_FLOW_ANEW,	  /* it is not known whether packets before it are missing */
 	O2_FLOW_RESUMED,  /* the first new packet after those that the sender has repeated */
 };
 

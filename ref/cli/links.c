@@ -273,9 +273,9 @@ static int take_missing(struct o2_links *links, const struct o2_event *event)
 	struct o2_link *link = by_qp(links, event, &from);
 	int rc = 0;
 
-	if (link != NULL)
+	if (link != NULL && (event->kind != O2_EVENT_ANEW || link->has_sent[from]))
 		return o2_links_tell(links, link, from, O2_JUDGE_LOST, event);
-	for (size_t i = 0; i < O2_LINKS_DIRECTIONS && rc == 0; i++) {
+	for (size_t i = 0; i < O2_LINKS_DIRECTIONS && rc == 0 && event->kind != O2_EVENT_ANEW; i++) {
 		link = &links->link[i / O2_JUDGE_SIDES];
 		from = i % O2_JUDGE_SIDES;
 		if (link->conn != NULL && (event->dest_qp == 0 || o2_link_goes_from(link, from, event)))
@@ -326,7 +326,8 @@ int o2_links_hear(struct o2_links *links, const struct o2_event *event)
 		return take_nak(links, event);
 	case O2_EVENT_NOTE:
 	case O2_EVENT_BACK:
-		return event->kind == O2_EVENT_BACK || event->missing ? take_missing(links, event) : 0;
+	case O2_EVENT_ANEW:
+		return event->kind != O2_EVENT_NOTE || event->missing ? take_missing(links, event) : 0;
 	case O2_EVENT_ACK:
 		return take_ack(links, event);
 	case O2_EVENT_PART:

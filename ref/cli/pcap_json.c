@@ -95,6 +95,7 @@ static bool set_kind(json_t *object, const struct o2_event *event)
 		return set_integer(object, "syndrome", event->syndrome);
 	case O2_EVENT_ACK:
 	case O2_EVENT_BACK:
+	case O2_EVENT_ANEW:
 	case O2_EVENT_PART:
 		break;
 	case O2_EVENT_NOTE:

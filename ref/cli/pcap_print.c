@@ -144,6 +144,7 @@ static void print_text(struct print *print, const struct o2_event *event)
 		break;
 	case O2_EVENT_ACK:
 	case O2_EVENT_BACK:
+	case O2_EVENT_ANEW:
 	case O2_EVENT_PART:
 		break;
 	}

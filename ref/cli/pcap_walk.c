@@ -154,6 +154,14 @@ static void count_repeated(struct walk *walk, const struct o2_flow *flow)
 		totals->retry_ns = walk->time_ns - flow->new_ns;
 }
 
+/* Report an event that has no text. */
+static void mark(struct walk *walk, const struct o2_roce_packet *packet, enum o2_event_kind kind)
+{
+	const struct o2_event event = new_event(walk, kind, packet);
+
+	report(walk, &event);
+}
+
 /* A packet of a SEND or of an RDMA WRITE. */
 static int take_request(struct walk *walk, const struct o2_roce_packet *packet)
 {
@@ -170,11 +178,10 @@ static int take_request(struct walk *walk, const struct o2_roce_packet *packet)
 	flow->new_ns = walk->time_ns;
 	if (order == O2_FLOW_GAP)
 		note_missing(walk, packet, "packets before this one are missing");
-	if (order == O2_FLOW_BACK || order == O2_FLOW_RESUMED) {
-		const struct o2_event event = new_event(walk, O2_EVENT_BACK, packet);
-
-		report(walk, &event);
-	}
+	if (order == O2_FLOW_BACK || order == O2_FLOW_RESUMED)
+		mark(walk, packet, O2_EVENT_BACK);
+	if (order == O2_FLOW_ANEW)
+		mark(walk, packet, O2_EVENT_ANEW);
 	if (flow->open && (packet->first || (packet->kind != flow->kind && !flow->suspended))) {
 		note_missing(walk, packet, incomplete_text(flow));
 		flow->open = false;
@@ -256,10 +263,14 @@ static void take_ack(struct walk *walk, const struct o2_roce_packet *packet)
 static int take_other(struct walk *walk, const struct o2_roce_packet *packet)
 {
 	struct o2_flow *flow = flow_of(walk, packet);
+	enum o2_flow_order order;
 
 	if (flow == NULL)
 		return -ENOMEM;
-	o2_flow_advance(flow, packet);
+	order = o2_flow_advance(flow, packet);
+	/* Maybe nothing of o2iblnd's goes there: then no connection of those hosts has lost anything. */
+	if (order != O2_FLOW_NEXT && order != O2_FLOW_REPEATED)
+		mark(walk, packet, O2_EVENT_ANEW);
 	note(walk, packet, packet->kind == O2_ROCE_READ ? "an RDMA READ request" : "an atomic operation");
 	return 0;
 }

@@ -31,6 +31,7 @@ enum o2_event_kind {
 	/* The next ones matter only for following connections; they have no text and no JSON form. */
 	O2_EVENT_ACK,  /* packets up to psn have arrived at src */
 	O2_EVENT_BACK, /* the sender goes back to missing packets; or it has repeated what it sent since */
+	O2_EVENT_ANEW, /* whether packets of this direction are missing, if it had any before, is not known */
 	O2_EVENT_PART, /* a packet of an RDMA WRITE, before that WRITE: bytes at payload go to va */
 };
 

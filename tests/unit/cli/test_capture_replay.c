@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Packets that a sender repeats, in captures that lack some of them (docs/judge.md, "What it cannot see"). */
 #include "cli/cm_layout.h"
+#include "cli/flows.h"
 #include "cli/links.h"
 #include "tests/lib/judge_say.h"
 #include "tests/lib/unit_test.h"
@@ -11,7 +12,7 @@
 #define QP_A	      0x201u
 #define QP_B	      0x301u
 #define PSN	      100u /* of each side's first packet */
-#define FILE_BYTES    65536u
+#define FILE_BYTES    262144u
 #define HEADERS_BYTES (14u + 20u + 8u)
 #define SEND_ONLY     0x04u
 #define WRITE_FIRST   0x06u
@@ -109,16 +110,15 @@ static void sends(struct made *made, const uint32_t *psn, size_t count)
 
 static void take(void *context, const struct o2_event *event)
 {
-	static const char *const names[] = {
-		[O2_EVENT_SEND] = "S", [O2_EVENT_WRITE] = "W", [O2_EVENT_BACK] = "back"};
+	static const char *const names[] = {[O2_EVENT_SEND] = "S", [O2_EVENT_WRITE] = "W"};
 	struct made *made = context;
 	char *end = made->text + strlen(made->text);
 	const size_t room = sizeof(made->text) - strlen(made->text);
 
 	if (event->kind == O2_EVENT_NOTE)
 		snprintf(end, room, "%s ", event->missing ? "missing" : "note");
-	else if (event->kind == O2_EVENT_BACK)
-		snprintf(end, room, "back ");
+	else if (event->kind == O2_EVENT_BACK || event->kind == O2_EVENT_ANEW)
+		snprintf(end, room, event->kind == O2_EVENT_BACK ? "back " : "anew ");
 	else if (event->kind == O2_EVENT_SEND || event->kind == O2_EVENT_WRITE)
 		snprintf(end, room, "%s%s%u ", event->again ? "again-" : "", names[event->kind], event->psn);
 	if (made->links != NULL)
@@ -148,7 +148,7 @@ static void expect(struct made *made, const char *text, uint64_t repeated)
 REPLAY_TEST(test_a_sender_goes_back)
 {
 	SENDS(made, 5, 7, 8, 6, 7, 8, 9, 8, 10);
-	expect(made, "S5 missing S7 S8 back again-S6 again-S7 again-S8 back S9 S10 ", 1);
+	expect(made, "anew S5 missing S7 S8 back again-S6 again-S7 again-S8 back S9 S10 ", 1);
 }
 
 /* Packets can be missing from the replay as well, and the sender goes back once more. */
@@ -156,7 +156,8 @@ REPLAY_TEST(test_a_gap_in_the_replay)
 {
 	SENDS(made, 5, 7, 8, 9, 6, 8, 7, 8, 9, 10);
 	expect(made,
-	       "S5 missing S7 S8 S9 back again-S6 missing again-S8 back again-S7 again-S8 again-S9 back S10 ",
+	       "anew S5 missing S7 S8 S9 back again-S6 missing again-S8 back again-S7 again-S8 again-S9 back "
+	       "S10 ",
 	       0);
 }
 
@@ -165,7 +166,8 @@ REPLAY_TEST(test_a_gap_at_the_end_of_the_replay)
 {
 	SENDS(made, 5, 7, 8, 6, 10, 7, 8, 9, 10, 11);
 	expect(made,
-	       "S5 missing S7 S8 back again-S6 missing S10 back again-S7 again-S8 again-S9 again-S10 back "
+	       "anew S5 missing S7 S8 back again-S6 missing S10 back again-S7 again-S8 again-S9 again-S10 "
+	       "back "
 	       "S11 ",
 	       0);
 }
@@ -174,13 +176,13 @@ REPLAY_TEST(test_a_gap_at_the_end_of_the_replay)
 REPLAY_TEST(test_two_gaps_back_to_the_first)
 {
 	SENDS(made, 5, 7, 9, 6, 7, 8, 9);
-	expect(made, "S5 missing S7 missing S9 back again-S6 again-S7 again-S8 again-S9 ", 0);
+	expect(made, "anew S5 missing S7 missing S9 back again-S6 again-S7 again-S8 again-S9 ", 0);
 }
 
 REPLAY_TEST(test_two_gaps_back_to_the_last)
 {
 	SENDS(made, 5, 7, 9, 8, 9, 10);
-	expect(made, "S5 missing S7 missing S9 back again-S8 again-S9 back S10 ", 0);
+	expect(made, "anew S5 missing S7 missing S9 back again-S8 again-S9 back S10 ", 0);
 }
 
 /* A WRITE in the middle of which there is a second gap goes on only if the sender goes back to that one. */
@@ -194,7 +196,7 @@ REPLAY_TEST(test_a_suspended_write_after_an_earlier_gap)
 	packet(made, A, QP_B, WRITE_MIDDLE, 8, "next", 4);
 	packet(made, A, QP_B, WRITE_LAST, 9, "last", 4);
 	SENDS(made, 10);
-	expect(made, "S5 missing missing back again-W9 back S10 ", 0);
+	expect(made, "anew S5 missing missing back again-W9 back S10 ", 0);
 }
 
 REPLAY_TEST(test_a_suspended_write_that_is_sent_again)
@@ -208,7 +210,7 @@ REPLAY_TEST(test_a_suspended_write_that_is_sent_again)
 	packet(made, A, QP_B, WRITE_FIRST, 7, reth, sizeof(reth));
 	packet(made, A, QP_B, WRITE_MIDDLE, 8, "next", 4);
 	packet(made, A, QP_B, WRITE_LAST, 9, "last", 4);
-	expect(made, "S5 missing missing back again-S6 again-W9 ", 0);
+	expect(made, "anew S5 missing missing back again-S6 again-W9 ", 0);
 }
 
 /* A message that the replay reaches, but does not complete, is new. */
@@ -222,7 +224,7 @@ REPLAY_TEST(test_a_write_that_ends_after_the_replay)
 	packet(made, A, QP_B, WRITE_FIRST, 7, reth, sizeof(reth));
 	packet(made, A, QP_B, WRITE_MIDDLE, 8, "next", 4);
 	packet(made, A, QP_B, WRITE_LAST, 9, "last", 4);
-	expect(made, "S5 missing back again-S6 back W9 ", 0);
+	expect(made, "anew S5 missing back again-S6 back W9 ", 0);
 }
 
 /* A reply of B's connection manager. */
@@ -249,7 +251,7 @@ REPLAY_TEST(test_a_reply_comes_again)
 		SENDS(made, 5, 6);
 		reply(made, 1 + (i == 1), 5 + (i == 2));
 		SENDS(made, 6, 7);
-		expect(made, i == 0 ? "S5 S6 S7 " : "S5 S6 S6 S7 ", i == 0);
+		expect(made, i == 0 ? "anew S5 S6 S7 " : "anew S5 S6 anew S6 S7 ", i == 0);
 	}
 }
 
@@ -260,7 +262,7 @@ REPLAY_TEST(test_a_reply_comes_again_after_another)
 		reply(made, i % 2, 5);
 		SENDS(made, 5);
 	}
-	expect(made, "S5 S5 S5 ", 0);
+	expect(made, "anew S5 anew S5 anew S5 ", 0);
 }
 
 /* A flow that is far from where the setup lets it begin belongs to a connection whose setup was not captured. */
@@ -270,7 +272,20 @@ REPLAY_TEST(test_a_reply_comes_again_to_another_life)
 	SENDS(made, 5, 5 + 0x10001);
 	reply(made, 1, 5);
 	SENDS(made, 5);
-	expect(made, "S5 missing S65542 S5 ", 0);
+	expect(made, "anew S5 missing S65542 anew S5 ", 0);
+}
+
+/* How many sequence numbers an RDMA READ takes is not known, but what was before it is. */
+REPLAY_TEST(test_packets_around_a_read)
+{
+	static const uint8_t reth[16] = {0};
+
+	SENDS(made, 5, 6);
+	packet(made, A, QP_B, READ, 7, reth, sizeof(reth));
+	SENDS(made, 6, 7, 8);
+	packet(made, A, QP_B, READ, 9, reth, sizeof(reth));
+	SENDS(made, 12, 13);
+	expect(made, "anew S5 S6 note S8 note anew S12 S13 ", 2);
 }
 
 /* --- what the judge makes of it --- */
@@ -391,4 +406,24 @@ REPLAY_TEST(test_a_quiet_time_and_a_replay)
 	noop_of_b(made, 1, 1);
 	walk(made);
 	assert_int_equal(faults(made), 0);
+}
+
+/* Queue pairs that only READ are many; the directions of the connection are forgotten to make room. */
+REPLAY_TEST(test_a_direction_that_was_forgotten)
+{
+	static const uint8_t reth[16] = {0};
+	struct o2_msg msg = say_header(A, O2_MSG_PUT_REQ, 0);
+
+	msg.u.putreq.hdr.type = O2_LNET_PUT;
+	msg.u.putreq.hdr.payload_length = 8192;
+	msg.u.putreq.ibprm_cookie = 7;
+	connected(made);
+	message(made, A, 0, msg);
+	for (uint32_t i = 0; i < O2_FLOWS_MAX; i++)
+		packet(made, A, QP_B + 1 + i, READ, 1, reth, sizeof(reth));
+	message(made, A, 0, msg);
+	noop_of_b(made, 0, 1);
+	walk(made);
+	assert_int_equal(faults(made), 0);
+	assert_int_equal(made->say.times[O2_JUDGE_TRANSPORT_LOST], 1);
 }
