@@ -88,6 +88,13 @@ void o2_check_follow(struct o2_check_run *run, const struct o2_check_lead *lead)
 struct o2_check_finding *o2_check_finding_of(struct o2_check_subject *subject, enum o2_stage stage,
 					     const struct o2_difference *difference);
 
+/*
+ * Is the difference worth following? Yes when it is new; and once more if this case can be shrunk and the kept one
+ * cannot.  Otherwise it is counted.
+ */
+bool o2_check_is_news(struct o2_check_run *run, const struct o2_check_item *item,
+		      const struct o2_difference *difference);
+
 /* Is `difference` only a consequence of the difference `known`? */
 bool o2_check_explains(const struct o2_difference *known, const struct o2_difference *difference);
 

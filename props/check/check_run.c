@@ -12,61 +12,6 @@
 /* Late answers before a stage is given up.  For crashes, check_steer.h leaves out most questions instead. */
 #define HANGS_LIMIT 8u
 
-struct o2_check_finding *o2_check_finding_of(struct o2_check_subject *subject, enum o2_stage stage,
-					     const struct o2_difference *difference)
-{
-	for (uint32_t i = 0; i < subject->findings; i++)
-		if (subject->finding[i].stage == stage &&
-		    o2_same_cause(&subject->finding[i].difference, difference))
-			return &subject->finding[i];
-	return NULL;
-}
-
-/* May the check have one more cause?  If each case has its own cause, a few examples are enough. */
-static bool has_room(struct o2_check_run *run, enum o2_check_id check)
-{
-	const struct o2_check_subject *subject = run->subject;
-	uint32_t causes = 0;
-
-	for (uint32_t i = 0; i < subject->findings; i++)
-		causes += subject->finding[i].difference.check == check;
-	for (uint32_t i = 0; i < run->leads; i++)
-		causes += run->lead[i].difference.check == check;
-	return causes < O2_CHECK_CAUSES;
-}
-
-/*
- * Is the difference worth following? Yes when it is new; and once more if this case can be shrunk and the kept one
- * cannot.
- */
-static bool is_news(struct o2_check_run *run, const struct o2_check_item *item,
-		    const struct o2_difference *difference)
-{
-	struct o2_check_finding *finding = o2_check_finding_of(run->subject, item->asked.stage, difference);
-	const bool shrinkable = item->drawn || item->nchoices > 0;
-
-	for (uint32_t i = 0; i < run->leads; i++)
-		if (run->item[run->lead[i].item]->asked.stage == item->asked.stage &&
-		    o2_same_cause(&run->lead[i].difference, difference))
-			return false;
-	for (uint32_t i = 0; finding == NULL && i < run->subject->findings; i++)
-		if (run->subject->finding[i].stage == item->asked.stage &&
-		    o2_check_explains(&run->subject->finding[i].difference, difference))
-			finding = &run->subject->finding[i];
-	if (finding != NULL && !o2_same_cause(&finding->difference, difference)) {
-		finding->explained++;
-		return false;
-	}
-	if (finding == NULL && !has_room(run, difference->check)) {
-		run->subject->more_causes++;
-		return false;
-	}
-	if (finding == NULL)
-		return true;
-	finding->seen++;
-	return shrinkable && !finding->shrinkable;
-}
-
 /* If the reference refuses, count the rule by which it does. */
 static void count_met(struct o2_check_run *run, const struct o2_case *asked)
 {
@@ -139,7 +84,7 @@ static void answered(void *context, uint32_t index, const struct o2_answer *answ
 		const enum o2_check_id check = run->comparison->item[i].check;
 
 		differs |= o2_check_severity(check, run->options->profile) == O2_CHECK_MUST;
-		if (run->leads < O2_CHECK_LEADS && is_news(run, item, &run->comparison->item[i]))
+		if (run->leads < O2_CHECK_LEADS && o2_check_is_news(run, item, &run->comparison->item[i]))
 			run->lead[run->leads++] =
 				(struct o2_check_lead){.item = index,
 						       .after = run->answers,
@@ -299,9 +244,7 @@ static int open_run(struct o2_check_run *run)
 	run->expected = calloc(1, sizeof(*run->expected));
 	run->choice = calloc(1, sizeof(*run->choice));
 	run->steer = calloc(1, sizeof(*run->steer));
-	run->subject->finding = calloc(O2_CHECKS * O2_CHECK_CAUSES, sizeof(*run->subject->finding));
-	if (run->comparison == NULL || run->expected == NULL || run->choice == NULL || run->steer == NULL ||
-	    run->subject->finding == NULL)
+	if (run->comparison == NULL || run->expected == NULL || run->choice == NULL || run->steer == NULL)
 		return -ENOMEM;
 	run->comparison->profile = run->options->profile;
 	run->comparison->map = run->subject->map;

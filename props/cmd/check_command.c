@@ -217,7 +217,7 @@ static int report(struct o2_check_arguments *a, json_t *result)
 
 	if (a->since != NULL) {
 		o2_check_since(result, a->options.since, a->since);
-		right = right || (!o2_check_since_has_new(result) && !has_stale(result));
+		right = right || (!o2_check_since_has_new(result, a->options.since) && !has_stale(result));
 	}
 	/* Standard output carries either the JSON or the text. */
 	o2_check_print(result, a->color, a->report[O2_CHECK_JSON].out == stdout ? stderr : stdout);
