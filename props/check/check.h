@@ -91,6 +91,7 @@ struct o2_check_subject {
 	uint64_t met[O2_CHECKS];      /* cases that the reference refuses by this rule */
 	uint64_t accepted[O2_CHECKS]; /* cases that differ in a check that the profile turns off */
 	uint64_t not_given;	      /* questions that a trusted caller never asks, so they were left out */
+	uint64_t not_selected;	      /* questions of stages that the options leave out */
 	uint32_t findings;
 	struct o2_check_finding *finding; /* owned */
 	uint64_t more_causes;		  /* cases whose cause found no room in `finding` */

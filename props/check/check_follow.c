@@ -320,8 +320,7 @@ void o2_check_follow(struct o2_check_run *run, const struct o2_check_lead *lead)
 	host->thorough = false;
 	if (!again && lead->difference.check == O2_CHECK_RUN_HANG) {
 		/* It answers in time when asked again: the machine was busy, and this is no difference. */
-		run->subject->late++;
-		run->subject->tally[item->asked.stage].differed--;
+		o2_check_late(run, item->asked.stage);
 		free(finding.choices);
 	} else {
 		if (!again)

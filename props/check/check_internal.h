@@ -95,6 +95,12 @@ struct o2_check_finding *o2_check_finding_of(struct o2_check_subject *subject, e
 bool o2_check_is_news(struct o2_check_run *run, const struct o2_check_item *item,
 		      const struct o2_difference *difference);
 
+/* Is it a hang that was found meanwhile, when an earlier one of the same batch was followed?  If so, count it. */
+bool o2_check_hung_before(struct o2_check_run *run, const struct o2_check_lead *lead);
+
+/* The answer that hung came in time when it was asked for again. */
+void o2_check_late(struct o2_check_run *run, enum o2_stage stage);
+
 /* Is `difference` only a consequence of the difference `known`? */
 bool o2_check_explains(const struct o2_difference *known, const struct o2_difference *difference);
 

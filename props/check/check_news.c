@@ -91,9 +91,10 @@ bool o2_check_is_news(struct o2_check_run *run, const struct o2_check_item *item
 	const bool shrinkable = item->drawn || item->nchoices > 0;
 
 	for (uint32_t i = 0; i < run->leads; i++)
+		/* Each late answer is asked for again, as one may be late and another one never come. */
 		if (run->item[run->lead[i].item]->asked.stage == item->asked.stage &&
 		    o2_same_cause(&run->lead[i].difference, difference))
-			return false;
+			return difference->check == O2_CHECK_RUN_HANG;
 	if (finding == NULL) {
 		struct o2_check_finding *explanation = explanation_of(run, item->asked.stage, difference);
 
@@ -109,4 +110,18 @@ bool o2_check_is_news(struct o2_check_run *run, const struct o2_check_item *item
 	}
 	finding->seen++;
 	return shrinkable && !finding->shrinkable;
+}
+
+bool o2_check_hung_before(struct o2_check_run *run, const struct o2_check_lead *lead)
+{
+	const struct o2_check_item *item = run->item[lead->item];
+	struct o2_check_finding *finding;
+
+	if (lead->difference.check != O2_CHECK_RUN_HANG)
+		return false;
+	finding = o2_check_finding_of(run->subject, item->asked.stage, &lead->difference);
+	if (finding == NULL || ((item->drawn || item->nchoices > 0) && !finding->shrinkable))
+		return false;
+	finding->seen++;
+	return true;
 }

@@ -38,6 +38,19 @@ void o2_check_ask(struct o2_check_run *run, struct o2_case *const *asked, uint32
 		run->rc = rc;
 }
 
+/* Take back a hang: the answer was only late.  The stage is asked again if it was given up for that. */
+void o2_check_late(struct o2_check_run *run, enum o2_stage stage)
+{
+	struct o2_check_subject *subject = run->subject;
+
+	subject->late++;
+	subject->tally[stage].differed--;
+	subject->tally[stage].agreed++;
+	if (subject->hangs[stage] > 0)
+		subject->hangs[stage]--;
+	subject->given_up[stage] = subject->hangs[stage] >= HANGS_LIMIT;
+}
+
 /* Count a hang.  As each costs the time limit, the stage is given up after HANGS_LIMIT. */
 static void count_hang(struct o2_check_run *run, enum o2_stage stage, const struct o2_answer *answer)
 {
@@ -99,24 +112,30 @@ static void answered(void *context, uint32_t index, const struct o2_answer *answ
 		tally->agreed++;
 }
 
+struct flavours {
+	bool takes[2];
+	bool answered;
+};
+
 static void flavour_answered(void *context, uint32_t index, const struct o2_answer *answer)
 {
-	bool *takes = context;
+	struct flavours *flavours = context;
 
-	takes[index] = answer->kind == O2_ANSWER_RESULT;
+	flavours->takes[index] = answer->kind == O2_ANSWER_RESULT;
+	flavours->answered |= answer->kind != O2_ANSWER_NOT_IMPLEMENTED;
 }
 
 /* Ask, before the first message, which flavours of checksum the implementation accepts. */
 static void ask_flavour(struct o2_check_run *run, struct o2_case *const *asked, uint32_t count)
 {
 	struct o2_host *host = run->subject->host;
+	struct flavours flavours = {.answered = false};
 	struct o2_case *question[2];
-	bool takes[2] = {false, false};
 	bool decodes = false;
 
 	for (uint32_t i = 0; i < count; i++)
 		decodes |= o2_flavour_matters(asked[i]);
-	if (!decodes || run->flavour_asked || host->absent[O2_STAGE_MSG_DECODE])
+	if (!decodes || run->flavour_asked)
 		return;
 	run->flavour_asked = true;
 	question[0] = calloc(2, sizeof(*question[0]));
@@ -125,10 +144,14 @@ static void ask_flavour(struct o2_check_run *run, struct o2_case *const *asked, 
 		return;
 	}
 	question[1] = question[0] + 1;
-	o2_flavour_question(O2_CKSUM_UNSIGNED, question[0]);
-	o2_flavour_question(O2_CKSUM_SIGNED, question[1]);
-	run->rc = host->ops->ask(host, question, 2, flavour_answered, takes);
-	run->comparison->flavour = o2_flavour_of(takes[0], takes[1]);
+	for (uint32_t i = 0; i < O2_FLAVOUR_STAGES && run->rc == 0 && !flavours.answered; i++) {
+		if (host->absent[o2_flavour_stages[i]])
+			continue;
+		o2_flavour_question(o2_flavour_stages[i], O2_CKSUM_UNSIGNED, question[0]);
+		o2_flavour_question(o2_flavour_stages[i], O2_CKSUM_SIGNED, question[1]);
+		run->rc = host->ops->ask(host, question, 2, flavour_answered, &flavours);
+	}
+	run->comparison->flavour = o2_flavour_of(flavours.takes[0], flavours.takes[1]);
 	free(question[0]);
 }
 
@@ -152,7 +175,8 @@ void o2_check_flush(struct o2_check_run *run)
 	o2_check_ask(run, asked, count, answered, run);
 	began = o2_monotonic_seconds();
 	for (uint32_t i = 0; run->rc == 0 && i < run->leads; i++)
-		o2_check_follow(run, &run->lead[i]);
+		if (!o2_check_hung_before(run, &run->lead[i]))
+			o2_check_follow(run, &run->lead[i]);
 	run->following += o2_monotonic_seconds() - began;
 }
 
@@ -172,6 +196,7 @@ void o2_check_add(struct o2_check_run *run)
 	struct o2_check_item *item = run->item[run->items];
 	const enum o2_stage stage = item->asked.stage;
 
+	run->subject->not_selected += !run->options->stage[stage];
 	if (!run->options->stage[stage] || run->subject->given_up[stage])
 		return;
 	if (!o2_profile_asks(run->options->profile, &item->asked, run->expected)) {

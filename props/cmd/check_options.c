@@ -5,7 +5,6 @@
 #include <string.h>
 
 #define DEFAULT_CASES	   20000u
-#define DEFAULT_TIMEOUT_MS 1000u
 #define DEFAULT_GROWTH_MIB 768u /* sanitizers keep 256 MiB of freed memory */
 #define DEFAULT_SHRINK	   2000u
 #define MAX_TIMEOUT_MS	   600000u
@@ -150,7 +149,7 @@ int o2_check_parse(const char *name, int argc, char **argv, struct o2_check_argu
 	*a = (struct o2_check_arguments){
 		.name = name,
 		.options = {.cases = UNSAID, .seed = 1, .shrink_calls = DEFAULT_SHRINK},
-		.host = {.timeout_ms = DEFAULT_TIMEOUT_MS, .growth_mib = DEFAULT_GROWTH_MIB}};
+		.host = {.timeout_ms = O2_CHECK_TIMEOUT_MS, .growth_mib = DEFAULT_GROWTH_MIB}};
 	memset(a->options.stage, true, sizeof(a->options.stage));
 	command.program = name;
 	argc = take_program(a, argc, argv);

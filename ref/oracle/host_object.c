@@ -123,24 +123,25 @@ static uint32_t run_round(struct object *object, uint32_t first, uint32_t end, u
 	struct o2_object_control *control = object->control;
 	const uint32_t timeout_ms = object->host.options.timeout_ms;
 	char words[128], byte = 0;
-	uint32_t at = first;
+	uint32_t calls;
 	int status, rc;
 
 	control->first = first;
 	control->count = end - first;
 	control->repeats = repeats;
 	atomic_store_explicit(&control->at, first, memory_order_relaxed);
+	atomic_store_explicit(&control->calls, 0, memory_order_relaxed);
 	if (TEMP_FAILURE_RETRY(write(object->child.to, &byte, 1)) == 1) {
-		/* The child hangs only if it does not reach another slot within the time limit. */
+		/* The child hangs only if it begins no other call within the time limit, which is that of one. */
 		do {
-			at = atomic_load_explicit(&control->at, memory_order_relaxed);
+			calls = atomic_load_explicit(&control->calls, memory_order_relaxed);
 			rc = o2_child_wait(&object->child, o2_monotonic_ms() + timeout_ms);
-		} while (rc == 0 && at != atomic_load_explicit(&control->at, memory_order_relaxed));
+		} while (rc == 0 && calls != atomic_load_explicit(&control->calls, memory_order_relaxed));
 		if (rc == 0) {
 			*fault = (struct o2_answer_fault){.check = O2_CHECK_RUN_HANG};
 			snprintf(fault->text, sizeof(fault->text), "no answer within %u ms", timeout_ms);
 			o2_child_end(&object->child, &status);
-			return at - first;
+			return atomic_load_explicit(&control->at, memory_order_relaxed) - first;
 		}
 		if (rc == 1 && TEMP_FAILURE_RETRY(read(object->child.from, &byte, 1)) == 1)
 			return end - first;

@@ -363,7 +363,7 @@ TEST_WITH(test_the_question_of_a_flavour, set_up, tear_down)
 	static const enum o2_cksum_flavour flavours[] = {O2_CKSUM_UNSIGNED, O2_CKSUM_SIGNED};
 
 	for (uint32_t i = 0; i < 2; i++) {
-		o2_flavour_question(flavours[i], &w->asked);
+		o2_flavour_question(O2_STAGE_MSG_DECODE, flavours[i], &w->asked);
 		o2_answer_of_reference(&w->asked, &w->expected);
 		assert_int_equal(w->expected.kind, O2_ANSWER_RESULT);
 		assert_int_equal(w->expected.msg_decode.msg.cksum_flavour, flavours[i]);
