@@ -42,6 +42,8 @@ struct o2_check_run {
 	double following; /* seconds that shrinking took; they do not count as time for asking */
 	uint32_t items;
 	struct o2_check_item *item[O2_HOST_BATCH];
+	struct o2_check_item *last; /* the last question of the last batch */
+	bool has_last;
 	uint32_t leads;
 	struct o2_check_lead lead[O2_CHECK_LEADS];
 	int rc; /* -errno: the machine failed */

@@ -71,6 +71,18 @@ static void count_kind(struct o2_check_subject *subject, const struct o2_case *a
 		subject->kind_answered[kind]++;
 }
 
+static void note_leads(struct o2_check_run *run, uint32_t index)
+{
+	for (uint32_t i = 0; i < run->comparison->count; i++)
+		if (run->leads < O2_CHECK_LEADS &&
+		    o2_check_is_news(run, run->item[index], &run->comparison->item[i]))
+			run->lead[run->leads++] =
+				(struct o2_check_lead){.item = index,
+						       .after = run->answers,
+						       .seconds = o2_monotonic_seconds() - run->start,
+						       .difference = run->comparison->item[i]};
+}
+
 static void answered(void *context, uint32_t index, const struct o2_answer *answer)
 {
 	struct o2_check_run *run = context;
@@ -93,17 +105,10 @@ static void answered(void *context, uint32_t index, const struct o2_answer *answ
 	run->subject->unmapped += run->comparison->unmapped;
 	for (uint32_t i = 0; i < run->comparison->accepted; i++)
 		run->subject->accepted[run->comparison->accepted_check[i]]++;
-	for (uint32_t i = 0; i < run->comparison->count; i++) {
-		const enum o2_check_id check = run->comparison->item[i].check;
-
-		differs |= o2_check_severity(check, run->options->profile) == O2_CHECK_MUST;
-		if (run->leads < O2_CHECK_LEADS && o2_check_is_news(run, item, &run->comparison->item[i]))
-			run->lead[run->leads++] =
-				(struct o2_check_lead){.item = index,
-						       .after = run->answers,
-						       .seconds = o2_monotonic_seconds() - run->start,
-						       .difference = run->comparison->item[i]};
-	}
+	for (uint32_t i = 0; i < run->comparison->count; i++)
+		differs |= o2_check_severity(run->comparison->item[i].check, run->options->profile) ==
+			   O2_CHECK_MUST;
+	note_leads(run, index);
 	if (differs)
 		tally->differed++;
 	else if (answer->kind == O2_ANSWER_NOT_IMPLEMENTED)
@@ -155,6 +160,15 @@ static void ask_flavour(struct o2_check_run *run, struct o2_case *const *asked, 
 	free(question[0]);
 }
 
+/* Keep the question out of the way of the next batch, or give it back. */
+static void swap_last(struct o2_check_run *run, uint32_t index)
+{
+	struct o2_check_item *item = run->item[index];
+
+	run->item[index] = run->last;
+	run->last = item;
+}
+
 void o2_check_flush(struct o2_check_run *run)
 {
 	struct o2_host *host = run->subject->host;
@@ -178,6 +192,39 @@ void o2_check_flush(struct o2_check_run *run)
 		if (!o2_check_hung_before(run, &run->lead[i]))
 			o2_check_follow(run, &run->lead[i]);
 	run->following += o2_monotonic_seconds() - began;
+	swap_last(run, count - 1);
+	run->has_last = true;
+}
+
+/* What the implementation did after its last answer belongs to the last question. */
+static void settle(struct o2_check_run *run)
+{
+	struct o2_host *host = run->subject->host;
+	struct o2_check_tally *tally;
+	struct o2_answer *nothing;
+
+	if (run->rc != 0 || !run->has_last || host->ops->settle == NULL)
+		return;
+	nothing = calloc(1, sizeof(*nothing));
+	if (nothing == NULL) {
+		run->rc = -ENOMEM;
+		return;
+	}
+	nothing->kind = O2_ANSWER_NOT_IMPLEMENTED;
+	host->ops->settle(host, &nothing->conduct);
+	swap_last(run, 0);
+	if (nothing->conduct.check != O2_CHECKS) {
+		tally = &run->subject->tally[run->item[0]->asked.stage];
+		tally->differed += tally->agreed > 0;
+		tally->agreed -= tally->agreed > 0;
+		o2_answer_of_reference(&run->item[0]->asked, run->expected);
+		o2_compare(run->comparison, &run->item[0]->asked, run->expected, nothing);
+		run->leads = 0;
+		note_leads(run, 0);
+		for (uint32_t i = 0; run->rc == 0 && i < run->leads; i++)
+			o2_check_follow(run, &run->lead[i]);
+	}
+	free(nothing);
 }
 
 struct o2_check_item *o2_check_next(struct o2_check_run *run)
@@ -279,13 +326,15 @@ static int open_run(struct o2_check_run *run)
 		if (run->item[i] == NULL)
 			return -ENOMEM;
 	}
-	return 0;
+	run->last = calloc(1, sizeof(*run->last));
+	return run->last == NULL ? -ENOMEM : 0;
 }
 
 static void close_run(struct o2_check_run *run)
 {
 	for (uint32_t i = 0; i < O2_HOST_BATCH; i++)
 		free(run->item[i]);
+	free(run->last);
 	free(run->comparison);
 	free(run->expected);
 	free(run->choice);
@@ -313,6 +362,7 @@ int o2_check_run(const struct o2_check_options *options, struct o2_check_subject
 		o2_check_flush(&run);
 		if (options->case_file == NULL && options->choices == NULL)
 			draw_all(&run);
+		settle(&run);
 		rc = run.rc;
 	}
 	if (rc != 0 && text[0] == '\0')
