@@ -44,11 +44,11 @@ static const char *profile_name(unsigned int profile)
 
 static const struct o2_option option_table[] = {
 	{O2_TITLE("what is asked")},
-	{"cases", "N", "drawn cases (default 20000; 0: no bound)", O2_NUMBER(options.cases, 0, UINT64_MAX)},
+	{"cases", "N", "drawn cases (default 20000; 0: no bound)", O2_NUMBER(options.cases, 0, INT64_MAX)},
 	{"seconds", "S", "stop drawing after S seconds, 0.001 to 31536000",
 	 O2_READ(options.seconds, read_seconds)},
 	{"seed", "X", "of the drawn cases (default 1)", O2_NUMBER(options.seed, 0, UINT64_MAX)},
-	{"first", "N", "number of the first drawn case (default 0)", O2_NUMBER(options.first, 0, UINT64_MAX)},
+	{"first", "N", "number of the first drawn case (default 0)", O2_NUMBER(options.first, 0, INT64_MAX)},
 	{"stage", "A,B", "only these stages:", O2_NAMES_OF(options.stage, stage_name)},
 	{"corpus", "DIR", "committed cases (default: those that were installed)", O2_TEXT(options.corpus)},
 	{"no-corpus", NULL, "drawn cases only", O2_FLAG(no_corpus)},
