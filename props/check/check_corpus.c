@@ -311,8 +311,9 @@ int o2_check_file(struct o2_check_run *run, const char *path, char *text, size_t
 
 	if (!spelled_out && !ends_with(path, ".json")) {
 		if (stat(path, &status) == 0 && status.st_size > (off_t)O2_CASE_MSG_BYTES) {
-			snprintf(text, text_bytes, "%s: %lld bytes, a message that can be asked has %u at most",
-				 path, (long long)status.st_size, (unsigned int)O2_CASE_MSG_BYTES);
+			snprintf(text, text_bytes,
+				 "%s: %lld bytes, a message that can be asked has %u at most", path,
+				 (long long)status.st_size, (unsigned int)O2_CASE_MSG_BYTES);
 			return -EFBIG;
 		}
 		rc = with_bytes(run, path, O2_STAGE_MSG_DECODE, -1);

@@ -224,8 +224,9 @@ static void print_not_kept(const json_t *one, FILE *out)
 
 	if (o2_view_number(one, "causes_not_kept") == 0)
 		return;
-	fprintf(out, "\n  note: %" PRIu64 " differences have further reasons, which are not kept",
-		o2_view_number(one, "causes_not_kept"));
+	fprintf(out, "\n  note: %" PRIu64 " %s not kept", o2_view_number(one, "causes_not_kept"),
+		o2_view_number(one, "causes_not_kept") == 1 ? "difference has a further reason, which is"
+							    : "differences have further reasons, which are");
 	json_array_foreach(list, i, item)
 		fprintf(out, "%s %s (%s, %" PRIu64 " cases)", i == 0 ? "; of those that count:" : ",",
 			o2_view_text(item, "check"), o2_view_text(item, "stage"),

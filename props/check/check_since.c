@@ -60,7 +60,8 @@ static bool was_before(const json_t *finding, const json_t *before)
 	size_t i;
 
 	json_array_foreach(before, i, other)
-		if (same(finding, other) && (!o2_view_flag(finding, "counts") || o2_view_flag(other, "counts")))
+		if (same(finding, other) &&
+		    (!o2_view_flag(finding, "counts") || o2_view_flag(other, "counts")))
 			return true;
 	return false;
 }

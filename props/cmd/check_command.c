@@ -300,12 +300,14 @@ static int complain_of_nothing(const struct o2_check_arguments *a, const struct 
 
 	for (uint32_t i = 0; i < O2_STAGES; i++)
 		if (subject->tally[i].asked > 0)
-			return o2_complain(a->name, "check: %s: it implements none of what it was asked", name);
+			return o2_complain(a->name, "check: %s: it implements none of what it was asked",
+					   name);
 	if (subject->not_given > 0)
 		return o2_complain(a->name, "check: %s: it was not asked: profile %s does not ask this", name,
 				   o2_profile_name(a->options.profile));
 	if (subject->not_selected > 0)
-		return o2_complain(a->name, "check: %s: it was not asked: --stage leaves out this stage", name);
+		return o2_complain(a->name, "check: %s: it was not asked: --stage leaves out this stage",
+				   name);
 	return o2_complain(a->name, "check: %s: it was not asked anything", name);
 }
 

@@ -74,8 +74,8 @@ static const struct o2_option option_table[] = {
 	{"known", "FILE", "known differences, each with a reason", O2_TEXT(known)},
 	{"pedantic", NULL, "differences of severity `should` count as well", O2_FLAG(options.pedantic)},
 	{"compare", "OLD.json",
-	 "an earlier result: ask its questions first, say which causes are new, the same or gone; only a new "
-	 "one is a difference",
+	 "an earlier result: ask its questions first, say which findings are new, the same or gone; only a "
+	 "new one is a difference",
 	 O2_TEXT(since)},
 	{"shrink", "N", "questions that making a finding small may take (default 2000)",
 	 O2_NUMBER(options.shrink_calls, 0, MAX_SHRINK)},

@@ -8,9 +8,9 @@
 #include "wire/checksum.h"
 #include "wire/layout.h"
 
-#define SUM_RULE  "wire/header/checksum"
-#define SOME_NID  UINT64_C(0x00050000c0a80a01) /* 192.168.10.1@o2ib */
-#define OTHER_NID UINT64_C(0x00050000c0a80a02)
+#define SUM_RULE   "wire/header/checksum"
+#define SOME_NID   UINT64_C(0x00050000c0a80a01) /* 192.168.10.1@o2ib */
+#define OTHER_NID  UINT64_C(0x00050000c0a80a02)
 #define SOME_DEPTH 8u
 
 const enum o2_stage o2_flavour_stages[O2_FLAVOUR_STAGES] = {O2_STAGE_MSG_DECODE, O2_STAGE_DELIVER,

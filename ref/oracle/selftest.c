@@ -400,8 +400,8 @@ int o2_oracle_selftest(char *const *argv, uint32_t timeout_ms, FILE *out)
 	enum o2_stage stage = O2_STAGE_SG_BUILD;
 	bool no_program;
 
-	t.no_program = mmap(NULL, sizeof(*t.no_program), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-			    -1, 0);
+	t.no_program =
+		mmap(NULL, sizeof(*t.no_program), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (t.no_program == MAP_FAILED)
 		return EXIT_CANNOT;
 	for (uint32_t i = O2_STAGES_1; i < O2_STAGES; i++)

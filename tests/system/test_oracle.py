@@ -793,6 +793,8 @@ class Fuzzing(unittest.TestCase):
                 status, text = self.fuzz(["--known", files["known"], *options, MISBEHAVE], "-runs=3000", env={"O2_MISBEHAVE": "refuse"})
                 self.assertEqual(status == 0, check is None, text)
                 self.assertIn(f"implementation: {check}" if check else "Done 3000 runs", text)
+                if check is not None and "--map" in options:
+                    self.assertRegex(text, rf"replay: o2ref check --choices \S+ --map {files['map']} ")
 
     @unittest.skipUnless(COMPILER, "no clang")
     def test_coverage_of_the_library_is_used(self):
