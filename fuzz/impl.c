@@ -15,6 +15,7 @@
 #include "fuzz/common.h"
 #include "oracle/flavour.h"
 #include "oracle/object.h"
+#include "props/engine/shell_word.h"
 #include "props/scenario/draw.h"
 
 #define SIZES 34u /* no result, an empty one, and powers of two */
@@ -66,11 +67,15 @@ static bool takes(enum o2_cksum_flavour flavour)
 	static struct o2_case asked;
 	static struct o2_answer found;
 
-	if (!o2_object_has(&fuzz.impl, O2_STAGE_MSG_DECODE))
-		return false;
-	o2_flavour_question(flavour, &asked);
-	ask(&asked, &found);
-	return found.kind == O2_ANSWER_RESULT;
+	for (uint32_t i = 0; i < O2_FLAVOUR_STAGES; i++) {
+		if (!o2_object_has(&fuzz.impl, o2_flavour_stages[i]))
+			continue;
+		o2_flavour_question(o2_flavour_stages[i], flavour, &asked);
+		ask(&asked, &found);
+		if (found.kind != O2_ANSWER_NOT_IMPLEMENTED)
+			return found.kind == O2_ANSWER_RESULT;
+	}
+	return false;
 }
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
@@ -160,7 +165,15 @@ static _Noreturn void report(const struct o2_case *asked, const struct o2_choice
 		question == NULL ? "-" : question, o2_stage_name(asked->stage));
 	for (uint32_t i = 0; i < choice->record_bytes; i++)
 		fprintf(stderr, "%02x", choice->record[i]);
-	fprintf(stderr, " %s\n", fuzz.path);
+	if (fuzz.comparison.profile != O2_PROFILE_STRICT)
+		fprintf(stderr, " --profile %s", o2_profile_name(fuzz.comparison.profile));
+	if (said("O2REF_MAP") != NULL) {
+		fputs(" --map ", stderr);
+		o2_shell_word(said("O2REF_MAP"), stderr);
+	}
+	fputc(' ', stderr);
+	o2_shell_word(fuzz.path, stderr);
+	fputc('\n', stderr);
 	o2_fuzz_fail("implementation: %s", o2_check_name(difference->check));
 }
 

@@ -39,8 +39,14 @@ struct o2_check_options {
 	bool pictures;	       /* keep the scenarios that pictures are drawn from */
 };
 
-/* Most causes kept per check: a defect that gives each case a cause of its own must not fill the report. */
+/*
+ * Most causes kept per stage, check and entry of the known differences: a defect that gives each case a cause of its
+ * own must not fill the report, nor take the room of another one.
+ */
 #define O2_CHECK_CAUSES 8u
+
+/* Most differences that a finding lists as explained. */
+#define O2_CHECK_EXPLAINED 64u
 
 /* The first difference of a check in one field and for one reason. */
 struct o2_check_finding {
@@ -48,6 +54,7 @@ struct o2_check_finding {
 	uint32_t cause;	     /* index of the finding that stands for its cause (o2_check_causes) */
 	uint64_t seen;	     /* cases that showed it */
 	uint64_t explained;  /* other differences that this finding explains */
+	json_t *explains;    /* these: objects of stage, check and reason; NULL: none */
 	bool shrinkable;     /* true: drawn from choices; false: a case from a file, kept as it is */
 	uint64_t after;	     /* answers of all stages before the finding was seen */
 	double seconds;	     /* time from the start of the run to the finding */
@@ -84,11 +91,13 @@ struct o2_check_subject {
 	uint64_t met[O2_CHECKS];      /* cases that the reference refuses by this rule */
 	uint64_t accepted[O2_CHECKS]; /* cases that differ in a check that the profile turns off */
 	uint64_t not_given;	      /* questions that a trusted caller never asks, so they were left out */
+	uint64_t not_selected;	      /* questions of stages that the options leave out */
 	uint32_t findings;
-	struct o2_check_finding *finding; /* O2_CHECKS times O2_CHECK_CAUSES of them; owned */
-	uint64_t more_causes;		  /* cases whose cause found no room in `finding` */
-	uint32_t hangs[O2_STAGES];	  /* answers that came too late, or never */
-	bool given_up[O2_STAGES];	  /* too many hangs: the stage is not asked any more */
+	struct o2_check_finding *finding;	 /* owned */
+	uint64_t more_causes;			 /* cases whose cause found no room in `finding` */
+	uint32_t not_kept[O2_STAGES][O2_CHECKS]; /* those of them that count as differences */
+	uint32_t hangs[O2_STAGES];		 /* answers that came too late, or never */
+	bool given_up[O2_STAGES];		 /* too many hangs: the stage is not asked any more */
 	uint64_t late;	   /* answers that were late, but in time when the question was repeated */
 	uint64_t unmapped; /* refusals whose name is not in the map */
 	double seconds;
@@ -110,8 +119,8 @@ uint32_t o2_check_causes(struct o2_check_subject *subject, enum o2_profile profi
 /* Free what the findings hold, and the array. */
 void o2_check_subject_free(struct o2_check_subject *subject);
 
-/* Does the finding count as a difference of the implementation? */
-bool o2_check_counts(const struct o2_check_options *options, const struct o2_check_finding *finding);
+/* Does it count as a difference of the implementation? */
+bool o2_check_counts(const struct o2_check_options *options, const struct o2_difference *difference);
 
 /* Cases of a stage that must be asked before a known difference that did not occur counts as a difference. */
 #define O2_CHECK_STALE_CASES 1000u

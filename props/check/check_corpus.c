@@ -303,12 +303,19 @@ int o2_check_file(struct o2_check_run *run, const char *path, char *text, size_t
 	const bool spelled_out = path[0] == '{';
 	const char *origin = spelled_out ? "the command line" : path;
 	struct o2_error error = {0};
+	struct stat status;
 	json_error_t where;
 	json_t *object;
 	char words[160];
 	int rc;
 
 	if (!spelled_out && !ends_with(path, ".json")) {
+		if (stat(path, &status) == 0 && status.st_size > (off_t)O2_CASE_MSG_BYTES) {
+			snprintf(text, text_bytes,
+				 "%s: %lld bytes, a message that can be asked has %u at most", path,
+				 (long long)status.st_size, (unsigned int)O2_CASE_MSG_BYTES);
+			return -EFBIG;
+		}
 		rc = with_bytes(run, path, O2_STAGE_MSG_DECODE, -1);
 		if (rc != 0)
 			snprintf(text, text_bytes, "%s: %s", path, strerror(-rc));

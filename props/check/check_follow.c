@@ -252,20 +252,35 @@ void o2_check_finding_free(struct o2_check_finding *finding)
 	json_decref(finding->found);
 	json_decref(finding->others);
 	json_decref(finding->backtrace);
+	json_decref(finding->explains);
 	free(finding->scenario);
 	free(finding->choices);
 }
 
+#define GROWTH 64u /* findings for which room is made at a time */
+
 /* Store a finding: replace one of the same cause that could not be shrunk, or append. */
-static void store(struct o2_check_subject *subject, struct o2_check_finding *finding)
+static void store(struct o2_check_run *run, struct o2_check_finding *finding)
 {
+	struct o2_check_subject *subject = run->subject;
 	struct o2_check_finding *old = o2_check_finding_of(subject, finding->stage, &finding->difference);
+	struct o2_check_finding *more = subject->finding;
 
 	finding->seen = old == NULL ? 1 : old->seen;
 	if (old == NULL) {
+		if (subject->findings % GROWTH == 0)
+			more = realloc(subject->finding, (subject->findings + GROWTH) * sizeof(*more));
+		if (more == NULL) {
+			run->rc = -ENOMEM;
+			o2_check_finding_free(finding);
+			return;
+		}
+		subject->finding = more;
 		subject->finding[subject->findings++] = *finding;
 		return;
 	}
+	finding->explained = old->explained;
+	finding->explains = json_incref(old->explains);
 	o2_check_finding_free(old);
 	*old = *finding;
 }
@@ -305,14 +320,13 @@ void o2_check_follow(struct o2_check_run *run, const struct o2_check_lead *lead)
 	host->thorough = false;
 	if (!again && lead->difference.check == O2_CHECK_RUN_HANG) {
 		/* It answers in time when asked again: the machine was busy, and this is no difference. */
-		run->subject->late++;
-		run->subject->tally[item->asked.stage].differed--;
+		o2_check_late(run, item->asked.stage);
 		free(finding.choices);
 	} else {
 		if (!again)
 			keep_unstable(&f, lead, &finding);
 		keep_scenario(&f, item->has_scenario, &finding);
-		store(run->subject, &finding);
+		store(run, &finding);
 	}
 	free(bytes);
 }

@@ -276,7 +276,8 @@ static void put_index_rows(const json_t *findings, const char *stage, bool count
 				  ? "known"
 				  : o2_view_text(finding, "severity"));
 		if (o2_view_since(finding)[0] != '\0')
-			o2_markup(out, "<td>%s</td>", o2_view_since(finding));
+			o2_markup(out, "<td>%s</td>",
+				  o2_view_cause_since(findings, o2_view_number(finding, "cause")));
 		fprintf(out, "<td><a href=\"#i%zu-c%" PRIu64 "\">", page, o2_view_number(finding, "cause"));
 		o2_markup(out, "<code>%s</code></a>, %s</td>", o2_view_text(finding, "check"),
 			  o2_view_text(finding, "reason"));

@@ -42,6 +42,8 @@ struct o2_check_run {
 	double following; /* seconds that shrinking took; they do not count as time for asking */
 	uint32_t items;
 	struct o2_check_item *item[O2_HOST_BATCH];
+	struct o2_check_item *last; /* the last question of the last batch */
+	bool has_last;
 	uint32_t leads;
 	struct o2_check_lead lead[O2_CHECK_LEADS];
 	int rc; /* -errno: the machine failed */
@@ -87,6 +89,19 @@ void o2_check_follow(struct o2_check_run *run, const struct o2_check_lead *lead)
 /* The finding of a stage that has the cause of this difference; NULL: none yet. */
 struct o2_check_finding *o2_check_finding_of(struct o2_check_subject *subject, enum o2_stage stage,
 					     const struct o2_difference *difference);
+
+/*
+ * Is the difference worth following? Yes when it is new; and once more if this case can be shrunk and the kept one
+ * cannot.  Otherwise it is counted.
+ */
+bool o2_check_is_news(struct o2_check_run *run, const struct o2_check_item *item,
+		      const struct o2_difference *difference);
+
+/* Is it a hang that was found meanwhile, when an earlier one of the same batch was followed?  If so, count it. */
+bool o2_check_hung_before(struct o2_check_run *run, const struct o2_check_lead *lead);
+
+/* The answer that hung came in time when it was asked for again. */
+void o2_check_late(struct o2_check_run *run, enum o2_stage stage);
 
 /* Is `difference` only a consequence of the difference `known`? */
 bool o2_check_explains(const struct o2_difference *known, const struct o2_difference *difference);

@@ -35,6 +35,26 @@ static void put_failure(const json_t *finding, FILE *out)
 		  o2_view_text(finding, "replay"));
 }
 
+/* An entry of the known differences that does not occur any more; NULL: the check has none. */
+static const json_t *stale_for(const json_t *one, const char *check)
+{
+	const json_t *stale;
+	size_t i;
+
+	json_array_foreach(json_object_get(one, "stale"), i, stale)
+		if (strcmp(o2_view_text(stale, "check"), check) == 0)
+			return stale;
+	return NULL;
+}
+
+static void put_stale(const json_t *stale, FILE *out)
+{
+	o2_markup(out,
+		  "><failure type=\"stale\" message=\"listed as a known difference, and does not occur any "
+		  "more\">%s</failure></testcase>\n",
+		  o2_view_text(stale, "reason"));
+}
+
 static const json_t *stage_of(const json_t *one, enum o2_check_id check)
 {
 	const json_t *stage;
@@ -133,6 +153,8 @@ void o2_check_junit(const json_t *result, FILE *out)
 			fprintf(out, "  <testcase classname=\"o2ref.check\" name=\"%s\"", name);
 			if (finding != NULL)
 				put_failure(finding, out);
+			else if (stale_for(one, name) != NULL)
+				put_stale(stale_for(one, name), out);
 			else if (why != NULL)
 				fprintf(out, "><skipped message=\"%s\"/></testcase>\n", why);
 			else

@@ -10,6 +10,7 @@
 /* A result as a table and a list of findings, for a terminal. */
 
 #define NAME_BYTES     24u
+#define CELL_BYTES     128u
 #define QUESTION_BYTES 600u /* bytes of a question that are shown */
 
 static const char *colour(bool color, const char *code)
@@ -23,27 +24,55 @@ static const char *colour(bool color, const char *code)
 #define BOLD   "\033[1m"
 #define PLAIN  "\033[0m"
 
-static void print_cell(const json_t *stage, bool color, FILE *out)
+/* What was not asked is said beside a pass too: it limits what the pass proves. */
+static void write_cell(const json_t *stage, char cell[CELL_BYTES])
 {
 	const uint64_t asked = o2_view_number(stage, "asked");
 	const uint64_t differed = o2_view_number(stage, "differed");
 	const uint64_t absent = o2_view_number(stage, "not_implemented");
-	char cell[64];
+	const uint64_t left_out = o2_view_number(stage, "left_out");
+	size_t n;
 
 	if (o2_view_flag(stage, "absent") || (asked > 0 && absent == asked))
-		snprintf(cell, sizeof(cell), "not implemented");
+		snprintf(cell, CELL_BYTES, "not implemented");
 	else if (asked == 0)
-		snprintf(cell, sizeof(cell), "not asked");
+		snprintf(cell, CELL_BYTES, "not asked");
 	else if (differed == 0)
-		snprintf(cell, sizeof(cell), "%" PRIu64 " agree", asked - absent);
+		snprintf(cell, CELL_BYTES, "%" PRIu64 " agree", asked - absent);
 	else
-		snprintf(cell, sizeof(cell), "%" PRIu64 " of %" PRIu64 " differ%s", differed, asked - absent,
-			 o2_view_flag(stage, "given_up") ? ", given up" : "");
-	fprintf(out, "  %s%-24s%s",
-		colour(color, differed > 0     ? RED
-			      : asked > absent ? GREEN
-					       : YELLOW),
-		cell, colour(color, PLAIN));
+		snprintf(cell, CELL_BYTES, "%" PRIu64 " of %" PRIu64 " differ", differed, asked - absent);
+	n = strlen(cell);
+	if (left_out > 0)
+		n += (size_t)snprintf(cell + n, CELL_BYTES - n, ", %" PRIu64 " left out", left_out);
+	if (o2_view_flag(stage, "given_up"))
+		snprintf(cell + n, CELL_BYTES - n, ", given up");
+}
+
+static void print_cell(const json_t *stage, int width, bool color, FILE *out)
+{
+	const uint64_t asked = o2_view_number(stage, "asked");
+	char cell[CELL_BYTES];
+
+	write_cell(stage, cell);
+	fprintf(out, "  %s%-*s%s",
+		colour(color, o2_view_number(stage, "differed") > 0		 ? RED
+			      : asked > o2_view_number(stage, "not_implemented") ? GREEN
+										 : YELLOW),
+		width, cell, colour(color, PLAIN));
+}
+
+/* The width of an implementation's column, in which the longest cell has room. */
+static int width_of(const json_t *one)
+{
+	const json_t *stage;
+	char cell[CELL_BYTES];
+	size_t width = NAME_BYTES, i;
+
+	json_array_foreach(json_object_get(one, "stages"), i, stage) {
+		write_cell(stage, cell);
+		width = strlen(cell) > width ? strlen(cell) : width;
+	}
+	return (int)width;
 }
 
 /* Shorten a long name to its end, which tells more than its beginning. */
@@ -63,12 +92,13 @@ static void print_table(const json_t *list, bool color, FILE *out)
 
 	fprintf(out, "%-12s", "");
 	json_array_foreach(list, i, one)
-		fprintf(out, "  %-24s", short_name(o2_view_text(one, "name")));
+		fprintf(out, "  %-*s", width_of(one), short_name(o2_view_text(one, "name")));
 	fputc('\n', out);
 	for (k = 0; k < json_array_size(first); k++) {
 		fprintf(out, "%-12s", o2_view_text(json_array_get(first, k), "stage"));
 		json_array_foreach(list, i, one)
-			print_cell(json_array_get(json_object_get(one, "stages"), k), color, out);
+			print_cell(json_array_get(json_object_get(one, "stages"), k), width_of(one), color,
+				   out);
 		fputc('\n', out);
 	}
 }
@@ -118,10 +148,12 @@ static void print_finding(const json_t *finding, bool color, FILE *out)
 /* Print one more difference with the same cause. */
 static void print_further(const json_t *finding, FILE *out)
 {
-	fprintf(out, "    also       %s, %s: reference %s, implementation %s (%" PRIu64 " cases)\n",
+	const char *since = o2_view_since(finding);
+
+	fprintf(out, "    also       %s, %s: reference %s, implementation %s (%s%s%" PRIu64 " cases)\n",
 		o2_view_text(finding, "check"), o2_view_text(finding, "field"),
-		o2_view_text(finding, "expected"), o2_view_text(finding, "found"),
-		o2_view_number(finding, "seen"));
+		o2_view_text(finding, "expected"), o2_view_text(finding, "found"), since,
+		since[0] == '\0' ? "" : ", ", o2_view_number(finding, "seen"));
 	fprintf(out, "      replay   %s\n", o2_view_text(finding, "replay"));
 }
 
@@ -162,16 +194,17 @@ static void print_gone(const json_t *one, bool color, FILE *out)
 
 static void print_since(const json_t *one, const json_t *since, FILE *out)
 {
+	const json_t *findings = json_object_get(one, "findings");
 	const json_t *finding;
 	uint64_t fresh = 0, same = 0;
 	size_t i;
 
 	if (since == NULL)
 		return;
-	json_array_foreach(json_object_get(one, "findings"), i, finding) {
+	json_array_foreach(findings, i, finding) {
 		if (!o2_view_flag(finding, "stands_for_it"))
 			continue;
-		if (strcmp(o2_view_since(finding), "new") == 0)
+		if (strcmp(o2_view_cause_since(findings, o2_view_number(finding, "cause")), "new") == 0)
 			fresh++;
 		else
 			same++;
@@ -180,6 +213,25 @@ static void print_since(const json_t *one, const json_t *since, FILE *out)
 		o2_view_text(since, "file"), o2_view_text(since, "label")[0] == '\0' ? "" : ", ",
 		o2_view_text(since, "label"), fresh, fresh == 1 ? "cause is" : "causes are", same,
 		json_array_size(json_object_get(one, "gone")));
+}
+
+/* Print how much is not in the list: who mends what is there may meet more. */
+static void print_not_kept(const json_t *one, FILE *out)
+{
+	const json_t *list = json_object_get(one, "not_kept");
+	const json_t *item;
+	size_t i;
+
+	if (o2_view_number(one, "causes_not_kept") == 0)
+		return;
+	fprintf(out, "\n  note: %" PRIu64 " %s not kept", o2_view_number(one, "causes_not_kept"),
+		o2_view_number(one, "causes_not_kept") == 1 ? "difference has a further reason, which is"
+							    : "differences have further reasons, which are");
+	json_array_foreach(list, i, item)
+		fprintf(out, "%s %s (%s, %" PRIu64 " cases)", i == 0 ? "; of those that count:" : ",",
+			o2_view_text(item, "check"), o2_view_text(item, "stage"),
+			o2_view_number(item, "seen"));
+	fputc('\n', out);
 }
 
 static void print_one(const json_t *one, bool several, bool color, FILE *out)
@@ -204,6 +256,7 @@ static void print_one(const json_t *one, bool several, bool color, FILE *out)
 			colour(color, RED), colour(color, PLAIN), o2_view_text(item, "check"),
 			o2_view_text(item, "reason"));
 	print_gone(one, color, out);
+	print_not_kept(one, out);
 	if (o2_view_number(one, "late") > 0)
 		fprintf(out,
 			"\n  note: %" PRIu64

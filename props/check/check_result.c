@@ -11,11 +11,11 @@
 
 /* The result of a run as JSON, from which the table, the page and the JUnit file are made. */
 
-bool o2_check_counts(const struct o2_check_options *options, const struct o2_check_finding *finding)
+bool o2_check_counts(const struct o2_check_options *options, const struct o2_difference *difference)
 {
-	const enum o2_severity severity = o2_check_severity(finding->difference.check, options->profile);
+	const enum o2_severity severity = o2_check_severity(difference->check, options->profile);
 
-	return finding->difference.known == 0 &&
+	return difference->known == 0 &&
 	       (severity == O2_CHECK_MUST || (options->pedantic && severity == O2_CHECK_SHOULD));
 }
 
@@ -140,16 +140,18 @@ static json_t *finding_to_json(const struct o2_check_options *options, const str
 	const uint32_t known = finding->difference.known;
 	/* A question without a JSON form is null; the finding is kept. */
 	json_t *object = json_pack(
-		"{s:i, s:b, s:s, s:o, s:s, s:s, s:s, s:b, s:s?, s:I, s:I, s:o, s:o, s:o, s:o, s:O?, s:O, "
+		"{s:i, s:b, s:s, s:o, s:s, s:s, s:s, s:b, s:s?, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:O?, "
+		"s:O, "
 		"s:O?, s:O}",
 		"cause", (int)cause, "stands_for_it", (int)(finding->cause == index), "check",
 		o2_check_name(finding->difference.check), "reason", o2_json_text(finding->difference.cause),
 		"severity", o2_severity_name(o2_check_severity(finding->difference.check, options->profile)),
 		"stage", o2_stage_name(finding->stage), "holds", o2_check_text(finding->difference.check),
-		"counts", (int)o2_check_counts(options, finding), "known",
+		"counts", (int)o2_check_counts(options, &finding->difference), "known",
 		known == 0 ? NULL : subject->known->item[known - 1].reason, "seen", (json_int_t)finding->seen,
-		"explains", (json_int_t)finding->explained, "origin", o2_json_text(finding->origin), "field",
-		o2_json_text(finding->difference.field), "expected",
+		"explains", (json_int_t)finding->explained, "explained",
+		finding->explains == NULL ? json_array() : json_incref(finding->explains), "origin",
+		o2_json_text(finding->origin), "field", o2_json_text(finding->difference.field), "expected",
 		o2_json_text(finding->difference.expected), "found", o2_json_text(finding->difference.found),
 		"question", finding->question, "reference", finding->expected, "implementation",
 		finding->found, "also", finding->others);
@@ -219,10 +221,27 @@ static json_t *accepted_risks(const struct o2_check_options *options, const stru
 			 (json_int_t)subject->not_given);
 }
 
+/* Checks with differences that count and were dropped, as the check had no room for one more reason. */
+static json_t *not_kept(const struct o2_check_subject *subject)
+{
+	json_t *array = json_array();
+
+	for (uint32_t stage = 0; stage < O2_STAGES; stage++)
+		for (uint32_t check = 0; check < O2_CHECKS; check++)
+			if (subject->not_kept[stage][check] > 0)
+				array = o2_json_append(
+					array,
+					json_pack("{s:s, s:s, s:s, s:I}", "stage",
+						  o2_stage_name((enum o2_stage)stage), "check",
+						  o2_check_name((enum o2_check_id)check), "reason", "",
+						  "seen", (json_int_t)subject->not_kept[stage][check]));
+	return array;
+}
+
 static bool agrees(const struct o2_check_options *options, const struct o2_check_subject *subject)
 {
 	for (uint32_t i = 0; i < subject->findings; i++)
-		if (o2_check_counts(options, &subject->finding[i]))
+		if (o2_check_counts(options, &subject->finding[i].difference))
 			return false;
 	for (uint32_t i = 0; i < subject->known->count; i++)
 		if (o2_check_stale(subject, i))
@@ -262,16 +281,17 @@ static json_t *subject_to_json(const struct o2_check_options *options, const str
 			stale = o2_json_append(stale, json_pack("{s:s, s:s}", "check",
 								o2_check_name(subject->known->item[i].check),
 								"reason", subject->known->item[i].reason));
-	return json_pack("{s:o, s:o, s:o, s:b, s:f, s:I, s:I, s:I, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o}",
-			 "name", o2_json_text(subject->host->name), "title", o2_json_text(title), "label",
-			 o2_json_text(options->label == NULL ? title : options->label), "agrees",
-			 (int)agrees(options, subject), "seconds", subject->seconds, "restarts",
-			 (json_int_t)subject->host->restarts, "unmapped_names", (json_int_t)subject->unmapped,
-			 "late", (json_int_t)subject->late, "stages", stages_to_json(options, subject),
-			 "causes", (json_int_t)causes, "causes_not_kept", (json_int_t)subject->more_causes,
-			 "findings", findings, "stale", stale, "accepted", accepted_risks(options, subject),
-			 "rules_not_met", unmet_rules(subject), "kinds_not_answered",
-			 unanswered_kinds(subject));
+	return json_pack(
+		"{s:o, s:o, s:o, s:b, s:f, s:I, s:I, s:I, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}",
+		"name", o2_json_text(subject->host->name), "title", o2_json_text(title), "label",
+		o2_json_text(options->label == NULL ? title : options->label), "agrees",
+		(int)agrees(options, subject), "seconds", subject->seconds, "restarts",
+		(json_int_t)subject->host->restarts, "unmapped_names", (json_int_t)subject->unmapped, "late",
+		(json_int_t)subject->late, "stages", stages_to_json(options, subject), "causes",
+		(json_int_t)causes, "causes_not_kept", (json_int_t)subject->more_causes, "not_kept",
+		not_kept(subject), "findings", findings, "stale", stale, "accepted",
+		accepted_risks(options, subject), "rules_not_met", unmet_rules(subject), "kinds_not_answered",
+		unanswered_kinds(subject));
 }
 
 json_t *o2_check_result(const struct o2_check_options *options, const struct o2_check_subject *subjects,

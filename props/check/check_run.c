@@ -12,61 +12,6 @@
 /* Late answers before a stage is given up.  For crashes, check_steer.h leaves out most questions instead. */
 #define HANGS_LIMIT 8u
 
-struct o2_check_finding *o2_check_finding_of(struct o2_check_subject *subject, enum o2_stage stage,
-					     const struct o2_difference *difference)
-{
-	for (uint32_t i = 0; i < subject->findings; i++)
-		if (subject->finding[i].stage == stage &&
-		    o2_same_cause(&subject->finding[i].difference, difference))
-			return &subject->finding[i];
-	return NULL;
-}
-
-/* May the check have one more cause?  If each case has its own cause, a few examples are enough. */
-static bool has_room(struct o2_check_run *run, enum o2_check_id check)
-{
-	const struct o2_check_subject *subject = run->subject;
-	uint32_t causes = 0;
-
-	for (uint32_t i = 0; i < subject->findings; i++)
-		causes += subject->finding[i].difference.check == check;
-	for (uint32_t i = 0; i < run->leads; i++)
-		causes += run->lead[i].difference.check == check;
-	return causes < O2_CHECK_CAUSES;
-}
-
-/*
- * Is the difference worth following? Yes when it is new; and once more if this case can be shrunk and the kept one
- * cannot.
- */
-static bool is_news(struct o2_check_run *run, const struct o2_check_item *item,
-		    const struct o2_difference *difference)
-{
-	struct o2_check_finding *finding = o2_check_finding_of(run->subject, item->asked.stage, difference);
-	const bool shrinkable = item->drawn || item->nchoices > 0;
-
-	for (uint32_t i = 0; i < run->leads; i++)
-		if (run->item[run->lead[i].item]->asked.stage == item->asked.stage &&
-		    o2_same_cause(&run->lead[i].difference, difference))
-			return false;
-	for (uint32_t i = 0; finding == NULL && i < run->subject->findings; i++)
-		if (run->subject->finding[i].stage == item->asked.stage &&
-		    o2_check_explains(&run->subject->finding[i].difference, difference))
-			finding = &run->subject->finding[i];
-	if (finding != NULL && !o2_same_cause(&finding->difference, difference)) {
-		finding->explained++;
-		return false;
-	}
-	if (finding == NULL && !has_room(run, difference->check)) {
-		run->subject->more_causes++;
-		return false;
-	}
-	if (finding == NULL)
-		return true;
-	finding->seen++;
-	return shrinkable && !finding->shrinkable;
-}
-
 /* If the reference refuses, count the rule by which it does. */
 static void count_met(struct o2_check_run *run, const struct o2_case *asked)
 {
@@ -93,6 +38,19 @@ void o2_check_ask(struct o2_check_run *run, struct o2_case *const *asked, uint32
 		run->rc = rc;
 }
 
+/* Take back a hang: the answer was only late.  The stage is asked again if it was given up for that. */
+void o2_check_late(struct o2_check_run *run, enum o2_stage stage)
+{
+	struct o2_check_subject *subject = run->subject;
+
+	subject->late++;
+	subject->tally[stage].differed--;
+	subject->tally[stage].agreed++;
+	if (subject->hangs[stage] > 0)
+		subject->hangs[stage]--;
+	subject->given_up[stage] = subject->hangs[stage] >= HANGS_LIMIT;
+}
+
 /* Count a hang.  As each costs the time limit, the stage is given up after HANGS_LIMIT. */
 static void count_hang(struct o2_check_run *run, enum o2_stage stage, const struct o2_answer *answer)
 {
@@ -111,6 +69,18 @@ static void count_kind(struct o2_check_subject *subject, const struct o2_case *a
 
 	if (kind != O2_CHECK_KINDS && answer->kind != O2_ANSWER_NOT_IMPLEMENTED)
 		subject->kind_answered[kind]++;
+}
+
+static void note_leads(struct o2_check_run *run, uint32_t index)
+{
+	for (uint32_t i = 0; i < run->comparison->count; i++)
+		if (run->leads < O2_CHECK_LEADS &&
+		    o2_check_is_news(run, run->item[index], &run->comparison->item[i]))
+			run->lead[run->leads++] =
+				(struct o2_check_lead){.item = index,
+						       .after = run->answers,
+						       .seconds = o2_monotonic_seconds() - run->start,
+						       .difference = run->comparison->item[i]};
 }
 
 static void answered(void *context, uint32_t index, const struct o2_answer *answer)
@@ -135,17 +105,10 @@ static void answered(void *context, uint32_t index, const struct o2_answer *answ
 	run->subject->unmapped += run->comparison->unmapped;
 	for (uint32_t i = 0; i < run->comparison->accepted; i++)
 		run->subject->accepted[run->comparison->accepted_check[i]]++;
-	for (uint32_t i = 0; i < run->comparison->count; i++) {
-		const enum o2_check_id check = run->comparison->item[i].check;
-
-		differs |= o2_check_severity(check, run->options->profile) == O2_CHECK_MUST;
-		if (run->leads < O2_CHECK_LEADS && is_news(run, item, &run->comparison->item[i]))
-			run->lead[run->leads++] =
-				(struct o2_check_lead){.item = index,
-						       .after = run->answers,
-						       .seconds = o2_monotonic_seconds() - run->start,
-						       .difference = run->comparison->item[i]};
-	}
+	for (uint32_t i = 0; i < run->comparison->count; i++)
+		differs |= o2_check_severity(run->comparison->item[i].check, run->options->profile) ==
+			   O2_CHECK_MUST;
+	note_leads(run, index);
 	if (differs)
 		tally->differed++;
 	else if (answer->kind == O2_ANSWER_NOT_IMPLEMENTED)
@@ -154,24 +117,30 @@ static void answered(void *context, uint32_t index, const struct o2_answer *answ
 		tally->agreed++;
 }
 
+struct flavours {
+	bool takes[2];
+	bool answered;
+};
+
 static void flavour_answered(void *context, uint32_t index, const struct o2_answer *answer)
 {
-	bool *takes = context;
+	struct flavours *flavours = context;
 
-	takes[index] = answer->kind == O2_ANSWER_RESULT;
+	flavours->takes[index] = answer->kind == O2_ANSWER_RESULT;
+	flavours->answered |= answer->kind != O2_ANSWER_NOT_IMPLEMENTED;
 }
 
 /* Ask, before the first message, which flavours of checksum the implementation accepts. */
 static void ask_flavour(struct o2_check_run *run, struct o2_case *const *asked, uint32_t count)
 {
 	struct o2_host *host = run->subject->host;
+	struct flavours flavours = {.answered = false};
 	struct o2_case *question[2];
-	bool takes[2] = {false, false};
 	bool decodes = false;
 
 	for (uint32_t i = 0; i < count; i++)
 		decodes |= o2_flavour_matters(asked[i]);
-	if (!decodes || run->flavour_asked || host->absent[O2_STAGE_MSG_DECODE])
+	if (!decodes || run->flavour_asked)
 		return;
 	run->flavour_asked = true;
 	question[0] = calloc(2, sizeof(*question[0]));
@@ -180,11 +149,24 @@ static void ask_flavour(struct o2_check_run *run, struct o2_case *const *asked, 
 		return;
 	}
 	question[1] = question[0] + 1;
-	o2_flavour_question(O2_CKSUM_UNSIGNED, question[0]);
-	o2_flavour_question(O2_CKSUM_SIGNED, question[1]);
-	run->rc = host->ops->ask(host, question, 2, flavour_answered, takes);
-	run->comparison->flavour = o2_flavour_of(takes[0], takes[1]);
+	for (uint32_t i = 0; i < O2_FLAVOUR_STAGES && run->rc == 0 && !flavours.answered; i++) {
+		if (host->absent[o2_flavour_stages[i]])
+			continue;
+		o2_flavour_question(o2_flavour_stages[i], O2_CKSUM_UNSIGNED, question[0]);
+		o2_flavour_question(o2_flavour_stages[i], O2_CKSUM_SIGNED, question[1]);
+		run->rc = host->ops->ask(host, question, 2, flavour_answered, &flavours);
+	}
+	run->comparison->flavour = o2_flavour_of(flavours.takes[0], flavours.takes[1]);
 	free(question[0]);
+}
+
+/* Keep the question out of the way of the next batch, or give it back. */
+static void swap_last(struct o2_check_run *run, uint32_t index)
+{
+	struct o2_check_item *item = run->item[index];
+
+	run->item[index] = run->last;
+	run->last = item;
 }
 
 void o2_check_flush(struct o2_check_run *run)
@@ -207,8 +189,42 @@ void o2_check_flush(struct o2_check_run *run)
 	o2_check_ask(run, asked, count, answered, run);
 	began = o2_monotonic_seconds();
 	for (uint32_t i = 0; run->rc == 0 && i < run->leads; i++)
-		o2_check_follow(run, &run->lead[i]);
+		if (!o2_check_hung_before(run, &run->lead[i]))
+			o2_check_follow(run, &run->lead[i]);
 	run->following += o2_monotonic_seconds() - began;
+	swap_last(run, count - 1);
+	run->has_last = true;
+}
+
+/* What the implementation did after its last answer belongs to the last question. */
+static void settle(struct o2_check_run *run)
+{
+	struct o2_host *host = run->subject->host;
+	struct o2_check_tally *tally;
+	struct o2_answer *nothing;
+
+	if (run->rc != 0 || !run->has_last || host->ops->settle == NULL)
+		return;
+	nothing = calloc(1, sizeof(*nothing));
+	if (nothing == NULL) {
+		run->rc = -ENOMEM;
+		return;
+	}
+	nothing->kind = O2_ANSWER_NOT_IMPLEMENTED;
+	host->ops->settle(host, &nothing->conduct);
+	swap_last(run, 0);
+	if (nothing->conduct.check != O2_CHECKS) {
+		tally = &run->subject->tally[run->item[0]->asked.stage];
+		tally->differed += tally->agreed > 0;
+		tally->agreed -= tally->agreed > 0;
+		o2_answer_of_reference(&run->item[0]->asked, run->expected);
+		o2_compare(run->comparison, &run->item[0]->asked, run->expected, nothing);
+		run->leads = 0;
+		note_leads(run, 0);
+		for (uint32_t i = 0; run->rc == 0 && i < run->leads; i++)
+			o2_check_follow(run, &run->lead[i]);
+	}
+	free(nothing);
 }
 
 struct o2_check_item *o2_check_next(struct o2_check_run *run)
@@ -227,6 +243,7 @@ void o2_check_add(struct o2_check_run *run)
 	struct o2_check_item *item = run->item[run->items];
 	const enum o2_stage stage = item->asked.stage;
 
+	run->subject->not_selected += !run->options->stage[stage];
 	if (!run->options->stage[stage] || run->subject->given_up[stage])
 		return;
 	if (!o2_profile_asks(run->options->profile, &item->asked, run->expected)) {
@@ -299,9 +316,7 @@ static int open_run(struct o2_check_run *run)
 	run->expected = calloc(1, sizeof(*run->expected));
 	run->choice = calloc(1, sizeof(*run->choice));
 	run->steer = calloc(1, sizeof(*run->steer));
-	run->subject->finding = calloc(O2_CHECKS * O2_CHECK_CAUSES, sizeof(*run->subject->finding));
-	if (run->comparison == NULL || run->expected == NULL || run->choice == NULL || run->steer == NULL ||
-	    run->subject->finding == NULL)
+	if (run->comparison == NULL || run->expected == NULL || run->choice == NULL || run->steer == NULL)
 		return -ENOMEM;
 	run->comparison->profile = run->options->profile;
 	run->comparison->map = run->subject->map;
@@ -311,13 +326,15 @@ static int open_run(struct o2_check_run *run)
 		if (run->item[i] == NULL)
 			return -ENOMEM;
 	}
-	return 0;
+	run->last = calloc(1, sizeof(*run->last));
+	return run->last == NULL ? -ENOMEM : 0;
 }
 
 static void close_run(struct o2_check_run *run)
 {
 	for (uint32_t i = 0; i < O2_HOST_BATCH; i++)
 		free(run->item[i]);
+	free(run->last);
 	free(run->comparison);
 	free(run->expected);
 	free(run->choice);
@@ -345,6 +362,7 @@ int o2_check_run(const struct o2_check_options *options, struct o2_check_subject
 		o2_check_flush(&run);
 		if (options->case_file == NULL && options->choices == NULL)
 			draw_all(&run);
+		settle(&run);
 		rc = run.rc;
 	}
 	if (rc != 0 && text[0] == '\0')

@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "oracle/judge.h"
+#include "props/check/check.h"
 #include "props/check/check_view.h"
 
 json_t *o2_check_since_read(const char *path, char *text, size_t text_bytes)
@@ -41,13 +42,26 @@ static bool same(const json_t *a, const json_t *b)
 	       (strcmp(o2_view_text(a, "reason"), o2_view_text(b, "reason")) == 0 || same_place(a, b));
 }
 
-static bool is_among(const json_t *finding, const json_t *findings)
+static const json_t *same_among(const json_t *finding, const json_t *findings)
 {
 	const json_t *other;
 	size_t i;
 
 	json_array_foreach(findings, i, other)
 		if (same(finding, other))
+			return other;
+	return NULL;
+}
+
+/* A finding that counts is the same only as one that counted: otherwise a defect could hide behind a trifle. */
+static bool was_before(const json_t *finding, const json_t *before)
+{
+	const json_t *other;
+	size_t i;
+
+	json_array_foreach(before, i, other)
+		if (same(finding, other) &&
+		    (!o2_view_flag(finding, "counts") || o2_view_flag(other, "counts")))
 			return true;
 	return false;
 }
@@ -59,7 +73,7 @@ static bool cause_is_among(uint64_t cause, const json_t *findings, const json_t 
 	size_t i;
 
 	json_array_foreach(findings, i, finding)
-		if (o2_view_number(finding, "cause") == cause && is_among(finding, others))
+		if (o2_view_number(finding, "cause") == cause && same_among(finding, others) != NULL)
 			return true;
 	return false;
 }
@@ -112,13 +126,9 @@ void o2_check_since(json_t *result, const json_t *old, const char *path)
 		const json_t *before = o2_check_since_findings(old, place);
 		json_t *findings = json_object_get(one, "findings");
 
-		json_array_foreach(findings, i, finding) {
-			const uint64_t cause = o2_view_number(finding, "cause");
-
-			json_object_set_new(
-				finding, "since",
-				json_string(cause_is_among(cause, findings, before) ? "same" : "new"));
-		}
+		json_array_foreach(findings, i, finding)
+			json_object_set_new(finding, "since",
+					    json_string(was_before(finding, before) ? "same" : "new"));
 		json_object_set_new(one, "gone", gone_of(one, before));
 	}
 	json_object_set_new(
@@ -126,15 +136,61 @@ void o2_check_since(json_t *result, const json_t *old, const char *path)
 		json_pack("{s:o, s:s}", "file", o2_json_text(path), "label", o2_view_text(old, "label")));
 }
 
-bool o2_check_since_has_new(const json_t *result)
+static bool is_of(const json_t *object, const char *stage, const struct o2_difference *difference)
+{
+	return strcmp(o2_view_text(object, "stage"), stage) == 0 &&
+	       strcmp(o2_view_text(object, "check"), o2_check_name(difference->check)) == 0 &&
+	       strcmp(o2_view_text(object, "reason"), difference->cause) == 0;
+}
+
+bool o2_check_since_explained(const json_t *findings, enum o2_stage stage,
+			      const struct o2_difference *explains, const struct o2_difference *difference)
+{
+	const char *name = o2_stage_name(stage);
+	const json_t *finding, *explained, *one;
+	size_t i, k;
+
+	json_array_foreach(findings, i, finding) {
+		if (!is_of(finding, name, explains))
+			continue;
+		explained = json_object_get(finding, "explained");
+		/* Older results have only the number, and a full list may lack some. */
+		if (explained == NULL || json_array_size(explained) >= O2_CHECK_EXPLAINED)
+			return o2_view_number(finding, "explains") > 0;
+		json_array_foreach(explained, k, one)
+			if (is_of(one, name, difference))
+				return true;
+		return false;
+	}
+	return true;
+}
+
+/* Were differences dropped for a check that kept all of its own before? */
+static bool drops_more(const json_t *one, const json_t *before)
+{
+	const json_t *dropped;
+	size_t i;
+
+	json_array_foreach(json_object_get(one, "not_kept"), i, dropped)
+		if (same_among(dropped, json_object_get(before, "not_kept")) == NULL &&
+		    (json_object_get(before, "not_kept") != NULL ||
+		     o2_view_number(before, "causes_not_kept") == 0))
+			return true;
+	return false;
+}
+
+bool o2_check_since_has_new(const json_t *result, const json_t *old)
 {
 	const json_t *one, *finding;
 	size_t place, i;
 
-	json_array_foreach(json_object_get(result, "implementations"), place, one)
+	json_array_foreach(json_object_get(result, "implementations"), place, one) {
+		if (drops_more(one, json_array_get(json_object_get(old, "implementations"), place)))
+			return true;
 		json_array_foreach(json_object_get(one, "findings"), i, finding)
 			if (o2_view_flag(finding, "counts") &&
 			    strcmp(o2_view_text(finding, "since"), "same") != 0)
 				return true;
+	}
 	return false;
 }

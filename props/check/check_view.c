@@ -28,6 +28,18 @@ const char *o2_view_since(const json_t *finding)
 	return strcmp(since, "same") == 0 ? "the same" : since;
 }
 
+const char *o2_view_cause_since(const json_t *findings, uint64_t cause)
+{
+	const char *since = "";
+	const json_t *finding;
+	size_t i;
+
+	json_array_foreach(findings, i, finding)
+		if (o2_view_number(finding, "cause") == cause && strcmp(since, "new") != 0)
+			since = o2_view_since(finding);
+	return since;
+}
+
 void o2_view_shrunk(const json_t *finding, FILE *out)
 {
 	const json_t *shrunk = json_object_get(finding, "shrunk");

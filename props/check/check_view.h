@@ -16,6 +16,9 @@ bool o2_view_flag(const json_t *object, const char *key);
 /* "new", "the same", or "" if there is no earlier result. */
 const char *o2_view_since(const json_t *finding);
 
+/* As o2_view_since, for a cause: "new" if one of its findings is. */
+const char *o2_view_cause_since(const json_t *findings, uint64_t cause);
+
 /* Write "; shrunk from ... to ..." if the finding was shrunk. */
 void o2_view_shrunk(const json_t *finding, FILE *out);
 

@@ -40,7 +40,8 @@ static void check_question(struct o2_forms_run *run, struct o2_choice *c, struct
 	uint32_t sum;
 
 	memset(&run->asked.msg_decode, 0xa5, sizeof(run->asked.msg_decode));
-	o2_flavour_question(is_signed ? O2_CKSUM_SIGNED : O2_CKSUM_UNSIGNED, &run->asked);
+	o2_flavour_question(O2_STAGE_MSG_DECODE, is_signed ? O2_CKSUM_SIGNED : O2_CKSUM_UNSIGNED,
+			    &run->asked);
 	must(report, "stage", run->asked.stage == O2_STAGE_MSG_DECODE);
 	must(report, "length", asked->length_bytes == HEADER);
 	if (report->failed)

@@ -10,7 +10,9 @@
 #include "props/check/hosts_trial.h"
 
 #define IMPATIENT_MS 100u
+#define STAYING_MS   1000u /* the time limit if it stays: its answers still come in time */
 #define CANNOT	     77
+#define USAGE	     2
 #define NO_STAGE     89
 #define GONE	     "o2ref-no-such-program"
 
@@ -183,6 +185,7 @@ static void at_end(struct o2_hosts_trial *t)
 	const uint64_t kind = o2_draw(t->run->c, 11);
 
 	if (kind == 0) {
+		t->timeout_ms = STAYING_MS;
 		o2_hosts_script(t, "exec sleep 60");
 		snprintf(t->words, sizeof(t->words), "it does not leave");
 		wrong(t, "end of input");
@@ -238,6 +241,7 @@ static void not_there(struct o2_hosts_trial *t)
 {
 	if (!begin(t) || !begin(t))
 		return;
+	t->gone = true;
 	snprintf(t->words, sizeof(t->words), "it ended with status 127: " GONE ": No such file or directory");
 	wrong(t, o2_stage_name(O2_STAGE_MSG_DECODE));
 }
@@ -245,12 +249,14 @@ static void not_there(struct o2_hosts_trial *t)
 static void compare(struct o2_hosts_trial *t, int rc)
 {
 	struct o2_report *report = t->run->report;
-	const int due = t->cannot ? CANNOT : t->wrong ? 1 : 0;
+	const int due = t->cannot ? CANNOT : t->gone ? USAGE : t->wrong ? 1 : 0;
 	const char *found = t->said, *expected = t->due;
 	size_t same = 0;
 
 	if (!t->cannot)
-		o2_hosts_due_line(t, t->wrong ? "the framing is wrong" : "the framing is right");
+		o2_hosts_due_line(t, t->gone	? "the program cannot be run"
+				     : t->wrong ? "the framing is wrong"
+						: "the framing is right");
 	t->said[t->said_bytes] = '\0';
 	if (strcmp(t->said, t->due) != 0) {
 		for (size_t i = 0; t->said[i] != '\0' && t->said[i] == t->due[i]; i++)

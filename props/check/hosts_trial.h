@@ -38,7 +38,7 @@ struct o2_hosts_trial {
 	uint32_t lives, lines; /* number so far */
 	uint32_t scarce_after; /* lines after which no descriptor can be opened */
 	uint32_t timeout_ms;
-	bool wrong, cannot;
+	bool wrong, cannot, gone;
 	char words[256]; /* how the selftest must describe what is wrong */
 	int counter, ears, file;
 	char script[16384], due[4096], said[8192], asked[16384];

@@ -99,6 +99,15 @@ static char *word_of(const json_t *finding)
 	return text;
 }
 
+/* Write an option that names a file, with the whole path: the command may be given elsewhere. */
+static void say_path(const char *option, const char *path, FILE *out)
+{
+	char whole[PATH_MAX];
+
+	fprintf(out, " %s ", option);
+	o2_shell_word(realpath(path, whole) == NULL ? path : whole, out);
+}
+
 /* Write the words that name the implementation on the command line. */
 static void say_how(const struct o2_check_arguments *a, uint32_t index, FILE *out)
 {
@@ -115,15 +124,21 @@ static void say_how(const struct o2_check_arguments *a, uint32_t index, FILE *ou
 }
 
 /* Write the options that ask a question again: by its file, as text, by its choices, or by its origin. */
-static void say_question(const json_t *finding, const char *file, FILE *out)
+static void say_question(const struct o2_check_arguments *a, const json_t *finding, const char *file,
+			 FILE *out)
 {
+	const char *given = a->options.case_file;
 	const char *origin = json_string_value(json_object_get(finding, "origin"));
 	const char *choices = json_string_value(json_object_get(finding, "choices"));
 	const char *stage = json_string_value(json_object_get(finding, "stage"));
 	char *word = file == NULL ? word_of(finding) : NULL;
 
-	if (file == NULL && word == NULL && choices == NULL && origin[0] == '/')
-		file = origin;
+	if (file == NULL && word == NULL && choices == NULL && given != NULL && given[0] != '{') {
+		say_path("--case", given, out);
+		return;
+	}
+	if (file == NULL && word == NULL && choices == NULL)
+		file = given != NULL ? given : origin[0] == '/' ? origin : NULL;
 	if (file != NULL || word != NULL) {
 		fputs(" --case ", out);
 		o2_shell_word(file != NULL ? file : word, out);
@@ -131,6 +146,8 @@ static void say_question(const json_t *finding, const char *file, FILE *out)
 		fprintf(out, " --choices %s:%s", stage, choices);
 	} else { /* a test vector: all of them are asked before drawn cases */
 		fprintf(out, " --stage %s --cases 1", stage);
+		if (a->corpus != NULL)
+			say_path("--corpus", a->corpus, out);
 	}
 	free(word);
 }
@@ -145,8 +162,12 @@ static int add_replay(const struct o2_check_arguments *a, uint32_t index, json_t
 
 	if (out != NULL) {
 		fprintf(out, "%s check", a->name);
-		say_question(finding, file, out);
+		say_question(a, finding, file, out);
 		fputs(a->options.profile == O2_PROFILE_KERNEL ? " --profile kernel" : "", out);
+		if (a->map != NULL)
+			say_path("--map", a->map, out);
+		if (a->host.timeout_ms != O2_CHECK_TIMEOUT_MS)
+			fprintf(out, " --timeout-ms %u", a->host.timeout_ms);
 		say_how(a, index, out);
 		if (fclose(out) == 0)
 			replay = o2_json_text(text);
@@ -217,7 +238,7 @@ static int report(struct o2_check_arguments *a, json_t *result)
 
 	if (a->since != NULL) {
 		o2_check_since(result, a->options.since, a->since);
-		right = right || (!o2_check_since_has_new(result) && !has_stale(result));
+		right = right || (!o2_check_since_has_new(result, a->options.since) && !has_stale(result));
 	}
 	/* Standard output carries either the JSON or the text. */
 	o2_check_print(result, a->color, a->report[O2_CHECK_JSON].out == stdout ? stderr : stdout);
@@ -272,6 +293,24 @@ static bool answered_anything(const struct o2_check_subject *subject)
 	return subject->findings > 0;
 }
 
+/* Say why nothing is known about the implementation. */
+static int complain_of_nothing(const struct o2_check_arguments *a, const struct o2_check_subject *subject)
+{
+	const char *name = subject->host->name;
+
+	for (uint32_t i = 0; i < O2_STAGES; i++)
+		if (subject->tally[i].asked > 0)
+			return o2_complain(a->name, "check: %s: it implements none of what it was asked",
+					   name);
+	if (subject->not_given > 0)
+		return o2_complain(a->name, "check: %s: it was not asked: profile %s does not ask this", name,
+				   o2_profile_name(a->options.profile));
+	if (subject->not_selected > 0)
+		return o2_complain(a->name, "check: %s: it was not asked: --stage leaves out this stage",
+				   name);
+	return o2_complain(a->name, "check: %s: it was not asked anything", name);
+}
+
 static int run_subject(const struct o2_check_arguments *a, uint32_t index, struct o2_check_subject *subject)
 {
 	char *alone[2] = {NULL, NULL};
@@ -288,8 +327,7 @@ static int run_subject(const struct o2_check_arguments *a, uint32_t index, struc
 										  : O2_CHECK_EXIT_CANNOT;
 	}
 	if (!answered_anything(subject))
-		return o2_complain(a->name, "check: %s: it implements none of what it was asked",
-				   subject->host->name);
+		return complain_of_nothing(a, subject);
 	return 0;
 }
 
@@ -320,11 +358,14 @@ static int check(struct o2_check_arguments *a)
 	json_t *result = NULL;
 	int rc = subjects == NULL ? no_memory(a) : 0;
 
+	a->corpus = a->options.corpus;
 	if (a->no_corpus)
 		a->options.corpus = NULL;
 	else if (a->options.corpus == NULL)
 		a->options.corpus = find_corpus(corpus, sizeof(corpus));
-	else if (!is_directory(a->options.corpus))
+	else if (is_directory(a->options.corpus))
+		a->options.corpus = realpath(a->corpus, corpus) == NULL ? a->corpus : corpus;
+	else
 		rc = o2_complain(a->name, "check: %s: %s", a->options.corpus, strerror(ENOTDIR));
 	if (rc == 0)
 		rc = o2_check_open_files(a);

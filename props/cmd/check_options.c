@@ -5,7 +5,6 @@
 #include <string.h>
 
 #define DEFAULT_CASES	   20000u
-#define DEFAULT_TIMEOUT_MS 1000u
 #define DEFAULT_GROWTH_MIB 768u /* sanitizers keep 256 MiB of freed memory */
 #define DEFAULT_SHRINK	   2000u
 #define MAX_TIMEOUT_MS	   600000u
@@ -45,11 +44,11 @@ static const char *profile_name(unsigned int profile)
 
 static const struct o2_option option_table[] = {
 	{O2_TITLE("what is asked")},
-	{"cases", "N", "drawn cases (default 20000; 0: no bound)", O2_NUMBER(options.cases, 0, UINT64_MAX)},
+	{"cases", "N", "drawn cases (default 20000; 0: no bound)", O2_NUMBER(options.cases, 0, INT64_MAX)},
 	{"seconds", "S", "stop drawing after S seconds, 0.001 to 31536000",
 	 O2_READ(options.seconds, read_seconds)},
 	{"seed", "X", "of the drawn cases (default 1)", O2_NUMBER(options.seed, 0, UINT64_MAX)},
-	{"first", "N", "number of the first drawn case (default 0)", O2_NUMBER(options.first, 0, UINT64_MAX)},
+	{"first", "N", "number of the first drawn case (default 0)", O2_NUMBER(options.first, 0, INT64_MAX)},
 	{"stage", "A,B", "only these stages:", O2_NAMES_OF(options.stage, stage_name)},
 	{"corpus", "DIR", "committed cases (default: those that were installed)", O2_TEXT(options.corpus)},
 	{"no-corpus", NULL, "drawn cases only", O2_FLAG(no_corpus)},
@@ -75,8 +74,8 @@ static const struct o2_option option_table[] = {
 	{"known", "FILE", "known differences, each with a reason", O2_TEXT(known)},
 	{"pedantic", NULL, "differences of severity `should` count as well", O2_FLAG(options.pedantic)},
 	{"compare", "OLD.json",
-	 "an earlier result: ask its questions first, say which causes are new, the same or gone; only a new "
-	 "one is a difference",
+	 "an earlier result: ask its questions first, say which findings are new, the same or gone; only a "
+	 "new one is a difference",
 	 O2_TEXT(since)},
 	{"shrink", "N", "questions that making a finding small may take (default 2000)",
 	 O2_NUMBER(options.shrink_calls, 0, MAX_SHRINK)},
@@ -150,7 +149,7 @@ int o2_check_parse(const char *name, int argc, char **argv, struct o2_check_argu
 	*a = (struct o2_check_arguments){
 		.name = name,
 		.options = {.cases = UNSAID, .seed = 1, .shrink_calls = DEFAULT_SHRINK},
-		.host = {.timeout_ms = DEFAULT_TIMEOUT_MS, .growth_mib = DEFAULT_GROWTH_MIB}};
+		.host = {.timeout_ms = O2_CHECK_TIMEOUT_MS, .growth_mib = DEFAULT_GROWTH_MIB}};
 	memset(a->options.stage, true, sizeof(a->options.stage));
 	command.program = name;
 	argc = take_program(a, argc, argv);

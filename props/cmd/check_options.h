@@ -9,7 +9,8 @@
 
 /* The command line of `o2ref check`. */
 
-#define O2_CHECK_SUBJECTS 16u
+#define O2_CHECK_SUBJECTS   16u
+#define O2_CHECK_TIMEOUT_MS 1000u /* unless --timeout-ms says otherwise */
 
 enum {
 	O2_CHECK_EXIT_AGREE = 0,
@@ -33,6 +34,7 @@ struct o2_check_arguments {
 	struct o2_check_options options;
 	struct o2_host_options host;
 	const char *map;
+	const char *corpus; /* as given; NULL: not given */
 	const char *known;
 	const char *out_dir;
 	const char *since; /* path of an earlier result */

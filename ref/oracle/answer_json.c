@@ -89,6 +89,11 @@ static void read_refusal(const json_t *refused, struct o2_answer *answer)
 	struct o2_answer_refusal *out = &answer->refusal;
 
 	out->error = errno_of(error);
+	if (error == NULL && json_object_get(refused, "errno") != NULL) {
+		o2_answer_break(answer, O2_CHECK_PROTOCOL_FIELD,
+				"refused.errno is not a text, expected a name such as \"EINVAL\"");
+		return;
+	}
 	if (out->error == 0) {
 		o2_answer_break(answer, O2_CHECK_PROTOCOL_FIELD,
 				"refused.errno is %s%.40s%s, expected a name such as \"EINVAL\"",
@@ -106,10 +111,15 @@ static void read_refusal(const json_t *refused, struct o2_answer *answer)
 	snprintf(out->name, sizeof(out->name), "%s", rule == NULL ? "" : rule);
 	out->cost = (enum o2_answer_cost)read_name(refused, "class", cost_names, 3, answer);
 	out->where = (enum o2_answer_where)read_name(refused, "where", where_names, 4, answer);
-	out->index = is_said(refused, "index", JSON_INTEGER, "an integer", answer) &&
-				     json_integer_value(index) >= 0 && json_integer_value(index) < UINT32_MAX
-			     ? (uint32_t)json_integer_value(index)
-			     : O2_NO_INDEX;
+	out->index = O2_NO_INDEX;
+	if (!is_said(refused, "index", JSON_INTEGER, "an integer", answer))
+		return;
+	if (json_integer_value(index) >= 0 && json_integer_value(index) < UINT32_MAX)
+		out->index = (uint32_t)json_integer_value(index);
+	else
+		o2_answer_break(answer, O2_CHECK_PROTOCOL_FIELD,
+				"refused.index is %lld, expected 0 to 4294967294",
+				(long long)json_integer_value(index));
 }
 
 /* Members of a plan that repeat the question are optional; their values are taken from the question. */
@@ -199,6 +209,19 @@ static int read_result(const struct o2_case *asked, const json_t *object, struct
 	return read_transfer(&asked->transfer, object, &answer->transfer, error);
 }
 
+/* As read_result, of an answer that has "refused": null, which means the same as none. */
+static int read_without_null(const struct o2_case *asked, const json_t *object, struct o2_answer *answer,
+			     struct o2_error *error)
+{
+	json_t *rest = json_copy((json_t *)(uintptr_t)object);
+	int rc;
+
+	json_object_del(rest, "refused");
+	rc = read_result(asked, rest, answer, error);
+	json_decref(rest);
+	return rc;
+}
+
 void o2_answer_stages(const json_t *object, bool absent[O2_STAGES])
 {
 	const json_t *stages = json_object_get(object, "stages");
@@ -234,9 +257,10 @@ void o2_answer_from_json(const struct o2_case *asked, const json_t *object, stru
 	answer->kind = O2_ANSWER_RESULT;
 	if (json_is_true(json_object_get(object, "not_implemented"))) {
 		answer->kind = O2_ANSWER_NOT_IMPLEMENTED;
-	} else if (refused != NULL) {
+	} else if (refused != NULL && !json_is_null(refused)) {
 		read_refusal(refused, answer);
-	} else if (read_result(asked, object, answer, &error) != 0) {
+	} else if (refused != NULL ? read_without_null(asked, object, answer, &error) != 0
+				   : read_result(asked, object, answer, &error) != 0) {
 		o2_error_text(&error, text, sizeof(text));
 		o2_answer_break(answer, O2_CHECK_PROTOCOL_FIELD, "%s", text);
 	}

@@ -140,7 +140,12 @@ void o2_child_end_with_us(void)
 
 bool o2_child_reap(struct o2_child *child, int *status)
 {
-	const uint64_t until_ms = o2_monotonic_ms() + LEAVE_MS;
+	return o2_child_reap_within(child, status, LEAVE_MS);
+}
+
+bool o2_child_reap_within(struct o2_child *child, int *status, uint64_t time_ms)
+{
+	const uint64_t until_ms = o2_monotonic_ms() + time_ms;
 	const struct timespec moment = {.tv_nsec = 1000000};
 	siginfo_t left = {0};
 
@@ -245,4 +250,20 @@ void o2_child_site(const struct o2_child *child, char *text, size_t text_bytes)
 	for (at = tail; (at = strchr(at, ':')) != NULL; at++)
 		if (name_before(tail, at, text, text_bytes))
 			return;
+}
+
+uint64_t o2_child_resident_bytes(const struct o2_child *child)
+{
+	unsigned long long pages = 0;
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/statm", (int)child->pid);
+	file = fopen(path, "r");
+	if (file == NULL)
+		return 0;
+	if (fscanf(file, "%*u %llu", &pages) != 1)
+		pages = 0;
+	fclose(file);
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }

@@ -40,11 +40,17 @@ void o2_child_end_with_us(void);
  */
 bool o2_child_reap(struct o2_child *child, int *status);
 
+/* As o2_child_reap, with another time to exit in. */
+bool o2_child_reap_within(struct o2_child *child, int *status, uint64_t time_ms);
+
 /* As o2_child_reap.  text: how the child ended (o2_child_how), or that it did not exit by itself. */
 bool o2_child_reap_how(struct o2_child *child, int *status, char *text, size_t text_bytes);
 
 /* A wait status as text: "it was ended by SIGSEGV (Segmentation fault)", "it ended with status 3". */
 void o2_child_how(int status, char *text, size_t text_bytes);
+
+/* Resident memory of the child in bytes; 0 if it cannot be determined. */
+uint64_t o2_child_resident_bytes(const struct o2_child *child);
 
 /* The last line of the child's standard error, after ": "; "" if it is empty. */
 void o2_child_last_words(const struct o2_child *child, char *text, size_t text_bytes);

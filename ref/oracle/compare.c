@@ -378,16 +378,22 @@ static void note_fault(struct o2_comparison *comparison, const struct o2_answer_
 	snprintf(item->found, sizeof(item->found), "%s", fault->text);
 }
 
+/* Whether the input of the stage comes from a peer, and not from a trusted caller. */
+static bool is_from_peer(enum o2_stage stage)
+{
+	return stage == O2_STAGE_MSG_DECODE || stage == O2_STAGE_CONNECT || stage == O2_STAGE_DELIVER;
+}
+
 /*
  * Whether any answer is accepted because the profile does not ask for the rule that the input breaks.  A
- * crash is accepted too, except in msg_decode, whose input comes from a peer and not from a trusted caller.
+ * crash is accepted too, except where the input comes from a peer.
  */
 static bool is_accepted(struct o2_comparison *comparison, enum o2_check_id rule,
 			const struct o2_answer *found)
 {
 	if (rule == O2_CHECKS || o2_check_severity(rule, comparison->profile) != O2_CHECK_OFF)
 		return false;
-	if (found->kind == O2_ANSWER_BROKEN && comparison->asked->stage == O2_STAGE_MSG_DECODE)
+	if (found->kind == O2_ANSWER_BROKEN && is_from_peer(comparison->asked->stage))
 		return false;
 	if (found->kind == O2_ANSWER_RESULT || found->kind == O2_ANSWER_BROKEN)
 		accept(comparison, rule);

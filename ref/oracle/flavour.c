@@ -8,11 +8,49 @@
 #include "wire/checksum.h"
 #include "wire/layout.h"
 
-#define SUM_RULE  "wire/header/checksum"
-#define SOME_NID  UINT64_C(0x00050000c0a80a01) /* 192.168.10.1@o2ib */
-#define OTHER_NID UINT64_C(0x00050000c0a80a02)
+#define SUM_RULE   "wire/header/checksum"
+#define SOME_NID   UINT64_C(0x00050000c0a80a01) /* 192.168.10.1@o2ib */
+#define OTHER_NID  UINT64_C(0x00050000c0a80a02)
+#define SOME_DEPTH 8u
 
-void o2_flavour_question(enum o2_cksum_flavour flavour, struct o2_case *asked)
+const enum o2_stage o2_flavour_stages[O2_FLAVOUR_STAGES] = {O2_STAGE_MSG_DECODE, O2_STAGE_DELIVER,
+							    O2_STAGE_CONNECT};
+
+static uint32_t encode(const struct o2_msg *msg, uint8_t *bytes, size_t bytes_max)
+{
+	const int length = o2_msg_encode(msg, &O2_WIRE_DEFAULTS, bytes, bytes_max, NULL);
+
+	assert(length > 0);
+	return (uint32_t)length;
+}
+
+static void connreq_question(enum o2_cksum_flavour flavour, struct o2_case_connect *asked)
+{
+	const struct o2_impl_conn_params params = {.ibm_version = O2_MSG_VERSION_2,
+						   .queue_depth = SOME_DEPTH,
+						   .max_frags = O2_MAX_FRAGS,
+						   .max_msg_size = O2_MSG_BYTES};
+	const struct o2_msg request = {.order = O2_LITTLE_ENDIAN,
+				       .ibm_version = O2_MSG_VERSION_2,
+				       .ibm_type = O2_MSG_CONNREQ,
+				       .cksum_flavour = flavour,
+				       .ibm_srcnid = SOME_NID,
+				       .ibm_srcstamp = 1,
+				       .ibm_dstnid = OTHER_NID,
+				       .u.connparams = {.ibcp_queue_depth = SOME_DEPTH,
+							.ibcp_max_frags = O2_MAX_FRAGS,
+							.ibcp_max_msg_size = O2_MSG_BYTES}};
+
+	asked->in = (struct o2_impl_connect_in){.event = O2_IMPL_GOT_CONNREQ,
+						.nid = OTHER_NID,
+						.incarnation = 1,
+						.registers = true,
+						.own = params,
+						.asked = params};
+	asked->in.length_bytes = encode(&request, asked->bytes, sizeof(asked->bytes));
+}
+
+void o2_flavour_question(enum o2_stage stage, enum o2_cksum_flavour flavour, struct o2_case *asked)
 {
 	const struct o2_msg noop = {.order = O2_LITTLE_ENDIAN,
 				    .ibm_version = O2_MSG_VERSION_2,
@@ -21,14 +59,19 @@ void o2_flavour_question(enum o2_cksum_flavour flavour, struct o2_case *asked)
 				    .cksum_flavour = flavour,
 				    .ibm_srcnid = SOME_NID,
 				    .ibm_dstnid = OTHER_NID};
-	int length;
 
-	asked->stage = O2_STAGE_MSG_DECODE;
-	asked->msg_decode.options = O2_WIRE_DEFAULTS;
-	length = o2_msg_encode(&noop, &asked->msg_decode.options, asked->msg_decode.bytes,
-			       sizeof(asked->msg_decode.bytes), NULL);
-	assert(length > 0);
-	asked->msg_decode.length_bytes = (uint32_t)length;
+	asked->stage = stage;
+	if (stage == O2_STAGE_CONNECT) {
+		connreq_question(flavour, &asked->connect);
+	} else if (stage == O2_STAGE_DELIVER) {
+		asked->deliver.in = (struct o2_impl_deliver_in){.max_frags = O2_MAX_FRAGS};
+		asked->deliver.in.length_bytes =
+			encode(&noop, asked->deliver.bytes, sizeof(asked->deliver.bytes));
+	} else {
+		asked->msg_decode.options = O2_WIRE_DEFAULTS;
+		asked->msg_decode.length_bytes =
+			encode(&noop, asked->msg_decode.bytes, sizeof(asked->msg_decode.bytes));
+	}
 }
 
 enum o2_cksum_flavour o2_flavour_of(bool takes_unsigned, bool takes_signed)

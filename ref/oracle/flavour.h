@@ -10,8 +10,12 @@
  * refusal is not enough to tell, because every message has bytes for which the flavours differ.
  */
 
-/* Make a question with a legal NOOP and this flavour, O2_CKSUM_UNSIGNED or O2_CKSUM_SIGNED. */
-void o2_flavour_question(enum o2_cksum_flavour flavour, struct o2_case *asked);
+/* The stages that are asked, the first one that the implementation has. */
+#define O2_FLAVOUR_STAGES 3u
+extern const enum o2_stage o2_flavour_stages[O2_FLAVOUR_STAGES];
+
+/* Make a question with a legal message of this flavour, O2_CKSUM_UNSIGNED or O2_CKSUM_SIGNED. */
+void o2_flavour_question(enum o2_stage stage, enum o2_cksum_flavour flavour, struct o2_case *asked);
 
 /* The only flavour that an implementation accepts; O2_CKSUM_NONE: it accepts both flavours, or neither. */
 enum o2_cksum_flavour o2_flavour_of(bool takes_unsigned, bool takes_signed);

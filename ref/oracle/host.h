@@ -42,6 +42,11 @@ struct o2_host_ops {
 	/* count: 1 to O2_HOST_BATCH.  Returns 0, or -errno if the host runs out of system resources. */
 	int (*ask)(struct o2_host *host, struct o2_case *const *asked, uint32_t count,
 		   o2_host_answered answered, void *context);
+	/*
+	 * Called when nothing more is asked: what the implementation did after its last answer.  check: O2_CHECKS if
+	 * nothing.  NULL: such a host has nothing to say.
+	 */
+	void (*settle)(struct o2_host *host, struct o2_answer_fault *conduct);
 	void (*close)(struct o2_host *host);
 };
 

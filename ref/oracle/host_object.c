@@ -123,24 +123,25 @@ static uint32_t run_round(struct object *object, uint32_t first, uint32_t end, u
 	struct o2_object_control *control = object->control;
 	const uint32_t timeout_ms = object->host.options.timeout_ms;
 	char words[128], byte = 0;
-	uint32_t at = first;
+	uint32_t calls;
 	int status, rc;
 
 	control->first = first;
 	control->count = end - first;
 	control->repeats = repeats;
 	atomic_store_explicit(&control->at, first, memory_order_relaxed);
+	atomic_store_explicit(&control->calls, 0, memory_order_relaxed);
 	if (TEMP_FAILURE_RETRY(write(object->child.to, &byte, 1)) == 1) {
-		/* The child hangs only if it does not reach another slot within the time limit. */
+		/* The child hangs only if it begins no other call within the time limit, which is that of one. */
 		do {
-			at = atomic_load_explicit(&control->at, memory_order_relaxed);
+			calls = atomic_load_explicit(&control->calls, memory_order_relaxed);
 			rc = o2_child_wait(&object->child, o2_monotonic_ms() + timeout_ms);
-		} while (rc == 0 && at != atomic_load_explicit(&control->at, memory_order_relaxed));
+		} while (rc == 0 && calls != atomic_load_explicit(&control->calls, memory_order_relaxed));
 		if (rc == 0) {
 			*fault = (struct o2_answer_fault){.check = O2_CHECK_RUN_HANG};
 			snprintf(fault->text, sizeof(fault->text), "no answer within %u ms", timeout_ms);
 			o2_child_end(&object->child, &status);
-			return at - first;
+			return atomic_load_explicit(&control->at, memory_order_relaxed) - first;
 		}
 		if (rc == 1 && TEMP_FAILURE_RETRY(read(object->child.from, &byte, 1)) == 1)
 			return end - first;
@@ -194,7 +195,8 @@ static void look_closely(struct object *object, const struct o2_case *asked, uin
 	if (printed_now(object) != object->printed_bytes) {
 		conduct->check = O2_CHECK_RUN_STDOUT;
 		snprintf(conduct->text, sizeof(conduct->text), "it printed %lld bytes on standard output",
-			 (long long)(printed_now(object) - object->printed_bytes) / O2_OBJECT_REPEATS);
+			 (long long)(printed_now(object) - object->printed_bytes + O2_OBJECT_REPEATS - 1) /
+				 O2_OBJECT_REPEATS);
 		object->printed_bytes = printed_now(object);
 		return;
 	}
@@ -208,22 +210,42 @@ static void look_closely(struct object *object, const struct o2_case *asked, uin
 	}
 }
 
-static bool suspicious(struct object *object)
+/* If no repetition printed, the output of the batch is laid to its first question. */
+static void blame_for_output(struct object *object, uint32_t count, off_t printed)
 {
-	const bool printed = printed_now(object) != object->printed_bytes;
+	struct o2_answer_fault *conduct = NULL;
+
+	for (uint32_t i = count; i-- > 0;) {
+		if (object->conduct[i].check == O2_CHECK_RUN_STDOUT)
+			return;
+		if (object->fault[i].check == O2_CHECKS && object->conduct[i].check == O2_CHECKS)
+			conduct = &object->conduct[i];
+	}
+	if (printed <= 0 || conduct == NULL)
+		return;
+	conduct->check = O2_CHECK_RUN_STDOUT;
+	snprintf(conduct->text, sizeof(conduct->text), "it printed %lld bytes on standard output",
+		 (long long)printed);
+}
+
+/* Should the questions of the batch be asked again?  *printed: bytes that appeared on standard output. */
+static bool suspicious(struct object *object, off_t *printed)
+{
 	const bool grown = object->control->heap > object->heap;
 
-	object->printed_bytes = printed_now(object);
+	*printed = printed_now(object) - object->printed_bytes;
+	object->printed_bytes += *printed;
 	/* The maximum rises in the first batches, which may allocate memory that is kept. */
 	if (grown)
 		object->heap = object->control->heap;
-	return printed || grown;
+	return *printed > 0 || grown;
 }
 
 static int ask(struct o2_host *host, struct o2_case *const *asked, uint32_t count, o2_host_answered answered,
 	       void *context)
 {
 	struct object *object = object_of(host);
+	off_t printed = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
 		o2_impl_put_case(asked[i], &object->slots.slot[i]);
@@ -240,11 +262,12 @@ static int ask(struct o2_host *host, struct o2_case *const *asked, uint32_t coun
 		    o2_impl_slot_spoilt(&object->slots.slot[i], conduct->text, sizeof(conduct->text)))
 			conduct->check = O2_CHECK_RUN_OVERRUN;
 	}
-	if (object->child.pid != 0 && (suspicious(object) || host->thorough))
+	if (object->child.pid != 0 && (suspicious(object, &printed) || host->thorough))
 		for (uint32_t i = 0; i < count; i++)
 			if (object->fault[i].check == O2_CHECKS &&
 			    (host->thorough || !object->leaks[asked[i]->stage]))
 				look_closely(object, asked[i], i);
+	blame_for_output(object, count, printed);
 	for (uint32_t i = 0; i < count; i++) {
 		object->answer.conduct = object->conduct[i];
 		if (object->fault[i].check == O2_CHECKS)

@@ -21,6 +21,7 @@
 #define READ_BYTES   (64u << 10)
 #define WARM_BATCHES 16u
 #define START_FACTOR 10u
+#define SETTLE_MS    100	 /* for bytes behind the very last answer */
 #define NOISE_BYTES  (1u << 20)	 /* bytes of standard error to keep */
 #define AHEAD_BYTES  (64u << 10) /* bytes of encoded questions that may wait for room in the pipe */
 
@@ -290,23 +291,6 @@ static bool exchange(struct program *program, struct batch *batch, uint64_t unti
 	return fds[0].revents == 0 || receive(program, batch);
 }
 
-/* Resident memory of the process in bytes; 0 if it cannot be determined. */
-static uint64_t resident_bytes(pid_t pid)
-{
-	unsigned long long pages = 0;
-	char path[64];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/statm", (int)pid);
-	file = fopen(path, "r");
-	if (file == NULL)
-		return 0;
-	if (fscanf(file, "%*u %llu", &pages) != 1)
-		pages = 0;
-	fclose(file);
-	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
 /* Check after a batch whether the program's resident memory has grown beyond the limit. */
 static void look_at_memory(struct program *program)
 {
@@ -316,7 +300,7 @@ static void look_at_memory(struct program *program)
 		return;
 	if (lseek(program->child.noise, 0, SEEK_END) > NOISE_BYTES && ftruncate(program->child.noise, 0) != 0)
 		return;
-	bytes = resident_bytes(program->child.pid);
+	bytes = o2_child_resident_bytes(&program->child);
 	if (program->batches == WARM_BATCHES)
 		program->warm_bytes = bytes;
 	if (bytes <= program->warm_bytes + ((uint64_t)program->host.options.growth_mib << 20))
@@ -383,6 +367,25 @@ static int ask(struct o2_host *host, struct o2_case *const *asked, uint32_t coun
 	return rc;
 }
 
+/* The next batch would report what the last one left behind, so this is for the last one of all. */
+static void settle(struct o2_host *host, struct o2_answer_fault *conduct)
+{
+	struct program *program = program_of(host);
+	struct pollfd more = {.fd = program->child.from, .events = POLLIN};
+	ssize_t n = 0;
+
+	if (program->child.pid != 0 && poll(&more, 1, SETTLE_MS) > 0 &&
+	    o2_frame_reserve(&program->in, READ_BYTES) == 0)
+		n = TEMP_FAILURE_RETRY(
+			read(program->child.from, program->in.bytes + program->in.used, READ_BYTES));
+	if (n > 0)
+		program->in.used += (size_t)n;
+	if (program->child.pid != 0 && program->in.used > 0)
+		end_talker(program);
+	*conduct = program->answer.conduct;
+	program->answer.conduct.check = O2_CHECKS;
+}
+
 static void close_program(struct o2_host *host)
 {
 	struct program *program = program_of(host);
@@ -411,7 +414,7 @@ static char **copy_of(char *const *argv)
 int o2_host_open_program(char *const *argv, const struct o2_host_options *options, struct o2_host **host,
 			 char *text, size_t text_bytes)
 {
-	static const struct o2_host_ops ops = {.ask = ask, .close = close_program};
+	static const struct o2_host_ops ops = {.ask = ask, .settle = settle, .close = close_program};
 	struct program *program = calloc(1, sizeof(*program));
 	int rc = program == NULL ? -ENOMEM : 0;
 

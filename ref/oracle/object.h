@@ -34,7 +34,8 @@ struct o2_object_control {
 	uint32_t repeats;
 	uint32_t stage[O2_HOST_SLOTS];
 	int32_t status[O2_HOST_SLOTS];
-	_Atomic uint32_t at; /* the slot that the child is answering */
+	_Atomic uint32_t at;	/* the slot that the child is answering */
+	_Atomic uint32_t calls; /* calls begun in this round */
 
 	/* Heap bytes in use in the last slot: after half of the calls, and after all calls. */
 	uint64_t heap_half;

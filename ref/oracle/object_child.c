@@ -158,6 +158,7 @@ static void serve_round(const struct o2_object *object, const struct o2_impl_slo
 		for (uint32_t repeat = 0; repeat < control->repeats; repeat++) {
 			if (control->repeats > 1 && repeat == control->repeats / 2)
 				control->heap_half = heap_bytes();
+			atomic_fetch_add_explicit(&control->calls, 1, memory_order_relaxed);
 			control->status[i] =
 				o2_object_call(object, (enum o2_stage)control->stage[i], &slots->slot[i]);
 		}

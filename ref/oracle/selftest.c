@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,7 +22,11 @@
 #include "oracle/stage.h"
 
 #define EXIT_CANNOT 77
-#define PAUSE_MS    20u /* pause between the pieces of a request */
+#define EXIT_USAGE  2
+#define PAUSE_MS    20u	       /* pause between the pieces of a request */
+#define LEAVE_MS    500u       /* least time to leave in at the end of the input */
+#define READ_ON_MS  200u       /* for the rest of what is no frame */
+#define MUCH_BYTES  (1u << 20) /* a program that never stops is not read on */
 
 /* --- communication --- */
 
@@ -33,6 +38,7 @@ struct talk {
 	struct o2_frame_buffer in;
 	bool ended;		/* the program's output has ended */
 	bool cannot;		/* no process could be started */
+	bool *no_program;	/* shared with the children, one of which could not run the program */
 	uint32_t wrong;		/* number of failed steps */
 	bool absent[O2_STAGES]; /* stages of version 2 that no answer has listed */
 };
@@ -69,6 +75,7 @@ static int begin(struct talk *t)
 	dup2(in, STDIN_FILENO);
 	dup2(out, STDOUT_FILENO);
 	execvp(t->argv[0], t->argv);
+	*t->no_program = true;
 	fprintf(stderr, "%s: %s\n", t->argv[0], strerror(errno));
 	_exit(127);
 }
@@ -113,23 +120,38 @@ static void put_request(struct talk *t, enum o2_stage stage)
 	free(frame);
 }
 
+static void read_some(struct talk *t)
+{
+	ssize_t n;
+
+	if (o2_frame_reserve(&t->in, 4096) != 0)
+		abort();
+	n = TEMP_FAILURE_RETRY(read(t->child.from, t->in.bytes + t->in.used, 4096));
+	if (n <= 0)
+		t->ended = true;
+	else
+		t->in.used += (size_t)n;
+}
+
+/* Read what is still on its way: only with all of it can be said what its first bytes mean. */
+static void read_on(struct talk *t)
+{
+	const uint64_t until_ms = o2_monotonic_ms() + READ_ON_MS;
+
+	while (!t->ended && t->in.used < MUCH_BYTES && o2_child_wait(&t->child, until_ms) == 1)
+		read_some(t);
+}
+
 /* Read until a whole frame or an illegal one has arrived, the output ends, or the time is up. */
 static enum o2_frame_state get(struct talk *t, uint32_t timeout_ms, uint32_t *length)
 {
 	const uint64_t until_ms = o2_monotonic_ms() + timeout_ms;
 	enum o2_frame_state state;
-	ssize_t n;
 
 	while ((state = o2_frame_look(&t->in, length)) == O2_FRAME_PARTIAL && !t->ended) {
 		if (o2_child_wait(&t->child, until_ms) != 1)
 			break;
-		if (o2_frame_reserve(&t->in, 4096) != 0)
-			abort();
-		n = TEMP_FAILURE_RETRY(read(t->child.from, t->in.bytes + t->in.used, 4096));
-		if (n <= 0)
-			t->ended = true;
-		else
-			t->in.used += (size_t)n;
+		read_some(t);
 	}
 	return state;
 }
@@ -241,10 +263,12 @@ static bool expect(struct talk *t, const char *step, enum o2_stage stage, uint32
 
 	if (get(t, timeout_ms, &length) == O2_FRAME_WHOLE)
 		return judge(t, step, stage, length);
-	if (t->in.used > 0)
+	if (t->in.used > 0) {
+		read_on(t);
 		explain_bytes(t, step);
-	else
-		explain_silence(t, step);
+		return false;
+	}
+	explain_silence(t, step);
 	return false;
 }
 
@@ -362,7 +386,7 @@ static void try_end(struct talk *t)
 
 	close(t->child.to);
 	t->child.to = -1;
-	if (!o2_child_reap(&t->child, &status)) {
+	if (!o2_child_reap_within(&t->child, &status, t->timeout_ms > LEAVE_MS ? t->timeout_ms : LEAVE_MS)) {
 		say(t, false, "end of input", "it does not leave");
 		return;
 	}
@@ -374,7 +398,12 @@ int o2_oracle_selftest(char *const *argv, uint32_t timeout_ms, FILE *out)
 {
 	struct talk t = {.argv = argv, .timeout_ms = timeout_ms, .out = out};
 	enum o2_stage stage = O2_STAGE_SG_BUILD;
+	bool no_program;
 
+	t.no_program =
+		mmap(NULL, sizeof(*t.no_program), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (t.no_program == MAP_FAILED)
+		return EXIT_CANNOT;
 	for (uint32_t i = O2_STAGES_1; i < O2_STAGES; i++)
 		t.absent[i] = true;
 	if (find_stages(&t, &stage)) {
@@ -386,8 +415,14 @@ int o2_oracle_selftest(char *const *argv, uint32_t timeout_ms, FILE *out)
 		say(&t, false, "stages", "none is implemented");
 	}
 	o2_frame_buffer_free(&t.in);
+	no_program = *t.no_program;
+	munmap(t.no_program, sizeof(*t.no_program));
 	if (t.cannot)
 		return EXIT_CANNOT;
+	if (no_program) {
+		fprintf(out, "the program cannot be run\n");
+		return EXIT_USAGE;
+	}
 	fprintf(out, t.wrong == 0 ? "the framing is right\n" : "the framing is wrong\n");
 	return t.wrong == 0 ? 0 : 1;
 }

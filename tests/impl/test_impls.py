@@ -426,7 +426,12 @@ static int32_t sg_build(const struct o2_impl_sg_in *in, struct o2_impl_sg_list *
 	own[bytes - 1] = 1;
 	if (in->buffer.count == 2)
 		own[WHERE] = 1;
+	own = realloc((void *)own, bytes + 5000);
+	if (own == NULL || own[bytes - 1] != 1)
+		abort();
+	own[bytes + 4999] = 1;
 	free((void *)own);
+	free(strdup("a text"));
 	return O2_IMPL_NOT_IMPLEMENTED;
 }
 

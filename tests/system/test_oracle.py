@@ -31,6 +31,7 @@ REFERENCE = BUILD / "impl_reference.so"
 MUTANTS = BUILD / "impl_mutants.so"
 MISBEHAVE = BUILD / "impl_misbehave.so"
 PROGRAM = BUILD / "impl_reference_program"
+PROXY = ROOT / "tests" / "impl" / "reference" / "proxy.py"
 TALKER = ROOT / "tests" / "impl" / "reference" / "talker.py"
 STAGES = ("msg_decode", "msg_encode", "sg_build", "dma_map", "reg_plan", "rdma_plan", "transfer",
           "device", "rdma_chain", "connect", "deliver", "keys", "send_plan", "setup", "flow")
@@ -59,6 +60,7 @@ MISDEEDS = {
     "hang": "run/hang",
     "exit": "run/exit",
     "stdout": "run/stdout",
+    "stdout-once": "run/stdout",
     "leak": "run/leak",
     "overrun": "run/overrun",
     "underrun": "run/overrun",
@@ -95,6 +97,11 @@ def result(*arguments, expect=None, **more):
 
 def findings(document, index=0):
     return {each["check"]: each for each in document["implementations"][index]["findings"]}
+
+
+def proxy(*changes):
+    """The words that name the reference as a program, with changes of its answers."""
+    return ("--", sys.executable, PROXY, PROGRAM, *changes)
 
 
 def stage_of(check):
@@ -152,6 +159,20 @@ class Differences(unittest.TestCase):
         for finding in found.values():
             self.assertEqual(shlex.split(finding["replay"])[-len(command) - 1:], ["--", *command])
 
+    def test_a_replay_has_the_options_that_matter(self):
+        with tempfile.TemporaryDirectory() as directory:
+            map_file, question = Path(directory) / "map.json", Path(directory) / "case.json"
+            map_file.write_text(json.dumps({"form": "o2ref/error_map", "version": 1, "errors": {"a": "sg/*"}}))
+            question.write_text(json.dumps({
+                "form": "o2ref/sg_build/input", "version": 1, "max_entries": 257, "space": {"page_bytes": 4096, "npages": 4, "ranges": []},
+                "buffer": {"kind": "kiov", "offset": 0, "nob": 2, "pieces": [{"page": 1, "offset": 0, "len": 2}]}}))
+            for case, said in ((os.path.relpath(question), str(question)), (question.read_text(), question.read_text())):
+                document = result("--case", case, "--map", os.path.relpath(map_file), "--timeout-ms", 2500, *proxy("nob-4096"),
+                                  expect=DIFFER)
+                words = shlex.split(findings(document)["sg/kiov/nob"]["replay"])
+                self.assertEqual(words[2:8], ["--case", said, "--map", str(map_file), "--timeout-ms", "2500"])
+                self.assertIn("sg/kiov/nob", findings(result(*words[2:], expect=DIFFER)))
+
     def test_a_case_file_replays_and_holds_for_the_reference(self):
         env = {"O2_MUTANT": "open-work-request"}
         with tempfile.TemporaryDirectory() as directory:
@@ -192,7 +213,7 @@ class Conduct(unittest.TestCase):
                 check, found = MISDEEDS[misdeed], findings(document)
                 self.assertIn(check, found)
                 self.assertIsNotNone(found[check]["question"])
-                if misdeed not in ("unstable", "overread"):
+                if misdeed not in ("unstable", "overread", "stdout-once"):
                     # The smallest case has two pieces.
                     self.assertEqual(len(found[check]["question"]["buffer"]["pieces"]), 2)
                     self.assertLessEqual(found[check]["shrunk"]["to_bytes"], 20)
@@ -233,10 +254,23 @@ class Conduct(unittest.TestCase):
         # tests/impl/reference/misbehave.c loses 100 bytes; the heap rounds sizes up.
         self.assertTrue(100 <= int(said[1]) < 200, said[0])
 
+    def test_what_is_printed_once_is_said_in_full(self):
+        found = findings(result("--cases", 20, "--no-corpus", "--stage", "sg_build", MISBEHAVE, env={"O2_MISBEHAVE": "stdout-once"}))
+        self.assertIn("it printed 14 bytes on standard output", found["run/stdout"]["found"])
+
+    def test_a_slow_object_does_not_hang(self):
+        """Each call has the time limit for itself, also when a question is asked again many times."""
+        document = result("--cases", 4, "--no-corpus", "--stage", "sg_build", "--shrink", 0, "--timeout-ms", 400, MISBEHAVE,
+                          env={"O2_MISBEHAVE": "slow"}, expect=DIFFER)
+        self.assertNotIn("run/hang", findings(document))
+
     def test_hanging_stages_are_given_up(self):
         document = result("--cases", 300, "--timeout-ms", 50, MISBEHAVE, env={"O2_MISBEHAVE": "hang"})
         stages = {each["stage"]: each for each in document["implementations"][0]["stages"]}
         self.assertTrue(stages["sg_build"]["given_up"])
+        text = run("--cases", 300, "--no-corpus", "--stage", "sg_build", "--timeout-ms", 50, "--shrink", 0, MISBEHAVE,
+                   env={"O2_MISBEHAVE": "hang"}).stdout.decode()
+        self.assertRegex(text, r"(?m)^sg_build .*, given up *$")
 
 
 class Programs(unittest.TestCase):
@@ -351,6 +385,40 @@ class Programs(unittest.TestCase):
         for words in ((PROGRAM,), (sys.executable, TALKER, "none")):
             self.assertIn("the framing is right", run("--selftest", "--", *words, expect=AGREE).stdout.decode())
 
+    def test_what_is_late_once_does_not_count_as_hanging(self):
+        with tempfile.TemporaryDirectory() as directory:
+            document = result("--cases", 1000, "--no-corpus", "--stage", "sg_build", "--timeout-ms", 400, *proxy(),
+                              env={"O2_LATE": str(Path(directory) / "late")}, expect=AGREE)
+        one, = document["implementations"]
+        stage, = one["stages"]
+        self.assertEqual((one["late"] >= 8, stage["given_up"], stage["differed"]), (True, False, 0))
+        self.assertEqual(stage["agreed"], stage["asked"])
+        self.assertGreater(stage["asked"], 900)
+
+    def test_bytes_behind_the_very_last_answer(self):
+        question = {"form": "o2ref/sg_build/input", "version": 1, "max_entries": 257,
+                    "space": {"page_bytes": 4096, "npages": 4, "ranges": []}, "buffer": {
+                        "kind": "kiov", "offset": 0, "nob": 2, "pieces": [{"page": 1, "offset": 0, "len": 2}]}}
+        for _ in range(5):
+            document = result("--case", json.dumps(question), *proxy("tail"), expect=DIFFER)
+            self.assertIn("protocol/frame", findings(document))
+        result("--case", json.dumps(question), *proxy(), expect=AGREE)
+
+    def test_members_of_a_refusal(self):
+        run_words = ("--cases", 300, "--no-corpus", "--stage", "sg_build", "--shrink", 3)
+        result(*run_words, *proxy("null"), expect=AGREE)
+        for change, words in (("errno-number", "refused.errno is not a text"), ("index-below", "refused.index is -1")):
+            found = findings(result(*run_words, *proxy(change), expect=DIFFER))
+            self.assertIn(words, found["protocol/field"]["found"])
+
+    def test_one_flavour_without_decoding(self):
+        result("--profile", "kernel", "--no-corpus", "--stage", "connect,deliver", "--cases", 3000, *proxy("one-flavour"), expect=AGREE)
+
+    def test_selftest_waits_and_reads_on(self):
+        run("--selftest", *proxy("slow-end"), expect=AGREE)
+        self.assertIn("the length is big-endian", run("--selftest", *proxy("big-endian"), expect=DIFFER).stdout.decode())
+        self.assertIn("the program cannot be run", run("--selftest", "--", "/nowhere", expect=USAGE).stdout.decode())
+
     def test_status_89_is_not_implemented(self):
         document = result("--cases", 50, "--no-corpus", "--", sys.executable, TALKER, "refuse-all", expect=DIFFER)
         stages = {each["stage"]: each for each in document["implementations"][0]["stages"]}
@@ -426,6 +494,29 @@ class Judgement(unittest.TestCase):
         self.assertNotIn("sg/nob", right["sg/rule"]["expected"])
         self.assertNotIn("sg/kiov", wrong["sg/rule"]["expected"])
 
+    def test_a_known_difference_hides_no_other(self):
+        arguments = ("--no-corpus", "--stage", "sg_build", "--cases", 2500, "--shrink", 20)
+        small = self.listed({"check": "sg/kiov/refused-legal", "when": {"space.page_bytes": 4096}})
+        document = result(*arguments, "--known", small, *proxy("no-size-4096", "broken-65536"), expect=DIFFER)
+        self.assertTrue(any("EIO" in each["found"] for each in document["implementations"][0]["findings"] if each["counts"]))
+        self.assertGreater(document["implementations"][0]["causes_not_kept"], 0)
+        both = self.listed(*({"check": "sg/kiov/refused-legal", "when": {"space.page_bytes": size}} for size in (4096, 65536)))
+        document = result(*arguments, "--known", both, *proxy("no-size-4096", "broken-65536"), expect=AGREE)
+        self.assertEqual(document["implementations"][0]["stale"], [])
+
+    def test_a_known_difference_explains_no_other(self):
+        large = self.listed(*({"check": f"sg/{kind}/refused-legal", "when": {"space.page_bytes": 65536}} for kind in ("kiov", "iov")))
+        document = result("--no-corpus", "--stage", "sg_build", "--cases", 3000, "--shrink", 20, "--known", large,
+                          *proxy("refuse-65536", "errno-of-sg/too-many-entries"), expect=DIFFER)
+        self.assertTrue(findings(document)["sg/errno"]["counts"])
+
+    def test_a_known_difference_that_does_not_occur_fails_in_junit(self):
+        path = Path(self.directory.name) / "report.xml"
+        known = self.known("sg/kiov/nob")
+        run(*self.RUN, "--known", known, "--junit", path, REFERENCE, expect=DIFFER)
+        failures = {each.get("name"): each.find("failure") for each in ElementTree.parse(path).getroot().iter("testcase")}
+        self.assertEqual({name for name, failure in failures.items() if failure is not None}, {"sg/kiov/nob"})
+
     def one(self, **more):
         return {"form": "o2ref/known_differences", "version": 1,
                 "differences": [{"check": "sg/kiov/nob", "reason": "for the test", **more}]}
@@ -498,6 +589,38 @@ class ThenAndNow(unittest.TestCase):
         self.assertRegex(text, r"impl_mutants.so \(mine 2\): differs: ")
         self.assertRegex(text, r"since \S+old.json, mine 1: (1 cause is|[1-9]\d* causes are) new, 0 the same, [1-9]\d* gone")
 
+    def both(self, before, after, *arguments, old=()):
+        """The status of a run with changes, held against one with others."""
+        words = ("--no-corpus", "--stage", "sg_build", "--cases", 2500, "--shrink", 20)
+        run(*words, "--json", self.old, *old, *proxy(*before))
+        document = result(*words, "--compare", self.old, *arguments, *proxy(*after))
+        return run(*words, "--compare", self.old, *arguments, *proxy(*after)).returncode, document
+
+    def test_what_counts_is_new_unless_it_counted_before(self):
+        status, document = self.both(("cut",), ("cut", "other-page"))
+        self.assertEqual(status, DIFFER)
+        self.assertEqual({each["since"] for each in document["implementations"][0]["findings"] if each["severity"] == "must"}, {"new"})
+        self.assertEqual(self.both(("cut", "other-page"), ("cut", "other-page"))[0], AGREE)
+        known = Path(self.directory.name) / "known.json"
+        known.write_text(json.dumps({"form": "o2ref/known_differences", "version": 1, "differences": [
+            {"check": "sg/kiov/nob", "when": {"space.page_bytes": 65536}, "reason": "for the test"}]}))
+        listed = ("--known", known)
+        self.assertEqual(self.both(("nob-65536",), ("nob-65536", "nob-4096"), *listed, old=listed)[0], DIFFER)
+        self.assertEqual(self.both(("nob-65536",), ("nob-65536",), *listed, old=listed)[0], AGREE)
+
+    def test_what_was_there_before_explains_nothing_new(self):
+        before = ("refuse-65536",)
+        self.assertEqual(self.both(before, (*before, "errno-of-sg/iov/no-page"))[0], DIFFER)
+        after = (*before, "errno-of-sg/iov/no-page")
+        self.assertEqual(self.both(after, after)[0], AGREE)
+
+    def test_what_was_dropped_before_is_not_new(self):
+        self.assertEqual(self.both(("no-size-4096",), ("no-size-4096",))[0], AGREE)
+        status, document = self.both((), ("no-size-4096",))
+        one, = document["implementations"]
+        self.assertEqual(status, DIFFER)
+        self.assertEqual([(each["stage"], each["check"]) for each in one["not_kept"]], [("sg_build", "sg/kiov/refused-legal")])
+
     def test_what_cannot_be_compared(self):
         self.before("gap-never-seen", "--profile", "kernel")
         self.assertIn("its profile is 'kernel', that of this run strict",
@@ -528,11 +651,23 @@ class Usage(unittest.TestCase):
                                  (("--seconds", "0x1p-3", REFERENCE), "--seconds is '0x1p-3'"),
                                  (("--profile", "x", REFERENCE), "--profile is 'x', not strict or kernel"),
                                  (("--nothing",), "no option"),
+                                 (("--first", str(2**63), REFERENCE), f"--first is '{2**63}'"),
                                  (("--cases", "0", REFERENCE), "needs --seconds"),
                                  (("--case", "{", REFERENCE), "the command line"),
                                  (("--selftest", REFERENCE), "needs --")):
             with self.subTest(words):
                 self.assertIn(words, run(*arguments, expect=USAGE).stderr.decode())
+
+    def test_why_a_case_was_not_asked(self):
+        with tempfile.TemporaryDirectory() as directory:
+            long = Path(directory) / "long.bin"
+            long.write_bytes(bytes(9000))
+            noop = json.dumps({"form": "o2ref/sg_build/input", "version": 1, "max_entries": 257,
+                               "space": {"page_bytes": 4096, "npages": 4, "ranges": []},
+                               "buffer": {"kind": "kiov", "offset": 0, "nob": 2, "pieces": [{"page": 1, "offset": 0, "len": 2}]}})
+            for arguments, words in ((("--case", long), f"{long}: 9000 bytes, a message that can be asked has 8192 at most"),
+                                     (("--case", noop, "--stage", "flow"), "it was not asked: --stage leaves out this stage")):
+                self.assertIn(words, run(*arguments, REFERENCE, expect=USAGE).stderr.decode())
 
     def test_what_it_reads_or_another_option_writes_is_not_written(self):
         short = ("--no-corpus", "--stage", "sg_build", "--cases", 20)
@@ -658,6 +793,8 @@ class Fuzzing(unittest.TestCase):
                 status, text = self.fuzz(["--known", files["known"], *options, MISBEHAVE], "-runs=3000", env={"O2_MISBEHAVE": "refuse"})
                 self.assertEqual(status == 0, check is None, text)
                 self.assertIn(f"implementation: {check}" if check else "Done 3000 runs", text)
+                if check is not None and "--map" in options:
+                    self.assertRegex(text, rf"replay: o2ref check --choices \S+ --map {files['map']} ")
 
     @unittest.skipUnless(COMPILER, "no clang")
     def test_coverage_of_the_library_is_used(self):

@@ -42,6 +42,14 @@ static void print(void)
 	printf("looking at it\n");
 }
 
+static void print_once(void)
+{
+	static uint32_t calls;
+
+	if (calls++ == 0)
+		printf("looking at it\n");
+}
+
 static void leak(void)
 {
 	/* Volatile, so that the compiler does not remove the unused allocation. */
@@ -54,8 +62,8 @@ static void leak(void)
 static const struct {
 	const char *name;
 	void (*act)(void);
-} acts[] = {{"crash", crash}, {"abort", abort_aloud}, {"hang", hang},
-	    {"exit", leave},  {"stdout", print},      {"leak", leak}};
+} acts[] = {{"crash", crash}, {"abort", abort_aloud},	  {"hang", hang}, {"exit", leave}, {"stdout", print},
+	    {"leak", leak},   {"stdout-once", print_once}};
 
 /* Misbehave in the answer itself. */
 static int32_t answer(const char *how, const struct o2_impl_sg_in *in, struct o2_impl_sg_list *out,
@@ -86,7 +94,9 @@ static int32_t answer(const char *how, const struct o2_impl_sg_in *in, struct o2
 		refusal->error = EINVAL;
 		strcpy(refusal->name, "trop-carr\xe9");
 		return O2_IMPL_REFUSED;
-	} else if (strcmp(how, "flag") == 0)
+	} else if (strcmp(how, "slow") == 0)
+		usleep(20000);
+	else if (strcmp(how, "flag") == 0)
 		out->gaps = 2;
 	else if (strcmp(how, "unstable") == 0 && calls++ > 0)
 		return O2_IMPL_NOT_IMPLEMENTED;

@@ -281,6 +281,38 @@ TEST_WITH(test_the_kernel_profile, set_up, tear_down)
 	assert_true(admitted > 100 && failed > 100 && words > 100 && bytes > 100);
 }
 
+/* What a trusted caller never hands over may crash; what comes from a peer may not. */
+TEST_WITH(test_the_kernel_profile_and_crashes, set_up, tear_down)
+{
+	static const struct {
+		enum o2_stage stage;
+		bool from_peer;
+	} stages[] = {{O2_STAGE_MSG_DECODE, true},
+		      {O2_STAGE_CONNECT, true},
+		      {O2_STAGE_DELIVER, true},
+		      {O2_STAGE_SG_BUILD, false}};
+
+	w->comparison.profile = O2_PROFILE_KERNEL;
+	for (uint32_t i = 0; i < sizeof(stages) / sizeof(stages[0]); i++) {
+		uint32_t judged = 0;
+
+		for (uint64_t index = 0; index < CASES; index++) {
+			enum o2_check_id rule;
+
+			if (!draw(stages[i].stage, index) || w->expected.kind != O2_ANSWER_REFUSED)
+				continue;
+			rule = o2_check_find(w->expected.refusal.name);
+			if (rule == O2_CHECKS || o2_check_severity(rule, O2_PROFILE_KERNEL) != O2_CHECK_OFF)
+				continue;
+			o2_answer_break(&w->found, O2_CHECK_RUN_CRASH, "it was ended by SIGABRT");
+			o2_compare(&w->comparison, &w->asked, &w->expected, &w->found);
+			assert_int_equal(has(O2_CHECK_RUN_CRASH), stages[i].from_peer);
+			judged++;
+		}
+		assert_true(judged > 5);
+	}
+}
+
 /* The checksum is compared even if other bytes are wrong: it must match them, and is shown as a word. */
 TEST_WITH(test_a_checksum_is_of_the_bytes_that_were_written, set_up, tear_down)
 {
@@ -363,10 +395,17 @@ TEST_WITH(test_the_question_of_a_flavour, set_up, tear_down)
 	static const enum o2_cksum_flavour flavours[] = {O2_CKSUM_UNSIGNED, O2_CKSUM_SIGNED};
 
 	for (uint32_t i = 0; i < 2; i++) {
-		o2_flavour_question(flavours[i], &w->asked);
+		o2_flavour_question(O2_STAGE_MSG_DECODE, flavours[i], &w->asked);
 		o2_answer_of_reference(&w->asked, &w->expected);
 		assert_int_equal(w->expected.kind, O2_ANSWER_RESULT);
 		assert_int_equal(w->expected.msg_decode.msg.cksum_flavour, flavours[i]);
+	}
+	for (uint32_t i = 0; i < 2 * O2_FLAVOUR_STAGES; i++) {
+		o2_flavour_question(o2_flavour_stages[i / 2], flavours[i % 2], &w->asked);
+		assert_int_equal(w->asked.stage, o2_flavour_stages[i / 2]);
+		assert_true(o2_flavour_matters(&w->asked));
+		o2_answer_of_reference(&w->asked, &w->expected);
+		assert_int_equal(w->expected.kind, O2_ANSWER_RESULT);
 	}
 	assert_int_equal(o2_flavour_of(true, false), O2_CKSUM_UNSIGNED);
 	assert_int_equal(o2_flavour_of(false, true), O2_CKSUM_SIGNED);

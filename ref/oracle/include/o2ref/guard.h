@@ -19,11 +19,14 @@
  * array, or into the padding between its end and the alignment.
  *
  * The header is self-contained and needs POSIX only.  If O2_GUARD_ALL is defined before the header is
- * included, malloc, calloc and free in that source file are replaced by these functions:
+ * included, malloc, calloc, realloc, strdup, strndup and free in that source file are replaced by these
+ * functions; aligned_alloc, posix_memalign and reallocarray do not compile there:
  *
  *   cc -DO2_GUARD_ALL -include o2ref/guard.h -shared -fPIC -g -o mine.so mine.c $(pkg-config --cflags o2ref)
  *
- * Memory from o2_guard_alloc() must be freed with o2_guard_free().  Each array takes four pages or more, so
+ * Memory from o2_guard_alloc() must be freed with o2_guard_free(), and nothing else may be: the C library's
+ * own memory (of getline, asprintf, open_memstream) is not to be freed in a file in which free is replaced.
+ * `o2ref check` does not see this memory when it looks for leaks (run/leak).  Each array takes four pages or more, so
  * the allocator is not meant for production.
  */
 
@@ -105,10 +108,55 @@ static inline void o2_guard_free(void *array)
 	munmap(head->map, head->map_bytes);
 }
 
+/* Always moves the array, so that no use of the former place goes unnoticed. */
+static inline void *o2_guard_realloc(void *array, size_t bytes)
+{
+	const struct o2_guard_head *head;
+	const size_t page = o2_guard_page();
+	uint8_t *more;
+
+	if (array == NULL)
+		return o2_guard_alloc(bytes);
+	more = (uint8_t *)o2_guard_alloc(bytes);
+	if (more == NULL)
+		return NULL;
+	head = (const struct o2_guard_head *)(const void *)((uint8_t *)array - (uintptr_t)array % page -
+							    page);
+	memcpy(more, array, head->bytes < bytes ? head->bytes : bytes);
+	o2_guard_free(array);
+	return more;
+}
+
+static inline char *o2_guard_strndup(const char *text, size_t length)
+{
+	const char *end = (const char *)memchr(text, 0, length);
+	const size_t bytes = end == NULL ? length : (size_t)(end - text);
+	char *copy = (char *)o2_guard_alloc(bytes + 1);
+
+	if (copy != NULL) {
+		memcpy(copy, text, bytes);
+		copy[bytes] = '\0';
+	}
+	return copy;
+}
+
+static inline char *o2_guard_strdup(const char *text)
+{
+	return o2_guard_strndup(text, strlen(text));
+}
+
 #ifdef O2_GUARD_ALL
-#define malloc(bytes_)	       o2_guard_alloc(bytes_)
-#define calloc(count_, bytes_) o2_guard_calloc(count_, bytes_)
-#define free(array_)	       o2_guard_free(array_)
+#undef strdup
+#undef strndup
+#define malloc(bytes_)		o2_guard_alloc(bytes_)
+#define calloc(count_, bytes_)	o2_guard_calloc(count_, bytes_)
+#define realloc(array_, bytes_) o2_guard_realloc(array_, bytes_)
+#define strdup(text_)		o2_guard_strdup(text_)
+#define strndup(text_, length_) o2_guard_strndup(text_, length_)
+#define free(array_)		o2_guard_free(array_)
+#define aligned_alloc(...)	o2_guard_has_no_aligned_alloc
+#define posix_memalign(...)	o2_guard_has_no_posix_memalign
+#define reallocarray(...)	o2_guard_has_no_reallocarray
 #endif
 
 #endif
