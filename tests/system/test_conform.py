@@ -89,6 +89,13 @@ class Clean(unittest.TestCase):
                 done = loop("--only", "ping/,put/,get/,end/,leave/", *options)
                 self.assertEqual(done.returncode, OK, done.stdout)
 
+    def test_more_pings_than_can_be_in_flight(self):
+        """The whole table at the largest depth: some probes ping twice as often as it says."""
+        for options in (("--queue-depth", 255, "--rounds", 2), ("--queue-depth", 128, "--only", "flow/")):
+            with self.subTest(options=options):
+                done = loop(*options)
+                self.assertEqual((done.returncode, done.stderr), (OK, ""), done.stdout)
+
     def test_a_peer_with_limits(self):
         """An in-process peer has the same settings: it rejects requests beyond one limit, then those beyond the other."""
         for options in (("--queue-depth", 4), ("--max-frags", 256), ("--queue-depth", 2, "--max-frags", 256)):
