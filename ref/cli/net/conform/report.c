@@ -207,7 +207,7 @@ static json_t *row_json(const struct o2_conform_report *report, const struct o2_
 	if (row->result.outcome == O2_CONFORM_HOLDS)
 		return object;
 	o2_conform_again(report, row->again, again, sizeof(again));
-	object = o2_json_with(object, "seen", json_string(row->result.text));
+	object = o2_json_with(object, "seen", o2_json_text(row->result.text));
 	if (row->result.heard[0] != '\0')
 		object = o2_json_with(object, "heard", json_string(row->result.heard));
 	return o2_json_with(object, "again", o2_json_text(again));
