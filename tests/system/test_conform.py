@@ -115,6 +115,11 @@ class Table(unittest.TestCase):
         self.assertEqual(rows, listed())
         self.assertEqual(len({row[0] for row in rows}), len(rows))
 
+    def test_behind_the_last_option(self):
+        done = run("--device", "loop", "--loop-quirk", "short-get-claims", "--only", "end/", "--", PEER)
+        again, = re.findall(r"^ +again: o2ref conform (.*)$", done.stdout, re.M)
+        self.assertRegex(run(*shlex.split(again)).stdout, r"\nFINDING +end/get |^FINDING +end/get ")
+
     def test_each_row_can_be_tried_by_itself(self):
         for wanted in ("connect/other-life", "end/get", "restart/stamp"):
             rows = ROW.findall(loop("--only", wanted).stdout)
@@ -215,7 +220,8 @@ class Known(unittest.TestCase):
 
     def test_bad_lists(self):
         for text, said in (("end/get\nno/such\n", "line 2: 'no/such' is no id"), ("end/get\nend/get\n", "line 2: 'end/get' is listed twice"),
-                           ("x" * 2000, "line 1: "), ("end/get extra\n" * 2, "line 2: ")):
+                           ("x" * 2000, "line 1: "), ("end/get extra\n" * 2, "line 1: 'end/get' is followed by text that is no comment"),
+                           ("end/get\nend/put\textra # why\n", "line 2: 'end/put' is followed by text that is no comment")):
             with self.subTest(text=text[:20]):
                 done = self.known(text)
                 self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (USAGE, "", 1))
@@ -277,7 +283,7 @@ class Hostile(unittest.TestCase):
         self.assertNotIn("hostile/", loop("--only", "ping/").stdout)
         done = loop("--only", "hostile/magic")
         self.assertEqual((done.returncode, done.stdout), (USAGE, ""))
-        self.assertIn("unknown probe 'hostile/magic'", done.stderr)
+        self.assertEqual(done.stderr, "o2ref: --only: 'hostile/magic' needs --hostile\n")
         done = loop("--hostile", "--only", "ping/one,hostile/magic,hostile/magi")
         self.assertEqual((done.returncode, done.stdout), (USAGE, ""))
         self.assertEqual(done.stderr, "o2ref: --only: unknown probe 'hostile/magi' (see: o2ref conform --list)\n")
@@ -394,6 +400,9 @@ class Output(unittest.TestCase):
             self.skipTest("built without verbs")
         self.assertEqual((done.returncode, done.stdout), (CANNOT, ""))
         self.assertRegex(done.stderr, r"^o2ref: there is no RDMA device there-is-no-such [^\n]*\n$")
+        # Wrong usage is no absent device.
+        done = run("--loop-quirk", "late", PEER)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (USAGE, "", "o2ref: --loop-quirk is for --device loop\n"))
 
 
 if __name__ == "__main__":
