@@ -115,9 +115,12 @@ static void draw_known(struct o2_trial *trial, char *text, size_t bytes)
 		else if (!occurs)
 			snprintf(trial->gone[trial->ngone++], sizeof(trial->gone[0]), "%s", row->probe.id);
 	}
-	/* A known rule that nobody breaks is accepted, and not mentioned. */
-	if (!there)
-		snprintf(text + used, bytes - used, "judge/%s\n", rule);
+	if (there)
+		return;
+	/* A known rule that nobody breaks is mentioned if all probes had the chance to. */
+	snprintf(text + used, bytes - used, "judge/%s\n", rule);
+	if (trial->all)
+		snprintf(trial->gone[trial->ngone++], sizeof(trial->gone[0]), "judge/%s", rule);
 }
 
 static bool needs_place(const char *id)

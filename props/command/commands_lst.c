@@ -269,6 +269,7 @@ static void in_order(struct o2_commands_run *run)
 	struct tried tried = draw(run->c);
 
 	tried.reverse = o2_draw_bool(run->c, 1, 1);
+	tried.every_word &= !tried.reverse;
 	run->tally.seen[tried.reverse ? O2_COMMANDS_LST_REVERSE : O2_COMMANDS_LST]++;
 	tell(run, &tried);
 	if (o2_commands_go(run, 0))
@@ -345,7 +346,7 @@ static void out_of_range(struct o2_commands_run *run)
 						    : "");
 }
 
-/* The node disconnects instead of answering; or its first answer breaks a rule. */
+/* The node disconnects instead of answering, or its first answer breaks a rule: it may have made a session. */
 static void no_session(struct o2_commands_run *run)
 {
 	const bool closes = o2_draw_bool(run->c, 1, 1);
@@ -358,7 +359,9 @@ static void no_session(struct o2_commands_run *run)
 	if (!o2_commands_go(run, 1))
 		return;
 	o2_commands_complains(
-		run, "o2ref: " PEER ": make session: %s\n",
+		run,
+		"o2ref: " PEER ": make session: %s\n"
+		"o2ref: " PEER ": our session may remain on the node until its own timeout\n",
 		closes ? "the connection is gone (ECONNRESET): the peer has ended the connection "
 			 "(DREQ)"
 		       : "Protocol error (EPROTO): the peer has broken a rule: "

@@ -191,15 +191,23 @@ static void write_in_vain(struct o2_commands_run *run)
 /* Words that are no probe. */
 static void ask_for_nothing(struct o2_commands_run *run)
 {
-	static const char *const wrong[][2] = {
-		{"put", "put"}, {"ping/one,put/size-2", "put/size-2"}, {"hostile/magic", "hostile/magic"}};
+	static const char *const wrong[][2] = {{"put", "put"},
+					       {"ping/one,put/size-2", "put/size-2"},
+					       {"hostile/magic", NULL},
+					       {"lst/ping", NULL}};
 	const size_t which = o2_draw_pick(run->c, sizeof(wrong) / sizeof(wrong[0]));
+	const char *unknown = wrong[which][1];
 
 	o2_commands_words(run, "conform --device=loop " PEER);
 	o2_command_word(&run->command, "--only=%s", wrong[which][0]);
-	if (o2_commands_go(run, 2))
+	if (!o2_commands_go(run, 2))
+		return;
+	if (unknown == NULL)
+		o2_commands_complains(run, "o2ref: --only: '%s' needs --%.*s\n", wrong[which][0],
+				      (int)strcspn(wrong[which][0], "/"), wrong[which][0]);
+	else
 		o2_commands_complains(run, "o2ref: --only: unknown probe '%s' (see: o2ref conform --list)\n",
-				      wrong[which][1]);
+				      unknown);
 }
 
 /* Draw valid lines; *last: the probe in the last line that lists one.  Returns the next line's number. */
@@ -236,19 +244,24 @@ static void know_wrongly(struct o2_commands_run *run)
 	static char text[64 * LINE_MOST];
 	struct o2_probe last;
 	const unsigned int number = draw_list(run->c, text, sizeof(text), &last);
-	const size_t which = o2_draw_pick(run->c, 7), used = strlen(text);
+	const size_t which = o2_draw_pick(run->c, 8), used = strlen(text);
 	const bool twice = which == 4 && last.id[0] != '\0', is_long = which == 6;
-	const char *id = twice ? last.id : is_long ? "x" : ids[which];
+	const bool unmarked = which == 7;
+	const char *id = twice ? last.id : is_long ? "x" : unmarked ? "end/get" : ids[which];
 	const int width = is_long ? (int)LINE_MOST + 1 + (int)o2_draw(run->c, 40) : 0;
 
-	snprintf(text + used, sizeof(text) - used, "%-*s%s\nend/get\n", width, id, is_long ? "" : " # why");
+	snprintf(text + used, sizeof(text) - used, "%-*s%s\nend/get\n", width, id,
+		 is_long    ? ""
+		 : unmarked ? " why # why"
+			    : " # why");
 	o2_commands_words(run, "conform --device=loop --only=ping/one --known=/dev/stdin " PEER);
 	o2_command_input(&run->command, text, strlen(text));
 	if (o2_commands_go(run, 2))
 		o2_commands_complains(run, "o2ref: /dev/stdin: line %u: '%.60s' %s\n", number, id,
-				      twice	? "is listed twice"
-				      : is_long ? "begins a line of more than 1022 characters"
-						: "is no id of a finding (see: o2ref conform --list)");
+				      twice	 ? "is listed twice"
+				      : is_long	 ? "begins a line of more than 1022 characters"
+				      : unmarked ? "is followed by text that is no comment"
+						 : "is no id of a finding (see: o2ref conform --list)");
 	o2_command_input(&run->command, NULL, 0);
 }
 

@@ -36,7 +36,7 @@ struct o2_trial {
 	uint32_t told;	   /* queue depth in the peer's rejects; 0: the peer's real depth */
 	bool stale;	   /* the first reject has reason "stale": an earlier connection */
 	const char *lacks; /* why probes of the place are skipped; NULL: they are not */
-	char gone[4][32];  /* known findings that no longer occur */
+	char gone[5][64];  /* known findings that no longer occur */
 	uint32_t ngone;
 	struct o2_trial_row row[O2_TRIAL_ROWS];
 	uint32_t rows, unnamed; /* unnamed: skipped probes without a row */

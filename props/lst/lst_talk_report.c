@@ -149,8 +149,9 @@ static bool may_be_left(const struct o2_lst_talk *talk, bool ours)
 {
 	const struct o2_talk_asked *first = &talk->asked[0], *last = NULL;
 
+	/* However the first request fails, the node may have received it: there is a connection here. */
 	if (talk->nasked == 0 || !first->heard)
-		return first->doom == -ETIMEDOUT;
+		return talk->nasked > 0;
 	if (!ours)
 		return first->reply.u.mksn_reply.mksn_status == 0;
 	for (uint32_t i = 0; i < talk->nasked; i++)

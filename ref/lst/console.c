@@ -189,6 +189,12 @@ static void take_reply(struct o2_lst_console *console, const struct o2_lst_msg *
 		go_on(console);
 }
 
+/* Without a connection the request has not reached the node; after any other failure it may have. */
+static bool is_unsent(int status)
+{
+	return status == -EHOSTUNREACH || status == -ECONNREFUSED || status == -ENETDOWN;
+}
+
 static void note_answer(void *context, const struct o2_lst_answer *answer)
 {
 	struct o2_lst_console *console = context;
@@ -198,9 +204,9 @@ static void note_answer(void *context, const struct o2_lst_answer *answer)
 		take_reply(console, answer->reply);
 		return;
 	}
-	/* The request may have reached the node, which may have made the session. */
+	/* The node may have made the session. */
 	if (console->step == O2_LST_STEP_MAKE)
-		console->report.left = answer->status == -ETIMEDOUT || answer->status == -ECANCELED;
+		console->report.left = !is_unsent(answer->status);
 	fail(console, answer->status, answer->error);
 }
 
@@ -324,14 +330,17 @@ void o2_lst_console_start(struct o2_lst_console *console)
 
 void o2_lst_console_stop(struct o2_lst_console *console, bool cancel)
 {
-	const bool again = console->stopping || console->step == O2_LST_STEP_MAKE;
+	/* Before the first answer there is no session to end in order. */
+	const bool again = console->stopped || console->step == O2_LST_STEP_MAKE;
+	/* Without its RPCs the test may end at once, and then another request is open. */
+	const bool asking = console->asking;
 
-	console->stopping = true;
+	console->stopping = console->stopped = true;
 	console->by_force |= cancel;
 	for (uint32_t i = 0; cancel && console->lane != NULL && i < console->config.concurrency; i++)
 		if (console->lane[i].busy)
 			o2_lst_test_cancel(console->tester, console->lane[i].call);
-	if (cancel && again && console->asking)
+	if (cancel && again && asking)
 		o2_lst_call_cancel(console->rpc, console->asked_call);
 	if (console->step == O2_LST_STEP_RUN)
 		o2_lst_console_pump(console);

@@ -141,7 +141,8 @@ void o2_lst_console_start(struct o2_lst_console *console);
 
 /*
  * Begin no more RPCs of the test; continue with the counters and the end of the session.  cancel: end open RPCs
- * instead of waiting for them.  Before the test, or without a session, this happens after the open request.
+ * instead of waiting for them.  A request to the framework that is open is waited for, but cancel ends it too
+ * before there is a session, and when the console was stopped before.
  * LNet: lstcon_batch_stop, lstcon_session_end
  */
 void o2_lst_console_stop(struct o2_lst_console *console, bool cancel);

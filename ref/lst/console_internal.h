@@ -27,6 +27,7 @@ struct o2_lst_console {
 	uint64_t asked_call;
 	uint64_t heard_ms; /* time of the node's last answer to such a request */
 	bool stopping;	   /* begin no more RPCs of the test */
+	bool stopped;	   /* the owner has asked for that */
 	bool lost;	   /* the node is in another session, or in none */
 	bool pumping;
 	uint64_t next; /* number of the next RPC */

@@ -17,6 +17,7 @@ static struct o2_lst_rpc_config rpc_config(const struct o2_lst_node_config *conf
 	rpc.first_page = config->first_page;
 	rpc.max_calls = config->max_calls;
 	rpc.max_served = config->max_served;
+	rpc.timeout_ms = config->timeout_ms;
 	rpc.first_id = config->first_id;
 	rpc.order = config->order;
 	rpc.mode = config->mode;

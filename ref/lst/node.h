@@ -32,6 +32,7 @@ struct o2_lst_node_config {
 	uint32_t max_tests;
 	uint32_t max_units;
 	uint32_t session_timeout_s; /* 0: sessions never expire */
+	uint32_t timeout_ms;	    /* of its RPCs, as in struct o2_lst_rpc_config */
 	uint64_t first_id;	    /* match bits of its first call (lst/rpc.h) */
 	enum o2_byte_order order;   /* byte order of its messages */
 	enum o2_reg_mode mode;	    /* how its memory is registered for RDMA */
@@ -48,14 +49,16 @@ struct o2_lst_node_config {
 				     .max_tests = 256,                              \
 				     .max_units = 4096,                             \
 				     .session_timeout_s = O2_LST_SESSION_TIMEOUT_S, \
+				     .timeout_ms = O2_LST_RPC_TIMEOUT_S * 1000u,    \
 				     .first_id = 1,                                 \
 				     .order = O2_LITTLE_ENDIAN})
 
-/* Bulk data that differs from the pattern. */
+/* Bulk data that differs from the pattern, or that is not all there. */
 struct o2_lst_node_wrong {
 	uint64_t nid;	/* NID of the other side */
 	bool is_client; /* true: this node read it; false: a peer wrote it here */
 	uint32_t len;	/* length of the bulk */
+	uint64_t bytes; /* how many came; if fewer, there is no word */
 	struct o2_lst_wrong word;
 };
 
@@ -71,9 +74,10 @@ struct o2_lst_node_report {
 	uint64_t sessions, expired;    /* sessions made; of these, ended by timeout */
 	uint64_t pings, reads, writes; /* requests answered with status 0 */
 	uint64_t wrong_writes;	       /* writes answered with EBADMSG */
-	uint64_t bytes;		       /* bulk bytes moved as a server */
-	uint64_t refused;	       /* requests answered with any other status */
-	uint64_t tries, failed;	       /* RPCs of its own tests that have ended; of these, failed */
+	uint64_t checked_writes; /* writes that were compared, or too short for that: with the wrong ones */
+	uint64_t bytes;		 /* bulk bytes moved as a server */
+	uint64_t refused;	 /* requests answered with any other status */
+	uint64_t tries, failed;	 /* RPCs of its own tests that have ended; of these, failed */
 };
 
 struct o2_lst_node;

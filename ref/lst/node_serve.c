@@ -168,12 +168,12 @@ static void brw_request(void *context, const struct o2_lst_request *request)
 /* Check a write: all announced bytes have come, and they hold the pattern. */
 static uint32_t check_write(struct o2_lst_node *node, const struct o2_lst_brw_slot *slot, uint64_t bytes)
 {
-	struct o2_lst_node_wrong wrong = {.nid = slot->nid, .len = slot->reqst.brw_len};
+	const enum o2_lst_brw_check check = (enum o2_lst_brw_check)slot->reqst.brw_flags;
+	struct o2_lst_node_wrong wrong = {.nid = slot->nid, .len = slot->reqst.brw_len, .bytes = bytes};
+	const bool whole = bytes == slot->reqst.brw_len;
 
-	if (bytes != slot->reqst.brw_len)
-		return EBADMSG;
-	if (o2_lst_bulk_check(&slot->bulk, (enum o2_lst_brw_check)slot->reqst.brw_flags, slot->order,
-			      &wrong.word) == 0)
+	node->report.checked_writes += !whole || check == O2_LST_CHECK_SIMPLE || check == O2_LST_CHECK_FULL;
+	if (whole && o2_lst_bulk_check(&slot->bulk, check, slot->order, &wrong.word) == 0)
 		return 0;
 	if (node->ops.wrong != NULL)
 		node->ops.wrong(node->context, &wrong);

@@ -49,8 +49,11 @@ static void count_error(const struct o2_lst_unit *unit)
 static void tell_wrong(const struct o2_lst_node *node, const struct o2_lst_unit *unit,
 		       const struct o2_lst_test_result *result)
 {
-	const struct o2_lst_node_wrong wrong = {
-		.nid = unit->dest.nid, .is_client = true, .len = unit->half->test.len, .word = result->wrong};
+	const struct o2_lst_node_wrong wrong = {.nid = unit->dest.nid,
+						.is_client = true,
+						.len = unit->half->test.len,
+						.bytes = result->bytes,
+						.word = result->wrong};
 
 	if (result->failure == O2_LST_FAILURE_DATA && node->ops.wrong != NULL)
 		node->ops.wrong(node->context, &wrong);

@@ -89,6 +89,13 @@ class Clean(unittest.TestCase):
                 done = loop("--only", "ping/,put/,get/,end/,leave/", *options)
                 self.assertEqual(done.returncode, OK, done.stdout)
 
+    def test_more_pings_than_can_be_in_flight(self):
+        """The whole table at the largest depth: some probes ping twice as often as it says."""
+        for options in (("--queue-depth", 255, "--rounds", 2), ("--queue-depth", 128, "--only", "flow/")):
+            with self.subTest(options=options):
+                done = loop(*options)
+                self.assertEqual((done.returncode, done.stderr), (OK, ""), done.stdout)
+
     def test_a_peer_with_limits(self):
         """An in-process peer has the same settings: it rejects requests beyond one limit, then those beyond the other."""
         for options in (("--queue-depth", 4), ("--max-frags", 256), ("--queue-depth", 2, "--max-frags", 256)):
@@ -107,6 +114,11 @@ class Table(unittest.TestCase):
         rows = re.findall(r"^\| `([a-z0-9/_-]+)` \| (.*) \| \[[a-z]+\.md\]\((.*)\) \|$", page(), re.M)
         self.assertEqual(rows, listed())
         self.assertEqual(len({row[0] for row in rows}), len(rows))
+
+    def test_behind_the_last_option(self):
+        done = run("--device", "loop", "--loop-quirk", "short-get-claims", "--only", "end/", "--", PEER)
+        again, = re.findall(r"^ +again: o2ref conform (.*)$", done.stdout, re.M)
+        self.assertRegex(run(*shlex.split(again)).stdout, r"\nFINDING +end/get |^FINDING +end/get ")
 
     def test_each_row_can_be_tried_by_itself(self):
         for wanted in ("connect/other-life", "end/get", "restart/stamp"):
@@ -208,7 +220,8 @@ class Known(unittest.TestCase):
 
     def test_bad_lists(self):
         for text, said in (("end/get\nno/such\n", "line 2: 'no/such' is no id"), ("end/get\nend/get\n", "line 2: 'end/get' is listed twice"),
-                           ("x" * 2000, "line 1: "), ("end/get extra\n" * 2, "line 2: ")):
+                           ("x" * 2000, "line 1: "), ("end/get extra\n" * 2, "line 1: 'end/get' is followed by text that is no comment"),
+                           ("end/get\nend/put\textra # why\n", "line 2: 'end/put' is followed by text that is no comment")):
             with self.subTest(text=text[:20]):
                 done = self.known(text)
                 self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (USAGE, "", 1))
@@ -270,7 +283,7 @@ class Hostile(unittest.TestCase):
         self.assertNotIn("hostile/", loop("--only", "ping/").stdout)
         done = loop("--only", "hostile/magic")
         self.assertEqual((done.returncode, done.stdout), (USAGE, ""))
-        self.assertIn("unknown probe 'hostile/magic'", done.stderr)
+        self.assertEqual(done.stderr, "o2ref: --only: 'hostile/magic' needs --hostile\n")
         done = loop("--hostile", "--only", "ping/one,hostile/magic,hostile/magi")
         self.assertEqual((done.returncode, done.stdout), (USAGE, ""))
         self.assertEqual(done.stderr, "o2ref: --only: unknown probe 'hostile/magi' (see: o2ref conform --list)\n")
@@ -387,6 +400,9 @@ class Output(unittest.TestCase):
             self.skipTest("built without verbs")
         self.assertEqual((done.returncode, done.stdout), (CANNOT, ""))
         self.assertRegex(done.stderr, r"^o2ref: there is no RDMA device there-is-no-such [^\n]*\n$")
+        # Wrong usage is no absent device.
+        done = run("--loop-quirk", "late", PEER)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (USAGE, "", "o2ref: --loop-quirk is for --device loop\n"))
 
 
 if __name__ == "__main__":

@@ -289,7 +289,7 @@ static bool run(struct lst *lst)
 	return alive && o2_lst_console_is_over(lst->console);
 }
 
-/* --reverse: count what we have served, and what the client counts as wrong. */
+/* --reverse: count what we have served and found, and what the client counts as wrong. */
 static void take_stock(struct lst *lst)
 {
 	const struct o2_lst_console_report *session = o2_lst_console_report(lst->console);
@@ -298,34 +298,40 @@ static void take_stock(struct lst *lst)
 
 	report->done = served->pings + served->reads + served->writes;
 	report->bytes = served->bytes;
-	report->verified = lst->options->verify ? served->writes + served->wrong_writes : 0;
-	report->wrong = lst->node.wrong;
+	report->verified = served->checked_writes;
+	report->wrong = served->wrong_writes;
 	report->failed = session->has_after ? (uint64_t)session->after.str_fw.brw_errors +
 						      session->after.str_fw.ping_errors
 					    : served->wrong_writes;
 	report->started_ns = session->started_ms * O2_NS_PER_MS;
-	report->ended_ns = session->ended_ms * O2_NS_PER_MS;
+	/* A test that was cut short has no end of its own. */
+	report->ended_ns = (session->step == O2_LST_STEP_RUN && session->ended_ms == 0
+				    ? o2_clock_ms(&lst->session.network.ni.clock)
+				    : session->ended_ms) *
+			   O2_NS_PER_MS;
 }
 
 static int conclude(struct lst *lst, bool in_order)
 {
 	const struct o2_lst_console_report *session = o2_lst_console_report(lst->console);
-	bool all;
+	bool well;
 
 	if (lst->options->reverse)
 		take_stock(lst);
-	all = lst->options->count == 0 || lst->report.done >= lst->options->count;
-	if (!lst->options->reverse && lst->report.started_ns == 0)
+	else if (lst->report.started_ns == 0)
 		lst->report.started_ns = lst->report.ended_ns = o2_monotonic_ns();
+	else if (lst->report.ended_ns == 0)
+		lst->report.ended_ns = o2_monotonic_ns();
+	well = (lst->options->count == 0 || lst->report.done >= lst->options->count) &&
+	       lst->report.failed == 0 && lst->report.wrong == 0;
 	o2_net_lst_complain_session(lst->options, session, &lst->fault);
 	if (!in_order)
 		o2_cli_complain("interrupted during step %s", o2_lst_console_step_name(session->step));
 	else if (session->status == 0)
 		o2_net_complain_ended(&lst->report, lst->options);
 	return o2_net_lst_print_summary(lst->options, &lst->report, session,
-					in_order && all && lst->report.failed == 0 && session->status == 0
-						? O2_CLI_OK
-						: O2_CLI_REFUSED);
+					in_order && well && session->status == 0 ? O2_CLI_OK
+										 : O2_CLI_REFUSED);
 }
 
 static int serve_itself(struct lst *lst)

@@ -26,6 +26,9 @@ static struct o2_lst_node_config config_of(const struct o2_net_options *options)
 
 	/* Requests of one test with the largest concurrency, and those of the framework. */
 	config.max_served += O2_LST_MAX_CONCURRENCY;
+	/* The console's own requests go through the node. */
+	if (options->reverse)
+		config.timeout_ms = options->timeout_ms;
 	config.mode = o2_net_lst_mode(options);
 	config.first_id = ((uint64_t)time(NULL) << ID_SHIFT) + 1;
 	config.flip_bit = o2_quirks_have(&options->quirks, O2_QUIRK_LST_FLIP_BIT);
@@ -65,6 +68,11 @@ static void note_wrong(void *context, const struct o2_lst_node_wrong *wrong)
 	if (lst->quiet)
 		return;
 	o2_nid_to_text(wrong->nid, nid, sizeof(nid));
+	if (wrong->bytes < wrong->len) {
+		o2_cli_complain("%s lst write of %" PRIu32 " bytes: only %" PRIu64 " of them came", nid,
+				wrong->len, wrong->bytes);
+		return;
+	}
 	o2_cli_complain("%s %s of %" PRIu32 " bytes: the word at byte %" PRIu32 " is 0x%016" PRIx64
 			", not 0x%016" PRIx64,
 			nid, wrong->is_client ? "lst read" : "lst write", wrong->len, wrong->word.at,

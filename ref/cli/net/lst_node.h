@@ -18,7 +18,7 @@ struct o2_net_lst_node {
 	const struct o2_clock *clock;
 	uint64_t told_ms;
 	bool quiet;	/* print nothing about errors: the requester alone is told */
-	uint64_t wrong; /* bulks whose bytes were not the pattern */
+	uint64_t wrong; /* bulks whose bytes were not the pattern, or not all there */
 };
 
 /* The mode in which bulks are registered. */

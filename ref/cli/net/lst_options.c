@@ -28,6 +28,9 @@ int o2_net_lst_check_options(const struct o2_command *command, const char *test,
 		place++;
 	if (o2_net_lst_test_names[place] == NULL)
 		return o2_command_usage(command, "'%s' is not ping, read or write", test);
+	if (options->reverse && options->every_word)
+		return o2_command_usage(command,
+					"--every-word is for what we read; with --reverse we read nothing");
 	options->test = (enum o2_net_lst_test)place;
 	if (options->count == 0 && options->seconds == 0)
 		options->count = 1;

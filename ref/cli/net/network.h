@@ -18,7 +18,8 @@
 struct o2_net_network {
 	struct o2_ni ni;
 	struct o2_cm *cm;
-	void *more; /* private to network_rdma.c or network_loop.c */
+	void *more;	/* private to network_rdma.c or network_loop.c */
+	bool no_device; /* it is not open since the device is not there, or cannot be used */
 };
 
 /*

@@ -88,6 +88,7 @@ static struct o2_net_options peer_options(const struct o2_net_options *ours)
 	options.seed = O2_NET_SEED;
 	options.quirks = ours->loop_quirks;
 	/* A test node that nobody asks for would take pages, and would look at each event. */
+	options.reverse = false;
 	options.lst = options.lst_quiet = ours->command == O2_NET_LST || ours->try_lst;
 	o2_net_default_offers(&options);
 	/* Each operation in flight has a place if the first one has. */

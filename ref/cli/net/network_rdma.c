@@ -22,7 +22,8 @@ bool o2_net_network_open(struct o2_net_options *options, uint32_t arena_pages, s
 		o2_cli_complain("--loop-quirk is for --device loop");
 		return false;
 	}
-	if (!o2_net_device_find(options->device, o2_nid_address(options->nid), &device))
+	network->no_device = !o2_net_device_find(options->device, o2_nid_address(options->nid), &device);
+	if (network->no_device)
 		return false;
 	if (options->nid == 0)
 		options->nid = o2_nid_make(O2_LND_O2IB, o2_nid_network(options->peer), device.address);
@@ -33,11 +34,13 @@ bool o2_net_network_open(struct o2_net_options *options, uint32_t arena_pages, s
 	o2_quirks_bend_ni(&options->quirks, &config);
 	if (o2_ni_open(&config, &network->ni, &error) != 0) {
 		o2_cli_complain_error(device.name, &error);
+		network->no_device = error.code != -ENOMEM;
 		return false;
 	}
 	if (o2_cm_rdma_open(&network->ni, device.address, &network->cm, &error) == 0)
 		return true;
 	o2_cli_complain_error("connection manager", &error);
+	network->no_device = error.code != -ENOMEM;
 	o2_ni_close(&network->ni);
 	return false;
 }

@@ -224,7 +224,7 @@ static const struct o2_option option_table[] = {
 	 "word; the default)",
 	 O2_NAME(check, o2_net_lst_check_names), .commands = LST},
 	{"every-word", NULL,
-	 "read: compare every word whatever --check says; for nodes that fill all of them, as o2ref does",
+	 "read: compare all words whatever --check says (o2ref's nodes fill all); not with --reverse",
 	 O2_FLAG(every_word), .commands = LST},
 	{"count", "N", "how many (default: 1, or as many as there is time for)",
 	 O2_NUMBER(count, 1, UINT32_MAX), .commands = LST},

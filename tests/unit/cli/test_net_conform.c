@@ -123,20 +123,27 @@ static void say(const struct o2_watch *watch, enum o2_watched_kind kind, bool ou
 static struct {
 	bool ours, lies;
 	char named[O2_CONFORM_NAMED_BYTES];
+	const char *only; /* --only */
 } noop;
 
 /* Run one connection on which a side that owes no credits sends a NOOP with `credits`, and more_bytes behind it. */
 static void hear_noop(uint8_t credits, size_t more_bytes, enum o2_net_profile profile,
 		      struct o2_conform_report *report)
 {
+	const struct o2_conform_known known = report->known;
 	static struct o2_net_options options;
 	const struct o2_watched gone = {.kind = O2_WATCHED_GONE, .ours = true, .conn = &msg_name};
 	struct o2_conform_listener *listener;
 	const struct o2_watch *watch;
 
-	options = (struct o2_net_options){
-		.nid = US, .peer = THEM, .port = 987, .timeout_ms = 50000, .json = true, .profile = profile};
-	*report = (struct o2_conform_report){.options = &options};
+	options = (struct o2_net_options){.nid = US,
+					  .peer = THEM,
+					  .port = 987,
+					  .timeout_ms = 50000,
+					  .json = true,
+					  .profile = profile,
+					  .only = noop.only};
+	*report = (struct o2_conform_report){.options = &options, .known = known, .whole = true};
 	listener = o2_conform_listen(&options);
 	assert_non_null(listener);
 	watch = o2_conform_listener_watch(listener);
@@ -154,7 +161,7 @@ static void hear_noop(uint8_t credits, size_t more_bytes, enum o2_net_profile pr
 
 TEST(what_the_judge_finds_is_a_row_with_side_probe_and_bytes)
 {
-	struct o2_conform_report report;
+	struct o2_conform_report report = {.nrows = 0};
 
 	hear_noop(3, 0, O2_NET_KERNEL, &report);
 	assert_int_equal(report.nrows, 1);
@@ -170,9 +177,30 @@ TEST(what_the_judge_finds_is_a_row_with_side_probe_and_bytes)
 	o2_conform_report_free(&report);
 }
 
+/* A rule that is listed as known counts as tried when all probes were: it is named as gone if nobody breaks it. */
+TEST(a_known_rule_is_tried_by_all_probes)
+{
+	static struct o2_conform_known_entry entries[2];
+	struct o2_conform_report report;
+
+	for (unsigned int some = 0; some < 2; some++) {
+		memset(entries, 0, sizeof(entries));
+		strcpy(entries[0].id, "judge/credits/over-owed");
+		strcpy(entries[1].id, "judge/transfer/unanswered");
+		report.known = (struct o2_conform_known){.count = 2, .entry = entries};
+		noop.only = some ? "ping/" : NULL;
+		hear_noop(3, 0, O2_NET_STRICT, &report);
+		noop.only = NULL;
+		assert_int_equal(report.rows[0].result.outcome, O2_CONFORM_KNOWN);
+		assert_true(entries[0].tried && entries[0].occurs);
+		assert_true(entries[1].tried != some && !entries[1].occurs);
+		free(report.rows);
+	}
+}
+
 TEST(what_should_hold_is_known_of_kernels)
 {
-	struct o2_conform_report report;
+	struct o2_conform_report report = {.nrows = 0};
 
 	hear_noop(0, 4, O2_NET_STRICT, &report);
 	assert_int_equal(report.nrows, 1);
@@ -186,7 +214,7 @@ TEST(what_should_hold_is_known_of_kernels)
 
 TEST(a_liar_is_named_and_is_no_finding)
 {
-	struct o2_conform_report report;
+	struct o2_conform_report report = {.nrows = 0};
 
 	noop.lies = noop.ours = true;
 	hear_noop(3, 4, O2_NET_STRICT, &report);
@@ -258,11 +286,15 @@ TEST(a_finding_is_tried_again_by_the_same_words)
 {
 	char *const odd[] = {"conform", "", "it's", "a b", "--only=x", "10.77.0.2@o2ib"};
 	char *const two[] = {"conform", "a b c d e f"};
+	char *const end[] = {"conform", "--", "10.77.0.2@o2ib"};
 	char text[100];
 
 	assert_string_equal(again(odd, 6, text, sizeof(text)),
 			    "o2ref conform '' 'it'\\''s' 'a b' 10.77.0.2@o2ib --only ping/one");
 	assert_string_equal(again(two, 2, text, 22), "o2ref conform 'a' --o");
+	/* What follows "--" would be no option. */
+	assert_string_equal(again(end, 3, text, sizeof(text)),
+			    "o2ref conform 10.77.0.2@o2ib --only ping/one");
 	for (size_t bytes = 1; bytes < 50; bytes++) {
 		memset(text, 'x', sizeof(text));
 		assert_true(strlen(again(two, 2, text, bytes)) < bytes);

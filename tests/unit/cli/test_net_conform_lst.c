@@ -27,7 +27,8 @@ struct spoil {
 
 static struct {
 	bool absent, busy, flip_bit, gone;
-	bool sleeps; /* sleep between rounds, for tests about time */
+	bool sleeps;	  /* sleep between rounds, for tests about time */
+	const char *name; /* busy: name of the session; NULL: "theirs" */
 	uint32_t session_timeout_s;
 	const struct o2_lst_service_ops *pings; /* NULL: the node's own */
 	struct spoil spoil;
@@ -87,6 +88,9 @@ static void peer_start(void)
 		net_lst_node->rpc->service[O2_LST_SERVICE_PING].ops = peer.pings;
 	if (peer.busy)
 		net_lst_occupy();
+	if (peer.name != NULL)
+		snprintf(net_lst_node->session->name.text, sizeof(net_lst_node->session->name.text), "%s",
+			 peer.name);
 }
 
 static void peer_round(void)
@@ -321,6 +325,17 @@ TEST_WITH(a_session_of_somebody_else_is_left_alone, setup, NULL)
 		   "it is in session 'theirs' of 10.77.0.9@o2ib, until 100 s after its last request");
 	assert_non_null(strstr(world.out, "\n0 hold, 0 findings,"));
 	assert_int_equal(net_lst_sessions, 0);
+}
+
+/* A peer chooses the name of a session; it can neither forge a row nor make the report invalid. */
+TEST_WITH(a_name_that_is_no_text, setup, NULL)
+{
+	peer.busy = true;
+	peer.name = "x\033[2K\nholds     \xff";
+	expect_row(RUN "lst/session", O2_CLI_OK, "not tried lst/session ", "in session 'x?[2K?holds     ");
+	assert_int_equal(run("conform --json --lst --only lst/session 10.77.0.2@o2ib"), O2_CLI_OK);
+	assert_string_equal(world.err, "");
+	assert_non_null(strstr(world.out, "it is in session 'x?[2K?holds     ?' of 10.77.0.9@o2ib"));
 }
 
 /* --- time --- */

@@ -303,6 +303,18 @@ static enum o2_cm_loop_fate be_out_of_reach(void *arg, enum o2_cm_loop_message m
 		       : O2_CM_LOOP_PASS;
 }
 
+/* That request is lost, and its sender is not told. */
+static enum o2_cm_loop_fate be_lost(void *arg, enum o2_cm_loop_message message, uint32_t from, uint32_t to)
+{
+	return be_out_of_reach(arg, message, from, to) == O2_CM_LOOP_PASS ? O2_CM_LOOP_PASS : O2_CM_LOOP_LOSE;
+}
+
+static void be_silent_later(void)
+{
+	be_false();
+	o2_cm_loop_set_fate(world.wire, be_lost, NULL);
+}
+
 static void be_found_at_first(void)
 {
 	be_false();
@@ -320,6 +332,15 @@ TEST(a_request_that_nobody_answers)
 	assert_int_equal(world_run(RUN "connect/depth-4"), O2_CLI_REFUSED);
 	assert_non_null(strstr(world.out, "FINDING   connect/depth-4 "));
 	assert_non_null(strstr(world.out, "no answer: ETIMEDOUT\n"));
+}
+
+TEST(a_request_that_is_lost)
+{
+	world_with(be_silent_later);
+	spoil = (struct spoil){.in = IN_NOTHING};
+	answered = SURVEYED;
+	assert_int_equal(world_run(RUN "connect/depth-4"), O2_CLI_REFUSED);
+	assert_non_null(strstr(world.out, "no answer in 2 s\n"));
 }
 
 TEST(a_request_that_cannot_be_made)

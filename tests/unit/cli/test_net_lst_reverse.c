@@ -7,6 +7,8 @@
 
 /* The peer's behaviour, as the test sets it. */
 static struct {
+	bool absent;	       /* it serves no LNet selftest */
+	bool forgets;	       /* it counts no errors */
 	bool harm;	       /* change a byte of each page of its arena in each round */
 	uint64_t signal_after; /* SIGINT after this many of its RPCs; 0: never */
 	uint64_t steal_after;  /* after this many RPCs it leaves the session; 0: never */
@@ -18,11 +20,14 @@ static void peer_start(void)
 {
 	const struct o2_lst_node_config config = net_lst_config();
 
-	net_lst_open(&config);
+	if (!peer.absent)
+		net_lst_open(&config);
 }
 
 static void peer_round(void)
 {
+	if (net_lst_node == NULL)
+		return;
 	peer.tries = o2_lst_node_report(net_lst_node)->tries;
 	for (uint32_t i = NET_LST_NODE_PAGE; peer.harm && i < WORLD_PAGES; i++)
 		o2_arena_page(&world.ni.arena, i)[1000] = 0x55;
@@ -32,6 +37,8 @@ static void peer_round(void)
 		o2_net_stop = 1;
 		peer.signal_after = 0;
 	}
+	if (peer.forgets && net_lst_node->session != NULL)
+		net_lst_node->session->brw_errors = 0;
 	peer.sid = o2_lst_node_sid(net_lst_node);
 	o2_lst_node_check_time(net_lst_node);
 }
@@ -87,6 +94,34 @@ TEST_WITH(wrong_bytes_are_found_here, setup, NULL)
 	assert_true(o2_lst_sid_is_none(peer.sid));
 }
 
+/* What we have found wrong is wrong, whatever the peer counts. */
+TEST_WITH(wrong_bytes_count_though_the_peer_counts_none, setup, NULL)
+{
+	peer.harm = peer.forgets = true;
+	assert_int_equal(run("lst --json --reverse --concurrency 1 --seconds 1 10.77.0.2@o2ib write"), 1);
+	assert_int_equal(world_number("failed"), 0);
+	assert_int_equal(world_number("verified"), 1);
+	assert_int_equal(world_number("wrong"), 1);
+}
+
+TEST_WITH(what_is_not_compared_is_not_verified, setup, NULL)
+{
+	peer.harm = true;
+	assert_int_equal(
+		run("lst --json --reverse --concurrency 1 --count 3 --check none 10.77.0.2@o2ib write"), 0);
+	assert_int_equal(world_number("done"), 3);
+	assert_int_equal(world_number("verified"), 0);
+	assert_int_equal(world_number("wrong"), 0);
+}
+
+TEST_WITH(the_timeout_is_for_our_requests, setup, NULL)
+{
+	peer.absent = true;
+	assert_int_equal(run("lst --json --reverse --timeout 1 10.77.0.2@o2ib ping"), 1);
+	assert_non_null(strstr(world.err, "make session: no answer in time (ETIMEDOUT): "));
+	assert_non_null(strstr(world.err, ", limit 1000 ("));
+}
+
 /* A test without a count runs for one second. */
 TEST_WITH(it_is_stopped_when_time_is_up, setup, NULL)
 {
@@ -106,13 +141,24 @@ TEST_WITH(a_signal_stops_it_by_force, setup, NULL)
 
 TEST_WITH(a_session_that_is_gone_is_said, setup, NULL)
 {
+	const char *text;
+	double seconds;
+
 	peer.steal_after = 100;
 	assert_int_equal(run("lst --json --reverse --seconds 40 10.77.0.2@o2ib ping"), 1);
 	assert_string_equal(world.err, "o2ref: 10.77.0.2@o2ib: run: our session no longer exists\n");
+	/* The time is that until we were told. */
+	text = strstr(world.out, "\"seconds\": ");
+	assert_non_null(text);
+	seconds = strtod(text + strlen("\"seconds\": "), NULL);
+	assert_true(seconds < 40);
 }
 
 TEST_WITH(what_may_not_be_asked_is_not, setup, NULL)
 {
 	assert_int_equal(run("lst --reverse --concurrency 2000 10.77.0.2@o2ib ping"), 2);
 	assert_non_null(strstr(world.err, "lst/send/concur"));
+	assert_int_equal(run("lst --reverse --every-word 10.77.0.2@o2ib write"), 2);
+	assert_non_null(
+		strstr(world.err, "--every-word is for what we read; with --reverse we read nothing"));
 }

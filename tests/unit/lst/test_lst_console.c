@@ -258,6 +258,51 @@ CONSOLE_TEST(test_stop)
 	assert_true(world->report->left);
 }
 
+/* When the time is up, the first stop still leaves the session in order; only a second one cancels that. */
+CONSOLE_TEST(test_stop_when_time_is_up)
+{
+	for (unsigned int again = 0; again < 2; again++) {
+		world->config.count = 0;
+		world->config.duration_ms = 1000;
+		world->seat.silent[O2_LST_PING_REQST] = true;
+		world->seat.silent[O2_LST_STAT_REQST] = again == 1;
+		console_run(world);
+		console_pass(world, 1000);
+		console_expect_asked(world, "MKSN TEST PING");
+		o2_lst_console_stop(world->console, true);
+		o2_lnet_deliver_all(&world->pair);
+		if (again) {
+			console_expect_asked(world, "MKSN TEST PING STAT");
+			o2_lst_console_stop(world->console, true);
+			o2_lnet_deliver_all(&world->pair);
+		}
+		console_expect_asked(world, "MKSN TEST PING STAT RMSN");
+		console_expect_over(world, again ? -ECANCELED : 0, O2_LST_STEP_AFTER);
+		assert_false(world->report->left);
+		assert_int_equal(world->report->outcome[O2_LST_CANCELED], 1);
+		console_again(world);
+	}
+}
+
+/* The node may have made the session before the connection is lost, but not if there was no connection. */
+CONSOLE_TEST(test_no_connection)
+{
+	static const struct {
+		int code;
+		bool left;
+	} rows[] = {{-ECONNRESET, true},    {-ECONNABORTED, true},  {-EIO, true},
+		    {-EHOSTUNREACH, false}, {-ECONNREFUSED, false}, {-ENETDOWN, false}};
+
+	world->seat.silent[O2_LST_MKSN_REQST] = true;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		console_run(world);
+		o2_lst_rpc_peer_down(world->rpc, NID_B, rows[i].code);
+		console_expect_over(world, rows[i].code, O2_LST_STEP_MAKE);
+		assert_int_equal(world->report->left, rows[i].left);
+		console_again(world);
+	}
+}
+
 /* --- what is not sent --- */
 
 CONSOLE_TEST(test_transport_refuses)

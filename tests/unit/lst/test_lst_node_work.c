@@ -75,6 +75,8 @@ SESSION_TEST(test_bulks)
 	}
 	assert_int_equal(o2_lst_node_report(pair->b.node)->bytes, total);
 	assert_int_equal(o2_lst_node_report(pair->b.node)->wrong_writes, 8);
+	/* Two writes with each of the checks simple and full. */
+	assert_int_equal(o2_lst_node_report(pair->b.node)->checked_writes, 28);
 }
 
 /* Bulk from a node of the other byte order is in that order. */
@@ -145,7 +147,12 @@ SESSION_TEST(test_write_that_is_short)
 	msg.u.brw_reqst.brw_bulkid = 77;
 	assert_int_equal(lst_pair_ask(pair, &msg), EBADMSG);
 	assert_int_equal(o2_lst_node_report(pair->b.node)->wrong_writes, 1);
+	assert_int_equal(o2_lst_node_report(pair->b.node)->checked_writes, 1);
 	assert_int_equal(o2_lst_node_report(pair->b.node)->writes, 0);
+	/* It is told as wrong, as wrong bytes are. */
+	assert_int_equal(pair->b.nwrong, 1);
+	assert_int_equal(pair->b.wrong.len, 64);
+	assert_int_equal(pair->b.wrong.bytes, 32);
 }
 
 /* There is memory for one bulk of 1 MiB: other requests wait in order, and the session's end drops the last. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <assert.h>
+#include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,8 +17,6 @@
  * A request for a connection, and nothing more: the request is as the probe says, and the answer is only
  * recorded.  The queue pair belongs to a connection that is never established.
  */
-
-#define ANSWER_MS 20000u
 
 struct asker {
 	const struct o2_watch *watch;
@@ -125,7 +124,8 @@ static size_t compose(const struct o2_conform *conform, const struct o2_conn_par
 /* Wait for an answer; anything else that arrives is ignored. */
 static void wait_for_answer(struct o2_conform *conform, struct asker *asker)
 {
-	const uint64_t end_ms = o2_monotonic_ms() + ANSWER_MS;
+	const uint32_t timeout_ms = conform->options->timeout_ms;
+	const uint64_t end_ms = o2_monotonic_ms() + timeout_ms;
 
 	while (asker->waits && o2_monotonic_ms() < end_ms && !conform->lost && o2_net_stop == 0) {
 		const int events = o2_net_network_progress(&conform->session.network, o2_monotonic_ms());
@@ -135,8 +135,8 @@ static void wait_for_answer(struct o2_conform *conform, struct asker *asker)
 			sched_yield();
 	}
 	if (asker->waits)
-		snprintf(asker->asked->text, sizeof(asker->asked->text), "no answer in %u s",
-			 ANSWER_MS / 1000);
+		snprintf(asker->asked->text, sizeof(asker->asked->text), "no answer in %" PRIu32 " s",
+			 timeout_ms / (uint32_t)O2_MS_PER_S);
 	asker->waits = false;
 }
 

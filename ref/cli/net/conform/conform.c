@@ -52,11 +52,12 @@ static bool check_only(const struct o2_net_options *options)
 		bool found;
 
 		snprintf(one, sizeof(one), "%.*s", (int)length, word);
-		found = options->hostile && is_hostile(one) && o2_conform_hostile_has(one);
-		if (!options->try_lst && o2_conform_is_lst(one)) {
-			o2_cli_complain("--only: '%s' needs --lst", one);
+		if ((!options->try_lst && o2_conform_is_lst(one)) || (!options->hostile && is_hostile(one))) {
+			o2_cli_complain("--only: '%s' needs %s", one,
+					is_hostile(one) ? "--hostile" : "--lst");
 			return false;
 		}
+		found = is_hostile(one) && o2_conform_hostile_has(one);
 		for (uint32_t i = 0; !found && o2_conform_probe(i) != NULL; i++)
 			found = o2_conform_is_in(o2_conform_probe(i)->id, one);
 		if (!found) {
@@ -278,12 +279,14 @@ int o2_net_conform(struct o2_net_options *options, int argc, char **argv)
 	memset(&conform, 0, sizeof(conform));
 	conform.options = options;
 	conform.next_page = O2_NET_LNET_PAGES;
-	status = O2_CONFORM_CANNOT;
 	conform.lst_page = O2_NET_LNET_PAGES + ARENA_PAGES;
-	if (o2_net_session_open_network(
-		    options, ARENA_PAGES + o2_conform_lst_pages(options, (uint32_t)sysconf(_SC_PAGESIZE)),
-		    &conform.session) == O2_CLI_OK)
+	status = o2_net_session_open_network(
+		options, ARENA_PAGES + o2_conform_lst_pages(options, (uint32_t)sysconf(_SC_PAGESIZE)),
+		&conform.session);
+	if (status == O2_CLI_OK)
 		status = listen_and_run(&conform, &report);
+	else if (conform.session.network.no_device)
+		status = O2_CONFORM_CANNOT;
 	o2_conform_report_free(&report);
 	return status;
 }

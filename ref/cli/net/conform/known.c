@@ -47,13 +47,16 @@ static bool read_lines(FILE *file, const char *path, bool (*is_id)(const char *i
 	char line[LINE_BYTES];
 
 	for (unsigned int number = 1; fgets(line, sizeof(line), file) != NULL; number++) {
-		char *id = line + strspn(line, blank);
+		char *id = line + strspn(line, blank), *rest;
 		const char *wrong = strlen(line) == LINE_BYTES - 1 && line[LINE_BYTES - 2] != '\n'
 					    ? "begins a line of more than 1022 characters"
 					    : NULL;
 
 		line[strcspn(line, "#")] = '\0';
-		id[strcspn(id, blank)] = '\0';
+		rest = id + strcspn(id, blank);
+		if (wrong == NULL && rest[strspn(rest, blank)] != '\0')
+			wrong = "is followed by text that is no comment";
+		*rest = '\0';
 		if (wrong == NULL && id[0] != '\0')
 			wrong = add(known, is_id, id);
 		if (wrong != NULL) {

@@ -222,6 +222,20 @@ static void add_row(const struct o2_conform_listener *listener, enum o2_judge_ru
 	o2_conform_report_add(report, id, o2_judge_rules[rule].sentence, source, broken->probe, &result);
 }
 
+/* A rule is judged in all probes, so what is known of it can be gone only if all were tried and reported. */
+static void note_known_rules(struct o2_conform_report *report)
+{
+	if (!report->whole || report->mute != NULL || report->options->only != NULL ||
+	    report->judged.failed || report->starved)
+		return;
+	for (uint32_t i = 0; i < report->known.count; i++) {
+		const char *id = report->known.entry[i].id;
+
+		if (strncmp(id, O2_CONFORM_JUDGE, strlen(O2_CONFORM_JUDGE)) == 0)
+			o2_conform_known_note(&report->known, id, false);
+	}
+}
+
 void o2_conform_listener_report(struct o2_conform_listener *listener, struct o2_conform_report *report)
 {
 	for (unsigned int rule = 0; rule < O2_JUDGE_RULES; rule++)
@@ -229,6 +243,7 @@ void o2_conform_listener_report(struct o2_conform_listener *listener, struct o2_
 			if (listener->broken[rule][ours].times > 0)
 				add_row(listener, (enum o2_judge_rule_id)rule, ours == 1, report);
 	report->judged = o2_end_judge_heard(o2_net_judging_end_judge(listener->judging));
+	note_known_rules(report);
 }
 
 bool o2_conform_listener_free(struct o2_conform_listener *listener)

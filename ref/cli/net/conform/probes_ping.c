@@ -62,6 +62,22 @@ static bool pings_at_once(struct o2_conform *conform, uint32_t count)
 	return true;
 }
 
+/* `count` pings, as many at once as can be in flight. */
+static bool pings(struct o2_conform *conform, uint32_t count)
+{
+	bool ok = true;
+
+	while (ok && count > 0) {
+		const uint32_t some = count < O2_NET_MAX_IN_FLIGHT ? count : O2_NET_MAX_IN_FLIGHT;
+
+		ok = pings_at_once(conform, some);
+		if (ok)
+			o2_conform_forget(conform);
+		count -= some;
+	}
+	return ok;
+}
+
 static void ping_together(struct o2_conform *conform, const struct o2_conform_probe *probe)
 {
 	if (o2_conform_start(conform, NULL))
@@ -116,22 +132,14 @@ static void checksum_of_payload(struct o2_conform *conform, const struct o2_conf
 		o2_conform_ping(conform, NULL);
 }
 
-/* A connection with another queue depth: twice as many pings, as many at once as can be in flight. */
+/* A connection with another queue depth: twice as many pings. */
 static void flow(struct o2_conform *conform, const struct o2_conform_probe *probe)
 {
 	struct o2_node_config node = o2_conform_node(conform);
-	uint32_t left = 2 * probe->value;
-	bool goes_on;
 
 	node.conn.queue_depth = probe->value;
-	goes_on = o2_conform_start(conform, &node);
-	while (goes_on && left > 0) {
-		const uint32_t count = left < O2_NET_MAX_IN_FLIGHT ? left : O2_NET_MAX_IN_FLIGHT;
-
-		goes_on = pings_at_once(conform, count);
-		o2_conform_forget(conform);
-		left -= count;
-	}
+	if (o2_conform_start(conform, &node))
+		pings(conform, 2 * probe->value);
 }
 
 static void version_1(struct o2_conform *conform, const struct o2_conform_probe *probe)
@@ -141,7 +149,7 @@ static void version_1(struct o2_conform *conform, const struct o2_conform_probe 
 	struct o2_conn_view view;
 
 	node.conn.version = (uint16_t)probe->value;
-	if (!o2_conform_start(conform, &node) || !pings_at_once(conform, 2 * O2_QUEUE_DEPTH_V1))
+	if (!o2_conform_start(conform, &node) || !pings(conform, 2 * O2_QUEUE_DEPTH_V1))
 		return;
 	conn = o2_node_conn(conform->session.endpoint.node, conform->options->peer, 0);
 	if (conn != NULL)
@@ -157,7 +165,7 @@ static void big_endian(struct o2_conform *conform, const struct o2_conform_probe
 	(void)probe;
 	node.conn.order = O2_BIG_ENDIAN;
 	if (o2_conform_start(conform, &node))
-		pings_at_once(conform, 2 * node.conn.queue_depth);
+		pings(conform, 2 * node.conn.queue_depth);
 }
 
 static void two_connections(struct o2_conform *conform, const struct o2_conform_probe *probe)

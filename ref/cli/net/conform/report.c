@@ -37,7 +37,8 @@ static size_t quote(const char *text, char *out, size_t bytes)
 
 /*
  * Is argv[0] left out of a command that tries one row again, as it says what else to try, or what to write?
- * Returns how many arguments to leave out: the option, and its value if that stands alone; 0: none.
+ * Behind "--" the option that is appended would be no option.  Returns how many arguments to leave out: the
+ * option, and its value if that stands alone; 0: none.
  */
 static int left_out(char *const *argv, int argc)
 {
@@ -47,6 +48,8 @@ static int left_out(char *const *argv, int argc)
 	} options[] = {{"--only", true}, {"--out", true}, {"--known", true}, {"--json", false}};
 	const size_t length = strcspn(argv[0], "=");
 
+	if (strcmp(argv[0], "--") == 0)
+		return 1;
 	/* getopt_long(3) takes the beginning of a name for it, and has refused what may be two. */
 	for (size_t i = 0; length > 2 && i < sizeof(options) / sizeof(options[0]); i++)
 		if (strncmp(argv[0], options[i].name, length) == 0)
@@ -207,7 +210,7 @@ static json_t *row_json(const struct o2_conform_report *report, const struct o2_
 	if (row->result.outcome == O2_CONFORM_HOLDS)
 		return object;
 	o2_conform_again(report, row->again, again, sizeof(again));
-	object = o2_json_with(object, "seen", json_string(row->result.text));
+	object = o2_json_with(object, "seen", o2_json_text(row->result.text));
 	if (row->result.heard[0] != '\0')
 		object = o2_json_with(object, "heard", json_string(row->result.heard));
 	return o2_json_with(object, "again", o2_json_text(again));

@@ -7,6 +7,7 @@
 
 #include "base/errno_name.h"
 #include "base/monotonic.h"
+#include "base/plain.h"
 #include "cli/net/commands.h"
 #include "cli/net/conform/conform.h"
 #include "cli/net/conform/listen.h"
@@ -20,6 +21,7 @@
 #define GRACE_MS    250u
 #define BACKSTOP_MS 20000u /* no operation goes on for longer after its own deadline */
 
+/* Some texts quote the peer, which must not be able to forge lines of the report. */
 static void say(struct o2_conform *conform, enum o2_conform_outcome outcome, const char *format, va_list list)
 {
 	struct o2_conform_result *result = conform->result;
@@ -28,6 +30,7 @@ static void say(struct o2_conform *conform, enum o2_conform_outcome outcome, con
 		return;
 	result->outcome = outcome;
 	vsnprintf(result->text, sizeof(result->text), format, list);
+	o2_make_plain(result->text);
 	if (outcome == O2_CONFORM_FINDING)
 		o2_conform_listener_heard(conform->listener, result->heard);
 }
