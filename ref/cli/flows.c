@@ -171,9 +171,7 @@ enum o2_flow_order o2_flow_advance(struct o2_flow *flow, const struct o2_roce_pa
 {
 	enum o2_flow_order order = O2_FLOW_NEXT;
 
-	if (!flow->known) {
-		order = O2_FLOW_ANEW;
-	} else if (is_behind(packet->psn, flow->next_psn)) {
+	if (flow->known && is_behind(packet->psn, flow->next_psn)) {
 		const uint32_t behind = (flow->next_psn - packet->psn) & O2_24_BITS;
 		const bool fills = fills_gap(flow, packet->psn);
 
@@ -182,7 +180,7 @@ enum o2_flow_order o2_flow_advance(struct o2_flow *flow, const struct o2_roce_pa
 		turn_back(flow, packet->psn, fills);
 		/* If a new sequence begins, its earlier packets were not seen. */
 		order = fills ? O2_FLOW_BACK : O2_FLOW_GAP;
-	} else if (packet->psn != flow->next_psn && flow->far) {
+	} else if (!flow->known || (flow->far && packet->psn != flow->next_psn)) {
 		order = O2_FLOW_ANEW;
 	} else if (packet->psn != flow->next_psn) {
 		add_gap(flow);
