@@ -35,18 +35,7 @@ static void put_failure(const json_t *finding, FILE *out)
 		  o2_view_text(finding, "replay"));
 }
 
-/* An entry of the known differences that does not occur any more; NULL: the check has none. */
-static const json_t *stale_for(const json_t *one, const char *check)
-{
-	const json_t *stale;
-	size_t i;
-
-	json_array_foreach(json_object_get(one, "stale"), i, stale)
-		if (strcmp(o2_view_text(stale, "check"), check) == 0)
-			return stale;
-	return NULL;
-}
-
+/* An entry of the known differences does not occur any more. */
 static void put_stale(const json_t *stale, FILE *out)
 {
 	o2_markup(out,
@@ -153,8 +142,8 @@ void o2_check_junit(const json_t *result, FILE *out)
 			fprintf(out, "  <testcase classname=\"o2ref.check\" name=\"%s\"", name);
 			if (finding != NULL)
 				put_failure(finding, out);
-			else if (stale_for(one, name) != NULL)
-				put_stale(stale_for(one, name), out);
+			else if (o2_view_find(one, "stale", "check", name) != NULL)
+				put_stale(o2_view_find(one, "stale", "check", name), out);
 			else if (why != NULL)
 				fprintf(out, "><skipped message=\"%s\"/></testcase>\n", why);
 			else

@@ -78,21 +78,10 @@ static bool cause_is_among(uint64_t cause, const json_t *findings, const json_t 
 	return false;
 }
 
-static const json_t *stage_of(const json_t *one, const char *name)
-{
-	const json_t *stage;
-	size_t i;
-
-	json_array_foreach(json_object_get(one, "stages"), i, stage)
-		if (strcmp(o2_view_text(stage, "stage"), name) == 0)
-			return stage;
-	return NULL;
-}
-
 /* Was anything answered in the stage?  If not, nobody knows whether an earlier cause is gone. */
 static bool was_answered(const json_t *one, const char *name)
 {
-	const json_t *stage = stage_of(one, name);
+	const json_t *stage = o2_view_find(one, "stages", "stage", name);
 
 	return o2_view_number(stage, "asked") > o2_view_number(stage, "not_implemented");
 }

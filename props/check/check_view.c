@@ -11,6 +11,17 @@ const char *o2_view_text(const json_t *object, const char *key)
 	return text == NULL ? "" : text;
 }
 
+const json_t *o2_view_find(const json_t *object, const char *key, const char *name, const char *text)
+{
+	const json_t *element;
+	size_t i;
+
+	json_array_foreach(json_object_get(object, key), i, element)
+		if (strcmp(o2_view_text(element, name), text) == 0)
+			return element;
+	return NULL;
+}
+
 uint64_t o2_view_number(const json_t *object, const char *key)
 {
 	return (uint64_t)json_integer_value(json_object_get(object, key));

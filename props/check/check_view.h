@@ -10,6 +10,8 @@
 
 /* Members of a result, for its views (terminal, JUnit, HTML page).  A missing member reads as "", 0 or false. */
 const char *o2_view_text(const json_t *object, const char *key);
+/* The first element of the object's array `key` whose member `name` is that text; NULL: there is none. */
+const json_t *o2_view_find(const json_t *object, const char *key, const char *name, const char *text);
 uint64_t o2_view_number(const json_t *object, const char *key);
 bool o2_view_flag(const json_t *object, const char *key);
 

@@ -79,51 +79,43 @@ TEST(test_places_that_are_not_on_the_page)
 	}
 }
 
-/* Packet times need not increase: a later packet can have an earlier time than the first. */
-TEST(test_a_time_before_the_first)
+/*
+ * A later packet can have an earlier time than the first.  A packet without a time shows none, and times count from
+ * the first packet that has one.
+ */
+TEST(test_times_on_the_page)
 {
 	static const struct o2_judge_report report;
-	struct o2_ladder *ladder = o2_ladder_new(O2_LADDER_FIRST, &wire);
-	struct say say;
-	char *text;
+	static const struct {
+		uint64_t first_ns, then_ns[2];
+		const char *times[3];
+	} rows[] = {
+		{3000000000, {1749995000, 3000000000}, {"0.000000", "-1.250005", "0.000000"}},
+		{0, {3000000000, 3000004000}, {"?", "0.000000", "0.000004"}},
+	};
 
-	say_open(&say, NULL);
-	o2_judge_listen(say.judge, o2_ladder_hear, ladder);
-	say.now_ns = 3000000000;
-	say_connected(&say);
-	say.now_ns = 1749995000;
-	say_noop(&say, O2_JUDGE_A, 1);
-	text = page_of(&report, ladder);
-	assert_non_null(strstr(text, "<span class=\"t\">0.000000</span>"));
-	assert_non_null(strstr(text, "<span class=\"t\">-1.250005</span>"));
-	free(text);
-	say_close(&say);
-	o2_ladder_free(ladder);
-}
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct o2_ladder *ladder = o2_ladder_new(O2_LADDER_FIRST, &wire);
+		struct say say;
+		char *text, cell[48];
 
-/* A packet without a time shows none, and times count from the first packet that has one. */
-TEST(test_no_time)
-{
-	static const struct o2_judge_report report;
-	struct o2_ladder *ladder = o2_ladder_new(O2_LADDER_FIRST, &wire);
-	struct say say;
-	char *text;
-
-	say_open(&say, NULL);
-	o2_judge_listen(say.judge, o2_ladder_hear, ladder);
-	say.now_ns = 0;
-	say_connected(&say);
-	say.now_ns = 3000000000;
-	say_noop(&say, O2_JUDGE_A, 1);
-	say.now_ns = 3000004000;
-	say_noop(&say, O2_JUDGE_B, 1);
-	text = page_of(&report, ladder);
-	assert_non_null(strstr(text, "<span class=\"t\">?</span>"));
-	assert_non_null(strstr(text, "<span class=\"t\">0.000000</span>"));
-	assert_non_null(strstr(text, "<span class=\"t\">0.000004</span>"));
-	free(text);
-	say_close(&say);
-	o2_ladder_free(ladder);
+		say_open(&say, NULL);
+		o2_judge_listen(say.judge, o2_ladder_hear, ladder);
+		say.now_ns = rows[i].first_ns;
+		say_connected(&say);
+		say.now_ns = rows[i].then_ns[0];
+		say_noop(&say, O2_JUDGE_A, 1);
+		say.now_ns = rows[i].then_ns[1];
+		say_noop(&say, O2_JUDGE_B, 1);
+		text = page_of(&report, ladder);
+		for (size_t time = 0; time < 3; time++) {
+			snprintf(cell, sizeof(cell), "<span class=\"t\">%s</span>", rows[i].times[time]);
+			assert_non_null(strstr(text, cell));
+		}
+		free(text);
+		say_close(&say);
+		o2_ladder_free(ladder);
+	}
 }
 
 /* A table up to the limit is shown completely; the last line of a longer one says how many lines there are. */

@@ -185,14 +185,20 @@ REPLAY_TEST(test_two_gaps_back_to_the_last)
 	expect(made, "anew S5 missing S7 missing S9 back again-S8 again-S9 back S10 ", 0);
 }
 
-/* A WRITE in the middle of which there is a second gap goes on only if the sender goes back to that one. */
-REPLAY_TEST(test_a_suspended_write_after_an_earlier_gap)
+/* Behind a gap, a WRITE of three packets whose second one is missing. */
+static void write_with_gap(struct made *made)
 {
 	static const uint8_t reth[20] = {[15] = 12};
 
 	SENDS(made, 5);
 	packet(made, A, QP_B, WRITE_FIRST, 7, reth, sizeof(reth));
 	packet(made, A, QP_B, WRITE_LAST, 9, "last", 4);
+}
+
+/* A WRITE in the middle of which there is a second gap goes on only if the sender goes back to that one. */
+REPLAY_TEST(test_a_suspended_write_after_an_earlier_gap)
+{
+	write_with_gap(made);
 	packet(made, A, QP_B, WRITE_MIDDLE, 8, "next", 4);
 	packet(made, A, QP_B, WRITE_LAST, 9, "last", 4);
 	SENDS(made, 10);
@@ -203,9 +209,7 @@ REPLAY_TEST(test_a_suspended_write_that_is_sent_again)
 {
 	static const uint8_t reth[20] = {[15] = 12};
 
-	SENDS(made, 5);
-	packet(made, A, QP_B, WRITE_FIRST, 7, reth, sizeof(reth));
-	packet(made, A, QP_B, WRITE_LAST, 9, "last", 4);
+	write_with_gap(made);
 	SENDS(made, 6);
 	packet(made, A, QP_B, WRITE_FIRST, 7, reth, sizeof(reth));
 	packet(made, A, QP_B, WRITE_MIDDLE, 8, "next", 4);
