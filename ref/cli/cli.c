@@ -56,3 +56,10 @@ int o2_cli_finish(FILE *out, int status)
 	o2_cli_complain("standard output: %s", strerror(-o2_errno_or(errno, EIO)));
 	return O2_CLI_USAGE;
 }
+
+int o2_cli_read_status(int rc)
+{
+	if (rc == 0)
+		return O2_CLI_OK;
+	return rc == -EIO || rc == -ENOMEM ? O2_CLI_USAGE : O2_CLI_REFUSED;
+}

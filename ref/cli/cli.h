@@ -52,4 +52,7 @@ void o2_cli_complain_json(const char *of);
 /* Flush *out and check that all of it was written; complain if not.  Returns status, or O2_CLI_USAGE. */
 int o2_cli_finish(FILE *out, int status);
 
+/* The exit status after a capture was read with that result.  Not to be readable is not to be refused. */
+int o2_cli_read_status(int rc);
+
 #endif

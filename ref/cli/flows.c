@@ -7,8 +7,6 @@
 
 #include "cli/roce_layout.h"
 
-/* Sequence numbers count modulo 2^24: those up to half of that behind the expected one are older. */
-#define PSN_HALF 0x800000u
 /* A retransmission is at most this far behind; a first packet further behind begins a new sequence. */
 #define PSN_REPEAT_MAX 0x10000u
 
@@ -127,12 +125,6 @@ void o2_flows_setup(struct o2_flows *flows, const struct o2_flow_setup *setup)
 	}
 }
 
-/* Is the sequence number behind the other one? */
-static bool is_behind(uint32_t psn, uint32_t other)
-{
-	return ((psn - other) & O2_24_BITS) >= PSN_HALF;
-}
-
 /*
  * Does the sender go back to missing packets?  It may also go back to the last gap: what was missing before it
  * has arrived then, and was only not captured.
@@ -162,7 +154,7 @@ static void turn_back(struct o2_flow *flow, uint32_t psn, bool fills)
 	flow->open = flow->open && fills && flow->suspended && psn == flow->resume_psn;
 	flow->has_gap = false;
 	flow->suspended = false;
-	if (fills && (!flow->again || !is_behind(flow->next_psn, flow->new_psn)))
+	if (fills && (!flow->again || !o2_roce_psn_behind(flow->next_psn, flow->new_psn)))
 		flow->new_psn = flow->next_psn;
 	flow->again = fills;
 }
@@ -171,7 +163,7 @@ enum o2_flow_order o2_flow_advance(struct o2_flow *flow, const struct o2_roce_pa
 {
 	enum o2_flow_order order = O2_FLOW_NEXT;
 
-	if (flow->known && is_behind(packet->psn, flow->next_psn)) {
+	if (flow->known && o2_roce_psn_behind(packet->psn, flow->next_psn)) {
 		const uint32_t behind = (flow->next_psn - packet->psn) & O2_24_BITS;
 		const bool fills = fills_gap(flow, packet->psn);
 
@@ -186,7 +178,7 @@ enum o2_flow_order o2_flow_advance(struct o2_flow *flow, const struct o2_roce_pa
 		add_gap(flow);
 		order = O2_FLOW_GAP;
 	}
-	if (flow->again && !is_behind(packet->psn, flow->new_psn)) {
+	if (flow->again && !o2_roce_psn_behind(packet->psn, flow->new_psn)) {
 		flow->again = false;
 		order = order == O2_FLOW_NEXT ? O2_FLOW_RESUMED : order;
 	}

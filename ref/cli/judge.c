@@ -144,9 +144,11 @@ static int judge_all(FILE *file, const struct judge_options *options, struct jud
 			 "not enough memory for another connection or transfer");
 	else if (rc == 0)
 		judging->why[0] = '\0';
-	if (rc == -EIO || rc == -ENOMEM || judging->failed)
+	if (judging->failed)
 		return O2_CLI_USAGE;
-	return rc != 0 || judging->report->times[O2_JUDGE_MUST] != 0 ? O2_CLI_REFUSED : O2_CLI_OK;
+	if (rc != 0)
+		return o2_cli_read_status(rc);
+	return judging->report->times[O2_JUDGE_MUST] != 0 ? O2_CLI_REFUSED : O2_CLI_OK;
 }
 
 /* Print the result, and add it to the files. */

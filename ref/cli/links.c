@@ -154,13 +154,6 @@ static void learn_protocol(struct o2_link *link, const struct o2_event *event)
 	link->other_protocol = !link->o2iblnd;
 }
 
-static bool is_before(uint32_t psn, uint32_t later)
-{
-	const uint32_t apart = (later - psn) & O2_24_BITS;
-
-	return apart != 0 && apart <= O2_24_BITS / 2;
-}
-
 /*
  * Something was missed before the first packet of a side if it does not have the agreed PSN, or, where that is
  * not known, if the other side has acknowledged an earlier packet.
@@ -169,9 +162,10 @@ static int begin_sending(struct o2_links *links, struct o2_link *link, enum o2_j
 			 const struct o2_event *event)
 {
 	const uint32_t psn = first_psn(event);
-	const bool lost = link->has_cm_id[O2_JUDGE_B] ? psn != link->start_psn[from]
-						      : from == O2_JUDGE_B && link->has_unheard &&
-								is_before(link->unheard_psn, psn);
+	const bool lost = link->has_cm_id[O2_JUDGE_B]
+				  ? psn != link->start_psn[from]
+				  : from == O2_JUDGE_B && link->has_unheard && psn != link->unheard_psn &&
+					    !o2_roce_psn_behind(psn, link->unheard_psn);
 
 	if (link->has_sent[from])
 		return 0;

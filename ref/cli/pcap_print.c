@@ -201,8 +201,7 @@ int o2_pcap_print(struct o2_stream *stream, const struct o2_wire_options *option
 	}
 	if (rc != 0) {
 		o2_cli_complain("%s: %s", stream->name, why);
-		/* A file that cannot be read is not the same as a file that is refused. */
-		return rc == -EIO || rc == -ENOMEM ? O2_CLI_USAGE : O2_CLI_REFUSED;
+		return o2_cli_read_status(rc);
 	}
 	if (totals.refused == 0)
 		return O2_CLI_OK;

@@ -121,6 +121,11 @@ enum o2_roce_verdict o2_roce_parse(const struct o2_frame *frame, struct o2_roce_
 	return verdict == O2_ROCE_PACKET ? read_transport(&span, packet) : verdict;
 }
 
+bool o2_roce_psn_behind(uint32_t psn, uint32_t other)
+{
+	return ((psn - other) & O2_24_BITS) > O2_24_BITS / 2;
+}
+
 bool o2_roce_address_same(const struct o2_roce_address *a, const struct o2_roce_address *b)
 {
 	return a->family_bytes == b->family_bytes && memcmp(a->bytes, b->bytes, sizeof(a->bytes)) == 0;

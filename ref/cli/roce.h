@@ -67,6 +67,9 @@ const char *o2_frame_link_type_name(int number);
 /* For O2_ROCE_CUT and O2_ROCE_MALFORMED *packet holds what was parsed until then. */
 enum o2_roce_verdict o2_roce_parse(const struct o2_frame *frame, struct o2_roce_packet *packet);
 
+/* Is the sequence number behind the other one?  They count modulo 2^24: up to half of that behind is older. */
+bool o2_roce_psn_behind(uint32_t psn, uint32_t other);
+
 bool o2_roce_address_same(const struct o2_roce_address *a, const struct o2_roce_address *b);
 
 /* The textual form of an address, which needs at least 46 bytes. */
