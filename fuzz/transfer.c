@@ -16,7 +16,7 @@ static struct o2_transfer_run *open_once(void)
 		o2_error_text(&error, text, sizeof(text));
 		o2_fuzz_fail("transfer: cannot open loopverbs: %s", text);
 	}
-	if (o2_transfer_run_open(rung, 1, &run) != 0)
+	if (o2_transfer_run_open(rung, &run) != 0)
 		o2_fuzz_fail("transfer: no memory for a run");
 	return &run;
 }

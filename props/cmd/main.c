@@ -205,7 +205,7 @@ static int open_transfer(struct o2_props_arguments *a, struct o2_rung_account *a
 	else
 		a->run.shrink_calls =
 			a->run.hw_device[0] == NULL ? SHRINK_CALLS_IN_PROCESS : SHRINK_CALLS_DEVICE;
-	rc = o2_transfer_run_open(rung, a->run.seed, run);
+	rc = o2_transfer_run_open(rung, run);
 	if (rc != 0) {
 		fprintf(stderr, "o2props: %s\n", strerror(-rc));
 		account->base.close(&account->base, rung);

@@ -179,7 +179,7 @@ int o2_explain_open(struct o2_explain **explain, struct o2_error *error)
 	int rc = made == NULL ? -ENOMEM : o2_rung_open_model(&rung, error);
 
 	if (rc == 0)
-		rc = o2_transfer_run_open(rung, 1, &made->run);
+		rc = o2_transfer_run_open(rung, &made->run);
 	if (rc != 0) {
 		if (rung != NULL)
 			rung->ops->close(rung);

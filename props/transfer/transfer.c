@@ -65,11 +65,10 @@ static void free_memory(struct o2_transfer_run *run)
 	memset(run->image, 0, sizeof(run->image));
 }
 
-int o2_transfer_run_open(struct o2_rung *rung, uint64_t seed, struct o2_transfer_run *run)
+int o2_transfer_run_open(struct o2_rung *rung, struct o2_transfer_run *run)
 {
 	memset(run, 0, sizeof(*run));
 	run->rung = rung;
-	run->seed = seed;
 	run->space = O2_SCENARIO_SPACE_ALL;
 	if (make_memory(run) == 0)
 		return 0;
@@ -340,7 +339,7 @@ static void fill_images(struct o2_transfer_run *run)
 
 	for (uint32_t i = 0; i < sizeof(used) / sizeof(used[0]); i++)
 		if (used[i]->inits == 0)
-			o2_image_init(used[i], used[i]->arena, run->seed);
+			o2_image_init(used[i], used[i]->arena, O2_TRANSFER_RED_SEED);
 }
 
 enum o2_status o2_transfer_scenario(struct o2_transfer_run *run, struct o2_report *report)
@@ -360,6 +359,7 @@ enum o2_status o2_transfer_scenario(struct o2_transfer_run *run, struct o2_repor
 			return O2_STATUS_INTERESTING;
 		}
 	}
+	run->epoch = 0;
 	fill_images(run);
 	o2_predict(&run->scenario, o2_transfer_view_page(run, O2_SOURCE), o2_transfer_view_page(run, O2_SINK),
 		   o2_arena_iommu(run->image[O2_SOURCE][O2_DMA_IOMMU]->arena), &run->prediction);

@@ -57,8 +57,7 @@ struct o2_transfer_run {
 	struct o2_rung_source *source; /* borrowed; NULL: the rung cannot be given back and reopened */
 	struct o2_rung given_back;     /* placeholder for a closed rung */
 	struct o2_scenario_space space;
-	uint64_t seed;
-	uint32_t epoch;	   /* number of transfers; each has different poison */
+	uint32_t epoch;	   /* transfers of the current case, 1 or 2; each has different data and poison */
 	bool sweep_always; /* check the whole arenas after each case, not only every O2_SWEEP_CASES */
 	struct o2_image *image[2][O2_DMA_KINDS]; /* by side and address kind */
 	struct o2_scenario scenario;		 /* the current case */
@@ -73,7 +72,7 @@ struct o2_transfer_run {
 #define O2_SWEEP_CASES 64u
 
 /* The caller keeps the rung.  Returns 0 or -ENOMEM. */
-int o2_transfer_run_open(struct o2_rung *rung, uint64_t seed, struct o2_transfer_run *run);
+int o2_transfer_run_open(struct o2_rung *rung, struct o2_transfer_run *run);
 void o2_transfer_run_close(struct o2_transfer_run *run);
 
 /* Close the rung, if there is a source; the next case opens another one. */

@@ -7,6 +7,9 @@
 /* Both lists cut against each other, plus the unused bytes before and after each range in every sink page. */
 #define O2_EXPECTS (3u * O2_SCENARIO_EXTENTS)
 
+/* Of the red zones' bytes: what lies around a transfer is the same in each run. */
+#define O2_TRANSFER_RED_SEED 1u
+
 /* Memory for one case's lists; about 300 KiB, allocated once. */
 struct o2_transfer_scratch {
 	struct o2_extent source_all[O2_SCENARIO_EXTENTS]; /* whole vectors */

@@ -6,6 +6,7 @@
 """
 
 import os
+import re
 import resource
 import shlex
 import signal
@@ -44,6 +45,11 @@ def replay_line(text):
     return line_after(text, "  replay: o2props-mutants ")
 
 
+def wrong_bytes(text):
+    """The lines on bytes that are wrong, with the bytes that were found."""
+    return [line for line in text.splitlines() if re.match(r" +sink fragment \d+ .*: expected .*, found ", line)]
+
+
 def no_room():
     """No more data can be written into a file, as on a full disk."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -60,13 +66,23 @@ class ReplayLines(unittest.TestCase):
                 line = replay_line(text)
                 for name, value in zip(options[::2], options[1::2]):
                     self.assertIn(f" {name} {value}", line)
+                wrong = wrong_bytes(text)
                 status, text = started(again(line), **how)
                 self.assertEqual(status, 1, f"{line}\n{text}")
                 self.assertIn("wrong-bytes", text)
+                self.assertEqual(wrong_bytes(text), wrong)
         return line
 
     def test_nothing_chosen(self):
         self.assertRegex(self.repeats(), r" --device loop --mutant fmr-page-order$")
+
+    def test_same_bytes(self):
+        """Two bytes that change places could by chance be equal: a replay moves the very bytes of the finding."""
+        with tempfile.TemporaryDirectory(prefix="o2ref-replay-") as folder:
+            text = started([*RUN, "--shrink-calls", "2000", "--out", folder])[1]
+            self.assertRegex("\n".join(wrong_bytes(text)), r"found other bytes \(first 0x[0-9a-f]{2}\)$", text)
+            for _ in range(3):
+                self.assertEqual(wrong_bytes(started(again(replay_line(text)))[1]), wrong_bytes(text))
 
     def test_modes(self):
         self.repeats("--modes", "global,fmr")
