@@ -261,7 +261,7 @@ def main(arguments):
     except systematic.DrawError as error:
         print(f"ci/mutants: {error}", file=sys.stderr)
         return 2
-    except (mutant_tree.TreeError, systematic.JudgedError, systematic.switches.TextError) as error:
+    except (mutant_tree.TreeError, systematic.table.TableError, systematic.switches.TextError) as error:
         print(f"ci/mutants: {error}")
         return 1
     report(results, options)

@@ -27,7 +27,7 @@ class DrawError(Exception):
     """There are no mutants to draw."""
 
 
-class JudgedError(Exception):
+class JudgedError(table.TableError):
     """An entry in a list of judged survivors is not valid; the text names it."""
 
 
@@ -69,6 +69,8 @@ def all_places(root):
 def judgement_of(entry, verdict, where):
     unknown = set(entry) - set(KEYS) - {"occurrence", "reason"}
     missing = [key for key in (*KEYS, "reason") if not isinstance(entry.get(key), str) or not entry[key].strip()]
+    if not isinstance(entry.get("occurrence", 1), int):
+        missing.append("occurrence, a number")
     if unknown or missing:
         raise JudgedError(f"{where}: an entry of {verdict!r}: unknown keys: {', '.join(sorted(unknown)) or 'none'};"
                           f" missing: {', '.join(missing) or 'none'}: {entry.get('file')}, {entry.get('function')}")
@@ -81,12 +83,15 @@ def read_judged(folder=JUDGED):
     """{key: judgement} of all lists."""
     judged = {}
     for path in sorted(folder.glob("*.toml")):
-        with path.open("rb") as stream:
-            content = tomllib.load(stream)
+        try:
+            with path.open("rb") as stream:
+                content = tomllib.load(stream)
+        except tomllib.TOMLDecodeError as error:
+            raise JudgedError(f"{path.name}: {error}") from error
         if set(content) - set(VERDICTS):
             raise JudgedError(f"{path.name}: may only have [[equivalent]] and [[accepted]], has {', '.join(sorted(content))}")
         for verdict in VERDICTS:
-            for entry in content.get(verdict, []):
+            for entry in table.tables_of(content, verdict, path.name):
                 one = judgement_of(entry, verdict, path.name)
                 if one.key in judged:
                     raise JudgedError(f"{one.text} is listed twice")

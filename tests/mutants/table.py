@@ -53,6 +53,14 @@ class Mutant:
         return self.name.replace("-", "_").upper()
 
 
+def tables_of(content, key, where):
+    """Take the list of tables [[key]] out of the content of a file or of an entry; [] if there is none."""
+    tables = content.pop(key, [])
+    if not isinstance(tables, list) or not all(isinstance(entry, dict) for entry in tables):
+        raise TableError(f"{where}: '{key}' is not a list of tables")
+    return tables
+
+
 def texts_of(entry, keys, where):
     """Check that the entry has only these keys and only strings; returns it."""
     for key, value in entry.items():
@@ -86,9 +94,7 @@ def mutant_of(entry, group, property_of_file, where):
     if not isinstance(name, str) or not NAME.fullmatch(name):
         raise TableError(f"{where}: the name {name!r} is not words of a-z and 0-9, joined by '-'")
     where = f"{where}, {name}"
-    places = entry.pop("place", None)
-    if places is None:
-        places = [{key: entry.pop(key) for key in OF_PLACE & set(entry)}]
+    places = tables_of(entry, "place", where) or [{key: entry.pop(key) for key in OF_PLACE & set(entry)}]
     texts_of(entry, OF_MUTANT, where)
     missing = sorted(OF_MUTANT - set(entry))
     if missing:
@@ -104,7 +110,9 @@ def read_file(path):
             content = tomllib.load(stream)
     except (OSError, tomllib.TOMLDecodeError) as error:
         raise TableError(f"{path.name}: {error}") from error
-    entries, kind = content.pop("mutant", []), content.pop("property", "")
+    entries, kind = tables_of(content, "mutant", path.name), content.pop("property", "")
+    if not isinstance(kind, str):
+        raise TableError(f"{path.name}: 'property' is not a string")
     if content or not entries:
         raise TableError(f"{path.name}: needs [[mutant]], may have property; also has {', '.join(content) or 'none'}")
     return [mutant_of(entry, path.stem, kind, path.name) for entry in entries]

@@ -162,6 +162,12 @@ class Table(Project):
     def test_bad_toml_is_named(self):
         self.write("table/keys.toml", "[[mutant]\n")
         self.assertIn("keys.toml", self.run_script("--list").stderr)
+        entry = toml({**MUTANT, "name": "a-defect-0", **PLACE})
+        for text, word in (("mutant = 3\n", "'mutant' is not a list of tables"), ("mutant = [3]\n", "'mutant' is not"),
+                           (f"property = 3\n{entry}", "'property' is not a string"),
+                           (f"{entry}place = 3\n", "a-defect-0: 'place' is not a list of tables")):
+            self.write("table/keys.toml", text)
+            self.assertRegex(self.run_script("--list").stderr, rf"^tests/mutants: keys\.toml.*{word}")
 
     def test_property(self):
         self.write("table/keys.toml", toml({**MUTANT, **PLACE}, head='property = "sim"\n'))

@@ -200,6 +200,14 @@ class Judged(unittest.TestCase):
             with self.assertRaises(systematic.JudgedError):
                 self.write(**arguments)
 
+    def test_what_is_not_a_list_of_judgements(self):
+        for text, word in (("[[accepted]\n", "x.toml"), ("accepted = 3\n", "'accepted' is not a list of tables")):
+            (self.folder / "x.toml").write_text(text)
+            with self.assertRaisesRegex(systematic.table.TableError, word):
+                systematic.read_judged(self.folder)
+        with self.assertRaisesRegex(systematic.JudgedError, "occurrence, a number"):
+            self.write(more="occurrence = 'two'\n")
+
     def test_the_projects_list_fits_its_sources(self):
         self.assertEqual(systematic.stale(systematic.read_judged(), systematic.all_places(systematic.ROOT)), [])
 
