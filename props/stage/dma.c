@@ -26,6 +26,7 @@
 	ENTRY(MAPPED_TWICE, "mapped_while_mapped")                           \
 	ENTRY(UNMAPPED_TWICE, "unmapped_what_is_not_mapped")                 \
 	ENTRY(UNMAPPED_OTHER_WAY, "unmapped_in_another_direction")           \
+	ENTRY(UNMAPPED_BY_SEGMENTS, "unmapped_with_fewer_entries")           \
 	ENTRY(BALANCED, "ledger_balanced")
 
 enum situation {
@@ -151,15 +152,19 @@ static void step_unmap(struct o2_dma_run *run, struct o2_choice *c, struct o2_dm
 	const enum o2_dma_direction direction =
 		(enum o2_dma_direction)((uint32_t)run->direction[step->slot] ^ (uint32_t)other);
 	const bool wrong = !mapped || other;
+	const uint32_t kept = run->entries[step->slot] > 1 && o2_draw_bool(c, 7, 1);
 	struct o2_error error = {0};
 
-	step->code = o2_ledger_unmap(&run->ledger, direction, &run->mapping[step->slot], &error);
+	step->code = o2_ledger_unmap(&run->ledger, run->entries[step->slot] - kept, direction,
+				     &run->mapping[step->slot], &error);
 	step->rule = step->code == 0 ? NULL : error.rule;
 	if (step->code != (wrong ? -EINVAL : 0))
 		o2_report_fail(report, "dma/ledger/unmap",
 			       "the ledger answers %d for a mapping that is %s, in %s direction", step->code,
 			       mapped ? "there" : "gone", other ? "another" : "its");
 	run->entries[step->slot] = 0;
+	run->kept += kept;
+	run->tally.seen[UNMAPPED_BY_SEGMENTS] += kept;
 	run->wrong_unmaps += wrong;
 	run->tally.seen[UNMAPPED_TWICE] += !mapped;
 	run->tally.seen[UNMAPPED_OTHER_WAY] += mapped && other;
@@ -168,7 +173,7 @@ static void step_unmap(struct o2_dma_run *run, struct o2_choice *c, struct o2_dm
 static void check_ledger(struct o2_dma_run *run, struct o2_report *report)
 {
 	const struct o2_dma_ledger *ledger = &run->ledger;
-	uint64_t entries = 0;
+	uint64_t entries = run->kept;
 	uint32_t live = 0;
 	bool balanced;
 
@@ -176,7 +181,7 @@ static void check_ledger(struct o2_dma_run *run, struct o2_report *report)
 		entries += run->entries[i];
 		live += run->entries[i] != 0;
 	}
-	balanced = live == 0 && run->wrong_unmaps == 0;
+	balanced = live == 0 && run->kept == 0 && run->wrong_unmaps == 0;
 	if (ledger->maps != run->maps || ledger->unmaps != run->maps - live || ledger->live != live ||
 	    ledger->live_entries != entries || ledger->wrong_unmaps != run->wrong_unmaps ||
 	    o2_ledger_balanced(ledger) != balanced)
@@ -201,7 +206,7 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 	memset(run->mapping, 0, sizeof(run->mapping));
 	memset(run->entries, 0, sizeof(run->entries));
 	memset(run->direction, 0, sizeof(run->direction));
-	run->maps = run->wrong_unmaps = run->steps = 0;
+	run->maps = run->wrong_unmaps = run->kept = run->steps = 0;
 	o2_dma_draw_device(run, choice);
 	while (more && !report->failed) {
 		struct o2_dma_step *step = &run->step[run->steps];

@@ -37,6 +37,7 @@ struct o2_dma_run {
 	enum o2_dma_direction direction[O2_DMA_SLOTS];
 	uint32_t entries[O2_DMA_SLOTS]; /* entries mapped in the slot, by the model of the ledger; 0: none */
 	uint32_t maps, wrong_unmaps;
+	uint32_t kept; /* entries of mappings that were undone with fewer */
 	struct o2_dma_step step[O2_DMA_STEPS];
 	uint32_t steps;
 };

@@ -142,7 +142,7 @@ static void ask_in_vain(struct o2_settings_run *run, struct o2_choice *c, struct
 	struct o2_error error = {0};
 
 	if (offers && (o2_lnet_receive(lnet, OTHER, &hdr, NULL, NULL) != 0 || place->told != 1 ||
-		       place->event.kind != O2_LNET_EVENT_GET || place->event.status != -ENOSPC))
+		       place->event.kind != O2_LNET_EVENT_DROPPED || place->event.status != -ENOSPC))
 		o2_report_fail(report, "settings/lnet",
 			       "%s: a GET with no room for its REPLY: %" PRIu32 " events, status %d",
 			       run->text, place->told, place->event.status);

@@ -19,7 +19,7 @@ enum o2_field_kind {
 	O2_FIELD_LENGTH, /* JSON: an integer, or "0x..." where that is more than JSON's integers hold */
 	O2_FIELD_HEX,	 /* JSON: "0x..." */
 	O2_FIELD_BOOL,	 /* JSON: true or false */
-	O2_FIELD_BIT,	 /* JSON: true or false; bit number `limit` of a number */
+	O2_FIELD_BIT,	 /* JSON: true or false; the bit `limit` (a mask) of a number */
 	O2_FIELD_NAME,	 /* JSON: names[value], one of `limit` names; a NULL entry is no name */
 	O2_FIELD_TEXT,	 /* JSON: a text; `text` converts the number to it and back */
 	O2_FIELD_CHARS, /* JSON: a text; an array of width_bytes characters, padded with zeros, at least one */

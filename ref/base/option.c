@@ -14,6 +14,7 @@
 
 #define MOST_ROWS  96u
 #define FIRST_CODE 256 /* codes of getopt_long: above every character */
+#define HELP_CODE  (FIRST_CODE + (int)MOST_ROWS)
 
 const char *const o2_color_names[] = {"auto", "always", "never", NULL};
 
@@ -187,7 +188,7 @@ static void list_options(const struct o2_command *command, struct option list[MO
 						    option->value == NULL ? no_argument : required_argument,
 						    NULL, FIRST_CODE + (int)i};
 	}
-	list[n++] = (struct option){"help", no_argument, NULL, 'h'};
+	list[n++] = (struct option){"help", no_argument, NULL, HELP_CODE};
 	list[n] = (struct option){NULL, 0, NULL, 0};
 }
 
@@ -226,7 +227,7 @@ int o2_options_read(const struct o2_command *command, int argc, char **argv, voi
 	optind = 0; /* GNU: start anew, even if an earlier command line was read only in part */
 	memset(given, 0, sizeof(given));
 	while ((code = getopt_long(argc, argv, "h", list, NULL)) != -1) {
-		if (code == 'h') {
+		if (code == 'h' || code == HELP_CODE) {
 			o2_command_help(command);
 			return 0;
 		}

@@ -32,14 +32,22 @@ static bool is_same(const struct stat *a, const struct stat *b)
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-bool o2_out_files_are_own(const char *program, const struct o2_out_file *file, uint32_t files)
+/* Whether one text would get into the other.  A character device, such as /dev/null, holds no text. */
+static bool is_shared(const struct o2_out_file *a, const struct o2_out_file *b)
 {
 	struct stat is, other;
 
+	if (a->out == NULL || b->out == NULL)
+		return false;
+	return a->out == b->out || (fstat(fileno(a->out), &is) == 0 && !S_ISCHR(is.st_mode) &&
+				    fstat(fileno(b->out), &other) == 0 && is_same(&is, &other));
+}
+
+bool o2_out_files_are_own(const char *program, const struct o2_out_file *file, uint32_t files)
+{
 	for (uint32_t i = 0; i < files; i++)
 		for (uint32_t k = 0; k < i; k++)
-			if (is_on_disk(&file[i], &is) && is_on_disk(&file[k], &other) &&
-			    is_same(&is, &other)) {
+			if (is_shared(&file[i], &file[k])) {
 				o2_complain(program, "%s: %s writes this file, and so does %s", file[i].path,
 					    file[k].option, file[i].option);
 				return false;

@@ -24,7 +24,10 @@ struct o2_out_file {
 bool o2_out_file_open(const char *program, struct o2_out_file *file, const char *option, const char *path,
 		      bool dash);
 
-/* Check that no two of them are the same regular file.  Returns false after an error message on stderr. */
+/*
+ * Check that no two of them are standard output, or the same file or pipe; a character device is no such file.
+ * Returns false after an error message on stderr.
+ */
 bool o2_out_files_are_own(const char *program, const struct o2_out_file *file, uint32_t files);
 
 /*

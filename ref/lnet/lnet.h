@@ -78,8 +78,8 @@ struct o2_lnet_result {
 	bool is_get;
 	/*
 	 * 0, or -errno: what the transport reports; -ENODATA: nothing matched, as far as the protocol tells;
-	 * -ETIMEDOUT: no ACK or REPLY came; -EMSGSIZE: the REPLY is longer than the sink; -ECANCELED:
-	 * o2_lnet_cancel; -ECONNABORTED: o2_lnet_peer_down.
+	 * -ETIMEDOUT: no ACK or REPLY came; -EMSGSIZE: the REPLY is longer than the sink; -EPROTO: the ACK reports
+	 * another length than was moved; -ECANCELED: o2_lnet_cancel; -ECONNABORTED: o2_lnet_peer_down.
 	 */
 	int status;
 	uint64_t length_bytes; /* bytes moved: as the ACK, if asked for, or the REPLY or GET_DONE says */

@@ -5,8 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "wire/nid.h"
-
 #define MAX_LISTS 65536u
 
 /* --- lists --- */

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "lnd/conn/transfer.h"
+#include "wire/nid.h"
 
 /*
  * The match table finds the memory that a peer's PUT or GET is for.  A match entry and its memory descriptor

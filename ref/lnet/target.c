@@ -103,35 +103,6 @@ static void take_put(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hd
 	conclude(lnet, nid, hdr, &match, 0, o2_copy_to_buffer(lnet->arena, &memory.buffer, payload, &error));
 }
 
-static void take_get(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hdr)
-{
-	struct o2_lnet_hdr reply = o2_lnet_hdr_to(lnet, hdr->src_nid, hdr->src_pid, O2_LNET_REPLY);
-	struct o2_lnet_message *message;
-	struct o2_error error;
-	struct o2_match match;
-	int rc;
-
-	if (take(lnet, nid, hdr, &match, &error) != 0) {
-		o2_lnet_dropped(lnet, nid, hdr, &error);
-		return;
-	}
-	message = o2_lnet_message_new(lnet, O2_LNET_PEER_GET, nid, hdr, &error);
-	if (message == NULL) {
-		conclude(lnet, nid, hdr, &match, 0, -ENOSPC);
-		return;
-	}
-	message->match = match;
-	message->memory = o2_match_memory(&lnet->table, &match);
-	reply.payload_length = (uint32_t)match.length_bytes;
-	reply.msg.reply.dst_wmd = hdr->msg.get.return_wmd;
-	rc = o2_lnet_transmit(lnet, message, &reply, &error);
-	/* On success the message may have ended already, and its slot been reused: do not access it. */
-	if (rc != 0) {
-		message->status = rc;
-		request_finished(lnet, message);
-	}
-}
-
 static int match_request(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hdr,
 			 struct o2_transfer_memory *memory, uint64_t *tag, struct o2_error *error)
 {
@@ -158,6 +129,31 @@ static int match_request(struct o2_lnet *lnet, uint64_t nid, const struct o2_lne
 		lnet->ops.started(lnet->context, &event);
 	}
 	return 0;
+}
+
+static void take_get(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hdr)
+{
+	struct o2_lnet_hdr reply = o2_lnet_hdr_to(lnet, hdr->src_nid, hdr->src_pid, O2_LNET_REPLY);
+	struct o2_transfer_memory memory;
+	struct o2_lnet_message *message;
+	struct o2_error error;
+	uint64_t tag;
+	int rc;
+
+	if (match_request(lnet, nid, hdr, &memory, &tag, &error) != 0) {
+		o2_lnet_dropped(lnet, nid, hdr, &error);
+		return;
+	}
+	message = o2_lnet_find(lnet, tag);
+	message->memory = memory;
+	reply.payload_length = (uint32_t)message->match.length_bytes;
+	reply.msg.reply.dst_wmd = hdr->msg.get.return_wmd;
+	rc = o2_lnet_transmit(lnet, message, &reply, &error);
+	/* On success the message may have ended already, and its slot been reused: do not access it. */
+	if (rc != 0) {
+		message->status = rc;
+		request_finished(lnet, message);
+	}
 }
 
 /* Messages from the transport: check the LNet header, and handle the message according to its type. */

@@ -102,29 +102,28 @@ int o2_ledger_map(struct o2_dma_ledger *ledger, uint32_t entries, enum o2_dma_di
 		  struct o2_dma_mapping *mapping, struct o2_error *error)
 {
 	if (mapping->ledger != NULL)
-		return o2_refuse_value(error, -EBUSY, "ledger/already-mapped", "entries", mapping->entries,
-				       0);
+		return o2_refuse_value(error, -EBUSY, "ledger/already-mapped", "entries", entries, 0);
 	if (entries == 0)
 		return o2_refuse_value(error, -EINVAL, "ledger/nothing-mapped", "entries", 0, 1);
-	*mapping = (struct o2_dma_mapping){.ledger = ledger, .entries = entries, .direction = direction};
+	*mapping = (struct o2_dma_mapping){.ledger = ledger, .direction = direction};
 	ledger->maps++;
 	ledger->live++;
 	ledger->live_entries += entries;
 	return 0;
 }
 
-int o2_ledger_unmap(struct o2_dma_ledger *ledger, enum o2_dma_direction direction,
+int o2_ledger_unmap(struct o2_dma_ledger *ledger, uint32_t entries, enum o2_dma_direction direction,
 		    struct o2_dma_mapping *mapping, struct o2_error *error)
 {
 	const enum o2_dma_direction mapped = mapping->direction;
 
 	if (mapping->ledger != ledger) {
 		ledger->wrong_unmaps++;
-		return o2_fail(error, -EINVAL, "ledger/not-mapped", "entries", mapping->entries);
+		return o2_fail(error, -EINVAL, "ledger/not-mapped", "entries", entries);
 	}
 	ledger->unmaps++;
 	ledger->live--;
-	ledger->live_entries -= mapping->entries;
+	ledger->live_entries -= entries;
 	*mapping = (struct o2_dma_mapping){.ledger = NULL};
 	if (direction == mapped)
 		return 0;

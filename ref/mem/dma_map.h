@@ -118,7 +118,7 @@ int o2_dma_map(const struct o2_sg_list *sg, const struct o2_dma_device *device, 
 struct o2_dma_ledger {
 	uint64_t maps;	       /* mappings made */
 	uint64_t unmaps;       /* mappings undone */
-	uint64_t live_entries; /* entries of live mappings: 0 when all were undone */
+	uint64_t live_entries; /* entries mapped less entries unmapped */
 	uint32_t live;	       /* mappings alive */
 	uint32_t wrong_unmaps; /* refused unmaps: not mapped (any more), mapped by another ledger,
 				  or in the other direction.  Never goes down. */
@@ -127,7 +127,6 @@ struct o2_dma_ledger {
 /* One mapping.  Its owner must not move it in memory while it is mapped.  All zero: nothing is mapped. */
 struct o2_dma_mapping {
 	const struct o2_dma_ledger *ledger; /* NULL: nothing is mapped */
-	uint32_t entries;		    /* entries passed to o2_dma_map */
 	enum o2_dma_direction direction;
 };
 
@@ -140,11 +139,12 @@ int o2_ledger_map(struct o2_dma_ledger *ledger, uint32_t entries, enum o2_dma_di
 
 /*
  * Record the unmap.  Returns 0; or -EINVAL, counted in wrong_unmaps: this ledger has not mapped it, or (rule
- * "ledger/direction") it was mapped in the other direction, and is unmapped nevertheless.
+ * "ledger/direction") it was mapped in the other direction, and is unmapped nevertheless.  Another number of
+ * entries than was mapped stays in live_entries.
  * o2iblnd: kiblnd_dma_unmap_sg
  * kernel: ib_dma_unmap_sg
  */
-int o2_ledger_unmap(struct o2_dma_ledger *ledger, enum o2_dma_direction direction,
+int o2_ledger_unmap(struct o2_dma_ledger *ledger, uint32_t entries, enum o2_dma_direction direction,
 		    struct o2_dma_mapping *mapping, struct o2_error *error);
 
 /* Whether every mapping was undone and no unmap was wrong. */

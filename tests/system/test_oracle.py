@@ -689,6 +689,8 @@ class Usage(unittest.TestCase):
                     (("--json", page, "--html", page, REFERENCE), f"{page}: --json writes this file, and so does --html"),
                     (("--html", page, "--junit", folder / "link", REFERENCE), f"{folder}/link: --html writes this file, and so does --junit"),
                     (("--json", folder / "a", "--html", folder / "a", REFERENCE), f"{folder}/a: --json writes this file, and so does --html"),
+                    (("--json", "-", "--html", "-", REFERENCE), "-: --json writes this file, and so does --html"),
+                    (("--html", "/dev/stdout", "--junit", "-", REFERENCE), "-: --html writes this file, and so does --junit"),
                     (("--json", page, "--html", folder / "no" / "x", REFERENCE), f"{folder}/no/x: No such file or directory"),
                     (("--json", page, "--out", page, REFERENCE), None),
                     (("--out", folder / "no" / "x", REFERENCE), None)):

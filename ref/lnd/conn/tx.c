@@ -251,14 +251,14 @@ int o2_tx_map(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_m
 		rc = o2_ledger_map(&ni->ledger, sg->count, direction, &tx->mapping, error);
 	if (rc != 0)
 		return rc;
+	tx->arrays->frags.count = sg->count;
 	if (ni->domain.bounce) {
-		tx->arrays->frags.count = sg->count;
 		memcpy(tx->arrays->frags.entry, sg->entry, sg->count * sizeof(sg->entry[0]));
 		rc = o2_bounce_map(&ni->arena, &tx->arrays->frags, direction, error);
 	}
 	if (rc != 0) {
 		/* The map failed as a whole, so there are no bounced bytes to copy back. */
-		o2_ledger_unmap(&ni->ledger, direction, &tx->mapping, NULL);
+		o2_ledger_unmap(&ni->ledger, sg->count, direction, &tx->mapping, NULL);
 		return rc;
 	}
 	o2_reg_keep_windows(&ni->domain, kept);
@@ -289,7 +289,7 @@ void o2_tx_unmap(struct o2_conn *conn, struct o2_tx *tx)
 	}
 	if (tx->mapping.ledger == NULL)
 		return;
-	o2_ledger_unmap(&ni->ledger, direction, &tx->mapping, NULL);
+	o2_ledger_unmap(&ni->ledger, tx->arrays->frags.count, direction, &tx->mapping, NULL);
 	rc = ni->domain.bounce ? o2_bounce_unmap(&ni->arena, &tx->arrays->frags, direction, &error) : 0;
 	if (rc != 0)
 		o2_tx_fault_stage(tx, rc, &error);

@@ -90,7 +90,7 @@ struct o2_tx {
 
 /* Members that are too large to be cleared for every use. */
 struct o2_tx_arrays {
-	struct o2_sg_list frags;       /* the pages, if they bounce; o2iblnd: tx_frags */
+	struct o2_sg_list frags;       /* their count; the pages, if they bounce; o2iblnd: tx_frags */
 	struct o2_rdma_desc desc;      /* describes our memory; o2iblnd: tx_rd */
 	struct o2_rdma_desc sink_desc; /* at a source: describes the peer's memory */
 };

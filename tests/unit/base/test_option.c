@@ -126,6 +126,7 @@ TEST(what_is_wrong_is_named)
 {
 	says("--nothing", "'--nothing' is no option, or its value is missing");
 	says("--other", "'--other' is no option, or its value is missing");
+	says("--help=5", "'--help=5' is no option, or its value is missing");
 	says("--text", "'--text' is no option, or its value is missing");
 	says("--byte 201", "--byte is '201', not a number of 0 to 200");
 	says("--byte -1", "--byte is '-1', not a number of 0 to 200");

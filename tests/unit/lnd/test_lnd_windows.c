@@ -326,3 +326,22 @@ TEST(has_a_plain_arena)
 ALSO_TEST(waits_for_windows);
 ALSO_TEST(is_woken_by_another_connection);
 ALSO_TEST(waits_behind_requests);
+
+/* A window that only a kept region uses counts as free: nothing else would release it. */
+TEST(kept_regions_give_up_their_windows)
+{
+	const struct o2_transfer_memory from = dense(kiov_from, 0, 9000, O2_REG_GLOBAL);
+	struct pair *pair = pair_with_windows(0, 2);
+	struct o2_reg_domain *domain = &pair->b.ni.domain;
+
+	domain->fmr_lazy = true;
+	for (uint32_t i = 0; i < 2; i++) {
+		pair->b.answer = dense(kiov_to, 300 + 4 * i, 9000, O2_REG_FMR);
+		assert_int_equal(start_put(pair->a.conn, &from, 0, NULL, NULL), 0);
+		pair_run(pair, i + 1, i + 1);
+	}
+	assert_int_equal(pair->b.ni.arena.windows_in_use, 2);
+	assert_true(o2_reg_window_free(domain));
+	assert_int_equal(domain->live.fmr_regions, 0);
+	pair_close(pair);
+}

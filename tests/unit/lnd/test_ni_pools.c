@@ -182,6 +182,30 @@ TEST(waits_at_the_cap)
 	}
 }
 
+static void two_pools(struct o2_ni_config *config)
+{
+	one_pool(config);
+	config->max_pools = 2;
+}
+
+/* What waits for an element is the first operation that has none, not one that has. */
+TEST(waits_for_the_last_element_only)
+{
+	struct pair *pair = faulty_pair_open(two_pools);
+	const struct o2_transfer_memory from = dense(kiov_from, 0, 9000, O2_REG_GLOBAL);
+
+	pair->b.answer = dense(kiov_to, 300, 9000, O2_REG_FMR);
+	for (uint32_t i = 0; i < 5; i++)
+		assert_int_equal(start_put(pair->a.conn, &from, 0, NULL, NULL), 0);
+	side_run_until(&pair->b, &pair->b.nmatched, 4);
+	while (o2_conn_progress(pair->b.conn) > 0)
+		;
+	assert_int_equal(pair->b.nmatched, 4);
+	assert_int_equal(ni_pool_counts(&pair->b, O2_NI_POOL_FMR).users, 4);
+	pair_run(pair, 5, 5);
+	pair_close(pair);
+}
+
 /* --- a device that fails --- */
 
 FAULTY_TEST(survives_failing_registrations)

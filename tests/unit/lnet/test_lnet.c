@@ -280,7 +280,7 @@ TEST(test_limits)
 	lnet_expect_dropped(&pair.a, "lnet/messages");
 	lnet_get(&pair.b, &back, &memory);
 	assert_int_equal(o2_lnet_deliver(&pair.b), 0);
-	assert_int_equal(pair.a.event[pair.a.nevents - 1].status, -ENOSPC);
+	lnet_expect_dropped(&pair.a, "lnet/messages");
 	/* None of these requests still holds the offered entry: it can be detached. */
 	assert_int_equal(o2_lnet_detach(pair.a.lnet, 2), 0);
 	o2_lnet_deliver_all(&pair);

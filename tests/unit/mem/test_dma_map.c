@@ -212,13 +212,13 @@ TEST(test_ledger)
 	assert_int_equal(o2_ledger_map(&ledger, 7, O2_DMA_FROM_DEVICE, &two, &error), 0);
 	assert_int_equal(ledger.live, 2);
 	assert_int_equal(ledger.live_entries, 12);
-	assert_int_equal(o2_ledger_unmap(&ledger, O2_DMA_TO_DEVICE, &one, &error), 0);
+	assert_int_equal(o2_ledger_unmap(&ledger, 5, O2_DMA_TO_DEVICE, &one, &error), 0);
 	assert_false(o2_ledger_balanced(&ledger));
-	assert_int_equal(o2_ledger_unmap(&other, O2_DMA_FROM_DEVICE, &two, &error), -EINVAL);
+	assert_int_equal(o2_ledger_unmap(&other, 7, O2_DMA_FROM_DEVICE, &two, &error), -EINVAL);
 	assert_false(o2_ledger_balanced(&other));
-	assert_int_equal(o2_ledger_unmap(&ledger, O2_DMA_FROM_DEVICE, &two, &error), 0);
+	assert_int_equal(o2_ledger_unmap(&ledger, 7, O2_DMA_FROM_DEVICE, &two, &error), 0);
 	assert_true(o2_ledger_balanced(&ledger));
-	assert_error(o2_ledger_unmap(&ledger, O2_DMA_FROM_DEVICE, &two, &error), -EINVAL, &error,
+	assert_error(o2_ledger_unmap(&ledger, 7, O2_DMA_FROM_DEVICE, &two, &error), -EINVAL, &error,
 		     "ledger/not-mapped");
 	assert_false(o2_ledger_balanced(&ledger));
 }
@@ -231,10 +231,23 @@ TEST(test_ledger_direction)
 	struct o2_error error;
 
 	assert_int_equal(o2_ledger_map(&ledger, 3, O2_DMA_TO_DEVICE, &mapping, &error), 0);
-	assert_error(o2_ledger_unmap(&ledger, O2_DMA_FROM_DEVICE, &mapping, &error), -EINVAL, &error,
+	assert_error(o2_ledger_unmap(&ledger, 3, O2_DMA_FROM_DEVICE, &mapping, &error), -EINVAL, &error,
 		     "ledger/direction");
 	assert_null(mapping.ledger);
 	assert_int_equal(ledger.live, 0);
 	assert_int_equal(ledger.wrong_unmaps, 1);
+	assert_false(o2_ledger_balanced(&ledger));
+}
+
+/* An unmap with the number of segments leaves the entries that were merged. */
+TEST(test_ledger_entries)
+{
+	struct o2_dma_ledger ledger = {0};
+	struct o2_dma_mapping mapping = {0};
+
+	assert_int_equal(o2_ledger_map(&ledger, 3, O2_DMA_TO_DEVICE, &mapping, NULL), 0);
+	assert_int_equal(o2_ledger_unmap(&ledger, 2, O2_DMA_TO_DEVICE, &mapping, NULL), 0);
+	assert_int_equal(ledger.live, 0);
+	assert_int_equal(ledger.live_entries, 1);
 	assert_false(o2_ledger_balanced(&ledger));
 }

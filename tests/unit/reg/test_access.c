@@ -19,14 +19,15 @@ enum reach {
 	BYTE_BEFORE,
 	BYTE_AFTER,
 	GAP_BYTE,
+	UNDER_WINDOW,	    /* uses the rkey of the region that the sink's MW is bound to */
 	NO_PERMISSION,	    /* uses the lkey of a source, with which its own node gathers */
 	NO_PERMISSION_RKEY, /* uses the rkey of the same region */
 	REACHES,
 };
 
 static const char *const reach_names[REACHES] = {
-	"stale key", "foreign key",   "byte before",	       "byte after",
-	"gap byte",  "no permission", "no permission, by rkey"};
+	"stale key", "foreign key",  "byte before",   "byte after",
+	"gap byte",  "under the MW", "no permission", "no permission, by rkey"};
 
 /* A row of the table. */
 struct row {
@@ -227,6 +228,7 @@ static enum ibv_wc_status try_cell(struct pair *pair, const struct row *row, enu
 	case GAP_BYTE:
 		first = end_of_first(&plan);
 		break;
+	case UNDER_WINDOW:
 	case NO_PERMISSION_RKEY:
 		key = region_of(&pair->b.ni.domain, &binding)->rkey;
 		break;
@@ -240,6 +242,18 @@ static enum ibv_wc_status try_cell(struct pair *pair, const struct row *row, enu
 	if (pd != NULL)
 		ibv_dealloc_pd(pd);
 	return status;
+}
+
+/* Not every row has the cell. */
+static bool has_cell(const struct row *row, enum reach reach)
+{
+	/* In a region of byte ranges no address refers to a hole; see gaps_are_not_addressable. */
+	if (reach == GAP_BYTE)
+		return row->gapped == 0 && row->mode != O2_REG_FASTREG_GAPS;
+	if (reach == UNDER_WINDOW)
+		return row->how != KERNEL_ORDER &&
+		       (row->mode == O2_REG_FASTREG || row->mode == O2_REG_FASTREG_GAPS);
+	return true;
 }
 
 /* Asserts that the memory itself is writable; otherwise the refusals would prove nothing. */
@@ -269,8 +283,7 @@ TEST(every_cell)
 			struct pair *pair;
 			enum ibv_wc_status status, want;
 
-			/* In a region of byte ranges no address refers to a hole; see the next test. */
-			if (reach == GAP_BYTE && (row->gapped != 0 || row->mode == O2_REG_FASTREG_GAPS))
+			if (!has_cell(row, reach))
 				continue;
 			pair = open_row(row);
 			status = try_cell(pair, row, reach);

@@ -383,6 +383,32 @@ TEST_WITH(changes_how_addresses_look, open_side, close_side)
 	refuses(&plan, -EINVAL, "bind/page-outside-device");
 }
 
+/* A kept region, found again after a change, would show the memory of before. */
+TEST_WITH(a_change_flushes_what_is_kept, open_side, close_side)
+{
+	struct o2_reg_domain *domain = &side.ni.domain;
+	const struct o2_reg_plan plan = dense_plan(O2_REG_FMR, O2_SINK);
+	const uint32_t page = (uint32_t)((plan.page[0] - domain->dma.base) / plan.page_bytes);
+	struct o2_binding binding;
+
+	domain->fmr_lazy = true;
+	for (int bounce = 1; bounce >= 0; bounce--) {
+		const uint32_t behind = o2_arena_bounce(&side.ni.arena, O2_DMA_FROM_DEVICE, page);
+
+		bind_times(&plan, 1);
+		assert_int_equal(domain->live.fmr_regions, 1);
+		assert_int_equal(o2_ni_set_bounce(&side.ni, bounce, NULL), 0);
+		assert_int_equal(domain->live.fmr_regions, 0);
+		assert_int_equal(o2_reg_bind(domain, 0, &plan, &binding, NULL), 0);
+		o2_arena_page(&side.ni.arena, bounce ? behind : page)[50] = (uint8_t)(bounce + 1);
+		assert_int_equal(((struct o2_region *)binding.fmr->handle)->window.addr[50], bounce + 1);
+		unbind(&binding);
+	}
+	assert_int_equal(domain->live.fmr_regions, 1);
+	assert_int_equal(o2_ni_set_dma(&side.ni, O2_DMA_BUS, 0x200000000ull, NULL), 0);
+	assert_int_equal(domain->live.fmr_regions, 0);
+}
+
 /* If its pages cannot be mapped behind its addresses, an IOMMU is refused, with bounce pages or without. */
 TEST_WITH(pages_of_an_iommu_cannot_be_mapped, open_side, close_side)
 {
