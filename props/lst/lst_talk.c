@@ -389,10 +389,12 @@ void o2_lst_talk_begin(struct o2_lst_case *the)
 bool o2_lst_talk_case(struct o2_lst_case *the)
 {
 	struct o2_lst_talk *talk = &the->talk;
+	int rc;
 
 	o2_lst_talk_begin(the);
-	if (o2_lst_talk_open(talk) != 0)
-		return true;
+	rc = o2_lst_talk_open(talk);
+	if (rc != 0)
+		return o2_lst_cannot_run(talk->report, rc);
 	o2_lst_console_start(talk->console);
 	o2_talk_enter(talk);
 	if (!talk->report->failed)

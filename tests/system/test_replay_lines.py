@@ -56,6 +56,11 @@ def no_room():
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 
 
+def no_descriptors():
+    """Besides the standard streams only one file can be open, enough for the program to be loaded."""
+    resource.setrlimit(resource.RLIMIT_NOFILE, (4, 4))
+
+
 class ReplayLines(unittest.TestCase):
     def repeats(self, *options, **how):
         """Both forms of the line: with the case's number, and with the file of the shrunk case."""
@@ -94,7 +99,8 @@ class ReplayLines(unittest.TestCase):
         self.repeats("--only", "wrong-bytes")
         run = ["run", "codec", "--mutant", "without/wire/header/magic", *SHRINK, "--cases", "200", "--seed", "5", "--only"]
         self.assertRegex(started([*run, "codec/"])[1], r"(?m)^FINDING codec on \S+: codec/.*(?s:.*) --only codec/ --seed")
-        for words in ([*run, "sim/"], ["run", "sim", "--mutant", "parked-not-freed", "--cases", "200", "--only", "judge/"]):
+        for words in ([*run, "sim/"], ["run", "sim", "--mutant", "parked-not-freed", "--cases", "200", "--only", "judge/"],
+                      ["run", "sim", "--mutant", "descriptor-not-freed", "--seed", "1", "--cases", "1", "--only", "judge/"]):
             status, text = started(words)
             self.assertEqual(status, 0, text)
 
@@ -225,6 +231,12 @@ class Refused(unittest.TestCase):
             path.write_text("{}")
             self.assertEqual(started(["replay", str(path), "--property", "codec"]),
                              (2, f"o2props: {path}: property codec has no .json cases, only those of bytes\n"))
+
+    def test_nothing_to_run_on(self):
+        """A run that could not try a case does not hold."""
+        status, text = started(["run", "lst", "--cases", "200", "--seed", "1"], restore_signals=False, preexec_fn=no_descriptors)
+        self.assertEqual(status, 1, text)
+        self.assertRegex(text, r"(?m)^FINDING lst on model: lst/cannot-run .*\n  what a case .*: Too many open files$")
 
     def test_no_findings(self):
         status, text = started(["run", "codec", "--cases", "10", "--findings", "0"])
