@@ -49,6 +49,7 @@ static void note_began(void *context, uint32_t lane)
 	struct o2_lst_talk *talk = context;
 
 	talk->begun[talk->nbegun++] = lane;
+	talk->number[lane] = talk->nnumbers++;
 }
 
 static void note_ended(void *context, const struct o2_lst_console_result *result)
