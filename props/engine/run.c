@@ -118,7 +118,7 @@ static void keep_finding(struct runner *r, uint64_t index)
 	json_object_set_new(finding, "lines", report_lines(&r->report));
 	json_object_set_new(finding, "shrink_calls", json_integer(shrunk.calls));
 	o2_run_write_files(r, bytes, length, index, finding);
-	o2_run_print_finding(r, finding, index);
+	o2_run_print_finding(r, index);
 	json_array_append(r->findings, finding);
 out:
 	o2_run_restore_counts(r, counts);
@@ -302,6 +302,8 @@ static void runner_close(struct runner *r)
 	json_decref(r->findings);
 	if (r->current_fd >= 0)
 		close(r->current_fd);
+	free(r->replay);
+	free(r->scenario_file);
 	free(r->choice);
 	free(r);
 }

@@ -22,7 +22,9 @@ struct runner {
 	char grown[O2_REPORT_LINE_BYTES]; /* what all cases since the first reading left; "": nothing */
 	int current_fd;			  /* file of the current case; -1: none, or no longer written */
 	uint64_t tried;			  /* cases of the run, counted or not */
-	bool unwritten;			  /* a requested file could not be written, and the user was told */
+	char *replay,
+		*scenario_file; /* of the finding at hand, byte for byte; NULL: none.  JSON holds only UTF-8 */
+	bool unwritten;		/* a requested file could not be written, and the user was told */
 	double start;
 };
 
@@ -55,8 +57,8 @@ void o2_run_not_written(struct runner *r, const char *path, int code);
 void o2_run_write_files(struct runner *r, const uint8_t *bytes, size_t length, uint64_t index,
 			json_t *finding);
 
-/* Print the finding that r->report describes. */
-void o2_run_print_finding(const struct runner *r, const json_t *finding, uint64_t index);
+/* Print the finding that r->report describes, after o2_run_write_files. */
+void o2_run_print_finding(const struct runner *r, uint64_t index);
 
 /*
  * Call after each case that held; done: cases so far.  If a reading is due, check that the process holds what

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A run that lacks a situation goes on for a while (docs/properties.md, "Situations of the properties without a
- * device"); what a run counts; what it says about a sweep.
+ * device"); what a run counts; what it says about a sweep; what an export leaves out.
  */
 
 #include "props/engine/run.h"
+
+#include <errno.h>
+#include <unistd.h>
 
 #include "props/engine/tally.h"
 #include "props/transfer/transfer_internal.h"
@@ -200,4 +203,49 @@ TEST(test_a_reset_cleans_what_the_last_case_did_not_use)
 	assert_true(property.ops->sweep(&run, &report));
 	o2_transfer_run_close(&run);
 	rung->ops->close(rung);
+}
+
+/* --- export --- */
+
+enum { MET, NOT_HERE, NEVER, MET_TOO, EXPORTED };
+
+static enum o2_status run_exported(void *context, struct o2_choice *choice, struct o2_report *report)
+{
+	struct run *run = context;
+
+	o2_report_clear(report);
+	run->tally.seen[o2_draw(choice, 1) == 0 ? MET : MET_TOO]++;
+	return O2_STATUS_VALID;
+}
+
+/* Which situations have a file in the folder; the folder is removed. */
+static uint32_t take_files(const char *folder, const char *const *situation)
+{
+	uint32_t found = 0;
+	char path[200];
+
+	for (uint32_t i = 0; i < EXPORTED; i++) {
+		snprintf(path, sizeof(path), "%s/%s", folder, situation[i]);
+		found |= (unlink(path) == 0 ? 1u : 0u) << i;
+	}
+	assert_int_equal(rmdir(folder), 0);
+	return found;
+}
+
+TEST(test_a_situation_that_is_not_met_does_not_end_an_export)
+{
+	static const struct o2_property_ops ops = {
+		.name = "some", .run_case = run_exported, .print = print, O2_TALLY_OPS};
+	static const char *const situation[] = {"met", "not_here", "never", "met_too"};
+	struct run run = {.tally.excused[NOT_HERE] = true};
+	const struct o2_property property = o2_tally_property(&ops, &run.tally, situation, EXPORTED, 0);
+	char folder[] = "/tmp/o2ref-export-XXXXXX";
+
+	assert_non_null(mkdtemp(folder));
+	assert_int_equal(o2_export_situations(&property, folder, 1), 1);
+	assert_int_equal(take_files(folder, situation), 1u << MET | 1u << MET_TOO);
+	run.tally.excused[NEVER] = true;
+	assert_int_equal(o2_export_situations(&property, folder, 1), 0);
+	assert_int_equal(take_files(folder, situation), 1u << MET | 1u << MET_TOO);
+	assert_int_equal(o2_export_situations(&property, "/dev/null/folder", 1), -ENOTDIR);
 }
