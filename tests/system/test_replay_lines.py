@@ -33,7 +33,8 @@ def again(line):
 
 
 def started(words, **how):
-    done = subprocess.run([PROGRAM, *words], capture_output=True, text=True, timeout=120, check=False, **how)
+    done = subprocess.run([PROGRAM, *words], capture_output=True, text=True, errors="surrogateescape", timeout=120, check=False,
+                          **how)
     return done.returncode, done.stdout + done.stderr
 
 
@@ -120,6 +121,19 @@ class ReplayLines(unittest.TestCase):
             words = shlex.split(line_after(text, "  explain: o2ref "))
             self.assertTrue(Path(words[1]).is_file(), text)
 
+    def test_folder_that_is_not_utf8(self):
+        """The printed lines have the very bytes of a name, JSON only what it can hold."""
+        with tempfile.TemporaryDirectory(prefix="o2ref-replay-\udcff") as folder:
+            text = started([*RUN, "--out", folder, "--json"])[1]
+            self.assertEqual(started(again(replay_line(text)))[0], 1, text)
+            self.assertTrue(Path(shlex.split(line_after(text, "  explain: o2ref "))[1]).is_file(), text)
+            shown = folder.replace("\udcff", "?")
+            for member in ("case_file", "scenario_file", "replay"):
+                self.assertRegex(text, rf'"{member}": ".*{re.escape(shown)}/transfer-')
+
+    def test_judge(self):
+        self.assertIn(" --no-judge", replay_line(started([*RUN, "--no-judge"])[1]))
+
     def test_long_options(self):
         with tempfile.TemporaryDirectory(prefix="o2ref-replay-") as folder:
             out = "/".join([folder, *["."] * 400, "cases"])
@@ -181,6 +195,7 @@ class Refused(unittest.TestCase):
                     (["replay", "codec-1", "--min-per-pair", "7"], "--min-per-pair is for --moved"),
                     (["run", "transfer", "--min-per-pair", "7"], "--min-per-pair is for --moved"),
                     (["run", "codec", "--moved", "7"], "--moved is for properties transfer and sim, not for codec"),
+                    (["run", "transfer", "--property", "codec"], "--property is for replay and export, not for run"),
                     (["replay", "codec-1", "--progress", "7"], "--progress is for run, not for replay"),
                     (["replay", "codec-1", "--findings", "1"], "--findings is for run, not for replay"),
                     (["export", folder, "--shrink-calls", "7"], "--shrink-calls is for run, not for export"),
@@ -231,6 +246,13 @@ class Refused(unittest.TestCase):
             path.write_text("{}")
             self.assertEqual(started(["replay", str(path), "--property", "codec"]),
                              (2, f"o2props: {path}: property codec has no .json cases, only those of bytes\n"))
+
+    def test_no_case(self):
+        """What is not tried has not held."""
+        with tempfile.TemporaryDirectory(prefix="o2ref-replay-") as folder:
+            path = Path(folder) / "verbs-1"
+            path.write_bytes(b"\xff" * 8192)
+            self.assertEqual(started(["replay", str(path)]), (2, f"o2props: {path}: not tried: it is not a case of the property\n"))
 
     def test_nothing_to_run_on(self):
         """A run that could not try a case does not hold."""
