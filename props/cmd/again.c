@@ -71,5 +71,8 @@ const char *o2_props_again(const struct o2_props_arguments *a)
 		fputs(" --only ", out);
 		o2_shell_word(a->only, out);
 	}
+	/* The judge may see another kind of failure first. */
+	if (a->no_judge)
+		fputs(" --no-judge", out);
 	return fclose(out) == 0 ? text : "...";
 }

@@ -168,6 +168,9 @@ static int add_replay(const struct o2_check_arguments *a, uint32_t index, json_t
 			say_path("--map", a->map, out);
 		if (a->host.timeout_ms != O2_CHECK_TIMEOUT_MS)
 			fprintf(out, " --timeout-ms %u", a->host.timeout_ms);
+		if (a->host.growth_mib != O2_CHECK_GROWTH_MIB)
+			fprintf(out, " --growth-mib %u", a->host.growth_mib);
+		fputs(a->options.pedantic ? " --pedantic" : "", out);
 		say_how(a, index, out);
 		if (fclose(out) == 0)
 			replay = o2_json_text(text);

@@ -4,15 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEFAULT_CASES	   20000u
-#define DEFAULT_GROWTH_MIB 768u /* sanitizers keep 256 MiB of freed memory */
-#define DEFAULT_SHRINK	   2000u
-#define MAX_TIMEOUT_MS	   600000u
-#define MAX_GROWTH_MIB	   (1u << 20)
-#define MAX_SHRINK	   1000000u
-#define MIN_SECONDS	   0.001
-#define MAX_SECONDS	   31536000.0 /* one year */
-#define UNSAID		   UINT64_MAX /* --cases was not given */
+#define DEFAULT_CASES  20000u
+#define DEFAULT_SHRINK 2000u
+#define MAX_TIMEOUT_MS 600000u
+#define MAX_GROWTH_MIB (1u << 20)
+#define MAX_SHRINK     1000000u
+#define MIN_SECONDS    0.001
+#define MAX_SECONDS    31536000.0 /* one year */
+#define UNSAID	       UINT64_MAX /* --cases was not given */
 
 static bool read_seconds(const struct o2_option *option, const char *text, void *target,
 			 char why[O2_OPTION_WHY_BYTES])
@@ -92,7 +91,9 @@ static const struct o2_option option_table[] = {
 	{"list-checks", NULL, "print all checks as a table", O2_SET(action, O2_CHECK_ACTION_LIST)},
 	{"selftest", NULL, "try the framing of a PROGRAM and say what is wrong with it",
 	 O2_SET(action, O2_CHECK_ACTION_SELFTEST)},
-	{"fuzz", NULL, "fuzz a LIBRARY with libFuzzer; options of libFuzzer stand behind --",
+	{"fuzz", NULL,
+	 "fuzz a LIBRARY with libFuzzer; options of libFuzzer stand behind --, of those here only "
+	 "--profile, --map and --known go with it",
 	 O2_SET(action, O2_CHECK_ACTION_FUZZ)},
 	{0},
 };
@@ -126,7 +127,7 @@ static int take_program(struct o2_check_arguments *a, int argc, char **argv)
 static int take_operands(const struct o2_command *command, int count, char **operands,
 			 struct o2_check_arguments *a)
 {
-	if (count >= (int)O2_CHECK_SUBJECTS)
+	if (count + (a->program != NULL) > (int)O2_CHECK_SUBJECTS)
 		return o2_command_usage(command, "more than %u implementations", O2_CHECK_SUBJECTS);
 	for (; count > 0; count--)
 		a->file[a->files++] = *operands++;
@@ -141,21 +142,47 @@ static int take_operands(const struct o2_command *command, int count, char **ope
 	return 0;
 }
 
+/* Of the options only these reach the fuzzer.  An option was given if its value is not the default; of the actions
+ * the last one counts. */
+static bool may_fuzz(const struct o2_command *command, const struct o2_check_arguments *a,
+		     const struct o2_check_arguments *plain)
+{
+	static const char *const those[] = {"profile", "map", "known"};
+
+	for (const struct o2_option *row = option_table; row->help != NULL; row++) {
+		bool may =
+			row->kind == O2_OPTION_SET ||
+			memcmp((const char *)a + row->at, (const char *)plain + row->at, row->at_bytes) == 0;
+
+		for (size_t i = 0; i < sizeof(those) / sizeof(those[0]) && row->name != NULL; i++)
+			may |= strcmp(row->name, those[i]) == 0;
+		if (!may) {
+			o2_command_usage(command, "--%s is not for --fuzz", row->name);
+			return false;
+		}
+	}
+	return true;
+}
+
 int o2_check_parse(const char *name, int argc, char **argv, struct o2_check_arguments *a)
 {
 	struct o2_command command = check_command;
+	struct o2_check_arguments plain;
 	int first;
 
 	*a = (struct o2_check_arguments){
 		.name = name,
 		.options = {.cases = UNSAID, .seed = 1, .shrink_calls = DEFAULT_SHRINK},
-		.host = {.timeout_ms = O2_CHECK_TIMEOUT_MS, .growth_mib = DEFAULT_GROWTH_MIB}};
+		.host = {.timeout_ms = O2_CHECK_TIMEOUT_MS, .growth_mib = O2_CHECK_GROWTH_MIB}};
 	memset(a->options.stage, true, sizeof(a->options.stage));
 	command.program = name;
+	plain = *a;
 	argc = take_program(a, argc, argv);
 	first = o2_options_read(&command, argc, argv, a);
 	if (first <= 0)
 		return first;
+	if (a->action == O2_CHECK_ACTION_FUZZ && !may_fuzz(&command, a, &plain))
+		return -1;
 	if (a->options.cases == UNSAID)
 		a->options.cases = a->options.seconds > 0 ? 0 : DEFAULT_CASES;
 	a->options.pictures = a->html != NULL;

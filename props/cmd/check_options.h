@@ -11,6 +11,7 @@
 
 #define O2_CHECK_SUBJECTS   16u
 #define O2_CHECK_TIMEOUT_MS 1000u /* unless --timeout-ms says otherwise */
+#define O2_CHECK_GROWTH_MIB 768u  /* unless --growth-mib does; sanitizers keep 256 MiB of freed memory */
 
 enum {
 	O2_CHECK_EXIT_AGREE = 0,

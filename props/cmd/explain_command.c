@@ -106,9 +106,8 @@ static int read_bytes(const struct arguments *a, struct o2_transfer_run *run)
 		o2_choice_replay(choice, bytes, length);
 		o2_scenario_draw(choice, &run->space, &run->scenario);
 		if (!o2_choice_ok(choice))
-			rc = o2_complain(a->program,
-					 "%s: not a case: its %zu bytes end before the scenario does",
-					 a->path, length);
+			rc = o2_complain(a->program, "%s: not a case: it is longer than a case may be",
+					 a->path);
 	}
 	free(choice);
 	free(bytes);
@@ -131,11 +130,15 @@ static int show(const struct arguments *a, struct o2_explain *explain)
 	bool json = length > 5 && strcmp(a->path + length - 5, ".json") == 0;
 	int rc = json ? read_scenario(a, &explain->run.scenario) : read_bytes(a, &explain->run);
 
-	if (rc == 0 && o2_explain_scenario(explain) != 0)
-		rc = o2_complain(a->program, "%s: cannot be run: a vector is shorter than what it is to move",
-				 a->path);
+	int code;
+
 	if (rc != 0)
 		return rc;
+	code = o2_explain_scenario(explain);
+	if (code != 0)
+		return o2_complain(a->program, "%s: cannot be run: %s", a->path,
+				   code == -EINVAL ? "a vector is shorter than what it is to move"
+						   : strerror(-code));
 	if (!o2_out_file_open(a->program, &picture, "--svg", a->svg, true) ||
 	    !o2_out_files_spare(a->program, &picture, 1, a->path, "the case that is read"))
 		return O2_PROPS_EXIT_USAGE;

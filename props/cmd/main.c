@@ -102,9 +102,9 @@ static bool takes_one_argument(const char *command)
 
 static int exported(int rc, const char *directory)
 {
-	if (rc != 0)
+	if (rc < 0)
 		fprintf(stderr, "o2props: cannot write to %s: %s\n", directory, strerror(-rc));
-	return rc != 0 ? O2_PROPS_EXIT_USAGE : 0;
+	return rc < 0 ? O2_PROPS_EXIT_USAGE : rc;
 }
 
 static bool takes_devices(const struct o2_property *property)

@@ -102,8 +102,8 @@ const struct o2_command o2_props_command = {
 		"codec.\n"
 		"export writes random transfers, or of another property the smallest case of each situation.",
 	.options = option_table,
-	.end = "Exit status: 0 all held, 1 a finding, 2 usage, or a file cannot be read or written, 77 "
-	       "cannot run here.",
+	.end = "Exit status: 0 all held, 1 a finding, or a situation was not met, 2 usage, or a file is no "
+	       "case or cannot be read or written, 77 cannot run here.",
 };
 
 bool o2_props_in_process(const struct o2_props_arguments *a)
@@ -155,6 +155,9 @@ int o2_props_check(const struct o2_props_arguments *a, const char *command, cons
 					"--cases is for run and for export of transfers, not for %s%s%s",
 					command, strcmp(command, "export") == 0 ? " of " : "",
 					strcmp(command, "export") == 0 ? property : "");
+	if (a->property != NULL && strcmp(command, "replay") != 0 && strcmp(command, "export") != 0)
+		return o2_command_usage(&o2_props_command, "--property is for replay and export, not for %s",
+					command);
 	if (a->far == NULL && a->far_side != O2_SINK && strcmp(command, "far") != 0)
 		return o2_command_usage(&o2_props_command, "--far-side is for --far");
 	if (a->device[0] == '\0')

@@ -413,8 +413,8 @@ void o2_commands_capture(struct o2_commands_run *run)
 			o2_commands_message(run, &told.said, told.bytes);
 			break;
 		}
-		run->tally.seen[O2_COMMANDS_DECODED]++;
-		run->tally.seen[O2_COMMANDS_FRONTS] += told.fronts;
+		run->tally.seen[O2_COMMANDS_DECODED] += told.decoded;
+		run->tally.seen[O2_COMMANDS_FRONTS] += kind < 4 && told.fronts;
 		/* This check is cheap. */
 		if (!run->report->failed && o2_draw_bool(run->c, 1, 1))
 			read_broken(run);

@@ -232,11 +232,13 @@ static int draw_outcome(struct o2_commands_run *run, struct moving *moving, uint
 		return 1;
 	}
 	if (kind >= 4 && kind <= 6 && gets && moving->verify) {
-		run->tally.seen[O2_COMMANDS_OTHER_BYTES]++;
 		/* One byte in 256 is equal in both streams, so a short transfer may seem right. */
 		moving->wrong = moving->size > 64 ? moving->count : UINT64_MAX;
 		o2_command_word(&run->command, "--seed=%" PRIu64, 2 + o2_draw(c, 1000));
-		return moving->wrong == UINT64_MAX ? -1 : 1;
+		if (moving->wrong == UINT64_MAX)
+			return -1;
+		run->tally.seen[O2_COMMANDS_OTHER_BYTES]++;
+		return 1;
 	}
 	/* Of several verified PUTs in flight only the first needs room: the peer then has room for all. */
 	if (kind > 2 && (lanes == 1 || kind == 3))

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/complain.h"
+#include "base/json.h"
 #include "props/engine/case_file.h"
 #include "props/engine/run_internal.h"
 #include "props/engine/shell_word.h"
@@ -64,12 +65,13 @@ static void write_scenario(struct runner *r, const char *case_path, json_t *find
 
 	if (scenario != NULL && asprintf(&path, "%s.json", case_path) >= 0) {
 		if (json_dump_file(scenario, path, JSON_INDENT(1)) == 0) {
-			json_object_set_new(finding, "scenario_file", json_string(path));
+			json_object_set_new(finding, "scenario_file", o2_json_text(path));
+			r->scenario_file = path;
 		} else {
 			o2_run_not_written(r, path, errno);
 			unlink(path); /* remove the partial file */
+			free(path);
 		}
-		free(path);
 	}
 	json_decref(scenario);
 }
@@ -78,8 +80,11 @@ void o2_run_write_files(struct runner *r, const uint8_t *bytes, size_t length, u
 			json_t *finding)
 {
 	const char *name = r->property->ops->name, *out_dir = r->options->out_dir;
-	char digits[O2_CASE_NAME_BYTES], *path, *line;
+	char digits[O2_CASE_NAME_BYTES], *path;
 
+	free(r->replay);
+	free(r->scenario_file);
+	r->replay = r->scenario_file = NULL;
 	if (out_dir == NULL)
 		return;
 	mkdir(out_dir, 0777);
@@ -87,36 +92,34 @@ void o2_run_write_files(struct runner *r, const uint8_t *bytes, size_t length, u
 	if (asprintf(&path, "%s/%s-%s", out_dir, name, digits) < 0)
 		return;
 	if (write_case(r, path, bytes, length)) {
-		json_object_set_new(finding, "case_file", json_string(path));
-		line = replay_line(r, path);
+		json_object_set_new(finding, "case_file", o2_json_text(path));
+		r->replay = replay_line(r, path);
 	} else {
-		line = o2_run_line(r, index, "");
+		r->replay = o2_run_line(r, index, "");
 	}
-	json_object_set_new(finding, "replay", json_string(line));
+	if (r->replay != NULL)
+		json_object_set_new(finding, "replay", o2_json_text(r->replay));
 	if (r->property->ops->to_json != NULL)
 		write_scenario(r, path, finding);
-	free(line);
 	free(path);
 }
 
 /* Print the replay command; without a file, it names the case by its number. */
-static void print_replay(const struct runner *r, const json_t *finding, uint64_t index)
+static void print_replay(const struct runner *r, uint64_t index)
 {
-	const char *replay = json_string_value(json_object_get(finding, "replay"));
-	const char *scenario = json_string_value(json_object_get(finding, "scenario_file"));
-	char *line = replay == NULL ? o2_run_line(r, index, "") : NULL;
+	char *line = r->replay == NULL ? o2_run_line(r, index, "") : NULL;
 
-	if (replay != NULL || line != NULL)
-		fprintf(stderr, "  replay: %s\n", replay != NULL ? replay : line);
-	if (scenario != NULL) {
+	if (r->replay != NULL || line != NULL)
+		fprintf(stderr, "  replay: %s\n", r->replay != NULL ? r->replay : line);
+	if (r->scenario_file != NULL) {
 		fputs("  explain: o2ref explain ", stderr);
-		o2_shell_word(scenario, stderr);
+		o2_shell_word(r->scenario_file, stderr);
 		fputs(" --svg picture.svg\n", stderr);
 	}
 	free(line);
 }
 
-void o2_run_print_finding(const struct runner *r, const json_t *finding, uint64_t index)
+void o2_run_print_finding(const struct runner *r, uint64_t index)
 {
 	char counters[1000];
 
@@ -132,6 +135,6 @@ void o2_run_print_finding(const struct runner *r, const json_t *finding, uint64_
 			fprintf(stderr, "  counted by %s since the run began: %s\n", r->options->hw_device[i],
 				counters);
 	}
-	print_replay(r, finding, index);
+	print_replay(r, index);
 	fflush(stderr);
 }

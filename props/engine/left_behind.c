@@ -64,7 +64,8 @@ enum o2_status o2_left_weigh(const struct o2_property *property, struct o2_choic
 	o2_left_mark(property, &held);
 	o2_choice_replay(choice, bytes, length);
 	status = property->ops->run_case(property->context, choice, report);
-	if (status == O2_STATUS_VALID && !o2_left_nothing(property, &held, report))
+	/* A failure may not count (o2_report_only); the report then stays empty. */
+	if (status == O2_STATUS_VALID && !o2_left_nothing(property, &held, report) && report->failed)
 		status = O2_STATUS_INTERESTING;
 	memcpy(property->counters, bytes + O2_CHOICE_MAX_BYTES, property->counters_bytes);
 	free(bytes);

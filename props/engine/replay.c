@@ -11,6 +11,17 @@
 
 /* Runs one case again, from its bytes or from its JSON file. */
 
+/* The exit status; a case that was not tried has not held. */
+static int status_of(enum o2_status status, const char *path)
+{
+	if (status == O2_STATUS_VALID || status == O2_STATUS_INTERESTING)
+		return status == O2_STATUS_INTERESTING;
+	fprintf(stderr, "o2props: %s: not tried: %s\n", path,
+		status == O2_STATUS_OVERRUN ? "it is longer than a case may be"
+					    : "it is not a case of the property");
+	return 2;
+}
+
 static int replay_scenario(const struct o2_property *property, const char *path, struct o2_report *report)
 {
 	enum o2_status status = O2_STATUS_INVALID;
@@ -37,7 +48,7 @@ static int replay_scenario(const struct o2_property *property, const char *path,
 		fprintf(stderr, "o2props: %s: %s\n", path, text);
 		return 2;
 	}
-	return status == O2_STATUS_INTERESTING ? 1 : 0;
+	return status_of(status, path);
 }
 
 static int replay_bytes(const struct o2_property *property, const char *path, struct o2_report *report)
@@ -52,8 +63,9 @@ static int replay_bytes(const struct o2_property *property, const char *path, st
 		rc = 2;
 	} else {
 		o2_choice_replay(choice, bytes, length);
-		rc = (property->keeps ? property->ops->run_case(property->context, choice, report)
-				      : o2_left_weigh(property, choice, report)) == O2_STATUS_INTERESTING;
+		rc = status_of(property->keeps ? property->ops->run_case(property->context, choice, report)
+					       : o2_left_weigh(property, choice, report),
+			       path);
 	}
 	free(choice);
 	free(bytes);

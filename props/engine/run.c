@@ -16,6 +16,9 @@
 /* Failures of known kinds are only counted; a run ends after this many. */
 #define MAX_FAILURES 50u
 
+/* A generator rejects some cases, but not so many: a run that counts none of them has tested nothing. */
+#define CASES_FOR_ONE 100u
+
 enum o2_status o2_run_try(const struct runner *r, struct o2_choice *choice, struct o2_report *report)
 {
 	if (r->weigh)
@@ -69,6 +72,22 @@ static void tell_again(struct runner *r, const struct same_failure *same, const 
 	o2_report_add(&r->report, "it did not fail like this when it was run again");
 }
 
+void *o2_run_keep_counts(const struct runner *r)
+{
+	void *counts = malloc(r->property->counters_bytes);
+
+	if (counts != NULL)
+		memcpy(counts, r->property->counters, r->property->counters_bytes);
+	return counts;
+}
+
+void o2_run_restore_counts(const struct runner *r, void *counts)
+{
+	if (counts != NULL)
+		memcpy(r->property->counters, counts, r->property->counters_bytes);
+	free(counts);
+}
+
 /* Shrink the case that just failed, run it once more for its report, and keep it as a finding. */
 static void keep_finding(struct runner *r, uint64_t index)
 {
@@ -77,12 +96,11 @@ static void keep_finding(struct runner *r, uint64_t index)
 	struct o2_shrink_report shrunk = {0};
 	json_t *finding = json_object();
 	size_t length = r->choice->record_bytes;
-	void *counters = malloc(r->property->counters_bytes);
+	void *counts = o2_run_keep_counts(r);
 	char seed[32];
 
-	if (bytes == NULL || same == NULL || finding == NULL || counters == NULL)
+	if (bytes == NULL || same == NULL || finding == NULL)
 		goto out;
-	memcpy(counters, r->property->counters, r->property->counters_bytes);
 	memcpy(bytes, r->choice->record, length);
 	same->r = r;
 	memcpy(same->signature, r->report.signature, sizeof(same->signature));
@@ -93,7 +111,6 @@ static void keep_finding(struct runner *r, uint64_t index)
 	if (r->grown[0] != '\0')
 		o2_report_add(&r->report, "%s", r->grown);
 	o2_run_reset(r->property);
-	memcpy(r->property->counters, counters, r->property->counters_bytes);
 	snprintf(seed, sizeof(seed), "0x%llx", (unsigned long long)r->options->seed);
 	json_object_set_new(finding, "signature", json_string(same->signature));
 	json_object_set_new(finding, "seed", json_string(seed));
@@ -101,11 +118,11 @@ static void keep_finding(struct runner *r, uint64_t index)
 	json_object_set_new(finding, "lines", report_lines(&r->report));
 	json_object_set_new(finding, "shrink_calls", json_integer(shrunk.calls));
 	o2_run_write_files(r, bytes, length, index, finding);
-	o2_run_print_finding(r, finding, index);
+	o2_run_print_finding(r, index);
 	json_array_append(r->findings, finding);
 out:
+	o2_run_restore_counts(r, counts);
 	json_decref(finding);
-	free(counters);
 	free(same);
 	free(bytes);
 }
@@ -123,22 +140,29 @@ static bool known(struct runner *r, const char *signature)
 
 /*
  * A sweep found that some earlier case wrote outside its memory.  Run the cases since the last sweep again,
- * each with its own sweep, to find that case.  Returns its index, or the given one if none fails again.
+ * each with its own sweep, to find that case.  Returns its index, or the given one if none fails again.  The
+ * cases have been counted before.
  */
 static uint64_t blame(struct runner *r, uint64_t index)
 {
 	uint64_t back = r->property->sweep_cases;
 	uint64_t first = index >= back + r->options->first_case ? index - back : r->options->first_case;
+	const struct o2_report swept = r->report;
+	void *counts = o2_run_keep_counts(r);
+	uint64_t at = first;
 
 	r->property->ops->sweep_always(r->property->context);
 	o2_run_reset(r->property);
-	for (uint64_t i = first; i <= index; i++) {
-		o2_choice_random(r->choice, r->options->seed, i);
+	for (; at <= index; at++) {
+		o2_choice_random(r->choice, r->options->seed, at);
 		if (o2_run_try(r, r->choice, &r->report) == O2_STATUS_INTERESTING)
-			return i;
+			break;
 	}
-	snprintf(r->report.signature, sizeof(r->report.signature), "sweep");
-	o2_report_add(&r->report, "a sweep found a changed page; none of the last cases shows it alone");
+	o2_run_restore_counts(r, counts);
+	if (at <= index)
+		return at;
+	r->report = swept;
+	o2_report_add(&r->report, "none of the last cases shows it alone");
 	return index;
 }
 
@@ -215,6 +239,7 @@ void o2_run_note_failure(struct runner *r, uint64_t index)
 
 static void run_cases(struct runner *r)
 {
+	const struct o2_property_ops *ops = r->property->ops;
 	double last = r->start;
 	uint64_t i;
 
@@ -231,12 +256,16 @@ static void run_cases(struct runner *r)
 			char text[200];
 
 			last = o2_monotonic_seconds();
-			r->property->ops->line(r->property->context, last - r->start, text, sizeof(text));
+			ops->line(r->property->context, last - r->start, text, sizeof(text));
 			fprintf(stderr, "%s: %s\n", r->options->device, text);
 		}
 	}
 	if (i > 0 && r->marked)
 		o2_run_check_left(r, i, true);
+	o2_report_clear(&r->report);
+	if (i > 0 && ops->sweep != NULL && !ops->sweep(r->property->context, &r->report) && r->report.failed)
+		o2_run_note_failure(r, r->options->first_case + i - 1);
+	r->tried = i;
 }
 
 /* Packets that the devices sent between two readings; UINT64_MAX if they do not count packets. */
@@ -273,6 +302,8 @@ static void runner_close(struct runner *r)
 	json_decref(r->findings);
 	if (r->current_fd >= 0)
 		close(r->current_fd);
+	free(r->replay);
+	free(r->scenario_file);
 	free(r->choice);
 	free(r);
 }
@@ -302,7 +333,6 @@ int o2_run(const struct o2_property *property, const struct o2_run_options *opti
 	/* Of all devices; UINT64_MAX if one of them does not count, or there is none. */
 	uint64_t packets = options->hw_device[0] == NULL ? UINT64_MAX : 0;
 	const struct o2_property_ops *ops = property->ops;
-	struct o2_report sweep = {0};
 	int rc;
 
 	*result = NULL;
@@ -319,9 +349,6 @@ int o2_run(const struct o2_property *property, const struct o2_run_options *opti
 			options->hw_device[i] != NULL ? o2_hw_counters(options->hw_device[i]) : NULL;
 	r->start = o2_monotonic_seconds();
 	run_cases(r);
-	if (ops->sweep != NULL && !ops->sweep(property->context, &sweep) && sweep.failed)
-		json_array_append_new(r->findings, json_pack("{s:s, s:o}", "signature", "sweep", "lines",
-							     report_lines(&sweep)));
 	begin_result(property, options, *result);
 	ops->result(property->context, options, *result);
 	json_object_set_new(*result, "seconds", json_real(o2_monotonic_seconds() - r->start));
@@ -335,6 +362,9 @@ int o2_run(const struct o2_property *property, const struct o2_run_options *opti
 	}
 	json_object_set_new(*result, "hw_counters", counters);
 	json_object_set_new(*result, "missing", ops->missing(property->context, packets));
+	if (r->tried >= CASES_FOR_ONE && json_integer_value(json_object_get(*result, "cases")) == 0)
+		json_array_append_new(json_object_get(*result, "missing"),
+				      json_string("a case that could be run"));
 	json_object_set(*result, "findings", r->findings);
 	rc = json_array_size(r->findings) > 0 || json_array_size(json_object_get(*result, "missing")) > 0;
 	if (r->unwritten)

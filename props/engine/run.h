@@ -56,8 +56,8 @@ int o2_run_replay(const struct o2_property *property, const char *path);
 
 /*
  * For each situation that the property counts, write the smallest case that meets it, named after it.  Only
- * for a property with a tally (props/engine/tally.h).  Returns 0 or -errno; -ENOENT when a situation was not
- * met.
+ * for a property with a tally (props/engine/tally.h).  Situations that are excused may be left out.  Returns 0;
+ * 1 if others are, each after a line on stderr; or -errno.
  */
 int o2_export_situations(const struct o2_property *property, const char *directory, uint64_t seed);
 

@@ -21,7 +21,10 @@ struct runner {
 	bool weigh;			  /* each case is weighed individually */
 	char grown[O2_REPORT_LINE_BYTES]; /* what all cases since the first reading left; "": nothing */
 	int current_fd;			  /* file of the current case; -1: none, or no longer written */
-	bool unwritten;			  /* a requested file could not be written, and the user was told */
+	uint64_t tried;			  /* cases of the run, counted or not */
+	char *replay,
+		*scenario_file; /* of the finding at hand, byte for byte; NULL: none.  JSON holds only UTF-8 */
+	bool unwritten;		/* a requested file could not be written, and the user was told */
 	double start;
 };
 
@@ -30,6 +33,13 @@ enum o2_status o2_run_try(const struct runner *r, struct o2_choice *choice, stru
 
 /* Restore the property's initial state, because a failing case may have changed anything. */
 void o2_run_reset(const struct o2_property *property);
+
+/*
+ * Cases that are run again must not be counted again.  The counters as they are now, for o2_run_restore_counts;
+ * without memory NULL, which restores nothing.
+ */
+void *o2_run_keep_counts(const struct runner *r);
+void o2_run_restore_counts(const struct runner *r, void *counts);
 
 /* A case failed as r->report says: make a finding of it.  The last reading of what the process holds is void. */
 void o2_run_note_failure(struct runner *r, uint64_t index);
@@ -47,8 +57,8 @@ void o2_run_not_written(struct runner *r, const char *path, int code);
 void o2_run_write_files(struct runner *r, const uint8_t *bytes, size_t length, uint64_t index,
 			json_t *finding);
 
-/* Print the finding that r->report describes. */
-void o2_run_print_finding(const struct runner *r, const json_t *finding, uint64_t index);
+/* Print the finding that r->report describes, after o2_run_write_files. */
+void o2_run_print_finding(const struct runner *r, uint64_t index);
 
 /*
  * Call after each case that held; done: cases so far.  If a reading is due, check that the process holds what

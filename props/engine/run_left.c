@@ -46,13 +46,11 @@ static uint64_t first_to_leave(struct runner *r, uint64_t first, uint64_t last)
 static void note_left(struct runner *r, uint64_t index)
 {
 	const struct o2_report together = r->report;
-	void *counters = malloc(r->property->counters_bytes);
+	void *counts = o2_run_keep_counts(r);
 	uint64_t at;
 
 	snprintf(r->grown, sizeof(r->grown), "found after cases %llu to %llu: %.200s",
 		 (unsigned long long)r->weighed, (unsigned long long)index, together.line[0]);
-	if (counters != NULL)
-		memcpy(counters, r->property->counters, r->property->counters_bytes);
 	at = first_to_leave(r, r->weighed, index);
 	r->weigh = true;
 	o2_choice_random(r->choice, r->options->seed, at);
@@ -60,9 +58,7 @@ static void note_left(struct runner *r, uint64_t index)
 		r->report = together;
 		at = index;
 	}
-	if (counters != NULL)
-		memcpy(r->property->counters, counters, r->property->counters_bytes);
-	free(counters);
+	o2_run_restore_counts(r, counts);
 	o2_run_note_failure(r, at);
 	r->weigh = r->options->cases == 1;
 	r->grown[0] = '\0';

@@ -93,6 +93,16 @@ static void run_quiet_step(struct o2_endpoints *endpoints, enum step step, struc
 			o2_endpoints_start(endpoints, seat, to);
 }
 
+/* True if an operation is under way. */
+static bool is_busy(const struct o2_endpoints *endpoints)
+{
+	for (uint32_t i = 0; i < endpoints->nseats; i++)
+		for (uint32_t k = 0; k < endpoints->seat[i].nops; k++)
+			if (endpoints->seat[i].op[k].started && endpoints->seat[i].op[k].ended == 0)
+				return true;
+	return false;
+}
+
 static bool run_step(void *context)
 {
 	static const uint32_t weights[2][STEPS] = {
@@ -123,8 +133,9 @@ static bool run_step(void *context)
 		o2_endpoints_close_peer(seat, to, o2_draw_bool(c, 1, 1) ? -ECONNRESET : 0);
 		break;
 	case STEP_HOURS:
+		if (is_busy(endpoints))
+			o2_endpoints_seen(endpoints, O2_ENDPOINTS_SEEN_HOURS_BUSY);
 		o2_endpoints_clock(endpoints, HOUR_MS * o2_draw_range(c, 1, 24));
-		o2_endpoints_seen(endpoints, O2_ENDPOINTS_SEEN_HOURS_BUSY);
 		break;
 	default:
 		run_quiet_step(endpoints, step, seat, to);

@@ -295,8 +295,9 @@ void o2_endpoints_check_idle(struct o2_endpoints *endpoints);
 void o2_endpoints_open(struct o2_endpoints *endpoints);
 void o2_endpoints_leave(struct o2_endpoints_seat *seat);
 void o2_endpoints_return(struct o2_endpoints_seat *seat);
-void o2_endpoints_kill(struct o2_endpoints_seat *seat, uint32_t to);
-void o2_endpoints_close_peer(struct o2_endpoints_seat *seat, uint32_t to, int code);
+/* True if there was a connection, or an attempt, to end. */
+bool o2_endpoints_kill(struct o2_endpoints_seat *seat, uint32_t to);
+bool o2_endpoints_close_peer(struct o2_endpoints_seat *seat, uint32_t to, int code);
 void o2_endpoints_close(struct o2_endpoints *endpoints);
 
 #endif

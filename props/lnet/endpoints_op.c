@@ -172,7 +172,9 @@ void o2_endpoints_ping_on(struct o2_endpoints *endpoints)
 {
 	struct o2_endpoints_seat *seat = &endpoints->seat[o2_draw_pick(endpoints->choice, endpoints->nseats)];
 
-	for (uint32_t n = 0; n < PINGS && !endpoints->report->failed && seat->open; n++) {
+	uint32_t n;
+
+	for (n = 0; n < PINGS && !endpoints->report->failed && seat->open; n++) {
 		struct o2_endpoints_op *op = new_op(seat);
 
 		if (op == NULL) {
@@ -193,7 +195,8 @@ void o2_endpoints_ping_on(struct o2_endpoints *endpoints)
 	}
 	if (!endpoints->report->failed)
 		o2_endpoints_settle(endpoints);
-	o2_endpoints_seen(endpoints, O2_ENDPOINTS_SEEN_PING_ON);
+	if (n == PINGS)
+		o2_endpoints_seen(endpoints, O2_ENDPOINTS_SEEN_PING_ON);
 }
 
 /* An open operation of this endpoint: the drawn one, or the next after it; NULL: none. */

@@ -76,13 +76,13 @@ void o2_endpoints_spring(struct o2_endpoints *endpoints)
 	const struct o2_endpoints_trap trap = endpoints->trap;
 	struct o2_endpoints_seat *victim = &endpoints->seat[trap.victim];
 	const uint32_t other = trap.victim == trap.at ? (trap.at + 1) % endpoints->nseats : trap.at;
+	bool harmed = true;
 
 	if (!trap.armed || !trap.sprung)
 		return;
 	endpoints->trap = (struct o2_endpoints_trap){.armed = false};
 	if (!victim->open)
 		return;
-	count(endpoints, trap.type);
 	switch (trap.action) {
 	case LEAVE:
 		o2_endpoints_leave(victim);
@@ -92,10 +92,12 @@ void o2_endpoints_spring(struct o2_endpoints *endpoints)
 		o2_endpoints_return(victim);
 		break;
 	case KILL:
-		o2_endpoints_kill(victim, other);
+		harmed = o2_endpoints_kill(victim, other);
 		break;
 	default:
-		o2_endpoints_close_peer(victim, other, 0);
+		harmed = o2_endpoints_close_peer(victim, other, 0);
 		break;
 	}
+	if (harmed)
+		count(endpoints, trap.type);
 }

@@ -258,7 +258,7 @@ void o2_endpoints_return(struct o2_endpoints_seat *seat)
 	o2_endpoints_seen(seat->endpoints, O2_ENDPOINTS_SEEN_RETURNED);
 }
 
-void o2_endpoints_kill(struct o2_endpoints_seat *seat, uint32_t to)
+bool o2_endpoints_kill(struct o2_endpoints_seat *seat, uint32_t to)
 {
 	struct o2_endpoints *endpoints = seat->endpoints;
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
@@ -266,22 +266,27 @@ void o2_endpoints_kill(struct o2_endpoints_seat *seat, uint32_t to)
 		seat->open ? o2_node_conn(seat->endpoint.node, o2_endpoints_nid(endpoints, to), 0) : NULL;
 
 	if (conn == NULL)
-		return;
+		return false;
 	o2_endpoints_blame(endpoints, seat->index, to, O2_ENDPOINTS_BY_KILL);
 	if (ibv_modify_qp(o2_conn_qp(conn), &attr, IBV_QP_STATE) != 0)
 		o2_report_fail(endpoints->report, "endpoint/kill", "a queue pair cannot be put into error");
 	o2_endpoints_seen(endpoints, O2_ENDPOINTS_SEEN_KILLED);
+	return true;
 }
 
-void o2_endpoints_close_peer(struct o2_endpoints_seat *seat, uint32_t to, int code)
+bool o2_endpoints_close_peer(struct o2_endpoints_seat *seat, uint32_t to, int code)
 {
 	struct o2_endpoints *endpoints = seat->endpoints;
+	struct o2_peer_view view;
 
 	if (!seat->open)
-		return;
+		return false;
+	o2_node_peer(seat->endpoint.node, o2_endpoints_nid(endpoints, to), &view);
 	o2_endpoints_blame(endpoints, seat->index, to, O2_ENDPOINTS_BY_CLOSE);
 	o2_node_close_peer(seat->endpoint.node, o2_endpoints_nid(endpoints, to), code);
-	o2_endpoints_seen(endpoints, O2_ENDPOINTS_SEEN_CLOSED_PEER);
+	if (view.links > 0)
+		o2_endpoints_seen(endpoints, O2_ENDPOINTS_SEEN_CLOSED_PEER);
+	return view.links > 0;
 }
 
 /* Also called after a failure, when only the endpoints themselves are known to be valid. */

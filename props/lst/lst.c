@@ -110,17 +110,24 @@ static bool come_to_an_end(struct o2_lst_case *the)
 	return a_ended && b_ended;
 }
 
-static struct o2_lst_case *make_case(void)
+bool o2_lst_cannot_run(struct o2_report *report, int code)
+{
+	o2_report_fail(report, "lst/cannot-run", "what a case runs on cannot be made: %s", strerror(-code));
+	return true;
+}
+
+static struct o2_lst_case *make_case(struct o2_report *report)
 {
 	struct o2_lst_case *the = malloc(sizeof(*the));
+	const int rc = the == NULL ? -ENOMEM : o2_lnet_pair_open(&the->lnet, NULL);
 
-	if (the != NULL && o2_lnet_pair_open(&the->lnet, NULL) != 0) {
-		free(the);
-		return NULL;
-	}
-	if (the != NULL)
+	if (rc == 0) {
 		the->a.node = the->b.node = NULL;
-	return the;
+		return the;
+	}
+	o2_lst_cannot_run(report, rc);
+	free(the);
+	return NULL;
 }
 
 #define HOT_PAGES 66u /* most cases use no other pages */
@@ -181,8 +188,10 @@ static bool close_parts(struct o2_lst_case *the)
 /* Returns true if nothing is left. */
 static bool node_case(struct o2_lst_case *the)
 {
-	if (open_nodes(the) != 0)
-		return true;
+	const int rc = open_nodes(the);
+
+	if (rc != 0)
+		return o2_lst_cannot_run(the->report, rc);
 	o2_lst_clock_to(the, 0);
 	if (!the->report->failed)
 		o2_draw_steps(the->choice, LABEL_STEP, STEPS, MORE, take_step, the);
@@ -191,7 +200,9 @@ static bool node_case(struct o2_lst_case *the)
 
 static bool work_case(struct o2_lst_case *the)
 {
-	return o2_lst_work_case(the) && come_to_an_end(the);
+	const int rc = o2_lst_work_case(the);
+
+	return rc != 0 ? o2_lst_cannot_run(the->report, rc) : come_to_an_end(the);
 }
 
 static bool draw_case(struct o2_lst_case *the)
@@ -211,10 +222,10 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 
 	o2_report_clear(report);
 	if (run->the_case == NULL)
-		run->the_case = make_case();
+		run->the_case = make_case(report);
 	the = run->the_case;
 	if (the == NULL)
-		return O2_STATUS_INVALID;
+		return O2_STATUS_INTERESTING;
 	begin_case(run, choice, report);
 	if (!draw_case(the)) {
 		run->the_case = NULL; /* cannot be freed while something uses it */

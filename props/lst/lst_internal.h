@@ -152,6 +152,9 @@ static inline uint32_t o2_lst_draw(struct o2_lst_case *the, uint32_t max)
 	return (uint32_t)o2_draw(the->choice, max);
 }
 
+/* Report that a case could not begin: such a run must not seem to hold.  Returns true: nothing of it is left. */
+bool o2_lst_cannot_run(struct o2_report *report, int code);
+
 /* Advance the clock of both sides and their nodes to now_ms. */
 void o2_lst_clock_to(struct o2_lst_case *the, uint64_t now_ms);
 

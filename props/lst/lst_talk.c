@@ -49,6 +49,7 @@ static void note_began(void *context, uint32_t lane)
 	struct o2_lst_talk *talk = context;
 
 	talk->begun[talk->nbegun++] = lane;
+	talk->number[lane] = talk->nnumbers++;
 }
 
 static void note_ended(void *context, const struct o2_lst_console_result *result)
@@ -389,10 +390,12 @@ void o2_lst_talk_begin(struct o2_lst_case *the)
 bool o2_lst_talk_case(struct o2_lst_case *the)
 {
 	struct o2_lst_talk *talk = &the->talk;
+	int rc;
 
 	o2_lst_talk_begin(the);
-	if (o2_lst_talk_open(talk) != 0)
-		return true;
+	rc = o2_lst_talk_open(talk);
+	if (rc != 0)
+		return o2_lst_cannot_run(talk->report, rc);
 	o2_lst_console_start(talk->console);
 	o2_talk_enter(talk);
 	if (!talk->report->failed)

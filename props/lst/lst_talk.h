@@ -27,7 +27,7 @@ struct o2_talk_asked {
 	bool is_test; /* it belongs to a lane's test */
 	bool ended;   /* the console was told that the lane's RPC ended */
 	bool doomed;  /* it must end as failed: timed out, connection lost, or cancelled */
-	int doom;     /* the errno it must end with; 0: any */
+	int doom;     /* and the errno that it must end with */
 	bool heard;   /* its answer has been taken into account */
 	/* The first reply that fits the memory for it, and whether it is a valid one. */
 	bool replied, valid;
@@ -73,6 +73,7 @@ struct o2_lst_talk {
 	/* Lanes: those whose new request is not yet in asked[]; index in asked[] of each lane's request. */
 	uint32_t nbegun, begun[O2_TALK_LANES];
 	uint32_t lane[O2_TALK_LANES];
+	uint64_t number[O2_TALK_LANES], nnumbers; /* of each lane's RPC, and of the next one */
 	uint32_t nended;
 	uint32_t nasked;
 	struct o2_talk_asked asked[O2_TALK_ASKED];

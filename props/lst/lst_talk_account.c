@@ -106,14 +106,9 @@ static bool is_complete(const struct o2_talk_asked *asked)
 	return asked->sent && (asked->reply.u.reply.status != 0 || !o2_talk_has_bulk(asked) || asked->moved);
 }
 
-static bool is_open(const struct o2_talk_asked *asked)
-{
-	return !asked->ended && !asked->doomed && !is_complete(asked);
-}
-
 bool o2_talk_is_open(const struct o2_talk_asked *asked)
 {
-	return is_open(asked);
+	return !asked->ended && !asked->doomed && !is_complete(asked);
 }
 
 /* Take the first reply that fits the memory for it. */
@@ -124,8 +119,8 @@ static void take_reply(struct o2_lst_talk *talk, struct o2_talk_asked *asked, co
 	uint8_t bytes[O2_LST_MSG_BYTES];
 	int rc;
 
-	talk->seen[CONSOLE_LATE] += !is_open(asked);
-	if (!is_open(asked) || asked->replied || letter->hdr.payload_length > O2_LST_MSG_BYTES)
+	talk->seen[CONSOLE_LATE] += !o2_talk_is_open(asked);
+	if (!o2_talk_is_open(asked) || asked->replied || letter->hdr.payload_length > O2_LST_MSG_BYTES)
 		return;
 	if (letter->kind != O2_LETTER_IMMEDIATE && fails) {
 		asked->doomed = true;
@@ -181,7 +176,7 @@ static void take_bulk(struct o2_lst_talk *talk, struct o2_talk_asked *asked, con
 	const uint32_t length = is_put ? letter->hdr.payload_length : letter->hdr.msg.get.sink_length;
 	const bool by_rdma = letter->kind != O2_LETTER_IMMEDIATE;
 
-	if (!is_open(asked) || asked->moving || length > o2_talk_bulk_bytes(asked) ||
+	if (!o2_talk_is_open(asked) || asked->moving || length > o2_talk_bulk_bytes(asked) ||
 	    is_put != (asked->msg.msg_type == O2_LST_BRW_REQST &&
 		       asked->msg.u.brw_reqst.brw_rw == O2_LST_BRW_READ))
 		return;
@@ -212,6 +207,7 @@ static void end_get(struct o2_lst_talk *talk, const struct o2_letter *letter, bo
 			continue;
 		asked->moved = !failed;
 		asked->doomed = failed && !is_complete(asked);
+		asked->doom = asked->doomed ? -ECONNABORTED : 0;
 		if (!failed && asked->msg.msg_type == O2_LST_TEST_REQST)
 			o2_talk_check_list(talk, letter->payload, letter->hdr.payload_length);
 	}
@@ -258,7 +254,7 @@ void o2_talk_is_lost(struct o2_lst_talk *talk, const struct o2_letter *letter, b
 		return;
 	asked->sent = true;
 	/* A request that was answered has been sent. */
-	if (known && !asked->replied && is_open(asked))
+	if (known && !asked->replied && o2_talk_is_open(asked))
 		asked->doom = -ECONNABORTED;
 	asked->doomed |= known && !asked->replied;
 }
@@ -268,7 +264,7 @@ void o2_talk_clock(struct o2_lst_talk *talk)
 	for (uint32_t i = 0; i < talk->nasked; i++) {
 		struct o2_talk_asked *asked = &talk->asked[i];
 
-		if (talk->now_ms - asked->asked_ms < O2_TALK_TIMEOUT_MS || !is_open(asked))
+		if (talk->now_ms - asked->asked_ms < O2_TALK_TIMEOUT_MS || !o2_talk_is_open(asked))
 			continue;
 		asked->doomed = true;
 		asked->doom = -ETIMEDOUT;
@@ -282,7 +278,7 @@ void o2_talk_is_down(struct o2_lst_talk *talk, int code)
 	for (uint32_t i = 0; i < talk->nasked; i++) {
 		struct o2_talk_asked *asked = &talk->asked[i];
 
-		if (!is_open(asked))
+		if (!o2_talk_is_open(asked))
 			continue;
 		asked->doomed = true;
 		asked->doom = code;
@@ -294,14 +290,16 @@ void o2_talk_cancel(struct o2_lst_talk *talk)
 {
 	talk->stopped = talk->canceled = true;
 	/* The first request is abandoned; whether the node has a session remains unknown. */
-	if (talk->nasked == 1 && is_open(&talk->asked[0])) {
+	if (talk->nasked == 1 && o2_talk_is_open(&talk->asked[0])) {
 		talk->asked[0].doomed = true;
 		talk->asked[0].doom = -ECANCELED;
 		talk->seen[CONSOLE_MAKE_CANCELED]++;
 	}
 	for (uint32_t i = 0; i < talk->nasked; i++)
-		if (talk->asked[i].is_test && is_open(&talk->asked[i]))
+		if (talk->asked[i].is_test && o2_talk_is_open(&talk->asked[i])) {
 			talk->asked[i].doomed = true;
+			talk->asked[i].doom = -ECANCELED;
+		}
 }
 
 /* --- what the console makes of it --- */
@@ -349,9 +347,42 @@ static void count(struct o2_lst_talk *talk, enum o2_lst_outcome outcome)
 		talk->seen[of[outcome]]++;
 }
 
-static bool gives_up(enum o2_lst_outcome outcome)
+static enum o2_lst_outcome outcome_of_doom(int doom)
 {
-	return outcome == O2_LST_FAIL_TIMEOUT || outcome == O2_LST_FAIL_LOCAL || outcome == O2_LST_CANCELED;
+	if (doom == -ETIMEDOUT)
+		return O2_LST_FAIL_TIMEOUT;
+	return doom == -ECANCELED ? O2_LST_CANCELED : O2_LST_FAIL_LOCAL;
+}
+
+/* How an RPC that is over must end, and its status. */
+static enum o2_lst_outcome foretell(const struct o2_lst_talk *talk, const struct o2_talk_asked *asked,
+				    int *status)
+{
+	const uint32_t replied = asked->reply.u.reply.status;
+	const enum o2_lst_outcome outcome =
+		asked->doomed ? outcome_of_doom(asked->doom) : outcome_of(talk, asked);
+
+	if (asked->doomed)
+		*status = asked->doom;
+	else if (outcome == O2_LST_FAIL_STATUS)
+		*status = replied <= INT32_MAX ? -(int)replied : -EPROTO;
+	else
+		*status = outcome == O2_LST_WELL ? 0 : -EBADMSG;
+	return outcome;
+}
+
+/* A bulk under way may still move while its RPC ends, so then the bytes are not predicted. */
+static void check_numbers(struct o2_lst_talk *talk, const struct o2_talk_asked *asked,
+			  const struct o2_lst_console_result *result, int status)
+{
+	const uint64_t bytes = asked->moved ? asked->moved_bytes : 0;
+	const bool under_way = asked->moving && !asked->moved;
+
+	if (result->status != status || (result->bytes != bytes && !under_way))
+		o2_report_fail(talk->report, "lst/console-outcome",
+			       "RPC %" PRIu64 " ends with %d and %" PRIu64
+			       " bytes; by what has come with %d and %" PRIu64,
+			       result->number, result->status, result->bytes, status, bytes);
 }
 
 /* True if the transport refused to send the request of this lane; that ends the test. */
@@ -376,21 +407,26 @@ static bool is_refused(struct o2_lst_talk *talk, const struct o2_lst_console_res
 void o2_talk_ended(struct o2_lst_talk *talk, const struct o2_lst_console_result *result)
 {
 	struct o2_talk_asked *asked = &talk->asked[talk->lane[result->lane]];
-	const bool complete = is_complete(asked) && !asked->doomed;
+	const bool over = asked->doomed || is_complete(asked);
+	int status = 0;
+	const enum o2_lst_outcome outcome = foretell(talk, asked, &status);
 
 	talk->nended++;
 	talk->told[result->outcome]++;
 	talk->told_bytes += result->outcome == O2_LST_WELL ? result->bytes : 0;
+	if (result->number != talk->number[result->lane])
+		o2_report_fail(talk->report, "lst/console-outcome", "RPC %" PRIu64 " ends as number %" PRIu64,
+			       talk->number[result->lane], result->number);
 	if (is_refused(talk, result))
 		return;
-	if (asked->ended || !asked->is_test || (!complete && !gives_up(result->outcome)) ||
-	    (complete && outcome_of(talk, asked) != result->outcome)) {
+	if (asked->ended || !asked->is_test || !over || outcome != result->outcome) {
 		o2_report_fail(talk->report, "lst/console-outcome",
 			       "RPC %" PRIu64 " ends as '%s'; by what has come it is '%s'", result->number,
 			       o2_lst_outcome_name(result->outcome),
-			       complete ? o2_lst_outcome_name(outcome_of(talk, asked)) : "not over");
+			       over ? o2_lst_outcome_name(outcome) : "not over");
 		return;
 	}
+	check_numbers(talk, asked, result, status);
 	asked->ended = true;
 	count(talk, result->outcome);
 	if (result->outcome == O2_LST_WELL)

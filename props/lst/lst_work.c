@@ -403,18 +403,20 @@ static void talk(struct o2_work *work)
 	leave(work);
 }
 
-bool o2_lst_work_case(struct o2_lst_case *the)
+int o2_lst_work_case(struct o2_lst_case *the)
 {
 	static struct o2_work work;
 	struct o2_lst_node_config other;
+	int rc;
 
 	memset(&work, 0, sizeof(work));
 	work.the = the;
 	nquestions = 0;
 	draw_configs(&work, &other);
-	if (o2_lst_side_open(&the->a, &the->lnet.a, &other) != 0 ||
-	    o2_lst_side_open(&the->b, &the->lnet.b, &work.config) != 0)
-		return true;
-	talk(&work);
-	return true;
+	rc = o2_lst_side_open(&the->a, &the->lnet.a, &other);
+	if (rc == 0)
+		rc = o2_lst_side_open(&the->b, &the->lnet.b, &work.config);
+	if (rc == 0)
+		talk(&work);
+	return rc;
 }

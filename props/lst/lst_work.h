@@ -109,7 +109,7 @@ void o2_work_count_wrong(struct o2_work *work, const char *what, uint64_t found,
 void o2_work_check_counts(struct o2_work *work, const struct o2_lst_stat_reply *stat,
 			  const struct o2_lst_lnet_counters *lnet, uint64_t started_ms);
 
-/* Run the case.  Returns true if nothing is left. */
-bool o2_lst_work_case(struct o2_lst_case *the);
+/* Run the case.  Returns 0, or -errno if the nodes cannot be made. */
+int o2_lst_work_case(struct o2_lst_case *the);
 
 #endif

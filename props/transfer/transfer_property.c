@@ -12,17 +12,9 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 	return o2_transfer_case(context, choice, report);
 }
 
-/* A failing case may have written anywhere on either side: start from clean memory. */
 static void reset(void *context)
 {
-	struct o2_transfer_run *run = context;
-	struct o2_image *source = run->image[O2_SOURCE][run->scenario.source.kind];
-	struct o2_image *sink = run->image[O2_SINK][run->scenario.sink.kind];
-
-	if (o2_transfer_is_closed(run))
-		return;
-	o2_image_init(source, source->arena, O2_TRANSFER_RED_SEED);
-	o2_image_init(sink, sink->arena, O2_TRANSFER_RED_SEED);
+	o2_transfer_reset(context);
 }
 
 static void give_back(void *context)

@@ -170,8 +170,12 @@ class Differences(unittest.TestCase):
                 document = result("--case", case, "--map", os.path.relpath(map_file), "--timeout-ms", 2500, *proxy("nob-4096"),
                                   expect=DIFFER)
                 words = shlex.split(findings(document)["sg/kiov/nob"]["replay"])
+                self.assertNotIn("--pedantic", words)
                 self.assertEqual(words[2:8], ["--case", said, "--map", str(map_file), "--timeout-ms", "2500"])
                 self.assertIn("sg/kiov/nob", findings(result(*words[2:], expect=DIFFER)))
+            document = result("--case", question, "--pedantic", "--growth-mib", 700, *proxy("nob-4096"), expect=DIFFER)
+            words = shlex.split(findings(document)["sg/kiov/nob"]["replay"])
+            self.assertEqual(words[4:7], ["--growth-mib", "700", "--pedantic"])
 
     def test_a_case_file_replays_and_holds_for_the_reference(self):
         env = {"O2_MUTANT": "open-work-request"}
@@ -193,6 +197,17 @@ class Differences(unittest.TestCase):
                 full.symlink_to("/dev/full")
                 done = run("--out", directory, *arguments, expect=USAGE, env={"O2_MUTANT": "gap-never-seen"})
                 self.assertIn(f"{full}: No space left on device", done.stderr.decode())
+
+    def test_options_that_do_not_reach_the_fuzzer_are_refused(self):
+        for option in ("--stage=rdma_plan", "--json=-", "--pedantic", "--seed=5", "--cases=3", "--timeout-ms=5", "--html=x"):
+            text = run("--fuzz", option, REFERENCE, "--", "-runs=1", expect=USAGE).stderr.decode()
+            self.assertEqual(text, f"o2ref: {option.split('=')[0]} is not for --fuzz (see: o2ref check --help)\n")
+
+    def test_as_many_implementations_as_may_be(self):
+        case = ("--cases", 1, "--no-corpus", "--stage", "sg_build")
+        result(*case, *[REFERENCE] * 16, expect=AGREE)
+        for more in ([REFERENCE], ["--", sys.executable, TALKER]):
+            self.assertIn("more than 16 implementations", run(*case, *[REFERENCE] * 16, *more, expect=USAGE).stderr.decode())
 
     def test_several_implementations_side_by_side(self):
         document = result("--cases", 3000, REFERENCE, MUTANTS, "--", PROGRAM, expect=DIFFER,

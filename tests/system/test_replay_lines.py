@@ -33,7 +33,8 @@ def again(line):
 
 
 def started(words, **how):
-    done = subprocess.run([PROGRAM, *words], capture_output=True, text=True, timeout=120, check=False, **how)
+    done = subprocess.run([PROGRAM, *words], capture_output=True, text=True, errors="surrogateescape", timeout=120, check=False,
+                          **how)
     return done.returncode, done.stdout + done.stderr
 
 
@@ -54,6 +55,11 @@ def no_room():
     """No more data can be written into a file, as on a full disk."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+
+
+def no_descriptors():
+    """Besides the standard streams only one file can be open, enough for the program to be loaded."""
+    resource.setrlimit(resource.RLIMIT_NOFILE, (4, 4))
 
 
 class ReplayLines(unittest.TestCase):
@@ -94,7 +100,8 @@ class ReplayLines(unittest.TestCase):
         self.repeats("--only", "wrong-bytes")
         run = ["run", "codec", "--mutant", "without/wire/header/magic", *SHRINK, "--cases", "200", "--seed", "5", "--only"]
         self.assertRegex(started([*run, "codec/"])[1], r"(?m)^FINDING codec on \S+: codec/.*(?s:.*) --only codec/ --seed")
-        for words in ([*run, "sim/"], ["run", "sim", "--mutant", "parked-not-freed", "--cases", "200", "--only", "judge/"]):
+        for words in ([*run, "sim/"], ["run", "sim", "--mutant", "parked-not-freed", "--cases", "200", "--only", "judge/"],
+                      ["run", "sim", "--mutant", "descriptor-not-freed", "--seed", "1", "--cases", "1", "--only", "judge/"]):
             status, text = started(words)
             self.assertEqual(status, 0, text)
 
@@ -113,6 +120,19 @@ class ReplayLines(unittest.TestCase):
             self.assertEqual(started(again(replay_line(text)))[0], 1, text)
             words = shlex.split(line_after(text, "  explain: o2ref "))
             self.assertTrue(Path(words[1]).is_file(), text)
+
+    def test_folder_that_is_not_utf8(self):
+        """The printed lines have the very bytes of a name, JSON only what it can hold."""
+        with tempfile.TemporaryDirectory(prefix="o2ref-replay-\udcff") as folder:
+            text = started([*RUN, "--out", folder, "--json"])[1]
+            self.assertEqual(started(again(replay_line(text)))[0], 1, text)
+            self.assertTrue(Path(shlex.split(line_after(text, "  explain: o2ref "))[1]).is_file(), text)
+            shown = folder.replace("\udcff", "?")
+            for member in ("case_file", "scenario_file", "replay"):
+                self.assertRegex(text, rf'"{member}": ".*{re.escape(shown)}/transfer-')
+
+    def test_judge(self):
+        self.assertIn(" --no-judge", replay_line(started([*RUN, "--no-judge"])[1]))
 
     def test_long_options(self):
         with tempfile.TemporaryDirectory(prefix="o2ref-replay-") as folder:
@@ -175,6 +195,7 @@ class Refused(unittest.TestCase):
                     (["replay", "codec-1", "--min-per-pair", "7"], "--min-per-pair is for --moved"),
                     (["run", "transfer", "--min-per-pair", "7"], "--min-per-pair is for --moved"),
                     (["run", "codec", "--moved", "7"], "--moved is for properties transfer and sim, not for codec"),
+                    (["run", "transfer", "--property", "codec"], "--property is for replay and export, not for run"),
                     (["replay", "codec-1", "--progress", "7"], "--progress is for run, not for replay"),
                     (["replay", "codec-1", "--findings", "1"], "--findings is for run, not for replay"),
                     (["export", folder, "--shrink-calls", "7"], "--shrink-calls is for run, not for export"),
@@ -225,6 +246,19 @@ class Refused(unittest.TestCase):
             path.write_text("{}")
             self.assertEqual(started(["replay", str(path), "--property", "codec"]),
                              (2, f"o2props: {path}: property codec has no .json cases, only those of bytes\n"))
+
+    def test_no_case(self):
+        """What is not tried has not held."""
+        with tempfile.TemporaryDirectory(prefix="o2ref-replay-") as folder:
+            path = Path(folder) / "verbs-1"
+            path.write_bytes(b"\xff" * 8192)
+            self.assertEqual(started(["replay", str(path)]), (2, f"o2props: {path}: not tried: it is not a case of the property\n"))
+
+    def test_nothing_to_run_on(self):
+        """A run that could not try a case does not hold."""
+        status, text = started(["run", "lst", "--cases", "200", "--seed", "1"], restore_signals=False, preexec_fn=no_descriptors)
+        self.assertEqual(status, 1, text)
+        self.assertRegex(text, r"(?m)^FINDING lst on model: lst/cannot-run .*\n  what a case .*: Too many open files$")
 
     def test_no_findings(self):
         status, text = started(["run", "codec", "--cases", "10", "--findings", "0"])

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* What the account of a console accepts as the end of an RPC (docs/properties.md, "The lst property"). */
+
+#include <errno.h>
+
+#include "props/lst/lst_internal.h"
+#include "tests/lib/unit_test.h"
+
+#define NUMBER 3u /* of the RPC */
+
+struct row {
+	int doom; /* why it must end; 0: nothing has come of it */
+	enum o2_lst_outcome outcome;
+	int status;
+	uint64_t number, bytes;
+	bool accepted;
+};
+
+static const struct row rows[] = {
+	{-ETIMEDOUT, O2_LST_FAIL_TIMEOUT, -ETIMEDOUT, NUMBER, 0, true},
+	{-ECONNRESET, O2_LST_FAIL_LOCAL, -ECONNRESET, NUMBER, 0, true},
+	{-ECANCELED, O2_LST_CANCELED, -ECANCELED, NUMBER, 0, true},
+	{0, O2_LST_FAIL_TIMEOUT, -ETIMEDOUT, NUMBER, 0, false},
+	{-ECONNRESET, O2_LST_FAIL_TIMEOUT, -ECONNRESET, NUMBER, 0, false},
+	{-ETIMEDOUT, O2_LST_CANCELED, -ETIMEDOUT, NUMBER, 0, false},
+	{-ETIMEDOUT, O2_LST_FAIL_TIMEOUT, -EPERM, NUMBER, 0, false},
+	{-ETIMEDOUT, O2_LST_FAIL_TIMEOUT, -ETIMEDOUT, 0, 0, false},
+	{-ETIMEDOUT, O2_LST_FAIL_TIMEOUT, -ETIMEDOUT, NUMBER, 8, false},
+};
+
+TEST(test_how_an_rpc_may_end)
+{
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct row *row = &rows[i];
+		const struct o2_lst_console_result result = {.number = row->number,
+							     .outcome = row->outcome,
+							     .status = row->status,
+							     .bytes = row->bytes};
+		static struct o2_lst_talk talk;
+		uint64_t seen[O2_LST_SITUATION_COUNT] = {0};
+		struct o2_report report = {0};
+
+		talk = (struct o2_lst_talk){.report = &report, .seen = seen, .nasked = 1, .number = {NUMBER}};
+		talk.asked[0].msg.msg_type = O2_LST_PING_REQST;
+		talk.asked[0].is_test = talk.asked[0].sent = true;
+		talk.asked[0].doomed = row->doom != 0;
+		talk.asked[0].doom = row->doom;
+		o2_talk_ended(&talk, &result);
+		if (report.failed == row->accepted)
+			fail_msg("row %zu: %s", i, report.failed ? report.line[0] : "accepted");
+	}
+}
