@@ -129,7 +129,6 @@ static int show(const struct arguments *a, struct o2_explain *explain)
 	size_t length = strlen(a->path);
 	bool json = length > 5 && strcmp(a->path + length - 5, ".json") == 0;
 	int rc = json ? read_scenario(a, &explain->run.scenario) : read_bytes(a, &explain->run);
-
 	int code;
 
 	if (rc != 0)

@@ -171,7 +171,6 @@ void o2_endpoints_start(struct o2_endpoints *endpoints, struct o2_endpoints_seat
 void o2_endpoints_ping_on(struct o2_endpoints *endpoints)
 {
 	struct o2_endpoints_seat *seat = &endpoints->seat[o2_draw_pick(endpoints->choice, endpoints->nseats)];
-
 	uint32_t n;
 
 	for (n = 0; n < PINGS && !endpoints->report->failed && seat->open; n++) {
