@@ -39,6 +39,7 @@
 	ENTRY(O2_NODES_SEEN_BUSY, "start_refused_too_many_wait")      \
 	ENTRY(O2_NODES_SEEN_RECONNECT, "reconnected")                 \
 	ENTRY(O2_NODES_SEEN_SEVERAL, "several_connections")           \
+	ENTRY(O2_NODES_SEEN_TURNS, "connections_take_turns")          \
 	ENTRY(O2_NODES_SEEN_RESTART, "node_restarted")                \
 	ENTRY(O2_NODES_SEEN_RECONFIGURED, "node_reconfigured")        \
 	ENTRY(O2_NODES_SEEN_CLOSE, "peer_closed")                     \

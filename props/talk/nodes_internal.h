@@ -76,6 +76,9 @@ struct o2_nodes_pair {
 	/* Attempts in a row without a connection; number and time of the last attempt made. */
 	uint32_t attempts, attempt;
 	uint64_t attempt_ms;
+	/* Queue pair that carried the last operation started; sum of the numbers of all that were up then. */
+	uint32_t carrier;
+	uint64_t carriers;
 };
 
 /*

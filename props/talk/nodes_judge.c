@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "props/talk/nodes_internal.h"
+#include "props/talk/sim_internal.h"
 
 /* Callbacks of nodes: checks of what they ask and report about operations. */
 
@@ -142,11 +143,52 @@ static bool is_foretold(const struct o2_nodes_op *op, const struct o2_transfer_r
 	return is_as_foretold(op, result) || (result->nob == 0 && too_many(op, result));
 }
 
+/* What the result says of the path.  Of a connection that was up and closed it may say several things. */
+static bool health_fits(const struct o2_transfer_result *result)
+{
+	const struct o2_transfer_fault *fault = &result->fault;
+
+	if (fault->side == O2_FAULT_NONE)
+		return result->health == O2_HEALTH_OK;
+	if (fault->side == O2_FAULT_PEER_STATUS)
+		return result->health == O2_HEALTH_REMOTE_ERROR;
+	if (fault->side == O2_FAULT_LOCAL_COMPLETION)
+		return result->health == O2_HEALTH_REMOTE_DROPPED;
+	if (fault->side != O2_FAULT_REJECTED && fault->side != O2_FAULT_CONNECT &&
+	    (fault->side != O2_FAULT_DEADLINE || fault->wait != O2_WAIT_CONNECTION))
+		return true;
+	if (fault->code == -ETIMEDOUT || fault->code == -EHOSTUNREACH)
+		return result->health == O2_HEALTH_NETWORK_TIMEOUT;
+	return result->health ==
+	       (fault->code == -ECONNREFUSED ? O2_HEALTH_REMOTE_DROPPED : O2_HEALTH_LOCAL_DROPPED);
+}
+
+/* Kind, side and, after success, the fragments of the sink. */
+static bool is_described(const struct o2_nodes_op *op, const struct o2_transfer_result *result)
+{
+	static const enum o2_transfer_op ops[O2_NODES_KINDS] = {O2_OP_PUT, O2_OP_GET, O2_OP_SEND, O2_OP_SEND};
+	const bool at_sink = (op->kind == O2_NODES_GET) == result->initiator;
+	const struct o2_op_memory *sink = op->kind == O2_NODES_GET ? &op->ours : &op->theirs;
+
+	return result->op == ops[op->kind] && result->side == (at_sink ? O2_SINK : O2_SOURCE) &&
+	       (result->op == O2_OP_SEND || result->status != 0 || result->nob == 0 ||
+		result->nfrags == o2_sim_memory_frags(sink));
+}
+
 static void check_end(struct o2_nodes_seat *seat, const struct o2_nodes_op *op, uint32_t with,
 		      const struct o2_transfer_result *result)
 {
 	struct o2_nodes *nodes = seat->nodes;
 
+	if (!is_described(op, result))
+		o2_report_fail(nodes->report, "nodes/described",
+			       "an operation of kind %d ends as one of kind %d, on side %d, with %" PRIu32
+			       " fragments",
+			       (int)op->kind, (int)result->op, (int)result->side, result->nfrags);
+	if (!health_fits(result))
+		o2_report_fail(nodes->report, "nodes/health",
+			       "an operation with node %" PRIu32 " ends with %d, fault side %d, health %d",
+			       with, result->status, (int)result->fault.side, (int)result->health);
 	if (is_foretold(op, result)) {
 		if (result->status == -EFBIG || result->status == -EMSGSIZE)
 			o2_nodes_seen(nodes, O2_NODES_SEEN_TOO_MANY_FRAGS);
@@ -245,6 +287,18 @@ static void done_there(struct o2_nodes_seat *seat, struct o2_nodes_op *op, uint3
 	}
 }
 
+/* True if the result names an operation of this node, by its number, and the node that it goes to. */
+static bool is_own(struct o2_nodes_seat *seat, uint64_t nid, const struct o2_transfer_result *result)
+{
+	if (result->tag < seat->nops && nid == o2_nodes_nid(seat->nodes, seat->op[result->tag].to))
+		return true;
+	o2_report_fail(seat->nodes->report, "nodes/stranger",
+		       "node %" PRIu32 " is told that its operation %" PRIu64 " with NID 0x%" PRIx64
+		       " has ended, which it has not started",
+		       seat->index, result->tag, nid);
+	return false;
+}
+
 static void done(void *context, uint64_t nid, const struct o2_transfer_result *result)
 {
 	struct o2_nodes_seat *seat = context;
@@ -255,6 +309,8 @@ static void done(void *context, uint64_t nid, const struct o2_transfer_result *r
 		return;
 	}
 	if (result->initiator) {
+		if (!is_own(seat, nid, result))
+			return;
 		done_here(seat, &seat->op[result->tag], result);
 		return;
 	}

@@ -146,9 +146,50 @@ static void start_refused(struct o2_nodes *nodes, const struct o2_nodes_seat *se
 	}
 }
 
+/* The number of operations open on each connection with that node; returns the number of connections. */
+static uint32_t count_open(const struct o2_nodes_seat *seat, uint32_t to, uint32_t open[O2_NODES_ENDS])
+{
+	const struct o2_conn *conn;
+	struct o2_conn_view view;
+	uint32_t n = 0;
+
+	while (n < O2_NODES_ENDS &&
+	       (conn = o2_node_conn(seat->node, o2_nodes_nid(seat->nodes, to), n)) != NULL) {
+		o2_conn_view(conn, &view);
+		open[n++] = view.open;
+	}
+	return n;
+}
+
+/* An operation was started on one of n connections; `before` has what was open on each. */
+static void note_carrier(struct o2_nodes_seat *seat, uint32_t to, uint32_t n, const uint32_t *before)
+{
+	struct o2_nodes_pair *pair = &seat->pair[to];
+	uint32_t now[O2_NODES_ENDS], carrier = 0;
+	uint64_t carriers = 0;
+
+	if (count_open(seat, to, now) != n)
+		return;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct ibv_qp *qp =
+			o2_conn_qp(o2_node_conn(seat->node, o2_nodes_nid(seat->nodes, to), i));
+
+		if (qp == NULL) /* it closes */
+			return;
+		carriers += qp->qp_num;
+		if (now[i] > before[i])
+			carrier = qp->qp_num;
+	}
+	if (carriers == pair->carriers && carrier != 0 && pair->carrier != 0 && carrier != pair->carrier)
+		o2_nodes_seen(seat->nodes, O2_NODES_SEEN_TURNS);
+	pair->carrier = carrier;
+	pair->carriers = carriers;
+}
+
 static int start(struct o2_nodes *nodes, struct o2_nodes_seat *seat, uint32_t k, struct o2_error *error)
 {
 	struct o2_nodes_op *op = &seat->op[k];
+	uint32_t open[O2_NODES_ENDS], n = count_open(seat, op->to, open);
 	int rc;
 
 	op->ours.memory.tag = k;
@@ -161,6 +202,7 @@ static int start(struct o2_nodes *nodes, struct o2_nodes_seat *seat, uint32_t k,
 	o2_error_clear(error);
 	rc = submit(seat, op, k, error);
 	op->started = rc == 0;
+	note_carrier(seat, op->to, n, open);
 	o2_nodes_finish(seat);
 	return rc;
 }

@@ -166,8 +166,6 @@ static int fault_hook(void *arg, enum o2_loop_call call, uint32_t qp_num)
 		return 0;
 	o2_sim_log(sim, O2_SIM_EV_FAULT, end, call, fault->value);
 	o2_sim_seen(sim, situation_of[call]);
-	if (call == O2_LOOP_CALL_EXECUTE && fault->value == IBV_WC_RNR_RETRY_EXC_ERR)
-		o2_sim_seen(sim, O2_SIM_SEEN_NEVER_READY);
 	consequences(sim, end, call, fault->value);
 	return fault->value;
 }

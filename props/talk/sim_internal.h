@@ -90,12 +90,12 @@ struct o2_sim_op {
 	struct o2_op_memory theirs; /* PUT, GET: at the other end */
 
 	/* Predicted results if nothing fails: of the start call, and of `done` on either side. */
-	int start_code;
-	int code;
+	int start_code, code;
 	uint64_t done_nob;
 	int code_there;
 
 	struct o2_sim_codes hit, hit_there; /* injected errors in what each side did for it */
+	uint64_t told;			    /* the cookie that the start call gave */
 	bool started, ended, matched, ended_there, received;
 	bool closed_by_match; /* the other end accepted it, then closed the connection inside match */
 	bool status_sent;     /* a PUT_NAK, PUT_DONE or GET_DONE with .wire_status was seen on the fabric */

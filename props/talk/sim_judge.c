@@ -10,6 +10,7 @@
  * implementation of the tables of docs/transport.md, "Errors" (docs/simulation.md, "What is checked").
  */
 
+/* The operation has ended as its draw foretells. */
 static void count_foretold(struct o2_sim *sim, const struct o2_sim_op *op)
 {
 	static const struct {
@@ -178,11 +179,18 @@ static void judge_bytes(struct o2_sim *sim, struct o2_sim_op *op, const struct o
 }
 
 /* Both sides report the sink's number of fragments; the writing side also its number of work requests. */
-static bool counts_fit(const struct o2_sim_op *op, const struct o2_transfer_result *result)
+static bool counts_fit(const struct o2_sim *sim, const struct o2_sim_op *op,
+		       const struct o2_transfer_result *result)
 {
+	const bool put = op->op == O2_OP_PUT;
+	uint32_t nwr;
+
 	if (op->op == O2_OP_SEND || result->status != 0 || result->nob == 0)
 		return true;
-	return result->nfrags == op->frags && (result->nwr > 0) == (result->side == O2_SOURCE);
+	nwr = result->side == O2_SOURCE ? o2_sim_memory_wrs(sim, put ? &op->ours : &op->theirs,
+							    put ? &op->theirs : &op->ours, result->nob)
+					: 0;
+	return result->nfrags == op->frags && result->nwr == nwr;
 }
 
 void o2_sim_judge_end(struct o2_sim *sim, struct o2_sim_end *end, struct o2_sim_op *op,
@@ -190,7 +198,7 @@ void o2_sim_judge_end(struct o2_sim *sim, struct o2_sim_end *end, struct o2_sim_
 {
 	o2_sim_fault_after(sim, end);
 	o2_sim_fault_reason(sim, &result->fault.error);
-	if (result->initiator)
+	if (result->initiator && result->status == op->code)
 		count_foretold(sim, op);
 	if (!may_end(sim, end, op, result))
 		o2_report_fail(sim->report, "sim/outcome",
@@ -199,7 +207,7 @@ void o2_sim_judge_end(struct o2_sim *sim, struct o2_sim_end *end, struct o2_sim_
 			       op->id, result->initiator ? "initiator" : "target", result->status,
 			       strerror(-result->status), result->nob, result->fault.side, op->code,
 			       op->done_nob);
-	else if (!counts_fit(op, result))
+	else if (!counts_fit(sim, op, result))
 		o2_report_fail(sim->report, "sim/counts",
 			       "operation %" PRIu32 " ends at its %s with %" PRIu32 " fragments and %" PRIu32
 			       " requests, its sink had %" PRIu32 " fragments",
@@ -248,7 +256,7 @@ void o2_sim_judge_closed(struct o2_sim *sim, struct o2_sim_end *end)
 	end->closed = true;
 	o2_sim_break(end);
 	o2_sim_seen(sim, late ? O2_SIM_SEEN_DEADLINE : O2_SIM_SEEN_CLOSED);
-	if (fault->code == -EPROTO && !end->forged)
+	if (fault->code == -EPROTO && same(fault->error.rule, "conn/lnet-header"))
 		o2_sim_seen(sim, O2_SIM_SEEN_HEADER_REFUSED);
 	if (noticed && fault->wc_status == IBV_WC_RETRY_EXC_ERR)
 		o2_sim_seen(sim, O2_SIM_SEEN_PEER_GONE);

@@ -172,6 +172,7 @@ void o2_sim_not_ready(struct o2_sim *sim, struct o2_sim_end *from)
 	if (!foretold || from->rnr_waits <= sim->config.rnr_retry_count)
 		return;
 	from->never_ready = true;
+	o2_sim_seen(sim, O2_SIM_SEEN_NEVER_READY);
 	o2_sim_break(from);
 }
 

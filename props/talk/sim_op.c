@@ -160,16 +160,16 @@ static int call(struct o2_sim_op *op, struct o2_error *error)
 	*number_in(&hdr) = op->id;
 	op->ours.memory.tag = op->id;
 	if (op->op == O2_OP_PUT)
-		return o2_conn_put(conn, &hdr, &op->ours.memory, NULL, error);
+		return o2_conn_put(conn, &hdr, &op->ours.memory, &op->told, error);
 	if (op->op == O2_OP_GET)
-		return o2_conn_get(conn, &hdr, &op->ours.memory, NULL, error);
+		return o2_conn_get(conn, &hdr, &op->ours.memory, &op->told, error);
 	if (!op->as_bytes)
-		return o2_conn_send(conn, &hdr, &op->ours.memory, NULL, error);
+		return o2_conn_send(conn, &hdr, &op->ours.memory, &op->told, error);
 	return o2_conn_send_bytes(conn, &hdr,
 				  op->nob == 0 ? NULL
 					       : o2_arena_page(&node->place->ni.arena, op->ours.first_page) +
 							 op->ours.kiov[0].offset,
-				  (uint32_t)op->nob, op->id, NULL, error);
+				  (uint32_t)op->nob, op->id, &op->told, error);
 }
 
 void o2_sim_op_launch(struct o2_sim *sim, struct o2_sim_op *op)
@@ -408,9 +408,11 @@ static void done(void *context, const struct o2_transfer_result *result)
 	bool *ended;
 
 	if (op == NULL || result->op != op->op || (ours ? op->end : op->end->other) != end ||
-	    !(ours ? op->started : op->matched)) {
+	    !(ours ? op->started && result->cookie == op->told : op->matched)) {
 		o2_report_fail(sim->report, "sim/done",
-			       "end %" PRIu32 ": done for an operation that is not open", end->index);
+			       "end %" PRIu32
+			       ": done for an operation that is not open, or has another cookie",
+			       end->index);
 		return;
 	}
 	ended = ours ? &op->ended : &op->ended_there;

@@ -42,18 +42,19 @@ static void leaves(struct o2_sim_end *end, const struct o2_seen_message *message
 			  end->index, message->type, message->credits, account.is, account.expected);
 }
 
-/* A NOOP without credits is a keep-alive: only an end that has sent nothing for that long may send it. */
+/* A NOOP below the high-water mark is a keep-alive: only an end that has sent nothing for that long may send it. */
 static void keeps_alive(struct o2_sim_end *end, const struct o2_seen_message *message)
 {
 	const uint64_t now_ms = end->sim->node[end->node].told_ms;
 	const uint32_t keepalive_ms = end->sim->config.keepalive_ms;
 
-	if (message->type == O2_MSG_NOOP && message->credits == 0 &&
+	if (message->type == O2_MSG_NOOP && message->credits < end->limits.high_water &&
 	    (keepalive_ms == 0 || now_ms - end->posted_ms <= keepalive_ms))
 		o2_report_fail(end->sim->report, "sim/noop-early",
-			       "end %" PRIu32 " sends a NOOP without credits %" PRIu64
-			       " ms after its last message, with a keep-alive of %" PRIu32 " ms",
-			       end->index, now_ms - end->posted_ms, keepalive_ms);
+			       "end %" PRIu32 " sends a NOOP with %" PRIu32 " credits, of a mark of %" PRIu32
+			       ", %" PRIu64 " ms after its last message, with a keep-alive of %" PRIu32 " ms",
+			       end->index, message->credits, end->limits.high_water, now_ms - end->posted_ms,
+			       keepalive_ms);
 	end->posted_ms = now_ms;
 }
 

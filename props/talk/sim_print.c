@@ -77,7 +77,7 @@ static void print_op(const struct o2_sim_op *op, FILE *out)
 void o2_sim_print(const struct o2_sim *sim, uint32_t pieces, FILE *out)
 {
 	const struct o2_conn_config *config = &sim->config;
-	uint64_t most = (uint64_t)pieces * 4;
+	uint64_t most = pieces < O2_SIM_LOG / 4 ? pieces * 4 : O2_SIM_LOG;
 	uint64_t first = sim->events > most ? sim->events - most : 0;
 	uint32_t op = sim->nops > pieces ? sim->nops - pieces : 0;
 

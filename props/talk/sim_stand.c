@@ -100,20 +100,23 @@ static bool is_queued(const struct o2_sim_stand *stand)
 	return stand->posted < stand->due;
 }
 
-/* Number of requests of this end that hold a reservation: posted and not answered. */
-static uint32_t reservations_held(const struct o2_sim_end *end)
+/*
+ * True if the queued request of this end holds a reservation.  Those that are posted and not answered hold one
+ * each; the remaining ones go to queued requests in the order of their starts.
+ */
+static bool is_reserved(const struct o2_sim_end *end, const struct o2_sim_op *request)
 {
 	const struct o2_sim *sim = end->sim;
-	uint32_t held = 0;
+	uint32_t before = 0;
 
 	for (uint32_t i = 0; i < sim->nops; i++) {
 		const struct o2_sim_op *op = &sim->op[i];
 		const struct o2_sim_stand *stand = &op->stand[0];
 
-		held += op->end == end && op->started && op->op != O2_OP_SEND && stand->posted > 0 &&
-			!stand->answered && stand->due == 1;
+		before += op->end == end && op->started && op->op != O2_OP_SEND && !stand->answered &&
+			  stand->due == 1 && (stand->posted > 0 || i < request->id);
 	}
-	return held;
+	return before < end->depth;
 }
 
 /* The waits that are possible for a queued message of the operation. */
@@ -127,9 +130,7 @@ static uint32_t queues_of(const struct o2_sim_end *end, const struct o2_sim_op *
 		return BIT(O2_WAIT_SEND_ROOM);
 	if (op->op == O2_OP_SEND)
 		return turn;
-	if (reservations_held(end) >= end->depth)
-		return BIT(O2_WAIT_RESERVATION) | window;
-	return turn | window | BIT(O2_WAIT_RESERVATION);
+	return window | (is_reserved(end, op) ? turn : BIT(O2_WAIT_RESERVATION));
 }
 
 static uint32_t waits_of(const struct o2_sim_end *end, struct o2_sim_op *op)

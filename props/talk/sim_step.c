@@ -358,7 +358,8 @@ static uint64_t bound(const struct o2_sim *sim)
 
 static void run_to_rest(struct o2_sim *sim)
 {
-	uint64_t left = bound(sim);
+	const uint64_t most = bound(sim);
+	uint64_t left = most;
 	uint32_t turn = 0;
 
 	while (o2_sim_ok(sim)) {
@@ -366,8 +367,7 @@ static void run_to_rest(struct o2_sim *sim)
 			break;
 		o2_sim_check(sim);
 		if (left-- == 0)
-			o2_report_fail(sim->report, "sim/restless", "no rest after %" PRIu64 " steps",
-				       bound(sim));
+			o2_report_fail(sim->report, "sim/restless", "no rest after %" PRIu64 " steps", most);
 	}
 }
 

@@ -24,7 +24,8 @@ TIMEOUT_S = 3600
 FEW = 3
 
 IMMEDIATES = "immediate,immediate,immediate,immediate"
-# Two PUTs and a GET in each order, from one end and divided between both in each way; other mixtures; keys that live and die.
+# Two PUTs and a GET in each order, from one end and divided between both in each way; other mixtures; keys that live and die;
+# an IMMEDIATE that is refused, because it is one byte longer than the longest.
 ROWS = (
     "--version 2 --depth 2 --ops put,put,get --verify",
     "--version 1 --depth 3 --ops put,put,get --verify",
@@ -37,6 +38,7 @@ ROWS = (
     "--version 2 --depth 2 --ops put/get",
     "--version 1 --depth 3 --ops put/get",
     "--version 2 --depth 2 --ops put,immediate/get",
+    "--version 2 --depth 2 --ops immediate,immediate --bytes 3976",
     "--version 2 --depth 2 --ops put,put/put,get --at-once",
     "--version 1 --depth 3 --ops put,put/put,get --at-once",
     f"--version 1 --depth 3 --ops {IMMEDIATES}/{IMMEDIATES} --at-once",

@@ -104,4 +104,27 @@ TEST(says_which_answer)
 	pair_close(pair);
 }
 
+/* A NOOP belongs to no operation, and has a deadline of its own. */
+TEST(noop_is_late)
+{
+	static const uint16_t versions[] = {O2_MSG_VERSION_1, O2_MSG_VERSION_2};
+
+	for (int i = 0; i < 2; i++) {
+		struct pair *pair = pair_of(versions[i], 8);
+		struct held held = {.count = 0};
+
+		for (uint32_t k = 0; k < 7; k++)
+			send_text(&pair->b, 10);
+		deliver(&pair->a, &held, work_bit(O2_WORK_MESSAGE));
+		assert_true(view_of(&pair->a).flow.noops_in_flight > 0);
+		o2_conn_clock(pair->a.conn, 49999);
+		assert_int_equal(o2_conn_get_state(pair->a.conn), O2_CONN_ESTABLISHED);
+		o2_conn_clock(pair->a.conn, 50000);
+		assert_closed(&pair->a, O2_FAULT_DEADLINE, -ETIMEDOUT);
+		assert_int_equal(o2_conn_get_fault(pair->a.conn)->wait, O2_WAIT_SEND);
+		assert_int_equal(pair->a.nresults, 0);
+		pair_close(pair);
+	}
+}
+
 FLOW_TALKS(ALSO_TEST)
