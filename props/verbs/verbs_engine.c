@@ -4,9 +4,13 @@
 
 #include "props/verbs/verbs_internal.h"
 
-int o2_verbs_fault(struct o2_verbs_hook *hook, enum o2_loop_call call)
+/* hook: the device's or the model's; number: of the queue pair, or 0. */
+int o2_verbs_fault(struct o2_verbs_hook *hook, enum o2_loop_call call, uint32_t number)
 {
-	if (hook->after[call] == 0 || --hook->after[call] != 0)
+	if (hook->after[call] == 0)
+		return 0;
+	hook->numbers = (hook->numbers ^ number) * UINT64_C(0x100000001b3) + call;
+	if (--hook->after[call] != 0)
 		return 0;
 	return hook->error[call];
 }
@@ -64,7 +68,8 @@ void o2_verbs_push(struct o2_verbs_world *world, struct o2_verbs_side *side, uin
 	if (cq->armed == O2_VERBS_ANY)
 		notify(side, index);
 	else if (cq->armed == O2_VERBS_SOLICITED && (solicited || wc->status != IBV_WC_SUCCESS)) {
-		o2_verbs_saw(world, O2_VERBS_SEEN_SOLICITED_ONLY);
+		if (cq->channel && wc->status == IBV_WC_SUCCESS)
+			o2_verbs_saw(world, O2_VERBS_SEEN_SOLICITED_ONLY);
 		notify(side, index);
 	}
 }
@@ -109,18 +114,22 @@ static void stop(struct o2_verbs_world *world, struct o2_verbs_qp *qp)
 	wait_no_more(world, qp);
 }
 
-void o2_verbs_wake(struct o2_verbs_world *world, const struct o2_verbs_ring *ring)
+/* Wake the requesters that wait for a receive of this ring, or (ring NULL) of this queue pair. */
+void o2_verbs_wake(struct o2_verbs_world *world, const struct o2_verbs_ring *ring,
+		   const struct o2_verbs_qp *peer)
 {
 	for (uint32_t i = 0; i < world->waitings;) {
 		struct o2_verbs_qp *qp = world->waiting[i];
+		struct o2_verbs_qp *asked = qp->wait_for;
 
-		if (qp->wait != O2_VERBS_WAIT_RNR || qp->wait_for != ring) {
+		if (qp->wait != O2_VERBS_WAIT_RNR ||
+		    (ring == NULL ? asked != peer : o2_verbs_ring_of(world, asked) != ring)) {
 			i++;
 			continue;
 		}
 		wait_no_more(world, qp);
 		o2_verbs_kick(world, qp);
-		if (ring->count > 0)
+		if (ring != NULL)
 			o2_verbs_saw(world, O2_VERBS_SEEN_RNR_WOKEN);
 	}
 }
@@ -198,7 +207,7 @@ void o2_verbs_error(struct o2_verbs_world *world, struct o2_verbs_qp *qp)
 		o2_verbs_pop(world, qp);
 		o2_verbs_push(world, side, qp->recv_cq, &wc, true);
 	}
-	o2_verbs_wake(world, o2_verbs_ring_of(world, qp));
+	o2_verbs_wake(world, NULL, qp);
 }
 
 void o2_verbs_reset(struct o2_verbs_world *world, struct o2_verbs_qp *qp)
@@ -212,7 +221,7 @@ void o2_verbs_reset(struct o2_verbs_world *world, struct o2_verbs_qp *qp)
 	qp->dest_side = O2_VERBS_NONE;
 	qp->sq_psn = 0;
 	qp->rq_psn = 0;
-	o2_verbs_wake(world, o2_verbs_ring_of(world, qp));
+	o2_verbs_wake(world, NULL, qp);
 }
 
 static void fail(struct o2_verbs_world *world, struct o2_verbs_qp *qp, enum ibv_wc_status status)
@@ -243,7 +252,7 @@ static void no_receive(struct o2_verbs_world *world, struct o2_verbs_qp *qp, str
 	qp->rnr_left -= qp->attr.rnr_retry != 7;
 	wait_for(world, qp, O2_VERBS_WAIT_RNR,
 		 qp->attr.rnr_retry == 7 ? O2_VERBS_NEVER : rnr_ns(peer->attr.min_rnr_timer));
-	qp->wait_for = o2_verbs_ring_of(world, peer);
+	qp->wait_for = peer;
 }
 
 void o2_verbs_break_peer(struct o2_verbs_world *world, struct o2_verbs_qp *peer)
@@ -266,7 +275,7 @@ static void step(struct o2_verbs_world *world, struct o2_verbs_qp *qp)
 	int fault;
 
 	drop(world->runnable, &world->runnables, qp);
-	fault = o2_verbs_fault(&world->hook, O2_LOOP_CALL_EXECUTE);
+	fault = o2_verbs_fault(&world->hook, O2_LOOP_CALL_EXECUTE, qp->number);
 	if (fault != 0) {
 		o2_verbs_saw(world, O2_VERBS_SEEN_FAULT);
 		fail(world, qp, (enum ibv_wc_status)fault);

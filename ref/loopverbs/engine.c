@@ -7,6 +7,8 @@
  */
 #include "loopverbs/internal.h"
 
+#define TICKS_AT_MOST (1u << 20) /* of one sleep */
+
 void o2l_kick(struct o2l_qp *qp)
 {
 	if (qp->queued || qp->wait != O2L_NO_WAIT || qp->sq_count == 0 || qp->state != IBV_QPS_RTS)
@@ -30,7 +32,7 @@ static void stop_waiting(struct o2l_qp *qp)
 	if (qp->wait == O2L_NO_WAIT)
 		return;
 	qp->wait = O2L_NO_WAIT;
-	qp->wait_rq = NULL;
+	qp->wait_peer = NULL;
 	TAILQ_REMOVE(&o2l_fabric.waiting, qp, wait_link);
 }
 
@@ -47,15 +49,15 @@ static void start_waiting(struct o2l_qp *qp, enum o2l_wait wait, uint64_t ns)
 	TAILQ_INSERT_TAIL(&o2l_fabric.waiting, qp, wait_link);
 }
 
-/* Receives were posted to rq, or its queue pair or SRQ changed: retry the sends that wait for a receive of rq. */
-void o2l_wake_rnr(const struct o2l_rq *rq)
+/* Retry the sends that wait for a receive of rq: all, or those to `peer`, if it can receive no more. */
+void o2l_wake_rnr(const struct o2l_rq *rq, const struct o2l_qp *peer)
 {
 	struct o2l_qp *qp = TAILQ_FIRST(&o2l_fabric.waiting);
 
 	while (qp) {
 		struct o2l_qp *next = TAILQ_NEXT(qp, wait_link);
 
-		if (qp->wait == O2L_WAIT_RNR && qp->wait_rq == rq) {
+		if (qp->wait == O2L_WAIT_RNR && qp->wait_peer->rq == rq && (!peer || qp->wait_peer == peer)) {
 			stop_waiting(qp);
 			o2l_kick(qp);
 		}
@@ -123,7 +125,7 @@ static void no_receive(struct o2l_qp *qp, const struct o2l_qp *peer)
 		qp->rnr_left--;
 		start_waiting(qp, O2L_WAIT_RNR, o2l_rnr_timer_ns(peer->attr.min_rnr_timer));
 	}
-	qp->wait_rq = peer->rq;
+	qp->wait_peer = peer;
 }
 
 /* The peer enters ERR after the requester's completion, even if both are the same queue pair. */
@@ -234,4 +236,14 @@ bool o2l_tick(void)
 	expire(first);
 	o2l_run();
 	return true;
+}
+
+/*
+ * Advance the clock until over(arg), or until no timer is left; but timers that only repeat must not keep the
+ * device's lock.
+ */
+void o2l_sleep(bool (*over)(const void *arg), const void *arg)
+{
+	for (uint32_t left = TICKS_AT_MOST; left > 0 && !over(arg) && o2l_tick(); left--)
+		;
 }

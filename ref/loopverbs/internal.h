@@ -244,10 +244,9 @@ struct o2l_qp {
 	bool queued; /* is on the runnable list */
 	bool broken; /* it refused a request: it enters ERR once the requester has completed that request */
 	enum o2l_wait wait;
-	const struct o2l_rq *wait_rq;
+	const struct o2l_qp *wait_peer; /* O2L_WAIT_RNR: the pair that has no receive */
 	uint64_t due_ns;
-	uint32_t rnr_left;
-	uint32_t ack_left;
+	uint32_t rnr_left, ack_left;   /* retries */
 	TAILQ_ENTRY(o2l_qp) run_link;  /* on the list `runnable` */
 	TAILQ_ENTRY(o2l_qp) wait_link; /* on the list `waiting` */
 	LIST_ENTRY(o2l_qp) link;
@@ -362,7 +361,8 @@ void o2l_break_peer(struct o2l_qp *peer); /* move peer (may be NULL) to ERR if i
 bool o2l_tick(void);			  /* advance the clock to the next timer; false: there is none */
 void o2l_kick(struct o2l_qp *qp);	  /* make it runnable if it has work that it may do */
 void o2l_unschedule(struct o2l_qp *qp);	  /* remove it from every list */
-void o2l_wake_rnr(const struct o2l_rq *rq);
+void o2l_wake_rnr(const struct o2l_rq *rq, const struct o2l_qp *peer);
+void o2l_sleep(bool (*over)(const void *arg), const void *arg);
 /* Remove the send at the head of the queue, and write its completion if one is due. */
 void o2l_complete_send(struct o2l_qp *qp, enum ibv_wc_status status, uint32_t byte_len);
 

@@ -135,7 +135,7 @@ void o2l_qp_reset(struct o2l_qp *qp)
 	qp->dest_device = NULL;
 	qp->sq_psn = 0;
 	qp->rq_psn = 0;
-	o2l_wake_rnr(qp->rq);
+	o2l_wake_rnr(qp->rq, qp);
 }
 
 static void flush_recvs(struct o2l_qp *qp)
@@ -164,7 +164,7 @@ void o2l_qp_error(struct o2l_qp *qp)
 	} else {
 		flush_recvs(qp);
 	}
-	o2l_wake_rnr(qp->rq);
+	o2l_wake_rnr(qp->rq, qp);
 }
 
 static void enter(struct o2l_qp *qp, enum ibv_qp_state to)
