@@ -199,6 +199,7 @@ void o2_verbs_query(struct o2_verbs_world *world, struct o2_verbs_qp *qp)
 	SAME(attr.qp_state, qp->state);
 	SAME(attr.cur_qp_state, qp->state);
 	SAME(qp->qp->state, qp->state);
+	SAME(attr.sq_draining, qp->state == IBV_QPS_SQD && qp->begun);
 	SAME(attr.sq_psn, qp->sq_psn);
 	SAME(attr.rq_psn, qp->rq_psn);
 	SAME(attr.path_mtu, e->path_mtu);

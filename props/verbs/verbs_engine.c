@@ -96,7 +96,8 @@ static void drop(struct o2_verbs_qp **list, uint32_t *count, const struct o2_ver
 
 void o2_verbs_kick(struct o2_verbs_world *world, struct o2_verbs_qp *qp)
 {
-	if (qp->wait == O2_VERBS_NO_WAIT && qp->sends > 0 && qp->state == IBV_QPS_RTS &&
+	if (qp->wait == O2_VERBS_NO_WAIT && qp->sends > 0 &&
+	    (qp->state == IBV_QPS_RTS || (qp->state == IBV_QPS_SQD && qp->begun)) &&
 	    !is_in(world->runnable, world->runnables, qp))
 		world->runnable[world->runnables++] = qp;
 }
@@ -181,6 +182,7 @@ void o2_verbs_complete(struct o2_verbs_world *world, struct o2_verbs_qp *qp, enu
 	};
 	const bool told = qp->sig_all || status != IBV_WC_SUCCESS || (send->flags & IBV_SEND_SIGNALED) != 0;
 
+	qp->begun = false;
 	qp->sends--;
 	memmove(&qp->send[0], &qp->send[1], qp->sends * sizeof(qp->send[0]));
 	if (told)
@@ -216,7 +218,7 @@ void o2_verbs_reset(struct o2_verbs_world *world, struct o2_verbs_qp *qp)
 	qp->sends = 0;
 	qp->own.count = 0;
 	qp->state = IBV_QPS_RESET;
-	qp->broken = false;
+	qp->broken = qp->begun = false;
 	qp->attr = (struct ibv_qp_attr){0};
 	qp->dest_side = O2_VERBS_NONE;
 	qp->sq_psn = 0;
@@ -269,6 +271,22 @@ static uint64_t answer_ns(uint8_t timeout)
 	return timeout == 0 ? O2_VERBS_NEVER : UINT64_C(4096) << timeout;
 }
 
+/* InfiniBand specification, state SQD: a request that was begun is completed, then the event follows. */
+void o2_verbs_drained(struct o2_verbs_world *world, struct o2_verbs_qp *qp)
+{
+	if (qp->state != IBV_QPS_SQD || qp->begun || !qp->attr.en_sqd_async_notify)
+		return;
+	o2_verbs_saw(world, O2_VERBS_SEEN_DRAINED);
+	o2_verbs_tell(&world->side[qp->side], IBV_EVENT_SQ_DRAINED, qp->qp);
+}
+
+/* In SQD, no other request begins. */
+void o2_verbs_drain(struct o2_verbs_world *world, struct o2_verbs_qp *qp)
+{
+	if (!qp->begun)
+		drop(world->runnable, &world->runnables, qp);
+}
+
 static void step(struct o2_verbs_world *world, struct o2_verbs_qp *qp)
 {
 	struct o2_verbs_outcome outcome = {0};
@@ -288,13 +306,16 @@ static void step(struct o2_verbs_world *world, struct o2_verbs_qp *qp)
 		o2_verbs_complete(world, qp, IBV_WC_SUCCESS, outcome.bytes);
 		o2_verbs_break_peer(world, outcome.peer);
 		o2_verbs_kick(world, qp);
+		o2_verbs_drained(world, qp);
 		break;
 	case O2_VERBS_RNR:
+		qp->begun = true;
 		no_receive(world, qp, outcome.peer);
 		break;
 	case O2_VERBS_LOST:
 		world->counters.lost++;
 		o2_verbs_saw(world, O2_VERBS_SEEN_LOST);
+		qp->begun = true;
 		wait_for(world, qp, O2_VERBS_WAIT_ACK, answer_ns(qp->attr.timeout));
 		break;
 	case O2_VERBS_FAILED:

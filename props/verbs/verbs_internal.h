@@ -78,9 +78,7 @@ struct o2_verbs_window {
 struct o2_verbs_cq {
 	struct ibv_cq *cq;
 	bool channel;
-	uint32_t entries;
-	uint32_t users;
-	uint32_t count;
+	uint32_t entries, users, count;
 	struct ibv_wc wc[O2_VERBS_ENTRIES + 1];
 	enum { O2_VERBS_UNARMED, O2_VERBS_SOLICITED, O2_VERBS_ANY } armed;
 	uint32_t pending, delivered, acked; /* events of its channel: pending, read, acknowledged */
@@ -134,8 +132,8 @@ struct o2_verbs_qp {
 	struct o2_verbs_send send[O2_VERBS_DEPTH];
 	struct o2_verbs_ring own;
 	uint32_t sq_psn, rq_psn;
-	uint32_t bound; /* type 2 windows bound through it */
-	bool broken;
+	uint32_t bound;	    /* type 2 windows bound through it */
+	bool broken, begun; /* begun: its first request was tried, and waits to be tried again */
 	enum o2_verbs_wait wait;
 	struct o2_verbs_qp *wait_for; /* WAIT_RNR: the queue pair without a receive */
 	uint64_t due_ns;
@@ -346,6 +344,8 @@ bool o2_verbs_tick(struct o2_verbs_world *world);
 void o2_verbs_wake(struct o2_verbs_world *world, const struct o2_verbs_ring *ring,
 		   const struct o2_verbs_qp *peer);
 void o2_verbs_error(struct o2_verbs_world *world, struct o2_verbs_qp *qp);
+void o2_verbs_drain(struct o2_verbs_world *world, struct o2_verbs_qp *qp);
+void o2_verbs_drained(struct o2_verbs_world *world, struct o2_verbs_qp *qp);
 /* Move the peer to ERR if it has refused a request.  NULL: does nothing. */
 void o2_verbs_break_peer(struct o2_verbs_world *world, struct o2_verbs_qp *peer);
 void o2_verbs_reset(struct o2_verbs_world *world, struct o2_verbs_qp *qp);

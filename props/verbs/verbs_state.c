@@ -155,11 +155,10 @@ static void enter(struct o2_verbs_world *world, struct o2_verbs_qp *qp, enum ibv
 		o2_verbs_error(world, qp);
 	} else {
 		qp->state = to;
+		if (to == IBV_QPS_SQD)
+			o2_verbs_drain(world, qp);
 		o2_verbs_kick(world, qp);
-	}
-	if (to == IBV_QPS_SQD && qp->attr.en_sqd_async_notify) {
-		o2_verbs_saw(world, O2_VERBS_SEEN_DRAINED);
-		o2_verbs_tell(&world->side[qp->side], IBV_EVENT_SQ_DRAINED, qp->qp);
+		o2_verbs_drained(world, qp);
 	}
 }
 

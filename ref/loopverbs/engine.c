@@ -11,7 +11,9 @@
 
 void o2l_kick(struct o2l_qp *qp)
 {
-	if (qp->queued || qp->wait != O2L_NO_WAIT || qp->sq_count == 0 || qp->state != IBV_QPS_RTS)
+	if (qp->queued || qp->wait != O2L_NO_WAIT || qp->sq_count == 0)
+		return;
+	if (qp->state != IBV_QPS_RTS && !(qp->state == IBV_QPS_SQD && qp->begun))
 		return;
 	qp->queued = true;
 	o2l_fabric.runnable_count++;
@@ -102,6 +104,7 @@ void o2l_complete_send(struct o2l_qp *qp, enum ibv_wc_status status, uint32_t by
 
 	qp->sq_head = (qp->sq_head + 1) % qp->init.cap.max_send_wr;
 	qp->sq_count--;
+	qp->begun = false;
 	if (signalled)
 		o2l_cq_push(O2L_CONTAINER(qp->ibv.send_cq, struct o2l_cq, ibv), &wc, false);
 }
@@ -155,12 +158,15 @@ static void step(struct o2l_qp *qp)
 		o2l_complete_send(qp, IBV_WC_SUCCESS, outcome.byte_len);
 		o2l_break_peer(outcome.peer);
 		o2l_kick(qp);
+		o2l_qp_drained(qp);
 		break;
 	case O2L_RNR:
+		qp->begun = true;
 		no_receive(qp, outcome.peer);
 		break;
 	case O2L_LOST:
 		o2l_fabric.counters.lost++;
+		qp->begun = true;
 		start_waiting(qp, O2L_WAIT_ACK, o2l_ack_timeout_ns(qp->attr.timeout));
 		break;
 	case O2L_FAILED:

@@ -234,13 +234,13 @@ struct o2l_qp {
 	struct o2l_send *sq;
 	struct ibv_sge *sq_sges;
 	uint8_t *sq_inline;
-	uint32_t sq_head;
-	uint32_t sq_count;
+	uint32_t sq_head, sq_count;
 	struct o2l_rq own_rq;
 	struct o2l_rq *rq; /* &own_rq, or the ring of the shared receive queue */
 	uint32_t sq_psn;   /* next packet to send */
 	uint32_t rq_psn;   /* next packet expected */
 	uint32_t bound_windows;
+	bool begun;  /* the request at the head was tried, and will be again: also in SQD */
 	bool queued; /* is on the runnable list */
 	bool broken; /* it refused a request: it enters ERR once the requester has completed that request */
 	enum o2l_wait wait;
@@ -261,8 +261,7 @@ struct o2l_fabric {
 	struct o2l_index mws;
 	struct o2l_index qps;
 	uint32_t runnable_count;
-	uint32_t next_handle;
-	uint32_t key_salt;
+	uint32_t next_handle, key_salt;
 	bool ready;
 	unsigned int option[O2_LOOP_OPTIONS];
 	o2_loop_pick_fn pick;
@@ -348,6 +347,7 @@ void o2l_qp_free(struct o2l_qp *qp);
 
 /* qp_state.c */
 void o2l_qp_reset(struct o2l_qp *qp);
+void o2l_qp_drained(struct o2l_qp *qp);
 void o2l_qp_error(struct o2l_qp *qp); /* enter ERR and flush both queues; no effect if in ERR already */
 
 /* post.c */

@@ -300,6 +300,34 @@ APART_TEST(time_passes_until_an_asynchronous_event)
 	assert_int_equal(ibv_destroy_srq(srq), 0);
 }
 
+/* A request that was begun is finished in SQD, and only then is the queue drained; no other request begins. */
+PAIR_TEST(drained_when_nothing_is_under_way)
+{
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_SQD, .en_sqd_async_notify = 1};
+	const int mask = IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY;
+	struct ibv_qp_init_attr init;
+	struct ibv_async_event event;
+
+	for (uint64_t i = 1; i <= 2; i++)
+		assert_int_equal(post_send(p->a.qp, i, IBV_WR_SEND, IBV_SEND_SIGNALED, NULL, 0), 0);
+	assert_int_equal(ibv_modify_qp(p->a.qp, &attr, mask), 0);
+	assert_int_equal(readable(p->a.context->async_fd), 0);
+	assert_int_equal(ibv_query_qp(p->a.qp, &attr, IBV_QP_STATE, &init), 0);
+	assert_int_equal(attr.sq_draining, 1);
+	for (uint64_t i = 1; i <= 2; i++)
+		assert_int_equal(post_recv(p->b.qp, i, NULL, 0), 0);
+	expect_wc(p->a.scq, 1, IBV_WC_SUCCESS);
+	expect_empty(p->a.scq);
+	assert_int_equal(readable(p->a.context->async_fd), 1);
+	assert_int_equal(ibv_get_async_event(p->a.context, &event), 0);
+	assert_int_equal(event.event_type, IBV_EVENT_SQ_DRAINED);
+	assert_int_equal(readable(p->a.context->async_fd), 0);
+	assert_int_equal(ibv_query_qp(p->a.qp, &attr, IBV_QP_STATE, &init), 0);
+	assert_int_equal(attr.sq_draining, 0);
+	assert_int_equal(pair_to_state(p->a.qp, IBV_QPS_RTS), 0);
+	expect_wc(p->a.scq, 2, IBV_WC_SUCCESS);
+}
+
 struct script {
 	const char *turns; /* 'l'ast, 'f'irst, 's'top */
 	int used;
@@ -352,6 +380,21 @@ TEST(interleaving_is_chosen)
 		assert_false(o2_loop_progress());
 		pair_close(p);
 	}
+}
+
+/* A request that could run but was postponed has not begun: SQD holds it back. */
+PAIR_TEST(postponed_until_after_sqd)
+{
+	struct script script = {"ss", 0};
+
+	o2_loop_set_pick(play, &script);
+	assert_int_equal(post_rdma(p->a.qp, 1, IBV_WR_RDMA_WRITE, NULL, 0, 0, 0), 0);
+	assert_int_equal(pair_to_state(p->a.qp, IBV_QPS_SQD), 0);
+	o2_loop_set_pick(NULL, NULL);
+	assert_false(o2_loop_progress());
+	assert_int_equal(o2_loop_sends_waiting(p->a.qp->qp_num), 1);
+	assert_int_equal(pair_to_state(p->a.qp, IBV_QPS_RTS), 0);
+	expect_wc(p->a.scq, 1, IBV_WC_SUCCESS);
 }
 
 /* After a reset of the fabric, a program gets the same queue pair numbers and keys again. */
