@@ -64,6 +64,8 @@ void o2_wm_store(uint8_t *bytes, uint32_t n, bool little, uint64_t value);
 struct o2_wm_verdict {
 	bool refused;
 	char rule[48];
+	char field[32];
+	enum o2_limit_kind limit_kind;
 	enum o2_error_class class;
 	int code;	/* negative errno */
 	uint32_t index; /* index of a fragment, or O2_NO_INDEX */

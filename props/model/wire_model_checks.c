@@ -12,6 +12,53 @@
 #define LNET_TYPE_AT	  72u
 #define PAYLOAD_LENGTH_AT 76u
 
+/*
+ * docs/wire.md, "What a refusal says": the field, and whether the limit is a bound, the only value, or not
+ * comparable with the value.  The first row that a rule's name begins with applies.
+ */
+static const struct {
+	const char *what, *field;
+	enum o2_limit_kind kind;
+} says[] = {
+	{"short-for-", "length_bytes", O2_LIMIT_BOUND},
+	{"magic", "ibm_magic", O2_LIMIT_EXACT},
+	{"version", "ibm_version", O2_LIMIT_BOUND},
+	{"nob-", "ibm_nob", O2_LIMIT_BOUND},
+	{"checksum-absent", "ibm_cksum", O2_LIMIT_BOUND},
+	{"checksum", "ibm_cksum", O2_LIMIT_EXACT},
+	{"srcnid-", "ibm_srcnid", O2_LIMIT_OTHER},
+	{"dstnid-", "ibm_dstnid", O2_LIMIT_OTHER},
+	{"type", "ibm_type", O2_LIMIT_OTHER},
+	{"lnet-type", "hdr.type", O2_LIMIT_OTHER},
+	{"payload-missing", "payload", O2_LIMIT_BOUND},
+	{"payload-not-zero", "hdr.payload_length", O2_LIMIT_EXACT},
+	{"payload-", "hdr.payload_length", O2_LIMIT_BOUND},
+	{"status-", "ibcm_status", O2_LIMIT_BOUND},
+	{"nfrags-", "rd_nfrags", O2_LIMIT_BOUND},
+	{"frag-addr-", "rd_frags[].rf_addr", O2_LIMIT_BOUND},
+	{"frag-", "rd_frags[].rf_nob", O2_LIMIT_BOUND},
+	{"max-frags", "max_frags", O2_LIMIT_BOUND},
+	{"order", "order", O2_LIMIT_BOUND},
+	{"cksum-flavour", "cksum_flavour", O2_LIMIT_BOUND},
+	{"capacity", "capacity_bytes", O2_LIMIT_BOUND},
+};
+
+static void say(struct o2_wm_verdict *verdict, const char *where, const char *what)
+{
+	const char *owner = "", *field;
+	size_t i = 0;
+
+	while (strncmp(what, says[i].what, strlen(says[i].what)) != 0)
+		i++;
+	field = says[i].field;
+	if (strncmp(field, "rd_", 3) == 0 && strcmp(where, "desc") != 0)
+		owner = strcmp(where, "put_ack") == 0 ? "ibpam_rd." : "ibgm_rd.";
+	if (strcmp(where, "desc") == 0 && strcmp(field, "ibm_nob") == 0)
+		field = "length_bytes"; /* a bare descriptor has no header */
+	snprintf(verdict->field, sizeof(verdict->field), "%s%s", owner, field);
+	verdict->limit_kind = says[i].kind;
+}
+
 void o2_wm_refuse(struct o2_wm_verdict *verdict, const char *where, const char *what, uint32_t offset_bytes,
 		  uint64_t value, uint64_t limit)
 {
@@ -27,6 +74,7 @@ void o2_wm_refuse(struct o2_wm_verdict *verdict, const char *where, const char *
 		.limit = limit,
 	};
 	snprintf(verdict->rule, sizeof(verdict->rule), "wire/%s/%s", where, what);
+	say(verdict, where, what);
 }
 
 /* docs/wire.md defines the value in a refusal of a NID, but not the limit. */

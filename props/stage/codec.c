@@ -20,28 +20,30 @@ static bool agree(const char *what, int rc, const struct o2_error *error, const 
 		  struct o2_report *report)
 {
 	const char *rule = rc < 0 && error->rule != NULL ? error->rule : "none";
+	const char *field = rc < 0 && error->field != NULL ? error->field : "none";
 
 	if ((rc < 0) == model->refused &&
 	    (rc >= 0 || (strcmp(rule, model->rule) == 0 && rc == model->code && error->code == model->code &&
 			 error->class == model->class && error->index == model->index &&
+			 strcmp(field, model->field) == 0 && error->limit_kind == model->limit_kind &&
 			 error->offset_bytes == model->offset_bytes &&
 			 (!model->value_known || error->value == model->value) &&
 			 (!model->limit_known || error->limit == model->limit))))
 		return true;
 	fail(report, what, model->refused ? model->rule : "accepted");
 	o2_report_add(report,
-		      "%s: the codec says %d, rule %s, index %d, offset %u, value %" PRIu64
-		      ", limit %" PRIu64,
-		      what, rc < 0 ? rc : 0, rule, (int)error->index, error->offset_bytes, error->value,
-		      error->limit);
+		      "%s: the codec says %d, rule %s of %s, index %d, offset %u, value %" PRIu64
+		      ", limit %" PRIu64 " of kind %d",
+		      what, rc < 0 ? rc : 0, rule, field, (int)error->index, error->offset_bytes,
+		      error->value, error->limit, (int)error->limit_kind);
 	if (!model->refused)
 		o2_report_add(report, "%s: the model accepts it", what);
 	else
 		o2_report_add(report,
-			      "%s: the model says %d, rule %s, index %d, offset %u, value %" PRIu64
-			      ", limit %" PRIu64,
-			      what, model->code, model->rule, (int)model->index, model->offset_bytes,
-			      model->value, model->limit);
+			      "%s: the model says %d, rule %s of %s, index %d, offset %u, value %" PRIu64
+			      ", limit %" PRIu64 " of kind %d",
+			      what, model->code, model->rule, model->field, (int)model->index,
+			      model->offset_bytes, model->value, model->limit, (int)model->limit_kind);
 	return false;
 }
 

@@ -65,6 +65,7 @@ static void look_at_all(struct o2_verbs_world *world)
 	o2_loop_set_fault(NULL, NULL);
 	o2_loop_set_pick(NULL, NULL);
 	memset(&world->hook, 0, sizeof(world->hook));
+	memset(&world->device_hook, 0, sizeof(world->device_hook));
 	for (uint32_t i = 0; i < O2_VERBS_SIDES * O2_VERBS_PAIRS; i++) {
 		struct o2_verbs_qp *qp = &world->side[i % O2_VERBS_SIDES].qp[i / O2_VERBS_SIDES];
 

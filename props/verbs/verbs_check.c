@@ -179,12 +179,16 @@ void o2_verbs_check(struct o2_verbs_world *world)
 	for (uint32_t i = 0; i < O2_VERBS_SIDES; i++)
 		check_side(world, &world->side[i]);
 	check_counters(world);
+	if (world->device_hook.numbers != world->hook.numbers)
+		fail(world, "fault", "queue pairs that calls named", (int64_t)world->device_hook.numbers,
+		     (int64_t)world->hook.numbers);
 	world->device_log.taps = world->device_log.picks = 0;
 	world->log.taps = world->log.picks = 0;
 }
 
 void o2_verbs_query(struct o2_verbs_world *world, struct o2_verbs_qp *qp)
 {
+	const struct o2_verbs_side *side = &world->side[qp->side];
 	const struct ibv_qp_attr *e = &qp->attr;
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr;
@@ -195,6 +199,7 @@ void o2_verbs_query(struct o2_verbs_world *world, struct o2_verbs_qp *qp)
 	SAME(attr.qp_state, qp->state);
 	SAME(attr.cur_qp_state, qp->state);
 	SAME(qp->qp->state, qp->state);
+	SAME(attr.sq_draining, qp->state == IBV_QPS_SQD && qp->begun);
 	SAME(attr.sq_psn, qp->sq_psn);
 	SAME(attr.rq_psn, qp->rq_psn);
 	SAME(attr.path_mtu, e->path_mtu);
@@ -209,7 +214,17 @@ void o2_verbs_query(struct o2_verbs_world *world, struct o2_verbs_qp *qp)
 	SAME(attr.min_rnr_timer, e->min_rnr_timer);
 	SAME(attr.max_rd_atomic, e->max_rd_atomic);
 	SAME(attr.max_dest_rd_atomic, e->max_dest_rd_atomic);
+	SAME(attr.ah_attr.is_global, e->ah_attr.is_global);
+	SAME(attr.ah_attr.port_num, e->ah_attr.port_num);
+	SAME(attr.ah_attr.dlid, e->ah_attr.dlid);
+	SAME(attr.ah_attr.sl, e->ah_attr.sl);
+	SAME(attr.ah_attr.src_path_bits, e->ah_attr.src_path_bits);
+	SAME(attr.ah_attr.static_rate, e->ah_attr.static_rate);
 	SAME(attr.ah_attr.grh.sgid_index, e->ah_attr.grh.sgid_index);
+	SAME(attr.ah_attr.grh.flow_label, e->ah_attr.grh.flow_label);
+	SAME(attr.ah_attr.grh.hop_limit, e->ah_attr.grh.hop_limit);
+	SAME(attr.ah_attr.grh.traffic_class, e->ah_attr.grh.traffic_class);
+	SAME(memcmp(&attr.ah_attr.grh.dgid, &e->ah_attr.grh.dgid, sizeof(union ibv_gid)), 0);
 	SAME(attr.cap.max_send_wr, qp->cap.max_send_wr);
 	SAME(attr.cap.max_recv_wr, qp->cap.max_recv_wr);
 	SAME(attr.cap.max_send_sge, qp->cap.max_send_sge);
@@ -217,5 +232,10 @@ void o2_verbs_query(struct o2_verbs_world *world, struct o2_verbs_qp *qp)
 	SAME(attr.cap.max_inline_data, qp->cap.max_inline_data);
 	SAME(init.qp_type, qp->type);
 	SAME(init.sq_sig_all, qp->sig_all);
+	SAME(init.qp_context == side && qp->qp->qp_context == side, 1);
+	SAME(init.send_cq == side->cq[qp->send_cq].cq, 1);
+	SAME(init.recv_cq == side->cq[qp->recv_cq].cq, 1);
+	SAME(init.srq == (qp->shared ? side->srq : NULL), 1);
+	SAME(memcmp(&init.cap, &attr.cap, sizeof(init.cap)), 0);
 #undef SAME
 }

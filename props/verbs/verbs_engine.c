@@ -4,9 +4,13 @@
 
 #include "props/verbs/verbs_internal.h"
 
-int o2_verbs_fault(struct o2_verbs_hook *hook, enum o2_loop_call call)
+/* hook: the device's or the model's; number: of the queue pair, or 0. */
+int o2_verbs_fault(struct o2_verbs_hook *hook, enum o2_loop_call call, uint32_t number)
 {
-	if (hook->after[call] == 0 || --hook->after[call] != 0)
+	if (hook->after[call] == 0)
+		return 0;
+	hook->numbers = (hook->numbers ^ number) * UINT64_C(0x100000001b3) + call;
+	if (--hook->after[call] != 0)
 		return 0;
 	return hook->error[call];
 }
@@ -64,7 +68,8 @@ void o2_verbs_push(struct o2_verbs_world *world, struct o2_verbs_side *side, uin
 	if (cq->armed == O2_VERBS_ANY)
 		notify(side, index);
 	else if (cq->armed == O2_VERBS_SOLICITED && (solicited || wc->status != IBV_WC_SUCCESS)) {
-		o2_verbs_saw(world, O2_VERBS_SEEN_SOLICITED_ONLY);
+		if (cq->channel && wc->status == IBV_WC_SUCCESS)
+			o2_verbs_saw(world, O2_VERBS_SEEN_SOLICITED_ONLY);
 		notify(side, index);
 	}
 }
@@ -91,7 +96,8 @@ static void drop(struct o2_verbs_qp **list, uint32_t *count, const struct o2_ver
 
 void o2_verbs_kick(struct o2_verbs_world *world, struct o2_verbs_qp *qp)
 {
-	if (qp->wait == O2_VERBS_NO_WAIT && qp->sends > 0 && qp->state == IBV_QPS_RTS &&
+	if (qp->wait == O2_VERBS_NO_WAIT && qp->sends > 0 &&
+	    (qp->state == IBV_QPS_RTS || (qp->state == IBV_QPS_SQD && qp->begun)) &&
 	    !is_in(world->runnable, world->runnables, qp))
 		world->runnable[world->runnables++] = qp;
 }
@@ -109,18 +115,22 @@ static void stop(struct o2_verbs_world *world, struct o2_verbs_qp *qp)
 	wait_no_more(world, qp);
 }
 
-void o2_verbs_wake(struct o2_verbs_world *world, const struct o2_verbs_ring *ring)
+/* Wake the requesters that wait for a receive of this ring, or (ring NULL) of this queue pair. */
+void o2_verbs_wake(struct o2_verbs_world *world, const struct o2_verbs_ring *ring,
+		   const struct o2_verbs_qp *peer)
 {
 	for (uint32_t i = 0; i < world->waitings;) {
 		struct o2_verbs_qp *qp = world->waiting[i];
+		struct o2_verbs_qp *asked = qp->wait_for;
 
-		if (qp->wait != O2_VERBS_WAIT_RNR || qp->wait_for != ring) {
+		if (qp->wait != O2_VERBS_WAIT_RNR ||
+		    (ring == NULL ? asked != peer : o2_verbs_ring_of(world, asked) != ring)) {
 			i++;
 			continue;
 		}
 		wait_no_more(world, qp);
 		o2_verbs_kick(world, qp);
-		if (ring->count > 0)
+		if (ring != NULL)
 			o2_verbs_saw(world, O2_VERBS_SEEN_RNR_WOKEN);
 	}
 }
@@ -172,6 +182,7 @@ void o2_verbs_complete(struct o2_verbs_world *world, struct o2_verbs_qp *qp, enu
 	};
 	const bool told = qp->sig_all || status != IBV_WC_SUCCESS || (send->flags & IBV_SEND_SIGNALED) != 0;
 
+	qp->begun = false;
 	qp->sends--;
 	memmove(&qp->send[0], &qp->send[1], qp->sends * sizeof(qp->send[0]));
 	if (told)
@@ -198,7 +209,7 @@ void o2_verbs_error(struct o2_verbs_world *world, struct o2_verbs_qp *qp)
 		o2_verbs_pop(world, qp);
 		o2_verbs_push(world, side, qp->recv_cq, &wc, true);
 	}
-	o2_verbs_wake(world, o2_verbs_ring_of(world, qp));
+	o2_verbs_wake(world, NULL, qp);
 }
 
 void o2_verbs_reset(struct o2_verbs_world *world, struct o2_verbs_qp *qp)
@@ -207,12 +218,12 @@ void o2_verbs_reset(struct o2_verbs_world *world, struct o2_verbs_qp *qp)
 	qp->sends = 0;
 	qp->own.count = 0;
 	qp->state = IBV_QPS_RESET;
-	qp->broken = false;
+	qp->broken = qp->begun = false;
 	qp->attr = (struct ibv_qp_attr){0};
 	qp->dest_side = O2_VERBS_NONE;
 	qp->sq_psn = 0;
 	qp->rq_psn = 0;
-	o2_verbs_wake(world, o2_verbs_ring_of(world, qp));
+	o2_verbs_wake(world, NULL, qp);
 }
 
 static void fail(struct o2_verbs_world *world, struct o2_verbs_qp *qp, enum ibv_wc_status status)
@@ -243,7 +254,7 @@ static void no_receive(struct o2_verbs_world *world, struct o2_verbs_qp *qp, str
 	qp->rnr_left -= qp->attr.rnr_retry != 7;
 	wait_for(world, qp, O2_VERBS_WAIT_RNR,
 		 qp->attr.rnr_retry == 7 ? O2_VERBS_NEVER : rnr_ns(peer->attr.min_rnr_timer));
-	qp->wait_for = o2_verbs_ring_of(world, peer);
+	qp->wait_for = peer;
 }
 
 void o2_verbs_break_peer(struct o2_verbs_world *world, struct o2_verbs_qp *peer)
@@ -260,13 +271,29 @@ static uint64_t answer_ns(uint8_t timeout)
 	return timeout == 0 ? O2_VERBS_NEVER : UINT64_C(4096) << timeout;
 }
 
+/* InfiniBand specification, state SQD: a request that was begun is completed, then the event follows. */
+void o2_verbs_drained(struct o2_verbs_world *world, struct o2_verbs_qp *qp)
+{
+	if (qp->state != IBV_QPS_SQD || qp->begun || !qp->attr.en_sqd_async_notify)
+		return;
+	o2_verbs_saw(world, O2_VERBS_SEEN_DRAINED);
+	o2_verbs_tell(&world->side[qp->side], IBV_EVENT_SQ_DRAINED, qp->qp);
+}
+
+/* In SQD, no other request begins. */
+void o2_verbs_drain(struct o2_verbs_world *world, struct o2_verbs_qp *qp)
+{
+	if (!qp->begun)
+		drop(world->runnable, &world->runnables, qp);
+}
+
 static void step(struct o2_verbs_world *world, struct o2_verbs_qp *qp)
 {
 	struct o2_verbs_outcome outcome = {0};
 	int fault;
 
 	drop(world->runnable, &world->runnables, qp);
-	fault = o2_verbs_fault(&world->hook, O2_LOOP_CALL_EXECUTE);
+	fault = o2_verbs_fault(&world->hook, O2_LOOP_CALL_EXECUTE, qp->number);
 	if (fault != 0) {
 		o2_verbs_saw(world, O2_VERBS_SEEN_FAULT);
 		fail(world, qp, (enum ibv_wc_status)fault);
@@ -279,13 +306,16 @@ static void step(struct o2_verbs_world *world, struct o2_verbs_qp *qp)
 		o2_verbs_complete(world, qp, IBV_WC_SUCCESS, outcome.bytes);
 		o2_verbs_break_peer(world, outcome.peer);
 		o2_verbs_kick(world, qp);
+		o2_verbs_drained(world, qp);
 		break;
 	case O2_VERBS_RNR:
+		qp->begun = true;
 		no_receive(world, qp, outcome.peer);
 		break;
 	case O2_VERBS_LOST:
 		world->counters.lost++;
 		o2_verbs_saw(world, O2_VERBS_SEEN_LOST);
+		qp->begun = true;
 		wait_for(world, qp, O2_VERBS_WAIT_ACK, answer_ns(qp->attr.timeout));
 		break;
 	case O2_VERBS_FAILED:

@@ -105,7 +105,7 @@ static enum o2_verbs_verdict execute_out(struct o2_verbs_world *world, struct o2
 		return O2_VERBS_LOST;
 	verdict = is_write ? o2_verbs_write_to(world, peer, send, mtu, outcome)
 			   : o2_verbs_arrive(world, peer, send, mtu, outcome);
-	if (verdict == O2_VERBS_FAILED && is_write)
+	if (verdict == O2_VERBS_FAILED && is_write && world->source.status == IBV_WC_SUCCESS)
 		tap(world, qp, peer, send, true);
 	if (verdict != O2_VERBS_DONE)
 		return verdict;
@@ -133,7 +133,8 @@ static enum o2_verbs_verdict take_answer(struct o2_verbs_world *world, struct o2
 {
 	const uint32_t bytes = is_read ? send->bytes : 8;
 
-	o2_verbs_scatter(world, qp, send->sge, send->sges, bytes, is_read ? mtu_of(qp) : O2_VERBS_PAGE);
+	o2_verbs_scatter(world, qp, qp->domain, send->sge, send->sges, bytes,
+			 is_read ? mtu_of(qp) : O2_VERBS_PAGE);
 	o2_verbs_put(world, &world->side[qp->side], &world->sink, world->remote.value);
 	if (world->sink.status != IBV_WC_SUCCESS) {
 		o2_verbs_saw(world, O2_VERBS_SEEN_READ_FAULT);
@@ -175,7 +176,8 @@ static enum o2_verbs_verdict execute_atomic(struct o2_verbs_world *world, struct
 	new = adds ? old + send->compare_add : old == send->compare_add ? send->swap : old;
 	for (uint32_t i = 0; i < 8; i++)
 		world->side[peer->side].model[world->remote.place[i]] = ((const uint8_t *)&new)[i];
-	o2_verbs_saw(world, adds ? O2_VERBS_SEEN_ADD : O2_VERBS_SEEN_SWAP);
+	if (adds || old == send->compare_add)
+		o2_verbs_saw(world, adds ? O2_VERBS_SEEN_ADD : O2_VERBS_SEEN_SWAP);
 	return take_answer(world, qp, send, false, outcome);
 }
 

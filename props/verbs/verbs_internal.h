@@ -78,9 +78,7 @@ struct o2_verbs_window {
 struct o2_verbs_cq {
 	struct ibv_cq *cq;
 	bool channel;
-	uint32_t entries;
-	uint32_t users;
-	uint32_t count;
+	uint32_t entries, users, count;
 	struct ibv_wc wc[O2_VERBS_ENTRIES + 1];
 	enum { O2_VERBS_UNARMED, O2_VERBS_SOLICITED, O2_VERBS_ANY } armed;
 	uint32_t pending, delivered, acked; /* events of its channel: pending, read, acknowledged */
@@ -134,10 +132,10 @@ struct o2_verbs_qp {
 	struct o2_verbs_send send[O2_VERBS_DEPTH];
 	struct o2_verbs_ring own;
 	uint32_t sq_psn, rq_psn;
-	uint32_t bound; /* type 2 windows bound through it */
-	bool broken;
+	uint32_t bound;	    /* type 2 windows bound through it */
+	bool broken, begun; /* begun: its first request was tried, and waits to be tried again */
 	enum o2_verbs_wait wait;
-	const struct o2_verbs_ring *wait_for;
+	struct o2_verbs_qp *wait_for; /* WAIT_RNR: the queue pair without a receive */
 	uint64_t due_ns;
 	uint32_t rnr_left, ack_left;
 };
@@ -193,6 +191,7 @@ struct o2_verbs_log {
 struct o2_verbs_hook {
 	uint32_t after[O2_LOOP_CALLS]; /* the n-th call from now fails; 0: none */
 	int error[O2_LOOP_CALLS];
+	uint64_t numbers; /* checksum of the queue pairs that armed calls named */
 	bool picks;
 	uint64_t random; /* generator state of picks */
 };
@@ -290,7 +289,8 @@ struct o2_verbs_world {
 	ENTRY(SHORT_CHANGE, "change_short_of_memory")                  \
 	ENTRY(NO_DESCRIPTOR, "short_of_descriptors")                   \
 	ENTRY(ASLEEP, "asleep_until_an_event")                         \
-	ENTRY(INTERRUPTED, "interrupted_sleep")
+	ENTRY(INTERRUPTED, "interrupted_sleep")                        \
+	ENTRY(TIMED_EVENT, "event_after_time_passed")
 
 #define O2_VERBS_ID(id, name) O2_VERBS_SEEN_##id,
 enum o2_verbs_situation { O2_VERBS_SITUATION_LIST(O2_VERBS_ID) O2_VERBS_SITUATIONS };
@@ -320,6 +320,8 @@ void o2_verbs_list(struct o2_verbs_side *side, uint32_t domain, const struct ibv
 /* The place of each byte if the peer may access them so; false: access refused. */
 bool o2_verbs_reach(struct o2_verbs_world *world, struct o2_verbs_qp *qp, uint32_t key, uint64_t at,
 		    uint64_t bytes, uint32_t access, struct o2_verbs_bytes *found);
+bool o2_verbs_peek(struct o2_verbs_world *world, struct o2_verbs_qp *qp, uint32_t key, uint64_t at,
+		   uint64_t bytes, uint32_t access, struct o2_verbs_bytes *found);
 enum ibv_wc_status o2_verbs_bind(struct o2_verbs_world *world, struct o2_verbs_qp *qp,
 				 const struct o2_verbs_send *send);
 bool o2_verbs_invalidate(struct o2_verbs_world *world, struct o2_verbs_qp *qp, uint32_t key);
@@ -328,7 +330,7 @@ bool o2_verbs_register(struct o2_verbs_world *world, struct o2_verbs_qp *qp,
 void o2_verbs_unbind(struct o2_verbs_side *side, struct o2_verbs_window *window);
 
 /* verbs_engine.c: which queue pair runs, waits and completes. */
-int o2_verbs_fault(struct o2_verbs_hook *hook, enum o2_loop_call call); /* hook: device's or model's */
+int o2_verbs_fault(struct o2_verbs_hook *hook, enum o2_loop_call call, uint32_t number);
 int64_t o2_verbs_choose(struct o2_verbs_hook *hook);
 void o2_verbs_complete(struct o2_verbs_world *world, struct o2_verbs_qp *qp, enum ibv_wc_status status,
 		       uint32_t bytes);
@@ -339,8 +341,11 @@ void o2_verbs_forget(struct o2_verbs_side *side, const void *element);
 void o2_verbs_kick(struct o2_verbs_world *world, struct o2_verbs_qp *qp);
 void o2_verbs_run(struct o2_verbs_world *world);
 bool o2_verbs_tick(struct o2_verbs_world *world);
-void o2_verbs_wake(struct o2_verbs_world *world, const struct o2_verbs_ring *ring);
+void o2_verbs_wake(struct o2_verbs_world *world, const struct o2_verbs_ring *ring,
+		   const struct o2_verbs_qp *peer);
 void o2_verbs_error(struct o2_verbs_world *world, struct o2_verbs_qp *qp);
+void o2_verbs_drain(struct o2_verbs_world *world, struct o2_verbs_qp *qp);
+void o2_verbs_drained(struct o2_verbs_world *world, struct o2_verbs_qp *qp);
 /* Move the peer to ERR if it has refused a request.  NULL: does nothing. */
 void o2_verbs_break_peer(struct o2_verbs_world *world, struct o2_verbs_qp *peer);
 void o2_verbs_reset(struct o2_verbs_world *world, struct o2_verbs_qp *qp);
@@ -367,9 +372,9 @@ enum o2_verbs_verdict o2_verbs_ask(struct o2_verbs_world *world, struct o2_verbs
 				   struct o2_verbs_outcome *outcome);
 void o2_verbs_datagram(struct o2_verbs_world *world, struct o2_verbs_qp *qp, struct o2_verbs_qp *peer,
 		       const struct o2_verbs_send *send);
-/* The places of a list that receives data, as world->sink. */
-void o2_verbs_scatter(struct o2_verbs_world *world, struct o2_verbs_qp *qp, const struct ibv_sge *sge,
-		      uint32_t sges, uint64_t bytes, uint32_t mtu);
+/* The places of a list of this domain that receives data, as world->sink. */
+void o2_verbs_scatter(struct o2_verbs_world *world, struct o2_verbs_qp *qp, uint32_t domain,
+		      const struct ibv_sge *sge, uint32_t sges, uint64_t bytes, uint32_t mtu);
 void o2_verbs_put(struct o2_verbs_world *world, struct o2_verbs_side *side, const struct o2_verbs_bytes *to,
 		  const uint8_t *value);
 bool o2_verbs_forge(struct o2_verbs_world *world, struct o2_verbs_qp *qp, const uint8_t *bytes,
@@ -425,6 +430,7 @@ bool o2_verbs_draw_request(struct o2_verbs_world *world, struct o2_verbs_qp *qp,
 void o2_verbs_step_send(struct o2_verbs_world *world);
 void o2_verbs_step_recv(struct o2_verbs_world *world);
 void o2_verbs_step_bind(struct o2_verbs_world *world);
+bool o2_verbs_sleeps_for_ever(const struct o2_verbs_world *world);
 void o2_verbs_step_poll(struct o2_verbs_world *world);
 void o2_verbs_step_notify(struct o2_verbs_world *world);
 void o2_verbs_step_event(struct o2_verbs_world *world);

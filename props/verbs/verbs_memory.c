@@ -90,7 +90,7 @@ void o2_verbs_list(struct o2_verbs_side *side, uint32_t domain, const struct ibv
 
 static const struct o2_verbs_region *through_window(struct o2_verbs_world *world, struct o2_verbs_qp *qp,
 						    uint32_t key, uint64_t *at, uint64_t bytes,
-						    uint32_t access)
+						    uint32_t access, bool counts)
 {
 	struct o2_verbs_side *side = &world->side[qp->side];
 	const struct o2_verbs_window *window = window_by_key(side, key);
@@ -104,18 +104,19 @@ static const struct o2_verbs_region *through_window(struct o2_verbs_world *world
 	region = &side->region[window->region];
 	base = window->access & IBV_ACCESS_ZERO_BASED ? 0 : window->at;
 	if (!inside(*at, bytes, base, window->bytes)) {
-		o2_verbs_saw(world, O2_VERBS_SEEN_PAST_WINDOW);
+		if (counts)
+			o2_verbs_saw(world, O2_VERBS_SEEN_PAST_WINDOW);
 		if (world->option[O2_LOOP_WINDOW_BOUNDS])
 			return NULL;
 	}
 	*at = *at - base + window->at;
-	if (inside(*at, bytes, region->iova, region->bytes))
+	if (counts && inside(*at, bytes, region->iova, region->bytes))
 		o2_verbs_saw(world, O2_VERBS_SEEN_THROUGH_WINDOW);
 	return region;
 }
 
-bool o2_verbs_reach(struct o2_verbs_world *world, struct o2_verbs_qp *qp, uint32_t key, uint64_t at,
-		    uint64_t bytes, uint32_t access, struct o2_verbs_bytes *found)
+static bool look_up(struct o2_verbs_world *world, struct o2_verbs_qp *qp, uint32_t key, uint64_t at,
+		    uint64_t bytes, uint32_t access, struct o2_verbs_bytes *found, bool counts)
 {
 	struct o2_verbs_side *side = &world->side[qp->side];
 	const struct o2_verbs_region *region = region_by_key(side, qp->domain, key, true);
@@ -123,15 +124,28 @@ bool o2_verbs_reach(struct o2_verbs_world *world, struct o2_verbs_qp *qp, uint32
 	if (region != NULL && (region->access & access) != access)
 		return false;
 	if (region == NULL)
-		region = through_window(world, qp, key, &at, bytes, access);
+		region = through_window(world, qp, key, &at, bytes, access, counts);
 	if (region == NULL || !inside(at, bytes, region->iova, region->bytes))
 		return false;
-	if (region->kind != O2_VERBS_PLAIN)
+	if (counts && region->kind != O2_VERBS_PLAIN)
 		o2_verbs_saw(world, O2_VERBS_SEEN_THROUGH_GAPS);
 	found->count = 0;
 	found->status = IBV_WC_SUCCESS;
 	add_places(side, region, at, bytes, found);
 	return true;
+}
+
+bool o2_verbs_reach(struct o2_verbs_world *world, struct o2_verbs_qp *qp, uint32_t key, uint64_t at,
+		    uint64_t bytes, uint32_t access, struct o2_verbs_bytes *found)
+{
+	return look_up(world, qp, key, at, bytes, access, found, true);
+}
+
+/* The same, if nothing is accessed: no situation is met. */
+bool o2_verbs_peek(struct o2_verbs_world *world, struct o2_verbs_qp *qp, uint32_t key, uint64_t at,
+		   uint64_t bytes, uint32_t access, struct o2_verbs_bytes *found)
+{
+	return look_up(world, qp, key, at, bytes, access, found, false);
 }
 
 /* --- windows and registrations --- */

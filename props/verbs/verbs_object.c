@@ -32,7 +32,7 @@ void o2_verbs_make_cq(struct o2_verbs_world *world, struct o2_verbs_side *side, 
 
 	errno = 0;
 	cq = ibv_create_cq(side->context, (int)entries, side, channel ? by : NULL, vector);
-	if (error == 0 && o2_verbs_fault(&world->hook, O2_LOOP_CALL_MAKE) != 0)
+	if (error == 0 && o2_verbs_fault(&world->hook, O2_LOOP_CALL_MAKE, 0) != 0)
 		error = ENOMEM;
 	snprintf(world->text, sizeof(world->text), "ibv_create_cq %td.%u of %u", side - world->side, index,
 		 entries);
@@ -112,7 +112,7 @@ void o2_verbs_make_srq(struct o2_verbs_world *world, struct o2_verbs_side *side)
 		.attr = {.max_wr = (uint32_t)o2_draw(c, O2_VERBS_DEPTH),
 			 .max_sge = o2_draw_bool(c, 3, 1) ? O2_VERBS_SGES : (uint32_t)o2_draw(c, 4),
 			 .srq_limit = o2_draw_bool(c, 3, 1) ? (uint32_t)o2_draw(c, O2_VERBS_DEPTH) : 0}};
-	const int error = init.attr.max_wr == 0 || init.attr.srq_limit > init.attr.max_wr ? EINVAL : 0;
+	const int error = init.attr.max_wr == 0 ? EINVAL : 0;
 	const uint32_t domain = o2_draw_bool(c, 12, 1);
 	struct ibv_srq *srq;
 
@@ -125,7 +125,7 @@ void o2_verbs_make_srq(struct o2_verbs_world *world, struct o2_verbs_side *side)
 	side->srq = srq;
 	side->srq_domain = domain;
 	side->srq_users = 0;
-	side->srq_limit = init.attr.srq_limit;
+	side->srq_limit = 0; /* ibv_create_srq(3): the limit is irrelevant */
 	side->shared = (struct o2_verbs_ring){.max = init.attr.max_wr, .max_sge = init.attr.max_sge};
 	side->pd_users[domain]++;
 	world->counters.live_srqs++;
@@ -141,7 +141,8 @@ static void modify_srq(struct o2_verbs_world *world, struct o2_verbs_side *side)
 	int found, error = 0;
 
 	if (mask & 4 || (mask & IBV_SRQ_LIMIT && attr.srq_limit > most) ||
-	    (mask & IBV_SRQ_MAX_WR && (attr.max_wr == 0 || attr.max_wr < side->shared.count)))
+	    (mask & IBV_SRQ_MAX_WR &&
+	     (attr.max_wr == 0 || attr.max_wr < side->shared.count || attr.max_wr < side->srq_limit)))
 		error = EINVAL;
 	snprintf(world->text, sizeof(world->text), "ibv_modify_srq %td, mask %d, %u, limit %u",
 		 side - world->side, mask, attr.max_wr, attr.srq_limit);
@@ -171,7 +172,6 @@ static void destroy_srq(struct o2_verbs_world *world, struct o2_verbs_side *side
 	if (!o2_verbs_destroyed(world, "ibv_destroy_srq", ibv_destroy_srq(side->srq), error))
 		return;
 	side->shared.count = 0;
-	o2_verbs_wake(world, &side->shared);
 	o2_verbs_forget(side, element);
 	side->pd_users[side->srq_domain]--;
 	side->srq = NULL;
@@ -217,6 +217,7 @@ static struct ibv_qp_init_attr draw_init(struct o2_verbs_world *world, struct o2
 		.max_inline_data = bytes[o2_draw_pick(c, 5)],
 	};
 	return (struct ibv_qp_init_attr){
+		.qp_context = side,
 		.send_cq = side->cq[made->send_cq].cq,
 		.recv_cq = side->cq[made->recv_cq].cq,
 		.srq = made->shared ? side->srq : NULL,
@@ -256,7 +257,7 @@ void o2_verbs_make_pair(struct o2_verbs_world *world, struct o2_verbs_side *side
 	}
 	errno = 0;
 	made.qp = ibv_create_qp(side->pd[made.domain], &init);
-	if (error == 0 && o2_verbs_fault(&world->hook, O2_LOOP_CALL_MAKE) != 0)
+	if (error == 0 && o2_verbs_fault(&world->hook, O2_LOOP_CALL_MAKE, 0) != 0)
 		error = ENOMEM;
 	snprintf(world->text, sizeof(world->text), "ibv_create_qp %u.%u of type %d", made.side, index,
 		 (int)made.type);
@@ -323,9 +324,10 @@ void o2_verbs_step_domain(struct o2_verbs_world *world)
 		return;
 	}
 	o2_verbs_expect(world, "ibv_dealloc_pd", ibv_dealloc_pd(side->pd[domain]), error);
-	o2_verbs_saw(world, error != 0 ? O2_VERBS_SEEN_BUSY : O2_VERBS_SEEN_STATE_CHANGED);
-	if (error != 0)
+	if (error != 0) {
+		o2_verbs_saw(world, O2_VERBS_SEEN_BUSY);
 		return;
+	}
 	side->pd[domain] = NULL;
 	world->counters.live_pds--;
 }

@@ -19,7 +19,7 @@ static bool may_send(const struct o2_verbs_qp *qp)
 	       qp->state == IBV_QPS_ERR;
 }
 
-/* ibv_post_send(3): the opcodes of each type of queue pair. */
+/* docs/loopverbs.md, "What it offers": the opcodes of each type of queue pair. */
 static bool offers(enum ibv_qp_type type, enum ibv_wr_opcode opcode)
 {
 	if (opcode == IBV_WR_SEND || opcode == IBV_WR_SEND_WITH_IMM)
@@ -27,6 +27,12 @@ static bool offers(enum ibv_qp_type type, enum ibv_wr_opcode opcode)
 	if (opcode == IBV_WR_RDMA_WRITE || opcode == IBV_WR_RDMA_WRITE_WITH_IMM)
 		return type != IBV_QPT_UD;
 	return type == IBV_QPT_RC && opcode != IBV_WR_TSO && (int)opcode >= 0;
+}
+
+/* ibv_post_send(3): the Sends and RDMA Writes, whose data may be inline. */
+static bool is_out(enum ibv_wr_opcode opcode)
+{
+	return opcode <= IBV_WR_SEND_WITH_IMM || opcode == IBV_WR_SEND_WITH_INV;
 }
 
 static int bind_error(const struct o2_verbs_qp *qp, const struct ibv_send_wr *wr,
@@ -65,12 +71,15 @@ static int refusal(struct o2_verbs_world *world, const struct o2_verbs_qp *qp, c
 		return EINVAL;
 	if (o2_verbs_is_atomic(wr->opcode) && (bytes < 8 || wr->wr.atomic.remote_addr % 8 != 0))
 		return EINVAL;
-	if (wr->send_flags & IBV_SEND_INLINE && bytes > qp->cap.max_inline_data)
+	if (wr->send_flags & IBV_SEND_INLINE && (!is_out(wr->opcode) || bytes > qp->cap.max_inline_data))
+		return EINVAL;
+	if ((wr->opcode == IBV_WR_RDMA_READ || o2_verbs_is_atomic(wr->opcode)) &&
+	    qp->attr.max_rd_atomic == 0 && qp->state != IBV_QPS_ERR)
 		return EINVAL;
 	if (binds && (wr->num_sge > 0 ||
 		      bind_error(qp, wr, region_of(&world->side[qp->side], wr->bind_mw.bind_info.mr))))
 		return EINVAL;
-	if (qp->type == IBV_QPT_UD && (wr->wr.ud.ah == NULL || bytes > O2_VERBS_PAGE))
+	if (qp->type == IBV_QPT_UD && (wr->wr.ud.ah == NULL || qp->domain != 0 || bytes > O2_VERBS_PAGE))
 		return EINVAL;
 	if (qp->sends == qp->cap.max_send_wr) {
 		o2_verbs_saw(world, O2_VERBS_SEEN_QUEUE_FULL);
@@ -167,7 +176,7 @@ static int foretell(struct o2_verbs_world *world, struct o2_verbs_qp *qp, struct
 
 	*bad = error == 0 ? NULL : wr;
 	for (; wr != NULL && error == 0; wr = wr->next) {
-		error = o2_verbs_fault(&world->hook, O2_LOOP_CALL_POST_SEND);
+		error = o2_verbs_fault(&world->hook, O2_LOOP_CALL_POST_SEND, qp->number);
 		if (error == 0)
 			error = keep(world, qp, wr);
 		if (error != 0)
@@ -239,7 +248,7 @@ void o2_verbs_step_recv(struct o2_verbs_world *world)
 	struct o2_verbs_side *side;
 	struct o2_verbs_ring *ring;
 	bool shared;
-	uint32_t count, domain, bytes;
+	uint32_t count, domain, bytes, before;
 	int found, error = 0;
 
 	if (qp == NULL)
@@ -253,8 +262,8 @@ void o2_verbs_step_recv(struct o2_verbs_world *world)
 		wr[i] = (struct ibv_recv_wr){
 			.wr_id = world->next_id++, .sg_list = sge[i], .next = &wr[i + 1]};
 		bytes = o2_draw_bool(c, 3, 1) ? o2_verbs_draw_bytes(world) : O2_VERBS_LIST_BYTES;
-		o2_verbs_draw_list(world, qp->side, qp->domain, bytes, ring->max_sge + o2_draw_bool(c, 48, 1),
-				   sge[i], &wr[i].num_sge);
+		o2_verbs_draw_list(world, qp->side, o2_draw_bool(c, 12, 1) ? qp->domain : domain, bytes,
+				   ring->max_sge + o2_draw_bool(c, 48, 1), sge[i], &wr[i].num_sge);
 	}
 	wr[count - 1].next = NULL;
 	snprintf(world->text, sizeof(world->text), "receive %u at %s%u.%u, state %d", count,
@@ -264,13 +273,15 @@ void o2_verbs_step_recv(struct o2_verbs_world *world)
 		error = EINVAL;
 		expected_bad = wr;
 	}
+	before = ring->count;
 	for (uint32_t i = 0; i < count && error == 0; i++) {
-		error = o2_verbs_fault(&world->hook, O2_LOOP_CALL_POST_RECV);
+		error = o2_verbs_fault(&world->hook, O2_LOOP_CALL_POST_RECV, shared ? 0 : qp->number);
 		if (error == 0)
 			error = keep_recv(world, side, domain, ring, &wr[i]);
 		expected_bad = error == 0 ? NULL : &wr[i];
 	}
-	o2_verbs_wake(world, ring);
+	if (ring->count > before)
+		o2_verbs_wake(world, ring, NULL);
 	o2_verbs_run(world);
 	o2_verbs_expect(world, "ibv_post_recv", found, error);
 	o2_verbs_expect(world, "receive refused", bad == NULL ? -1 : bad - wr,
@@ -310,7 +321,7 @@ void o2_verbs_step_bind(struct o2_verbs_world *world)
 	else if (qp->sends == qp->cap.max_send_wr)
 		error = ENOMEM;
 	else
-		error = o2_verbs_fault(&world->hook, O2_LOOP_CALL_POST_SEND);
+		error = o2_verbs_fault(&world->hook, O2_LOOP_CALL_POST_SEND, qp->number);
 	if (error == 0) {
 		send = next_send(world, qp);
 		send->wr_id = bind.wr_id;

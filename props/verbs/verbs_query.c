@@ -143,26 +143,36 @@ static void query_gids(struct o2_verbs_world *world, const struct o2_verbs_side 
 	ANSWERS(false, ibv_query_gid_type(side->context, 2, 0, &type));
 }
 
-/* ibv_rate_to_mult(3), ibv_rate_to_mbps(3). */
+/* ibv_rate_to_mult(3), ibv_rate_to_mbps(3).  The other rates have no multiple in libibverbs. */
 static void query_rates(struct o2_verbs_world *world)
 {
-	static const enum ibv_rate by_2_5[] = {IBV_RATE_2_5_GBPS, IBV_RATE_5_GBPS,  IBV_RATE_10_GBPS,
-					       IBV_RATE_20_GBPS,  IBV_RATE_30_GBPS, IBV_RATE_40_GBPS,
-					       IBV_RATE_60_GBPS,  IBV_RATE_80_GBPS, IBV_RATE_120_GBPS};
-	static const int multiple[] = {1, 2, 4, 8, 12, 16, 24, 32, 48};
+	static const enum ibv_rate by_2_5[] = {IBV_RATE_2_5_GBPS, IBV_RATE_5_GBPS,   IBV_RATE_10_GBPS,
+					       IBV_RATE_20_GBPS,  IBV_RATE_30_GBPS,  IBV_RATE_40_GBPS,
+					       IBV_RATE_60_GBPS,  IBV_RATE_80_GBPS,  IBV_RATE_120_GBPS,
+					       IBV_RATE_28_GBPS,  IBV_RATE_50_GBPS,  IBV_RATE_400_GBPS,
+					       IBV_RATE_600_GBPS, IBV_RATE_800_GBPS, IBV_RATE_1200_GBPS};
+	static const int multiple[] = {1, 2, 4, 8, 12, 16, 24, 32, 48, 11, 20, 160, 240, 320, 480};
 
 	for (size_t i = 0; i < sizeof(multiple) / sizeof(multiple[0]); i++) {
 		SAME(ibv_rate_to_mult(by_2_5[i]), multiple[i]);
-		SAME(ibv_rate_to_mbps(by_2_5[i]), 2500 * multiple[i]);
+		if (i < 9) /* those after them are rounded */
+			SAME(ibv_rate_to_mbps(by_2_5[i]), 2500 * multiple[i]);
 	}
 	for (int rate = IBV_RATE_2_5_GBPS; rate <= (int)IBV_RATE_1200_GBPS; rate++) {
-		SAME(mult_to_ibv_rate(ibv_rate_to_mult((enum ibv_rate)rate)), rate);
+		const int found = ibv_rate_to_mult((enum ibv_rate)rate);
+		bool has = false;
+
+		for (size_t i = 0; i < sizeof(multiple) / sizeof(multiple[0]); i++)
+			has |= (int)by_2_5[i] == rate;
+		SAME(found == -1, !has);
+		SAME(mult_to_ibv_rate(found), has ? rate : (int)IBV_RATE_MAX);
 		SAME(mbps_to_ibv_rate(ibv_rate_to_mbps((enum ibv_rate)rate)), rate);
 	}
 	SAME(ibv_rate_to_mult((enum ibv_rate)(IBV_RATE_1200_GBPS + 1)), -1);
 	SAME(ibv_rate_to_mbps((enum ibv_rate)(IBV_RATE_1200_GBPS + 1)), -1);
 	SAME(ibv_rate_to_mult(IBV_RATE_MAX), -1);
 	SAME(mult_to_ibv_rate(3), IBV_RATE_MAX);
+	SAME(mult_to_ibv_rate(0), IBV_RATE_MAX);
 	SAME(mbps_to_ibv_rate(3), IBV_RATE_MAX);
 }
 
@@ -279,7 +289,7 @@ static void create_extended(struct o2_verbs_world *world, struct o2_verbs_side *
 	errno = 0;
 	qp = ibv_create_qp_ex(side->context, &init);
 	if (o2_verbs_made(world, "ibv_create_qp_ex", qp,
-			  o2_verbs_fault(&world->hook, O2_LOOP_CALL_MAKE) != 0 ? ENOMEM : 0))
+			  o2_verbs_fault(&world->hook, O2_LOOP_CALL_MAKE, 0) != 0 ? ENOMEM : 0))
 		SAME(ibv_destroy_qp(qp), 0);
 }
 

@@ -117,7 +117,7 @@ static struct ibv_mr *reg_plain(struct o2_verbs_world *world, struct o2_verbs_si
 
 	draw_iova(c, side, made);
 	made->iova += skewed;
-	*error = o2_verbs_fault(&world->hook, O2_LOOP_CALL_REGISTER);
+	*error = o2_verbs_fault(&world->hook, O2_LOOP_CALL_REGISTER, 0);
 	if (*error == 0)
 		*error = bytes == 0 ? EINVAL : access_error(made->access);
 	if (*error == 0 && bad != 0 && checks && made->access & IBV_ACCESS_LOCAL_WRITE) {
@@ -186,7 +186,7 @@ static struct ibv_mr *reg_gaps(struct o2_verbs_world *world, struct o2_verbs_sid
 		*error = EINVAL;
 	}
 	if (*error == 0)
-		*error = o2_verbs_fault(&world->hook, O2_LOOP_CALL_REGISTER);
+		*error = o2_verbs_fault(&world->hook, O2_LOOP_CALL_REGISTER, 0);
 	errno = 0;
 	return o2_loop_reg_gaps(side->pd[made->domain], entry, count, made->iova, made->access);
 }
@@ -204,7 +204,7 @@ static struct ibv_mr *alloc_fast(struct o2_verbs_world *world, struct o2_verbs_s
 	made->pieces = 0;
 	*error = made->holds == 0 || made->holds > O2_LOOP_GAP_ENTRIES ? EINVAL : 0;
 	if (*error == 0)
-		*error = o2_verbs_fault(&world->hook, O2_LOOP_CALL_REGISTER);
+		*error = o2_verbs_fault(&world->hook, O2_LOOP_CALL_REGISTER, 0);
 	errno = 0;
 	return o2_loop_alloc_mr(side->pd[made->domain], made->holds);
 }
@@ -309,9 +309,9 @@ void o2_verbs_step_window(struct o2_verbs_world *world)
 		return;
 	errno = 0;
 	mw = ibv_alloc_mw(side->pd[window->domain], (enum ibv_mw_type)type);
-	error = type != IBV_MW_TYPE_1 && type != IBV_MW_TYPE_2	  ? EINVAL
-		: o2_verbs_fault(&world->hook, O2_LOOP_CALL_MAKE) ? ENOMEM
-								  : 0;
+	error = type != IBV_MW_TYPE_1 && type != IBV_MW_TYPE_2	     ? EINVAL
+		: o2_verbs_fault(&world->hook, O2_LOOP_CALL_MAKE, 0) ? ENOMEM
+								     : 0;
 	snprintf(world->text, sizeof(world->text), "window %td.%td of type %u", side - world->side,
 		 window - side->window, type);
 	if (!o2_verbs_made(world, "ibv_alloc_mw", mw, error) || mw == NULL)

@@ -91,7 +91,7 @@ static void guess(struct o2_verbs_world *world, struct o2_verbs_qp *qp, struct i
 
 	if (peer != NULL && peer->qp != NULL && o2_verbs_is_atomic(wr->opcode) &&
 	    o2_draw_bool(world->choice, 1, 1) &&
-	    o2_verbs_reach(world, peer, wr->wr.atomic.rkey, wr->wr.atomic.remote_addr, 8, 0, &there))
+	    o2_verbs_peek(world, peer, wr->wr.atomic.rkey, wr->wr.atomic.remote_addr, 8, 0, &there))
 		memcpy(&wr->wr.atomic.compare_add, there.value, 8);
 }
 
@@ -103,7 +103,8 @@ static void draw_data(struct o2_verbs_world *world, struct o2_verbs_qp *qp, stru
 
 	if (o2_verbs_is_atomic(wr->opcode))
 		bytes = 8 + (uint32_t)o2_draw_bool(c, 7, 1) * 8;
-	if (o2_draw_bool(c, 6, 1) && wr->opcode != IBV_WR_RDMA_READ && !o2_verbs_is_atomic(wr->opcode)) {
+	if (o2_draw_bool(c, 6, 1) &&
+	    ((wr->opcode != IBV_WR_RDMA_READ && !o2_verbs_is_atomic(wr->opcode)) || o2_draw_bool(c, 3, 1))) {
 		wr->send_flags |= IBV_SEND_INLINE;
 		if (o2_draw_bool(c, 3, 1))
 			bytes = qp->cap.max_inline_data + o2_draw_bool(c, 1, 1);
@@ -165,6 +166,7 @@ bool o2_verbs_draw_request(struct o2_verbs_world *world, struct o2_verbs_qp *qp,
 	    wr->opcode == IBV_WR_LOCAL_INV) {
 		if (!draw_local(world, qp, wr))
 			return false;
+		wr->send_flags |= o2_draw_bool(c, 24, 1) ? (unsigned int)IBV_SEND_INLINE : 0;
 	} else {
 		uint64_t bytes = 0;
 

@@ -34,17 +34,27 @@ void o2_verbs_put(struct o2_verbs_world *world, struct o2_verbs_side *side, cons
 }
 
 /* Scatter `bytes` bytes of a message; a packet that does not fit whole is lost. */
-void o2_verbs_scatter(struct o2_verbs_world *world, struct o2_verbs_qp *qp, const struct ibv_sge *sge,
-		      uint32_t sges, uint64_t bytes, uint32_t mtu)
+void o2_verbs_scatter(struct o2_verbs_world *world, struct o2_verbs_qp *qp, uint32_t domain,
+		      const struct ibv_sge *sge, uint32_t sges, uint64_t bytes, uint32_t mtu)
 {
 	uint64_t room = 0;
 
 	for (uint32_t i = 0; i < sges; i++)
 		room += sge[i].length;
-	o2_verbs_list(&world->side[qp->side], qp->domain, sge, sges, room < bytes ? room - room % mtu : bytes,
+	o2_verbs_list(&world->side[qp->side], domain, sge, sges, room < bytes ? room - room % mtu : bytes,
 		      IBV_ACCESS_LOCAL_WRITE, mtu, &world->sink);
 	if (room < bytes && world->sink.status == IBV_WC_SUCCESS)
 		world->sink.status = IBV_WC_LOC_QP_OP_ERR;
+}
+
+/* docs/loopverbs.md, "Differences from soft-RoCE": the memory of a receive belongs to its queue's domain. */
+static void scatter_received(struct o2_verbs_world *world, struct o2_verbs_qp *peer, uint64_t bytes,
+			     uint32_t mtu)
+{
+	const struct o2_verbs_recv *recv = &o2_verbs_ring_of(world, peer)->recv[0];
+
+	o2_verbs_scatter(world, peer, peer->shared ? world->side[peer->side].srq_domain : peer->domain,
+			 recv->sge, recv->sges, bytes, mtu);
 }
 
 static enum o2_verbs_verdict refuse(struct o2_verbs_world *world, struct o2_verbs_qp *peer, bool taken,
@@ -94,7 +104,7 @@ enum o2_verbs_verdict o2_verbs_arrive(struct o2_verbs_world *world, struct o2_ve
 		return O2_VERBS_RNR;
 	for (uint32_t i = 0; i < ring->recv[0].sges; i++)
 		room += ring->recv[0].sge[i].length;
-	o2_verbs_scatter(world, peer, ring->recv[0].sge, ring->recv[0].sges, world->source.count, mtu);
+	scatter_received(world, peer, world->source.count, mtu);
 	o2_verbs_put(world, &world->side[peer->side], &world->sink, world->source.value);
 	if (world->sink.status != IBV_WC_SUCCESS) {
 		o2_verbs_saw(world,
@@ -187,8 +197,7 @@ void o2_verbs_datagram(struct o2_verbs_world *world, struct o2_verbs_qp *qp, str
 	memcpy(route + 8, world->side[qp->side].gid[send->from_gid].raw, 16);
 	memcpy(route + 24, world->side[send->to_side].gid[send->to_gid].raw, 16);
 	memcpy(route + ROUTE_BYTES, world->source.value, world->source.count);
-	o2_verbs_scatter(world, peer, ring->recv[0].sge, ring->recv[0].sges, wc.byte_len,
-			 O2_VERBS_PAGE + ROUTE_BYTES);
+	scatter_received(world, peer, wc.byte_len, O2_VERBS_PAGE + ROUTE_BYTES);
 	if (world->sink.status != IBV_WC_SUCCESS)
 		return;
 	o2_verbs_put(world, &world->side[peer->side], &world->sink, whole.value);
@@ -205,7 +214,7 @@ bool o2_verbs_forge(struct o2_verbs_world *world, struct o2_verbs_qp *qp, const 
 	struct o2_verbs_outcome ignored;
 	bool arrived;
 
-	if (qp->state != IBV_QPS_RTR && qp->state != IBV_QPS_RTS)
+	if (qp->type == IBV_QPT_UD || (qp->state != IBV_QPS_RTR && qp->state != IBV_QPS_RTS))
 		return false;
 	world->source.count = count;
 	world->source.status = IBV_WC_SUCCESS;

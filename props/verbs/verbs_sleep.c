@@ -90,13 +90,17 @@ static void interrupt(struct o2_verbs_world *world, struct sleeper *sleeper, pth
 	o2_verbs_saw(world, O2_VERBS_SEEN_INTERRUPTED);
 }
 
-/* A queue pair with a shared receive queue reports an event when it moves to ERR. */
+/*
+ * A queue pair with a shared receive queue reports an event when it moves to ERR.  NULL: there is an event
+ * already, since time has passed.
+ */
 static void wake(struct o2_verbs_world *world, struct o2_verbs_side *side, struct sleeper *sleeper,
 		 pthread_t thread, struct o2_verbs_qp *qp)
 {
 	bool woken;
 
-	o2_verbs_end_pair(world, qp);
+	if (qp != NULL)
+		o2_verbs_end_pair(world, qp);
 	woken = settle(sleeper, false);
 	o2_verbs_expect(world, "a sleeper wakes with an event", woken, true);
 	if (!woken) {
@@ -106,7 +110,15 @@ static void wake(struct o2_verbs_world *world, struct o2_verbs_side *side, struc
 	}
 	pthread_join(thread, NULL);
 	o2_verbs_heard(world, side, sleeper->error, &sleeper->event);
-	o2_verbs_saw(world, O2_VERBS_SEEN_ASLEEP);
+	o2_verbs_saw(world, qp != NULL ? O2_VERBS_SEEN_ASLEEP : O2_VERBS_SEEN_TIMED_EVENT);
+}
+
+/* Before a program sleeps the clock advances until an event occurs: docs/loopverbs.md, "Time". */
+static void pass_time(struct o2_verbs_world *world, const struct o2_verbs_side *side)
+{
+	o2_verbs_run(world);
+	while (side->events == 0 && o2_verbs_tick(world))
+		;
 }
 
 static void *allocate(void *arg)
@@ -128,23 +140,29 @@ void o2_verbs_warm_up(void)
 void o2_verbs_step_sleep(struct o2_verbs_world *world)
 {
 	struct o2_verbs_side *side = &world->side[o2_draw(world->choice, 1)];
-	const bool seldom = o2_draw_bool(world->choice, 5, 1); /* a thread takes as long as many steps */
+	bool seldom = o2_draw_bool(world->choice, 5, 1); /* a thread takes as long as many steps */
 	const bool interrupted = o2_draw_bool(world->choice, 1, 1);
 	struct sleeper sleeper = {.context = side->context};
 	struct o2_verbs_qp *qp = NULL;
 	pthread_t thread;
 
 	for (uint32_t i = 0; i < O2_VERBS_PAIRS; i++)
-		if (side->qp[i].qp != NULL && side->qp[i].shared && side->qp[i].state != IBV_QPS_ERR)
+		if (side->qp[i].qp != NULL && side->qp[i].shared && side->qp[i].state != IBV_QPS_ERR) {
 			qp = &side->qp[i];
+			/* It will report an event when its retries are used up. */
+			seldom |= qp->wait != O2_VERBS_NO_WAIT && qp->due_ns != O2_VERBS_NEVER;
+		}
 	snprintf(world->text, sizeof(world->text), "asleep in ibv_get_async_event %td, interrupted %d",
 		 side - world->side, interrupted);
-	if (!seldom || side->events > 0 || (!interrupted && qp == NULL))
+	if (!seldom || side->events > 0 || (!interrupted && qp == NULL) || o2_verbs_sleeps_for_ever(world))
 		return;
 	fcntl(side->context->async_fd, F_SETFL, 0);
 	if (pthread_create(&thread, NULL, sleep_there, &sleeper) == 0) {
 		o2_verbs_expect(world, "asleep", settle(&sleeper, true), true);
-		if (interrupted)
+		pass_time(world, side);
+		if (side->events > 0)
+			wake(world, side, &sleeper, thread, NULL);
+		else if (interrupted)
 			interrupt(world, &sleeper, thread);
 		else
 			wake(world, side, &sleeper, thread, qp);

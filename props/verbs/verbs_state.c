@@ -106,9 +106,17 @@ static uint32_t side_of_gid(const struct o2_verbs_world *world, const union ibv_
 	return O2_VERBS_NONE;
 }
 
+/* As empty entries of a table of addresses are. */
+static bool is_nearly_zero(const union ibv_gid *gid)
+{
+	static const uint8_t zero[14];
+
+	return memcmp(&gid->raw[1], zero, sizeof(zero)) == 0;
+}
+
 #define TAKE(bit, field) qp->attr.field = mask & (bit) ? attr->field : qp->attr.field
 
-static void take(const struct o2_verbs_world *world, struct o2_verbs_qp *qp, const struct ibv_qp_attr *attr,
+static void take(struct o2_verbs_world *world, struct o2_verbs_qp *qp, const struct ibv_qp_attr *attr,
 		 int mask)
 {
 	TAKE(IBV_QP_PKEY_INDEX, pkey_index);
@@ -126,8 +134,11 @@ static void take(const struct o2_verbs_world *world, struct o2_verbs_qp *qp, con
 	TAKE(IBV_QP_EN_SQD_ASYNC_NOTIFY, en_sqd_async_notify);
 	TAKE(IBV_QP_PATH_MIG_STATE, path_mig_state);
 	TAKE(IBV_QP_AV, ah_attr);
-	if (mask & IBV_QP_AV)
+	if (mask & IBV_QP_AV) {
 		qp->dest_side = side_of_gid(world, &attr->ah_attr.grh.dgid);
+		if (is_nearly_zero(&attr->ah_attr.grh.dgid))
+			o2_verbs_saw(world, O2_VERBS_SEEN_NO_GID);
+	}
 	if (mask & IBV_QP_RQ_PSN)
 		qp->rq_psn = attr->rq_psn % (1u << 24);
 	if (mask & IBV_QP_SQ_PSN)
@@ -144,11 +155,10 @@ static void enter(struct o2_verbs_world *world, struct o2_verbs_qp *qp, enum ibv
 		o2_verbs_error(world, qp);
 	} else {
 		qp->state = to;
+		if (to == IBV_QPS_SQD)
+			o2_verbs_drain(world, qp);
 		o2_verbs_kick(world, qp);
-	}
-	if (to == IBV_QPS_SQD && qp->attr.en_sqd_async_notify) {
-		o2_verbs_saw(world, O2_VERBS_SEEN_DRAINED);
-		o2_verbs_tell(&world->side[qp->side], IBV_EVENT_SQ_DRAINED, qp->qp);
+		o2_verbs_drained(world, qp);
 	}
 }
 
@@ -160,7 +170,7 @@ static int foretell(struct o2_verbs_world *world, struct o2_verbs_qp *qp, const 
 	o2_verbs_run(world);
 	from = mask & IBV_QP_CUR_STATE ? attr->cur_qp_state : qp->state;
 	to = mask & IBV_QP_STATE ? attr->qp_state : from;
-	if (to != IBV_QPS_ERR && o2_verbs_fault(&world->hook, O2_LOOP_CALL_MODIFY))
+	if (to != IBV_QPS_ERR && o2_verbs_fault(&world->hook, O2_LOOP_CALL_MODIFY, qp->number))
 		return ENOMEM;
 	if (!may_change(qp, from, to, attr, mask)) {
 		o2_verbs_saw(world, O2_VERBS_SEEN_STATE_REFUSED);
@@ -198,7 +208,6 @@ static void draw_nobody(struct o2_verbs_world *world, union ibv_gid *gid)
 	}
 	memset(gid, 0, sizeof(*gid));
 	gid->raw[15 * o2_draw(c, 1)] = (uint8_t)o2_draw(c, O2_VERBS_SIDES);
-	o2_verbs_saw(world, O2_VERBS_SEEN_NO_GID);
 }
 
 static void draw_attr(struct o2_verbs_world *world, const struct o2_verbs_qp *qp, struct ibv_qp_attr *attr)
@@ -218,7 +227,7 @@ static void draw_attr(struct o2_verbs_world *world, const struct o2_verbs_qp *qp
 		.dest_qp_num = peer->number,
 		.rq_psn = o2_draw_bool(c, 3, 1) ? 0xfffffe : 100,
 		.max_dest_rd_atomic = o2_draw_bool(c, 24, 1) ? 0 : 1,
-		.max_rd_atomic = 1,
+		.max_rd_atomic = o2_draw_bool(c, 24, 1) ? 0 : 1,
 		.en_sqd_async_notify = o2_draw_bool(c, 1, 1),
 		.min_rnr_timer = (uint8_t)o2_draw(c, 31),
 		.timeout = (uint8_t)o2_draw(c, 31),
@@ -226,9 +235,17 @@ static void draw_attr(struct o2_verbs_world *world, const struct o2_verbs_qp *qp
 		.rnr_retry = o2_draw_bool(c, 1, 1) ? 7 : (uint8_t)o2_draw(c, 6),
 		.ah_attr = {.is_global = 1,
 			    .port_num = 1,
-			    .grh = {.sgid_index = (uint8_t)o2_draw(c, 1),
+			    .dlid = 0x1234,
+			    .sl = 3,
+			    .src_path_bits = 5,
+			    .static_rate = 6,
+			    .grh = {.flow_label = 0x12345,
+				    .hop_limit = 64,
+				    .traffic_class = 9,
+				    .sgid_index = (uint8_t)o2_draw(c, 1),
 				    .dgid = world->side[to].gid[o2_draw(c, 1)]}},
 	};
+	attr->rq_psn |= o2_draw_bool(c, 7, 1) ? 0xff000000 : 0; /* only 24 bits count */
 	attr->sq_psn = attr->rq_psn;
 	if (o2_draw_bool(c, 20, 1)) /* without some rights */
 		attr->qp_access_flags &= ~(IBV_ACCESS_REMOTE_WRITE << o2_draw(c, 2));

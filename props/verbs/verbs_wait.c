@@ -15,7 +15,7 @@ static struct o2_verbs_cq *draw_cq(struct o2_verbs_world *world)
 }
 
 /* True if a queue pair retries for ever: a program that then sleeps never wakes, so the step is skipped. */
-static bool sleeps_for_ever(const struct o2_verbs_world *world)
+bool o2_verbs_sleeps_for_ever(const struct o2_verbs_world *world)
 {
 	for (uint32_t i = 0; i < O2_VERBS_SIDES * O2_VERBS_PAIRS; i++) {
 		const struct o2_verbs_qp *qp = &world->side[i % O2_VERBS_SIDES].qp[i / O2_VERBS_SIDES];
@@ -33,7 +33,7 @@ static int foretell_poll(struct o2_verbs_world *world, struct o2_verbs_cq *cq, i
 	const bool sleeps = cq->armed != O2_VERBS_UNARMED && cq->channel;
 	int polled = 0;
 
-	if (o2_verbs_fault(&world->hook, O2_LOOP_CALL_POLL) != 0)
+	if (o2_verbs_fault(&world->hook, O2_LOOP_CALL_POLL, 0) != 0)
 		return -1;
 	o2_verbs_run(world);
 	if (cq->count == 0)
@@ -53,7 +53,7 @@ void o2_verbs_step_poll(struct o2_verbs_world *world)
 	struct o2_verbs_cq *cq = draw_cq(world);
 	int most, polled;
 
-	if (cq == NULL || (cq->armed != O2_VERBS_UNARMED && cq->channel && sleeps_for_ever(world)))
+	if (cq == NULL || (cq->armed != O2_VERBS_UNARMED && cq->channel && o2_verbs_sleeps_for_ever(world)))
 		return;
 	most = (int)(o2_draw_bool(world->choice, 1, 1) ? o2_draw(world->choice, 3) : O2_VERBS_ENTRIES);
 	snprintf(world->text, sizeof(world->text), "poll for %d", most);
@@ -73,7 +73,7 @@ void o2_verbs_step_notify(struct o2_verbs_world *world)
 		return;
 	snprintf(world->text, sizeof(world->text), "ibv_req_notify_cq, solicited %d", solicited);
 	found = ibv_req_notify_cq(cq->cq, solicited);
-	error = o2_verbs_fault(&world->hook, O2_LOOP_CALL_POLL);
+	error = o2_verbs_fault(&world->hook, O2_LOOP_CALL_POLL, 0);
 	if (error == 0) {
 		if (!solicited || cq->armed == O2_VERBS_UNARMED)
 			cq->armed = solicited ? O2_VERBS_SOLICITED : O2_VERBS_ANY;
@@ -86,10 +86,12 @@ static void acknowledge(struct o2_verbs_world *world, struct o2_verbs_side *side
 {
 	for (uint32_t i = 0; i < O2_VERBS_QUEUES; i++) {
 		struct o2_verbs_cq *cq = &side->cq[i];
-		const uint32_t n = cq->delivered - cq->acked;
+		uint32_t n = cq->delivered - cq->acked;
 
 		if (cq->cq == NULL || n == 0 || o2_draw_bool(world->choice, 2, 1))
 			continue;
+		if (o2_draw_bool(world->choice, 1, 1))
+			n = (uint32_t)o2_draw_range(world->choice, 1, n);
 		ibv_ack_cq_events(cq->cq, n);
 		cq->acked += n;
 	}
@@ -117,7 +119,7 @@ void o2_verbs_step_event(struct o2_verbs_world *world)
 
 	snprintf(world->text, sizeof(world->text), "ibv_get_cq_event %td", side - world->side);
 	o2_verbs_readable(world, side);
-	if (sleeps_for_ever(world))
+	if (o2_verbs_sleeps_for_ever(world))
 		return;
 	errno = 0;
 	found = ibv_get_cq_event(side->channel, &cq, &context);
@@ -171,8 +173,7 @@ static int on_fault(void *arg, enum o2_loop_call call, uint32_t qp_num)
 {
 	struct o2_verbs_world *world = arg;
 
-	(void)qp_num;
-	return o2_verbs_fault(&world->device_hook, call);
+	return o2_verbs_fault(&world->device_hook, call, qp_num);
 }
 
 static int on_pick(void *arg, const uint32_t *qp_nums, unsigned int count)
@@ -272,7 +273,7 @@ static void admit(struct o2_verbs_world *world, struct o2_verbs_qp *qp)
 	o2_verbs_draw_target(world, qp->side, bytes, IBV_ACCESS_REMOTE_WRITE, &at, &key);
 	expected = (qp->state == IBV_QPS_RTR || qp->state == IBV_QPS_RTS) &&
 		   (qp->attr.qp_access_flags & IBV_ACCESS_REMOTE_WRITE) != 0 &&
-		   o2_verbs_reach(world, qp, key, at, bytes, IBV_ACCESS_REMOTE_WRITE, &there);
+		   o2_verbs_peek(world, qp, key, at, bytes, IBV_ACCESS_REMOTE_WRITE, &there);
 	if (expected)
 		o2_verbs_saw(world, O2_VERBS_SEEN_ADMITTED);
 	o2_verbs_expect(world, "o2_loop_admits_write", o2_loop_admits_write(qp->number, key, at, bytes),

@@ -28,7 +28,7 @@ static void grow(struct o2_verbs_world *world, struct o2_verbs_side *side, uint3
 		entry[i] = (struct ibv_sge){(uint64_t)(uintptr_t)side->arena + 2 * i, 1, 0};
 	errno = 0;
 	mr = o2_loop_reg_gaps(side->pd[0], entry, O2_LOOP_GAP_ENTRIES + past, 0, 0);
-	error = past ? EINVAL : o2_verbs_fault(&world->hook, O2_LOOP_CALL_REGISTER);
+	error = past ? EINVAL : o2_verbs_fault(&world->hook, O2_LOOP_CALL_REGISTER, 0);
 	if (!o2_verbs_made(world, "o2_loop_reg_gaps", mr, error) || mr == NULL)
 		return;
 	world->counters.registrations++;
@@ -68,7 +68,8 @@ void o2_verbs_step_limits(struct o2_verbs_world *world)
 		made = ibv_create_srq(side->pd[0], &shared);
 	else
 		made = ibv_create_cq(side->context, 32767 + (int)past, NULL, NULL, 0);
-	if (past == 0 && (which < 5 || which == 7) && o2_verbs_fault(&world->hook, O2_LOOP_CALL_MAKE) != 0) {
+	if (past == 0 && (which < 5 || which == 7) &&
+	    o2_verbs_fault(&world->hook, O2_LOOP_CALL_MAKE, 0) != 0) {
 		o2_verbs_made(world, "at a limit", made, ENOMEM);
 		return;
 	}

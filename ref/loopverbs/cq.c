@@ -4,8 +4,6 @@
 
 #include "loopverbs/internal.h"
 
-#define TICKS_AT_MOST (1u << 20) /* of an empty poll of an armed queue */
-
 /* Round up to a number of the form 2^n - 1, as soft-RoCE does. */
 static uint32_t round_entries(uint32_t cqe)
 {
@@ -140,20 +138,22 @@ void o2l_cq_push(struct o2l_cq *cq, const struct ibv_wc *wc, bool solicited)
 	}
 }
 
+static bool has_completion(const void *cq)
+{
+	return ((const struct o2l_cq *)cq)->count > 0;
+}
+
 /*
  * Programs wait by polling, so an empty poll advances the virtual clock to the next timer.  A program that has
  * armed the queue is about to sleep on its channel and will not poll; for it the clock advances until this queue
- * has a completion or no timer is left.  Timers that only repeat must not keep the device's lock.
+ * has a completion or no timer is left.
  */
 static void wait_virtually(struct o2l_cq *cq)
 {
-	bool sleeping = cq->armed != O2L_NOT_ARMED && cq->ibv.channel;
-	uint32_t left = TICKS_AT_MOST;
-
-	do {
-		if (!o2l_tick())
-			return;
-	} while (sleeping && cq->count == 0 && --left > 0);
+	if (cq->armed != O2L_NOT_ARMED && cq->ibv.channel)
+		o2l_sleep(has_completion, cq);
+	else
+		o2l_tick();
 }
 
 int o2l_poll_cq(struct ibv_cq *ibv, int num_entries, struct ibv_wc *wc)

@@ -7,9 +7,13 @@
  */
 #include "loopverbs/internal.h"
 
+#define TICKS_AT_MOST (1u << 20) /* of one sleep */
+
 void o2l_kick(struct o2l_qp *qp)
 {
-	if (qp->queued || qp->wait != O2L_NO_WAIT || qp->sq_count == 0 || qp->state != IBV_QPS_RTS)
+	if (qp->queued || qp->wait != O2L_NO_WAIT || qp->sq_count == 0)
+		return;
+	if (qp->state != IBV_QPS_RTS && !(qp->state == IBV_QPS_SQD && qp->begun))
 		return;
 	qp->queued = true;
 	o2l_fabric.runnable_count++;
@@ -30,7 +34,7 @@ static void stop_waiting(struct o2l_qp *qp)
 	if (qp->wait == O2L_NO_WAIT)
 		return;
 	qp->wait = O2L_NO_WAIT;
-	qp->wait_rq = NULL;
+	qp->wait_peer = NULL;
 	TAILQ_REMOVE(&o2l_fabric.waiting, qp, wait_link);
 }
 
@@ -47,15 +51,15 @@ static void start_waiting(struct o2l_qp *qp, enum o2l_wait wait, uint64_t ns)
 	TAILQ_INSERT_TAIL(&o2l_fabric.waiting, qp, wait_link);
 }
 
-/* Receives were posted to rq, or its queue pair or SRQ changed: retry the sends that wait for a receive of rq. */
-void o2l_wake_rnr(const struct o2l_rq *rq)
+/* Retry the sends that wait for a receive of rq: all, or those to `peer`, if it can receive no more. */
+void o2l_wake_rnr(const struct o2l_rq *rq, const struct o2l_qp *peer)
 {
 	struct o2l_qp *qp = TAILQ_FIRST(&o2l_fabric.waiting);
 
 	while (qp) {
 		struct o2l_qp *next = TAILQ_NEXT(qp, wait_link);
 
-		if (qp->wait == O2L_WAIT_RNR && qp->wait_rq == rq) {
+		if (qp->wait == O2L_WAIT_RNR && qp->wait_peer->rq == rq && (!peer || qp->wait_peer == peer)) {
 			stop_waiting(qp);
 			o2l_kick(qp);
 		}
@@ -100,6 +104,7 @@ void o2l_complete_send(struct o2l_qp *qp, enum ibv_wc_status status, uint32_t by
 
 	qp->sq_head = (qp->sq_head + 1) % qp->init.cap.max_send_wr;
 	qp->sq_count--;
+	qp->begun = false;
 	if (signalled)
 		o2l_cq_push(O2L_CONTAINER(qp->ibv.send_cq, struct o2l_cq, ibv), &wc, false);
 }
@@ -123,7 +128,7 @@ static void no_receive(struct o2l_qp *qp, const struct o2l_qp *peer)
 		qp->rnr_left--;
 		start_waiting(qp, O2L_WAIT_RNR, o2l_rnr_timer_ns(peer->attr.min_rnr_timer));
 	}
-	qp->wait_rq = peer->rq;
+	qp->wait_peer = peer;
 }
 
 /* The peer enters ERR after the requester's completion, even if both are the same queue pair. */
@@ -153,12 +158,15 @@ static void step(struct o2l_qp *qp)
 		o2l_complete_send(qp, IBV_WC_SUCCESS, outcome.byte_len);
 		o2l_break_peer(outcome.peer);
 		o2l_kick(qp);
+		o2l_qp_drained(qp);
 		break;
 	case O2L_RNR:
+		qp->begun = true;
 		no_receive(qp, outcome.peer);
 		break;
 	case O2L_LOST:
 		o2l_fabric.counters.lost++;
+		qp->begun = true;
 		start_waiting(qp, O2L_WAIT_ACK, o2l_ack_timeout_ns(qp->attr.timeout));
 		break;
 	case O2L_FAILED:
@@ -234,4 +242,14 @@ bool o2l_tick(void)
 	expire(first);
 	o2l_run();
 	return true;
+}
+
+/*
+ * Advance the clock until over(arg), or until no timer is left; but timers that only repeat must not keep the
+ * device's lock.
+ */
+void o2l_sleep(bool (*over)(const void *arg), const void *arg)
+{
+	for (uint32_t left = TICKS_AT_MOST; left > 0 && !over(arg) && o2l_tick(); left--)
+		;
 }

@@ -107,6 +107,11 @@ static struct o2l_cq *next_ready(struct o2l_channel *channel)
 	return cq;
 }
 
+static bool is_ready(const void *channel)
+{
+	return !TAILQ_EMPTY(&((const struct o2l_channel *)channel)->ready);
+}
+
 int ibv_get_cq_event(struct ibv_comp_channel *ibv, struct ibv_cq **cq, void **cq_context)
 {
 	struct o2l_channel *channel = O2L_CONTAINER(ibv, struct o2l_channel, ibv);
@@ -116,8 +121,7 @@ int ibv_get_cq_event(struct ibv_comp_channel *ibv, struct ibv_cq **cq, void **cq
 
 		o2l_lock();
 		o2l_run();
-		while (TAILQ_EMPTY(&channel->ready) && o2l_tick())
-			; /* the program sleeps until an event, so time passes */
+		o2l_sleep(is_ready, channel); /* the program sleeps until an event, so time passes */
 		ready = next_ready(channel);
 		if (ready) {
 			*cq = &ready->ibv;
@@ -166,6 +170,11 @@ void o2l_async_forget(struct o2l_context *context, const void *element)
 	}
 }
 
+static bool has_event(const void *context)
+{
+	return !TAILQ_EMPTY(&((const struct o2l_context *)context)->events);
+}
+
 int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event)
 {
 	struct o2l_context *c = o2l_context_of(context);
@@ -174,6 +183,10 @@ int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *eve
 		struct o2l_async_event *e;
 
 		o2l_lock();
+		if (!has_event(c) && !(fcntl(context->async_fd, F_GETFL) & O_NONBLOCK)) {
+			o2l_run();
+			o2l_sleep(has_event, c);
+		}
 		e = TAILQ_FIRST(&c->events);
 		if (e) {
 			TAILQ_REMOVE(&c->events, e, link);

@@ -102,7 +102,8 @@ bool o2_loop_forge(uint32_t qp_num, const void *bytes, uint32_t length)
 	o2l_lock();
 	qp = o2l_index_get(&o2l_fabric.qps, qp_num);
 	o2l_sgl_one(&data, (uint8_t *)(uintptr_t)bytes, length);
-	arrived = qp && (qp->state == IBV_QPS_RTR || qp->state == IBV_QPS_RTS) &&
+	arrived = qp && qp->ibv.qp_type != IBV_QPT_UD &&
+		  (qp->state == IBV_QPS_RTR || qp->state == IBV_QPS_RTS) &&
 		  o2l_respond_send(qp, &request, &ignored) == O2L_DONE;
 	o2l_break_peer(qp);
 	o2l_unlock();

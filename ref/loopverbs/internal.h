@@ -234,20 +234,19 @@ struct o2l_qp {
 	struct o2l_send *sq;
 	struct ibv_sge *sq_sges;
 	uint8_t *sq_inline;
-	uint32_t sq_head;
-	uint32_t sq_count;
+	uint32_t sq_head, sq_count;
 	struct o2l_rq own_rq;
 	struct o2l_rq *rq; /* &own_rq, or the ring of the shared receive queue */
 	uint32_t sq_psn;   /* next packet to send */
 	uint32_t rq_psn;   /* next packet expected */
 	uint32_t bound_windows;
+	bool begun;  /* the request at the head was tried, and will be again: also in SQD */
 	bool queued; /* is on the runnable list */
 	bool broken; /* it refused a request: it enters ERR once the requester has completed that request */
 	enum o2l_wait wait;
-	const struct o2l_rq *wait_rq;
+	const struct o2l_qp *wait_peer; /* O2L_WAIT_RNR: the pair that has no receive */
 	uint64_t due_ns;
-	uint32_t rnr_left;
-	uint32_t ack_left;
+	uint32_t rnr_left, ack_left;   /* retries */
 	TAILQ_ENTRY(o2l_qp) run_link;  /* on the list `runnable` */
 	TAILQ_ENTRY(o2l_qp) wait_link; /* on the list `waiting` */
 	LIST_ENTRY(o2l_qp) link;
@@ -262,8 +261,7 @@ struct o2l_fabric {
 	struct o2l_index mws;
 	struct o2l_index qps;
 	uint32_t runnable_count;
-	uint32_t next_handle;
-	uint32_t key_salt;
+	uint32_t next_handle, key_salt;
 	bool ready;
 	unsigned int option[O2_LOOP_OPTIONS];
 	o2_loop_pick_fn pick;
@@ -349,6 +347,7 @@ void o2l_qp_free(struct o2l_qp *qp);
 
 /* qp_state.c */
 void o2l_qp_reset(struct o2l_qp *qp);
+void o2l_qp_drained(struct o2l_qp *qp);
 void o2l_qp_error(struct o2l_qp *qp); /* enter ERR and flush both queues; no effect if in ERR already */
 
 /* post.c */
@@ -362,7 +361,8 @@ void o2l_break_peer(struct o2l_qp *peer); /* move peer (may be NULL) to ERR if i
 bool o2l_tick(void);			  /* advance the clock to the next timer; false: there is none */
 void o2l_kick(struct o2l_qp *qp);	  /* make it runnable if it has work that it may do */
 void o2l_unschedule(struct o2l_qp *qp);	  /* remove it from every list */
-void o2l_wake_rnr(const struct o2l_rq *rq);
+void o2l_wake_rnr(const struct o2l_rq *rq, const struct o2l_qp *peer);
+void o2l_sleep(bool (*over)(const void *arg), const void *arg);
 /* Remove the send at the head of the queue, and write its completion if one is due. */
 void o2l_complete_send(struct o2l_qp *qp, enum ibv_wc_status status, uint32_t byte_len);
 

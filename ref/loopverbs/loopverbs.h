@@ -146,7 +146,7 @@ void o2_loop_set_tap(o2_loop_tap_fn tap, void *arg);
 
 /*
  * Deliver a SEND of these bytes to queue pair qp_num, as if its peer had sent it.
- * False: no receive is posted, the SEND is refused, or qp_num is not connected.
+ * False: no receive is posted, the SEND is refused, or qp_num is not connected (one for datagrams never is).
  */
 bool o2_loop_forge(uint32_t qp_num, const void *bytes, uint32_t length);
 

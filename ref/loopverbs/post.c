@@ -7,7 +7,14 @@ static bool is_atomic(enum ibv_wr_opcode opcode)
 	return opcode == IBV_WR_ATOMIC_CMP_AND_SWP || opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
 }
 
-/* Does this type of queue pair support the opcode? */
+/* Its list names data to send, not memory for an answer: only then can the data be inline. */
+static bool sends_data(enum ibv_wr_opcode opcode)
+{
+	return opcode == IBV_WR_SEND || opcode == IBV_WR_SEND_WITH_IMM || opcode == IBV_WR_SEND_WITH_INV ||
+	       opcode == IBV_WR_RDMA_WRITE || opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
+}
+
+/* Does loopverbs offer the opcode for this type (docs/loopverbs.md, "What it offers")? */
 static bool opcode_ok(enum ibv_qp_type type, enum ibv_wr_opcode opcode)
 {
 	switch (opcode) {
@@ -39,13 +46,18 @@ static int check_send(const struct o2l_qp *qp, const struct ibv_send_wr *wr, uin
 		return EINVAL;
 	if (is_atomic(wr->opcode) && (length < 8 || wr->wr.atomic.remote_addr & 7))
 		return EINVAL;
-	if (wr->send_flags & IBV_SEND_INLINE && length > cap->max_inline_data)
+	if (wr->send_flags & IBV_SEND_INLINE && (!sends_data(wr->opcode) || length > cap->max_inline_data))
+		return EINVAL;
+	/* In ERR the request is flushed, whatever it asks for. */
+	if ((wr->opcode == IBV_WR_RDMA_READ || is_atomic(wr->opcode)) && qp->attr.max_rd_atomic == 0 &&
+	    qp->state != IBV_QPS_ERR)
 		return EINVAL;
 	if (wr->opcode == IBV_WR_BIND_MW && (length || wr->num_sge || wr->bind_mw.mw->type != IBV_MW_TYPE_2))
 		return EINVAL;
 	if (wr->opcode == O2_LOOP_WR_REG_MR && (length || wr->num_sge || o2l_fast_check(qp, wr)))
 		return EINVAL;
-	if (qp->ibv.qp_type == IBV_QPT_UD && (!wr->wr.ud.ah || length > O2L_PAGE_BYTES))
+	if (qp->ibv.qp_type == IBV_QPT_UD &&
+	    (!wr->wr.ud.ah || wr->wr.ud.ah->pd != qp->ibv.pd || length > O2L_PAGE_BYTES))
 		return EINVAL; /* a datagram must fit in one packet */
 	return qp->sq_count == cap->max_send_wr ? ENOMEM : 0;
 }
@@ -190,7 +202,6 @@ int o2l_post_recv(struct ibv_qp *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr
 	} else {
 		error = o2l_rq_post(&qp->own_rq, ibv->pd, ibv->qp_num, wr, bad);
 	}
-	o2l_wake_rnr(&qp->own_rq);
 	o2l_run();
 	o2l_unlock();
 	return error;

@@ -152,6 +152,7 @@ int ibv_query_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask, struct 
 	*attr = qp->attr;
 	attr->qp_state = qp->state;
 	attr->cur_qp_state = qp->state;
+	attr->sq_draining = qp->state == IBV_QPS_SQD && qp->begun;
 	attr->cap = qp->init.cap;
 	attr->sq_psn = qp->sq_psn;
 	attr->rq_psn = qp->rq_psn;

@@ -130,12 +130,13 @@ void o2l_qp_reset(struct o2l_qp *qp)
 	qp->sq_count = 0;
 	qp->own_rq.count = 0;
 	qp->state = IBV_QPS_RESET;
+	qp->begun = false;
 	qp->broken = false;
 	memset(&qp->attr, 0, sizeof(qp->attr));
 	qp->dest_device = NULL;
 	qp->sq_psn = 0;
 	qp->rq_psn = 0;
-	o2l_wake_rnr(qp->rq);
+	o2l_wake_rnr(qp->rq, qp);
 }
 
 static void flush_recvs(struct o2l_qp *qp)
@@ -164,7 +165,16 @@ void o2l_qp_error(struct o2l_qp *qp)
 	} else {
 		flush_recvs(qp);
 	}
-	o2l_wake_rnr(qp->rq);
+	o2l_wake_rnr(qp->rq, qp);
+}
+
+/* In SQD, a request that was begun is still completed; then the program is told. */
+void o2l_qp_drained(struct o2l_qp *qp)
+{
+	const struct ibv_async_event event = {{.qp = &qp->ibv}, IBV_EVENT_SQ_DRAINED};
+
+	if (qp->state == IBV_QPS_SQD && !qp->begun && qp->attr.en_sqd_async_notify)
+		o2l_async(qp->ibv.context, &event);
 }
 
 static void enter(struct o2l_qp *qp, enum ibv_qp_state to)
@@ -175,12 +185,10 @@ static void enter(struct o2l_qp *qp, enum ibv_qp_state to)
 		o2l_qp_error(qp);
 	} else {
 		qp->state = to;
+		if (to == IBV_QPS_SQD && !qp->begun)
+			o2l_unschedule(qp);
 		o2l_kick(qp);
-	}
-	if (to == IBV_QPS_SQD && qp->attr.en_sqd_async_notify) {
-		const struct ibv_async_event event = {{.qp = &qp->ibv}, IBV_EVENT_SQ_DRAINED};
-
-		o2l_async(qp->ibv.context, &event);
+		o2l_qp_drained(qp);
 	}
 }
 

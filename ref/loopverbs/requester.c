@@ -82,7 +82,7 @@ static enum o2l_verdict execute_out(struct o2l_qp *qp, struct o2l_qp *peer, cons
 		return O2L_LOST;
 	verdict = is_write(wr) ? o2l_respond_write(peer, &request, &outcome->status)
 			       : o2l_respond_send(peer, &request, &outcome->status);
-	if (verdict == O2L_FAILED && is_write(wr))
+	if (verdict == O2L_FAILED && is_write(wr) && data.status == IBV_WC_SUCCESS)
 		o2l_tell_tap(qp, peer, wr, &data);
 	if (verdict != O2L_DONE)
 		return verdict;

@@ -9,6 +9,12 @@ static struct o2l_cq *recv_cq(const struct o2l_qp *qp)
 	return O2L_CONTAINER(qp->ibv.recv_cq, struct o2l_cq, ibv);
 }
 
+/* The domain of a receive's memory: that of the queue it was posted to, as when it is overwritten (faults.c). */
+static const struct ibv_pd *recv_pd(const struct o2l_qp *qp)
+{
+	return qp->ibv.srq ? qp->ibv.srq->pd : qp->ibv.pd;
+}
+
 /*
  * Refuse the request.  The requester gets status `theirs`; a receive that was taken completes with `ours`; the
  * responder then enters ERR.
@@ -72,7 +78,7 @@ enum o2l_verdict o2l_respond_send(struct o2l_qp *peer, const struct o2l_request 
 
 	if (rq->count == 0)
 		return O2L_RNR;
-	o2l_sgl_scatter(peer->ibv.pd, o2l_rq_sges(rq), rq->ring[rq->head].num_sge, data->valid_bytes,
+	o2l_sgl_scatter(recv_pd(peer), o2l_rq_sges(rq), rq->ring[rq->head].num_sge, data->valid_bytes,
 			request->mtu_bytes, &to);
 	o2l_sgl_copy(&to, data, to.valid_bytes);
 	if (to.status != IBV_WC_SUCCESS)
@@ -162,7 +168,7 @@ void o2l_respond_ud(struct o2l_qp *peer, const struct o2l_request *request)
 		return;
 	from.segment[0] = (struct o2l_segment){(uint8_t *)&grh, sizeof(grh)};
 	memcpy(&from.segment[1], request->data->segment, sizeof(from.segment[0]) * request->data->count);
-	o2l_sgl_scatter(peer->ibv.pd, o2l_rq_sges(rq), rq->ring[rq->head].num_sge, wc.byte_len,
+	o2l_sgl_scatter(recv_pd(peer), o2l_rq_sges(rq), rq->ring[rq->head].num_sge, wc.byte_len,
 			O2L_PAGE_BYTES + O2L_GRH_BYTES, &to);
 	if (to.status != IBV_WC_SUCCESS)
 		return;

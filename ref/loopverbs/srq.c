@@ -48,6 +48,7 @@ static int post_one(struct o2l_rq *rq, const struct ibv_recv_wr *wr)
 int o2l_rq_post(struct o2l_rq *rq, const struct ibv_pd *pd, uint32_t qp_num, struct ibv_recv_wr *wr,
 		struct ibv_recv_wr **bad)
 {
+	const uint32_t before = rq->count;
 	int error = 0;
 
 	for (; wr && !error; wr = wr->next) {
@@ -59,6 +60,8 @@ int o2l_rq_post(struct o2l_rq *rq, const struct ibv_pd *pd, uint32_t qp_num, str
 		else
 			*bad = wr;
 	}
+	if (rq->count != before) /* a refused post would cost those who wait a retry, in no time */
+		o2l_wake_rnr(rq, NULL);
 	return error;
 }
 
@@ -90,15 +93,13 @@ struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init
 {
 	struct o2l_srq *srq;
 
-	if (init->attr.max_wr == 0 || init->attr.max_wr > O2L_MAX_SRQ_WR ||
-	    init->attr.max_sge > O2L_MAX_SGE || init->attr.srq_limit > init->attr.max_wr)
+	if (init->attr.max_wr == 0 || init->attr.max_wr > O2L_MAX_SRQ_WR || init->attr.max_sge > O2L_MAX_SGE)
 		return o2l_refuse_object(EINVAL);
 	srq = calloc(1, sizeof(*srq));
 	if (!srq || o2l_rq_init(&srq->rq, init->attr.max_wr, init->attr.max_sge)) {
 		free(srq);
 		return o2l_refuse_object(ENOMEM);
 	}
-	srq->limit = init->attr.srq_limit;
 	srq->ibv.context = pd->context;
 	srq->ibv.srq_context = init->srq_context;
 	srq->ibv.pd = pd;
@@ -118,7 +119,7 @@ static int resize(struct o2l_srq *srq, uint32_t max_wr)
 {
 	struct o2l_rq *old = &srq->rq, rq;
 
-	if (max_wr == 0 || max_wr > O2L_MAX_SRQ_WR || max_wr < old->count)
+	if (max_wr == 0 || max_wr > O2L_MAX_SRQ_WR || max_wr < old->count || max_wr < srq->limit)
 		return EINVAL;
 	if (o2l_rq_init(&rq, max_wr, old->max_sge))
 		return ENOMEM;
@@ -167,7 +168,6 @@ int ibv_query_srq(struct ibv_srq *ibv, struct ibv_srq_attr *attr)
 
 void o2l_srq_free(struct o2l_srq *srq)
 {
-	o2l_wake_rnr(&srq->rq);
 	o2l_async_forget(o2l_context_of(srq->ibv.context), srq);
 	O2L_CONTAINER(srq->ibv.pd, struct o2l_pd, ibv)->users--;
 	LIST_REMOVE(srq, link);
@@ -199,7 +199,6 @@ int o2l_post_srq_recv(struct ibv_srq *ibv, struct ibv_recv_wr *wr, struct ibv_re
 
 	o2l_lock();
 	error = o2l_rq_post(&srq->rq, ibv->pd, 0, wr, bad);
-	o2l_wake_rnr(&srq->rq);
 	o2l_run();
 	o2l_unlock();
 	return error;

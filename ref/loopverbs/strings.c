@@ -92,7 +92,7 @@ const char *ibv_wc_status_str(enum ibv_wc_status status)
 	return LOOK_UP(names, status);
 }
 
-/* InfiniBand link rates: enumerator, multiple of 2.5 Gb/s, data rate in Mb/s. */
+/* InfiniBand link rates: enumerator, multiple of 2.5 Gb/s as in libibverbs (0: none), data rate in Mb/s. */
 static const struct rate {
 	enum ibv_rate rate;
 	int multiple;
@@ -102,14 +102,14 @@ static const struct rate {
 	{IBV_RATE_10_GBPS, 4, 10000},	    {IBV_RATE_20_GBPS, 8, 20000},
 	{IBV_RATE_30_GBPS, 12, 30000},	    {IBV_RATE_40_GBPS, 16, 40000},
 	{IBV_RATE_60_GBPS, 24, 60000},	    {IBV_RATE_80_GBPS, 32, 80000},
-	{IBV_RATE_120_GBPS, 48, 120000},    {IBV_RATE_14_GBPS, 5, 14062},
-	{IBV_RATE_56_GBPS, 22, 56250},	    {IBV_RATE_112_GBPS, 45, 112500},
-	{IBV_RATE_168_GBPS, 67, 168750},    {IBV_RATE_25_GBPS, 10, 25781},
-	{IBV_RATE_100_GBPS, 41, 103125},    {IBV_RATE_200_GBPS, 82, 206250},
-	{IBV_RATE_300_GBPS, 123, 309375},   {IBV_RATE_28_GBPS, 11, 28125},
-	{IBV_RATE_50_GBPS, 20, 53125},	    {IBV_RATE_400_GBPS, 170, 425000},
-	{IBV_RATE_600_GBPS, 255, 637500},   {IBV_RATE_800_GBPS, 340, 850000},
-	{IBV_RATE_1200_GBPS, 510, 1275000},
+	{IBV_RATE_120_GBPS, 48, 120000},    {IBV_RATE_14_GBPS, 0, 14062},
+	{IBV_RATE_56_GBPS, 0, 56250},	    {IBV_RATE_112_GBPS, 0, 112500},
+	{IBV_RATE_168_GBPS, 0, 168750},	    {IBV_RATE_25_GBPS, 0, 25781},
+	{IBV_RATE_100_GBPS, 0, 103125},	    {IBV_RATE_200_GBPS, 0, 206250},
+	{IBV_RATE_300_GBPS, 0, 309375},	    {IBV_RATE_28_GBPS, 11, 28125},
+	{IBV_RATE_50_GBPS, 20, 53125},	    {IBV_RATE_400_GBPS, 160, 425000},
+	{IBV_RATE_600_GBPS, 240, 637500},   {IBV_RATE_800_GBPS, 320, 850000},
+	{IBV_RATE_1200_GBPS, 480, 1275000},
 };
 
 #define RATES (sizeof(rates) / sizeof(rates[0]))
@@ -124,13 +124,15 @@ static const struct rate *find_rate(enum ibv_rate rate)
 
 int ibv_rate_to_mult(enum ibv_rate rate)
 {
-	return find_rate(rate) ? find_rate(rate)->multiple : -1;
+	const struct rate *found = find_rate(rate);
+
+	return found && found->multiple ? found->multiple : -1;
 }
 
 enum ibv_rate mult_to_ibv_rate(int mult)
 {
 	for (size_t i = 0; i < RATES; i++)
-		if (rates[i].multiple == mult)
+		if (mult && rates[i].multiple == mult)
 			return rates[i].rate;
 	return IBV_RATE_MAX;
 }

@@ -148,6 +148,7 @@ APART_TEST(datagram)
 	struct ibv_sge from = sge_of(p->a.mr, addr_of(p->a.buf + 8192), 100);
 	struct ibv_send_wr wr = {.sg_list = &from, .num_sge = 1, .opcode = IBV_WR_SEND}, *bad;
 	struct ibv_ah_attr ah = {.port_num = 1, .is_global = 1, .grh = {.sgid_index = 1}}, back;
+	struct ibv_pd *pd;
 	struct ibv_wc wc;
 
 	assert_int_equal(
@@ -176,7 +177,13 @@ APART_TEST(datagram)
 	assert_int_equal(ibv_post_send(qp, &wr, &bad), 0);
 	expect_wc(p->a.scq, 0, IBV_WC_SUCCESS);
 	expect_empty(p->a.rcq);
+	assert_false(o2_loop_forge(qp->qp_num, "", 1)); /* no peer could have sent it */
 	assert_int_equal(ibv_destroy_ah(wr.wr.ud.ah), 0);
+	pd = ibv_alloc_pd(p->a.context);
+	wr.wr.ud.ah = ibv_create_ah(pd, &ah); /* of another domain */
+	assert_int_equal(ibv_post_send(qp, &wr, &bad), EINVAL);
+	assert_int_equal(ibv_destroy_ah(wr.wr.ud.ah), 0);
+	assert_int_equal(ibv_dealloc_pd(pd), 0);
 	assert_int_equal(ibv_destroy_qp(qp), 0);
 }
 
@@ -187,4 +194,7 @@ TEST(names_and_rates)
 	assert_string_equal(ibv_wc_status_str((enum ibv_wc_status)9999), "unknown");
 	assert_int_equal(ibv_rate_to_mbps(IBV_RATE_100_GBPS), 103125);
 	assert_int_equal(mult_to_ibv_rate(ibv_rate_to_mult(IBV_RATE_20_GBPS)), IBV_RATE_20_GBPS);
+	assert_int_equal(ibv_rate_to_mult(IBV_RATE_1200_GBPS), 480);
+	assert_int_equal(ibv_rate_to_mult(IBV_RATE_100_GBPS), -1); /* as libibverbs */
+	assert_int_equal(mult_to_ibv_rate(41), IBV_RATE_MAX);
 }

@@ -159,6 +159,32 @@ TEST(queue_pair_rights)
 	pair_close(p);
 }
 
+static void count_message(void *arg, const struct o2_loop_seen *seen)
+{
+	assert_true(seen->is_write);
+	++*(int *)arg;
+}
+
+/* The tap is told of a refused WRITE, but not of one that its own list cut short. */
+PAIR_TEST(refused_and_cut_short)
+{
+	struct ibv_mr *half = ibv_reg_mr(p->a.pd, p->a.buf, PAIR_PAGE, 0);
+	struct ibv_sge from = sge_of(half, addr_of(p->a.buf), 2 * PAIR_PAGE);
+	int told = 0;
+
+	o2_loop_set_tap(count_message, &told);
+	assert_int_equal(post_rdma(p->a.qp, 1, IBV_WR_RDMA_WRITE, &from, 1, 0, 1), 0);
+	expect_wc(p->a.scq, 1, IBV_WC_REM_ACCESS_ERR);
+	assert_int_equal(told, 0);
+	pair_reconnect(p, &pair_defaults);
+	from.length = PAIR_PAGE;
+	assert_int_equal(post_rdma(p->a.qp, 2, IBV_WR_RDMA_WRITE, &from, 1, 0, 1), 0);
+	expect_wc(p->a.scq, 2, IBV_WC_REM_ACCESS_ERR);
+	assert_int_equal(told, 1);
+	o2_loop_set_tap(NULL, NULL);
+	assert_int_equal(ibv_dereg_mr(half), 0);
+}
+
 /* A forged request acts like one of the peer: it puts the queue pair that refuses it into error, at once. */
 PAIR_TEST(forged_and_too_long)
 {
@@ -210,6 +236,68 @@ PAIR_TEST(waits_for_a_receive)
 	expect_wc(p->a.scq, 1, IBV_WC_SUCCESS);
 	expect_wc(p->a.scq, 2, IBV_WC_SUCCESS);
 	expect_wc(p->b.rcq, 3, IBV_WC_SUCCESS);
+}
+
+/* Only a receive, or the end of the peer, wakes a request that waits: nothing else costs it a retry. */
+APART_TEST(waits_for_nothing_but_a_receive)
+{
+	struct ibv_srq_init_attr srq_init = {.attr = {.max_wr = 8, .max_sge = 1}};
+	struct ibv_srq *srq = ibv_create_srq(p->b.pd, &srq_init);
+	struct ibv_qp_init_attr init = {
+		.send_cq = p->b.scq, .recv_cq = p->b.rcq, .srq = srq, .qp_type = IBV_QPT_RC};
+	struct ibv_qp *other = ibv_create_qp(p->b.pd, &init);
+	struct ibv_recv_wr wr = {.wr_id = 5, .num_sge = 2}, *bad;
+	struct pair_options o = pair_defaults;
+
+	assert_int_equal(ibv_destroy_qp(p->b.qp), 0);
+	p->b.qp = ibv_create_qp(p->b.pd, &init);
+	o.rnr_retry = 1;
+	pair_connect(p, &o);
+	assert_int_equal(post_send(p->a.qp, 1, IBV_WR_SEND, IBV_SEND_SIGNALED, NULL, 0), 0);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(ibv_post_srq_recv(srq, &wr, &bad), EINVAL);
+		assert_int_equal(pair_to_state(other, IBV_QPS_RESET), 0);
+		assert_int_equal(pair_to_init(other, 0), 0);
+		assert_int_equal(pair_to_state(other, IBV_QPS_ERR), 0);
+	}
+	assert_int_equal(ibv_destroy_qp(other), 0);
+	assert_int_equal(o2_loop_sends_waiting(p->a.qp->qp_num), 1);
+	wr.num_sge = 0;
+	assert_int_equal(ibv_post_srq_recv(srq, &wr, &bad), 0);
+	expect_wc(p->a.scq, 1, IBV_WC_SUCCESS);
+	expect_wc(p->b.rcq, 5, IBV_WC_SUCCESS);
+	/* The end of the peer itself does: then nobody answers. */
+	assert_int_equal(post_send(p->a.qp, 2, IBV_WR_SEND, 0, NULL, 0), 0);
+	assert_int_equal(pair_to_state(p->b.qp, IBV_QPS_ERR), 0);
+	expect_wc(p->a.scq, 2, IBV_WC_RETRY_EXC_ERR);
+	assert_int_equal(ibv_destroy_qp(p->b.qp), 0);
+	p->b.qp = NULL;
+	assert_int_equal(ibv_destroy_srq(srq), 0);
+}
+
+/* After an answer, a request has all its retries again. */
+TEST(retries_begin_anew)
+{
+	struct pair_options o = pair_defaults;
+	struct ibv_wc wc;
+	struct pair *p;
+	int polls = 0;
+
+	o.retry_cnt = 2;
+	p = pair_open(&o);
+	assert_int_equal(pair_to_state(p->b.qp, IBV_QPS_RESET), 0);
+	assert_int_equal(post_rdma(p->a.qp, 1, IBV_WR_RDMA_WRITE, NULL, 0, 0, 0), 0);
+	expect_empty(p->a.scq);
+	assert_int_equal(pair_to_init(p->b.qp, PAIR_ALL_ACCESS), 0);
+	assert_int_equal(pair_to_rtr(p->b.qp, p->a.qp, &o), 0);
+	expect_wc(p->a.scq, 1, IBV_WC_SUCCESS);
+	assert_int_equal(pair_to_state(p->b.qp, IBV_QPS_RESET), 0);
+	assert_int_equal(post_rdma(p->a.qp, 2, IBV_WR_RDMA_WRITE, NULL, 0, 0, 0), 0);
+	while (ibv_poll_cq(p->a.scq, 1, &wc) == 0)
+		assert_true(++polls < 10);
+	assert_int_equal(wc.status, IBV_WC_RETRY_EXC_ERR);
+	assert_int_equal(polls, 2);
+	pair_close(p);
 }
 
 /* The peer does not answer: it is destroyed, in error, reset, or expects another packet number. */

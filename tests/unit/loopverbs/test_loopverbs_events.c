@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <unistd.h>
 
 #include "tests/device/loopverbs/pair.h"
 
@@ -44,10 +45,16 @@ APART_TEST(channel_names_the_queue)
 	assert_ptr_equal(got, cq[1]);
 	assert_ptr_equal(context, &tags[1]);
 	assert_int_equal(readable(channel->fd), 0); /* one event for each request for notification */
+	assert_int_equal(ibv_req_notify_cq(cq[1], 0), 0);
+	assert_int_equal(post_recv(p->b.qp, 1, NULL, 0), 0);
+	assert_int_equal(post_send(p->a.qp, 1, IBV_WR_SEND, 0, NULL, 0), 0);
+	assert_int_equal(ibv_get_cq_event(channel, &got, &context), 0);
 	assert_int_equal(ibv_destroy_qp(p->b.qp), 0);
 	p->b.qp = NULL;
-	assert_int_equal(ibv_destroy_cq(cq[1]), EBUSY); /* an event is not acknowledged yet */
-	ibv_ack_cq_events(got, 1);
+	for (int i = 0; i < 2; i++) { /* each of the two events has to be acknowledged */
+		assert_int_equal(ibv_destroy_cq(cq[1]), EBUSY);
+		ibv_ack_cq_events(got, 1);
+	}
 	assert_int_equal(ibv_destroy_cq(cq[1]), 0);
 	assert_int_equal(ibv_destroy_cq(cq[0]), 0);
 	assert_int_equal(ibv_destroy_comp_channel(channel), 0);
@@ -132,7 +139,9 @@ APART_TEST(overrun)
 
 APART_TEST(shared_receive_queue)
 {
-	struct ibv_srq_init_attr srq_init = {.attr = {.max_wr = 8, .max_sge = 1, .srq_limit = 2}};
+	/* ibv_create_srq(3): the limit is irrelevant here. */
+	struct ibv_srq_init_attr srq_init = {.attr = {.max_wr = 8, .max_sge = 1, .srq_limit = UINT32_MAX}};
+	struct ibv_srq_attr attr = {.max_wr = 1, .srq_limit = 2};
 	struct ibv_srq *srq = ibv_create_srq(p->b.pd, &srq_init);
 	struct ibv_qp_init_attr init = {.send_cq = p->b.scq,
 					.recv_cq = p->b.rcq,
@@ -144,6 +153,8 @@ APART_TEST(shared_receive_queue)
 	struct ibv_async_event event;
 
 	assert_non_null(srq);
+	assert_int_equal(ibv_modify_srq(srq, &attr, IBV_SRQ_LIMIT), 0);
+	assert_int_equal(ibv_modify_srq(srq, &attr, IBV_SRQ_MAX_WR), EINVAL); /* below the limit */
 	foreign.send_cq = p->a.scq;
 	foreign.recv_cq = p->a.rcq;
 	assert_null(ibv_create_qp(p->a.pd, &foreign));
@@ -234,6 +245,89 @@ APART_TEST(time_passes_for_a_sleeper)
 	leave_channel(&p->a, &p->a.scq, plain, channel);
 }
 
+/* With endless retries there is always a timer: neither call may keep the lock for ever. */
+APART_TEST(endless_retries_end_a_sleep)
+{
+	struct pair_options o = pair_defaults;
+	struct ibv_comp_channel *channel = ibv_create_comp_channel(p->a.context);
+	struct ibv_cq *plain = p->a.scq, *got;
+	void *context;
+
+	alarm(60);
+	o.retry_cnt = 7;
+	use_channel(&p->a, &p->a.scq, channel);
+	assert_int_equal(o2_loop_set_option(O2_LOOP_FINITE_RETRY, 0), 0);
+	assert_int_equal(pair_to_init(p->a.qp, o.access), 0);
+	assert_int_equal(pair_to_rtr(p->a.qp, p->b.qp, &o), 0);
+	assert_int_equal(pair_to_rts(p->a.qp, &o), 0);
+	assert_int_equal(fcntl(channel->fd, F_SETFL, O_NONBLOCK), 0);
+	assert_int_equal(ibv_req_notify_cq(p->a.scq, 0), 0);
+	assert_int_equal(post_rdma(p->a.qp, 1, IBV_WR_RDMA_WRITE, NULL, 0, 0, 0), 0);
+	assert_int_equal(ibv_get_cq_event(channel, &got, &context), -1);
+	assert_int_equal(errno, EAGAIN);
+	expect_empty(p->a.scq);
+	assert_int_equal(o2_loop_set_option(O2_LOOP_FINITE_RETRY, 1), 0);
+	alarm(0);
+	leave_channel(&p->a, &p->a.scq, plain, channel);
+}
+
+/* A program that sleeps in ibv_get_async_event is woken when retries are exhausted. */
+APART_TEST(time_passes_until_an_asynchronous_event)
+{
+	struct ibv_srq_init_attr srq_init = {.attr = {.max_wr = 1}};
+	struct ibv_srq *srq = ibv_create_srq(p->a.pd, &srq_init);
+	struct ibv_qp_init_attr init = {.send_cq = p->a.scq,
+					.recv_cq = p->a.rcq,
+					.srq = srq,
+					.qp_type = IBV_QPT_RC,
+					.cap = {.max_send_wr = 1}};
+	struct ibv_async_event event;
+
+	alarm(60);
+	assert_int_equal(ibv_destroy_qp(p->a.qp), 0);
+	p->a.qp = ibv_create_qp(p->a.pd, &init);
+	assert_int_equal(pair_to_init(p->a.qp, PAIR_ALL_ACCESS), 0);
+	assert_int_equal(pair_to_rtr(p->a.qp, p->b.qp, &pair_defaults), 0);
+	assert_int_equal(pair_to_rts(p->a.qp, &pair_defaults), 0);
+	assert_int_equal(post_rdma(p->a.qp, 1, IBV_WR_RDMA_WRITE, NULL, 0, 0, 0), 0);
+	assert_int_equal(ibv_get_async_event(p->a.context, &event), 0);
+	assert_int_equal(event.event_type, IBV_EVENT_QP_LAST_WQE_REACHED);
+	assert_ptr_equal(event.element.qp, p->a.qp);
+	expect_wc(p->a.scq, 1, IBV_WC_RETRY_EXC_ERR);
+	alarm(0);
+	assert_int_equal(ibv_destroy_qp(p->a.qp), 0);
+	p->a.qp = NULL;
+	assert_int_equal(ibv_destroy_srq(srq), 0);
+}
+
+/* A request that was begun is finished in SQD, and only then is the queue drained; no other request begins. */
+PAIR_TEST(drained_when_nothing_is_under_way)
+{
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_SQD, .en_sqd_async_notify = 1};
+	const int mask = IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY;
+	struct ibv_qp_init_attr init;
+	struct ibv_async_event event;
+
+	for (uint64_t i = 1; i <= 2; i++)
+		assert_int_equal(post_send(p->a.qp, i, IBV_WR_SEND, IBV_SEND_SIGNALED, NULL, 0), 0);
+	assert_int_equal(ibv_modify_qp(p->a.qp, &attr, mask), 0);
+	assert_int_equal(readable(p->a.context->async_fd), 0);
+	assert_int_equal(ibv_query_qp(p->a.qp, &attr, IBV_QP_STATE, &init), 0);
+	assert_int_equal(attr.sq_draining, 1);
+	for (uint64_t i = 1; i <= 2; i++)
+		assert_int_equal(post_recv(p->b.qp, i, NULL, 0), 0);
+	expect_wc(p->a.scq, 1, IBV_WC_SUCCESS);
+	expect_empty(p->a.scq);
+	assert_int_equal(readable(p->a.context->async_fd), 1);
+	assert_int_equal(ibv_get_async_event(p->a.context, &event), 0);
+	assert_int_equal(event.event_type, IBV_EVENT_SQ_DRAINED);
+	assert_int_equal(readable(p->a.context->async_fd), 0);
+	assert_int_equal(ibv_query_qp(p->a.qp, &attr, IBV_QP_STATE, &init), 0);
+	assert_int_equal(attr.sq_draining, 0);
+	assert_int_equal(pair_to_state(p->a.qp, IBV_QPS_RTS), 0);
+	expect_wc(p->a.scq, 2, IBV_WC_SUCCESS);
+}
+
 struct script {
 	const char *turns; /* 'l'ast, 'f'irst, 's'top */
 	int used;
@@ -286,6 +380,21 @@ TEST(interleaving_is_chosen)
 		assert_false(o2_loop_progress());
 		pair_close(p);
 	}
+}
+
+/* A request that could run but was postponed has not begun: SQD holds it back. */
+PAIR_TEST(postponed_until_after_sqd)
+{
+	struct script script = {"ss", 0};
+
+	o2_loop_set_pick(play, &script);
+	assert_int_equal(post_rdma(p->a.qp, 1, IBV_WR_RDMA_WRITE, NULL, 0, 0, 0), 0);
+	assert_int_equal(pair_to_state(p->a.qp, IBV_QPS_SQD), 0);
+	o2_loop_set_pick(NULL, NULL);
+	assert_false(o2_loop_progress());
+	assert_int_equal(o2_loop_sends_waiting(p->a.qp->qp_num), 1);
+	assert_int_equal(pair_to_state(p->a.qp, IBV_QPS_RTS), 0);
+	expect_wc(p->a.scq, 1, IBV_WC_SUCCESS);
 }
 
 /* After a reset of the fabric, a program gets the same queue pair numbers and keys again. */

@@ -326,6 +326,37 @@ APART_TEST(shared_receives_are_scribbled_over)
 	assert_int_equal(ibv_destroy_srq(srq), 0);
 }
 
+/* The memory of a shared queue's receives belongs to its domain, not to that of the queue pair. */
+APART_TEST(shared_receives_have_their_own_domain)
+{
+	struct ibv_pd *pd = ibv_alloc_pd(p->b.context);
+	struct ibv_mr *mr = ibv_reg_mr(pd, p->b.buf, PAIR_PAGE, IBV_ACCESS_LOCAL_WRITE);
+	struct ibv_srq_init_attr srq_init = {.attr = {.max_wr = 2, .max_sge = 1}};
+	struct ibv_srq *srq = ibv_create_srq(pd, &srq_init);
+	struct ibv_qp_init_attr init = {
+		.send_cq = p->b.scq, .recv_cq = p->b.rcq, .srq = srq, .qp_type = IBV_QPT_RC};
+	struct ibv_sge from = sge_of(p->a.mr, addr_of(p->a.buf), 9), to = sge_of(mr, addr_of(p->b.buf), 9);
+	struct ibv_recv_wr wr = {.wr_id = 7, .sg_list = &to, .num_sge = 1}, *bad;
+
+	assert_int_equal(ibv_destroy_qp(p->b.qp), 0);
+	p->b.qp = ibv_create_qp(p->b.pd, &init);
+	pair_connect(p, &pair_defaults);
+	fill(p->a.buf, 9, 3);
+	assert_int_equal(ibv_post_srq_recv(srq, &wr, &bad), 0);
+	to.lkey = p->b.mr->lkey;
+	assert_int_equal(ibv_post_srq_recv(srq, &wr, &bad), 0);
+	assert_int_equal(post_send(p->a.qp, 1, IBV_WR_SEND, IBV_SEND_SIGNALED, &from, 1), 0);
+	expect_wc(p->a.scq, 1, IBV_WC_SUCCESS);
+	assert_memory_equal(p->b.buf, p->a.buf, 9);
+	assert_int_equal(post_send(p->a.qp, 2, IBV_WR_SEND, IBV_SEND_SIGNALED, &from, 1), 0);
+	expect_wc(p->a.scq, 2, IBV_WC_REM_OP_ERR);
+	assert_int_equal(ibv_destroy_qp(p->b.qp), 0);
+	p->b.qp = NULL;
+	assert_int_equal(ibv_destroy_srq(srq), 0);
+	assert_int_equal(ibv_dereg_mr(mr), 0);
+	assert_int_equal(ibv_dealloc_pd(pd), 0);
+}
+
 /* The last message that the tap was given. */
 struct heard {
 	uint8_t bytes[GAP_BYTES];

@@ -167,6 +167,25 @@ PAIR_TEST(empty_messages)
 	expect_empty(p->a.scq);
 }
 
+/* A queue pair that may have no READ or atomic under way refuses them, except in ERR, where all is flushed. */
+PAIR_TEST(no_reads_under_way)
+{
+	struct ibv_sge to = sge_of(p->a.mr, addr_of(p->a.buf), 8);
+	struct ibv_qp_attr attr = {.max_rd_atomic = 0};
+	const uint64_t remote = addr_of(p->b.buf);
+
+	assert_int_equal(pair_to_state(p->a.qp, IBV_QPS_SQD), 0);
+	assert_int_equal(ibv_modify_qp(p->a.qp, &attr, IBV_QP_MAX_QP_RD_ATOMIC), 0);
+	assert_int_equal(pair_to_state(p->a.qp, IBV_QPS_RTS), 0);
+	assert_int_equal(post_rdma(p->a.qp, 1, IBV_WR_RDMA_READ, &to, 1, remote, p->b.mr->rkey), EINVAL);
+	assert_int_equal(post_send(p->a.qp, 1, IBV_WR_ATOMIC_FETCH_AND_ADD, 0, &to, 1), EINVAL);
+	assert_int_equal(post_rdma(p->a.qp, 2, IBV_WR_RDMA_WRITE, &to, 1, remote, p->b.mr->rkey), 0);
+	expect_wc(p->a.scq, 2, IBV_WC_SUCCESS);
+	assert_int_equal(pair_to_state(p->a.qp, IBV_QPS_ERR), 0);
+	assert_int_equal(post_rdma(p->a.qp, 3, IBV_WR_RDMA_READ, &to, 1, remote, p->b.mr->rkey), 0);
+	expect_wc(p->a.scq, 3, IBV_WC_WR_FLUSH_ERR);
+}
+
 PAIR_TEST(posting_limits)
 {
 	struct ibv_sge sges[33];
@@ -181,6 +200,11 @@ PAIR_TEST(posting_limits)
 	assert_int_equal(post_recv(p->a.qp, 1, sges, 33), EINVAL);
 	sges[0].length = 513; /* 32 entries grant 512 bytes inline */
 	assert_int_equal(post_send(p->a.qp, 1, IBV_WR_SEND, IBV_SEND_INLINE, sges, 1), EINVAL);
+	sges[0].length = 8; /* only data that is sent can be inline */
+	assert_int_equal(post_send(p->a.qp, 1, IBV_WR_RDMA_READ, IBV_SEND_INLINE, sges, 1), EINVAL);
+	assert_int_equal(post_send(p->a.qp, 1, IBV_WR_ATOMIC_FETCH_AND_ADD, IBV_SEND_INLINE, sges, 1),
+			 EINVAL);
+	assert_int_equal(post_send(p->a.qp, 1, IBV_WR_LOCAL_INV, IBV_SEND_INLINE, NULL, 0), EINVAL);
 	/* A chain of requests stops at the bad one; those before it are posted. */
 	assert_int_equal(post_recv(p->b.qp, 9, NULL, 0), 0);
 	assert_int_equal(ibv_post_send(p->a.qp, wr, &bad), EINVAL);
