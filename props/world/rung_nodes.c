@@ -228,7 +228,9 @@ static int leave(struct nodes_rung *rung, const struct o2_scenario *scenario, st
 	if (o2_rung_tries_key(scenario) && observed->initiator.status == 0 && observed->responder.involved &&
 	    observed->responder.status == 0) {
 		rc = try_key(rung, observed, error);
-		return rc == 0 ? part(rung, error) : rc;
+		if (rc == -EPIPE)
+			return rc;
+		return rc == 0 ? part(rung, error) : give_up(rung, rc, error);
 	}
 	if (++rung->on_connection < RECONNECT_AFTER)
 		return 0;
@@ -343,7 +345,11 @@ static void nodes_images(struct o2_rung *base, struct o2_image *const image[2])
 
 static int nodes_fetch(struct o2_rung *base, struct o2_error *error)
 {
-	return o2_rung_ends_fetch(&((struct nodes_rung *)base)->ends, error);
+	struct nodes_rung *rung = (struct nodes_rung *)base;
+	const int rc = o2_rung_ends_fetch(&rung->ends, error);
+
+	base->over = o2_rung_ends_given_up(&rung->ends);
+	return rc;
 }
 
 static void nodes_close(struct o2_rung *base)

@@ -263,11 +263,11 @@ static int try_stale_key(struct verbs_rung *rung, struct link *link)
 		return 0;
 	rc = o2_rung_try_key(&rung->place[O2_SOURCE][scenario->source.kind].ni, link->conn[O2_SOURCE],
 			     rung->key_addr, rung->key, &status);
+	disconnect(link); /* it cannot be used any more, whatever came of it */
 	if (rc != 0)
 		return rc;
 	observed->stale_tried = true;
 	observed->stale_admitted = status != IBV_WC_REM_ACCESS_ERR;
-	disconnect(link);
 	return 0;
 }
 
