@@ -143,6 +143,39 @@ TEST(profiles_have_names)
 	assert_int_equal(profile_of("kernels"), -2);
 }
 
+/* Read `hostile` with these options, the last of which is NULL. */
+static bool are_accepted(const char *const options[])
+{
+	static char text[8][32];
+	char *argv[10];
+	struct o2_hostile_words words;
+	int n = 0;
+
+	snprintf(text[n], sizeof(text[0]), "hostile");
+	argv[n] = text[n];
+	for (n = 1; options[n - 1] != NULL; n++) {
+		snprintf(text[n], sizeof(text[0]), "%s", options[n - 1]);
+		argv[n] = text[n];
+	}
+	argv[n] = NULL;
+	return o2_hostile_read("test", n, argv, &words) > 0;
+}
+
+#define ACCEPTED(...) are_accepted((const char *const[]){__VA_ARGS__, NULL})
+
+TEST(what_has_no_effect_is_refused)
+{
+	const char *const device = "--device=a", *const peer = "--peer=10.0.0.1@o2ib";
+
+	assert_true(ACCEPTED(device, "--some=1"));
+	assert_false(ACCEPTED(device, "--some=0"));
+	assert_false(ACCEPTED(device, "--all", "--some=3"));
+	assert_false(ACCEPTED(device, "--some=3", "magic"));
+	assert_true(ACCEPTED(device, peer, "--all"));
+	assert_true(ACCEPTED(device, "--mutant=any", "--all"));
+	assert_false(ACCEPTED(device, peer, "--mutant=any", "--all"));
+}
+
 /* --- a victim --- */
 
 static struct o2_hostile *open_world(void)
@@ -224,12 +257,15 @@ TEST(every_option_reaches_the_victim)
 	struct o2_victim_child child;
 	char why[O2_OPTION_WHY_BYTES], how[32];
 
-	/* The last test: the quirk applies to the whole program. */
+	/* The last test: a quirk applies to the whole program. */
 	assert_true(o2_hostile_quirks(&option, "closes-first", NULL, why));
 	assert_int_equal(o2_victim_child_start(&options, &child), 0);
 	assert_true(child.nid == O2_LIAR_NID);
 	o2_victim_child_end(&child, how);
 	assert_string_equal(how, "");
+	assert_true(ACCEPTED("--all"));
+	assert_true(o2_hostile_quirks(&option, "lst-flip-bit", NULL, why));
+	assert_false(ACCEPTED("--all"));
 }
 
 int main(int argc, char **argv)
