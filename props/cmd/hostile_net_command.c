@@ -151,7 +151,7 @@ static int run(struct o2_hostile_words *words)
 	net.options.watch[O2_NI_FRIEND] = words->tell ? &tell_honest : NULL;
 	if (words->some > 0)
 		printf("seed 0x%" PRIx64 "\n", words->seed);
-	if (words->all || words->some >= 0)
+	if (words->all || words->some > 0)
 		status = try_many(&net, words, &tally) ? 0 : O2_PROPS_EXIT_CANNOT;
 	else
 		status = try_named(&net, words, &tally);

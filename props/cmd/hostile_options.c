@@ -30,7 +30,7 @@ static const char *const profiles[] = {[O2_HOSTILE_STRICT] = "strict", [O2_HOSTI
 static const struct o2_option option_table[] = {
 	{"list", NULL, "the names, with rule and reaction", O2_FLAG(list)},
 	{"all", NULL, "all of them", O2_FLAG(all)},
-	{"some", "N", "so many, chosen by the seed (only with a device)", O2_NUMBER(some, 0, UINT32_MAX),
+	{"some", "N", "so many, chosen by the seed (only with a device)", O2_NUMBER(some, 1, UINT32_MAX),
 	 .goes_with = "device"},
 	{"seed", "S", "of --some (default: a new one)", O2_NUMBER(seed, 0, UINT64_MAX), .goes_with = "some"},
 	{"device", "A,B", "the liar's device, and that of a victim in a process of its own",
@@ -51,10 +51,12 @@ static const struct o2_option option_table[] = {
 	 "kernel: what kernels are known to tolerate (\"Tolerated by\" in --list) is no failure (strict)",
 	 O2_NAME(profile, profiles), .goes_with = "peer"},
 	{"quirk", "NAME,...",
-	 "of the honest ends, as of `o2ref serve`, which lists them (late: only with a device)",
+	 "of the honest ends, as of `o2ref serve`, which lists them (late: only with a device; not "
+	 "lst-flip-bit)",
 	 .kind = O2_OPTION_READ, .read = o2_hostile_quirks},
 	{"mutant", "NAME",
-	 "of the victim: a deliberate defect, or without a check: without/RULE (only in o2props-mutants)",
+	 "of a victim of ours: a deliberate defect, or without a check: without/RULE (only in "
+	 "o2props-mutants)",
 	 O2_TEXT(net.mutant)},
 	{"tell", NULL, "with --peer: also print all that is said, as lines that `o2ref conform` reads",
 	 O2_FLAG(tell), .goes_with = "peer"},
@@ -85,17 +87,22 @@ static const struct o2_command hostile_command = {
 static int check(const struct o2_hostile_words *words)
 {
 	const struct o2_command *command = &words->command;
-	const bool many = words->all || words->some >= 0, named = words->names[0] != NULL;
+	const bool some = words->some > 0, named = words->names[0] != NULL;
 
 	if (words->victim)
 		return words->liar_nid != 0 && !named
 			       ? 0
 			       : o2_command_usage(command, "--victim needs --liar NID, and nothing else");
-	if (words->list + many + named != 1 || (words->list && words->devices != NULL))
+	if (words->list + words->all + some + named != 1 || (words->list && words->devices != NULL))
 		return o2_command_usage(command,
 					"exactly one of --list, --all or --some, and names is needed");
 	if (words->devices == NULL && o2_hostile_quirk_takes_time())
 		return o2_command_usage(command, "--quirk late is for hostile with a --device");
+	if (o2_hostile_quirk_is_of_lst())
+		return o2_command_usage(command,
+					"--quirk lst-flip-bit changes nothing: no LNet selftest runs here");
+	if (words->net.peer != 0 && words->net.mutant != NULL)
+		return o2_command_usage(command, "--mutant is of a victim of ours, not of a --peer");
 	return 0;
 }
 

@@ -21,8 +21,9 @@
 static int spawn(const struct o2_victim_options *options, int to, int from, pid_t *pid)
 {
 	char gid_index[8], nid[O2_NID_TEXT_BYTES];
-	const char *words[13] = {"o2props",	"hostile", "--victim", "--device", options->device,
-				 "--gid-index", gid_index, "--liar",   nid};
+	/* These nine, two options with a value, and the NULL behind the last. */
+	const char *words[9 + 2 * 2 + 1] = {"o2props",	   "hostile", "--victim", "--device", options->device,
+					    "--gid-index", gid_index, "--liar",	  nid};
 	size_t count = 9;
 	posix_spawn_file_actions_t actions;
 	int rc;

@@ -33,11 +33,15 @@ static int match(void *context, const struct o2_msg *request, uint64_t sink_byte
 {
 	struct o2_hostile_end *end = context;
 
-	(void)request;
 	(void)sink_bytes;
 	if (end->serve.buffer.nob == 0)
 		return -ENODATA;
 	end->matched++;
+	/* A GET only reads the memory, and for a PUT of less it is not described. */
+	if (request->ibm_type == O2_MSG_PUT_REQ &&
+	    request->u.putreq.hdr.payload_length >= end->serve.buffer.nob &&
+	    end->serve.buffer.nob > end->described_bytes[0])
+		end->described_bytes[0] = end->serve.buffer.nob;
 	*memory = end->serve;
 	return 0;
 }

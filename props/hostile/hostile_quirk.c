@@ -36,6 +36,11 @@ bool o2_hostile_quirk_takes_time(void)
 	return o2_quirks_have(&quirks, O2_QUIRK_LATE);
 }
 
+bool o2_hostile_quirk_is_of_lst(void)
+{
+	return o2_quirks_have(&quirks, O2_QUIRK_LST_FLIP_BIT);
+}
+
 void o2_hostile_bend_ni(struct o2_ni_config *config)
 {
 	o2_quirks_bend_ni(&quirks, config);

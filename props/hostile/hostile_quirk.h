@@ -21,6 +21,9 @@ const char *o2_hostile_quirk_words(void);
 /* Do the quirks need real time to pass?  If all ends are in one process, nothing waits for real time. */
 bool o2_hostile_quirk_takes_time(void);
 
+/* Is there a quirk of LNet selftest, which no honest end of hostile runs? */
+bool o2_hostile_quirk_is_of_lst(void);
+
 /* Apply the quirks to the configuration of an honest end before it is created. */
 void o2_hostile_bend_ni(struct o2_ni_config *config);
 void o2_hostile_bend_conn(struct o2_conn_config *config);

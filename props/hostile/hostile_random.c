@@ -233,7 +233,7 @@ static void count_end(struct o2_hostile_run *run)
 	seen[HEARD_IMMEDIATE] += victim->received > 0;
 	seen[WROTE_INTO_SINK] +=
 		memcmp(run->h.victim.shadow.bytes + O2_GET_AT, run->h.place[0].ni.arena.memory + O2_GET_AT,
-		       run->h.victim.described_bytes[1]) != 0;
+		       run->h.victim.liar.described_bytes[1]) != 0;
 }
 
 /* Draw a queue depth: around the limits of a byte, or small. */

@@ -64,12 +64,11 @@ static void meet(struct o2_victim *victim)
 {
 	struct o2_conn *conn = victim->liar.conn;
 
+	/* Nothing else can have changed. */
+	fill(victim, O2_SERVED_AT, victim->liar.described_bytes[0]);
+	fill(victim, O2_GET_AT, victim->liar.described_bytes[1]);
 	memset(&victim->liar, 0, sizeof(victim->liar));
 	victim->liar.conn = conn;
-	/* Nothing else can have changed. */
-	fill(victim, O2_SERVED_AT, victim->described_bytes[0]);
-	fill(victim, O2_GET_AT, victim->described_bytes[1]);
-	memset(victim->described_bytes, 0, sizeof(victim->described_bytes));
 }
 
 /* --- operations of the application --- */
@@ -105,8 +104,8 @@ static int get(struct o2_victim *victim, uint64_t nob, enum o2_reg_mode mode)
 		rc = o2_node_get(victim->node, victim->liar_nid, &hdr, &memory, NULL);
 	else
 		rc = o2_conn_get(victim->liar.conn, &hdr, &memory, NULL, NULL);
-	if (rc == 0 && nob > victim->described_bytes[1])
-		victim->described_bytes[1] = nob;
+	if (rc == 0 && nob > victim->liar.described_bytes[1])
+		victim->liar.described_bytes[1] = nob;
 	return started(victim, rc);
 }
 
@@ -124,12 +123,6 @@ static int send_one(struct o2_victim *victim)
 		return started(victim,
 			       o2_node_send_bytes(victim->node, victim->liar_nid, &hdr, NULL, 0, 0, NULL));
 	return started(victim, o2_conn_send_bytes(victim->liar.conn, &hdr, NULL, 0, 0, NULL, NULL));
-}
-
-static void serve(struct o2_victim *victim, uint64_t nob, enum o2_reg_mode mode)
-{
-	victim->liar.serve = o2_hostile_memory(&victim->liar, 0, O2_SERVED_AT, nob, mode);
-	victim->described_bytes[0] = nob;
 }
 
 static void let_pass(struct o2_victim *victim, uint64_t ms)
@@ -166,8 +159,8 @@ static void look(const struct o2_victim *victim, struct o2_victim_report *report
 /* True if only memory described to the liar has changed, and the honest peer's bytes are there. */
 static bool memory_kept(struct o2_victim *victim, uint64_t salt)
 {
-	o2_shadow_accept(&victim->shadow, O2_SERVED_AT, victim->described_bytes[0]);
-	o2_shadow_accept(&victim->shadow, O2_GET_AT, victim->described_bytes[1]);
+	o2_shadow_accept(&victim->shadow, O2_SERVED_AT, victim->liar.described_bytes[0]);
+	o2_shadow_accept(&victim->shadow, O2_GET_AT, victim->liar.described_bytes[1]);
 	o2_honest_fill(victim->shadow.bytes + O2_HONEST_AT, O2_HONEST_BYTES, salt);
 	return memcmp(victim->shadow.bytes, victim->ni->arena.memory, ARENA_BYTES) == 0;
 }
@@ -253,9 +246,16 @@ static bool is_for_conn(enum o2_victim_act act)
 	return act == O2_ACT_PUT || act == O2_ACT_GET || (act >= O2_ACT_CHECKSUMS && act <= O2_ACT_SOURCE);
 }
 
+static bool has_memory(enum o2_victim_act act)
+{
+	return act == O2_ACT_PUT || act == O2_ACT_GET || act == O2_ACT_SERVE;
+}
+
 static int obey(struct o2_victim *victim, const struct o2_victim_order *order,
 		struct o2_victim_answer *answer)
 {
+	if (has_memory(order->act) && order->value > O2_HOSTILE_ROOM_BYTES)
+		return -EINVAL;
 	if (is_for_conn(order->act) && victim->liar.conn == NULL)
 		return -ENOTCONN;
 	switch (order->act) {
@@ -269,7 +269,8 @@ static int obey(struct o2_victim *victim, const struct o2_victim_order *order,
 	case O2_ACT_SEND:
 		return send_one(victim);
 	case O2_ACT_SERVE:
-		serve(victim, order->value, order->mode);
+		victim->liar.serve =
+			o2_hostile_memory(&victim->liar, 0, O2_SERVED_AT, order->value, order->mode);
 		return 0;
 	case O2_ACT_CLOCK:
 		let_pass(victim, order->value);

@@ -30,11 +30,15 @@
 #define O2_PUT_AT    (16u * 4096u + 99u)
 #define O2_HONEST_AT (24u * 4096u + 99u)
 
+/* From the start of the memory of one purpose to that of the next. */
+#define O2_HOSTILE_ROOM_BYTES (8u * 4096u)
+
 /* Callbacks that one end of a connection received. */
 struct o2_hostile_end {
 	struct o2_conn *conn;		 /* NULL: no connection (any more) */
 	struct o2_transfer_memory serve; /* memory that the match callback returns */
 	struct o2_kiov kiov[3][O2_MAX_FRAGS];
+	uint64_t described_bytes[2]; /* as a sink of the peer's PUTs (of `serve`), and of our GETs */
 	uint32_t started, matched, done, received, closed;
 	struct o2_transfer_result last;
 	struct o2_transfer_fault fault;		    /* fault of the close */
@@ -47,8 +51,7 @@ struct o2_victim {
 	struct o2_hostile_end honest; /* the connection with the honest peer */
 	struct o2_node *node;	      /* NULL: connected without a connection manager */
 	uint64_t liar_nid;
-	struct o2_shadow shadow;     /* the expected contents of its arena */
-	uint64_t described_bytes[2]; /* bytes described to the liar: served, and as the sink of a GET */
+	struct o2_shadow shadow; /* the expected contents of its arena */
 };
 
 /* The honest peer: connected directly, or a node. */

@@ -153,6 +153,7 @@ static void begin_case(struct o2_lst_run *run, struct o2_choice *choice, struct 
 	the->report = report;
 	the->seen = run->tally.seen;
 	the->run = run;
+	the->lnet.wrong = NULL;
 	the->account = (struct o2_lst_account){.sid = O2_LST_NO_SID};
 	the->now_ms = 0;
 	the->steps = 0;
@@ -182,6 +183,8 @@ static bool close_parts(struct o2_lst_case *the)
 	o2_lst_node_destroy(nodes[1]);
 	the->a.node = the->b.node = NULL;
 	o2_lst_talk_close(the);
+	if (the->lnet.wrong != NULL && !the->report->failed)
+		o2_report_fail(the->report, "lst/lnet", "%s", the->lnet.wrong);
 	return rc == 0;
 }
 

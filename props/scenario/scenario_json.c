@@ -294,7 +294,7 @@ static void piece_place(const struct o2_scenario_side *side, uint32_t i, uint64_
 
 static int check_length(const struct o2_scenario_side *side, struct o2_error *error)
 {
-	uint64_t total = 0;
+	uint64_t total = 0, extents = 0;
 
 	for (uint32_t i = 0; i < side->count; i++) {
 		uint64_t begin;
@@ -302,7 +302,12 @@ static int check_length(const struct o2_scenario_side *side, struct o2_error *er
 
 		piece_place(side, i, &begin, &length);
 		total += length;
+		if (length > 0) /* the pages that it touches */
+			extents += (begin + length - 1) / O2_SCENARIO_PAGE_BYTES -
+				   begin / O2_SCENARIO_PAGE_BYTES + 1;
 	}
+	if (extents > O2_SCENARIO_EXTENTS)
+		return refuse(error, "scenario/too-many-extents", "pieces", extents, O2_SCENARIO_EXTENTS);
 	if (total < side->offset_bytes + side->nob)
 		return refuse(error, "scenario/vector-too-short", "pieces", total,
 			      side->offset_bytes + side->nob);

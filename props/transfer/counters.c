@@ -27,6 +27,15 @@ static json_t *pairs_to_json(const struct o2_transfer_run *run)
 	return pairs;
 }
 
+const char *o2_counters_form(enum o2_byte_order order, enum o2_cksum_flavour flavour)
+{
+	static const char *const names[2][O2_CKSUM_SIGNED + 1] = {
+		{"little_endian_no_sum", "little_endian_sum_unsigned", "little_endian_sum_signed"},
+		{"big_endian_no_sum", "big_endian_sum_unsigned", "big_endian_sum_signed"}};
+
+	return names[order][flavour];
+}
+
 static json_t *situations_to_json(const struct o2_counters *c)
 {
 	const struct {
@@ -75,6 +84,10 @@ static json_t *situations_to_json(const struct o2_counters *c)
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		json_object_set_new(object, all[i].name, number(all[i].value));
+	for (uint32_t i = 0; i < 2 * (O2_CKSUM_SIGNED + 1); i++)
+		json_object_set_new(
+			object, o2_counters_form((enum o2_byte_order)(i % 2), (enum o2_cksum_flavour)(i / 2)),
+			number(c->formed[i % 2][i / 2]));
 	for (uint32_t i = 0; i < O2_REG_MODES; i++) {
 		snprintf(name, sizeof(name), "stale_key_%s", o2_reg_mode_name((enum o2_reg_mode)i));
 		if (i != O2_REG_GLOBAL)

@@ -3,6 +3,7 @@
 
 #include "base/errno_name.h"
 #include "props/transfer/transfer_run.h"
+#include "props/world/judged.h"
 
 /*
  * Situations that a run must meet.  The generator draws each so often that a run of the size named here
@@ -66,14 +67,31 @@ static void need_shares(const struct o2_transfer_run *run, json_t *missing)
 			     !uses(run, (enum o2_reg_mode)(i / O2_REG_MODES)) ||
 			     !uses(run, (enum o2_reg_mode)(i % O2_REG_MODES)),
 		     "every ordered pair of modes");
+	need(missing, c->per_segment > 0 || !uses(run, O2_REG_FMR),
+	     "fmr with one fragment per segment of a list without gaps");
+}
+
+/* What only ends can tell that run the transport. */
+static void need_ways(const struct o2_transfer_run *run, json_t *missing)
+{
+	const struct o2_counters *c = &run->counters;
+	char what[64];
+
+	for (uint32_t i = 0; i < 2 * (O2_CKSUM_SIGNED + 1) && !o2_judged_deaf; i++) {
+		snprintf(what, sizeof(what), "messages in the form %s",
+			 o2_counters_form((enum o2_byte_order)(i % 2), (enum o2_cksum_flavour)(i / 2)));
+		need(missing, c->formed[i % 2][i / 2] > 0, what);
+	}
 	need(missing, c->bounced[O2_SOURCE] > 0, "a source whose device bounces");
 	need(missing, c->bounced[O2_SINK] > 0, "a sink whose device bounces");
 	need(missing, c->bounced_both > 0, "two devices that bounce");
-	need(missing, c->per_segment > 0 || !uses(run, O2_REG_FMR),
-	     "fmr with one fragment per segment of a list without gaps");
 	need(missing, c->kept > 0 || !uses(run, O2_REG_FMR), "fmr with a region that is kept");
 	need(missing, c->staged > 0 || !uses(run, O2_REG_FASTREG_GAPS),
 	     "a contiguous region in place of one with gaps");
+	if (c->moved < ENOUGH_FOR_SITUATIONS || !uses_all_modes(run))
+		return;
+	need(missing, c->kmapped[O2_SOURCE] > 0, "bytes copied from a page without a CPU mapping");
+	need(missing, c->kmapped[O2_SINK] > 0, "bytes copied to a page without a CPU mapping");
 }
 
 static void need_situations(const struct o2_transfer_run *run, json_t *missing)
@@ -92,8 +110,6 @@ static void need_situations(const struct o2_transfer_run *run, json_t *missing)
 		snprintf(what, sizeof(what), "%s of a %s", o2_situation_name(situation), sides[side]);
 		need(missing, c->situation[side][situation] > 0, what);
 	}
-	need(missing, c->kmapped[O2_SOURCE] > 0, "bytes copied from a page without a CPU mapping");
-	need(missing, c->kmapped[O2_SINK] > 0, "bytes copied to a page without a CPU mapping");
 	need(missing, c->coalesced[O2_SOURCE] > 0, "entries of a source that were merged");
 	need(missing, c->coalesced[O2_SINK] > 0, "entries of a sink that were merged");
 }
@@ -161,6 +177,8 @@ json_t *o2_counters_missing(const struct o2_transfer_run *run, uint64_t packets_
 	}
 	if (c->moved >= ENOUGH_FOR_SHARES)
 		need_shares(run, missing);
+	if (c->moved >= ENOUGH_FOR_SHARES && run->rung->ops->has_ways)
+		need_ways(run, missing);
 	/* A run with fewer modes meets fewer situations. */
 	if (!uses_all_modes(run))
 		return missing;

@@ -275,14 +275,17 @@ static void check_ledger(struct o2_transfer_run *run, struct o2_report *report)
 	run->ledger = now;
 }
 
-/* The results agree, but the judge found the messages on the wire wrong. */
+/* The results agree, but the messages on the wire are wrong: for the judge, or for the scenario alone. */
 static void fail_judged(const struct o2_observed *seen, struct o2_report *report)
 {
 	char what[O2_ERROR_WHAT_BYTES] = "";
 
 	if (seen->judged.field != NULL)
 		o2_error_what(&seen->judged, what, sizeof(what));
-	o2_report_fail_in(report, "judge", seen->broken, "%s", what);
+	if (strncmp(seen->broken, "scenario/", strlen("scenario/")) == 0)
+		o2_report_fail(report, seen->broken, "%s", what);
+	else
+		o2_report_fail_in(report, "judge", seen->broken, "%s", what);
 }
 
 static enum o2_status run_once(struct o2_transfer_run *run, struct o2_report *report)

@@ -35,9 +35,11 @@ struct o2_counters {
 	uint64_t kind_pair[O2_DMA_KINDS][O2_DMA_KINDS]; /* by source and sink address kind */
 	uint64_t fragments_3, fragments_65, bytes_256k, one_byte, gaps;
 	uint64_t per_segment; /* mode fmr with one fragment per segment although there are no gaps */
-	uint64_t kept;	      /* mode fmr with a region that is kept */
-	uint64_t staged;      /* one side used a contiguous region, by choice or because there was no other */
-	uint64_t bounced[2];  /* by side */
+	/* As the ends have seen it (o2_observed.ways), from here on to kmapped. */
+	uint64_t formed[2][O2_CKSUM_SIGNED + 1]; /* by byte order and kind of checksum of the messages */
+	uint64_t kept;				 /* mode fmr with a region that is kept */
+	uint64_t staged;     /* one side used a contiguous region, by choice or because there was no other */
+	uint64_t bounced[2]; /* by side */
 	uint64_t bounced_both;
 	uint64_t kmapped[2];   /* by side: the CPU copied to or from a page without a mapping */
 	uint64_t coalesced[2]; /* by side: fewer segments than entries */

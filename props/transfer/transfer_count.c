@@ -8,7 +8,9 @@ static void count_refused(struct o2_counters *c, const struct o2_scenario *scena
 {
 	c->refused++;
 	c->rule[told->side][told->rule]++;
-	o2_cross_refused(&c->cross, scenario, told->side);
+	/* The cells are of this rule alone. */
+	if (told->rule == O2_PREDICT_NOT_CONTIGUOUS)
+		o2_cross_refused(&c->cross, scenario, told->side);
 }
 
 static void count_side(struct o2_counters *c, enum o2_side which, const struct o2_scenario_side *side,
@@ -25,20 +27,18 @@ static bool is_per_segment(const struct o2_scenario_side *side, bool gaps)
 	return side->per_segment && !gaps;
 }
 
-static bool is_staged(const struct o2_scenario_side *side)
+static void count_ways(struct o2_counters *c, const struct o2_scenario *scenario, const uint32_t ways[2])
 {
-	return side->mode == O2_REG_FASTREG_GAPS && side->staging;
-}
+	const uint32_t any = ways[O2_SOURCE] | ways[O2_SINK], both = ways[O2_SOURCE] & ways[O2_SINK];
 
-/* Did the CPU copy the unmapped page?  It copies for staging and for a device that bounces. */
-static bool is_kmapped(const struct o2_scenario_side *side, const struct o2_extent *extent, int count)
-{
-	if (!side->has_unmapped || !(is_staged(side) || side->bounce))
-		return false;
-	for (int i = 0; i < count; i++)
-		if (extent[i].page == side->unmapped_page)
-			return true;
-	return false;
+	c->formed[scenario->order][scenario->cksum_flavour] += (both & O2_WAY_FORMED) != 0;
+	c->kept += (any & O2_WAY_KEPT) != 0;
+	c->staged += (any & O2_WAY_STAGED) != 0;
+	c->bounced_both += (both & O2_WAY_BOUNCED) != 0;
+	for (uint32_t i = 0; i < 2; i++) {
+		c->bounced[i] += (ways[i] & O2_WAY_BOUNCED) != 0;
+		c->kmapped[i] += (ways[i] & O2_WAY_KMAPPED) != 0;
+	}
 }
 
 static void count_moved(struct o2_transfer_run *run)
@@ -73,13 +73,7 @@ static void count_moved(struct o2_transfer_run *run)
 	c->gaps += told->source_gaps || told->sink_gaps;
 	c->per_segment += is_per_segment(&scenario->source, told->source_gaps) ||
 			  is_per_segment(&scenario->sink, told->sink_gaps);
-	c->kept += scenario->source.lazy || scenario->sink.lazy;
-	c->bounced[O2_SOURCE] += scenario->source.bounce;
-	c->bounced[O2_SINK] += scenario->sink.bounce;
-	c->bounced_both += scenario->source.bounce && scenario->sink.bounce;
-	c->kmapped[O2_SOURCE] += is_kmapped(&scenario->source, s->source, s->nsource);
-	c->kmapped[O2_SINK] += is_kmapped(&scenario->sink, s->sink, s->nsink);
-	c->staged += is_staged(&scenario->source) || is_staged(&scenario->sink);
+	count_ways(c, scenario, run->observed.ways);
 	c->coalesced[O2_SOURCE] += told->source_segments < told->source_entries;
 	c->coalesced[O2_SINK] += told->sink_segments < told->sink_entries;
 	c->work_requests += run->observed.nwr;

@@ -29,6 +29,9 @@ void o2_counters_to_json(const struct o2_transfer_run *run, const struct o2_run_
  */
 json_t *o2_counters_missing(const struct o2_transfer_run *run, uint64_t packets_sent);
 
+/* The name of a form of messages, as in the counters: "big_endian_sum_signed". */
+const char *o2_counters_form(enum o2_byte_order order, enum o2_cksum_flavour flavour);
+
 /* One line "N cases, N moved ...". */
 void o2_counters_line(const struct o2_counters *counters, double seconds, char *text, size_t text_bytes);
 

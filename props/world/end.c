@@ -191,6 +191,7 @@ static int begin(struct o2_end *end, const struct o2_end_question *question, str
 	end->started = end->matched = end->done[0] = end->done[1] = false;
 	end->seen = (struct o2_end_answer){0};
 	end->greeted = 0;
+	o2_end_watch_form(end->watch)->wanted = false; /* the greeting has the node's form */
 	if (end->place.ni.config.dma_kind != our_side(end)->kind)
 		rc = o2_ni_set_dma(&end->place.ni, our_side(end)->kind, O2_RUNG_BUS_BASE, error);
 	if (rc != 0)
@@ -219,7 +220,11 @@ static int limit(struct o2_end *end, struct o2_error *error)
 	const struct o2_conn_config limits = o2_rung_limits(&end->scenario);
 	int rc = need_connection(end, error);
 
-	return rc == 0 ? o2_conn_set_limits(connection(end), &limits, error) : rc;
+	if (rc == 0)
+		rc = o2_conn_set_limits(connection(end), &limits, error);
+	if (rc == 0)
+		*o2_end_watch_form(end->watch) = o2_rung_form(&end->scenario);
+	return rc;
 }
 
 static int start(struct o2_end *end, struct o2_error *error)
@@ -258,6 +263,9 @@ static int rest(struct o2_end *end, struct o2_error *error)
 {
 	set_mapped(end, true);
 	end->seen.ledger = end->place.ni.ledger;
+	end->seen.ways = o2_rung_ways(&end->scenario, end->side, &end->place.ni);
+	if (o2_end_watch_form(end->watch)->seen > 0)
+		end->seen.ways |= O2_WAY_FORMED;
 	return o2_ni_check_idle(&end->place.ni, error);
 }
 

@@ -57,6 +57,7 @@ struct o2_end_answer {
 	struct o2_observed_end initiator, responder;
 	uint32_t nwr, nfrags; /* as far as this end knows them */
 	bool stale_tried, stale_admitted;
+	uint32_t ways; /* to REST: bits of enum o2_way */
 	struct o2_dma_ledger ledger;
 	/* A rule that the judge found broken in what this end sends and receives, and the details.  NULL: none. */
 	const char *broken;

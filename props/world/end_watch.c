@@ -8,6 +8,7 @@ struct o2_end_watch {
 	struct o2_end_judge *judge;
 	struct o2_report *report;
 	struct o2_judged_first first;
+	struct o2_judged_form form;
 };
 
 static void find(void *context, const struct o2_judge_finding *finding)
@@ -28,6 +29,7 @@ static void hear(void *context, const struct o2_watched *watched)
 		return;
 	o2_judged_put_aside(true);
 	o2_watch_tell(o2_end_judge_watch(watch->judge), watched);
+	o2_judged_compare(&watch->form, watched, &watch->first);
 	o2_judged_put_aside(false);
 }
 
@@ -64,6 +66,11 @@ void o2_end_watch_free(struct o2_end_watch *watch)
 const struct o2_watch *o2_end_watch_hook(const struct o2_end_watch *watch)
 {
 	return &watch->hook;
+}
+
+struct o2_judged_form *o2_end_watch_form(struct o2_end_watch *watch)
+{
+	return &watch->form;
 }
 
 const char *o2_end_watch_broken(struct o2_end_watch *watch, struct o2_error *error)

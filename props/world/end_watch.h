@@ -23,6 +23,9 @@ void o2_end_watch_free(struct o2_end_watch *watch);
 /* The hook for the configuration of the interface. */
 const struct o2_watch *o2_end_watch_hook(const struct o2_end_watch *watch);
 
+/* The form that the messages of this end must have; the caller may set it. */
+struct o2_judged_form *o2_end_watch_form(struct o2_end_watch *watch);
+
 /* The first rule broken since the last call; see o2_judged_take. */
 const char *o2_end_watch_broken(struct o2_end_watch *watch, struct o2_error *error);
 

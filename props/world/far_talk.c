@@ -198,6 +198,7 @@ int o2_far_await(struct o2_far_talk *talk, struct o2_far_message *message, uint6
 
 	while ((rc = o2_far_hear(talk, message, error)) == 0) {
 		rc = wait_for(talk->in, POLLIN, until_ms, error);
+		talk->silent = rc == -ETIMEDOUT;
 		if (rc != 0 && talk->object == NULL && talk->inbox.used > 0)
 			return garbage(talk->inbox.bytes, talk->inbox.used,
 				       "bytes that are no whole message,", talk->inbox.used, O2_NO_LIMIT,

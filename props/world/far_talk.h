@@ -3,6 +3,7 @@
 #define O2_PROPS_FAR_TALK_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 #include "base/error.h"
 #include "oracle/frame.h"
@@ -20,6 +21,7 @@ struct o2_far_talk {
 	struct o2_frame_buffer inbox, outbox;
 	json_t *object; /* object whose bytes have not all arrived */
 	size_t taken;	/* length of the last message, at the start of inbox */
+	bool silent;	/* the last wait for a message timed out, perhaps in the middle of one */
 };
 
 struct o2_far_message {

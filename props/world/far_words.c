@@ -258,6 +258,7 @@ static const struct o2_field answer_fields[] = {
 	{O2_FIELD("nfrags", UINT, struct answer, plain.nfrags)},
 	{O2_FIELD("stale_tried", BOOL, struct answer, plain.stale_tried)},
 	{O2_FIELD("stale_admitted", BOOL, struct answer, plain.stale_admitted)},
+	{O2_FIELD("ways", UINT, struct answer, plain.ways)},
 	{O2_FIELD("maps", LENGTH, struct answer, plain.ledger.maps)},
 	{O2_FIELD("unmaps", LENGTH, struct answer, plain.ledger.unmaps)},
 	{O2_FIELD("live_entries", LENGTH, struct answer, plain.ledger.live_entries)},

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "props/world/judged.h"
 
+#include <errno.h>
 #include <stdio.h>
 
+#include "wire/bytes.h"
+#include "wire/checksum.h"
+#include "wire/layout.h"
 #include "wire/nid.h"
 
 void (*o2_judged_aside)(bool aside);
@@ -54,4 +58,28 @@ const char *o2_judged_take(struct o2_judged_first *first, struct o2_error *error
 		*error = first->error;
 	first->broken = NULL;
 	return broken;
+}
+
+void o2_judged_compare(struct o2_judged_form *form, const struct o2_watched *watched,
+		       struct o2_judged_first *first)
+{
+	struct o2_error error;
+	enum o2_byte_order order;
+	uint32_t sum, wanted;
+
+	if (!form->wanted || !watched->ours || watched->kind != O2_WATCHED_MESSAGE || watched->bytes == NULL)
+		return;
+	order = o2_load32_be(watched->bytes + O2_AT_MAGIC) == O2_MSG_MAGIC ? O2_BIG_ENDIAN : O2_LITTLE_ENDIAN;
+	sum = o2_load32(watched->bytes + O2_AT_CKSUM, order);
+	wanted = o2_checksum_of(o2_msg_checksum_both(watched->bytes, watched->length_bytes), form->flavour);
+	if (order == form->order && sum == wanted) {
+		form->seen++;
+		return;
+	}
+	if (order != form->order)
+		o2_refuse_other(&error, -EPROTO, "scenario/byte-order", "order", order, form->order);
+	else
+		o2_refuse_other(&error, -EPROTO, "scenario/checksum", "checksum", sum, wanted);
+	if (first->broken == NULL)
+		*first = (struct o2_judged_first){error.rule, error};
 }

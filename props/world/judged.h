@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "judge/judge.h"
+#include "lnd/ni/watch.h"
 #include "props/engine/report.h"
 
 /*
@@ -41,6 +42,18 @@ struct o2_judged_first {
 void o2_judged_keep(struct o2_judged_first *first, const struct o2_judge_finding *finding);
 /* Return ->broken and reset it; *error is set only if a rule was broken. */
 const char *o2_judged_take(struct o2_judged_first *first, struct o2_error *error);
+
+/* The form that a case wants of the messages of an end; the judge takes any. */
+struct o2_judged_form {
+	bool wanted;
+	enum o2_byte_order order;
+	enum o2_cksum_flavour flavour;
+	uint32_t seen; /* messages in this form */
+};
+
+/* Compare a message that the end posts; another form is kept like a rule broken. */
+void o2_judged_compare(struct o2_judged_form *form, const struct o2_watched *watched,
+		       struct o2_judged_first *first);
 
 /* Options of a judge that leaves timeouts to the properties, which know the settings. */
 #define O2_JUDGED_OPTIONS ((struct o2_judge_options){.timeout_ms = 1000000000u})

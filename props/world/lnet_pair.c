@@ -294,6 +294,8 @@ int o2_lnet_pair_renew(struct o2_lnet_pair *pair, const struct o2_lnet_config *b
 	int rc;
 
 	pair_end(pair);
+	if (pair->wrong == NULL)
+		pair->wrong = pair->a.wrong != NULL ? pair->a.wrong : pair->b.wrong;
 	rc = pair_begin(pair, base);
 	if (rc != 0)
 		free_arenas(pair);

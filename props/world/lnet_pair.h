@@ -68,6 +68,7 @@ struct o2_lnet_side {
 
 struct o2_lnet_pair {
 	struct o2_lnet_side a, b;
+	const char *wrong; /* the first ->wrong of a side that has been renewed; NULL: none */
 };
 
 /* The transport of a side, for its LNet's configuration. */
@@ -93,7 +94,8 @@ void o2_lnet_side_clock(struct o2_lnet_side *side, uint64_t now_ms);
 int o2_lnet_pair_open(struct o2_lnet_pair *pair, const struct o2_lnet_config *base);
 /*
  * Close and reopen the pair, but keep the memory of both sides and its contents: creating it takes longer
- * than most of what is done with it.  Returns 0 or -errno, with nothing left open.
+ * than most of what is done with it.  pair->wrong keeps what was wrong.  Returns 0 or -errno, with nothing
+ * left open.
  */
 int o2_lnet_pair_renew(struct o2_lnet_pair *pair, const struct o2_lnet_config *base);
 /* Close the pair; ->wrong can still be read. */

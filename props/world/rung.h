@@ -27,6 +27,15 @@ struct o2_observed_end {
 	bool mapped; /* its memory was still mapped when it was told the result */
 };
 
+/* What an end has done to serve a scenario, as it saw from outside of the stages. */
+enum o2_way {
+	O2_WAY_FORMED = 1,  /* messages in the scenario's byte order, with its kind of checksum */
+	O2_WAY_BOUNCED = 2, /* its device's own memory holds the bytes */
+	O2_WAY_STAGED = 4,  /* a contiguous region stood in for one with gaps */
+	O2_WAY_KEPT = 8,    /* a region of mode fmr is still mapped */
+	O2_WAY_KMAPPED = 16 /* the CPU mapped a page that has no mapping */
+};
+
 struct o2_observed {
 	bool stuck; /* neither end made progress and no result came */
 	bool local; /* refused before any message: initiator.status is what o2_conn_put or o2_conn_get
@@ -36,6 +45,7 @@ struct o2_observed {
 	uint32_t queue_depth; /* the connection's; 0: the rung always uses the same */
 	uint32_t nfrags;      /* of the sink's descriptor, 0 if there was none */
 	uint32_t nwr;
+	uint32_t ways[2]; /* by side: bits of enum o2_way */
 	/* scenario.stale_key: the key was tried, and the sink's device admitted the write. */
 	bool stale_tried;
 	bool stale_admitted;
@@ -53,6 +63,7 @@ struct o2_rung_ops {
 	const char *name;
 	bool has_depths; /* its connections have different queue depths */
 	bool has_keys;	 /* a sink's key can be tried after the transfer */
+	bool has_ways;	 /* its ends report what they did: o2_observed.ways */
 	bool reconnects; /* working connections are closed and made again, at least once in 32 transfers */
 	/* The memory of a side for an address kind; O2_SCENARIO_PAGES pages. */
 	struct o2_arena *(*arena)(struct o2_rung *rung, enum o2_side side, enum o2_dma_kind kind);

@@ -39,6 +39,7 @@ static int start_end(struct o2_rung_ends *ends, enum o2_side side, struct o2_err
 
 	if (is_far(ends, side)) {
 		rc = o2_far_opened(ends->far, error);
+		ends->waits += rc != 0;
 		ends->nid[side] = ends->far->nid;
 		return rc;
 	}
@@ -79,6 +80,12 @@ int o2_rung_ends_start(struct o2_rung_ends *ends, struct o2_error *error)
 	return rc;
 }
 
+/* Has the lost end cost the whole timeout?  A part of an answer, and then nothing, is reported as garbage. */
+static bool was_silent(const struct o2_rung_ends *ends, const struct o2_error *error)
+{
+	return error->code == -ETIMEDOUT || ends->far->talk.silent;
+}
+
 void o2_rung_ends_ask(struct o2_rung_ends *ends, enum o2_side side, const struct o2_end_question *question,
 		      struct o2_end_answer *answer)
 {
@@ -92,7 +99,7 @@ void o2_rung_ends_ask(struct o2_rung_ends *ends, enum o2_side side, const struct
 		o2_end_ask(ends->end[side], question, answer);
 	if (answer->code != -EPIPE)
 		return;
-	ends->waits += is_far(ends, side) && answer->error.code == -ETIMEDOUT;
+	ends->waits += is_far(ends, side) && was_silent(ends, &answer->error);
 	stop(ends);
 }
 
@@ -111,8 +118,10 @@ int o2_rung_ends_fetch(struct o2_rung_ends *ends, struct o2_error *error)
 {
 	const int rc = ends->far == NULL || !ends->running ? 0 : o2_far_fetch(ends->far, error);
 
-	if (rc != 0)
-		stop(ends);
+	if (rc == 0)
+		return 0;
+	ends->waits += was_silent(ends, error);
+	stop(ends);
 	return rc;
 }
 

@@ -20,7 +20,8 @@ struct o2_rung_ends {
 	struct o2_end *end[2];
 	struct o2_end_process process[2]; /* if the ends are in other processes */
 	struct o2_far *far;		  /* NULL: no end is on another machine */
-	uint32_t waits; /* failed starts and timed-out answers of the end on another machine */
+	/* Of the end on another machine: failed starts, and answers that did not come in time. */
+	uint32_t waits;
 };
 
 /* Allocate what is possible before the ends start.  0 or -errno; call o2_rung_ends_close in either case. */

@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "props/world/judged.h"
-
 #define PAIRS 32u
 
 struct pair {
@@ -20,6 +18,7 @@ struct o2_rung_judge {
 	uint64_t number;
 	struct o2_judged heard;
 	struct o2_judged_first first;
+	struct o2_judged_form form;
 	struct o2_msg msg; /* large */
 	struct o2_error refused;
 };
@@ -82,10 +81,13 @@ static void judge_it(struct o2_rung_judge *judge, const struct o2_watched *watch
 
 static void hear(void *context, const struct o2_watched *watched)
 {
+	struct o2_rung_judge *judge = context;
+
 	if (o2_judged_deaf)
 		return;
 	o2_judged_put_aside(true);
-	judge_it(context, watched);
+	judge_it(judge, watched);
+	o2_judged_compare(&judge->form, watched, &judge->first);
 	o2_judged_put_aside(false);
 }
 
@@ -133,6 +135,11 @@ int o2_rung_judge_met(struct o2_rung_judge *judge, const void *const conn[O2_JUD
 		return 0;
 	}
 	return -ENOMEM;
+}
+
+struct o2_judged_form *o2_rung_judge_form(struct o2_rung_judge *judge)
+{
+	return &judge->form;
 }
 
 const char *o2_rung_judge_broken(struct o2_rung_judge *judge, struct o2_error *error)

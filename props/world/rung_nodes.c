@@ -228,7 +228,9 @@ static int leave(struct nodes_rung *rung, const struct o2_scenario *scenario, st
 	if (o2_rung_tries_key(scenario) && observed->initiator.status == 0 && observed->responder.involved &&
 	    observed->responder.status == 0) {
 		rc = try_key(rung, observed, error);
-		return rc == 0 ? part(rung, error) : rc;
+		if (rc == -EPIPE)
+			return rc;
+		return rc == 0 ? part(rung, error) : give_up(rung, rc, error);
 	}
 	if (++rung->on_connection < RECONNECT_AFTER)
 		return 0;
@@ -236,7 +238,7 @@ static int leave(struct nodes_rung *rung, const struct o2_scenario *scenario, st
 }
 
 /* Ask both ends whether anything is left; check_idle and ledger report it. */
-static int rest(struct nodes_rung *rung, struct o2_error *error)
+static int rest(struct nodes_rung *rung, struct o2_observed *observed, struct o2_error *error)
 {
 	for (int i = 0; i < 2; i++) {
 		struct o2_error found = {0};
@@ -247,6 +249,7 @@ static int rest(struct nodes_rung *rung, struct o2_error *error)
 			return rc;
 		}
 		rung->resting[i] = rung->answer[i];
+		observed->ways[i] = rung->answer[i].ways;
 	}
 	return 0;
 }
@@ -274,9 +277,9 @@ static int nodes_transfer(struct o2_rung *base, const struct o2_scenario *scenar
 	else if (rc != -EPIPE)
 		rc = give_up(rung, rc, error);
 	if (rc == 0)
-		rc = rest(rung, error);
+		rc = rest(rung, observed, error);
 	else
-		rest(rung, &later);
+		rest(rung, observed, &later);
 	o2_rung_tell_broken(rung->answer, observed);
 	base->over = o2_rung_ends_given_up(&rung->ends);
 	return rc;
@@ -342,7 +345,11 @@ static void nodes_images(struct o2_rung *base, struct o2_image *const image[2])
 
 static int nodes_fetch(struct o2_rung *base, struct o2_error *error)
 {
-	return o2_rung_ends_fetch(&((struct nodes_rung *)base)->ends, error);
+	struct nodes_rung *rung = (struct nodes_rung *)base;
+	const int rc = o2_rung_ends_fetch(&rung->ends, error);
+
+	base->over = o2_rung_ends_given_up(&rung->ends);
+	return rc;
 }
 
 static void nodes_close(struct o2_rung *base)
@@ -359,6 +366,7 @@ int o2_rung_open_nodes(const struct o2_rung_nodes_config *config, struct o2_rung
 	static const struct o2_rung_ops ops = {
 		.name = "nodes",
 		.has_keys = true,
+		.has_ways = true,
 		.reconnects = true,
 		.arena = nodes_arena,
 		.images = nodes_images,

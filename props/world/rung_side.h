@@ -4,6 +4,7 @@
 
 #include "lnd/conn/conn.h"
 #include "lnd/ni/ni.h"
+#include "props/world/judged.h"
 #include "props/world/rung.h"
 
 /* Converts one side of a scenario to parameters of the transport, for every rung that runs the transport. */
@@ -37,6 +38,15 @@ int o2_rung_tell_device(const struct o2_scenario_side *side, struct o2_ni *ni, s
 
 /* The scenario's limits for the connection, for o2_conn_set_limits. */
 struct o2_conn_config o2_rung_limits(const struct o2_scenario *scenario);
+
+/* The scenario's form of messages, for the watch of an end. */
+struct o2_judged_form o2_rung_form(const struct o2_scenario *scenario);
+
+/*
+ * What this end has done since o2_rung_tell_device, for a transfer that moved its bytes; all of enum o2_way but
+ * O2_WAY_FORMED.
+ */
+uint32_t o2_rung_ways(const struct o2_scenario *scenario, enum o2_side side, const struct o2_ni *ni);
 
 /* Convert an operation's result to what the end that got it observed; ni: that end's interface. */
 struct o2_observed_end o2_rung_saw(const struct o2_transfer_result *result, const struct o2_ni *ni);

@@ -197,6 +197,7 @@ static int prepare_link(struct verbs_rung *rung, const struct o2_scenario *scena
 		if (rc != 0)
 			return rc;
 	}
+	*o2_rung_judge_form(rung->judge) = o2_rung_form(scenario);
 	*out = link;
 	return 0;
 }
@@ -262,11 +263,11 @@ static int try_stale_key(struct verbs_rung *rung, struct link *link)
 		return 0;
 	rc = o2_rung_try_key(&rung->place[O2_SOURCE][scenario->source.kind].ni, link->conn[O2_SOURCE],
 			     rung->key_addr, rung->key, &status);
+	disconnect(link); /* it cannot be used any more, whatever came of it */
 	if (rc != 0)
 		return rc;
 	observed->stale_tried = true;
 	observed->stale_admitted = status != IBV_WC_REM_ACCESS_ERR;
-	disconnect(link);
 	return 0;
 }
 
@@ -320,6 +321,14 @@ static int verbs_transfer(struct o2_rung *base, const struct o2_scenario *scenar
 	struct verbs_rung *rung = (struct verbs_rung *)base;
 	const int rc = run_transfer(rung, scenario, observed, error);
 
+	for (int i = 0; i < 2 && rc == 0; i++) {
+		const enum o2_dma_kind kind = o2_rung_side(scenario, (enum o2_side)i)->kind;
+
+		observed->ways[i] = o2_rung_ways(scenario, (enum o2_side)i, &rung->place[i][kind].ni);
+		/* Each of the two ends has sent one at least. */
+		if (o2_rung_judge_form(rung->judge)->seen >= 2)
+			observed->ways[i] |= O2_WAY_FORMED;
+	}
 	observed->broken = o2_rung_judge_broken(rung->judge, &observed->judged);
 	return rc;
 }
@@ -360,6 +369,7 @@ static const struct o2_rung_ops verbs_ops = {
 	.name = "verbs",
 	.has_depths = true,
 	.has_keys = true,
+	.has_ways = true,
 	.arena = verbs_arena,
 	.transfer = verbs_transfer,
 	.check_idle = verbs_check_idle,

@@ -363,6 +363,19 @@ static void play(struct run *run, uint64_t number)
 	check_end(run);
 	check_right(&run->pair.a);
 	check_right(&run->pair.b);
+	assert_null(run->pair.wrong);
+}
+
+/* What closing a pair finds is not forgotten when the pair is open again. */
+TEST(a_renewed_pair_tells_what_was_wrong)
+{
+	struct o2_lnet_pair *pair = lnet_pair_default();
+
+	pair->b.nwriting = 1;
+	assert_int_equal(o2_lnet_pair_renew(pair, NULL), 0);
+	assert_non_null(pair->wrong);
+	assert_null(pair->b.wrong);
+	lnet_pair_close(pair);
 }
 
 static uint64_t only = UINT64_MAX, current;

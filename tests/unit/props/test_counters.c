@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a run counts, and what it must have met (docs/properties.md, "Counters" and "The cross table"). */
 
+#include "props/transfer/transfer_internal.h"
 #include "props/transfer/transfer_run.h"
 #include "tests/lib/unit_test.h"
 
@@ -89,7 +90,8 @@ TEST(test_pages)
 /* A run of that size, on a device, that has met every situation. */
 static struct o2_transfer_run *full_run(uint64_t moved)
 {
-	static const struct o2_rung_ops ops = {.has_depths = true, .has_keys = true, .reconnects = true};
+	static const struct o2_rung_ops ops = {
+		.has_depths = true, .has_keys = true, .has_ways = true, .reconnects = true};
 	static struct o2_rung rung = {.ops = &ops, .connections = 10000};
 	struct o2_transfer_run *run = calloc(1, sizeof(*run));
 
@@ -160,6 +162,11 @@ FULL_TEST(test_each_situation)
 	check_needed(run, &run->counters.bounced_both, 1000, "two devices that bounce");
 	check_needed(run, &run->counters.kmapped[O2_SOURCE], 2000, "from a page without a CPU mapping");
 	check_needed(run, &run->counters.kmapped[O2_SINK], 2000, "to a page without a CPU mapping");
+	for (uint32_t i = 0; i < 2 * (O2_CKSUM_SIGNED + 1); i++)
+		check_needed(run, &run->counters.formed[i % 2][i / 2], 1000,
+			     o2_counters_form((enum o2_byte_order)(i % 2), (enum o2_cksum_flavour)(i / 2)));
+	check_needed(run, &run->counters.kept, 1000, "a region that is kept");
+	check_needed(run, &run->counters.staged, 1000, "a contiguous region");
 	check_needed(run, &run->counters.deep, 1000, "a connection deeper than 127");
 	check_needed(run, &run->counters.deepest, 1000, "a connection as deep as can be");
 	check_needed(run, &run->counters.one_byte, 10000, "one byte");
@@ -200,7 +207,68 @@ FULL_TEST(test_each_pair)
 	assert_int_equal(missing(run, first, sizeof(first)), 0);
 }
 
+/* A run that counts its first case, which both ends saw in these ways. */
+static struct o2_counters counted(struct o2_scenario *scenario, struct o2_prediction told, uint32_t source,
+				  uint32_t sink)
+{
+	struct o2_transfer_run *run = calloc(1, sizeof(*run));
+	struct o2_counters counters;
+
+	assert_non_null(run);
+	run->scratch = calloc(1, sizeof(*run->scratch));
+	assert_non_null(run->scratch);
+	run->scenario = *scenario;
+	run->prediction = told;
+	run->observed.ways[O2_SOURCE] = source;
+	run->observed.ways[O2_SINK] = sink;
+	o2_transfer_count(run);
+	counters = run->counters;
+	free(run->scratch);
+	free(run);
+	return counters;
+}
+
+/* What the scenario asks for is not counted, but what the ends have done. */
+TEST(test_ways)
+{
+	struct o2_scenario scenario = {
+		.op = O2_OP_PUT, .order = O2_BIG_ENDIAN, .cksum_flavour = O2_CKSUM_SIGNED};
+	const struct o2_prediction told = {.verdict = O2_MOVES};
+	const uint32_t most = O2_WAY_FORMED | O2_WAY_BOUNCED | O2_WAY_STAGED | O2_WAY_KEPT;
+	struct o2_counters c;
+
+	scenario.source.mode = O2_REG_FASTREG_GAPS;
+	scenario.sink.mode = O2_REG_FMR;
+	scenario.source.staging = scenario.sink.lazy = true;
+	scenario.source.bounce = scenario.sink.bounce = true;
+	c = counted(&scenario, told, 0, 0);
+	assert_int_equal(c.moved, 1);
+	assert_int_equal(c.formed[O2_BIG_ENDIAN][O2_CKSUM_SIGNED] + c.kept + c.staged + c.bounced_both, 0);
+	assert_int_equal(c.bounced[O2_SOURCE] + c.bounced[O2_SINK], 0);
+	c = counted(&scenario, told, most, O2_WAY_KMAPPED);
+	assert_int_equal(c.formed[O2_BIG_ENDIAN][O2_CKSUM_SIGNED], 0);
+	assert_int_equal(c.kept + c.staged + c.bounced[O2_SOURCE] + c.kmapped[O2_SINK], 4);
+	assert_int_equal(c.bounced_both + c.bounced[O2_SINK] + c.kmapped[O2_SOURCE], 0);
+	c = counted(&scenario, told, most, most);
+	assert_int_equal(c.formed[O2_BIG_ENDIAN][O2_CKSUM_SIGNED] + c.bounced_both, 2);
+}
+
 /* --- the cross table --- */
+
+/* A KIOV of mode user may be refused by an earlier rule, which is not the one of the cell. */
+TEST(test_cross_refused)
+{
+	struct o2_scenario scenario = {.op = O2_OP_PUT};
+	struct o2_prediction told = {.verdict = O2_REFUSED_PEER, .side = O2_SINK, .rule = O2_PREDICT_ENTRIES};
+
+	scenario.sink.mode = O2_REG_USER;
+	scenario.sink.vector = O2_KIOV;
+	assert_int_equal(
+		counted(&scenario, told, 0, 0).cross.user_kiov_refused[O2_SINK][O2_DMA_BUS][O2_OP_PUT], 0);
+	told.rule = O2_PREDICT_NOT_CONTIGUOUS;
+	assert_int_equal(
+		counted(&scenario, told, 0, 0).cross.user_kiov_refused[O2_SINK][O2_DMA_BUS][O2_OP_PUT], 1);
+}
 
 TEST(test_cross)
 {

@@ -189,6 +189,7 @@ static void same_answer(const struct o2_end_answer *a)
 	assert_int_equal(a->nfrags, b.nfrags);
 	assert_int_equal(a->stale_tried, b.stale_tried);
 	assert_int_equal(a->stale_admitted, b.stale_admitted);
+	assert_int_equal(a->ways, b.ways);
 	assert_memory_equal(&a->ledger, &b.ledger, sizeof(b.ledger));
 	same_text(a->broken, b.broken);
 	same_error(&a->judged, &b.judged);
@@ -215,6 +216,7 @@ TEST(words_of_an_answer)
 		.nfrags = 7,
 		.stale_tried = true,
 		.stale_admitted = true,
+		.ways = UINT32_MAX,
 		.ledger = {UINT64_MAX, 8, 9, 10, 11},
 		.broken = "connack/credits",
 		.judged = an_error(5),

@@ -84,3 +84,46 @@ JUDGE_TEST(a_connection_that_is_gone)
 	post_noop(judge, O2_JUDGE_A, true, SAY_DEPTH);
 	assert_null(o2_rung_judge_broken(judge, &error));
 }
+
+/* Tell of a message in this form, and expect the broken rule, or NULL. */
+static void expect_form(struct o2_rung_judge *judge, enum o2_byte_order order, enum o2_cksum_flavour flavour,
+			const char *rule)
+{
+	struct o2_msg msg = say_header(O2_JUDGE_A, O2_MSG_NOOP, 0);
+	uint8_t bytes[O2_MSG_BYTES];
+	const char *broken;
+	struct o2_error error;
+	int length;
+
+	msg.order = order;
+	msg.cksum_flavour = flavour;
+	msg.ibm_srcnid |= 0xff; /* the two kinds of checksum differ */
+	length = o2_msg_encode(&msg, NULL, bytes, sizeof(bytes), NULL);
+	assert_true(length > 0);
+	tell(judge, O2_WATCHED_GONE, true, O2_JUDGE_A, NULL, 0); /* the judge itself need not take it */
+	tell(judge, O2_WATCHED_MESSAGE, true, O2_JUDGE_A, bytes, (size_t)length);
+	broken = o2_rung_judge_broken(judge, &error);
+	if (rule == NULL)
+		assert_null(broken);
+	else
+		assert_string_equal(broken, rule);
+}
+
+JUDGE_TEST(the_form_of_messages)
+{
+	struct o2_judged_form *form = o2_rung_judge_form(judge);
+
+	expect_form(judge, O2_BIG_ENDIAN, O2_CKSUM_NONE, NULL);
+	assert_int_equal(form->seen, 0);
+	for (int i = 0; i < 2 * (O2_CKSUM_SIGNED + 1); i++) {
+		*form = (struct o2_judged_form){true, (enum o2_byte_order)(i % 2),
+						(enum o2_cksum_flavour)(i / 2), 0};
+		for (int other = 0; other < 2 * (O2_CKSUM_SIGNED + 1); other++)
+			expect_form(judge, (enum o2_byte_order)(other % 2),
+				    (enum o2_cksum_flavour)(other / 2),
+				    i % 2 != other % 2 ? "scenario/byte-order"
+				    : i != other       ? "scenario/checksum"
+						       : NULL);
+		assert_int_equal(form->seen, 1);
+	}
+}

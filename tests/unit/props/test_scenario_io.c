@@ -248,6 +248,37 @@ TEST(test_piece_count)
 	json_decref(whole);
 }
 
+/* Pieces of whole pages, of which the last is one page too many. */
+TEST(test_extent_count)
+{
+	static struct o2_scenario scenario;
+	struct o2_error error = {0};
+	json_t *whole = sample();
+	json_t *pieces = at_path(whole, "source.pieces");
+	struct o2_extent extent[O2_SCENARIO_EXTENTS];
+	json_t *last;
+
+	json_object_set_new(at_path(whole, "source"), "vector", json_string("iov"));
+	json_object_set_new(at_path(whole, "source"), "view", json_integer(0));
+	json_array_clear(pieces);
+	for (int i = 0; i < 2; i++) {
+		last = json_pack("{s:i, s:i}", "base", 0, "len",
+				 O2_SCENARIO_EXTENTS / 2 * O2_SCENARIO_PAGE_BYTES);
+		json_array_append_new(pieces, last);
+	}
+	assert_int_equal(o2_scenario_from_json(whole, &scenario, &error), 0);
+	assert_int_equal(o2_scenario_extents(&scenario.source, NULL, 0,
+					     (uint64_t)O2_SCENARIO_EXTENTS * O2_SCENARIO_PAGE_BYTES, extent,
+					     O2_SCENARIO_EXTENTS),
+			 O2_SCENARIO_EXTENTS);
+	json_object_set_new(last, "base", json_integer(1));
+	assert_error_field(o2_scenario_from_json(whole, &scenario, &error), -EINVAL, &error, "source.pieces");
+	assert_string_equal(error.rule, "scenario/too-many-extents");
+	assert_int_equal(error.value, O2_SCENARIO_EXTENTS + 1);
+	assert_int_equal(error.limit, O2_SCENARIO_EXTENTS);
+	json_decref(whole);
+}
+
 /* Replaces each value below `value`, one at a time, by one that no member may have: it is always refused. */
 static uint32_t refuse_all(json_t *whole, json_t *value)
 {
