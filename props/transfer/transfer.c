@@ -158,8 +158,6 @@ bool o2_transfer_sweep(struct o2_transfer_run *run, struct o2_report *report)
 
 void o2_transfer_reset(struct o2_transfer_run *run)
 {
-	if (o2_transfer_is_closed(run))
-		return;
 	for (uint32_t i = 0; i < IMAGES; i++)
 		if (!is_alias(run, i) && (*image_at(run, i))->inits > 0)
 			o2_image_init(*image_at(run, i), (*image_at(run, i))->arena, O2_TRANSFER_RED_SEED);

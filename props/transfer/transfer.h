@@ -89,7 +89,7 @@ enum o2_status o2_transfer_scenario(struct o2_transfer_run *run, struct o2_repor
 
 /* Compare all memory of both sides with the expected bytes; a failure is reported as signature "sweep". */
 bool o2_transfer_sweep(struct o2_transfer_run *run, struct o2_report *report);
-/* A failing case may have written anywhere: clean all memory in use, of every address kind. */
+/* A failing case may have written anywhere: clean all memory in use, of every kind.  The rung is open. */
 void o2_transfer_reset(struct o2_transfer_run *run);
 
 #endif
