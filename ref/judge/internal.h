@@ -30,6 +30,14 @@ struct o2_judge_put {
 	bool mixed; /* when it began, another PUT to the same memory was still open */
 };
 
+#define O2_JUDGE_WRITTEN_BITS 8u
+
+/* What PUTs have written, of all places that share this entry: some byte of [low, high). */
+struct o2_judge_written {
+	uint64_t writer; /* id of the connection that they came over; 0: there is none; UINT64_MAX: several */
+	uint64_t low, high;
+};
+
 /* Compares the bytes of a PUT or a GET with o2ref's byte pattern (base/stream.h), if they follow it at all. */
 struct o2_judge_pattern {
 	bool known;		 /* stream and offset are valid: the bytes can be compared */
@@ -199,6 +207,7 @@ struct o2_judge {
 	struct o2_judge_told told[O2_JUDGE_TOLD_MAX];
 	/* A bit for each handle of a request that was dropped from handle[] without an answer. */
 	uint64_t forgotten[O2_JUDGE_FORGOTTEN_BITS / 64];
+	struct o2_judge_written written[1u << O2_JUDGE_WRITTEN_BITS];
 	LIST_HEAD(, o2_judge_conn) conns;
 };
 
