@@ -72,6 +72,7 @@ struct o2_judge_transfer {
 	enum o2_transfer_step step;
 	bool late;   /* transfer/unanswered was reported */
 	bool shared; /* a WRITE may have been for another open transfer: what was written here is not known */
+	bool unsure; /* its WRITEs, and what ended it, may have been missed */
 	uint64_t number, time_ns; /* of the request; once a PUT_ACK has come, of the PUT_ACK */
 	bool undated;	 /* that message had no time: time_ns will be that of the next event that has one */
 	uint64_t cookie; /* of the side that sent the request */
