@@ -7,9 +7,6 @@
 
 #include "cli/roce_layout.h"
 
-/* A retransmission is at most this far behind; a first packet further behind begins a new sequence. */
-#define PSN_REPEAT_MAX 0x10000u
-
 /* Buffers are doubled until they have their largest size. */
 #define FIRST_ROOM	 8u
 #define FIRST_KEPT_BYTES 512u
@@ -116,7 +113,7 @@ void o2_flows_setup(struct o2_flows *flows, const struct o2_flow_setup *setup)
 		if (flow->dest_qp != setup->qp || !o2_roce_address_same(&flow->dst, &setup->addr))
 			continue;
 		/* Further on, the flow is one of another connection, whose setup was not seen. */
-		if (!is_new && ((flow->next_psn - setup->psn) & O2_24_BITS) <= PSN_REPEAT_MAX)
+		if (!is_new && ((flow->next_psn - setup->psn) & O2_24_BITS) <= O2_FLOW_REPEAT_MAX)
 			continue;
 		flow->known = false;
 		flow->has_gap = false;
@@ -167,7 +164,7 @@ enum o2_flow_order o2_flow_advance(struct o2_flow *flow, const struct o2_roce_pa
 		const uint32_t behind = (flow->next_psn - packet->psn) & O2_24_BITS;
 		const bool fills = fills_gap(flow, packet->psn);
 
-		if (!fills && (behind <= PSN_REPEAT_MAX || !packet->first))
+		if (!fills && (behind <= O2_FLOW_REPEAT_MAX || !packet->first))
 			return O2_FLOW_REPEATED;
 		turn_back(flow, packet->psn, fills);
 		/* If a new sequence begins, its earlier packets were not seen. */

@@ -20,6 +20,9 @@
 /* If there are more, the flow that was quiet for longest is forgotten: memory is bounded for any file. */
 #define O2_FLOWS_MAX 1024
 
+/* A retransmission is at most this far behind; a first packet further behind begins a new sequence. */
+#define O2_FLOW_REPEAT_MAX 0x10000u
+
 struct o2_flow {
 	bool used;
 	struct o2_roce_address src, dst;

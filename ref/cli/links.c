@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "cli/flows.h"
 #include "cli/roce_layout.h"
 #include "wire/bytes.h"
 
@@ -156,7 +157,8 @@ static void learn_protocol(struct o2_link *link, const struct o2_event *event)
 
 /*
  * Something was missed before the first packet of a side if it does not have the agreed PSN, or, where that is
- * not known, if the other side has acknowledged an earlier packet.
+ * not known, if the other side has acknowledged an earlier packet.  Without such an acknowledgement it is not known
+ * whether something was.
  */
 static int begin_sending(struct o2_links *links, struct o2_link *link, enum o2_judge_side from,
 			 const struct o2_event *event)
@@ -166,11 +168,34 @@ static int begin_sending(struct o2_links *links, struct o2_link *link, enum o2_j
 				  ? psn != link->start_psn[from]
 				  : from == O2_JUDGE_B && link->has_unheard && psn != link->unheard_psn &&
 					    !o2_roce_psn_behind(psn, link->unheard_psn);
+	int rc = 0;
 
 	if (link->has_sent[from])
 		return 0;
+	if (lost)
+		rc = o2_links_tell(links, link, from, O2_JUDGE_LOST, event);
+	else if (from == O2_JUDGE_B && !link->has_cm_id[O2_JUDGE_B])
+		o2_judge_start_unseen(links->judge, link->conn, from);
 	link->has_sent[from] = true;
-	return lost ? o2_links_tell(links, link, from, O2_JUDGE_LOST, event) : 0;
+	link->first_psn[from] = psn;
+	return rc;
+}
+
+/* Did the packet arrive before it was heard?  Then it was missed, and now it is repeated. */
+static bool acked_before(const struct o2_link *link, enum o2_judge_side from, const struct o2_event *event)
+{
+	return link->has_acked[from] &&
+	       ((link->acked_psn[from] - event->psn) & O2_24_BITS) <= O2_FLOW_REPEAT_MAX;
+}
+
+/* After a jump that is too far for a loss or a repetition, the queue pairs carry a new connection. */
+static void look_for_jump(struct o2_link *link, enum o2_judge_side from, const struct o2_event *event)
+{
+	const uint32_t ahead = (first_psn(event) - link->last_psn[from]) & O2_24_BITS;
+
+	if ((link->has_sent[from] || link->has_cm_id[O2_JUDGE_B]) && ahead > O2_FLOW_REPEAT_MAX &&
+	    ahead < O2_24_BITS - O2_FLOW_REPEAT_MAX)
+		o2_judge_terms_unknown(link->conn);
 }
 
 /* A message or a WRITE over a connection. */
@@ -195,9 +220,25 @@ static int take_packets(struct o2_links *links, const struct o2_event *event, en
 	}
 	if (kind == O2_JUDGE_MESSAGE)
 		learn_protocol(link, event);
+	look_for_jump(link, from, event);
 	rc = begin_sending(links, link, from, event);
 	link->last_psn[from] = event->psn;
+	link->has_acked[from] = acked_before(link, from, event);
+	if (link->has_acked[from])
+		kind = O2_JUDGE_LOST;
 	return rc != 0 ? rc : o2_links_tell(links, link, from, kind, event);
+}
+
+/* In dense traffic an acknowledgement is for a packet this far back, or less.  Farther back it may fit by chance. */
+#define ACKED_BACK_MAX 4096u
+
+/* May the acknowledgement be of what was heard of A? */
+static bool fits(const struct o2_link *link, uint32_t psn)
+{
+	const uint32_t back = (link->last_psn[O2_JUDGE_A] - psn) & O2_24_BITS;
+
+	return back <= ACKED_BACK_MAX &&
+	       back <= ((link->last_psn[O2_JUDGE_A] - link->first_psn[O2_JUDGE_A]) & O2_24_BITS);
 }
 
 /* The only link without side A's queue pair that the acknowledgement fits; NULL: none, or several. */
@@ -209,7 +250,7 @@ static struct o2_link *acknowledged(struct o2_links *links, const struct o2_even
 		struct o2_link *link = &links->link[i];
 
 		if (!o2_link_goes_from(link, O2_JUDGE_B, event) || link->has_qp[O2_JUDGE_A] ||
-		    link->last_psn[O2_JUDGE_A] != event->psn)
+		    !fits(link, event->psn))
 			continue;
 		if (found != NULL)
 			return NULL;
@@ -227,6 +268,16 @@ static void learn_unheard(struct o2_link *link, const struct o2_event *event)
 	link->unheard_psn = event->psn;
 }
 
+/* Remember that the side has sent more than was heard of it.  Maybe only the end of a message is still to come. */
+static void learn_acked(struct o2_link *link, enum o2_judge_side sender, const struct o2_event *event)
+{
+	if ((!link->has_sent[sender] && !link->has_cm_id[O2_JUDGE_B]) ||
+	    !o2_roce_psn_behind(link->last_psn[sender], event->psn))
+		return;
+	link->has_acked[sender] = true;
+	link->acked_psn[sender] = event->psn;
+}
+
 /* An acknowledgement may show that two directions, seen apart so far, are one connection. */
 static int take_ack(struct o2_links *links, const struct o2_event *event)
 {
@@ -235,6 +286,8 @@ static int take_ack(struct o2_links *links, const struct o2_event *event)
 
 	if (other != NULL && from == O2_JUDGE_A)
 		learn_unheard(other, event);
+	if (other != NULL)
+		learn_acked(other, o2_judge_other(from), event);
 	if (other != NULL && other->has_qp[O2_JUDGE_A])
 		return 0;
 	link = acknowledged(links, event);
@@ -253,8 +306,9 @@ static int take_ack(struct o2_links *links, const struct o2_event *event)
 		count_said(other, &links->totals);
 		count_said(link, &links->totals);
 	}
-	part(links, other);
+	link->last_psn[O2_JUDGE_B] = other->last_psn[O2_JUDGE_A];
 	link->has_sent[O2_JUDGE_B] = true;
+	part(links, other);
 	o2_judge_part(links->judge, link->conn);
 	link->conn = o2_judge_meet(links->judge, O2_JUDGE_LATER);
 	return link->conn == NULL ? -ENOMEM : 0;
@@ -293,7 +347,7 @@ static int take_part(struct o2_links *links, const struct o2_event *event)
 	struct o2_link *link = by_qp(links, event, &from);
 	int rc = 0;
 
-	if (link == NULL || !link->has_qp[O2_JUDGE_B])
+	if (link == NULL || !link->has_qp[O2_JUDGE_B] || acked_before(link, from, event))
 		return 0;
 	/* A's acknowledgements from here on are of this WRITE.  With an agreed PSN the whole WRITE is looked at. */
 	if (!link->has_cm_id[O2_JUDGE_B])

@@ -4,6 +4,7 @@
 
 #include "cli/cm_layout.h"
 #include "cli/links_internal.h"
+#include "cli/roce_layout.h"
 
 /* The link that a message of the connection manager belongs to, by the sender's and the receiver's ids. */
 static struct o2_link *by_cm_id(struct o2_links *links, const struct o2_event *event,
@@ -95,6 +96,7 @@ static void learn_end(struct o2_link *link, enum o2_judge_side side, const struc
 	link->qp[side] = cm->qp;
 	link->cm_id[side] = cm->local_id;
 	link->start_psn[1 - side] = cm->psn;
+	link->last_psn[1 - side] = (cm->psn - 1) & O2_24_BITS;
 	link->has_qp[side] = link->has_cm_id[side] = true;
 }
 

@@ -17,6 +17,10 @@ struct o2_link {
 	/* Of what the side sends: PSN of its first packet, as the other side asked for; whether it has sent any. */
 	uint32_t start_psn[O2_JUDGE_SIDES];
 	bool has_sent[O2_JUDGE_SIDES];
+	uint32_t first_psn[O2_JUDGE_SIDES]; /* of what was heard of it */
+	/* The other side has acknowledged what the side sends up to this packet, before it was heard. */
+	uint32_t acked_psn[O2_JUDGE_SIDES];
+	bool has_acked[O2_JUDGE_SIDES];
 	/* The first packet of B that A has acknowledged while nothing of B was heard. */
 	uint32_t unheard_psn;
 	bool has_unheard;

@@ -30,6 +30,14 @@ struct o2_judge_put {
 	bool mixed; /* when it began, another PUT to the same memory was still open */
 };
 
+#define O2_JUDGE_WRITTEN_BITS 8u
+
+/* What PUTs have written, of all places that share this entry: some byte of [low, high). */
+struct o2_judge_written {
+	uint64_t writer; /* id of the connection that they came over; 0: there is none; UINT64_MAX: several */
+	uint64_t low, high;
+};
+
 /* Compares the bytes of a PUT or a GET with o2ref's byte pattern (base/stream.h), if they follow it at all. */
 struct o2_judge_pattern {
 	bool known;		 /* stream and offset are valid: the bytes can be compared */
@@ -64,6 +72,7 @@ struct o2_judge_transfer {
 	enum o2_transfer_step step;
 	bool late;   /* transfer/unanswered was reported */
 	bool shared; /* a WRITE may have been for another open transfer: what was written here is not known */
+	bool unsure; /* its WRITEs, and what ended it, may have been missed */
 	uint64_t number, time_ns; /* of the request; once a PUT_ACK has come, of the PUT_ACK */
 	bool undated;	 /* that message had no time: time_ns will be that of the next event that has one */
 	uint64_t cookie; /* of the side that sent the request */
@@ -199,6 +208,7 @@ struct o2_judge {
 	struct o2_judge_told told[O2_JUDGE_TOLD_MAX];
 	/* A bit for each handle of a request that was dropped from handle[] without an answer. */
 	uint64_t forgotten[O2_JUDGE_FORGOTTEN_BITS / 64];
+	struct o2_judge_written written[1u << O2_JUDGE_WRITTEN_BITS];
 	LIST_HEAD(, o2_judge_conn) conns;
 };
 

@@ -73,6 +73,18 @@ static void release(struct o2_judge *judge, struct o2_judge_end *end, bool unpro
 	end->nwaiting = 0;
 }
 
+void o2_judge_start_unseen(struct o2_judge *judge, struct o2_judge_conn *conn, enum o2_judge_side side)
+{
+	struct o2_judge_transfer *transfer;
+
+	release(judge, &conn->end[side], true);
+	TAILQ_FOREACH(transfer, &conn->end[o2_judge_other(side)].open, link)
+		transfer->unsure = true;
+	o2_judge_credits_unknown(conn);
+	conn->is_told = conn->is_told && conn->doubtful;
+	conn->doubtful = true;
+}
+
 void o2_judge_part(struct o2_judge *judge, struct o2_judge_conn *conn)
 {
 	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++)
@@ -175,8 +187,8 @@ static void disconnect(const struct o2_judging *at)
 	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
 		const struct o2_judge_transfer *oldest = TAILQ_FIRST(&at->conn->end[side].open);
 
-		/* One way: the answer, which is not seen, may have ended it. */
-		if (oldest != NULL && !at->conn->one_way)
+		/* One way, or not sure: an answer that was not seen may have ended it. */
+		if (oldest != NULL && !at->conn->one_way && !oldest->unsure)
 			o2_judge_broken(at, O2_JUDGE_END_OPEN, at->from, oldest->number, "transfers open",
 					at->conn->end[side].nopen, 0, O2_LIMIT_EXACT);
 	}
@@ -239,11 +251,50 @@ void o2_judge_silent(struct o2_judge *judge, struct o2_judge_conn *conn, uint64_
 	judge_time(&at);
 }
 
+static void lose(const struct o2_judging *at)
+{
+	o2_judge_broken(at, O2_JUDGE_TRANSPORT_LOST, at->from, 0, NULL, 0, O2_NO_LIMIT, O2_LIMIT_OTHER);
+	o2_judge_unseen(at);
+	o2_judge_doubt(at);
+}
+
+/*
+ * Was this message answered already, as a finding that waits says?  Then it seems to have been missed when it came
+ * first, and to come again because its acknowledgement was lost.
+ */
+static bool comes_again(const struct o2_judging *at)
+{
+	const struct o2_judge_end *from = &at->conn->end[at->from];
+	const struct o2_msg *msg = at->event->kind == O2_JUDGE_MESSAGE ? at->event->msg : NULL;
+	uint64_t cookie;
+
+	if (from->nwaiting == 0 || msg == NULL)
+		return false;
+	if (msg->ibm_type == O2_MSG_PUT_REQ)
+		cookie = msg->u.putreq.ibprm_cookie;
+	else if (msg->ibm_type == O2_MSG_GET_REQ)
+		cookie = msg->u.get.ibgm_cookie;
+	else if (msg->ibm_type == O2_MSG_PUT_ACK)
+		cookie = msg->u.putack.ibpam_dst_cookie;
+	else
+		return false;
+	for (uint32_t i = 0; i < from->nwaiting; i++)
+		if (from->waiting[i].rule == O2_JUDGE_TRANSFER_UNASKED &&
+		    from->waiting[i].error.value == cookie)
+			return true;
+	return false;
+}
+
 static int hear(struct o2_judge *judge, struct o2_judge_conn *conn, const struct o2_judge_event *event)
 {
 	const struct o2_judging at = {judge, conn, event, event->from, o2_judge_other(event->from)};
 
 	pass_time(conn, event);
+	if (comes_again(&at)) {
+		release(judge, &conn->end[event->from], true);
+		lose(&at);
+		return 0;
+	}
 	if (event->kind == O2_JUDGE_MESSAGE || event->kind == O2_JUDGE_WRITE)
 		release(judge, &conn->end[event->from], false);
 	/* The WRITE that this part belongs to will bring the time. */
@@ -265,10 +316,7 @@ static int hear(struct o2_judge *judge, struct o2_judge_conn *conn, const struct
 		o2_judge_write(&at);
 		return 0;
 	case O2_JUDGE_LOST:
-		o2_judge_broken(&at, O2_JUDGE_TRANSPORT_LOST, at.from, 0, NULL, 0, O2_NO_LIMIT,
-				O2_LIMIT_OTHER);
-		o2_judge_unseen(&at);
-		o2_judge_doubt(&at);
+		lose(&at);
 		return 0;
 	case O2_JUDGE_NAK:
 		o2_judge_broken(&at, O2_JUDGE_TRANSPORT_NAK, at.from, 0, NULL, 0, O2_NO_LIMIT,

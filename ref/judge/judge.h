@@ -78,7 +78,7 @@ struct o2_judge_finding {
 	uint64_t earlier; /* number of the earlier event concerned (a request, a descriptor); 0: none */
 	/* The field, its value and the limit.  error.rule is the id of the judge's rule, or of the codec's. */
 	struct o2_error error;
-	bool unproven; /* o2_judge_part() came before the event that would prove the finding */
+	bool unproven; /* no event came that would have proven the finding */
 };
 
 typedef void (*o2_judge_sink)(void *context, const struct o2_judge_finding *finding);
@@ -131,6 +131,13 @@ struct o2_judge_terms {
 void o2_judge_agreed(struct o2_judge_conn *conn, const struct o2_judge_terms *terms);
 /* Change ONE_WAY to LATER: from now on the other side, not heard so far, is seen as well. */
 void o2_judge_both_ways(struct o2_judge_conn *conn);
+/*
+ * The next event is the first one of that side that is seen, and how much it has sent before is not known: it proves
+ * nothing about the time before it, and may be of another connection that reuses the queue pairs.
+ */
+void o2_judge_start_unseen(struct o2_judge *judge, struct o2_judge_conn *conn, enum o2_judge_side side);
+/* The queue pairs seem to carry another connection by now: its terms are not known. */
+void o2_judge_terms_unknown(struct o2_judge_conn *conn);
 /* The RDMA WRITEs of that side are not seen.  At an end these are the peer's. */
 void o2_judge_writes_unseen(struct o2_judge_conn *conn, enum o2_judge_side side);
 /*

@@ -22,8 +22,17 @@ static bool fits(const struct o2_judge_handle *known, uint64_t bytes)
 }
 
 /*
+ * Is a better taken for an answer that fits both?  The smaller one, to leave the larger one to other answers.  Of
+ * two equal ones that which no other answer can fit.
+ */
+static bool before(const struct o2_judge_handle *a, const struct o2_judge_handle *b)
+{
+	return a->bytes != b->bytes ? a->bytes < b->bytes : a->exact && !b->exact;
+}
+
+/*
  * Find the request that an answer of `bytes` is for.  Requests may share a handle, with answers in any order:
- * take the smallest that the answer fits, to leave the larger ones to other answers; else the oldest.
+ * take the best that the answer fits; else the oldest.
  */
 static struct o2_judge_handle *find(struct o2_judge_end *end, const struct o2_lnet_handle *handle,
 				    bool is_get, uint64_t bytes)
@@ -35,7 +44,7 @@ static struct o2_judge_handle *find(struct o2_judge_end *end, const struct o2_ln
 
 		if (!known->used || known->is_get != is_get || !same(&known->handle, handle))
 			continue;
-		if (fits(known, bytes) && (best == NULL || known->bytes < best->bytes))
+		if (fits(known, bytes) && (best == NULL || before(known, best)))
 			best = known;
 		if (oldest == NULL)
 			oldest = known;

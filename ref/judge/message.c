@@ -44,8 +44,7 @@ static bool same(const struct o2_judge_naming *a, const struct o2_judge_naming *
 	return a->version == b->version;
 }
 
-/* The terms may be those of another connection: forget them. */
-static void forget_terms(struct o2_judge_conn *conn)
+void o2_judge_terms_unknown(struct o2_judge_conn *conn)
 {
 	conn->queue_depth = conn->max_frags = 0;
 	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
@@ -94,7 +93,7 @@ static bool settle(const struct o2_judging *at, const struct o2_msg *msg)
 		return true;
 	}
 	if (!conn->is_told)
-		forget_terms(conn);
+		o2_judge_terms_unknown(conn);
 	conn->is_told = true;
 	conn->teller = at->from;
 	conn->other = said;

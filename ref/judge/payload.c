@@ -4,6 +4,7 @@
  * hdr_data names, and memory that is served holds stream 0.  Only the bytes show whether the sender is o2ref:
  * so many right ones in a row do not come by chance, and before that nothing is reported.
  */
+#include "base/mix.h"
 #include "base/stream.h"
 #include "judge/internal.h"
 
@@ -22,6 +23,43 @@ static bool covers(const struct o2_judge_place *outer, const struct o2_judge_pla
 	return inner->offset >= outer->offset && inner->offset + inner->bytes <= outer->offset + outer->bytes;
 }
 
+/* --- other connections --- */
+
+static struct o2_judge_written *written_at(struct o2_judge *judge, uint64_t target,
+					   const struct o2_judge_place *place)
+{
+	const uint64_t mixed = (target * O2_MIX_STEP + place->match_bits) * O2_MIX_STEP + place->portal;
+
+	return &judge->written[mixed * O2_MIX_STEP >> (64 - O2_JUDGE_WRITTEN_BITS)];
+}
+
+static void note_written(const struct o2_judging *at, uint64_t target, const struct o2_judge_place *place)
+{
+	struct o2_judge_written *written = written_at(at->judge, target, place);
+	const uint64_t end = place->offset + place->bytes;
+
+	if (written->writer == 0)
+		*written = (struct o2_judge_written){at->conn->id, place->offset, end};
+	else if (written->writer != at->conn->id)
+		written->writer = UINT64_MAX;
+	if (place->offset < written->low)
+		written->low = place->offset;
+	if (end > written->high)
+		written->high = end;
+}
+
+/* May another connection have written there?  It may have ended since. */
+static bool written_elsewhere(const struct o2_judging *at, uint64_t target,
+			      const struct o2_judge_place *place)
+{
+	const struct o2_judge_written *written = written_at(at->judge, target, place);
+
+	return written->writer != 0 && written->writer != at->conn->id && place->offset < written->high &&
+	       written->low < place->offset + place->bytes;
+}
+
+/* --- PUTs and GETs --- */
+
 /* The side's open GETs that overlap the PUT may or may not see its bytes: do not compare them. */
 static void disturb(struct o2_judge_end *from, const struct o2_judge_place *place)
 {
@@ -34,6 +72,17 @@ static void disturb(struct o2_judge_end *from, const struct o2_judge_place *plac
 		if (from->handle[i].used && from->handle[i].is_get &&
 		    overlap(&from->handle[i].pattern.place, place))
 			from->handle[i].pattern.known = false;
+}
+
+/* The same for whatever sends GETs to the node that the PUT is for. */
+static void disturb_all(const struct o2_judging *at, const struct o2_judge_place *place)
+{
+	struct o2_judge_conn *conn;
+
+	LIST_FOREACH(conn, &at->judge->conns, link)
+		for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++)
+			if (conn->end[1 - side].nid == at->conn->end[at->to].nid)
+				disturb(&conn->end[side], place);
 }
 
 void o2_judge_payload_put(const struct o2_judging *at, const struct o2_lnet_hdr *hdr,
@@ -53,7 +102,8 @@ void o2_judge_payload_put(const struct o2_judging *at, const struct o2_lnet_hdr 
 	TAILQ_FOREACH(transfer, &from->open, link)
 		put->mixed = put->mixed || (transfer->step != O2_TRANSFER_GET_OPEN &&
 					    overlap(&transfer->pattern.place, &put->place));
-	disturb(from, &put->place);
+	disturb_all(at, &put->place);
+	note_written(at, hdr->dest_nid, &put->place);
 	/* Stream 0 cannot be told from memory that was never written. */
 	*pattern = (struct o2_judge_pattern){
 		.known = put->stream != O2_STREAM_MEMORY, .stream = put->stream, .place = put->place};
@@ -88,6 +138,10 @@ void o2_judge_payload_get(const struct o2_judging *at, const struct o2_lnet_hdr 
 		.place = {hdr->msg.get.ptl_index, hdr->msg.get.match_bits, hdr->msg.get.src_offset,
 			  hdr->msg.get.sink_length},
 	};
+	if (written_elsewhere(at, hdr->dest_nid, &pattern->place)) {
+		pattern->known = false;
+		return;
+	}
 	for (uint32_t i = 1; i <= O2_JUDGE_PUTS_MAX; i++) {
 		const struct o2_judge_put *put = &from->put[(from->next_put - i) % O2_JUDGE_PUTS_MAX];
 

@@ -82,8 +82,8 @@ static struct o2_judge_transfer *begin(const struct o2_judging *at, enum o2_tran
 
 	*rc = 0;
 	if (transfer != NULL) {
-		/* One way: the answer, which is not seen, may have ended it. */
-		if (!at->conn->one_way)
+		/* One way, or not sure: an answer that was not seen may have ended it. */
+		if (!at->conn->one_way && !transfer->unsure)
 			o2_judge_over(at, O2_JUDGE_TRANSFER_COOKIE_REUSED, transfer->number, "cookie", cookie,
 				      O2_NO_LIMIT);
 		forget(at->judge, from, transfer);
@@ -175,7 +175,8 @@ static bool judge_end(const struct o2_judging *at, const struct o2_judge_transfe
 	if (status < 0)
 		return false;
 	/* One finding per cause: if written and reported bytes differ, the descriptor is not checked as well. */
-	if (transfer->written_bytes == moved || transfer->shared || at->conn->end[at->from].writes_unseen) {
+	if (transfer->written_bytes == moved || transfer->shared || transfer->unsure ||
+	    at->conn->end[at->from].writes_unseen) {
 		if (exact && moved != transfer->sink_bytes)
 			o2_judge_differs(at, O2_JUDGE_TRANSFER_STATUS, transfer->number, "ibcm_status", moved,
 					 transfer->sink_bytes);
@@ -240,7 +241,7 @@ static int take_put_ack(const struct o2_judging *at)
 	asker->nasked--;
 	transfer->sink_cookie = msg->u.putack.ibpam_dst_cookie;
 	date(at, transfer);
-	transfer->late = false;
+	transfer->late = transfer->unsure = false;
 	TAILQ_REMOVE(&asker->open, transfer, link);
 	TAILQ_INSERT_TAIL(&asker->open, transfer, link);
 	return open_sink(at, transfer, &msg->u.putack.ibpam_rd);
@@ -353,7 +354,7 @@ void o2_judge_transfer_time(const struct o2_judging *at)
 			/* The list is sorted by time: all further ones are younger. */
 			if (age_ms <= limit_ms)
 				break;
-			if (transfer->late)
+			if (transfer->late || transfer->unsure)
 				continue;
 			transfer->late = true;
 			o2_judge_broken(at, O2_JUDGE_TRANSFER_UNANSWERED,

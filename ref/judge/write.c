@@ -206,7 +206,10 @@ void o2_judge_write(const struct o2_judging *at)
 	room = transfer->frag[i].rf_nob - inside;
 	if (event->bytes > room)
 		o2_judge_over(at, O2_JUDGE_WRITE_OUTSIDE, transfer->number, "bytes", event->bytes, room);
-	if (!transfer->shared)
+	/* Who writes the first byte now has written none before: nothing of this transfer was missed. */
+	if (transfer->unsure && bytes_before(transfer, i, inside) == 0)
+		transfer->unsure = false;
+	if (!transfer->shared && !transfer->unsure)
 		judge_place(at, transfer, i, inside, event->bytes > room ? room : event->bytes);
 }
 
@@ -251,8 +254,8 @@ void o2_judge_key_offered(const struct o2_judging *at, const struct o2_judge_tra
 		const struct o2_judge_transfer *other;
 
 		TAILQ_FOREACH(other, &at->conn->end[side].open, link) {
-			if (other == offered || other->step != step || other->rkey != offered->rkey ||
-			    !overlap(other, offered))
+			if (other == offered || other->unsure || other->step != step ||
+			    other->rkey != offered->rkey || !overlap(other, offered))
 				continue;
 			o2_judge_over(at, O2_JUDGE_KEY_IN_USE, other->number, "rd_key", offered->rkey,
 				      O2_NO_LIMIT);

@@ -30,26 +30,39 @@ static void put_at(struct say *say, uint64_t stream, uint32_t offset, bool heard
 		say_msg(say, A, &msg);
 }
 
-/* A GET of `count` bytes from the start of the place: the first half is of stream 5, the second of `stream`. */
-static void get(struct say *say, uint32_t count, uint64_t stream, bool lost)
+/* A GET of `count` bytes from the start of the place. */
+static void ask(struct say *say, uint32_t count)
 {
-	struct o2_msg asked = say_header(A, O2_MSG_IMMEDIATE, 0), reply = say_header(B, O2_MSG_IMMEDIATE, 0);
-	uint8_t bytes[200];
+	struct o2_msg asked = say_header(A, O2_MSG_IMMEDIATE, 0);
 
-	o2_stream_fill(bytes, count / 2, 1, 5, 0);
-	o2_stream_fill(bytes + count / 2, count / 2, 1, stream, count / 2);
 	asked.u.immediate.hdr.type = O2_LNET_GET;
 	asked.u.immediate.hdr.msg.get.match_bits = 0x1234;
 	asked.u.immediate.hdr.msg.get.sink_length = count;
 	asked.u.immediate.hdr.msg.get.return_wmd = (struct o2_lnet_handle){1, 1};
 	say_msg(say, A, &asked);
-	if (lost)
-		say_lose(say, A);
+}
+
+/* The first half of what it brings is of stream 5, the second of `stream`. */
+static void answer(struct say *say, uint32_t count, uint64_t stream)
+{
+	struct o2_msg reply = say_header(B, O2_MSG_IMMEDIATE, 0);
+	uint8_t bytes[200];
+
+	o2_stream_fill(bytes, count / 2, 1, 5, 0);
+	o2_stream_fill(bytes + count / 2, count / 2, 1, stream, count / 2);
 	reply.u.immediate.hdr.type = O2_LNET_REPLY;
 	reply.u.immediate.hdr.payload_length = count;
 	reply.u.immediate.hdr.msg.reply.dst_wmd = (struct o2_lnet_handle){1, 1};
 	reply.u.immediate.payload = bytes;
 	say_msg(say, B, &reply);
+}
+
+static void get(struct say *say, uint32_t count, uint64_t stream, bool lost)
+{
+	ask(say, count);
+	if (lost)
+		say_lose(say, A);
+	answer(say, count, stream);
 }
 
 /* An unknown PUT is a finding only if the judge has seen and remembered the whole connection. */
@@ -147,6 +160,43 @@ TEST(test_a_write_of_a_put_that_was_not_seen)
 			say_write(&say, A, 0x77, 0x10000, 4096);
 		get(&say, 100, 6, false);
 		assert_int_equal(say.times[O2_JUDGE_PAYLOAD_GET], !written);
+		say_close(&say);
+	}
+}
+
+/* What another connection has PUT there may be what the GET brings, although that connection has ended since. */
+TEST(test_a_put_over_another_connection)
+{
+	enum { NOWHERE, NEXT_TO_IT, THERE, ENDED, WRITTEN_AGAIN, DURING, WAYS };
+
+	for (int way = 0; way < WAYS; way++) {
+		struct o2_judge_conn *first, *second;
+		struct say say;
+
+		say_open(&say, NULL);
+		say_connected(&say);
+		first = say.conn;
+		if (way == THERE || way == ENDED)
+			put_at(&say, 5, 0, true);
+		if (way == NEXT_TO_IT)
+			put_at(&say, 5, 200, true);
+		if (way == ENDED)
+			o2_judge_part(say.judge, first);
+		say_connected(&say);
+		second = say.conn;
+		if (way == WRITTEN_AGAIN)
+			put_at(&say, 5, 0, true);
+		if (way == DURING)
+			ask(&say, 200);
+		if (way == WRITTEN_AGAIN || way == DURING) {
+			say.conn = first;
+			put_at(&say, 6, 0, true);
+			say.conn = second;
+		}
+		if (way != DURING)
+			ask(&say, way == WRITTEN_AGAIN ? 100 : 200);
+		answer(&say, way == WRITTEN_AGAIN ? 100 : 200, way == WRITTEN_AGAIN ? 6 : O2_STREAM_MEMORY);
+		assert_int_equal(say.times[O2_JUDGE_PAYLOAD_GET], way < THERE);
 		say_close(&say);
 	}
 }

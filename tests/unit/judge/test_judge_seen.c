@@ -418,3 +418,28 @@ SAY_TEST(test_a_part_is_not_told)
 	assert_int_equal(told, 1);
 	assert_int_equal(o2_judge_view(say->conn).heard, heard + 1);
 }
+
+/* The GET_DONE may be missing: nothing of B after A's disconnect shows that it was not sent, unless B still sends. */
+TEST(test_an_end_after_what_was_lost)
+{
+	const struct o2_judge_options options = {
+		.timeout_ms = 50000, .keepalive_ms = 1000, .lossy = true, .seed = 1};
+
+	for (int how = 0; how < 3; how++) {
+		struct say say;
+
+		say_open(&say, &options);
+		say_connected(&say);
+		say_get_req(&say, A, 1, &sink, 0);
+		say_event(&say, (struct o2_judge_event){.kind = O2_JUDGE_DISCONNECT, .from = A});
+		assert_int_equal(say.times[O2_JUDGE_END_OPEN], 0);
+		if (how == 1)
+			say_lose(&say, B);
+		if (how != 0)
+			say_immediate(&say, B, O2_LNET_PUT, 0, 1, 0);
+		o2_judge_part(say.judge, say.conn);
+		assert_int_equal(say.times[O2_JUDGE_END_OPEN], how != 1);
+		assert_int_equal(say.last[O2_JUDGE_END_OPEN].unproven, how == 0);
+		say_close(&say);
+	}
+}
