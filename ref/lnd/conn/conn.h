@@ -69,7 +69,7 @@ struct o2_conn_config {
 	uint32_t concurrent_sends; /* messages in flight; 0: peer_tx_credits; clamped to half .. twice that */
 	uint32_t max_transfers; /* our open or queued operations, answers included; 1 to O2_MAX_TRANSFERS */
 	uint32_t timeout_ms;	/* an operation as old as this closes the connection; 0: never */
-	/* Send a NOOP after this time without any send; 0: never.  Below 63 a peer takes them for a NOOP storm. */
+	/* Send a NOOP after this time without any send; 0: never.  Below 62 a peer takes them for a NOOP storm. */
 	uint32_t keepalive_ms;
 	bool immediate_gather;		     /* send payloads from their own memory instead of copying them */
 	enum o2_byte_order order;	     /* byte order of the messages that we send */
