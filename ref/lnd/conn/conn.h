@@ -177,8 +177,8 @@ void o2_conn_get_address(const struct o2_conn *conn, struct o2_conn_address *add
 
 /*
  * Connect directly, without a connection manager: move the queue pair to RTS, set the peer, establish.  Returns 0;
- * -EISCONN in a state other than INIT; -EPROTO for figures outside their ranges; or an -errno of the device.
- * After a failure the state is still INIT.
+ * -EISCONN in a state other than INIT; -EPROTO for figures outside their ranges; -EINVAL for a qp_num or psn above
+ * 24 bits; or an -errno of the device.  After a failure the state is still INIT.
  */
 int o2_conn_connect(struct o2_conn *conn, const struct o2_conn_address *peer, struct o2_error *error);
 
