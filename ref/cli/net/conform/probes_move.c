@@ -120,6 +120,8 @@ static bool found_by_offset(struct o2_conform *conform, const struct o2_conform_
 
 	if (!o2_conform_there_and_back(conform, move))
 		return false;
+	if (move->offset == 0)
+		return true;
 	behind.stream = conform->op[0].stream;
 	behind.stream_at = BEHIND_BYTES;
 	behind.offset += BEHIND_BYTES;
