@@ -369,6 +369,14 @@ static void read_broken(struct o2_commands_run *run)
 	run->command.broken = false;
 }
 
+static bool has_found(const struct o2_hearing *h, enum o2_judge_rule_id rule)
+{
+	for (uint32_t i = 0; i < h->nlog; i++)
+		if (h->log[i].rule == rule)
+			return true;
+	return false;
+}
+
 void o2_commands_capture(struct o2_commands_run *run)
 {
 	static struct o2_tally counts;
@@ -395,8 +403,11 @@ void o2_commands_capture(struct o2_commands_run *run)
 	o2_verdicts_tell(h, &counts);
 	o2_told_end(&told);
 	fclose(told.text);
-	/* The judge compares a request with the answer to the one before; twins would change that. */
-	told.untold |= told.rejected && told.ntwins > 0;
+	/*
+	 * Twins would change what the judge compares: a request with the answer to the one before, and what a GET
+	 * brings with what was last PUT there.
+	 */
+	told.untold |= told.ntwins > 0 && (told.rejected || has_found(h, O2_JUDGE_PAYLOAD_GET));
 	if (!told.untold && !file.full && h->nlog < O2_HEARING_LOG && !run->report->failed) {
 		switch (kind) {
 		case 0:

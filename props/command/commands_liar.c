@@ -395,11 +395,11 @@ static void draw_words(struct o2_commands_run *run, const struct o2_liar_stand *
 	if (foretold->folder[0] != '\0')
 		o2_command_word(&run->command, "--out=%s", foretold->folder);
 	o2_commands_words(run, rest);
-	used = (size_t)snprintf(told, told_bytes,
-				"o2props hostile --device loop0 --peer " PEER
-				" --gid-index %u --port %" PRIu64 " --patience %" PRIu64
-				" --tell --profile %s ",
-				GID_INDEX, port, timeout + 25, foretold->kernel ? "kernel" : "strict");
+	used = (size_t)snprintf(
+		told, told_bytes,
+		"o2props hostile --device loop0 --peer " PEER " --gid-index %u --port %" PRIu64
+		" --patience %" PRIu64 " --tell --profile %s ",
+		GID_INDEX, port, (timeout > 50 ? timeout : 50) + 25, foretold->kernel ? "kernel" : "strict");
 	if (place)
 		used += (size_t)snprintf(told + used, told_bytes - used,
 					 "--portal %" PRIu64 " --match-bits %" PRIu64 " ", portal, bits);

@@ -97,6 +97,17 @@ static void local_offset(struct o2_foretelling *f)
 	o2_foretell_play(f, "ask put=3000 get=3000 put=65537 get=65537 end");
 }
 
+static void remote_offset(struct o2_foretelling *f)
+{
+	char text[160];
+
+	snprintf(text, sizeof(text),
+		 "ask put=3000@%%u get=3000@%%u get=1999@%" PRIu32
+		 " put=65537@%%u get=65537@%%u get=64536@%" PRIu32 " end",
+		 f->n + 1001, f->n + 1001);
+	o2_foretell_play(f, text);
+}
+
 /* Each check at four offsets, or at one if there is only one; check simple only if both sides divide alike. */
 static void each_check(struct o2_foretelling *f, char way)
 {
@@ -202,7 +213,7 @@ static const struct {
 	{"mode/phys", NULL, each_size, false},
 	{"mode/fastreg_gaps", NULL, each_size, false},
 	{"offset/local-%u", NULL, local_offset, false},
-	{"offset/remote-%u", "ask put=3000@%u get=3000@%u put=65537@%u get=65537@%u end", NULL, false},
+	{"offset/remote-%u", NULL, remote_offset, false},
 	{"flight/small", "ask puts=1000*255 gets=1000*255 end", NULL, false},
 	{"flight/large", "ask puts=8000*200 gets=8000*200 end", NULL, false},
 	{"flight/depth-%u", NULL, deep, false},

@@ -58,6 +58,7 @@ static bool by_the_manager(const struct o2_cm_event *event, struct o2_transfer_f
 			continue;
 		*foretold = o2_nodes_fault(O2_FAULT_CONNECT, rows[i].code, rows[i].rule, "errno",
 					   (uint64_t)-event->code, O2_NO_LIMIT);
+		foretold->error.code = event->code;
 		return true;
 	}
 	return false;

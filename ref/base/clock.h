@@ -18,11 +18,15 @@
  */
 struct o2_clock {
 	_Atomic uint64_t now_ms;
+	_Atomic uint64_t step_ms; /* from the time told before to now_ms; 0: none was */
 	uint64_t first_ms;
 	bool running;
 };
 
 uint64_t o2_clock_ms(const struct o2_clock *clock);
+
+/* How long the clock stood still before its present time: how far that may be behind at worst. */
+uint64_t o2_clock_step_ms(const struct o2_clock *clock);
 
 /*
  * Tell the clock that it is now told_ms: milliseconds, on any scale that never goes back.  A time before an

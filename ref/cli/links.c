@@ -241,10 +241,14 @@ static bool fits(const struct o2_link *link, uint32_t psn)
 	       back <= ((link->last_psn[O2_JUDGE_A] - link->first_psn[O2_JUDGE_A]) & O2_24_BITS);
 }
 
-/* The only link without side A's queue pair that the acknowledgement fits; NULL: none, or several. */
+/*
+ * The only link without side A's queue pair whose last packet the acknowledgement is of, else the only one that it
+ * fits; NULL: none, or several.
+ */
 static struct o2_link *acknowledged(struct o2_links *links, const struct o2_event *event)
 {
-	struct o2_link *found = NULL;
+	struct o2_link *last = NULL, *any = NULL;
+	uint32_t of_last = 0, of_any = 0;
 
 	for (size_t i = 0; i < O2_LINKS_MAX; i++) {
 		struct o2_link *link = &links->link[i];
@@ -252,11 +256,14 @@ static struct o2_link *acknowledged(struct o2_links *links, const struct o2_even
 		if (!o2_link_goes_from(link, O2_JUDGE_B, event) || link->has_qp[O2_JUDGE_A] ||
 		    !fits(link, event->psn))
 			continue;
-		if (found != NULL)
-			return NULL;
-		found = link;
+		any = link;
+		of_any++;
+		if (link->last_psn[O2_JUDGE_A] != event->psn)
+			continue;
+		last = link;
+		of_last++;
 	}
-	return found;
+	return of_last == 1 ? last : of_any == 1 ? any : NULL;
 }
 
 /* Remember that A has acknowledged what B has sent, if nothing of B was heard. */

@@ -32,10 +32,16 @@ struct o2_judge_put {
 
 #define O2_JUDGE_WRITTEN_BITS 8u
 
-/* What PUTs have written, of all places that share this entry: some byte of [low, high). */
+/* What PUTs may have written: bytes of [low, high), the last one with the event of that number; 0: nothing. */
+struct o2_judge_range {
+	uint64_t low, high, number;
+};
+
+/* The same of all places that share this entry. */
 struct o2_judge_written {
-	uint64_t writer; /* id of the connection that they came over; 0: there is none; UINT64_MAX: several */
-	uint64_t low, high;
+	uint64_t writer;	    /* id of the connection that the last PUT came over */
+	struct o2_judge_range last; /* over that connection, since another one */
+	struct o2_judge_range before;
 };
 
 /* Compares the bytes of a PUT or a GET with o2ref's byte pattern (base/stream.h), if they follow it at all. */

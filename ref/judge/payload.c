@@ -33,56 +33,77 @@ static struct o2_judge_written *written_at(struct o2_judge *judge, uint64_t targ
 	return &judge->written[mixed * O2_MIX_STEP >> (64 - O2_JUDGE_WRITTEN_BITS)];
 }
 
+static void extend(struct o2_judge_range *range, const struct o2_judge_range *by)
+{
+	if (range->number == 0)
+		*range = *by;
+	range->low = by->low < range->low ? by->low : range->low;
+	range->high = by->high > range->high ? by->high : range->high;
+	range->number = by->number;
+}
+
 static void note_written(const struct o2_judging *at, uint64_t target, const struct o2_judge_place *place)
 {
 	struct o2_judge_written *written = written_at(at->judge, target, place);
-	const uint64_t end = place->offset + place->bytes;
+	const struct o2_judge_range now = {place->offset, place->offset + place->bytes, at->event->number};
 
-	if (written->writer == 0)
-		*written = (struct o2_judge_written){at->conn->id, place->offset, end};
-	else if (written->writer != at->conn->id)
-		written->writer = UINT64_MAX;
-	if (place->offset < written->low)
-		written->low = place->offset;
-	if (end > written->high)
-		written->high = end;
+	if (written->last.number != 0 && written->writer != at->conn->id) {
+		extend(&written->before, &written->last);
+		written->last.number = 0;
+	}
+	written->writer = at->conn->id;
+	extend(&written->last, &now);
 }
 
-/* May another connection have written there?  It may have ended since. */
-static bool written_elsewhere(const struct o2_judging *at, uint64_t target,
-			      const struct o2_judge_place *place)
+/* The number of the last PUT that may have written there over another connection; 0: none has. */
+static uint64_t written_elsewhere(const struct o2_judging *at, uint64_t target,
+				  const struct o2_judge_place *place)
 {
 	const struct o2_judge_written *written = written_at(at->judge, target, place);
+	const uint64_t end = place->offset + place->bytes;
 
-	return written->writer != 0 && written->writer != at->conn->id && place->offset < written->high &&
-	       written->low < place->offset + place->bytes;
+	if (written->writer != at->conn->id && written->last.low < end && place->offset < written->last.high)
+		return written->last.number;
+	return written->before.low < end && place->offset < written->before.high ? written->before.number : 0;
 }
 
 /* --- PUTs and GETs --- */
 
-/* The side's open GETs that overlap the PUT may or may not see its bytes: do not compare them. */
-static void disturb(struct o2_judge_end *from, const struct o2_judge_place *place)
+/*
+ * The side's open GETs that overlap the PUT may or may not see its bytes: do not compare them.  Returns true if the
+ * side has another PUT to the same memory open.
+ */
+static bool disturb(struct o2_judge_end *from, const struct o2_judge_place *place)
 {
 	struct o2_judge_transfer *transfer;
+	bool mixed = false;
 
-	TAILQ_FOREACH(transfer, &from->open, link)
-		if (transfer->step == O2_TRANSFER_GET_OPEN && overlap(&transfer->pattern.place, place))
+	TAILQ_FOREACH(transfer, &from->open, link) {
+		if (!overlap(&transfer->pattern.place, place))
+			continue;
+		if (transfer->step == O2_TRANSFER_GET_OPEN)
 			transfer->pattern.known = false;
+		else
+			mixed = true;
+	}
 	for (uint32_t i = 0; i < O2_JUDGE_HANDLE_MAX; i++)
 		if (from->handle[i].used && from->handle[i].is_get &&
 		    overlap(&from->handle[i].pattern.place, place))
 			from->handle[i].pattern.known = false;
+	return mixed;
 }
 
-/* The same for whatever sends GETs to the node that the PUT is for. */
-static void disturb_all(const struct o2_judging *at, const struct o2_judge_place *place)
+/* The same of all that move bytes to or from the node that the PUT is for. */
+static bool disturb_all(const struct o2_judging *at, const struct o2_judge_place *place)
 {
 	struct o2_judge_conn *conn;
+	bool mixed = false;
 
 	LIST_FOREACH(conn, &at->judge->conns, link)
 		for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++)
 			if (conn->end[1 - side].nid == at->conn->end[at->to].nid)
-				disturb(&conn->end[side], place);
+				mixed |= disturb(&conn->end[side], place);
+	return mixed;
 }
 
 void o2_judge_payload_put(const struct o2_judging *at, const struct o2_lnet_hdr *hdr,
@@ -90,7 +111,6 @@ void o2_judge_payload_put(const struct o2_judging *at, const struct o2_lnet_hdr 
 {
 	struct o2_judge_end *from = &at->conn->end[at->from];
 	struct o2_judge_put *put = &from->put[from->next_put++ % O2_JUDGE_PUTS_MAX];
-	const struct o2_judge_transfer *transfer;
 
 	from->forgot_puts = from->forgot_puts || put->number != 0;
 	*put = (struct o2_judge_put){
@@ -99,10 +119,7 @@ void o2_judge_payload_put(const struct o2_judging *at, const struct o2_lnet_hdr 
 			  hdr->payload_length},
 		.stream = hdr->msg.put.hdr_data,
 	};
-	TAILQ_FOREACH(transfer, &from->open, link)
-		put->mixed = put->mixed || (transfer->step != O2_TRANSFER_GET_OPEN &&
-					    overlap(&transfer->pattern.place, &put->place));
-	disturb_all(at, &put->place);
+	put->mixed = disturb_all(at, &put->place);
 	note_written(at, hdr->dest_nid, &put->place);
 	/* Stream 0 cannot be told from memory that was never written. */
 	*pattern = (struct o2_judge_pattern){
@@ -129,6 +146,7 @@ void o2_judge_payload_get(const struct o2_judging *at, const struct o2_lnet_hdr 
 			  struct o2_judge_pattern *pattern)
 {
 	const struct o2_judge_end *from = &at->conn->end[at->from];
+	uint64_t elsewhere;
 
 	/* Memory that no PUT wrote holds what is served.  A missed or forgotten PUT may have written it. */
 	*pattern = (struct o2_judge_pattern){
@@ -138,18 +156,16 @@ void o2_judge_payload_get(const struct o2_judging *at, const struct o2_lnet_hdr 
 		.place = {hdr->msg.get.ptl_index, hdr->msg.get.match_bits, hdr->msg.get.src_offset,
 			  hdr->msg.get.sink_length},
 	};
-	if (written_elsewhere(at, hdr->dest_nid, &pattern->place)) {
-		pattern->known = false;
-		return;
-	}
+	elsewhere = written_elsewhere(at, hdr->dest_nid, &pattern->place);
+	pattern->known = pattern->known && elsewhere == 0;
 	for (uint32_t i = 1; i <= O2_JUDGE_PUTS_MAX; i++) {
 		const struct o2_judge_put *put = &from->put[(from->next_put - i) % O2_JUDGE_PUTS_MAX];
 
 		if (put->number == 0 || !overlap(&put->place, &pattern->place))
 			continue;
 		/* This is the last PUT that wrote there. */
-		pattern->known = put->ended && !put->mixed && put->stream != O2_STREAM_MEMORY &&
-				 covers(&put->place, &pattern->place);
+		pattern->known = put->ended && !put->mixed && put->number > elsewhere &&
+				 put->stream != O2_STREAM_MEMORY && covers(&put->place, &pattern->place);
 		pattern->stream = put->stream;
 		pattern->offset -= put->place.offset;
 		return;

@@ -61,14 +61,19 @@ def is_lst(name):
 
 class Clean(unittest.TestCase):
     def test_a_good_peer(self):
-        done = loop()
+        done = loop("--checksum", "unsigned")
         self.assertEqual((done.returncode, done.stderr), (OK, ""), done.stdout)
         rows = ROW.findall(done.stdout)
         self.assertEqual([row[:2] for row in rows], [("holds", probe[0]) for probe in listed() if not is_lst(probe[0])])
         self.assertEqual(LAST.match(done.stdout.splitlines()[-1]).groups(), (str(len(rows)), "0", "0", "0", "0", "1"))
 
+    def test_no_checksums_to_check(self):
+        done = loop("--only", "checksum/")
+        self.assertEqual((done.returncode, [row for row in ROW.findall(done.stdout) if row[0] != "holds"]),
+                         (OK, [("not tried", "checksum/payload", "it sends no checksums")]), done.stdout)
+
     def test_a_good_test_node(self):
-        done = loop("--lst")
+        done = loop("--lst", "--checksum", "signed")
         self.assertEqual((done.returncode, done.stderr), (OK, ""), done.stdout)
         self.assertEqual([row[1] for row in ROW.findall(done.stdout)], [probe[0] for probe in listed()])
         self.assertEqual([row[1:] for row in ROW.findall(done.stdout) if row[0] != "holds"],
@@ -185,6 +190,11 @@ class Known(unittest.TestCase):
             path = Path(folder) / "known"
             path.write_text(text, encoding="utf-8")
             return loop("--known", path, *arguments)
+
+    def test_a_mute_peer_is_not_whole(self):
+        done = self.known("ping/one\n", "--timeout", 2, "--loop-quirk", "closes-first", "--only", "ping/")
+        self.assertEqual((done.returncode, {row[0] for row in ROW.findall(done.stdout)}), (FOUND, {"known", "not tried"}), done.stdout)
+        self.assertEqual(done.stderr, "o2ref: the peer does not answer a ping, so nothing else was tried\n")
 
     def test_is_listed_and_does_not_count(self):
         done = self.known("# a comment\n\n  end/get   # reports more than it wrote\nput/size-1\nget/size-1\n",

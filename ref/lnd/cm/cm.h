@@ -125,7 +125,7 @@ struct o2_cm_ops {
 	void (*disconnect)(struct o2_cm_id *id);
 	/*
 	 * Free the id: no further event is reported for it.  If the other side is connected or waits for an
-	 * answer, it is told.  May be called from inside the handler.  The queue pair must still exist.
+	 * answer, it is told.  May be called from inside the handler.
 	 */
 	void (*destroy)(struct o2_cm_id *id);
 };

@@ -69,7 +69,7 @@ struct o2_conn_config {
 	uint32_t concurrent_sends; /* messages in flight; 0: peer_tx_credits; clamped to half .. twice that */
 	uint32_t max_transfers; /* our open or queued operations, answers included; 1 to O2_MAX_TRANSFERS */
 	uint32_t timeout_ms;	/* an operation as old as this closes the connection; 0: never */
-	/* Send a NOOP after this time without any send; 0: never.  Below 63 a peer takes them for a NOOP storm. */
+	/* Send a NOOP after this time without any send; 0: never.  Below 62 a peer takes them for a NOOP storm. */
 	uint32_t keepalive_ms;
 	bool immediate_gather;		     /* send payloads from their own memory instead of copying them */
 	enum o2_byte_order order;	     /* byte order of the messages that we send */
@@ -177,8 +177,8 @@ void o2_conn_get_address(const struct o2_conn *conn, struct o2_conn_address *add
 
 /*
  * Connect directly, without a connection manager: move the queue pair to RTS, set the peer, establish.  Returns 0;
- * -EISCONN in a state other than INIT; -EPROTO for figures outside their ranges; or an -errno of the device.
- * After a failure the state is still INIT.
+ * -EISCONN in a state other than INIT; -EPROTO for figures outside their ranges; -EINVAL for a qp_num or psn above
+ * 24 bits; or an -errno of the device.  After a failure the state is still INIT.
  */
 int o2_conn_connect(struct o2_conn *conn, const struct o2_conn_address *peer, struct o2_error *error);
 

@@ -215,15 +215,22 @@ static void handle_completion(struct o2_conn *conn, enum o2_msg_type type)
 
 static void handle_noop(struct o2_conn *conn)
 {
+	const uint64_t now_ms = o2_clock_ms(&conn->ni->clock);
+	uint64_t span_ms, most;
+
 	if (conn->rx_msg.ibm_credits != 0)
 		return;
-	if (o2_clock_ms(&conn->ni->clock) - conn->empty_noops_since_ms >= EMPTY_NOOPS_MS) {
-		conn->empty_noops_since_ms = o2_clock_ms(&conn->ni->clock);
+	if (now_ms - conn->empty_noops_since_ms >= EMPTY_NOOPS_MS) {
+		conn->empty_noops_since_ms = now_ms;
 		conn->empty_noops = 0;
 	}
-	if (++conn->empty_noops > EMPTY_NOOPS_MAX)
+	/* The clock stands still between its steps, so this NOOP may have come as late as the next one. */
+	span_ms = now_ms - conn->empty_noops_since_ms + o2_clock_step_ms(&conn->ni->clock);
+	most = span_ms <= EMPTY_NOOPS_MS ? EMPTY_NOOPS_MAX
+					 : 1 + (EMPTY_NOOPS_MAX * span_ms - 1) / EMPTY_NOOPS_MS;
+	if (++conn->empty_noops > most)
 		o2_conn_refuse_message(conn, NULL, "conn/noop-storm", "empty NOOPs in a second",
-				       conn->empty_noops, EMPTY_NOOPS_MAX);
+				       conn->empty_noops, most);
 }
 
 /* Handle the message in conn->rx_msg, then post its receive again.  tx: reserved for a request. */

@@ -85,8 +85,8 @@ struct o2_connreq {
 struct o2_connreq_known {
 	uint32_t npeers;      /* number of nodes that we keep a record of */
 	bool known;	      /* the node is one of them; else ignore the members below */
-	uint16_t version;     /* 0: only the NID of the node is known */
-	uint64_t incarnation; /* valid if version is not 0 */
+	uint16_t version;     /* 0: none was agreed on or tried again; then ignore incarnation */
+	uint64_t incarnation; /* 0: the node has not said it, so its next request is stale */
 	uint32_t nconns; /* its connections, with those that it asks for, without those that we ask for */
 	bool connecting; /* a request of ours to the node is open */
 	uint32_t nraces; /* requests in a row of the node that lost the connection race */

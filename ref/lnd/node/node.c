@@ -27,7 +27,7 @@ static void fail_attempt(struct o2_link *link, int code, const char *rule, const
 
 	if (!o2_link_is_attempt(link))
 		return;
-	o2_fail(&fault.error, code, rule, "errno", (uint64_t)-event->code);
+	o2_fail(&fault.error, event->code, rule, "errno", (uint64_t)-event->code);
 	o2_link_failed(link, &fault);
 }
 

@@ -94,9 +94,9 @@ void o2_node_set_up(struct o2_node *node, bool up);
  * nothing was sent and done is not called: the codes of o2_conn_put, and -EINVAL (our own NID, or no NID), -EBUSY
  * (max_waiting, max_peers), -ENOMEM, -ESHUTDOWN, -ENODEV (the device is lost).
  *
- * A waiting operation can end with: -EHOSTUNREACH, -ECONNREFUSED, -ENETDOWN, -ENOTCONN, -ECONNRESET: the attempt
- * to connect failed; -ETIMEDOUT: it took too long; -ECONNABORTED: the connection broke while coming up, or was
- * closed.
+ * A waiting operation can end with: -EHOSTUNREACH, -ECONNREFUSED, -ENETDOWN, -ENOTCONN, -ECONNRESET, or an -errno
+ * of our own side (-ENOMEM, -EINVAL): the attempt to connect failed; -ETIMEDOUT: it took too long; -ECONNABORTED:
+ * the connection broke while coming up, or was closed; -ENODEV: the device is lost; a code of o2_conn_put.
  * o2iblnd: kiblnd_launch_tx
  */
 int o2_node_put(struct o2_node *node, uint64_t nid, const struct o2_lnet_hdr *hdr,
@@ -133,8 +133,8 @@ int o2_node_arm(struct o2_node *node);
 /* o2iblnd: kiblnd_connd */
 void o2_node_work(struct o2_node *node);
 
-/* Close all connections to a peer and abandon attempts.  Waiting operations, and those started by done and down
- * meanwhile, end with -ECONNABORTED. */
+/* Close all connections to a peer and abandon attempts.  Waiting operations, and those that done and down start as
+ * these end, end with -ECONNABORTED.  What done starts at the end of a waiting one connects again. */
 /* o2iblnd: kiblnd_del_peer, kiblnd_close_peer_conns_locked */
 void o2_node_close_peer(struct o2_node *node, uint64_t nid, int code);
 

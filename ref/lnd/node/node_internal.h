@@ -55,8 +55,8 @@ struct o2_peer {
 	LIST_ENTRY(o2_peer) entry;
 	struct o2_node *node;
 	uint64_t nid;
-	uint16_t version; /* 0: only the NID is known */
-	uint64_t incarnation;
+	uint16_t version;     /* 0: none was agreed on or tried again */
+	uint64_t incarnation; /* 0: unsaid, as after the connection manager's "stale", which sets version */
 	/* The figures that we ask for: our own, or less if the peer or the device has limited them. */
 	uint16_t queue_depth;
 	uint16_t max_frags;
@@ -106,7 +106,7 @@ void o2_peer_learn_checksum(struct o2_peer *peer, const uint8_t *message, size_t
 /* The properties of this node to present to that peer. */
 struct o2_connreq_self o2_peer_self(const struct o2_peer *peer);
 uint32_t o2_peer_established(const struct o2_peer *peer);
-/* The number of links that count against max_conns_per_peer. */
+/* The number of links that count against max_conns_per_peer: not those that are to be freed. */
 uint32_t o2_peer_nconns(const struct o2_peer *peer);
 /* Submit all waiting operations to the link.  If it breaks, the rest go to the next link, or go on waiting. */
 void o2_peer_flush(struct o2_peer *peer, struct o2_link *link);

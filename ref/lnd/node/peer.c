@@ -75,7 +75,7 @@ uint32_t o2_peer_nconns(const struct o2_peer *peer)
 	uint32_t count = 0;
 
 	LIST_FOREACH(link, &peer->links, entry)
-		count += !link->asking;
+		count += !link->asking && link->state != O2_LINK_DISCONNECTED;
 	return count;
 }
 
@@ -117,23 +117,16 @@ static int op_submit(struct o2_node_op *op, struct o2_link *link, struct o2_erro
 	return o2_conn_send(link->conn, &op->hdr, &op->memory, NULL, error);
 }
 
-static enum o2_health health_of(const struct o2_transfer_fault *fault)
+static enum o2_health health_of(int code)
 {
-	if (fault->side == O2_FAULT_LOCAL_STAGE)
-		return O2_HEALTH_LOCAL_ERROR;
-	switch (fault->code) {
-	case -EHOSTUNREACH:
-	case -ETIMEDOUT:
+	if (code == -EHOSTUNREACH || code == -ETIMEDOUT)
 		return O2_HEALTH_NETWORK_TIMEOUT;
-	case -ECONNREFUSED:
-		return O2_HEALTH_REMOTE_DROPPED;
-	default:
-		return O2_HEALTH_LOCAL_DROPPED;
-	}
+	return code == -ECONNREFUSED ? O2_HEALTH_REMOTE_DROPPED : O2_HEALTH_LOCAL_DROPPED;
 }
 
 /* Report an operation that never reached a connection, and free it. */
-static void op_fail(struct o2_peer *peer, struct o2_node_op *op, const struct o2_transfer_fault *fault)
+static void op_fail(struct o2_peer *peer, struct o2_node_op *op, const struct o2_transfer_fault *fault,
+		    enum o2_health health)
 {
 	struct o2_node *node = peer->node;
 	struct o2_transfer_result result = {
@@ -141,7 +134,7 @@ static void op_fail(struct o2_peer *peer, struct o2_node_op *op, const struct o2
 		.initiator = true,
 		.side = op->op == O2_OP_GET ? O2_SINK : O2_SOURCE,
 		.tag = op->tag,
-		.health = health_of(fault),
+		.health = health,
 		.status = fault->code,
 		.fault = *fault,
 	};
@@ -173,14 +166,14 @@ void o2_peer_flush(struct o2_peer *peer, struct o2_link *link)
 		} else if (rc != 0) {
 			const struct o2_transfer_fault fault = o2_fault_of(O2_FAULT_LOCAL_STAGE, rc, &error);
 
-			op_fail(peer, op, &fault);
+			op_fail(peer, op, &fault, O2_HEALTH_LOCAL_ERROR);
 		}
 	}
 }
 
 void o2_peer_fail_first(struct o2_peer *peer, const struct o2_transfer_fault *fault)
 {
-	op_fail(peer, take_first(peer), fault);
+	op_fail(peer, take_first(peer), fault, health_of(fault->code));
 }
 
 void o2_peer_fail_waiting(struct o2_peer *peer, const struct o2_transfer_fault *fault)

@@ -199,3 +199,15 @@ TEST(other_lines_are_none)
 	assert_false(o2_watch_line_read(text, bytes, &watched));
 	assert_true(o2_watch_line_read("wire 1 gone ours 0 0 0 -\n", bytes, &watched));
 }
+
+/* The peer's own timeout is not that of --timeout, and it looks at the time only four times in it. */
+TEST(outlasts_the_peers_timeout)
+{
+	static const uint32_t rows[][2] = {{1, 75}, {5, 75}, {50, 75}, {51, 76}, {60, 85}};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct o2_net_options given = {.timeout_ms = rows[i][0] * 1000};
+
+		assert_int_equal(o2_conform_hostile_patience_s(&given), rows[i][1]);
+	}
+}

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "lnd/conn/conn_internal.h"
 #include "props/world/receives.h"
 #include "tests/lib/net_world.h"
 #include "wire/bytes.h"
@@ -228,9 +229,79 @@ TEST(what_is_missing_is_said_as_it_must)
 {
 	expect("missing/put", MESSAGE(O2_MSG_PUT_NAK, .at = O2_AT_STATUS, .width = 4, .value = (uint32_t)-5),
 	       "PUT of 8192 bytes at offset 0 ends with EIO");
+	/* Only a status of 0 says that there is no memory. */
+	expect("missing/put", MESSAGE(O2_MSG_PUT_NAK, .at = O2_AT_STATUS, .width = 4, .value = (uint32_t)-61),
+	       "PUT of 8192 bytes at offset 0 ends with ENODATA");
 	expect("missing/get",
 	       MESSAGE(O2_MSG_GET_DONE, .at = O2_AT_STATUS, .width = 4, .value = 0, .spares = 2),
 	       "GET of 8192 bytes to portal 65535: success, 0 bytes");
+}
+
+/* The bits of an offset that the peer uses. */
+static uint32_t offset_bits;
+
+/* The offset of a PUT or a GET is here in its LNet header's part; 0: the message is another one. */
+static uint32_t offset_at(const uint8_t *bytes)
+{
+	const uint32_t type = o2_load32_le(bytes + O2_AT_LNET_HDR + O2_LNET_AT_TYPE);
+
+	if (bytes[O2_AT_TYPE] == O2_MSG_PUT_REQ ||
+	    (bytes[O2_AT_TYPE] == O2_MSG_IMMEDIATE && type == O2_LNET_PUT))
+		return O2_AT_LNET_HDR + O2_LNET_AT_UNION + 36;
+	if (bytes[O2_AT_TYPE] == O2_MSG_GET_REQ ||
+	    (bytes[O2_AT_TYPE] == O2_MSG_IMMEDIATE && type == O2_LNET_GET))
+		return O2_AT_LNET_HDR + O2_LNET_AT_UNION + 28;
+	return 0;
+}
+
+static int poll_falsely(void *context, struct ibv_cq *cq, int count, struct ibv_wc *wc, uint64_t now_ms)
+{
+	const struct o2_conn *conn = o2_node_conn(world.endpoint.node, WORLD_US, 0);
+	const int polled = ibv_poll_cq(cq, count, wc);
+
+	for (int i = 0; i < polled && conn != NULL && o2_conn_cq(conn) == cq; i++) {
+		uint8_t *bytes;
+		uint32_t at;
+
+		if (wc[i].status != IBV_WC_SUCCESS || O2_WR_ID_WORK(wc[i].wr_id) != O2_WORK_RECV)
+			continue;
+		bytes = o2_rx_bytes(conn, O2_RX_OF(wc[i].wr_id));
+		at = offset_at(bytes);
+		if (at != 0)
+			memcpy(bytes + at, &(uint32_t){o2_load32_le(bytes + at) & offset_bits}, 4);
+	}
+	return polled;
+}
+
+static const struct o2_work_ops poll_ops = {.poll_cq = poll_falsely};
+
+static void be_false_in_offsets(void)
+{
+	be_false();
+	world.ni.config.work_ops = &poll_ops;
+}
+
+/* A peer uses one offset for all, or rounds them: what was PUT there comes back all the same. */
+TEST(offsets_are_the_peers_too)
+{
+	static const uint32_t bits[] = {0, ~4095u, ~1u};
+	static const char *const probes[] = {"offset/remote-1", "offset/remote-511", "offset/remote-3000",
+					     "offset/remote-4095", "offset/remote-5000"};
+	char line[200];
+
+	spoil = (struct spoil){.in = IN_NOTHING};
+	for (uint32_t i = 0; i < 3; i++)
+		for (uint32_t j = 0; j < 5; j++) {
+			world_with(be_false_in_offsets);
+			offset_bits = bits[i];
+			snprintf(line, sizeof(line), RUN "%s", probes[j]);
+			if (world_run(line) != O2_CLI_REFUSED ||
+			    strstr(world.out, "FINDING   offset/") == NULL)
+				fail_msg("%s, 0x%" PRIx32 ": %s%s", probes[j], bits[i], world.out, world.err);
+		}
+	world_with(be_false_in_offsets);
+	offset_bits = ~0u;
+	assert_int_equal(world_run(RUN "offset/"), O2_CLI_OK);
 }
 
 /* Faults that a probe does not check are found by the judge. */

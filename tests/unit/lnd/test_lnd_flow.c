@@ -127,4 +127,59 @@ TEST(noop_is_late)
 	}
 }
 
+/* b sends keep-alives at this interval, and a is told the time in such steps. */
+static void keep_alive(uint32_t keepalive_ms, uint32_t step_ms)
+{
+	struct o2_conn_config a = O2_CONN_DEFAULTS, b = O2_CONN_DEFAULTS;
+	struct pair *pair;
+
+	a.keepalive_ms = 0;
+	b.keepalive_ms = keepalive_ms;
+	pair = pair_open(&a, &b);
+	o2_conn_clock(pair->a.conn, 1);
+	o2_conn_clock(pair->a.conn, 1 + step_ms);
+	for (uint64_t ms = 1; ms < 3 * (uint64_t)(step_ms + 1000); ms++) {
+		o2_conn_clock(pair->b.conn, ms);
+		if (ms % step_ms == 0)
+			o2_conn_clock(pair->a.conn, 1 + step_ms + ms);
+		quiet(pair);
+		assert_int_equal(o2_conn_get_state(pair->a.conn), O2_CONN_ESTABLISHED);
+	}
+	assert_true(view_of(&pair->a).flow.noops_received > 3 * (step_ms + 1000) / (keepalive_ms + 1) - 2);
+	pair_close(pair);
+}
+
+/* Keep-alives are no storm, however rarely the time is told. */
+TEST(takes_keep_alives)
+{
+	keep_alive(62, 1);
+	keep_alive(62, 250);
+	keep_alive(62, 260);
+	keep_alive(62, 333);
+	keep_alive(500, 12500);
+}
+
+/* A storm may take as many more NOOPs as a step of the clock has seconds. */
+TEST(refuses_a_storm_between_steps)
+{
+	static const struct {
+		uint32_t step_ms, most;
+	} rows[] = {{1, 16}, {250, 16}, {1000, 16}, {1001, 17}, {12500, 200}};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct pair *pair = pair_default();
+
+		o2_conn_clock(pair->a.conn, 1);
+		o2_conn_clock(pair->a.conn, 1 + 12500);
+		o2_conn_clock(pair->a.conn, 1 + 12500 + rows[i].step_ms);
+		for (uint32_t noops = 0; noops <= rows[i].most; noops++) {
+			assert_int_equal(o2_conn_get_state(pair->a.conn), O2_CONN_ESTABLISHED);
+			send_plain(&pair->b, O2_MSG_NOOP, 0);
+			quiet(pair);
+		}
+		assert_refused(&pair->a, "conn/noop-storm");
+		pair_close(pair);
+	}
+}
+
 FLOW_TALKS(ALSO_TEST)

@@ -29,7 +29,7 @@ TEST(messages_lost)
 		 "no connection could be made: cm/unresolved: errno is 113 (No route to host)"},
 		{"unreachable", O2_CM_LOOP_REQUEST, O2_CM_LOOP_UNREACHABLE, -ENETDOWN,
 		 O2_HEALTH_LOCAL_DROPPED, 0, O2_FAULT_CONNECT,
-		 "no connection could be made: cm/unreachable: errno is 110 (Network is down)"},
+		 "no connection could be made: cm/unreachable: errno is 110 (Connection timed out)"},
 		{"nobody listens", O2_CM_LOOP_REQUEST, O2_CM_LOOP_REFUSE, -EHOSTUNREACH,
 		 O2_HEALTH_NETWORK_TIMEOUT, 0, O2_FAULT_REJECTED,
 		 "the connection was rejected: invalid service id: nobody listens there (connection "
@@ -149,6 +149,7 @@ TEST(no_queue_pair)
 	assert_int_equal(world->seat[0].ndown, 1);
 	assert_int_equal(world->seat[0].down.code, -EINVAL);
 	assert_string_equal(world->seat[0].down.error.rule, "conn/wrq-sge");
+	assert_int_equal(world->seat[0].health[0], O2_HEALTH_LOCAL_DROPPED);
 	world_close(world);
 }
 
@@ -186,6 +187,27 @@ TEST(caps)
 	world_put(world, &world->seat[2], NID(1));
 	assert_int_equal(world->seat[2].status[0], -ECONNREFUSED);
 	assert_int_equal(world->seat[2].down.error.value, O2_REJECT_NO_RESOURCES);
+	world_close(world);
+}
+
+/* A connection that has ended leaves room, even if the next request comes before the node's next work. */
+TEST(an_end_leaves_room)
+{
+	struct o2_node_config one = small_config();
+	struct world *world;
+
+	one.max_conns_per_peer = 1;
+	world = world_two(NULL, &one);
+	world_put(world, &world->seat[0], NID(1));
+	o2_node_close_peer(world->seat[0].node, NID(1), 0);
+	seat_put(&world->seat[0], NID(1));
+	o2_node_work(world->seat[0].node);
+	while (o2_cm_loop_deliver(world->loop, 0))
+		;
+	world_settle(world);
+	assert_int_equal(world->seat[0].nended, 2);
+	assert_int_equal(world->seat[0].status[1], 0);
+	assert_linked(world, 0, 1, 1);
 	world_close(world);
 }
 

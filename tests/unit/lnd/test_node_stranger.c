@@ -122,6 +122,52 @@ TEST(bad_connacks)
 	}
 }
 
+/* The link of an invalid CONNACK is kept until the peer confirms the end, but not for longer than an attempt. */
+WORLD_TEST(nobody_confirms_the_end)
+{
+	struct seat *a = &world->seat[0];
+	struct stranger stranger;
+
+	stranger_join(world, &stranger);
+	stranger.accepts = true;
+	stranger.length = O2_CONNREQ_BYTES;
+	world->fate[O2_CM_LOOP_DISCONNECT] = O2_CM_LOOP_LOSE;
+	world_put(world, a, NID(7));
+	assert_int_equal(a->status[0], -ECONNABORTED);
+	world_clock(world, CONNECT_MS - 1);
+	world_settle(world);
+	assert_int_equal(peer_view(a, NID(7)).links, 1);
+	world_clock(world, 1);
+	world_settle(world);
+	assert_false(peer_view(a, NID(7)).known);
+	stranger_leave(world, &stranger);
+}
+
+/* A peer that was closed between two attempts counts as one that was never tried: ten more start at once. */
+WORLD_TEST(closed_between_attempts)
+{
+	struct seat *a = &world->seat[0];
+	const struct o2_reject reject = {.ibr_version = 0x12,
+					 .ibr_why = O2_REJECT_CONN_STALE,
+					 .ibr_incarnation = 0x777,
+					 .ibr_cp = {8, 257, 4096}};
+	struct stranger stranger;
+
+	stranger_join(world, &stranger);
+	stranger.length = (size_t)o2_reject_encode(&reject, stranger.bytes, sizeof(stranger.bytes), NULL);
+	world_put(world, a, NID(7));
+	assert_int_equal(peer_view(a, NID(7)).attempts, 10);
+	a->again = NID(7);
+	o2_node_close_peer(a->node, NID(7), 0);
+	assert_int_equal(a->nended, 1);
+	assert_int_equal(peer_view(a, NID(7)).attempts, 0);
+	world_settle(world);
+	assert_int_equal(stranger.nrequests, 20);
+	o2_node_close_peer(a->node, NID(7), 0);
+	assert_int_equal(a->nended, 2);
+	stranger_leave(world, &stranger);
+}
+
 /* A peer always refuses with a retryable reason: ten attempts at once, then one a second until time is up. */
 TEST(refused_for_ever)
 {

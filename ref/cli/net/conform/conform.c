@@ -199,7 +199,7 @@ static void try_all(struct o2_conform *conform, struct o2_conform_report *report
 							    .text = "it does not answer a ping"};
 		o2_conform_report_add(report, probe->id, probe->sentence, probe->source, probe->id, &result);
 	}
-	report->whole = probe == NULL;
+	report->whole = probe == NULL && report->mute == NULL;
 }
 
 /* The liar uses our device from now on, so our own interface is closed. */
@@ -240,7 +240,9 @@ static int run(struct o2_conform *conform, struct o2_conform_report *report)
 				: conform->starved	? "not enough memory, so not all was tried"
 				: report->judged.failed ? "not enough memory, so not all was judged"
 				: report->starved	? "not enough memory, so not all is reported"
-							: "the run was not completed");
+				: report->mute != NULL
+					? "the peer does not answer a ping, so nothing else was tried"
+					: "the run was not completed");
 	if (!o2_conform_report_end(report))
 		return O2_CLI_USAGE;
 	return report->count[O2_CONFORM_FINDING] > 0 || !report->whole ? O2_CLI_REFUSED : O2_CLI_OK;

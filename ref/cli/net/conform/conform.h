@@ -71,7 +71,8 @@ struct o2_conform_op {
 	struct o2_transfer_fault fault;
 	struct o2_net_memory memory;	/* owned */
 	struct o2_transfer_memory part; /* the part of memory that is moved */
-	uint64_t offset, stream;	/* offset at the peer; stream of the bytes */
+	uint64_t offset;		/* at the peer */
+	uint64_t stream, stream_at;	/* stream of the bytes, and where in it they begin */
 };
 
 /* What an operation is to move. */
@@ -83,8 +84,8 @@ struct o2_conform_move {
 	uint32_t portal;
 	uint64_t offset; /* at the peer */
 	bool no_ack;
-	uint64_t stream;      /* GET: stream of the expected bytes */
-	const uint8_t *bytes; /* PUT: these bytes; NULL: those of the next stream */
+	uint64_t stream, stream_at; /* GET: stream of the expected bytes, and where in it they begin */
+	const uint8_t *bytes;	    /* PUT: these bytes; NULL: those of the next stream */
 };
 
 struct o2_conform {

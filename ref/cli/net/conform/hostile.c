@@ -247,6 +247,14 @@ static bool add_names(struct words *words, const struct table *table, const stru
 	return any;
 }
 
+/* Some misbehaviours end by the peer's own timeout, of which --timeout says nothing. */
+uint32_t o2_conform_hostile_patience_s(const struct o2_net_options *options)
+{
+	const uint32_t peers_ms = O2_CONN_DEFAULTS.timeout_ms;
+
+	return ((options->timeout_ms > peers_ms ? options->timeout_ms : peers_ms) + MORE_PATIENCE_MS) / 1000;
+}
+
 static void compose(const struct o2_conform_hostile *hostile, const struct o2_net_options *options,
 		    struct words *words)
 {
@@ -261,7 +269,7 @@ static void compose(const struct o2_conform_hostile *hostile, const struct o2_ne
 	add(words, nid);
 	add_number(words, "--gid-index", hostile->gid_index);
 	add_number(words, "--port", options->port);
-	add_number(words, "--patience", (options->timeout_ms + MORE_PATIENCE_MS) / 1000);
+	add_number(words, "--patience", o2_conform_hostile_patience_s(options));
 	add(words, "--tell");
 	add(words, "--profile");
 	add(words, options->profile == O2_NET_KERNEL ? "kernel" : "strict");

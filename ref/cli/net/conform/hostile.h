@@ -31,6 +31,9 @@ bool o2_conform_hostile_has(const char *word);
 bool o2_conform_hostile_try(const struct o2_conform_hostile *hostile, struct o2_conform_listener *listener,
 			    struct o2_conform_report *report);
 
+/* How long the liar waits for a reaction: for the peer's own timeout, which is ours unless --timeout is longer. */
+uint32_t o2_conform_hostile_patience_s(const struct o2_net_options *options);
+
 /* Tell the listener what the liar or the honest node sent or heard, from a line.  False: it is no such line. */
 bool o2_conform_hostile_said(const char *line, struct o2_conform_listener *listener);
 

@@ -8,6 +8,8 @@
 
 #include "cli/cli.h"
 #include "cli/judge_report.h"
+#include "wire/bytes.h"
+#include "wire/layout.h"
 #include "wire/nid.h"
 
 #define SHOWN_BYTES 64u
@@ -39,6 +41,7 @@ struct o2_conform_listener {
 	struct broken broken[O2_JUDGE_RULES][2]; /* [true]: by us */
 	bool lies;				 /* what is heard is of the liar's connection */
 	bool named[O2_JUDGE_RULES];		 /* rules that the liar has broken in this probe */
+	bool summed; /* the peer has sent an IMMEDIATE with a checksum in this probe */
 };
 
 /* The first SHOWN_BYTES bytes in hexadecimal, with a blank before every four. */
@@ -100,6 +103,13 @@ static void note(struct heard *last, const struct o2_watched *watched)
 	memcpy(last->bytes, watched->bytes, last->shown_bytes);
 }
 
+static bool is_summed(const struct o2_watched *watched)
+{
+	return !watched->ours && watched->kind == O2_WATCHED_MESSAGE &&
+	       watched->length_bytes > O2_AT_PAYLOAD && watched->bytes[O2_AT_TYPE] == O2_MSG_IMMEDIATE &&
+	       o2_load32_le(watched->bytes + O2_AT_CKSUM) != 0;
+}
+
 static void hear(void *context, const struct o2_watched *watched)
 {
 	struct o2_conform_listener *listener = context;
@@ -108,6 +118,7 @@ static void hear(void *context, const struct o2_watched *watched)
 	if (listener->capture != NULL)
 		o2_conform_capture_hear(listener->capture, watched);
 	note(&listener->last, watched);
+	listener->summed |= is_summed(watched);
 	listener->now = watched;
 	o2_watch_tell(judge, watched);
 	listener->now = NULL;
@@ -156,6 +167,7 @@ void o2_conform_listener_at(struct o2_conform_listener *listener, const char *pr
 {
 	listener->probe = probe;
 	listener->last.any = false;
+	listener->summed = false;
 	memset(listener->named, 0, sizeof(listener->named));
 }
 
@@ -178,6 +190,11 @@ void o2_conform_listener_heard(const struct o2_conform_listener *listener, char 
 	snprintf(text, O2_CONFORM_HEARD_BYTES, "%s of %zu bytes:", kinds[last->kind], last->length_bytes);
 	bytes_text(last->bytes, last->length_bytes, text + strlen(text),
 		   O2_CONFORM_HEARD_BYTES - strlen(text));
+}
+
+bool o2_conform_listener_summed(const struct o2_conform_listener *listener)
+{
+	return listener->summed;
 }
 
 void o2_conform_listener_lies(struct o2_conform_listener *listener, bool lies)

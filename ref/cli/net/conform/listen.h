@@ -23,6 +23,9 @@ void o2_conform_listener_at(struct o2_conform_listener *listener, const char *pr
 /* What the peer sent last in this probe, as "a reply of 56 bytes:" and its first bytes, or as "nothing". */
 void o2_conform_listener_heard(const struct o2_conform_listener *listener, char text[O2_CONFORM_HEARD_BYTES]);
 
+/* Whether the peer has sent an IMMEDIATE with a checksum since o2_conform_listener_at. */
+bool o2_conform_listener_summed(const struct o2_conform_listener *listener);
+
 /* Whether what is heard from now on is of the liar's connection: then our end breaks rules on purpose. */
 void o2_conform_listener_lies(struct o2_conform_listener *listener, bool lies);
 /* The rules that lies have broken since o2_conform_listener_at, in the table's order: "a, b", or "". */

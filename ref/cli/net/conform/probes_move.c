@@ -107,17 +107,39 @@ static void mode(struct o2_conform *conform, const struct o2_conform_probe *prob
 	}
 }
 
+/*
+ * PUT, GET it back, and GET what lies this far behind the first byte.  A peer that takes all offsets for the same one,
+ * or rounds them, brings the same bytes back from a wrong place, but not these.
+ */
+#define BEHIND_BYTES 1001u
+
+static bool found_by_offset(struct o2_conform *conform, const struct o2_conform_move *move)
+{
+	struct o2_conform_move behind = *move;
+	const struct o2_conform_op *op;
+
+	if (!o2_conform_there_and_back(conform, move))
+		return false;
+	if (move->offset == 0)
+		return true;
+	behind.stream = conform->op[0].stream;
+	behind.stream_at = BEHIND_BYTES;
+	behind.offset += BEHIND_BYTES;
+	behind.size_bytes -= BEHIND_BYTES;
+	return get(conform, &behind, &op) && o2_conform_right(conform, op);
+}
+
 /* Once in an IMMEDIATE, and once by RDMA. */
 static void both_ways(struct o2_conform *conform, struct o2_conform_move *move)
 {
 	if (!o2_conform_start(conform, NULL))
 		return;
 	move->size_bytes = 3000;
-	if (!o2_conform_there_and_back(conform, move))
+	if (!found_by_offset(conform, move))
 		return;
 	o2_conform_forget(conform);
 	move->size_bytes = 65537;
-	o2_conform_there_and_back(conform, move);
+	found_by_offset(conform, move);
 }
 
 static void local_offset(struct o2_conform *conform, const struct o2_conform_probe *probe)

@@ -241,6 +241,7 @@ struct o2_conform_op *o2_conform_begin(struct o2_conform *conform, bool is_get,
 	assert(conform->nops < O2_NET_MAX_IN_FLIGHT);
 	*op = (struct o2_conform_op){.is_get = is_get, .offset = move->offset};
 	op->stream = is_get ? move->stream : ++conform->stream;
+	op->stream_at = is_get ? move->stream_at : 0;
 	target.hdr_data = op->stream;
 	if (!prepare(conform, op, move)) {
 		o2_conform_starve(conform, "not enough memory");
@@ -300,7 +301,7 @@ bool o2_conform_moved(struct o2_conform *conform, const struct o2_conform_op *op
 bool o2_conform_right(struct o2_conform *conform, const struct o2_conform_op *op)
 {
 	const struct o2_arena *arena = &conform->session.network.ni.arena;
-	const struct o2_net_bytes belong = {conform->options->seed, op->stream, 0};
+	const struct o2_net_bytes belong = {conform->options->seed, op->stream, op->stream_at};
 	struct o2_net_look look;
 	char what[96], text[160];
 
