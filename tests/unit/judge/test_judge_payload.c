@@ -167,7 +167,7 @@ TEST(test_a_write_of_a_put_that_was_not_seen)
 /* What another connection has PUT there may be what the GET brings, although that connection has ended since. */
 TEST(test_a_put_over_another_connection)
 {
-	enum { NOWHERE, NEXT_TO_IT, THERE, ENDED, WRITTEN_AGAIN, DURING, WAYS };
+	enum { NOWHERE, NEXT_TO_IT, BEFORE_OURS, THERE, ENDED, WRITTEN_AGAIN, DURING, WAYS };
 
 	for (int way = 0; way < WAYS; way++) {
 		struct o2_judge_conn *first, *second;
@@ -176,15 +176,15 @@ TEST(test_a_put_over_another_connection)
 		say_open(&say, NULL);
 		say_connected(&say);
 		first = say.conn;
-		if (way == THERE || way == ENDED)
-			put_at(&say, 5, 0, true);
+		if (way == THERE || way == ENDED || way == BEFORE_OURS)
+			put_at(&say, way == BEFORE_OURS ? 6 : 5, 0, true);
 		if (way == NEXT_TO_IT)
 			put_at(&say, 5, 200, true);
 		if (way == ENDED)
 			o2_judge_part(say.judge, first);
 		say_connected(&say);
 		second = say.conn;
-		if (way == WRITTEN_AGAIN)
+		if (way == WRITTEN_AGAIN || way == BEFORE_OURS)
 			put_at(&say, 5, 0, true);
 		if (way == DURING)
 			ask(&say, 200);
@@ -194,8 +194,9 @@ TEST(test_a_put_over_another_connection)
 			say.conn = second;
 		}
 		if (way != DURING)
-			ask(&say, way == WRITTEN_AGAIN ? 100 : 200);
-		answer(&say, way == WRITTEN_AGAIN ? 100 : 200, way == WRITTEN_AGAIN ? 6 : O2_STREAM_MEMORY);
+			ask(&say, way == WRITTEN_AGAIN || way == BEFORE_OURS ? 100 : 200);
+		answer(&say, way == WRITTEN_AGAIN || way == BEFORE_OURS ? 100 : 200,
+		       way == WRITTEN_AGAIN || way == BEFORE_OURS ? 6 : O2_STREAM_MEMORY);
 		assert_int_equal(say.times[O2_JUDGE_PAYLOAD_GET], way < THERE);
 		say_close(&say);
 	}
