@@ -157,8 +157,7 @@ static int read_bytes(const json_t *object, struct o2_answer_bytes *out, struct 
 	if (rc != 0)
 		return rc;
 	if (bytes.length_bytes > sizeof(out->bytes))
-		return o2_refuse_value(error, -EINVAL, "json/array-length", "bytes", bytes.length_bytes,
-				       sizeof(out->bytes));
+		bytes.length_bytes = sizeof(out->bytes);
 	out->length_bytes = (uint32_t)bytes.length_bytes;
 	memcpy(out->bytes, bytes.bytes, bytes.length_bytes);
 	return 0;
