@@ -86,3 +86,51 @@ TEST_WITH(test_what_no_device_registers, set_up, tear_down)
 		   &whole_local, &whole_behind);
 	expect_equal(O2_STAGE_TRANSFER, "a page more", spare_page);
 }
+
+/* --- what is said of a plan that is wrong by itself --- */
+
+#define REG (w->found.reg)
+
+/* Change a plan of the mode whose numbers stay those of the reference, and look at what is said of the field. */
+static void expect_said(enum o2_reg_mode mode, const char *field, const char *expected, const char *found)
+{
+	static const uint64_t first = 0x10000800;
+	const struct o2_comparison *c = &w->comparison;
+
+	memset(&w->asked, 0, sizeof(w->asked));
+	w->asked.stage = O2_STAGE_REG_PLAN;
+	w->asked.reg.request = (struct o2_reg_request){
+		.mode = mode, .page_bytes = 4096, .max_pages = 257, .peer_max_frags = 257};
+	w->asked.reg.list =
+		(struct o2_dma_list){.nob = 4096, .count = 1, .segment = {{.addr = first, .length = 4096}}};
+	o2_answer_of_reference(&w->asked, &w->expected);
+	o2_answer_of_reference(&w->asked, &w->found);
+	if (mode == O2_REG_FMR)
+		REG.iova = REG.page_offset = 0;
+	else if (mode == O2_REG_FASTREG)
+		REG.npages = 1;
+	else
+		REG.entry[0].length = 1;
+	o2_compare(&w->comparison, &w->asked, &w->expected, &w->found);
+	for (uint32_t i = 0; i < c->count; i++)
+		if (strcmp(c->item[i].field, field) == 0 && strcmp(c->item[i].expected, expected) == 0 &&
+		    strcmp(c->item[i].found, found) == 0)
+			return;
+	for (uint32_t i = 0; i < c->count; i++)
+		fprintf(stderr, "%s: %s, %s\n", c->item[i].field, c->item[i].expected, c->item[i].found);
+	fail();
+}
+
+TEST_WITH(test_what_is_said_of_a_plan, set_up, tear_down)
+{
+	expect_said(O2_REG_FMR, "length", "4096: the fragments span [0x800,0x1800)",
+		    "4096: the region is [0x0,+0x1000)");
+	expect_said(O2_REG_FMR, "frag[0]", "bytes of the region",
+		    "byte 0x1000 lies outside the region [0x0,+4096)");
+	expect_said(O2_REG_FASTREG, "frag[0]", "bytes of the region",
+		    "byte 0x10001000 of the region has no page or entry (1 listed)");
+	expect_said(O2_REG_FASTREG, "npages", "2 (at most 257)",
+		    "1, which list 2048 bytes of a region of 4096");
+	expect_said(O2_REG_FASTREG_GAPS, "nentries", "1 (at most 257)",
+		    "1, which list 1 bytes of a region of 4096");
+}
