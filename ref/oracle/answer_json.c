@@ -248,9 +248,13 @@ void o2_answer_from_json(const struct o2_case *asked, const json_t *object, stru
 	if (o2_json_expect_form(object, expected, &error) != 0) {
 		const char *form = json_string_value(json_object_get(object, "form"));
 
-		o2_answer_break(answer, O2_CHECK_PROTOCOL_FORM,
-				"the answer's form is %.60s, expected %s in version %u",
-				form == NULL ? "missing" : form, expected, O2_JSON_VERSION);
+		if (form != NULL && strcmp(form, expected) == 0)
+			o2_answer_break(answer, O2_CHECK_PROTOCOL_FORM,
+					"the answer's version is missing or is not %u", O2_JSON_VERSION);
+		else
+			o2_answer_break(answer, O2_CHECK_PROTOCOL_FORM,
+					"the answer's form is %.60s, expected %s in version %u",
+					form == NULL ? "missing" : form, expected, O2_JSON_VERSION);
 		return;
 	}
 	answer->kind = O2_ANSWER_RESULT;
