@@ -109,9 +109,14 @@ static void print_replay(const struct runner *r, const json_t *finding, uint64_t
 	if (replay != NULL || line != NULL)
 		fprintf(stderr, "  replay: %s\n", replay != NULL ? replay : line);
 	if (scenario != NULL) {
-		fputs("  explain: o2ref explain ", stderr);
+		/* o2ref has no mutants: without the defect it would show a transfer that is right. */
+		const char *mutant = strstr(r->options->again, "--mutant ");
+
+		fprintf(stderr, "  explain: %s explain ", mutant == NULL ? "o2ref" : r->options->program);
 		o2_shell_word(scenario, stderr);
-		fputs(" --svg picture.svg\n", stderr);
+		fprintf(stderr, " --svg picture.svg%s%.*s\n", mutant == NULL ? "" : " ",
+			mutant == NULL ? 0 : (int)(9 + strcspn(mutant + 9, " ")),
+			mutant == NULL ? "" : mutant);
 	}
 	free(line);
 }
