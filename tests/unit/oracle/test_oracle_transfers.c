@@ -134,3 +134,31 @@ TEST_WITH(test_what_is_said_of_a_plan, set_up, tear_down)
 	expect_said(O2_REG_FASTREG_GAPS, "nentries", "1 (at most 257)",
 		    "1, which list 1 bytes of a region of 4096");
 }
+
+/* --- what is said of other answers --- */
+
+TEST_WITH(test_a_version_that_is_missing, set_up, tear_down)
+{
+	json_t *answer = json_pack("{s:s}", "form", "o2ref/sg_build/output");
+
+	w->asked.stage = O2_STAGE_SG_BUILD;
+	o2_answer_from_json(&w->asked, answer, &w->found);
+	assert_int_equal(w->found.kind, O2_ANSWER_BROKEN);
+	assert_string_equal(w->found.fault.text, "the answer's version is missing or is not 1");
+	json_decref(answer);
+}
+
+/* A number that has a name is shown by it. */
+TEST_WITH(test_what_is_said_of_a_flavour, set_up, tear_down)
+{
+	uint64_t index = 0;
+
+	while (!draw(O2_STAGE_MSG_DECODE, index) || !IS_RESULT)
+		index++;
+	w->expected.msg_decode.msg.cksum_flavour = O2_CKSUM_UNSIGNED;
+	w->found.msg_decode.msg.cksum_flavour = O2_CKSUM_UNVERIFIED;
+	o2_compare(&w->comparison, &w->asked, &w->expected, &w->found);
+	assert_string_equal(w->comparison.item[0].field, "cksum_flavour");
+	assert_string_equal(w->comparison.item[0].expected, "unsigned");
+	assert_string_equal(w->comparison.item[0].found, "unverified");
+}
