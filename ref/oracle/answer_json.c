@@ -238,6 +238,18 @@ void o2_answer_stages(const json_t *object, bool absent[O2_STAGES])
 			absent[stage] = false;
 }
 
+/* A list that cannot be read must not pass for none: its stages would go untested. */
+static bool is_list_of_names(const json_t *list)
+{
+	const json_t *name;
+	size_t i;
+
+	json_array_foreach(list, i, name)
+		if (!json_is_string(name))
+			return false;
+	return list == NULL || json_is_null(list) || json_is_array(list);
+}
+
 void o2_answer_from_json(const struct o2_case *asked, const json_t *object, struct o2_answer *answer)
 {
 	const char *expected = o2_stage_output_form(asked->stage);
@@ -255,6 +267,10 @@ void o2_answer_from_json(const struct o2_case *asked, const json_t *object, stru
 			o2_answer_break(answer, O2_CHECK_PROTOCOL_FORM,
 					"the answer's form is %.60s, expected %s in version %u",
 					form == NULL ? "missing" : form, expected, O2_JSON_VERSION);
+		return;
+	}
+	if (!is_list_of_names(json_object_get(object, "stages"))) {
+		o2_answer_break(answer, O2_CHECK_PROTOCOL_FIELD, "stages is not an array of texts");
 		return;
 	}
 	answer->kind = O2_ANSWER_RESULT;

@@ -148,6 +148,22 @@ TEST_WITH(test_a_version_that_is_missing, set_up, tear_down)
 	json_decref(answer);
 }
 
+TEST_WITH(test_stages_that_are_no_list, set_up, tear_down)
+{
+	static const char *const lists[] = {"[\"device\"]", "[]", "null", "\"device\"", "[7]", "{}"};
+
+	w->asked.stage = O2_STAGE_SG_BUILD;
+	for (size_t i = 0; i < 6; i++) {
+		json_t *answer = json_pack("{s:s, s:i, s:b, s:o}", "form", "o2ref/sg_build/output", "version",
+					   1, "not_implemented", 1, "stages",
+					   json_loads(lists[i], JSON_DECODE_ANY, NULL));
+
+		o2_answer_from_json(&w->asked, answer, &w->found);
+		assert_int_equal(w->found.kind, i < 3 ? O2_ANSWER_NOT_IMPLEMENTED : O2_ANSWER_BROKEN);
+		json_decref(answer);
+	}
+}
+
 /* A number that has a name is shown by it. */
 TEST_WITH(test_what_is_said_of_a_flavour, set_up, tear_down)
 {
