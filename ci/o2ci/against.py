@@ -24,12 +24,16 @@ class AgainstError(Exception):
     """A measurement is not possible; the text says why."""
 
 
+class NoSuchCommit(Exception):
+    """The commit to measure against does not exist."""
+
+
 def check_out(commit):
     """Unpack the commit into build/against; returns the folder."""
     name = subprocess.run(["git", "rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}"], cwd=ROOT, capture_output=True,
                           text=True, check=False).stdout.strip()
     if not name:
-        raise AgainstError(f"--against {commit}: no such commit")
+        raise NoSuchCommit(f"--against {commit}: no such commit")
     tree = ROOT / "build" / "against" / name[:12]
     if not tree.is_dir():
         tree.mkdir(parents=True)

@@ -97,9 +97,10 @@ struct o2_check_subject {
 	uint64_t more_causes;			 /* cases whose cause found no room in `finding` */
 	uint32_t not_kept[O2_STAGES][O2_CHECKS]; /* those of them that count as differences */
 	uint32_t hangs[O2_STAGES];		 /* answers that came too late, or never */
-	bool given_up[O2_STAGES];		 /* too many hangs: the stage is not asked any more */
-	uint64_t late;	   /* answers that were late, but in time when the question was repeated */
-	uint64_t unmapped; /* refusals whose name is not in the map */
+	uint32_t misframed;			 /* answers that were no frame, or had bytes behind them */
+	bool given_up[O2_STAGES]; /* too many hangs, or wrong frames: the stage is not asked any more */
+	uint64_t late;		  /* answers that were late, but in time when the question was repeated */
+	uint64_t unmapped;	  /* refusals whose name is not in the map */
 	double seconds;
 };
 

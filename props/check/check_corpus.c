@@ -20,8 +20,9 @@
 
 /* --- one case --- */
 
-/* Ask to encode the message too, if it decodes. */
-static void add_encode(struct o2_check_run *run, const struct o2_case_msg_decode *decode, const char *origin)
+/* Ask to encode the message too, if it decodes.  options: those of the encoder.  edits: NULL: none. */
+static void add_encode(struct o2_check_run *run, const struct o2_case_msg_decode *decode,
+		       const struct o2_wire_options *options, const json_t *edits, const char *origin)
 {
 	struct o2_check_item *item = o2_check_next(run);
 	struct o2_case_msg_encode *encode = &item->asked.msg_encode;
@@ -30,12 +31,15 @@ static void add_encode(struct o2_check_run *run, const struct o2_case_msg_decode
 	if (o2_msg_decode(decode->bytes, decode->length_bytes, &decode->options, msg, NULL) != 0)
 		return;
 	item->asked.stage = O2_STAGE_MSG_ENCODE;
-	encode->options = decode->options;
+	encode->options = *options;
 	encode->capacity_bytes = O2_MSG_BYTES;
+	memset(encode->payload, 0, sizeof(encode->payload));
 	if (msg->ibm_type == O2_MSG_IMMEDIATE) {
 		memcpy(encode->payload, msg->u.immediate.payload, msg->u.immediate.hdr.payload_length);
 		msg->u.immediate.payload = encode->payload;
 	}
+	if (!o2_check_edit(encode, edits))
+		return;
 	snprintf(item->origin, sizeof(item->origin), "%s", origin);
 	o2_check_add(run);
 }
@@ -54,7 +58,7 @@ static void add_message(struct o2_check_run *run, const uint8_t *bytes, size_t l
 	item->nchoices = (uint32_t)o2_choices_of_decode(&decode, item->choices);
 	snprintf(item->origin, sizeof(item->origin), "%s", origin);
 	o2_check_add(run);
-	add_encode(run, &decode, origin);
+	add_encode(run, &decode, &decode.options, NULL, origin);
 }
 
 /* prefix: value of the draw that selects a kind within the stage; -1: none. */
@@ -98,17 +102,19 @@ static int add_scenario(struct o2_check_run *run, const json_t *object, const ch
 
 /* --- vectors --- */
 
-/* A vector is an input of msg_decode under other names. */
+/* A vector is an input of msg_decode under other names; one of kind encode decodes it without options. */
 static void add_vector(struct o2_check_run *run, const json_t *vector)
 {
 	struct o2_wire_options options;
 	struct o2_wire_bytes bytes;
 	const char *kind = json_string_value(json_object_get(vector, "kind"));
 	const char *id = json_string_value(json_object_get(vector, "id"));
+	const bool encodes = kind != NULL && strcmp(kind, "encode") == 0;
 	char origin[O2_CHECK_ORIGIN_BYTES];
+	static struct o2_case decoded;
 	json_t *input;
 
-	if (kind == NULL || id == NULL || strcmp(kind, "decode") != 0)
+	if (kind == NULL || id == NULL || (!encodes && strcmp(kind, "decode") != 0))
 		return;
 	input = json_pack("{s:s, s:i, s:O?, s:O*}", "form", O2_MSG_DECODE_INPUT_FORM, "version",
 			  (int)O2_JSON_VERSION, "bytes", json_object_get(vector, "bytes"), "options",
@@ -116,7 +122,11 @@ static void add_vector(struct o2_check_run *run, const json_t *vector)
 	if (o2_msg_decode_input_from_json(input, &bytes, &options, NULL) == 0 &&
 	    (options.max_frags == O2_MAX_FRAGS || options.max_frags == O2_MAX_FRAGS_LEGACY)) {
 		snprintf(origin, sizeof(origin), "vector %.200s", id);
-		add_message(run, bytes.bytes, bytes.length_bytes, &options, origin);
+		if (!encodes)
+			add_message(run, bytes.bytes, bytes.length_bytes, &options, origin);
+		else if (o2_case_of_bytes(bytes.bytes, bytes.length_bytes, &decoded))
+			add_encode(run, &decoded.msg_decode, &options, json_object_get(vector, "edits"),
+				   origin);
 	}
 	json_decref(input);
 }

@@ -93,7 +93,7 @@ static uint32_t calls_for(const struct o2_check_options *options, enum o2_check_
 {
 	uint32_t calls = options->shrink_calls;
 
-	if (check == O2_CHECK_RUN_HANG && calls > HANG_CALLS)
+	if ((check == O2_CHECK_RUN_HANG || check == O2_CHECK_PROTOCOL_FRAME) && calls > HANG_CALLS)
 		calls = HANG_CALLS;
 	else if ((check == O2_CHECK_RUN_CRASH || check == O2_CHECK_RUN_EXIT ||
 		  check == O2_CHECK_RUN_OVERRUN || check == O2_CHECK_RUN_INPUT_WRITTEN) &&

@@ -71,6 +71,12 @@ int o2_check_greet(struct o2_check_run *run);
 /* Ask the committed cases of a corpus directory.  Returns 0, or -errno with a line in text. */
 int o2_check_corpus(struct o2_check_run *run, const char *directory, char *text, size_t text_bytes);
 
+/*
+ * Make the edits of an encode vector.  False: the question cannot be put to another implementation, or an edit is none
+ * that a message has.
+ */
+bool o2_check_edit(struct o2_case_msg_encode *encode, const json_t *edits);
+
 /* Ask one case from a file (input form, scenario, bytes of a message), or from a form as text: "{...}". */
 int o2_check_file(struct o2_check_run *run, const char *path, char *text, size_t text_bytes);
 

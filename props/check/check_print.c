@@ -262,6 +262,11 @@ static void print_one(const json_t *one, bool several, bool color, FILE *out)
 			"\n  note: %" PRIu64
 			" answers came too late once, and in time when asked for again\n",
 			o2_view_number(one, "late"));
+	if (o2_view_number(one, "misframed") > 0)
+		fprintf(out,
+			"\n  note: %" PRIu64
+			" answers are not framed rightly; try `o2ref check --selftest -- %s ...`\n",
+			o2_view_number(one, "misframed"), o2_view_text(one, "name"));
 	if (o2_view_number(one, "unmapped_names") > 0)
 		fprintf(out,
 			"\n  note: %" PRIu64

@@ -282,16 +282,16 @@ static json_t *subject_to_json(const struct o2_check_options *options, const str
 								o2_check_name(subject->known->item[i].check),
 								"reason", subject->known->item[i].reason));
 	return json_pack(
-		"{s:o, s:o, s:o, s:b, s:f, s:I, s:I, s:I, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}",
+		"{s:o, s:o, s:o, s:b, s:f, s:I, s:I, s:I, s:I, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}",
 		"name", o2_json_text(subject->host->name), "title", o2_json_text(title), "label",
 		o2_json_text(options->label == NULL ? title : options->label), "agrees",
 		(int)agrees(options, subject), "seconds", subject->seconds, "restarts",
 		(json_int_t)subject->host->restarts, "unmapped_names", (json_int_t)subject->unmapped, "late",
-		(json_int_t)subject->late, "stages", stages_to_json(options, subject), "causes",
-		(json_int_t)causes, "causes_not_kept", (json_int_t)subject->more_causes, "not_kept",
-		not_kept(subject), "findings", findings, "stale", stale, "accepted",
-		accepted_risks(options, subject), "rules_not_met", unmet_rules(subject), "kinds_not_answered",
-		unanswered_kinds(subject));
+		(json_int_t)subject->late, "misframed", (json_int_t)subject->misframed, "stages",
+		stages_to_json(options, subject), "causes", (json_int_t)causes, "causes_not_kept",
+		(json_int_t)subject->more_causes, "not_kept", not_kept(subject), "findings", findings,
+		"stale", stale, "accepted", accepted_risks(options, subject), "rules_not_met",
+		unmet_rules(subject), "kinds_not_answered", unanswered_kinds(subject));
 }
 
 json_t *o2_check_result(const struct o2_check_options *options, const struct o2_check_subject *subjects,

@@ -12,6 +12,9 @@
 /* Late answers before a stage is given up.  For crashes, check_steer.h leaves out most questions instead. */
 #define HANGS_LIMIT 8u
 
+/* Wrong frames before a program is given up. */
+#define FRAMES_LIMIT 8u
+
 /* If the reference refuses, count the rule by which it does. */
 static void count_met(struct o2_check_run *run, const struct o2_case *asked)
 {
@@ -38,6 +41,14 @@ void o2_check_ask(struct o2_check_run *run, struct o2_case *const *asked, uint32
 		run->rc = rc;
 }
 
+/* All stages are framed alike, and each wrong frame costs a start of the program or the time limit. */
+static bool is_misframed(const struct o2_check_run *run)
+{
+	const uint64_t wrong = run->subject->misframed;
+
+	return wrong >= FRAMES_LIMIT && 2 * wrong > run->answers;
+}
+
 /* Take back a hang: the answer was only late.  The stage is asked again if it was given up for that. */
 void o2_check_late(struct o2_check_run *run, enum o2_stage stage)
 {
@@ -48,7 +59,7 @@ void o2_check_late(struct o2_check_run *run, enum o2_stage stage)
 	subject->tally[stage].agreed++;
 	if (subject->hangs[stage] > 0)
 		subject->hangs[stage]--;
-	subject->given_up[stage] = subject->hangs[stage] >= HANGS_LIMIT;
+	subject->given_up[stage] = subject->hangs[stage] >= HANGS_LIMIT || is_misframed(run);
 }
 
 /* Count a hang.  As each costs the time limit, the stage is given up after HANGS_LIMIT. */
@@ -60,6 +71,16 @@ static void count_hang(struct o2_check_run *run, enum o2_stage stage, const stru
 		return;
 	if (++subject->hangs[stage] >= HANGS_LIMIT)
 		subject->given_up[stage] = true;
+}
+
+static void count_misframed(struct o2_check_run *run, const struct o2_answer *answer)
+{
+	if (answer->conduct.check != O2_CHECK_PROTOCOL_FRAME &&
+	    (answer->kind != O2_ANSWER_BROKEN || answer->fault.check != O2_CHECK_PROTOCOL_FRAME))
+		return;
+	run->subject->misframed++;
+	for (uint32_t i = 0; i < O2_STAGES && is_misframed(run); i++)
+		run->subject->given_up[i] = !run->subject->host->absent[i];
 }
 
 static void count_kind(struct o2_check_subject *subject, const struct o2_case *asked,
@@ -94,6 +115,7 @@ static void answered(void *context, uint32_t index, const struct o2_answer *answ
 	run->answers++;
 	count_kind(run->subject, &item->asked, answer);
 	count_hang(run, item->asked.stage, answer);
+	count_misframed(run, answer);
 	o2_steer_note(run->steer, &item->asked,
 		      answer->kind == O2_ANSWER_RESULT || answer->kind == O2_ANSWER_REFUSED);
 	o2_answer_of_reference(&item->asked, run->expected);
@@ -255,7 +277,8 @@ void o2_check_add(struct o2_check_run *run)
 		run->subject->tally[stage].not_implemented++;
 		return;
 	}
-	if (++run->items == O2_HOST_BATCH)
+	/* While the framing is not known to be right, ask one at a time: bytes behind an answer are seen at once. */
+	if (++run->items >= (2ull * run->subject->misframed >= run->answers ? 1 : O2_HOST_BATCH))
 		o2_check_flush(run);
 }
 

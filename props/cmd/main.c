@@ -78,6 +78,7 @@ static int run_cases(struct o2_props_arguments *a, const struct o2_property *pro
 
 	a->run.program = a->mutant == NULL ? "o2props" : "o2props-mutants";
 	a->run.again = o2_props_again(a);
+	a->run.mutant = a->mutant;
 	fprintf(stderr, "o2props: %s on %s, seed 0x%llx\n", property->ops->name, a->device,
 		(unsigned long long)a->run.seed);
 	rc = o2_run(property, &a->run, result);

@@ -112,9 +112,15 @@ static void print_replay(const struct runner *r, uint64_t index)
 	if (r->replay != NULL || line != NULL)
 		fprintf(stderr, "  replay: %s\n", r->replay != NULL ? r->replay : line);
 	if (r->scenario_file != NULL) {
-		fputs("  explain: o2ref explain ", stderr);
+		/* o2ref has no mutants: without the defect it would show a transfer that is right. */
+		const char *mutant = r->options->mutant;
+
+		fprintf(stderr, "  explain: %s explain ", mutant == NULL ? "o2ref" : r->options->program);
 		o2_shell_word(r->scenario_file, stderr);
-		fputs(" --svg picture.svg\n", stderr);
+		fputs(" --svg picture.svg", stderr);
+		if (mutant != NULL)
+			fprintf(stderr, " --mutant %s", mutant);
+		fputc('\n', stderr);
 	}
 	free(line);
 }

@@ -27,6 +27,7 @@ struct o2_run_options {
 	const char *connect; /* as the user named it: how the ends are connected; NULL: they are not */
 	const char *program; /* for replay lines; again: options that repeat the same cases */
 	const char *again;
+	const char *mutant;	  /* the deliberate defect that is switched on; NULL: none */
 	const char *hw_device[2]; /* names under /sys/class/infiniband whose counters are read; may be NULL */
 	uint64_t seed;
 	uint64_t first_case;

@@ -66,7 +66,8 @@ struct o2_answer_msg {
 
 struct o2_answer_bytes {
 	uint32_t length_bytes;
-	uint8_t bytes[O2_MSG_BYTES];
+	/* Of an answer that is too long there is one byte more than a message may have. */
+	uint8_t bytes[O2_MSG_BYTES + 1];
 };
 
 struct o2_answer_transfer {

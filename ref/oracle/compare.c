@@ -343,12 +343,12 @@ static void compare_results(struct o2_comparison *comparison, const struct o2_ca
 	}
 }
 
-/* Replace each number by "#", because numbers may change from one run to the next. */
-static void without_numbers(const char *text, char *out, size_t out_bytes)
+/* Replace each number by "#", because numbers may change from one run to the next.  Stop at the character `end`. */
+static void without_numbers(const char *text, char end, char *out, size_t out_bytes)
 {
 	size_t n = 0;
 
-	while (*text != '\0' && n + 1 < out_bytes) {
+	while (*text != '\0' && *text != end && n + 1 < out_bytes) {
 		if (!isdigit((unsigned char)*text)) {
 			out[n++] = *text++;
 			continue;
@@ -363,13 +363,15 @@ static void without_numbers(const char *text, char *out, size_t out_bytes)
 
 static void note_fault(struct o2_comparison *comparison, const struct o2_answer_fault *fault)
 {
+	/* These two quote what the program has written, which may differ with each question. */
+	const bool quotes = fault->check == O2_CHECK_PROTOCOL_FRAME || fault->check == O2_CHECK_PROTOCOL_JSON;
 	char reason[O2_CAUSE_BYTES];
 	struct o2_difference *item;
 
 	if (fault->site[0] != '\0')
 		snprintf(reason, sizeof(reason), "at %s", fault->site);
 	else
-		without_numbers(fault->text, reason, sizeof(reason));
+		without_numbers(fault->text, quotes ? '\'' : '\0', reason, sizeof(reason));
 	item = o2_differ_text(comparison, fault->check, "conduct", reason);
 	if (item == NULL)
 		return;

@@ -44,20 +44,27 @@ static const struct {
 	[O2_REG_FASTREG_GAPS] = {BYTES(FASTREG_GAPS), NONE},
 };
 
-enum o2_region_fit o2_region_fit(const struct o2_reg_plan *plan, uint32_t page_bytes)
+/* The range that the fragments span. */
+static void span_of(const struct o2_reg_plan *plan, uint64_t *low, uint64_t *high)
 {
-	const uint64_t region_end = plan->iova + plan->length;
-	uint64_t low = UINT64_MAX;
-	uint64_t high = 0;
-
+	*low = UINT64_MAX;
+	*high = 0;
 	for (uint32_t i = 0; i < plan->nfrags; i++) {
 		const uint64_t end = plan->frag[i].rf_addr + plan->frag[i].rf_nob;
 
-		if (plan->frag[i].rf_addr < low)
-			low = plan->frag[i].rf_addr;
-		if (end > high)
-			high = end;
+		if (plan->frag[i].rf_addr < *low)
+			*low = plan->frag[i].rf_addr;
+		if (end > *high)
+			*high = end;
 	}
+}
+
+enum o2_region_fit o2_region_fit(const struct o2_reg_plan *plan, uint32_t page_bytes)
+{
+	const uint64_t region_end = plan->iova + plan->length;
+	uint64_t low, high;
+
+	span_of(plan, &low, &high);
 	/* A region that wraps past the last address must not match, although its fragments wrap to the same end. */
 	if (plan->length > UINT64_MAX - plan->iova)
 		return O2_REGION_OTHER;
@@ -84,9 +91,15 @@ static bool resolve(struct o2_comparison *comparison, const struct o2_reg_plan *
 		if (item == NULL)
 			return false;
 		snprintf(item->field, sizeof(item->field), "frag[%u]", i);
-		snprintf(item->expected, sizeof(item->expected),
-			 "in the region [0x%" PRIx64 ", +%" PRIu64 ")", plan->iova, plan->length);
-		snprintf(item->found, sizeof(item->found), "no such byte: 0x%" PRIx64, bad);
+		snprintf(item->expected, sizeof(item->expected), "bytes of the region");
+		if (bad - plan->iova >= plan->length)
+			snprintf(item->found, sizeof(item->found),
+				 "byte 0x%" PRIx64 " lies outside the region [0x%" PRIx64 ",+%" PRIu64 ")",
+				 bad, plan->iova, plan->length);
+		else
+			snprintf(item->found, sizeof(item->found),
+				 "byte 0x%" PRIx64 " of the region has no page or entry (%" PRIu32 " listed)",
+				 bad, plan->npages + plan->nentries);
 		return false;
 	}
 	return true;
@@ -151,15 +164,48 @@ static void look_at_rights(struct look *look)
 	look_at_fragments(look);
 }
 
+/*
+ * A plan can be wrong by itself, where each of its numbers is the reference's.  So its parts are shown: what the plan
+ * itself requires, and what it has.
+ */
 static void look_at_range(struct look *look)
 {
-	const enum o2_region_fit fit = o2_region_fit(look->found, look->terms->page_bytes);
+	const struct o2_reg_plan *found = look->found;
+	const enum o2_region_fit fit = o2_region_fit(found, look->terms->page_bytes);
 	const enum o2_check_id check =
 		fit == O2_REGION_IN_PAGES ? look->terms->checks->range_in_pages : look->terms->checks->range;
+	struct o2_difference *item;
+	uint64_t low, high;
 
-	if (fit != O2_REGION_EXACT && check != NONE)
-		o2_differ_hex(look->comparison, check, name(look, "length"), O2_NO_INDEX,
-			      look->expected->length, look->found->length);
+	if (fit == O2_REGION_EXACT || check == NONE)
+		return;
+	item = o2_differ_text(look->comparison, check, name(look, "length"), "");
+	if (item == NULL)
+		return;
+	span_of(found, &low, &high);
+	snprintf(item->field, sizeof(item->field), "%s", look->field);
+	snprintf(item->expected, sizeof(item->expected),
+		 "%" PRIu64 ": the fragments span [0x%" PRIx64 ",0x%" PRIx64 ")", look->expected->length, low,
+		 high);
+	snprintf(item->found, sizeof(item->found),
+		 "%" PRIu64 ": the region is [0x%" PRIx64 ",+0x%" PRIx64 ")", found->length, found->iova,
+		 found->length);
+}
+
+/* The list of pages or entries is too long, or it lists fewer bytes than the region has. */
+static void differ_listed(struct look *look, enum o2_check_id check, const char *field, uint32_t expected,
+			  uint32_t found, uint64_t bytes)
+{
+	struct o2_difference *item = o2_differ_text(look->comparison, check, name(look, field), "");
+
+	if (item == NULL)
+		return;
+	snprintf(item->field, sizeof(item->field), "%s", look->field);
+	snprintf(item->expected, sizeof(item->expected), "%" PRIu32 " (at most %" PRIu32 ")", expected,
+		 look->terms->max_pages);
+	snprintf(item->found, sizeof(item->found),
+		 "%" PRIu32 ", which list %" PRIu64 " bytes of a region of %" PRIu64, found, bytes,
+		 look->found->length);
 }
 
 /* Whether the region extends beyond the last of its listed pages. */
@@ -173,11 +219,11 @@ static void look_at_pages(struct look *look)
 	const struct o2_reg_plan *expected = look->expected, *found = look->found;
 	const enum o2_check_id check = look->terms->checks->pages;
 	const uint32_t page_bytes = look->terms->page_bytes;
+	const uint64_t listed = (uint64_t)found->npages * page_bytes;
 
-	if (found->npages > look->terms->max_pages ||
-	    ends_behind(found, (uint64_t)found->npages * page_bytes))
-		o2_differ(look->comparison, check, name(look, "npages"), O2_NO_INDEX, expected->npages,
-			  found->npages);
+	if (found->npages > look->terms->max_pages || ends_behind(found, listed))
+		differ_listed(look, check, "npages", expected->npages, found->npages,
+			      found->page_offset > listed ? 0 : listed - found->page_offset);
 	if (found->iova % page_bytes != found->page_offset && found->page_offset == expected->page_offset)
 		o2_differ_hex(look->comparison, check, name(look, "iova"), O2_NO_INDEX, expected->iova,
 			      found->iova);
@@ -199,8 +245,7 @@ static void look_at_entries(struct look *look)
 	for (uint32_t i = 0; i < found->nentries; i++)
 		listed += found->entry[i].length;
 	if (found->nentries > look->terms->max_pages || found->length > listed)
-		o2_differ(look->comparison, check, name(look, "nentries"), O2_NO_INDEX, expected->nentries,
-			  found->nentries);
+		differ_listed(look, check, "nentries", expected->nentries, found->nentries, listed);
 	for (uint32_t i = 0; i < found->nentries; i++)
 		if (found->entry[i].length == 0)
 			o2_differ(look->comparison, check, name(look, "entry[].length"), i,

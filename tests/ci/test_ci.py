@@ -560,7 +560,13 @@ class Against(unittest.TestCase):
 
     def test_a_commit_that_is_not_there_is_refused(self):
         done = subprocess.run([ROOT / "ci" / "bench", "--against", "nonsense"], capture_output=True, text=True, check=False)
-        self.assertEqual((done.returncode, done.stderr), (1, "ci/bench: --against nonsense: no such commit\n"))
+        self.assertEqual((done.returncode, done.stderr), (2, "ci/bench: --against nonsense: no such commit\n"))
+
+    def test_numbers_below_their_least_are_refused(self):
+        for option in ("--rounds", "--rxe-rounds", "--seconds"):
+            done = subprocess.run([ROOT / "ci" / "bench", option, "0"], capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn("must be positive", done.stderr)
 
 
 class CannotBegin(TemporaryFolder):

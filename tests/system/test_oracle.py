@@ -329,6 +329,24 @@ class Programs(unittest.TestCase):
             with self.subTest(mistake):
                 self.assertIn(checks[mistake], findings(document))
 
+    def test_a_program_with_wrong_frames_is_given_up(self):
+        for mistake in ("print", "newline"):
+            words = ("--cases", 300, "--no-corpus", "--stage", "sg_build", "--timeout-ms", 5000, "--shrink", 3)
+            document = result(*words, "--", sys.executable, TALKER, mistake, expect=DIFFER)
+            one, = document["implementations"]
+            stage, = one["stages"]
+            with self.subTest(mistake):
+                self.assertEqual((one["misframed"], stage["asked"], stage["given_up"]), (8, 8, True))
+                self.assertEqual([finding["check"] for finding in one["findings"]], ["protocol/frame"])
+        text = run(*words, "--", sys.executable, TALKER, "print", expect=DIFFER).stdout.decode()
+        self.assertIn("8 answers are not framed rightly; try `o2ref check --selftest -- ", text)
+
+    def test_an_encoder_without_a_limit(self):
+        document = result("--cases", 1, "--stage", "msg_encode", "--shrink", 0, *proxy("too-long"), expect=DIFFER)
+        found, = document["implementations"][0]["findings"]
+        self.assertEqual(found["check"], "wire/header/nob-over-limit")
+        self.assertIn("vector encode/header/nob-over-limit/", found["origin"])
+
     def test_how_long_was_waited_and_why_it_ended_is_said(self):
         """A program that has just started gets ten times as long."""
         def found(mistake, check, timeout_ms):
@@ -501,13 +519,18 @@ class Judgement(unittest.TestCase):
 
     def test_an_error_map_translates_names(self):
         errors = {"form": "o2ref/error_map", "version": 1, "errors": {"talker-length": "sg/nob"}}
-        arguments = ("--cases", 400, "--no-corpus", "--stage", "sg_build", "--shrink", 200)
-        command = ("--", sys.executable, TALKER, "refuse-all")
-        right = findings(result(*arguments, "--map", self.write("map.json", errors), *command))
+        short = {"form": "o2ref/sg_build/input", "version": 1, "max_entries": 257, "buffer": {
+            "kind": "kiov", "offset": 0, "nob": 2, "pieces": []}, "space": {"page_bytes": 4096, "npages": 4, "ranges": []}}
+        empty = {**short, "buffer": {**short["buffer"], "nob": 0}}
+
+        def found(question):
+            return findings(result("--case", json.dumps(question), "--map", self.write("map.json", errors), "--", sys.executable,
+                                   TALKER, "refuse-all"))
+
+        self.assertEqual(found(empty), {})
+        self.assertIn("sg/vector-too-short", found(short)["sg/rule"]["expected"])
         errors["errors"]["talker-length"] = ["sg/kiov/*"]
-        wrong = findings(result(*arguments, "--map", self.write("map.json", errors), *command))
-        self.assertNotIn("sg/nob", right["sg/rule"]["expected"])
-        self.assertNotIn("sg/kiov", wrong["sg/rule"]["expected"])
+        self.assertIn("sg/nob", found(empty)["sg/rule"]["expected"])
 
     def test_a_known_difference_hides_no_other(self):
         arguments = ("--no-corpus", "--stage", "sg_build", "--cases", 2500, "--shrink", 20)

@@ -118,8 +118,10 @@ class ReplayLines(unittest.TestCase):
         with tempfile.TemporaryDirectory(prefix="o2ref replay's ") as folder:
             text = started([*RUN, "--out", folder])[1]
             self.assertEqual(started(again(replay_line(text)))[0], 1, text)
-            words = shlex.split(line_after(text, "  explain: o2ref "))
+            words = shlex.split(line_after(text, "  explain: o2props-mutants "))
             self.assertTrue(Path(words[1]).is_file(), text)
+            status, text = started([*words[:2], "--svg", f"{folder}/picture.svg", *words[4:]])
+            self.assertEqual(status, 1, text)
 
     def test_folder_that_is_not_utf8(self):
         """The printed lines have the very bytes of a name, JSON only what it can hold."""

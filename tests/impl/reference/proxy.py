@@ -88,6 +88,8 @@ def one_flavour(question, answer):
 def change(question, answer):
     if "one-flavour" in CHANGES:
         return one_flavour(question, answer)
+    if "too-long" in CHANGES and answer.get("refused", {}).get("rule") == "wire/header/nob-over-limit":
+        return {"form": answer["form"], "version": 1, "bytes": "00" * 4098}
     if not question["form"].startswith("o2ref/sg_build/"):
         return answer
     ASKED[0] += 1

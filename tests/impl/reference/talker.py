@@ -97,7 +97,7 @@ def main():
             os.close(1)
             time.sleep(3600)
         if MISTAKE == "print":
-            print("looking at it", flush=True)
+            print(f"looking at {request['buffer']}", flush=True)
         send(json.dumps(form).encode())
         if MISTAKE == "one-request":
             break

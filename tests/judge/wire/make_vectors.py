@@ -18,7 +18,7 @@ import codec  # noqa: E402
 import codec_reject  # noqa: E402
 import vector_encode  # noqa: E402
 import vector_rules  # noqa: E402
-from vector_samples import (GOLDEN, GOLDEN_REJECTS, lnet, message, patch, sample, with_checksum)  # noqa: E402
+from vector_samples import (GOLDEN, GOLDEN_REJECTS, lnet, message, patch, sample, with_both_sums, with_checksum)  # noqa: E402
 from vector_text import flat_line, flatten  # noqa: E402
 
 FOLDER = Path(__file__).resolve().parents[3] / "corpus" / "vectors"
@@ -161,6 +161,9 @@ def plain(name):
             data = sample(name, order, "unsigned" if length == 255 else "none", lnet_kind="REPLY",
                           payload_length=length)
             group.add(good(data, f"{length} bytes of payload"), f"payload-{length}/{order}", ["Plain"])
+        if name == "IMMEDIATE":
+            both = with_both_sums(sample(name, order, lnet_kind="PUT", payload_length=64), order)
+            group.add(good(both, "both sums are equal: unsigned is reported"), f"both-sums/{order}", ["Plain"])
     return group
 
 

@@ -98,6 +98,19 @@ def sample(name, order="little", flavour="none", **fields):
     return codec.encode(message(name, order, flavour, **fields))
 
 
+def with_both_sums(data, order):
+    """The message with other last 32 bytes, which make its two sums equal.
+
+    A byte that gets its highest bit adds 256 more to the unsigned sum, rotated by its distance from the end.
+    """
+    data = bytearray(data[:-32] + b"a" * 32)
+    plain, signed = codec.message_checksums(data, len(data))
+    missing = (signed - plain) % (2 ** 32 - 1)
+    for i in range(32):
+        data[len(data) - 1 - i] |= (missing >> (i + 8) % 32 & 1) << 7
+    return with_checksum(bytes(data), order)
+
+
 def with_checksum(data, order, flavour="unsigned"):
     """data with the checksum over its own nob bytes, or over all bytes if nob is larger than data."""
     nob = int.from_bytes(data[8:12], order)

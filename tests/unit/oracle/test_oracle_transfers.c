@@ -86,3 +86,95 @@ TEST_WITH(test_what_no_device_registers, set_up, tear_down)
 		   &whole_local, &whole_behind);
 	expect_equal(O2_STAGE_TRANSFER, "a page more", spare_page);
 }
+
+/* --- what is said of a plan that is wrong by itself --- */
+
+#define REG (w->found.reg)
+
+/* Change a plan of the mode whose numbers stay those of the reference, and look at what is said of the field. */
+static void expect_said(enum o2_reg_mode mode, const char *field, const char *expected, const char *found)
+{
+	static const uint64_t first = 0x10000800;
+	const struct o2_comparison *c = &w->comparison;
+
+	memset(&w->asked, 0, sizeof(w->asked));
+	w->asked.stage = O2_STAGE_REG_PLAN;
+	w->asked.reg.request = (struct o2_reg_request){
+		.mode = mode, .page_bytes = 4096, .max_pages = 257, .peer_max_frags = 257};
+	w->asked.reg.list =
+		(struct o2_dma_list){.nob = 4096, .count = 1, .segment = {{.addr = first, .length = 4096}}};
+	o2_answer_of_reference(&w->asked, &w->expected);
+	o2_answer_of_reference(&w->asked, &w->found);
+	if (mode == O2_REG_FMR)
+		REG.iova = REG.page_offset = 0;
+	else if (mode == O2_REG_FASTREG)
+		REG.npages = 1;
+	else
+		REG.entry[0].length = 1;
+	o2_compare(&w->comparison, &w->asked, &w->expected, &w->found);
+	for (uint32_t i = 0; i < c->count; i++)
+		if (strcmp(c->item[i].field, field) == 0 && strcmp(c->item[i].expected, expected) == 0 &&
+		    strcmp(c->item[i].found, found) == 0)
+			return;
+	for (uint32_t i = 0; i < c->count; i++)
+		fprintf(stderr, "%s: %s, %s\n", c->item[i].field, c->item[i].expected, c->item[i].found);
+	fail();
+}
+
+TEST_WITH(test_what_is_said_of_a_plan, set_up, tear_down)
+{
+	expect_said(O2_REG_FMR, "length", "4096: the fragments span [0x800,0x1800)",
+		    "4096: the region is [0x0,+0x1000)");
+	expect_said(O2_REG_FMR, "frag[0]", "bytes of the region",
+		    "byte 0x1000 lies outside the region [0x0,+4096)");
+	expect_said(O2_REG_FASTREG, "frag[0]", "bytes of the region",
+		    "byte 0x10001000 of the region has no page or entry (1 listed)");
+	expect_said(O2_REG_FASTREG, "npages", "2 (at most 257)",
+		    "1, which list 2048 bytes of a region of 4096");
+	expect_said(O2_REG_FASTREG_GAPS, "nentries", "1 (at most 257)",
+		    "1, which list 1 bytes of a region of 4096");
+}
+
+/* --- what is said of other answers --- */
+
+TEST_WITH(test_a_version_that_is_missing, set_up, tear_down)
+{
+	json_t *answer = json_pack("{s:s}", "form", "o2ref/sg_build/output");
+
+	w->asked.stage = O2_STAGE_SG_BUILD;
+	o2_answer_from_json(&w->asked, answer, &w->found);
+	assert_int_equal(w->found.kind, O2_ANSWER_BROKEN);
+	assert_string_equal(w->found.fault.text, "the answer's version is missing or is not 1");
+	json_decref(answer);
+}
+
+TEST_WITH(test_stages_that_are_no_list, set_up, tear_down)
+{
+	static const char *const lists[] = {"[\"device\"]", "[]", "null", "\"device\"", "[7]", "{}"};
+
+	w->asked.stage = O2_STAGE_SG_BUILD;
+	for (size_t i = 0; i < 6; i++) {
+		json_t *answer = json_pack("{s:s, s:i, s:b, s:o}", "form", "o2ref/sg_build/output", "version",
+					   1, "not_implemented", 1, "stages",
+					   json_loads(lists[i], JSON_DECODE_ANY, NULL));
+
+		o2_answer_from_json(&w->asked, answer, &w->found);
+		assert_int_equal(w->found.kind, i < 3 ? O2_ANSWER_NOT_IMPLEMENTED : O2_ANSWER_BROKEN);
+		json_decref(answer);
+	}
+}
+
+/* A number that has a name is shown by it. */
+TEST_WITH(test_what_is_said_of_a_flavour, set_up, tear_down)
+{
+	uint64_t index = 0;
+
+	while (!draw(O2_STAGE_MSG_DECODE, index) || !IS_RESULT)
+		index++;
+	w->expected.msg_decode.msg.cksum_flavour = O2_CKSUM_UNSIGNED;
+	w->found.msg_decode.msg.cksum_flavour = O2_CKSUM_UNVERIFIED;
+	o2_compare(&w->comparison, &w->asked, &w->expected, &w->found);
+	assert_string_equal(w->comparison.item[0].field, "cksum_flavour");
+	assert_string_equal(w->comparison.item[0].expected, "unsigned");
+	assert_string_equal(w->comparison.item[0].found, "unverified");
+}
