@@ -172,16 +172,17 @@ static void check_list(struct o2_forms_run *run, const json_t *before, const jso
 
 /* --- one number --- */
 
-/* Negative numbers are printed as unsigned words of 32 bits. */
+/* Negative numbers are printed as unsigned words of 32 bits.  Words on what a plan requires may follow. */
 static bool is_number(const char *text, uint64_t number)
 {
-	char decimal[24], hex[24], word[24];
+	char decimal[24], hex[24], word[24], first[24];
 
 	snprintf(decimal, sizeof(decimal), "%" PRIu64, number);
 	snprintf(hex, sizeof(hex), "0x%" PRIx64, number);
 	snprintf(word, sizeof(word), "0x%" PRIx32, (uint32_t)number);
-	return strcmp(text, decimal) == 0 || strcmp(text, hex) == 0 ||
-	       ((int64_t)number < 0 && strcmp(text, word) == 0);
+	snprintf(first, sizeof(first), "%.*s", (int)strcspn(text, ",: "), text);
+	return strcmp(first, decimal) == 0 || strcmp(first, hex) == 0 ||
+	       ((int64_t)number < 0 && strcmp(first, word) == 0);
 }
 
 /* The field's name ends with the key and contains the index of the element, if there is one. */

@@ -128,7 +128,7 @@ class ReplayLines(unittest.TestCase):
         with tempfile.TemporaryDirectory(prefix="o2ref-replay-\udcff") as folder:
             text = started([*RUN, "--out", folder, "--json"])[1]
             self.assertEqual(started(again(replay_line(text)))[0], 1, text)
-            self.assertTrue(Path(shlex.split(line_after(text, "  explain: o2ref "))[1]).is_file(), text)
+            self.assertTrue(Path(shlex.split(line_after(text, "  explain: o2props-mutants "))[1]).is_file(), text)
             shown = folder.replace("\udcff", "?")
             for member in ("case_file", "scenario_file", "replay"):
                 self.assertRegex(text, rf'"{member}": ".*{re.escape(shown)}/transfer-')
