@@ -71,13 +71,13 @@ static bool is_asking(const struct o2_nodes_seat *seat, uint32_t to)
 	return false;
 }
 
-/* Number of connections in any state, including those not yet freed, but without the node's own attempts. */
+/* Number of connections whose end both sides have not yet confirmed, without the node's own attempts. */
 static uint32_t count_all(const struct o2_nodes_seat *seat, uint32_t to)
 {
 	uint32_t count = 0;
 
 	for (uint32_t n = 0; n < O2_NODES_ENDS; n++)
-		count += seat->end[n].id != NULL && seat->end[n].to == to &&
+		count += seat->end[n].id != NULL && !seat->end[n].gone && seat->end[n].to == to &&
 			 (seat->end[n].up || !seat->end[n].asked);
 	return count;
 }
