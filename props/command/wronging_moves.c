@@ -207,7 +207,8 @@ void o2_wronging_place(struct o2_wronging *wronging)
 		return;
 	}
 	o2_wronging_spoil(wronging, STATUS, 4, (uint32_t)-code);
-	if (code != ENODATA)
+	/* Where there is no memory, a PUT_NAK must say so with status 0; past its end, ENODATA is right too. */
+	if (code != ENODATA || which == 0)
 		o2_wronging_see(wronging, "%s of 8192 bytes at offset %" PRIu32 " ends with %s: " FAILURE,
 				which % 2 == 0 ? "PUT" : "GET", offset, o2_errno_text(code, name), code,
 				strerror(code));
