@@ -106,10 +106,12 @@ static bool prepare(struct o2_conform *conform, const struct o2_lst_test *test, 
 	if (rc == 0)
 		rc = test->rw == O2_LST_BRW_READ ? o2_lst_bulk_poison(&lst->bulk)
 						 : o2_lst_bulk_fill(&lst->bulk, lst->order);
-	if (rc != 0)
+	if (rc != 0) {
 		o2_conform_starve(conform, "not enough memory");
+		return false;
+	}
 	lst->memory = o2_lst_bulk_memory(&lst->bulk);
-	return rc == 0;
+	return true;
 }
 
 /* Send the request of a brw test, with the prepared memory; its reply must have that status. */
