@@ -142,8 +142,10 @@ static int take_operands(const struct o2_command *command, int count, char **ope
 	return 0;
 }
 
-/* Of the options only these reach the fuzzer.  An option was given if its value is not the default; of the actions
- * the last one counts. */
+/*
+ * Of the options only these reach the fuzzer.  An option was given if its value is not the default; of the actions
+ * the last one counts.
+ */
 static bool may_fuzz(const struct o2_command *command, const struct o2_check_arguments *a,
 		     const struct o2_check_arguments *plain)
 {

@@ -84,7 +84,8 @@ void o2_run_write_files(struct runner *r, const uint8_t *bytes, size_t length, u
 
 	free(r->replay);
 	free(r->scenario_file);
-	r->replay = r->scenario_file = NULL;
+	r->scenario_file = NULL;
+	r->replay = o2_run_line(r, index, ""); /* by its number, if there is no file */
 	if (out_dir == NULL)
 		return;
 	mkdir(out_dir, 0777);
@@ -93,9 +94,8 @@ void o2_run_write_files(struct runner *r, const uint8_t *bytes, size_t length, u
 		return;
 	if (write_case(r, path, bytes, length)) {
 		json_object_set_new(finding, "case_file", o2_json_text(path));
+		free(r->replay);
 		r->replay = replay_line(r, path);
-	} else {
-		r->replay = o2_run_line(r, index, "");
 	}
 	if (r->replay != NULL)
 		json_object_set_new(finding, "replay", o2_json_text(r->replay));
@@ -104,13 +104,10 @@ void o2_run_write_files(struct runner *r, const uint8_t *bytes, size_t length, u
 	free(path);
 }
 
-/* Print the replay command; without a file, it names the case by its number. */
-static void print_replay(const struct runner *r, uint64_t index)
+static void print_replay(const struct runner *r)
 {
-	char *line = r->replay == NULL ? o2_run_line(r, index, "") : NULL;
-
-	if (r->replay != NULL || line != NULL)
-		fprintf(stderr, "  replay: %s\n", r->replay != NULL ? r->replay : line);
+	if (r->replay != NULL)
+		fprintf(stderr, "  replay: %s\n", r->replay);
 	if (r->scenario_file != NULL) {
 		/* o2ref has no mutants: without the defect it would show a transfer that is right. */
 		const char *mutant = r->options->mutant;
@@ -122,7 +119,6 @@ static void print_replay(const struct runner *r, uint64_t index)
 			fprintf(stderr, " --mutant %s", mutant);
 		fputc('\n', stderr);
 	}
-	free(line);
 }
 
 void o2_run_print_finding(const struct runner *r, uint64_t index)
@@ -141,6 +137,6 @@ void o2_run_print_finding(const struct runner *r, uint64_t index)
 			fprintf(stderr, "  counted by %s since the run began: %s\n", r->options->hw_device[i],
 				counters);
 	}
-	print_replay(r, index);
+	print_replay(r);
 	fflush(stderr);
 }

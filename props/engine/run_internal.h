@@ -22,9 +22,9 @@ struct runner {
 	char grown[O2_REPORT_LINE_BYTES]; /* what all cases since the first reading left; "": nothing */
 	int current_fd;			  /* file of the current case; -1: none, or no longer written */
 	uint64_t tried;			  /* cases of the run, counted or not */
-	char *replay,
-		*scenario_file; /* of the finding at hand, byte for byte; NULL: none.  JSON holds only UTF-8 */
-	bool unwritten;		/* a requested file could not be written, and the user was told */
+	/* Of the finding at hand, byte for byte; NULL: none.  JSON holds only UTF-8. */
+	char *replay, *scenario_file;
+	bool unwritten; /* a requested file could not be written, and the user was told */
 	double start;
 };
 

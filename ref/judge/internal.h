@@ -218,6 +218,13 @@ struct o2_judge {
 	LIST_HEAD(, o2_judge_conn) conns;
 };
 
+/* An answer that was not seen may have ended the transfer. */
+static inline bool o2_judge_may_have_ended(const struct o2_judge_conn *conn,
+					   const struct o2_judge_transfer *transfer)
+{
+	return conn->one_way || transfer->unsure;
+}
+
 /* One event on its way through the rules. */
 struct o2_judging {
 	struct o2_judge *judge;

@@ -187,8 +187,7 @@ static void disconnect(const struct o2_judging *at)
 	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
 		const struct o2_judge_transfer *oldest = TAILQ_FIRST(&at->conn->end[side].open);
 
-		/* One way, or not sure: an answer that was not seen may have ended it. */
-		if (oldest != NULL && !at->conn->one_way && !oldest->unsure)
+		if (oldest != NULL && !o2_judge_may_have_ended(at->conn, oldest))
 			o2_judge_broken(at, O2_JUDGE_END_OPEN, at->from, oldest->number, "transfers open",
 					at->conn->end[side].nopen, 0, O2_LIMIT_EXACT);
 	}

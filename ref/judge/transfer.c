@@ -82,8 +82,7 @@ static struct o2_judge_transfer *begin(const struct o2_judging *at, enum o2_tran
 
 	*rc = 0;
 	if (transfer != NULL) {
-		/* One way, or not sure: an answer that was not seen may have ended it. */
-		if (!at->conn->one_way && !transfer->unsure)
+		if (!o2_judge_may_have_ended(at->conn, transfer))
 			o2_judge_over(at, O2_JUDGE_TRANSFER_COOKIE_REUSED, transfer->number, "cookie", cookie,
 				      O2_NO_LIMIT);
 		forget(at->judge, from, transfer);
