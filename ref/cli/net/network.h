@@ -34,8 +34,8 @@ void o2_net_network_close(struct o2_net_network *network);
 int o2_net_network_progress(struct o2_net_network *network, uint64_t now_ms);
 
 /*
- * Sleep until the endpoint has something to do, a signal comes, or sleep_ns have passed.  Returns 0, or
- * -errno: the device is lost.
+ * Sleep until the endpoint (NULL: the connection manager alone) has something to do, a signal comes, or
+ * sleep_ns have passed.  Returns 0, or -errno: the device is lost.
  */
 int o2_net_network_sleep(struct o2_net_network *network, struct o2_endpoint *endpoint, uint64_t sleep_ns);
 

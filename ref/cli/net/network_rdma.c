@@ -65,7 +65,7 @@ int o2_net_network_sleep(struct o2_net_network *network, struct o2_endpoint *end
 		{.fd = o2_ni_fd(&network->ni), .events = POLLIN},
 	};
 	const struct timespec sleep = o2_net_timespec(sleep_ns);
-	int rc = o2_node_arm(endpoint->node);
+	int rc = endpoint != NULL ? o2_node_arm(endpoint->node) : o2_ni_take_events(&network->ni);
 
 	if (rc != 0)
 		return rc < 0 ? rc : 0;

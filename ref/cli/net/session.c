@@ -11,7 +11,7 @@
 #include "cli/net/lst_node.h"
 #include "wire/nid.h"
 
-#define SPINS	       2000u /* rounds without work before the loop sleeps */
+#define SPINS	       200u /* rounds without work before the loop sleeps */
 #define MAX_RESOLVE_MS 5000u
 #define CLOCK_EVERY_NS (250u * O2_NS_PER_MS)
 

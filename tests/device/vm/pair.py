@@ -89,7 +89,7 @@ def far_runs(props, at, cut):
     for mutant in FAR_MUTANTS:
         words = f"\"sh -c 'exec {at} \\\"\\$@\\\" --mutant {mutant}' sh\""
         out = f"$O2REF_SHARE/{mutant}"
-        yield f"{props}-mutants {run} --far {words} --cases 400 --shrink-calls 20 --findings 1 --out {out} 2>&1; echo {mutant} ends with $?"
+        yield f"{props}-mutants {run} --far {words} --cases 400 --shrink-calls 8 --findings 1 --out {out} 2>&1; echo {mutant} ends with $?"
         yield f"{props}-mutants replay {out}/transfer-*.json {ON} --far {words}; echo {mutant} again ends with $?"
     # The far end is killed in the middle, and the run goes on with another one.  nc keeps the stream open: the end is silent.
     yield f"mkfifo /tmp/go; {at} sh {cut} < /tmp/go 2>&1 & cut=$!; exec 9> /tmp/go"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <assert.h>
 #include <inttypes.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,6 +16,9 @@
  * A request for a connection, and nothing more: the request is as the probe says, and the answer is only
  * recorded.  The queue pair belongs to a connection that is never established.
  */
+
+/* What answers in this process does so in its next round. */
+#define SLEEP_NS O2_NS_PER_MS
 
 struct asker {
 	const struct o2_watch *watch;
@@ -124,15 +126,16 @@ static size_t compose(const struct o2_conform *conform, const struct o2_conn_par
 /* Wait for an answer; anything else that arrives is ignored. */
 static void wait_for_answer(struct o2_conform *conform, struct asker *asker)
 {
+	struct o2_net_network *network = &conform->session.network;
 	const uint32_t timeout_ms = conform->options->timeout_ms;
 	const uint64_t end_ms = o2_monotonic_ms() + timeout_ms;
 
 	while (asker->waits && o2_monotonic_ms() < end_ms && !conform->lost && o2_net_stop == 0) {
-		const int events = o2_net_network_progress(&conform->session.network, o2_monotonic_ms());
+		int rc = o2_net_network_progress(network, o2_monotonic_ms());
 
-		conform->lost |= o2_net_lost(events);
-		if (events == 0)
-			sched_yield();
+		if (rc == 0)
+			rc = o2_net_network_sleep(network, NULL, SLEEP_NS);
+		conform->lost |= o2_net_lost(rc);
 	}
 	if (asker->waits)
 		snprintf(asker->asked->text, sizeof(asker->asked->text), "no answer in %" PRIu32 " s",
