@@ -273,7 +273,7 @@ static int open_test(struct o2_lst_console *console, struct o2_error *error)
 	int rc = 0;
 
 	if (config->reverse)
-		return o2_lst_reverse_open(console);
+		return o2_lst_reverse_open(console, error);
 	console->lane = calloc(config->concurrency, sizeof(*console->lane));
 	if (console->lane == NULL)
 		return o2_fail(error, -ENOMEM, "lst/memory", "concurrency", config->concurrency);
