@@ -16,6 +16,7 @@ static struct {
 	bool flip_bit;
 	bool busy;	       /* it is in another console's session */
 	uint64_t signal_after; /* SIGINT after this many pings; 0: never */
+	bool signals_again;    /* a second one follows */
 	bool steal;	       /* it leaves the session after the first ping */
 	bool gone;	       /* it answers nothing after the first ping */
 	struct o2_lst_sid sid; /* its session at the end */
@@ -42,7 +43,7 @@ static void peer_round(void)
 		o2_lst_node_end_session(net_lst_node);
 	if (peer.signal_after != 0 && pings >= peer.signal_after) {
 		o2_net_stop = 1;
-		peer.signal_after = 0;
+		peer.signal_after = peer.signals_again ? 1 : 0;
 	}
 	if (peer.gone && pings > 0) {
 		peer.gone = false;
@@ -183,6 +184,23 @@ TEST_WITH(a_signal_ends_it_in_order, setup, NULL)
 	assert_true(world_number("done") >= 4);
 	assert_int_equal(world_number("failed"), 0);
 	assert_true(o2_lst_sid_is_none(peer.sid));
+}
+
+/* A second signal does not wait for the node to remove the session. */
+TEST_WITH(a_second_signal_leaves_the_session, setup, NULL)
+{
+	json_t *object;
+
+	peer.signal_after = 5;
+	peer.signals_again = true;
+	assert_int_equal(run("lst --json --seconds 50 --concurrency 2 10.77.0.2@o2ib ping"), 1);
+	assert_string_equal(world.err,
+			    "o2ref: interrupted during step counters\n"
+			    "o2ref: 10.77.0.2@o2ib: our session may remain on the node for 100 s\n");
+	object = json_loads(world.out, 0, NULL);
+	assert_true(json_is_true(json_object_get(json_object_get(object, "session"), "left")));
+	json_decref(object);
+	assert_false(o2_lst_sid_is_none(peer.sid));
 }
 
 static void interrupt(void)
