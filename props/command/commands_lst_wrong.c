@@ -58,7 +58,7 @@ static void say(struct spoilt *spoilt, uint32_t reply, uint32_t spares, uint32_t
 
 static int draw_code(struct o2_choice *c)
 {
-	static const int codes[] = {EIO, ENOMEM, EPROTO, EINVAL, EBADMSG};
+	static const int codes[] = {EIO, ENOMEM, EPROTO, EINVAL, EBADMSG, ETIMEDOUT};
 
 	return codes[o2_draw_pick(c, sizeof(codes) / sizeof(codes[0]))];
 }
@@ -100,8 +100,9 @@ static void spoil_step(struct spoilt *spoilt)
 			 "o2ref: " PEER " is busy: it is in session '' of " US
 			 ", until 100 s after its last request (--force takes it)\n");
 	else
-		snprintf(spoilt->err, sizeof(spoilt->err), "o2ref: " PEER ": %s: %s (%s)\n%s",
-			 steps[which].name, strerror(code), spoilt->status,
+		snprintf(spoilt->err, sizeof(spoilt->err),
+			 "o2ref: " PEER ": %s: the node replied with status %s\n%s", steps[which].name,
+			 spoilt->status,
 			 which == 4 ? "o2ref: " PEER ": our session may remain on the node for 100 s\n" : "");
 }
 

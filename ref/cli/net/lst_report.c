@@ -73,6 +73,12 @@ static void complain_failed(const char *nid, const struct o2_lst_console_report 
 {
 	char why[TEXT_BYTES] = "", name[O2_ERRNO_TEXT_BYTES];
 
+	if (session->refused) {
+		o2_cli_complain("%s: %s: the node replied with status %s", nid,
+				o2_lst_console_step_name(session->step),
+				o2_errno_text(session->status, name));
+		return;
+	}
 	if (session->has_error)
 		o2_error_text(&session->error, why, sizeof(why));
 	else if (fault->side != O2_FAULT_NONE)

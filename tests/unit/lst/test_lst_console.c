@@ -68,6 +68,7 @@ CONSOLE_TEST(test_test_is_refused)
 	console_run(world);
 	console_expect_asked(world, "MKSN TEST RMSN");
 	console_expect_over(world, -EINVAL, O2_LST_STEP_TEST);
+	assert_true(world->report->refused);
 	assert_false(world->report->left);
 }
 
@@ -130,6 +131,7 @@ CONSOLE_TEST(test_strange_replies_to_mksn)
 	console_expect_asked(world, "MKSN");
 	console_expect_over(world, -EPROTO, O2_LST_STEP_MAKE);
 	assert_string_equal(world->report->error.rule, "lst/console/session");
+	assert_false(world->report->refused);
 	assert_true(world->report->left);
 	console_again(world);
 	world->seat.says[O2_LST_MKSN_REQST] = NULL;
