@@ -15,6 +15,7 @@ static struct {
 	bool absent;
 	bool flip_bit;
 	bool busy;	       /* it is in another console's session */
+	bool patient;	       /* its sessions have no timeout */
 	uint64_t signal_after; /* SIGINT after this many pings; 0: never */
 	bool signals_again;    /* a second one follows */
 	bool steal;	       /* it leaves the session after the first ping */
@@ -30,6 +31,8 @@ static void peer_start(void)
 		return;
 	config.max_calls = 1;
 	config.flip_bit = peer.flip_bit;
+	if (peer.patient)
+		config.session_timeout_s = 0;
 	net_lst_open(&config);
 	if (peer.busy)
 		net_lst_occupy();
@@ -111,6 +114,30 @@ TEST_WITH(a_busy_node_is_named, setup, NULL)
 	assert_int_equal(world_number("done"), 1);
 }
 
+/* The command was interrupted in the test or behind it, and says what becomes of the session. */
+static void expect_left(const char *what)
+{
+	static const char head[] = "o2ref: interrupted during step ", node[] = "o2ref: 10.77.0.2@o2ib: ";
+	const char *line = strchr(world.err, '\n') + 1;
+
+	assert_memory_equal(world.err, head, strlen(head));
+	assert_memory_equal(line, node, strlen(node));
+	assert_string_equal(line + strlen(node), what);
+}
+
+TEST_WITH(a_session_may_have_no_timeout, setup, NULL)
+{
+	peer.busy = peer.patient = true;
+	assert_int_equal(run("lst 10.77.0.2@o2ib ping"), 1);
+	assert_string_equal(world.err, "o2ref: 10.77.0.2@o2ib is busy: it is in session 'theirs' of "
+				       "10.77.0.9@o2ib, which has no timeout (--force takes it)\n");
+	setup(NULL);
+	peer.patient = peer.signals_again = true;
+	peer.signal_after = 5;
+	assert_int_equal(run("lst --seconds 50 --concurrency 2 10.77.0.2@o2ib ping"), 1);
+	expect_left("our session may remain on the node, without a timeout\n");
+}
+
 TEST_WITH(a_bit_is_found, setup, NULL)
 {
 	static const struct {
@@ -172,8 +199,11 @@ TEST_WITH(the_node_falls_silent, setup, NULL)
 TEST_WITH(a_session_that_has_gone, setup, NULL)
 {
 	peer.steal = true;
-	assert_int_equal(run("lst --concurrency 1 --count 10 10.77.0.2@o2ib ping"), 1);
+	assert_int_equal(run("lst --json --concurrency 1 --count 10 10.77.0.2@o2ib ping"), 1);
 	assert_string_equal(world.err, "o2ref: 10.77.0.2@o2ib: counters: our session no longer exists\n");
+	expect_session("status", "ESTALE");
+	/* Nobody has the node. */
+	assert_null(strstr(world.out, "\"owner\""));
 }
 
 TEST_WITH(a_signal_ends_it_in_order, setup, NULL)
@@ -194,9 +224,7 @@ TEST_WITH(a_second_signal_leaves_the_session, setup, NULL)
 	peer.signal_after = 5;
 	peer.signals_again = true;
 	assert_int_equal(run("lst --json --seconds 50 --concurrency 2 10.77.0.2@o2ib ping"), 1);
-	assert_string_equal(world.err,
-			    "o2ref: interrupted during step counters\n"
-			    "o2ref: 10.77.0.2@o2ib: our session may remain on the node for 100 s\n");
+	expect_left("our session may remain on the node for 100 s\n");
 	object = json_loads(world.out, 0, NULL);
 	assert_true(json_is_true(json_object_get(json_object_get(object, "session"), "left")));
 	json_decref(object);
