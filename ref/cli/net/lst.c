@@ -120,7 +120,7 @@ static struct o2_lst_test test_of(const struct o2_net_options *options)
 	return test;
 }
 
-/* The session's stamp and the RPCs' numbers must differ from those of any earlier run. */
+/* The session's stamp must differ from those of any earlier run. */
 static void configure(struct lst *lst)
 {
 	const struct o2_net_options *options = lst->options;
@@ -150,7 +150,7 @@ static void configure_rpc(struct lst *lst)
 	lst->rpc_config.max_served = 1;
 	lst->rpc_config.timeout_ms = options->timeout_ms;
 	lst->rpc_config.mode = lst->config.mode;
-	lst->rpc_config.first_id = (o2_wall_ns() / O2_MS_PER_S / O2_NS_PER_MS << 48) + 1;
+	lst->rpc_config.first_id = o2_net_lst_first_id();
 }
 
 static uint32_t lay(struct lst *lst)

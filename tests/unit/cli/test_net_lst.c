@@ -8,6 +8,7 @@
 #include <jansson.h>
 
 #include "cli/net/commands.h"
+#include "lst/rpc_internal.h"
 #include "tests/lib/net_lst_peer.h"
 
 /* The peer's behaviour, as the test sets it. */
@@ -21,6 +22,7 @@ static struct {
 	bool steal;	       /* it leaves the session after the first ping */
 	bool gone;	       /* it answers nothing after the first ping */
 	struct o2_lst_sid sid; /* its session at the end */
+	uint64_t rpyid;	       /* of the last request */
 } peer;
 
 static void peer_start(void)
@@ -54,6 +56,7 @@ static void peer_round(void)
 	}
 	if (net_lst_node != NULL) {
 		peer.sid = o2_lst_node_sid(net_lst_node);
+		peer.rpyid = net_lst_node->rpc->served[0].rpyid;
 		o2_lst_node_check_time(net_lst_node);
 	}
 }
@@ -94,6 +97,19 @@ TEST_WITH(all_is_well, setup, NULL)
 		assert_int_equal(world_number("failed"), 0);
 		assert_int_equal(world_number("bytes"), i == 0 ? 0 : 20 * 65536);
 		assert_int_equal(world_number("verified"), i == 1 ? 20 : 0);
+	}
+}
+
+/* A reply to an earlier run that comes late must find no memory, however soon the next run follows. */
+TEST(numbers_of_rpcs_are_not_used_again)
+{
+	uint64_t last = 0;
+
+	for (int i = 0; i < 4; i++) {
+		setup(NULL);
+		assert_int_equal(run("lst --concurrency 1 --count 5 10.77.0.2@o2ib ping"), 0);
+		assert_true(peer.rpyid > last);
+		last = peer.rpyid;
 	}
 }
 
