@@ -68,6 +68,7 @@ void o2_net_lst_make_room(const struct o2_net_options *options, struct o2_lnet_c
 static void note_wrong(void *context, const struct o2_lst_node_wrong *wrong)
 {
 	struct o2_net_lst_node *lst = context;
+	const char *what = wrong->is_client ? "lst read" : "lst write";
 	char nid[O2_NID_TEXT_BYTES];
 
 	lst->wrong++;
@@ -75,14 +76,13 @@ static void note_wrong(void *context, const struct o2_lst_node_wrong *wrong)
 		return;
 	o2_nid_to_text(wrong->nid, nid, sizeof(nid));
 	if (wrong->bytes < wrong->len) {
-		o2_cli_complain("%s lst write of %" PRIu32 " bytes: only %" PRIu64 " of them came", nid,
+		o2_cli_complain("%s %s of %" PRIu32 " bytes: only %" PRIu64 " of them came", nid, what,
 				wrong->len, wrong->bytes);
 		return;
 	}
 	o2_cli_complain("%s %s of %" PRIu32 " bytes: the word at byte %" PRIu32 " is 0x%016" PRIx64
 			", not 0x%016" PRIx64,
-			nid, wrong->is_client ? "lst read" : "lst write", wrong->len, wrong->word.at,
-			wrong->word.got, wrong->word.want);
+			nid, what, wrong->len, wrong->word.at, wrong->word.got, wrong->word.want);
 }
 
 static void note_unserved(void *context, uint64_t nid, int code)
