@@ -178,6 +178,8 @@ TEST(test_places_of_its_own)
 		 "buffer 1: at portal 0, match bits 0x8000000000000000 this node answers LNet's pings"},
 		{"serve --lst --buffer 50:12",
 		 "buffer 0: at portal 50, match bits 0xc this node answers requests of LNet selftest"},
+		{"serve --lst --buffer 51:1",
+		 "buffer 0: at portal 51, match bits 0x1 this node answers requests of LNet selftest"},
 		{"serve --lst --buffer 51:0",
 		 "buffer 0: at portal 51, match bits 0x0 this node answers requests of LNet selftest"},
 		{"serve --buffer 50:12 --buffer 1:0x8000000000000000 --buffer 0:1", NULL},

@@ -396,6 +396,10 @@ CONSOLE_TEST(test_names_and_pages)
 	assert_error(o2_lst_console_create(&world->config, world->rpc, &world->pair.a.arena,
 					   &world->pair.a.clock, &ops, NULL, &world->console, &error),
 		     -EINVAL, &error, "lst/config/bulk-pages");
+	world->config.first_page--;
+	assert_int_equal(o2_lst_console_create(&world->config, world->rpc, &world->pair.a.arena,
+					       &world->pair.a.clock, &ops, NULL, &world->console, &error),
+			 0);
 }
 
 TEST(test_words)
