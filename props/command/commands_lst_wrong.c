@@ -37,6 +37,7 @@ struct spoilt {
 	const char *failure;	    /* kind of the failure; NULL: none */
 	const char *step, *status;  /* of the session that failed; NULL: none */
 	bool owned, counted;	    /* owned: the session belongs to another console */
+	bool unmade, left;	    /* no session was made; ours may remain */
 	uint64_t counter[COUNTERS]; /* requests, dropped, errors, read, written */
 	char err[400];
 };
@@ -58,7 +59,7 @@ static void say(struct spoilt *spoilt, uint32_t reply, uint32_t spares, uint32_t
 
 static int draw_code(struct o2_choice *c)
 {
-	static const int codes[] = {EIO, ENOMEM, EPROTO, EINVAL, EBADMSG};
+	static const int codes[] = {EIO, ENOMEM, EPROTO, EINVAL, EBADMSG, ETIMEDOUT};
 
 	return codes[o2_draw_pick(c, sizeof(codes) / sizeof(codes[0]))];
 }
@@ -79,7 +80,8 @@ static void spoil_step(struct spoilt *spoilt)
 	const size_t which = o2_draw_pick(c, 5);
 	int code;
 
-	spoilt->counted = which == 4;
+	spoilt->counted = spoilt->left = which == 4;
+	spoilt->unmade = which == 0;
 	spoilt->step = steps[which].name;
 	if (which < 3)
 		spoilt->done = 0;
@@ -100,8 +102,9 @@ static void spoil_step(struct spoilt *spoilt)
 			 "o2ref: " PEER " is busy: it is in session '' of " US
 			 ", until 100 s after its last request (--force takes it)\n");
 	else
-		snprintf(spoilt->err, sizeof(spoilt->err), "o2ref: " PEER ": %s: %s (%s)\n%s",
-			 steps[which].name, strerror(code), spoilt->status,
+		snprintf(spoilt->err, sizeof(spoilt->err),
+			 "o2ref: " PEER ": %s: the node replied with status %s\n%s", steps[which].name,
+			 spoilt->status,
 			 which == 4 ? "o2ref: " PEER ": our session may remain on the node for 100 s\n" : "");
 }
 
@@ -205,6 +208,9 @@ static void check_json(struct spoilt *spoilt)
 		fits = fits && is_text(session, "owner", spoilt->owned ? "10.0.0.2@o2ib" : NULL);
 	else
 		fits = fits && is_text(session, "owner", US);
+	fits = fits && json_is_true(json_object_get(session, "made")) == !spoilt->unmade &&
+	       json_is_true(json_object_get(session, "left")) == spoilt->left &&
+	       is_number(session, "timeout_s", spoilt->unmade ? 0 : 100);
 	for (size_t i = 0; i < COUNTERS && spoilt->counted; i++)
 		fits = fits && is_number(node, counters[i], spoilt->counter[i]);
 	if (!fits)

@@ -89,6 +89,18 @@ static int failure_of(const struct o2_lst_talk *talk, const struct o2_talk_asked
 	return ours ? errno_of(reply->status) : -ESTALE;
 }
 
+/* True if it failed because the node replied with a status, and is in the session all the same. */
+static bool is_refused(const struct o2_lst_talk *talk, const struct o2_talk_asked *asked)
+{
+	const struct o2_lst_generic_reply *reply = &asked->reply.u.reply;
+	const bool ours = o2_lst_sid_equal(reply->sid, talk->config.sid);
+
+	if (asked->doomed || o2_talk_is_open(asked) || !asked->valid || reply->status == 0)
+		return false;
+	return ours || asked->msg.msg_type == O2_LST_MKSN_REQST ||
+	       (asked->msg.msg_type == O2_LST_RMSN_REQST && reply->status != EBUSY);
+}
+
 /* True for requests made after the test has begun. */
 static bool is_of_run(const struct o2_talk_asked *asked)
 {
@@ -127,6 +139,7 @@ static void check_failure(struct o2_lst_talk *talk, const struct o2_lst_console_
 		status = failure_of(talk, asked);
 		if (status != 0)
 			wrong(talk, "status", report->status, status);
+		wrong(talk, "refused", report->refused, is_refused(talk, asked));
 		wrong(talk, "step", report->step, step_of(asked, ran));
 		return;
 	}

@@ -66,6 +66,13 @@ static void fail(struct o2_lst_console *console, int status, const struct o2_err
 	}
 }
 
+/* The node has replied with a status. */
+static void fail_refused(struct o2_lst_console *console, uint32_t status)
+{
+	console->report.refused |= console->report.status == 0;
+	fail(console, errno_of(status), NULL);
+}
+
 /* Go on to the next step after a success. */
 static void go_on(struct o2_lst_console *console)
 {
@@ -122,7 +129,7 @@ static void take_mksn(struct o2_lst_console *console, const struct o2_lst_msg *m
 		report->owner_timeout_s = reply->mksn_timeout;
 	}
 	if (reply->mksn_status != 0) {
-		fail(console, errno_of(reply->mksn_status), NULL);
+		fail_refused(console, reply->mksn_status);
 		return;
 	}
 	if (!o2_lst_sid_equal(reply->mksn_sid, console->config.sid)) {
@@ -149,9 +156,10 @@ static void take_rmsn(struct o2_lst_console *console, const struct o2_lst_rmsn_r
 		go_on(console);
 		return;
 	}
-	if (reply->rmsn_status == EBUSY)
-		is_lost(console, reply->rmsn_sid);
-	fail(console, console->lost ? -ESTALE : errno_of(reply->rmsn_status), NULL);
+	if (reply->rmsn_status == EBUSY && is_lost(console, reply->rmsn_sid))
+		fail(console, -ESTALE, NULL);
+	else
+		fail_refused(console, reply->rmsn_status);
 }
 
 static void take_stat(struct o2_lst_console *console, const struct o2_lst_stat_reply *reply)
@@ -178,7 +186,7 @@ static void take_reply(struct o2_lst_console *console, const struct o2_lst_msg *
 	else if (is_lost(console, reply->sid))
 		fail(console, -ESTALE, NULL);
 	else if (reply->status != 0)
-		fail(console, errno_of(reply->status), NULL);
+		fail_refused(console, reply->status);
 	else if (msg->msg_type == O2_LST_STAT_REPLY)
 		take_stat(console, &msg->u.stat_reply);
 	else if (msg->msg_type == O2_LST_BATCH_REPLY)
@@ -273,7 +281,7 @@ static int open_test(struct o2_lst_console *console, struct o2_error *error)
 	int rc = 0;
 
 	if (config->reverse)
-		return o2_lst_reverse_open(console);
+		return o2_lst_reverse_open(console, error);
 	console->lane = calloc(config->concurrency, sizeof(*console->lane));
 	if (console->lane == NULL)
 		return o2_fail(error, -ENOMEM, "lst/memory", "concurrency", config->concurrency);

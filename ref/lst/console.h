@@ -95,6 +95,7 @@ struct o2_lst_console_report {
 	 * `owner`. -ESTALE: another session has taken the node. */
 	enum o2_lst_console_step step;
 	int status;
+	bool refused; /* status is the negative of the one that the node replied with */
 	bool has_error;
 	struct o2_error error;
 	struct o2_lst_sid owner;       /* -EBUSY, -ESTALE */

@@ -51,7 +51,7 @@ void o2_lst_console_ask(struct o2_lst_console *console, uint32_t type);
 struct o2_lst_msg o2_lst_console_request(const struct o2_lst_console_config *config, uint32_t type);
 
 /* console_reverse.c: a test that the node runs. */
-int o2_lst_reverse_open(struct o2_lst_console *console);
+int o2_lst_reverse_open(struct o2_lst_console *console, struct o2_error *error);
 void o2_lst_reverse_half(const struct o2_lst_console_config *config, struct o2_lst_test_reqst *test);
 struct o2_lst_batch_reqst o2_lst_reverse_batch(const struct o2_lst_console *console);
 void o2_lst_reverse_run(struct o2_lst_console *console);

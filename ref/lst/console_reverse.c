@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
+
 #include "lst/console_internal.h"
 #include "mem/kmap.h"
 
@@ -10,17 +12,21 @@
 #define QUERY_EVERY_MS 200u
 
 /* Write the list of destinations, which has only this console. */
-int o2_lst_reverse_open(struct o2_lst_console *console)
+int o2_lst_reverse_open(struct o2_lst_console *console, struct o2_error *error)
 {
 	const struct o2_lst_dest dest = {console->config.sid.ses_nid, O2_LNET_PID_KERNEL};
 	uint8_t bytes[O2_LST_DEST_BYTES];
+	const int rc = o2_refuse_range(error, -EINVAL, "lst/config/bulk-pages", "first_page",
+				       console->config.first_page, 0, console->arena->npages - 1);
 
+	if (rc != 0)
+		return rc;
 	o2_lst_dest_store(&dest, o2_lst_rpc_order(console->rpc), bytes);
 	console->list_kiov = (struct o2_kiov){console->config.first_page, 0, sizeof(bytes)};
 	console->list = (struct o2_transfer_memory){
 		.buffer = {.kind = O2_KIOV, .count = 1, .nob = sizeof(bytes), .kiov = &console->list_kiov},
 		.mode = console->config.mode};
-	return o2_kmap_write(console->arena, console->list_kiov.page, 0, bytes, sizeof(bytes), NULL);
+	return o2_kmap_write(console->arena, console->list_kiov.page, 0, bytes, sizeof(bytes), error);
 }
 
 /* Each unit does its share of `count`.  A loop count that is negative as a signed number would mean no limit. */

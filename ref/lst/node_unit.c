@@ -54,8 +54,10 @@ static void tell_wrong(const struct o2_lst_node *node, const struct o2_lst_unit 
 						.len = unit->half->test.len,
 						.bytes = result->bytes,
 						.word = result->wrong};
+	/* Of a write the server tells how many bytes came. */
+	const bool brief = result->failure == O2_LST_FAILURE_LENGTH && unit->half->test.rw == O2_LST_BRW_READ;
 
-	if (result->failure == O2_LST_FAILURE_DATA && node->ops.wrong != NULL)
+	if ((brief || result->failure == O2_LST_FAILURE_DATA) && node->ops.wrong != NULL)
 		node->ops.wrong(node->context, &wrong);
 }
 

@@ -101,6 +101,17 @@ class Tests(unittest.TestCase):
         self.assertEqual(done.returncode, FAILED)
         self.assertRegex(done.stderr, r"^o2ref: ended after \d+ of 1000000000 operations\n$")
 
+    def test_progress(self):
+        """A line a second counts what has been done until then, whoever is the client."""
+        for options in ((), ("--reverse",)):
+            with self.subTest(options=options):
+                done = run("read", "--seconds", 3, "--progress", *options)
+                self.assertEqual(done.returncode, OK)
+                lines = re.findall(r"(?m)^lst: (\d+) done, 0 failed, (\d+\.\d) MB/s, (\d+)/s$", done.stderr)
+                self.assertEqual(len(lines), done.stderr.count("\n"))
+                self.assertGreater(int(lines[-1][0]), int(lines[0][0]))
+                self.assertGreater(int(lines[-1][2]), int(lines[-1][0]) // 10)
+
     def test_words(self):
         done = run("write", "--count", 20, "--size", 4096)
         self.assertEqual((done.returncode, done.stderr), (OK, ""))

@@ -120,7 +120,7 @@ static struct o2_lst_test test_of(const struct o2_net_options *options)
 	return test;
 }
 
-/* The session's stamp and the RPCs' numbers must differ from those of any earlier run. */
+/* The session's stamp must differ from those of any earlier run. */
 static void configure(struct lst *lst)
 {
 	const struct o2_net_options *options = lst->options;
@@ -150,7 +150,7 @@ static void configure_rpc(struct lst *lst)
 	lst->rpc_config.max_served = 1;
 	lst->rpc_config.timeout_ms = options->timeout_ms;
 	lst->rpc_config.mode = lst->config.mode;
-	lst->rpc_config.first_id = (o2_wall_ns() / O2_MS_PER_S / O2_NS_PER_MS << 48) + 1;
+	lst->rpc_config.first_id = o2_net_lst_first_id();
 }
 
 static uint32_t lay(struct lst *lst)
@@ -250,11 +250,29 @@ static bool heed_signal(struct lst *lst, bool *stopped)
 	return true;
 }
 
+/* --reverse: count what we have served and found; what failed at the client it says at the end. */
+static void count_served(struct lst *lst)
+{
+	const struct o2_lst_node_report *served = o2_lst_node_report(lst->node.node);
+	struct o2_net_report *report = &lst->report;
+
+	report->done = served->pings + served->reads + served->writes;
+	report->bytes = served->bytes;
+	report->verified = served->checked_writes;
+	report->failed = report->wrong = served->wrong_writes;
+	report->started_ns = o2_lst_console_report(lst->console)->started_ms * O2_NS_PER_MS;
+}
+
 static void look_at_time(struct lst *lst)
 {
 	const uint64_t now_ns = o2_monotonic_ns();
 
-	o2_net_report_progress(&lst->report, lst->options, now_ns);
+	/* The console's times are of the interface's clock. */
+	if (lst->options->reverse)
+		count_served(lst);
+	o2_net_report_progress(
+		&lst->report, lst->options,
+		lst->options->reverse ? o2_clock_ms(&lst->session.network.ni.clock) * O2_NS_PER_MS : now_ns);
 	if (now_ns < lst->next_check_ns)
 		return;
 	lst->next_check_ns = now_ns + CHECK_EVERY_NS;
@@ -289,21 +307,16 @@ static bool run(struct lst *lst)
 	return alive && o2_lst_console_is_over(lst->console);
 }
 
-/* --reverse: count what we have served and found, and what the client counts as wrong. */
+/* --reverse: the last count, with what the client counts as wrong. */
 static void take_stock(struct lst *lst)
 {
 	const struct o2_lst_console_report *session = o2_lst_console_report(lst->console);
-	const struct o2_lst_node_report *served = o2_lst_node_report(lst->node.node);
 	struct o2_net_report *report = &lst->report;
 
-	report->done = served->pings + served->reads + served->writes;
-	report->bytes = served->bytes;
-	report->verified = served->checked_writes;
-	report->wrong = served->wrong_writes;
-	report->failed = session->has_after ? (uint64_t)session->after.str_fw.brw_errors +
-						      session->after.str_fw.ping_errors
-					    : served->wrong_writes;
-	report->started_ns = session->started_ms * O2_NS_PER_MS;
+	count_served(lst);
+	if (session->has_after)
+		report->failed =
+			(uint64_t)session->after.str_fw.brw_errors + session->after.str_fw.ping_errors;
 	/* A test that was cut short has no end of its own. */
 	report->ended_ns = (session->step == O2_LST_STEP_RUN && session->ended_ms == 0
 				    ? o2_clock_ms(&lst->session.network.ni.clock)
@@ -313,9 +326,11 @@ static void take_stock(struct lst *lst)
 
 static int conclude(struct lst *lst, bool in_order)
 {
-	const struct o2_lst_console_report *session = o2_lst_console_report(lst->console);
+	struct o2_lst_console_report session = *o2_lst_console_report(lst->console);
 	bool well;
 
+	/* Nobody has removed the session; or its request was under way. */
+	session.left |= !in_order && session.status != -ESTALE;
 	if (lst->options->reverse)
 		take_stock(lst);
 	else if (lst->report.started_ns == 0)
@@ -324,14 +339,13 @@ static int conclude(struct lst *lst, bool in_order)
 		lst->report.ended_ns = o2_monotonic_ns();
 	well = (lst->options->count == 0 || lst->report.done >= lst->options->count) &&
 	       lst->report.failed == 0 && lst->report.wrong == 0;
-	o2_net_lst_complain_session(lst->options, session, &lst->fault);
 	if (!in_order)
-		o2_cli_complain("interrupted during step %s", o2_lst_console_step_name(session->step));
-	else if (session->status == 0)
+		o2_cli_complain("interrupted during step %s", o2_lst_console_step_name(session.step));
+	o2_net_lst_complain_session(lst->options, &session, &lst->fault);
+	if (in_order && session.status == 0)
 		o2_net_complain_ended(&lst->report, lst->options);
-	return o2_net_lst_print_summary(lst->options, &lst->report, session,
-					in_order && well && session->status == 0 ? O2_CLI_OK
-										 : O2_CLI_REFUSED);
+	return o2_net_lst_print_summary(lst->options, &lst->report, &session,
+					in_order && well && session.status == 0 ? O2_CLI_OK : O2_CLI_REFUSED);
 }
 
 static int serve_itself(struct lst *lst)

@@ -5,19 +5,25 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/json.h"
+#include "base/monotonic.h"
 #include "cli/cli.h"
 #include "cli/net/session.h"
 #include "wire/nid.h"
 
-#define ID_SHIFT 48u /* as in kernels: seconds, then a counter */
+#define ID_SHIFT 12u /* numbers of RPCs: 4096 for each microsecond */
 
 /* A bulk is a list of pages without virtual addresses of their own, so mode user cannot register it. */
 enum o2_reg_mode o2_net_lst_mode(const struct o2_net_options *options)
 {
 	return options->mode == O2_REG_USER ? O2_REG_FASTREG : options->mode;
+}
+
+/* Kernels begin at the seconds times 2^48, but one run of a command may follow the other in the same second. */
+uint64_t o2_net_lst_first_id(void)
+{
+	return (o2_wall_ns() / O2_NS_PER_US << ID_SHIFT) + 1;
 }
 
 static struct o2_lst_node_config config_of(const struct o2_net_options *options)
@@ -30,7 +36,7 @@ static struct o2_lst_node_config config_of(const struct o2_net_options *options)
 	if (options->reverse)
 		config.timeout_ms = options->timeout_ms;
 	config.mode = o2_net_lst_mode(options);
-	config.first_id = ((uint64_t)time(NULL) << ID_SHIFT) + 1;
+	config.first_id = o2_net_lst_first_id();
 	config.flip_bit = o2_quirks_have(&options->quirks, O2_QUIRK_LST_FLIP_BIT);
 	return config;
 }
@@ -62,6 +68,7 @@ void o2_net_lst_make_room(const struct o2_net_options *options, struct o2_lnet_c
 static void note_wrong(void *context, const struct o2_lst_node_wrong *wrong)
 {
 	struct o2_net_lst_node *lst = context;
+	const char *what = wrong->is_client ? "lst read" : "lst write";
 	char nid[O2_NID_TEXT_BYTES];
 
 	lst->wrong++;
@@ -69,14 +76,13 @@ static void note_wrong(void *context, const struct o2_lst_node_wrong *wrong)
 		return;
 	o2_nid_to_text(wrong->nid, nid, sizeof(nid));
 	if (wrong->bytes < wrong->len) {
-		o2_cli_complain("%s lst write of %" PRIu32 " bytes: only %" PRIu64 " of them came", nid,
+		o2_cli_complain("%s %s of %" PRIu32 " bytes: only %" PRIu64 " of them came", nid, what,
 				wrong->len, wrong->bytes);
 		return;
 	}
 	o2_cli_complain("%s %s of %" PRIu32 " bytes: the word at byte %" PRIu32 " is 0x%016" PRIx64
 			", not 0x%016" PRIx64,
-			nid, wrong->is_client ? "lst read" : "lst write", wrong->len, wrong->word.at,
-			wrong->word.got, wrong->word.want);
+			nid, what, wrong->len, wrong->word.at, wrong->word.got, wrong->word.want);
 }
 
 static void note_unserved(void *context, uint64_t nid, int code)

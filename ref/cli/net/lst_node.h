@@ -24,6 +24,9 @@ struct o2_net_lst_node {
 /* The mode in which bulks are registered. */
 enum o2_reg_mode o2_net_lst_mode(const struct o2_net_options *options);
 
+/* Where the numbers of RPCs begin: a late reply to an earlier run must find no memory of this one. */
+uint64_t o2_net_lst_first_id(void);
+
 /* Without options->lst there is no node, and the functions below do nothing. */
 
 /* Pages of the arena that the node needs; the entries and messages of LNet that it needs, added to config. */

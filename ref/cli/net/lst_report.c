@@ -52,13 +52,15 @@ void o2_net_lst_complain(const struct o2_net_options *options, const struct o2_l
 
 static void complain_owned(const char *nid, const struct o2_lst_console_report *session)
 {
-	char owner[O2_NID_TEXT_BYTES];
+	char owner[O2_NID_TEXT_BYTES], end[48] = "which has no timeout";
 
 	o2_nid_to_text(session->owner.ses_nid, owner, sizeof(owner));
+	if (session->owner_timeout_s != 0)
+		snprintf(end, sizeof(end), "until %" PRIu32 " s after its last request",
+			 session->owner_timeout_s);
 	if (session->status == -EBUSY)
-		o2_cli_complain("%s is busy: it is in session '%.31s' of %s, until %" PRIu32
-				" s after its last request (--force takes it)",
-				nid, session->owner_name.text, owner, session->owner_timeout_s);
+		o2_cli_complain("%s is busy: it is in session '%.31s' of %s, %s (--force takes it)", nid,
+				session->owner_name.text, owner, end);
 	else if (o2_lst_sid_is_none(session->owner))
 		o2_cli_complain("%s: %s: our session no longer exists", nid,
 				o2_lst_console_step_name(session->step));
@@ -73,6 +75,12 @@ static void complain_failed(const char *nid, const struct o2_lst_console_report 
 {
 	char why[TEXT_BYTES] = "", name[O2_ERRNO_TEXT_BYTES];
 
+	if (session->refused) {
+		o2_cli_complain("%s: %s: the node replied with status %s", nid,
+				o2_lst_console_step_name(session->step),
+				o2_errno_text(session->status, name));
+		return;
+	}
 	if (session->has_error)
 		o2_error_text(&session->error, why, sizeof(why));
 	else if (fault->side != O2_FAULT_NONE)
@@ -100,7 +108,8 @@ void o2_net_lst_complain_session(const struct o2_net_options *options,
 		o2_cli_complain("%s: our session may remain on the node for %" PRIu32 " s", nid,
 				session->session_timeout_s);
 	else if (session->left)
-		o2_cli_complain("%s: our session may remain on the node until its own timeout", nid);
+		o2_cli_complain("%s: our session may remain on the node%s", nid,
+				session->made ? ", without a timeout" : " until its own timeout");
 }
 
 /* --- the summary --- */
@@ -175,7 +184,8 @@ static json_t *session_to_json(const struct o2_lst_console_report *session)
 		return object;
 	object = o2_json_with(object, "failed_at", json_string(o2_lst_console_step_name(session->step)));
 	object = o2_json_with(object, "status", json_string(o2_errno_text(session->status, name)));
-	if (session->status == -ESTALE || (session->status == -EBUSY && session->step == O2_LST_STEP_MAKE)) {
+	if ((session->status == -ESTALE && !o2_lst_sid_is_none(session->owner)) ||
+	    (session->status == -EBUSY && session->step == O2_LST_STEP_MAKE)) {
 		o2_nid_to_text(session->owner.ses_nid, text, sizeof(text));
 		object = o2_json_with(object, "owner", json_string(text));
 	}

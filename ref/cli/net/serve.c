@@ -12,6 +12,7 @@
 #include "cli/net/puts.h"
 #include "cli/net/report.h"
 #include "cli/net/session.h"
+#include "lnet/ping.h"
 #include "wire/nid.h"
 
 struct server {
@@ -171,6 +172,34 @@ static int serve(struct server *server)
 	return status;
 }
 
+/* What this node itself answers at the offer's place; NULL: nothing. */
+static const char *answered_at(const struct o2_net_options *options, const struct o2_net_offer *offer)
+{
+	if (offer->portal == O2_PING_PORTAL && offer->match_bits == O2_PING_MATCH_BITS)
+		return "LNet's pings";
+	if (options->lst && o2_lst_request_type(offer->match_bits) >= 0 &&
+	    offer->portal == o2_lst_portal_of_service((enum o2_lst_service)offer->match_bits))
+		return "requests of LNet selftest";
+	return NULL;
+}
+
+/* There a buffer would not be reached, or would take what is meant for the node. */
+static bool places_are_free(const struct o2_net_options *options)
+{
+	for (uint32_t i = 0; i < options->noffers; i++) {
+		const struct o2_net_offer *offer = &options->offer[i];
+		const char *what = answered_at(options, offer);
+
+		if (what == NULL)
+			continue;
+		o2_cli_complain("buffer %" PRIu32 ": at portal %" PRIu32 ", match bits 0x%" PRIx64
+				" this node answers %s",
+				i, offer->portal, offer->match_bits, what);
+		return false;
+	}
+	return true;
+}
+
 int o2_net_serve(struct o2_net_options *options)
 {
 	const struct o2_lnet_ops ops = {.done = note_done, .started = note_started, .event = note_event};
@@ -181,6 +210,10 @@ int o2_net_serve(struct o2_net_options *options)
 		o2_net_offer_pages(options, page_bytes) + o2_net_lst_pages(options, page_bytes);
 	int status;
 
+	if (!places_are_free(options)) {
+		free(server.puts);
+		return O2_CLI_USAGE;
+	}
 	if (options->verify && server.puts == NULL) {
 		o2_cli_complain("not enough memory for --verify");
 		return O2_CLI_USAGE;

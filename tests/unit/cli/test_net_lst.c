@@ -8,6 +8,7 @@
 #include <jansson.h>
 
 #include "cli/net/commands.h"
+#include "lst/rpc_internal.h"
 #include "tests/lib/net_lst_peer.h"
 
 /* The peer's behaviour, as the test sets it. */
@@ -15,10 +16,13 @@ static struct {
 	bool absent;
 	bool flip_bit;
 	bool busy;	       /* it is in another console's session */
+	bool patient;	       /* its sessions have no timeout */
 	uint64_t signal_after; /* SIGINT after this many pings; 0: never */
+	bool signals_again;    /* a second one follows */
 	bool steal;	       /* it leaves the session after the first ping */
 	bool gone;	       /* it answers nothing after the first ping */
 	struct o2_lst_sid sid; /* its session at the end */
+	uint64_t rpyid;	       /* of the last request */
 } peer;
 
 static void peer_start(void)
@@ -29,6 +33,8 @@ static void peer_start(void)
 		return;
 	config.max_calls = 1;
 	config.flip_bit = peer.flip_bit;
+	if (peer.patient)
+		config.session_timeout_s = 0;
 	net_lst_open(&config);
 	if (peer.busy)
 		net_lst_occupy();
@@ -42,7 +48,7 @@ static void peer_round(void)
 		o2_lst_node_end_session(net_lst_node);
 	if (peer.signal_after != 0 && pings >= peer.signal_after) {
 		o2_net_stop = 1;
-		peer.signal_after = 0;
+		peer.signal_after = peer.signals_again ? 1 : 0;
 	}
 	if (peer.gone && pings > 0) {
 		peer.gone = false;
@@ -50,6 +56,7 @@ static void peer_round(void)
 	}
 	if (net_lst_node != NULL) {
 		peer.sid = o2_lst_node_sid(net_lst_node);
+		peer.rpyid = net_lst_node->rpc->served[0].rpyid;
 		o2_lst_node_check_time(net_lst_node);
 	}
 }
@@ -93,6 +100,19 @@ TEST_WITH(all_is_well, setup, NULL)
 	}
 }
 
+/* A reply to an earlier run that comes late must find no memory, however soon the next run follows. */
+TEST(numbers_of_rpcs_are_not_used_again)
+{
+	uint64_t last = 0;
+
+	for (int i = 0; i < 4; i++) {
+		setup(NULL);
+		assert_int_equal(run("lst --concurrency 1 --count 5 10.77.0.2@o2ib ping"), 0);
+		assert_true(peer.rpyid > last);
+		last = peer.rpyid;
+	}
+}
+
 TEST_WITH(a_busy_node_is_named, setup, NULL)
 {
 	peer.busy = true;
@@ -108,6 +128,30 @@ TEST_WITH(a_busy_node_is_named, setup, NULL)
 	peer.busy = true;
 	assert_int_equal(run("lst --json --force 10.77.0.2@o2ib ping"), 0);
 	assert_int_equal(world_number("done"), 1);
+}
+
+/* The command was interrupted in the test or behind it, and says what becomes of the session. */
+static void expect_left(const char *what)
+{
+	static const char head[] = "o2ref: interrupted during step ", node[] = "o2ref: 10.77.0.2@o2ib: ";
+	const char *line = strchr(world.err, '\n') + 1;
+
+	assert_memory_equal(world.err, head, strlen(head));
+	assert_memory_equal(line, node, strlen(node));
+	assert_string_equal(line + strlen(node), what);
+}
+
+TEST_WITH(a_session_may_have_no_timeout, setup, NULL)
+{
+	peer.busy = peer.patient = true;
+	assert_int_equal(run("lst 10.77.0.2@o2ib ping"), 1);
+	assert_string_equal(world.err, "o2ref: 10.77.0.2@o2ib is busy: it is in session 'theirs' of "
+				       "10.77.0.9@o2ib, which has no timeout (--force takes it)\n");
+	setup(NULL);
+	peer.patient = peer.signals_again = true;
+	peer.signal_after = 5;
+	assert_int_equal(run("lst --seconds 50 --concurrency 2 10.77.0.2@o2ib ping"), 1);
+	expect_left("our session may remain on the node, without a timeout\n");
 }
 
 TEST_WITH(a_bit_is_found, setup, NULL)
@@ -171,8 +215,11 @@ TEST_WITH(the_node_falls_silent, setup, NULL)
 TEST_WITH(a_session_that_has_gone, setup, NULL)
 {
 	peer.steal = true;
-	assert_int_equal(run("lst --concurrency 1 --count 10 10.77.0.2@o2ib ping"), 1);
+	assert_int_equal(run("lst --json --concurrency 1 --count 10 10.77.0.2@o2ib ping"), 1);
 	assert_string_equal(world.err, "o2ref: 10.77.0.2@o2ib: counters: our session no longer exists\n");
+	expect_session("status", "ESTALE");
+	/* Nobody has the node. */
+	assert_null(strstr(world.out, "\"owner\""));
 }
 
 TEST_WITH(a_signal_ends_it_in_order, setup, NULL)
@@ -183,6 +230,21 @@ TEST_WITH(a_signal_ends_it_in_order, setup, NULL)
 	assert_true(world_number("done") >= 4);
 	assert_int_equal(world_number("failed"), 0);
 	assert_true(o2_lst_sid_is_none(peer.sid));
+}
+
+/* A second signal does not wait for the node to remove the session. */
+TEST_WITH(a_second_signal_leaves_the_session, setup, NULL)
+{
+	json_t *object;
+
+	peer.signal_after = 5;
+	peer.signals_again = true;
+	assert_int_equal(run("lst --json --seconds 50 --concurrency 2 10.77.0.2@o2ib ping"), 1);
+	expect_left("our session may remain on the node for 100 s\n");
+	object = json_loads(world.out, 0, NULL);
+	assert_true(json_is_true(json_object_get(json_object_get(object, "session"), "left")));
+	json_decref(object);
+	assert_false(o2_lst_sid_is_none(peer.sid));
 }
 
 static void interrupt(void)

@@ -168,6 +168,36 @@ TEST(test_wrong_write)
 				       "is 0xeeb0eeb0eeb2eeb3, not 0xeeb0eeb1eeb2eeb3\n");
 }
 
+/* A buffer where the node itself answers is refused; elsewhere at the same portals it is not. */
+TEST(test_places_of_its_own)
+{
+	static const struct {
+		const char *line, *err;
+	} rows[] = {
+		{"serve --verify --buffer 60:1 --buffer 0:0x8000000000000000",
+		 "buffer 1: at portal 0, match bits 0x8000000000000000 this node answers LNet's pings"},
+		{"serve --lst --buffer 50:12",
+		 "buffer 0: at portal 50, match bits 0xc this node answers requests of LNet selftest"},
+		{"serve --lst --buffer 51:1",
+		 "buffer 0: at portal 51, match bits 0x1 this node answers requests of LNet selftest"},
+		{"serve --lst --buffer 51:0",
+		 "buffer 0: at portal 51, match bits 0x0 this node answers requests of LNet selftest"},
+		{"serve --buffer 50:12 --buffer 1:0x8000000000000000 --buffer 0:1", NULL},
+		{"serve --lst --buffer 50:0 --buffer 51:12 --buffer 51:7 --buffer 52:1", NULL},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char err[160] = "";
+
+		world_setup(NULL);
+		o2_net_stop = 1;
+		if (rows[i].err != NULL)
+			snprintf(err, sizeof(err), "o2ref: %s\n", rows[i].err);
+		assert_int_equal(world_run(rows[i].line), rows[i].err != NULL ? 2 : 0);
+		assert_string_equal(world.err, err);
+	}
+}
+
 TEST(test_without_it_nobody_answers)
 {
 	world_setup(NULL);

@@ -68,6 +68,7 @@ CONSOLE_TEST(test_test_is_refused)
 	console_run(world);
 	console_expect_asked(world, "MKSN TEST RMSN");
 	console_expect_over(world, -EINVAL, O2_LST_STEP_TEST);
+	assert_true(world->report->refused);
 	assert_false(world->report->left);
 }
 
@@ -130,6 +131,7 @@ CONSOLE_TEST(test_strange_replies_to_mksn)
 	console_expect_asked(world, "MKSN");
 	console_expect_over(world, -EPROTO, O2_LST_STEP_MAKE);
 	assert_string_equal(world->report->error.rule, "lst/console/session");
+	assert_false(world->report->refused);
 	assert_true(world->report->left);
 	console_again(world);
 	world->seat.says[O2_LST_MKSN_REQST] = NULL;
@@ -390,6 +392,14 @@ CONSOLE_TEST(test_names_and_pages)
 	assert_error(o2_lst_console_create(&world->config, world->rpc, &world->pair.a.arena,
 					   &world->pair.a.clock, &ops, NULL, &world->console, &error),
 		     -EINVAL, &error, "lst/config/bulk-pages");
+	world->config.reverse = true;
+	assert_error(o2_lst_console_create(&world->config, world->rpc, &world->pair.a.arena,
+					   &world->pair.a.clock, &ops, NULL, &world->console, &error),
+		     -EINVAL, &error, "lst/config/bulk-pages");
+	world->config.first_page--;
+	assert_int_equal(o2_lst_console_create(&world->config, world->rpc, &world->pair.a.arena,
+					       &world->pair.a.clock, &ops, NULL, &world->console, &error),
+			 0);
 }
 
 TEST(test_words)

@@ -3,8 +3,10 @@
 /* A test node as the server of pings and bulks, and as the client (docs/lst.md, "Tests and batches"). */
 
 #include "tests/lib/lst_pair.h"
+#include "wire/bytes.h"
 
-#define OURS o2_lst_sid_of(1)
+#define OURS	   o2_lst_sid_of(1)
+#define BRW_LEN_AT 44u /* docs/lst.md, "Bodies" */
 
 static struct lst_pair *pair_in_session(void)
 {
@@ -348,6 +350,26 @@ SESSION_TEST(test_errors_of_tests)
 	control(pair, O2_LST_BATCH_RUN, 0);
 	o2_lnet_deliver_all(&pair->lnet);
 	assert_int_equal(counters(pair)->brw_errors, 5);
+}
+
+/* A server that sends fewer bytes, and replies that all is well, is told as one that sends wrong ones. */
+SESSION_TEST(test_read_that_is_short)
+{
+	const struct o2_lst_msg test = brw_test(O2_LST_BRW_READ, 4096, 0);
+	struct o2_letter *letter = pair->lnet.b.letter;
+
+	add(pair, &test);
+	control(pair, O2_LST_BATCH_RUN, 0);
+	while (letter->hdr.msg.put.ptl_index != O2_LST_PORTAL_TEST)
+		letter++;
+	o2_store32(letter->payload + BRW_LEN_AT, O2_LITTLE_ENDIAN, 2048);
+	o2_lnet_deliver_all(&pair->lnet);
+	assert_int_equal(o2_lst_node_report(pair->b.node)->failed, 1);
+	assert_int_equal(counters(pair)->brw_errors, 1);
+	assert_int_equal(pair->b.nwrong, 1);
+	assert_true(pair->b.wrong.is_client && pair->b.wrong.nid == NID_A);
+	assert_int_equal(pair->b.wrong.len, 4096);
+	assert_int_equal(pair->b.wrong.bytes, 2048);
 }
 
 /* After a stop, an RPC under way ends normally; wrong bytes in it still count as an error. */
