@@ -12,6 +12,7 @@ MAX_FINDINGS = 5  # different findings of a target; after so many, its remaining
 MAX_RESTARTS = 40
 
 STATUS = re.compile(r"^#(\d+)\s.*cov: (\d+) .*corp: (\d+)/.*exec/s: (\d+)", re.M)
+DONE = re.compile(r"^Done \d+ runs in ", re.M)  # the last line of a run that used its time
 EXECUTED = re.compile(r"^stat::number_of_executed_units:\s*(\d+)", re.M)
 SANITIZERS = {
     "ASAN_OPTIONS": "abort_on_error=0:detect_leaks=1:allocator_may_return_null=1",
@@ -68,8 +69,9 @@ class LibFuzzer(Engine):
         text = log.read_text(errors="replace")
         self.count(result, text)
         written = sorted(artifacts.iterdir())
-        if not written and status != 0 and not self.stopping.is_set():
-            result.error = f"ended with status {status} and left no input; see {log}"
+        if not written and not self.stopping.is_set() and (status != 0 or not DONE.search(text)):
+            early = " before its time" if status == 0 else ""
+            result.error = f"ended with status {status}{early} and left no input; see {log}"
         return written[0] if written else None
 
     @staticmethod

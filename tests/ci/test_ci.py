@@ -24,6 +24,7 @@ from o2ci import against, cpu, fuzzing, jobs, junit, output, page, parts, place,
 from o2ci.failures import Failures  # noqa: E402
 from o2fuzz import targets as fuzz_targets  # noqa: E402
 from o2fuzz.engine import Engine, Plan, Result  # noqa: E402
+from o2fuzz.libfuzzer import LibFuzzer  # noqa: E402
 from o2ci.result import CANNOT_RUN, FINDING, HELD, Finding, Report, Row, derived_seed  # noqa: E402
 
 sys.path.insert(0, str(ROOT / "tests" / "system"))
@@ -272,6 +273,14 @@ class Engines(TemporaryFolder):
         engine.prepare(target, result, work)
         self.assertEqual(len(list((work / "in").iterdir())), len(target.corpus_files()) + 1)
         self.assertEqual(result.found.list(), [])
+
+    def test_a_target_that_ends_at_once_was_not_fuzzed(self):
+        engine = LibFuzzer(Plan(self.folder, self.folder, 5, 1, self.folder, self.folder))
+        target = fuzz_targets.read_targets()["lst"]
+        engine.binary(target).parent.mkdir(parents=True)
+        engine.binary(target).write_text("#!/bin/sh\ntrue\n")
+        engine.binary(target).chmod(0o755)
+        self.assertIn("ended with status 0 before its time", engine.fuzz(target).error)
 
 
 class Fuzzing(TemporaryFolder):
@@ -606,6 +615,15 @@ class CannotBegin(TemporaryFolder):
         done = self.ran("fuzz", "--no-build", "--engine", "libfuzzer", "--build", "HERE/build", "--out", "HERE/out")
         self.assertEqual(done.returncode, 77)
         self.assertRegex(done.stdout, r"^ci/fuzz: cannot run here: \S+/libfuzzer/fuzz_canary is not built\n$")
+
+    def test_a_program_that_only_fails_is_no_canary(self):
+        program = self.folder / "build" / "libfuzzer" / "fuzz_canary"
+        program.parent.mkdir(parents=True)
+        program.write_text("#!/bin/sh\necho error while loading shared libraries\nexit 127\n")
+        program.chmod(0o755)
+        done = self.ran("fuzz", "--canary", "--no-build", "--engine", "libfuzzer", "--build", "HERE/build")
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn("canary: NOT FOUND by libfuzzer", done.stdout)
 
 
 @unittest.skipUnless(place.program("o2props-mutants").exists(), "o2props-mutants is not built")
