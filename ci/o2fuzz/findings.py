@@ -17,9 +17,11 @@ SUMMARY_LINES = (
     re.compile(r"^SUMMARY: (.*)", re.M),
     re.compile(r"^==\d+==\s*ERROR: (.*)", re.M),
     re.compile(r"^FAILED: .*", re.M),
+    re.compile(r"^no end within .*", re.M),
 )
 REPORT_LINES = 40
 REPLAY_TIMEOUT_S = 60
+LATE = f"\nno end within {REPLAY_TIMEOUT_S} s\n"  # ends the output of a replay that was stopped
 
 
 @dataclass
@@ -46,12 +48,17 @@ def summary_of(report):
     return "no message"
 
 
+def kind_of(artifact):
+    """The kind of a finding, from the name of the file that libFuzzer wrote for it."""
+    return {"timeout": "hang", "slow": "hang", "oom": "oom"}.get(artifact.split("-")[0], "crash")
+
+
 def run_once(command):
     """(failed, output) of a replay; a hang counts as a failure."""
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=REPLAY_TIMEOUT_S)
     except subprocess.TimeoutExpired as late:
-        return True, (late.stdout or b"").decode(errors="replace") + f"\nno end within {REPLAY_TIMEOUT_S} s\n"
+        return True, (late.stdout or b"").decode(errors="replace") + LATE
     return done.returncode != 0, done.stdout.decode(errors="replace")
 
 

@@ -4,6 +4,7 @@
 import re
 import time
 
+from . import findings
 from .engine import Engine, tail_of
 
 TIMEOUT_S = 10  # for one input
@@ -84,10 +85,8 @@ class LibFuzzer(Engine):
 
     def file_artifact(self, target, result, artifact, work, restart):
         """Record the artifact of a run as a finding; True if its summary is new."""
-        prefix = artifact.name.split("-")[0]
-        kind = {"timeout": "hang", "slow": "hang", "oom": "oom"}.get(prefix, "crash")
         text = self.log(work, restart).read_text(errors="replace")
-        return self.take(target, result, artifact, kind, text[self.report_start(text):])
+        return self.take(target, result, artifact, findings.kind_of(artifact.name), text[self.report_start(text):])
 
     @staticmethod
     def report_start(text):

@@ -23,6 +23,8 @@ sys.path.insert(0, str(ROOT / "ci"))
 from o2ci import against, cpu, fuzzing, jobs, junit, output, page, parts, place, process, simulation, table, transfer  # noqa: E402
 from o2ci.failures import Failures  # noqa: E402
 from o2fuzz import targets as fuzz_targets  # noqa: E402
+from o2ci.shard import Shard  # noqa: E402
+from o2fuzz.afl import Afl  # noqa: E402
 from o2fuzz.engine import Engine, Plan, Result  # noqa: E402
 from o2fuzz.libfuzzer import LibFuzzer  # noqa: E402
 from o2ci.result import CANNOT_RUN, FINDING, HELD, Finding, Report, Row, derived_seed  # noqa: E402
@@ -273,6 +275,26 @@ class Engines(TemporaryFolder):
         engine.prepare(target, result, work)
         self.assertEqual(len(list((work / "in").iterdir())), len(target.corpus_files()) + 1)
         self.assertEqual(result.found.list(), [])
+
+    def test_a_kept_input_that_fails_now_does_not_stop_the_engine(self):
+        engine, target = Afl(Plan(self.folder, self.folder, 30, 1, self.folder, self.folder, Shard(1, 2))), "lst"
+        target = fuzz_targets.read_targets()[target]
+        engine.binary(target).parent.mkdir(parents=True)
+        engine.binary(target).write_text('#!/bin/sh\ncat "$@" | grep -q "no good" && echo "o2ref fuzz: found" && exit 1\ntrue\n')
+        engine.binary(target).chmod(0o755)
+        crashes = engine.shared(target, "out") / "crashes"  # of an earlier run of this shard that was killed
+        for folder, name, text in ((engine.kept(target), "a", "no good"), (crashes, "id:0", "no good, too"),
+                                   (engine.kept(target), "b", "good"), (crashes, "README.txt", "")):
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(text)
+        for number in (1, 2):
+            result, work = Result(target.name, engine.name), engine.fresh_folder(target)
+            engine.prepare(target, result, work)
+            self.assertEqual([(found.summary, found.duplicates) for found in result.found.list()], [("found", 1)], number)
+            self.assertEqual(len(list((work / "in").iterdir())), len(target.corpus_files()) + 1)
+            self.assertEqual([path.name for path in engine.kept(target).iterdir()], ["b"])
+            self.assertEqual(sorted(path.read_text() for path in engine.failing(target).iterdir()), ["no good", "no good, too"])
+        self.assertFalse(crashes.exists())
 
     def test_a_target_that_ends_at_once_was_not_fuzzed(self):
         engine = LibFuzzer(Plan(self.folder, self.folder, 5, 1, self.folder, self.folder))

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import types
 import unittest
+import unittest.mock
 import xml.etree.ElementTree as tree
 from dataclasses import replace
 from pathlib import Path
@@ -95,7 +96,7 @@ class Shares(unittest.TestCase):
                 (own / "queue").mkdir(parents=True)
                 (own / "queue" / "id:000001,src:0").write_text(str(part))
                 (own / "queue" / "id:000000,orig:0").write_text("given")
-                engine.instance(target, folder / "work", "out")
+                engine.salvage(target)
                 self.assertFalse(own.exists())
                 self.assertEqual(own.parent, folder / "sync" / "sg_iov")
             self.assertEqual(options, ["-M", "-S", "-S"])
@@ -237,6 +238,18 @@ class Merge(test_ci.TemporaryFolder):
         self.assertEqual([path.name for path in shared.iterdir()], ["merged"])
         corpora.write(shared / "merged" / "wire_parts", [b"x"])
         self.assertEqual(len(list((shared / "merged" / "wire_parts").iterdir())), 1)
+
+    @unittest.skipUnless(place.program("fuzz_canary", "libfuzzer").exists(), "preset libfuzzer is not built")
+    def test_an_input_of_the_corpora_that_fails_is_a_finding(self):
+        """AFL++ keeps what only the sanitizers refuse, and libFuzzer leaves it out of what it minimises."""
+        canary, shared = place.program("fuzz_canary", "libfuzzer"), self.folder / "corpora"
+        (shared / "afl" / "wire_parts").mkdir(parents=True)
+        (shared / "afl" / "wire_parts" / "bad").write_bytes(b"\x50\xa0\x01")
+        with unittest.mock.patch.object(corpora.place, "program", lambda name, preset="gcc": canary):
+            row = corpora.execute([shared], shared, self.folder / "failures", lambda line: None)
+        self.assertIn("crash in wire_parts on an input of the corpora", row.findings[0].title)
+        self.assertEqual((len(row.findings), Path(row.findings[0].files[0]).read_bytes()), (1, b"\x50\xa0\x01"))
+        self.assertEqual(len(list((shared / "failing" / "wire_parts").iterdir())), 1)
 
 
 class Slurm(test_ci.TemporaryFolder):
