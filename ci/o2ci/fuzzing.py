@@ -100,9 +100,8 @@ def target_row(failures, result, seed, outcome):
         copy = failures.copy("fuzz", source)
         notes = source.with_name(source.name + ".txt")
         lines = notes.read_text(errors="replace").splitlines() if notes.is_file() else []
-        replayer = place.shown(place.program(f"fuzz_{result['target']}_replay"))
-        replay = shlex.join([str(replayer), str(place.shown(copy))]) if copy else found["replay"]
+        words = [str(place.shown(copy)) if copy and word == found["file"] else word for word in shlex.split(found["replay"])]
         title = f"{found['kind']} in {result['target']} under {result['engine']}: {found['summary']}"
-        row.findings.append(failures.keep("fuzz", Path(found["file"]).name, title, replay, lines, [copy] if copy else [],
+        row.findings.append(failures.keep("fuzz", Path(found["file"]).name, title, shlex.join(words), lines, [copy] if copy else [],
                                           cause=cause.of_report("\n".join(lines)) or cause.of_signature(row.name, found["summary"])))
     return row

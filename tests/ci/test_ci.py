@@ -22,6 +22,7 @@ sys.path.insert(0, str(ROOT / "ci"))
 
 from o2ci import against, cpu, fuzzing, jobs, junit, output, page, parts, place, process, simulation, table, transfer  # noqa: E402
 from o2ci.failures import Failures  # noqa: E402
+from o2fuzz import findings  # noqa: E402
 from o2fuzz import targets as fuzz_targets  # noqa: E402
 from o2ci.shard import Shard  # noqa: E402
 from o2fuzz.afl import Afl  # noqa: E402
@@ -168,6 +169,12 @@ class Judging(TemporaryFolder):
         row = self.judge(transfer.Run("rxe", 1), self.outcome(0), props_result())
         self.assertIn("other objects after the run", row.findings[0].title)
         self.assertIn("'mr': 2", "\n".join(row.findings[0].lines))
+        (self.folder / "resources-after.json").unlink()
+        row = self.judge(transfer.Run("rxe", 1), self.outcome(0), props_result())
+        self.assertEqual(row.verdict, FINDING)
+        (self.folder / "result.json").unlink()
+        row = self.judge(transfer.Run("rxe", 1), self.outcome(71, "guest kernel panic: BUG: something\n"))
+        self.assertEqual([found.title for found in row.findings], ["transfer on soft-RoCE: guest kernel panic: BUG: something"])
 
     def test_kernel_warning_and_panic_are_findings_with_the_case(self):
         case = "o2props run transfer --device rxa,rxb --seed 0x7 --first 299 --cases 1      \n"
@@ -230,6 +237,9 @@ class Judging(TemporaryFolder):
         self.assertIn("o2props run sim --device model --moved 9000 --seed", row.findings[0].replay)
         row = simulation.judge(self.failures, run, [rows[3], rows[3]])
         self.assertIn("8999 operations, 9000 were asked for", row.findings[0].title)
+        (self.folder / "result.json").unlink()
+        absent = self.judge(run, self.outcome(77, "cannot run here: no program\n"))
+        self.assertEqual(simulation.judge(self.failures, run, [absent, absent]).verdict, CANNOT_RUN)
 
     def test_cannot_run(self):
         row = self.judge(transfer.Run("rxe", 1), self.outcome(77, "vm: cannot run here: no qemu\n"))
@@ -332,14 +342,30 @@ class Fuzzing(TemporaryFolder):
         crash.write_bytes(b"x")
 
         def change(report):
-            found = {"kind": "crash", "file": str(crash), "replay": "old", "summary": "heap-buffer-overflow"}
+            found = {"kind": "crash", "file": str(crash), "replay": f"build/libfuzzer/fuzz_sg_iov -timeout=10 {crash}",
+                     "summary": "heap-buffer-overflow"}
             next(result for result in report["results"] if result["target"] == "sg_iov")["findings"].append(found)
 
         bad = [row for row in self.rows(change=change, status=1) if row.findings]
         self.assertEqual([row.name for row in bad], ["sg_iov"])
         copy = self.folder / "failures" / "fuzz-sg_iov-12"
         self.assertEqual(copy.read_bytes(), b"x")
-        self.assertTrue(bad[0].findings[0].replay.endswith(f"fuzz_sg_iov_replay {copy}"))
+        self.assertEqual(bad[0].findings[0].replay, f"build/libfuzzer/fuzz_sg_iov -timeout=10 {copy}")
+
+    def test_replay_is_a_command_that_fails(self):
+        """What only a sanitizer sees, or takes too long, passes in the plain replayer."""
+        case, plain = self.folder / "case", self.folder / "gcc" / "fuzz_lst_replay"
+        case.write_bytes(b"x")
+        self.assertEqual(findings.how_to_replay(case, "lst", self.folder), (None, f"{plain} {case}"))
+        for program, status, expected in ((plain, 0, (False, f"{plain} {case}")),
+                                          (self.folder / "afl" / "fuzz_lst", 1, (False, f"{self.folder}/afl/fuzz_lst {case}")),
+                                          (self.folder / "libfuzzer" / "fuzz_lst", 1,
+                                           (False, f"{self.folder}/libfuzzer/fuzz_lst -timeout=10 {case}")),
+                                          (plain, 1, (True, f"{plain} {case}"))):
+            program.parent.mkdir(exist_ok=True)
+            program.write_text(f"#!/bin/sh\nexit {status}\n")
+            program.chmod(0o755)
+            self.assertEqual(findings.how_to_replay(case, "lst", self.folder), expected)
 
     def test_red_when_canary_error_or_absence(self):
         def canary(report):
