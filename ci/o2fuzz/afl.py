@@ -9,6 +9,7 @@ from . import findings
 from .engine import Engine, tail_of
 
 MAX_FINDINGS = 5
+MOST_DESCRIBED = 20  # crashes of one process that are run again, and hangs
 FOLDERS = ("out", "out2")  # of the first process and the second
 SYNC = "sync"  # folder in that of the corpora: AFL++'s instances, by target
 # CMPLOG (-c 0) runs each input a second time and logs all comparisons.  For a target with a mutator that knows the format,
@@ -134,10 +135,12 @@ class Afl(Engine):
             result.error = f"afl-fuzz left no statistics in {folder}"
         self.keep_queue(target, folder)
         for kind, name in (("crash", "crashes"), ("hang", "hangs")):
-            for file in sorted((folder / name).glob("id:*"))[:20]:
-                if len(result.found.findings) < MAX_FINDINGS:
+            for number, file in enumerate(sorted((folder / name).glob("id:*"))):
+                if number < MOST_DESCRIBED and len(result.found.findings) < MAX_FINDINGS:
                     report = findings.describe(file, target.name, self.plan.build_dir)
                     self.take(target, result, file, kind, report)
+                else:
+                    self.keep(file, self.failing(target))  # for the next run
 
     def keep_queue(self, target, folder):
         for file in (folder / "queue").glob("id:*"):

@@ -306,6 +306,16 @@ class Engines(TemporaryFolder):
             self.assertEqual(sorted(path.read_text() for path in engine.failing(target).iterdir()), ["no good", "no good, too"])
         self.assertFalse(crashes.exists())
 
+    def test_crashes_that_are_not_described_wait_for_the_next_run(self):
+        engine, target = Afl(Plan(self.folder, self.folder, 30, 1, self.folder, self.folder)), fuzz_targets.read_targets()["lst"]
+        (self.folder / "out" / "crashes").mkdir(parents=True)
+        for number in range(23):
+            (self.folder / "out" / "crashes" / f"id:{number:06}").write_text(str(number))
+        result = Result(target.name, engine.name)
+        engine.collect_one(target, result, self.folder / "out")
+        self.assertEqual([found.duplicates for found in result.found.list()], [19])
+        self.assertEqual({file.read_text() for file in engine.failing(target).iterdir()}, {"20", "21", "22"})
+
     def test_a_target_that_ends_at_once_was_not_fuzzed(self):
         engine = LibFuzzer(Plan(self.folder, self.folder, 5, 1, self.folder, self.folder))
         target = fuzz_targets.read_targets()["lst"]
