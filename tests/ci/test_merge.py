@@ -285,11 +285,25 @@ class Slurm(test_ci.TemporaryFolder):
         for index in (1, 2, 3):
             self.assertIn(f"{self.folder}/run/shard-{index}", last)
 
+    def test_names_that_need_quotes(self):
+        """Slurm gives the command of --wrap to /bin/sh."""
+        run = self.folder / "it's a r\xfcn"
+        done = self.submit("--shards", "2", "--dir", run, "--seed", "5", "--no-build", "--", "--baseline", "a b")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        command = (self.folder / "jobs").read_text().splitlines()[0].split(" --wrap ", 1)[1].replace("exec sh -c", "exec printf %s")
+        shown = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=True).stdout
+        shown = shown.replace("ci/campaign", "printf '%s\\n'", 1)
+        words = subprocess.run(["sh", "-c", shown], capture_output=True, text=True, check=True,
+                               env={"SLURM_ARRAY_TASK_ID": "2", "PATH": "/usr/bin:/bin"}).stdout.splitlines()
+        self.assertEqual(words, ["--no-setup", "--no-build", "--seed", "5", "--shard", "2/2", "--corpora", f"{run}/corpora",
+                                 "--report", f"{run}/shard-2", "--baseline", "a b"])
+
     def test_usage(self):
         run = self.folder / "run"
         for words in ([], ["--shards", "0", "--dir", run], ["--shards", "2"], ["--shards", "2", "--dir", self.folder],
                       ["--shards", "2", "--dir", run, "--", "--seed", "1"], ["--shards"], ["x"],
-                      ["--shards", "08", "--dir", run]):
+                      ["--shards", "08", "--dir", run], ["--shards", "2", "--dir", run, "--seed", "x"],
+                      ["--shards", "2", "--dir", run, "--", "--jobs", "4"]):
             self.assertEqual(self.submit(*words).returncode, 2, words)
         done = self.submit("--shards", "2", "--dir", run, program=False)
         self.assertEqual(done.returncode, 77, done.stderr)
