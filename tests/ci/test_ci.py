@@ -330,7 +330,7 @@ class Fuzzing(TemporaryFolder):
         results = [{"target": name, "engine": engine, "seconds": 5.0, "execs": 10, "execs_per_sec": 2, "edges": 3,
                     "corpus": 4, "error": None, "findings": []}
                    for name in fuzzing.target_names() for engine in ("libfuzzer", "afl")]
-        report = {"form": "o2ref/fuzz/report", "version": 1, "seed": 1, "not_built": [], "results": results,
+        report = {"form": "o2ref/fuzz/report", "version": 1, "seed": 1, "seconds_per_target": 5, "not_built": [], "results": results,
                   "canary": [{"engine": "afl", "found": True, "execs": 9, "seconds": 1.0}]}
         changed = changes.pop("change", lambda report: None)
         changed(report)
@@ -339,6 +339,7 @@ class Fuzzing(TemporaryFolder):
     def test_held(self):
         rows = self.rows()
         self.assertEqual({row.verdict for row in rows}, {HELD})
+        self.assertIn("ci/fuzz --target lst --engine afl --seconds 5 --seed 1", [row.again for row in rows])
         self.assertEqual(len(rows), 1 + 2 * len(fuzzing.target_names()))
 
     def test_usage(self):
