@@ -69,6 +69,7 @@ class Plan:
 
 
 TAIL_BYTES = 4096
+TOGETHER = 500  # inputs that are replayed by one process
 RUN = "O2_FUZZ_RUN"  # environment variable of all processes that an engine starts, which their children inherit
 # Folders in that of the corpora, beside those of the engines.
 MERGED = "merged"
@@ -169,8 +170,7 @@ class Engine:
                 copies[copy] = file
             else:
                 copy.unlink()
-        all_pass = not copies or not findings.run_once([self.binary(target), *copies])[0]
-        for copy, file in () if all_pass else copies.items():
+        for copy, file in self.suspects(target, list(copies.items())):
             failed, report = findings.run_once([self.binary(target), copy])
             if failed:
                 self.take(target, result, copy, "hang" if report.endswith(findings.LATE) else "crash", report)
@@ -181,6 +181,13 @@ class Engine:
                         file.replace(self.failing(target) / file.name)
         if not any((work / "in").iterdir()):
             (work / "in" / "zero").write_bytes(b"\0")
+
+    def suspects(self, target, copies):
+        """Those of [(copy, file)] that fail together with others.  A command line and a run have room for so many only."""
+        for first in range(0, len(copies), TOGETHER):
+            some = copies[first:first + TOGETHER]
+            if not self.stopping.is_set() and findings.run_once([self.binary(target), *(copy for copy, _file in some)])[0]:
+                yield from some
 
     def take(self, target, result, path, kind, report):
         """Record a failing input; True if its summary is new."""

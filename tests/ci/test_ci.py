@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 import unittest
+import unittest.mock
 import xml.etree.ElementTree as tree
 from pathlib import Path
 
@@ -26,6 +27,7 @@ from o2fuzz import findings  # noqa: E402
 from o2fuzz import targets as fuzz_targets  # noqa: E402
 from o2ci.shard import Shard  # noqa: E402
 from o2fuzz.afl import Afl  # noqa: E402
+from o2fuzz import engine as engine_module  # noqa: E402
 from o2fuzz.engine import Engine, Plan, Result  # noqa: E402
 from o2fuzz.libfuzzer import LibFuzzer  # noqa: E402
 from o2ci.result import CANNOT_RUN, FINDING, HELD, Finding, Report, Row, derived_seed  # noqa: E402
@@ -276,15 +278,19 @@ class Engines(TemporaryFolder):
         engine.name, target = "some", fuzz_targets.read_targets()["json"]
         program = engine.binary(target)
         program.parent.mkdir(parents=True)
-        program.write_text("#!/bin/sh\ntrue\n")
+        program.write_text(f'#!/bin/sh\necho $# >> {self.folder}/counts\n')
         program.chmod(0o755)
         engine.kept(target).mkdir(parents=True)
         (engine.kept(target) / "here").write_text("input")
         (engine.kept(target) / "gone").symlink_to("replaced")  # listed, but cannot be opened
         result, work = Result(target.name, engine.name), engine.fresh_folder(target)
-        engine.prepare(target, result, work)
-        self.assertEqual(len(list((work / "in").iterdir())), len(target.corpus_files()) + 1)
+        with unittest.mock.patch.object(engine_module, "TOGETHER", 50):  # no command line has room for many thousands
+            engine.prepare(target, result, work)
+        count = len(list((work / "in").iterdir()))
+        self.assertEqual(count, len(target.corpus_files()) + 1)
         self.assertEqual(result.found.list(), [])
+        full, rest = divmod(count, 50)
+        self.assertEqual([int(line) for line in (self.folder / "counts").read_text().split()], [50] * full + [rest] * (rest > 0))
 
     def test_a_kept_input_that_fails_now_does_not_stop_the_engine(self):
         engine, target = Afl(Plan(self.folder, self.folder, 30, 1, self.folder, self.folder, Shard(1, 2))), "lst"
