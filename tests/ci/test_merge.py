@@ -3,6 +3,7 @@
 """Tests of shards of a campaign and of ci/merge.  The last line is "N passed, N failed"."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -279,7 +280,10 @@ class Slurm(test_ci.TemporaryFolder):
         build, array, last = (self.folder / "jobs").read_text().splitlines()
         for line in (build, array, last):
             self.assertIn("--requeue --partition=p", line)
-        self.assertRegex(build, "--wrap exec ci/campaign .*--build-only .*--minutes 9")
+        self.assertRegex(build, r"--wrap exec sh -c .*ci/campaign .*--build-only .*--minutes 9 \|\| \[ \$\? -eq 77 \]")
+        for status, expected in ((0, 0), (1, 1), (77, 0)):
+            command = re.sub(r"ci/campaign .*--minutes 9", f"(exit {status})", build.split(" --wrap ", 1)[1])
+            self.assertEqual(subprocess.run(["sh", "-c", command], check=False).returncode, expected)
         self.assertIn("--array=1-3 --dependency=afterok:1 ", array)
         self.assertIn("--dependency=afterany:2 ", last)
         for index in (1, 2, 3):
