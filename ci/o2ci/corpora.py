@@ -61,7 +61,7 @@ def execute(folders, into, failures, say):
         if not program.is_file():
             row.reason = f"no {place.shown(program)}: build it with cmake --build --preset libfuzzer --target fuzz_targets"
             return row
-        count = sum(1 for source in sources for _file in source.iterdir())
+        count = sum(path.is_file() for source in sources for path in source.iterdir())
         try:
             contents, failed = minimise.minimal(target, program, target.corpus_files(), sources)
         except subprocess.CalledProcessError as problem:

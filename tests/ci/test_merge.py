@@ -231,7 +231,7 @@ class Merge(test_ci.TemporaryFolder):
             (shared / engine / "wire_parts").mkdir(parents=True)
             (shared / engine / "wire_parts" / name).write_bytes(known)
         queue = shared / "sync" / "wire_parts" / "out-1-of-2" / "queue"
-        queue.mkdir(parents=True)
+        (queue / ".state").mkdir(parents=True)  # AFL++'s own
         (queue / "id:000000").write_bytes(known)
         done, report = self.merge("--corpora", shared, self.shard(1, 1))
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
