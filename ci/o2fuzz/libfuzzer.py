@@ -37,7 +37,8 @@ class LibFuzzer(Engine):
                 break
 
     def collect(self, target, result, _work):
-        result.corpus = len(target.corpus_files()) + sum(1 for _ in self.kept(target).iterdir())
+        found = [file for folder in (self.merged(target), self.kept(target)) for file in folder.glob("*")]
+        result.corpus = len(target.corpus_files()) + len(found)
 
     def log(self, work, restart):
         return work / f"run-{restart}.log"

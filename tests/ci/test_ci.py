@@ -328,7 +328,11 @@ class Engines(TemporaryFolder):
         engine.binary(target).parent.mkdir(parents=True)
         engine.binary(target).write_text("#!/bin/sh\ntrue\n")
         engine.binary(target).chmod(0o755)
-        self.assertIn("ended with status 0 before its time", engine.fuzz(target).error)
+        engine.merged(target).mkdir(parents=True)
+        (engine.merged(target) / "a").write_text("input")
+        result = engine.fuzz(target)
+        self.assertIn("ended with status 0 before its time", result.error)
+        self.assertEqual(result.corpus, len(target.corpus_files()) + 1)
 
 
 class Fuzzing(TemporaryFolder):
