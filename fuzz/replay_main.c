@@ -5,7 +5,7 @@
  *   fuzz_TARGET_replay [--verbose] PATH...
  *
  * Prints how many files ran.  Exit 0: all of them passed; 1: one failed, and its name is on stderr; 2: usage,
- * or a path cannot be read.  Source: docs/fuzzing.md, "Replay".
+ * a path that cannot be read, or no file.  Source: docs/fuzzing.md, "Replay".
  *
  * All files run in this process.  A target fails by a signal, so a handler names the file at work; where a
  * sanitizer ends the process itself, its death callback does.
@@ -76,6 +76,12 @@ static int run_file(const char *path)
 		return -1;
 	}
 	length = fread(bytes, 1, MAX_FILE_BYTES, stream);
+	if (ferror(stream)) {
+		fprintf(stderr, "%s: %s: %s\n", program, path, strerror(errno));
+		fclose(stream);
+		free(bytes);
+		return -1;
+	}
 	fclose(stream);
 	if (length == MAX_FILE_BYTES) {
 		fprintf(stderr, "%s: %s: not below %u bytes\n", program, path, MAX_FILE_BYTES);
@@ -160,5 +166,5 @@ int main(int argc, char **argv)
 		if (run_path(argv[i], &count) != 0)
 			return 2;
 	printf("%s: %zu files, all passed\n", program, count);
-	return 0;
+	return count > 0 ? 0 : 2;
 }

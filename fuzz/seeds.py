@@ -5,7 +5,7 @@
 A seed is a choice sequence: the numbers that a target draws, each in the fewest whole bytes that hold its
 maximum, big-endian (docs/properties.md).  The order of the draws is the target's; its source begins with it.
 
-Usage: fuzz/seeds.py [--check]     --check writes nothing and fails if corpus/ differs
+Usage: fuzz/seeds.py [--check]     --check writes nothing and fails if corpus/ differs; without it other files there go
 """
 
 import sys
@@ -290,6 +290,11 @@ def main():
                 stale.append(f"{path.relative_to(ROOT)} is not what fuzz/seeds.py writes")
             elif not check:
                 path.write_bytes(data)
+        for path in sorted(folder.iterdir()):
+            if path.name not in seeds and check:
+                stale.append(f"{path.relative_to(ROOT)} is not written by fuzz/seeds.py")
+            elif path.name not in seeds:
+                path.unlink()
     for line in stale:
         print(line, file=sys.stderr)
     print(f"{len(KIOV) + len(IOV) + len(PLAN) + len(JSON)} seeds, {len(stale)} differ")

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Buffers of any pieces in any mode over loopverbs: the property transfer. */
 #include "fuzz/property.h"
+
+#include <stdio.h>
+#include <string.h>
+
 #include "props/transfer/transfer_run.h"
+
+#define PIECES_SHOWN 20u
 
 static struct o2_transfer_run *open_once(void)
 {
@@ -21,11 +27,62 @@ static struct o2_transfer_run *open_once(void)
 	return &run;
 }
 
-/* Memory around the pages in use is checked only every few inputs; a finding then names the last few. */
+/*
+ * All memory is compared only every O2_SWEEP_CASES inputs, and after each of the first few, so that a file
+ * fails when it is replayed alone.
+ */
+#define SWEPT_ALWAYS 4u
+
+/* The inputs since the last comparison: one of them is the cause of what it finds. */
+static struct {
+	uint8_t bytes[O2_CHOICE_MAX_BYTES];
+	size_t size;
+} kept[O2_SWEEP_CASES];
+
+static void keep(uint64_t number, const uint8_t *data, size_t size)
+{
+	kept[number % O2_SWEEP_CASES].size = size < O2_CHOICE_MAX_BYTES ? size : O2_CHOICE_MAX_BYTES;
+	memcpy(kept[number % O2_SWEEP_CASES].bytes, data, kept[number % O2_SWEEP_CASES].size);
+}
+
+/* Run the kept inputs again.  The engine saves its last input, so the one that fails now is printed. */
+static void blame(const struct o2_property *property, struct o2_transfer_run *run, uint64_t inputs)
+{
+	static struct o2_report report;
+
+	run->sweep_always = true;
+	for (uint64_t i = inputs > O2_SWEEP_CASES ? inputs - O2_SWEEP_CASES : 0; i < inputs; i++) {
+		const uint8_t *bytes = kept[i % O2_SWEEP_CASES].bytes;
+		const size_t size = kept[i % O2_SWEEP_CASES].size;
+
+		property->ops->reset(run);
+		if (property->ops->run_case(run, o2_fuzz_choice(bytes, size), &report) !=
+		    O2_STATUS_INTERESTING)
+			continue;
+		fprintf(stderr, "the cause is %llu inputs back, in hexadecimal: ",
+			(unsigned long long)(inputs - 1 - i));
+		for (size_t k = 0; k < size; k++)
+			fprintf(stderr, "%02x", bytes[k]);
+		fputc('\n', stderr);
+		property->ops->reset(run);
+		o2_fuzz_property(property, bytes, size);
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	const struct o2_property property = o2_transfer_property(open_once());
+	static struct o2_report report;
+	static uint64_t inputs;
+	struct o2_transfer_run *run = open_once();
+	const struct o2_property property = o2_transfer_property(run);
 
-	o2_fuzz_property(&property, data, size);
+	run->sweep_always = inputs < SWEPT_ALWAYS;
+	keep(inputs++, data, size);
+	if (property.ops->run_case(run, o2_fuzz_choice(data, size), &report) != O2_STATUS_INTERESTING)
+		return 0;
+	if (!run->sweep_always && strcmp(report.signature, "sweep") == 0)
+		blame(&property, run, inputs);
+	property.ops->print(run, PIECES_SHOWN, stderr);
+	o2_fuzz_report("transfer", &report);
 	return 0;
 }

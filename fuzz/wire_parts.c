@@ -137,7 +137,10 @@ static void reject(const uint8_t *data, size_t size)
 		return;
 	if (o2_reject_encode(&record, bytes, sizeof(bytes), NULL) != (int)O2_REJECT_BYTES ||
 	    o2_reject_decode(bytes, sizeof(bytes), &again, NULL) != 0 || again.ibr_why != record.ibr_why ||
-	    memcmp(bytes, data, O2_REJECT_V1_BYTES) != 0)
+	    memcmp(bytes, data, O2_REJECT_V1_BYTES) != 0 ||
+	    (record.ibr_version == O2_MSG_VERSION_2 &&
+	     memcmp(bytes + O2_REJECT_AT_INCARNATION, data + O2_REJECT_AT_INCARNATION,
+		    O2_REJECT_BYTES - O2_REJECT_AT_INCARNATION) != 0))
 		o2_fuzz_fail("a reject record of reason %u does not come back", record.ibr_why);
 }
 
@@ -163,8 +166,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size == 0)
 		return 0;
-	if (size - 1 < sizeof(text))
-		memcpy(text, data + 1, size - 1);
+	memcpy(text, data + 1, size <= sizeof(text) ? size - 1 : sizeof(text) - 1);
 	switch (data[0] % PARTS) {
 	case 0:
 		nid_text(text);

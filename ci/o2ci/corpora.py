@@ -7,20 +7,20 @@ import subprocess
 import sys
 import time
 
-from . import place
+from . import cause, place
 from .result import Finding, Row
 
 sys.path.insert(0, str(place.ROOT / "ci"))
 from o2fuzz import minimise, targets  # noqa: E402
 from o2fuzz.afl import SYNC  # noqa: E402
-from o2fuzz.engine import MERGED  # noqa: E402
+from o2fuzz.engine import FAILING, MERGED  # noqa: E402
 
 ENGINES = ("libfuzzer", "afl")
 
 
 def sources_of(folder, names):
     """The folders of inputs for targets of these names.  AFL++'s queues in SYNC may be of shards that have not ended."""
-    found = [folder / kind / name for kind in (*ENGINES, MERGED) for name in names]
+    found = [folder / kind / name for kind in (*ENGINES, MERGED, FAILING) for name in names]
     return found + [queue for name in names for queue in sorted((folder / SYNC / name).glob("*/queue"))]
 
 
@@ -35,8 +35,19 @@ def write(folder, contents):
     fresh.rename(folder)
 
 
-def execute(folders, into, say):
-    """Minimise the inputs in the folders into into/merged/TARGET.  Returns the report's row, or None if there are no inputs."""
+def finding_of(found):
+    """The report's finding, from one of o2fuzz."""
+    file = place.ROOT / found.file
+    notes = file.with_name(file.name + ".txt")
+    text = notes.read_text(encoding="utf-8", errors="replace")
+    title = f"{found.kind} in {found.target} on an input of the corpora: {found.summary}"
+    return Finding("corpora", title, found.replay, text.splitlines(), [place.shown(file), place.shown(notes)],
+                   cause.of_report(text) or cause.of_signature(found.target, found.summary), file.stat().st_size)
+
+
+def execute(folders, into, failures, say):
+    """Minimise the inputs in the folders into into/merged/TARGET.  Returns the report's row, or None if there are no inputs.
+    An input that fails is a finding: an engine without sanitizers keeps those that only they see."""
     known = targets.read_targets()
     started = time.monotonic()
     row = Row("harness", "corpora", "corpora, minimised")
@@ -50,13 +61,15 @@ def execute(folders, into, say):
         if not program.is_file():
             row.reason = f"no {place.shown(program)}: build it with cmake --build --preset libfuzzer --target fuzz_targets"
             return row
-        count = sum(1 for source in sources for _file in source.iterdir())
+        count = sum(path.is_file() for source in sources for path in source.iterdir())
         try:
-            contents = minimise.minimal(target, program, target.corpus_files(), sources)
+            contents, failed = minimise.minimal(target, program, target.corpus_files(), sources)
         except subprocess.CalledProcessError as problem:
             again = " ".join(map(str, [place.shown(program), "-merge=1", "/tmp/merged", *sources]))
             row.findings.append(Finding("corpora", f"{name}: -merge=1 ended with status {problem.returncode}", again))
             continue
+        bad = minimise.keep_failing(failed, name, place.BUILD, into / FAILING / name, failures)
+        row.findings += map(finding_of, bad)
         write(into / MERGED / name, contents)
         before, after = before + count, after + len(contents)
         say(f"corpus {name}: {count} inputs, {len(contents)} of them add to the committed ones")
@@ -67,5 +80,5 @@ def execute(folders, into, say):
 
 def clear(folder):
     """Delete the engines' own folders, once all their inputs have been minimised into MERGED."""
-    for kind in (*ENGINES, SYNC):
+    for kind in (*ENGINES, FAILING, SYNC):
         shutil.rmtree(folder / kind, ignore_errors=True)

@@ -55,7 +55,7 @@ def execute(children, failures, work, seconds, seed, shard=Shard(), corpora=None
 
 def rows_of(failures, report, whole, outcome):
     rows = [canary_row(failures, entry, outcome) for entry in report["canary"]]
-    rows += [target_row(failures, result, report["seed"], outcome) for result in report["results"]]
+    rows += [target_row(failures, result, report, outcome) for result in report["results"]]
     rows.sort(key=lambda row: (row.group != "harness", row.name))
     absent = set(report["not_built"])
     ran = [(result["target"], result["engine"]) for result in report["results"]]
@@ -87,8 +87,9 @@ def canary_row(failures, entry, outcome):
     return row
 
 
-def target_row(failures, result, seed, outcome):
-    again = f"ci/fuzz --target {result['target']} --engine {result['engine']} --seed {seed}"
+def target_row(failures, result, report, outcome):
+    seed, seconds = report["seed"], report["seconds_per_target"]
+    again = f"ci/fuzz --target {result['target']} --engine {result['engine']} --seconds {seconds} --seed {seed}"
     row = part_row("fuzz", "fuzz", result["target"], result, outcome, again)
     row.figures = {key: value for key, value in result.items() if key not in ("findings", "error", "began", "curve")}
     row.figures["curves"] = [{"seed": seed, "points": result.get("curve", [])}]
@@ -100,9 +101,8 @@ def target_row(failures, result, seed, outcome):
         copy = failures.copy("fuzz", source)
         notes = source.with_name(source.name + ".txt")
         lines = notes.read_text(errors="replace").splitlines() if notes.is_file() else []
-        replayer = place.shown(place.program(f"fuzz_{result['target']}_replay"))
-        replay = shlex.join([str(replayer), str(place.shown(copy))]) if copy else found["replay"]
+        words = [str(place.shown(copy)) if copy and word == found["file"] else word for word in shlex.split(found["replay"])]
         title = f"{found['kind']} in {result['target']} under {result['engine']}: {found['summary']}"
-        row.findings.append(failures.keep("fuzz", Path(found["file"]).name, title, replay, lines, [copy] if copy else [],
+        row.findings.append(failures.keep("fuzz", Path(found["file"]).name, title, shlex.join(words), lines, [copy] if copy else [],
                                           cause=cause.of_report("\n".join(lines)) or cause.of_signature(row.name, found["summary"])))
     return row

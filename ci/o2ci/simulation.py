@@ -32,7 +32,8 @@ def judge(failures, run, rows):
     """The row of the two runs together."""
     first, second = ({key: row.figures.get(key) for key in SAME} for row in rows)
     figures = {**rows[0].figures, "runs": len(rows), "same": first == second}
-    row = row_of(run, rows, figures=figures, findings=next((each.findings for each in rows if each.findings), []))
+    row = row_of(run, rows, figures=figures, findings=next((each.findings for each in rows if each.findings), []),
+                 reason=next((each.reason for each in rows if each.reason), ""))
     if not row.findings and first != second:
         lines = [f"{key}: first {first[key]}, then {second[key]}" for key in SAME if first[key] != second[key]]
         title = f"{run.title}: the second run from the same seed is another"

@@ -166,7 +166,7 @@ def judge(failures, run, outcome, work):
     if run.device in IN_GUEST and outcome.status != EXIT_CANNOT_RUN:
         row.figures["guest"] = guest_of(text, run.host)
         row.figures["resources"] = {when: resources(work / f"resources-{when}.json") for when in ("before", "after")}
-        row.findings += left_in_devices(failures, run, row.figures["resources"])
+        row.findings += left_in_devices(failures, run, row.figures["resources"], outcome.status)
     if outcome.status == EXIT_CANNOT_RUN:
         row.reason = next((line for line in text.splitlines() if "cannot" in line), outcome.last_line())
     else:
@@ -192,10 +192,12 @@ def resources(path):
                                kind != "ifindex"} for device in devices}
 
 
-def left_in_devices(failures, run, held):
+def left_in_devices(failures, run, held, status):
     """A finding if the kernel holds other objects after the program has ended than before it started."""
     if run.host or held["before"] is None or held["before"] == held["after"]:
         return []  # the host's devices may have other users
+    if held["after"] is None and status not in (0, 1):
+        return []  # the guest died, so nothing is known
     lines = [f"{when}: {held[when]}" for when in ("before", "after")]
     title = f"{run.title}: the devices hold other objects after the run than before"
     return [failures.keep(run.step, "resources", title, run.whole(run.device_words), lines)]

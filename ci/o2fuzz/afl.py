@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """AFL++: prepare its input folder, run it, read its statistics, and collect the inputs that it saved."""
 
+import hashlib
 import re
 import shutil
 
@@ -8,6 +9,8 @@ from . import findings
 from .engine import Engine, tail_of
 
 MAX_FINDINGS = 5
+MOST_DESCRIBED = 20  # crashes of one process that are run again, and hangs
+FOLDERS = ("out", "out2")  # of the first process and the second
 SYNC = "sync"  # folder in that of the corpora: AFL++'s instances, by target
 # CMPLOG (-c 0) runs each input a second time and logs all comparisons.  For a target with a mutator that knows the format,
 # CMPLOG halves the rate and finds nothing more, so it is on for this share of the time only.
@@ -41,24 +44,37 @@ class Afl(Engine):
         seconds = self.plan.seconds
         self.folders = []
         with_cmplog = max(1, round(seconds * CMPLOG_SHARE)) if target.mutator else seconds
-        self.one_process(target, result, work, first_only, work / "in", "out", with_cmplog, ["-c", "0"])
+        self.one_process(target, result, work, first_only, work / "in", FOLDERS[0], with_cmplog, ["-c", "0"])
         if with_cmplog < seconds and result.error is None and not self.stopping.is_set():
             queue = self.folders[0] / "queue"
-            self.one_process(target, result, work, first_only, queue, "out2", seconds - with_cmplog, [])
+            self.one_process(target, result, work, first_only, queue, FOLDERS[1], seconds - with_cmplog, [])
 
     def instance(self, target, work, out):
         """(afl-fuzz's options for its output folder, that folder).  Runs that share corpora read each other's queues."""
         shard = self.plan.shard
         if shard.is_whole:
             return ["-o", work / out], work / out / "default"
-        name = f"{out}-{shard.index}-of-{shard.of}"
-        together = self.plan.corpora / SYNC / target.name
-        together.mkdir(parents=True, exist_ok=True)
-        # Keep the inputs of an earlier run of this shard that was interrupted.
-        self.keep_queue(target, together / name)
-        shutil.rmtree(together / name, ignore_errors=True)
-        main = shard.index == 1 and out == "out"
-        return ["-o", together, "-M" if main else "-S", name], together / name
+        folder = self.shared(target, out)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        main = shard.index == 1 and out == FOLDERS[0]
+        return ["-o", folder.parent, "-M" if main else "-S", folder.name], folder
+
+    def shared(self, target, out):
+        """This run's folder among those of the runs that share corpora."""
+        return self.plan.corpora / SYNC / target.name / f"{out}-{self.plan.shard.index}-of-{self.plan.shard.of}"
+
+    def prepare(self, target, result, work):
+        if not self.plan.shard.is_whole:
+            self.salvage(target)
+        super().prepare(target, result, work)
+
+    def salvage(self, target):
+        """Keep the inputs of an earlier run of this shard that was interrupted, also those that failed."""
+        for folder in [self.shared(target, out) for out in FOLDERS]:
+            self.keep_queue(target, folder)
+            for file in (*folder.glob("crashes/id:*"), *folder.glob("hangs/id:*")):
+                self.keep(file, self.failing(target))
+            shutil.rmtree(folder, ignore_errors=True)
 
     def one_process(self, target, result, work, first_only, start, out, seconds, extra):
         where, folder = self.instance(target, work, out)
@@ -119,12 +135,19 @@ class Afl(Engine):
             result.error = f"afl-fuzz left no statistics in {folder}"
         self.keep_queue(target, folder)
         for kind, name in (("crash", "crashes"), ("hang", "hangs")):
-            for file in sorted((folder / name).glob("id:*"))[:20]:
-                if len(result.found.findings) < MAX_FINDINGS:
+            for number, file in enumerate(sorted((folder / name).glob("id:*"))):
+                if number < MOST_DESCRIBED and len(result.found.findings) < MAX_FINDINGS:
                     report = findings.describe(file, target.name, self.plan.build_dir)
                     self.take(target, result, file, kind, report)
+                else:
+                    self.keep(file, self.failing(target))  # for the next run
 
     def keep_queue(self, target, folder):
         for file in (folder / "queue").glob("id:*"):
             if ",orig:" not in file.name:
-                shutil.copyfile(file, self.kept(target) / findings.hashlib.sha1(file.read_bytes()).hexdigest())
+                self.keep(file, self.kept(target))
+
+    @staticmethod
+    def keep(file, folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(file, folder / hashlib.sha1(file.read_bytes()).hexdigest())

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Code that both engines share: the result of one target, and running a program under a deadline."""
 
+import contextlib
 import os
 import shutil
 import signal
@@ -68,8 +69,11 @@ class Plan:
 
 
 TAIL_BYTES = 4096
+TOGETHER = 500  # inputs that are replayed by one process
 RUN = "O2_FUZZ_RUN"  # environment variable of all processes that an engine starts, which their children inherit
-MERGED = "merged"  # folder in that of the corpora, beside those of the engines
+# Folders in that of the corpora, beside those of the engines.
+MERGED = "merged"
+FAILING = "failing"  # inputs that failed, and that no engine may start from
 
 
 def tail_of(path):
@@ -133,6 +137,9 @@ class Engine:
         """The folder of inputs that ci/merge minimised from those of all engines."""
         return self.plan.corpora / MERGED / target.name
 
+    def failing(self, target):
+        return self.plan.corpora / FAILING / target.name
+
     def binary(self, target):
         return self.plan.build_dir / self.name / f"fuzz_{target.name}"
 
@@ -145,13 +152,14 @@ class Engine:
     def prepare(self, target, result, work):
         """Copy the engine's initial inputs into work/in: the committed corpus and the inputs that earlier runs kept.
 
-        An input that already fails is a finding, and is left out: an engine would stop at it.  AFL++ refuses empty files and
-        an empty folder.  A file may disappear before it is copied: the engine of another run with these corpora has replaced
-        it by a smaller one.
+        An input that already fails is a finding, and is left out: an engine would stop at it.  libFuzzer also reads what earlier
+        runs kept, so it is moved out of there, to where every run tries it again.  AFL++ refuses empty files and an empty folder.
+        A file may disappear before it is copied: the engine of another run with these corpora has replaced it by a smaller one.
         """
         self.progress = f"{target.name}: replays the corpus"
-        files = target.corpus_files() + sorted(self.merged(target).glob("*")) + sorted(self.kept(target).glob("*"))
-        copies = []
+        folders = (self.merged(target), self.failing(target), self.kept(target))
+        files = target.corpus_files() + [file for folder in folders for file in sorted(folder.glob("*"))]
+        copies = {}
         for number, file in enumerate(files):
             copy = work / "in" / f"{number:06}"
             try:
@@ -159,17 +167,27 @@ class Engine:
             except FileNotFoundError:
                 continue
             if 0 < copy.stat().st_size <= target.max_len:
-                copies.append(copy)
+                copies[copy] = file
             else:
                 copy.unlink()
-        all_pass = not copies or not findings.run_once([self.binary(target), *copies])[0]
-        for copy in [] if all_pass else copies:
+        for copy, file in self.suspects(target, list(copies.items())):
             failed, report = findings.run_once([self.binary(target), copy])
             if failed:
-                self.take(target, result, copy, "crash", report)
+                self.take(target, result, copy, "hang" if report.endswith(findings.LATE) else "crash", report)
                 copy.unlink()
+                if file.parent == self.kept(target):
+                    self.failing(target).mkdir(parents=True, exist_ok=True)
+                    with contextlib.suppress(FileNotFoundError):  # another run has moved it
+                        file.replace(self.failing(target) / file.name)
         if not any((work / "in").iterdir()):
             (work / "in" / "zero").write_bytes(b"\0")
+
+    def suspects(self, target, copies):
+        """Those of [(copy, file)] that fail together with others.  A command line and a run have room for so many only."""
+        for first in range(0, len(copies), TOGETHER):
+            some = copies[first:first + TOGETHER]
+            if not self.stopping.is_set() and findings.run_once([self.binary(target), *(copy for copy, _file in some)])[0]:
+                yield from some
 
     def take(self, target, result, path, kind, report):
         """Record a failing input; True if its summary is new."""

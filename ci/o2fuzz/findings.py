@@ -17,9 +17,12 @@ SUMMARY_LINES = (
     re.compile(r"^SUMMARY: (.*)", re.M),
     re.compile(r"^==\d+==\s*ERROR: (.*)", re.M),
     re.compile(r"^FAILED: .*", re.M),
+    re.compile(r"^no end within .*", re.M),
 )
 REPORT_LINES = 40
 REPLAY_TIMEOUT_S = 60
+SAME_TIMEOUT = ("-timeout=10",)  # the limit of one input under both engines
+LATE = f"\nno end within {REPLAY_TIMEOUT_S} s\n"  # ends the output of a replay that was stopped
 
 
 @dataclass
@@ -46,12 +49,17 @@ def summary_of(report):
     return "no message"
 
 
+def kind_of(artifact):
+    """The kind of a finding, from the name of the file that libFuzzer wrote for it."""
+    return {"timeout": "hang", "slow": "hang", "oom": "oom"}.get(artifact.split("-")[0], "crash")
+
+
 def run_once(command):
     """(failed, output) of a replay; a hang counts as a failure."""
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=REPLAY_TIMEOUT_S)
     except subprocess.TimeoutExpired as late:
-        return True, (late.stdout or b"").decode(errors="replace") + f"\nno end within {REPLAY_TIMEOUT_S} s\n"
+        return True, (late.stdout or b"").decode(errors="replace") + LATE
     return done.returncode != 0, done.stdout.decode(errors="replace")
 
 
@@ -60,7 +68,7 @@ def describe(path, target, build_dir):
     sanitized = build_dir / "libfuzzer" / f"fuzz_{target}"
     persistent = build_dir / "afl" / f"fuzz_{target}"
     if sanitized.exists():
-        failed, report = run_once([sanitized, "-timeout=10", path])
+        failed, report = run_once([sanitized, *SAME_TIMEOUT, path])
         if failed:
             return report
     if persistent.exists():
@@ -70,15 +78,23 @@ def describe(path, target, build_dir):
     return "did not fail when it was run again alone\n"
 
 
+def how_to_replay(path, target, build_dir):
+    """(whether the plain replayer fails, None if it is not built; the first command that fails on the input)."""
+    replayer, sanitized = build_dir / "gcc" / f"fuzz_{target}_replay", build_dir / "libfuzzer" / f"fuzz_{target}"
+    commands = [[replayer, path], [sanitized, *SAME_TIMEOUT, path], [build_dir / "afl" / f"fuzz_{target}", path]]
+    plain = run_once(commands[0])[0] if replayer.exists() else None
+    others = (command for command in commands[1:] if command[0].exists() and run_once(command)[0])
+    chosen = commands[0] if plain else next(others, commands[0])
+    return plain, shlex.join([str(targets.shown(word)) if isinstance(word, Path) else word for word in chosen])
+
+
 def keep(source, target, engine, kind, report, build_dir, failures):
     """Copy an input to failures/, write the .txt beside it, and return the Finding."""
     data = Path(source).read_bytes()
     failures.mkdir(parents=True, exist_ok=True)
     path = failures / f"{target}-{hashlib.sha1(data).hexdigest()[:12]}"
     path.write_bytes(data)
-    replayer = build_dir / "gcc" / f"fuzz_{target}_replay"
-    replay = shlex.join([str(targets.shown(replayer)), str(targets.shown(path))])
-    reproduced = run_once([replayer, path])[0] if replayer.exists() else None
+    reproduced, replay = how_to_replay(path, target, build_dir)
     finding = Finding(target, engine, kind, targets.shown(path), replay, summary_of(report), reproduced)
     lines = [
         f"target:  {target}",

@@ -4,6 +4,7 @@
 import re
 import time
 
+from . import findings
 from .engine import Engine, tail_of
 
 TIMEOUT_S = 10  # for one input
@@ -12,6 +13,7 @@ MAX_FINDINGS = 5  # different findings of a target; after so many, its remaining
 MAX_RESTARTS = 40
 
 STATUS = re.compile(r"^#(\d+)\s.*cov: (\d+) .*corp: (\d+)/.*exec/s: (\d+)", re.M)
+DONE = re.compile(r"^Done \d+ runs in ", re.M)  # the last line of a run that used its time
 EXECUTED = re.compile(r"^stat::number_of_executed_units:\s*(\d+)", re.M)
 SANITIZERS = {
     "ASAN_OPTIONS": "abort_on_error=0:detect_leaks=1:allocator_may_return_null=1",
@@ -35,7 +37,8 @@ class LibFuzzer(Engine):
                 break
 
     def collect(self, target, result, _work):
-        result.corpus = len(target.corpus_files()) + sum(1 for _ in self.kept(target).iterdir())
+        found = [file for folder in (self.merged(target), self.kept(target)) for file in folder.glob("*")]
+        result.corpus = len(target.corpus_files()) + len(found)
 
     def log(self, work, restart):
         return work / f"run-{restart}.log"
@@ -68,8 +71,9 @@ class LibFuzzer(Engine):
         text = log.read_text(errors="replace")
         self.count(result, text)
         written = sorted(artifacts.iterdir())
-        if not written and status != 0 and not self.stopping.is_set():
-            result.error = f"ended with status {status} and left no input; see {log}"
+        if not written and not self.stopping.is_set() and (status != 0 or not DONE.search(text)):
+            early = " before its time" if status == 0 else ""
+            result.error = f"ended with status {status}{early} and left no input; see {log}"
         return written[0] if written else None
 
     @staticmethod
@@ -82,10 +86,8 @@ class LibFuzzer(Engine):
 
     def file_artifact(self, target, result, artifact, work, restart):
         """Record the artifact of a run as a finding; True if its summary is new."""
-        prefix = artifact.name.split("-")[0]
-        kind = {"timeout": "hang", "slow": "hang", "oom": "oom"}.get(prefix, "crash")
         text = self.log(work, restart).read_text(errors="replace")
-        return self.take(target, result, artifact, kind, text[self.report_start(text):])
+        return self.take(target, result, artifact, findings.kind_of(artifact.name), text[self.report_start(text):])
 
     @staticmethod
     def report_start(text):

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Reduce many inputs to a small set with the same coverage, by libFuzzer's -merge=1."""
 
+import functools
+import hashlib
 import shutil
 import subprocess
 import tempfile
 from pathlib import Path
+
+from . import findings
 
 
 def alike(known, name):
@@ -14,16 +18,33 @@ def alike(known, name):
 
 
 def minimal(target, binary, start, sources):
-    """The contents of files in the folders `sources` that add coverage to the files `start`, the shortest first."""
+    """The contents of files in the folders `sources` that add coverage to the files `start`, the shortest first; and of files
+    that fail: [(kind, content)].  libFuzzer leaves those out without a word."""
     with tempfile.TemporaryDirectory() as scratch:
         merged = Path(scratch) / "merged"
+        failing = Path(scratch) / "failing"
         merged.mkdir()
+        failing.mkdir()
         # -merge=1 adds the new inputs to the first folder.
         own = set()
         for number, file in enumerate(start):
             own.add(f"start-{number:06}")
             shutil.copyfile(file, merged / f"start-{number:06}")
-        command = [binary, "-merge=1", f"-max_len={target.max_len}", merged, *(source for source in sources if source.is_dir())]
+        command = [binary, "-merge=1", f"-max_len={target.max_len}", f"-timeout={findings.REPLAY_TIMEOUT_S}",
+                   f"-artifact_prefix={failing}/", merged, *(source for source in sources if source.is_dir())]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         new = sorted((file for file in merged.iterdir() if file.name not in own), key=lambda file: (file.stat().st_size, file.name))
-        return [file.read_bytes() for file in new]
+        failed = {file.read_bytes(): findings.kind_of(file.name) for file in sorted(failing.iterdir())}
+        return [file.read_bytes() for file in new], [(kind, content) for content, kind in failed.items()]
+
+
+def keep_failing(failed, name, build_dir, folder, failures):
+    """Write what failed to the folder.  Returns the findings, one for each summary, with their files in `failures`."""
+    found = findings.Collection()
+    for kind, content in failed:
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / hashlib.sha1(content).hexdigest()
+        path.write_bytes(content)
+        report = findings.describe(path, name, build_dir)
+        found.add(report, functools.partial(findings.keep, path, name, "libfuzzer", kind, report, build_dir, failures))
+    return found.list()

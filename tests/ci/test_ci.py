@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 import unittest
+import unittest.mock
 import xml.etree.ElementTree as tree
 from pathlib import Path
 
@@ -22,8 +23,13 @@ sys.path.insert(0, str(ROOT / "ci"))
 
 from o2ci import against, cpu, fuzzing, jobs, junit, output, page, parts, place, process, simulation, table, transfer  # noqa: E402
 from o2ci.failures import Failures  # noqa: E402
+from o2fuzz import findings  # noqa: E402
 from o2fuzz import targets as fuzz_targets  # noqa: E402
+from o2ci.shard import Shard  # noqa: E402
+from o2fuzz.afl import Afl  # noqa: E402
+from o2fuzz import engine as engine_module  # noqa: E402
 from o2fuzz.engine import Engine, Plan, Result  # noqa: E402
+from o2fuzz.libfuzzer import LibFuzzer  # noqa: E402
 from o2ci.result import CANNOT_RUN, FINDING, HELD, Finding, Report, Row, derived_seed  # noqa: E402
 
 sys.path.insert(0, str(ROOT / "tests" / "system"))
@@ -165,6 +171,12 @@ class Judging(TemporaryFolder):
         row = self.judge(transfer.Run("rxe", 1), self.outcome(0), props_result())
         self.assertIn("other objects after the run", row.findings[0].title)
         self.assertIn("'mr': 2", "\n".join(row.findings[0].lines))
+        (self.folder / "resources-after.json").unlink()
+        row = self.judge(transfer.Run("rxe", 1), self.outcome(0), props_result())
+        self.assertEqual(row.verdict, FINDING)
+        (self.folder / "result.json").unlink()
+        row = self.judge(transfer.Run("rxe", 1), self.outcome(71, "guest kernel panic: BUG: something\n"))
+        self.assertEqual([found.title for found in row.findings], ["transfer on soft-RoCE: guest kernel panic: BUG: something"])
 
     def test_kernel_warning_and_panic_are_findings_with_the_case(self):
         case = "o2props run transfer --device rxa,rxb --seed 0x7 --first 299 --cases 1      \n"
@@ -227,6 +239,9 @@ class Judging(TemporaryFolder):
         self.assertIn("o2props run sim --device model --moved 9000 --seed", row.findings[0].replay)
         row = simulation.judge(self.failures, run, [rows[3], rows[3]])
         self.assertIn("8999 operations, 9000 were asked for", row.findings[0].title)
+        (self.folder / "result.json").unlink()
+        absent = self.judge(run, self.outcome(77, "cannot run here: no program\n"))
+        self.assertEqual(simulation.judge(self.failures, run, [absent, absent]).verdict, CANNOT_RUN)
 
     def test_cannot_run(self):
         row = self.judge(transfer.Run("rxe", 1), self.outcome(77, "vm: cannot run here: no qemu\n"))
@@ -263,15 +278,61 @@ class Engines(TemporaryFolder):
         engine.name, target = "some", fuzz_targets.read_targets()["json"]
         program = engine.binary(target)
         program.parent.mkdir(parents=True)
-        program.write_text("#!/bin/sh\ntrue\n")
+        program.write_text(f'#!/bin/sh\necho $# >> {self.folder}/counts\n')
         program.chmod(0o755)
         engine.kept(target).mkdir(parents=True)
         (engine.kept(target) / "here").write_text("input")
         (engine.kept(target) / "gone").symlink_to("replaced")  # listed, but cannot be opened
         result, work = Result(target.name, engine.name), engine.fresh_folder(target)
-        engine.prepare(target, result, work)
-        self.assertEqual(len(list((work / "in").iterdir())), len(target.corpus_files()) + 1)
+        with unittest.mock.patch.object(engine_module, "TOGETHER", 50):  # no command line has room for many thousands
+            engine.prepare(target, result, work)
+        count = len(list((work / "in").iterdir()))
+        self.assertEqual(count, len(target.corpus_files()) + 1)
         self.assertEqual(result.found.list(), [])
+        full, rest = divmod(count, 50)
+        self.assertEqual([int(line) for line in (self.folder / "counts").read_text().split()], [50] * full + [rest] * (rest > 0))
+
+    def test_a_kept_input_that_fails_now_does_not_stop_the_engine(self):
+        engine, target = Afl(Plan(self.folder, self.folder, 30, 1, self.folder, self.folder, Shard(1, 2))), "lst"
+        target = fuzz_targets.read_targets()[target]
+        engine.binary(target).parent.mkdir(parents=True)
+        engine.binary(target).write_text('#!/bin/sh\ncat "$@" | grep -q "no good" && echo "o2ref fuzz: found" && exit 1\ntrue\n')
+        engine.binary(target).chmod(0o755)
+        crashes = engine.shared(target, "out") / "crashes"  # of an earlier run of this shard that was killed
+        for folder, name, text in ((engine.kept(target), "a", "no good"), (crashes, "id:0", "no good, too"),
+                                   (engine.kept(target), "b", "good"), (crashes, "README.txt", "")):
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(text)
+        for number in (1, 2):
+            result, work = Result(target.name, engine.name), engine.fresh_folder(target)
+            engine.prepare(target, result, work)
+            self.assertEqual([(found.summary, found.duplicates) for found in result.found.list()], [("found", 1)], number)
+            self.assertEqual(len(list((work / "in").iterdir())), len(target.corpus_files()) + 1)
+            self.assertEqual([path.name for path in engine.kept(target).iterdir()], ["b"])
+            self.assertEqual(sorted(path.read_text() for path in engine.failing(target).iterdir()), ["no good", "no good, too"])
+        self.assertFalse(crashes.exists())
+
+    def test_crashes_that_are_not_described_wait_for_the_next_run(self):
+        engine, target = Afl(Plan(self.folder, self.folder, 30, 1, self.folder, self.folder)), fuzz_targets.read_targets()["lst"]
+        (self.folder / "out" / "crashes").mkdir(parents=True)
+        for number in range(23):
+            (self.folder / "out" / "crashes" / f"id:{number:06}").write_text(str(number))
+        result = Result(target.name, engine.name)
+        engine.collect_one(target, result, self.folder / "out")
+        self.assertEqual([found.duplicates for found in result.found.list()], [19])
+        self.assertEqual({file.read_text() for file in engine.failing(target).iterdir()}, {"20", "21", "22"})
+
+    def test_a_target_that_ends_at_once_was_not_fuzzed(self):
+        engine = LibFuzzer(Plan(self.folder, self.folder, 5, 1, self.folder, self.folder))
+        target = fuzz_targets.read_targets()["lst"]
+        engine.binary(target).parent.mkdir(parents=True)
+        engine.binary(target).write_text("#!/bin/sh\ntrue\n")
+        engine.binary(target).chmod(0o755)
+        engine.merged(target).mkdir(parents=True)
+        (engine.merged(target) / "a").write_text("input")
+        result = engine.fuzz(target)
+        self.assertIn("ended with status 0 before its time", result.error)
+        self.assertEqual(result.corpus, len(target.corpus_files()) + 1)
 
 
 class Fuzzing(TemporaryFolder):
@@ -279,7 +340,7 @@ class Fuzzing(TemporaryFolder):
         results = [{"target": name, "engine": engine, "seconds": 5.0, "execs": 10, "execs_per_sec": 2, "edges": 3,
                     "corpus": 4, "error": None, "findings": []}
                    for name in fuzzing.target_names() for engine in ("libfuzzer", "afl")]
-        report = {"form": "o2ref/fuzz/report", "version": 1, "seed": 1, "not_built": [], "results": results,
+        report = {"form": "o2ref/fuzz/report", "version": 1, "seed": 1, "seconds_per_target": 5, "not_built": [], "results": results,
                   "canary": [{"engine": "afl", "found": True, "execs": 9, "seconds": 1.0}]}
         changed = changes.pop("change", lambda report: None)
         changed(report)
@@ -288,6 +349,7 @@ class Fuzzing(TemporaryFolder):
     def test_held(self):
         rows = self.rows()
         self.assertEqual({row.verdict for row in rows}, {HELD})
+        self.assertIn("ci/fuzz --target lst --engine afl --seconds 5 --seed 1", [row.again for row in rows])
         self.assertEqual(len(rows), 1 + 2 * len(fuzzing.target_names()))
 
     def test_usage(self):
@@ -301,14 +363,30 @@ class Fuzzing(TemporaryFolder):
         crash.write_bytes(b"x")
 
         def change(report):
-            found = {"kind": "crash", "file": str(crash), "replay": "old", "summary": "heap-buffer-overflow"}
+            found = {"kind": "crash", "file": str(crash), "replay": f"build/libfuzzer/fuzz_sg_iov -timeout=10 {crash}",
+                     "summary": "heap-buffer-overflow"}
             next(result for result in report["results"] if result["target"] == "sg_iov")["findings"].append(found)
 
         bad = [row for row in self.rows(change=change, status=1) if row.findings]
         self.assertEqual([row.name for row in bad], ["sg_iov"])
         copy = self.folder / "failures" / "fuzz-sg_iov-12"
         self.assertEqual(copy.read_bytes(), b"x")
-        self.assertTrue(bad[0].findings[0].replay.endswith(f"fuzz_sg_iov_replay {copy}"))
+        self.assertEqual(bad[0].findings[0].replay, f"build/libfuzzer/fuzz_sg_iov -timeout=10 {copy}")
+
+    def test_replay_is_a_command_that_fails(self):
+        """What only a sanitizer sees, or takes too long, passes in the plain replayer."""
+        case, plain = self.folder / "case", self.folder / "gcc" / "fuzz_lst_replay"
+        case.write_bytes(b"x")
+        self.assertEqual(findings.how_to_replay(case, "lst", self.folder), (None, f"{plain} {case}"))
+        for program, status, expected in ((plain, 0, (False, f"{plain} {case}")),
+                                          (self.folder / "afl" / "fuzz_lst", 1, (False, f"{self.folder}/afl/fuzz_lst {case}")),
+                                          (self.folder / "libfuzzer" / "fuzz_lst", 1,
+                                           (False, f"{self.folder}/libfuzzer/fuzz_lst -timeout=10 {case}")),
+                                          (plain, 1, (True, f"{plain} {case}"))):
+            program.parent.mkdir(exist_ok=True)
+            program.write_text(f"#!/bin/sh\nexit {status}\n")
+            program.chmod(0o755)
+            self.assertEqual(findings.how_to_replay(case, "lst", self.folder), expected)
 
     def test_red_when_canary_error_or_absence(self):
         def canary(report):
@@ -606,6 +684,15 @@ class CannotBegin(TemporaryFolder):
         done = self.ran("fuzz", "--no-build", "--engine", "libfuzzer", "--build", "HERE/build", "--out", "HERE/out")
         self.assertEqual(done.returncode, 77)
         self.assertRegex(done.stdout, r"^ci/fuzz: cannot run here: \S+/libfuzzer/fuzz_canary is not built\n$")
+
+    def test_a_program_that_only_fails_is_no_canary(self):
+        program = self.folder / "build" / "libfuzzer" / "fuzz_canary"
+        program.parent.mkdir(parents=True)
+        program.write_text("#!/bin/sh\necho error while loading shared libraries\nexit 127\n")
+        program.chmod(0o755)
+        done = self.ran("fuzz", "--canary", "--no-build", "--engine", "libfuzzer", "--build", "HERE/build")
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn("canary: NOT FOUND by libfuzzer", done.stdout)
 
 
 @unittest.skipUnless(place.program("o2props-mutants").exists(), "o2props-mutants is not built")

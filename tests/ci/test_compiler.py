@@ -1,17 +1,21 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """Test ci/compiler: which compiler it chooses, and what it refuses; and ci/suites: which command lines it refuses, and
-what it prints about the tests of a suite.
+what it prints about the tests of a suite; and what ci/release publishes.
 
 The last line is "N passed, N failed".
 """
 
 import contextlib
+import hashlib
 import importlib.machinery
 import io
 import os
+import re
 import subprocess
 import sys
+import tempfile
+import types
 import unittest
 import xml.etree.ElementTree as tree
 from pathlib import Path
@@ -72,6 +76,36 @@ class Suites(unittest.TestCase):
         self.assertEqual(said.getvalue().splitlines(), [
             "sid: gcc: test_a: skipped: Page.test_drawn: no chromium",
             "sid: gcc: test_b: FAILED, 2 s", "3 is not 4", "replay: test_b 7"])
+
+    def test_a_part_without_results_fails(self):
+        """ctest runs unit tests and properties apart: the results of one do not stand for both."""
+        script = importlib.machinery.SourceFileLoader("suites", str(ROOT / "ci" / "suites")).load_module()
+        one = tree.fromstring('<testcase name="test_a" time="1" status="run"/>')
+        for runs, expected in ((([one], None), (1, 1)), (([one], []), (1, 0)), (([], []), (0, 1)), ((None, None), (0, 2))):
+            of, left = script.Suite("sid", types.SimpleNamespace(tests=None, whole=False)), list(runs)
+            of.ctest = lambda where, names, left=left: left.pop(0)
+            with contextlib.redirect_stdout(io.StringIO()):
+                of.test("gcc", "build")
+            self.assertEqual((of.tally.passed, of.tally.failed), expected)
+
+
+class Release(unittest.TestCase):
+    def test_only_files_of_that_version_are_published(self):
+        version = re.search(r"^project\(o2ref VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text(), re.M)[1]
+        with tempfile.TemporaryDirectory() as name:
+            (Path(name) / "gh").write_text('#!/bin/sh\necho "gh $*"\n')
+            (Path(name) / "gh").chmod(0o755)
+            (Path(name) / "release").mkdir()
+            environment = {**os.environ, "O2REF_BUILD": name, "PATH": f"{name}:{os.environ['PATH']}"}
+            for of, status in (("0.0.1", 1), (version, 0)):
+                (Path(name) / "release" / f"o2ref-{of}.tar.gz").write_text(of)
+                sums = f"{hashlib.sha256(of.encode()).hexdigest()}  o2ref-{of}.tar.gz\n"
+                (Path(name) / "release" / "SHA256SUMS").write_text(sums)
+                done = subprocess.run([ROOT / "ci" / "release", "--publish", f"v{version}"], env=environment, capture_output=True,
+                                      text=True, check=False)
+                self.assertEqual((done.returncode, done.stdout.startswith("gh release create")), (status, status == 0), done.stderr)
+            self.assertTrue(done.stdout.endswith(f"/release/o2ref-{version}.tar.gz {name}/release/SHA256SUMS\n"), done.stdout)
+            self.assertNotIn("0.0.1", done.stdout)
 
 
 if __name__ == "__main__":

@@ -3,11 +3,13 @@
 """Tests of shards of a campaign and of ci/merge.  The last line is "N passed, N failed"."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
 import types
 import unittest
+import unittest.mock
 import xml.etree.ElementTree as tree
 from dataclasses import replace
 from pathlib import Path
@@ -95,7 +97,7 @@ class Shares(unittest.TestCase):
                 (own / "queue").mkdir(parents=True)
                 (own / "queue" / "id:000001,src:0").write_text(str(part))
                 (own / "queue" / "id:000000,orig:0").write_text("given")
-                engine.instance(target, folder / "work", "out")
+                engine.salvage(target)
                 self.assertFalse(own.exists())
                 self.assertEqual(own.parent, folder / "sync" / "sg_iov")
             self.assertEqual(options, ["-M", "-S", "-S"])
@@ -229,7 +231,7 @@ class Merge(test_ci.TemporaryFolder):
             (shared / engine / "wire_parts").mkdir(parents=True)
             (shared / engine / "wire_parts" / name).write_bytes(known)
         queue = shared / "sync" / "wire_parts" / "out-1-of-2" / "queue"
-        queue.mkdir(parents=True)
+        (queue / ".state").mkdir(parents=True)  # AFL++'s own
         (queue / "id:000000").write_bytes(known)
         done, report = self.merge("--corpora", shared, self.shard(1, 1))
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
@@ -237,6 +239,18 @@ class Merge(test_ci.TemporaryFolder):
         self.assertEqual([path.name for path in shared.iterdir()], ["merged"])
         corpora.write(shared / "merged" / "wire_parts", [b"x"])
         self.assertEqual(len(list((shared / "merged" / "wire_parts").iterdir())), 1)
+
+    @unittest.skipUnless(place.program("fuzz_canary", "libfuzzer").exists(), "preset libfuzzer is not built")
+    def test_an_input_of_the_corpora_that_fails_is_a_finding(self):
+        """AFL++ keeps what only the sanitizers refuse, and libFuzzer leaves it out of what it minimises."""
+        canary, shared = place.program("fuzz_canary", "libfuzzer"), self.folder / "corpora"
+        (shared / "afl" / "wire_parts").mkdir(parents=True)
+        (shared / "afl" / "wire_parts" / "bad").write_bytes(b"\x50\xa0\x01")
+        with unittest.mock.patch.object(corpora.place, "program", lambda name, preset="gcc": canary):
+            row = corpora.execute([shared], shared, self.folder / "failures", lambda line: None)
+        self.assertIn("crash in wire_parts on an input of the corpora", row.findings[0].title)
+        self.assertEqual((len(row.findings), Path(row.findings[0].files[0]).read_bytes()), (1, b"\x50\xa0\x01"))
+        self.assertEqual(len(list((shared / "failing" / "wire_parts").iterdir())), 1)
 
 
 class Slurm(test_ci.TemporaryFolder):
@@ -266,17 +280,34 @@ class Slurm(test_ci.TemporaryFolder):
         build, array, last = (self.folder / "jobs").read_text().splitlines()
         for line in (build, array, last):
             self.assertIn("--requeue --partition=p", line)
-        self.assertRegex(build, "--wrap exec ci/campaign .*--build-only .*--minutes 9")
+        self.assertRegex(build, r"--wrap exec sh -c .*ci/campaign .*--build-only .*--minutes 9 \|\| \[ \$\? -eq 77 \]")
+        for status, expected in ((0, 0), (1, 1), (77, 0)):
+            command = re.sub(r"ci/campaign .*--minutes 9", f"(exit {status})", build.split(" --wrap ", 1)[1])
+            self.assertEqual(subprocess.run(["sh", "-c", command], check=False).returncode, expected)
         self.assertIn("--array=1-3 --dependency=afterok:1 ", array)
         self.assertIn("--dependency=afterany:2 ", last)
         for index in (1, 2, 3):
             self.assertIn(f"{self.folder}/run/shard-{index}", last)
 
+    def test_names_that_need_quotes(self):
+        """Slurm gives the command of --wrap to /bin/sh."""
+        run = self.folder / "it's a r\xfcn"
+        done = self.submit("--shards", "2", "--dir", run, "--seed", "5", "--no-build", "--", "--baseline", "a b")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        command = (self.folder / "jobs").read_text().splitlines()[0].split(" --wrap ", 1)[1].replace("exec sh -c", "exec printf %s")
+        shown = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=True).stdout
+        shown = shown.replace("ci/campaign", "printf '%s\\n'", 1)
+        words = subprocess.run(["sh", "-c", shown], capture_output=True, text=True, check=True,
+                               env={"SLURM_ARRAY_TASK_ID": "2", "PATH": "/usr/bin:/bin"}).stdout.splitlines()
+        self.assertEqual(words, ["--no-setup", "--no-build", "--seed", "5", "--shard", "2/2", "--corpora", f"{run}/corpora",
+                                 "--report", f"{run}/shard-2", "--baseline", "a b"])
+
     def test_usage(self):
         run = self.folder / "run"
         for words in ([], ["--shards", "0", "--dir", run], ["--shards", "2"], ["--shards", "2", "--dir", self.folder],
                       ["--shards", "2", "--dir", run, "--", "--seed", "1"], ["--shards"], ["x"],
-                      ["--shards", "08", "--dir", run]):
+                      ["--shards", "08", "--dir", run], ["--shards", "2", "--dir", run, "--seed", "x"],
+                      ["--shards", "2", "--dir", run, "--", "--jobs", "4"]):
             self.assertEqual(self.submit(*words).returncode, 2, words)
         done = self.submit("--shards", "2", "--dir", run, program=False)
         self.assertEqual(done.returncode, 77, done.stderr)

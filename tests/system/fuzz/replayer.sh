@@ -37,6 +37,9 @@ expect 1 "$scratch/good" "$scratch/mixed"
 grep -q "FAILED: $scratch/mixed/planted-defect" "$scratch/output" || complain "the failing file is not named"
 grep -q 'o2ref fuzz: canary' "$scratch/output" || complain "the violation is not printed"
 expect 2 "$scratch/nothing-here"
+mkdir "$scratch/no-file"
+expect 2 "$scratch/no-file"
+expect 2 /proc/self/mem # it can be opened, but not read from its start
 expect 2
 expect 2 --no-such-option
-echo "replayer: 6 cases"
+echo "replayer: 8 cases"
