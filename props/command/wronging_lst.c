@@ -272,7 +272,7 @@ static void spoil_busy(struct o2_wronging *wronging)
 	const char *probe = probes[o2_draw_pick(c, sizeof(probes) / sizeof(probes[0]))];
 	const bool survey = o2_draw_bool(c, 2, 1);
 	const uint32_t address = 2 + (uint32_t)o2_draw(c, 252), seconds = (uint32_t)o2_draw(c, 1000);
-	char name[8] = "";
+	char name[8] = "", until[48];
 
 	in_probe(wronging, probe, survey ? DEBUG : MKSN, 0);
 	/* The first contact is just before the first probe. */
@@ -288,10 +288,12 @@ static void spoil_busy(struct o2_wronging *wronging)
 				   (uint64_t)(uint8_t)name[4 * i + 2] << 16 |
 				   (uint64_t)(uint8_t)name[4 * i + 3] << 24);
 	wronging->skips = true;
-	o2_wronging_see(wronging,
-			"it is in session '%s' of 10.0.0.%" PRIu32 "@o2ib, until %" PRIu32
-			" s after its last request",
-			name, address, seconds);
+	if (seconds == 0)
+		snprintf(until, sizeof(until), "which has no timeout");
+	else
+		snprintf(until, sizeof(until), "until %" PRIu32 " s after its last request", seconds);
+	o2_wronging_see(wronging, "it is in session '%s' of 10.0.0.%" PRIu32 "@o2ib, %s", name, address,
+			until);
 }
 
 void o2_wronging_lst(struct o2_wronging *wronging)

@@ -50,17 +50,23 @@ void o2_net_lst_complain(const struct o2_net_options *options, const struct o2_l
 
 /* --- the session --- */
 
+const char *o2_net_lst_until(uint32_t timeout_s, char text[O2_NET_LST_UNTIL_BYTES])
+{
+	if (timeout_s == 0)
+		return "which has no timeout";
+	snprintf(text, O2_NET_LST_UNTIL_BYTES, "until %" PRIu32 " s after its last request", timeout_s);
+	return text;
+}
+
 static void complain_owned(const char *nid, const struct o2_lst_console_report *session)
 {
-	char owner[O2_NID_TEXT_BYTES], end[48] = "which has no timeout";
+	char owner[O2_NID_TEXT_BYTES], until[O2_NET_LST_UNTIL_BYTES];
 
 	o2_nid_to_text(session->owner.ses_nid, owner, sizeof(owner));
-	if (session->owner_timeout_s != 0)
-		snprintf(end, sizeof(end), "until %" PRIu32 " s after its last request",
-			 session->owner_timeout_s);
 	if (session->status == -EBUSY)
 		o2_cli_complain("%s is busy: it is in session '%.31s' of %s, %s (--force takes it)", nid,
-				session->owner_name.text, owner, end);
+				session->owner_name.text, owner,
+				o2_net_lst_until(session->owner_timeout_s, until));
 	else if (o2_lst_sid_is_none(session->owner))
 		o2_cli_complain("%s: %s: our session no longer exists", nid,
 				o2_lst_console_step_name(session->step));

@@ -21,6 +21,10 @@ void o2_net_lst_complain_session(const struct o2_net_options *options,
 				 const struct o2_lst_console_report *session,
 				 const struct o2_transfer_fault *fault);
 
+/* Until when another console's session of this timeout holds a node.  text: it may be written there. */
+#define O2_NET_LST_UNTIL_BYTES 48u
+const char *o2_net_lst_until(uint32_t timeout_s, char text[O2_NET_LST_UNTIL_BYTES]);
+
 /* Print the summary, as text or as JSON.  Returns the exit status. */
 int o2_net_lst_print_summary(const struct o2_net_options *options, const struct o2_net_report *report,
 			     const struct o2_lst_console_report *session, int status);

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/monotonic.h"
 #include "cli/net/lst_node.h"
@@ -12,10 +11,6 @@
 
 /* Room for many bulks of 64 KiB or some of 1 MiB, each of which may begin within a page. */
 #define BULK_PAGES (O2_CONFORM_LST_MANY * 17u)
-
-/* Ids of calls differ between endpoints and runs, so that a late reply fits no other call. */
-#define ID_SECONDS_SHIFT  48u
-#define ID_ENDPOINT_SHIFT 24u
 
 static struct o2_lst_rpc_config config_of(const struct o2_conform *conform)
 {
@@ -27,8 +22,7 @@ static struct o2_lst_rpc_config config_of(const struct o2_conform *conform)
 	config.max_served = 1;
 	config.timeout_ms = options->timeout_ms;
 	config.mode = o2_net_lst_mode(options);
-	config.first_id = ((uint64_t)time(NULL) << ID_SECONDS_SHIFT) +
-			  ((uint64_t)conform->lst_endpoints << ID_ENDPOINT_SHIFT) + 1;
+	config.first_id = o2_net_lst_first_id();
 	return config;
 }
 

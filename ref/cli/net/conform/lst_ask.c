@@ -7,6 +7,7 @@
 #include "base/errno_name.h"
 #include "base/monotonic.h"
 #include "cli/net/conform/lst.h"
+#include "cli/net/lst_report.h"
 #include "cli/net/report.h"
 #include "lst/wire/range.h"
 #include "wire/nid.h"
@@ -187,11 +188,11 @@ static bool is_ours(const struct o2_conform *conform, const struct o2_lst_msg *r
 static void skip_busy(struct o2_conform *conform, struct o2_lst_sid sid, const struct o2_lst_name *name,
 		      uint32_t timeout_s)
 {
-	char owner[O2_NID_TEXT_BYTES];
+	char owner[O2_NID_TEXT_BYTES], until[O2_NET_LST_UNTIL_BYTES];
 
 	o2_nid_to_text(sid.ses_nid, owner, sizeof(owner));
-	o2_conform_skip(conform, "it is in session '%.31s' of %s, until %" PRIu32 " s after its last request",
-			name->text, owner, timeout_s);
+	o2_conform_skip(conform, "it is in session '%.31s' of %s, %s", name->text, owner,
+			o2_net_lst_until(timeout_s, until));
 }
 
 bool o2_conform_lst_session(struct o2_conform *conform)
