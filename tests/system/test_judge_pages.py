@@ -26,7 +26,7 @@ from cli.judge_cases import (ACKED, AT_NOB, BACK, IMMEDIATE, PROGRAM, PUT_ACK, T
 from pages import NO_BROWSER, Document  # noqa: E402
 from cli.pcap_cases import pcap, send  # noqa: E402
 from test_judge import (AT_SRCSTAMP, AT_TYPE, BROKEN, FOLDER, HELD, MESSAGE, PUT_DONE, PUT_REQ, USAGE, Capture,  # noqa: E402
-                        peak, suite)
+                        payload_capture, peak, suite)
 
 AT_SRC_COOKIE, AT_DST_COOKIE, AT_COOKIE = 48, 56, 120
 FRAGS = [(0x1000, 1000), (0x5000, 3000), (0x9000, 500), (0xf000, 4000)]
@@ -98,6 +98,21 @@ class Page(Files):
         # The field is marked among the bytes.
         bad, = row.find("tr", "bad")
         self.assertEqual([cell.text() for cell in bad.find("td")], ["0038", "88 0f 00 00", "ibcm_status", "3976"])
+
+    def test_a_finding_in_the_middle_of_a_write_is_at_the_write(self):
+        """Two PUTs whose WRITEs take sixteen packets each: the wrong byte is in the last one, or in one before it."""
+        for at in (65535, 40000, 100):
+            def change(data, at=at):
+                data[at] ^= 1
+                return data
+            done, root = self.page(self.put("payload.pcap", payload_capture(change, 4096)))
+            self.assertEqual(done.returncode, BROKEN)
+            writes = root.find(css="write")
+            self.assertEqual([row.attributes["id"] for row in root.find(css="shows")], [row.attributes["id"] for row in writes])
+            self.assertEqual([a.attributes["href"] for a in root.find(css="index")[0].find("a")],
+                             ["#" + row.attributes["id"] for row in writes])
+            for row in writes:
+                self.assertIn(f"payload[{at}] is ", row.find(css="finding")[0].text())
 
     def test_bytes_are_those_of_the_capture_with_decodes_names(self):
         capture = Capture("put_64K_odd.plain.pcap")

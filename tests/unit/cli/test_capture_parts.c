@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Unit tests of parts that read and judge captures: sequence numbers, and the rows of a report. */
+#include <errno.h>
 #include <inttypes.h>
 
 #include "cli/flows.h"
@@ -150,6 +151,28 @@ TEST(test_lines_of_a_table)
 		assert_int_equal(strstr(text, line) != NULL, frags > 73);
 		free(text);
 	}
+	o2_ladder_free(ladder);
+}
+
+/* The gap that a message shows which comes again is shown at that message: no other event tells of it. */
+TEST(test_a_gap_that_a_repetition_shows)
+{
+	static const struct o2_judge_options lossy = {50000, 1000, true, 1};
+	static const struct say_sink sink = {1, 0x1000, 1, 4096};
+	struct o2_ladder *ladder = o2_ladder_new(O2_LADDER_FIRST, &wire);
+	struct say say;
+
+	say_open(&say, &lossy);
+	o2_judge_listen(say.judge, o2_ladder_hear, ladder);
+	say_connected(&say);
+	say_done(&say, O2_JUDGE_B, O2_MSG_GET_DONE, 1, -EIO, 0);
+	say_get_req(&say, O2_JUDGE_A, 1, &sink, 0);
+	assert_int_equal(say.times[O2_JUDGE_TRANSPORT_LOST], 1);
+	o2_ladder_find(ladder, &say.last[O2_JUDGE_TRANSPORT_LOST]);
+	o2_ladder_end(ladder);
+	assert_non_null(ladder->finding[0].event);
+	assert_int_equal(ladder->finding[0].event->type, O2_MSG_GET_REQ);
+	say_close(&say);
 	o2_ladder_free(ladder);
 }
 
