@@ -21,14 +21,15 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(1, str(Path(__file__).resolve().parents[1] / "lib"))
 import pages  # noqa: E402
-from cli.judge_cases import (ACKED, AT_NOB, BACK, IMMEDIATE, PROGRAM, PUT_ACK, THERE, Files, judge, message,  # noqa: E402
-                             put_ack, transfer, write, wrong_status)
+from cli.judge_cases import (ACKED, AT_NOB, AT_PUT_LENGTH, BACK, GET_DONE, IMMEDIATE, PROGRAM, PUT_ACK, THERE,  # noqa: E402
+                             Files, judge, message, put_ack, transfer, write, wrong_status)
 from pages import NO_BROWSER, Document  # noqa: E402
-from cli.pcap_cases import pcap, send  # noqa: E402
+from cli.pcap_cases import pcap, roce, send  # noqa: E402
 from test_judge import (AT_SRCSTAMP, AT_TYPE, BROKEN, FOLDER, HELD, MESSAGE, PUT_DONE, PUT_REQ, USAGE, Capture,  # noqa: E402
                         payload_capture, peak, suite)
 
 AT_SRC_COOKIE, AT_DST_COOKIE, AT_COOKIE = 48, 56, 120
+LNET_ACK, AT_LNET_TYPE, AT_UNION, AT_MLENGTH = 0, 72, 80, 104
 FRAGS = [(0x1000, 1000), (0x5000, 3000), (0x9000, 500), (0xf000, 4000)]
 # Two WRITEs in one fragment, one that goes 200 bytes too far, one half of which was written before, one outside all fragments.
 WRITES = [(0x1000, 1000), (0x5000, 1500), (0x55dc, 1500), (0x9000, 700), (0xf000, 1500), (0xf000 + 500, 2000), (0x99999, 64)]
@@ -113,6 +114,32 @@ class Page(Files):
                              ["#" + row.attributes["id"] for row in writes])
             for row in writes:
                 self.assertIn(f"payload[{at}] is ", row.find(css="finding")[0].text())
+
+    def test_the_field_of_a_finding_is_marked(self):
+        """The rule that a capture breaks, and the fields that are marked where it shows."""
+        def changed(name, kind, lnet_type, place, data):
+            capture = Capture(name + ".plain.pcap")
+            for number in capture.of_type(kind):
+                body = capture.at(number)
+                if lnet_type is None or body[MESSAGE + AT_LNET_TYPE] == lnet_type:
+                    body[MESSAGE + place:MESSAGE + place + len(data)] = data
+            return capture.bytes()
+
+        request, other = bytes(message(PUT_REQ)), bytes(message(IMMEDIATE))
+        again = [*send(other, 198, **BACK), *send(other, 199, **BACK), roce(0x11, 199, extra=bytes(4), **THERE),
+                 *send(request, 100, **THERE), ACKED, *send(request, 101, **THERE)]
+        handle = [f"hdr.dst_wmd.wh_{half}_cookie" for half in ("interface", "object")]
+        for rule, data, fields in (
+                ("transfer/cookie-reused", pcap(again), ["ibprm_cookie"]),
+                ("transfer/unasked", changed("get_nomatch_big", GET_DONE, None, AT_SRC_COOKIE, b"\x99"), ["ibcm_cookie"]),
+                ("transfer/sink", changed("put_3977", PUT_REQ, None, AT_PUT_LENGTH, b"\x64\x00"), ["ibpam_rd.rd_frags[0].rf_nob"]),
+                ("lnet/ack", changed("put_small_ack", IMMEDIATE, LNET_ACK, AT_MLENGTH, b"\xc8"), ["hdr.mlength"]),
+                ("lnet/unasked", changed("put_small_ack", IMMEDIATE, LNET_ACK, AT_UNION, b"\xff" * 16), handle)):
+            _, root = self.page(self.put("marked.pcap", data))
+            rows = [row for row in root.find(css="shows") if rule in row.find(css="finding")[0].text()]
+            with self.subTest(rule):
+                self.assertTrue(rows)
+                self.assertEqual([line.find("td")[2].text() for line in rows[0].find("tr", "bad")], fields)
 
     def test_bytes_are_those_of_the_capture_with_decodes_names(self):
         capture = Capture("put_64K_odd.plain.pcap")
