@@ -24,7 +24,7 @@ import pages  # noqa: E402
 from cli.judge_cases import (ACKED, AT_NOB, AT_PUT_LENGTH, BACK, GET_DONE, IMMEDIATE, PROGRAM, PUT_ACK, THERE,  # noqa: E402
                              Files, judge, message, put_ack, transfer, write, wrong_status)
 from pages import NO_BROWSER, Document  # noqa: E402
-from cli.pcap_cases import pcap, roce, send  # noqa: E402
+from cli.pcap_cases import packets_of, pcap, roce, send  # noqa: E402
 from test_judge import (AT_SRCSTAMP, AT_TYPE, BROKEN, FOLDER, HELD, MESSAGE, PUT_DONE, PUT_REQ, USAGE, Capture,  # noqa: E402
                         payload_capture, peak, suite)
 
@@ -101,19 +101,21 @@ class Page(Files):
         self.assertEqual([cell.text() for cell in bad.find("td")], ["0038", "88 0f 00 00", "ibcm_status", "3976"])
 
     def test_a_finding_in_the_middle_of_a_write_is_at_the_write(self):
-        """Two PUTs whose WRITEs take sixteen packets each: the wrong byte is in the last one, or in one before it."""
-        for at in (65535, 40000, 100):
+        """
+        A PUT whose WRITE takes sixteen packets: the wrong byte is in the last one, or in one before it.  A message of the other
+        side, which proves the finding, comes after the WRITE or before its end.
+        """
+        for at, place in ((65535, 23), (40000, 23), (40000, 19), (100, 23), (100, 19)):
             def change(data, at=at):
                 data[at] ^= 1
                 return data
-            done, root = self.page(self.put("payload.pcap", payload_capture(change, 4096)))
+            packets = [packet for _, packet in packets_of(payload_capture(change, 4096))][:25]
+            done, root = self.page(self.put("payload.pcap", pcap(packets[:place] + packets[23:] + packets[place:23])))
             self.assertEqual(done.returncode, BROKEN)
-            writes = root.find(css="write")
-            self.assertEqual([row.attributes["id"] for row in root.find(css="shows")], [row.attributes["id"] for row in writes])
-            self.assertEqual([a.attributes["href"] for a in root.find(css="index")[0].find("a")],
-                             ["#" + row.attributes["id"] for row in writes])
-            for row in writes:
-                self.assertIn(f"payload[{at}] is ", row.find(css="finding")[0].text())
+            row, = root.find(css="write")
+            self.assertLessEqual({"shows", "must"}, row.classes)
+            self.assertIn(f"payload[{at}] is ", row.find(css="finding")[0].text())
+            self.assertEqual([a.attributes["href"] for a in root.find("li", "must")[0].find("a")], ["#" + row.attributes["id"]])
 
     def test_the_field_of_a_finding_is_marked(self):
         """The rule that a capture breaks, and the fields that are marked where it shows."""
