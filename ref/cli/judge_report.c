@@ -49,11 +49,18 @@ void o2_judge_report_add(void *context, const struct o2_judge_finding *finding)
 	const struct o2_judge_row row = o2_judge_row_of(finding);
 
 	report->times[o2_judge_row_severity(&row)]++;
-	for (uint32_t i = 0; i < report->count; i++)
-		if (o2_judge_row_same(&report->row[i], &row)) {
-			report->row[i].times++;
-			return;
-		}
+	for (uint32_t i = 0; i < report->count; i++) {
+		struct o2_judge_row *known = &report->row[i];
+		const uint64_t times = known->times + 1;
+
+		if (!o2_judge_row_same(known, &row))
+			continue;
+		/* A finding that has waited for a proof may come after a later one of another connection. */
+		if (row.number < known->number)
+			*known = row;
+		known->times = times;
+		return;
+	}
 	if (report->count == O2_JUDGE_ROWS_MAX)
 		report->more++;
 	else

@@ -42,6 +42,30 @@ TEST(test_rows_of_a_report)
 	say_close(&say);
 }
 
+/* Two connections of the same nodes: what is found on the first waits longer for its proof.  The row has the first. */
+TEST(test_the_first_of_a_row)
+{
+	static struct o2_judge_report report;
+	static const uint64_t numbers[] = {50, 10, 10, 70};
+	struct o2_judge_finding finding = {.rule = O2_JUDGE_CREDITS_OVER_OWED};
+	struct say say;
+
+	say_open(&say, NULL);
+	say_meet(&say, O2_JUDGE_LATER);
+	finding.conn = say.conn;
+	for (uint32_t i = 0; i < 4; i++) {
+		finding.number = numbers[i];
+		finding.time_ns = finding.error.value = 1 + i;
+		o2_judge_report_add(&report, &finding);
+	}
+	assert_int_equal(report.count, 1);
+	assert_int_equal(report.row[0].times, 4);
+	assert_int_equal(report.row[0].number, 10);
+	assert_int_equal(report.row[0].time_ns, 2);
+	assert_int_equal(report.row[0].error.value, 2);
+	say_close(&say);
+}
+
 static const struct o2_wire_options wire = {.max_frags = O2_MAX_FRAGS};
 
 /* Make the report page of one file.  The caller frees it. */
