@@ -70,6 +70,29 @@ static bool is_gone_back_to(const struct o2_page *page, uint32_t at)
 
 /* --- an event's bytes --- */
 
+/* Do all parts of the name, or its last ones, say what the field's name says? */
+static bool is_named(const char *name, const char *field)
+{
+	static const char *const cookies[] = {"ibprm_cookie", "ibgm_cookie", "ibpam_src_cookie",
+					      "ibcm_cookie"};
+	const char *part = name;
+
+	for (size_t i = 0; strcmp(field, "cookie") == 0 && i < sizeof(cookies) / sizeof(cookies[0]); i++)
+		if (strcmp(name, cookies[i]) == 0)
+			return true;
+	if (strcmp(field, "bytes written") == 0)
+		return strcmp(name, "ibcm_status") == 0;
+	if (strcmp(field, "hdr.msg.ack.dst_wmd") == 0)
+		return strncmp(name, "hdr.dst_wmd.", 12) == 0;
+	if (strncmp(field, "hdr.msg.", 8) == 0 || strncmp(field, "rd_frags[]", 10) == 0)
+		field = strrchr(field, '.') + 1;
+	while (part != NULL && strcmp(part, field) != 0) {
+		part = strchr(part, '.');
+		part += part != NULL;
+	}
+	return part != NULL;
+}
+
 static bool is_accused(const struct o2_page *page, uint32_t at, const char *name)
 {
 	for (uint32_t i = 0; i < page->report->nfound; i++) {
@@ -78,9 +101,7 @@ static bool is_accused(const struct o2_page *page, uint32_t at, const char *name
 
 		if (!page->placed[page->conn][i] || field == NULL || o2_page_of(page, found) != at)
 			continue;
-		if (strcmp(field, "bytes written") == 0)
-			field = "ibcm_status";
-		if (strlen(name) >= strlen(field) && strcmp(name + strlen(name) - strlen(field), field) == 0)
+		if (is_named(name, field))
 			return true;
 	}
 	return false;
