@@ -67,6 +67,22 @@ void o2_judge_report_add(void *context, const struct o2_judge_finding *finding)
 		report->row[report->count++] = row;
 }
 
+enum o2_judge_severity o2_judge_report_rest(const struct o2_judge_report *report)
+{
+	int severity = 0;
+
+	for (; severity < O2_JUDGE_SEVERITIES; severity++) {
+		uint64_t told = 0;
+
+		for (uint32_t i = 0; i < report->count; i++)
+			if ((int)o2_judge_row_severity(&report->row[i]) == severity)
+				told += report->row[i].times;
+		if (told != report->times[severity])
+			break;
+	}
+	return (enum o2_judge_severity)severity;
+}
+
 void o2_judge_nid_text(uint64_t nid, char text[O2_NID_TEXT_BYTES])
 {
 	if (nid == 0 || o2_nid_to_text(nid, text, O2_NID_TEXT_BYTES) < 0)
@@ -181,7 +197,7 @@ void o2_judge_report_print(const struct o2_judge_report *report, const struct o2
 			if ((int)o2_judge_row_severity(&report->row[i]) == severity)
 				print_row(&report->row[i], out);
 	if (report->more != 0)
-		fprintf(out, "%" PRIu64 " more findings did not fit into this report\n", report->more);
+		fprintf(out, "%" PRIu64 " " O2_JUDGE_MORE_TEXT "\n", report->more);
 	fprintf(out, "%" PRIu64 " must, %" PRIu64 " should, %" PRIu64 " note%s\n",
 		report->times[O2_JUDGE_MUST], report->times[O2_JUDGE_SHOULD], report->times[O2_JUDGE_NOTE],
 		plural(report->times[O2_JUDGE_NOTE]));

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "cli/flows.h"
+#include "cli/judge_junit.h"
 #include "cli/judge_page.h"
 #include "cli/ladder.h"
 #include "cli/ladder_bytes.h"
@@ -64,6 +65,34 @@ TEST(test_the_first_of_a_row)
 	assert_int_equal(report.row[0].time_ns, 2);
 	assert_int_equal(report.row[0].error.value, 2);
 	say_close(&say);
+}
+
+/* Findings without a row are of the severity that the rows lack.  If all are notes, no case of JUnit fails. */
+TEST(test_more_than_a_report_holds)
+{
+	static struct o2_judge_report report = {.count = 1, .row[0].rule = O2_JUDGE_CREDITS_NONE};
+	static const struct o2_judge_seen_totals totals;
+	const struct o2_judge_result result = {.name = "x", .report = &report, .totals = &totals};
+
+	report.row[0].times = 7;
+	for (int rest = O2_JUDGE_MUST; rest <= O2_JUDGE_SEVERITIES; rest++) {
+		char *text = NULL;
+		size_t bytes;
+		FILE *out = open_memstream(&text, &bytes);
+
+		for (int severity = 0; severity < O2_JUDGE_SEVERITIES; severity++)
+			report.times[severity] = severity >= rest;
+		report.times[O2_JUDGE_MUST] += 7;
+		report.more = O2_JUDGE_SEVERITIES - (uint64_t)rest;
+		assert_int_equal(o2_judge_report_rest(&report), rest);
+		o2_judge_junit_add(&result, out);
+		fclose(out);
+		assert_non_null(strstr(text, rest < O2_JUDGE_NOTE ? "failures=\"2\"" : "failures=\"1\""));
+		assert_int_equal(strstr(text, "<system-out>1 more findings did not fit") != NULL,
+				 rest == O2_JUDGE_NOTE);
+		assert_int_equal(strstr(text, "more findings") != NULL, rest < O2_JUDGE_SEVERITIES);
+		free(text);
+	}
 }
 
 static const struct o2_wire_options wire = {.max_frags = O2_MAX_FRAGS};
