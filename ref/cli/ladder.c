@@ -224,19 +224,26 @@ static bool is_of_part(const struct o2_ladder_finding *finding)
 	return finding->row.rule == O2_JUDGE_PAYLOAD_PUT || finding->row.rule == O2_JUDGE_PAYLOAD_GET;
 }
 
-/* The WRITE that the packet is a part of, or the gap that takes its end; NULL: neither was heard yet. */
+/*
+ * The WRITE that the packet is a part of, or the gap that takes its end; NULL: neither was heard yet, or events since
+ * then are not held.
+ */
 static struct o2_ladder_event *whole_of(const struct o2_ladder_conn *conn, uint64_t number,
 					enum o2_judge_side from)
 {
 	struct o2_ladder_event *event, *found = NULL;
+	uint64_t next = conn->view.heard + 1;
 
 	TAILQ_FOREACH_REVERSE(event, &conn->events, o2_ladder_events, of_conn) {
+		if (event->place + 1 != next)
+			return NULL;
 		if (event->number <= number)
-			break;
+			return found;
 		if (event->from == from && (event->kind == O2_JUDGE_WRITE || event->kind == O2_JUDGE_LOST))
 			found = event;
+		next = event->place;
 	}
-	return found;
+	return next == 1 ? found : NULL;
 }
 
 /* The event that a finding is about; NULL: none is held. */

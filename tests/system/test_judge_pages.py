@@ -25,7 +25,7 @@ from cli.judge_cases import (ACKED, AT_NOB, AT_PUT_LENGTH, BACK, GET_DONE, IMMED
                              Files, judge, message, put_ack, transfer, write, wrong_status)
 from pages import NO_BROWSER, Document  # noqa: E402
 from cli.pcap_cases import packets_of, pcap, roce, send  # noqa: E402
-from test_judge import (AT_SRCSTAMP, AT_TYPE, BROKEN, FOLDER, HELD, MESSAGE, PUT_DONE, PUT_REQ, USAGE, Capture,  # noqa: E402
+from test_judge import (AT_SRCSTAMP, AT_TYPE, BROKEN, BTH, FOLDER, HELD, MESSAGE, PUT_DONE, PUT_REQ, USAGE, Capture,  # noqa: E402
                         payload_capture, peak, suite)
 
 AT_SRC_COOKIE, AT_DST_COOKIE, AT_COOKIE = 48, 56, 120
@@ -116,6 +116,21 @@ class Page(Files):
             self.assertLessEqual({"shows", "must"}, row.classes)
             self.assertIn(f"payload[{at}] is ", row.find(css="finding")[0].text())
             self.assertEqual([a.attributes["href"] for a in root.find("li", "must")[0].find("a")], ["#" + row.attributes["id"]])
+
+    def test_a_write_that_is_not_held_any_more(self):
+        """The proof of a finding comes after many events elsewhere: a later WRITE is not taken for the one with the wrong byte."""
+        def change(data):
+            data[40000] ^= 1
+            return data
+        packets = [packet for _, packet in packets_of(payload_capture(change, 4096))][:25]
+        psn = int.from_bytes(packets[20][BTH + 9:BTH + 12], "big") + 1
+        elsewhere = [packet for number in range(5000) for packet in send(bytes(message(IMMEDIATE)), number, source=3, target=4)]
+        for others, links in (([], ["packet 14"]), (elsewhere, [])):
+            data = pcap(packets[:22] + others + [write(psn, 0x1000, 64)] + packets[22:])
+            _, root = self.page("--events", 0, self.put("later.pcap", data))
+            row, = [row for row in root.find("li", "must") if "payload/put" in row.text()]
+            self.assertIn("packet 14", row.text())
+            self.assertEqual([a.text() for a in row.find("a")], links)
 
     def test_the_field_of_a_finding_is_marked(self):
         """The rule that a capture breaks, and the fields that are marked where it shows."""
