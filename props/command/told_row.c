@@ -173,6 +173,12 @@ static void bytes_of_message(const struct o2_page *page, uint32_t at)
 	fputs("</table>", out);
 }
 
+/* Whether a finding at the event is about that field of a WRITE. */
+static const char *write_mark(const struct o2_page *page, uint32_t at, const char *field)
+{
+	return is_accused(page, at, field) ? " class=\"bad\"" : "";
+}
+
 static void bytes_of(const struct o2_page *page, uint32_t at)
 {
 	const struct o2_told_step *step = o2_page_step(page, at);
@@ -182,11 +188,12 @@ static void bytes_of(const struct o2_page *page, uint32_t at)
 	else if (step->kind == O2_JUDGE_WRITE)
 		fprintf(page->out,
 			"<table class=\"bytes\">"
-			"<tr><td></td><td></td><td>virtual address</td><td>0x%" PRIx64 "</td></tr>"
-			"<tr><td></td><td></td><td>R_Key</td><td>0x%" PRIx32 "</td></tr>"
+			"<tr%s><td></td><td></td><td>virtual address</td><td>0x%" PRIx64 "</td></tr>"
+			"<tr%s><td></td><td></td><td>R_Key</td><td>0x%" PRIx32 "</td></tr>"
 			"<tr><td></td><td></td><td>DMA length</td><td>%" PRIu32 "</td></tr>"
-			"<tr><td></td><td></td><td>bytes that came</td><td>%" PRIu64 "</td></tr></table>",
-			step->addr, step->rkey, step->announced, step->bytes);
+			"<tr%s><td></td><td></td><td>bytes that came</td><td>%" PRIu64 "</td></tr></table>",
+			write_mark(page, at, "va"), step->addr, write_mark(page, at, "rkey"), step->rkey,
+			step->announced, write_mark(page, at, "bytes"), step->bytes);
 	else
 		fputs("<p class=\"bytes\">No o2iblnd data was captured for this event.</p>", page->out);
 }

@@ -48,6 +48,9 @@ static const struct {
 	{"cookie", "ibgm_cookie"},
 	{"cookie", "ibpam_src_cookie"},
 	{"cookie", "ibcm_cookie"},
+	{"va", "virtual address"},
+	{"rkey", "R_Key"},
+	{"bytes", "bytes that came"},
 	{"hdr.msg.ack.mlength", "hdr.mlength"},
 	{"hdr.msg.ack.dst_wmd", "hdr.dst_wmd.wh_interface_cookie"},
 	{"hdr.msg.ack.dst_wmd", "hdr.dst_wmd.wh_object_cookie"},
@@ -95,19 +98,22 @@ static void put_line(void *context, const struct o2_row_parts *parts)
 		  parts->value);
 }
 
-static void put_number(FILE *out, const char *name, const char *format, uint64_t value)
+static void put_number(const struct table *table, const char *name, const char *format, uint64_t value)
 {
-	fprintf(out, "<tr><td></td><td></td><td>%s</td><td>", name);
-	fprintf(out, strcmp(format, "hex") == 0 ? "0x%" PRIx64 : "%" PRIu64, value);
-	fputs("</td></tr>", out);
+	fprintf(table->out, "<tr%s><td></td><td></td><td>%s</td><td>",
+		is_accused(table, name) ? " class=\"bad\"" : "", name);
+	fprintf(table->out, strcmp(format, "hex") == 0 ? "0x%" PRIx64 : "%" PRIu64, value);
+	fputs("</td></tr>", table->out);
 }
 
-static void put_write(const struct o2_ladder_event *event, FILE *out)
+static void put_write(const struct table *table)
 {
-	put_number(out, "virtual address", "hex", event->addr);
-	put_number(out, "R_Key", "hex", event->rkey);
-	put_number(out, "DMA length", "dec", event->announced_bytes);
-	put_number(out, "bytes that came", "dec", event->bytes);
+	const struct o2_ladder_event *event = table->event;
+
+	put_number(table, "virtual address", "hex", event->addr);
+	put_number(table, "R_Key", "hex", event->rkey);
+	put_number(table, "DMA length", "dec", event->announced_bytes);
+	put_number(table, "bytes that came", "dec", event->bytes);
 }
 
 void o2_ladder_bytes_html(const struct o2_ladder *ladder, const struct o2_ladder_event *event, FILE *out)
@@ -124,7 +130,7 @@ void o2_ladder_bytes_html(const struct o2_ladder *ladder, const struct o2_ladder
 	rows.bytes = event->raw;
 	rows.length_bytes = event->raw_bytes;
 	if (event->kind == O2_JUDGE_WRITE)
-		put_write(event, out);
+		put_write(&table);
 	else if (event->kind == O2_JUDGE_REJECT)
 		o2_dump_reject(&rows);
 	else

@@ -21,8 +21,8 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(1, str(Path(__file__).resolve().parents[1] / "lib"))
 import pages  # noqa: E402
-from cli.judge_cases import (ACKED, AT_NOB, AT_PUT_LENGTH, BACK, GET_DONE, IMMEDIATE, PROGRAM, PUT_ACK, THERE,  # noqa: E402
-                             Files, judge, message, put_ack, transfer, write, wrong_status)
+from cli.judge_cases import (ACKED, AT_DESC, AT_NOB, AT_PUT_LENGTH, BACK, GET_DONE, IMMEDIATE, PROGRAM, PUT_ACK,  # noqa: E402
+                             THERE, Files, judge, message, put_ack, transfer, write, wrong_status)
 from pages import NO_BROWSER, Document  # noqa: E402
 from cli.pcap_cases import packets_of, pcap, roce, send  # noqa: E402
 from test_judge import (AT_SRCSTAMP, AT_TYPE, BROKEN, BTH, FOLDER, HELD, MESSAGE, PUT_DONE, PUT_REQ, USAGE, Capture,  # noqa: E402
@@ -145,11 +145,19 @@ class Page(Files):
         request, other = bytes(message(PUT_REQ)), bytes(message(IMMEDIATE))
         again = [*send(other, 198, **BACK), *send(other, 199, **BACK), roce(0x11, 199, extra=bytes(4), **THERE),
                  *send(request, 100, **THERE), ACKED, *send(request, 101, **THERE)]
+        once = transfer(FRAGS, FRAGS[:1], 1000)
+        ping = [bytes(packet) for _, packet in packets_of((FOLDER / "ping.plain.pcap").read_bytes())]
+        last = [packet for packet in ping if packet[BTH:BTH + 1] == b"\x04" and packet[29] == THERE["source"]][-1]
+        stray = ping + [write(int.from_bytes(last[BTH + 9:BTH + 12], "big") + 1, *FRAGS[0])]
+        reth = struct.pack(">QI", FRAGS[0][0], int.from_bytes(message(PUT_ACK)[AT_DESC:AT_DESC + 4], "little"))
+        short = once.replace(reth + struct.pack(">I", 1000), reth + struct.pack(">I", 999))
         handle = [f"hdr.dst_wmd.wh_{half}_cookie" for half in ("interface", "object")]
         for rule, data, fields in (
                 ("transfer/cookie-reused", pcap(again), ["ibprm_cookie"]),
                 ("transfer/unasked", changed("get_nomatch_big", GET_DONE, None, AT_SRC_COOKIE, b"\x99"), ["ibcm_cookie"]),
                 ("transfer/sink", changed("put_3977", PUT_REQ, None, AT_PUT_LENGTH, b"\x64\x00"), ["ibpam_rd.rd_frags[0].rf_nob"]),
+                ("write/twice", transfer(FRAGS, 2 * FRAGS[:1], 1000), ["virtual address"]), ("write/key", pcap(stray), ["R_Key"]),
+                ("write/announced", short, ["bytes that came"]),
                 ("lnet/ack", changed("put_small_ack", IMMEDIATE, LNET_ACK, AT_MLENGTH, b"\xc8"), ["hdr.mlength"]),
                 ("lnet/unasked", changed("put_small_ack", IMMEDIATE, LNET_ACK, AT_UNION, b"\xff" * 16), handle)):
             _, root = self.page(self.put("marked.pcap", data))
