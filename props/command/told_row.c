@@ -70,6 +70,29 @@ static bool is_gone_back_to(const struct o2_page *page, uint32_t at)
 
 /* --- an event's bytes --- */
 
+/* Do all parts of the name, or its last ones, say what the field's name says? */
+static bool is_named(const char *name, const char *field)
+{
+	static const char *const cookies[] = {"ibprm_cookie", "ibgm_cookie", "ibpam_src_cookie",
+					      "ibcm_cookie"};
+	const char *part = name;
+
+	for (size_t i = 0; strcmp(field, "cookie") == 0 && i < sizeof(cookies) / sizeof(cookies[0]); i++)
+		if (strcmp(name, cookies[i]) == 0)
+			return true;
+	if (strcmp(field, "bytes written") == 0)
+		return strcmp(name, "ibcm_status") == 0;
+	if (strcmp(field, "hdr.msg.ack.dst_wmd") == 0)
+		return strncmp(name, "hdr.dst_wmd.", 12) == 0;
+	if (strncmp(field, "hdr.msg.", 8) == 0 || strncmp(field, "rd_frags[]", 10) == 0)
+		field = strrchr(field, '.') + 1;
+	while (part != NULL && strcmp(part, field) != 0) {
+		part = strchr(part, '.');
+		part += part != NULL;
+	}
+	return part != NULL;
+}
+
 static bool is_accused(const struct o2_page *page, uint32_t at, const char *name)
 {
 	for (uint32_t i = 0; i < page->report->nfound; i++) {
@@ -78,9 +101,7 @@ static bool is_accused(const struct o2_page *page, uint32_t at, const char *name
 
 		if (!page->placed[page->conn][i] || field == NULL || o2_page_of(page, found) != at)
 			continue;
-		if (strcmp(field, "bytes written") == 0)
-			field = "ibcm_status";
-		if (strlen(name) >= strlen(field) && strcmp(name + strlen(name) - strlen(field), field) == 0)
+		if (is_named(name, field))
 			return true;
 	}
 	return false;
@@ -152,6 +173,12 @@ static void bytes_of_message(const struct o2_page *page, uint32_t at)
 	fputs("</table>", out);
 }
 
+/* Whether a finding at the event is about that field of a WRITE. */
+static const char *write_mark(const struct o2_page *page, uint32_t at, const char *field)
+{
+	return is_accused(page, at, field) ? " class=\"bad\"" : "";
+}
+
 static void bytes_of(const struct o2_page *page, uint32_t at)
 {
 	const struct o2_told_step *step = o2_page_step(page, at);
@@ -161,11 +188,12 @@ static void bytes_of(const struct o2_page *page, uint32_t at)
 	else if (step->kind == O2_JUDGE_WRITE)
 		fprintf(page->out,
 			"<table class=\"bytes\">"
-			"<tr><td></td><td></td><td>virtual address</td><td>0x%" PRIx64 "</td></tr>"
-			"<tr><td></td><td></td><td>R_Key</td><td>0x%" PRIx32 "</td></tr>"
+			"<tr%s><td></td><td></td><td>virtual address</td><td>0x%" PRIx64 "</td></tr>"
+			"<tr%s><td></td><td></td><td>R_Key</td><td>0x%" PRIx32 "</td></tr>"
 			"<tr><td></td><td></td><td>DMA length</td><td>%" PRIu32 "</td></tr>"
-			"<tr><td></td><td></td><td>bytes that came</td><td>%" PRIu64 "</td></tr></table>",
-			step->addr, step->rkey, step->announced, step->bytes);
+			"<tr%s><td></td><td></td><td>bytes that came</td><td>%" PRIu64 "</td></tr></table>",
+			write_mark(page, at, "va"), step->addr, write_mark(page, at, "rkey"), step->rkey,
+			step->announced, write_mark(page, at, "bytes"), step->bytes);
 	else
 		fputs("<p class=\"bytes\">No o2iblnd data was captured for this event.</p>", page->out);
 }

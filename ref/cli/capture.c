@@ -158,9 +158,13 @@ int o2_capture_next(struct o2_capture *capture, struct o2_frame *frame, uint64_t
 			 pcap_geterr(capture->pcap));
 		return capture->live || ferror(pcap_file(capture->pcap)) ? -EIO : -EPROTO;
 	}
-	/* A pcap file has 32 unsigned bits for seconds; libpcap treats the highest one as a sign. */
-	*time_ns = (uint64_t)(uint32_t)header->ts.tv_sec * O2_NS_PER_S +
-		   (uint64_t)header->ts.tv_usec * capture->ns_per_tick;
+	/*
+	 * A pcap file has 32 unsigned bits for seconds; libpcap treats the highest one as a sign.  It does so with
+	 * the fraction of a second as well, where a negative one is no time.
+	 */
+	*time_ns = (uint64_t)(uint32_t)header->ts.tv_sec * O2_NS_PER_S;
+	if (header->ts.tv_usec > 0)
+		*time_ns += (uint64_t)header->ts.tv_usec * capture->ns_per_tick;
 	frame->link_type = pcap_datalink(capture->pcap);
 	frame->seen_bytes = header->caplen;
 	frame->length_bytes = header->len;

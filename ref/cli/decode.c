@@ -58,7 +58,7 @@ static const struct o2_command command = {
 		 "record, or with --pcap a packet capture.  A file of hexadecimal digits is taken for the "
 		 "bytes that it spells.",
 	.options = option_table,
-	.end = "exit status: 0 decoded, 1 refused, 2 usage or a file that cannot be read",
+	.end = "exit status: 0 decoded, 1 refused, 2 usage, or a file that cannot be read or written",
 };
 
 /* Print one JSON text on a line of its own; NULL: memory ran out. */

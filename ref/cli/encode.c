@@ -40,7 +40,7 @@ static const struct o2_command command = {
 		 "standard output: a form o2ref/msg_encode/input or o2ref/reject_encode/input, or what "
 		 "`o2ref decode --json` printed.",
 	.options = option_table,
-	.end = "exit status: 0 encoded, 1 refused, 2 usage or a file that cannot be read",
+	.end = "exit status: 0 encoded, 1 refused, 2 usage, or a file that cannot be read or written",
 };
 
 /* The output of a decode that refused its input holds nothing to encode. */

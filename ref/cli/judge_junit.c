@@ -56,6 +56,21 @@ static bool failed(const struct o2_judge_report *report, enum o2_judge_rule_id r
 	return false;
 }
 
+/* Findings that have no row in the report may be of any rule: the case of the capture has their number. */
+static void put_more(const struct o2_judge_report *report, FILE *out)
+{
+	const enum o2_judge_severity severity = o2_judge_report_rest(report);
+
+	if (report->more == 0)
+		return;
+	if (severity < O2_JUDGE_NOTE)
+		o2_markup(out, "<failure type=\"%s\" message=\"", o2_judge_severity_names[severity]);
+	else
+		fputs("<system-out>", out);
+	fprintf(out, "%" PRIu64 " " O2_JUDGE_MORE_TEXT "%s", report->more,
+		severity < O2_JUDGE_NOTE ? "\"/>" : "</system-out>");
+}
+
 void o2_judge_junit_begin(FILE *out)
 {
 	fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"o2ref judge\">\n", out);
@@ -63,7 +78,7 @@ void o2_judge_junit_begin(FILE *out)
 
 void o2_judge_junit_add(const struct o2_judge_result *result, FILE *out)
 {
-	uint32_t failures = 0;
+	uint32_t failures = o2_judge_report_rest(result->report) < O2_JUDGE_NOTE;
 
 	for (int rule = 0; rule < O2_JUDGE_RULES; rule++)
 		failures += failed(result->report, (enum o2_judge_rule_id)rule);
@@ -73,6 +88,7 @@ void o2_judge_junit_add(const struct o2_judge_result *result, FILE *out)
 	fputs("  <testcase classname=\"o2ref.judge\" name=\"capture\">", out);
 	if (result->why != NULL)
 		o2_markup(out, "<error type=\"capture\" message=\"%s\"/>", result->why);
+	put_more(result->report, out);
 	fputs("</testcase>\n", out);
 	for (int id = 0; id < O2_JUDGE_RULES; id++) {
 		const enum o2_judge_rule_id rule = (enum o2_judge_rule_id)id;

@@ -111,8 +111,7 @@ static void put_index(const struct o2_judge_report *report, const struct o2_ladd
 				put_index_row(&report->row[i], ladder, file, out);
 	fputs("</ul>\n", out);
 	if (report->more != 0)
-		fprintf(out, "<p>%" PRIu64 " more findings did not fit into this report.</p>\n",
-			report->more);
+		fprintf(out, "<p>%" PRIu64 " " O2_JUDGE_MORE_TEXT ".</p>\n", report->more);
 }
 
 /* The first lines of the text report, as a paragraph. */

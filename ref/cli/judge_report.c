@@ -49,15 +49,38 @@ void o2_judge_report_add(void *context, const struct o2_judge_finding *finding)
 	const struct o2_judge_row row = o2_judge_row_of(finding);
 
 	report->times[o2_judge_row_severity(&row)]++;
-	for (uint32_t i = 0; i < report->count; i++)
-		if (o2_judge_row_same(&report->row[i], &row)) {
-			report->row[i].times++;
-			return;
-		}
+	for (uint32_t i = 0; i < report->count; i++) {
+		struct o2_judge_row *known = &report->row[i];
+		const uint64_t times = known->times + 1;
+
+		if (!o2_judge_row_same(known, &row))
+			continue;
+		/* A finding that has waited for a proof may come after a later one of another connection. */
+		if (row.number < known->number)
+			*known = row;
+		known->times = times;
+		return;
+	}
 	if (report->count == O2_JUDGE_ROWS_MAX)
 		report->more++;
 	else
 		report->row[report->count++] = row;
+}
+
+enum o2_judge_severity o2_judge_report_rest(const struct o2_judge_report *report)
+{
+	int severity = 0;
+
+	for (; severity < O2_JUDGE_SEVERITIES; severity++) {
+		uint64_t told = 0;
+
+		for (uint32_t i = 0; i < report->count; i++)
+			if ((int)o2_judge_row_severity(&report->row[i]) == severity)
+				told += report->row[i].times;
+		if (told != report->times[severity])
+			break;
+	}
+	return (enum o2_judge_severity)severity;
 }
 
 void o2_judge_nid_text(uint64_t nid, char text[O2_NID_TEXT_BYTES])
@@ -174,7 +197,7 @@ void o2_judge_report_print(const struct o2_judge_report *report, const struct o2
 			if ((int)o2_judge_row_severity(&report->row[i]) == severity)
 				print_row(&report->row[i], out);
 	if (report->more != 0)
-		fprintf(out, "%" PRIu64 " more findings did not fit into this report\n", report->more);
+		fprintf(out, "%" PRIu64 " " O2_JUDGE_MORE_TEXT "\n", report->more);
 	fprintf(out, "%" PRIu64 " must, %" PRIu64 " should, %" PRIu64 " note%s\n",
 		report->times[O2_JUDGE_MUST], report->times[O2_JUDGE_SHOULD], report->times[O2_JUDGE_NOTE],
 		plural(report->times[O2_JUDGE_NOTE]));

@@ -39,6 +39,9 @@ struct o2_judge_report {
 /* An o2_judge_sink: context is the report. */
 void o2_judge_report_add(void *context, const struct o2_judge_finding *finding);
 
+/* The severest of the findings without a row; O2_JUDGE_SEVERITIES: all have one. */
+enum o2_judge_severity o2_judge_report_rest(const struct o2_judge_report *report);
+
 /* A finding as a row of its own, and whether two rows belong in one row of a report. */
 struct o2_judge_row o2_judge_row_of(const struct o2_judge_finding *finding);
 bool o2_judge_row_same(const struct o2_judge_row *a, const struct o2_judge_row *b);
@@ -49,6 +52,7 @@ enum o2_judge_severity o2_judge_row_severity(const struct o2_judge_row *row);
 /* Parts of reports as text: a NID; who broke a rule in which packet; what was seen there ("": nothing). */
 #define O2_JUDGE_ROW_TEXT_BYTES 320u
 #define O2_JUDGE_UNPROVEN_TEXT	"not proven: packets of the other side may be missing"
+#define O2_JUDGE_MORE_TEXT	"more findings did not fit into this report"
 void o2_judge_nid_text(uint64_t nid, char text[O2_NID_TEXT_BYTES]);
 /* A finding as one line, without a newline. */
 void o2_judge_row_line(const struct o2_judge_row *row, FILE *out);

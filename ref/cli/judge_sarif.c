@@ -131,19 +131,36 @@ static json_t *row_to_result(const struct o2_judge_row *row, const char *path, s
 	return o2_json_with(object, "properties", o2_judge_row_to_json(row));
 }
 
-/* Whether a capture was judged to its end, whatever was found; if not, why (cut short or not readable). */
+static json_t *notification(const char *level, const char *text, const char *path, size_t index)
+{
+	json_t *object = o2_json_with(json_object(), "level", json_string(level));
+
+	object = o2_json_with(object, "message", text_object(text));
+	return o2_json_with(object, "locations", list_of(location_of(path, index, 0)));
+}
+
+/*
+ * Whether a capture was judged to its end, whatever was found; if not, why (cut short or not readable).  Findings
+ * beyond those of the report are counted here.
+ */
 static json_t *invocation_of(const struct o2_judge_result *result, size_t index)
 {
 	json_t *object =
 		o2_json_with(json_object(), "executionSuccessful", json_boolean(result->why == NULL));
-	json_t *notification;
+	const uint64_t more = result->report->more;
+	json_t *told = json_array();
+	char text[80];
 
-	if (result->why == NULL)
-		return object;
-	notification = o2_json_with(json_object(), "level", json_string("error"));
-	notification = o2_json_with(notification, "message", text_object(result->why));
-	notification = o2_json_with(notification, "locations", list_of(location_of(result->name, index, 0)));
-	return o2_json_with(object, "toolExecutionNotifications", list_of(notification));
+	if (result->why != NULL)
+		told = o2_json_append(told, notification("error", result->why, result->name, index));
+	snprintf(text, sizeof(text), "%" PRIu64 " " O2_JUDGE_MORE_TEXT, more);
+	if (more != 0)
+		told = o2_json_append(told, notification(level_of(o2_judge_report_rest(result->report)), text,
+							 result->name, index));
+	if (result->why != NULL || more != 0)
+		return o2_json_with(object, "toolExecutionNotifications", told);
+	json_decref(told);
+	return object;
 }
 
 json_t *o2_judge_sarif_add(json_t *log, const struct o2_judge_result *result)

@@ -218,20 +218,68 @@ static struct o2_ladder_event *at_packet(const struct o2_ladder_conn *conn, uint
 	return NULL;
 }
 
-/* Keep the event that a finding is about, and the events around it. */
-static void place(struct o2_ladder *ladder, struct o2_ladder_finding *finding)
+/* Payload is looked at in each packet of a WRITE; the WRITE itself is heard at its last packet. */
+static bool is_of_part(const struct o2_ladder_finding *finding)
+{
+	return finding->row.rule == O2_JUDGE_PAYLOAD_PUT || finding->row.rule == O2_JUDGE_PAYLOAD_GET;
+}
+
+/*
+ * The WRITE that the packet is a part of, or the gap that takes its end; NULL: neither was heard yet, or events since
+ * then are not held.
+ */
+static struct o2_ladder_event *whole_of(const struct o2_ladder_conn *conn, uint64_t number,
+					enum o2_judge_side from)
+{
+	struct o2_ladder_event *event, *found = NULL;
+	uint64_t next = conn->view.heard + 1;
+
+	TAILQ_FOREACH_REVERSE(event, &conn->events, o2_ladder_events, of_conn) {
+		if (event->place + 1 != next)
+			return NULL;
+		if (event->number <= number)
+			return found;
+		if (event->from == from && (event->kind == O2_JUDGE_WRITE || event->kind == O2_JUDGE_LOST))
+			found = event;
+		next = event->place;
+	}
+	return next == 1 ? found : NULL;
+}
+
+/* The event that a finding is about; NULL: none is held. */
+static struct o2_ladder_event *event_of(const struct o2_ladder_conn *conn,
+					const struct o2_ladder_finding *finding)
+{
+	const uint64_t number = finding->row.number;
+	const bool loss = finding->row.rule == O2_JUDGE_TRANSPORT_LOST;
+	struct o2_ladder_event *event = at_packet(conn, number, loss);
+
+	/* A message that comes again shows by itself that it was missed before. */
+	if (event == NULL && loss)
+		event = at_packet(conn, number, false);
+	return event == NULL && is_of_part(finding) ? whole_of(conn, number, finding->who) : event;
+}
+
+/*
+ * Keep the event that a finding is about, and the events around it.  A finding of a WRITE that has not ended waits,
+ * unless the capture has ended.
+ */
+static void place(struct o2_ladder *ladder, struct o2_ladder_finding *finding, bool ended)
 {
 	struct o2_ladder_conn *conn = find_conn(ladder, finding->conn_id);
 	struct o2_ladder_event *event;
 	uint32_t after = 0;
 
-	finding->placed = true;
-	if (conn == NULL)
+	if (conn != NULL) {
+		finding->event = event_of(conn, finding);
+		if (finding->row.earlier != 0 && finding->earlier == NULL)
+			finding->earlier = at_packet(conn, finding->row.earlier, false);
+		keep(ladder, finding->earlier);
+	}
+	finding->placed = finding->event != NULL || !is_of_part(finding) || ended;
+	ladder->unplaced -= finding->placed;
+	if (conn == NULL || !finding->placed)
 		return;
-	finding->event = at_packet(conn, finding->row.number, finding->row.rule == O2_JUDGE_TRANSPORT_LOST);
-	if (finding->row.earlier != 0)
-		finding->earlier = at_packet(conn, finding->row.earlier, false);
-	keep(ladder, finding->earlier);
 	event = finding->event;
 	for (uint32_t i = 0; event != NULL && i <= O2_LADDER_BEFORE; i++) {
 		keep(ladder, event);
@@ -247,13 +295,11 @@ static void place(struct o2_ladder *ladder, struct o2_ladder_finding *finding)
 		conn->keep = O2_LADDER_AFTER - after;
 }
 
-static void place_all(struct o2_ladder *ladder)
+static void place_all(struct o2_ladder *ladder, bool ended)
 {
 	for (uint32_t i = 0; ladder->unplaced != 0 && i < ladder->findings; i++)
-		if (!ladder->finding[i].placed) {
-			place(ladder, &ladder->finding[i]);
-			ladder->unplaced--;
-		}
+		if (!ladder->finding[i].placed)
+			place(ladder, &ladder->finding[i], ended);
 }
 
 void o2_ladder_hear(void *context, const struct o2_judge_conn *judged, const struct o2_judge_event *told)
@@ -284,7 +330,7 @@ void o2_ladder_hear(void *context, const struct o2_judge_conn *judged, const str
 	if (ladder->heard <= ladder->first || conn->keep != 0)
 		keep(ladder, event);
 	conn->keep -= conn->keep != 0;
-	place_all(ladder);
+	place_all(ladder, false);
 	if (ladder->recent_count > O2_LADDER_RECENT)
 		forget(ladder);
 }
@@ -298,14 +344,17 @@ void o2_ladder_find(struct o2_ladder *ladder, const struct o2_judge_finding *fin
 		like += o2_judge_row_same(&ladder->finding[i].row, &row);
 	if (like >= O2_LADDER_EACH || ladder->findings == O2_LADDER_FINDINGS)
 		return;
-	ladder->finding[ladder->findings++] =
-		(struct o2_ladder_finding){.row = row, .conn_id = o2_judge_view(finding->conn).id};
+	ladder->finding[ladder->findings++] = (struct o2_ladder_finding){
+		.row = row,
+		.conn_id = o2_judge_view(finding->conn).id,
+		.who = finding->who,
+	};
 	ladder->unplaced++;
 }
 
 void o2_ladder_end(struct o2_ladder *ladder)
 {
-	place_all(ladder);
+	place_all(ladder, true);
 	while (ladder->recent_count != 0)
 		forget(ladder);
 }

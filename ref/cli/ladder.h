@@ -72,7 +72,8 @@ TAILQ_HEAD(o2_ladder_conns, o2_ladder_conn);
 struct o2_ladder_finding {
 	struct o2_judge_row row; /* its `times` is 1 */
 	uint64_t conn_id;
-	bool placed; /* its events have been looked for */
+	enum o2_judge_side who; /* the side that broke the rule */
+	bool placed;		/* its events have been looked for */
 	/* NULL: the event is not held. */
 	struct o2_ladder_event *event, *earlier;
 };

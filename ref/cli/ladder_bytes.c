@@ -36,11 +36,41 @@ struct table {
 	uint32_t lines;
 };
 
-static bool ends_with(const char *text, const char *end)
-{
-	const size_t length = strlen(text), end_length = strlen(end);
+/* Fields of findings that have another name in a dump. */
+static const struct {
+	const char *field, *name;
+} dumped_as[] = {
+	/* The number of bytes written is judged against the status, a sink by the sum of its fragments. */
+	{"bytes written", "ibcm_status"},
+	{"rd_frags[].rf_nob", "rf_nob"},
+	/* A request's cookie, or that of the request that is answered. */
+	{"cookie", "ibprm_cookie"},
+	{"cookie", "ibgm_cookie"},
+	{"cookie", "ibpam_src_cookie"},
+	{"cookie", "ibcm_cookie"},
+	{"va", "virtual address"},
+	{"rkey", "R_Key"},
+	{"bytes", "bytes that came"},
+	{"hdr.msg.ack.mlength", "hdr.mlength"},
+	{"hdr.msg.ack.dst_wmd", "hdr.dst_wmd.wh_interface_cookie"},
+	{"hdr.msg.ack.dst_wmd", "hdr.dst_wmd.wh_object_cookie"},
+};
 
-	return length >= end_length && strcmp(text + length - end_length, end) == 0;
+/* Is it the name, or its last parts? */
+static bool names(const char *end, const char *name)
+{
+	const size_t length = strlen(name), end_length = strlen(end);
+
+	return length >= end_length && strcmp(name + length - end_length, end) == 0 &&
+	       (length == end_length || name[length - end_length - 1] == '.');
+}
+
+static bool is_dumped_as(const char *field, const char *name)
+{
+	for (size_t i = 0; i < sizeof(dumped_as) / sizeof(dumped_as[0]); i++)
+		if (strcmp(field, dumped_as[i].field) == 0 && names(dumped_as[i].name, name))
+			return true;
+	return names(field, name);
 }
 
 /* Is a finding at the event about this field? */
@@ -50,10 +80,7 @@ static bool is_accused(const struct table *table, const char *name)
 		const struct o2_ladder_finding *finding = &table->ladder->finding[i];
 		const char *field = finding->row.error.field;
 
-		if (finding->event != table->event || field == NULL)
-			continue;
-		/* The number of bytes written is judged against the status. */
-		if (ends_with(name, strcmp(field, "bytes written") == 0 ? "ibcm_status" : field))
+		if (finding->event == table->event && field != NULL && is_dumped_as(field, name))
 			return true;
 	}
 	return false;
@@ -71,19 +98,22 @@ static void put_line(void *context, const struct o2_row_parts *parts)
 		  parts->value);
 }
 
-static void put_number(FILE *out, const char *name, const char *format, uint64_t value)
+static void put_number(const struct table *table, const char *name, const char *format, uint64_t value)
 {
-	fprintf(out, "<tr><td></td><td></td><td>%s</td><td>", name);
-	fprintf(out, strcmp(format, "hex") == 0 ? "0x%" PRIx64 : "%" PRIu64, value);
-	fputs("</td></tr>", out);
+	fprintf(table->out, "<tr%s><td></td><td></td><td>%s</td><td>",
+		is_accused(table, name) ? " class=\"bad\"" : "", name);
+	fprintf(table->out, strcmp(format, "hex") == 0 ? "0x%" PRIx64 : "%" PRIu64, value);
+	fputs("</td></tr>", table->out);
 }
 
-static void put_write(const struct o2_ladder_event *event, FILE *out)
+static void put_write(const struct table *table)
 {
-	put_number(out, "virtual address", "hex", event->addr);
-	put_number(out, "R_Key", "hex", event->rkey);
-	put_number(out, "DMA length", "dec", event->announced_bytes);
-	put_number(out, "bytes that came", "dec", event->bytes);
+	const struct o2_ladder_event *event = table->event;
+
+	put_number(table, "virtual address", "hex", event->addr);
+	put_number(table, "R_Key", "hex", event->rkey);
+	put_number(table, "DMA length", "dec", event->announced_bytes);
+	put_number(table, "bytes that came", "dec", event->bytes);
 }
 
 void o2_ladder_bytes_html(const struct o2_ladder *ladder, const struct o2_ladder_event *event, FILE *out)
@@ -100,7 +130,7 @@ void o2_ladder_bytes_html(const struct o2_ladder *ladder, const struct o2_ladder
 	rows.bytes = event->raw;
 	rows.length_bytes = event->raw_bytes;
 	if (event->kind == O2_JUDGE_WRITE)
-		put_write(event, out);
+		put_write(&table);
 	else if (event->kind == O2_JUDGE_REJECT)
 		o2_dump_reject(&rows);
 	else

@@ -16,7 +16,7 @@
 bool o2_lst_inside(const struct o2_msg *msg, struct o2_lst_msg *lst);
 
 /* The message in a few words: "LST BRW_REQST write 2048 bytes, check full". */
-#define O2_LST_TEXT_BYTES 256u /* longer than any text */
+#define O2_LST_TEXT_BYTES 320u /* longer than any text */
 void o2_lst_text(const struct o2_lst_msg *msg, char text[O2_LST_TEXT_BYTES]);
 
 #endif

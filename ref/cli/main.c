@@ -42,7 +42,7 @@ static void print_help(FILE *out)
 	      "\n"
 	      "exit status: 0 done, 1 what was read is refused or what was moved is not right, 2 usage, a "
 	      "file\n"
-	      "that cannot be read or no device\n",
+	      "that cannot be read or written, or no device, 77 check or conform cannot run here\n",
 	      out);
 }
 

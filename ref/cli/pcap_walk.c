@@ -154,6 +154,19 @@ static void count_repeated(struct walk *walk, const struct o2_flow *flow)
 		totals->retry_ns = walk->time_ns - flow->new_ns;
 }
 
+/* Where a request packet stands in its flow.  A repetition is counted. */
+static enum o2_flow_order advance(struct walk *walk, struct o2_flow *flow,
+				  const struct o2_roce_packet *packet)
+{
+	const enum o2_flow_order order = o2_flow_advance(flow, packet);
+
+	if (order == O2_FLOW_REPEATED)
+		count_repeated(walk, flow);
+	else
+		flow->new_ns = walk->time_ns;
+	return order;
+}
+
 /* Report an event that has no text. */
 static void mark(struct walk *walk, const struct o2_roce_packet *packet, enum o2_event_kind kind)
 {
@@ -170,12 +183,9 @@ static int take_request(struct walk *walk, const struct o2_roce_packet *packet)
 
 	if (flow == NULL)
 		return -ENOMEM;
-	order = o2_flow_advance(flow, packet);
-	if (order == O2_FLOW_REPEATED) {
-		count_repeated(walk, flow);
+	order = advance(walk, flow, packet);
+	if (order == O2_FLOW_REPEATED)
 		return 0;
-	}
-	flow->new_ns = walk->time_ns;
 	if (order == O2_FLOW_GAP)
 		note_missing(walk, packet, "packets before this one are missing");
 	if (order == O2_FLOW_BACK || order == O2_FLOW_RESUMED)
@@ -267,9 +277,11 @@ static int take_other(struct walk *walk, const struct o2_roce_packet *packet)
 
 	if (flow == NULL)
 		return -ENOMEM;
-	order = o2_flow_advance(flow, packet);
+	order = advance(walk, flow, packet);
+	if (order == O2_FLOW_REPEATED)
+		return 0;
 	/* Maybe nothing of o2iblnd's goes there: then no connection of those hosts has lost anything. */
-	if (order != O2_FLOW_NEXT && order != O2_FLOW_REPEATED)
+	if (order != O2_FLOW_NEXT)
 		mark(walk, packet, O2_EVENT_ANEW);
 	note(walk, packet, packet->kind == O2_ROCE_READ ? "an RDMA READ request" : "an atomic operation");
 	return 0;

@@ -72,6 +72,13 @@ class Command(unittest.TestCase):
             self.assertTrue(done.stdout.startswith(b"usage: o2ref "), arguments)
         self.assertRegex(run("--version").stdout, rb"^o2ref \d+\.\d+\.\d+\n$")
 
+    def test_help_has_the_exit_statuses_of_the_document(self):
+        said = re.search(r"^Exit status: (.*?)\n\n", (ROOT / "docs" / "cli.md").read_text(encoding="utf-8"), re.S | re.M).group(1)
+        statuses = re.findall(r"(?:^|;\s)(\d+) ", said)
+        self.assertEqual(statuses, ["0", "1", "2", "77"])
+        shown = run("--help").stdout.decode().partition("exit status: ")[2]
+        self.assertEqual(re.findall(r"(?:^|, )(\d+) ", shown), statuses)
+
     def test_usage_errors_are_one_line(self):
         with tempfile.TemporaryDirectory() as folder:
             cases = [

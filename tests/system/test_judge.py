@@ -195,27 +195,33 @@ def stream(number, count, offset=0, seed=1):
     return data[offset % 8:offset % 8 + count]
 
 
+def payload_capture(change, mtu):
+    """The recording of a PUT with the bytes of `o2ref put`, changed, in packets of that size."""
+    at_hdr_data, reth, size = MESSAGE + 104, 16, Payloads.SIZE
+    capture = Capture("put_64K_odd.plain.pcap")
+    numbers = capture.of_type(PUT_REQ)
+    payload = change(bytearray(stream(9, size)))
+    at, out = None, []
+    for number, (_, body) in enumerate(capture.packets, 1):
+        if number in numbers:
+            struct.pack_into("<Q", body, at_hdr_data, 9)
+        if body[BTH] in (6, 7, 8):
+            first = body[BTH] == 6
+            at, begin = 0 if first else at, BTH + 12 + (reth if first else 0)
+            count = len(body) - begin - 4
+            body[begin:begin + count] = payload[at:at + count]
+            at += count
+        out.append((0, bytes(body)))
+    return file_of(ETHERNET, split(out, mtu))
+
+
 class Payloads(unittest.TestCase):
     """The recording of a PUT with the bytes of `o2ref put`, in packets of any size."""
 
-    AT_HDR_DATA, RETH, SIZE = MESSAGE + 104, 16, 65536
+    SIZE = 65536
 
     def judged(self, change, mtu):
-        capture = Capture("put_64K_odd.plain.pcap")
-        numbers = capture.of_type(PUT_REQ)
-        payload = change(bytearray(stream(9, self.SIZE)))
-        at, out = None, []
-        for number, (_, body) in enumerate(capture.packets, 1):
-            if number in numbers:
-                struct.pack_into("<Q", body, self.AT_HDR_DATA, 9)
-            if body[BTH] in (6, 7, 8):
-                first = body[BTH] == 6
-                at, begin = 0 if first else at, BTH + 12 + (self.RETH if first else 0)
-                count = len(body) - begin - 4
-                body[begin:begin + count] = payload[at:at + count]
-                at += count
-            out.append((0, bytes(body)))
-        return findings(file_of(ETHERNET, split(out, mtu)))
+        return findings(payload_capture(change, mtu))
 
     def test_right_bytes(self):
         for mtu in (256, 1024, 4096):

@@ -16,7 +16,7 @@ from urllib.parse import unquote
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from cli.judge_cases import GET_DONE, IMMEDIATE, PROGRAM, THERE, Files, judge, lost, message, rules, wrong_status  # noqa: E402
+from cli.judge_cases import GET_DONE, IMMEDIATE, PROGRAM, THERE, Files, crowd, judge, lost, message, rules, wrong_status  # noqa: E402
 from cli.pcap_cases import pcap, send  # noqa: E402
 from test_judge import FOLDER, HELD, MESSAGE, USAGE, Capture, suite  # noqa: E402
 
@@ -54,6 +54,19 @@ class JUnit(Files):
             self.assertEqual(suite.get("failures"), str(len(failed)))
             self.assertEqual(suite.get("errors"), str(len(suite.findall("testcase/error"))))
             self.assertEqual(suite.get("errors"), str(int(report is None)))
+
+    def test_more_than_fit(self):
+        """Findings without a row are of a rule whose case passes: the case of the capture does not."""
+        for nodes, more in ((256, 0), (300, 44)):
+            path = self.put("crowd.pcap", crowd(nodes))
+            done, root = self.junit(path)
+            self.assertEqual(json.loads(judge("--json", path).stdout)["more"], more)
+            self.assertEqual([case.get("name") for case in root[0] if case.find("failure") is not None],
+                             ["capture"] * bool(more) + ["message/wire"])
+            self.assertEqual(root[0].get("failures"), str(1 + bool(more)))
+            said = [(failure.get("type"), failure.get("message")) for failure in root[0][0]]
+            self.assertEqual(said, [("should", f"{more} more findings did not fit into this report")] * bool(more))
+            self.assertEqual(f"{more} more findings did not fit into this report\n" in judge(path).stdout.decode(), bool(more))
 
     def test_a_failure_says_where_and_what(self):
         capture, number = wrong_status()
@@ -120,7 +133,7 @@ class Sarif(Files):
         for invocation in run["invocations"]:
             self.assertIsInstance(invocation["executionSuccessful"], bool)
             for told in invocation.get("toolExecutionNotifications", []):
-                self.assertEqual(told["level"], "error")
+                self.assertEqual(told["level"], "warning" if invocation["executionSuccessful"] else "error")
                 self.text(told["message"])
                 self.location(told["locations"][0], artifacts)
         return run
@@ -131,6 +144,12 @@ class Sarif(Files):
         self.assertEqual((done.returncode, run["results"], run["invocations"]), (HELD, [], [{"executionSuccessful": True}]))
         version = subprocess.run([PROGRAM, "--version"], capture_output=True, timeout=60, check=True).stdout.decode().split()[1]
         self.assertEqual(run["tool"]["driver"]["version"], version)
+
+    def test_more_than_fit(self):
+        run = self.check(self.sarif(self.put("crowd.pcap", crowd(300)))[1])
+        told, = run["invocations"][0]["toolExecutionNotifications"]
+        self.assertEqual(told["message"]["text"], "44 more findings did not fit into this report")
+        self.assertEqual(len(run["results"]), 256)
 
     def test_it_says_what_json_says(self):
         files = self.several()

@@ -21,14 +21,15 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(1, str(Path(__file__).resolve().parents[1] / "lib"))
 import pages  # noqa: E402
-from cli.judge_cases import (ACKED, AT_NOB, BACK, IMMEDIATE, PROGRAM, PUT_ACK, THERE, Files, judge, message,  # noqa: E402
-                             put_ack, transfer, write, wrong_status)
+from cli.judge_cases import (ACKED, AT_DESC, AT_NOB, AT_PUT_LENGTH, BACK, GET_DONE, IMMEDIATE, PROGRAM, PUT_ACK,  # noqa: E402
+                             THERE, Files, judge, message, put_ack, transfer, write, wrong_status)
 from pages import NO_BROWSER, Document  # noqa: E402
-from cli.pcap_cases import pcap, send  # noqa: E402
-from test_judge import (AT_SRCSTAMP, AT_TYPE, BROKEN, FOLDER, HELD, MESSAGE, PUT_DONE, PUT_REQ, USAGE, Capture,  # noqa: E402
-                        peak, suite)
+from cli.pcap_cases import packets_of, pcap, roce, send  # noqa: E402
+from test_judge import (AT_SRCSTAMP, AT_TYPE, BROKEN, BTH, FOLDER, HELD, MESSAGE, PUT_DONE, PUT_REQ, USAGE, Capture,  # noqa: E402
+                        payload_capture, peak, suite)
 
 AT_SRC_COOKIE, AT_DST_COOKIE, AT_COOKIE = 48, 56, 120
+LNET_ACK, AT_LNET_TYPE, AT_UNION, AT_MLENGTH = 0, 72, 80, 104
 FRAGS = [(0x1000, 1000), (0x5000, 3000), (0x9000, 500), (0xf000, 4000)]
 # Two WRITEs in one fragment, one that goes 200 bytes too far, one half of which was written before, one outside all fragments.
 WRITES = [(0x1000, 1000), (0x5000, 1500), (0x55dc, 1500), (0x9000, 700), (0xf000, 1500), (0xf000 + 500, 2000), (0x99999, 64)]
@@ -98,6 +99,72 @@ class Page(Files):
         # The field is marked among the bytes.
         bad, = row.find("tr", "bad")
         self.assertEqual([cell.text() for cell in bad.find("td")], ["0038", "88 0f 00 00", "ibcm_status", "3976"])
+
+    def test_a_finding_in_the_middle_of_a_write_is_at_the_write(self):
+        """
+        A PUT whose WRITE takes sixteen packets: the wrong byte is in the last one, or in one before it.  A message of the other
+        side, which proves the finding, comes after the WRITE or before its end.
+        """
+        for at, place in ((65535, 23), (40000, 23), (40000, 19), (100, 23), (100, 19)):
+            def change(data, at=at):
+                data[at] ^= 1
+                return data
+            packets = [packet for _, packet in packets_of(payload_capture(change, 4096))][:25]
+            done, root = self.page(self.put("payload.pcap", pcap(packets[:place] + packets[23:] + packets[place:23])))
+            self.assertEqual(done.returncode, BROKEN)
+            row, = root.find(css="write")
+            self.assertLessEqual({"shows", "must"}, row.classes)
+            self.assertIn(f"payload[{at}] is ", row.find(css="finding")[0].text())
+            self.assertEqual([a.attributes["href"] for a in root.find("li", "must")[0].find("a")], ["#" + row.attributes["id"]])
+
+    def test_a_write_that_is_not_held_any_more(self):
+        """The proof of a finding comes after many events elsewhere: a later WRITE is not taken for the one with the wrong byte."""
+        def change(data):
+            data[40000] ^= 1
+            return data
+        packets = [packet for _, packet in packets_of(payload_capture(change, 4096))][:25]
+        psn = int.from_bytes(packets[20][BTH + 9:BTH + 12], "big") + 1
+        elsewhere = [packet for number in range(5000) for packet in send(bytes(message(IMMEDIATE)), number, source=3, target=4)]
+        for others, links in (([], ["packet 14"]), (elsewhere, [])):
+            data = pcap(packets[:22] + others + [write(psn, 0x1000, 64)] + packets[22:])
+            _, root = self.page("--events", 0, self.put("later.pcap", data))
+            row, = [row for row in root.find("li", "must") if "payload/put" in row.text()]
+            self.assertIn("packet 14", row.text())
+            self.assertEqual([a.text() for a in row.find("a")], links)
+
+    def test_the_field_of_a_finding_is_marked(self):
+        """The rule that a capture breaks, and the fields that are marked where it shows."""
+        def changed(name, kind, lnet_type, place, data):
+            capture = Capture(name + ".plain.pcap")
+            for number in capture.of_type(kind):
+                body = capture.at(number)
+                if lnet_type is None or body[MESSAGE + AT_LNET_TYPE] == lnet_type:
+                    body[MESSAGE + place:MESSAGE + place + len(data)] = data
+            return capture.bytes()
+
+        request, other = bytes(message(PUT_REQ)), bytes(message(IMMEDIATE))
+        again = [*send(other, 198, **BACK), *send(other, 199, **BACK), roce(0x11, 199, extra=bytes(4), **THERE),
+                 *send(request, 100, **THERE), ACKED, *send(request, 101, **THERE)]
+        once = transfer(FRAGS, FRAGS[:1], 1000)
+        ping = [bytes(packet) for _, packet in packets_of((FOLDER / "ping.plain.pcap").read_bytes())]
+        last = [packet for packet in ping if packet[BTH:BTH + 1] == b"\x04" and packet[29] == THERE["source"]][-1]
+        stray = ping + [write(int.from_bytes(last[BTH + 9:BTH + 12], "big") + 1, *FRAGS[0])]
+        reth = struct.pack(">QI", FRAGS[0][0], int.from_bytes(message(PUT_ACK)[AT_DESC:AT_DESC + 4], "little"))
+        short = once.replace(reth + struct.pack(">I", 1000), reth + struct.pack(">I", 999))
+        handle = [f"hdr.dst_wmd.wh_{half}_cookie" for half in ("interface", "object")]
+        for rule, data, fields in (
+                ("transfer/cookie-reused", pcap(again), ["ibprm_cookie"]),
+                ("transfer/unasked", changed("get_nomatch_big", GET_DONE, None, AT_SRC_COOKIE, b"\x99"), ["ibcm_cookie"]),
+                ("transfer/sink", changed("put_3977", PUT_REQ, None, AT_PUT_LENGTH, b"\x64\x00"), ["ibpam_rd.rd_frags[0].rf_nob"]),
+                ("write/twice", transfer(FRAGS, 2 * FRAGS[:1], 1000), ["virtual address"]), ("write/key", pcap(stray), ["R_Key"]),
+                ("write/announced", short, ["bytes that came"]),
+                ("lnet/ack", changed("put_small_ack", IMMEDIATE, LNET_ACK, AT_MLENGTH, b"\xc8"), ["hdr.mlength"]),
+                ("lnet/unasked", changed("put_small_ack", IMMEDIATE, LNET_ACK, AT_UNION, b"\xff" * 16), handle)):
+            _, root = self.page(self.put("marked.pcap", data))
+            rows = [row for row in root.find(css="shows") if rule in row.find(css="finding")[0].text()]
+            with self.subTest(rule):
+                self.assertTrue(rows)
+                self.assertEqual([line.find("td")[2].text() for line in rows[0].find("tr", "bad")], fields)
 
     def test_bytes_are_those_of_the_capture_with_decodes_names(self):
         capture = Capture("put_64K_odd.plain.pcap")

@@ -12,10 +12,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from cli.pcap_cases import pcap, roce, send  # noqa: E402
-from test_judge import AT_STATUS, FOLDER, MESSAGE, PROGRAM, PUT_DONE, PUT_REQ, ROOT, Capture, understate  # noqa: E402
+from test_judge import AT_STATUS, AT_TYPE, FOLDER, MESSAGE, PROGRAM, PUT_DONE, PUT_REQ, ROOT, Capture, understate  # noqa: E402
 
 IMMEDIATE, PUT_ACK, GET_DONE = 0xd1, 0xd4, 0xd7
-AT_NOB, AT_PUT_LENGTH, AT_DESC = 8, 76, 64
+AT_NOB, AT_SRCNID, AT_PUT_LENGTH, AT_DESC = 8, 16, 76, 64
 THERE, BACK = {"source": 1, "target": 2, "qp": 0x11}, {"source": 2, "target": 1, "qp": 0x12}
 ACKED = roce(0x11, 100, extra=bytes(4), **BACK)  # answers packet 100, which shows that both ways are one connection
 
@@ -34,6 +34,24 @@ def wrong_status(name="put_3977.plain.pcap"):
     """(a capture in which the first PUT_DONE reports a byte less than was written, the number of its packet)"""
     capture = Capture(name)
     return capture, understate(capture)
+
+
+def crowd(nodes):
+    """
+    More nodes than a report has rows.  Each says two messages to one peer: the second one of the first 256 nodes is of an
+    unknown type; that of any other node is longer than what is in it.
+    """
+    packets = []
+    for node in range(nodes):
+        said = message(PUT_DONE)
+        struct.pack_into("<I", said, AT_SRCNID, 0x0a4d1000 + node)
+        wrong = said + bytes(4 * (node >= 256))
+        struct.pack_into("<I", wrong, AT_NOB, len(wrong))
+        if node < 256:
+            wrong[AT_TYPE] = 0x33
+        where = {"source": 1, "target": 2, "qp": 0x100 + node}
+        packets += [*send(bytes(said), 100, **where), *send(bytes(wrong), 101, **where)]
+    return pcap(packets)
 
 
 def lost():

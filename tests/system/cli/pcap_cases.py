@@ -237,6 +237,14 @@ class Made(unittest.TestCase):
         struct.pack_into("<I", data, 24, 0xF0000000)
         self.assertEqual(events(data)[1][0]["time_ns"], 0xF0000000 * 10**9)
 
+    def test_fractions_of_32_bits(self):
+        """A fraction that large is no time, and does not reach back before 1970."""
+        for seconds in (0, 1000):
+            for nanoseconds in (False, True):
+                data = bytearray(pcap(send(self.get_req, 7), nanoseconds=nanoseconds))
+                struct.pack_into("<II", data, 24, seconds, 0xFFFFFFFF)
+                self.assertEqual(events(data)[1][0]["time_ns"], seconds * 10**9)
+
     def test_snapshot_length(self):
         data = bytearray(pcap(send(self.get_req, 7) + send(self.get_req, 8)))
         struct.pack_into("<I", data, 16, 60)

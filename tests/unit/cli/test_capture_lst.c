@@ -112,7 +112,23 @@ TEST(replies)
 	       "STAT_REPLY session 10.77.0.1@o2ib/42, brw errors 1, ping errors 0, RPCs in 3 out 2");
 }
 
-/* The longest texts: those with escaped names, and those with large numbers. */
+/* Give the message a session with a long NID, and what makes all of its fields valid. */
+static void lengthen(struct o2_lst_msg *lst)
+{
+	static const struct o2_lst_sid long_sid = {0x0005ffffffffffffu, UINT64_MAX - 1};
+
+	if (lst->msg_type == O2_LST_MKSN_REQST) {
+		lst->u.mksn_reqst.mksn_sid = long_sid;
+	} else if (lst->msg_type == O2_LST_MKSN_REPLY) {
+		lst->u.mksn_reply.mksn_sid = long_sid;
+		lst->u.mksn_reply.mksn_status = EBUSY;
+	} else if (lst->msg_type == O2_LST_TEST_REQST) {
+		lst->u.test_reqst.tsr_sid = long_sid;
+		lst->u.test_reqst.tsr_service = O2_LST_SERVICE_BRW;
+	}
+}
+
+/* The longest texts: those with escaped names, long NIDs and large numbers. */
 TEST(no_text_is_too_long)
 {
 	struct o2_lst_msg lst = {
@@ -122,6 +138,7 @@ TEST(no_text_is_too_long)
 	for (uint32_t type = 0; type < O2_LST_TYPE_COUNT; type++) {
 		memset(&lst.u, 0xf1, sizeof(lst.u));
 		lst.msg_type = type;
+		lengthen(&lst);
 		o2_lst_text(&lst, text);
 		assert_uint_in_range(strlen(text), 8, O2_LST_TEXT_BYTES - 2);
 		assert_non_null(strstr(text, " big-endian"));

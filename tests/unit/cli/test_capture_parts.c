@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Unit tests of parts that read and judge captures: sequence numbers, and the rows of a report. */
+#include <errno.h>
 #include <inttypes.h>
 
 #include "cli/flows.h"
+#include "cli/judge_junit.h"
 #include "cli/judge_page.h"
 #include "cli/ladder.h"
 #include "cli/ladder_bytes.h"
@@ -39,6 +41,58 @@ TEST(test_rows_of_a_report)
 	assert_int_equal(report.count, 1);
 	assert_int_equal(report.row[0].times, 3);
 	say_close(&say);
+}
+
+/* Two connections of the same nodes: what is found on the first waits longer for its proof.  The row has the first. */
+TEST(test_the_first_of_a_row)
+{
+	static struct o2_judge_report report;
+	static const uint64_t numbers[] = {50, 10, 10, 70};
+	struct o2_judge_finding finding = {.rule = O2_JUDGE_CREDITS_OVER_OWED};
+	struct say say;
+
+	say_open(&say, NULL);
+	say_meet(&say, O2_JUDGE_LATER);
+	finding.conn = say.conn;
+	for (uint32_t i = 0; i < 4; i++) {
+		finding.number = numbers[i];
+		finding.time_ns = finding.error.value = 1 + i;
+		o2_judge_report_add(&report, &finding);
+	}
+	assert_int_equal(report.count, 1);
+	assert_int_equal(report.row[0].times, 4);
+	assert_int_equal(report.row[0].number, 10);
+	assert_int_equal(report.row[0].time_ns, 2);
+	assert_int_equal(report.row[0].error.value, 2);
+	say_close(&say);
+}
+
+/* Findings without a row are of the severity that the rows lack.  If all are notes, no case of JUnit fails. */
+TEST(test_more_than_a_report_holds)
+{
+	static struct o2_judge_report report = {.count = 1, .row[0].rule = O2_JUDGE_CREDITS_NONE};
+	static const struct o2_judge_seen_totals totals;
+	const struct o2_judge_result result = {.name = "x", .report = &report, .totals = &totals};
+
+	report.row[0].times = 7;
+	for (int rest = O2_JUDGE_MUST; rest <= O2_JUDGE_SEVERITIES; rest++) {
+		char *text = NULL;
+		size_t bytes;
+		FILE *out = open_memstream(&text, &bytes);
+
+		for (int severity = 0; severity < O2_JUDGE_SEVERITIES; severity++)
+			report.times[severity] = severity >= rest;
+		report.times[O2_JUDGE_MUST] += 7;
+		report.more = O2_JUDGE_SEVERITIES - (uint64_t)rest;
+		assert_int_equal(o2_judge_report_rest(&report), rest);
+		o2_judge_junit_add(&result, out);
+		fclose(out);
+		assert_non_null(strstr(text, rest < O2_JUDGE_NOTE ? "failures=\"2\"" : "failures=\"1\""));
+		assert_int_equal(strstr(text, "<system-out>1 more findings did not fit") != NULL,
+				 rest == O2_JUDGE_NOTE);
+		assert_int_equal(strstr(text, "more findings") != NULL, rest < O2_JUDGE_SEVERITIES);
+		free(text);
+	}
 }
 
 static const struct o2_wire_options wire = {.max_frags = O2_MAX_FRAGS};
@@ -150,6 +204,28 @@ TEST(test_lines_of_a_table)
 		assert_int_equal(strstr(text, line) != NULL, frags > 73);
 		free(text);
 	}
+	o2_ladder_free(ladder);
+}
+
+/* The gap that a message shows which comes again is shown at that message: no other event tells of it. */
+TEST(test_a_gap_that_a_repetition_shows)
+{
+	static const struct o2_judge_options lossy = {50000, 1000, true, 1};
+	static const struct say_sink sink = {1, 0x1000, 1, 4096};
+	struct o2_ladder *ladder = o2_ladder_new(O2_LADDER_FIRST, &wire);
+	struct say say;
+
+	say_open(&say, &lossy);
+	o2_judge_listen(say.judge, o2_ladder_hear, ladder);
+	say_connected(&say);
+	say_done(&say, O2_JUDGE_B, O2_MSG_GET_DONE, 1, -EIO, 0);
+	say_get_req(&say, O2_JUDGE_A, 1, &sink, 0);
+	assert_int_equal(say.times[O2_JUDGE_TRANSPORT_LOST], 1);
+	o2_ladder_find(ladder, &say.last[O2_JUDGE_TRANSPORT_LOST]);
+	o2_ladder_end(ladder);
+	assert_non_null(ladder->finding[0].event);
+	assert_int_equal(ladder->finding[0].event->type, O2_MSG_GET_REQ);
+	say_close(&say);
 	o2_ladder_free(ladder);
 }
 

@@ -19,6 +19,7 @@
 #define WRITE_MIDDLE  0x07u
 #define WRITE_LAST    0x08u
 #define READ	      0x0cu
+#define ATOMIC	      0x13u
 #define DATAGRAM      0x64u
 #define DETH_BYTES    8u
 
@@ -290,6 +291,19 @@ REPLAY_TEST(test_packets_around_a_read)
 	packet(made, A, QP_B, READ, 9, reth, sizeof(reth));
 	SENDS(made, 12, 13);
 	expect(made, "anew S5 S6 note S8 note anew S12 S13 ", 2);
+}
+
+/* An RDMA READ or an atomic operation that is asked for again is no further one. */
+REPLAY_TEST(test_a_read_that_comes_again)
+{
+	static const uint8_t zeros[28] = {0};
+
+	packet(made, A, QP_B, READ, 7, zeros, 16);
+	packet(made, A, QP_B, READ, 7, zeros, 16);
+	packet(made, A, QP_B, ATOMIC, 8, zeros, 28);
+	packet(made, A, QP_B, ATOMIC, 8, zeros, 28);
+	packet(made, A, QP_B, READ, 7, zeros, 16);
+	expect(made, "anew note note ", 3);
 }
 
 /* --- what the judge makes of it --- */
