@@ -146,7 +146,7 @@ static int vector_file(struct o2_check_run *run, const char *path)
 	return 0;
 }
 
-/* --- questions of the stages of version 2 --- */
+/* --- vectors of stages --- */
 
 static int stage_file(struct o2_check_run *run, const char *path)
 {

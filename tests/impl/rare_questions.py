@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+"""Questions to stages of version 1, each for a clause that drawn cases almost never ask about. stage_vectors.py commits them.
+
+RARE: for each stage, the questions by what they ask.
+"""
+
+
+def sg_build(offset, *pieces, ranges=()):
+    """The piece that offset skips to its last byte is illegal; the others give 3 bytes."""
+    return {"form": "o2ref/sg_build/input", "version": 1, "max_entries": 257,
+            "space": {"page_bytes": 4096, "npages": 4, "ranges": list(ranges)},
+            "buffer": {"kind": "iov" if ranges else "kiov", "offset": offset, "nob": 3, "pieces": list(pieces)}}
+
+
+def dma_map(merge, *entries, kind="iommu"):
+    """entries: (page, offset, length). The IOMMU has the pages in their order."""
+    device = {"kind": kind, "page_bytes": 4096, "npages": 65, "base": "0x10000000", "unmapped": []}
+    if kind == "iommu":
+        device["iommu"] = {"device_pages": list(range(65)), "merge": hex(merge), "fault": "none"}
+    return {"form": "o2ref/dma_map/input", "version": 1, "device": device,
+            "list": {"gaps": True, "nob": sum(length for _, _, length in entries),
+                     "entries": [{"page": page, "offset": offset, "length": length} for page, offset, length in entries]}}
+
+
+def msg_decode(lnet_type, payload_length):
+    """An IMMEDIATE with a wrong checksum and a byte behind its headers, in a question that tolerates those of a payload."""
+    header = "911be90b1200d10779000000addbba00010aa8c000000500f6e5d4c3b2a10500020aa8c000000500ffeeddccbbaa0500"
+    lnet = "020aa8c000000500010aa8c0000005003930000039300080" + f"{lnet_type:02x}000000{payload_length:02x}000000" + "00" * 40
+    return {"form": "o2ref/msg_decode/input", "version": 1,
+            "options": {"max_frags": 257, "require_checksum": False, "any_lnd": False, "tolerate_immediate_checksum": True},
+            "bytes": header + lnet + "00"}
+
+
+ACK, GET = 0, 2
+LAST_3 = {"page": 1, "offset": 0, "len": 3}
+JOINED = ((1, 1, 2), (1, 3, 4))
+
+RARE = {
+    "msg_decode": {
+        "wrong-checksum/ack": msg_decode(ACK, 0),
+        "wrong-checksum/ack-with-payload": msg_decode(ACK, 1),
+        "wrong-checksum/get": msg_decode(GET, 0),
+        "wrong-checksum/get-with-payload": msg_decode(GET, 1),
+    },
+    "sg_build": {
+        "skipped/no-such-page": sg_build(5, {"page": 4, "offset": 0, "len": 5}, LAST_3),
+        "skipped/past-page": sg_build(5, {"page": 0, "offset": 4092, "len": 5}, LAST_3),
+        "skipped/wraps": sg_build(5, {"base": "0xfffffffffffffffb", "len": 5}, {"base": "0x1000", "len": 3},
+                                  ranges=[{"base": "0x1000", "pages": [1]}]),
+    },
+    "dma_map": {
+        "joined-in-page/merged": dma_map(2, *JOINED),
+        "joined-in-page/not-merged": dma_map(1, *JOINED),
+        "joined-in-page/bus": dma_map(0, *JOINED, kind="bus"),
+        "joined/entry-64": dma_map(1, *((page, 0, 4096) for page in range(65))),
+    },
+}
