@@ -199,7 +199,7 @@ class Differences(unittest.TestCase):
                 self.assertIn(f"{full}: No space left on device", done.stderr.decode())
 
     def test_options_that_do_not_reach_the_fuzzer_are_refused(self):
-        for option in ("--stage=rdma_plan", "--json=-", "--pedantic", "--seed=5", "--cases=3", "--timeout-ms=5", "--html=x"):
+        for option in ("--stage=rdma_plan", "--json=-", "--pedantic", "--seed=1", "--cases=3", "--timeout-ms=1000", "--html=x"):
             text = run("--fuzz", option, REFERENCE, "--", "-runs=1", expect=USAGE).stderr.decode()
             self.assertEqual(text, f"o2ref: {option.split('=')[0]} is not for --fuzz (see: o2ref check --help)\n")
 
