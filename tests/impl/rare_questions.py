@@ -22,16 +22,16 @@ def dma_map(merge, *entries, kind="iommu"):
                      "entries": [{"page": page, "offset": offset, "length": length} for page, offset, length in entries]}}
 
 
-def msg_decode(lnet_type, payload_length):
-    """An IMMEDIATE with a wrong checksum and a byte behind its headers, in a question that tolerates those of a payload."""
-    header = "911be90b1200d10779000000addbba00010aa8c000000500f6e5d4c3b2a10500020aa8c000000500ffeeddccbbaa0500"
+def msg_decode(lnet_type, payload_length, cksum="addbba00"):
+    """An IMMEDIATE with a byte behind its headers and a wrong checksum, in a question that tolerates those of a payload."""
+    header = f"911be90b1200d10779000000{cksum}010aa8c000000500f6e5d4c3b2a10500020aa8c000000500ffeeddccbbaa0500"
     lnet = "020aa8c000000500010aa8c0000005003930000039300080" + f"{lnet_type:02x}000000{payload_length:02x}000000" + "00" * 40
     return {"form": "o2ref/msg_decode/input", "version": 1,
             "options": {"max_frags": 257, "require_checksum": False, "any_lnd": False, "tolerate_immediate_checksum": True},
             "bytes": header + lnet + "00"}
 
 
-ACK, GET = 0, 2
+ACK, PUT, GET = 0, 1, 2
 LAST_3 = {"page": 1, "offset": 0, "len": 3}
 JOINED = ((1, 1, 2), (1, 3, 4))
 
@@ -41,6 +41,9 @@ RARE = {
         "wrong-checksum/ack-with-payload": msg_decode(ACK, 1),
         "wrong-checksum/get": msg_decode(GET, 0),
         "wrong-checksum/get-with-payload": msg_decode(GET, 1),
+        # Implementations of one flavour of checksum tolerate one of these.
+        "right-checksum/unsigned": msg_decode(PUT, 1, "377708b1"),
+        "right-checksum/signed": msg_decode(PUT, 1, "deb40f0a"),
     },
     "sg_build": {
         "skipped/no-such-page": sg_build(5, {"page": 4, "offset": 0, "len": 5}, LAST_3),
