@@ -494,6 +494,12 @@ class Judgement(unittest.TestCase):
         document = result(*self.RUN, "--known", known, MUTANTS, env=self.ENV, expect=DIFFER)
         self.assertEqual([each["check"] for each in document["implementations"][0]["stale"]], ["sg/kiov/nob"])
 
+    def test_a_known_difference_that_the_profile_accepts_is_not_stale(self):
+        known = self.known("sg/kiov/entry-past-page", "sg/kiov/nob")
+        for profile, stale in (("strict", ["sg/kiov/entry-past-page", "sg/kiov/nob"]), ("kernel", ["sg/kiov/nob"])):
+            document = result(*self.RUN, "--profile", profile, "--known", known, REFERENCE, expect=DIFFER)
+            self.assertEqual([each["check"] for each in document["implementations"][0]["stale"]], stale)
+
     def listed(self, *differences):
         return self.write("known.json", {"form": "o2ref/known_differences", "version": 1, "differences": [
             {"reason": "for the test", **difference} for difference in differences]})
