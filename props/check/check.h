@@ -106,7 +106,8 @@ struct o2_check_subject {
 
 /*
  * Run all cases of the options on one subject. The caller fills in host, map and known, and sets the rest to
- * zero. Returns 0, or -errno with a line in text if the machine fails or a file cannot be read.
+ * zero. Returns 0, or -errno: with a line in text if a file or an option cannot be read, and without one if the
+ * machine fails.
  */
 int o2_check_run(const struct o2_check_options *options, struct o2_check_subject *subject, char *text,
 		 size_t text_bytes);

@@ -698,9 +698,23 @@ class Usage(unittest.TestCase):
                                  (("--first", str(2**63), REFERENCE), f"--first is '{2**63}'"),
                                  (("--cases", "0", REFERENCE), "needs --seconds"),
                                  (("--case", "{", REFERENCE), "the command line"),
+                                 (("--case", "/nowhere.json", REFERENCE), "/nowhere.json: No such file or directory\n"),
+                                 (("--case", ROOT / "corpus", REFERENCE), f"{ROOT / 'corpus'}: Is a directory\n"),
                                  (("--selftest", REFERENCE), "needs --")):
             with self.subTest(words):
                 self.assertIn(words, run(*arguments, expect=USAGE).stderr.decode())
+
+    def test_what_is_wrong_with_a_committed_case(self):
+        for place, content, words in (("vectors", "{", "string or '}' expected near end of file (line 1)"),
+                                      ("stages", '{"tests": [{"question": {"form": "o2ref/sg_build/input", "version": 2}}]}',
+                                       "json/version: version is 2, expected 1 (Invalid argument)"),
+                                      ("transfer/scenario", '{"op": "tea"}', "json/form: form (Invalid argument)")):
+            with self.subTest(place), tempfile.TemporaryDirectory() as directory:
+                path = Path(directory) / place / "one.json"
+                path.parent.mkdir(parents=True)
+                path.write_text(content, encoding="ascii")
+                text = run("--corpus", directory, "--cases", 1, REFERENCE, expect=USAGE).stderr.decode()
+                self.assertEqual(text, f"o2ref: check: {path}: {words}\n")
 
     def test_why_a_case_was_not_asked(self):
         with tempfile.TemporaryDirectory() as directory:
