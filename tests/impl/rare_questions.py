@@ -22,6 +22,15 @@ def dma_map(merge, *entries, kind="iommu"):
                      "entries": [{"page": page, "offset": offset, "length": length} for page, offset, length in entries]}}
 
 
+def reg_plan(mode, length, iova=None, addr=0x10000100):
+    """One segment at offset 0x100 of its page. iova: only for the modes that are told one."""
+    told = {} if iova is None else {"iova": hex(iova), "contiguous": True}
+    return {"form": "o2ref/reg_plan/input", "version": 1,
+            "request": {"mode": mode, "side": "source", "page_bytes": 4096, "max_pages": 257, "peer_max_frags": 257,
+                        "gaps": False, **told},
+            "list": {"nob": length, "segments": [{"addr": hex(addr), "length": length}]}}
+
+
 def msg_decode(lnet_type, payload_length, cksum="addbba00"):
     """An IMMEDIATE with a byte behind its headers and a wrong checksum, in a question that tolerates those of a payload."""
     header = f"911be90b1200d10779000000{cksum}010aa8c000000500f6e5d4c3b2a10500020aa8c000000500ffeeddccbbaa0500"
@@ -50,6 +59,16 @@ RARE = {
         "skipped/past-page": sg_build(5, {"page": 0, "offset": 4092, "len": 5}, LAST_3),
         "skipped/wraps": sg_build(5, {"base": "0xfffffffffffffffb", "len": 5}, {"base": "0x1000", "len": 3},
                                   ranges=[{"base": "0x1000", "pages": [1]}]),
+    },
+    # Regions that end in front of the last address, which is legal, and those that take it in.
+    "reg_plan": {
+        "last-address/user": reg_plan("user", 0xff, iova=2**64 - 0x100),
+        "last-address/user-wraps": reg_plan("user", 0x100, iova=2**64 - 0x100),
+        "last-address/phys": reg_plan("phys", 0xeff, iova=2**64 - 0x1000),
+        "last-address/phys-wraps": reg_plan("phys", 0xf00, iova=2**64 - 0x1000),
+        "last-address/fastreg": reg_plan("fastreg", 0xeff, addr=2**64 - 0xf00),
+        "last-address/fastreg_gaps": reg_plan("fastreg_gaps", 0xeff, addr=2**64 - 0xf00),
+        "last-address/segment-wraps": reg_plan("global", 0xf00, addr=2**64 - 0xf00),
     },
     "dma_map": {
         "joined-in-page/merged": dma_map(2, *JOINED),
