@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Questions to stages of version 1, each for a clause that drawn cases almost never ask about. stage_vectors.py commits them.
+"""Questions, each for a clause that drawn cases almost never ask about. stage_vectors.py commits them.
 
 RARE: for each stage, the questions by what they ask.
 """
@@ -40,6 +40,13 @@ def msg_decode(lnet_type, payload_length, cksum="addbba00"):
             "bytes": header + lnet + "00"}
 
 
+def keys(*last):
+    """A device has not accepted the invalidate of a sink's key, so the key is alive. last: the event after that."""
+    return {"form": "o2ref/keys/input", "version": 1, "order": "invalidate-last", "lkey": "0x100", "rkey": "0x200",
+            "events": [{"event": "map", "side": "sink"}, {"event": "post"}, {"event": "complete", "fails_at": 1},
+                       *({"event": event} for event in last)]}
+
+
 ACK, PUT, GET = 0, 1, 2
 LAST_3 = {"page": 1, "offset": 0, "len": 3}
 JOINED = ((1, 1, 2), (1, 3, 4))
@@ -75,5 +82,11 @@ RARE = {
         "joined-in-page/not-merged": dma_map(1, *JOINED),
         "joined-in-page/bus": dma_map(0, *JOINED, kind="bus"),
         "joined/entry-64": dma_map(1, *((page, 0, 4096) for page in range(65))),
+    },
+    "keys": {
+        "key-stays-alive/unmap": keys("unmap"),
+        "key-stays-alive/post": keys("post"),
+        "key-stays-alive/complete": keys("complete"),
+        "key-stays-alive/flush": keys() | {"events": [*keys()["events"], {"event": "flush", "lkey": "0x300", "rkey": "0x400"}]},
     },
 }

@@ -4,9 +4,9 @@
 
 usage: stage_vectors.py [BUILD] [--write]
 BUILD: the build folder of o2ref; default build/gcc.  Checks that the implementation in python/ and the reference give the
-committed answers.  --write generates the files anew from the answers of python/.  The questions to stages of version 2 are
-drawn by o2ref check: for each rule and each kind of result, the smallest case.  Those to stages of version 1, which have
-vectors and corpora of their own, are listed in rare_questions.py.  Last line "N passed, N failed".
+committed answers.  --write generates the files anew from the answers of python/.  Questions to stages of version 2 are drawn
+by o2ref check: for each rule and each kind of result, the smallest case.  Behind them come those of rare_questions.py, also
+to stages of version 1, which have vectors and corpora of their own.  Last line "N passed, N failed".
 """
 
 import argparse
@@ -51,6 +51,9 @@ KINDS = {
 }
 
 
+STAGES = tuple(dict.fromkeys((*KINDS, *RARE)))
+
+
 def compact(form):
     return json.dumps(form, separators=(",", ":"))
 
@@ -82,7 +85,7 @@ def record(path):
 
 
 def committed():
-    for stage in (*KINDS, *RARE):
+    for stage in STAGES:
         yield stage, json.loads((FOLDER / f"{stage}.json").read_text(encoding="utf-8"))
 
 
@@ -132,10 +135,10 @@ def write(build):
             kept = smallest[stage].setdefault(kind, line)
             if (len(line), line) < (len(kept), kept):
                 smallest[stage][kind] = line
-    for stage, kinds in smallest.items():
-        write_file(stage, {kind: json.loads(line) for kind, line in sorted(kinds.items())})
-    for stage, questions in RARE.items():
-        write_file(stage, {name: (question, answer_of(question)) for name, question in questions.items()})
+    for stage in STAGES:
+        drawn = {kind: json.loads(line) for kind, line in sorted(smallest.get(stage, {}).items())}
+        rare = {name: (question, answer_of(question)) for name, question in RARE.get(stage, {}).items()}
+        write_file(stage, drawn | rare)
 
 
 def check(build):
@@ -146,7 +149,7 @@ def check(build):
             passed, failed = passed + same, failed + (not same)
             if not same:
                 print(f"{test['id']}: python/ answers {compact(answer_of(test['question']))}, committed is {compact(test['answer'])}")
-    done = ask(build, (*KINDS, *RARE), "--corpus", FOLDER.parent, "--cases", "1", "--json", "-", "--", Path(__file__).resolve(), "--replay")
+    done = ask(build, STAGES, "--corpus", FOLDER.parent, "--cases", "1", "--json", "-", "--", Path(__file__).resolve(), "--replay")
     stages = {stage["stage"]: stage for stage in json.loads(done.stdout)["implementations"][0]["stages"]}
     for stage, file in committed():
         # replay() answers drawn questions with "not implemented", so only the vectors count as agreed.
