@@ -47,6 +47,28 @@ def keys(*last):
                        *({"event": event} for event in last)]}
 
 
+def deliver(status):
+    """A PUT_NAK that a PUT_REQ waits for."""
+    header = "911be90b1200d3073c00000000000000020aa8c000000500ffeeddccbbaa0500010aa8c000000500f6e5d4c3b2a10500"
+    return {"form": "o2ref/deliver/input", "version": 1, "awaits": "PUT_REQ", "max_frags": 257, "cookie": "0x1122334455667788",
+            "nob": 4096, "bytes": header + "8877665544332211" + (status & 0xffffffff).to_bytes(4, "little").hex()}
+
+
+def flow(*last):
+    """The peer has credits again, but two requests without an answer, so no reservation. last: what follows."""
+    request = [{"event": "receive", "type": "GET_REQ"}, {"event": "repost"}, {"event": "sent"}]  # a NOOP gives back the credit
+    return {"form": "o2ref/flow/input", "version": 1, "ibm_version": 18, "queue_depth": 2, "high_water": 1,
+            "concurrent_sends": 2, "keepalive_ms": 0, "events": [*request, *request, *last]}
+
+
+def received(kind):
+    return {"event": "receive", "type": kind}
+
+
+def queued(kind):
+    return {"event": "queue", "type": kind}
+
+
 ACK, PUT, GET = 0, 1, 2
 LAST_3 = {"page": 1, "offset": 0, "len": 3}
 JOINED = ((1, 1, 2), (1, 3, 4))
@@ -88,5 +110,16 @@ RARE = {
         "key-stays-alive/post": keys("post"),
         "key-stays-alive/complete": keys("complete"),
         "key-stays-alive/flush": keys() | {"events": [*keys()["events"], {"event": "flush", "lkey": "0x300", "rkey": "0x400"}]},
+    },
+    "deliver": {
+        "nak-status/least": deliver(1),
+        "nak-status/none": deliver(0),
+    },
+    "flow": {
+        "reservations/get-req": flow(received("GET_REQ")),
+        "reservations/put-req": flow(received("PUT_REQ")),
+        "reservations/no-request": flow(received("IMMEDIATE")),
+        "reservations/answered": flow(queued("GET_DONE"), received("PUT_REQ")),
+        "reservations/put-done": flow(queued("PUT_REQ"), received("PUT_ACK"), queued("PUT_DONE"), received("GET_REQ")),
     },
 }
