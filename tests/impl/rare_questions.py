@@ -22,22 +22,34 @@ def dma_map(merge, *entries, kind="iommu"):
                      "entries": [{"page": page, "offset": offset, "length": length} for page, offset, length in entries]}}
 
 
-def reg_plan(mode, length, iova=None, addr=0x10000100):
-    """One segment at offset 0x100 of its page. iova: only for the modes that are told one."""
+def reg_plan_of(mode, *segments, iova=None, max_pages=257):
+    """segments: (addr, length). iova: only for the modes that are told one."""
     told = {} if iova is None else {"iova": hex(iova), "contiguous": True}
     return {"form": "o2ref/reg_plan/input", "version": 1,
-            "request": {"mode": mode, "side": "source", "page_bytes": 4096, "max_pages": 257, "peer_max_frags": 257,
+            "request": {"mode": mode, "side": "source", "page_bytes": 4096, "max_pages": max_pages, "peer_max_frags": 257,
                         "gaps": False, **told},
-            "list": {"nob": length, "segments": [{"addr": hex(addr), "length": length}]}}
+            "list": {"nob": sum(length for _, length in segments),
+                     "segments": [{"addr": hex(addr), "length": length} for addr, length in segments]}}
 
 
-def msg_decode(lnet_type, payload_length, cksum="addbba00"):
-    """An IMMEDIATE with a byte behind its headers and a wrong checksum, in a question that tolerates those of a payload."""
-    header = f"911be90b1200d10779000000{cksum}010aa8c000000500f6e5d4c3b2a10500020aa8c000000500ffeeddccbbaa0500"
-    lnet = "020aa8c000000500010aa8c0000005003930000039300080" + f"{lnet_type:02x}000000{payload_length:02x}000000" + "00" * 40
+def reg_plan(mode, length, iova=None, addr=0x10000100):
+    """One segment at offset 0x100 of its page."""
+    return reg_plan_of(mode, (addr, length), iova=iova)
+
+
+NIDS = "010aa8c000000500f6e5d4c3b2a10500020aa8c000000500ffeeddccbbaa0500"
+
+
+def decode(data):
     return {"form": "o2ref/msg_decode/input", "version": 1,
             "options": {"max_frags": 257, "require_checksum": False, "any_lnd": False, "tolerate_immediate_checksum": True},
-            "bytes": header + lnet + "00"}
+            "bytes": data}
+
+
+def msg_decode(lnet_type, payload_length, cksum="addbba00", start="911be90b1200d10779000000", end="00"):
+    """A message with an LNet header and a wrong checksum: an IMMEDIATE with a byte behind its headers."""
+    lnet = "020aa8c000000500010aa8c0000005003930000039300080" + f"{lnet_type:02x}000000{payload_length:02x}000000" + "00" * 40
+    return decode(start + cksum + NIDS + lnet + end)
 
 
 def keys(*last):
@@ -47,11 +59,25 @@ def keys(*last):
                        *({"event": event} for event in last)]}
 
 
-def deliver(status):
-    """A PUT_NAK that a PUT_REQ waits for."""
-    header = "911be90b1200d3073c00000000000000020aa8c000000500ffeeddccbbaa0500010aa8c000000500f6e5d4c3b2a10500"
-    return {"form": "o2ref/deliver/input", "version": 1, "awaits": "PUT_REQ", "max_frags": 257, "cookie": "0x1122334455667788",
-            "nob": 4096, "bytes": header + "8877665544332211" + (status & 0xffffffff).to_bytes(4, "little").hex()}
+def deliver(awaits, start, body):
+    """body: what follows the cookie."""
+    return {"form": "o2ref/deliver/input", "version": 1, "awaits": awaits, "max_frags": 257, "cookie": "0x1122334455667788",
+            "nob": 4096, "bytes": start + "00000000" + NIDS + "8877665544332211" + body}
+
+
+def put_nak(status):
+    return deliver("PUT_REQ", "911be90b1200d3073c000000", f"{status:02x}000000")
+
+
+def put_ack(awaits):
+    return deliver(awaits, "911be90b1200d40754000000", "0100000000000000" "11000000" "01000000" "00100000" "0010000000000000")
+
+
+def reject(why):
+    node = {"ibm_version": 18, "queue_depth": 16, "max_frags": 257, "max_msg_size": 4096}
+    return {"form": "o2ref/connect/input", "version": 1, "event": "reject", "cm_reason": 28, "nid": "0x50000c0a80a01",
+            "incarnation": "0x5a1b2c3d4e5f6", "registers": True, "own": node, "asked": node,
+            "bytes": f"911be90b1200{why:02x}00ffeeddccbbaa0500" + "0800" "0101" "00100000"}
 
 
 def flow(*last):
@@ -72,6 +98,7 @@ def queued(kind):
 ACK, PUT, GET = 0, 1, 2
 LAST_3 = {"page": 1, "offset": 0, "len": 3}
 JOINED = ((1, 1, 2), (1, 3, 4))
+AT_THE_END = ((2**64 - 0x2000, 0x1000), (0x10000000, 0x1000))
 
 RARE = {
     "msg_decode": {
@@ -79,6 +106,10 @@ RARE = {
         "wrong-checksum/ack-with-payload": msg_decode(ACK, 1),
         "wrong-checksum/get": msg_decode(GET, 0),
         "wrong-checksum/get-with-payload": msg_decode(GET, 1),
+        "wrong-checksum/put-req": msg_decode(PUT, 1, start="911be90b1200d20780000000", end="0100000000000000"),
+        # Of the signed bytes the sum is 0, so the checksum is 1.
+        "right-checksum/sum-of-zero": decode("911be90b1200d0073000000001000000010aa8c000000500e43ac3fc9653947a"
+                                             "020aa8c00000050091858a8d474c00d8"),
         # Implementations of one flavour of checksum tolerate one of these.
         "right-checksum/unsigned": msg_decode(PUT, 1, "377708b1"),
         "right-checksum/signed": msg_decode(PUT, 1, "deb40f0a"),
@@ -96,8 +127,14 @@ RARE = {
         "last-address/phys": reg_plan("phys", 0xeff, iova=2**64 - 0x1000),
         "last-address/phys-wraps": reg_plan("phys", 0xf00, iova=2**64 - 0x1000),
         "last-address/fastreg": reg_plan("fastreg", 0xeff, addr=2**64 - 0xf00),
+        "last-address/fastreg-wraps": reg_plan_of("fastreg", *AT_THE_END),
+        "last-address/fastreg_gaps-wraps": reg_plan_of("fastreg_gaps", *AT_THE_END),
         "last-address/fastreg_gaps": reg_plan("fastreg_gaps", 0xeff, addr=2**64 - 0xf00),
         "last-address/segment-wraps": reg_plan("global", 0xf00, addr=2**64 - 0xf00),
+        # Two rules are broken; the list is looked at first.
+        "order/gap-before-alignment": reg_plan_of("phys", (0x10000100, 16), (0x10003000, 16), iova=0x5000200),
+        "limit/one-entry-more": reg_plan_of("fastreg_gaps", *((0x10000000 + i * 32, 16) for i in range(257)), max_pages=256),
+        "limit/all-entries": reg_plan_of("fastreg_gaps", *((0x10000000 + i * 32, 16) for i in range(256)), max_pages=256),
     },
     "dma_map": {
         "joined-in-page/merged": dma_map(2, *JOINED),
@@ -112,8 +149,15 @@ RARE = {
         "key-stays-alive/flush": keys() | {"events": [*keys()["events"], {"event": "flush", "lkey": "0x300", "rkey": "0x400"}]},
     },
     "deliver": {
-        "nak-status/least": deliver(1),
-        "nak-status/none": deliver(0),
+        "nak-status/least": put_nak(1),
+        "nak-status/none": put_nak(0),
+        "other-step/put-ack-of-nothing": put_ack("nothing"),
+        "other-step/put-ack-of-put-ack": put_ack("PUT_ACK"),
+        "other-step/put-ack-of-get-req": put_ack("GET_REQ"),
+        "other-step/put-ack": put_ack("PUT_REQ"),
+    },
+    "connect": {
+        "reject/reason-0": reject(0),
     },
     "flow": {
         "reservations/get-req": flow(received("GET_REQ")),
