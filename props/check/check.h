@@ -106,7 +106,8 @@ struct o2_check_subject {
 
 /*
  * Run all cases of the options on one subject. The caller fills in host, map and known, and sets the rest to
- * zero. Returns 0, or -errno with a line in text if the machine fails or a file cannot be read.
+ * zero. Returns 0, or -errno: with a line in text if a file or an option cannot be read, and without one if the
+ * machine fails.
  */
 int o2_check_run(const struct o2_check_options *options, struct o2_check_subject *subject, char *text,
 		 size_t text_bytes);
@@ -126,8 +127,9 @@ bool o2_check_counts(const struct o2_check_options *options, const struct o2_dif
 /* Cases of a stage that must be asked before a known difference that did not occur counts as a difference. */
 #define O2_CHECK_STALE_CASES 1000u
 
-/* Has the known difference at this index not occurred, although enough cases were asked? */
-bool o2_check_stale(const struct o2_check_subject *subject, uint32_t index);
+/* Has the known difference at this index not occurred, although the profile asks for it and enough cases were asked? */
+bool o2_check_stale(const struct o2_check_options *options, const struct o2_check_subject *subject,
+		    uint32_t index);
 
 /* The stage that a check belongs to.  False: the check is about conduct, not about a stage. */
 bool o2_check_stage(enum o2_check_id check, enum o2_stage *stage);

@@ -9,6 +9,7 @@
 
 #include "base/hex.h"
 #include "base/json.h"
+#include "base/json_read.h"
 #include "forms/msg_json.h"
 #include "props/check/check_internal.h"
 #include "props/check/check_since.h"
@@ -84,6 +85,17 @@ static void add_choices(struct o2_check_run *run, enum o2_stage stage, int prefi
 	o2_check_add(run);
 }
 
+/* Read a committed file.  NULL: run->why says what is wrong. */
+static json_t *load(struct o2_check_run *run, const char *path)
+{
+	json_error_t where;
+	json_t *object = o2_json_read_file(path, 0, &where);
+
+	if (object == NULL)
+		(void)o2_json_where(&where, run->why, sizeof(run->why));
+	return object;
+}
+
 static int add_scenario(struct o2_check_run *run, const json_t *object, const char *origin,
 			struct o2_error *error)
 {
@@ -133,7 +145,7 @@ static void add_vector(struct o2_check_run *run, const json_t *vector)
 
 static int vector_file(struct o2_check_run *run, const char *path)
 {
-	json_t *object = json_load_file(path, 0, NULL);
+	json_t *object = load(run, path);
 	const json_t *group, *vector;
 	size_t i, k;
 
@@ -146,11 +158,12 @@ static int vector_file(struct o2_check_run *run, const char *path)
 	return 0;
 }
 
-/* --- questions of the stages of version 2 --- */
+/* --- vectors of stages --- */
 
 static int stage_file(struct o2_check_run *run, const char *path)
 {
-	json_t *object = json_load_file(path, 0, NULL);
+	json_t *object = load(run, path);
+	struct o2_error error;
 	const json_t *test;
 	size_t i;
 	int rc = object == NULL ? -EINVAL : 0;
@@ -159,9 +172,11 @@ static int stage_file(struct o2_check_run *run, const char *path)
 		struct o2_check_item *item = o2_check_next(run);
 		const char *id = json_string_value(json_object_get(test, "id"));
 
-		rc = o2_case_from_json(json_object_get(test, "question"), &item->asked, NULL);
-		if (rc != 0)
+		rc = o2_case_from_json(json_object_get(test, "question"), &item->asked, &error);
+		if (rc != 0) {
+			o2_error_text(&error, run->why, sizeof(run->why));
 			break;
+		}
 		snprintf(item->origin, sizeof(item->origin), "vector %.200s", id == NULL ? "" : id);
 		if (!run->subject->host->absent[item->asked.stage])
 			o2_check_add(run);
@@ -175,9 +190,11 @@ static int stage_file(struct o2_check_run *run, const char *path)
 static int scenario_file(struct o2_check_run *run, const char *path)
 {
 	struct o2_error error = {0};
-	json_t *object = json_load_file(path, 0, NULL);
+	json_t *object = load(run, path);
 	int rc = object == NULL ? -EINVAL : add_scenario(run, object, path, &error);
 
+	if (object != NULL && rc != 0)
+		o2_error_text(&error, run->why, sizeof(run->why));
 	json_decref(object);
 	return rc;
 }
@@ -272,7 +289,8 @@ static int add_folder(struct o2_check_run *run, const char *directory, size_t wh
 				     ? folders[which].add(run, path)
 				     : with_bytes(run, path, folders[which].stage, folders[which].prefix);
 			if (rc != 0)
-				snprintf(text, text_bytes, "%s: %s", path, strerror(-rc));
+				snprintf(text, text_bytes, "%s: %s", path,
+					 run->why[0] != '\0' ? run->why : strerror(-rc));
 		}
 		free(entry[i]);
 	}
@@ -320,7 +338,8 @@ int o2_check_file(struct o2_check_run *run, const char *path, char *text, size_t
 	int rc;
 
 	if (!spelled_out && !ends_with(path, ".json")) {
-		if (stat(path, &status) == 0 && status.st_size > (off_t)O2_CASE_MSG_BYTES) {
+		if (stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
+		    status.st_size > (off_t)O2_CASE_MSG_BYTES) {
 			snprintf(text, text_bytes,
 				 "%s: %lld bytes, a message that can be asked has %u at most", path,
 				 (long long)status.st_size, (unsigned int)O2_CASE_MSG_BYTES);
@@ -331,10 +350,10 @@ int o2_check_file(struct o2_check_run *run, const char *path, char *text, size_t
 			snprintf(text, text_bytes, "%s: %s", path, strerror(-rc));
 		return rc;
 	}
-	object = spelled_out ? json_loads(path, JSON_REJECT_DUPLICATES, &where)
-			     : json_load_file(path, JSON_REJECT_DUPLICATES, &where);
+	object = spelled_out ? o2_json_read(path, strlen(path), JSON_REJECT_DUPLICATES, &where)
+			     : o2_json_read_file(path, JSON_REJECT_DUPLICATES, &where);
 	if (object == NULL) {
-		snprintf(text, text_bytes, "%s: %s (line %d)", origin, where.text, where.line);
+		snprintf(text, text_bytes, "%s: %s", origin, o2_json_where(&where, words, sizeof(words)));
 		return -EINVAL;
 	}
 	rc = add_form(run, object, origin, &error);

@@ -46,7 +46,8 @@ struct o2_check_run {
 	bool has_last;
 	uint32_t leads;
 	struct o2_check_lead lead[O2_CHECK_LEADS];
-	int rc; /* -errno: the machine failed */
+	int rc;	       /* -errno: the machine failed */
+	char why[200]; /* what is wrong with a committed file; "": the errno says it */
 };
 
 /* Returns the next free item of the batch. The caller fills in its question, then calls o2_check_add. */

@@ -66,11 +66,15 @@ bool o2_check_stage(enum o2_check_id check, enum o2_stage *stage)
 	return false;
 }
 
-bool o2_check_stale(const struct o2_check_subject *subject, uint32_t index)
+bool o2_check_stale(const struct o2_check_options *options, const struct o2_check_subject *subject,
+		    uint32_t index)
 {
 	const struct o2_known_difference *known = &subject->known->item[index];
 	enum o2_stage stage = known->stage;
 
+	/* A difference in a check that is off is no finding, so nobody knows whether it occurs. */
+	if (o2_check_severity(known->check, options->profile) == O2_CHECK_OFF)
+		return false;
 	if (stage == O2_STAGES && !o2_check_stage(known->check, &stage))
 		return false;
 	for (uint32_t i = 0; i < subject->findings; i++)
@@ -244,7 +248,7 @@ static bool agrees(const struct o2_check_options *options, const struct o2_check
 		if (o2_check_counts(options, &subject->finding[i].difference))
 			return false;
 	for (uint32_t i = 0; i < subject->known->count; i++)
-		if (o2_check_stale(subject, i))
+		if (o2_check_stale(options, subject, i))
 			return false;
 	return true;
 }
@@ -277,7 +281,7 @@ static json_t *subject_to_json(const struct o2_check_options *options, const str
 	const char *title = subject->host->title;
 
 	for (uint32_t i = 0; i < subject->known->count; i++)
-		if (o2_check_stale(subject, i))
+		if (o2_check_stale(options, subject, i))
 			stale = o2_json_append(stale, json_pack("{s:s, s:s}", "check",
 								o2_check_name(subject->known->item[i].check),
 								"reason", subject->known->item[i].reason));

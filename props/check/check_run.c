@@ -388,8 +388,6 @@ int o2_check_run(const struct o2_check_options *options, struct o2_check_subject
 		settle(&run);
 		rc = run.rc;
 	}
-	if (rc != 0 && text[0] == '\0')
-		snprintf(text, text_bytes, "%s", strerror(-rc));
 	o2_check_causes(subject, options->profile);
 	subject->seconds = o2_monotonic_seconds() - run.start;
 	close_run(&run);

@@ -79,6 +79,12 @@ static void draw_arrival(struct o2_choice *c, const struct o2_flow_end *end, str
 	event->credits = (uint32_t)o2_draw(c, most);
 }
 
+/* Whether the peer has a credit and no reservation, so that a request is a breach.  That is seldom so. */
+static bool lacks_reservation(const struct o2_flow_end *end)
+{
+	return end->credits.granted > 0 && end->credits.peer_requests >= end->credits.queue_depth;
+}
+
 /* Draw an event that breaks the rules. */
 static void draw_breach(struct o2_choice *c, const struct o2_flow_end *end, struct o2_impl_flow_event *event)
 {
@@ -94,7 +100,9 @@ static void draw_breach(struct o2_choice *c, const struct o2_flow_end *end, stru
 	case 1:
 		event->credits = credits->queue_depth - credits->credits + 1;
 		break;
-	case 2: /* a breach only if the peer has no credit */
+	case 2: /* an IMMEDIATE is a breach only if the peer has no credit */
+		if (lacks_reservation(end))
+			event->type = o2_draw_bool(c, 1, 1) ? O2_MSG_PUT_REQ : O2_MSG_GET_REQ;
 		break;
 	default:
 		event->type = o2_draw_bool(c, 1, 1) ? O2_MSG_CONNREQ : O2_MSG_CONNACK;
@@ -122,7 +130,7 @@ static void draw_event(struct o2_choice *c, const struct o2_flow_end *end, struc
 	};
 
 	*event = (struct o2_impl_flow_event){.kind = O2_IMPL_FLOW_QUEUE};
-	if (o2_draw_bool(c, 40, 1)) {
+	if (o2_draw_bool(c, lacks_reservation(end) ? 4 : 40, 1)) {
 		draw_breach(c, end, event);
 		return;
 	}

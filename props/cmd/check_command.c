@@ -325,9 +325,8 @@ static int run_subject(const struct o2_check_arguments *a, uint32_t index, struc
 		return rc;
 	rc = o2_check_run(&a->options, subject, text, sizeof(text));
 	if (rc != 0) {
-		o2_complain(a->name, "check: %s", text);
-		return a->options.case_file != NULL || a->options.choices != NULL ? O2_CHECK_EXIT_USAGE
-										  : O2_CHECK_EXIT_CANNOT;
+		o2_complain(a->name, "check: %s", text[0] != '\0' ? text : strerror(-rc));
+		return text[0] != '\0' ? O2_CHECK_EXIT_USAGE : O2_CHECK_EXIT_CANNOT;
 	}
 	if (!answered_anything(subject))
 		return complain_of_nothing(a, subject);

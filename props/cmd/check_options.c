@@ -39,6 +39,9 @@ static const char *profile_name(unsigned int profile)
 	return profile < O2_PROFILES ? o2_profile_name((enum o2_profile)profile) : NULL;
 }
 
+/* These options reach the fuzzer. */
+static const char *const fuzzed_with[] = {"profile", "map", "known", NULL};
+
 #define O2_OPTION_TARGET struct o2_check_arguments
 
 static const struct o2_option option_table[] = {
@@ -94,7 +97,7 @@ static const struct o2_option option_table[] = {
 	{"fuzz", NULL,
 	 "fuzz a LIBRARY with libFuzzer; options of libFuzzer stand behind --, of those here only "
 	 "--profile, --map and --known go with it",
-	 O2_SET(action, O2_CHECK_ACTION_FUZZ)},
+	 O2_SET(action, O2_CHECK_ACTION_FUZZ), .only_with = fuzzed_with},
 	{0},
 };
 
@@ -142,34 +145,9 @@ static int take_operands(const struct o2_command *command, int count, char **ope
 	return 0;
 }
 
-/*
- * Of the options only these reach the fuzzer.  An option was given if its value is not the default; of the actions
- * the last one counts.
- */
-static bool may_fuzz(const struct o2_command *command, const struct o2_check_arguments *a,
-		     const struct o2_check_arguments *plain)
-{
-	static const char *const those[] = {"profile", "map", "known"};
-
-	for (const struct o2_option *row = option_table; row->help != NULL; row++) {
-		bool may =
-			row->kind == O2_OPTION_SET ||
-			memcmp((const char *)a + row->at, (const char *)plain + row->at, row->at_bytes) == 0;
-
-		for (size_t i = 0; i < sizeof(those) / sizeof(those[0]) && row->name != NULL; i++)
-			may |= strcmp(row->name, those[i]) == 0;
-		if (!may) {
-			o2_command_usage(command, "--%s is not for --fuzz", row->name);
-			return false;
-		}
-	}
-	return true;
-}
-
 int o2_check_parse(const char *name, int argc, char **argv, struct o2_check_arguments *a)
 {
 	struct o2_command command = check_command;
-	struct o2_check_arguments plain;
 	int first;
 
 	*a = (struct o2_check_arguments){
@@ -178,13 +156,10 @@ int o2_check_parse(const char *name, int argc, char **argv, struct o2_check_argu
 		.host = {.timeout_ms = O2_CHECK_TIMEOUT_MS, .growth_mib = O2_CHECK_GROWTH_MIB}};
 	memset(a->options.stage, true, sizeof(a->options.stage));
 	command.program = name;
-	plain = *a;
 	argc = take_program(a, argc, argv);
 	first = o2_options_read(&command, argc, argv, a);
 	if (first <= 0)
 		return first;
-	if (a->action == O2_CHECK_ACTION_FUZZ && !may_fuzz(&command, a, &plain))
-		return -1;
 	if (a->options.cases == UNSAID)
 		a->options.cases = a->options.seconds > 0 ? 0 : DEFAULT_CASES;
 	a->options.pictures = a->html != NULL;

@@ -200,13 +200,33 @@ static bool is_given(const struct o2_command *command, const bool *given, const 
 	return false;
 }
 
+/* Find the first option given that this one does not go with; NULL: there is none. */
+static const struct o2_option *find_stranger(const struct o2_command *command, const bool *given,
+					     const struct o2_option *option)
+{
+	for (unsigned int i = 0; command->options[i].help != NULL && option->only_with != NULL; i++) {
+		const struct o2_option *other = &command->options[i];
+		bool may = !given[i] || other == option;
+
+		for (const char *const *name = option->only_with; *name != NULL && !may; name++)
+			may = strcmp(*name, other->name) == 0;
+		if (!may)
+			return other;
+	}
+	return NULL;
+}
+
 static int check_company(const struct o2_command *command, const bool *given)
 {
 	for (unsigned int i = 0; command->options[i].help != NULL; i++) {
 		const struct o2_option *option = &command->options[i];
+		const struct o2_option *stranger = given[i] ? find_stranger(command, given, option) : NULL;
 
 		if (given[i] && option->goes_with != NULL && !is_given(command, given, option->goes_with))
 			return o2_command_usage(command, "--%s is for --%s", option->name, option->goes_with);
+		if (stranger != NULL)
+			return o2_command_usage(command, "--%s is not for --%s", stranger->name,
+						option->name);
 	}
 	return 0;
 }

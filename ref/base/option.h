@@ -47,7 +47,9 @@ struct o2_option {
 		     char why[O2_OPTION_WHY_BYTES]);
 	unsigned int commands; /* commands that have the option: bits of o2_command.which; 0: all */
 	const char *goes_with; /* name of the option that must be given too; NULL: none */
-	void (*more)(void);    /* prints further help below this row; NULL: none */
+	/* Names of the only options that may be given too, then NULL; NULL: any may. */
+	const char *const *only_with;
+	void (*more)(void); /* prints further help below this row; NULL: none */
 };
 
 /*

@@ -135,7 +135,8 @@ SAYS_RULE(WIRE, "wire")
 SAYS_INDEX(WIRE, "wire")
 O2_CHECK(WIRE_CHECKSUM_ONE_FLAVOUR, "wire/checksum-one-flavour", MUST, OFF,
 	 "Both flavours of checksum are taken and given: messages are not refused for having the other one, "
-	 "or for passing by tolerance alone, and are encoded in the one that was asked for.")
+	 "or for passing by tolerance alone, nor reported as unverified for that, and are encoded in the one "
+	 "that was asked for.")
 O2_CHECK(WIRE_COST, "wire/cost", MUST, MUST,
 	 "A refusal of a received message says rightly whether the connection is kept (class message) or "
 	 "closes. Compared when it is said.")

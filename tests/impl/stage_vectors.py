@@ -1,11 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Vectors of the stages of version 2: questions and the required answers, in corpus/stages/.
+"""Vectors of stages: questions and the required answers, in corpus/stages/.
 
 usage: stage_vectors.py [BUILD] [--write]
 BUILD: the build folder of o2ref; default build/gcc.  Checks that the implementation in python/ and the reference give the
-committed answers.  --write generates the files anew from questions that o2ref check draws and from the answers of python/:
-for each rule and each kind of result, the smallest case.  Last line "N passed, N failed".
+committed answers.  --write generates the files anew from the answers of python/.  Questions to stages of version 2 are drawn
+by o2ref check: for each rule and each kind of result, the smallest case.  Behind them come those of rare_questions.py, also
+to stages of version 1, which have vectors and corpora of their own.  Last line "N passed, N failed".
 """
 
 import argparse
@@ -21,6 +22,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "python"))
 
 import second  # noqa: E402
+from rare_questions import RARE  # noqa: E402
 
 FOLDER = HERE.parents[1] / "corpus" / "stages"
 FORM = "o2ref/stage_vectors"
@@ -47,6 +49,9 @@ KINDS = {
     "flow": lambda q, r: (q["ibm_version"], *sorted({event["event"] for event in q["events"]} & {"repost", "tick", "fail"}),
                           *said(r["steps"])),
 }
+
+
+STAGES = tuple(dict.fromkeys((*KINDS, *RARE)))
 
 
 def compact(form):
@@ -80,7 +85,7 @@ def record(path):
 
 
 def committed():
-    for stage in KINDS:
+    for stage in STAGES:
         yield stage, json.loads((FOLDER / f"{stage}.json").read_text(encoding="utf-8"))
 
 
@@ -94,8 +99,8 @@ def replay():
     frames(serve)
 
 
-def ask(build, *arguments):
-    command = [build / "o2ref", "check", "--seed", SEED, "--stage", ",".join(KINDS), *arguments]
+def ask(build, stages, *arguments):
+    command = [build / "o2ref", "check", "--seed", SEED, "--stage", ",".join(stages), *arguments]
     return subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=900, check=False)
 
 
@@ -105,31 +110,35 @@ def kind_of(stage, question, answer):
     return "/".join(["result", *(str(part) for part in KINDS[stage](question, answer))])
 
 
+def write_file(stage, cases):
+    """cases: (question, answer) by name."""
+    tests = ["  " + compact({"id": f"{stage}/{name}", "question": question, "answer": answer})
+             for name, (question, answer) in cases.items()]
+    head = f'"form": "{FORM}", "version": 1, "stage": "{stage}", "generator": "tests/impl/stage_vectors.py"'
+    (FOLDER / f"{stage}.json").write_text(f"{{{head}, \"tests\": [\n" + ",\n".join(tests) + "\n]}\n", encoding="utf-8")
+    print(f"{stage}: {len(tests)}")
+
+
 def write(build):
     smallest = {stage: {} for stage in KINDS}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "record"
-        done = ask(build, "--no-corpus", "--cases", CASES, "--", Path(__file__).resolve(), "--record", path)
+        done = ask(build, KINDS, "--no-corpus", "--cases", CASES, "--", Path(__file__).resolve(), "--record", path)
         if done.returncode != 0:
             sys.exit(done.stdout + done.stderr)
         for line in path.read_text(encoding="utf-8").splitlines():
             question, answer = json.loads(line)
             stage = question["form"].split("/")[1]
-            if stage not in KINDS:  # a question of version 1, which o2ref check asks first
+            if stage not in KINDS:
                 continue
             kind = kind_of(stage, question, answer)
             kept = smallest[stage].setdefault(kind, line)
             if (len(line), line) < (len(kept), kept):
                 smallest[stage][kind] = line
-    FOLDER.mkdir(exist_ok=True)
-    for stage, kinds in smallest.items():
-        tests = []
-        for kind, line in sorted(kinds.items()):
-            question, answer = json.loads(line)
-            tests.append("  " + compact({"id": f"{stage}/{kind}", "question": question, "answer": answer}))
-        head = f'"form": "{FORM}", "version": 1, "stage": "{stage}", "generator": "tests/impl/stage_vectors.py"'
-        (FOLDER / f"{stage}.json").write_text(f"{{{head}, \"tests\": [\n" + ",\n".join(tests) + "\n]}\n", encoding="utf-8")
-        print(f"{stage}: {len(tests)}")
+    for stage in STAGES:
+        drawn = {kind: json.loads(line) for kind, line in sorted(smallest.get(stage, {}).items())}
+        rare = {name: (question, answer_of(question)) for name, question in RARE.get(stage, {}).items()}
+        write_file(stage, drawn | rare)
 
 
 def check(build):
@@ -140,7 +149,7 @@ def check(build):
             passed, failed = passed + same, failed + (not same)
             if not same:
                 print(f"{test['id']}: python/ answers {compact(answer_of(test['question']))}, committed is {compact(test['answer'])}")
-    done = ask(build, "--corpus", FOLDER.parent, "--cases", "1", "--json", "-", "--", Path(__file__).resolve(), "--replay")
+    done = ask(build, STAGES, "--corpus", FOLDER.parent, "--cases", "1", "--json", "-", "--", Path(__file__).resolve(), "--replay")
     stages = {stage["stage"]: stage for stage in json.loads(done.stdout)["implementations"][0]["stages"]}
     for stage, file in committed():
         # replay() answers drawn questions with "not implemented", so only the vectors count as agreed.

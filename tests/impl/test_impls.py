@@ -396,6 +396,22 @@ class Kernel(OfCopies):
                 result, = check(*MESSAGES, tree, cases=4000, expect=DIFFER)
                 self.assertEqual({finding["check"] for finding in result["findings"]}, {"wire/checksum-one-flavour"})
 
+    def test_the_other_flavour_may_be_tolerated(self):
+        for char, changes in CHARS.items():
+            with self.subTest(char):
+                kept = [change for change in changes if "tolerable" not in change[1]]
+                self.assertEqual(len(kept), len(changes) - 1)
+                tree = self.builds.build_with(f"tolerant-{char}", kept)
+                result, = check("--profile", "kernel", *MESSAGES, tree, cases=4000, expect=AGREE)
+                self.assertEqual(self.broken(result), {"wire/checksum-one-flavour"})
+
+    def test_unverified_without_tolerance_is_a_difference(self):
+        tree = self.builds.build_with("unverified", (
+            ("wire_decode.c", "out->cksum_flavour = O2_IMPL_CKSUM_UNSIGNED;", "out->cksum_flavour = O2_IMPL_CKSUM_UNVERIFIED;"),
+            CHARS["unsigned"][0]))
+        result, = check("--profile", "kernel", "--stage", "msg_decode", tree, cases=4000, expect=DIFFER)
+        self.assertEqual({finding["check"] for finding in result["findings"]}, {"wire/decode/cksum-flavour"})
+
     def test_neither_flavour_is_a_difference(self):
         tree = self.builds.build_with("neither", (("wire_decode.c", "if (found == sums.plain)\n", "if (found == 0)\n"),
                                                   CHARS["unsigned"][0]))

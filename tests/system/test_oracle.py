@@ -199,7 +199,7 @@ class Differences(unittest.TestCase):
                 self.assertIn(f"{full}: No space left on device", done.stderr.decode())
 
     def test_options_that_do_not_reach_the_fuzzer_are_refused(self):
-        for option in ("--stage=rdma_plan", "--json=-", "--pedantic", "--seed=5", "--cases=3", "--timeout-ms=5", "--html=x"):
+        for option in ("--stage=rdma_plan", "--json=-", "--pedantic", "--seed=1", "--cases=3", "--timeout-ms=1000", "--html=x"):
             text = run("--fuzz", option, REFERENCE, "--", "-runs=1", expect=USAGE).stderr.decode()
             self.assertEqual(text, f"o2ref: {option.split('=')[0]} is not for --fuzz (see: o2ref check --help)\n")
 
@@ -494,6 +494,12 @@ class Judgement(unittest.TestCase):
         document = result(*self.RUN, "--known", known, MUTANTS, env=self.ENV, expect=DIFFER)
         self.assertEqual([each["check"] for each in document["implementations"][0]["stale"]], ["sg/kiov/nob"])
 
+    def test_a_known_difference_that_the_profile_accepts_is_not_stale(self):
+        known = self.known("sg/kiov/entry-past-page", "sg/kiov/nob")
+        for profile, stale in (("strict", ["sg/kiov/entry-past-page", "sg/kiov/nob"]), ("kernel", ["sg/kiov/nob"])):
+            document = result(*self.RUN, "--profile", profile, "--known", known, REFERENCE, expect=DIFFER)
+            self.assertEqual([each["check"] for each in document["implementations"][0]["stale"]], stale)
+
     def listed(self, *differences):
         return self.write("known.json", {"form": "o2ref/known_differences", "version": 1, "differences": [
             {"reason": "for the test", **difference} for difference in differences]})
@@ -692,9 +698,23 @@ class Usage(unittest.TestCase):
                                  (("--first", str(2**63), REFERENCE), f"--first is '{2**63}'"),
                                  (("--cases", "0", REFERENCE), "needs --seconds"),
                                  (("--case", "{", REFERENCE), "the command line"),
+                                 (("--case", "/nowhere.json", REFERENCE), "/nowhere.json: No such file or directory\n"),
+                                 (("--case", ROOT / "corpus", REFERENCE), f"{ROOT / 'corpus'}: Is a directory\n"),
                                  (("--selftest", REFERENCE), "needs --")):
             with self.subTest(words):
                 self.assertIn(words, run(*arguments, expect=USAGE).stderr.decode())
+
+    def test_what_is_wrong_with_a_committed_case(self):
+        for place, content, words in (("vectors", "{", "string or '}' expected near end of file (line 1)"),
+                                      ("stages", '{"tests": [{"question": {"form": "o2ref/sg_build/input", "version": 2}}]}',
+                                       "json/version: version is 2, expected 1 (Invalid argument)"),
+                                      ("transfer/scenario", '{"op": "tea"}', "json/form: form (Invalid argument)")):
+            with self.subTest(place), tempfile.TemporaryDirectory() as directory:
+                path = Path(directory) / place / "one.json"
+                path.parent.mkdir(parents=True)
+                path.write_text(content, encoding="ascii")
+                text = run("--corpus", directory, "--cases", 1, REFERENCE, expect=USAGE).stderr.decode()
+                self.assertEqual(text, f"o2ref: check: {path}: {words}\n")
 
     def test_why_a_case_was_not_asked(self):
         with tempfile.TemporaryDirectory() as directory:

@@ -38,6 +38,8 @@ static bool read_upper(const struct o2_option *option, const char *text, void *t
 
 #define O2_OPTION_TARGET struct target
 
+static const char *const company[] = {"blue", "byte", NULL};
+
 static const struct o2_option table[] = {
 	{O2_TITLE("a heading")},
 	{"flag", NULL, "a flag", O2_FLAG(flag)},
@@ -53,6 +55,7 @@ static const struct o2_option table[] = {
 	{"upper", "TEXT", "a function's", O2_READ(first, read_upper)},
 	{"other", NULL, "of another command", O2_FLAG(flag), .commands = 2},
 	{"shade", "N", "of the color", O2_NUMBER(shade, 0, 9), .goes_with = "color"},
+	{"alone", NULL, "a flag", O2_FLAG(flag), .only_with = company},
 	{0},
 };
 
@@ -140,6 +143,20 @@ TEST(what_is_wrong_is_named)
 	says("--some red,pink", "--some has 'pink', not red, green or blue");
 	says("--some red,", "--some has '', not red, green or blue");
 	says("--upper x", "--upper begins with 'x'");
+}
+
+/* Their positions and values do not matter: a value that is the default is given, too. */
+TEST(one_that_goes_with_few_is_refused_with_others)
+{
+	struct target t;
+	char *argv[32];
+
+	assert_int_equal(read_line("--alone", &t, argv), 2);
+	assert_int_equal(read_line("--byte 3 --alone --blue", &t, argv), 5);
+	assert_int_equal(read_line("--text x --byte 3", &t, argv), 5);
+	says("--alone --number 0", "--number is not for --alone");
+	says("--byte 3 --flag --alone", "--flag is not for --alone");
+	assert_int_equal(read_line("--flag", &t, argv), 2); /* no state remains from the previous line */
 }
 
 /* The position and the value of the option that it needs do not matter. */
