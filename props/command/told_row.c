@@ -86,11 +86,13 @@ static bool is_named(const char *name, const char *field)
 		return strncmp(name, "hdr.dst_wmd.", 12) == 0;
 	if (strncmp(field, "hdr.msg.", 8) == 0 || strncmp(field, "rd_frags[]", 10) == 0)
 		field = strrchr(field, '.') + 1;
-	while (part != NULL && strcmp(part, field) != 0) {
+	while (strcmp(part, field) != 0) {
 		part = strchr(part, '.');
-		part += part != NULL;
+		if (part == NULL)
+			return false;
+		part++;
 	}
-	return part != NULL;
+	return true;
 }
 
 static bool is_accused(const struct o2_page *page, uint32_t at, const char *name)
