@@ -230,11 +230,12 @@ class Rxe(unittest.TestCase):
         self.failed(r"GET 0 at .*(EHOSTUNREACH|ENETDOWN)", "get", "--timeout", 3, peer="192.0.2.1@o2ib")
 
     def test_devices(self):
-        for arguments, pattern in (
-            (("--device", "none9"), rf"there is no RDMA device none9 \(there are: .*{DEVICE_A}.*\)"),
-            (("--device", DEVICE_A, "--nid", "192.0.2.1@o2ib"), rf"device {DEVICE_A} does not have the address 192.0.2.1"),
+        for *arguments, peer, pattern in (
+            ("--device", "none9", PEER, rf"there is no RDMA device none9 \(there are: .*{DEVICE_A}.*\)"),
+            ("--device", DEVICE_A, US, rf"the peer's NID is that of device {DEVICE_A}: it is our own\n$"),
+            ("--device", DEVICE_A, "--nid", "192.0.2.1@o2ib", PEER, rf"device {DEVICE_A} does not have the address 192.0.2.1"),
         ):
-            done = subprocess.run([PROGRAM, "ping", *arguments, PEER], capture_output=True, text=True, timeout=SECONDS,
+            done = subprocess.run([PROGRAM, "ping", *arguments, peer], capture_output=True, text=True, timeout=SECONDS,
                                   check=False)
             self.assertEqual((done.returncode, done.stderr.count("\n")), (USAGE, 1))
             self.assertRegex(done.stderr, "^o2ref: " + pattern)

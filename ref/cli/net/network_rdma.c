@@ -27,6 +27,10 @@ bool o2_net_network_open(struct o2_net_options *options, uint32_t arena_pages, s
 		return false;
 	if (options->nid == 0)
 		options->nid = o2_nid_make(O2_LND_O2IB, o2_nid_network(options->peer), device.address);
+	if (options->nid == options->peer) {
+		o2_cli_complain("the peer's NID is that of device %s: it is our own", device.name);
+		return false;
+	}
 	config = o2_net_ni_config(options->nid, device.name, device.gid_index, arena_pages);
 	config.events = true;
 	config.watch = o2_net_judging_watch(options->judging);
