@@ -21,8 +21,12 @@ void o2_fuzz_property(const struct o2_property *property, const uint8_t *data, s
 	static struct o2_report report;
 	struct o2_choice *choice = o2_fuzz_choice(data, size);
 
-	if (property->ops->run_case(property->context, choice, &report) != O2_STATUS_INTERESTING)
-		return;
+	if (property->ops->run_case(property->context, choice, &report) == O2_STATUS_INTERESTING)
+		o2_fuzz_found(property, &report);
+}
+
+void o2_fuzz_found(const struct o2_property *property, const struct o2_report *report)
+{
 	property->ops->print(property->context, PIECES_SHOWN, stderr);
-	o2_fuzz_report(property->ops->name, &report);
+	o2_fuzz_report(property->ops->name, report);
 }

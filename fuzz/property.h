@@ -11,4 +11,7 @@
  */
 void o2_fuzz_property(const struct o2_property *property, const uint8_t *data, size_t size);
 
+/* The end of that, when the case that ran last has failed. */
+void o2_fuzz_found(const struct o2_property *property, const struct o2_report *report);
+
 #endif

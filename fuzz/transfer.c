@@ -8,8 +8,6 @@
 
 #include "props/transfer/transfer_run.h"
 
-#define PIECES_SHOWN 20u
-
 static struct o2_transfer_run run;
 static uint64_t inputs;
 
@@ -50,8 +48,7 @@ static void blame(const struct o2_property *property)
 		for (size_t k = 0; k < size; k++)
 			fprintf(stderr, "%02x", bytes[k]);
 		fputc('\n', stderr);
-		property->ops->reset(&run);
-		o2_fuzz_property(property, bytes, size);
+		o2_fuzz_found(property, &report);
 	}
 }
 
@@ -94,7 +91,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	if (!run.sweep_always && strcmp(report.signature, "sweep") == 0)
 		blame(&property);
-	property.ops->print(&run, PIECES_SHOWN, stderr);
-	o2_fuzz_report("transfer", &report);
+	o2_fuzz_found(&property, &report);
 	return 0;
 }

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Minimise the corpora of the shards' fuzz engines, to one small set for each target."""
 
-import hashlib
 import shutil
 import subprocess
 import sys
@@ -22,17 +21,6 @@ def sources_of(folder, names):
     """The folders of inputs for targets of these names.  AFL++'s queues in SYNC may be of shards that have not ended."""
     found = [folder / kind / name for kind in (*ENGINES, MERGED, FAILING) for name in names]
     return found + [queue for name in names for queue in sorted((folder / SYNC / name).glob("*/queue"))]
-
-
-def write(folder, contents):
-    """Replace all files of a folder by these contents."""
-    fresh = folder.with_name(folder.name + ".new")
-    shutil.rmtree(fresh, ignore_errors=True)
-    fresh.mkdir(parents=True)
-    for content in contents:
-        (fresh / hashlib.sha1(content).hexdigest()).write_bytes(content)
-    shutil.rmtree(folder, ignore_errors=True)
-    fresh.rename(folder)
 
 
 def finding_of(found):
@@ -70,7 +58,7 @@ def execute(folders, into, failures, say):
             continue
         bad = minimise.keep_failing(failed, name, place.BUILD, into / FAILING / name, failures)
         row.findings += map(finding_of, bad)
-        write(into / MERGED / name, contents)
+        minimise.replace(into / MERGED / name, contents)
         before, after = before + count, after + len(contents)
         say(f"corpus {name}: {count} inputs, {len(contents)} of them add to the committed ones")
     row.seconds = time.monotonic() - started

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 """AFL++: prepare its input folder, run it, read its statistics, and collect the inputs that it saved."""
 
-import hashlib
 import re
 import shutil
 
 from . import findings
 from .engine import Engine, tail_of
+from .minimise import store
 
 MAX_FINDINGS = 5
 MOST_DESCRIBED = 20  # crashes of one process that are run again, and hangs
@@ -73,7 +73,7 @@ class Afl(Engine):
         for folder in [self.shared(target, out) for out in FOLDERS]:
             self.keep_queue(target, folder)
             for file in (*folder.glob("crashes/id:*"), *folder.glob("hangs/id:*")):
-                self.keep(file, self.failing(target))
+                store(self.failing(target), file.read_bytes())
             shutil.rmtree(folder, ignore_errors=True)
 
     def one_process(self, target, result, work, first_only, start, out, seconds, extra):
@@ -140,14 +140,9 @@ class Afl(Engine):
                     report = findings.describe(file, target.name, self.plan.build_dir)
                     self.take(target, result, file, kind, report)
                 else:
-                    self.keep(file, self.failing(target))  # for the next run
+                    store(self.failing(target), file.read_bytes())  # for the next run
 
     def keep_queue(self, target, folder):
         for file in (folder / "queue").glob("id:*"):
             if ",orig:" not in file.name:
-                self.keep(file, self.kept(target))
-
-    @staticmethod
-    def keep(file, folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(file, folder / hashlib.sha1(file.read_bytes()).hexdigest())
+                store(self.kept(target), file.read_bytes())

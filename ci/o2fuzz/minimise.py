@@ -38,13 +38,30 @@ def minimal(target, binary, start, sources):
         return [file.read_bytes() for file in new], [(kind, content) for content, kind in failed.items()]
 
 
+def store(folder, content):
+    """Write an input to a folder of such, where its name is its SHA-1.  Returns its path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / hashlib.sha1(content).hexdigest()
+    path.write_bytes(content)
+    return path
+
+
+def replace(folder, contents):
+    """Replace all files of a folder by these contents."""
+    fresh = folder.with_name(folder.name + ".new")
+    shutil.rmtree(fresh, ignore_errors=True)
+    fresh.mkdir(parents=True)
+    for content in contents:
+        store(fresh, content)
+    shutil.rmtree(folder, ignore_errors=True)
+    fresh.rename(folder)
+
+
 def keep_failing(failed, name, build_dir, folder, failures):
     """Write what failed to the folder.  Returns the findings, one for each summary, with their files in `failures`."""
     found = findings.Collection()
     for kind, content in failed:
-        folder.mkdir(parents=True, exist_ok=True)
-        path = folder / hashlib.sha1(content).hexdigest()
-        path.write_bytes(content)
+        path = store(folder, content)
         report = findings.describe(path, name, build_dir)
         found.add(report, functools.partial(findings.keep, path, name, "libfuzzer", kind, report, build_dir, failures))
     return found.list()

@@ -21,7 +21,7 @@ import test_ci  # noqa: E402
 from o2ci import corpora, merge, output, place, shard, transfer  # noqa: E402
 from o2ci.failures import Failures  # noqa: E402
 from o2ci.result import Row  # noqa: E402
-from o2fuzz import targets  # noqa: E402
+from o2fuzz import minimise, targets  # noqa: E402
 from o2fuzz.afl import Afl  # noqa: E402
 from o2fuzz.engine import Plan  # noqa: E402
 
@@ -237,7 +237,7 @@ class Merge(test_ci.TemporaryFolder):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertEqual([row["figures"]["what"] for row in report["rows"] if row["step"] == "corpora"], ["3 inputs, 0 kept"])
         self.assertEqual([path.name for path in shared.iterdir()], ["merged"])
-        corpora.write(shared / "merged" / "wire_parts", [b"x"])
+        minimise.replace(shared / "merged" / "wire_parts", [b"x"])
         self.assertEqual(len(list((shared / "merged" / "wire_parts").iterdir())), 1)
 
     @unittest.skipUnless(place.program("fuzz_canary", "libfuzzer").exists(), "preset libfuzzer is not built")

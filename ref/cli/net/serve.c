@@ -203,17 +203,15 @@ static bool places_are_free(const struct o2_net_options *options)
 int o2_net_serve(struct o2_net_options *options)
 {
 	const struct o2_lnet_ops ops = {.done = note_done, .started = note_started, .event = note_event};
-	struct server server = {.options = options,
-				.puts = options->verify ? o2_net_puts_create(options->seed) : NULL};
+	struct server server = {.options = options};
 	const uint32_t page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
 	const uint32_t pages =
 		o2_net_offer_pages(options, page_bytes) + o2_net_lst_pages(options, page_bytes);
 	int status;
 
-	if (!places_are_free(options)) {
-		free(server.puts);
+	if (!places_are_free(options))
 		return O2_CLI_USAGE;
-	}
+	server.puts = options->verify ? o2_net_puts_create(options->seed) : NULL;
 	if (options->verify && server.puts == NULL) {
 		o2_cli_complain("not enough memory for --verify");
 		return O2_CLI_USAGE;
