@@ -14,13 +14,11 @@ from o2fuzz import minimise, targets  # noqa: E402
 from o2fuzz.afl import SYNC  # noqa: E402
 from o2fuzz.engine import FAILING, MERGED  # noqa: E402
 
-ENGINES = ("libfuzzer", "afl")
-
 
 def sources_of(folder, names):
     """The folders of inputs for targets of these names.  AFL++'s queues in SYNC may be of shards that have not ended."""
-    found = [folder / kind / name for kind in (*ENGINES, MERGED, FAILING) for name in names]
-    return found + [queue for name in names for queue in sorted((folder / SYNC / name).glob("*/queue"))]
+    return minimise.inputs_in(folder, names) + [
+        queue for name in names for queue in sorted((folder / SYNC / name).glob("*/queue"))]
 
 
 def finding_of(found):
@@ -68,5 +66,5 @@ def execute(folders, into, failures, say):
 
 def clear(folder):
     """Delete the engines' own folders, once all their inputs have been minimised into MERGED."""
-    for kind in (*ENGINES, FAILING, SYNC):
+    for kind in {*minimise.KINDS, SYNC} - {MERGED}:
         shutil.rmtree(folder / kind, ignore_errors=True)

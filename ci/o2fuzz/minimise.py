@@ -9,12 +9,21 @@ import tempfile
 from pathlib import Path
 
 from . import findings
+from .engine import FAILING, MERGED
+
+# The folders of a campaign's inputs, which hold one folder for each target; AFL++ has more in its own (o2fuzz/afl.py, SYNC).
+KINDS = ("libfuzzer", "afl", MERGED, FAILING)
 
 
 def alike(known, name):
     """The targets whose inputs have the same format as this one's, including itself: they use each other's inputs."""
     mutator = known[name].mutator
     return [other for other in known if other == name or (mutator and known[other].mutator == mutator)]
+
+
+def inputs_in(corpora, names):
+    """The folders below `corpora` that may hold inputs for targets of these names."""
+    return [corpora / kind / name for kind in KINDS for name in names]
 
 
 def minimal(target, binary, start, sources):
