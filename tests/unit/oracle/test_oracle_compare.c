@@ -99,8 +99,40 @@ TEST_WITH(test_an_impossible_sink, set_up, tear_down)
 		w->comparison.profile = O2_PROFILE_KERNEL;
 		o2_compare(&w->comparison, &w->asked, &w->expected, &w->found);
 		assert_int_equal(w->comparison.count, 0);
+		assert_int_equal(w->comparison.accepted, 1);
+		assert_int_equal(w->comparison.accepted_check[0], O2_CHECK_RDMA_IMPOSSIBLE);
 	}
 	assert_true(refused > 100);
+}
+
+/* With a source that no caller makes, all differences fail one check, which is off under kernel. */
+TEST_WITH(test_an_impossible_source, set_up, tear_down)
+{
+	uint32_t impossible = 0, others = 0;
+
+	for (uint64_t index = 0; index < CASES; index++) {
+		const struct o2_rdma_desc *source = &w->asked.rdma.source;
+		bool empty = false;
+
+		if (!draw(O2_STAGE_RDMA_PLAN, index) || !(refuse() || admit()))
+			continue;
+		for (uint32_t i = 0; i < source->rd_nfrags; i++)
+			empty |= source->rd_frags[i].rf_nob == 0;
+		w->comparison.profile = O2_PROFILE_STRICT;
+		o2_compare(&w->comparison, &w->asked, &w->expected, &w->found);
+		assert_true(w->comparison.count > 0);
+		if (empty)
+			assert_true(has(O2_CHECK_RDMA_IMPOSSIBLE));
+		impossible += has(O2_CHECK_RDMA_IMPOSSIBLE);
+		others += !has(O2_CHECK_RDMA_IMPOSSIBLE);
+		if (!has(O2_CHECK_RDMA_IMPOSSIBLE))
+			continue;
+		assert_int_equal(w->comparison.count, 1);
+		w->comparison.profile = O2_PROFILE_KERNEL;
+		o2_compare(&w->comparison, &w->asked, &w->expected, &w->found);
+		assert_int_equal(w->comparison.count, 0);
+	}
+	assert_true(impossible > 100 && others > 1000);
 }
 
 #define WORDS(name, condition, action)                                  \
