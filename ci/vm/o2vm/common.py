@@ -10,6 +10,7 @@ EX_KERNEL_WARNING = 70
 EX_PANIC = 71
 EX_NO_ANSWER = 72
 EX_RULE_BROKEN = 73  # ci/vm/pair: o2ref judge found a broken rule in the capture
+EX_NOT_JUDGED = 74  # ci/vm/pair: the capture could not be written, or o2ref judge failed
 EX_CANNOT_RUN = 77
 EX_TIMEOUT = 124
 
