@@ -25,7 +25,7 @@ VM = ROOT / "ci" / "vm"
 sys.path[:0] = [str(VM), str(ROOT / "tests" / "system"), str(ROOT / "tests" / "lib")]
 import suite  # noqa: E402
 from cli.pcap_cases import packets_of  # noqa: E402
-from o2vm import capture, common, image, kernel, modules, options, pcapng, said  # noqa: E402
+from o2vm import capture, common, image, kernel, modules, options, pcapng, rundir, said  # noqa: E402
 
 PROGRAM = suite.program()
 CAPTURES = sorted((ROOT / "corpus" / "captures" / "pcap").glob("*.pcap"))
@@ -338,6 +338,15 @@ class CommandLines(unittest.TestCase):
         self.wrong("pair", ["--a", "true", "--b", "true", "--capture", "/no/such/file"], "--capture", "/no/such/file")
         self.wrong("pair", ["--a", "true", "--b", "true", "--capture", "x", "--no-capture"], "--capture", "x", "--no-capture")
         self.wrong("pair", ["--a", "true", "--b", "true", "left over"], "left over")
+
+    def test_folders_that_cannot_be_made(self):
+        there = f"{VM / 'run'}/x"
+        self.wrong("run", ["--cache", there, "--", "true"], there, "cannot be made: Not a directory")
+        self.wrong("prepare", ["--cache", there], there, "cannot be made: Not a directory")
+        with tempfile.TemporaryDirectory() as folder:
+            for log, share in ((there, folder), (folder, there)):
+                with self.assertRaisesRegex(common.WrongUsage, f"{there}.*: no folder, and it cannot be made: "):
+                    rundir.RunDir(log, share, False)
 
     def test_what_a_kernel_is(self):
         """--kernel-SIDE accepts a package's name, a package's file or an image."""
