@@ -55,8 +55,11 @@ static void note_left(struct runner *r, uint64_t index)
 	r->weigh = true;
 	o2_choice_random(r->choice, r->options->seed, at);
 	if (at > index || o2_run_try(r, r->choice, &r->report) != O2_STATUS_INTERESTING) {
-		r->report = together;
+		/* None by itself: the finding shows the last case. */
 		at = index;
+		o2_choice_random(r->choice, r->options->seed, at);
+		o2_run_try(r, r->choice, &r->report);
+		r->report = together;
 	}
 	o2_run_restore_counts(r, counts);
 	o2_run_note_failure(r, at);

@@ -127,7 +127,8 @@ static bool run_step(void *context)
 		o2_endpoints_return(seat);
 		break;
 	case STEP_KILL:
-		o2_endpoints_kill(seat, to);
+		if (!o2_draw_bool(c, 1, 1) || !o2_endpoints_fail_arm(seat, to))
+			o2_endpoints_kill(seat, to);
 		break;
 	case STEP_CLOSE:
 		o2_endpoints_close_peer(seat, to, o2_draw_bool(c, 1, 1) ? -ECONNRESET : 0);
@@ -244,7 +245,8 @@ struct o2_property o2_endpoints_property(struct o2_endpoints_run *run)
 	};
 	/* Situations that need more than two devices, or a network that fails. */
 	static const enum o2_endpoints_situation of_loop[] = {O2_ENDPOINTS_SEEN_THREE, O2_ENDPOINTS_SEEN_FOUR,
-							      O2_ENDPOINTS_SEEN_NETWORK_FAILED};
+							      O2_ENDPOINTS_SEEN_NETWORK_FAILED,
+							      O2_ENDPOINTS_SEEN_ARM_FAILED};
 	const bool here = run == NULL || run->ground->may_fail;
 
 	for (size_t i = 0; i < sizeof(of_loop) / sizeof(of_loop[0]) && !here; i++)

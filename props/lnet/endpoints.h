@@ -81,7 +81,8 @@
 	ENTRY(O2_ENDPOINTS_SEEN_LOST_WAITING, "lost_waiting_for_an_answer")         \
 	ENTRY(O2_ENDPOINTS_SEEN_LATE, "late")                                       \
 	ENTRY(O2_ENDPOINTS_SEEN_STRAY_REFUSED, "stray_refused")                     \
-	ENTRY(O2_ENDPOINTS_SEEN_STRAY_DROPPED, "stray_dropped")
+	ENTRY(O2_ENDPOINTS_SEEN_STRAY_DROPPED, "stray_dropped")                     \
+	ENTRY(O2_ENDPOINTS_SEEN_ARM_FAILED, "arming_failed")
 
 enum o2_endpoints_situation { O2_ENDPOINTS_SITUATION_LIST(O2_SITUATION_ID) O2_ENDPOINTS_SITUATIONS };
 

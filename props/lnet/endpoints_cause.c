@@ -63,6 +63,8 @@ static const struct row {
 	{O2_ENDPOINTS_ANY, O2_FAULT_LOCAL_STAGE, {-ECONNRESET, -ENOTCONN, -ECONNABORTED}},
 	/* The other end may first find that its queue pair no longer works. */
 	{O2_ENDPOINTS_ANY, O2_FAULT_LOCAL_COMPLETION, {-EIO, -ECONNABORTED}},
+	/* A device that does not arm a completion queue is lost to its connection. */
+	{O2_ENDPOINTS_BY_DEVICE, O2_FAULT_DEVICE, {-EIO, -ECONNABORTED}},
 	/* Nobody listens at an endpoint that has left, or the network reports that. */
 	{O2_ENDPOINTS_BY_LEAVE | O2_ENDPOINTS_BY_NETWORK, O2_FAULT_REJECTED, {-EHOSTUNREACH}},
 	{O2_ENDPOINTS_BY_NETWORK, O2_FAULT_CONNECT, {-EHOSTUNREACH, -ENETDOWN}},

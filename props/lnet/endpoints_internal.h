@@ -43,7 +43,8 @@ enum o2_endpoints_cause {
 	O2_ENDPOINTS_BY_CLOSE = 1u << 2,   /* one endpoint was told to close the other */
 	O2_ENDPOINTS_BY_LEAVE = 1u << 3,   /* one of them has left, and may have come back */
 	O2_ENDPOINTS_BY_TIME = 1u << 4,	   /* time has passed in which no event could be handled */
-	O2_ENDPOINTS_ANY = (1u << 5) - 1,
+	O2_ENDPOINTS_BY_DEVICE = 1u << 5,  /* a completion queue could not be armed, or not be polled then */
+	O2_ENDPOINTS_ANY = (1u << 6) - 1,
 };
 
 /* Memory that an endpoint offers, with the model's state of it. */
@@ -297,6 +298,7 @@ void o2_endpoints_leave(struct o2_endpoints_seat *seat);
 void o2_endpoints_return(struct o2_endpoints_seat *seat);
 /* True if there was a connection, or an attempt, to end. */
 bool o2_endpoints_kill(struct o2_endpoints_seat *seat, uint32_t to);
+bool o2_endpoints_fail_arm(struct o2_endpoints_seat *seat, uint32_t to);
 bool o2_endpoints_close_peer(struct o2_endpoints_seat *seat, uint32_t to, int code);
 void o2_endpoints_close(struct o2_endpoints *endpoints);
 

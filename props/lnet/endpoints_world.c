@@ -274,6 +274,24 @@ bool o2_endpoints_kill(struct o2_endpoints_seat *seat, uint32_t to)
 	return true;
 }
 
+bool o2_endpoints_fail_arm(struct o2_endpoints_seat *seat, uint32_t to)
+{
+	struct o2_endpoints *endpoints = seat->endpoints;
+	void (*fail_poll)(bool fail) = endpoints->ground.ops->fail_poll;
+	struct o2_conn *conn =
+		seat->open ? o2_node_conn(seat->endpoint.node, o2_endpoints_nid(endpoints, to), 0) : NULL;
+
+	if (conn == NULL || fail_poll == NULL || !seat->sleeper)
+		return false;
+	o2_endpoints_blame(endpoints, seat->index, to, O2_ENDPOINTS_BY_DEVICE);
+	fail_poll(true);
+	o2_conn_arm(conn);
+	fail_poll(false);
+	seat->asleep = false;
+	o2_endpoints_seen(endpoints, O2_ENDPOINTS_SEEN_ARM_FAILED);
+	return true;
+}
+
 bool o2_endpoints_close_peer(struct o2_endpoints_seat *seat, uint32_t to, int code)
 {
 	struct o2_endpoints *endpoints = seat->endpoints;

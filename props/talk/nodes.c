@@ -19,8 +19,9 @@ static const char *const situations[O2_NODES_SITUATIONS] = {O2_NODES_SITUATION_L
  * attempts in a row), three devices, or queues so deep that a kernel would have to provide room for all of them.
  */
 static const enum o2_nodes_situation of_loop[] = {
-	O2_NODES_SEEN_THREE, O2_NODES_SEEN_UNREACHABLE, O2_NODES_SEEN_LOST,   O2_NODES_SEEN_DEEP,
-	O2_NODES_SEEN_BURST, O2_NODES_SEEN_SLOW,	O2_NODES_SEEN_BROKEN, O2_NODES_SEEN_DEVICE_LOST};
+	O2_NODES_SEEN_THREE,  O2_NODES_SEEN_UNREACHABLE, O2_NODES_SEEN_LOST,
+	O2_NODES_SEEN_DEEP,   O2_NODES_SEEN_BURST,	 O2_NODES_SEEN_SLOW,
+	O2_NODES_SEEN_WAITED, O2_NODES_SEEN_BROKEN,	 O2_NODES_SEEN_DEVICE_LOST};
 
 enum step {
 	STEP_DELIVER,

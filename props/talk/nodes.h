@@ -70,6 +70,7 @@
 	ENTRY(O2_NODES_SEEN_BURST, "burst_of_more_than_32")           \
 	ENTRY(O2_NODES_SEEN_SETTINGS_REFUSED, "settings_refused")     \
 	ENTRY(O2_NODES_SEEN_SLOW, "attempts_one_a_second")            \
+	ENTRY(O2_NODES_SEEN_WAITED, "waited_too_long")                \
 	ENTRY(O2_NODES_SEEN_BROKEN, "broken_as_it_came_up")           \
 	ENTRY(O2_NODES_SEEN_DEVICE_LOST, "device_lost")               \
 	ENTRY(O2_NODES_SEEN_FLAVOUR, "checksum_flavour_learnt")

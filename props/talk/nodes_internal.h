@@ -21,6 +21,8 @@
 #define O2_NODES_BURST	    0xffu /* in the match bits of a burst's messages, instead of a number */
 #define O2_NODES_ENDS	    64u	  /* most connection ends that a node has at a time */
 #define O2_NODES_LOST	    (O2_NODES_MAX * O2_NODES_SLOTS)
+/* What waits for a connection does so for the time of an attempt and this (docs/connection.md, "Times"). */
+#define O2_NODES_WAITING_EXTRA_MS 10000u
 
 /* What an operation does. */
 enum o2_nodes_kind {

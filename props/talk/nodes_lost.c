@@ -6,8 +6,6 @@
 
 /* The faults of operations that lost their connection or never got one, and checks for overdue operations. */
 
-#define WAITING_EXTRA_MS 10000u /* docs/connection.md, "Times" */
-
 /* A connection's operations end first: the one that caused the fault with that fault, the others due to it. */
 void o2_nodes_check_its_operations(struct o2_nodes_seat *seat, uint32_t with,
 				   const struct o2_transfer_fault *fault)
@@ -42,13 +40,16 @@ static bool is_late(const struct o2_nodes_seat *seat, const struct o2_nodes_op *
 		    const struct o2_transfer_fault *fault)
 {
 	const uint64_t age_ms = seat->nodes->ground.now_ms - op->started_ms;
-	const uint64_t limit_ms = o2_nodes_attempt_ms(seat) + WAITING_EXTRA_MS;
+	const uint64_t limit_ms = o2_nodes_attempt_ms(seat) + O2_NODES_WAITING_EXTRA_MS;
 	struct o2_transfer_fault foretold =
 		o2_nodes_fault(O2_FAULT_DEADLINE, -ETIMEDOUT, "node/waiting", "age in ms", age_ms, limit_ms);
 
 	foretold.wait = O2_WAIT_CONNECTION;
-	return seat->now.doing == O2_NODES_IS_TOLD_THE_TIME && age_ms >= limit_ms &&
-	       o2_nodes_same_fault(&foretold, fault);
+	if (seat->now.doing != O2_NODES_IS_TOLD_THE_TIME || age_ms < limit_ms ||
+	    !o2_nodes_same_fault(&foretold, fault))
+		return false;
+	o2_nodes_seen(seat->nodes, O2_NODES_SEEN_WAITED);
+	return true;
 }
 
 /* The operation waited, and the last attempt or connection that could have served it has ended. */
@@ -117,7 +118,7 @@ void o2_nodes_check_overdue(struct o2_nodes_seat *seat)
 		const struct o2_nodes_op *op = &seat->op[k];
 
 		if (op->started && op->ended == 0 && o2_nodes_count_ends(seat, op->to, true) == 0 &&
-		    now_ms - op->started_ms >= o2_nodes_attempt_ms(seat) + WAITING_EXTRA_MS)
+		    now_ms - op->started_ms >= o2_nodes_attempt_ms(seat) + O2_NODES_WAITING_EXTRA_MS)
 			o2_report_fail(seat->nodes->report, "nodes/overdue",
 				       "operation %" PRIu32 " of node %" PRIu32
 				       " waits for a connection since %" PRIu64 " ms",

@@ -25,6 +25,19 @@ static void refuse_all(struct o2_nodes_seat *seat, uint32_t to)
 	}
 }
 
+/* While every attempt is refused, what waits for one ends 10 s after the time of an attempt. */
+static void refuse_until_late(struct o2_nodes_seat *seat)
+{
+	struct o2_nodes *nodes = seat->nodes;
+	const uint64_t end_ms = nodes->ground.now_ms + o2_nodes_attempt_ms(seat) + O2_NODES_WAITING_EXTRA_MS;
+
+	while (!nodes->report->failed && nodes->ground.now_ms < end_ms) {
+		refuse_all(seat, 0);
+		o2_nodes_progress(seat);
+		o2_nodes_clock(nodes, SECOND_MS);
+	}
+}
+
 /* Node 1 is used, because it has sent the fewest operations; none of its requests is delivered. */
 void o2_nodes_check_slow(struct o2_nodes *nodes)
 {
@@ -49,6 +62,8 @@ void o2_nodes_check_slow(struct o2_nodes *nodes)
 	refuse_all(seat, 0);
 	o2_nodes_clock(nodes, SECOND_MS - 1 - late_ms);
 	o2_nodes_clock(nodes, 1);
+	if (o2_draw_bool(nodes->choice, 1, 1))
+		refuse_until_late(seat);
 	if (!nodes->report->failed)
 		o2_nodes_settle(nodes);
 }

@@ -20,6 +20,15 @@ static uint32_t mtu_of(const struct o2_verbs_qp *qp)
 	return qp->attr.path_mtu == 0 ? 128 : bytes[qp->attr.path_mtu];
 }
 
+/* The first packet is as long as the requester's path MTU or the message; the responder expects its own. */
+static bool is_miscut(const struct o2_verbs_qp *qp, const struct o2_verbs_qp *peer, uint32_t bytes)
+{
+	const uint32_t sent = bytes < mtu_of(qp) ? bytes : mtu_of(qp);
+	const uint32_t expected = bytes < mtu_of(peer) ? bytes : mtu_of(peer);
+
+	return sent != expected;
+}
+
 /* Gather the data of a request, up to its first fault, in whole packets. */
 static void gather(struct o2_verbs_world *world, struct o2_verbs_qp *qp, const struct o2_verbs_send *send,
 		   uint32_t mtu)
@@ -103,6 +112,7 @@ static enum o2_verbs_verdict execute_out(struct o2_verbs_world *world, struct o2
 		return local_fault(world, outcome, world->source.status);
 	if (peer == NULL)
 		return O2_VERBS_LOST;
+	outcome->miscut = is_miscut(qp, peer, send->bytes);
 	verdict = is_write ? o2_verbs_write_to(world, peer, send, mtu, outcome)
 			   : o2_verbs_arrive(world, peer, send, mtu, outcome);
 	if (verdict == O2_VERBS_FAILED && is_write && world->source.status == IBV_WC_SUCCESS)
@@ -155,6 +165,8 @@ static enum o2_verbs_verdict execute_read(struct o2_verbs_world *world, struct o
 
 	if (verdict != O2_VERBS_DONE)
 		return verdict;
+	if (is_miscut(qp, peer, send->bytes))
+		return O2_VERBS_LOST;
 	advance(world, qp, peer, packets_of(send->bytes, mtu_of(qp)));
 	o2_verbs_saw(world, O2_VERBS_SEEN_READ);
 	return take_answer(world, qp, send, true, outcome);

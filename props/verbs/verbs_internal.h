@@ -13,10 +13,8 @@
 #include "props/engine/tally.h"
 #include "props/verbs/verbs.h"
 
-/*
- * Shared by the files of property verbs: the objects of a case, each with the model's state of it.  From the device
- * only addresses, keys and numbers are read, because the device chooses these.
- */
+/* The objects of a case, each with the model's state of it.  From the device only addresses, keys and numbers are
+ * read, because the device chooses these. */
 
 #define O2_VERBS_SIDES	     2u
 #define O2_VERBS_DOMAINS     2u
@@ -355,6 +353,7 @@ struct o2_verbs_outcome {
 	enum ibv_wc_status status;
 	uint32_t bytes;
 	struct o2_verbs_qp *peer;
+	bool miscut; /* in: the packets are of another size than the peer's path MTU */
 };
 enum o2_verbs_verdict o2_verbs_execute(struct o2_verbs_world *world, struct o2_verbs_qp *qp,
 				       const struct o2_verbs_send *send, struct o2_verbs_outcome *outcome);

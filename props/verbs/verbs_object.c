@@ -6,6 +6,7 @@
 #include "props/verbs/verbs_internal.h"
 
 #define INLINE_ENTRY 16u /* bytes of inline data that equal one entry */
+#define SHARED_SGES  27u /* docs/loopverbs.md, "Limits" */
 
 static uint32_t power_less_one(uint32_t entries)
 {
@@ -110,7 +111,7 @@ void o2_verbs_make_srq(struct o2_verbs_world *world, struct o2_verbs_side *side)
 	struct o2_choice *c = world->choice;
 	struct ibv_srq_init_attr init = {
 		.attr = {.max_wr = (uint32_t)o2_draw(c, O2_VERBS_DEPTH),
-			 .max_sge = o2_draw_bool(c, 3, 1) ? O2_VERBS_SGES : (uint32_t)o2_draw(c, 4),
+			 .max_sge = o2_draw_bool(c, 3, 1) ? SHARED_SGES : (uint32_t)o2_draw(c, 4),
 			 .srq_limit = o2_draw_bool(c, 3, 1) ? (uint32_t)o2_draw(c, O2_VERBS_DEPTH) : 0}};
 	const int error = init.attr.max_wr == 0 ? EINVAL : 0;
 	const uint32_t domain = o2_draw_bool(c, 12, 1);

@@ -29,7 +29,7 @@ static void query_limits(struct o2_verbs_world *world, const struct o2_verbs_sid
 	o2_verbs_expect(world, "ibv_query_device", ibv_query_device(side->context, &attr), 0);
 	SAME(attr.max_sge, 32);
 	SAME(attr.max_sge_rd, 32);
-	SAME(attr.max_srq_sge, 32);
+	SAME(attr.max_srq_sge, 27);
 	SAME(attr.max_qp_wr, 16384);
 	SAME(attr.max_srq_wr, 16384);
 	SAME(attr.max_cqe, 32767);

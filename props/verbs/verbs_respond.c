@@ -102,6 +102,8 @@ enum o2_verbs_verdict o2_verbs_arrive(struct o2_verbs_world *world, struct o2_ve
 
 	if (ring->count == 0)
 		return O2_VERBS_RNR;
+	if (outcome->miscut)
+		return refuse(world, peer, true, IBV_WC_REM_INV_REQ_ERR, IBV_WC_REM_INV_REQ_ERR, outcome);
 	for (uint32_t i = 0; i < ring->recv[0].sges; i++)
 		room += ring->recv[0].sge[i].length;
 	scatter_received(world, peer, world->source.count, mtu);
@@ -147,6 +149,9 @@ enum o2_verbs_verdict o2_verbs_write_to(struct o2_verbs_world *world, struct o2_
 			return refuse(world, peer, imm && send->bytes <= mtu, IBV_WC_REM_ACCESS_ERR,
 				      IBV_WC_REM_ACCESS_ERR, outcome);
 		}
+		if (outcome->miscut)
+			return refuse(world, peer, imm && send->bytes <= mtu, IBV_WC_REM_INV_REQ_ERR,
+				      IBV_WC_REM_INV_REQ_ERR, outcome);
 		world->remote.count = world->source.count;
 		o2_verbs_put(world, &world->side[peer->side], &world->remote, world->source.value);
 	}
@@ -211,7 +216,7 @@ bool o2_verbs_forge(struct o2_verbs_world *world, struct o2_verbs_qp *qp, const 
 		    uint32_t count)
 {
 	const struct o2_verbs_send send = {.opcode = IBV_WR_SEND, .bytes = count};
-	struct o2_verbs_outcome ignored;
+	struct o2_verbs_outcome ignored = {0};
 	bool arrived;
 
 	if (qp->type == IBV_QPT_UD || (qp->state != IBV_QPS_RTR && qp->state != IBV_QPS_RTS))

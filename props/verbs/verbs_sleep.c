@@ -147,7 +147,8 @@ void o2_verbs_step_sleep(struct o2_verbs_world *world)
 	pthread_t thread;
 
 	for (uint32_t i = 0; i < O2_VERBS_PAIRS; i++)
-		if (side->qp[i].qp != NULL && side->qp[i].shared && side->qp[i].state != IBV_QPS_ERR) {
+		if (side->qp[i].qp != NULL && side->qp[i].shared && side->qp[i].state != IBV_QPS_ERR &&
+		    side->qp[i].state != IBV_QPS_RESET) {
 			qp = &side->qp[i];
 			/* It will report an event when its retries are used up. */
 			seldom |= qp->wait != O2_VERBS_NO_WAIT && qp->due_ns != O2_VERBS_NEVER;

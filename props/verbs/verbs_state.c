@@ -89,6 +89,8 @@ static bool may_change(const struct o2_verbs_qp *qp, enum ibv_qp_state from, enu
 	mask &= ~IBV_QP_STATE;
 	if (from != qp->state)
 		return false;
+	if (to == IBV_QPS_ERR && from == IBV_QPS_RESET)
+		return false;
 	if (to == IBV_QPS_RESET || to == IBV_QPS_ERR)
 		return mask == 0;
 	return needs_of(qp->type, from, to, &must, &may) && (mask & must) == must &&
@@ -402,6 +404,8 @@ void o2_verbs_connect(struct o2_verbs_world *world, uint32_t index)
 	snprintf(world->text, sizeof(world->text), "connect %u", index);
 	for (uint32_t i = 0; i < O2_VERBS_SIDES; i++)
 		draw_attr(world, &world->side[i].qp[index], &attr[i]);
+	if (!o2_draw_bool(world->choice, 12, 1))
+		attr[1].path_mtu = attr[0].path_mtu;
 	attr[1].rq_psn = attr[0].rq_psn;
 	attr[1].sq_psn = attr[0].rq_psn;
 	for (uint32_t i = 0; i < O2_VERBS_SIDES; i++)

@@ -46,7 +46,7 @@ void o2_verbs_step_limits(struct o2_verbs_world *world)
 	uint32_t *const limit[] = {&init.cap.max_send_wr,  &init.cap.max_recv_wr,     &init.cap.max_send_sge,
 				   &init.cap.max_recv_sge, &init.cap.max_inline_data, &shared.attr.max_wr,
 				   &shared.attr.max_sge};
-	static const uint32_t most[] = {16384, 16384, 32, 32, 512, 16384, 32};
+	static const uint32_t most[] = {16384, 16384, 32, 32, 512, 16384, 27};
 	const size_t which = o2_draw(c, 9);
 	void *made;
 

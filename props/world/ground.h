@@ -38,6 +38,8 @@ struct o2_ground_ops {
 	uint32_t most_nodes;
 	/* The network may lose, refuse and reorder if o2_ground.faults is set. */
 	bool may_fail;
+	/* Does the device fail the next call that arms or polls a completion queue?  NULL: it cannot. */
+	void (*fail_poll)(bool fail);
 	/* ms without an event after which nothing counts as in flight; 0: the ground knows at once. */
 	uint32_t moment_ms;
 

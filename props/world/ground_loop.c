@@ -91,6 +91,24 @@ static void close_network(struct o2_ground *ground)
 	ground->loop = NULL;
 }
 
+static int fail_call(void *arg, enum o2_loop_call call, uint32_t qp_num)
+{
+	bool *due = arg;
+	const bool now = *due && call == O2_LOOP_CALL_POLL;
+
+	(void)qp_num;
+	*due &= !now;
+	return now ? EIO : 0;
+}
+
+static void fail_poll(bool fail)
+{
+	static bool due;
+
+	due = fail;
+	o2_loop_set_fault(fail ? fail_call : NULL, &due);
+}
+
 static uint32_t live_cqs(void)
 {
 	struct o2_loop_counters now;
@@ -112,6 +130,7 @@ const struct o2_ground_ops o2_ground_on_loop = {
 	.ack_timeout = 14,
 	.most_nodes = O2_GROUND_NODES,
 	.may_fail = true,
+	.fail_poll = fail_poll,
 	O2_GROUND_OPS,
 	.live_cqs = live_cqs,
 	.left_behind = left_behind,

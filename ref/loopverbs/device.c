@@ -186,7 +186,7 @@ int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
 	attr->max_ah = 1 << 20;
 	attr->max_srq = 1 << 20;
 	attr->max_srq_wr = O2L_MAX_SRQ_WR;
-	attr->max_srq_sge = O2L_MAX_SGE;
+	attr->max_srq_sge = O2L_MAX_SRQ_SGE;
 	attr->max_pkeys = 1;
 	attr->phys_port_cnt = 1;
 	return 0;

@@ -28,6 +28,7 @@
 #define O2L_MAX_QP_WR	   16384u
 #define O2L_MAX_CQE	   32767u
 #define O2L_MAX_SRQ_WR	   16384u
+#define O2L_MAX_SRQ_SGE	   27u
 #define O2L_MAX_RD_ATOMIC  128u
 #define O2L_MAX_MSG_BYTES  (1u << 31)
 #define O2L_PAGE_BYTES	   4096u
@@ -434,6 +435,7 @@ struct o2l_request {
 	const struct o2l_send *wr;
 	const struct o2l_sgl *data; /* data from the requester; valid_bytes may be below wr->length_bytes */
 	uint32_t mtu_bytes;
+	bool miscut;	    /* its packets are of another size than the responder's path MTU says */
 	union ibv_gid sgid; /* of the requester */
 	uint32_t src_qp;
 };

@@ -65,6 +65,14 @@ static void count_out(const struct o2l_send *wr)
 		o2l_fabric.counters.sends++;
 }
 
+/* Does the message take several packets at one end, and do the ends disagree about their size? */
+static bool is_miscut(const struct o2l_qp *qp, const struct o2l_qp *peer, const struct o2l_send *wr)
+{
+	const enum ibv_mtu ours = qp->attr.path_mtu, theirs = peer->attr.path_mtu;
+
+	return ours != theirs && wr->length_bytes > o2l_mtu_bytes(ours < theirs ? ours : theirs);
+}
+
 /* Execute a SEND or RDMA WRITE.  A fault in the local gather list drops the packets from the fault on. */
 static enum o2l_verdict execute_out(struct o2l_qp *qp, struct o2l_qp *peer, const struct o2l_send *wr,
 				    struct o2l_outcome *outcome)
@@ -80,6 +88,7 @@ static enum o2l_verdict execute_out(struct o2l_qp *qp, struct o2l_qp *peer, cons
 		return local_fault(outcome, data.status);
 	if (!peer)
 		return O2L_LOST;
+	request.miscut = is_miscut(qp, peer, wr);
 	verdict = is_write(wr) ? o2l_respond_write(peer, &request, &outcome->status)
 			       : o2l_respond_send(peer, &request, &outcome->status);
 	if (verdict == O2L_FAILED && is_write(wr) && data.status == IBV_WC_SUCCESS)
@@ -108,6 +117,8 @@ static enum o2l_verdict execute_read(struct o2l_qp *qp, struct o2l_qp *peer, con
 	verdict = o2l_respond_range(peer, wr, &range, &outcome->status);
 	if (verdict != O2L_DONE)
 		return verdict;
+	if (is_miscut(qp, peer, wr))
+		return O2L_LOST; /* the answer's packets are dropped */
 	advance_psn(qp, peer, o2l_packets(wr->length_bytes, mtu_bytes));
 	o2l_sgl_one(&from, range, wr->length_bytes);
 	o2l_sgl_scatter(qp->ibv.pd, sges_of(qp, wr), wr->num_sge, wr->length_bytes, mtu_bytes, &to);

@@ -78,6 +78,8 @@ enum o2l_verdict o2l_respond_send(struct o2l_qp *peer, const struct o2l_request 
 
 	if (rq->count == 0)
 		return O2L_RNR;
+	if (request->miscut)
+		return refuse(peer, true, IBV_WC_REM_INV_REQ_ERR, IBV_WC_REM_INV_REQ_ERR, status);
 	o2l_sgl_scatter(recv_pd(peer), o2l_rq_sges(rq), rq->ring[rq->head].num_sge, data->valid_bytes,
 			request->mtu_bytes, &to);
 	o2l_sgl_copy(&to, data, to.valid_bytes);
@@ -114,6 +116,9 @@ enum o2l_verdict o2l_respond_write(struct o2l_qp *peer, const struct o2l_request
 		/* A WRITE takes a receive with its last packet; here its first packet was refused. */
 		return refuse(peer, imm && one_packet, IBV_WC_REM_ACCESS_ERR, IBV_WC_REM_ACCESS_ERR, status);
 	}
+	if (request->miscut)
+		return refuse(peer, imm && one_packet, IBV_WC_REM_INV_REQ_ERR, IBV_WC_REM_INV_REQ_ERR,
+			      status);
 	o2l_sgl_one(&to, range, data->valid_bytes);
 	o2l_sgl_copy(&to, data, data->valid_bytes);
 	if (imm && data->status == IBV_WC_SUCCESS)

@@ -93,7 +93,8 @@ struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init
 {
 	struct o2l_srq *srq;
 
-	if (init->attr.max_wr == 0 || init->attr.max_wr > O2L_MAX_SRQ_WR || init->attr.max_sge > O2L_MAX_SGE)
+	if (init->attr.max_wr == 0 || init->attr.max_wr > O2L_MAX_SRQ_WR ||
+	    init->attr.max_sge > O2L_MAX_SRQ_SGE)
 		return o2l_refuse_object(EINVAL);
 	srq = calloc(1, sizeof(*srq));
 	if (!srq || o2l_rq_init(&srq->rq, init->attr.max_wr, init->attr.max_sge)) {

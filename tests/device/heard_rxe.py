@@ -171,7 +171,7 @@ def main():
     verdicts.lies(tried, heard)
     print(report["seen"])
     print(f"{verdicts.passed} passed, {verdicts.failed} failed")
-    return 1 if verdicts.failed else 0
+    return 1 if verdicts.failed or not verdicts.passed else 0
 
 
 if __name__ == "__main__":

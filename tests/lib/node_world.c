@@ -187,3 +187,28 @@ struct world *world_broken_at_once(void)
 	world_settle(world);
 	return world;
 }
+
+static enum o2_cm_loop_fate none_gets_through(void *arg, enum o2_cm_loop_message message, uint32_t from,
+					      uint32_t to)
+{
+	const struct world *world = arg;
+	const bool races = from == ADDRESS(0) && world->nsent[O2_CM_LOOP_REJECT] < O2_MAX_CONN_RACES;
+
+	world_fate(arg, message, from, to);
+	return message != O2_CM_LOOP_REQUEST || races ? O2_CM_LOOP_PASS : O2_CM_LOOP_LOSE;
+}
+
+struct world *world_that_never_connects(void)
+{
+	struct o2_node_config loser = small_config(), winner = small_config();
+	struct world *world;
+
+	loser.conn.timeout_ms = 20000;
+	winner.conn.timeout_ms = 100000;
+	world = world_two(&loser, &winner);
+	o2_cm_loop_set_fate(world->loop, none_gets_through, world);
+	seat_put(&world->seat[1], NID(0));
+	seat_put(&world->seat[0], NID(1));
+	world_progress(world);
+	return world;
+}

@@ -72,4 +72,10 @@ void assert_linked(const struct world *world, uint32_t i, uint32_t j, uint32_t c
  */
 struct world *world_broken_at_once(void);
 
+/*
+ * A world in which the first node's PUT waits for a connection: 20 of its requests lose a race with the second
+ * node's, which is lost, and then its own are lost.  An attempt of the first node takes 5 s, of the second one 25 s.
+ */
+struct world *world_that_never_connects(void);
+
 #endif

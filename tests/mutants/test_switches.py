@@ -292,6 +292,37 @@ class Own(Project):
         self.assertEqual(self.run_script("--own").stdout, "ref/x/far.c;ref/x/near.c;ref/x/sum.c\n")
 
 
+# A program that holds without a mutant and ends as the last word of its name says with one; *-reached counts that it was reached.
+PROGRAM = """#!/bin/sh
+while [ $# -gt 0 ]; do
+	case $1 in
+	--mutant) mutant=$2 ;;
+	--mutant-counts) counts=$2 ;;
+	esac
+	shift
+done
+[ "$mutant" != none ] || exit 0
+case $0 in *-reached) printf '\\1\\0\\0\\0\\0\\0\\0\\0\\1\\0\\0\\0\\0\\0\\0\\0' > "$counts" ;; esac
+kill -"$(basename "${0%-reached}")" $$
+"""
+
+
+class Runs(unittest.TestCase):
+    """ci/mutants: which ends of a program count as a kill."""
+
+    def test_only_its_own_crash_kills_a_mutant(self):
+        for name, killed in (("SEGV-reached", True), ("ABRT-reached", True), ("SEGV", False), ("KILL-reached", False),
+                             ("TERM-reached", False)):
+            with self.subTest(name), tempfile.TemporaryDirectory() as folder:
+                program = Path(folder) / name
+                program.write_text(PROGRAM, encoding="utf-8")
+                program.chmod(0o755)
+                done = subprocess.run([SCRIPT.parents[2] / "ci" / "mutants", "--program", program, "--no-build", "--only",
+                                       "gap-never-seen", "--seeds", "1"], capture_output=True, text=True, check=False)
+                last = done.stdout.splitlines()[-1]
+                self.assertEqual((done.returncode, last), (0, "2 passed, 0 failed") if killed else (1, "1 passed, 1 failed"), done.stdout)
+
+
 class Text(unittest.TestCase):
     def test_functions(self):
         self.assertEqual([one.name for one in ctext.functions_of(SOURCE)], ["twice", "half", "half", "o2_sum", "main"])

@@ -20,8 +20,9 @@ class Step(NamedTuple):
 
 
 def steps(document, heading):
-    """The commands of the section with this heading, up to the next one of the same level."""
-    section = re.search(rf"^## {re.escape(heading)}$(.*?)(?=^## |\Z)", document, re.M | re.S)
+    """The commands of the section with this heading, up to the next one of the same level; None: of the whole document."""
+    whole = rf"^## {re.escape(heading)}$(.*?)(?=^## |\Z)" if heading is not None else r"\A(.*)\Z"
+    section = re.search(whole, document, re.M | re.S)
     if section is None:
         raise ValueError(f"no section {heading!r}")
     found, inside = [], False

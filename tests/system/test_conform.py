@@ -6,6 +6,7 @@ usage: test_conform.py [O2REF]   the program; default $O2REF_CLI, else build/gcc
 """
 
 import json
+import os
 import re
 import shlex
 import signal
@@ -19,8 +20,9 @@ from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(ROOT / "tests" / "lib"))
+sys.path[:0] = [str(ROOT / "tests" / "lib"), str(ROOT / "tests" / "system")]
 
+import guide  # noqa: E402
 import suite  # noqa: E402
 
 PROGRAM = suite.program()
@@ -66,6 +68,14 @@ class Clean(unittest.TestCase):
         rows = ROW.findall(done.stdout)
         self.assertEqual([row[:2] for row in rows], [("holds", probe[0]) for probe in listed() if not is_lst(probe[0])])
         self.assertEqual(LAST.match(done.stdout.splitlines()[-1]).groups(), (str(len(rows)), "0", "0", "0", "0", "1"))
+
+    def test_the_examples_of_the_page(self):
+        found = [step for step in guide.steps(page(), None) if "--device loop" in step.command]
+        self.assertEqual(len(found), 3)
+        env = {**os.environ, "PATH": f"{Path(PROGRAM).resolve().parent}:{os.environ['PATH']}"}
+        for step, printed, as_shown in guide.run(found, ROOT, env=env):
+            with self.subTest(step.command):
+                self.assertTrue(as_shown, printed)
 
     def test_no_checksums_to_check(self):
         done = loop("--only", "checksum/")

@@ -25,7 +25,7 @@ VM = ROOT / "ci" / "vm"
 sys.path[:0] = [str(VM), str(ROOT / "tests" / "system"), str(ROOT / "tests" / "lib")]
 import suite  # noqa: E402
 from cli.pcap_cases import packets_of  # noqa: E402
-from o2vm import common, image, kernel, modules, options, pcapng, said  # noqa: E402
+from o2vm import capture, common, image, kernel, modules, options, pcapng, rundir, said  # noqa: E402
 
 PROGRAM = suite.program()
 CAPTURES = sorted((ROOT / "corpus" / "captures" / "pcap").glob("*.pcap"))
@@ -99,6 +99,21 @@ class Capture(unittest.TestCase):
         head = CAPTURES[0].read_bytes()[:24]
         with self.assertRaises(pcapng.NoCapture):
             converted(head + struct.pack("=IIII", 0, 0, 0x7FFFFFFF, 0x7FFFFFFF) + b"x" * 100)
+
+    def test_what_is_not_judged_is_no_success(self):
+        """A judge that is not there is said, one that fails and a capture that cannot be written are statuses of their own."""
+        with tempfile.TemporaryDirectory() as folder:
+            pcap, out = Path(folder) / "wire.pcap", f"{folder}/wire.pcapng"
+            for program, to, status, words in ((PROGRAM, out, 0, ""), ("/no/o2ref", out, 0, "not judged: /no/o2ref is not there"),
+                                               ("/bin/ls", out, common.EX_NOT_JUDGED, "not judged: /bin/ls judge ended with status 2"),
+                                               ("/", out, common.EX_NOT_JUDGED, "not judged: "),
+                                               (PROGRAM, f"{folder}/no/x", common.EX_NOT_JUDGED, "no capture in "),
+                                               (PROGRAM, "/dev/full", common.EX_NOT_JUDGED, "no capture in /dev/full")):
+                pcap.write_bytes(CAPTURES[0].read_bytes())
+                with self.subTest(program=program, to=to), contextlib.redirect_stderr(io.StringIO()) as err, \
+                        contextlib.redirect_stdout(io.StringIO()):
+                    self.assertEqual(capture.finish_and_judge(str(pcap), to, "", program), status)
+                    self.assertIn(words, err.getvalue())
 
 
 def elf(pvh=True):
@@ -323,6 +338,15 @@ class CommandLines(unittest.TestCase):
         self.wrong("pair", ["--a", "true", "--b", "true", "--capture", "/no/such/file"], "--capture", "/no/such/file")
         self.wrong("pair", ["--a", "true", "--b", "true", "--capture", "x", "--no-capture"], "--capture", "x", "--no-capture")
         self.wrong("pair", ["--a", "true", "--b", "true", "left over"], "left over")
+
+    def test_folders_that_cannot_be_made(self):
+        there = f"{VM / 'run'}/x"
+        self.wrong("run", ["--cache", there, "--", "true"], there, "cannot be made: Not a directory")
+        self.wrong("prepare", ["--cache", there], there, "cannot be made: Not a directory")
+        with tempfile.TemporaryDirectory() as folder:
+            for log, share in ((there, folder), (folder, there)):
+                with self.assertRaisesRegex(common.WrongUsage, f"{there}.*: no folder, and it cannot be made: "):
+                    rundir.RunDir(log, share, False)
 
     def test_what_a_kernel_is(self):
         """--kernel-SIDE accepts a package's name, a package's file or an image."""

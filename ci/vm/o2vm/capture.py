@@ -4,7 +4,7 @@ import os
 import subprocess
 
 from . import pcapng
-from .common import EX_RULE_BROKEN, say
+from .common import EX_NOT_JUDGED, EX_RULE_BROKEN, say
 
 JUDGE_OK, JUDGE_BROKEN = 0, 1
 JUDGE_SECONDS = 3600
@@ -24,13 +24,24 @@ def finish(pcap, out, comment):
 
 
 def judge(program, path):
-    """Run o2ref judge on the capture.  Returns the pair's exit status: 0 or EX_RULE_BROKEN."""
+    """Run o2ref judge on the capture.  Returns the pair's exit status: 0, EX_RULE_BROKEN or EX_NOT_JUDGED."""
     if not os.access(program, os.X_OK):
         say(f"not judged: {program} is not there (build it, or --o2ref FILE)")
         return 0
-    done = subprocess.run([program, "judge", path], capture_output=True, text=True, timeout=JUDGE_SECONDS, check=False)
+    try:
+        done = subprocess.run([program, "judge", path], capture_output=True, text=True, errors="replace",
+                              timeout=JUDGE_SECONDS, check=False)
+    except (OSError, subprocess.TimeoutExpired) as problem:
+        say(f"not judged: {problem}")
+        return EX_NOT_JUDGED
     for line in (done.stdout + done.stderr).splitlines():
         print(f"judge: {line}", flush=True)
     if done.returncode not in (JUDGE_OK, JUDGE_BROKEN):
         say(f"not judged: {program} judge ended with status {done.returncode}")
+        return EX_NOT_JUDGED
     return EX_RULE_BROKEN if done.returncode == JUDGE_BROKEN else 0
+
+
+def finish_and_judge(pcap, out, comment, program):
+    """Both; returns the pair's exit status.  A capture that could not be written is not judged."""
+    return judge(program, out) if finish(pcap, out, comment) else EX_NOT_JUDGED

@@ -10,6 +10,7 @@ EX_KERNEL_WARNING = 70
 EX_PANIC = 71
 EX_NO_ANSWER = 72
 EX_RULE_BROKEN = 73  # ci/vm/pair: o2ref judge found a broken rule in the capture
+EX_NOT_JUDGED = 74  # ci/vm/pair: the capture could not be written, or o2ref judge failed
 EX_CANNOT_RUN = 77
 EX_TIMEOUT = 124
 
@@ -23,8 +24,12 @@ class CannotRun(Exception):
     """The machine lacks something; the text is one line for the user, and the exit status is 77."""
 
 
-class BadKernel(CannotRun):
-    """A file that the user named is not a valid kernel or module: wrong usage, exit status 2."""
+class WrongUsage(CannotRun):
+    """What the user named cannot be used: exit status 2."""
+
+
+class BadKernel(WrongUsage):
+    """A file that the user named is not a valid kernel or module."""
 
 
 def say(text):
@@ -33,11 +38,19 @@ def say(text):
 
 def refuse(reason):
     """Print the reason on one line; returns the exit status."""
-    if isinstance(reason, BadKernel):
+    if isinstance(reason, WrongUsage):
         say(reason)
         return EX_USAGE
     say(f"cannot run here: {reason}")
     return EX_CANNOT_RUN
+
+
+def make_folder(path):
+    """Make a folder that the user named, unless it is there."""
+    try:
+        os.makedirs(path, exist_ok=True)
+    except OSError as problem:
+        raise WrongUsage(f"{path}: no folder, and it cannot be made: {problem.strerror}") from problem
 
 
 def default_cache_dir():

@@ -9,7 +9,7 @@ import tempfile
 from dataclasses import dataclass
 
 from . import initramfs, kernel, modules, package, suite
-from .common import BadKernel, CannotRun, DEFAULT_KERNEL_PACKAGE, VM_DIR, say
+from .common import BadKernel, CannotRun, DEFAULT_KERNEL_PACKAGE, VM_DIR, make_folder, say
 
 # Part of the name of every kernel directory: increase it when the output of install() changes.
 LAYOUT_VERSION = 2
@@ -66,7 +66,7 @@ class Image:
 
 @contextlib.contextmanager
 def locked(cache_dir):
-    os.makedirs(cache_dir, exist_ok=True)
+    make_folder(cache_dir)
     with open(os.path.join(cache_dir, ".lock"), "w", encoding="ascii") as f:
         fcntl.flock(f, fcntl.LOCK_EX)
         yield

@@ -4,6 +4,8 @@ import os
 import shutil
 import time
 
+from . import common
+
 CURRENT_CASE = "current-case"
 CURRENT_CASE_BYTES = 65536
 
@@ -18,8 +20,8 @@ class RunDir:
         self.exported = of_pair or self.share
         self.keep = keep
         self.made = not os.path.isdir(self.log)
-        os.makedirs(self.control, exist_ok=True)
-        os.makedirs(self.share, exist_ok=True)
+        common.make_folder(self.control)
+        common.make_folder(self.share)
         # Delete the case that an earlier run left, so that it is not blamed for a failure of this run.
         if os.path.exists(os.path.join(self.share, CURRENT_CASE)):
             os.unlink(os.path.join(self.share, CURRENT_CASE))

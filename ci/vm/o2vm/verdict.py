@@ -8,8 +8,9 @@ CAUSE = re.compile(r"BUG: .*|general protection fault.*|Oops: .*|kernel BUG at .
 # These must not match lines of a healthy guest ("speed is unknown", "non-flush error status", a kernel tainted by modules
 # without signature); tests/device/vm checks that.
 WARNING = re.compile(
-    r"\bWARNING: .*|\bBUG: .*|kernel BUG at .*|\bOops\b.*|general protection fault.*|refcount_t: .*|"
-    r"INFO: task .* blocked for more than .*|INFO: rcu.* detected .*|watchdog: BUG.*|soft lockup.*|"
+    r"\bWARNING: .*|\bBUG: .*|\bBUG \S+ \(.*|kernel BUG at .*|\bOops\b.*|general protection fault.*|refcount_t: .*|"
+    r"INFO: task .* blocked for more than .*|INFO: rcu.*\bdetected .*|watchdog: BUG.*|soft lockup.*|hard LOCKUP.*|"
+    r"\bUBSAN: .*|unregister_netdevice: waiting for .*|kmemleak: .* suspected memory leak.*|"
     r"list_(?:add|del) corruption.*|Bad page (?:state|map).*|unable to handle .*|slab .* corruption.*")
 TIMESTAMP = re.compile(r"^(?:<\d+>)?\[\s*\d+\.\d+\](?:\[[^\]]*\])? ?")
 

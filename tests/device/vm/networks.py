@@ -372,6 +372,8 @@ def main():
     parser.add_argument("--suite", help="the guest's kernel is of this suite of Debian")
     parser.add_argument("--in-guest", action="store_true", help="this is the guest")
     options = parser.parse_args()
+    if options.only == "mixed" and options.minutes <= 0:
+        parser.error("--only-mixed needs --minutes N")
     os.chdir(REPO_DIR)
     if options.in_guest:
         return Guest(options.build, options.seed).run(options.minutes, options.only)

@@ -214,7 +214,14 @@ def test_verdict():
            "[    1.000000] refcount_t: underflow; use-after-free.",
            "[  130.000000] INFO: task o2props:77 blocked for more than 60 seconds.",
            "[   30.000000] watchdog: BUG: soft lockup - CPU#0 stuck for 26s! [x:1]",
-           "[    1.000000] Oops: 0000 [#1] PREEMPT SMP")
+           "[    1.000000] Oops: 0000 [#1] PREEMPT SMP",
+           "[  130.000000] rcu: INFO: rcu_preempt self-detected stall on CPU",
+           "[  130.000000] rcu: INFO: rcu_preempt detected stalls on CPUs/tasks:",
+           "[   90.000000] watchdog: Watchdog detected hard LOCKUP on cpu 0",
+           "[    1.000000] UBSAN: array-index-out-of-bounds in drivers/infiniband/sw/rxe/rxe_mr.c:77:9",
+           "[   20.000000] unregister_netdevice: waiting for va to become free. Usage count = 2",
+           "[    1.000000] BUG kmalloc-64 (Tainted: G            E     ): Poison overwritten",
+           "[    1.000000] kmemleak: 3 new suspected memory leaks (see /sys/kernel/debug/kmemleak)")
     good = ("[    2.000000] infiniband rxa: set active", "[    2.0] dummy0 speed is unknown, defaulting to 1000",
             "[    3.000000] rdma_rxe: rxa: non-flush error status = 10", "[    1.5] virtio_ring: module verification failed: "
             "signature and/or required key missing - tainting kernel", "[    0.1] DEBUG: nothing", "[ 0.2] debugging WARNINGS: no")

@@ -90,6 +90,19 @@ static bool waiting_dated(void)
 	return well;
 }
 
+/* An operation waits for a connection for 15 s where an attempt takes 5 s. */
+static bool waiting_checked(void)
+{
+	struct world *world = world_that_never_connects();
+	bool well;
+
+	world_pass(world, 15100);
+	well = world->seat[0].nended == 1 && world->seat[0].status[0] == -ETIMEDOUT;
+	world_pass(world, 60000);
+	world_close(world);
+	return well;
+}
+
 static struct world *volatile lost;
 
 /* A peer is kept until the last connection with it has ended. */
@@ -328,6 +341,7 @@ KILLED_BY(fragments_by_page_size, "fragments-by-page-size", fragments_kept)
 KILLED_BY(waiting_left, "waiting-left", waiting_kept)
 KILLED_BY(pool_clock_stands, "pool-clock-stands", idle_pools_unmade)
 KILLED_BY(waiting_undated, "waiting-undated", waiting_dated)
+KILLED_BY(waiting_unchecked, "waiting-unchecked", waiting_checked)
 KILLED_BY(reject_unnamed, "reject-unnamed", unnamed_silent)
 KILLED_BY(attempt_keeps_code, "attempt-keeps-code", attempt_aborted)
 KILLED_BY(own_attempts_count, "own-attempts-count", both_served)

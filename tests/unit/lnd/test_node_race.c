@@ -123,6 +123,26 @@ TEST(winner_lost)
 	world_close(world);
 }
 
+/* Each attempt ends or begins in time, but what waits for one of them does not wait longer than 15 s. */
+TEST(waiting_ends_while_attempts_go_on)
+{
+	struct world *world = world_that_never_connects();
+	const struct o2_transfer_fault *fault = &world->seat[0].fault[0];
+
+	world_pass(world, 14500);
+	assert_int_equal(world->nsent[O2_CM_LOOP_REJECT], O2_MAX_CONN_RACES);
+	assert_int_equal(world->seat[0].nended, 0);
+	world_pass(world, 600);
+	assert_int_equal(world->seat[0].nended, 1);
+	assert_int_equal(world->seat[0].status[0], -ETIMEDOUT);
+	assert_int_equal(fault->side, O2_FAULT_DEADLINE);
+	assert_string_equal(fault->error.rule, "node/waiting");
+	assert_int_equal(fault->error.limit, 15000);
+	assert_uint_in_range(fault->error.value, 15000, 15100);
+	world_pass(world, 40000);
+	world_close(world);
+}
+
 /* --- at random --- */
 
 #define RUNS  60u

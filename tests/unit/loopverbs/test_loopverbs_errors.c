@@ -356,3 +356,50 @@ PAIR_TEST(error_by_hand)
 	assert_int_equal(pair_to_state(p->b.qp, IBV_QPS_RESET), 0);
 	expect_empty(p->b.rcq);
 }
+
+/* The ends have different path MTUs: what takes several packets at one of them is not taken. */
+TEST(path_mtus_differ)
+{
+	static const struct {
+		enum ibv_wr_opcode opcode;
+		enum ibv_wc_status want;
+		enum ibv_qp_state peer;
+	} row[] = {{IBV_WR_SEND, IBV_WC_REM_INV_REQ_ERR, IBV_QPS_ERR},
+		   {IBV_WR_RDMA_WRITE, IBV_WC_REM_INV_REQ_ERR, IBV_QPS_ERR},
+		   {IBV_WR_RDMA_READ, IBV_WC_RETRY_EXC_ERR, IBV_QPS_RTS}};
+	struct pair_options options[2] = {pair_defaults, pair_defaults};
+
+	options[1].mtu = IBV_MTU_1024;
+	for (uint32_t i = 0; i < 6; i++) {
+		struct pair *p = pair_open(&pair_defaults);
+		struct ibv_sge from = sge_of(p->a.mr, addr_of(p->a.buf), 1024),
+			       to = sge_of(p->b.mr, addr_of(p->b.buf) + SEND_AT, BIG_BYTES);
+
+		assert_int_equal(pair_to_state(p->a.qp, IBV_QPS_RESET), 0);
+		assert_int_equal(pair_to_state(p->b.qp, IBV_QPS_RESET), 0);
+		assert_int_equal(pair_to_init(p->a.qp, PAIR_ALL_ACCESS), 0);
+		assert_int_equal(pair_to_init(p->b.qp, PAIR_ALL_ACCESS), 0);
+		assert_int_equal(pair_to_rtr(p->a.qp, p->b.qp, &options[i % 2]), 0);
+		assert_int_equal(pair_to_rtr(p->b.qp, p->a.qp, &options[1 - i % 2]), 0);
+		assert_int_equal(pair_to_rts(p->a.qp, &pair_defaults), 0);
+		assert_int_equal(pair_to_rts(p->b.qp, &pair_defaults), 0);
+		assert_int_equal(post_recv(p->b.qp, 50, &to, 1), 0);
+		assert_int_equal(post_recv(p->b.qp, 51, &to, 1), 0);
+		for (uint32_t more = 0; more < 2; more++) {
+			from.length += more;
+			fill(p->a.buf, PAIR_PAGE, 1);
+			memset(p->b.buf, 0xee, PAIR_PAGE);
+			assert_int_equal(post_rdma(p->a.qp, 1, row[i / 2].opcode, &from, 1, addr_of(p->b.buf),
+						   p->b.mr->rkey),
+					 0);
+			expect_wc(p->a.scq, 1, more ? row[i / 2].want : IBV_WC_SUCCESS);
+		}
+		expect_state(p->b.qp, row[i / 2].peer);
+		assert_int_equal(p->b.buf[0], 0xee);
+		if (row[i / 2].opcode == IBV_WR_SEND) {
+			expect_wc(p->b.rcq, 50, IBV_WC_SUCCESS);
+			expect_wc(p->b.rcq, 51, IBV_WC_REM_INV_REQ_ERR);
+		}
+		pair_close(p);
+	}
+}

@@ -253,6 +253,7 @@ APART_TEST(state_machine)
 	assert_int_equal(pair_to_state(qp, IBV_QPS_RTS), EINVAL);
 	assert_int_equal(pair_to_state(qp, IBV_QPS_RTR), EINVAL);
 	assert_int_equal(pair_to_state(qp, IBV_QPS_SQD), EINVAL);
+	assert_int_equal(pair_to_state(qp, IBV_QPS_ERR), EINVAL);
 	assert_int_equal(ibv_modify_qp(qp, &attr, full & ~IBV_QP_PORT), EINVAL);
 	assert_int_equal(ibv_modify_qp(qp, &attr, full & ~IBV_QP_ACCESS_FLAGS), EINVAL);
 	assert_int_equal(ibv_modify_qp(qp, &attr, full | IBV_QP_QKEY), EINVAL);

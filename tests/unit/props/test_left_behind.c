@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "props/engine/case_file.h"
 #include "props/engine/tally.h"
 #include "tests/lib/unit_test.h"
 
@@ -20,8 +21,9 @@ enum leak { NOTHING, ONE_BYTE, A_LARGE_PIECE, A_DESCRIPTOR, A_PAGE, A_THREAD };
 struct run {
 	struct o2_tally tally; /* must be first: props/engine/tally.h */
 	enum leak leak;
-	void *kept;  /* allocated by the first case, never freed */
-	void *cache; /* allocated until give_back */
+	uint64_t runs, leaky_run; /* the run that leaves a byte, whatever case is run; 0: none */
+	void *kept;		  /* allocated by the first case, never freed */
+	void *cache;		  /* allocated until give_back */
 };
 
 /* Leaked memory, freed at the end of the test; a leak sanitizer sees it as reachable. */
@@ -92,6 +94,8 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 	if (run->cache == NULL)
 		run->cache = malloc(5000);
 	face = o2_draw(choice, FACES - 1);
+	if (++run->runs == run->leaky_run)
+		leave(ONE_BYTE);
 	if (face == 7)
 		leave(run->leak);
 	else if (face % 10 == 8)
@@ -130,15 +134,16 @@ static uint64_t first_to_leave(void)
 	return 0;
 }
 
+static const struct o2_property_ops ops = {
+	.name = "leaky",
+	.run_case = run_case,
+	.give_back = give_back,
+	.print = print,
+	O2_TALLY_OPS,
+};
+
 static json_t *run_with(enum leak leak, uint64_t first, uint64_t cases, int expected)
 {
-	static const struct o2_property_ops ops = {
-		.name = "leaky",
-		.run_case = run_case,
-		.give_back = give_back,
-		.print = print,
-		O2_TALLY_OPS,
-	};
 	struct run run = {.leak = leak};
 	const struct o2_property property = o2_tally_property(&ops, &run.tally, NULL, 0, 0);
 	const struct o2_run_options options = {.device = "model",
@@ -196,4 +201,42 @@ TEST(test_what_is_left_is_found)
 	/* A sanitizer maps and unmaps memory of its own. */
 	if (!o2_process_held_sanitized())
 		check_found(A_PAGE, "4096 bytes mapped more");
+}
+
+/* No case leaves anything when it is run again: the finding has the last case before the reading. */
+TEST(test_what_no_case_leaves_by_itself_is_found)
+{
+	static struct o2_choice last;
+	static uint8_t bytes[O2_CHOICE_MAX_BYTES];
+	struct run run = {.leaky_run = 100};
+	const struct o2_property property = o2_tally_property(&ops, &run.tally, NULL, 0, 0);
+	char folder[] = "/tmp/o2ref-left-XXXXXX", path[64], name[O2_CASE_NAME_BYTES];
+	const struct o2_run_options options = {.device = "model",
+					       .program = "o2props",
+					       .again = "",
+					       .seed = SEED,
+					       .cases = CASES,
+					       .findings = 1,
+					       .out_dir = mkdtemp(folder)};
+	struct run other = {.leak = NOTHING};
+	struct o2_report report = {0};
+	json_t *result;
+	size_t length;
+
+	assert_int_equal(o2_run(&property, &options, &result), 1);
+	o2_choice_random(&last, SEED, 127);
+	run_case(&other, &last, &report);
+	o2_case_name(last.record, last.record_bytes, name);
+	snprintf(path, sizeof(path), "%s/leaky-%s", folder, name);
+	assert_int_equal(o2_case_read(path, bytes, &length), 0);
+	assert_int_equal(length, last.record_bytes);
+	assert_memory_equal(bytes, last.record, length);
+	assert_int_equal(unlink(path) + rmdir(folder), 0);
+	json_decref(result);
+	give_back(&run);
+	give_back(&other);
+	free(run.kept);
+	free(other.kept);
+	while (nforgotten > 0)
+		free(forgotten[--nforgotten]);
 }
