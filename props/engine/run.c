@@ -99,8 +99,11 @@ static void keep_finding(struct runner *r, uint64_t index)
 	void *counts = o2_run_keep_counts(r);
 	char seed[32];
 
-	if (bytes == NULL || same == NULL || finding == NULL)
+	if (bytes == NULL || same == NULL || finding == NULL) {
+		o2_complain(r->options->program, "no memory to keep case %llu, which fails: %s",
+			    (unsigned long long)index, r->report.signature);
 		goto out;
+	}
 	memcpy(bytes, r->choice->record, length);
 	same->r = r;
 	memcpy(same->signature, r->report.signature, sizeof(same->signature));
@@ -366,7 +369,7 @@ int o2_run(const struct o2_property *property, const struct o2_run_options *opti
 		json_array_append_new(json_object_get(*result, "missing"),
 				      json_string("a case that could be run"));
 	json_object_set(*result, "findings", r->findings);
-	rc = json_array_size(r->findings) > 0 || json_array_size(json_object_get(*result, "missing")) > 0;
+	rc = r->failures > 0 || json_array_size(json_object_get(*result, "missing")) > 0;
 	if (r->unwritten)
 		rc = O2_EXIT_USAGE;
 	runner_close(r);

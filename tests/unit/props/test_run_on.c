@@ -104,6 +104,44 @@ TEST(test_a_run_of_nothing_does_not_hold)
 	json_decref(result);
 }
 
+/* --- memory that is short --- */
+
+static size_t refused_bytes; /* malloc of so many bytes fails; 0: none */
+
+void *__real_malloc(size_t bytes);
+void *__wrap_malloc(size_t bytes);
+
+void *__wrap_malloc(size_t bytes)
+{
+	return refused_bytes != 0 && bytes == refused_bytes ? NULL : __real_malloc(bytes);
+}
+
+static enum o2_status fails(void *context, struct o2_choice *choice, struct o2_report *report)
+{
+	o2_report_clear(report);
+	o2_draw(choice, 1);
+	o2_report_fail(report, "late/wrong", "it fails");
+	return O2_STATUS_INTERESTING;
+}
+
+/* A finding for which there is no memory cannot be shown, but the run does not hold. */
+TEST(test_a_finding_that_cannot_be_kept_counts)
+{
+	static const struct o2_property_ops ops = {
+		.name = "late", .run_case = fails, .print = print, O2_TALLY_OPS};
+	struct run run = {0};
+	const struct o2_property property = o2_tally_property(&ops, &run.tally, NULL, 0, 0);
+	const struct o2_run_options options = {
+		.device = "model", .program = "o2props", .again = "", .cases = 1, .findings = 1};
+	json_t *result;
+
+	refused_bytes = O2_CHOICE_MAX_BYTES;
+	assert_int_equal(o2_run(&property, &options, &result), 1);
+	refused_bytes = 0;
+	assert_int_equal(json_array_size(json_object_get(result, "findings")), 0);
+	json_decref(result);
+}
+
 /* --- sweeps --- */
 
 struct swept {
