@@ -69,31 +69,42 @@ static uint64_t written_elsewhere(const struct o2_judging *at, uint64_t target,
 
 /* --- PUTs and GETs --- */
 
-/*
- * The side's open GETs that overlap the PUT may or may not see its bytes: do not compare them.  Returns true if the
- * side has another PUT to the same memory open.
- */
-static bool disturb(struct o2_judge_end *from, const struct o2_judge_place *place)
+static bool touches(const struct o2_judge_pattern *pattern, const struct o2_judge_place *place)
 {
-	struct o2_judge_transfer *transfer;
-	bool mixed = false;
-
-	TAILQ_FOREACH(transfer, &from->open, link) {
-		if (!overlap(&transfer->pattern.place, place))
-			continue;
-		if (transfer->step == O2_TRANSFER_GET_OPEN)
-			transfer->pattern.known = false;
-		else
-			mixed = true;
-	}
-	for (uint32_t i = 0; i < O2_JUDGE_HANDLE_MAX; i++)
-		if (from->handle[i].used && from->handle[i].is_get &&
-		    overlap(&from->handle[i].pattern.place, place))
-			from->handle[i].pattern.known = false;
-	return mixed;
+	return place == NULL || overlap(&pattern->place, place);
 }
 
-/* The same of all that move bytes to or from the node that the PUT is for. */
+/* The side's open GETs may or may not see the bytes of a PUT to that place (NULL: any): do not compare them. */
+static void doubt_gets(struct o2_judge_conn *conn, int side, const struct o2_judge_place *place)
+{
+	struct o2_judge_end *asker = &conn->end[side];
+	struct o2_judge_transfer *transfer;
+
+	TAILQ_FOREACH(transfer, &asker->open, link)
+		if (transfer->step == O2_TRANSFER_GET_OPEN && touches(&transfer->pattern, place))
+			transfer->pattern.known = false;
+	TAILQ_FOREACH(transfer, &conn->end[1 - side].open, link)
+		if (transfer->is_reply && touches(&transfer->pattern, place))
+			transfer->pattern.known = false;
+	for (uint32_t i = 0; i < O2_JUDGE_HANDLE_MAX; i++)
+		if (asker->handle[i].used && asker->handle[i].is_get &&
+		    touches(&asker->handle[i].pattern, place))
+			asker->handle[i].pattern.known = false;
+}
+
+/* Has the side another PUT to the same memory open? */
+static bool is_open(const struct o2_judge_end *from, const struct o2_judge_place *place)
+{
+	const struct o2_judge_transfer *transfer;
+
+	TAILQ_FOREACH(transfer, &from->open, link)
+		if (transfer->step != O2_TRANSFER_GET_OPEN && !transfer->is_reply &&
+		    overlap(&transfer->pattern.place, place))
+			return true;
+	return false;
+}
+
+/* The PUT disturbs all GETs from the node that it is for.  Returns whether another PUT to the same memory is open. */
 static bool disturb_all(const struct o2_judging *at, const struct o2_judge_place *place)
 {
 	struct o2_judge_conn *conn;
@@ -101,8 +112,10 @@ static bool disturb_all(const struct o2_judging *at, const struct o2_judge_place
 
 	LIST_FOREACH(conn, &at->judge->conns, link)
 		for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++)
-			if (conn->end[1 - side].nid == at->conn->end[at->to].nid)
-				mixed |= disturb(&conn->end[side], place);
+			if (conn->end[1 - side].nid == at->conn->end[at->to].nid) {
+				doubt_gets(conn, side, place);
+				mixed = mixed || is_open(&conn->end[side], place);
+			}
 	return mixed;
 }
 
@@ -134,12 +147,11 @@ void o2_judge_payload_ended(struct o2_judge_end *from, uint64_t number)
 }
 
 /* A missed PUT may have written anywhere. */
-void o2_judge_payload_unseen(struct o2_judge_end *from)
+void o2_judge_payload_unseen(struct o2_judge_conn *conn, enum o2_judge_side side)
 {
 	for (uint32_t i = 0; i < O2_JUDGE_PUTS_MAX; i++)
-		from->put[i].number = 0;
-	for (uint32_t i = 0; i < O2_JUDGE_HANDLE_MAX; i++)
-		from->handle[i].pattern.known = false;
+		conn->end[side].put[i].number = 0;
+	doubt_gets(conn, side, NULL);
 }
 
 void o2_judge_payload_get(const struct o2_judging *at, const struct o2_lnet_hdr *hdr,
