@@ -15,8 +15,9 @@
 
 #define O2_JUDGE_PUTS_MAX 32u /* PUTs of a side whose target memory is remembered */
 
-/* A range of the memory that a node offers to LNet. */
+/* A range of the memory that a node, which may be behind a router, offers to LNet. */
 struct o2_judge_place {
+	uint64_t target; /* NID of that node */
 	uint32_t portal;
 	uint64_t match_bits, offset, bytes;
 };

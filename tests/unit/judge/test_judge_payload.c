@@ -304,3 +304,51 @@ TEST(test_a_write_during_a_get)
 		say_close(&say);
 	}
 }
+
+/* A PUT of A's to node `target`, which is this node, or behind it. */
+static void put_to(struct say *say, uint64_t target, uint64_t hop, uint64_t stream)
+{
+	struct o2_msg msg = place_of(say_header(A, O2_MSG_IMMEDIATE, 0), 0);
+	uint8_t bytes[100];
+
+	o2_stream_fill(bytes, sizeof(bytes), 1, stream, 0);
+	msg.ibm_dstnid = hop;
+	msg.u.immediate.hdr.type = O2_LNET_PUT;
+	msg.u.immediate.hdr.dest_nid = target;
+	msg.u.immediate.hdr.payload_length = sizeof(bytes);
+	msg.u.immediate.hdr.msg.put.hdr_data = stream;
+	msg.u.immediate.payload = bytes;
+	say_msg(say, A, &msg);
+}
+
+/* B is a router to two nodes, one of which A also reaches without it. */
+TEST(test_nodes_behind_a_router)
+{
+	enum { THERE, OTHER_NODE, DURING, DURING_OTHER_NODE, WAYS };
+
+	for (int way = 0; way < WAYS; way++) {
+		struct o2_judge_conn *routed;
+		struct o2_msg asked;
+		struct say say;
+
+		say_open(&say, NULL);
+		say_connected(&say);
+		routed = say.conn;
+		put_to(&say, 1, SAY_B, 5);
+		asked = say_header(A, O2_MSG_IMMEDIATE, 0);
+		asked.u.immediate.hdr.type = O2_LNET_GET;
+		asked.u.immediate.hdr.dest_nid = way == OTHER_NODE ? 2 : 1;
+		asked.u.immediate.hdr.msg.get.match_bits = 0x1234;
+		asked.u.immediate.hdr.msg.get.sink_length = 100;
+		asked.u.immediate.hdr.msg.get.return_wmd = (struct o2_lnet_handle){1, 1};
+		say_msg(&say, A, &asked);
+		if (way >= DURING) {
+			say_meet(&say, O2_JUDGE_LATER);
+			put_to(&say, way == DURING ? 1 : 2, way == DURING ? 1 : 2, 6);
+			say.conn = routed;
+		}
+		answer(&say, 100, 6);
+		assert_int_equal(say.times[O2_JUDGE_PAYLOAD_GET], way == THERE || way == DURING_OTHER_NODE);
+		say_close(&say);
+	}
+}
