@@ -183,8 +183,8 @@ TEST(test_a_connection_that_falls_silent)
 	}
 }
 
-/* A request of A with that id, and B's reject of it. */
-static void rejected(struct heard *heard, uint32_t id)
+/* A request of A with that id and PSN, and B's reject of it. */
+static void rejected_psn(struct heard *heard, uint32_t id, uint32_t psn)
 {
 	const struct o2_msg request = say_request_of(32, SAY_FRAGS);
 	const struct o2_reject reject = {.ibr_version = O2_MSG_VERSION_2,
@@ -196,7 +196,7 @@ static void rejected(struct heard *heard, uint32_t id)
 		(struct o2_cm_mad){.kind = O2_CM_REQ,
 				   .local_id = id,
 				   .qp = QP_A + id,
-				   .psn = 1,
+				   .psn = psn,
 				   .service_id = HEARD_O2IBLND},
 		&request);
 	hear(heard, B,
@@ -205,6 +205,11 @@ static void rejected(struct heard *heard, uint32_t id)
 			       .reject = &reject,
 			       .raw = little,
 			       .raw_bytes = sizeof(little)});
+}
+
+static void rejected(struct heard *heard, uint32_t id)
+{
+	rejected_psn(heard, id, 1);
 }
 
 /* A request that comes again after its reject, which then comes again too, is one; another request is another. */
@@ -219,6 +224,27 @@ LINKS_TEST(test_a_rejected_request_comes_again)
 	assert_int_equal(o2_links_totals(heard->links).connections, 70);
 	rejected(heard, 70 - 64);
 	assert_int_equal(o2_links_totals(heard->links).connections, 71);
+	rejected_psn(heard, 70, 2);
+	assert_int_equal(o2_links_totals(heard->links).connections, 72);
+}
+
+/* Who has asked may refuse the reply by a reject; it answers no request, and is no reject record. */
+LINKS_TEST(test_a_reply_is_rejected)
+{
+	const struct o2_error refused = {.rule = "wire/reject/magic"};
+
+	hear_connect(heard, 0, QP_B);
+	hear(heard, A,
+	     (struct o2_event){.kind = O2_EVENT_CM,
+			       .cm = {.kind = O2_CM_REJ, .local_id = 0, .remote_id = 100},
+			       .refused = &refused,
+			       .raw = none,
+			       .raw_bytes = sizeof(none)});
+	assert_int_equal(heard_findings(heard), 0);
+	assert_int_equal(o2_links_totals(heard->links).connections, 1);
+	/* The link has gone: what comes now is of another connection. */
+	hear_send(heard, A, QP_B, a_put(A, 0));
+	assert_int_equal(o2_links_totals(heard->links).connections, 2);
 }
 
 /* A writes and B sends a message; then an acknowledgement shows that both are of one connection. */
