@@ -145,10 +145,11 @@ static void expect_refused(struct o2_hearing *h, const struct meeting *meeting,
 					: meeting->request.u.connparams.ibcp_max_frags;
 	const uint32_t said = of_depth ? record->ibr_cp.ibcp_queue_depth : record->ibr_cp.ibcp_max_frags;
 	const char *field = of_depth ? "ibcp_queue_depth" : "ibcp_max_frags";
+	const bool only_reason = record->ibr_version == O2_MSG_VERSION_1;
 
 	/* More fragments than requested may be the only number that the other side supports. */
-	if ((of_depth || of_frags) && record->ibr_version == O2_MSG_VERSION_2 &&
-	    (of_depth ? said >= asked : said == asked) && asked >= (of_depth ? 2u : 1u))
+	if ((of_depth || of_frags) && !only_reason && (of_depth ? said >= asked : said == asked) &&
+	    asked >= (of_depth ? 2u : 1u))
 		o2_hearing_expect(h, O2_HEARING_EVENT, O2_JUDGE_CONNECT_REJECT_UNTRUE, B, meeting->number,
 				  field, said, asked - 1, O2_LIMIT_BOUND);
 	if ((of_depth || of_frags || record->ibr_why == O2_REJECT_CONN_RACE) &&
@@ -156,10 +157,11 @@ static void expect_refused(struct o2_hearing *h, const struct meeting *meeting,
 		o2_hearing_expect(h, O2_HEARING_EVENT, O2_JUDGE_CONNECT_REJECT_VERSION, B, meeting->number,
 				  "ibr_version", record->ibr_version, meeting->request.ibm_version,
 				  O2_LIMIT_EXACT);
-	if (of_depth || of_frags)
+	if ((of_depth || of_frags) && !only_reason)
 		o2_hearing_expect(h, O2_HEARING_EVENT, O2_JUDGE_CONNECT_REFUSED, A, meeting->number, field,
 				  asked, said, of_frags && said > asked ? O2_LIMIT_EXACT : O2_LIMIT_BOUND);
-	else if (record->ibr_why == O2_REJECT_CONN_STALE && meeting->request.ibm_dststamp != 0 &&
+	else if (record->ibr_why == O2_REJECT_CONN_STALE && !only_reason &&
+		 meeting->request.ibm_dststamp != 0 &&
 		 meeting->request.ibm_dststamp != record->ibr_incarnation)
 		o2_hearing_expect(h, O2_HEARING_EVENT, O2_JUDGE_CONNECT_REFUSED, A, meeting->number,
 				  "ibm_dststamp", meeting->request.ibm_dststamp, record->ibr_incarnation,
@@ -192,7 +194,7 @@ static void reject(struct o2_hearing *h, const struct meeting *meeting, struct t
 	if (meeting->number != 0)
 		expect_refused(h, meeting, &record);
 	o2_hearing_tell(h, (struct o2_judge_event){.kind = O2_JUDGE_REJECT, .from = B, .reject = &record});
-	if (meeting->number == 0)
+	if (meeting->number == 0 || record.ibr_version == O2_MSG_VERSION_1)
 		return;
 	*told = (struct told){true,	      meeting->request.ibm_srcstamp,  h->number,
 			      record.ibr_why, record.ibr_cp.ibcp_queue_depth, record.ibr_cp.ibcp_max_frags};

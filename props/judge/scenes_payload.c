@@ -94,17 +94,28 @@ static void make(struct o2_hearing *h, uint64_t stream, uint64_t offset, uint32_
 			payload->byte[at] ^= 0x80;
 }
 
-/* Build a PUT of these bytes into a place of the portal. */
-static struct o2_msg put_into(struct o2_hearing *h, enum o2_judge_side from, uint64_t match_bits,
-			      uint32_t offset, uint64_t stream, const struct payload *payload)
+/* What a GET will read: the place, and its contents as bytes of a stream. */
+struct place {
+	bool routed; /* it is of a node behind the receiver */
+	uint64_t match_bits;
+	uint32_t offset, bytes; /* bytes: most bytes that the GET reads */
+	uint64_t stream, stream_offset;
+	/* The judge cannot know the contents: too many PUTs followed, or another may have written there. */
+	bool forgotten;
+};
+
+/* Build a PUT of these bytes into the place. */
+static struct o2_msg put_into(struct o2_hearing *h, enum o2_judge_side from, const struct place *place,
+			      const struct payload *payload)
 {
 	struct o2_msg msg = o2_fair_immediate(h, from, payload->bytes);
 	struct o2_lnet_hdr *hdr = &msg.u.immediate.hdr;
 
+	hdr->dest_nid = msg.ibm_dstnid ^ place->routed;
 	hdr->msg.put.ptl_index = PORTAL;
-	hdr->msg.put.match_bits = match_bits;
-	hdr->msg.put.offset = offset;
-	hdr->msg.put.hdr_data = stream;
+	hdr->msg.put.match_bits = place->match_bits;
+	hdr->msg.put.offset = place->offset;
+	hdr->msg.put.hdr_data = place->stream;
 	msg.u.immediate.payload = payload->byte;
 	return msg;
 }
@@ -112,26 +123,17 @@ static struct o2_msg put_into(struct o2_hearing *h, enum o2_judge_side from, uin
 static void put(struct o2_hearing *h, bool broken)
 {
 	const enum o2_judge_side from = (enum o2_judge_side)o2_draw(h->c, 1);
-	const uint64_t stream = 1 + o2_draw(h->c, UINT32_MAX);
+	const struct place place = {.stream = 1 + o2_draw(h->c, UINT32_MAX)};
 	static struct payload payload; /* large */
 	struct o2_msg msg;
 
-	make(h, stream, 0, most_bytes(h), broken, &payload);
-	msg = put_into(h, from, 0, 0, stream, &payload);
+	make(h, place.stream, 0, most_bytes(h), broken, &payload);
+	msg = put_into(h, from, &place, &payload);
 	if (broken)
 		o2_hearing_expect(h, O2_HEARING_EVENT, O2_JUDGE_PAYLOAD_PUT, from, 0, payload.field,
 				  payload.is, payload.expected, O2_LIMIT_EXACT);
 	o2_hearing_message(h, from, &msg);
 }
-
-/* What a GET will read: the place, and its contents as bytes of a stream. */
-struct place {
-	uint64_t match_bits;
-	uint32_t offset, bytes; /* bytes: most bytes that the GET reads */
-	uint64_t stream, stream_offset;
-	/* The judge cannot know the contents: too many PUTs followed, or another may have written there. */
-	bool forgotten;
-};
 
 /* PUT correct bytes into the place; sometimes another PUT into the same place comes first. */
 static void write_place(struct o2_hearing *h, enum o2_judge_side from, struct place *place)
@@ -144,7 +146,7 @@ static void write_place(struct o2_hearing *h, enum o2_judge_side from, struct pl
 		place->stream = 1 + o2_draw(h->c, UINT32_MAX);
 		payload.bytes = draw_bytes(h, most_bytes(h));
 		o2_stream_fill(payload.byte, payload.bytes, h->options.seed, place->stream, 0);
-		msg = put_into(h, from, place->match_bits, place->offset, place->stream, &payload);
+		msg = put_into(h, from, place, &payload);
 		o2_hearing_message(h, from, &msg);
 	}
 	place->bytes = payload.bytes;
@@ -160,6 +162,8 @@ static struct o2_hearing_transfer *begin_put(struct o2_hearing *h, enum o2_judge
 
 	if (t == NULL)
 		return NULL;
+	t->routed = place->routed;
+	hdr->dest_nid = msg.ibm_dstnid ^ place->routed;
 	hdr->msg.put.ptl_index = PORTAL;
 	hdr->msg.put.match_bits = place->match_bits;
 	hdr->msg.put.offset = place->offset;
@@ -219,14 +223,16 @@ static bool write_first(struct o2_hearing *h, enum o2_judge_side from, bool brok
 		place->forgotten = true;
 	}
 	for (uint32_t i = 0; i < others; i++) {
-		/* Next to the place on either side, or with other match bits. */
-		struct o2_msg msg =
-			i % 3 == 0 ? put_into(h, from, place->match_bits, place->offset + place->bytes, 0,
-					      &other)
-			: i % 3 == 1
-				? put_into(h, from, place->match_bits, place->offset - other.bytes, 0, &other)
-				: put_into(h, from, ~place->match_bits, place->offset, 0, &other);
+		/* Next to the place on either side, with other match bits, or of another node. */
+		struct place beside = *place;
+		struct o2_msg msg;
 
+		beside.stream = 0;
+		beside.offset += i % 4 == 0 ? place->bytes : 0;
+		beside.offset -= i % 4 == 1 ? other.bytes : 0;
+		beside.match_bits ^= i % 4 == 2 ? UINT64_MAX : 0;
+		beside.routed ^= i % 4 == 3;
+		msg = put_into(h, from, &beside, &other);
 		o2_hearing_message(h, from, &msg);
 	}
 	place->forgotten = place->forgotten || others >= REMEMBERED;
@@ -252,6 +258,7 @@ static struct o2_msg get_from(struct o2_hearing *h, enum o2_judge_side asker, co
 	o2_fair_ensure(h, asker);
 	msg = o2_hearing_header(h, asker, O2_MSG_IMMEDIATE);
 	msg.u.immediate.hdr.type = O2_LNET_GET;
+	msg.u.immediate.hdr.dest_nid = msg.ibm_dstnid ^ place->routed;
 	msg.u.immediate.hdr.msg.get.return_wmd = *wanted;
 	msg.u.immediate.hdr.msg.get.ptl_index = PORTAL;
 	msg.u.immediate.hdr.msg.get.match_bits = place->match_bits;
@@ -282,7 +289,8 @@ static void get(struct o2_hearing *h, bool broken)
 	const struct o2_lnet_handle wanted = handle(h);
 	/* The judge knows that nothing was PUT there if it heard and remembers everything. */
 	bool known = h->whole && h->end[asker].puts <= REMEMBERED;
-	struct place place = {.match_bits = h->next_cookie,
+	struct place place = {.routed = o2_draw_bool(h->c, 3, 1),
+			      .match_bits = h->next_cookie,
 			      .offset = (uint32_t)o2_draw_range(h->c, LEAST_BYTES, INT32_MAX),
 			      .bytes = most_bytes(h),
 			      .stream = O2_STREAM_MEMORY};
@@ -316,7 +324,8 @@ static void get(struct o2_hearing *h, bool broken)
 	o2_hearing_message(h, asker, &msg);
 	number = h->number;
 	if (disturbed) {
-		msg = put_into(h, asker, place.match_bits, place.offset, 0, &other_bytes);
+		place.stream = 0;
+		msg = put_into(h, asker, &place, &other_bytes);
 		o2_hearing_message(h, asker, &msg);
 	}
 	msg = reply_to(h, asker, &wanted, &payload);

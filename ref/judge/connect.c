@@ -144,6 +144,12 @@ void o2_judge_agreed(struct o2_judge_conn *conn, const struct o2_judge_terms *te
 	conn->max_frags = terms->max_frags;
 }
 
+/* A record of version 1 gives the reason alone. */
+static bool tells_limits(const struct o2_reject *reject)
+{
+	return reject->ibr_version != O2_MSG_VERSION_1;
+}
+
 /*
  * A limit in a reject is untrue if the request keeps to it and the asked value is enough for a connection.
  * exact: only this one value is accepted.
@@ -151,7 +157,7 @@ void o2_judge_agreed(struct o2_judge_conn *conn, const struct o2_judge_terms *te
 static void judge_untrue(const struct o2_judging *at, uint8_t why, const char *field, uint32_t told,
 			 uint32_t asked, uint32_t least, bool exact)
 {
-	if (at->event->reject->ibr_why == why && at->event->reject->ibr_version == O2_MSG_VERSION_2 &&
+	if (at->event->reject->ibr_why == why && tells_limits(at->event->reject) &&
 	    (exact ? told == asked : told >= asked) && asked >= least)
 		o2_judge_over(at, O2_JUDGE_CONNECT_REJECT_UNTRUE, at->conn->asked_number, field, told,
 			      asked - 1);
@@ -175,6 +181,7 @@ static void judge_refused(const struct o2_judging *at)
 	const struct o2_judge_conn *conn = at->conn;
 	const struct o2_reject *reject = at->event->reject;
 	const enum o2_judge_rule_id rule = O2_JUDGE_CONNECT_REFUSED;
+	const bool tells = tells_limits(reject);
 
 	switch (reject->ibr_why) {
 	case O2_REJECT_CONN_RACE:
@@ -182,10 +189,14 @@ static void judge_refused(const struct o2_judging *at)
 	case O2_REJECT_EARLY:
 		return; /* temporary conditions: the request is not at fault */
 	case O2_REJECT_MSG_QUEUE_SIZE:
+		if (!tells)
+			break;
 		o2_judge_broken(at, rule, at->to, conn->asked_number, "ibcp_queue_depth", conn->asked_depth,
 				reject->ibr_cp.ibcp_queue_depth, O2_LIMIT_BOUND);
 		return;
 	case O2_REJECT_RDMA_FRAGS:
+		if (!tells)
+			break;
 		o2_judge_broken(at, rule, at->to, conn->asked_number, "ibcp_max_frags", conn->asked_frags,
 				reject->ibr_cp.ibcp_max_frags,
 				reject->ibr_cp.ibcp_max_frags > conn->asked_frags ? O2_LIMIT_EXACT
@@ -193,7 +204,8 @@ static void judge_refused(const struct o2_judging *at)
 		return;
 	case O2_REJECT_CONN_STALE:
 		/* The stale incarnation may be that of the asking node. */
-		if (conn->end[at->from].stamp == 0 || conn->end[at->from].stamp == reject->ibr_incarnation)
+		if (!tells || conn->end[at->from].stamp == 0 ||
+		    conn->end[at->from].stamp == reject->ibr_incarnation)
 			break;
 		o2_judge_broken(at, rule, at->to, conn->asked_number, "ibm_dststamp",
 				conn->end[at->from].stamp, reject->ibr_incarnation, O2_LIMIT_EXACT);
@@ -231,6 +243,8 @@ void o2_judge_reject(const struct o2_judging *at)
 		     conn->asked_frags, 1, true);
 	judge_reject_version(at);
 	judge_refused(at);
+	if (!tells_limits(reject))
+		return;
 	told = told_to(judge, conn->end[at->to].nid, conn->end[at->from].nid);
 	if (told == NULL)
 		told = &judge->told[judge->next_told++ % O2_JUDGE_TOLD_MAX];

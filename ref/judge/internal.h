@@ -15,8 +15,9 @@
 
 #define O2_JUDGE_PUTS_MAX 32u /* PUTs of a side whose target memory is remembered */
 
-/* A range of the memory that a node offers to LNet. */
+/* A range of the memory that a node, which may be behind a router, offers to LNet. */
 struct o2_judge_place {
+	uint64_t target; /* NID of that node */
 	uint32_t portal;
 	uint64_t match_bits, offset, bytes;
 };
@@ -79,6 +80,7 @@ struct o2_judge_transfer {
 	bool late;   /* transfer/unanswered was reported */
 	bool shared; /* a WRITE may have been for another open transfer: what was written here is not known */
 	bool unsure; /* its WRITEs, and what ended it, may have been missed */
+	bool is_reply;		  /* a PUT_REQ with LNet's REPLY: its pattern is that of the GET */
 	uint64_t number, time_ns; /* of the request; once a PUT_ACK has come, of the PUT_ACK */
 	bool undated;	 /* that message had no time: time_ns will be that of the next event that has one */
 	uint64_t cookie; /* of the side that sent the request */
@@ -296,6 +298,9 @@ void o2_judge_key_offered(const struct o2_judging *at, const struct o2_judge_tra
 
 /* lnet.c: record which answer an LNet header asks for, and check each ACK and REPLY against the record. */
 void o2_judge_lnet(const struct o2_judging *at, const struct o2_lnet_hdr *hdr);
+/* The sender asks to move a REPLY by RDMA: the transfer brings what the GET must bring. */
+void o2_judge_lnet_reply(const struct o2_judging *at, const struct o2_lnet_hdr *hdr,
+			 struct o2_judge_transfer *transfer);
 /* The connection ends: its requests may still be answered over another one. */
 void o2_judge_lnet_part(struct o2_judge *judge, struct o2_judge_conn *conn);
 /* payload.c: set up *pattern for a PUT or GET that the sender requests. */
@@ -306,7 +311,7 @@ void o2_judge_payload_get(const struct o2_judging *at, const struct o2_lnet_hdr 
 /* The PUT that `from` requested has written all of its bytes.  number: of its request. */
 void o2_judge_payload_ended(struct o2_judge_end *from, uint64_t number);
 /* PUTs of this side were missed, or may have been: forget what it wrote. */
-void o2_judge_payload_unseen(struct o2_judge_end *from);
+void o2_judge_payload_unseen(struct o2_judge_conn *conn, enum o2_judge_side side);
 /* Compare n bytes that the sender moved, at byte `at_byte` of the transfer.  number: of the request. */
 void o2_judge_payload_look(const struct o2_judging *at, struct o2_judge_pattern *pattern,
 			   enum o2_judge_rule_id rule, uint64_t number, uint64_t at_byte,

@@ -178,7 +178,7 @@ void o2_judge_unseen(const struct o2_judging *at)
 	o2_judge_transfers_drop(at->judge, at->conn);
 	at->conn->whole = false;
 	o2_judge_credits_unknown(at->conn);
-	o2_judge_payload_unseen(&at->conn->end[at->from]);
+	o2_judge_payload_unseen(at->conn, at->from);
 	at->conn->end[at->from].last_message_ns = 0;
 }
 

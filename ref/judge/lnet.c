@@ -112,6 +112,17 @@ static void remember(const struct o2_judging *at, const struct o2_lnet_hdr *hdr,
 		known->pattern.known = twin->pattern.known = false;
 }
 
+void o2_judge_lnet_reply(const struct o2_judging *at, const struct o2_lnet_hdr *hdr,
+			 struct o2_judge_transfer *transfer)
+{
+	const struct o2_judge_handle *known =
+		find(&at->conn->end[at->to], &hdr->msg.reply.dst_wmd, true, hdr->payload_length);
+
+	transfer->is_reply = true;
+	if (known != NULL && hdr->payload_length <= known->bytes)
+		transfer->pattern = known->pattern;
+}
+
 /* Only an IMMEDIATE carries its payload with it; RDMA payloads are judged by their WRITEs. */
 static void judge_payload(const struct o2_judging *at, enum o2_judge_rule_id rule, uint64_t number,
 			  struct o2_judge_pattern *pattern)

@@ -14,8 +14,8 @@
 
 static bool overlap(const struct o2_judge_place *a, const struct o2_judge_place *b)
 {
-	return a->portal == b->portal && a->match_bits == b->match_bits && a->offset < b->offset + b->bytes &&
-	       b->offset < a->offset + a->bytes;
+	return a->target == b->target && a->portal == b->portal && a->match_bits == b->match_bits &&
+	       a->offset < b->offset + b->bytes && b->offset < a->offset + a->bytes;
 }
 
 static bool covers(const struct o2_judge_place *outer, const struct o2_judge_place *inner)
@@ -25,10 +25,10 @@ static bool covers(const struct o2_judge_place *outer, const struct o2_judge_pla
 
 /* --- other connections --- */
 
-static struct o2_judge_written *written_at(struct o2_judge *judge, uint64_t target,
-					   const struct o2_judge_place *place)
+static struct o2_judge_written *written_at(struct o2_judge *judge, const struct o2_judge_place *place)
 {
-	const uint64_t mixed = (target * O2_MIX_STEP + place->match_bits) * O2_MIX_STEP + place->portal;
+	const uint64_t mixed =
+		(place->target * O2_MIX_STEP + place->match_bits) * O2_MIX_STEP + place->portal;
 
 	return &judge->written[mixed * O2_MIX_STEP >> (64 - O2_JUDGE_WRITTEN_BITS)];
 }
@@ -42,9 +42,9 @@ static void extend(struct o2_judge_range *range, const struct o2_judge_range *by
 	range->number = by->number;
 }
 
-static void note_written(const struct o2_judging *at, uint64_t target, const struct o2_judge_place *place)
+static void note_written(const struct o2_judging *at, const struct o2_judge_place *place)
 {
-	struct o2_judge_written *written = written_at(at->judge, target, place);
+	struct o2_judge_written *written = written_at(at->judge, place);
 	const struct o2_judge_range now = {place->offset, place->offset + place->bytes, at->event->number};
 
 	if (written->last.number != 0 && written->writer != at->conn->id) {
@@ -56,10 +56,9 @@ static void note_written(const struct o2_judging *at, uint64_t target, const str
 }
 
 /* The number of the last PUT that may have written there over another connection; 0: none has. */
-static uint64_t written_elsewhere(const struct o2_judging *at, uint64_t target,
-				  const struct o2_judge_place *place)
+static uint64_t written_elsewhere(const struct o2_judging *at, const struct o2_judge_place *place)
 {
-	const struct o2_judge_written *written = written_at(at->judge, target, place);
+	const struct o2_judge_written *written = written_at(at->judge, place);
 	const uint64_t end = place->offset + place->bytes;
 
 	if (written->writer != at->conn->id && written->last.low < end && place->offset < written->last.high)
@@ -69,40 +68,52 @@ static uint64_t written_elsewhere(const struct o2_judging *at, uint64_t target,
 
 /* --- PUTs and GETs --- */
 
-/*
- * The side's open GETs that overlap the PUT may or may not see its bytes: do not compare them.  Returns true if the
- * side has another PUT to the same memory open.
- */
-static bool disturb(struct o2_judge_end *from, const struct o2_judge_place *place)
+static bool touches(const struct o2_judge_pattern *pattern, const struct o2_judge_place *place)
 {
-	struct o2_judge_transfer *transfer;
-	bool mixed = false;
-
-	TAILQ_FOREACH(transfer, &from->open, link) {
-		if (!overlap(&transfer->pattern.place, place))
-			continue;
-		if (transfer->step == O2_TRANSFER_GET_OPEN)
-			transfer->pattern.known = false;
-		else
-			mixed = true;
-	}
-	for (uint32_t i = 0; i < O2_JUDGE_HANDLE_MAX; i++)
-		if (from->handle[i].used && from->handle[i].is_get &&
-		    overlap(&from->handle[i].pattern.place, place))
-			from->handle[i].pattern.known = false;
-	return mixed;
+	return place == NULL || overlap(&pattern->place, place);
 }
 
-/* The same of all that move bytes to or from the node that the PUT is for. */
-static bool disturb_all(const struct o2_judging *at, const struct o2_judge_place *place)
+/* The side's open GETs may or may not see the bytes of a PUT to that place (NULL: any): do not compare them. */
+static void doubt_gets(struct o2_judge_conn *conn, int side, const struct o2_judge_place *place)
+{
+	struct o2_judge_end *asker = &conn->end[side];
+	struct o2_judge_transfer *transfer;
+
+	TAILQ_FOREACH(transfer, &asker->open, link)
+		if (transfer->step == O2_TRANSFER_GET_OPEN && touches(&transfer->pattern, place))
+			transfer->pattern.known = false;
+	TAILQ_FOREACH(transfer, &conn->end[1 - side].open, link)
+		if (transfer->is_reply && touches(&transfer->pattern, place))
+			transfer->pattern.known = false;
+	for (uint32_t i = 0; asker->nhandles != 0 && i < O2_JUDGE_HANDLE_MAX; i++)
+		if (asker->handle[i].used && asker->handle[i].is_get &&
+		    touches(&asker->handle[i].pattern, place))
+			asker->handle[i].pattern.known = false;
+}
+
+/* Has the side another PUT to the same memory open? */
+static bool is_open(const struct o2_judge_end *from, const struct o2_judge_place *place)
+{
+	const struct o2_judge_transfer *transfer;
+
+	TAILQ_FOREACH(transfer, &from->open, link)
+		if (transfer->step != O2_TRANSFER_GET_OPEN && !transfer->is_reply &&
+		    overlap(&transfer->pattern.place, place))
+			return true;
+	return false;
+}
+
+/* The PUT disturbs all GETs from the node that it is for.  Returns whether another PUT to the same memory is open. */
+static bool disturb_all(struct o2_judge *judge, const struct o2_judge_place *place)
 {
 	struct o2_judge_conn *conn;
 	bool mixed = false;
 
-	LIST_FOREACH(conn, &at->judge->conns, link)
-		for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++)
-			if (conn->end[1 - side].nid == at->conn->end[at->to].nid)
-				mixed |= disturb(&conn->end[side], place);
+	LIST_FOREACH(conn, &judge->conns, link)
+		for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
+			doubt_gets(conn, side, place);
+			mixed = mixed || is_open(&conn->end[side], place);
+		}
 	return mixed;
 }
 
@@ -115,12 +126,12 @@ void o2_judge_payload_put(const struct o2_judging *at, const struct o2_lnet_hdr 
 	from->forgot_puts = from->forgot_puts || put->number != 0;
 	*put = (struct o2_judge_put){
 		.number = at->event->number,
-		.place = {hdr->msg.put.ptl_index, hdr->msg.put.match_bits, hdr->msg.put.offset,
+		.place = {hdr->dest_nid, hdr->msg.put.ptl_index, hdr->msg.put.match_bits, hdr->msg.put.offset,
 			  hdr->payload_length},
 		.stream = hdr->msg.put.hdr_data,
 	};
-	put->mixed = disturb_all(at, &put->place);
-	note_written(at, hdr->dest_nid, &put->place);
+	put->mixed = disturb_all(at->judge, &put->place);
+	note_written(at, &put->place);
 	/* Stream 0 cannot be told from memory that was never written. */
 	*pattern = (struct o2_judge_pattern){
 		.known = put->stream != O2_STREAM_MEMORY, .stream = put->stream, .place = put->place};
@@ -134,12 +145,11 @@ void o2_judge_payload_ended(struct o2_judge_end *from, uint64_t number)
 }
 
 /* A missed PUT may have written anywhere. */
-void o2_judge_payload_unseen(struct o2_judge_end *from)
+void o2_judge_payload_unseen(struct o2_judge_conn *conn, enum o2_judge_side side)
 {
 	for (uint32_t i = 0; i < O2_JUDGE_PUTS_MAX; i++)
-		from->put[i].number = 0;
-	for (uint32_t i = 0; i < O2_JUDGE_HANDLE_MAX; i++)
-		from->handle[i].pattern.known = false;
+		conn->end[side].put[i].number = 0;
+	doubt_gets(conn, side, NULL);
 }
 
 void o2_judge_payload_get(const struct o2_judging *at, const struct o2_lnet_hdr *hdr,
@@ -153,10 +163,10 @@ void o2_judge_payload_get(const struct o2_judging *at, const struct o2_lnet_hdr 
 		.known = at->conn->whole && !from->forgot_puts,
 		.stream = O2_STREAM_MEMORY,
 		.offset = hdr->msg.get.src_offset,
-		.place = {hdr->msg.get.ptl_index, hdr->msg.get.match_bits, hdr->msg.get.src_offset,
-			  hdr->msg.get.sink_length},
+		.place = {hdr->dest_nid, hdr->msg.get.ptl_index, hdr->msg.get.match_bits,
+			  hdr->msg.get.src_offset, hdr->msg.get.sink_length},
 	};
-	elsewhere = written_elsewhere(at, hdr->dest_nid, &pattern->place);
+	elsewhere = written_elsewhere(at, &pattern->place);
 	pattern->known = pattern->known && elsewhere == 0;
 	for (uint32_t i = 1; i <= O2_JUDGE_PUTS_MAX; i++) {
 		const struct o2_judge_put *put = &from->put[(from->next_put - i) % O2_JUDGE_PUTS_MAX];

@@ -308,7 +308,10 @@ static int take_request(const struct o2_judging *at)
 	}
 	transfer->asked_bytes = msg->u.putreq.hdr.payload_length;
 	transfer->put = at->event->number;
-	o2_judge_payload_put(at, &msg->u.putreq.hdr, &transfer->pattern);
+	if (msg->u.putreq.hdr.type == O2_LNET_REPLY)
+		o2_judge_lnet_reply(at, &msg->u.putreq.hdr, transfer);
+	else
+		o2_judge_payload_put(at, &msg->u.putreq.hdr, &transfer->pattern);
 	return 0;
 }
 

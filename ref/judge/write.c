@@ -104,7 +104,7 @@ static void judge_elsewhere(const struct o2_judging *at, struct o2_judge_transfe
 {
 	/* The request may have been missed, or the key was offered before for other memory. */
 	if (!at->conn->whole) {
-		o2_judge_payload_unseen(&at->conn->end[at->from]);
+		o2_judge_payload_unseen(at->conn, at->from);
 		return;
 	}
 	if (transfer == NULL) {
@@ -225,8 +225,9 @@ void o2_judge_write_part(const struct o2_judging *at)
 	inside = event->addr - transfer->frag[i].rf_addr;
 	room = transfer->frag[i].rf_nob - inside;
 	o2_judge_payload_look(at, &transfer->pattern,
-			      transfer->step == O2_TRANSFER_PUT_OPEN ? O2_JUDGE_PAYLOAD_PUT
-								     : O2_JUDGE_PAYLOAD_GET,
+			      transfer->step == O2_TRANSFER_PUT_OPEN && !transfer->is_reply
+				      ? O2_JUDGE_PAYLOAD_PUT
+				      : O2_JUDGE_PAYLOAD_GET,
 			      transfer->number, bytes_before(transfer, i, inside), event->payload,
 			      event->bytes < room ? event->bytes : room);
 }

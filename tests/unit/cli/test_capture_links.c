@@ -183,8 +183,8 @@ TEST(test_a_connection_that_falls_silent)
 	}
 }
 
-/* A request of A with that id, and B's reject of it. */
-static void rejected(struct heard *heard, uint32_t id)
+/* A request of A with that id and PSN, and B's reject of it. */
+static void rejected_psn(struct heard *heard, uint32_t id, uint32_t psn)
 {
 	const struct o2_msg request = say_request_of(32, SAY_FRAGS);
 	const struct o2_reject reject = {.ibr_version = O2_MSG_VERSION_2,
@@ -196,7 +196,7 @@ static void rejected(struct heard *heard, uint32_t id)
 		(struct o2_cm_mad){.kind = O2_CM_REQ,
 				   .local_id = id,
 				   .qp = QP_A + id,
-				   .psn = 1,
+				   .psn = psn,
 				   .service_id = HEARD_O2IBLND},
 		&request);
 	hear(heard, B,
@@ -205,6 +205,11 @@ static void rejected(struct heard *heard, uint32_t id)
 			       .reject = &reject,
 			       .raw = little,
 			       .raw_bytes = sizeof(little)});
+}
+
+static void rejected(struct heard *heard, uint32_t id)
+{
+	rejected_psn(heard, id, 1);
 }
 
 /* A request that comes again after its reject, which then comes again too, is one; another request is another. */
@@ -219,4 +224,116 @@ LINKS_TEST(test_a_rejected_request_comes_again)
 	assert_int_equal(o2_links_totals(heard->links).connections, 70);
 	rejected(heard, 70 - 64);
 	assert_int_equal(o2_links_totals(heard->links).connections, 71);
+	rejected_psn(heard, 70, 2);
+	assert_int_equal(o2_links_totals(heard->links).connections, 72);
+}
+
+/* Who has asked may refuse the reply by a reject; it answers no request, and is no reject record. */
+LINKS_TEST(test_a_reply_is_rejected)
+{
+	const struct o2_error refused = {.rule = "wire/reject/magic"};
+
+	hear_connect(heard, 0, QP_B);
+	hear(heard, A,
+	     (struct o2_event){.kind = O2_EVENT_CM,
+			       .cm = {.kind = O2_CM_REJ, .local_id = 0, .remote_id = 100},
+			       .refused = &refused,
+			       .raw = none,
+			       .raw_bytes = sizeof(none)});
+	assert_int_equal(heard_findings(heard), 0);
+	assert_int_equal(o2_links_totals(heard->links).connections, 1);
+	/* The link has gone: what comes now is of another connection. */
+	hear_send(heard, A, QP_B, a_put(A, 0));
+	assert_int_equal(o2_links_totals(heard->links).connections, 2);
+}
+
+/* A writes and B sends a message; then an acknowledgement shows that both are of one connection. */
+static void join(struct heard *heard)
+{
+	const uint32_t psn = heard->psn[A]++;
+
+	heard->psn[B] = 100000;
+	hear(heard, A, (struct o2_event){.kind = O2_EVENT_WRITE, .dest_qp = QP_B, .psn = psn, .packets = 1});
+	hear_send(heard, B, QP_A, a_put(B, 0));
+	assert_int_equal(o2_links_totals(heard->links).one_way, 2);
+	hear_ack(heard, B, QP_A, psn);
+	assert_int_equal(o2_links_totals(heard->links).connections, 1);
+	assert_int_equal(o2_links_totals(heard->links).one_way, 0);
+	assert_int_equal(o2_links_totals(heard->links).messages, 1);
+	assert_int_equal(o2_links_totals(heard->links).writes, 1);
+}
+
+/* What one direction has shown of the protocol counts for both. */
+LINKS_TEST(test_the_protocol_of_directions_that_are_joined)
+{
+	join(heard);
+	send_other(heard, none, 1);
+	expect_others(heard, 0, 1);
+	assert_int_equal(heard->say.times[O2_JUDGE_MESSAGE_WIRE], 2);
+}
+
+LINKS_TEST(test_another_protocol_of_directions_that_are_joined)
+{
+	const struct o2_event write = {.kind = O2_EVENT_WRITE, .dest_qp = QP_B, .psn = 7, .packets = 1};
+
+	hear(heard, A, write);
+	hear(heard, B,
+	     (struct o2_event){.kind = O2_EVENT_SEND,
+			       .dest_qp = QP_A,
+			       .packets = 1,
+			       .bytes = 4,
+			       .raw = none,
+			       .raw_bytes = 4});
+	hear_ack(heard, B, QP_A, write.psn);
+	expect_others(heard, 1, 0);
+}
+
+/* B was heard before the directions were joined: its next packet shows that it has not answered. */
+LINKS_TEST(test_an_answer_in_directions_that_are_joined)
+{
+	join(heard);
+	hear_send(heard, A, QP_B, a_get_req(1));
+	heard->now_ns += 51 * (uint64_t)SECOND_NS;
+	hear_send(heard, B, QP_A, a_put(B, 0));
+	hear_send(heard, B, QP_A, a_put(B, 0));
+	assert_int_equal(heard->say.times[O2_JUDGE_TRANSFER_UNANSWERED], 1);
+	assert_false(heard->say.last[O2_JUDGE_TRANSFER_UNANSWERED].unproven);
+}
+
+/* .. nor has its sequence jumped, which would begin the account of credits anew. */
+LINKS_TEST(test_the_credits_of_directions_that_are_joined)
+{
+	join(heard);
+	for (uint32_t i = 0; i < O2_MAX_QUEUE_DEPTH; i++)
+		hear_send(heard, A, QP_B, a_put(A, 0));
+	hear_send(heard, B, QP_A, a_put(B, 0));
+	hear_send(heard, A, QP_B, a_put(A, 0));
+	hear_send(heard, B, QP_A, a_put(B, 0));
+	assert_int_equal(heard->say.times[O2_JUDGE_CREDITS_NONE], 1);
+	assert_int_equal(heard_findings(heard), 1);
+}
+
+/* Without the reply, what either side sends may be of any connection; a request that comes again is one. */
+TEST(test_a_request_without_a_reply)
+{
+	for (int from = A; from < O2_JUDGE_SIDES; from++) {
+		const struct o2_msg request = say_request_of(SAY_DEPTH, SAY_FRAGS);
+		struct heard *heard = heard_opened();
+
+		for (uint32_t again = 0; again < 2; again++)
+			hear_cm(heard, A,
+				(struct o2_cm_mad){.kind = O2_CM_REQ,
+						   .local_id = 1,
+						   .qp = QP_A,
+						   .psn = 1,
+						   .service_id = HEARD_O2IBLND},
+				&request);
+		assert_int_equal(o2_links_totals(heard->links).connections, 1);
+		hear_send(heard, (enum o2_judge_side)from, from == A ? QP_B : QP_A,
+			  a_put((enum o2_judge_side)from, 0));
+		assert_int_equal(o2_links_totals(heard->links).connections, 2);
+		assert_int_equal(o2_links_totals(heard->links).one_way, 1);
+		assert_int_equal(heard_findings(heard), 0);
+		heard_closed(heard);
+	}
 }

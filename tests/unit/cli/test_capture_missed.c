@@ -262,9 +262,10 @@ TEST(test_an_acknowledgement_of_an_earlier_packet)
 	static const struct {
 		uint32_t sent, psn;
 		bool another, joins;
-	} rows[] = {{4, 3, false, true},     {4, 1, false, true},	  {4, 0, false, true},
-		    {4, 4, false, false},    {4, 0xffffff, false, false}, {4, 1, true, false},
-		    {5000, 5, false, false}, {5000, 903, false, true},	  {5000, 902, false, false}};
+	} rows[] = {{4, 3, false, true},      {4, 1, false, true},	   {4, 0, false, true},
+		    {4, 4, false, false},     {4, 0xffffff, false, false}, {4, 1, true, false},
+		    {4, 3, true, false},      {5000, 5, false, false},	   {5000, 903, false, true},
+		    {5000, 902, false, false}};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct heard *heard = heard_opened();

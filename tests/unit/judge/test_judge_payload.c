@@ -31,30 +31,41 @@ static void put_at(struct say *say, uint64_t stream, uint32_t offset, bool heard
 }
 
 /* A GET of `count` bytes from the start of the place. */
-static void ask(struct say *say, uint32_t count)
+static void ask_by(struct say *say, enum o2_judge_side from, uint32_t count)
 {
-	struct o2_msg asked = say_header(A, O2_MSG_IMMEDIATE, 0);
+	struct o2_msg asked = say_header(from, O2_MSG_IMMEDIATE, 0);
 
 	asked.u.immediate.hdr.type = O2_LNET_GET;
 	asked.u.immediate.hdr.msg.get.match_bits = 0x1234;
 	asked.u.immediate.hdr.msg.get.sink_length = count;
 	asked.u.immediate.hdr.msg.get.return_wmd = (struct o2_lnet_handle){1, 1};
-	say_msg(say, A, &asked);
+	say_msg(say, from, &asked);
 }
 
-/* The first half of what it brings is of stream 5, the second of `stream`. */
-static void answer(struct say *say, uint32_t count, uint64_t stream)
+static void ask(struct say *say, uint32_t count)
 {
-	struct o2_msg reply = say_header(B, O2_MSG_IMMEDIATE, 0);
+	ask_by(say, A, count);
+}
+
+/* The first half of what it brings is of one stream (5), the second of another. */
+static void answer_by(struct say *say, enum o2_judge_side from, uint32_t count, uint64_t first,
+		      uint64_t stream)
+{
+	struct o2_msg reply = say_header(from, O2_MSG_IMMEDIATE, 0);
 	uint8_t bytes[200];
 
-	o2_stream_fill(bytes, count / 2, 1, 5, 0);
+	o2_stream_fill(bytes, count / 2, 1, first, 0);
 	o2_stream_fill(bytes + count / 2, count / 2, 1, stream, count / 2);
 	reply.u.immediate.hdr.type = O2_LNET_REPLY;
 	reply.u.immediate.hdr.payload_length = count;
 	reply.u.immediate.hdr.msg.reply.dst_wmd = (struct o2_lnet_handle){1, 1};
 	reply.u.immediate.payload = bytes;
-	say_msg(say, B, &reply);
+	say_msg(say, from, &reply);
+}
+
+static void answer(struct say *say, uint32_t count, uint64_t stream)
+{
+	answer_by(say, B, count, 5, stream);
 }
 
 static void get(struct say *say, uint32_t count, uint64_t stream, bool lost)
@@ -198,6 +209,146 @@ TEST(test_a_put_over_another_connection)
 		answer(&say, way == WRITTEN_AGAIN || way == BEFORE_OURS ? 100 : 200,
 		       way == WRITTEN_AGAIN || way == BEFORE_OURS ? 6 : O2_STREAM_MEMORY);
 		assert_int_equal(say.times[O2_JUDGE_PAYLOAD_GET], way < THERE);
+		say_close(&say);
+	}
+}
+
+/* Half of each is of stream 5, the rest of `stream`; they go to the sink that A has described. */
+static void write_part(struct say *say, uint32_t count, uint64_t stream)
+{
+	uint8_t bytes[200];
+
+	o2_stream_fill(bytes, count / 2, 1, 5, 0);
+	o2_stream_fill(bytes + count / 2, count / 2, 1, stream, count / 2);
+	say_event(say, (struct o2_judge_event){.kind = O2_JUDGE_PART,
+					       .from = B,
+					       .addr = 0x10000,
+					       .rkey = 0x77,
+					       .bytes = count,
+					       .payload = bytes});
+	say_write(say, B, 0x77, 0x10000, count);
+}
+
+/* B's memory cannot be copied: it answers a GET by RDMA.  again: A writes to the place while that is under way. */
+static void answer_by_rdma(struct say *say, uint32_t count, uint64_t stream, bool again)
+{
+	const struct say_sink sink = {0x77, 0x10000, 1, count};
+	struct o2_msg msg = say_header(B, O2_MSG_PUT_REQ, 0);
+
+	msg.u.putreq.ibprm_cookie = 1;
+	msg.u.putreq.hdr.type = O2_LNET_REPLY;
+	msg.u.putreq.hdr.payload_length = count;
+	msg.u.putreq.hdr.msg.reply.dst_wmd = (struct o2_lnet_handle){1, 1};
+	say_msg(say, B, &msg);
+	say_put_ack(say, A, 1, 2, &sink, 0);
+	if (again)
+		put_at(say, 6, 0, true);
+	write_part(say, count, stream);
+	say_done(say, B, O2_MSG_PUT_DONE, 2, (int32_t)count, 0);
+}
+
+TEST(test_a_reply_by_rdma)
+{
+	enum { RIGHT, WRONG, WRITTEN_SINCE, WAYS };
+
+	for (int way = 0; way < WAYS; way++) {
+		struct say say;
+
+		say_open(&say, NULL);
+		say_connected(&say);
+		put_at(&say, 5, 0, true);
+		ask(&say, 100);
+		answer_by_rdma(&say, 100, way == RIGHT ? 5 : 6, way == WRITTEN_SINCE);
+		assert_int_equal(say.times[O2_JUDGE_PAYLOAD_GET], way == WRONG);
+		assert_int_equal(say_findings(&say), way == WRONG);
+		say_close(&say);
+	}
+}
+
+/* A REPLY writes to its sink, not to memory that is offered: after many of them B is still known to have PUT nothing. */
+SAY_TEST(test_replies_by_rdma_are_no_puts)
+{
+	say_connected(say);
+	put_at(say, 5, 0, true);
+	for (uint32_t i = 0; i < 40; i++) {
+		ask(say, 100);
+		answer_by_rdma(say, 100, 5, false);
+	}
+	assert_int_equal(say->times[O2_JUDGE_PAYLOAD_GET], 0);
+	ask_by(say, B, 100);
+	answer_by(say, A, 100, O2_STREAM_MEMORY, 6);
+	assert_int_equal(say->times[O2_JUDGE_PAYLOAD_GET], 1);
+}
+
+/* A's PUT, whose request was not seen, may write to the place while a GET_REQ of A reads there. */
+TEST(test_a_write_during_a_get)
+{
+	for (int written = 0; written < 2; written++) {
+		struct o2_msg asked;
+		struct say say;
+
+		say_open(&say, NULL);
+		say_meet(&say, O2_JUDGE_LATER);
+		put_at(&say, 5, 0, true);
+		asked = say_header(A, O2_MSG_GET_REQ, 0);
+		asked.u.get.hdr.type = O2_LNET_GET;
+		asked.u.get.hdr.msg.get.match_bits = 0x1234;
+		asked.u.get.hdr.msg.get.sink_length = 100;
+		asked.u.get.ibgm_rd =
+			(struct o2_rdma_desc){.rd_key = 0x77, .rd_nfrags = 1, .rd_frags = {{100, 0x10000}}};
+		say_msg(&say, A, &asked);
+		if (written)
+			say_write(&say, A, 0x99, 0x90000, 4096);
+		write_part(&say, 100, 6);
+		assert_int_equal(say.times[O2_JUDGE_PAYLOAD_GET], !written);
+		say_close(&say);
+	}
+}
+
+/* A PUT of A's to node `target`, which is this node, or behind it. */
+static void put_to(struct say *say, uint64_t target, uint64_t hop, uint64_t stream)
+{
+	struct o2_msg msg = place_of(say_header(A, O2_MSG_IMMEDIATE, 0), 0);
+	uint8_t bytes[100];
+
+	o2_stream_fill(bytes, sizeof(bytes), 1, stream, 0);
+	msg.ibm_dstnid = hop;
+	msg.u.immediate.hdr.type = O2_LNET_PUT;
+	msg.u.immediate.hdr.dest_nid = target;
+	msg.u.immediate.hdr.payload_length = sizeof(bytes);
+	msg.u.immediate.hdr.msg.put.hdr_data = stream;
+	msg.u.immediate.payload = bytes;
+	say_msg(say, A, &msg);
+}
+
+/* B is a router to two nodes, one of which A also reaches without it. */
+TEST(test_nodes_behind_a_router)
+{
+	enum { THERE, OTHER_NODE, DURING, DURING_OTHER_NODE, WAYS };
+
+	for (int way = 0; way < WAYS; way++) {
+		struct o2_judge_conn *routed;
+		struct o2_msg asked;
+		struct say say;
+
+		say_open(&say, NULL);
+		say_connected(&say);
+		routed = say.conn;
+		put_to(&say, 1, SAY_B, 5);
+		asked = say_header(A, O2_MSG_IMMEDIATE, 0);
+		asked.u.immediate.hdr.type = O2_LNET_GET;
+		asked.u.immediate.hdr.dest_nid = way == OTHER_NODE ? 2 : 1;
+		asked.u.immediate.hdr.msg.get.match_bits = 0x1234;
+		asked.u.immediate.hdr.msg.get.sink_length = 100;
+		asked.u.immediate.hdr.msg.get.return_wmd = (struct o2_lnet_handle){1, 1};
+		say_msg(&say, A, &asked);
+		if (way >= DURING) {
+			say_meet(&say, O2_JUDGE_LATER);
+			put_to(&say, way == DURING ? 1 : 2, way == DURING ? 1 : 2, 6);
+			say.conn = routed;
+		}
+		answer(&say, 100, 6);
+		assert_int_equal(say.times[O2_JUDGE_PAYLOAD_GET], way == THERE || way == DURING_OTHER_NODE);
 		say_close(&say);
 	}
 }

@@ -110,6 +110,29 @@ static void connect_retry(struct say *say, bool broken)
 	say_request(say, &again);
 }
 
+/* A reject of version 1 says why, and tells no figure that the request, or the next one, could miss. */
+SAY_TEST(test_a_reject_of_version_1)
+{
+	static const uint8_t why[] = {O2_REJECT_MSG_QUEUE_SIZE, O2_REJECT_RDMA_FRAGS, O2_REJECT_CONN_STALE};
+
+	for (size_t i = 0; i < sizeof(why) / sizeof(why[0]); i++) {
+		const struct o2_reject reject = {.ibr_version = O2_MSG_VERSION_1, .ibr_why = why[i]};
+		struct o2_msg request = say_request_of(SAY_DEPTH, SAY_FRAGS);
+
+		request.ibm_version = O2_MSG_VERSION_1;
+		request.ibm_dststamp = 77;
+		say_meet(say, O2_JUDGE_WHOLE);
+		say_request(say, &request);
+		say_event(say,
+			  (struct o2_judge_event){.kind = O2_JUDGE_REJECT, .from = B, .reject = &reject});
+		assert_string_equal(say->last[O2_JUDGE_CONNECT_REFUSED].error.field, "ibr_why");
+		assert_int_equal(say->last[O2_JUDGE_CONNECT_REFUSED].error.value, why[i]);
+		assert_int_equal(say->times[O2_JUDGE_CONNECT_REFUSED], i + 1);
+	}
+	assert_int_equal(say->times[O2_JUDGE_CONNECT_RETRY], 0);
+	assert_int_equal(say_findings(say), 0);
+}
+
 static void message_wire(struct say *say, bool broken)
 {
 	const struct o2_error refused = {
