@@ -122,6 +122,22 @@ WORLD_TEST(attempt_given_up)
 	world_settle(world);
 }
 
+/* What is started as a waiting operation ends connects anew, although an attempt was given up just before. */
+WORLD_TEST(started_as_an_attempt_is_given_up)
+{
+	struct seat *a = &world->seat[0];
+
+	seat_put(a, NID(1));
+	o2_node_work(a->node);
+	a->again = NID(1);
+	o2_node_close_peer(a->node, NID(1), -EIO);
+	assert_int_equal(a->nended, 1);
+	assert_int_equal(a->status[0], -ECONNABORTED);
+	world_settle(world);
+	assert_int_equal(a->status[1], 0);
+	assert_linked(world, 0, 1, 1);
+}
+
 TEST(nobody_there)
 {
 	struct o2_node_config deaf = small_config();
