@@ -243,9 +243,11 @@ int o2_tx_map(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_m
 	struct o2_ni *ni = conn->ni;
 	/* Keep no windows while nothing is bound: no release would ever wake an operation that waited for them. */
 	const uint32_t kept = tx->owner == O2_TX_OURS && ni->domain.nbound > 0 ? ni->kept_windows : 0;
+	const uint64_t quarter =
+		(ni->domain.max_bound - 1) / 4 + 1; /* of the elements, if pools are capped */
 	int rc = o2_tx_plan(conn, tx, memory, error);
 
-	if (rc == 0 && (uint64_t)ni->domain.nbound + kept >= ni->domain.max_bound)
+	if (rc == 0 && ni->domain.nbound + (kept < quarter ? kept : quarter) >= ni->domain.max_bound)
 		rc = o2_fail(error, -ENOBUFS, "conn/pools", "registrations", ni->domain.nbound);
 	if (rc == 0)
 		rc = o2_ledger_map(&ni->ledger, sg->count, direction, &tx->mapping, error);
