@@ -164,7 +164,7 @@ int o2_node_create(struct o2_ni *ni, struct o2_cm *cm, const struct o2_node_conf
 		.queue_depth = (uint16_t)config->conn.queue_depth,
 		.max_frags = (uint16_t)config->conn.max_frags,
 		.registers = config->registers,
-		.up = true,
+		.up = config->listen,
 		.require_privileged_port = config->require_privileged_port,
 		.require_checksum = config->conn.wire.require_checksum,
 		.only_flavour = config->conn.wire.only_flavour,
@@ -188,7 +188,7 @@ int o2_node_create(struct o2_ni *ni, struct o2_cm *cm, const struct o2_node_conf
 
 void o2_node_set_up(struct o2_node *node, bool up)
 {
-	node->self.up = up;
+	node->self.up = up && node->config.listen;
 }
 
 /* --- time and work --- */

@@ -152,6 +152,24 @@ TEST(nobody_there)
 	world_close(world);
 }
 
+/* A node that does not listen, where another one did before it: it accepts nothing. */
+TEST(nobody_there_any_more)
+{
+	struct world *world = world_two(NULL, NULL);
+	struct seat *a = &world->seat[0], *b = &world->seat[1];
+
+	o2_node_destroy(b->node);
+	b->config.listen = false;
+	seat_start(b);
+	o2_node_set_up(b->node, true);
+	o2_node_clock(b->node, world->now_ms);
+	world_put(world, a, NID(1));
+	assert_int_equal(a->status[0], -ECONNREFUSED);
+	assert_int_equal(a->fault[0].reject_why, O2_REJECT_EARLY);
+	assert_int_equal(b->nup, 0);
+	world_close(world);
+}
+
 /* An attempt whose queue pair cannot be created counts as an attempt: the application is told of its end. */
 TEST(no_queue_pair)
 {
