@@ -122,6 +122,22 @@ WORLD_TEST(attempt_given_up)
 	world_settle(world);
 }
 
+/* Without the peer's answer the connection manager's part of an ending lasts as long as an attempt may. */
+WORLD_TEST(end_not_confirmed)
+{
+	struct seat *a = &world->seat[0];
+
+	world_put(world, a, NID(1));
+	world->fate[O2_CM_LOOP_DISCONNECT] = O2_CM_LOOP_LOSE;
+	o2_node_close_peer(a->node, NID(1), 0);
+	world_settle(world);
+	world_clock(world, CONNECT_MS - 1);
+	assert_int_equal(peer_view(a, NID(1)).links, 1);
+	assert_int_equal(peer_view(a, NID(1)).established, 0);
+	world_clock(world, 1);
+	assert_false(peer_view(a, NID(1)).known);
+}
+
 /* What is started as a waiting operation ends connects anew, although an attempt was given up just before. */
 WORLD_TEST(started_as_an_attempt_is_given_up)
 {
