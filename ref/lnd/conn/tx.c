@@ -59,11 +59,11 @@ static int take(struct o2_tx_set *set, enum o2_tx_owner owner, struct o2_pool_tx
 		struct o2_error *error)
 {
 	const uint64_t cap = set->set.config.max_pools, all = cap * set->config.pool_size;
-	struct o2_pool_counts counts;
+	struct o2_pool_counts counts = {0};
 
-	o2_pool_set_counts(&set->set, &counts);
-	if (owner == O2_TX_OURS && all > 0 && counts.live_users > 0 &&
-	    counts.live_users + (all - 1) / 4 + 1 >= all)
+	if (owner == O2_TX_OURS && all > 0)
+		o2_pool_set_counts(&set->set, &counts);
+	if (counts.live_users > 0 && counts.live_users + (all - 1) / 4 + 1 >= all)
 		return o2_refuse_value(error, -EBUSY, "pool/cap", "max_pools", cap + 1, cap);
 	return o2_tx_take(set, base, error);
 }
