@@ -154,6 +154,34 @@ WORLD_TEST(started_as_an_attempt_is_given_up)
 	assert_linked(world, 0, 1, 1);
 }
 
+/* The peer has to be asked twice, each time slowly: the operation does not wait for the end of the second attempt. */
+TEST(waits_so_long_and_no_longer)
+{
+	struct o2_node_config config = small_config(), old;
+	struct world *world;
+	struct seat *a;
+
+	config.conn.timeout_ms = 100000; /* a quarter for an attempt, 10 s more for an operation */
+	old = config;
+	old.conn.version = O2_MSG_VERSION_1;
+	world = world_two(&config, &old);
+	a = &world->seat[0];
+	seat_put(a, NID(1));
+	o2_node_work(a->node);
+	world_clock(world, 24000);
+	assert_true(o2_cm_loop_deliver(world->loop, 0));
+	assert_true(o2_cm_loop_deliver(world->loop, 0));
+	world->fate[O2_CM_LOOP_REQUEST] = O2_CM_LOOP_LOSE;
+	world_settle(world);
+	assert_int_equal(peer_view(a, NID(1)).connecting, 1);
+	world_clock(world, 10999);
+	assert_int_equal(a->nended, 0);
+	world_clock(world, 1);
+	assert_int_equal(a->nended, 1);
+	assert_int_equal(a->status[0], -ETIMEDOUT);
+	world_close(world);
+}
+
 TEST(nobody_there)
 {
 	struct o2_node_config deaf = small_config();
