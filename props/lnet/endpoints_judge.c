@@ -270,7 +270,8 @@ static void done(void *context, const struct o2_lnet_result *result)
 	struct o2_endpoints_op *op = by_handle(
 		seat, (struct o2_lnet_handle){seat->lnet_config.interface_cookie, result->operation});
 
-	if (op == NULL || !op->started || result->is_get != o2_endpoints_is_get(op)) {
+	if (op == NULL || !op->started || result->is_get != o2_endpoints_is_get(op) ||
+	    result->tag != (uint64_t)(op - seat->op)) {
 		o2_report_fail(seat->endpoints->report, "endpoint/stranger",
 			       "endpoint %" PRIu32 " is told of an operation that it has not started",
 			       seat->index);

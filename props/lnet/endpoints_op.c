@@ -97,6 +97,7 @@ static int submit(struct o2_endpoints_seat *seat, struct o2_endpoints_op *op)
 		.ack = op->ack,
 		.pid = op->pid,
 		.response_timeout_ms = op->timeout_ms,
+		.tag = (uint64_t)(op - seat->op),
 	};
 	const struct o2_transfer_memory *memory = op->bytes > 0 ? &op->memory.memory : NULL;
 	struct o2_lnet *lnet = seat->endpoint.lnet;

@@ -98,6 +98,8 @@ static int operate(struct o2_lnet *lnet, enum o2_lnet_message_kind kind, const s
 	struct o2_lnet_message *message;
 	int rc;
 
+	if (lnet->ending)
+		return o2_fail(error, -ESHUTDOWN, "lnet/ending", "operation", 0);
 	if (target->offset > O2_LNET_OFFSET_MAX)
 		return o2_refuse_value(error, -EINVAL, "lnet/offset", "target.offset", target->offset,
 				       O2_LNET_OFFSET_MAX);

@@ -182,6 +182,7 @@ void o2_lnet_destroy(struct o2_lnet *lnet)
 {
 	if (lnet == NULL)
 		return;
+	lnet->ending = true;
 	for (uint32_t i = 0; i < lnet->nused; i++) {
 		assert(!lnet->message[i].in_transport || lnet->message[i].kind == O2_LNET_FREE);
 		if (o2_lnet_operation_waits(&lnet->message[i]))

@@ -170,7 +170,7 @@ struct o2_lnet_target {
  * until ops->done.  *operation (may be NULL): set to the name that the result will have.
  *
  * Returns 0, or -errno if nothing was started and ops->done will not be called: -EINVAL, -ENOSPC
- * (max_messages), or an error of the transport.
+ * (max_messages), -ESHUTDOWN (from inside o2_lnet_destroy), or an error of the transport.
  * LNet: LNetPut
  */
 int o2_lnet_put(struct o2_lnet *lnet, const struct o2_lnet_target *target,

@@ -50,6 +50,7 @@ struct o2_lnet {
 	struct o2_lnet_ops ops;
 	void *context;
 	const struct o2_clock *clock;
+	bool ending; /* being destroyed: nothing new is started */
 	struct o2_match_table table;
 	struct o2_kiov ping_page[2]; /* vectors of the two entries at the portal of pings */
 	struct o2_lnet_message *message;

@@ -6,8 +6,7 @@
 
 /* Completions, and the polling loop that fetches them (docs/transport.md, "Events"). */
 
-/* The most completions taken from the queue in one call. */
-#define POLL_BATCH 16
+#define POLL_BATCH 16 /* the most completions taken from the queue in one call */
 
 static int poll_cq(struct o2_conn *conn, int count, struct ibv_wc *wc)
 {

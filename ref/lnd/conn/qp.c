@@ -22,8 +22,6 @@ static int fit(struct o2_ni *ni, struct o2_conn_config *config, struct o2_flow_t
 	return o2_qp_fit_device(&device, config, flow, error);
 }
 
-/* Creation of a connection's queues, up to state INIT. */
-
 /* One completion queue serves sends and receives; it has room for everything that can be posted. */
 static int create_queues(struct o2_conn *conn, struct o2_error *error)
 {

@@ -54,6 +54,20 @@ static void give(struct o2_conn *conn, struct o2_tx *tx)
 	assert(rc == 0);
 }
 
+/* If the pools are capped, a quarter is kept for what peers start, or two nodes could wait for each other. */
+static int take(struct o2_tx_set *set, enum o2_tx_owner owner, struct o2_pool_tx **base,
+		struct o2_error *error)
+{
+	const uint64_t cap = set->set.config.max_pools, all = cap * set->config.pool_size;
+	struct o2_pool_counts counts = {0};
+
+	if (owner == O2_TX_OURS && all > 0)
+		o2_pool_set_counts(&set->set, &counts);
+	if (counts.live_users > 0 && counts.live_users + (all - 1) / 4 + 1 >= all)
+		return o2_refuse_value(error, -EBUSY, "pool/cap", "max_pools", cap + 1, cap);
+	return o2_tx_take(set, base, error);
+}
+
 int o2_tx_start(struct o2_conn *conn, enum o2_tx_owner owner, enum o2_transfer_op op, struct o2_tx **tx_out,
 		struct o2_error *error)
 {
@@ -66,7 +80,7 @@ int o2_tx_start(struct o2_conn *conn, enum o2_tx_owner owner, enum o2_transfer_o
 	if (!o2_tx_left(conn, owner))
 		return o2_refuse_value(error, -EBUSY, "conn/too-many-transfers", "operations open or queued",
 				       (uint64_t)conn->config.max_transfers + 1, conn->config.max_transfers);
-	rc = o2_tx_take(set, &base, error);
+	rc = take(set, owner, &base, error);
 	if (rc != 0)
 		return rc;
 	tx = (struct o2_tx *)(void *)base; /* base is the first member of struct o2_tx */
@@ -127,10 +141,7 @@ void o2_tx_queue(struct o2_conn *conn, struct o2_tx *tx, enum o2_msg_type type)
 	o2_tx_move(conn, tx, list);
 }
 
-/*
- * Invalidate a sink's key before reporting the operation: then no peer can write into memory that its owner
- * considers finished.  If that takes a work request, wait for its completion.
- */
+/* Invalidate a sink's key before reporting: no peer may write into memory that its owner considers finished. */
 void o2_tx_settle(struct o2_conn *conn, struct o2_tx *tx)
 {
 	tx->waiting = false;
@@ -243,9 +254,11 @@ int o2_tx_map(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_m
 	struct o2_ni *ni = conn->ni;
 	/* Keep no windows while nothing is bound: no release would ever wake an operation that waited for them. */
 	const uint32_t kept = tx->owner == O2_TX_OURS && ni->domain.nbound > 0 ? ni->kept_windows : 0;
+	const uint64_t quarter =
+		(ni->domain.max_bound - 1) / 4 + 1; /* of the elements, if pools are capped */
 	int rc = o2_tx_plan(conn, tx, memory, error);
 
-	if (rc == 0 && (uint64_t)ni->domain.nbound + kept >= ni->domain.max_bound)
+	if (rc == 0 && ni->domain.nbound + (kept < quarter ? kept : quarter) >= ni->domain.max_bound)
 		rc = o2_fail(error, -ENOBUFS, "conn/pools", "registrations", ni->domain.nbound);
 	if (rc == 0)
 		rc = o2_ledger_map(&ni->ledger, sg->count, direction, &tx->mapping, error);

@@ -133,10 +133,7 @@ void o2_tx_fault_peer(struct o2_tx *tx, int32_t status);
 /* Run the mapping stages on *memory.  Fills binding, desc and nob_mapped. */
 int o2_tx_map(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_memory *memory,
 	      struct o2_error *error);
-/*
- * The most fragments that our sink may have: max_frags as agreed, and no more than fit into a GET_REQ of the
- * largest message that the peer accepts.
- */
+/* The most fragments of our sink: as agreed, and as fit into a GET_REQ of the peer's largest message. */
 uint32_t o2_sink_frags(const struct o2_conn *conn);
 /* Run the mapping stages up to the plan, in conn->scratch, without mapping: the device may still refuse. */
 int o2_tx_plan(struct o2_conn *conn, const struct o2_tx *tx, const struct o2_transfer_memory *memory,

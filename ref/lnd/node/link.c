@@ -242,7 +242,6 @@ void o2_link_parted(struct o2_link *link)
 
 void o2_link_free(struct o2_link *link)
 {
-	o2_link_parted(link);
 	o2_conn_destroy(link->conn);
 	free(link);
 }

@@ -164,7 +164,7 @@ int o2_node_create(struct o2_ni *ni, struct o2_cm *cm, const struct o2_node_conf
 		.queue_depth = (uint16_t)config->conn.queue_depth,
 		.max_frags = (uint16_t)config->conn.max_frags,
 		.registers = config->registers,
-		.up = true,
+		.up = config->listen,
 		.require_privileged_port = config->require_privileged_port,
 		.require_checksum = config->conn.wire.require_checksum,
 		.only_flavour = config->conn.wire.only_flavour,
@@ -188,7 +188,7 @@ int o2_node_create(struct o2_ni *ni, struct o2_cm *cm, const struct o2_node_conf
 
 void o2_node_set_up(struct o2_node *node, bool up)
 {
-	node->self.up = up;
+	node->self.up = up && node->config.listen;
 }
 
 /* --- time and work --- */
@@ -328,15 +328,14 @@ static void close_peer(struct o2_peer *peer, const struct o2_transfer_fault *fau
 	struct o2_link *link;
 
 	/* Start afresh: later operations treat the peer as one that was never tried. */
-	peer->attempts_due = 0;
 	peer->attempts = 0;
+	/* Until the links have ended an attempt counts as due, so that no operation ends or asks for one. */
+	peer->attempts_due = 1;
 	/* An abandoned attempt ends as the operations that wait for it: aborted, whatever *fault is. */
 	LIST_FOREACH(link, &peer->links, entry)
 		o2_link_close(link, link->state == O2_LINK_ESTABLISHED ? fault : &aborted);
+	peer->attempts_due = 0;
 	o2_peer_fail_waiting(peer, &aborted);
-	/* Operations that done started meanwhile have asked for an attempt, and are aborted as well. */
-	if (STAILQ_EMPTY(&peer->waiting))
-		peer->attempts_due = 0;
 }
 
 void o2_node_close_peer(struct o2_node *node, uint64_t nid, int code)

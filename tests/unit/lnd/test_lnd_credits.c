@@ -169,21 +169,22 @@ TEST(refuses_what_a_peer_cannot_have)
 		uint32_t credits, granted, requests;
 		uint8_t byte;
 		const char *rule; /* NULL: accepted */
+		uint64_t value;	  /* that the refusal names */
 	} rows[] = {
-		{O2_MSG_NOOP, 7, 8, 0, 1, NULL},
-		{O2_MSG_NOOP, 8, 8, 0, 1, "conn/credits-over-depth"},
-		{O2_MSG_NOOP, 0, 8, 0, 255, "conn/credits-over-depth"},
-		{O2_MSG_IMMEDIATE, 8, 1, 0, 0, NULL},
-		{O2_MSG_IMMEDIATE, 8, 0, 0, 0, "conn/no-credit"},
-		{O2_MSG_GET_REQ, 8, 0, 0, 0, "conn/no-credit"},
-		{O2_MSG_PUT_REQ, 8, 0, 0, 0, "conn/no-credit"},
-		{O2_MSG_PUT_DONE, 8, 0, 0, 0, NULL},
-		{O2_MSG_GET_DONE, 8, 0, 0, 0, NULL},
-		{O2_MSG_NOOP, 8, 0, 0, 0, NULL},
-		{O2_MSG_GET_REQ, 8, 4, 7, 0, NULL},
-		{O2_MSG_GET_REQ, 8, 4, 8, 0, "conn/too-many-requests"},
-		{O2_MSG_PUT_REQ, 8, 4, 8, 0, "conn/too-many-requests"},
-		{O2_MSG_IMMEDIATE, 8, 4, 8, 0, NULL},
+		{O2_MSG_NOOP, 7, 8, 0, 1, NULL, 0},
+		{O2_MSG_NOOP, 8, 8, 0, 1, "conn/credits-over-depth", 9},
+		{O2_MSG_NOOP, 0, 8, 0, 255, "conn/credits-over-depth", 255},
+		{O2_MSG_IMMEDIATE, 8, 1, 0, 0, NULL, 0},
+		{O2_MSG_IMMEDIATE, 8, 0, 0, 0, "conn/no-credit", 1},
+		{O2_MSG_GET_REQ, 8, 0, 0, 0, "conn/no-credit", 1},
+		{O2_MSG_PUT_REQ, 8, 0, 0, 0, "conn/no-credit", 1},
+		{O2_MSG_PUT_DONE, 8, 0, 0, 0, NULL, 0},
+		{O2_MSG_GET_DONE, 8, 0, 0, 0, NULL, 0},
+		{O2_MSG_NOOP, 8, 0, 0, 0, NULL, 0},
+		{O2_MSG_GET_REQ, 8, 4, 7, 0, NULL, 0},
+		{O2_MSG_GET_REQ, 8, 4, 8, 0, "conn/too-many-requests", 9},
+		{O2_MSG_PUT_REQ, 8, 4, 8, 0, "conn/too-many-requests", 9},
+		{O2_MSG_IMMEDIATE, 8, 4, 8, 0, NULL, 0},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -198,6 +199,7 @@ TEST(refuses_what_a_peer_cannot_have)
 		assert_int_equal(rc, rows[i].rule == NULL ? 0 : -EPROTO);
 		if (rows[i].rule != NULL) {
 			assert_string_equal(error.rule, rows[i].rule);
+			assert_int_equal(error.value, rows[i].value);
 			assert_int_equal(error.class, O2_CLASS_CONNECTION);
 		} else {
 			assert_int_equal(credits.credits, rows[i].credits + rows[i].byte);

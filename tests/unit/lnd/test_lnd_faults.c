@@ -172,6 +172,24 @@ TEST(survives_failing_calls)
 		fail_each((enum call)call, rules[call]);
 }
 
+/* The answer has come, and the key waits to be invalidated, as the connection fails: no word against the path. */
+TEST(answered_before_the_failure)
+{
+	struct pair *pair = pair_of(O2_MSG_VERSION_2, 4);
+	struct o2_transfer_memory sink = dense(kiov[0], 0, 9000, O2_REG_FASTREG);
+
+	pair->b.answer = dense(kiov[1], 300, 9000, O2_REG_FASTREG);
+	arm(&pair->a, POST_RECV, 1, ENOMEM);
+	assert_int_equal(start_get(pair->a.conn, &sink, 0, NULL, NULL), 0);
+	quiet(pair);
+	assert_int_equal(fault.countdown, 0);
+	assert_int_equal(pair->a.nresults, 1);
+	assert_int_equal(pair->a.result[0].status, -ECONNABORTED);
+	assert_int_equal(pair->a.result[0].health, O2_HEALTH_OK);
+	pair->a.ni.context->ops = real;
+	pair_close(pair);
+}
+
 /* Opening a connection: each call fails once, and nothing is left behind. */
 TEST(survives_failing_creation)
 {

@@ -323,6 +323,60 @@ TEST(has_a_plain_arena)
 	o2_ni_close(&ni);
 }
 
+/* Of the elements of capped pools a quarter, rounded up, is kept for requests of b, but no more than of windows. */
+TEST(keeps_a_quarter_of_the_elements)
+{
+	static const struct {
+		uint32_t elements, windows, ours;
+	} rows[] = {{1, 0, 1}, {2, 0, 1}, {8, 0, 6}, {5, 0, 3}, {8, 2, 7}};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct o2_ni_config a = side_config(true, O2_DMA_BUS, 0),
+				    b = side_config(false, O2_DMA_BUS, 0);
+		struct pair *pair;
+
+		a.max_pools = 1;
+		a.sizes = (struct o2_pool_sizes){.tx_size = 64, .reg_size = rows[i].elements};
+		a.windows = rows[i].windows;
+		pair = pair_open_ni(&a, &b, &O2_CONN_DEFAULTS, &O2_CONN_DEFAULTS);
+		pair->b.answer = window_memory(1, O2_REG_GLOBAL, 0);
+		for (uint32_t n = 0; n < rows[i].elements; n++)
+			put_from(pair, O2_REG_GLOBAL, n);
+		assert_int_equal(pair->a.ni.domain.nbound, rows[i].ours);
+		assert_int_equal(view_of(&pair->a).queued_window, rows[i].elements - rows[i].ours);
+		quiet(pair);
+		assert_ended(&pair->a, rows[i].elements);
+		pair_close_settled(pair);
+	}
+}
+
+/* The same of transmits: two nodes that start as many operations as they can still answer each other. */
+TEST(keeps_a_quarter_of_the_transmits)
+{
+	struct o2_ni_config config[2] = {side_config(true, O2_DMA_BUS, 0), side_config(false, O2_DMA_BUS, 0)};
+	struct pair *pair;
+	struct o2_error error;
+
+	for (uint32_t i = 0; i < 2; i++) {
+		config[i].max_pools = 1;
+		config[i].sizes = (struct o2_pool_sizes){.tx_size = 8, .reg_size = 64};
+	}
+	pair = pair_open_ni(&config[0], &config[1], &O2_CONN_DEFAULTS, &O2_CONN_DEFAULTS);
+	pair->a.answer = pair->b.answer = window_memory(1, O2_REG_GLOBAL, 0);
+	for (uint32_t i = 0; i < 2; i++) {
+		struct side *side = i == 0 ? &pair->a : &pair->b;
+		const struct o2_transfer_memory memory = window_memory(0, O2_REG_GLOBAL, 0);
+
+		for (uint32_t n = 0; n < 6; n++)
+			assert_int_equal(start_put(side->conn, &memory, 0, NULL, NULL), 0);
+		assert_error(start_put(side->conn, &memory, 0, NULL, &error), -EBUSY, &error, "pool/cap");
+	}
+	quiet(pair);
+	assert_int_equal(pair->a.nresults, 12);
+	assert_int_equal(pair->b.nresults, 12);
+	pair_close_settled(pair);
+}
+
 ALSO_TEST(waits_for_windows);
 ALSO_TEST(is_woken_by_another_connection);
 ALSO_TEST(waits_behind_requests);

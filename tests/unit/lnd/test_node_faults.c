@@ -122,6 +122,66 @@ WORLD_TEST(attempt_given_up)
 	world_settle(world);
 }
 
+/* Without the peer's answer the connection manager's part of an ending lasts as long as an attempt may. */
+WORLD_TEST(end_not_confirmed)
+{
+	struct seat *a = &world->seat[0];
+
+	world_put(world, a, NID(1));
+	world->fate[O2_CM_LOOP_DISCONNECT] = O2_CM_LOOP_LOSE;
+	o2_node_close_peer(a->node, NID(1), 0);
+	world_settle(world);
+	world_clock(world, CONNECT_MS - 1);
+	assert_int_equal(peer_view(a, NID(1)).links, 1);
+	assert_int_equal(peer_view(a, NID(1)).established, 0);
+	world_clock(world, 1);
+	assert_false(peer_view(a, NID(1)).known);
+}
+
+/* What is started as a waiting operation ends connects anew, although an attempt was given up just before. */
+WORLD_TEST(started_as_an_attempt_is_given_up)
+{
+	struct seat *a = &world->seat[0];
+
+	seat_put(a, NID(1));
+	o2_node_work(a->node);
+	a->again = NID(1);
+	o2_node_close_peer(a->node, NID(1), -EIO);
+	assert_int_equal(a->nended, 1);
+	assert_int_equal(a->status[0], -ECONNABORTED);
+	world_settle(world);
+	assert_int_equal(a->status[1], 0);
+	assert_linked(world, 0, 1, 1);
+}
+
+/* The peer has to be asked twice, each time slowly: the operation does not wait for the end of the second attempt. */
+TEST(waits_so_long_and_no_longer)
+{
+	struct o2_node_config config = small_config(), old;
+	struct world *world;
+	struct seat *a;
+
+	config.conn.timeout_ms = 100000; /* a quarter for an attempt, 10 s more for an operation */
+	old = config;
+	old.conn.version = O2_MSG_VERSION_1;
+	world = world_two(&config, &old);
+	a = &world->seat[0];
+	seat_put(a, NID(1));
+	o2_node_work(a->node);
+	world_clock(world, 24000);
+	assert_true(o2_cm_loop_deliver(world->loop, 0));
+	assert_true(o2_cm_loop_deliver(world->loop, 0));
+	world->fate[O2_CM_LOOP_REQUEST] = O2_CM_LOOP_LOSE;
+	world_settle(world);
+	assert_int_equal(peer_view(a, NID(1)).connecting, 1);
+	world_clock(world, 10999);
+	assert_int_equal(a->nended, 0);
+	world_clock(world, 1);
+	assert_int_equal(a->nended, 1);
+	assert_int_equal(a->status[0], -ETIMEDOUT);
+	world_close(world);
+}
+
 TEST(nobody_there)
 {
 	struct o2_node_config deaf = small_config();
@@ -133,6 +193,24 @@ TEST(nobody_there)
 	world_put(world, &world->seat[0], NID(7));
 	assert_int_equal(world->seat[0].status[0], -EHOSTUNREACH);
 	assert_int_equal(world->seat[0].status[1], -EHOSTUNREACH);
+	world_close(world);
+}
+
+/* A node that does not listen, where another one did before it: it accepts nothing. */
+TEST(nobody_there_any_more)
+{
+	struct world *world = world_two(NULL, NULL);
+	struct seat *a = &world->seat[0], *b = &world->seat[1];
+
+	o2_node_destroy(b->node);
+	b->config.listen = false;
+	seat_start(b);
+	o2_node_set_up(b->node, true);
+	o2_node_clock(b->node, world->now_ms);
+	world_put(world, a, NID(1));
+	assert_int_equal(a->status[0], -ECONNREFUSED);
+	assert_int_equal(a->fault[0].reject_why, O2_REJECT_EARLY);
+	assert_int_equal(b->nup, 0);
 	world_close(world);
 }
 

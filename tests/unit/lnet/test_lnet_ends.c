@@ -108,6 +108,56 @@ TEST(test_no_room_uses_nothing)
 	lnet_pair_close(&pair);
 }
 
+static struct o2_lnet *ends;
+static uint32_t nended, nsent;
+
+static int take_one(void *context, uint64_t nid, enum o2_lnd_form form, const struct o2_lnet_hdr *hdr,
+		    const struct o2_transfer_memory *memory, struct o2_error *error)
+{
+	*(uint64_t *)context = memory->tag;
+	nsent++;
+	return 0;
+}
+
+static uint32_t takes_all(void *context, uint64_t nid)
+{
+	return O2_IMMEDIATE_MAX;
+}
+
+/* The owner tries again, as it does whenever a connection is lost. */
+static void try_again(void *context, const struct o2_lnet_result *result)
+{
+	const struct o2_lnet_target target = target_at(NID_B, true);
+	struct o2_error error;
+
+	nended++;
+	assert_int_equal(result->status, -ECONNABORTED);
+	assert_error(o2_lnet_put(ends, &target, NULL, NULL, &error), -ESHUTDOWN, &error, "lnet/ending");
+}
+
+/* What an operation starts as it ends with LNet itself is refused: nobody would tell its end. */
+LNET_PAIR_TEST(test_nothing_starts_as_all_ends)
+{
+	const struct o2_lnet_target target = target_at(NID_B, true);
+	const struct o2_lnet_ops ops = {.done = try_again};
+	struct o2_lnet_config config = O2_LNET_DEFAULTS;
+	uint64_t tag = 0;
+	const struct o2_lnet_transport transport = {&tag, takes_all, take_one};
+	struct o2_clock clock = {0};
+
+	config.nid = NID_A;
+	nended = nsent = 0;
+	assert_int_equal(o2_lnet_create(&config, &transport, &pair->a.arena, &clock, &ops, NULL, &ends, NULL),
+			 0);
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_int_equal(o2_lnet_put(ends, &target, NULL, NULL, NULL), 0);
+		o2_lnet_finished(ends, tag, 0, 0, NULL);
+	}
+	o2_lnet_destroy(ends);
+	assert_int_equal(nended, 2);
+	assert_int_equal(nsent, 2);
+}
+
 LNET_PAIR_TEST(test_cancel_of_what_waits)
 {
 	const struct o2_lnet_target target = target_at(NID_B, true);
