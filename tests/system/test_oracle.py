@@ -6,6 +6,7 @@ usage: test_oracle.py [DIRECTORY [NAME]...]
 DIRECTORY: of o2ref, o2props and tests/impl/reference; default build/.  NAME: as for unittest.  Last line "N passed, N failed".
 """
 
+import contextlib
 import functools
 import json
 import os
@@ -389,6 +390,35 @@ class Programs(unittest.TestCase):
                         process.send_signal(ends)
                         self.assertEqual(process.wait(60), -ends)
                 self.assertTrue(ended())
+
+    def test_what_is_asked_ends_with_a_check_that_is_killed(self):
+        def stopped(pid):
+            """The child that has stopped itself at a question."""
+            children = Path(f"/proc/{pid}/task/{pid}/children")
+            for child in children.read_text().split() if children.exists() else ():
+                with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                    if Path(f"/proc/{child}/stat").read_text().rsplit(")", 1)[1].split()[0] == "T":
+                        return child
+            return None
+
+        for words in ((MISBEHAVE,), ("--", "sh", "-c", "kill -STOP $$; exec sleep 900")):
+            command = [BUILD / "o2ref", "check", "--no-corpus", "--cases", "1", "--stage", "sg_build", "--timeout-ms", "60000", *words]
+            with self.subTest(words), subprocess.Popen(command, env={**os.environ, "O2_MISBEHAVE": "stop"}) as process:
+                deadline = time.monotonic() + 60
+                while stopped(process.pid) is None and time.monotonic() < deadline:
+                    time.sleep(0.01)
+                asked = stopped(process.pid)
+                self.assertIsNotNone(asked)
+                # When the parent ends, the kernel ends stopped processes, but not those that hang.
+                os.kill(int(asked), signal.SIGCONT)
+                process.kill()
+                process.wait(60)
+                while self.runs(asked) and time.monotonic() < deadline:
+                    time.sleep(0.01)
+                left = self.runs(asked)
+                if left:
+                    os.kill(int(asked), signal.SIGKILL)
+                self.assertFalse(left)
 
     def test_a_program_that_grows_is_a_finding(self):
         arguments = ("--cases", 1200, "--no-corpus", "--stage", "sg_build", "--shrink", 3, "--growth-mib", 20, "--",

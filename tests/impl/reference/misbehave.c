@@ -5,6 +5,7 @@
  * tests/system/test_oracle.py checks that each misbehaviour is a finding with its input, and the run goes on.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,13 @@ static void hang(void)
 {
 	for (;;)
 		pause();
+}
+
+/* Who waits for the stop knows that this process hangs from then on. */
+static void stop(void)
+{
+	raise(SIGSTOP);
+	hang();
 }
 
 static void leave(void)
@@ -62,8 +70,8 @@ static void leak(void)
 static const struct {
 	const char *name;
 	void (*act)(void);
-} acts[] = {{"crash", crash}, {"abort", abort_aloud},	  {"hang", hang}, {"exit", leave}, {"stdout", print},
-	    {"leak", leak},   {"stdout-once", print_once}};
+} acts[] = {{"crash", crash}, {"abort", abort_aloud}, {"hang", hang}, {"stop", stop},
+	    {"exit", leave},  {"stdout", print},      {"leak", leak}, {"stdout-once", print_once}};
 
 /* Misbehave in the answer itself. */
 static int32_t answer(const char *how, const struct o2_impl_sg_in *in, struct o2_impl_sg_list *out,
