@@ -13,17 +13,54 @@
 
 #define REPEATS 0x10000u /* up to this distance a packet counts as a repeat (docs/cli.md, "Captures") */
 
-/* A first packet too far behind for a repeat belongs to a new connection, whose start was not captured. */
+/* A first packet too far behind for a repeat belongs to a new connection, whose start was not captured; no other does. */
 TEST(test_a_first_packet_far_behind_is_new)
 {
-	for (uint32_t more = 0; more < 2; more++) {
-		struct o2_flow flow = {.known = true, .next_psn = 5};
-		const struct o2_roce_packet packet = {
-			.kind = O2_ROCE_SEND, .first = true, .psn = (5 - REPEATS - more) & 0xffffff};
+	for (uint32_t more = 0; more < 2; more++)
+		for (uint32_t first = 0; first < 2; first++) {
+			struct o2_flow flow = {.known = true, .next_psn = 5};
+			const struct o2_roce_packet packet = {
+				.kind = O2_ROCE_SEND, .first = first, .psn = (5 - REPEATS - more) & 0xffffff};
+			const bool is_new = more && first;
 
-		assert_int_equal(o2_flow_advance(&flow, &packet), more == 0 ? O2_FLOW_REPEATED : O2_FLOW_GAP);
-		assert_int_equal(flow.next_psn, more == 0 ? 5 : packet.psn + 1);
-	}
+			assert_int_equal(o2_flow_advance(&flow, &packet),
+					 is_new ? O2_FLOW_GAP : O2_FLOW_REPEATED);
+			assert_int_equal(flow.next_psn, is_new ? packet.psn + 1 : 5);
+		}
+}
+
+static enum o2_flow_order order_of(struct o2_flow *flow, uint32_t psn)
+{
+	return o2_flow_advance(flow,
+			       &(struct o2_roce_packet){.kind = O2_ROCE_SEND, .first = true, .psn = psn});
+}
+
+/* Of a queue pair that begins a new connection no gap is left, and no sender that has gone back. */
+TEST(test_a_new_connection_of_a_queue_pair)
+{
+	const struct o2_roce_packet packet = {.kind = O2_ROCE_SEND, .dest_qp = 7};
+	struct o2_flow_setup setup = {.qp = 7, .cm_id = 1, .psn = 13};
+	struct o2_flows flows = {.count = 0};
+	struct o2_flow lost, *flow = o2_flows_of(&flows, &packet, &lost);
+
+	assert_non_null(flow);
+	assert_int_equal(order_of(flow, 10), O2_FLOW_ANEW);
+	assert_int_equal(order_of(flow, 14), O2_FLOW_GAP);
+	assert_int_equal(order_of(flow, 11), O2_FLOW_BACK);
+	assert_int_equal(order_of(flow, 13), O2_FLOW_GAP);
+	o2_flows_setup(&flows, &setup);
+	assert_int_equal(order_of(flow, 13), O2_FLOW_ANEW);
+	assert_int_equal(order_of(flow, 12), O2_FLOW_REPEATED);
+	assert_int_equal(order_of(flow, 14), O2_FLOW_NEXT);
+	assert_int_equal(order_of(flow, 15), O2_FLOW_NEXT);
+	/* The same setup once more, as its message is repeated, changes nothing; another one does. */
+	assert_int_equal(order_of(flow, 17), O2_FLOW_GAP);
+	o2_flows_setup(&flows, &setup);
+	assert_int_equal(order_of(flow, 16), O2_FLOW_BACK);
+	setup.cm_id = 2;
+	o2_flows_setup(&flows, &setup);
+	assert_int_equal(order_of(flow, 99), O2_FLOW_ANEW);
+	o2_flows_end(&flows);
 }
 
 /* A finding of the first rule, about a side whose NID is unknown, also gets a row. */
