@@ -27,6 +27,8 @@
 /* A case that takes longer is reported as hanging. */
 #define MAX_CASE_S 60u
 
+#define HANDLER_BYTES (64u << 10)
+
 static const char *program;
 static const char *volatile current; /* the file being run, or NULL */
 static bool verbose;
@@ -61,6 +63,19 @@ static void on_signal(int number)
 		put("the case did not end in 60 s\n");
 	name_the_file();
 	_exit(1);
+}
+
+/* On a stack of its own: a case may have used up the other one. */
+static void handle_signals(void)
+{
+	static const int signals[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGALRM, SIGTRAP};
+	static uint8_t room[HANDLER_BYTES];
+	const stack_t stack = {.ss_sp = room, .ss_size = sizeof(room)};
+	const struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_ONSTACK};
+
+	sigaltstack(&stack, NULL);
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		sigaction(signals[i], &action, NULL);
 }
 
 static int run_file(const char *path)
@@ -145,7 +160,6 @@ static int run_path(const char *path, size_t *count)
 
 int main(int argc, char **argv)
 {
-	static const int signals[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGALRM, SIGTRAP};
 	size_t count = 0;
 	int first = 1;
 
@@ -158,8 +172,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: %s [--verbose] PATH...\n", program);
 		return 2;
 	}
-	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
-		signal(signals[i], on_signal);
+	handle_signals();
 	if (__sanitizer_set_death_callback != NULL)
 		__sanitizer_set_death_callback(name_the_file);
 	for (int i = first; i < argc; i++)

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: MIT
 #
 # Test the replayer: it passes good files, names the file that fails, and refuses paths that it cannot read.
-# Usage: replayer.sh PATH-OF-fuzz_canary_replay
+# Usage: replayer.sh PATH-OF-fuzz_canary_replay PATH-OF-fuzz_deep_replay
 set -u
 replay=$1
+deep=$2
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 
@@ -42,4 +43,7 @@ expect 2 "$scratch/no-file"
 expect 2 /proc/self/mem # it can be opened, but not read from its start
 expect 2
 expect 2 --no-such-option
-echo "replayer: 8 cases"
+replay=$deep
+expect 1 "$scratch/good"
+grep -q "FAILED: $scratch/good/a" "$scratch/output" || complain "the file that overflows the stack is not named"
+echo "replayer: 9 cases"
