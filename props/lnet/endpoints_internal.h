@@ -16,7 +16,7 @@
 #define O2_ENDPOINTS_ENTRY_PAGES 4u
 #define O2_ENDPOINTS_OP_PAGES	 3u
 #define O2_ENDPOINTS_LINE_BYTES	 64u /* share of a page that a small operation uses */
-#define O2_ENDPOINTS_TAKES	 1024u
+#define O2_ENDPOINTS_TAKES	 (O2_ENDPOINTS_MAX * O2_ENDPOINTS_OPS) /* an operation is taken once */
 #define O2_ENDPOINTS_STARTED	 4096u /* operations of one life whose numbers are checked */
 #define O2_ENDPOINTS_INFO_BYTES	 48u   /* bytes of the answer to a ping */
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,10 +144,9 @@ void o2_endpoints_take(struct o2_endpoints_seat *initiator, struct o2_endpoints_
 	op->offset_there = event->offset;
 	op->length_there = event->length_bytes;
 	entry->takes++;
-	if (entry->ntaken < O2_ENDPOINTS_TAKES) {
-		entry->taken[entry->ntaken].offset = event->offset;
-		entry->taken[entry->ntaken++].length_bytes = event->length_bytes;
-	}
+	assert(entry->ntaken < O2_ENDPOINTS_TAKES);
+	entry->taken[entry->ntaken].offset = event->offset;
+	entry->taken[entry->ntaken++].length_bytes = event->length_bytes;
 }
 
 void o2_endpoints_drop(struct o2_endpoints_seat *initiator, struct o2_endpoints_op *op,
@@ -184,8 +184,6 @@ static void check_pieces(struct o2_endpoints *endpoints, uint32_t i, struct o2_e
 {
 	uint64_t end = entry->local_offset;
 
-	if (entry->ntaken == O2_ENDPOINTS_TAKES)
-		o2_report_fail(endpoints->report, "endpoint/model", "an entry has been taken too often");
 	qsort(entry->taken, entry->ntaken, sizeof(entry->taken[0]), by_offset);
 	for (uint32_t k = 0; k < entry->ntaken && !by_remote_offset(entry); k++) {
 		if (entry->taken[k].offset != end)

@@ -307,6 +307,24 @@ bool o2_endpoints_close_peer(struct o2_endpoints_seat *seat, uint32_t to, int co
 	return view.links > 0;
 }
 
+/* With the endpoints gone, the devices have what the interfaces account for. */
+static void check_left_behind(const struct o2_endpoints *endpoints)
+{
+	const struct o2_ground_ops *ops = endpoints->ground.ops;
+	uint32_t interfaces = 0;
+	uint64_t regions = 0;
+
+	for (uint32_t i = 0; i < endpoints->nseats; i++) {
+		interfaces += endpoints->seat[i].place.open;
+		regions += o2_place_regions(&endpoints->seat[i].place);
+	}
+	if (!endpoints->report->failed && ops->left_behind != NULL && ops->left_behind(interfaces, regions))
+		o2_report_fail(endpoints->report, "endpoint/left-behind",
+			       "the devices still have objects of the endpoints, %" PRIu32
+			       " interfaces are open",
+			       interfaces);
+}
+
 /* Also called after a failure, when only the endpoints themselves are known to be valid. */
 void o2_endpoints_close(struct o2_endpoints *endpoints)
 {
@@ -318,6 +336,7 @@ void o2_endpoints_close(struct o2_endpoints *endpoints)
 	while (endpoints->nseats > 0 && o2_ground_pump(&endpoints->ground) > 0)
 		;
 	o2_endpoints_check_idle(endpoints);
+	check_left_behind(endpoints);
 	for (uint32_t i = 0; i < endpoints->nseats; i++) {
 		struct o2_endpoints_seat *seat = &endpoints->seat[i];
 
@@ -326,7 +345,5 @@ void o2_endpoints_close(struct o2_endpoints *endpoints)
 		o2_place_close(&seat->place);
 	}
 	ground->ops->close(ground);
-	if (!endpoints->report->failed && ground->ops->left_behind != NULL && ground->ops->left_behind())
-		o2_report_fail(endpoints->report, "endpoint/left-behind",
-			       "the devices still have objects of the endpoints");
+	check_left_behind(endpoints);
 }

@@ -327,6 +327,23 @@ void o2_nodes_settle(struct o2_nodes *nodes)
 			       REST_MS, account.what, account.is, account.expected);
 }
 
+/* With the nodes gone, the devices have what the interfaces account for. */
+static void check_left_behind(const struct o2_nodes *nodes)
+{
+	const struct o2_ground_ops *ops = nodes->ground.ops;
+	uint32_t interfaces = 0;
+	uint64_t regions = 0;
+
+	for (uint32_t i = 0; i < nodes->nseats; i++) {
+		interfaces += nodes->seat[i].place.open;
+		regions += o2_place_regions(&nodes->seat[i].place);
+	}
+	if (!nodes->report->failed && ops->left_behind != NULL && ops->left_behind(interfaces, regions))
+		o2_report_fail(nodes->report, "nodes/left-behind",
+			       "the devices still have objects of the nodes, %" PRIu32 " interfaces are open",
+			       interfaces);
+}
+
 /* Also called after a failure, when only the nodes themselves are known to be valid. */
 void o2_nodes_close(struct o2_nodes *nodes)
 {
@@ -338,17 +355,17 @@ void o2_nodes_close(struct o2_nodes *nodes)
 	}
 	while (nodes->nseats > 0 && o2_ground_pump(&nodes->ground) > 0)
 		;
+	for (uint32_t i = 0; i < nodes->nseats; i++)
+		o2_place_check_idle(&nodes->seat[i].place.ni, i, nodes->report, "nodes/outstanding",
+				    "nodes/ledger");
+	check_left_behind(nodes);
 	for (uint32_t i = 0; i < nodes->nseats; i++) {
 		struct o2_nodes_seat *seat = &nodes->seat[i];
 
-		o2_place_check_idle(&seat->place.ni, seat->index, nodes->report, "nodes/outstanding",
-				    "nodes/ledger");
 		if (seat->cm != NULL)
 			ground->ops->detach(ground, seat->cm);
 		o2_place_close(&seat->place);
 	}
 	ground->ops->close(ground);
-	if (!nodes->report->failed && ground->ops->left_behind != NULL && ground->ops->left_behind())
-		o2_report_fail(nodes->report, "nodes/left-behind",
-			       "the devices still have objects of the nodes");
+	check_left_behind(nodes);
 }

@@ -62,8 +62,12 @@ struct o2_ground_ops {
 	void (*close)(struct o2_ground *ground);
 	/* Number of completion queues that the devices have.  NULL: they cannot be asked. */
 	uint32_t (*live_cqs)(void);
-	/* Does the device still have objects of this process?  NULL: it cannot be asked. */
-	bool (*left_behind)(void);
+	/*
+	 * Do the devices have other objects of this process than those of so many open interfaces, which have
+	 * so many regions?  Closing an interface's device also frees what was left, so ask before that too.
+	 * NULL: they cannot be asked.
+	 */
+	bool (*left_behind)(uint32_t interfaces, uint64_t regions);
 };
 
 /* The members that both grounds set; their files use the same function names. */

@@ -117,12 +117,13 @@ static uint32_t live_cqs(void)
 	return (uint32_t)now.live_cqs;
 }
 
-static bool left_behind(void)
+static bool left_behind(uint32_t interfaces, uint64_t regions)
 {
 	struct o2_loop_counters left;
 
 	o2_loop_get_counters(&left);
-	return left.live_qps + left.live_cqs + left.live_mrs + left.live_pds + left.live_contexts > 0;
+	return left.live_qps + left.live_cqs > 0 || left.live_mrs != regions || left.live_pds != interfaces ||
+	       left.live_contexts != interfaces;
 }
 
 const struct o2_ground_ops o2_ground_on_loop = {

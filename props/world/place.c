@@ -76,6 +76,11 @@ void o2_place_close(struct o2_place *place)
 	place->pair = NULL;
 }
 
+uint64_t o2_place_regions(const struct o2_place *place)
+{
+	return place->open ? place->ni.domain.live.regions : 0;
+}
+
 uint64_t o2_place_incarnation(void)
 {
 	return o2_wall_ns() / 1000u;
