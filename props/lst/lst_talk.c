@@ -48,6 +48,7 @@ static void note_began(void *context, uint32_t lane)
 {
 	struct o2_lst_talk *talk = context;
 
+	o2_talk_check_begin(talk);
 	talk->begun[talk->nbegun++] = lane;
 	talk->number[lane] = talk->nnumbers++;
 }
