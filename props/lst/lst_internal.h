@@ -80,6 +80,7 @@
 	ENTRY(CONFIG_REFUSED, "configuration_refused")               \
 	ENTRY(CONFIG_TAKEN, "configuration_taken")                   \
 	ENTRY(STOPPED_AT_ONCE, "stopped_at_once")                    \
+	ENTRY(RAN_OUT, "time_ran_out")                               \
 	ENTRY(WORK_RAN, "work_ran")                                  \
 	ENTRY(WORK_NO_ROOM, "work_no_room")                          \
 	ENTRY(WORK_ACTIVE, "work_active")                            \

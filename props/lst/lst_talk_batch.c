@@ -160,6 +160,15 @@ static void check_brw(struct o2_lst_talk *talk, const struct o2_lst_brw_reqst *b
 	wrong(talk, "the check", brw->brw_flags, talk->config.test.check);
 }
 
+/* Pings are numbered as the RPCs of the test are. */
+static void check_ping(struct o2_lst_talk *talk, const struct o2_lst_ping_reqst *ping)
+{
+	wrong(talk, "the magic", ping->pnr_magic, PING_MAGIC);
+	for (uint32_t i = 0; i < talk->config.concurrency; i++)
+		if (talk->lane[i] == talk->nasked - 1)
+			wrong(talk, "the number", ping->pnr_seq, talk->number[i]);
+}
+
 static void check_fields(struct o2_lst_talk *talk, const struct o2_lst_msg *msg)
 {
 	const struct o2_lst_sid sid = talk->config.sid;
@@ -188,7 +197,7 @@ static void check_fields(struct o2_lst_talk *talk, const struct o2_lst_msg *msg)
 		check_brw(talk, &msg->u.brw_reqst);
 		break;
 	default:
-		wrong(talk, "the magic", msg->u.ping_reqst.pnr_magic, PING_MAGIC);
+		check_ping(talk, &msg->u.ping_reqst);
 		break;
 	}
 }
