@@ -90,7 +90,8 @@
 	ENTRY(WORK_WRONG, "work_wrong_word")                         \
 	ENTRY(WORK_NO_SESSION, "work_no_room_for_a_session")         \
 	ENTRY(WORK_IN_LINE, "work_waited_in_line")                   \
-	ENTRY(WORK_WRITE_WRONG, "work_write_wrong")
+	ENTRY(WORK_WRITE_WRONG, "work_write_wrong")                  \
+	ENTRY(WORK_BUSY, "work_test_while_it_runs")
 
 enum o2_lst_situation { O2_LST_SITUATIONS(O2_SITUATION_ID) O2_LST_SITUATION_COUNT };
 
