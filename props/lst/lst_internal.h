@@ -44,6 +44,7 @@
 	ENTRY(CONSOLE_LENGTH, "console_length")                      \
 	ENTRY(CONSOLE_DATA, "console_data")                          \
 	ENTRY(CONSOLE_LATE, "console_late")                          \
+	ENTRY(CONSOLE_EARLY, "console_answered_early")               \
 	ENTRY(CONSOLE_ALIVE, "console_alive")                        \
 	ENTRY(CONSOLE_ALL_WELL, "console_all_well")                  \
 	ENTRY(CONSOLE_BUSY, "console_busy")                          \
