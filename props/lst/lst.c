@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lst/rpc_internal.h"
 #include "props/lst/lst_internal.h"
 #include "props/lst/lst_work.h"
 
@@ -86,6 +87,20 @@ static void check_ended(struct o2_lst_case *the, const char *with)
 				       the->operation[i].len, with);
 }
 
+/* Time ends B's session, and then what B serves: a write whose GET was lost, too. */
+static void run_out(struct o2_lst_case *the)
+{
+	const struct o2_lst_rpc *rpc = the->b.node->rpc;
+
+	for (uint32_t i = 0; i < 2; i++) {
+		o2_lst_clock_to(the, the->now_ms + RUN_OUT_MS);
+		o2_lst_deliver_all(the);
+	}
+	if (rpc->nfree_served != rpc->config.max_served)
+		o2_report_fail(the->report, "lst/ended", "%" PRIu32 " requests are still served",
+			       rpc->config.max_served - rpc->nfree_served);
+}
+
 /* Start nothing new; calls in flight end, or time out.  Returns true if all have ended. */
 static bool come_to_an_end(struct o2_lst_case *the)
 {
@@ -93,6 +108,10 @@ static bool come_to_an_end(struct o2_lst_case *the)
 
 	the->seen[TEST_ADDED] += the->b.node->nhalves > 0;
 	the->seen[TEST_RAN] += o2_lst_node_report(the->b.node)->tries > 0;
+	if (o2_draw_bool(the->choice, 1, 1)) {
+		the->seen[RAN_OUT]++;
+		run_out(the);
+	}
 	o2_lst_node_stop(the->b.node, -ESHUTDOWN);
 	if (o2_draw_bool(the->choice, 1, 1)) {
 		the->seen[STOPPED_AT_ONCE]++;

@@ -44,6 +44,7 @@
 	ENTRY(CONSOLE_LENGTH, "console_length")                      \
 	ENTRY(CONSOLE_DATA, "console_data")                          \
 	ENTRY(CONSOLE_LATE, "console_late")                          \
+	ENTRY(CONSOLE_EARLY, "console_answered_early")               \
 	ENTRY(CONSOLE_ALIVE, "console_alive")                        \
 	ENTRY(CONSOLE_ALL_WELL, "console_all_well")                  \
 	ENTRY(CONSOLE_BUSY, "console_busy")                          \
@@ -80,6 +81,7 @@
 	ENTRY(CONFIG_REFUSED, "configuration_refused")               \
 	ENTRY(CONFIG_TAKEN, "configuration_taken")                   \
 	ENTRY(STOPPED_AT_ONCE, "stopped_at_once")                    \
+	ENTRY(RAN_OUT, "time_ran_out")                               \
 	ENTRY(WORK_RAN, "work_ran")                                  \
 	ENTRY(WORK_NO_ROOM, "work_no_room")                          \
 	ENTRY(WORK_ACTIVE, "work_active")                            \
@@ -89,7 +91,8 @@
 	ENTRY(WORK_WRONG, "work_wrong_word")                         \
 	ENTRY(WORK_NO_SESSION, "work_no_room_for_a_session")         \
 	ENTRY(WORK_IN_LINE, "work_waited_in_line")                   \
-	ENTRY(WORK_WRITE_WRONG, "work_write_wrong")
+	ENTRY(WORK_WRITE_WRONG, "work_write_wrong")                  \
+	ENTRY(WORK_BUSY, "work_test_while_it_runs")
 
 enum o2_lst_situation { O2_LST_SITUATIONS(O2_SITUATION_ID) O2_LST_SITUATION_COUNT };
 

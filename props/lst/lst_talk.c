@@ -48,6 +48,7 @@ static void note_began(void *context, uint32_t lane)
 {
 	struct o2_lst_talk *talk = context;
 
+	o2_talk_check_begin(talk);
 	talk->begun[talk->nbegun++] = lane;
 	talk->number[lane] = talk->nnumbers++;
 }
@@ -201,11 +202,24 @@ static void arrive(struct o2_lst_talk *talk, const struct o2_letter *letter)
 	o2_lnet_receive(to->lnet, letter->from->nid, &letter->hdr, letter->payload, &to->error);
 }
 
-/* fate 0: delivered; 1: lost; 2: delivered twice. */
+/* The node is faster than the notice that the request has left, which may even say that it was lost. */
+static void answer_early(struct o2_lst_talk *talk)
+{
+	static struct o2_letter letter;
+
+	o2_talk_lie(talk);
+	if (talk->b->nletters == 0 || talk->b->letter[0].kind != O2_LETTER_IMMEDIATE)
+		return;
+	letter = o2_lnet_take_letter(talk->b);
+	arrive(talk, &letter);
+	o2_lnet_finished(talk->b->lnet, letter.tag, 0, 0, NULL);
+}
+
+/* fate 0: delivered; 1: lost; 2: delivered twice; 3: a request, delivered and answered at once. */
 static void deliver(struct o2_lst_talk *talk, struct o2_lnet_side *side, size_t fate)
 {
 	static struct o2_letter letter;
-	const bool known = fate == 1 && o2_draw_bool(talk->choice, 1, 1);
+	const bool known = (fate == 1 || fate == 3) && o2_draw_bool(talk->choice, 1, 1);
 
 	if (side->letter[0].kind != O2_LETTER_IMMEDIATE) {
 		o2_talk_arrives(talk, &side->letter[0], fate == 1);
@@ -221,6 +235,11 @@ static void deliver(struct o2_lst_talk *talk, struct o2_lnet_side *side, size_t 
 		arrive(talk, &letter);
 	if (fate == 2)
 		arrive(talk, &letter);
+	if (fate == 3) {
+		talk->seen[CONSOLE_EARLY]++;
+		answer_early(talk);
+		o2_talk_is_lost(talk, &letter, known);
+	}
 	o2_lnet_finished(side->lnet, letter.tag, known ? -ECONNABORTED : 0, 0, NULL);
 }
 
@@ -237,16 +256,18 @@ static void shut(struct o2_lst_talk *talk, bool on)
 
 static void deliver_one(struct o2_lst_talk *talk)
 {
-	static const uint32_t fates[] = {40, 1, 2};
+	static const uint32_t fates[] = {40, 1, 2, 2};
 	struct o2_lnet_side *side = o2_draw_bool(talk->choice, 1, 1) ? talk->b : talk->a;
-	const size_t fate = o2_draw_weighted(talk->choice, fates, 3);
+	size_t fate = o2_draw_weighted(talk->choice, fates, 4);
 
 	if (side->nletters == 0)
 		side = side->peer;
 	if (side->nletters == 0)
 		return;
-	/* LNet answers a GET automatically, so that is never refused. */
-	shut(talk, side->letter[0].hdr.type == O2_LNET_PUT && o2_draw_bool(talk->choice, 60, 1));
+	if (fate == 3 && (side == talk->b || side->letter[0].hdr.type != O2_LNET_PUT))
+		fate = 0;
+	/* LNet answers a GET automatically, so that is never refused; an early answer may be one. */
+	shut(talk, fate != 3 && side->letter[0].hdr.type == O2_LNET_PUT && o2_draw_bool(talk->choice, 60, 1));
 	deliver(talk, side, fate);
 	shut(talk, false);
 }

@@ -117,6 +117,8 @@ void o2_talk_check_request(struct o2_lst_talk *talk, const struct o2_lst_msg *ms
 void o2_talk_check_list(struct o2_lst_talk *talk, const uint8_t *bytes, uint32_t count);
 /* The clock has advanced: check that a running batch has been queried in time. */
 void o2_talk_check_batch(struct o2_lst_talk *talk);
+/* An RPC begins: nothing may have ended the test. */
+void o2_talk_check_begin(struct o2_lst_talk *talk);
 
 /* lst_talk_report.c */
 /* After each step: note what has been heard of the node. */

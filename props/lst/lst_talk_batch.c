@@ -5,12 +5,14 @@
 #include "props/lst/lst_internal.h"
 
 /*
- * Checks a console's requests for a test, and for a batch that the node runs towards the console:
- * docs/lst.md, "The console of o2ref".
+ * Checks the fields of a console's requests, when it asks for a batch that the node runs towards it, and when it
+ * begins RPCs: docs/lst.md, "The console of o2ref" and "Constants".
  */
 
 #define QUERY_EVERY_MS 200u
 #define ENDLESS	       ((uint32_t)INT32_MAX + 1) /* or more: docs/lst.md, "Tests and batches" */
+#define FEATURES       1u
+#define PING_MAGIC     0xbabeface
 
 static void wrong(struct o2_lst_talk *talk, const char *what, uint64_t found, uint64_t expected)
 {
@@ -140,12 +142,78 @@ static void check_turn(struct o2_lst_talk *talk, const struct o2_lst_msg *msg)
 	      type == O2_LST_BATCH_REQST || type == O2_LST_DEBUG_REQST);
 }
 
+/* --- the others --- */
+
+static void check_make(struct o2_lst_talk *talk, const struct o2_lst_mksn_reqst *make)
+{
+	const struct o2_lst_console_config *config = &talk->config;
+
+	wrong(talk, "the session", o2_lst_sid_equal(make->mksn_sid, config->sid), true);
+	wrong(talk, "whether it is forced", make->mksn_force, config->force);
+	wrong(talk, "the name", memcmp(&make->mksn_name, &config->name, sizeof(config->name)), 0);
+}
+
+static void check_brw(struct o2_lst_talk *talk, const struct o2_lst_brw_reqst *brw)
+{
+	wrong(talk, "the way of the bulk", brw->brw_rw, talk->config.test.rw);
+	wrong(talk, "the length", brw->brw_len, talk->config.test.len);
+	wrong(talk, "the check", brw->brw_flags, talk->config.test.check);
+}
+
+/* Pings are numbered as the RPCs of the test are. */
+static void check_ping(struct o2_lst_talk *talk, const struct o2_lst_ping_reqst *ping)
+{
+	wrong(talk, "the magic", ping->pnr_magic, PING_MAGIC);
+	for (uint32_t i = 0; i < talk->config.concurrency; i++)
+		if (talk->lane[i] == talk->nasked - 1)
+			wrong(talk, "the number", ping->pnr_seq, talk->number[i]);
+}
+
+static void check_fields(struct o2_lst_talk *talk, const struct o2_lst_msg *msg)
+{
+	const struct o2_lst_sid sid = talk->config.sid;
+
+	wrong(talk, "the set of features", msg->msg_ses_feats, FEATURES);
+	switch (msg->msg_type) {
+	case O2_LST_MKSN_REQST:
+		check_make(talk, &msg->u.mksn_reqst);
+		break;
+	case O2_LST_RMSN_REQST:
+		wrong(talk, "the session", o2_lst_sid_equal(msg->u.rmsn_reqst.rmsn_sid, sid), true);
+		break;
+	case O2_LST_STAT_REQST:
+		wrong(talk, "the session", o2_lst_sid_equal(msg->u.stat_reqst.str_sid, sid), true);
+		break;
+	case O2_LST_DEBUG_REQST:
+		wrong(talk, "the session", o2_lst_sid_equal(msg->u.debug_reqst.dbg_sid, sid), true);
+		break;
+	case O2_LST_TEST_REQST:
+		check_test(talk, &msg->u.test_reqst);
+		break;
+	case O2_LST_BATCH_REQST:
+		check_batch(talk, &msg->u.batch_reqst);
+		break;
+	case O2_LST_BRW_REQST:
+		check_brw(talk, &msg->u.brw_reqst);
+		break;
+	default:
+		check_ping(talk, &msg->u.ping_reqst);
+		break;
+	}
+}
+
+void o2_talk_check_begin(struct o2_lst_talk *talk)
+{
+	if (must_stop(talk))
+		o2_report_fail(talk->report, "lst/console-count", "an RPC is begun when the test is to stop");
+	else if (talk->told[O2_LST_FAIL_LOCAL] + talk->told[O2_LST_FAIL_TIMEOUT] > 0)
+		o2_report_fail(talk->report, "lst/console-count",
+			       "an RPC is begun after one that was not sent, or not answered in time");
+}
+
 void o2_talk_check_request(struct o2_lst_talk *talk, const struct o2_lst_msg *msg)
 {
-	if (msg->msg_type == O2_LST_TEST_REQST)
-		check_test(talk, &msg->u.test_reqst);
-	else if (msg->msg_type == O2_LST_BATCH_REQST)
-		check_batch(talk, &msg->u.batch_reqst);
+	check_fields(talk, msg);
 	check_turn(talk, msg);
 	if (msg->order != talk->ours)
 		o2_report_fail(talk->report, "lst/console-asks", "a request is not in our order");

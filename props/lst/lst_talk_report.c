@@ -141,6 +141,8 @@ static void check_failure(struct o2_lst_talk *talk, const struct o2_lst_console_
 			wrong(talk, "status", report->status, status);
 		wrong(talk, "refused", report->refused, is_refused(talk, asked));
 		wrong(talk, "step", report->step, step_of(asked, ran));
+		if (status == -ESTALE)
+			wrong(talk, "owner", o2_lst_sid_equal(report->owner, asked->reply.u.reply.sid), true);
 		return;
 	}
 	if (talk->unsent)
@@ -218,6 +220,22 @@ static void check_session(struct o2_lst_talk *talk, const struct o2_lst_console_
 	      0);
 }
 
+/* The test begins with its first request, and has ended when the counters are asked for after it. */
+static void check_times(struct o2_lst_talk *talk, const struct o2_lst_console_report *report)
+{
+	bool ran = false;
+
+	for (uint32_t i = 0; i < talk->nasked; i++) {
+		const struct o2_talk_asked *asked = &talk->asked[i];
+
+		if (is_of_run(asked) && !ran)
+			wrong(talk, "started_ms", (int64_t)report->started_ms, (int64_t)asked->asked_ms);
+		ran |= is_of_run(asked);
+		if (asked->msg.msg_type == O2_LST_STAT_REQST && ran)
+			wrong(talk, "ended_ms", (int64_t)report->ended_ms, (int64_t)asked->asked_ms);
+	}
+}
+
 /* Check the counters reported from before and after the test. */
 static void check_counters(struct o2_lst_talk *talk, const struct o2_lst_console_report *report)
 {
@@ -284,6 +302,7 @@ void o2_talk_check_report(struct o2_lst_talk *talk)
 		wrong(talk, "status", report->status, -ECANCELED);
 		wrong(talk, "left", report->left, true);
 	}
+	check_times(talk, report);
 	if (!talk->canceled) {
 		check_failure(talk, report);
 		check_session(talk, report);

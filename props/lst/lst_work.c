@@ -258,14 +258,30 @@ static void control(struct o2_work *work, uint32_t opcode)
 	work->the->seen[WORK_STOPPED] += opcode == O2_LST_BATCH_STOP && status == 0;
 }
 
+/* A test is not added to a batch that runs. */
+static void add_in_vain(struct o2_work *work)
+{
+	const uint32_t batch = 1 + (uint32_t)o2_draw(work->the->choice, O2_WORK_BATCHES - 1);
+	struct o2_work_half half = {.batch = batch, .is_client = o2_draw_bool(work->the->choice, 1, 1)};
+	struct o2_lst_msg msg = o2_lst_ask_test(o2_lst_sid_of(1), half.is_client, 1);
+	uint32_t active;
+
+	if (o2_work_query(work, batch, 0, &active) != 0 || active == 0)
+		return;
+	msg.u.test_reqst.tsr_bid = batch;
+	half.asked = msg.u.test_reqst;
+	ask(work, msg, o2_work_add(work, &half));
+	work->the->seen[WORK_BUSY]++;
+}
+
 /* A round: the requests are delivered to the node before any of the node's messages are. */
 static void round_of(struct o2_work *work)
 {
-	static const uint32_t weights[] = {4, 4, 1};
+	static const uint32_t weights[] = {4, 4, 1, 1};
 	struct o2_choice *c = work->the->choice;
 
 	while (nquestions < CALLS && o2_draw_bool(c, 1, 3)) {
-		const size_t what = o2_draw_weighted(c, weights, 3);
+		const size_t what = o2_draw_weighted(c, weights, 4);
 
 		/* The next request arrives while these calls are in flight. */
 		work->most = work->calls > work->most ? work->calls : work->most;
@@ -273,8 +289,10 @@ static void round_of(struct o2_work *work)
 			control(work, O2_LST_BATCH_RUN);
 		else if (what == 1)
 			query(work);
-		else
+		else if (what == 2)
 			control(work, O2_LST_BATCH_STOP);
+		else
+			add_in_vain(work);
 		deliver_ours(work);
 	}
 	deliver_all(work);
