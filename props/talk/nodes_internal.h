@@ -102,7 +102,7 @@ struct o2_nodes_end {
 	enum o2_cksum_flavour flavour;	 /* of messages that this end sends */
 	const struct o2_conn *conn;	 /* NULL: over */
 	uint64_t incarnation;		 /* of the other node, when the connection was made */
-	uint64_t since_ms;
+	uint64_t since_ms, over_ms;	 /* when the end was made, and when it was given up */
 };
 
 /* What the case makes a node do now. */
