@@ -182,6 +182,11 @@ static void after_up(struct o2_nodes_seat *seat, const struct o2_nodes_end *end)
 
 	if (!end->up || end->over)
 		return;
+	if (seat->now.told_up == 0)
+		o2_report_fail(seat->nodes->report, "nodes/up",
+			       "node %" PRIu32 " does not report that its connection with node %" PRIu32
+			       " has come up",
+			       seat->index, end->to);
 	check_no_stale(seat, end->to, end->incarnation, end->terms.version);
 	o2_node_peer(seat->node, o2_nodes_nid(seat->nodes, end->to), &view);
 	check_number(seat, end->to, "attempts in a row without a connection with", view.attempts, 0);
