@@ -122,7 +122,9 @@ static bool left_behind(void)
 	struct o2_loop_counters left;
 
 	o2_loop_get_counters(&left);
-	return left.live_qps + left.live_cqs + left.live_mrs + left.live_pds + left.live_contexts > 0;
+	return left.live_qps + left.live_cqs + left.live_mrs + left.live_pds + left.live_contexts +
+		       left.left >
+	       0;
 }
 
 const struct o2_ground_ops o2_ground_on_loop = {
