@@ -182,6 +182,11 @@ static void after_up(struct o2_nodes_seat *seat, const struct o2_nodes_end *end)
 
 	if (!end->up || end->over)
 		return;
+	if (seat->now.told_up == 0)
+		o2_report_fail(seat->nodes->report, "nodes/up",
+			       "node %" PRIu32 " does not report that its connection with node %" PRIu32
+			       " has come up",
+			       seat->index, end->to);
 	check_no_stale(seat, end->to, end->incarnation, end->terms.version);
 	o2_node_peer(seat->node, o2_nodes_nid(seat->nodes, end->to), &view);
 	check_number(seat, end->to, "attempts in a row without a connection with", view.attempts, 0);
@@ -217,6 +222,16 @@ static void after_reject(struct o2_nodes_seat *seat, const struct o2_nodes_end *
 		o2_nodes_learn(seat, end, event);
 }
 
+/* The connection manager is done with the connection, and so is the node. */
+static void after_disconnected(struct o2_nodes_seat *seat, const struct o2_nodes_end *end)
+{
+	if (!end->gone)
+		o2_report_fail(seat->nodes->report, "nodes/left-behind",
+			       "node %" PRIu32 " keeps a connection with node %" PRIu32
+			       " that has been disconnected",
+			       seat->index, end->to);
+}
+
 static void hear(struct o2_nodes_seat *seat, const struct o2_cm_event *event)
 {
 	struct o2_nodes *nodes = seat->nodes;
@@ -244,6 +259,8 @@ static void hear(struct o2_nodes_seat *seat, const struct o2_cm_event *event)
 		after_up(seat, end);
 	else if (end != NULL && event->type == O2_CM_REJECTED && end->asked && !end->up)
 		after_reject(seat, end, &before);
+	else if (end != NULL && event->type == O2_CM_DISCONNECTED)
+		after_disconnected(seat, end);
 	o2_nodes_finish(seat);
 }
 
@@ -303,6 +320,9 @@ static void check_attempts(struct o2_nodes_seat *seat, uint32_t j, const struct 
 		pair->attempt = view->attempts;
 	}
 	pair->attempts = view->attempts;
+	if (view->connecting + view->accepting + view->attempts_due == 0)
+		check_number(seat, j, "attempts in a row, and makes none, to connect with", view->attempts,
+			     0);
 	/* Remaining attempts wait for that second, even if another attempt succeeds meanwhile. */
 	if (view->attempts_due > 0 && (pair->attempt < FAST_ATTEMPTS || now_ms - pair->attempt_ms >= 1000))
 		o2_report_fail(seat->nodes->report, "nodes/attempt-late",
@@ -365,6 +385,17 @@ static void after_work(struct o2_nodes_seat *seat)
 			       seat->index, o2_node_npeers(seat->node), known);
 }
 
+/* A peer that has been closed counts as new. */
+static void after_close(struct o2_nodes_seat *seat)
+{
+	struct o2_peer_view view;
+
+	o2_node_peer(seat->node, o2_nodes_nid(seat->nodes, seat->now.with), &view);
+	check_number(seat, seat->now.with, "attempts in a row, and has closed", view.attempts, 0);
+	check_number(seat, seat->now.with, "attempts due, and has closed", view.attempts_due, 0);
+	check_number(seat, seat->now.with, "operations that wait, and has closed", view.waiting, 0);
+}
+
 void o2_nodes_finish(struct o2_nodes_seat *seat)
 {
 	const enum o2_nodes_doing doing = seat->now.doing;
@@ -374,6 +405,8 @@ void o2_nodes_finish(struct o2_nodes_seat *seat)
 			       "an operation of node %" PRIu32
 			       " or of its peer has lost a connection that is there",
 			       seat->index);
+	if (doing == O2_NODES_CLOSES)
+		after_close(seat);
 	if (doing == O2_NODES_PROGRESSES || doing == O2_NODES_IS_TOLD_THE_TIME)
 		after_work(seat);
 	if (doing == O2_NODES_IS_TOLD_THE_TIME)

@@ -102,7 +102,7 @@ struct o2_nodes_end {
 	enum o2_cksum_flavour flavour;	 /* of messages that this end sends */
 	const struct o2_conn *conn;	 /* NULL: over */
 	uint64_t incarnation;		 /* of the other node, when the connection was made */
-	uint64_t since_ms;
+	uint64_t since_ms, over_ms;	 /* when the end was made, and when it was given up */
 };
 
 /* What the case makes a node do now. */
@@ -122,6 +122,7 @@ struct o2_nodes_moment {
 	int code;      /* errno that the peer is closed with */
 	const struct o2_cm_event *event;
 	struct o2_nodes_end *end; /* the end that the event is about; NULL: none, or none yet */
+	uint32_t told_up;	  /* how often the node has reported that a connection has come up */
 	/* For a request: what it says, and the predicted answer; why 0: the node accepts it. */
 	struct o2_conn_params asked;
 	uint64_t incarnation, dststamp;
@@ -239,7 +240,7 @@ extern const struct o2_node_ops o2_nodes_ops;
 void o2_nodes_check_ended(struct o2_nodes *nodes);
 
 /* nodes_terms.c: checks of the parameters that connections agreed on. */
-void o2_nodes_check_up(struct o2_nodes_seat *seat, uint64_t nid);
+void o2_nodes_check_up(struct o2_nodes_seat *seat, uint32_t j);
 void o2_nodes_check_ends(struct o2_nodes *nodes);
 /* True if the settings of the two nodes let this one connect to the other over a working network. */
 bool o2_nodes_can_connect(const struct o2_nodes_seat *seat, const struct o2_nodes_seat *other);

@@ -319,17 +319,35 @@ static void done(void *context, uint64_t nid, const struct o2_transfer_result *r
 		done_there(seat, op, o2_nodes_index(seat->nodes, nid), result);
 }
 
+/* The end that the event is about has come up, with this node; it is told once. */
 static void up(void *context, uint64_t nid)
 {
-	o2_nodes_check_up(context, nid);
+	struct o2_nodes_seat *seat = context;
+	const struct o2_nodes_end *end = seat->now.end;
+	const uint32_t with = o2_nodes_index(seat->nodes, nid);
+
+	if (end == NULL || !end->up || end->to != with || seat->now.told_up++ > 0)
+		o2_report_fail(seat->nodes->report, "nodes/up",
+			       "node %" PRIu32 " is told that a connection with NID 0x%" PRIx64
+			       " has come up, which is none or another one",
+			       seat->index, nid);
+	if (with < seat->nodes->nseats)
+		o2_nodes_check_up(seat, with);
 }
 
 static void down(void *context, uint64_t nid, const struct o2_transfer_fault *fault)
 {
 	struct o2_nodes_seat *seat = context;
+	const uint32_t with = o2_nodes_index(seat->nodes, nid);
 
 	seat->fault = *fault;
-	o2_nodes_check_down(seat, o2_nodes_index(seat->nodes, nid), fault);
+	if (with < seat->nodes->nseats)
+		o2_nodes_check_down(seat, with, fault);
+	else
+		o2_report_fail(seat->nodes->report, "nodes/stranger",
+			       "node %" PRIu32 " is told of the end of a connection with NID 0x%" PRIx64
+			       ", which is nobody's",
+			       seat->index, nid);
 }
 
 const struct o2_node_ops o2_nodes_ops = {

@@ -113,6 +113,13 @@ void o2_nodes_check_overdue(struct o2_nodes_seat *seat)
 				       "an attempt of node %" PRIu32 " to connect with node %" PRIu32
 				       " is %" PRIu64 " ms old",
 				       seat->index, end->to, now_ms - end->since_ms);
+		/* The connection manager has as long as for an attempt to end its part. */
+		if (end->id != NULL && end->over && !end->gone &&
+		    now_ms - end->over_ms >= o2_nodes_attempt_ms(seat))
+			o2_report_fail(seat->nodes->report, "nodes/overdue",
+				       "a connection of node %" PRIu32 " with node %" PRIu32
+				       " is closing since %" PRIu64 " ms",
+				       seat->index, end->to, now_ms - end->over_ms);
 	}
 	for (uint32_t k = 0; k < seat->nops; k++) {
 		const struct o2_nodes_op *op = &seat->op[k];

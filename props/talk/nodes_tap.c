@@ -158,6 +158,7 @@ static void give_up(struct o2_nodes_seat *seat, struct o2_nodes_end *end)
 	end->conn = NULL;
 	seat->now.given_up = end;
 	end->over = true;
+	end->over_ms = seat->nodes->ground.now_ms;
 }
 
 /* --- calls of the node --- */

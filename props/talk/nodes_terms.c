@@ -68,15 +68,14 @@ static void expect(struct o2_nodes *nodes, const struct o2_nodes_seat *a, const 
 			       smaller(x->queue_depth, y->queue_depth), smaller(x->max_frags, y->max_frags));
 }
 
-void o2_nodes_check_up(struct o2_nodes_seat *seat, uint64_t nid)
+void o2_nodes_check_up(struct o2_nodes_seat *seat, uint32_t j)
 {
 	struct o2_nodes *nodes = seat->nodes;
-	uint32_t j = o2_nodes_index(nodes, nid);
 	struct o2_nodes_pair *pair = &seat->pair[j];
 	struct o2_conn *conn;
 	uint32_t n = 0;
 
-	for (; (conn = o2_node_conn(seat->node, nid, n)) != NULL; n++)
+	for (; (conn = o2_node_conn(seat->node, o2_nodes_nid(nodes, j), n)) != NULL; n++)
 		expect(nodes, seat, &nodes->seat[j], conn);
 	if (n > 1)
 		o2_nodes_seen(nodes, O2_NODES_SEEN_SEVERAL);

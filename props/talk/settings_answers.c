@@ -216,6 +216,7 @@ void o2_settings_answer(struct o2_settings_run *run, struct o2_choice *c, struct
 		.context = &told, .immediate_max = immediate_max, .send = note};
 	struct answer answer = draw_answer(c);
 	const bool early = o2_draw_bool(c, 1, 1);
+	const int sent = early && o2_draw_bool(c, 2, 1) ? -EIO : 0;
 	struct o2_kiov page = {3, 0, 4096};
 	const struct o2_transfer_memory memory = {
 		.buffer = {.kind = O2_KIOV, .count = 1, .kiov = &page, .nob = answer.asked_bytes}};
@@ -250,8 +251,10 @@ void o2_settings_answer(struct o2_settings_run *run, struct o2_choice *c, struct
 		outcome = answer.by_rdma ? take_rdma(run, c, report, lnet, &answer, &hdr, &told)
 					 : take_immediate(run, report, lnet, &answer, &hdr, &told);
 		is(run, report, "ended before its request was sent", told.ended, !early && outcome <= 0);
+		/* An answer shows that the request has arrived, whatever its send completion says. */
 		if (early && !report->failed)
-			o2_lnet_finished(lnet, told.tag, 0, 0, NULL);
+			o2_lnet_finished(lnet, told.tag, sent, 0, NULL);
+		outcome = outcome == 1 && sent != 0 ? sent : outcome;
 		end(run, report, lnet, &clock, &answer, outcome, &told);
 		run->tally.seen[outcome == 1 ? O2_SETTINGS_NOT_ANSWERED : O2_SETTINGS_ANSWERED]++;
 	}

@@ -233,9 +233,8 @@ static void compare(struct meeting *meeting)
 			       meeting->expected);
 }
 
-static void leave(struct meeting *meeting, struct o2_cm_loop *loop, struct o2_choice *c)
+static void check_pairs(struct meeting *meeting)
 {
-	const uint32_t who = (uint32_t)o2_draw(c, 1);
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr;
 
@@ -247,6 +246,12 @@ static void leave(struct meeting *meeting, struct o2_cm_loop *loop, struct o2_ch
 		    attr.timeout != meeting->param[i].ack_timeout)
 			o2_report_fail(meeting->report, "settings/cm", "queue pair %u is in state %d", i,
 				       (int)attr.qp_state);
+}
+
+static void leave(struct meeting *meeting, struct o2_cm_loop *loop, struct o2_choice *c)
+{
+	const uint32_t who = (uint32_t)o2_draw(c, 1);
+
 	for (int twice = 0; twice < 2; twice++)
 		meeting->cm[who]->ops->disconnect(meeting->id[who]);
 	deliver_all(loop, c);
@@ -301,7 +306,10 @@ static void meet(struct meeting *meeting, struct o2_cm_loop *loop, struct o2_cho
 	if (foretell(meeting, &target) && !meeting->report->failed &&
 	    strcmp(meeting->heard, meeting->expected) == 0) {
 		meeting->run->tally.seen[O2_SETTINGS_MET]++;
-		leave(meeting, loop, c);
+		check_pairs(meeting);
+		/* Else one side goes away without a word. */
+		if (o2_draw_bool(c, 1, 2))
+			leave(meeting, loop, c);
 	}
 }
 

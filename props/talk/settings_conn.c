@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "lnd/conn/conn.h"
+#include "lnd/conn/conn_internal.h"
 #include "lnd/ni/counts.h"
 #include "props/talk/settings_internal.h"
 
@@ -123,6 +123,23 @@ static struct o2_conn *make(struct o2_settings_run *run, struct o2_report *repor
 
 /* --- what is agreed --- */
 
+/* The limits that the connection uses: those that it was told last, unless it has refused them. */
+static void check_used(struct o2_settings_run *run, struct o2_report *report, const struct o2_conn *conn,
+		       const struct o2_conn_config *config, uint32_t max_msg_bytes)
+{
+	const struct o2_conn_config *used = &conn->config;
+	struct o2_conn_view view;
+
+	o2_conn_view(conn, &view);
+	o2_settings_same(run, report, "the depth in use", used->queue_depth, config->queue_depth);
+	o2_settings_same(run, report, "its credits", view.flow.credits, config->queue_depth);
+	o2_settings_same(run, report, "the fragments in use", used->max_frags, config->max_frags);
+	o2_settings_same(run, report, "the gather entries in use", used->wrq_sge, config->wrq_sge);
+	o2_settings_same(run, report, "the order in use", used->order, config->order);
+	o2_settings_same(run, report, "the checksums in use", used->cksum_flavour, config->cksum_flavour);
+	o2_settings_same(run, report, "the longest message", conn->peer.max_msg_bytes, max_msg_bytes);
+}
+
 static void try_peer(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report,
 		     struct o2_conn *conn, const struct o2_conn_config *config)
 {
@@ -131,10 +148,12 @@ static void try_peer(struct o2_settings_run *run, struct o2_choice *c, struct o2
 	const uint64_t bad = o2_draw(c, 7);
 	const uint32_t least = config->version == 0x11 ? 3 : 2;
 	struct o2_settings_verdict expected = {.code = 0};
+	struct o2_conn_config used = *config;
 	struct o2_error error = {0};
 	int rc;
 
 	o2_conn_get_address(conn, &own);
+	used.queue_depth = own.queue_depth;
 	peer.queue_depth = draw_edge(c, least, own.queue_depth, bad == 1);
 	peer.max_frags = draw_edge(c, 1, config->max_frags, bad == 2);
 	peer.max_msg_bytes = draw_edge(c, O2_MIN_MSG_BYTES, O2_MSG_BYTES, bad == 3);
@@ -156,13 +175,19 @@ static void try_peer(struct o2_settings_run *run, struct o2_choice *c, struct o2
 			peer.max_msg_bytes < O2_MIN_MSG_BYTES ? O2_MIN_MSG_BYTES : O2_MSG_BYTES);
 	rc = o2_conn_set_peer(conn, &peer, &error);
 	o2_settings_check(run, report, rc, &error, &expected);
+	if (rc == 0) {
+		used.queue_depth = peer.queue_depth;
+		used.max_frags = peer.max_frags;
+	}
+	check_used(run, report, conn, &used, rc == 0 ? peer.max_msg_bytes : O2_MSG_BYTES);
 	run->tally.seen[rc == 0 ? PEER_TAKEN : PEER_REFUSED]++;
 }
 
 static void try_limits(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report,
 		       struct o2_conn *conn, const struct o2_conn_config *config)
 {
-	struct o2_conn_config limits = *config;
+	struct o2_conn_config limits = *config, used = *config;
+	struct o2_conn_address own;
 	const uint64_t bad = o2_draw(c, 7);
 	struct o2_settings_verdict expected = {.code = 0};
 	struct o2_error error = {0};
@@ -186,6 +211,10 @@ static void try_limits(struct o2_settings_run *run, struct o2_choice *c, struct 
 					     O2_CKSUM_SIGNED + 1, O2_CKSUM_SIGNED);
 	rc = o2_conn_set_limits(conn, &limits, &error);
 	o2_settings_check(run, report, rc, &error, &expected);
+	o2_conn_get_address(conn, &own);
+	used = rc == 0 ? limits : used;
+	used.queue_depth = own.queue_depth;
+	check_used(run, report, conn, &used, O2_MSG_BYTES);
 	run->tally.seen[rc == 0 ? LIMITS_SET : LIMITS_REFUSED]++;
 }
 

@@ -9,6 +9,9 @@
 
 /* Gather entries of a message with gathered payload: itself and 4 fragments (docs/transport.md, "IMMEDIATE"). */
 #define GATHERED 5u
+/* The fewest full transfers: docs/transport.md, "Sizes". */
+#define FEWEST	  2u
+#define FEWEST_V1 4u
 
 /* A connection's configuration as adapted to a device. */
 struct fitted {
@@ -40,6 +43,26 @@ static bool has_all(const struct fitted *found, const struct fitted *all)
 {
 	return found->rc == 0 && found->config.queue_depth == all->config.queue_depth &&
 	       found->flow.concurrent_sends == all->flow.concurrent_sends;
+}
+
+static uint32_t smaller(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+/* True if the device has no room for one full transfer more; of a refused connection: for the fewest that one has. */
+static bool has_no_more(const struct fitted *found, const struct fitted *all,
+			const struct o2_qp_device *device)
+{
+	const uint32_t fewest = all->config.version == O2_MSG_VERSION_1 ? FEWEST_V1 : FEWEST;
+	const uint32_t full = found->rc == 0 ? o2_full_transfers(&found->flow) + 1 : fewest;
+	struct fitted more = *all;
+	struct o2_qp_device due;
+
+	more.config.queue_depth = more.flow.queue_depth = smaller(all->flow.queue_depth, full);
+	more.flow.concurrent_sends = smaller(all->flow.concurrent_sends, full);
+	due = needs(&more);
+	return due.max_wr > device->max_wr || due.max_cqe > device->max_cqe;
 }
 
 /* Payloads are gathered if this is configured and the device supports it, otherwise they are copied. */
@@ -88,7 +111,7 @@ void o2_settings_device(struct o2_settings_run *run, struct o2_choice *c, const 
 	found = fit(config, &device);
 	due = needs(&found);
 	run->tally.seen[found.rc == 0 ? O2_SETTINGS_SHRUNK : O2_SETTINGS_TOO_SMALL]++;
-	if (has_all(&found, &all) ||
+	if (has_all(&found, &all) || !has_no_more(&found, &all, &device) ||
 	    (found.rc == 0 && (due.max_wr > device.max_wr || due.max_cqe > device.max_cqe)))
 		o2_report_fail(report, "settings/device",
 			       "%s: depth %" PRIu32 " with %" PRIu32 " requests and %" PRIu32

@@ -348,6 +348,8 @@ void o2_settings_faults(struct o2_settings_run *run, struct o2_choice *c, struct
 	o2_settings_same(run, report, "regions that are left", after.live_mrs, before.live_mrs);
 	o2_settings_same(run, report, "windows that are left", after.live_mws, before.live_mws);
 	o2_settings_same(run, report, "channels that are left", after.live_channels, before.live_channels);
+	/* Closing a context frees its objects, so that they are not counted above. */
+	o2_settings_same(run, report, "objects that are left to the device", after.left, before.left);
 	if (run->allocated != NULL)
 		o2_settings_same(run, report, "allocations that are left",
 				 (uint64_t)(run->allocated() - allocated), 0);

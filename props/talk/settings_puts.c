@@ -34,6 +34,9 @@ struct meeting {
 	uint32_t kept, lost; /* PUTs in progress: those remembered, those not */
 	uint32_t count;
 	struct one one[PUTS];
+	/* When the PUTs that the verifier remembers have ended, in a ring: `first` is the oldest of nended. */
+	uint64_t ended[O2_NET_PUTS];
+	uint32_t first, nended;
 };
 
 static uint8_t *memory_of(const struct meeting *meeting, uint64_t entry)
@@ -138,6 +141,36 @@ static enum o2_net_verdict foretell(const struct meeting *meeting, const struct 
 	return verdict;
 }
 
+/* A PUT has ended now.  If that forgets one that ended before, what overlapped with it cannot be attributed. */
+static void keep(struct meeting *meeting)
+{
+	if (meeting->kept == 0) {
+		meeting->nended = 0;
+		return;
+	}
+	if (meeting->nended == O2_NET_PUTS) {
+		for (uint32_t i = 0; i < meeting->count; i++)
+			meeting->one[i].crowded |= meeting->one[i].is_open &&
+						   meeting->one[i].began < meeting->ended[meeting->first];
+		meeting->first = (meeting->first + 1) % O2_NET_PUTS;
+		meeting->nended--;
+	}
+	meeting->ended[(meeting->first + meeting->nended++) % O2_NET_PUTS] = meeting->now;
+}
+
+/* About as many PUTs without data end as the verifier remembers. */
+static void flood(struct meeting *meeting)
+{
+	const struct o2_net_put nothing = {.request = 0};
+	struct o2_net_wrong wrong;
+
+	for (uint64_t left = O2_NET_PUTS - 8 + o2_draw(meeting->c, 16); left > 0; left--) {
+		meeting->now++;
+		o2_net_puts_end(meeting->puts, &nothing, &meeting->arena, NULL, &wrong);
+		keep(meeting);
+	}
+}
+
 /* End a PUT: successfully, then its bytes are checked; or failed, then it may have written nevertheless. */
 static void end(struct meeting *meeting, struct one *one, bool well)
 {
@@ -157,6 +190,7 @@ static void end(struct meeting *meeting, struct one *one, bool well)
 	one->ended = meeting->now;
 	found = o2_net_puts_end(meeting->puts, &one->put, &meeting->arena,
 				well ? &meeting->entry[one->put.entry] : NULL, &wrong);
+	keep(meeting);
 	if (found != expected)
 		o2_report_fail(meeting->report, "settings/puts", "PUT %u: verdict %d, expected %d",
 			       (unsigned int)(one - meeting->one), (int)found, (int)expected);
@@ -183,6 +217,8 @@ static void step(struct meeting *meeting, uint64_t seed)
 		end(meeting, one, true);
 	} else if (kind < 5) {
 		land(meeting);
+	} else if (kind == 5 && o2_draw_bool(c, 63, 1)) {
+		flood(meeting);
 	} else {
 		one = &meeting->one[o2_draw(c, meeting->count - 1)];
 		if (one->is_open)

@@ -123,7 +123,7 @@ static bool left_behind(uint32_t interfaces, uint64_t regions)
 
 	o2_loop_get_counters(&left);
 	return left.live_qps + left.live_cqs > 0 || left.live_mrs != regions || left.live_pds != interfaces ||
-	       left.live_contexts != interfaces;
+	       left.live_contexts != interfaces || left.left > 0;
 }
 
 const struct o2_ground_ops o2_ground_on_loop = {

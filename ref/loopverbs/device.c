@@ -125,8 +125,10 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 
 #define FREE_ALL(list, free_one)                    \
 	do {                                        \
-		while (!LIST_EMPTY(list))           \
+		while (!LIST_EMPTY(list)) {         \
 			free_one(LIST_FIRST(list)); \
+			o2l_fabric.counters.left++; \
+		}                                   \
 	} while (0)
 
 /* As in the kernel, closing a context frees the objects that the program has left. */

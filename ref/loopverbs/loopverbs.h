@@ -73,6 +73,7 @@ struct o2_loop_counters {
 	uint64_t completions;	 /* completions written to a queue */
 	uint64_t overruns;	 /* completions lost because a queue was full */
 	uint64_t registrations;	 /* regions registered */
+	uint64_t left;		 /* objects that existed when their context was closed, which freed them */
 	uint64_t clock_ns;	 /* virtual time */
 	/* Objects alive now. */
 	uint32_t live_contexts, live_pds, live_mrs, live_mws, live_cqs, live_channels, live_qps, live_srqs,
