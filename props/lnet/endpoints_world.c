@@ -308,21 +308,14 @@ bool o2_endpoints_close_peer(struct o2_endpoints_seat *seat, uint32_t to, int co
 }
 
 /* With the endpoints gone, the devices have what the interfaces account for. */
-static void check_left_behind(const struct o2_endpoints *endpoints)
+static void check_left_behind(struct o2_endpoints *endpoints)
 {
-	const struct o2_ground_ops *ops = endpoints->ground.ops;
 	uint32_t interfaces = 0;
 	uint64_t regions = 0;
 
-	for (uint32_t i = 0; i < endpoints->nseats; i++) {
-		interfaces += endpoints->seat[i].place.open;
-		regions += o2_place_regions(&endpoints->seat[i].place);
-	}
-	if (!endpoints->report->failed && ops->left_behind != NULL && ops->left_behind(interfaces, regions))
-		o2_report_fail(endpoints->report, "endpoint/left-behind",
-			       "the devices still have objects of the endpoints, %" PRIu32
-			       " interfaces are open",
-			       interfaces);
+	for (uint32_t i = 0; i < endpoints->nseats; i++)
+		o2_place_count(&endpoints->seat[i].place, &interfaces, &regions);
+	o2_ground_check_left(&endpoints->ground, interfaces, regions);
 }
 
 /* Also called after a failure, when only the endpoints themselves are known to be valid. */

@@ -328,20 +328,14 @@ void o2_nodes_settle(struct o2_nodes *nodes)
 }
 
 /* With the nodes gone, the devices have what the interfaces account for. */
-static void check_left_behind(const struct o2_nodes *nodes)
+static void check_left_behind(struct o2_nodes *nodes)
 {
-	const struct o2_ground_ops *ops = nodes->ground.ops;
 	uint32_t interfaces = 0;
 	uint64_t regions = 0;
 
-	for (uint32_t i = 0; i < nodes->nseats; i++) {
-		interfaces += nodes->seat[i].place.open;
-		regions += o2_place_regions(&nodes->seat[i].place);
-	}
-	if (!nodes->report->failed && ops->left_behind != NULL && ops->left_behind(interfaces, regions))
-		o2_report_fail(nodes->report, "nodes/left-behind",
-			       "the devices still have objects of the nodes, %" PRIu32 " interfaces are open",
-			       interfaces);
+	for (uint32_t i = 0; i < nodes->nseats; i++)
+		o2_place_count(&nodes->seat[i].place, &interfaces, &regions);
+	o2_ground_check_left(&nodes->ground, interfaces, regions);
 }
 
 /* Also called after a failure, when only the nodes themselves are known to be valid. */

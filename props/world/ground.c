@@ -47,6 +47,15 @@ int o2_ground_pump(struct o2_ground *ground)
 	return events;
 }
 
+void o2_ground_check_left(const struct o2_ground *ground, uint32_t interfaces, uint64_t regions)
+{
+	const struct o2_ground_ops *ops = ground->ops;
+
+	if (!ground->report->failed && ops->left_behind != NULL && ops->left_behind(interfaces, regions))
+		fail(ground, "left-behind",
+		     "the devices have more than open interfaces account for, which are", (int)interfaces);
+}
+
 void o2_ground_exhaust(struct o2_ground *ground, int (*pump)(void *context), bool (*rests)(void *context))
 {
 	const uint32_t moment_ms = ground->ops->moment_ms;

@@ -109,6 +109,9 @@ void o2_ground_unwatch(struct o2_ground *ground);
 /* Call ops->pump; a failure of the network is a finding. */
 int o2_ground_pump(struct o2_ground *ground);
 
+/* Report as PROPERTY/left-behind if the devices have more than open interfaces account for (o2_place_count). */
+void o2_ground_check_left(const struct o2_ground *ground, uint32_t interfaces, uint64_t regions);
+
 /*
  * Run until nothing more happens at this time; an operation that is due starts in one round and ends in a later
  * one.  A kernel device does not show what is in flight: there, nothing must happen for a moment, unless rests says

@@ -76,9 +76,10 @@ void o2_place_close(struct o2_place *place)
 	place->pair = NULL;
 }
 
-uint64_t o2_place_regions(const struct o2_place *place)
+void o2_place_count(const struct o2_place *place, uint32_t *interfaces, uint64_t *regions)
 {
-	return place->open ? place->ni.domain.live.regions : 0;
+	*interfaces += place->open;
+	*regions += place->open ? place->ni.domain.live.regions : 0;
 }
 
 uint64_t o2_place_incarnation(void)

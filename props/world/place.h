@@ -42,8 +42,8 @@ int o2_place_remember(struct o2_place *place, uint32_t node);
 /* Close the place.  Does nothing if it is closed. */
 void o2_place_close(struct o2_place *place);
 
-/* The regions that the interface accounts for: 0 if it is closed. */
-uint64_t o2_place_regions(const struct o2_place *place);
+/* If the interface is open, add it, and the regions that it accounts for. */
+void o2_place_count(const struct o2_place *place, uint32_t *interfaces, uint64_t *regions);
 
 extern const char *const o2_place_pool_names[O2_NI_POOL_KINDS];
 

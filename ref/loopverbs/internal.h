@@ -50,8 +50,7 @@ static_assert(O2_LOOP_GID_INDEX < O2L_GIDS, "the port has this GID");
 static_assert(O2_LOOP_DEVICES < UINT8_MAX, "an address ends with a device's number, from 1");
 static_assert(O2L_RETRY_FOREVER == (1u << 3) - 1, "retries are counted in 3 bits");
 
-#define O2L_REMOTE_CHANGE ((unsigned int)(IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC))
-
+#define O2L_REMOTE_CHANGE		 ((unsigned int)(IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC))
 #define O2L_CONTAINER(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
 /* Set errno, and return what a verbs call that failed returns: NULL (no object), or -1.  They need no lock. */
@@ -434,10 +433,9 @@ void o2l_tell_tap(const struct o2l_qp *from, const struct o2l_qp *to, const stru
 struct o2l_request {
 	const struct o2l_send *wr;
 	const struct o2l_sgl *data; /* data from the requester; valid_bytes may be below wr->length_bytes */
-	uint32_t mtu_bytes;
+	uint32_t mtu_bytes, src_qp;
 	bool miscut;	    /* its packets are of another size than the responder's path MTU says */
 	union ibv_gid sgid; /* of the requester */
-	uint32_t src_qp;
 };
 /* Each returns the verdict for the requester; for O2L_FAILED it also sets *status. */
 enum o2l_verdict o2l_respond_send(struct o2l_qp *peer, const struct o2l_request *request,

@@ -320,21 +320,6 @@ WORLD_TEST(started_as_we_close)
 	assert_linked(world, 0, 1, 0);
 }
 
-/* What is started as a waiting operation ends for our closing is a new operation. */
-WORLD_TEST(started_as_what_waits_ends)
-{
-	struct seat *a = &world->seat[0];
-
-	seat_put(a, NID(1));
-	a->again = NID(1);
-	o2_node_close_peer(a->node, NID(1), -EIO);
-	assert_int_equal(a->nended, 1);
-	assert_int_equal(a->status[0], -ECONNABORTED);
-	world_settle(world);
-	assert_int_equal(a->status[1], 0);
-	assert_linked(world, 0, 1, 1);
-}
-
 /* A restarted peer counts as a new peer: the old connection ends, and the new request is served. */
 WORLD_TEST(peer_restarts)
 {

@@ -138,13 +138,14 @@ WORLD_TEST(end_not_confirmed)
 	assert_false(peer_view(a, NID(1)).known);
 }
 
-/* What is started as a waiting operation ends connects anew, although an attempt was given up just before. */
-WORLD_TEST(started_as_an_attempt_is_given_up)
+/* What is started as a waiting operation ends for our closing is a new operation, which connects anew. */
+static void close_what_waits(struct world *world, bool attempt)
 {
 	struct seat *a = &world->seat[0];
 
 	seat_put(a, NID(1));
-	o2_node_work(a->node);
+	if (attempt)
+		o2_node_work(a->node);
 	a->again = NID(1);
 	o2_node_close_peer(a->node, NID(1), -EIO);
 	assert_int_equal(a->nended, 1);
@@ -152,6 +153,16 @@ WORLD_TEST(started_as_an_attempt_is_given_up)
 	world_settle(world);
 	assert_int_equal(a->status[1], 0);
 	assert_linked(world, 0, 1, 1);
+}
+
+WORLD_TEST(started_as_what_waits_ends)
+{
+	close_what_waits(world, false);
+}
+
+WORLD_TEST(started_as_an_attempt_is_given_up)
+{
+	close_what_waits(world, true);
 }
 
 /* The peer has to be asked twice, each time slowly: the operation does not wait for the end of the second attempt. */
