@@ -287,6 +287,9 @@ bool o2_endpoints_fail_arm(struct o2_endpoints_seat *seat, uint32_t to)
 	fail_poll(true);
 	o2_conn_arm(conn);
 	fail_poll(false);
+	if (o2_node_conn(seat->endpoint.node, o2_endpoints_nid(endpoints, to), 0) == conn)
+		o2_report_fail(endpoints->report, "endpoint/arm",
+			       "a connection goes on whose completion queue could not be armed or polled");
 	seat->asleep = false;
 	o2_endpoints_seen(endpoints, O2_ENDPOINTS_SEEN_ARM_FAILED);
 	return true;

@@ -87,7 +87,10 @@ static void check_ended(struct o2_lst_case *the, const char *with)
 				       the->operation[i].len, with);
 }
 
-/* Time ends B's session, and then what B serves: a write whose GET was lost, too. */
+/*
+ * Time ends B's session, and then what B serves: a write whose GET was lost, too.  Writes are short enough that none
+ * waits for another's pages.
+ */
 static void run_out(struct o2_lst_case *the)
 {
 	const struct o2_lst_rpc *rpc = the->b.node->rpc;

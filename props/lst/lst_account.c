@@ -346,13 +346,13 @@ void o2_lst_check_state(struct o2_lst_case *the)
 	if (!o2_lst_sid_equal(sid, the->account.sid))
 		o2_report_fail(the->report, "lst/session", "the node is in session %" PRIu64 ", not %" PRIu64,
 			       sid.ses_stamp, the->account.sid.ses_stamp);
-	/* Letters keep their order, so hardly ever do two ended sessions wait: lst_work.c checks their limit. */
+	/* Of sessions hardly ever, as letters keep their order: lst_work.c has more of those. */
 	if (node->nunits > node->config.max_units || node->nhalves > node->config.max_tests ||
-	    node->nbatches > node->config.max_batches)
+	    node->nbatches > node->config.max_batches || node->nsessions > node->config.max_sessions)
 		o2_report_fail(the->report, "lst/limits",
-			       "%" PRIu32 " units, %" PRIu32 " tests, %" PRIu32
-			       " batches: more than there may be",
-			       node->nunits, node->nhalves, node->nbatches);
+			       "%" PRIu32 " units, %" PRIu32 " tests, %" PRIu32 " batches, %" PRIu32
+			       " sessions: more than there may be",
+			       node->nunits, node->nhalves, node->nbatches, node->nsessions);
 	the->seen[UNITS_ALL] += node->nunits == node->config.max_units;
 	for (int i = 0; i < 2; i++) {
 		const struct o2_lnet_side *side = i == 0 ? &the->lnet.a : &the->lnet.b;

@@ -67,6 +67,9 @@ static void enter(struct o2_lst_talk *talk, const struct o2_lst_msg *msg)
 
 	*asked = (struct o2_talk_asked){.msg = *msg, .asked_ms = talk->now_ms};
 	asked->is_test = o2_lst_service_of_type(msg->msg_type) > O2_LST_SERVICE_FRAMEWORK_END;
+	if (asked->is_test && talk->nbegun == 0)
+		o2_report_fail(talk->report, "lst/console-count",
+			       "a request of the test is sent, and no RPC has begun");
 	if (asked->is_test && talk->nbegun > 0) {
 		talk->lane[talk->begun[0]] = talk->nasked;
 		memmove(talk->begun, talk->begun + 1, --talk->nbegun * sizeof(talk->begun[0]));

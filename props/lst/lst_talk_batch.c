@@ -196,9 +196,11 @@ static void check_fields(struct o2_lst_talk *talk, const struct o2_lst_msg *msg)
 	case O2_LST_BRW_REQST:
 		check_brw(talk, &msg->u.brw_reqst);
 		break;
-	default:
+	case O2_LST_PING_REQST:
 		check_ping(talk, &msg->u.ping_reqst);
 		break;
+	default:
+		wrong(talk, "the type", msg->msg_type, O2_LST_PING_REQST);
 	}
 }
 

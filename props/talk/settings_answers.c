@@ -254,9 +254,9 @@ void o2_settings_answer(struct o2_settings_run *run, struct o2_choice *c, struct
 		/* An answer shows that the request has arrived, whatever its send completion says. */
 		if (early && !report->failed)
 			o2_lnet_finished(lnet, told.tag, sent, 0, NULL);
+		run->tally.seen[outcome == 1 ? O2_SETTINGS_NOT_ANSWERED : O2_SETTINGS_ANSWERED]++;
 		outcome = outcome == 1 && sent != 0 ? sent : outcome;
 		end(run, report, lnet, &clock, &answer, outcome, &told);
-		run->tally.seen[outcome == 1 ? O2_SETTINGS_NOT_ANSWERED : O2_SETTINGS_ANSWERED]++;
 	}
 	if (!report->failed)
 		o2_lnet_destroy(lnet);

@@ -209,9 +209,9 @@ static void try_limits(struct o2_settings_run *run, struct o2_choice *c, struct 
 	else if (bad == 3)
 		expected = o2_settings_bound(-EINVAL, "conn/cksum-flavour", "cksum_flavour",
 					     O2_CKSUM_SIGNED + 1, O2_CKSUM_SIGNED);
+	o2_conn_get_address(conn, &own);
 	rc = o2_conn_set_limits(conn, &limits, &error);
 	o2_settings_check(run, report, rc, &error, &expected);
-	o2_conn_get_address(conn, &own);
 	used = rc == 0 ? limits : used;
 	used.queue_depth = own.queue_depth;
 	check_used(run, report, conn, &used, O2_MSG_BYTES);

@@ -13,8 +13,7 @@
 #include "props/engine/tally.h"
 #include "props/verbs/verbs.h"
 
-/* The objects of a case, each with the model's state of it.  From the device only addresses, keys and numbers are
- * read, because the device chooses these. */
+/* The objects of a case, with the model's state of each.  Only addresses, keys and numbers are the device's. */
 
 #define O2_VERBS_SIDES	     2u
 #define O2_VERBS_DOMAINS     2u

@@ -53,7 +53,8 @@ void o2_ground_check_left(const struct o2_ground *ground, uint32_t interfaces, u
 
 	if (!ground->report->failed && ops->left_behind != NULL && ops->left_behind(interfaces, regions))
 		fail(ground, "left-behind",
-		     "the devices have more than open interfaces account for, which are", (int)interfaces);
+		     "the devices do not have what the open interfaces account for; interfaces",
+		     (int)interfaces);
 }
 
 void o2_ground_exhaust(struct o2_ground *ground, int (*pump)(void *context), bool (*rests)(void *context))

@@ -63,8 +63,8 @@ struct o2_ground_ops {
 	/* Number of completion queues that the devices have.  NULL: they cannot be asked. */
 	uint32_t (*live_cqs)(void);
 	/*
-	 * Do the devices have other objects of this process than those of so many open interfaces, which have
-	 * so many regions?  Closing an interface's device also frees what was left, so ask before that too.
+	 * Do the devices have other objects of this process than those of so many open interfaces, with so many
+	 * regions?  Or has closing a device freed any?  Ask before interfaces are closed, too.
 	 * NULL: they cannot be asked.
 	 */
 	bool (*left_behind)(uint32_t interfaces, uint64_t regions);
@@ -109,7 +109,7 @@ void o2_ground_unwatch(struct o2_ground *ground);
 /* Call ops->pump; a failure of the network is a finding. */
 int o2_ground_pump(struct o2_ground *ground);
 
-/* Report as PROPERTY/left-behind if the devices have more than open interfaces account for (o2_place_count). */
+/* Report PROPERTY/left-behind unless the devices have what open interfaces account for (o2_place_count). */
 void o2_ground_check_left(const struct o2_ground *ground, uint32_t interfaces, uint64_t regions);
 
 /*

@@ -310,7 +310,7 @@ void o2_judge_payload_get(const struct o2_judging *at, const struct o2_lnet_hdr 
 			  struct o2_judge_pattern *pattern);
 /* The PUT that `from` requested has written all of its bytes.  number: of its request. */
 void o2_judge_payload_ended(struct o2_judge_end *from, uint64_t number);
-/* PUTs of this side were missed, or may have been: forget what it wrote. */
+/* PUTs of this side were missed, or may have been: forget what it wrote, and do not compare its open GETs. */
 void o2_judge_payload_unseen(struct o2_judge_conn *conn, enum o2_judge_side side);
 /* Compare n bytes that the sender moved, at byte `at_byte` of the transfer.  number: of the request. */
 void o2_judge_payload_look(const struct o2_judging *at, struct o2_judge_pattern *pattern,

@@ -25,7 +25,7 @@
 /* Limits that soft-RoCE reports or was measured to have (docs/loopverbs.md, "Limits"). */
 #define O2L_MAX_SGE	   32u
 #define O2L_MAX_INLINE	   512u
-#define O2L_MAX_QP_WR	   16384u
+#define O2L_MAX_QP_WR	   16384u /* soft-RoCE reports more */
 #define O2L_MAX_CQE	   32767u
 #define O2L_MAX_SRQ_WR	   16384u
 #define O2L_MAX_SRQ_SGE	   27u

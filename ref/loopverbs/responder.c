@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The responder's side of a request.  It checks in soft-RoCE's order: rights, receive, range. */
+/* The responder's side of a request.  It checks in soft-RoCE's order: rights, receive, range, size of packets. */
 #include <arpa/inet.h>
 
 #include "loopverbs/internal.h"

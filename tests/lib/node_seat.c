@@ -51,7 +51,12 @@ static void seat_done(void *context, uint64_t nid, const struct o2_transfer_resu
 	seat->health[result->tag] = result->health;
 	seat->nended++;
 	side_done(&seat->side, result);
-	if (seat->again != 0) {
+	if (seat->closes != 0) {
+		const uint64_t closes = seat->closes;
+
+		seat->closes = 0;
+		o2_node_close_peer(seat->node, closes, -EIO);
+	} else if (seat->again != 0) {
 		const uint64_t again = seat->again;
 
 		seat->again = 0;

@@ -24,7 +24,8 @@ struct seat {
 	struct o2_transfer_fault fault[FATES];
 	enum o2_health health[FATES];
 	int status_served;
-	uint64_t again;	    /* not 0: the next end of an own operation starts a PUT to this NID */
+	/* Not 0: the next end of an own operation closes the peer with this NID; or starts a PUT to that one. */
+	uint64_t closes, again;
 	uint32_t nreceived; /* IMMEDIATE messages received */
 	uint32_t received_bytes;
 	enum o2_cksum_flavour received_flavour; /* of the last IMMEDIATE received */

@@ -54,7 +54,7 @@ static void give(struct o2_conn *conn, struct o2_tx *tx)
 	assert(rc == 0);
 }
 
-/* If the pools are capped, a quarter is kept for what peers start, or two nodes could wait for each other. */
+/* Of capped pools that are in use a quarter is kept for peers: two nodes could wait for each other. */
 static int take(struct o2_tx_set *set, enum o2_tx_owner owner, struct o2_pool_tx **base,
 		struct o2_error *error)
 {

@@ -105,7 +105,7 @@ TAILQ_HEAD(o2_tx_list, o2_tx);
 bool o2_tx_left(const struct o2_conn *conn, enum o2_tx_owner owner);
 /*
  * Take a transmit, which is silent and on no list.  Returns 0, or -errno with *error (may be NULL): the owner
- * holds as many as it may, or the pool has none.
+ * holds as many as it may, or the pool has none, or only those kept for peers.
  */
 int o2_tx_start(struct o2_conn *conn, enum o2_tx_owner owner, enum o2_transfer_op op, struct o2_tx **tx,
 		struct o2_error *error);

@@ -45,7 +45,7 @@ struct o2_ni_config {
 	/* Pools.  A tunable that is 0 means o2iblnd's default; ncpts 0 means one CPU partition. */
 	struct o2_pool_tunables tunables;
 	struct o2_pool_sizes sizes; /* a member that is not 0 overrides what the tunables give */
-	uint32_t max_pools;	    /* limit per pool set, which should have 2 elements then; 0: none */
+	uint32_t max_pools;	    /* limit per pool set, which needs 2 elements; 0: none */
 	bool fmr_cache_off;	    /* switch the tunable fmr_cache off; it is on by default */
 
 	bool events; /* create a completion channel, so that a loop can sleep: o2_ni_fd */

@@ -63,7 +63,7 @@ struct o2_connreq_self {
 	uint16_t queue_depth; /* 2 to 255 */
 	uint16_t max_frags;   /* 1 to O2_MAX_FRAGS */
 	bool registers; /* fragment lists can be registered as one; else a peer must offer all of max_frags */
-	bool up;	/* false: the interface is still starting; requests are rejected as too early */
+	bool up; /* false: the interface starts, or nobody listens; requests are rejected as too early */
 	bool require_privileged_port;
 	bool require_checksum; /* this and the next two: as in struct o2_wire_options */
 	enum o2_cksum_flavour only_flavour;

@@ -329,7 +329,7 @@ static void close_peer(struct o2_peer *peer, const struct o2_transfer_fault *fau
 
 	/* Start afresh: later operations treat the peer as one that was never tried. */
 	peer->attempts = 0;
-	/* Until the links have ended an attempt counts as due, so that no operation ends or asks for one. */
+	/* Until the links have ended an attempt counts as due: no waiting operation ends, and none asks for one. */
 	peer->attempts_due = 1;
 	/* An abandoned attempt ends as the operations that wait for it: aborted, whatever *fault is. */
 	LIST_FOREACH(link, &peer->links, entry)

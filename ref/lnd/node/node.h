@@ -81,7 +81,7 @@ int o2_node_create(struct o2_ni *ni, struct o2_cm *cm, const struct o2_node_conf
 		   const struct o2_node_ops *ops, void *context, struct o2_node **node,
 		   struct o2_error *error);
 
-/* Set whether requests are accepted.  If not, they are rejected as "too early".  Initially true if .listen is. */
+/* Whether requests are accepted, at first true.  Else, and without .listen, they are refused as "too early". */
 void o2_node_set_up(struct o2_node *node, bool up);
 
 /*

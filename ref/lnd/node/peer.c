@@ -178,11 +178,16 @@ void o2_peer_fail_first(struct o2_peer *peer, const struct o2_transfer_fault *fa
 
 void o2_peer_fail_waiting(struct o2_peer *peer, const struct o2_transfer_fault *fault)
 {
-	/* Do not end operations that are started from inside done. */
-	uint32_t count = peer->nwaiting;
+	STAILQ_HEAD(, o2_node_op) ending = STAILQ_HEAD_INITIALIZER(ending);
+	struct o2_node_op *op;
 
-	while (count-- > 0 && !STAILQ_EMPTY(&peer->waiting))
-		o2_peer_fail_first(peer, fault);
+	/* Those that are started from inside done, also by a nested call, are not among these. */
+	STAILQ_CONCAT(&ending, &peer->waiting);
+	peer->nwaiting = 0;
+	while ((op = STAILQ_FIRST(&ending)) != NULL) {
+		STAILQ_REMOVE_HEAD(&ending, entry);
+		op_fail(peer, op, fault, health_of(fault->code));
+	}
 }
 
 static bool has_hope(const struct o2_peer *peer)

@@ -47,7 +47,7 @@ static void ask(struct say *say, uint32_t count)
 	ask_by(say, A, count);
 }
 
-/* The first half of what it brings is of one stream (5), the second of another. */
+/* The first half of what it brings is of stream `first`, the second of `stream`. */
 static void answer_by(struct say *say, enum o2_judge_side from, uint32_t count, uint64_t first,
 		      uint64_t stream)
 {

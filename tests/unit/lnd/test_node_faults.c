@@ -165,6 +165,25 @@ WORLD_TEST(started_as_an_attempt_is_given_up)
 	close_what_waits(world, true);
 }
 
+/* The end of the first operation that waits closes the peer again; the end of the second one starts a third. */
+WORLD_TEST(closed_again_as_what_waits_ends)
+{
+	struct seat *a = &world->seat[0];
+
+	seat_put(a, NID(1));
+	seat_put(a, NID(1));
+	a->closes = a->again = NID(1);
+	o2_node_close_peer(a->node, NID(1), -EIO);
+	assert_int_equal(a->nended, 2);
+	assert_int_equal(a->status[0], -ECONNABORTED);
+	assert_int_equal(a->status[1], -ECONNABORTED);
+	assert_int_equal(peer_view(a, NID(1)).waiting, 1);
+	world_settle(world);
+	assert_int_equal(a->ended[2], 1);
+	assert_int_equal(a->status[2], 0);
+	assert_linked(world, 0, 1, 1);
+}
+
 /* The peer has to be asked twice, each time slowly: the operation does not wait for the end of the second attempt. */
 TEST(waits_so_long_and_no_longer)
 {
