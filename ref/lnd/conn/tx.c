@@ -55,17 +55,15 @@ static void give(struct o2_conn *conn, struct o2_tx *tx)
 }
 
 /* Of capped pools that are in use a quarter is kept for peers: two nodes could wait for each other. */
-static int take(struct o2_tx_set *set, enum o2_tx_owner owner, struct o2_pool_tx **base,
-		struct o2_error *error)
+static int keep_quarter(struct o2_tx_set *set, struct o2_error *error)
 {
 	const uint64_t cap = set->set.config.max_pools, all = cap * set->config.pool_size;
-	struct o2_pool_counts counts = {0};
+	struct o2_pool_counts counts;
 
-	if (owner == O2_TX_OURS && all > 0)
-		o2_pool_set_counts(&set->set, &counts);
-	if (counts.live_users > 0 && counts.live_users + (all - 1) / 4 + 1 >= all)
-		return o2_refuse_value(error, -EBUSY, "pool/cap", "max_pools", cap + 1, cap);
-	return o2_tx_take(set, base, error);
+	o2_pool_set_counts(&set->set, &counts);
+	if (counts.live_users == 0 || counts.live_users + (all - 1) / 4 + 1 < all)
+		return 0;
+	return o2_refuse_value(error, -EBUSY, "pool/cap", "max_pools", cap + 1, cap);
 }
 
 int o2_tx_start(struct o2_conn *conn, enum o2_tx_owner owner, enum o2_transfer_op op, struct o2_tx **tx_out,
@@ -80,7 +78,9 @@ int o2_tx_start(struct o2_conn *conn, enum o2_tx_owner owner, enum o2_transfer_o
 	if (!o2_tx_left(conn, owner))
 		return o2_refuse_value(error, -EBUSY, "conn/too-many-transfers", "operations open or queued",
 				       (uint64_t)conn->config.max_transfers + 1, conn->config.max_transfers);
-	rc = take(set, owner, &base, error);
+	rc = owner == O2_TX_OURS && set->set.config.max_pools > 0 ? keep_quarter(set, error) : 0;
+	if (rc == 0)
+		rc = o2_tx_take(set, &base, error);
 	if (rc != 0)
 		return rc;
 	tx = (struct o2_tx *)(void *)base; /* base is the first member of struct o2_tx */
