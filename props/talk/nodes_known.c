@@ -14,11 +14,6 @@
 #define UNSAID	  UINT64_MAX
 #define MSG_BYTES 4096u
 
-static uint16_t smaller(uint16_t a, uint16_t b)
-{
-	return a < b ? a : b;
-}
-
 void o2_nodes_unknown(struct o2_nodes_seat *seat, uint32_t to)
 {
 	seat->pair[to].known = (struct o2_nodes_known){
@@ -218,12 +213,12 @@ void o2_nodes_learn(struct o2_nodes_seat *seat, const struct o2_nodes_end *end,
 		else if (reject.ibr_incarnation != 0)
 			o2_nodes_learn_life(seat, end->to, reject.ibr_incarnation);
 		if (reject.ibr_why == O2_REJECT_MSG_QUEUE_SIZE || reject.ibr_why == O2_REJECT_RDMA_FRAGS) {
-			offer.queue_depth = smaller(offer.queue_depth, reject.ibr_cp.ibcp_queue_depth);
-			offer.max_frags = smaller(offer.max_frags, reject.ibr_cp.ibcp_max_frags);
+			offer.queue_depth = o2_smaller(offer.queue_depth, reject.ibr_cp.ibcp_queue_depth);
+			offer.max_frags = o2_smaller(offer.max_frags, reject.ibr_cp.ibcp_max_frags);
 		}
 	}
 	if (known->version == O2_MSG_VERSION_1)
 		offer.queue_depth = DEPTH_V1;
-	known->depth = smaller(known->depth, offer.queue_depth);
-	known->frags = smaller(known->frags, offer.max_frags);
+	known->depth = o2_smaller(known->depth, offer.queue_depth);
+	known->frags = o2_smaller(known->frags, offer.max_frags);
 }

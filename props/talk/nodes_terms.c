@@ -6,11 +6,6 @@
 
 /* Checks of the parameters that connections have agreed on. */
 
-static uint32_t smaller(uint32_t a, uint32_t b)
-{
-	return a < b ? a : b;
-}
-
 static void check_said(struct o2_nodes *nodes, const struct o2_nodes_end *end, const struct o2_conn *conn,
 		       const struct o2_conn_view *view, uint32_t index)
 {
@@ -55,17 +50,18 @@ static void expect(struct o2_nodes *nodes, const struct o2_nodes_seat *a, const 
 	}
 	o2_nodes_sync_flavours(&nodes->seat[a->index], b->index);
 	check_said(nodes, end, conn, &view, a->index);
-	if (same_life && (end->terms.version > smaller(x->version, y->version) ||
-			  end->terms.max_frags > smaller(x->max_frags, y->max_frags) ||
+	if (same_life && (end->terms.version > o2_smaller(x->version, y->version) ||
+			  end->terms.max_frags > o2_smaller(x->max_frags, y->max_frags) ||
 			  (end->terms.version != O2_MSG_VERSION_1 &&
-			   end->terms.queue_depth > smaller(x->queue_depth, y->queue_depth))))
+			   end->terms.queue_depth > o2_smaller(x->queue_depth, y->queue_depth))))
 		o2_report_fail(nodes->report, "nodes/terms",
 			       "node %" PRIu32 " has agreed with node %" PRIu32
 			       " upon version 0x%x, depth %u, %u fragments; both can do 0x%" PRIx32
 			       ", %" PRIu32 ", %" PRIu32,
 			       a->index, b->index, end->terms.version, end->terms.queue_depth,
-			       end->terms.max_frags, smaller(x->version, y->version),
-			       smaller(x->queue_depth, y->queue_depth), smaller(x->max_frags, y->max_frags));
+			       end->terms.max_frags, o2_smaller(x->version, y->version),
+			       o2_smaller(x->queue_depth, y->queue_depth),
+			       o2_smaller(x->max_frags, y->max_frags));
 }
 
 void o2_nodes_check_up(struct o2_nodes_seat *seat, uint32_t j)
@@ -118,7 +114,7 @@ void o2_nodes_check_ends(struct o2_nodes *nodes)
 bool o2_nodes_can_connect(const struct o2_nodes_seat *seat, const struct o2_nodes_seat *other)
 {
 	const struct o2_conn_config *x = &seat->config.conn, *y = &other->config.conn;
-	const bool first = smaller(x->version, y->version) == O2_MSG_VERSION_1;
+	const bool first = o2_smaller(x->version, y->version) == O2_MSG_VERSION_1;
 
 	/* A reject of version 0x11 cannot say that there are too many fragments. */
 	return other->config.listen && (!first || x->max_frags <= y->max_frags);

@@ -6,6 +6,7 @@
 #include "lnd/conn/credits.h"
 #include "lnd/conn/qp.h"
 #include "props/talk/settings_internal.h"
+#include "props/world/account.h"
 
 /* Gather entries of a message with gathered payload: itself and 4 fragments (docs/transport.md, "IMMEDIATE"). */
 #define GATHERED 5u
@@ -45,11 +46,6 @@ static bool has_all(const struct fitted *found, const struct fitted *all)
 	       found->flow.concurrent_sends == all->flow.concurrent_sends;
 }
 
-static uint32_t smaller(uint32_t a, uint32_t b)
-{
-	return a < b ? a : b;
-}
-
 /* True if the device has no room for one full transfer more; of a refused connection: for the fewest that one has. */
 static bool has_no_more(const struct fitted *found, const struct fitted *all,
 			const struct o2_qp_device *device)
@@ -59,8 +55,8 @@ static bool has_no_more(const struct fitted *found, const struct fitted *all,
 	struct fitted more = *all;
 	struct o2_qp_device due;
 
-	more.config.queue_depth = more.flow.queue_depth = smaller(all->flow.queue_depth, full);
-	more.flow.concurrent_sends = smaller(all->flow.concurrent_sends, full);
+	more.config.queue_depth = more.flow.queue_depth = o2_smaller(all->flow.queue_depth, full);
+	more.flow.concurrent_sends = o2_smaller(all->flow.concurrent_sends, full);
 	due = needs(&more);
 	return due.max_wr > device->max_wr || due.max_cqe > device->max_cqe;
 }

@@ -30,7 +30,7 @@ static uint32_t greater(uint32_t a, uint32_t b)
 	return a > b ? a : b;
 }
 
-static uint32_t smaller(uint32_t a, uint32_t b)
+uint32_t o2_smaller(uint32_t a, uint32_t b)
 {
 	return a < b ? a : b;
 }
@@ -38,7 +38,7 @@ static uint32_t smaller(uint32_t a, uint32_t b)
 /* Clamp value to low..high.  If low is above high: low for a value below low, else high. */
 static uint32_t within(uint32_t value, uint32_t low, uint32_t high)
 {
-	return value < low ? low : smaller(value, high);
+	return value < low ? low : o2_smaller(value, high);
 }
 
 static uint32_t concurrent_sends(const struct o2_conn_config *config, uint32_t full)
@@ -48,7 +48,7 @@ static uint32_t concurrent_sends(const struct o2_conn_config *config, uint32_t f
 
 	if (config->version == O2_MSG_VERSION_1)
 		sends = within(sends, 4, 16);
-	return smaller(sends, 2 * config->queue_depth);
+	return o2_smaller(sends, 2 * config->queue_depth);
 }
 
 static uint32_t high_water(const struct o2_conn_config *config, uint32_t full, uint32_t agreed)
@@ -99,8 +99,8 @@ void o2_account_limits(const struct o2_conn_config *config, const struct o2_acco
 		const uint32_t most = greater(limits->made, limits->concurrent_sends) - 1;
 
 		refused -= has_room(limits, room);
-		limits->made = smaller(limits->made, most);
-		limits->concurrent_sends = smaller(limits->concurrent_sends, most);
+		limits->made = o2_smaller(limits->made, most);
+		limits->concurrent_sends = o2_smaller(limits->concurrent_sends, most);
 		size_queues(limits, config);
 	}
 	o2_account_agree(config, limits->made, limits);

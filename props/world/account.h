@@ -37,6 +37,9 @@ struct o2_account_limits {
 	uint32_t send_wrs, recv_wrs, cq_entries;
 };
 
+/* The smaller of two numbers: what two ends agree on. */
+uint32_t o2_smaller(uint32_t a, uint32_t b);
+
 /* The device's limits, and how often it had no memory for the queues. */
 struct o2_account_room {
 	uint32_t wrs, cqes;
