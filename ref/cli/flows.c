@@ -20,6 +20,7 @@ void o2_flows_end(struct o2_flows *flows)
 	for (size_t i = 0; i < flows->count; i++)
 		free(flows->flow[i].kept);
 	free(flows->flow);
+	free(flows->setup);
 	*flows = (struct o2_flows){.count = 0};
 }
 
@@ -36,24 +37,22 @@ static void start(struct o2_flow *flow, const struct o2_roce_packet *packet)
 				 .kept_room = kept_room};
 }
 
-/* Make room for one more flow, up to O2_FLOWS_MAX.  False: no memory. */
-static bool grow(struct o2_flows *flows)
+/* The array of `count` items with room for one more, up to O2_FLOWS_MAX.  NULL: no memory; it is as before. */
+static void *grow(void *items, size_t item_bytes, uint64_t count, size_t *room)
 {
-	const size_t room = flows->room == 0 ? FIRST_ROOM : 2 * flows->room;
-	struct o2_flow *more;
+	const size_t doubled = *room == 0 ? FIRST_ROOM : 2 * *room;
 
-	if (flows->count < flows->room || flows->room == O2_FLOWS_MAX)
-		return true;
-	more = realloc(flows->flow, room * sizeof(*more));
-	if (more == NULL)
-		return false;
-	flows->flow = more;
-	flows->room = room;
-	return true;
+	if (count < *room || *room == O2_FLOWS_MAX)
+		return items;
+	items = realloc(items, doubled * item_bytes);
+	if (items != NULL)
+		*room = doubled;
+	return items;
 }
 
 struct o2_flow *o2_flows_of(struct o2_flows *flows, const struct o2_roce_packet *packet, struct o2_flow *lost)
 {
+	struct o2_flow *grown;
 	size_t oldest = 0;
 
 	lost->used = false;
@@ -69,8 +68,10 @@ struct o2_flow *o2_flows_of(struct o2_flows *flows, const struct o2_roce_packet 
 		if (flow->last_use < flows->flow[oldest].last_use)
 			oldest = i;
 	}
-	if (!grow(flows))
+	grown = grow(flows->flow, sizeof(*grown), flows->count, &flows->room);
+	if (grown == NULL)
 		return NULL;
+	flows->flow = grown;
 	if (flows->count < flows->room) {
 		oldest = flows->count++;
 		flows->flow[oldest] = (struct o2_flow){.used = false};
@@ -103,10 +104,15 @@ static bool keep_setup(struct o2_flows *flows, const struct o2_flow_setup *setup
 	return true;
 }
 
-void o2_flows_setup(struct o2_flows *flows, const struct o2_flow_setup *setup)
+bool o2_flows_setup(struct o2_flows *flows, const struct o2_flow_setup *setup)
 {
-	const bool is_new = keep_setup(flows, setup);
+	struct o2_flow_setup *grown = grow(flows->setup, sizeof(*grown), flows->nsetups, &flows->setup_room);
+	bool is_new;
 
+	if (grown == NULL)
+		return false;
+	flows->setup = grown;
+	is_new = keep_setup(flows, setup);
 	for (size_t i = 0; i < flows->count; i++) {
 		struct o2_flow *flow = &flows->flow[i];
 
@@ -120,6 +126,7 @@ void o2_flows_setup(struct o2_flows *flows, const struct o2_flow_setup *setup)
 		flow->again = false;
 		flow->open = false;
 	}
+	return true;
 }
 
 /*

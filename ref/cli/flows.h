@@ -58,7 +58,7 @@ struct o2_flow_setup {
 };
 
 /*
- * The array grows as flows are added: most captures have few flows, and a fuzzer's captures are many and
+ * The arrays grow as items are added: most captures have few flows, and a fuzzer's captures are many and
  * short.  An all-zero struct is empty.
  */
 struct o2_flows {
@@ -67,7 +67,8 @@ struct o2_flows {
 	struct o2_flow *flow; /* `count` flows, each in use */
 	/* The latest setup of each queue pair.  nsetups: how many have been added; the oldest make room. */
 	uint64_t nsetups;
-	struct o2_flow_setup setup[O2_FLOWS_MAX];
+	size_t setup_room;
+	struct o2_flow_setup *setup;
 };
 
 /* Free what the flows hold; *flows is empty then. */
@@ -83,9 +84,9 @@ struct o2_flow *o2_flows_of(struct o2_flows *flows, const struct o2_roce_packet 
 
 /*
  * The queue pair begins a new connection: forget the state of all flows to it.  A repetition of the same setup
- * changes nothing.
+ * changes nothing.  False: no memory; nothing has changed.
  */
-void o2_flows_setup(struct o2_flows *flows, const struct o2_flow_setup *setup);
+bool o2_flows_setup(struct o2_flows *flows, const struct o2_flow_setup *setup);
 
 enum o2_flow_order {
 	O2_FLOW_NEXT,

@@ -234,17 +234,17 @@ static void decode_private(struct walk *walk, struct o2_event *event)
 	}
 }
 
-static void take_cm(struct walk *walk, const struct o2_roce_packet *packet)
+static int take_cm(struct walk *walk, const struct o2_roce_packet *packet)
 {
 	struct o2_event event = new_event(walk, O2_EVENT_CM, packet);
 
 	if (packet->seen_bytes < packet->payload_bytes) {
 		note_missing(walk, packet, CUT);
-		return;
+		return 0;
 	}
 	if (!o2_cm_parse(packet->payload, packet->payload_bytes, &event.cm)) {
 		note(walk, packet, "a management datagram that is not the connection manager's");
-		return;
+		return 0;
 	}
 	walk->totals->cm++;
 	event.bytes = event.cm.private_bytes;
@@ -252,10 +252,12 @@ static void take_cm(struct walk *walk, const struct o2_roce_packet *packet)
 		const struct o2_flow_setup setup = {packet->src, event.cm.qp, event.cm.local_id,
 						    event.cm.psn};
 
-		o2_flows_setup(&walk->flows, &setup);
+		if (!o2_flows_setup(&walk->flows, &setup))
+			return -ENOMEM;
 	}
 	decode_private(walk, &event);
 	report(walk, &event);
+	return 0;
 }
 
 static void take_ack(struct walk *walk, const struct o2_roce_packet *packet)
@@ -289,10 +291,8 @@ static int take_other(struct walk *walk, const struct o2_roce_packet *packet)
 
 static int take_packet(struct walk *walk, const struct o2_roce_packet *packet)
 {
-	if (packet->datagram && packet->kind == O2_ROCE_SEND && packet->dest_qp == O2_GSI_QP) {
-		take_cm(walk, packet);
-		return 0;
-	}
+	if (packet->datagram && packet->kind == O2_ROCE_SEND && packet->dest_qp == O2_GSI_QP)
+		return take_cm(walk, packet);
 	if (packet->datagram) {
 		note(walk, packet, "a datagram to another queue pair than 1");
 		return 0;

@@ -48,17 +48,17 @@ TEST(test_a_new_connection_of_a_queue_pair)
 	assert_int_equal(order_of(flow, 14), O2_FLOW_GAP);
 	assert_int_equal(order_of(flow, 11), O2_FLOW_BACK);
 	assert_int_equal(order_of(flow, 13), O2_FLOW_GAP);
-	o2_flows_setup(&flows, &setup);
+	assert_true(o2_flows_setup(&flows, &setup));
 	assert_int_equal(order_of(flow, 13), O2_FLOW_ANEW);
 	assert_int_equal(order_of(flow, 12), O2_FLOW_REPEATED);
 	assert_int_equal(order_of(flow, 14), O2_FLOW_NEXT);
 	assert_int_equal(order_of(flow, 15), O2_FLOW_NEXT);
 	/* The same setup once more, as its message is repeated, changes nothing; another one does. */
 	assert_int_equal(order_of(flow, 17), O2_FLOW_GAP);
-	o2_flows_setup(&flows, &setup);
+	assert_true(o2_flows_setup(&flows, &setup));
 	assert_int_equal(order_of(flow, 16), O2_FLOW_BACK);
 	setup.cm_id = 2;
-	o2_flows_setup(&flows, &setup);
+	assert_true(o2_flows_setup(&flows, &setup));
 	assert_int_equal(order_of(flow, 99), O2_FLOW_ANEW);
 	o2_flows_end(&flows);
 }
