@@ -99,7 +99,7 @@ int ibv_resize_cq(struct ibv_cq *ibv, int cqe)
 		struct ibv_wc *old = cq->ring;
 
 		for (uint32_t i = 0; i < cq->count; i++)
-			ring[i] = old[(cq->head + i) % (uint32_t)cq->ibv.cqe];
+			ring[i] = old[o2l_ring_at(cq->head, i, (uint32_t)cq->ibv.cqe)];
 		cq->ring = ring;
 		cq->head = 0;
 		cq->ibv.cqe = (int)entries;
@@ -126,7 +126,7 @@ void o2l_cq_push(struct o2l_cq *cq, const struct ibv_wc *wc, bool solicited)
 		overrun(cq);
 		return;
 	}
-	cq->ring[(cq->head + cq->count) % entries] = *wc;
+	cq->ring[o2l_ring_at(cq->head, cq->count, entries)] = *wc;
 	cq->count++;
 	o2l_fabric.counters.completions++;
 	if (wc->status == IBV_WC_WR_FLUSH_ERR)
@@ -171,7 +171,7 @@ int o2l_poll_cq(struct ibv_cq *ibv, int num_entries, struct ibv_wc *wc)
 		wait_virtually(cq);
 	while (polled < num_entries && cq->count) {
 		wc[polled++] = cq->ring[cq->head];
-		cq->head = (cq->head + 1) % (uint32_t)cq->ibv.cqe;
+		cq->head = o2l_ring_at(cq->head, 1, (uint32_t)cq->ibv.cqe);
 		cq->count--;
 	}
 	o2l_unlock();

@@ -102,7 +102,7 @@ void o2l_complete_send(struct o2l_qp *qp, enum ibv_wc_status status, uint32_t by
 		.qp_num = qp->ibv.qp_num,
 	};
 
-	qp->sq_head = (qp->sq_head + 1) % qp->init.cap.max_send_wr;
+	qp->sq_head = o2l_ring_at(qp->sq_head, 1, qp->init.cap.max_send_wr);
 	qp->sq_count--;
 	qp->begun = false;
 	if (signalled)

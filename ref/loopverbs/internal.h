@@ -53,6 +53,14 @@ static_assert(O2L_RETRY_FOREVER == (1u << 3) - 1, "retries are counted in 3 bits
 #define O2L_REMOTE_CHANGE		 ((unsigned int)(IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC))
 #define O2L_CONTAINER(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
+/* Entry `offset` (at most `entries`) of a ring that begins at entry head: a division would take longer. */
+static inline uint32_t o2l_ring_at(uint32_t head, uint32_t offset, uint32_t entries)
+{
+	const uint32_t at = head + offset;
+
+	return at < entries ? at : at - entries;
+}
+
 /* Set errno, and return what a verbs call that failed returns: NULL (no object), or -1.  They need no lock. */
 static inline void *o2l_refuse_object(int error)
 {

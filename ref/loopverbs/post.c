@@ -122,7 +122,7 @@ static void take_data(struct o2l_qp *qp, uint32_t slot, const struct ibv_send_wr
 
 static struct o2l_send *next_slot(struct o2l_qp *qp, uint32_t *slot)
 {
-	*slot = (qp->sq_head + qp->sq_count) % qp->init.cap.max_send_wr;
+	*slot = o2l_ring_at(qp->sq_head, qp->sq_count, qp->init.cap.max_send_wr);
 	qp->sq_count++;
 	o2l_fabric.counters.posted_sends++;
 	return &qp->sq[*slot];

@@ -35,7 +35,7 @@ static int post_one(struct o2l_rq *rq, const struct ibv_recv_wr *wr)
 		return EINVAL;
 	if (rq->count == rq->max_wr)
 		return ENOMEM;
-	slot = (rq->head + rq->count) % rq->max_wr;
+	slot = o2l_ring_at(rq->head, rq->count, rq->max_wr);
 	rq->ring[slot] = (struct o2l_recv){wr->wr_id, (uint32_t)wr->num_sge};
 	if (wr->num_sge)
 		memcpy(&rq->sges[(size_t)slot * rq->max_sge], wr->sg_list,
@@ -74,7 +74,7 @@ void o2l_rq_pop(struct o2l_qp *qp)
 {
 	struct o2l_rq *rq = qp->rq;
 
-	rq->head = (rq->head + 1) % rq->max_wr;
+	rq->head = o2l_ring_at(rq->head, 1, rq->max_wr);
 	rq->count--;
 	if (qp->ibv.srq) {
 		struct o2l_srq *srq = O2L_CONTAINER(qp->ibv.srq, struct o2l_srq, ibv);
@@ -125,7 +125,7 @@ static int resize(struct o2l_srq *srq, uint32_t max_wr)
 	if (o2l_rq_init(&rq, max_wr, old->max_sge))
 		return ENOMEM;
 	for (uint32_t i = 0; i < old->count; i++) {
-		uint32_t slot = (old->head + i) % old->max_wr;
+		uint32_t slot = o2l_ring_at(old->head, i, old->max_wr);
 
 		rq.ring[i] = old->ring[slot];
 		assert(old->ring[slot].num_sge == 0 || rq.sges != NULL);
