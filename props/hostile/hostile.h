@@ -137,7 +137,9 @@ bool o2_liar_send(struct o2_hostile *h);
 /* Send it with this change. */
 bool o2_liar_send_spoiled(struct o2_hostile *h, const struct o2_liar_spoil *spoil);
 bool o2_liar_send_bytes(struct o2_hostile *h, const void *bytes, uint32_t length_bytes);
-/* Handle events until nothing more happens; *msg: the last message of that type from the victim. */
+/* *msg: the last message of that type from the victim since the last call.  False: none. */
+bool o2_liar_heard(struct o2_hostile *h, enum o2_msg_type type, struct o2_msg *msg);
+/* As o2_liar_heard, after events are handled until nothing more happens. */
 bool o2_liar_hears(struct o2_hostile *h, enum o2_msg_type type, struct o2_msg *msg);
 void o2_hostile_settle(struct o2_hostile *h);
 /* Post an RDMA operation on the victim's memory. */

@@ -123,16 +123,16 @@ int o2_friend_start_node(struct o2_friend *honest, struct o2_ni *ni, struct o2_c
 bool o2_friend_put(struct o2_friend *honest, uint64_t nid, uint64_t salt)
 {
 	struct o2_transfer_memory source =
-		o2_hostile_memory(&honest->end, 0, O2_HONEST_AT, O2_HONEST_BYTES, O2_REG_FASTREG);
+		o2_hostile_memory(&honest->end, 0, O2_HONEST_AT, O2_CHECKED_BYTES, O2_REG_FASTREG);
 	struct o2_lnet_hdr hdr = {
 		.dest_nid = nid,
 		.src_nid = honest->ni->config.nid,
 		.type = O2_LNET_PUT,
-		.payload_length = O2_HONEST_BYTES,
+		.payload_length = O2_CHECKED_BYTES,
 	};
 	int rc;
 
-	o2_honest_fill(honest->ni->arena.memory + O2_HONEST_AT, O2_HONEST_BYTES, salt);
+	o2_honest_fill(honest->ni->arena.memory + O2_HONEST_AT, O2_CHECKED_BYTES, salt);
 	if (honest->node != NULL)
 		rc = o2_node_put(honest->node, nid, &hdr, &source, NULL);
 	else

@@ -45,29 +45,31 @@ struct o2_liar {
 	uint8_t *slots;
 	bool lent; /* slots belong to another owner, who gets them back zeroed */
 	uint32_t received, next_send;
-	struct o2_msg begun;
-	struct o2_msg heard[8]; /* by type, from NOOP on */
-	uint32_t nheard[8];
+	uint32_t nheard[8];  /* by type, from NOOP on */
 	uint32_t sends_open; /* sends posted and not yet completed */
 	uint32_t errors;     /* failed completions */
 
-	/* The identity that the liar claims, the victim's, and the target of its requests. */
-	uint64_t nid, stamp, victim_nid, victim_stamp;
-	uint32_t portal;
-	uint64_t match_bits;
-
 	/* Its state in the connection manager, if there is one (props/hostile/hostile_liar_cm.c). */
-	struct o2_cm *cm;
 	struct o2_cm_id *id;
-	uint16_t port; /* port of its connection requests */
-	bool privileged_port;
-	uint16_t max_frags; /* fragments that it requests */
 	struct o2_liar_spoil spoil;
 	bool waits; /* its request is not yet answered */
 	bool established, rejected, gone;
 	uint32_t reason; /* the connection manager's reason for a reject */
 	struct o2_reject reject;
 	int failed; /* negative errno: the connection manager could not send the request */
+
+	/* What stays when it is closed: the identity that it claims, the victim's, and the target of its requests. */
+	uint64_t nid, stamp, victim_nid, victim_stamp;
+	uint32_t portal;
+	uint64_t match_bits;
+	struct o2_cm *cm;
+	uint16_t port; /* port of its connection requests */
+	bool privileged_port;
+	uint16_t max_frags; /* fragments that it requests */
+
+	/* Large, so they are neither cleared nor copied: nheard tells which of heard are messages. */
+	struct o2_msg begun;
+	struct o2_msg heard[8];
 };
 
 /* The layer below the scripts. */
@@ -169,5 +171,7 @@ void o2_liar_part(struct o2_liar *liar);
 /* With all ends on loop devices: the configuration of one interface, and the liar's identity. */
 struct o2_ni_config o2_hostile_ni_config(enum o2_hostile_ni which);
 extern const struct o2_liar o2_liar_of_loop;
+/* Begin as that liar, with all but its messages. */
+void o2_liar_be(struct o2_liar *liar, const struct o2_liar *as);
 
 #endif

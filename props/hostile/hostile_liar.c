@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -9,13 +10,28 @@
 
 #define HEARD_FIRST O2_MSG_NOOP
 
-static int post_receive(struct o2_liar *liar, uint32_t slot)
+void o2_liar_be(struct o2_liar *liar, const struct o2_liar *as)
 {
-	struct ibv_sge sge = {(uintptr_t)liar->slots + (uint64_t)slot * O2_MSG_BYTES, O2_MSG_BYTES,
-			      liar->mr->lkey};
-	struct ibv_recv_wr wr = {.wr_id = slot, .sg_list = &sge, .num_sge = 1}, *bad;
+	memcpy(liar, as, offsetof(struct o2_liar, begun));
+}
 
-	return ibv_post_recv(liar->qp, &wr, &bad);
+/* Post the receives of `count` slots, from slot first on. */
+static int post_receives(struct o2_liar *liar, uint32_t first, uint32_t count)
+{
+	struct ibv_recv_wr wr[O2_LIAR_RECVS], *bad;
+	struct ibv_sge sge[O2_LIAR_RECVS];
+
+	for (uint32_t i = 0; i < count; i++) {
+		const uint64_t slot = first + i;
+
+		sge[i] = (struct ibv_sge){(uintptr_t)liar->slots + slot * O2_MSG_BYTES, O2_MSG_BYTES,
+					  liar->mr->lkey};
+		wr[i] = (struct ibv_recv_wr){.wr_id = slot,
+					     .next = i + 1 < count ? &wr[i + 1] : NULL,
+					     .sg_list = &sge[i],
+					     .num_sge = 1};
+	}
+	return ibv_post_recv(liar->qp, wr, &bad);
 }
 
 static int take_to_init(const struct o2_liar *liar)
@@ -61,10 +77,7 @@ int o2_liar_open(struct o2_liar *liar, const struct o2_ni *ni)
 		return -ENOMEM;
 	if (take_to_init(liar) != 0)
 		return -EIO;
-	for (uint32_t slot = 0; slot < O2_LIAR_RECVS; slot++)
-		if (post_receive(liar, slot) != 0)
-			return -EIO;
-	return 0;
+	return post_receives(liar, 0, O2_LIAR_RECVS) == 0 ? 0 : -EIO;
 }
 
 void o2_liar_fail(struct o2_liar *liar)
@@ -108,18 +121,7 @@ void o2_liar_close(struct o2_liar *liar)
 		ibv_dereg_mr(liar->mr);
 	if (liar->slots != NULL && !liar->lent)
 		munmap(liar->slots, O2_LIAR_BYTES);
-	*liar = (struct o2_liar){
-		.nid = liar->nid,
-		.stamp = liar->stamp,
-		.victim_nid = liar->victim_nid,
-		.victim_stamp = liar->victim_stamp,
-		.portal = liar->portal,
-		.match_bits = liar->match_bits,
-		.cm = liar->cm,
-		.port = liar->port,
-		.privileged_port = liar->privileged_port,
-		.max_frags = liar->max_frags,
-	};
+	memset(liar, 0, offsetof(struct o2_liar, nid));
 }
 
 static void hear(struct o2_liar *liar, const uint8_t *bytes, uint32_t length_bytes)
@@ -147,7 +149,7 @@ int o2_liar_progress(struct o2_liar *liar)
 			o2_liar_tell(liar, O2_WATCHED_MESSAGE, false, liar->slots + wc.wr_id * O2_MSG_BYTES,
 				     wc.byte_len);
 			hear(liar, liar->slots + wc.wr_id * O2_MSG_BYTES, wc.byte_len);
-			post_receive(liar, (uint32_t)wc.wr_id);
+			post_receives(liar, (uint32_t)wc.wr_id, 1);
 		}
 	}
 	return count;
@@ -284,18 +286,23 @@ bool o2_liar_send(struct o2_hostile *h)
 	return o2_liar_send_spoiled(h, &(struct o2_liar_spoil){.width = 0});
 }
 
-bool o2_liar_hears(struct o2_hostile *h, enum o2_msg_type type, struct o2_msg *msg)
+bool o2_liar_heard(struct o2_hostile *h, enum o2_msg_type type, struct o2_msg *msg)
 {
 	uint32_t index = (uint32_t)(type - HEARD_FIRST);
 
-	h->awaited = type;
-	o2_hostile_settle(h);
-	h->awaited = 0;
 	if (h->liar.nheard[index] == 0)
 		return false;
 	*msg = h->liar.heard[index];
 	h->liar.nheard[index] = 0;
 	return true;
+}
+
+bool o2_liar_hears(struct o2_hostile *h, enum o2_msg_type type, struct o2_msg *msg)
+{
+	h->awaited = type;
+	o2_hostile_settle(h);
+	h->awaited = 0;
+	return o2_liar_heard(h, type, msg);
 }
 
 bool o2_liar_rdma(struct o2_hostile *h, enum ibv_wr_opcode opcode, uint64_t addr, uint32_t rkey,

@@ -51,7 +51,7 @@ static int open_meeting(struct meeting *m)
 	int rc = attach(m);
 
 	h->world = &world;
-	h->liar = o2_liar_of_loop;
+	o2_liar_be(&h->liar, &o2_liar_of_loop);
 	if (rc == 0)
 		rc = o2_liar_open(&h->liar, &h->place[O2_NI_LIAR].ni);
 	if (rc == 0)

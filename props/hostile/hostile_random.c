@@ -41,17 +41,18 @@ static void learn(struct o2_hostile_run *run)
 {
 	struct o2_msg msg;
 
-	if (o2_liar_hears(&run->h, O2_MSG_PUT_REQ, &msg)) {
+	o2_hostile_settle(&run->h);
+	if (o2_liar_heard(&run->h, O2_MSG_PUT_REQ, &msg)) {
 		run->cookie[0] = msg.u.putreq.ibprm_cookie;
 		run->asked = O2_MSG_PUT_REQ;
 		run->asked_nob = msg.u.putreq.hdr.payload_length;
 	}
-	if (o2_liar_hears(&run->h, O2_MSG_GET_REQ, &msg)) {
+	if (o2_liar_heard(&run->h, O2_MSG_GET_REQ, &msg)) {
 		run->cookie[0] = msg.u.get.ibgm_cookie;
 		run->desc = msg.u.get.ibgm_rd;
 		run->asked = O2_MSG_GET_REQ;
 	}
-	if (o2_liar_hears(&run->h, O2_MSG_PUT_ACK, &msg)) {
+	if (o2_liar_heard(&run->h, O2_MSG_PUT_ACK, &msg)) {
 		run->cookie[1] = msg.u.putack.ibpam_dst_cookie;
 		run->desc = msg.u.putack.ibpam_rd;
 		run->asked = O2_MSG_PUT_ACK;
@@ -142,15 +143,13 @@ static void answer(struct o2_hostile_run *run)
 
 static void make_noise(struct o2_hostile_run *run, const struct o2_hostile_step *step)
 {
-	uint8_t bytes[O2_MSG_BYTES];
-	uint64_t x = step->spoil_value | 1;
+	struct o2_prng noise = o2_prng_init(step->spoil_value, 0);
+	uint64_t words[O2_MSG_BYTES / sizeof(uint64_t)];
 
-	for (uint32_t i = 0; i < step->length; i++) {
-		x = x * UINT64_C(6364136223846793005) + 1442695040888963407u;
-		bytes[i] = (uint8_t)(x >> 56);
-	}
+	for (uint32_t i = 0; i < (step->length + sizeof(uint64_t) - 1) / sizeof(uint64_t); i++)
+		words[i] = o2_prng_next(&noise);
 	run->tally.seen[NOISE]++;
-	o2_liar_send_bytes(&run->h, bytes, step->length);
+	o2_liar_send_bytes(&run->h, words, step->length);
 }
 
 static void write_there(struct o2_hostile_run *run, const struct o2_hostile_step *step)
@@ -241,7 +240,7 @@ static uint32_t draw_depth(struct o2_choice *c)
 {
 	static const uint32_t deep[] = {O2_MAX_QUEUE_DEPTH, O2_MAX_QUEUE_DEPTH - 1, 127, 128, 129};
 
-	if (o2_draw_bool(c, 7, 1))
+	if (o2_draw_bool(c, 31, 1))
 		return deep[o2_draw_pick(c, 5)];
 	return (uint32_t)o2_draw_range(c, 2, 8);
 }

@@ -47,7 +47,7 @@ int o2_victim_open(struct o2_victim *victim, struct o2_ni *ni)
 		return -ENOMEM;
 	fill(victim, 0, ARENA_BYTES);
 	victim->honest.serve =
-		o2_hostile_memory(&victim->honest, 0, O2_HONEST_AT, O2_HONEST_BYTES, O2_REG_FASTREG);
+		o2_hostile_memory(&victim->honest, 0, O2_HONEST_AT, O2_CHECKED_BYTES, O2_REG_FASTREG);
 	return 0;
 }
 
@@ -140,6 +140,7 @@ static void let_pass(struct o2_victim *victim, uint64_t ms)
 static void look(const struct o2_victim *victim, struct o2_victim_report *report)
 {
 	const struct o2_hostile_end *liar = &victim->liar;
+	const char *rule = liar->fault.error.rule == NULL ? "-" : liar->fault.error.rule;
 
 	*report = (struct o2_victim_report){
 		.open = liar->conn != NULL && o2_conn_get_state(liar->conn) == O2_CONN_ESTABLISHED,
@@ -152,8 +153,7 @@ static void look(const struct o2_victim *victim, struct o2_victim_report *report
 		.closed = liar->closed,
 		.status = liar->last.status,
 	};
-	snprintf(report->rule, sizeof(report->rule), "%s",
-		 liar->fault.error.rule == NULL ? "-" : liar->fault.error.rule);
+	memcpy(report->rule, rule, strnlen(rule, sizeof(report->rule) - 1));
 }
 
 /* True if only memory described to the liar has changed, and the honest peer's bytes are there. */
@@ -161,7 +161,7 @@ static bool memory_kept(struct o2_victim *victim, uint64_t salt)
 {
 	o2_shadow_accept(&victim->shadow, O2_SERVED_AT, victim->liar.described_bytes[0]);
 	o2_shadow_accept(&victim->shadow, O2_GET_AT, victim->liar.described_bytes[1]);
-	o2_honest_fill(victim->shadow.bytes + O2_HONEST_AT, O2_HONEST_BYTES, salt);
+	o2_honest_fill(victim->shadow.bytes + O2_HONEST_AT, O2_CHECKED_BYTES, salt);
 	return memcmp(victim->shadow.bytes, victim->ni->arena.memory, ARENA_BYTES) == 0;
 }
 

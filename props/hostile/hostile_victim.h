@@ -16,22 +16,24 @@
  * come from the same process or from another (docs/hostile.md, "A victim of its own process").
  */
 
-#define O2_HOSTILE_PAGES 32u
+#define O2_HOSTILE_PAGES 20u
 /* ACK timeout of nodes and liar: a guest on a busy host must not take its own slowness for a lost packet. */
 #define O2_HOSTILE_ACK_TIMEOUT 16u
 #define O2_HONEST_BYTES	       9000u
+/* The PUTs with which it is checked that a victim still serves the honest peer: short, as each case makes one. */
+#define O2_CHECKED_BYTES 4600u
+
+/* From the start of the memory of one purpose to that of the next. */
+#define O2_HOSTILE_ROOM_BYTES (5u * 4096u)
 
 /*
  * Positions of memory in an arena, in bytes from its start.  The whole arena is compared when a liar is done, so it
  * is not much larger than its contents; a liar writes at most 16,096 bytes past the start of its memory.
  */
 #define O2_SERVED_AT 99u /* memory that the liar's requests get */
-#define O2_GET_AT    (8u * 4096u + 99u)
-#define O2_PUT_AT    (16u * 4096u + 99u)
-#define O2_HONEST_AT (24u * 4096u + 99u)
-
-/* From the start of the memory of one purpose to that of the next. */
-#define O2_HOSTILE_ROOM_BYTES (8u * 4096u)
+#define O2_GET_AT    (O2_HOSTILE_ROOM_BYTES + 99u)
+#define O2_PUT_AT    (2 * O2_HOSTILE_ROOM_BYTES + 99u)
+#define O2_HONEST_AT (3 * O2_HOSTILE_ROOM_BYTES + 99u)
 
 /* Callbacks that one end of a connection received. */
 struct o2_hostile_end {
@@ -131,7 +133,7 @@ void o2_honest_fill(uint8_t *bytes, size_t length_bytes, uint64_t salt);
 /* Start an honest node that sends requests and does not listen; 0 or -errno. */
 int o2_friend_start_node(struct o2_friend *honest, struct o2_ni *ni, struct o2_cm *cm,
 			 struct o2_error *error);
-/* Start a PUT of O2_HONEST_BYTES to that NID; honest->end records its result. */
+/* Start a PUT of O2_CHECKED_BYTES to that NID; honest->end records its result. */
 bool o2_friend_put(struct o2_friend *honest, uint64_t nid, uint64_t salt);
 
 #endif

@@ -11,7 +11,7 @@
 
 /* One liar, one victim and one honest peer on loop devices, connected without a connection manager. */
 
-#define IDLE_ROUNDS   4u     /* a device that waits to retry is idle for two */
+#define IDLE_ROUNDS   3u     /* a device that waits to retry is idle for two */
 #define STEPS_AT_MOST 20000u /* most steps of the settle loop */
 
 const struct o2_liar o2_liar_of_loop = {.nid = O2_LIAR_NID,
@@ -176,7 +176,7 @@ int o2_hostile_meet(struct o2_hostile *h, const struct o2_conn_config *config)
 	h->endless = false;
 	h->victim.liar_nid = O2_LIAR_NID;
 	o2_hostile_order(h, O2_ACT_MEET, 0, 0, &answer);
-	h->liar = o2_liar_of_loop;
+	o2_liar_be(&h->liar, &o2_liar_of_loop);
 	h->liar.slots = h->liar_slots;
 	h->liar.lent = true;
 	rc = make_conn(&h->place[O2_NI_VICTIM].ni, &h->victim.liar, config);

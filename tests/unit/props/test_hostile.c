@@ -232,7 +232,7 @@ static bool objects(struct o2_hostile *h, enum o2_msg_type type, uint32_t offere
 
 WORLD_TEST(only_what_a_put_may_write_may_change)
 {
-	o2_honest_fill(h->victim.ni->arena.memory + O2_HONEST_AT, O2_HONEST_BYTES, 0);
+	o2_honest_fill(h->victim.ni->arena.memory + O2_HONEST_AT, O2_CHECKED_BYTES, 0);
 	assert_true(objects(h, O2_MSG_NOOP, 0));
 	assert_true(objects(h, O2_MSG_GET_REQ, 5000));
 	assert_true(objects(h, O2_MSG_PUT_REQ, 4999));
