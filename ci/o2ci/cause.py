@@ -42,6 +42,13 @@ def of_report(report):
     return f"crash: {NUMBER.sub('N', kind[1].strip())}" + (f" in {where}" if where else "")
 
 
+def of_input(file, target, summary):
+    """(the lines that ci/fuzz has left beside an input that fails, the cause: as these lines say, or else the summary)"""
+    notes = file.with_name(file.name + ".txt")
+    text = notes.read_text(encoding="utf-8", errors="replace") if notes.is_file() else ""
+    return text.splitlines(), of_report(text) or of_signature(target, summary)
+
+
 @dataclass
 class Cause:
     name: str

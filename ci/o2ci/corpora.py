@@ -24,11 +24,9 @@ def sources_of(folder, names):
 def finding_of(found):
     """The report's finding, from one of o2fuzz."""
     file = place.ROOT / found.file
-    notes = file.with_name(file.name + ".txt")
-    text = notes.read_text(encoding="utf-8", errors="replace")
+    lines, why = cause.of_input(file, found.target, found.summary)
     title = f"{found.kind} in {found.target} on an input of the corpora: {found.summary}"
-    return Finding("corpora", title, found.replay, text.splitlines(), [place.shown(file), place.shown(notes)],
-                   cause.of_report(text) or cause.of_signature(found.target, found.summary), file.stat().st_size)
+    return Finding("corpora", title, found.replay, lines, [place.shown(file), place.shown(file) + ".txt"], why, file.stat().st_size)
 
 
 def execute(folders, into, failures, say):

@@ -99,10 +99,9 @@ def target_row(failures, result, report, outcome):
     for found in result["findings"]:
         source = place.ROOT / found["file"]  # an absolute path stays unchanged
         copy = failures.copy("fuzz", source)
-        notes = source.with_name(source.name + ".txt")
-        lines = notes.read_text(errors="replace").splitlines() if notes.is_file() else []
+        lines, why = cause.of_input(source, row.name, found["summary"])
         words = [str(place.shown(copy)) if copy and word == found["file"] else word for word in shlex.split(found["replay"])]
         title = f"{found['kind']} in {result['target']} under {result['engine']}: {found['summary']}"
         row.findings.append(failures.keep("fuzz", Path(found["file"]).name, title, shlex.join(words), lines, [copy] if copy else [],
-                                          cause=cause.of_report("\n".join(lines)) or cause.of_signature(row.name, found["summary"])))
+                                          cause=why))
     return row

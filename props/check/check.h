@@ -112,6 +112,9 @@ struct o2_check_subject {
 int o2_check_run(const struct o2_check_options *options, struct o2_check_subject *subject, char *text,
 		 size_t text_bytes);
 
+/* Would a run on the corpus in this directory read this file as a case? */
+bool o2_check_corpus_reads(const char *directory, const char *path);
+
 /*
  * Set `cause` of each finding: the index of the finding that stands for its cause.  Returns how many causes there
  * are.

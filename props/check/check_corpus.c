@@ -265,6 +265,27 @@ static bool ends_with(const char *name, const char *suffix)
 	return n >= s && strcmp(name + n - s, suffix == NULL ? "" : suffix) == 0;
 }
 
+/* Is a file of this name in that folder read? */
+static bool is_case(size_t which, const char *name)
+{
+	return name[0] != '.' && ends_with(name, folders[which].suffix) && strcmp(name, "schema.json") != 0;
+}
+
+bool o2_check_corpus_reads(const char *directory, const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash == NULL ? path : slash + 1;
+	char read[PATH_MAX];
+	struct stat is, other;
+
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]) && stat(path, &is) == 0; i++) {
+		snprintf(read, sizeof(read), "%s/%s/%s", directory, folders[i].folder, name);
+		if (is_case(i, name) && stat(read, &other) == 0 && is.st_dev == other.st_dev &&
+		    is.st_ino == other.st_ino)
+			return true;
+	}
+	return false;
+}
+
 /* Ask the cases of a folder, sorted by name.  A missing folder has none.  Returns 0, or -errno with *text. */
 static int add_folder(struct o2_check_run *run, const char *directory, size_t which, char *text,
 		      size_t text_bytes)
@@ -283,8 +304,7 @@ static int add_folder(struct o2_check_run *run, const char *directory, size_t wh
 		const char *name = entry[i]->d_name;
 
 		snprintf(path, sizeof(path), "%s/%s/%s", directory, folders[which].folder, name);
-		if (rc == 0 && name[0] != '.' && ends_with(name, folders[which].suffix) &&
-		    strcmp(name, "schema.json") != 0 && stat(path, &status) == 0 && S_ISREG(status.st_mode)) {
+		if (rc == 0 && is_case(which, name) && stat(path, &status) == 0 && S_ISREG(status.st_mode)) {
 			rc = folders[which].add != NULL
 				     ? folders[which].add(run, path)
 				     : with_bytes(run, path, folders[which].stage, folders[which].prefix);

@@ -384,6 +384,7 @@ static int check(struct o2_check_arguments *a)
 		result = o2_check_result(&a->options, subjects, count);
 	if (rc == 0)
 		rc = result == NULL ? no_memory(a) : report(a, result);
+	o2_out_files_drop(a->report, O2_CHECK_REPORTS);
 	json_decref(result);
 	json_decref((json_t *)(uintptr_t)a->options.since);
 	for (uint32_t i = 0; subjects != NULL && i < count; i++) {

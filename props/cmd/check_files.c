@@ -73,6 +73,20 @@ static bool spare_what_is_read(const struct o2_check_arguments *a)
 	return well;
 }
 
+/* A report among the cases of the corpus would be taken for one of them, now or next time. */
+static bool spare_corpus(const struct o2_check_arguments *a)
+{
+	for (uint32_t i = 0; a->options.corpus != NULL && i < O2_CHECK_REPORTS; i++)
+		if (a->report[i].out != NULL && a->report[i].out != stdout &&
+		    o2_check_corpus_reads(a->options.corpus, a->report[i].path)) {
+			o2_complain(a->name,
+				    "%s: this would be read as a case of the corpus, so %s cannot write it",
+				    a->report[i].path, a->report[i].option);
+			return false;
+		}
+	return true;
+}
+
 /* Make the folder.  Returns 0 or an errno. */
 static int make_folder(const char *path)
 {
@@ -90,7 +104,8 @@ int o2_check_open_files(struct o2_check_arguments *a)
 	const bool well = o2_out_file_open(a->name, &a->report[O2_CHECK_JSON], "--json", a->json, true) &&
 			  o2_out_file_open(a->name, &a->report[O2_CHECK_HTML], "--html", a->html, true) &&
 			  o2_out_file_open(a->name, &a->report[O2_CHECK_JUNIT], "--junit", a->junit, true) &&
-			  o2_out_files_are_own(a->name, a->report, O2_CHECK_REPORTS) && spare_what_is_read(a);
+			  o2_out_files_are_own(a->name, a->report, O2_CHECK_REPORTS) &&
+			  spare_what_is_read(a) && spare_corpus(a);
 	int error;
 
 	if (!well)

@@ -157,6 +157,8 @@ static int replay(const struct arguments *a, const struct o2_explore_config *con
 		print_report(&report);
 	else if (rc == 0)
 		printf("held\n");
+	else
+		o2_complain("o2props", "explore: %s", strerror(-rc));
 	return rc == 0 ? 0 : 1;
 }
 

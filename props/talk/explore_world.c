@@ -53,9 +53,8 @@ void o2_explore_open(struct o2_explore_world *world, struct o2_report *report)
 	sim->report = report;
 	o2_sim_world_make(sim, &world->config->conn);
 	world->open = true;
-	for (uint32_t i = 0; i < world->config->nops && o2_sim_ok(sim); i++)
-		plan_op(world, i);
-	sim->nops = world->config->nops;
+	while (sim->nops < world->config->nops && o2_sim_ok(sim))
+		plan_op(world, sim->nops++);
 	for (uint32_t e = 0; e < 2; e++) {
 		world->next_op[e] = next_op(world->config, e, 0);
 		world->receives[e].count = 0;

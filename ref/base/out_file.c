@@ -15,7 +15,10 @@ bool o2_out_file_open(const char *program, struct o2_out_file *file, const char 
 		return true;
 	file->option = option;
 	file->path = path;
-	file->out = dash && strcmp(path, "-") == 0 ? stdout : fopen(path, "ae");
+	file->out = dash && strcmp(path, "-") == 0 ? stdout : fopen(path, "aex");
+	file->is_new = file->out != NULL && file->out != stdout;
+	if (file->out == NULL && errno == EEXIST)
+		file->out = fopen(path, "ae");
 	if (file->out == NULL)
 		o2_complain(program, "%s: %s", path, strerror(errno));
 	return file->out != NULL;
@@ -100,4 +103,16 @@ bool o2_out_file_close(const char *program, struct o2_out_file *file)
 	if (file->error != 0)
 		o2_complain(program, "%s: %s", file->path, strerror(file->error));
 	return file->error == 0;
+}
+
+void o2_out_files_drop(struct o2_out_file *file, uint32_t files)
+{
+	for (uint32_t i = 0; i < files; i++) {
+		if (file[i].out == NULL || file[i].out == stdout)
+			continue;
+		fclose(file[i].out);
+		file[i].out = NULL;
+		if (file[i].is_new)
+			unlink(file[i].path);
+	}
 }

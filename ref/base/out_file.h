@@ -13,8 +13,9 @@
 
 struct o2_out_file {
 	const char *option, *path;
-	FILE *out; /* NULL: no path given, or not open */
-	int error; /* errno of the first write that failed; 0: none */
+	FILE *out;   /* NULL: no path given, or not open */
+	bool is_new; /* opening has made the file */
+	int error;   /* errno of the first write that failed; 0: none */
 };
 
 /*
@@ -45,5 +46,8 @@ void o2_out_file_look(struct o2_out_file *file);
 
 /* Close the file.  Returns true if all was written or it is not open; else false after a message on stderr. */
 bool o2_out_file_close(const char *program, struct o2_out_file *file);
+
+/* The run is refused: close those that are open.  A file that was made is removed, an old one keeps its content. */
+void o2_out_files_drop(struct o2_out_file *file, uint32_t files);
 
 #endif

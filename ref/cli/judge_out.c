@@ -65,7 +65,7 @@ struct o2_judge_out *o2_judge_out_open(const struct o2_judge_out_options *option
 		return NULL;
 	}
 	if (!open_all(out, options)) {
-		close_all(out);
+		o2_out_files_drop(out->file, FILES);
 		free(out);
 		return NULL;
 	}

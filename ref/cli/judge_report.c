@@ -47,8 +47,9 @@ void o2_judge_report_add(void *context, const struct o2_judge_finding *finding)
 {
 	struct o2_judge_report *report = context;
 	const struct o2_judge_row row = o2_judge_row_of(finding);
+	const enum o2_judge_severity severity = o2_judge_row_severity(&row);
 
-	report->times[o2_judge_row_severity(&row)]++;
+	report->times[severity]++;
 	for (uint32_t i = 0; i < report->count; i++) {
 		struct o2_judge_row *known = &report->row[i];
 		const uint64_t times = known->times + 1;
@@ -61,26 +62,15 @@ void o2_judge_report_add(void *context, const struct o2_judge_finding *finding)
 		known->times = times;
 		return;
 	}
-	if (report->count == O2_JUDGE_ROWS_MAX)
-		report->more++;
-	else
+	if (report->count < O2_JUDGE_ROWS_MAX)
 		report->row[report->count++] = row;
+	else if (report->more++ == 0 || severity < report->rest)
+		report->rest = severity;
 }
 
 enum o2_judge_severity o2_judge_report_rest(const struct o2_judge_report *report)
 {
-	int severity = 0;
-
-	for (; severity < O2_JUDGE_SEVERITIES; severity++) {
-		uint64_t told = 0;
-
-		for (uint32_t i = 0; i < report->count; i++)
-			if ((int)o2_judge_row_severity(&report->row[i]) == severity)
-				told += report->row[i].times;
-		if (told != report->times[severity])
-			break;
-	}
-	return (enum o2_judge_severity)severity;
+	return report->more == 0 ? O2_JUDGE_SEVERITIES : report->rest;
 }
 
 void o2_judge_nid_text(uint64_t nid, char text[O2_NID_TEXT_BYTES])

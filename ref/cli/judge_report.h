@@ -33,6 +33,7 @@ struct o2_judge_report {
 	uint32_t count;
 	struct o2_judge_row row[O2_JUDGE_ROWS_MAX];
 	uint64_t more;			     /* findings for which no row was left */
+	enum o2_judge_severity rest;	     /* the severest of those, if there are any */
 	uint64_t times[O2_JUDGE_SEVERITIES]; /* by severity; unproven ones are notes */
 };
 

@@ -51,6 +51,8 @@ static const struct {
 	{"va", "virtual address"},
 	{"rkey", "R_Key"},
 	{"bytes", "bytes that came"},
+	{"payload[]", "payload"},
+	{"place in its stream of payload[]", "payload"},
 	{"hdr.msg.ack.mlength", "hdr.mlength"},
 	{"hdr.msg.ack.dst_wmd", "hdr.dst_wmd.wh_interface_cookie"},
 	{"hdr.msg.ack.dst_wmd", "hdr.dst_wmd.wh_object_cookie"},

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "cli/cm_layout.h"
 #include "cli/flows.h"
 
 #define SYNDROME_KIND(syndrome) ((syndrome) >> 5 & 3)
@@ -222,7 +223,8 @@ static void decode_private(struct walk *walk, struct o2_event *event)
 {
 	const struct o2_cm_mad *cm = &event->cm;
 
-	if ((cm->kind == O2_CM_REQ && cm->ip_cm_bytes != 0) || cm->kind == O2_CM_REP) {
+	if ((cm->kind == O2_CM_REQ && (cm->ip_cm_bytes != 0 || cm->service_id == O2_RDMA_SERVICE_O2IBLND)) ||
+	    cm->kind == O2_CM_REP) {
 		decode_message(walk, cm->private_data, cm->private_bytes, event);
 	} else if (cm->kind == O2_CM_REJ && cm->reason == O2_CM_REASON_CONSUMER) {
 		event->raw = cm->private_data;

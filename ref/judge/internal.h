@@ -155,7 +155,10 @@ struct o2_judge_end {
 	struct o2_judge_put put[O2_JUDGE_PUTS_MAX];
 	uint32_t next_ended, next_handle, next_put;
 	uint32_t nhandles; /* those of handle[] that are used */
-	bool forgot_puts;  /* PUTs were dropped from put[] for lack of room */
+	/* Since this side's last event: the handle of a request of it that was answered, but not heard. */
+	bool answered_unheard;
+	struct o2_lnet_handle answered;
+	bool forgot_puts; /* PUTs were dropped from put[] for lack of room */
 	uint64_t messages, writes, write_bytes;
 	/* Findings that hold only if no event of this side was missed; they wait for this side's next event. */
 	struct o2_judge_finding waiting[O2_JUDGE_WAITING_MAX];
@@ -298,6 +301,8 @@ void o2_judge_key_offered(const struct o2_judging *at, const struct o2_judge_tra
 
 /* lnet.c: record which answer an LNet header asks for, and check each ACK and REPLY against the record. */
 void o2_judge_lnet(const struct o2_judging *at, const struct o2_lnet_hdr *hdr);
+/* Was this PUT or GET, which comes now, answered since the side's last event? */
+bool o2_judge_lnet_answered(const struct o2_judge_end *end, const struct o2_lnet_hdr *hdr);
 /* The sender asks to move a REPLY by RDMA: the transfer brings what the GET must bring. */
 void o2_judge_lnet_reply(const struct o2_judging *at, const struct o2_lnet_hdr *hdr,
 			 struct o2_judge_transfer *transfer);

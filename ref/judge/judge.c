@@ -258,8 +258,8 @@ static void lose(const struct o2_judging *at)
 }
 
 /*
- * Was this message answered already, as a finding that waits says?  Then it seems to have been missed when it came
- * first, and to come again because its acknowledgement was lost.
+ * A finding waits: was this message answered already?  Then it seems to have been missed when it came first, and to
+ * come again because its acknowledgement was lost.
  */
 static bool comes_again(const struct o2_judging *at)
 {
@@ -269,6 +269,8 @@ static bool comes_again(const struct o2_judging *at)
 
 	if (from->nwaiting == 0 || msg == NULL)
 		return false;
+	if (msg->ibm_type == O2_MSG_IMMEDIATE)
+		return o2_judge_lnet_answered(from, &msg->u.immediate.hdr);
 	if (msg->ibm_type == O2_MSG_PUT_REQ)
 		cookie = msg->u.putreq.ibprm_cookie;
 	else if (msg->ibm_type == O2_MSG_GET_REQ)
@@ -294,8 +296,10 @@ static int hear(struct o2_judge *judge, struct o2_judge_conn *conn, const struct
 		lose(&at);
 		return 0;
 	}
-	if (event->kind == O2_JUDGE_MESSAGE || event->kind == O2_JUDGE_WRITE)
+	if (event->kind == O2_JUDGE_MESSAGE || event->kind == O2_JUDGE_WRITE) {
 		release(judge, &conn->end[event->from], false);
+		conn->end[event->from].answered_unheard = false;
+	}
 	/* The WRITE that this part belongs to will bring the time. */
 	if (event->kind != O2_JUDGE_PART)
 		judge_time(&at);

@@ -220,9 +220,15 @@ static void judge_answer(const struct o2_judging *at, enum o2_judge_rule_id rule
 			 const struct o2_lnet_handle *handle, struct o2_judge_handle *known, uint64_t bytes)
 {
 	if (known == NULL || !fits(known, bytes)) {
-		if (!all_whole(at->judge) ||
-		    answers_elsewhere(at, handle, rule == O2_JUDGE_LNET_REPLY, bytes) || known == NULL ||
-		    was_forgotten(at->judge, handle))
+		const bool judged = all_whole(at->judge) &&
+				    !answers_elsewhere(at, handle, rule == O2_JUDGE_LNET_REPLY, bytes) &&
+				    !was_forgotten(at->judge, handle);
+
+		if (known == NULL && judged && !is_none(handle)) {
+			at->conn->end[at->to].answered_unheard = true;
+			at->conn->end[at->to].answered = *handle;
+		}
+		if (known == NULL || !judged)
 			return;
 		if (known->exact)
 			o2_judge_differs(at, rule, known->number, field, bytes, known->bytes);
@@ -230,6 +236,14 @@ static void judge_answer(const struct o2_judging *at, enum o2_judge_rule_id rule
 			o2_judge_over(at, rule, known->number, field, bytes, known->bytes);
 	}
 	drop(&at->conn->end[at->to], known);
+}
+
+bool o2_judge_lnet_answered(const struct o2_judge_end *end, const struct o2_lnet_hdr *hdr)
+{
+	if (!end->answered_unheard || (hdr->type != O2_LNET_PUT && hdr->type != O2_LNET_GET))
+		return false;
+	return same(&end->answered,
+		    hdr->type == O2_LNET_PUT ? &hdr->msg.put.ack_wmd : &hdr->msg.get.return_wmd);
 }
 
 void o2_judge_lnet(const struct o2_judging *at, const struct o2_lnet_hdr *hdr)

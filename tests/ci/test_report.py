@@ -7,6 +7,7 @@ at the width of a desktop and of a phone; without one that part is skipped.  The
 import json
 import subprocess
 import sys
+import tempfile
 import types
 import unittest
 from pathlib import Path
@@ -46,6 +47,14 @@ class Causes(unittest.TestCase):
                         "fuzz_sg: /b/c/sg.c:99: int o2_sg_build(struct o2_sg *): Assertion `count > 0' failed."):
             self.assertEqual(cause.of_report(f"some\n{program}\nAborted\n" + ASAN), "crash: assertion count > 0 in o2_sg_build")
         self.assertEqual(cause.of_report("ended with status 3"), "")
+
+    def test_what_fuzzing_says_of_an_input_is_beside_it(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "crash-1.bin"
+            self.assertEqual(cause.of_input(file, "sg", "gap at 17"), ([], "sg: gap at N"))
+            file.with_name("crash-1.bin.txt").write_text(ASAN, encoding="utf-8")
+            self.assertEqual(cause.of_input(file, "sg", "gap at 17"),
+                             (ASAN.splitlines(), "crash: heap-buffer-overflow in o2_sg_build"))
 
     def test_the_smallest_case_stands_first(self):
         found = [Finding("loop", f"{title}", "again", cause=name, bytes=size)

@@ -4,9 +4,10 @@
 
 usage: stage_vectors.py [BUILD] [--write]
 BUILD: the build folder of o2ref; default build/gcc.  Checks that the implementation in python/ and the reference give the
-committed answers.  --write generates the files anew from the answers of python/.  Questions to stages of version 2 are drawn
-by o2ref check: for each rule and each kind of result, the smallest case.  Behind them come those of rare_questions.py, also
-to stages of version 1, which have vectors and corpora of their own.  Last line "N passed, N failed".
+committed answers, and that --write would leave the files as they are.  --write generates them anew from the answers of
+python/.  Questions to stages of version 2 are drawn by o2ref check: for each rule and each kind of result that has no
+committed case yet, the smallest case.  Behind them come those of rare_questions.py, also to stages of version 1, which have
+vectors and corpora of their own.  Last line "N passed, N failed".
 """
 
 import argparse
@@ -26,7 +27,7 @@ from rare_questions import RARE  # noqa: E402
 
 FOLDER = HERE.parents[1] / "corpus" / "stages"
 FORM = "o2ref/stage_vectors"
-SEED, CASES = "20260101", "60000"
+SEED, CASES, FEW = "20260101", "60000", "400"
 
 
 def said(steps):
@@ -110,20 +111,33 @@ def kind_of(stage, question, answer):
     return "/".join(["result", *(str(part) for part in KINDS[stage](question, answer))])
 
 
-def write_file(stage, cases):
+def text_of(stage, cases):
     """cases: (question, answer) by name."""
     tests = ["  " + compact({"id": f"{stage}/{name}", "question": question, "answer": answer})
              for name, (question, answer) in cases.items()]
     head = f'"form": "{FORM}", "version": 1, "stage": "{stage}", "generator": "tests/impl/stage_vectors.py"'
-    (FOLDER / f"{stage}.json").write_text(f"{{{head}, \"tests\": [\n" + ",\n".join(tests) + "\n]}\n", encoding="utf-8")
-    print(f"{stage}: {len(tests)}")
+    return f"{{{head}, \"tests\": [\n" + ",\n".join(tests) + "\n]}\n"
 
 
-def write(build):
+def kept():
+    """For each stage, the committed cases of a rule or a kind of result, by its name: what is drawn changes with the generators."""
+    cases = {stage: {} for stage in KINDS}
+    for stage in KINDS:
+        path = FOLDER / f"{stage}.json"
+        for test in json.loads(path.read_text(encoding="utf-8"))["tests"] if path.is_file() else ():
+            case = test["question"], answer_of(test["question"])
+            if test["id"] == f"{stage}/{kind_of(stage, *case)}":
+                cases[stage][kind_of(stage, *case)] = case
+    return cases
+
+
+def generated(build, cases):
+    """(stage, the text of its file), of so many cases that are drawn."""
+    old = kept()
     smallest = {stage: {} for stage in KINDS}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "record"
-        done = ask(build, KINDS, "--no-corpus", "--cases", CASES, "--", Path(__file__).resolve(), "--record", path)
+        done = ask(build, KINDS, "--no-corpus", "--cases", cases, "--", Path(__file__).resolve(), "--record", path)
         if done.returncode != 0:
             sys.exit(done.stdout + done.stderr)
         for line in path.read_text(encoding="utf-8").splitlines():
@@ -132,13 +146,19 @@ def write(build):
             if stage not in KINDS:
                 continue
             kind = kind_of(stage, question, answer)
-            kept = smallest[stage].setdefault(kind, line)
-            if (len(line), line) < (len(kept), kept):
+            least = smallest[stage].setdefault(kind, line)
+            if (len(line), line) < (len(least), least):
                 smallest[stage][kind] = line
     for stage in STAGES:
-        drawn = {kind: json.loads(line) for kind, line in sorted(smallest.get(stage, {}).items())}
+        drawn = {kind: json.loads(line) for kind, line in smallest.get(stage, {}).items()} | old.get(stage, {})
         rare = {name: (question, answer_of(question)) for name, question in RARE.get(stage, {}).items()}
-        write_file(stage, drawn | rare)
+        yield stage, text_of(stage, dict(sorted(drawn.items())) | rare)
+
+
+def write(build):
+    for stage, text in generated(build, CASES):
+        (FOLDER / f"{stage}.json").write_text(text, encoding="utf-8")
+        print(f"{stage}: {text.count(chr(10)) - 2}")
 
 
 def check(build):
@@ -157,6 +177,11 @@ def check(build):
         passed, failed = passed + same, failed + (not same)
         if not same:
             print(f"{stage}: {len(file['tests'])} vectors, of the reference's answers {stages[stage]}")
+    for stage, text in generated(build, FEW):
+        same = text == (FOLDER / f"{stage}.json").read_text(encoding="utf-8")
+        passed, failed = passed + same, failed + (not same)
+        if not same:
+            print(f"{stage}: --write would change the file")
     print(f"{passed} passed, {failed} failed")
     return failed != 0
 

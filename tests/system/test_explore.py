@@ -13,6 +13,7 @@ FOLDER: the folder of o2props and o2props-mutants.  The last line is "N passed, 
 import argparse
 import json
 import re
+import resource
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -145,6 +146,22 @@ def check_no_bytes(program):
     return ok
 
 
+def check_little_memory(program):
+    """With more memory each time, from too little to be loaded on: it never stops without a word."""
+    ended = []
+    for mib in range(16, 1024, 2):
+        done = subprocess.run([program, "explore", "--path", "s"], capture_output=True, text=True, timeout=TIMEOUT_S,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (mib << 20, mib << 20)))
+        if ended or done.returncode in (0, 1):
+            ended.append((mib, done.returncode, done.stdout[-200:] + done.stderr))
+        if done.returncode == 0:
+            break
+    wrong = [end for end in ended if end[1] not in (0, 1) or not end[2]]
+    ok = not wrong and ended[-1][1] == 0 and any("explore: Cannot allocate memory" in text for _, _, text in ended)
+    print(f"too little memory: {f'{len(ended) - 1} times said' if ok else wrong or ended}")
+    return ok
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--full", action="store_true", help="the long rows as well")
@@ -161,6 +178,8 @@ def main():
         results.append(check_sum(figures))
     results += [check_defect(options.folder, *defect) for defect in DEFECTS]
     results.append(check_no_bytes(program))
+    if not options.few:
+        results.append(check_little_memory(program))
     if options.json:
         report = {"form": "o2ref/explore", "version": 1, "rows": figures,
                   "passed": sum(results), "failed": results.count(False)}

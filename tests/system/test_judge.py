@@ -142,6 +142,14 @@ class OneThingChanged(unittest.TestCase):
             return number
         self.names(change, "message/stamps")
 
+    def test_a_header_of_the_connection_manager_that_does_not_exist(self):
+        """A request to port 987 in another version than 0 of that header, so that no CONNREQ can be found behind it."""
+        def change(capture):
+            body = capture.at(3)
+            body[bytes(body).index(b"\x91\x1b\xe9\x0b") - 36] = 0x10
+            return 3
+        self.names(change, "message/wire", "ping.plain.pcap")
+
     def test_credits_from_nowhere(self):
         def change(capture):
             number = capture.of_type(0xd1)[0]  # an IMMEDIATE on a connection that is seen from its start

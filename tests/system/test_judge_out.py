@@ -204,9 +204,11 @@ class CannotBeWritten(Files):
     def test_no_such_folder(self):
         for option in self.OPTIONS:
             with self.subTest(option):
-                done = judge(option, self.path / "no" / "such", FOLDER / "ping.plain.pcap")
+                new = [word for other in self.OPTIONS if other != option for word in (other, self.path / other)]
+                done = judge(*new, option, self.path / "no" / "such", FOLDER / "ping.plain.pcap")
                 self.assertEqual((done.returncode, done.stdout), (USAGE, b""))
                 self.assertEqual(done.stderr.decode(), f"o2ref: {self.path}/no/such: No such file or directory\n")
+                self.assertEqual(list(self.path.iterdir()), [])
 
     def test_a_name_that_is_no_text(self):
         """The name of the capture is not valid text: the report shows question marks."""

@@ -26,10 +26,10 @@ from cli.judge_cases import (ACKED, AT_DESC, AT_NOB, AT_PUT_LENGTH, BACK, GET_DO
 from pages import NO_BROWSER, Document  # noqa: E402
 from cli.pcap_cases import packets_of, pcap, roce, send  # noqa: E402
 from test_judge import (AT_SRCSTAMP, AT_TYPE, BROKEN, BTH, FOLDER, HELD, MESSAGE, PUT_DONE, PUT_REQ, USAGE, Capture,  # noqa: E402
-                        payload_capture, peak, suite)
+                        payload_capture, peak, stream, suite)
 
 AT_SRC_COOKIE, AT_DST_COOKIE, AT_COOKIE = 48, 56, 120
-LNET_ACK, AT_LNET_TYPE, AT_UNION, AT_MLENGTH = 0, 72, 80, 104
+LNET_ACK, LNET_PUT, AT_LNET_TYPE, AT_UNION, AT_MLENGTH, AT_HDR_DATA = 0, 1, 72, 80, 104, 104
 FRAGS = [(0x1000, 1000), (0x5000, 3000), (0x9000, 500), (0xf000, 4000)]
 # Two WRITEs in one fragment, one that goes 200 bytes too far, one half of which was written before, one outside all fragments.
 WRITES = [(0x1000, 1000), (0x5000, 1500), (0x55dc, 1500), (0x9000, 700), (0xf000, 1500), (0xf000 + 500, 2000), (0x99999, 64)]
@@ -151,6 +151,8 @@ class Page(Files):
         stray = ping + [write(int.from_bytes(last[BTH + 9:BTH + 12], "big") + 1, *FRAGS[0])]
         reth = struct.pack(">QI", FRAGS[0][0], int.from_bytes(message(PUT_ACK)[AT_DESC:AT_DESC + 4], "little"))
         short = once.replace(reth + struct.pack(">I", 1000), reth + struct.pack(">I", 999))
+        right = stream(9, 100)
+        portal = struct.pack("<QII", 9, 60, 0)
         handle = [f"hdr.dst_wmd.wh_{half}_cookie" for half in ("interface", "object")]
         for rule, data, fields in (
                 ("transfer/cookie-reused", pcap(again), ["ibprm_cookie"]),
@@ -158,6 +160,8 @@ class Page(Files):
                 ("transfer/sink", changed("put_3977", PUT_REQ, None, AT_PUT_LENGTH, b"\x64\x00"), ["ibpam_rd.rd_frags[0].rf_nob"]),
                 ("write/twice", transfer(FRAGS, 2 * FRAGS[:1], 1000), ["virtual address"]), ("write/key", pcap(stray), ["R_Key"]),
                 ("write/announced", short, ["bytes that came"]),
+                ("payload/put", changed("put_small_ack", IMMEDIATE, LNET_PUT, AT_HDR_DATA, portal + right[:99] + b"\0"), ["payload"]),
+                ("payload/put", changed("put_small_ack", IMMEDIATE, LNET_PUT, AT_HDR_DATA, portal + right[:60] + right[:40]), ["payload"]),
                 ("lnet/ack", changed("put_small_ack", IMMEDIATE, LNET_ACK, AT_MLENGTH, b"\xc8"), ["hdr.mlength"]),
                 ("lnet/unasked", changed("put_small_ack", IMMEDIATE, LNET_ACK, AT_UNION, b"\xff" * 16), handle)):
             _, root = self.page(self.put("marked.pcap", data))

@@ -765,6 +765,8 @@ class Usage(unittest.TestCase):
             read, page = folder / "read", folder / "page"
             page.write_bytes(b"as it was")
             (folder / "link").symlink_to(page)
+            read.touch()
+            before = {path.name for path in folder.iterdir()}
             for words, why in (
                     (("--json", mine, mine), f"{mine}: this is what is tested, so --json cannot write it"),
                     (("--html", mine, REFERENCE, mine), f"{mine}: this is what is tested, so --html cannot write it"),
@@ -780,6 +782,7 @@ class Usage(unittest.TestCase):
                     (("--json", "-", "--html", "-", REFERENCE), "-: --json writes this file, and so does --html"),
                     (("--html", "/dev/stdout", "--junit", "-", REFERENCE), "-: --html writes this file, and so does --junit"),
                     (("--json", page, "--html", folder / "no" / "x", REFERENCE), f"{folder}/no/x: No such file or directory"),
+                    (("--json", folder / "new", "--map", folder / "no", REFERENCE), None),
                     (("--json", page, "--out", page, REFERENCE), None),
                     (("--out", folder / "no" / "x", REFERENCE), None)):
                 read.write_bytes(b"read")
@@ -788,9 +791,23 @@ class Usage(unittest.TestCase):
                     self.assertEqual((done.stdout, done.stderr.count(b"\n")), (b"", 1))
                     if why is not None:
                         self.assertEqual(done.stderr.decode(), f"o2ref: {why}\n")
+                    self.assertEqual({path.name for path in folder.iterdir()}, before)
                     for path, kept in ((mine, REFERENCE.read_bytes()), (script, TALKER.read_bytes()), (other, PROGRAM.read_bytes()),
                                        (read, b"read"), (page, b"as it was")):
                         self.assertEqual(path.read_bytes(), kept, path)
+
+    def test_no_report_is_a_case_of_the_corpus(self):
+        with tempfile.TemporaryDirectory() as directory:
+            for place, option, refused in (("stages/r.json", "--json", True), ("sg_kiov/seed/page", "--html", True),
+                                           ("stages/r.html", "--html", False), ("r.json", "--json", False)):
+                path = Path(directory) / place
+                path.parent.mkdir(parents=True, exist_ok=True)
+                words = ("--corpus", directory, "--stage", "sg_build", "--cases", 1, option, path, REFERENCE)
+                with self.subTest(place):
+                    text = run(*words, expect=USAGE if refused else AGREE).stderr.decode()
+                    self.assertEqual(text, f"o2ref: {path}: this would be read as a case of the corpus, so {option} cannot write it\n"
+                                     if refused else "")
+                    self.assertEqual(path.exists(), not refused)
 
     def test_the_earlier_result_may_make_room_for_the_new_one(self):
         with tempfile.TemporaryDirectory() as directory:

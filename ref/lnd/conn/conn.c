@@ -190,7 +190,7 @@ static int check_peer(const struct o2_conn *conn, const struct o2_conn_peer *pee
 			     depth);
 	if (rc == 0)
 		rc = o2_refuse_range(error, -EPROTO, "conn/peer-max-frags", "max_frags", peer->max_frags, 1,
-				     conn->config.max_frags);
+				     conn->chain.wr_capacity - O2_TX_EXTRA_WRS);
 	if (rc == 0)
 		rc = o2_refuse_range(error, -EPROTO, "conn/peer-max-msg", "max_msg_bytes",
 				     peer->max_msg_bytes, O2_MIN_MSG_BYTES, O2_MSG_BYTES);

@@ -201,6 +201,38 @@ TEST(test_an_answer_that_comes_again)
 }
 
 /*
+ * A's PUT in an IMMEDIATE was missed, and comes after LNet's ACK, which has given back a credit that A seemed not to
+ * have used.  B has given back too many if the PUT was heard, or another one comes.
+ */
+TEST(test_a_put_that_comes_again)
+{
+	enum { REPEATED, OTHER, HEARD, WANTS_NO_ACK, NO_HANDLE, WAYS };
+
+	for (int way = 0; way < WAYS; way++) {
+		struct heard *heard = heard_opened();
+		struct o2_msg put = a_put(A, 0), ack = say_header(B, O2_MSG_IMMEDIATE, 1 + (way == HEARD));
+
+		ack.u.immediate.hdr.type = O2_LNET_ACK;
+		ack.u.immediate.hdr.msg.ack.dst_wmd = way == NO_HANDLE ? put.u.immediate.hdr.msg.put.ack_wmd
+								       : (struct o2_lnet_handle){7, 9};
+		put.u.immediate.hdr.msg.put.ack_wmd = ack.u.immediate.hdr.msg.ack.dst_wmd;
+		hear_connect(heard, 0, QP_B);
+		if (way == HEARD)
+			hear_send(heard, A, QP_B, put);
+		hear_send(heard, B, QP_A, ack);
+		put.u.immediate.hdr.msg.put.ack_wmd.wh_object_cookie += way == OTHER;
+		hear_send(heard, A, QP_B, way == WANTS_NO_ACK ? a_put(A, 0) : put);
+		assert_int_equal(heard->say.times[O2_JUDGE_CREDITS_OVER_OWED], 1);
+		assert_int_equal(heard->say.last[O2_JUDGE_CREDITS_OVER_OWED].unproven, way == REPEATED);
+		assert_int_equal(heard->say.times[O2_JUDGE_TRANSPORT_LOST], way == REPEATED);
+		/* From then on it may come again. */
+		hear_send(heard, A, QP_B, put);
+		assert_int_equal(heard->say.times[O2_JUDGE_TRANSPORT_LOST], way == REPEATED);
+		heard_closed(heard);
+	}
+}
+
+/*
  * B may acknowledge the first packets of A's message before the last one is heard.  An acknowledgement that is too far
  * ahead is of another connection.
  */

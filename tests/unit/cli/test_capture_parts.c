@@ -104,32 +104,46 @@ TEST(test_the_first_of_a_row)
 	say_close(&say);
 }
 
-/* Findings without a row are of the severity that the rows lack.  If all are notes, no case of JUnit fails. */
+/* A report has the severest of the findings without a row.  If all of these are notes, no case of JUnit fails for them. */
 TEST(test_more_than_a_report_holds)
 {
-	static struct o2_judge_report report = {.count = 1, .row[0].rule = O2_JUDGE_CREDITS_NONE};
+	static const enum o2_judge_rule_id more[] = {O2_JUDGE_END_OPEN, O2_JUDGE_MESSAGE_LENGTH,
+						     O2_JUDGE_END_OPEN, O2_JUDGE_CREDITS_NONE,
+						     O2_JUDGE_MESSAGE_LENGTH};
+	static const enum o2_judge_severity rest[] = {O2_JUDGE_NOTE, O2_JUDGE_SHOULD, O2_JUDGE_SHOULD,
+						      O2_JUDGE_MUST, O2_JUDGE_MUST};
+	static const char rules[O2_JUDGE_ROWS_MAX];
+	static struct o2_judge_report report;
 	static const struct o2_judge_seen_totals totals;
 	const struct o2_judge_result result = {.name = "x", .report = &report, .totals = &totals};
+	struct o2_judge_finding finding = {.rule = O2_JUDGE_MESSAGE_WIRE};
+	struct say say;
 
-	report.row[0].times = 7;
-	for (int rest = O2_JUDGE_MUST; rest <= O2_JUDGE_SEVERITIES; rest++) {
-		char *text = NULL;
+	say_open(&say, NULL);
+	say_meet(&say, O2_JUDGE_LATER);
+	finding.conn = say.conn;
+	for (uint32_t i = 0; i < O2_JUDGE_ROWS_MAX; i++) {
+		finding.error.rule = &rules[i];
+		o2_judge_report_add(&report, &finding);
+	}
+	assert_int_equal(o2_judge_report_rest(&report), O2_JUDGE_SEVERITIES);
+	for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++) {
+		char *text = NULL, said[64];
 		size_t bytes;
 		FILE *out = open_memstream(&text, &bytes);
 
-		for (int severity = 0; severity < O2_JUDGE_SEVERITIES; severity++)
-			report.times[severity] = severity >= rest;
-		report.times[O2_JUDGE_MUST] += 7;
-		report.more = O2_JUDGE_SEVERITIES - (uint64_t)rest;
-		assert_int_equal(o2_judge_report_rest(&report), rest);
+		finding.rule = more[i];
+		o2_judge_report_add(&report, &finding);
+		assert_int_equal(o2_judge_report_rest(&report), rest[i]);
 		o2_judge_junit_add(&result, out);
 		fclose(out);
-		assert_non_null(strstr(text, rest < O2_JUDGE_NOTE ? "failures=\"2\"" : "failures=\"1\""));
-		assert_int_equal(strstr(text, "<system-out>1 more findings did not fit") != NULL,
-				 rest == O2_JUDGE_NOTE);
-		assert_int_equal(strstr(text, "more findings") != NULL, rest < O2_JUDGE_SEVERITIES);
+		assert_non_null(strstr(text, rest[i] < O2_JUDGE_NOTE ? "failures=\"2\"" : "failures=\"1\""));
+		snprintf(said, sizeof(said), "%s%zu more findings did not fit",
+			 rest[i] < O2_JUDGE_NOTE ? "" : "<system-out>", i + 1);
+		assert_non_null(strstr(text, said));
 		free(text);
 	}
+	say_close(&say);
 }
 
 static const struct o2_wire_options wire = {.max_frags = O2_MAX_FRAGS};

@@ -190,6 +190,9 @@ TEST(refuses_a_peer)
 		{O2_MSG_VERSION_2, 8, 100, 4097, "conn/peer-max-msg"},
 		{O2_MSG_VERSION_2, 8, 100, 4096, NULL},
 		{O2_MSG_VERSION_2, 2, 1, 148, NULL},
+		/* The limits are those at creation, whatever was set since. */
+		{O2_MSG_VERSION_2, 8, 100, 4096, NULL},
+		{O2_MSG_VERSION_2, 8, 101, 4096, "conn/peer-max-frags"},
 	};
 	struct o2_conn_config config = O2_CONN_DEFAULTS;
 	struct o2_conn *conn;

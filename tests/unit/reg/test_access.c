@@ -415,3 +415,30 @@ TEST(lazy_regions_are_shared_and_make_room)
 	assert_int_equal(domain->live.fmr_regions, 0);
 	pair_close(pair);
 }
+
+/* Where pools are capped, no region waits for a flush: as many can be bound as there are, however often each was. */
+TEST(capped_pools_flush_at_once)
+{
+	const struct row row = {.mode = O2_REG_FMR};
+	struct o2_ni_config config = side_config(true, O2_DMA_BUS, 0);
+	struct o2_binding binding[4];
+	struct o2_reg_plan plan;
+	struct side side;
+
+	config.sizes.reg_size = config.sizes.flush_trigger = 4;
+	config.max_pools = 1;
+	config.fmr_cache_off = true;
+	side_open_config(&side, &config);
+	side.ni.domain.fmr_lazy = true;
+	assert_int_equal(make_plan(&side, &row, O2_SINK, false, &plan), 0);
+	/* Until all of them but one have been mapped as often as they may be. */
+	for (uint32_t i = 0; i < 4 * O2_FMR_MAX_REMAPS - 1; i++) {
+		bind_sink(&side, &plan, &binding[0]);
+		release(&side, &binding[0], true);
+	}
+	for (uint32_t i = 0; i < 4; i++)
+		bind_sink(&side, &plan, &binding[i]);
+	for (uint32_t i = 0; i < 4; i++)
+		release(&side, &binding[i], true);
+	o2_ni_close(&side.ni);
+}
