@@ -97,6 +97,7 @@ static void run_out(struct o2_lst_case *the)
 
 	for (uint32_t i = 0; i < 2; i++) {
 		o2_lst_clock_to(the, the->now_ms + RUN_OUT_MS);
+		o2_lst_account_clock(the);
 		o2_lst_deliver_all(the);
 	}
 	if (rpc->nfree_served != rpc->config.max_served)
@@ -116,6 +117,7 @@ static bool come_to_an_end(struct o2_lst_case *the)
 		run_out(the);
 	}
 	o2_lst_node_stop(the->b.node, -ESHUTDOWN);
+	o2_lst_served_abort(the);
 	if (o2_draw_bool(the->choice, 1, 1)) {
 		the->seen[STOPPED_AT_ONCE]++;
 		o2_lst_node_stop(the->a.node, -ESHUTDOWN);
@@ -129,6 +131,8 @@ static bool come_to_an_end(struct o2_lst_case *the)
 	o2_lst_deliver_all(the);
 	a_ended = has_ended(&the->a, 'A', the->report);
 	b_ended = has_ended(&the->b, 'B', the->report);
+	if (b_ended)
+		o2_lst_served_check_counts(the);
 	return a_ended && b_ended;
 }
 
@@ -178,7 +182,8 @@ static void begin_case(struct o2_lst_run *run, struct o2_choice *choice, struct 
 	the->lnet.wrong = NULL;
 	the->account = (struct o2_lst_account){.sid = O2_LST_NO_SID};
 	the->now_ms = 0;
-	the->steps = 0;
+	the->steps = the->nserved = 0;
+	the->replied = the->replies_unsent = 0;
 	memset(&the->talk, 0, sizeof(the->talk));
 	memset(the->operation, 0, sizeof(the->operation));
 	wipe(&the->lnet.a);

@@ -94,7 +94,7 @@ void o2_talk_enter(struct o2_lst_talk *talk)
 	o2_talk_listen(talk);
 	for (uint32_t i = 0; i < talk->a->nletters && talk->nasked < O2_TALK_ASKED; i++)
 		if (is_request(&talk->a->letter[i], &msg) && find(talk, msg.u.reqst.rpyid, false) == NULL) {
-			o2_lst_check_portal(talk->report, &talk->a->letter[i]);
+			o2_lst_check_put(talk->report, &talk->a->letter[i]);
 			enter(talk, &msg);
 		}
 }
@@ -199,8 +199,8 @@ static void take_bulk(struct o2_lst_talk *talk, struct o2_talk_asked *asked, con
 	look(talk, asked, bytes);
 }
 
-/* A GET by IMMEDIATE ends when its REPLY has been sent; failed: the REPLY was lost, and the console is told. */
-static void end_get(struct o2_lst_talk *talk, const struct o2_letter *letter, bool failed)
+/* A GET by IMMEDIATE ends when its REPLY has been sent; code: the console is told that the REPLY was lost. */
+static void end_get(struct o2_lst_talk *talk, const struct o2_letter *letter, int code)
 {
 	for (uint32_t i = 0; i < talk->nasked; i++) {
 		struct o2_talk_asked *asked = &talk->asked[i];
@@ -208,10 +208,10 @@ static void end_get(struct o2_lst_talk *talk, const struct o2_letter *letter, bo
 		if (!asked->moving || asked->moved || asked->doomed ||
 		    asked->handle != letter->hdr.msg.reply.dst_wmd.wh_object_cookie)
 			continue;
-		asked->moved = !failed;
-		asked->doomed = failed && !is_complete(asked);
-		asked->doom = asked->doomed ? -ECONNABORTED : 0;
-		if (!failed && asked->msg.msg_type == O2_LST_TEST_REQST)
+		asked->moved = code == 0;
+		asked->doomed = code != 0 && !is_complete(asked);
+		asked->doom = asked->doomed ? code : 0;
+		if (code == 0 && asked->msg.msg_type == O2_LST_TEST_REQST)
 			o2_talk_check_list(talk, letter->payload, letter->hdr.payload_length);
 	}
 }
@@ -227,7 +227,7 @@ void o2_talk_arrives(struct o2_lst_talk *talk, const struct o2_letter *letter, b
 		if (asked != NULL)
 			asked->arrived = asked->sent = true;
 		if (hdr->type == O2_LNET_REPLY)
-			end_get(talk, letter, false);
+			end_get(talk, letter, 0);
 		return;
 	}
 	if (hdr->type == O2_LNET_PUT) {
@@ -243,7 +243,7 @@ void o2_talk_arrives(struct o2_lst_talk *talk, const struct o2_letter *letter, b
 		take_bulk(talk, asked, letter, fails);
 }
 
-void o2_talk_is_lost(struct o2_lst_talk *talk, const struct o2_letter *letter, bool known)
+void o2_talk_is_lost(struct o2_lst_talk *talk, const struct o2_letter *letter, int code)
 {
 	struct o2_lst_msg msg;
 	struct o2_talk_asked *asked;
@@ -251,15 +251,15 @@ void o2_talk_is_lost(struct o2_lst_talk *talk, const struct o2_letter *letter, b
 	if (letter->from != talk->a)
 		return;
 	if (letter->hdr.type == O2_LNET_REPLY)
-		end_get(talk, letter, known);
+		end_get(talk, letter, code);
 	asked = is_request(letter, &msg) ? find(talk, msg.u.reqst.rpyid, false) : NULL;
 	if (asked == NULL)
 		return;
 	asked->sent = true;
 	/* A request that was answered has been sent. */
-	if (known && !asked->replied && o2_talk_is_open(asked))
-		asked->doom = -ECONNABORTED;
-	asked->doomed |= known && !asked->replied;
+	if (code != 0 && !asked->replied && o2_talk_is_open(asked))
+		asked->doom = code;
+	asked->doomed |= code != 0 && !asked->replied;
 }
 
 void o2_talk_clock(struct o2_lst_talk *talk)

@@ -14,6 +14,7 @@
 #define O2_WORK_UNITS	 128u
 #define O2_WORK_DESTS	 2u
 #define O2_WORK_UNSERVED 32u
+#define O2_WORK_CALLS	 8u /* most calls of the console in flight: o2_lst_side_config */
 
 /* One half of a test, as requested. */
 struct o2_work_half {
@@ -41,6 +42,14 @@ struct o2_work_write {
 	uint32_t len, at;
 	uint64_t got;
 	bool found; /* a word that is checked is wrong */
+};
+
+/* A request and its predicted answer. */
+struct o2_work_question {
+	struct o2_work *work;
+	uint32_t type, status, features, active;
+	bool queries, answered;
+	struct o2_lst_stat_reply stat; /* the reply to a STAT */
 };
 
 /* The model: what the node must have done. */
@@ -71,6 +80,8 @@ struct o2_work {
 	uint32_t nunserved;
 	uint64_t unserved[O2_WORK_UNSERVED];
 	struct o2_lst_bulk held; /* pages of the other node that a third party occupies */
+	uint32_t nquestions;
+	struct o2_work_question question[O2_WORK_CALLS];
 };
 
 /* Predict the status of a TEST; if 0, the half exists from now on. */
@@ -87,6 +98,17 @@ uint32_t o2_work_query(struct o2_work *work, uint32_t batch, uint32_t index, uin
 void o2_work_finish(struct o2_work *work);
 /* A letter of either side arrives. */
 void o2_work_letter(struct o2_work *work, const struct o2_letter *letter);
+
+/* lst_work_ask.c */
+/* Start a request, which is sent when A's letters are delivered.  Returns where its answer will be. */
+struct o2_work_question *o2_work_ask(struct o2_work *work, struct o2_lst_msg msg, uint32_t status);
+void o2_work_deliver_ours(struct o2_work *work);
+/* Deliver all letters, in any order of the sides; all requests are answered then. */
+void o2_work_deliver_all(struct o2_work *work);
+/* Draw which of the next allocations fails; 0: none. */
+uint32_t o2_work_draw_nth(struct o2_work *work);
+/* Deliver the request and its answer while the nth allocation fails. */
+void o2_work_deliver_without(struct o2_work *work, uint32_t nth);
 
 /* lst_work_bulk.c */
 void o2_work_draw_bulk(struct o2_work *work, struct o2_work_half *half);
