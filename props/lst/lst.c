@@ -132,7 +132,8 @@ static bool come_to_an_end(struct o2_lst_case *the)
 	a_ended = has_ended(&the->a, 'A', the->report);
 	b_ended = has_ended(&the->b, 'B', the->report);
 	if (b_ended)
-		o2_lst_served_check_counts(the);
+		o2_lst_served_check_counters(the, o2_lst_rpc_counters(the->b.node->rpc),
+					     &the->b.node->lnet_counters);
 	return a_ended && b_ended;
 }
 

@@ -95,6 +95,10 @@
 	ENTRY(WORK_NO_SESSION, "work_no_room_for_a_session")         \
 	ENTRY(WORK_IN_LINE, "work_waited_in_line")                   \
 	ENTRY(WORK_WRITE_WRONG, "work_write_wrong")                  \
+	ENTRY(WORK_WRITE_SHORT, "work_write_short")                  \
+	ENTRY(WORK_SHORT, "work_read_short")                         \
+	ENTRY(WORK_LOST, "work_request_lost")                        \
+	ENTRY(WORK_ZOMBIE, "work_session_waits")                     \
 	ENTRY(WORK_BUSY, "work_test_while_it_runs")
 
 enum o2_lst_situation { O2_LST_SITUATIONS(O2_SITUATION_ID) O2_LST_SITUATION_COUNT };
@@ -240,10 +244,9 @@ void o2_lst_served_gone(struct o2_lst_case *the, const struct o2_letter *letter)
 /* B's session ends now, or has ended just now.  After each step: check that what it served is not answered. */
 void o2_lst_served_abort(struct o2_lst_case *the);
 void o2_lst_served_check(struct o2_lst_case *the);
-/* Check what B has counted so far, and when all has ended. */
+/* Check what B has counted until now. */
 void o2_lst_served_check_counters(struct o2_lst_case *the, const struct o2_lst_rpc_counters *rpc,
 				  const struct o2_lst_lnet_counters *lnet);
-void o2_lst_served_check_counts(struct o2_lst_case *the);
 
 /* lst_network.c */
 /*

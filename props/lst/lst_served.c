@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "lst/rpc_internal.h"
 #include "props/lst/lst_internal.h"
 
 /*
@@ -143,18 +144,13 @@ void o2_lst_served_check_counters(struct o2_lst_case *the, const struct o2_lst_r
 				  const struct o2_lst_lnet_counters *lnet)
 {
 	const struct o2_lst_heard *heard = &the->b.heard;
+	const struct o2_lst_rpc *served = the->b.node->rpc;
+	const uint32_t open = served->config.max_served - served->nfree_served;
 
 	check_count(the, "rpcs_rcvd", rpc->rpcs_rcvd, heard->requests);
+	/* Each request ends with a reply that is sent, or else with an error. */
+	check_count(the, "rpcs_dropped", rpc->rpcs_dropped, heard->requests - the->replied - open);
 	check_count(the, "errors", rpc->errors, heard->errors + the->replies_unsent);
 	check_count(the, "lcc_errors", lnet->lcc_errors, heard->lnet_errors);
 	check_count(the, "lcc_drop_count", lnet->lcc_drop_count, heard->dropped);
-}
-
-void o2_lst_served_check_counts(struct o2_lst_case *the)
-{
-	const struct o2_lst_rpc_counters *rpc = o2_lst_rpc_counters(the->b.node->rpc);
-
-	o2_lst_served_check_counters(the, rpc, &the->b.node->lnet_counters);
-	/* Each request has ended with a reply that was sent, or else with an error. */
-	check_count(the, "rpcs_dropped", rpc->rpcs_dropped, the->b.heard.requests - the->replied);
 }

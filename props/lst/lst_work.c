@@ -8,6 +8,7 @@
 #include "props/lst/lst_requests.h"
 
 #define LIST_PAGE  64u
+#define OWN_NUMBER (UINT64_C(1) << 60) /* of memory for a bulk */
 #define ROUNDS	   5u
 #define MORE_PAGES 50u
 #define ABSENT_NID UINT64_C(0x000500000a4d0009)
@@ -74,6 +75,25 @@ static void add_half(struct o2_work *work)
 
 /* --- rounds --- */
 
+/* The memory that is laid out is offered under a number of its own, as by a client that truncates. */
+static void offer_less(struct o2_work *work, struct o2_lst_msg *msg)
+{
+	struct o2_lst_case *the = work->the;
+	const struct o2_lnet_entry entry = {
+		.portal = O2_LST_PORTAL_RDMA,
+		.match_bits = OWN_NUMBER,
+		.nid = O2_LNET_NID_B,
+		.pid = O2_LNET_PID_KERNEL,
+		.options = O2_LNET_MD_OP_GET | O2_LNET_MD_TRUNCATE | O2_LNET_MD_UNLINK,
+		.uses = 1,
+		.memory = the->list,
+	};
+
+	msg->u.brw_reqst.brw_bulkid = OWN_NUMBER;
+	if (o2_lnet_attach(the->lnet.a.lnet, &entry, NULL) < 0)
+		o2_report_fail(the->report, "lst/work-start", "a bulk cannot be offered");
+}
+
 /* A write by the console: its reports of wrong words do not count for the node's own reads. */
 static void write_once(struct o2_work *work)
 {
@@ -81,12 +101,16 @@ static void write_once(struct o2_work *work)
 	const struct o2_lst_node_wrong wrong = b->wrong;
 	const uint32_t nwrong = b->nwrong;
 	struct o2_work_write write;
-	const struct o2_lst_msg msg =
+	struct o2_lst_msg msg =
 		o2_work_lay_write(work, o2_lnet_side_bytes(&work->the->lnet.a, LIST_PAGE), &write);
 
-	lay_bulk(work->the, write.len);
+	lay_bulk(work->the, write.bytes);
+	if (write.bytes < write.len)
+		offer_less(work, &msg);
+	work->withheld = write.len - write.bytes;
 	o2_work_ask(work, msg, write.found ? EBADMSG : 0);
 	o2_work_deliver_all(work);
+	work->withheld = 0;
 	o2_work_check_write(work, &write, nwrong);
 	b->wrong = wrong;
 	b->nwrong = nwrong;
@@ -143,6 +167,8 @@ static void round_of(struct o2_work *work)
 	static const uint32_t weights[] = {4, 4, 1, 1};
 	struct o2_choice *c = work->the->choice;
 
+	if (o2_draw_bool(c, 3, 1))
+		work->network = o2_draw_bool(c, 1, 1) ? O2_WORK_SHORTENS : O2_WORK_LOSES;
 	while (work->nquestions < O2_WORK_CALLS && o2_draw_bool(c, 1, 3)) {
 		const size_t what = o2_draw_weighted(c, weights, 4);
 
@@ -160,9 +186,21 @@ static void round_of(struct o2_work *work)
 	}
 	o2_work_deliver_all(work);
 	o2_work_finish(work);
+	work->network = O2_WORK_SOUND;
 }
 
 /* --- the case --- */
+
+/* The new session has no errors; the first one waits while its RPCs are in flight, and those after it for nothing. */
+static void ask_zombies(struct o2_work *work, struct o2_lst_sid sid)
+{
+	struct o2_work_question *stat = o2_work_ask(work, o2_lst_ask_stat(sid), 0);
+
+	stat->counts = true;
+	stat->zombies = work->calls > 0;
+	o2_work_deliver_ours(work);
+	work->the->seen[WORK_ZOMBIE] += stat->zombies > 0;
+}
 
 /* Make a session by force.  There is room if no RPC of the one before is in flight. */
 static uint32_t take_over(struct o2_work *work, uint32_t before, uint32_t stamp, bool room)
@@ -176,6 +214,7 @@ static uint32_t take_over(struct o2_work *work, uint32_t before, uint32_t stamp,
 			       "the node is not in session %" PRIu64 " when another is asked for",
 			       sid.ses_stamp);
 	work->the->seen[WORK_NO_SESSION] += !room;
+	ask_zombies(work, sid);
 	return (uint32_t)sid.ses_stamp;
 }
 

@@ -3,8 +3,18 @@
 #include <inttypes.h>
 
 #include "props/lst/lst_work.h"
+#include "wire/bytes.h"
+
+#define BRW_LEN_AT 44u /* docs/lst.md, "Bodies" */
 
 /* The requests of a work case, their answers, and the network that carries both. */
+
+static void check_new(const struct o2_work_question *asked, const struct o2_lst_fw_counters *fw)
+{
+	o2_work_count_wrong(asked->work, "zombie_sessions", fw->zombie_sessions, asked->zombies);
+	o2_work_count_wrong(asked->work, "active_batches of a new session", fw->active_batches, 0);
+	o2_work_count_wrong(asked->work, "errors of a new session", fw->brw_errors + fw->ping_errors, 0);
+}
 
 static void note_answer(void *context, const struct o2_lst_answer *answer)
 {
@@ -28,6 +38,8 @@ static void note_answer(void *context, const struct o2_lst_answer *answer)
 	else if (asked->queries && asked->status == 0 && reply->u.batch_reply.bar_active != asked->active)
 		o2_report_fail(report, "lst/work-active", "%" PRIu32 " are active, not %" PRIu32,
 			       reply->u.batch_reply.bar_active, asked->active);
+	else if (asked->counts)
+		check_new(asked, &reply->u.stat_reply.str_fw);
 	if (reply->msg_type == O2_LST_STAT_REPLY)
 		asked->stat = reply->u.stat_reply;
 }
@@ -47,7 +59,7 @@ struct o2_work_question *o2_work_ask(struct o2_work *work, struct o2_lst_msg msg
 					   .features = msg.msg_type == O2_LST_RMSN_REQST ? O2_LST_FEATS_MASK
 											 : work->features};
 	msg.msg_ses_feats = work->features;
-	if (msg.msg_type == O2_LST_BRW_REQST ||
+	if ((msg.msg_type == O2_LST_BRW_REQST && msg.u.brw_reqst.brw_bulkid == 0) ||
 	    (msg.msg_type == O2_LST_TEST_REQST && msg.u.test_reqst.tsr_is_client != 0)) {
 		call.bulk = &the->list;
 		call.bulk_is_source = true;
@@ -62,8 +74,51 @@ struct o2_work_question *o2_work_ask(struct o2_work *work, struct o2_lst_msg msg
 
 /* --- the network --- */
 
+/* Pings are numbered from 0, and from 0 again when a ping test has been added. */
+static void check_ping(struct o2_work *work, const struct o2_lst_msg *msg)
+{
+	const uint32_t number = msg->u.ping_reqst.pnr_seq;
+
+	if (number < work->next_ping || number - work->next_ping > work->not_pinged)
+		o2_report_fail(work->the->report, "lst/work-ping",
+			       "ping %" PRIu32 " is sent, expected number %" PRIu64, number, work->next_ping);
+	work->not_pinged -= number - work->next_ping;
+	work->next_ping = number + 1;
+}
+
+/* A request of the node's tests leaves.  True: it is lost. */
+static bool send_request(struct o2_work *work, struct o2_letter *letter)
+{
+	struct o2_lst_msg msg;
+
+	if (letter->from != &work->the->lnet.b || letter->kind != O2_LETTER_IMMEDIATE ||
+	    letter->hdr.type != O2_LNET_PUT || letter->hdr.msg.put.ptl_index != O2_LST_PORTAL_TEST ||
+	    o2_lst_msg_decode(letter->payload, letter->hdr.payload_length, &msg, NULL) != 0)
+		return false;
+	if (msg.msg_type == O2_LST_PING_REQST)
+		check_ping(work, &msg);
+	else if (msg.u.brw_reqst.brw_rw == O2_LST_BRW_READ)
+		o2_store32(letter->payload + BRW_LEN_AT, msg.order,
+			   msg.u.brw_reqst.brw_len - o2_work_shortens(work, msg.u.brw_reqst.brw_len));
+	work->lost += work->network == O2_WORK_LOSES;
+	return work->network == O2_WORK_LOSES;
+}
+
+static void lose(struct o2_work *work, struct o2_lnet_side *side)
+{
+	const struct o2_letter letter = o2_lnet_take_letter(side);
+
+	work->lnet.lcc_send_count++;
+	work->the->seen[WORK_LOST]++;
+	o2_lnet_finished(side->lnet, letter.tag, -ECONNABORTED, 0, NULL);
+}
+
 static void deliver(struct o2_work *work, struct o2_lnet_side *side)
 {
+	if (send_request(work, &side->letter[0])) {
+		lose(work, side);
+		return;
+	}
 	o2_work_letter(work, &side->letter[0]);
 	o2_work_check_order(work, &side->letter[0]);
 	o2_lst_check_put(work->the->report, &side->letter[0]);
