@@ -76,6 +76,7 @@
 	ENTRY(NODE_SHUT, "node_cannot_answer")                       \
 	ENTRY(NODE_BUSY, "too_many_requests")                        \
 	ENTRY(UNSERVED, "not_served")                                \
+	ENTRY(WAITED_IN_VAIN, "waited_as_the_session_ended")         \
 	ENTRY(OTHER_FEATURES, "bulk_of_other_features")              \
 	ENTRY(SHORT_OF_MEMORY, "short_of_memory")                    \
 	ENTRY(SHORT_OF_ENTRIES, "short_of_entries")                  \
@@ -162,6 +163,8 @@ struct o2_lst_case {
 	struct o2_kiov list_kiov;
 	struct o2_transfer_memory list; /* list of destinations */
 	struct o2_lst_account account;
+	struct o2_lst_bulk
+		held; /* pages of B that a third party occupies: what B serves may wait for others */
 	/* The newest reads and writes that have arrived at B, by their number modulo O2_LST_SERVED. */
 	uint32_t nserved;
 	struct o2_lst_served served[O2_LST_SERVED];

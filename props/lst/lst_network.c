@@ -104,8 +104,8 @@ static void receive(struct o2_lst_case *the, const struct o2_letter *letter)
 	const bool served = the->b.node->rpc->nfree_served > 0;
 	const int expected = kind == REQUEST && served ? o2_lst_account_of(the, &msg) : O2_LST_UNKNOWN;
 	/* shut: the node's own sends fail while this arrives; LNet's automatic answers are still sent. */
-	const bool shut =
-		kind != NO_REQUEST && !is_open(kind, &msg, expected) && o2_draw_bool(the->choice, 40, 1);
+	const bool shut = kind != NO_REQUEST && the->held.count == 0 && !is_open(kind, &msg, expected) &&
+			  o2_draw_bool(the->choice, 40, 1);
 	const uint32_t before = o2_lst_answers(the, rpyid_of(letter));
 	struct o2_lst_before all = {0};
 
@@ -185,8 +185,8 @@ void o2_lst_deliver(struct o2_lst_case *the)
 	letter = side->letter[0];
 	o2_lst_check_put(the->report, &letter);
 	if (letter.kind != O2_LETTER_IMMEDIATE) {
-		deliver_transfer(the, side, fate == 1);
-		if (fate != 1)
+		deliver_transfer(the, side, fate != 0);
+		if (fate == 0)
 			o2_lst_served_gone(the, &letter);
 		return;
 	}

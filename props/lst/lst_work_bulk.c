@@ -30,6 +30,15 @@ static bool is_found(const struct o2_work_half *half)
 	       (word == 0 || word + 8 == half->length_bytes || at % 4096 == 0 || (at + 8) % 4096 == 0);
 }
 
+/* A read whose changed word is at the end or the start of a page, because of the offset. */
+static void draw_at_edge(struct o2_choice *c, struct o2_work_half *half)
+{
+	half->is_read = true;
+	half->check = O2_LST_CHECK_SIMPLE;
+	half->length_bytes = 4104;
+	half->offset = 2040 + WORD_BYTES * (uint32_t)o2_draw(c, 1);
+}
+
 void o2_work_draw_bulk(struct o2_work *work, struct o2_work_half *half)
 {
 	static const uint32_t lengths[] = {8, 16, 24, 2048, 3976, 3984, 4088, 4096, 4104, 8192, 1048576};
@@ -57,9 +66,8 @@ void o2_work_draw_bulk(struct o2_work *work, struct o2_work_half *half)
 	} else {
 		if (half->length_bytes % 4096 != 0)
 			half->offset = 8 * (uint32_t)o2_draw(c, (4096 - half->length_bytes % 4096) / 8);
-		/* The changed word is then at the end or the start of a page. */
-		if (half->length_bytes == 4104 && o2_draw_bool(c, 1, 1))
-			half->offset = 2040 + 8 * (uint32_t)o2_draw(c, 1);
+		if (work->flips && o2_draw_bool(c, 3, 1))
+			draw_at_edge(c, half);
 		if (o2_draw_bool(c, 9, 1))
 			half->length_bytes = o2_draw_bool(c, 1, 1) ? 0 : half->length_bytes + 4;
 		else if (o2_draw_bool(c, 9, 1))
