@@ -95,6 +95,15 @@ static void check_ended(struct o2_lst_case *the, const char *with)
 				       the->operation[i].len, with);
 }
 
+static void check_served(struct o2_lst_case *the)
+{
+	const struct o2_lst_rpc *rpc = the->b.node->rpc;
+
+	if (rpc->nfree_served != rpc->config.max_served)
+		o2_report_fail(the->report, "lst/ended", "%" PRIu32 " requests are still served",
+			       rpc->config.max_served - rpc->nfree_served);
+}
+
 /*
  * Time ends B's session, and then what B serves: a write whose GET was lost, too.  If pages are scarce, such writes may
  * wait for each other.
@@ -108,9 +117,7 @@ static void run_out(struct o2_lst_case *the)
 		o2_lst_account_clock(the);
 		o2_lst_deliver_all(the);
 	}
-	if (rpc->nfree_served != rpc->config.max_served)
-		o2_report_fail(the->report, "lst/ended", "%" PRIu32 " requests are still served",
-			       rpc->config.max_served - rpc->nfree_served);
+	check_served(the);
 }
 
 /* Start nothing new; calls in flight end, or time out.  Returns true if all have ended. */
@@ -126,6 +133,8 @@ static bool come_to_an_end(struct o2_lst_case *the)
 	}
 	o2_lst_node_stop(the->b.node, -ESHUTDOWN);
 	o2_lst_served_abort(the);
+	if (!o2_lst_sid_is_none(o2_lst_node_sid(the->b.node)))
+		o2_report_fail(the->report, "lst/session", "a node that is stopped is in a session");
 	if (o2_draw_bool(the->choice, 1, 1)) {
 		the->seen[STOPPED_AT_ONCE]++;
 		o2_lst_node_stop(the->a.node, -ESHUTDOWN);
@@ -133,6 +142,7 @@ static bool come_to_an_end(struct o2_lst_case *the)
 		check_ended(the, "its node");
 	}
 	o2_lst_deliver_all(the);
+	check_served(the);
 	o2_lst_clock_to(the, the->now_ms + RUN_OUT_MS);
 	check_ended(the, "its timeout");
 	o2_lst_node_stop(the->a.node, -ESHUTDOWN);

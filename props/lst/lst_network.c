@@ -185,6 +185,7 @@ void o2_lst_deliver(struct o2_lst_case *the)
 	letter = side->letter[0];
 	o2_lst_check_put(the->report, &letter);
 	if (letter.kind != O2_LETTER_IMMEDIATE) {
+		o2_lst_served_goes(the, &letter, fate == 0);
 		deliver_transfer(the, side, fate != 0);
 		if (fate == 0)
 			o2_lst_served_gone(the, &letter);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lst/rpc_internal.h"
+#include "mem/kmap.h"
 #include "props/lst/lst_internal.h"
 
 /*
@@ -67,8 +68,9 @@ void o2_lst_served_arrives(struct o2_lst_case *the, const struct o2_lst_msg *msg
 	const bool has_bulk = expected == O2_LST_UNKNOWN && (is_brw || msg->msg_type == O2_LST_TEST_REQST);
 	const bool told = b->nunserved != before->unserved;
 
-	if (told && (!has_bulk || b->unserved_nid != O2_LNET_NID_A ||
-		     b->unserved_code != (shut ? -ENETUNREACH : -ENOSPC)))
+	/* There is a place for as many lists as B may serve requests. */
+	if (told &&
+	    (!has_bulk || !shut || b->unserved_nid != O2_LNET_NID_A || b->unserved_code != -ENETUNREACH))
 		o2_report_fail(the->report, "lst/unserved",
 			       "a request of type %" PRIu32 " is told as not served, NID 0x%" PRIx64
 			       ", code %d",
@@ -85,10 +87,25 @@ static uint32_t count_known(const struct o2_lst_case *the)
 	return the->nserved < O2_LST_SERVED ? the->nserved : O2_LST_SERVED;
 }
 
+/* A sink is filled with poison before: docs/lst.md, "Constants". */
+static void check_sink(struct o2_lst_case *the, const struct o2_letter *letter)
+{
+	static uint8_t bytes[O2_MAX_TRANSFER_BYTES];
+
+	if (o2_copy_from_buffer(&the->lnet.b.arena, &letter->memory.buffer, bytes, NULL) != 0)
+		return;
+	for (uint32_t i = 0; i < letter->memory.buffer.nob && !the->report->failed; i++)
+		if (bytes[i] != (i % 2 == 0 ? 0xef : 0xbe))
+			o2_report_fail(the->report, "lst/sink", "byte %" PRIu32 " of a sink is 0x%02x before",
+				       i, bytes[i]);
+}
+
 void o2_lst_served_goes(struct o2_lst_case *the, const struct o2_letter *letter, bool well)
 {
 	const struct o2_lnet_hdr *hdr = &letter->hdr;
 
+	if (letter->from == &the->lnet.b && letter->kind == O2_LETTER_GET)
+		check_sink(the, letter);
 	the->replied += well && letter->from == &the->lnet.b && hdr->type == O2_LNET_PUT &&
 			hdr->msg.put.ptl_index == RDMA_PORTAL && hdr->payload_length == MSG_BYTES;
 }
@@ -157,6 +174,9 @@ void o2_lst_served_check_counters(struct o2_lst_case *the, const struct o2_lst_r
 	check_count(the, "rpcs_rcvd", rpc->rpcs_rcvd, heard->requests);
 	/* Each request ends with a reply that is sent, or else with an error. */
 	check_count(the, "rpcs_dropped", rpc->rpcs_dropped, heard->requests - the->replied - open);
+	check_count(the, "bulk_get", rpc->bulk_get, heard->got_bytes);
+	check_count(the, "bulk_put", rpc->bulk_put,
+		    heard->put_bytes - MSG_BYTES * (the->replied + rpc->rpcs_sent));
 	check_count(the, "errors", rpc->errors, heard->errors + the->replies_unsent);
 	check_count(the, "lcc_errors", lnet->lcc_errors, heard->lnet_errors);
 	check_count(the, "lcc_drop_count", lnet->lcc_drop_count, heard->dropped);

@@ -27,6 +27,8 @@ static bool listen_done(void *listener, const struct o2_lnet_result *result)
 {
 	struct o2_lst_side *side = listener;
 
+	if (result->status == 0)
+		*(result->is_get ? &side->heard.got_bytes : &side->heard.put_bytes) += result->length_bytes;
 	side->heard.lnet_errors += result->status != 0;
 	side->heard.errors += result->status != 0 && result->status != -ECANCELED;
 	return o2_lst_node_done(side->node, result);

@@ -13,6 +13,7 @@ struct o2_lst_heard {
 	uint64_t errors;      /* operations that failed without being canceled, and requests that did */
 	uint64_t lnet_errors; /* the same with canceled operations */
 	uint64_t dropped;     /* messages without memory for them */
+	uint64_t put_bytes, got_bytes; /* moved by its own PUTs and GETs */
 };
 
 struct o2_lst_side {

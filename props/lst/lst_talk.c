@@ -181,6 +181,7 @@ int o2_lst_talk_open(struct o2_lst_talk *talk)
 	/* Numbers that wrap around: 0 is never used. */
 	if (o2_draw_bool(talk->choice, 3, 1))
 		config.first_id = UINT64_MAX - o2_talk_draw(talk, 5);
+	talk->first_id = config.first_id;
 	rc = o2_lst_rpc_create(&config, a->lnet, &a->arena, &a->clock, &talk->rpc, NULL);
 	if (rc == 0)
 		rc = o2_lst_console_create(&talk->config, talk->rpc, &a->arena, &a->clock, &ops, talk,

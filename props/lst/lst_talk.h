@@ -64,6 +64,7 @@ struct o2_lst_talk {
 	int refused;	   /* errno with which the transport now refuses sends; 0: none */
 	uint32_t nexpired; /* RPCs that timed out before all had arrived */
 	uint32_t nrefused; /* RPCs of lanes that the transport refused */
+	uint64_t first_id; /* number of its first request */
 	uint64_t nsent;	   /* requests that have left, as LNet reports it */
 	uint64_t nerrors;  /* failures that LNet reports */
 	bool unsent;	   /* the transport refused a framework request; nasked at that time */
@@ -138,6 +139,8 @@ void o2_talk_listen(struct o2_lst_talk *talk);
 void o2_talk_check_alive(struct o2_lst_talk *talk);
 /* The console queries the session: check that it does not do so too early. */
 void o2_talk_check_early(struct o2_lst_talk *talk);
+/* An RPC has ended: check the details of its failure. */
+void o2_talk_check_error(struct o2_lst_talk *talk, const struct o2_lst_console_result *result);
 /* The console has ended: check its report. */
 void o2_talk_check_report(struct o2_lst_talk *talk);
 

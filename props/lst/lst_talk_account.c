@@ -16,8 +16,6 @@
 #define WORD_BYTES 8u
 #define DEST_BYTES 12u
 
-/* --- requests --- */
-
 static bool is_request(const struct o2_letter *letter, struct o2_lst_msg *msg)
 {
 	return letter->kind == O2_LETTER_IMMEDIATE && letter->hdr.type == O2_LNET_PUT &&
@@ -388,7 +386,7 @@ static void check_numbers(struct o2_lst_talk *talk, const struct o2_talk_asked *
 			       result->number, result->status, result->bytes, status, bytes);
 }
 
-/* True if the transport refused to send the request of this lane; that ends the test. */
+/* The transport refused to send the request of this lane; that ends the test. */
 static bool is_refused(struct o2_lst_talk *talk, const struct o2_lst_console_result *result)
 {
 	uint32_t i = 0;
@@ -399,7 +397,8 @@ static bool is_refused(struct o2_lst_talk *talk, const struct o2_lst_console_res
 		return false;
 	talk->nbegun--;
 	memmove(&talk->begun[i], &talk->begun[i + 1], (talk->nbegun - i) * sizeof(talk->begun[0]));
-	if (talk->refused == 0 || result->outcome != O2_LST_FAIL_LOCAL || result->status != talk->refused)
+	if (talk->refused == 0 || result->outcome != O2_LST_FAIL_LOCAL || result->status != talk->refused ||
+	    result->error == NULL)
 		o2_report_fail(talk->report, "lst/console-outcome",
 			       "RPC %" PRIu64 " ends as '%s' with %d; nothing of it has left", result->number,
 			       o2_lst_outcome_name(result->outcome), result->status);
@@ -430,13 +429,13 @@ void o2_talk_ended(struct o2_lst_talk *talk, const struct o2_lst_console_result 
 		return;
 	}
 	check_numbers(talk, asked, result, status);
+	o2_talk_check_error(talk, result);
 	asked->ended = true;
 	count(talk, result->outcome);
 	if (result->outcome == O2_LST_WELL)
 		count_well(talk, asked);
 }
 
-/* True if the answer to a framework request is one that a console must accept. */
 bool o2_talk_is_well(const struct o2_lst_talk *talk, const struct o2_talk_asked *asked)
 {
 	const struct o2_lst_generic_reply *reply = &asked->reply.u.reply;

@@ -60,6 +60,20 @@ void o2_talk_check_alive(struct o2_lst_talk *talk)
 
 /* --- what is reported --- */
 
+/* Only what has a rule has details: see o2_lst_answer. */
+void o2_talk_check_error(struct o2_lst_talk *talk, const struct o2_lst_console_result *result)
+{
+	const bool late = result->outcome == O2_LST_FAIL_TIMEOUT;
+	const struct o2_error *error = result->error;
+
+	if ((error != NULL) != (late || result->outcome == O2_LST_FAIL_MALFORMED) ||
+	    (late && (strcmp(error->rule, "lst/rpc-timeout") != 0 || error->limit != O2_TALK_TIMEOUT_MS ||
+		      error->value < error->limit)))
+		o2_report_fail(talk->report, "lst/console-outcome", "RPC %" PRIu64 " ends as '%s' by rule %s",
+			       result->number, o2_lst_outcome_name(result->outcome),
+			       error != NULL ? error->rule : "none");
+}
+
 static void wrong(struct o2_lst_talk *talk, const char *what, int64_t found, int64_t expected)
 {
 	if (found != expected)

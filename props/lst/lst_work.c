@@ -145,6 +145,19 @@ static void control(struct o2_work *work, uint32_t opcode)
 	work->the->seen[WORK_STOPPED] += opcode == O2_LST_BATCH_STOP && status == 0;
 }
 
+/* Ask how many batches are active. */
+static void count_active(struct o2_work *work)
+{
+	struct o2_work_question *stat = o2_work_ask(work, o2_lst_ask_stat(o2_lst_sid_of(1)), 0);
+	uint32_t active;
+
+	stat->counts = true;
+	for (uint32_t batch = 1; batch <= O2_WORK_BATCHES; batch++) {
+		o2_work_query(work, batch, 0, &active);
+		stat->active += active > 0;
+	}
+}
+
 /* A test is not added to a batch that runs. */
 static void add_in_vain(struct o2_work *work)
 {
@@ -164,13 +177,13 @@ static void add_in_vain(struct o2_work *work)
 /* A round: the requests are delivered to the node before any of the node's messages are. */
 static void round_of(struct o2_work *work)
 {
-	static const uint32_t weights[] = {4, 4, 1, 1};
+	static const uint32_t weights[] = {4, 4, 1, 1, 1};
 	struct o2_choice *c = work->the->choice;
 
 	if (o2_draw_bool(c, 3, 1))
 		work->network = o2_draw_bool(c, 1, 1) ? O2_WORK_SHORTENS : O2_WORK_LOSES;
 	while (work->nquestions < O2_WORK_CALLS && o2_draw_bool(c, 1, 3)) {
-		const size_t what = o2_draw_weighted(c, weights, 4);
+		const size_t what = o2_draw_weighted(c, weights, 5);
 
 		/* The next request arrives while these calls are in flight. */
 		work->most = work->calls > work->most ? work->calls : work->most;
@@ -180,8 +193,10 @@ static void round_of(struct o2_work *work)
 			query(work);
 		else if (what == 2)
 			control(work, O2_LST_BATCH_STOP);
-		else
+		else if (what == 3)
 			add_in_vain(work);
+		else
+			count_active(work);
 		o2_work_deliver_ours(work);
 	}
 	o2_work_deliver_all(work);
@@ -196,7 +211,7 @@ static void ask_zombies(struct o2_work *work, struct o2_lst_sid sid)
 {
 	struct o2_work_question *stat = o2_work_ask(work, o2_lst_ask_stat(sid), 0);
 
-	stat->counts = true;
+	stat->counts = stat->fresh = true;
 	stat->zombies = work->calls > 0;
 	o2_work_deliver_ours(work);
 	work->the->seen[WORK_ZOMBIE] += stat->zombies > 0;

@@ -57,7 +57,8 @@ struct o2_work_question {
 	struct o2_work *work;
 	uint32_t type, status, features, active;
 	bool queries, answered;
-	bool counts; /* STAT of a session that has run nothing */
+	bool counts; /* STAT: with this many active batches, and sessions that wait */
+	bool fresh;  /* of a session that has run nothing */
 	uint32_t zombies;
 	struct o2_lst_stat_reply stat; /* the reply to a STAT */
 };
@@ -89,7 +90,7 @@ struct o2_work {
 	uint64_t next_ping,
 		not_pinged; /* number of the next ping; pings that may have had one and were not sent */
 	/* Counts of the console's own writes. */
-	uint64_t written, wrong_written, written_bytes;
+	uint64_t written, wrong_written, checked, written_bytes;
 	uint32_t withheld; /* bytes of the present one that do not come */
 	/* Reads and writes that reached the other node and whose data has not moved yet, in order. */
 	uint32_t nunserved;

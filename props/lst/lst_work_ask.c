@@ -9,11 +9,13 @@
 
 /* The requests of a work case, their answers, and the network that carries both. */
 
-static void check_new(const struct o2_work_question *asked, const struct o2_lst_fw_counters *fw)
+static void check_counts(const struct o2_work_question *asked, const struct o2_lst_fw_counters *fw)
 {
 	o2_work_count_wrong(asked->work, "zombie_sessions", fw->zombie_sessions, asked->zombies);
-	o2_work_count_wrong(asked->work, "active_batches of a new session", fw->active_batches, 0);
-	o2_work_count_wrong(asked->work, "errors of a new session", fw->brw_errors + fw->ping_errors, 0);
+	o2_work_count_wrong(asked->work, "active_batches", fw->active_batches, asked->active);
+	if (asked->fresh)
+		o2_work_count_wrong(asked->work, "errors of a new session", fw->brw_errors + fw->ping_errors,
+				    0);
 }
 
 static void note_answer(void *context, const struct o2_lst_answer *answer)
@@ -39,7 +41,7 @@ static void note_answer(void *context, const struct o2_lst_answer *answer)
 		o2_report_fail(report, "lst/work-active", "%" PRIu32 " are active, not %" PRIu32,
 			       reply->u.batch_reply.bar_active, asked->active);
 	else if (asked->counts)
-		check_new(asked, &reply->u.stat_reply.str_fw);
+		check_counts(asked, &reply->u.stat_reply.str_fw);
 	if (reply->msg_type == O2_LST_STAT_REPLY)
 		asked->stat = reply->u.stat_reply;
 }

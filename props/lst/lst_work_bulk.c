@@ -177,6 +177,7 @@ struct o2_lst_msg o2_work_lay_write(struct o2_work *work, uint8_t *bytes, struct
 		write->bytes = WORD_BYTES * (1 + (uint32_t)o2_draw(c, words - 2));
 		write->found = true;
 	}
+	work->checked += check != O2_LST_CHECK_NONE || write->bytes < write->len;
 	work->written_bytes += write->bytes;
 	work->written += !write->found;
 	work->wrong_written += write->found;

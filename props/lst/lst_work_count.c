@@ -55,6 +55,8 @@ static void check_reports(struct o2_work *work)
 	o2_work_count_wrong(work, "writes of the console", b->writes, work->written);
 	o2_work_count_wrong(work, "writes of the console that were wrong", b->wrong_writes,
 			    work->wrong_written);
+	o2_work_count_wrong(work, "writes of the console that were checked", b->checked_writes,
+			    work->checked);
 	o2_work_count_wrong(work, "bytes of the console", b->bytes, work->written_bytes);
 	o2_work_count_wrong(work, "sessions", b->sessions, 1);
 	o2_work_count_wrong(work, "pings that were served", a->pings, work->pings);
