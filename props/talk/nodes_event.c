@@ -230,6 +230,20 @@ static void after_bad_reply(struct o2_nodes_seat *seat, const struct o2_nodes_en
 	o2_nodes_seen(seat->nodes, O2_NODES_SEEN_BAD_REPLY);
 }
 
+/* An attempt that the connection manager has ended is given up at once. */
+static void after_failure(struct o2_nodes_seat *seat, const struct o2_nodes_end *end)
+{
+	const enum o2_cm_event_type type = seat->now.event->type;
+
+	if (!end->up && !end->over &&
+	    (type == O2_CM_UNRESOLVED || type == O2_CM_UNREACHABLE || type == O2_CM_CONNECT_ERROR ||
+	     type == O2_CM_REJECTED))
+		o2_report_fail(seat->nodes->report, "nodes/left-behind",
+			       "node %" PRIu32 " keeps an attempt to connect with node %" PRIu32
+			       " that has failed by event %d",
+			       seat->index, end->to, (int)type);
+}
+
 /* The connection manager is done with the connection, and so is the node. */
 static void after_disconnected(struct o2_nodes_seat *seat, const struct o2_nodes_end *end)
 {
@@ -274,6 +288,8 @@ void o2_nodes_hear(struct o2_nodes_seat *seat, const struct o2_cm_event *event,
 		after_reject(seat, end, &before);
 	else if (end != NULL && event->type == O2_CM_DISCONNECTED)
 		after_disconnected(seat, end);
+	if (end != NULL)
+		after_failure(seat, end);
 	o2_nodes_finish(seat);
 }
 
@@ -309,6 +325,11 @@ static void check_attempts(struct o2_nodes_seat *seat, uint32_t j, const struct 
 	if (view->connecting + view->accepting + view->attempts_due == 0)
 		check_number(seat, j, "attempts in a row, and makes none, to connect with", view->attempts,
 			     0);
+	if (view->waiting > 0 && view->connecting + view->accepting + view->attempts_due == 0)
+		o2_report_fail(seat->nodes->report, "nodes/attempts",
+			       "%" PRIu32 " operations of node %" PRIu32
+			       " wait for a connection with node %" PRIu32 ", which nothing will make",
+			       view->waiting, seat->index, j);
 	/* Remaining attempts wait for that second, even if another attempt succeeds meanwhile. */
 	if (view->attempts_due > 0 && (pair->attempt < FAST_ATTEMPTS || now_ms - pair->attempt_ms >= 1000))
 		o2_report_fail(seat->nodes->report, "nodes/attempt-late",
