@@ -76,6 +76,7 @@
 	ENTRY(NODE_SHUT, "node_cannot_answer")                       \
 	ENTRY(NODE_BUSY, "too_many_requests")                        \
 	ENTRY(UNSERVED, "not_served")                                \
+	ENTRY(OTHER_PID, "of_another_process")                       \
 	ENTRY(WAITED_IN_VAIN, "waited_as_the_session_ended")         \
 	ENTRY(OTHER_FEATURES, "bulk_of_other_features")              \
 	ENTRY(SHORT_OF_MEMORY, "short_of_memory")                    \
@@ -147,6 +148,7 @@ struct o2_lst_account {
 /* A read or write that B serves, or has served. */
 struct o2_lst_served {
 	struct o2_lst_msg msg;
+	uint32_t pid;  /* of the client */
 	bool over;     /* the session has ended: it is not answered any more */
 	uint32_t most; /* then: answers that may still be in flight */
 };
@@ -234,13 +236,13 @@ void o2_lst_account_clock(struct o2_lst_case *the);
 void o2_lst_check_state(struct o2_lst_case *the);
 
 /* lst_served.c: what becomes of the requests that B receives. */
-struct o2_lst_before { /* the number of answers and bulks in flight, and of requests told as not served */
-	uint32_t answers, bulks, unserved;
+struct o2_lst_before { /* the number of answers, bulks and letters in flight, and of requests told as not served */
+	uint32_t answers, bulks, letters, unserved;
 };
 struct o2_lst_before o2_lst_served_before(const struct o2_lst_case *the, const struct o2_lst_msg *msg);
 /* A request has arrived, and there was room for it.  shut: B could not send.  expected: see o2_lst_account_of. */
-void o2_lst_served_arrives(struct o2_lst_case *the, const struct o2_lst_msg *msg, int expected, bool shut,
-			   const struct o2_lst_before *before);
+void o2_lst_served_arrives(struct o2_lst_case *the, const struct o2_lst_msg *msg, uint32_t pid, int expected,
+			   bool shut, const struct o2_lst_before *before);
 /* A letter goes, well or not.  After that, while steps are drawn: B answers a read whose bulk has gone well. */
 void o2_lst_served_goes(struct o2_lst_case *the, const struct o2_letter *letter, bool well);
 void o2_lst_served_gone(struct o2_lst_case *the, const struct o2_letter *letter);

@@ -118,7 +118,7 @@ static void receive(struct o2_lst_case *the, const struct o2_letter *letter)
 	the->seen[NODE_SHUT] += shut && expected >= 0;
 	the->seen[NODE_BUSY] += kind != NO_REQUEST && !served;
 	if (kind == REQUEST && served)
-		o2_lst_served_arrives(the, &msg, expected, shut, &all);
+		o2_lst_served_arrives(the, &msg, letter->hdr.src_pid, expected, shut, &all);
 	the->replies_unsent += kind == OF_OTHER_VERSION && served && shut;
 	if (kind != NO_REQUEST && (shut || !served))
 		o2_lst_check_silence(the, rpyid_of(letter), before);
@@ -201,6 +201,10 @@ void o2_lst_deliver(struct o2_lst_case *the)
 	}
 	if (fate == 2)
 		change(the, &letter);
+	if (side == &the->lnet.a && is_to_service(&letter) && o2_draw_bool(the->choice, 15, 1)) {
+		letter.hdr.src_pid++;
+		the->seen[OTHER_PID]++;
+	}
 	receive(the, &letter);
 	if (fate == 3) {
 		the->seen[DOUBLED]++;

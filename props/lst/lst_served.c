@@ -34,7 +34,8 @@ struct o2_lst_before o2_lst_served_before(const struct o2_lst_case *the, const s
 {
 	return (struct o2_lst_before){.answers = o2_lst_answers(the, msg->u.reqst.rpyid),
 				      .bulks = count_bulks(the, msg->u.reqst.bulkid),
-				      .unserved = the->b.nunserved};
+				      .unserved = the->b.nunserved,
+				      .letters = the->lnet.b.nletters};
 }
 
 /*
@@ -60,8 +61,24 @@ static void check_taken(struct o2_lst_case *the, const struct o2_lst_msg *msg, b
 	the->seen[UNSERVED] += unserved;
 }
 
-void o2_lst_served_arrives(struct o2_lst_case *the, const struct o2_lst_msg *msg, int expected, bool shut,
-			   const struct o2_lst_before *before)
+/* What B sends because of a request goes to the process that sent it. */
+static void check_pid(struct o2_lst_case *the, const struct o2_lst_msg *msg, uint32_t pid,
+		      const struct o2_letter *letter)
+{
+	const struct o2_lnet_hdr *hdr = &letter->hdr;
+	const bool put = hdr->type == O2_LNET_PUT && hdr->msg.put.ptl_index == RDMA_PORTAL;
+	const uint64_t to = put ? hdr->msg.put.match_bits : hdr->msg.get.match_bits;
+
+	if ((put || hdr->type == O2_LNET_GET) && (to == msg->u.reqst.rpyid || to == msg->u.reqst.bulkid) &&
+	    hdr->dest_pid != pid)
+		o2_report_fail(the->report, "lst/pid",
+			       "a request of process %" PRIu32 " and type %" PRIu32
+			       " is answered to process %" PRIu32,
+			       pid, msg->msg_type, hdr->dest_pid);
+}
+
+void o2_lst_served_arrives(struct o2_lst_case *the, const struct o2_lst_msg *msg, uint32_t pid, int expected,
+			   bool shut, const struct o2_lst_before *before)
 {
 	const struct o2_lst_side *b = &the->b;
 	const bool is_brw = msg->msg_type == O2_LST_BRW_REQST;
@@ -78,7 +95,9 @@ void o2_lst_served_arrives(struct o2_lst_case *the, const struct o2_lst_msg *msg
 	if (has_bulk)
 		check_taken(the, msg, shut, before);
 	if (has_bulk && is_brw && !shut)
-		the->served[the->nserved++ % O2_LST_SERVED] = (struct o2_lst_served){.msg = *msg};
+		the->served[the->nserved++ % O2_LST_SERVED] = (struct o2_lst_served){.msg = *msg, .pid = pid};
+	for (uint32_t i = before->letters; i < the->lnet.b.nletters; i++)
+		check_pid(the, msg, pid, &the->lnet.b.letter[i]);
 	the->replies_unsent += shut && !told && expected != O2_LST_SILENCE;
 }
 
@@ -106,6 +125,8 @@ void o2_lst_served_goes(struct o2_lst_case *the, const struct o2_letter *letter,
 
 	if (letter->from == &the->lnet.b && letter->kind == O2_LETTER_GET)
 		check_sink(the, letter);
+	for (uint32_t i = 0; letter->from == &the->lnet.b && i < count_known(the); i++)
+		check_pid(the, &the->served[i].msg, the->served[i].pid, letter);
 	the->replied += well && letter->from == &the->lnet.b && hdr->type == O2_LNET_PUT &&
 			hdr->msg.put.ptl_index == RDMA_PORTAL && hdr->payload_length == MSG_BYTES;
 }
