@@ -15,6 +15,7 @@
 #define STEPS	   300u
 #define MORE	   255u
 #define RUN_OUT_MS 1000000u /* longer than any timeout */
+#define LEFT_PAGES 4u	    /* what the largest request needs */
 
 static const char *const situations[] = {O2_LST_SITUATIONS(O2_SITUATION_NAME)};
 
@@ -22,11 +23,18 @@ static const char *const situations[] = {O2_LST_SITUATIONS(O2_SITUATION_NAME)};
 static int open_nodes(struct o2_lst_case *the)
 {
 	struct o2_lst_node_config config = o2_lst_side_config();
+	const uint32_t left = LEFT_PAGES + o2_lst_draw(the, 2);
 	int rc = o2_lst_side_open(&the->a, &the->lnet.a, &config);
 
 	if (o2_draw_bool(the->choice, 3, 1))
 		config.max_served = 1 + o2_lst_draw(the, 2);
-	return rc != 0 ? rc : o2_lst_side_open(&the->b, &the->lnet.b, &config);
+	if (rc == 0)
+		rc = o2_lst_side_open(&the->b, &the->lnet.b, &config);
+	if (rc == 0 && o2_draw_bool(the->choice, 3, 1))
+		rc = o2_lst_bulk_get(the->b.node->server_pages,
+				     (config.server_pages - left) * the->lnet.b.arena.page_bytes, 0,
+				     &the->held);
+	return rc;
 }
 
 void o2_lst_clock_to(struct o2_lst_case *the, uint64_t now_ms)
@@ -87,21 +95,29 @@ static void check_ended(struct o2_lst_case *the, const char *with)
 				       the->operation[i].len, with);
 }
 
+static void check_served(struct o2_lst_case *the)
+{
+	const struct o2_lst_rpc *rpc = the->b.node->rpc;
+
+	if (rpc->nfree_served != rpc->config.max_served)
+		o2_report_fail(the->report, "lst/ended", "%" PRIu32 " requests are still served",
+			       rpc->config.max_served - rpc->nfree_served);
+}
+
 /*
- * Time ends B's session, and then what B serves: a write whose GET was lost, too.  Writes are short enough that none
- * waits for another's pages.
+ * Time ends B's session, and then what B serves: a write whose GET was lost, too.  If pages are scarce, such writes may
+ * wait for each other.
  */
 static void run_out(struct o2_lst_case *the)
 {
 	const struct o2_lst_rpc *rpc = the->b.node->rpc;
 
-	for (uint32_t i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < 2 + (the->held.count > 0 ? rpc->config.max_served : 0); i++) {
 		o2_lst_clock_to(the, the->now_ms + RUN_OUT_MS);
+		o2_lst_account_clock(the);
 		o2_lst_deliver_all(the);
 	}
-	if (rpc->nfree_served != rpc->config.max_served)
-		o2_report_fail(the->report, "lst/ended", "%" PRIu32 " requests are still served",
-			       rpc->config.max_served - rpc->nfree_served);
+	check_served(the);
 }
 
 /* Start nothing new; calls in flight end, or time out.  Returns true if all have ended. */
@@ -116,6 +132,9 @@ static bool come_to_an_end(struct o2_lst_case *the)
 		run_out(the);
 	}
 	o2_lst_node_stop(the->b.node, -ESHUTDOWN);
+	o2_lst_served_abort(the);
+	if (!o2_lst_sid_is_none(o2_lst_node_sid(the->b.node)))
+		o2_report_fail(the->report, "lst/session", "a node that is stopped is in a session");
 	if (o2_draw_bool(the->choice, 1, 1)) {
 		the->seen[STOPPED_AT_ONCE]++;
 		o2_lst_node_stop(the->a.node, -ESHUTDOWN);
@@ -123,12 +142,16 @@ static bool come_to_an_end(struct o2_lst_case *the)
 		check_ended(the, "its node");
 	}
 	o2_lst_deliver_all(the);
+	check_served(the);
 	o2_lst_clock_to(the, the->now_ms + RUN_OUT_MS);
 	check_ended(the, "its timeout");
 	o2_lst_node_stop(the->a.node, -ESHUTDOWN);
 	o2_lst_deliver_all(the);
 	a_ended = has_ended(&the->a, 'A', the->report);
 	b_ended = has_ended(&the->b, 'B', the->report);
+	if (b_ended)
+		o2_lst_served_check_counters(the, o2_lst_rpc_counters(the->b.node->rpc),
+					     &the->b.node->lnet_counters);
 	return a_ended && b_ended;
 }
 
@@ -178,9 +201,11 @@ static void begin_case(struct o2_lst_run *run, struct o2_choice *choice, struct 
 	the->lnet.wrong = NULL;
 	the->account = (struct o2_lst_account){.sid = O2_LST_NO_SID};
 	the->now_ms = 0;
-	the->steps = 0;
+	the->steps = the->nserved = 0;
+	the->replied = the->replies_unsent = 0;
 	memset(&the->talk, 0, sizeof(the->talk));
 	memset(the->operation, 0, sizeof(the->operation));
+	memset(&the->held, 0, sizeof(the->held));
 	wipe(&the->lnet.a);
 	wipe(&the->lnet.b);
 }
@@ -214,13 +239,16 @@ static bool close_parts(struct o2_lst_case *the)
 static bool node_case(struct o2_lst_case *the)
 {
 	const int rc = open_nodes(the);
+	bool ended;
 
 	if (rc != 0)
 		return o2_lst_cannot_run(the->report, rc);
 	o2_lst_clock_to(the, 0);
 	if (!the->report->failed)
 		o2_draw_steps(the->choice, LABEL_STEP, STEPS, MORE, take_step, the);
-	return come_to_an_end(the);
+	ended = come_to_an_end(the);
+	o2_lst_bulk_put(&the->held);
+	return ended;
 }
 
 static bool work_case(struct o2_lst_case *the)

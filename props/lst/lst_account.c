@@ -7,7 +7,8 @@
 
 /* The model of the node's session, computed only from the requests that arrive and the clock. */
 
-#define TIMEOUT_MS O2_LST_CASE_TIMEOUT_MS
+#define TIMEOUT_MS  O2_LST_CASE_TIMEOUT_MS
+#define RDMA_PORTAL 52u
 
 static bool has_session(const struct o2_lst_account *account)
 {
@@ -39,6 +40,8 @@ static int account_of_mksn(struct o2_lst_case *the, const struct o2_lst_msg *msg
 	if (the->b.node->nsessions == the->b.node->config.max_sessions)
 		return ENOMEM;
 	the->seen[has_session(account) ? STOLEN : MADE]++;
+	if (has_session(account))
+		o2_lst_served_abort(the);
 	account->sid = asked->mksn_sid;
 	account->name = asked->mksn_name;
 	account->since_ms = the->now_ms;
@@ -66,6 +69,7 @@ static int account_of_rmsn(struct o2_lst_case *the, struct o2_lst_sid sid)
 		return 0;
 	}
 	account->sid = O2_LST_NO_SID;
+	o2_lst_served_abort(the);
 	the->seen[REMOVED]++;
 	return 0;
 }
@@ -216,16 +220,21 @@ int o2_lst_account_of(struct o2_lst_case *the, const struct o2_lst_msg *msg)
 	}
 }
 
-/* B's newest answer to the request; false: there is none. */
-static bool find_answer(const struct o2_lst_case *the, const struct o2_lst_msg *request,
+/* Numbers of requests may also be those of services, to which B's own tests send. */
+static bool is_answer(const struct o2_letter *letter, uint64_t rpyid)
+{
+	return letter->hdr.type == O2_LNET_PUT && letter->hdr.msg.put.ptl_index == RDMA_PORTAL &&
+	       letter->hdr.msg.put.match_bits == rpyid;
+}
+
+bool o2_lst_find_answer(const struct o2_lst_case *the, const struct o2_lst_msg *request,
 			struct o2_lst_msg *reply)
 {
 	const struct o2_lnet_side *b = &the->lnet.b;
 	const struct o2_letter *letter = NULL;
 
 	for (uint32_t i = 0; i < b->nletters; i++)
-		if (b->letter[i].hdr.type == O2_LNET_PUT &&
-		    b->letter[i].hdr.msg.put.match_bits == request->u.reqst.rpyid)
+		if (is_answer(&b->letter[i], request->u.reqst.rpyid))
 			letter = &b->letter[i];
 	return letter != NULL &&
 	       o2_lst_msg_decode(letter->payload, letter->hdr.payload_length, reply, NULL) == 0 &&
@@ -238,7 +247,7 @@ void o2_lst_account_test(struct o2_lst_case *the, const struct o2_lst_msg *reque
 	struct o2_lst_msg reply;
 
 	/* There may be no answer yet: a client half may wait for its list of destinations. */
-	if (!find_answer(the, request, &reply))
+	if (!o2_lst_find_answer(the, request, &reply))
 		return;
 	if (reply.u.reply.status != 0 && reply.u.reply.status != ENOMEM && reply.u.reply.status != EBUSY)
 		o2_report_fail(the->report, "lst/status", "a TEST in range is answered with %" PRIu32,
@@ -268,6 +277,9 @@ static void check_fields(struct o2_lst_case *the, const struct o2_lst_msg *reply
 			       "an answer of type %" PRIu32 ", status %" PRIu32
 			       ", has other fields than the session",
 			       reply->msg_type, status);
+	if (reply->msg_type == O2_LST_STAT_REPLY && status == 0)
+		o2_lst_served_check_counters(the, &reply->u.stat_reply.str_rpc,
+					     &reply->u.stat_reply.str_lnet);
 }
 
 void o2_lst_check_version(struct o2_lst_case *the, const struct o2_lst_msg *request)
@@ -275,7 +287,7 @@ void o2_lst_check_version(struct o2_lst_case *the, const struct o2_lst_msg *requ
 	struct o2_lst_msg reply;
 
 	the->seen[OTHER_VERSION]++;
-	if (!find_answer(the, request, &reply) || reply.u.reply.status != EPROTO ||
+	if (!o2_lst_find_answer(the, request, &reply) || reply.u.reply.status != EPROTO ||
 	    !o2_lst_sid_is_none(reply.u.reply.sid) || reply.msg_ses_feats != O2_LST_FEATS_MASK)
 		o2_report_fail(the->report, "lst/version",
 			       "a request of version %" PRIu32 " and type %" PRIu32 " is not refused by that",
@@ -288,7 +300,7 @@ uint32_t o2_lst_answers(const struct o2_lst_case *the, uint64_t rpyid)
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < b->nletters; i++)
-		count += b->letter[i].hdr.type == O2_LNET_PUT && b->letter[i].hdr.msg.put.match_bits == rpyid;
+		count += is_answer(&b->letter[i], rpyid);
 	return count;
 }
 
@@ -303,7 +315,7 @@ void o2_lst_check_answer(struct o2_lst_case *the, const struct o2_lst_msg *reque
 {
 	struct o2_lst_msg reply;
 
-	if (!find_answer(the, request, &reply))
+	if (!o2_lst_find_answer(the, request, &reply))
 		o2_report_fail(the->report, "lst/no-answer",
 			       "a request of type %" PRIu32 " is not answered at once by one",
 			       request->msg_type);
@@ -331,6 +343,7 @@ void o2_lst_account_clock(struct o2_lst_case *the)
 		return;
 	if (the->now_ms - account->heard_ms >= TIMEOUT_MS) {
 		account->sid = O2_LST_NO_SID;
+		o2_lst_served_abort(the);
 		the->seen[EXPIRED]++;
 	} else if (account->heard_late) {
 		the->seen[KEPT_ALIVE]++;
@@ -354,6 +367,7 @@ void o2_lst_check_state(struct o2_lst_case *the)
 			       " sessions: more than there may be",
 			       node->nunits, node->nhalves, node->nbatches, node->nsessions);
 	the->seen[UNITS_ALL] += node->nunits == node->config.max_units;
+	o2_lst_served_check(the);
 	for (int i = 0; i < 2; i++) {
 		const struct o2_lnet_side *side = i == 0 ? &the->lnet.a : &the->lnet.b;
 

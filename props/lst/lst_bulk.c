@@ -71,6 +71,9 @@ static void note_answer(void *context, const struct o2_lst_answer *answer)
 	if (answer->status != 0)
 		return;
 	check_status(operation, status, operation->expected);
+	if (answer->reply->msg_ses_feats != O2_LST_FEATS_MASK)
+		o2_report_fail(operation->of->report, "lst/fields",
+			       "a bulk is answered with features %" PRIu32, answer->reply->msg_ses_feats);
 	if (!operation->in_range)
 		seen[OUT_OF_RANGE]++;
 	else if (!is_read)

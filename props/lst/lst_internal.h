@@ -50,6 +50,8 @@
 	ENTRY(CONSOLE_BUSY, "console_busy")                          \
 	ENTRY(CONSOLE_STALE, "console_stale")                        \
 	ENTRY(CONSOLE_LEFT, "console_left")                          \
+	ENTRY(CONSOLE_NEVER_ASKED, "console_without_connection")     \
+	ENTRY(CONSOLE_STRANGER, "console_sent_to_by_another")        \
 	ENTRY(CONSOLE_REPLY_FAILED, "console_reply_failed")          \
 	ENTRY(CONSOLE_DOWN, "console_peer_down")                     \
 	ENTRY(CONSOLE_REFUSED, "console_not_sent")                   \
@@ -73,6 +75,9 @@
 	ENTRY(PING_REFUSED, "ping_refused")                          \
 	ENTRY(NODE_SHUT, "node_cannot_answer")                       \
 	ENTRY(NODE_BUSY, "too_many_requests")                        \
+	ENTRY(UNSERVED, "not_served")                                \
+	ENTRY(OTHER_PID, "of_another_process")                       \
+	ENTRY(WAITED_IN_VAIN, "waited_as_the_session_ended")         \
 	ENTRY(OTHER_FEATURES, "bulk_of_other_features")              \
 	ENTRY(SHORT_OF_MEMORY, "short_of_memory")                    \
 	ENTRY(SHORT_OF_ENTRIES, "short_of_entries")                  \
@@ -92,6 +97,10 @@
 	ENTRY(WORK_NO_SESSION, "work_no_room_for_a_session")         \
 	ENTRY(WORK_IN_LINE, "work_waited_in_line")                   \
 	ENTRY(WORK_WRITE_WRONG, "work_write_wrong")                  \
+	ENTRY(WORK_WRITE_SHORT, "work_write_short")                  \
+	ENTRY(WORK_SHORT, "work_read_short")                         \
+	ENTRY(WORK_LOST, "work_request_lost")                        \
+	ENTRY(WORK_ZOMBIE, "work_session_waits")                     \
 	ENTRY(WORK_BUSY, "work_test_while_it_runs")
 
 enum o2_lst_situation { O2_LST_SITUATIONS(O2_SITUATION_ID) O2_LST_SITUATION_COUNT };
@@ -134,6 +143,16 @@ struct o2_lst_account {
 	bool heard_late; /* a request arrived after more than half of the timeout had passed */
 };
 
+#define O2_LST_SERVED 64u
+
+/* A read or write that B serves, or has served. */
+struct o2_lst_served {
+	struct o2_lst_msg msg;
+	uint32_t pid;  /* of the client */
+	bool over;     /* the session has ended: it is not answered any more */
+	uint32_t most; /* then: answers that may still be in flight */
+};
+
 struct o2_lst_case {
 	struct o2_choice *choice;
 	struct o2_report *report;
@@ -146,6 +165,13 @@ struct o2_lst_case {
 	struct o2_kiov list_kiov;
 	struct o2_transfer_memory list; /* list of destinations */
 	struct o2_lst_account account;
+	struct o2_lst_bulk
+		held; /* pages of B that a third party occupies: what B serves may wait for others */
+	/* The newest reads and writes that have arrived at B, by their number modulo O2_LST_SERVED. */
+	uint32_t nserved;
+	struct o2_lst_served served[O2_LST_SERVED];
+	uint64_t replied;	 /* replies of B that LNet has sent */
+	uint64_t replies_unsent; /* those that LNet has refused to send */
 	struct o2_lst_talk talk; /* the other half of the property: lst_talk.h */
 	const struct o2_lst_run *run;
 };
@@ -194,6 +220,9 @@ void o2_lst_start_request(struct o2_lst_case *the);
 int o2_lst_account_of(struct o2_lst_case *the, const struct o2_lst_msg *msg);
 /* For a TEST without a prediction: its status if it is answered at once. */
 void o2_lst_account_test(struct o2_lst_case *the, const struct o2_lst_msg *request);
+/* B's newest answer to the request; false: there is none. */
+bool o2_lst_find_answer(const struct o2_lst_case *the, const struct o2_lst_msg *request,
+			struct o2_lst_msg *reply);
 /* Check B's newest answer to this request. */
 void o2_lst_check_answer(struct o2_lst_case *the, const struct o2_lst_msg *request, int expected);
 /* Number of answers in flight to the request with this number. */
@@ -206,9 +235,30 @@ void o2_lst_account_clock(struct o2_lst_case *the);
 /* Check what must hold after every step. */
 void o2_lst_check_state(struct o2_lst_case *the);
 
+/* lst_served.c: what becomes of the requests that B receives. */
+struct o2_lst_before { /* the number of answers, bulks and letters in flight, and of requests told as not served */
+	uint32_t answers, bulks, letters, unserved;
+};
+struct o2_lst_before o2_lst_served_before(const struct o2_lst_case *the, const struct o2_lst_msg *msg);
+/* A request has arrived, and there was room for it.  shut: B could not send.  expected: see o2_lst_account_of. */
+void o2_lst_served_arrives(struct o2_lst_case *the, const struct o2_lst_msg *msg, uint32_t pid, int expected,
+			   bool shut, const struct o2_lst_before *before);
+/* A letter goes, well or not.  After that, while steps are drawn: B answers a read whose bulk has gone well. */
+void o2_lst_served_goes(struct o2_lst_case *the, const struct o2_letter *letter, bool well);
+void o2_lst_served_gone(struct o2_lst_case *the, const struct o2_letter *letter);
+/* B's session ends now, or has ended just now.  After each step: check that what it served is not answered. */
+void o2_lst_served_abort(struct o2_lst_case *the);
+void o2_lst_served_check(struct o2_lst_case *the);
+/* Check what B has counted until now. */
+void o2_lst_served_check_counters(struct o2_lst_case *the, const struct o2_lst_rpc_counters *rpc,
+				  const struct o2_lst_lnet_counters *lnet);
+
 /* lst_network.c */
-/* Check a letter's portal: a request goes to the portal of its service; any other PUT is a reply or bulk. */
-void o2_lst_check_portal(struct o2_report *report, const struct o2_letter *letter);
+/*
+ * Check a letter's portal: a request goes to the portal of its service; any other PUT is a reply or bulk.  None asks
+ * for an ACK, or has an offset.
+ */
+void o2_lst_check_put(struct o2_report *report, const struct o2_letter *letter);
 /* Deliver the oldest letter of one side, or treat it as a faulty network would. */
 void o2_lst_deliver(struct o2_lst_case *the);
 /* Deliver all letters in flight and those that they cause. */

@@ -19,16 +19,25 @@
 #define RDMA_PORTAL	 52u
 #define BRW		 11u
 #define PING		 12u
+#define NO_ACK		 UINT64_MAX
 
-void o2_lst_check_portal(struct o2_report *report, const struct o2_letter *letter)
+void o2_lst_check_put(struct o2_report *report, const struct o2_letter *letter)
 {
 	const uint64_t service = letter->hdr.msg.put.match_bits;
-	const uint32_t portal = letter->hdr.msg.put.ptl_index;
+	const uint32_t portal = letter->hdr.msg.put.ptl_index, offset = letter->hdr.msg.put.offset;
+	const struct o2_lnet_handle ack = letter->hdr.msg.put.ack_wmd;
 
-	if (letter->hdr.type == O2_LNET_PUT && portal != RDMA_PORTAL &&
+	if (letter->hdr.type != O2_LNET_PUT)
+		return;
+	if (portal != RDMA_PORTAL &&
 	    portal != (service == BRW || service == PING ? TESTS_PORTAL : FRAMEWORK_PORTAL))
 		o2_report_fail(report, "lst/portal",
 			       "a request to service %" PRIu64 " goes to portal %" PRIu32, service, portal);
+	if (offset != 0 || letter->hdr.msg.put.hdr_data != 0 || ack.wh_interface_cookie != NO_ACK ||
+	    ack.wh_object_cookie != NO_ACK)
+		o2_report_fail(report, "lst/put",
+			       "a PUT to portal %" PRIu32 " has offset %" PRIu32 " or data, or wants an ACK",
+			       portal, offset);
 }
 
 /* What a letter means to a service. */
@@ -79,6 +88,12 @@ static void judge(struct o2_lst_case *the, const struct o2_letter *letter, enum 
 		o2_lst_account_test(the, msg);
 }
 
+/* Not predicted: whether it has an unknown operation, which is not answered. */
+static bool is_open(enum letter kind, const struct o2_lst_msg *msg, int expected)
+{
+	return kind == REQUEST && msg->msg_type == O2_LST_BATCH_REQST && expected == O2_LST_UNKNOWN;
+}
+
 /* Deliver an IMMEDIATE, and check its effect against the model. */
 static void receive(struct o2_lst_case *the, const struct o2_letter *letter)
 {
@@ -87,18 +102,24 @@ static void receive(struct o2_lst_case *the, const struct o2_letter *letter)
 	const enum letter kind = to == &the->lnet.b ? kind_of(letter, &msg) : NO_REQUEST;
 	/* A request beyond the maximum served at a time is dropped. */
 	const bool served = the->b.node->rpc->nfree_served > 0;
-	/* shut: the node's own sends fail while this arrives; LNet's automatic answers are still sent. */
-	const bool shut = kind != NO_REQUEST && o2_draw_bool(the->choice, 40, 1);
 	const int expected = kind == REQUEST && served ? o2_lst_account_of(the, &msg) : O2_LST_UNKNOWN;
+	/* shut: the node's own sends fail while this arrives; LNet's automatic answers are still sent. */
+	const bool shut = kind != NO_REQUEST && the->held.count == 0 && !is_open(kind, &msg, expected) &&
+			  o2_draw_bool(the->choice, 40, 1);
 	const uint32_t before = o2_lst_answers(the, rpyid_of(letter));
+	struct o2_lst_before all = {0};
 
-	o2_lst_check_portal(the->report, letter);
+	if (kind == REQUEST)
+		all = o2_lst_served_before(the, &msg);
 	to->nevents = 0;
 	to->refuse = shut ? -ENETUNREACH : 0;
 	o2_lnet_receive(to->lnet, letter->from->nid, &letter->hdr, letter->payload, &to->error);
 	to->refuse = 0;
 	the->seen[NODE_SHUT] += shut && expected >= 0;
 	the->seen[NODE_BUSY] += kind != NO_REQUEST && !served;
+	if (kind == REQUEST && served)
+		o2_lst_served_arrives(the, &msg, letter->hdr.src_pid, expected, shut, &all);
+	the->replies_unsent += kind == OF_OTHER_VERSION && served && shut;
 	if (kind != NO_REQUEST && (shut || !served))
 		o2_lst_check_silence(the, rpyid_of(letter), before);
 	else if (kind != NO_REQUEST)
@@ -140,6 +161,15 @@ static void forget_told(struct o2_lst_case *the)
 	the->lnet.a.nresults = the->lnet.b.nresults = 0;
 }
 
+/* The letter has left its sender, or could not. */
+static void finish(struct o2_lst_case *the, const struct o2_letter *letter, int status)
+{
+	o2_lst_served_goes(the, letter, status == 0);
+	o2_lnet_finished(letter->from->lnet, letter->tag, status, 0, NULL);
+	if (status == 0)
+		o2_lst_served_gone(the, letter);
+}
+
 void o2_lst_deliver(struct o2_lst_case *the)
 {
 	static const uint32_t fates[] = {17, 1, 1, 1}; /* weights: delivered, lost, changed, duplicated */
@@ -152,32 +182,45 @@ void o2_lst_deliver(struct o2_lst_case *the)
 	if (side->nletters == 0)
 		return;
 	forget_told(the);
-	if (side->letter[0].kind != O2_LETTER_IMMEDIATE) {
-		deliver_transfer(the, side, fate == 1);
+	letter = side->letter[0];
+	o2_lst_check_put(the->report, &letter);
+	if (letter.kind != O2_LETTER_IMMEDIATE) {
+		o2_lst_served_goes(the, &letter, fate == 0);
+		deliver_transfer(the, side, fate != 0);
+		if (fate == 0)
+			o2_lst_served_gone(the, &letter);
 		return;
 	}
-	letter = o2_lnet_take_letter(side);
+	o2_lnet_take_letter(side);
 	if (fate == 1) {
 		const bool known = o2_draw_bool(the->choice, 1, 1);
 
 		the->seen[LOST]++;
-		o2_lnet_finished(side->lnet, letter.tag, known ? -ECONNABORTED : 0, 0, NULL);
+		finish(the, &letter, known ? -ECONNABORTED : 0);
 		return;
 	}
 	if (fate == 2)
 		change(the, &letter);
+	if (side == &the->lnet.a && is_to_service(&letter) && o2_draw_bool(the->choice, 15, 1)) {
+		letter.hdr.src_pid++;
+		the->seen[OTHER_PID]++;
+	}
 	receive(the, &letter);
 	if (fate == 3) {
 		the->seen[DOUBLED]++;
 		receive(the, &letter);
 	}
-	o2_lnet_finished(side->lnet, letter.tag, 0, 0, NULL);
+	finish(the, &letter, 0);
 }
 
 void o2_lst_deliver_all(struct o2_lst_case *the)
 {
 	while (the->lnet.a.nletters + the->lnet.b.nletters > 0) {
+		struct o2_lnet_side *side = the->lnet.a.nletters > 0 ? &the->lnet.a : &the->lnet.b;
+
 		forget_told(the);
-		o2_lnet_deliver(the->lnet.a.nletters > 0 ? &the->lnet.a : &the->lnet.b);
+		o2_lst_served_goes(the, &side->letter[0], true);
+		o2_lnet_deliver(side);
+		o2_lst_served_check(the);
 	}
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "props/lst/lst_side.h"
 
+#include <errno.h>
 #include <string.h>
 
 #define NODE_PAGE 300u
@@ -24,15 +25,26 @@ struct o2_lst_node_config o2_lst_side_config(void)
 
 static bool listen_done(void *listener, const struct o2_lnet_result *result)
 {
-	const struct o2_lst_side *side = listener;
+	struct o2_lst_side *side = listener;
 
+	if (result->status == 0)
+		*(result->is_get ? &side->heard.got_bytes : &side->heard.put_bytes) += result->length_bytes;
+	side->heard.lnet_errors += result->status != 0;
+	side->heard.errors += result->status != 0 && result->status != -ECANCELED;
 	return o2_lst_node_done(side->node, result);
 }
 
 static bool listen_event(void *listener, const struct o2_lnet_event *event)
 {
-	const struct o2_lst_side *side = listener;
+	struct o2_lst_side *side = listener;
+	const bool dropped = event->kind == O2_LNET_EVENT_DROPPED;
+	const uint32_t portal = event->hdr->msg.put.ptl_index;
 
+	side->heard.dropped += dropped;
+	side->heard.errors += !dropped && event->status != 0;
+	side->heard.lnet_errors += !dropped && event->status != 0;
+	side->heard.requests += event->kind == O2_LNET_EVENT_PUT &&
+				(portal == O2_LST_PORTAL_FRAMEWORK || portal == O2_LST_PORTAL_TEST);
 	return o2_lst_node_event(side->node, event);
 }
 
@@ -44,10 +56,19 @@ static void note_wrong(void *context, const struct o2_lst_node_wrong *wrong)
 	side->wrong = *wrong;
 }
 
+static void note_unserved(void *context, uint64_t nid, int code)
+{
+	struct o2_lst_side *side = context;
+
+	side->nunserved++;
+	side->unserved_nid = nid;
+	side->unserved_code = code;
+}
+
 int o2_lst_side_open(struct o2_lst_side *side, struct o2_lnet_side *lnet,
 		     const struct o2_lst_node_config *config)
 {
-	const struct o2_lst_node_ops ops = {.wrong = note_wrong};
+	const struct o2_lst_node_ops ops = {.wrong = note_wrong, .unserved = note_unserved};
 
 	memset(side, 0, sizeof(*side));
 	side->lnet = lnet;

@@ -5,7 +5,7 @@
 
 #include "props/lst/lst_internal.h"
 
-/* A case of a console and the liar: steps, the network between them, and the end. */
+/* A case of a console and the liar: steps, and the end. */
 
 #define LABEL_STEP  2u
 #define STEPS	    200u
@@ -16,18 +16,24 @@
 #define BRIEF_BYTES 100u
 #define BEHIND	    0x5au /* fill byte of the page after the console's */
 #define QUERY_MS    200u
-#define REFUSED	    (-ENETUNREACH)
 #define LATER_MS    100000u /* longer than an RPC waits */
 #define ROUNDS	    12u	    /* rounds of LATER_MS: by then a console must have ended */
 
 static bool told_done(void *listener, const struct o2_lnet_result *result)
 {
-	return o2_lst_rpc_done(((struct o2_lst_talk *)listener)->rpc, result);
+	struct o2_lst_talk *talk = listener;
+
+	talk->nsent += result->status == 0;
+	talk->nerrors += result->status != 0 && result->status != -ECANCELED;
+	return o2_lst_rpc_done(talk->rpc, result);
 }
 
 static bool told_event(void *listener, const struct o2_lnet_event *event)
 {
-	return o2_lst_rpc_event(((struct o2_lst_talk *)listener)->rpc, event);
+	struct o2_lst_talk *talk = listener;
+
+	talk->nerrors += event->kind != O2_LNET_EVENT_DROPPED && event->status != 0;
+	return o2_lst_rpc_event(talk->rpc, event);
 }
 
 static bool liar_done(void *listener, const struct o2_lnet_result *result)
@@ -175,6 +181,7 @@ int o2_lst_talk_open(struct o2_lst_talk *talk)
 	/* Numbers that wrap around: 0 is never used. */
 	if (o2_draw_bool(talk->choice, 3, 1))
 		config.first_id = UINT64_MAX - o2_talk_draw(talk, 5);
+	talk->first_id = config.first_id;
 	rc = o2_lst_rpc_create(&config, a->lnet, &a->arena, &a->clock, &talk->rpc, NULL);
 	if (rc == 0)
 		rc = o2_lst_console_create(&talk->config, talk->rpc, &a->arena, &a->clock, &ops, talk,
@@ -193,84 +200,6 @@ int o2_lst_talk_open(struct o2_lst_talk *talk)
 }
 
 /* --- steps --- */
-
-static void arrive(struct o2_lst_talk *talk, const struct o2_letter *letter)
-{
-	struct o2_lnet_side *to = letter->from->peer;
-
-	o2_talk_arrives(talk, letter, false);
-	o2_lnet_receive(to->lnet, letter->from->nid, &letter->hdr, letter->payload, &to->error);
-}
-
-/* The node is faster than the notice that the request has left, which may even say that it was lost. */
-static void answer_early(struct o2_lst_talk *talk)
-{
-	static struct o2_letter letter;
-
-	o2_talk_lie(talk);
-	if (talk->b->nletters == 0 || talk->b->letter[0].kind != O2_LETTER_IMMEDIATE)
-		return;
-	letter = o2_lnet_take_letter(talk->b);
-	arrive(talk, &letter);
-	o2_lnet_finished(talk->b->lnet, letter.tag, 0, 0, NULL);
-}
-
-/* fate 0: delivered; 1: lost; 2: delivered twice; 3: a request, delivered and answered at once. */
-static void deliver(struct o2_lst_talk *talk, struct o2_lnet_side *side, size_t fate)
-{
-	static struct o2_letter letter;
-	const bool known = (fate == 1 || fate == 3) && o2_draw_bool(talk->choice, 1, 1);
-
-	if (side->letter[0].kind != O2_LETTER_IMMEDIATE) {
-		o2_talk_arrives(talk, &side->letter[0], fate == 1);
-		side->fail_transfer = fate == 1 ? -EIO : 0;
-		o2_lnet_deliver(side);
-		side->fail_transfer = 0;
-		return;
-	}
-	letter = o2_lnet_take_letter(side);
-	if (fate == 1)
-		o2_talk_is_lost(talk, &letter, known);
-	else
-		arrive(talk, &letter);
-	if (fate == 2)
-		arrive(talk, &letter);
-	if (fate == 3) {
-		talk->seen[CONSOLE_EARLY]++;
-		answer_early(talk);
-		o2_talk_is_lost(talk, &letter, known);
-	}
-	o2_lnet_finished(side->lnet, letter.tag, known ? -ECONNABORTED : 0, 0, NULL);
-}
-
-/* Refuse the console's sends in this step. */
-static void shut(struct o2_lst_talk *talk, bool on)
-{
-	if (talk->a->refusals > talk->nrefused && !talk->unsent) {
-		talk->unsent = true;
-		talk->unsent_at = talk->nasked;
-		talk->seen[CONSOLE_REFUSED]++;
-	}
-	talk->refused = talk->a->refuse = on ? REFUSED : 0;
-}
-
-static void deliver_one(struct o2_lst_talk *talk)
-{
-	static const uint32_t fates[] = {40, 1, 2, 2};
-	struct o2_lnet_side *side = o2_draw_bool(talk->choice, 1, 1) ? talk->b : talk->a;
-	size_t fate = o2_draw_weighted(talk->choice, fates, 4);
-
-	if (side->nletters == 0)
-		side = side->peer;
-	if (side->nletters == 0)
-		return;
-	if (fate == 3 && (side == talk->b || side->letter[0].hdr.type != O2_LNET_PUT))
-		fate = 0;
-	/* LNet answers a GET automatically, so that is never refused; an early answer may be one. */
-	shut(talk, fate != 3 && side->letter[0].hdr.type == O2_LNET_PUT && o2_draw_bool(talk->choice, 60, 1));
-	deliver(talk, side, fate);
-	shut(talk, false);
-}
 
 static void clock_to(struct o2_lst_talk *talk, uint64_t now_ms)
 {
@@ -328,15 +257,15 @@ static bool take_step(void *context)
 	talk->steps++;
 	switch (o2_draw_weighted(talk->choice, weights, 5)) {
 	case 0:
-		deliver_one(talk);
+		o2_talk_deliver_one(talk);
 		break;
 	case 1:
 		o2_talk_lie(talk);
 		break;
 	case 2:
-		shut(talk, o2_draw_bool(talk->choice, 15, 1));
+		o2_talk_shut(talk, o2_draw_bool(talk->choice, 15, 1));
 		clock_to(talk, draw_moment(talk));
-		shut(talk, false);
+		o2_talk_shut(talk, false);
 		break;
 	case 3:
 		waits = o2_draw_bool(talk->choice, 1, 1);
@@ -365,7 +294,7 @@ static bool take_step(void *context)
 static void deliver_all(struct o2_lst_talk *talk)
 {
 	while (talk->a->nletters + talk->b->nletters > 0) {
-		deliver(talk, talk->a->nletters > 0 ? talk->a : talk->b, 0);
+		o2_talk_deliver(talk, talk->a->nletters > 0 ? talk->a : talk->b, O2_TALK_DELIVERED);
 		o2_talk_enter(talk);
 		o2_talk_listen(talk);
 	}
@@ -417,8 +346,10 @@ bool o2_lst_talk_case(struct o2_lst_case *the)
 	rc = o2_lst_talk_open(talk);
 	if (rc != 0)
 		return o2_lst_cannot_run(talk->report, rc);
+	o2_talk_shut(talk, o2_draw_bool(talk->choice, 30, 1));
 	o2_lst_console_start(talk->console);
 	o2_talk_enter(talk);
+	o2_talk_shut(talk, false);
 	if (!talk->report->failed)
 		o2_draw_steps(talk->choice, LABEL_STEP, STEPS, MORE, take_step, talk);
 	return come_to_an_end(talk);

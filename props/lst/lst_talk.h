@@ -64,6 +64,9 @@ struct o2_lst_talk {
 	int refused;	   /* errno with which the transport now refuses sends; 0: none */
 	uint32_t nexpired; /* RPCs that timed out before all had arrived */
 	uint32_t nrefused; /* RPCs of lanes that the transport refused */
+	uint64_t first_id; /* number of its first request */
+	uint64_t nsent;	   /* requests that have left, as LNet reports it */
+	uint64_t nerrors;  /* failures that LNet reports */
 	bool unsent;	   /* the transport refused a framework request; nasked at that time */
 	uint32_t unsent_at;
 	/* State of the node, until the console removes its session. */
@@ -87,13 +90,22 @@ static inline uint32_t o2_talk_draw(struct o2_lst_talk *talk, uint32_t max)
 	return (uint32_t)o2_draw(talk->choice, max);
 }
 
+/* lst_talk_network.c */
+/* Refuse the console's sends in this step, or no longer. */
+void o2_talk_shut(struct o2_lst_talk *talk, bool on);
+#define O2_TALK_DELIVERED 0u
+/* Deliver the oldest letter of a side, or let it have another fate. */
+void o2_talk_deliver(struct o2_lst_talk *talk, struct o2_lnet_side *side, uint32_t fate);
+/* Draw a side, and the fate of its oldest letter. */
+void o2_talk_deliver_one(struct o2_lst_talk *talk);
+
 /* lst_talk_account.c */
 /* Enter the requests that the console has posted since the last call. */
 void o2_talk_enter(struct o2_lst_talk *talk);
 /* Account for a letter that arrives now. */
 void o2_talk_arrives(struct o2_lst_talk *talk, const struct o2_letter *letter, bool fails);
-/* A letter of the console is lost.  known: the console is told. */
-void o2_talk_is_lost(struct o2_lst_talk *talk, const struct o2_letter *letter, bool known);
+/* A letter of the console is lost.  code: the errno that the console is told; 0: it is not told. */
+void o2_talk_is_lost(struct o2_lst_talk *talk, const struct o2_letter *letter, int code);
 /* The clock has advanced to now_ms. */
 void o2_talk_clock(struct o2_lst_talk *talk);
 /* The console has been cancelled: it waits for nothing that has not arrived. */
@@ -127,6 +139,8 @@ void o2_talk_listen(struct o2_lst_talk *talk);
 void o2_talk_check_alive(struct o2_lst_talk *talk);
 /* The console queries the session: check that it does not do so too early. */
 void o2_talk_check_early(struct o2_lst_talk *talk);
+/* An RPC has ended: check the details of its failure. */
+void o2_talk_check_error(struct o2_lst_talk *talk, const struct o2_lst_console_result *result);
 /* The console has ended: check its report. */
 void o2_talk_check_report(struct o2_lst_talk *talk);
 

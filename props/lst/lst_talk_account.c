@@ -16,8 +16,6 @@
 #define WORD_BYTES 8u
 #define DEST_BYTES 12u
 
-/* --- requests --- */
-
 static bool is_request(const struct o2_letter *letter, struct o2_lst_msg *msg)
 {
 	return letter->kind == O2_LETTER_IMMEDIATE && letter->hdr.type == O2_LNET_PUT &&
@@ -94,7 +92,7 @@ void o2_talk_enter(struct o2_lst_talk *talk)
 	o2_talk_listen(talk);
 	for (uint32_t i = 0; i < talk->a->nletters && talk->nasked < O2_TALK_ASKED; i++)
 		if (is_request(&talk->a->letter[i], &msg) && find(talk, msg.u.reqst.rpyid, false) == NULL) {
-			o2_lst_check_portal(talk->report, &talk->a->letter[i]);
+			o2_lst_check_put(talk->report, &talk->a->letter[i]);
 			enter(talk, &msg);
 		}
 }
@@ -199,8 +197,8 @@ static void take_bulk(struct o2_lst_talk *talk, struct o2_talk_asked *asked, con
 	look(talk, asked, bytes);
 }
 
-/* A GET by IMMEDIATE ends when its REPLY has been sent; failed: the REPLY was lost, and the console is told. */
-static void end_get(struct o2_lst_talk *talk, const struct o2_letter *letter, bool failed)
+/* A GET by IMMEDIATE ends when its REPLY has been sent; code: the console is told that the REPLY was lost. */
+static void end_get(struct o2_lst_talk *talk, const struct o2_letter *letter, int code)
 {
 	for (uint32_t i = 0; i < talk->nasked; i++) {
 		struct o2_talk_asked *asked = &talk->asked[i];
@@ -208,10 +206,10 @@ static void end_get(struct o2_lst_talk *talk, const struct o2_letter *letter, bo
 		if (!asked->moving || asked->moved || asked->doomed ||
 		    asked->handle != letter->hdr.msg.reply.dst_wmd.wh_object_cookie)
 			continue;
-		asked->moved = !failed;
-		asked->doomed = failed && !is_complete(asked);
-		asked->doom = asked->doomed ? -ECONNABORTED : 0;
-		if (!failed && asked->msg.msg_type == O2_LST_TEST_REQST)
+		asked->moved = code == 0;
+		asked->doomed = code != 0 && !is_complete(asked);
+		asked->doom = asked->doomed ? code : 0;
+		if (code == 0 && asked->msg.msg_type == O2_LST_TEST_REQST)
 			o2_talk_check_list(talk, letter->payload, letter->hdr.payload_length);
 	}
 }
@@ -227,7 +225,7 @@ void o2_talk_arrives(struct o2_lst_talk *talk, const struct o2_letter *letter, b
 		if (asked != NULL)
 			asked->arrived = asked->sent = true;
 		if (hdr->type == O2_LNET_REPLY)
-			end_get(talk, letter, false);
+			end_get(talk, letter, 0);
 		return;
 	}
 	if (hdr->type == O2_LNET_PUT) {
@@ -243,7 +241,7 @@ void o2_talk_arrives(struct o2_lst_talk *talk, const struct o2_letter *letter, b
 		take_bulk(talk, asked, letter, fails);
 }
 
-void o2_talk_is_lost(struct o2_lst_talk *talk, const struct o2_letter *letter, bool known)
+void o2_talk_is_lost(struct o2_lst_talk *talk, const struct o2_letter *letter, int code)
 {
 	struct o2_lst_msg msg;
 	struct o2_talk_asked *asked;
@@ -251,15 +249,15 @@ void o2_talk_is_lost(struct o2_lst_talk *talk, const struct o2_letter *letter, b
 	if (letter->from != talk->a)
 		return;
 	if (letter->hdr.type == O2_LNET_REPLY)
-		end_get(talk, letter, known);
+		end_get(talk, letter, code);
 	asked = is_request(letter, &msg) ? find(talk, msg.u.reqst.rpyid, false) : NULL;
 	if (asked == NULL)
 		return;
 	asked->sent = true;
 	/* A request that was answered has been sent. */
-	if (known && !asked->replied && o2_talk_is_open(asked))
-		asked->doom = -ECONNABORTED;
-	asked->doomed |= known && !asked->replied;
+	if (code != 0 && !asked->replied && o2_talk_is_open(asked))
+		asked->doom = code;
+	asked->doomed |= code != 0 && !asked->replied;
 }
 
 void o2_talk_clock(struct o2_lst_talk *talk)
@@ -388,7 +386,7 @@ static void check_numbers(struct o2_lst_talk *talk, const struct o2_talk_asked *
 			       result->number, result->status, result->bytes, status, bytes);
 }
 
-/* True if the transport refused to send the request of this lane; that ends the test. */
+/* The transport refused to send the request of this lane; that ends the test. */
 static bool is_refused(struct o2_lst_talk *talk, const struct o2_lst_console_result *result)
 {
 	uint32_t i = 0;
@@ -399,7 +397,8 @@ static bool is_refused(struct o2_lst_talk *talk, const struct o2_lst_console_res
 		return false;
 	talk->nbegun--;
 	memmove(&talk->begun[i], &talk->begun[i + 1], (talk->nbegun - i) * sizeof(talk->begun[0]));
-	if (talk->refused == 0 || result->outcome != O2_LST_FAIL_LOCAL || result->status != talk->refused)
+	if (talk->refused == 0 || result->outcome != O2_LST_FAIL_LOCAL || result->status != talk->refused ||
+	    result->error == NULL)
 		o2_report_fail(talk->report, "lst/console-outcome",
 			       "RPC %" PRIu64 " ends as '%s' with %d; nothing of it has left", result->number,
 			       o2_lst_outcome_name(result->outcome), result->status);
@@ -430,13 +429,13 @@ void o2_talk_ended(struct o2_lst_talk *talk, const struct o2_lst_console_result 
 		return;
 	}
 	check_numbers(talk, asked, result, status);
+	o2_talk_check_error(talk, result);
 	asked->ended = true;
 	count(talk, result->outcome);
 	if (result->outcome == O2_LST_WELL)
 		count_well(talk, asked);
 }
 
-/* True if the answer to a framework request is one that a console must accept. */
 bool o2_talk_is_well(const struct o2_lst_talk *talk, const struct o2_talk_asked *asked)
 {
 	const struct o2_lst_generic_reply *reply = &asked->reply.u.reply;

@@ -164,9 +164,22 @@ static void check_brw(struct o2_lst_talk *talk, const struct o2_lst_brw_reqst *b
 static void check_ping(struct o2_lst_talk *talk, const struct o2_lst_ping_reqst *ping)
 {
 	wrong(talk, "the magic", ping->pnr_magic, PING_MAGIC);
+	wrong(talk, "the time", ping->pnr_time_sec * 1000 + ping->pnr_time_nsec / 1000000, talk->now_ms);
+	wrong(talk, "the time in nanoseconds", ping->pnr_time_nsec, talk->now_ms % 1000 * 1000000);
 	for (uint32_t i = 0; i < talk->config.concurrency; i++)
 		if (talk->lane[i] == talk->nasked - 1)
 			wrong(talk, "the number", ping->pnr_seq, talk->number[i]);
+}
+
+/* The counters are asked for before the test only if they are wanted then. */
+static void check_wanted(struct o2_lst_talk *talk)
+{
+	bool ran = false;
+
+	for (uint32_t i = 0; i < talk->nasked; i++)
+		ran |= talk->asked[i].is_test || talk->asked[i].msg.msg_type == O2_LST_BATCH_REQST;
+	if (!ran && talk->nrefused == 0)
+		wrong(talk, "whether the counters are wanted before", talk->config.before, true);
 }
 
 static void check_fields(struct o2_lst_talk *talk, const struct o2_lst_msg *msg)
@@ -182,6 +195,7 @@ static void check_fields(struct o2_lst_talk *talk, const struct o2_lst_msg *msg)
 		wrong(talk, "the session", o2_lst_sid_equal(msg->u.rmsn_reqst.rmsn_sid, sid), true);
 		break;
 	case O2_LST_STAT_REQST:
+		check_wanted(talk);
 		wrong(talk, "the session", o2_lst_sid_equal(msg->u.stat_reqst.str_sid, sid), true);
 		break;
 	case O2_LST_DEBUG_REQST:
@@ -217,6 +231,8 @@ void o2_talk_check_request(struct o2_lst_talk *talk, const struct o2_lst_msg *ms
 {
 	check_fields(talk, msg);
 	check_turn(talk, msg);
+	if (talk->nasked == 1)
+		wrong(talk, "the number of the first request", msg->u.reqst.rpyid, talk->first_id);
 	if (msg->order != talk->ours)
 		o2_report_fail(talk->report, "lst/console-asks", "a request is not in our order");
 }

@@ -60,6 +60,20 @@ void o2_talk_check_alive(struct o2_lst_talk *talk)
 
 /* --- what is reported --- */
 
+/* Only what has a rule has details: see o2_lst_answer. */
+void o2_talk_check_error(struct o2_lst_talk *talk, const struct o2_lst_console_result *result)
+{
+	const bool late = result->outcome == O2_LST_FAIL_TIMEOUT;
+	const struct o2_error *error = result->error;
+
+	if ((error != NULL) != (late || result->outcome == O2_LST_FAIL_MALFORMED) ||
+	    (late && (strcmp(error->rule, "lst/rpc-timeout") != 0 || error->limit != O2_TALK_TIMEOUT_MS ||
+		      error->value < error->limit)))
+		o2_report_fail(talk->report, "lst/console-outcome", "RPC %" PRIu64 " ends as '%s' by rule %s",
+			       result->number, o2_lst_outcome_name(result->outcome),
+			       error != NULL ? error->rule : "none");
+}
+
 static void wrong(struct o2_lst_talk *talk, const char *what, int64_t found, int64_t expected)
 {
 	if (found != expected)
@@ -159,14 +173,20 @@ static bool is_lost(const struct o2_lst_talk *talk)
 	return false;
 }
 
+/* Without a connection to the node, the request has not left. */
+static bool has_not_left(const struct o2_talk_asked *asked)
+{
+	return asked->doom == -EHOSTUNREACH || asked->doom == -ECONNREFUSED || asked->doom == -ENETDOWN;
+}
+
 /* True if the node may still have the session, as far as the model knows. */
 static bool may_be_left(const struct o2_lst_talk *talk, bool ours)
 {
 	const struct o2_talk_asked *first = &talk->asked[0], *last = NULL;
 
-	/* However the first request fails, the node may have received it: there is a connection here. */
+	/* Unless the first request has not left, the node may have received it. */
 	if (talk->nasked == 0 || !first->heard)
-		return talk->nasked > 0;
+		return talk->nasked > 0 && !has_not_left(first);
 	if (!ours)
 		return first->reply.u.mksn_reply.mksn_status == 0;
 	for (uint32_t i = 0; i < talk->nasked; i++)
@@ -302,6 +322,8 @@ void o2_talk_check_report(struct o2_lst_talk *talk)
 		wrong(talk, "status", report->status, -ECANCELED);
 		wrong(talk, "left", report->left, true);
 	}
+	wrong(talk, "rpcs_sent", o2_lst_rpc_counters(talk->rpc)->rpcs_sent, (int64_t)talk->nsent);
+	wrong(talk, "errors", o2_lst_rpc_counters(talk->rpc)->errors, (int64_t)talk->nerrors);
 	check_times(talk, report);
 	if (!talk->canceled) {
 		check_failure(talk, report);
@@ -315,4 +337,5 @@ void o2_talk_check_report(struct o2_lst_talk *talk)
 	talk->seen[CONSOLE_BUSY] += report->status == -EBUSY && report->step == O2_LST_STEP_MAKE;
 	talk->seen[CONSOLE_STALE] += report->status == -ESTALE;
 	talk->seen[CONSOLE_LEFT] += report->left;
+	talk->seen[CONSOLE_NEVER_ASKED] += has_not_left(&talk->asked[0]);
 }

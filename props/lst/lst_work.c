@@ -8,147 +8,11 @@
 #include "props/lst/lst_requests.h"
 
 #define LIST_PAGE  64u
-#define CALLS	   8u /* most calls of the console in flight: o2_lst_side_config */
+#define OWN_NUMBER (UINT64_C(1) << 60) /* of memory for a bulk */
 #define ROUNDS	   5u
 #define MORE_PAGES 50u
 #define ABSENT_NID UINT64_C(0x000500000a4d0009)
 #define TIMEOUT_MS O2_LST_CASE_TIMEOUT_MS
-
-/* A request and its predicted answer. */
-struct question {
-	struct o2_work *work;
-	uint32_t type, status, features, active;
-	bool queries, answered;
-	struct o2_lst_stat_reply stat; /* the reply to a STAT */
-};
-
-static struct question question[CALLS];
-static uint32_t nquestions;
-
-static void note_answer(void *context, const struct o2_lst_answer *answer)
-{
-	struct question *asked = context;
-	struct o2_report *report = asked->work->the->report;
-	const struct o2_lst_msg *reply = answer->reply;
-
-	asked->answered = true;
-	if (answer->status != 0) {
-		o2_report_fail(report, "lst/work-answer", "a request of type %" PRIu32 " ends with %d",
-			       asked->type, answer->status);
-		return;
-	}
-	if (reply->u.reply.status != asked->status)
-		o2_report_fail(report, "lst/work-status",
-			       "a request of type %" PRIu32 " is answered with %" PRIu32 ", not %" PRIu32,
-			       asked->type, reply->u.reply.status, asked->status);
-	else if (reply->msg_ses_feats != asked->features)
-		o2_report_fail(report, "lst/work-features", "an answer has features %" PRIu32,
-			       reply->msg_ses_feats);
-	else if (asked->queries && asked->status == 0 && reply->u.batch_reply.bar_active != asked->active)
-		o2_report_fail(report, "lst/work-active", "%" PRIu32 " are active, not %" PRIu32,
-			       reply->u.batch_reply.bar_active, asked->active);
-	if (reply->msg_type == O2_LST_STAT_REPLY)
-		asked->stat = reply->u.stat_reply;
-}
-
-/* Start a request, which is sent when A's letters are delivered.  Returns where its answer will be. */
-static struct question *ask(struct o2_work *work, struct o2_lst_msg msg, uint32_t status)
-{
-	struct o2_lst_case *the = work->the;
-	struct question *asked = &question[nquestions++];
-	struct o2_lst_call call = {
-		.nid = O2_LNET_NID_B, .request = &msg, .done = note_answer, .context = asked};
-	int rc;
-
-	/* Without a session the node reports all features. */
-	*asked = (struct question){.work = work,
-				   .type = msg.msg_type,
-				   .status = status,
-				   .features = msg.msg_type == O2_LST_RMSN_REQST ? O2_LST_FEATS_MASK
-										 : work->features};
-	msg.msg_ses_feats = work->features;
-	if (msg.msg_type == O2_LST_BRW_REQST ||
-	    (msg.msg_type == O2_LST_TEST_REQST && msg.u.test_reqst.tsr_is_client != 0)) {
-		call.bulk = &the->list;
-		call.bulk_is_source = true;
-	}
-	work->requests++;
-	work->refused += status != 0 && msg.msg_type != O2_LST_BRW_REQST;
-	rc = o2_lst_call_start(the->a.node->rpc, &call, NULL, NULL);
-	if (rc != 0)
-		o2_report_fail(the->report, "lst/work-start", "a request is not sent: %d", rc);
-	return asked;
-}
-
-/* --- the network --- */
-
-static void deliver(struct o2_work *work, struct o2_lnet_side *side)
-{
-	o2_work_letter(work, &side->letter[0]);
-	o2_work_check_order(work, &side->letter[0]);
-	side->nevents = side->nresults = side->peer->nevents = side->peer->nresults = 0;
-	o2_lnet_deliver(side);
-	work->the->seen[WORK_WAITED] += !TAILQ_EMPTY(&work->the->a.node->waiting);
-}
-
-static void deliver_ours(struct o2_work *work)
-{
-	while (work->the->lnet.a.nletters > 0)
-		deliver(work, &work->the->lnet.a);
-}
-
-/* Deliver all letters, in any order of the sides; all requests are answered then. */
-static void deliver_all(struct o2_work *work)
-{
-	struct o2_lnet_side *a = &work->the->lnet.a, *b = &work->the->lnet.b;
-
-	while (a->nletters + b->nletters > 0) {
-		struct o2_lnet_side *side = o2_draw_bool(work->the->choice, 1, 1) ? b : a;
-
-		deliver(work, side->nletters > 0 ? side : side->peer);
-	}
-	for (uint32_t i = 0; i < nquestions; i++)
-		if (!question[i].answered)
-			o2_report_fail(work->the->report, "lst/work-answer",
-				       "a request of type %" PRIu32 " is not answered", question[i].type);
-	nquestions = 0;
-}
-
-/* --- memory --- */
-
-#define ALLOCATIONS 4u /* most allocations that adding a test needs */
-
-/* Draw which of the next allocations fails; 0: none. */
-static uint32_t draw_nth(struct o2_work *work)
-{
-	const uint32_t nth = o2_draw_bool(work->the->choice, 5, 1)
-				     ? 1 + (uint32_t)o2_draw(work->the->choice, ALLOCATIONS - 1)
-				     : 0;
-
-	return work->the->run->fail_allocation == NULL ? 0 : nth;
-}
-
-/* Deliver the request and its answer while the nth allocation fails. */
-static void deliver_without(struct o2_work *work, uint32_t nth)
-{
-	const struct o2_lst_run *run = work->the->run;
-	struct o2_lnet_side *a = &work->the->lnet.a, *b = &work->the->lnet.b;
-	const bool lacking = nth > 0 && work->nth == 0;
-	bool failed;
-
-	if (nth == 0)
-		return;
-	run->fail_allocation(nth);
-	while (a->nletters > 0 || (b->nletters > 0 && work->nqueue == 0))
-		deliver(work, a->nletters > 0 ? a : b);
-	failed = run->allocation_failed();
-	run->fail_allocation(0);
-	work->nth = 0;
-	if (failed != lacking)
-		o2_report_fail(work->the->report, "lst/work-memory", "allocation %" PRIu32 " %s", nth,
-			       failed ? "is one more than there are" : "is not made");
-	work->the->seen[WORK_NO_MEMORY] += failed;
-}
 
 /* --- tests --- */
 
@@ -199,17 +63,36 @@ static void add_half(struct o2_work *work)
 		o2_work_draw_bulk(work, half);
 	lay_list(work, half);
 	msg.u.test_reqst = half->asked;
-	work->nth = draw_nth(work);
+	work->nth = o2_work_draw_nth(work);
 	if (!o2_work_answers(work, half))
 		work->nth = 0;
 	nth = work->nth;
-	ask(work, msg, o2_work_add(work, half));
-	deliver_without(work, nth);
-	deliver_all(work);
+	o2_work_ask(work, msg, o2_work_add(work, half));
+	o2_work_deliver_without(work, nth);
+	o2_work_deliver_all(work);
 	work->the->seen[WORK_NO_ROOM] += !half->there;
 }
 
 /* --- rounds --- */
+
+/* The memory that is laid out is offered under a number of its own, as by a client that truncates. */
+static void offer_less(struct o2_work *work, struct o2_lst_msg *msg)
+{
+	struct o2_lst_case *the = work->the;
+	const struct o2_lnet_entry entry = {
+		.portal = O2_LST_PORTAL_RDMA,
+		.match_bits = OWN_NUMBER,
+		.nid = O2_LNET_NID_B,
+		.pid = O2_LNET_PID_KERNEL,
+		.options = O2_LNET_MD_OP_GET | O2_LNET_MD_TRUNCATE | O2_LNET_MD_UNLINK,
+		.uses = 1,
+		.memory = the->list,
+	};
+
+	msg->u.brw_reqst.brw_bulkid = OWN_NUMBER;
+	if (o2_lnet_attach(the->lnet.a.lnet, &entry, NULL) < 0)
+		o2_report_fail(the->report, "lst/work-start", "a bulk cannot be offered");
+}
 
 /* A write by the console: its reports of wrong words do not count for the node's own reads. */
 static void write_once(struct o2_work *work)
@@ -218,12 +101,16 @@ static void write_once(struct o2_work *work)
 	const struct o2_lst_node_wrong wrong = b->wrong;
 	const uint32_t nwrong = b->nwrong;
 	struct o2_work_write write;
-	const struct o2_lst_msg msg =
+	struct o2_lst_msg msg =
 		o2_work_lay_write(work, o2_lnet_side_bytes(&work->the->lnet.a, LIST_PAGE), &write);
 
-	lay_bulk(work->the, write.len);
-	ask(work, msg, write.found ? EBADMSG : 0);
-	deliver_all(work);
+	lay_bulk(work->the, write.bytes);
+	if (write.bytes < write.len)
+		offer_less(work, &msg);
+	work->withheld = write.len - write.bytes;
+	o2_work_ask(work, msg, write.found ? EBADMSG : 0);
+	o2_work_deliver_all(work);
+	work->withheld = 0;
 	o2_work_check_write(work, &write, nwrong);
 	b->wrong = wrong;
 	b->nwrong = nwrong;
@@ -235,8 +122,8 @@ static void query(struct o2_work *work)
 	const uint32_t index = (uint32_t)o2_draw(work->the->choice, 3);
 	uint32_t active;
 	const uint32_t status = o2_work_query(work, batch, index, &active);
-	struct question *asked =
-		ask(work, o2_lst_ask_batch(o2_lst_sid_of(1), batch, O2_LST_BATCH_QUERY, index, 0), status);
+	struct o2_work_question *asked = o2_work_ask(
+		work, o2_lst_ask_batch(o2_lst_sid_of(1), batch, O2_LST_BATCH_QUERY, index, 0), status);
 
 	asked->queries = true;
 	asked->active = active;
@@ -248,14 +135,27 @@ static void control(struct o2_work *work, uint32_t opcode)
 	const uint32_t batch = 1 + (uint32_t)o2_draw(work->the->choice, O2_WORK_BATCHES - 1);
 	const bool force = o2_draw_bool(work->the->choice, 1, 1) &&
 			   !(o2_work_has_large(work) && o2_work_writes(work, batch));
-	const uint32_t nth = opcode == O2_LST_BATCH_RUN ? draw_nth(work) : 0;
+	const uint32_t nth = opcode == O2_LST_BATCH_RUN ? o2_work_draw_nth(work) : 0;
 	uint32_t status;
 
 	work->nth = nth;
 	status = opcode == O2_LST_BATCH_RUN ? o2_work_run(work, batch) : o2_work_stop(work, batch, force);
-	ask(work, o2_lst_ask_batch(o2_lst_sid_of(1), batch, opcode, 0, force), status);
-	deliver_without(work, nth);
+	o2_work_ask(work, o2_lst_ask_batch(o2_lst_sid_of(1), batch, opcode, 0, force), status);
+	o2_work_deliver_without(work, nth);
 	work->the->seen[WORK_STOPPED] += opcode == O2_LST_BATCH_STOP && status == 0;
+}
+
+/* Ask how many batches are active. */
+static void count_active(struct o2_work *work)
+{
+	struct o2_work_question *stat = o2_work_ask(work, o2_lst_ask_stat(o2_lst_sid_of(1)), 0);
+	uint32_t active;
+
+	stat->counts = true;
+	for (uint32_t batch = 1; batch <= O2_WORK_BATCHES; batch++) {
+		o2_work_query(work, batch, 0, &active);
+		stat->active += active > 0;
+	}
 }
 
 /* A test is not added to a batch that runs. */
@@ -270,18 +170,20 @@ static void add_in_vain(struct o2_work *work)
 		return;
 	msg.u.test_reqst.tsr_bid = batch;
 	half.asked = msg.u.test_reqst;
-	ask(work, msg, o2_work_add(work, &half));
+	o2_work_ask(work, msg, o2_work_add(work, &half));
 	work->the->seen[WORK_BUSY]++;
 }
 
 /* A round: the requests are delivered to the node before any of the node's messages are. */
 static void round_of(struct o2_work *work)
 {
-	static const uint32_t weights[] = {4, 4, 1, 1};
+	static const uint32_t weights[] = {4, 4, 1, 1, 1};
 	struct o2_choice *c = work->the->choice;
 
-	while (nquestions < CALLS && o2_draw_bool(c, 1, 3)) {
-		const size_t what = o2_draw_weighted(c, weights, 4);
+	if (o2_draw_bool(c, 3, 1))
+		work->network = o2_draw_bool(c, 1, 1) ? O2_WORK_SHORTENS : O2_WORK_LOSES;
+	while (work->nquestions < O2_WORK_CALLS && o2_draw_bool(c, 1, 3)) {
+		const size_t what = o2_draw_weighted(c, weights, 5);
 
 		/* The next request arrives while these calls are in flight. */
 		work->most = work->calls > work->most ? work->calls : work->most;
@@ -291,28 +193,43 @@ static void round_of(struct o2_work *work)
 			query(work);
 		else if (what == 2)
 			control(work, O2_LST_BATCH_STOP);
-		else
+		else if (what == 3)
 			add_in_vain(work);
-		deliver_ours(work);
+		else
+			count_active(work);
+		o2_work_deliver_ours(work);
 	}
-	deliver_all(work);
+	o2_work_deliver_all(work);
 	o2_work_finish(work);
+	work->network = O2_WORK_SOUND;
 }
 
 /* --- the case --- */
+
+/* The new session has no errors; the first one waits while its RPCs are in flight, and those after it for nothing. */
+static void ask_zombies(struct o2_work *work, struct o2_lst_sid sid)
+{
+	struct o2_work_question *stat = o2_work_ask(work, o2_lst_ask_stat(sid), 0);
+
+	stat->counts = stat->fresh = true;
+	stat->zombies = work->calls > 0;
+	o2_work_deliver_ours(work);
+	work->the->seen[WORK_ZOMBIE] += stat->zombies > 0;
+}
 
 /* Make a session by force.  There is room if no RPC of the one before is in flight. */
 static uint32_t take_over(struct o2_work *work, uint32_t before, uint32_t stamp, bool room)
 {
 	const struct o2_lst_sid sid = o2_lst_sid_of(room ? stamp : before);
 
-	ask(work, o2_lst_ask_mksn(o2_lst_sid_of(stamp), 1, "other"), room ? 0 : ENOMEM);
-	deliver_ours(work);
+	o2_work_ask(work, o2_lst_ask_mksn(o2_lst_sid_of(stamp), 1, "other"), room ? 0 : ENOMEM);
+	o2_work_deliver_ours(work);
 	if (!o2_lst_sid_equal(o2_lst_node_sid(work->the->b.node), sid))
 		o2_report_fail(work->the->report, "lst/work-session",
 			       "the node is not in session %" PRIu64 " when another is asked for",
 			       sid.ses_stamp);
 	work->the->seen[WORK_NO_SESSION] += !room;
+	ask_zombies(work, sid);
 	return (uint32_t)sid.ses_stamp;
 }
 
@@ -322,12 +239,12 @@ static uint32_t steal(struct o2_work *work)
 	const uint32_t batch = 1 + (uint32_t)o2_draw(work->the->choice, O2_WORK_BATCHES - 1);
 	uint32_t stamp;
 
-	ask(work, o2_lst_ask_batch(o2_lst_sid_of(1), batch, O2_LST_BATCH_RUN, 0, 0),
-	    o2_work_run(work, batch));
-	deliver_ours(work);
+	o2_work_ask(work, o2_lst_ask_batch(o2_lst_sid_of(1), batch, O2_LST_BATCH_RUN, 0, 0),
+		    o2_work_run(work, batch));
+	o2_work_deliver_ours(work);
 	stamp = take_over(work, 1, 2, true);
 	stamp = take_over(work, stamp, 3, work->calls == 0 || work->config.max_sessions > 2);
-	deliver_all(work);
+	o2_work_deliver_all(work);
 	return stamp;
 }
 
@@ -339,8 +256,8 @@ static void leave(struct o2_work *work)
 	const uint32_t stamp = o2_draw_bool(the->choice, 1, 1) ? steal(work) : 1;
 
 	if (o2_draw_bool(the->choice, 1, 1)) {
-		ask(work, o2_lst_ask_rmsn(o2_lst_sid_of(stamp)), 0);
-		deliver_all(work);
+		o2_work_ask(work, o2_lst_ask_rmsn(o2_lst_sid_of(stamp)), 0);
+		o2_work_deliver_all(work);
 	} else {
 		const uint64_t heard_ms = the->now_ms;
 
@@ -381,15 +298,16 @@ static void draw_configs(struct o2_work *work, struct o2_lst_node_config *other)
 /* Without memory no session is made; a later request can make one. */
 static void make_session(struct o2_work *work)
 {
-	const uint32_t nth = draw_nth(work) > 0;
+	const uint32_t nth = o2_work_draw_nth(work) > 0;
 
 	if (nth > 0) {
-		ask(work, o2_lst_ask_mksn(o2_lst_sid_of(1), 0, "work"), ENOMEM)->features = O2_LST_FEATS_MASK;
-		deliver_without(work, nth);
-		deliver_all(work);
+		o2_work_ask(work, o2_lst_ask_mksn(o2_lst_sid_of(1), 0, "work"), ENOMEM)->features =
+			O2_LST_FEATS_MASK;
+		o2_work_deliver_without(work, nth);
+		o2_work_deliver_all(work);
 	}
-	ask(work, o2_lst_ask_mksn(o2_lst_sid_of(1), 0, "work"), 0);
-	deliver_all(work);
+	o2_work_ask(work, o2_lst_ask_mksn(o2_lst_sid_of(1), 0, "work"), 0);
+	o2_work_deliver_all(work);
 }
 
 static void talk(struct o2_work *work)
@@ -397,7 +315,7 @@ static void talk(struct o2_work *work)
 	struct o2_lst_case *the = work->the;
 	const uint64_t started_ms = o2_draw(the->choice, 5000);
 	struct o2_lst_lnet_counters lnet;
-	struct question *stat;
+	struct o2_work_question *stat;
 
 	o2_lst_clock_to(the, started_ms);
 	o2_work_draw_scarce(work);
@@ -411,10 +329,10 @@ static void talk(struct o2_work *work)
 		round_of(work);
 		the->steps++;
 	}
-	stat = ask(work, o2_lst_ask_stat(o2_lst_sid_of(1)), 0);
-	deliver_ours(work);
+	stat = o2_work_ask(work, o2_lst_ask_stat(o2_lst_sid_of(1)), 0);
+	o2_work_deliver_ours(work);
 	lnet = work->lnet;
-	deliver_all(work);
+	o2_work_deliver_all(work);
 	the->seen[WORK_RAN] += work->tries > 0;
 	o2_lst_bulk_put(&work->held);
 	o2_work_check_counts(work, &stat->stat, &lnet, started_ms);
@@ -429,7 +347,6 @@ int o2_lst_work_case(struct o2_lst_case *the)
 
 	memset(&work, 0, sizeof(work));
 	work.the = the;
-	nquestions = 0;
 	draw_configs(&work, &other);
 	rc = o2_lst_side_open(&the->a, &the->lnet.a, &other);
 	if (rc == 0)

@@ -5,7 +5,7 @@
 #include "props/lst/lst_internal.h"
 
 /*
- * A console that waits for each answer, over a lossless network: every RPC that a node makes for its tests, and
+ * A console that waits for each answer, and loses none.  Every RPC that a node makes for its tests, and
  * every counter of the node, can then be predicted exactly (docs/properties.md, "The lst property").
  */
 
@@ -14,6 +14,7 @@
 #define O2_WORK_UNITS	 128u
 #define O2_WORK_DESTS	 2u
 #define O2_WORK_UNSERVED 32u
+#define O2_WORK_CALLS	 8u /* most calls of the console in flight: o2_lst_side_config */
 
 /* One half of a test, as requested. */
 struct o2_work_half {
@@ -39,8 +40,27 @@ struct o2_work_unit {
 /* A bulk write of the console. */
 struct o2_work_write {
 	uint32_t len, at;
+	uint32_t bytes; /* that come */
 	uint64_t got;
-	bool found; /* a word that is checked is wrong */
+	bool found; /* a word that is checked is wrong, or fewer bytes come than are announced */
+};
+
+/* What the network does to the node's requests of a round. */
+enum o2_work_network {
+	O2_WORK_SOUND,
+	O2_WORK_LOSES, /* all are lost, and the node is told */
+	O2_WORK_SHORTENS, /* all reads of more than a word are shortened by a word, or of more than a page by a page */
+};
+
+/* A request and its predicted answer. */
+struct o2_work_question {
+	struct o2_work *work;
+	uint32_t type, status, features, active;
+	bool queries, answered;
+	bool counts; /* STAT: with this many active batches, and sessions that wait */
+	bool fresh;  /* of a session that has run nothing */
+	uint32_t zombies;
+	struct o2_lst_stat_reply stat; /* the reply to a STAT */
 };
 
 /* The model: what the node must have done. */
@@ -60,17 +80,24 @@ struct o2_work {
 	uint32_t most;	       /* most calls in flight at a time when a message reached the node */
 	bool forced;	       /* some units were stopped in the middle of an RPC */
 	bool kept;	       /* and their writes still hold pages of the other node */
-	uint32_t nth;	       /* the next allocations: the nth fails; 0: none */
+	enum o2_work_network network;
+	uint32_t nth; /* the next allocations: the nth fails; 0: none */
 	/* Counts. */
 	uint64_t tries, failed, pings, reads, writes, bytes, wrong;
 	uint64_t brw_errors, ping_errors, fetched_bytes, requests, refused;
 	struct o2_lst_lnet_counters lnet;
+	uint64_t lost; /* requests of the node */
+	uint64_t next_ping,
+		not_pinged; /* number of the next ping; pings that may have had one and were not sent */
 	/* Counts of the console's own writes. */
-	uint64_t written, wrong_written, written_bytes;
+	uint64_t written, wrong_written, checked, written_bytes;
+	uint32_t withheld; /* bytes of the present one that do not come */
 	/* Reads and writes that reached the other node and whose data has not moved yet, in order. */
 	uint32_t nunserved;
 	uint64_t unserved[O2_WORK_UNSERVED];
 	struct o2_lst_bulk held; /* pages of the other node that a third party occupies */
+	uint32_t nquestions;
+	struct o2_work_question question[O2_WORK_CALLS];
 };
 
 /* Predict the status of a TEST; if 0, the half exists from now on. */
@@ -80,6 +107,8 @@ bool o2_work_answers(const struct o2_work *work, const struct o2_work_half *half
 /* Predict RUN, STOP and QUERY of the index-th half added (0: of the batch); *active: the count QUERY returns. */
 uint32_t o2_work_run(struct o2_work *work, uint32_t batch);
 uint32_t o2_work_stop(struct o2_work *work, uint32_t batch, bool force);
+/* By how many bytes the network shortens a read of this length now. */
+uint32_t o2_work_shortens(const struct o2_work *work, uint32_t length_bytes);
 /* True if a unit of the batch has a write in flight. */
 bool o2_work_writes(const struct o2_work *work, uint32_t batch);
 uint32_t o2_work_query(struct o2_work *work, uint32_t batch, uint32_t index, uint32_t *active);
@@ -87,6 +116,17 @@ uint32_t o2_work_query(struct o2_work *work, uint32_t batch, uint32_t index, uin
 void o2_work_finish(struct o2_work *work);
 /* A letter of either side arrives. */
 void o2_work_letter(struct o2_work *work, const struct o2_letter *letter);
+
+/* lst_work_ask.c */
+/* Start a request, which is sent when A's letters are delivered.  Returns where its answer will be. */
+struct o2_work_question *o2_work_ask(struct o2_work *work, struct o2_lst_msg msg, uint32_t status);
+void o2_work_deliver_ours(struct o2_work *work);
+/* Deliver all letters, in any order of the sides; all requests are answered then. */
+void o2_work_deliver_all(struct o2_work *work);
+/* Draw which of the next allocations fails; 0: none. */
+uint32_t o2_work_draw_nth(struct o2_work *work);
+/* Deliver the request and its answer while the nth allocation fails. */
+void o2_work_deliver_without(struct o2_work *work, uint32_t nth);
 
 /* lst_work_bulk.c */
 void o2_work_draw_bulk(struct o2_work *work, struct o2_work_half *half);

@@ -57,6 +57,8 @@ uint32_t o2_work_add(struct o2_work *work, struct o2_work_half *half)
 		return ENOMEM;
 	if (half->is_client && is_lacking(work))
 		return ENOMEM;
+	if (half->is_client && !half->is_brw)
+		work->next_ping = work->not_pinged = 0;
 	work->nadded++;
 	work->nunits += units;
 	half->there = true;
@@ -126,20 +128,33 @@ uint32_t o2_work_run(struct o2_work *work, uint32_t batch)
 			work->queue[work->nqueue++] = (struct o2_work_unit){
 				.half = half, .absent = half->absent[k / half->asked.tsr_concur]};
 			half->active++;
+			/* An absent node is found when the ping has its number. */
+			work->not_pinged += !half->is_brw && half->absent[k / half->asked.tsr_concur];
 		}
 	}
 	pump(work);
 	return 0;
 }
 
+uint32_t o2_work_shortens(const struct o2_work *work, uint32_t length_bytes)
+{
+	const uint32_t least = work->features != 0 ? 8 : PAGE_BYTES;
+
+	return work->network == O2_WORK_SHORTENS && length_bytes > least ? least : 0;
+}
+
 /* Count one RPC of the unit, including the bytes that arrive. */
 static void count_try(struct o2_work *work, const struct o2_work_half *half)
 {
 	work->tries++;
+	if (work->network == O2_WORK_LOSES)
+		return;
 	work->pings += !half->is_brw;
 	work->reads += half->is_brw && half->is_read;
 	work->writes += half->is_brw && !half->is_read;
 	work->bytes += half->is_brw ? half->length_bytes : 0;
+	if (half->is_brw && half->is_read)
+		work->bytes -= o2_work_shortens(work, half->length_bytes);
 }
 
 static bool writes(const struct o2_work_unit *unit)
@@ -201,16 +216,27 @@ uint32_t o2_work_query(struct o2_work *work, uint32_t batch, uint32_t index, uin
 	return index > count ? ENOENT : 0;
 }
 
+/* True if each RPC of the half fails in this round. */
+static bool fails_now(const struct o2_work *work, const struct o2_work_half *half)
+{
+	const bool is_short = half->is_brw && half->is_read && o2_work_shortens(work, half->length_bytes) > 0;
+
+	return half->fails || is_short || work->network == O2_WORK_LOSES;
+}
+
 void o2_work_finish(struct o2_work *work)
 {
+	const bool loses = work->network == O2_WORK_LOSES;
+
 	for (uint32_t i = 0; i < work->nqueue; i++) {
 		struct o2_work_unit *unit = &work->queue[i];
 		struct o2_work_half *half = unit->half;
+		const bool fails = fails_now(work, half);
 		uint32_t times = half->asked.tsr_loop;
 
 		if (unit->ended)
 			continue;
-		if (half->stopped || (half->fails && half->asked.tsr_stop_onerr != 0))
+		if (half->stopped || (fails && half->asked.tsr_stop_onerr != 0))
 			times = 1;
 		if (unit->absent) {
 			note_error(work, half);
@@ -218,9 +244,10 @@ void o2_work_finish(struct o2_work *work)
 		}
 		for (; times > 0; times--) {
 			count_try(work, half);
-			work->wrong += half->fails;
-			work->failed += half->fails;
-			if (half->fails)
+			work->wrong += fails && !loses;
+			work->failed += fails;
+			/* What is lost after a stop is no error. */
+			if (fails && !(loses && half->stopped))
 				note_error(work, half);
 		}
 		unit->ended = true;
@@ -243,8 +270,8 @@ void o2_work_letter(struct o2_work *work, const struct o2_letter *letter)
 	const bool by_rdma = letter->kind != O2_LETTER_IMMEDIATE;
 	const bool sent = letter->from == &work->the->lnet.b;
 	const uint32_t type = letter->hdr.type;
-	const uint64_t length =
-		type == O2_LNET_GET ? letter->hdr.msg.get.sink_length : letter->hdr.payload_length;
+	const uint64_t length = type == O2_LNET_GET ? letter->hdr.msg.get.sink_length - work->withheld
+						    : letter->hdr.payload_length;
 
 	if (type == O2_LNET_GET && !by_rdma)
 		return;

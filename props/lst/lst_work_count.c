@@ -5,6 +5,8 @@
 
 /* Compares what both nodes of a work case count and report with the model: docs/lst.md, "Counters". */
 
+#define WORD_BYTES  8u
+#define PAGE_BYTES  4096u
 #define SERVER_WORD UINT64_C(0xeeb0eeb1eeb2eeb3)
 
 void o2_work_count_wrong(struct o2_work *work, const char *what, uint64_t found, uint64_t expected)
@@ -22,8 +24,8 @@ static void check_stat(struct o2_work *work, const struct o2_lst_stat_reply *sta
 	o2_work_count_wrong(work, "zombie_sessions", stat->str_fw.zombie_sessions, 0);
 	o2_work_count_wrong(work, "brw_errors", stat->str_fw.brw_errors, work->brw_errors);
 	o2_work_count_wrong(work, "ping_errors", stat->str_fw.ping_errors, work->ping_errors);
-	o2_work_count_wrong(work, "errors", stat->str_rpc.errors, 0);
-	o2_work_count_wrong(work, "rpcs_sent", stat->str_rpc.rpcs_sent, work->tries);
+	o2_work_count_wrong(work, "errors", stat->str_rpc.errors, work->lost);
+	o2_work_count_wrong(work, "rpcs_sent", stat->str_rpc.rpcs_sent, work->tries - work->lost);
 	o2_work_count_wrong(work, "rpcs_rcvd", stat->str_rpc.rpcs_rcvd, work->requests);
 	o2_work_count_wrong(work, "rpcs_dropped", stat->str_rpc.rpcs_dropped, 0);
 	o2_work_count_wrong(work, "rpcs_expired", stat->str_rpc.rpcs_expired, 0);
@@ -31,7 +33,7 @@ static void check_stat(struct o2_work *work, const struct o2_lst_stat_reply *sta
 	o2_work_count_wrong(work, "bulk_put", stat->str_rpc.bulk_put, 0);
 	if (work->forced)
 		return;
-	o2_work_count_wrong(work, "lcc_errors", stat->str_lnet.lcc_errors, 0);
+	o2_work_count_wrong(work, "lcc_errors", stat->str_lnet.lcc_errors, work->lost);
 	o2_work_count_wrong(work, "lcc_drop_count", stat->str_lnet.lcc_drop_count, 0);
 	o2_work_count_wrong(work, "lcc_send_count", stat->str_lnet.lcc_send_count, lnet->lcc_send_count);
 	o2_work_count_wrong(work, "lcc_send_length", stat->str_lnet.lcc_send_length, lnet->lcc_send_length);
@@ -53,6 +55,8 @@ static void check_reports(struct o2_work *work)
 	o2_work_count_wrong(work, "writes of the console", b->writes, work->written);
 	o2_work_count_wrong(work, "writes of the console that were wrong", b->wrong_writes,
 			    work->wrong_written);
+	o2_work_count_wrong(work, "writes of the console that were checked", b->checked_writes,
+			    work->checked);
 	o2_work_count_wrong(work, "bytes of the console", b->bytes, work->written_bytes);
 	o2_work_count_wrong(work, "sessions", b->sessions, 1);
 	o2_work_count_wrong(work, "pings that were served", a->pings, work->pings);
@@ -74,6 +78,15 @@ static void check_wrong(struct o2_work *work)
 
 	if (work->the->b.nwrong == 0)
 		return;
+	if (wrong->bytes < wrong->len) {
+		work->the->seen[WORK_SHORT]++;
+		if (wrong->nid != O2_LNET_NID_A || !wrong->is_client ||
+		    wrong->len - wrong->bytes != (work->features != 0 ? WORD_BYTES : PAGE_BYTES))
+			o2_report_fail(work->the->report, "lst/work-wrong",
+				       "a read of %" PRIu32 " bytes is told to have brought %" PRIu64,
+				       wrong->len, wrong->bytes);
+		return;
+	}
 	work->the->seen[WORK_WRONG]++;
 	if (wrong->nid != O2_LNET_NID_A || !wrong->is_client || wrong->word.at != at / 8 * 8 ||
 	    wrong->word.want != SERVER_WORD || wrong->word.got != (SERVER_WORD ^ UINT64_C(1) << bit))

@@ -19,9 +19,9 @@ static const char *const situations[O2_NODES_SITUATIONS] = {O2_NODES_SITUATION_L
  * attempts in a row), three devices, or queues so deep that a kernel would have to provide room for all of them.
  */
 static const enum o2_nodes_situation of_loop[] = {
-	O2_NODES_SEEN_THREE,  O2_NODES_SEEN_UNREACHABLE, O2_NODES_SEEN_LOST,
-	O2_NODES_SEEN_DEEP,   O2_NODES_SEEN_BURST,	 O2_NODES_SEEN_SLOW,
-	O2_NODES_SEEN_WAITED, O2_NODES_SEEN_BROKEN,	 O2_NODES_SEEN_DEVICE_LOST};
+	O2_NODES_SEEN_THREE,	   O2_NODES_SEEN_UNREACHABLE, O2_NODES_SEEN_LOST,	 O2_NODES_SEEN_DEEP,
+	O2_NODES_SEEN_BURST,	   O2_NODES_SEEN_SLOW,	      O2_NODES_SEEN_WAITED,	 O2_NODES_SEEN_BROKEN,
+	O2_NODES_SEEN_DEVICE_LOST, O2_NODES_SEEN_BAD_REPLY,   O2_NODES_SEEN_LONG_SMALLER};
 
 enum step {
 	STEP_DELIVER,
@@ -93,6 +93,8 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 		o2_nodes_check_growth(run->nodes);
 	if (!report->failed)
 		o2_nodes_check_burst(run->nodes);
+	if (!report->failed)
+		o2_nodes_check_long(run->nodes);
 	if (!report->failed)
 		o2_nodes_check_order(run->nodes);
 	if (!report->failed)

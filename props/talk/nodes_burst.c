@@ -111,15 +111,14 @@ void o2_nodes_check_burst(struct o2_nodes *nodes)
 
 /*
  * All messages wait for a connection.  The device refuses the first one as the connection comes up; those after it
- * wait for the next connection, if there is to be one.
+ * wait for the next connection, if there is to be one; else they end.
  */
 void o2_nodes_check_order(struct o2_nodes *nodes)
 {
 	struct o2_nodes_seat *seat = &nodes->seat[0], *there = &nodes->seat[1];
 
-	if (!nodes->ground.ops->may_fail || seat->config.conns_per_peer < 2 ||
-	    seat->config.max_waiting < WAITING || !o2_nodes_can_connect(seat, there) ||
-	    !o2_draw_bool(nodes->choice, 3, 1))
+	if (!nodes->ground.ops->may_fail || seat->config.max_waiting < WAITING ||
+	    !o2_nodes_can_connect(seat, there) || !o2_draw_bool(nodes->choice, 3, 1))
 		return;
 	o2_nodes_close_peer(seat, 1, 0);
 	o2_nodes_settle(nodes);

@@ -119,6 +119,15 @@ static bool by_another_life(const struct o2_nodes_seat *seat, const struct o2_no
 	return incarnation != end->incarnation || version != end->terms.version;
 }
 
+/* The reply to this end's request is not a valid one. */
+static bool by_a_bad_reply(const struct o2_nodes_seat *seat, const struct o2_nodes_end *end,
+			   const struct o2_transfer_fault *is, struct o2_transfer_fault *foretold)
+{
+	(void)is;
+	*foretold = seat->now.bad_reply;
+	return seat->now.doing == O2_NODES_HEARS && seat->now.end == end && foretold->code != 0;
+}
+
 static bool by_a_header(const struct o2_nodes_seat *seat, const struct o2_nodes_end *end,
 			const struct o2_transfer_fault *is, struct o2_transfer_fault *foretold)
 {
@@ -211,15 +220,9 @@ static bool by_an_operation_s_age(const struct o2_nodes_seat *seat, const struct
 	return true;
 }
 
-static const cause_fn causes[] = {by_us,
-				  by_event,
-				  by_another_life,
-				  by_a_header,
-				  by_the_device,
-				  by_a_send,
-				  by_the_loss_of_the_device,
-				  by_the_attempt_s_age,
-				  by_an_operation_s_age};
+static const cause_fn causes[] = {
+	by_us,	       by_event,  by_another_life,	     by_a_bad_reply,	   by_a_header,
+	by_the_device, by_a_send, by_the_loss_of_the_device, by_the_attempt_s_age, by_an_operation_s_age};
 
 /* --- what connections and attempts end with --- */
 

@@ -7,8 +7,6 @@
 #include "props/talk/nodes_internal.h"
 
 #define FAST_ATTEMPTS 10u
-#define MSG_BYTES     4096u
-#define LEAST_BYTES   1024u /* fits all messages without RDMA here */
 
 /* Connection manager events as they reach a node, and the moments in which a node acts. */
 
@@ -222,6 +220,30 @@ static void after_reject(struct o2_nodes_seat *seat, const struct o2_nodes_end *
 		o2_nodes_learn(seat, end, event);
 }
 
+/* The node has given up the connection, and has told why. */
+static void after_bad_reply(struct o2_nodes_seat *seat, const struct o2_nodes_end *end)
+{
+	if (!end->over || !seat->now.is_down[end->to])
+		o2_report_fail(seat->nodes->report, "nodes/bad-reply",
+			       "node %" PRIu32 " does not refuse a reply of node %" PRIu32 " by rule %s",
+			       seat->index, end->to, seat->now.bad_reply.error.rule);
+	o2_nodes_seen(seat->nodes, O2_NODES_SEEN_BAD_REPLY);
+}
+
+/* An attempt that the connection manager has ended is given up at once. */
+static void after_failure(struct o2_nodes_seat *seat, const struct o2_nodes_end *end)
+{
+	const enum o2_cm_event_type type = seat->now.event->type;
+
+	if (!end->up && !end->over &&
+	    (type == O2_CM_UNRESOLVED || type == O2_CM_UNREACHABLE || type == O2_CM_CONNECT_ERROR ||
+	     type == O2_CM_REJECTED))
+		o2_report_fail(seat->nodes->report, "nodes/left-behind",
+			       "node %" PRIu32 " keeps an attempt to connect with node %" PRIu32
+			       " that has failed by event %d",
+			       seat->index, end->to, (int)type);
+}
+
 /* The connection manager is done with the connection, and so is the node. */
 static void after_disconnected(struct o2_nodes_seat *seat, const struct o2_nodes_end *end)
 {
@@ -232,7 +254,8 @@ static void after_disconnected(struct o2_nodes_seat *seat, const struct o2_nodes
 			       seat->index, end->to);
 }
 
-static void hear(struct o2_nodes_seat *seat, const struct o2_cm_event *event)
+void o2_nodes_hear(struct o2_nodes_seat *seat, const struct o2_cm_event *event,
+		   const struct o2_transfer_fault *bad_reply, const uint8_t *unspoiled)
 {
 	struct o2_nodes *nodes = seat->nodes;
 	struct o2_peer_view before = {.known = false};
@@ -241,12 +264,14 @@ static void hear(struct o2_nodes_seat *seat, const struct o2_cm_event *event)
 	o2_nodes_begin(seat, O2_NODES_HEARS, O2_NODES_MAX, 0);
 	seat->now.event = event;
 	seat->now.end = o2_nodes_end_with(seat, event->id);
+	seat->now.bad_reply = *bad_reply;
+	seat->now.unspoiled = unspoiled;
 	end = seat->now.end;
 	count(nodes, event);
 	if (event->type == O2_CM_REQUEST) {
 		show_to_another(seat, event);
 		expect_answer(seat, event);
-	} else if (event->type == O2_CM_ESTABLISHED) {
+	} else if (event->type == O2_CM_ESTABLISHED && bad_reply->code == 0) {
 		expect_up(seat, event);
 	}
 	o2_nodes_check_event(seat);
@@ -255,40 +280,17 @@ static void hear(struct o2_nodes_seat *seat, const struct o2_cm_event *event)
 	seat->handler(seat->handler_context, event);
 	if (event->type == O2_CM_REQUEST)
 		after_request(seat);
+	else if (bad_reply->code != 0)
+		after_bad_reply(seat, end);
 	else if (end != NULL && event->type == O2_CM_ESTABLISHED)
 		after_up(seat, end);
 	else if (end != NULL && event->type == O2_CM_REJECTED && end->asked && !end->up)
 		after_reject(seat, end, &before);
 	else if (end != NULL && event->type == O2_CM_DISCONNECTED)
 		after_disconnected(seat, end);
+	if (end != NULL)
+		after_failure(seat, end);
 	o2_nodes_finish(seat);
-}
-
-/* Change some requests: the sender accepts only shorter messages, or does not use checksums yet. */
-static void on_event(void *context, const struct o2_cm_event *event)
-{
-	struct o2_nodes_seat *seat = context;
-	struct o2_choice *c = seat->nodes->choice;
-	uint8_t bytes[O2_CM_REQUEST_BYTES];
-	struct o2_cm_event changed = *event;
-
-	if (event->type == O2_CM_REQUEST && seat->nodes->ground.ops->may_fail) {
-		memcpy(bytes, event->private_data, event->private_bytes);
-		if (o2_draw_bool(c, 7, 1))
-			o2_nodes_said_smaller(bytes, (uint32_t)o2_draw_range(c, LEAST_BYTES, MSG_BYTES - 1));
-		if (seat->hears_no_sums)
-			o2_nodes_said_without_sum(bytes);
-		changed.private_data = bytes;
-	}
-	hear(seat, &changed);
-}
-
-void o2_nodes_watch(struct o2_nodes_seat *seat)
-{
-	seat->handler = seat->cm->handler;
-	seat->handler_context = seat->cm->context;
-	seat->cm->handler = on_event;
-	seat->cm->context = seat;
 }
 
 void o2_nodes_begin(struct o2_nodes_seat *seat, enum o2_nodes_doing doing, uint32_t with, int code)
@@ -323,6 +325,11 @@ static void check_attempts(struct o2_nodes_seat *seat, uint32_t j, const struct 
 	if (view->connecting + view->accepting + view->attempts_due == 0)
 		check_number(seat, j, "attempts in a row, and makes none, to connect with", view->attempts,
 			     0);
+	if (view->waiting > 0 && view->connecting + view->accepting + view->attempts_due == 0)
+		o2_report_fail(seat->nodes->report, "nodes/attempts",
+			       "%" PRIu32 " operations of node %" PRIu32
+			       " wait for a connection with node %" PRIu32 ", which nothing will make",
+			       view->waiting, seat->index, j);
 	/* Remaining attempts wait for that second, even if another attempt succeeds meanwhile. */
 	if (view->attempts_due > 0 && (pair->attempt < FAST_ATTEMPTS || now_ms - pair->attempt_ms >= 1000))
 		o2_report_fail(seat->nodes->report, "nodes/attempt-late",

@@ -12,7 +12,7 @@
 
 #define O2_NODES_MAX	    3u
 #define O2_NODES_OPS	    16u /* operations of each node while steps are drawn */
-#define O2_NODES_LATE	    8u	/* operations of each node after the steps */
+#define O2_NODES_LATE	    12u /* operations of each node after the steps */
 #define O2_NODES_SLOTS	    (O2_NODES_OPS + O2_NODES_LATE)
 #define O2_NODES_STEPS	    400u  /* most steps of a case */
 #define O2_NODES_POOL	    2u	  /* elements of a registration pool */
@@ -20,6 +20,7 @@
 #define O2_NODES_SLOT_PAGES 3u	  /* pages of one side of an operation */
 #define O2_NODES_BURST	    0xffu /* in the match bits of a burst's messages, instead of a number */
 #define O2_NODES_ENDS	    64u	  /* most connection ends that a node has at a time */
+#define O2_NODES_PAYLOAD    3976u /* most bytes behind the headers of a message (docs/wire.md) */
 #define O2_NODES_LOST	    (O2_NODES_MAX * O2_NODES_SLOTS)
 /* What waits for a connection does so for the time of an attempt and this (docs/connection.md, "Times"). */
 #define O2_NODES_WAITING_EXTRA_MS 10000u
@@ -49,6 +50,8 @@ struct o2_nodes_op {
 	uint32_t bytes;
 	uint32_t wanted; /* bytes that the other end moves */
 	bool as_bytes;	 /* IMMEDIATE: the payload is handed over as plain bytes */
+	bool as_send;	 /* PUT: started as a SEND, for which it is too long */
+	bool too_long;	 /* IMMEDIATE: for any connection */
 	struct o2_op_memory ours, theirs;
 	uint32_t max_frags; /* least fragment limit of the connections that may have carried it */
 	bool started, arrived, accepted;
@@ -121,6 +124,7 @@ struct o2_nodes_moment {
 	uint32_t with; /* the peer that is closed, or that sends the request; O2_NODES_MAX: no single peer */
 	int code;      /* errno that the peer is closed with */
 	const struct o2_cm_event *event;
+	const uint8_t *unspoiled; /* the private data as it was sent, if the event's is spoiled */
 	struct o2_nodes_end *end; /* the end that the event is about; NULL: none, or none yet */
 	uint32_t told_up;	  /* how often the node has reported that a connection has come up */
 	/* For a request: what it says, and the predicted answer; why 0: the node accepts it. */
@@ -128,8 +132,10 @@ struct o2_nodes_moment {
 	uint64_t incarnation, dststamp;
 	enum o2_reject_why why;
 	bool answered;
-	bool no_receives;		       /* the device refuses all receives */
-	bool send_refused;		       /* the device has refused to send a message */
+	struct o2_transfer_fault
+		bad_reply; /* why the node must refuse the reply that it hears; code 0: no reason */
+	bool no_receives;  /* the device refuses all receives */
+	bool send_refused; /* the device has refused to send a message */
 	struct o2_transfer_fault not_accepted; /* accepting failed: the requester had given up */
 	bool header_refused[O2_NODES_MAX];     /* this node has refused an LNet header from that peer */
 	/* What ended during this moment: the last end given up, and the last connection fault with each peer. */
@@ -156,6 +162,9 @@ struct o2_nodes_seat {
 	bool no_descriptors; /* the device cannot make descriptors */
 	uint64_t descriptors_gone;
 	struct o2_cm *cm;
+	/* The judge of what is sent and received, and the hook before it. */
+	const struct o2_watch *judge;
+	struct o2_watch hook;
 	struct o2_node *node;
 	struct o2_node_config config;
 	/* The node's own event handler; the property's handler runs first and calls it. */
@@ -231,6 +240,9 @@ void o2_nodes_start(struct o2_nodes *nodes, struct o2_nodes_seat *seat, uint32_t
 /* Start a PUT that no setting makes fail, with this mode at both ends.  Returns the node's answer: 0, -errno. */
 int o2_nodes_start_plain(struct o2_nodes *nodes, struct o2_nodes_seat *seat, uint32_t to,
 			 enum o2_reg_mode mode);
+/* Start a message of plain bytes; or a SEND from memory, which is too long for that and goes as a PUT.  As above. */
+int o2_nodes_start_long(struct o2_nodes *nodes, struct o2_nodes_seat *seat, uint32_t to, uint32_t bytes,
+			bool as_bytes);
 bool o2_nodes_all_ended(const struct o2_nodes *nodes);
 /* The status and *nob that both ends must report for an operation whose connection does not fail. */
 int o2_nodes_foretell(const struct o2_nodes_op *op, uint64_t *nob);
@@ -246,10 +258,17 @@ void o2_nodes_check_ends(struct o2_nodes *nodes);
 bool o2_nodes_can_connect(const struct o2_nodes_seat *seat, const struct o2_nodes_seat *other);
 
 /* nodes_event.c: events that a node receives, and the moments in which it acts. */
-void o2_nodes_watch(struct o2_nodes_seat *seat);
+/* bad_reply: why the event must be refused; code 0: it need not.  unspoiled: its private data then, as it was sent. */
+void o2_nodes_hear(struct o2_nodes_seat *seat, const struct o2_cm_event *event,
+		   const struct o2_transfer_fault *bad_reply, const uint8_t *unspoiled);
 /* Call before and after each call by which the case makes a node act. */
 void o2_nodes_begin(struct o2_nodes_seat *seat, enum o2_nodes_doing doing, uint32_t with, int code);
 void o2_nodes_finish(struct o2_nodes_seat *seat);
+
+/* nodes_spoil.c: what is changed in transit. */
+void o2_nodes_watch(struct o2_nodes_seat *seat);
+/* The judge of the open interface hears what was sent, where this property has spoiled it. */
+void o2_nodes_hook(struct o2_nodes_seat *seat);
 
 /* nodes_tap.c: a node's calls to its connection manager, and the connection ends they create. */
 void o2_nodes_tap(struct o2_nodes_seat *seat);
@@ -290,6 +309,9 @@ void o2_nodes_said_request(struct o2_nodes_seat *seat, const struct o2_nodes_end
 /* Change a request: remove its checksum; make its sender accept only messages up to max_msg_bytes. */
 void o2_nodes_said_without_sum(uint8_t *bytes);
 void o2_nodes_said_smaller(uint8_t *bytes, uint32_t max_msg_bytes);
+/* Spoil one field of a reply that this end hears; *fault is how the node must refuse it. */
+void o2_nodes_said_badly(struct o2_nodes_seat *seat, const struct o2_nodes_end *end, uint8_t *bytes,
+			 struct o2_transfer_fault *fault);
 void o2_nodes_said_reply(struct o2_nodes_seat *seat, const struct o2_nodes_end *end, const uint8_t *bytes,
 			 size_t length);
 /* Learn the peer's checksum flavour from its CONNREQ or CONNACK, if this node learns flavours. */
@@ -335,6 +357,9 @@ struct o2_transfer_fault o2_nodes_device_lost(void);
 
 /* nodes_slow.c: after ten attempts in a row, a node makes only one attempt per second. */
 void o2_nodes_check_slow(struct o2_nodes *nodes);
+
+/* nodes_long.c: messages at the limit of a connection, and past it. */
+void o2_nodes_check_long(struct o2_nodes *nodes);
 
 /* nodes_post.c: devices that refuse work requests when they are posted. */
 void o2_nodes_posts_watch(struct o2_nodes_seat *seat);

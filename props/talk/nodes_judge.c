@@ -135,6 +135,8 @@ static bool is_as_foretold(const struct o2_nodes_op *op, const struct o2_transfe
 		return false;
 	if (result->status == 0)
 		return result->fault.side == O2_FAULT_NONE && result->fault.code == 0;
+	if (op->too_long)
+		return refused_by(result, true, "conn/payload-too-long");
 	return refused_by(result, o2_memory_refusal(here) == result->status, "reg/fastreg/gaps");
 }
 

@@ -161,6 +161,18 @@ static void check_nothing_left(struct o2_nodes_seat *seat)
 			       seat->index, op->ended);
 }
 
+/* A later operation is refused. */
+static void check_refuses(struct o2_nodes_seat *seat)
+{
+	const int rc = o2_nodes_start_plain(seat->nodes, seat, 0, O2_REG_GLOBAL);
+
+	if (rc != -ENODEV || seat->op[seat->nops - 1].ended > 0)
+		o2_report_fail(seat->nodes->report, "nodes/device-lost",
+			       "node %" PRIu32
+			       " has lost its device, and answers the start of an operation with %d",
+			       seat->index, rc);
+}
+
 /*
  * Node 1 is used: it has sent the fewest operations.  It has a connection or none, and attempts due or made.
  */
@@ -186,5 +198,7 @@ void o2_nodes_check_device_lost(struct o2_nodes *nodes)
 		o2_nodes_progress(seat);
 	if (!nodes->report->failed)
 		check_nothing_left(seat);
+	if (!nodes->report->failed)
+		check_refuses(seat);
 	o2_nodes_seen(nodes, O2_NODES_SEEN_DEVICE_LOST);
 }

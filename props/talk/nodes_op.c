@@ -10,6 +10,7 @@
 
 #define BYTES_MAX     8000u
 #define IMMEDIATE_MAX 512u
+#define PAYLOAD_MAX   4096u
 #define PLAIN_BYTES   1000u
 #define DENIED_WITH   (-EACCES)
 
@@ -65,7 +66,7 @@ static void fill(const struct o2_nodes_op *op, uint64_t number)
 static int send_immediate(struct o2_nodes_seat *seat, struct o2_nodes_op *op, uint32_t k,
 			  const struct o2_lnet_hdr *hdr, struct o2_error *error)
 {
-	uint8_t payload[IMMEDIATE_MAX];
+	uint8_t payload[PAYLOAD_MAX];
 	uint32_t at = 0;
 
 	if (!op->as_bytes)
@@ -97,6 +98,8 @@ static int submit(struct o2_nodes_seat *seat, struct o2_nodes_op *op, uint32_t k
 	}
 	hdr.msg.put.match_bits = bits;
 	hdr.msg.put.ack_wmd = (struct o2_lnet_handle){UINT64_MAX, UINT64_MAX};
+	if (op->as_send)
+		return o2_node_send(seat->node, nid, &hdr, &op->ours.memory, error);
 	if (op->kind == O2_NODES_PUT)
 		return o2_node_put(seat->node, nid, &hdr, &op->ours.memory, error);
 	return send_immediate(seat, op, k, &hdr, error);
@@ -238,11 +241,36 @@ int o2_nodes_start_plain(struct o2_nodes *nodes, struct o2_nodes_seat *seat, uin
 	return start(nodes, seat, k, &error);
 }
 
+int o2_nodes_start_long(struct o2_nodes *nodes, struct o2_nodes_seat *seat, uint32_t to, uint32_t bytes,
+			bool as_bytes)
+{
+	uint32_t k = seat->nops;
+	struct o2_nodes_op *op = &seat->op[k];
+	struct o2_error error;
+
+	assert(k < O2_NODES_SLOTS);
+	*op = (struct o2_nodes_op){.kind = as_bytes ? O2_NODES_IMMEDIATE : O2_NODES_PUT,
+				   .to = to,
+				   .bytes = bytes,
+				   .wanted = bytes,
+				   .as_bytes = as_bytes,
+				   .as_send = !as_bytes,
+				   .too_long = as_bytes && bytes > O2_NODES_PAYLOAD,
+				   .started = true};
+	o2_nodes_memory_plain(seat, k * O2_NODES_SLOT_PAGES, bytes, O2_REG_GLOBAL, &op->ours);
+	if (!as_bytes)
+		o2_nodes_memory_plain(&nodes->seat[to], page_there(seat, to, k), bytes, O2_REG_GLOBAL,
+				      &op->theirs);
+	return start(nodes, seat, k, &error);
+}
+
 int o2_nodes_foretell(const struct o2_nodes_op *op, uint64_t *nob)
 {
 	int rc = op->kind >= O2_NODES_IMMEDIATE ? 0 : o2_memory_refusal(&op->ours);
 
-	*nob = op->kind >= O2_NODES_IMMEDIATE ? op->bytes : 0;
+	if (op->too_long)
+		rc = -EMSGSIZE;
+	*nob = op->kind >= O2_NODES_IMMEDIATE && rc == 0 ? op->bytes : 0;
 	if (rc != 0 || op->kind >= O2_NODES_IMMEDIATE)
 		return rc;
 	if (op->verdict == O2_NODES_NO_MATCH)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <inttypes.h>
 #include <stddef.h>
 
@@ -18,6 +19,7 @@
 #define CONN_BYTES   56u
 #define REJECT_BYTES 24u
 #define MSG_BYTES    4096u
+#define LEAST_BYTES  148u
 #define TYPE_CONNREQ 0xc0u
 #define TYPE_CONNACK 0xc1u
 
@@ -96,18 +98,70 @@ void o2_nodes_said_without_sum(uint8_t *bytes)
 	o2_wm_store(bytes + O2_AT_CKSUM, 4, true, 0);
 }
 
-void o2_nodes_said_smaller(uint8_t *bytes, uint32_t max_msg_bytes)
+/* Change a field; a checksum becomes that of the changed bytes. */
+static void change(uint8_t *bytes, uint32_t at, uint32_t width, uint64_t value)
 {
 	const bool little = o2_wm_load(bytes + O2_AT_MAGIC, 4, false) != MAGIC;
 	const uint64_t said = o2_wm_load(bytes + O2_AT_CKSUM, 4, little);
 	const struct o2_checksums before = o2_msg_checksum_both(bytes, CONN_BYTES);
 	struct o2_checksums after;
 
-	o2_wm_store(bytes + O2_AT_MAX_MSG_SIZE, 4, little, max_msg_bytes);
+	o2_wm_store(bytes + at, width, little, value);
 	after = o2_msg_checksum_both(bytes, CONN_BYTES);
 	if (said != 0)
 		o2_wm_store(bytes + O2_AT_CKSUM, 4, little,
 			    said == before.of_unsigned ? after.of_unsigned : after.of_signed);
+}
+
+void o2_nodes_said_smaller(uint8_t *bytes, uint32_t max_msg_bytes)
+{
+	change(bytes, O2_AT_MAX_MSG_SIZE, 4, max_msg_bytes);
+}
+
+/* docs/connection.md, "Checks of a CONNACK" */
+void o2_nodes_said_badly(struct o2_nodes_seat *seat, const struct o2_nodes_end *end, uint8_t *bytes,
+			 struct o2_transfer_fault *fault)
+{
+	const struct o2_conn_params *asked = &end->terms;
+	const bool first = asked->version == O2_MSG_VERSION_1;
+	const uint64_t nid = o2_nodes_nid(seat->nodes, seat->index),
+		       stamp = seat->place.ni.config.incarnation;
+	const uint16_t other_version = first ? O2_MSG_VERSION_2 : O2_MSG_VERSION_1;
+	/* other: the value must be that of the limit */
+	const struct {
+		const char *rule, *field;
+		uint32_t at, width;
+		uint64_t value, limit;
+		int code;
+		bool other;
+	} rows[] = {
+		{"connack/type", "ibm_type", O2_AT_TYPE, 1, TYPE_CONNREQ, TYPE_CONNACK, -EPROTO, true},
+		{"connack/version", "ibm_version", O2_AT_VERSION, 2, other_version, asked->version, -EPROTO,
+		 true},
+		{"connack/queue-depth-over", "ibcp_queue_depth", O2_AT_QUEUE_DEPTH, 2,
+		 asked->queue_depth + 1u, asked->queue_depth, -EPROTO, false},
+		{"connack/queue-depth-under", "ibcp_queue_depth", O2_AT_QUEUE_DEPTH, 2, 1, first ? 8 : 2,
+		 -EPROTO, false},
+		{"connack/max-frags-over", "ibcp_max_frags", O2_AT_MAX_FRAGS, 2, asked->max_frags + 1u,
+		 asked->max_frags, -EPROTO, false},
+		{"connack/max-frags-zero", "ibcp_max_frags", O2_AT_MAX_FRAGS, 2, 0, 1, -EPROTO, false},
+		{"connack/max-msg-size-over", "ibcp_max_msg_size", O2_AT_MAX_MSG_SIZE, 4, MSG_BYTES + 1,
+		 MSG_BYTES, -EPROTO, false},
+		{"connack/max-msg-size-under", "ibcp_max_msg_size", O2_AT_MAX_MSG_SIZE, 4, LEAST_BYTES - 1,
+		 LEAST_BYTES, -EPROTO, false},
+		{"connack/dstnid", "ibm_dstnid", O2_AT_DSTNID, 8, nid + 1, nid, -ESTALE, true},
+		{"connack/dststamp", "ibm_dststamp", O2_AT_DSTSTAMP, 8, stamp + 1, stamp, -ESTALE, true},
+	};
+	const size_t i = o2_draw_pick(seat->nodes->choice, sizeof(rows) / sizeof(rows[0]));
+
+	change(bytes, rows[i].at, rows[i].width, rows[i].value);
+	*fault = (struct o2_transfer_fault){.side = O2_FAULT_PEER_MESSAGE, .code = rows[i].code};
+	if (rows[i].other)
+		o2_refuse_peer_other(&fault->error, rows[i].code, rows[i].rule, rows[i].field, rows[i].value,
+				     rows[i].limit);
+	else
+		o2_refuse_peer(&fault->error, rows[i].code, rows[i].rule, rows[i].field, rows[i].value,
+			       rows[i].limit);
 }
 
 static void check_params(struct o2_nodes_seat *seat, const char *signature, uint8_t type,

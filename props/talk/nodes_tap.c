@@ -286,12 +286,26 @@ static void tap_disconnect(struct o2_cm_id *id)
 	seat->cm_ops->disconnect(id);
 }
 
+/* A connection that closes is kept until the connection manager is done with it, for as long as an attempt takes. */
+static void check_not_early(struct o2_nodes_seat *seat, const struct o2_nodes_end *end)
+{
+	const uint64_t age_ms = seat->nodes->ground.now_ms - end->over_ms;
+
+	if (end->over && age_ms < o2_nodes_attempt_ms(seat) &&
+	    (seat->now.doing == O2_NODES_IS_TOLD_THE_TIME || seat->now.doing == O2_NODES_PROGRESSES))
+		o2_report_fail(seat->nodes->report, "nodes/closed-early",
+			       "node %" PRIu32 " forgets a connection with node %" PRIu32
+			       " that is closing since %" PRIu64 " ms",
+			       seat->index, end->to, age_ms);
+}
+
 static void tap_destroy(struct o2_cm_id *id)
 {
 	struct o2_nodes_seat *seat = seat_of(id->cm);
 	struct o2_nodes_end *end = o2_nodes_end_with(seat, id);
 
 	if (end != NULL) {
+		check_not_early(seat, end);
 		if (!end->over)
 			give_up(seat, end);
 		end->gone = true;

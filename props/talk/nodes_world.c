@@ -84,6 +84,7 @@ static void open_seat(struct o2_nodes *nodes, uint32_t i)
 		o2_report_fail(nodes->report, "nodes/open", "node %" PRIu32 " cannot be opened: %s", i, text);
 		return;
 	}
+	o2_nodes_hook(seat);
 	if (o2_draw_bool(nodes->choice, 3, 1))
 		o2_nodes_check_refusal(seat);
 	o2_nodes_tap(seat);

@@ -287,6 +287,27 @@ LST_PAIR_TEST(test_destinations_that_do_not_come)
 	assert_int_equal(pair->reply.u.reply.status, ENOENT);
 }
 
+/* A client that attached its list with other options than LNet selftest sends one of two destinations. */
+LST_PAIR_TEST(test_list_that_is_short)
+{
+	struct o2_lst_msg msg = o2_lst_ask_test(OURS, true, 2);
+	const struct o2_lnet_entry entry = {
+		.portal = O2_LST_PORTAL_RDMA,
+		.match_bits = 77,
+		O2_LNET_FOR_ANYBODY,
+		.options = O2_LNET_MD_OP_GET | O2_LNET_MD_TRUNCATE,
+		.memory = lnet_side_memory(&pair->lnet.a, 0, LST_SIDE_BULK, 12),
+	};
+
+	make(pair);
+	assert_true(o2_lnet_attach(pair->lnet.a.lnet, &entry, NULL) >= 0);
+	msg.u.test_reqst.tsr_bulkid = 77;
+	assert_int_equal(lst_pair_ask(pair, &msg), -1);
+	assert_int_equal(o2_lst_node_active(pair->b.node), 0);
+	assert_int_equal(pair->b.node->nunits, 0);
+	lst_pair_clock(pair, 64000);
+}
+
 TEST(test_what_a_node_cannot_be_made_of)
 {
 	static struct lst_pair pair;
