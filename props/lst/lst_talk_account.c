@@ -289,6 +289,8 @@ void o2_talk_is_down(struct o2_lst_talk *talk, int code)
 
 void o2_talk_cancel(struct o2_lst_talk *talk)
 {
+	const bool again = talk->stopped;
+
 	talk->stopped = talk->canceled = true;
 	/* The first request is abandoned; whether the node has a session remains unknown. */
 	if (talk->nasked == 1 && o2_talk_is_open(&talk->asked[0])) {
@@ -296,8 +298,9 @@ void o2_talk_cancel(struct o2_lst_talk *talk)
 		talk->asked[0].doom = -ECANCELED;
 		talk->seen[CONSOLE_MAKE_CANCELED]++;
 	}
+	/* Every RPC of the test is abandoned, and the second time any request. */
 	for (uint32_t i = 0; i < talk->nasked; i++)
-		if (talk->asked[i].is_test && o2_talk_is_open(&talk->asked[i])) {
+		if ((again || talk->asked[i].is_test) && o2_talk_is_open(&talk->asked[i])) {
 			talk->asked[i].doomed = true;
 			talk->asked[i].doom = -ECANCELED;
 		}
