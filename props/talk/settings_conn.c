@@ -7,6 +7,7 @@
 #include "lnd/conn/conn_internal.h"
 #include "lnd/ni/counts.h"
 #include "props/talk/settings_internal.h"
+#include "props/world/account.h"
 
 /* Connections: each setting, the agreement between two ends, and connecting twice. */
 
@@ -78,6 +79,9 @@ static struct o2_conn_config draw_conn(struct o2_choice *c, bool may_fail,
 			*expected = o2_settings_bound(-EINVAL, range->rule, range->field, value,
 						      value < low ? low : range->high);
 	}
+	/* Each number of concurrent sends is taken; it is brought into its range. */
+	if (o2_draw_bool(c, 1, 1))
+		config.concurrent_sends = (uint32_t)o2_draw(c, o2_draw_bool(c, 1, 1) ? 16 : 600);
 	if (bad == RANGES && o2_draw_bool(c, 3, 1)) {
 		config.version = 0x11;
 		if (config.queue_depth == 2)
@@ -90,6 +94,28 @@ static void forget(void *context, const struct o2_transfer_result *result)
 {
 	(void)context;
 	(void)result;
+}
+
+/* Sizes and marks are those of docs/transport.md, for the agreed depth; 0: none is agreed. */
+static void check_sizes(struct o2_settings_run *run, struct o2_report *report, uint32_t side,
+			const struct o2_conn_config *config, const struct o2_conn *conn, uint32_t depth)
+{
+	struct ibv_device_attr device = {0};
+	struct o2_account_limits limits;
+	struct o2_account_room room;
+	struct o2_account account;
+	struct o2_conn_view view;
+
+	if (ibv_query_device(run->ni[side].context, &device) != 0)
+		o2_report_fail(report, "settings/open", "the device does not tell its limits");
+	room = (struct o2_account_room){.wrs = (uint32_t)device.max_qp_wr, .cqes = (uint32_t)device.max_cqe};
+	o2_account_limits(config, &room, &limits);
+	if (depth != 0)
+		o2_account_agree(config, depth, &limits);
+	o2_conn_view(conn, &view);
+	if (!o2_account_sizes(&view, &limits, &account))
+		o2_report_fail(report, "settings/account", "%s: %s is %" PRIu64 ", expected %" PRIu64,
+			       run->text, account.what, account.is, account.expected);
 }
 
 static struct o2_conn *make(struct o2_settings_run *run, struct o2_report *report, uint32_t side,
@@ -114,6 +140,7 @@ static struct o2_conn *make(struct o2_settings_run *run, struct o2_report *repor
 	     address.queue_depth != config->queue_depth))
 		o2_report_fail(report, "settings/address", "%s: depth %" PRIu32 ", fragments %" PRIu32,
 			       run->text, address.queue_depth, address.max_frags);
+	check_sizes(run, report, side, config, conn, 0);
 	if (o2_conn_get_state(conn) != O2_CONN_INIT)
 		o2_report_fail(report, "settings/state", "%s: %d", run->text, (int)o2_conn_get_state(conn));
 	if (o2_conn_arm(conn) != -EOPNOTSUPP)
@@ -180,6 +207,7 @@ static void try_peer(struct o2_settings_run *run, struct o2_choice *c, struct o2
 		used.max_frags = peer.max_frags;
 	}
 	check_used(run, report, conn, &used, rc == 0 ? peer.max_msg_bytes : O2_MSG_BYTES);
+	check_sizes(run, report, 0, config, conn, used.queue_depth);
 	run->tally.seen[rc == 0 ? PEER_TAKEN : PEER_REFUSED]++;
 }
 
