@@ -71,7 +71,10 @@ void o2_sim_stand_completed(struct o2_sim_end *end, const struct ibv_wc *wc)
 {
 	struct o2_sim_op *op;
 
-	if (wc->status != IBV_WC_SUCCESS || O2_WR_ID_WORK(wc->wr_id) != O2_WORK_MESSAGE)
+	if (wc->status != IBV_WC_SUCCESS)
+		return;
+	end->invalidates -= O2_WR_ID_WORK(wc->wr_id) == O2_WORK_INV;
+	if (O2_WR_ID_WORK(wc->wr_id) != O2_WORK_MESSAGE)
 		return;
 	end->sends--;
 	op = of_request(end, wc->wr_id);

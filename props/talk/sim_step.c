@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "props/talk/sim_internal.h"
+#include "props/talk/sim_pile.h"
 
 /* One step: the set of possible events, and the choice of one (docs/simulation.md, "Steps"). */
 
@@ -21,6 +22,7 @@ enum step {
 	STEP_ESTABLISH,
 	STEP_FAULT,
 	STEP_FORGE,
+	STEP_PILE,
 	STEPS,
 };
 
@@ -85,7 +87,7 @@ static bool wake(struct o2_sim *sim)
 	return false;
 }
 
-static bool execute_of(struct o2_sim *sim, const struct o2_sim_end *end)
+bool o2_sim_execute_of(struct o2_sim *sim, const struct o2_sim_end *end)
 {
 	o2_sim_look_at_device(sim);
 	for (uint32_t i = 0; i < sim->nrunnable; i++)
@@ -98,7 +100,7 @@ static bool execute_of(struct o2_sim *sim, const struct o2_sim_end *end)
 
 bool o2_sim_execute_one(struct o2_sim *sim, struct o2_sim_end *end)
 {
-	if (!execute_of(sim, end))
+	if (!o2_sim_execute_of(sim, end))
 		return false;
 	(void)progress(sim, end);
 	return true;
@@ -238,7 +240,7 @@ static void flood(struct o2_sim *sim)
 	if (end->conn == NULL)
 		return;
 	o2_sim_op_flood(sim, end, (uint32_t)o2_draw_few(sim->choice, FLOOD_MORE));
-	while (most-- > 0 && o2_sim_ok(sim) && execute_of(sim, end))
+	while (most-- > 0 && o2_sim_ok(sim) && o2_sim_execute_of(sim, end))
 		o2_sim_check(sim);
 }
 
@@ -319,6 +321,9 @@ static void take_step(struct o2_sim *sim, enum step step)
 	case STEP_FORGE:
 		o2_sim_forge(sim);
 		break;
+	case STEP_PILE:
+		o2_sim_pile(sim);
+		break;
 	default:
 		break;
 	}
@@ -326,7 +331,7 @@ static void take_step(struct o2_sim *sim, enum step step)
 
 void o2_sim_step(struct o2_sim *sim)
 {
-	uint32_t weights[STEPS] = {24, 24, 14, sim->deep ? 4 : 0, 14, 3, 2, 1, 1, 0, 0, 0};
+	uint32_t weights[STEPS] = {24, 24, 14, sim->deep ? 4 : 0, 14, 3, 2, 1, 1, 0, 0, 0, sim->deep ? 0 : 1};
 	bool ready = false;
 
 	o2_sim_look_at_device(sim);
