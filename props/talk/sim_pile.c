@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "props/talk/sim_pile.h"
+#include "props/talk/sim_events.h"
 
 #define MOST_EVENTS 2000u
 #define PILE_NOB    8u

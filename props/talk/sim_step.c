@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
+#include "props/talk/sim_events.h"
 #include "props/talk/sim_internal.h"
-#include "props/talk/sim_pile.h"
 
 /* One step: the set of possible events, and the choice of one (docs/simulation.md, "Steps"). */
 
-#define POOL_RETRY_MS 1000u
-#define FLOOD_MORE    300u /* most operations after the first */
+#define FLOOD_MORE 300u /* most operations after the first */
 
 enum step {
 	STEP_EXECUTE,
@@ -106,8 +105,7 @@ bool o2_sim_execute_one(struct o2_sim *sim, struct o2_sim_end *end)
 	return true;
 }
 
-/* The next event in fair order: the device, then each end that is awake.  False: no event is possible. */
-static bool fair(struct o2_sim *sim, uint32_t *turn)
+bool o2_sim_fair(struct o2_sim *sim, uint32_t *turn)
 {
 	o2_sim_look_at_device(sim);
 	for (uint32_t i = 0; i <= sim->nends; i++, ++*turn) {
@@ -132,7 +130,7 @@ static void burst(struct o2_sim *sim)
 	uint32_t count = 2 + (uint32_t)o2_draw(sim->choice, sim->deep ? 250 : 30);
 	uint32_t turn = 0;
 
-	while (count-- > 0 && o2_sim_ok(sim) && fair(sim, &turn))
+	while (count-- > 0 && o2_sim_ok(sim) && o2_sim_fair(sim, &turn))
 		o2_sim_check(sim);
 }
 
@@ -347,96 +345,4 @@ void o2_sim_step(struct o2_sim *sim)
 		weights[STEP_FAULT] = weights[STEP_FORGE] = 1;
 	take_step(sim, (enum step)o2_draw_weighted(sim->choice, weights, STEPS));
 	o2_sim_check(sim);
-}
-
-/* --- coming to rest --- */
-
-/* A number of steps that suffices for all open operations, their writes, and the NOOPs that go with them. */
-static uint64_t bound(const struct o2_sim *sim)
-{
-	uint64_t steps = 400;
-
-	for (uint32_t i = 0; i < sim->nops; i++)
-		steps += sim->op[i].started && !sim->op[i].ended ? 60 + sim->config.max_frags : 0;
-	return steps;
-}
-
-static void run_to_rest(struct o2_sim *sim)
-{
-	const uint64_t most = bound(sim);
-	uint64_t left = most;
-	uint32_t turn = 0;
-
-	while (o2_sim_ok(sim)) {
-		if (!fair(sim, &turn) && !o2_loop_tick())
-			break;
-		o2_sim_check(sim);
-		if (left-- == 0)
-			o2_report_fail(sim->report, "sim/restless", "no rest after %" PRIu64 " steps", most);
-	}
-}
-
-/* A silent connection sends a keep-alive, a few NOOPs at most, and is then at rest again. */
-static void check_keepalive(struct o2_sim *sim)
-{
-	uint64_t noops[O2_SIM_ENDS];
-
-	for (uint32_t i = 0; i < sim->nends; i++)
-		noops[i] = sim->end[i].view.flow.noops_sent;
-	o2_sim_clock(sim, sim->config.keepalive_ms + 1);
-	run_to_rest(sim);
-	o2_sim_check_rest(sim);
-	for (uint32_t i = 0; i < sim->nends && o2_sim_ok(sim); i++) {
-		const struct o2_sim_end *end = &sim->end[i];
-
-		if (end->conn == NULL || end->view.state != O2_CONN_ESTABLISHED || end->broken ||
-		    end->other->broken)
-			continue;
-		if (end->view.flow.noops_sent == noops[i])
-			o2_report_fail(sim->report, "sim/no-keepalive", "end %" PRIu32 " stays silent",
-				       end->index);
-		else if (end->view.flow.noops_sent > noops[i] + 4)
-			o2_report_fail(sim->report, "sim/noops", "end %" PRIu32 " sends %" PRIu64 " NOOPs",
-				       end->index, end->view.flow.noops_sent - noops[i]);
-	}
-}
-
-/* Close ends whose peer is gone: they hold resources until then, and others wait for their windows. */
-static void close_widowed(struct o2_sim *sim)
-{
-	for (uint32_t i = 0; i < sim->nends; i++) {
-		struct o2_sim_end *end = &sim->end[i];
-
-		if (end->conn == NULL || !end->other->closed)
-			continue;
-		o2_sim_is_closed(end, 0);
-		o2_sim_log(sim, O2_SIM_EV_CLOSE, end, 0, 0);
-		sim->acting = end;
-		o2_conn_close(end->conn, 0);
-		sim->acting = NULL;
-	}
-}
-
-void o2_sim_settle(struct o2_sim *sim)
-{
-	o2_sim_fault_disarm(sim);
-	sim->inside_left = 0;
-	for (uint32_t i = 0; i < sim->nends; i++)
-		sim->end[i].asleep = false;
-	for (uint32_t i = 0; i < sim->nends; i++)
-		o2_sim_establish(sim, &sim->end[i]);
-	run_to_rest(sim);
-	/* A pool that failed to grow retries after one second; then whatever waits for it continues. */
-	if (sim->faults || sim->small) {
-		o2_sim_clock(sim, POOL_RETRY_MS);
-		run_to_rest(sim);
-	}
-	if (sim->small) {
-		close_widowed(sim);
-		run_to_rest(sim);
-	}
-	o2_sim_check_rest(sim);
-	if (o2_sim_ok(sim) && sim->config.keepalive_ms > 0 &&
-	    (sim->config.timeout_ms == 0 || sim->config.keepalive_ms < sim->config.timeout_ms))
-		check_keepalive(sim);
 }
