@@ -151,6 +151,20 @@ static int take_immediate(struct o2_settings_run *run, struct o2_report *report,
 	return dropped != NULL ? 1 : too_long ? -EMSGSIZE : 0;
 }
 
+/* An answer to an operation that has one, or whose answer is arriving, is dropped. */
+static void take_another(struct o2_settings_run *run, struct o2_report *report, struct o2_lnet *lnet,
+			 const struct answer *answer, const struct o2_lnet_hdr *hdr, struct told *told)
+{
+	const uint8_t payload[MOST + 2] = {0};
+	const uint32_t dropped = told->dropped, ended = told->ended, messages = o2_lnet_messages(lnet);
+
+	is(run, report, "o2_lnet_receive", o2_lnet_receive(lnet, answer->from, hdr, payload, NULL), 0);
+	is(run, report, "a second answer dropped", told->dropped, dropped + 1);
+	rule_is(run, report, told->rule, "lnet/unknown-handle");
+	is(run, report, "ended by a second answer", told->ended, ended);
+	is(run, report, "messages", o2_lnet_messages(lnet), messages);
+}
+
 /* Deliver a REPLY by RDMA: it uses a message of its own.  1: it is not accepted. */
 static int take_rdma(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report,
 		     struct o2_lnet *lnet, const struct answer *answer, const struct o2_lnet_hdr *hdr,
@@ -179,6 +193,8 @@ static int take_rdma(struct o2_settings_run *run, struct o2_choice *c, struct o2
 	}
 	is(run, report, "bytes to write", (int64_t)memory.buffer.nob, answer->bytes);
 	is(run, report, "messages", o2_lnet_messages(lnet), 2);
+	if (!report->failed)
+		take_another(run, report, lnet, answer, hdr, told);
 	if (!report->failed)
 		finish(lnet, tag, status, answer->bytes, REPLY_RULE);
 	return status;
@@ -277,6 +293,8 @@ void o2_settings_answer(struct o2_settings_run *run, struct o2_choice *c, struct
 		outcome = answer.by_rdma ? take_rdma(run, c, report, lnet, &answer, &hdr, &told)
 					 : take_immediate(run, report, lnet, &answer, &hdr, &told);
 		is(run, report, "ended before its request was sent", told.ended, !early && outcome <= 0);
+		if (outcome != 1 && !report->failed)
+			take_another(run, report, lnet, &answer, &hdr, &told);
 		/* An answer shows that the request has arrived, whatever its send completion says. */
 		if (early && !report->failed)
 			finish(lnet, told.tag, sent, 0, SEND_RULE);
