@@ -12,6 +12,8 @@
 /* Connections: each setting, the agreement between two ends, and connecting twice. */
 
 #define WQ_ENTRIES	16384u /* most entries of a device's queue */
+#define RNR_DELAY	12u    /* the code of 0.64 ms */
+#define HOP_LIMIT	64u
 #define PIECE_BYTES	16u
 #define PIECES_PER_PAGE 32u
 
@@ -274,8 +276,35 @@ static void try_fragments(struct o2_settings_run *run, struct o2_choice *c, stru
 	o2_settings_check(run, report, rc, &error, &expected);
 }
 
+/* The queue pair is up, towards that address, with the retries and the time-out of the configuration. */
+static void check_pair(struct o2_settings_run *run, struct o2_report *report, const struct o2_conn *conn,
+		       const struct o2_conn_config *config, const struct o2_conn_address *to)
+{
+	struct o2_conn_address own;
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RESET};
+
+	o2_conn_get_address(conn, &own);
+	o2_settings_same(run, report, "the query", (uint64_t)ibv_query_qp(o2_conn_qp(conn), &attr, 0, &init),
+			 0);
+	o2_settings_same(run, report, "the state", attr.qp_state, IBV_QPS_RTS);
+	o2_settings_same(run, report, "the other queue pair", attr.dest_qp_num, to->qp_num);
+	o2_settings_same(run, report, "its number", attr.rq_psn, to->psn);
+	o2_settings_same(run, report, "the own number", attr.sq_psn, own.psn);
+	o2_settings_same(run, report, "the retries", attr.retry_cnt, config->retry_count);
+	o2_settings_same(run, report, "the retries of a receiver that is not ready", attr.rnr_retry,
+			 config->rnr_retry_count);
+	o2_settings_same(run, report, "the time-out", attr.timeout, config->ack_timeout);
+	o2_settings_same(run, report, "the delay of a receiver that is not ready", attr.min_rnr_timer,
+			 RNR_DELAY);
+	o2_settings_same(run, report, "the hop limit", attr.ah_attr.grh.hop_limit, HOP_LIMIT);
+	o2_settings_same(run, report, "the rights", attr.qp_access_flags, IBV_ACCESS_REMOTE_WRITE);
+	o2_settings_same(run, report, "the GID",
+			 memcmp(&attr.ah_attr.grh.dgid, &to->gid, sizeof(to->gid)) == 0, true);
+}
+
 static void try_connect(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report,
-			struct o2_conn *conn, struct o2_conn *peer)
+			struct o2_conn *conn, struct o2_conn *peer, const struct o2_conn_config *config)
 {
 	struct o2_conn_address address;
 	struct o2_settings_verdict expected = {.code = 0};
@@ -303,6 +332,8 @@ static void try_connect(struct o2_settings_run *run, struct o2_choice *c, struct
 	run->tally.seen[rc == 0 ? CONNECTED : NOT_CONNECTED]++;
 	if ((o2_conn_get_state(conn) == O2_CONN_ESTABLISHED) != (rc == 0))
 		o2_report_fail(report, "settings/state", "%s: %d", run->text, (int)o2_conn_get_state(conn));
+	if (rc == 0)
+		check_pair(run, report, conn, config, &address);
 	if (rc != 0 || report->failed)
 		return;
 	expected = o2_settings_exact(-EISCONN, "conn/not-init", "state", O2_CONN_ESTABLISHED, O2_CONN_INIT);
@@ -339,7 +370,7 @@ void o2_settings_connection(struct o2_settings_run *run, struct o2_choice *c, st
 		else
 			peer = make(run, report, 1, &config, &none);
 		if (peer != NULL && !report->failed)
-			try_connect(run, c, report, conn, peer);
+			try_connect(run, c, report, conn, peer, &config);
 	}
 	o2_conn_destroy(conn);
 	o2_conn_destroy(peer);
