@@ -274,6 +274,13 @@ static void try_fragments(struct o2_settings_run *run, struct o2_choice *c, stru
 					     agreed);
 	rc = o2_conn_get(conn, &hdr, &sink, NULL, &error);
 	o2_settings_check(run, report, rc, &error, &expected);
+	if (rc != 0)
+		return;
+	/* While it is open no other limits are taken. */
+	expected = o2_settings_bound(-EBUSY, "conn/transfer-open", "operations open", 1, 0);
+	memset(&error, 0, sizeof(error));
+	rc = o2_conn_set_limits(conn, &conn->config, &error);
+	o2_settings_check(run, report, rc, &error, &expected);
 }
 
 /* The queue pair is up, towards that address, with the retries and the time-out of the configuration. */
