@@ -337,6 +337,9 @@ static void part(struct meeting *meeting, struct o2_cm_loop *loop, struct o2_cho
 	if (lost && meeting->state[first] != NO_ID) {
 		o2_cm_loop_lose_device(meeting->cm[first]);
 		append(meeting->expected, "%u:%d/0/%d ", first, (int)O2_CM_DEVICE_LOST, -ENODEV);
+		/* Nothing can be sent any more. */
+		meeting->cm[first]->ops->disconnect(meeting->id[first]);
+		deliver_all(loop, c);
 	} else if (meeting->state[first] == PENDING && other && meeting->state[1] != NO_ID) {
 		if (meeting->at != O2_CM_LOOP_REJECT || meeting->fate == O2_CM_LOOP_PASS)
 			expect(meeting, 1 - first, O2_CM_REJECTED, TIMED_OUT, 0);
