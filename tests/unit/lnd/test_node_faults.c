@@ -128,6 +128,8 @@ WORLD_TEST(end_not_confirmed)
 	struct seat *a = &world->seat[0];
 
 	world_put(world, a, NID(1));
+	/* The time counts from the ending, not from the attempt. */
+	world_pass(world, 5000);
 	world->fate[O2_CM_LOOP_DISCONNECT] = O2_CM_LOOP_LOSE;
 	o2_node_close_peer(a->node, NID(1), 0);
 	world_settle(world);
