@@ -14,11 +14,11 @@ static void check_ack(struct o2_endpoints_seat *seat, struct o2_endpoints_seat *
 {
 	const struct o2_endpoints_op *op = o2_endpoints_by_handle(to, hdr->msg.ack.dst_wmd);
 
-	if (op != NULL && op->ended_there == 0)
+	if (op != NULL && (op->ended_there == 0 || op->status_there != 0))
 		o2_report_fail(seat->endpoints->report, "endpoint/event",
 			       "endpoint %" PRIu32 " sends the ACK of a PUT of endpoint %" PRIu32
-			       " before its application is told",
-			       seat->index, to->index);
+			       ", which has ended there %" PRIu32 " times, with %d",
+			       seat->index, to->index, op->ended_there, op->status_there);
 }
 
 void o2_endpoints_check_posted(struct o2_endpoints_seat *seat, const uint8_t *bytes)
