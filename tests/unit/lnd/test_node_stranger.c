@@ -18,6 +18,8 @@ static void stranger_event(void *context, const struct o2_cm_event *event)
 {
 	struct stranger *stranger = context;
 
+	if (event->type == O2_CM_ESTABLISHED)
+		return;
 	if (event->type != O2_CM_REQUEST) {
 		stranger->cm->ops->destroy(event->id);
 		if (stranger->id == event->id)
@@ -116,6 +118,7 @@ TEST(bad_connacks)
 		assert_int_equal(a->status[0], -ECONNABORTED);
 		assert_int_equal(a->health[0], O2_HEALTH_LOCAL_DROPPED);
 		assert_int_equal(a->nup, 0);
+		assert_null(stranger.id); /* it was told at once */
 		assert_int_equal(a->down.code, rows[i].code);
 		stranger_leave(world, &stranger);
 		world_close(world);
