@@ -69,19 +69,24 @@ static int progress(struct o2_sim *sim, struct o2_sim_end *end)
 
 /*
  * A real program polls every connection repeatedly.  Without a new completion this only matters for
- * connections that wait for a window of their interface, which another connection may have returned.
+ * connections that wait for a window of their interface, which another connection may have returned.  One that
+ * closes returns its windows too.
  */
 static bool wake(struct o2_sim *sim)
 {
 	for (uint32_t i = 0; i < sim->nends; i++) {
 		struct o2_sim_end *end = &sim->end[i];
+		bool open;
+		int rc;
 
 		if (end->conn == NULL || end->asleep || end->view.queued_window + end->view.parked == 0)
 			continue;
-		if (progress(sim, end) > 0) {
+		open = o2_conn_get_state(end->conn) != O2_CONN_DISCONNECTED;
+		rc = progress(sim, end);
+		if (rc > 0)
 			o2_sim_seen(sim, O2_SIM_SEEN_WINDOW_WOKEN);
+		if (rc > 0 || (rc < 0 && open))
 			return true;
-		}
 	}
 	return false;
 }
