@@ -26,14 +26,19 @@ static int receive(void *context, const struct o2_msg *msg)
 	return received.rc;
 }
 
-static struct pair *open_pair(const struct o2_conn_config *config)
+static struct pair *open_two(const struct o2_conn_config *a, const struct o2_conn_config *b)
 {
-	struct pair *pair = pair_open(config, config);
+	struct pair *pair = pair_open(a, b);
 
 	memset(&received, 0, sizeof(received));
 	pair->a.conn->ops.receive = receive;
 	pair->b.conn->ops.receive = receive;
 	return pair;
+}
+
+static struct pair *open_pair(const struct o2_conn_config *config)
+{
+	return open_two(config, config);
 }
 
 /* Copies the bytes that a buffer of `side` holds. */
@@ -125,6 +130,21 @@ TEST(copies_what_it_cannot_gather)
 		memory.mode = O2_REG_FASTREG;
 		send_one(pair, &memory, pieces == 1);
 	}
+	pair_close(pair);
+}
+
+/* To demand checksums of the peer says nothing of one's own messages. */
+TEST(demands_what_it_does_not_do)
+{
+	struct o2_conn_config demands = O2_CONN_DEFAULTS, sums = O2_CONN_DEFAULTS;
+	struct pair *pair;
+
+	demands.wire.require_checksum = true;
+	sums.cksum_flavour = O2_CKSUM_UNSIGNED;
+	pair = open_two(&demands, &sums);
+	for (uint32_t i = 0; i < 20; i++)
+		send_one(pair, NULL, 0);
+	assert_int_equal(received.cksum_flavour, O2_CKSUM_NONE);
 	pair_close(pair);
 }
 
