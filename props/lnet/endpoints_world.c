@@ -53,6 +53,11 @@ static void down(void *context, uint64_t nid, const struct o2_transfer_fault *fa
 
 	seat->downs++;
 	seat->fault = *fault;
+	if (seat->endpoint.fault.side != fault->side || seat->endpoint.fault.code != fault->code ||
+	    seat->endpoint.fault.error.rule != fault->error.rule)
+		o2_report_fail(endpoints->report, "endpoint/down",
+			       "endpoint %" PRIu32 " does not keep how its last connection has ended",
+			       seat->index);
 	if (o2_endpoints_may_go_down(endpoints->cause[seat->index][peer], fault))
 		return;
 	o2_fault_text(fault, text, sizeof(text));
