@@ -16,14 +16,21 @@ static bool no_checksum(struct o2_hostile *h)
 	return o2_liar_send(h);
 }
 
-/* Claim a payload beyond the message's end, in bytes that were received but do not belong to the message. */
+#define DEPTH 8u
+
+/*
+ * Claim a payload beyond the message's end, in bytes that were received but do not belong to the message.  Do it as
+ * often as there are credits: a message that is dropped gives its credit back.
+ */
 static bool payload_past_end(struct o2_hostile *h)
 {
-	o2_liar_begin(h, O2_MSG_IMMEDIATE);
-	if (!o2_liar_send_spoiled(
-		    h, &(struct o2_liar_spoil){LNET_PAYLOAD_LENGTH, 4, 8, O2_AT_PAYLOAD + 8, false}))
-		return false;
-	o2_hostile_settle(h);
+	for (uint32_t i = 0; i < DEPTH; i++) {
+		o2_liar_begin(h, O2_MSG_IMMEDIATE);
+		if (!o2_liar_send_spoiled(
+			    h, &(struct o2_liar_spoil){LNET_PAYLOAD_LENGTH, 4, 8, O2_AT_PAYLOAD + 8, false}))
+			return false;
+		o2_hostile_settle(h);
+	}
 	return o2_victim_received(h, 0);
 }
 

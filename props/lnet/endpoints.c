@@ -244,9 +244,9 @@ struct o2_property o2_endpoints_property(struct o2_endpoints_run *run)
 		O2_TALLY_OPS,
 	};
 	/* Situations that need more than two devices, or a network that fails. */
-	static const enum o2_endpoints_situation of_loop[] = {O2_ENDPOINTS_SEEN_THREE, O2_ENDPOINTS_SEEN_FOUR,
-							      O2_ENDPOINTS_SEEN_NETWORK_FAILED,
-							      O2_ENDPOINTS_SEEN_ARM_FAILED};
+	static const enum o2_endpoints_situation of_loop[] = {
+		O2_ENDPOINTS_SEEN_THREE, O2_ENDPOINTS_SEEN_FOUR, O2_ENDPOINTS_SEEN_NETWORK_FAILED,
+		O2_ENDPOINTS_SEEN_ARM_FAILED, O2_ENDPOINTS_SEEN_POLL_FAILED};
 	const bool here = run == NULL || run->ground->may_fail;
 
 	for (size_t i = 0; i < sizeof(of_loop) / sizeof(of_loop[0]) && !here; i++)

@@ -82,7 +82,8 @@
 	ENTRY(O2_ENDPOINTS_SEEN_LATE, "late")                                       \
 	ENTRY(O2_ENDPOINTS_SEEN_STRAY_REFUSED, "stray_refused")                     \
 	ENTRY(O2_ENDPOINTS_SEEN_STRAY_DROPPED, "stray_dropped")                     \
-	ENTRY(O2_ENDPOINTS_SEEN_ARM_FAILED, "arming_failed")
+	ENTRY(O2_ENDPOINTS_SEEN_ARM_FAILED, "arming_failed")                        \
+	ENTRY(O2_ENDPOINTS_SEEN_POLL_FAILED, "looking_once_more_failed")
 
 enum o2_endpoints_situation { O2_ENDPOINTS_SITUATION_LIST(O2_SITUATION_ID) O2_ENDPOINTS_SITUATIONS };
 

@@ -255,6 +255,8 @@ void o2_endpoints_late_reply(struct o2_endpoints_seat *seat, uint32_t from, uint
 
 /* endpoints_judge.c: checks of what an application is told. */
 extern const struct o2_lnet_ops o2_endpoints_ops;
+/* The endpoint's own operation that answers name so; NULL: none since the last rest. */
+struct o2_endpoints_op *o2_endpoints_by_handle(struct o2_endpoints_seat *seat, struct o2_lnet_handle handle);
 void o2_endpoints_check_ops(struct o2_endpoints *endpoints);
 
 /* endpoints_cause.c: which failures are permitted, and how they are reported. */

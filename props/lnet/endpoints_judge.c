@@ -39,7 +39,7 @@ static void fail_op(struct o2_endpoints_seat *seat, const char *signature, const
 
 /* --- who is meant --- */
 
-static struct o2_endpoints_op *by_handle(struct o2_endpoints_seat *seat, struct o2_lnet_handle handle)
+struct o2_endpoints_op *o2_endpoints_by_handle(struct o2_endpoints_seat *seat, struct o2_lnet_handle handle)
 {
 	for (uint32_t k = 0; k < seat->nops; k++)
 		if (seat->op[k].operation == handle.wh_object_cookie &&
@@ -59,7 +59,7 @@ static struct o2_endpoints_op *asked(struct o2_endpoints_seat *target, uint64_t 
 
 	*initiator = &endpoints->seat[i];
 	if (i < endpoints->nseats && hdr->type == O2_LNET_GET)
-		op = by_handle(*initiator, hdr->msg.get.return_wmd);
+		op = o2_endpoints_by_handle(*initiator, hdr->msg.get.return_wmd);
 	else if (i < endpoints->nseats && k < (*initiator)->nops)
 		op = &(*initiator)->op[k];
 	if (op != NULL && op->started && op->to == target->index &&
@@ -267,7 +267,7 @@ static void judge(struct o2_endpoints_seat *seat, struct o2_endpoints_op *op, bo
 static void done(void *context, const struct o2_lnet_result *result)
 {
 	struct o2_endpoints_seat *seat = context;
-	struct o2_endpoints_op *op = by_handle(
+	struct o2_endpoints_op *op = o2_endpoints_by_handle(
 		seat, (struct o2_lnet_handle){seat->lnet_config.interface_cookie, result->operation});
 
 	if (op == NULL || !op->started || result->is_get != o2_endpoints_is_get(op) ||
@@ -363,7 +363,7 @@ static void answer_dropped(struct o2_endpoints_seat *seat, const struct o2_lnet_
 {
 	const struct o2_lnet_handle handle =
 		event->hdr->type == O2_LNET_ACK ? event->hdr->msg.ack.dst_wmd : event->hdr->msg.reply.dst_wmd;
-	const struct o2_endpoints_op *op = by_handle(seat, handle);
+	const struct o2_endpoints_op *op = o2_endpoints_by_handle(seat, handle);
 
 	if (strcmp(event->error->rule, "lnet/unknown-handle") == 0 && (op == NULL || op->ended > 0))
 		return;

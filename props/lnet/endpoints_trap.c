@@ -6,11 +6,11 @@
 
 /*
  * Causes a failure at a chosen step of a transfer: once an endpoint has posted a message of a certain
- * type, that endpoint or another one leaves, loses a queue pair or closes its peer.  The action follows
- * after the posting call has returned, as any event in a program would.
+ * type, that endpoint or another one leaves, loses a queue pair, cannot arm its completion queue, or closes its
+ * peer.  The action follows after the posting call has returned, as any event in a program would.
  */
 
-enum action { LEAVE, LEAVE_AND_RETURN, KILL, CLOSE, ACTIONS };
+enum action { LEAVE, LEAVE_AND_RETURN, KILL, CLOSE, FAIL_ARM, ACTIONS };
 
 static const struct {
 	uint8_t type;
@@ -93,6 +93,10 @@ void o2_endpoints_spring(struct o2_endpoints *endpoints)
 		break;
 	case KILL:
 		harmed = o2_endpoints_kill(victim, other);
+		break;
+	case FAIL_ARM:
+		/* An endpoint that does not sleep has nothing to arm. */
+		harmed = o2_endpoints_fail_arm(victim, other) || o2_endpoints_kill(victim, other);
 		break;
 	default:
 		harmed = o2_endpoints_close_peer(victim, other, 0);

@@ -8,6 +8,19 @@
 
 /* Checks visible only on the wire: no application is told of an ACK or a REPLY with its header. */
 
+/* The ACK comes last: after it, its receiver may write to the same memory again. */
+static void check_ack(struct o2_endpoints_seat *seat, struct o2_endpoints_seat *to,
+		      const struct o2_lnet_hdr *hdr)
+{
+	const struct o2_endpoints_op *op = o2_endpoints_by_handle(to, hdr->msg.ack.dst_wmd);
+
+	if (op != NULL && (op->ended_there == 0 || op->status_there != 0))
+		o2_report_fail(seat->endpoints->report, "endpoint/event",
+			       "endpoint %" PRIu32 " sends the ACK of a PUT of endpoint %" PRIu32
+			       ", which has ended there %" PRIu32 " times, with %d",
+			       seat->index, to->index, op->ended_there, op->status_there);
+}
+
 void o2_endpoints_check_posted(struct o2_endpoints_seat *seat, const uint8_t *bytes)
 {
 	struct o2_endpoints *endpoints = seat->endpoints;
@@ -29,4 +42,6 @@ void o2_endpoints_check_posted(struct o2_endpoints_seat *seat, const uint8_t *by
 			       " of 0x%" PRIx64,
 			       seat->index, o2_lnet_type_name(hdr.type), hdr.src_pid, hdr.dest_pid,
 			       hdr.dest_nid);
+	else if (hdr.type == O2_LNET_ACK)
+		check_ack(seat, &endpoints->seat[to], &hdr);
 }

@@ -53,6 +53,11 @@ static void down(void *context, uint64_t nid, const struct o2_transfer_fault *fa
 
 	seat->downs++;
 	seat->fault = *fault;
+	if (seat->endpoint.fault.side != fault->side || seat->endpoint.fault.code != fault->code ||
+	    seat->endpoint.fault.error.rule != fault->error.rule)
+		o2_report_fail(endpoints->report, "endpoint/down",
+			       "endpoint %" PRIu32 " does not keep how its last connection has ended",
+			       seat->index);
 	if (o2_endpoints_may_go_down(endpoints->cause[seat->index][peer], fault))
 		return;
 	o2_fault_text(fault, text, sizeof(text));
@@ -274,6 +279,24 @@ bool o2_endpoints_kill(struct o2_endpoints_seat *seat, uint32_t to)
 	return true;
 }
 
+/* A connection has ended because its completion queue could not be armed, or not be polled then. */
+static void check_arm_failed(struct o2_endpoints *endpoints, const struct o2_transfer_fault *fault)
+{
+	const bool polled = fault->error.rule != NULL && strcmp(fault->error.rule, "conn/poll") == 0;
+	const char *rule = polled ? "conn/poll" : "conn/arm";
+	const char *field = polled ? "ibv_poll_cq" : "ibv_req_notify_cq";
+	const uint64_t value = polled ? 1 : EIO; /* the poll returns -1 */
+
+	if (fault->side != O2_FAULT_DEVICE || fault->code != -EIO || fault->error.code != -EIO ||
+	    fault->error.rule == NULL || strcmp(fault->error.rule, rule) != 0 || fault->error.field == NULL ||
+	    strcmp(fault->error.field, field) != 0 || fault->error.value != value)
+		o2_report_fail(endpoints->report, "endpoint/arm",
+			       "a connection ends by %s: %d, value %" PRIu64,
+			       fault->error.rule == NULL ? "no rule" : fault->error.rule, fault->code,
+			       fault->error.value);
+	o2_endpoints_seen(endpoints, polled ? O2_ENDPOINTS_SEEN_POLL_FAILED : O2_ENDPOINTS_SEEN_ARM_FAILED);
+}
+
 bool o2_endpoints_fail_arm(struct o2_endpoints_seat *seat, uint32_t to)
 {
 	struct o2_endpoints *endpoints = seat->endpoints;
@@ -284,14 +307,17 @@ bool o2_endpoints_fail_arm(struct o2_endpoints_seat *seat, uint32_t to)
 	if (conn == NULL || fail_poll == NULL || !seat->sleeper)
 		return false;
 	o2_endpoints_blame(endpoints, seat->index, to, O2_ENDPOINTS_BY_DEVICE);
+	/* As before each sleep: the events that have come are taken; a queue that made one is to be armed again. */
+	(void)o2_ni_take_events(&seat->place.ni);
+	seat->asleep = false;
 	fail_poll(true);
 	o2_conn_arm(conn);
 	fail_poll(false);
 	if (o2_node_conn(seat->endpoint.node, o2_endpoints_nid(endpoints, to), 0) == conn)
 		o2_report_fail(endpoints->report, "endpoint/arm",
 			       "a connection goes on whose completion queue could not be armed or polled");
-	seat->asleep = false;
-	o2_endpoints_seen(endpoints, O2_ENDPOINTS_SEEN_ARM_FAILED);
+	else
+		check_arm_failed(endpoints, o2_conn_get_fault(conn));
 	return true;
 }
 

@@ -165,6 +165,7 @@ static void handle(struct o2_explore_world *world, uint32_t e, struct o2_explore
 	o2_sim_log(sim, O2_SIM_EV_COMPLETION, end, wc.opcode, (int32_t)wc.status);
 	if (queue == &world->receives[e])
 		o2_sim_wire_handled(end, 1);
+	o2_sim_stand_completed(end, &wc);
 	sim->acting = end;
 	o2_conn_complete(end->conn, &wc);
 	sim->acting = NULL;

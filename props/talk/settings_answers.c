@@ -13,12 +13,17 @@
 #define COOKIE	 UINT64_C(0x1122334455667788)
 #define MOST	 600u
 
+/* The rules of faults that the transport reports. */
+#define SEND_RULE  "the request was not sent"
+#define REPLY_RULE "the REPLY did not arrive"
+
 /* What LNet has sent and reported. */
 struct told {
 	struct o2_lnet_hdr hdr; /* header last sent */
 	uint64_t tag;
 	uint32_t sent, ended, dropped;
-	const char *rule; /* rule of the last drop or fault */
+	const char *rule;  /* rule of the last drop */
+	const char *fault; /* rule of the operation's fault; NULL: it has none */
 	int status;
 	uint64_t length_bytes;
 };
@@ -30,8 +35,7 @@ static void done(void *context, const struct o2_lnet_result *result)
 	told->ended++;
 	told->status = result->status;
 	told->length_bytes = result->length_bytes;
-	if (result->fault != NULL)
-		told->rule = result->fault->error.rule;
+	told->fault = result->fault == NULL ? NULL : result->fault->error.rule;
 }
 
 static void event(void *context, const struct o2_lnet_event *event)
@@ -109,6 +113,25 @@ static void rule_is(struct o2_settings_run *run, struct o2_report *report, const
 			       found == NULL ? "nothing" : found, expected == NULL ? "nothing" : expected);
 }
 
+/* The transport ends a message; if status is not 0, with a fault of this rule. */
+static void finish(struct o2_lnet *lnet, uint64_t tag, int status, uint64_t length_bytes, const char *rule)
+{
+	struct o2_transfer_fault fault = {.side = O2_FAULT_NONE};
+	struct o2_error error;
+
+	if (status != 0) {
+		o2_fail(&error, status, rule, "status", (uint64_t)-status);
+		fault = o2_fault_of(O2_FAULT_LOCAL_STAGE, status, &error);
+	}
+	o2_lnet_finished(lnet, tag, status, length_bytes, &fault);
+}
+
+/* The rule of the fault with which an operation ends that has got an answer. */
+static const char *fault_of(int outcome)
+{
+	return outcome == 0 ? NULL : outcome == -EMSGSIZE ? "lnet/reply/too-long" : REPLY_RULE;
+}
+
 /* Deliver an answer in one message.  If it is dropped, nothing else happens. */
 static int take_immediate(struct o2_settings_run *run, struct o2_report *report, struct o2_lnet *lnet,
 			  const struct answer *answer, const struct o2_lnet_hdr *hdr, struct told *told)
@@ -126,6 +149,20 @@ static int take_immediate(struct o2_settings_run *run, struct o2_report *report,
 	if (dropped != NULL)
 		rule_is(run, report, told->rule, dropped);
 	return dropped != NULL ? 1 : too_long ? -EMSGSIZE : 0;
+}
+
+/* An answer to an operation that has one, or whose answer is arriving, is dropped. */
+static void take_another(struct o2_settings_run *run, struct o2_report *report, struct o2_lnet *lnet,
+			 const struct answer *answer, const struct o2_lnet_hdr *hdr, struct told *told)
+{
+	const uint8_t payload[MOST + 2] = {0};
+	const uint32_t dropped = told->dropped, ended = told->ended, messages = o2_lnet_messages(lnet);
+
+	is(run, report, "o2_lnet_receive", o2_lnet_receive(lnet, answer->from, hdr, payload, NULL), 0);
+	is(run, report, "a second answer dropped", told->dropped, dropped + 1);
+	rule_is(run, report, told->rule, "lnet/unknown-handle");
+	is(run, report, "ended by a second answer", told->ended, ended);
+	is(run, report, "messages", o2_lnet_messages(lnet), messages);
 }
 
 /* Deliver a REPLY by RDMA: it uses a message of its own.  1: it is not accepted. */
@@ -157,13 +194,16 @@ static int take_rdma(struct o2_settings_run *run, struct o2_choice *c, struct o2
 	is(run, report, "bytes to write", (int64_t)memory.buffer.nob, answer->bytes);
 	is(run, report, "messages", o2_lnet_messages(lnet), 2);
 	if (!report->failed)
-		o2_lnet_finished(lnet, tag, status, answer->bytes, NULL);
+		take_another(run, report, lnet, answer, hdr, told);
+	if (!report->failed)
+		finish(lnet, tag, status, answer->bytes, REPLY_RULE);
 	return status;
 }
 
 /* Check that the operation ends so, once the transport has ended the request; or still waits, then times out. */
 static void end(struct o2_settings_run *run, struct o2_report *report, struct o2_lnet *lnet,
-		struct o2_clock *clock, const struct answer *answer, int outcome, struct told *told)
+		struct o2_clock *clock, const struct answer *answer, int outcome, const char *fault,
+		struct told *told)
 {
 	is(run, report, "ended", told->ended, outcome <= 0);
 	if (outcome == 1 && !report->failed) {
@@ -174,9 +214,10 @@ static void end(struct o2_settings_run *run, struct o2_report *report, struct o2
 		o2_lnet_check_time(lnet);
 		is(run, report, "ended", told->ended, 1);
 		outcome = -ETIMEDOUT;
-		rule_is(run, report, told->rule, "lnet/deadline");
+		fault = "lnet/deadline";
 	}
 	is(run, report, "status", told->status, outcome);
+	rule_is(run, report, told->fault, fault);
 	is(run, report, "length", (int64_t)told->length_bytes, outcome == 0 ? answer->bytes : 0);
 	is(run, report, "messages", o2_lnet_messages(lnet), 0);
 }
@@ -225,6 +266,7 @@ void o2_settings_answer(struct o2_settings_run *run, struct o2_choice *c, struct
 	struct o2_lnet *lnet = NULL;
 	struct o2_clock clock = {0};
 	struct o2_lnet_hdr hdr;
+	const char *fault;
 	int rc, outcome;
 
 	config.nid = run->ni[0].config.nid;
@@ -251,12 +293,15 @@ void o2_settings_answer(struct o2_settings_run *run, struct o2_choice *c, struct
 		outcome = answer.by_rdma ? take_rdma(run, c, report, lnet, &answer, &hdr, &told)
 					 : take_immediate(run, report, lnet, &answer, &hdr, &told);
 		is(run, report, "ended before its request was sent", told.ended, !early && outcome <= 0);
+		if (outcome != 1 && !report->failed)
+			take_another(run, report, lnet, &answer, &hdr, &told);
 		/* An answer shows that the request has arrived, whatever its send completion says. */
 		if (early && !report->failed)
-			o2_lnet_finished(lnet, told.tag, sent, 0, NULL);
+			finish(lnet, told.tag, sent, 0, SEND_RULE);
 		run->tally.seen[outcome == 1 ? O2_SETTINGS_NOT_ANSWERED : O2_SETTINGS_ANSWERED]++;
+		fault = outcome == 1 ? SEND_RULE : fault_of(outcome);
 		outcome = outcome == 1 && sent != 0 ? sent : outcome;
-		end(run, report, lnet, &clock, &answer, outcome, &told);
+		end(run, report, lnet, &clock, &answer, outcome, fault, &told);
 	}
 	if (!report->failed)
 		o2_lnet_destroy(lnet);

@@ -19,7 +19,7 @@ enum answer { ACCEPT, REJECT, DESTROY, IGNORE, ANSWERS };
 /* Progress of an identifier.  Which allocation fails: of the requester, of its message, of the asked node. */
 enum state { NO_ID, PENDING, CONNECTED_ID, OVER };
 enum lack { ALL_THERE, NO_ASKER, NO_MESSAGE, NO_ASKED, LACKS };
-#define NOBODYS_PAIR 2u
+#define NEITHER 2u
 
 /* One case.  heard, expected: the events delivered to each side, as text. */
 struct meeting {
@@ -35,7 +35,8 @@ struct meeting {
 	enum o2_cm_loop_message at; /* which message has the fate below */
 	enum o2_cm_loop_fate fate;
 	enum lack lack;
-	uint32_t stuck;	     /* side whose queue pair cannot change state; or NOBODYS_PAIR */
+	uint32_t stuck;	     /* side whose queue pair cannot change state; or NEITHER */
+	uint32_t lost;	     /* side whose device is lost from the beginning; or NEITHER */
 	enum state state[2]; /* predicted state of each side */
 	char heard[400], expected[400];
 };
@@ -174,7 +175,8 @@ static bool foretell(struct meeting *meeting, const struct o2_cm_target *target)
 		expect(meeting, 0, O2_CM_UNRESOLVED, 0, -EHOSTUNREACH);
 		return false;
 	}
-	if (target->port != PORT || meeting->lack == NO_ASKED) {
+	/* Nobody listens on a lost device. */
+	if (target->port != PORT || meeting->lack == NO_ASKED || meeting->lost == 1) {
 		expect(meeting, 0, O2_CM_REJECTED, O2_CM_REJECT_NO_LISTENER, 0);
 		return false;
 	}
@@ -207,7 +209,7 @@ static int fault_of(void *arg, enum o2_loop_call call, uint32_t qp_num)
 {
 	const struct meeting *meeting = arg;
 
-	return call == O2_LOOP_CALL_MODIFY && meeting->stuck != NOBODYS_PAIR &&
+	return call == O2_LOOP_CALL_MODIFY && meeting->stuck != NEITHER &&
 			       qp_num == meeting->param[meeting->stuck].qp->qp_num
 		       ? ENOMEM
 		       : 0;
@@ -259,26 +261,37 @@ static void leave(struct meeting *meeting, struct o2_cm_loop *loop, struct o2_ch
 	expect(meeting, who, O2_CM_DISCONNECTED, 0, 0);
 }
 
+/* The device of one side is lost: that side is told at once, and cannot listen any more. */
+static void lose_device(struct meeting *meeting, uint32_t side)
+{
+	struct o2_cm *cm = meeting->cm[side];
+	struct o2_error error = {0};
+
+	meeting->lost = side;
+	o2_cm_loop_lose_device(cm);
+	expect(meeting, side, O2_CM_DEVICE_LOST, 0, -ENODEV);
+	if (cm->ops->listen(cm, PORT, &error) != -ENODEV || strcmp(error.rule, "cm/device-lost") != 0)
+		o2_report_fail(meeting->report, "settings/cm", "listening on a lost device");
+}
+
 static void meet(struct meeting *meeting, struct o2_cm_loop *loop, struct o2_choice *c)
 {
 	struct o2_cm_target target = {.address = o2_draw_bool(c, 7, 1) ? NOBODY : ANSWERER,
 				      .port = o2_draw_bool(c, 7, 1) ? PORT + 1 : PORT};
-	const bool lost = o2_draw_bool(c, 7, 1);
 	struct o2_error error = {0};
 	int rc, expected = 0;
 	const char *rule = NULL;
 
 	meeting->param[0].private_bytes =
 		o2_draw_bool(c, 3, 1) ? O2_CM_REQUEST_BYTES + o2_draw(c, 1) : o2_draw(c, O2_CM_REQUEST_BYTES);
-	if (lost) {
-		o2_cm_loop_lose_device(meeting->cm[0]);
-		expect(meeting, 0, O2_CM_DEVICE_LOST, 0, -ENODEV);
-		if (meeting->cm[0]->ops->listen(meeting->cm[0], PORT, &error) != -ENODEV)
-			o2_report_fail(meeting->report, "settings/cm", "listening on a lost device");
+	meeting->lost = NEITHER;
+	if (o2_draw_bool(c, 7, 1))
+		lose_device(meeting, (uint32_t)o2_draw(c, 1));
+	if (meeting->lost == 0) {
 		expected = -ENODEV;
 		rule = "cm/device-lost";
 	}
-	if (meeting->lack == NO_ASKER && !lost) {
+	if (meeting->lack == NO_ASKER && meeting->lost != 0) {
 		expected = -ENOMEM;
 		rule = "cm/memory";
 	}
@@ -324,6 +337,9 @@ static void part(struct meeting *meeting, struct o2_cm_loop *loop, struct o2_cho
 	if (lost && meeting->state[first] != NO_ID) {
 		o2_cm_loop_lose_device(meeting->cm[first]);
 		append(meeting->expected, "%u:%d/0/%d ", first, (int)O2_CM_DEVICE_LOST, -ENODEV);
+		/* Nothing can be sent any more. */
+		meeting->cm[first]->ops->disconnect(meeting->id[first]);
+		deliver_all(loop, c);
 	} else if (meeting->state[first] == PENDING && other && meeting->state[1] != NO_ID) {
 		if (meeting->at != O2_CM_LOOP_REJECT || meeting->fate == O2_CM_LOOP_PASS)
 			expect(meeting, 1 - first, O2_CM_REJECTED, TIMED_OUT, 0);
@@ -351,7 +367,7 @@ static void draw(struct meeting *meeting, struct o2_choice *c)
 		o2_draw_bool(c, 3, 1) ? O2_CM_REPLY_BYTES + o2_draw(c, 1) : o2_draw(c, O2_CM_REPLY_BYTES);
 	meeting->fate = (enum o2_cm_loop_fate)(o2_draw_bool(c, 2, 1) ? o2_draw(c, O2_CM_LOOP_REFUSE) : 0);
 	meeting->at = (enum o2_cm_loop_message)o2_draw(c, O2_CM_LOOP_READY);
-	meeting->stuck = o2_draw_bool(c, 7, 1) ? (uint32_t)o2_draw(c, 1) : NOBODYS_PAIR;
+	meeting->stuck = o2_draw_bool(c, 7, 1) ? (uint32_t)o2_draw(c, 1) : NEITHER;
 	if (meeting->run->fail_allocation != NULL && o2_draw_bool(c, 7, 1))
 		meeting->lack = (enum lack)o2_draw_range(c, NO_ASKER, LACKS - 1);
 }

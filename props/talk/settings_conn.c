@@ -7,10 +7,13 @@
 #include "lnd/conn/conn_internal.h"
 #include "lnd/ni/counts.h"
 #include "props/talk/settings_internal.h"
+#include "props/world/account.h"
 
 /* Connections: each setting, the agreement between two ends, and connecting twice. */
 
 #define WQ_ENTRIES	16384u /* most entries of a device's queue */
+#define RNR_DELAY	12u    /* the code of 0.64 ms */
+#define HOP_LIMIT	64u
 #define PIECE_BYTES	16u
 #define PIECES_PER_PAGE 32u
 
@@ -78,6 +81,9 @@ static struct o2_conn_config draw_conn(struct o2_choice *c, bool may_fail,
 			*expected = o2_settings_bound(-EINVAL, range->rule, range->field, value,
 						      value < low ? low : range->high);
 	}
+	/* Each number of concurrent sends is taken; it is brought into its range. */
+	if (o2_draw_bool(c, 1, 1))
+		config.concurrent_sends = (uint32_t)o2_draw(c, o2_draw_bool(c, 1, 1) ? 16 : 600);
 	if (bad == RANGES && o2_draw_bool(c, 3, 1)) {
 		config.version = 0x11;
 		if (config.queue_depth == 2)
@@ -90,6 +96,28 @@ static void forget(void *context, const struct o2_transfer_result *result)
 {
 	(void)context;
 	(void)result;
+}
+
+/* Sizes and marks are those of docs/transport.md, for the agreed depth; 0: none is agreed. */
+static void check_sizes(struct o2_settings_run *run, struct o2_report *report, uint32_t side,
+			const struct o2_conn_config *config, const struct o2_conn *conn, uint32_t depth)
+{
+	struct ibv_device_attr device = {0};
+	struct o2_account_limits limits;
+	struct o2_account_room room;
+	struct o2_account account;
+	struct o2_conn_view view;
+
+	if (ibv_query_device(run->ni[side].context, &device) != 0)
+		o2_report_fail(report, "settings/open", "the device does not tell its limits");
+	room = (struct o2_account_room){.wrs = (uint32_t)device.max_qp_wr, .cqes = (uint32_t)device.max_cqe};
+	o2_account_limits(config, &room, &limits);
+	if (depth != 0)
+		o2_account_agree(config, depth, &limits);
+	o2_conn_view(conn, &view);
+	if (!o2_account_sizes(&view, &limits, &account))
+		o2_report_fail(report, "settings/account", "%s: %s is %" PRIu64 ", expected %" PRIu64,
+			       run->text, account.what, account.is, account.expected);
 }
 
 static struct o2_conn *make(struct o2_settings_run *run, struct o2_report *report, uint32_t side,
@@ -114,6 +142,7 @@ static struct o2_conn *make(struct o2_settings_run *run, struct o2_report *repor
 	     address.queue_depth != config->queue_depth))
 		o2_report_fail(report, "settings/address", "%s: depth %" PRIu32 ", fragments %" PRIu32,
 			       run->text, address.queue_depth, address.max_frags);
+	check_sizes(run, report, side, config, conn, 0);
 	if (o2_conn_get_state(conn) != O2_CONN_INIT)
 		o2_report_fail(report, "settings/state", "%s: %d", run->text, (int)o2_conn_get_state(conn));
 	if (o2_conn_arm(conn) != -EOPNOTSUPP)
@@ -180,6 +209,7 @@ static void try_peer(struct o2_settings_run *run, struct o2_choice *c, struct o2
 		used.max_frags = peer.max_frags;
 	}
 	check_used(run, report, conn, &used, rc == 0 ? peer.max_msg_bytes : O2_MSG_BYTES);
+	check_sizes(run, report, 0, config, conn, used.queue_depth);
 	run->tally.seen[rc == 0 ? PEER_TAKEN : PEER_REFUSED]++;
 }
 
@@ -244,10 +274,44 @@ static void try_fragments(struct o2_settings_run *run, struct o2_choice *c, stru
 					     agreed);
 	rc = o2_conn_get(conn, &hdr, &sink, NULL, &error);
 	o2_settings_check(run, report, rc, &error, &expected);
+	if (rc != 0)
+		return;
+	/* While it is open no other limits are taken. */
+	expected = o2_settings_bound(-EBUSY, "conn/transfer-open", "operations open", 1, 0);
+	memset(&error, 0, sizeof(error));
+	rc = o2_conn_set_limits(conn, &conn->config, &error);
+	o2_settings_check(run, report, rc, &error, &expected);
+}
+
+/* The queue pair is up, towards that address, with the retries and the time-out of the configuration. */
+static void check_pair(struct o2_settings_run *run, struct o2_report *report, const struct o2_conn *conn,
+		       const struct o2_conn_config *config, const struct o2_conn_address *to)
+{
+	struct o2_conn_address own;
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RESET};
+
+	o2_conn_get_address(conn, &own);
+	o2_settings_same(run, report, "the query", (uint64_t)ibv_query_qp(o2_conn_qp(conn), &attr, 0, &init),
+			 0);
+	o2_settings_same(run, report, "the state", attr.qp_state, IBV_QPS_RTS);
+	o2_settings_same(run, report, "the other queue pair", attr.dest_qp_num, to->qp_num);
+	o2_settings_same(run, report, "its number", attr.rq_psn, to->psn);
+	o2_settings_same(run, report, "the own number", attr.sq_psn, own.psn);
+	o2_settings_same(run, report, "the retries", attr.retry_cnt, config->retry_count);
+	o2_settings_same(run, report, "the retries of a receiver that is not ready", attr.rnr_retry,
+			 config->rnr_retry_count);
+	o2_settings_same(run, report, "the time-out", attr.timeout, config->ack_timeout);
+	o2_settings_same(run, report, "the delay of a receiver that is not ready", attr.min_rnr_timer,
+			 RNR_DELAY);
+	o2_settings_same(run, report, "the hop limit", attr.ah_attr.grh.hop_limit, HOP_LIMIT);
+	o2_settings_same(run, report, "the rights", attr.qp_access_flags, IBV_ACCESS_REMOTE_WRITE);
+	o2_settings_same(run, report, "the GID",
+			 memcmp(&attr.ah_attr.grh.dgid, &to->gid, sizeof(to->gid)) == 0, true);
 }
 
 static void try_connect(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report,
-			struct o2_conn *conn, struct o2_conn *peer)
+			struct o2_conn *conn, struct o2_conn *peer, const struct o2_conn_config *config)
 {
 	struct o2_conn_address address;
 	struct o2_settings_verdict expected = {.code = 0};
@@ -275,6 +339,8 @@ static void try_connect(struct o2_settings_run *run, struct o2_choice *c, struct
 	run->tally.seen[rc == 0 ? CONNECTED : NOT_CONNECTED]++;
 	if ((o2_conn_get_state(conn) == O2_CONN_ESTABLISHED) != (rc == 0))
 		o2_report_fail(report, "settings/state", "%s: %d", run->text, (int)o2_conn_get_state(conn));
+	if (rc == 0)
+		check_pair(run, report, conn, config, &address);
 	if (rc != 0 || report->failed)
 		return;
 	expected = o2_settings_exact(-EISCONN, "conn/not-init", "state", O2_CONN_ESTABLISHED, O2_CONN_INIT);
@@ -311,7 +377,7 @@ void o2_settings_connection(struct o2_settings_run *run, struct o2_choice *c, st
 		else
 			peer = make(run, report, 1, &config, &none);
 		if (peer != NULL && !report->failed)
-			try_connect(run, c, report, conn, peer);
+			try_connect(run, c, report, conn, peer, &config);
 	}
 	o2_conn_destroy(conn);
 	o2_conn_destroy(peer);

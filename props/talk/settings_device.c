@@ -92,11 +92,16 @@ void o2_settings_device(struct o2_settings_run *run, struct o2_choice *c, const 
 	const struct fitted all = fit(config, &wide);
 	struct o2_qp_device device = needs(&all), due;
 	struct fitted found = fit(config, &device);
+	struct o2_account_limits limits;
 
-	if (all.rc != 0 || !has_all(&found, &all)) {
+	o2_account_limits(config, NULL, &limits);
+	if (all.rc != 0 || !has_all(&found, &all) || all.config.queue_depth != limits.made ||
+	    all.flow.concurrent_sends != limits.concurrent_sends) {
 		o2_report_fail(report, "settings/device",
-			       "%s: depth %" PRIu32 " of %" PRIu32 " with all that it needs", run->text,
-			       found.config.queue_depth, all.config.queue_depth);
+			       "%s: depth %" PRIu32 " of %" PRIu32 ", sends %" PRIu32 " of %" PRIu32
+			       " with all that it needs",
+			       run->text, found.config.queue_depth, limits.made, all.flow.concurrent_sends,
+			       limits.concurrent_sends);
 		return;
 	}
 	check_gather(run, config, report);

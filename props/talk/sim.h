@@ -25,6 +25,7 @@
 	ENTRY(O2_SIM_SEEN_NO_CREDITS, "credits_exhausted")                        \
 	ENTRY(O2_SIM_SEEN_NO_RESERVED, "reservations_exhausted")                  \
 	ENTRY(O2_SIM_SEEN_SENDS_LIMITED, "concurrent_sends_reached")              \
+	ENTRY(O2_SIM_SEEN_INVALIDATES_LIMITED, "invalidates_as_many_as_may_be")   \
 	ENTRY(O2_SIM_SEEN_QUEUED, "message_queued")                               \
 	ENTRY(O2_SIM_SEEN_PARKED, "request_parked")                               \
 	ENTRY(O2_SIM_SEEN_WINDOW_AWAITED, "operation_waits_for_a_window")         \

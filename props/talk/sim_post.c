@@ -108,6 +108,21 @@ static void note(struct o2_sim_end *end, const struct ibv_send_wr *wr, int rc)
 	keeps_alive(end, &message);
 }
 
+/* The send queue has room for so many: docs/transport.md, "Sizes". */
+static void invalidates(struct o2_sim_end *end)
+{
+	const uint32_t full = end->limits.made > end->limits.concurrent_sends ? end->limits.made
+									      : end->limits.concurrent_sends;
+
+	if (++end->invalidates == full)
+		o2_sim_seen(end->sim, O2_SIM_SEEN_INVALIDATES_LIMITED);
+	if (end->invalidates > full)
+		o2_report_fail(end->sim->report, "sim/invalidates",
+			       "end %" PRIu32 " has %" PRIu32 " invalidates in flight, expected %" PRIu32
+			       " at most",
+			       end->index, end->invalidates, full);
+}
+
 /* A message that the device refuses was never sent; the refusal closes the connection. */
 static int post_send(struct ibv_qp *qp, struct ibv_send_wr *list, struct ibv_send_wr **bad)
 {
@@ -119,6 +134,8 @@ static int post_send(struct ibv_qp *qp, struct ibv_send_wr *list, struct ibv_sen
 			note(end, wr, rc);
 		else if (rc != 0 && wr->next == NULL) /* a single LOCAL_INV */
 			o2_sim_stand_posted(end, wr, NULL, 0, rc);
+		else if (rc == 0 && O2_WR_ID_WORK(wr->wr_id) == O2_WORK_INV)
+			invalidates(end);
 	return rc;
 }
 

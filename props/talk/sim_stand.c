@@ -71,7 +71,10 @@ void o2_sim_stand_completed(struct o2_sim_end *end, const struct ibv_wc *wc)
 {
 	struct o2_sim_op *op;
 
-	if (wc->status != IBV_WC_SUCCESS || O2_WR_ID_WORK(wc->wr_id) != O2_WORK_MESSAGE)
+	if (wc->status != IBV_WC_SUCCESS)
+		return;
+	end->invalidates -= O2_WR_ID_WORK(wc->wr_id) == O2_WORK_INV;
+	if (O2_WR_ID_WORK(wc->wr_id) != O2_WORK_MESSAGE)
 		return;
 	end->sends--;
 	op = of_request(end, wc->wr_id);
@@ -173,6 +176,22 @@ static enum o2_health health_of(const struct o2_sim_end *end, struct o2_sim_op *
 
 /* --- what is judged --- */
 
+/* What ends with its connection: first requests that were never posted, then queued answers, then all others. */
+static void check_order(struct o2_sim *sim, struct o2_sim_end *end, const struct o2_sim_op *op,
+			const struct o2_sim_stand *stand)
+{
+	const uint32_t rank = !is_queued(stand) ? 3 : op->end == end && stand->posted == 0 ? 1 : 2;
+
+	if (o2_conn_get_state(end->conn) != O2_CONN_CLOSING || end->hearing == op)
+		return;
+	if (rank < end->last)
+		o2_report_fail(sim->report, "sim/order",
+			       "operation %" PRIu32 " ends with its connection in rank %" PRIu32
+			       ", after one of rank %" PRIu32,
+			       op->id, rank, end->last);
+	end->last = rank;
+}
+
 void o2_sim_stand_judge(struct o2_sim *sim, struct o2_sim_end *end, struct o2_sim_op *op,
 			const struct o2_transfer_result *result)
 {
@@ -184,6 +203,8 @@ void o2_sim_stand_judge(struct o2_sim *sim, struct o2_sim_end *end, struct o2_si
 	if (end->forged || end->other->forged || end->in_progress ||
 	    (end->hearing == op && !stand->answered && result->fault.side == O2_FAULT_CLOSED))
 		return;
+	if (result->fault.side == O2_FAULT_CLOSED)
+		check_order(sim, end, op, stand);
 	health = health_of(end, op, result);
 	if (result->health != health)
 		o2_report_fail(sim->report, "sim/health",

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
+#include "props/talk/sim_events.h"
 #include "props/talk/sim_internal.h"
 
 /* One step: the set of possible events, and the choice of one (docs/simulation.md, "Steps"). */
 
-#define POOL_RETRY_MS 1000u
-#define FLOOD_MORE    300u /* most operations after the first */
+#define FLOOD_MORE 300u /* most operations after the first */
 
 enum step {
 	STEP_EXECUTE,
@@ -21,6 +21,7 @@ enum step {
 	STEP_ESTABLISH,
 	STEP_FAULT,
 	STEP_FORGE,
+	STEP_PILE,
 	STEPS,
 };
 
@@ -68,24 +69,29 @@ static int progress(struct o2_sim *sim, struct o2_sim_end *end)
 
 /*
  * A real program polls every connection repeatedly.  Without a new completion this only matters for
- * connections that wait for a window of their interface, which another connection may have returned.
+ * connections that wait for a window of their interface, which another connection may have returned.  One that
+ * closes returns its windows too.
  */
 static bool wake(struct o2_sim *sim)
 {
 	for (uint32_t i = 0; i < sim->nends; i++) {
 		struct o2_sim_end *end = &sim->end[i];
+		bool open;
+		int rc;
 
 		if (end->conn == NULL || end->asleep || end->view.queued_window + end->view.parked == 0)
 			continue;
-		if (progress(sim, end) > 0) {
+		open = o2_conn_get_state(end->conn) != O2_CONN_DISCONNECTED;
+		rc = progress(sim, end);
+		if (rc > 0)
 			o2_sim_seen(sim, O2_SIM_SEEN_WINDOW_WOKEN);
+		if (rc > 0 || (rc < 0 && open))
 			return true;
-		}
 	}
 	return false;
 }
 
-static bool execute_of(struct o2_sim *sim, const struct o2_sim_end *end)
+bool o2_sim_execute_of(struct o2_sim *sim, const struct o2_sim_end *end)
 {
 	o2_sim_look_at_device(sim);
 	for (uint32_t i = 0; i < sim->nrunnable; i++)
@@ -98,14 +104,13 @@ static bool execute_of(struct o2_sim *sim, const struct o2_sim_end *end)
 
 bool o2_sim_execute_one(struct o2_sim *sim, struct o2_sim_end *end)
 {
-	if (!execute_of(sim, end))
+	if (!o2_sim_execute_of(sim, end))
 		return false;
 	(void)progress(sim, end);
 	return true;
 }
 
-/* The next event in fair order: the device, then each end that is awake.  False: no event is possible. */
-static bool fair(struct o2_sim *sim, uint32_t *turn)
+bool o2_sim_fair(struct o2_sim *sim, uint32_t *turn)
 {
 	o2_sim_look_at_device(sim);
 	for (uint32_t i = 0; i <= sim->nends; i++, ++*turn) {
@@ -130,7 +135,7 @@ static void burst(struct o2_sim *sim)
 	uint32_t count = 2 + (uint32_t)o2_draw(sim->choice, sim->deep ? 250 : 30);
 	uint32_t turn = 0;
 
-	while (count-- > 0 && o2_sim_ok(sim) && fair(sim, &turn))
+	while (count-- > 0 && o2_sim_ok(sim) && o2_sim_fair(sim, &turn))
 		o2_sim_check(sim);
 }
 
@@ -238,7 +243,7 @@ static void flood(struct o2_sim *sim)
 	if (end->conn == NULL)
 		return;
 	o2_sim_op_flood(sim, end, (uint32_t)o2_draw_few(sim->choice, FLOOD_MORE));
-	while (most-- > 0 && o2_sim_ok(sim) && execute_of(sim, end))
+	while (most-- > 0 && o2_sim_ok(sim) && o2_sim_execute_of(sim, end))
 		o2_sim_check(sim);
 }
 
@@ -319,6 +324,9 @@ static void take_step(struct o2_sim *sim, enum step step)
 	case STEP_FORGE:
 		o2_sim_forge(sim);
 		break;
+	case STEP_PILE:
+		o2_sim_pile(sim);
+		break;
 	default:
 		break;
 	}
@@ -326,7 +334,7 @@ static void take_step(struct o2_sim *sim, enum step step)
 
 void o2_sim_step(struct o2_sim *sim)
 {
-	uint32_t weights[STEPS] = {24, 24, 14, sim->deep ? 4 : 0, 14, 3, 2, 1, 1, 0, 0, 0};
+	uint32_t weights[STEPS] = {24, 24, 14, sim->deep ? 4 : 0, 14, 3, 2, 1, 1, 0, 0, 0, sim->deep ? 0 : 1};
 	bool ready = false;
 
 	o2_sim_look_at_device(sim);
@@ -342,96 +350,4 @@ void o2_sim_step(struct o2_sim *sim)
 		weights[STEP_FAULT] = weights[STEP_FORGE] = 1;
 	take_step(sim, (enum step)o2_draw_weighted(sim->choice, weights, STEPS));
 	o2_sim_check(sim);
-}
-
-/* --- coming to rest --- */
-
-/* A number of steps that suffices for all open operations, their writes, and the NOOPs that go with them. */
-static uint64_t bound(const struct o2_sim *sim)
-{
-	uint64_t steps = 400;
-
-	for (uint32_t i = 0; i < sim->nops; i++)
-		steps += sim->op[i].started && !sim->op[i].ended ? 60 + sim->config.max_frags : 0;
-	return steps;
-}
-
-static void run_to_rest(struct o2_sim *sim)
-{
-	const uint64_t most = bound(sim);
-	uint64_t left = most;
-	uint32_t turn = 0;
-
-	while (o2_sim_ok(sim)) {
-		if (!fair(sim, &turn) && !o2_loop_tick())
-			break;
-		o2_sim_check(sim);
-		if (left-- == 0)
-			o2_report_fail(sim->report, "sim/restless", "no rest after %" PRIu64 " steps", most);
-	}
-}
-
-/* A silent connection sends a keep-alive, a few NOOPs at most, and is then at rest again. */
-static void check_keepalive(struct o2_sim *sim)
-{
-	uint64_t noops[O2_SIM_ENDS];
-
-	for (uint32_t i = 0; i < sim->nends; i++)
-		noops[i] = sim->end[i].view.flow.noops_sent;
-	o2_sim_clock(sim, sim->config.keepalive_ms + 1);
-	run_to_rest(sim);
-	o2_sim_check_rest(sim);
-	for (uint32_t i = 0; i < sim->nends && o2_sim_ok(sim); i++) {
-		const struct o2_sim_end *end = &sim->end[i];
-
-		if (end->conn == NULL || end->view.state != O2_CONN_ESTABLISHED || end->broken ||
-		    end->other->broken)
-			continue;
-		if (end->view.flow.noops_sent == noops[i])
-			o2_report_fail(sim->report, "sim/no-keepalive", "end %" PRIu32 " stays silent",
-				       end->index);
-		else if (end->view.flow.noops_sent > noops[i] + 4)
-			o2_report_fail(sim->report, "sim/noops", "end %" PRIu32 " sends %" PRIu64 " NOOPs",
-				       end->index, end->view.flow.noops_sent - noops[i]);
-	}
-}
-
-/* Close ends whose peer is gone: they hold resources until then, and others wait for their windows. */
-static void close_widowed(struct o2_sim *sim)
-{
-	for (uint32_t i = 0; i < sim->nends; i++) {
-		struct o2_sim_end *end = &sim->end[i];
-
-		if (end->conn == NULL || !end->other->closed)
-			continue;
-		o2_sim_is_closed(end, 0);
-		o2_sim_log(sim, O2_SIM_EV_CLOSE, end, 0, 0);
-		sim->acting = end;
-		o2_conn_close(end->conn, 0);
-		sim->acting = NULL;
-	}
-}
-
-void o2_sim_settle(struct o2_sim *sim)
-{
-	o2_sim_fault_disarm(sim);
-	sim->inside_left = 0;
-	for (uint32_t i = 0; i < sim->nends; i++)
-		sim->end[i].asleep = false;
-	for (uint32_t i = 0; i < sim->nends; i++)
-		o2_sim_establish(sim, &sim->end[i]);
-	run_to_rest(sim);
-	/* A pool that failed to grow retries after one second; then whatever waits for it continues. */
-	if (sim->faults || sim->small) {
-		o2_sim_clock(sim, POOL_RETRY_MS);
-		run_to_rest(sim);
-	}
-	if (sim->small) {
-		close_widowed(sim);
-		run_to_rest(sim);
-	}
-	o2_sim_check_rest(sim);
-	if (o2_sim_ok(sim) && sim->config.keepalive_ms > 0 &&
-	    (sim->config.timeout_ms == 0 || sim->config.keepalive_ms < sim->config.timeout_ms))
-		check_keepalive(sim);
 }

@@ -70,26 +70,43 @@ void hears_another_length(void **state)
 	}
 }
 
-/* A second answer to an operation: its transmit still exists, but no longer waits for an answer. */
-void hears_an_answer_twice(void **state)
+static void accepts_again(struct pair *pair, uint64_t cookie)
 {
-	uint64_t cookie;
-	struct pair *pair = pair_with_open(O2_OP_PUT, &cookie);
-	struct held held = {.count = 0};
-	struct o2_msg *msg;
+	struct o2_msg *msg = o2_msg_begin(pair->b.conn, O2_MSG_PUT_ACK);
 
-	deliver(&pair->b, NULL, 0);
-	deliver(&pair->a, &held, work_bit(O2_WORK_MESSAGE));
-	assert_int_equal(view_of(&pair->a).active, 1);
-	msg = o2_msg_begin(pair->b.conn, O2_MSG_PUT_ACK);
 	msg->u.putack.ibpam_src_cookie = cookie;
 	msg->u.putack.ibpam_rd.rd_nfrags = 1;
 	msg->u.putack.ibpam_rd.rd_frags[0].rf_nob = 9000;
 	send_msg(&pair->b);
-	deliver(&pair->a, &held, work_bit(O2_WORK_MESSAGE));
-	assert_refused(&pair->a, "conn/unknown-cookie");
-	assert_int_equal(pair->a.nresults, 1);
-	pair_close(pair);
+}
+
+/*
+ * A second answer to an operation, accepted or refused: its transmit still exists, because its send has not
+ * completed, but no longer waits for an answer.
+ */
+void hears_an_answer_twice(void **state)
+{
+	for (int refused = 0; refused < 2; refused++) {
+		struct pair *pair = pair_of(O2_MSG_VERSION_2, 2);
+		const struct o2_transfer_memory memory = talk_memory(0, 9000, O2_REG_GLOBAL);
+		struct held held = {.count = 0};
+		uint64_t cookie;
+
+		pair->b.answer = talk_memory(1, 9000, O2_REG_GLOBAL);
+		assert_int_equal(start_put(pair->a.conn, &memory, 0, &cookie, NULL), 0);
+		pair->b.match_rc = refused ? -EACCES : 0;
+		deliver(&pair->b, NULL, 0);
+		deliver(&pair->a, &held, work_bit(O2_WORK_MESSAGE));
+		assert_int_equal(view_of(&pair->a).active, 1);
+		if (refused)
+			send_completion(&pair->b, O2_MSG_PUT_NAK, cookie, -EACCES);
+		else
+			accepts_again(pair, cookie);
+		deliver(&pair->a, &held, work_bit(O2_WORK_MESSAGE));
+		assert_refused(&pair->a, "conn/unknown-cookie");
+		assert_int_equal(pair->a.nresults, 1);
+		pair_close(pair);
+	}
 }
 
 /* An answer to an operation that is still queued is refused, because the peer cannot know its cookie yet. */

@@ -321,6 +321,19 @@ TABLE_TEST(any_order)
 	assert_false(o2_cm_loop_deliver(table->loop, 0));
 }
 
+/* Messages to one id are delivered in the order in which they were sent. */
+TABLE_TEST(one_order)
+{
+	ask(table);
+	assert_true(o2_cm_loop_deliver(table->loop, 0));
+	table->b.cm->ops->disconnect(table->b.id);
+	assert_int_equal(o2_cm_loop_choices(table->loop), 1);
+	assert_false(o2_cm_loop_deliver(table->loop, 1));
+	run(table);
+	assert_told(&table->a, 0, O2_CM_ESTABLISHED);
+	assert_told(&table->a, 1, O2_CM_DISCONNECTED);
+}
+
 TABLE_TEST(private_data_limits)
 {
 	struct o2_cm_target target = {.address = ADDRESS_B, .port = PORT};

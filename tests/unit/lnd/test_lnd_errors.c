@@ -237,3 +237,21 @@ PAIR_TEST(reports_a_peer_that_is_gone)
 	assert_int_equal(pair->a.result[0].fault.wc_status, IBV_WC_RETRY_EXC_ERR);
 	assert_int_equal(pair->a.result[0].health, O2_HEALTH_REMOTE_DROPPED);
 }
+
+/* The regions that a lazy mode fmr keeps mapped are unmapped once a transfer has failed (docs/pools.md). */
+TEST(flushes_after_a_failure)
+{
+	struct pair *pair = pair_open(&O2_CONN_DEFAULTS, &O2_CONN_DEFAULTS);
+	const struct o2_transfer_memory from = dense(kiov_from, 0, 5000, O2_REG_FMR);
+
+	pair->a.ni.domain.fmr_lazy = true;
+	pair->b.answer = dense(kiov_to, 40, 5000, O2_REG_GLOBAL);
+	for (int failed = 0; failed < 2; failed++) {
+		pair->b.match_rc = failed ? -EACCES : 0;
+		assert_int_equal(start_put(pair->a.conn, &from, 0, NULL, NULL), 0);
+		pair_run(pair, 1 + (uint32_t)failed, 1);
+		assert_int_equal(pair->a.result[failed].status, pair->b.match_rc);
+		assert_int_equal(pair->a.ni.domain.live.fmr_regions, 1 - failed);
+	}
+	pair_close(pair);
+}

@@ -26,14 +26,19 @@ static int receive(void *context, const struct o2_msg *msg)
 	return received.rc;
 }
 
-static struct pair *open_pair(const struct o2_conn_config *config)
+static struct pair *open_two(const struct o2_conn_config *a, const struct o2_conn_config *b)
 {
-	struct pair *pair = pair_open(config, config);
+	struct pair *pair = pair_open(a, b);
 
 	memset(&received, 0, sizeof(received));
 	pair->a.conn->ops.receive = receive;
 	pair->b.conn->ops.receive = receive;
 	return pair;
+}
+
+static struct pair *open_pair(const struct o2_conn_config *config)
+{
+	return open_two(config, config);
 }
 
 /* Copies the bytes that a buffer of `side` holds. */
@@ -46,7 +51,10 @@ static void expected(const struct side *side, const struct o2_buffer *buffer, ui
 		bytes[i] = side->ni.arena.memory[where[i]];
 }
 
-static void send_one(struct pair *pair, const struct o2_transfer_memory *memory)
+#define ANY_BOUND UINT32_MAX
+
+/* bound: registrations of the payload while it is sent; one that is copied has none. */
+static void send_one(struct pair *pair, const struct o2_transfer_memory *memory, uint32_t bound)
 {
 	struct o2_lnet_hdr hdr = o2_conn_lnet_hdr(pair->a.conn, O2_LNET_PUT, 0x77, 0);
 	uint32_t before = received.count, results = pair->a.nresults;
@@ -59,6 +67,8 @@ static void send_one(struct pair *pair, const struct o2_transfer_memory *memory)
 	if (nob > 0)
 		expected(&pair->a, &memory->buffer, bytes);
 	assert_int_equal(o2_conn_send(pair->a.conn, &hdr, memory, &cookie, NULL), 0);
+	if (bound != ANY_BOUND)
+		assert_int_equal(pair->a.ni.domain.nbound, bound);
 	pair_run(pair, results + 1, 0);
 	side_run_until(&pair->b, &received.count, before + 1);
 	assert_int_equal(pair->a.nresults, results + 1);
@@ -90,14 +100,14 @@ TEST(carries_payloads)
 				config.cksum_flavour = flavours[flavour];
 				config.order = (enum o2_byte_order)(mode % 2);
 				pair = open_pair(&config);
-				send_one(pair, NULL);
+				send_one(pair, NULL, 0);
 				for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 					struct o2_transfer_memory memory =
 						dense(kiov_from, 20, sizes[i], (enum o2_reg_mode)mode);
 
 					memory.buffer = dense_kiov(kiov_from, 20, 4000, sizes[i]);
 					memory.iova = 0x10000;
-					send_one(pair, &memory);
+					send_one(pair, &memory, gather ? ANY_BOUND : 0);
 					assert_int_equal(received.cksum_flavour, flavours[flavour]);
 				}
 				pair_close(pair);
@@ -116,10 +126,25 @@ TEST(copies_what_it_cannot_gather)
 	for (uint32_t pieces = 1; pieces < 20; pieces++) {
 		struct o2_transfer_memory memory = gapped(kiov_from, 0, pieces, 190, O2_REG_GLOBAL);
 
-		send_one(pair, &memory);
+		send_one(pair, &memory, pieces <= 4);
 		memory.mode = O2_REG_FASTREG;
-		send_one(pair, &memory);
+		send_one(pair, &memory, pieces == 1);
 	}
+	pair_close(pair);
+}
+
+/* To demand checksums of the peer says nothing of one's own messages. */
+TEST(demands_what_it_does_not_do)
+{
+	struct o2_conn_config demands = O2_CONN_DEFAULTS, sums = O2_CONN_DEFAULTS;
+	struct pair *pair;
+
+	demands.wire.require_checksum = true;
+	sums.cksum_flavour = O2_CKSUM_UNSIGNED;
+	pair = open_two(&demands, &sums);
+	for (uint32_t i = 0; i < 20; i++)
+		send_one(pair, NULL, 0);
+	assert_int_equal(received.cksum_flavour, O2_CKSUM_NONE);
 	pair_close(pair);
 }
 

@@ -390,6 +390,8 @@ TEST(destroyed_at_each_point)
 
 TEST(bad_calls)
 {
+	static const uint8_t bytes[O2_MSG_BYTES + 1];
+	const struct o2_lnet_hdr hdr = {.type = O2_LNET_PUT};
 	struct o2_node_config config = small_config();
 	struct world *world;
 	struct o2_error error;
@@ -401,6 +403,8 @@ TEST(bad_calls)
 		     &error, "node/own-nid");
 	assert_error(seat_start_op(&world->seat[0], 0, O2_LNET_PUT, 100, O2_REG_GLOBAL, &error), -EINVAL,
 		     &error, "node/nid");
+	assert_error(o2_node_send_bytes(world->seat[0].node, NID(1), &hdr, bytes, sizeof(bytes), 0, &error),
+		     -EMSGSIZE, &error, "node/payload");
 	seat_put(&world->seat[0], NID(1));
 	seat_put(&world->seat[0], NID(1));
 	assert_error(seat_start_op(&world->seat[0], NID(1), O2_LNET_PUT, 100, O2_REG_GLOBAL, &error), -EBUSY,

@@ -128,6 +128,8 @@ WORLD_TEST(end_not_confirmed)
 	struct seat *a = &world->seat[0];
 
 	world_put(world, a, NID(1));
+	/* The time counts from the ending, not from the attempt. */
+	world_pass(world, 5000);
 	world->fate[O2_CM_LOOP_DISCONNECT] = O2_CM_LOOP_LOSE;
 	o2_node_close_peer(a->node, NID(1), 0);
 	world_settle(world);
@@ -184,7 +186,7 @@ WORLD_TEST(closed_again_as_what_waits_ends)
 	assert_linked(world, 0, 1, 1);
 }
 
-/* The peer has to be asked twice, each time slowly: the operation does not wait for the end of the second attempt. */
+/* The peer has to be asked twice, each time slowly: the operations do not wait for the end of the second attempt. */
 TEST(waits_so_long_and_no_longer)
 {
 	struct o2_node_config config = small_config(), old;
@@ -197,8 +199,10 @@ TEST(waits_so_long_and_no_longer)
 	world = world_two(&config, &old);
 	a = &world->seat[0];
 	seat_put(a, NID(1));
+	seat_put(a, NID(1));
 	o2_node_work(a->node);
 	world_clock(world, 24000);
+	seat_put(a, NID(1));
 	assert_true(o2_cm_loop_deliver(world->loop, 0));
 	assert_true(o2_cm_loop_deliver(world->loop, 0));
 	world->fate[O2_CM_LOOP_REQUEST] = O2_CM_LOOP_LOSE;
@@ -207,8 +211,11 @@ TEST(waits_so_long_and_no_longer)
 	world_clock(world, 10999);
 	assert_int_equal(a->nended, 0);
 	world_clock(world, 1);
-	assert_int_equal(a->nended, 1);
+	/* All that are as old, and not the one that came later. */
+	assert_int_equal(a->nended, 2);
 	assert_int_equal(a->status[0], -ETIMEDOUT);
+	assert_int_equal(a->status[1], -ETIMEDOUT);
+	assert_int_equal(peer_view(a, NID(1)).waiting, 1);
 	world_close(world);
 }
 

@@ -123,6 +123,44 @@ TEST(winner_lost)
 	world_close(world);
 }
 
+/* Two connections are wanted; between them the peer restarts.  What ends with the first one closes the peer. */
+TEST(closed_as_the_second_one_comes_up)
+{
+	struct o2_node_config two = small_config();
+	struct world *world;
+	struct seat *a, *b;
+
+	two.conns_per_peer = 2;
+	world = world_two(&two, NULL);
+	a = &world->seat[0];
+	b = &world->seat[1];
+	seat_put(a, NID(1));
+	o2_node_work(a->node);
+	assert_int_equal(peer_view(a, NID(1)).connecting, 2);
+	assert_true(o2_cm_loop_deliver(world->loop, 0));
+	assert_true(o2_cm_loop_deliver(world->loop, 1));
+	assert_true(o2_cm_loop_deliver(world->loop, 1));
+	assert_int_equal(a->nup, 1);
+	assert_int_equal(b->nup, 1);
+	world->fate[O2_CM_LOOP_DISCONNECT] = O2_CM_LOOP_LOSE; /* a does not notice the end */
+	o2_node_destroy(b->node);
+	while (o2_cm_loop_choices(world->loop) > 1)
+		assert_true(o2_cm_loop_deliver(world->loop, 1));
+	world->fate[O2_CM_LOOP_DISCONNECT] = O2_CM_LOOP_PASS;
+	b->side.ni.config.incarnation += 77;
+	seat_start(b);
+	o2_node_clock(b->node, world->now_ms);
+	assert_int_equal(a->nended, 0);
+	a->closes = NID(1);
+	world_settle(world);
+	assert_int_equal(a->closes, 0);
+	assert_int_equal(a->nended, 1);
+	assert_int_equal(a->status[0], -ECONNABORTED);
+	assert_int_equal(a->nup, 1);
+	assert_linked(world, 0, 1, 0);
+	world_close(world);
+}
+
 /* Each attempt ends or begins in time, but what waits for one of them does not wait longer than 15 s. */
 TEST(waiting_ends_while_attempts_go_on)
 {

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A node asks a peer that is not o2ref: it answers every request with the same bytes. */
+/*
+ * A node asks a peer that is not o2ref: it answers every request with the same bytes.  Last, a node that cannot ask
+ * at all, for want of a queue that is deep enough.
+ */
+#include "loopverbs/loopverbs.h"
 #include "tests/lib/node_world.h"
 
 #define CONNECT_MS 12500u /* a quarter of 50 s */
@@ -18,6 +22,8 @@ static void stranger_event(void *context, const struct o2_cm_event *event)
 {
 	struct stranger *stranger = context;
 
+	if (event->type == O2_CM_ESTABLISHED)
+		return;
 	if (event->type != O2_CM_REQUEST) {
 		stranger->cm->ops->destroy(event->id);
 		if (stranger->id == event->id)
@@ -116,6 +122,7 @@ TEST(bad_connacks)
 		assert_int_equal(a->status[0], -ECONNABORTED);
 		assert_int_equal(a->health[0], O2_HEALTH_LOCAL_DROPPED);
 		assert_int_equal(a->nup, 0);
+		assert_null(stranger.id); /* it was told at once */
 		assert_int_equal(a->down.code, rows[i].code);
 		stranger_leave(world, &stranger);
 		world_close(world);
@@ -235,4 +242,38 @@ TEST(refused_for_good)
 		stranger_leave(world, &stranger);
 		world_close(world);
 	}
+}
+
+/* The device has memory for queues only at the second try, a depth of 7: version 1 is not negotiated with that. */
+static int fail_once(void *arg, enum o2_loop_call call, uint32_t qp_num)
+{
+	bool *due = arg;
+	const bool now = *due && call == O2_LOOP_CALL_MAKE;
+
+	*due &= !now;
+	return now ? ENOMEM : 0;
+}
+
+TEST(too_shallow_for_version_1)
+{
+	struct o2_node_config old = small_config();
+	struct world *world;
+	struct seat *a;
+	bool due = true;
+
+	old.conn.version = O2_MSG_VERSION_1;
+	world = world_two(&old, &old);
+	a = &world->seat[0];
+	o2_loop_set_fault(fail_once, &due);
+	world_put(world, a, NID(1));
+	o2_loop_set_fault(NULL, NULL);
+	assert_int_equal(a->status[0], -ENOMEM);
+	assert_int_equal(a->ndown, 1);
+	assert_string_equal(a->fault[0].error.rule, "node/device-depth");
+	assert_int_equal(a->fault[0].error.value, 7);
+	assert_int_equal(a->fault[0].error.limit, 8);
+	world_put(world, a, NID(1));
+	assert_int_equal(a->status[1], 0);
+	assert_linked(world, 0, 1, 1);
+	world_close(world);
 }
