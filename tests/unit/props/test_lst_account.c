@@ -13,29 +13,43 @@ struct row {
 	enum o2_lst_outcome outcome;
 	int status;
 	uint64_t number, bytes;
+	const char *rule; /* of the details; NULL: none */
+	uint64_t waited_ms;
 	bool accepted;
 };
 
+#define LATE	"lst/rpc-timeout", O2_TALK_TIMEOUT_MS
+#define NO_MORE NULL, 0
+
 static const struct row rows[] = {
-	{-ETIMEDOUT, O2_LST_FAIL_TIMEOUT, -ETIMEDOUT, NUMBER, 0, true},
-	{-ECONNRESET, O2_LST_FAIL_LOCAL, -ECONNRESET, NUMBER, 0, true},
-	{-ECANCELED, O2_LST_CANCELED, -ECANCELED, NUMBER, 0, true},
-	{0, O2_LST_FAIL_TIMEOUT, -ETIMEDOUT, NUMBER, 0, false},
-	{-ECONNRESET, O2_LST_FAIL_TIMEOUT, -ECONNRESET, NUMBER, 0, false},
-	{-ETIMEDOUT, O2_LST_CANCELED, -ETIMEDOUT, NUMBER, 0, false},
-	{-ETIMEDOUT, O2_LST_FAIL_TIMEOUT, -EPERM, NUMBER, 0, false},
-	{-ETIMEDOUT, O2_LST_FAIL_TIMEOUT, -ETIMEDOUT, 0, 0, false},
-	{-ETIMEDOUT, O2_LST_FAIL_TIMEOUT, -ETIMEDOUT, NUMBER, 8, false},
+	{-ETIMEDOUT, O2_LST_FAIL_TIMEOUT, -ETIMEDOUT, NUMBER, 0, LATE, true},
+	{-ECONNRESET, O2_LST_FAIL_LOCAL, -ECONNRESET, NUMBER, 0, NO_MORE, true},
+	{-ECANCELED, O2_LST_CANCELED, -ECANCELED, NUMBER, 0, NO_MORE, true},
+	{0, O2_LST_FAIL_TIMEOUT, -ETIMEDOUT, NUMBER, 0, LATE, false},
+	{-ECONNRESET, O2_LST_FAIL_TIMEOUT, -ECONNRESET, NUMBER, 0, LATE, false},
+	{-ETIMEDOUT, O2_LST_CANCELED, -ETIMEDOUT, NUMBER, 0, NO_MORE, false},
+	{-ETIMEDOUT, O2_LST_FAIL_TIMEOUT, -EPERM, NUMBER, 0, LATE, false},
+	{-ETIMEDOUT, O2_LST_FAIL_TIMEOUT, -ETIMEDOUT, 0, 0, LATE, false},
+	{-ETIMEDOUT, O2_LST_FAIL_TIMEOUT, -ETIMEDOUT, NUMBER, 8, LATE, false},
+	/* Details: only of what has a rule, and the right ones. */
+	{-ETIMEDOUT, O2_LST_FAIL_TIMEOUT, -ETIMEDOUT, NUMBER, 0, NO_MORE, false},
+	{-ETIMEDOUT, O2_LST_FAIL_TIMEOUT, -ETIMEDOUT, NUMBER, 0, "lst/magic", O2_TALK_TIMEOUT_MS, false},
+	{-ETIMEDOUT, O2_LST_FAIL_TIMEOUT, -ETIMEDOUT, NUMBER, 0, "lst/rpc-timeout", O2_TALK_TIMEOUT_MS - 1,
+	 false},
+	{-ECONNRESET, O2_LST_FAIL_LOCAL, -ECONNRESET, NUMBER, 0, LATE, false},
 };
 
 TEST(test_how_an_rpc_may_end)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const struct row *row = &rows[i];
+		const struct o2_error error = {
+			.rule = row->rule, .value = row->waited_ms, .limit = O2_TALK_TIMEOUT_MS};
 		const struct o2_lst_console_result result = {.number = row->number,
 							     .outcome = row->outcome,
 							     .status = row->status,
-							     .bytes = row->bytes};
+							     .bytes = row->bytes,
+							     .error = row->rule == NULL ? NULL : &error};
 		static struct o2_lst_talk talk;
 		uint64_t seen[O2_LST_SITUATION_COUNT] = {0};
 		struct o2_report report = {0};
