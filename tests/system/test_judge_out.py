@@ -291,6 +291,15 @@ class CannotBeWritten(Files):
                 with self.subTest(f"{option}, {files} files"):
                     self.assertEqual((done.returncode, done.stderr.decode()), (USAGE, f"o2ref: {out}: File too large\n"))
 
+    def test_no_temporary_file(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_NOFILE, (4, 4))
+
+        done = subprocess.run([PROGRAM, "judge", "--html", self.path / "out", FOLDER / "ping.plain.pcap"], timeout=60,
+                              capture_output=True, check=False, preexec_fn=limit)
+        self.assertEqual((done.returncode, done.stderr.decode()),
+                         (USAGE, "o2ref: temporary file for the HTML page: Too many open files\n"))
+
 
 if __name__ == "__main__":
     sys.exit(suite.run(suite.of(sys.modules[__name__])))
