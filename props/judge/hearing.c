@@ -31,7 +31,7 @@ void o2_hearing_expect(struct o2_hearing *h, enum o2_hearing_need need, enum o2_
 		.conn = h->conn,
 		.who = who,
 		.number = h->number + 1,
-		.time_ns = h->now_ns,
+		.time_ns = h->clock_ns + h->now_ns,
 		.earlier = earlier,
 		.error = {.code = -EPROTO,
 			  .rule = o2_judge_rules[rule].id,
@@ -120,15 +120,16 @@ void o2_hearing_tell(struct o2_hearing *h, struct o2_judge_event event)
 {
 	struct o2_hearing_end *from = &h->end[event.from];
 	struct o2_judge_finding at_once[2 * O2_HEARING_FINDINGS], asked[O2_HEARING_FINDINGS];
+	const bool is_part = event.kind == O2_JUDGE_PART;
 	const uint32_t nasked = h->ndue;
 	uint32_t n = 0;
 
 	memcpy(asked, h->due, nasked * sizeof(asked[0]));
 	h->ndue = 0;
 	event.number = h->number + 1;
-	event.time_ns = h->now_ns;
+	event.time_ns = h->clock_ns + h->now_ns;
 	if (h->deaf || (h->one_way && event.from != h->heard_side) ||
-	    (event.kind == O2_JUDGE_WRITE && h->writes_unseen[event.from])) {
+	    ((event.kind == O2_JUDGE_WRITE || is_part) && h->writes_unseen[event.from])) {
 		h->number++;
 		return;
 	}
@@ -137,7 +138,9 @@ void o2_hearing_tell(struct o2_hearing *h, struct o2_judge_event event)
 		n = from->nwaiting;
 		from->nwaiting = 0;
 	}
-	o2_hearing_expect_times(h);
+	/* A part of a WRITE is no event of its own: what is overdue is reported with the WRITE. */
+	if (!is_part)
+		o2_hearing_expect_times(h);
 	h->number++;
 	memcpy(h->due + h->ndue, asked, nasked * sizeof(asked[0]));
 	h->ndue += nasked;
@@ -150,7 +153,8 @@ void o2_hearing_tell(struct o2_hearing *h, struct o2_judge_event event)
 			end->waiting[end->nwaiting++] = h->due[i];
 	}
 	h->ndue = 0;
-	h->heard++;
+	h->heard += !is_part;
+	h->heard_ns = h->now_ns;
 	from->messages += event.kind == O2_JUDGE_MESSAGE;
 	from->writes += event.kind == O2_JUDGE_WRITE;
 	from->write_bytes += event.kind == O2_JUDGE_WRITE ? event.bytes : 0;
@@ -377,11 +381,6 @@ void o2_hearing_write(struct o2_hearing *h, enum o2_judge_side from, uint32_t rk
 						   .rkey = rkey,
 						   .bytes = bytes,
 						   .announced_bytes = (uint32_t)bytes});
-}
-
-void o2_hearing_pass_ns(struct o2_hearing *h, uint64_t ns)
-{
-	h->now_ns += ns;
 }
 
 /* --- connections --- */

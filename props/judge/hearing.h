@@ -96,6 +96,8 @@ struct o2_hearing {
 	struct o2_hearing_transfer transfer[O2_HEARING_TRANSFERS];
 	struct o2_hearing_promise promise[O2_HEARING_PROMISES];
 	uint64_t number, now_ns, next_cookie, next_addr;
+	/* Time of the last event heard; what the clock of the judge's events has beyond now_ns. */
+	uint64_t heard_ns, clock_ns;
 	uint32_t next_key;
 	bool one_key; /* one key for all memory, as in mode global */
 	/* Make allocations fail; NULL: not possible.  fail_nth: the allocation that fails at the next event. */
@@ -120,6 +122,11 @@ struct o2_hearing {
 static inline enum o2_judge_side o2_hearing_other(enum o2_judge_side side)
 {
 	return side == O2_JUDGE_A ? O2_JUDGE_B : O2_JUDGE_A;
+}
+
+static inline void o2_hearing_pass_ns(struct o2_hearing *h, uint64_t ns)
+{
+	h->now_ns += ns;
 }
 
 /* The largest message that both sides accept. */
@@ -164,7 +171,6 @@ void o2_hearing_message_bytes(struct o2_hearing *h, enum o2_judge_side from, con
 			      uint64_t bytes);
 void o2_hearing_write(struct o2_hearing *h, enum o2_judge_side from, uint32_t rkey, uint64_t addr,
 		      uint64_t bytes);
-void o2_hearing_pass_ns(struct o2_hearing *h, uint64_t ns);
 /* Check that the judge's view of the connection agrees with what it was told. */
 void o2_hearing_check_view(struct o2_hearing *h);
 

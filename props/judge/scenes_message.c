@@ -98,11 +98,26 @@ static void nids(struct o2_hearing *h, bool broken)
 	o2_hearing_message(h, from, &msg);
 }
 
+/* After a loss, one message with another stamp may be of another connection, whose terms nobody knows. */
+static void stamp_after_loss(struct o2_hearing *h, enum o2_judge_side from, struct o2_msg *msg)
+{
+	o2_hearing_lose(h, from);
+	*(o2_draw_bool(h->c, 1, 1) ? &msg->ibm_srcstamp : &msg->ibm_dststamp) +=
+		1 + o2_draw(h->c, UINT32_MAX);
+	h->knows_terms = false;
+	h->end[O2_JUDGE_A].summed = h->end[O2_JUDGE_B].summed = 0;
+	o2_hearing_message(h, from, msg);
+}
+
 static void stamps(struct o2_hearing *h, bool broken)
 {
 	enum o2_judge_side from;
 	struct o2_msg msg = second(h, &from);
 
+	if (broken && !(h->one_way && from != h->heard_side) && o2_draw_bool(h->c, 3, 1)) {
+		stamp_after_loss(h, from, &msg);
+		return;
+	}
 	if (broken && o2_draw_bool(h->c, 1, 1))
 		change(h, O2_JUDGE_MESSAGE_STAMPS, from, "ibm_srcstamp", &msg.ibm_srcstamp);
 	else if (broken)

@@ -120,6 +120,81 @@ static struct o2_msg put_into(struct o2_hearing *h, enum o2_judge_side from, con
 	return msg;
 }
 
+/* Begin a PUT by RDMA into the place and leave it open.  NULL: there is no room for one. */
+static struct o2_hearing_transfer *begin_put(struct o2_hearing *h, enum o2_judge_side from,
+					     const struct place *place)
+{
+	struct o2_msg msg;
+	struct o2_hearing_transfer *t = o2_fair_request(h, from, false, &msg);
+	struct o2_lnet_hdr *hdr = &msg.u.putreq.hdr;
+
+	if (t == NULL)
+		return NULL;
+	t->routed = place->routed;
+	hdr->dest_nid = msg.ibm_dstnid ^ place->routed;
+	hdr->msg.put.ptl_index = PORTAL;
+	hdr->msg.put.match_bits = place->match_bits;
+	hdr->msg.put.offset = place->offset;
+	hdr->msg.put.hdr_data = place->stream;
+	o2_hearing_message(h, from, &msg);
+	return t;
+}
+
+/* The bytes of WRITEs in parts, as packets carry them; if broken, one of them is wrong. */
+static void tell_parts(struct o2_hearing *h, const struct o2_hearing_transfer *t, struct payload *payload,
+		       bool broken)
+{
+	const uint32_t wrong = broken ? (uint32_t)o2_draw_pick(h->c, payload->bytes) : payload->bytes;
+	bool shown = false, said = !broken;
+	uint32_t at = 0;
+
+	if (broken)
+		payload->byte[wrong] ^= 1;
+	for (uint32_t i = 0, n; i < t->sink.rd_nfrags; i++)
+		for (uint32_t in = 0; in < t->sink.rd_frags[i].rf_nob; in += n, at += n) {
+			n = t->sink.rd_frags[i].rf_nob - in;
+			if (o2_draw_bool(h->c, 1, 1))
+				n = (uint32_t)o2_draw_range(h->c, 1, n);
+			/* The longest row of correct bytes in this part. */
+			if (wrong < at || wrong >= at + n)
+				shown = shown || n >= SHOWN_BYTES;
+			else
+				shown = shown || wrong - at >= SHOWN_BYTES || at + n - wrong > SHOWN_BYTES;
+			if (!said && shown && wrong < at + n) {
+				o2_hearing_expect(h, O2_HEARING_BOTH, O2_JUDGE_PAYLOAD_PUT, t->asker,
+						  t->number, "payload[]", payload->byte[wrong],
+						  payload->byte[wrong] ^ 1u, O2_LIMIT_EXACT);
+				said = true;
+			}
+			o2_hearing_tell(h, (struct o2_judge_event){.kind = O2_JUDGE_PART,
+								   .from = t->asker,
+								   .addr = t->sink.rd_frags[i].rf_addr + in,
+								   .rkey = t->sink.rd_key,
+								   .bytes = n,
+								   .payload = payload->byte + at});
+		}
+}
+
+static void put_by_rdma(struct o2_hearing *h, enum o2_judge_side from, bool broken)
+{
+	const struct place place = {.stream = 1 + o2_draw(h->c, UINT32_MAX)};
+	struct o2_hearing_transfer *t = begin_put(h, from, &place);
+	static struct payload payload; /* large */
+	struct o2_msg msg;
+
+	if (t == NULL)
+		return;
+	o2_fair_put_ack(h, t, &msg);
+	o2_hearing_message(h, o2_hearing_other(from), &msg);
+	if (t->followed && t->sink_bytes <= MOST_BYTES) {
+		payload.bytes = (uint32_t)t->sink_bytes;
+		o2_stream_fill(payload.byte, payload.bytes, h->options.seed, place.stream, 0);
+		tell_parts(h, t, &payload, broken);
+	}
+	o2_fair_fill(h, t, 0);
+	o2_fair_done(h, t, (int32_t)t->sink_bytes);
+}
+
 static void put(struct o2_hearing *h, bool broken)
 {
 	const enum o2_judge_side from = (enum o2_judge_side)o2_draw(h->c, 1);
@@ -127,6 +202,10 @@ static void put(struct o2_hearing *h, bool broken)
 	static struct payload payload; /* large */
 	struct o2_msg msg;
 
+	if (o2_draw_bool(h->c, 3, 1)) {
+		put_by_rdma(h, from, broken);
+		return;
+	}
 	make(h, place.stream, 0, most_bytes(h), broken, &payload);
 	msg = put_into(h, from, &place, &payload);
 	if (broken)
@@ -150,26 +229,6 @@ static void write_place(struct o2_hearing *h, enum o2_judge_side from, struct pl
 		o2_hearing_message(h, from, &msg);
 	}
 	place->bytes = payload.bytes;
-}
-
-/* Begin a PUT by RDMA into the place and leave it open.  NULL: there is no room for one. */
-static struct o2_hearing_transfer *begin_put(struct o2_hearing *h, enum o2_judge_side from,
-					     const struct place *place)
-{
-	struct o2_msg msg;
-	struct o2_hearing_transfer *t = o2_fair_request(h, from, false, &msg);
-	struct o2_lnet_hdr *hdr = &msg.u.putreq.hdr;
-
-	if (t == NULL)
-		return NULL;
-	t->routed = place->routed;
-	hdr->dest_nid = msg.ibm_dstnid ^ place->routed;
-	hdr->msg.put.ptl_index = PORTAL;
-	hdr->msg.put.match_bits = place->match_bits;
-	hdr->msg.put.offset = place->offset;
-	hdr->msg.put.hdr_data = place->stream;
-	o2_hearing_message(h, from, &msg);
-	return t;
 }
 
 /* PUT by RDMA into the place.  If the sink takes less, the bytes after that stay as they were. */

@@ -6,9 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/monotonic.h"
 #include "props/judge/fair.h"
 #include "props/judge/scenes.h"
 #include "props/scenario/draw.h"
+
+/* The clock of a conversation begins here, and is set back by at least so much. */
+#define CLOCK_NS      (UINT64_C(3600) * O2_NS_PER_S)
+#define LEAST_BACK_NS (O2_JUDGE_DISORDER_MS * O2_NS_PER_MS + 1)
 
 /* How much of a conversation the judge hears. */
 enum hearing {
@@ -27,6 +32,7 @@ enum situation {
 	HEARD = 2 * O2_JUDGE_RULES - O2_JUDGE_MESSAGE_WIRE,
 	NOT_PROVEN = HEARD + HEARINGS,
 	WITH_GAPS,
+	CLOCK_BACK,
 	SITUATIONS,
 };
 static_assert(SITUATIONS <= O2_TALLY_MAX, "they are counted");
@@ -39,7 +45,7 @@ static void name_situations(void)
 {
 	static const char *const others[] = {"heard_from_the_request", "heard_from_the_terms", "heard_later",
 					     "heard_one_way",	       "heard_one_way_first",  "not_proven",
-					     "heard_with_gaps"};
+					     "heard_with_gaps",	       "clock_set_back"};
 
 	for (uint32_t i = 0; i < SITUATIONS; i++) {
 		if (i < HEARD)
@@ -261,6 +267,21 @@ void o2_verdicts_tell(struct o2_hearing *h, struct o2_tally *tally)
 	o2_hearing_close(h);
 }
 
+/* The clock of the judge's events is set back, by more than events come out of order. */
+static void set_clock_back(struct o2_hearing *h, struct o2_tally *tally)
+{
+	const uint64_t ns = LEAST_BACK_NS + o2_draw(h->c, CLOCK_NS - LEAST_BACK_NS);
+
+	/* The time between the last event heard and the next one is hidden, so none may have passed. */
+	if (h->deaf || h->heard == 0 || h->now_ns != h->heard_ns)
+		return;
+	tally->seen[CLOCK_BACK]++;
+	h->clock_ns -= ns;
+	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++)
+		h->end[side].said_ns = h->end[side].empty_noops = 0;
+	o2_judge_silent(h->judge, h->conn, h->number, h->clock_ns + h->now_ns);
+}
+
 static void run_bounds(struct o2_hearing *h)
 {
 	if (h->over || h->report->failed || !o2_choice_ok(h->c))
@@ -302,6 +323,7 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 	h->unproven = &run->tally.seen[NOT_PROVEN];
 	h->scene = connects ? "coming to terms" : "none";
 	run->tally.cases++;
+	h->clock_ns = CLOCK_NS;
 	memset(&run->ends, 0, sizeof(run->ends));
 	run->ends.h = h;
 	draw_terms(h);
@@ -321,6 +343,8 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 		if (!begin(h, how))
 			return O2_STATUS_INVALID;
 		o2_fair_steps(h, (uint32_t)o2_draw(choice, 40));
+		if (o2_draw_bool(choice, 7, 1))
+			set_clock_back(h, &run->tally);
 		if (!report->failed)
 			o2_hearing_check_view(h);
 		run_scenes(h, &run->tally, gaps);

@@ -123,18 +123,25 @@ static void load_frags(const uint8_t *bytes, uint64_t end_bytes, bool little, st
 	}
 }
 
+/* A mistake of the caller, and not in the bytes. */
+static bool check_options(const struct o2_wire_options *options, struct o2_wm_verdict *verdict)
+{
+	if (options->max_frags == 256 || options->max_frags == 257)
+		return true;
+	o2_wm_refuse(verdict, "options", "max-frags", 0, options->max_frags, 257);
+	verdict->class = O2_CLASS_NONE;
+	verdict->code = -EINVAL;
+	return false;
+}
+
 /* Rules 1 and 4 to 9. */
 static bool check_frame(const uint8_t *bytes, size_t length_bytes, const struct o2_wire_options *options,
 			struct o2_msg *msg, struct o2_wm_verdict *verdict)
 {
 	uint16_t version;
 
-	if (options->max_frags != 256 && options->max_frags != 257) {
-		o2_wm_refuse(verdict, "options", "max-frags", 0, options->max_frags, 257);
-		verdict->class = O2_CLASS_NONE;
-		verdict->code = -EINVAL;
+	if (!check_options(options, verdict))
 		return false;
-	}
 	if (length_bytes < 6)
 		return o2_wm_refuse(verdict, "header", "short-for-version", 0, length_bytes, 6), false;
 	msg->order = o2_wm_load(bytes, 4, true) == MAGIC ? O2_LITTLE_ENDIAN : O2_BIG_ENDIAN;
@@ -241,6 +248,8 @@ void o2_wm_desc_decode(const uint8_t *bytes, size_t length_bytes, bool little,
 		       struct o2_wm_verdict *verdict)
 {
 	verdict->refused = false;
+	if (!check_options(options, verdict))
+		return;
 	if (length_bytes < 8) {
 		o2_wm_refuse(verdict, "desc", "short-for-count", 0, length_bytes, 8);
 		return;

@@ -198,6 +198,25 @@ static void try_window(struct o2_settings_run *run, struct o2_choice *c, struct 
 	run->tally.seen[O2_SETTINGS_NO_PAGES]++;
 }
 
+/* Request pages that a view of the arena has side by side: they need none of the windows. */
+static void try_view(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report,
+		     struct o2_arena *arena)
+{
+	const uint32_t view = (uint32_t)o2_draw_range(c, 1, arena->nviews - 1);
+	const uint32_t npages = (uint32_t)o2_draw_range(c, 1, arena->npages);
+	const uint32_t at = (uint32_t)o2_draw(c, arena->npages - npages);
+	const struct o2_settings_verdict none = {.code = 0};
+	const uint32_t in_use = arena->windows_in_use;
+	struct o2_arena_window window = {.slot = -1};
+	struct o2_error error = {0};
+	int rc = o2_arena_window_open(arena, &arena->view[view].page[at], npages, &window, &error);
+
+	snprintf(run->text, sizeof(run->text), "%" PRIu32 " pages of view %" PRIu32, npages, view);
+	o2_settings_check(run, report, rc, &error, &none);
+	o2_settings_same(run, report, "windows in use", arena->windows_in_use, in_use);
+	o2_arena_window_close(arena, &window);
+}
+
 /* Request the maximum number of mappings at a time, and one more. */
 static void try_many(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report,
 		     const struct o2_arena *arena)
@@ -281,7 +300,10 @@ static void use_domain(struct o2_settings_run *run, struct o2_choice *c, struct 
 		} else if (what == 14) {
 			try_domain(run, c, report, p);
 		} else if (what == 13) {
-			try_window(run, c, report, p);
+			if (!p->plain && o2_draw_bool(c, 1, 1))
+				try_view(run, c, report, &p->ni->arena);
+			else
+				try_window(run, c, report, p);
 		} else if (p->binding[slot].bound) {
 			try_unbind(run, c, report, p, slot);
 		} else {

@@ -14,6 +14,7 @@
 
 #define BINDINGS 4u /* as many as a pool has elements, so that no pool grows */
 #define PAGES	 16u
+#define WINDOWS	 16u /* of two pools of four elements in each of two partitions */
 
 /* What fails, and whether it has failed. */
 struct fault {
@@ -100,6 +101,10 @@ static void made_nothing(struct o2_settings_run *run, struct o2_report *report, 
 		if (strcmp(error->rule, single[i]) == 0 && error->value != 0)
 			o2_report_fail(report, "settings/fault", "%s: %s has value %" PRIu64, run->text,
 				       error->rule, error->value);
+	if (strcmp(error->rule, "bind/fastreg/alloc-window") == 0 && error->value - 1 >= WINDOWS)
+		o2_report_fail(report, "settings/fault",
+			       "%s: the window that was not made is number %" PRIu64, run->text,
+			       error->value);
 	if (error->limit != O2_NO_LIMIT && strcmp(error->rule, "bind/memlock") != 0)
 		o2_report_fail(report, "settings/fault", "%s: %s has limit %" PRIu64 ", and there is none",
 			       run->text, error->rule, error->limit);

@@ -23,7 +23,7 @@ uint32_t o2_sim_pages(const struct o2_sim *sim)
  */
 static void draw_pieces(struct o2_sim *sim, uint64_t nob, struct o2_op_memory *m)
 {
-	m->npages = FEW_PIECES;
+	m->npages = FEW_PIECES + o2_draw_bool(sim->choice, 3, 1);
 	if (!sim->wide || nob < O2_MEMORY_PIECES || o2_draw_bool(sim->choice, 3, 1))
 		return;
 	m->cut_into = O2_MEMORY_PIECES - (uint32_t)o2_draw_pick(sim->choice, 3);

@@ -291,6 +291,27 @@ class CannotBeWritten(Files):
                 with self.subTest(f"{option}, {files} files"):
                     self.assertEqual((done.returncode, done.stderr.decode()), (USAGE, f"o2ref: {out}: File too large\n"))
 
+    def test_a_full_temporary_file(self):
+        """The page goes into a pipe, which has no limit."""
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))
+
+        end, out = os.pipe()
+        done = subprocess.run([PROGRAM, "judge", "--html", f"/dev/fd/{out}", FOLDER / "ping.plain.pcap"], timeout=60,
+                              capture_output=True, check=False, preexec_fn=limit, restore_signals=False, pass_fds=[out])
+        os.close(out)
+        os.close(end)
+        self.assertEqual((done.returncode, done.stderr.decode()), (USAGE, f"o2ref: /dev/fd/{out}: File too large\n"))
+
+    def test_no_temporary_file(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_NOFILE, (4, 4))
+
+        done = subprocess.run([PROGRAM, "judge", "--html", self.path / "out", FOLDER / "ping.plain.pcap"], timeout=60,
+                              capture_output=True, check=False, preexec_fn=limit)
+        self.assertEqual((done.returncode, done.stderr.decode()),
+                         (USAGE, "o2ref: temporary file for the HTML page: Too many open files\n"))
+
 
 if __name__ == "__main__":
     sys.exit(suite.run(suite.of(sys.modules[__name__])))

@@ -255,15 +255,15 @@ class Page(Files):
                 self.assertEqual(links, expected)
 
     def test_one_key_for_all_memory(self):
-        """Two PUTs are open with the same key: a WRITE's address tells to which one it belongs."""
-        first, second = put_ack([(0x1000, 4096)]), put_ack([(0x9000, 4096)])
+        """Two PUTs are open with the same key: a WRITE's address tells to which one it belongs, also where one ends and the other begins."""
+        first, second = put_ack([(0x2000, 4096)]), put_ack([(0x1000, 4096)])
         request = message(PUT_REQ)
         packets = [*send(bytes(request), 100, **THERE), ACKED, *send(bytes(first), 200, **BACK)]
         for data, places in ((request, (AT_COOKIE,)), (second, (AT_SRC_COOKIE, AT_DST_COOKIE))):
             for place in places:
                 data[place] ^= 0x40
         packets += [*send(bytes(request), 101, **THERE), *send(bytes(second), 201, **BACK)]
-        packets += [write(102, 0x9000, 4096), write(103, 0x1000, 4096)]
+        packets += [write(102, 0x1000, 4096), write(103, 0x2000, 4096)]
         _, root = self.page(self.put("key.pcap", pcap(packets)))
         self.assertEqual([row.find("a")[0].text() for row in root.find(css="write")], ["into 5", "into 3"])
 

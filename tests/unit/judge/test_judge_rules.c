@@ -340,3 +340,16 @@ TEST(test_each_rule)
 {
 	say_each(tales, (enum o2_judge_rule_id)0, O2_JUDGE_TRANSFER_COOKIE_REUSED);
 }
+
+/* What a side has sent before its first message that is seen is not known: that one may be of another connection. */
+SAY_TEST(test_a_side_that_starts_unseen)
+{
+	struct o2_msg msg = say_header(B, O2_MSG_NOOP, 0);
+
+	say_meet(say, O2_JUDGE_LATER);
+	say_noop(say, A, 0);
+	o2_judge_start_unseen(say->judge, say->conn, B);
+	msg.ibm_dststamp += 1000;
+	say_msg(say, B, &msg);
+	assert_int_equal(say_findings(say), 0);
+}

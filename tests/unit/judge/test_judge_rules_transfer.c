@@ -298,3 +298,16 @@ TEST(test_each_rule)
 {
 	say_each(tales, O2_JUDGE_TRANSFER_COOKIE_REUSED, O2_JUDGE_RULES);
 }
+
+/* Of two GETs into the same memory a WRITE is for the one that has room for it. */
+SAY_TEST(test_a_write_for_the_larger_of_two_gets)
+{
+	const struct say_sink larger = {0x77, 0x10000, 1, 8192}, smaller = {0x77, 0x10000, 1, 4096};
+
+	say_connected(say);
+	say_get_req(say, A, 1, &larger, 0);
+	say_get_req(say, A, 2, &smaller, 0);
+	say_write(say, B, larger.rkey, larger.addr, larger.bytes);
+	say_done(say, B, O2_MSG_GET_DONE, 1, (int32_t)larger.bytes, 0);
+	assert_int_equal(say_findings(say), 0);
+}

@@ -351,15 +351,15 @@ TEST(keeps_a_quarter_of_the_elements)
 }
 
 /* The same of transmits: two nodes that start as many operations as they can still answer each other. */
-TEST(keeps_a_quarter_of_the_transmits)
+static void keep_a_quarter_of_transmits(uint32_t pools, uint32_t of_each)
 {
 	struct o2_ni_config config[2] = {side_config(true, O2_DMA_BUS, 0), side_config(false, O2_DMA_BUS, 0)};
 	struct pair *pair;
 	struct o2_error error;
 
 	for (uint32_t i = 0; i < 2; i++) {
-		config[i].max_pools = 1;
-		config[i].sizes = (struct o2_pool_sizes){.tx_size = 8, .reg_size = 64};
+		config[i].max_pools = pools;
+		config[i].sizes = (struct o2_pool_sizes){.tx_size = of_each, .reg_size = 64};
 	}
 	pair = pair_open_ni(&config[0], &config[1], &O2_CONN_DEFAULTS, &O2_CONN_DEFAULTS);
 	pair->a.answer = pair->b.answer = window_memory(1, O2_REG_GLOBAL, 0);
@@ -375,6 +375,12 @@ TEST(keeps_a_quarter_of_the_transmits)
 	assert_int_equal(pair->a.nresults, 12);
 	assert_int_equal(pair->b.nresults, 12);
 	pair_close_settled(pair);
+}
+
+TEST(keeps_a_quarter_of_the_transmits)
+{
+	keep_a_quarter_of_transmits(1, 8);
+	keep_a_quarter_of_transmits(2, 4);
 }
 
 ALSO_TEST(waits_for_windows);

@@ -13,7 +13,7 @@
 
 TEST(has_the_sizes_of_the_tunables)
 {
-	for (uint32_t ncpts = 1; ncpts <= 3; ncpts += 2) {
+	for (uint32_t ncpts = 1; ncpts <= 3; ncpts++) {
 		struct o2_ni_config config = side_config(true, O2_DMA_BUS, 0);
 		uint32_t size = ncpts == 1 ? 512 : 256;
 		uint64_t used[3] = {0};
