@@ -289,18 +289,13 @@ void o2_talk_is_down(struct o2_lst_talk *talk, int code)
 
 void o2_talk_cancel(struct o2_lst_talk *talk)
 {
-	const bool again = talk->stopped;
+	/* The first request is abandoned too (whether the node has a session remains unknown), and the second time any. */
+	const bool first = talk->nasked == 1, all = talk->stopped || first;
 
+	talk->seen[CONSOLE_MAKE_CANCELED] += first && o2_talk_is_open(&talk->asked[0]);
 	talk->stopped = talk->canceled = true;
-	/* The first request is abandoned; whether the node has a session remains unknown. */
-	if (talk->nasked == 1 && o2_talk_is_open(&talk->asked[0])) {
-		talk->asked[0].doomed = true;
-		talk->asked[0].doom = -ECANCELED;
-		talk->seen[CONSOLE_MAKE_CANCELED]++;
-	}
-	/* Every RPC of the test is abandoned, and the second time any request. */
 	for (uint32_t i = 0; i < talk->nasked; i++)
-		if ((again || talk->asked[i].is_test) && o2_talk_is_open(&talk->asked[i])) {
+		if ((all || talk->asked[i].is_test) && o2_talk_is_open(&talk->asked[i])) {
 			talk->asked[i].doomed = true;
 			talk->asked[i].doom = -ECANCELED;
 		}
