@@ -7,11 +7,17 @@
 /* docs/transport.md, "NOOP". */
 #define EMPTY_NOOPS 16u
 
+/* The most NOOPs without credits in a second.  If not all is heard, a second may have begun with an earlier one. */
+static uint32_t most_noops(const struct o2_hearing *h)
+{
+	return h->whole ? EMPTY_NOOPS : 2 * EMPTY_NOOPS;
+}
+
 /* Send a NOOP of a side, and predict the findings about it. */
 static void noop(struct o2_hearing *h, enum o2_judge_side from, uint8_t credits)
 {
 	struct o2_hearing_end *end = &h->end[from];
-	const uint32_t mark = o2_fair_mark(h);
+	const uint32_t mark = o2_fair_mark(h), most = most_noops(h);
 	struct o2_msg msg = o2_hearing_header(h, from, O2_MSG_NOOP);
 
 	msg.ibm_credits = credits;
@@ -24,9 +30,9 @@ static void noop(struct o2_hearing *h, enum o2_judge_side from, uint8_t credits)
 			end->empty_noops = 0;
 		if (end->empty_noops++ == 0)
 			end->empty_noops_ns = h->now_ns;
-		if (end->empty_noops == EMPTY_NOOPS + 1)
+		if (end->empty_noops == most + 1)
 			o2_hearing_expect(h, O2_HEARING_EVENT, O2_JUDGE_CREDITS_NOOP_STORM, from, 0, "NOOPs",
-					  EMPTY_NOOPS + 1, EMPTY_NOOPS, O2_LIMIT_BOUND);
+					  most + 1, most, O2_LIMIT_BOUND);
 	}
 	o2_hearing_message(h, from, &msg);
 }
@@ -185,17 +191,18 @@ static void uncalled(struct o2_hearing *h, bool broken)
 	noop(h, from, (uint8_t)(owed < mark - 1 ? owed : mark - 1));
 }
 
-/* Send 17 empty NOOPs: the last one at the end of a second, or too early. */
+/* Send one empty NOOP too many: at the end of a second, or too early. */
 static void storm(struct o2_hearing *h, bool broken)
 {
 	const enum o2_judge_side from = draw_side(h);
+	const uint32_t most = most_noops(h);
 
 	if (h->version == O2_MSG_VERSION_1)
 		return;
 	o2_hearing_pass_ns(h, O2_NS_PER_S);
-	for (uint32_t i = 0; i <= EMPTY_NOOPS; i++) {
+	for (uint32_t i = 0; i <= most; i++) {
 		if (i > 0)
-			o2_hearing_pass_ns(h, O2_NS_PER_S / EMPTY_NOOPS - (broken && i == EMPTY_NOOPS));
+			o2_hearing_pass_ns(h, O2_NS_PER_S / most - (broken && i == most));
 		noop(h, from, 0);
 	}
 	if (broken)

@@ -38,8 +38,8 @@ static bool start(struct o2_sim *sim, struct o2_sim_end *end, enum o2_transfer_o
 	return true;
 }
 
-/* Execute all work requests of an end; false: there was none. */
-static bool execute_all(struct o2_sim *sim, const struct o2_sim_end *end)
+/* Execute all work requests of an end; returns their number. */
+static uint32_t execute_all(struct o2_sim *sim, const struct o2_sim_end *end)
 {
 	uint32_t count = 0;
 
@@ -47,10 +47,10 @@ static bool execute_all(struct o2_sim *sim, const struct o2_sim_end *end)
 		o2_sim_check(sim);
 		count++;
 	}
-	return count > 0;
+	return count;
 }
 
-static bool handle_all(struct o2_sim *sim, struct o2_sim_end *end)
+static uint32_t handle_all(struct o2_sim *sim, struct o2_sim_end *end)
 {
 	uint32_t count = 0;
 
@@ -58,22 +58,23 @@ static bool handle_all(struct o2_sim *sim, struct o2_sim_end *end)
 		o2_sim_complete(sim, end);
 		o2_sim_check(sim);
 	}
-	return count > 0;
+	return count;
 }
 
 void o2_sim_pile(struct o2_sim *sim)
 {
 	struct o2_sim_end *end = &sim->end[o2_draw_pick(sim->choice, sim->nends)], *other = end->other;
-	uint32_t rounds = MOST_EVENTS;
+	uint32_t events = 1;
 
 	for (uint32_t i = 0; i < end->depth; i++)
 		if (!start(sim, end, O2_OP_GET) || !start(sim, other, O2_OP_PUT))
 			return;
 	/* All requests and PUT_ACKs, but no answer of the other end. */
-	while (rounds-- > 0 && (execute_all(sim, end) | execute_all(sim, other) | handle_all(sim, end)))
-		;
+	for (uint32_t sum = 0; events > 0 && sum < MOST_EVENTS; sum += events)
+		events = execute_all(sim, end) + execute_all(sim, other) + handle_all(sim, end);
 	/* All answers of the other end. */
-	while (rounds-- > 0 && (handle_all(sim, other) | execute_all(sim, other)))
-		;
+	events = 1;
+	for (uint32_t sum = 0; events > 0 && sum < MOST_EVENTS; sum += events)
+		events = handle_all(sim, other) + execute_all(sim, other);
 	handle_all(sim, end);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <assert.h>
 #include <inttypes.h>
 
 #include "props/talk/sim_events.h"
@@ -255,7 +256,8 @@ static struct o2_sim_end *pick_ready(struct o2_sim *sim)
 	for (uint32_t i = 0; i < sim->nends; i++)
 		if (o2_sim_has_completion(&sim->end[i]))
 			ready[count++] = &sim->end[i];
-	return count == 0 ? NULL : ready[o2_draw_pick(sim->choice, count)];
+	assert(count > 0); /* else its steps have no weight */
+	return ready[o2_draw_pick(sim->choice, count)];
 }
 
 static void fall_asleep(struct o2_sim *sim)
