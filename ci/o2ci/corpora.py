@@ -26,7 +26,7 @@ def finding_of(found):
     file = place.ROOT / found.file
     lines, why = cause.of_input(file, found.target, found.summary)
     title = f"{found.kind} in {found.target} on an input of the corpora: {found.summary}"
-    return Finding("corpora", title, found.replay, lines, [place.shown(file), place.shown(file) + ".txt"], why, file.stat().st_size)
+    return Finding("corpora", title, found.replay, lines, [place.shown(file)] + [place.shown(file) + ".txt"] * bool(lines), why, file.stat().st_size)
 
 
 def execute(folders, into, failures, say):

@@ -14,8 +14,9 @@
  */
 
 /*
- * Create the folder and open the reports. No report may be a file that the command reads, or would read as a
- * case of the corpus, except that the earlier result may be replaced by the new one. Returns 0, or O2_CHECK_EXIT_USAGE after a line on stderr.
+ * Create the folder and open the reports.  No report may be a file that the command reads, or would read as a
+ * case of the corpus, except that the earlier result may be replaced by the new one.  Returns 0, or
+ * O2_CHECK_EXIT_USAGE after a line on stderr.
  */
 int o2_check_open_files(struct o2_check_arguments *a);
 

@@ -17,12 +17,13 @@
  * bytes in IMMEDIATEs, so that the peer's own defects are reported first.
  */
 
-#define PING_AT	    (2u * 4096u) /* after LNet's own pages */
-#define TIMEOUT_MS  20000u
-#define SMALL_BYTES 3000u /* fits into an IMMEDIATE in both directions */
-#define SMALL_FIRST 3000u
-#define SMALL_OTHER 5000u
-#define FAULT_CHARS 140
+#define PING_AT	     (2u * 4096u) /* after LNet's own pages */
+#define TIMEOUT_MS   20000u
+#define HONEST_BYTES 9000u
+#define SMALL_BYTES  3000u /* fits into an IMMEDIATE in both directions */
+#define SMALL_FIRST  3000u
+#define SMALL_OTHER  5000u
+#define FAULT_CHARS  140
 
 static void done(void *context, const struct o2_lnet_result *result)
 {
@@ -168,16 +169,16 @@ static bool gets_all(struct o2_net_liar *net, char *why)
 	uint8_t *first = net->h.place[O2_NI_FRIEND].ni.arena.memory + O2_HONEST_AT;
 	uint32_t missed = 0;
 
-	memset(got, 0, O2_HONEST_BYTES);
-	if (!move(net, false, 0, O2_HONEST_BYTES, why))
+	memset(got, 0, HONEST_BYTES);
+	if (!move(net, false, 0, HONEST_BYTES, why))
 		return false;
-	memcpy(first, got, O2_HONEST_BYTES);
-	memset(got, 0xff, O2_HONEST_BYTES);
-	if (!move(net, false, 0, O2_HONEST_BYTES, why))
+	memcpy(first, got, HONEST_BYTES);
+	memset(got, 0xff, HONEST_BYTES);
+	if (!move(net, false, 0, HONEST_BYTES, why))
 		return false;
-	for (uint32_t i = 0; i < O2_HONEST_BYTES; i++)
+	for (uint32_t i = 0; i < HONEST_BYTES; i++)
 		missed += first[i] == 0 && got[i] == 0xff;
-	return wrote_all(O2_HONEST_BYTES, missed, why);
+	return wrote_all(HONEST_BYTES, missed, why);
 }
 
 /* The initial value of a sink byte where `byte` is expected. */
@@ -247,7 +248,7 @@ static bool asks(struct o2_net_liar *net, bool first, char *why)
 	if (held && first)
 		learn(net);
 	if (held && net->options.served)
-		held = (!first || begins(net, why)) && moves_bytes(net, 0, O2_HONEST_BYTES, why);
+		held = (!first || begins(net, why)) && moves_bytes(net, 0, HONEST_BYTES, why);
 	o2_endpoint_close(&net->endpoint);
 	return held;
 }

@@ -19,7 +19,6 @@
 #define O2_HOSTILE_PAGES 20u
 /* ACK timeout of nodes and liar: a guest on a busy host must not take its own slowness for a lost packet. */
 #define O2_HOSTILE_ACK_TIMEOUT 16u
-#define O2_HONEST_BYTES	       9000u
 /* The PUTs with which it is checked that a victim still serves the honest peer: short, as each case makes one. */
 #define O2_CHECKED_BYTES 4600u
 

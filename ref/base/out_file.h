@@ -47,7 +47,7 @@ void o2_out_file_look(struct o2_out_file *file);
 /* Close the file.  Returns true if all was written or it is not open; else false after a message on stderr. */
 bool o2_out_file_close(const char *program, struct o2_out_file *file);
 
-/* The run is refused: close those that are open.  A file that was made is removed, an old one keeps its content. */
+/* The run is refused: close those that are open.  A file that was made is removed, an old one stays. */
 void o2_out_files_drop(struct o2_out_file *file, uint32_t files);
 
 #endif

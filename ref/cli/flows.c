@@ -12,7 +12,7 @@
 #define FIRST_KEPT_BYTES 512u
 
 #define IS_DOUBLED(first, most) ((most) % (first) == 0 && ((most) / (first) & ((most) / (first)-1)) == 0)
-static_assert(IS_DOUBLED(FIRST_ROOM, O2_FLOWS_MAX), "the directions");
+static_assert(IS_DOUBLED(FIRST_ROOM, O2_FLOWS_MAX), "the directions, and the setups");
 static_assert(IS_DOUBLED(FIRST_KEPT_BYTES, O2_FLOW_KEPT_BYTES), "the bytes of a message");
 
 void o2_flows_end(struct o2_flows *flows)

@@ -10,6 +10,7 @@
 #define O2_JUDGE_TOLD_MAX	64u /* rejects that the judge remembers, over all nodes */
 #define O2_JUDGE_ENDED_MAX	32u /* ended descriptors that are remembered for a side */
 #define O2_JUDGE_WAITING_MAX	8u  /* findings of a side that wait for proof */
+#define O2_JUDGE_UNHEARD_MAX	8u  /* handles of requests of a side that were not heard, but answered */
 #define O2_JUDGE_HANDLE_MAX	64u /* PUTs and GETs of a side that LNet must answer (ACK or REPLY) */
 #define O2_JUDGE_FORGOTTEN_BITS 65536u
 
@@ -155,10 +156,10 @@ struct o2_judge_end {
 	struct o2_judge_put put[O2_JUDGE_PUTS_MAX];
 	uint32_t next_ended, next_handle, next_put;
 	uint32_t nhandles; /* those of handle[] that are used */
-	/* Since this side's last event: the handle of a request of it that was answered, but not heard. */
-	bool answered_unheard;
-	struct o2_lnet_handle answered;
-	bool forgot_puts; /* PUTs were dropped from put[] for lack of room */
+	/* Handles of requests of this side that were not heard, but answered since its last message or WRITE. */
+	struct o2_lnet_handle unheard[O2_JUDGE_UNHEARD_MAX];
+	uint32_t nunheard; /* those beyond the array are counted only */
+	bool forgot_puts;  /* PUTs were dropped from put[] for lack of room */
 	uint64_t messages, writes, write_bytes;
 	/* Findings that hold only if no event of this side was missed; they wait for this side's next event. */
 	struct o2_judge_finding waiting[O2_JUDGE_WAITING_MAX];
@@ -301,7 +302,7 @@ void o2_judge_key_offered(const struct o2_judging *at, const struct o2_judge_tra
 
 /* lnet.c: record which answer an LNet header asks for, and check each ACK and REPLY against the record. */
 void o2_judge_lnet(const struct o2_judging *at, const struct o2_lnet_hdr *hdr);
-/* Was this PUT or GET, which comes now, answered since the side's last event? */
+/* Was this PUT or GET, which comes now, answered since the side's last message or WRITE? */
 bool o2_judge_lnet_answered(const struct o2_judge_end *end, const struct o2_lnet_hdr *hdr);
 /* The sender asks to move a REPLY by RDMA: the transfer brings what the GET must bring. */
 void o2_judge_lnet_reply(const struct o2_judging *at, const struct o2_lnet_hdr *hdr,

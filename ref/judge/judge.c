@@ -174,7 +174,7 @@ void o2_judge_refused(const struct o2_judging *at)
 /* Open transfers may have continued in the events that were missed. */
 void o2_judge_unseen(const struct o2_judging *at)
 {
-	at->conn->end[at->from].nwaiting = 0;
+	at->conn->end[at->from].nwaiting = at->conn->end[at->from].nunheard = 0;
 	o2_judge_transfers_drop(at->judge, at->conn);
 	at->conn->whole = false;
 	o2_judge_credits_unknown(at->conn);
@@ -258,7 +258,7 @@ static void lose(const struct o2_judging *at)
 }
 
 /*
- * A finding waits: was this message answered already?  Then it seems to have been missed when it came first, and to
+ * While a finding waits: was this message answered already?  Then it seems to have been missed when it came first, and to
  * come again because its acknowledgement was lost.
  */
 static bool comes_again(const struct o2_judging *at)
@@ -298,7 +298,7 @@ static int hear(struct o2_judge *judge, struct o2_judge_conn *conn, const struct
 	}
 	if (event->kind == O2_JUDGE_MESSAGE || event->kind == O2_JUDGE_WRITE) {
 		release(judge, &conn->end[event->from], false);
-		conn->end[event->from].answered_unheard = false;
+		conn->end[event->from].nunheard = 0;
 	}
 	/* The WRITE that this part belongs to will bring the time. */
 	if (event->kind != O2_JUDGE_PART)

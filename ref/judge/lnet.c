@@ -224,10 +224,10 @@ static void judge_answer(const struct o2_judging *at, enum o2_judge_rule_id rule
 				    !answers_elsewhere(at, handle, rule == O2_JUDGE_LNET_REPLY, bytes) &&
 				    !was_forgotten(at->judge, handle);
 
-		if (known == NULL && judged && !is_none(handle)) {
-			at->conn->end[at->to].answered_unheard = true;
-			at->conn->end[at->to].answered = *handle;
-		}
+		struct o2_judge_end *to = &at->conn->end[at->to];
+
+		if (known == NULL && judged && !is_none(handle) && to->nunheard++ < O2_JUDGE_UNHEARD_MAX)
+			to->unheard[to->nunheard - 1] = *handle;
 		if (known == NULL || !judged)
 			return;
 		if (known->exact)
@@ -240,10 +240,15 @@ static void judge_answer(const struct o2_judging *at, enum o2_judge_rule_id rule
 
 bool o2_judge_lnet_answered(const struct o2_judge_end *end, const struct o2_lnet_hdr *hdr)
 {
-	if (!end->answered_unheard || (hdr->type != O2_LNET_PUT && hdr->type != O2_LNET_GET))
+	const struct o2_lnet_handle *handle =
+		hdr->type == O2_LNET_PUT ? &hdr->msg.put.ack_wmd : &hdr->msg.get.return_wmd;
+
+	if (hdr->type != O2_LNET_PUT && hdr->type != O2_LNET_GET)
 		return false;
-	return same(&end->answered,
-		    hdr->type == O2_LNET_PUT ? &hdr->msg.put.ack_wmd : &hdr->msg.get.return_wmd);
+	for (uint32_t i = 0; i < end->nunheard && i < O2_JUDGE_UNHEARD_MAX; i++)
+		if (same(&end->unheard[i], handle))
+			return true;
+	return false;
 }
 
 void o2_judge_lnet(const struct o2_judging *at, const struct o2_lnet_hdr *hdr)

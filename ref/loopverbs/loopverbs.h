@@ -118,7 +118,7 @@ enum o2_loop_call {
  * Called before each of these; qp_num 0: no queue pair is involved.  Returns 0 to continue, or an error.
  * EXECUTE: the enum ibv_wc_status with which the request fails without being executed.  POST_SEND, POST_RECV,
  * REGISTER and a request for notification fail with this errno, MAKE and MODIFY with ENOMEM, a poll returns -1.
- * The hook may run under the device's lock and must not call verbs.
+ * The hook may run under the device's lock and must not call verbs or create a thread.
  */
 typedef int (*o2_loop_fault_fn)(void *arg, enum o2_loop_call call, uint32_t qp_num);
 

@@ -4,8 +4,8 @@
 
 usage: stage_vectors.py [BUILD] [--write]
 BUILD: the build folder of o2ref; default build/gcc.  Checks that the implementation in python/ and the reference give the
-committed answers, and that --write would leave the files as they are.  --write generates them anew from the answers of
-python/.  Questions to stages of version 2 are drawn by o2ref check: for each rule and each kind of result that has no
+committed answers, and that --write, with fewer questions drawn, would leave the files as they are.  --write generates them
+anew from the answers of python/.  Questions to stages of version 2 are drawn by o2ref check: for each rule and each kind of result that has no
 committed case yet, the smallest case.  Behind them come those of rare_questions.py, also to stages of version 1, which have
 vectors and corpora of their own.  Last line "N passed, N failed".
 """

@@ -157,7 +157,7 @@ def check_little_memory(program):
         if done.returncode == 0:
             break
     wrong = [end for end in ended if end[1] not in (0, 1) or not end[2]]
-    ok = not wrong and ended[-1][1] == 0 and any("explore: Cannot allocate memory" in text for _, _, text in ended)
+    ok = bool(ended) and not wrong and ended[-1][1] == 0 and any("explore: Cannot allocate memory" in text for _, _, text in ended)
     print(f"too little memory: {f'{len(ended) - 1} times said' if ok else wrong or ended}")
     return ok
 

@@ -188,6 +188,7 @@ static int check_peer(const struct o2_conn *conn, const struct o2_conn_peer *pee
 				       conn->config.version);
 	rc = o2_refuse_range(error, -EPROTO, "conn/peer-queue-depth", "queue_depth", peer->queue_depth, least,
 			     depth);
+	/* At most the value at creation. */
 	if (rc == 0)
 		rc = o2_refuse_range(error, -EPROTO, "conn/peer-max-frags", "max_frags", peer->max_frags, 1,
 				     conn->chain.wr_capacity - O2_TX_EXTRA_WRS);

@@ -200,34 +200,68 @@ TEST(test_an_answer_that_comes_again)
 	}
 }
 
-/*
- * A's PUT in an IMMEDIATE was missed, and comes after LNet's ACK, which has given back a credit that A seemed not to
- * have used.  B has given back too many if the PUT was heard, or another one comes.
- */
-TEST(test_a_put_that_comes_again)
+static void set_handle(struct o2_msg *msg, enum o2_lnet_type type, struct o2_lnet_handle handle)
 {
-	enum { REPEATED, OTHER, HEARD, WANTS_NO_ACK, NO_HANDLE, WAYS };
+	struct o2_lnet_hdr *hdr = &msg->u.immediate.hdr;
+
+	hdr->type = type;
+	if (type == O2_LNET_PUT)
+		hdr->msg.put.ack_wmd = handle;
+	else if (type == O2_LNET_GET)
+		hdr->msg.get.return_wmd = handle;
+	else if (type == O2_LNET_ACK)
+		hdr->msg.ack.dst_wmd = handle;
+	else
+		hdr->msg.reply.dst_wmd = handle;
+}
+
+/*
+ * A's PUT or GET in an IMMEDIATE was missed, and comes after LNet's answer, which has given back a credit that A seemed
+ * not to have used.  B has given back too many if the request was heard, or another one comes.
+ */
+TEST(test_an_immediate_that_comes_again)
+{
+	enum {
+		PUT,
+		GET,
+		FIRST_OF_TWO,
+		SECOND_OF_TWO,
+		AGAIN,
+		OTHER = AGAIN,
+		HEARD,
+		WANTS_NO_ACK,
+		NO_HANDLE,
+		WAYS
+	};
 
 	for (int way = 0; way < WAYS; way++) {
 		struct heard *heard = heard_opened();
-		struct o2_msg put = a_put(A, 0), ack = say_header(B, O2_MSG_IMMEDIATE, 1 + (way == HEARD));
+		const bool get = way == GET;
+		const struct o2_lnet_handle none = a_put(A, 0).u.immediate.hdr.msg.put.ack_wmd;
+		struct o2_lnet_handle handle = way == NO_HANDLE ? none : (struct o2_lnet_handle){7, 9};
+		struct o2_msg request = a_put(A, 0),
+			      answer = say_header(B, O2_MSG_IMMEDIATE, 1 + (way == HEARD));
 
-		ack.u.immediate.hdr.type = O2_LNET_ACK;
-		ack.u.immediate.hdr.msg.ack.dst_wmd = way == NO_HANDLE ? put.u.immediate.hdr.msg.put.ack_wmd
-								       : (struct o2_lnet_handle){7, 9};
-		put.u.immediate.hdr.msg.put.ack_wmd = ack.u.immediate.hdr.msg.ack.dst_wmd;
+		set_handle(&request, get ? O2_LNET_GET : O2_LNET_PUT, handle);
+		set_handle(&answer, get ? O2_LNET_REPLY : O2_LNET_ACK, handle);
 		hear_connect(heard, 0, QP_B);
 		if (way == HEARD)
-			hear_send(heard, A, QP_B, put);
-		hear_send(heard, B, QP_A, ack);
-		put.u.immediate.hdr.msg.put.ack_wmd.wh_object_cookie += way == OTHER;
-		hear_send(heard, A, QP_B, way == WANTS_NO_ACK ? a_put(A, 0) : put);
+			hear_send(heard, A, QP_B, request);
+		hear_send(heard, B, QP_A, answer);
+		handle.wh_object_cookie += way == OTHER || way == FIRST_OF_TWO || way == SECOND_OF_TWO;
+		answer.ibm_credits = 0;
+		set_handle(&answer, O2_LNET_ACK, handle);
+		if (way == FIRST_OF_TWO || way == SECOND_OF_TWO)
+			hear_send(heard, B, QP_A, answer);
+		if (way == OTHER || way == SECOND_OF_TWO)
+			set_handle(&request, O2_LNET_PUT, handle);
+		hear_send(heard, A, QP_B, way == WANTS_NO_ACK ? a_put(A, 0) : request);
 		assert_int_equal(heard->say.times[O2_JUDGE_CREDITS_OVER_OWED], 1);
-		assert_int_equal(heard->say.last[O2_JUDGE_CREDITS_OVER_OWED].unproven, way == REPEATED);
-		assert_int_equal(heard->say.times[O2_JUDGE_TRANSPORT_LOST], way == REPEATED);
-		/* From then on it may come again. */
-		hear_send(heard, A, QP_B, put);
-		assert_int_equal(heard->say.times[O2_JUDGE_TRANSPORT_LOST], way == REPEATED);
+		assert_int_equal(heard->say.last[O2_JUDGE_CREDITS_OVER_OWED].unproven, way < AGAIN);
+		assert_int_equal(heard->say.times[O2_JUDGE_TRANSPORT_LOST], way < AGAIN);
+		/* A second repetition changes nothing. */
+		hear_send(heard, A, QP_B, request);
+		assert_int_equal(heard->say.times[O2_JUDGE_TRANSPORT_LOST], way < AGAIN);
 		heard_closed(heard);
 	}
 }

@@ -104,7 +104,7 @@ TEST(test_the_first_of_a_row)
 	say_close(&say);
 }
 
-/* A report has the severest of the findings without a row.  If all of these are notes, no case of JUnit fails for them. */
+/* A report has the severest of the findings without a row.  If all are notes, no case of JUnit fails for them. */
 TEST(test_more_than_a_report_holds)
 {
 	static const enum o2_judge_rule_id more[] = {O2_JUDGE_END_OPEN, O2_JUDGE_MESSAGE_LENGTH,
