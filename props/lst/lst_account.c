@@ -7,8 +7,7 @@
 
 /* The model of the node's session, computed only from the requests that arrive and the clock. */
 
-#define TIMEOUT_MS  O2_LST_CASE_TIMEOUT_MS
-#define RDMA_PORTAL 52u
+#define TIMEOUT_MS O2_LST_CASE_TIMEOUT_MS
 
 static bool has_session(const struct o2_lst_account *account)
 {
@@ -223,7 +222,7 @@ int o2_lst_account_of(struct o2_lst_case *the, const struct o2_lst_msg *msg)
 /* Numbers of requests may also be those of services, to which B's own tests send. */
 static bool is_answer(const struct o2_letter *letter, uint64_t rpyid)
 {
-	return letter->hdr.type == O2_LNET_PUT && letter->hdr.msg.put.ptl_index == RDMA_PORTAL &&
+	return letter->hdr.type == O2_LNET_PUT && letter->hdr.msg.put.ptl_index == O2_LST_REPLY_PORTAL &&
 	       letter->hdr.msg.put.match_bits == rpyid;
 }
 

@@ -8,6 +8,8 @@
 
 /* Internals of property lst, shared by props/lst/lst*.c.  "Letter": an LNet message on the simulated network. */
 
+#define O2_LST_REPLY_PORTAL 52u /* of replies and bulks: docs/lst.md, "An RPC" */
+
 #define O2_LST_SITUATIONS(ENTRY)                                     \
 	ENTRY(READ_RIGHT, "read_right")                              \
 	ENTRY(WRITE_RIGHT, "write_right")                            \
@@ -150,7 +152,7 @@ struct o2_lst_served {
 	struct o2_lst_msg msg;
 	uint32_t pid;  /* of the client */
 	bool over;     /* the session has ended: it is not answered any more */
-	uint32_t most; /* then: answers that may still be in flight */
+	uint32_t most; /* answers in flight after the last step; then no more than that */
 };
 
 struct o2_lst_case {
@@ -170,6 +172,7 @@ struct o2_lst_case {
 	/* The newest reads and writes that have arrived at B, by their number modulo O2_LST_SERVED. */
 	uint32_t nserved;
 	struct o2_lst_served served[O2_LST_SERVED];
+	bool waits;		 /* something that B serves waited for pages after the last step */
 	uint64_t replied;	 /* replies of B that LNet has sent */
 	uint64_t replies_unsent; /* those that LNet has refused to send */
 	struct o2_lst_talk talk; /* the other half of the property: lst_talk.h */
@@ -243,10 +246,11 @@ struct o2_lst_before o2_lst_served_before(const struct o2_lst_case *the, const s
 /* A request has arrived, and there was room for it.  shut: B could not send.  expected: see o2_lst_account_of. */
 void o2_lst_served_arrives(struct o2_lst_case *the, const struct o2_lst_msg *msg, uint32_t pid, int expected,
 			   bool shut, const struct o2_lst_before *before);
-/* A letter goes, well or not.  After that, while steps are drawn: B answers a read whose bulk has gone well. */
+/* A letter goes, well or not. */
 void o2_lst_served_goes(struct o2_lst_case *the, const struct o2_letter *letter, bool well);
+/* Call after that, while steps are drawn: B answers a read whose bulk has gone well. */
 void o2_lst_served_gone(struct o2_lst_case *the, const struct o2_letter *letter);
-/* B's session ends now, or has ended just now.  After each step: check that what it served is not answered. */
+/* B's session ends in this step.  After each step: check that what a session served is not answered after it. */
 void o2_lst_served_abort(struct o2_lst_case *the);
 void o2_lst_served_check(struct o2_lst_case *the);
 /* Check what B has counted until now. */

@@ -16,7 +16,6 @@
 /* docs/lst.md, "Services" */
 #define TESTS_PORTAL	 50u
 #define FRAMEWORK_PORTAL 51u
-#define RDMA_PORTAL	 52u
 #define BRW		 11u
 #define PING		 12u
 #define NO_ACK		 UINT64_MAX
@@ -29,7 +28,7 @@ void o2_lst_check_put(struct o2_report *report, const struct o2_letter *letter)
 
 	if (letter->hdr.type != O2_LNET_PUT)
 		return;
-	if (portal != RDMA_PORTAL &&
+	if (portal != O2_LST_REPLY_PORTAL &&
 	    portal != (service == BRW || service == PING ? TESTS_PORTAL : FRAMEWORK_PORTAL))
 		o2_report_fail(report, "lst/portal",
 			       "a request to service %" PRIu64 " goes to portal %" PRIu32, service, portal);

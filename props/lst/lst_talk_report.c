@@ -67,8 +67,8 @@ void o2_talk_check_error(struct o2_lst_talk *talk, const struct o2_lst_console_r
 	const struct o2_error *error = result->error;
 
 	if ((error != NULL) != (late || result->outcome == O2_LST_FAIL_MALFORMED) ||
-	    (late && (strcmp(error->rule, "lst/rpc-timeout") != 0 || error->limit != O2_TALK_TIMEOUT_MS ||
-		      error->value < error->limit)))
+	    (late && (error->rule == NULL || strcmp(error->rule, "lst/rpc-timeout") != 0 ||
+		      error->limit != O2_TALK_TIMEOUT_MS || error->value < error->limit)))
 		o2_report_fail(talk->report, "lst/console-outcome", "RPC %" PRIu64 " ends as '%s' by rule %s",
 			       result->number, o2_lst_outcome_name(result->outcome),
 			       error != NULL ? error->rule : "none");

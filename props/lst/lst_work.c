@@ -134,7 +134,7 @@ static void control(struct o2_work *work, uint32_t opcode)
 {
 	const uint32_t batch = 1 + (uint32_t)o2_draw(work->the->choice, O2_WORK_BATCHES - 1);
 	const bool force = o2_draw_bool(work->the->choice, 1, 1) &&
-			   !(o2_work_has_large(work) && o2_work_writes(work, batch));
+			   !(o2_work_writes(work, batch) && (work->kept || o2_work_has_large(work)));
 	const uint32_t nth = opcode == O2_LST_BATCH_RUN ? o2_work_draw_nth(work) : 0;
 	uint32_t status;
 

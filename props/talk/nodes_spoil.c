@@ -3,7 +3,7 @@
 
 #include "props/talk/nodes_internal.h"
 
-/* What is changed in transit: some requests, so that the node keeps to it, and some replies, so that it refuses them. */
+/* What is changed in transit: some requests, so that a node keeps to it, and some replies, which it must refuse. */
 
 #define MSG_BYTES   4096u
 #define LEAST_BYTES 1024u /* fits all messages without RDMA here */

@@ -270,7 +270,8 @@ static void lose_device(struct meeting *meeting, uint32_t side)
 	meeting->lost = side;
 	o2_cm_loop_lose_device(cm);
 	expect(meeting, side, O2_CM_DEVICE_LOST, 0, -ENODEV);
-	if (cm->ops->listen(cm, PORT, &error) != -ENODEV || strcmp(error.rule, "cm/device-lost") != 0)
+	if (cm->ops->listen(cm, PORT, &error) != -ENODEV || error.rule == NULL ||
+	    strcmp(error.rule, "cm/device-lost") != 0)
 		o2_report_fail(meeting->report, "settings/cm", "listening on a lost device");
 }
 

@@ -13,7 +13,7 @@ bool o2_sim_execute_of(struct o2_sim *sim, const struct o2_sim_end *end);
 bool o2_sim_fair(struct o2_sim *sim, uint32_t *turn);
 
 /*
- * One end GETs as often as it has credits, the other one PUTs as often.  The answers to all arrive before the first
+ * One end GETs as often as its depth, the other one PUTs as often.  The answers to all arrive before the first
  * end handles one of them; then its device executes nothing until all are handled: so as many invalidates are due as
  * there can be (docs/transport.md, "Sizes").
  */

@@ -153,11 +153,12 @@ struct o2_sim_end {
 	bool in_progress;	     /* inside o2_conn_progress: which completion it is at cannot be seen */
 	uint64_t oldest_ms;	     /* greatest age among operations that were late */
 	bool oldest_sent;	     /* an operation of that age had posted all that was due */
-	struct o2_sim_reasons may_close;   /* reasons for which it may close */
-	uint32_t open, asked, shown, last; /* own open; own posted; shown to the peer; rank that ended last */
-	uint64_t silent_since_ms; /* when it refused a request; the answer may be in flight; 0: none */
-	uint64_t no_noops_ms;	  /* last time at which it had no NOOP queued or in flight */
-	bool deadline_due;	  /* some deadline of this end will pass with the next clock step */
+	struct o2_sim_reasons may_close; /* reasons for which it may close */
+	uint32_t open, asked, shown;	 /* own open; own posted; shown to the peer */
+	uint32_t rank_ended;		 /* as it closes: the rank of what ended last */
+	uint64_t silent_since_ms;	 /* when it refused a request; the answer may be in flight; 0: none */
+	uint64_t no_noops_ms;		 /* last time at which it had no NOOP queued or in flight */
+	bool deadline_due;		 /* some deadline of this end will pass with the next clock step */
 	struct o2_sim_wire wire;
 	struct o2_receives receives;
 	struct o2_conn_view view; /* state of the connection after the last step */

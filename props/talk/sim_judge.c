@@ -217,6 +217,9 @@ void o2_sim_judge_end(struct o2_sim *sim, struct o2_sim_end *end, struct o2_sim_
 		fail_record(sim, end, result->status, &result->fault.error);
 	else
 		o2_sim_stand_judge(sim, end, op, result);
+	/* What ends by itself gives its reservation back. */
+	if (result->initiator && o2_conn_get_state(end->conn) == O2_CONN_ESTABLISHED)
+		op->stand[0].due = 0;
 	if (o2_sim_ok(sim))
 		judge_bytes(sim, op, result);
 }

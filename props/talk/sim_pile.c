@@ -70,11 +70,16 @@ void o2_sim_pile(struct o2_sim *sim)
 		if (!start(sim, end, O2_OP_GET) || !start(sim, other, O2_OP_PUT))
 			return;
 	/* All requests and PUT_ACKs, but no answer of the other end. */
-	for (uint32_t sum = 0; events > 0 && sum < MOST_EVENTS; sum += events)
-		events = execute_all(sim, end) + execute_all(sim, other) + handle_all(sim, end);
+	for (uint32_t sum = 0; events > 0 && sum < MOST_EVENTS; sum += events) {
+		events = execute_all(sim, end);
+		events += execute_all(sim, other);
+		events += handle_all(sim, end);
+	}
 	/* All answers of the other end. */
 	events = 1;
-	for (uint32_t sum = 0; events > 0 && sum < MOST_EVENTS; sum += events)
-		events = handle_all(sim, other) + execute_all(sim, other);
+	for (uint32_t sum = 0; events > 0 && sum < MOST_EVENTS; sum += events) {
+		events = handle_all(sim, other);
+		events += execute_all(sim, other);
+	}
 	handle_all(sim, end);
 }

@@ -184,12 +184,12 @@ static void check_order(struct o2_sim *sim, struct o2_sim_end *end, const struct
 
 	if (o2_conn_get_state(end->conn) != O2_CONN_CLOSING || end->hearing == op)
 		return;
-	if (rank < end->last)
+	if (rank < end->rank_ended)
 		o2_report_fail(sim->report, "sim/order",
 			       "operation %" PRIu32 " ends with its connection in rank %" PRIu32
 			       ", after one of rank %" PRIu32,
-			       op->id, rank, end->last);
-	end->last = rank;
+			       op->id, rank, end->rank_ended);
+	end->rank_ended = rank;
 }
 
 void o2_sim_stand_judge(struct o2_sim *sim, struct o2_sim_end *end, struct o2_sim_op *op,

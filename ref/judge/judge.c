@@ -258,8 +258,8 @@ static void lose(const struct o2_judging *at)
 }
 
 /*
- * While a finding waits: was this message answered already?  Then it seems to have been missed when it came first, and to
- * come again because its acknowledgement was lost.
+ * While a finding waits: was this message answered already?  Then it seems to have been missed when it came first,
+ * and to come again because its acknowledgement was lost.
  */
 static bool comes_again(const struct o2_judging *at)
 {
