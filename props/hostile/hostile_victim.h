@@ -16,14 +16,14 @@
  * come from the same process or from another (docs/hostile.md, "A victim of its own process").
  */
 
-#define O2_HOSTILE_PAGES 20u
+#define O2_HOSTILE_PAGES 16u
 /* ACK timeout of nodes and liar: a guest on a busy host must not take its own slowness for a lost packet. */
 #define O2_HOSTILE_ACK_TIMEOUT 16u
 /* The PUTs with which it is checked that a victim still serves the honest peer: short, as each case makes one. */
 #define O2_CHECKED_BYTES 4600u
 
 /* From the start of the memory of one purpose to that of the next. */
-#define O2_HOSTILE_ROOM_BYTES (5u * 4096u)
+#define O2_HOSTILE_ROOM_BYTES (4u * 4096u)
 
 /*
  * Positions of memory in an arena, in bytes from its start.  The whole arena is compared when a liar is done, so it
