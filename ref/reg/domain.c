@@ -66,7 +66,8 @@ static int open_set(struct o2_reg_domain *domain, const struct o2_reg_config *co
 		.pool_size = config->sizes.reg_size,
 		.max_pages = O2_MAX_FRAGS,
 		.page_bytes = domain->dma.page_bytes,
-		.watermark = config->max_pools == 0 ? config->sizes.flush_trigger : 1, /* capped: it may be the last region */
+		/* Of a capped set, a dirty region may be the last one. */
+		.watermark = config->max_pools == 0 ? config->sizes.flush_trigger : 1,
 		.cache = config->fmr_cache,
 	};
 	const bool fast = kind == O2_REG_POOL_FRD && domain->fast != NULL;
