@@ -20,7 +20,9 @@
 #define O2_NODES_SLOT_PAGES 3u	  /* pages of one side of an operation */
 #define O2_NODES_BURST	    0xffu /* in the match bits of a burst's messages, instead of a number */
 #define O2_NODES_ENDS	    64u	  /* most connection ends that a node has at a time */
-#define O2_NODES_PAYLOAD    3976u /* most bytes behind the headers of a message (docs/wire.md) */
+#define O2_NODES_MSG_BYTES  4096u /* of the longest message */
+#define O2_NODES_HEADERS    120u  /* bytes before the payload of an IMMEDIATE (docs/wire.md) */
+#define O2_NODES_PAYLOAD    (O2_NODES_MSG_BYTES - O2_NODES_HEADERS)
 #define O2_NODES_LOST	    (O2_NODES_MAX * O2_NODES_SLOTS)
 /* What waits for a connection does so for the time of an attempt and this (docs/connection.md, "Times"). */
 #define O2_NODES_WAITING_EXTRA_MS 10000u

@@ -12,7 +12,6 @@
 #define DEPTH_MIN 2u
 #define RACES_MAX 20u
 #define UNSAID	  UINT64_MAX
-#define MSG_BYTES 4096u
 
 void o2_nodes_unknown(struct o2_nodes_seat *seat, uint32_t to)
 {
@@ -30,7 +29,7 @@ struct o2_conn_params o2_nodes_offer(const struct o2_nodes_seat *seat, uint32_t 
 		.version = known->version != 0 ? known->version : seat->config.conn.version,
 		.queue_depth = known->depth,
 		.max_frags = known->frags,
-		.max_msg_size = MSG_BYTES,
+		.max_msg_size = O2_NODES_MSG_BYTES,
 	};
 
 	if (params.version == O2_MSG_VERSION_1)

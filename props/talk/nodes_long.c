@@ -6,9 +6,6 @@
 
 /* Messages as long as a connection takes them, and longer by a byte (docs/transport.md, "IMMEDIATE"). */
 
-#define HEADERS	  120u
-#define MSG_BYTES 4096u
-
 static void wrong(struct o2_nodes_seat *seat, const char *what, uint32_t bytes, int rc)
 {
 	o2_report_fail(seat->nodes->report, "nodes/long",
@@ -47,7 +44,7 @@ static const struct o2_nodes_end *choose(struct o2_nodes *nodes, struct o2_nodes
 /* One byte too many is refused as plain bytes, and goes as a PUT from memory. */
 static void check_limit(struct o2_nodes_seat *seat, const struct o2_nodes_end *end)
 {
-	const uint32_t most = end->terms.max_msg_size - HEADERS, to = end->to;
+	const uint32_t most = end->terms.max_msg_size - O2_NODES_HEADERS, to = end->to;
 	struct o2_nodes *nodes = seat->nodes;
 	int rc = o2_nodes_start_long(nodes, seat, to, most, true);
 
@@ -59,7 +56,8 @@ static void check_limit(struct o2_nodes_seat *seat, const struct o2_nodes_end *e
 	rc = o2_nodes_start_long(nodes, seat, to, most + 1, false);
 	if (rc != 0)
 		wrong(seat, "from memory, which do not fit", most + 1, rc);
-	o2_nodes_seen(nodes, most + HEADERS < MSG_BYTES ? O2_NODES_SEEN_LONG_SMALLER : O2_NODES_SEEN_LONG);
+	o2_nodes_seen(nodes, most + O2_NODES_HEADERS < O2_NODES_MSG_BYTES ? O2_NODES_SEEN_LONG_SMALLER
+									  : O2_NODES_SEEN_LONG);
 	o2_nodes_settle(nodes);
 }
 

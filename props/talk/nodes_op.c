@@ -10,7 +10,6 @@
 
 #define BYTES_MAX     8000u
 #define IMMEDIATE_MAX 512u
-#define PAYLOAD_MAX   4096u
 #define PLAIN_BYTES   1000u
 #define DENIED_WITH   (-EACCES)
 
@@ -66,7 +65,7 @@ static void fill(const struct o2_nodes_op *op, uint64_t number)
 static int send_immediate(struct o2_nodes_seat *seat, struct o2_nodes_op *op, uint32_t k,
 			  const struct o2_lnet_hdr *hdr, struct o2_error *error)
 {
-	uint8_t payload[PAYLOAD_MAX];
+	uint8_t payload[O2_NODES_MSG_BYTES];
 	uint32_t at = 0;
 
 	if (!op->as_bytes)

@@ -18,7 +18,6 @@
 #define MAGIC	     0x0be91b91u
 #define CONN_BYTES   56u
 #define REJECT_BYTES 24u
-#define MSG_BYTES    4096u
 #define LEAST_BYTES  148u
 #define TYPE_CONNREQ 0xc0u
 #define TYPE_CONNACK 0xc1u
@@ -145,8 +144,8 @@ void o2_nodes_said_badly(struct o2_nodes_seat *seat, const struct o2_nodes_end *
 		{"connack/max-frags-over", "ibcp_max_frags", O2_AT_MAX_FRAGS, 2, asked->max_frags + 1u,
 		 asked->max_frags, -EPROTO, false},
 		{"connack/max-frags-zero", "ibcp_max_frags", O2_AT_MAX_FRAGS, 2, 0, 1, -EPROTO, false},
-		{"connack/max-msg-size-over", "ibcp_max_msg_size", O2_AT_MAX_MSG_SIZE, 4, MSG_BYTES + 1,
-		 MSG_BYTES, -EPROTO, false},
+		{"connack/max-msg-size-over", "ibcp_max_msg_size", O2_AT_MAX_MSG_SIZE, 4,
+		 O2_NODES_MSG_BYTES + 1, O2_NODES_MSG_BYTES, -EPROTO, false},
 		{"connack/max-msg-size-under", "ibcp_max_msg_size", O2_AT_MAX_MSG_SIZE, 4, LEAST_BYTES - 1,
 		 LEAST_BYTES, -EPROTO, false},
 		{"connack/dstnid", "ibm_dstnid", O2_AT_DSTNID, 8, nid + 1, nid, -ESTALE, true},
@@ -182,7 +181,7 @@ static void check_params(struct o2_nodes_seat *seat, const char *signature, uint
 		{"ibm_dststamp", O2_AT_DSTSTAMP, 8, dststamp},
 		{"ibcp_queue_depth", O2_AT_QUEUE_DEPTH, 2, end->terms.queue_depth},
 		{"ibcp_max_frags", O2_AT_MAX_FRAGS, 2, end->terms.max_frags},
-		{"ibcp_max_msg_size", O2_AT_MAX_MSG_SIZE, 4, MSG_BYTES},
+		{"ibcp_max_msg_size", O2_AT_MAX_MSG_SIZE, 4, O2_NODES_MSG_BYTES},
 	};
 
 	check(seat, signature, bytes, length, fields, sizeof(fields) / sizeof(fields[0]));
@@ -219,7 +218,7 @@ void o2_nodes_said_reject(struct o2_nodes_seat *seat, const uint8_t *bytes, size
 		{"ibcp_queue_depth", O2_REJECT_AT_QUEUE_DEPTH, 2, tells ? own->queue_depth : 0},
 		{"ibcp_max_frags", O2_REJECT_AT_MAX_FRAGS, 2, tells ? own->max_frags : 0},
 		{"ibcp_max_msg_size", O2_REJECT_AT_MAX_MSG_SIZE, 4,
-		 version != O2_MSG_VERSION_1 ? MSG_BYTES : 0},
+		 version != O2_MSG_VERSION_1 ? O2_NODES_MSG_BYTES : 0},
 	};
 
 	static_assert(O2_REJECT_AT_MAX_MSG_SIZE + 4 == REJECT_BYTES, "the last field ends the record");

@@ -5,7 +5,6 @@
 
 /* What is changed in transit: some requests, so that a node keeps to it, and some replies, which it must refuse. */
 
-#define MSG_BYTES   4096u
 #define LEAST_BYTES 1024u /* fits all messages without RDMA here */
 
 static void tell_judge(void *context, const struct o2_watched *watched)
@@ -48,7 +47,8 @@ static void on_event(void *context, const struct o2_cm_event *event)
 	if (event->type == O2_CM_REQUEST && seat->nodes->ground.ops->may_fail) {
 		memcpy(bytes, event->private_data, event->private_bytes);
 		if (o2_draw_bool(c, 7, 1))
-			o2_nodes_said_smaller(bytes, (uint32_t)o2_draw_range(c, LEAST_BYTES, MSG_BYTES - 1));
+			o2_nodes_said_smaller(
+				bytes, (uint32_t)o2_draw_range(c, LEAST_BYTES, O2_NODES_MSG_BYTES - 1));
 		if (seat->hears_no_sums)
 			o2_nodes_said_without_sum(bytes);
 		changed.private_data = bytes;
