@@ -24,7 +24,6 @@ static void choice_clear(struct o2_choice *c)
 	c->input_next = 0;
 	c->random = false;
 	c->prng = (struct o2_prng){0};
-	c->exhaustive = NULL;
 	c->record_bytes = 0;
 	c->draws = 0;
 	c->spans = 0;
@@ -107,30 +106,6 @@ static uint64_t take_input(struct o2_choice *c, uint64_t max)
 	return value > max ? value % (max + 1) : value;
 }
 
-/* The next digit of the odometer. */
-static uint64_t take_digit(struct o2_choice *c, uint64_t max)
-{
-	struct o2_exhaustive *e = c->exhaustive;
-	const uint32_t i = e->next;
-
-	if (i == O2_EXHAUSTIVE_MAX_DRAWS) {
-		e->too_deep = true;
-		c->overrun = true;
-		return 0;
-	}
-	if (i == e->draws) {
-		e->value[i] = 0;
-		e->max[i] = max;
-		e->draws++;
-	} else if (e->max[i] != max) {
-		e->unstable = true;
-		c->overrun = true;
-		return 0;
-	}
-	e->next++;
-	return e->value[i];
-}
-
 /* Draw 0..max; the random driver draws 0..likely, and the record holds no trace of that. */
 static uint64_t draw(struct o2_choice *c, uint64_t max, uint64_t likely)
 {
@@ -138,14 +113,7 @@ static uint64_t draw(struct o2_choice *c, uint64_t max, uint64_t likely)
 
 	if (max == 0 || !have_room(c, max))
 		return 0;
-	if (c->exhaustive != NULL)
-		value = take_digit(c, max);
-	else if (c->random)
-		value = o2_prng_upto(&c->prng, likely);
-	else
-		value = take_input(c, max);
-	if (c->overrun)
-		return 0;
+	value = c->random ? o2_prng_upto(&c->prng, likely) : take_input(c, max);
 	record_draw(c, value, max);
 	return value;
 }
@@ -170,19 +138,6 @@ uint64_t o2_draw_range(struct o2_choice *c, uint64_t lo, uint64_t hi)
 size_t o2_draw_pick(struct o2_choice *c, size_t n)
 {
 	return n < 2 ? 0 : (size_t)o2_draw(c, n - 1);
-}
-
-/* The index of option number `rank` among those with a nonzero weight. */
-static size_t nth_option(const uint32_t *weights, size_t n, uint64_t rank)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++) {
-		if (weights[i] != 0 && rank-- == 0)
-			break;
-	}
-	assert(i < n);
-	return i;
 }
 
 static uint64_t weight_before(const uint32_t *weights, size_t option)
@@ -215,15 +170,9 @@ size_t o2_draw_weighted(struct o2_choice *c, const uint32_t *weights, size_t n)
 	if (options == 0)
 		return 0;
 	if (options == 1 || !have_room(c, sum - 1))
-		return nth_option(weights, n, 0);
-	if (c->exhaustive != NULL) {
-		option = nth_option(weights, n, take_digit(c, options - 1));
-	} else {
-		option = option_at(weights,
-				   c->random ? o2_prng_upto(&c->prng, sum - 1) : take_input(c, sum - 1));
-	}
-	if (!c->overrun)
-		record_draw(c, weight_before(weights, option), sum - 1);
+		return option_at(weights, 0);
+	option = option_at(weights, c->random ? o2_prng_upto(&c->prng, sum - 1) : take_input(c, sum - 1));
+	record_draw(c, weight_before(weights, option), sum - 1);
 	return option;
 }
 
@@ -330,7 +279,7 @@ void o2_choice_opaque(struct o2_choice *c)
 	const uint8_t *input = c->input;
 	const size_t input_bytes = c->input_bytes;
 
-	assert(!c->random && c->exhaustive == NULL);
+	assert(!c->random);
 	o2_choice_replay(c, input, input_bytes);
 	for (size_t i = 0; i < input_bytes; i++)
 		o2_draw(c, UINT8_MAX);
@@ -341,42 +290,4 @@ int o2_shortlex(const uint8_t *a, size_t a_bytes, const uint8_t *b, size_t b_byt
 	if (a_bytes != b_bytes)
 		return a_bytes < b_bytes ? -1 : 1;
 	return a_bytes == 0 ? 0 : memcmp(a, b, a_bytes);
-}
-
-void o2_exhaustive_start(struct o2_exhaustive *e)
-{
-	e->draws = 0;
-	e->next = 0;
-	e->cases = 0;
-	e->finished = false;
-	e->too_deep = false;
-	e->unstable = false;
-}
-
-bool o2_exhaustive_next(struct o2_exhaustive *e, struct o2_choice *c)
-{
-	if (e->finished)
-		return false;
-	if (e->cases > 0) {
-		/* A repeated prefix that ended early has changed. */
-		if (e->next < e->draws)
-			e->unstable = true;
-		while (e->draws > 0 && e->value[e->draws - 1] == e->max[e->draws - 1])
-			e->draws--;
-		if (e->draws == 0) {
-			e->finished = true;
-			return false;
-		}
-		e->value[e->draws - 1]++;
-	}
-	e->next = 0;
-	e->cases++;
-	choice_clear(c);
-	c->exhaustive = e;
-	return true;
-}
-
-bool o2_exhaustive_complete(const struct o2_exhaustive *e)
-{
-	return e->finished && !e->too_deep && !e->unstable;
 }

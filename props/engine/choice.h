@@ -12,9 +12,9 @@
  * The choice sequence: a test case is a string of bytes from which a generator draws bounded numbers
  * (docs/properties.md, "Choice sequences").
  *
- * One generator has four drivers: random (from a seed), replay (bytes of a file or of a fuzzer), exhaustive
- * (all strings of a small generator) and the shrinker (props/engine/shrink.h).  With every driver, the bytes
- * drawn are recorded in their canonical form, and a replay of the record gives the same draws.
+ * One generator has three drivers: random (from a seed), replay (bytes of a file or of a fuzzer) and the
+ * shrinker (props/engine/shrink.h).  With every driver, the bytes drawn are recorded in their canonical form,
+ * and a replay of the record gives the same draws.
  *
  * Encoding of a draw of 0..max: the fewest whole bytes that hold max, big-endian, so that a smaller string in
  * shortlex order is a smaller number.  A draw with max 0 takes no byte.  An encoded number above max is
@@ -35,10 +35,9 @@ enum o2_status {
 };
 
 /* Limits of one case: enough for a 257-page transfer between finely cut lists, with room to spare. */
-#define O2_CHOICE_MAX_BYTES	8192u
-#define O2_CHOICE_MAX_SPANS	2048u /* later spans are not recorded; the shrinker only loses a hint */
-#define O2_CHOICE_MAX_DEPTH	32u   /* depth of nested spans; deeper spans are not recorded */
-#define O2_EXHAUSTIVE_MAX_DRAWS 256u
+#define O2_CHOICE_MAX_BYTES 8192u
+#define O2_CHOICE_MAX_SPANS 2048u /* later spans are not recorded; the shrinker only loses a hint */
+#define O2_CHOICE_MAX_DEPTH 32u	  /* depth of nested spans; deeper spans are not recorded */
 
 /* A stretch of the record that belongs together, e.g. one element of a list. */
 struct o2_choice_span {
@@ -47,8 +46,6 @@ struct o2_choice_span {
 	uint16_t label;	      /* set by the generator; siblings with equal labels may be swapped */
 	uint16_t depth;	      /* 0 = outermost */
 };
-
-struct o2_exhaustive;
 
 /*
  * One case being drawn.  About 100 KiB of plain data without ownership: put it in a static, on the heap or in
@@ -62,7 +59,6 @@ struct o2_choice {
 	size_t input_next;
 	bool random;
 	struct o2_prng prng;
-	struct o2_exhaustive *exhaustive;
 
 	/* record: canonical bytes, and where each draw of them begins */
 	uint32_t record_bytes;
@@ -101,7 +97,7 @@ bool o2_draw_bool(struct o2_choice *c, uint32_t weight_false, uint32_t weight_tr
 /*
  * Draw an index 0..n-1 with chance weights[i] / sum.  Order options from simple to complicated.  Weight 0 is
  * never drawn (swarm testing disables variants that way).  No option or weight: 0, and nothing is drawn.  The
- * record holds the smallest number that means the option; exhaustive mode visits each option once.
+ * record holds the smallest number that means the option.
  */
 size_t o2_draw_weighted(struct o2_choice *c, const uint32_t *weights, size_t n);
 
@@ -159,35 +155,5 @@ unsigned int o2_choice_width_bytes(uint64_t max);
 
 /* Shortlex order: shorter first, then bytewise.  Negative, 0 or positive as a is before, equal to or after b. */
 int o2_shortlex(const uint8_t *a, size_t a_bytes, const uint8_t *b, size_t b_bytes);
-
-/*
- * Exhaustive mode: all cases of a generator with few draws.
- *
- *   o2_exhaustive_start(&e);
- *   while (o2_exhaustive_next(&e, &c))
- *           property(&c);
- *   complete = o2_exhaustive_complete(&e);
- *
- * If a case is rejected early, its later draws are not enumerated.
- */
-struct o2_exhaustive {
-	uint32_t draws; /* draws of the current case */
-	uint32_t next;	/* its next draw */
-	uint64_t cases; /* cases handed out so far, including the current one */
-	bool finished;	/* the last case has already been handed out */
-	bool too_deep;	/* a case had more than O2_EXHAUSTIVE_MAX_DRAWS draws: some were not visited */
-	bool unstable; /* a repeated prefix drew with another bound, or ended: the generator is not a function
-			  of its draws */
-	uint64_t value[O2_EXHAUSTIVE_MAX_DRAWS];
-	uint64_t max[O2_EXHAUSTIVE_MAX_DRAWS];
-};
-
-void o2_exhaustive_start(struct o2_exhaustive *e);
-
-/* Prepare c for the next case; false if there is none. */
-bool o2_exhaustive_next(struct o2_exhaustive *e, struct o2_choice *c);
-
-/* True if every case was visited. */
-bool o2_exhaustive_complete(const struct o2_exhaustive *e);
 
 #endif
