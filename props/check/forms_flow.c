@@ -283,12 +283,7 @@ void o2_forms_check_flow(struct o2_forms_run *run, struct o2_choice *c, struct o
 		       s.at);
 	o2_report_add(report, "expected %s: %s: %s, %s", s.said.checks,
 		      s.said.fields == NULL ? "" : s.said.fields, s.said.expected, s.said.found);
-	for (uint32_t i = 0; i < run->comparison.count; i++) {
-		const struct o2_difference *item = &run->comparison.item[i];
-
-		o2_report_add(report, "found %s: %s: %s, %s", o2_check_name(item->check), item->field,
-			      item->expected, item->found);
-	}
+	o2_foretold_report(NULL, &run->comparison, report);
 }
 
 /*
