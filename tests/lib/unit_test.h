@@ -81,6 +81,8 @@ void test_register(const struct CMUnitTest *test, unsigned int place);
 void group_setup_register(CMFixtureFunction function);
 /* Run all registered tests.  Returns the number that failed. */
 int tests_run(void);
+/* The function of the registered test with this name, which must have no set-up function. */
+CMUnitTestFunction tests_find(const char *name);
 /* Parse the arguments of a randomized test: first seed or case, and count.  A missing argument leaves its value. */
 void tests_take_numbers(int argc, char **argv, uint64_t *first, uint64_t *second);
 /* The seed of a randomized test without arguments: $O2_TEST_SEED, or `otherwise` if that is not set. */

@@ -1,28 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdbool.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include "props/engine/mutant.h"
 #include "tests/lib/lnd_talks.h"
-#include "tests/mutants/mutant.h"
+#include "tests/unit/lnd/mutant_kills.h"
 
 /*
  * Every deliberate defect of tests/mutants/credits.toml and completion.toml is noticed by a conversation of
  * test_lnd_flow.c: the conversation passes without the defect and fails with it.
  *
  *   test_lnd_mutants [NAME]
- *
- * Each runs in a process of its own; a defect may crash it, or make it loop forever.
  */
-
-#define SECONDS_AT_MOST 60
-
-typedef void (*talk_fn)(void **state);
 
 static const struct {
 	const char *mutant;
-	talk_fn talk;
+	CMUnitTestFunction talk;
 } kills[] = {
 	{"send-queue-short", fills_its_queues},
 	{"completion-queue-short", flushes_full_queues},
@@ -98,60 +87,18 @@ static const struct {
 #undef ENTRY
 };
 
-static void run(const char *mutant, talk_fn talk)
+static CMUnitTestFunction talk_of(const char *mutant)
 {
-	void *state = NULL;
-
-	alarm(SECONDS_AT_MOST);
-	/* Hide the output of assertions that a defect fails. */
-	if (strcmp(mutant, "none") != 0 &&
-	    (freopen("/dev/null", "w", stderr) == NULL || freopen("/dev/null", "w", stdout) == NULL))
-		_exit(1);
-	if (o2_mutant_select(mutant) != 0)
-		_exit(0);
-	talk(&state);
-	_exit(0);
-}
-
-/* Returns 1: the conversation passed; 0: it failed; -1: fork failed. */
-static int holds(const char *mutant, talk_fn talk)
-{
-	pid_t child;
-	int status;
-
-	fflush(NULL);
-	child = fork();
-	if (child < 0)
-		return -1;
-	if (child == 0)
-		run(mutant, talk);
-	if (waitpid(child, &status, 0) != child)
-		return -1;
-	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
-/* Returns whether a conversation that passes without the defect fails with it. */
-static bool killed(const char *name)
-{
-	for (size_t i = 0; i < sizeof(kills) / sizeof(kills[0]); i++) {
-		if (strcmp(kills[i].mutant, name) != 0)
-			continue;
-		if (holds("none", kills[i].talk) != 1) {
-			printf("%s: its conversation fails without it\n", name);
-			return false;
-		}
-		if (holds(name, kills[i].talk) != 0) {
-			printf("%s: not noticed\n", name);
-			return false;
-		}
-		return true;
-	}
-	printf("%s: no conversation\n", name);
-	return false;
+	for (size_t i = 0; i < sizeof(kills) / sizeof(kills[0]); i++)
+		if (strcmp(kills[i].mutant, mutant) == 0)
+			return kills[i].talk;
+	printf("%s: no conversation\n", mutant);
+	return NULL;
 }
 
 int main(int argc, char **argv)
 {
+	CMUnitTestFunction talk;
 	int passed = 0, failed = 0;
 
 	for (size_t i = 0; i < sizeof(mutants) / sizeof(mutants[0]); i++) {
@@ -160,9 +107,10 @@ int main(int argc, char **argv)
 		if ((strcmp(group, "credits") != 0 && strcmp(group, "completion") != 0) ||
 		    (argc > 1 && strcmp(argv[1], mutants[i].name) != 0))
 			continue;
-		if (killed(mutants[i].name))
+		talk = talk_of(mutants[i].name);
+		if (talk != NULL && killed_by(mutants[i].name, talk)) {
 			passed++;
-		else {
+		} else {
 			printf("  again: %s %s\n", argv[0], mutants[i].name);
 			failed++;
 		}
