@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <malloc.h>
 
-#define TESTS_MAX 128u /* in one program */
+#define TESTS_MAX 192u /* in one program */
 #define JUNK	  0xa5
 
 static struct CMUnitTest tests[TESTS_MAX];
