@@ -31,7 +31,6 @@
  * TEST_WITH: a test with its own set-up and tear-down functions, either of which may be NULL.
  * TEST_OF: the same, with the state passed to the body as a typed variable.
  * TEST_ON: the body gets the result of `open`, which is passed to `close` after the body unless the body fails.
- * ALSO_TEST: registers a function that is defined elsewhere because other code calls it too.
  * GROUP_SETUP: registers a function that is called once, before the first test.
  *
  * The program uses the main() of tests/lib/unit_main.c, or has its own, which ends with tests_run().
@@ -60,8 +59,6 @@
 		close(opened_);               \
 	}                                     \
 	static void name##_on(type *var)
-
-#define ALSO_TEST(name) REGISTER_TEST_(name, NULL, NULL)
 
 #define GROUP_SETUP(function)                                                \
 	__attribute__((constructor)) static void register_group_setup_(void) \
