@@ -6,6 +6,7 @@
 
 #include "oracle/stage.h"
 #include "props/check/forms.h"
+#include "props/model/wire_model.h"
 #include "props/scenario/draw.h"
 #include "wire/msg_type.h"
 
@@ -90,35 +91,25 @@ static const struct stage_words {
 	[O2_STAGE_SEND_PLAN] = {"send", NULL, false},
 };
 
+/* The word after the first one in ids of "refused-legal"; NULL: there is none. */
 static const char *legal_part(const struct o2_case *asked, const struct o2_answer *expected)
 {
-	static const char *const devices[] = {"/bus", "/virtual", "/iommu"};
-	static const char *const modes[] = {"/global", "/fmr", "/fastreg", "/user", "/phys", "/fastreg_gaps"};
-	uint8_t type;
+	static const char *const devices[] = {"bus", "virtual", "iommu"};
+	static const char *const modes[] = {"global", "fmr", "fastreg", "user", "phys", "fastreg_gaps"};
 
 	switch (asked->stage) {
 	case O2_STAGE_SG_BUILD:
-		return asked->sg.memory.buffer.kind == O2_IOV ? "/iov" : "/kiov";
+		return asked->sg.memory.buffer.kind == O2_IOV ? "iov" : "kiov";
 	case O2_STAGE_DMA_MAP:
 		return devices[asked->dma.device.device.kind];
 	case O2_STAGE_REG_PLAN:
 		return modes[asked->reg.request.mode];
 	case O2_STAGE_MSG_DECODE:
+		return o2_wm_type(expected->msg_decode.msg.ibm_type)->name;
 	case O2_STAGE_MSG_ENCODE:
-		type = asked->stage == O2_STAGE_MSG_DECODE ? expected->msg_decode.msg.ibm_type
-							   : asked->msg_encode.msg.ibm_type;
-		return type == O2_MSG_CONNREQ	  ? "/connreq"
-		       : type == O2_MSG_CONNACK	  ? "/connack"
-		       : type == O2_MSG_NOOP	  ? "/noop"
-		       : type == O2_MSG_IMMEDIATE ? "/immediate"
-		       : type == O2_MSG_PUT_REQ	  ? "/put_req"
-		       : type == O2_MSG_PUT_NAK	  ? "/put_nak"
-		       : type == O2_MSG_PUT_ACK	  ? "/put_ack"
-		       : type == O2_MSG_PUT_DONE  ? "/put_done"
-		       : type == O2_MSG_GET_REQ	  ? "/get_req"
-						  : "/get_done";
+		return o2_wm_type(asked->msg_encode.msg.ibm_type)->name;
 	default:
-		return "";
+		return NULL;
 	}
 }
 
@@ -204,6 +195,7 @@ static void foretell(const struct o2_case *asked, const struct o2_answer *expect
 		     const struct o2_answer *found, struct o2_foretold *foretold)
 {
 	const struct stage_words *words = &stage_words[asked->stage];
+	const char *part;
 	struct o2_said *said;
 	char first[40];
 
@@ -215,7 +207,9 @@ static void foretell(const struct o2_case *asked, const struct o2_answer *expect
 	if (expected->kind == O2_ANSWER_REFUSED) {
 		said = add(foretold, expected->refusal.name, "", "verdict");
 	} else {
-		snprintf(first, sizeof(first), "%s%s", words->first, legal_part(asked, expected));
+		part = legal_part(asked, expected);
+		snprintf(first, sizeof(first), "%s%s%s", words->first, part == NULL ? "" : "/",
+			 part == NULL ? "" : part);
 		said = add(foretold, first, "/refused-legal", "verdict");
 	}
 	fill(said, expected, found);
