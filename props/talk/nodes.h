@@ -74,6 +74,7 @@
 	ENTRY(O2_NODES_SEEN_BROKEN, "broken_as_it_came_up")           \
 	ENTRY(O2_NODES_SEEN_DEVICE_LOST, "device_lost")               \
 	ENTRY(O2_NODES_SEEN_BAD_REPLY, "reply_refused")               \
+	ENTRY(O2_NODES_SEEN_UNCONFIRMED, "refused_reply_unconfirmed") \
 	ENTRY(O2_NODES_SEEN_LONG, "send_too_long_for_a_message")      \
 	ENTRY(O2_NODES_SEEN_LONG_SMALLER, "send_too_long_for_a_peer") \
 	ENTRY(O2_NODES_SEEN_LONG_WAITED, "send_too_long_has_waited")  \

@@ -175,6 +175,8 @@ static void destroy_node(struct o2_nodes_seat *seat)
 				       "node %" PRIu32
 				       " is gone, and has an end of a connection with node %" PRIu32,
 				       seat->index, seat->end[n].to);
+		else if (seat->end[n].id != NULL)
+			o2_nodes_check_told_gone(seat, &seat->end[n]);
 		seat->end[n] = (struct o2_nodes_end){.id = NULL};
 	}
 	o2_nodes_finish(seat);
