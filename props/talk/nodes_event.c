@@ -403,8 +403,10 @@ static void after_close(struct o2_nodes_seat *seat)
 
 	o2_node_peer(seat->node, o2_nodes_nid(seat->nodes, seat->now.with), &view);
 	check_number(seat, seat->now.with, "attempts in a row, and has closed", view.attempts, 0);
-	check_number(seat, seat->now.with, "attempts due, and has closed", view.attempts_due, 0);
-	check_number(seat, seat->now.with, "operations that wait, and has closed", view.waiting, 0);
+	check_number(seat, seat->now.with, "attempts due, and has closed", view.attempts_due,
+		     seat->now.started_again ? seat->config.conns_per_peer : 0);
+	check_number(seat, seat->now.with, "operations that wait, and has closed", view.waiting,
+		     seat->now.started_again);
 }
 
 void o2_nodes_finish(struct o2_nodes_seat *seat)

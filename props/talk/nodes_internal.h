@@ -148,7 +148,9 @@ struct o2_nodes_moment {
 	const struct o2_cm_event *event;
 	const uint8_t *unspoiled; /* the private data as it was sent, if the event's is spoiled */
 	struct o2_nodes_end *end; /* the end that the event is about; NULL: none, or none yet */
-	uint32_t told_up;	  /* how often the node has reported that a connection has come up */
+	/* A peer without a connection is closed: the first end of an operation starts another one; it has. */
+	bool starts_again, started_again;
+	uint32_t told_up; /* how often the node has reported that a connection has come up */
 	/* For a request: what it says, and the predicted answer; why 0: the node accepts it. */
 	struct o2_conn_params asked;
 	uint64_t incarnation, dststamp;
@@ -204,8 +206,9 @@ struct o2_nodes_seat {
 	struct o2_nodes_end end[O2_NODES_ENDS];
 	struct o2_nodes_moment now;
 	uint32_t burst_arrived, burst_ended;
-	bool refuses_a_send;		/* the device refuses the next send */
-	bool lost;			/* its device is lost */
+	bool starts_inside;  /* as a peer is closed, what waits for it is started again from inside done */
+	bool refuses_a_send; /* the device refuses the next send */
+	bool lost;	     /* its device is lost */
 	struct o2_transfer_fault fault; /* why the last connection ended or could not be made */
 };
 

@@ -255,6 +255,22 @@ static void judge_sink(struct o2_nodes *nodes, const struct o2_nodes_op *op)
 		check_bytes(nodes, op, op->nob, op->status_there != 0);
 }
 
+/* What is started from inside the end of an operation that waited is not closed with it, but connects again. */
+static void start_again(struct o2_nodes_seat *seat, uint32_t to)
+{
+	struct o2_nodes_moment *now = &seat->now;
+
+	if (!now->starts_again || to != now->with || seat->nops >= O2_NODES_OPS)
+		return;
+	now->starts_again = false;
+	now->started_again = true;
+	if (o2_nodes_start_plain(seat->nodes, seat, to, O2_REG_GLOBAL) != 0)
+		o2_report_fail(seat->nodes->report, "nodes/start",
+			       "node %" PRIu32 " cannot start anew what waited for node %" PRIu32,
+			       seat->index, to);
+	o2_nodes_seen(seat->nodes, O2_NODES_SEEN_INSIDE);
+}
+
 static void done_here(struct o2_nodes_seat *seat, struct o2_nodes_op *op,
 		      const struct o2_transfer_result *result)
 {
@@ -273,6 +289,7 @@ static void done_here(struct o2_nodes_seat *seat, struct o2_nodes_op *op,
 	if (op->kind == O2_NODES_PUT && result->status == 0 && result->nob > 0 &&
 	    !o2_memory_comes_later(&op->theirs))
 		check_bytes(nodes, op, result->nob, false);
+	start_again(seat, op->to);
 }
 
 static void done_there(struct o2_nodes_seat *seat, struct o2_nodes_op *op, uint32_t from,
