@@ -193,6 +193,8 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 		o2_settings_puts(run, choice, report);
 	else if (o2_draw_bool(choice, 15, 1))
 		o2_settings_order(run, choice, report);
+	else if (o2_draw_bool(choice, 15, 1))
+		o2_settings_quarter(run, choice, report);
 	else if (o2_draw_bool(choice, 2, 1))
 		o2_settings_meet(run, choice, report);
 	else
