@@ -91,6 +91,8 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 		o2_draw_steps(choice, LABEL_STEP, O2_NODES_STEPS, MORE, run_step, run->nodes);
 	if (!report->failed)
 		o2_nodes_settle(run->nodes);
+	if (!report->failed && o2_draw_bool(choice, 7, 1))
+		o2_nodes_check_refused(run->nodes);
 	if (!report->failed)
 		o2_nodes_check_idle_pools(run->nodes);
 	if (!report->failed)

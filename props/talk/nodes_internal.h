@@ -206,9 +206,11 @@ struct o2_nodes_seat {
 	struct o2_nodes_end end[O2_NODES_ENDS];
 	struct o2_nodes_moment now;
 	uint32_t burst_arrived, burst_ended;
-	bool starts_inside;  /* as a peer is closed, what waits for it is started again from inside done */
-	bool refuses_a_send; /* the device refuses the next send */
-	bool lost;	     /* its device is lost */
+	uint32_t
+		burst_culprits; /* messages of the burst that ended with the fault of the connection itself */
+	bool starts_inside;	/* as a peer is closed, what waits for it is started again from inside done */
+	bool refuses_a_send;	/* the device refuses the next send */
+	bool lost;		/* its device is lost */
 	struct o2_transfer_fault fault; /* why the last connection ended or could not be made */
 };
 
@@ -393,6 +395,9 @@ void o2_nodes_check_overdue(struct o2_nodes_seat *seat);
 void o2_nodes_check_device_lost(struct o2_nodes *nodes);
 /* The fault with which everything ends when the device is lost. */
 struct o2_transfer_fault o2_nodes_device_lost(void);
+
+/* nodes_refused.c: operations that a node refuses at once. */
+void o2_nodes_check_refused(struct o2_nodes *nodes);
 
 /* nodes_slow.c: after ten attempts in a row, a node makes only one attempt per second. */
 void o2_nodes_check_slow(struct o2_nodes *nodes);
