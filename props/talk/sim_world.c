@@ -412,6 +412,8 @@ void o2_sim_world_close(struct o2_sim *sim)
 {
 	struct o2_loop_counters left;
 
+	if (sim->kmaps_taken)
+		o2_sim_fault_disarm(sim);
 	for (uint32_t i = 0; i < sim->nends; i++)
 		destroy_end(sim, &sim->end[i]);
 	if (o2_sim_ok(sim))
