@@ -292,6 +292,10 @@ class Sample(unittest.TestCase):
         one.clean(mutant_runs.TEST)
         self.assertEqual((one.failed, one.runs), (1, []))
 
+    def test_where_no_mutant_is_left_nothing_runs(self):
+        runs = [mutant_runs.Run("no", mutant_runs.TEST, ["false"])]
+        self.assertEqual(systematic_score.score({}, runs, {}, argparse.Namespace(jobs=1, judged=False)), ([], 0))
+
     def test_a_test_that_fails_later_without_a_mutant_kills_nothing(self):
         mark = self.folder / "mark"
         once = mutant_runs.Run("once", mutant_runs.TEST, ["sh", "-c", f"test ! -e {mark} && touch {mark}"])
