@@ -268,6 +268,16 @@ class Sample(unittest.TestCase):
         self.assertIn("ref/x/sum.c:16 rare: + becomes -", survivors)
         self.assertNotIn("total += value", survivors)
 
+    def test_a_header_gets_its_first_mutant_where_all_is_built(self):
+        source = SOURCE.replace("int total = 0", "int total = start()")
+        header = HEADER + "static inline int start(void)\n{\n\treturn 7 - 7;\n}\n"
+        (self.root / FILE).write_text(source, encoding="utf-8")
+        (self.root / "ref/x/sum.h").write_text(header, encoding="utf-8")
+        self.score([])
+        place = next(one for one in operators.places_of(header, "ref/x/sum.h") if one.operator == "- becomes +")
+        results, _, _ = self.score([place])
+        self.assertEqual([one.how for one in results.values()], [mutant_runs.PROPERTY])
+
     def test_tests_count_apart(self):
         results, _, output = self.score([self.place("+= becomes -=", "total += value [ i ]")], kind=mutant_runs.TEST)
         self.assertEqual(results["+= becomes -=: total += value [ i ]"].how, mutant_runs.TEST)
