@@ -17,7 +17,7 @@ from .place import BUILD
 PRESET = "gcc"
 LEFT_OUT = {"build", "out", ".git", "__pycache__"}
 AS_LINK = {"corpus", "docs"}  # linked, not copied: large and only read
-HEADERS = "systematic"  # folder of mutated headers for the library's own sources; tests use the original headers
+HEADERS = "systematic"  # folder of all headers, mutated, for the library's own sources; tests use the original headers
 
 
 class TreeError(Exception):
@@ -66,18 +66,21 @@ def place_of_copy(tree, file):
 
 def write_sources(root, tree, mutants):
     """Write all of ref/ into the copy, with its mutants behind switches.  mutants: {number: place}."""
-    of_file = {}
+    of_file, written = {}, set()
     for number, place in mutants.items():
         of_file.setdefault(place.file, []).append((number, place))
-    shutil.rmtree(tree / HEADERS, ignore_errors=True)
-    (tree / HEADERS).mkdir(parents=True)
     for path in sorted((root / "ref").rglob("*.[ch]")):
         file = str(path.relative_to(root))
         text = path.read_text(encoding="utf-8")
-        if file not in of_file or file.endswith(".h"):
+        if file.endswith(".h"):
             put(tree / file, text.encode())
-        if file in of_file:
-            put(place_of_copy(tree, file), systematic.copy_of(file, text, of_file[file]).encode())
+        # A header without mutants has its place there too: one that came later would not be known to what was built.
+        copy = place_of_copy(tree, file)
+        put(copy, (systematic.copy_of(file, text, of_file[file]) if file in of_file else text).encode())
+        written.add(copy)
+    for path in (tree / HEADERS).rglob("*.h"):
+        if path not in written:
+            path.unlink()
 
 
 def run(command, cwd, what):

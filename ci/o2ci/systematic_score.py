@@ -231,8 +231,9 @@ def score(mutants, runs, judged, options):
             result.how = EQUIVALENT
     one = Score(runs, options.jobs, lambda text: print(text, flush=True))
     for kind in (PROPERTY, TEST):
-        one.clean(kind)
-        one.all_by(results, kind)
+        if any(result.survives for result in results):  # else its runs have nothing to show
+            one.clean(kind)
+            one.all_by(results, kind)
     return results, one.failed
 
 

@@ -280,6 +280,14 @@ static void check_changed_answer(struct o2_forms_run *run, const json_t *before,
 		fail(run, report, "broken-by-what-is-allowed", form);
 }
 
+static void check_regions(const struct o2_forms_run *run, struct o2_report *report)
+{
+	if (run->asked.stage == O2_STAGE_REG_PLAN)
+		o2_forms_check_region(&run->expected.reg, report);
+	for (int side = 0; side < 2 && run->asked.stage == O2_STAGE_TRANSFER; side++)
+		o2_forms_check_region(&run->expected.transfer.node[side], report);
+}
+
 /* --- the case --- */
 
 static void check_case(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report)
@@ -300,6 +308,8 @@ static void check_case(struct o2_forms_run *run, struct o2_choice *choice, struc
 	snprintf(run->change.text, sizeof(run->change.text), "the answer, unchanged");
 	if (run->expected.kind == O2_ANSWER_RESULT || run->expected.kind == O2_ANSWER_REFUSED)
 		check_answer(run, answer, report);
+	if (!report->failed && run->expected.kind == O2_ANSWER_RESULT)
+		check_regions(run, report);
 	changed = json_deep_copy(answer);
 	if (!report->failed && o2_form_change(choice, changed, &run->change))
 		check_changed_answer(run, answer, changed, report);

@@ -59,6 +59,9 @@ bool o2_form_agrees(const json_t *written, const json_t *read, const struct o2_f
 bool o2_forms_plan_is_wrong(const struct o2_case *asked, const struct o2_answer *expected,
 			    const struct o2_answer *found);
 
+/* Check that the bytes of a region, taken in two parts, lie where they lie when taken as a whole. */
+void o2_forms_check_region(const struct o2_reg_plan *plan, struct o2_report *report);
+
 struct o2_forms_run {
 	struct o2_tally tally; /* must be first: props/engine/tally.h */
 	struct o2_case asked, again;

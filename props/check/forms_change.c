@@ -50,7 +50,7 @@ static json_t *other_text(struct o2_choice *c, const char *was)
 					    "7",
 					    "0x1ffffffff",
 					    "no-such",
-					    "0xg",
+					    "0x0g",
 					    "0x12 ",
 					    "kiov",
 					    "iov",

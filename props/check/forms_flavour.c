@@ -11,9 +11,11 @@
 #include "props/scenario/draw.h"
 
 #define HEADER	  48u
+#define REQUEST	  56u
 #define AT_TYPE	  6u
 #define AT_NOB	  8u
 #define AT_SUM	  12u
+#define CONNREQ	  0xc0u
 #define NOOP	  0xd0u
 #define IMMEDIATE 0xd1u
 #define MAGIC	  0x0be91b91u
@@ -32,24 +34,42 @@ static uint32_t sum_of(const uint8_t *bytes, uint64_t nob, bool is_signed)
 	return sum == 0 ? 1 : sum;
 }
 
-/* The question is a correct NOOP whose checksum is right in that flavour only. */
+static const enum o2_stage stages[] = {O2_STAGE_MSG_DECODE, O2_STAGE_CONNECT, O2_STAGE_DELIVER};
+
+/* The encoded bytes in the question. */
+static uint8_t *bytes_of(struct o2_case *asked, uint64_t *length)
+{
+	if (asked->stage == O2_STAGE_MSG_DECODE) {
+		*length = asked->msg_decode.length_bytes;
+		return asked->msg_decode.bytes;
+	}
+	*length = asked->stage == O2_STAGE_CONNECT ? asked->connect.in.length_bytes
+						   : asked->deliver.in.length_bytes;
+	return asked->stage == O2_STAGE_CONNECT ? asked->connect.bytes : asked->deliver.bytes;
+}
+
+/* The question is a correct message, a request to a stage that connects, whose checksum is right in that flavour only. */
 static void check_question(struct o2_forms_run *run, struct o2_choice *c, struct o2_report *report)
 {
 	const bool is_signed = o2_draw_bool(c, 1, 1);
-	const struct o2_case_msg_decode *asked = &run->asked.msg_decode;
+	const enum o2_stage stage = stages[o2_draw(c, 2)];
+	const bool connects = stage == O2_STAGE_CONNECT;
+	const uint64_t bytes = connects ? REQUEST : HEADER;
+	const uint8_t *asked;
+	uint64_t length;
 	uint32_t sum;
 
-	memset(&run->asked.msg_decode, 0xa5, sizeof(run->asked.msg_decode));
-	o2_flavour_question(O2_STAGE_MSG_DECODE, is_signed ? O2_CKSUM_SIGNED : O2_CKSUM_UNSIGNED,
-			    &run->asked);
-	must(report, "stage", run->asked.stage == O2_STAGE_MSG_DECODE);
-	must(report, "length", asked->length_bytes == HEADER);
+	memset(&run->asked, 0xa5, sizeof(run->asked));
+	o2_flavour_question(stage, is_signed ? O2_CKSUM_SIGNED : O2_CKSUM_UNSIGNED, &run->asked);
+	must(report, "stage", run->asked.stage == stage);
+	asked = bytes_of(&run->asked, &length);
+	must(report, "length", length == bytes);
 	if (report->failed)
 		return;
-	sum = (uint32_t)o2_wm_load(asked->bytes + AT_SUM, 4, true);
-	must(report, "sum", sum == sum_of(asked->bytes, HEADER, is_signed));
-	must(report, "other-sum", sum != sum_of(asked->bytes, HEADER, !is_signed));
-	must(report, "type", asked->bytes[AT_TYPE] == NOOP);
+	sum = (uint32_t)o2_wm_load(asked + AT_SUM, 4, true);
+	must(report, "sum", sum == sum_of(asked, bytes, is_signed));
+	must(report, "other-sum", sum != sum_of(asked, bytes, !is_signed));
+	must(report, "type", asked[AT_TYPE] == (connects ? CONNREQ : NOOP));
 	o2_answer_of_reference(&run->asked, &run->expected);
 	must(report, "taken", run->expected.kind == O2_ANSWER_RESULT);
 }
@@ -67,22 +87,9 @@ static void check_taken(struct o2_choice *c, struct o2_report *report)
 		must(report, "of-none", flavour == O2_CKSUM_NONE);
 }
 
-/* The encoded bytes in the question. */
-static uint8_t *bytes_of(struct o2_case *asked, uint64_t *length)
-{
-	if (asked->stage == O2_STAGE_MSG_DECODE) {
-		*length = asked->msg_decode.length_bytes;
-		return asked->msg_decode.bytes;
-	}
-	*length = asked->stage == O2_STAGE_CONNECT ? asked->connect.in.length_bytes
-						   : asked->deliver.in.length_bytes;
-	return asked->stage == O2_STAGE_CONNECT ? asked->connect.bytes : asked->deliver.bytes;
-}
-
 /* A refusal is explained by the flavour if the message's checksum is right in the flavour that is not known. */
 static void check_explained(struct o2_forms_run *run, struct o2_choice *c, struct o2_report *report)
 {
-	static const enum o2_stage stages[] = {O2_STAGE_MSG_DECODE, O2_STAGE_CONNECT, O2_STAGE_DELIVER};
 	static const char *const names[] = {"wire/header/checksum", "", "mine", "wire/header/magic"};
 	static const struct o2_error_map no_map;
 	const bool knows_signed = o2_draw_bool(c, 1, 1), knows_all = o2_draw_bool(c, 7, 1);

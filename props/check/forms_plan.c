@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "oracle/stream.h"
 #include "props/check/forms.h"
 #include "props/stage/rdma.h"
 #include "props/stage/reg_plan.h"
@@ -118,4 +120,23 @@ bool o2_forms_is_of_its_class(const struct o2_forms_run *run, uint64_t *impossib
 			return false;
 	}
 	return true;
+}
+
+void o2_forms_check_region(const struct o2_reg_plan *plan, struct o2_report *report)
+{
+	static struct o2_stream whole, parts; /* large */
+	const uint64_t middle = plan->iova + plan->length / 3;
+	uint64_t at;
+
+	if (plan->mode == O2_REG_GLOBAL)
+		return;
+	o2_stream_clear(&whole);
+	o2_stream_clear(&parts);
+	if (!o2_stream_of_region(plan, plan->iova, plan->length, &whole, &at) ||
+	    !o2_stream_of_region(plan, plan->iova, middle - plan->iova, &parts, &at) ||
+	    !o2_stream_of_region(plan, middle, plan->iova + plan->length - middle, &parts, &at))
+		o2_report_fail(report, "forms/region", "0x%" PRIx64 " is outside", at);
+	else if (o2_stream_differ(&whole, &parts, &at))
+		o2_report_fail(report, "forms/region", "byte %" PRIu64 " of %" PRIu64 " lies elsewhere", at,
+			       plan->length);
 }

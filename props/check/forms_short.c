@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading a question, or known differences, when an allocation fails: it must be reported, and nothing leaked. */
+/* An allocation fails where a form is read, or a conversation judged: it must be reported, and nothing leaked. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -105,11 +105,37 @@ static void chain(struct o2_forms_run *run, struct o2_choice *c, struct o2_repor
 		wrong(report, "left", 1, rc, "allocations are left");
 }
 
+/* Without the memory to judge a conversation none of its differences is known. */
+static void conversation(struct o2_forms_run *run, struct o2_choice *c, struct o2_report *report)
+{
+	const struct o2_comparison *comparison = &run->comparison;
+	const uint32_t nth = 1 + (uint32_t)o2_draw(c, 3);
+	int64_t before;
+	bool failed;
+
+	o2_draw_case(c, O2_STAGE_FLOW, &run->asked, &run->scenario);
+	if (!o2_choice_ok(c))
+		return;
+	o2_answer_of_reference(&run->asked, &run->expected);
+	run->found = run->expected;
+	run->found.conduct.check = O2_CHECKS;
+	run->found.flow.step[run->asked.flow.count - 1].queued++;
+	before = run->allocated();
+	run->fail_allocation(nth);
+	o2_forms_compare(run);
+	failed = run->allocation_failed();
+	run->fail_allocation(0);
+	if (comparison->no_memory != failed || (comparison->count != 0) == failed)
+		wrong(report, "conversation", nth, (int)comparison->count, failed ? "it has failed" : "");
+	else if (run->allocated() != before)
+		wrong(report, "left", nth, 0, "allocations are left");
+}
+
 void o2_forms_check_short(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report)
 {
 	static void (*const kinds[])(struct o2_forms_run *, struct o2_choice *,
-				     struct o2_report *) = {question, known, chain};
+				     struct o2_report *) = {question, known, chain, conversation};
 
 	if (run->fail_allocation != NULL)
-		kinds[o2_draw(choice, 2)](run, choice, report);
+		kinds[o2_draw(choice, 3)](run, choice, report);
 }

@@ -45,6 +45,7 @@ struct o2_hosts_run {
 	struct o2_hosts_due due[O2_HOSTS_ASKED];
 	char said[O2_HOSTS_LONG], murmur[O2_HOSTS_MURMUR];
 	size_t said_bytes, murmur_bytes;
+	bool first_of_two; /* standard error names two places, of which the first is reported */
 	char script[400], object[PATH_MAX];
 	void (*fail_allocation)(uint32_t nth); /* make the nth allocation fail; NULL: not possible here */
 	int64_t (*allocated)(void);
@@ -69,6 +70,7 @@ struct o2_property o2_hosts_property(struct o2_hosts_run *run);
 	ENTRY(O2_HOSTS_HANG, "hang")                                   \
 	ENTRY(O2_HOSTS_AGAIN, "begun_again")                           \
 	ENTRY(O2_HOSTS_SITE, "place_named_on_standard_error")          \
+	ENTRY(O2_HOSTS_FIRST, "first_of_two_places")                   \
 	ENTRY(O2_HOSTS_FORGOTTEN, "place_too_far_back")                \
 	ENTRY(O2_HOSTS_OBJECT, "shared_object")                        \
 	ENTRY(O2_HOSTS_UNUSABLE, "shared_object_that_cannot_be_asked") \

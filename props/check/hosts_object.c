@@ -26,6 +26,7 @@ static const struct way {
 	{"exit", "run/exit", "it ended with status 3", "", true, NULL},
 	{"hang", "run/hang", "no answer within 300 ms", "", true, NULL},
 	{"stdout", NULL, NULL, "it printed 14 bytes on standard output", false, NULL},
+	{"stdout-rarely", NULL, NULL, "it printed 1 bytes on standard output", false, NULL},
 	{"status", "run/status", "", "", false, NULL},
 	{"no-errno", "run/status", "", "", false, NULL},
 	{"flag", "run/value", "", "", false, NULL},

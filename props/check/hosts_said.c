@@ -151,6 +151,7 @@ static void leave(struct o2_hosts_run *run, struct o2_hosts_ending *end, const c
 		snprintf(end->command, sizeof(end->command), "exit %d", status);
 	snprintf(due->site, sizeof(due->site), "%s", site);
 	run->tally.seen[O2_HOSTS_SITE] += site[0] != '\0';
+	run->tally.seen[O2_HOSTS_FIRST] += run->first_of_two;
 }
 
 /* The length is invalid: too great, or printed text. */

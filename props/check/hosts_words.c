@@ -37,7 +37,8 @@ static void draw_name(struct o2_choice *c, char name[24])
 static void put_line(struct o2_hosts_run *run, char *python, char *first)
 {
 	struct o2_choice *c = run->c;
-	const uint64_t kind = o2_draw(c, 6);
+	static const uint32_t weights[] = {1, 3, 1, 1, 1, 2};
+	const uint64_t kind = o2_draw_weighted(c, weights, sizeof(weights) / sizeof(weights[0]));
 	const unsigned int number = (unsigned int)o2_draw(c, 99999);
 	char name[24];
 
@@ -49,6 +50,7 @@ static void put_line(struct o2_hosts_run *run, char *python, char *first)
 		break;
 	case 1:
 		put(run, "/a b/%s.c:%u: that was wrong", name, number);
+		run->first_of_two = first[0] != '\0';
 		if (first[0] == '\0')
 			snprintf(first, O2_ANSWER_SITE_BYTES, "%s.c:%u", name, number);
 		break;
@@ -92,6 +94,7 @@ void o2_hosts_draw_murmur(struct o2_hosts_run *run, char *words, char *site)
 	size_t early;
 
 	site[0] = '\0';
+	run->first_of_two = false;
 	for (uint64_t lines = o2_draw(c, 4); lines > 0; lines--) {
 		put_line(run, python, first);
 		if (lines > 1)
@@ -112,6 +115,7 @@ void o2_hosts_draw_murmur(struct o2_hosts_run *run, char *words, char *site)
 	}
 	for (uint64_t ends = o2_draw(c, 3); ends > 0; ends--)
 		put(run, o2_draw_bool(c, 1, 1) ? "\n" : " ");
+	run->first_of_two = run->first_of_two && first[0] != '\0' && python[0] == '\0';
 	snprintf(site, O2_ANSWER_SITE_BYTES, "%s", python[0] != '\0' ? python : first);
 	last_words(run, words);
 }

@@ -82,6 +82,8 @@ static bool is_named(const char *name, const char *field)
 			return true;
 	if (strcmp(field, "bytes written") == 0)
 		return strcmp(name, "ibcm_status") == 0;
+	if (strcmp(field, "payload[]") == 0 || strcmp(field, "place in its stream of payload[]") == 0)
+		return strcmp(name, "payload") == 0;
 	if (strcmp(field, "hdr.msg.ack.dst_wmd") == 0)
 		return strncmp(name, "hdr.dst_wmd.", 12) == 0;
 	if (strncmp(field, "hdr.msg.", 8) == 0 || strncmp(field, "rd_frags[]", 10) == 0)

@@ -2,6 +2,7 @@
 #include "props/model/refusals.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -65,6 +66,8 @@ uint32_t o2_refusals_check(const struct o2_refusals *refusals, int rc, const str
 
 bool o2_refusal_is_true(const struct o2_error *error)
 {
+	if (strcmp(error->rule, "json/not-a-hex-digit") == 0)
+		return !isxdigit((int)error->value);
 	if (error->limit_kind == O2_LIMIT_OTHER || error->limit == O2_NO_LIMIT)
 		return true;
 	if (error->limit_kind == O2_LIMIT_MULTIPLE && error->limit != 0)

@@ -182,7 +182,6 @@ void o2_dma_input_free(struct o2_dma_input *input)
 {
 	free(input->device_page);
 	free(input->unmapped);
-	memset(input, 0, sizeof(*input));
 }
 
 int o2_dma_output_from_json(const json_t *object, struct o2_dma_list *list, struct o2_refused *refused,

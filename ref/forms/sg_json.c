@@ -239,7 +239,6 @@ void o2_sg_input_free(struct o2_sg_input *input)
 	free(input->kiov);
 	free(input->range);
 	free(input->page);
-	memset(input, 0, sizeof(*input));
 }
 
 int o2_sg_output_from_json(const json_t *object, struct o2_sg_list *list, struct o2_refused *refused,

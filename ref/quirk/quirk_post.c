@@ -123,13 +123,14 @@ static void become_noop(struct o2_quirk_post *post)
 	post->send->sg_list[0].length = O2_MSG_HEADER_BYTES;
 }
 
-/* Turn the message into a WRITE of 0 bytes: it completes as the message would, but the peer receives nothing. */
+/*
+ * Turn the message into a WRITE of 0 bytes, whose address and key are 0: it completes as the message would, but the
+ * peer receives nothing.
+ */
 static void become_nothing(struct o2_quirk_post *post)
 {
 	post->send->opcode = IBV_WR_RDMA_WRITE;
 	post->send->num_sge = 0;
-	post->send->wr.rdma.remote_addr = 0;
-	post->send->wr.rdma.rkey = 0;
 	post->bytes = NULL;
 }
 

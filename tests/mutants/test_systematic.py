@@ -268,6 +268,16 @@ class Sample(unittest.TestCase):
         self.assertIn("ref/x/sum.c:16 rare: + becomes -", survivors)
         self.assertNotIn("total += value", survivors)
 
+    def test_a_header_gets_its_first_mutant_where_all_is_built(self):
+        source = SOURCE.replace("int total = 0", "int total = start()")
+        header = HEADER + "static inline int start(void)\n{\n\treturn 7 - 7;\n}\n"
+        (self.root / FILE).write_text(source, encoding="utf-8")
+        (self.root / "ref/x/sum.h").write_text(header, encoding="utf-8")
+        self.score([])
+        place = next(one for one in operators.places_of(header, "ref/x/sum.h") if one.operator == "- becomes +")
+        results, _, _ = self.score([place])
+        self.assertEqual([one.how for one in results.values()], [mutant_runs.PROPERTY])
+
     def test_tests_count_apart(self):
         results, _, output = self.score([self.place("+= becomes -=", "total += value [ i ]")], kind=mutant_runs.TEST)
         self.assertEqual(results["+= becomes -=: total += value [ i ]"].how, mutant_runs.TEST)
@@ -291,6 +301,10 @@ class Sample(unittest.TestCase):
         one = systematic_score.Score([mutant_runs.Run("no", mutant_runs.TEST, ["false"])], 1, lambda text: None)
         one.clean(mutant_runs.TEST)
         self.assertEqual((one.failed, one.runs), (1, []))
+
+    def test_where_no_mutant_is_left_nothing_runs(self):
+        runs = [mutant_runs.Run("no", mutant_runs.TEST, ["false"])]
+        self.assertEqual(systematic_score.score({}, runs, {}, argparse.Namespace(jobs=1, judged=False)), ([], 0))
 
     def test_a_test_that_fails_later_without_a_mutant_kills_nothing(self):
         mark = self.folder / "mark"

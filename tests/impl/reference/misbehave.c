@@ -58,6 +58,15 @@ static void print_once(void)
 		printf("looking at it\n");
 }
 
+/* One byte with the first of 32 calls, the number that the host repeats a question. */
+static void print_rarely(void)
+{
+	static uint32_t calls;
+
+	if (calls++ % 32 == 0)
+		putchar('x');
+}
+
 static void leak(void)
 {
 	/* Volatile, so that the compiler does not remove the unused allocation. */
@@ -70,8 +79,15 @@ static void leak(void)
 static const struct {
 	const char *name;
 	void (*act)(void);
-} acts[] = {{"crash", crash}, {"abort", abort_aloud}, {"hang", hang}, {"stop", stop},
-	    {"exit", leave},  {"stdout", print},      {"leak", leak}, {"stdout-once", print_once}};
+} acts[] = {{"crash", crash},
+	    {"abort", abort_aloud},
+	    {"hang", hang},
+	    {"stop", stop},
+	    {"exit", leave},
+	    {"stdout", print},
+	    {"leak", leak},
+	    {"stdout-once", print_once},
+	    {"stdout-rarely", print_rarely}};
 
 /* Misbehave in the answer itself. */
 static int32_t answer(const char *how, const struct o2_impl_sg_in *in, struct o2_impl_sg_list *out,

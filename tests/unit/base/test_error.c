@@ -163,6 +163,7 @@ TEST(test_refused_copies_and_compares)
 	o2_error_clear(&error);
 	o2_refused_from_error(&error, &b);
 	assert_int_equal(b.code, 0);
+	assert_string_equal(b.rule, "");
 	assert_false(o2_refused_equal(&a, &b));
 }
 

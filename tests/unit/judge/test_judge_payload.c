@@ -178,7 +178,7 @@ TEST(test_a_write_of_a_put_that_was_not_seen)
 /* What another connection has PUT there may be what the GET brings, although that connection has ended since. */
 TEST(test_a_put_over_another_connection)
 {
-	enum { NOWHERE, NEXT_TO_IT, BEFORE_OURS, THERE, ENDED, WRITTEN_AGAIN, DURING, WAYS };
+	enum { NOWHERE, NEXT_TO_IT, NEAR, BEFORE_OURS, THERE, ENDED, WRITTEN_AGAIN, DURING, WAYS };
 
 	for (int way = 0; way < WAYS; way++) {
 		struct o2_judge_conn *first, *second;
@@ -189,12 +189,14 @@ TEST(test_a_put_over_another_connection)
 		first = say.conn;
 		if (way == THERE || way == ENDED || way == BEFORE_OURS)
 			put_at(&say, way == BEFORE_OURS ? 6 : 5, 0, true);
-		if (way == NEXT_TO_IT)
+		if (way == NEXT_TO_IT || way == NEAR)
 			put_at(&say, 5, 200, true);
 		if (way == ENDED)
 			o2_judge_part(say.judge, first);
 		say_connected(&say);
 		second = say.conn;
+		if (way == NEAR) /* as before, and the second one has also written to these bits */
+			put_at(&say, 5, 1000, true);
 		if (way == WRITTEN_AGAIN || way == BEFORE_OURS)
 			put_at(&say, 5, 0, true);
 		if (way == DURING)

@@ -171,6 +171,20 @@ TEST_WITH(test_a_noop_of_an_event, set_up, tear_down)
 	expect_equal(O2_STAGE_FLOW, "of a NOOP", noop_of);
 }
 
+/* What stands behind the faults that were found is none of them. */
+TEST_WITH(test_what_was_said_earlier_is_forgotten, set_up, tear_down)
+{
+	struct o2_flow_said said;
+	uint64_t index = 0;
+
+	while (!draw(O2_STAGE_FLOW, index) || !uncalled.make())
+		assert_true(++index < CASES);
+	for (uint32_t i = 0; i < O2_FLOW_SAID; i++)
+		said.item[i].check = O2_CHECK_CREDITS_NOOP_UNCALLED;
+	assert_int_equal(o2_flow_hear(&w->asked.flow, &w->found.flow, w->asked.flow.count, &said), 0);
+	assert_int_equal(said.count, 1);
+}
+
 /* --- without memory --- */
 
 static uint32_t calls_left = UINT32_MAX; /* the allocations that still succeed */

@@ -249,6 +249,8 @@ static const struct bad bads[] = {
 	 (uint64_t)-6, 0},
 	{2, "'bus'", "'nommu'", "json/unknown-name", "device.kind", N, 0, O2_NO_LIMIT},
 	{2, "[0,7]", "[0,8]", "json/integer-out-of-range", "device.unmapped[]", 1, 8, 7},
+	{2, "8,'base':'0x10000','unmapped':[0,7]", "1048576,'base':'0x10000','unmapped':[0,1048576]",
+	 "json/integer-out-of-range", "device.unmapped[]", 1, 1048576, 1048575},
 	{2, "'npages':8", "'npages':1048577", "json/integer-out-of-range", "device.npages", N, 1048577, 1048576},
 	{3, "'0x2000'", "'0X2000'", "json/not-a-hex-string", "list.segments[].addr", 1, 0, O2_NO_LIMIT},
 	{4, "'fmr'", "'physical'", "json/unknown-name", "request.mode", N, 0, O2_NO_LIMIT},

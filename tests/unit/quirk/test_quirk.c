@@ -10,7 +10,8 @@
 #define PAGE   4096u
 #define FILLED 0x11u
 
-static struct o2_quirks quirks; /* of side b */
+static struct o2_quirks quirks;	      /* of side b */
+static enum o2_byte_order order_of_b; /* of what b sends */
 static uint32_t nreceived;
 static uint8_t payload[O2_MSG_BYTES];
 static uint32_t payload_bytes;
@@ -40,6 +41,7 @@ static struct pair *open_pair(const char *text, const struct o2_conn_config *a)
 	assert_non_null(pair);
 	quirks = (struct o2_quirks){.set = 0};
 	assert_int_equal(o2_quirks_add(&quirks, text, NULL, 0), 0);
+	b.order = order_of_b;
 	o2_quirks_bend_ni(&quirks, &ni);
 	o2_quirks_bend_conn(&quirks, &b);
 	side_open(&pair->a, true, O2_DMA_BUS, 0x7f0000000000ull);
@@ -192,7 +194,7 @@ QUIRK_TEST(test_second_page_is_wrong, "second-page-wrong")
 		assert_int_equal(payload[i], O2_QUIRK_WRONG_BYTE);
 }
 
-TEST(test_a_short_get_is_claimed)
+static void claim_a_short_get(void)
 {
 	struct o2_conn_config sums = O2_CONN_DEFAULTS;
 	struct pair *pair;
@@ -214,6 +216,14 @@ TEST(test_a_short_get_is_claimed)
 	assert_int_equal(pair->a.result[1].nob, 5000);
 	assert_true(moved(pair, 10 * PAGE, 20 * PAGE, 5000));
 	close_pair(pair);
+}
+
+TEST(test_a_short_get_is_claimed)
+{
+	order_of_b = O2_BIG_ENDIAN;
+	claim_a_short_get();
+	order_of_b = O2_LITTLE_ENDIAN;
+	claim_a_short_get();
 }
 
 QUIRK_TEST(test_a_gapped_source_is_silent, "gapped-source-silent")
