@@ -145,11 +145,58 @@ static int open_sink(const struct o2_judging *at, struct o2_judge_transfer *tran
 static void judge_stranger(const struct o2_judging *at, const struct o2_judge_transfer *transfer,
 			   uint64_t cookie)
 {
-	if (transfer != NULL)
+	struct o2_judge_end *asker = &at->conn->end[at->to];
+
+	if (transfer != NULL) {
 		o2_judge_over(at, O2_JUDGE_TRANSFER_KIND, transfer->number, "ibm_type",
 			      at->event->msg->ibm_type, O2_NO_LIMIT);
-	else if (at->conn->whole)
+		return;
+	}
+	if (asker->nstrays < O2_JUDGE_STRAYS_MAX)
+		asker->stray[asker->nstrays++] = cookie;
+	/* A WRITE before this message was for what it answers. */
+	asker->wrote_stray = false;
+	if (at->conn->whole)
 		o2_judge_over(at, O2_JUDGE_TRANSFER_UNASKED, 0, "cookie", cookie, O2_NO_LIMIT);
+}
+
+static bool is_stray(const struct o2_judge_end *end, uint64_t cookie)
+{
+	for (uint32_t i = 0; i < end->nstrays; i++)
+		if (end->stray[i] == cookie)
+			return true;
+	return false;
+}
+
+static bool is_written(const struct o2_judge_end *end, const struct o2_rdma_desc *desc)
+{
+	if (!end->wrote_stray || end->stray_rkey != desc->rd_key)
+		return false;
+	for (uint32_t i = 0; i < desc->rd_nfrags; i++)
+		if (end->stray_addr - desc->rd_frags[i].rf_addr < desc->rd_frags[i].rf_nob)
+			return true;
+	return false;
+}
+
+bool o2_judge_transfer_answered(const struct o2_judge_end *end, const struct o2_msg *msg)
+{
+	switch (msg->ibm_type) {
+	case O2_MSG_PUT_REQ:
+		return is_stray(end, msg->u.putreq.ibprm_cookie);
+	case O2_MSG_GET_REQ:
+		return is_stray(end, msg->u.get.ibgm_cookie) || is_written(end, &msg->u.get.ibgm_rd);
+	case O2_MSG_PUT_ACK:
+		return is_stray(end, msg->u.putack.ibpam_dst_cookie) ||
+		       is_written(end, &msg->u.putack.ibpam_rd);
+	default:
+		return false;
+	}
+}
+
+void o2_judge_strays_forget(struct o2_judge_end *end)
+{
+	end->nstrays = 0;
+	end->wrote_stray = false;
 }
 
 /* Remember the key of the transfer that has ended. */

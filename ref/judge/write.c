@@ -84,6 +84,16 @@ static bool belongs(const struct o2_judge_transfer *transfer, uint64_t addr, uin
 	return *i < transfer->nfrags;
 }
 
+/* The memory may be offered by a message that was missed, and that comes again. */
+static void remember_stray(const struct o2_judging *at)
+{
+	struct o2_judge_end *sink = &at->conn->end[at->to];
+
+	sink->wrote_stray = true;
+	sink->stray_rkey = at->event->rkey;
+	sink->stray_addr = at->event->addr;
+}
+
 /* No open transfer has the key of this WRITE. */
 static void judge_stray(const struct o2_judging *at)
 {
@@ -96,6 +106,7 @@ static void judge_stray(const struct o2_judging *at)
 			return;
 		}
 	}
+	remember_stray(at);
 	o2_judge_over(at, O2_JUDGE_WRITE_KEY, 0, "rkey", at->event->rkey, O2_NO_LIMIT);
 }
 
@@ -104,6 +115,7 @@ static void judge_elsewhere(const struct o2_judging *at, struct o2_judge_transfe
 {
 	/* The request may have been missed, or the key was offered before for other memory. */
 	if (!at->conn->whole) {
+		remember_stray(at);
 		o2_judge_payload_unseen(at->conn, at->from);
 		return;
 	}

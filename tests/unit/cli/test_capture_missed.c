@@ -200,6 +200,49 @@ TEST(test_an_answer_that_comes_again)
 	}
 }
 
+/*
+ * A's GET_REQ was missed, and comes again while B writes, or after its GET_DONE, also where more of the connection was
+ * missed before.  What B has written for it is not known, and nothing is open then.
+ */
+TEST(test_a_sink_that_comes_again)
+{
+	enum { WRITING, OTHER_KEY, OTHER_PLACE, DONE, WAYS };
+
+	for (int way = 0; way < WAYS; way++)
+		for (int whole = 0; whole < 2; whole++) {
+			struct heard *heard = heard_opened();
+			const bool other = way == OTHER_KEY || way == OTHER_PLACE;
+			struct o2_msg get = a_get_req(1);
+
+			get.u.get.ibgm_rd.rd_key += way == OTHER_KEY;
+			get.u.get.ibgm_rd.rd_frags[0].rf_addr += way == OTHER_PLACE ? 1 : 0;
+			hear_connect(heard, 0, QP_B);
+			if (!whole)
+				hear(heard, A,
+				     (struct o2_event){
+					     .kind = O2_EVENT_NOTE, .missing = true, .dest_qp = QP_B});
+			hear_write(heard, 1, 0, 2048);
+			if (way == DONE)
+				hear_send(heard, B, QP_A, moved(1, 2048));
+			hear_send(heard, A, QP_B, get);
+			assert_int_equal(heard->say.times[O2_JUDGE_TRANSPORT_LOST], !whole + !other);
+			if (!other && way != DONE) {
+				hear_write(heard, 1, 2048, 2048);
+				hear_send(heard, B, QP_A, moved(1, 4096));
+			}
+			heard->now_ns += 60 * (uint64_t)SECOND_NS;
+			hear_send(heard, A, QP_B, a_put(A, 0));
+			hear_send(heard, B, QP_A, a_put(B, 0));
+			assert_int_equal(heard->say.times[O2_JUDGE_WRITE_KEY], whole);
+			assert_int_equal(heard->say.last[O2_JUDGE_WRITE_KEY].unproven, whole && !other);
+			assert_int_equal(heard->say.times[O2_JUDGE_TRANSFER_UNASKED], whole && way == DONE);
+			assert_int_equal(heard->say.times[O2_JUDGE_TRANSFER_UNANSWERED], other);
+			assert_int_equal(heard->say.times[O2_JUDGE_WRITE_ORDER], 0);
+			assert_int_equal(heard->say.times[O2_JUDGE_TRANSFER_BYTES], 0);
+			heard_closed(heard);
+		}
+}
+
 static void set_handle(struct o2_msg *msg, enum o2_lnet_type type, struct o2_lnet_handle handle)
 {
 	struct o2_lnet_hdr *hdr = &msg->u.immediate.hdr;
