@@ -50,13 +50,17 @@ static void forget_qp(struct o2_links *links, const struct o2_roce_address *addr
 	}
 }
 
-/* Has a link begun with this same request?  A side that has sent packets has its reply, and asks no more. */
+/*
+ * Has a link begun with this same request?  A side that has sent packets has its reply, and asks no more: only a copy of
+ * the request comes later, from where it passed another place.
+ */
 static bool asked_before(const struct o2_links *links, const struct o2_event *event)
 {
 	for (size_t i = 0; i < O2_LINKS_MAX; i++) {
 		const struct o2_link *link = &links->link[i];
 
-		if (o2_link_goes_from(link, O2_JUDGE_A, event) && !link->has_sent[O2_JUDGE_A] &&
+		if (o2_link_goes_from(link, O2_JUDGE_A, event) &&
+		    (!link->has_sent[O2_JUDGE_A] || link->start_psn[O2_JUDGE_B] == event->cm.psn) &&
 		    link->has_cm_id[O2_JUDGE_A] && link->cm_id[O2_JUDGE_A] == event->cm.local_id &&
 		    link->qp[O2_JUDGE_A] == event->cm.qp)
 			return true;
