@@ -125,7 +125,8 @@ struct o2_judge_handle {
 /* Memory whose transfer has ended. */
 struct o2_judge_ended {
 	uint32_t rkey;
-	uint64_t number; /* event number of the message that ended it; 0: this entry is unused */
+	uint64_t low, high; /* as in a transfer */
+	uint64_t number;    /* event number of the message that ended it; 0: this entry is unused */
 };
 
 struct o2_judge_end {
@@ -166,9 +167,12 @@ struct o2_judge_end {
 	 */
 	uint64_t stray[O2_JUDGE_STRAYS_MAX];
 	uint32_t nstrays;
-	bool wrote_stray;
-	uint32_t stray_rkey;
-	uint64_t stray_addr;
+	struct {
+		uint64_t number; /* event number of that WRITE; 0: none */
+		uint32_t rkey;
+		uint64_t addr;
+		bool ended; /* the place was offered before */
+	} stray_write;
 	bool forgot_puts; /* PUTs were dropped from put[] for lack of room */
 	uint64_t messages, writes, write_bytes;
 	/* Findings that hold only if no event of this side was missed; they wait for this side's next event. */
@@ -295,8 +299,8 @@ void o2_judge_credits_view(const struct o2_judge_conn *conn, struct o2_judge_vie
 
 /* transfer.c */
 int o2_judge_transfer(const struct o2_judging *at);
-/* Was this request or PUT_ACK of `end`, which comes now, answered since the side's last message or WRITE? */
-bool o2_judge_transfer_answered(const struct o2_judge_end *end, const struct o2_msg *msg);
+/* Was this request or PUT_ACK, which comes now, answered since its side's last message or WRITE? */
+bool o2_judge_transfer_answered(const struct o2_judging *at);
 /* Forget what o2_judge_transfer_answered() looks at. */
 void o2_judge_strays_forget(struct o2_judge_end *end);
 /* Does this PUT_ACK answer a PUT_REQ of its receiver that waits for one? */

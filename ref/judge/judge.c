@@ -271,7 +271,7 @@ static bool comes_again(const struct o2_judging *at)
 		return false;
 	if (msg->ibm_type == O2_MSG_IMMEDIATE)
 		return from->nwaiting != 0 && o2_judge_lnet_answered(from, &msg->u.immediate.hdr);
-	return o2_judge_transfer_answered(from, msg);
+	return o2_judge_transfer_answered(at);
 }
 
 static int hear(struct o2_judge *judge, struct o2_judge_conn *conn, const struct o2_judge_event *event)
