@@ -196,6 +196,30 @@ static void disconnect(const struct o2_judging *at)
 	at->conn->end[at->from].disconnected = true;
 }
 
+/* For how long nothing was said is not known: checks for too short a time begin anew. */
+static void forget_quiet(struct o2_judge_conn *conn)
+{
+	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
+		conn->end[side].last_message_ns = 0;
+		conn->end[side].empty_noops = 0;
+	}
+}
+
+/*
+ * The caller's clock has advanced by `ns`: returns how much time has passed.  If the clock was set back, and now
+ * advances by as much or more, or a little less, it was set right.
+ */
+static uint64_t passed_ns(struct o2_judge_conn *conn, uint64_t ns)
+{
+	const uint64_t behind_ns = conn->behind_ns;
+
+	if (behind_ns == 0 || ns + O2_JUDGE_DISORDER_MS * O2_NS_PER_MS < behind_ns)
+		return ns;
+	conn->behind_ns = 0;
+	forget_quiet(conn);
+	return ns < behind_ns ? 0 : ns - behind_ns;
+}
+
 /*
  * Advance the connection's time by the difference to the event before.  For an event slightly out of order,
  * time stands still until the latest event's time is reached.  A much older event means that the clock was set
@@ -215,14 +239,12 @@ static void pass_time(struct o2_judge_conn *conn, const struct o2_judge_event *e
 		conn->now_ns = conn->heard == 0 ? time_ns : conn->now_ns;
 	}
 	if (time_ns >= conn->clock_ns) {
-		conn->now_ns += time_ns - conn->clock_ns;
+		conn->now_ns += passed_ns(conn, time_ns - conn->clock_ns);
 		conn->clock_ns = time_ns;
 	} else if (conn->clock_ns - time_ns > O2_JUDGE_DISORDER_MS * O2_NS_PER_MS) {
+		conn->behind_ns += conn->clock_ns - time_ns;
 		conn->clock_ns = time_ns;
-		for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
-			conn->end[side].last_message_ns = 0;
-			conn->end[side].empty_noops = 0;
-		}
+		forget_quiet(conn);
 	}
 	if (conn->undated) {
 		o2_judge_transfers_date(conn);
