@@ -82,6 +82,9 @@ static bool is_named(const char *name, const char *field)
 			return true;
 	if (strcmp(field, "bytes written") == 0)
 		return strcmp(name, "ibcm_status") == 0;
+	/* The line where the payload begins, whichever byte is wrong. */
+	if (strstr(field, "payload[]") != NULL)
+		return strcmp(name, "payload") == 0;
 	if (strcmp(field, "hdr.msg.ack.dst_wmd") == 0)
 		return strncmp(name, "hdr.dst_wmd.", 12) == 0;
 	if (strncmp(field, "hdr.msg.", 8) == 0 || strncmp(field, "rd_frags[]", 10) == 0)
