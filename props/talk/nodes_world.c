@@ -40,7 +40,7 @@ static int open_interface(struct o2_nodes *nodes, struct o2_nodes_seat *seat, st
 	if (rc != 0)
 		return rc;
 	config.nid = o2_nodes_nid(nodes, seat->index);
-	return o2_place_open_anew(&seat->place, &nodes->arenas, 0, &config, NULL, error);
+	return o2_place_open_anew(&seat->place, &nodes->arenas, 0, &config, error);
 }
 
 static int learn_device(struct o2_nodes_seat *seat, struct o2_error *error)
