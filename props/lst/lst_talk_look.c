@@ -3,9 +3,8 @@
 #include <string.h>
 
 #include "props/lst/lst_internal.h"
-#include "props/model/wire_model.h"
 
-/* The bytes of a read of the console's test, and what its result says of them: docs/lst.md, "The pattern". */
+/* The bytes of a read of the console's test, and what its result says of them: docs/lst.md, "Tests and batches". */
 
 #define PAGE_BYTES 4096u
 #define WORD_BYTES 8u
@@ -22,18 +21,29 @@ static bool is_looked_at(const struct o2_lst_test *test, uint32_t at)
 	       (at == 0 || at == test->len - WORD_BYTES || place == 0 || place == PAGE_BYTES - WORD_BYTES);
 }
 
+static uint64_t load(const uint8_t *bytes, bool big)
+{
+	uint64_t word = 0;
+
+	for (uint32_t i = 0; i < WORD_BYTES; i++)
+		word = word << 8 | bytes[big ? i : WORD_BYTES - 1 - i];
+	return word;
+}
+
 void o2_talk_look(const struct o2_lst_talk *talk, struct o2_talk_asked *asked, const uint8_t *bytes)
 {
 	for (uint32_t at = 0; at < asked->moved_bytes; at += WORD_BYTES)
 		for (int order = 0; order < 2; order++) {
+			const bool big = order == O2_BIG_ENDIAN;
 			const uint32_t rest = asked->moved_bytes - at;
 			uint8_t word[WORD_BYTES];
 			uint64_t got;
 
 			/* What does not come of a word is as it should be. */
-			o2_wm_store(word, WORD_BYTES, order == O2_LITTLE_ENDIAN, WORD);
-			memcpy(word, bytes + at, rest < WORD_BYTES ? rest : WORD_BYTES);
-			got = o2_wm_load(word, WORD_BYTES, order == O2_LITTLE_ENDIAN);
+			for (uint32_t i = 0; i < WORD_BYTES; i++)
+				word[i] = i < rest ? bytes[at + i]
+						   : (uint8_t)(WORD >> 8 * (big ? WORD_BYTES - 1 - i : i));
+			got = load(word, big);
 			if (got == WORD)
 				continue;
 			if (!is_looked_at(&talk->config.test, at)) {

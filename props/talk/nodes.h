@@ -58,6 +58,7 @@
 	ENTRY(O2_NODES_SEEN_PHYS, "mode_phys")                        \
 	ENTRY(O2_NODES_SEEN_FASTREG_GAPS, "mode_fastreg_gaps")        \
 	ENTRY(O2_NODES_SEEN_INSIDE, "started_from_inside")            \
+	ENTRY(O2_NODES_SEEN_NOT_MADE, "attempt_not_made")             \
 	ENTRY(O2_NODES_SEEN_KILL, "queue_pair_killed")                \
 	ENTRY(O2_NODES_SEEN_LOST_UNDER_WAY, "lost_under_way")         \
 	ENTRY(O2_NODES_SEEN_VERSION_1, "version_1")                   \

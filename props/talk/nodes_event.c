@@ -414,6 +414,11 @@ void o2_nodes_finish(struct o2_nodes_seat *seat)
 	const enum o2_nodes_doing doing = seat->now.doing;
 
 	o2_nodes_check_heard(seat);
+	if (seat->now.not_made > 0)
+		o2_report_fail(seat->nodes->report, "nodes/not-told",
+			       "node %" PRIu32 " does not tell of %" PRIu32
+			       " attempts to connect that could not be made",
+			       seat->index, seat->now.not_made);
 	if (seat->now.nlost > 0)
 		o2_report_fail(seat->nodes->report, "nodes/no-cause",
 			       "an operation of node %" PRIu32

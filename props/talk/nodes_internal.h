@@ -158,7 +158,8 @@ struct o2_nodes_moment {
 	bool answered;
 	struct o2_transfer_fault
 		bad_reply; /* why the node must refuse the reply that it hears; code 0: no reason */
-	bool no_receives;  /* the device refuses all receives */
+	bool no_receives;  /* the device refuses all receives of new connections */
+	uint32_t not_made; /* attempts that failed because of that, and of which the node has not told yet */
 	bool send_refused; /* the device has refused to send a message */
 	struct o2_transfer_fault not_accepted; /* accepting failed: the requester had given up */
 	bool header_refused[O2_NODES_MAX];     /* this node has refused an LNet header from that peer */

@@ -248,6 +248,7 @@ int o2_nodes_progress(struct o2_nodes_seat *seat)
 	int handled;
 
 	o2_nodes_begin(seat, O2_NODES_PROGRESSES, O2_NODES_MAX, 0);
+	seat->now.no_receives = seat->nodes->ground.faults && o2_draw_bool(seat->nodes->choice, 15, 1);
 	handled = o2_node_progress(seat->node);
 	o2_nodes_finish(seat);
 	return handled;
