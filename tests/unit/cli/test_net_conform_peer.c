@@ -31,6 +31,7 @@ static struct spoil {
 } spoil;
 
 static uint32_t nspoilt;
+static uint32_t place_options; /* of the peer's memory, besides those that it always has */
 
 static void put(uint8_t *bytes)
 {
@@ -111,7 +112,7 @@ static void be_false(void)
 	struct o2_lnet_entry entry = {.match_bits = O2_NET_MATCH_BITS,
 				      O2_LNET_FOR_ANYBODY,
 				      .options = O2_LNET_MD_OP_GET | O2_LNET_MD_OP_PUT |
-						 O2_LNET_MD_MANAGE_REMOTE};
+						 O2_LNET_MD_MANAGE_REMOTE | place_options};
 
 	for (uint32_t i = 0; i < 2; i++) {
 		entry.portal = i == 0 ? O2_NET_PORTAL : O2_NET_READ_PORTAL;
@@ -235,6 +236,20 @@ TEST(what_is_missing_is_said_as_it_must)
 	expect("missing/get",
 	       MESSAGE(O2_MSG_GET_DONE, .at = O2_AT_STATUS, .width = 4, .value = 0, .spares = 2),
 	       "GET of 8192 bytes to portal 65535: success, 0 bytes");
+}
+
+/* A peer that moves what fits reports no more. */
+TEST(what_fits_is_what_was_moved)
+{
+	place_options = O2_LNET_MD_TRUNCATE;
+	world_with(be_false);
+	spoil = (struct spoil){.in = IN_NOTHING};
+	assert_int_equal(world_run(RUN "end/"), O2_CLI_OK);
+	expect("end/put-small",
+	       LNET(O2_LNET_ACK, .at = O2_AT_LNET_HDR + O2_LNET_AT_UNION + 24, .width = 4, .value = 1500,
+		    .spares = 2),
+	       "are there: the peer reports 1500 bytes");
+	place_options = 0;
 }
 
 /* The bits of an offset that the peer uses. */
