@@ -3,11 +3,4 @@
 #include "props/stage/keys.h"
 #include "fuzz/property.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
-	static struct o2_keys_run run;
-	const struct o2_property property = o2_keys_property(&run);
-
-	o2_fuzz_property(&property, data, size);
-	return 0;
-}
+O2_FUZZ_PROPERTY(keys, {0})

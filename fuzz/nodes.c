@@ -3,11 +3,4 @@
 #include "props/talk/nodes.h"
 #include "fuzz/property.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
-	static struct o2_nodes_run run = {.ground = &o2_ground_on_loop};
-	const struct o2_property property = o2_nodes_property(&run);
-
-	o2_fuzz_property(&property, data, size);
-	return 0;
-}
+O2_FUZZ_PROPERTY(nodes, {.ground = &o2_ground_on_loop})

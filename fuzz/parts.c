@@ -3,11 +3,4 @@
 #include "props/stage/parts.h"
 #include "fuzz/property.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
-	static struct o2_parts_run run;
-	const struct o2_property property = o2_parts_property(&run);
-
-	o2_fuzz_property(&property, data, size);
-	return 0;
-}
+O2_FUZZ_PROPERTY(parts, {0})

@@ -3,11 +3,4 @@
 #include "fuzz/property.h"
 #include "props/lst/lst.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
-	static struct o2_lst_run run;
-	const struct o2_property property = o2_lst_property(&run);
-
-	o2_fuzz_property(&property, data, size);
-	return 0;
-}
+O2_FUZZ_PROPERTY(lst, {0})

@@ -3,11 +3,4 @@
 #include "props/talk/sim.h"
 #include "fuzz/property.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
-	static struct o2_sim_run run;
-	const struct o2_property property = o2_sim_property(&run);
-
-	o2_fuzz_property(&property, data, size);
-	return 0;
-}
+O2_FUZZ_PROPERTY(sim, {0})

@@ -11,9 +11,10 @@ SETUP_TIMEOUT_S = 1800
 SHOW_S = 5  # print at most one line of ninja's output in so many seconds
 
 
-def setup(children):
-    """Run ci/setup.  Returns 0, or 77 if something is missing that this user cannot install; ci/setup prints what."""
-    outcome = children.run("setup", [place.ROOT / "ci" / "setup"], timeout=SETUP_TIMEOUT_S)
+def setup(children, *groups):
+    """Run ci/setup for these groups of ci/packages (default: all).  Returns 0, or 77 if something is missing that this user
+    cannot install; ci/setup prints what."""
+    outcome = children.run("setup", [place.ROOT / "ci" / "setup", *groups], timeout=SETUP_TIMEOUT_S)
     return 0 if outcome.status == 0 else EXIT_CANNOT_RUN
 
 

@@ -47,7 +47,7 @@ OF_PROGRAMS = {"crash": "run/crash", "exit": "run/exit", "print": "protocol/fram
 # Check with the difference listed as known: must succeed.  Without the list: must find a difference (exit status 1).
 KNOWN_AND_NOT = 'props=$1; shift; "$props" check --known "$0" "$@" && { "$props" check "$@"; [ $? -eq 1 ]; }'
 # Left out: tests of this harness, tests that read sources as text, and tests of deliberate defects.
-NO_TESTS = ("corpus_", "property_", "fuzz_mutant_", "fuzz_list", "fuzz_seeds", "test_mutants_table", "test_systematic",
+NO_TESTS = ("corpus_", "property_", "exhaustive_", "fuzz_mutant_", "fuzz_list", "fuzz_seeds", "test_mutants_table", "test_systematic",
             "test_install", "docs", "lustre", "rooms", "style", "coverage")
 # Programs that scripts call when they are given a folder of programs.
 SIBLINGS = ("o2props", "o2ref", "o2ref-net-loop", "impl_reference.so", "impl_misbehave.so", "impl_reference_program",

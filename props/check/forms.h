@@ -90,6 +90,30 @@ void o2_forms_fail(struct o2_report *report, const char *part, const char *what,
 /* Are the entries behind the last page of each page table unset? */
 bool o2_forms_tables_end(const struct o2_case *asked);
 
+/* A difference that must be reported, word for word. */
+#define O2_SAID_BYTES 400u
+struct o2_said {
+	char check[80], field[48], rule[80], refused_as[80];
+	char expected[O2_SAID_BYTES], found[O2_SAID_BYTES], cause[O2_SAID_BYTES];
+};
+
+/* All of them, in their order.  About 95 KiB: keep it off the stack. */
+struct o2_foretold {
+	uint32_t count;
+	struct o2_said said[64];
+};
+
+/* Add a difference.  The caller fills in its other texts. */
+struct o2_said *o2_foretold_add(struct o2_foretold *foretold, const char *check, const char *field);
+
+/* Are field, expected and found those of the difference?  Are these differences reported, and no others? */
+bool o2_said_words(const struct o2_said *said, const struct o2_difference *item);
+bool o2_foretold_found(const struct o2_foretold *foretold, const struct o2_comparison *comparison);
+
+/* Add to a report what was expected (NULL: nothing to add) and what was found. */
+void o2_foretold_report(const struct o2_foretold *foretold, const struct o2_comparison *comparison,
+			struct o2_report *report);
+
 /* Set run->comparison: run->expected against run->found, without an error map. */
 void o2_forms_compare(struct o2_forms_run *run);
 

@@ -10,39 +10,33 @@
 #define CHECK	 "chain/message-bytes"
 #define SIGNALED "chain/signaled"
 #define PIECES	 "send/entries"
-#define MOST	 3u
 
-struct dues {
-	uint32_t count;
-	struct due {
-		char field[48], expected[24], found[24];
-	} due[MOST];
-};
-
-static void add(struct dues *dues, const char *list, uint32_t index, const char *member, bool hex,
+static void add(struct o2_foretold *dues, const char *list, uint32_t index, const char *member, bool hex,
 		uint64_t expected, uint64_t found)
 {
 	const char *format = hex ? "0x%" PRIx64 : "%" PRIu64;
+	struct o2_said *said;
+	char field[48];
 
 	if (expected == found)
 		return;
-	snprintf(dues->due[dues->count].field, sizeof(dues->due[0].field), "%s[%" PRIu32 "].%s", list, index,
-		 member);
-	snprintf(dues->due[dues->count].expected, sizeof(dues->due[0].expected), format, expected);
-	snprintf(dues->due[dues->count].found, sizeof(dues->due[0].found), format, found);
-	dues->count++;
+	snprintf(field, sizeof(field), "%s[%" PRIu32 "].%s", list, index, member);
+	said = o2_foretold_add(dues, CHECK, field);
+	snprintf(said->expected, sizeof(said->expected), format, expected);
+	snprintf(said->found, sizeof(said->found), format, found);
 }
 
 /* Predict the differences: the message must have one valid gather entry, as in the question. */
 static void foretell(const struct o2_case_chain *asked, const struct o2_answer_chain *found,
-		     struct dues *dues)
+		     struct o2_foretold *dues)
 {
 	const uint32_t at = found->nwr - 1, first = found->wr[at].first_sge;
 	const struct o2_impl_gather *sge = &found->sge[first < found->nsge ? first : 0];
 
 	add(dues, "wr", at, "num_sge", false, 1, found->wr[at].num_sge);
 	if (dues->count == 0 && found->nsge == 0)
-		dues->due[dues->count++] = (struct due){"nsge", "1", "0"};
+		*o2_foretold_add(dues, CHECK, "nsge") =
+			(struct o2_said){.check = CHECK, .field = "nsge", .expected = "1", .found = "0"};
 	else if (dues->count == 0 && first >= found->nsge)
 		add(dues, "wr", at, "first_sge", false, found->nsge - 1, first);
 	if (dues->count != 0)
@@ -161,9 +155,10 @@ static void check_pieces(struct o2_forms_run *run, struct o2_choice *choice, str
 
 void o2_forms_check_chain(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report)
 {
-	struct dues dues = {0};
+	static struct o2_foretold dues;
 	uint32_t said = 0, signaled;
 
+	dues.count = 0;
 	if (o2_draw_bool(choice, 2, 1)) {
 		check_pieces(run, choice, report);
 		return;
@@ -183,16 +178,13 @@ void o2_forms_check_chain(struct o2_forms_run *run, struct o2_choice *choice, st
 		if (strcmp(o2_check_name(item->check), CHECK) != 0 &&
 		    strncmp(item->cause, CHECK ":", sizeof(CHECK)) != 0)
 			continue;
-		if (said >= dues.count || strcmp(item->field, dues.due[said].field) != 0 ||
-		    strcmp(item->expected, dues.due[said].expected) != 0 ||
-		    strcmp(item->found, dues.due[said].found) != 0)
+		if (said >= dues.count || !o2_said_words(&dues.said[said], item))
 			o2_report_fail(report, "forms/chain", "found %s: %s, %s", item->field, item->expected,
 				       item->found);
 		said++;
 	}
 	if (said < dues.count)
 		o2_report_fail(report, "forms/chain", "%" PRIu32 " differences of the message", said);
-	for (uint32_t i = 0; report->failed && i < dues.count; i++)
-		o2_report_add(report, "expected %s: %s, %s", dues.due[i].field, dues.due[i].expected,
-			      dues.due[i].found);
+	if (report->failed)
+		o2_foretold_report(&dues, &run->comparison, report);
 }

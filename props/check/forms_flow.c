@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Conversations with one wrong detail, and its report (docs/oracle.md, "The flow of a connection"). */
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,6 +8,7 @@
 
 #include "oracle/stages/flow_end.h"
 #include "props/check/forms.h"
+#include "props/model/wire_model.h"
 #include "props/scenario/draw.h"
 #include "wire/msg_type.h"
 
@@ -34,34 +36,14 @@ static void numbers(struct said *said, uint32_t expected, uint32_t found)
 	snprintf(said->found, WORDS, "%" PRIu32, found);
 }
 
-static const char *type_name(uint32_t type)
-{
-	switch (type) {
-	case O2_MSG_IMMEDIATE:
-		return "IMMEDIATE";
-	case O2_MSG_PUT_REQ:
-		return "PUT_REQ";
-	case O2_MSG_PUT_NAK:
-		return "PUT_NAK";
-	case O2_MSG_PUT_ACK:
-		return "PUT_ACK";
-	case O2_MSG_PUT_DONE:
-		return "PUT_DONE";
-	case O2_MSG_GET_REQ:
-		return "GET_REQ";
-	case O2_MSG_GET_DONE:
-		return "GET_DONE";
-	default:
-		return "NOOP";
-	}
-}
-
 static void name(char text[WORDS], const struct o2_impl_flow_message *message)
 {
-	if (message->type == O2_MSG_NOOP)
-		snprintf(text, WORDS, "NOOP");
-	else
-		snprintf(text, WORDS, "%s of event %" PRIu32, type_name(message->type), message->of);
+	const size_t length = (size_t)snprintf(text, WORDS, "%s", o2_wm_type((uint8_t)message->type)->name);
+
+	for (size_t i = 0; i < length; i++)
+		text[i] = (char)toupper((unsigned char)text[i]);
+	if (message->type != O2_MSG_NOOP)
+		snprintf(text + length, WORDS - length, " of event %" PRIu32, message->of);
 }
 
 /* --- one change each; false: it cannot be made at this event --- */
@@ -283,12 +265,7 @@ void o2_forms_check_flow(struct o2_forms_run *run, struct o2_choice *c, struct o
 		       s.at);
 	o2_report_add(report, "expected %s: %s: %s, %s", s.said.checks,
 		      s.said.fields == NULL ? "" : s.said.fields, s.said.expected, s.said.found);
-	for (uint32_t i = 0; i < run->comparison.count; i++) {
-		const struct o2_difference *item = &run->comparison.item[i];
-
-		o2_report_add(report, "found %s: %s: %s, %s", o2_check_name(item->check), item->field,
-			      item->expected, item->found);
-	}
+	o2_foretold_report(NULL, &run->comparison, report);
 }
 
 /*

@@ -12,12 +12,7 @@ static void fail(const struct o2_comparison *comparison, const char *what, const
 		 struct o2_report *report)
 {
 	o2_report_fail_in(report, "forms", what, "expected %s", expected);
-	for (uint32_t i = 0; i < comparison->count; i++) {
-		const struct o2_difference *item = &comparison->item[i];
-
-		o2_report_add(report, "%s (%s): %s: %.80s, %.80s", o2_check_name(item->check), item->cause,
-			      item->field, item->expected, item->found);
-	}
+	o2_foretold_report(NULL, comparison, report);
 }
 
 /* --- encoded bytes --- */

@@ -7,17 +7,6 @@
 #include "props/check/forms.h"
 #include "props/scenario/draw.h"
 
-#define MOST 64u
-
-struct said {
-	char check[24], field[40], expected[80], found[80], cause[64];
-};
-
-struct foretold {
-	uint32_t count;
-	struct said said[MOST];
-};
-
 /* A device that admits one key, and what was posted to it in the last step. */
 struct device {
 	bool alive, over, early;
@@ -79,24 +68,24 @@ static void take(struct device *device, const struct o2_impl_key_event *event,
 }
 
 /* Only the first of several reports with one check and one cause is kept. */
-static struct said *add(struct foretold *foretold, const char *check, const char *cause)
+static struct o2_said *add(struct o2_foretold *foretold, const char *check, const char *cause)
 {
-	struct said *said = &foretold->said[foretold->count];
+	struct o2_said *said;
+	char id[24];
 
-	snprintf(said->check, sizeof(said->check), "keys/%s", check);
-	snprintf(said->cause, sizeof(said->cause), "%s", cause);
+	snprintf(id, sizeof(id), "keys/%s", check);
 	for (uint32_t i = 0; i < foretold->count; i++)
-		if (strcmp(foretold->said[i].check, said->check) == 0 &&
-		    strcmp(foretold->said[i].cause, said->cause) == 0)
+		if (strcmp(foretold->said[i].check, id) == 0 && strcmp(foretold->said[i].cause, cause) == 0)
 			return NULL;
-	foretold->count++;
+	said = o2_foretold_add(foretold, id, "");
+	snprintf(said->cause, sizeof(said->cause), "%s", cause);
 	return said;
 }
 
-static void add_numbers(struct foretold *foretold, const char *check, const char *cause, const char *name,
+static void add_numbers(struct o2_foretold *foretold, const char *check, const char *cause, const char *name,
 			uint32_t index, bool hex, const uint32_t numbers[2])
 {
-	struct said *said = add(foretold, check, cause);
+	struct o2_said *said = add(foretold, check, cause);
 
 	if (said == NULL)
 		return;
@@ -116,11 +105,11 @@ static void say_alive(const struct device *device, const char *more, char *text,
 		snprintf(text, room, "none");
 }
 
-static void add_alive(struct foretold *foretold, uint32_t index, const struct device *right,
+static void add_alive(struct o2_foretold *foretold, uint32_t index, const struct device *right,
 		      const struct device *is)
 {
 	const bool over = is->over && !right->over;
-	struct said *said;
+	struct o2_said *said;
 
 	if (over)
 		said = add(foretold, "live", "alive: registered while another is alive");
@@ -140,9 +129,9 @@ static void add_alive(struct foretold *foretold, uint32_t index, const struct de
 		  sizeof(said->found));
 }
 
-static void add_broken(struct foretold *foretold, uint32_t index, const struct device *is)
+static void add_broken(struct o2_foretold *foretold, uint32_t index, const struct device *is)
 {
-	struct said *said = is->broken == NULL ? NULL : add(foretold, "invalidate", is->broken);
+	struct o2_said *said = is->broken == NULL ? NULL : add(foretold, "invalidate", is->broken);
 
 	if (said == NULL)
 		return;
@@ -155,7 +144,7 @@ static void add_broken(struct foretold *foretold, uint32_t index, const struct d
 	snprintf(said->found, sizeof(said->found), "0x%" PRIx32 ": the queue pair fails", is->by);
 }
 
-static void foretell_step(struct foretold *foretold, uint32_t index, const struct o2_impl_key_step *right,
+static void foretell_step(struct o2_foretold *foretold, uint32_t index, const struct o2_impl_key_step *right,
 			  const struct o2_impl_key_step *is, const struct device device[2])
 {
 	const uint32_t shorter = right->count < is->count ? right->count : is->count;
@@ -218,40 +207,16 @@ static void change(struct o2_choice *c, struct o2_answer_keys *answer)
 	}
 }
 
-static void fail(const struct o2_forms_run *run, const char *what, const struct foretold *foretold,
+static void fail(const struct o2_forms_run *run, const char *what, const struct o2_foretold *foretold,
 		 struct o2_report *report)
 {
 	o2_report_fail(report, what, "%" PRIu32 " events", run->asked.keys.count);
-	for (uint32_t i = 0; i < foretold->count && i < 6; i++)
-		o2_report_add(report, "expected %s: %s: %s, %s (%s)", foretold->said[i].check,
-			      foretold->said[i].field, foretold->said[i].expected, foretold->said[i].found,
-			      foretold->said[i].cause);
-	for (uint32_t i = 0; i < run->comparison.count && i < 6; i++) {
-		const struct o2_difference *item = &run->comparison.item[i];
-
-		o2_report_add(report, "found %s: %s: %s, %s (%s)", o2_check_name(item->check), item->field,
-			      item->expected, item->found, item->cause);
-	}
-}
-
-static bool is_said(const struct o2_comparison *comparison, const struct foretold *foretold)
-{
-	bool same = comparison->count == foretold->count;
-
-	for (uint32_t i = 0; same && i < foretold->count; i++) {
-		const struct o2_difference *item = &comparison->item[i];
-		const struct said *said = &foretold->said[i];
-
-		same = strcmp(o2_check_name(item->check), said->check) == 0 &&
-		       strcmp(item->field, said->field) == 0 && strcmp(item->expected, said->expected) == 0 &&
-		       strcmp(item->found, said->found) == 0 && strcmp(item->cause, said->cause) == 0;
-	}
-	return same;
+	o2_foretold_report(foretold, &run->comparison, report);
 }
 
 void o2_forms_check_keys(struct o2_forms_run *run, struct o2_choice *c, struct o2_report *report)
 {
-	static struct foretold foretold;
+	static struct o2_foretold foretold;
 	const struct o2_case_keys *asked = &run->asked.keys;
 	struct device device[2];
 	json_t *form;
@@ -287,6 +252,6 @@ void o2_forms_check_keys(struct o2_forms_run *run, struct o2_choice *c, struct o
 		take(&device[1], &asked->event[i], &run->found.keys.step[i]);
 		foretell_step(&foretold, i, &run->expected.keys.step[i], &run->found.keys.step[i], device);
 	}
-	if (!is_said(&run->comparison, &foretold))
+	if (!o2_foretold_found(&foretold, &run->comparison))
 		fail(run, "forms/keys/differences", &foretold, report);
 }

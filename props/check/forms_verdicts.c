@@ -6,20 +6,9 @@
 
 #include "oracle/stage.h"
 #include "props/check/forms.h"
+#include "props/model/wire_model.h"
 #include "props/scenario/draw.h"
 #include "wire/msg_type.h"
-
-#define MOST  4u
-#define WORDS 400u
-
-struct said {
-	char check[80], field[24], expected[WORDS], found[WORDS], cause[WORDS], rule[80], refused_as[80];
-};
-
-struct foretold {
-	uint32_t count;
-	struct said said[MOST];
-};
 
 static const struct {
 	int error;
@@ -102,70 +91,62 @@ static const struct stage_words {
 	[O2_STAGE_SEND_PLAN] = {"send", NULL, false},
 };
 
+/* The word after the first one in ids of "refused-legal"; NULL: there is none. */
 static const char *legal_part(const struct o2_case *asked, const struct o2_answer *expected)
 {
-	static const char *const devices[] = {"/bus", "/virtual", "/iommu"};
-	static const char *const modes[] = {"/global", "/fmr", "/fastreg", "/user", "/phys", "/fastreg_gaps"};
-	uint8_t type;
+	static const char *const devices[] = {"bus", "virtual", "iommu"};
+	static const char *const modes[] = {"global", "fmr", "fastreg", "user", "phys", "fastreg_gaps"};
 
 	switch (asked->stage) {
 	case O2_STAGE_SG_BUILD:
-		return asked->sg.memory.buffer.kind == O2_IOV ? "/iov" : "/kiov";
+		return asked->sg.memory.buffer.kind == O2_IOV ? "iov" : "kiov";
 	case O2_STAGE_DMA_MAP:
 		return devices[asked->dma.device.device.kind];
 	case O2_STAGE_REG_PLAN:
 		return modes[asked->reg.request.mode];
 	case O2_STAGE_MSG_DECODE:
+		return o2_wm_type(expected->msg_decode.msg.ibm_type)->name;
 	case O2_STAGE_MSG_ENCODE:
-		type = asked->stage == O2_STAGE_MSG_DECODE ? expected->msg_decode.msg.ibm_type
-							   : asked->msg_encode.msg.ibm_type;
-		return type == O2_MSG_CONNREQ	  ? "/connreq"
-		       : type == O2_MSG_CONNACK	  ? "/connack"
-		       : type == O2_MSG_NOOP	  ? "/noop"
-		       : type == O2_MSG_IMMEDIATE ? "/immediate"
-		       : type == O2_MSG_PUT_REQ	  ? "/put_req"
-		       : type == O2_MSG_PUT_NAK	  ? "/put_nak"
-		       : type == O2_MSG_PUT_ACK	  ? "/put_ack"
-		       : type == O2_MSG_PUT_DONE  ? "/put_done"
-		       : type == O2_MSG_GET_REQ	  ? "/get_req"
-						  : "/get_done";
+		return o2_wm_type(asked->msg_encode.msg.ibm_type)->name;
 	default:
-		return "";
+		return NULL;
 	}
 }
 
-static void say(const struct o2_answer_refusal *refusal, char text[WORDS])
+static void say(const struct o2_answer_refusal *refusal, char text[O2_SAID_BYTES])
 {
-	snprintf(text, WORDS, "refused with %s%s%s", error_name(refusal->error),
+	snprintf(text, O2_SAID_BYTES, "refused with %s%s%s", error_name(refusal->error),
 		 refusal->name[0] == '\0' ? "" : ", ", refusal->name);
 }
 
-static struct said *add(struct foretold *foretold, const char *first, const char *last, const char *field)
+static struct o2_said *add(struct o2_foretold *foretold, const char *first, const char *last,
+			   const char *field)
 {
-	struct said *said = &foretold->said[foretold->count++];
+	struct o2_said *said;
+	char check[80];
 
-	snprintf(said->check, sizeof(said->check), "%s%s", first, last);
-	snprintf(said->field, sizeof(said->field), "%s", field);
+	snprintf(check, sizeof(check), "%s%s", first, last);
+	said = o2_foretold_add(foretold, check, field);
 	snprintf(said->cause, sizeof(said->cause), "%s", field);
 	return said;
 }
 
-static void add_number(struct foretold *foretold, const char *check, const char *field, uint32_t expected,
+static void add_number(struct o2_foretold *foretold, const char *check, const char *field, uint32_t expected,
 		       uint32_t found)
 {
-	struct said *said = add(foretold, check, "", field);
+	struct o2_said *said = add(foretold, check, "", field);
 
-	snprintf(said->expected, WORDS, "%u", expected);
-	snprintf(said->found, WORDS, "%u", found);
+	snprintf(said->expected, O2_SAID_BYTES, "%u", expected);
+	snprintf(said->found, O2_SAID_BYTES, "%u", found);
 }
 
 /* Fill in the texts of two verdicts that differ. */
-static void fill(struct said *said, const struct o2_answer *expected, const struct o2_answer *found)
+static void fill(struct o2_said *said, const struct o2_answer *expected, const struct o2_answer *found)
 {
 	const bool refuses = expected->kind == O2_ANSWER_REFUSED, refused = found->kind == O2_ANSWER_REFUSED;
 
-	snprintf(said->expected, WORDS, "admitted");
-	snprintf(said->found, WORDS, "admitted");
+	snprintf(said->expected, O2_SAID_BYTES, "admitted");
+	snprintf(said->found, O2_SAID_BYTES, "admitted");
 	if (refuses) {
 		say(&expected->refusal, said->expected);
 		snprintf(said->rule, sizeof(said->rule), "%.79s", expected->refusal.name);
@@ -179,22 +160,22 @@ static void fill(struct said *said, const struct o2_answer *expected, const stru
 }
 
 static void foretell_refusals(enum o2_stage stage, const struct o2_answer *expected,
-			      const struct o2_answer *found, struct foretold *foretold)
+			      const struct o2_answer *found, struct o2_foretold *foretold)
 {
 	const struct stage_words *words = &stage_words[stage];
 	const struct o2_answer_refusal *e = &expected->refusal, *f = &found->refusal;
 	const bool known = f->name[0] != '\0' && strcmp(f->name, "mine") != 0;
 	const bool same = strcmp(e->name, f->name) == 0;
-	struct said *said;
+	struct o2_said *said;
 
 	if (e->error != f->error) {
 		said = add(foretold, words->first, "/errno", "refused.errno");
-		snprintf(said->cause, WORDS, "refused.errno: %s for %s", error_name(f->error),
+		snprintf(said->cause, O2_SAID_BYTES, "refused.errno: %s for %s", error_name(f->error),
 			 error_name(e->error));
 		fill(said, expected, found);
 	} else if (known && !same) {
 		said = add(foretold, words->first, "/rule", "refused.rule");
-		snprintf(said->cause, WORDS, "refused.rule: %.100s", e->name);
+		snprintf(said->cause, O2_SAID_BYTES, "refused.rule: %.100s", e->name);
 		fill(said, expected, found);
 	}
 	if (words->index != NULL && same && e->index != O2_NO_INDEX && f->index != O2_NO_INDEX &&
@@ -211,14 +192,14 @@ static void foretell_refusals(enum o2_stage stage, const struct o2_answer *expec
 }
 
 static void foretell(const struct o2_case *asked, const struct o2_answer *expected,
-		     const struct o2_answer *found, struct foretold *foretold)
+		     const struct o2_answer *found, struct o2_foretold *foretold)
 {
 	const struct stage_words *words = &stage_words[asked->stage];
-	struct said *said;
+	const char *part;
+	struct o2_said *said;
 	char first[40];
 
 	foretold->count = 0;
-	memset(foretold->said, 0, sizeof(foretold->said));
 	if (expected->kind == O2_ANSWER_REFUSED && found->kind == O2_ANSWER_REFUSED) {
 		foretell_refusals(asked->stage, expected, found, foretold);
 		return;
@@ -226,63 +207,37 @@ static void foretell(const struct o2_case *asked, const struct o2_answer *expect
 	if (expected->kind == O2_ANSWER_REFUSED) {
 		said = add(foretold, expected->refusal.name, "", "verdict");
 	} else {
-		snprintf(first, sizeof(first), "%s%s", words->first, legal_part(asked, expected));
+		part = legal_part(asked, expected);
+		snprintf(first, sizeof(first), "%s%s%s", words->first, part == NULL ? "" : "/",
+			 part == NULL ? "" : part);
 		said = add(foretold, first, "/refused-legal", "verdict");
 	}
 	fill(said, expected, found);
 	if (found->kind == O2_ANSWER_REFUSED)
-		snprintf(said->cause, WORDS, "verdict: %.300s", said->found);
+		snprintf(said->cause, O2_SAID_BYTES, "verdict: %.300s", said->found);
 }
 
 /* --- checking --- */
 
-static void fail(const struct o2_forms_run *run, const char *what, const struct foretold *foretold,
+static void fail(const struct o2_forms_run *run, const char *what, const struct o2_foretold *foretold,
 		 struct o2_report *report)
 {
 	if (report->failed)
 		return;
 	o2_report_fail_in(report, "forms/verdicts", what, "a question of %s",
 			  o2_stage_name(run->asked.stage));
-	for (uint32_t i = 0; i < foretold->count; i++)
-		o2_report_add(report, "expected %s: %s: %s, %s (%s)", foretold->said[i].check,
-			      foretold->said[i].field, foretold->said[i].expected, foretold->said[i].found,
-			      foretold->said[i].cause);
-	for (uint32_t i = 0; i < run->comparison.count; i++) {
-		const struct o2_difference *item = &run->comparison.item[i];
-
-		o2_report_add(report, "found %s: %s: %s, %s (%s)", o2_check_name(item->check), item->field,
-			      item->expected, item->found, item->cause);
-	}
-}
-
-/* Texts that are too long are cut. */
-static bool same_text(const char *text, size_t room, const char *expected)
-{
-	return strncmp(text, expected, room - 1) == 0 && strlen(text) < room;
-}
-
-static bool is_said(const struct o2_difference *item, const struct said *said)
-{
-	return strcmp(o2_check_name(item->check), said->check) == 0 &&
-	       same_text(item->field, sizeof(item->field), said->field) &&
-	       same_text(item->expected, sizeof(item->expected), said->expected) &&
-	       same_text(item->found, sizeof(item->found), said->found) &&
-	       same_text(item->cause, sizeof(item->cause), said->cause) &&
-	       same_text(item->rule, sizeof(item->rule), said->rule) &&
-	       same_text(item->refused_as, sizeof(item->refused_as), said->refused_as);
+	o2_foretold_report(foretold, &run->comparison, report);
 }
 
 static void must_break(struct o2_forms_run *run, const json_t *form, const char *text,
 		       struct o2_report *report)
 {
-	static const struct foretold none;
-
 	memset(&run->expected, 0, sizeof(run->expected));
 	o2_answer_from_json(&run->asked, form, &run->expected);
 	if (run->expected.kind == O2_ANSWER_BROKEN && strcmp(run->expected.fault.text, text) == 0 &&
 	    strcmp(o2_check_name(run->expected.fault.check), "protocol/field") == 0)
 		return;
-	fail(run, "broken", &none, report);
+	fail(run, "broken", NULL, report);
 	o2_report_add(report, "expected %s", text);
 	o2_report_add(report, "found %s", run->expected.fault.text);
 }
@@ -312,7 +267,7 @@ static void check_spoilt(struct o2_forms_run *run, json_t *refused, const json_t
 
 /* Check what is read from a refusal in a form that is built here. */
 static void check_form(struct o2_forms_run *run, const struct o2_answer_refusal *refusal,
-		       const struct foretold *foretold, struct o2_report *report)
+		       const struct o2_foretold *foretold, struct o2_report *report)
 {
 	static const char *const costs[] = {NULL, "message", "connection"};
 	static const char *const wheres[] = {NULL, "source", "sink", "writes"};
@@ -343,7 +298,7 @@ static void check_form(struct o2_forms_run *run, const struct o2_answer_refusal 
 
 /* Remove differences that the profile does not demand.  Returns how many are counted as accepted. */
 static uint32_t accept(enum o2_profile profile, const struct o2_answer *expected,
-		       const struct o2_answer *found, struct foretold *foretold)
+		       const struct o2_answer *found, struct o2_foretold *foretold)
 {
 	const bool refuses = expected->kind == O2_ANSWER_REFUSED;
 	uint32_t kept = 0, accepted = 0;
@@ -365,7 +320,6 @@ static uint32_t accept(enum o2_profile profile, const struct o2_answer *expected
 /* Check that a trusted caller asks nothing that cannot be encoded or sent. */
 static void check_asked(struct o2_forms_run *run, enum o2_profile profile, struct o2_report *report)
 {
-	static const struct foretold none;
 	const enum o2_stage stage = run->asked.stage;
 	const bool trusted =
 		profile == O2_PROFILE_KERNEL && (stage == O2_STAGE_MSG_ENCODE || stage == O2_STAGE_SEND_PLAN);
@@ -373,9 +327,9 @@ static void check_asked(struct o2_forms_run *run, enum o2_profile profile, struc
 
 	o2_answer_of_reference(&run->asked, &run->expected);
 	if (asks != (!trusted || run->expected.kind == O2_ANSWER_RESULT))
-		fail(run, "asked", &none, report);
+		fail(run, "asked", NULL, report);
 	if (trusted && stage == O2_STAGE_MSG_ENCODE && run->asked.msg_encode.capacity_bytes != O2_MSG_BYTES)
-		fail(run, "room", &none, report);
+		fail(run, "room", NULL, report);
 }
 
 /*
@@ -384,7 +338,6 @@ static void check_asked(struct o2_forms_run *run, enum o2_profile profile, struc
  */
 static void check_stages(const struct o2_forms_run *run, struct o2_choice *c, struct o2_report *report)
 {
-	static const struct foretold none;
 	const uint64_t named = o2_draw(c, (UINT64_C(1) << O2_STAGES) - 1), odd = o2_draw(c, 3);
 	json_t *stages = json_array(), *object;
 	bool absent[O2_STAGES + 1] = {[O2_STAGES] = true}; /* the last one stands for unknown stages */
@@ -398,7 +351,7 @@ static void check_stages(const struct o2_forms_run *run, struct o2_choice *c, st
 	o2_answer_stages(object, absent);
 	for (int stage = 0; stage <= O2_STAGES; stage++)
 		if (absent[stage] != (stage >= O2_STAGES_1 && (named >> stage & 1) == 0))
-			fail(run, "stages", &none, report);
+			fail(run, "stages", NULL, report);
 	json_decref(object);
 }
 
@@ -408,9 +361,9 @@ void o2_forms_check_verdicts(struct o2_forms_run *run, struct o2_choice *c, stru
 	const enum o2_stage stage = (enum o2_stage)o2_draw(c, O2_STAGES - 1);
 	const uint64_t kinds = o2_draw(c, 5); /* mostly two refusals */
 	const enum o2_profile profile = o2_draw_bool(c, 2, 1) ? O2_PROFILE_KERNEL : O2_PROFILE_STRICT;
-	struct foretold foretold;
+	static struct o2_foretold foretold;
 	uint32_t accepted;
-	bool same, looked_at;
+	bool looked_at;
 
 	check_stages(run, c, report);
 	o2_draw_case(c, stage, &run->asked, &run->scenario);
@@ -433,10 +386,7 @@ void o2_forms_check_verdicts(struct o2_forms_run *run, struct o2_choice *c, stru
 	run->comparison.profile = profile;
 	o2_compare_answers(&run->comparison, &run->asked, &run->expected, &run->found);
 	run->comparison.profile = O2_PROFILE_STRICT;
-	same = run->comparison.count == foretold.count && run->comparison.accepted == accepted;
-	for (uint32_t i = 0; same && i < foretold.count; i++)
-		same = is_said(&run->comparison.item[i], &foretold.said[i]);
-	if (!same)
+	if (run->comparison.accepted != accepted || !o2_foretold_found(&foretold, &run->comparison))
 		fail(run, "differences", &foretold, report);
 	if (run->comparison.unmapped !=
 	    (looked_at && run->expected.kind == O2_ANSWER_REFUSED && run->found.kind == O2_ANSWER_REFUSED &&

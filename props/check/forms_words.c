@@ -7,16 +7,7 @@
 #include "props/check/forms.h"
 #include "wire/msg_type.h"
 
-#define MOST_LINES 8u
-#define PAYLOAD	   120u /* offset of an IMMEDIATE's payload */
-
-/* All lines that must be reported. */
-struct lines {
-	uint32_t count;
-	struct {
-		char field[48], expected[64], found[64];
-	} line[MOST_LINES];
-};
+#define PAYLOAD 120u /* offset of an IMMEDIATE's payload */
 
 static void must(struct o2_forms_run *run, const char *what, bool holds, struct o2_report *report)
 {
@@ -26,12 +17,7 @@ static void must(struct o2_forms_run *run, const char *what, bool holds, struct 
 		return;
 	snprintf(part, sizeof(part), "forms/%s", o2_stage_name(run->asked.stage));
 	o2_report_fail_in(report, part, what, "%s", run->change.text);
-	for (uint32_t i = 0; i < run->comparison.count; i++) {
-		const struct o2_difference *item = &run->comparison.item[i];
-
-		o2_report_add(report, "%s: %s: %s, %s", o2_check_name(item->check), item->field,
-			      item->expected, item->found);
-	}
+	o2_foretold_report(NULL, &run->comparison, report);
 }
 
 static uint64_t number(const json_t *object, const char *key)
@@ -44,15 +30,16 @@ static uint64_t number(const json_t *object, const char *key)
 	return member != NULL && o2_form_number(member, &value) ? value : 0;
 }
 
-static void add(struct lines *lines, const char *field, uint64_t expected, uint64_t found)
+/* A difference of a list; its check follows from the field (forms_names.c). */
+static void add(struct o2_foretold *lines, const char *field, uint64_t expected, uint64_t found)
 {
-	snprintf(lines->line[lines->count].field, sizeof(lines->line[0].field), "%s", field);
-	snprintf(lines->line[lines->count].expected, sizeof(lines->line[0].expected), "%" PRIu64, expected);
-	snprintf(lines->line[lines->count].found, sizeof(lines->line[0].found), "%" PRIu64, found);
-	lines->count++;
+	struct o2_said *said = o2_foretold_add(lines, "", field);
+
+	snprintf(said->expected, sizeof(said->expected), "%" PRIu64, expected);
+	snprintf(said->found, sizeof(said->found), "%" PRIu64, found);
 }
 
-static void add_other(struct lines *lines, const char *field, uint64_t expected, uint64_t found)
+static void add_other(struct o2_foretold *lines, const char *field, uint64_t expected, uint64_t found)
 {
 	if (expected != found)
 		add(lines, field, expected, found);
@@ -94,9 +81,11 @@ static void say_place(bool there, uint64_t at, uint64_t place, char *text, size_
 }
 
 /* Predict the line about the first byte that is at another place. */
-static void add_bytes(struct lines *lines, const json_t *before, const json_t *after)
+static void add_bytes(struct o2_foretold *lines, const json_t *before, const json_t *after)
 {
 	uint64_t at = 0, place[2] = {0}, left[2] = {0};
+	struct o2_said *said;
+	char field[48];
 	bool there[2];
 
 	for (;;) {
@@ -108,16 +97,15 @@ static void add_bytes(struct lines *lines, const json_t *before, const json_t *a
 			break;
 		at += left[0] < left[1] ? left[0] : left[1];
 	}
-	snprintf(lines->line[lines->count].field, sizeof(lines->line[0].field), "list byte %" PRIu64, at);
-	say_place(there[0], at, place[0], lines->line[lines->count].expected,
-		  sizeof(lines->line[0].expected));
-	say_place(there[1], at, place[1], lines->line[lines->count].found, sizeof(lines->line[0].found));
-	lines->count++;
+	snprintf(field, sizeof(field), "list byte %" PRIu64, at);
+	said = o2_foretold_add(lines, "", field);
+	say_place(there[0], at, place[0], said->expected, sizeof(said->expected));
+	say_place(there[1], at, place[1], said->found, sizeof(said->found));
 }
 
 /* Predict the line about the first piece that is empty or leaves its page. */
-static void add_bad_piece(struct lines *lines, const char *name, uint64_t page_bytes, const json_t *before,
-			  const json_t *after)
+static void add_bad_piece(struct o2_foretold *lines, const char *name, uint64_t page_bytes,
+			  const json_t *before, const json_t *after)
 {
 	char field[48];
 
@@ -134,7 +122,7 @@ static void add_bad_piece(struct lines *lines, const char *name, uint64_t page_b
 }
 
 static void foretell_list(const struct o2_forms_run *run, const json_t *before, const json_t *after,
-			  struct lines *lines)
+			  struct o2_foretold *lines)
 {
 	const bool sg = run->asked.stage == O2_STAGE_SG_BUILD;
 	const char *key = sg ? "entries" : "segments";
@@ -155,19 +143,13 @@ static void foretell_list(const struct o2_forms_run *run, const json_t *before, 
 static void check_list(struct o2_forms_run *run, const json_t *before, const json_t *after,
 		       struct o2_report *report)
 {
-	struct lines lines = {0};
+	static struct o2_foretold lines;
 
+	lines.count = 0;
 	foretell_list(run, json_object_get(before, "list"), json_object_get(after, "list"), &lines);
 	must(run, "differences-of-a-list", lines.count == run->comparison.count, report);
-	for (uint32_t i = 0; i < lines.count && !report->failed; i++) {
-		const struct o2_difference *item = &run->comparison.item[i];
-
-		must(run, "words-of-a-list",
-		     strcmp(item->field, lines.line[i].field) == 0 &&
-			     strcmp(item->expected, lines.line[i].expected) == 0 &&
-			     strcmp(item->found, lines.line[i].found) == 0,
-		     report);
-	}
+	for (uint32_t i = 0; i < lines.count && !report->failed; i++)
+		must(run, "words-of-a-list", o2_said_words(&lines.said[i], &run->comparison.item[i]), report);
 }
 
 /* --- one number --- */

@@ -79,8 +79,12 @@ static int run_cases(struct o2_props_arguments *a, const struct o2_property *pro
 	a->run.program = a->mutant == NULL ? "o2props" : "o2props-mutants";
 	a->run.again = o2_props_again(a);
 	a->run.mutant = a->mutant;
-	fprintf(stderr, "o2props: %s on %s, seed 0x%llx\n", property->ops->name, a->device,
-		(unsigned long long)a->run.seed);
+	if (a->run.exhaustive > 0)
+		fprintf(stderr, "o2props: %s on %s, exhaustive %" PRIu32 "\n", property->ops->name, a->device,
+			a->run.exhaustive);
+	else
+		fprintf(stderr, "o2props: %s on %s, seed 0x%" PRIx64 "\n", property->ops->name, a->device,
+			a->run.seed);
 	rc = o2_run(property, &a->run, result);
 	if (*result == NULL)
 		return rc;

@@ -53,6 +53,10 @@ static const struct o2_option option_table[] = {
 	{"seed", "S", "seed of the random cases (default: a new one; it is printed)",
 	 O2_NUMBER(run.seed, 0, UINT64_MAX)},
 	{"first", "N", "number of the first case (default 0)", O2_NUMBER(run.first_case, 0, UINT64_MAX)},
+	{"exhaustive", "N",
+	 "not random cases, but every one in which at most N choices are not the simplest (of numbers: the "
+	 "smallest, the largest, and those about powers of two), until another bound is reached",
+	 O2_NUMBER(run.exhaustive, 1, UINT8_MAX)},
 	{"modes", "A,B",
 	 "registration modes to draw from (default: all), of:", O2_NAMES_OF(mode, o2_reg_mode_name)},
 	{"max-bytes", "N", "largest transfer (default 1048576)",
@@ -131,6 +135,7 @@ int o2_props_check(const struct o2_props_arguments *a, const char *command, cons
 		{"--min-per-pair", a->run.min_per_pair != 0, true},
 		{"--seconds", a->seconds != 0, true},
 		{"--first", a->run.first_case != 0, true},
+		{"--exhaustive", a->run.exhaustive != 0, true},
 		{"--progress", a->progress_s != 0, true},
 		{"--findings", a->run.findings != O2_RUN_MAX_FINDINGS, true},
 		{"--shrink-calls", a->shrink_calls >= 0, true},
@@ -147,6 +152,9 @@ int o2_props_check(const struct o2_props_arguments *a, const char *command, cons
 			return o2_command_usage(&o2_props_command, "%s is for %s, not for %s", rows[i].option,
 						rows[i].of_run ? "run" : "property transfer",
 						rows[i].of_run ? command : property);
+	if (a->run.exhaustive != 0 && (a->run.first_case != 0 || a->seed_said))
+		return o2_command_usage(&o2_props_command, "%s is for random cases, not for --exhaustive",
+					a->seed_said ? "--seed" : "--first");
 	if (a->run.moved != 0 && strcmp(property, "transfer") != 0 && strcmp(property, "sim") != 0)
 		return o2_command_usage(&o2_props_command,
 					"--moved is for properties transfer and sim, not for %s", property);
@@ -202,6 +210,7 @@ int o2_props_mutant(const char *program, const char *name)
 
 int o2_props_parse(int argc, char **argv, struct o2_props_arguments *a)
 {
+	const uint64_t seed = fresh_seed();
 	int first;
 
 	*a = (struct o2_props_arguments){.device = "loop",
@@ -211,12 +220,13 @@ int o2_props_parse(int argc, char **argv, struct o2_props_arguments *a)
 					 .gid_index = -1,
 					 .max_bytes = O2_MAX_TRANSFER_BYTES,
 					 .shrink_calls = -1,
-					 .run = {.findings = O2_RUN_MAX_FINDINGS, .seed = fresh_seed()}};
+					 .run = {.findings = O2_RUN_MAX_FINDINGS, .seed = seed}};
 	first = o2_options_read(&o2_props_command, argc, argv, a);
 	a->run.seconds = a->seconds;
 	a->run.progress_s = a->progress_s;
 	a->cases_said = a->run.cases != 0;
-	if (a->run.cases == 0 && a->run.moved == 0 && a->run.seconds == 0)
+	a->seed_said = a->run.seed != seed;
+	if (a->run.cases == 0 && a->run.moved == 0 && a->run.seconds == 0 && a->run.exhaustive == 0)
 		a->run.cases = DEFAULT_CASES;
 	a->run.device = a->device;
 	return first;

@@ -28,7 +28,7 @@ struct o2_props_arguments {
 	int64_t gid_index; /* -1: o2_props_gid_index */
 	bool json;
 	bool version;
-	bool cases_said; /* run.cases was given on the command line */
+	bool cases_said, seed_said; /* run.cases and run.seed were given on the command line */
 	const char *json_path;
 	const char *mutant;
 	const char *mutant_counts;

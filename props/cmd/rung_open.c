@@ -73,9 +73,10 @@ void o2_rung_devices(struct o2_props_arguments *a, const char *device[2], uint8_
 	*gid_index = a->gid_index >= 0 ? (uint8_t)a->gid_index : o2_props_gid_index();
 }
 
-int o2_rung_open(struct o2_props_arguments *a, o2_network_open_fn open_network, struct o2_rung **rung,
-		 struct o2_error *error)
+static int source_open(struct o2_rung_source *base, struct o2_rung **rung, struct o2_error *error)
 {
+	const struct o2_rung_account *account = (struct o2_rung_account *)base;
+	struct o2_props_arguments *a = account->arguments;
 	const char *device[2];
 	uint8_t gid_index;
 
@@ -84,16 +85,9 @@ int o2_rung_open(struct o2_props_arguments *a, o2_network_open_fn open_network, 
 		return o2_rung_open_model(rung, error);
 	a->run.connect = a->far != NULL ? "far" : a->connect;
 	if (strcmp(a->device, "loop") == 0)
-		return open_ends(a, open_network, "loop0", "loop1", 1, rung, error);
+		return open_ends(a, account->open_network, "loop0", "loop1", 1, rung, error);
 	o2_rung_devices(a, device, &gid_index);
-	return open_ends(a, open_network, device[0], device[1], gid_index, rung, error);
-}
-
-static int source_open(struct o2_rung_source *base, struct o2_rung **rung, struct o2_error *error)
-{
-	struct o2_rung_account *account = (struct o2_rung_account *)base;
-
-	return o2_rung_open(account->arguments, account->open_network, rung, error);
+	return open_ends(a, account->open_network, device[0], device[1], gid_index, rung, error);
 }
 
 static void source_close(struct o2_rung_source *base, struct o2_rung *rung)

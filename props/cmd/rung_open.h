@@ -19,14 +19,10 @@ char *o2_rung_device_names(const char *devices, const char *name[2]);
 void o2_rung_devices(struct o2_props_arguments *a, const char *device[2], uint8_t *gid_index);
 
 /*
- * Open the rung of the command line: --device model, loop, DEV or DEV,DEV2, with --connect. Stores what reports
- * need in a->run. Exits with a usage error if --device and --connect do not fit. open_network: the program's
- * function for ends that a connection manager connects. Returns 0, or -errno of o2_rung_open_model and its like.
+ * Opens rungs of the command line, one at a time: --device model, loop, DEV or DEV,DEV2, with --connect. Accounts for
+ * the device resources that are held, and stores what reports need in arguments->run. Exits with a usage error if
+ * --device and --connect do not fit. open_network: the program's function for ends that a connection manager connects.
  */
-int o2_rung_open(struct o2_props_arguments *a, o2_network_open_fn open_network, struct o2_rung **rung,
-		 struct o2_error *error);
-
-/* Opens such rungs, one at a time, and accounts for the device resources that are held. */
 struct o2_rung_account {
 	struct o2_rung_source base;
 	struct o2_props_arguments *arguments; /* borrowed */

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lnd/cm/cm.h"
+#include "lnd/ni/ni.h"
 #include "props/command/command.h"
 
 /*
@@ -14,6 +16,9 @@
 
 #define O2_WRONG_ANY  UINT32_MAX
 #define O2_WRONG_MORE 4u
+
+/* Members of struct o2_wrong: on all connections, in all messages. */
+#define O2_WRONG_ALWAYS .answers = UINT32_MAX, .most = UINT32_MAX
 
 struct o2_wrong {
 	enum o2_wrong_in {
@@ -40,7 +45,8 @@ struct o2_wrong {
 	uint32_t from, answers;
 	/* there the first `spares` matching messages stay right, and at most `most` are changed. */
 	uint32_t spares, most;
-	uint32_t told; /* how many were changed */
+	uint32_t told;	   /* how many were changed */
+	uint32_t answered; /* how many requests for a connection the peer has answered */
 	/* The peer's network works in one of `late` rounds only; each other one reports an event.  0: in each. */
 	uint32_t late;
 	/* The peer's buffers, if not those that the command expects: to write to, and to read. */
@@ -59,6 +65,9 @@ struct o2_wrong {
 	uint32_t lost_after, rounds;
 	bool alone; /* SIGCHLD is ignored, as some callers have it, so that children cannot be waited for */
 };
+
+/* Make a peer, of which there is one at a time, say it.  *wrong must outlive the peer. */
+void o2_wrong_say(struct o2_wrong *wrong, struct o2_ni *ni, struct o2_cm *cm);
 
 /* Run the command; *wrong comes back from its process with `told` set. */
 void o2_wrong_execute(struct o2_command_run *run, struct o2_wrong *wrong);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The process of conform: its network, and a peer with one wrong field. */
+/* The process of conform: its network, and the peer. */
 #include "props/command/wrong.h"
 
 #include <errno.h>
@@ -15,16 +15,12 @@
 #include "lnd/cm/loop.h"
 #include "loopverbs/loopverbs.h"
 #include "props/command/net_process.h"
-#include "props/model/wire_model.h"
 #include "props/world/device.h"
-#include "props/world/receives.h"
-#include "wire/layout.h"
 #include "wire/nid.h"
 
-#define NO_PORTAL   63u
-#define LST_TYPE_AT 8u /* docs/lst.md, "The message" */
-#define QUIET_MS    200u
-#define HURRY_MS    500u /* time added per round */
+#define NO_PORTAL 63u
+#define QUIET_MS  200u
+#define HURRY_MS  500u /* time added per round */
 
 static struct {
 	struct o2_wrong *wrong;
@@ -35,82 +31,12 @@ static struct {
 	struct o2_net_options options;
 	struct o2_net_memory memory[2];
 	struct o2_net_lst_node lst;
-	const struct o2_cm_ops *true_ops, *our_true_ops;
-	struct o2_cm_ops ops, our_ops;
-	uint32_t answers; /* number of answers to requests for connections */
+	const struct o2_cm_ops *our_true_ops;
+	struct o2_cm_ops our_ops;
 	/* Time of the last round, and of the last round with an event; time added to the peer's clock. */
 	uint64_t now_ms, active_ms, ahead_ms;
 	uint32_t turns; /* rounds of the peer's network, with those left out */
 } peer;
-
-static void spoil(uint8_t *bytes)
-{
-	struct o2_wrong *wrong = peer.wrong;
-	uint8_t *at = bytes + wrong->at;
-
-	if (peer.answers <= wrong->from || peer.answers - wrong->from > wrong->answers)
-		return;
-	if (wrong->spares > 0) {
-		wrong->spares--;
-		return;
-	}
-	if (wrong->told == wrong->most)
-		return;
-	wrong->told++;
-	o2_wm_store(at, wrong->width, true,
-		    wrong->value + (wrong->adds ? o2_wm_load(at, wrong->width, true) : 0));
-	for (uint32_t i = 0; i < wrong->nmore; i++)
-		o2_wm_store(bytes + wrong->more[i].at, wrong->more[i].width, true, wrong->more[i].value);
-}
-
-static int accept_wrongly(struct o2_cm_id *id, const struct o2_cm_param *param, struct o2_error *error)
-{
-	uint8_t bytes[O2_CM_REPLY_BYTES];
-	struct o2_cm_param other = *param;
-
-	memcpy(bytes, param->private_data, param->private_bytes);
-	other.private_data = bytes;
-	peer.answers++;
-	if (peer.wrong->in == O2_WRONG_REPLY)
-		spoil(bytes);
-	return peer.true_ops->accept(id, &other, error);
-}
-
-static void reject_wrongly(struct o2_cm_id *id, const uint8_t *private_data, size_t private_bytes)
-{
-	uint8_t bytes[O2_CM_REJECT_BYTES];
-
-	memcpy(bytes, private_data, private_bytes);
-	peer.answers++;
-	if (peer.wrong->in == O2_WRONG_REJECT)
-		spoil(bytes);
-	peer.true_ops->reject(id, bytes, private_bytes);
-}
-
-static bool is_meant(const uint8_t *bytes)
-{
-	const struct o2_wrong *wrong = peer.wrong;
-
-	if (wrong->in != O2_WRONG_MESSAGE || bytes[O2_AT_TYPE] != wrong->type)
-		return false;
-	if (wrong->type != O2_MSG_IMMEDIATE)
-		return true;
-	return o2_wm_load(bytes + O2_AT_LNET_HDR + O2_LNET_AT_TYPE, 4, true) == wrong->lnet_type &&
-	       (wrong->lst_type == O2_WRONG_ANY ||
-		o2_wm_load(bytes + O2_AT_PAYLOAD + LST_TYPE_AT, 4, true) == wrong->lst_type);
-}
-
-static int post_wrongly(void *context, struct ibv_qp *qp, struct ibv_send_wr *list, struct ibv_send_wr **bad,
-			const struct o2_rdma_desc *sink)
-{
-	uint8_t *bytes = o2_seen_posted(list);
-
-	(void)context;
-	(void)sink;
-	if (bytes != NULL && is_meant(bytes))
-		spoil(bytes);
-	return ibv_post_send(qp, list, bad);
-}
 
 /* Replaces our listen: the port is in use, or not permitted. */
 static int listen_in_vain(struct o2_cm *cm, uint16_t port, struct o2_error *error)
@@ -152,14 +78,11 @@ static void note_event(void *context, const struct o2_lnet_event *event)
 static bool open_ni(uint64_t nid, const char *device, uint32_t pages, const struct o2_watch *watch,
 		    struct o2_ni *ni, struct o2_cm **cm)
 {
-	static const struct o2_work_ops post_ops = {.post_send = post_wrongly};
 	struct o2_ni_config config = o2_net_ni_config(nid, device, O2_LOOP_GID_INDEX, pages);
 
 	config.reg_gaps = o2_device_reg_gaps();
 	config.watch = watch;
-	if (ni == &peer.ni)
-		config.work_ops = &post_ops;
-	else
+	if (ni != &peer.ni)
 		config.events = peer.wrong->events;
 	return o2_ni_open(&config, ni, NULL) == 0 &&
 	       o2_cm_loop_attach(peer.wire, ni, o2_nid_address(nid), cm, NULL) == 0;
@@ -187,11 +110,7 @@ static bool open_peer(void)
 	struct o2_node_config node_config = o2_net_node_config(&peer.options);
 	struct o2_lnet_config lnet_config = o2_net_lnet_config(&peer.options);
 
-	peer.true_ops = peer.cm->ops;
-	peer.ops = *peer.true_ops;
-	peer.ops.accept = accept_wrongly;
-	peer.ops.reject = reject_wrongly;
-	peer.cm->ops = &peer.ops;
+	o2_wrong_say(peer.wrong, &peer.ni, peer.cm);
 	if (o2_endpoint_open(&peer.ni, peer.cm, &node_config, &lnet_config, &ops, NULL, &peer.endpoint,
 			     NULL) != 0)
 		return false;
@@ -294,7 +213,7 @@ static int progress(struct o2_net_network *network, uint64_t now_ms)
 		return 1;
 	while (o2_cm_loop_deliver(peer.wire, 0))
 		events++;
-	if (peer.wrong->absent || (peer.wrong->mute && peer.answers > 0))
+	if (peer.wrong->absent || (peer.wrong->mute && peer.wrong->answered > 0))
 		return events;
 	o2_endpoint_clock(&peer.endpoint, time_of_peer(now_ms));
 	o2_net_lst_round(&peer.lst);

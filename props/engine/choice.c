@@ -4,6 +4,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "props/engine/exhaustive.h"
+
 /* Offsets in the record are 16 bits wide; SPAN_OPEN is not a valid offset. */
 #define SPAN_OPEN      UINT16_MAX
 #define SPAN_UNTRACKED UINT16_MAX
@@ -46,6 +48,12 @@ void o2_choice_replay(struct o2_choice *c, const uint8_t *bytes, size_t length_b
 	choice_clear(c);
 	c->input = bytes;
 	c->input_bytes = length_bytes;
+}
+
+void o2_choice_exhaustive(struct o2_choice *c, struct o2_exhaustive *e)
+{
+	choice_clear(c);
+	c->exhaustive = e;
 }
 
 unsigned int o2_choice_width_bytes(uint64_t max)
@@ -107,28 +115,13 @@ static uint64_t take_input(struct o2_choice *c, uint64_t max)
 	return value > max ? value % (max + 1) : value;
 }
 
-/* The next digit of the odometer. */
-static uint64_t take_digit(struct o2_choice *c, uint64_t max)
+static uint64_t take_exhaustive(struct o2_choice *c, uint64_t max)
 {
-	struct o2_exhaustive *e = c->exhaustive;
-	const uint32_t i = e->next;
+	uint64_t value = 0;
 
-	if (i == O2_EXHAUSTIVE_MAX_DRAWS) {
-		e->too_deep = true;
+	if (!o2_exhaustive_draw(c->exhaustive, max, &value))
 		c->overrun = true;
-		return 0;
-	}
-	if (i == e->draws) {
-		e->value[i] = 0;
-		e->max[i] = max;
-		e->draws++;
-	} else if (e->max[i] != max) {
-		e->unstable = true;
-		c->overrun = true;
-		return 0;
-	}
-	e->next++;
-	return e->value[i];
+	return value;
 }
 
 /* Draw 0..max; the random driver draws 0..likely, and the record holds no trace of that. */
@@ -139,7 +132,7 @@ static uint64_t draw(struct o2_choice *c, uint64_t max, uint64_t likely)
 	if (max == 0 || !have_room(c, max))
 		return 0;
 	if (c->exhaustive != NULL)
-		value = take_digit(c, max);
+		value = take_exhaustive(c, max);
 	else if (c->random)
 		value = o2_prng_upto(&c->prng, likely);
 	else
@@ -217,7 +210,7 @@ size_t o2_draw_weighted(struct o2_choice *c, const uint32_t *weights, size_t n)
 	if (options == 1 || !have_room(c, sum - 1))
 		return nth_option(weights, n, 0);
 	if (c->exhaustive != NULL) {
-		option = nth_option(weights, n, take_digit(c, options - 1));
+		option = nth_option(weights, n, take_exhaustive(c, options - 1));
 	} else {
 		option = option_at(weights,
 				   c->random ? o2_prng_upto(&c->prng, sum - 1) : take_input(c, sum - 1));
@@ -341,42 +334,4 @@ int o2_shortlex(const uint8_t *a, size_t a_bytes, const uint8_t *b, size_t b_byt
 	if (a_bytes != b_bytes)
 		return a_bytes < b_bytes ? -1 : 1;
 	return a_bytes == 0 ? 0 : memcmp(a, b, a_bytes);
-}
-
-void o2_exhaustive_start(struct o2_exhaustive *e)
-{
-	e->draws = 0;
-	e->next = 0;
-	e->cases = 0;
-	e->finished = false;
-	e->too_deep = false;
-	e->unstable = false;
-}
-
-bool o2_exhaustive_next(struct o2_exhaustive *e, struct o2_choice *c)
-{
-	if (e->finished)
-		return false;
-	if (e->cases > 0) {
-		/* A repeated prefix that ended early has changed. */
-		if (e->next < e->draws)
-			e->unstable = true;
-		while (e->draws > 0 && e->value[e->draws - 1] == e->max[e->draws - 1])
-			e->draws--;
-		if (e->draws == 0) {
-			e->finished = true;
-			return false;
-		}
-		e->value[e->draws - 1]++;
-	}
-	e->next = 0;
-	e->cases++;
-	choice_clear(c);
-	c->exhaustive = e;
-	return true;
-}
-
-bool o2_exhaustive_complete(const struct o2_exhaustive *e)
-{
-	return e->finished && !e->too_deep && !e->unstable;
 }

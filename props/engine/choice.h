@@ -13,7 +13,7 @@
  * (docs/properties.md, "Choice sequences").
  *
  * One generator has four drivers: random (from a seed), replay (bytes of a file or of a fuzzer), exhaustive
- * (all strings of a small generator) and the shrinker (props/engine/shrink.h).  With every driver, the bytes
+ * (every case near the simplest, props/engine/exhaustive.h) and the shrinker (props/engine/shrink.h).  With every driver, the bytes
  * drawn are recorded in their canonical form, and a replay of the record gives the same draws.
  *
  * Encoding of a draw of 0..max: the fewest whole bytes that hold max, big-endian, so that a smaller string in
@@ -35,10 +35,9 @@ enum o2_status {
 };
 
 /* Limits of one case: enough for a 257-page transfer between finely cut lists, with room to spare. */
-#define O2_CHOICE_MAX_BYTES	8192u
-#define O2_CHOICE_MAX_SPANS	2048u /* later spans are not recorded; the shrinker only loses a hint */
-#define O2_CHOICE_MAX_DEPTH	32u   /* depth of nested spans; deeper spans are not recorded */
-#define O2_EXHAUSTIVE_MAX_DRAWS 256u
+#define O2_CHOICE_MAX_BYTES 8192u
+#define O2_CHOICE_MAX_SPANS 2048u /* later spans are not recorded; the shrinker only loses a hint */
+#define O2_CHOICE_MAX_DEPTH 32u	  /* depth of nested spans; deeper spans are not recorded */
 
 /* A stretch of the record that belongs together, e.g. one element of a list. */
 struct o2_choice_span {
@@ -84,6 +83,9 @@ void o2_choice_random(struct o2_choice *c, uint64_t seed, uint64_t index);
 
 /* Replay bytes (a file, a fuzzer's input, a record).  bytes may be NULL if length_bytes is 0. */
 void o2_choice_replay(struct o2_choice *c, const uint8_t *bytes, size_t length_bytes);
+
+/* Take the numbers from the exhaustive driver, which calls this: o2_exhaustive_next. */
+void o2_choice_exhaustive(struct o2_choice *c, struct o2_exhaustive *e);
 
 /* Draw a number, uniform in 0..max, both included. */
 uint64_t o2_draw(struct o2_choice *c, uint64_t max);
@@ -159,35 +161,5 @@ unsigned int o2_choice_width_bytes(uint64_t max);
 
 /* Shortlex order: shorter first, then bytewise.  Negative, 0 or positive as a is before, equal to or after b. */
 int o2_shortlex(const uint8_t *a, size_t a_bytes, const uint8_t *b, size_t b_bytes);
-
-/*
- * Exhaustive mode: all cases of a generator with few draws.
- *
- *   o2_exhaustive_start(&e);
- *   while (o2_exhaustive_next(&e, &c))
- *           property(&c);
- *   complete = o2_exhaustive_complete(&e);
- *
- * If a case is rejected early, its later draws are not enumerated.
- */
-struct o2_exhaustive {
-	uint32_t draws; /* draws of the current case */
-	uint32_t next;	/* its next draw */
-	uint64_t cases; /* cases handed out so far, including the current one */
-	bool finished;	/* the last case has already been handed out */
-	bool too_deep;	/* a case had more than O2_EXHAUSTIVE_MAX_DRAWS draws: some were not visited */
-	bool unstable; /* a repeated prefix drew with another bound, or ended: the generator is not a function
-			  of its draws */
-	uint64_t value[O2_EXHAUSTIVE_MAX_DRAWS];
-	uint64_t max[O2_EXHAUSTIVE_MAX_DRAWS];
-};
-
-void o2_exhaustive_start(struct o2_exhaustive *e);
-
-/* Prepare c for the next case; false if there is none. */
-bool o2_exhaustive_next(struct o2_exhaustive *e, struct o2_choice *c);
-
-/* True if every case was visited. */
-bool o2_exhaustive_complete(const struct o2_exhaustive *e);
 
 #endif

@@ -18,13 +18,18 @@
 
 char *o2_run_line(const struct runner *r, uint64_t index, const char *end)
 {
+	const struct o2_run_options *o = r->options;
+	const char *property = r->property->ops->name;
 	char *line;
+	int n;
 
-	if (asprintf(&line, "%s run %s %s --seed 0x%" PRIx64 " --first %" PRIu64 " --cases 1%s",
-		     r->options->program, r->property->ops->name, r->options->again, r->options->seed, index,
-		     end) < 0)
-		return NULL;
-	return line;
+	if (r->exhaustive != NULL)
+		n = asprintf(&line, "%s run %s %s --exhaustive %" PRIu32 " --cases %" PRIu64 "%s", o->program,
+			     property, o->again, o->exhaustive, index + 1, end);
+	else
+		n = asprintf(&line, "%s run %s %s --seed 0x%" PRIx64 " --first %" PRIu64 " --cases 1%s",
+			     o->program, property, o->again, o->seed, index, end);
+	return n < 0 ? NULL : line;
 }
 
 void o2_run_not_written(struct runner *r, const char *path, int code)
@@ -126,8 +131,13 @@ void o2_run_print_finding(const struct runner *r, uint64_t index)
 	char counters[1000];
 
 	fflush(stdout);
-	fprintf(stderr, "FINDING %s on %s: %s (seed 0x%" PRIx64 ", case %" PRIu64 ")\n",
-		r->property->ops->name, r->options->device, r->report.signature, r->options->seed, index);
+	fprintf(stderr, "FINDING %s on %s: %s (", r->property->ops->name, r->options->device,
+		r->report.signature);
+	if (r->exhaustive != NULL)
+		fprintf(stderr, "exhaustive %" PRIu32, r->options->exhaustive);
+	else
+		fprintf(stderr, "seed 0x%" PRIx64, r->options->seed);
+	fprintf(stderr, ", case %" PRIu64 ")\n", index);
 	for (uint32_t i = 0; i < r->report.lines; i++)
 		fprintf(stderr, "  %s\n", r->report.line[i]);
 	r->property->ops->print(r->property->context, PIECES_SHOWN, stderr);

@@ -216,12 +216,14 @@ static bool enough(const struct runner *r, uint64_t done)
 {
 	const struct o2_run_options *o = r->options;
 	const struct o2_property *property = r->property;
+	/* What has to occur has to occur at random; cases near the simplest one may lack it. */
+	const bool lacks = r->exhaustive == NULL && o->cases > 0 && done >= o->cases && lacks_a_situation(r);
 
 	if (r->failures >= MAX_FAILURES || json_array_size(r->findings) >= r->options->findings)
 		return true;
 	if (o->seconds > 0 && o2_monotonic_seconds() - r->start >= o->seconds)
 		return true;
-	if (o->cases > 0 && done >= o->cases && (done / O2_RUN_ON >= o->cases || !lacks_a_situation(r)))
+	if (o->cases > 0 && done >= o->cases && (done / O2_RUN_ON >= o->cases || !lacks))
 		return true;
 	return property->ops->enough != NULL && property->ops->enough(property->context, o);
 }
@@ -240,17 +242,32 @@ void o2_run_note_failure(struct runner *r, uint64_t index)
 		o2_run_reset(r->property);
 }
 
+/* Prepare the next case; false if there is none. */
+static bool next_case(struct runner *r, uint64_t index)
+{
+	if (r->exhaustive != NULL)
+		return o2_exhaustive_next(r->exhaustive, r->choice);
+	o2_choice_random(r->choice, r->options->seed, index);
+	return true;
+}
+
 static void run_cases(struct runner *r)
 {
 	const struct o2_property_ops *ops = r->property->ops;
 	double last = r->start;
 	uint64_t i;
 
+	/* An exhaustive run cannot go back to the cases before a failed sweep. */
+	if (r->exhaustive != NULL && ops->sweep_always != NULL) {
+		ops->sweep_always(r->property->context);
+		r->blamed = true;
+	}
 	for (i = 0; !enough(r, i); i++) {
 		uint64_t index = r->options->first_case + i;
 
+		if (!next_case(r, index))
+			break;
 		note_current(r, index);
-		o2_choice_random(r->choice, r->options->seed, index);
 		if (o2_run_try(r, r->choice, &r->report) == O2_STATUS_INTERESTING)
 			o2_run_note_failure(r, index);
 		else
@@ -303,6 +320,7 @@ static void runner_close(struct runner *r)
 	if (r == NULL)
 		return;
 	json_decref(r->findings);
+	free(r->exhaustive);
 	if (r->current_fd >= 0)
 		close(r->current_fd);
 	free(r->replay);
@@ -320,13 +338,32 @@ static struct runner *runner_open(const struct o2_property *property, const stru
 	r->property = property;
 	r->options = options;
 	r->findings = json_array();
-	r->weigh = options->cases == 1 && !property->keeps; /* no later case to compare with */
+	/* A random case by itself: there is no later one to compare with. */
+	r->weigh = options->cases == 1 && options->exhaustive == 0 && !property->keeps;
 	r->current_fd = -1;
 	r->choice = calloc(1, sizeof(*r->choice));
-	if (r->choice != NULL)
+	if (options->exhaustive > 0) {
+		r->exhaustive = malloc(sizeof(*r->exhaustive));
+		if (r->exhaustive != NULL)
+			o2_exhaustive_start(r->exhaustive, options->exhaustive);
+	}
+	if (r->choice != NULL && (r->exhaustive != NULL || options->exhaustive == 0))
 		return r;
 	runner_close(r);
 	return NULL;
+}
+
+/* A new array of what an exhaustive run lacks; the result gets the members of such a run. */
+static json_t *missing_of_exhaustive(const struct runner *r, json_t *result)
+{
+	json_t *missing = json_array();
+
+	json_object_set_new(result, "exhaustive", json_integer(r->options->exhaustive));
+	json_object_set_new(result, "complete", json_boolean(o2_exhaustive_complete(r->exhaustive)));
+	if (r->exhaustive->unstable)
+		json_array_append_new(missing,
+				      json_string("the same numbers asked for after the same answers"));
+	return missing;
 }
 
 int o2_run(const struct o2_property *property, const struct o2_run_options *options, json_t **result)
@@ -364,7 +401,9 @@ int o2_run(const struct o2_property *property, const struct o2_run_options *opti
 				    json_pack("{s:o, s:o}", "before", r->hw_before[i], "after", after));
 	}
 	json_object_set_new(*result, "hw_counters", counters);
-	json_object_set_new(*result, "missing", ops->missing(property->context, packets));
+	json_object_set_new(*result, "missing",
+			    r->exhaustive != NULL ? missing_of_exhaustive(r, *result)
+						  : ops->missing(property->context, packets));
 	if (r->tried >= CASES_FOR_ONE && json_integer_value(json_object_get(*result, "cases")) == 0)
 		json_array_append_new(json_object_get(*result, "missing"),
 				      json_string("a case that could be run"));

@@ -20,7 +20,10 @@ struct o2_property;
 /* The default way to connect the ends of a rung: each is told the other's address. */
 #define O2_RUN_CONNECT_DIRECT "direct"
 
-/* The random runner: cases from a seed until a bound is reached, findings shrunk and written to files. */
+/*
+ * The runner: random cases from a seed until a bound is reached, or with `exhaustive` every case near the simplest
+ * one (props/engine/exhaustive.h); findings are shrunk and written to files.
+ */
 
 struct o2_run_options {
 	const char *device;  /* as the user named it, for reports */
@@ -31,6 +34,7 @@ struct o2_run_options {
 	const char *hw_device[2]; /* names under /sys/class/infiniband whose counters are read; may be NULL */
 	uint64_t seed;
 	uint64_t first_case;
+	uint32_t exhaustive;	       /* 0: random cases; else every case so near the simplest one */
 	uint64_t cases;		       /* 0: no bound; see O2_RUN_ON */
 	uint64_t moved;		       /* continue until this many transfers moved bytes; 0: no bound */
 	uint64_t min_per_pair;	       /* and until each ordered pair of modes in use did so this often */

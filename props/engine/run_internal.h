@@ -2,12 +2,14 @@
 #ifndef O2_PROPS_RUN_INTERNAL_H
 #define O2_PROPS_RUN_INTERNAL_H
 
+#include "props/engine/exhaustive.h"
 #include "props/engine/left_behind.h"
 
 struct runner {
 	const struct o2_property *property;
 	const struct o2_run_options *options;
 	struct o2_choice *choice;
+	struct o2_exhaustive *exhaustive; /* NULL: cases are random */
 	struct o2_report report;
 	json_t *findings;
 	json_t *hw_before[2]; /* counters of options->hw_device before the run; NULL: none */
@@ -44,7 +46,10 @@ void o2_run_restore_counts(const struct runner *r, void *counts);
 /* A case failed as r->report says: make a finding of it.  The last reading of what the process holds is void. */
 void o2_run_note_failure(struct runner *r, uint64_t index);
 
-/* The command that runs one case by its number, followed by `end`; the caller frees it. NULL: no memory. */
+/*
+ * The command that runs one case by its number, followed by `end`; the caller frees it. NULL: no memory.  An
+ * exhaustive run has to visit the cases before it too.
+ */
 char *o2_run_line(const struct runner *r, uint64_t index, const char *end);
 
 /* Report that a file cannot be written, and why: code is an errno.  The run ends with status 2. */

@@ -46,9 +46,15 @@ static uint64_t first_to_leave(struct runner *r, uint64_t first, uint64_t last)
 static void note_left(struct runner *r, uint64_t index)
 {
 	const struct o2_report together = r->report;
-	void *counts = o2_run_keep_counts(r);
+	void *counts;
 	uint64_t at;
 
+	/* An exhaustive run cannot go back to a case: the finding shows the last one. */
+	if (r->exhaustive != NULL) {
+		o2_run_note_failure(r, index);
+		return;
+	}
+	counts = o2_run_keep_counts(r);
 	snprintf(r->grown, sizeof(r->grown), "found after cases %llu to %llu: %.200s",
 		 (unsigned long long)r->weighed, (unsigned long long)index, together.line[0]);
 	at = first_to_leave(r, r->weighed, index);

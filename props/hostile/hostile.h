@@ -60,7 +60,7 @@ struct o2_liar_spoil {
 struct o2_lie {
 	enum o2_msg_type type; /* 0: the row has a script instead */
 	/* What the victim sent before, with the cookie that the lie uses: PUT_REQ, GET_REQ, or PUT_ACK as the
-	 * sink of a PUT, of 5000 bytes in this mode.  0: nothing; the cookie is unknown to the victim. */
+	 * sink of a PUT, of O2_VICTIM_BYTES in this mode.  0: nothing; the cookie is unknown to the victim. */
 	enum o2_msg_type after;
 	enum o2_reg_mode mode;
 	int32_t status; /* of a PUT_NAK, PUT_DONE or GET_DONE */
@@ -142,9 +142,10 @@ bool o2_liar_heard(struct o2_hostile *h, enum o2_msg_type type, struct o2_msg *m
 /* As o2_liar_heard, after events are handled until nothing more happens. */
 bool o2_liar_hears(struct o2_hostile *h, enum o2_msg_type type, struct o2_msg *msg);
 void o2_hostile_settle(struct o2_hostile *h);
-/* Post an RDMA operation on the victim's memory. */
-bool o2_liar_rdma(struct o2_hostile *h, enum ibv_wr_opcode opcode, uint64_t addr, uint32_t rkey,
-		  uint32_t length);
+/* Post an RDMA WRITE to the victim's memory. */
+bool o2_liar_write(struct o2_hostile *h, uint64_t addr, uint32_t rkey, uint32_t length);
+
+#define O2_VICTIM_BYTES 5000u /* of the operations below */
 
 /*
  * Victim memory that is described to the liar as a sink: the sink of a GET that the victim started or, if the
@@ -156,10 +157,7 @@ struct o2_liar_sink {
 	uint64_t cookie;       /* cookie of that message */
 };
 
-bool o2_victim_waits(struct o2_hostile *h, uint64_t nob, enum o2_reg_mode mode, struct o2_liar_sink *sink);
-/* Always the sink of a PUT: the victim serves nob bytes, and has answered the PUT_REQ. */
-bool o2_victim_waits_for_put(struct o2_hostile *h, uint64_t nob, enum o2_reg_mode mode,
-			     struct o2_liar_sink *sink);
+bool o2_victim_waits(struct o2_hostile *h, enum o2_reg_mode mode, struct o2_liar_sink *sink);
 /* Send a PUT_NAK, PUT_DONE or GET_DONE. */
 bool o2_liar_completes(struct o2_hostile *h, enum o2_msg_type type, uint64_t cookie, int32_t status);
 
@@ -173,7 +171,8 @@ bool o2_liar_answers(struct o2_hostile *h, const struct o2_liar_spoil *spoil);
  */
 bool o2_victim_does(struct o2_hostile *h, enum o2_victim_act act, uint64_t value, enum o2_reg_mode mode);
 /*
- * Make the victim send PUT_REQ, GET_REQ or PUT_ACK, of 5000 bytes in this mode, and wait for the answer to *cookie.
+ * Make the victim send PUT_REQ, GET_REQ or PUT_ACK, of O2_VICTIM_BYTES in this mode, and wait for the answer
+ * to *cookie.
  */
 bool o2_victim_awaits(struct o2_hostile *h, enum o2_msg_type said, enum o2_reg_mode mode, uint64_t *cookie);
 void o2_hostile_clock(struct o2_hostile *h, uint64_t ms);

@@ -81,7 +81,7 @@ static bool late_done(struct o2_hostile *h)
 {
 	struct o2_liar_sink sink;
 
-	if (!o2_victim_waits(h, 5000, O2_REG_FMR, &sink))
+	if (!o2_victim_waits(h, O2_REG_FMR, &sink))
 		return false;
 	o2_hostile_wait_out(h);
 	o2_liar_completes(h, sink.done, sink.cookie, 5000);

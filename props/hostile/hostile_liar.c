@@ -305,10 +305,9 @@ bool o2_liar_hears(struct o2_hostile *h, enum o2_msg_type type, struct o2_msg *m
 	return o2_liar_heard(h, type, msg);
 }
 
-bool o2_liar_rdma(struct o2_hostile *h, enum ibv_wr_opcode opcode, uint64_t addr, uint32_t rkey,
-		  uint32_t length)
+bool o2_liar_write(struct o2_hostile *h, uint64_t addr, uint32_t rkey, uint32_t length)
 {
-	struct ibv_send_wr wr = {.opcode = opcode};
+	struct ibv_send_wr wr = {.opcode = IBV_WR_RDMA_WRITE};
 
 	memset(send_slot(h), 0xbd, O2_MSG_BYTES);
 	wr.wr.rdma.remote_addr = addr;

@@ -4,15 +4,14 @@
 /* Shared by the scripts: a victim that waits, and the one message of most rows. */
 
 #define UNKNOWN_COOKIE 0x7777u
-#define NOB	       5000u
 
-bool o2_victim_waits_for_put(struct o2_hostile *h, uint64_t nob, enum o2_reg_mode mode,
-			     struct o2_liar_sink *sink)
+/* Always the sink of a PUT: the victim serves the bytes, and has answered the PUT_REQ. */
+static bool waits_for_put(struct o2_hostile *h, enum o2_reg_mode mode, struct o2_liar_sink *sink)
 {
 	struct o2_msg ack;
 
 	*sink = (struct o2_liar_sink){.done = O2_MSG_PUT_DONE};
-	if (!o2_victim_does(h, O2_ACT_SERVE, nob, mode))
+	if (!o2_victim_does(h, O2_ACT_SERVE, O2_VICTIM_BYTES, mode))
 		return false;
 	o2_liar_begin(h, O2_MSG_PUT_REQ);
 	if (!o2_liar_send(h) || !o2_liar_hears(h, O2_MSG_PUT_ACK, &ack))
@@ -22,14 +21,15 @@ bool o2_victim_waits_for_put(struct o2_hostile *h, uint64_t nob, enum o2_reg_mod
 	return true;
 }
 
-bool o2_victim_waits(struct o2_hostile *h, uint64_t nob, enum o2_reg_mode mode, struct o2_liar_sink *sink)
+bool o2_victim_waits(struct o2_hostile *h, enum o2_reg_mode mode, struct o2_liar_sink *sink)
 {
 	struct o2_msg request;
 
 	if (h->world->outside)
-		return o2_victim_waits_for_put(h, nob, mode, sink);
+		return waits_for_put(h, mode, sink);
 	*sink = (struct o2_liar_sink){.done = O2_MSG_GET_DONE};
-	if (!o2_victim_does(h, O2_ACT_GET, nob, mode) || !o2_liar_hears(h, O2_MSG_GET_REQ, &request))
+	if (!o2_victim_does(h, O2_ACT_GET, O2_VICTIM_BYTES, mode) ||
+	    !o2_liar_hears(h, O2_MSG_GET_REQ, &request))
 		return false;
 	sink->desc = request.u.get.ibgm_rd;
 	sink->cookie = request.u.get.ibgm_cookie;
@@ -52,12 +52,13 @@ bool o2_victim_awaits(struct o2_hostile *h, enum o2_msg_type said, enum o2_reg_m
 	struct o2_msg request;
 
 	if (said == O2_MSG_PUT_ACK) {
-		bool waits = o2_victim_waits_for_put(h, NOB, mode, &sink);
+		bool waits = waits_for_put(h, mode, &sink);
 
 		*cookie = sink.cookie;
 		return waits;
 	}
-	if (!o2_victim_does(h, put ? O2_ACT_PUT : O2_ACT_GET, NOB, mode) || !o2_liar_hears(h, said, &request))
+	if (!o2_victim_does(h, put ? O2_ACT_PUT : O2_ACT_GET, O2_VICTIM_BYTES, mode) ||
+	    !o2_liar_hears(h, said, &request))
 		return false;
 	*cookie = put ? request.u.putreq.ibprm_cookie : request.u.get.ibgm_cookie;
 	return true;

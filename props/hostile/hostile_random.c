@@ -133,8 +133,8 @@ static void answer(struct o2_hostile_run *run)
 	}
 	for (uint32_t i = 0; i < run->desc.rd_nfrags; i++)
 		if (run->desc.rd_frags[i].rf_nob <= O2_MSG_BYTES)
-			o2_liar_rdma(&run->h, IBV_WR_RDMA_WRITE, run->desc.rd_frags[i].rf_addr,
-				     run->desc.rd_key, run->desc.rd_frags[i].rf_nob);
+			o2_liar_write(&run->h, run->desc.rd_frags[i].rf_addr, run->desc.rd_key,
+				      run->desc.rd_frags[i].rf_nob);
 	msg = o2_liar_begin(&run->h, asked == O2_MSG_GET_REQ ? O2_MSG_GET_DONE : O2_MSG_PUT_DONE);
 	msg->u.completion.ibcm_cookie = run->cookie[asked == O2_MSG_PUT_ACK];
 	msg->u.completion.ibcm_status = (int32_t)o2_desc_bytes(&run->desc);
@@ -155,9 +155,8 @@ static void make_noise(struct o2_hostile_run *run, const struct o2_hostile_step 
 static void write_there(struct o2_hostile_run *run, const struct o2_hostile_step *step)
 {
 	if (run->desc.rd_nfrags > 0)
-		o2_liar_rdma(&run->h, IBV_WR_RDMA_WRITE,
-			     run->desc.rd_frags[0].rf_addr + (uint64_t)(int64_t)step->offset,
-			     run->desc.rd_key ^ (step->key_wrong ? 0x100u : 0u), step->nob);
+		o2_liar_write(&run->h, run->desc.rd_frags[0].rf_addr + (uint64_t)(int64_t)step->offset,
+			      run->desc.rd_key ^ (step->key_wrong ? 0x100u : 0u), step->nob);
 }
 
 static void take_step(struct o2_hostile_run *run, const struct o2_hostile_step *step)

@@ -7,7 +7,7 @@
 
 static bool write_at(struct o2_hostile *h, const struct o2_liar_sink *sink, uint64_t address, uint32_t length)
 {
-	return o2_liar_rdma(h, IBV_WR_RDMA_WRITE, address, sink->desc.rd_key, length);
+	return o2_liar_write(h, address, sink->desc.rd_key, length);
 }
 
 /* Write, complete, and write again: the memory may be in other use by then. */
@@ -16,7 +16,7 @@ static bool after_done(struct o2_hostile *h)
 	struct o2_liar_sink sink;
 	uint64_t start;
 
-	if (!o2_victim_waits(h, 5000, O2_REG_FMR, &sink))
+	if (!o2_victim_waits(h, O2_REG_FMR, &sink))
 		return false;
 	start = sink.desc.rd_frags[0].rf_addr;
 	if (!write_at(h, &sink, start, 64) || !o2_liar_completes(h, sink.done, sink.cookie, 5000))
@@ -31,7 +31,7 @@ static bool beyond(struct o2_hostile *h)
 	struct o2_liar_sink sink;
 	const struct o2_rdma_frag *last;
 
-	if (!o2_victim_waits(h, 5000, O2_REG_FMR, &sink))
+	if (!o2_victim_waits(h, O2_REG_FMR, &sink))
 		return false;
 	last = &sink.desc.rd_frags[sink.desc.rd_nfrags - 1];
 	return write_at(h, &sink, last->rf_addr + last->rf_nob - 1, 2);
@@ -41,7 +41,7 @@ static bool before(struct o2_hostile *h)
 {
 	struct o2_liar_sink sink;
 
-	return o2_victim_waits(h, 5000, O2_REG_FMR, &sink) &&
+	return o2_victim_waits(h, O2_REG_FMR, &sink) &&
 	       write_at(h, &sink, sink.desc.rd_frags[0].rf_addr - 1, 2);
 }
 
@@ -51,7 +51,7 @@ static bool into_slots(struct o2_hostile *h)
 	uint64_t address;
 	uint32_t key;
 
-	return o2_victim_slots(h, &address, &key) && o2_liar_rdma(h, IBV_WR_RDMA_WRITE, address, key, 64);
+	return o2_victim_slots(h, &address, &key) && o2_liar_write(h, address, key, 64);
 }
 
 /* Write to the memory that the victim sends from, in mode global, which has one region for all memory. */
@@ -63,7 +63,7 @@ static bool into_source(struct o2_hostile *h)
 	if (!o2_victim_does(h, O2_ACT_PUT, 5000, O2_REG_GLOBAL))
 		return false;
 	o2_hostile_settle(h);
-	return o2_victim_source(h, &address, &key) && o2_liar_rdma(h, IBV_WR_RDMA_WRITE, address, key, 64);
+	return o2_victim_source(h, &address, &key) && o2_liar_write(h, address, key, 64);
 }
 
 #define WRITES(name, text, rule, ...)                                                                    \

@@ -35,7 +35,7 @@ static bool strange_status(struct o2_hostile *h)
 	struct o2_liar_sink sink;
 
 	for (size_t i = 0; i < sizeof(says) / sizeof(says[0]); i++) {
-		if (!o2_victim_waits(h, 5000, O2_REG_FASTREG, &sink) ||
+		if (!o2_victim_waits(h, O2_REG_FASTREG, &sink) ||
 		    !o2_liar_completes(h, sink.done, sink.cookie, says[i]))
 			return false;
 		o2_hostile_settle(h);

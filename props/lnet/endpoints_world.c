@@ -115,7 +115,7 @@ static int open_place(struct o2_endpoints_seat *seat, struct o2_error *error)
 		return rc;
 	config.nid = o2_endpoints_nid(endpoints, seat->index);
 	o2_endpoints_watch(seat);
-	rc = o2_place_open_anew(&seat->place, &endpoints->arenas, 0, &config, NULL, error);
+	rc = o2_place_open_anew(&seat->place, &endpoints->arenas, 0, &config, error);
 	if (rc == 0)
 		rc = o2_place_remember(&seat->place, seat->index);
 	if (rc == 0)

@@ -202,6 +202,7 @@ static void begin_case(struct o2_lst_run *run, struct o2_choice *choice, struct 
 	the->account = (struct o2_lst_account){.sid = O2_LST_NO_SID};
 	the->now_ms = 0;
 	the->steps = the->nserved = 0;
+	the->server = NULL;
 	the->replied = the->replies_unsent = 0;
 	memset(&the->talk, 0, sizeof(the->talk));
 	memset(the->operation, 0, sizeof(the->operation));
@@ -230,6 +231,8 @@ static bool close_parts(struct o2_lst_case *the)
 	o2_lst_node_destroy(nodes[1]);
 	the->a.node = the->b.node = NULL;
 	o2_lst_talk_close(the);
+	o2_lst_rpc_destroy(the->server);
+	the->server = NULL;
 	if (the->lnet.wrong != NULL && !the->report->failed)
 		o2_report_fail(the->report, "lst/lnet", "%s", the->lnet.wrong);
 	return rc == 0;
@@ -260,12 +263,12 @@ static bool work_case(struct o2_lst_case *the)
 
 static bool draw_case(struct o2_lst_case *the)
 {
-	static bool (*const kinds[])(struct o2_lst_case * the) = {node_case,	      o2_lst_talk_case,
-								  work_case,	      o2_lst_vain_case,
-								  o2_lst_limits_case, o2_lst_short_case};
-	static const uint32_t weights[] = {8, 8, 4, 1, 1, 1};
+	static bool (*const kinds[])(struct o2_lst_case * the) = {
+		node_case,	    o2_lst_talk_case,  work_case,	 o2_lst_vain_case,
+		o2_lst_limits_case, o2_lst_short_case, o2_lst_stale_case};
+	static const uint32_t weights[] = {8, 8, 4, 1, 1, 1, 1};
 
-	return kinds[o2_draw_weighted(the->choice, weights, 6)](the);
+	return kinds[o2_draw_weighted(the->choice, weights, 7)](the);
 }
 
 static enum o2_status run_case(void *context, struct o2_choice *choice, struct o2_report *report)

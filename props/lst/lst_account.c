@@ -260,8 +260,17 @@ static void check_fields(struct o2_lst_case *the, const struct o2_lst_msg *reply
 {
 	const struct o2_lst_account *account = &the->account;
 	const uint32_t status = reply->u.reply.status;
+	/* Of a session those that it was made with; without one, and of a refusal for them, all. */
+	const bool ours = status != EPROTO && has_session(account) && reply->msg_type != O2_LST_JOIN_REPLY;
+	const uint32_t features = ours ? account->features : 1;
 	bool right = true;
 
+	/* The answer to a bulk has those of its request. */
+	if (reply->msg_ses_feats != features && reply->msg_type != O2_LST_BRW_REPLY)
+		o2_report_fail(the->report, "lst/fields",
+			       "an answer of type %" PRIu32 ", status %" PRIu32 ", has features %" PRIu32
+			       ", not %" PRIu32,
+			       reply->msg_type, status, reply->msg_ses_feats, features);
 	if (reply->msg_type == O2_LST_MKSN_REPLY && (status == 0 || status == EBUSY))
 		right = reply->u.mksn_reply.mksn_timeout == TIMEOUT_MS / 1000 &&
 			(status == 0 ||
@@ -358,6 +367,11 @@ void o2_lst_check_state(struct o2_lst_case *the)
 	if (!o2_lst_sid_equal(sid, the->account.sid))
 		o2_report_fail(the->report, "lst/session", "the node is in session %" PRIu64 ", not %" PRIu64,
 			       sid.ses_stamp, the->account.sid.ses_stamp);
+	/* What keeps a session alive: every request to the framework but JOIN. */
+	if (has_session(&the->account) && node->heard_ms != the->account.heard_ms)
+		o2_report_fail(the->report, "lst/session",
+			       "the node has heard of its session at %" PRIu64 " ms, not at %" PRIu64,
+			       node->heard_ms, the->account.heard_ms);
 	/* Of sessions hardly ever, as letters keep their order: lst_work.c has more of those. */
 	if (node->nunits > node->config.max_units || node->nhalves > node->config.max_tests ||
 	    node->nbatches > node->config.max_batches || node->nsessions > node->config.max_sessions)

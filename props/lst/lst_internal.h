@@ -85,6 +85,7 @@
 	ENTRY(SHORT_OF_ENTRIES, "short_of_entries")                  \
 	ENTRY(CALL_IN_VAIN, "call_in_vain")                          \
 	ENTRY(CALL_NO_ENTRY_FOR_BULK, "call_without_entry_for_bulk") \
+	ENTRY(STALE_CANCELLED, "stale_call_cancelled")               \
 	ENTRY(CONFIG_REFUSED, "configuration_refused")               \
 	ENTRY(CONFIG_TAKEN, "configuration_taken")                   \
 	ENTRY(STOPPED_AT_ONCE, "stopped_at_once")                    \
@@ -172,10 +173,11 @@ struct o2_lst_case {
 	/* The newest reads and writes that have arrived at B, by their number modulo O2_LST_SERVED. */
 	uint32_t nserved;
 	struct o2_lst_served served[O2_LST_SERVED];
-	bool waits;		 /* something that B serves waited for pages after the last step */
-	uint64_t replied;	 /* replies of B that LNet has sent */
-	uint64_t replies_unsent; /* those that LNet has refused to send */
-	struct o2_lst_talk talk; /* the other half of the property: lst_talk.h */
+	bool waits;		   /* something that B serves waited for pages after the last step */
+	uint64_t replied;	   /* replies of B that LNet has sent */
+	uint64_t replies_unsent;   /* those that LNet has refused to send */
+	struct o2_lst_rpc *server; /* of a case that needs more than one engine; freed with the case */
+	struct o2_lst_talk talk;   /* the other half of the property: lst_talk.h */
 	const struct o2_lst_run *run;
 };
 
@@ -197,6 +199,8 @@ void o2_lst_clock_to(struct o2_lst_case *the, uint64_t now_ms);
 bool o2_lst_short_case(struct o2_lst_case *the);
 /* lst_vain.c: calls that cannot be started.  Returns as above. */
 bool o2_lst_vain_case(struct o2_lst_case *the);
+/* lst_stale.c: handles of calls and requests that have ended.  Returns as above. */
+bool o2_lst_stale_case(struct o2_lst_case *the);
 /* lst_limits.c: configurations at their limits and past them.  Returns as above. */
 bool o2_lst_limits_case(struct o2_lst_case *the);
 /* Draw the configuration of a talk's console; create the console. */

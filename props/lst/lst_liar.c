@@ -59,6 +59,19 @@ static void send(struct o2_lst_talk *talk, struct o2_talk_slot *slot, bool is_ge
 
 /* --- replies --- */
 
+/* Counters that are all different, also from those of another n, with few exceptions. */
+static void set_counters(struct o2_lst_stat_reply *reply, uint32_t n)
+{
+	const uint64_t bytes = (uint64_t)n << 20;
+
+	reply->str_fw = (struct o2_lst_fw_counters){n, n + 1, n + 2, n + 3, n + 4};
+	reply->str_rpc =
+		(struct o2_lst_rpc_counters){n + 5, n + 6, n + 7, n + 8, n + 9, bytes + 10, bytes + 11};
+	reply->str_lnet =
+		(struct o2_lst_lnet_counters){n + 12, n + 13,	  n + 14,     n + 15,	  n + 16,    n + 17,
+					      n + 18, bytes + 19, bytes + 20, bytes + 21, bytes + 22};
+}
+
 static struct o2_lst_msg honest(struct o2_lst_talk *talk, const struct o2_lst_msg *msg)
 {
 	/* timeouts of a session in seconds; 0: none. */
@@ -77,7 +90,7 @@ static struct o2_lst_msg honest(struct o2_lst_talk *talk, const struct o2_lst_ms
 	if (msg->msg_type == O2_LST_MKSN_REQST)
 		reply.u.mksn_reply.mksn_timeout = timeouts[o2_talk_draw(talk, 7)];
 	else if (msg->msg_type == O2_LST_STAT_REQST)
-		reply.u.stat_reply.str_fw.running_ms = o2_talk_draw(talk, UINT32_MAX);
+		set_counters(&reply.u.stat_reply, o2_talk_draw(talk, UINT32_MAX));
 	else if (msg->msg_type == O2_LST_BATCH_REQST)
 		reply.u.batch_reply.bar_active =
 			o2_draw_bool(talk->choice, 1, 1) ? 1 + o2_talk_draw(talk, 2) : 0;

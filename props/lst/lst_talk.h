@@ -37,7 +37,8 @@ struct o2_talk_asked {
 	uint64_t handle; /* while moving: cookie of a GET by IMMEDIATE */
 	uint32_t moved_bytes;
 	bool wrong[2]; /* by the reply's byte order: a word that is checked is not the pattern */
-	bool unseen;   /* a word that is not checked is wrong */
+	struct o2_lst_wrong found[2]; /* the first such word */
+	bool unseen;		      /* a word that is not checked is wrong */
 	/* What the liar has sent. */
 	bool sent_bulk, sent_reply;
 };
@@ -140,9 +141,20 @@ void o2_talk_check_alive(struct o2_lst_talk *talk);
 /* The console queries the session: check that it does not do so too early. */
 void o2_talk_check_early(struct o2_lst_talk *talk);
 /* An RPC has ended: check the details of its failure. */
-void o2_talk_check_error(struct o2_lst_talk *talk, const struct o2_lst_console_result *result);
+void o2_talk_check_error(struct o2_lst_talk *talk, const struct o2_talk_asked *asked,
+			 const struct o2_lst_console_result *result);
 /* The console has ended: check its report. */
 void o2_talk_check_report(struct o2_lst_talk *talk);
+
+/* lst_talk_look.c: the bytes of a read, and details of results. */
+/* Look at the bytes that have come. */
+void o2_talk_look(const struct o2_lst_talk *talk, struct o2_talk_asked *asked, const uint8_t *bytes);
+/* Check which failure the result names, and which wrong word. */
+void o2_talk_check_details(struct o2_lst_talk *talk, const struct o2_talk_asked *asked,
+			   const struct o2_lst_console_result *result);
+/* Check the counters that are reported against the answer that they came with. */
+void o2_talk_check_counters(struct o2_lst_talk *talk, const struct o2_talk_asked *asked,
+			    const struct o2_lst_stat_reply *told);
 
 /* lst_liar.c: one action of the liar. */
 void o2_talk_lie(struct o2_lst_talk *talk);

@@ -140,34 +140,6 @@ static void take_reply(struct o2_lst_talk *talk, struct o2_talk_asked *asked, co
 		       asked->reply.msg_type == asked->msg.msg_type + 1;
 }
 
-/* True if the console checks this word of a read.  It checks per page of its own memory. */
-static bool is_looked_at(const struct o2_lst_test *test, uint32_t at)
-{
-	const uint32_t place = (test->offset + at) % PAGE_BYTES;
-
-	if (test->every_word || test->check == O2_LST_CHECK_FULL)
-		return true;
-	return test->check == O2_LST_CHECK_SIMPLE &&
-	       (at == 0 || at == test->len - WORD_BYTES || place == 0 || place == PAGE_BYTES - WORD_BYTES);
-}
-
-static void look(const struct o2_lst_talk *talk, struct o2_talk_asked *asked, const uint8_t *bytes)
-{
-	static const uint8_t word[WORD_BYTES] = {0xb3, 0xee, 0xb2, 0xee, 0xb1, 0xee, 0xb0, 0xee};
-
-	for (uint32_t i = 0; i < asked->moved_bytes; i++)
-		for (int order = 0; order < 2; order++) {
-			const bool big = order == O2_BIG_ENDIAN;
-
-			if (bytes[i] == word[big ? WORD_BYTES - 1 - i % WORD_BYTES : i % WORD_BYTES])
-				continue;
-			if (is_looked_at(&talk->config.test, i / WORD_BYTES * WORD_BYTES))
-				asked->wrong[order] = true;
-			else
-				asked->unseen |= order == (int)talk->order;
-		}
-}
-
 /* Take the first bulk in the requested direction that fits the memory for it. */
 static void take_bulk(struct o2_lst_talk *talk, struct o2_talk_asked *asked, const struct o2_letter *letter,
 		      bool fails)
@@ -194,7 +166,7 @@ static void take_bulk(struct o2_lst_talk *talk, struct o2_talk_asked *asked, con
 		o2_copy_from_buffer(&talk->b->arena, &letter->memory.buffer, bytes, NULL);
 	else
 		memcpy(bytes, letter->payload, length);
-	look(talk, asked, bytes);
+	o2_talk_look(talk, asked, bytes);
 }
 
 /* A GET by IMMEDIATE ends when its REPLY has been sent; code: the console is told that the REPLY was lost. */
@@ -427,7 +399,7 @@ void o2_talk_ended(struct o2_lst_talk *talk, const struct o2_lst_console_result 
 		return;
 	}
 	check_numbers(talk, asked, result, status);
-	o2_talk_check_error(talk, result);
+	o2_talk_check_error(talk, asked, result);
 	asked->ended = true;
 	count(talk, result->outcome);
 	if (result->outcome == O2_LST_WELL)

@@ -85,13 +85,25 @@ static uint32_t times_of(const struct o2_lst_talk *talk, uint32_t opcode)
 	return times;
 }
 
+static bool is_of_run(const struct o2_talk_asked *asked)
+{
+	return asked->is_test || asked->msg.msg_type == O2_LST_BATCH_REQST;
+}
+
+/* The time of the first request of the test; now: there was none. */
+static uint64_t started_ms(const struct o2_lst_talk *talk)
+{
+	for (uint32_t i = 0; i < talk->nasked; i++)
+		if (is_of_run(&talk->asked[i]))
+			return talk->asked[i].asked_ms;
+	return talk->now_ms;
+}
+
 /* True if the test's time is over, or the user has stopped it. */
 static bool must_stop(const struct o2_lst_talk *talk)
 {
-	const uint64_t started_ms = o2_lst_console_report(talk->console)->started_ms;
-
 	return talk->stopped ||
-	       (talk->config.duration_ms != 0 && talk->now_ms - started_ms >= talk->config.duration_ms);
+	       (talk->config.duration_ms != 0 && talk->now_ms - started_ms(talk) >= talk->config.duration_ms);
 }
 
 static void check_batch(struct o2_lst_talk *talk, const struct o2_lst_batch_reqst *batch)
@@ -171,13 +183,18 @@ static void check_ping(struct o2_lst_talk *talk, const struct o2_lst_ping_reqst 
 			wrong(talk, "the number", ping->pnr_seq, talk->number[i]);
 }
 
-/* The counters are asked for before the test only if they are wanted then. */
+/* The counters are asked for before the test only if they are wanted then, and not after a failure. */
 static void check_wanted(struct o2_lst_talk *talk)
 {
-	bool ran = false;
+	bool ran = false, well = !talk->unsent;
 
-	for (uint32_t i = 0; i < talk->nasked; i++)
-		ran |= talk->asked[i].is_test || talk->asked[i].msg.msg_type == O2_LST_BATCH_REQST;
+	for (uint32_t i = 0; i < talk->nasked; i++) {
+		const struct o2_talk_asked *asked = &talk->asked[i];
+
+		ran |= is_of_run(asked);
+		well &= asked->is_test || i == talk->nasked - 1 || o2_talk_is_well(talk, asked);
+	}
+	wrong(talk, "whether all has gone well before the counters", well, true);
 	if (!ran && talk->nrefused == 0)
 		wrong(talk, "whether the counters are wanted before", talk->config.before, true);
 }

@@ -61,11 +61,13 @@ void o2_talk_check_alive(struct o2_lst_talk *talk)
 /* --- what is reported --- */
 
 /* Only what has a rule has details: see o2_lst_answer. */
-void o2_talk_check_error(struct o2_lst_talk *talk, const struct o2_lst_console_result *result)
+void o2_talk_check_error(struct o2_lst_talk *talk, const struct o2_talk_asked *asked,
+			 const struct o2_lst_console_result *result)
 {
 	const bool late = result->outcome == O2_LST_FAIL_TIMEOUT;
 	const struct o2_error *error = result->error;
 
+	o2_talk_check_details(talk, asked, result);
 	if ((error != NULL) != (late || result->outcome == O2_LST_FAIL_MALFORMED) ||
 	    (late && (error->rule == NULL || strcmp(error->rule, "lst/rpc-timeout") != 0 ||
 		      error->limit != O2_TALK_TIMEOUT_MS || error->value < error->limit)))
@@ -240,19 +242,26 @@ static void check_session(struct o2_lst_talk *talk, const struct o2_lst_console_
 	      0);
 }
 
-/* The test begins with its first request, and has ended when the counters are asked for after it. */
+/*
+ * The test begins with its first request, and has ended when the counters are asked for after it, or when the session is
+ * removed because the test has failed.  A test of the node that is cut short has no end of its own.
+ */
 static void check_times(struct o2_lst_talk *talk, const struct o2_lst_console_report *report)
 {
-	bool ran = false;
+	bool ran = false, ended = false;
 
 	for (uint32_t i = 0; i < talk->nasked; i++) {
 		const struct o2_talk_asked *asked = &talk->asked[i];
+		const uint32_t type = asked->msg.msg_type;
 
 		if (is_of_run(asked) && !ran)
 			wrong(talk, "started_ms", (int64_t)report->started_ms, (int64_t)asked->asked_ms);
 		ran |= is_of_run(asked);
-		if (asked->msg.msg_type == O2_LST_STAT_REQST && ran)
-			wrong(talk, "ended_ms", (int64_t)report->ended_ms, (int64_t)asked->asked_ms);
+		if (!ran || ended || (type != O2_LST_STAT_REQST && type != O2_LST_RMSN_REQST))
+			continue;
+		ended = true;
+		wrong(talk, "ended_ms", (int64_t)report->ended_ms,
+		      type == O2_LST_RMSN_REQST && talk->config.reverse ? 0 : (int64_t)asked->asked_ms);
 	}
 }
 
@@ -263,16 +272,13 @@ static void check_counters(struct o2_lst_talk *talk, const struct o2_lst_console
 
 	for (uint32_t i = 0; i < talk->nasked; i++) {
 		const struct o2_talk_asked *asked = &talk->asked[i];
-		const struct o2_lst_stat_reply *reply = &asked->reply.u.stat_reply;
 
 		ran |= is_of_run(asked);
 		if (asked->msg.msg_type != O2_LST_STAT_REQST || !o2_talk_is_well(talk, asked))
 			continue;
 		before |= !ran;
 		after |= ran;
-		wrong(talk, "running_ms",
-		      ran ? report->after.str_fw.running_ms : report->before.str_fw.running_ms,
-		      reply->str_fw.running_ms);
+		o2_talk_check_counters(talk, asked, ran ? &report->after : &report->before);
 	}
 	wrong(talk, "has_before", report->has_before, before);
 	wrong(talk, "has_after", report->has_after, after);

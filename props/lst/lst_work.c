@@ -290,6 +290,7 @@ static void draw_configs(struct o2_work *work, struct o2_lst_node_config *other)
 	work->config.order = o2_draw_bool(c, 3, 1) ? O2_BIG_ENDIAN : O2_LITTLE_ENDIAN;
 	/* Numbers that wrap around: 0 is never used. */
 	work->config.first_id = o2_draw_bool(c, 3, 1) ? UINT64_MAX - o2_draw(c, 5) : 1;
+	work->next_id = work->config.first_id;
 	other->order = work->order = o2_draw_bool(c, 3, 1) ? O2_BIG_ENDIAN : O2_LITTLE_ENDIAN;
 	other->flip_bit = work->flips = o2_draw_bool(c, 1, 1);
 	work->features = (uint32_t)o2_draw(c, 1);

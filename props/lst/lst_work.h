@@ -89,6 +89,8 @@ struct o2_work {
 	uint64_t lost; /* requests of the node */
 	uint64_t next_ping,
 		not_pinged; /* number of the next ping; pings that may have had one and were not sent */
+	/* The same of the ids of replies and bulks: the node's next one; those that RPCs not sent may have had. */
+	uint64_t next_id, ids_unsent;
 	/* Counts of the console's own writes. */
 	uint64_t written, wrong_written, checked, written_bytes;
 	uint32_t withheld; /* bytes of the present one that do not come */
@@ -102,6 +104,8 @@ struct o2_work {
 
 /* Predict the status of a TEST; if 0, the half exists from now on. */
 uint32_t o2_work_add(struct o2_work *work, struct o2_work_half *half);
+/* The id after `id`, and after as many more as `skipped`: 0 is none. */
+uint64_t o2_work_id_after(uint64_t id, uint64_t skipped);
 /* False: the TEST is not answered, because the failing allocation is the one it needs for that. */
 bool o2_work_answers(const struct o2_work *work, const struct o2_work_half *half);
 /* Predict RUN, STOP and QUERY of the index-th half added (0: of the batch); *active: the count QUERY returns. */

@@ -77,6 +77,19 @@ static uint32_t pages_of(const struct o2_work_half *half)
 	return half->is_brw ? (half->offset + half->length_bytes + PAGE_BYTES - 1) / PAGE_BYTES : 0;
 }
 
+/* An RPC has an id for its reply, and one for its bulk. */
+static uint32_t ids_of(const struct o2_work_half *half)
+{
+	return half->is_brw ? 2 : 1;
+}
+
+uint64_t o2_work_id_after(uint64_t id, uint64_t skipped)
+{
+	const uint64_t next = id + skipped;
+
+	return next == 0 || next < id ? next + 1 : next;
+}
+
 static void note_error(struct o2_work *work, const struct o2_work_half *half)
 {
 	work->brw_errors += half->is_brw;
@@ -95,13 +108,16 @@ static void pump(struct o2_work *work)
 	for (uint32_t i = 0; i < work->nqueue; i++) {
 		struct o2_work_unit *unit = &work->queue[i];
 		const uint32_t pages = pages_of(unit->half);
+		bool lacks;
 
 		if (unit->ended || unit->trying)
 			continue;
 		if (work->calls == work->config.max_calls || work->pages + pages > work->config.client_pages)
 			return;
 		/* Memory for pages is allocated first; an absent destination is found only when the RPC is sent. */
-		if ((pages > 0 && is_lacking(work)) || unit->absent) {
+		lacks = pages > 0 && is_lacking(work);
+		if (lacks || unit->absent) {
+			work->ids_unsent -= lacks && unit->absent ? ids_of(unit->half) : 0;
 			note_error(work, unit->half);
 			end_unit(unit);
 			continue;
@@ -130,6 +146,7 @@ uint32_t o2_work_run(struct o2_work *work, uint32_t batch)
 			half->active++;
 			/* An absent node is found when the ping has its number. */
 			work->not_pinged += !half->is_brw && half->absent[k / half->asked.tsr_concur];
+			work->ids_unsent += half->absent[k / half->asked.tsr_concur] ? ids_of(half) : 0;
 		}
 	}
 	pump(work);
@@ -180,6 +197,8 @@ uint32_t o2_work_stop(struct o2_work *work, uint32_t batch, bool force)
 		if (unit->ended || unit->half->batch != batch)
 			continue;
 		if (!unit->trying) {
+			work->not_pinged -= !unit->half->is_brw && unit->absent;
+			work->ids_unsent -= unit->absent ? ids_of(unit->half) : 0;
 			end_unit(unit);
 		} else if (force) {
 			/* Its request has been sent: it ends when that has arrived. */
@@ -254,6 +273,10 @@ void o2_work_finish(struct o2_work *work)
 	}
 	for (uint32_t i = 0; i < work->nhalves; i++)
 		work->half[i].active = 0;
+	/* All that could have a number have had one. */
+	work->next_ping += work->not_pinged;
+	work->next_id = o2_work_id_after(work->next_id, work->ids_unsent);
+	work->not_pinged = work->ids_unsent = 0;
 	work->nqueue = work->calls = work->pages = 0;
 }
 

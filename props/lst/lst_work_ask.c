@@ -88,6 +88,24 @@ static void check_ping(struct o2_work *work, const struct o2_lst_msg *msg)
 	work->next_ping = number + 1;
 }
 
+/* The ids of replies and bulks count on from the first one that the node was given, without 0. */
+static void check_ids(struct o2_work *work, const struct o2_lst_msg *msg)
+{
+	const uint64_t id = msg->u.reqst.rpyid;
+	const bool bulk = msg->msg_type == O2_LST_BRW_REQST;
+	uint64_t skipped = 0;
+
+	while (skipped < work->ids_unsent && o2_work_id_after(work->next_id, skipped) != id)
+		skipped++;
+	if (o2_work_id_after(work->next_id, skipped) != id ||
+	    (bulk && msg->u.reqst.bulkid != o2_work_id_after(id, 1)))
+		o2_report_fail(work->the->report, "lst/work-id",
+			       "a request has ids %" PRIu64 " and %" PRIu64 ", expected %" PRIu64, id,
+			       msg->u.reqst.bulkid, work->next_id);
+	work->ids_unsent -= skipped;
+	work->next_id = o2_work_id_after(id, bulk ? 2 : 1);
+}
+
 /* A request of the node's tests leaves.  True: it is lost. */
 static bool send_request(struct o2_work *work, struct o2_letter *letter)
 {
@@ -97,6 +115,7 @@ static bool send_request(struct o2_work *work, struct o2_letter *letter)
 	    letter->hdr.type != O2_LNET_PUT || letter->hdr.msg.put.ptl_index != O2_LST_PORTAL_TEST ||
 	    o2_lst_msg_decode(letter->payload, letter->hdr.payload_length, &msg, NULL) != 0)
 		return false;
+	check_ids(work, &msg);
 	if (msg.msg_type == O2_LST_PING_REQST)
 		check_ping(work, &msg);
 	else if (msg.u.brw_reqst.brw_rw == O2_LST_BRW_READ)

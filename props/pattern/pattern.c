@@ -165,29 +165,9 @@ void o2_fill(uint8_t *dst, size_t n, uint64_t seed, struct o2_origin origin)
 	}
 }
 
-static struct o2_origin make_origin(enum o2_fill_kind kind, uint32_t id, uint64_t offset)
-{
-	return (struct o2_origin){.kind = kind, .id = id & O2_FILL_MAX_ID, .offset_bytes = offset};
-}
-
 void o2_pattern_fill(uint8_t *dst, size_t n, uint64_t seed, uint32_t buffer, uint64_t offset)
 {
-	o2_fill(dst, n, seed, make_origin(O2_FILL_DATA, buffer, offset));
-}
-
-void o2_page_fill(uint8_t *dst, size_t n, uint64_t seed, uint32_t page, uint64_t offset)
-{
-	o2_fill(dst, n, seed, make_origin(O2_FILL_PAGE, page, offset));
-}
-
-void o2_poison_fill(uint8_t *dst, size_t n, uint64_t seed, uint32_t epoch, uint64_t offset)
-{
-	o2_fill(dst, n, seed, make_origin(O2_FILL_POISON, epoch, offset));
-}
-
-void o2_redzone_fill(uint8_t *dst, size_t n, uint64_t seed, uint32_t epoch, uint64_t offset)
-{
-	o2_fill(dst, n, seed, make_origin(O2_FILL_RED, epoch, offset));
+	o2_fill(dst, n, seed, (struct o2_origin){.kind = O2_FILL_DATA, .id = buffer, .offset_bytes = offset});
 }
 
 size_t o2_fill_match(const uint8_t *actual, size_t n, uint64_t seed, struct o2_origin origin)

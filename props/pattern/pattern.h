@@ -45,10 +45,8 @@ struct o2_origin_range {
  */
 void o2_fill(uint8_t *dst, size_t n, uint64_t seed, struct o2_origin origin);
 
+/* The same for data of this buffer. */
 void o2_pattern_fill(uint8_t *dst, size_t n, uint64_t seed, uint32_t buffer, uint64_t offset);
-void o2_page_fill(uint8_t *dst, size_t n, uint64_t seed, uint32_t page, uint64_t offset);
-void o2_poison_fill(uint8_t *dst, size_t n, uint64_t seed, uint32_t epoch, uint64_t offset);
-void o2_redzone_fill(uint8_t *dst, size_t n, uint64_t seed, uint32_t epoch, uint64_t offset);
 
 /* How many of the n bytes at actual match the pattern from origin on, before the first mismatch. */
 size_t o2_fill_match(const uint8_t *actual, size_t n, uint64_t seed, struct o2_origin origin);
@@ -131,12 +129,5 @@ size_t o2_pattern_diff(const struct o2_expect *expect, size_t n_expect, uint64_t
 
 /* True if all bytes are right: the fast path, without explanations. */
 bool o2_pattern_equal(const struct o2_expect *expect, size_t n_expect, uint64_t seed);
-
-/*
- * Describe a run in one line without a newline; bounds and return value as for snprintf.  Example:
- *   region 7 bytes 0..4095: expected data of buffer 0 at 28672,
- *   found data of buffer 0 at 24576 (moved by -4096)
- */
-int o2_diff_run_text(const struct o2_diff_run *run, char *text, size_t text_bytes);
 
 #endif

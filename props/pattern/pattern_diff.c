@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "props/pattern/pattern.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #define SURE_BYTES   8u /* an explanation of this many bytes is not chance: 1 in 2^56 */
@@ -196,62 +194,4 @@ bool o2_pattern_equal(const struct o2_expect *expect, size_t n_expect, uint64_t 
 			return false;
 	}
 	return true;
-}
-
-/* "data of buffer 0 at 4096" */
-static void origin_text(struct o2_origin origin, char *text, size_t text_bytes)
-{
-	static const char *const names[] = {
-		[O2_FILL_DATA] = "data of buffer",
-		[O2_FILL_PAGE] = "data of page",
-		[O2_FILL_POISON] = "poison of transfer",
-		[O2_FILL_RED] = "red zone of transfer",
-	};
-
-	snprintf(text, text_bytes, "%s %" PRIu32 " at %" PRIu64, names[origin.kind & 3], origin.id,
-		 origin.offset_bytes);
-}
-
-/* Describe what was found. */
-static void found_text(const struct o2_diff_run *run, char *text, size_t text_bytes)
-{
-	const struct o2_origin *want = &run->expected, *got = &run->origin;
-	char from[80], note[64] = "";
-
-	switch (run->found) {
-	case O2_FOUND_BEFORE:
-		snprintf(text, text_bytes, "what stood there before (never written)");
-		return;
-	case O2_FOUND_ZERO:
-		snprintf(text, text_bytes, "zeros");
-		return;
-	case O2_FOUND_BIT:
-		snprintf(text, text_bytes, "one bit flipped (0x%02x instead of 0x%02x)", run->got, run->want);
-		return;
-	case O2_FOUND_UNKNOWN:
-		snprintf(text, text_bytes, "unknown bytes (first 0x%02x instead of 0x%02x)", run->got,
-			 run->want);
-		return;
-	case O2_FOUND_ORIGIN:
-		break;
-	}
-	origin_text(*got, from, sizeof(from));
-	if (run->matches > 1)
-		snprintf(note, sizeof(note), " (a guess: one of %zu%s places)", run->matches,
-			 run->matches == O2_FIND_MAX_MATCHES ? " or more" : "");
-	else if (got->kind == want->kind && got->id == want->id)
-		snprintf(note, sizeof(note), " (moved by %+" PRId64 ")",
-			 (int64_t)(got->offset_bytes - want->offset_bytes));
-	snprintf(text, text_bytes, "%s%s", from, note);
-}
-
-int o2_diff_run_text(const struct o2_diff_run *run, char *text, size_t text_bytes)
-{
-	char want[80], found[160];
-
-	origin_text(run->expected, want, sizeof(want));
-	found_text(run, found, sizeof(found));
-	return snprintf(text, text_bytes, "region %zu bytes %" PRIu64 "..%" PRIu64 ": expected %s, found %s",
-			run->expect_index, run->offset_bytes, run->offset_bytes + run->length_bytes - 1, want,
-			found);
 }

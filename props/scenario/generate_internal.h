@@ -33,11 +33,4 @@ void o2_layout_iov(struct o2_layout *layout, struct o2_scenario_side *side);
  */
 void o2_layout_extras(struct o2_layout *layout, struct o2_scenario_side *side);
 
-/* Draw the number of pieces for nob bytes: a few, or many.  min and max: limits of the kind of vector. */
-uint32_t o2_layout_count(struct o2_layout *layout, uint64_t min, uint64_t max);
-
-/* Draw the length of the next piece when left bytes and pieces (including this one) remain; no piece exceeds
- * max. */
-uint64_t o2_layout_length(struct o2_layout *layout, uint64_t left, uint32_t pieces, uint64_t max);
-
 #endif

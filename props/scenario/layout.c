@@ -9,7 +9,8 @@
 /* Most pieces that carry bytes; the rest of O2_SCENARIO_PIECES is left for the extras. */
 #define CARRYING_PIECES ((uint64_t)O2_MAX_FRAGS + 4)
 
-uint32_t o2_layout_count(struct o2_layout *layout, uint64_t min, uint64_t max)
+/* The number of pieces for nob bytes: a few, or many.  min and max: limits of the kind of vector. */
+static uint32_t draw_count(struct o2_layout *layout, uint64_t min, uint64_t max)
 {
 	uint64_t most = max < O2_MAX_FRAGS ? max : O2_MAX_FRAGS;
 	uint64_t few = min + 4 < most ? min + 4 : most;
@@ -24,7 +25,8 @@ uint32_t o2_layout_count(struct o2_layout *layout, uint64_t min, uint64_t max)
 	return (uint32_t)o2_draw_range(layout->choice, min, o2_draw_bool(layout->choice, 2, 1) ? most : few);
 }
 
-uint64_t o2_layout_length(struct o2_layout *layout, uint64_t left, uint32_t pieces, uint64_t max)
+/* The length of the next piece when left bytes and pieces (including this one) remain. */
+static uint64_t draw_length(struct o2_layout *layout, uint64_t left, uint32_t pieces, uint64_t max)
 {
 	uint64_t others = pieces - 1;
 	uint64_t low = left > others * max ? left - others * max : 1;
@@ -121,12 +123,12 @@ void o2_layout_kiov(struct o2_layout *layout, struct o2_scenario_side *side)
 		kiov_dense(layout, side);
 		return;
 	}
-	pieces = o2_layout_count(layout, (left + PAGE - 1) / PAGE, left);
+	pieces = draw_count(layout, (left + PAGE - 1) / PAGE, left);
 	for (; pieces > 0; pieces--) {
 		uint32_t length;
 
 		o2_span_begin(layout->choice, O2_SPAN_PIECE);
-		length = (uint32_t)o2_layout_length(layout, left, pieces, PAGE);
+		length = (uint32_t)draw_length(layout, left, pieces, PAGE);
 		place_gapped(layout, side, length);
 		o2_span_end(layout->choice);
 		left -= length;
@@ -175,14 +177,14 @@ void o2_layout_iov(struct o2_layout *layout, struct o2_scenario_side *side)
 	/* Each piece may need two more entries than its pages; leave room for them in the table. */
 	uint64_t most = entries + 2 < O2_MAX_FRAGS ? 1 + (O2_MAX_FRAGS - entries) / 2 : 1;
 	uint64_t left = layout->nob;
-	uint32_t pieces = o2_layout_count(layout, 1, most < left ? most : left);
+	uint32_t pieces = draw_count(layout, 1, most < left ? most : left);
 
 	layout->next_base = o2_draw(layout->choice, 100) * PAGE + draw_first_offset(layout);
 	for (; left > 0; pieces--) {
 		uint64_t length;
 
 		o2_span_begin(layout->choice, O2_SPAN_PIECE);
-		length = layout->gapped ? o2_layout_length(layout, left, pieces, left)
+		length = layout->gapped ? draw_length(layout, left, pieces, left)
 					: dense_length(layout, left, pieces);
 		place_iov(layout, side, length);
 		o2_span_end(layout->choice);

@@ -19,9 +19,11 @@ static const char *const situations[O2_NODES_SITUATIONS] = {O2_NODES_SITUATION_L
  * attempts in a row), three devices, or queues so deep that a kernel would have to provide room for all of them.
  */
 static const enum o2_nodes_situation of_loop[] = {
-	O2_NODES_SEEN_THREE,	   O2_NODES_SEEN_UNREACHABLE, O2_NODES_SEEN_LOST,	 O2_NODES_SEEN_DEEP,
-	O2_NODES_SEEN_BURST,	   O2_NODES_SEEN_SLOW,	      O2_NODES_SEEN_WAITED,	 O2_NODES_SEEN_BROKEN,
-	O2_NODES_SEEN_DEVICE_LOST, O2_NODES_SEEN_BAD_REPLY,   O2_NODES_SEEN_LONG_SMALLER};
+	O2_NODES_SEEN_THREE,	 O2_NODES_SEEN_UNREACHABLE, O2_NODES_SEEN_LOST,
+	O2_NODES_SEEN_DEEP,	 O2_NODES_SEEN_BURST,	    O2_NODES_SEEN_SLOW,
+	O2_NODES_SEEN_WAITED,	 O2_NODES_SEEN_BROKEN,	    O2_NODES_SEEN_DEVICE_LOST,
+	O2_NODES_SEEN_BAD_REPLY, O2_NODES_SEEN_UNCONFIRMED, O2_NODES_SEEN_LONG_SMALLER,
+	O2_NODES_SEEN_INSIDE,	 O2_NODES_SEEN_NOT_MADE};
 
 enum step {
 	STEP_DELIVER,
@@ -58,7 +60,9 @@ static bool run_step(void *context)
 		o2_nodes_clock(nodes, o2_draw(c, 250));
 		break;
 	case STEP_CLOSE:
+		seat->starts_inside = o2_draw_bool(c, 1, 3);
 		o2_nodes_close_peer(seat, to, o2_draw_bool(c, 1, 1) ? -ECONNRESET : 0);
+		seat->starts_inside = false;
 		break;
 	case STEP_KILL:
 		o2_nodes_kill(seat, to);
@@ -87,6 +91,8 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 		o2_draw_steps(choice, LABEL_STEP, O2_NODES_STEPS, MORE, run_step, run->nodes);
 	if (!report->failed)
 		o2_nodes_settle(run->nodes);
+	if (!report->failed && o2_draw_bool(choice, 7, 1))
+		o2_nodes_check_refused(run->nodes);
 	if (!report->failed)
 		o2_nodes_check_idle_pools(run->nodes);
 	if (!report->failed)

@@ -57,6 +57,8 @@
 	ENTRY(O2_NODES_SEEN_USER, "mode_user")                        \
 	ENTRY(O2_NODES_SEEN_PHYS, "mode_phys")                        \
 	ENTRY(O2_NODES_SEEN_FASTREG_GAPS, "mode_fastreg_gaps")        \
+	ENTRY(O2_NODES_SEEN_INSIDE, "started_from_inside")            \
+	ENTRY(O2_NODES_SEEN_NOT_MADE, "attempt_not_made")             \
 	ENTRY(O2_NODES_SEEN_KILL, "queue_pair_killed")                \
 	ENTRY(O2_NODES_SEEN_LOST_UNDER_WAY, "lost_under_way")         \
 	ENTRY(O2_NODES_SEEN_VERSION_1, "version_1")                   \
@@ -74,6 +76,7 @@
 	ENTRY(O2_NODES_SEEN_BROKEN, "broken_as_it_came_up")           \
 	ENTRY(O2_NODES_SEEN_DEVICE_LOST, "device_lost")               \
 	ENTRY(O2_NODES_SEEN_BAD_REPLY, "reply_refused")               \
+	ENTRY(O2_NODES_SEEN_UNCONFIRMED, "refused_reply_unconfirmed") \
 	ENTRY(O2_NODES_SEEN_LONG, "send_too_long_for_a_message")      \
 	ENTRY(O2_NODES_SEEN_LONG_SMALLER, "send_too_long_for_a_peer") \
 	ENTRY(O2_NODES_SEEN_LONG_WAITED, "send_too_long_has_waited")  \

@@ -248,7 +248,20 @@ void o2_nodes_check_down(struct o2_nodes_seat *seat, uint32_t with, const struct
 {
 	struct o2_nodes_moment *now = &seat->now;
 
-	if (now->given_up == NULL && now->not_accepted.code != 0 && now->with == with) {
+	if (now->given_up == NULL && now->not_made > 0) {
+		const struct o2_transfer_fault not_made = {
+			.side = O2_FAULT_LOCAL_STAGE,
+			.code = -ENOMEM,
+			.error = {.code = -ENOMEM, .rule = "conn/post-recv", .field = "slot", .value = 0}};
+
+		now->not_made--;
+		o2_nodes_seen(seat->nodes, O2_NODES_SEEN_NOT_MADE);
+		if (fault->side != not_made.side || fault->code != not_made.code ||
+		    !o2_nodes_same_text(fault->error.rule, not_made.error.rule) ||
+		    fault->error.code != not_made.code || fault->error.value != 0)
+			o2_nodes_fail_fault(seat, with, "an attempt that could not be made", fault,
+					    &not_made);
+	} else if (now->given_up == NULL && now->not_accepted.code != 0 && now->with == with) {
 		if (!o2_nodes_same_fault(&now->not_accepted, fault))
 			o2_nodes_fail_fault(seat, with, "what could not be accepted", fault,
 					    &now->not_accepted);

@@ -221,8 +221,9 @@ static void after_reject(struct o2_nodes_seat *seat, const struct o2_nodes_end *
 }
 
 /* The node has given up the connection, and has told why. */
-static void after_bad_reply(struct o2_nodes_seat *seat, const struct o2_nodes_end *end)
+static void after_bad_reply(struct o2_nodes_seat *seat, struct o2_nodes_end *end)
 {
+	end->bad_reply = true;
 	if (!end->over || !seat->now.is_down[end->to])
 		o2_report_fail(seat->nodes->report, "nodes/bad-reply",
 			       "node %" PRIu32 " does not refuse a reply of node %" PRIu32 " by rule %s",
@@ -259,7 +260,7 @@ void o2_nodes_hear(struct o2_nodes_seat *seat, const struct o2_cm_event *event,
 {
 	struct o2_nodes *nodes = seat->nodes;
 	struct o2_peer_view before = {.known = false};
-	const struct o2_nodes_end *end;
+	struct o2_nodes_end *end;
 
 	o2_nodes_begin(seat, O2_NODES_HEARS, O2_NODES_MAX, 0);
 	seat->now.event = event;
@@ -268,6 +269,7 @@ void o2_nodes_hear(struct o2_nodes_seat *seat, const struct o2_cm_event *event,
 	seat->now.unspoiled = unspoiled;
 	end = seat->now.end;
 	count(nodes, event);
+	o2_nodes_carries_event(seat);
 	if (event->type == O2_CM_REQUEST) {
 		show_to_another(seat, event);
 		expect_answer(seat, event);
@@ -366,8 +368,10 @@ static void after_work(struct o2_nodes_seat *seat)
 	uint32_t known = 0;
 
 	for (uint32_t n = 0; n < O2_NODES_ENDS; n++)
-		if (seat->end[n].gone)
+		if (seat->end[n].gone) {
+			o2_nodes_check_told_gone(seat, &seat->end[n]);
 			seat->end[n] = (struct o2_nodes_end){.id = NULL};
+		}
 	for (uint32_t j = 0; j < nodes->nseats; j++) {
 		if (j == seat->index)
 			continue;
@@ -399,14 +403,22 @@ static void after_close(struct o2_nodes_seat *seat)
 
 	o2_node_peer(seat->node, o2_nodes_nid(seat->nodes, seat->now.with), &view);
 	check_number(seat, seat->now.with, "attempts in a row, and has closed", view.attempts, 0);
-	check_number(seat, seat->now.with, "attempts due, and has closed", view.attempts_due, 0);
-	check_number(seat, seat->now.with, "operations that wait, and has closed", view.waiting, 0);
+	check_number(seat, seat->now.with, "attempts due, and has closed", view.attempts_due,
+		     seat->now.started_again ? seat->config.conns_per_peer : 0);
+	check_number(seat, seat->now.with, "operations that wait, and has closed", view.waiting,
+		     seat->now.started_again);
 }
 
 void o2_nodes_finish(struct o2_nodes_seat *seat)
 {
 	const enum o2_nodes_doing doing = seat->now.doing;
 
+	o2_nodes_check_heard(seat);
+	if (seat->now.not_made > 0)
+		o2_report_fail(seat->nodes->report, "nodes/not-told",
+			       "node %" PRIu32 " does not tell of %" PRIu32
+			       " attempts to connect that could not be made",
+			       seat->index, seat->now.not_made);
 	if (seat->now.nlost > 0)
 		o2_report_fail(seat->nodes->report, "nodes/no-cause",
 			       "an operation of node %" PRIu32

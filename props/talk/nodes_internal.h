@@ -23,6 +23,7 @@
 #define O2_NODES_MSG_BYTES  4096u /* of the longest message */
 #define O2_NODES_HEADERS    120u  /* bytes before the payload of an IMMEDIATE (docs/wire.md) */
 #define O2_NODES_PAYLOAD    (O2_NODES_MSG_BYTES - O2_NODES_HEADERS)
+#define O2_NODES_AHEAD	    4u /* messages of the connection manager that one side knows first */
 #define O2_NODES_LOST	    (O2_NODES_MAX * O2_NODES_SLOTS)
 /* What waits for a connection does so for the time of an attempt and this (docs/connection.md, "Times"). */
 #define O2_NODES_WAITING_EXTRA_MS 10000u
@@ -101,13 +102,32 @@ struct o2_nodes_end {
 	bool up;			 /* the node was told that the connection is established */
 	bool over;			 /* the node has given the connection up */
 	bool gone;			 /* the node has also freed the identifier */
+	bool bad_reply;			 /* the node has refused the reply to its request */
 	bool killed;			 /* the case has put its queue pair into error */
 	struct o2_conn_params terms;	 /* requested, within the device's limits; agreed from the reply on */
 	struct o2_account_limits limits; /* computed from the settings and the terms */
 	enum o2_cksum_flavour flavour;	 /* of messages that this end sends */
 	const struct o2_conn *conn;	 /* NULL: over */
+	const void *key;		 /* by which the watch knows the connection; not dereferenced */
+	bool told_gone;			 /* the watch has heard that the connection is gone */
 	uint64_t incarnation;		 /* of the other node, when the connection was made */
 	uint64_t since_ms, over_ms;	 /* when the end was made, and when it was given up */
+};
+
+/* A message of the connection manager: as the watch hears of it, or as it was sent or received. */
+struct o2_nodes_notice {
+	enum o2_watched_kind kind;
+	bool ours;
+	const void *conn;
+	size_t length;
+	uint64_t sum; /* of the private data */
+};
+
+/* Messages that only the watch (by_watch), or only the property, knows of so far. */
+struct o2_nodes_heard {
+	struct o2_nodes_notice ahead[O2_NODES_AHEAD];
+	uint32_t count;
+	bool by_watch;
 };
 
 /* What the case makes a node do now. */
@@ -128,7 +148,9 @@ struct o2_nodes_moment {
 	const struct o2_cm_event *event;
 	const uint8_t *unspoiled; /* the private data as it was sent, if the event's is spoiled */
 	struct o2_nodes_end *end; /* the end that the event is about; NULL: none, or none yet */
-	uint32_t told_up;	  /* how often the node has reported that a connection has come up */
+	/* A peer without a connection is closed: the first end of an operation starts another one; it has. */
+	bool starts_again, started_again;
+	uint32_t told_up; /* how often the node has reported that a connection has come up */
 	/* For a request: what it says, and the predicted answer; why 0: the node accepts it. */
 	struct o2_conn_params asked;
 	uint64_t incarnation, dststamp;
@@ -136,7 +158,8 @@ struct o2_nodes_moment {
 	bool answered;
 	struct o2_transfer_fault
 		bad_reply; /* why the node must refuse the reply that it hears; code 0: no reason */
-	bool no_receives;  /* the device refuses all receives */
+	bool no_receives;  /* the device refuses all receives of new connections */
+	uint32_t not_made; /* attempts that failed because of that, and of which the node has not told yet */
 	bool send_refused; /* the device has refused to send a message */
 	struct o2_transfer_fault not_accepted; /* accepting failed: the requester had given up */
 	bool header_refused[O2_NODES_MAX];     /* this node has refused an LNet header from that peer */
@@ -167,6 +190,7 @@ struct o2_nodes_seat {
 	/* The judge of what is sent and received, and the hook before it. */
 	const struct o2_watch *judge;
 	struct o2_watch hook;
+	struct o2_nodes_heard heard;
 	struct o2_node *node;
 	struct o2_node_config config;
 	/* The node's own event handler; the property's handler runs first and calls it. */
@@ -183,8 +207,11 @@ struct o2_nodes_seat {
 	struct o2_nodes_end end[O2_NODES_ENDS];
 	struct o2_nodes_moment now;
 	uint32_t burst_arrived, burst_ended;
-	bool refuses_a_send;		/* the device refuses the next send */
-	bool lost;			/* its device is lost */
+	uint32_t
+		burst_culprits; /* messages of the burst that ended with the fault of the connection itself */
+	bool starts_inside;	/* as a peer is closed, what waits for it is started again from inside done */
+	bool refuses_a_send;	/* the device refuses the next send */
+	bool lost;		/* its device is lost */
 	struct o2_transfer_fault fault; /* why the last connection ended or could not be made */
 };
 
@@ -272,6 +299,19 @@ void o2_nodes_watch(struct o2_nodes_seat *seat);
 /* The judge of the open interface hears what was sent, where this property has spoiled it. */
 void o2_nodes_hook(struct o2_nodes_seat *seat);
 
+/* nodes_heard.c: what a node's watch hears of the connection manager. */
+/* A message is sent or received.  conn: by what the watch knows the connection. */
+void o2_nodes_carries(struct o2_nodes_seat *seat, enum o2_watched_kind kind, bool ours, const void *conn,
+		      const uint8_t *bytes, size_t length);
+/* The event that is about to be delivered; the request that was delivered, which is answered now. */
+void o2_nodes_carries_event(struct o2_nodes_seat *seat);
+void o2_nodes_carries_request(struct o2_nodes_seat *seat, const void *conn);
+void o2_nodes_watch_hears(struct o2_nodes_seat *seat, const struct o2_watched *watched);
+/* The moment is over: both know the same. */
+void o2_nodes_check_heard(struct o2_nodes_seat *seat);
+/* The node has freed the end. */
+void o2_nodes_check_told_gone(struct o2_nodes_seat *seat, const struct o2_nodes_end *end);
+
 /* nodes_tap.c: a node's calls to its connection manager, and the connection ends they create. */
 void o2_nodes_tap(struct o2_nodes_seat *seat);
 /* The end with this identifier; NULL: there is none. */
@@ -356,6 +396,9 @@ void o2_nodes_check_overdue(struct o2_nodes_seat *seat);
 void o2_nodes_check_device_lost(struct o2_nodes *nodes);
 /* The fault with which everything ends when the device is lost. */
 struct o2_transfer_fault o2_nodes_device_lost(void);
+
+/* nodes_refused.c: operations that a node refuses at once. */
+void o2_nodes_check_refused(struct o2_nodes *nodes);
 
 /* nodes_slow.c: after ten attempts in a row, a node makes only one attempt per second. */
 void o2_nodes_check_slow(struct o2_nodes *nodes);

@@ -145,6 +145,12 @@ static bool is_foretold(const struct o2_nodes_op *op, const struct o2_transfer_r
 	return is_as_foretold(op, result) || (result->nob == 0 && too_many(op, result));
 }
 
+/* A rule by which the start of an operation is refused; it has waited if its end is told. */
+static bool is_of_start(const char *rule)
+{
+	return rule != NULL && (strncmp(rule, "reg/", 4) == 0 || strcmp(rule, "conn/payload-too-long") == 0);
+}
+
 /* What the result says of the path.  Of a connection that was up and closed it may say several things. */
 static bool health_fits(const struct o2_transfer_result *result)
 {
@@ -154,6 +160,8 @@ static bool health_fits(const struct o2_transfer_result *result)
 		return result->health == O2_HEALTH_OK;
 	if (fault->side == O2_FAULT_PEER_STATUS)
 		return result->health == O2_HEALTH_REMOTE_ERROR;
+	if (fault->side == O2_FAULT_LOCAL_STAGE && result->initiator && is_of_start(fault->error.rule))
+		return result->health == O2_HEALTH_LOCAL_ERROR;
 	if (fault->side == O2_FAULT_LOCAL_COMPLETION)
 		return result->health == O2_HEALTH_REMOTE_DROPPED;
 	if (fault->side != O2_FAULT_REJECTED && fault->side != O2_FAULT_CONNECT &&
@@ -255,6 +263,22 @@ static void judge_sink(struct o2_nodes *nodes, const struct o2_nodes_op *op)
 		check_bytes(nodes, op, op->nob, op->status_there != 0);
 }
 
+/* What is started from inside the end of an operation that waited is not closed with it, but connects again. */
+static void start_again(struct o2_nodes_seat *seat, uint32_t to)
+{
+	struct o2_nodes_moment *now = &seat->now;
+
+	if (!now->starts_again || to != now->with || seat->nops >= O2_NODES_OPS)
+		return;
+	now->starts_again = false;
+	now->started_again = true;
+	if (o2_nodes_start_plain(seat->nodes, seat, to, O2_REG_GLOBAL) != 0)
+		o2_report_fail(seat->nodes->report, "nodes/start",
+			       "node %" PRIu32 " cannot start anew what waited for node %" PRIu32,
+			       seat->index, to);
+	o2_nodes_seen(seat->nodes, O2_NODES_SEEN_INSIDE);
+}
+
 static void done_here(struct o2_nodes_seat *seat, struct o2_nodes_op *op,
 		      const struct o2_transfer_result *result)
 {
@@ -273,6 +297,7 @@ static void done_here(struct o2_nodes_seat *seat, struct o2_nodes_op *op,
 	if (op->kind == O2_NODES_PUT && result->status == 0 && result->nob > 0 &&
 	    !o2_memory_comes_later(&op->theirs))
 		check_bytes(nodes, op, result->nob, false);
+	start_again(seat, op->to);
 }
 
 static void done_there(struct o2_nodes_seat *seat, struct o2_nodes_op *op, uint32_t from,
@@ -328,7 +353,7 @@ static void up(void *context, uint64_t nid)
 	const struct o2_nodes_end *end = seat->now.end;
 	const uint32_t with = o2_nodes_index(seat->nodes, nid);
 
-	if (end == NULL || !end->up || end->to != with || seat->now.told_up++ > 0)
+	if (end == NULL || !end->up || end->over || end->to != with || seat->now.told_up++ > 0)
 		o2_report_fail(seat->nodes->report, "nodes/up",
 			       "node %" PRIu32 " is told that a connection with NID 0x%" PRIx64
 			       " has come up, which is none or another one",

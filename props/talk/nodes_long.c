@@ -84,10 +84,10 @@ void o2_nodes_check_long(struct o2_nodes *nodes)
 	const struct o2_nodes_end *end;
 	uint32_t to;
 
-	if (!o2_draw_bool(nodes->choice, 3, 1))
-		return;
 	end = choose(nodes, &seat);
-	if (end == NULL)
+	/* Few cases have a peer that takes only shorter messages. */
+	if (end == NULL ||
+	    !o2_draw_bool(nodes->choice, 3, end->terms.max_msg_size < O2_NODES_MSG_BYTES ? 6 : 1))
 		return;
 	to = end->to;
 	check_limit(seat, end);

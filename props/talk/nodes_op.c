@@ -192,6 +192,7 @@ static int start(struct o2_nodes *nodes, struct o2_nodes_seat *seat, uint32_t k,
 {
 	struct o2_nodes_op *op = &seat->op[k];
 	uint32_t open[O2_NODES_ENDS], n = count_open(seat, op->to, open);
+	const bool inside = seat->now.doing != O2_NODES_NOTHING;
 	int rc;
 
 	op->ours.memory.tag = k;
@@ -200,12 +201,14 @@ static int start(struct o2_nodes *nodes, struct o2_nodes_seat *seat, uint32_t k,
 	op->started_ms = nodes->ground.now_ms;
 	fill(op, op->theirs.memory.tag);
 	seat->nops++;
-	o2_nodes_begin(seat, O2_NODES_STARTS, op->to, 0);
+	if (!inside)
+		o2_nodes_begin(seat, O2_NODES_STARTS, op->to, 0);
 	o2_error_clear(error);
 	rc = submit(seat, op, k, error);
 	op->started = rc == 0;
 	note_carrier(seat, op->to, n, open);
-	o2_nodes_finish(seat);
+	if (!inside)
+		o2_nodes_finish(seat);
 	return rc;
 }
 

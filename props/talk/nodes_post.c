@@ -33,12 +33,22 @@ static int post_send(struct ibv_qp *qp, struct ibv_send_wr *list, struct ibv_sen
 	return ENOMEM;
 }
 
+/* True if it belongs to an end of the node; else a connection is being made. */
+static bool is_known(const struct o2_nodes_seat *seat, const struct ibv_qp *qp)
+{
+	for (uint32_t n = 0; n < O2_NODES_ENDS; n++)
+		if (seat->end[n].id != NULL && !seat->end[n].over && seat->end[n].qp == qp)
+			return true;
+	return false;
+}
+
 static int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *list, struct ibv_recv_wr **bad)
 {
-	const struct o2_nodes_seat *seat = seat_of(qp);
+	struct o2_nodes_seat *seat = seat_of(qp);
 
-	if (seat == NULL || !seat->now.no_receives)
+	if (seat == NULL || !seat->now.no_receives || is_known(seat, qp))
 		return seam.post_recv(qp, list, bad);
+	seat->now.not_made += seat->now.doing == O2_NODES_PROGRESSES;
 	*bad = list;
 	return ENOMEM;
 }

@@ -25,16 +25,19 @@ static void refuse_all(struct o2_nodes_seat *seat, uint32_t to)
 	}
 }
 
-/* While every attempt is refused, what waits for one ends 10 s after the time of an attempt. */
+/* While every attempt is refused, what waits for one ends 10 s after the time of an attempt, to the millisecond. */
 static void refuse_until_late(struct o2_nodes_seat *seat)
 {
 	struct o2_nodes *nodes = seat->nodes;
-	const uint64_t end_ms = nodes->ground.now_ms + o2_nodes_attempt_ms(seat) + O2_NODES_WAITING_EXTRA_MS;
+	const uint64_t due_ms =
+		seat->op[seat->nops - 1].started_ms + o2_nodes_attempt_ms(seat) + O2_NODES_WAITING_EXTRA_MS;
 
-	while (!nodes->report->failed && nodes->ground.now_ms < end_ms) {
+	while (!nodes->report->failed && nodes->ground.now_ms < due_ms) {
+		const uint64_t left_ms = due_ms - nodes->ground.now_ms;
+
 		refuse_all(seat, 0);
 		o2_nodes_progress(seat);
-		o2_nodes_clock(nodes, SECOND_MS);
+		o2_nodes_clock(nodes, left_ms < SECOND_MS ? left_ms : SECOND_MS);
 	}
 }
 

@@ -9,9 +9,10 @@
 
 static void tell_judge(void *context, const struct o2_watched *watched)
 {
-	const struct o2_nodes_seat *seat = context;
+	struct o2_nodes_seat *seat = context;
 	struct o2_watched heard = *watched;
 
+	o2_nodes_watch_hears(seat, watched);
 	if (watched->kind == O2_WATCHED_REPLY && !watched->ours && seat->now.unspoiled != NULL)
 		heard.bytes = seat->now.unspoiled;
 	o2_watch_tell(seat->judge, &heard);
@@ -33,6 +34,15 @@ static bool is_spoiled(struct o2_nodes_seat *seat, const struct o2_cm_event *eve
 	       !end->over && o2_draw_bool(seat->nodes->choice, 5, 1);
 }
 
+/* True if the event confirms the end of a connection whose reply was refused, and gets lost: nothing confirms it then. */
+static bool is_lost(struct o2_nodes_seat *seat, const struct o2_cm_event *event)
+{
+	const struct o2_nodes_end *end = o2_nodes_end_with(seat, event->id);
+
+	return event->type == O2_CM_DISCONNECTED && end != NULL && end->bad_reply &&
+	       o2_draw_bool(seat->nodes->choice, 1, 1);
+}
+
 /*
  * Change some requests: the sender accepts only shorter messages, or does not use checksums yet.  Spoil some replies.
  */
@@ -44,9 +54,13 @@ static void on_event(void *context, const struct o2_cm_event *event)
 	struct o2_cm_event changed = *event;
 	struct o2_transfer_fault bad_reply = {.code = 0};
 
+	if (is_lost(seat, event)) {
+		o2_nodes_seen(seat->nodes, O2_NODES_SEEN_UNCONFIRMED);
+		return;
+	}
 	if (event->type == O2_CM_REQUEST && seat->nodes->ground.ops->may_fail) {
 		memcpy(bytes, event->private_data, event->private_bytes);
-		if (o2_draw_bool(c, 7, 1))
+		if (o2_draw_bool(c, 5, 1))
 			o2_nodes_said_smaller(
 				bytes, (uint32_t)o2_draw_range(c, LEAST_BYTES, O2_NODES_MSG_BYTES - 1));
 		if (seat->hears_no_sums)

@@ -102,6 +102,7 @@ static struct o2_nodes_end *new_end(struct o2_nodes_seat *seat, const struct o2_
 			.id = id,
 			.qp = qp,
 			.conn = conn_of(qp),
+			.key = conn_of(qp),
 			.qp_num = qp->qp_num,
 			.to = to,
 			.since_ms = seat->nodes->ground.now_ms,
@@ -187,6 +188,9 @@ static int tap_connect(struct o2_cm *cm, const struct o2_cm_target *target, cons
 	struct o2_nodes_end *end;
 
 	check_target(seat, target, param);
+	if (rc == 0)
+		o2_nodes_carries(seat, O2_WATCHED_REQUEST, true, conn_of(param->qp), param->private_data,
+				 param->private_bytes);
 	if (rc != 0 || to == seat->nodes->nseats)
 		return rc;
 	o2_nodes_sync_flavours(seat, to);
@@ -248,6 +252,8 @@ static int tap_accept(struct o2_cm_id *id, const struct o2_cm_param *param, stru
 		cannot_accept(seat, end, rc, error);
 		return rc;
 	}
+	o2_nodes_carries_request(seat, end->key);
+	o2_nodes_carries(seat, O2_WATCHED_REPLY, true, end->key, param->private_data, param->private_bytes);
 	o2_nodes_learn_other_end(end);
 	fewer_frags(seat->nodes, seat->index, now->with, end->terms.max_frags);
 	return rc;
@@ -260,6 +266,10 @@ static void tap_reject(struct o2_cm_id *id, const uint8_t *bytes, size_t length)
 	struct o2_nodes_known *known = &seat->pair[now->with].known;
 
 	now->answered = true;
+	o2_nodes_carries_request(seat, id);
+	if (length > 0)
+		o2_nodes_carries(seat, O2_WATCHED_REJECT, true, id, bytes, length);
+	o2_nodes_carries(seat, O2_WATCHED_GONE, true, id, NULL, 0);
 	if (now->why == 0)
 		o2_report_fail(seat->nodes->report, "nodes/answer",
 			       "node %" PRIu32 " refuses a request of node %" PRIu32
@@ -281,6 +291,8 @@ static void tap_disconnect(struct o2_cm_id *id)
 	struct o2_nodes_seat *seat = seat_of(id->cm);
 	struct o2_nodes_end *end = o2_nodes_end_with(seat, id);
 
+	if (end != NULL && end->up && !end->over)
+		o2_nodes_carries(seat, O2_WATCHED_DISCONNECT, true, end->key, NULL, 0);
 	if (end != NULL)
 		give_up(seat, end);
 	seat->cm_ops->disconnect(id);

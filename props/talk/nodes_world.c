@@ -40,7 +40,7 @@ static int open_interface(struct o2_nodes *nodes, struct o2_nodes_seat *seat, st
 	if (rc != 0)
 		return rc;
 	config.nid = o2_nodes_nid(nodes, seat->index);
-	return o2_place_open_anew(&seat->place, &nodes->arenas, 0, &config, NULL, error);
+	return o2_place_open_anew(&seat->place, &nodes->arenas, 0, &config, error);
 }
 
 static int learn_device(struct o2_nodes_seat *seat, struct o2_error *error)
@@ -175,6 +175,8 @@ static void destroy_node(struct o2_nodes_seat *seat)
 				       "node %" PRIu32
 				       " is gone, and has an end of a connection with node %" PRIu32,
 				       seat->index, seat->end[n].to);
+		else if (seat->end[n].id != NULL)
+			o2_nodes_check_told_gone(seat, &seat->end[n]);
 		seat->end[n] = (struct o2_nodes_end){.id = NULL};
 	}
 	o2_nodes_finish(seat);
@@ -208,6 +210,7 @@ void o2_nodes_restart(struct o2_nodes_seat *seat)
 void o2_nodes_close_peer(struct o2_nodes_seat *seat, uint32_t to, int code)
 {
 	o2_nodes_begin(seat, O2_NODES_CLOSES, to, code);
+	seat->now.starts_again = seat->starts_inside && o2_nodes_count_ends(seat, to, true) == 0;
 	o2_node_close_peer(seat->node, o2_nodes_nid(seat->nodes, to), code);
 	o2_nodes_finish(seat);
 	o2_nodes_seen(seat->nodes, O2_NODES_SEEN_CLOSE);
@@ -245,6 +248,7 @@ int o2_nodes_progress(struct o2_nodes_seat *seat)
 	int handled;
 
 	o2_nodes_begin(seat, O2_NODES_PROGRESSES, O2_NODES_MAX, 0);
+	seat->now.no_receives = seat->nodes->ground.faults && o2_draw_bool(seat->nodes->choice, 15, 1);
 	handled = o2_node_progress(seat->node);
 	o2_nodes_finish(seat);
 	return handled;

@@ -90,7 +90,7 @@ static void try_interface(struct o2_settings_run *run, struct o2_choice *c, stru
 
 	config.events = o2_draw_bool(c, 1, 1);
 	config.windows = o2_draw_bool(c, 1, 1) ? 0 : (uint32_t)o2_draw_range(c, 2, O2_ARENA_WINDOWS);
-	switch (o2_draw(c, 5)) {
+	switch (o2_draw(c, 6)) {
 	case 0:
 		config.device = o2_draw_bool(c, 1, 1) ? "loop" : "loop01";
 		expected = o2_settings_bound(-ENODEV, "ni/no-such-device", "device (number of devices there)",
@@ -118,12 +118,20 @@ static void try_interface(struct o2_settings_run *run, struct o2_choice *c, stru
 			draw_tunables(c, &config.tunables, &expected);
 		}
 		break;
+	case 5:
+		o2_loop_set_option(O2_LOOP_PORT_ACTIVE, 0);
+		expected = o2_settings_bound(-ENETDOWN, "ni/port-not-active", "port state", IBV_PORT_DOWN,
+					     IBV_PORT_ACTIVE);
+		expected.kind = O2_LIMIT_EXACT;
+		run->tally.seen[O2_SETTINGS_PORT_DOWN]++;
+		break;
 	default:
 		config.gid_index = (uint8_t)o2_draw(c, 1);
 	}
 	snprintf(run->text, sizeof(run->text), "an interface of %s, port %u, GID %u, %" PRIu32 " windows",
 		 config.device, config.port, config.gid_index, config.windows);
 	rc = o2_ni_open(&config, &ni, &error);
+	o2_loop_set_option(O2_LOOP_PORT_ACTIVE, 1);
 	o2_settings_check(run, report, rc, &error, &expected);
 	run->tally.seen[rc == 0 ? NI_OPENED : NI_REFUSED]++;
 	if (rc != 0)
@@ -183,6 +191,10 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 		o2_settings_bind(run, choice, report);
 	else if (o2_draw_bool(choice, 7, 1))
 		o2_settings_puts(run, choice, report);
+	else if (o2_draw_bool(choice, 15, 1))
+		o2_settings_order(run, choice, report);
+	else if (o2_draw_bool(choice, 15, 1))
+		o2_settings_quarter(run, choice, report);
 	else if (o2_draw_bool(choice, 2, 1))
 		o2_settings_meet(run, choice, report);
 	else

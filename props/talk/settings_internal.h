@@ -55,6 +55,10 @@
 	ENTRY(O2_SETTINGS_ANSWERED, "answered")                                 \
 	ENTRY(O2_SETTINGS_NOT_ANSWERED, "not_answered")                         \
 	ENTRY(O2_SETTINGS_PUTS, "puts_that_meet")                               \
+	ENTRY(O2_SETTINGS_IN_ORDER, "posted_in_the_kernels_order")              \
+	ENTRY(O2_SETTINGS_IN_PART, "posted_in_part")                            \
+	ENTRY(O2_SETTINGS_QUARTER, "transmits_kept_for_peers")                  \
+	ENTRY(O2_SETTINGS_PORT_DOWN, "port_not_active")                         \
 	ENTRY(O2_SETTINGS_SHRUNK, "fewer_for_a_small_device")                   \
 	ENTRY(O2_SETTINGS_TOO_SMALL, "device_too_small")
 
@@ -100,8 +104,8 @@ void o2_settings_unchanged(struct o2_settings_run *run, struct o2_report *report
 /* A valid configuration of an interface on device loop0 or loop1. */
 struct o2_ni_config o2_settings_good_ni(uint32_t index);
 
-/* Cases: a connection; LNet alone; the choice of a mode; binding of good and spoiled plans; calls and
- * allocations that fail; PUTs that the serve command verifies. */
+/* Cases: a connection; LNet alone; the choice of a mode; binding of good and spoiled plans;
+ * posts that a device takes in part; a quarter of the transmits; calls and allocations that fail; PUTs that the serve command verifies. */
 void o2_settings_connection(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report);
 struct o2_conn_config;
 /* Part of the connection case, for a valid config: is a device that is too small for it refused? */
@@ -111,6 +115,8 @@ void o2_settings_lnet(struct o2_settings_run *run, struct o2_choice *c, struct o
 void o2_settings_answer(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report);
 void o2_settings_mode(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report);
 void o2_settings_bind(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report);
+void o2_settings_order(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report);
+void o2_settings_quarter(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report);
 void o2_settings_faults(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report);
 void o2_settings_puts(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report);
 

@@ -63,6 +63,7 @@
 	ENTRY(O2_SIM_SEEN_QP_ERROR, "queue_pair_error")                           \
 	ENTRY(O2_SIM_SEEN_FAILOVER, "failover")                                   \
 	ENTRY(O2_SIM_SEEN_MAPPING_FAILED, "mapping_failed")                       \
+	ENTRY(O2_SIM_SEEN_KMAPS_TAKEN, "no_temporary_mapping_left")               \
 	ENTRY(O2_SIM_SEEN_FLUSHED, "work_request_flushed")                        \
 	ENTRY(O2_SIM_SEEN_NEVER_READY, "receiver_never_ready")                    \
 	ENTRY(O2_SIM_SEEN_SLOW, "peer_slow")                                      \

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lnd/ni/counts.h"
+#include "mem/kmap.h"
 #include "props/talk/sim_internal.h"
 #include "props/talk/wrap/alloc_fault.h"
 
@@ -62,6 +63,8 @@ void o2_sim_works_on(struct o2_sim *sim, struct o2_sim_end *end, struct o2_sim_o
 		hit(op, end, -EIO);
 		hit(op, end, -ENOMEM);
 	}
+	if (sim->kmaps_taken)
+		hit(op, end, -ENOSPC);
 }
 
 void o2_sim_may_close(struct o2_sim_end *end, enum o2_fault_side side, int code, const char *rule)
@@ -330,15 +333,45 @@ static void fail_mapping(struct o2_sim *sim)
 	hit_waiting(sim, 0, -EIO);
 }
 
+/*
+ * Take all temporary mappings that a thread may have, or give them back.  While they are taken, no node copies bytes
+ * of pages: for a device that bounces, for staging, for the payload of an IMMEDIATE.
+ */
+void o2_sim_fault_kmaps(struct o2_sim *sim)
+{
+	const struct o2_arena *arena = &sim->node[0].place->ni.arena;
+
+	for (uint32_t i = 0; i < O2_KMAPS_MAX; i++)
+		if (sim->kmaps_taken)
+			o2_kunmap(&sim->kmap[i]);
+		else if (o2_kmap(arena, 0, &sim->kmap[i], NULL) != 0)
+			o2_report_fail(sim->report, "sim/kmaps",
+				       "%" PRIu32 " temporary mappings are all that there are", i);
+	sim->kmaps_taken = !sim->kmaps_taken;
+	o2_sim_log(sim, O2_SIM_EV_FAULT, NULL, O2_LOOP_CALLS + 4, sim->kmaps_taken ? -ENOSPC : 0);
+	for (uint32_t i = 0; i < sim->nnodes && sim->kmaps_taken; i++)
+		hit_waiting(sim, i, -ENOSPC);
+}
+
+void o2_sim_fault_at_end(struct o2_sim *sim, struct o2_sim_end *end, struct o2_sim_op *op)
+{
+	o2_sim_fault_after(sim, end);
+	if (sim->kmaps_taken)
+		hit(op, end, -ENOSPC);
+}
+
 void o2_sim_fault_reason(struct o2_sim *sim, const struct o2_error *error)
 {
 	if (error->rule != NULL && strncmp(error->rule, "dma/iommu/", strlen("dma/iommu/")) == 0)
 		o2_sim_seen(sim, O2_SIM_SEEN_MAPPING_FAILED);
+	if (error->rule != NULL && strcmp(error->rule, "kmap/too-many") == 0)
+		o2_sim_seen(sim, O2_SIM_SEEN_KMAPS_TAKEN);
 }
 
 void o2_sim_fault_draw(struct o2_sim *sim)
 {
-	const uint32_t weights[] = {4, 4, 4, 3, 2, 2, 3, 2, 2, 1, 1, 1, sim->remapped ? 6 : 0};
+	const uint32_t weights[] = {
+		4, 4, 4, 3, 2, 2, 3, 2, 2, 1, 1, 1, sim->remapped ? 6 : 0, sim->kmaps_taken ? 0 : 3};
 	static const enum o2_loop_call calls[] = {O2_LOOP_CALL_EXECUTE,	 O2_LOOP_CALL_POST_SEND,
 						  O2_LOOP_CALL_REGISTER, O2_LOOP_CALL_POST_RECV,
 						  O2_LOOP_CALL_MAKE,	 O2_LOOP_CALL_POLL};
@@ -359,6 +392,8 @@ void o2_sim_fault_draw(struct o2_sim *sim)
 		sim->close_inside = true;
 	else if (kind == 12)
 		fail_mapping(sim);
+	else if (kind == 13)
+		o2_sim_fault_kmaps(sim);
 	else
 		fail_over(sim, end->node);
 }
@@ -368,6 +403,8 @@ void o2_sim_fault_disarm(struct o2_sim *sim)
 	sim->fault.kind = O2_SIM_NO_FAULT;
 	sim->close_inside = false;
 	sim->node[0].place->ni.domain.dma.iommu.fault = O2_DMA_NO_FAULT;
+	if (sim->kmaps_taken)
+		o2_sim_fault_kmaps(sim);
 	o2_alloc_fault_arm(0);
 }
 

@@ -7,6 +7,7 @@
 #include "lnd/conn/conn.h"
 #include "lnd/ni/ni.h"
 #include "loopverbs/loopverbs.h"
+#include "mem/kmap.h"
 #include "props/engine/report.h"
 #include "props/talk/sim.h"
 #include "props/world/account.h"
@@ -244,10 +245,12 @@ struct o2_sim {
 	bool kernel_order;    /* the second node registers by work requests, as kernel nodes do */
 	bool remapped;	      /* an IOMMU remaps the pages of the first node's device */
 	struct o2_sim_fault fault;
-	struct o2_sim_end *acting;    /* end whose code is running */
-	struct o2_sim_op *at_work;    /* operation that code works for, if known */
-	uint64_t rnr_waits, overruns; /* totals of the devices so far */
-	struct o2_witness *witness;   /* checks traffic that no forged message has touched */
+	struct o2_kmapping kmap[O2_KMAPS_MAX]; /* temporary mappings of pages that the case holds */
+	bool kmaps_taken;		       /* it holds all that there are */
+	struct o2_sim_end *acting;	       /* end whose code is running */
+	struct o2_sim_op *at_work;	       /* operation that code works for, if known */
+	uint64_t rnr_waits, overruns;	       /* totals of the devices so far */
+	struct o2_witness *witness;	       /* checks traffic that no forged message has touched */
 
 	/* Queue pairs whose next work request the device could execute, and the one it may execute. */
 	uint32_t runnable[O2_SIM_ENDS];
@@ -314,11 +317,15 @@ void o2_sim_faults_install(struct o2_sim *sim);
 void o2_sim_faults_remove(void);
 void o2_sim_fault_draw(struct o2_sim *sim);
 void o2_sim_fault_disarm(struct o2_sim *sim);
+/* Take all temporary mappings of pages, or give them back. */
+void o2_sim_fault_kmaps(struct o2_sim *sim);
 /* Make one of the next `most` occurrences of a call fail; the same for allocations. */
 void o2_sim_fault_arm(struct o2_sim *sim, enum o2_loop_call call, uint32_t most);
 void o2_sim_fault_arm_allocation(struct o2_sim *sim, uint32_t most);
 /* Call after code of this end has run: records whether an allocation failed in it. */
 void o2_sim_fault_after(struct o2_sim *sim, struct o2_sim_end *end);
+/* The same as an operation ends, which may copy bytes of pages. */
+void o2_sim_fault_at_end(struct o2_sim *sim, struct o2_sim_end *end, struct o2_sim_op *op);
 /* Count the error of a failure, if its rule shows which injected fault caused it. */
 void o2_sim_fault_reason(struct o2_sim *sim, const struct o2_error *error);
 /* Was a fault with this code injected into what this end does for the operation? */

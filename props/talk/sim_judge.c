@@ -163,7 +163,8 @@ static bool may_end(struct o2_sim *sim, struct o2_sim_end *end, const struct o2_
 
 /*
  * After success at the sink's end the sink holds all bytes.  So it does after success at the source's end, unless
- * the bytes still have to be copied to their places.  After a failure the content of the sink is undefined.
+ * the bytes still have to be copied to their places.  After a failure the content of the sink is undefined if its
+ * descriptor was sent; else nothing has changed it.
  */
 static void judge_bytes(struct o2_sim *sim, struct o2_sim_op *op, const struct o2_transfer_result *result)
 {
@@ -175,7 +176,8 @@ static void judge_bytes(struct o2_sim *sim, struct o2_sim_op *op, const struct o
 		return;
 	if (result->side == O2_SINK ? result->status != 0 || result->nob > 0
 				    : result->status == 0 && result->nob > 0 && !o2_memory_comes_later(sink))
-		o2_memory_judge(sink, source, result->nob, result->status != 0, sim->report, "sim/bytes");
+		o2_memory_judge(sink, source, result->nob, result->status != 0 && op->frags > 0, sim->report,
+				"sim/bytes");
 }
 
 /* Both sides report the sink's number of fragments; the writing side also its number of work requests. */
@@ -196,7 +198,7 @@ static bool counts_fit(const struct o2_sim *sim, const struct o2_sim_op *op,
 void o2_sim_judge_end(struct o2_sim *sim, struct o2_sim_end *end, struct o2_sim_op *op,
 		      const struct o2_transfer_result *result)
 {
-	o2_sim_fault_after(sim, end);
+	o2_sim_fault_at_end(sim, end, op);
 	o2_sim_fault_reason(sim, &result->fault.error);
 	if (result->initiator && result->status == op->code)
 		count_foretold(sim, op);

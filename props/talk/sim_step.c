@@ -339,6 +339,8 @@ void o2_sim_step(struct o2_sim *sim)
 	uint32_t weights[STEPS] = {24, 24, 14, sim->deep ? 4 : 0, 14, 3, 2, 1, 1, 0, 0, 0, sim->deep ? 0 : 1};
 	bool ready = false;
 
+	if (sim->kmaps_taken && o2_draw_bool(sim->choice, 7, 1))
+		o2_sim_fault_kmaps(sim);
 	o2_sim_look_at_device(sim);
 	for (uint32_t i = 0; i < sim->nends; i++)
 		ready |= o2_sim_has_completion(&sim->end[i]);

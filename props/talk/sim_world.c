@@ -58,8 +58,8 @@ static bool open_node(struct o2_sim *sim, uint32_t i)
 
 	o2_error_clear(&error);
 	/* The CPU copies to these pages through temporary mappings; a device of kind virtual would refuse them. */
-	if (o2_place_open_anew(node->place, &sim->arenas, i == 0 ? UNMAPPED_EVERY : 0, &config, NULL,
-			       &error) != 0 ||
+	if (o2_place_open_anew(node->place, &sim->arenas, i == 0 ? UNMAPPED_EVERY : 0, &config, &error) !=
+		    0 ||
 	    o2_place_remember(node->place, i) != 0) {
 		o2_report_fail(sim->report, "sim/open", "node %" PRIu32 " cannot be opened: %d", i,
 			       error.code);
@@ -412,6 +412,8 @@ void o2_sim_world_close(struct o2_sim *sim)
 {
 	struct o2_loop_counters left;
 
+	if (sim->kmaps_taken)
+		o2_sim_fault_disarm(sim);
 	for (uint32_t i = 0; i < sim->nends; i++)
 		destroy_end(sim, &sim->end[i]);
 	if (o2_sim_ok(sim))

@@ -93,7 +93,7 @@ static void query_port(struct o2_verbs_world *world, const struct o2_verbs_side 
 		ANSWERS(there, ibv_query_pkey(side->context, (uint8_t)number, 0, &pkey));
 	}
 	ibv_query_port(side->context, 1, &port);
-	SAME(port.state, IBV_PORT_ACTIVE);
+	SAME(port.state, world->option[O2_LOOP_PORT_ACTIVE] ? IBV_PORT_ACTIVE : IBV_PORT_DOWN);
 	SAME(port.active_mtu, IBV_MTU_4096);
 	SAME(port.max_mtu, IBV_MTU_4096);
 	SAME(port.gid_tbl_len, 2);

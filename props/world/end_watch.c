@@ -52,13 +52,13 @@ struct o2_end_watch *o2_end_watch_new(const uint64_t *now_ms, struct o2_report *
 
 void o2_end_watch_free(struct o2_end_watch *watch)
 {
-	struct o2_judged judged;
+	struct o2_end_heard heard;
 
 	if (watch == NULL)
 		return;
 	/* If memory ran out, the judge has heard less. */
-	judged = o2_end_watch_judged(watch);
-	o2_judged_add(&o2_judged_all, &judged);
+	heard = o2_end_judge_heard(watch->judge);
+	o2_judged_add(&o2_judged_all, &(struct o2_judged){heard.connections, heard.messages, heard.writes});
 	o2_end_judge_free(watch->judge);
 	free(watch);
 }
@@ -76,11 +76,4 @@ struct o2_judged_form *o2_end_watch_form(struct o2_end_watch *watch)
 const char *o2_end_watch_broken(struct o2_end_watch *watch, struct o2_error *error)
 {
 	return o2_judged_take(&watch->first, error);
-}
-
-struct o2_judged o2_end_watch_judged(const struct o2_end_watch *watch)
-{
-	const struct o2_end_heard heard = o2_end_judge_heard(watch->judge);
-
-	return (struct o2_judged){heard.connections, heard.messages, heard.writes};
 }

@@ -29,6 +29,4 @@ struct o2_judged_form *o2_end_watch_form(struct o2_end_watch *watch);
 /* The first rule broken since the last call; see o2_judged_take. */
 const char *o2_end_watch_broken(struct o2_end_watch *watch, struct o2_error *error);
 
-struct o2_judged o2_end_watch_judged(const struct o2_end_watch *watch);
-
 #endif

@@ -9,6 +9,7 @@
 #include "base/fields_json.h"
 #include "base/json.h"
 #include "base/mix.h"
+#include "base/plain.h"
 #include "props/scenario/scenario_io.h"
 
 #define TEXT_BYTES 64u
@@ -33,16 +34,24 @@ const char *o2_far_keep(const char *text)
 	return kept[count++];
 }
 
-/* Copy a text; NULL becomes "". */
-static void cut_text(const char *text, char *cut)
+/* A text of the struct that is kept as long as the process.  NULL is "". */
+static int print_kept(uint64_t value, char *text, size_t text_bytes)
 {
-	snprintf(cut, TEXT_BYTES, "%s", text == NULL ? "" : text);
+	const char *kept = (const char *)(uintptr_t)value;
+	const int length = snprintf(text, text_bytes, "%s", kept == NULL ? "" : kept);
+
+	o2_make_utf8(text);
+	return length;
 }
 
-static const char *kept_text(const char *text)
+static int parse_kept(const char *text, uint64_t *value, struct o2_error *error)
 {
-	return text[0] == '\0' ? NULL : o2_far_keep(text);
+	(void)error;
+	*value = (uintptr_t)(text[0] == '\0' ? NULL : o2_far_keep(text));
+	return 0;
 }
+
+static const struct o2_field_text kept = {print_kept, parse_kept};
 
 /* --- identity --- */
 
@@ -95,214 +104,83 @@ int o2_far_check_hello(const json_t *object, const struct o2_far_identity *ident
 
 /* --- errors and faults --- */
 
-struct error {
-	int32_t code;
-	uint32_t class, limit_kind, index, offset_bytes;
-	char rule[TEXT_BYTES], field[TEXT_BYTES];
-	uint64_t value, limit;
-};
-
 static const struct o2_field error_fields[] = {
-	{O2_FIELD("code", INT, struct error, code)},
-	{O2_FIELD("class", UINT, struct error, class), .limit = O2_CLASS_CONNECTION},
-	{O2_FIELD("limit_kind", UINT, struct error, limit_kind), .limit = O2_LIMIT_OTHER},
-	{O2_FIELD("index", UINT, struct error, index)},
-	{O2_FIELD("offset_bytes", UINT, struct error, offset_bytes)},
-	{O2_FIELD("rule", CHARS, struct error, rule)},
-	{O2_FIELD("field", CHARS, struct error, field)},
-	{O2_FIELD("value", HEX, struct error, value)},
-	{O2_FIELD("limit", HEX, struct error, limit)},
+	{O2_FIELD("code", INT, struct o2_error, code)},
+	{O2_FIELD("class", UINT, struct o2_error, class), .limit = O2_CLASS_CONNECTION},
+	{O2_FIELD("limit_kind", UINT, struct o2_error, limit_kind), .limit = O2_LIMIT_OTHER},
+	{O2_FIELD("index", UINT, struct o2_error, index)},
+	{O2_FIELD("offset_bytes", UINT, struct o2_error, offset_bytes)},
+	{O2_FIELD("rule", TEXT, struct o2_error, rule), .text = &kept},
+	{O2_FIELD("field", TEXT, struct o2_error, field), .text = &kept},
+	{O2_FIELD("value", HEX, struct o2_error, value)},
+	{O2_FIELD("limit", HEX, struct o2_error, limit)},
 	{0},
-};
-
-static struct error flat_error(const struct o2_error *error)
-{
-	struct error flat = {
-		.code = error->code,
-		.class = error->class,
-		.limit_kind = error->limit_kind,
-		.index = error->index,
-		.offset_bytes = error->offset_bytes,
-		.value = error->value,
-		.limit = error->limit,
-	};
-
-	cut_text(error->rule, flat.rule);
-	cut_text(error->field, flat.field);
-	return flat;
-}
-
-static struct o2_error round_error(const struct error *flat)
-{
-	return (struct o2_error){
-		.code = flat->code,
-		.class = (enum o2_error_class)flat->class,
-		.rule = kept_text(flat->rule),
-		.field = kept_text(flat->field),
-		.index = flat->index,
-		.offset_bytes = flat->offset_bytes,
-		.value = flat->value,
-		.limit = flat->limit,
-		.limit_kind = (enum o2_limit_kind)flat->limit_kind,
-	};
-}
-
-struct fault {
-	uint32_t side, closed_by, wait, wc_status, wc_opcode, cm_reason, reject_why;
-	int32_t code;
-	bool tolerable;
-	struct error error;
 };
 
 static const struct o2_field fault_fields[] = {
-	{O2_FIELD("side", UINT, struct fault, side), .limit = O2_FAULT_DEVICE},
-	{O2_FIELD("closed_by", UINT, struct fault, closed_by), .limit = O2_FAULT_DEVICE},
-	{O2_FIELD("wait", UINT, struct fault, wait), .limit = O2_WAITS - 1},
-	{O2_FIELD("wc_status", UINT, struct fault, wc_status), .limit = UINT8_MAX},
-	{O2_FIELD("wc_opcode", UINT, struct fault, wc_opcode), .limit = UINT16_MAX},
-	{O2_FIELD("cm_reason", UINT, struct fault, cm_reason)},
-	{O2_FIELD("reject_why", UINT, struct fault, reject_why), .limit = UINT8_MAX},
-	{O2_FIELD("code", INT, struct fault, code)},
-	{O2_FIELD("tolerable", BOOL, struct fault, tolerable)},
-	{O2_FIELD("error", PART, struct fault, error), .part = error_fields},
+	{O2_FIELD("side", UINT, struct o2_transfer_fault, side), .limit = O2_FAULT_DEVICE},
+	{O2_FIELD("closed_by", UINT, struct o2_transfer_fault, closed_by), .limit = O2_FAULT_DEVICE},
+	{O2_FIELD("wait", UINT, struct o2_transfer_fault, wait), .limit = O2_WAITS - 1},
+	{O2_FIELD("wc_status", UINT, struct o2_transfer_fault, wc_status), .limit = UINT8_MAX},
+	{O2_FIELD("wc_opcode", UINT, struct o2_transfer_fault, wc_opcode), .limit = UINT16_MAX},
+	{O2_FIELD("cm_reason", UINT, struct o2_transfer_fault, cm_reason)},
+	{O2_FIELD("reject_why", UINT, struct o2_transfer_fault, reject_why), .limit = UINT8_MAX},
+	{O2_FIELD("code", INT, struct o2_transfer_fault, code)},
+	{O2_FIELD("tolerable", BOOL, struct o2_transfer_fault, tolerable)},
+	{O2_FIELD("error", PART, struct o2_transfer_fault, error), .part = error_fields},
 	{0},
 };
-
-static struct fault flat_fault(const struct o2_transfer_fault *fault)
-{
-	return (struct fault){
-		.side = fault->side,
-		.closed_by = fault->closed_by,
-		.wait = fault->wait,
-		.wc_status = fault->wc_status,
-		.wc_opcode = fault->wc_opcode,
-		.cm_reason = fault->cm_reason,
-		.reject_why = fault->reject_why,
-		.code = fault->code,
-		.tolerable = fault->tolerable,
-		.error = flat_error(&fault->error),
-	};
-}
-
-static struct o2_transfer_fault round_fault(const struct fault *flat)
-{
-	return (struct o2_transfer_fault){
-		.side = (enum o2_fault_side)flat->side,
-		.closed_by = (enum o2_fault_side)flat->closed_by,
-		.wait = (enum o2_wait)flat->wait,
-		.wc_status = (enum ibv_wc_status)flat->wc_status,
-		.wc_opcode = (enum ibv_wc_opcode)flat->wc_opcode,
-		.cm_reason = flat->cm_reason,
-		.reject_why = (uint8_t)flat->reject_why,
-		.code = flat->code,
-		.tolerable = flat->tolerable,
-		.error = round_error(&flat->error),
-	};
-}
 
 /* --- an answer --- */
 
-struct seen {
-	bool involved, mapped;
-	int32_t status;
-	uint64_t nob;
-	struct fault fault;
-};
-
 static const struct o2_field seen_fields[] = {
-	{O2_FIELD("involved", BOOL, struct seen, involved)},
-	{O2_FIELD("mapped", BOOL, struct seen, mapped)},
-	{O2_FIELD("status", INT, struct seen, status)},
-	{O2_FIELD("nob", LENGTH, struct seen, nob)},
-	{O2_FIELD("fault", PART, struct seen, fault), .part = fault_fields},
+	{O2_FIELD("involved", BOOL, struct o2_observed_end, involved)},
+	{O2_FIELD("mapped", BOOL, struct o2_observed_end, mapped)},
+	{O2_FIELD("status", INT, struct o2_observed_end, status)},
+	{O2_FIELD("nob", LENGTH, struct o2_observed_end, nob)},
+	{O2_FIELD("fault", PART, struct o2_observed_end, fault), .part = fault_fields},
 	{0},
 };
 
-static struct seen flat_seen(const struct o2_observed_end *end)
-{
-	return (struct seen){end->involved, end->mapped, end->status, end->nob, flat_fault(&end->fault)};
-}
-
-static struct o2_observed_end round_seen(const struct seen *flat)
-{
-	return (struct o2_observed_end){
-		.involved = flat->involved,
-		.mapped = flat->mapped,
-		.status = flat->status,
-		.nob = flat->nob,
-		.fault = round_fault(&flat->fault),
-	};
-}
-
-/* The members of an answer that are not plain numbers; the numbers are in .plain. */
-struct answer {
-	struct o2_end_answer plain;
-	struct error error, judged;
-	struct fault down;
-	struct seen initiator, responder;
-	char broken[TEXT_BYTES];
-};
-
 static const struct o2_field answer_fields[] = {
-	{O2_FIELD("code", INT, struct answer, plain.code)},
-	{O2_FIELD("nid", HEX, struct answer, plain.nid)},
-	{O2_FIELD("connected", BOOL, struct answer, plain.connected)},
-	{O2_FIELD("messages_sent", LENGTH, struct answer, plain.messages_sent)},
-	{O2_FIELD("messages_handled", LENGTH, struct answer, plain.messages_handled)},
-	{O2_FIELD("noops_sent", LENGTH, struct answer, plain.noops_sent)},
-	{O2_FIELD("noops_received", LENGTH, struct answer, plain.noops_received)},
-	{O2_FIELD("version", UINT, struct answer, plain.version)},
-	{O2_FIELD("queue_depth", UINT, struct answer, plain.queue_depth)},
-	{O2_FIELD("downs", UINT, struct answer, plain.downs)},
-	{O2_FIELD("nwr", UINT, struct answer, plain.nwr)},
-	{O2_FIELD("nfrags", UINT, struct answer, plain.nfrags)},
-	{O2_FIELD("stale_tried", BOOL, struct answer, plain.stale_tried)},
-	{O2_FIELD("stale_admitted", BOOL, struct answer, plain.stale_admitted)},
-	{O2_FIELD("ways", UINT, struct answer, plain.ways)},
-	{O2_FIELD("maps", LENGTH, struct answer, plain.ledger.maps)},
-	{O2_FIELD("unmaps", LENGTH, struct answer, plain.ledger.unmaps)},
-	{O2_FIELD("live_entries", LENGTH, struct answer, plain.ledger.live_entries)},
-	{O2_FIELD("live", UINT, struct answer, plain.ledger.live)},
-	{O2_FIELD("wrong_unmaps", UINT, struct answer, plain.ledger.wrong_unmaps)},
-	{O2_FIELD("error", PART, struct answer, error), .part = error_fields},
-	{O2_FIELD("judged", PART, struct answer, judged), .part = error_fields},
-	{O2_FIELD("down", PART, struct answer, down), .part = fault_fields},
-	{O2_FIELD("initiator", PART, struct answer, initiator), .part = seen_fields},
-	{O2_FIELD("responder", PART, struct answer, responder), .part = seen_fields},
-	{O2_FIELD("broken", CHARS, struct answer, broken)},
+	{O2_FIELD("code", INT, struct o2_end_answer, code)},
+	{O2_FIELD("nid", HEX, struct o2_end_answer, nid)},
+	{O2_FIELD("connected", BOOL, struct o2_end_answer, connected)},
+	{O2_FIELD("messages_sent", LENGTH, struct o2_end_answer, messages_sent)},
+	{O2_FIELD("messages_handled", LENGTH, struct o2_end_answer, messages_handled)},
+	{O2_FIELD("noops_sent", LENGTH, struct o2_end_answer, noops_sent)},
+	{O2_FIELD("noops_received", LENGTH, struct o2_end_answer, noops_received)},
+	{O2_FIELD("version", UINT, struct o2_end_answer, version)},
+	{O2_FIELD("queue_depth", UINT, struct o2_end_answer, queue_depth)},
+	{O2_FIELD("downs", UINT, struct o2_end_answer, downs)},
+	{O2_FIELD("nwr", UINT, struct o2_end_answer, nwr)},
+	{O2_FIELD("nfrags", UINT, struct o2_end_answer, nfrags)},
+	{O2_FIELD("stale_tried", BOOL, struct o2_end_answer, stale_tried)},
+	{O2_FIELD("stale_admitted", BOOL, struct o2_end_answer, stale_admitted)},
+	{O2_FIELD("ways", UINT, struct o2_end_answer, ways)},
+	{O2_FIELD("maps", LENGTH, struct o2_end_answer, ledger.maps)},
+	{O2_FIELD("unmaps", LENGTH, struct o2_end_answer, ledger.unmaps)},
+	{O2_FIELD("live_entries", LENGTH, struct o2_end_answer, ledger.live_entries)},
+	{O2_FIELD("live", UINT, struct o2_end_answer, ledger.live)},
+	{O2_FIELD("wrong_unmaps", UINT, struct o2_end_answer, ledger.wrong_unmaps)},
+	{O2_FIELD("error", PART, struct o2_end_answer, error), .part = error_fields},
+	{O2_FIELD("judged", PART, struct o2_end_answer, judged), .part = error_fields},
+	{O2_FIELD("down", PART, struct o2_end_answer, down), .part = fault_fields},
+	{O2_FIELD("initiator", PART, struct o2_end_answer, initiator), .part = seen_fields},
+	{O2_FIELD("responder", PART, struct o2_end_answer, responder), .part = seen_fields},
+	{O2_FIELD("broken", TEXT, struct o2_end_answer, broken), .text = &kept},
 	{0},
 };
 
 json_t *o2_far_answer(const struct o2_end_answer *answer)
 {
-	struct answer flat = {
-		.plain = *answer,
-		.error = flat_error(&answer->error),
-		.judged = flat_error(&answer->judged),
-		.down = flat_fault(&answer->down),
-		.initiator = flat_seen(&answer->initiator),
-		.responder = flat_seen(&answer->responder),
-	};
-
-	cut_text(answer->broken, flat.broken);
-	return o2_fields_to_json(answer_fields, &flat);
+	return o2_fields_to_json(answer_fields, answer);
 }
 
 int o2_far_read_answer(const json_t *object, struct o2_end_answer *answer, struct o2_error *error)
 {
-	struct answer flat = {.plain = {0}};
-	const int rc = o2_part_from_json(object, "answer", answer_fields, &flat, error);
-
-	if (rc != 0)
-		return rc;
-	*answer = flat.plain;
-	answer->error = round_error(&flat.error);
-	answer->judged = round_error(&flat.judged);
-	answer->down = round_fault(&flat.down);
-	answer->initiator = round_seen(&flat.initiator);
-	answer->responder = round_seen(&flat.responder);
-	answer->broken = kept_text(flat.broken);
-	return 0;
+	memset(answer, 0, sizeof(*answer));
+	return o2_part_from_json(object, "answer", answer_fields, answer, error);
 }
 
 /* --- a question --- */

@@ -32,18 +32,18 @@ int o2_place_open(struct o2_place *place, const struct o2_ni_config *config, str
 }
 
 int o2_place_open_anew(struct o2_place *place, struct o2_arenas *arenas, uint32_t unmapped_every,
-		       const struct o2_ni_config *config, struct o2_network *network, struct o2_error *error)
+		       const struct o2_ni_config *config, struct o2_error *error)
 {
 	struct o2_ni_config full = *config;
 	struct o2_arenas_pair *pair;
 	int rc = o2_arenas_take(arenas, config->arena_pages, config->plain_arena, unmapped_every, &pair,
 				error);
 
-	*place = (struct o2_place){.network = network};
+	*place = (struct o2_place){.network = NULL};
 	if (rc != 0)
 		return rc;
 	full.arena = &pair->arena;
-	rc = o2_place_open(place, &full, network, error);
+	rc = o2_place_open(place, &full, NULL, error);
 	place->pair = pair;
 	return rc;
 }

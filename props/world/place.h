@@ -31,12 +31,12 @@ struct o2_place {
 int o2_place_open(struct o2_place *place, const struct o2_ni_config *config, struct o2_network *network,
 		  struct o2_error *error);
 /*
- * As o2_place_open, over a kept arena with config->arena_pages and plain_arena, which outlives the place;
- * unmapped_every: as in o2_arenas_take.
+ * As o2_place_open without a network, over a kept arena with config->arena_pages and plain_arena, which
+ * outlives the place; unmapped_every: as in o2_arenas_take.
  * Returns what o2_place_open does, or -errno of creating the arena.
  */
 int o2_place_open_anew(struct o2_place *place, struct o2_arenas *arenas, uint32_t unmapped_every,
-		       const struct o2_ni_config *config, struct o2_network *network, struct o2_error *error);
+		       const struct o2_ni_config *config, struct o2_error *error);
 /* Open a shadow of the arena, which must be new, to check bytes; node: for findings.  0 or -ENOMEM. */
 int o2_place_remember(struct o2_place *place, uint32_t node);
 /* Close the place.  Does nothing if it is closed. */

@@ -50,13 +50,17 @@ static void forget_qp(struct o2_links *links, const struct o2_roce_address *addr
 	}
 }
 
-/* Has a link begun with this same request?  A side that has sent packets has its reply, and asks no more. */
+/*
+ * Has a link begun with this same request?  A side that has sent packets has its reply, and asks no more: only a copy of
+ * the request comes later, from where it passed another place.
+ */
 static bool asked_before(const struct o2_links *links, const struct o2_event *event)
 {
 	for (size_t i = 0; i < O2_LINKS_MAX; i++) {
 		const struct o2_link *link = &links->link[i];
 
-		if (o2_link_goes_from(link, O2_JUDGE_A, event) && !link->has_sent[O2_JUDGE_A] &&
+		if (o2_link_goes_from(link, O2_JUDGE_A, event) &&
+		    (!link->has_sent[O2_JUDGE_A] || link->start_psn[O2_JUDGE_B] == event->cm.psn) &&
 		    link->has_cm_id[O2_JUDGE_A] && link->cm_id[O2_JUDGE_A] == event->cm.local_id &&
 		    link->qp[O2_JUDGE_A] == event->cm.qp)
 			return true;
@@ -128,10 +132,13 @@ static int take_reply(struct o2_links *links, const struct o2_event *event)
 	enum o2_judge_side from;
 	struct o2_link *link = by_cm_id(links, event, &from);
 
-	/* The request was not seen, or the reply is a repetition. */
-	if (link == NULL || from != O2_JUDGE_B || link->has_cm_id[O2_JUDGE_B])
+	/* A repetition. */
+	if (link != NULL && (from != O2_JUDGE_B || link->has_cm_id[O2_JUDGE_B]))
 		return 0;
 	forget_qp(links, &event->src, event->cm.qp, link);
+	/* The request was not seen: the first packet will make the new connection known. */
+	if (link == NULL)
+		return 0;
 	learn_end(link, O2_JUDGE_B, &event->cm);
 	return o2_links_tell(links, link, O2_JUDGE_B, O2_JUDGE_REPLY, event);
 }

@@ -210,7 +210,7 @@ static int query_port(struct ibv_context *context, uint8_t port_num, struct ibv_
 		      size_t attr_size)
 {
 	const struct ibv_port_attr all = {
-		.state = IBV_PORT_ACTIVE,
+		.state = o2l_fabric.option[O2_LOOP_PORT_ACTIVE] ? IBV_PORT_ACTIVE : IBV_PORT_DOWN,
 		.max_mtu = IBV_MTU_4096,
 		.active_mtu = IBV_MTU_4096,
 		.gid_tbl_len = O2L_GIDS,

@@ -54,6 +54,7 @@ static void set_up(void)
 	option_from_environment(O2_LOOP_CHECK_PAGES, "LOOPVERBS_CHECK_PAGES");
 	option_from_environment(O2_LOOP_WINDOW_BOUNDS, "LOOPVERBS_WINDOW_BOUNDS");
 	option_from_environment(O2_LOOP_FINITE_RETRY, "LOOPVERBS_FINITE_RETRY");
+	f->option[O2_LOOP_PORT_ACTIVE] = 1;
 	f->ready = true;
 }
 

@@ -40,6 +40,8 @@ enum o2_loop_option {
 	 * This exposes a program that still reads it.  0 (default): only a message writes to the memory.
 	 */
 	O2_LOOP_SCRIBBLE,
+	/* 1 (default): the ports are active.  0: they are down, as far as ibv_query_port(3) says. */
+	O2_LOOP_PORT_ACTIVE,
 	O2_LOOP_OPTIONS,
 };
 

@@ -178,7 +178,7 @@ static void fetch_destinations(struct o2_lst_node *node, const struct o2_lst_req
 	}
 	if (rc == 0) {
 		fetch->memory = o2_lst_bulk_memory(&fetch->bulk);
-		rc = o2_lst_served_get(node->rpc, request->served, &fetch->memory, NULL);
+		rc = o2_lst_served_get(node->rpc, request->served, &fetch->memory);
 	}
 	if (rc != 0)
 		o2_lst_node_unserved(node, request->nid, request->served, rc);

@@ -84,12 +84,12 @@ static int move(struct o2_lst_node *node, struct o2_lst_brw_slot *slot)
 	slot->memory = o2_lst_bulk_memory(&slot->bulk);
 	if (slot->reqst.brw_rw == O2_LST_BRW_WRITE) {
 		rc = o2_lst_bulk_poison(&slot->bulk);
-		return rc != 0 ? rc : o2_lst_served_get(node->rpc, slot->served, &slot->memory, NULL);
+		return rc != 0 ? rc : o2_lst_served_get(node->rpc, slot->served, &slot->memory);
 	}
 	rc = o2_lst_bulk_fill(&slot->bulk, node->config.order);
 	if (rc == 0 && node->config.flip_bit)
 		rc = flip(&slot->bulk);
-	return rc != 0 ? rc : o2_lst_served_put(node->rpc, slot->served, &slot->memory, NULL);
+	return rc != 0 ? rc : o2_lst_served_put(node->rpc, slot->served, &slot->memory);
 }
 
 void o2_lst_node_unserved(struct o2_lst_node *node, uint64_t nid, uint64_t served, int code)

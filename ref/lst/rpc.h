@@ -172,10 +172,8 @@ int o2_lst_serve(struct o2_lst_rpc *rpc, enum o2_lst_service service, const stru
  * ops->moved reports the end; *memory must stay until ops->over.  Returns 0, or an error of LNet: not started.
  * LNet: srpc_do_bulk
  */
-int o2_lst_served_put(struct o2_lst_rpc *rpc, uint64_t served, const struct o2_transfer_memory *memory,
-		      struct o2_error *error);
-int o2_lst_served_get(struct o2_lst_rpc *rpc, uint64_t served, const struct o2_transfer_memory *memory,
-		      struct o2_error *error);
+int o2_lst_served_put(struct o2_lst_rpc *rpc, uint64_t served, const struct o2_transfer_memory *memory);
+int o2_lst_served_get(struct o2_lst_rpc *rpc, uint64_t served, const struct o2_transfer_memory *memory);
 
 /*
  * Send the reply, whose type must be that of the request plus 1; version and byte order are set here.  The end

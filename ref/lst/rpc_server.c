@@ -49,8 +49,7 @@ void o2_lst_served_drop(struct o2_lst_rpc *rpc, uint64_t id, int status)
 
 /* --- bulk --- */
 
-static int move(struct o2_lst_rpc *rpc, uint64_t id, const struct o2_transfer_memory *memory, bool put,
-		struct o2_error *error)
+static int move(struct o2_lst_rpc *rpc, uint64_t id, const struct o2_transfer_memory *memory, bool put)
 {
 	struct o2_lst_served_slot *served = find(rpc, id);
 	const struct o2_lnet_target target = {
@@ -65,23 +64,21 @@ static int move(struct o2_lst_rpc *rpc, uint64_t id, const struct o2_transfer_me
 
 	assert(!served->moving && !served->replying && !served->dropped);
 	served->moving = true;
-	rc = put ? o2_lnet_put(rpc->lnet, &target, memory, &served->operation, error)
-		 : o2_lnet_get(rpc->lnet, &target, memory, &served->operation, error);
+	rc = put ? o2_lnet_put(rpc->lnet, &target, memory, &served->operation, NULL)
+		 : o2_lnet_get(rpc->lnet, &target, memory, &served->operation, NULL);
 	if (rc != 0)
 		served->moving = false;
 	return rc;
 }
 
-int o2_lst_served_put(struct o2_lst_rpc *rpc, uint64_t id, const struct o2_transfer_memory *memory,
-		      struct o2_error *error)
+int o2_lst_served_put(struct o2_lst_rpc *rpc, uint64_t id, const struct o2_transfer_memory *memory)
 {
-	return move(rpc, id, memory, true, error);
+	return move(rpc, id, memory, true);
 }
 
-int o2_lst_served_get(struct o2_lst_rpc *rpc, uint64_t id, const struct o2_transfer_memory *memory,
-		      struct o2_error *error)
+int o2_lst_served_get(struct o2_lst_rpc *rpc, uint64_t id, const struct o2_transfer_memory *memory)
 {
-	return move(rpc, id, memory, false, error);
+	return move(rpc, id, memory, false);
 }
 
 void o2_lst_served_moved(struct o2_lst_rpc *rpc, uint32_t index, const struct o2_lnet_result *result)

@@ -170,13 +170,4 @@ struct o2_plan_terms {
 void o2_compare_terms(struct o2_comparison *comparison, const struct o2_plan_terms *asked,
 		      const struct o2_reg_plan *expected, const struct o2_reg_plan *found);
 
-/* How the range that a plan registers fits the range that its fragments span. */
-enum o2_region_fit {
-	O2_REGION_EXACT,
-	O2_REGION_IN_PAGES, /* mode fmr: the spanned range, extended to whole pages at both ends */
-	O2_REGION_OTHER,
-};
-
-enum o2_region_fit o2_region_fit(const struct o2_reg_plan *plan, uint32_t page_bytes);
-
 #endif

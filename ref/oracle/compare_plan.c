@@ -59,7 +59,14 @@ static void span_of(const struct o2_reg_plan *plan, uint64_t *low, uint64_t *hig
 	}
 }
 
-enum o2_region_fit o2_region_fit(const struct o2_reg_plan *plan, uint32_t page_bytes)
+/* How the range that a plan registers fits the range that its fragments span. */
+enum region_fit {
+	REGION_EXACT,
+	REGION_IN_PAGES, /* mode fmr: the spanned range, extended to whole pages at both ends */
+	REGION_OTHER,
+};
+
+static enum region_fit region_fit(const struct o2_reg_plan *plan, uint32_t page_bytes)
 {
 	const uint64_t region_end = plan->iova + plan->length;
 	uint64_t low, high;
@@ -67,13 +74,13 @@ enum o2_region_fit o2_region_fit(const struct o2_reg_plan *plan, uint32_t page_b
 	span_of(plan, &low, &high);
 	/* A region that wraps past the last address must not match, although its fragments wrap to the same end. */
 	if (plan->length > UINT64_MAX - plan->iova)
-		return O2_REGION_OTHER;
+		return REGION_OTHER;
 	if (plan->nfrags == 0 || (plan->iova == low && region_end == high))
-		return O2_REGION_EXACT;
+		return REGION_EXACT;
 	if (plan->mode == O2_REG_FMR && plan->iova == low - low % page_bytes &&
 	    region_end % page_bytes == 0 && region_end >= high && region_end - high < page_bytes)
-		return O2_REGION_IN_PAGES;
-	return O2_REGION_OTHER;
+		return REGION_IN_PAGES;
+	return REGION_OTHER;
 }
 
 /* Resolve the fragments as the device would.  A fragment that leaves the region is a difference. */
@@ -171,13 +178,13 @@ static void look_at_rights(struct look *look)
 static void look_at_range(struct look *look)
 {
 	const struct o2_reg_plan *found = look->found;
-	const enum o2_region_fit fit = o2_region_fit(found, look->terms->page_bytes);
+	const enum region_fit fit = region_fit(found, look->terms->page_bytes);
 	const enum o2_check_id check =
-		fit == O2_REGION_IN_PAGES ? look->terms->checks->range_in_pages : look->terms->checks->range;
+		fit == REGION_IN_PAGES ? look->terms->checks->range_in_pages : look->terms->checks->range;
 	struct o2_difference *item;
 	uint64_t low, high;
 
-	if (fit == O2_REGION_EXACT || check == NONE)
+	if (fit == REGION_EXACT || check == NONE)
 		return;
 	item = o2_differ_text(look->comparison, check, name(look, "length"), "");
 	if (item == NULL)

@@ -45,9 +45,9 @@ static void move_bulk(struct lst_seat *seat, uint64_t served, const struct o2_ls
 	if (brw->brw_rw == O2_LST_BRW_READ) {
 		o2_lst_pattern_fill(bytes, brw->brw_len, 0, (enum o2_lst_brw_check)brw->brw_flags,
 				    seat->order);
-		assert_int_equal(o2_lst_served_put(seat->rpc, served, &memory, NULL), 0);
+		assert_int_equal(o2_lst_served_put(seat->rpc, served, &memory), 0);
 	} else {
-		assert_int_equal(o2_lst_served_get(seat->rpc, served, &memory, NULL), 0);
+		assert_int_equal(o2_lst_served_get(seat->rpc, served, &memory), 0);
 	}
 }
 

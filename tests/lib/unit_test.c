@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <malloc.h>
 
-#define TESTS_MAX 64u /* in one program */
+#define TESTS_MAX 192u /* in one program */
 #define JUNK	  0xa5
 
 static struct CMUnitTest tests[TESTS_MAX];
@@ -44,6 +44,15 @@ uint64_t tests_seed(uint64_t otherwise)
 	const char *text = getenv("O2_TEST_SEED");
 
 	return text != NULL ? strtoull(text, NULL, 0) : otherwise;
+}
+
+CMUnitTestFunction tests_find(const char *name)
+{
+	for (unsigned int i = 0; i < ntests; i++)
+		if (strcmp(tests[i].name, name) == 0)
+			return tests[i].test_func;
+	fprintf(stderr, "no test %s\n", name);
+	abort();
 }
 
 int tests_run(void)

@@ -31,7 +31,6 @@
  * TEST_WITH: a test with its own set-up and tear-down functions, either of which may be NULL.
  * TEST_OF: the same, with the state passed to the body as a typed variable.
  * TEST_ON: the body gets the result of `open`, which is passed to `close` after the body unless the body fails.
- * ALSO_TEST: registers a function that is defined elsewhere because other code calls it too.
  * GROUP_SETUP: registers a function that is called once, before the first test.
  *
  * The program uses the main() of tests/lib/unit_main.c, or has its own, which ends with tests_run().
@@ -61,8 +60,6 @@
 	}                                     \
 	static void name##_on(type *var)
 
-#define ALSO_TEST(name) REGISTER_TEST_(name, NULL, NULL)
-
 #define GROUP_SETUP(function)                                                \
 	__attribute__((constructor)) static void register_group_setup_(void) \
 	{                                                                    \
@@ -81,6 +78,8 @@ void test_register(const struct CMUnitTest *test, unsigned int place);
 void group_setup_register(CMFixtureFunction function);
 /* Run all registered tests.  Returns the number that failed. */
 int tests_run(void);
+/* The function of the registered test with this name, which must have no set-up function. */
+CMUnitTestFunction tests_find(const char *name);
 /* Parse the arguments of a randomized test: first seed or case, and count.  A missing argument leaves its value. */
 void tests_take_numbers(int argc, char **argv, uint64_t *first, uint64_t *second);
 /* The seed of a randomized test without arguments: $O2_TEST_SEED, or `otherwise` if that is not set. */

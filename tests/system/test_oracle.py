@@ -105,6 +105,36 @@ def proxy(*changes):
     return ("--", sys.executable, PROXY, PROGRAM, *changes)
 
 
+def talker(mistake):
+    """The words that name the program that makes this mistake."""
+    return ("--", sys.executable, TALKER, mistake)
+
+
+def question(nob=2, pieces=({"page": 1, "offset": 0, "len": 2},)):
+    return {"form": "o2ref/sg_build/input", "version": 1, "max_entries": 257, "space": {"page_bytes": 4096, "npages": 4, "ranges": []},
+            "buffer": {"kind": "kiov", "offset": 0, "nob": nob, "pieces": list(pieces)}}
+
+
+def write_known(path, *differences):
+    """Write a list of known differences: each a check, or the members of its entry."""
+    path.write_text(json.dumps({"form": "o2ref/known_differences", "version": 1, "differences": [
+        {"reason": "for the test", **(each if isinstance(each, dict) else {"check": each})} for each in differences]}))
+    return path
+
+
+def write_map(path, errors):
+    path.write_text(json.dumps({"form": "o2ref/error_map", "version": 1, "errors": errors}))
+    return path
+
+
+def wait_for(condition):
+    """Returns whether the condition came true within a minute."""
+    deadline = time.monotonic() + 60
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return condition()
+
+
 def stage_of(check):
     """The stage in which a check is made; if only that stage runs, a fifteenth of the cases is enough."""
     return {"sg": "sg_build", "dma": "dma_map", "reg": "reg_plan", "rdma": "rdma_plan", "transfer": "transfer"}[check.split("/")[0]]
@@ -162,19 +192,16 @@ class Differences(unittest.TestCase):
 
     def test_a_replay_has_the_options_that_matter(self):
         with tempfile.TemporaryDirectory() as directory:
-            map_file, question = Path(directory) / "map.json", Path(directory) / "case.json"
-            map_file.write_text(json.dumps({"form": "o2ref/error_map", "version": 1, "errors": {"a": "sg/*"}}))
-            question.write_text(json.dumps({
-                "form": "o2ref/sg_build/input", "version": 1, "max_entries": 257, "space": {"page_bytes": 4096, "npages": 4, "ranges": []},
-                "buffer": {"kind": "kiov", "offset": 0, "nob": 2, "pieces": [{"page": 1, "offset": 0, "len": 2}]}}))
-            for case, said in ((os.path.relpath(question), str(question)), (question.read_text(), question.read_text())):
+            map_file, file = write_map(Path(directory) / "map.json", {"a": "sg/*"}), Path(directory) / "case.json"
+            file.write_text(json.dumps(question()))
+            for case, said in ((os.path.relpath(file), str(file)), (file.read_text(), file.read_text())):
                 document = result("--case", case, "--map", os.path.relpath(map_file), "--timeout-ms", 2500, *proxy("nob-4096"),
                                   expect=DIFFER)
                 words = shlex.split(findings(document)["sg/kiov/nob"]["replay"])
                 self.assertNotIn("--pedantic", words)
                 self.assertEqual(words[2:8], ["--case", said, "--map", str(map_file), "--timeout-ms", "2500"])
                 self.assertIn("sg/kiov/nob", findings(result(*words[2:], expect=DIFFER)))
-            document = result("--case", question, "--pedantic", "--growth-mib", 700, *proxy("nob-4096"), expect=DIFFER)
+            document = result("--case", file, "--pedantic", "--growth-mib", 700, *proxy("nob-4096"), expect=DIFFER)
             words = shlex.split(findings(document)["sg/kiov/nob"]["replay"])
             self.assertEqual(words[4:7], ["--growth-mib", "700", "--pedantic"])
 
@@ -322,8 +349,8 @@ class Programs(unittest.TestCase):
             # A program that never answers costs a time-out at each question; the others get time for a busy machine.
             cases, timeout_ms = {"hang": (20, 60), "no-flush": (20, 60), "length-of-all": (2, 1000), "newline": (5, 1000)}.get(
                 mistake, (5, 5000))
-            return result("--cases", cases, "--no-corpus", "--stage", "sg_build", "--timeout-ms", timeout_ms, "--shrink", 3, "--",
-                          sys.executable, TALKER, mistake, expect=DIFFER)
+            return result("--cases", cases, "--no-corpus", "--stage", "sg_build", "--timeout-ms", timeout_ms, "--shrink", 3,
+                          *talker(mistake), expect=DIFFER)
 
         checks = {mistake: check for mistake, (check, _) in self.MISTAKES.items() if check is not None}
         for mistake, document in side_by_side(ask, checks):
@@ -333,13 +360,13 @@ class Programs(unittest.TestCase):
     def test_a_program_with_wrong_frames_is_given_up(self):
         for mistake in ("print", "newline"):
             words = ("--cases", 300, "--no-corpus", "--stage", "sg_build", "--timeout-ms", 5000, "--shrink", 3)
-            document = result(*words, "--", sys.executable, TALKER, mistake, expect=DIFFER)
+            document = result(*words, *talker(mistake), expect=DIFFER)
             one, = document["implementations"]
             stage, = one["stages"]
             with self.subTest(mistake):
                 self.assertEqual((one["misframed"], stage["asked"], stage["given_up"]), (8, 8, True))
                 self.assertEqual([finding["check"] for finding in one["findings"]], ["protocol/frame"])
-        text = run(*words, "--", sys.executable, TALKER, "print", expect=DIFFER).stdout.decode()
+        text = run(*words, *talker("print"), expect=DIFFER).stdout.decode()
         self.assertIn("8 answers are not framed rightly; try `o2ref check --selftest -- ", text)
 
     def test_an_encoder_without_a_limit(self):
@@ -351,8 +378,8 @@ class Programs(unittest.TestCase):
     def test_how_long_was_waited_and_why_it_ended_is_said(self):
         """A program that has just started gets ten times as long."""
         def found(mistake, check, timeout_ms):
-            return findings(result("--cases", 2, "--no-corpus", "--stage", "sg_build", "--timeout-ms", timeout_ms, "--shrink", 0, "--",
-                                   sys.executable, TALKER, mistake, expect=DIFFER))[check]["found"]
+            return findings(result("--cases", 2, "--no-corpus", "--stage", "sg_build", "--timeout-ms", timeout_ms, "--shrink", 0,
+                                   *talker(mistake), expect=DIFFER))[check]["found"]
 
         self.assertEqual(found("hang", "run/hang", 70), "no answer within 700 ms")
         self.assertEqual(found("closes", "protocol/frame", 5000), "it closed its output and went on")
@@ -365,13 +392,6 @@ class Programs(unittest.TestCase):
             return False
 
     def test_what_a_program_has_started_ends_with_it(self):
-        def ended():
-            deadline = time.monotonic() + 60
-            pids = pids_file.read_text().split()
-            while any(map(self.runs, pids)) and time.monotonic() < deadline:
-                time.sleep(0.01)
-            return pids and not any(map(self.runs, pids))
-
         for ends in (None, signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             with self.subTest(ends), tempfile.TemporaryDirectory() as directory:
                 pids_file = Path(directory) / "pids"
@@ -384,12 +404,11 @@ class Programs(unittest.TestCase):
                     # Restore the default action: nohup makes tests ignore the signal, and child processes inherit that.
                     with subprocess.Popen([str(BUILD / "o2ref"), "check", *command], start_new_session=True,
                                           preexec_fn=functools.partial(signal.signal, ends, signal.SIG_DFL)) as process:
-                        deadline = time.monotonic() + 60
-                        while not (pids_file.exists() and pids_file.read_text().endswith("\n")) and time.monotonic() < deadline:
-                            time.sleep(0.01)
+                        wait_for(lambda: pids_file.exists() and pids_file.read_text().endswith("\n"))
                         process.send_signal(ends)
                         self.assertEqual(process.wait(60), -ends)
-                self.assertTrue(ended())
+                pids = pids_file.read_text().split()
+                self.assertTrue(pids and wait_for(lambda: not any(map(self.runs, pids))))
 
     def test_what_is_asked_ends_with_a_check_that_is_killed(self):
         def stopped(pid):
@@ -404,31 +423,24 @@ class Programs(unittest.TestCase):
         for words in ((MISBEHAVE,), ("--", "sh", "-c", "kill -STOP $$; exec sleep 900")):
             command = [BUILD / "o2ref", "check", "--no-corpus", "--cases", "1", "--stage", "sg_build", "--timeout-ms", "60000", *words]
             with self.subTest(words), subprocess.Popen(command, env={**os.environ, "O2_MISBEHAVE": "stop"}) as process:
-                deadline = time.monotonic() + 60
-                while stopped(process.pid) is None and time.monotonic() < deadline:
-                    time.sleep(0.01)
-                asked = stopped(process.pid)
+                asked = wait_for(lambda: stopped(process.pid))
                 self.assertIsNotNone(asked)
                 # When the parent ends, the kernel ends stopped processes, but not those that hang.
                 os.kill(int(asked), signal.SIGCONT)
                 process.kill()
                 process.wait(60)
-                while self.runs(asked) and time.monotonic() < deadline:
-                    time.sleep(0.01)
-                left = self.runs(asked)
-                if left:
+                ended = wait_for(lambda: not self.runs(asked))
+                if not ended:
                     os.kill(int(asked), signal.SIGKILL)
-                self.assertFalse(left)
+                self.assertTrue(ended)
 
     def test_a_program_that_grows_is_a_finding(self):
-        arguments = ("--cases", 1200, "--no-corpus", "--stage", "sg_build", "--shrink", 3, "--growth-mib", 20, "--",
-                     sys.executable, TALKER)
-        self.assertIn("protocol/memory", findings(result(*arguments, "grow", expect=DIFFER)))
-        self.assertNotIn("protocol/memory", findings(result(*arguments, "refuse-all", expect=DIFFER)))
+        arguments = ("--cases", 1200, "--no-corpus", "--stage", "sg_build", "--shrink", 3, "--growth-mib", 20)
+        self.assertIn("protocol/memory", findings(result(*arguments, *talker("grow"), expect=DIFFER)))
+        self.assertNotIn("protocol/memory", findings(result(*arguments, *talker("refuse-all"), expect=DIFFER)))
 
     def test_a_program_that_ends_at_two_places_has_two_findings(self):
-        document = result("--cases", 20, "--no-corpus", "--stage", "sg_build", "--shrink", 3, "--", sys.executable, TALKER,
-                          "two-places", expect=DIFFER)
+        document = result("--cases", 20, "--no-corpus", "--stage", "sg_build", "--shrink", 3, *talker("two-places"), expect=DIFFER)
         lines = [i for i, line in enumerate(TALKER.read_text(encoding="utf-8").splitlines(), 1) if "raise " in line]
         found = document["implementations"][0]["findings"]
         self.assertEqual(sorted(finding["reason"] for finding in found),
@@ -437,7 +449,7 @@ class Programs(unittest.TestCase):
 
     def test_selftest_says_what_is_wrong(self):
         def ask(mistake):
-            return run("--selftest", "--timeout-ms", 3000, "--", sys.executable, TALKER, mistake, expect=DIFFER)
+            return run("--selftest", "--timeout-ms", 3000, *talker(mistake), expect=DIFFER)
 
         said = {mistake: words for mistake, (_, words) in self.MISTAKES.items() if words is not None}
         for mistake, done in side_by_side(ask, said):
@@ -459,13 +471,10 @@ class Programs(unittest.TestCase):
         self.assertGreater(stage["asked"], 900)
 
     def test_bytes_behind_the_very_last_answer(self):
-        question = {"form": "o2ref/sg_build/input", "version": 1, "max_entries": 257,
-                    "space": {"page_bytes": 4096, "npages": 4, "ranges": []}, "buffer": {
-                        "kind": "kiov", "offset": 0, "nob": 2, "pieces": [{"page": 1, "offset": 0, "len": 2}]}}
+        case = ("--case", json.dumps(question()))
         for _ in range(5):
-            document = result("--case", json.dumps(question), *proxy("tail"), expect=DIFFER)
-            self.assertIn("protocol/frame", findings(document))
-        result("--case", json.dumps(question), *proxy(), expect=AGREE)
+            self.assertIn("protocol/frame", findings(result(*case, *proxy("tail"), expect=DIFFER)))
+        result(*case, *proxy(), expect=AGREE)
 
     def test_members_of_a_refusal(self):
         run_words = ("--cases", 300, "--no-corpus", "--stage", "sg_build", "--shrink", 3)
@@ -483,7 +492,7 @@ class Programs(unittest.TestCase):
         self.assertIn("the program cannot be run", run("--selftest", "--", "/nowhere", expect=USAGE).stdout.decode())
 
     def test_status_89_is_not_implemented(self):
-        document = result("--cases", 50, "--no-corpus", "--", sys.executable, TALKER, "refuse-all", expect=DIFFER)
+        document = result("--cases", 50, "--no-corpus", *talker("refuse-all"), expect=DIFFER)
         stages = {each["stage"]: each for each in document["implementations"][0]["stages"]}
         self.assertTrue(stages["dma_map"]["absent"])
         self.assertFalse(stages["sg_build"]["absent"])
@@ -502,9 +511,11 @@ class Judgement(unittest.TestCase):
         path.write_text(json.dumps(document))
         return path
 
-    def known(self, *checks):
-        return self.write("known.json", {"form": "o2ref/known_differences", "version": 1, "differences": [
-            {"check": check, "reason": "for the test"} for check in checks]})
+    def known(self, *differences, name="known.json"):
+        return write_known(Path(self.directory.name) / name, *differences)
+
+    def map(self, errors, name="map.json"):
+        return write_map(Path(self.directory.name) / name, errors)
 
     def test_known_differences_do_not_count(self):
         known = self.known("sg/kiov/gap-flag", "sg/iov/gap-flag")
@@ -513,7 +524,7 @@ class Judgement(unittest.TestCase):
 
     def test_lists_are_read_once_for_all_implementations(self):
         lists = (("--known", self.known("sg/kiov/gap-flag", "sg/iov/gap-flag")),
-                 ("--map", self.write("map.json", {"form": "o2ref/error_map", "version": 1, "errors": {"a": "sg/*"}})))
+                 ("--map", self.map({"a": "sg/*"})))
         for option, path in lists:
             with self.subTest(option):
                 result(*self.RUN, option, "/dev/stdin", MUTANTS, MUTANTS, given=path.read_bytes(), env=self.ENV,
@@ -530,18 +541,14 @@ class Judgement(unittest.TestCase):
             document = result(*self.RUN, "--profile", profile, "--known", known, REFERENCE, expect=DIFFER)
             self.assertEqual([each["check"] for each in document["implementations"][0]["stale"]], stale)
 
-    def listed(self, *differences):
-        return self.write("known.json", {"form": "o2ref/known_differences", "version": 1, "differences": [
-            {"reason": "for the test", **difference} for difference in differences]})
-
     def test_a_known_difference_may_name_a_stage_and_a_condition(self):
         both = [{"check": f"sg/{kind}/gap-flag", "stage": "sg_build"} for kind in ("kiov", "iov")]
-        result(*self.RUN, "--known", self.listed(*both), MUTANTS, env=self.ENV, expect=AGREE)
+        result(*self.RUN, "--known", self.known(*both), MUTANTS, env=self.ENV, expect=AGREE)
         elsewhere = [dict(each, stage="transfer") for each in both]
-        self.assertEqual({each["known"] for each in findings(result(*self.RUN, "--known", self.listed(*elsewhere), MUTANTS,
+        self.assertEqual({each["known"] for each in findings(result(*self.RUN, "--known", self.known(*elsewhere), MUTANTS,
                                                                     env=self.ENV, expect=DIFFER)).values()}, {None})
         pages = [dict(each, when={"space.page_bytes": [4096, {"least": 10000, "most": 20000}]}) for each in both]
-        document = result(*self.RUN, "--known", self.listed(*pages), MUTANTS, env=self.ENV, expect=DIFFER)
+        document = result(*self.RUN, "--known", self.known(*pages), MUTANTS, env=self.ENV, expect=DIFFER)
         flags = [each for each in document["implementations"][0]["findings"] if each["check"].endswith("/gap-flag")]
         for finding in flags:
             size = finding["question"]["space"]["page_bytes"]
@@ -549,37 +556,31 @@ class Judgement(unittest.TestCase):
             self.assertEqual(finding["counts"], size == 65536)
         self.assertEqual({finding["counts"] for finding in flags}, {True, False})
         word = [dict(each, when={"buffer.pieces.first.len": {"least": 0}}) for each in both]
-        result(*self.RUN, "--known", self.listed(*word), MUTANTS, env=self.ENV, expect=DIFFER)
+        result(*self.RUN, "--known", self.known(*word), MUTANTS, env=self.ENV, expect=DIFFER)
         rest = [dict(each, when={"space.page_bytes": 65536}) for each in both]
-        result(*self.RUN, "--known", self.listed(*pages, *rest), MUTANTS, env=self.ENV, expect=AGREE)
+        result(*self.RUN, "--known", self.known(*pages, *rest), MUTANTS, env=self.ENV, expect=AGREE)
 
     def test_an_error_map_translates_names(self):
-        errors = {"form": "o2ref/error_map", "version": 1, "errors": {"talker-length": "sg/nob"}}
-        short = {"form": "o2ref/sg_build/input", "version": 1, "max_entries": 257, "buffer": {
-            "kind": "kiov", "offset": 0, "nob": 2, "pieces": []}, "space": {"page_bytes": 4096, "npages": 4, "ranges": []}}
-        empty = {**short, "buffer": {**short["buffer"], "nob": 0}}
+        def found(nob, rules):
+            return findings(result("--case", json.dumps(question(nob, ())), "--map", self.map({"talker-length": rules}),
+                                   *talker("refuse-all")))
 
-        def found(question):
-            return findings(result("--case", json.dumps(question), "--map", self.write("map.json", errors), "--", sys.executable,
-                                   TALKER, "refuse-all"))
-
-        self.assertEqual(found(empty), {})
-        self.assertIn("sg/vector-too-short", found(short)["sg/rule"]["expected"])
-        errors["errors"]["talker-length"] = ["sg/kiov/*"]
-        self.assertIn("sg/nob", found(empty)["sg/rule"]["expected"])
+        self.assertEqual(found(0, "sg/nob"), {})
+        self.assertIn("sg/vector-too-short", found(2, "sg/nob")["sg/rule"]["expected"])
+        self.assertIn("sg/nob", found(0, ["sg/kiov/*"])["sg/rule"]["expected"])
 
     def test_a_known_difference_hides_no_other(self):
         arguments = ("--no-corpus", "--stage", "sg_build", "--cases", 2500, "--shrink", 20)
-        small = self.listed({"check": "sg/kiov/refused-legal", "when": {"space.page_bytes": 4096}})
+        small = self.known({"check": "sg/kiov/refused-legal", "when": {"space.page_bytes": 4096}})
         document = result(*arguments, "--known", small, *proxy("no-size-4096", "broken-65536"), expect=DIFFER)
         self.assertTrue(any("EIO" in each["found"] for each in document["implementations"][0]["findings"] if each["counts"]))
         self.assertGreater(document["implementations"][0]["causes_not_kept"], 0)
-        both = self.listed(*({"check": "sg/kiov/refused-legal", "when": {"space.page_bytes": size}} for size in (4096, 65536)))
+        both = self.known(*({"check": "sg/kiov/refused-legal", "when": {"space.page_bytes": size}} for size in (4096, 65536)))
         document = result(*arguments, "--known", both, *proxy("no-size-4096", "broken-65536"), expect=AGREE)
         self.assertEqual(document["implementations"][0]["stale"], [])
 
     def test_a_known_difference_explains_no_other(self):
-        large = self.listed(*({"check": f"sg/{kind}/refused-legal", "when": {"space.page_bytes": 65536}} for kind in ("kiov", "iov")))
+        large = self.known(*({"check": f"sg/{kind}/refused-legal", "when": {"space.page_bytes": 65536}} for kind in ("kiov", "iov")))
         document = result("--no-corpus", "--stage", "sg_build", "--cases", 3000, "--shrink", 20, "--known", large,
                           *proxy("refuse-65536", "errno-of-sg/too-many-entries"), expect=DIFFER)
         self.assertTrue(findings(document)["sg/errno"]["counts"])
@@ -591,22 +592,20 @@ class Judgement(unittest.TestCase):
         failures = {each.get("name"): each.find("failure") for each in ElementTree.parse(path).getroot().iter("testcase")}
         self.assertEqual({name for name, failure in failures.items() if failure is not None}, {"sg/kiov/nob"})
 
-    def one(self, **more):
-        return {"form": "o2ref/known_differences", "version": 1,
-                "differences": [{"check": "sg/kiov/nob", "reason": "for the test", **more}]}
-
     def test_bad_files_are_refused(self):
-        bad = {"form": "o2ref/error_map", "version": 1, "errors": {"mine": "sg/no-such-rule"}}
+        def one(name, **more):
+            return self.known({"check": "sg/kiov/nob", **more}, name=name)
+
         for arguments, words in (
-                (("--map", self.write("a.json", bad)), "is not the id of a rule"),
+                (("--map", self.map({"mine": "sg/no-such-rule"}, "a.json")), "is not the id of a rule"),
                 (("--map", self.write("b.json", {})), "expected the form"),
                 (("--known", self.known("no/such/check")), "is no check"),
-                (("--known", self.write("d.json", self.one(stage="tea"))), "'tea' is no stage"),
-                (("--known", self.write("e.json", self.one(when=3))), "when is not an object"),
-                (("--known", self.write("f.json", self.one(when={"a": {"most": "b"}}))), "when.a is not a value"),
+                (("--known", one("d.json", stage="tea")), "'tea' is no stage"),
+                (("--known", one("e.json", when=3)), "when is not an object"),
+                (("--known", one("f.json", when={"a": {"most": "b"}})), "when.a is not a value"),
                 (("--known", self.write("g.json", {"form": "o2ref/known_differences", "version": 1})), "is not an array"),
-                (("--known", self.write("h.json", self.one(wehn={"a": 1}))), "sg/kiov/nob: 'wehn' is none of check, stage, when, reason"),
-                (("--map", self.write("i.json", {**bad, "errors": {"mine": ["sg/*", "nosuch/*"]}})),
+                (("--known", one("h.json", wehn={"a": 1})), "sg/kiov/nob: 'wehn' is none of check, stage, when, reason"),
+                (("--map", self.map({"mine": ["sg/*", "nosuch/*"]}, "i.json")),
                  "errors.mine: nosuch/* is not the id of a rule"),
                 (("--case", self.write("c.json", {"form": "x"})), "form"),
                 (("--choices", "sg_build:0g"), "hexadecimal"),
@@ -675,10 +674,8 @@ class ThenAndNow(unittest.TestCase):
         self.assertEqual(status, DIFFER)
         self.assertEqual({each["since"] for each in document["implementations"][0]["findings"] if each["severity"] == "must"}, {"new"})
         self.assertEqual(self.both(("cut", "other-page"), ("cut", "other-page"))[0], AGREE)
-        known = Path(self.directory.name) / "known.json"
-        known.write_text(json.dumps({"form": "o2ref/known_differences", "version": 1, "differences": [
-            {"check": "sg/kiov/nob", "when": {"space.page_bytes": 65536}, "reason": "for the test"}]}))
-        listed = ("--known", known)
+        listed = ("--known", write_known(Path(self.directory.name) / "known.json",
+                                         {"check": "sg/kiov/nob", "when": {"space.page_bytes": 65536}}))
         self.assertEqual(self.both(("nob-65536",), ("nob-65536", "nob-4096"), *listed, old=listed)[0], DIFFER)
         self.assertEqual(self.both(("nob-65536",), ("nob-65536",), *listed, old=listed)[0], AGREE)
 
@@ -706,7 +703,7 @@ class ThenAndNow(unittest.TestCase):
     def test_a_program_that_ends_in_bytes_that_are_no_text_is_new(self):
         arguments = ("--no-corpus", "--stage", "sg_build", "--cases", 20, "--shrink", 0)
         run(*arguments, "--json", self.old, "--", PROGRAM, expect=AGREE)
-        text = run(*arguments, "--compare", self.old, "--", sys.executable, TALKER, "exit-loud", expect=DIFFER).stdout.decode()
+        text = run(*arguments, "--compare", self.old, *talker("exit-loud"), expect=DIFFER).stdout.decode()
         self.assertIn("differs: 1 finding of 1 cause in ", text)
         self.assertIn("1 cause is new, 0 the same, 0 gone", text)
 
@@ -750,11 +747,8 @@ class Usage(unittest.TestCase):
         with tempfile.TemporaryDirectory() as directory:
             long = Path(directory) / "long.bin"
             long.write_bytes(bytes(9000))
-            noop = json.dumps({"form": "o2ref/sg_build/input", "version": 1, "max_entries": 257,
-                               "space": {"page_bytes": 4096, "npages": 4, "ranges": []},
-                               "buffer": {"kind": "kiov", "offset": 0, "nob": 2, "pieces": [{"page": 1, "offset": 0, "len": 2}]}})
             for arguments, words in ((("--case", long), f"{long}: 9000 bytes, a message that can be asked has 8192 at most"),
-                                     (("--case", noop, "--stage", "flow"), "it was not asked: --stage leaves out this stage")):
+                                     (("--case", json.dumps(question()), "--stage", "flow"), "it was not asked: --stage leaves out this stage")):
                 self.assertIn(words, run(*arguments, REFERENCE, expect=USAGE).stderr.decode())
 
     def test_what_it_reads_or_another_option_writes_is_not_written(self):
@@ -877,12 +871,9 @@ class Fuzzing(unittest.TestCase):
 
     def test_known_differences_are_passed_over(self):
         with tempfile.TemporaryDirectory() as directory:
-            known = Path(directory) / "known.json"
-            known.write_text(json.dumps({"form": "o2ref/known_differences", "version": 1, "differences": [
-                {"check": check, "reason": "for the test"} for check in
-                ("sg/kiov/gap-flag", "sg/iov/gap-flag", "reg/fastreg/gaps", "reg/phys/gaps",
-                 "reg/more-fragments-than-peer-accepts", "rdma/too-many-work-requests", "transfer/refused-legal", "transfer/errno",
-                 "transfer/rule", "transfer/where")]}))
+            known = write_known(Path(directory) / "known.json", "sg/kiov/gap-flag", "sg/iov/gap-flag", "reg/fastreg/gaps", "reg/phys/gaps",
+                                "reg/more-fragments-than-peer-accepts", "rdma/too-many-work-requests", "transfer/refused-legal",
+                                "transfer/errno", "transfer/rule", "transfer/where")
             status, text = self.fuzz(["--known", known, MUTANTS], "-runs=20000", env={"O2_MUTANT": "gap-never-seen"})
         self.assertEqual(status, 0, text)
 
@@ -892,16 +883,14 @@ class Fuzzing(unittest.TestCase):
         for known, options, check in ((legal, (), "sg/errno"), ([*legal, "sg/errno"], (), None),
                                       ([*legal, "sg/errno"], ("--map",), "sg/rule"), (legal, ("--profile", "kernel"), None)):
             with self.subTest(options=options, check=check), tempfile.TemporaryDirectory() as directory:
-                files = {"known": Path(directory) / "known.json", "map": Path(directory) / "map.json"}
-                files["known"].write_text(json.dumps({"form": "o2ref/known_differences", "version": 1, "differences": [
-                    {"check": each, "reason": "for the test", "stage": "sg_build"} for each in known]}))
-                files["map"].write_text(json.dumps({"form": "o2ref/error_map", "version": 1, "errors": {"Mine": "dma/*"}}))
-                options = (*options, files["map"]) if options == ("--map",) else options
-                status, text = self.fuzz(["--known", files["known"], *options, MISBEHAVE], "-runs=3000", env={"O2_MISBEHAVE": "refuse"})
+                path = write_known(Path(directory) / "known.json", *({"check": each, "stage": "sg_build"} for each in known))
+                map_file = write_map(Path(directory) / "map.json", {"Mine": "dma/*"})
+                options = (*options, map_file) if options == ("--map",) else options
+                status, text = self.fuzz(["--known", path, *options, MISBEHAVE], "-runs=3000", env={"O2_MISBEHAVE": "refuse"})
                 self.assertEqual(status == 0, check is None, text)
                 self.assertIn(f"implementation: {check}" if check else "Done 3000 runs", text)
                 if check is not None and "--map" in options:
-                    self.assertRegex(text, rf"replay: o2ref check --choices \S+ --map {files['map']} ")
+                    self.assertRegex(text, rf"replay: o2ref check --choices \S+ --map {map_file} ")
 
     @unittest.skipUnless(COMPILER, "no clang")
     def test_coverage_of_the_library_is_used(self):
@@ -968,10 +957,8 @@ class Reports(unittest.TestCase):
     def test_junit_says_what_was_not_answered(self):
         with tempfile.TemporaryDirectory() as directory:
             path = Path(directory) / "report.xml"
-            question = {"form": "o2ref/sg_build/input", "version": 1, "max_entries": 257,
-                        "space": {"page_bytes": 4096, "npages": 4, "ranges": []}, "buffer": {
-                            "kind": "kiov", "offset": 0, "nob": 2, "pieces": [{"page": 1, "offset": 0, "len": 1}] * 2}}
-            run("--case", json.dumps(question), "--junit", path, "--profile", "kernel", REFERENCE, expect=AGREE)
+            case = json.dumps(question(pieces=[{"page": 1, "offset": 0, "len": 1}] * 2))
+            run("--case", case, "--junit", path, "--profile", "kernel", REFERENCE, expect=AGREE)
             cases = {each.get("name"): each.find("skipped") for each in ElementTree.parse(path).getroot().iter("testcase")}
         self.assertEqual({name: cases[name].get("message") for name in (
             "dma/bus/bytes", "sg/iov/bytes", "sg/nob", "sg/too-many-entries")}, {

@@ -133,6 +133,17 @@ class ReplayLines(unittest.TestCase):
             for member in ("case_file", "scenario_file", "replay"):
                 self.assertRegex(text, rf'"{member}": ".*{re.escape(shown)}/transfer-')
 
+    def test_exhaustive(self):
+        """The line visits the same cases again, up to the one that failed."""
+        run = ["run", "codec", "--mutant", "without/wire/header/magic", "--findings", "1"]
+        status, text = started([*run, "--exhaustive", "2"])
+        self.assertEqual(status, 1, text)
+        line = replay_line(text)
+        case = int(re.search(r"\(exhaustive 2, case (\d+)\)$", text, re.MULTILINE).group(1))
+        self.assertRegex(line, rf" --exhaustive 2 --cases {case + 1}$")
+        self.assertEqual(started(shlex.split(line))[0], 1)
+        self.assertEqual(started([*shlex.split(line)[:-1], str(case)])[0], 0)
+
     def test_judge(self):
         self.assertIn(" --no-judge", replay_line(started([*RUN, "--no-judge"])[1]))
 
@@ -193,6 +204,9 @@ class Refused(unittest.TestCase):
                     (["export", folder, "--current-case", file], "--current-case is for run, not for export"),
                     (["replay", "codec-1", "--seconds", "1"], "--seconds is for run, not for replay"),
                     (["export", folder, "--first", "7"], "--first is for run, not for export"),
+                    (["replay", "codec-1", "--exhaustive", "2"], "--exhaustive is for run, not for replay"),
+                    (["run", "codec", "--exhaustive", "2", "--first", "7"], "--first is for random cases, not for --exhaustive"),
+                    (["run", "codec", "--exhaustive", "2", "--seed", "7"], "--seed is for random cases, not for --exhaustive"),
                     (["replay", "codec-1", "--moved", "7"], "--moved is for run, not for replay"),
                     (["replay", "codec-1", "--min-per-pair", "7"], "--min-per-pair is for --moved"),
                     (["run", "transfer", "--min-per-pair", "7"], "--min-per-pair is for --moved"),

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/errno_name.h"
+#include "base/fields.h"
 #include "base/json.h"
 #include "cli/cli.h"
 #include "wire/nid.h"
@@ -121,30 +122,15 @@ void o2_net_lst_complain_session(const struct o2_net_options *options,
 /* --- the summary --- */
 
 /* Counters of the node that show what it did for us. */
-struct row {
-	const char *name, *text;
-	uint64_t (*of)(const struct o2_lst_rpc_counters *rpc);
-	bool wide;
-};
-
-#define ROW(member)                                                       \
-	static uint64_t get_##member(const struct o2_lst_rpc_counters *c) \
-	{                                                                 \
-		return c->member;                                         \
-	}
-
-ROW(rpcs_rcvd)
-ROW(rpcs_dropped)
-ROW(errors)
-ROW(bulk_put)
-ROW(bulk_get)
-
-static const struct row rows[] = {
-	{"rpcs_rcvd", "requests", get_rpcs_rcvd, false},
-	{"rpcs_dropped", "dropped", get_rpcs_dropped, false},
-	{"errors", "errors", get_errors, false},
-	{"bulk_put", "bytes read from it", get_bulk_put, true},
-	{"bulk_get", "bytes written to it", get_bulk_get, true},
+static const struct row {
+	struct o2_field counter;
+	const char *text;
+} rows[] = {
+	{{O2_FIELD("rpcs_rcvd", UINT, struct o2_lst_rpc_counters, rpcs_rcvd)}, "requests"},
+	{{O2_FIELD("rpcs_dropped", UINT, struct o2_lst_rpc_counters, rpcs_dropped)}, "dropped"},
+	{{O2_FIELD("errors", UINT, struct o2_lst_rpc_counters, errors)}, "errors"},
+	{{O2_FIELD("bulk_put", LENGTH, struct o2_lst_rpc_counters, bulk_put)}, "bytes read from it"},
+	{{O2_FIELD("bulk_get", LENGTH, struct o2_lst_rpc_counters, bulk_get)}, "bytes written to it"},
 };
 
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
@@ -152,9 +138,10 @@ static const struct row rows[] = {
 /* The counters never restart at 0, and those of 32 bits wrap around. */
 static uint64_t difference(const struct o2_lst_console_report *session, const struct row *row)
 {
-	const uint64_t more = row->of(&session->after.str_rpc) - row->of(&session->before.str_rpc);
+	const uint64_t more = o2_field_value(&row->counter, &session->after.str_rpc) -
+			      o2_field_value(&row->counter, &session->before.str_rpc);
 
-	return row->wide ? more : (uint32_t)more;
+	return row->counter.width_bytes == sizeof(more) ? more : (uint32_t)more;
 }
 
 static void print_words(const struct o2_lst_console_report *session)
@@ -226,7 +213,7 @@ static json_t *counters_to_json(const struct o2_lst_console_report *session)
 	json_t *object = json_object();
 
 	for (size_t i = 0; i < ROWS; i++)
-		object = o2_json_with(object, rows[i].name,
+		object = o2_json_with(object, rows[i].counter.name,
 				      json_integer((json_int_t)difference(session, &rows[i])));
 	return object;
 }

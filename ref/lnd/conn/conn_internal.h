@@ -179,9 +179,9 @@ void o2_conn_fail(struct o2_conn *conn, const struct o2_transfer_fault *fault, s
 /* As o2_conn_fail, with a fault made of *error (a rule's or the device's) and of the side that is to blame. */
 void o2_conn_fail_by(struct o2_conn *conn, enum o2_fault_side side, const struct o2_error *error,
 		     struct o2_tx *culprit);
-/* As o2_conn_fail, because a message of the peer broke a rule. */
-void o2_conn_refuse_message(struct o2_conn *conn, struct o2_tx *culprit, const char *rule, const char *field,
-			    uint64_t value, uint64_t limit);
+/* As o2_conn_fail without a culprit, because a message of the peer broke a rule. */
+void o2_conn_refuse_message(struct o2_conn *conn, const char *rule, const char *field, uint64_t value,
+			    uint64_t limit);
 /*
  * End tx after match returned rc, in two cases: match itself closed the connection, or rc says that the LNet
  * header is not acceptable, and the connection closes now.  If match accepted (rc 0), ops->done reports it.

@@ -60,8 +60,7 @@ void o2_match_ended(struct o2_conn *conn, struct o2_tx *tx, int rc, const struct
 	if (rc != 0) {
 		o2_tx_end(conn, tx);
 		if (rc == -EPROTO)
-			o2_conn_refuse_message(conn, NULL, "conn/lnet-header", "hdr.type", lnet_type,
-					       O2_NO_LIMIT);
+			o2_conn_refuse_message(conn, "conn/lnet-header", "hdr.type", lnet_type, O2_NO_LIMIT);
 		return;
 	}
 	/* The transmit was on no list when the connection was torn down, so abort_all did not find it. */
@@ -105,13 +104,13 @@ void o2_conn_fail_by(struct o2_conn *conn, enum o2_fault_side side, const struct
 	o2_conn_fail(conn, &fault, culprit);
 }
 
-void o2_conn_refuse_message(struct o2_conn *conn, struct o2_tx *culprit, const char *rule, const char *field,
-			    uint64_t value, uint64_t limit)
+void o2_conn_refuse_message(struct o2_conn *conn, const char *rule, const char *field, uint64_t value,
+			    uint64_t limit)
 {
 	struct o2_error error;
 
 	o2_refuse_peer(&error, -EPROTO, rule, field, value, limit);
-	o2_conn_fail_by(conn, O2_FAULT_PEER_MESSAGE, &error, culprit);
+	o2_conn_fail_by(conn, O2_FAULT_PEER_MESSAGE, &error, NULL);
 }
 
 void o2_conn_end(struct o2_conn *conn, const struct o2_transfer_fault *fault)

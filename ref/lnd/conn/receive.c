@@ -90,7 +90,7 @@ static void handle_immediate(struct o2_conn *conn, uint32_t rx)
 		repost(conn, rx, O2_MSG_IMMEDIATE, false);
 	if (conn->state == O2_CONN_ESTABLISHED && conn->ops.receive != NULL &&
 	    conn->ops.receive(conn->context, &conn->rx_msg) < 0)
-		o2_conn_refuse_message(conn, NULL, "conn/lnet-header", "hdr.type", lnet_type, O2_NO_LIMIT);
+		o2_conn_refuse_message(conn, "conn/lnet-header", "hdr.type", lnet_type, O2_NO_LIMIT);
 	if (!first)
 		repost(conn, rx, O2_MSG_IMMEDIATE, false);
 }
@@ -229,8 +229,8 @@ static void handle_noop(struct o2_conn *conn)
 	most = span_ms <= EMPTY_NOOPS_MS ? EMPTY_NOOPS_MAX
 					 : 1 + (EMPTY_NOOPS_MAX * span_ms - 1) / EMPTY_NOOPS_MS;
 	if (++conn->empty_noops > most)
-		o2_conn_refuse_message(conn, NULL, "conn/noop-storm", "empty NOOPs in a second",
-				       conn->empty_noops, most);
+		o2_conn_refuse_message(conn, "conn/noop-storm", "empty NOOPs in a second", conn->empty_noops,
+				       most);
 }
 
 /* Handle the message in conn->rx_msg, then post its receive again.  tx: reserved for a request. */
@@ -262,8 +262,7 @@ static void handle(struct o2_conn *conn, uint32_t rx, struct o2_tx *tx)
 	case O2_MSG_CONNREQ:
 	case O2_MSG_CONNACK:
 		if (o2_breaks("conn/unexpected-type", true))
-			o2_conn_refuse_message(conn, NULL, "conn/unexpected-type", "ibm_type", type,
-					       O2_NO_LIMIT);
+			o2_conn_refuse_message(conn, "conn/unexpected-type", "ibm_type", type, O2_NO_LIMIT);
 		break;
 	}
 	repost(conn, rx, type, counted);

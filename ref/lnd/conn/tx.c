@@ -108,7 +108,7 @@ struct o2_tx *o2_tx_find(struct o2_conn *conn, uint64_t cookie, enum o2_msg_type
 		if (tx->base.cookie == cookie && tx->waiting && tx->type == type)
 			return tx;
 	if (o2_breaks("conn/unknown-cookie", true))
-		o2_conn_refuse_message(conn, NULL, "conn/unknown-cookie", field, cookie, O2_NO_LIMIT);
+		o2_conn_refuse_message(conn, "conn/unknown-cookie", field, cookie, O2_NO_LIMIT);
 	return NULL;
 }
 

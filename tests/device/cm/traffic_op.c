@@ -143,7 +143,8 @@ bool traffic_bytes_are(const struct traffic_op *op, const uint8_t *bytes, uint32
 /* Writes the bytes that a page of the sink holds before the transfer. */
 static void put_poison(const struct traffic_op *op, uint32_t page, uint8_t *bytes)
 {
-	o2_poison_fill(bytes, PAGE, op->key, 0, page * (uint64_t)PAGE);
+	o2_fill(bytes, PAGE, op->key,
+		(struct o2_origin){.kind = O2_FILL_POISON, .offset_bytes = page * (uint64_t)PAGE});
 }
 
 void traffic_fill_source(const struct traffic_op *op, const struct traffic_memory *memory,

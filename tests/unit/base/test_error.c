@@ -167,50 +167,28 @@ TEST(test_refused_copies_and_compares)
 	assert_false(o2_refused_equal(&a, &b));
 }
 
-/* The text for each kind of limit; a limit that is a set or applies to a part of the value is not shown. */
-TEST(test_kinds_of_limits)
-{
-	static const struct {
-		enum o2_limit_kind kind;
-		uint64_t limit;
-		const char *text;
-	} rows[] = {
-		{O2_LIMIT_BOUND, 4096, "room/rule: iova is 2048, limit 4096 (Invalid argument)"},
-		{O2_LIMIT_EXACT, 4096, "room/rule: iova is 2048, expected 4096 (Invalid argument)"},
-		{O2_LIMIT_MULTIPLE, 4096,
-		 "room/rule: iova is 2048, expected a multiple of 4096 (Invalid argument)"},
-		{O2_LIMIT_OTHER, 4096, "room/rule: iova is 2048 (Invalid argument)"},
-		{O2_LIMIT_BOUND, O2_NO_LIMIT, "room/rule: iova is 2048 (Invalid argument)"},
-		{O2_LIMIT_EXACT, UINT64_MAX,
-		 "room/rule: iova is 2048, expected 18446744073709551615 (Invalid argument)"},
-	};
-
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct o2_error error;
-		char text[128];
-		int rc = o2_refuse(&error, -EINVAL, "room/rule", "iova", O2_NO_INDEX, 2048, rows[i].limit);
-
-		assert_int_equal(o2_limit_is(rc, rows[i].kind, &error), -EINVAL);
-		o2_error_text(&error, text, sizeof(text));
-		assert_string_equal(text, rows[i].text);
-	}
-	assert_int_equal(o2_limit_is(-EINVAL, O2_LIMIT_OTHER, NULL), -EINVAL);
-}
-
-/* Values that are not numbers, or are negative. */
-TEST(test_kinds_of_values)
+/* The text for each kind of limit and value.  A limit that is a set or applies to a part of the value is not shown. */
+TEST(test_kinds)
 {
 	static const struct {
 		enum o2_value_kind kind;
+		enum o2_limit_kind limit_kind;
 		uint64_t value, limit;
 		const char *text;
 	} rows[] = {
-		{O2_VALUE_UNSIGNED, UINT64_MAX, 255, "room/rule: credits is 18446744073709551615, limit 255"},
-		{O2_VALUE_SIGNED, UINT64_MAX, 0, "room/rule: credits is -1, limit 0"},
-		{O2_VALUE_SIGNED, (uint64_t)INT64_MIN, (uint64_t)INT32_MIN,
-		 "room/rule: credits is -9223372036854775808, limit -2147483648"},
-		{O2_VALUE_NONE, 0, O2_NO_LIMIT, "room/rule: credits"},
-		{O2_VALUE_NONE, 0, 7, "room/rule: credits"},
+		{O2_VALUE_UNSIGNED, O2_LIMIT_BOUND, 2048, 4096, " is 2048, limit 4096"},
+		{O2_VALUE_UNSIGNED, O2_LIMIT_EXACT, 2048, 4096, " is 2048, expected 4096"},
+		{O2_VALUE_UNSIGNED, O2_LIMIT_MULTIPLE, 2048, 4096, " is 2048, expected a multiple of 4096"},
+		{O2_VALUE_UNSIGNED, O2_LIMIT_OTHER, 2048, 4096, " is 2048"},
+		{O2_VALUE_UNSIGNED, O2_LIMIT_BOUND, 2048, O2_NO_LIMIT, " is 2048"},
+		{O2_VALUE_UNSIGNED, O2_LIMIT_EXACT, 2048, UINT64_MAX,
+		 " is 2048, expected 18446744073709551615"},
+		{O2_VALUE_UNSIGNED, O2_LIMIT_BOUND, UINT64_MAX, 255, " is 18446744073709551615, limit 255"},
+		{O2_VALUE_SIGNED, O2_LIMIT_BOUND, UINT64_MAX, 0, " is -1, limit 0"},
+		{O2_VALUE_SIGNED, O2_LIMIT_BOUND, (uint64_t)INT64_MIN, (uint64_t)INT32_MIN,
+		 " is -9223372036854775808, limit -2147483648"},
+		{O2_VALUE_NONE, O2_LIMIT_BOUND, 0, O2_NO_LIMIT, ""},
+		{O2_VALUE_NONE, O2_LIMIT_BOUND, 0, 7, ""},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -219,11 +197,13 @@ TEST(test_kinds_of_values)
 		const int rc = o2_refuse_value(&error, -EINVAL, "room/rule", "credits", rows[i].value,
 					       rows[i].limit);
 
+		assert_int_equal(o2_limit_is(rc, rows[i].limit_kind, &error), -EINVAL);
 		assert_int_equal(o2_value_is(rc, rows[i].kind, &error), -EINVAL);
 		o2_error_text(&error, text, sizeof(text));
-		snprintf(expected, sizeof(expected), "%s (Invalid argument)", rows[i].text);
+		snprintf(expected, sizeof(expected), "room/rule: credits%s (Invalid argument)", rows[i].text);
 		assert_string_equal(text, expected);
 	}
+	assert_int_equal(o2_limit_is(-EINVAL, O2_LIMIT_OTHER, NULL), -EINVAL);
 	assert_int_equal(o2_value_is(-EINVAL, O2_VALUE_NONE, NULL), -EINVAL);
 }
 

@@ -4,6 +4,7 @@
 
 #include "lst/rpc_internal.h"
 #include "lst/wire/layout.h"
+#include "props/command/wrong.h"
 #include "tests/lib/net_lst_peer.h"
 #include "wire/bytes.h"
 #include "wire/layout.h"
@@ -15,68 +16,37 @@
 
 #define RUN "conform --timeout 50 --lst --rounds 1 10.77.0.2@o2ib --only "
 
-/* A four-byte number that is changed in each reply of a type. */
-struct spoil {
-	uint32_t type; /* enum o2_lst_msg_type */
-	uint32_t at;
-	uint32_t value;
-	bool adds;	 /* add the value instead of storing it */
-	uint32_t spares; /* the number of first replies that are not changed */
-	uint32_t grows;	 /* extra bytes of each WRITE; then there is no type */
-};
-
 static struct {
 	bool absent, busy, flip_bit, gone;
 	bool sleeps;	  /* sleep between rounds, for tests about time */
 	const char *name; /* busy: name of the session; NULL: "theirs" */
 	uint32_t session_timeout_s;
 	const struct o2_lst_service_ops *pings; /* NULL: the node's own */
-	struct spoil spoil;
-	uint32_t nspoilt;
+	struct o2_wrong wrong;
+	uint32_t grows; /* extra bytes of each WRITE; then nothing else is wrong */
+	uint32_t grown; /* how many WRITEs had them */
 } peer;
 
-static bool is_reply(const uint8_t *bytes, uint32_t length_bytes)
-{
-	return length_bytes == O2_AT_PAYLOAD + O2_LST_MSG_BYTES && bytes[O2_AT_TYPE] == O2_MSG_IMMEDIATE &&
-	       o2_load32_le(bytes + O2_AT_PAYLOAD + O2_LST_AT_TYPE) == peer.spoil.type;
-}
-
-static void spoil_reply(uint8_t *bytes)
-{
-	uint8_t *field = bytes + O2_AT_PAYLOAD + peer.spoil.at;
-
-	if (peer.spoil.spares > 0) {
-		peer.spoil.spares--;
-		return;
-	}
-	o2_store32(field, O2_LITTLE_ENDIAN, (peer.spoil.adds ? o2_load32_le(field) : 0) + peer.spoil.value);
-	peer.nspoilt++;
-}
-
-static int post_falsely(void *context, struct ibv_qp *qp, struct ibv_send_wr *list, struct ibv_send_wr **bad,
-			const struct o2_rdma_desc *sink)
+static int post_longer(void *context, struct ibv_qp *qp, struct ibv_send_wr *list, struct ibv_send_wr **bad,
+		       const struct o2_rdma_desc *sink)
 {
 	for (struct ibv_send_wr *work = list; work != NULL; work = work->next) {
-		struct ibv_sge *last = &work->sg_list[work->num_sge - 1];
-
-		if (work->opcode == IBV_WR_SEND &&
-		    is_reply((uint8_t *)(uintptr_t)work->sg_list[0].addr, work->sg_list[0].length))
-			spoil_reply((uint8_t *)(uintptr_t)work->sg_list[0].addr);
-		if (work->opcode != IBV_WR_RDMA_WRITE || peer.spoil.grows == 0)
+		if (work->opcode != IBV_WR_RDMA_WRITE)
 			continue;
-		last->length += peer.spoil.grows;
-		peer.nspoilt++;
+		work->sg_list[work->num_sge - 1].length += peer.grows;
+		peer.grown++;
 	}
 	return ibv_post_send(qp, list, bad);
 }
 
-static const struct o2_work_ops post_ops = {.post_send = post_falsely};
-
 static void peer_start(void)
 {
+	static const struct o2_work_ops longer_ops = {.post_send = post_longer};
 	struct o2_lst_node_config config = net_lst_config();
 
-	world.ni.config.work_ops = &post_ops;
+	o2_wrong_say(&peer.wrong, &world.ni, world.cm);
+	if (peer.grows != 0)
+		world.ni.config.work_ops = &longer_ops;
 	if (peer.absent)
 		return;
 	config.max_calls = 1;
@@ -133,17 +103,26 @@ static void expect_finding(const char *probe, const char *said)
 	expect_row(line, O2_CLI_REFUSED, row, said);
 }
 
-#define FIELD(of, offset, ...) ((struct spoil){.type = (of), .at = (offset), __VA_ARGS__})
-#define STATUS(of, ...)	       FIELD(of, O2_LST_AT_STATUS, __VA_ARGS__)
-#define SID(of, ...)	       FIELD(of, O2_LST_AT_REPLY_SID, .value = 1, .adds = true, __VA_ARGS__)
+/* A four-byte number that is wrong in each reply of a type. */
+#define FIELD(of, offset, ...)                             \
+	((struct o2_wrong){.in = O2_WRONG_MESSAGE,         \
+			   .type = O2_MSG_IMMEDIATE,       \
+			   .lnet_type = O2_LNET_PUT,       \
+			   .lst_type = (of),               \
+			   .at = O2_AT_PAYLOAD + (offset), \
+			   .width = 4,                     \
+			   O2_WRONG_ALWAYS,                \
+			   __VA_ARGS__})
+#define STATUS(of, ...) FIELD(of, O2_LST_AT_STATUS, __VA_ARGS__)
+#define SID(of, ...)	FIELD(of, O2_LST_AT_REPLY_SID, .value = 1, .adds = true, __VA_ARGS__)
 
 /* Assert that the probe reports this when the node's replies are changed so. */
-static void expect(const char *probe, struct spoil spoil, const char *said)
+static void expect(const char *probe, struct o2_wrong wrong, const char *said)
 {
 	setup(NULL);
-	peer.spoil = spoil;
+	peer.wrong = wrong;
 	expect_finding(probe, said);
-	assert_true(peer.nspoilt > 0);
+	assert_true(peer.wrong.told > 0);
 }
 
 TEST_WITH(a_true_node_is_clean, setup, NULL)
@@ -160,7 +139,7 @@ TEST_WITH(a_true_node_is_clean, setup, NULL)
 /* A failed probe leaves its session on the node; the next probe takes it over. */
 TEST_WITH(sessions_of_ours_are_taken, setup, NULL)
 {
-	peer.spoil = (struct spoil){.type = O2_LST_PING_REPLY, .at = O2_LST_AT_PNR_REPLY_MAGIC, .value = 7};
+	peer.wrong = FIELD(O2_LST_PING_REPLY, O2_LST_AT_PNR_REPLY_MAGIC, .value = 7);
 	assert_int_equal(run(RUN "lst/session,lst/ping,lst/ping-many,lst/read-8"), O2_CLI_REFUSED);
 	assert_non_null(strstr(world.out, "1 of 1 failed, the first so: the reply does not match"));
 	assert_non_null(strstr(world.out, "FINDING   lst/ping-many "));
@@ -266,10 +245,10 @@ TEST(bulk)
 /* The node writes more bytes than it was asked for, as far as the key allows it. */
 TEST_WITH(more_is_written_than_was_asked_for, setup, NULL)
 {
-	peer.spoil = (struct spoil){.type = UINT32_MAX, .grows = 8};
+	peer.grows = 8;
 	expect_row(RUN "lst/read-longer --mode global", O2_CLI_REFUSED, "FINDING   lst/read-longer ",
 		   "byte 8192 or one of the seven after it was written");
-	assert_true(peer.nspoilt > 0);
+	assert_true(peer.grown > 0);
 }
 
 TEST_WITH(a_node_that_stops_answering, setup, NULL)
@@ -282,7 +261,7 @@ TEST_WITH(a_node_that_stops_answering, setup, NULL)
 
 TEST_WITH(coming_back_goes_wrong, setup, NULL)
 {
-	peer.spoil = STATUS(O2_LST_RMSN_REPLY, .value = EPERM);
+	peer.wrong = STATUS(O2_LST_RMSN_REPLY, .value = EPERM);
 	expect_finding("lst/leave-read",
 		       " reconnects failed, the first after step 0: RMSN_REPLY: the status is EPERM");
 }
@@ -351,6 +330,6 @@ TEST_WITH(a_session_expires, setup, NULL)
 TEST_WITH(a_session_does_not_expire, setup, NULL)
 {
 	peer.sleeps = true;
-	peer.spoil = FIELD(O2_LST_MKSN_REPLY, O2_LST_AT_MKSN_TIMEOUT, .value = 1);
+	peer.wrong = FIELD(O2_LST_MKSN_REPLY, O2_LST_AT_MKSN_TIMEOUT, .value = 1);
 	expect_finding("lst/expire", "DEBUG_REPLY: the status is success, not ESRCH");
 }

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "lnd/conn/conn_internal.h"
-#include "props/world/receives.h"
+#include "props/command/wrong.h"
 #include "tests/lib/net_world.h"
 #include "wire/bytes.h"
 #include "wire/layout.h"
@@ -19,93 +19,16 @@
 #define PLACE_PAGE  2u
 #define RUN	    "conform --timeout 2 --place-bytes 2097152 --rounds 1 10.77.0.2@o2ib --only "
 
-/* The change that is made: `width` bytes at `at`, in each message that these fields select. */
-static struct spoil {
-	enum { IN_NOTHING, IN_REPLY, IN_REJECT, IN_MESSAGE } in;
-	uint8_t type;	    /* IN_MESSAGE: enum o2_msg_type */
-	uint32_t lnet_type; /* IMMEDIATE: enum o2_lnet_type */
-	uint32_t at, width;
-	uint64_t value;
-	bool adds;	 /* add the value instead of storing it */
-	uint32_t spares; /* the number of first messages that are not changed */
-} spoil;
-
-static uint32_t nspoilt;
+static struct o2_wrong wrong;
 static uint32_t place_options; /* of the peer's memory, besides those that it always has */
 
-static void put(uint8_t *bytes)
-{
-	uint64_t value = 0;
-
-	if (spoil.spares > 0) {
-		spoil.spares--;
-		return;
-	}
-	memcpy(&value, bytes + spoil.at, spoil.width);
-	value = spoil.adds ? value + spoil.value : spoil.value;
-	memcpy(bytes + spoil.at, &value, spoil.width);
-	nspoilt++;
-}
-
-static const struct o2_cm_ops *true_ops;
-static struct o2_cm_ops false_ops;
-
-static int accept_falsely(struct o2_cm_id *id, const struct o2_cm_param *param, struct o2_error *error)
-{
-	uint8_t bytes[O2_CM_REPLY_BYTES];
-	struct o2_cm_param other = *param;
-
-	assert_true(param->private_bytes <= sizeof(bytes));
-	memcpy(bytes, param->private_data, param->private_bytes);
-	other.private_data = bytes;
-	put(bytes);
-	return true_ops->accept(id, &other, error);
-}
-
-static void reject_falsely(struct o2_cm_id *id, const uint8_t *private_data, size_t private_bytes)
-{
-	uint8_t bytes[O2_CM_REJECT_BYTES];
-
-	assert_true(private_bytes <= sizeof(bytes));
-	memcpy(bytes, private_data, private_bytes);
-	put(bytes);
-	true_ops->reject(id, bytes, private_bytes);
-}
-
-static bool is_meant(const uint8_t *bytes)
-{
-	return bytes[O2_AT_TYPE] == spoil.type &&
-	       (spoil.type != O2_MSG_IMMEDIATE ||
-		o2_load32_le(bytes + O2_AT_LNET_HDR + O2_LNET_AT_TYPE) == spoil.lnet_type);
-}
-
-static int post_falsely(void *context, struct ibv_qp *qp, struct ibv_send_wr *list, struct ibv_send_wr **bad,
-			const struct o2_rdma_desc *sink)
-{
-	uint8_t *bytes = o2_seen_posted(list);
-
-	if (bytes != NULL && is_meant(bytes))
-		put(bytes);
-	return ibv_post_send(qp, list, bad);
-}
-
-static const struct o2_work_ops post_ops = {.post_send = post_falsely};
-
-/* A peer that offers no memory, and makes the change `spoil`. */
+/* A peer that offers no memory, and says what is wrong. */
 static void be_empty(void)
 {
-	true_ops = world.cm->ops;
-	false_ops = *true_ops;
-	if (spoil.in == IN_REPLY)
-		false_ops.accept = accept_falsely;
-	else if (spoil.in == IN_REJECT)
-		false_ops.reject = reject_falsely;
-	else if (spoil.in == IN_MESSAGE)
-		world.ni.config.work_ops = &post_ops;
-	world.cm->ops = &false_ops;
+	o2_wrong_say(&wrong, &world.ni, world.cm);
 }
 
-/* A peer that offers memory at both places, and makes the change `spoil`. */
+/* A peer that offers memory at both places, and says what is wrong. */
 static void be_false(void)
 {
 	static struct o2_iov iov[2];
@@ -124,34 +47,35 @@ static void be_false(void)
 }
 
 /* Assert that the probe reports a finding with this text. */
-static void expect(const char *probe, struct spoil what, const char *said)
+static void expect(const char *probe, struct o2_wrong what, const char *said)
 {
 	char line[200], finding[80];
 
 	world_with(be_false);
-	spoil = what;
-	nspoilt = 0;
+	wrong = what;
 	snprintf(line, sizeof(line), RUN "%s", probe);
 	snprintf(finding, sizeof(finding), "FINDING   %s ", probe);
 	if (world_run(line) != O2_CLI_REFUSED || strstr(world.out, finding) == NULL ||
 	    strstr(world.out, said) == NULL)
 		fail_msg("%s: expected '%s' and '%s' in\n%s%s", probe, finding, said, world.out, world.err);
-	assert_true(nspoilt > 0);
+	assert_true(wrong.told > 0);
 }
 
 TEST(a_true_peer_is_clean)
 {
 	world_with(be_false);
-	spoil = (struct spoil){.in = IN_NOTHING};
+	wrong = (struct o2_wrong){.in = O2_WRONG_NOWHERE};
 	if (world_run(RUN "ping/,connect/,missing/,end/,put/,get/") != O2_CLI_OK)
 		fail_msg("%s%s", world.out, world.err);
 	assert_non_null(strstr(world.out, " 0 findings, 0 known, 0 tolerated, 0 not tried;"));
 }
 
+#define WRONG(...) ((struct o2_wrong){O2_WRONG_ALWAYS, .lst_type = O2_WRONG_ANY, __VA_ARGS__})
+
 /* The spared replies belong to the first ping, which looks for a peer, and to the survey. */
 TEST(replies_are_held_to_the_request)
 {
-#define REPLY(...) ((struct spoil){.in = IN_REPLY, .spares = 6, __VA_ARGS__})
+#define REPLY(...) WRONG(.in = O2_WRONG_REPLY, .spares = 6, __VA_ARGS__)
 	expect("connect/depth-4", REPLY(.at = O2_AT_QUEUE_DEPTH, .width = 2, .value = 5),
 	       "connack/queue-depth-over");
 	expect("connect/depth-4", REPLY(.at = O2_AT_QUEUE_DEPTH, .width = 2, .value = 1),
@@ -173,7 +97,7 @@ TEST(replies_are_held_to_the_request)
 
 TEST(rejects_are_held_to_what_they_say)
 {
-#define REJECT(...) ((struct spoil){.in = IN_REJECT, __VA_ARGS__})
+#define REJECT(...) WRONG(.in = O2_WRONG_REJECT, __VA_ARGS__)
 	/* The peer has a queue depth of 8, and its reject says so. */
 	expect("connect/depth-16", REJECT(.at = O2_REJECT_AT_QUEUE_DEPTH, .width = 2, .value = 16),
 	       "rejected: queue-depth (reason 7)");
@@ -191,7 +115,7 @@ TEST(rejects_are_held_to_what_they_say)
 #undef REJECT
 }
 
-#define MESSAGE(of, ...) ((struct spoil){.in = IN_MESSAGE, .type = (of), __VA_ARGS__})
+#define MESSAGE(of, ...) WRONG(.in = O2_WRONG_MESSAGE, .type = (of), __VA_ARGS__)
 #define LNET(of, ...)	 MESSAGE(O2_MSG_IMMEDIATE, .lnet_type = (of), __VA_ARGS__)
 
 TEST(answers_to_pings_are_read)
@@ -206,6 +130,20 @@ TEST(answers_to_pings_are_read)
 	expect("ping/info",
 	       LNET(O2_LNET_REPLY, .at = O2_AT_PAYLOAD + 40, .width = 4, .value = O2_PING_NI_DOWN),
 	       "ns_status of the NID that was asked is 0xdeadface");
+}
+
+/* A peer that moves what fits reports no more. */
+TEST(what_fits_is_what_was_moved)
+{
+	place_options = O2_LNET_MD_TRUNCATE;
+	world_with(be_false);
+	wrong = (struct o2_wrong){.in = O2_WRONG_NOWHERE};
+	assert_int_equal(world_run(RUN "end/"), O2_CLI_OK);
+	expect("end/put-small",
+	       LNET(O2_LNET_ACK, .at = O2_AT_LNET_HDR + O2_LNET_AT_UNION + 24, .width = 4, .value = 1500,
+		    .spares = 2),
+	       "are there: the peer reports 1500 bytes");
+	place_options = 0;
 }
 
 TEST(what_is_reported_is_what_was_moved)
@@ -236,20 +174,6 @@ TEST(what_is_missing_is_said_as_it_must)
 	expect("missing/get",
 	       MESSAGE(O2_MSG_GET_DONE, .at = O2_AT_STATUS, .width = 4, .value = 0, .spares = 2),
 	       "GET of 8192 bytes to portal 65535: success, 0 bytes");
-}
-
-/* A peer that moves what fits reports no more. */
-TEST(what_fits_is_what_was_moved)
-{
-	place_options = O2_LNET_MD_TRUNCATE;
-	world_with(be_false);
-	spoil = (struct spoil){.in = IN_NOTHING};
-	assert_int_equal(world_run(RUN "end/"), O2_CLI_OK);
-	expect("end/put-small",
-	       LNET(O2_LNET_ACK, .at = O2_AT_LNET_HDR + O2_LNET_AT_UNION + 24, .width = 4, .value = 1500,
-		    .spares = 2),
-	       "are there: the peer reports 1500 bytes");
-	place_options = 0;
 }
 
 /* The bits of an offset that the peer uses. */
@@ -304,7 +228,7 @@ TEST(offsets_are_the_peers_too)
 					     "offset/remote-4095", "offset/remote-5000"};
 	char line[200];
 
-	spoil = (struct spoil){.in = IN_NOTHING};
+	wrong = (struct o2_wrong){.in = O2_WRONG_NOWHERE};
 	for (uint32_t i = 0; i < 3; i++)
 		for (uint32_t j = 0; j < 5; j++) {
 			world_with(be_false_in_offsets);
@@ -330,28 +254,28 @@ TEST(the_judge_hears_what_goes_on)
 }
 
 /* The number of messages that `what` selects when the peer changes nothing. */
-static uint32_t count(struct spoil what, void (*start)(void), uint32_t rounds, const char *probe)
+static uint32_t count(struct o2_wrong what, void (*start)(void), uint32_t rounds, const char *probe)
 {
 	char line[200];
 
 	world_with(start);
-	spoil = what;
-	spoil.spares = UINT32_MAX;
+	wrong = what;
+	wrong.spares = UINT32_MAX;
 	snprintf(line, sizeof(line), RUN "%s --rounds %" PRIu32, probe, rounds);
 	if (world_run(line) != O2_CLI_OK)
 		fail_msg("%s%s", world.out, world.err);
-	return UINT32_MAX - spoil.spares;
+	return UINT32_MAX - wrong.spares;
 }
 
 static uint32_t connections(void (*start)(void), uint32_t rounds, const char *probe)
 {
-	return count((struct spoil){.in = IN_REPLY}, start, rounds, probe);
+	return count(WRONG(.in = O2_WRONG_REPLY), start, rounds, probe);
 }
 
 /* The pings of a probe, without that of ping/one and those at the start of every run. */
 static uint32_t pings_of(const char *probe)
 {
-	const struct spoil answers = LNET(O2_LNET_REPLY, .width = 0);
+	const struct o2_wrong answers = LNET(O2_LNET_REPLY, .width = 0);
 
 	return count(answers, be_empty, 1, probe) - count(answers, be_empty, 1, "ping/one");
 }
@@ -413,7 +337,7 @@ static void be_found_at_first(void)
 TEST(a_request_that_nobody_answers)
 {
 	world_with(be_found_at_first);
-	spoil = (struct spoil){.in = IN_NOTHING};
+	wrong = (struct o2_wrong){.in = O2_WRONG_NOWHERE};
 	answered = SURVEYED;
 	assert_int_equal(world_run(RUN "connect/depth-4"), O2_CLI_REFUSED);
 	assert_non_null(strstr(world.out, "FINDING   connect/depth-4 "));
@@ -423,7 +347,7 @@ TEST(a_request_that_nobody_answers)
 TEST(a_request_that_is_lost)
 {
 	world_with(be_silent_later);
-	spoil = (struct spoil){.in = IN_NOTHING};
+	wrong = (struct o2_wrong){.in = O2_WRONG_NOWHERE};
 	answered = SURVEYED;
 	assert_int_equal(world_run(RUN "connect/depth-4"), O2_CLI_REFUSED);
 	assert_non_null(strstr(world.out, "no answer in 2 s\n"));
@@ -432,7 +356,7 @@ TEST(a_request_that_is_lost)
 TEST(a_request_that_cannot_be_made)
 {
 	world_with(be_false);
-	spoil = (struct spoil){.in = IN_NOTHING};
+	wrong = (struct o2_wrong){.in = O2_WRONG_NOWHERE};
 	world.connect_error = -ENOMEM;
 	world.connects = SURVEYED;
 	assert_int_equal(world_run(RUN "connect/depth-4"), O2_CLI_REFUSED);

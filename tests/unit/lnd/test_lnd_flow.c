@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tests/lib/lnd_talks.h"
+#include "tests/unit/lnd/lnd_talks.h"
 #include "wire/layout.h"
 
 static uint8_t held_type(const struct side *side, const struct held *held, uint32_t index)
@@ -181,5 +181,3 @@ TEST(refuses_a_storm_between_steps)
 		pair_close(pair);
 	}
 }
-
-FLOW_TALKS(ALSO_TEST)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tests/lib/lnd_talks.h"
+#include "tests/unit/lnd/lnd_talks.h"
 
 /* Wrap these calls: if they find no window, another user of the interface then releases a binding. */
 int __real_o2_reg_bind(struct o2_reg_domain *domain, uint32_t cpt, const struct o2_reg_plan *plan,
@@ -382,10 +382,6 @@ TEST(keeps_a_quarter_of_the_transmits)
 	keep_a_quarter_of_transmits(1, 8);
 	keep_a_quarter_of_transmits(2, 4);
 }
-
-ALSO_TEST(waits_for_windows);
-ALSO_TEST(is_woken_by_another_connection);
-ALSO_TEST(waits_behind_requests);
 
 /* A window that only a kept region uses counts as free: nothing else would release it. */
 TEST(kept_regions_give_up_their_windows)

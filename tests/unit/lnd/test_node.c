@@ -339,6 +339,7 @@ WORLD_TEST(peer_restarts)
 	assert_int_equal(a->status[1], 0);
 	assert_int_equal(b->ndown, 1);
 	assert_int_equal(b->down.code, -ESTALE);
+	assert_int_equal(b->down.error.value, a->side.ni.config.incarnation);
 	assert_int_equal(peer_view(b, NID(0)).incarnation, a->side.ni.config.incarnation);
 	assert_linked(world, 0, 1, 1);
 }

@@ -65,17 +65,17 @@ static void serve_request(void *context, const struct o2_lst_request *request)
 	world->memory = lnet_side_memory(&world->pair.b, 0, BULK_PAGE, len);
 	memset(bytes, 0, len);
 	if (brw->brw_rw == O2_LST_BRW_WRITE) {
-		assert_int_equal(o2_lst_served_get(world->server, request->served, &world->memory, NULL), 0);
+		assert_int_equal(o2_lst_served_get(world->server, request->served, &world->memory), 0);
 		return;
 	}
 	/* Bulk that cannot be sent is refused; after that, other bulk may be sent. */
 	endless = world->memory;
 	endless.buffer.nob = UINT64_MAX;
-	assert_true(o2_lst_served_put(world->server, request->served, &endless, NULL) < 0);
+	assert_true(o2_lst_served_put(world->server, request->served, &endless) < 0);
 	o2_lst_pattern_fill(bytes, len, 0, O2_LST_CHECK_FULL, O2_BIG_ENDIAN);
 	if (world->act == FLIP)
 		bytes[world->flip_at] ^= 1;
-	assert_int_equal(o2_lst_served_put(world->server, request->served, &world->memory, NULL), 0);
+	assert_int_equal(o2_lst_served_put(world->server, request->served, &world->memory), 0);
 }
 
 static void serve_moved(void *context, uint64_t served, int status, uint64_t bytes)

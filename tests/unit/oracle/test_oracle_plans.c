@@ -7,10 +7,9 @@
 
 /* --- scatter lists and segments --- */
 
-#define SG   (w->found.sg)
-#define KIND (w->asked.sg.memory.buffer.kind)
-#define DMA  (w->found.dma)
-#define DEV  (w->asked.dma.device.device.kind)
+#define STAGE O2_STAGE_SG_BUILD
+#define SG    (w->found.sg)
+#define KIND  (w->asked.sg.memory.buffer.kind)
 
 CHANGE(sg_page, SG_KIOV_BYTES, KIND == O2_KIOV, SG.entry[SG.count - 1].page++)
 CHANGE(sg_offset, SG_IOV_BYTES, KIND == O2_IOV && SG.entry[0].offset > 0, SG.entry[0].offset--)
@@ -47,6 +46,14 @@ static bool sg_split(void)
 	return true;
 }
 
+CHANGE(sg_split_kiov, SG_KIOV_ENTRIES, KIND == O2_KIOV, return sg_split())
+CHANGE(sg_split_iov, SG_IOV_ENTRIES, KIND == O2_IOV, return sg_split())
+
+#undef STAGE
+#define STAGE O2_STAGE_DMA_MAP
+#define DMA   (w->found.dma)
+#define DEV   (w->asked.dma.device.device.kind)
+
 CHANGE(dma_addr, DMA_BUS_BYTES, DEV == O2_DMA_BUS, DMA.segment[0].addr++)
 CHANGE(dma_addr_virtual, DMA_VIRTUAL_BYTES, DEV == O2_DMA_VIRTUAL, DMA.segment[DMA.count - 1].addr--)
 CHANGE(dma_addr_iommu, DMA_IOMMU_BYTES, DEV == O2_DMA_IOMMU, DMA.segment[0].addr += 4096)
@@ -74,23 +81,17 @@ static bool dma_split(void)
 CHANGE(dma_split_bus, DMA_BUS_SEGMENTS, DEV == O2_DMA_BUS, return dma_split())
 CHANGE(dma_split_virtual, DMA_VIRTUAL_SEGMENTS, DEV == O2_DMA_VIRTUAL, return dma_split())
 CHANGE(dma_split_iommu, DMA_IOMMU_SEGMENTS, DEV == O2_DMA_IOMMU, return dma_split())
-CHANGE(sg_split_kiov, SG_KIOV_ENTRIES, KIND == O2_KIOV, return sg_split())
-CHANGE(sg_split_iov, SG_IOV_ENTRIES, KIND == O2_IOV, return sg_split())
 
-TEST_WITH(test_lists, set_up, tear_down)
+TEST_WITH(test_lists_cut_otherwise, set_up, tear_down)
 {
-	EXPECT_ALL(O2_STAGE_SG_BUILD, &sg_page, &sg_offset, &sg_swap, &sg_nob, &sg_nob_iov, &sg_past,
-		   &sg_past_iov, &sg_drop, &sg_drop_iov, &sg_gaps, &sg_gaps_iov, &sg_many, &sg_many_iov,
-		   &sg_split_kiov, &sg_split_iov);
-	EXPECT_ALL(O2_STAGE_DMA_MAP, &dma_addr, &dma_addr_virtual, &dma_addr_iommu, &dma_nob,
-		   &dma_nob_virtual, &dma_nob_iommu, &dma_empty, &dma_empty_virtual, &dma_empty_iommu,
-		   &dma_split_bus, &dma_split_virtual, &dma_split_iommu);
 	expect_equal(O2_STAGE_SG_BUILD, "an entry in two parts", sg_split);
 	expect_equal(O2_STAGE_DMA_MAP, "a segment in two parts", dma_split);
 }
 
 /* --- registration --- */
 
+#undef STAGE
+#define STAGE	O2_STAGE_REG_PLAN
 #define REG	(w->found.reg)
 #define MODE(m) (w->asked.reg.request.mode == O2_REG_##m)
 #define SINK	(w->asked.reg.request.side == O2_SINK)
@@ -115,10 +116,6 @@ TEST_WITH(test_lists, set_up, tear_down)
 #define REGION(m, lower, iova_check)                                      \
 	CHANGE(reg_range_##lower, REG_##m##_RANGE, MODE(m), REG.length++) \
 	CHANGE(reg_iova_##lower, REG_##m##_##iova_check, MODE(m), REG.iova++)
-
-#define IN_REGIONS(change) \
-	&change##_fmr, &change##_fastreg, &change##_user, &change##_phys, &change##_fastreg_gaps
-#define IN_MODES(change) &change##_global, IN_REGIONS(change)
 
 /* Splits the last fragment into two that describe the same bytes. */
 static bool split_fragment(void)
@@ -194,22 +191,16 @@ static bool split_any(void)
 	return IS_RESULT && !SINK && split_fragment();
 }
 
-TEST_WITH(test_registration, set_up, tear_down)
+TEST_WITH(test_a_plan_cut_otherwise, set_up, tear_down)
 {
-	EXPECT_ALL(O2_STAGE_REG_PLAN, IN_MODES(reg_frag), IN_MODES(reg_short), IN_MODES(reg_access),
-		   IN_MODES(reg_local), IN_MODES(reg_empty), IN_MODES(reg_open), IN_MODES(reg_split),
-		   IN_MODES(reg_limit), &reg_sum, &reg_wraps, &reg_region_wraps);
-	EXPECT_ALL(O2_STAGE_REG_PLAN, IN_REGIONS(reg_range), IN_REGIONS(reg_iova), &reg_page_fmr,
-		   &reg_page_fastreg, &reg_page_phys, &reg_page_inside, &reg_page_offset, &reg_page_many,
-		   &reg_page_list, &reg_page_list_phys, &reg_page_list_fastreg, &reg_entry, &reg_entry_length,
-		   &reg_entry_missing, &reg_page_other, &reg_page_behind, &reg_entry_behind, &reg_collapse,
-		   &reg_whole_pages);
 	expect_equal(O2_STAGE_REG_PLAN, "a fragment in two parts", split_any);
 }
 
 /* --- work requests --- */
 
-#define WORK (w->found.rdma)
+#undef STAGE
+#define STAGE O2_STAGE_RDMA_PLAN
+#define WORK  (w->found.rdma)
 
 CHANGE(rdma_sge, RDMA_SOURCE_BYTES, WORK.nsge > 0, WORK.sge[0].addr++)
 CHANGE(rdma_wr, RDMA_SINK_BYTES, WORK.nwr > 0, WORK.wr[WORK.nwr - 1].remote_addr++)
@@ -269,9 +260,6 @@ static bool rdma_split(void)
 
 TEST_WITH(test_work_requests, set_up, tear_down)
 {
-	EXPECT_ALL(O2_STAGE_RDMA_PLAN, &rdma_sge, &rdma_wr, &rdma_last, &rdma_nob, &rdma_length, &rdma_limit,
-		   &rdma_sge_limit, &rdma_index, &rdma_past, &rdma_unused, &rdma_empty, &rdma_lkey,
-		   &rdma_rkey);
 	expect(O2_STAGE_RDMA_PLAN, O2_CHECK_RDMA_WR_LEAVES_FRAGMENT, rdma_join);
 	expect(O2_STAGE_RDMA_PLAN, O2_CHECK_RDMA_WORK_REQUESTS, rdma_split);
 	expect_equal(O2_STAGE_RDMA_PLAN, "more work requests than needed", rdma_split);

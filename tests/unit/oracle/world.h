@@ -108,29 +108,28 @@ static void expect_equal(enum o2_stage stage, const char *what, change_fn change
 
 #define IS_RESULT (w->found.kind == O2_ANSWER_RESULT)
 
-/* A change, applied if the answer is a result and the condition holds, and the check that must then fail. */
-struct change {
-	enum o2_check_id check;
-	change_fn make;
-};
-
-#define CHANGE(name, check, condition, action)  \
-	static bool make_##name(void)           \
+/* A change, applied if the answer is a result and the condition holds. */
+#define MAKE(name, condition, action)           \
+	static bool name(void)                  \
 	{                                       \
 		if (!IS_RESULT || !(condition)) \
 			return false;           \
 		action;                         \
 		return true;                    \
-	}                                       \
-	static const struct change name = {O2_CHECK_##check, make_##name};
+	}
 
-/* Runs expect for each change of a stage; the list ends with NULL. */
-static void expect_all(enum o2_stage stage, const struct change *const *list)
-{
-	for (; *list != NULL; list++)
-		expect(stage, (*list)->check, (*list)->make);
-}
+/* A test: the check must fail with this change of an answer of stage STAGE, which the file defines. */
+struct change {
+	enum o2_check_id check;
+	change_fn make;
+};
 
-#define EXPECT_ALL(stage, ...) expect_all(stage, (const struct change *const[]){__VA_ARGS__, NULL})
+#define CHANGE(name, check_, condition, action)                             \
+	MAKE(make_##name, condition, action)                                \
+	static const struct change name = {O2_CHECK_##check_, make_##name}; \
+	TEST_WITH(name##_is_noticed, set_up, tear_down)                     \
+	{                                                                   \
+		expect(STAGE, name.check, name.make);                       \
+	}
 
 #endif

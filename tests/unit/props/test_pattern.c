@@ -89,12 +89,12 @@ TEST(test_keys_differ)
 	assert_unrelated(image, twin, MIB);
 	o2_pattern_fill(twin, MIB, SEED, 1, 0);
 	assert_unrelated(image, twin, MIB);
-	o2_page_fill(twin, MIB, SEED, 0, 0);
+	o2_fill(twin, MIB, SEED, origin_of(O2_FILL_PAGE, 0, 0));
 	assert_unrelated(image, twin, MIB);
-	o2_poison_fill(image, MIB, SEED, EPOCH, 0);
-	o2_poison_fill(twin, MIB, SEED, EPOCH + 1, 0);
+	o2_fill(image, MIB, SEED, origin_of(O2_FILL_POISON, EPOCH, 0));
+	o2_fill(twin, MIB, SEED, origin_of(O2_FILL_POISON, EPOCH + 1, 0));
 	assert_unrelated(image, twin, MIB);
-	o2_redzone_fill(twin, MIB, SEED, EPOCH, 0);
+	o2_fill(twin, MIB, SEED, origin_of(O2_FILL_RED, EPOCH, 0));
 	assert_unrelated(image, twin, MIB);
 }
 
@@ -105,10 +105,10 @@ TEST(test_poison_never_equals_data)
 
 	o2_pattern_fill(image, MIB, SEED, 0, 0);
 	for (uint32_t epoch = 0; epoch < 8; epoch++) {
-		o2_poison_fill(twin, MIB, SEED, epoch, 0);
+		o2_fill(twin, MIB, SEED, origin_of(O2_FILL_POISON, epoch, 0));
 		for (size_t i = 0; i < MIB; i++)
 			assert_int_not_equal(image[i], twin[i]);
-		o2_redzone_fill(twin, MIB, SEED, epoch, 0);
+		o2_fill(twin, MIB, SEED, origin_of(O2_FILL_RED, epoch, 0));
 		for (size_t i = 0; i < MIB; i++)
 			assert_int_not_equal(image[i], twin[i]);
 	}

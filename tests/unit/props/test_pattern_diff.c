@@ -48,17 +48,17 @@ static size_t diff(void)
 /* Asserts one run as given; up to two bytes at either end may be right by chance. */
 static void assert_run(size_t index, uint64_t offset, uint64_t length, enum o2_found found)
 {
-	char text[300];
+	const struct o2_diff_run *run = &runs[0];
 
 	assert_false(o2_pattern_equal(expect, 3, SEED));
-	if (diff() != 1 || runs[0].expect_index != index || runs[0].found != found ||
-	    runs[0].offset_bytes < offset || runs[0].offset_bytes > offset + 2 ||
-	    runs[0].offset_bytes + runs[0].length_bytes > offset + length ||
-	    runs[0].offset_bytes + runs[0].length_bytes + 2 < offset + length) {
-		o2_diff_run_text(&runs[0], text, sizeof(text));
-		fail_msg("wanted one run of kind %d, region %zu bytes %lu+%lu; have %zu runs, the first: %s",
-			 (int)found, index, (unsigned long)offset, (unsigned long)length, diff(), text);
-	}
+	if (diff() != 1 || run->expect_index != index || run->found != found || run->offset_bytes < offset ||
+	    run->offset_bytes > offset + 2 || run->offset_bytes + run->length_bytes > offset + length ||
+	    run->offset_bytes + run->length_bytes + 2 < offset + length)
+		fail_msg("wanted one run of kind %d, region %zu bytes %lu+%lu; have %zu runs, the first of "
+			 "kind %d, region %zu bytes %lu+%lu",
+			 (int)found, index, (unsigned long)offset, (unsigned long)length, diff(),
+			 (int)run->found, run->expect_index, (unsigned long)run->offset_bytes,
+			 (unsigned long)run->length_bytes);
 }
 
 TEST(test_diff_right)
@@ -72,12 +72,12 @@ TEST(test_diff_not_written)
 {
 	for (size_t n = 1; n <= 5000; n = n * 2 + 1) {
 		make_sink();
-		o2_poison_fill(sink + RED + 33, n, SEED, EPOCH, 33);
+		o2_fill(sink + RED + 33, n, SEED, origin_of(O2_FILL_POISON, EPOCH, 33));
 		assert_run(1, 33, n, O2_FOUND_BEFORE);
 		assert_int_equal(runs[0].length_bytes, n); /* exact: poison is never right */
 	}
 	make_sink();
-	o2_poison_fill(sink + RED, LENGTH, SEED, EPOCH - 1, 0);
+	o2_fill(sink + RED, LENGTH, SEED, origin_of(O2_FILL_POISON, EPOCH - 1, 0));
 	assert_run(1, 0, LENGTH, O2_FOUND_ORIGIN);
 	assert_origin(runs[0].origin, origin_of(O2_FILL_POISON, EPOCH - 1, 0));
 	assert_int_equal(runs[0].length_bytes, LENGTH);
@@ -168,8 +168,8 @@ TEST(test_diff_pages)
 {
 	struct o2_expect pages[2];
 
-	o2_page_fill(image, PAGE, SEED, 77, 0);
-	o2_page_fill(image + PAGE, 100, SEED, 300, 50);
+	o2_fill(image, PAGE, SEED, origin_of(O2_FILL_PAGE, 77, 0));
+	o2_fill(image + PAGE, 100, SEED, origin_of(O2_FILL_PAGE, 300, 50));
 	pages[0] = (struct o2_expect){image, PAGE, origin_of(O2_FILL_PAGE, 77, 0),
 				      origin_of(O2_FILL_POISON, EPOCH, 0)};
 	pages[1] = (struct o2_expect){image + PAGE, 100, origin_of(O2_FILL_PAGE, 78, 50),
@@ -188,27 +188,4 @@ TEST(test_diff_many_runs)
 	assert_int_equal(o2_pattern_diff(expect, 3, SEED, ranges, N_RANGES, runs, 4), 50);
 	assert_int_equal(runs[3].offset_bytes, 300);
 	assert_int_equal(o2_pattern_diff(expect, 3, SEED, NULL, 0, NULL, 0), 50);
-}
-
-TEST(test_text)
-{
-	char text[300], small[10];
-	int n;
-
-	make_sink();
-	o2_pattern_fill(sink + RED + PAGE, 1000, SEED, 1, 5000);
-	assert_int_equal(diff(), 1);
-	o2_diff_run_text(&runs[0], text, sizeof(text));
-	assert_string_equal(text, "region 1 bytes 4096..5095: expected data of buffer 1 at 9096, "
-				  "found data of buffer 1 at 5000 (moved by -4096)");
-	n = o2_diff_run_text(&runs[0], small, sizeof(small));
-	assert_int_equal(n, strlen(text));
-	assert_string_equal(small, "region 1 ");
-
-	make_sink();
-	o2_poison_fill(sink + RED + 9, 1, SEED, EPOCH, 9);
-	assert_int_equal(diff(), 1);
-	o2_diff_run_text(&runs[0], text, sizeof(text));
-	assert_string_equal(text, "region 1 bytes 9..9: expected data of buffer 1 at 5009, "
-				  "found what stood there before (never written)");
 }

@@ -50,13 +50,13 @@ static void look_at_reply(struct o2_conform *conform, const struct o2_conn_param
 }
 
 /* If an earlier probe used another version, the peer first rejects as stale, and then knows the new one. */
-static bool ask_as_known(struct o2_conform *conform, const struct o2_conn_params *offer, uint64_t dststamp,
+static bool ask_as_known(struct o2_conform *conform, const struct o2_conn_params *offer,
 			 struct o2_conform_asked *asked)
 {
-	if (!o2_conform_ask(conform, offer, dststamp, asked))
+	if (!o2_conform_ask(conform, offer, 0, asked))
 		return false;
 	return !asked->has_record || asked->record.ibr_why != O2_REJECT_CONN_STALE ||
-	       o2_conform_ask(conform, offer, dststamp, asked);
+	       o2_conform_ask(conform, offer, 0, asked);
 }
 
 /* A reject for a limit must name a limit that is less than was wanted, and each limit only once. */
@@ -85,7 +85,7 @@ static void ask_for(struct o2_conform *conform, struct o2_conn_params *offer)
 	const struct o2_conn_params wanted = *offer;
 	struct o2_conform_asked asked;
 
-	if (!ask_as_known(conform, offer, 0, &asked))
+	if (!ask_as_known(conform, offer, &asked))
 		return;
 	while (!asked.accepted && asked.has_record && allows_less(&asked.record, &wanted, offer))
 		if (!o2_conform_ask(conform, offer, asked.record.ibr_incarnation, &asked))
@@ -130,7 +130,7 @@ static void ask_version_1(struct o2_conform *conform, const struct o2_conform_pr
 	struct o2_conform_asked asked;
 
 	offer.version = (uint16_t)probe->value;
-	if (!ask_as_known(conform, &offer, 0, &asked))
+	if (!ask_as_known(conform, &offer, &asked))
 		return;
 	if (asked.accepted)
 		look_at_reply(conform, &offer, &asked);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tests/lib/lnd_talks.h"
+#include "tests/unit/lnd/lnd_talks.h"
 
 #include "lnd/conn/transfer.h"
 #include "loopverbs/loopverbs.h"
@@ -33,7 +33,7 @@ static void talk_of_everything(uint16_t version, uint32_t depth)
 	pair_close_settled(pair);
 }
 
-void talks_of_everything(void **state)
+TEST(talks_of_everything)
 {
 	static const uint32_t depths[] = {2, 3, 4, 8, 16};
 
@@ -64,7 +64,7 @@ static void talk_one_way(uint16_t version, uint32_t depth)
 	pair_close(pair);
 }
 
-void talks_one_way(void **state)
+TEST(talks_one_way)
 {
 	static const uint32_t depths[] = {2, 3, 8};
 
@@ -75,7 +75,7 @@ void talks_one_way(void **state)
 }
 
 /* Both ends spend all their credits before either receives anything. */
-void talks_at_once(void **state)
+TEST(talks_at_once)
 {
 	for (uint32_t depth = 2; depth <= 9; depth++)
 		for (uint16_t version = O2_MSG_VERSION_1; version <= O2_MSG_VERSION_2; version++) {
@@ -93,7 +93,7 @@ void talks_at_once(void **state)
 }
 
 /* Tunables for a deep queue, and a peer that agrees only to a small depth. */
-void talks_below_its_tunables(void **state)
+TEST(talks_below_its_tunables)
 {
 	struct o2_conn_config deep = O2_CONN_DEFAULTS, small = O2_CONN_DEFAULTS;
 	struct pair *pair;
@@ -114,7 +114,7 @@ void talks_below_its_tunables(void **state)
 }
 
 /* The number of messages in flight stays within its limit, however many wait. */
-void talks_with_few_sends(void **state)
+TEST(talks_with_few_sends)
 {
 	struct o2_conn_config config = O2_CONN_DEFAULTS;
 	struct pair *pair;
@@ -138,7 +138,7 @@ void talks_with_few_sends(void **state)
 }
 
 /* The peer returns more credits than it can owe. */
-void hears_of_too_many_credits(void **state)
+TEST(hears_of_too_many_credits)
 {
 	struct pair *pair = pair_default();
 
@@ -165,7 +165,7 @@ static struct pair *pair_with_a_silent(struct held *held)
 }
 
 /* The peer sends one message more than it has credits. */
-void hears_without_credit(void **state)
+TEST(hears_without_credit)
 {
 	struct held held;
 	struct pair *pair = pair_with_a_silent(&held);
@@ -182,7 +182,7 @@ void hears_without_credit(void **state)
 }
 
 /* The peer has credits for more requests, but sends more than 8 that are not answered yet. */
-void hears_too_many_requests(void **state)
+TEST(hears_too_many_requests)
 {
 	struct held held;
 	struct pair *pair = pair_with_a_silent(&held);
@@ -206,7 +206,7 @@ void hears_too_many_requests(void **state)
 }
 
 /* NOOPs that return no credits: a few are tolerated, a storm closes the connection.  Old ones are forgotten. */
-void hears_empty_noops(void **state)
+TEST(hears_empty_noops)
 {
 	struct pair *pair = pair_default();
 
@@ -227,7 +227,7 @@ void hears_empty_noops(void **state)
 }
 
 /* A NOOP is sent after a long silence, and none without a reason. */
-void keeps_alive(void **state)
+TEST(keeps_alive)
 {
 	for (uint16_t version = O2_MSG_VERSION_1; version <= O2_MSG_VERSION_2; version++) {
 		struct pair *pair = pair_of(version, 8);
@@ -252,7 +252,7 @@ void keeps_alive(void **state)
 }
 
 /* Receiving messages does not replace the keepalive: an end that only receives still sends its NOOP. */
-void keeps_alive_and_hears(void **state)
+TEST(keeps_alive_and_hears)
 {
 	struct pair *pair = pair_default();
 
@@ -270,7 +270,7 @@ void keeps_alive_and_hears(void **state)
  * The most work that can be posted at a time: two invalidations of keys, and the WRITEs of two transfers.  The
  * queues must hold it, and the completion of every request if the queue pair fails.
  */
-void fills_its_queues(void **state)
+TEST(fills_its_queues)
 {
 	struct o2_conn_config config = O2_CONN_DEFAULTS;
 	struct o2_transfer_memory memory = talk_memory(0, 3000, O2_REG_FASTREG);
@@ -318,7 +318,7 @@ static int pick_nobody(void *arg, const uint32_t *qp_nums, unsigned int count)
  * The queue pair fails while the maximum of WRITEs is posted and none was executed.  Each request completes,
  * also unsignalled ones and receives, and the completion queue must hold all completions.
  */
-void flushes_full_queues(void **state)
+TEST(flushes_full_queues)
 {
 	static struct o2_kiov kiov[8];
 	struct o2_conn_config config = O2_CONN_DEFAULTS;

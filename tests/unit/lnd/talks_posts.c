@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "loopverbs/loopverbs.h"
-#include "tests/lib/lnd_talks.h"
+#include "tests/unit/lnd/lnd_talks.h"
 #include "wire/layout.h"
 
 /* Conversations about work requests: their order, their number, and the bytes that they send. */
@@ -23,7 +23,7 @@ static int note_call(void *arg, enum o2_loop_call call, uint32_t qp_num)
 }
 
 /* A receive is posted before the message that returns its credit. */
-void posts_before_it_gives(void **state)
+TEST(posts_before_it_gives)
 {
 	struct pair *pair = pair_of(O2_MSG_VERSION_2, 2);
 
@@ -39,7 +39,7 @@ void posts_before_it_gives(void **state)
 }
 
 /* The tunables allow 32 sends, but a queue depth of 4 allows only two for each credit. */
-void sends_what_its_depth_allows(void **state)
+TEST(sends_what_its_depth_allows)
 {
 	struct o2_conn_config config = O2_CONN_DEFAULTS;
 	struct pair *pair;
@@ -53,7 +53,7 @@ void sends_what_its_depth_allows(void **state)
 }
 
 /* With version 1 and a depth of 8, credits are returned when seven are owed, not when six are. */
-void returns_seven_in_version_1(void **state)
+TEST(returns_seven_in_version_1)
 {
 	struct pair *pair = pair_of(O2_MSG_VERSION_1, 8);
 
@@ -68,7 +68,7 @@ void returns_seven_in_version_1(void **state)
 }
 
 /* A message can return 254 credits at once, in its one-byte field. */
-void returns_254_at_once(void **state)
+TEST(returns_254_at_once)
 {
 	struct o2_conn_config config = O2_CONN_DEFAULTS;
 	struct pair *pair;
@@ -89,7 +89,7 @@ void returns_254_at_once(void **state)
 }
 
 /* The LNet header names LNet's own process id at both ends. */
-void says_whom_it_is_for(void **state)
+TEST(says_whom_it_is_for)
 {
 	struct pair *pair = pair_default();
 	struct o2_lnet_hdr hdr = o2_conn_lnet_hdr(pair->a.conn, O2_LNET_GET, 7, 300);
@@ -104,7 +104,7 @@ void says_whom_it_is_for(void **state)
 }
 
 /* A NOOP has a checksum if checksums are enabled. */
-void sums_each_message(void **state)
+TEST(sums_each_message)
 {
 	struct o2_conn_config config = O2_CONN_DEFAULTS;
 	struct held held = {.count = 0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tests/lib/lnd_talks.h"
+#include "tests/unit/lnd/lnd_talks.h"
 
 #include "lnd/conn/transfer.h"
 #include "lnd/ni/path.h"
@@ -26,7 +26,7 @@ void assert_late(const struct o2_transfer_result *result, enum o2_wait wait, uin
 }
 
 /* One late operation closes the connection.  The state of each operation decides which health code it gets. */
-void misses_a_deadline(void **state)
+TEST(misses_a_deadline)
 {
 	struct pair *pair = pair_of(O2_MSG_VERSION_2, 2);
 	struct o2_transfer_memory memory = talk_memory(0, 9000, O2_REG_FASTREG);
@@ -56,7 +56,7 @@ void misses_a_deadline(void **state)
 }
 
 /* The deadline of a PUT is renewed when its bytes are sent. */
-void renews_a_deadline(void **state)
+TEST(renews_a_deadline)
 {
 	struct pair *pair = pair_default();
 	struct o2_transfer_memory memory = talk_memory(0, 9000, O2_REG_FASTREG);
@@ -76,7 +76,7 @@ void renews_a_deadline(void **state)
 }
 
 /* An operation may be started in any state of the connection, and ends exactly once. */
-void starts_in_every_state(void **state)
+TEST(starts_in_every_state)
 {
 	struct o2_transfer_memory memory = talk_memory(0, 9000, O2_REG_FASTREG);
 	struct pair *pair = calloc(1, sizeof(*pair));
@@ -121,7 +121,7 @@ static void note_closed(void *context, const struct o2_transfer_fault *fault)
 }
 
 /* A peer that disconnects in order has acknowledged our messages; what it sent stays in our receive queue. */
-void counts_what_was_sent(void **state)
+TEST(counts_what_was_sent)
 {
 	static const struct o2_transfer_fault faults[] = {{.side = O2_FAULT_PEER_CLOSED},
 							  {.side = O2_FAULT_CLOSED, .code = -ESHUTDOWN}};
@@ -155,7 +155,7 @@ void counts_what_was_sent(void **state)
 }
 
 /* No list of transmits is empty when the connection closes: the queues are emptied first, in their order. */
-void ends_what_is_open(void **state)
+TEST(ends_what_is_open)
 {
 	struct o2_conn_config config = O2_CONN_DEFAULTS;
 	struct o2_transfer_memory memory = talk_memory(0, 9000, O2_REG_FASTREG);
@@ -210,7 +210,7 @@ static int early_receive(void *context, const struct o2_msg *msg)
 }
 
 /* Messages that arrive before the connection is established are kept, and handled in order afterwards. */
-void hears_early(void **state)
+TEST(hears_early)
 {
 	struct pair *pair = calloc(1, sizeof(*pair));
 	struct o2_conn_address a, b;
@@ -256,7 +256,7 @@ void hears_early(void **state)
 }
 
 /* A payload is read before its receive is reposted.  For a GET, which has no payload, reposting comes first. */
-void reads_before_it_reposts(void **state)
+TEST(reads_before_it_reposts)
 {
 	struct pair *pair = pair_default();
 	struct o2_lnet_hdr hdr = o2_conn_lnet_hdr(pair->a.conn, O2_LNET_PUT, 0, 0);
@@ -287,7 +287,7 @@ static int gathered_receive(void *context, const struct o2_msg *msg)
 }
 
 /* A payload is gathered from two pages, with a checksum over the bytes that are sent. */
-void gathers_a_payload(void **state)
+TEST(gathers_a_payload)
 {
 	static struct o2_kiov kiov[2];
 	struct o2_conn_config config = O2_CONN_DEFAULTS;
@@ -356,7 +356,7 @@ static void close_in_match(enum o2_transfer_op op, int match_rc)
 }
 
 /* A request that match accepts gets done() exactly once, even if match closes the connection; a refused one not. */
-void ends_what_match_accepted(void **state)
+TEST(ends_what_match_accepted)
 {
 	close_in_match(O2_OP_PUT, 0);
 	close_in_match(O2_OP_GET, 0);
@@ -370,7 +370,7 @@ static int fail_polls(void *arg, enum o2_loop_call call, uint32_t qp_num)
 }
 
 /* An error of polling a completion queue closes only the connection of that queue. */
-void cannot_poll(void **state)
+TEST(cannot_poll)
 {
 	struct pair *pair = pair_default();
 
@@ -393,7 +393,7 @@ static void meet_below_its_depth(void)
 }
 
 /* A connection with more receives than the peer's depth needs releases all of them. */
-void gives_back_its_receives(void **state)
+TEST(gives_back_its_receives)
 {
 	struct o2_process_held before, now;
 
@@ -404,7 +404,7 @@ void gives_back_its_receives(void **state)
 }
 
 /* The PUT_ACK arrives before the send completion of the PUT_REQ, so PUT_DONE must wait for that completion. */
-void is_answered_before_it_is_sent(void **state)
+TEST(is_answered_before_it_is_sent)
 {
 	struct o2_conn_config config = O2_CONN_DEFAULTS;
 	struct o2_transfer_memory memory = talk_memory(0, 9000, O2_REG_GLOBAL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "mem/kmap.h"
 #include "tests/lib/lnd_memory.h"
-#include "tests/lib/lnd_talks.h"
+#include "tests/unit/lnd/lnd_talks.h"
 
 /* Conversations over devices that bounce (docs/mapping.md, "A device that bounces"). */
 
@@ -36,7 +36,7 @@ static void moves(struct pair *pair, bool put, const struct o2_transfer_memory *
 }
 
 /* Every message and transfer is copied through bounce buffers, for each registration mode and kind of address. */
-void crosses_by_sync(void **state)
+TEST(crosses_by_sync)
 {
 	for (int kind = 0; kind < O2_DMA_KINDS; kind++) {
 		struct pair *pair = bouncing_pair((enum o2_dma_kind)kind);
@@ -55,7 +55,7 @@ void crosses_by_sync(void **state)
 }
 
 /* Bouncing can be switched between transfers, but not while memory is bound. */
-void changes_between_transfers(void **state)
+TEST(changes_between_transfers)
 {
 	struct pair *pair = bouncing_pair(O2_DMA_BUS);
 	struct o2_transfer_memory from = talk_memory(0, NOB, O2_REG_FASTREG);
@@ -108,7 +108,7 @@ static void sink_fails(struct pair *pair, enum o2_reg_mode mode)
 }
 
 /* If a copy fails, its operation fails and releases all its resources. */
-void cannot_copy(void **state)
+TEST(cannot_copy)
 {
 	struct o2_conn_config config = O2_CONN_DEFAULTS;
 	struct pair *pair = bouncing_pair(O2_DMA_BUS);

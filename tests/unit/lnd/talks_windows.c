@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tests/lib/lnd_talks.h"
+#include "tests/unit/lnd/lnd_talks.h"
 
 /* Conversations between interfaces that have fewer memory windows than operations (docs/transport.md, "Windows").
  * Mode phys needs a window for each list of scattered pages, and releases it when the operation ends. */
@@ -61,7 +61,7 @@ void assert_ended(const struct side *side, uint32_t count)
 }
 
 /* Operations that get no window wait, and all end in the order in which they were started. */
-void waits_for_windows(void **state)
+TEST(waits_for_windows)
 {
 	for (enum o2_transfer_op op = O2_OP_PUT; op <= O2_OP_GET; op++) {
 		struct pair *pair = pair_with_windows(FEW, 0);
@@ -92,7 +92,7 @@ static int note_matched(void *context, const struct o2_msg *msg)
 }
 
 /* An IMMEDIATE that carries a GET does not overtake requests that wait for a window at the peer. */
-void waits_behind_requests(void **state)
+TEST(waits_behind_requests)
 {
 	struct pair *pair = pair_with_windows(0, FEW);
 	const struct o2_lnet_hdr hdr = o2_conn_lnet_hdr(pair->a.conn, O2_LNET_GET, 0, 48);
@@ -107,7 +107,7 @@ void waits_behind_requests(void **state)
 }
 
 /* A window that another connection releases wakes an operation that waits on this connection. */
-void is_woken_by_another_connection(void **state)
+TEST(is_woken_by_another_connection)
 {
 	struct pair *pair = pair_with_windows(FEW, 0);
 	struct pair *second = second_of(pair);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tests/lib/lnd_talks.h"
+#include "tests/unit/lnd/lnd_talks.h"
 
 #include "wire/layout.h"
 
@@ -32,18 +32,18 @@ static void hear_status(enum o2_transfer_op op, enum o2_msg_type type, int32_t s
 	pair_close(pair);
 }
 
-void hears_a_nak_of_success(void **state)
+TEST(hears_a_nak_of_success)
 {
 	hear_status(O2_OP_PUT, O2_MSG_PUT_NAK, 1, "conn/nak-status");
 }
 
-void hears_of_more_than_the_sink(void **state)
+TEST(hears_of_more_than_the_sink)
 {
 	hear_status(O2_OP_GET, O2_MSG_GET_DONE, 9001, "conn/get-done-status");
 }
 
 /* An answer with the right cookie, but of a type that its operation does not wait for. */
-void hears_another_answer(void **state)
+TEST(hears_another_answer)
 {
 	hear_status(O2_OP_PUT, O2_MSG_GET_DONE, 0, "conn/unknown-cookie");
 	hear_status(O2_OP_PUT, O2_MSG_PUT_DONE, 9000, "conn/unknown-cookie");
@@ -52,7 +52,7 @@ void hears_another_answer(void **state)
 }
 
 /* The sink of a PUT of 9000 bytes is told another length. */
-void hears_another_length(void **state)
+TEST(hears_another_length)
 {
 	static const int32_t lengths[] = {0, 8999, 9001};
 
@@ -84,7 +84,7 @@ static void accepts_again(struct pair *pair, uint64_t cookie)
  * A second answer to an operation, accepted or refused: its transmit still exists, because its send has not
  * completed, but no longer waits for an answer.
  */
-void hears_an_answer_twice(void **state)
+TEST(hears_an_answer_twice)
 {
 	for (int refused = 0; refused < 2; refused++) {
 		struct pair *pair = pair_of(O2_MSG_VERSION_2, 2);
@@ -110,7 +110,7 @@ void hears_an_answer_twice(void **state)
 }
 
 /* An answer to an operation that is still queued is refused, because the peer cannot know its cookie yet. */
-void hears_of_what_was_not_sent(void **state)
+TEST(hears_of_what_was_not_sent)
 {
 	struct pair *pair = pair_of(O2_MSG_VERSION_2, 2);
 	struct o2_transfer_memory memory = talk_memory(0, 9000, O2_REG_FASTREG);
@@ -127,7 +127,7 @@ void hears_of_what_was_not_sent(void **state)
 }
 
 /* The transfer needs more WRITEs than were agreed upon: the sink gets an error, and so does the source's owner. */
-void cannot_plan_its_writes(void **state)
+TEST(cannot_plan_its_writes)
 {
 	static struct o2_kiov kiov[2][O2_MAX_FRAGS];
 	struct o2_conn_config config = O2_CONN_DEFAULTS;
@@ -151,7 +151,7 @@ void cannot_plan_its_writes(void **state)
 }
 
 /* Messages with the stamp of another incarnation of either end are refused. */
-void hears_of_another_life(void **state)
+TEST(hears_of_another_life)
 {
 	for (int i = 0; i < 2; i++) {
 		struct pair *pair = pair_default();
@@ -167,7 +167,7 @@ void hears_of_another_life(void **state)
 }
 
 /* A list of three pages becomes one fragment, and the message is only as long as one fragment requires. */
-void says_how_long_it_is(void **state)
+TEST(says_how_long_it_is)
 {
 	struct pair *pair = pair_default();
 	struct o2_transfer_memory memory = talk_memory(0, 9000, O2_REG_FASTREG);

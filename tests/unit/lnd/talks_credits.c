@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "tests/lib/lnd_talks.h"
+#include "tests/unit/lnd/lnd_talks.h"
 
 /* Conversations about when credits are returned. */
 
 /* Version 2: a peer that does not poll never has more NOOPs arriving than it has receives for. */
-void leaves_room_for_noops(void **state)
+TEST(leaves_room_for_noops)
 {
 	struct pair *pair = pair_of(O2_MSG_VERSION_2, 3);
 	struct held held = {.count = 0};
@@ -30,7 +30,7 @@ void leaves_room_for_noops(void **state)
 }
 
 /* Version 1: the credit that a NOOP used is returned with the first message that its returned credits allow. */
-void returns_the_credit_of_a_noop(void **state)
+TEST(returns_the_credit_of_a_noop)
 {
 	struct pair *pair = pair_of(O2_MSG_VERSION_1, 8);
 
@@ -55,7 +55,7 @@ static struct pair *pair_in_proportion(uint32_t full, uint32_t depth)
 }
 
 /* The high-water mark stays half of the agreed depth, as it is half of the full depth. */
-void returns_credits_in_proportion(void **state)
+TEST(returns_credits_in_proportion)
 {
 	struct pair *pair = pair_in_proportion(16, 8);
 
@@ -68,7 +68,7 @@ void returns_credits_in_proportion(void **state)
 }
 
 /* Two fifths of a depth of 2 are less than 1, but an end that owes no credits must not send a NOOP. */
-void returns_the_only_credit(void **state)
+TEST(returns_the_only_credit)
 {
 	struct pair *pair = pair_in_proportion(5, 2);
 
