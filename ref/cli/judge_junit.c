@@ -64,11 +64,10 @@ static void put_more(const struct o2_judge_report *report, FILE *out)
 	if (report->more == 0)
 		return;
 	if (severity < O2_JUDGE_NOTE)
-		o2_markup(out, "<failure type=\"%s\" message=\"", o2_judge_severity_names[severity]);
+		fprintf(out, "<failure type=\"%s\" message=\"%" PRIu64 " " O2_JUDGE_MORE_TEXT "\"/>",
+			o2_judge_severity_names[severity], report->more);
 	else
-		fputs("<system-out>", out);
-	fprintf(out, "%" PRIu64 " " O2_JUDGE_MORE_TEXT "%s", report->more,
-		severity < O2_JUDGE_NOTE ? "\"/>" : "</system-out>");
+		fprintf(out, "<system-out>%" PRIu64 " " O2_JUDGE_MORE_TEXT "</system-out>", report->more);
 }
 
 void o2_judge_junit_begin(FILE *out)

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from itertools import product
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -274,6 +275,9 @@ class Refusal(unittest.TestCase):
     def test_unknown_magic_version_type(self):
         text, _ = self.refused(b"\x00" * 48, "wire/header/magic")
         self.assertIn("44 zero bytes, of unknown order", text)
+        for order, magic in product("<>", (0x0be91b90, 0x0be91b92, 0x45726963)):
+            text, _ = self.refused(struct.pack(order + "I", magic) + NOOP[4:], "wire/header/magic")
+            self.assertIn(", of unknown order", text)
         _, found = self.refused(NOOP[:4] + b"\x13" + NOOP[5:], "wire/header/version")
         self.assertEqual(found[">ibm_version"][2], "0x13")
         _, found = self.refused(NOOP[:6] + b"\xd8" + NOOP[7:], "wire/header/type")

@@ -68,6 +68,13 @@ class JUnit(Files):
             self.assertEqual(said, [("should", f"{more} more findings did not fit into this report")] * bool(more))
             self.assertEqual(f"{more} more findings did not fit into this report\n" in judge(path).stdout.decode(), bool(more))
 
+    def test_more_notes_than_fit(self):
+        """If only notes have no row, the case of the capture passes."""
+        _, root = self.junit(self.put("crowd.pcap", crowd(300, noted=True)))
+        self.assertEqual([(told.tag, told.text) for told in root[0][0]],
+                         [("system-out", "44 more findings did not fit into this report")])
+        self.assertEqual(root[0].get("failures"), "1")
+
     def test_a_failure_says_where_and_what(self):
         capture, number = wrong_status()
         _, root = self.junit(self.put("broken.pcap", capture.bytes()))

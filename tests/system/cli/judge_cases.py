@@ -36,21 +36,21 @@ def wrong_status(name="put_3977.plain.pcap"):
     return capture, understate(capture)
 
 
-def crowd(nodes):
+def crowd(nodes, noted=False):
     """
     More nodes than a report has rows.  Each says two messages to one peer: the second one of the first 256 nodes is of an
-    unknown type; that of any other node is longer than what is in it.
+    unknown type; that of any other node is longer than what is in it, or (noted) comes after one that was lost.
     """
     packets = []
     for node in range(nodes):
         said = message(PUT_DONE)
         struct.pack_into("<I", said, AT_SRCNID, 0x0a4d1000 + node)
-        wrong = said + bytes(4 * (node >= 256))
+        wrong = said + bytes(4 * (node >= 256 and not noted))
         struct.pack_into("<I", wrong, AT_NOB, len(wrong))
         if node < 256:
             wrong[AT_TYPE] = 0x33
         where = {"source": 1, "target": 2, "qp": 0x100 + node}
-        packets += [*send(bytes(said), 100, **where), *send(bytes(wrong), 101, **where)]
+        packets += [*send(bytes(said), 100, **where), *send(bytes(wrong), 102 if noted and node >= 256 else 101, **where)]
     return pcap(packets)
 
 

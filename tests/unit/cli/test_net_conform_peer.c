@@ -20,6 +20,7 @@
 #define RUN	    "conform --timeout 2 --place-bytes 2097152 --rounds 1 10.77.0.2@o2ib --only "
 
 static struct o2_wrong wrong;
+static uint32_t place_options; /* of the peer's memory, besides those that it always has */
 
 /* A peer that offers no memory, and says what is wrong. */
 static void be_empty(void)
@@ -34,7 +35,7 @@ static void be_false(void)
 	struct o2_lnet_entry entry = {.match_bits = O2_NET_MATCH_BITS,
 				      O2_LNET_FOR_ANYBODY,
 				      .options = O2_LNET_MD_OP_GET | O2_LNET_MD_OP_PUT |
-						 O2_LNET_MD_MANAGE_REMOTE};
+						 O2_LNET_MD_MANAGE_REMOTE | place_options};
 
 	for (uint32_t i = 0; i < 2; i++) {
 		entry.portal = i == 0 ? O2_NET_PORTAL : O2_NET_READ_PORTAL;
@@ -129,6 +130,20 @@ TEST(answers_to_pings_are_read)
 	expect("ping/info",
 	       LNET(O2_LNET_REPLY, .at = O2_AT_PAYLOAD + 40, .width = 4, .value = O2_PING_NI_DOWN),
 	       "ns_status of the NID that was asked is 0xdeadface");
+}
+
+/* A peer that moves what fits reports no more. */
+TEST(what_fits_is_what_was_moved)
+{
+	place_options = O2_LNET_MD_TRUNCATE;
+	world_with(be_false);
+	wrong = (struct o2_wrong){.in = O2_WRONG_NOWHERE};
+	assert_int_equal(world_run(RUN "end/"), O2_CLI_OK);
+	expect("end/put-small",
+	       LNET(O2_LNET_ACK, .at = O2_AT_LNET_HDR + O2_LNET_AT_UNION + 24, .width = 4, .value = 1500,
+		    .spares = 2),
+	       "are there: the peer reports 1500 bytes");
+	place_options = 0;
 }
 
 TEST(what_is_reported_is_what_was_moved)
