@@ -11,10 +11,6 @@ static void found(void *context, const struct o2_judge_finding *finding)
 	/* A finding that was never proven may be wrong; it is marked as such. */
 	if (gaps->found || finding->unproven || o2_judge_rules[finding->rule].severity == O2_JUDGE_NOTE)
 		return;
-	/* A message that came again may have used or given the credits that seem to be wrong: docs/judge.md says so. */
-	if (gaps->came && finding->rule >= O2_JUDGE_CREDITS_NONE &&
-	    finding->rule <= O2_JUDGE_CREDITS_REQUESTS)
-		return;
 	gaps->found = true;
 	gaps->first = *finding;
 }
@@ -45,40 +41,6 @@ static void hear(struct o2_gaps *gaps, struct o2_judge_event event)
 	o2_judge_hear(gaps->judge, gaps->conn, &event);
 }
 
-/*
- * The event is not recorded.  If it is a request or a PUT_ACK, and its acknowledgement is lost as well, it comes again.
- */
-static void miss(struct o2_gaps *gaps, const struct o2_judge_event *event)
-{
-	struct o2_gap_again *again = &gaps->again[event->from];
-
-	again->comes = !gaps->missing[event->from] && event->kind == O2_JUDGE_MESSAGE && event->msg != NULL &&
-		       (event->msg->ibm_type == O2_MSG_PUT_REQ || event->msg->ibm_type == O2_MSG_GET_REQ ||
-			event->msg->ibm_type == O2_MSG_PUT_ACK) &&
-		       o2_draw_bool(gaps->h->c, 1, 1);
-	gaps->missing[event->from] = true;
-	/* If its answer is missing as well, it is a new request for all that is known. */
-	gaps->again[o2_judge_other(event->from)].comes = false;
-	if (!again->comes)
-		return;
-	again->msg = *event->msg;
-	again->event = *event;
-	again->event.msg = &again->msg;
-}
-
-/* After some events of the other side, the sender of the message repeats it. */
-static void come_again(struct o2_gaps *gaps, enum o2_judge_side from, uint64_t time_ns)
-{
-	struct o2_gap_again *again = &gaps->again[from];
-
-	if (!again->comes || o2_draw_bool(gaps->h->c, 3, 1))
-		return;
-	again->event.time_ns = time_ns;
-	gaps->came = true;
-	hear(gaps, again->event);
-	again->comes = gaps->missing[from] = false;
-}
-
 void o2_gaps_hear(void *context, const struct o2_judge_event *event)
 {
 	struct o2_gaps *gaps = context;
@@ -88,15 +50,14 @@ void o2_gaps_hear(void *context, const struct o2_judge_event *event)
 		return;
 	if ((event->kind == O2_JUDGE_MESSAGE || event->kind == O2_JUDGE_WRITE) &&
 	    o2_draw_bool(gaps->h->c, gaps->every, 1)) {
-		miss(gaps, event);
+		gaps->missing[event->from] = true;
 		return;
 	}
 	if (gaps->missing[event->from])
 		hear(gaps, (struct o2_judge_event){
 				   .kind = O2_JUDGE_LOST, .from = event->from, .time_ns = event->time_ns});
-	gaps->missing[event->from] = gaps->again[event->from].comes = false;
+	gaps->missing[event->from] = false;
 	hear(gaps, *event);
-	come_again(gaps, o2_judge_other(event->from), event->time_ns);
 }
 
 void o2_gaps_close(struct o2_gaps *gaps)

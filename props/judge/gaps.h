@@ -6,8 +6,7 @@
 
 /*
  * The conversation of a hearing as recorded with gaps: requests, messages and WRITEs are missing, and the next
- * event of the same side reveals each loss.  A request or PUT_ACK that nothing of its side has followed may come
- * again instead, and looks new then.  For an honest conversation the judge must find only notes.
+ * event of the same side reveals each loss.  For an honest conversation the judge must then find only notes.
  */
 struct o2_gaps {
 	struct o2_hearing *h;
@@ -17,13 +16,6 @@ struct o2_gaps {
 	struct o2_judge_conn *conn;
 	uint64_t number;
 	bool missing[O2_JUDGE_SIDES];
-	/* The message that is missing, if there is one alone, and it will come again. */
-	struct o2_gap_again {
-		bool comes;
-		struct o2_judge_event event;
-		struct o2_msg msg;
-	} again[O2_JUDGE_SIDES];
-	bool came;  /* such a message has come */
 	bool found; /* the judge found something other than a note: first */
 	struct o2_judge_finding first;
 };

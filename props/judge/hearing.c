@@ -154,7 +154,7 @@ void o2_hearing_tell(struct o2_hearing *h, struct o2_judge_event event)
 	}
 	h->ndue = 0;
 	h->heard += !is_part;
-	o2_hearing_heard_now(h);
+	h->heard_ns = h->now_ns;
 	from->messages += event.kind == O2_JUDGE_MESSAGE;
 	from->writes += event.kind == O2_JUDGE_WRITE;
 	from->write_bytes += event.kind == O2_JUDGE_WRITE ? event.bytes : 0;

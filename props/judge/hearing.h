@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/monotonic.h"
 #include "judge/judge.h"
 #include "props/engine/choice.h"
 #include "props/engine/report.h"
@@ -99,8 +98,6 @@ struct o2_hearing {
 	uint64_t number, now_ns, next_cookie, next_addr;
 	/* Time of the last event heard; what the clock of the judge's events has beyond now_ns. */
 	uint64_t heard_ns, clock_ns;
-	uint64_t heard_clock_ns; /* that event's time by that clock */
-	uint64_t behind_ns;	 /* the clock was set back so far, and was not set right since */
 	uint32_t next_key;
 	bool one_key; /* one key for all memory, as in mode global */
 	/* Make allocations fail; NULL: not possible.  fail_nth: the allocation that fails at the next event. */
@@ -127,37 +124,9 @@ static inline enum o2_judge_side o2_hearing_other(enum o2_judge_side side)
 	return side == O2_JUDGE_A ? O2_JUDGE_B : O2_JUDGE_A;
 }
 
-/* Has the clock advanced, since the last event heard, by what it was set back?  Then the judge takes it for set right. */
-static inline bool o2_hearing_is_set_right(const struct o2_hearing *h)
-{
-	return h->behind_ns != 0 &&
-	       h->clock_ns + h->now_ns - h->heard_clock_ns + O2_JUDGE_DISORDER_MS * O2_NS_PER_MS >=
-		       h->behind_ns;
-}
-
-/* An event is heard now. */
-static inline void o2_hearing_heard_now(struct o2_hearing *h)
-{
-	if (o2_hearing_is_set_right(h))
-		h->behind_ns = 0;
-	h->heard_ns = h->now_ns;
-	h->heard_clock_ns = h->clock_ns + h->now_ns;
-}
-
 static inline void o2_hearing_pass_ns(struct o2_hearing *h, uint64_t ns)
 {
-	uint64_t gap_ns, clock_ns;
-
 	h->now_ns += ns;
-	if (!o2_hearing_is_set_right(h))
-		return;
-	/* The rest of the gap has passed. */
-	clock_ns = h->clock_ns + h->now_ns;
-	gap_ns = clock_ns - h->heard_clock_ns;
-	h->now_ns = h->heard_ns + (gap_ns < h->behind_ns ? 0 : gap_ns - h->behind_ns);
-	h->clock_ns = clock_ns - h->now_ns;
-	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++)
-		h->end[side].said_ns = h->end[side].empty_noops = 0;
 }
 
 /* The largest message that both sides accept. */

@@ -277,20 +277,9 @@ static void set_clock_back(struct o2_hearing *h, struct o2_tally *tally)
 		return;
 	tally->seen[CLOCK_BACK]++;
 	h->clock_ns -= ns;
-	h->heard_clock_ns = h->clock_ns + h->now_ns;
-	h->behind_ns = ns;
 	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++)
 		h->end[side].said_ns = h->end[side].empty_noops = 0;
 	o2_judge_silent(h->judge, h->conn, h->number, h->clock_ns + h->now_ns);
-}
-
-/* It is set to where it was, or to a little less: no time has passed. */
-static void set_clock_right(struct o2_hearing *h)
-{
-	if (h->behind_ns == 0 || h->now_ns != h->heard_ns)
-		return;
-	h->clock_ns += h->behind_ns - o2_draw(h->c, LEAST_BACK_NS - 1);
-	o2_hearing_pass_ns(h, 0);
 }
 
 static void run_bounds(struct o2_hearing *h)
@@ -357,10 +346,6 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 		/* With gaps, the last event that was heard may be long ago. */
 		if (o2_draw_bool(choice, 7, 1) && !gaps)
 			set_clock_back(h, &run->tally);
-		if (h->behind_ns != 0 && o2_draw_bool(choice, 1, 1)) {
-			o2_fair_steps(h, (uint32_t)o2_draw(choice, 10));
-			set_clock_right(h);
-		}
 		if (!report->failed)
 			o2_hearing_check_view(h);
 		run_scenes(h, &run->tally, gaps);

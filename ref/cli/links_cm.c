@@ -132,13 +132,10 @@ static int take_reply(struct o2_links *links, const struct o2_event *event)
 	enum o2_judge_side from;
 	struct o2_link *link = by_cm_id(links, event, &from);
 
-	/* A repetition. */
-	if (link != NULL && (from != O2_JUDGE_B || link->has_cm_id[O2_JUDGE_B]))
+	/* The request was not seen, or the reply is a repetition. */
+	if (link == NULL || from != O2_JUDGE_B || link->has_cm_id[O2_JUDGE_B])
 		return 0;
 	forget_qp(links, &event->src, event->cm.qp, link);
-	/* The request was not seen: the first packet will make the new connection known. */
-	if (link == NULL)
-		return 0;
 	learn_end(link, O2_JUDGE_B, &event->cm);
 	return o2_links_tell(links, link, O2_JUDGE_B, O2_JUDGE_REPLY, event);
 }

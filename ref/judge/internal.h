@@ -11,7 +11,6 @@
 #define O2_JUDGE_ENDED_MAX	32u /* ended descriptors that are remembered for a side */
 #define O2_JUDGE_WAITING_MAX	8u  /* findings of a side that wait for proof */
 #define O2_JUDGE_UNHEARD_MAX	8u  /* handles of requests of a side that were not heard, but answered */
-#define O2_JUDGE_STRAYS_MAX	8u  /* answers to a side's requests that were not heard */
 #define O2_JUDGE_HANDLE_MAX	64u /* PUTs and GETs of a side that LNet must answer (ACK or REPLY) */
 #define O2_JUDGE_FORGOTTEN_BITS 65536u
 
@@ -125,8 +124,7 @@ struct o2_judge_handle {
 /* Memory whose transfer has ended. */
 struct o2_judge_ended {
 	uint32_t rkey;
-	uint64_t low, high; /* as in a transfer */
-	uint64_t number;    /* event number of the message that ended it; 0: this entry is unused */
+	uint64_t number; /* event number of the message that ended it; 0: this entry is unused */
 };
 
 struct o2_judge_end {
@@ -161,19 +159,7 @@ struct o2_judge_end {
 	/* Handles of requests of this side that were not heard, but answered since its last message or WRITE. */
 	struct o2_lnet_handle unheard[O2_JUDGE_UNHEARD_MAX];
 	uint32_t nunheard; /* those beyond the array are counted only */
-	/*
-	 * What the other side has sent since this side's last message or WRITE, for a request or a PUT_ACK of this side that was
-	 * not heard: cookies of answers, and the last WRITE for which no answer has come.
-	 */
-	uint64_t stray[O2_JUDGE_STRAYS_MAX];
-	uint32_t nstrays;
-	struct {
-		uint64_t number; /* event number of that WRITE; 0: none */
-		uint32_t rkey;
-		uint64_t addr;
-		bool ended; /* the place was offered before */
-	} stray_write;
-	bool forgot_puts; /* PUTs were dropped from put[] for lack of room */
+	bool forgot_puts;  /* PUTs were dropped from put[] for lack of room */
 	uint64_t messages, writes, write_bytes;
 	/* Findings that hold only if no event of this side was missed; they wait for this side's next event. */
 	struct o2_judge_finding waiting[O2_JUDGE_WAITING_MAX];
@@ -207,11 +193,10 @@ struct o2_judge_conn {
 	uint16_t asked_version;
 	uint32_t asked_depth, asked_frags;
 	uint64_t asked_number;
-	uint64_t now_ns;    /* sum of the time between events; never goes back */
-	bool clocked;	    /* an event has had a time */
-	bool undated;	    /* a transfer, or the time of `empty` of a side, may be undated */
-	uint64_t clock_ns;  /* the caller's: the latest time of an event since that clock was set back */
-	uint64_t behind_ns; /* how far it was set back in all, until it seems to have been set right */
+	uint64_t now_ns;   /* sum of the time between events; never goes back */
+	bool clocked;	   /* an event has had a time */
+	bool undated;	   /* a transfer, or the time of `empty` of a side, may be undated */
+	uint64_t clock_ns; /* the caller's: the latest time of an event since that clock was set back */
 	struct o2_judge_end end[O2_JUDGE_SIDES];
 };
 
@@ -300,10 +285,6 @@ void o2_judge_credits_view(const struct o2_judge_conn *conn, struct o2_judge_vie
 
 /* transfer.c */
 int o2_judge_transfer(const struct o2_judging *at);
-/* Was this request or PUT_ACK, which comes now, answered since its side's last message or WRITE? */
-bool o2_judge_transfer_answered(const struct o2_judging *at);
-/* Forget what o2_judge_transfer_answered() looks at. */
-void o2_judge_strays_forget(struct o2_judge_end *end);
 /* Does this PUT_ACK answer a PUT_REQ of its receiver that waits for one? */
 bool o2_judge_put_asked(const struct o2_judging *at);
 void o2_judge_transfer_time(const struct o2_judging *at);

@@ -175,7 +175,6 @@ void o2_judge_refused(const struct o2_judging *at)
 void o2_judge_unseen(const struct o2_judging *at)
 {
 	at->conn->end[at->from].nwaiting = at->conn->end[at->from].nunheard = 0;
-	o2_judge_strays_forget(&at->conn->end[at->from]);
 	o2_judge_transfers_drop(at->judge, at->conn);
 	at->conn->whole = false;
 	o2_judge_credits_unknown(at->conn);
@@ -194,30 +193,6 @@ static void disconnect(const struct o2_judging *at)
 	}
 	o2_judge_transfers_drop(at->judge, at->conn);
 	at->conn->end[at->from].disconnected = true;
-}
-
-/* For how long nothing was said is not known: checks for too short a time begin anew. */
-static void forget_quiet(struct o2_judge_conn *conn)
-{
-	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
-		conn->end[side].last_message_ns = 0;
-		conn->end[side].empty_noops = 0;
-	}
-}
-
-/*
- * The caller's clock has advanced by `ns`: returns how much time has passed.  If the clock was set back, and now
- * advances by as much or more, or a little less, it was set right.
- */
-static uint64_t passed_ns(struct o2_judge_conn *conn, uint64_t ns)
-{
-	const uint64_t behind_ns = conn->behind_ns;
-
-	if (behind_ns == 0 || ns + O2_JUDGE_DISORDER_MS * O2_NS_PER_MS < behind_ns)
-		return ns;
-	conn->behind_ns = 0;
-	forget_quiet(conn);
-	return ns < behind_ns ? 0 : ns - behind_ns;
 }
 
 /*
@@ -239,12 +214,14 @@ static void pass_time(struct o2_judge_conn *conn, const struct o2_judge_event *e
 		conn->now_ns = conn->heard == 0 ? time_ns : conn->now_ns;
 	}
 	if (time_ns >= conn->clock_ns) {
-		conn->now_ns += passed_ns(conn, time_ns - conn->clock_ns);
+		conn->now_ns += time_ns - conn->clock_ns;
 		conn->clock_ns = time_ns;
 	} else if (conn->clock_ns - time_ns > O2_JUDGE_DISORDER_MS * O2_NS_PER_MS) {
-		conn->behind_ns += conn->clock_ns - time_ns;
 		conn->clock_ns = time_ns;
-		forget_quiet(conn);
+		for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
+			conn->end[side].last_message_ns = 0;
+			conn->end[side].empty_noops = 0;
+		}
 	}
 	if (conn->undated) {
 		o2_judge_transfers_date(conn);
@@ -281,19 +258,32 @@ static void lose(const struct o2_judging *at)
 }
 
 /*
- * Was this message answered already?  Then it seems to have been missed when it came first, and to come again because
- * its acknowledgement was lost.
+ * While a finding waits: was this message answered already?  Then it seems to have been missed when it came first,
+ * and to come again because its acknowledgement was lost.
  */
 static bool comes_again(const struct o2_judging *at)
 {
 	const struct o2_judge_end *from = &at->conn->end[at->from];
 	const struct o2_msg *msg = at->event->kind == O2_JUDGE_MESSAGE ? at->event->msg : NULL;
+	uint64_t cookie;
 
-	if (!at->judge->options.lossy || msg == NULL)
+	if (from->nwaiting == 0 || msg == NULL)
 		return false;
 	if (msg->ibm_type == O2_MSG_IMMEDIATE)
-		return from->nwaiting != 0 && o2_judge_lnet_answered(from, &msg->u.immediate.hdr);
-	return o2_judge_transfer_answered(at);
+		return o2_judge_lnet_answered(from, &msg->u.immediate.hdr);
+	if (msg->ibm_type == O2_MSG_PUT_REQ)
+		cookie = msg->u.putreq.ibprm_cookie;
+	else if (msg->ibm_type == O2_MSG_GET_REQ)
+		cookie = msg->u.get.ibgm_cookie;
+	else if (msg->ibm_type == O2_MSG_PUT_ACK)
+		cookie = msg->u.putack.ibpam_dst_cookie;
+	else
+		return false;
+	for (uint32_t i = 0; i < from->nwaiting; i++)
+		if (from->waiting[i].rule == O2_JUDGE_TRANSFER_UNASKED &&
+		    from->waiting[i].error.value == cookie)
+			return true;
+	return false;
 }
 
 static int hear(struct o2_judge *judge, struct o2_judge_conn *conn, const struct o2_judge_event *event)
@@ -309,7 +299,6 @@ static int hear(struct o2_judge *judge, struct o2_judge_conn *conn, const struct
 	if (event->kind == O2_JUDGE_MESSAGE || event->kind == O2_JUDGE_WRITE) {
 		release(judge, &conn->end[event->from], false);
 		conn->end[event->from].nunheard = 0;
-		o2_judge_strays_forget(&conn->end[event->from]);
 	}
 	/* The WRITE that this part belongs to will bring the time. */
 	if (event->kind != O2_JUDGE_PART)

@@ -145,73 +145,11 @@ static int open_sink(const struct o2_judging *at, struct o2_judge_transfer *tran
 static void judge_stranger(const struct o2_judging *at, const struct o2_judge_transfer *transfer,
 			   uint64_t cookie)
 {
-	struct o2_judge_end *asker = &at->conn->end[at->to];
-
-	if (transfer != NULL) {
+	if (transfer != NULL)
 		o2_judge_over(at, O2_JUDGE_TRANSFER_KIND, transfer->number, "ibm_type",
 			      at->event->msg->ibm_type, O2_NO_LIMIT);
-		return;
-	}
-	if (asker->nstrays < O2_JUDGE_STRAYS_MAX)
-		asker->stray[asker->nstrays++] = cookie;
-	/* A WRITE before this message was for what it answers. */
-	asker->stray_write.number = 0;
-	if (at->conn->whole)
+	else if (at->conn->whole)
 		o2_judge_over(at, O2_JUDGE_TRANSFER_UNASKED, 0, "cookie", cookie, O2_NO_LIMIT);
-}
-
-static bool is_stray(const struct o2_judge_end *end, uint64_t cookie)
-{
-	for (uint32_t i = 0; i < end->nstrays; i++)
-		if (end->stray[i] == cookie)
-			return true;
-	return false;
-}
-
-static bool is_written(const struct o2_judge_end *end, const struct o2_rdma_desc *desc)
-{
-	if (end->stray_write.number == 0 || end->stray_write.rkey != desc->rd_key)
-		return false;
-	for (uint32_t i = 0; i < desc->rd_nfrags; i++)
-		if (end->stray_write.addr - desc->rd_frags[i].rf_addr < desc->rd_frags[i].rf_nob)
-			return true;
-	return false;
-}
-
-/* A WRITE for a PUT comes after the PUT_REQ, as both come from one side.  Else it may be a late one for what has ended. */
-static bool may_be_for(const struct o2_judging *at)
-{
-	const struct o2_judge_end *end = &at->conn->end[at->from];
-	const struct o2_judge_transfer *transfer = NULL;
-
-	if (at->event->msg->ibm_type == O2_MSG_PUT_ACK)
-		transfer = by_cookie(&at->conn->end[at->to], at->event->msg->u.putack.ibpam_src_cookie);
-	return transfer != NULL ? transfer->number < end->stray_write.number : !end->stray_write.ended;
-}
-
-bool o2_judge_transfer_answered(const struct o2_judging *at)
-{
-	const struct o2_judge_end *end = &at->conn->end[at->from];
-	const struct o2_msg *msg = at->event->msg;
-
-	switch (msg->ibm_type) {
-	case O2_MSG_PUT_REQ:
-		return is_stray(end, msg->u.putreq.ibprm_cookie);
-	case O2_MSG_GET_REQ:
-		return is_stray(end, msg->u.get.ibgm_cookie) ||
-		       (is_written(end, &msg->u.get.ibgm_rd) && may_be_for(at));
-	case O2_MSG_PUT_ACK:
-		return is_stray(end, msg->u.putack.ibpam_dst_cookie) ||
-		       (is_written(end, &msg->u.putack.ibpam_rd) && may_be_for(at));
-	default:
-		return false;
-	}
-}
-
-void o2_judge_strays_forget(struct o2_judge_end *end)
-{
-	end->nstrays = 0;
-	end->stray_write.number = 0;
 }
 
 /* Remember the key of the transfer that has ended. */
@@ -221,7 +159,7 @@ static void close_sink(const struct o2_judging *at, enum o2_judge_side sink,
 	struct o2_judge_end *end = &at->conn->end[sink];
 
 	end->ended[end->next_ended++ % O2_JUDGE_ENDED_MAX] =
-		(struct o2_judge_ended){transfer->rkey, transfer->low, transfer->high, at->event->number};
+		(struct o2_judge_ended){transfer->rkey, at->event->number};
 }
 
 /*

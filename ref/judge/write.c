@@ -84,25 +84,6 @@ static bool belongs(const struct o2_judge_transfer *transfer, uint64_t addr, uin
 	return *i < transfer->nfrags;
 }
 
-/* The memory may be offered by a message that was missed, and that comes again. */
-static void remember_stray(const struct o2_judging *at)
-{
-	struct o2_judge_end *sink = &at->conn->end[at->to];
-	const uint64_t addr = at->event->addr;
-
-	sink->stray_write.number = at->event->number;
-	sink->stray_write.rkey = at->event->rkey;
-	sink->stray_write.addr = addr;
-	sink->stray_write.ended = false;
-	for (uint32_t i = 0; i < O2_JUDGE_ENDED_MAX; i++) {
-		const struct o2_judge_ended *ended = &sink->ended[i];
-
-		if (ended->number != 0 && ended->rkey == at->event->rkey && addr >= ended->low &&
-		    addr < ended->high)
-			sink->stray_write.ended = true;
-	}
-}
-
 /* No open transfer has the key of this WRITE. */
 static void judge_stray(const struct o2_judging *at)
 {
@@ -121,7 +102,6 @@ static void judge_stray(const struct o2_judging *at)
 /* The WRITE lies in no fragment of an open transfer.  transfer: one that has the key, or NULL. */
 static void judge_elsewhere(const struct o2_judging *at, struct o2_judge_transfer *transfer)
 {
-	remember_stray(at);
 	/* The request may have been missed, or the key was offered before for other memory. */
 	if (!at->conn->whole) {
 		o2_judge_payload_unseen(at->conn, at->from);

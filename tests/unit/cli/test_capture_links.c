@@ -341,31 +341,6 @@ TEST(test_a_copy_of_a_request)
 	}
 }
 
-/* A reply whose request was missed ends the connection that had its queue pair before; one that comes again does not. */
-TEST(test_a_reply_without_its_request)
-{
-	for (int again = 0; again < 2; again++) {
-		struct heard *heard = heard_opened();
-		const struct o2_msg reply = say_header(B, O2_MSG_CONNACK, 0);
-
-		hear_connect(heard, 0, QP_B);
-		hear_send(heard, A, QP_B, a_put(A, 0));
-		hear_cm(heard, B,
-			(struct o2_cm_mad){.kind = O2_CM_REP,
-					   .local_id = again ? 100 : 101,
-					   .remote_id = again ? 0 : 1,
-					   .qp = QP_B,
-					   .psn = 1},
-			&reply);
-		for (uint32_t i = 0; i < SAY_DEPTH; i++)
-			hear_send(heard, A, QP_B, a_put(A, 0));
-		hear_send(heard, B, QP_A, a_put(B, 0));
-		assert_int_equal(heard->say.times[O2_JUDGE_CREDITS_NONE], again);
-		assert_int_equal(heard_findings(heard), again);
-		heard_closed(heard);
-	}
-}
-
 /* Without the reply, what either side sends may be of any connection; a request that comes again is one. */
 TEST(test_a_request_without_a_reply)
 {
