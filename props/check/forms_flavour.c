@@ -48,7 +48,10 @@ static uint8_t *bytes_of(struct o2_case *asked, uint64_t *length)
 	return asked->stage == O2_STAGE_CONNECT ? asked->connect.bytes : asked->deliver.bytes;
 }
 
-/* The question is a correct message, a request to a stage that connects, whose checksum is right in that flavour only. */
+/*
+ * The question is a correct message, a request to a stage that connects, whose checksum is right in that flavour
+ * only.
+ */
 static void check_question(struct o2_forms_run *run, struct o2_choice *c, struct o2_report *report)
 {
 	const bool is_signed = o2_draw_bool(c, 1, 1);

@@ -27,8 +27,13 @@ static void print_summary(const struct o2_props_arguments *a, const char *name, 
 	const json_t *missing = json_object_get(result, "missing");
 	FILE *out = a->json ? stderr : stdout;
 
-	fprintf(out, "%s on %s: %s; %zu findings, %zu situations missing\n", name, a->device, line,
-		json_array_size(json_object_get(result, "findings")), json_array_size(missing));
+	fprintf(out, "%s on %s: %s; %zu findings, ", name, a->device, line,
+		json_array_size(json_object_get(result, "findings")));
+	if (a->run.exhaustive == 0)
+		fprintf(out, "%zu situations missing\n", json_array_size(missing));
+	else
+		fprintf(out, "%s\n",
+			json_is_true(json_object_get(result, "complete")) ? "every case" : "not every case");
 	print_judged(out);
 	for (size_t i = 0; i < json_array_size(missing); i++)
 		fprintf(out, "  missing: %s\n", json_string_value(json_array_get(missing, i)));

@@ -13,8 +13,9 @@
  * (docs/properties.md, "Choice sequences").
  *
  * One generator has four drivers: random (from a seed), replay (bytes of a file or of a fuzzer), exhaustive
- * (every case near the simplest, props/engine/exhaustive.h) and the shrinker (props/engine/shrink.h).  With every driver, the bytes
- * drawn are recorded in their canonical form, and a replay of the record gives the same draws.
+ * (every case near the simplest, props/engine/exhaustive.h) and the shrinker (props/engine/shrink.h).  With
+ * every driver, the bytes drawn are recorded in their canonical form, and a replay of the record gives the
+ * same draws.
  *
  * Encoding of a draw of 0..max: the fewest whole bytes that hold max, big-endian, so that a smaller string in
  * shortlex order is a smaller number.  A draw with max 0 takes no byte.  An encoded number above max is

@@ -116,7 +116,8 @@ static void keep_finding(struct runner *r, uint64_t index)
 	o2_run_reset(r->property);
 	snprintf(seed, sizeof(seed), "0x%llx", (unsigned long long)r->options->seed);
 	json_object_set_new(finding, "signature", json_string(same->signature));
-	json_object_set_new(finding, "seed", json_string(seed));
+	if (r->exhaustive == NULL)
+		json_object_set_new(finding, "seed", json_string(seed));
 	json_object_set_new(finding, "case", json_integer((json_int_t)index));
 	json_object_set_new(finding, "lines", report_lines(&r->report));
 	json_object_set_new(finding, "shrink_calls", json_integer(shrunk.calls));
@@ -312,7 +313,8 @@ static void begin_result(const struct o2_property *property, const struct o2_run
 	json_object_set_new(result, "device", json_string(options->device));
 	if (options->connect != NULL)
 		json_object_set_new(result, "connect", json_string(options->connect));
-	json_object_set_new(result, "seed", json_string(seed));
+	if (options->exhaustive == 0)
+		json_object_set_new(result, "seed", json_string(seed));
 }
 
 static void runner_close(struct runner *r)

@@ -42,22 +42,16 @@ static uint64_t first_to_leave(struct runner *r, uint64_t first, uint64_t last)
 	return first;
 }
 
-/* The cases since the last reading left something in the process.  Find the first that does so by itself. */
-static void note_left(struct runner *r, uint64_t index)
+/*
+ * The cases since the last reading left something in the process: find the first that does so by itself, and run it
+ * again for the report.
+ */
+static uint64_t find_leaver(struct runner *r, uint64_t index)
 {
 	const struct o2_report together = r->report;
-	void *counts;
-	uint64_t at;
+	void *counts = o2_run_keep_counts(r);
+	uint64_t at = first_to_leave(r, r->weighed, index);
 
-	/* An exhaustive run cannot go back to a case: the finding shows the last one. */
-	if (r->exhaustive != NULL) {
-		o2_run_note_failure(r, index);
-		return;
-	}
-	counts = o2_run_keep_counts(r);
-	snprintf(r->grown, sizeof(r->grown), "found after cases %llu to %llu: %.200s",
-		 (unsigned long long)r->weighed, (unsigned long long)index, together.line[0]);
-	at = first_to_leave(r, r->weighed, index);
 	r->weigh = true;
 	o2_choice_random(r->choice, r->options->seed, at);
 	if (at > index || o2_run_try(r, r->choice, &r->report) != O2_STATUS_INTERESTING) {
@@ -68,8 +62,20 @@ static void note_left(struct runner *r, uint64_t index)
 		r->report = together;
 	}
 	o2_run_restore_counts(r, counts);
-	o2_run_note_failure(r, at);
-	r->weigh = r->options->cases == 1;
+	return at;
+}
+
+static void note_left(struct runner *r, uint64_t index)
+{
+	const bool weigh = r->weigh;
+
+	snprintf(r->grown, sizeof(r->grown), "found after cases %llu to %llu: %.200s",
+		 (unsigned long long)r->weighed, (unsigned long long)index, r->report.line[0]);
+	/* An exhaustive run cannot go back to a case: the finding shows the last one. */
+	if (r->exhaustive == NULL)
+		index = find_leaver(r, index);
+	o2_run_note_failure(r, index);
+	r->weigh = weigh;
 	r->grown[0] = '\0';
 }
 

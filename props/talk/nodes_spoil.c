@@ -34,7 +34,10 @@ static bool is_spoiled(struct o2_nodes_seat *seat, const struct o2_cm_event *eve
 	       !end->over && o2_draw_bool(seat->nodes->choice, 5, 1);
 }
 
-/* True if the event confirms the end of a connection whose reply was refused, and gets lost: nothing confirms it then. */
+/*
+ * True if the event confirms the end of a connection whose reply was refused, and gets lost: nothing confirms it
+ * then.
+ */
 static bool is_lost(struct o2_nodes_seat *seat, const struct o2_cm_event *event)
 {
 	const struct o2_nodes_end *end = o2_nodes_end_with(seat, event->id);

@@ -104,8 +104,11 @@ void o2_settings_unchanged(struct o2_settings_run *run, struct o2_report *report
 /* A valid configuration of an interface on device loop0 or loop1. */
 struct o2_ni_config o2_settings_good_ni(uint32_t index);
 
-/* Cases: a connection; LNet alone; the choice of a mode; binding of good and spoiled plans;
- * posts that a device takes in part; a quarter of the transmits; calls and allocations that fail; PUTs that the serve command verifies. */
+/*
+ * Cases: a connection; LNet alone; the choice of a mode; binding of good and spoiled plans; posts that a device
+ * takes in part; the quarter of capped transmits that is kept for peers; calls and allocations that fail; PUTs
+ * that command serve verifies.
+ */
 void o2_settings_connection(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report);
 struct o2_conn_config;
 /* Part of the connection case, for a valid config: is a device that is too small for it refused? */

@@ -299,18 +299,6 @@ void o2_sim_judge_end(struct o2_sim *sim, struct o2_sim_end *end, struct o2_sim_
 		      const struct o2_transfer_result *result);
 void o2_sim_judge_closed(struct o2_sim *sim, struct o2_sim_end *end);
 
-/* sim_record.c */
-
-/* Is this end the one predicted to refuse the operation?  The other end learns of the refusal by a message. */
-bool o2_sim_refuses(const struct o2_sim_op *op, const struct o2_sim_end *end);
-/* Is the error record right for an operation refused at its start with the predicted code? */
-bool o2_sim_record_of_start(const struct o2_sim_op *op, int code, const struct o2_error *error);
-/* The same for an operation that has ended at this end. */
-bool o2_sim_record_of_end(const struct o2_sim_end *end, const struct o2_sim_op *op,
-			  const struct o2_transfer_result *result);
-/* The same for a connection that has closed. */
-bool o2_sim_record_of_close(const struct o2_transfer_fault *fault);
-
 /* sim_fault.c */
 
 void o2_sim_faults_install(struct o2_sim *sim);

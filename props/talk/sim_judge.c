@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "props/talk/sim_internal.h"
+#include "props/talk/sim_record.h"
 
 /*
  * The permitted results of operations and connections, given what was drawn and injected: a second

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "props/talk/sim_internal.h"
+#include "props/talk/sim_record.h"
 
 /*
  * The expected content of error records: rule, value and limit, by the tables of docs/transport.md, "Errors",

@@ -124,8 +124,8 @@ static void become_noop(struct o2_quirk_post *post)
 }
 
 /*
- * Turn the message into a WRITE of 0 bytes, whose address and key are 0: it completes as the message would, but the
- * peer receives nothing.
+ * Turn the message into a WRITE of 0 bytes: it completes as the message would, but the peer receives nothing.  The
+ * address and key are 0, as in every SEND of the transport.
  */
 static void become_nothing(struct o2_quirk_post *post)
 {

@@ -3,6 +3,9 @@
 
 #include "props/engine/exhaustive.h"
 
+#include <fcntl.h>
+
+#include "props/engine/left_behind.h"
 #include "props/engine/run.h"
 #include "props/engine/tally.h"
 #include "tests/lib/unit_test.h"
@@ -163,6 +166,7 @@ struct run {
 	struct o2_tally tally; /* must be first: props/engine/tally.h */
 	uint64_t bad[2];       /* the two draws that fail */
 	bool drifts;	       /* the bound of the second draw depends on the cases before */
+	bool leaks;	       /* cases whose first draw is 5 leave something in the process */
 };
 
 static enum o2_status run_case(void *context, struct o2_choice *c, struct o2_report *report)
@@ -172,6 +176,8 @@ static enum o2_status run_case(void *context, struct o2_choice *c, struct o2_rep
 
 	o2_report_clear(report);
 	run->tally.cases++;
+	if (run->leaks && first == 5)
+		assert_true(open("/dev/null", O_RDONLY) >= 0);
 	if (first != run->bad[0] || second != run->bad[1])
 		return O2_STATUS_VALID;
 	o2_report_fail(report, "bad", "it is bad");
@@ -200,6 +206,7 @@ static json_t *result_of(struct run *run, uint32_t exhaustive, uint64_t cases, i
 
 	assert_int_equal(o2_run(&property, &options, &result), expect);
 	assert_int_equal(json_integer_value(json_object_get(result, "exhaustive")), exhaustive);
+	assert_null(json_object_get(result, "seed"));
 	return result;
 }
 
@@ -243,5 +250,19 @@ TEST(test_a_run_tells_of_something_else_that_decides)
 	assert_string_equal(json_string_value(json_array_get(json_object_get(result, "missing"), 0)),
 			    "the same numbers asked for after the same answers");
 	assert_true(json_is_false(json_object_get(result, "complete")));
+	json_decref(result);
+}
+
+/* It cannot go back to the case that left it, and says between which readings that was. */
+TEST(test_a_run_tells_of_what_was_left)
+{
+	struct run run = {.bad = {10}, .leaks = true};
+	json_t *result = result_of(&run, 1, 0, 1);
+	const json_t *finding = json_array_get(json_object_get(result, "findings"), 0),
+		     *lines = json_object_get(finding, "lines");
+
+	assert_string_equal(json_string_value(json_object_get(finding, "signature")), "bad/" O2_LEFT_BEHIND);
+	assert_non_null(strstr(json_string_value(json_array_get(lines, json_array_size(lines) - 1)),
+			       "found after cases "));
 	json_decref(result);
 }
