@@ -42,8 +42,9 @@ static const struct o2_option option_table[] = {
 	{"gid-index", "N", "RoCEv2 GID of a real device (default $O2REF_GID_INDEX, else 1)",
 	 O2_NUMBER(gid_index, 0, UINT8_MAX)},
 	{"cases", "N",
-	 "stop after N cases (default 1000 when no other bound is given); what lacks a situation that has "
-	 "to occur goes on, to 3 N at most",
+	 "stop after N cases (default 1000 when no other bound is given, with --exhaustive all); what lacks "
+	 "a "
+	 "situation that has to occur goes on, to 3 N at most",
 	 O2_NUMBER(run.cases, 0, UINT64_MAX)},
 	{"moved", "N", "go on until N transfers have moved bytes; of sim: until N operations have ended",
 	 O2_NUMBER(run.moved, 0, UINT64_MAX)},
@@ -54,8 +55,11 @@ static const struct o2_option option_table[] = {
 	 O2_NUMBER(run.seed, 0, UINT64_MAX)},
 	{"first", "N", "number of the first case (default 0)", O2_NUMBER(run.first_case, 0, UINT64_MAX)},
 	{"exhaustive", "N",
-	 "not random cases, but every one in which at most N choices are not the simplest (of numbers: the "
-	 "smallest, the largest, and those about powers of two), until another bound is reached",
+	 "not random cases (--seed, --first), but every one in which at most N choices, 1 to 255, are not "
+	 "the "
+	 "simplest; of a number with many values these are the smallest, the two largest, and those about "
+	 "powers "
+	 "of two",
 	 O2_NUMBER(run.exhaustive, 1, UINT8_MAX)},
 	{"modes", "A,B",
 	 "registration modes to draw from (default: all), of:", O2_NAMES_OF(mode, o2_reg_mode_name)},

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A peer with one wrong field in what it says. */
+#include <assert.h>
 #include <string.h>
 
 #include "props/command/wrong.h"
@@ -37,6 +38,7 @@ static int accept_wrongly(struct o2_cm_id *id, const struct o2_cm_param *param, 
 	uint8_t bytes[O2_CM_REPLY_BYTES];
 	struct o2_cm_param other = *param;
 
+	assert(param->private_bytes <= sizeof(bytes));
 	memcpy(bytes, param->private_data, param->private_bytes);
 	other.private_data = bytes;
 	said->answered++;
@@ -49,6 +51,7 @@ static void reject_wrongly(struct o2_cm_id *id, const uint8_t *private_data, siz
 {
 	uint8_t bytes[O2_CM_REJECT_BYTES];
 
+	assert(private_bytes <= sizeof(bytes));
 	memcpy(bytes, private_data, private_bytes);
 	said->answered++;
 	if (said->in == O2_WRONG_REJECT)

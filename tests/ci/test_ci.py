@@ -579,6 +579,43 @@ class ByHand(unittest.TestCase):
         self.assertEqual(wanted - built, set())
 
 
+class SetUp(TemporaryFolder):
+    """ci/test installs what preset gcc needs, and the rest beside the build of that preset."""
+
+    def begun(self, setup, root, *statuses):
+        """(answer, groups of each call of ci/setup, number of builds) for these statuses of ci/setup."""
+        module = importlib.machinery.SourceFileLoader("ci_test", str(ROOT / "ci" / "test")).load_module()
+        test = module.Test(self.folder, 1)
+        with (unittest.mock.patch.object(module.build, "setup", side_effect=statuses) as installs,
+              unittest.mock.patch.object(test, "build", return_value=True) as builds,
+              unittest.mock.patch.object(module.os, "geteuid", return_value=0 if root else 1000)):
+            answer = test.set_up_and_build(setup)
+        return answer, [call.args[1:] for call in installs.call_args_list], builds.call_count
+
+    def test_in_two_steps(self):
+        self.assertEqual(self.begun(True, True, 0, 0), (True, [("gcc",), ()], 1))
+
+    def test_something_is_missing(self):
+        self.assertEqual(self.begun(True, True, 77), (False, [("gcc",)], 0))
+        self.assertEqual(self.begun(True, True, 0, 77), (False, [("gcc",), ()], 1))
+
+    def test_who_is_not_root_is_told_all_at_once(self):
+        self.assertEqual(self.begun(True, False, 0), (True, [()], 1))
+        self.assertEqual(self.begun(True, False, 77), (False, [()], 0))
+
+    def test_no_setup(self):
+        self.assertEqual(self.begun(False, True), (True, [], 1))
+
+    def test_groups(self):
+        """Group gcc is a part of group build."""
+        listed = (ROOT / "ci" / "packages").read_text(encoding="utf-8")
+        groups = [(row.split()[0].split(","), row.split()[1]) for row in listed.splitlines() if row and row[0] != "#"]
+        named = {group: {package for names, package in groups if group in names} for group in ("build", "gcc", "vm")}
+        self.assertEqual({group for names, _ in groups for group in names}, set(named))
+        self.assertLess({"gcc", "cmake", "libibverbs-dev"}, named["gcc"])
+        self.assertLess(named["gcc"], named["build"])
+
+
 class Coverage(unittest.TestCase):
     """Which lines ci/coverage lists as never run (docs/coverage.md)."""
 

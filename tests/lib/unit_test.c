@@ -48,9 +48,15 @@ uint64_t tests_seed(uint64_t otherwise)
 
 CMUnitTestFunction tests_find(const char *name)
 {
+	const struct CMUnitTest *found = NULL;
+
 	for (unsigned int i = 0; i < ntests; i++)
-		if (strcmp(tests[i].name, name) == 0)
-			return tests[i].test_func;
+		if (strcmp(tests[i].name, name) == 0) {
+			assert(found == NULL && tests[i].setup_func == NULL);
+			found = &tests[i];
+		}
+	if (found != NULL)
+		return found->test_func;
 	fprintf(stderr, "no test %s\n", name);
 	abort();
 }
