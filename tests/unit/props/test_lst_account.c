@@ -11,6 +11,7 @@
 struct row {
 	int doom; /* why it must end; 0: nothing has come of it */
 	enum o2_lst_outcome outcome;
+	enum o2_lst_failure failure;
 	int status;
 	uint64_t number, bytes;
 	const char *rule; /* of the details; NULL: none */
@@ -20,23 +21,25 @@ struct row {
 
 #define LATE	"lst/rpc-timeout", O2_TALK_TIMEOUT_MS
 #define NO_MORE NULL, 0
+#define RPC	O2_LST_FAILURE_RPC
 
 static const struct row rows[] = {
-	{-ETIMEDOUT, O2_LST_FAIL_TIMEOUT, -ETIMEDOUT, NUMBER, 0, LATE, true},
-	{-ECONNRESET, O2_LST_FAIL_LOCAL, -ECONNRESET, NUMBER, 0, NO_MORE, true},
-	{-ECANCELED, O2_LST_CANCELED, -ECANCELED, NUMBER, 0, NO_MORE, true},
-	{0, O2_LST_FAIL_TIMEOUT, -ETIMEDOUT, NUMBER, 0, LATE, false},
-	{-ECONNRESET, O2_LST_FAIL_TIMEOUT, -ECONNRESET, NUMBER, 0, LATE, false},
-	{-ETIMEDOUT, O2_LST_CANCELED, -ETIMEDOUT, NUMBER, 0, NO_MORE, false},
-	{-ETIMEDOUT, O2_LST_FAIL_TIMEOUT, -EPERM, NUMBER, 0, LATE, false},
-	{-ETIMEDOUT, O2_LST_FAIL_TIMEOUT, -ETIMEDOUT, 0, 0, LATE, false},
-	{-ETIMEDOUT, O2_LST_FAIL_TIMEOUT, -ETIMEDOUT, NUMBER, 8, LATE, false},
+	{-ETIMEDOUT, O2_LST_FAIL_TIMEOUT, RPC, -ETIMEDOUT, NUMBER, 0, LATE, true},
+	{-ECONNRESET, O2_LST_FAIL_LOCAL, RPC, -ECONNRESET, NUMBER, 0, NO_MORE, true},
+	{-ECANCELED, O2_LST_CANCELED, RPC, -ECANCELED, NUMBER, 0, NO_MORE, true},
+	{0, O2_LST_FAIL_TIMEOUT, RPC, -ETIMEDOUT, NUMBER, 0, LATE, false},
+	{-ECONNRESET, O2_LST_FAIL_TIMEOUT, RPC, -ECONNRESET, NUMBER, 0, LATE, false},
+	{-ETIMEDOUT, O2_LST_CANCELED, RPC, -ETIMEDOUT, NUMBER, 0, NO_MORE, false},
+	{-ETIMEDOUT, O2_LST_FAIL_TIMEOUT, RPC, -EPERM, NUMBER, 0, LATE, false},
+	{-ETIMEDOUT, O2_LST_FAIL_TIMEOUT, RPC, -ETIMEDOUT, 0, 0, LATE, false},
+	{-ETIMEDOUT, O2_LST_FAIL_TIMEOUT, RPC, -ETIMEDOUT, NUMBER, 8, LATE, false},
 	/* Details: only of what has a rule, and the right ones. */
-	{-ETIMEDOUT, O2_LST_FAIL_TIMEOUT, -ETIMEDOUT, NUMBER, 0, NO_MORE, false},
-	{-ETIMEDOUT, O2_LST_FAIL_TIMEOUT, -ETIMEDOUT, NUMBER, 0, "lst/magic", O2_TALK_TIMEOUT_MS, false},
-	{-ETIMEDOUT, O2_LST_FAIL_TIMEOUT, -ETIMEDOUT, NUMBER, 0, "lst/rpc-timeout", O2_TALK_TIMEOUT_MS - 1,
-	 false},
-	{-ECONNRESET, O2_LST_FAIL_LOCAL, -ECONNRESET, NUMBER, 0, LATE, false},
+	{-ETIMEDOUT, O2_LST_FAIL_TIMEOUT, RPC, -ETIMEDOUT, NUMBER, 0, NO_MORE, false},
+	{-ETIMEDOUT, O2_LST_FAIL_TIMEOUT, RPC, -ETIMEDOUT, NUMBER, 0, "lst/magic", O2_TALK_TIMEOUT_MS, false},
+	{-ETIMEDOUT, O2_LST_FAIL_TIMEOUT, RPC, -ETIMEDOUT, NUMBER, 0, "lst/rpc-timeout",
+	 O2_TALK_TIMEOUT_MS - 1, false},
+	{-ECONNRESET, O2_LST_FAIL_LOCAL, RPC, -ECONNRESET, NUMBER, 0, LATE, false},
+	{-ETIMEDOUT, O2_LST_FAIL_TIMEOUT, O2_LST_FAILURE_STATUS, -ETIMEDOUT, NUMBER, 0, LATE, false},
 };
 
 TEST(test_how_an_rpc_may_end)
@@ -47,6 +50,7 @@ TEST(test_how_an_rpc_may_end)
 			.rule = row->rule, .value = row->waited_ms, .limit = O2_TALK_TIMEOUT_MS};
 		const struct o2_lst_console_result result = {.number = row->number,
 							     .outcome = row->outcome,
+							     .failure = row->failure,
 							     .status = row->status,
 							     .bytes = row->bytes,
 							     .error = row->rule == NULL ? NULL : &error};
