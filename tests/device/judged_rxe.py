@@ -33,7 +33,7 @@ class Cases(NamedTuple):
 
 NODES, ENDPOINTS = Cases("nodes", 0, 24), Cases("endpoint", 0, 5)
 # Memory with gaps, and running out of credits in version 1, are rare; these cases have them.
-GAPS, FIRST_PAGE = Cases("nodes", 129, 1, seed=3), Cases("nodes", 137, 1)
+GAPS, FIRST_PAGE = Cases("nodes", 662, 1, seed=5), Cases("nodes", 137, 1)
 DENSE, ENTRIES = Cases("nodes", 134, 1, seed=3), Cases("nodes", 92, 1, seed=2)
 LAST_CREDIT = Cases("nodes", 149, 1)
 # Defects that nearly every case shows are also tried with the ends in their own processes.
