@@ -79,10 +79,27 @@ static int start(const struct quarter *quarter, struct o2_conn *conn, struct o2_
 	return o2_conn_put(conn, &hdr, &memory, NULL, error);
 }
 
+/* One more request of the peer than are kept for it: that one is not answered. */
+static void fill_kept(struct quarter *quarter, struct o2_conn *const conn[2], uint32_t kept)
+{
+	const struct o2_settings_verdict none = {.code = 0};
+	struct o2_error error;
+
+	for (uint32_t i = 0; i <= kept && !quarter->report->failed; i++) {
+		memset(&error, 0, sizeof(error));
+		o2_settings_check(quarter->run, quarter->report, start(quarter, conn[0], &error), &error,
+				  &none);
+	}
+	o2_conn_progress(conn[1]);
+	o2_settings_same(quarter->run, quarter->report, "requests of the peer that are answered",
+			 quarter->matched, kept);
+	o2_settings_same(quarter->run, quarter->report, "operations that have ended", quarter->ended, 0);
+}
+
 /* all: transmits of the second end; pools: those that it may have. */
 static void fill(struct quarter *quarter, struct o2_conn *const conn[2], uint32_t all, uint32_t pools)
 {
-	const uint32_t kept = (all + 3) / 4, own = all - kept > 0 ? all - kept : 1, peers = all - own;
+	const uint32_t kept = (all + 3) / 4, own = all - kept > 0 ? all - kept : 1;
 	const struct o2_settings_verdict full =
 		o2_settings_bound(-EBUSY, "pool/cap", "max_pools", (uint64_t)pools + 1, pools);
 	const struct o2_settings_verdict none = {.code = 0};
@@ -93,15 +110,7 @@ static void fill(struct quarter *quarter, struct o2_conn *const conn[2], uint32_
 		o2_settings_check(quarter->run, quarter->report, start(quarter, conn[1], &error), &error,
 				  i < own ? &none : &full);
 	}
-	for (uint32_t i = 0; i <= peers && !quarter->report->failed; i++) {
-		memset(&error, 0, sizeof(error));
-		o2_settings_check(quarter->run, quarter->report, start(quarter, conn[0], &error), &error,
-				  &none);
-	}
-	o2_conn_progress(conn[1]);
-	o2_settings_same(quarter->run, quarter->report, "requests of the peer that are answered",
-			 quarter->matched, peers);
-	o2_settings_same(quarter->run, quarter->report, "operations that have ended", quarter->ended, 0);
+	fill_kept(quarter, conn, all - own);
 }
 
 static uint32_t waiting(const struct o2_conn *conn)
@@ -120,7 +129,7 @@ static void fill_bound(struct quarter *quarter, struct o2_conn *const conn[2], u
 {
 	const uint32_t share = (all + 3) / 4, windows_kept = (windows + 3) / 4;
 	const uint32_t kept = windows_kept < share ? windows_kept : share;
-	const uint32_t own = all > kept ? all - kept : 1, peers = all - own;
+	const uint32_t own = all > kept ? all - kept : 1;
 	struct o2_error error = {0};
 	const struct o2_settings_verdict none = {.code = 0};
 
@@ -130,13 +139,7 @@ static void fill_bound(struct quarter *quarter, struct o2_conn *const conn[2], u
 		o2_settings_same(quarter->run, quarter->report, "operations that wait for a registration",
 				 waiting(conn[1]), i == own);
 	}
-	for (uint32_t i = 0; i <= peers && !quarter->report->failed; i++)
-		o2_settings_check(quarter->run, quarter->report, start(quarter, conn[0], &error), &error,
-				  &none);
-	o2_conn_progress(conn[1]);
-	o2_settings_same(quarter->run, quarter->report, "requests of the peer that are answered",
-			 quarter->matched, peers);
-	o2_settings_same(quarter->run, quarter->report, "operations that have ended", quarter->ended, 0);
+	fill_kept(quarter, conn, all - own);
 }
 
 void o2_settings_quarter(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report)
