@@ -61,13 +61,15 @@ static void note_answer(void *context, const struct o2_lst_answer *answer)
 {
 	struct stale *stale = context;
 	const uint64_t i = answer->tag;
-	struct stale_call *call = &stale->call[i];
-	const int expected = call->cancelled ? -ECANCELED : call->answered ? 0 : -ESHUTDOWN;
+	struct stale_call *call;
+	int expected;
 
-	if (i >= stale->ncalls || !call->open || answer->call != call->id) {
+	if (i >= stale->ncalls || !stale->call[i].open || answer->call != stale->call[i].id) {
 		wrong(stale, "an answer to a call that is not there, or under another handle", i);
 		return;
 	}
+	call = &stale->call[i];
+	expected = call->cancelled ? -ECANCELED : call->answered ? 0 : -ESHUTDOWN;
 	call->open = false;
 	stale->nopen--;
 	/* As the engine stops, an answer may be under way. */
