@@ -149,14 +149,13 @@ static void move(struct order *order, uint32_t from, bool get)
 		o2_conn_lnet_hdr(conn, get ? O2_LNET_GET : O2_LNET_PUT, 1, order->kiov_bytes);
 	const int rc = get ? o2_conn_get(conn, &hdr, &memory, NULL, NULL)
 			   : o2_conn_put(conn, &hdr, &memory, NULL, NULL);
-	const int started = rc;
 
-	for (int turn = 0; turn < TURNS && started == 0 && !order->closed; turn++)
+	for (int turn = 0; turn < TURNS && rc == 0 && !order->closed; turn++)
 		for (uint32_t i = 0; i < SIDES && !order->closed; i++)
 			o2_conn_progress(order->conn[i]);
-	if (started != 0)
+	if (rc != 0)
 		o2_report_fail(order->report, "settings/order", "%s: it does not start: %d", order->run->text,
-			       started);
+			       rc);
 }
 
 static void check_refused(struct order *order, uint32_t before)
