@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "lnd/ni/counts.h"
 #include "props/talk/settings_internal.h"
 
 static const char *const situations[O2_SETTINGS_SITUATIONS] = {O2_SETTINGS_SITUATION_LIST(O2_SITUATION_NAME)};
@@ -83,7 +82,7 @@ static void try_interface(struct o2_settings_run *run, struct o2_choice *c, stru
 {
 	struct o2_ni_config config = o2_settings_good_ni((uint32_t)o2_draw(c, 1));
 	struct o2_settings_verdict expected = {.limit = O2_NO_LIMIT, .kind = O2_LIMIT_BOUND};
-	struct o2_error error = {0}, idle = {0};
+	struct o2_error error = {0};
 	uint32_t windows;
 	struct o2_ni ni;
 	int rc;
@@ -143,8 +142,7 @@ static void try_interface(struct o2_settings_run *run, struct o2_choice *c, stru
 			       run->text, ni.arena.nwindows, ni.kept_windows);
 	if ((o2_ni_fd(&ni) >= 0) != config.events)
 		o2_report_fail(report, "settings/events", "%s: descriptor %d", run->text, o2_ni_fd(&ni));
-	if (o2_ni_check_idle(&ni, &idle) != 0)
-		o2_report_fail(report, "settings/idle", "%s: %s", run->text, idle.rule);
+	o2_settings_check_idle(run, report, &ni);
 	o2_ni_close(&ni);
 }
 

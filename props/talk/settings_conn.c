@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "lnd/conn/conn_internal.h"
-#include "lnd/ni/counts.h"
 #include "props/talk/settings_internal.h"
 #include "props/world/account.h"
 
@@ -352,12 +351,29 @@ static void try_connect(struct o2_settings_run *run, struct o2_choice *c, struct
 		try_fragments(run, c, report, conn, address.max_frags == 0 ? most_frags : address.max_frags);
 }
 
+bool o2_settings_join(struct o2_settings_run *run, struct o2_report *report, struct o2_ni *const ni[2],
+		      const struct o2_conn_config *config, const struct o2_conn_ops *ops, void *context,
+		      struct o2_conn *conn[2])
+{
+	struct o2_conn_address address[2];
+	int rc = 0;
+
+	for (uint32_t i = 0; i < 2 && rc == 0; i++)
+		rc = o2_conn_create(ni[i], config, ops, context, &conn[i], NULL);
+	for (uint32_t i = 0; i < 2 && rc == 0; i++)
+		o2_conn_get_address(conn[i], &address[i]);
+	for (uint32_t i = 0; i < 2 && rc == 0; i++)
+		rc = o2_conn_connect(conn[i], &address[1 - i], NULL);
+	if (rc != 0)
+		o2_report_fail(report, "settings/open", "%s: no connection: %d", run->text, rc);
+	return rc == 0;
+}
+
 void o2_settings_connection(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report)
 {
 	struct o2_settings_verdict expected, none = {.code = 0};
 	const struct o2_conn_config config = draw_conn(c, true, &expected);
 	struct o2_conn *conn, *peer = NULL;
-	struct o2_error idle = {0};
 	const uint64_t then = o2_draw(c, 2);
 
 	snprintf(run->text, sizeof(run->text),
@@ -382,6 +398,6 @@ void o2_settings_connection(struct o2_settings_run *run, struct o2_choice *c, st
 	o2_conn_destroy(conn);
 	o2_conn_destroy(peer);
 	for (uint32_t i = 0; i < 2; i++)
-		if (!report->failed && o2_ni_check_idle(&run->ni[i], &idle) != 0)
-			o2_report_fail(report, "settings/idle", "%s: %s", run->text, idle.rule);
+		if (!report->failed)
+			o2_settings_check_idle(run, report, &run->ni[i]);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
+#include "lnd/ni/counts.h"
 #include "props/talk/settings_internal.h"
 
-/* Counts what a device and a domain hold, before and after a call. */
+/* What a device and a domain hold before and after a call, and an interface in the end. */
 
 struct o2_settings_holds o2_settings_holds(const struct o2_ni *ni)
 {
@@ -50,4 +51,12 @@ void o2_settings_unchanged(struct o2_settings_run *run, struct o2_report *report
 			 before->device.live_mrs);
 	o2_settings_same(run, report, "the device's windows", after->device.live_mws,
 			 before->device.live_mws);
+}
+
+void o2_settings_check_idle(struct o2_settings_run *run, struct o2_report *report, struct o2_ni *ni)
+{
+	struct o2_error error = {0};
+
+	if (o2_ni_check_idle(ni, &error) != 0)
+		o2_report_fail(report, "settings/idle", "%s: %s", run->text, error.rule);
 }

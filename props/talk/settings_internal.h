@@ -7,6 +7,10 @@
 
 /* Declarations shared by the files of property settings (props/talk/settings*.c). */
 
+struct o2_conn;
+struct o2_conn_config;
+struct o2_conn_ops;
+
 #define O2_SETTINGS_SITUATION_LIST(ENTRY)                                       \
 	ENTRY(NI_OPENED, "interface_opened")                                    \
 	ENTRY(NI_REFUSED, "interface_refused")                                  \
@@ -101,6 +105,17 @@ void o2_settings_same(struct o2_settings_run *run, struct o2_report *report, con
 void o2_settings_unchanged(struct o2_settings_run *run, struct o2_report *report,
 			   const struct o2_settings_holds *before, const struct o2_settings_holds *after);
 
+/* Check that nothing of this interface is in use. */
+void o2_settings_check_idle(struct o2_settings_run *run, struct o2_report *report, struct o2_ni *ni);
+
+/*
+ * Connect two interfaces: conn[i] is the end at ni[i], and both have these ops.  False: it is reported why not; the
+ * caller destroys the ends that there are.
+ */
+bool o2_settings_join(struct o2_settings_run *run, struct o2_report *report, struct o2_ni *const ni[2],
+		      const struct o2_conn_config *config, const struct o2_conn_ops *ops, void *context,
+		      struct o2_conn *conn[2]);
+
 /* A valid configuration of an interface on device loop0 or loop1. */
 struct o2_ni_config o2_settings_good_ni(uint32_t index);
 
@@ -110,7 +125,6 @@ struct o2_ni_config o2_settings_good_ni(uint32_t index);
  * that command serve verifies.
  */
 void o2_settings_connection(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report);
-struct o2_conn_config;
 /* Part of the connection case, for a valid config: is a device that is too small for it refused? */
 void o2_settings_device(struct o2_settings_run *run, struct o2_choice *c, const struct o2_conn_config *config,
 			struct o2_report *report);

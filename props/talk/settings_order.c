@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "lnd/conn/conn.h"
-#include "lnd/ni/counts.h"
 #include "props/talk/settings_internal.h"
 #include "props/world/device.h"
 
@@ -121,18 +120,8 @@ static bool connect(struct order *order)
 {
 	static const struct o2_conn_ops ops = {.match = match, .done = done, .closed = closed};
 	const struct o2_conn_config config = O2_CONN_DEFAULTS;
-	struct o2_conn_address address[SIDES];
-	int rc = 0;
 
-	for (uint32_t i = 0; i < SIDES && rc == 0; i++)
-		rc = o2_conn_create(order->ni[i], &config, &ops, order, &order->conn[i], NULL);
-	for (uint32_t i = 0; i < SIDES && rc == 0; i++)
-		o2_conn_get_address(order->conn[i], &address[i]);
-	for (uint32_t i = 0; i < SIDES && rc == 0; i++)
-		rc = o2_conn_connect(order->conn[i], &address[1 - i], NULL);
-	if (rc != 0)
-		o2_report_fail(order->report, "settings/open", "%s: no connection: %d", order->run->text, rc);
-	return rc == 0;
+	return o2_settings_join(order->run, order->report, order->ni, &config, &ops, order, order->conn);
 }
 
 static uint8_t *bytes_of(const struct order *order, uint32_t side)
@@ -228,7 +217,6 @@ void o2_settings_order(struct o2_settings_run *run, struct o2_choice *c, struct 
 	const struct o2_work_ops work = {.context = &order, .post_send = post_send};
 	struct o2_ni_config config = o2_settings_good_ni(1);
 	struct o2_reg_fast fast = *o2_device_reg_fast();
-	struct o2_error idle = {0};
 
 	fast.alloc = alloc;
 	config.reg_fast = &fast;
@@ -243,7 +231,7 @@ void o2_settings_order(struct o2_settings_run *run, struct o2_choice *c, struct 
 	for (uint64_t more = 1 + o2_draw(c, 3); more > 0 && !report->failed; more--)
 		try_one(&order, c);
 	for (uint32_t i = 0; i < SIDES; i++)
-		if (!report->failed && o2_ni_check_idle(order.ni[i], &idle) != 0)
-			o2_report_fail(report, "settings/idle", "%s: %s", run->text, idle.rule);
+		if (!report->failed)
+			o2_settings_check_idle(run, report, order.ni[i]);
 	o2_ni_close(&order.own);
 }

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "lnd/conn/conn.h"
-#include "lnd/ni/counts.h"
 #include "props/talk/settings_internal.h"
 
 /*
@@ -55,20 +54,9 @@ static bool connect(struct quarter *quarter, struct o2_ni *const ni[2], struct o
 {
 	static const struct o2_conn_ops ops = {.match = match, .done = done};
 	struct o2_conn_config config = O2_CONN_DEFAULTS;
-	struct o2_conn_address address[2];
-	int rc = 0;
 
 	config.queue_depth = DEPTH;
-	for (uint32_t i = 0; i < 2 && rc == 0; i++)
-		rc = o2_conn_create(ni[i], &config, &ops, quarter, &conn[i], NULL);
-	for (uint32_t i = 0; i < 2 && rc == 0; i++)
-		o2_conn_get_address(conn[i], &address[i]);
-	for (uint32_t i = 0; i < 2 && rc == 0; i++)
-		rc = o2_conn_connect(conn[i], &address[1 - i], NULL);
-	if (rc != 0)
-		o2_report_fail(quarter->report, "settings/open", "%s: no connection: %d", quarter->run->text,
-			       rc);
-	return rc == 0;
+	return o2_settings_join(quarter->run, quarter->report, ni, &config, &ops, quarter, conn);
 }
 
 static int start(const struct quarter *quarter, struct o2_conn *conn, struct o2_error *error)
@@ -147,7 +135,6 @@ void o2_settings_quarter(struct o2_settings_run *run, struct o2_choice *c, struc
 	struct quarter quarter = {.run = run, .report = report, .kiov = {0, 0, BYTES}};
 	struct o2_ni_config config = o2_settings_good_ni(1);
 	struct o2_conn *conn[2] = {NULL, NULL};
-	struct o2_error idle = {0};
 	const bool bound = o2_draw_bool(c, 1, 1);
 	uint32_t size;
 	struct o2_ni own, *const ni[2] = {&run->ni[0], &own};
@@ -172,7 +159,7 @@ void o2_settings_quarter(struct o2_settings_run *run, struct o2_choice *c, struc
 	for (uint32_t i = 0; i < 2; i++)
 		o2_conn_destroy(conn[i]);
 	for (uint32_t i = 0; i < 2; i++)
-		if (!report->failed && o2_ni_check_idle(ni[i], &idle) != 0)
-			o2_report_fail(report, "settings/idle", "%s: %s", run->text, idle.rule);
+		if (!report->failed)
+			o2_settings_check_idle(run, report, ni[i]);
 	o2_ni_close(&own);
 }
