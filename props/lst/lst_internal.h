@@ -199,6 +199,8 @@ void o2_lst_clock_to(struct o2_lst_case *the, uint64_t now_ms);
 bool o2_lst_short_case(struct o2_lst_case *the);
 /* lst_vain.c: calls that cannot be started.  Returns as above. */
 bool o2_lst_vain_case(struct o2_lst_case *the);
+/* The engine, without a node or console around it, hears of all that LNet reports to this side. */
+void o2_lst_rpc_listens(struct o2_lst_rpc *rpc, struct o2_lnet_side *side);
 /* lst_stale.c: handles of calls and requests that have ended.  Returns as above. */
 bool o2_lst_stale_case(struct o2_lst_case *the);
 /* lst_limits.c: configurations at their limits and past them.  Returns as above. */

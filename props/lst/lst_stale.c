@@ -35,26 +35,6 @@ static void wrong(const struct stale *stale, const char *what, uint64_t number)
 	o2_report_fail(stale->the->report, "lst/stale", "%s: call %" PRIu64, what, number);
 }
 
-static bool listen_done_a(void *listener, const struct o2_lnet_result *result)
-{
-	return o2_lst_rpc_done(((struct stale *)listener)->client, result);
-}
-
-static bool listen_event_a(void *listener, const struct o2_lnet_event *event)
-{
-	return o2_lst_rpc_event(((struct stale *)listener)->client, event);
-}
-
-static bool listen_done_b(void *listener, const struct o2_lnet_result *result)
-{
-	return o2_lst_rpc_done(((struct stale *)listener)->server, result);
-}
-
-static bool listen_event_b(void *listener, const struct o2_lnet_event *event)
-{
-	return o2_lst_rpc_event(((struct stale *)listener)->server, event);
-}
-
 /* --- the client --- */
 
 static void note_answer(void *context, const struct o2_lst_answer *answer)
@@ -244,11 +224,8 @@ bool o2_lst_stale_case(struct o2_lst_case *the)
 		rc = o2_lst_serve(stale.server, O2_LST_SERVICE_PING, &ops, &stale, NULL);
 	if (rc != 0)
 		return o2_lst_cannot_run(the->report, rc);
-	a->listener = b->listener = &stale;
-	a->listen_done = listen_done_a;
-	a->listen_event = listen_event_a;
-	b->listen_done = listen_done_b;
-	b->listen_event = listen_event_b;
+	o2_lst_rpc_listens(stale.client, a);
+	o2_lst_rpc_listens(stale.server, b);
 	for (uint64_t steps = o2_draw(the->choice, STEPS); steps > 0 && take_step(&stale); steps--)
 		;
 	end(&stale);

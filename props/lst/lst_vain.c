@@ -41,14 +41,21 @@ struct verdict {
 	uint64_t value, limit;
 };
 
-static bool listen_done(void *listener, const struct o2_lnet_result *result)
+static bool listen_done(void *rpc, const struct o2_lnet_result *result)
 {
-	return o2_lst_rpc_done(((struct vain *)listener)->rpc, result);
+	return o2_lst_rpc_done(rpc, result);
 }
 
-static bool listen_event(void *listener, const struct o2_lnet_event *event)
+static bool listen_event(void *rpc, const struct o2_lnet_event *event)
 {
-	return o2_lst_rpc_event(((struct vain *)listener)->rpc, event);
+	return o2_lst_rpc_event(rpc, event);
+}
+
+void o2_lst_rpc_listens(struct o2_lst_rpc *rpc, struct o2_lnet_side *side)
+{
+	side->listener = rpc;
+	side->listen_done = listen_done;
+	side->listen_event = listen_event;
 }
 
 static void note_answer(void *context, const struct o2_lst_answer *answer)
@@ -208,9 +215,7 @@ bool o2_lst_vain_case(struct o2_lst_case *the)
 	if (o2_lst_rpc_create(&config, a->lnet, &a->arena, &a->clock, &vain.rpc, NULL) != 0)
 		return true;
 	the->talk.rpc = vain.rpc; /* freed with the case */
-	a->listener = &vain;
-	a->listen_done = listen_done;
-	a->listen_event = listen_event;
+	o2_lst_rpc_listens(vain.rpc, a);
 	for (uint32_t i = 0; i <= CALLS && !the->report->failed; i++) {
 		vain.oddity = o2_draw_bool(the->choice, 1, 1) ? o2_lst_draw(the, ODDITIES - 1) : NOTHING;
 		if (vain.oddity == STOPPED)
