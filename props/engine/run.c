@@ -217,14 +217,14 @@ static bool enough(const struct runner *r, uint64_t done)
 {
 	const struct o2_run_options *o = r->options;
 	const struct o2_property *property = r->property;
-	/* What has to occur has to occur at random; cases near the simplest one may lack it. */
-	const bool lacks = r->exhaustive == NULL && o->cases > 0 && done >= o->cases && lacks_a_situation(r);
 
 	if (r->failures >= MAX_FAILURES || json_array_size(r->findings) >= r->options->findings)
 		return true;
 	if (o->seconds > 0 && o2_monotonic_seconds() - r->start >= o->seconds)
 		return true;
-	if (o->cases > 0 && done >= o->cases && (done / O2_RUN_ON >= o->cases || !lacks))
+	/* What has to occur has to occur at random; cases near the simplest one may lack it. */
+	if (o->cases > 0 && done >= o->cases &&
+	    (r->exhaustive != NULL || done / O2_RUN_ON >= o->cases || !lacks_a_situation(r)))
 		return true;
 	return property->ops->enough != NULL && property->ops->enough(property->context, o);
 }
