@@ -98,8 +98,8 @@ class Moves(unittest.TestCase):
             # The peer's memory is in as many pieces, so its end waits as well.
             for command, depth in (("put", 255), ("get", 8)) if mode in ("fastreg", "fmr", "phys") else (("put", 8),):
                 with self.subTest(mode=mode, command=command, depth=depth, size=1048576):
-                    self.moved(loop(command, "--mode", mode, "--queue-depth", depth, "--count", 255, "--in-flight", 255,
-                                    "--size", 1048576, "--fragments", 256, "--timeout", 300), 255)
+                    self.moved(loop(command, "--mode", mode, "--queue-depth", depth, "--count", 100, "--in-flight", 100,
+                                    "--size", 1048576, "--fragments", 256, "--timeout", 300), 100)
 
     def test_as_many_as_may_be(self):
         """In mode user memory is one piece; for reading back, each operation in flight needs a place of its own."""

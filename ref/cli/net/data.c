@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdlib.h>
-
 #include "base/stream.h"
 #include "cli/net/session.h"
 #include "mem/kmap.h"
@@ -8,8 +6,8 @@
 
 /* Filling memory with a stream's bytes, a slice at a time. */
 
-/* Even in pieces of a little less than a page, a slice has no more pieces than a buffer may have. */
-#define SLICE_BYTES (O2_MAX_TRANSFER_BYTES / 2)
+/* A slice has few enough bytes for the stack, and no more pieces than a buffer may have. */
+#define SLICE_BYTES (O2_MAX_TRANSFER_BYTES / 16)
 
 static struct o2_buffer slice(const struct o2_transfer_memory *memory, uint64_t at, uint64_t *left_bytes)
 {
@@ -24,9 +22,9 @@ static struct o2_buffer slice(const struct o2_transfer_memory *memory, uint64_t 
 bool o2_net_fill(const struct o2_arena *arena, const struct o2_transfer_memory *memory, uint64_t seed,
 		 uint64_t stream, uint64_t offset, bool complement)
 {
-	uint8_t *bytes = malloc(SLICE_BYTES);
+	uint8_t bytes[SLICE_BYTES];
 	uint64_t left_bytes = memory->buffer.nob, at = 0;
-	bool ok = bytes != NULL;
+	bool ok = true;
 
 	while (ok && left_bytes > 0) {
 		const struct o2_buffer buffer = slice(memory, at, &left_bytes);
@@ -37,7 +35,6 @@ bool o2_net_fill(const struct o2_arena *arena, const struct o2_transfer_memory *
 		ok = o2_copy_to_buffer(arena, &buffer, bytes, NULL) == 0;
 		at += buffer.nob;
 	}
-	free(bytes);
 	return ok;
 }
 
