@@ -202,6 +202,7 @@ static void begin_case(struct o2_lst_run *run, struct o2_choice *choice, struct 
 	the->account = (struct o2_lst_account){.sid = O2_LST_NO_SID};
 	the->now_ms = 0;
 	the->steps = the->nserved = 0;
+	the->offers_one = false;
 	the->server = NULL;
 	the->replied = the->replies_unsent = 0;
 	memset(&the->talk, 0, sizeof(the->talk));
