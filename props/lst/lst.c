@@ -124,6 +124,8 @@ static void run_out(struct o2_lst_case *the)
 static bool come_to_an_end(struct o2_lst_case *the)
 {
 	bool a_ended, b_ended;
+	uint32_t letters;
+	uint64_t requests;
 
 	the->seen[TEST_ADDED] += the->b.node->nhalves > 0;
 	the->seen[TEST_RAN] += o2_lst_node_report(the->b.node)->tries > 0;
@@ -131,7 +133,11 @@ static bool come_to_an_end(struct o2_lst_case *the)
 		the->seen[RAN_OUT]++;
 		run_out(the);
 	}
+	letters = the->lnet.b.nletters;
+	requests = the->b.heard.requests;
 	o2_lst_node_stop(the->b.node, -ESHUTDOWN);
+	if (the->lnet.b.nletters != letters)
+		o2_report_fail(the->report, "lst/ended", "a node that stops sends something");
 	o2_lst_served_abort(the);
 	if (!o2_lst_sid_is_none(o2_lst_node_sid(the->b.node)))
 		o2_report_fail(the->report, "lst/session", "a node that is stopped is in a session");
@@ -147,6 +153,8 @@ static bool come_to_an_end(struct o2_lst_case *the)
 	check_ended(the, "its timeout");
 	o2_lst_node_stop(the->a.node, -ESHUTDOWN);
 	o2_lst_deliver_all(the);
+	if (the->b.heard.requests != requests)
+		o2_report_fail(the->report, "lst/ended", "a node that is stopped takes requests");
 	a_ended = has_ended(&the->a, 'A', the->report);
 	b_ended = has_ended(&the->b, 'B', the->report);
 	if (b_ended)

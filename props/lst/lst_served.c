@@ -208,4 +208,5 @@ void o2_lst_served_check_counters(struct o2_lst_case *the, const struct o2_lst_r
 	check_count(the, "errors", rpc->errors, heard->errors + the->replies_unsent);
 	check_count(the, "lcc_errors", lnet->lcc_errors, heard->lnet_errors);
 	check_count(the, "lcc_drop_count", lnet->lcc_drop_count, heard->dropped);
+	check_count(the, "lcc_msgs_max", lnet->lcc_msgs_max, heard->most);
 }

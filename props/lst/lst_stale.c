@@ -59,7 +59,9 @@ static void note_answer(void *context, const struct o2_lst_answer *answer)
 	/* As the engine stops, an answer may be under way. */
 	if (answer->status != expected && !(stale->stopping && answer->status == -ESHUTDOWN))
 		wrong(stale, "an answer with another status than is due", i);
-	if (answer->status == 0 && answer->reply->u.ping_reply.pnr_seq != i)
+	if ((answer->status == 0) != (answer->reply != NULL))
+		wrong(stale, "a failed call with a reply, or one without that has not failed", i);
+	else if (answer->status == 0 && answer->reply->u.ping_reply.pnr_seq != i)
 		wrong(stale, "an answer to another call", i);
 }
 

@@ -273,6 +273,9 @@ static bool take_step(void *context)
 			o2_talk_cancel(talk);
 		talk->stopped = true;
 		o2_lst_console_stop(talk->console, !waits);
+		/* Another stop, which would wait, takes nothing back. */
+		if (o2_draw_bool(talk->choice, 1, 1))
+			o2_lst_console_stop(talk->console, false);
 		break;
 	default:
 		lose_peer(talk);
