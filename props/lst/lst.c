@@ -77,6 +77,10 @@ static bool has_ended(const struct o2_lst_side *side, char name, struct o2_repor
 {
 	const uint32_t active = o2_lst_node_active(side->node), messages = o2_lnet_messages(side->lnet->lnet);
 
+	for (uint32_t i = 0; i < O2_LST_NODE_FETCHES; i++)
+		if (side->node->fetch[i].in_use)
+			o2_report_fail(report, "lst/left", "side %c still fetches a list of destinations",
+				       name);
 	if (active == 0 && messages == 0 && LIST_EMPTY(&side->node->sessions))
 		return true;
 	o2_report_fail(report, "lst/left",
