@@ -77,6 +77,10 @@ static bool has_ended(const struct o2_lst_side *side, char name, struct o2_repor
 {
 	const uint32_t active = o2_lst_node_active(side->node), messages = o2_lnet_messages(side->lnet->lnet);
 
+	for (uint32_t i = 0; i < O2_LST_NODE_FETCHES; i++)
+		if (side->node->fetch[i].in_use)
+			o2_report_fail(report, "lst/left", "side %c still fetches a list of destinations",
+				       name);
 	if (active == 0 && messages == 0 && LIST_EMPTY(&side->node->sessions))
 		return true;
 	o2_report_fail(report, "lst/left",
@@ -124,6 +128,8 @@ static void run_out(struct o2_lst_case *the)
 static bool come_to_an_end(struct o2_lst_case *the)
 {
 	bool a_ended, b_ended;
+	uint32_t letters;
+	uint64_t requests;
 
 	the->seen[TEST_ADDED] += the->b.node->nhalves > 0;
 	the->seen[TEST_RAN] += o2_lst_node_report(the->b.node)->tries > 0;
@@ -131,7 +137,11 @@ static bool come_to_an_end(struct o2_lst_case *the)
 		the->seen[RAN_OUT]++;
 		run_out(the);
 	}
+	letters = the->lnet.b.nletters;
+	requests = the->b.heard.requests;
 	o2_lst_node_stop(the->b.node, -ESHUTDOWN);
+	if (the->lnet.b.nletters != letters)
+		o2_report_fail(the->report, "lst/ended", "a node that stops sends something");
 	o2_lst_served_abort(the);
 	if (!o2_lst_sid_is_none(o2_lst_node_sid(the->b.node)))
 		o2_report_fail(the->report, "lst/session", "a node that is stopped is in a session");
@@ -147,6 +157,8 @@ static bool come_to_an_end(struct o2_lst_case *the)
 	check_ended(the, "its timeout");
 	o2_lst_node_stop(the->a.node, -ESHUTDOWN);
 	o2_lst_deliver_all(the);
+	if (the->b.heard.requests != requests)
+		o2_report_fail(the->report, "lst/ended", "a node that is stopped takes requests");
 	a_ended = has_ended(&the->a, 'A', the->report);
 	b_ended = has_ended(&the->b, 'B', the->report);
 	if (b_ended)
@@ -202,6 +214,7 @@ static void begin_case(struct o2_lst_run *run, struct o2_choice *choice, struct 
 	the->account = (struct o2_lst_account){.sid = O2_LST_NO_SID};
 	the->now_ms = 0;
 	the->steps = the->nserved = 0;
+	the->offers_one = false;
 	the->server = NULL;
 	the->replied = the->replies_unsent = 0;
 	memset(&the->talk, 0, sizeof(the->talk));

@@ -293,10 +293,13 @@ static void check_fields(struct o2_lst_case *the, const struct o2_lst_msg *reply
 void o2_lst_check_version(struct o2_lst_case *the, const struct o2_lst_msg *request)
 {
 	struct o2_lst_msg reply;
+	const bool is_ping = request->msg_type == O2_LST_PING_REQST;
 
 	the->seen[OTHER_VERSION]++;
 	if (!o2_lst_find_answer(the, request, &reply) || reply.u.reply.status != EPROTO ||
-	    !o2_lst_sid_is_none(reply.u.reply.sid) || reply.msg_ses_feats != O2_LST_FEATS_MASK)
+	    (is_ping ? reply.u.ping_reply.pnr_magic != 0 || reply.u.ping_reply.pnr_seq != 0
+		     : !o2_lst_sid_is_none(reply.u.reply.sid)) ||
+	    reply.msg_ses_feats != O2_LST_FEATS_MASK)
 		o2_report_fail(the->report, "lst/version",
 			       "a request of version %" PRIu32 " and type %" PRIu32 " is not refused by that",
 			       request->msg_version, request->msg_type);

@@ -66,6 +66,10 @@ static void note_answer(void *context, const struct o2_lst_answer *answer)
 	const int status = answer->status == 0 ? (int)answer->reply->u.reply.status : 0;
 
 	operation->busy = false;
+	if (!answer->bulk_moved && answer->bulk_bytes != 0)
+		o2_report_fail(operation->of->report, "lst/read-length",
+			       "a bulk of %" PRIu32 " bytes that has not moved is told as %" PRIu64,
+			       operation->len, (uint64_t)answer->bulk_bytes);
 	if (is_read && operation->in_range)
 		check_slot(operation, answer->bulk_moved);
 	if (answer->status != 0)

@@ -1,15 +1,28 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
+
 #include "props/lst/lst_internal.h"
 #include "props/lst/lst_requests.h"
 
 /* Requests of a console to the framework service: sessions, tests, batches, valid or not. */
 
-#define LIST_PAGE 64u /* page after the memory of bulks */
+#define LIST_PAGE  64u		       /* page after the memory of bulks */
+#define ONE_NUMBER (UINT64_C(1) << 60) /* of a list that has one destination only */
 
 static void ignore_answer(void *context, const struct o2_lst_answer *answer)
 {
 	(void)context;
 	(void)answer;
+}
+
+static void expect_no_success(void *context, const struct o2_lst_answer *answer)
+{
+	struct o2_lst_case *the = context;
+
+	the->seen[LIST_SHORT] += answer->status == -ETIMEDOUT;
+	if (answer->status == 0 && answer->reply->u.reply.status == 0)
+		o2_report_fail(the->report, "lst/list",
+			       "a test is added whose list of destinations is not all there");
 }
 
 static struct o2_lst_msg draw_test(struct o2_lst_case *the, struct o2_lst_sid sid)
@@ -25,6 +38,11 @@ static struct o2_lst_msg draw_test(struct o2_lst_case *the, struct o2_lst_sid si
 	test->tsr_loop = (1 + o2_lst_draw(the, 4)) % 5;
 	if (o2_draw_bool(the->choice, 3, 1))
 		test->tsr_loop = UINT32_MAX;
+	/* The limits, and one past them. */
+	if (o2_draw_bool(the->choice, 15, 1))
+		test->tsr_concur = 1024 + o2_lst_draw(the, 1);
+	if (o2_draw_bool(the->choice, 15, 1))
+		test->tsr_ndest = 341 + o2_lst_draw(the, 1);
 	test->tsr_stop_onerr = (uint8_t)o2_lst_draw(the, 1);
 	if (o2_draw_bool(the->choice, 1, 1)) {
 		struct o2_lst_bulk_v1 *bulk = &test->tsr_u.bulk_v1;
@@ -107,13 +125,39 @@ static void lay_list(struct o2_lst_case *the)
 		o2_lst_dest_store(&dest, O2_LITTLE_ENDIAN, bytes + (size_t)i * O2_LST_DEST_BYTES);
 }
 
+/* Offer one destination where two are announced.  No changed bit makes a server half of this. */
+static void offer_one(struct o2_lst_case *the, struct o2_lst_test_reqst *test)
+{
+	struct o2_lnet_entry entry = {
+		.portal = O2_LST_PORTAL_RDMA,
+		.match_bits = ONE_NUMBER,
+		O2_LNET_FOR_ANYBODY,
+		.options = O2_LNET_MD_OP_GET | O2_LNET_MD_TRUNCATE,
+		.memory = the->list,
+	};
+
+	entry.memory.buffer.nob = O2_LST_DEST_BYTES;
+	if (!the->offers_one && o2_lnet_attach(the->lnet.a.lnet, &entry, NULL) < 0)
+		return;
+	the->offers_one = true;
+	test->tsr_is_client = UINT8_MAX;
+	test->tsr_bulkid = ONE_NUMBER;
+}
+
 void o2_lst_start_request(struct o2_lst_case *the)
 {
-	const struct o2_lst_msg msg = draw_request(the);
-	struct o2_lst_call call = {.nid = O2_LNET_NID_B, .request = &msg, .done = ignore_answer};
+	struct o2_lst_msg msg = draw_request(the);
+	struct o2_lst_test_reqst *test = &msg.u.test_reqst;
+	struct o2_lst_call call = {
+		.nid = O2_LNET_NID_B, .request = &msg, .done = ignore_answer, .context = the};
 
 	lay_list(the);
-	if (msg.msg_type == O2_LST_TEST_REQST && !o2_draw_bool(the->choice, 9, 1)) {
+	if (msg.msg_type == O2_LST_TEST_REQST && test->tsr_is_client != 0 && test->tsr_ndest == 2 &&
+	    o2_draw_bool(the->choice, 9, 1))
+		offer_one(the, test);
+	if (msg.msg_type == O2_LST_TEST_REQST && test->tsr_bulkid == ONE_NUMBER)
+		call.done = expect_no_success;
+	else if (msg.msg_type == O2_LST_TEST_REQST && !o2_draw_bool(the->choice, 9, 1)) {
 		call.bulk = &the->list;
 		call.bulk_is_source = true;
 	}

@@ -65,6 +65,7 @@
 	ENTRY(REVERSE_ACTIVE, "reverse_active")                      \
 	ENTRY(REVERSE_STOPPED, "reverse_stopped")                    \
 	ENTRY(REVERSE_RAN, "reverse_ran")                            \
+	ENTRY(LIST_SHORT, "list_of_destinations_short")              \
 	ENTRY(TEST_ILLEGAL, "test_out_of_range")                     \
 	ENTRY(BATCH_ILLEGAL, "batch_index_negative")                 \
 	ENTRY(BATCH_ABSENT, "batch_or_test_not_there")               \
@@ -86,6 +87,7 @@
 	ENTRY(CALL_IN_VAIN, "call_in_vain")                          \
 	ENTRY(CALL_NO_ENTRY_FOR_BULK, "call_without_entry_for_bulk") \
 	ENTRY(STALE_CANCELLED, "stale_call_cancelled")               \
+	ENTRY(STALE_DROPPED, "request_dropped_twice")                \
 	ENTRY(CONFIG_REFUSED, "configuration_refused")               \
 	ENTRY(CONFIG_TAKEN, "configuration_taken")                   \
 	ENTRY(STOPPED_AT_ONCE, "stopped_at_once")                    \
@@ -167,6 +169,7 @@ struct o2_lst_case {
 	struct o2_lst_operation operation[O2_LST_OPERATIONS];
 	struct o2_kiov list_kiov;
 	struct o2_transfer_memory list; /* list of destinations */
+	bool offers_one;		/* a list with the first of them only is offered, too */
 	struct o2_lst_account account;
 	struct o2_lst_bulk
 		held; /* pages of B that a third party occupies: what B serves may wait for others */

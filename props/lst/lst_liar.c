@@ -100,19 +100,21 @@ static struct o2_lst_msg honest(struct o2_lst_talk *talk, const struct o2_lst_ms
 /* Change one field. */
 static void bend(struct o2_lst_talk *talk, struct o2_lst_msg *reply)
 {
-	static const uint32_t statuses[] = {EBUSY, ESRCH, ENOENT, EPROTO, EBADMSG, EINVAL, UINT32_MAX};
+	static const uint32_t statuses[] = {EBUSY,	ESRCH, ENOENT, EPROTO,	  EBADMSG,	 EINVAL,
+					    UINT32_MAX, 4095,  4096,   INT32_MAX, INT32_MAX + 1u};
 	const bool is_ping = reply->msg_type == O2_LST_PING_REPLY;
 	const struct o2_lst_sid ours = talk->config.sid;
 
-	/* The session that is to be removed is another's. */
+	/* The session that is to be removed is another's, or there is none. */
 	if (reply->msg_type == O2_LST_RMSN_REPLY && o2_draw_bool(talk->choice, 1, 1)) {
-		reply->u.reply = (struct o2_lst_generic_reply){EBUSY, {O2_LNET_NID_B, 1}};
+		reply->u.reply = (struct o2_lst_generic_reply){o2_talk_draw(talk, 1) == 0 ? EBUSY : ESRCH,
+							       {O2_LNET_NID_B, 1}};
 		return;
 	}
 	/* For a ping, change more often the fields that only its reply has. */
 	switch (is_ping && o2_draw_bool(talk->choice, 1, 1) ? 1 : o2_talk_draw(talk, 4)) {
 	case 0:
-		reply->u.reply.status = statuses[o2_talk_draw(talk, 6)];
+		reply->u.reply.status = statuses[o2_talk_draw(talk, 10)];
 		break;
 	case 1:
 		if (is_ping)

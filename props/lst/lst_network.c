@@ -10,8 +10,9 @@
 /* A network that loses, duplicates and changes messages. */
 
 /* docs/lst.md, "The message" */
-#define FEATS_AT 20u
-#define RPYID_AT 24u
+#define VERSION_AT 4u
+#define FEATS_AT   20u
+#define RPYID_AT   24u
 
 /* docs/lst.md, "Services" */
 #define TESTS_PORTAL	 50u
@@ -26,6 +27,8 @@ void o2_lst_check_put(struct o2_report *report, const struct o2_letter *letter)
 	const uint32_t portal = letter->hdr.msg.put.ptl_index, offset = letter->hdr.msg.put.offset;
 	const struct o2_lnet_handle ack = letter->hdr.msg.put.ack_wmd;
 
+	if (letter->hdr.type == O2_LNET_ACK)
+		o2_report_fail(report, "lst/put", "a reply or bulk is acknowledged");
 	if (letter->hdr.type != O2_LNET_PUT)
 		return;
 	if (portal != O2_LST_REPLY_PORTAL &&
@@ -50,6 +53,11 @@ static bool is_to_service(const struct o2_letter *letter)
 	return letter->kind == O2_LETTER_IMMEDIATE && letter->hdr.type == O2_LNET_PUT &&
 	       (portal == O2_LST_PORTAL_FRAMEWORK || portal == O2_LST_PORTAL_TEST) &&
 	       o2_lst_request_type(service) >= 0;
+}
+
+static bool is_reply(const struct o2_letter *letter)
+{
+	return letter->hdr.type == O2_LNET_PUT && letter->hdr.msg.put.ptl_index == O2_LST_REPLY_PORTAL;
 }
 
 static enum letter kind_of(const struct o2_letter *letter, struct o2_lst_msg *msg)
@@ -131,11 +139,13 @@ static void change(struct o2_lst_case *the, struct o2_letter *letter)
 	struct o2_lst_msg msg;
 	uint32_t at;
 
-	if (letter->hdr.msg.put.ptl_index != O2_LST_PORTAL_FRAMEWORK || kind_of(letter, &msg) != REQUEST)
+	if (kind_of(letter, &msg) != REQUEST || msg.msg_type == O2_LST_BRW_REQST)
 		return;
 	the->seen[CHANGED]++;
 	if (o2_draw_bool(the->choice, 2, 1)) {
-		letter->payload[o2_lst_draw(the, FEATS_AT - 1)] ^= (uint8_t)(1u << o2_lst_draw(the, 7));
+		at = msg.msg_type == O2_LST_PING_REQST ? VERSION_AT + o2_lst_draw(the, 3)
+						       : o2_lst_draw(the, FEATS_AT - 1);
+		letter->payload[at] ^= (uint8_t)(1u << o2_lst_draw(the, 7));
 		return;
 	}
 	at = FEATS_AT + o2_lst_draw(the, 3);
@@ -204,6 +214,8 @@ void o2_lst_deliver(struct o2_lst_case *the)
 		letter.hdr.src_pid++;
 		the->seen[OTHER_PID]++;
 	}
+	if (side == &the->lnet.b && is_reply(&letter) && o2_draw_bool(the->choice, 15, 1))
+		letter.hdr.msg.put.ack_wmd = (struct o2_lnet_handle){1, 1}; /* it gets no ACK all the same */
 	receive(the, &letter);
 	if (fate == 3) {
 		the->seen[DOUBLED]++;

@@ -23,10 +23,18 @@ struct o2_lst_node_config o2_lst_side_config(void)
 	return config;
 }
 
+static void count_messages(struct o2_lst_side *side)
+{
+	const uint32_t messages = o2_lnet_messages(side->lnet->lnet);
+
+	side->heard.most = messages > side->heard.most ? messages : side->heard.most;
+}
+
 static bool listen_done(void *listener, const struct o2_lnet_result *result)
 {
 	struct o2_lst_side *side = listener;
 
+	count_messages(side);
 	if (result->status == 0)
 		*(result->is_get ? &side->heard.got_bytes : &side->heard.put_bytes) += result->length_bytes;
 	side->heard.lnet_errors += result->status != 0;
@@ -40,6 +48,7 @@ static bool listen_event(void *listener, const struct o2_lnet_event *event)
 	const bool dropped = event->kind == O2_LNET_EVENT_DROPPED;
 	const uint32_t portal = event->hdr->msg.put.ptl_index;
 
+	count_messages(side);
 	side->heard.dropped += dropped;
 	side->heard.errors += !dropped && event->status != 0;
 	side->heard.lnet_errors += !dropped && event->status != 0;

@@ -14,6 +14,7 @@ struct o2_lst_heard {
 	uint64_t lnet_errors; /* the same with canceled operations */
 	uint64_t dropped;     /* messages without memory for them */
 	uint64_t put_bytes, got_bytes; /* moved by its own PUTs and GETs */
+	uint32_t most;		       /* most messages under way at the time of a report */
 };
 
 struct o2_lst_side {

@@ -10,10 +10,12 @@
  * its call, and a handle whose call has ended cancels nothing, least of all the call that has its slot now.
  */
 
-#define RPC_PAGE 560u
-#define CALLS	 12u /* most calls of a case */
-#define SLOTS	 3u
-#define STEPS	 60u
+#define RPC_PAGE   560u
+#define BULK_PAGE  2u
+#define BULK_BYTES 64u
+#define CALLS	   12u /* most calls of a case */
+#define SLOTS	   3u
+#define STEPS	   60u
 
 /* A call of A, and the same as a request that B serves. */
 struct stale_call {
@@ -28,6 +30,8 @@ struct stale {
 	uint32_t slots, ncalls, nopen;
 	struct stale_call call[CALLS];
 	bool stopping;
+	struct o2_kiov kiov;
+	struct o2_transfer_memory memory; /* of a bulk that the client does not have */
 };
 
 static void wrong(const struct stale *stale, const char *what, uint64_t number)
@@ -55,7 +59,9 @@ static void note_answer(void *context, const struct o2_lst_answer *answer)
 	/* As the engine stops, an answer may be under way. */
 	if (answer->status != expected && !(stale->stopping && answer->status == -ESHUTDOWN))
 		wrong(stale, "an answer with another status than is due", i);
-	if (answer->status == 0 && answer->reply->u.ping_reply.pnr_seq != i)
+	if ((answer->status == 0) != (answer->reply != NULL))
+		wrong(stale, "a failed call with a reply, or one without that has not failed", i);
+	else if (answer->status == 0 && answer->reply->u.ping_reply.pnr_seq != i)
 		wrong(stale, "an answer to another call", i);
 }
 
@@ -144,6 +150,19 @@ static void over(void *context, uint64_t served, int status)
 		wrong(stale, "a request ends by itself, or with another status", i);
 }
 
+/* With bulk under way it does not end at once, and may be dropped again: it ends as it was dropped first. */
+static void drop(struct stale *stale, struct stale_call *call)
+{
+	const bool moves = o2_draw_bool(stale->the->choice, 1, 1) &&
+			   o2_lst_served_get(stale->server, call->served, &stale->memory) == 0;
+
+	call->dropped = true;
+	o2_lst_served_drop(stale->server, call->served, -EIO);
+	if (moves)
+		o2_lst_served_drop(stale->server, call->served, -ENXIO);
+	stale->the->seen[STALE_DROPPED] += moves;
+}
+
 static void serve(struct stale *stale)
 {
 	const uint32_t i = (uint32_t)o2_draw_pick(stale->the->choice, stale->ncalls);
@@ -153,8 +172,7 @@ static void serve(struct stale *stale)
 	if (!call->arrived || call->answered || call->dropped)
 		return;
 	if (o2_draw_bool(stale->the->choice, 2, 1)) {
-		call->dropped = true;
-		o2_lst_served_drop(stale->server, call->served, -EIO);
+		drop(stale, call);
 		return;
 	}
 	reply.u.ping_reply.pnr_magic = O2_LST_PING_MAGIC;
@@ -214,7 +232,11 @@ bool o2_lst_stale_case(struct o2_lst_case *the)
 
 	if (o2_lnet_pair_renew(&the->lnet, NULL) != 0)
 		return false;
-	stale = (struct stale){.the = the, .slots = 1 + o2_lst_draw(the, SLOTS - 1)};
+	stale = (struct stale){
+		.the = the, .slots = 1 + o2_lst_draw(the, SLOTS - 1), .kiov = {BULK_PAGE, 0, BULK_BYTES}};
+	stale.memory = (struct o2_transfer_memory){
+		.buffer = {.kind = O2_KIOV, .count = 1, .nob = BULK_BYTES, .kiov = &stale.kiov},
+		.mode = O2_REG_GLOBAL};
 	rc = open_rpc(&stale, a, &stale.client);
 	the->talk.rpc = stale.client; /* freed with the case, and so is the other one */
 	if (rc == 0)

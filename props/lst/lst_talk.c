@@ -249,7 +249,7 @@ static bool take_step(void *context)
 	struct o2_lst_talk *talk = context;
 	/* Stop rarely while a test runs, because a stop hides what follows. */
 	const bool early = o2_lst_console_report(talk->console)->step == O2_LST_STEP_BEFORE;
-	const uint32_t weights[] = {240, 160, 12, early ? 8 : 1, 1};
+	const uint32_t weights[] = {240, 160, 12, early ? 8 : talk->config.reverse ? 3 : 1, 1};
 	bool waits;
 
 	if (talk->nasked >= O2_TALK_ASKED - O2_TALK_LANES - 1)
@@ -273,6 +273,9 @@ static bool take_step(void *context)
 			o2_talk_cancel(talk);
 		talk->stopped = true;
 		o2_lst_console_stop(talk->console, !waits);
+		/* Another stop, which would wait, takes nothing back. */
+		if (o2_draw_bool(talk->choice, 1, 1))
+			o2_lst_console_stop(talk->console, false);
 		break;
 	default:
 		lose_peer(talk);

@@ -159,6 +159,9 @@ static void check_failure(struct o2_lst_talk *talk, const struct o2_lst_console_
 		wrong(talk, "step", report->step, step_of(asked, ran));
 		if (status == -ESTALE)
 			wrong(talk, "owner", o2_lst_sid_equal(report->owner, asked->reply.u.reply.sid), true);
+		else if (status != 0 && asked->msg.msg_type != O2_LST_MKSN_REQST)
+			wrong(talk, "owner of a node that was not lost first", (int64_t)report->owner.ses_nid,
+			      0);
 		return;
 	}
 	if (talk->unsent)

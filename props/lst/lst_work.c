@@ -13,6 +13,7 @@
 #define MORE_PAGES 50u
 #define ABSENT_NID UINT64_C(0x000500000a4d0009)
 #define TIMEOUT_MS O2_LST_CASE_TIMEOUT_MS
+#define NEVER_MS   1000000000u
 
 /* --- tests --- */
 
@@ -255,7 +256,12 @@ static void leave(struct o2_work *work)
 	const struct o2_lst_node *node = the->b.node;
 	const uint32_t stamp = o2_draw_bool(the->choice, 1, 1) ? steal(work) : 1;
 
-	if (o2_draw_bool(the->choice, 1, 1)) {
+	if (work->config.session_timeout_s == 0) {
+		o2_lst_clock_to(the, the->now_ms + NEVER_MS);
+		if (o2_lst_sid_is_none(o2_lst_node_sid(node)))
+			o2_report_fail(the->report, "lst/work-session", "a session without end is gone");
+	}
+	if (work->config.session_timeout_s == 0 || o2_draw_bool(the->choice, 1, 1)) {
 		o2_work_ask(work, o2_lst_ask_rmsn(o2_lst_sid_of(stamp)), 0);
 		o2_work_deliver_all(work);
 	} else {
@@ -287,6 +293,8 @@ static void draw_configs(struct o2_work *work, struct o2_lst_node_config *other)
 	if (o2_draw_bool(c, 3, 1))
 		work->config.client_pages += MORE_PAGES;
 	other->server_pages = 256 + (uint32_t)o2_draw(c, 2);
+	if (o2_draw_bool(c, 7, 1))
+		work->config.session_timeout_s = 0;
 	work->config.order = o2_draw_bool(c, 3, 1) ? O2_BIG_ENDIAN : O2_LITTLE_ENDIAN;
 	/* Numbers that wrap around: 0 is never used. */
 	work->config.first_id = o2_draw_bool(c, 3, 1) ? UINT64_MAX - o2_draw(c, 5) : 1;

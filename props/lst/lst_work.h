@@ -49,7 +49,7 @@ struct o2_work_write {
 enum o2_work_network {
 	O2_WORK_SOUND,
 	O2_WORK_LOSES, /* all are lost, and the node is told */
-	O2_WORK_SHORTENS, /* all reads of more than a word are shortened by a word, or of more than a page by a page */
+	O2_WORK_SHORTENS, /* all bulks of more than a word are shortened by a word, or of more than a page by a page */
 };
 
 /* A request and its predicted answer. */
@@ -111,7 +111,7 @@ bool o2_work_answers(const struct o2_work *work, const struct o2_work_half *half
 /* Predict RUN, STOP and QUERY of the index-th half added (0: of the batch); *active: the count QUERY returns. */
 uint32_t o2_work_run(struct o2_work *work, uint32_t batch);
 uint32_t o2_work_stop(struct o2_work *work, uint32_t batch, bool force);
-/* By how many bytes the network shortens a read of this length now. */
+/* By how many bytes the network shortens a read or write of this length now. */
 uint32_t o2_work_shortens(const struct o2_work *work, uint32_t length_bytes);
 /* True if a unit of the batch has a write in flight. */
 bool o2_work_writes(const struct o2_work *work, uint32_t batch);

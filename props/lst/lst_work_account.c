@@ -169,9 +169,7 @@ static void count_try(struct o2_work *work, const struct o2_work_half *half)
 	work->pings += !half->is_brw;
 	work->reads += half->is_brw && half->is_read;
 	work->writes += half->is_brw && !half->is_read;
-	work->bytes += half->is_brw ? half->length_bytes : 0;
-	if (half->is_brw && half->is_read)
-		work->bytes -= o2_work_shortens(work, half->length_bytes);
+	work->bytes += half->is_brw ? half->length_bytes - o2_work_shortens(work, half->length_bytes) : 0;
 }
 
 static bool writes(const struct o2_work_unit *unit)
@@ -238,7 +236,7 @@ uint32_t o2_work_query(struct o2_work *work, uint32_t batch, uint32_t index, uin
 /* True if each RPC of the half fails in this round. */
 static bool fails_now(const struct o2_work *work, const struct o2_work_half *half)
 {
-	const bool is_short = half->is_brw && half->is_read && o2_work_shortens(work, half->length_bytes) > 0;
+	const bool is_short = half->is_brw && o2_work_shortens(work, half->length_bytes) > 0;
 
 	return half->fails || is_short || work->network == O2_WORK_LOSES;
 }
@@ -263,7 +261,8 @@ void o2_work_finish(struct o2_work *work)
 		}
 		for (; times > 0; times--) {
 			count_try(work, half);
-			work->wrong += fails && !loses;
+			/* Of a short write the server tells. */
+			work->wrong += fails && !loses && half->is_read;
 			work->failed += fails;
 			/* What is lost after a stop is no error. */
 			if (fails && !(loses && half->stopped))

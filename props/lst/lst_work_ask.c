@@ -118,7 +118,7 @@ static bool send_request(struct o2_work *work, struct o2_letter *letter)
 	check_ids(work, &msg);
 	if (msg.msg_type == O2_LST_PING_REQST)
 		check_ping(work, &msg);
-	else if (msg.u.brw_reqst.brw_rw == O2_LST_BRW_READ)
+	else
 		o2_store32(letter->payload + BRW_LEN_AT, msg.order,
 			   msg.u.brw_reqst.brw_len - o2_work_shortens(work, msg.u.brw_reqst.brw_len));
 	work->lost += work->network == O2_WORK_LOSES;

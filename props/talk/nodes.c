@@ -33,12 +33,13 @@ enum step {
 	STEP_CLOSE,
 	STEP_RESTART,
 	STEP_KILL,
+	STEP_SET_UP,
 	STEPS,
 };
 
 static bool run_step(void *context)
 {
-	static const uint32_t weights[STEPS] = {50, 50, 12, 8, 1, 1, 1};
+	static const uint32_t weights[STEPS] = {50, 50, 12, 8, 1, 1, 1, 1};
 	struct o2_nodes *nodes = context;
 	struct o2_choice *c = nodes->choice;
 	enum step step = (enum step)o2_draw_weighted(c, weights, STEPS);
@@ -66,6 +67,10 @@ static bool run_step(void *context)
 		break;
 	case STEP_KILL:
 		o2_nodes_kill(seat, to);
+		break;
+	case STEP_SET_UP:
+		seat->early = !seat->early;
+		o2_node_set_up(seat->node, !seat->early);
 		break;
 	default:
 		o2_nodes_restart(seat);

@@ -32,6 +32,8 @@
 	ENTRY(O2_NODES_SEEN_REJECT_VERSION, "rejected_for_version")   \
 	ENTRY(O2_NODES_SEEN_STALE, "rejected_as_stale")               \
 	ENTRY(O2_NODES_SEEN_NO_RESOURCES, "rejected_for_resources")   \
+	ENTRY(O2_NODES_SEEN_EARLY, "rejected_as_too_early")           \
+	ENTRY(O2_NODES_SEEN_ASLEEP, "armed_to_sleep")                 \
 	ENTRY(O2_NODES_SEEN_NO_LISTENER, "nobody_listens")            \
 	ENTRY(O2_NODES_SEEN_UNREACHABLE, "unreachable")               \
 	ENTRY(O2_NODES_SEEN_LOST, "message_lost")                     \

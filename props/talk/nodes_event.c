@@ -22,6 +22,8 @@ static void count_reject(struct o2_nodes *nodes, const struct o2_reject *reject)
 		o2_nodes_seen(nodes, O2_NODES_SEEN_REJECT_DEPTH);
 	else if (reject->ibr_why == O2_REJECT_RDMA_FRAGS)
 		o2_nodes_seen(nodes, O2_NODES_SEEN_REJECT_FRAGS);
+	else if (reject->ibr_why == O2_REJECT_EARLY)
+		o2_nodes_seen(nodes, O2_NODES_SEEN_EARLY);
 	else if (reject->ibr_why == O2_REJECT_NO_RESOURCES)
 		o2_nodes_seen(nodes, O2_NODES_SEEN_NO_RESOURCES);
 	else if (reject->ibr_version == O2_MSG_VERSION_1)
@@ -300,6 +302,7 @@ void o2_nodes_begin(struct o2_nodes_seat *seat, enum o2_nodes_doing doing, uint3
 	/* Clear all but the array `lost`, whose length is nlost. */
 	memset(&seat->now, 0, offsetof(struct o2_nodes_moment, lost));
 	seat->now.nlost = 0;
+	seat->asleep = false;
 	seat->now.doing = doing;
 	seat->now.with = with;
 	seat->now.code = code;

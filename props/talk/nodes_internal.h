@@ -212,6 +212,8 @@ struct o2_nodes_seat {
 	bool starts_inside;	/* as a peer is closed, what waits for it is started again from inside done */
 	bool refuses_a_send;	/* the device refuses the next send */
 	bool lost;		/* its device is lost */
+	bool early;		/* requests come too early for it: o2_node_set_up */
+	bool asleep;		/* armed, and nothing was left to do */
 	struct o2_transfer_fault fault; /* why the last connection ended or could not be made */
 };
 
@@ -438,7 +440,7 @@ void o2_nodes_restart(struct o2_nodes_seat *seat);
 void o2_nodes_close_peer(struct o2_nodes_seat *seat, uint32_t to, int code);
 void o2_nodes_kill(struct o2_nodes_seat *seat, uint32_t to);
 void o2_nodes_clock(struct o2_nodes *nodes, uint64_t ms);
-int o2_nodes_progress(struct o2_nodes_seat *seat);
+int o2_nodes_progress(struct o2_nodes_seat *seat); /* nodes_sleep.c */
 /* Let `ms` pass in steps, and deliver what happens meanwhile. */
 void o2_nodes_let_pass(struct o2_nodes *nodes, uint64_t ms);
 void o2_nodes_settle(struct o2_nodes *nodes);

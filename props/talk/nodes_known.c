@@ -111,6 +111,8 @@ enum o2_reject_why o2_nodes_answer(const struct o2_nodes_seat *seat)
 
 	if (asked->version < O2_MSG_VERSION_1 || asked->version > own->version)
 		return O2_REJECT_FATAL;
+	if (seat->early)
+		return O2_REJECT_EARLY;
 	if (o2_nodes_other_life(seat))
 		return O2_REJECT_CONN_STALE;
 	if (asked->queue_depth > most || asked->queue_depth < least)

@@ -205,7 +205,7 @@ void o2_nodes_said_reject(struct o2_nodes_seat *seat, const uint8_t *bytes, size
 	const struct o2_conn_config *own = &seat->config.conn;
 	const struct o2_nodes_moment *now = &seat->now;
 	/* This node's version until the request names the node and its life; nothing of the node before it is named. */
-	const bool named = now->asked.version <= own->version;
+	const bool named = now->asked.version <= own->version && !seat->early;
 	const uint16_t version = named && !o2_nodes_other_life(seat) ? now->asked.version : own->version;
 	const bool tells = named && version != O2_MSG_VERSION_1;
 	const struct field fields[] = {

@@ -21,6 +21,7 @@ static void make_node(struct o2_nodes_seat *seat)
 			       seat->index, error.code);
 		return;
 	}
+	seat->early = false;
 	o2_nodes_watch(seat);
 	o2_node_clock(seat->node, seat->nodes->ground.now_ms);
 }
@@ -30,6 +31,7 @@ static int open_interface(struct o2_nodes *nodes, struct o2_nodes_seat *seat, st
 	struct o2_ni_config config = {
 		.incarnation = 0x0006000000000001ull + seat->index,
 		.dma_kind = O2_DMA_VIRTUAL,
+		.events = true,
 		.bounce = seat->index % 2 == 1,
 		.arena_pages = nodes->nseats * O2_NODES_SLOTS * O2_NODES_SLOT_PAGES,
 		.sizes = {.tx_size = O2_NODES_TX, .reg_size = O2_NODES_POOL},
@@ -243,17 +245,6 @@ void o2_nodes_clock(struct o2_nodes *nodes, uint64_t ms)
 	}
 }
 
-int o2_nodes_progress(struct o2_nodes_seat *seat)
-{
-	int handled;
-
-	o2_nodes_begin(seat, O2_NODES_PROGRESSES, O2_NODES_MAX, 0);
-	seat->now.no_receives = seat->nodes->ground.faults && o2_draw_bool(seat->nodes->choice, 15, 1);
-	handled = o2_node_progress(seat->node);
-	o2_nodes_finish(seat);
-	return handled;
-}
-
 static bool at_rest(const struct o2_nodes *nodes, struct o2_account *account)
 {
 	*account = (struct o2_account){.what = "operations"};
@@ -316,6 +307,10 @@ void o2_nodes_settle(struct o2_nodes *nodes)
 	uint64_t end_ms;
 
 	nodes->ground.faults = false;
+	for (uint32_t i = 0; i < nodes->nseats; i++) {
+		nodes->seat[i].early = false;
+		o2_node_set_up(nodes->seat[i].node, true);
+	}
 	exhaust(nodes);
 	end_ms = nodes->ground.now_ms + REST_MS;
 	while (nodes->ground.now_ms < end_ms && !nodes->report->failed && !at_rest(nodes, &account)) {

@@ -82,7 +82,8 @@ struct o2_lnet_result {
 	 * another length than was moved; -ECANCELED: o2_lnet_cancel; -ECONNABORTED: o2_lnet_peer_down.
 	 */
 	int status;
-	uint64_t length_bytes; /* bytes moved: as the ACK, if asked for, or the REPLY or GET_DONE says */
+	/* Bytes moved: as the ACK, if asked for, or the REPLY or GET_DONE says; 0 if status is not. */
+	uint64_t length_bytes;
 	/* Details of the failure, from the transport or about the late answer; NULL: only status is known. Valid
 	 * during the call only. */
 	const struct o2_transfer_fault *fault;

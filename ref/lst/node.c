@@ -228,7 +228,7 @@ bool o2_lst_node_done(struct o2_lst_node *node, const struct o2_lnet_result *res
 
 	counters->lcc_errors += result->status != 0;
 	count_message(&counters->lcc_send_count, &counters->lcc_send_length,
-		      result->is_get || result->status != 0 ? 0 : result->length_bytes);
+		      result->is_get ? 0 : result->length_bytes);
 	if (result->is_get && result->status == 0)
 		count_message(&counters->lcc_recv_count, &counters->lcc_recv_length, result->length_bytes);
 	count_under_way(node);

@@ -118,7 +118,7 @@ static bool begin(struct o2_lst_node *node, struct o2_lst_unit *unit)
  */
 void o2_lst_node_pump(struct o2_lst_node *node)
 {
-	if (node->pumping || node->stopped)
+	if (node->pumping)
 		return;
 	node->pumping = true;
 	for (uint32_t n = node->nready; n > 0 && node->nready > 0; n--) {

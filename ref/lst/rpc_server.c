@@ -88,9 +88,9 @@ void o2_lst_served_moved(struct o2_lst_rpc *rpc, uint32_t index, const struct o2
 
 	assert(served->in_use && served->moving);
 	served->moving = false;
-	if (result->status == 0 && result->is_get)
+	if (result->is_get)
 		rpc->counters.bulk_get += result->length_bytes;
-	else if (result->status == 0)
+	else
 		rpc->counters.bulk_put += result->length_bytes;
 	if (served->dropped)
 		finish(rpc, served, served->status);
@@ -182,10 +182,9 @@ static int read_request(struct o2_lst_rpc *rpc, uint32_t service, const struct o
 	int rc = event->status;
 
 	*other_version = false;
-	if (rc == 0 && event->offset != 0)
-		rc = -EPROTO;
 	if (rc == 0)
 		rc = o2_lst_buffer_read(rpc, o2_lst_buffer_service(service), bytes, &error);
+	/* A message of the right length fills the buffer, so it begins at offset 0. */
 	if (rc == 0)
 		rc = o2_lst_msg_decode(bytes, event->length_bytes, msg, &error);
 	if (rc != 0 && o2_lst_is_other_version(&error)) {

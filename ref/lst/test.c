@@ -12,9 +12,8 @@
 struct slot {
 	bool in_use;
 	struct o2_lst_test test;
-	struct o2_lst_bulk bulk; /* brw only */
-	uint32_t sequence;	 /* ping only */
-	uint64_t started_ms;
+	struct o2_lst_bulk bulk;	  /* brw only */
+	uint32_t sequence;		  /* ping only */
 	struct o2_transfer_memory memory; /* the bulk's; must stay until the call ends */
 	void (*done)(void *context, const struct o2_lst_test_result *result);
 	void *context;
@@ -176,8 +175,6 @@ static void note_answer(void *context, const struct o2_lst_answer *answer)
 	struct o2_lst_test_result result = {
 		.tag = slot->tag,
 		.bytes = answer->bulk_bytes,
-		.started_ms = slot->started_ms,
-		.ended_ms = o2_clock_ms(tester->clock),
 	};
 
 	assert(slot->in_use);
@@ -241,7 +238,6 @@ int o2_lst_test_start(struct o2_lst_tester *tester, const struct o2_lst_try *ask
 		.in_use = true,
 		.test = *asked->test,
 		.sequence = tester->next_ping,
-		.started_ms = o2_clock_ms(tester->clock),
 		.done = asked->done,
 		.context = asked->context,
 		.tag = asked->tag,

@@ -53,10 +53,9 @@ struct o2_lst_test_result {
 	 * for the other failures.
 	 */
 	int status;
-	uint64_t bytes;		       /* bytes moved */
-	uint64_t started_ms, ended_ms; /* by the clock of the tester */
-	struct o2_lst_wrong wrong;     /* O2_LST_FAILURE_DATA: the first wrong word */
-	const struct o2_error *error;  /* details of a failed RPC; may be NULL; valid during the call only */
+	uint64_t bytes;		      /* bytes moved */
+	struct o2_lst_wrong wrong;    /* O2_LST_FAILURE_DATA: the first wrong word */
+	const struct o2_error *error; /* details of a failed RPC; may be NULL; valid during the call only */
 };
 
 struct o2_lst_tester;
