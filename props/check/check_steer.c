@@ -4,7 +4,6 @@
 #include "base/mix.h"
 #include "props/check/draw_stage.h"
 #include "wire/layout.h"
-#include "wire/msg_type.h"
 
 #define ENOUGH 24u  /* questions of a kind before it is judged */
 #define SELDOM 16u  /* judged hopeless if less than one in so many is answered */

@@ -2,7 +2,6 @@
 #include "props/check/check_steer.h"
 #include "props/check/draw_stage.h"
 #include "props/scenario/draw.h"
-#include "wire/msg.h"
 
 /* Chains: writes drawn as for rdma_plan, and a DONE message in its slot. */
 

@@ -5,7 +5,6 @@
 #include "props/check/check_steer.h"
 #include "props/check/draw_stage.h"
 #include "wire/bytes.h"
-#include "wire/layout.h"
 
 /* Requests, answers and rejects: mostly legal, with limits near those of the receiving node. */
 

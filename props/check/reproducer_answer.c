@@ -4,7 +4,6 @@
 
 #include "o2ref/impl.h"
 #include "props/check/reproducer.h"
-#include "wire/msg_type.h"
 
 /*
  * Where the answer goes, and how it is compared: numbers one by one, bytes by their place, however they are cut

@@ -4,7 +4,6 @@
 
 #include "forms/wire_fields.h"
 #include "props/check/reproducer.h"
-#include "wire/msg_type.h"
 
 /* The question of a case as initialisers of the structs of o2ref/impl.h. */
 

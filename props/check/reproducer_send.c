@@ -2,7 +2,6 @@
 #include <inttypes.h>
 
 #include "props/check/reproducer.h"
-#include "wire/layout.h"
 
 /* Posted messages: what their gather entries contain, byte by byte. */
 

@@ -4,7 +4,6 @@
 
 #include "props/judge/fair.h"
 #include "props/judge/scenes.h"
-#include "wire/msg_type.h"
 
 static enum o2_judge_side draw_side(struct o2_hearing *h)
 {
