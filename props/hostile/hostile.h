@@ -99,6 +99,9 @@ const struct o2_misbehaviour *o2_misbehaviour_find(const char *name);
 /* The name of the mutant; written to text if it has to be composed. */
 const char *o2_misbehaviour_mutant(const struct o2_misbehaviour *what, char text[96]);
 
+/* The reaction in a few words, as in the row below. */
+void o2_misbehaviour_reaction(const struct o2_misbehaviour *what, char *text, size_t text_bytes);
+
 /* The misbehaviour's row in the table of docs/hostile.md. */
 #define O2_MISBEHAVIOUR_ROW_BYTES 400u
 void o2_misbehaviour_row(const struct o2_misbehaviour *what, char row[O2_MISBEHAVIOUR_ROW_BYTES]);
