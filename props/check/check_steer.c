@@ -84,7 +84,7 @@ static void features_of_reg(const struct o2_case_reg *asked, uint8_t *f)
 	f[6] = asked->request.iova != 0;
 }
 
-static void features_of_rdma(const struct o2_rdma_input *asked, uint8_t *f)
+void o2_steer_of_rdma(const struct o2_rdma_input *asked, uint8_t *f)
 {
 	f[0] = o2_steer_size(asked->source.rd_nfrags);
 	f[1] = o2_steer_size(asked->sink.rd_nfrags);
@@ -131,7 +131,7 @@ static void features_of(const struct o2_case *asked, uint8_t *f)
 		features_of_reg(&asked->reg, f);
 		break;
 	case O2_STAGE_RDMA_PLAN:
-		features_of_rdma(&asked->rdma, f);
+		o2_steer_of_rdma(&asked->rdma, f);
 		break;
 	case O2_STAGE_TRANSFER:
 	default:
