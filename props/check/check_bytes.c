@@ -9,8 +9,6 @@
 #include "forms/wire_fields.h"
 #include "oracle/case.h"
 #include "wire/layout.h"
-#include "wire/lnet_hdr.h"
-#include "wire/msg_type.h"
 
 #define FIELDS 64u
 

@@ -4,7 +4,6 @@
 #include "base/mix.h"
 #include "props/check/draw_stage.h"
 #include "wire/layout.h"
-#include "wire/msg_type.h"
 
 #define ENOUGH 24u  /* questions of a kind before it is judged */
 #define SELDOM 16u  /* judged hopeless if less than one in so many is answered */
@@ -85,7 +84,7 @@ static void features_of_reg(const struct o2_case_reg *asked, uint8_t *f)
 	f[6] = asked->request.iova != 0;
 }
 
-static void features_of_rdma(const struct o2_rdma_input *asked, uint8_t *f)
+void o2_steer_of_rdma(const struct o2_rdma_input *asked, uint8_t *f)
 {
 	f[0] = o2_steer_size(asked->source.rd_nfrags);
 	f[1] = o2_steer_size(asked->sink.rd_nfrags);
@@ -132,7 +131,7 @@ static void features_of(const struct o2_case *asked, uint8_t *f)
 		features_of_reg(&asked->reg, f);
 		break;
 	case O2_STAGE_RDMA_PLAN:
-		features_of_rdma(&asked->rdma, f);
+		o2_steer_of_rdma(&asked->rdma, f);
 		break;
 	case O2_STAGE_TRANSFER:
 	default:

@@ -30,6 +30,9 @@ struct o2_steer {
 /* The feature value of a size; its ranges end where limits lie: 0, 1, 2, few, up to 16, 64, 255, 256, more. */
 uint8_t o2_steer_size(uint64_t n);
 
+/* Features of the writes of a transfer. */
+void o2_steer_of_rdma(const struct o2_rdma_input *asked, uint8_t *f);
+
 /* Count a question.  answered: it got a result or a refusal. */
 void o2_steer_note(struct o2_steer *steer, const struct o2_case *asked, bool answered);
 

@@ -160,14 +160,14 @@ static void put_found(const struct gathered *g, double y, double scale, FILE *ou
 	}
 }
 
-static void put_should(const struct gathered *g, double y, double scale, FILE *out)
+static void put_should(const struct gathered *g, double scale, FILE *out)
 {
 	uint32_t begin = 0;
 
 	for (uint32_t i = 0; i < g->answer[0]->nsge; i++) {
 		const struct o2_impl_gather *sge = &g->answer[0]->sge[i];
 
-		o2_strip_run(y, O2_STRIP_LEFT + begin * scale, sge->length * scale, "should", out);
+		o2_strip_run(TOP, O2_STRIP_LEFT + begin * scale, sge->length * scale, "should", out);
 		fprintf(out, "<title>entry %" PRIu32 ", bytes %" PRIu32 " to %" PRIu32 " of the message: ", i,
 			begin, begin + sge->length - 1);
 		put_gathered_from(g, sge, out);
@@ -216,7 +216,7 @@ static void draw(const struct gathered *g, FILE *out)
 
 	o2_strip_open(HEIGHT + broken * ENTRY, out);
 	o2_strip_label(O2_STRIP_MARGIN, TOP + 16, "reference", out);
-	put_should(g, TOP, scale, out);
+	put_should(g, scale, out);
 	o2_strip_label(O2_STRIP_MARGIN, below + 16, "implementation", out);
 	put_found(g, below, scale, out);
 	o2_strip_counts(HEIGHT - 10, "the message as it is gathered", g->bytes, out);

@@ -2,7 +2,6 @@
 #include "props/check/check_steer.h"
 #include "props/check/draw_stage.h"
 #include "props/scenario/draw.h"
-#include "wire/msg.h"
 
 /* Chains: writes drawn as for rdma_plan, and a DONE message in its slot. */
 
@@ -27,13 +26,7 @@ static void draw(struct o2_choice *c, struct o2_case *asked)
 
 static void features(const struct o2_case *asked, uint8_t *f)
 {
-	const struct o2_rdma_input *in = &asked->chain.rdma;
-
-	f[0] = o2_steer_size(in->source.rd_nfrags);
-	f[1] = o2_steer_size(in->sink.rd_nfrags);
-	f[2] = o2_steer_size(in->nob / 256);
-	f[3] = o2_steer_size(in->limits.max_wrs);
-	f[4] = o2_steer_size(in->limits.wrq_sge);
+	o2_steer_of_rdma(&asked->chain.rdma, f);
 }
 
 const struct o2_draw_stage o2_draw_chain = {.draw = draw, .features = features};

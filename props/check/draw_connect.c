@@ -5,7 +5,6 @@
 #include "props/check/check_steer.h"
 #include "props/check/draw_stage.h"
 #include "wire/bytes.h"
-#include "wire/layout.h"
 
 /* Requests, answers and rejects: mostly legal, with limits near those of the receiving node. */
 
@@ -59,19 +58,19 @@ static void draw_node(struct o2_choice *c, struct o2_impl_connect_in *drawn)
 		drawn->asked.max_frags = (uint32_t)o2_draw_range(c, 1, drawn->own.max_frags);
 }
 
-static uint64_t draw_stamp(struct o2_choice *c, uint64_t right)
+static uint64_t draw_stamp(struct o2_choice *c)
 {
 	static const uint32_t kinds[] = {6, 2, 1, 1};
 
 	switch (o2_draw_weighted(c, kinds, 4)) {
 	case 0:
-		return right;
+		return OWN_LIFE;
 	case 1:
 		return 0;
 	case 2:
 		return UINT64_MAX;
 	default:
-		return right + 1;
+		return OWN_LIFE + 1;
 	}
 }
 
@@ -95,7 +94,7 @@ static uint32_t draw_message(struct o2_choice *c, const struct o2_impl_connect_i
 		msg.ibm_version = (uint16_t)draw_version(c);
 	msg.cksum_flavour = (enum o2_cksum_flavour)o2_draw(c, O2_CKSUM_SIGNED);
 	msg.ibm_dstnid = OWN_NID + o2_draw_bool(c, 20, 1);
-	msg.ibm_dststamp = draw_stamp(c, OWN_LIFE);
+	msg.ibm_dststamp = draw_stamp(c);
 	depth = msg.ibm_version == O2_MSG_VERSION_1 ? O2_QUEUE_DEPTH_V1 : bound->queue_depth;
 	msg.u.connparams.ibcp_queue_depth = (uint16_t)draw_near(c, depth, UINT16_MAX);
 	msg.u.connparams.ibcp_max_frags = (uint16_t)draw_near(c, bound->max_frags, UINT16_MAX);

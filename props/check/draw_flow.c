@@ -2,7 +2,6 @@
 #include "oracle/stages/flow_end.h"
 #include "props/check/check_steer.h"
 #include "props/check/draw_stage.h"
-#include "wire/msg_type.h"
 
 /* Conversations over a connection: mostly what its state allows; now and then a peer that breaks the rules. */
 

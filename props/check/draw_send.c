@@ -6,7 +6,6 @@
 #include "props/scenario/draw.h"
 #include "props/stage/codec.h"
 #include "wire/layout.h"
-#include "wire/msg_type.h"
 
 /*
  * Messages to post: IMMEDIATEs with a payload of up to what a message holds, in the same kinds of memory as

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "props/check/forms.h"
-#include "props/scenario/draw.h"
 
 #define CHECK	 "chain/message-bytes"
 #define SIGNALED "chain/signaled"

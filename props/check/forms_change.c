@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "props/check/forms.h"
 
 /* Changes of JSON that do not depend on its meaning. */

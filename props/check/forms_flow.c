@@ -10,7 +10,6 @@
 #include "props/check/forms.h"
 #include "props/model/wire_model.h"
 #include "props/scenario/draw.h"
-#include "wire/msg_type.h"
 
 #define WORDS 80u
 

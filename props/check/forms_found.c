@@ -4,7 +4,6 @@
 
 #include "props/check/forms.h"
 #include "props/scenario/draw.h"
-#include "wire/msg_type.h"
 
 /* Reports about an encoded message with a wrong byte, and about conduct: the check, the place, and the words. */
 

@@ -113,12 +113,8 @@ static void conversation(struct o2_forms_run *run, struct o2_choice *c, struct o
 	int64_t before;
 	bool failed;
 
-	o2_draw_case(c, O2_STAGE_FLOW, &run->asked, &run->scenario);
-	if (!o2_choice_ok(c))
+	if (!o2_forms_begin(run, c, O2_STAGE_FLOW))
 		return;
-	o2_answer_of_reference(&run->asked, &run->expected);
-	run->found = run->expected;
-	run->found.conduct.check = O2_CHECKS;
 	run->found.flow.step[run->asked.flow.count - 1].queued++;
 	before = run->allocated();
 	run->fail_allocation(nth);

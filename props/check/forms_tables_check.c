@@ -6,7 +6,6 @@
 
 #include "base/fields_json.h"
 #include "props/check/forms_tables.h"
-#include "props/scenario/draw.h"
 
 /* Write, read, compare and flatten a drawn struct by its table, and check each result. */
 

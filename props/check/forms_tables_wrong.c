@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "props/check/forms_tables.h"
-#include "props/scenario/draw.h"
 
 /* A member's JSON with one thing wrong, and the refusal that must follow. */
 

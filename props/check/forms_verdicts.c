@@ -8,7 +8,6 @@
 #include "props/check/forms.h"
 #include "props/model/wire_model.h"
 #include "props/scenario/draw.h"
-#include "wire/msg_type.h"
 
 static const struct {
 	int error;

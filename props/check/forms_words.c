@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "props/check/forms.h"
-#include "wire/msg_type.h"
 
 #define PAYLOAD 120u /* offset of an IMMEDIATE's payload */
 

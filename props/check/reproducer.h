@@ -55,6 +55,9 @@ void o2_reproducer_end_compare(struct o2_reproducer *r);
 /* Write an array that will end at an inaccessible page.  type, name: its C type and name. */
 void o2_reproducer_array(struct o2_reproducer *r, const char *type, const char *name, uint32_t count);
 
+/* Write bytes as the initialisers of an array, in lines of twelve. */
+void o2_reproducer_bytes(struct o2_reproducer *r, const uint8_t *bytes, uint64_t count);
+
 /* How a question and an answer of a stage of version 2 are written. */
 struct o2_reproducer_stage {
 	void (*question)(struct o2_reproducer *r);

@@ -34,8 +34,7 @@ static void put_with_bytes(struct o2_reproducer *r, const char *type, const stru
 {
 	/* C has no arrays of no elements. */
 	fputs("static const uint8_t in_bytes[] = {", r->out);
-	for (uint64_t i = 0; i < length_bytes; i++)
-		fprintf(r->out, "%s0x%02x,", i % 12 == 0 ? "\n\t" : " ", bytes[i]);
+	o2_reproducer_bytes(r, bytes, length_bytes);
 	fputs(length_bytes == 0 ? "0};\n" : "\n};\n", r->out);
 	fprintf(r->out, "static const struct %s in = {\n", type);
 	put_members(r, member, count);

@@ -4,7 +4,6 @@
 
 #include "o2ref/impl.h"
 #include "props/check/reproducer.h"
-#include "wire/msg_type.h"
 
 /*
  * Where the answer goes, and how it is compared: numbers one by one, bytes by their place, however they are cut
@@ -93,8 +92,7 @@ static void put_encoded(struct o2_reproducer *r)
 		capacity);
 	if (is_result(r)) {
 		fputs("static const uint8_t right[] = {", r->out);
-		for (uint32_t i = 0; i < right->length_bytes; i++)
-			fprintf(r->out, "%s0x%02x,", i % 12 == 0 ? "\n\t" : " ", right->bytes[i]);
+		o2_reproducer_bytes(r, right->bytes, right->length_bytes);
 		fputs("\n};\n\n", r->out);
 	}
 	o2_reproducer_begin_compare(r);

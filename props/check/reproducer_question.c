@@ -4,19 +4,23 @@
 
 #include "forms/wire_fields.h"
 #include "props/check/reproducer.h"
-#include "wire/msg_type.h"
 
 /* The question of a case as initialisers of the structs of o2ref/impl.h. */
 
 #define PER_LINE 12u
+
+void o2_reproducer_bytes(struct o2_reproducer *r, const uint8_t *bytes, uint64_t count)
+{
+	for (uint64_t i = 0; i < count; i++)
+		fprintf(r->out, "%s0x%02x,", i % PER_LINE == 0 ? "\n\t" : " ", bytes[i]);
+}
 
 static void put_bytes(struct o2_reproducer *r, const char *name, const uint8_t *bytes, uint32_t count)
 {
 	if (count == 0)
 		return;
 	fprintf(r->out, "static const uint8_t %s[%" PRIu32 "] = {", name, count);
-	for (uint32_t i = 0; i < count; i++)
-		fprintf(r->out, "%s0x%02x,", i % PER_LINE == 0 ? "\n\t" : " ", bytes[i]);
+	o2_reproducer_bytes(r, bytes, count);
 	fputs("\n};\n", r->out);
 }
 

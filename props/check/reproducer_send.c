@@ -2,7 +2,6 @@
 #include <inttypes.h>
 
 #include "props/check/reproducer.h"
-#include "wire/layout.h"
 
 /* Posted messages: what their gather entries contain, byte by byte. */
 
@@ -136,8 +135,7 @@ static void put_message(struct o2_reproducer *r)
 
 	o2_send_message(&r->asked.send, &r->expected.send, &message);
 	fputs("/* The message, but for its sum. */\nstatic const uint8_t right[] = {", r->out);
-	for (uint32_t i = 0; i < message.length_bytes; i++)
-		fprintf(r->out, "%s0x%02x,", i % 12 == 0 ? "\n\t" : " ", message.bytes[i]);
+	o2_reproducer_bytes(r, message.bytes, message.length_bytes);
 	fputs("\n};\n\n", r->out);
 }
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "props/check/reproducer.h"
 
 /* Parts that are the same in each reproducer: C functions, as text. */
 

@@ -14,7 +14,6 @@
 #include "props/check/check_since.h"
 #include "props/cmd/check_files.h"
 #include "props/cmd/check_options.h"
-#include "props/cmd/options.h"
 #include "props/engine/shell_word.h"
 
 /* `o2ref check`: open the implementations, run, write the reports. */

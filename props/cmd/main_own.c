@@ -76,32 +76,6 @@ static const struct o2_command_memory memory = {.fail = o2_alloc_fault_arm,
 #define OWN_MEMORY	 .command.memory = NULL
 #endif
 
-/* Properties that need loopverbs in this process; they come after the others. */
-static struct o2_property in_process_property(size_t i)
-{
-#ifdef O2_PROPS_IN_PROCESS
-	static struct o2_sim_run sim;
-	static struct o2_hostile_run hostile;
-	static struct o2_verbs_run verbs = {ALLOCATIONS};
-	static struct o2_settings_run settings = {ALLOCATIONS};
-
-	switch (i) {
-	case 0:
-		return o2_sim_property(&sim);
-	case 1:
-		return o2_hostile_property(&hostile);
-	case 2:
-		return o2_verbs_property(&verbs);
-	case 3:
-		return o2_settings_property(&settings);
-	default:
-		break;
-	}
-#endif
-	(void)i;
-	return (struct o2_property){0};
-}
-
 /* The i-th property that provides its own devices. */
 static struct o2_property own_property(struct o2_props_arguments *a, size_t i)
 {
@@ -115,48 +89,47 @@ static struct o2_property own_property(struct o2_props_arguments *a, size_t i)
 	static struct o2_nodes_run nodes = {.ground = GROUND};
 	static struct o2_forms_run forms = {ALLOCATIONS};
 	static struct o2_parts_run parts;
+	static struct o2_endpoints_run endpoints = {.ground = GROUND};
 	static struct o2_verdicts_run verdicts = {FAILS_AND_SAYS};
 	static struct o2_commands_run commands = {OWN_MEMORY};
-	static struct o2_endpoints_run endpoints = {.ground = GROUND};
 	static struct o2_lst_run lst = {ALLOCATIONS};
 	static struct o2_hosts_run hosts = {FAILS_AND_COUNTS};
+#ifdef O2_PROPS_IN_PROCESS
+	static struct o2_sim_run sim;
+	static struct o2_hostile_run hostile;
+	static struct o2_verbs_run verbs = {ALLOCATIONS};
+	static struct o2_settings_run settings = {ALLOCATIONS};
+#endif
+	const struct o2_property all[] = {
+		o2_codec_property(&codec),
+		o2_keys_property(&keys),
+		o2_pools_property(&pools),
+		o2_sg_property(&sg),
+		o2_dma_property(&dma),
+		o2_plan_property(&plan),
+		o2_rdma_property(&rdma),
+		o2_nodes_property(&nodes),
+		o2_forms_property(&forms),
+		o2_parts_property(&parts),
+		o2_endpoints_property(&endpoints),
+		o2_verdicts_property(&verdicts),
+		o2_commands_property(&commands),
+		o2_lst_property(&lst),
+		o2_hosts_property(&hosts),
+#ifdef O2_PROPS_IN_PROCESS
+		/* These need loopverbs in this process. */
+		o2_sim_property(&sim),
+		o2_hostile_property(&hostile),
+		o2_verbs_property(&verbs),
+		o2_settings_property(&settings),
+#endif
+	};
 
-	switch (i) {
-	case 0:
-		return o2_codec_property(&codec);
-	case 1:
-		return o2_keys_property(&keys);
-	case 2:
-		return o2_pools_property(&pools);
-	case 3:
-		return o2_sg_property(&sg);
-	case 4:
-		return o2_dma_property(&dma);
-	case 5:
-		return o2_plan_property(&plan);
-	case 6:
-		return o2_rdma_property(&rdma);
-	case 7:
-		nodes.devices = o2_own_devices(a);
-		return o2_nodes_property(&nodes);
-	case 8:
-		return o2_forms_property(&forms);
-	case 9:
-		return o2_parts_property(&parts);
-	case 10:
-		endpoints.devices = o2_own_devices(a);
-		return o2_endpoints_property(&endpoints);
-	case 11:
-		return o2_verdicts_property(&verdicts);
-	case 12:
-		return o2_commands_property(&commands);
-	case 13:
-		return o2_lst_property(&lst);
-	case 14:
-		return o2_hosts_property(&hosts);
-	default:
-		return in_process_property(i - 15);
-	}
+	if (i >= sizeof(all) / sizeof(all[0]))
+		return (struct o2_property){0};
+	if (all[i].context == &nodes || all[i].context == &endpoints)
+		nodes.devices = endpoints.devices = o2_own_devices(a);
+	return all[i];
 }
 
 struct o2_property o2_own_find(struct o2_props_arguments *a, const char *name, size_t length_bytes)

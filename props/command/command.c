@@ -2,7 +2,6 @@
 #include "props/command/command.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>

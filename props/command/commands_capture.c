@@ -9,7 +9,6 @@
 #include "props/command/commands_live.h"
 #include "props/command/told_report.h"
 #include "props/judge/verdicts.h"
-#include "wire/nid.h"
 
 #define BROKEN_MOST 20000u /* bytes before an input fails; a socket holds at least so many */
 

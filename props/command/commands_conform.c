@@ -61,7 +61,7 @@ static void add_hostile(struct o2_trial *trial)
 	static const char lacks[] = "--hostile needs an RDMA device";
 	const struct o2_misbehaviour *list;
 	const size_t most = o2_misbehaviours(&list);
-	char row[O2_MISBEHAVIOUR_ROW_BYTES], *cell[5] = {NULL}, *rest = row;
+	char reaction[80];
 	struct o2_trial_row *last;
 
 	for (size_t i = 0; i < most; i++) {
@@ -75,17 +75,9 @@ static void add_hostile(struct o2_trial *trial)
 		snprintf(last->again, sizeof(last->again), "hostile/%s", list[i].name);
 		snprintf(last->probe.source, sizeof(last->probe.source), "hostile.md#the-table");
 		last->expected = lacks;
-		o2_misbehaviour_row(&list[i], row);
-		rest = row + 2;
-		for (size_t k = 0; k < 5 && rest != NULL; k++) {
-			cell[k] = rest;
-			rest = strstr(rest, " | ");
-			if (rest != NULL) {
-				*rest = '\0';
-				rest += 3;
-			}
-		}
-		snprintf(last->probe.sentence, sizeof(last->probe.sentence), "%s: %s", cell[2], cell[4]);
+		o2_misbehaviour_reaction(&list[i], reaction, sizeof(reaction));
+		snprintf(last->probe.sentence, sizeof(last->probe.sentence), "%s: %s", list[i].text,
+			 reaction);
 		if (strlen(trial->only) > O2_COMMAND_WORD - 50)
 			return;
 	}

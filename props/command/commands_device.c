@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Which device a network command selects, and its errors: docs/peer.md, "When it does not work". */
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 

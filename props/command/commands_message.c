@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* One message: decode it as a dump and as JSON, encode it back to bytes. */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
 /* How a network command parses each number, and its default: docs/man/o2ref.1. */
 #include <inttypes.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "cli/net/options.h"

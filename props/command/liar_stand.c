@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -157,20 +156,12 @@ static void draw_lie(struct o2_choice *c, const struct o2_misbehaviour *misbehav
 		     struct o2_liar_lie *lie)
 {
 	static const char *const whys[] = {"it said nothing for 3 s", "not met", "a|b met: ", "x"};
-	char row[O2_MISBEHAVIOUR_ROW_BYTES], *cell[5] = {NULL}, *rest = row + 2;
+	char reaction[80];
 
-	o2_misbehaviour_row(misbehaviour, row);
-	for (size_t k = 0; k < 5 && rest != NULL; k++) {
-		cell[k] = rest;
-		rest = strstr(rest, " | ");
-		if (rest != NULL) {
-			*rest = '\0';
-			rest += 3;
-		}
-	}
+	o2_misbehaviour_reaction(misbehaviour, reaction, sizeof(reaction));
 	snprintf(lie->name, sizeof(lie->name), "%s", misbehaviour->name);
-	snprintf(lie->what, sizeof(lie->what), "%s", o2_draw_bool(c, 3, 1) ? "" : cell[2]);
-	snprintf(lie->reaction, sizeof(lie->reaction), "%s", o2_draw_bool(c, 3, 1) ? "x y" : cell[4]);
+	snprintf(lie->what, sizeof(lie->what), "%s", o2_draw_bool(c, 3, 1) ? "" : misbehaviour->text);
+	snprintf(lie->reaction, sizeof(lie->reaction), "%s", o2_draw_bool(c, 3, 1) ? "x y" : reaction);
 	snprintf(lie->why, sizeof(lie->why), "%s", whys[o2_draw_pick(c, 4)]);
 	lie->outcome = (enum o2_liar_outcome)o2_draw(c, O2_LIAR_NOT_TRIED);
 	lie->style = (uint32_t)o2_draw_pick(c, STYLES);

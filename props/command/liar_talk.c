@@ -90,13 +90,12 @@ static struct o2_msg get(uint64_t cookie, uint32_t frags)
 	return msg;
 }
 
-static struct o2_msg done(uint64_t cookie, int32_t status)
+static struct o2_msg done(void)
 {
 	struct o2_msg msg = header;
 
 	msg.ibm_type = O2_MSG_GET_DONE;
-	msg.u.completion.ibcm_cookie = cookie;
-	msg.u.completion.ibcm_status = status;
+	msg.u.completion.ibcm_cookie = 7;
 	return msg;
 }
 
@@ -179,7 +178,7 @@ static void lie_once(struct o2_choice *c, struct o2_liar_talk *talk, enum lie li
 		say_msg(talk, O2_WATCHED_MESSAGE, true, &msg);
 		break;
 	case UNASKED:
-		msg = done(7, 0);
+		msg = done();
 		say_msg(talk, O2_WATCHED_MESSAGE, true, &msg);
 		break;
 	case KEY_OF_NOBODY:

@@ -53,23 +53,33 @@ static void bar_offer(const struct o2_page *page, uint32_t at)
 	fputs("\"/></svg>", page->out);
 }
 
-/* The fragment in which a WRITE begins, and the bytes before that fragment; rd_nfrags: none. */
-static uint32_t fragment_of(const struct o2_rdma_desc *desc, uint64_t addr, uint64_t *before)
+/*
+ * The fragment in which a WRITE begins, or rd_nfrags: none.  *from: where it begins in the sink; *inside: its
+ * bytes in the fragment.
+ */
+static uint32_t fragment_of(const struct o2_rdma_desc *desc, const struct o2_told_step *step, uint64_t *from,
+			    uint64_t *inside)
 {
-	uint32_t i = 0;
+	uint64_t before = 0;
 
-	for (*before = 0; i < desc->rd_nfrags; *before += desc->rd_frags[i++].rf_nob)
-		if (addr >= desc->rd_frags[i].rf_addr &&
-		    addr < desc->rd_frags[i].rf_addr + desc->rd_frags[i].rf_nob)
-			break;
-	return i;
+	*from = *inside = 0;
+	for (uint32_t i = 0; i < desc->rd_nfrags; before += desc->rd_frags[i++].rf_nob) {
+		const uint64_t first = desc->rd_frags[i].rf_addr, nob = desc->rd_frags[i].rf_nob;
+
+		if (step->addr < first || step->addr >= first + nob)
+			continue;
+		*from = before + step->addr - first;
+		*inside = O2_PAGE_LEAST(first + nob - step->addr, step->bytes);
+		return i;
+	}
+	return desc->rd_nfrags;
 }
 
 static void write_text(const struct o2_page *page, const struct o2_told_step *step, uint32_t of)
 {
 	const struct o2_rdma_desc *desc = o2_page_desc(page, of);
-	uint64_t before, inside, from;
-	const uint32_t frag = fragment_of(desc, step->addr, &before);
+	uint64_t from, inside;
+	const uint32_t frag = fragment_of(desc, step, &from, &inside);
 
 	fputs(": ", page->out);
 	if (frag == desc->rd_nfrags) {
@@ -77,10 +87,6 @@ static void write_text(const struct o2_page *page, const struct o2_told_step *st
 			fprintf(page->out, "<em>%" PRIu64 " bytes outside</em>", step->bytes);
 		return;
 	}
-	from = step->addr - desc->rd_frags[frag].rf_addr;
-	inside = desc->rd_frags[frag].rf_nob - from;
-	inside = O2_PAGE_LEAST(inside, step->bytes);
-	from += before;
 	fprintf(page->out,
 		"fragment %" PRIu32 " of %" PRIu32 ", bytes %" PRIu64 " to %" PRIu64 " of %" PRIu64, frag + 1,
 		desc->rd_nfrags, from, from + inside - (inside != 0), page->sink[of].total);
@@ -110,8 +116,8 @@ static void bar_write(struct o2_page *page, const struct o2_told_step *step, uin
 {
 	const struct o2_rdma_desc *desc = o2_page_desc(page, of);
 	struct o2_page_sink *sink = &page->sink[of];
-	uint64_t before, from, inside;
-	const uint32_t frag = fragment_of(desc, step->addr, &before);
+	uint64_t from, inside;
+	const uint32_t frag = fragment_of(desc, step, &from, &inside);
 
 	bar_begin(page, sink);
 	if (frag == desc->rd_nfrags) {
@@ -120,10 +126,6 @@ static void bar_write(struct o2_page *page, const struct o2_told_step *step, uin
 		bar_end(page, of);
 		return;
 	}
-	from = step->addr - desc->rd_frags[frag].rf_addr;
-	inside = desc->rd_frags[frag].rf_nob - from;
-	inside = O2_PAGE_LEAST(inside, step->bytes);
-	from += before;
 	rectangle(page, sink, "now", from, from + inside);
 	for (uint32_t i = 0; i < sink->nspans; i++)
 		if (from < sink->to[i] && from + inside > sink->from[i])

@@ -6,7 +6,6 @@
 
 #include "props/command/told_internal.h"
 #include "props/command/told_page.h"
-#include "wire/msg_type.h"
 
 #define BEFORE 10u
 #define AFTER  5u

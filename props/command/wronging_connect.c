@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -159,13 +158,11 @@ void o2_wronging_reply(struct o2_wronging *wronging)
 	}
 }
 
-static void see_reject(struct o2_wronging *wronging, const char *why, uint32_t number, uint32_t depth,
-		       uint32_t frags)
+static void see_reject(struct o2_wronging *wronging, const char *why, uint32_t number, uint32_t depth)
 {
 	o2_wronging_see(wronging,
-			"rejected: %s (reason %" PRIu32 "), version 0x12, depth %" PRIu32 ", %" PRIu32
-			" fragments",
-			why, number, depth, frags);
+			"rejected: %s (reason %" PRIu32 "), version 0x12, depth %" PRIu32 ", 257 fragments",
+			why, number, depth);
 }
 
 /* The peer has and states a depth of 8; its reject of a larger request is changed. */
@@ -185,13 +182,13 @@ static void spoil_limit(struct o2_wronging *wronging, uint32_t asked)
 		wronging->trial->told = value;
 		o2_wronging_spoil(wronging, 16, 2, value);
 		if (value >= asked || value < LEAST_DEPTH) {
-			see_reject(wronging, "queue-depth", 7, value, FRAGS);
+			see_reject(wronging, "queue-depth", 7, value);
 		} else if (value > DEPTH) {
 			o2_wronging_see(wronging,
 					"asked for what its reject allows (depth %" PRIu32
 					", 257 fragments): ",
 					value);
-			see_reject(wronging, "queue-depth", 7, still, FRAGS);
+			see_reject(wronging, "queue-depth", 7, still);
 		}
 		break;
 	case 1:
@@ -199,7 +196,7 @@ static void spoil_limit(struct o2_wronging *wronging, uint32_t asked)
 		wronging->trial->stale = value == STALE;
 		o2_wronging_spoil(wronging, 6, 1, value);
 		if (value != 7 && (value != 5 || wronging->wrong->most == 2))
-			see_reject(wronging, o2_rm_reasons[value], value, DEPTH, FRAGS);
+			see_reject(wronging, o2_rm_reasons[value], value, DEPTH);
 		break;
 	case 2:
 		o2_wronging_spoil(wronging, 0, 4, 1 + o2_draw(c, 1000));
@@ -209,7 +206,7 @@ static void spoil_limit(struct o2_wronging *wronging, uint32_t asked)
 		o2_wronging_spoil(wronging, 8, 8, 1 + o2_draw(c, 100));
 		wronging->wrong->adds = true;
 		o2_wronging_see(wronging, "asked for what its reject allows (depth 8, 257 fragments): ");
-		see_reject(wronging, "stale", 5, DEPTH, FRAGS);
+		see_reject(wronging, "stale", 5, DEPTH);
 	}
 }
 

@@ -43,7 +43,7 @@ static const struct {
 #define NMOVING (sizeof(moving) / sizeof(moving[0]))
 
 /* Draw the status of a GET_DONE: a number of bytes, or an errno. */
-static void draw_status(struct o2_wronging *wronging, const char *what, uint32_t size, uint32_t offset)
+static void draw_status(struct o2_wronging *wronging, uint32_t size, uint32_t offset)
 {
 	static const int codes[] = {EIO, ENOMEM, EFAULT, ETIMEDOUT, EPROTO};
 	char name[O2_ERRNO_TEXT_BYTES];
@@ -53,16 +53,16 @@ static void draw_status(struct o2_wronging *wronging, const char *what, uint32_t
 
 		o2_wronging_spoil(wronging, STATUS, 4, told);
 		o2_wronging_see(wronging,
-				"%s of %" PRIu32 " bytes at offset %" PRIu32 ": the peer reports %" PRIu64
+				"GET of %" PRIu32 " bytes at offset %" PRIu32 ": the peer reports %" PRIu64
 				" bytes",
-				what, size, offset, told);
+				size, offset, told);
 	} else {
 		const int code = codes[o2_draw_pick(wronging->c, 5)];
 
 		o2_wronging_spoil(wronging, STATUS, 4, (uint32_t)-code);
 		o2_wronging_see(wronging,
-				"%s of %" PRIu32 " bytes at offset %" PRIu32 " ends with %s: " FAILURE, what,
-				size, offset, o2_errno_text(code, name), code, strerror(code));
+				"GET of %" PRIu32 " bytes at offset %" PRIu32 " ends with %s: " FAILURE, size,
+				offset, o2_errno_text(code, name), code, strerror(code));
 	}
 }
 
@@ -138,7 +138,7 @@ void o2_wronging_move(struct o2_wronging *wronging)
 		spoil_bytes(wronging, size, moving[which].offset, stream_of(moving[which].id) + at + 1);
 	} else {
 		o2_wronging_tell(wronging, moving[which].id, O2_MSG_GET_DONE, 0, before);
-		draw_status(wronging, "GET", size, moving[which].offset);
+		draw_status(wronging, size, moving[which].offset);
 	}
 }
 
@@ -157,7 +157,7 @@ void o2_wronging_twice(struct o2_wronging *wronging)
 	snprintf(id, sizeof(id), "get/size-%" PRIu32, size);
 	if (size > IMMEDIATE) {
 		o2_wronging_tell(wronging, id, O2_MSG_GET_DONE, 0, second);
-		draw_status(wronging, "GET", size, 0);
+		draw_status(wronging, size, 0);
 		return;
 	}
 	o2_wronging_tell(wronging, id, O2_MSG_IMMEDIATE, O2_LNET_REPLY, second);

@@ -46,8 +46,7 @@ const char *o2_misbehaviour_mutant(const struct o2_misbehaviour *what, char text
 	return text;
 }
 
-/* Describe the reaction in a few words. */
-static void reaction_text(const struct o2_misbehaviour *what, char *text, size_t text_bytes)
+void o2_misbehaviour_reaction(const struct o2_misbehaviour *what, char *text, size_t text_bytes)
 {
 	switch (what->reaction) {
 	case O2_REACT_CLOSE:
@@ -75,7 +74,7 @@ void o2_misbehaviour_row(const struct o2_misbehaviour *what, char row[O2_MISBEHA
 {
 	char reaction[80], mutant[96];
 
-	reaction_text(what, reaction, sizeof(reaction));
+	o2_misbehaviour_reaction(what, reaction, sizeof(reaction));
 	snprintf(row, O2_MISBEHAVIOUR_ROW_BYTES, "| `%s` | %s | %s | `%s` ([%s](%s)) | %s | %s | `%s` |",
 		 what->name, what->group, what->text, what->rule, what->doc, what->doc, reaction,
 		 what->kernel_tolerates ? "kernel" : "-", o2_misbehaviour_mutant(what, mutant));

@@ -99,6 +99,9 @@ const struct o2_misbehaviour *o2_misbehaviour_find(const char *name);
 /* The name of the mutant; written to text if it has to be composed. */
 const char *o2_misbehaviour_mutant(const struct o2_misbehaviour *what, char text[96]);
 
+/* The reaction in a few words, as in the row below. */
+void o2_misbehaviour_reaction(const struct o2_misbehaviour *what, char *text, size_t text_bytes);
+
 /* The misbehaviour's row in the table of docs/hostile.md. */
 #define O2_MISBEHAVIOUR_ROW_BYTES 400u
 void o2_misbehaviour_row(const struct o2_misbehaviour *what, char row[O2_MISBEHAVIOUR_ROW_BYTES]);
@@ -185,8 +188,10 @@ bool o2_victim_received(struct o2_hostile *h, uint32_t count);
 
 /* The cookie of the victim's first request that is still queued. */
 bool o2_victim_queued(struct o2_hostile *h, uint64_t *cookie);
-/* The victim's receive buffers, and its source memory in mode global: address, and the region's key. */
-bool o2_victim_slots(struct o2_hostile *h, uint64_t *address, uint32_t *key);
-bool o2_victim_source(struct o2_hostile *h, uint64_t *address, uint32_t *key);
+/*
+ * Address, and the region's key, of the victim's receive buffers (O2_ACT_SLOTS) or of its source memory in mode
+ * global (O2_ACT_SOURCE).
+ */
+bool o2_victim_place(struct o2_hostile *h, enum o2_victim_act act, uint64_t *address, uint32_t *key);
 
 #endif

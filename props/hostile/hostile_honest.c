@@ -236,7 +236,7 @@ static void learn(struct o2_net_liar *net)
 	net->h.liar.max_frags = (uint16_t)view.max_frags;
 }
 
-static bool asks(struct o2_net_liar *net, bool first, char *why)
+bool o2_honest_asks(struct o2_net_liar *net, bool first, char *why)
 {
 	bool held;
 
@@ -251,14 +251,4 @@ static bool asks(struct o2_net_liar *net, bool first, char *why)
 		held = (!first || begins(net, why)) && moves_bytes(net, 0, HONEST_BYTES, why);
 	o2_endpoint_close(&net->endpoint);
 	return held;
-}
-
-bool o2_honest_begins(struct o2_net_liar *net, char *why)
-{
-	return asks(net, true, why);
-}
-
-bool o2_honest_asks(struct o2_net_liar *net, char *why)
-{
-	return asks(net, false, why);
 }

@@ -72,7 +72,7 @@ bool o2_victim_queued(struct o2_hostile *h, uint64_t *cookie)
 	return told;
 }
 
-static bool place(struct o2_hostile *h, enum o2_victim_act act, uint64_t *address, uint32_t *key)
+bool o2_victim_place(struct o2_hostile *h, enum o2_victim_act act, uint64_t *address, uint32_t *key)
 {
 	struct o2_victim_answer answer;
 	bool told = o2_hostile_order(h, act, 0, 0, &answer);
@@ -80,16 +80,6 @@ static bool place(struct o2_hostile *h, enum o2_victim_act act, uint64_t *addres
 	*address = told ? answer.value[0] : 0;
 	*key = told ? (uint32_t)answer.value[1] : 0;
 	return told;
-}
-
-bool o2_victim_slots(struct o2_hostile *h, uint64_t *address, uint32_t *key)
-{
-	return place(h, O2_ACT_SLOTS, address, key);
-}
-
-bool o2_victim_source(struct o2_hostile *h, uint64_t *address, uint32_t *key)
-{
-	return place(h, O2_ACT_SOURCE, address, key);
 }
 
 /* --- the judge --- */

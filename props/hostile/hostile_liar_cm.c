@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <errno.h>
 #include <string.h>
 
 #include "props/hostile/hostile_internal.h"

@@ -3,7 +3,6 @@
 #define O2_PROPS_HOSTILE_LINE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "props/hostile/hostile_victim.h"

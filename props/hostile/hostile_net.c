@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "props/hostile/hostile_net.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

@@ -84,9 +84,8 @@ enum o2_net_outcome o2_stranger_try(struct o2_net_liar *net, const struct o2_mis
 
 /*
  * props/hostile/hostile_honest.c: an honest node sends requests to the peer; false: *why says what was
- * wrong.  It asks for more before the first lie (begins) than after each lie (asks).
+ * wrong.  It asks for more before the first lie than after each lie.
  */
-bool o2_honest_begins(struct o2_net_liar *net, char *why);
-bool o2_honest_asks(struct o2_net_liar *net, char *why);
+bool o2_honest_asks(struct o2_net_liar *net, bool first, char *why);
 
 #endif

@@ -51,7 +51,7 @@ static bool into_slots(struct o2_hostile *h)
 	uint64_t address;
 	uint32_t key;
 
-	return o2_victim_slots(h, &address, &key) && o2_liar_write(h, address, key, 64);
+	return o2_victim_place(h, O2_ACT_SLOTS, &address, &key) && o2_liar_write(h, address, key, 64);
 }
 
 /* Write to the memory that the victim sends from, in mode global, which has one region for all memory. */
@@ -63,7 +63,7 @@ static bool into_source(struct o2_hostile *h)
 	if (!o2_victim_does(h, O2_ACT_PUT, 5000, O2_REG_GLOBAL))
 		return false;
 	o2_hostile_settle(h);
-	return o2_victim_source(h, &address, &key) && o2_liar_write(h, address, key, 64);
+	return o2_victim_place(h, O2_ACT_SOURCE, &address, &key) && o2_liar_write(h, address, key, 64);
 }
 
 #define WRITES(name, text, rule, ...)                                                                    \

@@ -154,7 +154,7 @@ bool o2_stranger_open(struct o2_net_liar *net, char *why)
 	liar->port = net->options.port;
 	liar->privileged_port = geteuid() == 0;
 	/* A failure before the first lie is not the effect of a lie. */
-	return o2_honest_begins(net, why);
+	return o2_honest_asks(net, true, why);
 }
 
 void o2_stranger_close(struct o2_net_liar *net)
@@ -230,7 +230,7 @@ enum o2_net_outcome o2_stranger_try(struct o2_net_liar *net, const struct o2_mis
 	char harm[O2_VICTIM_WHY_BYTES];
 
 	o2_net_liar_end(net);
-	if (!held || o2_honest_asks(net, harm))
+	if (!held || o2_honest_asks(net, false, harm))
 		return outcome;
 	snprintf(why, O2_VICTIM_WHY_BYTES, "%s", harm);
 	return O2_NET_NOT_MET;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "props/judge/ends.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 

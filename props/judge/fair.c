@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "props/judge/fair.h"
 
-#include <assert.h>
 #include <string.h>
 
 #include "base/monotonic.h"
-#include "wire/msg_type.h"
 
 #define NO_HANDLE UINT64_MAX /* docs/wire.md: no answer is wanted */
 

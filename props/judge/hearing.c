@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/monotonic.h"
-#include "wire/msg_type.h"
 
 static void take(void *context, const struct o2_judge_finding *finding)
 {

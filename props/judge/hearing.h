@@ -124,6 +124,12 @@ static inline enum o2_judge_side o2_hearing_other(enum o2_judge_side side)
 	return side == O2_JUDGE_A ? O2_JUDGE_B : O2_JUDGE_A;
 }
 
+/* A side of which something is heard. */
+static inline enum o2_judge_side o2_hearing_draw_side(const struct o2_hearing *h)
+{
+	return h->one_way ? h->heard_side : (enum o2_judge_side)o2_draw(h->c, 1);
+}
+
 static inline void o2_hearing_pass_ns(struct o2_hearing *h, uint64_t ns)
 {
 	h->now_ns += ns;

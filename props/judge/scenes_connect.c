@@ -3,9 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "props/judge/fair.h"
 #include "props/judge/scenes.h"
-#include "wire/msg_type.h"
 
 #define A O2_JUDGE_A
 #define B O2_JUDGE_B

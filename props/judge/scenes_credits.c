@@ -37,10 +37,10 @@ static void noop(struct o2_hearing *h, enum o2_judge_side from, uint8_t credits)
 	o2_hearing_message(h, from, &msg);
 }
 
-static void quiet_noop(struct o2_hearing *h, enum o2_judge_side from, uint8_t credits)
+static void quiet_noop(struct o2_hearing *h, enum o2_judge_side from)
 {
 	o2_hearing_pass_ns(h, h->options.keepalive_ms * O2_NS_PER_MS + O2_NS_PER_S);
-	noop(h, from, credits);
+	noop(h, from, 0);
 }
 
 static void bare(struct o2_hearing *h, enum o2_judge_side from)
@@ -62,20 +62,15 @@ static bool use_up(struct o2_hearing *h, enum o2_judge_side from, int64_t leave)
 	return !h->one_way;
 }
 
-static enum o2_judge_side draw_side(struct o2_hearing *h)
-{
-	return h->one_way ? h->heard_side : (enum o2_judge_side)o2_draw(h->c, 1);
-}
-
 static void none(struct o2_hearing *h, bool broken)
 {
-	const enum o2_judge_side from = draw_side(h);
+	const enum o2_judge_side from = o2_hearing_draw_side(h);
 	const bool old = h->version == O2_MSG_VERSION_1;
 
 	if (h->one_way || !use_up(h, from, old ? 1 : 0))
 		return;
 	if (old)
-		quiet_noop(h, from, 0);
+		quiet_noop(h, from);
 	if (!broken)
 		return;
 	o2_hearing_expect(h, O2_HEARING_BOTH, O2_JUDGE_CREDITS_NONE, from, 0, "credits", 0, 1,
@@ -87,12 +82,12 @@ static void none(struct o2_hearing *h, bool broken)
 
 static void last(struct o2_hearing *h, bool broken)
 {
-	const enum o2_judge_side from = draw_side(h);
+	const enum o2_judge_side from = o2_hearing_draw_side(h);
 
 	if (h->one_way || h->version != O2_MSG_VERSION_1 || !use_up(h, from, 1))
 		return;
 	if (!broken) {
-		quiet_noop(h, from, 0);
+		quiet_noop(h, from);
 		return;
 	}
 	o2_hearing_expect(h, O2_HEARING_BOTH, O2_JUDGE_CREDITS_LAST, from, 0, "credits", 1, 2,
@@ -102,7 +97,7 @@ static void last(struct o2_hearing *h, bool broken)
 
 static void over_owed(struct o2_hearing *h, bool broken)
 {
-	const enum o2_judge_side from = draw_side(h);
+	const enum o2_judge_side from = o2_hearing_draw_side(h);
 	const bool is_noop = h->version == O2_MSG_VERSION_2 && o2_draw_bool(h->c, 1, 1);
 	const enum o2_msg_type type = is_noop ? O2_MSG_NOOP : O2_MSG_IMMEDIATE;
 	struct o2_msg msg;
@@ -150,7 +145,7 @@ static void ask(struct o2_hearing *h, enum o2_judge_side from, uint64_t cookie)
 
 static void requests(struct o2_hearing *h, bool broken)
 {
-	const enum o2_judge_side from = draw_side(h);
+	const enum o2_judge_side from = o2_hearing_draw_side(h);
 	struct o2_msg msg;
 	uint64_t first;
 
@@ -171,7 +166,7 @@ static void requests(struct o2_hearing *h, bool broken)
 
 static void uncalled(struct o2_hearing *h, bool broken)
 {
-	const enum o2_judge_side from = draw_side(h);
+	const enum o2_judge_side from = o2_hearing_draw_side(h);
 	const uint32_t mark = o2_fair_mark(h);
 	struct o2_msg msg = o2_fair_immediate(h, from, 0);
 	int64_t owed;
@@ -194,7 +189,7 @@ static void uncalled(struct o2_hearing *h, bool broken)
 /* Send one empty NOOP too many: at the end of a second, or too early. */
 static void storm(struct o2_hearing *h, bool broken)
 {
-	const enum o2_judge_side from = draw_side(h);
+	const enum o2_judge_side from = o2_hearing_draw_side(h);
 	const uint32_t most = most_noops(h);
 
 	if (h->version == O2_MSG_VERSION_1)
@@ -211,13 +206,13 @@ static void storm(struct o2_hearing *h, bool broken)
 
 static void withheld(struct o2_hearing *h, bool broken)
 {
-	const enum o2_judge_side from = draw_side(h);
+	const enum o2_judge_side from = o2_hearing_draw_side(h);
 	const bool old = h->version == O2_MSG_VERSION_1;
 
 	if (h->one_way || !h->exact || !use_up(h, from, old ? 1 : 0))
 		return;
 	if (old)
-		quiet_noop(h, from, 0);
+		quiet_noop(h, from);
 	o2_hearing_pass_ns(h, h->options.timeout_ms * O2_NS_PER_MS + broken);
 	o2_fair_noop(h, o2_hearing_other(from));
 	o2_fair_settle(h);

@@ -4,17 +4,11 @@
 
 #include "props/judge/fair.h"
 #include "props/judge/scenes.h"
-#include "wire/msg_type.h"
-
-static enum o2_judge_side draw_side(struct o2_hearing *h)
-{
-	return h->one_way ? h->heard_side : (enum o2_judge_side)o2_draw(h->c, 1);
-}
 
 /* A message that the codec refuses, or one that was unreadable for another reason. */
 static void wire(struct o2_hearing *h, bool broken)
 {
-	const enum o2_judge_side from = draw_side(h);
+	const enum o2_judge_side from = o2_hearing_draw_side(h);
 	const struct o2_error refused = {.code = -EPROTO,
 					 .rule = "wire/header/magic",
 					 .field = "ibm_magic",
@@ -36,7 +30,7 @@ static void wire(struct o2_hearing *h, bool broken)
 
 static void type(struct o2_hearing *h, bool broken)
 {
-	const enum o2_judge_side from = draw_side(h);
+	const enum o2_judge_side from = o2_hearing_draw_side(h);
 	const enum o2_msg_type request = o2_draw_bool(h->c, 1, 1) ? O2_MSG_CONNREQ : O2_MSG_CONNACK;
 	struct o2_msg msg = o2_fair_immediate(h, from, 0);
 
@@ -57,7 +51,7 @@ static struct o2_msg second(struct o2_hearing *h, enum o2_judge_side *from)
 {
 	struct o2_msg msg;
 
-	*from = draw_side(h);
+	*from = o2_hearing_draw_side(h);
 	msg = o2_fair_immediate(h, *from, 1);
 	o2_hearing_message(h, *from, &msg);
 	return o2_fair_immediate(h, *from, 1);
@@ -128,7 +122,7 @@ static void stamps(struct o2_hearing *h, bool broken)
 /* An IMMEDIATE as large as its receiver accepts, or one byte larger; the headers are 120 bytes. */
 static void size(struct o2_hearing *h, bool broken)
 {
-	const enum o2_judge_side from = draw_side(h);
+	const enum o2_judge_side from = o2_hearing_draw_side(h);
 	const uint32_t most = h->end[o2_hearing_other(from)].max_msg_bytes;
 	struct o2_msg msg = o2_fair_immediate(h, from, most - 120 + broken);
 
@@ -140,7 +134,7 @@ static void size(struct o2_hearing *h, bool broken)
 
 static void length(struct o2_hearing *h, bool broken)
 {
-	const enum o2_judge_side from = draw_side(h);
+	const enum o2_judge_side from = o2_hearing_draw_side(h);
 	struct o2_msg msg = o2_fair_immediate(h, from, o2_draw(h->c, 20));
 	const uint64_t expected = o2_msg_canonical_bytes(&msg);
 	const uint64_t other = o2_draw_bool(h->c, 1, 1) ? expected + 1 : expected - 1;
@@ -155,7 +149,7 @@ static void length(struct o2_hearing *h, bool broken)
 
 static void after_the_end(struct o2_hearing *h, bool broken)
 {
-	const enum o2_judge_side leaves = draw_side(h);
+	const enum o2_judge_side leaves = o2_hearing_draw_side(h);
 	const enum o2_judge_side from = broken ? leaves : o2_hearing_other(leaves);
 	struct o2_msg msg;
 
@@ -175,7 +169,7 @@ static void after_the_end(struct o2_hearing *h, bool broken)
 
 static void with_open(struct o2_hearing *h, bool broken)
 {
-	const enum o2_judge_side leaves = draw_side(h);
+	const enum o2_judge_side leaves = o2_hearing_draw_side(h);
 
 	o2_fair_finish(h);
 	for (uint64_t left = broken ? 1 + o2_draw(h->c, 2) : 0; left > 0; left--)
@@ -212,7 +206,7 @@ static void lose_either(struct o2_hearing *h)
 
 static void lost(struct o2_hearing *h, bool broken)
 {
-	const enum o2_judge_side from = draw_side(h);
+	const enum o2_judge_side from = o2_hearing_draw_side(h);
 
 	if (broken && !h->one_way && o2_draw_bool(h->c, 3, 1))
 		lose_either(h);
@@ -222,7 +216,7 @@ static void lost(struct o2_hearing *h, bool broken)
 
 static void not_taken(struct o2_hearing *h, bool broken)
 {
-	const enum o2_judge_side from = draw_side(h);
+	const enum o2_judge_side from = o2_hearing_draw_side(h);
 
 	if (!broken)
 		return;
@@ -234,7 +228,7 @@ static void not_taken(struct o2_hearing *h, bool broken)
 /* One message with a checksum, then one without: o2_hearing_message predicts the finding. */
 static void unsummed(struct o2_hearing *h, bool broken)
 {
-	const enum o2_judge_side from = draw_side(h);
+	const enum o2_judge_side from = o2_hearing_draw_side(h);
 	struct o2_msg msg = o2_fair_immediate(h, from, 0);
 
 	if (broken)

@@ -104,18 +104,22 @@ struct place {
 	bool forgotten;
 };
 
+static void aim(struct o2_lnet_hdr *hdr, uint64_t receiver, const struct place *place)
+{
+	hdr->dest_nid = receiver ^ place->routed;
+	hdr->msg.put.ptl_index = PORTAL;
+	hdr->msg.put.match_bits = place->match_bits;
+	hdr->msg.put.offset = place->offset;
+	hdr->msg.put.hdr_data = place->stream;
+}
+
 /* Build a PUT of these bytes into the place. */
 static struct o2_msg put_into(struct o2_hearing *h, enum o2_judge_side from, const struct place *place,
 			      const struct payload *payload)
 {
 	struct o2_msg msg = o2_fair_immediate(h, from, payload->bytes);
-	struct o2_lnet_hdr *hdr = &msg.u.immediate.hdr;
 
-	hdr->dest_nid = msg.ibm_dstnid ^ place->routed;
-	hdr->msg.put.ptl_index = PORTAL;
-	hdr->msg.put.match_bits = place->match_bits;
-	hdr->msg.put.offset = place->offset;
-	hdr->msg.put.hdr_data = place->stream;
+	aim(&msg.u.immediate.hdr, msg.ibm_dstnid, place);
 	msg.u.immediate.payload = payload->byte;
 	return msg;
 }
@@ -126,16 +130,11 @@ static struct o2_hearing_transfer *begin_put(struct o2_hearing *h, enum o2_judge
 {
 	struct o2_msg msg;
 	struct o2_hearing_transfer *t = o2_fair_request(h, from, false, &msg);
-	struct o2_lnet_hdr *hdr = &msg.u.putreq.hdr;
 
 	if (t == NULL)
 		return NULL;
 	t->routed = place->routed;
-	hdr->dest_nid = msg.ibm_dstnid ^ place->routed;
-	hdr->msg.put.ptl_index = PORTAL;
-	hdr->msg.put.match_bits = place->match_bits;
-	hdr->msg.put.offset = place->offset;
-	hdr->msg.put.hdr_data = place->stream;
+	aim(&msg.u.putreq.hdr, msg.ibm_dstnid, place);
 	o2_hearing_message(h, from, &msg);
 	return t;
 }

@@ -3,7 +3,6 @@
 #include "base/monotonic.h"
 #include "props/judge/fair.h"
 #include "props/judge/scenes.h"
-#include "wire/msg_type.h"
 
 /* Messages of a side awaiting LNet's answer that the judge remembers: docs/judge.md, "Captures". */
 #define PROMISES_KNOWN 64u

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "props/lnet/endpoints_internal.h"
 
@@ -234,14 +233,10 @@ static void print_held(const void *context, FILE *out)
 struct o2_property o2_endpoints_property(struct o2_endpoints_run *run)
 {
 	static const struct o2_property_ops ops = {
-		.name = "endpoint",
-		.summary =
-			"whole peers match, move and answer as a model foretells, whoever leaves meanwhile",
-		.run_case = run_case,
+		O2_TALLY_PROPERTY(
+			"endpoint",
+			"whole peers match, move and answer as a model foretells, whoever leaves meanwhile"),
 		.give_back = give_back,
-		.print = print,
-		.print_held = print_held,
-		O2_TALLY_OPS,
 	};
 	/* Situations that need more than two devices, or a network that fails. */
 	static const enum o2_endpoints_situation of_loop[] = {

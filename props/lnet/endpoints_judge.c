@@ -92,7 +92,7 @@ static bool by_rdma(const struct o2_endpoints_op *op)
 }
 
 /* Predict what the initiator is told if the case has caused no failure. */
-static struct outcome foretell(const struct o2_endpoints_seat *seat, const struct o2_endpoints_op *op)
+static struct outcome foretell(const struct o2_endpoints_op *op)
 {
 	const bool get = o2_endpoints_is_get(op), taken = op->there == O2_ENDPOINTS_TAKEN;
 
@@ -103,7 +103,6 @@ static struct outcome foretell(const struct o2_endpoints_seat *seat, const struc
 			return (struct outcome){0, op->length_there};
 		return (struct outcome){-ETIMEDOUT, 0};
 	}
-	(void)seat;
 	return (struct outcome){0, by_rdma(op) ? op->length_there : op->bytes};
 }
 
@@ -129,7 +128,7 @@ static bool blamed_rightly(const struct o2_endpoints_seat *seat, const struct o2
 
 static bool as_foretold(const struct o2_endpoints_seat *seat, const struct o2_endpoints_op *op)
 {
-	const struct outcome foretold = foretell(seat, op);
+	const struct outcome foretold = foretell(op);
 	/* A PUT_NAK is accompanied by an ACK of 0 bytes, and either may arrive first. */
 	const bool nak = by_rdma(op) && op->there == O2_ENDPOINTS_TAKEN && op->length_there == 0 && op->ack &&
 			 op->acknowledged && !o2_endpoints_is_get(op);

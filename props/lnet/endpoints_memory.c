@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
-#include "lnet/ping.h"
 #include "props/lnet/endpoints_internal.h"
 #include "wire/bytes.h"
 #include "wire/nid.h"

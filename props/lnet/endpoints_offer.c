@@ -8,6 +8,16 @@
 
 /* The entries that endpoints attach.  The tag of an entry is its number here. */
 
+/* Of an entry that is attached now nothing was used yet. */
+static void begin(struct o2_endpoints_seat *seat, struct o2_endpoints_entry *entry)
+{
+	entry->attached = true;
+	entry->order = seat->next_order++;
+	entry->takes = entry->ntaken = 0;
+	entry->local_offset = 0;
+	entry->closed = entry->gone = false;
+}
+
 /* LNet's own entries, which exist from the start. */
 void o2_endpoints_offer_lnet(struct o2_endpoints_seat *seat)
 {
@@ -27,12 +37,8 @@ void o2_endpoints_offer_lnet(struct o2_endpoints_seat *seat)
 			.options = operations[i] | O2_LNET_MD_TRUNCATE | O2_LNET_MD_MANAGE_REMOTE,
 			.uses = O2_LNET_USES_ENDLESS,
 		};
-		entry->attached = true;
+		begin(seat, entry);
 		entry->index = (int)i;
-		entry->order = seat->next_order++;
-		entry->takes = entry->ntaken = 0;
-		entry->local_offset = 0;
-		entry->closed = entry->gone = false;
 	}
 }
 
@@ -148,11 +154,7 @@ void o2_endpoints_attach(struct o2_endpoints_seat *seat)
 	o2_endpoints_draw_entry_memory(c, seat, number);
 	entry->entry.tag = number;
 	entry->entry.memory = entry->memory.memory;
-	entry->order = seat->next_order++;
-	entry->takes = entry->ntaken = 0;
-	entry->local_offset = 0;
-	entry->closed = entry->gone = false;
-	entry->attached = true;
+	begin(seat, entry);
 	if (asked_for(seat, entry)) {
 		entry->attached = false;
 		return;

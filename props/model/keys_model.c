@@ -2,7 +2,6 @@
 #include "props/model/keys_model.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <string.h>
 
 uint32_t o2_key_first_lkey(uint32_t region, uint8_t low)

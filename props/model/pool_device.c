@@ -33,8 +33,11 @@ static struct o2_pool_element *create_element(struct o2_pool_device *d)
 	return element;
 }
 
-static void destroy_element(struct o2_pool_device *d, struct o2_pool_element *element)
+static void destroy_element(void *context, void *handle)
 {
+	struct o2_pool_device *d = context;
+	struct o2_pool_element *element = handle;
+
 	if (!element->exists)
 		violation(d, "an element is unmade that is not there");
 	else if (element->held > 0)
@@ -108,11 +111,6 @@ static int fmr_create(void *context, uint64_t device, uint32_t max_pages, uint32
 	return element == NULL ? -ENOSPC : 0;
 }
 
-static void fmr_destroy(void *context, void *handle)
-{
-	destroy_element(context, handle);
-}
-
 static int fmr_map(void *context, void *handle, const struct o2_fmr_request *request, uint32_t *lkey,
 		   uint32_t *rkey, struct o2_error *error)
 {
@@ -147,7 +145,7 @@ static int fmr_unmap(void *context, void *const *handles, uint32_t count)
 	return 0;
 }
 
-const struct o2_fmr_ops o2_pool_fmr_ops = {fmr_create, fmr_destroy, fmr_map, fmr_unmap};
+const struct o2_fmr_ops o2_pool_fmr_ops = {fmr_create, destroy_element, fmr_map, fmr_unmap};
 
 /* --- descriptors --- */
 
@@ -168,11 +166,6 @@ static int frd_create(void *context, uint64_t device, uint32_t max_pages, bool g
 	object->lkey = o2_key_first_lkey(number, 0);
 	object->rkey = o2_key_first_rkey(number, 0);
 	return 0;
-}
-
-static void frd_destroy(void *context, void *handle)
-{
-	destroy_element(context, handle);
 }
 
 uint32_t o2_pool_gathered_lkey(uint32_t element)
@@ -215,4 +208,4 @@ static int frd_unmap(void *context, void *handle, struct o2_error *error)
 	return d->faults->unmap_error;
 }
 
-const struct o2_frd_ops o2_pool_frd_ops = {frd_create, frd_destroy, frd_map, frd_unmap};
+const struct o2_frd_ops o2_pool_frd_ops = {frd_create, destroy_element, frd_map, frd_unmap};

@@ -4,7 +4,6 @@
 #include <assert.h>
 #include <ctype.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 void o2_refusals_add(struct o2_refusals *refusals, int code, const char *rule, uint32_t index, uint64_t value,

@@ -47,8 +47,7 @@ static bool agree(const char *what, int rc, const struct o2_error *error, const 
 	return false;
 }
 
-static bool same_message(const char *what, const struct o2_msg *seen, const struct o2_msg *model,
-			 struct o2_report *report)
+static bool same_message(const struct o2_msg *seen, const struct o2_msg *model, struct o2_report *report)
 {
 	const char *field = o2_wm_difference(model, seen);
 
@@ -58,8 +57,8 @@ static bool same_message(const char *what, const struct o2_msg *seen, const stru
 		field = "cksum_flavour";
 	if (field == NULL)
 		return true;
-	fail(report, what, field);
-	o2_report_add(report, "%s: %s differs between the codec and the model", what, field);
+	fail(report, "decode", field);
+	o2_report_add(report, "decode: %s differs between the codec and the model", field);
 	return false;
 }
 
@@ -176,7 +175,7 @@ static void check_decode(struct o2_codec_run *run, struct o2_report *report)
 		count_refusal(run, &error);
 		return;
 	}
-	if (!same_message("decode", &run->decoded, model, report))
+	if (!same_message(&run->decoded, model, report))
 		return;
 	count_decoded(run);
 	nob = encode_both(run, "canonical", &run->decoded, O2_MSG_BYTES, report);

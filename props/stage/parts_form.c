@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "lnd/conn/transfer.h"
-#include "props/scenario/draw.h"
 #include "props/stage/parts_internal.h"
 
 #define MIB (UINT64_C(1) << 20)

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The path of the program, and of files beside it: proc(5). */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/own_path.h"
-#include "props/scenario/draw.h"
 #include "props/stage/parts_internal.h"
 
 #define MOST_BYTES 4096u

@@ -6,7 +6,6 @@
 
 #include "lst/pattern.h"
 #include "props/model/wire_model.h"
-#include "props/scenario/draw.h"
 #include "props/stage/parts_internal.h"
 
 #define PAGE  4096u

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/words.h"
-#include "props/scenario/draw.h"
 #include "props/stage/parts_internal.h"
 
 #define PIECES	   6u

@@ -11,7 +11,6 @@
 #include "props/model/reject_model.h"
 #include "props/stage/parts_internal.h"
 #include "quirk/quirk.h"
-#include "wire/msg_type.h"
 
 /* --- numbers of the wire --- */
 

@@ -54,11 +54,6 @@ static const char *const situations[SITUATIONS] = {"refused_page_size",
 						   "refused_no_page",
 						   SITUATION_LIST(O2_SITUATION_NAME)};
 
-static uint64_t length_of(const struct o2_buffer *buffer, uint32_t i)
-{
-	return buffer->kind == O2_IOV ? buffer->iov[i].len : buffer->kiov[i].len;
-}
-
 /* Count where the transfer begins and ends within the pieces of an accepted buffer. */
 static void count_pieces(uint64_t *seen, const struct o2_buffer *buffer)
 {
@@ -66,7 +61,7 @@ static void count_pieces(uint64_t *seen, const struct o2_buffer *buffer)
 	uint64_t at = 0;
 
 	for (uint32_t i = 0; i < buffer->count && at < end; i++) {
-		const uint64_t length = length_of(buffer, i);
+		const uint64_t length = o2_sg_piece_bytes(buffer, i);
 
 		seen[EMPTY_PIECE] += length == 0 && at > buffer->offset;
 		seen[OFFSET_ENDS_A_PIECE] += length != 0 && at + length == buffer->offset;

@@ -26,6 +26,11 @@ struct o2_sg_expected {
 	bool gaps;
 };
 
+static inline uint64_t o2_sg_piece_bytes(const struct o2_buffer *buffer, uint32_t piece)
+{
+	return buffer->kind == O2_IOV ? buffer->iov[piece].len : buffer->kiov[piece].len;
+}
+
 /* Compute the expected result from the stream's bytes, without entries.  Every input has a result. */
 void o2_sg_expect(const struct o2_buffer *buffer, const struct o2_address_space *space, uint32_t max_entries,
 		  struct o2_sg_expected *expected);

@@ -4,11 +4,6 @@
 
 /* The rules of docs/mapping.md, "Gap rules", evaluated for each entry of a list whose bytes are correct. */
 
-static uint64_t length_of(const struct o2_buffer *buffer, uint32_t piece)
-{
-	return buffer->kind == O2_IOV ? buffer->iov[piece].len : buffer->kiov[piece].len;
-}
-
 /* Position of the walk.  It counts down, because offset + nob may exceed 2^64 if the pieces are that long. */
 struct place {
 	uint32_t piece;
@@ -21,7 +16,7 @@ static void advance(const struct o2_buffer *buffer, uint64_t bytes, struct place
 {
 	while (at->rest <= bytes && at->piece + 1 < buffer->count) {
 		bytes -= at->rest;
-		at->rest = length_of(buffer, ++at->piece);
+		at->rest = o2_sg_piece_bytes(buffer, ++at->piece);
 	}
 	at->rest -= bytes;
 }
@@ -31,14 +26,14 @@ static uint32_t pieces_from(const struct o2_buffer *buffer, uint32_t piece)
 	uint32_t with_bytes = 0;
 
 	for (; piece < buffer->count; piece++)
-		with_bytes += length_of(buffer, piece) > 0;
+		with_bytes += o2_sg_piece_bytes(buffer, piece) > 0;
 	return with_bytes;
 }
 
 void o2_sg_check_gaps(const struct o2_buffer *buffer, const struct o2_sg_list *list, uint32_t page_bytes,
 		      struct o2_report *report)
 {
-	struct place at = {.rest = length_of(buffer, 0), .left = list->nob};
+	struct place at = {.rest = o2_sg_piece_bytes(buffer, 0), .left = list->nob};
 	bool expected[O2_GAP_RULES] = {false, false, list->gaps};
 	uint32_t first;
 

@@ -11,11 +11,6 @@
  */
 typedef unsigned __int128 o2_wide;
 
-static uint64_t length_of(const struct o2_buffer *buffer, uint32_t index)
-{
-	return buffer->kind == O2_IOV ? buffer->iov[index].len : buffer->kiov[index].len;
-}
-
 /* The page table's answer for one virtual address. */
 static bool translate(const struct o2_address_space *space, uint64_t va, uint32_t *page)
 {
@@ -101,7 +96,7 @@ static void judge_junction(struct o2_sg_expected *e, uint64_t before, const stru
 
 static uint64_t last_byte(const struct o2_buffer *buffer, uint32_t index)
 {
-	return length_of(buffer, index) - 1 +
+	return o2_sg_piece_bytes(buffer, index) - 1 +
 	       (buffer->kind == O2_IOV ? buffer->iov[index].base : buffer->kiov[index].offset);
 }
 
@@ -114,7 +109,7 @@ static void judge_pieces(struct o2_sg_expected *e, const struct o2_buffer *buffe
 	o2_wide at = 0;
 
 	for (uint32_t i = 0; i < buffer->count && at < end; i++) {
-		const o2_wide length = length_of(buffer, i);
+		const o2_wide length = o2_sg_piece_bytes(buffer, i);
 		const o2_wide low = at > begin ? at : begin;
 		const o2_wide high = at + length < end ? at + length : end;
 

@@ -77,13 +77,6 @@ void o2_explore_close(struct o2_explore_world *world)
 
 /* --- the device --- */
 
-static void look_at_device(struct o2_sim *sim)
-{
-	sim->nrunnable = 0;
-	sim->run_next = -1;
-	o2_loop_progress();
-}
-
 /* Index of the end in sim->runnable, or -1. */
 static int runnable(const struct o2_sim *sim, uint32_t end)
 {
@@ -140,7 +133,7 @@ uint32_t o2_explore_enabled(struct o2_explore_world *world)
 {
 	uint32_t set = 0;
 
-	look_at_device(&world->sim);
+	o2_sim_look_at_device(&world->sim);
 	for (uint32_t e = 0; e < 2; e++) {
 		if (world->next_op[e] < world->config->nops)
 			set |= 1u << (O2_EXPLORE_START * 2 + e);
@@ -184,7 +177,7 @@ void o2_explore_happen(struct o2_explore_world *world, uint32_t event)
 	struct o2_sim *sim = &world->sim;
 	uint32_t e = event % 2;
 
-	look_at_device(sim);
+	o2_sim_look_at_device(sim);
 	switch (event / 2) {
 	case O2_EXPLORE_START:
 		start(world, e);
@@ -200,10 +193,10 @@ void o2_explore_happen(struct o2_explore_world *world, uint32_t event)
 		break;
 	}
 	o2_sim_check(sim);
-	look_at_device(sim);
+	o2_sim_look_at_device(sim);
 	while (!world->config->device && sim->nrunnable > 0 && o2_sim_ok(sim)) {
 		execute(world, 0);
-		look_at_device(sim);
+		o2_sim_look_at_device(sim);
 	}
 }
 

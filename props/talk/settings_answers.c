@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "lnet/lnet.h"
-#include "mem/kmap.h"
 #include "props/talk/settings_internal.h"
 
 #define PEER	 UINT64_C(0x0005000000000063)

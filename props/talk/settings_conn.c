@@ -58,11 +58,10 @@ static void put(struct o2_conn_config *config, const struct range *range, uint32
 }
 
 /* Draw a configuration with at most one invalid setting; *expected says which. */
-static struct o2_conn_config draw_conn(struct o2_choice *c, bool may_fail,
-				       struct o2_settings_verdict *expected)
+static struct o2_conn_config draw_conn(struct o2_choice *c, struct o2_settings_verdict *expected)
 {
 	struct o2_conn_config config = O2_CONN_DEFAULTS;
-	const size_t bad = may_fail && o2_draw_bool(c, 1, 1) ? o2_draw_pick(c, RANGES) : RANGES;
+	const size_t bad = o2_draw_bool(c, 1, 1) ? o2_draw_pick(c, RANGES) : RANGES;
 
 	*expected = (struct o2_settings_verdict){.code = 0};
 	for (size_t i = 0; i < RANGES; i++) {
@@ -372,7 +371,7 @@ bool o2_settings_join(struct o2_settings_run *run, struct o2_report *report, str
 void o2_settings_connection(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report)
 {
 	struct o2_settings_verdict expected, none = {.code = 0};
-	const struct o2_conn_config config = draw_conn(c, true, &expected);
+	const struct o2_conn_config config = draw_conn(c, &expected);
 	struct o2_conn *conn, *peer = NULL;
 	const uint64_t then = o2_draw(c, 2);
 

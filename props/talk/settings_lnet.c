@@ -7,7 +7,6 @@
 #include "lnet/lnet.h"
 #include "props/talk/settings_internal.h"
 #include "reg/plan.h"
-#include "wire/nid.h"
 
 #define OTHER UINT64_C(0x0005000000000063)
 

@@ -59,25 +59,23 @@ static bool connect(struct quarter *quarter, struct o2_ni *const ni[2], struct o
 	return o2_settings_join(quarter->run, quarter->report, ni, &config, &ops, quarter, conn);
 }
 
-static int start(const struct quarter *quarter, struct o2_conn *conn, struct o2_error *error)
+static void start(struct quarter *quarter, struct o2_conn *conn, const struct o2_settings_verdict *expected)
 {
 	const struct o2_transfer_memory memory = memory_of(quarter);
 	const struct o2_lnet_hdr hdr = o2_conn_lnet_hdr(conn, O2_LNET_PUT, 1, BYTES);
+	struct o2_error error = {0};
+	const int rc = o2_conn_put(conn, &hdr, &memory, NULL, &error);
 
-	return o2_conn_put(conn, &hdr, &memory, NULL, error);
+	o2_settings_check(quarter->run, quarter->report, rc, &error, expected);
 }
 
 /* One more request of the peer than are kept for it: that one is not answered. */
 static void fill_kept(struct quarter *quarter, struct o2_conn *const conn[2], uint32_t kept)
 {
 	const struct o2_settings_verdict none = {.code = 0};
-	struct o2_error error;
 
-	for (uint32_t i = 0; i <= kept && !quarter->report->failed; i++) {
-		memset(&error, 0, sizeof(error));
-		o2_settings_check(quarter->run, quarter->report, start(quarter, conn[0], &error), &error,
-				  &none);
-	}
+	for (uint32_t i = 0; i <= kept && !quarter->report->failed; i++)
+		start(quarter, conn[0], &none);
 	o2_conn_progress(conn[1]);
 	o2_settings_same(quarter->run, quarter->report, "requests of the peer that are answered",
 			 quarter->matched, kept);
@@ -91,13 +89,9 @@ static void fill(struct quarter *quarter, struct o2_conn *const conn[2], uint32_
 	const struct o2_settings_verdict full =
 		o2_settings_bound(-EBUSY, "pool/cap", "max_pools", (uint64_t)pools + 1, pools);
 	const struct o2_settings_verdict none = {.code = 0};
-	struct o2_error error;
 
-	for (uint32_t i = 0; i <= own && !quarter->report->failed; i++) {
-		memset(&error, 0, sizeof(error));
-		o2_settings_check(quarter->run, quarter->report, start(quarter, conn[1], &error), &error,
-				  i < own ? &none : &full);
-	}
+	for (uint32_t i = 0; i <= own && !quarter->report->failed; i++)
+		start(quarter, conn[1], i < own ? &none : &full);
 	fill_kept(quarter, conn, all - own);
 }
 
@@ -118,12 +112,10 @@ static void fill_bound(struct quarter *quarter, struct o2_conn *const conn[2], u
 	const uint32_t share = (all + 3) / 4, windows_kept = (windows + 3) / 4;
 	const uint32_t kept = windows_kept < share ? windows_kept : share;
 	const uint32_t own = all > kept ? all - kept : 1;
-	struct o2_error error = {0};
 	const struct o2_settings_verdict none = {.code = 0};
 
 	for (uint32_t i = 0; i <= own && !quarter->report->failed; i++) {
-		o2_settings_check(quarter->run, quarter->report, start(quarter, conn[1], &error), &error,
-				  &none);
+		start(quarter, conn[1], &none);
 		o2_settings_same(quarter->run, quarter->report, "operations that wait for a registration",
 				 waiting(conn[1]), i == own);
 	}

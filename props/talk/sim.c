@@ -112,13 +112,9 @@ static void line(const void *context, double seconds, char *text, size_t text_by
 struct o2_property o2_sim_property(struct o2_sim_run *run)
 {
 	static const struct o2_property_ops ops = {
-		.name = "sim",
-		.summary =
-			"operations, credits and connections hold in any order of events and with any fault",
-		.run_case = run_case,
+		O2_PROPERTY_OPS("sim", "operations, credits and connections hold in any order of events and "
+				       "with any fault"),
 		.give_back = give_back,
-		.print = print,
-		.print_held = print_held,
 		.enough = enough,
 		.result = result,
 		.missing = o2_tally_missing,

@@ -110,7 +110,6 @@ void o2_sim_check_sizes(struct o2_sim *sim, struct o2_sim_end *end, const struct
 			       end->limits.recv_wrs, end->limits.cq_entries);
 }
 
-/* Both ends agree on the smaller depth. */
 void o2_sim_agree(struct o2_sim_end *a, struct o2_sim_end *b)
 {
 	const uint32_t depth = a->limits.made < b->limits.made ? a->limits.made : b->limits.made;

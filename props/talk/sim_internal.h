@@ -289,6 +289,8 @@ bool o2_sim_op_start(struct o2_sim *sim, struct o2_sim_end *end);
 void o2_sim_op_flood(struct o2_sim *sim, struct o2_sim_end *end, uint32_t count);
 /* Start an operation that is filled in completely, including the other end's answer. */
 void o2_sim_op_launch(struct o2_sim *sim, struct o2_sim_op *op);
+/* The same for one that was made at sim->op[sim->nops]: fill its memory first, and count it. */
+void o2_sim_op_add(struct o2_sim *sim, struct o2_sim_op *op);
 extern const struct o2_conn_ops o2_sim_conn_ops;
 
 /* sim_judge.c */
@@ -430,6 +432,12 @@ void o2_sim_print(const struct o2_sim *sim, uint32_t pieces, FILE *out);
 static inline bool o2_sim_ok(const struct o2_sim *sim)
 {
 	return !sim->report->failed;
+}
+
+/* Names of rules and fields, each of which may be NULL. */
+static inline bool o2_sim_same_text(const char *a, const char *b)
+{
+	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
 /* Has what began at since_ms timed out?  Only valid with a time-out configured. */

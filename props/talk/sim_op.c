@@ -198,6 +198,13 @@ void o2_sim_op_launch(struct o2_sim *sim, struct o2_sim_op *op)
 	o2_sim_judge_start(sim, op, code, &error);
 }
 
+void o2_sim_op_add(struct o2_sim *sim, struct o2_sim_op *op)
+{
+	o2_sim_memory_fill(op);
+	sim->nops++;
+	o2_sim_op_launch(sim, op);
+}
+
 bool o2_sim_op_start(struct o2_sim *sim, struct o2_sim_end *end)
 {
 	struct o2_sim_op *op = &sim->op[sim->nops];
@@ -207,9 +214,7 @@ bool o2_sim_op_start(struct o2_sim *sim, struct o2_sim_end *end)
 	*op = (struct o2_sim_op){.id = sim->nops, .end = end, .since_ms = sim->now_ms};
 	if (!draw(sim, op))
 		return false;
-	o2_sim_memory_fill(op);
-	sim->nops++;
-	o2_sim_op_launch(sim, op);
+	o2_sim_op_add(sim, op);
 	return true;
 }
 
@@ -235,9 +240,7 @@ static bool start_like(struct o2_sim *sim, const struct o2_sim_op *first)
 	    (op->op != O2_OP_SEND &&
 	     !o2_sim_memory_make(sim, op->end->other->node, op->wanted, O2_REG_GLOBAL, 0, &op->theirs)))
 		return false;
-	o2_sim_memory_fill(op);
-	sim->nops++;
-	o2_sim_op_launch(sim, op);
+	o2_sim_op_add(sim, op);
 	return true;
 }
 

@@ -32,9 +32,7 @@ static bool start(struct o2_sim *sim, struct o2_sim_end *end, enum o2_transfer_o
 	    !o2_sim_memory_make(sim, end->other->node, PILE_NOB, get ? O2_REG_GLOBAL : O2_REG_FASTREG, 0,
 				&op->theirs))
 		return false;
-	o2_sim_memory_fill(op);
-	sim->nops++;
-	o2_sim_op_launch(sim, op);
+	o2_sim_op_add(sim, op);
 	return true;
 }
 

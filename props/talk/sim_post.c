@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "lnd/conn/conn_internal.h"
 #include "props/talk/sim_internal.h"

@@ -26,7 +26,6 @@ enum step {
 	STEPS,
 };
 
-/* Ask the device what it could execute; nothing is executed. */
 void o2_sim_look_at_device(struct o2_sim *sim)
 {
 	sim->nrunnable = 0;

@@ -131,9 +131,9 @@ static json_t *drawn_to_json(const struct o2_counters *c)
 			 side_names[O2_SINK], o2_drawn_to_json(&c->drawn_fragments[O2_SINK]));
 }
 
-void o2_counters_to_json(const struct o2_transfer_run *run, const struct o2_run_options *options,
-			 json_t *result)
+void o2_counters_to_json(const void *transfer, const struct o2_run_options *options, json_t *result)
 {
+	const struct o2_transfer_run *run = transfer;
 	const struct o2_counters *c = &run->counters;
 
 	if (options->connect != NULL)
@@ -149,8 +149,9 @@ void o2_counters_to_json(const struct o2_transfer_run *run, const struct o2_run_
 	json_object_set_new(result, "refusals", refusals_to_json(c));
 }
 
-void o2_counters_line(const struct o2_counters *c, double seconds, char *text, size_t text_bytes)
+void o2_counters_line(const void *transfer, double seconds, char *text, size_t text_bytes)
 {
+	const struct o2_counters *c = &((const struct o2_transfer_run *)transfer)->counters;
 	char moved[128] = "";
 	size_t length = 0;
 

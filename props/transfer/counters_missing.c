@@ -158,8 +158,9 @@ static void need_stale_keys(const struct o2_counters *c, json_t *missing)
 	}
 }
 
-json_t *o2_counters_missing(const struct o2_transfer_run *run, uint64_t packets_sent)
+json_t *o2_counters_missing(const void *transfer, uint64_t packets_sent)
 {
+	const struct o2_transfer_run *run = transfer;
 	const struct o2_counters *c = &run->counters;
 	json_t *missing = json_array();
 

@@ -104,39 +104,22 @@ static bool enough(const void *context, const struct o2_run_options *options)
 	return true;
 }
 
-static void result(const void *context, const struct o2_run_options *options, json_t *object)
-{
-	o2_counters_to_json(context, options, object);
-}
-
-static json_t *missing(const void *context, uint64_t packets_sent)
-{
-	return o2_counters_missing(context, packets_sent);
-}
-
-static void line(const void *context, double seconds, char *text, size_t text_bytes)
-{
-	o2_counters_line(&((const struct o2_transfer_run *)context)->counters, seconds, text, text_bytes);
-}
-
 struct o2_property o2_transfer_property(struct o2_transfer_run *run)
 {
 	static const struct o2_property_ops ops = {
-		.name = "transfer",
-		.summary = "moved buffers are byte-exact and nothing else changed, or refused as foretold",
-		.run_case = run_case,
+		O2_PROPERTY_OPS(
+			"transfer",
+			"moved buffers are byte-exact and nothing else changed, or refused as foretold"),
 		.reset = reset,
 		.give_back = give_back,
 		.sweep = sweep,
 		.sweep_always = sweep_always,
-		.print = print,
-		.print_held = print_held,
 		.to_json = to_json,
 		.run_json = run_json,
 		.enough = enough,
-		.result = result,
-		.missing = missing,
-		.line = line,
+		.result = o2_counters_to_json,
+		.missing = o2_counters_missing,
+		.line = o2_counters_line,
 	};
 
 	return (struct o2_property){

@@ -19,20 +19,21 @@ struct o2_property o2_transfer_property(struct o2_transfer_run *run);
 int o2_run_export(const struct o2_transfer_run *run, const char *directory, uint64_t seed, uint64_t cases,
 		  uint64_t max_nob);
 
+/* The counters of a run, as functions of struct o2_property_ops: their context is the struct o2_transfer_run. */
+
 /* Add the counters of a run to the result object. */
-void o2_counters_to_json(const struct o2_transfer_run *run, const struct o2_run_options *options,
-			 json_t *result);
+void o2_counters_to_json(const void *transfer, const struct o2_run_options *options, json_t *result);
 
 /*
  * Names of the situations that a run of this size must meet but did not: a new array, empty when all were
  * met.  packets_sent: from the device's own counters, UINT64_MAX when it has none.
  */
-json_t *o2_counters_missing(const struct o2_transfer_run *run, uint64_t packets_sent);
+json_t *o2_counters_missing(const void *transfer, uint64_t packets_sent);
+
+/* One line "N cases, N moved ...". */
+void o2_counters_line(const void *transfer, double seconds, char *text, size_t text_bytes);
 
 /* The name of a form of messages, as in the counters: "big_endian_sum_signed". */
 const char *o2_counters_form(enum o2_byte_order order, enum o2_cksum_flavour flavour);
-
-/* One line "N cases, N moved ...". */
-void o2_counters_line(const struct o2_counters *counters, double seconds, char *text, size_t text_bytes);
 
 #endif

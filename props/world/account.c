@@ -11,7 +11,7 @@ static bool equal(struct o2_account *account, const char *what, uint64_t is, uin
 	return false;
 }
 
-static bool at_most(struct o2_account *account, const char *what, uint64_t is, uint64_t most)
+bool o2_account_at_most(struct o2_account *account, const char *what, uint64_t is, uint64_t most)
 {
 	if (is <= most)
 		return true;
@@ -124,14 +124,16 @@ bool o2_account_queues(const struct o2_conn_view *end, const struct o2_account_l
 		       struct o2_account *account)
 {
 	*account = (struct o2_account){.what = NULL};
-	return at_most(account, "send-queue", end->send_wrs, limits->send_wrs) &&
-	       at_most(account, "receive-queue", end->recv_wrs, limits->recv_wrs) &&
-	       at_most(account, "completion-queue", (uint64_t)end->send_wrs + end->recv_wrs + end->parked,
-		       limits->cq_entries) &&
-	       at_most(account, "concurrent-sends", end->flow.in_flight, limits->concurrent_sends) &&
-	       at_most(account, "unacknowledged", end->flow.in_flight, 2 * limits->depth + 2) &&
+	return o2_account_at_most(account, "send-queue", end->send_wrs, limits->send_wrs) &&
+	       o2_account_at_most(account, "receive-queue", end->recv_wrs, limits->recv_wrs) &&
+	       o2_account_at_most(account, "completion-queue",
+				  (uint64_t)end->send_wrs + end->recv_wrs + end->parked,
+				  limits->cq_entries) &&
+	       o2_account_at_most(account, "concurrent-sends", end->flow.in_flight,
+				  limits->concurrent_sends) &&
+	       o2_account_at_most(account, "unacknowledged", end->flow.in_flight, 2 * limits->depth + 2) &&
 	       (end->flow.version != O2_MSG_VERSION_2 ||
-		at_most(account, "noops-in-flight", end->flow.noops_in_flight, 2));
+		o2_account_at_most(account, "noops-in-flight", end->flow.noops_in_flight, 2));
 }
 
 bool o2_account_end(const struct o2_conn_view *end, const struct o2_account_limits *limits,
@@ -147,11 +149,11 @@ bool o2_account_end(const struct o2_conn_view *end, const struct o2_account_limi
 		     end->flow.messages_handled) &&
 	       equal(account, "reserved", (uint64_t)end->flow.reserved + end->waiting, depth) &&
 	       /* A parked message was granted and is not yet handled. */
-	       at_most(account, "granted", end->flow.granted + end->flow.messages_handled,
-		       depth + end->flow.credits_sent) &&
-	       at_most(account, "granted-and-parked", depth + end->flow.credits_sent,
-		       end->flow.granted + end->flow.messages_handled + end->parked) &&
-	       at_most(account, "peer-requests", end->flow.peer_requests, depth) &&
+	       o2_account_at_most(account, "granted", end->flow.granted + end->flow.messages_handled,
+				  depth + end->flow.credits_sent) &&
+	       o2_account_at_most(account, "granted-and-parked", depth + end->flow.credits_sent,
+				  end->flow.granted + end->flow.messages_handled + end->parked) &&
+	       o2_account_at_most(account, "peer-requests", end->flow.peer_requests, depth) &&
 	       o2_account_queues(end, limits, account);
 }
 
@@ -166,8 +168,10 @@ bool o2_account_pair(const struct o2_conn_view *a, const struct o2_conn_view *b,
 			     b->flow.outstanding + (b->flow.credits_sent - a->flow.credits_received),
 		     depth) &&
 	       equal(account, "reserved", (uint64_t)a->flow.reserved + a->waiting, depth) &&
-	       at_most(account, "handled-unsent", b->flow.messages_handled, a->flow.messages_sent) &&
-	       at_most(account, "received-ungiven", a->flow.credits_received, b->flow.credits_sent);
+	       o2_account_at_most(account, "handled-unsent", b->flow.messages_handled,
+				  a->flow.messages_sent) &&
+	       o2_account_at_most(account, "received-ungiven", a->flow.credits_received,
+				  b->flow.credits_sent);
 }
 
 bool o2_account_rest(const struct o2_conn_view *a, const struct o2_conn_view *b,
@@ -185,5 +189,5 @@ bool o2_account_rest(const struct o2_conn_view *a, const struct o2_conn_view *b,
 	       equal(account, "credits-at-rest", (uint64_t)a->flow.credits + b->flow.outstanding, depth) &&
 	       /* A third NOOP waits until the peer has used a credit from the previous two NOOPs. */
 	       (b->flow.credits >= 2 * mark ||
-		at_most(account, "owed-at-rest", (uint64_t)a->flow.outstanding + 1, mark));
+		o2_account_at_most(account, "owed-at-rest", (uint64_t)a->flow.outstanding + 1, mark));
 }

@@ -23,6 +23,9 @@ struct o2_account {
 	uint64_t expected; /* or the upper limit */
 };
 
+/* False, with *account filled, if more than that. */
+bool o2_account_at_most(struct o2_account *account, const char *what, uint64_t is, uint64_t most);
+
 /*
  * A connection's capacities and thresholds for returning credits, computed from its configuration by the
  * formulas of docs/transport.md, "Sizes" and "Tunables".  The transport is not asked, so that a wrong value

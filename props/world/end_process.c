@@ -12,7 +12,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "props/world/rung_side.h"
 
 /* --- in the process --- */
 

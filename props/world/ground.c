@@ -3,8 +3,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 
 #include "base/monotonic.h"
 #include "props/world/device.h"

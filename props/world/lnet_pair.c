@@ -48,14 +48,14 @@ static uint32_t side_immediate_max(void *context, uint64_t nid)
 	return side->immediate_max;
 }
 
-static int side_refuses(struct o2_lnet_side *side, uint64_t nid, const char *what, struct o2_error *error)
+static int side_refuses(struct o2_lnet_side *side, uint64_t nid, struct o2_error *error)
 {
 	if (nid != side->peer->nid) /* no node has this NID */
 		return o2_refuse_value(error, -EHOSTUNREACH, "test/nid", "nid", nid, side->peer->nid);
 	if (side->refuse == 0)
 		return 0;
 	side->refusals++;
-	return o2_refuse_value(error, side->refuse, "test/refused", what, 0, 0);
+	return o2_refuse_value(error, side->refuse, "test/refused", "send", 0, 0);
 }
 
 static int side_send(void *context, uint64_t nid, enum o2_lnd_form form, const struct o2_lnet_hdr *hdr,
@@ -69,7 +69,7 @@ static int side_send(void *context, uint64_t nid, enum o2_lnd_form form, const s
 	struct o2_lnet_side *side = context;
 	const bool immediate = form == O2_FORM_IMMEDIATE;
 	const uint64_t nob = form == O2_FORM_GET_REQ ? memory->buffer.nob : hdr->payload_length;
-	const int rc = side_refuses(side, nid, "send", error);
+	const int rc = side_refuses(side, nid, error);
 	struct o2_letter *letter;
 
 	if (rc != 0)

@@ -98,14 +98,6 @@ static void promise(struct o2_receives *receives, uint64_t cookie)
 	}
 }
 
-static bool at_most(struct o2_account *account, const char *what, uint64_t is, uint64_t most)
-{
-	if (is <= most)
-		return true;
-	*account = (struct o2_account){what, is, most};
-	return false;
-}
-
 bool o2_receives_leave(struct o2_receives *receives, uint32_t depth, const struct o2_seen_message *message,
 		       struct o2_account *account)
 {
@@ -117,10 +109,10 @@ bool o2_receives_leave(struct o2_receives *receives, uint32_t depth, const struc
 	}
 	*account = (struct o2_account){.what = NULL};
 	/* One receive per credit of the depth: some hold a message, the rest are for what the peer may send. */
-	return at_most(account, "granted-unposted",
-		       depth + receives->told - receives->costly + receives->accepted - receives->written +
-			       receives->taken,
-		       depth) &&
-	       at_most(account, "asked-unposted", receives->asked - receives->answered + receives->answers,
-		       depth);
+	return o2_account_at_most(account, "granted-unposted",
+				  depth + receives->told - receives->costly + receives->accepted -
+					  receives->written + receives->taken,
+				  depth) &&
+	       o2_account_at_most(account, "asked-unposted",
+				  receives->asked - receives->answered + receives->answers, depth);
 }
