@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "props/check/reproducer.h"
 
 /* Parts that are the same in each reproducer: C functions, as text. */
 
