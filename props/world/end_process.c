@@ -12,7 +12,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-
 /* --- in the process --- */
 
 static bool say(int fd, const void *bytes, size_t length)
