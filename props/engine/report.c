@@ -90,3 +90,8 @@ void o2_report_fail_in(struct o2_report *report, const char *part, const char *w
 	fail(report, signature, format, arguments);
 	va_end(arguments);
 }
+
+bool o2_same_text(const char *a, const char *b)
+{
+	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}

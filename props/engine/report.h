@@ -42,4 +42,7 @@ void o2_report_fail(struct o2_report *report, const char *signature, const char 
 void o2_report_fail_in(struct o2_report *report, const char *part, const char *what, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
+/* True if both texts are the same, or both are NULL, as the rule or field of an error may be. */
+bool o2_same_text(const char *a, const char *b);
+
 #endif

@@ -2,21 +2,15 @@
 /* Compares the predictions with the judge's findings and view. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "props/judge/hearing.h"
-
-static bool same_text(const char *a, const char *b)
-{
-	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
 
 static bool same(const struct o2_judge_finding *a, const struct o2_judge_finding *b)
 {
 	return a->rule == b->rule && a->conn == b->conn && a->who == b->who && a->number == b->number &&
 	       a->time_ns == b->time_ns && a->earlier == b->earlier && a->unproven == b->unproven &&
-	       a->error.code == b->error.code && same_text(a->error.rule, b->error.rule) &&
-	       same_text(a->error.field, b->error.field) && a->error.value == b->error.value &&
+	       a->error.code == b->error.code && o2_same_text(a->error.rule, b->error.rule) &&
+	       o2_same_text(a->error.field, b->error.field) && a->error.value == b->error.value &&
 	       a->error.limit == b->error.limit &&
 	       (a->error.limit == O2_NO_LIMIT || a->error.limit_kind == b->error.limit_kind);
 }

@@ -257,7 +257,7 @@ void o2_nodes_check_down(struct o2_nodes_seat *seat, uint32_t with, const struct
 		now->not_made--;
 		o2_nodes_seen(seat->nodes, O2_NODES_SEEN_NOT_MADE);
 		if (fault->side != not_made.side || fault->code != not_made.code ||
-		    !o2_nodes_same_text(fault->error.rule, not_made.error.rule) ||
+		    !o2_same_text(fault->error.rule, not_made.error.rule) ||
 		    fault->error.code != not_made.code || fault->error.value != 0)
 			o2_nodes_fail_fault(seat, with, "an attempt that could not be made", fault,
 					    &not_made);

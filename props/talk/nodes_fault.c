@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 
 #include "props/talk/nodes_internal.h"
 
@@ -16,18 +15,13 @@ uint64_t o2_nodes_attempt_ms(const struct o2_nodes_seat *seat)
 	return quarter_ms > ATTEMPT_MIN_MS ? quarter_ms : ATTEMPT_MIN_MS;
 }
 
-bool o2_nodes_same_text(const char *a, const char *b)
-{
-	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
 static bool same_error(const struct o2_error *a, const struct o2_error *b)
 {
 	if (a->code != b->code || a->code == 0)
 		return a->code == b->code;
-	return o2_nodes_same_text(a->rule, b->rule) && o2_nodes_same_text(a->field, b->field) &&
-	       a->class == b->class && a->index == b->index && a->offset_bytes == b->offset_bytes &&
-	       a->value == b->value && a->limit == b->limit && a->limit_kind == b->limit_kind;
+	return o2_same_text(a->rule, b->rule) && o2_same_text(a->field, b->field) && a->class == b->class &&
+	       a->index == b->index && a->offset_bytes == b->offset_bytes && a->value == b->value &&
+	       a->limit == b->limit && a->limit_kind == b->limit_kind;
 }
 
 bool o2_nodes_same_fault(const struct o2_transfer_fault *a, const struct o2_transfer_fault *b)

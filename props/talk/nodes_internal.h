@@ -368,7 +368,6 @@ void o2_nodes_said_reject(struct o2_nodes_seat *seat, const uint8_t *bytes, size
 
 /* nodes_fault.c: builds and compares predicted faults. */
 uint64_t o2_nodes_attempt_ms(const struct o2_nodes_seat *seat);
-bool o2_nodes_same_text(const char *a, const char *b);
 bool o2_nodes_same_fault(const struct o2_transfer_fault *a, const struct o2_transfer_fault *b);
 /* rule NULL: without an error record. */
 struct o2_transfer_fault o2_nodes_fault(enum o2_fault_side side, int code, const char *rule,

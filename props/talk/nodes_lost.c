@@ -22,7 +22,7 @@ void o2_nodes_check_its_operations(struct o2_nodes_seat *seat, uint32_t with,
 		if (o2_nodes_same_fault(is, &because))
 			continue;
 		if (is->side == O2_FAULT_DEADLINE && fault->side == O2_FAULT_DEADLINE) {
-			if (is->code == -ETIMEDOUT && o2_nodes_same_text(is->error.rule, "conn/deadline") &&
+			if (is->code == -ETIMEDOUT && o2_same_text(is->error.rule, "conn/deadline") &&
 			    is->error.limit == fault->error.limit && is->error.value >= is->error.limit &&
 			    is->error.value <= age_ms)
 				continue;

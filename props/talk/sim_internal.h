@@ -434,12 +434,6 @@ static inline bool o2_sim_ok(const struct o2_sim *sim)
 	return !sim->report->failed;
 }
 
-/* Names of rules and fields, each of which may be NULL. */
-static inline bool o2_sim_same_text(const char *a, const char *b)
-{
-	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
 /* Has what began at since_ms timed out?  Only valid with a time-out configured. */
 static inline bool o2_sim_late(const struct o2_sim *sim, uint64_t since_ms)
 {

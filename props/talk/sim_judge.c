@@ -79,7 +79,7 @@ static bool own_request(const struct o2_sim_end *end, const struct o2_transfer_f
 {
 	return !end->forged && !end->other->forged &&
 	       (why->side == O2_FAULT_LOCAL_COMPLETION ||
-		(why->side == O2_FAULT_LOCAL_STAGE && o2_sim_same_text(why->error.rule, "post/send")));
+		(why->side == O2_FAULT_LOCAL_STAGE && o2_same_text(why->error.rule, "post/send")));
 }
 
 /* True if the operation may report the connection's own error, as its cause.  One operation may. */
@@ -113,7 +113,7 @@ static bool has_reason(const struct o2_sim_end *end, const struct o2_transfer_fa
 		const struct o2_sim_reason *reason = &may->reason[i];
 
 		if (reason->side == fault->side && reason->code == fault->code &&
-		    o2_sim_same_text(reason->rule, fault->error.rule))
+		    o2_same_text(reason->rule, fault->error.rule))
 			return true;
 	}
 	return false;
@@ -256,7 +256,7 @@ void o2_sim_judge_closed(struct o2_sim *sim, struct o2_sim_end *end)
 	end->closed = true;
 	o2_sim_break(end);
 	o2_sim_seen(sim, late ? O2_SIM_SEEN_DEADLINE : O2_SIM_SEEN_CLOSED);
-	if (fault->code == -EPROTO && o2_sim_same_text(fault->error.rule, "conn/lnet-header"))
+	if (fault->code == -EPROTO && o2_same_text(fault->error.rule, "conn/lnet-header"))
 		o2_sim_seen(sim, O2_SIM_SEEN_HEADER_REFUSED);
 	if (noticed && fault->wc_status == IBV_WC_RETRY_EXC_ERR)
 		o2_sim_seen(sim, O2_SIM_SEEN_PEER_GONE);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <string.h>
 
 #include "props/talk/sim_record.h"
 
@@ -16,14 +15,14 @@ struct record {
 
 static bool same_error(const struct o2_error *a, const struct o2_error *b)
 {
-	return a->code == b->code && o2_sim_same_text(a->rule, b->rule) &&
-	       o2_sim_same_text(a->field, b->field) && a->index == b->index && a->value == b->value &&
-	       a->limit == b->limit && a->limit_kind == b->limit_kind && a->class == b->class;
+	return a->code == b->code && o2_same_text(a->rule, b->rule) && o2_same_text(a->field, b->field) &&
+	       a->index == b->index && a->value == b->value && a->limit == b->limit &&
+	       a->limit_kind == b->limit_kind && a->class == b->class;
 }
 
 static bool says(const struct o2_error *error, int code, const struct record *record)
 {
-	return error->code == code && o2_sim_same_text(error->rule, record->rule) && error->field != NULL &&
+	return error->code == code && o2_same_text(error->rule, record->rule) && error->field != NULL &&
 	       error->value == record->value && error->limit == record->limit && error->index == O2_NO_INDEX;
 }
 
