@@ -8,13 +8,14 @@ from .result import EXIT_CANNOT_RUN, Row
 
 BUILD_TIMEOUT_S = 1800
 SETUP_TIMEOUT_S = 1800
+SETUP_STOP_S = 600  # dpkg that is killed leaves packages half installed: an interrupted set-up ends what apt-get has begun
 SHOW_S = 5  # print at most one line of ninja's output in so many seconds
 
 
 def setup(children, *groups):
     """Run ci/setup for these groups of ci/packages (default: all).  Returns 0, or 77 if something is missing that this user
     cannot install; ci/setup prints what."""
-    outcome = children.run("setup", [place.ROOT / "ci" / "setup", *groups], timeout=SETUP_TIMEOUT_S)
+    outcome = children.run("setup", [place.ROOT / "ci" / "setup", *groups], timeout=SETUP_TIMEOUT_S, stop_s=SETUP_STOP_S)
     return 0 if outcome.status == 0 else EXIT_CANNOT_RUN
 
 

@@ -15,13 +15,14 @@ import time
 import unittest
 import unittest.mock
 import xml.etree.ElementTree as tree
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.dont_write_bytecode = True
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "ci"))
 
-from o2ci import against, cpu, fuzzing, jobs, junit, output, page, parts, place, process, simulation, table, transfer  # noqa: E402
+from o2ci import against, build, cpu, fuzzing, jobs, junit, output, page, parts, place, process, simulation, table, transfer  # noqa: E402
 from o2ci.failures import Failures  # noqa: E402
 from o2fuzz import findings  # noqa: E402
 from o2fuzz import targets as fuzz_targets  # noqa: E402
@@ -605,6 +606,28 @@ class SetUp(TemporaryFolder):
 
     def test_no_setup(self):
         self.assertEqual(self.begun(False, True), (True, [], 1))
+
+    def test_what_apt_has_begun_is_not_cut_short(self):
+        """An interrupted set-up waits for the apt-get that runs, and begins no other."""
+        log, go = self.folder / "apt-get.log", self.folder / "go"
+        programs = {"apt-cache": "echo '  Candidate: 1'", "dpkg-query": ":", "id": "echo 0",
+                    "apt-get": f'echo "begin $*" >> {log}; while [ ! -e {go} ]; do sleep 0.05; done; echo end >> {log}'}
+        for name, text in programs.items():
+            (self.folder / name).write_text(f"#!/bin/sh\n{text}\n")
+            (self.folder / name).chmod(0o755)
+        children = process.Children(self.folder / "log", unittest.mock.Mock())
+        with (unittest.mock.patch.dict(os.environ, PATH=f"{self.folder}:{os.environ['PATH']}"),
+              unittest.mock.patch.dict(process.Children.run.__kwdefaults__, stop_s=0.1),
+              ThreadPoolExecutor() as threads):
+            setup = threads.submit(build.setup, children, "gcc")
+            while not log.exists():
+                time.sleep(0.05)
+            stop = threads.submit(children.stop_all)
+            self.assertRaises(TimeoutError, stop.result, 1)
+            go.touch()
+            stop.result(60)
+            self.assertRaises(process.Stopped, setup.result, 60)
+        self.assertEqual(log.read_text().splitlines(), ["begin -q -q update", "end"])
 
     def test_groups(self):
         """Group gcc is a part of group build."""
