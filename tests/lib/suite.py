@@ -2,6 +2,7 @@
 """How a script runs its unit tests: the last line is "N passed, N failed", each skip says why."""
 
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -36,9 +37,23 @@ def of(source):
     return loader.loadTestsFromTestCase(source) if isinstance(source, type) else loader.loadTestsFromModule(source)
 
 
+def cases(tests):
+    """All tests in a suite of suites."""
+    return [tests] if isinstance(tests, unittest.TestCase) else [case for part in tests for case in cases(part)]
+
+
+def chosen(tests):
+    """Those that the command line names, as CLASS or CLASS.TEST, else all; of these with --part=I/N each N-th, from the I-th on."""
+    found = [(case, {type(case).__name__, f"{type(case).__name__}.{case.id().rsplit('.', 1)[1]}"}) for case in cases(tests)]
+    words = set(sys.argv[1:]) & set().union(*(names for _case, names in found))
+    found = [case for case, names in found if names & words or not words]
+    part = next(filter(None, (re.fullmatch(r"--part=(\d+)/(\d+)", word) for word in sys.argv[1:])), None)
+    return unittest.TestSuite(found[int(part[1]) - 1::int(part[2])] if part else found)
+
+
 def run(tests):
-    """Run them; the exit status of the script.  That there are none is a failure."""
-    result = unittest.TextTestRunner(verbosity=1, stream=sys.stdout).run(tests)
+    """Run the chosen ones; the exit status of the script.  That there are none is a failure."""
+    result = unittest.TextTestRunner(verbosity=1, stream=sys.stdout).run(chosen(tests))
     failed = len(result.failures) + len(result.errors)
     skipped = len(result.skipped)
     for test, reason in result.skipped:

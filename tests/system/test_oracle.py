@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Test `o2ref check`: implementations that agree, that differ and are named, that misbehave; and the output.
 
-usage: test_oracle.py [DIRECTORY [NAME]...]
-DIRECTORY: of o2ref, o2props and tests/impl/reference; default build/.  NAME: as for unittest.  Last line "N passed, N failed".
+usage: test_oracle.py [DIRECTORY [CLASS[.TEST]]... [--part=I/N]]
+DIRECTORY: of o2ref, o2props and tests/impl/reference; default build/.  Last line "N passed, N failed".
 """
 
 import contextlib
