@@ -178,7 +178,10 @@ static_assert(sizeof(((struct o2_rdma_plan *)NULL)->sge) / sizeof(struct o2_rdma
 bool o2_chain_writes(const struct o2_case_chain *asked, const struct o2_answer_chain *chain,
 		     struct o2_rdma_plan *plan)
 {
-	*plan = (struct o2_rdma_plan){.lkey = asked->rdma.source.rd_key, .rkey = asked->rdma.sink.rd_key};
+	/* The arrays are too long to be cleared for each check. */
+	plan->lkey = asked->rdma.source.rd_key;
+	plan->rkey = asked->rdma.sink.rd_key;
+	plan->nob = plan->nwr = plan->nsge = 0;
 	for (uint32_t i = 0; i < chain->nwr; i++)
 		if ((chain->wr[i].opcode == O2_IMPL_SEND) != (i == chain->nwr - 1))
 			return false;
