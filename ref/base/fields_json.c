@@ -111,12 +111,13 @@ json_t *o2_fields_to_json(const struct o2_field *fields, const void *holder)
 json_t *o2_elements_to_json(const struct o2_field *part, const void *first, uint32_t count,
 			    uint32_t stride_bytes)
 {
+	const bool numbers = is_number(part);
 	const uint8_t *element = first;
 	json_t *array = json_array();
 
 	for (uint32_t i = 0; array != NULL && i < count; i++, element += stride_bytes)
-		array = o2_json_append(array, is_number(part) ? field_to_json(part, element)
-							      : o2_fields_to_json(part, element));
+		array = o2_json_append(array, numbers ? field_to_json(part, element)
+						      : o2_fields_to_json(part, element));
 	return array;
 }
 
@@ -346,12 +347,13 @@ size_t o2_fields_known(const json_t *object, const struct o2_field *fields, cons
 int o2_elements_from_json(const json_t *array, const struct o2_field *part, void *first,
 			  uint32_t stride_bytes, struct o2_error *error)
 {
+	const bool numbers = is_number(part);
 	uint8_t *element = first;
 
 	for (uint32_t i = 0; i < json_array_size(array); i++, element += stride_bytes) {
 		const json_t *item = json_array_get(array, i);
-		const int rc = is_number(part) ? field_from_json(item, part, element, error)
-					       : o2_fields_from_json(item, part, element, error);
+		const int rc = numbers ? field_from_json(item, part, element, error)
+				       : o2_fields_from_json(item, part, element, error);
 
 		if (rc != 0)
 			return o2_json_at(rc, error == NULL ? NULL : error->field, i, error);

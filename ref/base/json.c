@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/json.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hex.h"
 #include "base/plain.h"
 
 int o2_json_refuse_kind(const char *rule, const char *field, struct o2_error *error)
@@ -79,15 +81,18 @@ int o2_json_get_u32(const json_t *object, const char *field, uint32_t max, uint3
 int o2_json_parse_hex(const json_t *string, const char *field, uint64_t *value, struct o2_error *error)
 {
 	const char *text = json_string_value(string);
-	size_t digits;
+	uint64_t number = 0;
+	size_t digits = 0;
 
 	if (text == NULL || strncmp(text, "0x", 2) != 0)
 		return o2_json_refuse_kind("json/not-a-hex-string", field, error);
-	digits = strspn(text + 2, "0123456789abcdefABCDEF");
-	if (digits == 0 || digits > 16 || text[2 + digits] != '\0')
+	/* By hand: strspn and strtoull take longer than jansson's reader does. */
+	for (text += 2; isxdigit((unsigned char)*text); text++, digits++)
+		number = number << 4 | (uint64_t)o2_hex_digit(tolower((unsigned char)*text));
+	if (digits == 0 || digits > 16 || *text != '\0')
 		return o2_value_is(o2_refuse_value(error, -EINVAL, "json/hex-digits", field, digits, 16),
 				   O2_VALUE_NONE, error);
-	*value = strtoull(text + 2, NULL, 16);
+	*value = number;
 	return 0;
 }
 
@@ -192,7 +197,7 @@ json_t *o2_json_with(json_t *object, const char *key, json_t *child)
 {
 	if (object == NULL)
 		json_decref(child);
-	else if (json_object_set_new(object, key, child) == 0)
+	else if (json_object_set_new_nocheck(object, key, child) == 0)
 		return object;
 	json_decref(object);
 	return NULL;

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -130,6 +132,43 @@ json_t *o2_json_read_file(const char *path, size_t flags, json_error_t *where)
 	value = read_from(&source, flags, where);
 	fclose(source.file);
 	return value;
+}
+
+/* --- the arena --- */
+
+static struct {
+	_Alignas(max_align_t) uint8_t bytes[1u << 20];
+	size_t used_bytes; /* more than there are: the last pieces are jansson's own, and are freed one by one */
+	json_malloc_t allocate;
+	json_free_t release;
+} arena;
+
+static void *take(size_t bytes)
+{
+	const size_t at = arena.used_bytes;
+
+	arena.used_bytes += (bytes + sizeof(max_align_t) - 1) / sizeof(max_align_t) * sizeof(max_align_t);
+	return arena.used_bytes <= sizeof(arena.bytes) ? arena.bytes + at : arena.allocate(bytes);
+}
+
+static void give_back(void *piece)
+{
+	if ((uintptr_t)piece - (uintptr_t)arena.bytes >= sizeof(arena.bytes))
+		arena.release(piece);
+}
+
+void o2_json_arena_begin(void)
+{
+	arena.used_bytes = 0;
+	json_get_alloc_funcs(&arena.allocate, &arena.release);
+	json_set_alloc_funcs(take, give_back);
+}
+
+void o2_json_arena_end(json_t *value)
+{
+	if (arena.used_bytes > sizeof(arena.bytes))
+		json_decref(value);
+	json_set_alloc_funcs(arena.allocate, arena.release);
 }
 
 const char *o2_json_where(const json_error_t *where, char *text, size_t text_bytes)

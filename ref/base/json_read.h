@@ -19,6 +19,14 @@ json_t *o2_json_read(const char *text, size_t length_bytes, size_t flags, json_e
 /* The same for a whole file. */
 json_t *o2_json_read_file(const char *path, size_t flags, json_error_t *where);
 
+/*
+ * For a value that is made, used and thrown away thousands of times a second: between these two, jansson takes
+ * memory from an arena, and _end throws the value (NULL: none) away whole.  All else that jansson makes in between
+ * must be freed there, and nothing from before.  The two do not nest.
+ */
+void o2_json_arena_begin(void);
+void o2_json_arena_end(json_t *value);
+
 /* Describe the error in text: "why (line N)", or "why".  Returns text. */
 const char *o2_json_where(const json_error_t *where, char *text, size_t text_bytes);
 

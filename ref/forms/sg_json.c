@@ -67,11 +67,8 @@ static json_t *ranges_to_json(const struct o2_address_space *space)
 		json_t *pages =
 			o2_elements_to_json(page_fields, range->page, range->npages, sizeof(uint32_t));
 
-		if (json_array_append_new(
-			    array, o2_json_with(o2_fields_to_json(range_fields, range), "pages", pages)) == 0)
-			continue;
-		json_decref(array);
-		return NULL;
+		array = o2_json_append(array,
+				       o2_json_with(o2_fields_to_json(range_fields, range), "pages", pages));
 	}
 	return array;
 }
@@ -144,6 +141,7 @@ static int read_range(const json_t *item, uint32_t i, struct o2_sg_input *input,
 	static const char field[] = "space.ranges[].pages";
 	struct o2_vrange *range = &input->range[i];
 	uint32_t page_bytes = input->space.page_bytes;
+	uint32_t *page = &input->page[*used];
 	const json_t *pages;
 	int rc = o2_json_at(o2_fields_from_json(item, range_fields, range, error), "space.ranges[].base", i,
 			    error);
@@ -157,20 +155,11 @@ static int read_range(const json_t *item, uint32_t i, struct o2_sg_input *input,
 				field, i, error);
 	if (rc != 0)
 		return rc;
-	range->page = &input->page[*used];
+	range->page = page;
 	range->npages = (uint32_t)json_array_size(pages);
-	for (uint32_t k = 0; k < range->npages; k++) {
-		const json_t *page = json_array_get(pages, k);
-
-		if (!json_is_integer(page))
-			rc = o2_json_refuse_kind("json/not-an-integer", field, error);
-		else if (json_integer_value(page) < 0 || json_integer_value(page) > UINT32_MAX)
-			rc = o2_json_refuse_range(json_integer_value(page), field, 0, UINT32_MAX, error);
-		if (rc != 0)
-			return o2_json_at(rc, field, i, error);
-		input->page[(*used)++] = (uint32_t)json_integer_value(page);
-	}
-	return 0;
+	*used += range->npages;
+	return o2_json_at(o2_elements_from_json(pages, page_fields, page, sizeof(*page), error), field, i,
+			  error);
 }
 
 /* How many pages all ranges have.  A range without an array of pages counts as 0 and is refused later. */

@@ -172,10 +172,8 @@ static int read_message(const json_t *object, struct o2_answer_msg *out, struct 
 	if (rc != 0)
 		return rc;
 	out->msg = read.msg;
-	if (read.msg.ibm_type == O2_MSG_IMMEDIATE) {
-		memcpy(out->payload, read.payload, sizeof(out->payload));
-		out->msg.u.immediate.payload = out->payload;
-	}
+	if (read.msg.ibm_type == O2_MSG_IMMEDIATE)
+		out->msg.u.immediate.payload = memcpy(out->payload, read.payload, sizeof(out->payload));
 	return 0;
 }
 

@@ -105,25 +105,20 @@ static int take_memory(const struct o2_sg_input *input, struct o2_case_buffer *m
 		return too_many(error, "space.ranges", input->space.nranges, O2_CASE_RANGES);
 	memory->buffer = input->buffer;
 	memory->space = input->space;
-	if (input->buffer.kind == O2_IOV) {
-		memory->buffer.iov = memory->iov;
-		if (input->buffer.count > 0)
-			memcpy(memory->iov, input->buffer.iov, input->buffer.count * sizeof(memory->iov[0]));
-	} else {
-		memory->buffer.kiov = memory->kiov;
-		if (input->buffer.count > 0)
-			memcpy(memory->kiov, input->buffer.kiov,
-			       input->buffer.count * sizeof(memory->kiov[0]));
-	}
+	if (input->buffer.kind == O2_IOV)
+		memory->buffer.iov =
+			memcpy(memory->iov, input->iov, input->buffer.count * sizeof(memory->iov[0]));
+	else
+		memory->buffer.kiov =
+			memcpy(memory->kiov, input->kiov, input->buffer.count * sizeof(memory->kiov[0]));
 	memory->space.range = memory->range;
 	for (uint32_t i = 0; i < input->space.nranges; i++) {
 		memory->range[i] = input->space.range[i];
-		memory->range[i].page = memory->page[i];
 		if (memory->range[i].npages > O2_CASE_PAGES)
 			return too_many(error, "space.ranges[].pages", memory->range[i].npages,
 					O2_CASE_PAGES);
-		memcpy(memory->page[i], input->space.range[i].page,
-		       memory->range[i].npages * sizeof(memory->page[i][0]));
+		memory->range[i].page = memcpy(memory->page[i], input->space.range[i].page,
+					       memory->range[i].npages * sizeof(memory->page[i][0]));
 	}
 	return 0;
 }
@@ -136,14 +131,11 @@ static int take_device(const struct o2_dma_input *input, struct o2_case_device *
 	device->device = input->device;
 	if ((input->unmapped != NULL || input->device_page != NULL) && npages > O2_CASE_PAGES)
 		return too_many(error, "device.npages", npages, O2_CASE_PAGES);
-	if (input->unmapped != NULL) {
-		memcpy(device->unmapped, input->unmapped, (npages + 7) / 8);
-		device->device.unmapped = device->unmapped;
-	}
-	if (input->device_page != NULL) {
-		memcpy(device->device_page, input->device_page, npages * sizeof(device->device_page[0]));
-		device->device.iommu.device_page = device->device_page;
-	}
+	if (input->unmapped != NULL)
+		device->device.unmapped = memcpy(device->unmapped, input->unmapped, (npages + 7) / 8);
+	if (input->device_page != NULL)
+		device->device.iommu.device_page = memcpy(device->device_page, input->device_page,
+							  npages * sizeof(device->device_page[0]));
 	return 0;
 }
 
@@ -230,10 +222,8 @@ static int read_encode(const json_t *object, struct o2_case_msg_encode *asked, s
 	if (json_object_get(object, "capacity_bytes") != NULL)
 		rc = o2_json_get_u32(object, "capacity_bytes", O2_MSG_BYTES, &asked->capacity_bytes, error);
 	asked->msg = read.msg;
-	if (read.msg.ibm_type == O2_MSG_IMMEDIATE) {
-		memcpy(asked->payload, read.payload, sizeof(asked->payload));
-		asked->msg.u.immediate.payload = asked->payload;
-	}
+	if (read.msg.ibm_type == O2_MSG_IMMEDIATE)
+		asked->msg.u.immediate.payload = memcpy(asked->payload, read.payload, sizeof(asked->payload));
 	return rc;
 }
 

@@ -120,8 +120,11 @@ static uint32_t gather_payload(const struct o2_case_node *node, const struct o2_
 			       uint8_t *bytes, enum o2_check_id *unmapped)
 {
 	const struct o2_dma_device *device = &node->device.device;
+	const uint32_t page_bytes =
+		plan->mode == O2_REG_USER ? node->memory.space.page_bytes : device->page_bytes;
+	struct place place = {0};
+	uint64_t bad, addr = 0;
 	uint32_t count = 0;
-	uint64_t bad;
 
 	o2_stream_clear(stream);
 	/* Without an IOMMU table, or with a page size of 0, no memory can have been mapped. */
@@ -131,10 +134,13 @@ static uint32_t gather_payload(const struct o2_case_node *node, const struct o2_
 	/* Gather the bytes before the first address that is not registered. */
 	(void)o2_stream_of_region(plan, sge->addr, room, stream, &bad);
 	for (; count < stream->nob; count++) {
-		const uint64_t addr = o2_stream_place(stream, count);
-		struct place place;
+		const uint64_t before = addr;
 
-		if (!look_up(node, plan->mode, addr, &place))
+		addr = o2_stream_place(stream, count);
+		/* Of the bytes of a page that follow each other, only the first is looked up. */
+		if (count > 0 && addr == before + 1 && place.offset + 1 < page_bytes)
+			place.offset++;
+		else if (!look_up(node, plan->mode, addr, &place))
 			break;
 		if (has_no_cpu_mapping(device, place.page))
 			*unmapped = O2_CHECK_SEND_NO_CPU_MAPPING;

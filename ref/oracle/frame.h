@@ -26,8 +26,8 @@ void o2_frame_buffer_free(struct o2_frame_buffer *buffer);
 /* Make room for `bytes` more bytes behind those in use.  Returns 0 or -ENOMEM. */
 int o2_frame_reserve(struct o2_frame_buffer *buffer, size_t bytes);
 
-/* Append an object as a frame.  Returns 0 or -ENOMEM. */
-int o2_frame_append(struct o2_frame_buffer *buffer, const json_t *object);
+/* Append an object, which is not changed, as a frame.  Returns 0 or -ENOMEM. */
+int o2_frame_append(struct o2_frame_buffer *buffer, json_t *object);
 
 /* Remove the first `bytes` bytes. */
 void o2_frame_consume(struct o2_frame_buffer *buffer, size_t bytes);

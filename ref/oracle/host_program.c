@@ -147,8 +147,10 @@ static void take_answer(struct program *program, struct batch *batch, const uint
 {
 	char excerpt[60];
 	json_error_t error;
-	json_t *object = o2_json_read((const char *)bytes, length_bytes, JSON_REJECT_DUPLICATES, &error);
+	json_t *object;
 
+	o2_json_arena_begin();
+	object = o2_json_read((const char *)bytes, length_bytes, JSON_REJECT_DUPLICATES, &error);
 	if (json_is_object(object)) {
 		o2_answer_stages(object, program->host.absent);
 		o2_answer_from_json(batch->asked[batch->next], object, &program->answer);
@@ -157,7 +159,7 @@ static void take_answer(struct program *program, struct batch *batch, const uint
 		o2_answer_break(&program->answer, O2_CHECK_PROTOCOL_JSON, "%s: '%s'",
 				object == NULL ? error.text : "it is no object", excerpt);
 	}
-	json_decref(object);
+	o2_json_arena_end(object);
 	if (is_last(program, batch) && program->in.used > O2_FRAME_HEAD_BYTES + length_bytes) {
 		program->talked = true;
 		program->answer.conduct.check = O2_CHECK_PROTOCOL_FRAME;
@@ -232,12 +234,13 @@ static int write_questions(struct program *program, struct batch *batch)
 		const uint32_t i = batch->written++;
 		json_t *object = NULL;
 
+		o2_json_arena_begin();
 		if (!program->host.absent[batch->asked[i]->stage])
 			object = o2_case_to_json(batch->asked[i]);
 		batch->unsent[i] = object == NULL;
 		if (object != NULL)
 			rc = o2_frame_append(&program->out, object);
-		json_decref(object);
+		o2_json_arena_end(object);
 	}
 	return rc;
 }

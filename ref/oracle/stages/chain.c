@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fields_json.h"
-#include "base/json.h"
 #include "oracle/stage_ops.h"
 #include "rdma/post.h"
 
@@ -21,7 +19,16 @@ static const struct o2_field gather_fields[] = {
 	{0},
 };
 
-static const struct o2_field message_fields[] = {
+static_assert(offsetof(struct o2_case_chain, rdma) == 0, "the table of rdma_plan's question is for both");
+
+static const struct o2_field *rdma_fields(const void *chain)
+{
+	(void)chain;
+	return o2_rdma_input_fields;
+}
+
+static const struct o2_field question_fields[] = {
+	{.name = "rdma", .kind = O2_FIELD_MORE, .more = rdma_fields},
 	{O2_FIELD("message", PART, struct o2_case_chain, message), .part = gather_fields,
 	 .inside = (const char *const[]){"message.addr", "message.length", "message.lkey", NULL}},
 	{0},
@@ -44,24 +51,6 @@ static const struct o2_field result_fields[] = {
 	O2_STAGE_LIST("chain.sge", struct o2_answer_chain, sge, nsge, gather_fields),
 	{0},
 };
-
-/* The form is that of rdma_plan's question plus the member "message". */
-static json_t *case_to_json(const struct o2_case *asked)
-{
-	json_t *form = o2_fields_into_json(o2_json_form(o2_stage_input_form(O2_STAGE_RDMA_CHAIN)),
-					   o2_rdma_input_fields, &asked->chain.rdma);
-
-	return o2_fields_into_json(form, message_fields, &asked->chain);
-}
-
-static int case_from_json(const json_t *form, struct o2_case *asked, struct o2_error *error)
-{
-	int rc = o2_json_expect_form(form, o2_stage_input_form(O2_STAGE_RDMA_CHAIN), error);
-
-	if (rc == 0)
-		rc = o2_fields_from_json(form, o2_rdma_input_fields, &asked->chain.rdma, error);
-	return rc != 0 ? rc : o2_fields_from_json(form, message_fields, &asked->chain, error);
-}
 
 O2_STAGE_CALL(rdma_chain, chain)
 
@@ -189,7 +178,10 @@ static_assert(sizeof(((struct o2_rdma_plan *)NULL)->sge) / sizeof(struct o2_rdma
 bool o2_chain_writes(const struct o2_case_chain *asked, const struct o2_answer_chain *chain,
 		     struct o2_rdma_plan *plan)
 {
-	*plan = (struct o2_rdma_plan){.lkey = asked->rdma.source.rd_key, .rkey = asked->rdma.sink.rd_key};
+	/* The arrays are too long to be cleared for each check. */
+	plan->lkey = asked->rdma.source.rd_key;
+	plan->rkey = asked->rdma.sink.rd_key;
+	plan->nob = plan->nwr = plan->nsge = 0;
 	for (uint32_t i = 0; i < chain->nwr; i++)
 		if ((chain->wr[i].opcode == O2_IMPL_SEND) != (i == chain->nwr - 1))
 			return false;
@@ -265,8 +257,7 @@ const struct o2_stage_ops o2_stage_chain = {
 		"\"wrq_sge\":2},\"source\":{\"rd_key\":\"0x11\",\"rd_frags\":[{\"rf_nob\":512,\"rf_addr\":"
 		"\"0x1000\"}]},\"sink\":{\"rd_key\":\"0x22\",\"rd_frags\":[{\"rf_nob\":512,\"rf_addr\":"
 		"\"0x1000\"}]},\"message\":{\"addr\":\"0x8000\",\"length\":60,\"lkey\":\"0x33\"}}",
-	.case_to_json = case_to_json,
-	.case_from_json = case_from_json,
+	O2_STAGE_QUESTION(chain),
 	O2_STAGE_RESULT(chain),
 	.member = "chain",
 	.compare = compare,

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/json_read.h"
 #include "oracle/answer.h"
 #include "oracle/frame.h"
 
@@ -24,21 +25,25 @@ static int answer_frame(const char *text, uint32_t length_bytes)
 	static struct o2_frame_buffer out;
 	struct o2_error error = {0};
 	char words[200];
-	json_t *object = json_loadb(text, length_bytes, 0, NULL);
-	int rc = o2_case_from_json(object, &asked, &error);
+	json_t *object;
+	int rc;
 
-	json_decref(object);
+	o2_json_arena_begin();
+	object = json_loadb(text, length_bytes, 0, NULL);
+	rc = o2_case_from_json(object, &asked, &error);
+	o2_json_arena_end(object);
 	if (rc != 0) {
 		o2_error_text(&error, words, sizeof(words));
 		fprintf(stderr, "cannot read the request: %s\n", words);
 		return 1;
 	}
 	o2_answer_of_reference(&asked, &answer);
+	o2_json_arena_begin();
 	object = o2_answer_to_json(&asked, &answer);
 	json_object_set_new(object, "stages", stages());
 	out.used = 0;
 	rc = o2_frame_append(&out, object);
-	json_decref(object);
+	o2_json_arena_end(object);
 	return rc != 0 || fwrite(out.bytes, 1, out.used, stdout) != out.used || fflush(stdout) != 0;
 }
 

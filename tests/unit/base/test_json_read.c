@@ -6,6 +6,7 @@
 #include "tests/lib/unit_test.h"
 
 #define LONGEST 70u
+#define MANY	50000u /* objects, which take more than the arena has */
 
 static uint32_t countdown; /* allocations until one fails; 0: none fails */
 static bool for_good;	   /* all later ones fail too */
@@ -76,6 +77,30 @@ TEST(test_each_allocation_refused)
 		}
 	}
 	assert_int_equal(live, 0);
+	json_set_alloc_funcs(malloc, free);
+}
+
+/* In the arena, jansson allocates only what the arena has no room for, and all of that is freed at the end. */
+TEST(test_arena)
+{
+	static char text[3 * MANY + 1];
+	json_error_t where;
+	json_t *value;
+
+	json_set_alloc_funcs(counted, counted_free);
+	for (uint32_t i = 0; i < 3; i++) {
+		const uint32_t count = i == 1 ? MANY : 1;
+
+		for (uint32_t k = 0; k < count; k++)
+			memcpy(text + 3 * k, k == 0 ? "[{}" : ",{}", 3);
+		text[3 * count] = ']';
+		o2_json_arena_begin();
+		value = o2_json_read(text, 3 * count + 1, 0, &where);
+		assert_int_equal(json_array_size(value), count);
+		assert_int_equal(live > 0, count == MANY);
+		o2_json_arena_end(value);
+		assert_int_equal(live, 0);
+	}
 	json_set_alloc_funcs(malloc, free);
 }
 

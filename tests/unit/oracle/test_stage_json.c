@@ -6,24 +6,45 @@
 #include <inttypes.h>
 
 #include "base/json.h"
+#include "oracle/frame.h"
 #include "props/engine/prng.h"
 #include "tests/unit/oracle/stage_outputs.h"
 
-/* Converts to text and back, as another program would see the form; consumes *written. */
+/*
+ * Converts to text and back, as another program would see the form; consumes *written.  The text is that of a
+ * frame, which holds the bytes that jansson would write.
+ */
 static json_t *through_text(json_t *written)
 {
+	struct o2_frame_buffer frame = {0};
+	const char *at;
 	char *text;
 	json_t *read;
 
 	assert_non_null(written);
 	text = json_dumps(written, JSON_COMPACT);
 	assert_non_null(text);
-	read = json_loads(text, 0, NULL);
+	assert_int_equal(o2_frame_append(&frame, written), 0);
+	at = (const char *)frame.bytes + O2_FRAME_HEAD_BYTES;
+	assert_int_equal(frame.used, O2_FRAME_HEAD_BYTES + strlen(text));
+	assert_memory_equal(at, text, strlen(text));
+	read = json_loadb(at, strlen(text), 0, NULL);
 	assert_non_null(read);
 	assert_true(json_equal(written, read));
+	o2_frame_buffer_free(&frame);
 	free(text);
 	json_decref(written);
 	return read;
+}
+
+TEST(test_frames_of_what_no_form_has)
+{
+	static const char text[] =
+		"{\"\":{},\"a\":[],\"\\\"\\\\\":[\"\\u0001\\n/"
+		"\",\"\x7f\xc3\xa9\\u001f\"],\"n\":[null,true,false,0,"
+		"-1,10,-9223372036854775808,9223372036854775807,0.5,-1e300,\"\",[[],[1]]],\"o\":{\"p\":{}}}";
+
+	json_decref(through_text(json_loads(text, 0, NULL)));
 }
 
 /* --- reader(writer(x)) == x --- */
