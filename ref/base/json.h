@@ -75,8 +75,8 @@ int o2_json_get_object(const json_t *object, const char *field, const json_t **c
 int o2_json_at(int rc, const char *field, uint32_t index, struct o2_error *error);
 
 /*
- * Set a member of object, whose key must be UTF-8, and return object.  Both child and object may be NULL, the result of a failed call: then
- * both are freed and NULL is returned.
+ * Set a member of object, whose key must be UTF-8, and return object.  Both child and object may be NULL, the result
+ * of a failed call: then both are freed and NULL is returned.
  */
 json_t *o2_json_with(json_t *object, const char *key, json_t *child);
 

@@ -137,7 +137,7 @@ json_t *o2_json_read_file(const char *path, size_t flags, json_error_t *where)
 /* --- the arena --- */
 
 static struct {
-	_Alignas(max_align_t) uint8_t bytes[1u << 20];
+	_Alignas(max_align_t) uint8_t bytes[1u << 18];
 	size_t used_bytes; /* more than there are: the last pieces are jansson's own, and are freed one by one */
 	json_malloc_t allocate;
 	json_free_t release;
