@@ -25,6 +25,9 @@
 /* Most findings of a side that wait for a proof: docs/judge.md, "Captures". */
 #define O2_HEARING_WAITING 8u
 
+/* Most WRITEs, and most answers, that the judge remembers for messages of a side that were not heard. */
+#define O2_HEARING_STRAYS 16u
+
 /* A transfer from its request to its end. */
 struct o2_hearing_transfer {
 	bool open, is_get, described;
@@ -61,7 +64,8 @@ struct o2_hearing_end {
 	uint64_t summed; /* number of its first message with a checksum, until one without follows; 0: none */
 	uint64_t empty_noops, empty_noops_ns;
 	uint64_t messages, writes, write_bytes; /* as heard by the judge */
-	uint64_t puts;				/* LNet PUTs in messages heard */
+	uint64_t written, answered; /* WRITEs and answers of the other side since its last event */
+	uint64_t puts;		    /* LNet PUTs in messages heard */
 	struct o2_judge_finding waiting[O2_HEARING_WAITING];
 	uint32_t nwaiting;
 };
@@ -75,6 +79,13 @@ enum o2_hearing_need {
 	O2_HEARING_TERMS, /* the agreed terms */
 };
 
+/* What the judge takes a message for: docs/judge.md, "What it cannot see". */
+enum o2_hearing_again {
+	O2_HEARING_NEW,
+	O2_HEARING_UNSURE, /* heard; but it may have come before, and what was written for it since is not known */
+	O2_HEARING_MISSED, /* it was missed when it came first, and is not heard now */
+};
+
 struct o2_hearing {
 	struct o2_choice *c;
 	struct o2_report *report;
@@ -86,6 +97,7 @@ struct o2_hearing {
 	bool exact; /* whole, and the judge has not restarted its account of credits */
 	bool anew;  /* at the next message the judge finds the credits wrong and restarts its account */
 	enum o2_judge_side heard_side; /* with one_way */
+	enum o2_hearing_again again;   /* the next message */
 	bool writes_unseen[O2_JUDGE_SIDES];
 	uint64_t id, heard; /* number of the connection, and of its events heard */
 	/* The agreed terms. */
@@ -114,9 +126,11 @@ struct o2_hearing {
 	struct o2_judge_finding *log; /* all findings, up to O2_HEARING_LOG; borrowed; NULL: not kept */
 	uint32_t nlog;
 	uint64_t *found_of, *unproven; /* counters: findings of each rule; findings never proven */
-	const char *scene;	       /* name of the scene, for the report */
-	bool over;		       /* no honest event can follow */
-	bool either; /* a loss reported first for A and then for B is one packet of either side */
+	uint64_t *
+		early; /* counter: WRITEs for memory that was described later only, found where packets may be missing */
+	const char *scene; /* name of the scene, for the report */
+	bool over;	   /* no honest event can follow */
+	bool either;	   /* a loss reported first for A and then for B is one packet of either side */
 };
 
 static inline enum o2_judge_side o2_hearing_other(enum o2_judge_side side)
@@ -165,6 +179,14 @@ void o2_hearing_compare(struct o2_hearing *h, const struct o2_judge_finding *due
 void o2_hearing_expect_times(struct o2_hearing *h);
 /* Call after an event that the judge did not hear correctly, or at all: the judge forgets open transfers. */
 void o2_hearing_missed(struct o2_hearing *h, enum o2_judge_side side);
+/*
+ * Before a request or a PUT_ACK of that side: if the judge may take it for one that comes again, because too much came
+ * that may fit it, let the judge know of a loss.
+ */
+void o2_hearing_renew(struct o2_hearing *h, enum o2_judge_side side);
+/* Send a message that the judge takes for one that comes again; answered: an answer to it may have been heard. */
+void o2_hearing_message_again(struct o2_hearing *h, enum o2_judge_side from, struct o2_msg *msg,
+			      bool answered);
 /* Tell the judge that an event of that side, not described further, was lost. */
 void o2_hearing_lose(struct o2_hearing *h, enum o2_judge_side side);
 

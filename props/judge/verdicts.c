@@ -33,6 +33,9 @@ enum situation {
 	NOT_PROVEN = HEARD + HEARINGS,
 	WITH_GAPS,
 	CLOCK_BACK,
+	CAME_AGAIN_WHOLE,
+	CAME_AGAIN_IN_GAPS,
+	WRITTEN_EARLY,
 	SITUATIONS,
 };
 static_assert(SITUATIONS <= O2_TALLY_MAX, "they are counted");
@@ -43,9 +46,10 @@ static const char *situations[SITUATIONS];
 
 static void name_situations(void)
 {
-	static const char *const others[] = {"heard_from_the_request", "heard_from_the_terms", "heard_later",
-					     "heard_one_way",	       "heard_one_way_first",  "not_proven",
-					     "heard_with_gaps",	       "clock_set_back"};
+	static const char *const others[] = {
+		"heard_from_the_request", "heard_from_the_terms", "heard_later",	"heard_one_way",
+		"heard_one_way_first",	  "not_proven",		  "heard_with_gaps",	"clock_set_back",
+		"came_again_whole",	  "came_again_in_gaps",	  "found_written_early"};
 
 	for (uint32_t i = 0; i < SITUATIONS; i++) {
 		if (i < HEARD)
@@ -185,10 +189,10 @@ static const struct o2_scene *draw_scene(struct o2_choice *c)
 	} kinds[] = {
 		{o2_scenes_message, O2_SCENES_MESSAGE},	  {o2_scenes_credits, O2_SCENES_CREDITS},
 		{o2_scenes_transfer, O2_SCENES_TRANSFER}, {o2_scenes_write, O2_SCENES_WRITE},
-		{o2_scenes_payload, O2_SCENES_PAYLOAD},
+		{o2_scenes_payload, O2_SCENES_PAYLOAD},	  {o2_scenes_again, O2_SCENES_AGAIN},
 	};
 	uint64_t i = o2_draw(c, O2_SCENES_MESSAGE + O2_SCENES_CREDITS + O2_SCENES_TRANSFER + O2_SCENES_WRITE +
-					O2_SCENES_PAYLOAD - 1);
+					O2_SCENES_PAYLOAD + O2_SCENES_AGAIN - 1);
 	uint32_t kind = 0;
 
 	for (; i >= kinds[kind].count; kind++)
@@ -244,6 +248,7 @@ void o2_verdicts_tell(struct o2_hearing *h, struct o2_tally *tally)
 {
 	h->found_of = tally->seen;
 	h->unproven = &tally->seen[NOT_PROVEN];
+	h->early = &tally->seen[WRITTEN_EARLY];
 	h->scene = "none";
 	draw_terms(h);
 	h->options.lossy = true;
@@ -321,6 +326,7 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 	h->allocation_failed = run->allocation_failed;
 	h->found_of = run->tally.seen;
 	h->unproven = &run->tally.seen[NOT_PROVEN];
+	h->early = &run->tally.seen[WRITTEN_EARLY];
 	h->scene = connects ? "coming to terms" : "none";
 	run->tally.cases++;
 	h->clock_ns = CLOCK_NS;
@@ -354,6 +360,10 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 	}
 	o2_ends_close(&run->ends);
 	o2_gaps_close(&run->gaps);
+	if (gaps) {
+		run->tally.seen[CAME_AGAIN_WHOLE] += run->gaps.came_whole;
+		run->tally.seen[CAME_AGAIN_IN_GAPS] += run->gaps.came_in_gaps;
+	}
 	o2_hearing_close(h);
 	return o2_choice_status(choice, report->failed ? O2_STATUS_INTERESTING : O2_STATUS_VALID);
 }

@@ -171,10 +171,18 @@ void o2_judge_refused(const struct o2_judging *at)
 	at->judge->sink(at->judge->context, &finding);
 }
 
+/* Nothing of this side that comes from now on can have come before. */
+static void forget_strays(struct o2_judge_end *end)
+{
+	end->nunheard = 0;
+	end->strays.nanswers = end->strays.nwrites = 0;
+}
+
 /* Open transfers may have continued in the events that were missed. */
 void o2_judge_unseen(const struct o2_judging *at)
 {
-	at->conn->end[at->from].nwaiting = at->conn->end[at->from].nunheard = 0;
+	at->conn->end[at->from].nwaiting = 0;
+	forget_strays(&at->conn->end[at->from]);
 	o2_judge_transfers_drop(at->judge, at->conn);
 	at->conn->whole = false;
 	o2_judge_credits_unknown(at->conn);
@@ -258,47 +266,41 @@ static void lose(const struct o2_judging *at)
 }
 
 /*
- * While a finding waits: was this message answered already?  Then it seems to have been missed when it came first,
- * and to come again because its acknowledgement was lost.
+ * The message seems to have been missed when it came first, and to come again because its acknowledgement was lost.  It
+ * proves nothing, and which credits it has used and given is not known.
  */
-static bool comes_again(const struct o2_judging *at)
+static int hear_again(const struct o2_judging *at, enum o2_judge_again again)
 {
-	const struct o2_judge_end *from = &at->conn->end[at->from];
-	const struct o2_msg *msg = at->event->kind == O2_JUDGE_MESSAGE ? at->event->msg : NULL;
-	uint64_t cookie;
+	struct o2_judge_end *from = &at->conn->end[at->from];
+	const struct o2_judge_strays strays = from->strays;
+	int rc = 0;
 
-	if (from->nwaiting == 0 || msg == NULL)
-		return false;
-	if (msg->ibm_type == O2_MSG_IMMEDIATE)
-		return o2_judge_lnet_answered(from, &msg->u.immediate.hdr);
-	if (msg->ibm_type == O2_MSG_PUT_REQ)
-		cookie = msg->u.putreq.ibprm_cookie;
-	else if (msg->ibm_type == O2_MSG_GET_REQ)
-		cookie = msg->u.get.ibgm_cookie;
-	else if (msg->ibm_type == O2_MSG_PUT_ACK)
-		cookie = msg->u.putack.ibpam_dst_cookie;
-	else
-		return false;
-	for (uint32_t i = 0; i < from->nwaiting; i++)
-		if (from->waiting[i].rule == O2_JUDGE_TRANSFER_UNASKED &&
-		    from->waiting[i].error.value == cookie)
-			return true;
-	return false;
+	release(at->judge, from, true);
+	if (at->conn->whole || again == O2_JUDGE_ANSWERED) {
+		lose(at);
+	} else {
+		/* In a conversation with gaps a WRITE may have been for something else as well. */
+		o2_judge_credits_unknown(at->conn);
+		rc = o2_judge_message(at);
+		o2_judge_credits_unknown(at->conn);
+		o2_judge_transfer_unsure(at);
+	}
+	/* The next message may come again as well. */
+	from->strays = strays;
+	return rc;
 }
 
 static int hear(struct o2_judge *judge, struct o2_judge_conn *conn, const struct o2_judge_event *event)
 {
 	const struct o2_judging at = {judge, conn, event, event->from, o2_judge_other(event->from)};
+	const enum o2_judge_again again = o2_judge_comes_again(&at);
 
 	pass_time(conn, event);
-	if (comes_again(&at)) {
-		release(judge, &conn->end[event->from], true);
-		lose(&at);
-		return 0;
-	}
+	if (again != O2_JUDGE_NEW)
+		return hear_again(&at, again);
 	if (event->kind == O2_JUDGE_MESSAGE || event->kind == O2_JUDGE_WRITE) {
 		release(judge, &conn->end[event->from], false);
-		conn->end[event->from].nunheard = 0;
+		forget_strays(&conn->end[event->from]);
 	}
 	/* The WRITE that this part belongs to will bring the time. */
 	if (event->kind != O2_JUDGE_PART)
