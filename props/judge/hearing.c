@@ -97,11 +97,14 @@ void o2_hearing_tell(struct o2_hearing *h, struct o2_judge_event event)
 	}
 	h->ndue = 0;
 	h->heard += !is_part;
+	if (o2_hearing_is_set_right(h))
+		h->behind_ns = 0;
 	h->heard_ns = h->now_ns;
+	h->heard_clock_ns = h->clock_ns + h->now_ns;
 	from->messages += event.kind == O2_JUDGE_MESSAGE && h->again != O2_HEARING_MISSED;
 	from->writes += event.kind == O2_JUDGE_WRITE;
 	from->write_bytes += event.kind == O2_JUDGE_WRITE ? event.bytes : 0;
-	if (!is_part && h->again == O2_HEARING_NEW)
+	if ((event.kind == O2_JUDGE_MESSAGE || event.kind == O2_JUDGE_WRITE) && h->again == O2_HEARING_NEW)
 		from->written = from->answered = 0;
 	h->end[o2_hearing_other(event.from)].written += event.kind == O2_JUDGE_WRITE;
 	h->end[o2_hearing_other(event.from)].answered += event.msg != NULL && is_answer(event.msg->ibm_type);
@@ -145,9 +148,13 @@ void o2_hearing_lose(struct o2_hearing *h, enum o2_judge_side side)
 
 void o2_hearing_renew(struct o2_hearing *h, enum o2_judge_side side)
 {
-	if (h->options.lossy && !h->whole &&
-	    (h->end[side].written > O2_HEARING_STRAYS || h->end[side].answered > O2_HEARING_STRAYS))
-		o2_hearing_lose(h, side);
+	struct o2_msg msg = o2_hearing_header(h, side, O2_MSG_PUT_NAK);
+
+	if (!h->options.lossy || h->whole ||
+	    (h->end[side].written <= O2_HEARING_STRAYS && h->end[side].answered <= O2_HEARING_STRAYS))
+		return;
+	msg.u.completion.ibcm_cookie = ++h->next_cookie;
+	o2_hearing_message(h, side, &msg);
 }
 
 void o2_hearing_message_again(struct o2_hearing *h, enum o2_judge_side from, struct o2_msg *msg,

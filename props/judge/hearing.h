@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/monotonic.h"
 #include "judge/judge.h"
 #include "props/engine/choice.h"
 #include "props/engine/report.h"
@@ -110,6 +111,8 @@ struct o2_hearing {
 	uint64_t number, now_ns, next_cookie, next_addr;
 	/* Time of the last event heard; what the clock of the judge's events has beyond now_ns. */
 	uint64_t heard_ns, clock_ns;
+	uint64_t heard_clock_ns; /* that event's time by that clock */
+	uint64_t behind_ns;	 /* the clock was set back so far, and may still be set right */
 	uint32_t next_key;
 	bool one_key; /* one key for all memory, as in mode global */
 	/* Make allocations fail; NULL: not possible.  fail_nth: the allocation that fails at the next event. */
@@ -144,10 +147,16 @@ static inline enum o2_judge_side o2_hearing_draw_side(const struct o2_hearing *h
 	return h->one_way ? h->heard_side : (enum o2_judge_side)o2_draw(h->c, 1);
 }
 
-static inline void o2_hearing_pass_ns(struct o2_hearing *h, uint64_t ns)
+/* Has the clock advanced, since the last event heard, by what it was set back?  Then it may have been set right. */
+static inline bool o2_hearing_is_set_right(const struct o2_hearing *h)
 {
-	h->now_ns += ns;
+	return h->behind_ns != 0 &&
+	       h->clock_ns + h->now_ns - h->heard_clock_ns + O2_JUDGE_DISORDER_MS * O2_NS_PER_MS >=
+		       h->behind_ns;
 }
+
+/* Time passes.  now_ns is what the judge can know: of a step that may set the clock right, what is beyond that. */
+void o2_hearing_pass_ns(struct o2_hearing *h, uint64_t ns);
 
 /* The largest message that both sides accept. */
 static inline uint32_t o2_hearing_most_bytes(const struct o2_hearing *h)
@@ -181,7 +190,7 @@ void o2_hearing_expect_times(struct o2_hearing *h);
 void o2_hearing_missed(struct o2_hearing *h, enum o2_judge_side side);
 /*
  * Before a request or a PUT_ACK of that side: if the judge may take it for one that comes again, because too much came
- * that may fit it, let the judge know of a loss.
+ * that may fit it, let the side answer a request that the judge has missed.
  */
 void o2_hearing_renew(struct o2_hearing *h, enum o2_judge_side side);
 /* Send a message that the judge takes for one that comes again; answered: an answer to it may have been heard. */

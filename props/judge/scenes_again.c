@@ -155,9 +155,9 @@ static void overpay(struct o2_hearing *h, enum o2_judge_side from, struct o2_msg
 }
 
 /*
- * WRITEs for other memory or answers to other requests come, perhaps before a known loss, and then a GET_REQ or PUT_ACK.
- * It is new: if fewer bytes are written for it than are reported, this is found.  But where not all was heard, something
- * that is not remembered may have been for it, unless it came before the PUT_REQ.
+ * WRITEs for other memory or answers to other requests come, and then a GET_REQ or PUT_ACK.  It is new: if fewer bytes
+ * are written for it than are reported, this is found.  But where not all was heard, something that is not remembered
+ * may have been for it; and what was, before a known loss, still may be.  Not so if it came before the PUT_REQ.
  */
 static void strays(struct o2_hearing *h, bool broken)
 {
@@ -184,7 +184,7 @@ static void strays(struct o2_hearing *h, bool broken)
 		o2_fair_put_ack(h, t, &msg);
 	if (!is_get && !late)
 		o2_hearing_message(h, writer, &request);
-	again = h->options.lossy && !h->whole && n > O2_HEARING_STRAYS && (answers || !late);
+	again = h->options.lossy && (lost ? !late : !h->whole && n > O2_HEARING_STRAYS && (answers || !late));
 	for (; n > 0; n--) {
 		if (answers)
 			answer_stray(h, writer);
@@ -192,7 +192,7 @@ static void strays(struct o2_hearing *h, bool broken)
 			write_stray(h, writer, t->sink.rd_key + !lost, t->sink.rd_frags[0].rf_addr, 0);
 	}
 	if (lost)
-		o2_hearing_lose(h, sink);
+		o2_hearing_lose(h, o2_draw_bool(h->c, 1, 1) ? sink : writer);
 	if (late)
 		o2_hearing_message(h, writer, &request);
 	t->number = h->number + 1;

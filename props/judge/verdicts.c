@@ -33,6 +33,7 @@ enum situation {
 	NOT_PROVEN = HEARD + HEARINGS,
 	WITH_GAPS,
 	CLOCK_BACK,
+	CLOCK_RIGHT,
 	CAME_AGAIN_WHOLE,
 	CAME_AGAIN_IN_GAPS,
 	WRITTEN_EARLY,
@@ -47,8 +48,9 @@ static const char *situations[SITUATIONS];
 static void name_situations(void)
 {
 	static const char *const others[] = {
-		"heard_from_the_request", "heard_from_the_terms", "heard_later",	"heard_one_way",
-		"heard_one_way_first",	  "not_proven",		  "heard_with_gaps",	"clock_set_back",
+		"heard_from_the_request", "heard_from_the_terms", "heard_later",
+		"heard_one_way",	  "heard_one_way_first",  "not_proven",
+		"heard_with_gaps",	  "clock_set_back",	  "clock_set_right",
 		"came_again_whole",	  "came_again_in_gaps",	  "found_written_early"};
 
 	for (uint32_t i = 0; i < SITUATIONS; i++) {
@@ -275,16 +277,29 @@ void o2_verdicts_tell(struct o2_hearing *h, struct o2_tally *tally)
 /* The clock of the judge's events is set back, by more than events come out of order. */
 static void set_clock_back(struct o2_hearing *h, struct o2_tally *tally)
 {
-	const uint64_t ns = LEAST_BACK_NS + o2_draw(h->c, CLOCK_NS - LEAST_BACK_NS);
+	const uint64_t most_ns = o2_draw_bool(h->c, 1, 1) ? h->clock_ns / 2 : O2_NS_PER_S;
+	const uint64_t ns = LEAST_BACK_NS + o2_draw(h->c, most_ns);
 
 	/* The time between the last event heard and the next one is hidden, so none may have passed. */
 	if (h->deaf || h->heard == 0 || h->now_ns != h->heard_ns)
 		return;
 	tally->seen[CLOCK_BACK]++;
 	h->clock_ns -= ns;
+	h->heard_clock_ns = h->clock_ns + h->now_ns;
+	h->behind_ns += ns;
 	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++)
 		h->end[side].said_ns = h->end[side].empty_noops = 0;
 	o2_judge_silent(h->judge, h->conn, h->number, h->clock_ns + h->now_ns);
+}
+
+/* It is set to where it was, or to a little less, and then perhaps time passes. */
+static void set_clock_right(struct o2_hearing *h, struct o2_tally *tally)
+{
+	if (h->behind_ns == 0 || h->now_ns != h->heard_ns)
+		return;
+	tally->seen[CLOCK_RIGHT]++;
+	h->clock_ns += h->behind_ns - o2_draw(h->c, LEAST_BACK_NS - 1);
+	o2_hearing_pass_ns(h, o2_draw_bool(h->c, 1, 1) ? h->options.timeout_ms * O2_NS_PER_MS : 0);
 }
 
 static void run_bounds(struct o2_hearing *h)
@@ -350,8 +365,12 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 			return O2_STATUS_INVALID;
 		o2_fair_steps(h, (uint32_t)o2_draw(choice, 40));
 		/* With gaps, the last event that was heard may be long ago. */
-		if (o2_draw_bool(choice, 7, 1) && !gaps)
+		for (int times = 0; times < 2 && !gaps && o2_draw_bool(choice, 7 - 4 * times, 1); times++)
 			set_clock_back(h, &run->tally);
+		if (h->behind_ns != 0 && o2_draw_bool(choice, 1, 1)) {
+			o2_fair_steps(h, (uint32_t)o2_draw(choice, 10));
+			set_clock_right(h, &run->tally);
+		}
 		if (!report->failed)
 			o2_hearing_check_view(h);
 		run_scenes(h, &run->tally, gaps);

@@ -135,7 +135,8 @@ struct o2_judge_stray_write {
 
 /*
  * What the other side has sent since this side's last message or WRITE, and that fits nothing which was heard: cookies
- * of answers, and WRITEs.  The first ones are kept, all are counted.
+ * of answers, and WRITEs.  The first ones are kept, all are counted.  A known loss ends nothing: of what was missed, the
+ * last may still come again.
  */
 struct o2_judge_strays {
 	uint64_t answer[O2_JUDGE_STRAYS_MAX];
@@ -211,10 +212,11 @@ struct o2_judge_conn {
 	uint16_t asked_version;
 	uint32_t asked_depth, asked_frags;
 	uint64_t asked_number;
-	uint64_t now_ns;   /* sum of the time between events; never goes back */
-	bool clocked;	   /* an event has had a time */
-	bool undated;	   /* a transfer, or the time of `empty` of a side, may be undated */
-	uint64_t clock_ns; /* the caller's: the latest time of an event since that clock was set back */
+	uint64_t now_ns;    /* sum of the time between events; never goes back */
+	bool clocked;	    /* an event has had a time */
+	bool undated;	    /* a transfer, or the time of `empty` of a side, may be undated */
+	uint64_t clock_ns;  /* the caller's: the latest time of an event since that clock was set back */
+	uint64_t behind_ns; /* how far it was set back in all, until it seems to have been set right */
 	struct o2_judge_end end[O2_JUDGE_SIDES];
 };
 

@@ -171,18 +171,10 @@ void o2_judge_refused(const struct o2_judging *at)
 	at->judge->sink(at->judge->context, &finding);
 }
 
-/* Nothing of this side that comes from now on can have come before. */
-static void forget_strays(struct o2_judge_end *end)
-{
-	end->nunheard = 0;
-	end->strays.nanswers = end->strays.nwrites = 0;
-}
-
 /* Open transfers may have continued in the events that were missed. */
 void o2_judge_unseen(const struct o2_judging *at)
 {
-	at->conn->end[at->from].nwaiting = 0;
-	forget_strays(&at->conn->end[at->from]);
+	at->conn->end[at->from].nwaiting = at->conn->end[at->from].nunheard = 0;
 	o2_judge_transfers_drop(at->judge, at->conn);
 	at->conn->whole = false;
 	o2_judge_credits_unknown(at->conn);
@@ -201,6 +193,30 @@ static void disconnect(const struct o2_judging *at)
 	}
 	o2_judge_transfers_drop(at->judge, at->conn);
 	at->conn->end[at->from].disconnected = true;
+}
+
+/* For how long a side was quiet is not known: checks for too short a time begin anew. */
+static void forget_quiet(struct o2_judge_conn *conn)
+{
+	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
+		conn->end[side].last_message_ns = 0;
+		conn->end[side].empty_noops = 0;
+	}
+}
+
+/*
+ * The caller's clock has advanced by `ns`: returns how much time has passed at least.  If the clock was set back, and
+ * now advances by as much or more, or a little less, it may have been set right.
+ */
+static uint64_t passed_ns(struct o2_judge_conn *conn, uint64_t ns)
+{
+	const uint64_t behind_ns = conn->behind_ns;
+
+	if (behind_ns == 0 || ns + O2_JUDGE_DISORDER_MS * O2_NS_PER_MS < behind_ns)
+		return ns;
+	conn->behind_ns = 0;
+	forget_quiet(conn);
+	return ns < behind_ns ? 0 : ns - behind_ns;
 }
 
 /*
@@ -222,14 +238,12 @@ static void pass_time(struct o2_judge_conn *conn, const struct o2_judge_event *e
 		conn->now_ns = conn->heard == 0 ? time_ns : conn->now_ns;
 	}
 	if (time_ns >= conn->clock_ns) {
-		conn->now_ns += time_ns - conn->clock_ns;
+		conn->now_ns += passed_ns(conn, time_ns - conn->clock_ns);
 		conn->clock_ns = time_ns;
 	} else if (conn->clock_ns - time_ns > O2_JUDGE_DISORDER_MS * O2_NS_PER_MS) {
+		conn->behind_ns += conn->clock_ns - time_ns;
 		conn->clock_ns = time_ns;
-		for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
-			conn->end[side].last_message_ns = 0;
-			conn->end[side].empty_noops = 0;
-		}
+		forget_quiet(conn);
 	}
 	if (conn->undated) {
 		o2_judge_transfers_date(conn);
@@ -267,15 +281,13 @@ static void lose(const struct o2_judging *at)
 
 /*
  * The message seems to have been missed when it came first, and to come again because its acknowledgement was lost.  It
- * proves nothing, and which credits it has used and given is not known.
+ * proves nothing, and which credits it has used and given is not known.  What shows this is kept: more may come again.
  */
 static int hear_again(const struct o2_judging *at, enum o2_judge_again again)
 {
-	struct o2_judge_end *from = &at->conn->end[at->from];
-	const struct o2_judge_strays strays = from->strays;
 	int rc = 0;
 
-	release(at->judge, from, true);
+	release(at->judge, &at->conn->end[at->from], true);
 	if (at->conn->whole || again == O2_JUDGE_ANSWERED) {
 		lose(at);
 	} else {
@@ -285,8 +297,6 @@ static int hear_again(const struct o2_judging *at, enum o2_judge_again again)
 		o2_judge_credits_unknown(at->conn);
 		o2_judge_transfer_unsure(at);
 	}
-	/* The next message may come again as well. */
-	from->strays = strays;
 	return rc;
 }
 
@@ -300,7 +310,8 @@ static int hear(struct o2_judge *judge, struct o2_judge_conn *conn, const struct
 		return hear_again(&at, again);
 	if (event->kind == O2_JUDGE_MESSAGE || event->kind == O2_JUDGE_WRITE) {
 		release(judge, &conn->end[event->from], false);
-		forget_strays(&conn->end[event->from]);
+		conn->end[event->from].nunheard = 0;
+		conn->end[event->from].strays.nanswers = conn->end[event->from].strays.nwrites = 0;
 	}
 	/* The WRITE that this part belongs to will bring the time. */
 	if (event->kind != O2_JUDGE_PART)
