@@ -200,6 +200,7 @@ struct o2_hearing_transfer *o2_fair_request(struct o2_hearing *h, enum o2_judge_
 	if (h->end[asker].unanswered >= h->depth)
 		o2_fair_finish(h);
 	o2_fair_ensure(h, asker);
+	o2_hearing_renew(h, asker);
 	for (uint32_t i = 0; i < O2_HEARING_TRANSFERS && t == NULL; i++)
 		if (!h->transfer[i].open)
 			t = &h->transfer[i];
@@ -254,6 +255,7 @@ void o2_fair_put_ack(struct o2_hearing *h, struct o2_hearing_transfer *t, struct
 {
 	const enum o2_judge_side from = o2_hearing_other(t->asker);
 
+	o2_hearing_renew(h, from);
 	*msg = o2_hearing_header(h, from, O2_MSG_PUT_ACK);
 	msg->ibm_credits = draw_credits(h, from);
 	o2_hearing_expect_times(h);

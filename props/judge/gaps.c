@@ -11,13 +11,18 @@ static void found(void *context, const struct o2_judge_finding *finding)
 	/* A finding that was never proven may be wrong; it is marked as such. */
 	if (gaps->found || finding->unproven || o2_judge_rules[finding->rule].severity == O2_JUDGE_NOTE)
 		return;
+	/* What came again may have used or given the credits that seem to be wrong: docs/judge.md says so. */
+	if (gaps->came && finding->rule >= O2_JUDGE_CREDITS_NONE &&
+	    finding->rule <= O2_JUDGE_CREDITS_REQUESTS)
+		return;
 	gaps->found = true;
 	gaps->first = *finding;
 }
 
 void o2_gaps_draw(struct o2_gaps *gaps)
 {
-	gaps->every = 2 + (uint32_t)o2_draw(gaps->h->c, 30);
+	gaps->every = o2_draw_bool(gaps->h->c, 3, 1) ? 0 : 2 + (uint32_t)o2_draw(gaps->h->c, 30);
+	gaps->repeats = 1 + (uint32_t)o2_draw(gaps->h->c, 15);
 	gaps->unheard = o2_draw_bool(gaps->h->c, 1, 1) ? (uint32_t)o2_draw(gaps->h->c, 20) : 0;
 }
 
@@ -41,6 +46,108 @@ static void hear(struct o2_gaps *gaps, struct o2_judge_event event)
 	o2_judge_hear(gaps->judge, gaps->conn, &event);
 }
 
+static void lose(struct o2_gaps *gaps, const struct o2_judge_event *next)
+{
+	gaps->lost = true;
+	hear(gaps,
+	     (struct o2_judge_event){.kind = O2_JUDGE_LOST, .from = next->from, .time_ns = next->time_ns});
+}
+
+/* --- what comes again --- */
+
+/* The cookie that an answer to this message names; false: no answer does. */
+static bool cookie_of(const struct o2_msg *msg, uint64_t *cookie)
+{
+	switch (msg->ibm_type) {
+	case O2_MSG_PUT_REQ:
+		*cookie = msg->u.putreq.ibprm_cookie;
+		return true;
+	case O2_MSG_GET_REQ:
+		*cookie = msg->u.get.ibgm_cookie;
+		return true;
+	case O2_MSG_PUT_ACK:
+		*cookie = msg->u.putack.ibpam_dst_cookie;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Is the WRITE for memory that the message describes?  No other descriptor has that memory. */
+static bool is_for(const struct o2_judge_event *write, const struct o2_msg *msg)
+{
+	const struct o2_rdma_desc *desc =
+		msg->ibm_type == O2_MSG_GET_REQ ? &msg->u.get.ibgm_rd : &msg->u.putack.ibpam_rd;
+
+	for (uint32_t i = 0; msg->ibm_type != O2_MSG_PUT_REQ && i < desc->rd_nfrags; i++)
+		if (write->addr >= desc->rd_frags[i].rf_addr &&
+		    write->addr < desc->rd_frags[i].rf_addr + desc->rd_frags[i].rf_nob)
+			return true;
+	return false;
+}
+
+static bool answers(const struct o2_judge_event *event, const struct o2_msg *msg)
+{
+	uint64_t cookie = 0;
+
+	if (event->kind == O2_JUDGE_WRITE)
+		return is_for(event, msg);
+	if (event->kind != O2_JUDGE_MESSAGE || event->msg == NULL || !cookie_of(msg, &cookie))
+		return false;
+	switch (event->msg->ibm_type) {
+	case O2_MSG_PUT_ACK:
+		return msg->ibm_type == O2_MSG_PUT_REQ && event->msg->u.putack.ibpam_src_cookie == cookie;
+	case O2_MSG_PUT_NAK:
+	case O2_MSG_PUT_DONE:
+	case O2_MSG_GET_DONE:
+		return event->msg->u.completion.ibcm_cookie == cookie;
+	default:
+		return false;
+	}
+}
+
+/* The event is not recorded.  If it is a request or a PUT_ACK, and its acknowledgement is lost as well, it comes again. */
+static bool miss(struct o2_gaps *gaps, const struct o2_judge_event *event)
+{
+	struct o2_gap_again *again = &gaps->again[event->from];
+	uint64_t cookie;
+
+	if (event->kind != O2_JUDGE_MESSAGE && event->kind != O2_JUDGE_WRITE)
+		return false;
+	if (event->kind == O2_JUDGE_MESSAGE && event->msg != NULL && !gaps->missing[event->from] &&
+	    cookie_of(event->msg, &cookie) && o2_draw_bool(gaps->h->c, gaps->repeats, 1)) {
+		again->comes = true;
+		again->answered = false;
+		again->msg = *event->msg;
+		again->event = *event;
+		again->event.msg = &again->msg;
+		return true;
+	}
+	if (gaps->every == 0 || !o2_draw_bool(gaps->h->c, gaps->every, 1))
+		return false;
+	/* Of several messages that come again, the first may have no answer yet: docs/judge.md says so. */
+	again->comes = false;
+	return true;
+}
+
+/* The message comes again, maybe, after an event of the other side was heard. */
+static void come_again(struct o2_gaps *gaps, const struct o2_judge_event *heard)
+{
+	struct o2_gap_again *again = &gaps->again[o2_judge_other(heard->from)];
+
+	if (!again->comes)
+		return;
+	again->answered = again->answered || answers(heard, &again->msg);
+	if (o2_draw_bool(gaps->h->c, 3, 1))
+		return;
+	if (again->answered)
+		*(gaps->lost || gaps->unheard > 0 ? &gaps->came_in_gaps : &gaps->came_whole) += 1;
+	gaps->came = true;
+	again->event.time_ns = heard->time_ns;
+	hear(gaps, again->event);
+	again->comes = gaps->missing[again->event.from] = false;
+}
+
 void o2_gaps_hear(void *context, const struct o2_judge_event *event)
 {
 	struct o2_gaps *gaps = context;
@@ -48,16 +155,17 @@ void o2_gaps_hear(void *context, const struct o2_judge_event *event)
 	/* Parts are not heard: a part belongs to a later WRITE, which may be missing. */
 	if (!open(gaps) || event->kind == O2_JUDGE_PART || gaps->number++ < gaps->unheard)
 		return;
-	if ((event->kind == O2_JUDGE_MESSAGE || event->kind == O2_JUDGE_WRITE) &&
-	    o2_draw_bool(gaps->h->c, gaps->every, 1)) {
+	if (miss(gaps, event)) {
 		gaps->missing[event->from] = true;
+		/* If its answer is missing as well, it is a new message for all that is known. */
+		gaps->again[o2_judge_other(event->from)].comes = false;
 		return;
 	}
 	if (gaps->missing[event->from])
-		hear(gaps, (struct o2_judge_event){
-				   .kind = O2_JUDGE_LOST, .from = event->from, .time_ns = event->time_ns});
-	gaps->missing[event->from] = false;
+		lose(gaps, event);
+	gaps->missing[event->from] = gaps->again[event->from].comes = false;
 	hear(gaps, *event);
+	come_again(gaps, event);
 }
 
 void o2_gaps_close(struct o2_gaps *gaps)

@@ -6,17 +6,35 @@
 
 /*
  * The conversation of a hearing as recorded with gaps: requests, messages and WRITEs are missing, and the next
- * event of the same side reveals each loss.  For an honest conversation the judge must then find only notes.
+ * event of the same side reveals each loss.  A message that nothing of its side has followed may come again instead,
+ * when the other side has gone on, and looks new then.  For an honest conversation the judge must find only notes.
  */
+
+/* A message that is missing, and what the other side has sent since. */
+struct o2_gap_again {
+	bool comes;    /* it will come again, unless its side sends something else first */
+	bool answered; /* an answer to it, or a WRITE for it, was heard */
+	struct o2_judge_event event;
+	struct o2_msg msg;
+};
+
 struct o2_gaps {
 	struct o2_hearing *h;
-	uint32_t every;	  /* on average, one event in this many is missing */
+	uint32_t
+		every; /* on average, one event in this many is missing; 0: none, but for those that come again */
+	uint32_t repeats; /* on average, one request or PUT_ACK in this many is missing, and may come again */
 	uint32_t unheard; /* events at the start that were not recorded; 0: none */
 	struct o2_judge *judge;
 	struct o2_judge_conn *conn;
 	uint64_t number;
 	bool missing[O2_JUDGE_SIDES];
-	bool found; /* the judge found something other than a note: first */
+	bool lost; /* the judge knows that it has not heard all */
+	struct o2_gap_again again[O2_JUDGE_SIDES];
+	bool came; /* a message has come again */
+	uint32_t
+		came_whole; /* how many came after their answer, while the judge could believe to have heard all .. */
+	uint32_t came_in_gaps; /* .. and how many later */
+	bool found;	       /* the judge found something other than a note: first */
 	struct o2_judge_finding first;
 };
 

@@ -17,70 +17,6 @@ static void take(void *context, const struct o2_judge_finding *finding)
 		h->found[h->nfound++] = *finding;
 }
 
-void o2_hearing_expect(struct o2_hearing *h, enum o2_hearing_need need, enum o2_judge_rule_id rule,
-		       enum o2_judge_side who, uint64_t earlier, const char *field, uint64_t value,
-		       uint64_t limit, enum o2_limit_kind kind)
-{
-	if ((need == O2_HEARING_BOTH && h->one_way) || (need == O2_HEARING_WHOLE && !h->whole) ||
-	    (need == O2_HEARING_EXACT && !h->exact) || (need == O2_HEARING_TERMS && !h->knows_terms))
-		return;
-	assert(h->ndue < O2_HEARING_FINDINGS);
-	h->due[h->ndue++] = (struct o2_judge_finding){
-		.rule = rule,
-		.conn = h->conn,
-		.who = who,
-		.number = h->number + 1,
-		.time_ns = h->clock_ns + h->now_ns,
-		.earlier = earlier,
-		.error = {.code = -EPROTO,
-			  .rule = o2_judge_rules[rule].id,
-			  .field = field,
-			  .value = value,
-			  .limit = limit,
-			  .limit_kind = limit == O2_NO_LIMIT ? O2_LIMIT_OTHER : kind},
-	};
-}
-
-void o2_hearing_expect_times(struct o2_hearing *h)
-{
-	const uint64_t limit_ms = h->options.timeout_ms;
-
-	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
-		for (;;) {
-			struct o2_hearing_transfer *oldest = NULL;
-
-			for (uint32_t i = 0; i < O2_HEARING_TRANSFERS; i++) {
-				struct o2_hearing_transfer *t = &h->transfer[i];
-
-				if (t->open && t->followed && !t->late && (int)t->asker == side &&
-				    h->now_ns - t->time_ns >= (limit_ms + 1) * O2_NS_PER_MS &&
-				    (oldest == NULL || t->number < oldest->number))
-					oldest = t;
-			}
-			if (oldest == NULL)
-				break;
-			oldest->late = true;
-			o2_hearing_expect(
-				h, O2_HEARING_BOTH, O2_JUDGE_TRANSFER_UNANSWERED,
-				oldest->described && !oldest->is_get ? oldest->asker
-								     : o2_hearing_other(oldest->asker),
-				oldest->number, "milliseconds", (h->now_ns - oldest->time_ns) / O2_NS_PER_MS,
-				limit_ms, O2_LIMIT_BOUND);
-		}
-	}
-	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
-		struct o2_hearing_end *end = &h->end[side];
-
-		if (end->empty_ns == 0 || end->withheld_said ||
-		    h->now_ns <= end->empty_ns + limit_ms * O2_NS_PER_MS)
-			continue;
-		end->withheld_said = true;
-		o2_hearing_expect(h, O2_HEARING_BOTH, O2_JUDGE_CREDITS_WITHHELD,
-				  o2_hearing_other((enum o2_judge_side)side), 0, "milliseconds",
-				  (h->now_ns - end->empty_ns) / O2_NS_PER_MS, limit_ms, O2_LIMIT_BOUND);
-	}
-}
-
 /* The side whose next event proves a finding: docs/judge.md, "What it cannot see". */
 static struct o2_hearing_end *proves(struct o2_hearing *h, const struct o2_judge_finding *finding)
 {
@@ -115,6 +51,12 @@ static bool hear(struct o2_hearing *h, const struct o2_judge_event *event)
 	return !failed;
 }
 
+static bool is_answer(uint8_t type)
+{
+	return type == O2_MSG_PUT_ACK || type == O2_MSG_PUT_NAK || type == O2_MSG_PUT_DONE ||
+	       type == O2_MSG_GET_DONE;
+}
+
 void o2_hearing_tell(struct o2_hearing *h, struct o2_judge_event event)
 {
 	struct o2_hearing_end *from = &h->end[event.from];
@@ -136,6 +78,8 @@ void o2_hearing_tell(struct o2_hearing *h, struct o2_judge_event event)
 		memcpy(at_once, from->waiting, from->nwaiting * sizeof(at_once[0]));
 		n = from->nwaiting;
 		from->nwaiting = 0;
+		for (uint32_t i = 0; i < n; i++)
+			at_once[i].unproven = h->again != O2_HEARING_NEW;
 	}
 	/* A part of a WRITE is no event of its own: what is overdue is reported with the WRITE. */
 	if (!is_part)
@@ -153,12 +97,28 @@ void o2_hearing_tell(struct o2_hearing *h, struct o2_judge_event event)
 	}
 	h->ndue = 0;
 	h->heard += !is_part;
+	if (o2_hearing_is_set_right(h))
+		h->behind_ns = 0;
 	h->heard_ns = h->now_ns;
-	from->messages += event.kind == O2_JUDGE_MESSAGE;
+	h->heard_clock_ns = h->clock_ns + h->now_ns;
+	from->messages += event.kind == O2_JUDGE_MESSAGE && h->again != O2_HEARING_MISSED;
 	from->writes += event.kind == O2_JUDGE_WRITE;
 	from->write_bytes += event.kind == O2_JUDGE_WRITE ? event.bytes : 0;
+	if ((event.kind == O2_JUDGE_MESSAGE || event.kind == O2_JUDGE_WRITE) && h->again == O2_HEARING_NEW)
+		from->written = from->answered = 0;
+	h->end[o2_hearing_other(event.from)].written += event.kind == O2_JUDGE_WRITE;
+	h->end[o2_hearing_other(event.from)].answered += event.msg != NULL && is_answer(event.msg->ibm_type);
 	if (hear(h, &event))
 		o2_hearing_compare(h, at_once, n);
+}
+
+static void forget_credits(struct o2_hearing *h)
+{
+	for (int i = O2_JUDGE_A; i < O2_JUDGE_SIDES; i++) {
+		h->end[i].least = h->end[i].most = h->end[i].balance;
+		h->end[i].empty_ns = 0;
+		h->end[i].withheld_said = false;
+	}
 }
 
 void o2_hearing_missed(struct o2_hearing *h, enum o2_judge_side side)
@@ -170,19 +130,49 @@ void o2_hearing_missed(struct o2_hearing *h, enum o2_judge_side side)
 	h->end[side].said_ns = 0;
 	for (uint32_t i = 0; i < O2_HEARING_TRANSFERS; i++)
 		h->transfer[i].followed = false;
-	for (int i = O2_JUDGE_A; i < O2_JUDGE_SIDES; i++) {
-		h->end[i].least = h->end[i].most = h->end[i].balance;
-		h->end[i].empty_ns = 0;
-		h->end[i].withheld_said = false;
-	}
+	forget_credits(h);
+}
+
+static void expect_loss(struct o2_hearing *h, enum o2_judge_side side)
+{
+	o2_hearing_expect(h, O2_HEARING_EVENT, O2_JUDGE_TRANSPORT_LOST, side, 0, NULL, 0, O2_NO_LIMIT,
+			  O2_LIMIT_OTHER);
 }
 
 void o2_hearing_lose(struct o2_hearing *h, enum o2_judge_side side)
 {
-	o2_hearing_expect(h, O2_HEARING_EVENT, O2_JUDGE_TRANSPORT_LOST, side, 0, NULL, 0, O2_NO_LIMIT,
-			  O2_LIMIT_OTHER);
+	expect_loss(h, side);
 	o2_hearing_tell(h, (struct o2_judge_event){.kind = O2_JUDGE_LOST, .from = side});
 	o2_hearing_missed(h, side);
+}
+
+void o2_hearing_renew(struct o2_hearing *h, enum o2_judge_side side)
+{
+	struct o2_msg msg = o2_hearing_header(h, side, O2_MSG_PUT_NAK);
+
+	if (!h->options.lossy || h->whole ||
+	    (h->end[side].written <= O2_HEARING_STRAYS && h->end[side].answered <= O2_HEARING_STRAYS))
+		return;
+	msg.u.completion.ibcm_cookie = ++h->next_cookie;
+	o2_hearing_message(h, side, &msg);
+}
+
+void o2_hearing_message_again(struct o2_hearing *h, enum o2_judge_side from, struct o2_msg *msg,
+			      bool answered)
+{
+	const bool missed = h->whole || answered;
+
+	h->again = missed ? O2_HEARING_MISSED : O2_HEARING_UNSURE;
+	if (missed)
+		expect_loss(h, from);
+	else
+		forget_credits(h);
+	o2_hearing_message(h, from, msg);
+	if (missed)
+		o2_hearing_missed(h, from);
+	else
+		forget_credits(h);
+	h->again = O2_HEARING_NEW;
 }
 
 /* --- the account of credits --- */
@@ -350,7 +340,8 @@ static bool is_put(const struct o2_msg *msg)
 void o2_hearing_message_bytes(struct o2_hearing *h, enum o2_judge_side from, const struct o2_msg *msg,
 			      uint64_t bytes)
 {
-	const bool heard = !h->deaf && !(h->one_way && from != h->heard_side);
+	const bool heard =
+		!h->deaf && !(h->one_way && from != h->heard_side) && h->again != O2_HEARING_MISSED;
 
 	if (heard)
 		expect_a_sum(h, from, msg);

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/monotonic.h"
 #include "judge/judge.h"
 #include "props/engine/choice.h"
 #include "props/engine/report.h"
@@ -24,6 +25,9 @@
 #define O2_HEARING_FRAGS     5u /* most fragments of an honest descriptor */
 /* Most findings of a side that wait for a proof: docs/judge.md, "Captures". */
 #define O2_HEARING_WAITING 8u
+
+/* Most WRITEs, and most answers, that the judge remembers for messages of a side that were not heard. */
+#define O2_HEARING_STRAYS 16u
 
 /* A transfer from its request to its end. */
 struct o2_hearing_transfer {
@@ -61,7 +65,8 @@ struct o2_hearing_end {
 	uint64_t summed; /* number of its first message with a checksum, until one without follows; 0: none */
 	uint64_t empty_noops, empty_noops_ns;
 	uint64_t messages, writes, write_bytes; /* as heard by the judge */
-	uint64_t puts;				/* LNet PUTs in messages heard */
+	uint64_t written, answered; /* WRITEs and answers of the other side since its last event */
+	uint64_t puts;		    /* LNet PUTs in messages heard */
 	struct o2_judge_finding waiting[O2_HEARING_WAITING];
 	uint32_t nwaiting;
 };
@@ -75,6 +80,13 @@ enum o2_hearing_need {
 	O2_HEARING_TERMS, /* the agreed terms */
 };
 
+/* What the judge takes a message for: docs/judge.md, "What it cannot see". */
+enum o2_hearing_again {
+	O2_HEARING_NEW,
+	O2_HEARING_UNSURE, /* heard; but it may have come before, and what was written for it since is not known */
+	O2_HEARING_MISSED, /* it was missed when it came first, and is not heard now */
+};
+
 struct o2_hearing {
 	struct o2_choice *c;
 	struct o2_report *report;
@@ -86,6 +98,7 @@ struct o2_hearing {
 	bool exact; /* whole, and the judge has not restarted its account of credits */
 	bool anew;  /* at the next message the judge finds the credits wrong and restarts its account */
 	enum o2_judge_side heard_side; /* with one_way */
+	enum o2_hearing_again again;   /* the next message */
 	bool writes_unseen[O2_JUDGE_SIDES];
 	uint64_t id, heard; /* number of the connection, and of its events heard */
 	/* The agreed terms. */
@@ -98,6 +111,8 @@ struct o2_hearing {
 	uint64_t number, now_ns, next_cookie, next_addr;
 	/* Time of the last event heard; what the clock of the judge's events has beyond now_ns. */
 	uint64_t heard_ns, clock_ns;
+	uint64_t heard_clock_ns; /* that event's time by that clock */
+	uint64_t behind_ns;	 /* the clock was set back so far, and may still be set right */
 	uint32_t next_key;
 	bool one_key; /* one key for all memory, as in mode global */
 	/* Make allocations fail; NULL: not possible.  fail_nth: the allocation that fails at the next event. */
@@ -114,9 +129,11 @@ struct o2_hearing {
 	struct o2_judge_finding *log; /* all findings, up to O2_HEARING_LOG; borrowed; NULL: not kept */
 	uint32_t nlog;
 	uint64_t *found_of, *unproven; /* counters: findings of each rule; findings never proven */
-	const char *scene;	       /* name of the scene, for the report */
-	bool over;		       /* no honest event can follow */
-	bool either; /* a loss reported first for A and then for B is one packet of either side */
+	uint64_t *
+		early; /* counter: WRITEs for memory that was described later only, found where packets may be missing */
+	const char *scene; /* name of the scene, for the report */
+	bool over;	   /* no honest event can follow */
+	bool either;	   /* a loss reported first for A and then for B is one packet of either side */
 };
 
 static inline enum o2_judge_side o2_hearing_other(enum o2_judge_side side)
@@ -130,10 +147,16 @@ static inline enum o2_judge_side o2_hearing_draw_side(const struct o2_hearing *h
 	return h->one_way ? h->heard_side : (enum o2_judge_side)o2_draw(h->c, 1);
 }
 
-static inline void o2_hearing_pass_ns(struct o2_hearing *h, uint64_t ns)
+/* Has the clock advanced, since the last event heard, by what it was set back?  Then it may have been set right. */
+static inline bool o2_hearing_is_set_right(const struct o2_hearing *h)
 {
-	h->now_ns += ns;
+	return h->behind_ns != 0 &&
+	       h->clock_ns + h->now_ns - h->heard_clock_ns + O2_JUDGE_DISORDER_MS * O2_NS_PER_MS >=
+		       h->behind_ns;
 }
+
+/* Time passes.  now_ns is what the judge can know: of a step that may set the clock right, what is beyond that. */
+void o2_hearing_pass_ns(struct o2_hearing *h, uint64_t ns);
 
 /* The largest message that both sides accept. */
 static inline uint32_t o2_hearing_most_bytes(const struct o2_hearing *h)
@@ -165,6 +188,14 @@ void o2_hearing_compare(struct o2_hearing *h, const struct o2_judge_finding *due
 void o2_hearing_expect_times(struct o2_hearing *h);
 /* Call after an event that the judge did not hear correctly, or at all: the judge forgets open transfers. */
 void o2_hearing_missed(struct o2_hearing *h, enum o2_judge_side side);
+/*
+ * Before a request or a PUT_ACK of that side: if the judge may take it for one that comes again, because too much came
+ * that may fit it, let the side answer a request that the judge has missed.
+ */
+void o2_hearing_renew(struct o2_hearing *h, enum o2_judge_side side);
+/* Send a message that the judge takes for one that comes again; answered: an answer to it may have been heard. */
+void o2_hearing_message_again(struct o2_hearing *h, enum o2_judge_side from, struct o2_msg *msg,
+			      bool answered);
 /* Tell the judge that an event of that side, not described further, was lost. */
 void o2_hearing_lose(struct o2_hearing *h, enum o2_judge_side side);
 

@@ -1,9 +1,91 @@
 /* SPDX-License-Identifier: MIT */
-/* Compares the predictions with the judge's findings and view. */
+/* Predicts findings, and compares them with the judge's findings and view. */
+#include <assert.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/monotonic.h"
 #include "props/judge/hearing.h"
+
+void o2_hearing_expect(struct o2_hearing *h, enum o2_hearing_need need, enum o2_judge_rule_id rule,
+		       enum o2_judge_side who, uint64_t earlier, const char *field, uint64_t value,
+		       uint64_t limit, enum o2_limit_kind kind)
+{
+	if ((need == O2_HEARING_BOTH && h->one_way) || (need == O2_HEARING_WHOLE && !h->whole) ||
+	    (need == O2_HEARING_EXACT && !h->exact) || (need == O2_HEARING_TERMS && !h->knows_terms))
+		return;
+	assert(h->ndue < O2_HEARING_FINDINGS);
+	h->due[h->ndue++] = (struct o2_judge_finding){
+		.rule = rule,
+		.conn = h->conn,
+		.who = who,
+		.number = h->number + 1,
+		.time_ns = h->clock_ns + h->now_ns,
+		.earlier = earlier,
+		.error = {.code = -EPROTO,
+			  .rule = o2_judge_rules[rule].id,
+			  .field = field,
+			  .value = value,
+			  .limit = limit,
+			  .limit_kind = limit == O2_NO_LIMIT ? O2_LIMIT_OTHER : kind},
+	};
+}
+
+void o2_hearing_pass_ns(struct o2_hearing *h, uint64_t ns)
+{
+	uint64_t clock_ns, step_ns;
+
+	h->now_ns += ns;
+	if (!o2_hearing_is_set_right(h))
+		return;
+	clock_ns = h->clock_ns + h->now_ns;
+	step_ns = clock_ns - h->heard_clock_ns;
+	h->now_ns = h->heard_ns + (step_ns < h->behind_ns ? 0 : step_ns - h->behind_ns);
+	h->clock_ns = clock_ns - h->now_ns;
+	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++)
+		h->end[side].said_ns = h->end[side].empty_noops = 0;
+}
+
+void o2_hearing_expect_times(struct o2_hearing *h)
+{
+	const uint64_t limit_ms = h->options.timeout_ms;
+
+	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
+		for (;;) {
+			struct o2_hearing_transfer *oldest = NULL;
+
+			for (uint32_t i = 0; i < O2_HEARING_TRANSFERS; i++) {
+				struct o2_hearing_transfer *t = &h->transfer[i];
+
+				if (t->open && t->followed && !t->late && (int)t->asker == side &&
+				    h->now_ns - t->time_ns >= (limit_ms + 1) * O2_NS_PER_MS &&
+				    (oldest == NULL || t->number < oldest->number))
+					oldest = t;
+			}
+			if (oldest == NULL)
+				break;
+			oldest->late = true;
+			o2_hearing_expect(
+				h, O2_HEARING_BOTH, O2_JUDGE_TRANSFER_UNANSWERED,
+				oldest->described && !oldest->is_get ? oldest->asker
+								     : o2_hearing_other(oldest->asker),
+				oldest->number, "milliseconds", (h->now_ns - oldest->time_ns) / O2_NS_PER_MS,
+				limit_ms, O2_LIMIT_BOUND);
+		}
+	}
+	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
+		struct o2_hearing_end *end = &h->end[side];
+
+		if (end->empty_ns == 0 || end->withheld_said ||
+		    h->now_ns <= end->empty_ns + limit_ms * O2_NS_PER_MS)
+			continue;
+		end->withheld_said = true;
+		o2_hearing_expect(h, O2_HEARING_BOTH, O2_JUDGE_CREDITS_WITHHELD,
+				  o2_hearing_other((enum o2_judge_side)side), 0, "milliseconds",
+				  (h->now_ns - end->empty_ns) / O2_NS_PER_MS, limit_ms, O2_LIMIT_BOUND);
+	}
+}
 
 static bool same(const struct o2_judge_finding *a, const struct o2_judge_finding *b)
 {

@@ -18,12 +18,14 @@ struct o2_scene {
 #define O2_SCENES_TRANSFER 12u
 #define O2_SCENES_WRITE	   7u
 #define O2_SCENES_PAYLOAD  2u
+#define O2_SCENES_AGAIN	   3u
 
 extern const struct o2_scene o2_scenes_message[O2_SCENES_MESSAGE];
 extern const struct o2_scene o2_scenes_credits[O2_SCENES_CREDITS];
 extern const struct o2_scene o2_scenes_transfer[O2_SCENES_TRANSFER];
 extern const struct o2_scene o2_scenes_write[O2_SCENES_WRITE];
 extern const struct o2_scene o2_scenes_payload[O2_SCENES_PAYLOAD];
+extern const struct o2_scene o2_scenes_again[O2_SCENES_AGAIN];
 
 /* Connections that are requested and then answered or rejected, a few times; all findings are predicted. */
 void o2_scene_connect(struct o2_hearing *h);

@@ -150,11 +150,15 @@ static void length(struct o2_hearing *h, bool broken)
 static void after_the_end(struct o2_hearing *h, bool broken)
 {
 	const enum o2_judge_side leaves = o2_hearing_draw_side(h);
-	const enum o2_judge_side from = broken ? leaves : o2_hearing_other(leaves);
+	/* After a loss the queue pair may be another connection's. */
+	const bool lost = !broken && o2_draw_bool(h->c, 1, 1);
+	const enum o2_judge_side from = broken || lost ? leaves : o2_hearing_other(leaves);
 	struct o2_msg msg;
 
 	o2_fair_settle(h);
 	o2_hearing_tell(h, (struct o2_judge_event){.kind = O2_JUDGE_DISCONNECT, .from = leaves});
+	if (lost)
+		o2_hearing_lose(h, leaves);
 	h->over = true;
 	for (int i = 0; i < 2; i++) {
 		msg = o2_hearing_header(h, from, O2_MSG_IMMEDIATE);

@@ -200,6 +200,11 @@ static void order(struct o2_hearing *h, bool broken)
 	if (addr != expected)
 		expect_of(h, t, O2_JUDGE_WRITE_ORDER, "va", addr, expected, O2_LIMIT_EXACT);
 	write_one(h, t, addr);
+	/* The byte behind those left out was written. */
+	if (addr == expected + 1 && left > 1 && o2_draw_bool(h->c, 1, 1)) {
+		expect_of(h, t, O2_JUDGE_WRITE_TWICE, "va", expected, O2_NO_LIMIT, O2_LIMIT_OTHER);
+		o2_hearing_write(h, o2_fair_writer(t), t->sink.rd_key, expected, 2);
+	}
 	/* The bytes left out may be written later, once. */
 	if (addr != expected && o2_draw_bool(h->c, 1, 1)) {
 		write_one(h, t, expected);

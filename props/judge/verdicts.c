@@ -33,6 +33,10 @@ enum situation {
 	NOT_PROVEN = HEARD + HEARINGS,
 	WITH_GAPS,
 	CLOCK_BACK,
+	CLOCK_RIGHT,
+	CAME_AGAIN_WHOLE,
+	CAME_AGAIN_IN_GAPS,
+	WRITTEN_EARLY,
 	SITUATIONS,
 };
 static_assert(SITUATIONS <= O2_TALLY_MAX, "they are counted");
@@ -43,9 +47,11 @@ static const char *situations[SITUATIONS];
 
 static void name_situations(void)
 {
-	static const char *const others[] = {"heard_from_the_request", "heard_from_the_terms", "heard_later",
-					     "heard_one_way",	       "heard_one_way_first",  "not_proven",
-					     "heard_with_gaps",	       "clock_set_back"};
+	static const char *const others[] = {
+		"heard_from_the_request", "heard_from_the_terms", "heard_later",
+		"heard_one_way",	  "heard_one_way_first",  "not_proven",
+		"heard_with_gaps",	  "clock_set_back",	  "clock_set_right",
+		"came_again_whole",	  "came_again_in_gaps",	  "found_written_early"};
 
 	for (uint32_t i = 0; i < SITUATIONS; i++) {
 		if (i < HEARD)
@@ -185,10 +191,10 @@ static const struct o2_scene *draw_scene(struct o2_choice *c)
 	} kinds[] = {
 		{o2_scenes_message, O2_SCENES_MESSAGE},	  {o2_scenes_credits, O2_SCENES_CREDITS},
 		{o2_scenes_transfer, O2_SCENES_TRANSFER}, {o2_scenes_write, O2_SCENES_WRITE},
-		{o2_scenes_payload, O2_SCENES_PAYLOAD},
+		{o2_scenes_payload, O2_SCENES_PAYLOAD},	  {o2_scenes_again, O2_SCENES_AGAIN},
 	};
 	uint64_t i = o2_draw(c, O2_SCENES_MESSAGE + O2_SCENES_CREDITS + O2_SCENES_TRANSFER + O2_SCENES_WRITE +
-					O2_SCENES_PAYLOAD - 1);
+					O2_SCENES_PAYLOAD + O2_SCENES_AGAIN - 1);
 	uint32_t kind = 0;
 
 	for (; i >= kinds[kind].count; kind++)
@@ -244,6 +250,7 @@ void o2_verdicts_tell(struct o2_hearing *h, struct o2_tally *tally)
 {
 	h->found_of = tally->seen;
 	h->unproven = &tally->seen[NOT_PROVEN];
+	h->early = &tally->seen[WRITTEN_EARLY];
 	h->scene = "none";
 	draw_terms(h);
 	h->options.lossy = true;
@@ -270,16 +277,29 @@ void o2_verdicts_tell(struct o2_hearing *h, struct o2_tally *tally)
 /* The clock of the judge's events is set back, by more than events come out of order. */
 static void set_clock_back(struct o2_hearing *h, struct o2_tally *tally)
 {
-	const uint64_t ns = LEAST_BACK_NS + o2_draw(h->c, CLOCK_NS - LEAST_BACK_NS);
+	const uint64_t most_ns = o2_draw_bool(h->c, 1, 1) ? h->clock_ns / 2 : O2_NS_PER_S;
+	const uint64_t ns = LEAST_BACK_NS + o2_draw(h->c, most_ns);
 
 	/* The time between the last event heard and the next one is hidden, so none may have passed. */
 	if (h->deaf || h->heard == 0 || h->now_ns != h->heard_ns)
 		return;
 	tally->seen[CLOCK_BACK]++;
 	h->clock_ns -= ns;
+	h->heard_clock_ns = h->clock_ns + h->now_ns;
+	h->behind_ns += ns;
 	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++)
 		h->end[side].said_ns = h->end[side].empty_noops = 0;
 	o2_judge_silent(h->judge, h->conn, h->number, h->clock_ns + h->now_ns);
+}
+
+/* It is set to where it was, or to a little less, and then perhaps time passes. */
+static void set_clock_right(struct o2_hearing *h, struct o2_tally *tally)
+{
+	if (h->behind_ns == 0 || h->now_ns != h->heard_ns)
+		return;
+	tally->seen[CLOCK_RIGHT]++;
+	h->clock_ns += h->behind_ns - o2_draw(h->c, LEAST_BACK_NS - 1);
+	o2_hearing_pass_ns(h, o2_draw_bool(h->c, 1, 1) ? h->options.timeout_ms * O2_NS_PER_MS : 0);
 }
 
 static void run_bounds(struct o2_hearing *h)
@@ -321,6 +341,7 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 	h->allocation_failed = run->allocation_failed;
 	h->found_of = run->tally.seen;
 	h->unproven = &run->tally.seen[NOT_PROVEN];
+	h->early = &run->tally.seen[WRITTEN_EARLY];
 	h->scene = connects ? "coming to terms" : "none";
 	run->tally.cases++;
 	h->clock_ns = CLOCK_NS;
@@ -344,8 +365,12 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 			return O2_STATUS_INVALID;
 		o2_fair_steps(h, (uint32_t)o2_draw(choice, 40));
 		/* With gaps, the last event that was heard may be long ago. */
-		if (o2_draw_bool(choice, 7, 1) && !gaps)
+		for (int times = 0; times < 2 && !gaps && o2_draw_bool(choice, 7 - 4 * times, 1); times++)
 			set_clock_back(h, &run->tally);
+		if (h->behind_ns != 0 && o2_draw_bool(choice, 1, 1)) {
+			o2_fair_steps(h, (uint32_t)o2_draw(choice, 10));
+			set_clock_right(h, &run->tally);
+		}
 		if (!report->failed)
 			o2_hearing_check_view(h);
 		run_scenes(h, &run->tally, gaps);
@@ -354,6 +379,10 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 	}
 	o2_ends_close(&run->ends);
 	o2_gaps_close(&run->gaps);
+	if (gaps) {
+		run->tally.seen[CAME_AGAIN_WHOLE] += run->gaps.came_whole;
+		run->tally.seen[CAME_AGAIN_IN_GAPS] += run->gaps.came_in_gaps;
+	}
 	o2_hearing_close(h);
 	return o2_choice_status(choice, report->failed ? O2_STATUS_INTERESTING : O2_STATUS_VALID);
 }

@@ -11,6 +11,7 @@
 #define O2_JUDGE_ENDED_MAX	32u /* ended descriptors that are remembered for a side */
 #define O2_JUDGE_WAITING_MAX	8u  /* findings of a side that wait for proof */
 #define O2_JUDGE_UNHEARD_MAX	8u  /* handles of requests of a side that were not heard, but answered */
+#define O2_JUDGE_STRAYS_MAX	16u /* of a side: what the other one sends for messages that were not heard */
 #define O2_JUDGE_HANDLE_MAX	64u /* PUTs and GETs of a side that LNet must answer (ACK or REPLY) */
 #define O2_JUDGE_FORGOTTEN_BITS 65536u
 
@@ -127,6 +128,23 @@ struct o2_judge_ended {
 	uint64_t number; /* event number of the message that ended it; 0: this entry is unused */
 };
 
+struct o2_judge_stray_write {
+	uint64_t number, addr;
+	uint32_t rkey;
+};
+
+/*
+ * What the other side has sent since this side's last message or WRITE, and that fits nothing which was heard: cookies
+ * of answers, and WRITEs.  The first ones are kept, all are counted.  A known loss ends nothing: of what was missed, the
+ * last may still come again.
+ */
+struct o2_judge_strays {
+	uint64_t answer[O2_JUDGE_STRAYS_MAX];
+	struct o2_judge_stray_write write[O2_JUDGE_STRAYS_MAX];
+	uint32_t nanswers, nwrites;
+	uint64_t last; /* event number of the last WRITE, kept or not */
+};
+
 struct o2_judge_end {
 	uint64_t nid, stamp;	/* 0: not known */
 	bool named;		/* the side has named them itself; else the other side has */
@@ -159,7 +177,8 @@ struct o2_judge_end {
 	/* Handles of requests of this side that were not heard, but answered since its last message or WRITE. */
 	struct o2_lnet_handle unheard[O2_JUDGE_UNHEARD_MAX];
 	uint32_t nunheard; /* those beyond the array are counted only */
-	bool forgot_puts;  /* PUTs were dropped from put[] for lack of room */
+	struct o2_judge_strays strays;
+	bool forgot_puts; /* PUTs were dropped from put[] for lack of room */
 	uint64_t messages, writes, write_bytes;
 	/* Findings that hold only if no event of this side was missed; they wait for this side's next event. */
 	struct o2_judge_finding waiting[O2_JUDGE_WAITING_MAX];
@@ -193,10 +212,11 @@ struct o2_judge_conn {
 	uint16_t asked_version;
 	uint32_t asked_depth, asked_frags;
 	uint64_t asked_number;
-	uint64_t now_ns;   /* sum of the time between events; never goes back */
-	bool clocked;	   /* an event has had a time */
-	bool undated;	   /* a transfer, or the time of `empty` of a side, may be undated */
-	uint64_t clock_ns; /* the caller's: the latest time of an event since that clock was set back */
+	uint64_t now_ns;    /* sum of the time between events; never goes back */
+	bool clocked;	    /* an event has had a time */
+	bool undated;	    /* a transfer, or the time of `empty` of a side, may be undated */
+	uint64_t clock_ns;  /* the caller's: the latest time of an event since that clock was set back */
+	uint64_t behind_ns; /* how far it was set back in all, until it seems to have been set right */
 	struct o2_judge_end end[O2_JUDGE_SIDES];
 };
 
@@ -283,10 +303,27 @@ void o2_judge_credits_due(const struct o2_judging *at);
 void o2_judge_credits_time(const struct o2_judging *at);
 void o2_judge_credits_view(const struct o2_judge_conn *conn, struct o2_judge_view *view);
 
+/* again.c: the sender has answered a message, or written for a descriptor, that was not heard. */
+void o2_judge_stray_answer(const struct o2_judging *at, uint64_t cookie);
+void o2_judge_stray_write(const struct o2_judging *at);
+
+/* What the strays say of the message of this event. */
+enum o2_judge_again {
+	O2_JUDGE_NEW,	    /* nothing */
+	O2_JUDGE_ANSWERED,  /* it was missed when it came first, and was answered */
+	O2_JUDGE_UNDER_WAY, /* the other side may have begun to write for it */
+};
+
+enum o2_judge_again o2_judge_comes_again(const struct o2_judging *at);
+
 /* transfer.c */
 int o2_judge_transfer(const struct o2_judging *at);
 /* Does this PUT_ACK answer a PUT_REQ of its receiver that waits for one? */
 bool o2_judge_put_asked(const struct o2_judging *at);
+/* Number of the PUT_REQ that this PUT_ACK answers; 0: none was heard. */
+uint64_t o2_judge_put_number(const struct o2_judging *at);
+/* What was written before for the transfer of this GET_REQ or PUT_ACK is not known. */
+void o2_judge_transfer_unsure(const struct o2_judging *at);
 void o2_judge_transfer_time(const struct o2_judging *at);
 /* Set the time of those transfers, and of those credits, whose time was not known. */
 void o2_judge_transfers_date(struct o2_judge_conn *conn);

@@ -195,6 +195,30 @@ static void disconnect(const struct o2_judging *at)
 	at->conn->end[at->from].disconnected = true;
 }
 
+/* For how long a side was quiet is not known: checks for too short a time begin anew. */
+static void forget_quiet(struct o2_judge_conn *conn)
+{
+	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
+		conn->end[side].last_message_ns = 0;
+		conn->end[side].empty_noops = 0;
+	}
+}
+
+/*
+ * The caller's clock has advanced by `ns`: returns how much time has passed at least.  If the clock was set back, and
+ * now advances by as much or more, or a little less, it may have been set right.
+ */
+static uint64_t passed_ns(struct o2_judge_conn *conn, uint64_t ns)
+{
+	const uint64_t behind_ns = conn->behind_ns;
+
+	if (behind_ns == 0 || ns + O2_JUDGE_DISORDER_MS * O2_NS_PER_MS < behind_ns)
+		return ns;
+	conn->behind_ns = 0;
+	forget_quiet(conn);
+	return ns < behind_ns ? 0 : ns - behind_ns;
+}
+
 /*
  * Advance the connection's time by the difference to the event before.  For an event slightly out of order,
  * time stands still until the latest event's time is reached.  A much older event means that the clock was set
@@ -214,14 +238,12 @@ static void pass_time(struct o2_judge_conn *conn, const struct o2_judge_event *e
 		conn->now_ns = conn->heard == 0 ? time_ns : conn->now_ns;
 	}
 	if (time_ns >= conn->clock_ns) {
-		conn->now_ns += time_ns - conn->clock_ns;
+		conn->now_ns += passed_ns(conn, time_ns - conn->clock_ns);
 		conn->clock_ns = time_ns;
 	} else if (conn->clock_ns - time_ns > O2_JUDGE_DISORDER_MS * O2_NS_PER_MS) {
+		conn->behind_ns += conn->clock_ns - time_ns;
 		conn->clock_ns = time_ns;
-		for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
-			conn->end[side].last_message_ns = 0;
-			conn->end[side].empty_noops = 0;
-		}
+		forget_quiet(conn);
 	}
 	if (conn->undated) {
 		o2_judge_transfers_date(conn);
@@ -258,47 +280,38 @@ static void lose(const struct o2_judging *at)
 }
 
 /*
- * While a finding waits: was this message answered already?  Then it seems to have been missed when it came first,
- * and to come again because its acknowledgement was lost.
+ * The message seems to have been missed when it came first, and to come again because its acknowledgement was lost.  It
+ * proves nothing, and which credits it has used and given is not known.  What shows this is kept: more may come again.
  */
-static bool comes_again(const struct o2_judging *at)
+static int hear_again(const struct o2_judging *at, enum o2_judge_again again)
 {
-	const struct o2_judge_end *from = &at->conn->end[at->from];
-	const struct o2_msg *msg = at->event->kind == O2_JUDGE_MESSAGE ? at->event->msg : NULL;
-	uint64_t cookie;
+	int rc = 0;
 
-	if (from->nwaiting == 0 || msg == NULL)
-		return false;
-	if (msg->ibm_type == O2_MSG_IMMEDIATE)
-		return o2_judge_lnet_answered(from, &msg->u.immediate.hdr);
-	if (msg->ibm_type == O2_MSG_PUT_REQ)
-		cookie = msg->u.putreq.ibprm_cookie;
-	else if (msg->ibm_type == O2_MSG_GET_REQ)
-		cookie = msg->u.get.ibgm_cookie;
-	else if (msg->ibm_type == O2_MSG_PUT_ACK)
-		cookie = msg->u.putack.ibpam_dst_cookie;
-	else
-		return false;
-	for (uint32_t i = 0; i < from->nwaiting; i++)
-		if (from->waiting[i].rule == O2_JUDGE_TRANSFER_UNASKED &&
-		    from->waiting[i].error.value == cookie)
-			return true;
-	return false;
+	release(at->judge, &at->conn->end[at->from], true);
+	if (at->conn->whole || again == O2_JUDGE_ANSWERED) {
+		lose(at);
+	} else {
+		/* In a conversation with gaps a WRITE may have been for something else as well. */
+		o2_judge_credits_unknown(at->conn);
+		rc = o2_judge_message(at);
+		o2_judge_credits_unknown(at->conn);
+		o2_judge_transfer_unsure(at);
+	}
+	return rc;
 }
 
 static int hear(struct o2_judge *judge, struct o2_judge_conn *conn, const struct o2_judge_event *event)
 {
 	const struct o2_judging at = {judge, conn, event, event->from, o2_judge_other(event->from)};
+	const enum o2_judge_again again = o2_judge_comes_again(&at);
 
 	pass_time(conn, event);
-	if (comes_again(&at)) {
-		release(judge, &conn->end[event->from], true);
-		lose(&at);
-		return 0;
-	}
+	if (again != O2_JUDGE_NEW)
+		return hear_again(&at, again);
 	if (event->kind == O2_JUDGE_MESSAGE || event->kind == O2_JUDGE_WRITE) {
 		release(judge, &conn->end[event->from], false);
 		conn->end[event->from].nunheard = 0;
+		conn->end[event->from].strays.nanswers = conn->end[event->from].strays.nwrites = 0;
 	}
 	/* The WRITE that this part belongs to will bring the time. */
 	if (event->kind != O2_JUDGE_PART)

@@ -148,7 +148,9 @@ static void judge_stranger(const struct o2_judging *at, const struct o2_judge_tr
 	if (transfer != NULL)
 		o2_judge_over(at, O2_JUDGE_TRANSFER_KIND, transfer->number, "ibm_type",
 			      at->event->msg->ibm_type, O2_NO_LIMIT);
-	else if (at->conn->whole)
+	else
+		o2_judge_stray_answer(at, cookie);
+	if (transfer == NULL && at->conn->whole)
 		o2_judge_over(at, O2_JUDGE_TRANSFER_UNASKED, 0, "cookie", cookie, O2_NO_LIMIT);
 }
 
@@ -216,12 +218,21 @@ static struct o2_judge_transfer *answered(const struct o2_judging *at, enum o2_t
 	return NULL;
 }
 
+static struct o2_judge_transfer *acked(const struct o2_judging *at)
+{
+	return by_cookie(&at->conn->end[at->to], at->event->msg->u.putack.ibpam_src_cookie);
+}
+
 bool o2_judge_put_asked(const struct o2_judging *at)
 {
-	const struct o2_judge_transfer *transfer =
-		by_cookie(&at->conn->end[at->to], at->event->msg->u.putack.ibpam_src_cookie);
+	const struct o2_judge_transfer *transfer = acked(at);
 
 	return transfer != NULL && transfer->step == O2_TRANSFER_PUT_ASKED;
+}
+
+uint64_t o2_judge_put_number(const struct o2_judging *at)
+{
+	return o2_judge_put_asked(at) ? acked(at)->number : 0;
 }
 
 static int take_put_ack(const struct o2_judging *at)
@@ -335,6 +346,17 @@ int o2_judge_transfer(const struct o2_judging *at)
 	default:
 		return 0;
 	}
+}
+
+void o2_judge_transfer_unsure(const struct o2_judging *at)
+{
+	const struct o2_msg *msg = at->event->msg;
+	struct o2_judge_transfer *transfer =
+		msg->ibm_type == O2_MSG_PUT_ACK ? acked(at)
+						: by_cookie(&at->conn->end[at->from], msg->u.get.ibgm_cookie);
+
+	if (transfer != NULL)
+		transfer->unsure = true;
 }
 
 /* The side that must send the next message of a transfer that `asker` requested. */

@@ -102,6 +102,7 @@ static void judge_stray(const struct o2_judging *at)
 /* The WRITE lies in no fragment of an open transfer.  transfer: one that has the key, or NULL. */
 static void judge_elsewhere(const struct o2_judging *at, struct o2_judge_transfer *transfer)
 {
+	o2_judge_stray_write(at);
 	/* The request may have been missed, or the key was offered before for other memory. */
 	if (!at->conn->whole) {
 		o2_judge_payload_unseen(at->conn, at->from);
