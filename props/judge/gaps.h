@@ -20,9 +20,10 @@ struct o2_gap_again {
 
 struct o2_gaps {
 	struct o2_hearing *h;
-	uint32_t
-		every; /* on average, one event in this many is missing; 0: none, but for those that come again */
-	uint32_t repeats; /* on average, one request or PUT_ACK in this many is missing, and may come again */
+	/* On average, one event in this many is missing; 0: only those that come again. */
+	uint32_t every;
+	/* On average, one request or PUT_ACK in this many is missing, and may come again. */
+	uint32_t repeats;
 	uint32_t unheard; /* events at the start that were not recorded; 0: none */
 	struct o2_judge *judge;
 	struct o2_judge_conn *conn;
@@ -31,10 +32,9 @@ struct o2_gaps {
 	bool lost; /* the judge knows that it has not heard all */
 	struct o2_gap_again again[O2_JUDGE_SIDES];
 	bool came; /* a message has come again */
-	uint32_t
-		came_whole; /* how many came after their answer, while the judge could believe to have heard all .. */
-	uint32_t came_in_gaps; /* .. and how many later */
-	bool found;	       /* the judge found something other than a note: first */
+	/* How many came after their answer: while the judge could believe to have heard all, and later. */
+	uint32_t came_whole, came_in_gaps;
+	bool found; /* the judge found something other than a note: first */
 	struct o2_judge_finding first;
 };
 

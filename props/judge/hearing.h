@@ -129,8 +129,8 @@ struct o2_hearing {
 	struct o2_judge_finding *log; /* all findings, up to O2_HEARING_LOG; borrowed; NULL: not kept */
 	uint32_t nlog;
 	uint64_t *found_of, *unproven; /* counters: findings of each rule; findings never proven */
-	uint64_t *
-		early; /* counter: WRITEs for memory that was described later only, found where packets may be missing */
+	/* Counter: WRITEs for memory that was described later only, found where packets may be missing. */
+	uint64_t *early;
 	const char *scene; /* name of the scene, for the report */
 	bool over;	   /* no honest event can follow */
 	bool either;	   /* a loss reported first for A and then for B is one packet of either side */
