@@ -90,6 +90,7 @@ struct o2_endpoints_op {
 	uint64_t length_bytes;
 	struct o2_transfer_fault fault;
 	bool has_fault;
+	uint64_t step_ms; /* by how much the clock had advanced at last */
 	/* At its target: */
 	uint32_t life_there; /* the target's life when the request was seen there */
 	enum o2_endpoints_there there;
@@ -156,6 +157,8 @@ struct o2_endpoints {
 	bool trouble; /* the case may harm connections and endpoints, and advance the clock */
 	uint32_t cause[O2_ENDPOINTS_MAX][O2_ENDPOINTS_MAX]; /* by pair, since the last rest; symmetric */
 	uint64_t exhausted_ms; /* last time at which no event was left to handle */
+	uint64_t told_ms;      /* the time that the endpoints were told last */
+	uint64_t step_ms;      /* how much later than the time before */
 	uint64_t serial;       /* number of the last fill pattern: all differ */
 	struct o2_endpoints_trap trap;
 };

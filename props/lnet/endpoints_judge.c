@@ -122,7 +122,7 @@ static bool blamed_rightly(const struct o2_endpoints_seat *seat, const struct o2
 	if (op->status == -ENODATA)
 		return fault->side == O2_FAULT_PEER_STATUS;
 	return fault->side == O2_FAULT_DEADLINE && fault->wait == wait && fault->error.limit == limit_ms &&
-	       fault->error.value >= limit_ms &&
+	       fault->error.value >= limit_ms && fault->error.value - limit_ms < op->step_ms &&
 	       fault->error.value <= endpoints->ground.now_ms - op->started_ms;
 }
 
@@ -280,6 +280,7 @@ static void done(void *context, const struct o2_lnet_result *result)
 	op->status = result->status;
 	op->length_bytes = result->length_bytes;
 	op->has_fault = result->fault != NULL;
+	op->step_ms = seat->endpoints->step_ms;
 	if (op->has_fault)
 		op->fault = *result->fault;
 	if (op->ended > 1)

@@ -24,6 +24,8 @@ static uint64_t patience_ms(const struct o2_endpoints *endpoints)
 
 static void tell_time(struct o2_endpoints *endpoints)
 {
+	endpoints->step_ms = endpoints->ground.now_ms - endpoints->told_ms;
+	endpoints->told_ms = endpoints->ground.now_ms;
 	for (uint32_t i = 0; i < endpoints->nseats; i++)
 		if (endpoints->seat[i].open)
 			o2_endpoint_clock(&endpoints->seat[i].endpoint, endpoints->ground.now_ms);
@@ -215,8 +217,8 @@ static void settle(struct o2_endpoints *endpoints)
 	while (!endpoints->report->failed && !at_rest(endpoints) && endpoints->ground.now_ms < end_ms) {
 		for (uint32_t i = 0; i < endpoints->nseats; i++)
 			o2_endpoints_return(&endpoints->seat[i]);
-		/* Small enough steps that nothing times out which could have been handled. */
-		o2_endpoints_clock(endpoints, patience_ms(endpoints) * 4 / 5);
+		/* Small enough steps that nothing times out which could have been handled, and that meet a deadline. */
+		o2_endpoints_clock(endpoints, patience_ms(endpoints) / 2);
 		o2_endpoints_exhaust(endpoints);
 	}
 	if (at_rest(endpoints)) {

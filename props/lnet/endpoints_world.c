@@ -218,7 +218,8 @@ void o2_endpoints_open(struct o2_endpoints *endpoints)
 		o2_report_fail(endpoints->report, "endpoint/open", "there is no network: %d", error.code);
 		return;
 	}
-	endpoints->exhausted_ms = endpoints->ground.now_ms;
+	endpoints->exhausted_ms = endpoints->told_ms = endpoints->ground.now_ms;
+	endpoints->step_ms = 0;
 	endpoints->nseats = draw_seats(endpoints);
 	endpoints->many = o2_draw_bool(endpoints->choice, 23, 1);
 	endpoints->trouble = o2_draw_bool(endpoints->choice, 1, 1);
