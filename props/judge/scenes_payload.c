@@ -294,6 +294,14 @@ static bool write_first(struct o2_hearing *h, enum o2_judge_side from, bool brok
 		o2_hearing_message(h, from, &msg);
 	}
 	place->forgotten = place->forgotten || others >= REMEMBERED;
+	if (!broken && o2_draw_bool(h->c, 7, 1)) {
+		/* What is read begins before what the PUT wrote. */
+		skip = (uint32_t)o2_draw_range(h->c, 1, LEAST_BYTES);
+		place->offset -= skip;
+		place->stream_offset = -(uint64_t)skip;
+		place->forgotten = true;
+		return true;
+	}
 	skip = (uint32_t)o2_draw(h->c, place->bytes - LEAST_BYTES);
 	place->offset += skip;
 	place->stream_offset = skip;

@@ -19,6 +19,11 @@ static void check_ack(struct o2_endpoints_seat *seat, struct o2_endpoints_seat *
 			       "endpoint %" PRIu32 " sends the ACK of a PUT of endpoint %" PRIu32
 			       ", which has ended there %" PRIu32 " times, with %d",
 			       seat->index, to->index, op->ended_there, op->status_there);
+	else if (op != NULL && hdr->msg.ack.match_bits != op->match_bits)
+		o2_report_fail(seat->endpoints->report, "endpoint/ack-bits",
+			       "endpoint %" PRIu32 " sends an ACK with match bits 0x%" PRIx64
+			       ", of a PUT to 0x%" PRIx64,
+			       seat->index, hdr->msg.ack.match_bits, op->match_bits);
 }
 
 void o2_endpoints_check_posted(struct o2_endpoints_seat *seat, const uint8_t *bytes)
