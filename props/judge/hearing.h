@@ -155,6 +155,8 @@ static inline bool o2_hearing_is_set_right(const struct o2_hearing *h)
 		       h->behind_ns;
 }
 
+/* The clock was set: for how long each side was quiet is not known. */
+void o2_hearing_forget_quiet(struct o2_hearing *h);
 /* Time passes.  now_ns is what the judge can know: of a step that may set the clock right, what is beyond that. */
 void o2_hearing_pass_ns(struct o2_hearing *h, uint64_t ns);
 

@@ -32,6 +32,12 @@ void o2_hearing_expect(struct o2_hearing *h, enum o2_hearing_need need, enum o2_
 	};
 }
 
+void o2_hearing_forget_quiet(struct o2_hearing *h)
+{
+	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++)
+		h->end[side].said_ns = h->end[side].empty_noops = 0;
+}
+
 void o2_hearing_pass_ns(struct o2_hearing *h, uint64_t ns)
 {
 	uint64_t clock_ns, step_ns;
@@ -43,8 +49,7 @@ void o2_hearing_pass_ns(struct o2_hearing *h, uint64_t ns)
 	step_ns = clock_ns - h->heard_clock_ns;
 	h->now_ns = h->heard_ns + (step_ns < h->behind_ns ? 0 : step_ns - h->behind_ns);
 	h->clock_ns = clock_ns - h->now_ns;
-	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++)
-		h->end[side].said_ns = h->end[side].empty_noops = 0;
+	o2_hearing_forget_quiet(h);
 }
 
 void o2_hearing_expect_times(struct o2_hearing *h)

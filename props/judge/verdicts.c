@@ -246,11 +246,16 @@ static void run_end(struct o2_hearing *h)
 			o2_scenes_message[i].play(h, broken);
 }
 
-void o2_verdicts_tell(struct o2_hearing *h, struct o2_tally *tally)
+static void count_into(struct o2_tally *tally, struct o2_hearing *h)
 {
 	h->found_of = tally->seen;
 	h->unproven = &tally->seen[NOT_PROVEN];
 	h->early = &tally->seen[WRITTEN_EARLY];
+}
+
+void o2_verdicts_tell(struct o2_hearing *h, struct o2_tally *tally)
+{
+	count_into(tally, h);
 	h->scene = "none";
 	draw_terms(h);
 	h->options.lossy = true;
@@ -287,8 +292,7 @@ static void set_clock_back(struct o2_hearing *h, struct o2_tally *tally)
 	h->clock_ns -= ns;
 	h->heard_clock_ns = h->clock_ns + h->now_ns;
 	h->behind_ns += ns;
-	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++)
-		h->end[side].said_ns = h->end[side].empty_noops = 0;
+	o2_hearing_forget_quiet(h);
 	o2_judge_silent(h->judge, h->conn, h->number, h->clock_ns + h->now_ns);
 }
 
@@ -339,9 +343,7 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 	h->report = report;
 	h->fail_allocation = run->fail_allocation;
 	h->allocation_failed = run->allocation_failed;
-	h->found_of = run->tally.seen;
-	h->unproven = &run->tally.seen[NOT_PROVEN];
-	h->early = &run->tally.seen[WRITTEN_EARLY];
+	count_into(&run->tally, h);
 	h->scene = connects ? "coming to terms" : "none";
 	run->tally.cases++;
 	h->clock_ns = CLOCK_NS;

@@ -83,12 +83,13 @@ int o2_json_parse_hex(const json_t *string, const char *field, uint64_t *value, 
 	const char *text = json_string_value(string);
 	uint64_t number = 0;
 	size_t digits = 0;
+	int digit;
 
 	if (text == NULL || strncmp(text, "0x", 2) != 0)
 		return o2_json_refuse_kind("json/not-a-hex-string", field, error);
 	/* By hand: strspn and strtoull take longer than jansson's reader does. */
-	for (text += 2; isxdigit((unsigned char)*text); text++, digits++)
-		number = number << 4 | (uint64_t)o2_hex_digit(tolower((unsigned char)*text));
+	for (text += 2; (digit = o2_hex_digit(tolower((unsigned char)*text))) >= 0; text++, digits++)
+		number = number << 4 | (uint64_t)digit;
 	if (digits == 0 || digits > 16 || *text != '\0')
 		return o2_value_is(o2_refuse_value(error, -EINVAL, "json/hex-digits", field, digits, 16),
 				   O2_VALUE_NONE, error);

@@ -76,6 +76,8 @@ enum o2_judge_again o2_judge_comes_again(const struct o2_judging *at)
 
 	if (!at->judge->options.lossy || msg == NULL)
 		return O2_JUDGE_NEW;
+	if (msg->ibm_type != O2_MSG_IMMEDIATE && from->strays.nanswers == 0 && from->strays.nwrites == 0)
+		return O2_JUDGE_NEW;
 	switch (msg->ibm_type) {
 	case O2_MSG_IMMEDIATE:
 		return from->nwaiting != 0 && o2_judge_lnet_answered(from, &msg->u.immediate.hdr)

@@ -161,7 +161,7 @@ static void count_requests(const struct o2_judging *at)
 		break;
 	case O2_MSG_PUT_ACK:
 		/* A PUT_ACK that answers no PUT_REQ is reported elsewhere, and no PUT_DONE will follow it. */
-		to->accepted += o2_judge_put_asked(at);
+		to->accepted += o2_judge_put_number(at) != 0;
 		to->unanswered -= to->unanswered != 0;
 		break;
 	case O2_MSG_PUT_NAK:

@@ -318,9 +318,7 @@ enum o2_judge_again o2_judge_comes_again(const struct o2_judging *at);
 
 /* transfer.c */
 int o2_judge_transfer(const struct o2_judging *at);
-/* Does this PUT_ACK answer a PUT_REQ of its receiver that waits for one? */
-bool o2_judge_put_asked(const struct o2_judging *at);
-/* Number of the PUT_REQ that this PUT_ACK answers; 0: none was heard. */
+/* Number of the PUT_REQ that waits for this PUT_ACK; 0: none of its receiver does. */
 uint64_t o2_judge_put_number(const struct o2_judging *at);
 /* What was written before for the transfer of this GET_REQ or PUT_ACK is not known. */
 void o2_judge_transfer_unsure(const struct o2_judging *at);

@@ -223,16 +223,11 @@ static struct o2_judge_transfer *acked(const struct o2_judging *at)
 	return by_cookie(&at->conn->end[at->to], at->event->msg->u.putack.ibpam_src_cookie);
 }
 
-bool o2_judge_put_asked(const struct o2_judging *at)
+uint64_t o2_judge_put_number(const struct o2_judging *at)
 {
 	const struct o2_judge_transfer *transfer = acked(at);
 
-	return transfer != NULL && transfer->step == O2_TRANSFER_PUT_ASKED;
-}
-
-uint64_t o2_judge_put_number(const struct o2_judging *at)
-{
-	return o2_judge_put_asked(at) ? acked(at)->number : 0;
+	return transfer != NULL && transfer->step == O2_TRANSFER_PUT_ASKED ? transfer->number : 0;
 }
 
 static int take_put_ack(const struct o2_judging *at)
