@@ -28,6 +28,7 @@ enum step {
 	STEP_CANCEL,
 	STEP_IDLE,
 	STEP_BURST,
+	STEP_WRONG,
 	STEP_TRAP,
 	STEP_LEAVE,
 	STEP_RETURN,
@@ -86,6 +87,8 @@ static void run_quiet_step(struct o2_endpoints *endpoints, enum step step, struc
 		o2_endpoints_cancel(seat);
 	else if (step == STEP_BURST)
 		burst(endpoints, seat);
+	else if (step == STEP_WRONG)
+		o2_endpoints_answer_wrongly(seat);
 	else
 		for (uint32_t more = 1 + (uint32_t)o2_draw(c, 3); more > 0 && !endpoints->report->failed;
 		     more--)
@@ -105,8 +108,8 @@ static bool is_busy(const struct o2_endpoints *endpoints)
 static bool run_step(void *context)
 {
 	static const uint32_t weights[2][STEPS] = {
-		{60, 20, 30, 4, 6, 3, 3, 6, 2, 1},
-		{60, 20, 30, 4, 6, 3, 3, 6, 2, 1, 12, 2, 3, 2, 2, 1},
+		{60, 20, 30, 4, 6, 3, 3, 6, 2, 1, 3},
+		{60, 20, 30, 4, 6, 3, 3, 6, 2, 1, 3, 12, 2, 3, 2, 2, 1},
 	};
 	struct o2_endpoints *endpoints = context;
 	struct o2_choice *c = endpoints->choice;

@@ -82,6 +82,9 @@
 	ENTRY(O2_ENDPOINTS_SEEN_LATE, "late")                                       \
 	ENTRY(O2_ENDPOINTS_SEEN_STRAY_REFUSED, "stray_refused")                     \
 	ENTRY(O2_ENDPOINTS_SEEN_STRAY_DROPPED, "stray_dropped")                     \
+	ENTRY(O2_ENDPOINTS_SEEN_WRONG_DROPPED, "wrong_answer_dropped")              \
+	ENTRY(O2_ENDPOINTS_SEEN_WRONG_ACK, "ack_of_too_many_bytes")                 \
+	ENTRY(O2_ENDPOINTS_SEEN_WRONG_REPLY, "reply_of_too_many_bytes")             \
 	ENTRY(O2_ENDPOINTS_SEEN_ARM_FAILED, "arming_failed")                        \
 	ENTRY(O2_ENDPOINTS_SEEN_POLL_FAILED, "looking_once_more_failed")
 

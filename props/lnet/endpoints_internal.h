@@ -76,6 +76,7 @@ struct o2_endpoints_op {
 	uint32_t pid;	     /* PID of the target; 0: the kernel's */
 	uint32_t timeout_ms; /* its own time-out; 0: the configured one */
 	bool cancelled;	     /* the case has cancelled it */
+	bool overrun;	     /* a GET that was answered with more bytes than its sink has room for */
 	uint32_t follow;     /* how many operations to start in turn, each from the last one's `done` */
 	bool followed;	     /* it was started from another operation's `done` */
 	struct o2_op_memory memory;
@@ -188,6 +189,12 @@ static inline bool o2_endpoints_is_get(const struct o2_endpoints_op *op)
 	return op->kind == O2_ENDPOINTS_GET || op->kind == O2_ENDPOINTS_PING;
 }
 
+/* Its request asks for a transfer by RDMA. */
+static inline bool o2_endpoints_by_rdma(const struct o2_endpoints_op *op)
+{
+	return op->bytes > O2_IMMEDIATE_MAX;
+}
+
 /* True if nothing more is reported for the operation. */
 static inline bool o2_endpoints_over(const struct o2_endpoints_op *op)
 {
@@ -248,6 +255,8 @@ uint32_t o2_endpoints_users(const struct o2_endpoints_seat *seat, uint32_t numbe
 void o2_endpoints_start(struct o2_endpoints *endpoints, struct o2_endpoints_seat *seat, uint32_t to);
 /* At rest: ping one endpoint often enough that a counter of 8 bits wraps around. */
 void o2_endpoints_ping_on(struct o2_endpoints *endpoints);
+/* An open operation of this endpoint: the drawn one, or the next after it; NULL: none. */
+struct o2_endpoints_op *o2_endpoints_draw_open(struct o2_endpoints_seat *seat);
 void o2_endpoints_cancel(struct o2_endpoints_seat *seat);
 void o2_endpoints_follow(struct o2_endpoints_seat *seat, const struct o2_endpoints_op *op);
 
@@ -255,6 +264,8 @@ void o2_endpoints_follow(struct o2_endpoints_seat *seat, const struct o2_endpoin
 void o2_endpoints_stray(struct o2_endpoints *endpoints);
 /* Deliver the REPLY to an operation that has ended once more, while others may wait for theirs. */
 void o2_endpoints_late_reply(struct o2_endpoints_seat *seat, uint32_t from, uint64_t number);
+/* Answer an open operation as only a wrong peer does. */
+void o2_endpoints_answer_wrongly(struct o2_endpoints_seat *seat);
 
 /* endpoints_judge.c: checks of what an application is told. */
 extern const struct o2_lnet_ops o2_endpoints_ops;

@@ -86,24 +86,21 @@ static bool acknowledged(const struct o2_endpoints_seat *seat, const struct o2_e
 	return (entry->entry.options & O2_LNET_MD_ACK_DISABLE) == 0;
 }
 
-static bool by_rdma(const struct o2_endpoints_op *op)
-{
-	return op->bytes > O2_IMMEDIATE_MAX;
-}
-
 /* Predict what the initiator is told if the case has caused no failure. */
 static struct outcome foretell(const struct o2_endpoints_op *op)
 {
 	const bool get = o2_endpoints_is_get(op), taken = op->there == O2_ENDPOINTS_TAKEN;
 
-	if (by_rdma(op) && (!taken || (!get && op->length_there == 0)))
+	if (op->overrun)
+		return (struct outcome){-EMSGSIZE, 0};
+	if (o2_endpoints_by_rdma(op) && (!taken || (!get && op->length_there == 0)))
 		return (struct outcome){-ENODATA, 0};
 	if (get || op->ack) {
 		if (taken && (get || op->acknowledged))
 			return (struct outcome){0, op->length_there};
 		return (struct outcome){-ETIMEDOUT, 0};
 	}
-	return (struct outcome){0, by_rdma(op) ? op->length_there : op->bytes};
+	return (struct outcome){0, o2_endpoints_by_rdma(op) ? op->length_there : op->bytes};
 }
 
 /* True if the fault matches the status. */
@@ -121,6 +118,9 @@ static bool blamed_rightly(const struct o2_endpoints_seat *seat, const struct o2
 		return false;
 	if (op->status == -ENODATA)
 		return fault->side == O2_FAULT_PEER_STATUS;
+	if (op->status == -EMSGSIZE)
+		return fault->side == O2_FAULT_PEER_MESSAGE &&
+		       strcmp(fault->error.rule, "lnet/reply/too-long") == 0;
 	return fault->side == O2_FAULT_DEADLINE && fault->wait == wait && fault->error.limit == limit_ms &&
 	       fault->error.value >= limit_ms && fault->error.value - limit_ms < op->step_ms &&
 	       fault->error.value <= endpoints->ground.now_ms - op->started_ms;
@@ -130,8 +130,8 @@ static bool as_foretold(const struct o2_endpoints_seat *seat, const struct o2_en
 {
 	const struct outcome foretold = foretell(op);
 	/* A PUT_NAK is accompanied by an ACK of 0 bytes, and either may arrive first. */
-	const bool nak = by_rdma(op) && op->there == O2_ENDPOINTS_TAKEN && op->length_there == 0 && op->ack &&
-			 op->acknowledged && !o2_endpoints_is_get(op);
+	const bool nak = o2_endpoints_by_rdma(op) && op->there == O2_ENDPOINTS_TAKEN &&
+			 op->length_there == 0 && op->ack && op->acknowledged && !o2_endpoints_is_get(op);
 
 	if (nak && op->status == 0 && op->length_bytes == 0)
 		return true;
@@ -143,7 +143,7 @@ static bool as_foretold(const struct o2_endpoints_seat *seat, const struct o2_en
 static bool as_cancelled(const struct o2_endpoints_op *op)
 {
 	return op->cancelled && op->status == -ECANCELED && op->length_bytes == 0 && !op->has_fault &&
-	       (o2_endpoints_is_get(op) ? !by_rdma(op) : op->ack);
+	       (o2_endpoints_is_get(op) ? !o2_endpoints_by_rdma(op) : op->ack);
 }
 
 /* The operation was cancelled, but waited for an ACK or REPLY until it timed out. */
@@ -156,8 +156,8 @@ static bool waited_none_the_less(const struct o2_endpoints_op *op)
 /* A PUT by IMMEDIATE ends when the target's device has it, whether or not the target handles it. */
 static bool unseen_but_sent(const struct o2_endpoints_op *op)
 {
-	return op->there == O2_ENDPOINTS_UNSEEN && !o2_endpoints_is_get(op) && !op->ack && !by_rdma(op) &&
-	       op->status == 0 && op->length_bytes == op->bytes;
+	return op->there == O2_ENDPOINTS_UNSEEN && !o2_endpoints_is_get(op) && !op->ack &&
+	       !o2_endpoints_by_rdma(op) && op->status == 0 && op->length_bytes == op->bytes;
 }
 
 static void count(struct o2_endpoints *endpoints, const struct o2_endpoints_op *op)
@@ -165,13 +165,15 @@ static void count(struct o2_endpoints *endpoints, const struct o2_endpoints_op *
 	const bool get = o2_endpoints_is_get(op), taken = op->there == O2_ENDPOINTS_TAKEN;
 	const struct o2_endpoints_entry *entry = &endpoints->seat[op->to].entry[op->entry];
 
+	if (op->overrun)
+		o2_endpoints_seen(endpoints, O2_ENDPOINTS_SEEN_WRONG_REPLY);
 	if (op->status == -ETIMEDOUT && !taken)
 		o2_endpoints_seen(endpoints, O2_ENDPOINTS_SEEN_NO_ANSWER);
 	if (op->status == -ETIMEDOUT && op->timeout_ms != 0)
 		o2_endpoints_seen(endpoints, O2_ENDPOINTS_SEEN_OWN_TIMEOUT);
 	if (op->status == -ETIMEDOUT && taken)
 		o2_endpoints_seen(endpoints, O2_ENDPOINTS_SEEN_ACK_DISABLED);
-	if (by_rdma(op) && taken && op->length_there == 0)
+	if (o2_endpoints_by_rdma(op) && taken && op->length_there == 0)
 		o2_endpoints_seen(endpoints, O2_ENDPOINTS_SEEN_NOTHING_LEFT);
 	if (op->status != 0 || !taken)
 		return;
@@ -179,12 +181,12 @@ static void count(struct o2_endpoints *endpoints, const struct o2_endpoints_op *
 		o2_endpoints_seen(endpoints, op->kind == O2_ENDPOINTS_PING ? O2_ENDPOINTS_SEEN_PING
 									   : O2_ENDPOINTS_SEEN_PUSH);
 	else if (get)
-		o2_endpoints_seen(endpoints,
-				  by_rdma(op) ? O2_ENDPOINTS_SEEN_GET_RDMA : O2_ENDPOINTS_SEEN_GET_IMMEDIATE);
+		o2_endpoints_seen(endpoints, o2_endpoints_by_rdma(op) ? O2_ENDPOINTS_SEEN_GET_RDMA
+								      : O2_ENDPOINTS_SEEN_GET_IMMEDIATE);
 	else
-		o2_endpoints_seen(endpoints, by_rdma(op)      ? O2_ENDPOINTS_SEEN_PUT_RDMA
-					     : op->bytes == 0 ? O2_ENDPOINTS_SEEN_PUT_EMPTY
-							      : O2_ENDPOINTS_SEEN_PUT_IMMEDIATE);
+		o2_endpoints_seen(endpoints, o2_endpoints_by_rdma(op) ? O2_ENDPOINTS_SEEN_PUT_RDMA
+					     : op->bytes == 0	      ? O2_ENDPOINTS_SEEN_PUT_EMPTY
+								      : O2_ENDPOINTS_SEEN_PUT_IMMEDIATE);
 	if (op->ack)
 		o2_endpoints_seen(endpoints, O2_ENDPOINTS_SEEN_ACK);
 	if (op->cancelled)
@@ -195,9 +197,9 @@ static void count(struct o2_endpoints *endpoints, const struct o2_endpoints_op *
 		o2_endpoints_seen(endpoints, O2_ENDPOINTS_SEEN_FOLLOWED);
 	if (op->length_there < op->bytes && op->length_there > 0)
 		o2_endpoints_seen(endpoints, O2_ENDPOINTS_SEEN_TRUNCATED);
-	if (by_rdma(op) && (op->memory.gapped || entry->memory.gapped))
+	if (o2_endpoints_by_rdma(op) && (op->memory.gapped || entry->memory.gapped))
 		o2_endpoints_seen(endpoints, O2_ENDPOINTS_SEEN_GAPS);
-	if (by_rdma(op) && (op->memory.scattered || entry->memory.scattered))
+	if (o2_endpoints_by_rdma(op) && (op->memory.scattered || entry->memory.scattered))
 		o2_endpoints_seen(endpoints, O2_ENDPOINTS_SEEN_SCATTERED);
 	if (op->offset_there > 0)
 		o2_endpoints_seen(endpoints, (entry->entry.options & O2_LNET_MD_MANAGE_REMOTE) != 0
@@ -209,7 +211,7 @@ static void count_lost(struct o2_endpoints *endpoints, const struct o2_endpoints
 {
 	if (op->status == -ETIMEDOUT)
 		o2_endpoints_seen(endpoints, O2_ENDPOINTS_SEEN_LATE);
-	else if (op->there != O2_ENDPOINTS_UNSEEN && !by_rdma(op))
+	else if (op->there != O2_ENDPOINTS_UNSEEN && !o2_endpoints_by_rdma(op))
 		o2_endpoints_seen(endpoints, O2_ENDPOINTS_SEEN_LOST_WAITING);
 	else
 		o2_endpoints_seen(endpoints, O2_ENDPOINTS_SEEN_LOST_HERE);
@@ -220,7 +222,7 @@ static void judge_sink(struct o2_endpoints_seat *seat, const struct o2_endpoints
 {
 	struct o2_endpoints_seat *target = &seat->endpoints->seat[op->to];
 
-	if (op->status != 0 && by_rdma(op))
+	if (op->status != 0 && o2_endpoints_by_rdma(op))
 		o2_memory_accept(&op->memory, 0, op->bytes);
 	else if (op->status == 0 && (op->clash || op->life_there != target->life))
 		o2_memory_accept(&op->memory, 0, op->length_bytes);
@@ -248,7 +250,7 @@ static void judge(struct o2_endpoints_seat *seat, struct o2_endpoints_op *op, bo
 	else if (as_cancelled(op))
 		o2_endpoints_seen(seat->endpoints, o2_endpoints_is_get(op) ? O2_ENDPOINTS_SEEN_CANCELED_GET
 									   : O2_ENDPOINTS_SEEN_CANCELED_PUT);
-	else if (op->there != O2_ENDPOINTS_UNSEEN && as_foretold(seat, op))
+	else if ((op->there != O2_ENDPOINTS_UNSEEN || op->overrun) && as_foretold(seat, op))
 		count(seat->endpoints, op);
 	else if (op->causes != 0 && unseen_but_sent(op))
 		o2_endpoints_seen(seat->endpoints, O2_ENDPOINTS_SEEN_LOST_THERE);
@@ -301,7 +303,8 @@ static void started(void *context, const struct o2_lnet_event *event)
 	op->begun++;
 	op->request = event->request;
 	op->life_there = seat->life;
-	if (op->begun > 1 || op->there != O2_ENDPOINTS_UNSEEN || !by_rdma(op) || event->request == 0)
+	if (op->begun > 1 || op->there != O2_ENDPOINTS_UNSEEN || !o2_endpoints_by_rdma(op) ||
+	    event->request == 0)
 		fail_op(initiator, "endpoint/started", op, "it starts once at its target, and by RDMA");
 	else
 		o2_endpoints_take(initiator, op, event);
@@ -332,7 +335,7 @@ static void ended_there(struct o2_endpoints_seat *seat, struct o2_endpoints_seat
 			struct o2_endpoints_op *op, const struct o2_lnet_event *event)
 {
 	const bool put = event->kind == O2_LNET_EVENT_PUT;
-	const bool begins = put && by_rdma(op);
+	const bool begins = put && o2_endpoints_by_rdma(op);
 
 	op->ended_there++;
 	op->status_there = event->status;
@@ -358,14 +361,15 @@ static void ended_there(struct o2_endpoints_seat *seat, struct o2_endpoints_seat
 		judge_put(initiator, op);
 }
 
-/* An answer was dropped: it came too late, or for an operation that does not exist any more. */
+/* An answer was dropped: it came too late, after a wrong one, or for an operation that does not exist any more. */
 static void answer_dropped(struct o2_endpoints_seat *seat, const struct o2_lnet_event *event)
 {
 	const struct o2_lnet_handle handle =
 		event->hdr->type == O2_LNET_ACK ? event->hdr->msg.ack.dst_wmd : event->hdr->msg.reply.dst_wmd;
 	const struct o2_endpoints_op *op = o2_endpoints_by_handle(seat, handle);
 
-	if (strcmp(event->error->rule, "lnet/unknown-handle") == 0 && (op == NULL || op->ended > 0))
+	if (strcmp(event->error->rule, "lnet/unknown-handle") == 0 &&
+	    (op == NULL || op->ended > 0 || op->overrun))
 		return;
 	o2_report_fail(seat->endpoints->report, "endpoint/answer",
 		       "endpoint %" PRIu32 " drops an answer that it waits for, by rule %s", seat->index,

@@ -199,8 +199,7 @@ void o2_endpoints_ping_on(struct o2_endpoints *endpoints)
 		o2_endpoints_seen(endpoints, O2_ENDPOINTS_SEEN_PING_ON);
 }
 
-/* An open operation of this endpoint: the drawn one, or the next after it; NULL: none. */
-static struct o2_endpoints_op *draw_open(struct o2_endpoints_seat *seat)
+struct o2_endpoints_op *o2_endpoints_draw_open(struct o2_endpoints_seat *seat)
 {
 	const uint32_t drawn = (uint32_t)o2_draw_pick(seat->endpoints->choice, O2_ENDPOINTS_OPS);
 
@@ -215,7 +214,7 @@ static struct o2_endpoints_op *draw_open(struct o2_endpoints_seat *seat)
 
 void o2_endpoints_cancel(struct o2_endpoints_seat *seat)
 {
-	struct o2_endpoints_op *op = draw_open(seat);
+	struct o2_endpoints_op *op = o2_endpoints_draw_open(seat);
 	int rc, again;
 
 	if (op == NULL)
