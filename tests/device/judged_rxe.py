@@ -31,7 +31,7 @@ class Cases(NamedTuple):
     seed: int = 1
 
 
-NODES, ENDPOINTS = Cases("nodes", 0, 24), Cases("endpoint", 0, 5)
+NODES, ENDPOINTS = Cases("nodes", 0, 24), Cases("endpoint", 158, 1, seed=2)
 # Some memory, a key that is not there yet, and running out of credits in version 1, are rare; these cases have them.
 GAPS, PIECES = Cases("nodes", 689, 1, seed=2), Cases("nodes", 1, 1, seed=2)
 DENSE, ENTRIES = Cases("nodes", 18, 1), Cases("nodes", 569, 1, seed=3)
