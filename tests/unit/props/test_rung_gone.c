@@ -34,9 +34,10 @@ static int play_far(const char *part)
 	if (strcmp(part, "mute") == 0)
 		return (int)sleep(60);
 	say(&talk, json_pack("{s:i, s:o}", "number", 0, "answer", o2_far_answer(&answer)));
-	if (o2_far_await(&talk, &question, o2_monotonic_ms() + 10000, &error) == 0 &&
-	    strcmp(part, "half") == 0)
+	/* Before the question, or a busy machine finds it silent. */
+	if (strcmp(part, "half") == 0)
 		(void)!write(STDOUT_FILENO, "\77\0", 2);
+	o2_far_await(&talk, &question, o2_monotonic_ms() + 10000, &error);
 	json_decref(question.object);
 	o2_far_talk_free(&talk);
 	return (int)sleep(60);
@@ -105,7 +106,7 @@ FAR_TEST(half_an_answer)
 	struct o2_end_answer answer;
 
 	assert_int_equal(start(run, "half", 20000), 0);
-	run->config.timeout_ms = 300;
+	run->config.timeout_ms = 2000;
 	o2_rung_ends_ask(&run->ends, O2_SOURCE, &question, &answer);
 	assert_error(answer.code == -EPIPE ? answer.error.code : 0, -EBADMSG, &answer.error, "far/garbage");
 	assert_int_equal(run->ends.waits, 1);
