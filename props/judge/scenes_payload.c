@@ -295,8 +295,8 @@ static bool write_first(struct o2_hearing *h, enum o2_judge_side from, bool brok
 	}
 	place->forgotten = place->forgotten || others >= REMEMBERED;
 	if (!broken && o2_draw_bool(h->c, 7, 1)) {
-		/* What is read begins before what the PUT wrote. */
-		skip = (uint32_t)o2_draw_range(h->c, 1, LEAST_BYTES);
+		/* What is read begins before what the PUT wrote, and reaches into it. */
+		skip = (uint32_t)o2_draw_range(h->c, 1, LEAST_BYTES - 1);
 		place->offset -= skip;
 		place->stream_offset = -(uint64_t)skip;
 		place->forgotten = true;
