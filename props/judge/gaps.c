@@ -9,7 +9,8 @@ static void found(void *context, const struct o2_judge_finding *finding)
 	struct o2_gaps *gaps = context;
 
 	/* A finding that was never proven may be wrong; it is marked as such. */
-	if (gaps->found || finding->unproven || o2_judge_rules[finding->rule].severity == O2_JUDGE_NOTE)
+	if (gaps->found || gaps->unknowable || finding->unproven ||
+	    o2_judge_rules[finding->rule].severity == O2_JUDGE_NOTE)
 		return;
 	/* What came again may have used or given the credits that seem to be wrong: docs/judge.md says so. */
 	if (gaps->came && finding->rule >= O2_JUDGE_CREDITS_NONE &&
@@ -148,12 +149,21 @@ static void come_again(struct o2_gaps *gaps, const struct o2_judge_event *heard)
 	again->comes = gaps->missing[again->event.from] = false;
 }
 
+static bool misses_something(const struct o2_gaps *gaps)
+{
+	return gaps->unheard > 0 || gaps->lost || gaps->came || gaps->missing[O2_JUDGE_A] ||
+	       gaps->missing[O2_JUDGE_B];
+}
+
 void o2_gaps_hear(void *context, const struct o2_judge_event *event)
 {
 	struct o2_gaps *gaps = context;
 
 	/* Parts are not heard: a part belongs to a later WRITE, which may be missing. */
-	if (!open(gaps) || event->kind == O2_JUDGE_PART || gaps->number++ < gaps->unheard)
+	if (!open(gaps) || event->kind == O2_JUDGE_PART)
+		return;
+	gaps->unknowable = gaps->unknowable || (gaps->h->again != O2_HEARING_NEW && misses_something(gaps));
+	if (gaps->number++ < gaps->unheard)
 		return;
 	if (miss(gaps, event)) {
 		gaps->missing[event->from] = true;

@@ -32,6 +32,8 @@ struct o2_gaps {
 	bool lost; /* the judge knows that it has not heard all */
 	struct o2_gap_again again[O2_JUDGE_SIDES];
 	bool came; /* a message has come again */
+	/* One has come again in the conversation itself.  What showed that it does may be missing: docs/judge.md says so. */
+	bool unknowable;
 	/* How many came after their answer: while the judge could believe to have heard all, and later. */
 	uint32_t came_whole, came_in_gaps;
 	bool found; /* the judge found something other than a note: first */
