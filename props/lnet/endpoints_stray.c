@@ -55,6 +55,31 @@ static bool same(const struct o2_error *error, const struct o2_error *expected)
 	       error->limit == expected->limit;
 }
 
+static struct o2_error unknown_handle(uint64_t number)
+{
+	return (struct o2_error){
+		.rule = "lnet/unknown-handle", .field = "dst_wmd", .value = number, .limit = O2_NO_LIMIT};
+}
+
+/* Hand the header to the endpoint; its payload is zeros.  by_rdma: it asks where to write to, or to read from. */
+static int deliver(struct o2_endpoints_seat *seat, uint64_t nid, const struct o2_lnet_hdr *hdr, bool by_rdma,
+		   struct o2_error *error)
+{
+	static const uint8_t payload[2 * O2_MSG_BYTES];
+	struct o2_lnet *lnet = seat->endpoint.lnet;
+	struct o2_transfer_memory memory;
+	uint64_t tag;
+	int rc;
+
+	seat->stray = (struct o2_endpoints_stray){.expected = true};
+	if (by_rdma)
+		rc = o2_lnet_match(lnet, nid, hdr, &memory, &tag, error);
+	else
+		rc = o2_lnet_receive(lnet, nid, hdr, payload, error);
+	seat->stray.expected = false;
+	return rc;
+}
+
 void o2_endpoints_late_reply(struct o2_endpoints_seat *seat, uint32_t from, uint64_t number)
 {
 	const uint64_t nid = o2_endpoints_nid(seat->endpoints, from);
@@ -64,14 +89,9 @@ void o2_endpoints_late_reply(struct o2_endpoints_seat *seat, uint32_t from, uint
 		.type = O2_LNET_REPLY,
 		.msg.reply.dst_wmd = {seat->lnet_config.interface_cookie, number},
 	};
-	const struct o2_error expected = {
-		.rule = "lnet/unknown-handle", .field = "dst_wmd", .value = number, .limit = O2_NO_LIMIT};
-	const uint8_t nothing = 0;
-	int rc;
+	const struct o2_error expected = unknown_handle(number);
+	const int rc = deliver(seat, nid, &hdr, false, NULL);
 
-	seat->stray = (struct o2_endpoints_stray){.expected = true};
-	rc = o2_lnet_receive(seat->endpoint.lnet, nid, &hdr, &nothing, NULL);
-	seat->stray.expected = false;
 	if (rc != 0 || !seat->stray.dropped)
 		o2_report_fail(seat->endpoints->report, "endpoint/stray",
 			       "a REPLY to 0x%" PRIx64 ", which has ended, is taken: %d", number, rc);
@@ -133,10 +153,7 @@ static struct wrong_answer draw_answer(struct o2_endpoints_seat *seat, const str
 static void check_dropped(struct o2_endpoints_seat *seat, const struct wrong_answer *answer,
 			  struct o2_endpoints_op *op)
 {
-	const struct o2_error unknown = {.rule = "lnet/unknown-handle",
-					 .field = "dst_wmd",
-					 .value = op->operation,
-					 .limit = O2_NO_LIMIT};
+	const struct o2_error unknown = unknown_handle(op->operation);
 	const bool ack = answer->hdr.type == O2_LNET_ACK;
 	const struct o2_error longer = {.rule = ack ? "lnet/ack/mlength" : "lnet/reply/too-long",
 					.field = ack ? "mlength" : "payload_length",
@@ -160,12 +177,8 @@ static void check_dropped(struct o2_endpoints_seat *seat, const struct wrong_ans
 
 void o2_endpoints_answer_wrongly(struct o2_endpoints_seat *seat)
 {
-	static const uint8_t payload[2 * O2_MSG_BYTES];
 	struct o2_endpoints_op *op = o2_endpoints_draw_open(seat);
-	struct o2_lnet *lnet = seat->endpoint.lnet;
-	struct o2_transfer_memory memory;
 	struct wrong_answer answer;
-	uint64_t tag;
 	int due = 0, rc;
 
 	if (op == NULL || op->overrun)
@@ -175,12 +188,7 @@ void o2_endpoints_answer_wrongly(struct o2_endpoints_seat *seat)
 		return;
 	/* A REPLY in a message that is too long ends its GET, without a word about the REPLY. */
 	op->overrun = answer.overrun && answer.hdr.type == O2_LNET_REPLY;
-	seat->stray = (struct o2_endpoints_stray){.expected = true};
-	if (answer.by_rdma)
-		rc = o2_lnet_match(lnet, answer.nid, &answer.hdr, &memory, &tag, NULL);
-	else
-		rc = o2_lnet_receive(lnet, answer.nid, &answer.hdr, payload, NULL);
-	seat->stray.expected = false;
+	rc = deliver(seat, answer.nid, &answer.hdr, answer.by_rdma, NULL);
 	if (seat->stray.dropped)
 		check_dropped(seat, &answer, op);
 	else if (!op->overrun || answer.by_rdma)
@@ -213,22 +221,15 @@ void o2_endpoints_stray(struct o2_endpoints *endpoints)
 				  .src_nid = o2_draw_bool(c, 1, 1) ? nid : nids[o2_draw(c, 5)],
 				  .type = (uint32_t)o2_draw(c, O2_LNET_HELLO + 1)};
 	const bool matched = o2_draw_bool(c, 1, 1) && hdr.type != O2_LNET_ACK;
-	struct o2_transfer_memory memory;
 	struct o2_error expected, error = {0};
-	uint64_t tag;
 	int due, rc;
 
 	if (hdr.dest_nid == own && hdr.src_nid == nid && hdr.type <= O2_LNET_REPLY)
 		return;
 	if (!seat->open)
 		return;
-	seat->stray = (struct o2_endpoints_stray){.expected = true};
 	due = foretell(seat, &hdr, nid, matched && hdr.type == O2_LNET_GET, &expected);
-	if (matched)
-		rc = o2_lnet_match(seat->endpoint.lnet, nid, &hdr, &memory, &tag, &error);
-	else
-		rc = o2_lnet_receive(seat->endpoint.lnet, nid, &hdr, NULL, &error);
-	seat->stray.expected = false;
+	rc = deliver(seat, nid, &hdr, matched, &error);
 	o2_endpoints_seen(endpoints,
 			  due == -EPROTO ? O2_ENDPOINTS_SEEN_STRAY_REFUSED : O2_ENDPOINTS_SEEN_STRAY_DROPPED);
 	/* A dropped header does not end the connection, but a request for memory is answered. */
