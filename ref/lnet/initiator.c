@@ -266,7 +266,8 @@ void o2_lnet_reply_finished(struct o2_lnet *lnet, struct o2_lnet_message *messag
 	const int status = message->status;
 	const uint64_t moved_bytes = message->moved_bytes;
 
-	if (status != 0 && operation->fault.code == 0)
+	/* The REPLY's own fault explains its status, also where the request's send has failed before. */
+	if (status != 0)
 		operation->fault = message->fault;
 	o2_lnet_message_free(lnet, message);
 	answered(lnet, operation, status, moved_bytes);

@@ -62,6 +62,35 @@ LNET_PAIR_TEST(test_reply_by_rdma)
 	lnet_expect_result(&pair->a, -EIO, 0);
 }
 
+/* Both our own send and the REPLY by RDMA fail: status and fault are those of the REPLY, in either order. */
+LNET_PAIR_TEST(test_request_and_reply_fail)
+{
+	const struct o2_transfer_memory sink = lnet_side_memory(&pair->a, 0, 2, 1000);
+	const struct o2_lnet_target target = target_at(NID_B, false);
+	const struct o2_transfer_fault late = o2_fault_late(O2_WAIT_SEND, -ETIMEDOUT, "test/late", 7, 6);
+	const struct o2_error why = {.code = -EIO, .rule = "test/reply", .value = 2, .limit = 1};
+	const struct o2_transfer_fault wrong = o2_fault_of(O2_FAULT_PEER_MESSAGE, -EIO, &why);
+	struct o2_lnet_hdr reply = {
+		.dest_nid = NID_A, .src_nid = NID_B, .type = O2_LNET_REPLY, .payload_length = 900};
+	struct o2_transfer_memory memory;
+	uint64_t request, tag;
+
+	for (unsigned int i = 0; i < 2; i++) {
+		lnet_get(&pair->a, &target, &sink);
+		request = pair->a.letter[0].tag;
+		reply.msg.reply.dst_wmd = pair->a.letter[0].hdr.msg.get.return_wmd;
+		pair->a.nletters = 0;
+		assert_int_equal(o2_lnet_match(pair->a.lnet, NID_B, &reply, &memory, &tag, NULL), 0);
+		if (i == 0)
+			o2_lnet_finished(pair->a.lnet, request, -ETIMEDOUT, 0, &late);
+		o2_lnet_finished(pair->a.lnet, tag, -EIO, 0, &wrong);
+		if (i == 1)
+			o2_lnet_finished(pair->a.lnet, request, -ETIMEDOUT, 0, &late);
+		lnet_expect_result(&pair->a, -EIO, 0);
+		lnet_expect_fault(&pair->a, O2_FAULT_PEER_MESSAGE, "test/reply", 2, 1);
+	}
+}
+
 LNET_PAIR_TEST(test_long_reply)
 {
 	const struct o2_transfer_memory sink = lnet_side_memory(&pair->a, 0, 2, 1000);
