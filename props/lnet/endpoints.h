@@ -85,6 +85,10 @@
 	ENTRY(O2_ENDPOINTS_SEEN_WRONG_DROPPED, "wrong_answer_dropped")              \
 	ENTRY(O2_ENDPOINTS_SEEN_WRONG_ACK, "ack_of_too_many_bytes")                 \
 	ENTRY(O2_ENDPOINTS_SEEN_WRONG_REPLY, "reply_of_too_many_bytes")             \
+	ENTRY(O2_ENDPOINTS_SEEN_OTHER_ACK, "ack_of_too_few_bytes")                  \
+	ENTRY(O2_ENDPOINTS_SEEN_SHORT_ANSWER, "answer_of_fewer_bytes")              \
+	ENTRY(O2_ENDPOINTS_SEEN_REPLY_RDMA, "reply_by_rdma")                        \
+	ENTRY(O2_ENDPOINTS_SEEN_REPLY_FAILED, "reply_by_rdma_failed")               \
 	ENTRY(O2_ENDPOINTS_SEEN_ARM_FAILED, "arming_failed")                        \
 	ENTRY(O2_ENDPOINTS_SEEN_POLL_FAILED, "looking_once_more_failed")
 

@@ -65,6 +65,17 @@ struct o2_endpoints_entry {
 	} taken[O2_ENDPOINTS_TAKES];
 };
 
+/*
+ * An answer that the case has given to an operation, and that counts: it is the first.  The payload of a REPLY in a
+ * message is zeros; a REPLY by RDMA writes nothing.
+ */
+struct o2_endpoints_answer {
+	bool given;
+	bool by_rdma;
+	int status; /* of a REPLY; -EMSGSIZE: of more bytes than the sink has room for; -EIO: its transfer has failed */
+	uint64_t bytes;
+};
+
 struct o2_endpoints_op {
 	enum o2_endpoints_kind kind;
 	uint32_t to;
@@ -76,9 +87,9 @@ struct o2_endpoints_op {
 	uint32_t pid;	     /* PID of the target; 0: the kernel's */
 	uint32_t timeout_ms; /* its own time-out; 0: the configured one */
 	bool cancelled;	     /* the case has cancelled it */
-	bool overrun;	     /* a GET that was answered with more bytes than its sink has room for */
-	uint32_t follow;     /* how many operations to start in turn, each from the last one's `done` */
-	bool followed;	     /* it was started from another operation's `done` */
+	struct o2_endpoints_answer answer;
+	uint32_t follow; /* how many operations to start in turn, each from the last one's `done` */
+	bool followed;	 /* it was started from another operation's `done` */
 	struct o2_op_memory memory;
 	uint64_t operation, interface_cookie; /* the identifiers that answers carry */
 	uint64_t started_ms;
@@ -109,6 +120,8 @@ struct o2_endpoints_op {
 struct o2_endpoints_stray {
 	bool expected, dropped;
 	struct o2_error error;
+	struct o2_transfer_memory memory; /* where it is to write to, under this tag */
+	uint64_t tag;
 };
 
 struct o2_endpoints_seat {
@@ -262,10 +275,33 @@ void o2_endpoints_follow(struct o2_endpoints_seat *seat, const struct o2_endpoin
 
 /* endpoints_stray.c: headers addressed to no endpoint, or not from the connection's peer. */
 void o2_endpoints_stray(struct o2_endpoints *endpoints);
+/* Hand the header to the endpoint; its payload is zeros.  by_rdma: it asks where to write to, or to read from. */
+int o2_endpoints_deliver_stray(struct o2_endpoints_seat *seat, uint64_t nid, const struct o2_lnet_hdr *hdr,
+			       bool by_rdma, struct o2_error *error);
+/* The error that an answer is dropped with if nothing waits for it. */
+struct o2_error o2_endpoints_unknown_handle(uint64_t number);
+bool o2_endpoints_stray_is(const struct o2_error *error, const struct o2_error *expected);
+void o2_endpoints_stray_differs(const struct o2_endpoints *endpoints, const char *what,
+				const struct o2_error *error, const struct o2_error *expected);
+
+/* endpoints_answer.c: answers of the case, and what they make of an operation. */
 /* Deliver the REPLY to an operation that has ended once more, while others may wait for theirs. */
 void o2_endpoints_late_reply(struct o2_endpoints_seat *seat, uint32_t from, uint64_t number);
-/* Answer an open operation as only a wrong peer does. */
+/* Answer an open operation as only a wrong peer does, or with fewer bytes than it asks for. */
 void o2_endpoints_answer_wrongly(struct o2_endpoints_seat *seat);
+struct o2_endpoints_outcome {
+	int status;
+	uint64_t length_bytes;
+};
+/* Of an operation with such an answer, if the case has caused no failure: what its initiator is told. */
+struct o2_endpoints_outcome o2_endpoints_foretell_answered(const struct o2_endpoints_op *op);
+/* True if the fault matches the status. */
+bool o2_endpoints_answer_blamed(const struct o2_endpoints_op *op);
+/* True if the answer has settled how the operation ends, whatever its target has seen. */
+bool o2_endpoints_is_settled(const struct o2_endpoints_op *op);
+void o2_endpoints_count_answered(struct o2_endpoints *endpoints, const struct o2_endpoints_op *op);
+/* The sink of a GET: from here on the answer's bytes are expected in it. */
+void o2_endpoints_expect_answer(const struct o2_endpoints_op *op, struct o2_report *report);
 
 /* endpoints_judge.c: checks of what an application is told. */
 extern const struct o2_lnet_ops o2_endpoints_ops;

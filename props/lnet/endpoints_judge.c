@@ -74,11 +74,6 @@ static struct o2_endpoints_op *asked(struct o2_endpoints_seat *target, uint64_t 
 
 /* --- the two ends together --- */
 
-struct outcome {
-	int status;
-	uint64_t length_bytes;
-};
-
 static bool acknowledged(const struct o2_endpoints_seat *seat, const struct o2_endpoints_op *op)
 {
 	const struct o2_endpoints_entry *entry = &seat->endpoints->seat[op->to].entry[op->entry];
@@ -87,20 +82,20 @@ static bool acknowledged(const struct o2_endpoints_seat *seat, const struct o2_e
 }
 
 /* Predict what the initiator is told if the case has caused no failure. */
-static struct outcome foretell(const struct o2_endpoints_op *op)
+static struct o2_endpoints_outcome foretell(const struct o2_endpoints_op *op)
 {
 	const bool get = o2_endpoints_is_get(op), taken = op->there == O2_ENDPOINTS_TAKEN;
 
-	if (op->overrun)
-		return (struct outcome){-EMSGSIZE, 0};
+	if (op->answer.given)
+		return o2_endpoints_foretell_answered(op);
 	if (o2_endpoints_by_rdma(op) && (!taken || (!get && op->length_there == 0)))
-		return (struct outcome){-ENODATA, 0};
+		return (struct o2_endpoints_outcome){-ENODATA, 0};
 	if (get || op->ack) {
 		if (taken && (get || op->acknowledged))
-			return (struct outcome){0, op->length_there};
-		return (struct outcome){-ETIMEDOUT, 0};
+			return (struct o2_endpoints_outcome){0, op->length_there};
+		return (struct o2_endpoints_outcome){-ETIMEDOUT, 0};
 	}
-	return (struct outcome){0, o2_endpoints_by_rdma(op) ? op->length_there : op->bytes};
+	return (struct o2_endpoints_outcome){0, o2_endpoints_by_rdma(op) ? op->length_there : op->bytes};
 }
 
 /* True if the fault matches the status. */
@@ -118,9 +113,8 @@ static bool blamed_rightly(const struct o2_endpoints_seat *seat, const struct o2
 		return false;
 	if (op->status == -ENODATA)
 		return fault->side == O2_FAULT_PEER_STATUS;
-	if (op->status == -EMSGSIZE)
-		return fault->side == O2_FAULT_PEER_MESSAGE &&
-		       strcmp(fault->error.rule, "lnet/reply/too-long") == 0;
+	if (op->answer.given)
+		return o2_endpoints_answer_blamed(op);
 	return fault->side == O2_FAULT_DEADLINE && fault->wait == wait && fault->error.limit == limit_ms &&
 	       fault->error.value >= limit_ms && fault->error.value - limit_ms < op->step_ms &&
 	       fault->error.value <= endpoints->ground.now_ms - op->started_ms;
@@ -128,9 +122,9 @@ static bool blamed_rightly(const struct o2_endpoints_seat *seat, const struct o2
 
 static bool as_foretold(const struct o2_endpoints_seat *seat, const struct o2_endpoints_op *op)
 {
-	const struct outcome foretold = foretell(op);
+	const struct o2_endpoints_outcome foretold = foretell(op);
 	/* A PUT_NAK is accompanied by an ACK of 0 bytes, and either may arrive first. */
-	const bool nak = o2_endpoints_by_rdma(op) && op->there == O2_ENDPOINTS_TAKEN &&
+	const bool nak = !op->answer.given && o2_endpoints_by_rdma(op) && op->there == O2_ENDPOINTS_TAKEN &&
 			 op->length_there == 0 && op->ack && op->acknowledged && !o2_endpoints_is_get(op);
 
 	if (nak && op->status == 0 && op->length_bytes == 0)
@@ -165,8 +159,10 @@ static void count(struct o2_endpoints *endpoints, const struct o2_endpoints_op *
 	const bool get = o2_endpoints_is_get(op), taken = op->there == O2_ENDPOINTS_TAKEN;
 	const struct o2_endpoints_entry *entry = &endpoints->seat[op->to].entry[op->entry];
 
-	if (op->overrun)
-		o2_endpoints_seen(endpoints, O2_ENDPOINTS_SEEN_WRONG_REPLY);
+	if (op->answer.given) {
+		o2_endpoints_count_answered(endpoints, op);
+		return;
+	}
 	if (op->status == -ETIMEDOUT && !taken)
 		o2_endpoints_seen(endpoints, O2_ENDPOINTS_SEEN_NO_ANSWER);
 	if (op->status == -ETIMEDOUT && op->timeout_ms != 0)
@@ -222,7 +218,9 @@ static void judge_sink(struct o2_endpoints_seat *seat, const struct o2_endpoints
 {
 	struct o2_endpoints_seat *target = &seat->endpoints->seat[op->to];
 
-	if (op->status != 0 && o2_endpoints_by_rdma(op))
+	if (op->answer.given)
+		o2_endpoints_expect_answer(op, seat->endpoints->report);
+	else if (op->status != 0 && o2_endpoints_by_rdma(op))
 		o2_memory_accept(&op->memory, 0, op->bytes);
 	else if (op->status == 0 && (op->clash || op->life_there != target->life))
 		o2_memory_accept(&op->memory, 0, op->length_bytes);
@@ -250,7 +248,7 @@ static void judge(struct o2_endpoints_seat *seat, struct o2_endpoints_op *op, bo
 	else if (as_cancelled(op))
 		o2_endpoints_seen(seat->endpoints, o2_endpoints_is_get(op) ? O2_ENDPOINTS_SEEN_CANCELED_GET
 									   : O2_ENDPOINTS_SEEN_CANCELED_PUT);
-	else if ((op->there != O2_ENDPOINTS_UNSEEN || op->overrun) && as_foretold(seat, op))
+	else if ((op->there != O2_ENDPOINTS_UNSEEN || o2_endpoints_is_settled(op)) && as_foretold(seat, op))
 		count(seat->endpoints, op);
 	else if (op->causes != 0 && unseen_but_sent(op))
 		o2_endpoints_seen(seat->endpoints, O2_ENDPOINTS_SEEN_LOST_THERE);
@@ -369,7 +367,7 @@ static void answer_dropped(struct o2_endpoints_seat *seat, const struct o2_lnet_
 	const struct o2_endpoints_op *op = o2_endpoints_by_handle(seat, handle);
 
 	if (strcmp(event->error->rule, "lnet/unknown-handle") == 0 &&
-	    (op == NULL || op->ended > 0 || op->overrun))
+	    (op == NULL || op->ended > 0 || op->answer.given))
 		return;
 	o2_report_fail(seat->endpoints->report, "endpoint/answer",
 		       "endpoint %" PRIu32 " drops an answer that it waits for, by rule %s", seat->index,
