@@ -17,7 +17,7 @@ TRANSFER = "transfer"
 DEVICE_FREE = ("codec", "keys", "pools", "sg", "dma", "reg_plan", "rdma", "parts", "forms", "sim", "hostile", "nodes", "endpoint",
                "verdicts", "verbs", "settings", "commands", "lst", "hosts")
 # The factor by which a case of these takes longer: they run 1 / factor of the other properties' cases.
-COSTLY = {"forms": 20, "sim": 10, "verbs": 20, "settings": 40, "hostile": 50, "nodes": 50, "endpoint": 40, "commands": 200,
+COSTLY = {"forms": 20, "sim": 10, "verbs": 20, "settings": 10, "hostile": 5, "nodes": 50, "endpoint": 20, "commands": 200,
           "lst": 10, "hosts": 200}
 NAMES = {"model": "memory model", "loop": "loopverbs", "rxe": "soft-RoCE"}
 IN_GUEST = ("rxe",)
