@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <assert.h>
 #include <errno.h>
 
 #include "lnet/lnet_internal.h"
@@ -19,6 +20,7 @@ void o2_lnet_operation_end(struct o2_lnet *lnet, struct o2_lnet_message *message
 		.fault = status != 0 && fault.code != 0 ? &fault : NULL,
 	};
 
+	assert(result.fault == NULL || result.fault->code == status);
 	o2_lnet_message_free(lnet, message);
 	lnet->ops.done(lnet->context, &result);
 }
