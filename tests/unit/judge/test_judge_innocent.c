@@ -204,6 +204,21 @@ SAY_TEST(test_more_holes_than_are_remembered)
 	assert_int_equal(say_findings(say), 9);
 }
 
+/* With eight holes the judge still knows which bytes were skipped; with one more it does not. */
+SAY_TEST(test_as_many_holes_as_are_remembered)
+{
+	say_connected(say);
+	say_get_req(say, A, 1, &sink, 0);
+	for (uint32_t n = 0; n < 8; n++)
+		say_byte(say, 2 * n + 1);
+	say_byte(say, 1);
+	assert_int_equal(say->times[O2_JUDGE_WRITE_TWICE], 1);
+	say_byte(say, 17);
+	say_byte(say, 1);
+	assert_int_equal(say->times[O2_JUDGE_WRITE_TWICE], 1);
+	assert_int_equal(say->times[O2_JUDGE_WRITE_ORDER], 9);
+}
+
 /* PUTs from the same memory have the same handle, and each is acknowledged when it has arrived. */
 SAY_TEST(test_two_puts_under_one_handle)
 {

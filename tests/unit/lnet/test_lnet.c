@@ -299,6 +299,7 @@ LNET_PAIR_TEST(test_what_a_caller_may_not_ask)
 	const struct o2_lnet_transport transport = o2_lnet_side_transport(&pair->a);
 	const struct o2_lnet_ops ops = {.done = NULL};
 	struct o2_lnet_config config = O2_LNET_DEFAULTS;
+	struct o2_arena small = pair->a.arena;
 	struct o2_lnet *lnet = NULL;
 	struct o2_error error;
 
@@ -322,5 +323,14 @@ LNET_PAIR_TEST(test_what_a_caller_may_not_ask)
 	assert_error(o2_lnet_create(&config, &transport, &pair->a.arena, &pair->a.clock, &ops, NULL, &lnet,
 				    &error),
 		     -EINVAL, &error, "lnet/config/first-page");
+	/* Two pages are enough, for LNet's own entries. */
+	config.first_page = 0;
+	small.npages = 1;
+	assert_error(o2_lnet_create(&config, &transport, &small, &pair->a.clock, &ops, NULL, &lnet, &error),
+		     -EINVAL, &error, "lnet/config/first-page");
 	assert_null(lnet);
+	small.npages = 2;
+	assert_int_equal(
+		o2_lnet_create(&config, &transport, &small, &pair->a.clock, &ops, NULL, &lnet, &error), 0);
+	o2_lnet_destroy(lnet);
 }

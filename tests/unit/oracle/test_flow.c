@@ -104,6 +104,38 @@ static const char *refused(struct o2_impl_flow_event event, uint32_t depth, uint
 	return o2_flow_check(&w->asked.flow, &error) == 0 ? "" : error.field;
 }
 
+/* Each answer is possible once for each of its requests: the event that comes too often is named. */
+TEST_WITH(test_no_request_is_answered_twice, set_up, tear_down)
+{
+	static const struct {
+		uint32_t request, answer;
+	} pairs[] = {{O2_MSG_PUT_REQ, O2_MSG_PUT_ACK},
+		     {O2_MSG_PUT_REQ, O2_MSG_PUT_NAK},
+		     {O2_MSG_PUT_ACK, O2_MSG_PUT_DONE},
+		     {O2_MSG_GET_REQ, O2_MSG_GET_DONE}};
+
+	for (uint32_t i = 0; i < 8; i++) {
+		const uint32_t to = i / 4 == 0 ? O2_IMPL_FLOW_RECEIVE : O2_IMPL_FLOW_QUEUE;
+		const uint32_t back = i / 4 == 0 ? O2_IMPL_FLOW_QUEUE : O2_IMPL_FLOW_RECEIVE;
+		struct o2_case_flow *flow = &w->asked.flow;
+		struct o2_error error;
+		uint32_t n = 0;
+
+		*flow = (struct o2_case_flow){
+			.ibm_version = 0x12, .queue_depth = 8, .high_water = 4, .concurrent_sends = 8};
+		if (pairs[i % 4].answer == O2_MSG_PUT_DONE)
+			flow->event[n++] = (struct o2_impl_flow_event){back, O2_MSG_PUT_REQ, 0, 0};
+		flow->event[n++] = (struct o2_impl_flow_event){to, pairs[i % 4].request, 0, 0};
+		flow->event[n++] = (struct o2_impl_flow_event){back, pairs[i % 4].answer, 0, 0};
+		flow->count = n;
+		assert_int_equal(o2_flow_check(flow, &error), 0);
+		flow->event[flow->count++] = flow->event[n - 1];
+		assert_int_equal(o2_flow_check(flow, &error), -EINVAL);
+		assert_string_equal(error.field, "events[]");
+		assert_int_equal(error.index, n);
+	}
+}
+
 TEST_WITH(test_what_cannot_happen_is_no_question, set_up, tear_down)
 {
 	const struct o2_impl_flow_event sent = {.kind = O2_IMPL_FLOW_SENT};
