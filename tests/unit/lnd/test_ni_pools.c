@@ -323,6 +323,28 @@ TEST(fails_over_with_a_transfer_open)
 	}
 }
 
+/* Pools that nobody uses are destroyed at once, those of each partition. */
+TEST(fails_over_in_every_partition)
+{
+	struct o2_ni_config config = side_config(true, O2_DMA_BUS, 0);
+	struct side side;
+
+	config.sizes = (struct o2_pool_sizes){0};
+	config.tunables.ncpts = 3;
+	side_open_config(&side, &config);
+	o2_ni_failover(&side.ni);
+	for (uint32_t kind = 0; kind < O2_NI_POOL_KINDS; kind++) {
+		struct o2_ni_pool_counts pool = ni_pool_counts(&side, (enum o2_ni_pool_kind)kind);
+
+		assert_int_equal(pool.sets, 3);
+		assert_int_equal(pool.live, 0);
+		assert_int_equal(pool.elements, 0);
+	}
+	side_assert_idle(&side);
+	o2_ni_close(&side.ni);
+	assert_objects(0, 0, 0);
+}
+
 /* Elements that were taken before the failover may not be posted either. */
 FAULTY_TEST(refuses_to_post_from_a_failed_pool)
 {
