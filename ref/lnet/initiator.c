@@ -20,7 +20,7 @@ void o2_lnet_operation_end(struct o2_lnet *lnet, struct o2_lnet_message *message
 		.fault = status != 0 && fault.code != 0 ? &fault : NULL,
 	};
 
-	assert(result.fault == NULL || result.fault->code == status);
+	assert(status == 0 || fault.code == 0 || fault.code == status);
 	o2_lnet_message_free(lnet, message);
 	lnet->ops.done(lnet->context, &result);
 }
