@@ -9,23 +9,31 @@
 
 #define REPLY_RULE "endpoint/reply-failed" /* of a transfer of a REPLY that the case makes fail */
 
+/* Deliver an answer that nothing waits for, and check that it is dropped as such. */
+static void answer_in_vain(struct o2_endpoints_seat *seat, const char *what, const struct o2_lnet_hdr *reply,
+			   bool by_rdma)
+{
+	const uint64_t number = reply->msg.reply.dst_wmd.wh_object_cookie;
+	const struct o2_error expected = o2_endpoints_unknown_handle(number);
+	const int rc = o2_endpoints_deliver_stray(seat, reply->src_nid, reply, by_rdma, NULL);
+
+	if (rc != (by_rdma ? -ENODATA : 0) || !seat->stray.dropped)
+		o2_report_fail(seat->endpoints->report, "endpoint/stray",
+			       "%s to operation 0x%" PRIx64 " is taken: %d", what, number, rc);
+	else if (!o2_endpoints_stray_is(&seat->stray.error, &expected))
+		o2_endpoints_stray_differs(seat->endpoints, what, &seat->stray.error, &expected);
+}
+
 void o2_endpoints_late_reply(struct o2_endpoints_seat *seat, uint32_t from, uint64_t number)
 {
-	const uint64_t nid = o2_endpoints_nid(seat->endpoints, from);
 	const struct o2_lnet_hdr hdr = {
 		.dest_nid = seat->lnet_config.nid,
-		.src_nid = nid,
+		.src_nid = o2_endpoints_nid(seat->endpoints, from),
 		.type = O2_LNET_REPLY,
 		.msg.reply.dst_wmd = {seat->lnet_config.interface_cookie, number},
 	};
-	const struct o2_error expected = o2_endpoints_unknown_handle(number);
-	const int rc = o2_endpoints_deliver_stray(seat, nid, &hdr, false, NULL);
 
-	if (rc != 0 || !seat->stray.dropped)
-		o2_report_fail(seat->endpoints->report, "endpoint/stray",
-			       "a REPLY to 0x%" PRIx64 ", which has ended, is taken: %d", number, rc);
-	else if (!o2_endpoints_stray_is(&seat->stray.error, &expected))
-		o2_endpoints_stray_differs(seat->endpoints, "a late REPLY", &seat->stray.error, &expected);
+	answer_in_vain(seat, "a late REPLY", &hdr, false);
 }
 
 enum wrong {
@@ -44,7 +52,6 @@ struct wrong_answer {
 	bool unasked; /* the operation waits for no such answer */
 	bool overrun; /* it waits for one, but not of so many bytes */
 	bool counts;  /* it is the answer, wrong or not */
-	uint64_t nid;
 	struct o2_lnet_hdr hdr;
 };
 
@@ -70,10 +77,9 @@ static struct wrong_answer draw_answer(struct o2_endpoints_seat *seat, const str
 	answer.unasked = get ? o2_endpoints_by_rdma(op) : !op->ack;
 	answer.overrun = answer.wrong == TOO_MANY_BYTES && !answer.unasked;
 	answer.counts = !answer.unasked && ((answer.overrun && reply) || answer.wrong == TOO_FEW_BYTES);
-	answer.nid = o2_endpoints_nid(seat->endpoints, op->to) + (answer.wrong == ANOTHER_PEER ? 7 : 0);
 	answer.hdr = (struct o2_lnet_hdr){
 		.dest_nid = seat->lnet_config.nid,
-		.src_nid = answer.nid,
+		.src_nid = o2_endpoints_nid(seat->endpoints, op->to) + (answer.wrong == ANOTHER_PEER ? 7 : 0),
 		.type = reply ? O2_LNET_REPLY : O2_LNET_ACK,
 	};
 	if (reply) {
@@ -135,9 +141,7 @@ static void finish_reply(struct o2_endpoints_seat *seat, const struct wrong_answ
 	const uint64_t tag = seat->stray.tag;
 	const struct o2_error why = {.code = -EIO, .rule = REPLY_RULE, .value = op->answer.bytes};
 	const struct o2_transfer_fault fault = o2_fault_of(O2_FAULT_PEER_STATUS, -EIO, &why);
-	const struct o2_error unknown = o2_endpoints_unknown_handle(op->operation);
 	const bool again_by_rdma = o2_draw_bool(seat->endpoints->choice, 1, 1);
-	int rc;
 
 	if (memory->buffer.nob != op->answer.bytes || memory->mode != sink->mode ||
 	    memory->buffer.kiov != sink->buffer.kiov || memory->buffer.offset != sink->buffer.offset)
@@ -145,12 +149,7 @@ static void finish_reply(struct o2_endpoints_seat *seat, const struct wrong_answ
 			       "a REPLY by RDMA of %" PRIu64 " bytes to operation 0x%" PRIx64
 			       " is not to go to the start of its sink",
 			       op->answer.bytes, op->operation);
-	rc = o2_endpoints_deliver_stray(seat, answer->nid, &answer->hdr, again_by_rdma, NULL);
-	if (rc != (again_by_rdma ? -ENODATA : 0) || !seat->stray.dropped)
-		o2_report_fail(seat->endpoints->report, "endpoint/stray",
-			       "a second REPLY to operation 0x%" PRIx64 " is taken: %d", op->operation, rc);
-	else if (!o2_endpoints_stray_is(&seat->stray.error, &unknown))
-		o2_endpoints_stray_differs(seat->endpoints, "a second REPLY", &seat->stray.error, &unknown);
+	answer_in_vain(seat, "a second REPLY", &answer->hdr, again_by_rdma);
 	go_on(seat, op);
 	if (op->ended > 0)
 		o2_report_fail(seat->endpoints->report, "endpoint/stray",
@@ -194,7 +193,7 @@ void o2_endpoints_answer_wrongly(struct o2_endpoints_seat *seat)
 		op->answer.status = -EMSGSIZE;
 	else if (answer.by_rdma && o2_draw_bool(seat->endpoints->choice, 1, 1))
 		op->answer.status = -EIO;
-	rc = o2_endpoints_deliver_stray(seat, answer.nid, &answer.hdr, answer.by_rdma, NULL);
+	rc = o2_endpoints_deliver_stray(seat, answer.hdr.src_nid, &answer.hdr, answer.by_rdma, NULL);
 	if (seat->stray.dropped)
 		check_dropped(seat, &answer, op);
 	else if (!answer.counts || (answer.overrun && answer.by_rdma))

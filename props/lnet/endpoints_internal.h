@@ -76,6 +76,12 @@ struct o2_endpoints_answer {
 	uint64_t bytes;
 };
 
+/* What an operation's initiator is told. */
+struct o2_endpoints_outcome {
+	int status;
+	uint64_t length_bytes;
+};
+
 struct o2_endpoints_op {
 	enum o2_endpoints_kind kind;
 	uint32_t to;
@@ -289,10 +295,6 @@ void o2_endpoints_stray_differs(const struct o2_endpoints *endpoints, const char
 void o2_endpoints_late_reply(struct o2_endpoints_seat *seat, uint32_t from, uint64_t number);
 /* Answer an open operation as only a wrong peer does, or with fewer bytes than it asks for. */
 void o2_endpoints_answer_wrongly(struct o2_endpoints_seat *seat);
-struct o2_endpoints_outcome {
-	int status;
-	uint64_t length_bytes;
-};
 /* Of an operation with such an answer, if the case has caused no failure: what its initiator is told. */
 struct o2_endpoints_outcome o2_endpoints_foretell_answered(const struct o2_endpoints_op *op);
 /* True if the fault matches the status. */
