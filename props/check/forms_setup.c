@@ -404,6 +404,7 @@ bool o2_forms_may_be_asked(const struct o2_case *asked)
 	if (asked->stage == O2_STAGE_FLOW)
 		return (v1 || flow->ibm_version == 0x12) && is_between(v1 ? 3 : 2, depth, 16) &&
 		       is_between(least < 1 ? 1 : least, flow->high_water, v1 ? depth - 1 : depth) &&
-		       flow->concurrent_sends >= 1 && (flow->keepalive_ms == 0 || flow->keepalive_ms >= 100);
+		       is_between(1, flow->concurrent_sends, 32) &&
+		       (flow->keepalive_ms == 0 || is_between(100, flow->keepalive_ms, 1000000));
 	return true;
 }
