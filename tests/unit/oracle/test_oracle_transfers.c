@@ -30,6 +30,30 @@ CHANGE(whole_in_pages, TRANSFER_RANGE_IN_PAGES, SINK.mode == O2_REG_FMR && SINK.
 CHANGE(whole_limit, TRANSFER_PEER_LIMIT, SINK.nfrags > 1, w->asked.transfer.max_frags = SINK.nfrags - 1)
 CHANGE(whole_page, TRANSFER_BYTES, SINK.mode == O2_REG_FMR && SINK.npages > 1, SINK.page[1] += 4096)
 
+MAKE(publish_of_source, true, SOURCE.frag[0].rf_nob++)
+
+static void expect_published(change_fn change, const char *field)
+{
+	const struct o2_comparison *c = &w->comparison;
+	bool named = false;
+
+	expect(STAGE, O2_CHECK_TRANSFER_PUBLISHED, change);
+	for (uint32_t i = 0; i < c->count; i++) {
+		if (c->item[i].check != O2_CHECK_TRANSFER_PUBLISHED)
+			continue;
+		assert_string_equal(c->item[i].field, field);
+		named = true;
+	}
+	assert_true(named);
+}
+
+/* The side that publishes too much is named, and the other one not. */
+TEST_WITH(test_the_side_that_publishes_more, set_up, tear_down)
+{
+	expect_published(publish_of_source, "source.frags");
+	expect_published(whole_published.make, "sink.frags");
+}
+
 /* --- right bytes --- */
 
 /* Moves a region's iova, and all addresses in the region. */
