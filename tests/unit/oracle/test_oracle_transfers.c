@@ -150,6 +150,24 @@ TEST_WITH(test_what_is_said_of_a_plan, set_up, tear_down)
 		    "1, which list 1 bytes of a region of 4096");
 }
 
+/* --- streams --- */
+
+/* One goes on where the other turns back: by as much as it has come. */
+TEST(test_a_stream_that_turns_back)
+{
+	static struct o2_stream straight, turning;
+	uint64_t byte = 0;
+
+	o2_stream_clear(&straight);
+	o2_stream_clear(&turning);
+	assert_true(o2_stream_add(&straight, 1000, 200));
+	assert_true(o2_stream_add(&turning, 1000, 100) && o2_stream_add(&turning, 900, 100));
+	assert_true(o2_stream_differ(&straight, &turning, &byte));
+	assert_int_equal(byte, 100);
+	assert_true(o2_stream_differ(&turning, &straight, &byte));
+	assert_int_equal(byte, 100);
+}
+
 /* --- what is said of other answers --- */
 
 TEST_WITH(test_a_version_that_is_missing, set_up, tear_down)
