@@ -453,7 +453,7 @@ class Json(unittest.TestCase):
             (b'{"form": "o2ref/msg_encode/input", "version": 2}', b"json/version"),
             (b'{"form": "o2ref/msg_encode/input", "version": 1}', b"message"),
             (b'{"form": "o2ref/reject_encode/input", "version": 1, "reject": 3}', b"reject"),
-            (refused, b"cli/encode-refused"), (b'{"form": 1, "form": 2}', b"duplicate"), (b"\xff\x1b[2J", b":1:"),
+            (refused, b"cli/encode-refused: message (Protocol error)\n"), (b'{"form": 1, "form": 2}', b"duplicate"), (b"\xff\x1b[2J", b":1:"),
         ]
         for data, expected in cases:
             done = run("encode", "-", data=data)
