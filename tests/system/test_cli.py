@@ -232,8 +232,10 @@ class Dump(unittest.TestCase):
             self.assertEqual(rows(done.stdout.decode())["ibm_type"][2], "0xd0 NOOP")
         raw = run("decode", "--raw-input", "-", data=NOOP.hex().encode())
         self.assertIn(b"wire/header/magic", raw.stderr)
-        odd = run("decode", "--hex-input", "-", data=b"911")
-        self.assertEqual((odd.returncode, odd.stderr.count(b"\n")), (USAGE, 1))
+        # A digit is missing somewhere: the rest must not be joined to other pairs.
+        for text in (b"911", b"9 11b", b"91 1 be 9", b"91:1b:e:0"):
+            odd = run("decode", "--hex-input", "-", data=text)
+            self.assertEqual((odd.returncode, odd.stderr.count(b"\n")), (USAGE, 1), text)
 
     def test_several_files_have_titles(self):
         first, second = messages()[:2]
