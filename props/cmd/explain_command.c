@@ -139,6 +139,7 @@ static int show(const struct arguments *a, struct o2_explain *explain)
 				   code == -EINVAL ? "a vector is shorter than what it is to move"
 						   : strerror(-code));
 	if (!o2_out_file_open(a->program, &picture, "--svg", a->svg, true) ||
+	    !o2_out_files_are_own(a->program, &picture, 1) ||
 	    !o2_out_files_spare(a->program, &picture, 1, a->path, "the case that is read"))
 		return O2_PROPS_EXIT_USAGE;
 	if (picture.out != stdout)

@@ -202,6 +202,8 @@ static json_t *row_form(const struct o2_told_report *report, const struct o2_tol
 	if (error->field == NULL)
 		return form;
 	json_object_set_new(form, "field", json_string(error->field));
+	if (error->index != O2_NO_INDEX)
+		json_object_set_new(form, "index", json_integer(error->index));
 	json_object_set_new(form, "value", number(error->value));
 	if (error->limit == O2_NO_LIMIT || error->limit_kind == O2_LIMIT_OTHER)
 		return form;

@@ -205,7 +205,7 @@ static void reply(struct test *test)
 	if (!well)
 		say(test, " status %" PRIu32 " %s", statuses[which].status, statuses[which].name);
 	if (test->type != 13 && test->type != 15)
-		session(test, 28, true);
+		session(test, 28, statuses[which].status != 71);
 	if (test->type == 1)
 		name(test, 48, statuses[which].status == 16);
 	if (test->type == 11)

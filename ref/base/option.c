@@ -252,9 +252,9 @@ int o2_options_read(const struct o2_command *command, int argc, char **argv, voi
 			return 0;
 		}
 		if (code == '?') {
-			/* One word may hold several letters; getopt_long(3) puts the wrong one in optopt. */
-			is_letter = optopt > ' ' && optopt < 0x7f;
-			letter[1] = (char)optopt;
+			/* One word may hold several letters; getopt_long(3) puts the wrong one in optopt, a char. */
+			is_letter = optopt != 0 && optopt < FIRST_CODE;
+			letter[1] = optopt >= ' ' && optopt < 0x7f ? (char)optopt : '?';
 			o2_command_usage(command, "'%s' is no option, or its value is missing",
 					 is_letter ? letter : argv[optind - 1]);
 			return -1;

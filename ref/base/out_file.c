@@ -46,6 +46,15 @@ static bool is_shared(const struct o2_out_file *a, const struct o2_out_file *b)
 				    fstat(fileno(b->out), &other) == 0 && is_same(&is, &other));
 }
 
+/* Whether what the program prints would get into the file by another way than the file's own. */
+static bool is_printed_to(const struct o2_out_file *file)
+{
+	struct stat is, printed;
+
+	return file->out != stdout && is_on_disk(file, &is) && fstat(STDOUT_FILENO, &printed) == 0 &&
+	       is_same(&is, &printed);
+}
+
 bool o2_out_files_are_own(const char *program, const struct o2_out_file *file, uint32_t files)
 {
 	for (uint32_t i = 0; i < files; i++)
@@ -55,6 +64,12 @@ bool o2_out_files_are_own(const char *program, const struct o2_out_file *file, u
 					    file[k].option, file[i].option);
 				return false;
 			}
+	for (uint32_t i = 0; i < files; i++)
+		if (is_printed_to(&file[i])) {
+			o2_complain(program, "%s: this is standard output, so %s cannot write it",
+				    file[i].path, file[i].option);
+			return false;
+		}
 	return true;
 }
 

@@ -8,7 +8,7 @@
 
 /*
  * The output files that a command's options name.  Before anything is lost, a run is refused if an output file
- * cannot be written, is also an input file, or is named by two options.
+ * cannot be written, is also an input file or standard output, or is named by two options.
  */
 
 struct o2_out_file {
@@ -26,7 +26,8 @@ bool o2_out_file_open(const char *program, struct o2_out_file *file, const char 
 		      bool dash);
 
 /*
- * Check that no two of them are standard output, or the same file or pipe; a character device is no such file.
+ * Check that no two of them are standard output, or the same file or pipe; a character device is no such file.  Nor may
+ * a regular file be standard output, unless by the name "-".
  * Returns false after an error message on stderr.
  */
 bool o2_out_files_are_own(const char *program, const struct o2_out_file *file, uint32_t files);

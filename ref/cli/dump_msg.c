@@ -48,7 +48,7 @@ static size_t show_nob(const struct o2_rows *rows)
 		return rows->length_bytes;
 	nob = o2_load32(rows->bytes + O2_AT_NOB, rows->order);
 	o2_row(rows, O2_AT_NOB, 4, "ibm_nob", "%" PRIu32 "%s", nob,
-	       nob > rows->length_bytes ? " (more than was received)" : "");
+	       nob > rows->length_bytes && nob > rows->received_bytes ? " (more than was received)" : "");
 	return nob < rows->length_bytes ? nob : rows->length_bytes;
 }
 

@@ -48,7 +48,8 @@ static int refuse_refusal(const struct o2_wire_refused *refused, const char *fie
 {
 	if (refused->refused.code == 0)
 		return 0;
-	return o2_fail(error, refused->refused.code, "cli/encode-refused", field, 0);
+	return o2_value_is(o2_fail(error, refused->refused.code, "cli/encode-refused", field, 0),
+			   O2_VALUE_NONE, error);
 }
 
 static int encode_msg(struct o2_msg_json *read, struct o2_wire_options wire,

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/limits.h"
 #include "cli/roce_layout.h"
+#include "wire/rules.h"
 
 /* Buffers are doubled until they have their largest size. */
 #define FIRST_ROOM	 8u
@@ -14,6 +16,7 @@
 #define IS_DOUBLED(first, most) ((most) % (first) == 0 && ((most) / (first) & ((most) / (first)-1)) == 0)
 static_assert(IS_DOUBLED(FIRST_ROOM, O2_FLOWS_MAX), "the directions, and the setups");
 static_assert(IS_DOUBLED(FIRST_KEPT_BYTES, O2_FLOW_KEPT_BYTES), "the bytes of a message");
+static_assert(O2_FLOW_KEPT_BYTES > O2_MSG_BYTES, "a message whose rest is not kept is too long");
 
 void o2_flows_end(struct o2_flows *flows)
 {
@@ -240,4 +243,17 @@ bool o2_flow_add(struct o2_flow *flow, const struct o2_roce_packet *packet)
 	memcpy(flow->kept + flow->kept_bytes, packet->payload, count);
 	flow->kept_bytes += count;
 	return true;
+}
+
+int o2_flow_decode(const uint8_t *kept, size_t kept_bytes, uint64_t bytes,
+		   const struct o2_wire_options *options, struct o2_msg *msg, struct o2_error *error)
+{
+	const int rc = o2_msg_decode(kept, kept_bytes, options, msg, error);
+
+	if (rc == 0 || bytes <= kept_bytes ||
+	    strcmp(error->rule, o2_wire_rules[O2_RULE_NOB_OVER_RECEIVED].id) != 0)
+		return rc;
+	if (error->value > bytes)
+		return o2_wire_refuse(error, O2_RULE_NOB_OVER_RECEIVED, error->value, bytes);
+	return o2_wire_refuse(error, O2_RULE_NOB_OVER_LIMIT, error->value, O2_MSG_BYTES);
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "cli/roce.h"
+#include "wire/msg.h"
 
 /*
  * A flow is one direction of a connection: who sends to which queue pair, which packet is expected next, and
@@ -104,5 +105,12 @@ enum o2_flow_order o2_flow_advance(struct o2_flow *flow, const struct o2_roce_pa
 void o2_flow_open(struct o2_flow *flow, const struct o2_roce_packet *packet);
 /* Add the packet's payload to the open message.  Returns false when memory runs out. */
 bool o2_flow_add(struct o2_flow *flow, const struct o2_roce_packet *packet);
+
+/*
+ * o2_msg_decode for a message of `bytes` bytes, of which the first kept_bytes are kept: all, or more than the largest
+ * message has.  What the message says of its length is compared with all that came.
+ */
+int o2_flow_decode(const uint8_t *kept, size_t kept_bytes, uint64_t bytes,
+		   const struct o2_wire_options *options, struct o2_msg *msg, struct o2_error *error);
 
 #endif

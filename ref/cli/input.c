@@ -93,7 +93,7 @@ bool o2_input_is_hex(const struct o2_input *input)
 	for (size_t i = 0; i < input->length_bytes; i++) {
 		if (isxdigit(input->bytes[i]))
 			digits++;
-		else if (!is_between(input->bytes[i]))
+		else if (!is_between(input->bytes[i]) || digits % 2 != 0)
 			return false;
 	}
 	return digits != 0 && digits % 2 == 0;

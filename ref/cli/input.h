@@ -37,8 +37,8 @@ struct o2_stream {
 bool o2_stream_open(const char *path, struct o2_stream *stream);
 
 /*
- * Whether the input is text of hexadecimal digits (in pairs), white space and colons.  Binary messages and
- * private data never are: they begin with 0x91, 0x0b or 0x00.
+ * Whether the input is text of hexadecimal digits, with white space and colons between pairs of them.  Binary messages
+ * and private data never are: they begin with 0x91, 0x0b or 0x00.
  */
 bool o2_input_is_hex(const struct o2_input *input);
 

@@ -211,6 +211,8 @@ static json_t *with_error(json_t *object, const struct o2_error *error)
 	if (error->field == NULL)
 		return object;
 	object = o2_json_with(object, "field", json_string(error->field));
+	if (error->index != O2_NO_INDEX)
+		object = o2_json_with(object, "index", json_integer(error->index));
 	object = o2_json_with(object, "value", o2_json_length(error->value));
 	if (error->limit_kind == O2_LIMIT_OTHER || error->limit == O2_NO_LIMIT)
 		return object;

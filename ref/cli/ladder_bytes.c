@@ -6,6 +6,7 @@
 
 #include "base/markup.h"
 #include "cli/dump.h"
+#include "cli/flows.h"
 
 #define LINES_MAX 160u /* of a table: a descriptor can have 257 fragments, with two lines each */
 
@@ -23,7 +24,8 @@ bool o2_ladder_say(const struct o2_ladder *ladder, const struct o2_ladder_event 
 		rc = o2_reject_decode(event->raw, event->raw_bytes, &reject, &said->refused);
 		said->reject = rc == 0 ? &reject : NULL;
 	} else {
-		rc = o2_msg_decode(event->raw, event->raw_bytes, &ladder->wire, &msg, &said->refused);
+		rc = o2_flow_decode(event->raw, event->raw_bytes, event->bytes, &ladder->wire, &msg,
+				    &said->refused);
 		said->msg = rc == 0 ? &msg : NULL;
 	}
 	return true;
@@ -131,6 +133,7 @@ void o2_ladder_bytes_html(const struct o2_ladder *ladder, const struct o2_ladder
 	fputs("<table class=\"bytes\">", out);
 	rows.bytes = event->raw;
 	rows.length_bytes = event->raw_bytes;
+	rows.received_bytes = event->bytes;
 	if (event->kind == O2_JUDGE_WRITE)
 		put_write(&table);
 	else if (event->kind == O2_JUDGE_REJECT)

@@ -17,10 +17,13 @@ static void stop(int signal_number)
 	stopped = 1;
 }
 
-/* A signal ends the walk, so that findings can be printed; a second one of the same kind ends the program. */
+/*
+ * A signal ends the walk, so that findings can be printed; a second one of the same kind ends the program.  A finding
+ * that is being written then is not lost: writing goes on.  poll(2), by which the walk waits, is not restarted.
+ */
 static void take_signals(void)
 {
-	struct sigaction action = {.sa_handler = stop, .sa_flags = (int)SA_RESETHAND};
+	struct sigaction action = {.sa_handler = stop, .sa_flags = (int)(SA_RESETHAND | SA_RESTART)};
 
 	sigemptyset(&action.sa_mask);
 	sigaction(SIGINT, &action, NULL);

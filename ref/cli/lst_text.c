@@ -140,7 +140,8 @@ static void add_reply(struct o2_words *words, const struct o2_lst_msg *msg)
 
 	if (status != 0)
 		o2_words_add(words, " status %" PRIu32 " %s", status, o2_errno_text(status, name));
-	if (o2_lst_service_of_type(msg->msg_type) < O2_LST_SERVICE_FRAMEWORK_END)
+	/* With EPROTO the session may be that of an earlier message: docs/lst.md, "Sessions". */
+	if (o2_lst_service_of_type(msg->msg_type) < O2_LST_SERVICE_FRAMEWORK_END && status != EPROTO)
 		add_session(words, &msg->u.reply.sid);
 	if (msg->msg_type == O2_LST_MKSN_REPLY && status == EBUSY)
 		add_name(words, &msg->u.mksn_reply.mksn_name);

@@ -77,7 +77,7 @@ static void decode_message(struct walk *walk, const uint8_t *bytes, size_t lengt
 {
 	event->raw = bytes;
 	event->raw_bytes = length_bytes;
-	if (o2_msg_decode(bytes, length_bytes, walk->options, &walk->msg, &walk->refused) == 0)
+	if (o2_flow_decode(bytes, length_bytes, event->bytes, walk->options, &walk->msg, &walk->refused) == 0)
 		event->msg = &walk->msg;
 	else
 		event->refused = &walk->refused;

@@ -34,7 +34,8 @@ struct o2_rows {
 	bool all; /* show every byte of a payload */
 	const uint8_t *bytes;
 	size_t length_bytes;
-	enum o2_byte_order order;	/* of the fields that follow */
+	uint64_t received_bytes;  /* more than length_bytes if not all that came is kept; 0: length_bytes */
+	enum o2_byte_order order; /* of the fields that follow */
 	const struct o2_error *refused; /* the field that it names is marked; NULL: none */
 };
 

@@ -232,8 +232,10 @@ class Dump(unittest.TestCase):
             self.assertEqual(rows(done.stdout.decode())["ibm_type"][2], "0xd0 NOOP")
         raw = run("decode", "--raw-input", "-", data=NOOP.hex().encode())
         self.assertIn(b"wire/header/magic", raw.stderr)
-        odd = run("decode", "--hex-input", "-", data=b"911")
-        self.assertEqual((odd.returncode, odd.stderr.count(b"\n")), (USAGE, 1))
+        # A digit is missing somewhere: the rest must not be joined to other pairs.
+        for text in (b"911", b"9 11b", b"91 1 be 9", b"91:1b:e:0"):
+            odd = run("decode", "--hex-input", "-", data=text)
+            self.assertEqual((odd.returncode, odd.stderr.count(b"\n")), (USAGE, 1), text)
 
     def test_several_files_have_titles(self):
         first, second = messages()[:2]
@@ -453,7 +455,7 @@ class Json(unittest.TestCase):
             (b'{"form": "o2ref/msg_encode/input", "version": 2}', b"json/version"),
             (b'{"form": "o2ref/msg_encode/input", "version": 1}', b"message"),
             (b'{"form": "o2ref/reject_encode/input", "version": 1, "reject": 3}', b"reject"),
-            (refused, b"cli/encode-refused"), (b'{"form": 1, "form": 2}', b"duplicate"), (b"\xff\x1b[2J", b":1:"),
+            (refused, b"cli/encode-refused: message (Protocol error)\n"), (b'{"form": 1, "form": 2}', b"duplicate"), (b"\xff\x1b[2J", b":1:"),
         ]
         for data, expected in cases:
             done = run("encode", "-", data=data)

@@ -8,6 +8,7 @@ and pictures.  Last line "N passed, N failed".
 """
 
 import json
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -171,6 +172,15 @@ class Refusals(unittest.TestCase):
     def test_a_picture_that_cannot_be_written(self):
         done = explain(LU_9983, "--svg", "/nonexistent/picture.svg")
         self.assertEqual((done.returncode, done.stderr.count(b"\n")), (USAGE, 1))
+
+    def test_the_picture_and_the_words_do_not_go_to_one_file(self):
+        with tempfile.TemporaryDirectory() as directory:
+            path = Path(directory) / "both"
+            with open(path, "wb") as standard:
+                done = subprocess.run([BUILD / "o2props", "explain", "--svg", path, LU_9983], stdout=standard,
+                                      stderr=subprocess.PIPE, timeout=60, check=False)
+            self.assertEqual((done.returncode, done.stderr.decode(), path.read_bytes()), (
+                USAGE, f"o2props: {path}: this is standard output, so --svg cannot write it\n", b""))
 
     def test_o2ref_is_the_same_under_its_own_name(self):
         for arguments in ((LU_9983,), (REFUSED, "--all"), (LU_9983, "--svg", "-")):

@@ -246,7 +246,7 @@ class Payloads(unittest.TestCase):
                 self.assertEqual((status, [(rule, severity, times) for rule, severity, _, times in found]),
                                  (BROKEN, [("payload/put", "must", 2)]))
                 row = report["findings"][0]
-                self.assertEqual((row["field"], row["limit"] ^ 0x10), ("payload[]", row["value"]))
+                self.assertEqual((row["field"], row["index"], row["limit"] ^ 0x10), ("payload[]", at, row["value"]))
 
     def test_where_they_come_from(self):
         def change(data):
@@ -254,7 +254,8 @@ class Payloads(unittest.TestCase):
             return data
         _, report, _ = self.judged(change, 1024)
         row = report["findings"][0]
-        self.assertEqual((row["field"], row["value"], row["limit"]), ("place in its stream of payload[]", 4096, 8192))
+        self.assertEqual((row["field"], row["index"], row["value"], row["limit"]),
+                         ("place in its stream of payload[]", 8192, 4096, 8192))
 
     def test_other_bytes_are_nobodys(self):
         for change in (lambda data: bytes(len(data)), lambda data: stream(9, len(data), seed=2), lambda data: stream(8, len(data))):

@@ -16,6 +16,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -23,7 +24,7 @@ sys.dont_write_bytecode = True
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "system"))
 from cli.carriers import ETHERNET, file_of  # noqa: E402
-from cli.pcap_cases import packets_of  # noqa: E402
+from cli.pcap_cases import capture, packets_of, roce  # noqa: E402
 from test_link_types import suite, wrong  # noqa: E402
 
 FOLDER = ROOT / "corpus" / "captures" / "pcap"
@@ -53,6 +54,14 @@ def without_times(report):
     return {**report, "file": ""}
 
 
+def comes_true(condition):
+    """Within a minute?"""
+    deadline = time.monotonic() + 60
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return condition()
+
+
 class Live:
     """The command, listening; it is stopped at the end of the test."""
 
@@ -69,6 +78,17 @@ class Live:
     def __exit__(self, *_):
         self.child.kill()
         self.child.communicate()
+
+    def about(self, name):
+        return Path(f"/proc/{self.child.pid}/{name}").read_text(encoding="ascii")
+
+    def waits_for_a_reader(self):
+        """Whether it blocks in a call whose first argument is standard output."""
+        return self.about("syscall").split()[1:2] == ["0x1"]
+
+    def takes(self, number):
+        """Whether the signal has a handler: not once the handler was called."""
+        return int(self.about("status").partition("SigCgt:")[2].split()[0], 16) >> (number - 1) & 1 == 1
 
     @staticmethod
     def send(packets):
@@ -140,6 +160,24 @@ class Replayed(unittest.TestCase):
                     status, _, err = live.ended()
                 self.assertEqual(status, USAGE)
                 self.assertRegex(err, rf"\Ao2ref: standard output: ({reason})\n\Z")
+
+    def test_a_signal_while_findings_wait_for_their_reader(self):
+        """All of them are still printed."""
+        bad = bytearray(capture("024_GET_REQ*"))
+        bad[4] ^= 0xFF
+        frames = [(0, roce(4, 1, bytes(bad), qp=qp)) for qp in range(100, 140)]
+        reader, writer = os.pipe()
+        fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)
+        with open(reader, encoding="utf-8") as lines, Live("--json", stdout=writer) as live:
+            os.close(writer)
+            live.send(frames)
+            self.assertTrue(comes_true(live.waits_for_a_reader))
+            live.child.send_signal(signal.SIGINT)
+            self.assertTrue(comes_true(lambda: not live.takes(signal.SIGINT)))
+            found = lines.read().splitlines()
+            status, _, err = live.ended()
+        self.assertEqual((status, err), (BROKEN, ""))
+        self.assertEqual(json.loads(found[-1])["must"], len(found) - 1)
 
     def test_it_ends_by_itself(self):
         for options, signal_number in ((("--seconds", "1"), None), (("--seconds", "3600"), signal.SIGTERM)):

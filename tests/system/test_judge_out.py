@@ -266,6 +266,17 @@ class CannotBeWritten(Files):
                 self.kept(f"{self.path}/link: {first} writes this file, and so does {second}",
                           first, self.path / "page", second, self.path / "link")
 
+    def test_standard_output_is_not_written_by_an_option(self):
+        """The report and the file's text would lie over each other; standard output that is appended to would be emptied."""
+        for option, name, mode in zip(self.OPTIONS, ("page", "/dev/stdout", "page"), ("r+b", "r+b", "ab")):
+            page = self.put("page", b"as it was")
+            with self.subTest(option), open(page, mode) as standard:
+                done = subprocess.run([PROGRAM, "judge", option, self.path / name, FOLDER / "ping.plain.pcap"], stdout=standard,
+                                      stderr=subprocess.PIPE, timeout=60, check=False)
+                self.assertEqual((done.returncode, done.stderr.decode()), (
+                    USAGE, f"o2ref: {self.path / name}: this is standard output, so {option} cannot write it\n"))
+                self.assertEqual(page.read_bytes(), b"as it was")
+
     def test_nothing_is_emptied_for_a_run_that_is_refused(self):
         self.kept(f"{self.path}/no/such: No such file or directory", "--html", self.path / "page", "--sarif", self.path / "no" / "such")
 

@@ -184,6 +184,19 @@ class Page(Files):
                                   check=True).stdout.decode()
             self.assertEqual([" ".join(line) for line in lines], [" ".join(line.split()) for line in said.splitlines()])
 
+    def test_a_message_of_which_not_all_is_kept(self):
+        """Its bytes end early, but all of them came."""
+        long = message(IMMEDIATE) + bytes(10000)
+        for nob, words, came in ((10000, "wire/header/nob-over-limit: ibm_nob is 10000, limit 4096", "10000"),
+                                 (99999, f"wire/header/nob-over-received: ibm_nob is 99999, limit {len(long)}",
+                                  "99999 (more than was received)")):
+            struct.pack_into("<I", long, AT_NOB, nob)
+            _, root = self.page(self.put("long.pcap", pcap(send(bytes(long), 1))))
+            row, = root.find(css="row")
+            self.assertIn(f"refused {words} ", row.find(css="what")[0].text())
+            said = {cells[2]: cells[3] for cells in ([cell.text() for cell in line.find("td")] for line in row.find("tr"))}
+            self.assertEqual(said["ibm_nob"], came)
+
     def test_long_marks_up_to_forty_fragments(self):
         for nfrags, top in ((40, 0), (41, 11)):
             frags = [(0x10000 + 8192 * i, 100) for i in range(nfrags)]

@@ -405,6 +405,15 @@ class Made(unittest.TestCase):
         status, found, _ = events(pcap(send(bytes(20000), 1)))
         self.assertEqual((found[0]["bytes"], found[0]["refused"]["rule"]), (20000, "wire/header/magic"))
 
+    def test_more_than_is_kept_of_a_message(self):
+        """What it says of its length is compared with all that came."""
+        for bytes_, nob, rule, limit in ((8193, 8193, "limit", 4096), (10000, 10000, "limit", 4096), (10000, 9000, "limit", 4096),
+                                         (10000, 10001, "received", 10000), (8193, 8194, "received", 8193)):
+            long = bytearray(self.immediate) + bytes(bytes_ - len(self.immediate))
+            struct.pack_into("<II", long, 8, nob, 0)
+            refused = events(pcap(send(bytes(long), 1)))[1][0]["refused"]
+            self.assertEqual((refused["rule"], refused["value"], refused["limit"]), (f"wire/header/nob-over-{rule}", nob, limit))
+
     def test_tolerated_checksum(self):
         packets = send(capture("092_*BADCK*"), 1)
         self.assertEqual(events(pcap(packets))[0], 1)

@@ -131,6 +131,10 @@ TEST(what_is_wrong_is_named)
 	says("--other", "'--other' is no option, or its value is missing");
 	says("--help=5", "'--help=5' is no option, or its value is missing");
 	says("--text", "'--text' is no option, or its value is missing");
+	/* A letter that is no ASCII, and the first of several in its word. */
+	says("-xh", "'-x' is no option, or its value is missing");
+	says("-\xc3\xa9", "'-?' is no option, or its value is missing");
+	says("-\x1b[2J", "'-?' is no option, or its value is missing");
 	says("--byte 201", "--byte is '201', not a number of 0 to 200");
 	says("--byte -1", "--byte is '-1', not a number of 0 to 200");
 	says("--byte 0x", "--byte is '0x', not a number of 0 to 200");

@@ -94,6 +94,10 @@ TEST(replies)
 	expect(&lst, O2_LST_MKSN_REPLY, "MKSN_REPLY status 16 EBUSY session 10.77.0.1@o2ib/42 \"theirs\"");
 	lst.u.mksn_reply = (struct o2_lst_mksn_reply){0, sid, 100, {"left over"}};
 	expect(&lst, O2_LST_MKSN_REPLY, "MKSN_REPLY session 10.77.0.1@o2ib/42");
+	lst.u.mksn_reply = (struct o2_lst_mksn_reply){EPROTO, sid, 100, {"left over"}};
+	expect(&lst, O2_LST_MKSN_REPLY, "MKSN_REPLY status 71 EPROTO");
+	lst.u.rmsn_reply = (struct o2_lst_rmsn_reply){EPROTO, sid};
+	expect(&lst, O2_LST_RMSN_REPLY, "RMSN_REPLY status 71 EPROTO");
 	lst.u.debug_reply = (struct o2_lst_debug_reply){ESRCH, O2_LST_NO_SID, 100, 0, {"left over"}};
 	expect(&lst, O2_LST_DEBUG_REPLY, "DEBUG_REPLY status 3 ESRCH session none");
 	lst.u.debug_reply = (struct o2_lst_debug_reply){0, sid, 100, 0, {"here"}};
