@@ -585,6 +585,15 @@ class Judgement(unittest.TestCase):
                           *proxy("refuse-65536", "errno-of-sg/too-many-entries"), expect=DIFFER)
         self.assertTrue(findings(document)["sg/errno"]["counts"])
 
+    def test_what_does_not_count_explains_nothing_that_does(self):
+        """Which of the two is seen first depends on the seed."""
+        for seed in range(1, 5):
+            document = result("--no-corpus", "--stage", "rdma_plan", "--cases", 3000, "--shrink", 20, "--seed", seed,
+                              *proxy("distrust"), expect=DIFFER)
+            counted = {each["check"] for each in document["implementations"][0]["findings"] if each["counts"]}
+            self.assertEqual(counted, {"rdma/errno"})
+            self.assertIn("rdma/impossible", findings(document))
+
     def test_a_known_difference_that_does_not_occur_fails_in_junit(self):
         path = Path(self.directory.name) / "report.xml"
         known = self.known("sg/kiov/nob")
