@@ -388,14 +388,16 @@ static bool is_from_peer(enum o2_stage stage)
 
 /*
  * Whether any answer is accepted because the profile does not ask for the rule that the input breaks.  A
- * crash is accepted too, except where the input comes from a peer.
+ * crash is accepted too, except where the input comes from a peer.  A hang is not: it ends the questions to
+ * its stage (docs/oracle.md, "What is left out").
  */
 static bool is_accepted(struct o2_comparison *comparison, enum o2_check_id rule,
 			const struct o2_answer *found)
 {
 	if (rule == O2_CHECKS || o2_check_severity(rule, comparison->profile) != O2_CHECK_OFF)
 		return false;
-	if (found->kind == O2_ANSWER_BROKEN && is_from_peer(comparison->asked->stage))
+	if (found->kind == O2_ANSWER_BROKEN &&
+	    (is_from_peer(comparison->asked->stage) || found->fault.check == O2_CHECK_RUN_HANG))
 		return false;
 	if (found->kind == O2_ANSWER_RESULT || found->kind == O2_ANSWER_BROKEN)
 		accept(comparison, rule);
