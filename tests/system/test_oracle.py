@@ -491,6 +491,17 @@ class Programs(unittest.TestCase):
         self.assertIn("the length is big-endian", run("--selftest", *proxy("big-endian"), expect=DIFFER).stdout.decode())
         self.assertIn("the program cannot be run", run("--selftest", "--", "/nowhere", expect=USAGE).stdout.decode())
 
+    def test_stages_of_version_2_are_asked_whatever_is_asked_first(self):
+        """A program names them in an answer; those to sg_build do not come if it does not have that stage."""
+        def asked(*arguments):
+            one, = result(*arguments, expect=AGREE)["implementations"]
+            return {each["stage"]: each["asked"] - each["not_implemented"] for each in one["stages"]}
+
+        few = ("--cases", 1)
+        self.assertEqual(asked("--stage", "flow", *few, *proxy("no-sg_build")), asked("--stage", "flow", *few, *proxy()))
+        self.assertGreater(asked("--stage", "reg_plan,flow", *few, *proxy())["flow"], 80)
+        self.assertGreater(asked("--no-corpus", "--stage", "reg_plan,flow", "--cases", 100, *proxy())["flow"], 40)
+
     def test_status_89_is_not_implemented(self):
         document = result("--cases", 50, "--no-corpus", *talker("refuse-all"), expect=DIFFER)
         stages = {each["stage"]: each for each in document["implementations"][0]["stages"]}

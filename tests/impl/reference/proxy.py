@@ -95,6 +95,8 @@ def distrust(question, answer):
 def change(question, answer):
     if "one-flavour" in CHANGES:
         return one_flavour(question, answer)
+    if f"no-{question['form'].split('/')[1]}" in CHANGES:
+        sys.exit(89)
     if "too-long" in CHANGES and answer.get("refused", {}).get("rule") == "wire/header/nob-over-limit":
         return {"form": answer["form"], "version": 1, "bytes": "00" * 4098}
     if "distrust" in CHANGES and question["form"].startswith("o2ref/rdma_plan/"):
