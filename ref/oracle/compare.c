@@ -363,15 +363,16 @@ static void without_numbers(const char *text, char end, char *out, size_t out_by
 
 static void note_fault(struct o2_comparison *comparison, const struct o2_answer_fault *fault)
 {
-	/* These two quote what the program has written, which may differ with each question. */
+	/* These quote what the program has written, which may differ with each question. */
 	const bool quotes = fault->check == O2_CHECK_PROTOCOL_FRAME || fault->check == O2_CHECK_PROTOCOL_JSON;
+	const char quote = quotes ? '\'' : fault->check == O2_CHECK_RUN_HANG ? ':' : '\0';
 	char reason[O2_CAUSE_BYTES];
 	struct o2_difference *item;
 
 	if (fault->site[0] != '\0')
 		snprintf(reason, sizeof(reason), "at %s", fault->site);
 	else
-		without_numbers(fault->text, quotes ? '\'' : '\0', reason, sizeof(reason));
+		without_numbers(fault->text, quote, reason, sizeof(reason));
 	item = o2_differ_text(comparison, fault->check, "conduct", reason);
 	if (item == NULL)
 		return;

@@ -384,6 +384,12 @@ class Programs(unittest.TestCase):
         self.assertEqual(found("hang", "run/hang", 70), "no answer within 700 ms")
         self.assertEqual(found("closes", "protocol/frame", 5000), "it closed its output and went on")
 
+    def test_what_a_hanging_program_prints_is_no_reason(self):
+        document = result("--cases", 3, "--no-corpus", "--stage", "sg_build", "--timeout-ms", 200, "--shrink", 0,
+                          *talker("hang-loud"), expect=DIFFER)
+        found, = document["implementations"][0]["findings"]
+        self.assertEqual(found["reason"], "conduct: no answer within # ms")
+
     @staticmethod
     def runs(pid):
         try:

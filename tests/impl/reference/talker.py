@@ -91,7 +91,9 @@ def main():
         if MISTAKE == "exit-loud":
             sys.stderr.buffer.write(b"panic \xff\n")
             sys.exit(3)
-        if MISTAKE == "hang":
+        if MISTAKE == "hang-loud":
+            print("looking at a", request["buffer"]["kind"], file=sys.stderr, flush=True)
+        if MISTAKE in ("hang", "hang-loud"):
             time.sleep(3600)
         if MISTAKE == "closes":
             os.close(1)
