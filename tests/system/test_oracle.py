@@ -624,6 +624,8 @@ class Judgement(unittest.TestCase):
 
         for arguments, words in (
                 (("--map", self.map({"mine": "sg/no-such-rule"}, "a.json")), "is not the id of a rule"),
+                (("--map", self.map({"mine": "sg/errno"}, "j.json")), "errors.mine: sg/errno is not the id of a rule"),
+                (("--map", self.map({"mine": "run/*"}, "k.json")), "errors.mine: run/* is not the id of a rule"),
                 (("--map", self.write("b.json", {})), "expected the form"),
                 (("--known", self.known("no/such/check")), "is no check"),
                 (("--known", one("d.json", stage="tea")), "'tea' is no stage"),
