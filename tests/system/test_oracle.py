@@ -539,6 +539,12 @@ class Judgement(unittest.TestCase):
         document = result(*self.RUN, "--known", known, MUTANTS, env=self.ENV, expect=AGREE)
         self.assertEqual(findings(document)["sg/kiov/gap-flag"]["known"], "for the test")
 
+    def test_an_answer_that_changes_may_be_known(self):
+        words = ("--cases", 60, "--no-corpus", "--stage", "sg_build", "--shrink", 3)
+        document = result(*words, "--known", self.known("run/unstable"), MISBEHAVE, env={"O2_MISBEHAVE": "unstable"}, expect=AGREE)
+        self.assertEqual({each["known"] for each in document["implementations"][0]["findings"]}, {"for the test"})
+        result(*words, MISBEHAVE, env={"O2_MISBEHAVE": "unstable"}, expect=DIFFER)
+
     def test_lists_are_read_once_for_all_implementations(self):
         lists = (("--known", self.known("sg/kiov/gap-flag", "sg/iov/gap-flag")),
                  ("--map", self.map({"a": "sg/*"})))
