@@ -202,7 +202,7 @@ static void explain_bytes(struct talk *t, const char *step)
 }
 
 /* Explain why no bytes were received: the time is up, or the output has ended. */
-static void explain_silence(struct talk *t, const char *step)
+static void explain_silence(struct talk *t, const char *step, uint32_t timeout_ms)
 {
 	char how[128], words[160];
 	uint32_t length;
@@ -223,7 +223,7 @@ static void explain_silence(struct talk *t, const char *step)
 		say(t, false, step,
 		    "no answer within %u ms: is the length read as four bytes, little-endian, and no more "
 		    "than that many bytes behind it?",
-		    t->timeout_ms);
+		    timeout_ms);
 		return;
 	}
 	o2_child_last_words(&t->child, words, sizeof(words));
@@ -268,7 +268,7 @@ static bool expect(struct talk *t, const char *step, enum o2_stage stage, uint32
 		explain_bytes(t, step);
 		return false;
 	}
-	explain_silence(t, step);
+	explain_silence(t, step, timeout_ms);
 	return false;
 }
 
