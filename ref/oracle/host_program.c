@@ -30,8 +30,9 @@ struct program {
 	char **argv; /* a copy of the array; the caller owns the strings */
 	struct o2_child child;
 	uint32_t batches;
-	bool talked;	     /* bytes behind the last answer have been reported */
-	uint64_t warm_bytes; /* resident memory after WARM_BATCHES batches */
+	bool left[O2_STAGES]; /* the program has exited with status 89 on a request of the stage */
+	bool talked;	      /* bytes behind the last answer have been reported */
+	uint64_t warm_bytes;  /* resident memory after WARM_BATCHES batches */
 	struct o2_frame_buffer out;
 	struct o2_frame_buffer in;
 	struct o2_answer answer; /* the answer passed to the callback */
@@ -122,6 +123,7 @@ static void ended(struct program *program, struct batch *batch, enum o2_check_id
 	if (!left) {
 		o2_answer_break(&program->answer, O2_CHECK_PROTOCOL_FRAME, "%s%s", how, words);
 	} else if (WIFEXITED(status) && WEXITSTATUS(status) == O2_EXIT_NOT_IMPLEMENTED) {
+		program->left[batch->asked[batch->next]->stage] = true;
 		program->host.absent[batch->asked[batch->next]->stage] = true;
 		program->answer.kind = O2_ANSWER_NOT_IMPLEMENTED;
 	} else {
@@ -153,6 +155,8 @@ static void take_answer(struct program *program, struct batch *batch, const uint
 	object = o2_json_read((const char *)bytes, length_bytes, JSON_REJECT_DUPLICATES, &error);
 	if (json_is_object(object)) {
 		o2_answer_stages(object, program->host.absent);
+		for (uint32_t i = 0; i < O2_STAGES; i++)
+			program->host.absent[i] |= program->left[i];
 		o2_answer_from_json(batch->asked[batch->next], object, &program->answer);
 	} else {
 		o2_frame_excerpt(bytes, length_bytes, excerpt, sizeof(excerpt));

@@ -518,6 +518,11 @@ class Programs(unittest.TestCase):
         self.assertTrue(stages["dma_map"]["absent"])
         self.assertFalse(stages["sg_build"]["absent"])
 
+    def test_status_89_counts_although_the_stage_is_listed(self):
+        one, = result("--cases", 600, "--no-corpus", "--stage", "sg_build,device", *proxy("no-device"), expect=AGREE)["implementations"]
+        stages = {each["stage"]: each for each in one["stages"]}
+        self.assertEqual((one["restarts"], stages["device"]["absent"], stages["device"]["left_out"]), (1, True, 0))
+
 
 class Judgement(unittest.TestCase):
     ENV = {"O2_MUTANT": "gap-never-seen"}
