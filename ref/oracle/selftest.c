@@ -122,15 +122,11 @@ static void put_request(struct talk *t, enum o2_stage stage)
 
 static void read_some(struct talk *t)
 {
-	ssize_t n;
+	const ssize_t n = o2_frame_read(&t->in, t->child.from, 4096);
 
-	if (o2_frame_reserve(&t->in, 4096) != 0)
+	if (n < 0)
 		abort();
-	n = TEMP_FAILURE_RETRY(read(t->child.from, t->in.bytes + t->in.used, 4096));
-	if (n <= 0)
-		t->ended = true;
-	else
-		t->in.used += (size_t)n;
+	t->ended = n == 0;
 }
 
 /* Read what is still on its way: only with all of it can be said what its first bytes mean. */

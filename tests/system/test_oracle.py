@@ -358,7 +358,7 @@ class Programs(unittest.TestCase):
                 self.assertIn(checks[mistake], findings(document))
 
     def test_a_program_with_wrong_frames_is_given_up(self):
-        for mistake in ("print", "newline"):
+        for mistake in ("print", "newline", "twice"):
             words = ("--cases", 300, "--no-corpus", "--stage", "sg_build", "--timeout-ms", 5000, "--shrink", 3)
             document = result(*words, *talker(mistake), expect=DIFFER)
             one, = document["implementations"]

@@ -66,9 +66,11 @@ def send(text):
         text = b"{" * len(text)
     elif MISTAKE == "newline":
         text += b"\n"
-    OUT.write(head + text)
-    if MISTAKE != "no-flush":
-        OUT.flush()
+    for _ in range(2 if MISTAKE == "twice" else 1):
+        OUT.write(head + text)
+        if MISTAKE != "no-flush":
+            OUT.flush()
+            time.sleep(0.01 * (MISTAKE == "twice"))
 
 
 def main():
