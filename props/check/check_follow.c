@@ -222,7 +222,9 @@ static void keep_unstable(struct follow *f, const struct o2_check_lead *lead,
 			 "conduct, after other questions");
 		return;
 	}
-	finding->difference = (struct o2_difference){.check = O2_CHECK_RUN_UNSTABLE};
+	finding->difference = (struct o2_difference){
+		.check = O2_CHECK_RUN_UNSTABLE,
+		.known = o2_known_find(f->run->subject->known, f->asked, O2_CHECK_RUN_UNSTABLE)};
 	snprintf(finding->difference.cause, sizeof(finding->difference.cause), "%s",
 		 o2_check_name(f->sought->check));
 	snprintf(finding->difference.field, sizeof(finding->difference.field), "answer");

@@ -64,8 +64,8 @@ void o2_check_add(struct o2_check_run *run);
 void o2_check_flush(struct o2_check_run *run);
 
 /*
- * Ask a program one question that is not counted. Its answer says which stages of version 2 the program has; this
- * is needed only if no stage of version 1 is asked. Returns 0, or -errno.
+ * Ask a program questions of version 1 that are not counted, until it answers one. The answer says which stages of
+ * version 2 the program has; without it the first questions to these would be lost. Returns 0, or -errno.
  */
 int o2_check_greet(struct o2_check_run *run);
 

@@ -46,8 +46,8 @@ static void note_dropped(struct o2_check_run *run, enum o2_stage stage,
 }
 
 /*
- * The finding that explains the difference; NULL: none.  What is listed as known explains nothing that is not, and
- * what was there before explains nothing that is new.
+ * The finding that explains the difference; NULL: none.  What does not count explains nothing that does, what is
+ * listed as known nothing that is not, and what was there before nothing that is new.
  */
 static struct o2_check_finding *explanation_of(struct o2_check_run *run, enum o2_stage stage,
 					       const struct o2_difference *difference)
@@ -58,6 +58,8 @@ static struct o2_check_finding *explanation_of(struct o2_check_run *run, enum o2
 		struct o2_check_finding *finding = &run->subject->finding[i];
 
 		if (finding->stage == stage && finding->difference.known == difference->known &&
+		    (o2_check_counts(run->options, &finding->difference) ||
+		     !o2_check_counts(run->options, difference)) &&
 		    o2_check_explains(&finding->difference, difference) &&
 		    o2_check_since_explained(before, stage, &finding->difference, difference))
 			return finding;

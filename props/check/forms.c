@@ -176,7 +176,7 @@ static bool refusals_differ(const struct o2_forms_run *run)
 
 	if (e->error != f->error)
 		return true;
-	if (!same_rule && f->name[0] != '\0' && o2_check_find(f->name) != O2_CHECKS)
+	if (!same_rule && o2_check_find(f->name) != O2_CHECKS && o2_check_is_rule(o2_check_find(f->name)))
 		return true;
 	if (stage == O2_STAGE_TRANSFER)
 		return f->where != O2_WHERE_NOT_SAID && e->where != f->where;

@@ -163,6 +163,9 @@ void o2_forms_check_keys(struct o2_forms_run *run, struct o2_choice *choice, str
 bool o2_forms_check_flow_waits(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report);
 void o2_forms_check_flow(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report);
 
+/* Draw the id of a rule that has a check. */
+const char *o2_forms_draw_rule(struct o2_choice *c);
+
 /* Check the files that an author writes: the error map, and the known differences. */
 void o2_forms_check_map(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report);
 void o2_forms_check_known(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report);

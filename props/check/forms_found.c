@@ -175,6 +175,9 @@ static void draw_fault(struct o2_choice *c, struct said *said)
 			 (unsigned int)o2_draw(c, 3));
 		snprintf(said->cause, sizeof(said->cause), "conduct: at %s", said->fault->site);
 	} else {
+		/* Behind the colon of a hang stands what the program has printed. */
+		if (said->fault->check == O2_CHECK_RUN_HANG)
+			bare[strcspn(bare, ":")] = '\0';
 		snprintf(said->cause, sizeof(said->cause), "conduct: %s", bare);
 	}
 }

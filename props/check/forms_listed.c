@@ -28,9 +28,13 @@ static int write_form(const json_t *form, char path[40])
 	return -1;
 }
 
-static const char *draw_check(struct o2_choice *c)
+const char *o2_forms_draw_rule(struct o2_choice *c)
 {
-	return o2_check_name((enum o2_check_id)o2_draw(c, O2_CHECKS - 1));
+	uint64_t check = o2_draw(c, O2_CHECKS - 1);
+
+	while (!o2_check_is_rule((enum o2_check_id)check))
+		check = (check + 1) % O2_CHECKS;
+	return o2_check_name((enum o2_check_id)check);
 }
 
 /* --- the error map --- */
@@ -45,7 +49,7 @@ static json_t *draw_rules(struct o2_choice *c, struct stands *stands, uint32_t c
 	json_t *rules = json_array(), *only;
 
 	for (uint32_t i = 0; i < count; i++) {
-		snprintf(stands[i].rule, sizeof(stands[i].rule), "%s", draw_check(c));
+		snprintf(stands[i].rule, sizeof(stands[i].rule), "%s", o2_forms_draw_rule(c));
 		stands[i].star = o2_draw_bool(c, 3, 1);
 		if (stands[i].star)
 			snprintf(stands[i].rule + o2_draw(c, strlen(stands[i].rule)), 2, "*");
@@ -70,8 +74,8 @@ static void check_map(const struct o2_error_map *map, struct o2_choice *c, const
 {
 	/* Draw a listed rule, or any. */
 	const uint64_t pick = o2_draw(c, MOST);
-	const char *rule = pick < count && !stands[pick].star ? stands[pick].rule : draw_check(c);
-	const char *other = draw_check(c);
+	const char *rule = pick < count && !stands[pick].star ? stands[pick].rule : o2_forms_draw_rule(c);
+	const char *other = o2_forms_draw_rule(c);
 	enum o2_map_answer expected = O2_MAP_DIFFERS;
 
 	for (uint32_t i = 0; i < count; i++)
@@ -130,7 +134,7 @@ void o2_forms_check_map(struct o2_forms_run *run, struct o2_choice *c, struct o2
 		json_decref(rules);
 		rules = spoilt == WRONG_NAME ? json_string(star ? "no/such*" : "no/such") : json_integer(1);
 		if (o2_draw_bool(c, 1, 1))
-			rules = json_pack("[s, o]", draw_check(c), rules);
+			rules = json_pack("[s, o]", o2_forms_draw_rule(c), rules);
 	}
 	form = json_pack("{s:s, s:i, s:o}", "form",
 			 spoilt == OTHER_FORM ? "o2ref/known_differences" : "o2ref/error_map", "version", 1,

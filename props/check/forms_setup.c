@@ -23,7 +23,7 @@ struct book {
 	struct thing alive[THINGS];
 	uint32_t nalive;
 	uint32_t tried; /* acquisitions in the round */
-	bool failed, smaller;
+	bool failed, smaller, leaked;
 	uint32_t failed_kind;
 	uint32_t order[O2_IMPL_SETUP_EVENTS]; /* kinds, in the order in which rounds acquire them */
 	uint32_t norder;
@@ -185,12 +185,12 @@ static void nothing_left(struct book *book, const char *when)
 {
 	char text[64];
 
-	if (book->nalive > 0) {
+	if (book->nalive > 0 && !book->leaked) {
 		snprintf(text, sizeof(text), "%" PRIu32 ", the first one of kind %s", book->nalive,
 			 kinds[book->alive[0].kind]);
 		blame(book, "leak", "alive", when, "0", text);
+		book->leaked = true;
 	}
-	book->nalive = 0;
 }
 
 static void all_there(struct book *book)
@@ -250,7 +250,8 @@ static void foretell(struct book *book, const struct o2_answer_setup *answer)
 		if (book->at == 0 || event->round != event[-1].round) {
 			book->first = book->at;
 			book->tried = 0;
-			book->failed = book->smaller = false;
+			book->nalive = 0;
+			book->failed = book->smaller = book->leaked = false;
 		}
 		if (event->op == O2_IMPL_SETUP_RELEASE)
 			release(book, event->handle);

@@ -26,10 +26,11 @@ static const char *error_name(int error)
 
 static const char *draw_name(struct o2_choice *c, bool of_reference)
 {
-	const uint64_t kind = o2_draw(c, 3), check = o2_draw(c, O2_CHECKS - 1);
+	const uint64_t kind = o2_draw(c, 3);
+	const char *rule = o2_forms_draw_rule(c);
 
 	if (of_reference || kind < 2)
-		return o2_check_name((enum o2_check_id)check);
+		return rule;
 	return kind == 2 ? "mine" : "";
 }
 

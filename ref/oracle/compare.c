@@ -363,15 +363,16 @@ static void without_numbers(const char *text, char end, char *out, size_t out_by
 
 static void note_fault(struct o2_comparison *comparison, const struct o2_answer_fault *fault)
 {
-	/* These two quote what the program has written, which may differ with each question. */
+	/* These quote what the program has written, which may differ with each question. */
 	const bool quotes = fault->check == O2_CHECK_PROTOCOL_FRAME || fault->check == O2_CHECK_PROTOCOL_JSON;
+	const char quote = quotes ? '\'' : fault->check == O2_CHECK_RUN_HANG ? ':' : '\0';
 	char reason[O2_CAUSE_BYTES];
 	struct o2_difference *item;
 
 	if (fault->site[0] != '\0')
 		snprintf(reason, sizeof(reason), "at %s", fault->site);
 	else
-		without_numbers(fault->text, quotes ? '\'' : '\0', reason, sizeof(reason));
+		without_numbers(fault->text, quote, reason, sizeof(reason));
 	item = o2_differ_text(comparison, fault->check, "conduct", reason);
 	if (item == NULL)
 		return;
@@ -388,14 +389,16 @@ static bool is_from_peer(enum o2_stage stage)
 
 /*
  * Whether any answer is accepted because the profile does not ask for the rule that the input breaks.  A
- * crash is accepted too, except where the input comes from a peer.
+ * crash is accepted too, except where the input comes from a peer.  A hang is not: it ends the questions to
+ * its stage (docs/oracle.md, "What is left out").
  */
 static bool is_accepted(struct o2_comparison *comparison, enum o2_check_id rule,
 			const struct o2_answer *found)
 {
 	if (rule == O2_CHECKS || o2_check_severity(rule, comparison->profile) != O2_CHECK_OFF)
 		return false;
-	if (found->kind == O2_ANSWER_BROKEN && is_from_peer(comparison->asked->stage))
+	if (found->kind == O2_ANSWER_BROKEN &&
+	    (is_from_peer(comparison->asked->stage) || found->fault.check == O2_CHECK_RUN_HANG))
 		return false;
 	if (found->kind == O2_ANSWER_RESULT || found->kind == O2_ANSWER_BROKEN)
 		accept(comparison, rule);

@@ -54,7 +54,7 @@ static bool is_conduct(enum o2_check_id check)
 	       strncmp(o2_check_name(check), "protocol/", 9) == 0;
 }
 
-/* Assign all differences except run/ and protocol/ to rdma/impossible; if that check is off, drop all. */
+/* Assign all differences except run/ and protocol/ to rdma/impossible; if that check is off, drop all but a hang. */
 static void gather_impossible(struct o2_comparison *comparison)
 {
 	const enum o2_severity severity = o2_check_severity(O2_CHECK_RDMA_IMPOSSIBLE, comparison->profile);
@@ -64,7 +64,7 @@ static void gather_impossible(struct o2_comparison *comparison)
 		struct o2_difference *item = &comparison->item[i];
 		char cause[O2_CAUSE_BYTES];
 
-		if (severity == O2_CHECK_OFF) {
+		if (severity == O2_CHECK_OFF && item->check != O2_CHECK_RUN_HANG) {
 			o2_differ_text(comparison, O2_CHECK_RDMA_IMPOSSIBLE, "", "");
 			continue;
 		}

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 void o2_frame_buffer_free(struct o2_frame_buffer *buffer)
 {
@@ -26,6 +27,19 @@ int o2_frame_reserve(struct o2_frame_buffer *buffer, size_t bytes)
 	buffer->bytes = grown;
 	buffer->capacity = capacity;
 	return 0;
+}
+
+ssize_t o2_frame_read(struct o2_frame_buffer *buffer, int fd, size_t bytes)
+{
+	ssize_t n;
+
+	if (o2_frame_reserve(buffer, bytes) != 0)
+		return -ENOMEM;
+	n = TEMP_FAILURE_RETRY(read(fd, buffer->bytes + buffer->used, bytes));
+	if (n <= 0)
+		return 0;
+	buffer->used += (size_t)n;
+	return n;
 }
 
 static int append_bytes(const char *bytes, size_t length_bytes, void *context)

@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /* Frames of the process protocol: 4 bytes of length, little-endian, then one JSON object (docs/oracle.md). */
 
@@ -25,6 +26,9 @@ void o2_frame_buffer_free(struct o2_frame_buffer *buffer);
 
 /* Make room for `bytes` more bytes behind those in use.  Returns 0 or -ENOMEM. */
 int o2_frame_reserve(struct o2_frame_buffer *buffer, size_t bytes);
+
+/* Read and append at most `bytes` bytes.  Returns their number, 0 at the end of the file or if it fails, or -ENOMEM. */
+ssize_t o2_frame_read(struct o2_frame_buffer *buffer, int fd, size_t bytes);
 
 /* Append an object, which is not changed, as a frame.  Returns 0 or -ENOMEM. */
 int o2_frame_append(struct o2_frame_buffer *buffer, json_t *object);

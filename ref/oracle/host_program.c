@@ -30,8 +30,10 @@ struct program {
 	char **argv; /* a copy of the array; the caller owns the strings */
 	struct o2_child child;
 	uint32_t batches;
-	bool talked;	     /* bytes behind the last answer have been reported */
-	uint64_t warm_bytes; /* resident memory after WARM_BATCHES batches */
+	bool left[O2_STAGES]; /* the program has exited with status 89 on a request of the stage */
+	bool talked;	      /* bytes behind the last answer have been reported */
+	bool quiet;	      /* no bytes came behind the last answer that was waited for */
+	uint64_t warm_bytes;  /* resident memory after WARM_BATCHES batches */
 	struct o2_frame_buffer out;
 	struct o2_frame_buffer in;
 	struct o2_answer answer; /* the answer passed to the callback */
@@ -122,6 +124,7 @@ static void ended(struct program *program, struct batch *batch, enum o2_check_id
 	if (!left) {
 		o2_answer_break(&program->answer, O2_CHECK_PROTOCOL_FRAME, "%s%s", how, words);
 	} else if (WIFEXITED(status) && WEXITSTATUS(status) == O2_EXIT_NOT_IMPLEMENTED) {
+		program->left[batch->asked[batch->next]->stage] = true;
 		program->host.absent[batch->asked[batch->next]->stage] = true;
 		program->answer.kind = O2_ANSWER_NOT_IMPLEMENTED;
 	} else {
@@ -141,6 +144,13 @@ static bool is_last(const struct program *program, const struct batch *batch)
 	return true;
 }
 
+/* Wait for bytes behind the last answer. */
+static void read_behind(struct program *program)
+{
+	if (o2_child_wait(&program->child, o2_monotonic_ms() + SETTLE_MS) == 1)
+		(void)o2_frame_read(&program->in, program->child.from, READ_BYTES);
+}
+
 /* Read the answer to the current question from the bytes of one frame. */
 static void take_answer(struct program *program, struct batch *batch, const uint8_t *bytes,
 			uint32_t length_bytes)
@@ -148,11 +158,14 @@ static void take_answer(struct program *program, struct batch *batch, const uint
 	char excerpt[60];
 	json_error_t error;
 	json_t *object;
+	size_t behind = 0;
 
 	o2_json_arena_begin();
 	object = o2_json_read((const char *)bytes, length_bytes, JSON_REJECT_DUPLICATES, &error);
 	if (json_is_object(object)) {
 		o2_answer_stages(object, program->host.absent);
+		for (uint32_t i = 0; i < O2_STAGES; i++)
+			program->host.absent[i] |= program->left[i];
 		o2_answer_from_json(batch->asked[batch->next], object, &program->answer);
 	} else {
 		o2_frame_excerpt(bytes, length_bytes, excerpt, sizeof(excerpt));
@@ -160,12 +173,18 @@ static void take_answer(struct program *program, struct batch *batch, const uint
 				object == NULL ? error.text : "it is no object", excerpt);
 	}
 	o2_json_arena_end(object);
-	if (is_last(program, batch) && program->in.used > O2_FRAME_HEAD_BYTES + length_bytes) {
+	if (is_last(program, batch)) {
+		/* A second answer would be taken for that to the next question. */
+		if (!program->quiet)
+			read_behind(program);
+		behind = program->in.used - O2_FRAME_HEAD_BYTES - length_bytes;
+		program->quiet = behind == 0;
+	}
+	if (behind > 0) {
 		program->talked = true;
 		program->answer.conduct.check = O2_CHECK_PROTOCOL_FRAME;
 		snprintf(program->answer.conduct.text, sizeof(program->answer.conduct.text),
-			 "%zu bytes came behind the answer",
-			 program->in.used - O2_FRAME_HEAD_BYTES - length_bytes);
+			 "%zu bytes came behind the answer", behind);
 	}
 	deliver(program, batch);
 }
@@ -260,18 +279,13 @@ static void send_questions(struct program *program, struct batch *batch)
 /* Read available bytes and take the frames in them.  False: the program has ended. */
 static bool receive(struct program *program, struct batch *batch)
 {
-	ssize_t n;
+	const ssize_t n = o2_frame_read(&program->in, program->child.from, READ_BYTES);
 
-	if (o2_frame_reserve(&program->in, READ_BYTES) != 0) {
-		ended(program, batch, O2_CHECK_PROTOCOL_FRAME, "no memory for so long an answer");
-		return false;
-	}
-	n = TEMP_FAILURE_RETRY(read(program->child.from, program->in.bytes + program->in.used, READ_BYTES));
-	if (n > 0) {
-		program->in.used += (size_t)n;
+	if (n > 0)
 		return take_frames(program, batch);
-	}
-	if (program->in.used > 0)
+	if (n < 0)
+		ended(program, batch, O2_CHECK_PROTOCOL_FRAME, "no memory for so long an answer");
+	else if (program->in.used > 0)
 		ended(program, batch, O2_CHECK_PROTOCOL_FRAME, "its output ended in the middle of a frame");
 	else
 		ended(program, batch, O2_CHECK_RUN_CRASH, "");
@@ -374,17 +388,12 @@ static int ask(struct o2_host *host, struct o2_case *const *asked, uint32_t coun
 static void settle(struct o2_host *host, struct o2_answer_fault *conduct)
 {
 	struct program *program = program_of(host);
-	struct pollfd more = {.fd = program->child.from, .events = POLLIN};
-	ssize_t n = 0;
 
-	if (program->child.pid != 0 && poll(&more, 1, SETTLE_MS) > 0 &&
-	    o2_frame_reserve(&program->in, READ_BYTES) == 0)
-		n = TEMP_FAILURE_RETRY(
-			read(program->child.from, program->in.bytes + program->in.used, READ_BYTES));
-	if (n > 0)
-		program->in.used += (size_t)n;
-	if (program->child.pid != 0 && program->in.used > 0)
-		end_talker(program);
+	if (program->child.pid != 0) {
+		read_behind(program);
+		if (program->in.used > 0)
+			end_talker(program);
+	}
 	*conduct = program->answer.conduct;
 	program->answer.conduct.check = O2_CHECKS;
 }

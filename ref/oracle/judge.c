@@ -37,10 +37,12 @@ static const char *const other_rules[] = {
 
 static bool is_rule_id(const char *rule)
 {
+	const enum o2_check_id check = o2_check_find(rule);
+
 	for (size_t i = 0; i < sizeof(other_rules) / sizeof(other_rules[0]); i++)
 		if (strcmp(rule, other_rules[i]) == 0)
 			return true;
-	return o2_wire_rule_find(rule) != NULL || o2_check_find(rule) != O2_CHECKS;
+	return o2_wire_rule_find(rule) != NULL || (check != O2_CHECKS && o2_check_is_rule(check));
 }
 
 static bool begins_rule_id(const char *prefix, size_t length)
@@ -52,7 +54,8 @@ static bool begins_rule_id(const char *prefix, size_t length)
 		if (strncmp(prefix, o2_wire_rules[i].id, length) == 0)
 			return true;
 	for (uint32_t i = 0; i < O2_CHECKS; i++)
-		if (strncmp(prefix, o2_check_name((enum o2_check_id)i), length) == 0)
+		if (strncmp(prefix, o2_check_name((enum o2_check_id)i), length) == 0 &&
+		    o2_check_is_rule((enum o2_check_id)i))
 			return true;
 	return false;
 }

@@ -122,15 +122,11 @@ static void put_request(struct talk *t, enum o2_stage stage)
 
 static void read_some(struct talk *t)
 {
-	ssize_t n;
+	const ssize_t n = o2_frame_read(&t->in, t->child.from, 4096);
 
-	if (o2_frame_reserve(&t->in, 4096) != 0)
+	if (n < 0)
 		abort();
-	n = TEMP_FAILURE_RETRY(read(t->child.from, t->in.bytes + t->in.used, 4096));
-	if (n <= 0)
-		t->ended = true;
-	else
-		t->in.used += (size_t)n;
+	t->ended = n == 0;
 }
 
 /* Read what is still on its way: only with all of it can be said what its first bytes mean. */
@@ -202,7 +198,7 @@ static void explain_bytes(struct talk *t, const char *step)
 }
 
 /* Explain why no bytes were received: the time is up, or the output has ended. */
-static void explain_silence(struct talk *t, const char *step)
+static void explain_silence(struct talk *t, const char *step, uint32_t timeout_ms)
 {
 	char how[128], words[160];
 	uint32_t length;
@@ -223,7 +219,7 @@ static void explain_silence(struct talk *t, const char *step)
 		say(t, false, step,
 		    "no answer within %u ms: is the length read as four bytes, little-endian, and no more "
 		    "than that many bytes behind it?",
-		    t->timeout_ms);
+		    timeout_ms);
 		return;
 	}
 	o2_child_last_words(&t->child, words, sizeof(words));
@@ -268,7 +264,7 @@ static bool expect(struct talk *t, const char *step, enum o2_stage stage, uint32
 		explain_bytes(t, step);
 		return false;
 	}
-	explain_silence(t, step);
+	explain_silence(t, step, timeout_ms);
 	return false;
 }
 

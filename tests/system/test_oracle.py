@@ -358,7 +358,7 @@ class Programs(unittest.TestCase):
                 self.assertIn(checks[mistake], findings(document))
 
     def test_a_program_with_wrong_frames_is_given_up(self):
-        for mistake in ("print", "newline"):
+        for mistake in ("print", "newline", "twice"):
             words = ("--cases", 300, "--no-corpus", "--stage", "sg_build", "--timeout-ms", 5000, "--shrink", 3)
             document = result(*words, *talker(mistake), expect=DIFFER)
             one, = document["implementations"]
@@ -383,6 +383,12 @@ class Programs(unittest.TestCase):
 
         self.assertEqual(found("hang", "run/hang", 70), "no answer within 700 ms")
         self.assertEqual(found("closes", "protocol/frame", 5000), "it closed its output and went on")
+
+    def test_what_a_hanging_program_prints_is_no_reason(self):
+        document = result("--cases", 3, "--no-corpus", "--stage", "sg_build", "--timeout-ms", 200, "--shrink", 0,
+                          *talker("hang-loud"), expect=DIFFER)
+        found, = document["implementations"][0]["findings"]
+        self.assertEqual(found["reason"], "conduct: no answer within # ms")
 
     @staticmethod
     def runs(pid):
@@ -456,6 +462,10 @@ class Programs(unittest.TestCase):
             with self.subTest(mistake):
                 self.assertIn(said[mistake], done.stdout.decode())
 
+    def test_selftest_says_how_long_it_waited(self):
+        """A program that has just started gets ten times as long."""
+        self.assertIn("no answer within 700 ms", run("--selftest", "--timeout-ms", 70, *talker("hang"), expect=DIFFER).stdout.decode())
+
     def test_selftest_passes_what_is_right(self):
         for words in ((PROGRAM,), (sys.executable, TALKER, "none")):
             self.assertIn("the framing is right", run("--selftest", "--", *words, expect=AGREE).stdout.decode())
@@ -491,11 +501,27 @@ class Programs(unittest.TestCase):
         self.assertIn("the length is big-endian", run("--selftest", *proxy("big-endian"), expect=DIFFER).stdout.decode())
         self.assertIn("the program cannot be run", run("--selftest", "--", "/nowhere", expect=USAGE).stdout.decode())
 
+    def test_stages_of_version_2_are_asked_whatever_is_asked_first(self):
+        """A program names them in an answer; those to sg_build do not come if it does not have that stage."""
+        def asked(*arguments):
+            one, = result(*arguments, expect=AGREE)["implementations"]
+            return {each["stage"]: each["asked"] - each["not_implemented"] for each in one["stages"]}
+
+        few = ("--cases", 1)
+        self.assertEqual(asked("--stage", "flow", *few, *proxy("no-sg_build")), asked("--stage", "flow", *few, *proxy()))
+        self.assertGreater(asked("--stage", "reg_plan,flow", *few, *proxy())["flow"], 80)
+        self.assertGreater(asked("--no-corpus", "--stage", "reg_plan,flow", "--cases", 100, *proxy())["flow"], 40)
+
     def test_status_89_is_not_implemented(self):
         document = result("--cases", 50, "--no-corpus", *talker("refuse-all"), expect=DIFFER)
         stages = {each["stage"]: each for each in document["implementations"][0]["stages"]}
         self.assertTrue(stages["dma_map"]["absent"])
         self.assertFalse(stages["sg_build"]["absent"])
+
+    def test_status_89_counts_although_the_stage_is_listed(self):
+        one, = result("--cases", 600, "--no-corpus", "--stage", "sg_build,device", *proxy("no-device"), expect=AGREE)["implementations"]
+        stages = {each["stage"]: each for each in one["stages"]}
+        self.assertEqual((one["restarts"], stages["device"]["absent"], stages["device"]["left_out"]), (1, True, 0))
 
 
 class Judgement(unittest.TestCase):
@@ -521,6 +547,12 @@ class Judgement(unittest.TestCase):
         known = self.known("sg/kiov/gap-flag", "sg/iov/gap-flag")
         document = result(*self.RUN, "--known", known, MUTANTS, env=self.ENV, expect=AGREE)
         self.assertEqual(findings(document)["sg/kiov/gap-flag"]["known"], "for the test")
+
+    def test_an_answer_that_changes_may_be_known(self):
+        words = ("--cases", 60, "--no-corpus", "--stage", "sg_build", "--shrink", 3)
+        document = result(*words, "--known", self.known("run/unstable"), MISBEHAVE, env={"O2_MISBEHAVE": "unstable"}, expect=AGREE)
+        self.assertEqual({each["known"] for each in document["implementations"][0]["findings"]}, {"for the test"})
+        result(*words, MISBEHAVE, env={"O2_MISBEHAVE": "unstable"}, expect=DIFFER)
 
     def test_lists_are_read_once_for_all_implementations(self):
         lists = (("--known", self.known("sg/kiov/gap-flag", "sg/iov/gap-flag")),
@@ -585,6 +617,15 @@ class Judgement(unittest.TestCase):
                           *proxy("refuse-65536", "errno-of-sg/too-many-entries"), expect=DIFFER)
         self.assertTrue(findings(document)["sg/errno"]["counts"])
 
+    def test_what_does_not_count_explains_nothing_that_does(self):
+        """Which of the two is seen first depends on the seed."""
+        for seed in range(1, 5):
+            document = result("--no-corpus", "--stage", "rdma_plan", "--cases", 3000, "--shrink", 20, "--seed", seed,
+                              *proxy("distrust"), expect=DIFFER)
+            counted = {each["check"] for each in document["implementations"][0]["findings"] if each["counts"]}
+            self.assertEqual(counted, {"rdma/errno"})
+            self.assertIn("rdma/impossible", findings(document))
+
     def test_a_known_difference_that_does_not_occur_fails_in_junit(self):
         path = Path(self.directory.name) / "report.xml"
         known = self.known("sg/kiov/nob")
@@ -598,6 +639,8 @@ class Judgement(unittest.TestCase):
 
         for arguments, words in (
                 (("--map", self.map({"mine": "sg/no-such-rule"}, "a.json")), "is not the id of a rule"),
+                (("--map", self.map({"mine": "sg/errno"}, "j.json")), "errors.mine: sg/errno is not the id of a rule"),
+                (("--map", self.map({"mine": "run/*"}, "k.json")), "errors.mine: run/* is not the id of a rule"),
                 (("--map", self.write("b.json", {})), "expected the form"),
                 (("--known", self.known("no/such/check")), "is no check"),
                 (("--known", one("d.json", stage="tea")), "'tea' is no stage"),

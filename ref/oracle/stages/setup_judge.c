@@ -19,6 +19,7 @@ struct setup_judge {
 	uint32_t round, acquired;
 	bool failed;
 	uint32_t failed_kind;
+	bool leaked;  /* what is left when the set-up returns is reported */
 	bool lowered; /* a QP was tried again after a failure, so later acquisitions may differ */
 	bool was[O2_IMPL_SETUP_EVENTS]; /* the event acquired a resource that is still held */
 	/* the longest sequence of acquisitions of any round so far */
@@ -178,11 +179,12 @@ static void check_leak(struct setup_judge *j, const char *reason)
 			continue;
 		if (left++ == 0)
 			first = i;
-		j->was[i] = false;
 	}
-	if (left != 0)
-		fault(j, O2_CHECK_SETUP_LEAK, "alive", reason, "0", "%" PRIu32 ", the first one of kind %s",
-		      left, o2_setup_kind_names[event_of(j, first)->kind]);
+	if (left == 0 || j->leaked)
+		return;
+	j->leaked = true;
+	fault(j, O2_CHECK_SETUP_LEAK, "alive", reason, "0", "%" PRIu32 ", the first one of kind %s", left,
+	      o2_setup_kind_names[event_of(j, first)->kind]);
 }
 
 static void check_complete(struct setup_judge *j)
@@ -244,6 +246,7 @@ static void take(struct setup_judge *j)
 		j->round = event->round;
 		j->acquired = 0;
 		j->failed = false;
+		j->leaked = false;
 		j->lowered = false;
 	}
 	switch (event->op) {

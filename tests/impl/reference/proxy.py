@@ -85,11 +85,22 @@ def one_flavour(question, answer):
     return refuse(answer, "EPROTO", "wire/header/checksum") if '"signed"' in json.dumps(decoded) else answer
 
 
+def distrust(question, answer):
+    """Refuse as a decoder does: empty fragments, which is as good, and a limit of 0, which is not."""
+    empty = any(fragment["rf_nob"] == 0 for side in ("source", "sink") for fragment in question[side]["rd_frags"])
+    limit = answer.get("refused", {}).get("rule") == "rdma/max-wrs"
+    return refuse(answer, "EPROTO", "Bad") if limit or (empty and "refused" not in answer) else answer
+
+
 def change(question, answer):
     if "one-flavour" in CHANGES:
         return one_flavour(question, answer)
+    if f"no-{question['form'].split('/')[1]}" in CHANGES:
+        sys.exit(89)
     if "too-long" in CHANGES and answer.get("refused", {}).get("rule") == "wire/header/nob-over-limit":
         return {"form": answer["form"], "version": 1, "bytes": "00" * 4098}
+    if "distrust" in CHANGES and question["form"].startswith("o2ref/rdma_plan/"):
+        return distrust(question, answer)
     if not question["form"].startswith("o2ref/sg_build/"):
         return answer
     ASKED[0] += 1

@@ -66,9 +66,11 @@ def send(text):
         text = b"{" * len(text)
     elif MISTAKE == "newline":
         text += b"\n"
-    OUT.write(head + text)
-    if MISTAKE != "no-flush":
-        OUT.flush()
+    for _ in range(2 if MISTAKE == "twice" else 1):
+        OUT.write(head + text)
+        if MISTAKE != "no-flush":
+            OUT.flush()
+            time.sleep(0.01 * (MISTAKE == "twice"))
 
 
 def main():
@@ -91,7 +93,9 @@ def main():
         if MISTAKE == "exit-loud":
             sys.stderr.buffer.write(b"panic \xff\n")
             sys.exit(3)
-        if MISTAKE == "hang":
+        if MISTAKE == "hang-loud":
+            print("looking at a", request["buffer"]["kind"], file=sys.stderr, flush=True)
+        if MISTAKE in ("hang", "hang-loud"):
             time.sleep(3600)
         if MISTAKE == "closes":
             os.close(1)

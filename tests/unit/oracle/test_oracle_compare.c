@@ -101,6 +101,9 @@ TEST_WITH(test_an_impossible_sink, set_up, tear_down)
 		assert_int_equal(w->comparison.count, 0);
 		assert_int_equal(w->comparison.accepted, 1);
 		assert_int_equal(w->comparison.accepted_check[0], O2_CHECK_RDMA_IMPOSSIBLE);
+		o2_answer_break(&w->found, O2_CHECK_RUN_HANG, "no answer within 1000 ms");
+		o2_compare(&w->comparison, &w->asked, &w->expected, &w->found);
+		assert_true(has(O2_CHECK_RUN_HANG));
 	}
 	assert_true(refused > 100);
 }
@@ -298,7 +301,7 @@ TEST_WITH(test_the_kernel_profile, set_up, tear_down)
 	assert_true(admitted > 100 && failed > 100 && words > 100 && bytes > 100);
 }
 
-/* What a trusted caller never hands over may crash; what comes from a peer may not. */
+/* What a trusted caller never hands over may crash; what comes from a peer may not, and nothing may hang. */
 TEST_WITH(test_the_kernel_profile_and_crashes, set_up, tear_down)
 {
 	static const struct {
@@ -324,6 +327,9 @@ TEST_WITH(test_the_kernel_profile_and_crashes, set_up, tear_down)
 			o2_answer_break(&w->found, O2_CHECK_RUN_CRASH, "it was ended by SIGABRT");
 			o2_compare(&w->comparison, &w->asked, &w->expected, &w->found);
 			assert_int_equal(has(O2_CHECK_RUN_CRASH), stages[i].from_peer);
+			o2_answer_break(&w->found, O2_CHECK_RUN_HANG, "no answer within 1000 ms");
+			o2_compare(&w->comparison, &w->asked, &w->expected, &w->found);
+			assert_true(has(O2_CHECK_RUN_HANG));
 			judged++;
 		}
 		assert_true(judged > 5);

@@ -93,6 +93,22 @@ TEST(test_a_leak)
 	assert_string_equal(faults[0].reason, "after a failure");
 }
 
+/* What is released only after the failure was returned is a leak, once, and no release of nothing. */
+TEST(test_a_late_release)
+{
+	struct o2_impl_setup_event late;
+
+	begin();
+	late = *event(both.found.setup.count - 1);
+	assert_int_equal(late.op, O2_IMPL_SETUP_RETURN);
+	*event(both.found.setup.count - 1) = *event(both.found.setup.count - 2);
+	*event(both.found.setup.count - 2) = late;
+	expect(1, O2_CHECK_SETUP_LEAK, both.found.setup.count - 2);
+	assert_string_equal(faults[0].reason, "after a failure");
+	both.found.setup.count--;
+	expect(1, O2_CHECK_SETUP_LEAK, both.found.setup.count - 1);
+}
+
 /* A leak of what the last event of all acquires is also reported. */
 TEST(test_a_leak_at_the_end)
 {

@@ -35,7 +35,8 @@
  *     O2_IMPL_NOT_IMPLEMENTED.  A failed assertion counts as a crash, not as a refusal (docs/oracle.md,
  *     "What one does not have").
  *   - A pointer with a nonzero count is not NULL, arrays are as long as their counts, and enums and flags
- *     have a defined value.  Other numbers may have any value, unless the profile trusts callers.
+ *     have a defined value.  Other numbers may have any value, unless the profile trusts callers.  So may
+ *     rd_nfrags of a message to be encoded: its array has `capacity` elements.
  *   - `in` and `out` lie between inaccessible pages.  Each output array, and the received bytes, have such
  *     pages of their own; the other inputs share one area.  For arrays of your own see o2ref/guard.h.
  *   - The answer depends on the input alone: the same question gets the same answer, in any order of calls.
