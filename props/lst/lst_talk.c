@@ -276,6 +276,8 @@ static bool take_step(void *context)
 		/* Another stop, which would wait, takes nothing back. */
 		if (o2_draw_bool(talk->choice, 1, 1))
 			o2_lst_console_stop(talk->console, false);
+		o2_talk_enter(talk);
+		o2_talk_check_batch(talk);
 		break;
 	default:
 		lose_peer(talk);

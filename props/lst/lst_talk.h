@@ -128,7 +128,7 @@ uint32_t o2_talk_bulk_bytes(const struct o2_talk_asked *asked);
 void o2_talk_check_request(struct o2_lst_talk *talk, const struct o2_lst_msg *msg);
 /* Check the list of destinations that the node has fetched. */
 void o2_talk_check_list(struct o2_lst_talk *talk, const uint8_t *bytes, uint32_t count);
-/* The clock has advanced: check that a running batch has been queried in time. */
+/* The clock has advanced, or the user has stopped the test: check that a running batch was queried, or stopped. */
 void o2_talk_check_batch(struct o2_lst_talk *talk);
 /* An RPC begins: nothing may have ended the test. */
 void o2_talk_check_begin(struct o2_lst_talk *talk);

@@ -39,8 +39,8 @@ struct o2_lst_console {
 	/* reverse: */
 	struct o2_kiov list_kiov; /* the list of destinations: only this console */
 	struct o2_transfer_memory list;
-	enum o2_lst_batch_opc opc; /* the last request to the batch */
-	bool told_stop, by_force;
+	enum o2_lst_batch_opc opc;	      /* the last request to the batch */
+	bool told_stop, by_force, told_force; /* by_force: wanted; told_force: the node was told so */
 };
 
 /* console.c: the test has ended; enter the next step. */

@@ -287,6 +287,27 @@ CONSOLE_TEST(test_stop)
 	assert_true(world->report->left);
 }
 
+/* The node was told to let its RPCs end, and the user does not wait for them any more. */
+CONSOLE_TEST(test_stop_by_force_after_a_stop)
+{
+	world->config.reverse = true;
+	world->config.count = 0;
+	world->seat.active = 1;
+	console_run(world);
+	for (int cancel = 0; cancel < 2; cancel++) {
+		o2_lst_console_stop(world->console, cancel);
+		o2_lnet_deliver_all(&world->pair);
+	}
+	world->seat.active = 0;
+	console_pass(world, 200);
+	console_expect_asked(world, "MKSN TEST BATCH BATCH BATCH BATCH STAT RMSN");
+	console_expect_over(world, 0, 0);
+	for (uint32_t i = 3; i < 5; i++) {
+		assert_int_equal(world->seat.asked[i].u.batch_reqst.bar_opc, O2_LST_BATCH_STOP);
+		assert_int_equal(world->seat.asked[i].u.batch_reqst.bar_arg, i - 3);
+	}
+}
+
 /* When the time is up, the first stop still leaves the session in order; only a second one cancels that. */
 CONSOLE_TEST(test_stop_when_time_is_up)
 {
