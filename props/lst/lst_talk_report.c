@@ -166,6 +166,7 @@ static void check_failure(struct o2_lst_talk *talk, const struct o2_lst_console_
 			wrong(talk, "status", report->status, status);
 		wrong(talk, "refused", report->refused, is_refused(talk, asked));
 		wrong(talk, "step", report->step, step_of(asked, ran));
+		wrong(talk, "taken", report->taken, status == -ESTALE);
 		if (status == -ESTALE)
 			wrong(talk, "owner", o2_lst_sid_equal(report->owner, asked->reply.u.reply.sid), true);
 		else if (status != 0 && asked->msg.msg_type != O2_LST_MKSN_REQST)

@@ -102,8 +102,10 @@ static bool is_lost(struct o2_lst_console *console, struct o2_lst_sid sid)
 	if (o2_lst_sid_equal(sid, console->config.sid))
 		return false;
 	console->lost = true;
-	if (console->report.status == 0)
+	if (console->report.status == 0) {
 		console->report.owner = sid;
+		console->report.taken = true;
+	}
 	return true;
 }
 

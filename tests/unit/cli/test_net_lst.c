@@ -8,6 +8,7 @@
 #include <jansson.h>
 
 #include "cli/net/commands.h"
+#include "lnd/conn/conn_internal.h"
 #include "lst/rpc_internal.h"
 #include "tests/lib/net_lst_peer.h"
 
@@ -21,6 +22,8 @@ static struct {
 	bool signals_again;    /* a second one follows */
 	bool steal;	       /* it leaves the session after the first ping */
 	bool gone;	       /* it answers nothing after the first ping */
+	bool reborn;	       /* 20 rounds after it is connected, a message names another incarnation */
+	uint32_t connected;    /* rounds since then */
 	struct o2_lst_sid sid; /* its session at the end */
 	uint64_t rpyid;	       /* of the last request */
 } peer;
@@ -40,6 +43,19 @@ static void peer_start(void)
 		net_lst_occupy();
 }
 
+/* Send a message that names another incarnation. */
+static void speak_in_another_life(void)
+{
+	static struct o2_iov iov;
+	const struct o2_transfer_memory memory = world_memory(0, 16, &iov);
+	const struct o2_lnet_target target = {.nid = WORLD_US, .portal = 1};
+	struct o2_conn *conn = o2_node_conn(world.endpoint.node, WORLD_US, 0);
+
+	conn->self.incarnation++;
+	assert_int_equal(o2_lnet_put(world.endpoint.lnet, &target, &memory, NULL, NULL), 0);
+	conn->self.incarnation--;
+}
+
 static void peer_round(void)
 {
 	const uint64_t pings = net_lst_node != NULL ? o2_lst_node_report(net_lst_node)->pings : 0;
@@ -49,6 +65,11 @@ static void peer_round(void)
 	if (peer.signal_after != 0 && pings >= peer.signal_after) {
 		o2_net_stop = 1;
 		peer.signal_after = peer.signals_again ? 1 : 0;
+	}
+	peer.connected += o2_node_conn(world.endpoint.node, WORLD_US, 0) != NULL;
+	if (peer.reborn && peer.connected == 20) {
+		peer.reborn = false;
+		speak_in_another_life();
 	}
 	if (peer.gone && pings > 0) {
 		peer.gone = false;
@@ -219,6 +240,17 @@ TEST_WITH(a_session_that_has_gone, setup, NULL)
 	assert_string_equal(world.err, "o2ref: 10.77.0.2@o2ib: counters: our session no longer exists\n");
 	expect_session("status", "ESTALE");
 	/* Nobody has the node. */
+	assert_null(strstr(world.out, "\"owner\""));
+}
+
+/* A connection that closes with ESTALE says nothing of sessions. */
+TEST_WITH(the_node_comes_back_in_another_life, setup, NULL)
+{
+	peer.absent = peer.reborn = true;
+	assert_int_equal(run("lst --json 10.77.0.2@o2ib ping"), 1);
+	assert_non_null(strstr(world.err,
+			       "make session: Stale file handle (ESTALE): the peer has broken a rule: "
+			       "conn/srcstamp: "));
 	assert_null(strstr(world.out, "\"owner\""));
 }
 
