@@ -89,7 +89,10 @@ static void note_moved(void *context, uint64_t served, int status, uint64_t byte
 	const struct o2_lst_msg *msg = seat->moving[served % SEAT_SERVED];
 	const struct o2_lst_brw_reqst *brw = &msg->u.brw_reqst;
 
-	assert_int_equal(status, 0);
+	if (status != 0) {
+		o2_lst_served_drop(seat->rpc, served, status);
+		return;
+	}
 	if (msg->msg_type == O2_LST_TEST_REQST) {
 		reply_to(seat, served, msg);
 		return;
