@@ -116,7 +116,7 @@ void o2_net_lst_complain_session(const struct o2_net_options *options,
 	o2_nid_to_text(options->peer, nid, sizeof(nid));
 	if (is_owned(session))
 		complain_owned(nid, session);
-	else if (session->status != 0 && session->status != -ECANCELED)
+	else if (session->status != 0 && (session->refused || session->status != -ECANCELED))
 		complain_failed(nid, session, fault);
 	if (session->left && session->made && session->session_timeout_s != 0)
 		o2_cli_complain("%s: our session may remain on the node for %" PRIu32 " s", nid,

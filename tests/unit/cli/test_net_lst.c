@@ -18,6 +18,7 @@ static struct {
 	bool flip_bit;
 	bool busy;	       /* it is in another console's session */
 	bool patient;	       /* its sessions have no timeout */
+	bool cancels;	       /* it answers TEST with ECANCELED */
 	uint64_t signal_after; /* SIGINT after this many pings; 0: never */
 	bool signals_again;    /* a second one follows */
 	bool steal;	       /* it leaves the session after the first ping */
@@ -28,8 +29,26 @@ static struct {
 	uint64_t rpyid;	       /* of the last request */
 } peer;
 
+static void cancel_test(void *context, const struct o2_lst_request *request)
+{
+	struct o2_lst_msg reply = {.msg_type = O2_LST_TEST_REPLY, .msg_ses_feats = O2_LST_FEATS_MASK};
+
+	(void)context;
+	reply.u.reply.status = ECANCELED;
+	reply.u.reply.sid = o2_lst_node_sid(net_lst_node);
+	o2_lst_served_reply(net_lst_node->rpc, request->served, &reply);
+}
+
+static void test_is_over(void *context, uint64_t served, int status)
+{
+	(void)context;
+	(void)served;
+	(void)status;
+}
+
 static void peer_start(void)
 {
+	static const struct o2_lst_service_ops cancels = {.request = cancel_test, .over = test_is_over};
 	struct o2_lst_node_config config = net_lst_config();
 
 	if (peer.absent)
@@ -39,6 +58,8 @@ static void peer_start(void)
 	if (peer.patient)
 		config.session_timeout_s = 0;
 	net_lst_open(&config);
+	if (peer.cancels)
+		net_lst_node->rpc->service[O2_LST_SERVICE_TEST].ops = &cancels;
 	if (peer.busy)
 		net_lst_occupy();
 }
@@ -241,6 +262,15 @@ TEST_WITH(a_session_that_has_gone, setup, NULL)
 	expect_session("status", "ESTALE");
 	/* Nobody has the node. */
 	assert_null(strstr(world.out, "\"owner\""));
+}
+
+/* Only what a signal has canceled needs no word. */
+TEST_WITH(a_status_is_said_whatever_it_is, setup, NULL)
+{
+	peer.cancels = true;
+	assert_int_equal(run("lst 10.77.0.2@o2ib ping"), 1);
+	assert_string_equal(world.err,
+			    "o2ref: 10.77.0.2@o2ib: add test: the node replied with status ECANCELED\n");
 }
 
 /* A connection that closes with ESTALE says nothing of sessions. */
