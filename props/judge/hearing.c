@@ -92,8 +92,8 @@ void o2_hearing_tell(struct o2_hearing *h, struct o2_judge_event event)
 
 		if (end == NULL)
 			at_once[n++] = h->due[i];
-		else if (end->nwaiting < O2_HEARING_WAITING)
-			end->waiting[end->nwaiting++] = h->due[i];
+		else
+			o2_hearing_wait(end, &h->due[i]);
 	}
 	h->ndue = 0;
 	h->heard += !is_part;

@@ -183,6 +183,8 @@ void o2_hearing_listen(struct o2_hearing *h);
 void o2_hearing_expect(struct o2_hearing *h, enum o2_hearing_need need, enum o2_judge_rule_id rule,
 		       enum o2_judge_side who, uint64_t earlier, const char *field, uint64_t value,
 		       uint64_t limit, enum o2_limit_kind kind);
+/* A finding waits for a proof: the severest ones are remembered, and of equally severe ones the first. */
+void o2_hearing_wait(struct o2_hearing_end *end, const struct o2_judge_finding *finding);
 /* Check that the judge's findings equal due[0..ndue-1]: all of them, in this order. */
 void o2_hearing_compare(struct o2_hearing *h, const struct o2_judge_finding *due, uint32_t ndue);
 /* Predict the findings about time (requests unanswered, credits withheld).  o2_hearing_tell does this; call

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/monotonic.h"
 #include "props/judge/hearing.h"
@@ -30,6 +31,31 @@ void o2_hearing_expect(struct o2_hearing *h, enum o2_hearing_need need, enum o2_
 			  .limit = limit,
 			  .limit_kind = limit == O2_NO_LIMIT ? O2_LIMIT_OTHER : kind},
 	};
+}
+
+/* How many of all[0..count-1] are remembered before all[i]? */
+static uint32_t rank(const struct o2_judge_finding *all, uint32_t count, uint32_t i)
+{
+	const enum o2_judge_severity severity = o2_judge_rules[all[i].rule].severity;
+	uint32_t before = 0;
+
+	for (uint32_t k = 0; k < count; k++)
+		before += o2_judge_rules[all[k].rule].severity < severity ||
+			  (o2_judge_rules[all[k].rule].severity == severity && k < i);
+	return before;
+}
+
+void o2_hearing_wait(struct o2_hearing_end *end, const struct o2_judge_finding *finding)
+{
+	struct o2_judge_finding all[O2_HEARING_WAITING + 1];
+	const uint32_t count = end->nwaiting + 1;
+
+	memcpy(all, end->waiting, end->nwaiting * sizeof(all[0]));
+	all[count - 1] = *finding;
+	end->nwaiting = 0;
+	for (uint32_t i = 0; i < count; i++)
+		if (rank(all, count, i) < O2_HEARING_WAITING)
+			end->waiting[end->nwaiting++] = all[i];
 }
 
 void o2_hearing_forget_quiet(struct o2_hearing *h)

@@ -223,7 +223,7 @@ static uint64_t draw_moment(struct o2_lst_talk *talk)
 	if (o2_draw_bool(talk->choice, 1, 1) && which < talk->nasked)
 		due = talk->asked[which].asked_ms + O2_TALK_TIMEOUT_MS;
 	else if (o2_draw_bool(talk->choice, 1, 1))
-		due = talk->heard_ms + (uint64_t)talk->session_timeout_s * 500;
+		due = o2_talk_framework_ms(talk, talk->nasked) + (uint64_t)talk->session_timeout_s * 500;
 	else if (talk->config.reverse && o2_draw_bool(talk->choice, 1, 1))
 		due = talk->heard_ms + QUERY_MS;
 	else if (talk->config.duration_ms != 0)
@@ -276,6 +276,8 @@ static bool take_step(void *context)
 		/* Another stop, which would wait, takes nothing back. */
 		if (o2_draw_bool(talk->choice, 1, 1))
 			o2_lst_console_stop(talk->console, false);
+		o2_talk_enter(talk);
+		o2_talk_check_batch(talk);
 		break;
 	default:
 		lose_peer(talk);

@@ -128,7 +128,7 @@ uint32_t o2_talk_bulk_bytes(const struct o2_talk_asked *asked);
 void o2_talk_check_request(struct o2_lst_talk *talk, const struct o2_lst_msg *msg);
 /* Check the list of destinations that the node has fetched. */
 void o2_talk_check_list(struct o2_lst_talk *talk, const uint8_t *bytes, uint32_t count);
-/* The clock has advanced: check that a running batch has been queried in time. */
+/* The clock has advanced, or the user has stopped the test: check that a running batch was queried, or stopped. */
 void o2_talk_check_batch(struct o2_lst_talk *talk);
 /* An RPC begins: nothing may have ended the test. */
 void o2_talk_check_begin(struct o2_lst_talk *talk);
@@ -136,6 +136,8 @@ void o2_talk_check_begin(struct o2_lst_talk *talk);
 /* lst_talk_report.c */
 /* After each step: note what has been heard of the node. */
 void o2_talk_listen(struct o2_lst_talk *talk);
+/* When the last request to the framework, of the first nasked ones, was made; 0: there is none. */
+uint64_t o2_talk_framework_ms(const struct o2_lst_talk *talk, uint32_t nasked);
 /* The clock has advanced: check that a session quiet for too long has been queried. */
 void o2_talk_check_alive(struct o2_lst_talk *talk);
 /* The console queries the session: check that it does not do so too early. */

@@ -75,13 +75,14 @@ void o2_talk_check_list(struct o2_lst_talk *talk, const uint8_t *bytes, uint32_t
 
 /* --- a batch --- */
 
-static uint32_t times_of(const struct o2_lst_talk *talk, uint32_t opcode)
+static uint32_t times_of(const struct o2_lst_talk *talk, uint32_t opcode, uint32_t arg)
 {
 	uint32_t times = 0;
 
 	for (uint32_t i = 0; i < talk->nasked; i++)
 		times += talk->asked[i].msg.msg_type == O2_LST_BATCH_REQST &&
-			 talk->asked[i].msg.u.batch_reqst.bar_opc == opcode;
+			 talk->asked[i].msg.u.batch_reqst.bar_opc == opcode &&
+			 talk->asked[i].msg.u.batch_reqst.bar_arg == arg;
 	return times;
 }
 
@@ -115,9 +116,9 @@ static void check_batch(struct o2_lst_talk *talk, const struct o2_lst_batch_reqs
 	wrong(talk, "the session", o2_lst_sid_equal(batch->bar_sid, talk->config.sid), true);
 	wrong(talk, "the test", batch->bar_testidx, 0);
 	wrong(talk, "whether it is by force", batch->bar_arg, stops && talk->canceled);
-	wrong(talk, "RUN", times_of(talk, O2_LST_BATCH_RUN), 1);
+	wrong(talk, "RUN", times_of(talk, O2_LST_BATCH_RUN, 0), 1);
 	if (stops) {
-		wrong(talk, "STOP", times_of(talk, O2_LST_BATCH_STOP), 1);
+		wrong(talk, "STOP", times_of(talk, O2_LST_BATCH_STOP, batch->bar_arg), 1);
 		wrong(talk, "whether it is to stop", must_stop(talk), true);
 		talk->seen[REVERSE_STOPPED]++;
 	}
@@ -263,6 +264,6 @@ void o2_talk_check_batch(struct o2_lst_talk *talk)
 		o2_report_fail(talk->report, "lst/console-asks",
 			       "the node is not asked for its batch %" PRIu64 " ms after its last word",
 			       talk->now_ms - talk->heard_ms);
-	else if (must_stop(talk) && times_of(talk, O2_LST_BATCH_STOP) == 0)
+	else if (must_stop(talk) && times_of(talk, O2_LST_BATCH_STOP, talk->canceled) == 0)
 		o2_report_fail(talk->report, "lst/console-asks", "the node is not told to stop");
 }

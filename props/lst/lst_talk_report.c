@@ -32,16 +32,26 @@ void o2_talk_listen(struct o2_lst_talk *talk)
 	}
 }
 
+uint64_t o2_talk_framework_ms(const struct o2_lst_talk *talk, uint32_t nasked)
+{
+	while (nasked > 0 && talk->asked[nasked - 1].is_test)
+		nasked--;
+	return nasked > 0 ? talk->asked[nasked - 1].asked_ms : 0;
+}
+
 void o2_talk_check_early(struct o2_lst_talk *talk)
 {
-	if (quiet_ms(talk) == 0 || talk->now_ms - talk->heard_ms < quiet_ms(talk))
+	const uint64_t after_ms = talk->now_ms - o2_talk_framework_ms(talk, talk->nasked - 1);
+
+	if (quiet_ms(talk) == 0 || after_ms < quiet_ms(talk))
 		o2_report_fail(talk->report, "lst/console-alive",
-			       "the node is asked for the session %" PRIu64 " ms after its last word",
-			       talk->now_ms - talk->heard_ms);
+			       "the node is asked for the session %" PRIu64 " ms after the last request",
+			       after_ms);
 }
 
 void o2_talk_check_alive(struct o2_lst_talk *talk)
 {
+	const uint64_t after_ms = talk->now_ms - o2_talk_framework_ms(talk, talk->nasked);
 	bool tests = talk->nbegun > 0, asks = false;
 
 	for (uint32_t i = 0; i < talk->nasked; i++) {
@@ -51,11 +61,10 @@ void o2_talk_check_alive(struct o2_lst_talk *talk)
 		/* A request that has not been sent ends once it has been. */
 		asks |= !asked->is_test && (o2_talk_is_open(asked) || !asked->sent);
 	}
-	if (tests && !asks && talk->refused == 0 && quiet_ms(talk) != 0 &&
-	    talk->now_ms - talk->heard_ms >= quiet_ms(talk))
+	if (tests && !asks && talk->refused == 0 && quiet_ms(talk) != 0 && after_ms >= quiet_ms(talk))
 		o2_report_fail(talk->report, "lst/console-alive",
-			       "the node is not asked for the session %" PRIu64 " ms after its last word",
-			       talk->now_ms - talk->heard_ms);
+			       "the node is not asked for the session %" PRIu64 " ms after the last request",
+			       after_ms);
 }
 
 /* --- what is reported --- */
@@ -157,6 +166,7 @@ static void check_failure(struct o2_lst_talk *talk, const struct o2_lst_console_
 			wrong(talk, "status", report->status, status);
 		wrong(talk, "refused", report->refused, is_refused(talk, asked));
 		wrong(talk, "step", report->step, step_of(asked, ran));
+		wrong(talk, "taken", report->taken, status == -ESTALE);
 		if (status == -ESTALE)
 			wrong(talk, "owner", o2_lst_sid_equal(report->owner, asked->reply.u.reply.sid), true);
 		else if (status != 0 && asked->msg.msg_type != O2_LST_MKSN_REQST)

@@ -95,7 +95,33 @@ void o2_judge_part(struct o2_judge *judge, struct o2_judge_conn *conn)
 	free(conn);
 }
 
-/* Report a finding now, or let it wait until it is proven.  If too many wait already, drop it. */
+static enum o2_judge_severity severity_of(const struct o2_judge_finding *finding)
+{
+	return o2_judge_rules[finding->rule].severity;
+}
+
+/* Let a finding wait until it is proven.  If too many wait already, drop the last one of the least severe. */
+static void wait_for_proof(struct o2_judge_end *end, const struct o2_judge_finding *finding)
+{
+	struct o2_judge_finding *waiting = end->waiting;
+	uint32_t least = 0;
+
+	if (end->nwaiting < O2_JUDGE_WAITING_MAX) {
+		waiting[end->nwaiting++] = *finding;
+		return;
+	}
+	for (uint32_t i = 1; i < O2_JUDGE_WAITING_MAX; i++)
+		if (severity_of(&waiting[i]) >= severity_of(&waiting[least]))
+			least = i;
+	if (severity_of(finding) >= severity_of(&waiting[least]))
+		return;
+	/* They stay in the order in which they were made. */
+	for (uint32_t i = least + 1; i < O2_JUDGE_WAITING_MAX; i++)
+		waiting[i - 1] = waiting[i];
+	waiting[O2_JUDGE_WAITING_MAX - 1] = *finding;
+}
+
+/* Report a finding now, or once it is proven. */
 static void report(const struct o2_judging *at, const struct o2_judge_finding *finding)
 {
 	const enum o2_judge_proof proof = o2_judge_rules[finding->rule].proof;
@@ -104,8 +130,8 @@ static void report(const struct o2_judging *at, const struct o2_judge_finding *f
 
 	if (!at->judge->options.lossy || proof == O2_JUDGE_PROVEN)
 		at->judge->sink(at->judge->context, finding);
-	else if (end->nwaiting < O2_JUDGE_WAITING_MAX)
-		end->waiting[end->nwaiting++] = *finding;
+	else
+		wait_for_proof(end, finding);
 }
 
 /* A finding of the current event, without its error. */

@@ -12,7 +12,7 @@
 /* The session: the requests to the node's framework, one after the other, and the handling of its replies. */
 
 #define MAX_ERRNO   4095u
-#define ALIVE_SHARE 2u /* a DEBUG is sent after 1/ALIVE_SHARE of the node's timeout without a reply */
+#define ALIVE_SHARE 2u /* a DEBUG is sent after 1/ALIVE_SHARE of the node's timeout without a request */
 
 static void enter(struct o2_lst_console *console, enum o2_lst_console_step step);
 
@@ -102,8 +102,10 @@ static bool is_lost(struct o2_lst_console *console, struct o2_lst_sid sid)
 	if (o2_lst_sid_equal(sid, console->config.sid))
 		return false;
 	console->lost = true;
-	if (console->report.status == 0)
+	if (console->report.status == 0) {
 		console->report.owner = sid;
+		console->report.taken = true;
+	}
 	return true;
 }
 
@@ -242,8 +244,10 @@ void o2_lst_console_ask(struct o2_lst_console *console, uint32_t type)
 	rc = o2_lst_range_check(&msg, &error);
 	if (rc == 0)
 		rc = o2_lst_call_start(console->rpc, &call, &console->asked_call, &error);
-	if (rc == 0)
+	if (rc == 0) {
+		console->asked_ms = o2_clock_ms(console->clock);
 		return;
+	}
 	console->asking = false;
 	fail(console, rc, &error);
 }
@@ -364,7 +368,7 @@ void o2_lst_console_check_time(struct o2_lst_console *console)
 		return;
 	if (config->duration_ms != 0 && now_ms - console->report.started_ms >= config->duration_ms)
 		console->stopping = true;
-	if (!console->asking && quiet_ms != 0 && now_ms - console->heard_ms >= quiet_ms)
+	if (!console->asking && quiet_ms != 0 && now_ms - console->asked_ms >= quiet_ms)
 		o2_lst_console_ask(console, O2_LST_DEBUG_REQST);
 	if (console->step == O2_LST_STEP_RUN)
 		o2_lst_console_pump(console);

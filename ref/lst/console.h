@@ -91,15 +91,15 @@ struct o2_lst_console_ops {
 
 /* The result of the console's work. */
 struct o2_lst_console_report {
-	/* The current step; or the step that failed, with status -errno. -EBUSY: the node is in the session of
-	 * `owner`. -ESTALE: another session has taken the node. */
+	/* The current step; or the step that failed, with status -errno. */
 	enum o2_lst_console_step step;
 	int status;
-	bool refused; /* status is the negative of the one that the node replied with */
+	bool refused; /* status is the negative of the one that the node replied with; MKSN, -EBUSY: see owner */
+	bool taken; /* -ESTALE: the node said that it is in the session of `owner`, no longer in ours */
 	bool has_error;
 	struct o2_error error;
-	struct o2_lst_sid owner;       /* -EBUSY, -ESTALE */
-	struct o2_lst_name owner_name; /* -EBUSY; empty: unknown */
+	struct o2_lst_sid owner;       /* the node's session, if it is not ours */
+	struct o2_lst_name owner_name; /* of a busy node; empty: unknown */
 	uint32_t owner_timeout_s;
 	bool made;		    /* our session was made */
 	bool left;		    /* our session may still exist, until its timeout */

@@ -25,7 +25,8 @@ struct o2_lst_console {
 	enum o2_lst_console_step step;
 	bool asking; /* a request to the framework has no answer yet */
 	uint64_t asked_call;
-	uint64_t heard_ms; /* time of the node's last answer to such a request */
+	uint64_t asked_ms; /* time of the last such request that was sent */
+	uint64_t heard_ms; /* time of the node's last answer to one */
 	bool stopping;	   /* begin no more RPCs of the test */
 	bool stopped;	   /* the owner has asked for that */
 	bool lost;	   /* the node is in another session, or in none */
@@ -38,8 +39,8 @@ struct o2_lst_console {
 	/* reverse: */
 	struct o2_kiov list_kiov; /* the list of destinations: only this console */
 	struct o2_transfer_memory list;
-	enum o2_lst_batch_opc opc; /* the last request to the batch */
-	bool told_stop, by_force;
+	enum o2_lst_batch_opc opc;	      /* the last request to the batch */
+	bool told_stop, by_force, told_force; /* by_force: wanted; told_force: the node was told so */
 };
 
 /* console.c: the test has ended; enter the next step. */

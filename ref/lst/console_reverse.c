@@ -55,6 +55,7 @@ static void control(struct o2_lst_console *console, enum o2_lst_batch_opc opc)
 {
 	console->opc = opc;
 	console->told_stop |= opc == O2_LST_BATCH_STOP;
+	console->told_force |= opc == O2_LST_BATCH_STOP && console->by_force;
 	o2_lst_console_ask(console, O2_LST_BATCH_REQST);
 }
 
@@ -68,7 +69,7 @@ void o2_lst_reverse_go_on(struct o2_lst_console *console)
 {
 	if (console->asking || console->step != O2_LST_STEP_RUN)
 		return;
-	if (console->stopping && !console->told_stop)
+	if (console->stopping && (!console->told_stop || (console->by_force && !console->told_force)))
 		control(console, O2_LST_BATCH_STOP);
 	else if (o2_clock_ms(console->clock) - console->heard_ms >= QUERY_EVERY_MS)
 		control(console, O2_LST_BATCH_QUERY);

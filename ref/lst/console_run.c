@@ -42,13 +42,15 @@ static void finish(struct o2_lst_console *console, struct o2_lst_lane *lane,
 	o2_lst_console_pump(console);
 }
 
-static enum o2_lst_outcome outcome_of_rpc(const struct o2_lst_console *console, int status)
+/* error: NULL, or the rule that the reply breaks, or the time limit; an errno of the transport has none. */
+static enum o2_lst_outcome outcome_of_rpc(const struct o2_lst_console *console, int status,
+					  const struct o2_error *error)
 {
 	if (status == -ECANCELED && console->stopping)
 		return O2_LST_CANCELED;
 	if (status == -ETIMEDOUT)
 		return O2_LST_FAIL_TIMEOUT;
-	return status == -EBADMSG ? O2_LST_FAIL_MALFORMED : O2_LST_FAIL_LOCAL;
+	return status == -EBADMSG && error != NULL ? O2_LST_FAIL_MALFORMED : O2_LST_FAIL_LOCAL;
 }
 
 static enum o2_lst_outcome outcome_of(const struct o2_lst_console *console,
@@ -58,7 +60,7 @@ static enum o2_lst_outcome outcome_of(const struct o2_lst_console *console,
 	case O2_LST_FAILURE_NONE:
 		return O2_LST_WELL;
 	case O2_LST_FAILURE_RPC:
-		return outcome_of_rpc(console, result->status);
+		return outcome_of_rpc(console, result->status, result->error);
 	case O2_LST_FAILURE_STATUS:
 		return O2_LST_FAIL_STATUS;
 	case O2_LST_FAILURE_ANSWER:

@@ -95,8 +95,8 @@ struct o2_lst_answer {
 	uint64_t tag;
 	/*
 	 * 0: the reply has come, and if the reply's status is 0 all bulk has been moved.  Else -errno: an error
-	 * of the transport; -ETIMEDOUT; -EBADMSG: the reply is malformed (error says why); -ECANCELED; or the
-	 * code of o2_lst_rpc_stop.
+	 * of the transport, which may be any; -ETIMEDOUT; -EBADMSG with an error: the reply is malformed;
+	 * -ECANCELED; or the code of o2_lst_rpc_stop.
 	 */
 	int status;
 	const struct o2_lst_msg *reply; /* if status is 0; else NULL.  Valid during the call only */

@@ -43,7 +43,8 @@ void console_run_until_asked(struct console_world *world, uint32_t nasked);
 /* Destroy the console and reset the counts, so that another console can be created for the same node. */
 void console_again(struct console_world *world);
 
-/* Let ms pass, and then deliver all messages. */
+/* Let ms pass.  console_pass() also delivers all messages then. */
+void console_pass_only(struct console_world *world, uint64_t ms);
 void console_pass(struct console_world *world, uint64_t ms);
 
 /* Assert the types of the requests that the node received, for example "MKSN TEST PING". */

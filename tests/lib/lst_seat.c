@@ -19,6 +19,8 @@ static void reply_to(struct lst_seat *seat, uint64_t served, const struct o2_lst
 	} else if (msg->msg_type == O2_LST_PING_REQST) {
 		reply.u.ping_reply.pnr_magic = msg->u.ping_reqst.pnr_magic + seat->magic_more;
 		reply.u.ping_reply.pnr_seq = msg->u.ping_reqst.pnr_seq + seat->seq_more;
+	} else if (msg->msg_type == O2_LST_BATCH_REQST) {
+		reply.u.batch_reply.bar_active = seat->active;
 	}
 	o2_lst_served_reply(seat->rpc, served, &reply);
 }
@@ -51,6 +53,15 @@ static void move_bulk(struct lst_seat *seat, uint64_t served, const struct o2_ls
 	}
 }
 
+/* The list of a client half has one destination, which is not looked at. */
+static void fetch_list(struct lst_seat *seat, uint64_t served)
+{
+	const struct o2_transfer_memory memory =
+		lnet_side_memory(&seat->pair->b, 0, SEAT_BULK_PAGE, O2_LST_DEST_BYTES);
+
+	assert_int_equal(o2_lst_served_get(seat->rpc, served, &memory), 0);
+}
+
 static void note_request(void *context, const struct o2_lst_request *request)
 {
 	struct lst_seat *seat = context;
@@ -66,6 +77,8 @@ static void note_request(void *context, const struct o2_lst_request *request)
 	change_session(seat, msg);
 	if (msg->msg_type == O2_LST_BRW_REQST && seat->status[O2_LST_BRW_REQST] == 0)
 		move_bulk(seat, request->served, msg);
+	else if (msg->msg_type == O2_LST_TEST_REQST && msg->u.test_reqst.tsr_is_client != 0)
+		fetch_list(seat, request->served);
 	else
 		reply_to(seat, request->served, msg);
 }
@@ -76,7 +89,14 @@ static void note_moved(void *context, uint64_t served, int status, uint64_t byte
 	const struct o2_lst_msg *msg = seat->moving[served % SEAT_SERVED];
 	const struct o2_lst_brw_reqst *brw = &msg->u.brw_reqst;
 
-	assert_int_equal(status, 0);
+	if (status != 0) {
+		o2_lst_served_drop(seat->rpc, served, status);
+		return;
+	}
+	if (msg->msg_type == O2_LST_TEST_REQST) {
+		reply_to(seat, served, msg);
+		return;
+	}
 	assert_int_equal(bytes, brw->brw_len - seat->bulk_less);
 	if (brw->brw_rw == O2_LST_BRW_WRITE)
 		assert_true(o2_lst_pattern_check(o2_lnet_side_bytes(&seat->pair->b, SEAT_BULK_PAGE),
@@ -117,8 +137,8 @@ void lst_seat_open(struct lst_seat *seat, struct o2_lnet_pair *pair, enum o2_byt
 	static const struct o2_lst_service_ops ops = {note_request, note_moved, note_over};
 	static const enum o2_lst_service services[] = {
 		O2_LST_SERVICE_DEBUG, O2_LST_SERVICE_MAKE_SESSION, O2_LST_SERVICE_REMOVE_SESSION,
-		O2_LST_SERVICE_TEST,  O2_LST_SERVICE_QUERY_STAT,   O2_LST_SERVICE_BRW,
-		O2_LST_SERVICE_PING};
+		O2_LST_SERVICE_BATCH, O2_LST_SERVICE_TEST,	   O2_LST_SERVICE_QUERY_STAT,
+		O2_LST_SERVICE_BRW,   O2_LST_SERVICE_PING};
 	struct o2_lst_rpc_config config = O2_LST_RPC_DEFAULTS;
 
 	memset(seat, 0, sizeof(*seat));

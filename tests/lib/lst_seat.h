@@ -32,6 +32,7 @@ struct lst_seat {
 	uint32_t features;	       /* feature bits in replies */
 	uint32_t bulk_less;	       /* bytes missing from each bulk transfer */
 	uint32_t seq_more, magic_more; /* added in ping replies */
+	uint32_t active;	       /* bar_active in replies */
 	/* A byte of the client's memory, which is changed after each bulk transfer. */
 	uint8_t *harm;		/* NULL: none */
 	const uint8_t *pattern; /* 8 bytes that fill bulk memory outside the checked words; NULL: zeros */

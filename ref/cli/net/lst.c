@@ -330,7 +330,7 @@ static int conclude(struct lst *lst, bool in_order)
 	bool well;
 
 	/* Nobody has removed the session; or its request was under way. */
-	session.left |= !in_order && session.status != -ESTALE;
+	session.left |= !in_order && !session.taken;
 	if (lst->options->reverse)
 		take_stock(lst);
 	else if (lst->report.started_ns == 0)

@@ -59,6 +59,13 @@ const char *o2_net_lst_until(uint32_t timeout_s, char text[O2_NET_LST_UNTIL_BYTE
 	return text;
 }
 
+/* Is the node in another session?  A connection may end with ESTALE as well. */
+static bool is_owned(const struct o2_lst_console_report *session)
+{
+	return session->taken ||
+	       (session->refused && session->status == -EBUSY && session->step == O2_LST_STEP_MAKE);
+}
+
 static void complain_owned(const char *nid, const struct o2_lst_console_report *session)
 {
 	char owner[O2_NID_TEXT_BYTES], until[O2_NET_LST_UNTIL_BYTES];
@@ -107,9 +114,9 @@ void o2_net_lst_complain_session(const struct o2_net_options *options,
 	char nid[O2_NID_TEXT_BYTES];
 
 	o2_nid_to_text(options->peer, nid, sizeof(nid));
-	if (session->status == -ESTALE || (session->status == -EBUSY && session->step == O2_LST_STEP_MAKE))
+	if (is_owned(session))
 		complain_owned(nid, session);
-	else if (session->status != 0 && session->status != -ECANCELED)
+	else if (session->status != 0 && (session->refused || session->status != -ECANCELED))
 		complain_failed(nid, session, fault);
 	if (session->left && session->made && session->session_timeout_s != 0)
 		o2_cli_complain("%s: our session may remain on the node for %" PRIu32 " s", nid,
@@ -177,8 +184,7 @@ static json_t *session_to_json(const struct o2_lst_console_report *session)
 		return object;
 	object = o2_json_with(object, "failed_at", json_string(o2_lst_console_step_name(session->step)));
 	object = o2_json_with(object, "status", json_string(o2_errno_text(session->status, name)));
-	if ((session->status == -ESTALE && !o2_lst_sid_is_none(session->owner)) ||
-	    (session->status == -EBUSY && session->step == O2_LST_STEP_MAKE)) {
+	if (is_owned(session) && !o2_lst_sid_is_none(session->owner)) {
 		o2_nid_to_text(session->owner.ses_nid, text, sizeof(text));
 		object = o2_json_with(object, "owner", json_string(text));
 	}

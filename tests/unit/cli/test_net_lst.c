@@ -8,6 +8,7 @@
 #include <jansson.h>
 
 #include "cli/net/commands.h"
+#include "lnd/conn/conn_internal.h"
 #include "lst/rpc_internal.h"
 #include "tests/lib/net_lst_peer.h"
 
@@ -17,16 +18,37 @@ static struct {
 	bool flip_bit;
 	bool busy;	       /* it is in another console's session */
 	bool patient;	       /* its sessions have no timeout */
+	bool cancels;	       /* it answers TEST with ECANCELED */
 	uint64_t signal_after; /* SIGINT after this many pings; 0: never */
 	bool signals_again;    /* a second one follows */
 	bool steal;	       /* it leaves the session after the first ping */
 	bool gone;	       /* it answers nothing after the first ping */
+	bool reborn;	       /* 20 rounds after it is connected, a message names another incarnation */
+	uint32_t connected;    /* rounds since then */
 	struct o2_lst_sid sid; /* its session at the end */
 	uint64_t rpyid;	       /* of the last request */
 } peer;
 
+static void cancel_test(void *context, const struct o2_lst_request *request)
+{
+	struct o2_lst_msg reply = {.msg_type = O2_LST_TEST_REPLY, .msg_ses_feats = O2_LST_FEATS_MASK};
+
+	(void)context;
+	reply.u.reply.status = ECANCELED;
+	reply.u.reply.sid = o2_lst_node_sid(net_lst_node);
+	o2_lst_served_reply(net_lst_node->rpc, request->served, &reply);
+}
+
+static void test_is_over(void *context, uint64_t served, int status)
+{
+	(void)context;
+	(void)served;
+	(void)status;
+}
+
 static void peer_start(void)
 {
+	static const struct o2_lst_service_ops cancels = {.request = cancel_test, .over = test_is_over};
 	struct o2_lst_node_config config = net_lst_config();
 
 	if (peer.absent)
@@ -36,8 +58,23 @@ static void peer_start(void)
 	if (peer.patient)
 		config.session_timeout_s = 0;
 	net_lst_open(&config);
+	if (peer.cancels)
+		net_lst_node->rpc->service[O2_LST_SERVICE_TEST].ops = &cancels;
 	if (peer.busy)
 		net_lst_occupy();
+}
+
+/* Send a message that names another incarnation. */
+static void speak_in_another_life(void)
+{
+	static struct o2_iov iov;
+	const struct o2_transfer_memory memory = world_memory(0, 16, &iov);
+	const struct o2_lnet_target target = {.nid = WORLD_US, .portal = 1};
+	struct o2_conn *conn = o2_node_conn(world.endpoint.node, WORLD_US, 0);
+
+	conn->self.incarnation++;
+	assert_int_equal(o2_lnet_put(world.endpoint.lnet, &target, &memory, NULL, NULL), 0);
+	conn->self.incarnation--;
 }
 
 static void peer_round(void)
@@ -49,6 +86,11 @@ static void peer_round(void)
 	if (peer.signal_after != 0 && pings >= peer.signal_after) {
 		o2_net_stop = 1;
 		peer.signal_after = peer.signals_again ? 1 : 0;
+	}
+	peer.connected += o2_node_conn(world.endpoint.node, WORLD_US, 0) != NULL;
+	if (peer.reborn && peer.connected == 20) {
+		peer.reborn = false;
+		speak_in_another_life();
 	}
 	if (peer.gone && pings > 0) {
 		peer.gone = false;
@@ -219,6 +261,26 @@ TEST_WITH(a_session_that_has_gone, setup, NULL)
 	assert_string_equal(world.err, "o2ref: 10.77.0.2@o2ib: counters: our session no longer exists\n");
 	expect_session("status", "ESTALE");
 	/* Nobody has the node. */
+	assert_null(strstr(world.out, "\"owner\""));
+}
+
+/* Only what a signal has canceled needs no word. */
+TEST_WITH(a_status_is_said_whatever_it_is, setup, NULL)
+{
+	peer.cancels = true;
+	assert_int_equal(run("lst 10.77.0.2@o2ib ping"), 1);
+	assert_string_equal(world.err,
+			    "o2ref: 10.77.0.2@o2ib: add test: the node replied with status ECANCELED\n");
+}
+
+/* A connection that closes with ESTALE says nothing of sessions. */
+TEST_WITH(the_node_comes_back_in_another_life, setup, NULL)
+{
+	peer.absent = peer.reborn = true;
+	assert_int_equal(run("lst --json 10.77.0.2@o2ib ping"), 1);
+	assert_non_null(strstr(world.err,
+			       "make session: Stale file handle (ESTALE): the peer has broken a rule: "
+			       "conn/srcstamp: "));
 	assert_null(strstr(world.out, "\"owner\""));
 }
 

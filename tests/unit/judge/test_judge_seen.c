@@ -250,6 +250,26 @@ SAY_TEST(test_one_finding_for_a_cause)
 	assert_int_equal(say->last[O2_JUDGE_CREDITS_NONE].who, A);
 }
 
+/* If more findings wait for a proof than can, notes give way to what must hold. */
+TEST(test_notes_that_wait_hide_nothing)
+{
+	const struct o2_judge_options options = {50000, 1000, true, 1};
+	struct say say;
+
+	say_open(&say, &options);
+	say_connected(&say);
+	say_put_req(&say, B, 1, sink.count * sink.bytes, 0);
+	for (uint64_t cookie = 1; cookie <= SAY_DEPTH; cookie++)
+		say_get_req(&say, A, cookie, &sink, 0);
+	say_put_ack(&say, A, 1, 99, &sink, 0);
+	say_immediate(&say, A, O2_LNET_PUT, 0, 1, 0);
+	say_noop(&say, B, 4);
+	assert_int_equal(say.times[O2_JUDGE_CREDITS_NONE], 1);
+	assert_false(say.last[O2_JUDGE_CREDITS_NONE].unproven);
+	assert_int_equal(say.times[O2_JUDGE_KEY_IN_USE], 7);
+	say_close(&say);
+}
+
 /* A finding names the event that it refers to, and the allowed value. */
 SAY_TEST(test_a_finding)
 {

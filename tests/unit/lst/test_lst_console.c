@@ -204,6 +204,33 @@ CONSOLE_TEST(test_keeps_the_session)
 	assert_int_equal(world->report->outcome[O2_LST_CANCELED], 1);
 }
 
+/* The node's time runs from what it was asked, so a late reply does not put off the next request. */
+CONSOLE_TEST(test_keeps_the_session_of_a_slow_node)
+{
+	const uint64_t late_ms = 40000;
+
+	world->config.count = 0;
+	console_run_until_asked(world, 3);
+	console_pass_only(world, 49000);
+	/* The first PING is answered, and the second goes out. */
+	o2_lnet_deliver(&world->pair.b);
+	console_pass_only(world, 1000);
+	while (world->pair.a.nletters > 0)
+		o2_lnet_deliver(&world->pair.a);
+	console_expect_asked(world, "MKSN TEST PING PING DEBUG");
+	console_pass_only(world, late_ms);
+	while (world->pair.b.nletters > 0)
+		o2_lnet_deliver(&world->pair.b);
+	console_pass_only(world, SEAT_TIMEOUT_S * 1000 / 2 - late_ms - 1);
+	assert_int_equal(world->pair.a.nletters, 1);
+	console_pass_only(world, 1);
+	assert_int_equal(world->pair.a.nletters, 2);
+	o2_lst_console_stop(world->console, true);
+	o2_lnet_deliver_all(&world->pair);
+	console_expect_asked(world, "MKSN TEST PING PING DEBUG PING DEBUG STAT RMSN");
+	console_expect_over(world, 0, 0);
+}
+
 CONSOLE_TEST(test_stolen_meanwhile)
 {
 	const struct o2_lst_sid none = O2_LST_NO_SID;
@@ -258,6 +285,27 @@ CONSOLE_TEST(test_stop)
 	o2_lnet_deliver_all(&world->pair);
 	console_expect_over(world, -ECANCELED, O2_LST_STEP_MAKE);
 	assert_true(world->report->left);
+}
+
+/* The node was told to let its RPCs end, and the user does not wait for them any more. */
+CONSOLE_TEST(test_stop_by_force_after_a_stop)
+{
+	world->config.reverse = true;
+	world->config.count = 0;
+	world->seat.active = 1;
+	console_run(world);
+	for (int cancel = 0; cancel < 2; cancel++) {
+		o2_lst_console_stop(world->console, cancel);
+		o2_lnet_deliver_all(&world->pair);
+	}
+	world->seat.active = 0;
+	console_pass(world, 200);
+	console_expect_asked(world, "MKSN TEST BATCH BATCH BATCH BATCH STAT RMSN");
+	console_expect_over(world, 0, 0);
+	for (uint32_t i = 3; i < 5; i++) {
+		assert_int_equal(world->seat.asked[i].u.batch_reqst.bar_opc, O2_LST_BATCH_STOP);
+		assert_int_equal(world->seat.asked[i].u.batch_reqst.bar_arg, i - 3);
+	}
 }
 
 /* When the time is up, the first stop still leaves the session in order; only a second one cancels that. */

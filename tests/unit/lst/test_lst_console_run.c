@@ -143,6 +143,20 @@ CONSOLE_TEST(test_ping_answers)
 }
 
 /* An error status in a test reply fails only that RPC. */
+/* The node chooses the errno with which it ends a bulk by RDMA: that of a malformed reply says nothing of a reply. */
+CONSOLE_TEST(test_errno_of_a_bulk)
+{
+	world->config.test.service = O2_LST_SERVICE_BRW;
+	world->config.test.len = 8192;
+	world->config.test.offset = 0;
+	world->pair.b.fail_transfer = -EBADMSG;
+	console_run(world);
+	console_expect_asked(world, "MKSN TEST BRW STAT RMSN");
+	console_expect_over(world, 0, 0);
+	assert_int_equal(world->report->outcome[O2_LST_FAIL_LOCAL], 1);
+	assert_int_equal(world->result.status, -EBADMSG);
+}
+
 CONSOLE_TEST(test_status)
 {
 	world->config.test.service = O2_LST_SERVICE_BRW;
