@@ -199,7 +199,8 @@ static void try_all(struct o2_conform *conform, struct o2_conform_report *report
 							    .text = "it does not answer a ping"};
 		o2_conform_report_add(report, probe->id, probe->sentence, probe->source, probe->id, &result);
 	}
-	report->whole = probe == NULL && report->mute == NULL;
+	/* The last probe ends the loop too when it was interrupted. */
+	report->whole = probe == NULL && report->mute == NULL && o2_net_stop == 0 && !conform->lost;
 }
 
 /* The liar uses our device from now on, so our own interface is closed. */
