@@ -21,6 +21,7 @@
 
 static struct o2_wrong wrong;
 static uint32_t place_options; /* of the peer's memory, besides those that it always has */
+static uint32_t place_portal = O2_NET_PORTAL;
 
 /* A peer that offers no memory, and says what is wrong. */
 static void be_empty(void)
@@ -38,7 +39,7 @@ static void be_false(void)
 						 O2_LNET_MD_MANAGE_REMOTE | place_options};
 
 	for (uint32_t i = 0; i < 2; i++) {
-		entry.portal = i == 0 ? O2_NET_PORTAL : O2_NET_READ_PORTAL;
+		entry.portal = i == 0 ? place_portal : O2_NET_READ_PORTAL;
 		entry.memory = world_memory(PLACE_PAGE + i * PLACE_BYTES / world.ni.arena.page_bytes,
 					    PLACE_BYTES, &iov[i]);
 		assert_true(o2_lnet_attach(world.endpoint.lnet, &entry, NULL) >= 0);
@@ -68,6 +69,24 @@ TEST(a_true_peer_is_clean)
 	if (world_run(RUN "ping/,connect/,missing/,end/,put/,get/") != O2_CLI_OK)
 		fail_msg("%s%s", world.out, world.err);
 	assert_non_null(strstr(world.out, " 0 findings, 0 known, 0 tolerated, 0 not tried;"));
+}
+
+/* LNet's ping is at portal 0 too, under other match bits; and the last portal may be a place. */
+TEST(a_place_may_be_at_any_portal)
+{
+	static const uint32_t portals[] = {0, 65535};
+	char line[200];
+
+	wrong = (struct o2_wrong){.in = O2_WRONG_NOWHERE};
+	for (uint32_t i = 0; i < 2; i++) {
+		world_with(be_false);
+		place_portal = portals[i];
+		snprintf(line, sizeof(line), RUN "ping/,missing/,end/,put/ --portal %" PRIu32, portals[i]);
+		if (world_run(line) != O2_CLI_OK)
+			fail_msg("%s: %s%s", line, world.out, world.err);
+		assert_non_null(strstr(world.out, " 0 findings, 0 known, 0 tolerated, 0 not tried;"));
+	}
+	place_portal = O2_NET_PORTAL;
 }
 
 #define WRONG(...) ((struct o2_wrong){O2_WRONG_ALWAYS, .lst_type = O2_WRONG_ANY, __VA_ARGS__})

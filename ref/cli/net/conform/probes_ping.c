@@ -51,7 +51,7 @@ static bool pings_at_once(struct o2_conform *conform, uint32_t count)
 {
 	struct o2_conform_move move = o2_conform_move(conform, O2_PING_SINK_BYTES);
 
-	move.portal = O2_PING_PORTAL;
+	move.ping = true;
 	for (uint32_t i = 0; i < count; i++)
 		if (o2_conform_begin(conform, true, &move) == NULL)
 			return false;
@@ -96,7 +96,7 @@ static void push(struct o2_conform *conform, const struct o2_conform_probe *prob
 
 	(void)probe;
 	(void)o2_ping_encode(&own, bytes, sizeof(bytes));
-	move.portal = O2_PING_PORTAL;
+	move.ping = true;
 	move.bytes = bytes;
 	if (!o2_conform_start(conform, NULL))
 		return;
