@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -94,7 +95,18 @@ static bool is_id(const char *id)
 /* Make the folder of --out, before anything is tried; NULL: none is wanted. */
 static bool make_folder(const char *path)
 {
-	if (path == NULL || mkdir(path, 0777) == 0 || (errno == EEXIST && access(path, W_OK | X_OK) == 0))
+	struct stat there;
+
+	if (path == NULL)
+		return true;
+	/* Behind it the longest name of a file must fit. */
+	if (strlen(path) + sizeof("/report.junit.xml") > PATH_MAX)
+		errno = ENAMETOOLONG;
+	else if (mkdir(path, 0777) == 0)
+		return true;
+	else if (errno == EEXIST && stat(path, &there) == 0 && !S_ISDIR(there.st_mode))
+		errno = ENOTDIR;
+	else if (errno == EEXIST && access(path, W_OK | X_OK) == 0)
 		return true;
 	o2_cli_complain("%s: %s", path, strerror(errno));
 	return false;
