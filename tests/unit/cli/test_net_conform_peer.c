@@ -89,6 +89,28 @@ TEST(a_place_may_be_at_any_portal)
 	place_portal = O2_NET_PORTAL;
 }
 
+/* A peer may refuse a version as such, or for limits below those that the version has. */
+TEST(a_version_that_the_peer_refuses)
+{
+	wrong = (struct o2_wrong){.in = O2_WRONG_NOWHERE};
+	world_with(be_false);
+	world.conn.max_frags = O2_MAX_FRAGS_LEGACY;
+	assert_int_equal(world_run(RUN "flow/version-1,connect/"), O2_CLI_OK);
+	assert_non_null(
+		strstr(world.out, "not tried flow/version-1         it does not speak it: rejected: fatal"));
+	assert_non_null(
+		strstr(world.out, "not tried connect/version-1      it does not speak it: rejected: fatal"));
+	assert_non_null(strstr(world.out, " 0 findings, 0 known, 0 tolerated, 2 not tried;"));
+	world_with(be_false);
+	world.conn.version = O2_MSG_VERSION_1;
+	assert_int_equal(world_run(RUN "flow/version-1,connect/"), O2_CLI_OK);
+	assert_non_null(strstr(world.out, "holds     flow/version-1 "));
+	assert_non_null(strstr(world.out, "holds     connect/version-1 "));
+	assert_non_null(
+		strstr(world.out, "not tried connect/depth-8        it does not speak version 0x12: "));
+	assert_non_null(strstr(world.out, " 0 findings, 0 known, 0 tolerated, 17 not tried;"));
+}
+
 #define WRONG(...) ((struct o2_wrong){O2_WRONG_ALWAYS, .lst_type = O2_WRONG_ANY, __VA_ARGS__})
 
 /* The spared replies belong to the first ping, which looks for a peer, and to the survey. */

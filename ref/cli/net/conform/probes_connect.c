@@ -92,6 +92,9 @@ static void ask_for(struct o2_conform *conform, struct o2_conn_params *offer)
 			return;
 	if (asked.accepted)
 		look_at_reply(conform, offer, &asked);
+	else if (asked.has_record && asked.record.ibr_why == O2_REJECT_FATAL &&
+		 asked.record.ibr_version == O2_MSG_VERSION_1)
+		o2_conform_skip(conform, "it does not speak version 0x12: %s", asked.text);
 	else if (offer->queue_depth == wanted.queue_depth && offer->max_frags == wanted.max_frags)
 		o2_conform_find(conform, "%s", asked.text);
 	else
